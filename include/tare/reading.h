@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* A number and how far it can be trusted. */
+#ifndef TARE_READING_H
+#define TARE_READING_H
+
+#include <stdint.h>
+#include "tare/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How far a number can be trusted; carried from where it was read to where it is shown. */
+enum tare_quality {
+	TARE_UNAVAILABLE, /* no number: `raw` means nothing. Never shown as 0 */
+	TARE_SCALED,      /* multiplexed: estimated from its share of the time */
+	TARE_SIMULATED,   /* a model of hardware, not hardware */
+	TARE_COUNTED,     /* by hardware or the kernel; may be off by known effects */
+	TARE_EXACT,       /* proved, or counted by construction */
+};
+
+/** One counter at one instant. */
+struct tare_reading {
+	uint64_t raw;        /* the count as read, not scaled */
+	uint64_t enabled_ns; /* time it was meant to count */
+	uint64_t running_ns; /* time it did; less than enabled_ns when multiplexed */
+	enum tare_quality quality;
+};
+
+/** The estimate for the whole enabled time: raw * enabled / running, rounded; raw when never off.
+ *  0 with quality TARE_UNAVAILABLE: ask quality first. */
+TARE_API uint64_t tare_reading_scaled(const struct tare_reading *r);
+
+/** "exact", "counted", "scaled", "simulated", "unavailable". */
+TARE_API const char *tare_quality_name(enum tare_quality q);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

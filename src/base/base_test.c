@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/cpus.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "tap.h"
+
+TEST(numbers)
+{
+	static const struct {
+		int line;
+		const char *text;
+		uint64_t n;
+		int ret;
+	} rows[] = {
+		{ __LINE__, "0", 0, 0 },
+		{ __LINE__, "0x1f", 31, 0 },
+		{ __LINE__, "100k", 100000, 0 },
+		{ __LINE__, "2M", 2000000, 0 },
+		{ __LINE__, "3G", 3000000000, 0 },
+		{ __LINE__, "18446744073709551615", UINT64_MAX, 0 },
+		{ __LINE__, "18446744073709551616", 7, -ERANGE },
+		{ __LINE__, "99999999999999999G", 7, -ERANGE },
+		{ __LINE__, "", 7, -EINVAL },
+		{ __LINE__, "k", 7, -EINVAL },
+		{ __LINE__, "0x", 7, -EINVAL },
+		{ __LINE__, "1kk", 7, -EINVAL },
+		{ __LINE__, "-1", 7, -EINVAL },
+		{ __LINE__, " 1", 7, -EINVAL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t n = 7;
+
+		CHECK_EQ(num_parse(rows[i].text, &n, NULL), rows[i].ret, "row at line %d", rows[i].line);
+		CHECK_EQ(n, rows[i].ret ? 7 : rows[i].n, "row at line %d", rows[i].line);
+	}
+}
+
+TEST(times)
+{
+	static const struct {
+		int line;
+		const char *text;
+		uint64_t ns;
+		int ret;
+	} rows[] = {
+		{ __LINE__, "10", 10000000, 0 },
+		{ __LINE__, "10ms", 10000000, 0 },
+		{ __LINE__, "1.5s", 1500000000, 0 },
+		{ __LINE__, "0.25us", 250, 0 },
+		{ __LINE__, "3ns", 3, 0 },
+		{ __LINE__, "2min", 120000000000, 0 },
+		{ __LINE__, "1h", 7, -EINVAL },
+		{ __LINE__, "s", 7, -EINVAL },
+		{ __LINE__, "99999999999s", 7, -ERANGE },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t ns = 7;
+
+		CHECK_EQ(num_parse_ns(rows[i].text, 1000000, &ns, NULL), rows[i].ret, "row at line %d",
+			 rows[i].line);
+		CHECK_EQ(ns, rows[i].ret ? 7 : rows[i].ns, "row at line %d", rows[i].line);
+	}
+}
+
+TEST(cpu_lists)
+{
+	static const struct {
+		const char *in, *out;
+	} rows[] = {
+		{ "", "" }, { "0", "0" }, { "0-3,8\n", "0-3,8" }, { "8,0-3,2", "0-3,8" }, { "5-5", "5" },
+	};
+	struct cpus a, b, c;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct text t = { 0 };
+
+		CHECK_EQ(cpus_parse(rows[i].in, &a, NULL), 0, "%s", rows[i].in);
+		cpus_write(&t, &a);
+		CHECK_STR(t.s ? t.s : "", rows[i].out);
+		text_free(&t);
+		cpus_free(&a);
+	}
+
+	static const char *const bad[] = { "a", "3-1", "1-", "0;1", "99999", "-1", "0 1" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(cpus_parse(bad[i], &a, NULL) < 0, "%s", bad[i]);
+
+	cpus_parse("0-3,8", &a, NULL);
+	cpus_parse("2-8", &b, NULL);
+	CHECK_EQ(cpus_and(&c, &a, &b, NULL), 0);
+	CHECK_EQ(c.n, 3);
+	CHECK(cpus_has(&c, 2) && cpus_has(&c, 3) && cpus_has(&c, 8) && !cpus_has(&c, 4));
+	cpus_free(&a);
+	cpus_free(&b);
+	cpus_free(&c);
+}
+
+TEST(errors)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	CHECK_EQ(tare_fail_at(&err, 3, ENOENT, "no event %s", "x"), -ENOENT);
+	tare_hint(&err, "try %s", "y");
+	tare_prefix(&err, "stat: ");
+	CHECK_STR(err.what, "stat: no event x");
+	CHECK_STR(err.hint, "try y");
+	CHECK_EQ(err.at, 3);
+	CHECK_EQ(tare_fail(NULL, EIO, "nobody listens"), -EIO);
+}
+
+TEST(texts)
+{
+	struct text t = { 0 };
+	static const char *const names[] = { "cycles", "instructions", "branches", "branch-misses" };
+
+	for (int i = 0; i < 100; i++)
+		text_add(&t, "%d,", i % 10);
+	CHECK_EQ(t.len, 200);
+	text_free(&t);
+	text_nearest(&t, "instrctions", names, ARRAY_SIZE(names), 2);
+	CHECK_STR(t.s, "instructions");
+	text_free(&t);
+	text_nearest(&t, "zzz", names, ARRAY_SIZE(names), 2);
+	CHECK_EQ(t.len, 0);
+	text_free(&t);
+}
+
+TEST(files)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	char line[8], *all;
+	size_t n;
+
+	CHECK_EQ(file_read(NULL, "/nonexistent/x", 10, &all, &n, &err), -ENOENT);
+	CHECK_STR(err.what, "cannot open /nonexistent/x: No such file or directory");
+	CHECK_EQ(file_read(NULL, "/proc/self/maps", 10, &all, &n, &err), -EFBIG);
+	CHECK_EQ(file_line("/proc", "/self/comm", line, 2, &err), -ENOSPC);
+}
+
+TEST_MAIN()

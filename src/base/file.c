@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Small files (sysfs, procfs, event files) read whole and bounded. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/file.h"
+
+static int slurp(int fd, size_t max, char **out, size_t *len)
+{
+	size_t n = 0, room = 512;
+	char *buf = malloc(room);
+
+	for (;;) {
+		if (!buf)
+			return -ENOMEM;
+
+		ssize_t got = read(fd, buf + n, room - n - 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			int code = errno;
+
+			free(buf);
+			return -code;
+		}
+		n += (size_t)got;
+		if (n > max) {
+			free(buf);
+			return -EFBIG;
+		}
+		if (got == 0)
+			break;
+		if (room - n < 256) {
+			char *more = realloc(buf, room *= 2);
+
+			if (!more)
+				free(buf);
+			buf = more;
+		}
+	}
+	buf[n] = '\0';
+	*out = buf;
+	*len = n;
+	return 0;
+}
+
+int file_read(const char *root, const char *path, size_t max, char **out, size_t *len,
+	      struct tare_error *err)
+{
+	char whole[4096];
+	size_t n = 0;
+	int at = snprintf(whole, sizeof(whole), "%s%s", root ? root : "", path);
+
+	if (at < 0 || (size_t)at >= sizeof(whole))
+		return tare_fail(err, ENAMETOOLONG, "%.64s...: the path is too long", path);
+
+	int fd = open(whole, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return tare_fail(err, errno, "cannot open %s: %s", whole, strerror(errno));
+
+	int ret = slurp(fd, max, out, &n);
+
+	close(fd);
+	if (ret < 0)
+		return tare_fail(err, -ret, "cannot read %s: %s", whole, strerror(-ret));
+	if (len)
+		*len = n;
+	return 0;
+}
+
+int file_line(const char *root, const char *path, char *buf, size_t room, struct tare_error *err)
+{
+	char *all;
+	int ret = file_read(root, path, 65536, &all, NULL, err);
+
+	if (ret < 0)
+		return ret;
+
+	size_t n = strcspn(all, "\n");
+
+	if (n >= room) {
+		ret = tare_fail(err, ENOSPC, "%s%s: its first line has %zu bytes, %zu are expected",
+				root ? root : "", path, n, room - 1);
+	} else {
+		memcpy(buf, all, n);
+		buf[n] = '\0';
+	}
+	free(all);
+	return ret;
+}
+
+int file_write_all(int fd, const void *bytes, size_t n)
+{
+	const char *p = bytes;
+
+	while (n) {
+		ssize_t put = write(fd, p, n);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		p += put;
+		n -= (size_t)put;
+	}
+	return 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* A string that grows, and the nearest of many names to a mistyped one. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/text.h"
+
+static bool reserve(struct text *t, size_t more)
+{
+	if (t->failed)
+		return false;
+	if (t->room - t->len > more)
+		return true;
+
+	size_t room = t->room ? t->room : 64;
+
+	while (room - t->len <= more)
+		room *= 2;
+
+	char *s = realloc(t->s, room);
+
+	if (!s) {
+		t->failed = true;
+		return false;
+	}
+	t->s = s;
+	t->room = room;
+	return true;
+}
+
+void text_put(struct text *t, const char *bytes, size_t n)
+{
+	if (!reserve(t, n))
+		return;
+	if (n)
+		memcpy(t->s + t->len, bytes, n);
+	t->len += n;
+	t->s[t->len] = '\0';
+}
+
+void text_add(struct text *t, const char *fmt, ...)
+{
+	va_list ap, again;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && reserve(t, (size_t)n)) {
+		vsnprintf(t->s + t->len, (size_t)n + 1, fmt, again);
+		t->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+char *text_take(struct text *t)
+{
+	if (!t->failed && !t->s)
+		text_put(t, "", 0);
+
+	char *s = t->failed ? NULL : t->s;
+
+	if (t->failed)
+		free(t->s);
+	*t = (struct text){ 0 };
+	return s;
+}
+
+void text_free(struct text *t)
+{
+	free(t->s);
+	*t = (struct text){ 0 };
+}
+
+/* Levenshtein distance, letter case aside; words over 63 bytes are compared by their first 63. */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[64];
+	size_t la = strnlen(a, 63), lb = strnlen(b, 63);
+
+	for (size_t j = 0; j <= lb; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= la; i++) {
+		unsigned corner = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= lb; j++) {
+			unsigned up = row[j];
+			unsigned change = corner + (tolower((unsigned char)a[i - 1]) !=
+						    tolower((unsigned char)b[j - 1]));
+			unsigned best = (up < row[j - 1] ? up : row[j - 1]) + 1;
+
+			row[j] = change < best ? change : best;
+			corner = up;
+		}
+	}
+	return row[lb];
+}
+
+void text_nearest(struct text *out, const char *word, const char *const *names, size_t n_names,
+		  size_t n)
+{
+	unsigned far = (unsigned)strlen(word) / 3 + 1;
+	size_t written = 0;
+
+	for (unsigned d = 0; d <= far && written < n; d++)
+		for (size_t i = 0; i < n_names && written < n; i++)
+			if (distance(word, names[i]) == d)
+				text_add(out, "%s%s", written++ ? ", " : "", names[i]);
+}

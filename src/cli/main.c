@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* tare: the first word chooses a command. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/text.h"
+#include "cli/command.h"
+
+static const struct {
+	enum topic topic;
+	const char *title;
+} topics[] = {
+	{ TOPIC_HOW_MUCH, "How much, and how sure is that" },
+	{ TOPIC_WHERE, "Where and when" },
+	{ TOPIC_TRUST, "Can the numbers be trusted" },
+	{ TOPIC_MACHINE, "What this machine can count" },
+};
+
+static int usage(FILE *to)
+{
+	fprintf(to, "  tare stat -r 5 -- gcc -O2 -c x.c\n\nusage: tare COMMAND [OPTION]...\n"
+		    "Count what a program did to the processor, and say how far each number can be trusted.\n");
+	for (size_t t = 0; t < ARRAY_SIZE(topics); t++) {
+		bool titled = false;
+
+		for (const struct command *const *c = commands; *c; c++) {
+			if ((*c)->topic != topics[t].topic)
+				continue;
+			if (!titled)
+				fprintf(to, "\n%s\n", topics[t].title);
+			titled = true;
+			fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->about);
+		}
+	}
+	fprintf(to, "\n'tare COMMAND --help' begins with an example. Something unavailable? 'tare doctor' says why.\n");
+	return fflush(to) ? EXIT_CANNOT_MEASURE : 0;
+}
+
+static const struct command *find(const char *name)
+{
+	for (const struct command *const *c = commands; *c; c++)
+		if (!strcmp((*c)->name, name))
+			return *c;
+	return NULL;
+}
+
+static int no_command(const char *name)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	const char *names[64] = { 0 };
+	struct text near = { 0 };
+	size_t n = 0;
+
+	for (const struct command *const *c = commands; *c && n < ARRAY_SIZE(names); c++)
+		names[n++] = (*c)->name;
+	tare_fail(&err, EINVAL, "there is no command '%.64s'", name);
+	text_nearest(&near, name, names, n, 1);
+	if (near.len)
+		tare_hint(&err, "did you mean 'tare %s'? 'tare help' lists them", near.s);
+	else
+		tare_hint(&err, "'tare help' lists them");
+	text_free(&near);
+	complain(NULL, &err, NULL);
+	return EXIT_CANNOT_MEASURE;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_CANNOT_MEASURE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+		printf("tare " TARE_VERSION "\n");
+		return fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+	}
+
+	const struct command *c = find(argv[1]);
+
+	if (c)
+		return c->run(c, argc - 1, argv + 1);
+	if (strcmp(argv[1], "help") && strcmp(argv[1], "--help") && strcmp(argv[1], "-h"))
+		return no_command(argv[1]);
+	if (argc == 2)
+		return usage(stdout);
+
+	char *help[] = { argv[2], (char[]){ "--help" }, NULL };
+
+	c = find(argv[2]);
+	return c ? c->run(c, 2, help) : no_command(argv[2]);
+}

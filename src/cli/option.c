@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Options by rows: getopt_long does the parsing, the rows say what each one means. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/text.h"
+#include "cli/command.h"
+
+enum { ROWS_MAX = 96, LONG_BASE = 256 };
+
+static size_t rows_of(const struct command *self)
+{
+	size_t n = 0;
+
+	while (self->options && (self->options[n].letter || self->options[n].name))
+		n++;
+	return n < ROWS_MAX ? n : ROWS_MAX;
+}
+
+static void help(const struct command *self)
+{
+	printf("%s\n\nusage: tare %s [OPTION]... %s\n%s.\n\n", self->example, self->name, self->args,
+	       self->about);
+	for (size_t i = 0; i < rows_of(self); i++) {
+		const struct option_row *r = &self->options[i];
+		char left[80];
+
+		if (!r->about)
+			continue;
+		snprintf(left, sizeof(left), "%s%.*s%s%s%s%s%s", r->letter ? "-" : "    ",
+			 r->letter ? 1 : 0, &r->letter, r->letter && r->name ? ", " : "",
+			 r->name ? "--" : "", r->name ? r->name : "", r->arg ? " " : "",
+			 r->arg ? r->arg : "");
+		printf("  %-30s %s\n", left, r->about);
+	}
+	printf("\nThe manual: man tare-%s\n", self->name);
+}
+
+static int set(const struct command *self, const struct option_row *r, const char *arg, void *into)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	if (r->set(into, arg, &err) >= 0)
+		return 0;
+	if (err.at < 0) {
+		if (r->name)
+			tare_prefix(&err, "--%s: ", r->name);
+		else
+			tare_prefix(&err, "-%c: ", r->letter);
+	}
+	complain(self, &err, arg);
+	return -1;
+}
+
+static void unknown(const struct command *self, const char *word)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	const char *names[ROWS_MAX + 1];
+	struct text near = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows_of(self); i++)
+		if (self->options[i].name)
+			names[n++] = self->options[i].name;
+	names[n++] = "help";
+	tare_fail(&err, EINVAL, "there is no option %.64s", word);
+	if (!strncmp(word, "--", 2))
+		text_nearest(&near, word + 2, names, n, 1);
+	if (near.len)
+		tare_hint(&err, "did you mean --%s? (tare %s --help lists them)", near.s, self->name);
+	else
+		tare_hint(&err, "tare %s --help lists them", self->name);
+	text_free(&near);
+	complain(self, &err, NULL);
+}
+
+int options_parse(const struct command *self, int argc, char **argv, void *into, int *status)
+{
+	struct option longs[ROWS_MAX + 2] = { 0 };
+	char shorts[3 * ROWS_MAX + 4] = "+:h";
+	size_t n = rows_of(self), l = 0, s = strlen(shorts);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct option_row *r = &self->options[i];
+		int has = !r->arg ? no_argument : r->arg[0] == '[' ? optional_argument : required_argument;
+
+		if (r->name)
+			longs[l++] = (struct option){ r->name, has, NULL, (int)(LONG_BASE + i) };
+		if (r->letter) {
+			shorts[s++] = r->letter;
+			for (int c = 0; c < has; c++)
+				shorts[s++] = ':';
+		}
+	}
+	longs[l] = (struct option){ "help", no_argument, NULL, 'h' };
+	shorts[s] = '\0';
+
+	optind = 0; /* glibc: start afresh */
+	*status = EXIT_CANNOT_MEASURE;
+	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
+		const struct option_row *r = NULL;
+
+		if (c == 'h') {
+			help(self);
+			*status = fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+			return -1;
+		}
+		if (c == ':') {
+			struct tare_error err = TARE_ERROR_INIT;
+
+			tare_fail(&err, EINVAL, "%.64s needs a value", argv[optind - 1]);
+			tare_hint(&err, "tare %s --help shows its form", self->name);
+			complain(self, &err, NULL);
+			return -1;
+		}
+		if (c == '?') {
+			char word[] = { '-', (char)optopt, '\0' };
+
+			unknown(self, optopt && optopt < LONG_BASE ? word : argv[optind - 1]);
+			return -1;
+		}
+		if (c >= LONG_BASE)
+			r = &self->options[c - LONG_BASE];
+		for (size_t i = 0; !r && i < n; i++)
+			if (self->options[i].letter == c)
+				r = &self->options[i];
+		if (r && set(self, r, optarg, into) < 0)
+			return -1;
+	}
+	*status = 0;
+	return optind;
+}
+
+void complain(const struct command *self, const struct tare_error *err, const char *text)
+{
+	fprintf(stderr, "tare%s%s: %s\n", self ? " " : "", self ? self->name : "", err->what);
+	if (text && err->at >= 0 && (size_t)err->at <= strlen(text) && strlen(text) <= 200 &&
+	    !strpbrk(text, "\n\t\033"))
+		fprintf(stderr, "  %s\n  %*s\n", text, err->at + 1, "^");
+	if (err->hint[0])
+		fprintf(stderr, "  %s\n", err->hint);
+}

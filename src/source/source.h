@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A source counts: perf_event_open, the exact engine, MSRs, clocks, or a script in tests. It opens one
+ * group of encodings on one target, and reads all of them at one instant.
+ */
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
+
+#include <sys/types.h>
+#include "pmu/pmu.h"
+#include "tare/reading.h"
+
+struct target {
+	pid_t pid;           /* a thread; 0: the caller; -1: every task (then cpu >= 0) */
+	int cpu;             /* -1: any */
+	int cgroup_fd;       /* -1: none; else pid is ignored and cpu >= 0 */
+	bool inherit;        /* count children and new threads too */
+	bool enable_on_exec; /* start at the target's next execve */
+	bool user_reads;     /* ask for reads without a system call (task of the caller only) */
+};
+
+struct counters; /* one open group; a source's own struct begins with `const struct source *source` */
+
+struct source {
+	const char *name;  /* "perf", "exact", "msr", "clock", "scripted" */
+	const char *about; /* one line, for `tare list sources` */
+	int (*probe)(struct tare_error *err); /* 0 when usable here and now */
+	/*
+	 * Open n encodings of one group, stopped (unless enable_on_exec). On failure says which event and
+	 * why; *failed (may be NULL) is its index. -ENOENT/-EOPNOTSUPP/-EACCES/-EPERM/-EMFILE/-ESRCH
+	 * keep the kernel's meaning, with a hint that can be typed.
+	 */
+	int (*open)(struct counters **out, const struct encoding *const *enc, size_t n,
+		    const struct target *on, size_t *failed, struct tare_error *err);
+	int (*start)(struct counters *c, struct tare_error *err);
+	int (*stop)(struct counters *c, struct tare_error *err);
+	/* n readings in the order of open; see struct tare_reading for quality. */
+	int (*read)(struct counters *c, struct tare_reading *out, struct tare_error *err);
+	void (*close)(struct counters *c);
+};
+
+extern const struct source source_perf;
+
+#endif
