@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A JSON document, written value by value into a struct text; indented by two spaces a level. */
+#ifndef VIEW_JSON_H
+#define VIEW_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/text.h"
+
+enum { JSON_DEPTH_MAX = 32 };
+
+/* Zero-initialise. Keys are NULL inside arrays and for the outermost value. */
+struct json {
+	struct text out;
+	char closing[JSON_DEPTH_MAX];
+	unsigned depth;
+	bool started; /* the innermost object or array has a member already */
+};
+
+void json_object(struct json *j, const char *key);
+void json_array(struct json *j, const char *key);
+void json_end(struct json *j); /* of the innermost object or array; a newline after the outermost */
+
+/* NULL is written as null. Bytes that are not UTF-8 become U+FFFD, so that the document stays
+ * valid. */
+void json_string(struct json *j, const char *key, const char *value);
+/* Whole numbers up to 2^53, strings of digits above: readers that keep doubles lose nothing. */
+void json_int(struct json *j, const char *key, int64_t value);
+void json_uint(struct json *j, const char *key, uint64_t value);
+/* The shortest text that reads back as the same double; null where not finite. Needs LC_NUMERIC
+ * "C". */
+void json_real(struct json *j, const char *key, double value);
+void json_bool(struct json *j, const char *key, bool value);
+void json_null(struct json *j, const char *key);
+
+#endif
