@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""TAP for the tests that run inside the guest: one function, one point."""
+import subprocess
+import sys
+import traceback
+
+_tests = []
+
+
+def test(function):
+    _tests.append(function)
+    return function
+
+
+def equal(got, wanted, what=""):
+    if got != wanted:
+        raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
+
+
+def true(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def sh(*command, **options):
+    """Run; the result has returncode, stdout and stderr as text."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+
+
+def main():
+    failed = 0
+    for n, function in enumerate(_tests, 1):
+        try:
+            function()
+            print(f"ok {n} {function.__name__}", flush=True)
+        except Exception as e:
+            failed += 1
+            where = traceback.extract_tb(e.__traceback__)
+            line = next((f.lineno for f in where if f.name == function.__name__), 0)
+            print("\n".join(f"# {l}" for l in f"line {line}: {type(e).__name__}: {e}".splitlines()))
+            print(f"not ok {n} {function.__name__}", flush=True)
+    print(f"1..{len(_tests)}")
+    sys.exit(1 if failed else 0)
