@@ -16,7 +16,7 @@ struct target {
 	int cgroup_fd;       /* -1: none; else pid is ignored and cpu >= 0 */
 	bool inherit;        /* count children and new threads too */
 	bool enable_on_exec; /* start at the target's next execve */
-	bool user_reads;     /* ask for reads without a system call (task of the caller only) */
+	bool user_reads;     /* ask for reads without a system call (pid 0, cpu -1, not inherit) */
 };
 
 struct counters; /* one open group; a source's own struct begins with `const struct source *source` */
@@ -34,11 +34,19 @@ struct source {
 		    const struct target *on, size_t *failed, struct tare_error *err);
 	int (*start)(struct counters *c, struct tare_error *err);
 	int (*stop)(struct counters *c, struct tare_error *err);
-	/* n readings in the order of open; see struct tare_reading for quality. */
+	/*
+	 * n readings in the order of open; see struct tare_reading for quality. Returns 0 also when a
+	 * reading is TARE_UNAVAILABLE because its counter never ran: *err then holds the reason
+	 * (code ENODATA), and is untouched otherwise. -EIO: a pinned group lost its counters.
+	 */
 	int (*read)(struct counters *c, struct tare_reading *out, struct tare_error *err);
 	void (*close)(struct counters *c);
 };
 
 extern const struct source source_perf;
+
+/* The source of that name (the `source` of an encoding), or NULL. */
+const struct source *source_find(const char *name);
+extern const struct source *const sources[]; /* ends with NULL */
 
 #endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters of the kernel: one perf_event_open(2) group, read by one read(2). Takes encodings and a
+ * target, gives readings that say how far they can be trusted.
+ *
+ * The leader is opened disabled and its members enabled, so that one ioctl on the leader starts and
+ * stops all of them. Group reads of inherited counters are right since Linux 4.13; while a child is
+ * being born or dies the kernel answers ECHILD (since 6.6), which passes within microseconds.
+ * Source: perf_event_open(2), "Reading results" and "perf_event ioctl calls".
+ */
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "source/perf_why.h"
+#include "source/source.h"
+
+enum {
+	GROUP_MAX = 256, /* far above what any PMU counts; bounds the buffer of a read */
+	ECHILD_TRIES = 1000,
+};
+
+struct perf_event {
+	int fd;
+	uint64_t id;
+};
+
+struct perf_group {
+	const struct source *source;
+	struct target on;
+	char leader[160]; /* names, for messages: the encodings belong to the caller */
+	char pmu[64];
+	enum pmu_place place;
+	size_t n;
+	uint64_t *buffer; /* of a read: { nr, enabled, running, { value, id } [n] } */
+	struct perf_event event[];
+};
+
+static int perf_probe(struct tare_error *err)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.disabled = 1,
+	};
+	const struct encoding enc = { .name = "task-clock" };
+	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return perf_why(err, errno, &(struct perf_ask){ &enc, &attr, &self, 0, 1 });
+	close(fd);
+	return 0;
+}
+
+/* What is counted is the encoding's; how it is counted is said here. */
+static struct perf_event_attr attr_of(const struct encoding *enc, const struct target *on,
+				      bool leader)
+{
+	struct perf_event_attr attr = enc->attr;
+
+	attr.size = sizeof(attr);
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr.inherit = on->inherit;
+	attr.disabled = leader;
+	attr.enable_on_exec = leader && on->enable_on_exec;
+	if (!leader)
+		attr.pinned = attr.exclusive =
+		    0; /* the leader's speak for the group; EINVAL in a member */
+	/* Nothing is sampled here: an overflow would only cost an interrupt. */
+	attr.sample_period = 0;
+	attr.freq = 0;
+	attr.sample_type = 0;
+	return attr;
+}
+
+static int open_event(struct perf_group *g, size_t i, const struct perf_ask *ask,
+		      struct tare_error *err)
+{
+	const struct target *on = ask->on;
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
+	pid_t pid = on->pid;
+
+	if (on->cgroup_fd >= 0) {
+		flags |= PERF_FLAG_PID_CGROUP;
+		pid = on->cgroup_fd;
+	}
+	g->event[i].fd = (int)syscall(SYS_perf_event_open, ask->attr, pid, on->cpu,
+				      i ? g->event[0].fd : -1, flags);
+	if (g->event[i].fd < 0)
+		return perf_why(err, errno, ask);
+	if (ioctl(g->event[i].fd, PERF_EVENT_IOC_ID, &g->event[i].id) < 0)
+		return tare_fail(err, errno, "%s: the kernel gave no event id: %s", ask->enc->name,
+				 strerror(errno));
+	return 0;
+}
+
+static void perf_close(struct counters *c)
+{
+	struct perf_group *g = (struct perf_group *)c;
+
+	if (!g)
+		return;
+	for (size_t i = g->n; i-- > 0;)
+		if (g->event[i].fd >= 0)
+			close(g->event[i].fd);
+	free(g->buffer);
+	free(g);
+}
+
+static int perf_open(struct counters **out, const struct encoding *const *enc, size_t n,
+		     const struct target *on, size_t *failed, struct tare_error *err)
+{
+	size_t at = 0;
+	int ret = 0;
+
+	if (failed)
+		*failed = 0;
+	if (n == 0 || n > GROUP_MAX)
+		return tare_fail(err, EINVAL, "a group has 1 to %d events, not %zu", GROUP_MAX, n);
+
+	struct perf_group *g = malloc(sizeof(*g) + n * sizeof(g->event[0]));
+
+	if (!g)
+		return tare_fail_nomem(err);
+	*g = (struct perf_group){
+		.source = &source_perf, .on = *on, .n = n, .place = enc[0]->place
+	};
+	memcpy(g->leader, enc[0]->name, sizeof(g->leader));
+	memcpy(g->pmu, enc[0]->pmu, sizeof(g->pmu));
+	for (size_t i = 0; i < n; i++)
+		g->event[i].fd = -1;
+	g->buffer = malloc((3 + 2 * n) * sizeof(*g->buffer));
+	if (!g->buffer) {
+		ret = tare_fail_nomem(err);
+		goto fail;
+	}
+	for (; at < n; at++) {
+		const struct perf_event_attr attr = attr_of(enc[at], on, at == 0);
+
+		ret = open_event(g, at, &(struct perf_ask){ enc[at], &attr, on, at, n }, err);
+		if (ret < 0)
+			goto fail;
+	}
+	*out = (struct counters *)g;
+	return 0;
+fail:
+	if (failed)
+		*failed = at < n ? at : 0;
+	perf_close((struct counters *)g);
+	return ret;
+}
+
+static int perf_start(struct counters *c, struct tare_error *err)
+{
+	const struct perf_group *g = (const struct perf_group *)c;
+
+	if (ioctl(g->event[0].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return tare_fail(err, errno, "cannot start %s: %s", g->leader, strerror(errno));
+	return 0;
+}
+
+static int perf_stop(struct counters *c, struct tare_error *err)
+{
+	const struct perf_group *g = (const struct perf_group *)c;
+
+	if (ioctl(g->event[0].fd, PERF_EVENT_IOC_DISABLE, 0) < 0)
+		return tare_fail(err, errno, "cannot stop %s: %s", g->leader, strerror(errno));
+	return 0;
+}
+
+static ssize_t read_group(const struct perf_group *g, size_t room)
+{
+	for (int tries = 0;; tries++) {
+		ssize_t got = read(g->event[0].fd, g->buffer, room);
+
+		if (got >= 0)
+			return got;
+		if (errno == EINTR)
+			continue;
+		if (errno != ECHILD || tries == ECHILD_TRIES)
+			return -errno;
+		sched_yield();
+	}
+}
+
+/* The value of event i: the kernel lists the leader and its members in order, each with its id. */
+static const uint64_t *find_value(const struct perf_group *g, size_t i)
+{
+	const uint64_t *pair = g->buffer + 3;
+
+	if (pair[2 * i + 1] == g->event[i].id)
+		return &pair[2 * i];
+	for (size_t k = 0; k < g->n; k++)
+		if (pair[2 * k + 1] == g->event[i].id)
+			return &pair[2 * k];
+	return NULL;
+}
+
+static void say_never_ran(const struct perf_group *g, uint64_t enabled_ns, struct tare_error *err)
+{
+	tare_fail(err, ENODATA, "%s%s never got onto the PMU in %" PRIu64 ".%06" PRIu64 " ms",
+		  g->leader, g->n > 1 ? " and its group" : "", enabled_ns / 1000000,
+		  enabled_ns % 1000000);
+	if (g->place == PLACE_CORE)
+		tare_hint(err, "the task did not run on a CPU of %s", g->pmu);
+	else if (g->on.pid != -1 && g->on.cpu >= 0)
+		tare_hint(err, "the task may not have run on cpu %d", g->on.cpu);
+	else
+		tare_hint(err, "the group may need more counters than there are, or others hold "
+			       "them: count fewer "
+			       "events at once; `tare doctor` tells what holds a counter");
+}
+
+static int perf_read(struct counters *c, struct tare_reading *out, struct tare_error *err)
+{
+	const struct perf_group *g = (const struct perf_group *)c;
+	size_t want = (3 + 2 * g->n) * sizeof(*g->buffer);
+	ssize_t got = read_group(g, want);
+
+	if (got == 0) {
+		int ret =
+		    tare_fail(err, EIO, "%s: the pinned group lost its counters and counts no more",
+			      g->leader);
+
+		tare_hint(err, "another pinned event or a watchdog holds a counter it needs; `tare "
+			       "doctor` tells which");
+		return ret;
+	}
+	if (got < 0)
+		return tare_fail(err, (int)-got, "cannot read %s: %s", g->leader,
+				 strerror((int)-got));
+	if ((size_t)got != want || g->buffer[0] != g->n)
+		return tare_fail(
+		    err, EIO, "%s: a read gave %zd bytes and %" PRIu64 " values, not %zu and %zu",
+		    g->leader, got, g->buffer[0], want, g->n);
+
+	uint64_t enabled = g->buffer[1], running = g->buffer[2];
+	enum tare_quality quality = TARE_COUNTED;
+
+	if (running < enabled)
+		quality = running ? TARE_SCALED : TARE_UNAVAILABLE;
+	for (size_t i = 0; i < g->n; i++) {
+		const uint64_t *value = find_value(g, i);
+
+		if (!value)
+			return tare_fail(err, EIO,
+					 "%s: a read gave no value for event %zu of the group",
+					 g->leader, i + 1);
+		out[i] = (struct tare_reading){ *value, enabled, running, quality };
+	}
+	if (quality == TARE_UNAVAILABLE)
+		say_never_ran(g, enabled, err);
+	return 0;
+}
+
+const struct source source_perf = {
+	.name = "perf",
+	.about = "counters of the kernel: PMUs, software events, tracepoints, breakpoints",
+	.probe = perf_probe,
+	.open = perf_open,
+	.start = perf_start,
+	.stop = perf_stop,
+	.read = perf_read,
+	.close = perf_close,
+};

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* The perf source on what every kernel counts: task-clock, page faults, context switches. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include "base/error.h"
+#include "base/file.h"
+#include "source/perf_why.h"
+#include "source/source.h"
+#include "tap.h"
+
+enum { PAGES = 64 };
+
+#define SOFTWARE(label, what)                                                                      \
+	{                                                                                          \
+		.name = label, .source = "perf", .scale = 1.0, .attr = {                           \
+			.type = PERF_TYPE_SOFTWARE,                                                \
+			.config = what,                                                            \
+			.exclude_hv = 1                                                            \
+		}                                                                                  \
+	}
+
+static const struct encoding task_clock = SOFTWARE("task-clock", PERF_COUNT_SW_TASK_CLOCK);
+static const struct encoding page_faults = SOFTWARE("page-faults", PERF_COUNT_SW_PAGE_FAULTS);
+static const struct encoding switches =
+    SOFTWARE("context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES);
+static const struct encoding *const three[] = { &task_clock, &page_faults, &switches };
+static const struct target self = { .cpu = -1, .cgroup_fd = -1 };
+
+static struct counters *open_or_skip(const struct encoding *const *enc, size_t n,
+				     const struct target *on)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct counters *c = NULL;
+
+	if (source_perf.probe(&err) < 0)
+		tap_skip("perf", "%s (%s)", err.what, err.hint);
+	if (!CHECK(source_perf.open(&c, enc, n, on, NULL, &err) == 0, "%s", err.what))
+		exit(TAP_FAILED);
+	return c;
+}
+
+/* Write to pages never touched before: each is exactly one fault (no huge pages in a private map of
+ * which they are advised away). */
+static void touch_pages(size_t pages)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	char *p =
+	    mmap(NULL, pages * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (!CHECK(p != MAP_FAILED))
+		return;
+	madvise(p, pages * size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < pages; i++)
+		((volatile char *)p)[i * size] = 1;
+	munmap(p, pages * size);
+}
+
+static void *touch_in_thread(void *arg)
+{
+	(void)arg;
+	touch_pages(PAGES);
+	return NULL;
+}
+
+TEST(group_counts_faults_and_time)
+{
+	struct tare_reading r[3], again[3];
+	struct counters *c = open_or_skip(three, 3, &self);
+
+	CHECK_EQ(source_perf.read(c, r, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(r[i].raw, 0, "event %d counts before start", i);
+		CHECK_EQ(r[i].enabled_ns, 0);
+	}
+	touch_pages(PAGES); /* the code and the stack are in memory from here on */
+	CHECK_EQ(source_perf.start(c, NULL), 0);
+	touch_pages(PAGES);
+	sched_yield();
+	CHECK_EQ(source_perf.stop(c, NULL), 0);
+	CHECK_EQ(source_perf.read(c, r, NULL), 0);
+	CHECK(r[0].raw > 0 && r[0].raw < 10000000000u, "task-clock %llu ns",
+	      (unsigned long long)r[0].raw);
+	CHECK_EQ(r[1].raw, PAGES);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(r[i].quality, TARE_COUNTED);
+		CHECK_EQ(r[i].enabled_ns, r[i].running_ns);
+		CHECK(r[i].enabled_ns > 0);
+	}
+	touch_pages(PAGES);
+	CHECK_EQ(source_perf.read(c, again, NULL), 0);
+	CHECK_EQ(again[1].raw, PAGES, "a stopped group counts");
+	CHECK_EQ(again[0].raw, r[0].raw);
+	CHECK_EQ(source_perf.start(c, NULL), 0);
+	touch_pages(1);
+	CHECK_EQ(source_perf.stop(c, NULL), 0);
+	CHECK_EQ(source_perf.read(c, again, NULL), 0);
+	CHECK_EQ(again[1].raw, PAGES + 1, "counts add up over stop and start");
+	source_perf.close(c);
+}
+
+TEST(order_is_that_of_open)
+{
+	static const struct encoding *const reversed[] = { &switches, &page_faults, &task_clock };
+	struct tare_reading r[3];
+	struct counters *c = open_or_skip(reversed, 3, &self);
+
+	touch_pages(1);
+	source_perf.start(c, NULL);
+	touch_pages(PAGES);
+	source_perf.stop(c, NULL);
+	CHECK_EQ(source_perf.read(c, r, NULL), 0);
+	CHECK_EQ(r[1].raw, PAGES);
+	CHECK(r[2].raw > 1000, "task-clock last: %llu", (unsigned long long)r[2].raw);
+	source_perf.close(c);
+}
+
+TEST(inherit_over_forks_and_threads)
+{
+	struct target on = self;
+	struct tare_reading r[3], alone[3];
+
+	on.inherit = true;
+
+	struct counters *c = open_or_skip(three, 3, &on), *own = open_or_skip(three, 3, &self);
+
+	source_perf.start(c, NULL);
+	source_perf.start(own, NULL);
+	for (int i = 0; i < 4; i++) {
+		pthread_t thread;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			touch_pages(PAGES);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+		pthread_create(&thread, NULL, touch_in_thread, NULL);
+		pthread_join(thread, NULL);
+	}
+	CHECK_EQ(source_perf.read(c, r, NULL), 0);
+	CHECK_EQ(source_perf.read(own, alone, NULL), 0);
+	CHECK(r[1].raw >= 8 * PAGES, "page-faults %llu", (unsigned long long)r[1].raw);
+	CHECK(alone[1].raw + 8 * PAGES <= r[1].raw, "without inherit %llu, with %llu",
+	      (unsigned long long)alone[1].raw, (unsigned long long)r[1].raw);
+	CHECK_EQ(r[1].quality, TARE_COUNTED);
+	source_perf.close(c);
+	source_perf.close(own);
+}
+
+/* While children are born and die, a group read of inherited counters must still answer. */
+TEST(inherit_reads_while_children_come_and_go)
+{
+	struct target on = self;
+	struct tare_error err = TARE_ERROR_INIT;
+	struct tare_reading r[3];
+	uint64_t before = 0;
+
+	on.inherit = true;
+
+	struct counters *c = open_or_skip(three, 3, &on);
+	pid_t pid;
+
+	source_perf.start(c, NULL);
+	pid = fork();
+	if (pid == 0) {
+		for (int i = 0; i < 200; i++) {
+			pid_t child = fork();
+
+			if (child == 0)
+				_exit(0);
+			waitpid(child, NULL, 0);
+		}
+		_exit(0);
+	}
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		if (!CHECK(source_perf.read(c, r, &err) == 0, "%s", err.what))
+			break;
+		CHECK(r[1].raw >= before, "page-faults went back from %llu to %llu",
+		      (unsigned long long)before, (unsigned long long)r[1].raw);
+		before = r[1].raw;
+	}
+	source_perf.close(c);
+}
+
+TEST(enable_on_exec_counts_from_the_exec_on)
+{
+	int gate[2];
+	char byte = 0;
+	struct tare_reading r[3];
+	struct target on = self;
+
+	CHECK_EQ(pipe2(gate, O_CLOEXEC), 0);
+
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (read(gate[0], &byte, 1) == 1) {
+			touch_pages(5000); /* before the exec: not counted */
+			execl("/bin/true", "true", (char *)NULL);
+		}
+		_exit(1);
+	}
+	on.pid = pid;
+	on.enable_on_exec = true;
+	on.inherit = true;
+
+	struct counters *c = open_or_skip(three, 3, &on);
+
+	CHECK_EQ(write(gate[1], &byte, 1), 1);
+	waitpid(pid, NULL, 0);
+	CHECK_EQ(source_perf.read(c, r, NULL), 0);
+	CHECK(r[1].raw > 5 && r[1].raw < 5000, "page-faults of true: %llu",
+	      (unsigned long long)r[1].raw);
+	CHECK(r[0].raw > 0);
+	source_perf.close(c);
+}
+
+TEST(counts_a_cpu)
+{
+	struct target on = { .pid = -1, .cpu = 0, .cgroup_fd = -1 };
+	static const struct encoding clock = SOFTWARE("cpu-clock", PERF_COUNT_SW_CPU_CLOCK);
+	const struct encoding *one = &clock;
+	struct tare_error err = TARE_ERROR_INIT;
+	struct tare_reading r;
+	struct counters *c = NULL;
+
+	if (source_perf.open(&c, &one, 1, &on, NULL, &err) < 0)
+		tap_skip("perf_cpu", "%s (%s)", err.what, err.hint);
+	source_perf.start(c, NULL);
+	usleep(20000);
+	source_perf.stop(c, NULL);
+	CHECK_EQ(source_perf.read(c, &r, NULL), 0);
+	CHECK(r.raw >= 19000000 && r.raw < 20000000000u, "cpu-clock %llu ns in 20 ms",
+	      (unsigned long long)r.raw);
+	source_perf.close(c);
+}
+
+static size_t count_entries(const char *dir)
+{
+	size_t n = 0;
+	DIR *d = opendir(dir);
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static size_t count_maps(void)
+{
+	size_t n = 0;
+	char *text = NULL;
+
+	if (file_read(NULL, "/proc/self/maps", 1 << 20, &text, NULL, NULL) == 0)
+		for (const char *p = text; *p; p++)
+			n += *p == '\n';
+	free(text);
+	return n;
+}
+
+TEST(many_groups_leak_nothing)
+{
+	struct counters *c = open_or_skip(three, 3, &self);
+
+	source_perf.close(c);
+
+	size_t fds = count_entries("/proc/self/fd"), maps = count_maps();
+
+	for (int i = 0; i < 2000; i++) {
+		c = open_or_skip(three, 3, &self);
+		source_perf.start(c, NULL);
+		source_perf.close(c);
+	}
+	CHECK_EQ(count_entries("/proc/self/fd"), fds);
+	CHECK_EQ(count_maps(), maps);
+	source_perf.close(NULL);
+}
+
+TEST(a_failed_open_leaks_nothing_and_names_the_event)
+{
+	static const struct encoding bad = SOFTWARE("no-such-event", 999);
+	static const struct encoding *const list[] = { &task_clock, &page_faults, &bad };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct counters *c = NULL;
+	size_t failed = 9, fds = count_entries("/proc/self/fd");
+	int ret = source_perf.open(&c, list, 3, &self, &failed, &err);
+
+	CHECK(ret < 0);
+	CHECK_EQ(failed, 2);
+	CHECK_EQ(err.code, -ret);
+	CHECK(strstr(err.what, "no-such-event"), "%s", err.what);
+	CHECK(err.hint[0], "no hint");
+	CHECK_EQ(count_entries("/proc/self/fd"), fds);
+	CHECK(c == NULL);
+}
+
+TEST(a_thread_that_is_gone)
+{
+	struct target on = self;
+	const struct encoding *one = &task_clock;
+	struct tare_error err = TARE_ERROR_INIT;
+	struct counters *c = NULL;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	on.pid = pid;
+	CHECK_EQ(source_perf.open(&c, &one, 1, &on, NULL, &err), -ESRCH);
+	CHECK(strstr(err.what, "task-clock") && strstr(err.what, "no thread"), "%s", err.what);
+}
+
+TEST(no_descriptor_left)
+{
+	struct rlimit lim;
+	struct tare_error err = TARE_ERROR_INIT;
+	struct counters *c = open_or_skip(three, 1, &self), *more = NULL;
+	size_t failed = 9;
+	int next = dup(0);
+
+	getrlimit(RLIMIT_NOFILE, &lim);
+	close(next);
+	lim.rlim_cur = (rlim_t)next + 2; /* room for two of three */
+	setrlimit(RLIMIT_NOFILE, &lim);
+	CHECK_EQ(source_perf.open(&more, three, 3, &self, &failed, &err), -EMFILE);
+	CHECK_EQ(failed, 2);
+	CHECK(strstr(err.what, "context-switches"), "%s", err.what);
+	CHECK(strstr(err.hint, "ulimit -n"), "%s", err.hint);
+	source_perf.close(c);
+}
+
+TEST(sizes_of_groups)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct counters *c = NULL;
+
+	CHECK_EQ(source_perf.open(&c, three, 0, &self, NULL, &err), -EINVAL);
+	CHECK_EQ(source_perf.open(&c, three, 257, &self, NULL, &err), -EINVAL);
+}
+
+/* What each errno says, whatever this machine would answer. */
+static const struct {
+	int line;
+	int code;
+	uint32_t type;
+	pid_t pid;
+	int cpu;
+	size_t index;
+	const char *what, *hint;
+} reasons[] = {
+	{ __LINE__, ENOENT, PERF_TYPE_HARDWARE, 0, -1, 0, "no PMU of this machine counts it",
+	  "tare doctor" },
+	{ __LINE__, ENOENT, PERF_TYPE_SOFTWARE, 0, -1, 0, "no such event", "tare doctor" },
+	{ __LINE__, EMFILE, PERF_TYPE_SOFTWARE, 0, -1, 0, "file descriptors are in use",
+	  "ulimit -n" },
+	{ __LINE__, ENFILE, PERF_TYPE_SOFTWARE, 0, -1, 0, "no file descriptor left",
+	  "fs.file-max" },
+	{ __LINE__, ESRCH, PERF_TYPE_SOFTWARE, 77, -1, 0, "no thread 77", "ended" },
+	{ __LINE__, EINVAL, PERF_TYPE_HARDWARE, 0, -1, 7, "does not fit into the group", ":W" },
+	{ __LINE__, EINVAL, PERF_TYPE_HARDWARE, 0, -1, 0, "for this thread",
+	  "tare events explain" },
+	{ __LINE__, EINVAL, PERF_TYPE_HARDWARE, -1, -1, 0, "name a CPU", "" },
+	{ __LINE__, EOPNOTSUPP, PERF_TYPE_RAW, 9, -1, 0, "for thread 9", "tare doctor" },
+	{ __LINE__, ENODEV, PERF_TYPE_RAW, -1, 5, 0, "cpu 5 is not online", "tare doctor" },
+	{ __LINE__, ENOSPC, PERF_TYPE_BREAKPOINT, 0, 3, 0, "this thread on cpu 3", "breakpoint" },
+	{ __LINE__, ENOSYS, PERF_TYPE_SOFTWARE, 0, -1, 0, "no perf_event_open", "seccomp" },
+	{ __LINE__, EBUSY, PERF_TYPE_RAW, 0, -1, 0, "somebody else", "tare doctor" },
+	{ __LINE__, E2BIG, PERF_TYPE_RAW, 0, -1, 0, "too old", "5.10" },
+	{ __LINE__, ENOMEM, PERF_TYPE_RAW, 0, -1, 0, "out of memory", "" },
+	{ __LINE__, EACCES, PERF_TYPE_RAW, -1, 2, 0, "every task on cpu 2: permission denied",
+	  "CAP_PERFMON" },
+	{ __LINE__, EIO, PERF_TYPE_RAW, 0, -1, 0, "Input/output error", "" },
+};
+
+TEST(reasons_name_event_target_and_knob)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+		struct encoding enc = { .name = "some-event", .attr = { .type = reasons[i].type } };
+		struct target on = { .pid = reasons[i].pid,
+				     .cpu = reasons[i].cpu,
+				     .cgroup_fd = -1 };
+		struct perf_ask ask = { &enc, &enc.attr, &on, reasons[i].index, 8 };
+		struct tare_error err = TARE_ERROR_INIT;
+
+		CHECK_EQ(perf_why(&err, reasons[i].code, &ask), -reasons[i].code, "row at line %d",
+			 reasons[i].line);
+		CHECK_EQ(err.code, reasons[i].code, "row at line %d", reasons[i].line);
+		CHECK(strstr(err.what, "some-event"), "line %d: %s", reasons[i].line, err.what);
+		CHECK(strstr(err.what, reasons[i].what), "line %d: %s", reasons[i].line, err.what);
+		CHECK(strstr(err.hint, reasons[i].hint), "line %d: %s", reasons[i].line, err.hint);
+		CHECK(reasons[i].hint[0] || !err.hint[0], "line %d: %s", reasons[i].line, err.hint);
+	}
+}
+
+static const struct {
+	int line;
+	uint32_t type;
+	bool user_only;
+	pid_t pid;
+	int cgroup_fd;
+	int level;
+} levels[] = {
+	{ __LINE__, PERF_TYPE_HARDWARE, true, 0, -1, 2 },
+	{ __LINE__, PERF_TYPE_HARDWARE, false, 0, -1, 1 },
+	{ __LINE__, PERF_TYPE_HARDWARE, true, -1, -1, 0 },
+	{ __LINE__, PERF_TYPE_HARDWARE, true, 0, 7, 0 },
+	{ __LINE__, PERF_TYPE_TRACEPOINT, true, 0, -1, -1 },
+	{ __LINE__, PERF_TYPE_SOFTWARE, false, 12, -1, 1 },
+};
+
+TEST(paranoid_levels)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		struct perf_event_attr attr = { .type = levels[i].type,
+						.exclude_kernel = levels[i].user_only };
+		struct target on = { .pid = levels[i].pid,
+				     .cpu = -1,
+				     .cgroup_fd = levels[i].cgroup_fd };
+
+		CHECK_EQ(perf_paranoid_for(&attr, &on), levels[i].level, "row at line %d",
+			 levels[i].line);
+	}
+}
+
+/* An unprivileged user is told the value of the knob, and that value is true. */
+TEST(permission_hint_is_true)
+{
+	static const struct encoding kernel_too = SOFTWARE("cpu-clock", PERF_COUNT_SW_CPU_CLOCK);
+	const struct encoding *one = &kernel_too;
+	struct target on = { .pid = -1, .cpu = 0, .cgroup_fd = -1 };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct counters *c = NULL;
+	char now[32];
+
+	if (file_line(NULL, "/proc/sys/kernel/perf_event_paranoid", now, sizeof(now), NULL) < 0 ||
+	    atoi(now) < 1)
+		tap_skip("paranoid", "kernel.perf_event_paranoid is below 1 or unknown");
+	if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+		tap_skip("root", "cannot become an unprivileged user");
+	CHECK_EQ(source_perf.open(&c, &one, 1, &on, NULL, &err), -EACCES);
+	CHECK(strstr(err.what, "cpu-clock for every task on cpu 0"), "%s", err.what);
+
+	char want[64];
+
+	snprintf(want, sizeof(want), "kernel.perf_event_paranoid is %d; 0 ", atoi(now));
+	CHECK(strstr(err.hint, want), "%s", err.hint);
+}
+
+TEST_MAIN()
