@@ -53,7 +53,8 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "put"))
 		return put(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "exit"))
-		call(SYS_EXIT, (uint64_t[2]){ STOPPED_APPLICATION_EXIT, strtoul(argv[2], NULL, 0) });
+		call(SYS_EXIT,
+		     (uint64_t[2]){ STOPPED_APPLICATION_EXIT, strtoul(argv[2], NULL, 0) });
 	fprintf(stderr, "usage: semihost put FILE HOSTFILE | semihost exit STATUS\n");
 	return 2;
 }

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""What the programs of tests/programs/arm64 retire by construction, and how tare and the judge are asked."""
+import json
+
+from check import equal, sh
+
+LOOPS = {n: 2 * n + 5 for n in (1, 1000, 1000000, 100000000)}
+CHILD = 2 * 100000 + 6  # one child or thread of family-100000
+FAMILY = 7 * CHILD + 82
+
+
+def perf(events, *command):
+    """Debian's perf: event -> count."""
+    out = sh("perf", "stat", "-x", ",", "-e", events, "--", *command)
+    equal(out.returncode, 0, out.stderr)
+    return {line.split(",")[2]: int(line.split(",")[0]) for line in out.stderr.splitlines()}
+
+
+def tare(*words, status=0, **options):
+    """`tare stat --format json WORDS`: the document."""
+    out = sh("tare", "stat", "--format", "json", "-o", "/tmp/stat.json", *words, **options)
+    if status is not None:
+        equal(out.returncode, status, f"status of tare stat {' '.join(words)}\n{out.stdout}{out.stderr}")
+    with open("/tmp/stat.json") as f:
+        return json.load(f)
+
+
+def counts(document):
+    """event -> count, of a document whose events were all counted all the time."""
+    for e in document["events"]:
+        equal(e["share"], 1, f"share of {e['event']}")
+        equal(e["quality"] in ("counted", "exact"), True, f"quality of {e}")
+    return {e["event"]: e["value"] for e in document["events"]}

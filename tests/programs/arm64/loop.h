@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Exactly 2 * rounds instructions; at least one round. */
+#ifndef LOOP_H
+#define LOOP_H
+
+#include <stdint.h>
+
+enum { LOOP_PROGRAM_AROUND = 5 }; /* what loop.S retires besides its loop */
+
+static inline __attribute__((always_inline)) void loop(uint64_t rounds)
+{
+	__asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(rounds) : : "cc");
+}
+
+#endif
