@@ -5,8 +5,8 @@
  *
  * The leader is opened disabled and its members enabled, so that one ioctl on the leader starts and
  * stops all of them. Group reads of inherited counters are right since Linux 4.13; while a child is
- * being born or dies the kernel answers ECHILD (since 6.6), which passes within microseconds.
- * Source: perf_event_open(2), "Reading results" and "perf_event ioctl calls".
+ * being born or dies the kernel answers ECHILD (since 6.6), which passes once that child has run
+ * on. Source: perf_event_open(2), "Reading results" and "perf_event ioctl calls".
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -14,13 +14,16 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "source/perf_why.h"
 #include "source/source.h"
 
 enum {
 	GROUP_MAX = 256, /* far above what any PMU counts; bounds the buffer of a read */
-	ECHILD_TRIES = 1000,
+	ECHILD_YIELDS =
+	    100, /* then 1 ms each: on a busy machine a child may wait its turn mid-birth */
+	ECHILD_TRIES = 2100,
 };
 
 struct perf_event {
@@ -187,7 +190,10 @@ static ssize_t read_group(const struct perf_group *g, size_t room)
 			continue;
 		if (errno != ECHILD || tries == ECHILD_TRIES)
 			return -errno;
-		sched_yield();
+		if (tries < ECHILD_YIELDS)
+			sched_yield();
+		else
+			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
 }
 

@@ -62,6 +62,16 @@ static void touch_pages(size_t pages)
 	munmap(p, pages * size);
 }
 
+/* The kernel's own count of this thread's page faults: the judge. A sanitizer's shadow memory
+ * faults too. */
+static int64_t minor_faults(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_THREAD, &used);
+	return used.ru_minflt;
+}
+
 static void *touch_in_thread(void *arg)
 {
 	(void)arg;
@@ -80,14 +90,19 @@ TEST(group_counts_faults_and_time)
 		CHECK_EQ(r[i].enabled_ns, 0);
 	}
 	touch_pages(PAGES); /* the code and the stack are in memory from here on */
+
+	int64_t faults = -minor_faults();
+
 	CHECK_EQ(source_perf.start(c, NULL), 0);
 	touch_pages(PAGES);
 	sched_yield();
 	CHECK_EQ(source_perf.stop(c, NULL), 0);
+	faults += minor_faults();
 	CHECK_EQ(source_perf.read(c, r, NULL), 0);
 	CHECK(r[0].raw > 0 && r[0].raw < 10000000000u, "task-clock %llu ns",
 	      (unsigned long long)r[0].raw);
-	CHECK_EQ(r[1].raw, PAGES);
+	CHECK(r[1].raw >= PAGES && (int64_t)r[1].raw <= faults, "%llu of %d pages, %lld faults",
+	      (unsigned long long)r[1].raw, PAGES, (long long)faults);
 	for (int i = 0; i < 3; i++) {
 		CHECK_EQ(r[i].quality, TARE_COUNTED);
 		CHECK_EQ(r[i].enabled_ns, r[i].running_ns);
@@ -95,13 +110,19 @@ TEST(group_counts_faults_and_time)
 	}
 	touch_pages(PAGES);
 	CHECK_EQ(source_perf.read(c, again, NULL), 0);
-	CHECK_EQ(again[1].raw, PAGES, "a stopped group counts");
+	CHECK_EQ(again[1].raw, r[1].raw, "a stopped group counts");
 	CHECK_EQ(again[0].raw, r[0].raw);
+	faults = -minor_faults();
 	CHECK_EQ(source_perf.start(c, NULL), 0);
 	touch_pages(1);
 	CHECK_EQ(source_perf.stop(c, NULL), 0);
+	faults += minor_faults();
 	CHECK_EQ(source_perf.read(c, again, NULL), 0);
-	CHECK_EQ(again[1].raw, PAGES + 1, "counts add up over stop and start");
+
+	int64_t more = (int64_t)(again[1].raw - r[1].raw);
+
+	CHECK(more >= 1 && more <= faults, "stop and start again: %lld more, %lld faults",
+	      (long long)more, (long long)faults);
 	source_perf.close(c);
 }
 
@@ -112,11 +133,16 @@ TEST(order_is_that_of_open)
 	struct counters *c = open_or_skip(reversed, 3, &self);
 
 	touch_pages(1);
+
+	int64_t faults = -minor_faults();
+
 	source_perf.start(c, NULL);
 	touch_pages(PAGES);
 	source_perf.stop(c, NULL);
+	faults += minor_faults();
 	CHECK_EQ(source_perf.read(c, r, NULL), 0);
-	CHECK_EQ(r[1].raw, PAGES);
+	CHECK(r[1].raw >= PAGES && (int64_t)r[1].raw <= faults, "%llu of %d pages, %lld faults",
+	      (unsigned long long)r[1].raw, PAGES, (long long)faults);
 	CHECK(r[2].raw > 1000, "task-clock last: %llu", (unsigned long long)r[2].raw);
 	source_perf.close(c);
 }
@@ -280,7 +306,8 @@ TEST(many_groups_leak_nothing)
 		source_perf.close(c);
 	}
 	CHECK_EQ(count_entries("/proc/self/fd"), fds);
-	CHECK_EQ(count_maps(), maps);
+	/* A leak would be one a round; a sanitizer's own memory comes and goes. */
+	CHECK(count_maps() < maps + 100, "%zu mappings, before %zu", count_maps(), maps);
 	source_perf.close(NULL);
 }
 
