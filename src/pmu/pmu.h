@@ -19,27 +19,36 @@ void machine_close(struct machine *m);
 /* As given to machine_open; "" for this machine. */
 const char *machine_root(const struct machine *m);
 
+/* attr.config of an encoding whose source is "clock"; all in ns. */
+enum clock_event { CLOCK_WALL = 1, CLOCK_USER, CLOCK_SYSTEM };
+
 enum pmu_place {
-	PLACE_TASK,   /* software, breakpoint, the one core PMU: any CPU, follows a task */
-	PLACE_CORE,   /* one of several core PMUs of a hybrid machine: follows a task, on `cpus` only */
+	PLACE_TASK, /* software, breakpoint, the one core PMU: any CPU, follows a task */
+	PLACE_CORE, /* one of several core PMUs of a hybrid machine: follows a task, on `cpus` only
+		     */
 	PLACE_UNCORE, /* per socket or die: opened per CPU of `cpus`, never per task */
 };
 
 /* One counter's worth of what to open. */
 struct encoding {
-	char name[160];              /* as shown: the user's words, "cpu_core/instructions/" on hybrids */
-	char pmu[64];                /* sysfs name; "" for generic events on the one core PMU */
-	const char *source;          /* which source counts it: "perf", "clock" or "exact" */
-	struct perf_event_attr attr; /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, period */
+	char name[160];     /* as shown: the user's words, "cpu_core/instructions/" on hybrids */
+	char pmu[64];       /* sysfs name; "" for generic events on the one core PMU */
+	const char *source; /* which source counts it: "perf", "clock" or "exact" */
+	struct perf_event_attr
+	    attr; /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, period */
 	enum pmu_place place;
-	struct cpus cpus;            /* empty: any */
-	unsigned group;              /* as in struct event; hybrid expansion keeps groups apart per PMU */
-	bool weak;                   /* the group may be broken up if it does not fit (:W) */
-	bool sample_read;            /* :S */
-	double scale;                /* 1.0 if none */
-	char unit[16];               /* "" if none */
-	int unavailable;             /* errno; 0 when it can be opened. Only with encode_options.keep_unavailable */
-	char why[256], remedy[200];  /* set with `unavailable` */
+	struct cpus cpus;  /* empty: any */
+	size_t event;      /* index in the event_list it came from */
+	unsigned group;    /* 0..groups-1; one group on several PMUs became one group per PMU */
+	bool weak;         /* the group may be broken up if it does not fit (:W) */
+	bool sample_read;  /* :S */
+	double scale;      /* 1.0 if none */
+	bool snapshot;     /* a level, not a count: shown as read, never as a difference */
+	uint64_t counters; /* legal counters: bits 0-31 programmable, 32-63 fixed; 0: not known */
+	char unit[16];     /* "" if none */
+	int unavailable;   /* errno; 0 when it can be opened. Only with
+			      encode_options.keep_unavailable */
+	char why[256], remedy[200]; /* set with `unavailable` */
 };
 
 struct encoding_list {
@@ -49,14 +58,17 @@ struct encoding_list {
 };
 
 struct encode_options {
-	bool keep_unavailable; /* keep an event this machine lacks, marked, rather than fail (default sets) */
-	const char *const *event_files; /* vendor JSON files given by the user; NULL-terminated or NULL */
-	const char *cpu;       /* encode for this CPU model instead of the running one (explain); NULL: this one */
+	bool keep_unavailable; /* keep an event this machine lacks, marked, rather than fail
+				  (default sets) */
+	const char *const
+	    *event_files; /* vendor JSON files given by the user; NULL-terminated or NULL */
+	const char *cpu;  /* encode for this CPU model instead of the running one (explain); NULL:
+			     this one */
 };
 
 /*
- * Encode every event of the list, in order; hybrid and uncore events become several. Errors name the
- * event, with err->at its offset, and the nearest names that exist. Pure but for reading sysfs.
+ * Encode every event of the list, in order; hybrid and uncore events become several. Errors name
+ * the event, with err->at its offset, and the nearest names that exist. Pure but for reading sysfs.
  */
 int pmu_encode(struct machine *m, const struct event_list *events, const struct encode_options *opt,
 	       struct encoding_list *out, struct tare_error *err);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups per PMU. The kernel schedules a group on one PMU, with software events as free riders; so
+ * a group that the user wrote and that came out on several PMUs (a hybrid machine, several memory
+ * controllers) becomes one group per PMU, and its software events a group of their own, as they
+ * would otherwise stop whenever the PMU they ride with is not this CPU's.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "pmu/encode.h"
+
+enum { KEYS_MAX = 4096 };
+
+/* "": counts without a PMU. Generic events of the one core PMU and that PMU's own events are
+ * together. */
+static const char *key_of(const struct encoding *enc)
+{
+	if (enc->place == PLACE_TASK)
+		switch (enc->attr.type) {
+		case PERF_TYPE_SOFTWARE:
+		case PERF_TYPE_TRACEPOINT:
+		case PERF_TYPE_BREAKPOINT:
+			return "";
+		case PERF_TYPE_HARDWARE:
+		case PERF_TYPE_HW_CACHE:
+		case PERF_TYPE_RAW:
+			return "core";
+		}
+	return enc->pmu[0] ? enc->pmu : "core";
+}
+
+static bool same(const struct encoding *a, const struct encoding *b)
+{
+	return !strcmp(key_of(a), key_of(b));
+}
+
+/* Every event that needs a PMU must share one with the first such event; else they never count
+ * together. */
+static int check_together(const struct event_list *events, const struct encoding_list *list,
+			  size_t first, size_t end, struct tare_error *err)
+{
+	size_t lead = first;
+
+	while (lead < end && !key_of(&list->enc[lead])[0])
+		lead++;
+	for (size_t i = lead; i < end; i++) {
+		bool shared = !key_of(&list->enc[i])[0];
+
+		for (size_t j = first; j < end && !shared; j++)
+			shared = list->enc[j].event == list->enc[lead].event &&
+				 same(&list->enc[i], &list->enc[j]);
+		for (size_t j = first; j < end && !shared;
+		     j++) /* or another instance of the same event does */
+			for (size_t k = first;
+			     k < end && !shared && list->enc[j].event == list->enc[i].event; k++)
+				shared = list->enc[k].event == list->enc[lead].event &&
+					 same(&list->enc[j], &list->enc[k]);
+		if (shared)
+			continue;
+		tare_fail_at(err, events->event[list->enc[i].event].at, EINVAL,
+			     "%.100s cannot be in one group with %.100s: they are on different "
+			     "PMUs (%.60s, %.60s)",
+			     list->enc[i].name, list->enc[lead].name,
+			     list->enc[i].pmu[0] ? list->enc[i].pmu : "the core PMU",
+			     list->enc[lead].pmu[0] ? list->enc[lead].pmu : "the core PMU");
+		tare_hint(err, "write them outside the braces, or as groups of their own");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int encoder_regroup(const struct event_list *events, struct encoding_list *out,
+		    struct tare_error *err)
+{
+	unsigned *fresh = calloc(out->n ? out->n : 1, sizeof(*fresh));
+	int ret = 0;
+
+	if (!fresh)
+		return tare_fail_nomem(err);
+	for (size_t first = 0, end; ret == 0 && first < out->n; first = end) {
+		bool split = false;
+		const struct encoding *lead = NULL;
+
+		for (end = first; end < out->n && out->enc[end].group == out->enc[first].group;
+		     end++) {
+			const struct encoding *enc = &out->enc[end];
+
+			if (!key_of(enc)[0])
+				continue;
+			split |= lead && !same(lead, enc);
+			lead = lead ? lead : enc;
+		}
+		if (split)
+			ret = check_together(events, out, first, end, err);
+		for (size_t i = first; i < end; i++) {
+			size_t j = first;
+
+			while (j < i && split && !same(&out->enc[j], &out->enc[i]))
+				j++;
+			fresh[i] = j < i ? fresh[j] : out->groups++;
+		}
+	}
+	for (size_t i = 0; ret == 0 && i < out->n; i++)
+		out->enc[i].group = fresh[i];
+	free(fresh);
+	return ret;
+}
