@@ -13,7 +13,15 @@ static const struct finding *finding_of(const struct diagnosis *d, const char *i
 
 static void verdict_of(const struct host *h, struct diagnosis *d)
 {
+	static const char absence[] = "there is no core PMU: ";
 	const char *reason = finding_of(d, "pmu")->what;
+	unsigned got = h->pmu[0].programmable + h->pmu[0].fixed;
+	char pmus[160] = "the core PMU", counters[40] = "";
+
+	if (h->pmus)
+		doctor_pmu_names(h, pmus, sizeof(pmus));
+	if (got && h->pmus == 1)
+		SAY(counters, ", %u counters at once", got);
 
 	if (doctor_barrier(h) != BARRIER_NONE) {
 		d->verdict = VERDICT_NOTHING;
@@ -27,15 +35,17 @@ static void verdict_of(const struct host *h, struct diagnosis *d)
 		    h->pmus ? "" : reason);
 	} else if (doctor_hardware_works(h)) {
 		d->verdict = VERDICT_HARDWARE;
-		SAY(d->sentence, "This user can count hardware events here, in user mode%s%s.",
-		    works(&h->tries[TRY_KERNEL]) ? " and in the kernel" : " only",
+		SAY(d->sentence,
+		    "This user can count hardware events here (%s%s), in user mode%s%s.", pmus,
+		    counters, works(&h->tries[TRY_KERNEL]) ? " and in the kernel" : " only",
 		    works(&h->tries[TRY_CPU_WIDE]) ? ", and whole CPUs" : "");
 	} else {
 		d->verdict = VERDICT_SOFTWARE;
 		SAY(d->sentence,
 		    "This machine has no PMU that this user can count with: %s. Software events "
-		    "work.",
-		    !strncmp(reason, "there is no core PMU: ", 22) ? reason + 22 : reason);
+		    "%s.",
+		    !strncmp(reason, absence, strlen(absence)) ? reason + strlen(absence) : reason,
+		    finding_of(d, "software")->mark == MARK_OK ? "work" : "count wrongly");
 	}
 }
 

@@ -197,17 +197,15 @@ static bool check_counters(const struct host *h, struct finding *f)
 
 	if (!doctor_hardware_works(h) || got == 0)
 		return false;
-	SAY(f->what,
-	    "%u events count at once: %u on programmable counters%s%u on counters of their own",
-	    got, p->programmable, p->fixed ? " and " : ", ", p->fixed);
-	/* cycles, instructions and reference cycles are the fixed counters a generic event can
-	 * reach */
+	SAY(f->what, "%u counters at once: %u programmable, %u fixed", got, p->programmable,
+	    p->fixed);
+	/* Cycles, instructions and reference cycles: the fixed counters that generic events reach.
+	 */
 	if (!c->counters_known || got >= c->programmable + (c->fixed < 3 ? c->fixed : 3))
 		return true;
 	f->mark = MARK_WARN;
-	SAY(f->what,
-	    "%u events count at once, though the CPU has %u counters (%u programmable, %u fixed)",
-	    got, told, c->programmable, c->fixed);
+	SAY(f->what, "%u counters at once, though the CPU has %u (%u programmable, %u fixed)", got,
+	    told, c->programmable, c->fixed);
 	SAY(f->why, "The watchdog, another profiler or the hypervisor holds the rest: larger "
 		    "groups do not fit.");
 	return true;

@@ -343,7 +343,7 @@ static const struct {
 	{ __LINE__, break_watchdog, VERDICT_HARDWARE, "watchdog", MARK_WARN, "holds one counter",
 	  "sysctl kernel.nmi_watchdog=0", FIX_HERE },
 	{ __LINE__, break_watchdog, VERDICT_HARDWARE, "counters", MARK_WARN,
-	  "10 events count at once, though the CPU has 12", NULL, PLACE_ANY },
+	  "10 counters at once, though the CPU has 12", NULL, PLACE_ANY },
 	{ __LINE__, break_rdpmc, VERDICT_HARDWARE, "user-reads", MARK_WARN, "cpu/rdpmc is 0",
 	  "sh -c 'echo 1 > /sys/bus/event_source/devices/cpu/rdpmc'", FIX_HERE },
 	{ __LINE__, break_arm, VERDICT_HARDWARE, "user-reads", MARK_WARN,

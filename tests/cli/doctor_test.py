@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""`tare doctor` as a user runs it: here, as nobody, under filters, and on trees of other machines.
+
+usage: doctor_test.py TARE FILTERED SCHEMA
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, test, true  # noqa: E402
+
+TARE, FILTERED, SCHEMA = sys.argv[1:4]
+STATUS = {"hardware": 0, "software": 1, "nothing": 2}
+
+try:
+    import jsonschema
+except ImportError:
+    print("1..0 # SKIP python3-jsonschema is not installed")
+    sys.exit(0)
+
+
+def sh(*words, **options):
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, **options)
+
+
+def doctor(*words, before=(), **options):
+    """The document, checked against the schema and against the exit status."""
+    r = sh(*before, TARE, "doctor", "--format", "json", *words, **options)
+    equal(r.stderr, "", "stderr")
+    d = json.loads(r.stdout)
+    jsonschema.validate(d, json.loads(Path(SCHEMA).read_text()))
+    equal(r.returncode, STATUS[d["verdict"]], "exit status")
+    equal(d["exit_status"], r.returncode, "exit_status")
+    return d
+
+
+def finding(d, name):
+    return next((f for f in d["findings"] if f["id"] == name), None)
+
+
+def tree(files):
+    """A directory that holds these files; the caller keeps the object alive."""
+    root = tempfile.TemporaryDirectory()
+    for path, text in files.items():
+        whole = Path(root.name) / path
+        whole.parent.mkdir(parents=True, exist_ok=True)
+        whole.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return root
+
+
+KERNEL = "proc/sys/kernel/"
+DEVICES = "sys/bus/event_source/devices/"
+SERVER = {
+    "proc/self/status": "Name:\ttare\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\nSeccomp:\t0\n",
+    "proc/self/uid_map": "         0          0 4294967295\n",
+    "proc/self/cgroup": "0::/user.slice/user-1000.slice\n",
+    "proc/cpuinfo": "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Platinum 8480+\nflags\t\t: fpu vme\n",
+    "proc/kallsyms": "0000000000000000 A fixed_percpu_data\n",
+    KERNEL + "osrelease": "6.1.0-28-amd64\n",
+    KERNEL + "perf_event_paranoid": "2\n",
+    KERNEL + "nmi_watchdog": "1\n",
+    KERNEL + "perf_event_mlock_kb": "516\n",
+    KERNEL + "perf_event_max_sample_rate": "100000\n",
+    KERNEL + "perf_cpu_time_max_percent": "25\n",
+    KERNEL + "kptr_restrict": "1\n",
+    DEVICES + "cpu/type": "4\n",
+    DEVICES + "cpu/rdpmc": "1\n",
+    DEVICES + "uncore_imc_0/type": "20\n",
+    DEVICES + "uncore_imc_0/cpumask": "0,56\n",
+    DEVICES + "software/type": "1\n",
+    "sys/devices/system/cpu/online": "0-111\n",
+    "sys/devices/system/cpu/smt/active": "1\n",
+    "sys/class/dmi/id/sys_vendor": "Dell Inc.\n",
+    "sys/class/dmi/id/product_name": "PowerEdge R760\n",
+}
+
+
+def without(files, *prefixes, **_):
+    return {k: v for k, v in files.items() if not k.startswith(prefixes)}
+
+
+@test
+def here_the_first_line_is_the_verdict():
+    text = sh(TARE, "doctor")
+    d = doctor()
+    true(text.stdout.replace("\n", " ").startswith(d["sentence"]), text.stdout[:200])
+    equal(text.returncode, d["exit_status"], "status of the text")
+    true("\033" not in text.stdout, "colour in a pipe")
+    for f in d["findings"]:
+        true(f["id"] in text.stdout, f["id"])
+        for x in f["fix"]:
+            true(x["command"] in text.stdout, x["command"])
+    equal(d["facts"]["tried"], True, "tried")
+
+
+@test
+def here_software_events_really_count():
+    tries = {t["event"]: t for t in doctor()["facts"]["tries"]}
+    for t in tries.values():
+        equal(t["count"] is None, t["outcome"] in ("untried", "refused"), str(t))
+        equal(t["error"] is not None, t["outcome"] == "refused", str(t))
+        if t["outcome"] == "counted":
+            true(t["low"] <= t["count"] <= t["high"], str(t))
+
+
+@test
+def an_unprivileged_user_is_told_the_level():
+    if os.getuid() != 0:
+        return
+    with open("/proc/sys/kernel/perf_event_paranoid") as f:
+        level = int(f.read())
+    d = doctor(user=65534, group=65534, extra_groups=[])
+    equal(d["facts"]["uid"], 65534, "uid")
+    equal(finding(d, "permission")["mark"], "fail" if level > 2 else "ok", "permission")
+    if level == 2:
+        fix = finding(d, "kernel-mode")["fix"][0]
+        equal((fix["command"], fix["place"], fix["needs_sudo"]),
+              ("sysctl kernel.perf_event_paranoid=1", finding(d, "kernel-mode")["fix"][0]["place"], fix["place"] == "here"), "")
+
+
+@test
+def a_filter_is_told_from_the_kernel():
+    for code in ("EPERM", "ENOSYS"):
+        d = doctor(before=(FILTERED, code))
+        equal(d["verdict"], "nothing", code)
+        f = finding(d, "permission")
+        equal(f["mark"], "fail", code)
+        true(f"perf_event_open fails with {code}: a seccomp filter" in f["what"], f["what"])
+        equal([x["place"] for x in f["fix"]], ["start"] * len(f["fix"]), code)
+        true(len(f["fix"]) > 0, "a remedy")
+        equal(finding(d, "seccomp")["mark"], "warn", code)
+        true(all(t["count"] is None for t in d["facts"]["tries"]), "counts under a filter")
+
+
+@test
+def a_server_by_its_tree():
+    with tree(SERVER) as root:
+        d = doctor("--sysfs-root", root)
+    equal(d["verdict"], "hardware", d["sentence"])
+    true("nothing was tried" in d["sentence"], d["sentence"])
+    equal([p["name"] for p in d["facts"]["pmus"]], ["cpu"], "uncore PMUs are no core PMUs")
+    equal(d["facts"]["pmus"][0]["programmable"], None, "counters are not made up")
+    equal(d["facts"]["cpus_online"], 112, "CPUs")
+    equal({f["id"]: f["mark"] for f in d["findings"] if f["mark"] != "ok"},
+          {"kernel-mode": "warn", "cpu-wide": "warn", "watchdog": "warn"}, "")
+    equal(finding(d, "watchdog")["fix"][0]["command"], "sysctl kernel.nmi_watchdog=0", "watchdog")
+
+
+@test
+def a_hybrid_laptop_by_its_tree():
+    files = without(SERVER, DEVICES + "cpu/")
+    for name, kind, cpus in (("cpu_atom", 10, "8-15"), ("cpu_core", 4, "0-7")):
+        files |= {DEVICES + name + "/type": f"{kind}\n", DEVICES + name + "/cpus": cpus + "\n", DEVICES + name + "/rdpmc": "1\n"}
+    with tree(files) as root:
+        d = doctor("--sysfs-root", root)
+    equal([p["name"] for p in d["facts"]["pmus"]], ["cpu_core", "cpu_atom"], "by type")
+    equal(finding(d, "hybrid")["what"], "2 kinds of core: cpu_core on CPUs 0-7, cpu_atom on CPUs 8-15", "")
+
+
+@test
+def debian_in_a_container_by_its_tree():
+    files = SERVER | {KERNEL + "perf_event_paranoid": "3\n", "proc/self/cgroup": "0::/kubepods/burstable/pod1\n",
+                      "proc/self/status": SERVER["proc/self/status"].replace("Seccomp:\t0", "Seccomp:\t2")}
+    with tree(files) as root:
+        d = doctor("--sysfs-root", root)
+    equal(d["verdict"], "nothing", d["sentence"])
+    fix = finding(d, "permission")["fix"][0]
+    equal((fix["command"], fix["place"]), ("sysctl kernel.perf_event_paranoid=2", "host"), "")
+    true("kubernetes" in finding(d, "container")["what"], "container")
+
+
+@test
+def rootless_podman_by_its_tree():
+    files = SERVER | {"run/.containerenv": "engine=podman\n", "proc/self/uid_map": "0 1000 1\n1 100000 65536\n",
+                      "proc/self/status": SERVER["proc/self/status"].replace("CapEff:\t0000000000000000", "CapEff:\t000001ffffffffff")}
+    with tree(files) as root:
+        d = doctor("--sysfs-root", root)
+    true("podman" in finding(d, "container")["what"], "container")
+    equal(finding(d, "kernel-mode")["mark"], "warn", "capabilities of a user namespace lift nothing")
+    with tree(files | {"proc/self/uid_map": SERVER["proc/self/uid_map"]}) as root:
+        equal(finding(doctor("--sysfs-root", root), "kernel-mode")["mark"], "ok", "those of the machine do")
+
+
+@test
+def a_virtual_machine_by_its_tree():
+    files = without(SERVER, DEVICES + "cpu/") | {"proc/cpuinfo": SERVER["proc/cpuinfo"].replace("vme", "vme hypervisor"),
+                                                 "sys/class/dmi/id/sys_vendor": "QEMU\n"}
+    with tree(files) as root:
+        d = doctor("--sysfs-root", root)
+    equal(d["verdict"], "software", d["sentence"])
+    true("this virtual machine (QEMU) offers none to its guest" in d["sentence"], d["sentence"])
+
+
+@test
+def hostile_trees_do_no_harm():
+    for bad in (b"", b"\0" * 4096, b"\xff\xfe\x1b[31m\n" * 300, b"9" * 5000, b"-\n", b"4294967295-0\n", b"1 2 3\n"):
+        with tree({k: bad for k in SERVER}) as root:
+            r = sh(TARE, "doctor", "--sysfs-root", root)
+            true(r.returncode in (0, 1, 2), f"status {r.returncode} for {bad[:20]!r}: {r.stderr}")
+            true("\033" not in r.stdout, "an escape sequence from a file reached the terminal")
+            doctor("--sysfs-root", root)
+    with tree({k + "/x": "y" for k in SERVER}) as root:  # directories where files should be
+        doctor("--sysfs-root", root)
+
+
+@test
+def mistakes_get_one_line_and_125():
+    with tree({"etc/hostname": "x"}) as empty:
+        for words, say in ((("x",), "'x' is not expected"), (("--format", "xml"), "no format 'xml'"),
+                           (("--sysfs-root", ""), "a directory is wanted"), (("--frmat", "json"), "did you mean --format"),
+                           (("--sysfs-root", empty), "has neither /proc nor /sys"), (("--format",), "needs a value")):
+            r = sh(TARE, "doctor", *words)
+            equal((r.returncode, r.stdout), (125, ""), str(words))
+            true(say in r.stderr, r.stderr)
+    with open("/dev/full", "w") as full:
+        r = subprocess.run([TARE, "doctor"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        equal(r.returncode, 125, "a full disk")
+        true("No space left" in r.stderr, r.stderr)
+
+
+main()

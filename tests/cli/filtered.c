@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a command under a seccomp filter that answers perf_event_open with an error, as containers
+ * and sandboxes do: filtered EPERM|ENOSYS COMMAND [ARG...]
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	unsigned code = argc > 1 && !strcmp(argv[1], "ENOSYS") ? ENOSYS : EPERM;
+	struct sock_filter rows[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(rows) / sizeof(rows[0]), rows };
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: filtered EPERM|ENOSYS COMMAND [ARG...]\n");
+		return 125;
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
+		perror("filtered: cannot install the filter");
+		return 125;
+	}
+	execvp(argv[2], argv + 2);
+	perror(argv[2]);
+	return 127;
+}
