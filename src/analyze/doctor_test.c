@@ -456,7 +456,7 @@ TEST(every_diagnosis_is_in_form)
 	}
 }
 
-/* CAP_PERFMON or CAP_SYS_ADMIN lifts any level, but only in the initial user namespace. */
+/* CAP_PERFMON lifts levels up to 2, CAP_SYS_ADMIN any, but only in the initial user namespace. */
 TEST(capabilities_outweigh_the_level)
 {
 	static const struct {
@@ -472,7 +472,8 @@ TEST(capabilities_outweigh_the_level)
 		{ __LINE__, 0, false, 2, VERDICT_HARDWARE, MARK_WARN },
 		{ __LINE__, 0, false, 1, VERDICT_HARDWARE, MARK_OK },
 		{ __LINE__, 0, false, -1, VERDICT_HARDWARE, MARK_OK },
-		{ __LINE__, PERFMON, false, 4, VERDICT_HARDWARE, MARK_OK },
+		{ __LINE__, PERFMON, false, 3, VERDICT_NOTHING, MARK_OK },
+		{ __LINE__, PERFMON, false, 2, VERDICT_HARDWARE, MARK_OK },
 		{ __LINE__, ADMIN, false, 3, VERDICT_HARDWARE, MARK_OK },
 		{ __LINE__, PERFMON | ADMIN, true, 3, VERDICT_NOTHING, MARK_OK },
 		{ __LINE__, PERFMON, true, 2, VERDICT_HARDWARE, MARK_WARN },
