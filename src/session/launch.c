@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork, wait for the word, exec. The child keeps tare's process group, environment, descriptors and
+ * directory: only the two pipes are ours, and both close at exec.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "session/launch.h"
+
+static void __attribute__((noreturn)) become(char *const argv[], const struct launch_signals *sig,
+					     int go, int result)
+{
+	char word;
+	ssize_t got;
+
+	sigaction(SIGPIPE, &sig->sigpipe, NULL);
+	sigprocmask(SIG_SETMASK, &sig->mask, NULL);
+	do
+		got = read(go, &word, 1);
+	while (got < 0 && errno == EINTR);
+	if (got == 1) {
+		execvp(argv[0], argv);
+
+		int code = errno;
+
+		if (write(result, &code, sizeof(code)) != sizeof(code))
+			_exit(126);
+	}
+	_exit(127); /* tare went away, or exec failed and it knows */
+}
+
+static int prepare(struct launched *l, char *const argv[], const struct launch_signals *sig,
+		   struct tare_error *err)
+{
+	int go[2] = { -1, -1 }, result[2] = { -1, -1 };
+
+	*l = (struct launched){ .go_fd = -1, .result_fd = -1 };
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0) {
+		int ret = tare_fail(err, errno, "cannot make a pipe to start %.200s: %s", argv[0],
+				    strerror(errno));
+
+		if (go[0] >= 0) {
+			close(go[0]);
+			close(go[1]);
+		}
+		return ret;
+	}
+	l->pid = fork();
+	if (l->pid == 0) {
+		close(go[1]);
+		close(result[0]);
+		become(argv, sig, go[0], result[1]);
+	}
+
+	int code = errno;
+
+	close(go[0]);
+	close(result[1]);
+	l->go_fd = go[1];
+	l->result_fd = result[0];
+	if (l->pid > 0)
+		return 0;
+	l->pid = 0;
+	launch_plain.close(l);
+	return tare_fail(err, code, "cannot start a process for %.200s: %s", argv[0], strerror(code));
+}
+
+/* exec says ENOENT both for a command that is not there and for one whose interpreter is not. */
+static bool is_there(const char *command)
+{
+	struct stat st;
+
+	return strchr(command, '/') && stat(command, &st) == 0;
+}
+
+static int release(struct launched *l, char *const argv[], struct tare_error *err)
+{
+	int code = 0;
+	ssize_t got;
+
+	if (write(l->go_fd, "g", 1) != 1)
+		code = errno;
+	close(l->go_fd);
+	l->go_fd = -1;
+	do
+		got = read(l->result_fd, &code, sizeof(code));
+	while (got < 0 && errno == EINTR);
+	if (got == 0 && !code)
+		return 0;
+
+	struct stat st;
+
+	if (code == ENOENT && is_there(argv[0])) {
+		tare_fail(err, ENOEXEC, "%.200s cannot be executed: its interpreter or loader does not exist",
+			  argv[0]);
+		return -ENOEXEC;
+	}
+	if (code == ENOENT) {
+		tare_fail(err, code, "there is no command '%.200s'", argv[0]);
+		if (!strchr(argv[0], '/'))
+			tare_hint(err, "no directory of PATH has it; in this directory it would be ./%.100s",
+				  argv[0]);
+		return -ENOENT;
+	}
+	if (code == EACCES && strchr(argv[0], '/') && stat(argv[0], &st) == 0)
+		return tare_fail(err, code, "%.200s cannot be executed: %s", argv[0],
+				 S_ISDIR(st.st_mode)		? "it is a directory"
+				 : !(st.st_mode & 0111) ? "it has no execute permission (chmod +x)"
+							: "permission denied");
+	return tare_fail(err, code ? code : EIO, "%.200s cannot be executed: %s", argv[0],
+			 strerror(code ? code : EIO));
+}
+
+static void give_up(struct launched *l)
+{
+	if (l->go_fd >= 0)
+		close(l->go_fd);
+	if (l->result_fd >= 0)
+		close(l->result_fd);
+	l->go_fd = l->result_fd = -1;
+	if (l->pid > 0) {
+		kill(l->pid, SIGKILL);
+		while (waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	l->pid = 0;
+}
+
+const struct launcher launch_plain = {
+	.name = "fork",
+	.engine = "perf",
+	.prepare = prepare,
+	.release = release,
+	.close = give_up,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include "session/signals.h"
+
+int signals_open(struct signals *s, struct tare_error *err)
+{
+	static const int polite[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, now;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < ARRAY_SIZE(polite); i++)
+		if (sigaction(polite[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(&set, polite[i]);
+	sigaction(SIGPIPE, &ignore, &s->before.sigpipe);
+	sigprocmask(SIG_BLOCK, &set, &s->before.mask);
+	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->fd >= 0)
+		return 0;
+
+	int code = errno;
+
+	signals_close(s);
+	return tare_fail(err, code, "cannot watch for signals: %s", strerror(code));
+}
+
+bool signals_next(struct signals *s, struct signal_seen *out)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->fd, &info, sizeof(info)) != sizeof(info))
+		return false;
+	*out = (struct signal_seen){ .number = (int)info.ssi_signo,
+				     .by_terminal = info.ssi_code == SI_KERNEL };
+	return true;
+}
+
+void signals_close(struct signals *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	sigprocmask(SIG_SETMASK, &s->before.mask, NULL);
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One run: prepare the command, open the counters on it, let it go, wait, read. Between release and
+ * end tare sleeps in poll(2) unless an interval, a time limit or the control asks for more.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "session/signals.h"
+#include "session/stat.h"
+
+enum { WATCHED_MAX = 64, GONE_CHECK_MS = 50 };
+
+struct run {
+	const struct stat_plan *plan;
+	struct sink *to;
+	struct tare_error *err;
+	unsigned number;
+	struct counting counting;
+	struct launched child;
+	struct places tasks;
+	struct cpus online;
+	uint64_t begin_ns, enabled_since_ns, next_interval_ns;
+	unsigned intervals;
+	int exec_code;
+	bool enabled, delayed, released, ending;
+	unsigned asked_to_stop; /* how many signals said so */
+	struct fact_end end;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool counts_command(const struct stat_plan *plan)
+{
+	return plan->argv && !plan->where.pids && !plan->where.tids && !plan->where.all_cpus &&
+	       !plan->where.cpus.n;
+}
+
+static int find_tasks(struct run *r)
+{
+	const struct stat_plan *plan = r->plan;
+
+	if (counts_command(plan)) {
+		r->tasks.place = calloc(1, sizeof(*r->tasks.place));
+		if (!r->tasks.place)
+			return tare_fail_nomem(r->err);
+		r->tasks.place[0] = (struct place){ .pid = r->child.pid, .cpu = -1, .shown = { .cpu = -1 } };
+		r->tasks.n = 1;
+		return 0;
+	}
+	if (plan->where.pids)
+		return places_of_tasks(plan->root, plan->where.pids, true, &r->tasks, r->err);
+	if (plan->where.tids)
+		return places_of_tasks(plan->root, plan->where.tids, false, &r->tasks, r->err);
+	return 0;
+}
+
+static int find_cpus(struct run *r)
+{
+	bool need = false;
+
+	for (size_t i = 0; i < r->plan->events->n; i++)
+		need |= where_needs_cpus(&r->plan->where, &r->plan->events->enc[i]);
+	return need ? cpus_online(r->plan->root, &r->online, r->err) : 0;
+}
+
+static int open_counters(struct run *r)
+{
+	const struct stat_plan *plan = r->plan;
+	struct counting_options opt = {
+		.where = &plan->where,
+		.tasks = &r->tasks,
+		.online = &r->online,
+		.cgroup = plan->cgroup,
+		.cgroup_fd = plan->cgroup_fd,
+		.only = plan->only,
+		.on_exec = counts_command(plan) && !plan->delay_ns && !plan->start_disabled,
+		.source = plan->source,
+	};
+	int ret = find_tasks(r);
+
+	if (ret == 0)
+		ret = find_cpus(r);
+	if (ret == 0)
+		ret = counting_open(&r->counting, plan->events, &opt, r->err);
+	if (ret == 0 && plan->opened)
+		ret = plan->opened(plan->with, &r->counting, r->err);
+	return ret;
+}
+
+/* ---- what the clocks say: duration_time and its kin ---- */
+
+static int put_clocks(struct run *r, uint64_t time_ns)
+{
+	const struct fact_end *end = &r->end;
+	const struct {
+		uint64_t ns;
+		bool at_end_only;
+	} clocks[] = {
+		[CLOCK_WALL] = { r->end.wall_ns ? r->end.wall_ns : time_ns, false },
+		[CLOCK_USER] = { end->user_ns, true },
+		[CLOCK_SYSTEM] = { end->system_ns, true },
+	};
+
+	for (size_t i = 0; i < r->plan->events->n; i++) {
+		const struct encoding *e = &r->plan->events->enc[i];
+		struct fact f = { .kind = FACT_READING,
+				  .run = r->number,
+				  .time_ns = time_ns,
+				  .reading = { .event = (unsigned)i, .place = { .cpu = -1, .thread = -1 } } };
+
+		if (!e->source || strcmp(e->source, "clock") || e->unavailable ||
+		    e->attr.config >= ARRAY_SIZE(clocks) || (r->plan->only && !r->plan->only[i]))
+			continue;
+		if (clocks[e->attr.config].at_end_only && !end->has_status) {
+			f.reading.why = "known once a command has ended";
+		} else {
+			uint64_t ns = clocks[e->attr.config].ns;
+
+			f.reading.value = (struct tare_reading){ ns, ns, ns, TARE_COUNTED };
+		}
+
+		int ret = r->to->put(r->to, &f, r->err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int put_readings(struct run *r, uint64_t time_ns)
+{
+	int ret = counting_read(&r->counting, r->number, time_ns, r->to, r->err);
+
+	return ret < 0 ? ret : put_clocks(r, time_ns);
+}
+
+/* ---- on and off ---- */
+
+static int enable(struct run *r, int event)
+{
+	int ret = counting_start(&r->counting, event, r->err);
+
+	if (ret == 0 && !r->enabled) {
+		r->enabled = true;
+		r->enabled_since_ns = now_ns();
+	}
+	return ret;
+}
+
+static int disable(struct run *r, int event)
+{
+	int ret = counting_stop(&r->counting, event, r->err);
+
+	if (ret == 0 && r->enabled && event < 0) {
+		r->end.counted_ns += now_ns() - r->enabled_since_ns;
+		r->enabled = false;
+	}
+	return ret;
+}
+
+static int event_of(const struct run *r, const char *name)
+{
+	for (size_t i = 0; i < r->counting.n_enc; i++)
+		if (!strcmp(r->counting.enc[i].name, name) ||
+		    !strcmp(r->plan->events->enc[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+static int obey(struct run *r)
+{
+	struct control *c = r->plan->control;
+	enum control_word word;
+	const char *name;
+	int ret = 0;
+
+	while (ret == 0 && (word = control_next(c, &name)) != CONTROL_NONE) {
+		int event = name ? event_of(r, name) : -1;
+
+		if (word == CONTROL_UNKNOWN) {
+			control_answer(c, "error: not one of enable [EVENT], disable [EVENT], ping, stop");
+			continue;
+		}
+		if (name && event < 0) {
+			control_answer(c, "error: no such event is counted");
+			continue;
+		}
+		if (word == CONTROL_ENABLE)
+			ret = enable(r, event);
+		else if (word == CONTROL_DISABLE)
+			ret = disable(r, event);
+		else if (word == CONTROL_STOP)
+			r->ending = true;
+		if (ret == 0)
+			control_answer(c, "ack");
+	}
+	return ret;
+}
+
+/* ---- begin, wait, end ---- */
+
+static int begin(struct run *r)
+{
+	const struct stat_plan *plan = r->plan;
+	struct fact f = { .kind = FACT_RUN_BEGIN, .run = r->number };
+	int ret = r->to->put(r->to, &f, r->err);
+
+	r->delayed = plan->delay_ns > 0;
+	if (ret == 0 && !r->delayed && !plan->start_disabled)
+		ret = enable(r, -1);
+	r->begin_ns = now_ns();
+	r->next_interval_ns = r->begin_ns + plan->interval_ns;
+	if (r->enabled)
+		r->enabled_since_ns = r->begin_ns;
+	if (ret == 0 && plan->argv) {
+		ret = plan->launcher->release(&r->child, plan->argv, r->err);
+		r->exec_code = -ret;
+		r->released = ret == 0;
+	}
+	for (size_t i = 0; i < r->counting.n; i++) {
+		r->counting.cell[i].on |= r->counting.cell[i].on_exec;
+		r->counting.cell[i].on_exec = false;
+	}
+	return ret;
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
+static void reap(struct run *r)
+{
+	struct rusage used;
+	int status;
+
+	if (!r->child.pid || wait4(r->child.pid, &status, WNOHANG, &used) != r->child.pid)
+		return;
+	r->end.has_status = true;
+	r->end.wait_status = status;
+	r->end.user_ns = timeval_ns(used.ru_utime);
+	r->end.system_ns = timeval_ns(used.ru_stime);
+	r->end.max_rss_kib = (uint64_t)used.ru_maxrss;
+	r->child.pid = 0;
+}
+
+/*
+ * A first signal lets the command decide: it has the signal too, and its end is ours. A second one, or a
+ * first one without command, ends the counting.
+ */
+static void take_signal(struct run *r, const struct signal_seen *s)
+{
+	if (s->number == SIGCHLD)
+		return;
+	r->end.by_signal = s->number;
+	r->asked_to_stop++;
+	if (r->child.pid && !s->by_terminal)
+		kill(r->child.pid, s->number);
+	if (!r->child.pid || r->asked_to_stop > 1)
+		r->ending = true;
+}
+
+static bool all_gone(const struct run *r)
+{
+	if (!r->tasks.n || counts_command(r->plan))
+		return false;
+	for (size_t i = 0; i < r->tasks.n; i++)
+		if (kill(r->tasks.place[i].pid, 0) == 0 || errno != ESRCH)
+			return false;
+	return true;
+}
+
+/* The next moment at which something is due; UINT64_MAX: none. */
+static uint64_t next_due(const struct run *r)
+{
+	const struct stat_plan *plan = r->plan;
+	uint64_t due = UINT64_MAX;
+
+	if (plan->interval_ns)
+		due = r->next_interval_ns;
+	if (plan->timeout_ns && r->begin_ns + plan->timeout_ns < due)
+		due = r->begin_ns + plan->timeout_ns;
+	if (r->delayed && r->begin_ns + plan->delay_ns < due)
+		due = r->begin_ns + plan->delay_ns;
+	return due;
+}
+
+static int do_what_is_due(struct run *r, uint64_t now)
+{
+	const struct stat_plan *plan = r->plan;
+	int ret = 0;
+
+	if (r->delayed && now >= r->begin_ns + plan->delay_ns) {
+		r->delayed = false;
+		if (!plan->start_disabled)
+			ret = enable(r, -1);
+	}
+	if (ret == 0 && plan->timeout_ns && now >= r->begin_ns + plan->timeout_ns) {
+		r->end.timed_out = true;
+		r->ending = true;
+	}
+	if (ret == 0 && !r->ending && plan->interval_ns && now >= r->next_interval_ns) {
+		struct fact f = { .kind = FACT_INTERVAL, .run = r->number, .time_ns = now - r->begin_ns };
+
+		ret = put_readings(r, f.time_ns);
+		if (ret == 0)
+			ret = r->to->put(r->to, &f, r->err);
+		while (r->next_interval_ns <= now) /* one that was missed is not made up for */
+			r->next_interval_ns += plan->interval_ns;
+		if (plan->intervals && ++r->intervals >= plan->intervals) {
+			r->end.timed_out = true;
+			r->ending = true;
+		}
+	}
+	return ret;
+}
+
+static int wait_for_end(struct run *r, struct signals *signals)
+{
+	struct control *control = r->plan->control;
+	bool watch_tasks = r->tasks.n && !counts_command(r->plan);
+	int ret = 0;
+
+	while (ret == 0 && !r->ending) {
+		struct pollfd fds[2] = { { .fd = signals->fd, .events = POLLIN },
+					 { .fd = control ? control->in : -1, .events = POLLIN } };
+		uint64_t due = next_due(r), now = now_ns();
+		struct timespec left = { 0 };
+
+		if (watch_tasks && (due == UINT64_MAX || due > now + GONE_CHECK_MS * 1000000ull))
+			due = now + GONE_CHECK_MS * 1000000ull;
+		if (due > now) {
+			left.tv_sec = (time_t)((due - now) / 1000000000);
+			left.tv_nsec = (long)((due - now) % 1000000000);
+		}
+		ppoll(fds, 2, due == UINT64_MAX ? NULL : &left, NULL);
+
+		for (struct signal_seen s; signals_next(signals, &s);)
+			take_signal(r, &s);
+		reap(r);
+		if (r->end.has_status)
+			break;
+		if (control && control->in >= 0)
+			ret = obey(r);
+		if (ret == 0 && !r->ending)
+			ret = do_what_is_due(r, now_ns());
+		if (watch_tasks && all_gone(r))
+			break;
+	}
+	return ret;
+}
+
+/*
+ * Counting ended before the command did: it is asked to end too, and waited for. Who does not want to
+ * wait signals twice more, and leaves it behind.
+ */
+static void end_command(struct run *r, struct signals *signals)
+{
+	unsigned patience = r->asked_to_stop + 2;
+
+	if (!r->child.pid)
+		return;
+	kill(r->child.pid, SIGTERM);
+	kill(r->child.pid, SIGCONT); /* a stopped one would not hear it */
+	while (r->child.pid && r->asked_to_stop < patience) {
+		struct pollfd fd = { .fd = signals->fd, .events = POLLIN };
+
+		poll(&fd, 1, -1);
+		for (struct signal_seen s; signals_next(signals, &s);)
+			take_signal(r, &s);
+		reap(r);
+	}
+	r->child.pid = 0;
+}
+
+static int end(struct run *r, struct signals *signals)
+{
+	struct fact f = { .kind = FACT_RUN_END, .run = r->number };
+	uint64_t at = now_ns();
+	int ret = disable(r, -1);
+
+	r->end.wall_ns = at - r->begin_ns;
+	end_command(r, signals);
+	f.time_ns = r->end.wall_ns;
+	f.end = r->end;
+	if (ret == 0)
+		ret = put_readings(r, f.time_ns);
+	return ret < 0 ? ret : r->to->put(r->to, &f, r->err);
+}
+
+static int run_once(const struct stat_plan *plan, unsigned number, struct signals *signals,
+		    struct sink *to, struct stat_outcome *outcome, struct tare_error *err)
+{
+	struct run r = { .plan = plan, .to = to, .err = err, .number = number,
+			 .child = { .go_fd = -1, .result_fd = -1 } };
+	int ret = 0;
+
+	if (plan->argv)
+		ret = plan->launcher->prepare(&r.child, plan->argv, &signals->before, err);
+	if (ret == 0)
+		ret = open_counters(&r);
+	if (ret == 0)
+		ret = begin(&r);
+	outcome->exec_code = r.exec_code;
+	if (ret == 0)
+		ret = wait_for_end(&r, signals);
+	if (ret == 0) {
+		ret = end(&r, signals);
+		outcome->runs++;
+		outcome->by_signal = r.end.by_signal;
+	}
+	if (r.released) /* whatever failed, no command is left running unwatched */
+		end_command(&r, signals);
+	if (plan->argv)
+		plan->launcher->close(&r.child);
+	counting_close(&r.counting);
+	places_free(&r.tasks);
+	cpus_free(&r.online);
+	return ret;
+}
+
+int stat_run(const struct stat_plan *plan, struct sink *to, struct stat_outcome *outcome,
+	     struct tare_error *err)
+{
+	struct signals signals;
+	int ret = signals_open(&signals, err);
+
+	*outcome = (struct stat_outcome){ 0 };
+	if (ret < 0)
+		return ret;
+	for (unsigned i = 0; ret == 0 && (!plan->runs || i < plan->runs) && !outcome->by_signal; i++)
+		ret = run_once(plan, plan->first_run + i, &signals, to, outcome, err);
+	signals_close(&signals);
+	return ret;
+}

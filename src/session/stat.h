@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting: a command run once or many times, or what is running already, from begin to end. Takes
+ * encodings and a target, states facts: per run RUN_BEGIN, READINGs closed by INTERVAL where asked for,
+ * the last READINGs, RUN_END.
+ */
+#ifndef SESSION_STAT_H
+#define SESSION_STAT_H
+
+#include "session/control.h"
+#include "session/counting.h"
+#include "session/launch.h"
+
+struct stat_plan {
+	const struct encoding_list *events;
+	const char *root;              /* of the machine, as machine_root() */
+	char *const *argv;             /* the command; NULL: none */
+	const struct launcher *launcher; /* with argv */
+	struct where where;            /* with neither tasks nor all_cpus: the command itself is counted */
+	const char *const *cgroup;     /* per event, or NULL */
+	const int *cgroup_fd;
+	const bool *only;              /* per event; NULL: all */
+	unsigned first_run, runs;      /* numbers of the runs; runs 0: until a signal */
+	uint64_t interval_ns;          /* 0: none */
+	unsigned intervals;            /* end after that many; 0: no such limit */
+	uint64_t timeout_ns;           /* 0: none */
+	uint64_t delay_ns;             /* start counting that long after the start */
+	bool start_disabled;           /* until `control` says enable */
+	struct control *control;       /* NULL: none */
+	const struct source *(*source)(const char *name); /* source_find, or a test's own */
+	/*
+	 * Told before the first command starts what could be opened (c->enc: names and reasons); a
+	 * negative errno, with err, ends the session there. May be NULL.
+	 */
+	int (*opened)(void *with, const struct counting *c, struct tare_error *err);
+	void *with;
+};
+
+struct stat_outcome {
+	unsigned runs;  /* that were finished, also those cut short */
+	int exec_code;  /* errno of an exec that failed, else 0 */
+	int by_signal;  /* tare itself was asked to stop by it, else 0 */
+};
+
+/* 0, or a negative errno: what failed; facts already stated remain true. */
+int stat_run(const struct stat_plan *plan, struct sink *to, struct stat_outcome *outcome,
+	     struct tare_error *err);
+
+#endif
