@@ -45,14 +45,10 @@ static inline bool has(const struct host *h, unsigned capability)
 	return h->capabilities_known && h->capabilities >> capability & 1;
 }
 
-/*
- * What the kernel calls perfmon_capable(): in the initial user namespace only. The distributions'
- * own levels above 2 ask for more: Debian's 6.1 refuses CAP_PERFMON there (tests/guest tries it).
- */
+/* What the kernel calls perfmon_capable(): in the initial user namespace only. */
 static inline bool privileged(const struct host *h)
 {
-	return !h->user_namespace && (has(h, CAP_SYS_ADMIN_BIT) ||
-				      (has(h, CAP_PERFMON_BIT) && h->paranoid <= LEVEL_OWN_USER));
+	return !h->user_namespace && (has(h, CAP_PERFMON_BIT) || has(h, CAP_SYS_ADMIN_BIT));
 }
 
 static inline bool allowed_by_knobs(const struct host *h, long level)

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Binding formulas to rows. A formula applies once for each row of its first name; the other names are
+ * looked for among rows of the same key that count in the same modes on the same PMU, so that
+ * instructions:u is never divided by cycles of user and kernel.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/metrics.h"
+#include "event/metric.h"
+
+enum { NAMES_MAX = 64, BY_DURATION = -2 };
+
+const struct metric_row metric_rows[] = {
+	{ "cpus-utilized", "task-clock / duration_time", "CPUs utilized", "CPUs kept busy, on average", 3 },
+	{ "cpus-utilized", "cpu-clock / duration_time", "CPUs utilized", "CPUs kept busy, on average", 3 },
+	{ "ipc", "instructions / cycles", "insn per cycle", "instructions retired per core cycle", 2 },
+	{ "frequency", "cycles / task-clock", "GHz", "core clock while the program ran", 3, .whole_only = true },
+	{ "frontend-stalls", "stalled-cycles-frontend / cycles * 100", "frontend cycles idle",
+	  "cycles without instructions coming in", 2, .percent = true },
+	{ "backend-stalls", "stalled-cycles-backend / cycles * 100", "backend cycles idle",
+	  "cycles waiting for execution or memory", 2, .percent = true },
+	{ "branch-miss-rate", "branch-misses / branches * 100", "of all branches", "branches predicted wrongly", 2,
+	  .percent = true },
+	{ "cache-miss-rate", "cache-misses / cache-references * 100", "of all cache refs",
+	  "last-level accesses that missed", 3, .percent = true },
+	{ "l1d-miss-rate", "L1-dcache-load-misses / L1-dcache-loads * 100", "of all L1-dcache accesses",
+	  "loads that missed the first data cache", 2, .percent = true },
+	{ "l1i-miss-rate", "L1-icache-load-misses / L1-icache-loads * 100", "of all L1-icache accesses",
+	  "fetches that missed the first instruction cache", 2, .percent = true },
+	{ "llc-miss-rate", "LLC-load-misses / LLC-loads * 100", "of all LL-cache accesses",
+	  "loads that missed the last cache", 2, .percent = true },
+	{ "dtlb-miss-rate", "dTLB-load-misses / dTLB-loads * 100", "of all dTLB cache accesses",
+	  "loads whose page was not in the data TLB", 2, .percent = true },
+	{ "itlb-miss-rate", "iTLB-load-misses / iTLB-loads * 100", "of all iTLB cache accesses",
+	  "fetches whose page was not in the instruction TLB", 2, .percent = true },
+	{ "branch-mpki", "branch-misses * 1000 / instructions", "per 1000 insn",
+	  "wrongly predicted branches per 1000 instructions", 2 },
+	{ "cache-mpki", "cache-misses * 1000 / instructions", "per 1000 insn",
+	  "last-level misses per 1000 instructions", 2 },
+	{ 0 },
+};
+
+static const struct metric_row rate_row = { .name = "rate", .unit = "/sec",
+					    .about = "events per second of CPU time", .digits = 3 };
+
+const struct metric_row *metric_find(const char *name)
+{
+	for (const struct metric_row *r = metric_rows; r->name; r++)
+		if (!strcmp(r->name, name))
+			return r;
+	return NULL;
+}
+
+/* ---- names ---- */
+
+const char *metric_event_name(const struct encoding *e, char *room, size_t size)
+{
+	static const struct {
+		const char *alias, *name;
+	} rows[] = {
+		{ "cpu-cycles", "cycles" },	{ "branch-instructions", "branches" },
+		{ "cs", "context-switches" },	{ "faults", "page-faults" },
+		{ "migrations", "cpu-migrations" }, { "idle-cycles-frontend", "stalled-cycles-frontend" },
+		{ "idle-cycles-backend", "stalled-cycles-backend" },
+	};
+	const char *slash = strchr(e->name, '/'), *from = slash ? slash + 1 : e->name;
+	const char *end = slash ? strrchr(from, '/') : strrchr(from, ':');
+
+	if (!end || (!slash && strspn(end + 1, "ukhGHIpPSDWeR") != strlen(end + 1)))
+		end = from + strlen(from);
+	snprintf(room, size, "%.*s", (int)(end - from), from);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(room, rows[i].alias))
+			return rows[i].name;
+	return room;
+}
+
+static bool is_clock(const char *name)
+{
+	static const char *const clocks[] = { "task-clock", "cpu-clock", "duration_time", "user_time",
+					      "system_time" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
+		if (!strcmp(name, clocks[i]))
+			return true;
+	return false;
+}
+
+static bool same_modes(const struct encoding *a, const struct encoding *b)
+{
+	return a->attr.exclude_user == b->attr.exclude_user && a->attr.exclude_kernel == b->attr.exclude_kernel &&
+	       a->attr.exclude_hv == b->attr.exclude_hv && a->attr.exclude_guest == b->attr.exclude_guest &&
+	       a->attr.exclude_host == b->attr.exclude_host && !strcmp(a->pmu, b->pmu);
+}
+
+static bool same_key(const struct stat_row *a, const struct stat_row *b)
+{
+	return !stat_key_order(&a->key, &b->key) &&
+	       (a->key.cgroup == b->key.cgroup ||
+		(a->key.cgroup && b->key.cgroup && !strcmp(a->key.cgroup, b->key.cgroup)));
+}
+
+/* The row that `name` means beside `anchor` (NULL: any row), or -1, or BY_DURATION. */
+static long bind(const struct stat_table *t, const char *name, const struct stat_row *anchor)
+{
+	char room[160];
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!strcmp(t->enc[t->row[i].event].name, name) && (!anchor || same_key(&t->row[i], anchor)))
+			return (long)i;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct encoding *e = &t->enc[t->row[i].event];
+
+		if (strcmp(metric_event_name(e, room, sizeof(room)), name) ||
+		    (anchor && !same_key(&t->row[i], anchor)))
+			continue;
+		if (!anchor || is_clock(name) || same_modes(e, &t->enc[anchor->event]))
+			return (long)i;
+	}
+	return strcmp(name, "duration_time") ? -1 : BY_DURATION;
+}
+
+/* ---- values ---- */
+
+struct inputs {
+	long row[NAMES_MAX];
+	size_t n;
+};
+
+enum end { END_VALUE, END_LOW, END_HIGH };
+
+static double worth(const struct stat_table *t, long row, unsigned run, enum end end)
+{
+	char room[160];
+
+	if (row == BY_DURATION)
+		return (double)t->counted_ns[run];
+
+	const struct encoding *e = &t->enc[t->row[row].event];
+	const struct amount *a = &t->row[row].run[run];
+	double v = (double)(end == END_LOW ? a->low : end == END_HIGH ? a->high : a->value);
+
+	return is_clock(metric_event_name(e, room, sizeof(room))) || e->scale == 0 ? v : v * e->scale;
+}
+
+/* One run: the value, and its limits by moving one input at a time (root of the summed squares). */
+static int value_of_run(const struct stat_table *t, const struct formula *f, const struct inputs *in,
+			unsigned run, double out[3])
+{
+	double value[NAMES_MAX], below = 0, above = 0;
+
+	for (size_t i = 0; i < in->n; i++) {
+		if (in->row[i] >= 0 && t->row[in->row[i]].run[run].quality == TARE_UNAVAILABLE)
+			return -ENODATA;
+		value[i] = worth(t, in->row[i], run, END_VALUE);
+	}
+	if (formula_eval(f, value, &out[0]) < 0)
+		return -EDOM;
+	for (size_t i = 0; i < in->n; i++)
+		for (enum end end = END_LOW; end <= END_HIGH; end++) {
+			double kept = value[i], moved;
+
+			value[i] = worth(t, in->row[i], run, end);
+			if (formula_eval(f, value, &moved) == 0) {
+				double d = moved - out[0];
+
+				*(d < 0 ? &below : &above) += d * d;
+			}
+			value[i] = kept;
+		}
+	out[1] = sqrt(below);
+	out[2] = sqrt(above);
+	return 0;
+}
+
+static int value_of(const struct stat_table *t, const struct formula *f, const struct inputs *in,
+		    struct stat_metric *m, struct tare_error *err)
+{
+	double *value = calloc(t->runs + 1, sizeof(*value)), below = 0, above = 0;
+	struct spread_real s;
+	unsigned n = 0;
+	int ret = value ? 0 : tare_fail_nomem(err);
+
+	for (unsigned k = 0; ret == 0 && k < t->runs; k++) {
+		double one[3];
+
+		if (value_of_run(t, f, in, k, one) < 0)
+			continue;
+		value[n++] = one[0];
+		below += one[1];
+		above += one[2];
+	}
+	if (ret == 0 && !n) {
+		m->quality = TARE_UNAVAILABLE;
+		snprintf(m->why, sizeof(m->why), "no run has all its counts, or it divides by 0");
+	} else if (ret == 0) {
+		ret = spread_of_real(value, n, &s, err);
+		m->value = s.median;
+		m->low = s.median - hypot(s.median - s.low, below / n);
+		m->high = s.median + hypot(s.high - s.median, above / n);
+		m->quality = TARE_EXACT;
+		for (size_t i = 0; i < in->n; i++) {
+			enum tare_quality q = in->row[i] == BY_DURATION ? TARE_COUNTED
+									 : t->row[in->row[i]].quality;
+
+			m->quality = q < m->quality ? q : m->quality;
+		}
+	}
+	free(value);
+	return ret;
+}
+
+static int add(struct stat_metrics *out, struct stat_metric m, struct tare_error *err)
+{
+	struct stat_metric *more = realloc(out->metric, (out->n + 1) * sizeof(*more));
+
+	if (!more)
+		return tare_fail_nomem(err);
+	out->metric = more;
+	more[out->n++] = m;
+	return 0;
+}
+
+/* Where the formula's names lie beside this anchor; the missing one's name, or NULL. */
+static const char *bind_all(const struct stat_table *t, const struct formula *f, const struct stat_row *anchor,
+			    struct inputs *in)
+{
+	in->n = formula_names(f);
+	for (size_t i = 0; i < in->n; i++) {
+		in->row[i] = i == 0 && anchor ? anchor - t->row : bind(t, formula_name(f, i), anchor);
+		if (in->row[i] == -1)
+			return formula_name(f, i);
+	}
+	return NULL;
+}
+
+static bool is_anchor(const struct stat_table *t, const struct stat_row *r, const char *name)
+{
+	const struct encoding *e = &t->enc[r->event];
+	char room[160];
+
+	return !strcmp(e->name, name) || !strcmp(metric_event_name(e, room, sizeof(room)), name);
+}
+
+static bool any_unavailable(const struct stat_table *t, const struct inputs *in)
+{
+	for (size_t i = 0; i < in->n; i++)
+		if (in->row[i] >= 0 && t->row[in->row[i]].quality == TARE_UNAVAILABLE)
+			return true;
+	return false;
+}
+
+static int apply(const struct stat_table *t, const struct metric_row *row, bool asked,
+		 struct stat_metrics *out, struct tare_error *err)
+{
+	struct formula *f;
+	size_t found = 0, missing_row = 0;
+	const char *missing = NULL;
+	int ret = formula_parse(row->formula, &f, err);
+
+	for (size_t i = 0; ret == 0 && i < t->n && formula_names(f); i++) {
+		struct stat_metric m = { .row = row, .beside = i, .prefix = "" };
+		const struct encoding *e = &t->enc[t->row[i].event];
+		struct inputs in;
+
+		if (!is_anchor(t, &t->row[i], formula_name(f, 0)))
+			continue;
+		missing_row = i;
+		missing = bind_all(t, f, &t->row[i], &in);
+		if (missing || (any_unavailable(t, &in) && !asked) ||
+		    (row->whole_only && (e->attr.exclude_kernel || e->attr.exclude_user)))
+			continue;
+		ret = value_of(t, f, &in, &m, err);
+		if (ret == 0 && (m.quality != TARE_UNAVAILABLE || asked)) {
+			found++;
+			ret = add(out, m, err);
+		}
+	}
+	if (ret == 0 && asked && !found) {
+		struct stat_metric m = { .row = row, .beside = missing_row, .prefix = "",
+					 .quality = TARE_UNAVAILABLE };
+
+		snprintf(m.why, sizeof(m.why), missing ? "%s is not among the events counted in the same modes"
+						       : "its events are not among those counted",
+			 missing ? missing : "");
+		ret = add(out, m, err);
+	}
+	formula_free(f);
+	return ret;
+}
+
+/* ---- rates ---- */
+
+static bool has_metric(const struct stat_metrics *m, size_t row)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->metric[i].beside == row && m->metric[i].quality != TARE_UNAVAILABLE)
+			return true;
+	return false;
+}
+
+static int add_rates(const struct stat_table *t, struct stat_metrics *out, struct tare_error *err)
+{
+	static const struct {
+		double from;
+		const char *prefix;
+	} prefixes[] = { { 1e9, "G" }, { 1e6, "M" }, { 1e3, "K" }, { 0, "" } };
+	struct formula *f;
+	int ret = formula_parse("count * 1000000000 / time", &f, err);
+
+	for (size_t i = 0; ret == 0 && i < t->n; i++) {
+		const struct encoding *e = &t->enc[t->row[i].event];
+		struct stat_metric m = { .row = &rate_row, .beside = i };
+		struct inputs in = { .n = 2 };
+		char room[160];
+		size_t p = 0;
+
+		if (t->row[i].quality == TARE_UNAVAILABLE || has_metric(out, i) || e->unit[0] ||
+		    is_clock(metric_event_name(e, room, sizeof(room))))
+			continue;
+		in.row[0] = (long)i;
+		in.row[1] = bind(t, "task-clock", &t->row[i]);
+		if (in.row[1] < 0)
+			in.row[1] = bind(t, "cpu-clock", &t->row[i]);
+		if (in.row[1] < 0 || any_unavailable(t, &in))
+			continue;
+		ret = value_of(t, f, &in, &m, err);
+		if (ret < 0 || m.quality == TARE_UNAVAILABLE)
+			continue;
+		while (m.value < prefixes[p].from)
+			p++;
+		m.prefix = prefixes[p].prefix;
+		if (prefixes[p].from > 0) {
+			m.value /= prefixes[p].from;
+			m.low /= prefixes[p].from;
+			m.high /= prefixes[p].from;
+		}
+		ret = add(out, m, err);
+	}
+	formula_free(f);
+	return ret;
+}
+
+int metrics_of(const struct stat_table *t, const struct metric_row *const *asked, struct stat_metrics *out,
+	       struct tare_error *err)
+{
+	int ret = 0;
+
+	*out = (struct stat_metrics){ 0 };
+	for (size_t i = 0; ret == 0 && asked && asked[i]; i++)
+		ret = apply(t, asked[i], true, out, err);
+	for (const struct metric_row *r = metric_rows; ret == 0 && r->name; r++) {
+		bool done = false;
+
+		for (size_t i = 0; asked && asked[i]; i++)
+			done |= asked[i] == r;
+		if (!done)
+			ret = apply(t, r, false, out, err);
+	}
+	if (ret == 0)
+		ret = add_rates(t, out, err);
+	if (ret < 0)
+		metrics_free(out);
+	return ret;
+}
+
+void metrics_free(struct stat_metrics *m)
+{
+	free(m->metric);
+	*m = (struct stat_metrics){ 0 };
+}
