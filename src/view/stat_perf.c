@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The layouts of `perf stat -x` and `perf stat -j`. */
+#include <inttypes.h>
+#include <string.h>
+#include "view/stat.h"
+
+static const struct {
+	const char *key; /* in JSON */
+	bool with_number;
+} columns[] = {
+	[BY_ALL] = { NULL, false },	[BY_CPU] = { "cpu", false },   [BY_CORE] = { "core", true },
+	[BY_DIE] = { "die", true },	[BY_SOCKET] = { "socket", true }, [BY_NODE] = { "node", true },
+	[BY_THREAD] = { "thread", false },
+};
+
+void stat_key_name(struct text *out, const struct stat_table *t, const struct stat_row *r)
+{
+	const struct cpu_place *at = &r->key.at;
+
+	switch (t->by) {
+	case BY_ALL:
+		text_put(out, "", 0);
+		break;
+	case BY_CPU:
+		text_add(out, "CPU%d", at->cpu);
+		break;
+	case BY_CORE:
+		text_add(out, "S%d-D%d-C%d", at->socket, at->die, at->core);
+		break;
+	case BY_DIE:
+		text_add(out, "S%d-D%d", at->socket, at->die);
+		break;
+	case BY_SOCKET:
+		text_add(out, "S%d", at->socket);
+		break;
+	case BY_NODE:
+		text_add(out, "N%d", at->node);
+		break;
+	case BY_THREAD:
+		text_add(out, "%s-%d", r->key.comm, r->key.thread);
+		break;
+	}
+}
+
+/* As perf: a clock is shown in msec, a scaled event in its unit, a count as it is. */
+struct shown {
+	double value;
+	int digits; /* in CSV */
+	const char *unit;
+};
+
+static struct shown shown_of(const struct stat_table *t, const struct stat_row *r)
+{
+	const struct encoding *e = &t->enc[r->event];
+	char room[160];
+	const char *name = metric_event_name(e, room, sizeof(room));
+
+	if (!strcmp(name, "task-clock") || !strcmp(name, "cpu-clock"))
+		return (struct shown){ r->spread.mean / 1e6, 2, "msec" };
+	if (e->scale != 1 && e->scale != 0)
+		return (struct shown){ r->spread.mean * e->scale, 2, e->unit };
+	return (struct shown){ r->spread.mean, 0, e->unit };
+}
+
+/* The first metric beside the row, as perf prints one. */
+static const struct stat_metric *metric_at(const struct stat_metrics *m, size_t row)
+{
+	for (size_t i = 0; m && i < m->n; i++)
+		if (m->metric[i].beside == row && m->metric[i].quality != TARE_UNAVAILABLE)
+			return &m->metric[i];
+	return NULL;
+}
+
+static double percent_running(const struct stat_row *r)
+{
+	return r->enabled_ns ? 100 * r->share : 100;
+}
+
+static const char *no_number(const struct stat_table *t, const struct stat_row *r)
+{
+	return t->enc[r->event].unavailable ? "<not supported>" : "<not counted>";
+}
+
+static double variance(const struct stat_row *r)
+{
+	return r->spread.mean > 0 ? 100 * r->spread.error_of_mean / r->spread.mean : 0;
+}
+
+void stat_perf_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
+		   const char *sep, bool interval)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct stat_row *r = &t->row[i];
+		const struct stat_metric *metric = metric_at(m, i);
+		struct shown v = shown_of(t, r);
+		size_t before;
+
+		if (interval)
+			text_add(out, "%6" PRIu64 ".%09" PRIu64 "%s", t->time_ns / 1000000000,
+				 t->time_ns % 1000000000, sep);
+		before = out->len;
+		stat_key_name(out, t, r);
+		if (out->len > before)
+			text_add(out, "%s", sep);
+		if (columns[t->by].with_number)
+			text_add(out, "%u%s", r->places ? r->places : 1, sep);
+		if (r->quality == TARE_UNAVAILABLE)
+			text_add(out, "%s", no_number(t, r));
+		else
+			text_add(out, "%.*f", v.digits, v.value);
+		text_add(out, "%s%s%s%s", sep, v.unit, sep, t->enc[r->event].name);
+		if (r->key.cgroup)
+			text_add(out, "%s%s", sep, r->key.cgroup);
+		if (t->runs > 1)
+			text_add(out, "%s%.2f%%", sep, variance(r));
+		text_add(out, "%s%" PRIu64 "%s%.2f%s", sep, r->running_ns, sep, percent_running(r), sep);
+		if (metric)
+			text_add(out, "%.*f%s%s%s\n", (int)metric->row->digits, metric->value, sep, metric->prefix,
+				 metric->row->unit);
+		else
+			text_add(out, "%s\n", sep);
+	}
+}
+
+/* Names and units come from the user and sysfs: quotes, backslashes and control bytes are escaped. */
+static void quote(struct text *out, const char *s)
+{
+	text_put(out, "\"", 1);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			text_add(out, "\\%c", *s);
+		else if ((unsigned char)*s < 0x20)
+			text_add(out, "\\u%04x", *s);
+		else
+			text_put(out, s, 1);
+	}
+	text_put(out, "\"", 1);
+}
+
+void stat_perf_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m, bool interval)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct stat_row *r = &t->row[i];
+		const struct stat_metric *metric = metric_at(m, i);
+		struct shown v = shown_of(t, r);
+
+		text_put(out, "{", 1);
+		if (interval)
+			text_add(out, "\"interval\" : %" PRIu64 ".%09" PRIu64 ", ", t->time_ns / 1000000000,
+				 t->time_ns % 1000000000);
+		if (columns[t->by].key) {
+			struct text name = { 0 };
+
+			stat_key_name(&name, t, r);
+			text_add(out, "\"%s\" : ", columns[t->by].key);
+			quote(out, name.s ? name.s + (t->by == BY_CPU ? strlen("CPU") : 0) : "");
+			text_add(out, ", ");
+			text_free(&name);
+		}
+		if (columns[t->by].with_number)
+			text_add(out, "\"aggregate-number\" : %u, ", r->places ? r->places : 1);
+		if (r->quality == TARE_UNAVAILABLE)
+			text_add(out, "\"counter-value\" : \"%s\"", no_number(t, r));
+		else
+			text_add(out, "\"counter-value\" : \"%f\"", v.value);
+		text_add(out, ", \"unit\" : ");
+		quote(out, v.unit);
+		text_add(out, ", \"event\" : ");
+		quote(out, t->enc[r->event].name);
+		if (r->key.cgroup) {
+			text_add(out, ", \"cgroup\" : ");
+			quote(out, r->key.cgroup);
+		}
+		if (t->runs > 1)
+			text_add(out, ", \"variance\" : %.2f", variance(r));
+		text_add(out, ", \"event-runtime\" : %" PRIu64 ", \"pcnt-running\" : %.2f", r->running_ns,
+			 percent_running(r));
+		text_add(out, ", \"metric-value\" : %f, \"metric-unit\" : ", metric ? metric->value : 0.0);
+		text_add(out, "\"%s%s\"}\n", metric ? metric->prefix : "", metric ? metric->row->unit : "");
+	}
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts for people. One row per number: what, how much, how far it can be trusted, how the runs lie,
+ * what it means. What could not be counted stands below the table, each reason once.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "view/stat.h"
+
+enum { COL_KEY, COL_VALUE, COL_UNIT, COL_EVENT, COL_QUALITY, COL_SPREAD, COL_RANGE, COL_METRIC, COL_LIMITS, COLS };
+enum { DIGITS_MAX = 6 };
+
+static bool is_time(const struct encoding *e)
+{
+	return !strcmp(e->unit, "ns");
+}
+
+/* The unit a time is shown in within a table: one that all runs of a row share. */
+struct scale {
+	double unit;
+	const char *name;
+	unsigned digits;
+};
+
+static struct scale scale_of(const struct encoding *e, uint64_t typical)
+{
+	if (is_time(e) && typical >= 10000000000)
+		return (struct scale){ 1e9, "s", 3 };
+	if (is_time(e) && typical >= 100000)
+		return (struct scale){ 1e6, "ms", 2 };
+	if (is_time(e))
+		return (struct scale){ 1e3, "us", 1 };
+	if (e->scale != 1 && e->scale != 0)
+		return (struct scale){ 1 / e->scale, e->unit, 2 };
+	return (struct scale){ 0, e->unit, 0 };
+}
+
+static void put_value(struct text *out, const struct style *s, struct scale sc, uint64_t n)
+{
+	if (sc.unit == 0)
+		put_count(out, s, n);
+	else
+		put_real(out, s, (double)n / sc.unit, sc.digits);
+}
+
+static enum ink ink_of(enum tare_quality q)
+{
+	return q == TARE_UNAVAILABLE		   ? INK_BAD
+	       : q == TARE_SCALED || q == TARE_SIMULATED ? INK_CAREFUL
+						    : INK_FAINT;
+}
+
+static void put_quality(struct text *out, const struct stat_row *r)
+{
+	double percent = 100 * r->share;
+
+	text_add(out, "%s", tare_quality_name(r->quality));
+	if (r->quality == TARE_SCALED || (r->of_core_type && r->quality != TARE_UNAVAILABLE)) {
+		/* Never 100 %: that would say nothing was missed. */
+		text_add(out, percent > 99.9 ? " >99.9 %%" : percent >= 10 ? " %.0f %%" : " %.2g %%", percent);
+		if (r->of_core_type)
+			text_add(out, " of its time");
+	}
+}
+
+/* Half the width of the interval, in percent of the median. */
+static double half_width(const struct stat_row *r)
+{
+	double m = (double)r->spread.median;
+
+	return m > 0 ? 50 * ((double)r->high - (double)r->low) / m : 0;
+}
+
+static void put_spread(struct text *out, const struct style *s, const struct stat_row *r)
+{
+	if (r->spread.median == 0 && r->high > r->low)
+		return; /* no percentage of 0 */
+	text_add(out, "%s ", s->utf8 ? "\u00b1" : "+-");
+	put_percent(out, half_width(r));
+}
+
+static void put_range(struct text *out, const struct style *s, const struct stat_row *r, struct scale sc)
+{
+	if (r->spread.min == r->spread.max) {
+		text_add(out, "all equal");
+	} else {
+		put_value(out, s, sc, r->spread.min);
+		text_add(out, " %s ", s->utf8 ? "\u2026" : "..");
+		put_value(out, s, sc, r->spread.max);
+	}
+	if (r->spread.outliers)
+		text_add(out, ", %zu outlier%s", r->spread.outliers, r->spread.outliers > 1 ? "s" : "");
+}
+
+/* As many digits as the interval leaves meaning, within reason. */
+static unsigned digits_for(const struct stat_metric *m)
+{
+	double width = m->high - m->low;
+	unsigned digits = m->row->digits;
+
+	while (width > 0 && digits < DIGITS_MAX && width * pow(10, digits) < 2)
+		digits++;
+	return digits;
+}
+
+static void put_metric(struct text *value, struct text *limits, const struct style *s, const struct stat_metric *m)
+{
+	unsigned digits = digits_for(m);
+
+	put_real(value, s, m->value, digits);
+	text_add(value, "%s%s%s", m->row->percent ? " % " : " ", m->prefix, m->row->unit);
+	if (m->high > m->low) {
+		text_put(limits, "(", 1);
+		put_real(limits, s, m->low, digits);
+		text_add(limits, " %s ", s->utf8 ? "\u2026" : "..");
+		put_real(limits, s, m->high, digits);
+		text_put(limits, ")", 1);
+	}
+}
+
+static bool is_shown(const struct stat_metric *m, size_t row)
+{
+	return m->beside == row && m->quality != TARE_UNAVAILABLE;
+}
+
+/* The metrics of a row: the first in its line, further ones in lines of their own below. */
+static void add_metrics(struct grid *g, const struct stat_metrics *ms, size_t row, const struct style *s)
+{
+	bool first = true;
+
+	for (size_t i = 0; ms && i < ms->n; i++) {
+		struct text value = { 0 }, limits = { 0 };
+
+		if (!is_shown(&ms->metric[i], row))
+			continue;
+		if (!first)
+			grid_row(g);
+		first = false;
+		put_metric(&value, &limits, s, &ms->metric[i]);
+		grid_put(g, COL_METRIC, INK_PLAIN, &value);
+		grid_put(g, COL_LIMITS, INK_FAINT, &limits);
+	}
+}
+
+static void add_row(struct grid *g, const struct stat_table *t, size_t i, const struct stat_metrics *m,
+		    const struct style *s, bool only_metrics)
+{
+	const struct stat_row *r = &t->row[i];
+	const struct encoding *e = &t->enc[r->event];
+	struct scale sc = scale_of(e, r->spread.median);
+	struct text key = { 0 }, value = { 0 }, unit = { 0 }, name = { 0 }, quality = { 0 }, spread = { 0 },
+		    range = { 0 };
+
+	grid_row(g);
+	stat_key_name(&key, t, r);
+	if (r->key.cgroup)
+		text_add(&key, "%s%s", key.len ? " " : "", r->key.cgroup);
+	grid_put(g, COL_KEY, INK_PLAIN, &key);
+	text_add(&name, "%s", e->name);
+	if (!only_metrics) {
+		if (r->quality == TARE_UNAVAILABLE) {
+			text_add(&value, "-");
+		} else {
+			put_value(&value, s, sc, r->spread.median);
+			text_add(&unit, "%s", sc.name);
+			if (t->runs > 1 || r->high > r->low)
+				put_spread(&spread, s, r);
+			if (t->runs > 1)
+				put_range(&range, s, r, sc);
+		}
+		put_quality(&quality, r);
+		grid_put(g, COL_VALUE, r->quality == TARE_UNAVAILABLE ? INK_BAD : INK_STRONG, &value);
+		grid_put(g, COL_UNIT, INK_PLAIN, &unit);
+		grid_put(g, COL_QUALITY, ink_of(r->quality), &quality);
+		grid_put(g, COL_SPREAD, INK_PLAIN, &spread);
+		grid_put(g, COL_RANGE, r->spread.outliers ? INK_CAREFUL : INK_FAINT, &range);
+	}
+	grid_put(g, COL_EVENT, INK_PLAIN, &name);
+	add_metrics(g, m, i, s);
+}
+
+static struct grid new_grid(void)
+{
+	return (struct grid){ .columns = COLS,
+			      .right = { [COL_VALUE] = true, [COL_SPREAD] = true },
+			      .drop = { COL_RANGE, COL_LIMITS, COL_QUALITY },
+			      .drops = 3 };
+}
+
+/* ---- what stands around the table ---- */
+
+static void put_command(struct text *out, char *const *argv)
+{
+	for (char *const *a = argv; *a; a++) {
+		bool plain = **a && !strpbrk(*a, " \t\n'\"\\$`;&|<>()*?[]{}#~");
+
+		text_add(out, "%s%s", a == argv ? "" : " ", plain ? "" : "'");
+		for (const char *p = *a; *p; p++) {
+			if (*p == '\'')
+				text_add(out, "'\\''");
+			else if ((unsigned char)*p < 0x20 || *p == 0x7f) /* no escape reaches the terminal */
+				text_add(out, "?");
+			else
+				text_put(out, p, 1);
+		}
+		text_add(out, "%s", plain ? "" : "'");
+	}
+}
+
+static void put_heading(struct text *out, const struct stat_table *t, const struct stat_about *about,
+			const struct style *s)
+{
+	text_add(out, "\n %s", ink_on(s, INK_STRONG));
+	if (about->target)
+		text_add(out, "%s", about->target);
+	if (about->target && about->argv)
+		text_add(out, " while ");
+	if (about->argv)
+		put_command(out, about->argv);
+	text_add(out, "%s", ink_off(s));
+	if (t->runs > 1)
+		text_add(out, "   median of %u runs", t->runs / (about->batches ? about->batches : 1));
+	if (about->batches > 1)
+		text_add(out, ", events split over %u rounds", about->batches);
+	text_add(out, "\n\n");
+}
+
+static void put_time_row(struct grid *g, const struct stat_table *t, const char *name, const struct spread *of,
+			 const struct style *s)
+{
+	struct text value = { 0 }, unit = { 0 }, word = { 0 }, spread = { 0 }, range = { 0 };
+	const struct encoding ns = { .unit = "ns", .scale = 1 };
+	const struct stat_row row = { .spread = *of, .low = of->low, .high = of->high };
+	struct scale sc = scale_of(&ns, of->median);
+
+	grid_row(g);
+	put_value(&value, s, sc, of->median);
+	text_add(&unit, "%s", sc.name);
+	text_add(&word, "%s", name);
+	if (t->runs > 1) {
+		put_spread(&spread, s, &row);
+		put_range(&range, s, &row, sc);
+	}
+	grid_put(g, COL_VALUE, INK_STRONG, &value);
+	grid_put(g, COL_UNIT, INK_PLAIN, &unit);
+	grid_put(g, COL_EVENT, INK_PLAIN, &word);
+	grid_put(g, COL_SPREAD, INK_PLAIN, &spread);
+	grid_put(g, COL_RANGE, of->outliers ? INK_CAREFUL : INK_FAINT, &range);
+}
+
+static void put_times(struct grid *g, const struct stat_table *t, const struct style *s)
+{
+	grid_row(g);
+	put_time_row(g, t, "wall", &t->times.wall, s);
+	if (t->times.counted.max && t->times.counted.median != t->times.wall.median &&
+	    (double)t->times.counted.median < 0.999 * (double)t->times.wall.median)
+		put_time_row(g, t, "counting was on", &t->times.counted, s);
+	if (t->times.has_command) {
+		put_time_row(g, t, "user", &t->times.user, s);
+		put_time_row(g, t, "system", &t->times.system, s);
+	}
+}
+
+/* Words, broken at the width; continued lines are indented. */
+static void put_wrapped(struct text *out, const struct style *s, const char *words, size_t indent)
+{
+	size_t column = indent;
+
+	for (const char *p = words; *p;) {
+		size_t n = strcspn(p, " "), shown = n;
+
+		if (column > indent && column + 1 + shown > (size_t)s->width) {
+			text_add(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
+			text_put(out, " ", 1);
+			column++;
+		}
+		text_put(out, p, n);
+		column += shown;
+		p += n + strspn(p + n, " ");
+	}
+	text_put(out, "\n", 1);
+}
+
+static bool same_reason(const struct stat_row *a, const struct stat_row *b)
+{
+	return a->quality == TARE_UNAVAILABLE && !strcmp(a->why, b->why) && !strcmp(a->remedy, b->remedy);
+}
+
+/* Each reason once, with all events it holds for. */
+static void put_unavailable(struct text *out, const struct stat_table *t, const struct style *s)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct stat_row *r = &t->row[i];
+		struct text names = { 0 };
+		bool said = r->quality != TARE_UNAVAILABLE;
+
+		for (size_t k = 0; k < i && !said; k++)
+			said = same_reason(&t->row[k], r);
+		if (said)
+			continue;
+		for (size_t k = i; k < t->n; k++)
+			if (same_reason(&t->row[k], r) && (k == i || t->row[k].event != t->row[k - 1].event))
+				text_add(&names, "%s%s", names.len ? ", " : "", t->enc[t->row[k].event].name);
+		text_add(out, " %sunavailable%s  ", ink_on(s, INK_BAD), ink_off(s));
+		put_wrapped(out, s, names.s ? names.s : "", 14);
+		text_add(out, "   ");
+		put_wrapped(out, s, r->why, 3);
+		if (r->remedy[0]) {
+			text_add(out, "   ");
+			put_wrapped(out, s, r->remedy, 3);
+		}
+		text_put(out, "\n", 1);
+		text_free(&names);
+	}
+}
+
+static void put_asked_metrics(struct text *out, const struct stat_metrics *m, const struct style *s)
+{
+	for (size_t i = 0; m && i < m->n; i++)
+		if (m->metric[i].quality == TARE_UNAVAILABLE)
+			text_add(out, " %sunavailable%s  %s = %s\n   %s\n\n", ink_on(s, INK_BAD), ink_off(s),
+				 m->metric[i].row->name, m->metric[i].row->formula, m->metric[i].why);
+}
+
+static void put_notes(struct text *out, const struct stat_table *t, const struct style *s)
+{
+	bool scaled = false;
+	size_t odd = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		scaled |= t->row[i].quality == TARE_SCALED;
+		odd += t->row[i].spread.outliers;
+	}
+	if (scaled) {
+		text_add(out, " ");
+		put_wrapped(out, s,
+			    "scaled: counted for that part of the time and estimated for the rest; the limits "
+			    "assume half to twice the rate meanwhile. --no-multiplex refuses, --split counts in "
+			    "rounds instead.",
+			    1);
+	}
+	if (odd) {
+		text_add(out, " ");
+		put_wrapped(out, s, "outliers lie more than 3.5 robust deviations (1.4826 MAD) from the median.", 1);
+	}
+	if (t->by_signal)
+		text_add(out, " cut short by %s; these are the counts until then.\n", strsignal(t->by_signal));
+	else if (t->timed_out)
+		text_add(out, " ended by the time limit.\n");
+	if (scaled || odd || t->by_signal || t->timed_out)
+		text_put(out, "\n", 1);
+}
+
+void stat_text(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
+	       const struct stat_about *about, const struct style *s)
+{
+	struct grid g = new_grid();
+
+	put_heading(out, t, about, s);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->row[i].quality != TARE_UNAVAILABLE || !t->enc[t->row[i].event].unavailable)
+			add_row(&g, t, i, m, s, about->metrics_only);
+	put_times(&g, t, s);
+	grid_write(out, &g, s, 1);
+	text_put(out, "\n", 1);
+	put_unavailable(out, t, s);
+	put_asked_metrics(out, m, s);
+	put_notes(out, t, s);
+	grid_free(&g);
+}
+
+/* ---- intervals: fixed columns, as the next line is not known yet ---- */
+
+void stat_text_interval(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
+			const struct stat_about *about, const struct style *s, bool first)
+{
+	if (first)
+		text_add(out, "%s#   time (s)  %20s %-5s %-28s %-12s%s\n", ink_on(s, INK_FAINT), "count", "", "event",
+			 "quality", ink_off(s));
+	for (size_t i = 0; i < t->n; i++) {
+		const struct stat_row *r = &t->row[i];
+		const struct encoding *e = &t->enc[r->event];
+		struct scale sc = scale_of(e, r->spread.median);
+		struct text key = { 0 }, value = { 0 }, quality = { 0 }, meaning = { 0 }, limits = { 0 };
+
+		if (e->unavailable && !first) /* said once */
+			continue;
+		stat_key_name(&key, t, r);
+		if (r->quality == TARE_UNAVAILABLE)
+			text_add(&value, "-");
+		else
+			put_value(&value, s, sc, r->spread.median);
+		put_quality(&quality, r);
+		for (size_t k = 0; m && k < m->n && !meaning.len; k++)
+			if (is_shown(&m->metric[k], i))
+				put_metric(&meaning, &limits, s, &m->metric[k]);
+		text_add(out, "%5" PRIu64 ".%06" PRIu64 "  %s%s%*s %-5s %-28s %s%-12s%s %s\n",
+			 t->time_ns / 1000000000, t->time_ns % 1000000000 / 1000, key.s ? key.s : "",
+			 key.len ? " " : "",
+			 (int)(key.len >= 19 ? 1 : 20 - (key.len ? key.len + 1 : 0)), value.s ? value.s : "",
+			 r->quality == TARE_UNAVAILABLE ? "" : sc.name, e->name, ink_on(s, ink_of(r->quality)),
+			 quality.s ? quality.s : "", ink_off(s),
+			 r->quality == TARE_UNAVAILABLE ? r->why
+			 : meaning.s			    ? meaning.s
+							    : "");
+		text_free(&key);
+		text_free(&value);
+		text_free(&quality);
+		text_free(&meaning);
+		text_free(&limits);
+	}
+	(void)about;
+}

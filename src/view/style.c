@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "view/style.h"
+
+const char *ink_on(const struct style *s, enum ink ink)
+{
+	static const char *const codes[] = { "", "\033[1m", "\033[2m", "\033[33m", "\033[31m" };
+
+	return s->colour ? codes[ink] : "";
+}
+
+const char *ink_off(const struct style *s)
+{
+	return s->colour ? "\033[0m" : "";
+}
+
+/* Copies digits, with a comma before every third from the end of the first `whole`. */
+static void put_digits(struct text *out, const char *digits, size_t whole)
+{
+	for (size_t i = 0; i < whole; i++) {
+		if (i && (whole - i) % 3 == 0)
+			text_put(out, ",", 1);
+		text_put(out, digits + i, 1);
+	}
+	text_put(out, digits + whole, strlen(digits + whole));
+}
+
+void put_count(struct text *out, const struct style *s, uint64_t n)
+{
+	char digits[32];
+
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	put_digits(out, digits, s->thousands ? strlen(digits) : 0);
+}
+
+void put_real(struct text *out, const struct style *s, double v, unsigned digits)
+{
+	char buf[400];
+	const char *p = buf;
+
+	snprintf(buf, sizeof(buf), "%.*f", (int)digits, v);
+	if (*p == '-')
+		text_put(out, p++, 1);
+	put_digits(out, p, s->thousands ? strspn(p, "0123456789") : 0);
+}
+
+void put_time(struct text *out, const struct style *s, uint64_t ns)
+{
+	static const struct {
+		uint64_t from, unit;
+		const char *name;
+		unsigned digits;
+	} rows[] = {
+		{ 100000000000, 1000000000, "s", 2 }, /* from 100 s */
+		{ 1000000000, 1000000000, "s", 3 },
+		{ 1000000, 1000000, "ms", 2 },
+		{ 1000, 1000, "us", 1 },
+		{ 0, 1, "ns", 0 },
+	};
+	size_t i = 0;
+
+	while (ns < rows[i].from)
+		i++;
+	put_real(out, s, (double)ns / (double)rows[i].unit, rows[i].digits);
+	text_add(out, " %s", rows[i].name);
+}
+
+void put_percent(struct text *out, double percent)
+{
+	unsigned digits = 1;
+
+	if (percent == 0) {
+		text_add(out, "0 %%");
+		return;
+	}
+	for (double p = percent; p < 1 && digits < 9; p *= 10)
+		digits++;
+	text_add(out, "%.*f %%", percent >= 10 ? 0 : (int)digits, percent);
+}
+
+size_t shown_width(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+void grid_row(struct grid *g)
+{
+	if (g->rows == g->room) {
+		size_t room = g->room ? g->room * 2 : 16;
+		void *more = realloc(g->row, room * sizeof(*g->row));
+
+		if (!more) {
+			g->failed = true;
+			return;
+		}
+		g->row = more;
+		g->room = room;
+	}
+	memset(&g->row[g->rows++], 0, sizeof(*g->row));
+}
+
+void grid_put(struct grid *g, unsigned column, enum ink ink, struct text *t)
+{
+	struct grid_cell *cell = g->rows ? &g->row[g->rows - 1][column] : NULL;
+	char *text = text_take(t);
+
+	if (!cell || !text || g->failed) {
+		g->failed = true;
+		free(text);
+		return;
+	}
+	free(cell->text);
+	*cell = (struct grid_cell){ text, ink };
+}
+
+/* Widths of all columns, 0 for empty or dropped ones. */
+static void measure(const struct grid *g, const struct style *s, unsigned indent, size_t width[])
+{
+	size_t whole = indent;
+
+	for (unsigned c = 0; c < g->columns; c++) {
+		width[c] = 0;
+		for (size_t r = 0; r < g->rows; r++) {
+			size_t w = g->row[r][c].text ? shown_width(g->row[r][c].text) : 0;
+
+			width[c] = w > width[c] ? w : width[c];
+		}
+		whole += width[c] ? width[c] + 2 : 0;
+	}
+	for (unsigned d = 0; d < g->drops && whole > (size_t)s->width + 2; d++) {
+		size_t *w = &width[g->drop[d]];
+
+		whole -= *w ? *w + 2 : 0;
+		*w = 0;
+	}
+}
+
+void grid_write(struct text *out, const struct grid *g, const struct style *s, unsigned indent)
+{
+	size_t width[GRID_COLUMNS];
+
+	if (g->failed) {
+		out->failed = true;
+		return;
+	}
+	measure(g, s, indent, width);
+	for (size_t r = 0; r < g->rows; r++) {
+		size_t pad = indent; /* owed before the next text, so that no line ends in blanks */
+
+		for (unsigned c = 0; c < g->columns; c++) {
+			const struct grid_cell *cell = &g->row[r][c];
+			size_t w = cell->text ? shown_width(cell->text) : 0;
+
+			if (!width[c])
+				continue;
+			if (w) {
+				if (g->right[c])
+					pad += width[c] - w;
+				text_add(out, "%*s%s%s%s", (int)pad, "", ink_on(s, cell->ink), cell->text,
+					 cell->ink == INK_PLAIN ? "" : ink_off(s));
+				pad = g->right[c] ? 2 : width[c] - w + 2;
+			} else {
+				pad += width[c] + 2;
+			}
+		}
+		text_put(out, "\n", 1);
+	}
+}
+
+void grid_free(struct grid *g)
+{
+	for (size_t r = 0; r < g->rows; r++)
+		for (unsigned c = 0; c < GRID_COLUMNS; c++)
+			free(g->row[r][c].text);
+	free(g->row);
+	*g = (struct grid){ 0 };
+}
