@@ -3,8 +3,10 @@
 #include "cli/command.h"
 
 extern const struct command cmd_doctor;
+extern const struct command cmd_stat;
 
 const struct command *const commands[] = {
+	&cmd_stat,
 	&cmd_doctor,
 	NULL,
 };

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tare stat: what a command, a process or the whole machine did, in counts. Options become events and a
+ * plan; a session states facts to a summary; views show its tables.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "cli/stat_options.h"
+#include "event/metric.h"
+#include "session/cgroup.h"
+#include "session/split.h"
+#include "session/stat.h"
+#include "view/stat.h"
+
+static const char default_events[] = "task-clock,context-switches,cpu-migrations,page-faults,"
+				     "cycles,instructions,branches,branch-misses";
+
+/* Each -d adds a row. */
+static const char *const detail_events[] = {
+	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
+};
+
+struct job {
+	const struct command *self;
+	struct stat_options o;
+	char *const *argv; /* the command, or NULL */
+	struct machine *machine;
+	struct encoding_list list;
+	char **cgroup;     /* per encoding */
+	int *cgroup_fd;
+	struct cpu_place *cpu;
+	size_t n_cpu;
+	struct control control;
+	struct output out;
+	struct style style;
+	struct summary *summary;
+	struct stat_about about;
+	bool any_interval;
+	struct tare_error *err;
+};
+
+/* ---- what to count ---- */
+
+static bool is_listed(const struct event_list *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strncmp(l->event[i].text, name, strlen(name)) &&
+		    (!l->event[i].text[strlen(name)] || l->event[i].text[strlen(name)] == ':'))
+			return true;
+	return false;
+}
+
+/* The events of a metric, as one group: parts of one ratio are counted at the same time. */
+static int add_metric_events(struct event_list *l, const struct metric_row *row, struct tare_error *err)
+{
+	struct text group = { 0 };
+	struct formula *f;
+	size_t n = 0;
+	int ret = formula_parse(row->formula, &f, err);
+
+	for (size_t i = 0; ret == 0 && i < formula_names(f); i++) {
+		const char *name = formula_name(f, i);
+
+		if (strcmp(name, "duration_time") && !is_listed(l, name))
+			text_add(&group, "%s%s", n++ ? "," : "{", name);
+	}
+	if (n) {
+		text_add(&group, "}");
+		ret = group.failed ? tare_fail_nomem(err) : event_list_parse(group.s, l, err);
+		err->at = -1; /* the text is ours */
+	}
+	text_free(&group);
+	formula_free(f);
+	return ret;
+}
+
+static int choose_events(struct job *j)
+{
+	struct stat_options *o = &j->o;
+	struct encode_options how = {
+		.keep_unavailable = true,
+		.event_files = o->n_event_files ? o->event_files : NULL,
+	};
+	int ret = 0;
+
+	if (o->null_run)
+		return 0;
+	if (!o->events_given && !o->n_asked)
+		ret = event_list_parse(default_events, &o->events, j->err);
+	for (size_t i = 0; ret == 0 && i < o->detail && i < ARRAY_SIZE(detail_events); i++)
+		ret = event_list_parse(detail_events[i], &o->events, j->err);
+	for (size_t i = 0; ret == 0 && i < o->n_asked; i++)
+		ret = add_metric_events(&o->events, o->asked[i], j->err);
+	if (ret == 0)
+		ret = pmu_encode(j->machine, &o->events, &how, &j->list, j->err);
+	return ret;
+}
+
+/* perf's rule: the names go with the events in order; one name is for all of them. */
+static int choose_cgroups(struct job *j)
+{
+	const char *names = j->o.cgroups;
+	size_t n = 1, at = 0;
+
+	if (!names)
+		return 0;
+	for (const char *p = names; *p; p++)
+		n += *p == ',';
+	if (n > 1 && n != j->o.events.n) {
+		tare_fail(j->err, EINVAL, "-G: %zu control groups for %zu events", n, j->o.events.n);
+		tare_hint(j->err, "name one for all events, or one for each");
+		return -EINVAL;
+	}
+	j->cgroup = calloc(j->list.n + 1, sizeof(*j->cgroup));
+	j->cgroup_fd = calloc(j->list.n + 1, sizeof(*j->cgroup_fd));
+	if (!j->cgroup || !j->cgroup_fd)
+		return tare_fail_nomem(j->err);
+	for (size_t i = 0; i < j->list.n; i++)
+		j->cgroup_fd[i] = -1;
+	for (size_t i = 0; i < j->list.n; i++) {
+		const char *p = names;
+
+		at = n > 1 ? j->list.enc[i].event : 0;
+		for (size_t k = 0; k < at; k++)
+			p += strcspn(p, ",") + 1;
+		if (!strcspn(p, ","))
+			continue;
+		j->cgroup[i] = strndup(p, strcspn(p, ","));
+		if (!j->cgroup[i])
+			return tare_fail_nomem(j->err);
+		j->cgroup_fd[i] = cgroup_open(j->cgroup[i], j->err);
+		if (j->cgroup_fd[i] < 0)
+			return j->cgroup_fd[i];
+	}
+	return 0;
+}
+
+static int choose_engine(struct job *j)
+{
+	if (!strcmp(j->o.engine, "exact") && !source_find("exact")) {
+		tare_fail(j->err, ENOSYS, "this build of tare has no exact engine");
+		tare_hint(j->err, "--engine perf counts what the kernel and the PMU can; 'tare doctor' says what that is");
+		return -ENOSYS;
+	}
+	j->about.engine = launch_plain.engine;
+	return 0;
+}
+
+/* ---- showing ---- */
+
+static int show(struct job *j, const struct stat_table *t, bool interval)
+{
+	const struct stat_options *o = &j->o;
+	struct stat_metrics m;
+	struct text text = { 0 };
+	bool first = interval && !j->any_interval;
+	int ret = metrics_of(t, o->asked, &m, j->err);
+
+	if (ret < 0)
+		return ret;
+	switch (o->format) {
+	case FORMAT_TEXT:
+		if (interval)
+			stat_text_interval(&text, t, &m, &j->about, &j->style, first);
+		else
+			stat_text(&text, t, &m, &j->about, &j->style);
+		break;
+	case FORMAT_PERF_CSV:
+		stat_perf_csv(&text, t, &m, o->separator, interval);
+		break;
+	case FORMAT_PERF_JSON:
+		stat_perf_json(&text, t, &m, interval);
+		break;
+	case FORMAT_JSON:
+		if (interval)
+			stat_json_interval(&text, t, &m);
+		else
+			stat_json(&text, t, &m, &j->about);
+		break;
+	case FORMAT_CSV:
+		stat_csv(&text, t, &m, interval, first || !interval);
+		break;
+	}
+	j->any_interval |= interval;
+	metrics_free(&m);
+	return output_put(&j->out, &text, j->err);
+}
+
+static int show_interval(void *with, const struct stat_table *t, struct tare_error *err)
+{
+	(void)err;
+	return show(with, t, true);
+}
+
+/* perf begins a file for people or scripts with this line. Source: perf-stat(1), "-o". */
+static int begin_file(struct job *j)
+{
+	struct text line = { 0 };
+	time_t now = time(NULL);
+	char when[32] = "";
+
+	if (!j->o.output || j->o.format == FORMAT_JSON || j->o.format == FORMAT_CSV)
+		return 0;
+	ctime_r(&now, when);
+	text_add(&line, "# started on %s\n", when);
+	return output_put(&j->out, &line, j->err);
+}
+
+/* ---- the session ---- */
+
+static void say_opened(const struct counting *c)
+{
+	for (size_t i = 0; i < c->n_enc; i++) {
+		const struct encoding *e = &c->enc[i];
+
+		fprintf(stderr, "tare stat: %s: type %u config %#llx%s%s group %u%s%s\n", e->name, e->attr.type,
+			(unsigned long long)e->attr.config, e->attr.exclude_user ? " exclude_user" : "",
+			e->attr.exclude_kernel ? " exclude_kernel" : "", e->group,
+			e->unavailable ? ": " : ", opened", e->unavailable ? e->why : "");
+	}
+}
+
+/* Before any command starts: if nothing of what was asked for can be counted, it does not start. */
+static int opened(void *with, const struct counting *c, struct tare_error *err)
+{
+	struct job *j = with;
+	const struct encoding *bad = NULL;
+	bool any = c->any_open || !c->n_enc;
+
+	if (j->o.verbose)
+		say_opened(c);
+	for (size_t i = 0; i < c->n_enc; i++) {
+		any |= c->enc[i].source && !strcmp(c->enc[i].source, "clock");
+		if (c->enc[i].unavailable && !bad)
+			bad = &c->enc[i];
+	}
+	if (!any && bad) {
+		tare_fail(err, bad->unavailable, "%.100s is unavailable: %.250s", bad->name, bad->why);
+		tare_hint(err, "%s", bad->remedy);
+		return -bad->unavailable;
+	}
+	return summary_amend(j->summary, c->enc, c->n_enc, err);
+}
+
+static int count(struct job *j, struct stat_outcome *outcome)
+{
+	const struct stat_options *o = &j->o;
+	struct stat_plan plan = {
+		.events = &j->list,
+		.root = machine_root(j->machine),
+		.argv = j->argv,
+		.launcher = &launch_plain,
+		.where = { .pids = o->pids,
+			   .tids = o->tids,
+			   .all_cpus = o->all_cpus,
+			   .cpus = o->cpus,
+			   .inherit = !o->no_inherit },
+		.cgroup = (const char *const *)j->cgroup,
+		.cgroup_fd = j->cgroup_fd,
+		.runs = o->runs,
+		.interval_ns = o->interval_ns,
+		.intervals = o->intervals,
+		.timeout_ns = o->timeout_ns,
+		.delay_ns = o->delay_ns,
+		.start_disabled = o->start_disabled,
+		.control = o->control ? &j->control : NULL,
+		.source = source_find,
+		.opened = opened,
+		.with = j,
+	};
+	struct split split = { 0 };
+	int ret = 0;
+
+	if (!o->split)
+		return stat_run(&plan, summary_sink(j->summary), outcome, j->err);
+	ret = split_events(&split, &j->list, source_find, j->err);
+	for (unsigned b = 0; ret == 0 && b < split.batches; b++) {
+		plan.only = split.in + b * j->list.n;
+		ret = stat_run(&plan, summary_sink(j->summary), outcome, j->err);
+		plan.first_run += outcome->runs;
+		if (outcome->by_signal)
+			break;
+	}
+	j->about.batches = split.batches;
+	split_free(&split);
+	return ret;
+}
+
+/* ---- the end ---- */
+
+static int status_of(const struct stat_table *t)
+{
+	int status = t->wait_status;
+
+	if (!t->has_status)
+		return t->by_signal && t->by_signal != SIGINT ? 128 + t->by_signal : 0;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && t->timed_out)
+		return 0; /* ended by us, as asked */
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* --no-multiplex: every number was counted for the whole time, or none is given. */
+static int check_whole(struct job *j, const struct stat_table *t)
+{
+	for (size_t i = 0; j->o.no_multiplex && i < t->n; i++) {
+		const struct stat_row *r = &t->row[i];
+		const char *name = t->enc[r->event].name;
+
+		if (r->quality != TARE_SCALED && !(r->quality == TARE_UNAVAILABLE && r->enabled_ns))
+			continue;
+		tare_fail(j->err, EBUSY, "%.100s did not fit: it was counted for %.1f %% of the time", name,
+			  100 * r->share);
+		tare_hint(j->err, "count fewer events at once, or --split them over several runs; 'tare doctor' tells "
+				  "what else holds counters");
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static int finish(struct job *j, const struct stat_outcome *outcome)
+{
+	const struct stat_table *t = outcome->runs ? summary_table(j->summary, j->err) : NULL;
+	int ret;
+
+	if (!t)
+		return outcome->runs ? -j->err->code : 0;
+	j->about.exit_status = t->has_status ? status_of(t) : -1;
+	ret = check_whole(j, t);
+	if (ret == 0 && (!j->o.interval_ns || j->o.format == FORMAT_JSON))
+		ret = show(j, t, false);
+	return ret < 0 ? ret : status_of(t);
+}
+
+static int exit_status(int ret, const struct stat_outcome *outcome)
+{
+	if (ret >= 0)
+		return ret;
+	if (outcome->exec_code == ENOENT)
+		return EXIT_NOT_FOUND;
+	if (outcome->exec_code)
+		return EXIT_NOT_EXECUTABLE;
+	return ret == -EPIPE ? 128 + SIGPIPE : EXIT_CANNOT_MEASURE;
+}
+
+static const char *target_words(struct job *j, struct text *words)
+{
+	const struct stat_options *o = &j->o;
+
+	if (o->pids)
+		text_add(words, "process%s %s", strchr(o->pids, ',') ? "es" : "", o->pids);
+	else if (o->tids)
+		text_add(words, "thread%s %s", strchr(o->tids, ',') ? "s" : "", o->tids);
+	else if (o->all_cpus)
+		text_add(words, "the whole machine");
+	if (o->cpus.n) {
+		text_add(words, "%sCPU%s ", words->len ? " on " : "", o->cpus.n > 1 ? "s" : "");
+		cpus_write(words, &o->cpus);
+	}
+	return words->len ? words->s : NULL;
+}
+
+static int prepare(struct job *j)
+{
+	struct stat_options *o = &j->o;
+	struct summary_options how = { .by = o->by,
+				       .intervals = o->interval_ns > 0,
+				       .interval = show_interval,
+				       .with = j };
+	struct cpus online = { 0 };
+	int ret = output_open(&j->out, o->output, o->append, o->log_fd >= 0 ? o->log_fd : STDERR_FILENO, j->err);
+
+	if (ret < 0)
+		return ret;
+	j->style = output_style(&j->out, o->colour);
+	j->style.thousands = !o->no_thousands;
+	j->machine = machine_open(o->root, j->err);
+	if (!j->machine)
+		return -j->err->code;
+	ret = choose_events(j);
+	if (ret == 0)
+		ret = choose_engine(j);
+	if (ret == 0)
+		ret = choose_cgroups(j);
+	if (ret == 0 && o->control)
+		ret = control_open(&j->control, o->control, j->err);
+	if (ret == 0 && o->by != BY_ALL && o->by != BY_THREAD) {
+		ret = cpus_online(machine_root(j->machine), &online, j->err);
+		if (ret == 0)
+			ret = topology_read(machine_root(j->machine), &online, &j->cpu, &j->n_cpu, j->err);
+		cpus_free(&online);
+	}
+	how.cpu = j->cpu;
+	how.n_cpu = j->n_cpu;
+	if (ret == 0) {
+		j->summary = summary_new(&how, j->err);
+		ret = j->summary ? summary_amend(j->summary, j->list.enc, j->list.n, j->err) : -ENOMEM;
+	}
+	return ret < 0 ? ret : begin_file(j);
+}
+
+static void clean_up(struct job *j)
+{
+	control_close(&j->control);
+	for (size_t i = 0; i < j->list.n; i++) {
+		if (j->cgroup)
+			free(j->cgroup[i]);
+		if (j->cgroup_fd && j->cgroup_fd[i] >= 0)
+			close(j->cgroup_fd[i]);
+	}
+	free(j->cgroup);
+	free(j->cgroup_fd);
+	free(j->cpu);
+	summary_free(j->summary);
+	encoding_list_free(&j->list);
+	machine_close(j->machine);
+	stat_options_free(&j->o);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct job j = { .self = self, .o = STAT_OPTIONS_INIT, .control = CONTROL_INIT, .err = &err };
+	struct stat_outcome outcome = { 0 };
+	struct text target = { 0 };
+	int status, rest = options_parse(self, argc, argv, &j.o, &status);
+
+	if (rest < 0) {
+		stat_options_free(&j.o);
+		return status;
+	}
+	j.argv = rest < argc ? argv + rest : NULL;
+	j.about.argv = j.argv;
+	j.about.metrics_only = j.o.metrics_only;
+	j.about.verbose = j.o.verbose > 0;
+	j.about.aslr = !(personality(0xffffffff) & ADDR_NO_RANDOMIZE);
+	j.about.batches = 1;
+
+	int ret = stat_options_check(&j.o, j.argv != NULL, &err);
+
+	j.about.target = target_words(&j, &target);
+	if (ret == 0)
+		ret = prepare(&j);
+	if (ret == 0)
+		ret = count(&j, &outcome);
+	if (ret == 0 || (ret != -EPIPE && outcome.runs && !outcome.exec_code)) {
+		int shown = finish(&j, &outcome);
+
+		ret = ret < 0 ? ret : shown;
+	}
+
+	struct tare_error late = TARE_ERROR_INIT;
+
+	if (output_close(&j.out, &late) < 0 && ret >= 0) {
+		err = late;
+		ret = -late.code;
+	}
+	if (ret < 0 && ret != -EPIPE)
+		complain(self, &err, NULL);
+	text_free(&target);
+	clean_up(&j);
+	return exit_status(ret, &outcome);
+}
+
+const struct command cmd_stat = {
+	.name = "stat",
+	.about = "count what a command did, and say how sure each number is",
+	.args = "[--] COMMAND [ARG]...",
+	.example = "  tare stat -r 5 -- gcc -O2 -c x.c\n  tare stat -e instructions:u,branch-misses:u -p 1234 -I 1000",
+	.topic = TOPIC_HOW_MUCH,
+	.options = stat_option_rows,
+	.run = run,
+};

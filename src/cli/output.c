@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "cli/output.h"
+
+enum { WIDTH_OF_A_FILE = 160, WIDTH_LEAST = 40, WIDTH_MOST = 1000 };
+
+int output_open(struct output *o, const char *path, bool append, int fd, struct tare_error *err)
+{
+	*o = (struct output){ .fd = fd, .name = fd == STDERR_FILENO ? "standard error" : "the descriptor" };
+	if (path && !strcmp(path, "-")) {
+		o->fd = STDOUT_FILENO;
+		o->name = "standard output";
+	} else if (path) {
+		o->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
+		o->name = path;
+		o->own = true;
+		if (o->fd < 0)
+			return tare_fail(err, errno, "cannot write to %.200s: %s", path, strerror(errno));
+		return 0;
+	}
+	if (fcntl(o->fd, F_GETFD) < 0)
+		return tare_fail(err, EBADF, "cannot write results: %s %d is not open", o->name, o->fd);
+	return 0;
+}
+
+int output_put(struct output *o, struct text *t, struct tare_error *err)
+{
+	int ret = t->failed ? -ENOMEM : t->len ? file_write_all(o->fd, t->s, t->len) : 0;
+
+	text_free(t);
+	if (ret < 0)
+		return tare_fail(err, -ret, "cannot write results to %.200s: %s", o->name, strerror(-ret));
+	return 0;
+}
+
+int output_close(struct output *o, struct tare_error *err)
+{
+	int fd = o->fd;
+
+	o->fd = -1;
+	if (o->own && fd >= 0 && close(fd) < 0 && errno != EINTR) /* where a network file's errors come */
+		return tare_fail(err, errno, "cannot write results to %.200s: %s", o->name, strerror(errno));
+	return 0;
+}
+
+static bool is_set(const char *variable)
+{
+	const char *v = getenv(variable);
+
+	return v && *v;
+}
+
+static bool wants_colour(bool terminal, enum when colour)
+{
+	const char *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
+
+	if (colour != WHEN_AUTO)
+		return colour == WHEN_ALWAYS;
+	if (is_set("NO_COLOR"))
+		return false;
+	if (force && *force && strcmp(force, "0"))
+		return true;
+	return terminal && !(term && !strcmp(term, "dumb"));
+}
+
+/* The first of these that is set decides. Source: locale(7). */
+static bool is_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (is_set(names[i]))
+			return strcasestr(getenv(names[i]), "utf-8") || strcasestr(getenv(names[i]), "utf8");
+	return false;
+}
+
+struct style output_style(const struct output *o, enum when colour)
+{
+	bool terminal = isatty(o->fd);
+	const char *columns = getenv("COLUMNS");
+	struct style s = { .colour = wants_colour(terminal, colour), .utf8 = is_utf8(), .width = WIDTH_OF_A_FILE };
+	struct winsize size;
+
+	if (terminal && ioctl(o->fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		s.width = size.ws_col;
+	if (columns && atoi(columns) > 0)
+		s.width = atoi(columns);
+	if (s.width < WIDTH_LEAST)
+		s.width = WIDTH_LEAST;
+	if (s.width > WIDTH_MOST)
+		s.width = WIDTH_MOST;
+	return s;
+}

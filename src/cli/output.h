@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Where results go: stderr, a descriptor or a file; and what a terminal there can show. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "view/style.h"
+#include "base/error.h"
+
+struct output {
+	int fd;
+	bool own;
+	const char *name; /* for messages */
+};
+
+/* path NULL: the descriptor `fd`; "-": standard output. */
+int output_open(struct output *o, const char *path, bool append, int fd, struct tare_error *err);
+/* All of it at once, then empties the text. -EPIPE: the reader is gone. */
+int output_put(struct output *o, struct text *t, struct tare_error *err);
+int output_close(struct output *o, struct tare_error *err);
+
+enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+
+/* By NO_COLOR, CLICOLOR_FORCE, TERM, COLUMNS and the locale's character set; see tare(1), ENVIRONMENT. */
+struct style output_style(const struct output *o, enum when colour);
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* perf stat's options by perf's letters, and tare's own by name. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/num.h"
+#include "cli/stat_options.h"
+#include "event/metric.h"
+
+enum { INTERVAL_LEAST_NS = 1000000 };
+
+static int set_event(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	o->events_given = true;
+	return event_list_parse(arg, &o->events, err);
+}
+
+static int take_metric(struct stat_options *o, const struct metric_row *row, struct tare_error *err)
+{
+	for (size_t i = 0; i < o->n_asked; i++)
+		if (o->asked[i] == row)
+			return 0;
+	if (o->n_asked == ASKED_MAX)
+		return tare_fail(err, E2BIG, "more than %d metrics", ASKED_MAX);
+	o->asked[o->n_asked++] = row;
+	return 0;
+}
+
+static int no_metric(const char *word, struct tare_error *err)
+{
+	const char *names[64];
+	struct text near = { 0 };
+	size_t n = 0;
+
+	for (const struct metric_row *r = metric_rows; r->name && n < ARRAY_SIZE(names); r++)
+		if (!n || strcmp(names[n - 1], r->name))
+			names[n++] = r->name;
+	tare_fail(err, ENOENT, "there is no metric '%.64s'", word);
+	text_nearest(&near, word, names, n, 2);
+	if (near.len) {
+		tare_hint(err, "did you mean %s? --metric 'name=formula' makes your own", near.s);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			text_add(&near, "%s%s", i ? ", " : "", names[i]);
+		tare_hint(err, "there are %.200s; --metric 'name=formula' makes your own", near.s);
+	}
+	text_free(&near);
+	return -ENOENT;
+}
+
+/* -M: by name. */
+static int set_metrics(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	for (const char *p = arg;;) {
+		size_t n = strcspn(p, ",");
+		char word[64] = "";
+		const struct metric_row *row;
+
+		if (n < sizeof(word))
+			memcpy(word, p, n);
+		row = metric_find(word);
+		if (!row)
+			return no_metric(word, err);
+
+		int ret = take_metric(o, row, err);
+
+		if (ret < 0 || !p[n])
+			return ret;
+		p += n + 1;
+	}
+}
+
+/* --metric 'name=formula', or a name. */
+static int set_metric(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+	size_t n = strcspn(arg, "=");
+	struct metric_row row = { .unit = "", .about = "your own", .digits = 3 };
+	struct formula *f;
+
+	if (!arg[n])
+		return set_metrics(to, arg, err);
+	if (!n || o->n_own == ASKED_MAX)
+		return tare_fail(err, EINVAL, n ? "more than %d metrics" : "the metric has no name", ASKED_MAX);
+
+	int ret = formula_parse(arg + n + 1, &f, err);
+
+	if (ret < 0) {
+		if (err->at >= 0)
+			err->at += (int)n + 1;
+		return ret;
+	}
+	if (!formula_names(f))
+		ret = tare_fail(err, EINVAL, "the formula names no event");
+	formula_free(f);
+	row.name = strndup(arg, n);
+	row.formula = strdup(arg + n + 1);
+	if (ret == 0 && (!row.name || !row.formula))
+		ret = tare_fail_nomem(err);
+	if (ret < 0) {
+		free((char *)row.name);
+		free((char *)row.formula);
+		return ret;
+	}
+	o->own[o->n_own] = row;
+	return take_metric(o, &o->own[o->n_own++], err);
+}
+
+static int set_event_file(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	if (o->n_event_files == EVENT_FILES_MAX)
+		return tare_fail(err, E2BIG, "more than %d event files", EVENT_FILES_MAX);
+	o->event_files[o->n_event_files++] = arg;
+	return 0;
+}
+
+static int set_runs(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	if (ret == 0 && n > RUNS_MAX)
+		return tare_fail(err, ERANGE, "%.32s runs are more than %d", arg, RUNS_MAX);
+	if (ret == 0)
+		o->runs = (unsigned)n;
+	return ret;
+}
+
+static int set_cpus(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	cpus_free(&o->cpus);
+
+	int ret = cpus_parse(arg, &o->cpus, err);
+
+	if (ret == 0 && !o->cpus.n)
+		return tare_fail(err, EINVAL, "a list of CPUs such as 0-3,8 is wanted");
+	return ret;
+}
+
+static int set_interval(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+	int ret = num_parse_ns(arg, 1000000, &o->interval_ns, err);
+
+	if (ret == 0 && o->interval_ns < INTERVAL_LEAST_NS)
+		return tare_fail(err, ERANGE, "an interval of less than 1 ms measures its own printing");
+	return ret;
+}
+
+static int set_intervals(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	if (ret == 0 && (!n || n > UINT32_MAX))
+		return tare_fail(err, ERANGE, "%.32s is no number of intervals", arg);
+	if (ret == 0)
+		o->intervals = (unsigned)n;
+	return ret;
+}
+
+static int set_timeout(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+	int ret = num_parse_ns(arg, 1000000, &o->timeout_ns, err);
+
+	if (ret == 0 && !o->timeout_ns)
+		return tare_fail(err, ERANGE, "a time limit of 0 leaves nothing to count");
+	return ret;
+}
+
+static int set_delay(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	o->start_disabled = !strcmp(arg, "-1");
+	o->delay_ns = 0;
+	return o->start_disabled ? 0 : num_parse_ns(arg, 1000000, &o->delay_ns, err);
+}
+
+static int set_format(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+	static const struct {
+		const char *name;
+		enum stat_format format;
+	} rows[] = { { "text", FORMAT_TEXT }, { "json", FORMAT_JSON }, { "csv", FORMAT_CSV } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(arg, rows[i].name)) {
+			o->format = rows[i].format;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "there is no format '%.32s': text, json or csv", arg);
+}
+
+static int set_separator(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	o->format = FORMAT_PERF_CSV;
+	o->separator = !strcmp(arg, "\\t") ? "\t" : arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "the separator is empty");
+}
+
+static int set_log_fd(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+	uint64_t fd;
+	int ret = num_parse(arg, &fd, err);
+
+	if (ret == 0 && fd > 1 << 20)
+		return tare_fail(err, ERANGE, "%.32s is not a descriptor's number", arg);
+	if (ret == 0)
+		o->log_fd = (int)fd;
+	return ret;
+}
+
+static int set_engine(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	if (strcmp(arg, "auto") && strcmp(arg, "perf") && strcmp(arg, "exact"))
+		return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
+	o->engine = arg;
+	return 0;
+}
+
+static int set_colour(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+	static const char *const words[] = { "auto", "always", "never" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(arg, words[i])) {
+			o->colour = (enum when)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "'%.32s' is none of auto, always, never", arg);
+}
+
+static int set_root(void *to, const char *arg, struct tare_error *err)
+{
+	((struct stat_options *)to)->root = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a directory is wanted");
+}
+
+/* The plain ones: a word kept, a flag set. */
+#define KEEP(name, member)                                                                                \
+	static int name(void *to, const char *arg, struct tare_error *err)                                \
+	{                                                                                                 \
+		((struct stat_options *)to)->member = arg;                                                \
+		return *arg ? 0 : tare_fail(err, EINVAL, "a value is wanted");                            \
+	}
+#define FLAG(name, member, value)                                                                         \
+	static int name(void *to, const char *arg, struct tare_error *err)                                \
+	{                                                                                                 \
+		(void)arg;                                                                                \
+		(void)err;                                                                                \
+		((struct stat_options *)to)->member = (value);                                            \
+		return 0;                                                                                 \
+	}
+
+KEEP(set_pids, pids)
+KEEP(set_tids, tids)
+KEEP(set_cgroups, cgroups)
+KEEP(set_output, output)
+KEEP(set_control, control)
+FLAG(set_all_cpus, all_cpus, true)
+FLAG(set_no_inherit, no_inherit, true)
+FLAG(set_no_aggr, by, BY_CPU)
+FLAG(set_per_core, by, BY_CORE)
+FLAG(set_per_die, by, BY_DIE)
+FLAG(set_per_socket, by, BY_SOCKET)
+FLAG(set_per_node, by, BY_NODE)
+FLAG(set_per_thread, by, BY_THREAD)
+FLAG(set_json, format, FORMAT_PERF_JSON)
+FLAG(set_append, append, true)
+FLAG(set_thousands, no_thousands, false)
+FLAG(set_no_thousands, no_thousands, true)
+FLAG(set_metric_only, metrics_only, true)
+FLAG(set_no_multiplex, no_multiplex, true)
+FLAG(set_split, split, true)
+FLAG(set_null, null_run, true)
+FLAG(set_detail, detail, ((struct stat_options *)to)->detail + 1)
+FLAG(set_verbose, verbose, ((struct stat_options *)to)->verbose + 1)
+
+const struct option_row stat_option_rows[] = {
+	{ 'e', "event", "EVENTS", "what to count, as perf writes it: cycles:u,{a,b},r1a8", set_event },
+	{ 'M', "metrics", "NAMES", "metrics by name (ipc, branch-miss-rate, ...) with their events", set_metrics },
+	{ 0, "metric", "NAME=FORMULA", "a metric of your own, with its events", set_metric },
+	{ 'd', "detailed", NULL, "more of the default events; up to -d -d -d", set_detail },
+	{ 'r', "repeat", "N", "N runs: median, spread, outliers (0: until Ctrl-C)", set_runs },
+	{ 'p', "pid", "PIDS", "count running processes, with all their threads", set_pids },
+	{ 't', "tid", "TIDS", "count running threads", set_tids },
+	{ 'a', "all-cpus", NULL, "count everything on all CPUs", set_all_cpus },
+	{ 'C', "cpu", "CPUS", "count everything on these CPUs", set_cpus },
+	{ 'G', "cgroup", "NAMES", "with -a: only tasks of control groups", set_cgroups },
+	{ 'i', "no-inherit", NULL, "leave children and new threads out", set_no_inherit },
+	{ 'A', "no-aggr", NULL, "with -a or -C: a row per CPU", set_no_aggr },
+	{ 0, "per-thread", NULL, "with -p or -t: a row per thread", set_per_thread },
+	{ 0, "per-core", NULL, "with -a: a row per core; so --per-die, --per-socket, --per-node", set_per_core },
+	{ 0, "per-die", NULL, NULL, set_per_die },
+	{ 0, "per-socket", NULL, NULL, set_per_socket },
+	{ 0, "per-node", NULL, NULL, set_per_node },
+	{ 'I', "interval-print", "MS", "counts of every interval, as it ends", set_interval },
+	{ 0, "interval-count", "N", "end after N intervals", set_intervals },
+	{ 'D', "delay", "MS", "begin to count after MS; -1: when --control says so", set_delay },
+	{ 0, "control", "fd:|fifo:", "IN[,ACK]: obey enable, disable, ping, stop", set_control },
+	{ 0, "timeout", "MS", "end after MS", set_timeout },
+	{ 0, "no-multiplex", NULL, "full counts or none: fail, naming what did not fit", set_no_multiplex },
+	{ 0, "split", NULL, "events that do not fit at once are counted in further rounds", set_split },
+	{ 0, "engine", "ENGINE", "auto, perf, exact: what gives user-mode counts", set_engine },
+	{ 'n', "null", NULL, "count nothing: times only", set_null },
+	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it", set_output },
+	{ 0, "append", NULL, NULL, set_append },
+	{ 0, "log-fd", "FD", NULL, set_log_fd },
+	{ 0, "format", "FORMAT", "text, json (schema tare/stat/1) or csv (with a header)", set_format },
+	{ 'x', "field-separator", "SEP", "perf stat's fields, separated by SEP", set_separator },
+	{ 'j', "json-output", NULL, "perf stat's JSON lines", set_json },
+	{ 'B', "big-num", NULL, NULL, set_thousands },
+	{ 0, "no-big-num", NULL, "no thousands separators", set_no_thousands },
+	{ 0, "metric-only", NULL, "metrics without the counts they are made of", set_metric_only },
+	{ 0, "color", "WHEN", "auto, always, never", set_colour },
+	{ 'v', "verbose", NULL, "say how each event was opened", set_verbose },
+	{ 0, "event-file", "FILE", "vendor events in JSON, for -e", set_event_file },
+	{ 0, "sysfs-root", "DIR", NULL, set_root },
+	{ 0 },
+};
+
+int stat_options_check(struct stat_options *o, bool has_command, struct tare_error *err)
+{
+	bool tasks = o->pids || o->tids, wide = o->all_cpus || o->cpus.n;
+
+	if (!has_command && !tasks && !wide) {
+		tare_fail(err, EINVAL, "nothing to count: no command, process, thread or CPU is named");
+		tare_hint(err, "tare stat -- COMMAND, or -p PID, -t TID, -a");
+		return -EINVAL;
+	}
+	if (o->pids && o->tids)
+		return tare_fail(err, EINVAL, "-p and -t: choose one");
+	if (tasks && o->all_cpus)
+		return tare_fail(err, EINVAL, "-a counts everything: it leaves no room for -p or -t");
+	if (o->by == BY_THREAD && !tasks) {
+		tare_fail(err, EINVAL, "--per-thread needs -p or -t: a command's threads are not known before they start");
+		tare_hint(err, "start the command, then tare stat --per-thread -p PID");
+		return -EINVAL;
+	}
+	if (o->by != BY_ALL && o->by != BY_THREAD && !wide)
+		return tare_fail(err, EINVAL, "rows per CPU, core or socket need -a or -C");
+	if (o->cgroups && !wide)
+		return tare_fail(err, EINVAL, "-G needs -a or -C: control groups are counted per CPU");
+	if (o->runs != 1 && !has_command)
+		return tare_fail(err, EINVAL, "-r repeats a command, and there is none");
+	if (o->split && (!has_command || o->interval_ns || tasks))
+		return tare_fail(err, EINVAL, "--split repeats a command: not with -I, -p, -t or without command");
+	if (o->intervals && !o->interval_ns)
+		return tare_fail(err, EINVAL, "--interval-count needs -I");
+	if (o->start_disabled && !o->control) {
+		tare_fail(err, EINVAL, "-D -1 begins when --control says so, and there is no --control");
+		tare_hint(err, "add --control fifo:PATH (mkfifo PATH), and write 'enable' there");
+		return -EINVAL;
+	}
+	if (o->append && !o->output)
+		return tare_fail(err, EINVAL, "--append needs -o FILE");
+	if (o->output && o->log_fd >= 0)
+		return tare_fail(err, EINVAL, "-o and --log-fd: choose one");
+	if (o->runs == 0 && o->interval_ns)
+		return tare_fail(err, EINVAL, "-r 0 and -I: choose one");
+	return 0;
+}
+
+void stat_options_free(struct stat_options *o)
+{
+	for (size_t i = 0; i < o->n_own; i++) {
+		free((char *)o->own[i].name);
+		free((char *)o->own[i].formula);
+	}
+	event_list_free(&o->events);
+	cpus_free(&o->cpus);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of `tare stat`, and nothing more: words -> a struct. */
+#ifndef CLI_STAT_OPTIONS_H
+#define CLI_STAT_OPTIONS_H
+
+#include "analyze/metrics.h"
+#include "base/cpus.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "event/event.h"
+
+enum stat_format { FORMAT_TEXT, FORMAT_PERF_CSV, FORMAT_PERF_JSON, FORMAT_JSON, FORMAT_CSV };
+enum { ASKED_MAX = 32, EVENT_FILES_MAX = 16, RUNS_MAX = 1000000 };
+
+struct stat_options {
+	struct event_list events;
+	bool events_given, null_run;
+	unsigned detail;             /* how many -d */
+	struct metric_row own[ASKED_MAX]; /* --metric name=formula; name and formula are owned */
+	const struct metric_row *asked[ASKED_MAX + 1];
+	size_t n_asked, n_own;
+	const char *event_files[EVENT_FILES_MAX + 1];
+	size_t n_event_files;
+
+	const char *pids, *tids, *cgroups;
+	bool all_cpus, no_inherit;
+	struct cpus cpus;
+	enum stat_by by;
+
+	unsigned runs;               /* 0: for ever */
+	uint64_t interval_ns, timeout_ns, delay_ns;
+	unsigned intervals;
+	bool start_disabled, no_multiplex, split;
+	const char *control;
+	const char *engine;
+
+	enum stat_format format;
+	const char *separator;
+	const char *output;
+	bool append, no_thousands, metrics_only;
+	unsigned verbose;
+	int log_fd;                  /* -1: stderr */
+	enum when colour;
+	const char *root;
+};
+
+#define STAT_OPTIONS_INIT { .runs = 1, .log_fd = -1, .engine = "auto" }
+
+extern const struct option_row stat_option_rows[];
+/* Combinations that make no sense, said in one line. `has_command`: words follow the options. */
+int stat_options_check(struct stat_options *o, bool has_command, struct tare_error *err);
+void stat_options_free(struct stat_options *o);
+
+#endif
