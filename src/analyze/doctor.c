@@ -18,6 +18,8 @@ static void verdict_of(const struct host *h, struct diagnosis *d)
 	unsigned got = h->pmu[0].programmable + h->pmu[0].fixed;
 	char pmus[160] = "the core PMU", counters[40] = "";
 
+	if (!strncmp(reason, absence, strlen(absence)))
+		reason += strlen(absence);
 	if (h->pmus)
 		doctor_pmu_names(h, pmus, sizeof(pmus));
 	if (got && h->pmus == 1)
@@ -31,7 +33,7 @@ static void verdict_of(const struct host *h, struct diagnosis *d)
 		d->verdict = h->pmus ? VERDICT_HARDWARE : VERDICT_SOFTWARE;
 		SAY(d->sentence, "By what is recorded of it, this machine %s%s.",
 		    h->pmus ? "can count hardware events for this user; nothing was tried"
-			    : "can count software events only: ",
+			    : "has no PMU and can count software events only: ",
 		    h->pmus ? "" : reason);
 	} else if (doctor_hardware_works(h)) {
 		d->verdict = VERDICT_HARDWARE;
@@ -44,8 +46,7 @@ static void verdict_of(const struct host *h, struct diagnosis *d)
 		SAY(d->sentence,
 		    "This machine has no PMU that this user can count with: %s. Software events "
 		    "%s.",
-		    !strncmp(reason, absence, strlen(absence)) ? reason + strlen(absence) : reason,
-		    finding_of(d, "software")->mark == MARK_OK ? "work" : "count wrongly");
+		    reason, finding_of(d, "software")->mark == MARK_OK ? "work" : "count wrongly");
 	}
 }
 
