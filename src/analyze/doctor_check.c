@@ -84,7 +84,7 @@ const char *doctor_errno_name(int code)
 		{ EACCES, "EACCES" }, { EPERM, "EPERM" },           { ENOSYS, "ENOSYS" },
 		{ ENOENT, "ENOENT" }, { EOPNOTSUPP, "EOPNOTSUPP" }, { ENODEV, "ENODEV" },
 		{ EBUSY, "EBUSY" },   { EINVAL, "EINVAL" },         { EMFILE, "EMFILE" },
-		{ ENOMEM, "ENOMEM" }, { ENXIO, "ENXIO" },
+		{ ENOMEM, "ENOMEM" }, { ENXIO, "ENXIO" },           { EFAULT, "the CPU" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

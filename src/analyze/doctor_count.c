@@ -14,8 +14,8 @@ static void fix_permission(const struct host *h, struct finding *f, long level)
 	doctor_fix(f, place, true, "from the next boot on",
 		   "sh -c 'echo kernel.perf_event_paranoid=%ld > /etc/sysctl.d/60-perf.conf'",
 		   level);
-	if (h->program[0] && !strpbrk(h->program, "' \t\\\"$`"))
-		doctor_fix(f, FIX_HERE, true, "for this tare alone, at any level",
+	if (h->paranoid <= LEVEL_OWN_USER && h->program[0] && !strpbrk(h->program, "' \t\\\"$`"))
+		doctor_fix(f, FIX_HERE, true, "for this tare alone, at levels up to 2",
 			   "setcap cap_perfmon+ep %s", h->program);
 }
 

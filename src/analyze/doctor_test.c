@@ -191,7 +191,7 @@ static void break_cycles(struct host *h)
 static void break_shared(struct host *h)
 {
 	h->tries[TRY_INSTRUCTIONS] = h->pmu[0].instructions = (struct attempt){
-		.outcome = OUTCOME_SHARED, .count = 9, .enabled_ns = 100, .running_ns = 43
+		.outcome = OUTCOME_SHARED, .count = 9, .enabled_ns = 1000, .running_ns = 437
 	};
 }
 static void break_watchdog(struct host *h)
@@ -227,6 +227,26 @@ static void break_hybrid(struct host *h)
 	strcpy(h->pmu[1].name, "cpu_atom");
 	strcpy(h->pmu[1].cpus, "8-15");
 	h->pmu[1].instructions = refusal(ENOENT);
+}
+static void break_big_cores(struct host *h)
+{
+	break_hybrid(h);
+	h->pmu[1].instructions = counted;
+	h->pmu[0].instructions = h->tries[TRY_INSTRUCTIONS] = refusal(EBUSY);
+	h->pmu[0].cycles = h->tries[TRY_CYCLES] = refusal(EBUSY);
+}
+static void break_busy(struct host *h)
+{
+	h->tries[TRY_INSTRUCTIONS] = h->pmu[0].instructions = refusal(EBUSY);
+	h->tries[TRY_CYCLES] = h->pmu[0].cycles = refusal(EBUSY);
+}
+static void break_nothing_5_10(struct host *h)
+{
+	strcpy(h->kernel, "5.10.0-33-amd64");
+}
+static void break_5_9(struct host *h)
+{
+	strcpy(h->kernel, "5.9.0");
 }
 static void break_software(struct host *h)
 {
@@ -354,6 +374,23 @@ static const struct {
 	  "under QEMU (linux,dummy-virt): its PMU is a virtual one", NULL, PLACE_ANY },
 	{ __LINE__, break_hybrid, VERDICT_HARDWARE, "hybrid", MARK_WARN,
 	  "cpu_core on CPUs 0-7, cpu_atom on CPUs 8-15", NULL, PLACE_ANY },
+	{ __LINE__, break_hybrid, VERDICT_HARDWARE, "hybrid", MARK_WARN,
+	  "and instructions count on only 1", NULL, PLACE_ANY },
+	{ __LINE__, break_big_cores, VERDICT_HARDWARE, "pmu", MARK_FAIL,
+	  "instructions:u is refused (EBUSY)", NULL, PLACE_ANY },
+	{ __LINE__, break_busy, VERDICT_SOFTWARE, "pmu", MARK_FAIL,
+	  "instructions:u is refused (EBUSY)", NULL, PLACE_ANY },
+	{ __LINE__, break_nothing_5_10, VERDICT_HARDWARE, "kernel", MARK_OK, "Linux 5.10.0", NULL,
+	  PLACE_ANY },
+	{ __LINE__, break_5_9, VERDICT_HARDWARE, "kernel", MARK_WARN, "Linux 5.9.0", NULL,
+	  PLACE_ANY },
+	{ __LINE__, break_sound, VERDICT_HARDWARE, "smt", MARK_OK, "SMT is on", NULL, PLACE_ANY },
+	{ __LINE__, break_sound, VERDICT_HARDWARE, "watchdog", MARK_OK, "holds no counter", NULL,
+	  PLACE_ANY },
+	{ __LINE__, break_sound, VERDICT_HARDWARE, "pmu", MARK_OK, "saw 400000 of 400000", NULL,
+	  PLACE_ANY },
+	{ __LINE__, break_sound, VERDICT_HARDWARE, "counters", MARK_OK,
+	  "11 counters at once: 8 programmable, 3 fixed", NULL, PLACE_ANY },
 	{ __LINE__, break_software, VERDICT_HARDWARE, "software", MARK_FAIL, "page-faults 0 for 64",
 	  NULL, PLACE_ANY },
 	{ __LINE__, break_mlock, VERDICT_HARDWARE, "buffers", MARK_WARN, "8 KiB",
@@ -456,7 +493,7 @@ TEST(every_diagnosis_is_in_form)
 	}
 }
 
-/* CAP_PERFMON or CAP_SYS_ADMIN lifts any level, but only in the initial user namespace. */
+/* CAP_PERFMON lifts levels up to 2, CAP_SYS_ADMIN any, but only in the initial user namespace. */
 TEST(capabilities_outweigh_the_level)
 {
 	static const struct {
@@ -472,7 +509,8 @@ TEST(capabilities_outweigh_the_level)
 		{ __LINE__, 0, false, 2, VERDICT_HARDWARE, MARK_WARN },
 		{ __LINE__, 0, false, 1, VERDICT_HARDWARE, MARK_OK },
 		{ __LINE__, 0, false, -1, VERDICT_HARDWARE, MARK_OK },
-		{ __LINE__, PERFMON, false, 4, VERDICT_HARDWARE, MARK_OK },
+		{ __LINE__, PERFMON, false, 3, VERDICT_NOTHING, MARK_OK },
+		{ __LINE__, PERFMON, false, 2, VERDICT_HARDWARE, MARK_OK },
 		{ __LINE__, ADMIN, false, 3, VERDICT_HARDWARE, MARK_OK },
 		{ __LINE__, PERFMON | ADMIN, true, 3, VERDICT_NOTHING, MARK_OK },
 		{ __LINE__, PERFMON, true, 2, VERDICT_HARDWARE, MARK_WARN },

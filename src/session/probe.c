@@ -4,7 +4,6 @@
  * stay at zero, freeze, or run at an impossible rate. So every event is set to count work whose
  * size is known by construction, with its own descriptor, and what it says is held against that.
  */
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -15,10 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/cpus.h"
-#include "session/host.h"
+#include "session/probe.h"
 
 enum {
-	TURNS = 200000, /* of cpu_loop: some 0.1 ms */
 	PAGES = 64,
 	SWITCHES = 3,
 	SYSTEM_CALLS = 500,
@@ -61,29 +59,17 @@ static uint64_t thread_ns(void)
  */
 typedef bool work_fn(int fd, struct attempt *a);
 
-/*
- * The difference of two differences: whatever a read costs drops out, and the second loop has TURNS
- * turns more than the first. One part in 100 is room for interrupts, which some CPUs count.
- */
 static bool work_instructions(int fd, struct attempt *a)
 {
-	const uint64_t exactly = (uint64_t)TURNS * CPU_LOOP_INSTRUCTIONS;
 	struct count c[3];
 
-	if (!read_event(fd, &c[0]))
-		return false;
-	cpu_loop(TURNS);
-	if (!read_event(fd, &c[1]))
-		return false;
-	cpu_loop(2 * TURNS);
-	if (!read_event(fd, &c[2]))
-		return false;
-
-	uint64_t first = c[1].value - c[0].value, second = c[2].value - c[1].value;
-
-	a->count = second > first ? second - first : 0;
-	a->low = exactly - exactly / 100;
-	a->high = exactly + exactly / 100;
+	for (int i = 0; i < 3; i++) {
+		if (i)
+			cpu_loop((uint64_t)i * PROBE_TURNS);
+		if (!read_event(fd, &c[i]))
+			return false;
+	}
+	probe_loop_bounds(a, c[1].value - c[0].value, c[2].value - c[1].value);
 	return true;
 }
 
@@ -94,7 +80,7 @@ static bool work_rate(int fd, struct attempt *a)
 
 	if (!read_event(fd, &before))
 		return false;
-	cpu_loop(2 * TURNS);
+	cpu_loop(2 * PROBE_TURNS);
 	if (!read_event(fd, &after))
 		return false;
 
@@ -134,7 +120,7 @@ static bool work_clock(int fd, struct attempt *a)
 	clock_gettime(CLOCK_MONOTONIC, &wall[0]);
 	if (!read_event(fd, &before))
 		return false;
-	cpu_loop(2 * TURNS);
+	cpu_loop(2 * PROBE_TURNS);
 
 	uint64_t ns = thread_ns() - began;
 
@@ -313,19 +299,25 @@ static bool move_to(const char *list, cpu_set_t *before)
 	       sched_setaffinity(0, sizeof(its), &its) == 0;
 }
 
-/* `kernel` may be NULL. On a hybrid machine, `type` names the PMU; else it is 0. */
-static void probe_hardware(struct core_pmu *pmu, long type, struct attempt *kernel)
+/*
+ * `tries` gets what is tried on the first PMU alone; NULL for the others. On a hybrid machine
+ * `type` names the PMU; else it is 0.
+ */
+static void probe_hardware(struct core_pmu *pmu, long type, struct attempt *tries)
 {
 	struct perf_event_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS, type);
 
 	pmu->instructions = try_event(attr, -1, work_instructions);
 	pmu->cycles = try_event(hardware(PERF_COUNT_HW_CPU_CYCLES, type), -1, work_rate);
 	count_counters(pmu, type);
-	if (!kernel)
+	if (!tries)
 		return;
+	tries[TRY_INSTRUCTIONS] = pmu->instructions;
+	tries[TRY_CYCLES] = pmu->cycles;
+	tries[TRY_USER_READ] = probe_user_read(attr);
 	attr.exclude_kernel = 0;
 	attr.exclude_user = 1;
-	*kernel = try_event(attr, -1, work_system_calls);
+	tries[TRY_KERNEL] = try_event(attr, -1, work_system_calls);
 }
 
 static void probe_software(struct attempt *tries)
@@ -357,11 +349,8 @@ void host_probe(struct host *h)
 	for (struct core_pmu *pmu = first; pmu == first || pmu < h->pmu + h->pmus; pmu++) {
 		if (hybrid && !move_to(pmu->cpus, &before))
 			continue; /* kept off these CPUs: untried, and said so */
-		probe_hardware(pmu, hybrid ? pmu->type : 0,
-			       pmu == first ? &h->tries[TRY_KERNEL] : NULL);
+		probe_hardware(pmu, hybrid ? pmu->type : 0, pmu == first ? h->tries : NULL);
 		if (hybrid)
 			sched_setaffinity(0, sizeof(before), &before);
 	}
-	h->tries[TRY_INSTRUCTIONS] = first->instructions;
-	h->tries[TRY_CYCLES] = first->cycles;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters of the kernel: one perf_event_open(2) group, read by one read(2). Takes encodings and a
- * target, gives readings that say how far they can be trusted.
+ * Counters of the kernel: one perf_event_open(2) group, read by one read(2), or without a system
+ * call where that was asked for and can be. Takes encodings and a target, gives readings that say
+ * how far they can be trusted.
  *
  * The leader is opened disabled and its members enabled, so that one ioctl on the leader starts and
  * stops all of them. Group reads of inherited counters are right since Linux 4.13; while a child is
@@ -13,9 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "source/page.h"
+#include "source/perf.h"
 #include "source/perf_why.h"
 #include "source/source.h"
 
@@ -29,6 +33,7 @@ enum {
 struct perf_event {
 	int fd;
 	uint64_t id;
+	struct perf_event_mmap_page *page; /* NULL: read by read(2) only */
 };
 
 struct perf_group {
@@ -37,10 +42,16 @@ struct perf_group {
 	char leader[160]; /* names, for messages: the encodings belong to the caller */
 	char pmu[64];
 	enum pmu_place place;
+	const void
+	    *owner; /* &this_thread of the one that opened it: only its registers count this */
+	const char *no_user; /* why its pages are not read; NULL: they are */
 	size_t n;
 	uint64_t *buffer; /* of a read: { nr, enabled, running, { value, id } [n] } */
 	struct perf_event event[];
 };
+
+/* Its address tells threads apart, at the cost of two instructions. */
+static _Thread_local char this_thread __attribute__((tls_model("initial-exec")));
 
 static int perf_probe(struct tare_error *err)
 {
@@ -111,15 +122,48 @@ static void perf_close(struct counters *c)
 
 	if (!g)
 		return;
-	for (size_t i = g->n; i-- > 0;)
+	for (size_t i = g->n; i-- > 0;) {
+		/* A mapping keeps a closed event alive, and its counter taken. */
+		if (g->event[i].page)
+			munmap(g->event[i].page, (size_t)sysconf(_SC_PAGESIZE));
 		if (g->event[i].fd >= 0)
 			close(g->event[i].fd);
+	}
 	free(g->buffer);
 	free(g);
 }
 
-static int perf_open(struct counters **out, const struct encoding *const *enc, size_t n,
-		     const struct target *on, size_t *failed, struct tare_error *err)
+/* Why the pages of a group on this target cannot be read by the thread that opens it; NULL if they
+ * can. */
+static const char *target_without_pages(const struct target *on)
+{
+	if (!on->user_reads)
+		return "it was not opened for reads from user space";
+	if (on->inherit)
+		return "it counts children too, whose share only the kernel knows";
+	if (on->pid != 0 || on->cpu != -1 || on->cgroup_fd >= 0)
+		return "only a thread's own counters are in the registers of its CPU";
+	return NULL;
+}
+
+static void map_pages(struct perf_group *g)
+{
+	for (size_t i = 0; i < g->n && !g->no_user; i++) {
+		void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED,
+				  g->event[i].fd, 0);
+
+		if (page == MAP_FAILED)
+			g->no_user = errno == EPERM
+					 ? "no memory may be locked for its page (`ulimit -l`, "
+					   "kernel.perf_event_mlock_kb)"
+					 : "the kernel gave no page for it";
+		else
+			g->event[i].page = page;
+	}
+}
+
+int perf_open_wide(struct counters **out, const struct encoding *const *enc, size_t n,
+		   const struct target *on, bool wide, size_t *failed, struct tare_error *err)
 {
 	size_t at = 0;
 	int ret = 0;
@@ -134,24 +178,32 @@ static int perf_open(struct counters **out, const struct encoding *const *enc, s
 	if (!g)
 		return tare_fail_nomem(err);
 	*g = (struct perf_group){
-		.source = &source_perf, .on = *on, .n = n, .place = enc[0]->place
+		.source = &source_perf,
+		.on = *on,
+		.place = enc[0]->place,
+		.owner = &this_thread,
+		.no_user = target_without_pages(on),
+		.n = n,
 	};
 	memcpy(g->leader, enc[0]->name, sizeof(g->leader));
 	memcpy(g->pmu, enc[0]->pmu, sizeof(g->pmu));
 	for (size_t i = 0; i < n; i++)
-		g->event[i].fd = -1;
+		g->event[i] = (struct perf_event){ .fd = -1 };
 	g->buffer = malloc((3 + 2 * n) * sizeof(*g->buffer));
 	if (!g->buffer) {
 		ret = tare_fail_nomem(err);
 		goto fail;
 	}
 	for (; at < n; at++) {
-		const struct perf_event_attr attr = attr_of(enc[at], on, at == 0);
+		struct perf_event_attr attr = attr_of(enc[at], on, at == 0);
 
+		if (!g->no_user && !pmc_ask(&attr, wide))
+			g->no_user = "one of its events is not in a register of the cores";
 		ret = open_event(g, at, &(struct perf_ask){ enc[at], &attr, on, at, n }, err);
 		if (ret < 0)
 			goto fail;
 	}
+	map_pages(g);
 	*out = (struct counters *)g;
 	return 0;
 fail:
@@ -159,6 +211,59 @@ fail:
 		*failed = at < n ? at : 0;
 	perf_close((struct counters *)g);
 	return ret;
+}
+
+static int perf_open(struct counters **out, const struct encoding *const *enc, size_t n,
+		     const struct target *on, size_t *failed, struct tare_error *err)
+{
+	return perf_open_wide(out, enc, n, on, false, failed, err);
+}
+
+size_t perf_size(const struct counters *c)
+{
+	return ((const struct perf_group *)c)->n;
+}
+
+int perf_fd(const struct counters *c, size_t i)
+{
+	return ((const struct perf_group *)c)->event[i].fd;
+}
+
+const char *perf_leader(const struct counters *c)
+{
+	return ((const struct perf_group *)c)->leader;
+}
+
+const struct perf_event_mmap_page *perf_page(const struct counters *c, size_t i)
+{
+	const struct perf_group *g = (const struct perf_group *)c;
+
+	return g->no_user || g->owner != &this_thread ? NULL : g->event[i].page;
+}
+
+int perf_user_reads(const struct counters *c, struct tare_error *err)
+{
+	const struct perf_group *g = (const struct perf_group *)c;
+	const char *why = g->owner != &this_thread ? "another thread opened it" : g->no_user;
+
+	if (why)
+		return tare_fail(err, EOPNOTSUPP, "%s is read by system calls: %s", g->leader, why);
+	for (size_t i = 0; i < g->n; i++) {
+		struct perf_event_mmap_page *page = g->event[i].page;
+		int ret;
+
+		if (pmc_index_known(page->index))
+			continue;
+		ret = tare_fail(
+		    err, page->cap_user_rdpmc ? EAGAIN : EOPNOTSUPP,
+		    "%s is read by system calls: event %zu of the group is in no register that "
+		    "user space may read",
+		    g->leader, i + 1);
+		tare_hint(err, "it is stopped or off the PMU, or reading is switched off: %s",
+			  PMC_SWITCH_ON);
+		return ret;
+	}
+	return 0;
 }
 
 static int perf_start(struct counters *c, struct tare_error *err)
@@ -225,9 +330,20 @@ static void say_never_ran(const struct perf_group *g, uint64_t enabled_ns, struc
 			       "events at once; `tare doctor` tells what holds a counter");
 }
 
-static int perf_read(struct counters *c, struct tare_reading *out, struct tare_error *err)
+/* All of the group from its pages, or false. */
+static bool read_pages(const struct perf_group *g, struct tare_reading *out)
 {
-	const struct perf_group *g = (const struct perf_group *)c;
+	if (g->no_user || g->owner != &this_thread)
+		return false;
+	for (size_t i = 0; i < g->n; i++)
+		if (!page_reading(g->event[i].page, &page_this_cpu, &out[i]))
+			return false;
+	return true;
+}
+
+/* Fill g->buffer by read(2). */
+static int read_kernel(const struct perf_group *g, struct tare_error *err)
+{
 	size_t want = (3 + 2 * g->n) * sizeof(*g->buffer);
 	ssize_t got = read_group(g, want);
 
@@ -247,24 +363,48 @@ static int perf_read(struct counters *c, struct tare_reading *out, struct tare_e
 		return tare_fail(
 		    err, EIO, "%s: a read gave %zd bytes and %" PRIu64 " values, not %zu and %zu",
 		    g->leader, got, g->buffer[0], want, g->n);
+	return 0;
+}
 
+/* The reading of event i out of g->buffer. */
+static int take_reading(const struct perf_group *g, size_t i, struct tare_reading *out,
+			struct tare_error *err)
+{
 	uint64_t enabled = g->buffer[1], running = g->buffer[2];
+	const uint64_t *value = find_value(g, i);
 	enum tare_quality quality = TARE_COUNTED;
 
+	if (!value)
+		return tare_fail(err, EIO, "%s: a read gave no value for event %zu of the group",
+				 g->leader, i + 1);
 	if (running < enabled)
 		quality = running ? TARE_SCALED : TARE_UNAVAILABLE;
-	for (size_t i = 0; i < g->n; i++) {
-		const uint64_t *value = find_value(g, i);
-
-		if (!value)
-			return tare_fail(err, EIO,
-					 "%s: a read gave no value for event %zu of the group",
-					 g->leader, i + 1);
-		out[i] = (struct tare_reading){ *value, enabled, running, quality };
-	}
+	*out = (struct tare_reading){ *value, enabled, running, quality };
 	if (quality == TARE_UNAVAILABLE)
 		say_never_ran(g, enabled, err);
 	return 0;
+}
+
+static int perf_read(struct counters *c, struct tare_reading *out, struct tare_error *err)
+{
+	const struct perf_group *g = (const struct perf_group *)c;
+
+	if (read_pages(g, out))
+		return 0;
+
+	int ret = read_kernel(g, err);
+
+	for (size_t i = 0; ret == 0 && i < g->n; i++)
+		ret = take_reading(g, i, &out[i], err);
+	return ret;
+}
+
+int perf_read_one(struct counters *c, size_t i, struct tare_reading *out, struct tare_error *err)
+{
+	const struct perf_group *g = (const struct perf_group *)c;
+	int ret = read_kernel(g, err);
+
+	return ret < 0 ? ret : take_reading(g, i, out, err);
 }
 
 const struct source source_perf = {

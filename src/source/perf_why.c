@@ -57,9 +57,9 @@ static void hint_permission(struct tare_error *err, const struct perf_ask *ask)
 
 	if (level > need)
 		tare_hint(err,
-			  PARANOID " is %ld; %d (`sysctl " PARANOID "=%d` as root) or CAP_PERFMON "
+			  PARANOID " is %ld; %d (`sysctl " PARANOID "=%d` as root) or %s "
 				   "would allow this%s",
-			  level, need, need,
+			  level, need, need, level > 2 ? "CAP_SYS_ADMIN" : "CAP_PERFMON",
 			  need == 1 ? "; so would counting user mode only (:u)" : "");
 	else if (ask->on->pid > 0 && !own)
 		tare_hint(

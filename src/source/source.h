@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A source counts: perf_event_open, the exact engine, MSRs, clocks, or a script in tests. It opens one
- * group of encodings on one target, and reads all of them at one instant.
+ * A source counts: perf_event_open, the exact engine, MSRs, clocks, or a script in tests. It opens
+ * one group of encodings on one target, and reads all of them at one instant.
  */
 #ifndef SOURCE_SOURCE_H
 #define SOURCE_SOURCE_H
@@ -19,24 +19,26 @@ struct target {
 	bool user_reads;     /* ask for reads without a system call (pid 0, cpu -1, not inherit) */
 };
 
-struct counters; /* one open group; a source's own struct begins with `const struct source *source` */
+struct counters; /* one open group; a source's own struct begins with `const struct source *source`
+		  */
 
 struct source {
-	const char *name;  /* "perf", "exact", "msr", "clock", "scripted" */
-	const char *about; /* one line, for `tare list sources` */
+	const char *name;                     /* "perf", "exact", "msr", "clock", "scripted" */
+	const char *about;                    /* one line, for `tare list sources` */
 	int (*probe)(struct tare_error *err); /* 0 when usable here and now */
 	/*
-	 * Open n encodings of one group, stopped (unless enable_on_exec). On failure says which event and
-	 * why; *failed (may be NULL) is its index. -ENOENT/-EOPNOTSUPP/-EACCES/-EPERM/-EMFILE/-ESRCH
-	 * keep the kernel's meaning, with a hint that can be typed.
+	 * Open n encodings of one group, stopped (unless enable_on_exec). On failure says which
+	 * event and why; *failed (may be NULL) is its index.
+	 * -ENOENT/-EOPNOTSUPP/-EACCES/-EPERM/-EMFILE/-ESRCH keep the kernel's meaning, with a hint
+	 * that can be typed.
 	 */
 	int (*open)(struct counters **out, const struct encoding *const *enc, size_t n,
 		    const struct target *on, size_t *failed, struct tare_error *err);
 	int (*start)(struct counters *c, struct tare_error *err);
 	int (*stop)(struct counters *c, struct tare_error *err);
 	/*
-	 * n readings in the order of open; see struct tare_reading for quality. Returns 0 also when a
-	 * reading is TARE_UNAVAILABLE because its counter never ran: *err then holds the reason
+	 * n readings in the order of open; see struct tare_reading for quality. Returns 0 also when
+	 * a reading is TARE_UNAVAILABLE because its counter never ran: *err then holds the reason
 	 * (code ENODATA), and is untouched otherwise. -EIO: a pinned group lost its counters.
 	 */
 	int (*read)(struct counters *c, struct tare_reading *out, struct tare_error *err);

@@ -131,7 +131,7 @@ static const char *const outcomes[] = {
 
 static void json_attempt(struct json *j, const char *event, const struct attempt *a)
 {
-	bool counted = a->outcome != OUTCOME_UNTRIED && a->outcome != OUTCOME_REFUSED;
+	bool counted = a->outcome >= OUTCOME_ZERO; /* before it there is no number */
 
 	json_object(j, NULL);
 	json_string(j, "event", event);

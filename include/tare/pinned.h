@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cheapest correct read there is: counters of the calling thread that stay on the PMU, read by
+ *the register number cached at open. For differences around a few instructions, or millions.
+ *
+ *	struct tare_pinned *p = tare_pinned_open(events, &err);
+ *	uint64_t before[2], after[2];
+ *
+ *	tare_pinned_read(p, before, 2);
+ *	work();
+ *	tare_pinned_read(p, after, 2);
+ *	printf("%llu\n", (unsigned long long)tare_pinned_difference(p, before[0], after[0]));
+ *
+ * The kernel may still move a counter (the thread migrates to a CPU where its register is taken),
+ *so every read compares the version of the kernel's pages with the cached one, after the registers:
+ *an unchanged version proves that the numbers came from the right registers. A changed one leads
+ *out of line, where the registers are looked up again, or read(2) answers.
+ */
+#ifndef TARE_PINNED_H
+#define TARE_PINNED_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "tare/error.h"
+#include "tare/event.h"
+#include "tare/pmc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TARE_PINNED_MAX = 16 };
+
+/** Open pinned counters, of one thread. The fields are for the inline functions below. */
+struct tare_pinned {
+	const void *pages; /* the kernel's, one per counter, behind each other */
+	tare_pmc_handle counter[TARE_PINNED_MAX];
+	uint32_t version; /* of the pages, when `counter` was looked up */
+	uint32_t n;
+	uint64_t mask; /* of the bits that all its counters have */
+};
+
+/**
+ * Open all events of the list as one group of the calling thread, and start it.
+ *
+ * @events  at most TARE_PINNED_MAX events of the CPU's own PMU; not kept.
+ * @err     says which event cannot be read so and why; may be NULL.
+ *
+ * Returns the counters, which the same thread closes. NULL when a read could not be proved right:
+ * err->code EOPNOTSUPP (an event that is in no register; reading from user space switched off: the
+ * hint says what to type; a counter of less than 40 bits on x86, or 64 on arm64), EBUSY (the
+ * counters are taken), and as tare_group_open(). Costs some system calls and one locked page per
+ * event.
+ *
+ * Source: perf_event_open(2), "pinned"; linux/perf_event.h, struct perf_event_mmap_page.
+ */
+TARE_API struct tare_pinned *tare_pinned_open(const struct tare_events *events,
+					      struct tare_error *err);
+
+/** Close them; NULL does nothing. */
+TARE_API void tare_pinned_close(struct tare_pinned *p);
+
+/** What tare_pinned_read() does when the kernel has moved something; not to be called directly. */
+TARE_API int tare_pinned_read_slowly(struct tare_pinned *p, uint64_t *out, uint32_t n);
+
+/**
+ * Read all counters.
+ *
+ * @p    open counters of the calling thread.
+ * @out  room for n values, in the order of the list. They mean something only by their difference.
+ * @n    the tare_events_count() of the list, best as a constant: then the reads are unrolled.
+ *
+ * Returns 0; -EIO if the kernel took the counters away, -ENODATA if they shared them. Only from the
+ * thread that opened them, and not in a child after fork. Costs at most 11 instructions for one
+ * counter and 6 more for each further one (bench/count_instructions), serialised before and after
+ * (x86 `lfence` or `serialize`, arm64 `isb`); a system call only when the kernel moved something.
+ */
+static inline __attribute__((always_inline)) int tare_pinned_read(struct tare_pinned *p,
+								  uint64_t *out, uint32_t n)
+{
+	const void *pages = tare_pmc_pages(p);
+	tare_pmc_handle first = p->counter[0];
+
+	tare_pmc_fence();
+	out[0] = tare_pmc_read(first);
+#pragma GCC unroll 16
+	for (uint32_t i = 1; i < n; i++)
+		out[i] = tare_pmc_read(p->counter[i]);
+	tare_pmc_fence();
+	if (__builtin_expect(tare_pmc_version(pages, n) != p->version, 0))
+		return tare_pinned_read_slowly(p, out, n);
+	return 0;
+}
+
+/**
+ * Events between two reads of the same counter. Right for fewer than 2^40 events (x86: 2^48 on all
+ * processors of today, which is a day of cycles; arm64: 2^64).
+ */
+static inline uint64_t tare_pinned_difference(const struct tare_pinned *p, uint64_t before,
+					      uint64_t after)
+{
+	return (after - before) & p->mask;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

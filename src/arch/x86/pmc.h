@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters by the index that the kernel's page gives. src/arch/arm64/pmc.h has the same functions;
+ * the build picks the folder.
+ */
+#ifndef ARCH_PMC_H
+#define ARCH_PMC_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include "tare/pmc.h"
+
+/* What to type when user-space reads are switched off. */
+#define PMC_SWITCH_PATH "/sys/bus/event_source/devices/cpu/rdpmc"
+#define PMC_SWITCH_ON   "echo 1 > " PMC_SWITCH_PATH
+
+/* 0 (no counter) wraps to the highest number, so that one comparison sorts it out. */
+static inline bool pmc_index_known(uint32_t index)
+{
+	return index - 1 != UINT32_MAX;
+}
+
+/* index: one that pmc_index_known() knows. */
+static inline tare_pmc_handle pmc_handle(uint32_t index)
+{
+	return index - 1;
+}
+
+/* Serialised before, so that what is to be counted is. */
+static inline __attribute__((always_inline)) uint64_t pmc_read_index(uint32_t index)
+{
+	tare_pmc_fence();
+	return tare_pmc_read(index - 1);
+}
+
+/*
+ * Make the kernel allow user-space reads of this event. x86 allows them for every event of the
+ * cores whose register holds a count; a topdown metric's holds fractions (pseudo event 0x00, umask
+ * 0x80 and up. Source: Intel SDM vol. 3B, "PERF_METRICS MSR"; kernel,
+ * arch/x86/include/asm/perf_event.h, INTEL_TD_METRIC_*).
+ */
+static inline bool pmc_ask(struct perf_event_attr *attr, bool wide)
+{
+	(void)wide;
+	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE)
+		return true;
+	if (attr->type != PERF_TYPE_RAW && attr->type <= PERF_TYPE_BREAKPOINT)
+		return false;
+	return (attr->config & 0xff) != 0 || (attr->config >> 8 & 0xff) < 0x80;
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters and the clock as x86-64 user space reads them. Installed for the inline reads of
+ * tare/pinned.h; src/arch/arm64/tare/pmc.h has the same functions.
+ */
+#ifndef TARE_PMC_H
+#define TARE_PMC_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A counter narrower than this is not read in pinned mode: 2^40 events are minutes, 2^48 a day. */
+#define TARE_PMC_MIN_WIDTH 40
+
+/* What a cached counter is read by: the operand of `rdpmc`. */
+typedef uint32_t tare_pmc_handle;
+
+/**
+ * Wait until all earlier instructions are done, and let no later one begin before.
+ * Source: Intel SDM vol. 2, "LFENCE" and "SERIALIZE"; AMD APM vol. 2, "Serializing Instructions"
+ * (Linux makes LFENCE serialise dispatch on every AMD processor). Never CPUID: it exits to the
+ * hypervisor, which costs microseconds. SERIALIZE is taken when the compiler may use it
+ * (-mserialize).
+ */
+static inline __attribute__((always_inline)) void tare_pmc_fence(void)
+{
+#ifdef __SERIALIZE__
+	__asm__ volatile("serialize" : : : "memory");
+#else
+	__asm__ volatile("lfence" : : : "memory");
+#endif
+}
+
+/** The raw bits of counter `counter` (pages give it as index - 1). Faults where it is not allowed.
+ *  Source: Intel SDM vol. 2, "RDPMC". */
+static inline __attribute__((always_inline)) uint64_t tare_pmc_read(tare_pmc_handle counter)
+{
+	uint64_t low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter) : "memory");
+	return high << 32 | low;
+}
+
+/** The clock that the page's cap_user_time speaks of: the time stamp counter. */
+static inline __attribute__((always_inline)) uint64_t tare_pmc_clock(void)
+{
+	uint64_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return high << 32 | low;
+}
+
+/** Where the kernel's pages are, given the state that lies before them in a page of its own. */
+static inline __attribute__((always_inline)) const void *tare_pmc_pages(const void *state)
+{
+	return (const char *)state + 4096;
+}
+
+/**
+ * The sum of the versions of the n pages, one each 4096 bytes: it stays the same exactly as long as
+ * the kernel has touched no counter. Every page counts, for x86 may move a member of a group to
+ * another counter without the leader (kernel, arch/x86/events/core.c, x86_pmu_enable). Call it
+ * after a fence.
+ */
+static inline __attribute__((always_inline)) uint32_t tare_pmc_version(const void *pages,
+								       uint32_t n)
+{
+	uint32_t sum = 0;
+
+#pragma GCC unroll 16
+	for (uint32_t i = 0; i < n; i++)
+		sum += *(const uint32_t *)((const char *)pages + 4096 * (uintptr_t)i + 8);
+	return sum;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

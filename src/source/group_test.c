@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's events, groups and pinned counters, as its users meet them. */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include "base/error.h"
+#include "base/file.h"
+#include "tare/event.h"
+#include "tare/group.h"
+#include "tare/pinned.h"
+#include "tap.h"
+
+enum { PAGES = 64, PAGE_BYTES = 4096 };
+
+/* Software events that any user may count: user code only. */
+#define EVENTS "task-clock:u,page-faults:u,context-switches:u"
+
+static struct tare_events *events_of(const char *text)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct tare_events *events = tare_events_new(text, &err);
+
+	if (!CHECK(events, "%s: %s", text, err.what))
+		exit(TAP_FAILED);
+	return events;
+}
+
+static struct tare_group *group_of(const char *text, unsigned flags)
+{
+	struct tare_events *events = events_of(text);
+	struct tare_error err = TARE_ERROR_INIT;
+	struct tare_group *g = tare_group_open(events, 0, flags, &err);
+
+	tare_events_free(events);
+	if (!g)
+		tap_skip("perf", "%s (%s)", err.what, err.hint);
+	return g;
+}
+
+/* The kernel's own count of this thread's page faults is the judge. */
+static uint64_t faults_so_far(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_THREAD, &use);
+	return (uint64_t)use.ru_minflt + (uint64_t)use.ru_majflt;
+}
+
+static void touch_pages(void)
+{
+	char *p = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (size_t i = 0; i < PAGES; i++)
+		((volatile char *)p)[i * PAGE_BYTES] = 1;
+	munmap(p, PAGES * PAGE_BYTES);
+}
+
+TEST(events_have_names_and_units)
+{
+	struct tare_events *events = events_of(EVENTS);
+
+	CHECK_EQ(tare_events_count(events), 3);
+	CHECK_STR(tare_events_name(events, 0), "task-clock:u");
+	CHECK_STR(tare_events_name(events, 2), "context-switches:u");
+	CHECK_STR(tare_events_unit(events, 1), "");
+	CHECK(tare_events_scale(events, 1) == 1.0);
+	tare_events_free(events);
+	tare_events_free(NULL);
+}
+
+static const struct {
+	int line;
+	const char *text;
+	int at;
+	const char *what;
+} bad_events[] = {
+	{ __LINE__, "page-faults,page-fualts", 12, "page-fualts" },
+	{ __LINE__, "{page-faults", -2, "" },
+	{ __LINE__, "", -2, "" },
+};
+
+TEST(bad_events_are_pointed_at)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bad_events); i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+
+		CHECK(!tare_events_new(bad_events[i].text, &err), "row at line %d",
+		      bad_events[i].line);
+		CHECK(err.code > 0, "row at line %d", bad_events[i].line);
+		if (bad_events[i].at != -2)
+			CHECK_EQ(err.at, bad_events[i].at, "row at line %d", bad_events[i].line);
+		CHECK(strstr(err.what, bad_events[i].what), "%s", err.what);
+	}
+}
+
+TEST(a_group_counts)
+{
+	struct tare_group *g = group_of(EVENTS, 0);
+	struct tare_reading r[3];
+	struct tare_error err = TARE_ERROR_INIT;
+	uint64_t count, before;
+
+	CHECK_EQ(tare_group_size(g), 3);
+	before = faults_so_far();
+	CHECK_EQ(tare_group_start(g, &err), 0);
+	touch_pages();
+	CHECK_EQ(tare_group_stop(g, &err), 0);
+	before = faults_so_far() - before;
+	CHECK_EQ(tare_group_read(g, r, &err), 0);
+	CHECK(r[1].raw >= PAGES && r[1].raw <= before, "page-faults %llu, the kernel says %llu",
+	      (unsigned long long)r[1].raw, (unsigned long long)before);
+	CHECK_EQ(r[0].quality, TARE_COUNTED);
+	CHECK_EQ(tare_group_count(g, 1, &count, &err), 0);
+	CHECK_EQ(count, r[1].raw);
+	CHECK_EQ(tare_group_count(g, 3, &count, &err), -EINVAL);
+	CHECK(strstr(err.what, "no event 3"), "%s", err.what);
+	tare_group_close(g);
+	tare_group_close(NULL);
+}
+
+/* Software events are in no register: asked for user reads, the group says so and is read all the
+ * same. */
+TEST(user_reads_fall_back_and_say_so)
+{
+	struct tare_group *g = group_of(EVENTS, TARE_USER_READS);
+	struct tare_reading r[3];
+	struct tare_error why = TARE_ERROR_INIT;
+	uint64_t count = 0;
+
+	tare_group_start(g, NULL);
+	touch_pages();
+	CHECK(!tare_group_user_reads(g, &why));
+	CHECK_EQ(why.code, EOPNOTSUPP);
+	CHECK(strstr(why.what, "not in a register"), "%s", why.what);
+	CHECK_EQ(tare_group_read(g, r, NULL), 0);
+	CHECK(r[1].raw >= PAGES);
+	CHECK_EQ(tare_group_count(g, 1, &count, NULL), 0);
+	CHECK(count >= r[1].raw);
+	tare_group_close(g);
+
+	g = group_of(EVENTS, TARE_USER_READS | TARE_INHERIT);
+	CHECK(!tare_group_user_reads(g, &why));
+	CHECK(strstr(why.what, "children"), "%s", why.what);
+	tare_group_close(g);
+
+	g = group_of(EVENTS, 0);
+	CHECK(!tare_group_user_reads(g, &why));
+	CHECK(strstr(why.what, "not opened for reads"), "%s", why.what);
+	tare_group_close(g);
+}
+
+TEST(bad_flags_threads_and_cpus)
+{
+	struct tare_events *events = events_of(EVENTS);
+	struct tare_error err = TARE_ERROR_INIT;
+
+	CHECK(!tare_group_open(events, 0, 1u << 20, &err));
+	CHECK_EQ(err.code, EINVAL);
+	CHECK(!tare_group_open(events, -1, 0, &err));
+	CHECK_EQ(err.code, EINVAL);
+	CHECK(!tare_group_open_cpu(events, -1, 0, &err));
+	CHECK_EQ(err.code, EINVAL);
+	CHECK(!tare_group_open_cpu(events, 0, TARE_INHERIT, &err));
+	CHECK_EQ(err.code, EINVAL);
+	CHECK(!tare_group_open(events, 0x3fffffff, 0, &err));
+	CHECK_EQ(err.code, ESRCH);
+	CHECK(strstr(err.what, "no thread 1073741823"), "%s", err.what);
+	tare_events_free(events);
+}
+
+TEST(software_events_cannot_be_pinned)
+{
+	struct tare_events *events = events_of("task-clock:u");
+	struct tare_error err = TARE_ERROR_INIT;
+
+	CHECK(!tare_pinned_open(events, &err));
+	CHECK_EQ(err.code, EOPNOTSUPP);
+	CHECK(strstr(err.what, "task-clock"), "%s", err.what);
+	tare_events_free(events);
+}
+
+enum { THREADS = 4 };
+
+static void *count_own_faults(void *arg)
+{
+	struct tare_group *g = group_of(EVENTS, TARE_USER_READS);
+	uint64_t *count = arg, own;
+
+	tare_group_start(g, NULL);
+	own = faults_so_far();
+	touch_pages();
+	own = faults_so_far() - own;
+	tare_group_stop(g, NULL);
+	if (tare_group_count(g, 1, count, NULL) < 0 || *count < own)
+		*count = 0;
+	tare_group_close(g);
+	return NULL;
+}
+
+/* A group per thread, none shared: each counts its own thread and nothing of the others. */
+TEST(threads_count_for_themselves)
+{
+	pthread_t thread[THREADS];
+	uint64_t count[THREADS] = { 0 };
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, count_own_faults, &count[i]);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	for (int i = 0; i < THREADS; i++)
+		CHECK(count[i] >= PAGES, "thread %d: %llu", i, (unsigned long long)count[i]);
+}
+
+static size_t count_maps(void)
+{
+	size_t n = 0;
+	char *text = NULL;
+
+	if (file_read(NULL, "/proc/self/maps", 1 << 20, &text, NULL, NULL) == 0)
+		for (const char *p = text; *p; p++)
+			n += *p == '\n';
+	free(text);
+	return n;
+}
+
+TEST(many_groups_leak_no_mapping)
+{
+	struct tare_events *events = events_of(EVENTS);
+
+	tare_group_close(group_of(EVENTS, TARE_USER_READS));
+
+	size_t maps = count_maps();
+	int next = dup(0);
+
+	close(next);
+	for (int i = 0; i < 1000; i++) {
+		struct tare_group *g = tare_group_open(events, 0, TARE_USER_READS, NULL);
+
+		tare_group_start(g, NULL);
+		tare_group_close(g);
+		CHECK(!tare_pinned_open(events, NULL));
+	}
+	CHECK_EQ(count_maps(), maps);
+	CHECK_EQ(dup(0), next);
+	tare_events_free(events);
+}
+
+/* The arithmetic of pinned counters: whatever the register did between two reads, bits above its
+ * width never show. */
+static const struct {
+	int line;
+	unsigned width;
+	uint64_t before, after, events;
+} differences[] = {
+	{ __LINE__, 48, 5, 9, 4 },
+	{ __LINE__, 48, 0xffffffffffff, 0, 1 },
+	{ __LINE__, 48, 0xfffffffffff0, 0x10, 0x20 },
+	{ __LINE__, 48, 0x800000000000, 0x7fffffffffff, 0xffffffffffff },
+	{ __LINE__, 40, 0xffffffffff, 4, 5 },
+	{ __LINE__, 40, 0, 0, 0 },
+	{ __LINE__, 64, UINT64_MAX, 1, 2 },
+	{ __LINE__, 64, 1ull << 63, (1ull << 63) + 7, 7 },
+	/* read by read(2) in between: a count less the base, which need not fit the width */
+	{ __LINE__, 48, 0x800000000005, 0xffff80000000000aull, 5 },
+};
+
+TEST(pinned_differences)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(differences); i++) {
+		struct tare_pinned p = { .mask = UINT64_MAX >> (64 - differences[i].width) };
+
+		CHECK_EQ(tare_pinned_difference(&p, differences[i].before, differences[i].after),
+			 differences[i].events, "row at line %d", differences[i].line);
+	}
+}
+
+TEST(hardware_where_there_is_some)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct tare_events *events = tare_events_new("cycles:u", &err);
+	struct tare_pinned *p;
+	uint64_t a = 0, b = 0;
+
+	if (!events)
+		tap_skip("pmu_core", "%s", err.what);
+	p = tare_pinned_open(events, &err);
+	tare_events_free(events);
+	if (!p)
+		tap_skip("user_reads", "%s (%s)", err.what, err.hint);
+	CHECK_EQ(tare_pinned_read(p, &a, 1), 0);
+	for (volatile int i = 0; i < 1000; i++)
+		;
+	CHECK_EQ(tare_pinned_read(p, &b, 1), 0);
+	CHECK(tare_pinned_difference(p, a, b) > 1000, "%llu",
+	      (unsigned long long)tare_pinned_difference(p, a, b));
+	tare_pinned_close(p);
+	tare_pinned_close(NULL);
+}
+
+TEST_MAIN()
