@@ -109,7 +109,7 @@ static void judge_row(struct stat_row *r, unsigned runs, const struct encoding *
 		snprintf(r->why, sizeof(r->why), "%s", e->why);
 		snprintf(r->remedy, sizeof(r->remedy), "%s", e->remedy);
 	} else if (!r->why[0]) {
-		snprintf(r->why, sizeof(r->why), "what is counted never ran while counting was on");
+		snprintf(r->why, sizeof(r->why), "did not run while counting was on");
 	}
 }
 
@@ -130,6 +130,41 @@ static bool is_counted(const struct stat_row *row, size_t n, unsigned event)
 	return false;
 }
 
+static bool has_row(const struct stat_row *row, size_t n, unsigned event, const struct stat_key *key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (row[i].event == event && !stat_key_order(&row[i].key, key))
+			return true;
+	return false;
+}
+
+/* What could not be opened gets a row as well: one for each key that the other events have. */
+static int add_unavailable(const struct summary *s, struct stat_table *t, size_t n, struct tare_error *err)
+{
+	const struct stat_key none = { .at = { -1, -1, -1, -1, -1 }, .thread = -1 };
+	size_t keys = 0;
+
+	for (size_t i = 0; i < n; i++)
+		keys += t->row[i].event == t->row[0].event;
+
+	struct stat_row *more = realloc(t->row, (n + s->n_enc * (keys + 1) + 1) * sizeof(*more));
+
+	if (!more)
+		return tare_fail_nomem(err);
+	t->row = more;
+	for (unsigned e = 0; e < s->n_enc; e++) {
+		if (!s->enc[e].unavailable || is_counted(t->row, n, e))
+			continue;
+		for (size_t i = 0; i < (keys ? n : 1); i++) {
+			const struct stat_key *key = keys ? &more[i].key : &none;
+
+			if (!keys || (more[i].event == more[0].event && !has_row(more, t->n, e, key)))
+				more[t->n++] = (struct stat_row){ .event = e, .key = *key };
+		}
+	}
+	return 0;
+}
+
 /* `run[i]` holds amounts of the tally's first run[i].n rows; events without any row get one that says why. */
 static int build(struct summary *s, struct stat_table *t, const struct run *run, unsigned runs,
 		 struct tare_error *err)
@@ -139,7 +174,7 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 	int ret = 0;
 
 	*t = (struct stat_table){ .enc = s->enc, .n_enc = s->n_enc, .by = s->opt.by, .runs = runs };
-	t->row = calloc(n + s->n_enc + 1, sizeof(*t->row));
+	t->row = calloc(n + 1, sizeof(*t->row));
 	t->counted_ns = calloc(runs + 1, sizeof(*t->counted_ns));
 	if (!t->row || !t->counted_ns)
 		return tare_fail_nomem(err);
@@ -151,11 +186,7 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 		r->of_core_type = from[i].of_core_type;
 		snprintf(r->why, sizeof(r->why), "%s", from[i].why);
 	}
-	for (unsigned e = 0; e < s->n_enc; e++)
-		if (s->enc[e].unavailable && !is_counted(t->row, n, e))
-			t->row[t->n++] = (struct stat_row){
-				.event = e, .key = { .at = { -1, -1, -1, -1, -1 }, .thread = -1 }
-			};
+	ret = add_unavailable(s, t, n, err);
 	for (size_t i = 0; ret == 0 && i < t->n; i++) {
 		struct stat_row *r = &t->row[i];
 

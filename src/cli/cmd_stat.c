@@ -463,7 +463,7 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = -late.code;
 	}
 	if (ret < 0 && ret != -EPIPE)
-		complain(self, &err, NULL);
+		complain(self, &err, j.o.event_text);
 	text_free(&target);
 	clean_up(&j);
 	return exit_status(ret, &outcome);

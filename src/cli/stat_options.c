@@ -12,6 +12,7 @@ static int set_event(void *to, const char *arg, struct tare_error *err)
 {
 	struct stat_options *o = to;
 
+	o->event_text = o->events_given ? NULL : arg;
 	o->events_given = true;
 	return event_list_parse(arg, &o->events, err);
 }
@@ -105,6 +106,7 @@ static int set_metric(void *to, const char *arg, struct tare_error *err)
 		free((char *)row.formula);
 		return ret;
 	}
+	row.unit = row.name;
 	o->own[o->n_own] = row;
 	return take_metric(o, &o->own[o->n_own++], err);
 }

@@ -14,6 +14,7 @@ enum { ASKED_MAX = 32, EVENT_FILES_MAX = 16, RUNS_MAX = 1000000 };
 
 struct stat_options {
 	struct event_list events;
+	const char *event_text;      /* the argument of -e, if there was just one */
 	bool events_given, null_run;
 	unsigned detail;             /* how many -d */
 	struct metric_row own[ASKED_MAX]; /* --metric name=formula; name and formula are owned */

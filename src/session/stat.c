@@ -127,9 +127,10 @@ static int put_clocks(struct run *r, uint64_t time_ns)
 		if (clocks[e->attr.config].at_end_only && !end->has_status) {
 			f.reading.why = "known once a command has ended";
 		} else {
-			uint64_t ns = clocks[e->attr.config].ns;
+			uint64_t wall = clocks[CLOCK_WALL].ns;
 
-			f.reading.value = (struct tare_reading){ ns, ns, ns, TARE_COUNTED };
+			f.reading.value = (struct tare_reading){ clocks[e->attr.config].ns, wall, wall,
+								 TARE_COUNTED };
 		}
 
 		int ret = r->to->put(r->to, &f, r->err);

@@ -185,6 +185,7 @@ static struct grid new_grid(void)
 {
 	return (struct grid){ .columns = COLS,
 			      .right = { [COL_VALUE] = true, [COL_SPREAD] = true },
+			      .least = { [COL_VALUE] = 16, [COL_UNIT] = 2, [COL_EVENT] = 16 },
 			      .drop = { COL_RANGE, COL_LIMITS, COL_QUALITY },
 			      .drops = 3 };
 }
@@ -228,12 +229,10 @@ static void put_heading(struct text *out, const struct stat_table *t, const stru
 }
 
 static void put_time_row(struct grid *g, const struct stat_table *t, const char *name, const struct spread *of,
-			 const struct style *s)
+			 struct scale sc, const struct style *s)
 {
 	struct text value = { 0 }, unit = { 0 }, word = { 0 }, spread = { 0 }, range = { 0 };
-	const struct encoding ns = { .unit = "ns", .scale = 1 };
 	const struct stat_row row = { .spread = *of, .low = of->low, .high = of->high };
-	struct scale sc = scale_of(&ns, of->median);
 
 	grid_row(g);
 	put_value(&value, s, sc, of->median);
@@ -252,14 +251,18 @@ static void put_time_row(struct grid *g, const struct stat_table *t, const char 
 
 static void put_times(struct grid *g, const struct stat_table *t, const struct style *s)
 {
-	grid_row(g);
-	put_time_row(g, t, "wall", &t->times.wall, s);
-	if (t->times.counted.max && t->times.counted.median != t->times.wall.median &&
-	    (double)t->times.counted.median < 0.999 * (double)t->times.wall.median)
-		put_time_row(g, t, "counting was on", &t->times.counted, s);
-	if (t->times.has_command) {
-		put_time_row(g, t, "user", &t->times.user, s);
-		put_time_row(g, t, "system", &t->times.system, s);
+	const struct encoding ns = { .unit = "ns", .scale = 1 };
+	const struct stat_times *times = &t->times;
+	struct scale sc = scale_of(&ns, times->wall.median);
+
+	if (t->n)
+		grid_row(g);
+	put_time_row(g, t, "wall", &times->wall, sc, s);
+	if ((double)times->counted.median < 0.999 * (double)times->wall.median)
+		put_time_row(g, t, "counting was on", &times->counted, sc, s);
+	if (times->has_command) {
+		put_time_row(g, t, "user", &times->user, sc, s);
+		put_time_row(g, t, "system", &times->system, sc, s);
 	}
 }
 

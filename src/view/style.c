@@ -132,6 +132,8 @@ static void measure(const struct grid *g, const struct style *s, unsigned indent
 
 			width[c] = w > width[c] ? w : width[c];
 		}
+		if (width[c] && width[c] < g->least[c])
+			width[c] = g->least[c];
 		whole += width[c] ? width[c] + 2 : 0;
 	}
 	for (unsigned d = 0; d < g->drops && whole > (size_t)s->width + 2; d++) {

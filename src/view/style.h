@@ -46,6 +46,7 @@ struct grid {
 	size_t rows, room;
 	unsigned columns;
 	bool right[GRID_COLUMNS];     /* aligned to the right */
+	unsigned least[GRID_COLUMNS]; /* width, where the column is not empty */
 	unsigned drop[GRID_COLUMNS];  /* column numbers, the first to go first */
 	unsigned drops;
 	bool failed;
