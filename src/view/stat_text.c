@@ -10,7 +10,7 @@
 #include "view/stat.h"
 
 enum { COL_KEY, COL_VALUE, COL_UNIT, COL_EVENT, COL_QUALITY, COL_SPREAD, COL_RANGE, COL_METRIC, COL_LIMITS, COLS };
-enum { DIGITS_MAX = 6 };
+enum { DIGITS_MAX = 6, SMALLEST_MAX = 15 };
 
 static bool is_time(const struct encoding *e)
 {
@@ -102,6 +102,9 @@ static unsigned digits_for(const struct stat_metric *m)
 
 	while (width > 0 && digits < DIGITS_MAX && width * pow(10, digits) < 2)
 		digits++;
+	/* What is not 0 is not shown as 0.000. */
+	while (m->value != 0 && digits < SMALLEST_MAX && fabs(m->value) * pow(10, digits) < 1)
+		digits++;
 	return digits;
 }
 
@@ -110,7 +113,8 @@ static void put_metric(struct text *value, struct text *limits, const struct sty
 	unsigned digits = digits_for(m);
 
 	put_real(value, s, m->value, digits);
-	text_add(value, "%s%s%s", m->row->percent ? " % " : " ", m->prefix, m->row->unit);
+	text_add(value, "%s%s%s", m->row->percent ? " % " : " ", m->prefix,
+		 m->row->unit);
 	if (m->high > m->low) {
 		text_put(limits, "(", 1);
 		put_real(limits, s, m->low, digits);
