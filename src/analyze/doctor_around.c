@@ -125,8 +125,7 @@ static bool check_sample_rate(const struct host *h, struct finding *f)
 		    "refused or throttled.");
 	/* At 0 and 100 the kernel refuses writes to the rate with EINVAL. */
 	if (h->cpu_time_percent == 0 || h->cpu_time_percent == 100)
-		doctor_fix(f, h->knobs_read_only ? FIX_HOST : FIX_HERE, true,
-			   "until the kernel lowers it again",
+		doctor_fix(f, place_of_knobs(h), true, "until the kernel lowers it again",
 			   "sysctl kernel.perf_cpu_time_max_percent=25 "
 			   "kernel.perf_event_max_sample_rate=%d",
 			   SAMPLE_RATE);

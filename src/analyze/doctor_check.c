@@ -40,8 +40,7 @@ void doctor_fix_rows(struct finding *f, const struct fix *rows, size_t n)
 
 void doctor_fix_knob(const struct host *h, struct finding *f, const char *knob, long value)
 {
-	doctor_fix(f, h->knobs_read_only ? FIX_HOST : FIX_HERE, true, "until the next boot",
-		   "sysctl %s=%ld", knob, value);
+	doctor_fix(f, place_of_knobs(h), true, "until the next boot", "sysctl %s=%ld", knob, value);
 }
 
 enum barrier doctor_barrier(const struct host *h)

@@ -55,6 +55,13 @@ static inline bool privileged(const struct host *h)
 				      (has(h, CAP_PERFMON_BIT) && h->paranoid <= LEVEL_OWN_USER));
 }
 
+/* Knobs are turned on the machine under a container, and by its root: not by that of a user
+ * namespace. */
+static inline enum place place_of_knobs(const struct host *h)
+{
+	return h->knobs_read_only || h->user_namespace ? FIX_HOST : FIX_HERE;
+}
+
 static inline bool allowed_by_knobs(const struct host *h, long level)
 {
 	return h->paranoid != HOST_UNKNOWN && (privileged(h) || h->paranoid <= level);

@@ -7,14 +7,15 @@
 /* The knob first, since it needs nothing installed; then what is narrower. */
 static void fix_permission(const struct host *h, struct finding *f, long level)
 {
-	enum place place = h->knobs_read_only ? FIX_HOST : FIX_HERE;
+	enum place place = place_of_knobs(h);
 
 	doctor_fix(f, place, true, "until the next boot", "sysctl kernel.perf_event_paranoid=%ld",
 		   level);
 	doctor_fix(f, place, true, "from the next boot on",
 		   "sh -c 'echo kernel.perf_event_paranoid=%ld > /etc/sysctl.d/60-perf.conf'",
 		   level);
-	if (h->paranoid <= LEVEL_OWN_USER && h->program[0] && !strpbrk(h->program, "' \t\\\"$`"))
+	if (h->paranoid <= LEVEL_OWN_USER && !h->user_namespace && h->program[0] &&
+	    !strpbrk(h->program, "' \t\\\"$`"))
 		doctor_fix(f, FIX_HERE, true, "for this tare alone, at levels up to 2",
 			   "setcap cap_perfmon+ep %s", h->program);
 }
@@ -273,7 +274,7 @@ static bool check_user_reads(const struct host *h, struct finding *f)
 	f->mark = MARK_WARN;
 	if (x86 && p->rdpmc == 0) {
 		SAY(f->what, "user-space counter reads are off: %s/rdpmc is 0", p->name);
-		doctor_fix(f, h->knobs_read_only ? FIX_HOST : FIX_HERE, true, "until the next boot",
+		doctor_fix(f, place_of_knobs(h), true, "until the next boot",
 			   "sh -c 'echo 1 > /sys/bus/event_source/devices/%s/rdpmc'", p->name);
 	} else if (!x86 && h->user_access == HOST_UNKNOWN) {
 		SAY(f->what, "this kernel has no user-space counter reads (kernel.perf_user_access "

@@ -248,6 +248,13 @@ static void break_5_9(struct host *h)
 {
 	strcpy(h->kernel, "5.9.0");
 }
+static void break_rootless(struct host *h)
+{
+	break_level_2(h);
+	h->uid = 0;
+	h->capabilities = PERFMON | ADMIN;
+	h->user_namespace = true;
+}
 static void break_software(struct host *h)
 {
 	h->tries[TRY_FAULTS] = (struct attempt){ .outcome = OUTCOME_ZERO, .low = 64 };
@@ -391,6 +398,8 @@ static const struct {
 	  PLACE_ANY },
 	{ __LINE__, break_sound, VERDICT_HARDWARE, "counters", MARK_OK,
 	  "11 counters at once: 8 programmable, 3 fixed", NULL, PLACE_ANY },
+	{ __LINE__, break_rootless, VERDICT_HARDWARE, "kernel-mode", MARK_WARN,
+	  "may not count in the kernel", "sysctl kernel.perf_event_paranoid=1", FIX_HOST },
 	{ __LINE__, break_software, VERDICT_HARDWARE, "software", MARK_FAIL, "page-faults 0 for 64",
 	  NULL, PLACE_ANY },
 	{ __LINE__, break_mlock, VERDICT_HARDWARE, "buffers", MARK_WARN, "8 KiB",

@@ -40,7 +40,9 @@ static void wrapped(struct text *out, const char *words, unsigned indent, unsign
 
 static const char *sudo(const struct host *h, const struct fix *x)
 {
-	return x->place == FIX_HERE && x->as_root && h->uid != 0 ? "sudo " : "";
+	bool is_root = x->place == FIX_HERE && h->uid == 0;
+
+	return x->as_root && !is_root ? "sudo " : "";
 }
 
 /* A command stays on one line, whatever its length: it is there to be copied. */
