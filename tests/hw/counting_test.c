@@ -319,7 +319,7 @@ TEST(ten_thousand_groups_leak_nothing)
 
 		struct counters *c = open_group(enc, 2, &on);
 
-		if (i == 100) {
+		if (i == 101) {
 			fds = entries("/proc/self/fd");
 			maps = lines("/proc/self/maps");
 			brk = sbrk(0);

@@ -6,6 +6,7 @@ from check import equal, sh
 
 LOOPS = {n: 2 * n + 5 for n in (1, 1000, 1000000, 100000000)}
 CHILD = 2 * 100000 + 6  # one child or thread of family-100000
+CREW = [2 * m * 100000 + 6 for m in (1, 2, 3, 4)]  # the threads of crew-100000, from the end of their input on
 FAMILY = 7 * CHILD + 82
 
 
@@ -14,6 +15,12 @@ def perf(events, *command):
     out = sh("perf", "stat", "-x", ",", "-e", events, "--", *command)
     equal(out.returncode, 0, out.stderr)
     return {line.split(",")[2]: int(line.split(",")[0]) for line in out.stderr.splitlines()}
+
+
+def environment_under_perf():
+    """perf adds to its command's environment, and reading that takes instructions: for equal terms."""
+    out = sh("perf", "stat", "-o", "/dev/null", "--", "cat", "/proc/self/environ")
+    return dict(v.split("=", 1) for v in out.stdout.split("\0") if v)
 
 
 def tare(*words, status=0, **options):
