@@ -10,6 +10,7 @@
 #include <string.h>
 #include "event/mods.h"
 #include "pmu/encode.h"
+#include "pmu/libpfm.h"
 
 static const char no_core_why[] = "this machine shows no core PMU (a virtual machine without a "
 				  "virtual PMU, or a kernel without its driver)";
@@ -97,7 +98,7 @@ int encoder_unavailable(struct encoder *e, struct encoding *enc, int code, const
 }
 
 /* One of several PMUs: "cpu_core/instructions/u", "uncore_imc_0/cas_count_read/". */
-static void name_with_pmu(const struct event *ev, const struct pmu *pmu, struct encoding *enc)
+void name_with_pmu(const struct event *ev, const struct pmu *pmu, struct encoding *enc)
 {
 	const char *what = ev->label, *mods = "", *rest = strchr(ev->text, '/');
 
@@ -155,6 +156,18 @@ static int check_mods(struct encoder *e, const struct encoding *enc)
 	return -EINVAL;
 }
 
+int encoder_finish(struct encoder *e, const struct pmu *pmu, struct encoding *enc)
+{
+	int ret = set_precise_max(e, pmu, enc);
+
+	return ret < 0 ? ret : check_mods(e, enc);
+}
+
+int encoder_no_core(struct encoder *e, struct encoding *enc)
+{
+	return encoder_unavailable(e, enc, ENOENT, no_core_why, no_core_remedy);
+}
+
 /* ---- the kinds of events ---- */
 
 /*
@@ -210,17 +223,23 @@ static int generic_on(struct encoder *e, const struct pmu *pmu, const struct gen
 /* On every core PMU: a generic event, or a raw config where g is NULL. */
 static int on_cores(struct encoder *e, const struct generic_name *g, uint32_t type, uint64_t config)
 {
+	static const struct pmu other = { .name = "cpu", .type = PERF_TYPE_RAW, .core = true };
 	const struct pmu *const *cores;
 	size_t n;
-	int ret = machine_cores(e->m, &cores, &n, e->err);
+	int ret;
 
+	if (e->opt->cpu) { /* what that CPU would be asked for; this machine has no say */
+		struct encoding *enc = encoder_add(e, &other, type, config);
+
+		return enc ? encoder_terms(e, NULL, enc) : -ENOMEM;
+	}
+	ret = machine_cores(e->m, &cores, &n, e->err);
 	if (ret < 0)
 		return ret;
 	if (n == 0) {
 		struct encoding *enc = encoder_add(e, NULL, type, config);
 
-		return enc ? encoder_unavailable(e, enc, ENOENT, no_core_why, no_core_remedy)
-			   : -ENOMEM;
+		return enc ? encoder_no_core(e, enc) : -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct encoding *enc = encoder_add(e, cores[i], type, config);
@@ -315,6 +334,18 @@ static int encode_from_sysfs(struct encoder *e, const char *name, bool cores_onl
 
 static int unknown(struct encoder *e, const char *name)
 {
+	char table[32], about[80];
+	unsigned others = libpfm_who_knows(name, table, about);
+
+	if (others) {
+		tare_fail_at(e->err, e->ev->at, ENOENT,
+			     "'%.100s' is an event of %s%s, not of %s%.60s", name, about,
+			     others > 1 ? " and others" : "", e->opt->cpu ? "" : "this CPU, ",
+			     e->opt->cpu ? e->opt->cpu : machine_cpu(e->m));
+		tare_hint(e->err, "'tare events explain --cpu %s %.100s' says what it is there",
+			  table, name);
+		return -ENOENT;
+	}
 	tare_fail_at(e->err, e->ev->at, ENOENT, "there is no event '%.100s'", name);
 	encoder_nearest(e, name);
 	return -ENOENT;
@@ -328,8 +359,12 @@ static int encode_name(struct encoder *e, const char *name)
 
 	if (generic_find(name, &g, room))
 		return encode_generic(e, &g);
-	ret = encode_from_sysfs(e, name, true);
+	ret = encode_from_files(e, name);
+	if (ret == -ENOENT && !e->opt->cpu)
+		ret = encode_from_sysfs(e, name, true);
 	if (ret == -ENOENT)
+		ret = encode_from_tables(e, name);
+	if (ret == -ENOENT && !e->opt->cpu)
 		ret = encode_from_sysfs(e, name, false);
 	return ret == -ENOENT ? unknown(e, name) : ret;
 }
@@ -337,7 +372,7 @@ static int encode_name(struct encoder *e, const char *name)
 /* ---- pmu/terms/ ---- */
 
 /* As perf: exactly; by glob; without its uncore_ prefix; and without the number of its instance. */
-static bool pmu_matches(const char *pattern, const char *name)
+bool pmu_matches(const char *pattern, const char *name)
 {
 	const char *bare = strncmp(name, "uncore_", 7) ? name : name + 7;
 	size_t n = strlen(pattern);
@@ -378,8 +413,7 @@ static int no_pmu(struct encoder *e, const char *name)
 
 		if (enc)
 			snprintf(enc->pmu, sizeof(enc->pmu), "%s", name);
-		return enc ? encoder_unavailable(e, enc, ENOENT, no_core_why, no_core_remedy)
-			   : -ENOMEM;
+		return enc ? encoder_no_core(e, enc) : -ENOMEM;
 	}
 	ret = machine_devices(e->m, &names, &n, e->err);
 	if (ret < 0)
@@ -418,6 +452,9 @@ static int encode_pmu(struct encoder *e)
 	size_t n, found = 0;
 	int ret = -ENOENT;
 
+	if (e->opt->cpu && names_core_pmu(wanted))
+		return encode_on_pmu(
+		    e, &(struct pmu){ .name = "cpu", .type = PERF_TYPE_RAW, .core = true }, false);
 	if (!strpbrk(wanted, "*?["))
 		ret = machine_pmu(e->m, wanted, &pmu, e->err);
 	if (ret == 0)
@@ -477,7 +514,7 @@ static int no_tracepoint(struct encoder *e)
 {
 	const struct event *ev = e->ev;
 	struct generic_name g;
-	char room[48], why[200];
+	char room[48], why[200], whole[160], table[32], about[80];
 	int closed;
 
 	if (generic_find(ev->system, &g, room)) { /* cycles:x */
@@ -486,6 +523,9 @@ static int no_tracepoint(struct encoder *e)
 		tare_hint(e->err, MODS_HELP);
 		return -EINVAL;
 	}
+	snprintf(whole, sizeof(whole), "%s:%s", ev->system, ev->name);
+	if (libpfm_who_knows(whole, table, about))
+		return unknown(e, whole);
 	closed = tracefs_closed(e);
 	if (closed < 0) {
 		struct encoding *enc = encoder_add(e, NULL, PERF_TYPE_TRACEPOINT, 0);
@@ -531,8 +571,16 @@ static int encode_tracepoint(struct encoder *e)
 	int ret;
 
 	if (!strpbrk(ev->name, "*?[")) {
+		char whole[160];
+
 		ret = add_tracepoint(e, ev->system, ev->name, false);
-		return ret == -ENOENT || ret == -EACCES ? no_tracepoint(e) : ret;
+		if (ret != -ENOENT && ret != -EACCES)
+			return ret;
+		snprintf(whole, sizeof(whole), "%s:%s", ev->system, ev->name);
+		ret = encode_from_files(e, whole); /* INST_RETIRED:ANY_P */
+		if (ret == -ENOENT)
+			ret = encode_from_tables(e, whole);
+		return ret == -ENOENT ? no_tracepoint(e) : ret;
 	}
 	ret = machine_tracepoints(e->m, ev->system, &names, &n, e->err);
 	for (size_t i = 0; ret == 0 && i < n; i++)
@@ -587,9 +635,17 @@ int pmu_encode(struct machine *m, const struct event_list *events, const struct 
 {
 	static const struct encode_options none;
 	struct encoder e = { .m = m, .opt = opt ? opt : &none, .out = out, .err = err };
+	struct cpu_row row;
 	int ret = 0;
 
 	*out = (struct encoding_list){ 0 };
+	if (e.opt->cpu && !cpu_row_by_model(e.opt->cpu, &row)) {
+		tare_fail(err, ENOENT, "no CPU model '%.60s' is known", e.opt->cpu);
+		tare_hint(err, "'tare events --cpu help' lists them");
+		return -ENOENT;
+	}
+	if (e.opt->cpu)
+		e.kind = cpu_kind(row.cpu);
 	for (size_t i = 0; ret == 0 && i < events->n; i++) {
 		e.ev = &events->event[i];
 		e.index = i;
@@ -597,6 +653,7 @@ int pmu_encode(struct machine *m, const struct event_list *events, const struct 
 		if (ret < 0 && err && err->at < 0)
 			err->at = e.ev->at;
 	}
+	encoder_close(&e);
 	if (ret == 0)
 		ret = encoder_regroup(events, out, err);
 	if (ret < 0)

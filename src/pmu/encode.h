@@ -5,7 +5,9 @@
 
 #include "base/text.h"
 #include "pmu/machine.h"
+#include "pmu/fit.h"
 #include "pmu/names.h"
+#include "pmu/vendor.h"
 
 struct encoder {
 	struct machine *m;
@@ -15,6 +17,10 @@ struct encoder {
 	const struct event *ev; /* the one being encoded */
 	size_t index;           /* its place in the list */
 	struct tare_error *err;
+	struct vendor_file *file; /* the user's, read when a name is looked for in them */
+	size_t n_files;
+	struct vendor_file arm; /* data/armv8-pmuv3.txt, likewise */
+	enum counter_kind kind; /* of opt->cpu, whose formats are built in */
 };
 
 /* Append an encoding of e->ev with its modifiers; pmu NULL for events of no PMU in sysfs. NULL:
@@ -38,6 +44,35 @@ int encoder_terms(struct encoder *e, const struct pmu *pmu, struct encoding *enc
  * none. */
 int encoder_pmu_event(struct encoder *e, const struct pmu *pmu, const char *name,
 		      struct encoding *enc);
+
+/* terms.c: apply terms that a file gives, in perf's words; `from` names it in messages. */
+int encoder_text(struct encoder *e, const struct pmu *pmu, const char *terms, const char *from,
+		 struct encoding *enc);
+
+/* After the terms: P, and modifiers that this counter cannot take. */
+int encoder_finish(struct encoder *e, const struct pmu *pmu, struct encoding *enc);
+
+/* "cpu_core/instructions/u": one of several PMUs. */
+void name_with_pmu(const struct event *ev, const struct pmu *pmu, struct encoding *enc);
+
+/* As perf: exactly; by glob; without its uncore_ prefix; and without the number of its instance. */
+bool pmu_matches(const char *pattern, const char *name);
+
+/* Unavailable because the machine shows no core PMU. */
+int encoder_no_core(struct encoder *e, struct encoding *enc);
+
+/* encode_vendor.c: a name in the user's files; in vendor tables. -ENOENT without a message if there
+ * is none. */
+int encode_from_files(struct encoder *e, const char *name);
+int encode_from_tables(struct encoder *e, const char *name);
+/* The user's files, read once. */
+int encoder_files(struct encoder *e, size_t *n);
+void encoder_close(struct encoder *e);
+
+/* Formats of the core PMU of a CPU that is not here. */
+int builtin_format(enum counter_kind kind, const char *name, struct format *out);
+const char *builtin_format_nth(enum counter_kind kind, size_t i);
+enum counter_kind cpu_kind(const char *cpu);
 
 /* regroup.c: groups of the user that spread over several PMUs become one group per PMU. */
 int encoder_regroup(const struct event_list *events, struct encoding_list *out,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "arch/cpu.h"
+#include "pmu/encode.h"
 #include "pmu/fit.h"
 #include "pmu/machine.h"
 #include "pmu/table.h"
@@ -83,13 +84,6 @@ bool cpu_row_by_model(const char *model, struct cpu_row *out)
 	return false;
 }
 
-static enum counter_kind kind_of(const char *cpu)
-{
-	return !strncmp(cpu, "GenuineIntel", 12) ? COUNTERS_INTEL
-	       : !strncmp(cpu, "0x", 2)          ? COUNTERS_ARM
-						 : COUNTERS_AMD;
-}
-
 /* The MIDR of the cores that the PMU counts, as CPUs of an Arm machine differ. */
 static void cpu_of_pmu(struct machine *m, const char *pmu, char *out, size_t room)
 {
@@ -125,7 +119,7 @@ int counter_facts_of(struct machine *m, const char *pmu, struct counter_facts *o
 		    err, ENODATA,
 		    "this machine shows no core PMU, so there is no counter to fit on");
 	cpu_of_pmu(m, pmu, cpu, sizeof(cpu));
-	out->kind = kind_of(cpu);
+	out->kind = cpu_kind(cpu);
 	known = cpu_row_find(cpu, pmu[0] ? pmu : cores[0]->name, &row);
 	snprintf(out->cpu, sizeof(out->cpu), "%s", known ? row.name : cpu);
 	ret = machine_number(m, "/proc/sys/kernel/nmi_watchdog", 0, &watchdog, err);

@@ -157,7 +157,8 @@ static int apply(struct encoder *e, const struct origin *from, const struct pmu 
 		if (ret != -ENOENT)
 			return ret;
 	}
-	ret = machine_format(e->m, pmu, t->name, &f, e->err);
+	ret = e->opt->cpu ? builtin_format(e->kind, t->name, &f)
+			  : machine_format(e->m, pmu, t->name, &f, e->err);
 	if (ret == 0)
 		return put(e, from, t, &f, enc);
 	if (ret != -ENOENT)
@@ -204,20 +205,15 @@ static bool user_gives(const struct event *ev, const char *name)
 	return false;
 }
 
-int encoder_pmu_event(struct encoder *e, const struct pmu *pmu, const char *name,
-		      struct encoding *enc)
+int encoder_text(struct encoder *e, const struct pmu *pmu, const char *terms, const char *from,
+		 struct encoding *enc)
 {
-	char terms[1024], file[256];
 	struct event_list list = { 0 };
 	struct tare_error inner = TARE_ERROR_INIT;
-	struct origin from = { .file = file };
+	struct origin origin = { .file = from };
 	struct text whole = { 0 };
-	int ret = machine_event(e->m, pmu, name, terms, sizeof(terms), e->err);
+	int ret;
 
-	if (ret < 0)
-		return ret;
-	snprintf(file, sizeof(file), "%.64s" PMU_DEVICES "/%.64s/events/%.64s", machine_root(e->m),
-		 pmu->name, name);
 	text_add(&whole, "x/%s/", terms);
 	if (whole.failed)
 		return tare_fail_nomem(e->err);
@@ -225,7 +221,7 @@ int encoder_pmu_event(struct encoder *e, const struct pmu *pmu, const char *name
 	text_free(&whole);
 	if (ret < 0 || list.n != 1 || !list.event[0].n_terms)
 		ret = tare_fail_at(e->err, e->ev->at, EINVAL,
-				   "%.180s: '%.60s' is no list of terms: %.80s", file, terms,
+				   "%.180s: '%.60s' is no list of terms: %.80s", from, terms,
 				   ret < 0       ? inner.what
 				   : list.n == 1 ? "it says nothing"
 						 : "it says more");
@@ -234,9 +230,23 @@ int encoder_pmu_event(struct encoder *e, const struct pmu *pmu, const char *name
 
 		if (t->value && !strcmp(t->value, "?") && user_gives(e->ev, t->name))
 			continue;
-		ret = apply(e, &from, pmu, t, false, enc);
+		ret = apply(e, &origin, pmu, t, false, enc);
 	}
 	event_list_free(&list);
+	return ret;
+}
+
+int encoder_pmu_event(struct encoder *e, const struct pmu *pmu, const char *name,
+		      struct encoding *enc)
+{
+	char terms[1024], file[256];
+	int ret = machine_event(e->m, pmu, name, terms, sizeof(terms), e->err);
+
+	if (ret < 0)
+		return ret;
+	snprintf(file, sizeof(file), "%.64s" PMU_DEVICES "/%.64s/events/%.64s", machine_root(e->m),
+		 pmu->name, name);
+	ret = encoder_text(e, pmu, terms, file, enc);
 	if (ret == 0)
 		ret = machine_event_unit(e->m, pmu, name, &enc->scale, enc->unit, &enc->snapshot,
 					 e->err);

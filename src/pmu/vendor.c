@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text form, and what all forms share.
+ *
+ *   # pmu: uncore_imc                      (left out, or "cpu", or "armv8": the core PMUs)
+ *   # name   event  umask  flags  meaning  (umask and flags may be "-"; flags: precise, or terms
+ * such as cmask=1,inv)
+ */
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/file.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "event/arena.h"
+#include "pmu/table.h"
+#include "pmu/vendor.h"
+
+enum { FILE_MAX = 64 << 20, EVENTS_MAX = 200000 };
+
+void vendor_file_free(struct vendor_file *f)
+{
+	free(f->event);
+	arena_free(&f->memory);
+	*f = (struct vendor_file){ 0 };
+}
+
+static int copy(struct vendor_file *f, const char **s, struct tare_error *err)
+{
+	*s = *s && **s ? arena_string(&f->memory, *s, strlen(*s)) : "";
+	return *s ? 0 : tare_fail_nomem(err);
+}
+
+int vendor_add(struct vendor_file *f, const struct vendor_event *ev, struct tare_error *err)
+{
+	struct vendor_event kept = *ev;
+	int ret;
+
+	if (f->n == EVENTS_MAX)
+		return tare_fail(err, EFBIG, "%s has over %d events", f->path, EVENTS_MAX);
+	if (f->n == f->room) {
+		size_t room = f->room ? f->room * 2 : 64;
+		struct vendor_event *more = realloc(f->event, room * sizeof(*more));
+
+		if (!more)
+			return tare_fail_nomem(err);
+		f->event = more;
+		f->room = room;
+	}
+	ret = copy(f, &kept.name, err);
+	if (ret == 0)
+		ret = copy(f, &kept.pmu, err);
+	if (ret == 0)
+		ret = copy(f, &kept.terms, err);
+	if (ret == 0)
+		ret = copy(f, &kept.about, err);
+	for (char *c = (char *)kept.about; ret == 0 && *c;
+	     c++) /* our copy: nothing a terminal acts on */
+		if (iscntrl((unsigned char)*c))
+			*c = ' ';
+	if (ret == 0)
+		f->event[f->n++] = kept;
+	return ret;
+}
+
+static char folded(char c)
+{
+	return strchr(".:-", c) && c ? '_' : (char)tolower((unsigned char)c);
+}
+
+bool vendor_same_name(const char *a, const char *b)
+{
+	for (; *a && *b && folded(*a) == folded(*b); a++, b++)
+		;
+	return !*a && !*b;
+}
+
+const struct vendor_event *vendor_find(const struct vendor_file *f, const char *name)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcasecmp(f->event[i].name, name))
+			return &f->event[i];
+	for (size_t i = 0; i < f->n; i++)
+		if (vendor_same_name(f->event[i].name, name))
+			return &f->event[i];
+	return NULL;
+}
+
+/* ---- the text form ---- */
+
+/* The name in "# pmu: NAME"; "" for the core's, or if the file has no such line. */
+static void pmu_of_text(const char *text, char *out, size_t room)
+{
+	const char *at = strstr(text, "# pmu:");
+
+	out[0] = '\0';
+	if (!at || (at != text && at[-1] != '\n'))
+		return;
+	at += strlen("# pmu:");
+	at += strspn(at, " \t");
+	snprintf(out, room, "%.*s", (int)strcspn(at, " \t\r\n"), at);
+	if (!strcmp(out, "cpu") || !strncmp(out, "armv8", 5))
+		out[0] = '\0';
+}
+
+static bool is_name(const char *s)
+{
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("_.-:", *s))
+			return false;
+	return true;
+}
+
+static bool is_flags(const char *s)
+{
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("_=,", *s))
+			return false;
+	return true;
+}
+
+static int text_row(struct vendor_file *f, const struct column *c, size_t n, const char *pmu,
+		    unsigned line, struct tare_error *err)
+{
+	char name[96], event[24], umask[24] = "-", flags[96] = "-", about[512] = "", terms[256];
+	uint64_t number;
+	int len;
+
+	if (n < 2)
+		return tare_fail(err, EINVAL, "%s:%u: a name and an event number are expected",
+				 f->path, line);
+	if (c[0].n >= sizeof(name) || c[1].n >= sizeof(event) ||
+	    (n > 2 && c[2].n >= sizeof(umask)) || (n > 3 && c[3].n >= sizeof(flags)))
+		return tare_fail(err, EINVAL, "%s:%u: a column is too long", f->path, line);
+	column_copy(&c[0], name, sizeof(name));
+	column_copy(&c[1], event, sizeof(event));
+	if (n > 2)
+		column_copy(&c[2], umask, sizeof(umask));
+	if (n > 3)
+		column_copy(&c[3], flags, sizeof(flags));
+	if (n > 4)
+		column_copy(&c[4], about, sizeof(about));
+	if (!is_name(name))
+		return tare_fail(err, EINVAL, "%s:%u: a name has letters, digits and _ . - : only",
+				 f->path, line);
+	if (num_parse(event, &number, NULL) < 0)
+		return tare_fail(err, EINVAL, "%s:%u: the event of %s is no number", f->path, line,
+				 name);
+	len = snprintf(terms, sizeof(terms), "event=%#llx", (unsigned long long)number);
+	if (strcmp(umask, "-")) {
+		if (num_parse(umask, &number, NULL) < 0)
+			return tare_fail(err, EINVAL, "%s:%u: the umask of %s is no number",
+					 f->path, line, name);
+		len += snprintf(terms + len, sizeof(terms) - (size_t)len, ",umask=%#llx",
+				(unsigned long long)number);
+	}
+	if (strcmp(flags, "-") && strcmp(flags, "precise")) {
+		if (!is_flags(flags))
+			return tare_fail(err, EINVAL,
+					 "%s:%u: the flags of %s are no terms such as cmask=1,inv",
+					 f->path, line, name);
+		snprintf(terms + len, sizeof(terms) - (size_t)len, ",%s",
+			 strncmp(flags, "precise,", 8) ? flags : flags + 8);
+	}
+	return vendor_add(
+	    f, &(struct vendor_event){ .name = name, .pmu = pmu, .terms = terms, .about = about },
+	    err);
+}
+
+int vendor_text_parse(const char *text, const char *path, struct vendor_file *out,
+		      struct tare_error *err)
+{
+	struct column c[5];
+	char pmu[64];
+	unsigned line = 0;
+	size_t n;
+	int ret = 0;
+
+	out->path = path;
+	pmu_of_text(text, pmu, sizeof(pmu));
+	if (!is_name(pmu))
+		ret = tare_fail(err, EINVAL, "%s: '# pmu:' names no PMU", path);
+	for (const char *p = text; ret == 0 && (n = table_next(&p, &line, c, 5));)
+		ret = text_row(out, c, n, pmu, line, err);
+	if (ret < 0)
+		vendor_file_free(out);
+	return ret;
+}
+
+int vendor_file_read(const char *path, struct vendor_file *out, struct tare_error *err)
+{
+	char *text;
+	size_t n;
+	int ret = file_read(NULL, path, FILE_MAX, &text, &n, err);
+
+	*out = (struct vendor_file){ 0 };
+	if (ret < 0)
+		return ret;
+
+	const char *first =
+	    text + strspn(text, " \t\r\n\xef\xbb\xbf"); /* a byte order mark is no JSON */
+
+	if (strlen(text) != n)
+		ret = tare_fail(err, EINVAL, "%s: a NUL byte at offset %zu: this is no text", path,
+				strlen(text));
+	else if (*first == '{' || *first == '[')
+		ret = vendor_json_parse(first, n - (size_t)(first - text), path, out, err);
+	else
+		ret = vendor_text_parse(text, path, out, err);
+	free(text);
+	if (ret == 0 && !out->n) {
+		vendor_file_free(out);
+		ret = tare_fail(err, EINVAL, "%s holds no event", path);
+		tare_hint(err, "expected: intel/perfmon or Arm telemetry JSON, or lines 'name "
+			       "event umask flags meaning'");
+	}
+	return ret;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Vendor events in JSON, by jansson. Layouts:
+ *   intel/perfmon: { "Header": ..., "Events": [ { "EventName", "EventCode", "UMask", "Counter", ...
+ * } ] }, or the array alone (as in Linux, tools/perf/pmu-events/arch/x86) Arm telemetry: {
+ * "events": { "CPU_CYCLES": { "code": "0x0011", "title", "description" } } } Arm pmu:       {
+ * "events": [ { "name", "code": 17, "description" } ] } Sources: github.com/intel/perfmon,
+ * README.md, "Event List Field Definitions"; Arm telemetry solution, schema of "PMU specification";
+ * github.com/ARM-software/data, pmu.
+ */
+#include <ctype.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/text.h"
+#include "pmu/vendor.h"
+
+struct reader {
+	const char *text, *path;
+	struct vendor_file *out;
+	struct tare_error *err;
+};
+
+/* The line of an event, found by its quoted name: jansson keeps no positions. 0 if not found. */
+static unsigned line_of(const struct reader *r, const char *name)
+{
+	size_t n = strlen(name);
+	unsigned line = 1;
+
+	for (const char *p = r->text; n && *p; p++) {
+		line += *p == '\n';
+		if (*p == '"' && !strncmp(p + 1, name, n) && p[1 + n] == '"')
+			return line;
+	}
+	return 0;
+}
+
+static int bad(const struct reader *r, const char *name, const char *field, const char *why)
+{
+	unsigned line = name ? line_of(r, name) : 0;
+
+	return line ? tare_fail(r->err, EINVAL, "%s:%u: %.60s: %.40s %s", r->path, line, name,
+				field, why)
+		    : tare_fail(r->err, EINVAL, "%s: %.60s: %.40s %s", r->path,
+				name ? name : "an event", field, why);
+}
+
+/* A name as files have them; what else a string may hold would not survive perf's grammar or a
+ * terminal. */
+static bool plain(const char *s, const char *also)
+{
+	if (!*s)
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("_.-:", *s) && !strchr(also, *s))
+			return false;
+	return true;
+}
+
+/*
+ * A number of a field: a JSON integer, or a string in decimal or 0x hex, of which a list gives its
+ * first. 1: there; 0: absent or empty; -EINVAL.
+ */
+static int number(const json_t *event, const char *field, uint64_t *out)
+{
+	const json_t *v = json_object_get(event, field);
+	const char *s;
+	char *end;
+
+	*out = 0;
+	if (!v || json_is_null(v))
+		return 0;
+	if (json_is_integer(v)) {
+		*out = (uint64_t)json_integer_value(v);
+		return json_integer_value(v) < 0 ? -EINVAL : 1;
+	}
+	s = json_string_value(v);
+	if (!s)
+		return -EINVAL;
+	s += strspn(s, " ");
+	if (!*s)
+		return 0;
+	if (!isdigit((unsigned char)*s))
+		return -EINVAL;
+	errno = 0;
+	*out = strtoull(s, &end, s[0] == '0' && tolower((unsigned char)s[1]) == 'x' ? 16 : 10);
+	end += strspn(end, " ");
+	return errno || (*end && *end != ',') ? -EINVAL : 1;
+}
+
+/* "0,1,2,3", "Fixed counter 1"; 0 when absent or in words that are not these. */
+static uint64_t counters(const json_t *event)
+{
+	const char *s = json_string_value(json_object_get(event, "Counter"));
+	uint64_t mask = 0;
+	unsigned base = 0;
+
+	if (!s)
+		return 0;
+	if (!strncasecmp(s, "Fixed counter ", 14)) {
+		base = 32;
+		s += 14;
+	}
+	while (isdigit((unsigned char)*s)) {
+		char *end;
+		unsigned long n = strtoul(s, &end, 10);
+
+		if (n >= 32)
+			return 0;
+		mask |= UINT64_C(1) << (base + n);
+		s = end + strspn(end, ", ");
+	}
+	return *s ? 0 : mask;
+}
+
+/* Fields that become terms of perf's, beside EventCode and UMask. */
+static const struct {
+	const char *field, *term;
+} terms_of[] = {
+	{ "CounterMask", "cmask" }, { "Invert", "inv" },     { "AnyThread", "any" },
+	{ "EdgeDetect", "edge" },   { "FCMask", "fc_mask" }, { "PortMask", "ch_mask" },
+};
+
+/*
+ * Events on fixed counters whose code in the files is not the one the kernel takes.
+ * Source: Intel SDM vol. 3B, "Pre-defined Architectural Performance Events"; Linux, intel_pmu's
+ * fixed constraints.
+ */
+static const struct {
+	const char *name, *terms;
+} fixed[] = {
+	{ "inst_retired.any", "event=0xc0" },
+	{ "cpu_clk_unhalted.thread", "event=0x3c" },
+	{ "cpu_clk_unhalted.core", "event=0x3c" },
+	{ "cpu_clk_unhalted.ref_tsc", "event=0x0,umask=0x3" },
+	{ "topdown.slots", "event=0x0,umask=0x4" },
+};
+
+/* Model-specific registers that an event needs, and the format that carries their value. Source:
+ * intel/perfmon README. */
+static const struct {
+	uint64_t msr;
+	const char *term;
+} registers[] = {
+	{ 0x1a6, "offcore_rsp" },
+	{ 0x1a7, "offcore_rsp" },
+	{ 0x3f6, "ldlat" },
+	{ 0x3f7, "frontend" },
+};
+
+/* "iMC" -> "uncore_imc"; "" for the core. Source: Linux, tools/perf/pmu-events/jevents.py. */
+static void pmu_of_unit(const char *unit, char *out, size_t room)
+{
+	out[0] = '\0';
+	if (!unit || !*unit || !strcasecmp(unit, "cpu") || !strcasecmp(unit, "core"))
+		return;
+	if (!strcmp(unit, "cpu_core") || !strcmp(unit, "cpu_atom")) {
+		snprintf(out, room, "%s", unit);
+		return;
+	}
+	snprintf(out, room, "uncore_%s", unit);
+	for (char *c = out; *c; c++)
+		*c = *c == ' ' ? '_' : (char)tolower((unsigned char)*c);
+	if (!strcmp(out, "uncore_qpi_ll") || !strcmp(out, "uncore_upi_ll"))
+		out[strlen(out) - 3] = '\0';
+	if (!strcmp(out, "uncore_cbo"))
+		snprintf(out, room, "uncore_cbox");
+}
+
+static int intel_terms(struct reader *r, const json_t *event, const char *name, struct text *terms)
+{
+	uint64_t code, umask, ext, value, msr;
+	int ret = number(event, "EventCode", &code);
+
+	if (ret <= 0)
+		return bad(r, name, "EventCode", ret < 0 ? "is no number" : "is missing");
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		if (!strcasecmp(name, fixed[i].name)) {
+			text_add(terms, "%s", fixed[i].terms);
+			return 0;
+		}
+	text_add(terms, "event=%#llx", (unsigned long long)code);
+	if (number(event, "UMask", &umask) < 0)
+		return bad(r, name, "UMask", "is no number");
+	if (number(event, "UMaskExt", &ext) < 0)
+		return bad(r, name, "UMaskExt", "is no number");
+	if (umask > 0xff && ext)
+		return bad(r, name, "UMask", "is over 8 bits beside a UMaskExt");
+	if (umask | ext)
+		text_add(terms, ",umask=%#llx", (unsigned long long)(umask | ext << 8));
+	for (size_t i = 0; i < ARRAY_SIZE(terms_of); i++) {
+		if (number(event, terms_of[i].field, &value) < 0)
+			return bad(r, name, terms_of[i].field, "is no number");
+		if (value)
+			text_add(terms, ",%s=%#llx", terms_of[i].term, (unsigned long long)value);
+	}
+	if (number(event, "MSRIndex", &msr) < 0 || number(event, "MSRValue", &value) < 0)
+		return bad(r, name, "MSRIndex or MSRValue", "is no number");
+	for (size_t i = 0; msr && i < ARRAY_SIZE(registers); i++)
+		if (registers[i].msr == msr) {
+			text_add(terms, ",%s=%#llx", registers[i].term, (unsigned long long)value);
+			return 0;
+		}
+	/* 0x3f1 is PEBS enable, which the kernel sets for precise events by itself */
+	if (msr && value && msr != 0x3f1)
+		return bad(r, name, "MSRIndex", "is a register that no term of perf sets");
+	return 0;
+}
+
+static int intel_event(struct reader *r, const json_t *event)
+{
+	const char *name = json_string_value(json_object_get(event, "EventName"));
+	const char *about = json_string_value(json_object_get(event, "BriefDescription"));
+	struct text terms = { 0 };
+	char pmu[64];
+	int ret;
+
+	if (!json_is_object(event))
+		return bad(r, NULL, "an element", "of the list is no object");
+	if (!name &&
+	    (json_object_get(event, "MetricName") || json_object_get(event, "ArchStdEvent")))
+		return 0; /* metrics stand among the events of perf's own files; ArchStdEvent refers
+			     to another file */
+	if (!name || !plain(name, ""))
+		return bad(r, name, "EventName",
+			   name ? "has bytes that no event name has" : "is missing");
+	pmu_of_unit(json_string_value(json_object_get(event, "Unit")), pmu, sizeof(pmu));
+	if (pmu[0] && !plain(pmu, ""))
+		return bad(r, name, "Unit", "is no unit");
+	ret = intel_terms(r, event, name, &terms);
+	if (ret == 0 && terms.failed)
+		ret = tare_fail_nomem(r->err);
+	if (ret == 0)
+		ret = vendor_add(r->out,
+				 &(struct vendor_event){ .name = name,
+							 .pmu = pmu,
+							 .terms = terms.s,
+							 .about = about ? about : "",
+							 .counters = counters(event) },
+				 r->err);
+	text_free(&terms);
+	return ret;
+}
+
+static int arm_event(struct reader *r, const char *name, const json_t *event)
+{
+	const char *about = json_string_value(json_object_get(event, "title"));
+	char terms[48];
+	uint64_t code;
+	int ret;
+
+	if (!json_is_object(event) || !name || !plain(name, ""))
+		return bad(r, name, "the event",
+			   !name ? "has no name" : "is no object, or its name has strange bytes");
+	if (!about)
+		about = json_string_value(json_object_get(event, "description"));
+	ret = number(event, "code", &code);
+	if (ret <= 0)
+		return bad(r, name, "code", ret < 0 ? "is no number" : "is missing");
+	snprintf(terms, sizeof(terms), "event=%#llx", (unsigned long long)code);
+	return vendor_add(
+	    r->out,
+	    &(struct vendor_event){
+		.name = name, .pmu = "", .terms = terms, .about = about ? about : "" },
+	    r->err);
+}
+
+static int events_of(struct reader *r, json_t *root)
+{
+	json_t *list = json_is_array(root) ? root : json_object_get(root, "Events"), *event;
+	const char *name;
+	size_t i;
+	int ret = 0;
+
+	if (json_is_array(list)) {
+		json_array_foreach(list, i,
+				   event) if ((ret = intel_event(r, event)) < 0) return ret;
+		return 0;
+	}
+	list = json_object_get(root, "events");
+	if (json_is_object(list)) {
+		json_object_foreach(list, name,
+				    event) if ((ret = arm_event(r, name, event)) < 0) return ret;
+		return 0;
+	}
+	if (json_is_array(list)) {
+		json_array_foreach(
+		    list, i,
+		    event) if ((ret =
+				    arm_event(r, json_string_value(json_object_get(event, "name")),
+					      event)) < 0) return ret;
+		return 0;
+	}
+	tare_fail(r->err, EINVAL, "%s: neither a list nor an object with \"Events\" or \"events\"",
+		  r->path);
+	tare_hint(r->err, "expected: the layout of intel/perfmon or of Arm's telemetry solution");
+	return -EINVAL;
+}
+
+int vendor_json_parse(const char *text, size_t n, const char *path, struct vendor_file *out,
+		      struct tare_error *err)
+{
+	struct reader r = { .text = text, .path = path, .out = out, .err = err };
+	json_error_t where;
+	json_t *root = json_loadb(text, n, 0, &where);
+	int ret;
+
+	out->path = path;
+	if (root)
+		ret = events_of(&r, root);
+	else
+		ret = tare_fail(err, EINVAL, "%s:%d:%d: %.160s", path, where.line, where.column,
+				where.text);
+	json_decref(root);
+	if (ret < 0)
+		vendor_file_free(out);
+	return ret;
+}

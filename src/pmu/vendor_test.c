@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* Vendor files and libpfm4. The encodings expected of libpfm4's names are those of intel/perfmon
+ * and AMD's manuals. */
+#include "pmu/encode.h"
+#include "pmu/libpfm.h"
+#include "pmu/table.h"
+#include "pmu/trees.h"
+#include "tap.h"
+
+static const char *vendor_path(const char *name, char room[256])
+{
+	char trees[256];
+
+	snprintf(room, 256, "%.200s/../vendor/%.40s", tree_root("", trees), name);
+	return room;
+}
+
+/* "type:config,config1 counters pmu" of each encoding, parted by "; "; or the error. */
+static void encode(const char *tree, const char *file, const char *cpu, const char *text, char *to,
+		   size_t room)
+{
+	char root[256], path[256];
+	const char *files[] = { file ? vendor_path(file, path) : NULL, NULL };
+	struct encode_options opt = { .keep_unavailable = true, .event_files = files, .cpu = cpu };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct event_list events = { 0 };
+	struct encoding_list list = { 0 };
+	struct machine *m = machine_open(tree_root(tree, root), NULL);
+	struct text out = { 0 };
+	int ret = event_list_parse(text, &events, &err);
+
+	if (ret == 0)
+		ret = pmu_encode(m, &events, &opt, &list, &err);
+	if (ret < 0)
+		text_add(&out, "%s", err.what);
+	for (size_t i = 0; i < list.n; i++)
+		text_add(&out, "%s%u:%#llx,%#llx %#llx %s%s", i ? "; " : "", list.enc[i].attr.type,
+			 (unsigned long long)list.enc[i].attr.config,
+			 (unsigned long long)list.enc[i].attr.config1,
+			 (unsigned long long)list.enc[i].counters, list.enc[i].pmu,
+			 list.enc[i].unavailable ? " unavailable" : "");
+	snprintf(to, room, "%s", out.s ? out.s : "");
+	text_free(&out);
+	machine_close(m);
+	encoding_list_free(&list);
+	event_list_free(&events);
+}
+
+TEST(events_of_files)
+{
+	static const struct {
+		int line;
+		const char *tree, *file, *text, *expected;
+	} rows[] = {
+		{ __LINE__, "intel-server", "intel.json", "inst_retired.any",
+		  "4:0xc0,0 0x100000000 cpu" },
+		{ __LINE__, "intel-server", "intel.json", "INST_RETIRED.ANY_P:u",
+		  "4:0xc0,0 0xff cpu" },
+		{ __LINE__, "intel-server", "intel.json", "mem_load_retired.l1_miss:pp",
+		  "4:0x8d1,0 0xf cpu" },
+		{ __LINE__, "intel-server", "intel.json", "MEM_LOAD_RETIRED_L1_MISS:PMC2",
+		  "4:0x8d1,0 0xf cpu" },
+		{ __LINE__, "intel-server", "intel.json", "MEM_LOAD_RETIRED:L1_MISS",
+		  "4:0x8d1,0 0xf cpu" },
+		{ __LINE__, "intel-server", "intel.json", "cycle_activity.stalls_l1d_miss",
+		  "4:0xc000ca3,0 0xf cpu" },
+		{ __LINE__, "intel-server", "intel.json", "ocr.demand_data_rd.l3_miss",
+		  "4:0x1b7,0x3fbfc00001 0xf cpu" },
+		{ __LINE__, "intel-server", "intel.json", "mem_trans_retired.load_latency_gt_8",
+		  "4:0x1cd,0x8 0xfe cpu" },
+		{ __LINE__, "intel-server", "intel.json", "l1d_pend_miss.fb_full",
+		  "4:0x1840248,0 0x4 cpu" },
+		{ __LINE__, "intel-server", "intel.json", "unc_m_cas_count.rd",
+		  "14:0xf04,0 0xf uncore_imc_0; 15:0xf04,0 0xf uncore_imc_1; 16:0xf04,0 0xf "
+		  "uncore_imc_2; 17:0xf04,0 0xf uncore_imc_3" },
+		{ __LINE__, "intel-server", "intel.json", "unc_cha_llc_lookup.all",
+		  "30:0x1fff0000ff34,0 0xf uncore_cha_0; 31:0x1fff0000ff34,0 0xf uncore_cha_1" },
+		{ __LINE__, "intel-server", "mine.txt", "mine.loads,mine.stalled,mine.both,plain",
+		  "4:0x81d0,0 0 cpu; 4:0x18001a2,0 0 cpu; 4:0x400a2,0 0 cpu; 4:0x3c,0 0 cpu" },
+		{ __LINE__, "hybrid", "mine.txt", "mine.loads",
+		  "4:0x81d0,0 0 cpu_core; 10:0x81d0,0 0 cpu_atom" },
+		{ __LINE__, "arm64-neoverse-n1", "arm.json", "l2d_cache_lmiss_rd",
+		  "8:0x4009,0 0 armv8_pmuv3_0" },
+		{ __LINE__, "arm64-neoverse-n1", NULL, "stall_slot", "8:0x3f,0 0 armv8_pmuv3_0" },
+		{ __LINE__, "arm64-biglittle", NULL, "ll_cache_rd", "9:0x36,0 0 armv8_cortex_a72" },
+		{ __LINE__, "arm64-biglittle", NULL, "op_spec",
+		  "8:0x3b,0 0 armv8_cortex_a53; 9:0x3b,0 0 armv8_cortex_a72" },
+		{ __LINE__, "vm-no-pmu", "intel.json", "inst_retired.any,unc_m_cas_count.rd",
+		  "4:0,0 0  unavailable; 4:0,0 0 uncore_imc unavailable" },
+		{ __LINE__, "amd-zen4", "mine.txt", "nothing.such",
+		  "there is no event 'nothing.such'" },
+	};
+
+	trees_needed();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char got[600];
+
+		encode(rows[i].tree, rows[i].file, NULL, rows[i].text, got, sizeof(got));
+#ifndef HAVE_JANSSON
+		if (rows[i].file && strstr(rows[i].file, "json"))
+			continue;
+#endif
+		CHECK_STR(got, rows[i].expected, "row at line %d", rows[i].line);
+	}
+}
+
+TEST(mistakes_in_files)
+{
+	static const struct {
+		int line;
+		const char *text, *what;
+		int ret;
+	} rows[] = {
+		/* the text form */
+		{ __LINE__, "a 1\nb\n", "F:2: a name and an event number are expected", -EINVAL },
+		{ __LINE__, "# c\n\na x\n", "F:3: the event of a is no number", -EINVAL },
+		{ __LINE__, "a 1 x\n", "F:1: the umask of a is no number", -EINVAL },
+		{ __LINE__, "a 1 2 a/b x\n", "F:1: the flags of a are no terms such as cmask=1,inv",
+		  -EINVAL },
+		{ __LINE__, "a/b 1\n", "F:1: a name has letters, digits and _ . - : only",
+		  -EINVAL },
+		{ __LINE__, "a 123456789012345678901234567890\n", "F:1: a column is too long",
+		  -EINVAL },
+		{ __LINE__, "# pmu: a/b\na 1\n", "F: '# pmu:' names no PMU", -EINVAL },
+		{ __LINE__, "a 1\n", NULL, 0 },
+		{ __LINE__, "", NULL, 0 },
+#ifdef HAVE_JANSSON
+		/* JSON */
+		{ __LINE__, "{\n\"Events\": [\n}", "F:3:1: unexpected token near '}'", -EINVAL },
+		{ __LINE__, "[]", NULL, 0 },
+		{ __LINE__, "{}", "F: neither a list nor an object with \"Events\" or \"events\"",
+		  -EINVAL },
+		{ __LINE__, "[1]", "F: an event: an element of the list is no object", -EINVAL },
+		{ __LINE__, "[{}]", "F: an event: EventName is missing", -EINVAL },
+		{ __LINE__, "[{\"MetricName\":\"IPC\"}]", NULL, 0 },
+		{ __LINE__, "[\n{\"EventName\":\"A\"}]", "F:2: A: EventCode is missing", -EINVAL },
+		{ __LINE__, "[\n\n{\"EventName\":\"A\",\"EventCode\":\"x\"}]",
+		  "F:3: A: EventCode is no number", -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":-1}]",
+		  "F:1: A: EventCode is no number", -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":\"0x1ffffffffffffffff\"}]",
+		  "F:1: A: EventCode is no number", -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":[]}]",
+		  "F:1: A: EventCode is no number", -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":\"1 2\"}]",
+		  "F:1: A: EventCode is no number", -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"UMask\":\"z\"}]",
+		  "F:1: A: UMask is no number", -EINVAL },
+		{ __LINE__,
+		  "[{\"EventName\":\"A\",\"EventCode\":1,\"UMask\":\"0x100\",\"UMaskExt\":\"1\"}]",
+		  "F:1: A: UMask is over 8 bits beside a UMaskExt", -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"CounterMask\":\"z\"}]",
+		  "F:1: A: CounterMask is no number", -EINVAL },
+		{ __LINE__,
+		  "[{\"EventName\":\"A\",\"EventCode\":1,\"MSRIndex\":\"0x1b\",\"MSRValue\":\"1\"}"
+		  "]",
+		  "F:1: A: MSRIndex is a register that no term of perf sets", -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A,B\",\"EventCode\":1}]",
+		  "F:1: A,B: EventName has bytes that no event name has", -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"Unit\":\"a/b\"}]",
+		  "F:1: A: Unit is no unit", -EINVAL },
+		{ __LINE__, "{\"events\":{\"A\":{}}}", "F:1: A: code is missing", -EINVAL },
+		{ __LINE__, "{\"events\":{\"A\":1}}",
+		  "F:1: A: the event is no object, or its name has strange bytes", -EINVAL },
+		{ __LINE__, "{\"events\":[{\"code\":1}]}", "F: an event: the event has no name",
+		  -EINVAL },
+		{ __LINE__, "{\"events\":[{\"name\":\"X\",\"code\":17}]}", NULL, 0 },
+#endif
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+		struct vendor_file f = { 0 };
+		bool json = rows[i].text[0] == '{' || rows[i].text[0] == '[';
+		int ret = json
+			      ? vendor_json_parse(rows[i].text, strlen(rows[i].text), "F", &f, &err)
+			      : vendor_text_parse(rows[i].text, "F", &f, &err);
+
+		CHECK_EQ(ret, rows[i].ret, "row at line %d: %s", rows[i].line, err.what);
+		CHECK_STR(err.what, rows[i].what ? rows[i].what : "", "row at line %d",
+			  rows[i].line);
+		CHECK(!ret || (!f.event && !f.memory), "row at line %d", rows[i].line);
+		vendor_file_free(&f);
+	}
+}
+
+TEST(files_that_are_none)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct vendor_file f;
+	char path[] = "/tmp/tare-vendor-XXXXXX";
+	int fd = mkstemp(path);
+
+	CHECK_EQ(vendor_file_read("/nonexistent.json", &f, &err), -ENOENT);
+	CHECK_EQ(vendor_file_read(path, &f, &err), -EINVAL);
+	CHECK(strstr(err.what, "holds no event"), "%s", err.what);
+	CHECK_EQ(write(fd, "a\0b 1\n", 6), 6);
+	CHECK_EQ(vendor_file_read(path, &f, &err), -EINVAL);
+	CHECK(strstr(err.what, "a NUL byte at offset 1"), "%s", err.what);
+	close(fd);
+	unlink(path);
+}
+
+TEST(descriptions_cannot_drive_a_terminal)
+{
+	struct vendor_file f = { 0 };
+
+	CHECK_EQ(vendor_text_parse("a 1 - - red \033[31m bell \a\n", "F", &f, NULL), 0);
+	CHECK_STR(f.event[0].about, "red  [31m bell  ");
+	vendor_file_free(&f);
+}
+
+TEST(names_that_are_the_same)
+{
+	CHECK(vendor_same_name("INST_RETIRED.ANY_P", "inst_retired:any_p"));
+	CHECK(vendor_same_name("a-b", "A_B"));
+	CHECK(!vendor_same_name("a", "ab") && !vendor_same_name("ab", "a") &&
+	      !vendor_same_name("a.b", "a.c"));
+}
+
+TEST(the_table_of_arm)
+{
+	struct vendor_file f = { 0 };
+	const struct vendor_event *ev;
+
+	CHECK_EQ(vendor_text_parse(embedded_text("armv8-pmuv3.txt"), "arm", &f, NULL), 0);
+	CHECK_EQ(f.n, 63);
+	ev = vendor_find(&f, "CPU_CYCLES");
+	CHECK(ev && !strcmp(ev->terms, "event=0x11") && !strcmp(ev->about, "cycles") &&
+	      !ev->pmu[0]);
+	vendor_file_free(&f);
+}
+
+/* Another reader of the same events: libpfm4's tables, for CPUs that are not here. */
+TEST(libpfm4)
+{
+	static const struct {
+		int line;
+		const char *cpu, *text, *expected;
+	} rows[] = {
+		{ __LINE__, "skl", "inst_retired.any_p", "4:0xc0,0 0 cpu" },
+		{ __LINE__, "skl", "MEM_LOAD_RETIRED:L1_MISS:u", "4:0x8d1,0 0 cpu" },
+		{ __LINE__, "skl", "mem_load_retired.l1_miss", "4:0x8d1,0 0 cpu" },
+		{ __LINE__, "skl", "cpu/event=0xd1,umask=0x8/", "4:0x8d1,0 0 cpu" },
+		{ __LINE__, "skl", "cycle_activity.stalls_l1d_miss", "4:0xc000ca3,0 0 cpu" },
+		{ __LINE__, "Skylake server", "br_inst_retired.all_branches", "4:0xc4,0 0 cpu" },
+		{ __LINE__, "icl", "topdown.slots", "4:0x400,0 0 cpu" },
+		{ __LINE__, "zen 4", "retired_instructions", "4:0xc0,0 0 cpu" },
+		{ __LINE__, "zen 3", "retired_branch_instructions", "4:0xc2,0 0 cpu" },
+		{ __LINE__, "zen 4", "cpu/event=0x5c4/", "4:0x5000000c4,0 0 cpu" },
+		{ __LINE__, "Neoverse N1", "inst_retired", "4:0x8,0 0 cpu" },
+		{ __LINE__, "skl", "cycles", "0:0,0 0 cpu" },
+		{ __LINE__, "no such", "cycles", "no CPU model 'no such' is known" },
+		{ __LINE__, "zen 4", "mem_load_retired.l1_miss",
+		  "'mem_load_retired.l1_miss' is an event of Intel SapphireRapid and others, not "
+		  "of zen 4" },
+	};
+	struct libpfm_event probe;
+
+	trees_needed();
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* a test is a program */
+	if (libpfm_encode("skl", "INST_RETIRED:ANY_P", &probe, NULL) < 0)
+		tap_skip("libpfm4", "this build has none, or one without tables of x86");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char got[400];
+
+		encode("vm-no-pmu", NULL, rows[i].cpu, rows[i].text, got, sizeof(got));
+		CHECK_STR(got, rows[i].expected, "row at line %d", rows[i].line);
+	}
+	CHECK_STR(probe.name, "skl::INST_RETIRED:ANY_P");
+}
+
+/* On a tree of an Intel server, names come from its own table, and the terms of sysfs give the same
+ * bits. */
+TEST(libpfm4_agrees_with_sysfs)
+{
+	static const struct {
+		const char *name, *terms;
+	} rows[] = {
+		{ "icx::INST_RETIRED:ANY_P", "cpu/instructions/" },
+		{ "icx::BR_INST_RETIRED:ALL_BRANCHES", "cpu/branch-instructions/" },
+		{ "icx::BR_MISP_RETIRED:ALL_BRANCHES", "cpu/branch-misses/" },
+		{ "icx::UNHALTED_CORE_CYCLES", "cpu/cpu-cycles/" },
+		{ "icx::LONGEST_LAT_CACHE:MISS", "cpu/cache-misses/" },
+		{ "icx::MEM_INST_RETIRED:ALL_STORES", "cpu/mem-stores/" },
+	};
+	struct libpfm_event probe;
+
+	trees_needed();
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+	if (libpfm_encode("icx", "INST_RETIRED:ANY_P", &probe, NULL) < 0)
+		tap_skip("libpfm4", "this build has none, or one without tables of x86");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char a[200], b[200];
+
+		encode("intel-server", NULL, NULL, rows[i].name, a, sizeof(a));
+		encode("intel-server", NULL, NULL, rows[i].terms, b, sizeof(b));
+		CHECK_STR(a, b, "%s", rows[i].name);
+	}
+}
+
+TEST_MAIN()
