@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Source: libpfm(3), pfm_get_os_event_encoding(3), pfm_get_event_info(3). */
+/*
+ * The shared library is opened when a name is first looked for in it: its tables cost a millisecond
+ * and two megabytes of relocations, which a count of page faults should not pay. A static program
+ * has it linked in. Source: libpfm(3), pfm_get_os_event_encoding(3), pfm_get_event_info(3).
+ */
+#include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <pthread.h>
@@ -10,9 +15,39 @@
 
 static bool usable;
 
+#ifdef LIBPFM_LINKED
+#define bind()    true
+#define PFM(name) pfm_##name
+#else
+static struct {
+	typeof(&pfm_initialize) initialize;
+	typeof(&pfm_get_pmu_info) get_pmu_info;
+	typeof(&pfm_get_event_info) get_event_info;
+	typeof(&pfm_get_event_attr_info) get_event_attr_info;
+	typeof(&pfm_get_event_next) get_event_next;
+	typeof(&pfm_get_os_event_encoding) get_os_event_encoding;
+	typeof(&pfm_strerror) strerror;
+} pfm;
+
+#define PFM(name) pfm.name
+
+static bool bind(void)
+{
+	void *lib = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+
+	return lib && (pfm.initialize = dlsym(lib, "pfm_initialize")) &&
+	       (pfm.get_pmu_info = dlsym(lib, "pfm_get_pmu_info")) &&
+	       (pfm.get_event_info = dlsym(lib, "pfm_get_event_info")) &&
+	       (pfm.get_event_attr_info = dlsym(lib, "pfm_get_event_attr_info")) &&
+	       (pfm.get_event_next = dlsym(lib, "pfm_get_event_next")) &&
+	       (pfm.get_os_event_encoding = dlsym(lib, "pfm_get_os_event_encoding")) &&
+	       (pfm.strerror = dlsym(lib, "pfm_strerror"));
+}
+#endif
+
 static void start(void)
 {
-	usable = pfm_initialize() == PFM_SUCCESS;
+	usable = bind() && PFM(initialize)() == PFM_SUCCESS;
 }
 
 static bool ready(void)
@@ -27,7 +62,7 @@ static bool ready(void)
 static bool table_at(int i, pfm_pmu_info_t *info)
 {
 	*info = (pfm_pmu_info_t){ .size = sizeof(*info) };
-	return pfm_get_pmu_info(i, info) == PFM_SUCCESS && info->type == PFM_PMU_TYPE_CORE &&
+	return PFM(get_pmu_info)(i, info) == PFM_SUCCESS && info->type == PFM_PMU_TYPE_CORE &&
 	       info->nevents > 0 && strncmp(info->name, "perf", 4) &&
 	       strcmp(info->name, "ix86arch");
 }
@@ -66,14 +101,15 @@ int libpfm_encode(const char *table, const char *name, struct libpfm_event *out,
 		       *table && bare ? bare + 2 : name);
 	if (ret < 0 || ret >= (int)sizeof(whole))
 		return -ENOENT;
-	ret = pfm_get_os_event_encoding(whole, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg);
+	ret = PFM(get_os_event_encoding)(whole, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg);
 	if (ret == PFM_ERR_NOTFOUND || ret == PFM_ERR_NOTSUPP ||
 	    (ret == PFM_SUCCESS && attr.type != PERF_TYPE_RAW)) {
 		free(full);
 		return -ENOENT;
 	}
 	if (ret != PFM_SUCCESS)
-		return tare_fail(err, EINVAL, "%.120s: libpfm4 says: %s", whole, pfm_strerror(ret));
+		return tare_fail(err, EINVAL, "%.120s: libpfm4 says: %s", whole,
+				 PFM(strerror)(ret));
 	*out = (struct libpfm_event){ .config = attr.config,
 				      .config1 = attr.config1,
 				      .config2 = attr.config2 };
@@ -96,12 +132,12 @@ static int each_event(int event, int (*visit)(void *arg, const char *name, const
 	char name[160];
 	int ret = 0;
 
-	if (pfm_get_event_info(event, PFM_OS_NONE, &info) != PFM_SUCCESS)
+	if (PFM(get_event_info)(event, PFM_OS_NONE, &info) != PFM_SUCCESS)
 		return 0;
 	for (int a = 0; ret == 0 && a < info.nattrs; a++) {
 		pfm_event_attr_info_t attr = { .size = sizeof(attr) };
 
-		if (pfm_get_event_attr_info(event, a, PFM_OS_NONE, &attr) != PFM_SUCCESS ||
+		if (PFM(get_event_attr_info)(event, a, PFM_OS_NONE, &attr) != PFM_SUCCESS ||
 		    attr.type != PFM_ATTR_UMASK)
 			continue;
 		umasks = true;
@@ -116,7 +152,7 @@ static int each_of(const pfm_pmu_info_t *table,
 {
 	int ret = 0;
 
-	for (int e = table->first_event; e != -1 && ret == 0; e = pfm_get_event_next(e))
+	for (int e = table->first_event; e != -1 && ret == 0; e = PFM(get_event_next)(e))
 		ret = each_event(e, visit, arg);
 	return ret;
 }
