@@ -106,9 +106,10 @@ static bool same_key(const struct stat_row *a, const struct stat_row *b)
 /* The row that `name` means beside `anchor` (NULL: any row), or -1, or BY_DURATION. */
 static long bind(const struct stat_table *t, const char *name, const struct stat_row *anchor)
 {
+	bool exact = strpbrk(name, ":/"); /* the user names the modes or the PMU: taken at their word */
 	char room[160];
 
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; exact && i < t->n; i++)
 		if (!strcmp(t->enc[t->row[i].event].name, name) && (!anchor || same_key(&t->row[i], anchor)))
 			return (long)i;
 	for (size_t i = 0; i < t->n; i++) {

@@ -90,7 +90,7 @@ struct summary *summary_new(const struct summary_options *opt, struct tare_error
 struct sink *summary_sink(struct summary *s);
 /* The encodings as they were opened: names and what is unavailable. Copied. */
 int summary_amend(struct summary *s, const struct encoding *enc, size_t n, struct tare_error *err);
-/* The table over all runs; valid until the next fact. */
+/* The table over all runs; valid until the next fact or call. */
 const struct stat_table *summary_table(struct summary *s, struct tare_error *err);
 void summary_free(struct summary *s);
 

@@ -155,13 +155,17 @@ void control_answer(struct control *c, const char *answer)
 	char line[320];
 	int n = snprintf(line, sizeof(line), "%s\n", answer);
 
-	if (c->ack < 0 || n < 0 || n >= (int)sizeof(line) || poll(&ready, 1, 0) != 1 ||
-	    !(ready.revents & POLLOUT))
+	if (c->ack < 0 || n < 0 || n >= (int)sizeof(line) || poll(&ready, 1, 0) != 1)
 		return;
-	if (write(c->ack, line, (size_t)n) < 0 && errno != EAGAIN && errno != EINTR) {
+
+	bool gone = ready.revents & (POLLERR | POLLNVAL);
+
+	if (!gone && (ready.revents & POLLOUT))
+		gone = write(c->ack, line, (size_t)n) < 0 && errno != EAGAIN && errno != EINTR;
+	if (gone) { /* nobody listens any more */
 		if (c->own)
 			close(c->ack);
-		c->ack = -1; /* nobody listens any more */
+		c->ack = -1;
 	}
 }
 

@@ -44,4 +44,5 @@ void signals_close(struct signals *s)
 		close(s->fd);
 	s->fd = -1;
 	sigprocmask(SIG_SETMASK, &s->before.mask, NULL);
+	sigaction(SIGPIPE, &s->before.sigpipe, NULL);
 }
