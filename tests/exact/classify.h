@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one x86-64 instruction counts as. The judge's own answer, from the decoder's operand table;
+ * shares no code with the exact engine, so that a slip in either shows as a difference.
+ */
+#ifndef TESTS_EXACT_CLASSIFY_H
+#define TESTS_EXACT_CLASSIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum class {
+	C_INSTRUCTIONS,
+	C_BRANCHES,
+	C_CONDITIONAL,
+	C_TAKEN,
+	C_CALLS,
+	C_RETURNS,
+	C_INDIRECT,
+	C_LOADS,
+	C_STORES,
+	C_ATOMICS,
+	C_REP,
+	C_SYSCALLS,
+	C_X87,
+	C_MMX,
+	C_VEC128,
+	C_VEC256,
+	C_VEC512,
+	C_COUNT
+};
+
+extern const char *const class_names[C_COUNT];
+
+struct insn {
+	uint64_t at;     /* its address */
+	uint8_t length;  /* 0: the bytes do not decode */
+	bool rep_string; /* stops once per iteration when stepped */
+	bool syscall;
+	bool trap;             /* int3, int n: reported with RIP behind it */
+	bool holds_traps;      /* mov ss: the next instruction runs before the trap */
+	bool conditional;      /* a branch; taken or not is for the caller to see */
+	bool to_next;          /* a conditional branch whose target is the next instruction */
+	uint16_t mnemonic;     /* ZydisMnemonic */
+	uint8_t adds[C_COUNT]; /* what it adds to each class, C_TAKEN left out if conditional */
+};
+
+/* Decode the first instruction of `size` bytes that stand at `at`. */
+struct insn classify(uint64_t at, const uint8_t *bytes, unsigned size);
+
+/* Does this conditional branch take its jump, given the flags and rcx before it? */
+bool branch_holds(const struct insn *in, uint64_t rflags, uint64_t rcx);
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The judge of the exact engine: runs a command one instruction at a time under ptrace, with every
+ * process and thread that comes of it, and writes what retired in user mode, by class, as JSON.
+ * Slow (about 30,000 instructions a second) and simple: it reads the bytes at RIP before each step,
+ * so code that rewrites itself needs no care.
+ *
+ *	judge [-o FILE] [-t TRACE] [--] COMMAND [ARGUMENT...]
+ *
+ * What counts: an instruction counts when it retires. A stop tells of one retired instruction, but
+ * for these, each taken care of below:
+ *   - a rep string instruction stops once per iteration with RIP unchanged; it counts when RIP
+ *moves on;
+ *   - a system call stops in the kernel's exit path, not by the CPU's trap flag (si_code
+ *TRAP_BRKPT);
+ *   - a signal handler being entered stops before its first instruction (si_code SIGTRAP);
+ *   - a fault stops with RIP at the instruction, which has not retired;
+ *   - `mov ss` holds the trap back until the instruction after it has retired too;
+ *   - a tracer makes signals that are ignored interrupt system calls, which are then executed
+ *again: that one is the judge's doing and does not count. A restart after a signal that stops or is
+ *     handled happens without a tracer too, and counts.
+ * Sources: ptrace(2), "Stopped states"; Intel SDM vol. 3, 18.3.1.4 "Single-Step Exception
+ *Condition".
+ */
+#include "classify.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_TID = 1 << 22 }; /* PID_MAX_LIMIT of the kernel's include/linux/threads.h */
+
+struct process {
+	pid_t pid;
+	int status; /* as wait(2) gives it; -1 while it runs */
+	struct process *next;
+};
+
+struct task {
+	pid_t tid;
+	struct process *of;
+	struct task *next; /* in order of creation */
+	uint64_t counts[C_COUNT];
+	struct insn pending, after; /* what the next step runs; after: behind a mov ss */
+	uint64_t flags, rcx;        /* before `pending` */
+	uint64_t restart_at;        /* a system call the kernel may execute again, or 0 */
+	bool restart_is_ours;
+	bool pending_known, gone;
+};
+
+static struct task *tasks[MAX_TID];
+static struct task *first_task, **last_task = &first_task;
+static struct process *first_process, **last_process = &first_process;
+static uint64_t undecoded;
+static FILE *trace;
+
+static __attribute__((noreturn)) void die(const char *what)
+{
+	fprintf(stderr, "judge: %s: %s\n", what, strerror(errno));
+	exit(125);
+}
+
+static void *new_zeroed(size_t size)
+{
+	void *p = calloc(1, size);
+
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+/* The value of a hexadecimal or decimal line such as "SigIgn:\t" of /proc/TID/status. */
+static uint64_t proc_status(pid_t tid, const char *key, int base)
+{
+	char path[64], line[256];
+	uint64_t value = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, strlen(key)))
+			value = strtoull(line + strlen(key), NULL, base);
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static struct process *process_of(pid_t tid)
+{
+	pid_t pid = (pid_t)proc_status(tid, "Tgid:", 10);
+	struct process *p;
+
+	for (p = first_process; p; p = p->next)
+		if (p->pid == pid && p->status == -1)
+			return p;
+	p = new_zeroed(sizeof(*p));
+	p->pid = pid;
+	p->status = -1;
+	*last_process = p;
+	last_process = &p->next;
+	return p;
+}
+
+static struct task *task_of(pid_t tid)
+{
+	struct task *t = tasks[tid];
+
+	if (t)
+		return t;
+	t = new_zeroed(sizeof(*t));
+	t->tid = tid;
+	t->of = process_of(tid);
+	*last_task = t;
+	last_task = &t->next;
+	return tasks[tid] = t;
+}
+
+static unsigned read_code(pid_t tid, uint64_t at, uint8_t out[15])
+{
+	uint64_t page_end = (at | 0xfff) + 1;
+	size_t here = page_end - at < 15 ? page_end - at : 15;
+	struct iovec to = { out, 15 };
+	struct iovec from[2] = { { (void *)at, here }, { (void *)page_end, 15 - here } };
+	ssize_t n = process_vm_readv(tid, &to, 1, from, 2, 0);
+
+	return n < 0 ? 0 : (unsigned)n;
+}
+
+static struct insn decode_at(pid_t tid, uint64_t at)
+{
+	uint8_t code[15];
+
+	return classify(at, code, read_code(tid, at, code));
+}
+
+static void retire(struct task *t, const struct insn *in, uint64_t next_rip)
+{
+	if (in->length == 0) {
+		undecoded++;
+		t->counts[C_INSTRUCTIONS]++;
+	}
+	for (int c = 0; c < C_COUNT; c++)
+		t->counts[c] += in->adds[c];
+	if (in->conditional)
+		t->counts[C_TAKEN] += in->to_next ? branch_holds(in, t->flags, t->rcx)
+						  : next_rip != in->at + in->length;
+	if (trace)
+		fprintf(trace, "%d %#llx %u\n", t->tid, (unsigned long long)in->at, in->mnemonic);
+}
+
+static void unretire_syscall(struct task *t)
+{
+	t->counts[C_INSTRUCTIONS]--;
+	t->counts[C_SYSCALLS]--;
+}
+
+static bool is_ignored(pid_t tid, int sig)
+{
+	uint64_t bit = 1ull << (sig - 1);
+
+	if (proc_status(tid, "SigIgn:", 16) & bit)
+		return true;
+	if (proc_status(tid, "SigCgt:", 16) & bit)
+		return false;
+	return sig == SIGCHLD || sig == SIGURG || sig == SIGWINCH || sig == SIGCONT;
+}
+
+/* The stop after a step: did what was pending retire? */
+static void after_step(struct task *t, int si_code, uint64_t rip)
+{
+	const struct insn *in = &t->pending;
+
+	if (si_code == TRAP_TRACE) {
+		if (!t->pending_known || (in->rep_string && rip == in->at))
+			return;
+		retire(t, in, rip);
+		if (in->holds_traps)
+			retire(t, &t->after, rip);
+	} else if (si_code == TRAP_BRKPT) {
+		if (t->pending_known && in->syscall) {
+			retire(t, in, rip);
+		} else if (t->restart_at && rip == t->restart_at + 2) {
+			struct insn again = decode_at(t->tid, t->restart_at);
+
+			retire(t, &again, rip);
+			if (t->restart_is_ours)
+				unretire_syscall(t);
+		}
+	}
+}
+
+static bool in_restart(const struct user_regs_struct *r)
+{
+	long ret = (long)r->rax;
+
+	/* ERESTARTSYS, NOINTR, NOHAND, RESTARTBLOCK: linux/errno.h */
+	return (long)r->orig_rax >= 0 && (ret == -512 || ret == -513 || ret == -514 || ret == -516);
+}
+
+static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
+{
+	t->pending = decode_at(t->tid, r->rip);
+	t->pending_known = true;
+	if (t->pending.holds_traps)
+		t->after = decode_at(t->tid, r->rip + t->pending.length);
+	t->flags = r->eflags;
+	t->rcx = r->rcx;
+	if (!in_restart(r)) {
+		t->restart_at = 0;
+	} else if (sig) {
+		bool ignored = is_ignored(t->tid, sig);
+
+		t->restart_is_ours = ignored && (!t->restart_at || t->restart_is_ours);
+		t->restart_at = r->rip - 2;
+	}
+}
+
+/* A stop that is no event; the signal to hand on, or 0. */
+static int signal_stop(struct task *t, int sig, const struct user_regs_struct *r)
+{
+	const struct insn *in = &t->pending;
+	siginfo_t si = { 0 };
+
+	if (sig == SIGTRAP && ptrace(PTRACE_GETSIGINFO, t->tid, 0, &si) == 0 &&
+	    (si.si_code == TRAP_TRACE || si.si_code == TRAP_BRKPT || si.si_code == SIGTRAP)) {
+		after_step(t, si.si_code, r->rip);
+		return 0;
+	}
+	/* seccomp's SIGSYS, int3's SIGTRAP: RIP is behind an instruction that has retired. */
+	if (t->pending_known && (in->syscall || in->trap) && r->rip == in->at + in->length)
+		retire(t, in, r->rip);
+	return sig;
+}
+
+static void thread_took_over(pid_t leader, unsigned long former)
+{
+	if ((pid_t)former == leader || former >= MAX_TID || !tasks[former])
+		return;
+
+	/* exec in another thread than the first: that thread goes on under the first one's id. */
+	struct task *old = tasks[leader];
+
+	if (old)
+		old->gone = true;
+	tasks[leader] = tasks[former];
+	tasks[leader]->tid = leader;
+	tasks[former] = NULL;
+}
+
+static void end_of(pid_t tid, int status)
+{
+	struct task *t = tasks[tid];
+
+	if (!t)
+		return;
+	if (t->of->pid == tid)
+		t->of->status = status;
+	t->gone = true;
+	tasks[tid] = NULL;
+}
+
+/* One stop of one task, and on with it. `started` is false until the command's own exec. */
+static void one_stop(pid_t tid, int status, bool *started)
+{
+	int sig = WSTOPSIG(status), event = status >> 16, deliver = 0;
+	struct user_regs_struct r;
+	unsigned long message = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, tid, 0, &message);
+	if (event == PTRACE_EVENT_EXEC && *started)
+		thread_took_over(tid, message);
+
+	struct task *t = task_of(tid);
+
+	if (ptrace(PTRACE_GETREGS, tid, 0, &r) < 0)
+		return; /* killed meanwhile: its end is reported by itself */
+
+	switch (event) {
+	case PTRACE_EVENT_EXEC:
+		if (t->pending_known)
+			retire(t, &t->pending, r.rip);
+		t->pending_known = false;
+		*started = true;
+		break;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE:
+	case PTRACE_EVENT_VFORK_DONE:
+		break; /* inside the system call, which stays pending */
+	case PTRACE_EVENT_EXIT:
+		if (t->pending_known && r.rip != t->pending.at)
+			retire(t, &t->pending, r.rip);
+		t->pending_known = false;
+		ptrace(PTRACE_CONT, tid, 0, 0);
+		return;
+	case PTRACE_EVENT_STOP:
+		if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU) {
+			prepare(t, &r, sig);
+			ptrace(PTRACE_LISTEN, tid, 0, 0);
+			return;
+		}
+		prepare(t, &r, 0);
+		break;
+	default:
+		deliver = signal_stop(t, sig, &r);
+		prepare(t, &r, deliver);
+	}
+	if (*started)
+		ptrace(PTRACE_SINGLESTEP, tid, 0, deliver);
+	else
+		ptrace(PTRACE_CONT, tid, 0, deliver);
+}
+
+static void print_counts(FILE *out, const uint64_t counts[C_COUNT])
+{
+	for (int c = 0; c < C_COUNT; c++)
+		fprintf(out, "\"%s\":%llu,", class_names[c], (unsigned long long)counts[c]);
+}
+
+static void add_counts(uint64_t to[C_COUNT], const struct task *t)
+{
+	for (int c = 0; c < C_COUNT; c++)
+		to[c] += t->counts[c];
+}
+
+static void report(FILE *out)
+{
+	uint64_t all[C_COUNT] = { 0 };
+
+	for (struct task *t = first_task; t; t = t->next)
+		add_counts(all, t);
+	fprintf(out, "{");
+	print_counts(out, all);
+	fprintf(out, "\"undecoded\":%llu,\"processes\":[", (unsigned long long)undecoded);
+	for (struct process *p = first_process; p; p = p->next) {
+		uint64_t sum[C_COUNT] = { 0 };
+		const char *comma = "";
+
+		for (struct task *t = first_task; t; t = t->next)
+			if (t->of == p)
+				add_counts(sum, t);
+		fprintf(out, "%s\n{\"pid\":%d,\"wait_status\":%d,", p == first_process ? "" : ",",
+			p->pid, p->status);
+		print_counts(out, sum);
+		fprintf(out, "\"threads\":[");
+		for (struct task *t = first_task; t; t = t->next)
+			if (t->of == p) {
+				fprintf(out, "%s{\"tid\":%d,\"instructions\":%llu}", comma, t->tid,
+					(unsigned long long)t->counts[C_INSTRUCTIONS]);
+				comma = ",";
+			}
+		fprintf(out, "]}");
+	}
+	fprintf(out, "]}\n");
+}
+
+static pid_t launch(char **argv)
+{
+	const long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+			     PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+	int go[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(go) < 0 || (pid = fork()) < 0)
+		die("cannot start a process");
+	if (pid == 0) {
+		close(go[1]);
+		if (read(go[0], &c, 1) < 0) /* end of file: the judge is attached */
+			_exit(125);
+		close(go[0]);
+		personality(ADDR_NO_RANDOMIZE);
+		execvp(argv[0], argv);
+		die(argv[0]);
+	}
+	close(go[0]);
+	if (ptrace(PTRACE_SEIZE, pid, 0, options) < 0)
+		die("cannot trace");
+	close(go[1]);
+	return pid;
+}
+
+int main(int argc, char **argv)
+{
+	const char *to = NULL;
+	bool started = false;
+	int option, status, end = 0;
+	pid_t root, tid;
+
+	while ((option = getopt(argc, argv, "+o:t:")) != -1)
+		if (option == 'o')
+			to = optarg;
+		else if (option != 't' || !(trace = fopen(optarg, "we")))
+			die("usage: judge [-o FILE] [-t TRACE] [--] COMMAND [ARGUMENT...]");
+	if (optind == argc)
+		die("usage: judge [-o FILE] [-t TRACE] [--] COMMAND [ARGUMENT...]");
+
+	root = launch(argv + optind);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	while ((tid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR) {
+		if (tid < 0)
+			continue;
+		if (WIFSTOPPED(status)) {
+			one_stop(tid, status, &started);
+			continue;
+		}
+		if (tid == root)
+			end = status;
+		end_of(tid, status);
+	}
+	if (trace && fclose(trace) != 0)
+		die("cannot write the trace");
+	if (!started)
+		return WIFEXITED(end) ? WEXITSTATUS(end) : 125;
+
+	FILE *out = to ? fopen(to, "we") : stderr;
+
+	if (!out)
+		die(to);
+	report(out);
+	if (fflush(out) != 0)
+		die("cannot write the counts");
+	return WIFEXITED(end) ? WEXITSTATUS(end) : 128 + WTERMSIG(end);
+}

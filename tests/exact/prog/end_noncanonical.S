@@ -1,0 +1,5 @@
+/* Death by a return to an address that is none. */
+	.globl _start
+_start:	movabs	$0x1122334455667788, %rax
+	push	%rax
+	ret

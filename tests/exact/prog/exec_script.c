@@ -1,0 +1,22 @@
+/* exec of a script: the kernel starts its interpreter. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(void)
+{
+	char path[64] = "/tmp/exact-script";
+	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0755), status;
+
+	dprintf(fd, "#!/bin/echo an argument\n");
+	close(fd);
+	if (fork() == 0) {
+		execl(path, "x", "y", NULL);
+		_exit(1);
+	}
+	wait(&status);
+	unlink(path);
+	return WEXITSTATUS(status);
+}
