@@ -55,7 +55,7 @@ def tree(files):
 KERNEL = "proc/sys/kernel/"
 DEVICES = "sys/bus/event_source/devices/"
 SERVER = {
-    "proc/self/status": "Name:\ttare\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\nSeccomp:\t0\n",
+    "proc/self/status": "Name:\ttare\nUid:\t1000\t1001\t1000\t1000\nCapEff:\t0000000000000000\nSeccomp:\t0\n",
     "proc/self/uid_map": "         0          0 4294967295\n",
     "proc/self/cgroup": "0::/user.slice/user-1000.slice\n",
     "proc/cpuinfo": "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Platinum 8480+\nflags\t\t: fpu vme\n",
@@ -144,10 +144,36 @@ def a_server_by_its_tree():
     true("nothing was tried" in d["sentence"], d["sentence"])
     equal([p["name"] for p in d["facts"]["pmus"]], ["cpu"], "uncore PMUs are no core PMUs")
     equal(d["facts"]["pmus"][0]["programmable"], None, "counters are not made up")
-    equal(d["facts"]["cpus_online"], 112, "CPUs")
+    facts = {k: v for k, v in d["facts"].items() if k not in ("pmus", "tries")}
+    equal(facts, {"tried": False, "kernel": "6.1.0-28-amd64", "uid": 1001, "perf_event_paranoid": 2, "perf_user_access": None,
+                  "nmi_watchdog": 1, "perf_event_mlock_kb": 516, "perf_event_max_sample_rate": 100000, "kptr_restrict": 1,
+                  "seccomp": 0, "container": None, "user_namespace": False, "smt_active": 1, "cpus_online": 112,
+                  "cpu": "Intel(R) Xeon(R) Platinum 8480+"}, "facts")
     equal({f["id"]: f["mark"] for f in d["findings"] if f["mark"] != "ok"},
           {"kernel-mode": "warn", "cpu-wide": "warn", "watchdog": "warn"}, "")
     equal(finding(d, "watchdog")["fix"][0]["command"], "sysctl kernel.nmi_watchdog=0", "watchdog")
+
+
+@test
+def hidden_symbols_by_a_tree():
+    for first, mark in (("0000000000000000 A x\n", "warn"), ("ffffffff81000000 T _text\n", "ok")):
+        with tree(SERVER | {KERNEL + "perf_event_paranoid": "1\n", "proc/kallsyms": first}) as root:
+            equal(finding(doctor("--sysfs-root", root), "kernel-symbols")["mark"], mark, first)
+    with tree(SERVER | {"proc/kallsyms": "0000\n"}) as root:
+        equal(finding(doctor("--sysfs-root", root), "kernel-symbols"), None, "too short to tell")
+
+
+@test
+def the_platform_by_its_tree():
+    vm = {"proc/cpuinfo": SERVER["proc/cpuinfo"].replace("vme", "hypervisor vme")}
+    dmi = "sys/class/dmi/id/"
+    for files, say in (({dmi + "sys_vendor": "QEMU\n", dmi + "product_name": "Standard PC\n"}, "under QEMU (QEMU Standard PC)"),
+                       ({dmi + "product_name": "VMware7,1\n"}, "under VMware (VMware7,1)"),
+                       ({"proc/device-tree/compatible": b"linux,dummy-virt\0other\0"}, "under QEMU (linux,dummy-virt)"),
+                       ({"sys/hypervisor/type": "xen\n"}, "under Xen:"), ({}, "under a hypervisor:")):
+        with tree(without(SERVER, dmi) | vm | files) as root:
+            what = finding(doctor("--sysfs-root", root), "hypervisor")["what"]
+            true(say in what, f"{say!r} not in {what!r}")
 
 
 @test
