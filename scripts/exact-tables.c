@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Write src/exact/insn_table.h: what the engine must know of every encoding, asked of Zydis.
+ *
+ * Every (encoding, map, opcode) is probed with every mandatory prefix, ModRM.reg and register or
+ * memory form. Where all 64 answers agree the table holds one row, else a block of 64 row numbers.
+ *
+ *	cc -I src scripts/exact-tables.c -lZydis -o /tmp/t && /tmp/t > src/exact/insn_table.h
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <Zydis/Zydis.h>
+#include "exact/insn_kinds.h"
+
+enum { LEGACY, VEX, EVEX, XOP };
+
+static ZydisDecoder decoder;
+static struct insn_row rows[1024];
+static int n_rows = 1; /* row 0: invalid */
+static unsigned short blocks[2048][64];
+static int n_blocks;
+
+static unsigned flags_of(unsigned z)
+{
+	return (z & ZYDIS_CPUFLAG_CF ? F_CF : 0) | (z & ZYDIS_CPUFLAG_PF ? F_PF : 0) |
+	       (z & ZYDIS_CPUFLAG_AF ? F_AF : 0) | (z & ZYDIS_CPUFLAG_ZF ? F_ZF : 0) |
+	       (z & ZYDIS_CPUFLAG_SF ? F_SF : 0) | (z & ZYDIS_CPUFLAG_OF ? F_OF : 0);
+}
+
+static int kind_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
+{
+	bool rel = z->raw.imm[0].is_relative;
+
+	switch (z->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		if (z->mnemonic == ZYDIS_MNEMONIC_XBEGIN)
+			return K_XBEGIN;
+		return z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->opcode >= 0xe0 ? K_LOOP : K_JCC;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		if (z->mnemonic != ZYDIS_MNEMONIC_JMP || z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+			return z->mnemonic == ZYDIS_MNEMONIC_XABORT ? K_PLAIN : K_REFUSED;
+		return rel ? K_JMP : K_JMP_IND;
+	case ZYDIS_CATEGORY_CALL:
+		if (z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || z->mnemonic != ZYDIS_MNEMONIC_CALL)
+			return K_REFUSED;
+		return rel ? K_CALL : K_CALL_IND;
+	case ZYDIS_CATEGORY_RET:
+		if (z->mnemonic != ZYDIS_MNEMONIC_RET || z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+			return K_REFUSED;
+		return K_RET;
+	default:
+		break;
+	}
+	switch (z->mnemonic) {
+	case ZYDIS_MNEMONIC_XBEGIN:
+		return K_XBEGIN;
+	case ZYDIS_MNEMONIC_SYSCALL:
+		return K_SYSCALL;
+	case ZYDIS_MNEMONIC_SYSENTER:
+	case ZYDIS_MNEMONIC_SYSEXIT:
+	case ZYDIS_MNEMONIC_SYSRET:
+	case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_INTO:
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+	case ZYDIS_MNEMONIC_ENCLU:
+	case ZYDIS_MNEMONIC_UIRET:
+		return K_REFUSED;
+	case ZYDIS_MNEMONIC_RDGSBASE:
+	case ZYDIS_MNEMONIC_WRGSBASE:
+	case ZYDIS_MNEMONIC_LGS:
+		return K_GS;
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_POP:
+		if (o[0].type == ZYDIS_OPERAND_TYPE_REGISTER && o[0].reg.value == ZYDIS_REGISTER_GS)
+			return K_GS;
+		return K_PLAIN;
+	default:
+		return K_PLAIN;
+	}
+}
+
+static int imm_of(const ZydisDecodedInstruction *z)
+{
+	int bits = z->raw.imm[0].size + z->raw.imm[1].size;
+
+	if (z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY) {
+		if (z->opcode >= 0xa0 && z->opcode <= 0xa3)
+			return I_A;
+		if (z->opcode >= 0xb8 && z->opcode <= 0xbf)
+			return I_V;
+		if (z->opcode == 0xc2 || z->opcode == 0xca)
+			return I_16;
+		if (z->opcode == 0xc8)
+			return I_24;
+		if (bits == 16)
+			return I_Z;
+	}
+	return bits == 0 ? I_NONE : bits == 8 ? I_8 : bits == 16 ? I_16 : I_Z;
+}
+
+static int vec_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
+{
+	int vec = V_NONE;
+
+	for (int i = 0; i < z->operand_count_visible; i++) {
+		if (o[i].type != ZYDIS_OPERAND_TYPE_REGISTER)
+			continue;
+
+		ZydisRegisterClass c = ZydisRegisterGetClass(o[i].reg.value);
+		int v = c == ZYDIS_REGCLASS_ZMM ? V_512
+			: c == ZYDIS_REGCLASS_YMM ? V_256
+			: c == ZYDIS_REGCLASS_XMM ? V_128
+			: c == ZYDIS_REGCLASS_MMX ? V_MMX
+						  : V_NONE;
+
+		if (v > vec)
+			vec = v;
+	}
+	return vec;
+}
+
+static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
+{
+	struct insn_row r = { .kind = (uint8_t)kind_of(z, o), .imm = (uint8_t)imm_of(z) };
+	bool legacy = z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+	bool one_byte = legacy && z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT;
+
+	if (z->attributes & ZYDIS_ATTRIB_HAS_MODRM)
+		r.bits |= R_MODRM;
+	if (z->meta.isa_ext == ZYDIS_ISA_EXT_X87)
+		r.bits |= R_X87;
+	if (z->meta.category == ZYDIS_CATEGORY_STRINGOP)
+		r.bits |= R_STRING;
+	if (z->cpu_flags) {
+		r.reads = (uint8_t)flags_of(z->cpu_flags->tested);
+		r.writes = (uint8_t)flags_of((z->cpu_flags->modified | z->cpu_flags->set_0 |
+					      z->cpu_flags->set_1) & ~z->cpu_flags->undefined);
+	}
+	/*
+	 * and, or, xor and test leave AF "undefined", and every processor clears it; with it these
+	 * everyday instructions end the life of all six flags. Shifts by imm8 or cl change nothing
+	 * when the count is 0, and repeated string compares nothing when rcx is.
+	 */
+	if (z->mnemonic == ZYDIS_MNEMONIC_AND || z->mnemonic == ZYDIS_MNEMONIC_OR ||
+	    z->mnemonic == ZYDIS_MNEMONIC_XOR || z->mnemonic == ZYDIS_MNEMONIC_TEST)
+		r.writes |= F_AF;
+	if (one_byte && (z->opcode == 0xc0 || z->opcode == 0xc1 || z->opcode == 0xd2 || z->opcode == 0xd3))
+		r.writes = 0;
+	if (z->mnemonic == ZYDIS_MNEMONIC_SHLD || z->mnemonic == ZYDIS_MNEMONIC_SHRD)
+		r.writes = 0;
+	if ((r.bits & R_STRING) && (z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+						     ZYDIS_ATTRIB_HAS_REPNE)))
+		r.writes = 0;
+	if (r.kind == K_SYSCALL || r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS)
+		r.reads = F_ALL, r.writes = 0;
+	for (int i = 0; i < z->operand_count; i++)
+		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY && o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM) {
+			r.loads += !!(o[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ);
+			r.stores += !!(o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
+			if (z->mnemonic == ZYDIS_MNEMONIC_XCHG)
+				r.bits |= R_LOCKED;
+		}
+	r.vec = (uint8_t)vec_of(z, o);
+	return r;
+}
+
+static bool probe(const uint8_t *b, int enc, int op, ZydisDecodedInstruction *z, ZydisDecodedOperand *o)
+{
+	static const int encodings[] = { ZYDIS_INSTRUCTION_ENCODING_LEGACY, ZYDIS_INSTRUCTION_ENCODING_VEX,
+					 ZYDIS_INSTRUCTION_ENCODING_EVEX, ZYDIS_INSTRUCTION_ENCODING_XOP };
+
+	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, b, 15, z, o)) &&
+	       (int)z->encoding == encodings[enc] && z->opcode == op;
+}
+
+/* Bytes of one encoding; `len` 0..2 is the vector length, `w` VEX.W or REX.W. */
+static int build(uint8_t *b, int enc, int map, int op, int pp, int modrm, int w, int len, int v, int k)
+{
+	static const uint8_t prefix[] = { 0, 0x66, 0xf3, 0xf2 };
+	int n = 0;
+
+	memset(b, 0, 15);
+	if (enc == LEGACY) {
+		if (pp)
+			b[n++] = prefix[pp];
+		if (w)
+			b[n++] = 0x48;
+		if (map)
+			b[n++] = 0x0f;
+		if (map == 2 || map == 3)
+			b[n++] = map == 2 ? 0x38 : 0x3a;
+	} else if (enc == EVEX) {
+		b[n++] = 0x62;
+		b[n++] = (uint8_t)(0xf0 | map);
+		b[n++] = (uint8_t)(w << 7 | (~v & 15) << 3 | 4 | pp);
+		b[n++] = (uint8_t)(len << 5 | 8 | k);
+	} else {
+		b[n++] = enc == VEX ? 0xc4 : 0x8f;
+		b[n++] = (uint8_t)(0xe0 | map);
+		b[n++] = (uint8_t)(w << 7 | (~v & 15) << 3 | len << 2 | pp);
+	}
+	b[n++] = (uint8_t)op;
+	b[n++] = (uint8_t)modrm;
+	b[n] = 0x08; /* as SIB: [rax + rcx] */
+	return n;
+}
+
+static bool ask(int enc, int map, int op, int pp, int mem, int reg, int len, struct insn_row *out)
+{
+	ZydisDecodedInstruction z;
+	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+	uint8_t b[15];
+
+	for (int rm = 0; rm < 8; rm++)
+		for (int w = 0; w < 2; w++)
+			for (int v = 0; v < (enc == LEGACY ? 1 : 3); v++)
+				for (int k = 0; k < (enc == EVEX ? 2 : 1); k++) {
+					int modrm = (mem ? 0 : 0xc0) | reg << 3 | (mem && rm ? 4 : rm);
+
+					build(b, enc, map, op, pp, modrm, w, len, v, k);
+					if (probe(b, enc, op, &z, o)) {
+						*out = row_of(&z, o);
+						return true;
+					}
+					if (mem && rm > 1)
+						return false;
+				}
+	return false;
+}
+
+static int row_number(const struct insn_row *r)
+{
+	for (int i = 1; i < n_rows; i++)
+		if (!memcmp(&rows[i], r, sizeof *r))
+			return i;
+	rows[n_rows] = *r;
+	return n_rows++;
+}
+
+static int answer(int enc, int map, int op, int pp, int mem, int reg)
+{
+	struct insn_row r, longer;
+	bool any = false, by_length = true, by_half = true;
+	int forms = 0;
+
+	for (int len = 0; len < (enc == LEGACY ? 1 : enc == EVEX ? 3 : 2); len++) {
+		if (!ask(enc, map, op, pp, mem, reg, len, &longer))
+			continue;
+		forms++;
+		by_length &= longer.vec == V_128 + len;
+		by_half &= longer.vec == V_128 + len / 2;
+		if (!any || longer.vec > r.vec)
+			r = longer;
+		any = true;
+	}
+	if (!any)
+		return 0;
+	if (enc != LEGACY && forms > 1 && by_length)
+		r.vec = V_BY_LENGTH;
+	else if (forms == 3 && by_half)
+		r.vec = V_BY_HALF;
+	return row_number(&r);
+}
+
+/* Bit 15 set: the number of a block; else of a row. */
+static int cell(int enc, int map, int op)
+{
+	unsigned short b[64];
+	bool same = true;
+
+	for (int i = 0; i < 64; i++) {
+		b[i] = (unsigned short)answer(enc, map, op, i >> 4, i >> 3 & 1, i & 7);
+		same &= b[i] == b[0];
+	}
+	if (same)
+		return b[0];
+	for (int i = 0; i < n_blocks; i++)
+		if (!memcmp(blocks[i], b, sizeof b))
+			return i | 0x8000;
+	memcpy(blocks[n_blocks], b, sizeof b);
+	return n_blocks++ | 0x8000;
+}
+
+int main(void)
+{
+	static const struct { int enc, map; } maps[] = {
+		{ LEGACY, 0 }, { LEGACY, 1 }, { LEGACY, 2 }, { LEGACY, 3 }, { VEX, 1 }, { VEX, 2 }, { VEX, 3 },
+		{ EVEX, 1 }, { EVEX, 2 }, { EVEX, 3 }, { EVEX, 5 }, { EVEX, 6 }, { XOP, 8 }, { XOP, 9 }, { XOP, 10 },
+	};
+	int n = sizeof maps / sizeof *maps;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	printf("/* SPDX-License-Identifier: MIT */\n"
+	       "/* Written by scripts/exact-tables.c from Zydis %d.%d; not to be edited by hand. */\n\n"
+	       "/* [legacy 0, 0F, 0F38, 0F3A; VEX 1-3; EVEX 1, 2, 3, 5, 6; XOP 8-10][opcode] */\n"
+	       "static const uint16_t insn_cells[%d][256] = {\n",
+	       (int)ZYDIS_VERSION_MAJOR(ZYDIS_VERSION), (int)ZYDIS_VERSION_MINOR(ZYDIS_VERSION), n);
+	for (int m = 0; m < n; m++) {
+		printf("\t{\n");
+		for (int op = 0; op < 256; op++)
+			printf("%s%#x,%s", op % 16 ? " " : "\t\t", cell(maps[m].enc, maps[m].map, op),
+			       op % 16 == 15 ? "\n" : "");
+		printf("\t},\n");
+	}
+	printf("};\n\n/* [block][prefix none, 66, F3, F2][memory form][ModRM.reg] -> row */\n"
+	       "static const uint16_t insn_blocks[%d][64] = {\n", n_blocks);
+	for (int i = 0; i < n_blocks; i++) {
+		printf("\t{ ");
+		for (int j = 0; j < 64; j++)
+			printf("%d,%s", blocks[i][j], j == 63 ? " },\n" : j % 16 == 15 ? "\n\t  " : " ");
+	}
+	printf("};\n\n/* kind, imm, flags read, written, loads, stores, vector, bits */\n"
+	       "static const struct insn_row insn_rows[%d] = {\n", n_rows);
+	for (int i = 0; i < n_rows; i++)
+		printf("\t{ %d, %d, %#x, %#x, %d, %d, %d, %#x },\n", rows[i].kind, rows[i].imm, rows[i].reads,
+		       rows[i].writes, rows[i].loads, rows[i].stores, rows[i].vec, rows[i].bits);
+	printf("};\n");
+	return 0;
+}

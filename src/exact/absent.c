@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the exact engine has no translator: every door says so. */
+#include "exact/exact.h"
+
+static int absent(struct tare_error *err)
+{
+	int ret = tare_fail(err, ENOTSUP, "exact: the exact engine counts x86-64 programs only");
+
+	tare_hint(err, "--engine perf, on a machine with a PMU");
+	return ret;
+}
+
+int exact_probe(struct tare_error *err)
+{
+	return absent(err);
+}
+
+int exact_launch(struct exact **out, char *const argv[], char *const envp[],
+		 const struct exact_options *o, struct tare_error *err)
+{
+	(void)argv, (void)envp, (void)o;
+	*out = NULL;
+	return absent(err);
+}
+
+pid_t exact_pid(const struct exact *x)
+{
+	(void)x;
+	return -1;
+}
+
+int exact_fd(const struct exact *x)
+{
+	(void)x;
+	return -1;
+}
+
+int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct tare_error *err)
+{
+	(void)x, (void)timeout_ms, (void)end;
+	return absent(err);
+}
+
+int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err)
+{
+	(void)x, (void)out;
+	return absent(err);
+}
+
+size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
+{
+	(void)x, (void)out, (void)n;
+	return 0;
+}
+
+void exact_close(struct exact *x)
+{
+	(void)x;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The board: one sparse memory file that the supervisor and the engine in every process of a counted
+ * program map. What stands here outlives a process that is killed, and is read at any time.
+ *
+ *	offset            size
+ *	0                 HEAD        struct board
+ *	BOARD_IMAGE       1 MiB       the engine, mapped privately into each program
+ *	BOARD_PROCESSES   PROCESSES * sizeof(struct process)
+ *	BOARD_THREADS     THREADS * THREAD_STRIDE
+ *	                  each: struct thread, stacks, then at THREAD_COUNTERS one u64 per counter
+ *	BOARD_BLOCKS      LINEAGES * LINEAGE_STRIDE
+ *	                  each: struct block_facts per counter, shared by the processes forked from one exec
+ *	BOARD_PAST        PAST_MAX * sizeof(struct past)
+ */
+#ifndef EXACT_BOARD_H
+#define EXACT_BOARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "exact/classes.h"
+
+#define BOARD_MAGIC      0x6472616f42657261ull /* "areBoard" */
+#define BOARD_IMAGE      0x100000ull
+#define BOARD_IMAGE_MAX  0x100000ull
+#define BOARD_PROCESSES  0x1000000ull
+#define PROCESSES        4096u
+#define BOARD_THREADS    0x10000000ull
+#define THREADS          4096u
+#define THREAD_STRIDE    0x4000000ull /* 64 MiB: struct, stacks, counters */
+#define THREAD_COUNTERS  0x100000ull
+#define COUNTERS_MAX     0x400000u /* 4 Mi counters of 8 bytes: 32 MiB */
+#define BOARD_BLOCKS     (BOARD_THREADS + THREADS * THREAD_STRIDE)
+#define LINEAGES         4096u
+#define LINEAGE_STRIDE   (COUNTERS_MAX * 32ull)
+#define BOARD_PAST       (BOARD_BLOCKS + LINEAGES * LINEAGE_STRIDE)
+#define PAST_MAX         0x100000u
+#define BOARD_SIZE       (BOARD_PAST + PAST_MAX * sizeof(struct past))
+
+/* How the program is counted. */
+enum {
+	COUNT_TOTAL = 1,  /* a running instruction count in struct thread */
+	COUNT_BLOCKS = 2, /* executions of every block: all classes, profiles */
+};
+
+/* What one counter stands for. */
+struct block_facts {
+	uint64_t pc;
+	uint8_t adds[EXACT_CLASSES + 7]; /* per execution, by class; TAKEN is signed: a fall-through has -1 */
+};
+
+_Static_assert(sizeof(struct block_facts) == 32, "LINEAGE_STRIDE counts on it");
+
+/* A program's handler for one signal, as the kernel takes it. */
+struct action {
+	uint64_t handler, flags, restorer, mask;
+};
+
+enum { SIGNALS = 64, REASON_MAX = 200, EXEC_REGIONS = 24 };
+
+enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all is in `done` */ };
+
+/* Memory that the program may execute when it starts. */
+struct exec_region {
+	uint64_t start, end;
+	uint32_t writable, shared, checked, pad;
+};
+
+struct process {
+	volatile uint32_t state;
+	int32_t pid;
+	int32_t parent_pid;
+	uint32_t foreign; /* in a pid namespace of its own: its pid is not the supervisor's word for it */
+	char name[24];
+	uint32_t parent;  /* index of its process; its own when it has none */
+	uint32_t lineage;
+	volatile uint32_t threads; /* alive */
+	volatile uint32_t refused; /* could not be counted whole: `reason` says why */
+	char reason[REASON_MAX];
+	int64_t done[EXACT_CLASSES]; /* by threads that have ended, and corrections of live ones */
+	struct action actions[SIGNALS];
+	/* For the engine's first instruction, by the supervisor. */
+	uint64_t entry, image, image_size, board_at, board_size, signal_mask;
+	uint32_t mode, n_regions;
+	struct exec_region regions[EXEC_REGIONS];
+};
+
+/* A process that has ended and whose slots were freed. */
+struct past {
+	int32_t pid, parent;
+	char name[24];
+	int64_t counts[EXACT_CLASSES];
+};
+
+/* The image begins with a jump to its entry and says where its parts lie, each relative to the field. */
+struct image_head {
+	uint8_t jump[16];
+	int32_t data, end;
+};
+
+enum thread_state { THREAD_FREE, THREAD_LIVE };
+
+enum exec_state { EXEC_NONE, EXEC_ASKED, EXEC_WATCHED, EXEC_UNWATCHED };
+
+struct board {
+	uint64_t magic;
+	volatile uint32_t bell; /* futex: the engine has something for the supervisor */
+	int32_t supervisor;     /* its pid */
+	int32_t board_fd;       /* in the supervisor */
+	volatile uint32_t gone; /* the supervisor serves no longer */
+	volatile uint32_t threads_top; /* thread slots ever used */
+	volatile uint32_t processes_top;
+	volatile uint32_t changes; /* odd while the supervisor moves sums about */
+	volatile uint32_t n_past;
+	int64_t past_overflow[EXACT_CLASSES]; /* of those that found no room in the list */
+	char reason[REASON_MAX]; /* why some process was not counted whole; "" if none */
+	volatile uint32_t thread_states[THREADS];
+	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */
+	volatile uint32_t lineage_users[LINEAGES];
+};
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See decode.h. The facts about each encoding are rows (insn_table.h); this file walks the bytes:
+ * prefixes, opcode, ModRM, SIB, displacement, immediate.
+ * Source: Intel SDM vol. 2, 2.1 "Instruction Format for Protected Mode" to 2.7 "EVEX".
+ */
+#include "exact/decode.h"
+#include "exact/insn_table.h"
+
+/* Rows of insn_cells, by encoding and map; 0xff: no such map. */
+static const uint8_t vex_maps[4] = { 0xff, 4, 5, 6 };
+static const uint8_t evex_maps[8] = { 0xff, 7, 8, 9, 0xff, 10, 11, 0xff };
+
+enum { XOP_FIRST = 12, XOP_MAP_FIRST = 8, XOP_MAP_LAST = 10 };
+
+struct cursor {
+	const uint8_t *b;
+	size_t at, size;
+	unsigned pp;     /* mandatory prefix: 0 none, 1 66, 2 F3, 3 F2 */
+	unsigned length; /* vector length: 0 128, 1 256, 2 512 */
+	unsigned cells;  /* row of insn_cells */
+	bool rounding;   /* EVEX.b: with a register form the vector is 512 wide */
+};
+
+static bool legacy_prefixes(struct insn *in, struct cursor *c)
+{
+	for (; c->at < c->size; c->at++) {
+		switch (c->b[c->at]) {
+		case 0x66: in->prefix |= P_66; break;
+		case 0x67: in->prefix |= P_67; break;
+		case 0xf2: in->prefix = (uint8_t)((in->prefix & ~P_F3) | P_F2); break;
+		case 0xf3: in->prefix = (uint8_t)((in->prefix & ~P_F2) | P_F3); break;
+		case 0xf0: in->prefix |= P_LOCK; break;
+		case 0x64: in->prefix = (uint8_t)((in->prefix & ~P_GS) | P_FS); break;
+		case 0x65: in->prefix = (uint8_t)((in->prefix & ~P_FS) | P_GS); break;
+		case 0x2e: case 0x36: case 0x3e: case 0x26: break; /* without meaning in 64-bit mode */
+		default:
+			/* A REX prefix counts only right before the opcode; another prefix undoes it. */
+			if ((c->b[c->at] & 0xf0) != 0x40)
+				return true;
+			in->rex = c->b[c->at];
+			continue;
+		}
+		in->rex = 0;
+	}
+	return false;
+}
+
+/* VEX, EVEX and XOP hold R, X, B inverted in the top bits of their first payload byte. */
+static uint8_t rxb(uint8_t payload)
+{
+	return (uint8_t)((~payload >> 5) & 7);
+}
+
+static uint8_t as_rex(uint8_t r_x_b, unsigned w)
+{
+	/* rxb() gives R, X, B in bits 2, 1, 0, as REX has them. */
+	return (uint8_t)(0x40 | r_x_b | w << 3);
+}
+
+static bool vex_prefix(struct insn *in, struct cursor *c, uint8_t first)
+{
+	const uint8_t *b = c->b + c->at;
+	size_t left = c->size - c->at;
+
+	if (first == 0xc5) {
+		if (left < 3)
+			return false;
+		in->encoding = E_VEX;
+		in->map = 1;
+		in->rex = as_rex((uint8_t)((~b[1] >> 5) & 4), 0);
+		c->pp = b[1] & 3;
+		c->length = b[1] >> 2 & 1;
+		c->at += 2;
+	} else {
+		if (left < 4)
+			return false;
+		in->encoding = first == 0xc4 ? E_VEX : E_XOP;
+		in->map = b[1] & 31;
+		in->rex = as_rex(rxb(b[1]), b[2] >> 7);
+		c->pp = b[2] & 3;
+		c->length = b[2] >> 2 & 1;
+		c->at += 3;
+	}
+	if (in->encoding == E_XOP)
+		c->cells = in->map >= XOP_MAP_FIRST && in->map <= XOP_MAP_LAST
+				   ? XOP_FIRST + in->map - XOP_MAP_FIRST
+				   : 0xff;
+	else
+		c->cells = in->map < 4 ? vex_maps[in->map] : 0xff;
+	return true;
+}
+
+static bool evex_prefix(struct insn *in, struct cursor *c)
+{
+	const uint8_t *b = c->b + c->at;
+
+	if (c->size - c->at < 5)
+		return false;
+	in->encoding = E_EVEX;
+	in->map = b[1] & 7;
+	in->rex = as_rex(rxb(b[1]), b[2] >> 7);
+	c->pp = b[2] & 3;
+	c->length = b[3] >> 5 & 3;
+	c->rounding = b[3] & 0x10;
+	c->at += 4;
+	c->cells = evex_maps[in->map];
+	return true;
+}
+
+/* Everything before the opcode byte itself. */
+static bool opcode_prefix(struct insn *in, struct cursor *c)
+{
+	uint8_t first = c->b[c->at];
+
+	c->pp = in->prefix & P_F2 ? 3 : in->prefix & P_F3 ? 2 : in->prefix & P_66 ? 1 : 0;
+	if (first == 0xc4 || first == 0xc5)
+		return vex_prefix(in, c, first);
+	if (first == 0x62)
+		return evex_prefix(in, c);
+	if (first == 0x8f && c->at + 1 < c->size && (c->b[c->at + 1] & 31) >= XOP_MAP_FIRST)
+		return vex_prefix(in, c, first);
+	if (first != 0x0f)
+		return true;
+	in->map = 1;
+	c->cells = 1;
+	if (++c->at >= c->size)
+		return false;
+	if (c->b[c->at] == 0x38 || c->b[c->at] == 0x3a) {
+		in->map = c->b[c->at] == 0x38 ? 2 : 3;
+		c->cells = in->map;
+		c->at++;
+	}
+	return c->at < c->size;
+}
+
+static bool memory_operand(struct insn *in, struct cursor *c)
+{
+	unsigned mod = in->modrm >> 6, rm = in->modrm & 7;
+	unsigned size = mod == 1 ? 1 : mod == 2 ? 4 : 0;
+
+	/* mov to and from control and debug registers takes any mod as 3. SDM vol. 2, "MOV". */
+	if (in->map == 1 && in->opcode >= 0x20 && in->opcode <= 0x23)
+		in->modrm |= 0xc0;
+	if (in->modrm >= 0xc0)
+		return true;
+	if (rm == 4) {
+		if (c->at >= c->size)
+			return false;
+		if (mod == 0 && (c->b[c->at] & 7) == 5)
+			size = 4;
+		c->at++;
+	} else if (mod == 0 && rm == 5) {
+		size = 4;
+	}
+	in->disp_at = (uint8_t)c->at;
+	in->disp_size = (uint8_t)size;
+	c->at += size;
+	return true;
+}
+
+static unsigned imm_bytes(const struct insn *in, unsigned imm)
+{
+	bool w = in->rex & 8;
+
+	switch (imm) {
+	case I_8: return 1;
+	case I_16: return 2;
+	case I_24: return 3;
+	case I_V:
+		if (w)
+			return 8;
+		/* fall through */
+	case I_Z: return (in->prefix & P_66) && !w ? 2 : 4;
+	case I_A: return in->prefix & P_67 ? 4 : 8;
+	default: return 0;
+	}
+}
+
+static int64_t imm_value(const uint8_t *b, unsigned size)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < size && i < 8; i++)
+		v |= (uint64_t)b[i] << (8 * i);
+	if (size == 0 || size >= 8)
+		return (int64_t)v;
+	return (int64_t)(v << (64 - 8 * size)) >> (64 - 8 * size);
+}
+
+static unsigned vector_width(unsigned vec, const struct cursor *c, bool memory)
+{
+	unsigned length = c->length > 2 || (c->rounding && !memory) ? 2 : c->length;
+
+	if (vec == V_BY_LENGTH)
+		return V_128 + length;
+	return vec == V_BY_HALF ? V_128 + length / 2 : vec;
+}
+
+bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
+{
+	struct cursor c = { .b = bytes, .size = size > 15 ? 15 : size };
+
+	*in = (struct insn){ 0 };
+	if (!legacy_prefixes(in, &c) || !opcode_prefix(in, &c) || c.cells == 0xff || c.at >= c.size)
+		return false;
+	in->opcode_at = (uint8_t)c.at;
+	in->opcode = c.b[c.at++];
+
+	uint16_t cell = insn_cells[c.cells][in->opcode];
+	uint8_t modrm = c.at < c.size ? c.b[c.at] : 0;
+
+	if (cell & 0x8000)
+		cell = insn_blocks[cell & 0x7fff][c.pp << 4 | (modrm < 0xc0) << 3 | (modrm >> 3 & 7)];
+
+	const struct insn_row *row = &insn_rows[cell];
+
+	if (row->kind == K_INVALID)
+		return false;
+	if (row->bits & R_MODRM) {
+		in->modrm_at = (uint8_t)c.at++;
+		in->modrm = modrm;
+		if (!memory_operand(in, &c))
+			return false;
+	}
+
+	unsigned imm = imm_bytes(in, row->imm);
+
+	in->imm_at = (uint8_t)c.at;
+	in->imm_size = (uint8_t)imm;
+	c.at += imm;
+	if (c.at > c.size)
+		return false;
+	in->imm = imm_value(bytes + in->imm_at, imm);
+	in->len = (uint8_t)c.at;
+	in->kind = row->kind;
+	in->reads = row->reads;
+	in->writes = row->writes;
+	in->loads = row->loads;
+	in->stores = row->stores;
+	in->bits = row->bits;
+	in->vec = (uint8_t)vector_width(row->vec, &c, insn_has_memory(in));
+	/*
+	 * A near branch with operand size 66 and no REX.W: Intel keeps the 32-bit displacement, AMD
+	 * truncates RIP to 16 bits. Nobody writes it; it is refused rather than guessed.
+	 */
+	if ((in->prefix & P_66) && !(in->rex & 8) && in->kind >= K_JCC && in->kind <= K_RET)
+		in->kind = K_REFUSED;
+	if ((in->kind == K_JCC || in->kind == K_JMP || in->kind == K_CALL) && imm == 2)
+		in->kind = K_REFUSED;
+	return true;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86-64 decoding, as far as copying and counting an instruction needs it: how long it is, where its
+ * parts lie, which flags live through it, what it counts as. Bytes in, a struct insn out; pure.
+ */
+#ifndef EXACT_DECODE_H
+#define EXACT_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "exact/insn_kinds.h"
+
+enum insn_prefix {
+	P_66 = 1,
+	P_67 = 2,
+	P_F2 = 4,
+	P_F3 = 8,
+	P_LOCK = 16,
+	P_FS = 32,
+	P_GS = 64,
+};
+
+enum insn_encoding { E_LEGACY, E_VEX, E_EVEX, E_XOP };
+
+struct insn {
+	uint8_t len;    /* 0: not a known instruction, or cut off */
+	uint8_t kind;   /* enum insn_kind */
+	uint8_t prefix; /* enum insn_prefix, those in force */
+	uint8_t rex;    /* the REX byte, or 0; for VEX and EVEX their R, X, B, W in its place */
+	uint8_t encoding;
+	uint8_t map;    /* 0: one byte; 1: 0F; 2: 0F38; 3: 0F3A; 5, 6, 8-10 */
+	uint8_t opcode;
+	uint8_t opcode_at;
+	uint8_t modrm_at; /* 0: none */
+	uint8_t modrm;
+	uint8_t disp_at, disp_size;
+	uint8_t imm_at, imm_size;
+	uint8_t reads, writes; /* flags, F_* */
+	uint8_t loads, stores;
+	uint8_t vec;      /* V_NONE .. V_512 */
+	uint8_t bits;     /* R_* of the row */
+	int64_t imm;      /* sign extended */
+};
+
+/* Decode the instruction at `bytes`, of which `size` may be read (15 are always enough). */
+bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size);
+
+/* Is its memory operand relative to RIP? */
+static inline bool insn_rip_relative(const struct insn *in)
+{
+	return in->modrm_at && (in->modrm & 0xc7) == 5;
+}
+
+static inline bool insn_has_memory(const struct insn *in)
+{
+	return in->modrm_at && in->modrm < 0xc0;
+}
+
+/* Does it repeat by rep, repe or repne? */
+static inline bool insn_repeats(const struct insn *in)
+{
+	return (in->bits & R_STRING) && (in->prefix & (P_F2 | P_F3));
+}
+
+/* Is it atomic: a lock prefix, or xchg with memory? */
+static inline bool insn_atomic(const struct insn *in)
+{
+	return (in->prefix & P_LOCK) || (in->bits & R_LOCKED);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* What an instruction adds to each class, and what a block that was left early has really added. */
+#include "exact/engine/engine.h"
+
+void facts_add(struct block_facts *f, const struct insn *in)
+{
+	static const uint8_t vectors[] = { [V_MMX] = EXACT_MMX,
+					   [V_128] = EXACT_VEC128,
+					   [V_256] = EXACT_VEC256,
+					   [V_512] = EXACT_VEC512 };
+
+	f->adds[EXACT_INSTRUCTIONS]++;
+	f->adds[EXACT_LOADS] += in->loads;
+	f->adds[EXACT_STORES] += in->stores;
+	f->adds[EXACT_ATOMICS] += insn_atomic(in);
+	f->adds[EXACT_REP] += insn_repeats(in);
+	f->adds[EXACT_X87] += !!(in->bits & R_X87);
+	if (in->vec)
+		f->adds[vectors[in->vec]]++;
+	switch (in->kind) {
+	case K_JCC:
+	case K_LOOP:
+		/* Taken unless the counter of its fall-through says otherwise. */
+		f->adds[EXACT_BRANCHES]++;
+		f->adds[EXACT_CONDITIONAL]++;
+		f->adds[EXACT_TAKEN]++;
+		break;
+	case K_CALL_IND:
+	case K_CALL:
+		f->adds[EXACT_CALLS]++;
+		f->adds[EXACT_INDIRECT] += in->kind == K_CALL_IND;
+		f->adds[EXACT_BRANCHES]++;
+		f->adds[EXACT_TAKEN]++;
+		break;
+	case K_JMP:
+	case K_JMP_IND:
+		f->adds[EXACT_INDIRECT] += in->kind == K_JMP_IND;
+		f->adds[EXACT_BRANCHES]++;
+		f->adds[EXACT_TAKEN]++;
+		break;
+	case K_RET:
+		f->adds[EXACT_RETURNS]++;
+		f->adds[EXACT_BRANCHES]++;
+		f->adds[EXACT_TAKEN]++;
+		break;
+	case K_SYSCALL:
+		f->adds[EXACT_SYSCALLS]++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void add(struct thread *t, const struct block_facts *f, int64_t sign)
+{
+	struct process *p = process_at(t->process);
+
+	if (eng.mode & COUNT_TOTAL)
+		t->count += sign * f->adds[EXACT_INSTRUCTIONS];
+	if (eng.mode & COUNT_BLOCKS)
+		for (int c = 0; c < EXACT_CLASSES; c++)
+			if (f->adds[c])
+				__atomic_fetch_add(&p->done[c], sign * f->adds[c], __ATOMIC_RELAXED);
+}
+
+/*
+ * The thread leaves a block after `executed` of its instructions. Once counted, a block counts as
+ * executed whole; the rest is taken back. Not yet counted, what was executed is added.
+ */
+void settle(struct thread *t, const struct block *b, unsigned executed, bool counted)
+{
+	struct block_facts f = { 0 };
+	const uint8_t *map = eng.map_pool + b->map;
+	uint64_t pc = b->pc;
+
+	for (unsigned i = 0; i < b->n; i++) {
+		struct insn in;
+
+		if ((i >= executed) == counted) {
+			const uint8_t *bytes = b->copy ? eng.map_pool + b->copy + (pc - b->pc)
+						       : (const uint8_t *)pc;
+
+			if (!insn_decode(&in, bytes, map[i * MAP_ENTRY]))
+				refuse("code changed unseen at", pc);
+			facts_add(&f, &in);
+		}
+		pc += map[i * MAP_ENTRY];
+	}
+	add(t, &f, counted ? -1 : 1);
+}
+
+/* An instruction the engine executed in the program's stead; or did not, after all. */
+void count_special(struct thread *t, const struct insn *in)
+{
+	struct block_facts f = { 0 };
+
+	facts_add(&f, in);
+	add(t, &f, 1);
+}
+
+void uncount_special(struct thread *t, const struct insn *in)
+{
+	struct block_facts f = { 0 };
+
+	facts_add(&f, in);
+	add(t, &f, -1);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine inside a counted program: freestanding, general registers only, no libc, no descriptors.
+ * docs/exact-engine.md draws how the parts fit.
+ */
+#ifndef EXACT_ENGINE_H
+#define EXACT_ENGINE_H
+
+#include <stddef.h>
+#include "exact/board.h"
+#include "exact/thread.h"
+#include "exact/decode.h"
+
+/* One flat image without relocations: nothing is found through a table. */
+#pragma GCC visibility push(hidden)
+
+enum reg { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+
+enum block_flags {
+	B_DEAD = 1,    /* its code was written over or unmapped */
+	B_CHECKED = 2, /* compare its bytes on every execution */
+	B_ONCE = 4,    /* executed once, then forgotten */
+	B_RCX = 8,     /* ends in an indirect branch: rcx is displaced from the last instruction on */
+};
+
+/* A translated basic block. */
+struct block {
+	uint64_t pc;
+	uint8_t *code;
+	uint8_t *indirect;  /* where indirect branches enter it, or NULL */
+	uint64_t *next;     /* of that entry: the next block in the same bucket */
+	uint32_t map;       /* of its instructions, in map_pool: 3 bytes each */
+	uint32_t counter;   /* its number on the board, when COUNT_BLOCKS */
+	uint32_t bucket_next;
+	uint32_t page_next; /* the next block of the same page */
+	uint32_t copy;      /* of its bytes, in map_pool, when B_CHECKED */
+	uint16_t code_len, src_len;
+	uint8_t n;          /* instructions */
+	uint8_t count_at;   /* it is counted before this instruction */
+	uint8_t flags;
+	uint8_t pad[5];
+};
+
+/* Code is translated to within 2 GiB of where it stands, so that RIP-relative operands reach. */
+struct arena {
+	uint8_t *start, *hot, *cold, *end; /* blocks from below, stubs from above */
+	uint32_t *blocks;                  /* in the order of their code */
+	uint32_t n_blocks;
+};
+
+/* A direct branch that has not been taken yet leads to a stub that names its edge. */
+struct edge {
+	uint64_t target;
+	uint8_t *site; /* its 32-bit displacement */
+	uint8_t *stub;
+};
+
+enum { ARENAS_MAX = 64, MAP_ENTRY = 3 };
+
+/* Memory the program may execute. */
+struct region {
+	uint64_t start, end;
+	uint32_t writable, shared;
+	uint32_t checked; /* writes to it cannot be seen: see regions.c */
+};
+
+/* A page from which code was translated. */
+struct code_page {
+	uint64_t page; /* number; 0: none */
+	uint32_t head; /* its first block */
+	uint16_t watched, faults;
+};
+
+enum { WATCH_FAULTS_MAX = 200 /* then its blocks check their bytes instead */ };
+
+enum { REGIONS_MAX = 4096 };
+
+/* Everything a process of the program has one of. */
+struct engine {
+	struct board *board;
+	struct process *process;
+	uint32_t mode;
+	volatile uint32_t lock;
+
+	struct block *blocks;
+	uint32_t n_blocks;
+	uint8_t *map_pool;
+	uint32_t map_used;
+	struct edge *edges;
+	uint32_t n_edges;
+	uint32_t *hash;
+	uint32_t hash_bits, hash_used;
+	uint64_t *buckets; /* 64 Ki code addresses, by the low 16 bits of the target; below 2 GiB */
+	uint32_t *bucket_heads; /* the same, as block numbers */
+	struct arena arenas[ARENAS_MAX];
+	uint32_t n_arenas;
+	uint8_t *tail;     /* the emitted jump through the buckets */
+
+	struct region *regions;
+	uint32_t n_regions;
+	struct code_page *pages; /* open addressing by page number */
+	uint32_t page_bits, page_used;
+	uint32_t watched;  /* pages that are write-protected for our sake */
+	uint64_t image, image_size;
+};
+
+extern struct engine eng;
+
+/* dispatch.S */
+extern const char engine_dispatch[], engine_miss[], engine_syscall[], engine_leave[];
+extern const char leave_begin[], leave_end[], syscall_go[], syscall_insn[], syscall_after[], syscall_done[];
+extern const char syscall_go_back[], syscall_insn_back[], syscall_after_back[];
+extern const char clone_go[], unblock_after[], copy_insn[], copy_after[], signal_restorer[];
+extern const char exec_failed_after[];
+void thread_end(long status, volatile uint32_t *state, uint32_t value, long nr) __attribute__((noreturn));
+long raw_unblock(long nr, long a, long b, long c, long d);
+size_t copy_bytes(void *to, const void *from, size_t n);
+void resume_frame(void *frame) __attribute__((noreturn));
+void exec_failed(void);
+
+/* memory.c: system calls of the engine's own, memory that cannot move, words on failure. */
+void *memcpy(void *to, const void *from, size_t n);
+void *memset(void *to, int c, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+long sys6(long nr, long a, long b, long c, long d, long e, long f);
+#define SYS_(nr, a, b, c, d, e, f, ...)                                                           \
+	sys6((long)(nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define sys(...) SYS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+void *reserve(size_t size);
+void *reserve_at(uint64_t at, size_t size, int prot);
+void lock(void);
+void unlock(void);
+void refuse(const char *why, uint64_t at) __attribute__((noreturn));
+void note_refusal(struct process *p, const char *why, uint64_t at);
+void futex_wait(volatile uint32_t *word, uint32_t value, int ms);
+void futex_wake(volatile uint32_t *word);
+
+/* regions.c: what may be executed, and what is written while it is. */
+void regions_first(const struct process *p);
+void region_set(uint64_t start, uint64_t end, int prot, bool shared);
+struct region *region_of(uint64_t pc);
+size_t code_room(uint64_t pc);
+bool watch_code(uint64_t start, uint64_t end);
+void page_join(struct block *b);
+bool watch_fault(uint64_t address);
+void unwatch_all(void);
+void forget_code(uint64_t start, uint64_t end);
+
+/* cache.c: blocks, found by pc and by where their code lies. */
+void cache_first(void);
+struct block *block_find(uint64_t pc);
+struct block *block_new(uint64_t pc);
+void block_done(struct block *b, struct arena *a);
+void block_kill(struct block *b);
+struct block *block_of_code(uint64_t rip);
+bool in_cache(uint64_t rip);
+struct arena *arena_near(uint64_t pc);
+void bucket_add(struct block *b);
+
+/* translate.c, flags.c, count.c */
+struct block *translate(uint64_t pc, bool indirect, bool once);
+unsigned flags_live_at(uint64_t pc);
+void emit_tail(void);
+uint8_t *emit_stub(uint8_t *cold, uint32_t edge);
+void add_indirect(struct block *b);
+bool link_edge(struct edge *e, const struct block *b);
+
+/* dispatch.c */
+void dispatch(struct thread *t);
+void finish(struct thread *t, long ret);
+void undo_syscall(struct thread *t);
+void step_natively(struct thread *t); /* signal.c */
+void system_call(struct thread *t);
+void system_call_done(struct thread *t);
+
+/* count.c: what executing part of a block adds. */
+void facts_add(struct block_facts *f, const struct insn *in);
+void count_special(struct thread *t, const struct insn *in);
+void uncount_special(struct thread *t, const struct insn *in);
+void settle(struct thread *t, const struct block *b, unsigned executed, bool counted);
+
+/* thread.c */
+struct thread *thread_new(struct process *p);
+void end_thread(struct thread *t, long status);
+void end_process(struct thread *t, long status);
+void fork_like(struct thread *t, long nr);
+void clone_done(struct thread *t);
+void child_start(struct thread *t);
+void exec_like(struct thread *t, long nr);
+
+/* signal.c */
+void signals_first(struct thread *t);
+void set_alt_stack(struct thread *t);
+uint64_t block_signals(void);
+void set_signal_mask(uint64_t mask);
+void signals_for_exec(struct thread *t);
+void signals_after_exec(struct thread *t);
+void deliver_pending(struct thread *t);
+long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint64_t size);
+long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_t size);
+long signal_stack(struct thread *t, uint64_t ss, uint64_t old);
+void signal_return(struct thread *t);
+
+static inline struct process *process_at(uint32_t i)
+{
+	return (struct process *)((uint8_t *)eng.board + BOARD_PROCESSES) + i;
+}
+
+static inline struct thread *thread_at(uint32_t i)
+{
+	return (struct thread *)((uint8_t *)eng.board + BOARD_THREADS + i * THREAD_STRIDE);
+}
+
+static inline volatile uint64_t *counters_of(const struct thread *t)
+{
+	return (volatile uint64_t *)((uint8_t *)t + THREAD_COUNTERS);
+}
+
+static inline struct block_facts *facts_of(uint32_t lineage)
+{
+	return (struct block_facts *)((uint8_t *)eng.board + BOARD_BLOCKS + lineage * LINEAGE_STRIDE);
+}
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine's footing: system calls, memory, the lock, and how it gives up. */
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/futex.h>
+#include <linux/mman.h>
+#include <linux/signal.h>
+#include "exact/engine/engine.h"
+
+struct engine eng;
+
+/* The compiler may call these even in freestanding code. */
+void *memcpy(void *to, const void *from, size_t n);
+void *memset(void *to, int c, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+
+void *memcpy(void *to, const void *from, size_t n)
+{
+	void *d = to;
+
+	__asm__ volatile("rep movsb" : "+D"(d), "+S"(from), "+c"(n)::"memory");
+	return to;
+}
+
+void *memset(void *to, int c, size_t n)
+{
+	void *d = to;
+
+	__asm__ volatile("rep stosb" : "+D"(d), "+c"(n) : "a"(c) : "memory");
+	return to;
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const uint8_t *x = a, *y = b;
+
+	for (; n; n--, x++, y++)
+		if (*x != *y)
+			return *x - *y;
+	return 0;
+}
+
+long sys6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+/* Where the engine keeps its own things: far from where the kernel puts a program's. */
+static uint64_t next_place = 0x300000000000ull;
+
+void *reserve_at(uint64_t at, size_t size, int prot)
+{
+	long p = sys(__NR_mmap, at, size, prot,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
+
+	if (p < 0 && p > -4096)
+		return NULL;
+	if ((uint64_t)p != at) { /* a kernel before 4.17 takes it as a hint */
+		sys(__NR_munmap, p, size);
+		return NULL;
+	}
+	sys(__NR_madvise, p, size, MADV_DONTDUMP);
+	return (void *)p;
+}
+
+void *reserve(size_t size)
+{
+	size = (size + 0xfffff) & ~0xfffffull;
+	for (int tries = 0; tries < 64; tries++) {
+		uint64_t at = next_place;
+		void *p = reserve_at(at, size, PROT_READ | PROT_WRITE);
+
+		next_place += size + 0x100000;
+		if (p)
+			return p;
+		next_place += 0x1000000000ull;
+	}
+	refuse("no address space is left for the exact engine (ulimit -v?), bytes wanted", size);
+}
+
+void futex_wait(volatile uint32_t *word, uint32_t value, int ms)
+{
+	struct { long s, ns; } t = { ms / 1000, ms % 1000 * 1000000L };
+
+	sys(__NR_futex, word, FUTEX_WAIT, value, &t);
+}
+
+void futex_wake(volatile uint32_t *word)
+{
+	sys(__NR_futex, word, FUTEX_WAKE, 0x7fffffff);
+}
+
+/* 0 free, 1 held, 2 held and waited for. */
+void lock(void)
+{
+	uint32_t seen = 0;
+
+	if (__atomic_compare_exchange_n(&eng.lock, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(&eng.lock, 2, __ATOMIC_ACQUIRE) != 0)
+		futex_wait(&eng.lock, 2, 1000);
+}
+
+void unlock(void)
+{
+	if (__atomic_exchange_n(&eng.lock, 0, __ATOMIC_RELEASE) == 2)
+		futex_wake(&eng.lock);
+}
+
+static unsigned append(char *to, unsigned at, const char *s)
+{
+	for (; *s && at < REASON_MAX - 1; s++)
+		to[at++] = *s;
+	to[at] = 0;
+	return at;
+}
+
+/* The supervisor reads `reason` once `refused` is set, and prints it. */
+void note_refusal(struct process *p, const char *why, uint64_t at)
+{
+	char hex[20] = " 0x";
+	unsigned n, digits = 1;
+
+	if (!p || p->refused)
+		return;
+	n = append(p->reason, 0, why);
+	if (at) {
+		while (digits < 16 && at >> (4 * digits))
+			digits++;
+		for (unsigned i = 0; i < digits; i++)
+			hex[3 + i] = "0123456789abcdef"[at >> (4 * (digits - 1 - i)) & 15];
+		hex[3 + digits] = 0;
+		append(p->reason, n, hex);
+	}
+	p->refused = 1;
+}
+
+/* The program cannot be counted from here on: end it rather than count it wrong. */
+void refuse(const char *why, uint64_t at)
+{
+	note_refusal(eng.process, why, at);
+	sys(__NR_kill, sys(__NR_getpid), SIGKILL);
+	for (;;)
+		sys(__NR_exit_group, 255);
+}

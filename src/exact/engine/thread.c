@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads and processes: born, counted, ended, and replaced by exec. Each thread has a slot on the
+ * board; a child finds there every register it begins with.
+ */
+#include <asm/unistd.h>
+#include <asm/prctl.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/sched.h>
+#include <linux/stat.h>
+#include "exact/engine/engine.h"
+
+enum { WAIT_MS = 100 };
+
+static void ring(void)
+{
+	__atomic_fetch_add(&eng.board->bell, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&eng.board->bell);
+}
+
+static bool supervisor_gone(void)
+{
+	return eng.board->gone || sys(__NR_kill, eng.board->supervisor, 0) == -ESRCH;
+}
+
+/* Take a free word of an array of states; -1 when there is none. */
+static int take(volatile uint32_t *states, size_t stride, unsigned n, volatile uint32_t *top)
+{
+	for (unsigned i = 0; i < n; i++) {
+		volatile uint32_t *s = (volatile uint32_t *)((volatile uint8_t *)states + i * stride);
+		uint32_t seen = 0, t;
+
+		if (*s || !__atomic_compare_exchange_n(s, &seen, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		for (t = *top; t < i + 1;)
+			if (__atomic_compare_exchange_n(top, &t, i + 1, false, __ATOMIC_ACQ_REL,
+							__ATOMIC_RELAXED))
+				break;
+		return (int)i;
+	}
+	return -1;
+}
+
+/* The supervisor frees what dead processes leave; when nothing is free, wait for it. */
+static int take_or_wait(volatile uint32_t *states, size_t stride, unsigned n, volatile uint32_t *top,
+			const char *what)
+{
+	for (int tries = 0; tries < 100; tries++) {
+		int i = take(states, stride, n, top);
+
+		if (i >= 0)
+			return i;
+		ring();
+		sys(__NR_sched_yield);
+		futex_wait(&eng.board->gone, 0, WAIT_MS);
+		if (supervisor_gone())
+			break;
+	}
+	refuse(what, n);
+}
+
+struct thread *thread_new(struct process *p)
+{
+	int i = take_or_wait(eng.board->thread_states, sizeof(uint32_t), THREADS, &eng.board->threads_top,
+			     "more threads at a time than the exact engine follows:");
+	struct thread *t = thread_at((uint32_t)i);
+
+	*t = (struct thread){
+		.self = t,
+		.stack = (uint64_t)t + STACK_TOP,
+		.dispatch = (uint64_t)engine_dispatch,
+		.miss = (uint64_t)engine_miss,
+		.syscall = (uint64_t)engine_syscall,
+		.tail = (uint64_t)eng.tail,
+		.process = (uint32_t)(p - process_at(0)),
+		.index = (uint32_t)i,
+		.alt_flags = 2, /* SS_DISABLE */
+	};
+	__atomic_fetch_add(&p->threads, 1, __ATOMIC_ACQ_REL);
+	return t;
+}
+
+/* What the thread counted becomes its process's. */
+static void fold(struct thread *t)
+{
+	struct process *p = process_at(t->process);
+	uint32_t top = eng.board->lineage_top[p->lineage];
+	volatile uint64_t *c = counters_of(t);
+	const struct block_facts *facts = facts_of(p->lineage);
+
+	if (eng.mode & COUNT_TOTAL)
+		__atomic_fetch_add(&p->done[EXACT_INSTRUCTIONS], t->count, __ATOMIC_RELAXED);
+	t->count = 0;
+	if (!(eng.mode & COUNT_BLOCKS))
+		return;
+	for (uint32_t i = 0; i < top; i++) {
+		uint64_t n = c[i];
+
+		if (!n)
+			continue;
+		for (int k = 0; k < EXACT_CLASSES; k++)
+			if (facts[i].adds[k] && (k != EXACT_INSTRUCTIONS || !(eng.mode & COUNT_TOTAL)))
+				__atomic_fetch_add(&p->done[k], (int64_t)n * (int8_t)facts[i].adds[k],
+						   __ATOMIC_RELAXED);
+		c[i] = 0;
+	}
+}
+
+/* The thread's own exit; never returns. */
+void end_thread(struct thread *t, long status)
+{
+	struct process *p = process_at(t->process);
+
+	block_signals();
+	fold(t);
+	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0)
+		p->state = PROCESS_ENDED;
+	thread_end(status, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit);
+}
+
+/*
+ * exit_group. A process with one thread leaves its slot and its sums; of others the kernel ends every
+ * thread wherever it is, and the supervisor adds up what they leave.
+ */
+void end_process(struct thread *t, long status)
+{
+	struct process *p = process_at(t->process);
+
+	if (p->threads != 1)
+		return;
+	block_signals();
+	fold(t);
+	p->state = PROCESS_ENDED;
+	thread_end(status, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit_group);
+}
+
+/* ---- clone ---- */
+
+static struct process *process_new(const struct process *parent)
+{
+	struct process *table = process_at(0);
+	int i = take_or_wait(&table->state, sizeof(struct process), PROCESSES, &eng.board->processes_top,
+			     "more processes at a time than the exact engine follows:");
+	struct process *p = &table[i];
+
+	p->parent = (uint32_t)(parent - table);
+	p->lineage = parent->lineage;
+	__atomic_fetch_add(&eng.board->lineage_users[p->lineage], 1, __ATOMIC_ACQ_REL);
+	p->threads = 0;
+	p->refused = 0;
+	p->pid = 0;
+	p->parent_pid = parent->pid;
+	p->foreign = parent->foreign;
+	memcpy(p->name, parent->name, sizeof p->name);
+	p->mode = parent->mode;
+	memset(p->done, 0, sizeof p->done);
+	memcpy(p->actions, parent->actions, sizeof p->actions);
+	return p;
+}
+
+struct clone_wish {
+	uint64_t flags;
+	uint64_t stack; /* 0: the parent's */
+};
+
+static struct clone_wish wish_of(const struct thread *t, long nr)
+{
+	const uint64_t *r = t->regs;
+	uint64_t args[8] = { 0 };
+
+	switch (nr) {
+	case __NR_clone:
+		return (struct clone_wish){ r[RDI], r[RSI] };
+	case __NR_vfork:
+		return (struct clone_wish){ CLONE_VM | CLONE_VFORK, 0 };
+	case __NR_clone3:
+		/* flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls */
+		if (copy_bytes(args, (const void *)r[RDI], sizeof args) < sizeof args)
+			return (struct clone_wish){ 0, 0 };
+		return (struct clone_wish){ args[0], args[5] ? args[5] + args[6] : 0 };
+	default:
+		return (struct clone_wish){ 0, 0 };
+	}
+}
+
+void fork_like(struct thread *t, long nr)
+{
+	uint64_t mask = block_signals();
+
+	if (t->pending) {
+		undo_syscall(t);
+		return;
+	}
+
+	struct clone_wish w = wish_of(t, nr);
+	struct process *p = process_at(t->process);
+	struct thread *n;
+
+	if (!(w.flags & CLONE_THREAD))
+		p = process_new(p);
+	n = thread_new(p);
+	memcpy(n->regs, t->regs, sizeof n->regs);
+	n->regs[RAX] = 0;
+	n->regs[RCX] = t->target;
+	n->regs[R11] = t->flags;
+	if (w.stack)
+		n->regs[RSP] = w.stack;
+	n->flags = t->flags;
+	n->target = t->target;
+	n->user_gs = t->user_gs;
+	n->mask = t->mask;
+	n->resume_mask = mask;
+	n->started = (uint32_t)(w.flags >> 8 & 1); /* CLONE_VM */
+	if (!(w.flags & CLONE_VM) || (w.flags & CLONE_VFORK)) {
+		n->alt_sp = t->alt_sp;
+		n->alt_size = t->alt_size;
+		n->alt_flags = t->alt_flags;
+	}
+	t->child = n;
+	t->resume_mask = mask;
+	t->scratch2 = t->regs[RBX];
+	/* The copy of our memory that a forked child gets is one nobody was changing. */
+	t->after = !(w.flags & CLONE_VM);
+	if (t->after)
+		lock();
+	t->jump = (uint64_t)clone_go;
+}
+
+void clone_done(struct thread *t)
+{
+	t->regs[RBX] = t->scratch2;
+	if (t->after)
+		unlock();
+	if ((long)t->regs[RAX] < 0) {
+		struct thread *n = t->child;
+		struct process *p = process_at(n->process);
+
+		__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL);
+		if (n->process != t->process) {
+			__atomic_sub_fetch(&eng.board->lineage_users[p->lineage], 1, __ATOMIC_ACQ_REL);
+			p->state = PROCESS_FREE;
+		}
+		eng.board->thread_states[n->index] = THREAD_FREE;
+	}
+	set_signal_mask(t->resume_mask);
+	t->edge = 0;
+	dispatch(t);
+}
+
+/* The first thing a new thread does: GS and the stack are its own, signals are blocked. */
+void child_start(struct thread *t)
+{
+	struct process *p = process_at(t->process);
+
+	if (!t->started) { /* its memory is a copy */
+		eng.process = p;
+		eng.lock = 0;
+	}
+	t->tid = (int32_t)sys(__NR_gettid);
+	if (!p->pid)
+		p->pid = (int32_t)sys(__NR_getpid);
+	set_alt_stack(t);
+	set_signal_mask(t->resume_mask);
+	t->edge = 0;
+	dispatch(t);
+}
+
+/* ---- exec ---- */
+
+/* Would the kernel change the program's rights? A program that is watched at exec would not get them. */
+static bool changes_rights(int dir, const char *path, int flags)
+{
+	struct statx st;
+	uint8_t capability[4];
+
+	if (sys(__NR_statx, dir, path, flags & AT_EMPTY_PATH, STATX_MODE | STATX_UID | STATX_GID, &st) < 0)
+		return false;
+	if ((st.stx_mode & S_ISUID) && st.stx_uid != (uint32_t)sys(__NR_geteuid))
+		return true;
+	if ((st.stx_mode & S_ISGID) && (st.stx_mode & 010) && st.stx_gid != (uint32_t)sys(__NR_getegid))
+		return true;
+	return !(flags & AT_EMPTY_PATH) && dir == AT_FDCWD && sys(__NR_geteuid) != 0 &&
+	       sys(__NR_getxattr, path, "security.capability", capability, 0) > 0;
+}
+
+/* Have the supervisor watch this thread's exec; false when it cannot. */
+static bool ask_supervisor(struct thread *t)
+{
+	t->exec = EXEC_ASKED;
+	ring();
+	while (t->exec == EXEC_ASKED) {
+		futex_wait(&t->exec, EXEC_ASKED, WAIT_MS);
+		if (t->exec == EXEC_ASKED && supervisor_gone())
+			break;
+	}
+	return t->exec == EXEC_WATCHED;
+}
+
+void exec_like(struct thread *t, long nr)
+{
+	const uint64_t *r = t->regs;
+	bool at = nr == __NR_execveat;
+	int dir = at ? (int)r[RDI] : AT_FDCWD, flags = at ? (int)r[R8] : 0;
+	const char *path = (const char *)(at ? r[RSI] : r[RDI]);
+	struct process *p = process_at(t->process);
+	uint64_t mask = block_signals();
+	bool watched = false;
+	long ret;
+
+	if (t->pending) {
+		undo_syscall(t);
+		return;
+	}
+	/* A search along PATH fails often: no need to bother the supervisor. */
+	if (!(flags & AT_EMPTY_PATH) && (ret = sys(__NR_faccessat, dir, path, 1)) < 0) {
+		if (ret != -EACCES || sys(__NR_geteuid) == sys(__NR_getuid)) {
+			ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
+			set_signal_mask(mask);
+			finish(t, ret);
+			return;
+		}
+	}
+	if (changes_rights(dir, path, flags))
+		note_refusal(p, "a program that changes its rights (setuid, setgid or file capabilities) ran "
+				"uncounted", 0);
+	else
+		watched = ask_supervisor(t);
+	signals_for_exec(t);
+	if (!watched)
+		set_signal_mask(t->mask);
+	ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
+	if (watched)
+		exec_failed();
+	t->exec = EXEC_NONE;
+	signals_after_exec(t);
+	set_signal_mask(mask);
+	finish(t, ret);
+}
+
+/* ---- the beginning ---- */
+
+struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp);
+
+struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp)
+{
+	struct thread *t;
+
+	eng.board = board;
+	eng.process = p;
+	eng.mode = p->mode;
+	eng.image = p->image;
+	eng.image_size = p->image_size;
+	regions_first(p);
+	cache_first();
+	emit_tail();
+	t = thread_new(p);
+	sys(__NR_arch_prctl, ARCH_SET_GS, t);
+	t->tid = (int32_t)sys(__NR_gettid);
+	t->regs[RSP] = rsp;
+	t->flags = 0x202;
+	t->target = p->entry;
+	signals_first(t);
+	dispatch(t);
+	return t;
+}

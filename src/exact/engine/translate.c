@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the program's code to counted code. A fragment is a run of basic blocks, each falling through
+ * into the next; every block counts itself once, its instructions are copied, and only what depends on
+ * where code stands is rewritten:
+ *
+ *	[entry for indirect branches: is rcx my pc? else on to the next of the bucket]
+ *	block:	insn, insn,
+ *		add gs:[counter], n          where no flag is live; else a sequence with lea
+ *		insn,
+ *		jcc -> block or stub         falls through into the next block
+ */
+#include "exact/engine/engine.h"
+
+enum {
+	BLOCK_INSNS = 48,
+	FRAGMENT_BLOCKS = 12,
+	COUNT_INSN_MAX = 127, /* fits the add's imm8 */
+};
+
+/* A block on its way. */
+struct draft {
+	struct block *b;
+	struct arena *a;
+	uint8_t *p; /* where the next byte goes */
+	struct insn insns[BLOCK_INSNS];
+	uint64_t pcs[BLOCK_INSNS];
+	unsigned n;
+	uint64_t end;   /* the pc behind the last instruction */
+	unsigned counter; /* the block's, when COUNT_BLOCKS */
+	bool rcx_saved;
+};
+
+/* ---- bytes ---- */
+
+static uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
+{
+	const uint8_t *b = bytes;
+
+	while (n--)
+		*p++ = *b++;
+	return p;
+}
+
+#define PUT(p, ...)                                                                               \
+	do {                                                                                      \
+		static const uint8_t put_[] = { __VA_ARGS__ };                                    \
+		(p) = put((p), put_, sizeof put_);                                                \
+	} while (0)
+
+static uint8_t *put32(uint8_t *p, uint32_t v)
+{
+	__builtin_memcpy(p, &v, 4);
+	return p + 4;
+}
+
+static uint8_t *put64(uint8_t *p, uint64_t v)
+{
+	__builtin_memcpy(p, &v, 8);
+	return p + 8;
+}
+
+/* mov r, gs:[disp] and mov gs:[disp], r */
+static uint8_t *gs_mov(uint8_t *p, unsigned opcode, unsigned r, uint32_t disp)
+{
+	*p++ = 0x65;
+	*p++ = (uint8_t)(0x48 | (r >> 3) << 2);
+	*p++ = (uint8_t)opcode;
+	*p++ = (uint8_t)(0x04 | (r & 7) << 3);
+	*p++ = 0x25;
+	return put32(p, disp);
+}
+
+static uint8_t *gs_load(uint8_t *p, unsigned r, uint32_t disp)
+{
+	return gs_mov(p, 0x8b, r, disp);
+}
+
+static uint8_t *gs_store(uint8_t *p, unsigned r, uint32_t disp)
+{
+	return gs_mov(p, 0x89, r, disp);
+}
+
+/* jmp gs:[disp] */
+static uint8_t *gs_jump(uint8_t *p, uint32_t disp)
+{
+	PUT(p, 0x65, 0xff, 0x24, 0x25);
+	return put32(p, disp);
+}
+
+/* lea r, [rip + to]: within reach by the choice of the arena. */
+static uint8_t *lea_rip(uint8_t *p, unsigned r, uint64_t to)
+{
+	int64_t d = (int64_t)(to - (uint64_t)(p + 7));
+
+	if (d != (int32_t)d) {
+		*p++ = (uint8_t)(0x48 | r >> 3);
+		*p++ = (uint8_t)(0xb8 | (r & 7));
+		return put64(p, to);
+	}
+	*p++ = (uint8_t)(0x48 | (r >> 3) << 2);
+	*p++ = 0x8d;
+	*p++ = (uint8_t)(0x05 | (r & 7) << 3);
+	return put32(p, (uint32_t)d);
+}
+
+/* ---- counting ---- */
+
+static uint8_t *count_by_add(uint8_t *p, uint32_t disp, unsigned n)
+{
+	if (n == 1) {
+		PUT(p, 0x65, 0x48, 0xff, 0x04, 0x25);
+		return put32(p, disp);
+	}
+	PUT(p, 0x65, 0x48, 0x83, 0x04, 0x25);
+	p = put32(p, disp);
+	*p++ = (uint8_t)n;
+	return p;
+}
+
+/* With rax or rcx (r), which is lost. */
+static uint8_t *count_by_lea(uint8_t *p, unsigned r, uint32_t disp, unsigned n)
+{
+	p = gs_load(p, r, disp);
+	PUT(p, 0x48, 0x8d);
+	*p++ = (uint8_t)(0x40 | r << 3 | r);
+	*p++ = (uint8_t)n;
+	return gs_store(p, r, disp);
+}
+
+/* Count `n` in the total and 1 in `counter`, by `one` of the two ways above. */
+static uint8_t *count_both(uint8_t *p, bool flags_dead, unsigned r, unsigned n, unsigned counter)
+{
+	uint32_t disp = (uint32_t)THREAD_COUNTERS + counter * 8;
+
+	if (n && (eng.mode & COUNT_TOTAL))
+		p = flags_dead ? count_by_add(p, T_COUNT, n) : count_by_lea(p, r, T_COUNT, n);
+	if (eng.mode & COUNT_BLOCKS)
+		p = flags_dead ? count_by_add(p, disp, 1) : count_by_lea(p, r, disp, 1);
+	return p;
+}
+
+static uint8_t *count_here(uint8_t *p, bool flags_dead, unsigned n, unsigned counter)
+{
+	if (!flags_dead)
+		p = gs_store(p, RAX, T_SCRATCH);
+	p = count_both(p, flags_dead, RAX, n, counter);
+	return flags_dead ? p : gs_load(p, RAX, T_SCRATCH);
+}
+
+/* The number of a new counter on the board. */
+static unsigned new_counter(uint64_t pc)
+{
+	volatile uint32_t *top = &eng.board->lineage_top[eng.process->lineage];
+	uint32_t i;
+
+	if (!(eng.mode & COUNT_BLOCKS))
+		return 0;
+	i = __atomic_fetch_add(top, 1, __ATOMIC_RELAXED);
+	if (i >= COUNTERS_MAX)
+		refuse("the exact engine's block counters are used up", pc);
+	return i;
+}
+
+/* ---- jumps ---- */
+
+uint8_t *emit_stub(uint8_t *cold, uint32_t edge)
+{
+	uint8_t *p = cold - 21;
+
+	PUT(p, 0x65, 0x48, 0xc7, 0x04, 0x25);
+	p = put32(p, T_EDGE);
+	p = put32(p, edge);
+	gs_jump(p, T_DISPATCH);
+	return cold - 21;
+}
+
+static void set_rel32(uint8_t *site, const uint8_t *to)
+{
+	int32_t d = (int32_t)(to - (site + 4));
+
+	/* Another thread may be executing it; it does not cross a cache line. */
+	__atomic_store_n((int32_t *)site, d, __ATOMIC_RELEASE);
+}
+
+/*
+ * jmp or jcc (opcode of 1 or 2 bytes) to the program's `target`: to its block where there is one, else
+ * to a stub that brings the engine here.
+ */
+static uint8_t *jump_to(struct draft *d, uint8_t *p, unsigned condition, uint64_t target)
+{
+	unsigned opcode_len = condition ? 2 : 1;
+	struct block *b = block_find(target);
+	struct edge *e;
+
+	while (((uint64_t)(p + opcode_len) & 63) > 60)
+		*p++ = 0x90;
+	if (condition)
+		*p++ = 0x0f, *p++ = (uint8_t)condition;
+	else
+		*p++ = 0xe9;
+	if (b && !(b->flags & B_CHECKED) && b->code >= d->a->start && b->code < d->a->end) {
+		set_rel32(p, b->code);
+		return p + 4;
+	}
+	e = &eng.edges[eng.n_edges];
+	d->a->cold = emit_stub(d->a->cold, eng.n_edges++);
+	*e = (struct edge){ target, p, d->a->cold };
+	set_rel32(p, d->a->cold);
+	return p + 4;
+}
+
+/* The branch has been taken for the first time: from now on it leads to the block by itself. */
+bool link_edge(struct edge *e, const struct block *b)
+{
+	uint8_t *p = e->stub;
+	int64_t d;
+
+	if (!e->site || (b->flags & (B_CHECKED | B_ONCE)))
+		return false;
+	d = b->code - (e->site + 4);
+	if (d == (int32_t)d) {
+		set_rel32(e->site, b->code);
+		return true;
+	}
+	/* Another arena, out of reach: the stub becomes jmp [rip]; nobody is inside it but us. */
+	PUT(p, 0xff, 0x25);
+	p = put32(p, 0);
+	put64(p, (uint64_t)b->code);
+	return true;
+}
+
+/* The way on from an indirect branch: the target in rcx, rcx itself in T_RCX. Touches no flag. */
+static uint8_t *emit_bucket_jump(uint8_t *p)
+{
+	p = gs_store(p, RAX, T_RAX);
+	PUT(p, 0x0f, 0xb7, 0xc1, /* movzx eax, cx */ 0xff, 0x24, 0xc5 /* jmp [rax * 8 + ...] */);
+	return put32(p, (uint32_t)(uint64_t)eng.buckets);
+}
+
+/* Where a system call goes on: as an indirect branch does. rcx is the target and stays it. */
+void emit_tail(void)
+{
+	struct arena *a = arena_near(eng.process->entry);
+	uint8_t *p = a->cold - 64;
+
+	a->cold = eng.tail = p;
+	p = gs_store(p, RCX, T_RCX);
+	emit_bucket_jump(p);
+}
+
+/*
+ * The entry for indirect branches. They come by the low 16 bits of the target (rcx), so it is compared
+ * here, without flags; a stranger goes on to the next block of the bucket:
+ *
+ *	lea rax, pc;  not rax;  lea rcx, [rcx + rax + 1];  jrcxz mine
+ *	not rax;  lea rcx, [rcx + rax];  jmp [next]
+ * mine: mov rcx, gs:[T_RCX];  mov rax, gs:[T_RAX]
+ */
+static uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p)
+{
+	uint8_t *next;
+
+	a->cold -= 8;
+	a->cold = (uint8_t *)((uint64_t)a->cold & ~7ull);
+	next = a->cold;
+	b->indirect = p;
+	b->next = (uint64_t *)next;
+	p = lea_rip(p, RAX, b->pc);
+	PUT(p, 0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01, 0xe3, 13);
+	PUT(p, 0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x0c, 0x01, 0xff, 0x25);
+	p = put32(p, (uint32_t)(next - (p + 4)));
+	p = gs_load(p, RCX, T_RCX);
+	return gs_load(p, RAX, T_RAX);
+}
+
+/* An entry for a block that exists: out of line. */
+void add_indirect(struct block *b)
+{
+	struct arena *a = arena_near((uint64_t)b->code);
+	uint8_t *p;
+	int64_t d;
+
+	a->cold -= 72;
+	p = a->cold;
+	p = emit_indirect_entry(b, a, p);
+	d = b->code - (p + 5);
+	if (d != (int32_t)d) {
+		PUT(p, 0xff, 0x25);
+		p = put32(p, 0);
+		put64(p, (uint64_t)b->code);
+	} else {
+		*p++ = 0xe9;
+		put32(p, (uint32_t)d);
+	}
+	bucket_add(b);
+}
+
+/* ---- instructions ---- */
+
+/* A plain instruction; its RIP-relative operand still means the same place. */
+static uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc)
+{
+	uint8_t *start = p;
+
+	p = put(p, (const void *)pc, in->len);
+	if (insn_rip_relative(in)) {
+		int32_t old;
+		int64_t d;
+
+		__builtin_memcpy(&old, (const uint8_t *)pc + in->disp_at, 4);
+		d = (int64_t)(pc + in->len + (uint64_t)(int64_t)old) - (int64_t)(uint64_t)p;
+		if (in->prefix & P_67)
+			refuse("a RIP-relative operand of 32 bits at", pc);
+		if (d != (int32_t)d)
+			refuse("a RIP-relative operand out of the exact engine's reach at", pc);
+		put32(start + in->disp_at, (uint32_t)d);
+	}
+	return p;
+}
+
+/* mov rcx, [operand of an indirect jump or call]; the register or memory form. */
+static uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc)
+{
+	const uint8_t *s = (const uint8_t *)pc;
+	uint8_t *start = p;
+	unsigned rest = in->len - in->modrm_at - 1u;
+
+	if (in->prefix & P_FS)
+		*p++ = 0x64;
+	if (in->prefix & P_67)
+		*p++ = 0x67;
+	*p++ = (uint8_t)(0x48 | (in->rex & 3));
+	*p++ = 0x8b;
+	*p++ = (uint8_t)((in->modrm & 0xc7) | RCX << 3);
+	p = put(p, s + in->modrm_at + 1, rest);
+	if (insn_rip_relative(in)) {
+		int32_t old;
+		int64_t d;
+
+		__builtin_memcpy(&old, s + in->disp_at, 4);
+		d = (int64_t)(pc + in->len + (uint64_t)(int64_t)old) - (int64_t)(uint64_t)p;
+		if (d != (int32_t)d)
+			refuse("a RIP-relative operand out of the exact engine's reach at", pc);
+		put32(start + (p - start) - 4, (uint32_t)d);
+	}
+	return p;
+}
+
+/* push the return address, whole, so that it is read back as it was written */
+static uint8_t *push_return(struct draft *d, uint8_t *p, uint64_t address)
+{
+	d->a->cold = (uint8_t *)((uint64_t)(d->a->cold - 8) & ~7ull);
+	put64(d->a->cold, address);
+	PUT(p, 0xff, 0x35);
+	return put32(p, (uint32_t)(d->a->cold - (p + 4)));
+}
+
+/* Save rcx and, where the block is not counted yet, count by it. */
+static uint8_t *save_rcx(struct draft *d, uint8_t *p, bool count, bool reload)
+{
+	p = gs_store(p, RCX, T_RCX);
+	if (count) {
+		p = count_both(p, false, RCX, d->n, d->counter);
+		if (reload)
+			p = gs_load(p, RCX, T_RCX);
+	}
+	return p;
+}
+
+static uint8_t *emit_return(struct draft *d, uint8_t *p, const struct insn *in, bool count)
+{
+	p = save_rcx(d, p, count, false);
+	*p++ = 0x59; /* pop rcx */
+	if (in->imm_size) {
+		PUT(p, 0x48, 0x8d, 0xa4, 0x24); /* lea rsp, [rsp + imm] */
+		p = put32(p, (uint32_t)in->imm & 0xffff);
+	}
+	return emit_bucket_jump(p);
+}
+
+static uint8_t *emit_indirect(struct draft *d, uint8_t *p, const struct insn *in, uint64_t pc, bool count)
+{
+	p = save_rcx(d, p, count, true);
+	p = load_target(p, in, pc);
+	if (in->kind == K_CALL_IND)
+		p = push_return(d, p, pc + in->len);
+	return emit_bucket_jump(p);
+}
+
+static uint8_t *emit_syscall(struct draft *d, uint8_t *p, bool count)
+{
+	p = save_rcx(d, p, count, false);
+	p = lea_rip(p, RCX, d->end);
+	return gs_jump(p, T_SYSCALL);
+}
+
+/* The fall-through of a conditional branch was reached: it was not taken. */
+static uint8_t *count_fall_through(struct draft *d, uint8_t *p)
+{
+	unsigned counter;
+
+	if (!(eng.mode & COUNT_BLOCKS))
+		return p;
+	counter = new_counter(d->end);
+
+	struct block_facts *f = &facts_of(eng.process->lineage)[counter];
+
+	f->pc = d->end;
+	f->adds[EXACT_TAKEN] = 0xff; /* -1 */
+	return count_here(p, !flags_live_at(d->end), 0, counter);
+}
+
+/* loop, jrcxz: only a short form exists, so it jumps over the way on. */
+static uint8_t *emit_loop(struct draft *d, uint8_t *p, const struct insn *in, uint64_t pc)
+{
+	uint8_t *over;
+
+	p = put(p, (const void *)pc, in->len - 1u);
+	over = p++;
+	p = count_fall_through(d, p);
+	p = jump_to(d, p, 0, d->end);
+	*over = (uint8_t)(p - (over + 1));
+	return jump_to(d, p, 0, d->end + (uint64_t)in->imm);
+}
+
+/* ---- blocks ---- */
+
+/* Decode the block; false when its first instruction is none that can be copied. */
+static bool read_block(struct draft *d, uint64_t pc, bool once)
+{
+	bool checked = once || (d->b->flags & B_CHECKED);
+
+	d->n = 0;
+	d->end = pc;
+	while (d->n < BLOCK_INSNS) {
+		struct insn *in = &d->insns[d->n];
+		size_t room = code_room(d->end);
+
+		if (!room || !insn_decode(in, (const uint8_t *)d->end, room))
+			break;
+		if (in->kind == K_XBEGIN || in->kind == K_GS || in->kind == K_REFUSED)
+			break;
+		if ((in->prefix & P_GS) && (in->loads || in->stores) &&
+		    (insn_has_memory(in) || (in->bits & R_STRING) || in->map == 0))
+			break;
+		d->pcs[d->n++] = d->end;
+		d->end += in->len;
+		if (in->kind != K_PLAIN || once || (checked && in->stores))
+			break;
+	}
+	return d->n > 0;
+}
+
+/* Flags that may be read behind the block's end. */
+static unsigned live_behind(const struct draft *d)
+{
+	const struct insn *last = &d->insns[d->n - 1];
+
+	switch (last->kind) {
+	case K_JCC:
+	case K_LOOP:
+		return flags_live_at(d->end) | flags_live_at(d->end + (uint64_t)last->imm);
+	case K_JMP:
+	case K_CALL:
+		return flags_live_at(d->end + (uint64_t)last->imm);
+	case K_PLAIN:
+		return flags_live_at(d->end);
+	default:
+		return F_ALL;
+	}
+}
+
+/* The last instruction before which no flag is live, or -1. `behind` is live behind the block. */
+static int dead_point(const struct draft *d, unsigned behind)
+{
+	unsigned live = behind;
+
+	for (int i = (int)d->n - 1; i >= 0; i--) {
+		live = (live & ~(unsigned)d->insns[i].writes) | d->insns[i].reads;
+		if (!live)
+			return i;
+	}
+	return -1;
+}
+
+static void note_facts(struct draft *d)
+{
+	struct block_facts *f;
+
+	if (!(eng.mode & COUNT_BLOCKS))
+		return;
+	d->counter = d->b->counter = new_counter(d->b->pc);
+	f = &facts_of(eng.process->lineage)[d->counter];
+	f->pc = d->b->pc;
+	for (unsigned i = 0; i < d->n; i++)
+		facts_add(f, &d->insns[i]);
+}
+
+static uint8_t *emit_insn(struct draft *d, uint8_t *p, unsigned i, bool count)
+{
+	const struct insn *in = &d->insns[i];
+
+	switch (in->kind) {
+	case K_PLAIN:
+		return emit_plain(p, in, d->pcs[i]);
+	case K_JCC:
+		/* jcc rel32 from either form: the condition is the opcode's low nibble. */
+		return jump_to(d, p, 0x80 | (in->opcode & 15), d->end + (uint64_t)in->imm);
+	case K_LOOP:
+		return emit_loop(d, p, in, d->pcs[i]);
+	case K_JMP:
+		return jump_to(d, p, 0, d->end + (uint64_t)in->imm);
+	case K_CALL:
+		p = push_return(d, p, d->end);
+		return jump_to(d, p, 0, d->end + (uint64_t)in->imm);
+	case K_JMP_IND:
+	case K_CALL_IND:
+		return emit_indirect(d, p, in, d->pcs[i], count);
+	case K_RET:
+		return emit_return(d, p, in, count);
+	default:
+		return emit_syscall(d, p, count);
+	}
+}
+
+static bool counts_by_rcx(const struct insn *in)
+{
+	return in->kind == K_RET || in->kind == K_JMP_IND || in->kind == K_CALL_IND ||
+	       in->kind == K_SYSCALL;
+}
+
+/* All of a block behind its entry. Leaves d->p behind it, at its fall-through. */
+static void emit_block(struct draft *d)
+{
+	struct block *b = d->b;
+	uint8_t *map = eng.map_pool + b->map;
+	const struct insn *last = &d->insns[d->n - 1];
+	int at = dead_point(d, F_ALL);
+	bool by_rcx = false, dead = true;
+
+	if (at < 0)
+		at = dead_point(d, live_behind(d));
+	if (at < 0) {
+		dead = false;
+		by_rcx = counts_by_rcx(last);
+		at = by_rcx ? (int)d->n - 1 : 0;
+	}
+	b->n = (uint8_t)d->n;
+	b->count_at = (uint8_t)at;
+	b->src_len = (uint16_t)(d->end - b->pc);
+	if (counts_by_rcx(last))
+		b->flags |= B_RCX;
+	note_facts(d);
+	for (unsigned i = 0; i < d->n; i++) {
+		uint8_t *start = d->p;
+
+		if ((int)i == at && !by_rcx)
+			d->p = count_here(d->p, dead, d->n, d->counter);
+		d->p = emit_insn(d, d->p, i, by_rcx && (int)i == at);
+		map[i * MAP_ENTRY] = d->insns[i].len;
+		map[i * MAP_ENTRY + 1] = (uint8_t)(d->p - start);
+		map[i * MAP_ENTRY + 2] = 0;
+	}
+	eng.map_used += d->n * MAP_ENTRY;
+}
+
+static void keep_copy(struct block *b)
+{
+	if (!(b->flags & B_CHECKED))
+		return;
+	b->copy = eng.map_used;
+	put(eng.map_pool + b->copy, (const void *)b->pc, b->src_len);
+	eng.map_used += b->src_len;
+}
+
+/*
+ * The block, from where branches enter it. If it can change it begins with a nop of 5 bytes that one
+ * store turns into a jump (block_kill); the nop belongs to the first instruction.
+ */
+static void emit_head(struct draft *d, bool can_change)
+{
+	uint8_t *first_len = eng.map_pool + d->b->map + 1;
+
+	while (can_change && ((uint64_t)d->p & 7) > 3)
+		*d->p++ = 0x90;
+	d->b->code = d->p;
+	if (can_change)
+		PUT(d->p, 0x0f, 0x1f, 0x44, 0x00, 0x00);
+	emit_block(d);
+	if (can_change)
+		*first_len = (uint8_t)(*first_len + 5);
+}
+
+/*
+ * Translate from `pc`; NULL when the instruction there cannot be copied. With `indirect`, indirect
+ * branches find it. `once`: a single instruction that is executed once, though its memory may be
+ * written to by it.
+ */
+struct block *translate(uint64_t pc, bool indirect, bool once)
+{
+	struct arena *a = arena_near(pc);
+	struct block *first = NULL;
+	struct draft d = { .a = a, .p = a->hot };
+
+	for (unsigned blocks = 0; blocks < FRAGMENT_BLOCKS; blocks++) {
+		const struct region *r = region_of(pc);
+		struct block *b = block_new(pc);
+		const struct insn *last;
+		bool more;
+
+		*b = (struct block){ .pc = pc, .map = b->map, .flags = once ? B_ONCE : 0 };
+		d.b = b;
+		if (!r)
+			break;
+		if (!once && r->writable && watch_code(pc, pc + 1))
+			b->flags |= B_CHECKED;
+		if (blocks && (b->flags & B_CHECKED))
+			break;
+		if (!read_block(&d, pc, once))
+			break;
+		if (!once && r->writable && watch_code(pc, d.end) && !(b->flags & B_CHECKED)) {
+			b->flags |= B_CHECKED;
+			read_block(&d, pc, once);
+		}
+		if (indirect && !first && !(b->flags & (B_CHECKED | B_ONCE)))
+			d.p = emit_indirect_entry(b, a, d.p);
+		emit_head(&d, r->writable && !(b->flags & (B_CHECKED | B_ONCE)));
+		b->code_len = (uint16_t)(d.p - b->code);
+		keep_copy(b);
+		if (!(b->flags & B_ONCE))
+			page_join(b);
+		block_done(b, a);
+		if (b->indirect)
+			bucket_add(b);
+		if (!first)
+			first = b;
+
+		last = &d.insns[d.n - 1];
+		if (last->kind != K_JCC && last->kind != K_PLAIN)
+			return a->hot = d.p, first;
+		if (last->kind == K_JCC)
+			d.p = count_fall_through(&d, d.p);
+		more = last->kind == K_JCC && !(b->flags & (B_CHECKED | B_ONCE)) &&
+		       blocks + 1 < FRAGMENT_BLOCKS && !block_find(d.end);
+		pc = d.end;
+		if (!more) {
+			d.p = jump_to(&d, d.p, 0, pc);
+			return a->hot = d.p, first;
+		}
+		a->hot = d.p;
+	}
+	if (!first)
+		return NULL;
+	/* The next block could not be made: the one before leads there. */
+	a->hot = jump_to(&d, d.p, 0, pc);
+	return first;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* See exact.h: the side of tare. Makes the board, starts the supervisor, reads what it says. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include "exact/supervisor.h"
+
+struct exact {
+	struct board *board;
+	int board_fd, report_fd;
+	pid_t supervisor, command;
+	bool ended;
+	struct exact_end end;
+};
+
+int exact_probe(struct tare_error *err)
+{
+	(void)err;
+	return 0;
+}
+
+static int make_board(struct exact *x, struct tare_error *err)
+{
+	size_t size = (size_t)(exact_image_end - exact_image);
+	int code;
+
+	x->board_fd = memfd_create("tare-exact", MFD_CLOEXEC);
+	if (x->board_fd < 0 || ftruncate(x->board_fd, (off_t)BOARD_SIZE) < 0)
+		goto fail;
+	x->board = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, x->board_fd, 0);
+	if (x->board == MAP_FAILED) {
+		x->board = NULL;
+		goto fail;
+	}
+	madvise(x->board, BOARD_SIZE, MADV_DONTDUMP);
+	memcpy((uint8_t *)x->board + BOARD_IMAGE, exact_image, size);
+	x->board->magic = BOARD_MAGIC;
+	return 0;
+fail:
+	code = errno;
+	tare_fail(err, code, "exact: cannot map %llu GiB of address space for counters: %s",
+		  (unsigned long long)(BOARD_SIZE >> 30), strerror(code));
+	tare_hint(err, "ulimit -v unlimited");
+	return -code;
+}
+
+/* The next report of the supervisor: 1, or 0 when it has not said anything in time. */
+static int hear(struct exact *x, int timeout_ms, struct report *r, struct tare_error *err)
+{
+	struct pollfd p = { .fd = x->report_fd, .events = POLLIN };
+	ssize_t n;
+	int ret;
+
+	do {
+		ret = poll(&p, 1, timeout_ms);
+	} while (ret < 0 && errno == EINTR && timeout_ms < 0);
+	if (ret <= 0)
+		return 0;
+	n = read(x->report_fd, r, sizeof *r);
+	if (n == sizeof *r)
+		return 1;
+	return tare_fail(err, EIO, "exact: the supervisor process %d has died; the command runs on, uncounted",
+			 (int)x->supervisor);
+}
+
+int exact_launch(struct exact **out, char *const argv[], char *const envp[],
+		 const struct exact_options *o, struct tare_error *err)
+{
+	static const struct exact_options defaults;
+	struct exact *x = calloc(1, sizeof *x);
+	struct report r = { 0 };
+	int fds[2] = { -1, -1 }, ret;
+
+	if (!x)
+		return tare_fail_nomem(err);
+	if (!o)
+		o = &defaults;
+	x->report_fd = -1;
+	x->board_fd = -1;
+	ret = make_board(x, err);
+	if (ret < 0)
+		goto out;
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		ret = tare_fail(err, errno, "exact: cannot make a pipe: %s", strerror(errno));
+		goto out;
+	}
+	x->report_fd = fds[0];
+	x->supervisor = fork();
+	if (x->supervisor < 0) {
+		ret = tare_fail(err, errno, "exact: cannot fork: %s", strerror(errno));
+		goto out;
+	}
+	if (x->supervisor == 0) {
+		struct launch l = {
+			.board = x->board,
+			.board_fd = x->board_fd,
+			.report_fd = fds[1],
+			.argv = argv,
+			.envp = envp,
+			.aslr = o->aslr,
+			.mode = o->total_only ? COUNT_TOTAL : COUNT_BLOCKS,
+		};
+
+		close(fds[0]);
+		supervise(&l);
+	}
+	close(fds[1]);
+	fds[1] = -1;
+	ret = hear(x, -1, &r, err);
+	if (ret < 0)
+		goto out;
+	if (r.error) {
+		ret = tare_fail(err, r.error, r.reason[0] ? "exact: %s: %s: %s" : "%s%s: %s",
+				r.reason[0] ? argv[0] : "", r.reason[0] ? r.reason : argv[0],
+				strerror(r.error));
+		goto out;
+	}
+	if (r.reason[0]) {
+		ret = tare_fail(err, ENOTSUP, "exact: %s", r.reason);
+		goto out;
+	}
+	x->command = r.pid;
+	ret = 0;
+out:
+	if (fds[1] >= 0)
+		close(fds[1]);
+	if (ret < 0) {
+		exact_close(x);
+		x = NULL;
+	}
+	*out = x;
+	return ret;
+}
+
+pid_t exact_pid(const struct exact *x)
+{
+	return x->command;
+}
+
+int exact_fd(const struct exact *x)
+{
+	return x->report_fd;
+}
+
+int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct tare_error *err)
+{
+	struct report r;
+	int ret = 1;
+
+	if (!x->ended) {
+		ret = hear(x, timeout_ms, &r, err);
+		if (ret <= 0)
+			return ret;
+		x->ended = true;
+		x->end = (struct exact_end){ .status = r.status, .usage = r.usage };
+	}
+	*end = x->end;
+	return 1;
+}
+
+int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err)
+{
+	struct board *b = x->board;
+	const char *reason;
+	uint32_t changes;
+
+	do {
+		changes = __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST);
+		reason = b->reason[0] ? b->reason : NULL;
+		memcpy(out, b->past_overflow, sizeof b->past_overflow);
+		for (uint32_t i = 0; i < b->n_past; i++)
+			for (int c = 0; c < EXACT_CLASSES; c++)
+				out[c] += board_past(b, i)->counts[c];
+		for (uint32_t i = 0; i < b->processes_top; i++) {
+			struct process *p = board_process(b, i);
+
+			if (p->state == PROCESS_FREE)
+				continue;
+			if (p->refused && !reason)
+				reason = p->reason;
+			for (int c = 0; c < EXACT_CLASSES; c++)
+				out[c] += p->done[c];
+		}
+		for (uint32_t i = 0; i < b->threads_top; i++)
+			if (b->thread_states[i] == THREAD_LIVE)
+				add_thread(b, board_process(b, thread_process(b, i)), i, out);
+	} while ((changes & 1) || changes != __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST));
+	if (reason)
+		return tare_fail(err, ENOTSUP, "exact: %s", reason);
+	return 0;
+}
+
+size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
+{
+	struct board *b = x->board;
+	size_t found = 0;
+
+	for (uint32_t i = 0; i < b->n_past; i++, found++) {
+		const struct past *p = board_past(b, i);
+
+		if (found >= n)
+			continue;
+		out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent };
+		memcpy(out[found].name, p->name, sizeof p->name);
+		memcpy(out[found].counts, p->counts, sizeof p->counts);
+	}
+	for (uint32_t i = 0; i < b->processes_top; i++) {
+		struct process *p = board_process(b, i);
+
+		if (p->state == PROCESS_FREE)
+			continue;
+		if (found < n) {
+			out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent_pid, .live = true };
+			memcpy(out[found].name, p->name, sizeof p->name);
+			memcpy(out[found].counts, p->done, sizeof p->done);
+			for (uint32_t t = 0; t < b->threads_top; t++)
+				if (b->thread_states[t] == THREAD_LIVE && thread_process(b, t) == i)
+					add_thread(b, p, t, out[found].counts);
+		}
+		found++;
+	}
+	return found;
+}
+
+void exact_close(struct exact *x)
+{
+	if (!x)
+		return;
+	if (x->report_fd >= 0)
+		close(x->report_fd);
+	if (x->board)
+		munmap(x->board, BOARD_SIZE);
+	if (x->board_fd >= 0)
+		close(x->board_fd);
+	/* The supervisor ends with the last process it serves; it is reaped if that is now. */
+	if (x->supervisor > 0)
+		waitpid(x->supervisor, NULL, WNOHANG);
+	free(x);
+}

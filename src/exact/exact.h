@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The exact engine: run a command so that every instruction it retires in user mode is counted, exactly,
+ * with all its children. Needs no PMU and no privilege. x86-64 only; elsewhere exact_launch() says so.
+ *
+ *	struct exact *x;
+ *	if (exact_launch(&x, argv, environ, &(struct exact_options){ 0 }, &err) == 0) {
+ *		exact_wait(x, -1, &end, &err);
+ *		exact_counts(x, counts, &err);
+ *	}
+ *	exact_close(x);
+ */
+#ifndef EXACT_EXACT_H
+#define EXACT_EXACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include "base/error.h"
+#include "exact/classes.h"
+
+/* All zero: every class, the layout of memory fixed so that counts repeat. */
+struct exact_options {
+	bool aslr;       /* leave address space layout random, as it runs elsewhere */
+	bool total_only; /* instructions alone: a little faster */
+};
+
+struct exact_end {
+	int status; /* as wait(2) gives it */
+	struct rusage usage; /* of the command and its children; includes translation */
+};
+
+struct exact_process {
+	pid_t pid, parent;
+	char name[24];
+	bool live;
+	int64_t counts[EXACT_CLASSES];
+};
+
+struct exact;
+
+/* As events are named: "instructions", "conditional-branches", ... */
+extern const char *const exact_class_names[EXACT_CLASSES];
+
+/* 0 when commands can be counted here; else why not. */
+int exact_probe(struct tare_error *err);
+
+/*
+ * Start argv[0], found along PATH, with all counting in place before its first instruction. `o` may be
+ * NULL. -ENOENT, -EACCES, ... when it cannot be executed; -ENOTSUP when it cannot be counted.
+ */
+int exact_launch(struct exact **out, char *const argv[], char *const envp[],
+		 const struct exact_options *o, struct tare_error *err);
+
+/* The command's pid. */
+pid_t exact_pid(const struct exact *x);
+
+/* A descriptor that becomes readable when the command has ended, for poll(2). Owned by x. */
+int exact_fd(const struct exact *x);
+
+/* Wait up to timeout_ms (-1: for ever) for the command's end: 1 ended, 0 not yet, or an error. */
+int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct tare_error *err);
+
+/*
+ * The counts so far, of the command and everything it started. In a run with total_only, all but
+ * EXACT_INSTRUCTIONS are 0 and mean nothing. -ENOTSUP with the reason when some part of the program
+ * could not be counted; `out` is then what could.
+ */
+int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err);
+
+/* The same per process, in the order they ended, the live ones last; at most `n`. How many there are. */
+size_t exact_processes(struct exact *x, struct exact_process *out, size_t n);
+
+/* Let go of it; a command that still runs goes on uncounted. NULL is fine. */
+void exact_close(struct exact *x);
+
+#endif

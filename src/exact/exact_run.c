@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exact-run [-t] [-a] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
+ * JSON to FILE (default: stderr). For the tests; exits with the command's status.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/wait.h>
+#include "exact/exact.h"
+
+extern char **environ;
+
+static void write_counts(FILE *f, const int64_t *counts, bool total_only)
+{
+	for (int c = 0; c < (total_only ? 1 : EXACT_CLASSES); c++)
+		fprintf(f, "%s\"%s\":%" PRId64, c ? "," : "", exact_class_names[c], counts[c]);
+}
+
+int main(int argc, char **argv)
+{
+	struct exact_options o = { 0 };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct exact_process *processes;
+	struct exact_end end;
+	struct exact *x;
+	int64_t counts[EXACT_CLASSES];
+	FILE *f = stderr;
+	size_t n;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "+tajo:")) != -1)
+		switch (opt) {
+		case 't': o.total_only = true; break;
+		case 'a': o.aslr = true; break;
+		case 'j': break;
+		case 'o':
+			f = fopen(optarg, "we");
+			if (!f) {
+				perror(optarg);
+				return 125;
+			}
+			break;
+		default: return 125;
+		}
+	if (optind == argc) {
+		fprintf(stderr, "usage: exact-run [-t] [-a] [-o FILE] -- COMMAND [ARG...]\n");
+		return 125;
+	}
+	if (exact_launch(&x, argv + optind, environ, &o, &err) < 0 || exact_wait(x, -1, &end, &err) < 0) {
+		fprintf(stderr, "exact-run: %s\n", err.what);
+		return 125;
+	}
+	fprintf(f, "{");
+	if (exact_counts(x, counts, &err) < 0)
+		fprintf(f, "\"refused\":\"%s\",", err.what);
+	write_counts(f, counts, o.total_only);
+	fprintf(f, ",\"user_s\":%.6f,\"system_s\":%.6f,\"max_rss_kib\":%ld",
+		end.usage.ru_utime.tv_sec + end.usage.ru_utime.tv_usec / 1e6,
+		end.usage.ru_stime.tv_sec + end.usage.ru_stime.tv_usec / 1e6, end.usage.ru_maxrss);
+	n = exact_processes(x, NULL, 0);
+	processes = calloc(n + 1, sizeof *processes);
+	n = exact_processes(x, processes, n);
+	fprintf(f, ",\"processes\":[");
+	for (size_t i = 0; i < n; i++) {
+		fprintf(f, "%s\n{\"pid\":%d,\"parent\":%d,\"name\":\"%s\",", i ? "," : "", (int)processes[i].pid,
+			(int)processes[i].parent, processes[i].name);
+		write_counts(f, processes[i].counts, o.total_only);
+		fprintf(f, "}");
+	}
+	fprintf(f, "]}\n");
+	fclose(f);
+	exact_close(x);
+	if (WIFSIGNALED(end.status)) {
+		signal(WTERMSIG(end.status), SIG_DFL);
+		raise(WTERMSIG(end.status));
+		return 128 + WTERMSIG(end.status);
+	}
+	return WEXITSTATUS(end.status);
+}

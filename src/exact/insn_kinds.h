@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The words in which the decoder's table and its readers speak: kinds, immediates, flags, rows. */
+#ifndef EXACT_INSN_KINDS_H
+#define EXACT_INSN_KINDS_H
+
+#include <stdint.h>
+
+/* What an instruction does to the flow of control; only PLAIN ones are copied as they are. */
+enum insn_kind {
+	K_INVALID, /* no such instruction in the table; the processor may know better */
+	K_PLAIN,
+	K_JCC,     /* jump on flags, relative */
+	K_LOOP,    /* jrcxz, jecxz, loop, loope, loopne */
+	K_JMP,     /* relative */
+	K_JMP_IND, /* through a register or memory */
+	K_CALL,
+	K_CALL_IND,
+	K_RET,
+	K_SYSCALL,
+	K_XBEGIN,
+	K_GS,      /* reads or writes the gs base or selector */
+	K_REFUSED, /* far transfers, int n, sysenter: no program for Linux on x86-64 needs them */
+};
+
+/* Bytes of immediate or displacement-like data after ModRM. */
+enum insn_imm {
+	I_NONE,
+	I_8,
+	I_16,
+	I_24, /* enter: imm16, imm8 */
+	I_Z,  /* 4; 2 with operand size 66 */
+	I_V,  /* as I_Z; 8 with REX.W */
+	I_A,  /* moffs: 8; 4 with address size 67 */
+};
+
+/* The six arithmetic flags, packed. */
+enum {
+	F_CF = 1,
+	F_PF = 2,
+	F_AF = 4,
+	F_ZF = 8,
+	F_SF = 16,
+	F_OF = 32,
+	F_ALL = 63,
+};
+
+/* The widest vector register among the visible operands. */
+enum insn_vec {
+	V_NONE,
+	V_MMX,
+	V_128,
+	V_256,
+	V_512,
+	V_BY_LENGTH, /* VEX.L or EVEX.L'L says */
+	V_BY_HALF,   /* half of that, at least 128: conversions from memory to narrower elements */
+};
+
+enum insn_row_bits {
+	R_MODRM = 1,
+	R_X87 = 2,
+	R_LOCKED = 4, /* xchg with memory: atomic without a prefix */
+	R_STRING = 8, /* rep makes it repeat */
+};
+
+struct insn_row {
+	uint8_t kind, imm;
+	uint8_t reads, writes; /* flags; `writes` only what it always sets to a defined value */
+	uint8_t loads, stores; /* memory operands read and written */
+	uint8_t vec, bits;
+};
+
+#endif

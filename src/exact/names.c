@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the classes are called, wherever they are shown. */
+#include "exact/exact.h"
+
+const char *const exact_class_names[EXACT_CLASSES] = {
+	[EXACT_INSTRUCTIONS] = "instructions",
+	[EXACT_BRANCHES] = "branches",
+	[EXACT_CONDITIONAL] = "conditional-branches",
+	[EXACT_TAKEN] = "taken-branches",
+	[EXACT_CALLS] = "calls",
+	[EXACT_RETURNS] = "returns",
+	[EXACT_INDIRECT] = "indirect-branches",
+	[EXACT_LOADS] = "loads",
+	[EXACT_STORES] = "stores",
+	[EXACT_ATOMICS] = "atomics",
+	[EXACT_REP] = "rep",
+	[EXACT_SYSCALLS] = "syscalls",
+	[EXACT_X87] = "x87",
+	[EXACT_MMX] = "mmx",
+	[EXACT_VEC128] = "vector-128",
+	[EXACT_VEC256] = "vector-256",
+	[EXACT_VEC512] = "vector-512",
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Adding up what stands on the board. */
+#include "exact/supervisor.h"
+#include "exact/thread.h"
+
+uint32_t thread_process(struct board *b, uint32_t i)
+{
+	return ((const struct thread *)board_thread(b, i))->process;
+}
+
+void add_thread(struct board *b, const struct process *p, uint32_t thread, int64_t into[EXACT_CLASSES])
+{
+	uint8_t *slot = board_thread(b, thread);
+	const struct thread *t = (const struct thread *)slot;
+	const volatile uint64_t *counters = (const volatile uint64_t *)(slot + THREAD_COUNTERS);
+	const struct block_facts *facts = board_facts(b, p->lineage);
+	uint32_t top = b->lineage_top[p->lineage];
+
+	if (p->mode & COUNT_TOTAL)
+		into[EXACT_INSTRUCTIONS] += t->count;
+	if (!(p->mode & COUNT_BLOCKS))
+		return;
+	for (uint32_t i = 0; i < top && i < COUNTERS_MAX; i++) {
+		int64_t n = (int64_t)counters[i];
+
+		if (!n)
+			continue;
+		for (int c = 0; c < EXACT_CLASSES; c++)
+			if (c != EXACT_INSTRUCTIONS || !(p->mode & COUNT_TOTAL))
+				into[c] += n * (int8_t)facts[i].adds[c];
+	}
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The supervisor: a process of its own between tare and the counted command, so that tare's signal
+ * handlers and children stay tare's. It starts the command, puts the engine into every program that the
+ * command's processes execute, and adds up what ended processes leave on the board. Between those
+ * moments it sleeps on the board's bell; nothing is traced.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include "exact/supervisor.h"
+#include "exact/thread.h"
+
+enum { WATCHED_MAX = 1024, IDLE_MS = 200 };
+
+struct supervisor {
+	const struct launch *l;
+	struct board *b;
+	pid_t command;
+	bool command_started, command_ended;
+	struct { pid_t tid; uint32_t thread; } watched[WATCHED_MAX]; /* threads about to exec */
+	unsigned n_watched;
+};
+
+static struct board *rung; /* for the SIGCHLD handler */
+
+static void ring(int sig)
+{
+	int saved = errno;
+
+	(void)sig;
+	__atomic_fetch_add(&rung->bell, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &rung->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+	errno = saved;
+}
+
+static void futex_sleep(volatile uint32_t *word, uint32_t value, long ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
+}
+
+static void say(const struct supervisor *s, const struct report *r)
+{
+	ssize_t n = write(s->l->report_fd, r, sizeof *r);
+
+	(void)n; /* tare is gone: the command goes on */
+}
+
+static void note_reason(struct board *b, const char *reason)
+{
+	if (!b->reason[0])
+		snprintf(b->reason, sizeof b->reason, "%s", reason);
+}
+
+/* ---- sums ---- */
+
+static void free_thread(struct supervisor *s, uint32_t i)
+{
+	off_t at = (off_t)(BOARD_THREADS + i * THREAD_STRIDE + THREAD_COUNTERS);
+
+	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, COUNTERS_MAX * 8l);
+	s->b->thread_states[i] = THREAD_FREE;
+}
+
+static void leave_lineage(struct supervisor *s, uint32_t lineage)
+{
+	if (__atomic_sub_fetch(&s->b->lineage_users[lineage], 1, __ATOMIC_ACQ_REL))
+		return;
+	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		  (off_t)(BOARD_BLOCKS + lineage * LINEAGE_STRIDE), (off_t)LINEAGE_STRIDE);
+	s->b->lineage_top[lineage] = 0;
+}
+
+/* A lineage nobody uses; the supervisor alone hands them out. */
+static int64_t new_lineage(struct supervisor *s)
+{
+	for (uint32_t i = 0; i < LINEAGES; i++)
+		if (!s->b->lineage_users[i]) {
+			s->b->lineage_users[i] = 1;
+			s->b->lineage_top[i] = 0;
+			return i;
+		}
+	return -1;
+}
+
+/* The process's threads are no more: their counts become the process's. */
+static void fold_threads(struct supervisor *s, uint32_t process)
+{
+	struct process *p = board_process(s->b, process);
+
+	__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < s->b->threads_top; i++) {
+		const struct thread *t = (const struct thread *)board_thread(s->b, i);
+
+		if (s->b->thread_states[i] != THREAD_LIVE || t->process != process)
+			continue;
+		add_thread(s->b, p, i, p->done);
+		free_thread(s, i);
+	}
+	p->threads = 0;
+	__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
+}
+
+static void collect(struct supervisor *s, uint32_t process)
+{
+	struct process *p = board_process(s->b, process);
+	struct board *b = s->b;
+
+	fold_threads(s, process);
+	if (p->refused)
+		note_reason(b, p->reason);
+	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
+	if (b->n_past < PAST_MAX) {
+		struct past *past = board_past(b, b->n_past);
+
+		past->pid = p->pid;
+		past->parent = p->parent_pid;
+		memcpy(past->name, p->name, sizeof past->name);
+		memcpy(past->counts, p->done, sizeof past->counts);
+		b->n_past++;
+	} else {
+		for (int c = 0; c < EXACT_CLASSES; c++)
+			b->past_overflow[c] += p->done[c];
+	}
+	leave_lineage(s, p->lineage);
+	memset(p->done, 0, sizeof p->done);
+	p->state = PROCESS_FREE;
+	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Has the process ended, reaped or not? */
+static bool is_dead(pid_t pid)
+{
+	char path[64], text[512], *state;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return true;
+	text[n] = 0;
+	state = strrchr(text, ')');
+	return state && (state[2] == 'Z' || state[2] == 'X');
+}
+
+/* Free what processes have left. Returns how many still run. */
+static unsigned sweep(struct supervisor *s, bool look_for_killed)
+{
+	unsigned live = 0;
+
+	for (uint32_t i = 0; i < s->b->processes_top; i++) {
+		struct process *p = board_process(s->b, i);
+
+		if (p->state == PROCESS_FREE)
+			continue;
+		if (p->state == PROCESS_ENDED ||
+		    (look_for_killed && p->pid > 0 && !p->foreign && is_dead(p->pid)))
+			collect(s, i);
+		else
+			live++;
+	}
+	return live;
+}
+
+/* ---- exec ---- */
+
+static void unwatch(struct supervisor *s, unsigned i)
+{
+	s->watched[i] = s->watched[--s->n_watched];
+}
+
+static int watched_index(const struct supervisor *s, pid_t tid)
+{
+	for (unsigned i = 0; i < s->n_watched; i++)
+		if (s->watched[i].tid == tid)
+			return (int)i;
+	return -1;
+}
+
+/* Answer the threads that are about to exec. */
+static void watch_execs(struct supervisor *s)
+{
+	for (uint32_t i = 0; i < s->b->threads_top; i++) {
+		struct thread *t = (struct thread *)board_thread(s->b, i);
+		struct process *p;
+		uint32_t answer = EXEC_WATCHED;
+
+		if (s->b->thread_states[i] != THREAD_LIVE || t->exec != EXEC_ASKED)
+			continue;
+		p = board_process(s->b, t->process);
+		if (p->foreign) {
+			note_reason(s->b, "a program in a pid namespace of its own ran uncounted");
+			answer = EXEC_UNWATCHED;
+		} else if (s->n_watched == WATCHED_MAX ||
+			   ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACEEXEC) < 0) {
+			char reason[REASON_MAX];
+
+			snprintf(reason, sizeof reason, "a program executed by pid %d ran uncounted: cannot "
+				 "trace its start: %s", (int)t->tid, strerror(errno));
+			note_reason(s->b, reason);
+			answer = EXEC_UNWATCHED;
+		} else {
+			s->watched[s->n_watched].tid = t->tid;
+			s->watched[s->n_watched++].thread = i;
+		}
+		t->exec = answer;
+		syscall(SYS_futex, &t->exec, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+}
+
+static void name_process(struct process *p, pid_t tid)
+{
+	char path[64];
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)tid);
+	memset(p->name, 0, sizeof p->name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, p->name, sizeof p->name - 1);
+	if (n > 0 && p->name[n - 1] == '\n')
+		p->name[n - 1] = 0;
+	close(fd);
+}
+
+/* The program has been replaced by a new one, which has not run an instruction yet. */
+static void on_exec(struct supervisor *s, pid_t pid)
+{
+	unsigned long former = (unsigned long)pid;
+	char reason[REASON_MAX] = "";
+	struct process *p = NULL;
+	int64_t lineage = -1;
+	bool first = false;
+	int i, ret;
+
+	ptrace(PTRACE_GETEVENTMSG, pid, 0, &former);
+	i = watched_index(s, (pid_t)former);
+	if (i >= 0) {
+		struct thread *t = (struct thread *)board_thread(s->b, s->watched[i].thread);
+		uint32_t process = t->process;
+
+		p = board_process(s->b, process);
+		p->signal_mask = t->mask;
+		fold_threads(s, process);
+		leave_lineage(s, p->lineage);
+		unwatch(s, (unsigned)i);
+	} else if (pid == s->command && !s->command_started) {
+		p = board_process(s->b, 0);
+		ptrace(PTRACE_GETSIGMASK, pid, 8, &p->signal_mask);
+		p->state = PROCESS_LIVE;
+		p->parent_pid = s->b->supervisor;
+		s->b->processes_top = 1;
+		s->command_started = first = true;
+	} else {
+		ptrace(PTRACE_DETACH, pid, 0, 0);
+		return;
+	}
+	lineage = new_lineage(s);
+	p->lineage = lineage < 0 ? 0 : (uint32_t)lineage;
+	p->pid = pid;
+	p->mode = s->l->mode;
+	for (int k = 0; k < SIGNALS; k++)
+		if (p->actions[k].handler > 1)
+			p->actions[k] = (struct action){ 0 };
+	name_process(p, pid);
+	if (lineage < 0) {
+		snprintf(reason, sizeof reason, "more programs at a time than the exact engine follows");
+		ret = -EAGAIN;
+	} else {
+		ret = inject(s->b, s->l->board_fd, pid, p, reason);
+	}
+	if (ret < 0) {
+		uint64_t mask = p->signal_mask;
+		char full[REASON_MAX];
+
+		snprintf(full, sizeof full, "%s ran uncounted: %.150s", p->name, reason);
+		note_reason(s->b, full);
+		ptrace(PTRACE_SETSIGMASK, pid, 8, &mask);
+		p->state = PROCESS_ENDED;
+		if (first) { /* the command itself: run nothing rather than count nothing */
+			kill(pid, SIGKILL);
+			ret = 0;
+		}
+	}
+	ptrace(PTRACE_DETACH, pid, 0, ret > 0 ? ret : 0);
+	if (first) {
+		struct report r = { .pid = pid };
+
+		snprintf(r.reason, sizeof r.reason, "%s", s->b->reason);
+		say(s, &r);
+	}
+}
+
+static void on_stop(struct supervisor *s, pid_t pid, int status)
+{
+	int event = status >> 16, sig = WSTOPSIG(status), i = watched_index(s, pid);
+
+	if (event == PTRACE_EVENT_EXEC) {
+		on_exec(s, pid);
+	} else if (event == PTRACE_EVENT_STOP) {
+		if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
+			ptrace(PTRACE_LISTEN, pid, 0, 0);
+		else
+			ptrace(PTRACE_CONT, pid, 0, 0);
+	} else if (sig == SIGTRAP && i >= 0) {
+		/* The exec failed, and the engine says so. */
+		unwatch(s, (unsigned)i);
+		ptrace(PTRACE_DETACH, pid, 0, 0);
+	} else {
+		ptrace(PTRACE_CONT, pid, 0, sig);
+	}
+}
+
+static void on_end(struct supervisor *s, pid_t pid, int status, const struct rusage *usage)
+{
+	struct report r = { .ended = 1, .pid = pid, .status = status, .usage = *usage };
+	int i = watched_index(s, pid);
+
+	if (i >= 0)
+		unwatch(s, (unsigned)i);
+	if (pid != s->command)
+		return;
+	sweep(s, true);
+	s->command_ended = true;
+	snprintf(r.reason, sizeof r.reason, "%s", s->b->reason);
+	say(s, &r);
+}
+
+/* ---- the command ---- */
+
+/* The program itself: wait until it is watched, then execute. */
+static void become_command(const struct launch *l, int go_fd, int error_fd)
+{
+	char c;
+	int code;
+
+	if (!l->aslr)
+		personality(ADDR_NO_RANDOMIZE);
+	if (read(go_fd, &c, 1) != 1)
+		_exit(127);
+	close(go_fd);
+	execvpe(l->argv[0], l->argv, l->envp);
+	code = errno;
+	if (write(error_fd, &code, sizeof code) != sizeof code)
+		_exit(126);
+	_exit(127);
+}
+
+static void fail_launch(struct supervisor *s, int code, const char *reason)
+{
+	struct report r = { .error = code };
+
+	snprintf(r.reason, sizeof r.reason, "%s", reason);
+	say(s, &r);
+	_exit(1);
+}
+
+static void start_command(struct supervisor *s, const sigset_t *mask)
+{
+	int go[2], error[2], code;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(error, O_CLOEXEC) < 0)
+		fail_launch(s, errno, "cannot make a pipe");
+	pid = fork();
+	if (pid < 0)
+		fail_launch(s, errno, "cannot fork");
+	if (pid == 0) {
+		close(go[1]);
+		close(error[0]);
+		signal(SIGINT, SIG_DFL);
+		signal(SIGQUIT, SIG_DFL);
+		signal(SIGCHLD, SIG_DFL);
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		become_command(s->l, go[0], error[1]);
+	}
+	close(go[0]);
+	close(error[1]);
+	s->command = pid;
+	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC) < 0) {
+		code = errno;
+		kill(pid, SIGKILL);
+		fail_launch(s, code, "ptrace is not permitted here, and the exact engine needs it for a moment at "
+				     "the start of each program");
+	}
+	if (write(go[1], "", 1) != 1)
+		fail_launch(s, errno, "cannot start the command");
+	close(go[1]);
+	if (read(error[0], &code, sizeof code) == sizeof code)
+		fail_launch(s, code, ""); /* execve's own error */
+	close(error[0]);
+}
+
+static void forget_descriptors(const struct launch *l)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	for (int fd = 3; fd < 1024; fd++)
+		if (fd != l->board_fd && fd != l->report_fd)
+			close(fd);
+	/* A pipe end kept here would keep its reader waiting. */
+	if (l->board_fd < 1024 && l->report_fd < 1024)
+		syscall(SYS_close_range, 1024u, ~0u, 0u);
+}
+
+void supervise(const struct launch *l)
+{
+	struct supervisor s = { .l = l, .b = l->board };
+	struct sigaction sa = { .sa_handler = ring, .sa_flags = SA_RESTART };
+	sigset_t none, mask;
+	unsigned live = 1;
+	time_t swept = 0;
+
+	rung = s.b;
+	s.b->supervisor = getpid();
+	s.b->board_fd = l->board_fd;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigaction(SIGCHLD, &sa, NULL);
+	signal(SIGINT, SIG_IGN); /* they are for the command; its end is ours */
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, &mask);
+	start_command(&s, &mask);
+	forget_descriptors(l);
+
+	while (!s.command_ended || live) {
+		uint32_t bell = s.b->bell;
+		struct rusage usage;
+		time_t now;
+		int status;
+		pid_t pid;
+
+		while ((pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0)
+			if (WIFSTOPPED(status))
+				on_stop(&s, pid, status);
+			else
+				on_end(&s, pid, status, &usage);
+		watch_execs(&s);
+		now = time(NULL);
+		live = sweep(&s, now != swept);
+		swept = now;
+		if (s.b->bell == bell)
+			futex_sleep(&s.b->bell, bell, IDLE_MS);
+	}
+	s.b->gone = 1;
+	_exit(0);
+}

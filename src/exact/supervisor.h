@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Between exact.c (in tare), the supervisor process, and the injection of the engine. */
+#ifndef EXACT_SUPERVISOR_H
+#define EXACT_SUPERVISOR_H
+
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include "exact/board.h"
+#include "exact/exact.h"
+
+/* What the supervisor process says through its pipe: once when the command runs, once when it ended. */
+struct report {
+	int error;     /* errno: the command could not be started */
+	int pid;
+	int ended;
+	int status;
+	struct rusage usage;
+	char reason[REASON_MAX];
+};
+
+struct launch {
+	struct board *board;
+	int board_fd, report_fd;
+	char *const *argv, *const *envp;
+	bool aslr;
+	uint32_t mode;
+};
+
+/* The engine's image, from engine.S. */
+extern const uint8_t exact_image[], exact_image_end[];
+
+static inline struct process *board_process(struct board *b, uint32_t i)
+{
+	return (struct process *)((uint8_t *)b + BOARD_PROCESSES) + i;
+}
+
+static inline uint8_t *board_thread(struct board *b, uint32_t i)
+{
+	return (uint8_t *)b + BOARD_THREADS + i * THREAD_STRIDE;
+}
+
+uint32_t thread_process(struct board *b, uint32_t i); /* whose thread slot i is */
+
+static inline struct block_facts *board_facts(struct board *b, uint32_t lineage)
+{
+	return (struct block_facts *)((uint8_t *)b + BOARD_BLOCKS + lineage * LINEAGE_STRIDE);
+}
+
+static inline struct past *board_past(struct board *b, uint32_t i)
+{
+	return (struct past *)((uint8_t *)b + BOARD_PAST) + i;
+}
+
+/* supervise.c: the supervisor process; never returns. */
+void supervise(const struct launch *l) __attribute__((noreturn));
+
+/* sums.c: what a live thread of process p has counted so far. */
+void add_thread(struct board *b, const struct process *p, uint32_t thread, int64_t into[EXACT_CLASSES]);
+
+/*
+ * inject.c: `tid` stands in its exec stop. Map board and engine into it and point it at the engine, on
+ * behalf of process `p`. 0, or -errno with why in `reason`; then it can still run on uncounted.
+ */
+int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char reason[REASON_MAX]);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* One thread of a counted program, as its slot on the board holds it. */
+#ifndef EXACT_THREAD_H
+#define EXACT_THREAD_H
+
+#include <stddef.h>
+#include "exact/board.h"
+#include "exact/engine/layout.h"
+
+/* How a system call that comes back to the engine (syscall_go_back) is finished. */
+enum { AFTER_NOTHING, AFTER_FAULT };
+
+/* One thread of the program. GS holds its address; it lies on the board. */
+struct thread {
+	volatile int64_t count; /* instructions, when COUNT_TOTAL */
+	struct thread *self;
+	uint64_t rax, rcx; /* displaced around an indirect branch */
+	uint64_t scratch;  /* displaced while counting */
+	uint64_t target;   /* the program's pc on entry to the engine and on leaving it */
+	uint64_t edge;     /* the direct branch it came by; 0: an indirect one */
+	uint64_t jump;     /* translated code for `target` */
+	uint64_t stack, dispatch, miss, syscall, tail;
+	struct thread *child; /* being born */
+	volatile uint32_t pending; /* a signal was put off */
+	uint32_t after;
+
+	uint64_t scratch2;
+	uint64_t regs[16];
+	uint64_t flags;
+	uint64_t user_gs;
+	volatile uint32_t started;
+	volatile uint32_t exec;  /* enum exec_state */
+	int32_t tid;
+	uint32_t process, index;
+	uint64_t frame_mask; /* for delivery: the mask the interrupted program had */
+	uint64_t mask;       /* blocked by the program */
+	uint64_t alt_sp, alt_size;
+	uint32_t alt_flags;
+	uint32_t stepping;   /* a signal waits for the next clean instruction boundary */
+	uint64_t step_mask;
+	uint8_t step_info[128];
+	uint32_t step_signal;
+	uint32_t one_shot;
+	uint64_t resume_mask; /* put in force when a new thread leaves the engine */
+	uint64_t syscall_nr; /* while it may have to be made again */
+};
+
+#define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)
+AT(count, T_COUNT);
+AT(self, T_SELF);
+AT(rax, T_RAX);
+AT(rcx, T_RCX);
+AT(scratch, T_SCRATCH);
+AT(target, T_TARGET);
+AT(edge, T_EDGE);
+AT(jump, T_JUMP);
+AT(stack, T_STACK);
+AT(dispatch, T_DISPATCH);
+AT(miss, T_MISS);
+AT(syscall, T_SYSCALL);
+AT(tail, T_TAIL);
+AT(child, T_CHILD);
+AT(pending, T_PENDING);
+AT(scratch2, T_SCRATCH2);
+AT(regs, T_REGS);
+AT(flags, T_FLAGS);
+AT(user_gs, T_USER_GS);
+AT(started, T_STARTED);
+#undef AT
+
+/* Parts of a thread's slot before its counters. */
+enum {
+	STACK_TOP = 0x10000,     /* the engine's stack, downwards */
+	ALT_STACK = 0x20000,     /* the engine's signal stack, upwards */
+	ALT_STACK_SIZE = 0x20000,
+};
+
+#endif
