@@ -21,7 +21,8 @@ struct scripted_call {
 	bool on_now;               /* started and not stopped, or to start at exec */
 };
 
-/* A test sets these. open: 0 or a negative errno. read: fills the reading; 0 or a negative errno. */
+/* A test sets these. open: 0 or a negative errno. read: fills the reading; 0 or a negative errno.
+ */
 static int (*scripted_open)(const struct scripted_call *call, struct tare_error *err);
 static int (*scripted_read)(const struct scripted_call *call, struct tare_reading *out);
 
@@ -55,7 +56,9 @@ static int scripted_do_open(struct counters **out, const struct encoding *const 
 {
 	struct scripted_group *g = calloc(1, sizeof(*g));
 
-	*g = (struct scripted_group){ .source = &source_scripted, .on = *on, .n = n, .on_now = on->enable_on_exec };
+	*g = (struct scripted_group){
+		.source = &source_scripted, .on = *on, .n = n, .on_now = on->enable_on_exec
+	};
 	for (size_t i = 0; i < n; i++) {
 		struct scripted_call call = { enc[i], *on, i, n, 0, false };
 		int ret = scripted_open ? scripted_open(&call, err) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binding formulas to rows. A formula applies once for each row of its first name; the other names are
- * looked for among rows of the same key that count in the same modes on the same PMU, so that
+ * Binding formulas to rows. A formula applies once for each row of its first name; the other names
+ * are looked for among rows of the same key that count in the same modes on the same PMU, so that
  * instructions:u is never divided by cycles of user and kernel.
  */
 #include <math.h>
@@ -14,22 +14,28 @@
 enum { NAMES_MAX = 64, BY_DURATION = -2 };
 
 const struct metric_row metric_rows[] = {
-	{ "cpus-utilized", "task-clock / duration_time", "CPUs utilized", "CPUs kept busy, on average", 3 },
-	{ "cpus-utilized", "cpu-clock / duration_time", "CPUs utilized", "CPUs kept busy, on average", 3 },
-	{ "ipc", "instructions / cycles", "insn per cycle", "instructions retired per core cycle", 2 },
-	{ "frequency", "cycles / task-clock", "GHz", "core clock while the program ran", 3, .whole_only = true },
+	{ "cpus-utilized", "task-clock / duration_time", "CPUs utilized",
+	  "CPUs kept busy, on average", 3 },
+	{ "cpus-utilized", "cpu-clock / duration_time", "CPUs utilized",
+	  "CPUs kept busy, on average", 3 },
+	{ "ipc", "instructions / cycles", "insn per cycle", "instructions retired per core cycle",
+	  2 },
+	{ "frequency", "cycles / task-clock", "GHz", "core clock while the program ran", 3,
+	  .whole_only = true },
 	{ "frontend-stalls", "stalled-cycles-frontend / cycles * 100", "frontend cycles idle",
 	  "cycles without instructions coming in", 2, .percent = true },
 	{ "backend-stalls", "stalled-cycles-backend / cycles * 100", "backend cycles idle",
 	  "cycles waiting for execution or memory", 2, .percent = true },
-	{ "branch-miss-rate", "branch-misses / branches * 100", "of all branches", "branches predicted wrongly", 2,
-	  .percent = true },
+	{ "branch-miss-rate", "branch-misses / branches * 100", "of all branches",
+	  "branches predicted wrongly", 2, .percent = true },
 	{ "cache-miss-rate", "cache-misses / cache-references * 100", "of all cache refs",
 	  "last-level accesses that missed", 3, .percent = true },
-	{ "l1d-miss-rate", "L1-dcache-load-misses / L1-dcache-loads * 100", "of all L1-dcache accesses",
-	  "loads that missed the first data cache", 2, .percent = true },
-	{ "l1i-miss-rate", "L1-icache-load-misses / L1-icache-loads * 100", "of all L1-icache accesses",
-	  "fetches that missed the first instruction cache", 2, .percent = true },
+	{ "l1d-miss-rate", "L1-dcache-load-misses / L1-dcache-loads * 100",
+	  "of all L1-dcache accesses", "loads that missed the first data cache", 2,
+	  .percent = true },
+	{ "l1i-miss-rate", "L1-icache-load-misses / L1-icache-loads * 100",
+	  "of all L1-icache accesses", "fetches that missed the first instruction cache", 2,
+	  .percent = true },
 	{ "llc-miss-rate", "LLC-load-misses / LLC-loads * 100", "of all LL-cache accesses",
 	  "loads that missed the last cache", 2, .percent = true },
 	{ "dtlb-miss-rate", "dTLB-load-misses / dTLB-loads * 100", "of all dTLB cache accesses",
@@ -43,8 +49,9 @@ const struct metric_row metric_rows[] = {
 	{ 0 },
 };
 
-static const struct metric_row rate_row = { .name = "rate", .unit = "/sec",
-					    .about = "events per second of CPU time", .digits = 3 };
+static const struct metric_row rate_row = {
+	.name = "rate", .unit = "/sec", .about = "events per second of CPU time", .digits = 3
+};
 
 const struct metric_row *metric_find(const char *name)
 {
@@ -61,9 +68,12 @@ const char *metric_event_name(const struct encoding *e, char *room, size_t size)
 	static const struct {
 		const char *alias, *name;
 	} rows[] = {
-		{ "cpu-cycles", "cycles" },	{ "branch-instructions", "branches" },
-		{ "cs", "context-switches" },	{ "faults", "page-faults" },
-		{ "migrations", "cpu-migrations" }, { "idle-cycles-frontend", "stalled-cycles-frontend" },
+		{ "cpu-cycles", "cycles" },
+		{ "branch-instructions", "branches" },
+		{ "cs", "context-switches" },
+		{ "faults", "page-faults" },
+		{ "migrations", "cpu-migrations" },
+		{ "idle-cycles-frontend", "stalled-cycles-frontend" },
 		{ "idle-cycles-backend", "stalled-cycles-backend" },
 	};
 	const char *slash = strchr(e->name, '/'), *from = slash ? slash + 1 : e->name;
@@ -80,8 +90,8 @@ const char *metric_event_name(const struct encoding *e, char *room, size_t size)
 
 static bool is_clock(const char *name)
 {
-	static const char *const clocks[] = { "task-clock", "cpu-clock", "duration_time", "user_time",
-					      "system_time" };
+	static const char *const clocks[] = { "task-clock", "cpu-clock", "duration_time",
+					      "user_time", "system_time" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
 		if (!strcmp(name, clocks[i]))
@@ -91,8 +101,10 @@ static bool is_clock(const char *name)
 
 static bool same_modes(const struct encoding *a, const struct encoding *b)
 {
-	return a->attr.exclude_user == b->attr.exclude_user && a->attr.exclude_kernel == b->attr.exclude_kernel &&
-	       a->attr.exclude_hv == b->attr.exclude_hv && a->attr.exclude_guest == b->attr.exclude_guest &&
+	return a->attr.exclude_user == b->attr.exclude_user &&
+	       a->attr.exclude_kernel == b->attr.exclude_kernel &&
+	       a->attr.exclude_hv == b->attr.exclude_hv &&
+	       a->attr.exclude_guest == b->attr.exclude_guest &&
 	       a->attr.exclude_host == b->attr.exclude_host && !strcmp(a->pmu, b->pmu);
 }
 
@@ -106,11 +118,13 @@ static bool same_key(const struct stat_row *a, const struct stat_row *b)
 /* The row that `name` means beside `anchor` (NULL: any row), or -1, or BY_DURATION. */
 static long bind(const struct stat_table *t, const char *name, const struct stat_row *anchor)
 {
-	bool exact = strpbrk(name, ":/"); /* the user names the modes or the PMU: taken at their word */
+	bool exact =
+	    strpbrk(name, ":/"); /* the user names the modes or the PMU: taken at their word */
 	char room[160];
 
 	for (size_t i = 0; exact && i < t->n; i++)
-		if (!strcmp(t->enc[t->row[i].event].name, name) && (!anchor || same_key(&t->row[i], anchor)))
+		if (!strcmp(t->enc[t->row[i].event].name, name) &&
+		    (!anchor || same_key(&t->row[i], anchor)))
 			return (long)i;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct encoding *e = &t->enc[t->row[i].event];
@@ -129,12 +143,26 @@ static long bind(const struct stat_table *t, const char *name, const struct stat
 struct inputs {
 	long row[NAMES_MAX];
 	size_t n;
+	const struct stat_row *anchor;
 };
 
 enum end { END_VALUE, END_LOW, END_HIGH };
 
-static double worth(const struct stat_table *t, long row, unsigned run, enum end end)
+/* The part of its time that a task spent on the anchor's type of core. */
+static double part_on_core_type(const struct stat_row *anchor, unsigned run)
 {
+	const struct amount *a = &anchor->run[run];
+
+	if (!anchor->of_core_type || !a->enabled_ns || !a->raw)
+		return 1;
+	/* Where the PMU was shared as well, value / raw takes that back out. */
+	return (double)a->running_ns / (double)a->enabled_ns * ((double)a->value / (double)a->raw);
+}
+
+static double worth(const struct stat_table *t, const struct inputs *in, size_t i, unsigned run,
+		    enum end end)
+{
+	long row = in->row[i];
 	char room[160];
 
 	if (row == BY_DURATION)
@@ -144,19 +172,23 @@ static double worth(const struct stat_table *t, long row, unsigned run, enum end
 	const struct amount *a = &t->row[row].run[run];
 	double v = (double)(end == END_LOW ? a->low : end == END_HIGH ? a->high : a->value);
 
-	return is_clock(metric_event_name(e, room, sizeof(room))) || e->scale == 0 ? v : v * e->scale;
+	const char *name = metric_event_name(e, room, sizeof(room));
+
+	if (!strcmp(name, "task-clock") || !strcmp(name, "cpu-clock"))
+		return v * part_on_core_type(in->anchor, run);
+	return is_clock(name) || e->scale == 0 ? v : v * e->scale;
 }
 
 /* One run: the value, and its limits by moving one input at a time (root of the summed squares). */
-static int value_of_run(const struct stat_table *t, const struct formula *f, const struct inputs *in,
-			unsigned run, double out[3])
+static int value_of_run(const struct stat_table *t, const struct formula *f,
+			const struct inputs *in, unsigned run, double out[3])
 {
 	double value[NAMES_MAX], below = 0, above = 0;
 
 	for (size_t i = 0; i < in->n; i++) {
 		if (in->row[i] >= 0 && t->row[in->row[i]].run[run].quality == TARE_UNAVAILABLE)
 			return -ENODATA;
-		value[i] = worth(t, in->row[i], run, END_VALUE);
+		value[i] = worth(t, in, i, run, END_VALUE);
 	}
 	if (formula_eval(f, value, &out[0]) < 0)
 		return -EDOM;
@@ -164,7 +196,7 @@ static int value_of_run(const struct stat_table *t, const struct formula *f, con
 		for (enum end end = END_LOW; end <= END_HIGH; end++) {
 			double kept = value[i], moved;
 
-			value[i] = worth(t, in->row[i], run, end);
+			value[i] = worth(t, in, i, run, end);
 			if (formula_eval(f, value, &moved) == 0) {
 				double d = moved - out[0];
 
@@ -204,8 +236,8 @@ static int value_of(const struct stat_table *t, const struct formula *f, const s
 		m->high = s.median + hypot(s.high - s.median, above / n);
 		m->quality = TARE_EXACT;
 		for (size_t i = 0; i < in->n; i++) {
-			enum tare_quality q = in->row[i] == BY_DURATION ? TARE_COUNTED
-									 : t->row[in->row[i]].quality;
+			enum tare_quality q =
+			    in->row[i] == BY_DURATION ? TARE_COUNTED : t->row[in->row[i]].quality;
 
 			m->quality = q < m->quality ? q : m->quality;
 		}
@@ -226,12 +258,13 @@ static int add(struct stat_metrics *out, struct stat_metric m, struct tare_error
 }
 
 /* Where the formula's names lie beside this anchor; the missing one's name, or NULL. */
-static const char *bind_all(const struct stat_table *t, const struct formula *f, const struct stat_row *anchor,
-			    struct inputs *in)
+static const char *bind_all(const struct stat_table *t, const struct formula *f,
+			    const struct stat_row *anchor, struct inputs *in)
 {
 	in->n = formula_names(f);
 	for (size_t i = 0; i < in->n; i++) {
-		in->row[i] = i == 0 && anchor ? anchor - t->row : bind(t, formula_name(f, i), anchor);
+		in->row[i] =
+		    i == 0 && anchor ? anchor - t->row : bind(t, formula_name(f, i), anchor);
 		if (in->row[i] == -1)
 			return formula_name(f, i);
 	}
@@ -270,6 +303,7 @@ static int apply(const struct stat_table *t, const struct metric_row *row, bool 
 		if (!is_anchor(t, &t->row[i], formula_name(f, 0)))
 			continue;
 		missing_row = i;
+		in.anchor = &t->row[i];
 		missing = bind_all(t, f, &t->row[i], &in);
 		if (missing || (any_unavailable(t, &in) && !asked) ||
 		    (row->whole_only && (e->attr.exclude_kernel || e->attr.exclude_user)))
@@ -281,11 +315,13 @@ static int apply(const struct stat_table *t, const struct metric_row *row, bool 
 		}
 	}
 	if (ret == 0 && asked && !found) {
-		struct stat_metric m = { .row = row, .beside = missing_row, .prefix = "",
-					 .quality = TARE_UNAVAILABLE };
+		struct stat_metric m = {
+			.row = row, .beside = missing_row, .prefix = "", .quality = TARE_UNAVAILABLE
+		};
 
-		snprintf(m.why, sizeof(m.why), missing ? "%s is not among the events counted in the same modes"
-						       : "its events are not among those counted",
+		snprintf(m.why, sizeof(m.why),
+			 missing ? "%s is not among the events counted in the same modes"
+				 : "its events are not among those counted",
 			 missing ? missing : "");
 		ret = add(out, m, err);
 	}
@@ -315,7 +351,7 @@ static int add_rates(const struct stat_table *t, struct stat_metrics *out, struc
 	for (size_t i = 0; ret == 0 && i < t->n; i++) {
 		const struct encoding *e = &t->enc[t->row[i].event];
 		struct stat_metric m = { .row = &rate_row, .beside = i };
-		struct inputs in = { .n = 2 };
+		struct inputs in = { .n = 2, .anchor = &t->row[i] };
 		char room[160];
 		size_t p = 0;
 
@@ -345,8 +381,8 @@ static int add_rates(const struct stat_table *t, struct stat_metrics *out, struc
 	return ret;
 }
 
-int metrics_of(const struct stat_table *t, const struct metric_row *const *asked, struct stat_metrics *out,
-	       struct tare_error *err)
+int metrics_of(const struct stat_table *t, const struct metric_row *const *asked,
+	       struct stat_metrics *out, struct tare_error *err)
 {
 	int ret = 0;
 

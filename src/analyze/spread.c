@@ -88,7 +88,8 @@ int spread_of(const uint64_t *value, size_t n, struct spread *out, bool *outlier
 				.low = sorted[spread_rank(n)],
 				.high = sorted[n - 1 - spread_rank(n)] };
 
-	/* Summed as distances from the least, so that large equal counts keep a spread of exactly 0. */
+	/* Summed as distances from the least, so that large equal counts keep a spread of exactly
+	 * 0. */
 	for (size_t i = 0; i < n; i++)
 		out->mean += (double)(sorted[i] - out->min) / (double)n;
 	for (size_t i = 0; i < n; i++) {

@@ -10,24 +10,26 @@
 
 struct spread {
 	size_t n;
-	uint64_t min, median, max; /* of an even n the median is halfway between the middle two, rounded down */
+	uint64_t min, median,
+	    max; /* of an even n the median is halfway between the middle two, rounded down */
 	double mean;
-	double error_of_mean; /* standard deviation / sqrt(n): what perf stat calls variance, not in percent */
+	double error_of_mean; /* standard deviation / sqrt(n): what perf stat calls variance, not in
+				 percent */
 	double mad;           /* median distance from the median */
 	size_t outliers;
 	/*
-	 * Where the median of many more such runs would lie, with at least 95 %: order statistics of the
-	 * binomial distribution, and from fewer than six runs simply min and max.
-	 * Source: Conover, "Practical Nonparametric Statistics", confidence interval for a quantile.
+	 * Where the median of many more such runs would lie, with at least 95 %: order statistics
+	 * of the binomial distribution, and from fewer than six runs simply min and max. Source:
+	 * Conover, "Practical Nonparametric Statistics", confidence interval for a quantile.
 	 */
 	uint64_t low, high;
 };
 
 /*
- * n >= 1 values. outlier[i] (may be NULL) says which lie oddly far: by Iglewicz and Hoaglin's modified
- * z-score, |value - median| > 3.5 * 1.4826 * MAD, and from five values on. Where more than half are
- * equal (MAD 0), the mean distance from the median serves, with factor 1.2533.
- * Source: Iglewicz and Hoaglin, "How to Detect and Handle Outliers", ASQC 1993, "Modified Z-scores".
+ * n >= 1 values. outlier[i] (may be NULL) says which lie oddly far: by Iglewicz and Hoaglin's
+ * modified z-score, |value - median| > 3.5 * 1.4826 * MAD, and from five values on. Where more than
+ * half are equal (MAD 0), the mean distance from the median serves, with factor 1.2533. Source:
+ * Iglewicz and Hoaglin, "How to Detect and Handle Outliers", ASQC 1993, "Modified Z-scores".
  */
 int spread_of(const uint64_t *value, size_t n, struct spread *out, bool *outlier,
 	      struct tare_error *err);

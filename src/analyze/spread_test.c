@@ -17,7 +17,13 @@ TEST(medians)
 		{ __LINE__, { 2, 1 }, 2, 1, 1, 2, 0 },
 		{ __LINE__, { 3, 1, 2 }, 3, 1, 2, 3, 1 },
 		{ __LINE__, { 4, 1, 3, 8 }, 4, 1, 3, 8, 1 },
-		{ __LINE__, { UINT64_MAX, UINT64_MAX - 2 }, 2, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX, 1 },
+		{ __LINE__,
+		  { UINT64_MAX, UINT64_MAX - 2 },
+		  2,
+		  UINT64_MAX - 2,
+		  UINT64_MAX - 1,
+		  UINT64_MAX,
+		  1 },
 		{ __LINE__, { 0, 0, 0, 0, 5, 0 }, 6, 0, 0, 5, 0 },
 	};
 
@@ -42,7 +48,7 @@ TEST(outliers)
 		unsigned marked; /* bits */
 	} rows[] = {
 		{ __LINE__, { 100, 101, 99, 100, 200 }, 5, 1 << 4 },
-		{ __LINE__, { 100, 101, 99, 200 }, 4, 0 },          /* too few to say */
+		{ __LINE__, { 100, 101, 99, 200 }, 4, 0 }, /* too few to say */
 		{ __LINE__, { 100, 100, 100, 100, 100 }, 5, 0 },
 		/* MAD is 1: more than 3.5 * 1.4826 = 5.19 away */
 		{ __LINE__, { 100, 99, 101, 99, 101, 105 }, 6, 0 },
@@ -74,19 +80,22 @@ TEST(means)
 	CHECK(s.mean == 12, "%f", s.mean);
 	CHECK(fabs(s.error_of_mean - 2 / sqrt(3)) < 1e-12, "%f", s.error_of_mean);
 	spread_of(same, 3, &s, NULL, NULL);
-	CHECK(s.error_of_mean == 0, "equal counts have a spread of exactly 0, not %g", s.error_of_mean);
+	CHECK(s.error_of_mean == 0, "equal counts have a spread of exactly 0, not %g",
+	      s.error_of_mean);
 	CHECK(s.mean == 226412345678.0, "%f", s.mean);
 	spread_of(v, 1, &s, NULL, NULL);
 	CHECK(s.error_of_mean == 0, "one run has none");
 }
 
-/* Table of ranks (from 1) for a 95 % interval of the median, as in Conover's table A3: n = 5 has none. */
+/* Table of ranks (from 1) for a 95 % interval of the median, as in Conover's table A3: n = 5 has
+ * none. */
 TEST(interval_ranks)
 {
 	static const struct {
 		size_t n, rank;
-	} rows[] = { { 1, 0 },  { 2, 0 },  { 5, 0 },  { 6, 0 },   { 8, 0 },    { 9, 1 },     { 11, 1 },
-		     { 12, 2 }, { 15, 3 }, { 20, 5 }, { 50, 17 }, { 100, 39 }, { 1000, 468 }, { 1001, 469 } };
+	} rows[] = { { 1, 0 },   { 2, 0 },    { 5, 0 },      { 6, 0 },     { 8, 0 },
+		     { 9, 1 },   { 11, 1 },   { 12, 2 },     { 15, 3 },    { 20, 5 },
+		     { 50, 17 }, { 100, 39 }, { 1000, 468 }, { 1001, 469 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK_EQ(spread_rank(rows[i].n), rows[i].rank, "n is %zu", rows[i].n);

@@ -130,7 +130,8 @@ static bool is_counted(const struct stat_row *row, size_t n, unsigned event)
 	return false;
 }
 
-static bool has_row(const struct stat_row *row, size_t n, unsigned event, const struct stat_key *key)
+static bool has_row(const struct stat_row *row, size_t n, unsigned event,
+		    const struct stat_key *key)
 {
 	for (size_t i = 0; i < n; i++)
 		if (row[i].event == event && !stat_key_order(&row[i].key, key))
@@ -139,7 +140,8 @@ static bool has_row(const struct stat_row *row, size_t n, unsigned event, const 
 }
 
 /* What could not be opened gets a row as well: one for each key that the other events have. */
-static int add_unavailable(const struct summary *s, struct stat_table *t, size_t n, struct tare_error *err)
+static int add_unavailable(const struct summary *s, struct stat_table *t, size_t n,
+			   struct tare_error *err)
 {
 	const struct stat_key none = { .at = { -1, -1, -1, -1, -1 }, .thread = -1 };
 	size_t keys = 0;
@@ -158,14 +160,16 @@ static int add_unavailable(const struct summary *s, struct stat_table *t, size_t
 		for (size_t i = 0; i < (keys ? n : 1); i++) {
 			const struct stat_key *key = keys ? &more[i].key : &none;
 
-			if (!keys || (more[i].event == more[0].event && !has_row(more, t->n, e, key)))
+			if (!keys ||
+			    (more[i].event == more[0].event && !has_row(more, t->n, e, key)))
 				more[t->n++] = (struct stat_row){ .event = e, .key = *key };
 		}
 	}
 	return 0;
 }
 
-/* `run[i]` holds amounts of the tally's first run[i].n rows; events without any row get one that says why. */
+/* `run[i]` holds amounts of the tally's first run[i].n rows; events without any row get one that
+ * says why. */
 static int build(struct summary *s, struct stat_table *t, const struct run *run, unsigned runs,
 		 struct tare_error *err)
 {
@@ -206,7 +210,8 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 	return ret;
 }
 
-static int spread_times(struct stat_table *t, const struct run *run, unsigned runs, struct tare_error *err)
+static int spread_times(struct stat_table *t, const struct run *run, unsigned runs,
+			struct tare_error *err)
 {
 	const struct {
 		size_t from;
@@ -231,7 +236,8 @@ static int spread_times(struct stat_table *t, const struct run *run, unsigned ru
 
 /* ---- the sink ---- */
 
-static int close_interval(struct summary *s, const struct fact *f, uint64_t counted, struct tare_error *err)
+static int close_interval(struct summary *s, const struct fact *f, uint64_t counted,
+			  struct tare_error *err)
 {
 	struct stat_table t;
 	struct run one = { .wall = f->time_ns - s->interval_began_ns, .counted = counted };
@@ -305,11 +311,14 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 		return 0;
 	case FACT_READING:
 		if (f->reading.event >= s->n_enc)
-			return tare_fail(err, EINVAL, "a reading of event %u, but there are %zu events",
+			return tare_fail(err, EINVAL,
+					 "a reading of event %u, but there are %zu events",
 					 f->reading.event, s->n_enc);
 		return tally_reading(s->tally, &f->reading) < 0 ? tare_fail_nomem(err) : 0;
 	case FACT_INTERVAL:
-		return s->opt.intervals ? close_interval(s, f, f->time_ns - s->interval_began_ns, err) : 0;
+		return s->opt.intervals
+			   ? close_interval(s, f, f->time_ns - s->interval_began_ns, err)
+			   : 0;
 	case FACT_RUN_END:
 		return close_run(s, f, err);
 	case FACT_LOSS:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The summary of a counting session: a sink for its facts. Readings of many places are added up per
- * event and key (everything, a CPU, a core, a thread, ...), runs become a spread. Gives one table per
- * interval, through a function that was handed in, and one for all runs.
+ * event and key (everything, a CPU, a core, a thread, ...), runs become a spread. Gives one table
+ * per interval, through a function that was handed in, and one for all runs.
  */
 #ifndef ANALYZE_SUMMARY_H
 #define ANALYZE_SUMMARY_H
@@ -27,27 +27,29 @@ int stat_key_order(const struct stat_key *a, const struct stat_key *b);
 
 /* One sum: over the places of a key, in one run or interval. */
 struct amount {
-	uint64_t value;              /* the estimate for the whole time */
-	uint64_t raw;                /* what was really counted */
+	uint64_t value; /* the estimate for the whole time */
+	uint64_t raw;   /* what was really counted */
 	uint64_t enabled_ns, running_ns;
-	uint64_t low, high;          /* what `value` may be, for what was not counted; see amount_limits */
+	uint64_t low, high; /* what `value` may be, for what was not counted; see amount_limits */
 	enum tare_quality quality;
 	unsigned places;
 };
 
 struct stat_row {
-	unsigned event;       /* index in the encodings */
+	unsigned event; /* index in the encodings */
 	struct stat_key key;
-	enum tare_quality quality; /* the worst of the runs that have a number; unavailable if none has */
+	enum tare_quality
+	    quality; /* the worst of the runs that have a number; unavailable if none has */
 	char why[256], remedy[200]; /* with unavailable */
-	bool of_core_type;    /* share is the part of the time spent on this type of core, not multiplexing */
-	double share;         /* time counted / time to be counted */
-	unsigned places;      /* how many counters were added up */
+	bool of_core_type;          /* share is the part of the time spent on this type of core, not
+				       multiplexing */
+	double share;               /* time counted / time to be counted */
+	unsigned places;            /* how many counters were added up */
 	uint64_t enabled_ns, running_ns; /* mean over the runs */
-	struct spread spread; /* of the runs that have a number; n is 0 if none has */
-	uint64_t low, high;   /* spread and limits together */
-	struct amount *run;   /* one per run of the table */
-	bool *outlier;        /* one per run */
+	struct spread spread;            /* of the runs that have a number; n is 0 if none has */
+	uint64_t low, high;              /* spread and limits together */
+	struct amount *run;              /* one per run of the table */
+	bool *outlier;                   /* one per run */
 };
 
 struct stat_times {
@@ -65,11 +67,11 @@ struct stat_table {
 	unsigned runs;        /* amounts per row */
 	uint64_t *counted_ns; /* per run: how long counting was on */
 	struct stat_times times;
-	bool has_status;      /* a command ended */
-	int wait_status;      /* of the first run that failed, else 0 */
-	int by_signal;        /* that ended the last run, sent to tare */
+	bool has_status; /* a command ended */
+	int wait_status; /* of the first run that failed, else 0 */
+	int by_signal;   /* that ended the last run, sent to tare */
 	bool timed_out;
-	uint64_t time_ns;     /* of an interval: since the run began */
+	uint64_t time_ns; /* of an interval: since the run began */
 	uint64_t lost;
 };
 
@@ -77,7 +79,7 @@ struct summary_options {
 	enum stat_by by;
 	const struct cpu_place *cpu; /* by index; for BY_CORE and beyond */
 	size_t n_cpu;
-	bool intervals;              /* tables of differences, also the rest at the run's end */
+	bool intervals; /* tables of differences, also the rest at the run's end */
 	/* Given each interval's table; a view. */
 	int (*interval)(void *with, const struct stat_table *t, struct tare_error *err);
 	void *with;
@@ -95,8 +97,9 @@ const struct stat_table *summary_table(struct summary *s, struct tare_error *err
 void summary_free(struct summary *s);
 
 /*
- * Limits of a count that was on the PMU for part of the time: as if, while it was off, events came at
- * between half and twice the rate seen while it was on. An assumption, and stated as one wherever shown.
+ * Limits of a count that was on the PMU for part of the time: as if, while it was off, events came
+ * at between half and twice the rate seen while it was on. An assumption, and stated as one
+ * wherever shown.
  */
 void amount_limits(struct amount *a);
 

@@ -32,10 +32,11 @@ static void run_begins(void)
 static void reading_at(unsigned e, int cpu, uint64_t raw, uint64_t enabled, uint64_t running)
 {
 	struct fact f = { .kind = FACT_READING,
-			  .reading = { .event = e, .place = { .cpu = cpu, .thread = cpu < 0 ? 0 : -1 },
+			  .reading = { .event = e,
+				       .place = { .cpu = cpu, .thread = cpu < 0 ? 0 : -1 },
 				       .value = { raw, enabled, running,
 						  running == enabled ? TARE_COUNTED
-						  : running	     ? TARE_SCALED
+						  : running          ? TARE_SCALED
 								     : TARE_UNAVAILABLE } } };
 
 	if (!running && enabled)
@@ -50,8 +51,12 @@ static void reading(unsigned e, uint64_t raw, uint64_t enabled, uint64_t running
 
 static void run_ends(uint64_t wall)
 {
-	struct fact f = { .kind = FACT_RUN_END, .time_ns = wall,
-			  .end = { .wall_ns = wall, .counted_ns = wall, .user_ns = wall / 2, .has_status = true } };
+	struct fact f = { .kind = FACT_RUN_END,
+			  .time_ns = wall,
+			  .end = { .wall_ns = wall,
+				   .counted_ns = wall,
+				   .user_ns = wall / 2,
+				   .has_status = true } };
 
 	CHECK_EQ(to->put(to, &f, NULL), 0);
 }
@@ -143,8 +148,8 @@ TEST(sums_over_cpus)
 	begin(&(struct summary_options){ 0 });
 	run_begins();
 	reading_at(0, 0, 100, 1000, 1000);
-	reading_at(0, 1, 50, 1000, 500);  /* 100 */
-	reading_at(0, 2, 0, 0, 0);        /* nothing ran there: nothing to count */
+	reading_at(0, 1, 50, 1000, 500); /* 100 */
+	reading_at(0, 2, 0, 0, 0);       /* nothing ran there: nothing to count */
 	run_ends(1000);
 	r = row_of(summary_table(s, NULL), 0, -1);
 	CHECK_EQ(r->spread.median, 200);
@@ -167,7 +172,9 @@ TEST(sums_over_cpus)
 
 TEST(rows_per_cpu_core_and_socket)
 {
-	static const struct cpu_place cpus[] = { { 0, 0, 0, 0, 0 }, { 1, 1, 0, 0, 0 }, { 2, 0, 0, 1, 1 }, { 3, 0, 0, 0, 0 } };
+	static const struct cpu_place cpus[] = {
+		{ 0, 0, 0, 0, 0 }, { 1, 1, 0, 0, 0 }, { 2, 0, 0, 1, 1 }, { 3, 0, 0, 0, 0 }
+	};
 	static const struct {
 		int line;
 		enum stat_by by;
@@ -193,9 +200,11 @@ TEST(rows_per_cpu_core_and_socket)
 			reading_at(0, cpu, v, 10, 10);
 		run_ends(10);
 		t = summary_table(s, NULL);
-		CHECK_EQ(t->n, 2 * rows[i].rows, "also for what is unavailable; row at line %d", rows[i].line);
+		CHECK_EQ(t->n, 2 * rows[i].rows, "also for what is unavailable; row at line %d",
+			 rows[i].line);
 		for (size_t k = 0; k < rows[i].rows; k++)
-			CHECK_EQ(t->row[k].spread.median, rows[i].values[k], "row at line %d", rows[i].line);
+			CHECK_EQ(t->row[k].spread.median, rows[i].values[k], "row at line %d",
+				 rows[i].line);
 		summary_free(s);
 	}
 }
@@ -424,9 +433,37 @@ TEST(modes_are_never_mixed)
 	summary_free(s);
 }
 
+/* 80 % of 10 ms at 25 million cycles: the clock of that core type ran at 3.125 GHz, not 2.5. */
+TEST(clocks_of_core_types)
+{
+	static const uint64_t running[] = { 8000000,
+					    4000000 }; /* also when half of it was shared */
+	struct stat_metrics m;
+
+	strcpy(event("task-clock")->unit, "ns");
+	event("cpu_core/cycles/")->place = PLACE_CORE;
+	event("cpu_atom/cycles/")->place = PLACE_CORE;
+	strcpy(enc[1].pmu, "cpu_core");
+	strcpy(enc[2].pmu, "cpu_atom");
+	enc[2].event = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(running); i++) {
+		begin(&(struct summary_options){ 0 });
+		run_begins();
+		reading(0, 10000000, 10000000, 10000000);
+		reading(1, running[i] * 25 / 8, 10000000, running[i]);
+		reading(2, 1000, 10000000, running[i] / 4);
+		run_ends(10000000);
+		metrics_of(summary_table(s, NULL), NULL, &m, NULL);
+		CHECK(fabs(find(&m, "frequency")->value - 3.125) < 1e-6, "%f",
+		      find(&m, "frequency")->value);
+		metrics_free(&m);
+		summary_free(s);
+	}
+}
+
 /*
- * instructions 1000 in half the time: 2000, from 1500 to 3000; cycles 1000 whole. IPC is 2.0, from 1.5
- * to 3.0. With cycles scaled likewise both limits move: sqrt of the summed squares.
+ * instructions 1000 in half the time: 2000, from 1500 to 3000; cycles 1000 whole. IPC is 2.0,
+ * from 1.5 to 3.0. With cycles scaled likewise both limits move: sqrt of the summed squares.
  */
 TEST(limits_are_propagated)
 {
@@ -442,7 +479,8 @@ TEST(limits_are_propagated)
 	run_ends(20);
 	metrics_of(summary_table(s, NULL), NULL, &m, NULL);
 	ipc = find(&m, "ipc");
-	CHECK(fabs(ipc->value - 2) < 1e-9 && fabs(ipc->low - 1.5) < 1e-9 && fabs(ipc->high - 3) < 1e-9,
+	CHECK(fabs(ipc->value - 2) < 1e-9 && fabs(ipc->low - 1.5) < 1e-9 &&
+		  fabs(ipc->high - 3) < 1e-9,
 	      "%f %f %f", ipc->value, ipc->low, ipc->high);
 	CHECK_EQ(ipc->quality, TARE_SCALED);
 	metrics_free(&m);
@@ -478,7 +516,8 @@ TEST(runs_are_evaluated_one_by_one)
 	}
 	metrics_of(summary_table(s, NULL), NULL, &m, NULL);
 	ipc = find(&m, "ipc");
-	CHECK(ipc->value == 2 && ipc->low == 2 && ipc->high == 2, "%f %f %f", ipc->value, ipc->low, ipc->high);
+	CHECK(ipc->value == 2 && ipc->low == 2 && ipc->high == 2, "%f %f %f", ipc->value, ipc->low,
+	      ipc->high);
 	metrics_free(&m);
 	summary_free(s);
 }
@@ -513,9 +552,13 @@ TEST(names_of_events)
 	static const struct {
 		const char *in, *out;
 	} rows[] = {
-		{ "cycles", "cycles" },	      { "cpu-cycles:u", "cycles" },	{ "cpu_core/instructions/u", "instructions" },
-		{ "cs:uk", "context-switches" }, { "sched:sched_switch", "sched:sched_switch" },
-		{ "cpu/event=0x3c/", "event=0x3c" }, { "faults", "page-faults" },
+		{ "cycles", "cycles" },
+		{ "cpu-cycles:u", "cycles" },
+		{ "cpu_core/instructions/u", "instructions" },
+		{ "cs:uk", "context-switches" },
+		{ "sched:sched_switch", "sched:sched_switch" },
+		{ "cpu/event=0x3c/", "event=0x3c" },
+		{ "faults", "page-faults" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -532,7 +575,9 @@ TEST(the_table_of_metrics_is_sound)
 	CHECK(!metric_find("nonsense"));
 	for (const struct metric_row *r = metric_rows; r->name; r++) {
 		CHECK(r->unit && r->about && r->formula, "%s", r->name);
-		CHECK_EQ(r->percent, strstr(r->formula, "* 100") != NULL && !strstr(r->formula, "* 1000"), "%s", r->name);
+		CHECK_EQ(r->percent,
+			 strstr(r->formula, "* 100") != NULL && !strstr(r->formula, "* 1000"), "%s",
+			 r->name);
 	}
 }
 

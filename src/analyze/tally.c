@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Readings -> sums. A cell holds the latest and the previous reading of one event in one place; a sum is
- * over the cells of one key. Readings of every instant come in the same order, so a cell is found at once.
+ * Readings -> sums. A cell holds the latest and the previous reading of one event in one place; a
+ * sum is over the cells of one key. Readings of every instant come in the same order, so a cell is
+ * found at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +129,8 @@ static struct cell *find_cell(struct tally *t, const struct fact_reading *f)
 	for (size_t i = 0; i < t->cells; i++) {
 		struct cell *c = &t->cell[(t->cursor + i) % t->cells];
 
-		if (c->event == f->event && c->cpu == f->place.cpu && c->thread == f->place.thread) {
+		if (c->event == f->event && c->cpu == f->place.cpu &&
+		    c->thread == f->place.thread) {
 			t->cursor = (size_t)(c - t->cell) + 1;
 			return c;
 		}
@@ -144,10 +146,9 @@ static struct cell *find_cell(struct tally *t, const struct fact_reading *f)
 		row++;
 	if (row == t->rows)
 		t->row[t->rows++] = (struct tally_row){ .event = f->event, .key = key };
-	t->cell[t->cells] = (struct cell){ .event = f->event,
-					   .cpu = f->place.cpu,
-					   .thread = f->place.thread,
-					   .row = row };
+	t->cell[t->cells] = (struct cell){
+		.event = f->event, .cpu = f->place.cpu, .thread = f->place.thread, .row = row
+	};
 	t->cursor = t->cells + 1;
 	return &t->cell[t->cells++];
 }
@@ -199,7 +200,8 @@ void amount_limits(struct amount *a)
 }
 
 struct sum {
-	uint64_t value, raw, enabled, running, never; /* never: enabled time of places that never counted */
+	uint64_t value, raw, enabled, running,
+	    never; /* never: enabled time of places that never counted */
 	enum tare_quality quality;
 	unsigned places;
 };
@@ -212,8 +214,10 @@ static void add_cell(struct sum *sum, const struct cell *c, bool difference, boo
 	if (difference) {
 		if (!level)
 			r.raw -= r.raw < c->before.raw ? r.raw : c->before.raw;
-		r.enabled_ns -= r.enabled_ns < c->before.enabled_ns ? r.enabled_ns : c->before.enabled_ns;
-		r.running_ns -= r.running_ns < c->before.running_ns ? r.running_ns : c->before.running_ns;
+		r.enabled_ns -=
+		    r.enabled_ns < c->before.enabled_ns ? r.enabled_ns : c->before.enabled_ns;
+		r.running_ns -=
+		    r.running_ns < c->before.running_ns ? r.running_ns : c->before.running_ns;
 	}
 	sum->places++;
 	sum->enabled += r.enabled_ns;
@@ -250,8 +254,9 @@ static struct amount amount_of(const struct sum *sum)
 
 /*
  * A task on a hybrid machine is counted by one PMU or the other as it moves. Where the times on all
- * types add up to the whole, nothing was multiplexed: each count is what it is, and its share is time
- * spent on that type. Where they do not, what is missing was multiplexed away on all of them alike.
+ * types add up to the whole, nothing was multiplexed: each count is what it is, and its share is
+ * time spent on that type. Where they do not, what is missing was multiplexed away on all of them
+ * alike.
  */
 static void settle_core_types(struct tally *t, const struct encoding *enc, struct amount *a)
 {
@@ -271,7 +276,8 @@ static void settle_core_types(struct tally *t, const struct encoding *enc, struc
 		}
 		t->row[i].of_core_type = true;
 		a[i].value = a[i].raw;
-		/* The kernel's two clocks are read a little apart: half a percent is no multiplexing. */
+		/* The kernel's two clocks are read a little apart: half a percent is no
+		 * multiplexing. */
 		if (together >= a[i].enabled_ns - a[i].enabled_ns / 200)
 			a[i].quality = TARE_COUNTED;
 		else

@@ -21,7 +21,7 @@ const struct tally_row *tally_rows(const struct tally *t, size_t *n);
 
 void tally_begin(struct tally *t); /* a run: everything counts from 0 */
 int tally_reading(struct tally *t, const struct fact_reading *f); /* 0 or -ENOMEM */
-void tally_next(struct tally *t);  /* an interval: what was read is now the past */
+void tally_next(struct tally *t); /* an interval: what was read is now the past */
 /* One amount per row: since the run began, or (difference) since tally_next. */
 int tally_sums(struct tally *t, const struct encoding *enc, bool difference, struct amount *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare stat: what a command, a process or the whole machine did, in counts. Options become events and a
- * plan; a session states facts to a summary; views show its tables.
+ * tare stat: what a command, a process or the whole machine did, in counts. Options become events
+ * and a plan; a session states facts to a summary; views show its tables.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static const char default_events[] = "task-clock,context-switches,cpu-migrations
 /* Each -d adds a row. */
 static const char *const detail_events[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
-	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-"
+	"misses",
 	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
 };
 
@@ -34,7 +35,7 @@ struct job {
 	char *const *argv; /* the command, or NULL */
 	struct machine *machine;
 	struct encoding_list list;
-	char **cgroup;     /* per encoding */
+	char **cgroup; /* per encoding */
 	int *cgroup_fd;
 	struct cpu_place *cpu;
 	size_t n_cpu;
@@ -59,7 +60,8 @@ static bool is_listed(const struct event_list *l, const char *name)
 }
 
 /* The events of a metric, as one group: parts of one ratio are counted at the same time. */
-static int add_metric_events(struct event_list *l, const struct metric_row *row, struct tare_error *err)
+static int add_metric_events(struct event_list *l, const struct metric_row *row,
+			     struct tare_error *err)
 {
 	struct text group = { 0 };
 	struct formula *f;
@@ -115,7 +117,8 @@ static int choose_cgroups(struct job *j)
 	for (const char *p = names; *p; p++)
 		n += *p == ',';
 	if (n > 1 && n != j->o.events.n) {
-		tare_fail(j->err, EINVAL, "-G: %zu control groups for %zu events", n, j->o.events.n);
+		tare_fail(j->err, EINVAL, "-G: %zu control groups for %zu events", n,
+			  j->o.events.n);
 		tare_hint(j->err, "name one for all events, or one for each");
 		return -EINVAL;
 	}
@@ -147,7 +150,8 @@ static int choose_engine(struct job *j)
 {
 	if (!strcmp(j->o.engine, "exact") && !source_find("exact")) {
 		tare_fail(j->err, ENOSYS, "this build of tare has no exact engine");
-		tare_hint(j->err, "--engine perf counts what the kernel and the PMU can; 'tare doctor' says what that is");
+		tare_hint(j->err, "--engine perf counts what the kernel and the PMU can; 'tare "
+				  "doctor' says what that is");
 		return -ENOSYS;
 	}
 	j->about.engine = launch_plain.engine;
@@ -221,8 +225,9 @@ static void say_opened(const struct counting *c)
 	for (size_t i = 0; i < c->n_enc; i++) {
 		const struct encoding *e = &c->enc[i];
 
-		fprintf(stderr, "tare stat: %s: type %u config %#llx%s%s group %u%s%s\n", e->name, e->attr.type,
-			(unsigned long long)e->attr.config, e->attr.exclude_user ? " exclude_user" : "",
+		fprintf(stderr, "tare stat: %s: type %u config %#llx%s%s group %u%s%s\n", e->name,
+			e->attr.type, (unsigned long long)e->attr.config,
+			e->attr.exclude_user ? " exclude_user" : "",
 			e->attr.exclude_kernel ? " exclude_kernel" : "", e->group,
 			e->unavailable ? ": " : ", opened", e->unavailable ? e->why : "");
 	}
@@ -243,7 +248,8 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 			bad = &c->enc[i];
 	}
 	if (!any && bad) {
-		tare_fail(err, bad->unavailable, "%.100s is unavailable: %.250s", bad->name, bad->why);
+		tare_fail(err, bad->unavailable, "%.100s is unavailable: %.250s", bad->name,
+			  bad->why);
 		tare_hint(err, "%s", bad->remedy);
 		return -bad->unavailable;
 	}
@@ -316,9 +322,11 @@ static int check_whole(struct job *j, const struct stat_table *t)
 
 		if (r->quality != TARE_SCALED && !(r->quality == TARE_UNAVAILABLE && r->enabled_ns))
 			continue;
-		tare_fail(j->err, EBUSY, "%.100s did not fit: it was counted for %.1f %% of the time", name,
+		tare_fail(j->err, EBUSY,
+			  "%.100s did not fit: it was counted for %.1f %% of the time", name,
 			  100 * r->share);
-		tare_hint(j->err, "count fewer events at once, or --split them over several runs; 'tare doctor' tells "
+		tare_hint(j->err, "count fewer events at once, or --split them over several runs; "
+				  "'tare doctor' tells "
 				  "what else holds counters");
 		return -EBUSY;
 	}
@@ -370,12 +378,12 @@ static const char *target_words(struct job *j, struct text *words)
 static int prepare(struct job *j)
 {
 	struct stat_options *o = &j->o;
-	struct summary_options how = { .by = o->by,
-				       .intervals = o->interval_ns > 0,
-				       .interval = show_interval,
-				       .with = j };
+	struct summary_options how = {
+		.by = o->by, .intervals = o->interval_ns > 0, .interval = show_interval, .with = j
+	};
 	struct cpus online = { 0 };
-	int ret = output_open(&j->out, o->output, o->append, o->log_fd >= 0 ? o->log_fd : STDERR_FILENO, j->err);
+	int ret = output_open(&j->out, o->output, o->append,
+			      o->log_fd >= 0 ? o->log_fd : STDERR_FILENO, j->err);
 
 	if (ret < 0)
 		return ret;
@@ -394,14 +402,16 @@ static int prepare(struct job *j)
 	if (ret == 0 && o->by != BY_ALL && o->by != BY_THREAD) {
 		ret = cpus_online(machine_root(j->machine), &online, j->err);
 		if (ret == 0)
-			ret = topology_read(machine_root(j->machine), &online, &j->cpu, &j->n_cpu, j->err);
+			ret = topology_read(machine_root(j->machine), &online, &j->cpu, &j->n_cpu,
+					    j->err);
 		cpus_free(&online);
 	}
 	how.cpu = j->cpu;
 	how.n_cpu = j->n_cpu;
 	if (ret == 0) {
 		j->summary = summary_new(&how, j->err);
-		ret = j->summary ? summary_amend(j->summary, j->list.enc, j->list.n, j->err) : -ENOMEM;
+		ret = j->summary ? summary_amend(j->summary, j->list.enc, j->list.n, j->err)
+				 : -ENOMEM;
 	}
 	return ret < 0 ? ret : begin_file(j);
 }
@@ -427,7 +437,9 @@ static void clean_up(struct job *j)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
-	struct job j = { .self = self, .o = STAT_OPTIONS_INIT, .control = CONTROL_INIT, .err = &err };
+	struct job j = {
+		.self = self, .o = STAT_OPTIONS_INIT, .control = CONTROL_INIT, .err = &err
+	};
 	struct stat_outcome outcome = { 0 };
 	struct text target = { 0 };
 	int status, rest = options_parse(self, argc, argv, &j.o, &status);
@@ -473,7 +485,8 @@ const struct command cmd_stat = {
 	.name = "stat",
 	.about = "count what a command did, and say how sure each number is",
 	.args = "[--] COMMAND [ARG]...",
-	.example = "  tare stat -r 5 -- gcc -O2 -c x.c\n  tare stat -e instructions:u,branch-misses:u -p 1234 -I 1000",
+	.example = "  tare stat -r 5 -- gcc -O2 -c x.c\n  tare stat -e "
+		   "instructions:u,branch-misses:u -p 1234 -I 1000",
 	.topic = TOPIC_HOW_MUCH,
 	.options = stat_option_rows,
 	.run = run,

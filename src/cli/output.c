@@ -12,20 +12,24 @@ enum { WIDTH_OF_A_FILE = 160, WIDTH_LEAST = 40, WIDTH_MOST = 1000 };
 
 int output_open(struct output *o, const char *path, bool append, int fd, struct tare_error *err)
 {
-	*o = (struct output){ .fd = fd, .name = fd == STDERR_FILENO ? "standard error" : "the descriptor" };
+	*o = (struct output){ .fd = fd,
+			      .name = fd == STDERR_FILENO ? "standard error" : "the descriptor" };
 	if (path && !strcmp(path, "-")) {
 		o->fd = STDOUT_FILENO;
 		o->name = "standard output";
 	} else if (path) {
-		o->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
+		o->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
+			     0666);
 		o->name = path;
 		o->own = true;
 		if (o->fd < 0)
-			return tare_fail(err, errno, "cannot write to %.200s: %s", path, strerror(errno));
+			return tare_fail(err, errno, "cannot write to %.200s: %s", path,
+					 strerror(errno));
 		return 0;
 	}
 	if (fcntl(o->fd, F_GETFD) < 0)
-		return tare_fail(err, EBADF, "cannot write results: %s %d is not open", o->name, o->fd);
+		return tare_fail(err, EBADF, "cannot write results: %s %d is not open", o->name,
+				 o->fd);
 	return 0;
 }
 
@@ -35,7 +39,8 @@ int output_put(struct output *o, struct text *t, struct tare_error *err)
 
 	text_free(t);
 	if (ret < 0)
-		return tare_fail(err, -ret, "cannot write results to %.200s: %s", o->name, strerror(-ret));
+		return tare_fail(err, -ret, "cannot write results to %.200s: %s", o->name,
+				 strerror(-ret));
 	return 0;
 }
 
@@ -44,8 +49,10 @@ int output_close(struct output *o, struct tare_error *err)
 	int fd = o->fd;
 
 	o->fd = -1;
-	if (o->own && fd >= 0 && close(fd) < 0 && errno != EINTR) /* where a network file's errors come */
-		return tare_fail(err, errno, "cannot write results to %.200s: %s", o->name, strerror(errno));
+	if (o->own && fd >= 0 && close(fd) < 0 &&
+	    errno != EINTR) /* where a network file's errors come */
+		return tare_fail(err, errno, "cannot write results to %.200s: %s", o->name,
+				 strerror(errno));
 	return 0;
 }
 
@@ -76,7 +83,8 @@ static bool is_utf8(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (is_set(names[i]))
-			return strcasestr(getenv(names[i]), "utf-8") || strcasestr(getenv(names[i]), "utf8");
+			return strcasestr(getenv(names[i]), "utf-8") ||
+			       strcasestr(getenv(names[i]), "utf8");
 	return false;
 }
 
@@ -84,7 +92,9 @@ struct style output_style(const struct output *o, enum when colour)
 {
 	bool terminal = isatty(o->fd);
 	const char *columns = getenv("COLUMNS");
-	struct style s = { .colour = wants_colour(terminal, colour), .utf8 = is_utf8(), .width = WIDTH_OF_A_FILE };
+	struct style s = { .colour = wants_colour(terminal, colour),
+			   .utf8 = is_utf8(),
+			   .width = WIDTH_OF_A_FILE };
 	struct winsize size;
 
 	if (terminal && ioctl(o->fd, TIOCGWINSZ, &size) == 0 && size.ws_col)

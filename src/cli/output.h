@@ -20,7 +20,8 @@ int output_close(struct output *o, struct tare_error *err);
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 
-/* By NO_COLOR, CLICOLOR_FORCE, TERM, COLUMNS and the locale's character set; see tare(1), ENVIRONMENT. */
+/* By NO_COLOR, CLICOLOR_FORCE, TERM, COLUMNS and the locale's character set; see tare(1),
+ * ENVIRONMENT. */
 struct style output_style(const struct output *o, enum when colour);
 
 #endif

@@ -85,7 +85,8 @@ static int set_metric(void *to, const char *arg, struct tare_error *err)
 	if (!arg[n])
 		return set_metrics(to, arg, err);
 	if (!n || o->n_own == ASKED_MAX)
-		return tare_fail(err, EINVAL, n ? "more than %d metrics" : "the metric has no name", ASKED_MAX);
+		return tare_fail(err, EINVAL, n ? "more than %d metrics" : "the metric has no name",
+				 ASKED_MAX);
 
 	int ret = formula_parse(arg + n + 1, &f, err);
 
@@ -153,7 +154,8 @@ static int set_interval(void *to, const char *arg, struct tare_error *err)
 	int ret = num_parse_ns(arg, 1000000, &o->interval_ns, err);
 
 	if (ret == 0 && o->interval_ns < INTERVAL_LEAST_NS)
-		return tare_fail(err, ERANGE, "an interval of less than 1 ms measures its own printing");
+		return tare_fail(err, ERANGE,
+				 "an interval of less than 1 ms measures its own printing");
 	return ret;
 }
 
@@ -232,7 +234,8 @@ static int set_engine(void *to, const char *arg, struct tare_error *err)
 	struct stat_options *o = to;
 
 	if (strcmp(arg, "auto") && strcmp(arg, "perf") && strcmp(arg, "exact"))
-		return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
+		return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact",
+				 arg);
 	o->engine = arg;
 	return 0;
 }
@@ -257,19 +260,19 @@ static int set_root(void *to, const char *arg, struct tare_error *err)
 }
 
 /* The plain ones: a word kept, a flag set. */
-#define KEEP(name, member)                                                                                \
-	static int name(void *to, const char *arg, struct tare_error *err)                                \
-	{                                                                                                 \
-		((struct stat_options *)to)->member = arg;                                                \
-		return *arg ? 0 : tare_fail(err, EINVAL, "a value is wanted");                            \
+#define KEEP(name, member)                                                                         \
+	static int name(void *to, const char *arg, struct tare_error *err)                         \
+	{                                                                                          \
+		((struct stat_options *)to)->member = arg;                                         \
+		return *arg ? 0 : tare_fail(err, EINVAL, "a value is wanted");                     \
 	}
-#define FLAG(name, member, value)                                                                         \
-	static int name(void *to, const char *arg, struct tare_error *err)                                \
-	{                                                                                                 \
-		(void)arg;                                                                                \
-		(void)err;                                                                                \
-		((struct stat_options *)to)->member = (value);                                            \
-		return 0;                                                                                 \
+#define FLAG(name, member, value)                                                                  \
+	static int name(void *to, const char *arg, struct tare_error *err)                         \
+	{                                                                                          \
+		(void)arg;                                                                         \
+		(void)err;                                                                         \
+		((struct stat_options *)to)->member = (value);                                     \
+		return 0;                                                                          \
 	}
 
 KEEP(set_pids, pids)
@@ -297,8 +300,10 @@ FLAG(set_detail, detail, ((struct stat_options *)to)->detail + 1)
 FLAG(set_verbose, verbose, ((struct stat_options *)to)->verbose + 1)
 
 const struct option_row stat_option_rows[] = {
-	{ 'e', "event", "EVENTS", "what to count, as perf writes it: cycles:u,{a,b},r1a8", set_event },
-	{ 'M', "metrics", "NAMES", "metrics by name (ipc, branch-miss-rate, ...) with their events", set_metrics },
+	{ 'e', "event", "EVENTS", "what to count, as perf writes it: cycles:u,{a,b},r1a8",
+	  set_event },
+	{ 'M', "metrics", "NAMES", "metrics by name (ipc, branch-miss-rate, ...) with their events",
+	  set_metrics },
 	{ 0, "metric", "NAME=FORMULA", "a metric of your own, with its events", set_metric },
 	{ 'd', "detailed", NULL, "more of the default events; up to -d -d -d", set_detail },
 	{ 'r', "repeat", "N", "N runs: median, spread, outliers (0: until Ctrl-C)", set_runs },
@@ -310,7 +315,8 @@ const struct option_row stat_option_rows[] = {
 	{ 'i', "no-inherit", NULL, "leave children and new threads out", set_no_inherit },
 	{ 'A', "no-aggr", NULL, "with -a or -C: a row per CPU", set_no_aggr },
 	{ 0, "per-thread", NULL, "with -p or -t: a row per thread", set_per_thread },
-	{ 0, "per-core", NULL, "with -a: a row per core; so --per-die, --per-socket, --per-node", set_per_core },
+	{ 0, "per-core", NULL, "with -a: a row per core; so --per-die, --per-socket, --per-node",
+	  set_per_core },
 	{ 0, "per-die", NULL, NULL, set_per_die },
 	{ 0, "per-socket", NULL, NULL, set_per_socket },
 	{ 0, "per-node", NULL, NULL, set_per_node },
@@ -319,14 +325,18 @@ const struct option_row stat_option_rows[] = {
 	{ 'D', "delay", "MS", "begin to count after MS; -1: when --control says so", set_delay },
 	{ 0, "control", "fd:|fifo:", "IN[,ACK]: obey enable, disable, ping, stop", set_control },
 	{ 0, "timeout", "MS", "end after MS", set_timeout },
-	{ 0, "no-multiplex", NULL, "full counts or none: fail, naming what did not fit", set_no_multiplex },
-	{ 0, "split", NULL, "events that do not fit at once are counted in further rounds", set_split },
+	{ 0, "no-multiplex", NULL, "full counts or none: fail, naming what did not fit",
+	  set_no_multiplex },
+	{ 0, "split", NULL, "events that do not fit at once are counted in further rounds",
+	  set_split },
 	{ 0, "engine", "ENGINE", "auto, perf, exact: what gives user-mode counts", set_engine },
 	{ 'n', "null", NULL, "count nothing: times only", set_null },
-	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it", set_output },
+	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
+	  set_output },
 	{ 0, "append", NULL, NULL, set_append },
 	{ 0, "log-fd", "FD", NULL, set_log_fd },
-	{ 0, "format", "FORMAT", "text, json (schema tare/stat/1) or csv (with a header)", set_format },
+	{ 0, "format", "FORMAT", "text, json (schema tare/stat/1) or csv (with a header)",
+	  set_format },
 	{ 'x', "field-separator", "SEP", "perf stat's fields, separated by SEP", set_separator },
 	{ 'j', "json-output", NULL, "perf stat's JSON lines", set_json },
 	{ 'B', "big-num", NULL, NULL, set_thousands },
@@ -344,31 +354,39 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 	bool tasks = o->pids || o->tids, wide = o->all_cpus || o->cpus.n;
 
 	if (!has_command && !tasks && !wide) {
-		tare_fail(err, EINVAL, "nothing to count: no command, process, thread or CPU is named");
+		tare_fail(err, EINVAL,
+			  "nothing to count: no command, process, thread or CPU is named");
 		tare_hint(err, "tare stat -- COMMAND, or -p PID, -t TID, -a");
 		return -EINVAL;
 	}
 	if (o->pids && o->tids)
 		return tare_fail(err, EINVAL, "-p and -t: choose one");
 	if (tasks && o->all_cpus)
-		return tare_fail(err, EINVAL, "-a counts everything: it leaves no room for -p or -t");
+		return tare_fail(err, EINVAL,
+				 "-a counts everything: it leaves no room for -p or -t");
 	if (o->by == BY_THREAD && !tasks) {
-		tare_fail(err, EINVAL, "--per-thread needs -p or -t: a command's threads are not known before they start");
+		tare_fail(err, EINVAL,
+			  "--per-thread needs -p or -t: a command's threads are not known before "
+			  "they start");
 		tare_hint(err, "start the command, then tare stat --per-thread -p PID");
 		return -EINVAL;
 	}
 	if (o->by != BY_ALL && o->by != BY_THREAD && !wide)
 		return tare_fail(err, EINVAL, "rows per CPU, core or socket need -a or -C");
 	if (o->cgroups && !wide)
-		return tare_fail(err, EINVAL, "-G needs -a or -C: control groups are counted per CPU");
+		return tare_fail(err, EINVAL,
+				 "-G needs -a or -C: control groups are counted per CPU");
 	if (o->runs != 1 && !has_command)
 		return tare_fail(err, EINVAL, "-r repeats a command, and there is none");
 	if (o->split && (!has_command || o->interval_ns || tasks))
-		return tare_fail(err, EINVAL, "--split repeats a command: not with -I, -p, -t or without command");
+		return tare_fail(
+		    err, EINVAL,
+		    "--split repeats a command: not with -I, -p, -t or without command");
 	if (o->intervals && !o->interval_ns)
 		return tare_fail(err, EINVAL, "--interval-count needs -I");
 	if (o->start_disabled && !o->control) {
-		tare_fail(err, EINVAL, "-D -1 begins when --control says so, and there is no --control");
+		tare_fail(err, EINVAL,
+			  "-D -1 begins when --control says so, and there is no --control");
 		tare_hint(err, "add --control fifo:PATH (mkfifo PATH), and write 'enable' there");
 		return -EINVAL;
 	}

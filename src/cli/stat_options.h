@@ -14,9 +14,9 @@ enum { ASKED_MAX = 32, EVENT_FILES_MAX = 16, RUNS_MAX = 1000000 };
 
 struct stat_options {
 	struct event_list events;
-	const char *event_text;      /* the argument of -e, if there was just one */
+	const char *event_text; /* the argument of -e, if there was just one */
 	bool events_given, null_run;
-	unsigned detail;             /* how many -d */
+	unsigned detail;                  /* how many -d */
 	struct metric_row own[ASKED_MAX]; /* --metric name=formula; name and formula are owned */
 	const struct metric_row *asked[ASKED_MAX + 1];
 	size_t n_asked, n_own;
@@ -28,7 +28,7 @@ struct stat_options {
 	struct cpus cpus;
 	enum stat_by by;
 
-	unsigned runs;               /* 0: for ever */
+	unsigned runs; /* 0: for ever */
 	uint64_t interval_ns, timeout_ns, delay_ns;
 	unsigned intervals;
 	bool start_disabled, no_multiplex, split;
@@ -40,12 +40,15 @@ struct stat_options {
 	const char *output;
 	bool append, no_thousands, metrics_only;
 	unsigned verbose;
-	int log_fd;                  /* -1: stderr */
+	int log_fd; /* -1: stderr */
 	enum when colour;
 	const char *root;
 };
 
-#define STAT_OPTIONS_INIT { .runs = 1, .log_fd = -1, .engine = "auto" }
+#define STAT_OPTIONS_INIT                                                                          \
+	{                                                                                          \
+		.runs = 1, .log_fd = -1, .engine = "auto"                                          \
+	}
 
 extern const struct option_row stat_option_rows[];
 /* Combinations that make no sense, said in one line. `has_command`: words follow the options. */

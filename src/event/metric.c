@@ -54,10 +54,12 @@ static int step(struct parser *ps, enum op op, double number, size_t name)
 
 static bool in_name(const char *p)
 {
-	return isalnum((unsigned char)*p) || *p == '_' || *p == '.' || *p == ':' || *p == '@' || *p == '#';
+	return isalnum((unsigned char)*p) || *p == '_' || *p == '.' || *p == ':' || *p == '@' ||
+	       *p == '#';
 }
 
-/* cpu@event\=0x3c@u: perf writes @ for the slashes, and a backslash before what would end a name. */
+/* cpu@event\=0x3c@u: perf writes @ for the slashes, and a backslash before what would end a name.
+ */
 static int name(struct parser *ps)
 {
 	struct formula *f = ps->f;
@@ -148,7 +150,8 @@ static int value(struct parser *ps)
 	}
 	if (isalpha((unsigned char)*ps->p) || *ps->p == '_' || *ps->p == '#')
 		return name(ps);
-	return fail(ps, *ps->p ? "a number, a name or '(' is expected here" : "the formula ends too early");
+	return fail(ps, *ps->p ? "a number, a name or '(' is expected here"
+			       : "the formula ends too early");
 }
 
 static int product(struct parser *ps)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Formulas over counts: "branch-misses / branches * 100". Pure: the caller says what a name is worth.
- * A '-' between letters or digits belongs to a name; subtraction has a space on both sides.
+ * Formulas over counts: "branch-misses / branches * 100". Pure: the caller says what a name is
+ * worth. A '-' between letters or digits belongs to a name; subtraction has a space on both sides.
  */
 #ifndef EVENT_METRIC_H
 #define EVENT_METRIC_H
@@ -12,9 +12,9 @@
 struct formula;
 
 /*
- * Numbers, names, + - * /, parentheses, min(a, b), max(a, b), d_ratio(a, b) (0 where b is 0). A name is
- * an event as written (instructions:u, cpu_core@instructions@ for pmu/.../, \- as in perf's metrics).
- * On failure err->at is the byte. At most 4 KiB of text.
+ * Numbers, names, + - * /, parentheses, min(a, b), max(a, b), d_ratio(a, b) (0 where b is 0). A
+ * name is an event as written (instructions:u, cpu_core@instructions@ for pmu/.../, \- as in perf's
+ * metrics). On failure err->at is the byte. At most 4 KiB of text.
  */
 int formula_parse(const char *text, struct formula **out, struct tare_error *err);
 void formula_free(struct formula *f);

@@ -8,8 +8,14 @@ static double worth(const char *name)
 		const char *name;
 		double value;
 	} rows[] = {
-		{ "a", 6 }, { "b", 4 }, { "zero", 0 }, { "branch-misses", 5 }, { "branches", 50 },
-		{ "instructions:u", 12 }, { "cpu_core/instructions/", 7 }, { "cpu/event=0x3c,umask=1/u", 9 },
+		{ "a", 6 },
+		{ "b", 4 },
+		{ "zero", 0 },
+		{ "branch-misses", 5 },
+		{ "branches", 50 },
+		{ "instructions:u", 12 },
+		{ "cpu_core/instructions/", 7 },
+		{ "cpu/event=0x3c,umask=1/u", 9 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -55,7 +61,8 @@ TEST(values)
 		struct formula *f;
 		double value[8], out = 0;
 
-		if (!CHECK(formula_parse(rows[i].text, &f, &err) == 0, "%s: %s", rows[i].text, err.what))
+		if (!CHECK(formula_parse(rows[i].text, &f, &err) == 0, "%s: %s", rows[i].text,
+			   err.what))
 			continue;
 		for (size_t k = 0; k < formula_names(f); k++)
 			value[k] = worth(formula_name(f, k));
@@ -83,10 +90,10 @@ TEST(refused)
 		const char *text;
 		int at;
 	} rows[] = {
-		{ __LINE__, "", 0 },	       { __LINE__, "a +", 3 },	 { __LINE__, "a b", 2 },
-		{ __LINE__, "(a", 2 },	       { __LINE__, "a)", 1 },	 { __LINE__, "min(a)", 5 },
-		{ __LINE__, "min(a, b", 8 },   { __LINE__, "1x", 0 },	 { __LINE__, "a $ b", 2 },
-		{ __LINE__, "* a", 0 },	       { __LINE__, "a@b", 3 },
+		{ __LINE__, "", 0 },         { __LINE__, "a +", 3 }, { __LINE__, "a b", 2 },
+		{ __LINE__, "(a", 2 },       { __LINE__, "a)", 1 },  { __LINE__, "min(a)", 5 },
+		{ __LINE__, "min(a, b", 8 }, { __LINE__, "1x", 0 },  { __LINE__, "a $ b", 2 },
+		{ __LINE__, "* a", 0 },      { __LINE__, "a@b", 3 },
 	};
 	char deep[300], many[2000] = "1";
 	struct formula *f = NULL;
@@ -94,7 +101,8 @@ TEST(refused)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tare_error err = TARE_ERROR_INIT;
 
-		CHECK_EQ(formula_parse(rows[i].text, &f, &err), -EINVAL, "row at line %d", rows[i].line);
+		CHECK_EQ(formula_parse(rows[i].text, &f, &err), -EINVAL, "row at line %d",
+			 rows[i].line);
 		CHECK_EQ(err.at, rows[i].at, "row at line %d: %s", rows[i].line, err.what);
 		CHECK(!f);
 	}

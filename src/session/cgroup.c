@@ -23,7 +23,8 @@ static int find_mount(char *out, size_t room, struct tare_error *err)
 	for (char *line = strtok_r(mounts, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		char path[1024], type[64], options[1024];
 
-		if (sscanf(line, "%*s %1023s %63s %1023s", path, type, options) != 3 || strlen(path) >= room)
+		if (sscanf(line, "%*s %1023s %63s %1023s", path, type, options) != 3 ||
+		    strlen(path) >= room)
 			continue;
 		if (!strcmp(type, "cgroup") && strstr(options, "perf_event")) {
 			strcpy(out, path);
@@ -45,10 +46,12 @@ int cgroup_open(const char *name, struct tare_error *err)
 
 	if (ret < 0)
 		return ret;
-	if (snprintf(path, sizeof(path), "%s/%s", mount, name) >= (int)sizeof(path) || strstr(name, ".."))
+	if (snprintf(path, sizeof(path), "%s/%s", mount, name) >= (int)sizeof(path) ||
+	    strstr(name, ".."))
 		return tare_fail(err, EINVAL, "'%.64s' is no name of a control group", name);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return tare_fail(err, errno, "cannot open the control group %.300s: %s", path, strerror(errno));
+		return tare_fail(err, errno, "cannot open the control group %.300s: %s", path,
+				 strerror(errno));
 	return fd;
 }

@@ -13,7 +13,9 @@
 static int refuse(const char *spec, struct tare_error *err)
 {
 	tare_fail(err, EINVAL, "'%.200s' is no way to control", spec);
-	tare_hint(err, "write fd:IN[,ACK] with open descriptors, or fifo:IN[,ACK] with paths made by mkfifo");
+	tare_hint(
+	    err,
+	    "write fd:IN[,ACK] with open descriptors, or fifo:IN[,ACK] with paths made by mkfifo");
 	return -EINVAL;
 }
 
@@ -82,7 +84,8 @@ int control_open(struct control *c, const char *spec, struct tare_error *err)
 	return ret;
 }
 
-/* One byte at a time leaves what comes after the line to the next call; commands are rare and short. */
+/* One byte at a time leaves what comes after the line to the next call; commands are rare and
+ * short. */
 static bool next_line(struct control *c)
 {
 	struct pollfd ready = { .fd = c->in, .events = POLLIN };
@@ -124,8 +127,10 @@ enum control_word control_next(struct control *c, const char **name)
 		enum control_word word;
 		bool may_name;
 	} rows[] = {
-		{ "enable", CONTROL_ENABLE, true }, { "disable", CONTROL_DISABLE, true },
-		{ "ping", CONTROL_PING, false },    { "stop", CONTROL_STOP, false },
+		{ "enable", CONTROL_ENABLE, true },
+		{ "disable", CONTROL_DISABLE, true },
+		{ "ping", CONTROL_PING, false },
+		{ "stop", CONTROL_STOP, false },
 	};
 
 	*name = NULL;

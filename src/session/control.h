@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Switching the counting on and off from outside, or from inside the program: perf's protocol. Lines
- * "enable [EVENT]", "disable [EVENT]", "ping", "stop" come in, "ack" goes out once each is done, so
- * that whoever waits for it knows where its region of interest begins.
- * Source: perf-stat(1), "--control".
+ * Switching the counting on and off from outside, or from inside the program: perf's protocol.
+ * Lines "enable [EVENT]", "disable [EVENT]", "ping", "stop" come in, "ack" goes out once each is
+ * done, so that whoever waits for it knows where its region of interest begins. Source:
+ * perf-stat(1), "--control".
  */
 #ifndef SESSION_CONTROL_H
 #define SESSION_CONTROL_H
@@ -20,11 +20,22 @@ struct control {
 	bool skipping; /* inside a line that is too long */
 };
 
-enum control_word { CONTROL_NONE, CONTROL_ENABLE, CONTROL_DISABLE, CONTROL_PING, CONTROL_STOP, CONTROL_UNKNOWN };
+enum control_word {
+	CONTROL_NONE,
+	CONTROL_ENABLE,
+	CONTROL_DISABLE,
+	CONTROL_PING,
+	CONTROL_STOP,
+	CONTROL_UNKNOWN
+};
 
-#define CONTROL_INIT { .in = -1, .ack = -1 }
+#define CONTROL_INIT                                                                               \
+	{                                                                                          \
+		.in = -1, .ack = -1                                                                \
+	}
 
-/* "fd:IN[,ACK]" or "fifo:IN[,ACK]". A fifo is opened for reading and writing, so nobody has to wait. */
+/* "fd:IN[,ACK]" or "fifo:IN[,ACK]". A fifo is opened for reading and writing, so nobody has to
+ * wait. */
 int control_open(struct control *c, const char *spec, struct tare_error *err);
 /*
  * The next whole command that has arrived, its event's name in *name (valid until the next call) or

@@ -100,8 +100,8 @@ TEST(specs)
 	unlink("control_test.ack");
 	CHECK(mkfifo("control_test.ctl", 0600) == 0 && mkfifo("control_test.ack", 0600) == 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		CHECK_EQ(control_open(&c, rows[i].spec, &err), rows[i].ret, "row at line %d: %s", rows[i].line,
-			 err.what);
+		CHECK_EQ(control_open(&c, rows[i].spec, &err), rows[i].ret, "row at line %d: %s",
+			 rows[i].line, err.what);
 		control_close(&c);
 		CHECK_EQ(c.in, -1);
 	}

@@ -8,7 +8,8 @@
 
 enum { GROUP_MAX = 512 };
 
-static void refuse(struct counting *c, unsigned event, int code, const char *why, const char *remedy)
+static void refuse(struct counting *c, unsigned event, int code, const char *why,
+		   const char *remedy)
 {
 	struct encoding *e = &c->enc[event];
 
@@ -31,14 +32,15 @@ static void refuse_group(struct counting *c, const unsigned *event, size_t n, si
 }
 
 /*
- * The kernel counts these where it is itself the cause, so that with the kernel excluded they stay 0
- * for ever. Source: linux kernel/events/core.c, perf_exclude_event().
+ * The kernel counts these where it is itself the cause, so that with the kernel excluded they stay
+ * 0 for ever. Source: linux kernel/events/core.c, perf_exclude_event().
  */
 static bool is_of_the_kernel(const struct perf_event_attr *attr)
 {
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-						    attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
-						    attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
 static void refuse_silent_zero(struct counting *c, unsigned event)
@@ -47,13 +49,16 @@ static void refuse_silent_zero(struct counting *c, unsigned event)
 
 	if (is_of_the_kernel(&e->attr) && e->attr.exclude_kernel)
 		refuse(c, event, EACCES,
-		       "it happens in the kernel, and counting in the kernel is excluded: it would stay 0",
-		       c->amended[event] ? "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON, allows it; "
-					   "'tare doctor' says more"
-					 : "leave out the :u");
+		       "it happens in the kernel, and counting in the kernel is excluded: it would "
+		       "stay 0",
+		       c->amended[event]
+			   ? "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON, allows it; "
+			     "'tare doctor' says more"
+			   : "leave out the :u");
 }
 
-/* Room for one descriptor per event and place: the soft limit is often 1024, the hard one larger. */
+/* Room for one descriptor per event and place: the soft limit is often 1024, the hard one larger.
+ */
 static bool more_descriptors(void)
 {
 	struct rlimit now;
@@ -64,7 +69,8 @@ static bool more_descriptors(void)
 	return setrlimit(RLIMIT_NOFILE, &now) == 0;
 }
 
-/* As perf does: a user who may not count the kernel still gets the user part, under the name that says so. */
+/* As perf does: a user who may not count the kernel still gets the user part, under the name that
+ * says so. */
 static bool leave_out_kernel(struct counting *c, const unsigned *event, size_t n)
 {
 	bool any = false;
@@ -77,9 +83,13 @@ static bool leave_out_kernel(struct counting *c, const unsigned *event, size_t n
 		if (e->attr.exclude_user || (e->attr.exclude_kernel && e->attr.exclude_hv))
 			continue;
 		any = true;
-		if (!e->attr.exclude_kernel && (!mods || strspn(mods + 1, "pPSDWe") == strlen(mods + 1)) &&
+		if (!e->attr.exclude_kernel &&
+		    (!mods || strspn(mods + 1, "pPSDWe") == strlen(mods + 1)) &&
 		    len + 3 < sizeof(e->name))
-			snprintf(e->name + len, 3, mods ? "u" : len && e->name[len - 1] == '/' ? "u" : ":u");
+			snprintf(e->name + len, 3,
+				 mods                             ? "u"
+				 : len && e->name[len - 1] == '/' ? "u"
+								  : ":u");
 		e->attr.exclude_kernel = e->attr.exclude_hv = 1;
 		c->amended[event[i]] = true;
 		refuse_silent_zero(c, event[i]);
@@ -159,8 +169,8 @@ static void drop_cells_from(struct counting *c, size_t n)
 }
 
 /* One group everywhere it belongs, or nowhere: half a sum over CPUs is no sum. */
-static int open_group(struct counting *c, size_t first, size_t n, const struct counting_options *opt,
-		      struct tare_error *err)
+static int open_group(struct counting *c, size_t first, size_t n,
+		      const struct counting_options *opt, struct tare_error *err)
 {
 	const unsigned *event = c->order + first;
 	const struct encoding *lead = &c->enc[event[0]];
@@ -170,7 +180,8 @@ static int open_group(struct counting *c, size_t first, size_t n, const struct c
 	const struct source *source = opt->source(lead->source ? lead->source : "perf");
 
 	if (!source) {
-		tare_fail(&why, ENOSYS, "this build of tare has no source of counts named '%s'", lead->source);
+		tare_fail(&why, ENOSYS, "this build of tare has no source of counts named '%s'",
+			  lead->source);
 		refuse_group(c, event, n, 0, &why);
 		return 0;
 	}
@@ -261,7 +272,8 @@ int counting_open(struct counting *c, const struct encoding_list *events,
 			if (e->group != c->enc[i].group || done[j])
 				continue;
 			done[j] = true;
-			if ((opt->only && !opt->only[j]) || (e->source && !strcmp(e->source, "clock")))
+			if ((opt->only && !opt->only[j]) ||
+			    (e->source && !strcmp(e->source, "clock")))
 				continue;
 			if (e->unavailable && refused == events->n)
 				refused = filled - first;
@@ -273,7 +285,8 @@ int counting_open(struct counting *c, const struct encoding_list *events,
 		if (!n)
 			continue;
 		if (n > GROUP_MAX) {
-			ret = tare_fail(err, E2BIG, "a group of %zu events; at most %d can be one group", n,
+			ret = tare_fail(err, E2BIG,
+					"a group of %zu events; at most %d can be one group", n,
 					GROUP_MAX);
 			break;
 		}
@@ -358,7 +371,8 @@ int counting_read(struct counting *c, unsigned run, uint64_t time_ns, struct sin
 			f.reading.value = value[k];
 			f.reading.why = why.what[0] ? why.what : NULL;
 			if (ret < 0)
-				f.reading.value = (struct tare_reading){ .quality = TARE_UNAVAILABLE };
+				f.reading.value =
+				    (struct tare_reading){ .quality = TARE_UNAVAILABLE };
 
 			int put = to->put(to, &f, err);
 

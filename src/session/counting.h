@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All counters of one run: every group of events, opened in every place it belongs to. Started, stopped
- * and read as one; a reading becomes one fact per event and place.
+ * All counters of one run: every group of events, opened in every place it belongs to. Started,
+ * stopped and read as one; a reading becomes one fact per event and place.
  */
 #ifndef SESSION_COUNTING_H
 #define SESSION_COUNTING_H
@@ -22,8 +22,8 @@ struct cell { /* one group in one place */
 struct counting {
 	struct encoding *enc; /* a copy that may be amended: see `amended` */
 	size_t n_enc;
-	bool *amended;        /* kernel and hypervisor left out, as the user may not count them */
-	unsigned *order;      /* event indices, those of one group in a row */
+	bool *amended;   /* kernel and hypervisor left out, as the user may not count them */
+	unsigned *order; /* event indices, those of one group in a row */
 	struct cell *cell;
 	size_t n;
 	bool any_open;
@@ -33,22 +33,24 @@ struct counting_options {
 	const struct where *where;
 	const struct places *tasks; /* empty: system-wide */
 	const struct cpus *online;
-	const char *const *cgroup;  /* per event: a name or NULL; NULL: none has one */
-	const int *cgroup_fd;       /* per event */
-	const bool *only;           /* per event: NULL: all */
-	bool on_exec;               /* those that follow a task start at its next exec */
+	const char *const *cgroup; /* per event: a name or NULL; NULL: none has one */
+	const int *cgroup_fd;      /* per event */
+	const bool *only;          /* per event: NULL: all */
+	bool on_exec;              /* those that follow a task start at its next exec */
 	/* The source of a name; NULL when this build has none of that name. */
 	const struct source *(*source)(const char *name);
 };
 
 /*
- * Open what can be opened. An event that cannot be becomes unavailable in c->enc (with why and remedy),
- * and its group with it; other events still count. Fails only when nothing could be opened because the
- * target is gone or memory is out. Events of the "clock" source are the session's own and are not opened.
+ * Open what can be opened. An event that cannot be becomes unavailable in c->enc (with why and
+ * remedy), and its group with it; other events still count. Fails only when nothing could be opened
+ * because the target is gone or memory is out. Events of the "clock" source are the session's own
+ * and are not opened.
  */
 int counting_open(struct counting *c, const struct encoding_list *events,
 		  const struct counting_options *opt, struct tare_error *err);
-/* `event`: only the cells with that event; -1: all. Cells that start at exec are left to the kernel. */
+/* `event`: only the cells with that event; -1: all. Cells that start at exec are left to the
+ * kernel. */
 int counting_start(struct counting *c, int event, struct tare_error *err);
 int counting_stop(struct counting *c, int event, struct tare_error *err);
 /* One FACT_READING per open event and place; no closing fact. */

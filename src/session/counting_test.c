@@ -11,14 +11,16 @@ static struct encoding_list encode(const char *root, const char *text)
 	struct encoding_list out = { 0 };
 	struct machine *m = machine_open(root, &err);
 
-	if (event_list_parse(text, &events, &err) < 0 || pmu_encode(m, &events, &opt, &out, &err) < 0)
+	if (event_list_parse(text, &events, &err) < 0 ||
+	    pmu_encode(m, &events, &opt, &out, &err) < 0)
 		printf("# %s: %s\n", text, err.what);
 	event_list_free(&events);
 	machine_close(m);
 	return out;
 }
 
-static const char server[] = TREES_DIR "/intel-server", hybrid[] = TREES_DIR "/hybrid", vm[] = TREES_DIR "/vm-no-pmu";
+static const char server[] = TREES_DIR "/intel-server", hybrid[] = TREES_DIR "/hybrid",
+		  vm[] = TREES_DIR "/vm-no-pmu";
 
 struct setup {
 	struct encoding_list list;
@@ -32,8 +34,11 @@ struct setup {
 
 static int open_all(struct setup *s, const char *root, const char *events, bool system_wide)
 {
-	struct counting_options opt = { .where = &s->where, .tasks = &s->tasks, .online = &s->online,
-					.on_exec = !system_wide, .source = scripted_find };
+	struct counting_options opt = { .where = &s->where,
+					.tasks = &s->tasks,
+					.online = &s->online,
+					.on_exec = !system_wide,
+					.source = scripted_find };
 
 	s->err = (struct tare_error)TARE_ERROR_INIT;
 	s->list = encode(root, events);
@@ -67,7 +72,8 @@ TEST(a_cell_per_group_and_place)
 		{ __LINE__, server, "{cycles,instructions}", false, 1 },
 		{ __LINE__, server, "{cycles,instructions}", true, 8 },
 		{ __LINE__, server, "cycles,page-faults", true, 16 },
-		/* 4 controllers, each on the 2 CPUs that stand for the sockets, whoever is counted */
+		/* 4 controllers, each on the 2 CPUs that stand for the sockets, whoever is counted
+		 */
 		{ __LINE__, server, "uncore_imc/cas_count_read/", false, 8 },
 		{ __LINE__, server, "uncore_imc/cas_count_read/", true, 8 },
 		/* both core types follow a task anywhere; system-wide each only on its own CPUs */
@@ -78,7 +84,8 @@ TEST(a_cell_per_group_and_place)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct setup s = { 0 };
 
-		CHECK_EQ(open_all(&s, rows[i].root, rows[i].events, rows[i].wide), 0, "%s", s.err.what);
+		CHECK_EQ(open_all(&s, rows[i].root, rows[i].events, rows[i].wide), 0, "%s",
+			 s.err.what);
 		CHECK_EQ(s.c.n, rows[i].cells, "row at line %d", rows[i].line);
 		for (size_t k = 0; k < s.c.n; k++)
 			CHECK_EQ(s.c.cell[k].on_exec, !rows[i].wide && s.c.cell[k].at.pid == 77,
@@ -148,7 +155,8 @@ TEST(the_kernel_is_left_out_where_it_must_be)
 		{ __LINE__, "page-faults", "page-faults:u", 0 },
 		{ __LINE__, "cpu/event=0x3c/", "cpu/event=0x3c/u", 0 },
 		{ __LINE__, "cycles:k", "cycles:k", EACCES },
-		/* counted by the kernel for itself only: with the kernel left out it would stay 0 for ever */
+		/* counted by the kernel for itself only: with the kernel left out it would stay 0
+		   for ever */
 		{ __LINE__, "context-switches", "context-switches:u", EACCES },
 		{ __LINE__, "context-switches:u", "context-switches:u", EACCES },
 		{ __LINE__, "cpu-migrations", "cpu-migrations:u", EACCES },
@@ -160,7 +168,8 @@ TEST(the_kernel_is_left_out_where_it_must_be)
 		scripted_open = only_user;
 		CHECK_EQ(open_all(&s, server, rows[i].event, false), 0);
 		CHECK_STR(s.c.enc[0].name, rows[i].name, "row at line %d", rows[i].line);
-		CHECK_EQ(s.c.enc[0].unavailable, rows[i].unavailable, "row at line %d", rows[i].line);
+		CHECK_EQ(s.c.enc[0].unavailable, rows[i].unavailable, "row at line %d",
+			 rows[i].line);
 		CHECK_EQ(s.c.any_open, !rows[i].unavailable, "row at line %d", rows[i].line);
 		if (rows[i].unavailable)
 			CHECK(s.c.enc[0].why[0], "row at line %d", rows[i].line);
@@ -211,7 +220,9 @@ TEST(without_a_pmu)
 {
 	struct setup s = { 0 };
 
-	CHECK_EQ(open_all(&s, vm, "cycles,{instructions,page-faults},task-clock,duration_time", false), 0);
+	CHECK_EQ(
+	    open_all(&s, vm, "cycles,{instructions,page-faults},task-clock,duration_time", false),
+	    0);
 	CHECK_EQ(s.c.n, 1, "task-clock; the clock is the session's own");
 	CHECK(s.c.enc[0].unavailable && s.c.enc[1].unavailable);
 	CHECK(s.c.enc[2].unavailable, "in the group of instructions");
@@ -227,10 +238,12 @@ TEST(start_and_stop_by_event)
 	CHECK_EQ(open_all(&s, server, "{cycles,instructions},page-faults", true), 0);
 	CHECK_EQ(counting_start(&s.c, 1, NULL), 0);
 	CHECK_EQ(counting_start(&s.c, 1, NULL), 0);
-	CHECK_EQ(strlen(scripted_log), 8 * strlen("start cycles\n"), "the group once per CPU: %s", scripted_log);
+	CHECK_EQ(strlen(scripted_log), 8 * strlen("start cycles\n"), "the group once per CPU: %s",
+		 scripted_log);
 	scripted_log[0] = '\0';
 	CHECK_EQ(counting_stop(&s.c, -1, NULL), 0);
-	CHECK_EQ(strlen(scripted_log), 8 * strlen("stop cycles\n"), "what never started is not stopped");
+	CHECK_EQ(strlen(scripted_log), 8 * strlen("stop cycles\n"),
+		 "what never started is not stopped");
 	close_all(&s);
 }
 

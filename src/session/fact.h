@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The waist: a session states facts, one at a time and in order, to a sink. A file writer is a sink,
- * a summary is a sink, and a reader replays a file into a sink. A fact and all it points to is a view,
- * valid until `put` returns: who wants to keep something copies it.
+ * The waist: a session states facts, one at a time and in order, to a sink. A file writer is a
+ * sink, a summary is a sink, and a reader replays a file into a sink. A fact and all it points to
+ * is a view, valid until `put` returns: who wants to keep something copies it.
  */
 #ifndef SESSION_FACT_H
 #define SESSION_FACT_H
@@ -16,7 +16,8 @@
 enum fact_kind {
 	FACT_RUN_BEGIN, /* counting is about to begin; time_ns is 0 */
 	FACT_READING,   /* one counter in one place, cumulative since the run began */
-	FACT_INTERVAL,  /* the readings before this fact belong together: an instant within the run */
+	FACT_INTERVAL,  /* the readings before this fact belong together: an instant within the run
+			 */
 	FACT_RUN_END,   /* the readings before this fact are the run's last */
 	FACT_LOSS,      /* something was not recorded: how much of what */
 	FACT_NOTE,      /* words for the user */
@@ -24,28 +25,29 @@ enum fact_kind {
 
 /* Where a counter sat. */
 struct fact_place {
-	int cpu;           /* -1: any */
-	pid_t thread;      /* -1: every task; 0: the command and what it started */
-	const char *comm;  /* the thread's name, or NULL */
+	int cpu;            /* -1: any */
+	pid_t thread;       /* -1: every task; 0: the command and what it started */
+	const char *comm;   /* the thread's name, or NULL */
 	const char *cgroup; /* or NULL */
 };
 
 struct fact_reading {
-	unsigned event;     /* index in the list of encodings the session was given */
+	unsigned event; /* index in the list of encodings the session was given */
 	struct fact_place place;
 	struct tare_reading value;
-	const char *why;    /* with TARE_UNAVAILABLE: the reason */
+	const char *why; /* with TARE_UNAVAILABLE: the reason */
 };
 
 struct fact_end {
 	uint64_t wall_ns;    /* from release of the command (or start of counting) to its end */
 	uint64_t counted_ns; /* the part of it with counting switched on */
-	uint64_t user_ns, system_ns; /* of the command and the children it waited for; 0 without command */
+	uint64_t user_ns,
+	    system_ns; /* of the command and the children it waited for; 0 without command */
 	uint64_t max_rss_kib;
-	bool has_status;     /* a command ended: wait_status is as waitpid(2) gives it */
+	bool has_status; /* a command ended: wait_status is as waitpid(2) gives it */
 	int wait_status;
-	int by_signal;       /* counting was ended by this signal to tare, else 0 */
-	bool timed_out;      /* ended by the time limit */
+	int by_signal;  /* counting was ended by this signal to tare, else 0 */
+	bool timed_out; /* ended by the time limit */
 };
 
 struct fact {

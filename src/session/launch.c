@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include "session/launch.h"
 
-static void __attribute__((noreturn)) become(char *const argv[], const struct launch_signals *sig,
-					     int go, int result)
+static void __attribute__((noreturn))
+become(char *const argv[], const struct launch_signals *sig, int go, int result)
 {
 	char word;
 	ssize_t got;
@@ -67,7 +67,8 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		return 0;
 	l->pid = 0;
 	launch_plain.close(l);
-	return tare_fail(err, code, "cannot start a process for %.200s: %s", argv[0], strerror(code));
+	return tare_fail(err, code, "cannot start a process for %.200s: %s", argv[0],
+			 strerror(code));
 }
 
 /* exec says ENOENT both for a command that is not there and for one whose interpreter is not. */
@@ -96,20 +97,23 @@ static int release(struct launched *l, char *const argv[], struct tare_error *er
 	struct stat st;
 
 	if (code == ENOENT && is_there(argv[0])) {
-		tare_fail(err, ENOEXEC, "%.200s cannot be executed: its interpreter or loader does not exist",
+		tare_fail(err, ENOEXEC,
+			  "%.200s cannot be executed: its interpreter or loader does not exist",
 			  argv[0]);
 		return -ENOEXEC;
 	}
 	if (code == ENOENT) {
 		tare_fail(err, code, "there is no command '%.200s'", argv[0]);
 		if (!strchr(argv[0], '/'))
-			tare_hint(err, "no directory of PATH has it; in this directory it would be ./%.100s",
-				  argv[0]);
+			tare_hint(
+			    err,
+			    "no directory of PATH has it; in this directory it would be ./%.100s",
+			    argv[0]);
 		return -ENOENT;
 	}
 	if (code == EACCES && strchr(argv[0], '/') && stat(argv[0], &st) == 0)
 		return tare_fail(err, code, "%.200s cannot be executed: %s", argv[0],
-				 S_ISDIR(st.st_mode)		? "it is a directory"
+				 S_ISDIR(st.st_mode)    ? "it is a directory"
 				 : !(st.st_mode & 0111) ? "it has no execute permission (chmod +x)"
 							: "permission denied");
 	return tare_fail(err, code ? code : EIO, "%.200s cannot be executed: %s", argv[0],

@@ -12,7 +12,8 @@ struct tried { /* one group, open on this thread */
 	size_t n;
 };
 
-/* Long enough for the kernel to put every group on the PMU that it can; shorter than its rotation. */
+/* Long enough for the kernel to put every group on the PMU that it can; shorter than its rotation.
+ */
 static void work_a_moment(void)
 {
 	struct timespec from, now;
@@ -99,7 +100,8 @@ int split_events(struct split *out, const struct encoding_list *events,
 			if (placed[i])
 				continue;
 			set_group(in, events, events->enc[i].group, true);
-			/* A group that does not fit even alone is a batch of its own, and shown as what it is. */
+			/* A group that does not fit even alone is a batch of its own, and shown as
+			 * what it is. */
 			if (any && !fits(events, in, source)) {
 				set_group(in, events, events->enc[i].group, false);
 				continue;

@@ -56,7 +56,8 @@ static int find_tasks(struct run *r)
 		r->tasks.place = calloc(1, sizeof(*r->tasks.place));
 		if (!r->tasks.place)
 			return tare_fail_nomem(r->err);
-		r->tasks.place[0] = (struct place){ .pid = r->child.pid, .cpu = -1, .shown = { .cpu = -1 } };
+		r->tasks.place[0] =
+		    (struct place){ .pid = r->child.pid, .cpu = -1, .shown = { .cpu = -1 } };
 		r->tasks.n = 1;
 		return 0;
 	}
@@ -119,7 +120,8 @@ static int put_clocks(struct run *r, uint64_t time_ns)
 		struct fact f = { .kind = FACT_READING,
 				  .run = r->number,
 				  .time_ns = time_ns,
-				  .reading = { .event = (unsigned)i, .place = { .cpu = -1, .thread = -1 } } };
+				  .reading = { .event = (unsigned)i,
+					       .place = { .cpu = -1, .thread = -1 } } };
 
 		if (!e->source || strcmp(e->source, "clock") || e->unavailable ||
 		    e->attr.config >= ARRAY_SIZE(clocks) || (r->plan->only && !r->plan->only[i]))
@@ -129,8 +131,8 @@ static int put_clocks(struct run *r, uint64_t time_ns)
 		} else {
 			uint64_t wall = clocks[CLOCK_WALL].ns;
 
-			f.reading.value = (struct tare_reading){ clocks[e->attr.config].ns, wall, wall,
-								 TARE_COUNTED };
+			f.reading.value = (struct tare_reading){ clocks[e->attr.config].ns, wall,
+								 wall, TARE_COUNTED };
 		}
 
 		int ret = r->to->put(r->to, &f, r->err);
@@ -192,7 +194,8 @@ static int obey(struct run *r)
 		int event = name ? event_of(r, name) : -1;
 
 		if (word == CONTROL_UNKNOWN) {
-			control_answer(c, "error: not one of enable [EVENT], disable [EVENT], ping, stop");
+			control_answer(
+			    c, "error: not one of enable [EVENT], disable [EVENT], ping, stop");
 			continue;
 		}
 		if (name && event < 0) {
@@ -259,8 +262,8 @@ static void reap(struct run *r)
 }
 
 /*
- * A first signal lets the command decide: it has the signal too, and its end is ours. A second one, or a
- * first one without command, ends the counting.
+ * A first signal lets the command decide: it has the signal too, and its end is ours. A second one,
+ * or a first one without command, ends the counting.
  */
 static void take_signal(struct run *r, const struct signal_seen *s)
 {
@@ -314,7 +317,9 @@ static int do_what_is_due(struct run *r, uint64_t now)
 		r->ending = true;
 	}
 	if (ret == 0 && !r->ending && plan->interval_ns && now >= r->next_interval_ns) {
-		struct fact f = { .kind = FACT_INTERVAL, .run = r->number, .time_ns = now - r->begin_ns };
+		struct fact f = { .kind = FACT_INTERVAL,
+				  .run = r->number,
+				  .time_ns = now - r->begin_ns };
 
 		ret = put_readings(r, f.time_ns);
 		if (ret == 0)
@@ -365,8 +370,8 @@ static int wait_for_end(struct run *r, struct signals *signals)
 }
 
 /*
- * Counting ended before the command did: it is asked to end too, and waited for. Who does not want to
- * wait signals twice more, and leaves it behind.
+ * Counting ended before the command did: it is asked to end too, and waited for. Who does not want
+ * to wait signals twice more, and leaves it behind.
  */
 static void end_command(struct run *r, struct signals *signals)
 {
@@ -405,7 +410,10 @@ static int end(struct run *r, struct signals *signals)
 static int run_once(const struct stat_plan *plan, unsigned number, struct signals *signals,
 		    struct sink *to, struct stat_outcome *outcome, struct tare_error *err)
 {
-	struct run r = { .plan = plan, .to = to, .err = err, .number = number,
+	struct run r = { .plan = plan,
+			 .to = to,
+			 .err = err,
+			 .number = number,
 			 .child = { .go_fd = -1, .result_fd = -1 } };
 	int ret = 0;
 
@@ -442,7 +450,8 @@ int stat_run(const struct stat_plan *plan, struct sink *to, struct stat_outcome 
 	*outcome = (struct stat_outcome){ 0 };
 	if (ret < 0)
 		return ret;
-	for (unsigned i = 0; ret == 0 && (!plan->runs || i < plan->runs) && !outcome->by_signal; i++)
+	for (unsigned i = 0; ret == 0 && (!plan->runs || i < plan->runs) && !outcome->by_signal;
+	     i++)
 		ret = run_once(plan, plan->first_run + i, &signals, to, outcome, err);
 	signals_close(&signals);
 	return ret;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counting: a command run once or many times, or what is running already, from begin to end. Takes
- * encodings and a target, states facts: per run RUN_BEGIN, READINGs closed by INTERVAL where asked for,
- * the last READINGs, RUN_END.
+ * encodings and a target, states facts: per run RUN_BEGIN, READINGs closed by INTERVAL where asked
+ * for, the last READINGs, RUN_END.
  */
 #ifndef SESSION_STAT_H
 #define SESSION_STAT_H
@@ -13,20 +13,20 @@
 
 struct stat_plan {
 	const struct encoding_list *events;
-	const char *root;              /* of the machine, as machine_root() */
-	char *const *argv;             /* the command; NULL: none */
+	const char *root;                /* of the machine, as machine_root() */
+	char *const *argv;               /* the command; NULL: none */
 	const struct launcher *launcher; /* with argv */
-	struct where where;            /* with neither tasks nor all_cpus: the command itself is counted */
-	const char *const *cgroup;     /* per event, or NULL */
+	struct where where; /* with neither tasks nor all_cpus: the command itself is counted */
+	const char *const *cgroup; /* per event, or NULL */
 	const int *cgroup_fd;
-	const bool *only;              /* per event; NULL: all */
-	unsigned first_run, runs;      /* numbers of the runs; runs 0: until a signal */
-	uint64_t interval_ns;          /* 0: none */
-	unsigned intervals;            /* end after that many; 0: no such limit */
-	uint64_t timeout_ns;           /* 0: none */
-	uint64_t delay_ns;             /* start counting that long after the start */
-	bool start_disabled;           /* until `control` says enable */
-	struct control *control;       /* NULL: none */
+	const bool *only;         /* per event; NULL: all */
+	unsigned first_run, runs; /* numbers of the runs; runs 0: until a signal */
+	uint64_t interval_ns;     /* 0: none */
+	unsigned intervals;       /* end after that many; 0: no such limit */
+	uint64_t timeout_ns;      /* 0: none */
+	uint64_t delay_ns;        /* start counting that long after the start */
+	bool start_disabled;      /* until `control` says enable */
+	struct control *control;  /* NULL: none */
 	const struct source *(*source)(const char *name); /* source_find, or a test's own */
 	/*
 	 * Told before the first command starts what could be opened (c->enc: names and reasons); a
@@ -37,9 +37,9 @@ struct stat_plan {
 };
 
 struct stat_outcome {
-	unsigned runs;  /* that were finished, also those cut short */
-	int exec_code;  /* errno of an exec that failed, else 0 */
-	int by_signal;  /* tare itself was asked to stop by it, else 0 */
+	unsigned runs; /* that were finished, also those cut short */
+	int exec_code; /* errno of an exec that failed, else 0 */
+	int by_signal; /* tare itself was asked to stop by it, else 0 */
 };
 
 /* 0, or a negative errno: what failed; facts already stated remain true. */

@@ -34,7 +34,8 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 		say(m, "begin %u\n", f->run);
 		break;
 	case FACT_READING:
-		say(m, "read %u %llu\n", f->reading.event, (unsigned long long)f->reading.value.raw);
+		say(m, "read %u %llu\n", f->reading.event,
+		    (unsigned long long)f->reading.value.raw);
 		break;
 	case FACT_INTERVAL:
 		say(m, "interval\n");
@@ -67,8 +68,12 @@ static void prepare(struct setup *s, const char *events, char *const *argv)
 	machine_close(m);
 	s->memory = (struct memory){ .sink.put = keep };
 	s->err = (struct tare_error)TARE_ERROR_INIT;
-	s->plan = (struct stat_plan){ .events = &s->list, .argv = argv, .launcher = &launch_plain, .runs = 1,
-				      .where.inherit = true, .source = scripted_find };
+	s->plan = (struct stat_plan){ .events = &s->list,
+				      .argv = argv,
+				      .launcher = &launch_plain,
+				      .runs = 1,
+				      .where.inherit = true,
+				      .source = scripted_find };
 }
 
 static int go(struct setup *s)
@@ -95,9 +100,11 @@ TEST(runs_and_their_facts)
 	s.plan.first_run = 3;
 	CHECK_EQ(go(&s), 0, "%s", s.err.what);
 	CHECK_EQ(s.outcome.runs, 2);
-	CHECK_STR(s.memory.text, "begin 3\nread 0 100\nread 1 100\nread 2 100\nend 3 status 0x700\n"
-				 "begin 4\nread 0 100\nread 1 100\nread 2 100\nend 4 status 0x700\n");
-	CHECK(s.memory.end.has_status && s.memory.end.wall_ns > 0 && s.memory.end.wall_ns < 10000000000);
+	CHECK_STR(s.memory.text,
+		  "begin 3\nread 0 100\nread 1 100\nread 2 100\nend 3 status 0x700\n"
+		  "begin 4\nread 0 100\nread 1 100\nread 2 100\nend 4 status 0x700\n");
+	CHECK(s.memory.end.has_status && s.memory.end.wall_ns > 0 &&
+	      s.memory.end.wall_ns < 10000000000);
 	CHECK(s.memory.end.counted_ns <= s.memory.end.wall_ns + 1000000);
 	clean(&s);
 }
@@ -157,8 +164,9 @@ TEST(intervals)
 	s.plan.interval_ns = 10000000;
 	s.plan.intervals = 3;
 	CHECK_EQ(go(&s), 0);
-	CHECK_STR(s.memory.text, "begin 0\nread 0 100\ninterval\nread 0 200\ninterval\nread 0 300\ninterval\n"
-				 "read 0 400\nend 0 status 0xf\n");
+	CHECK_STR(s.memory.text,
+		  "begin 0\nread 0 100\ninterval\nread 0 200\ninterval\nread 0 300\ninterval\n"
+		  "read 0 400\nend 0 status 0xf\n");
 	CHECK(s.memory.end.timed_out);
 	CHECK(s.memory.end.wall_ns >= 30000000 && s.memory.end.wall_ns < 2000000000, "%llu",
 	      (unsigned long long)s.memory.end.wall_ns);
@@ -198,7 +206,8 @@ TEST(delay)
 	CHECK_EQ(go(&s), 0);
 	CHECK_STR(scripted_log, "start page-faults\nstop page-faults\n");
 	CHECK(s.memory.end.counted_ns < s.memory.end.wall_ns - 45000000, "%llu of %llu",
-	      (unsigned long long)s.memory.end.counted_ns, (unsigned long long)s.memory.end.wall_ns);
+	      (unsigned long long)s.memory.end.counted_ns,
+	      (unsigned long long)s.memory.end.wall_ns);
 	clean(&s);
 }
 
@@ -227,7 +236,8 @@ TEST(controlled_by_the_program)
 	CHECK_EQ(control_open(&control, spec, NULL), 0);
 	snprintf(script, sizeof(script),
 		 "for w in enable disable 'enable page-faults' 'disable nothing' nonsense ping; do "
-		 "echo $w >&%d; read a <&%d; echo \"$a\"; done; echo stop >&%d; sleep 20", ctl[1], ack[0], ctl[1]);
+		 "echo $w >&%d; read a <&%d; echo \"$a\"; done; echo stop >&%d; sleep 20",
+		 ctl[1], ack[0], ctl[1]);
 
 	char *argv[] = { (char *)"sh", (char *)"-c", script, NULL };
 	int out = open("stat_test.out", O_RDWR | O_CREAT | O_TRUNC, 0600), kept = dup(1);
@@ -245,8 +255,9 @@ TEST(controlled_by_the_program)
 	CHECK(pread(out, answers, sizeof(answers) - 1, 0) > 0);
 	CHECK_STR(answers, "ack\nack\nack\nerror: no such event is counted\n"
 			   "error: not one of enable [EVENT], disable [EVENT], ping, stop\nack\n");
-	CHECK_STR(scripted_log, "start page-faults\nstart task-clock\nstop page-faults\nstop task-clock\n"
-				"start page-faults\nstop page-faults\n");
+	CHECK_STR(scripted_log,
+		  "start page-faults\nstart task-clock\nstop page-faults\nstop task-clock\n"
+		  "start page-faults\nstop page-faults\n");
 	CHECK(WIFSIGNALED(s.memory.end.wait_status), "stop ends the command");
 	control_close(&control);
 	clean(&s);
@@ -286,7 +297,8 @@ TEST(signals_are_as_they_were)
 
 	/* SigBlk and SigIgn of the command; tare itself blocks and ignores some meanwhile */
 	prepare(&s, "page-faults",
-		SH("grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n' | grep -q 'SigBlk:0*SigIgn:0*$'"));
+		SH("grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n' | grep -q "
+		   "'SigBlk:0*SigIgn:0*$'"));
 	CHECK_EQ(go(&s), 0);
 	CHECK_EQ(s.memory.end.wait_status, 0, "nothing is blocked or ignored in the command");
 	sigprocmask(SIG_SETMASK, NULL, &mask);
@@ -301,9 +313,12 @@ TEST(clocks_are_read_by_the_session)
 	struct setup s = { 0 };
 	unsigned long long wall = 0, user = 0, system = 0;
 
-	prepare(&s, "duration_time,user_time,system_time", SH("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"));
+	prepare(&s, "duration_time,user_time,system_time",
+		SH("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"));
 	CHECK_EQ(go(&s), 0);
-	CHECK_EQ(sscanf(s.memory.text, "begin 0 read 0 %llu read 1 %llu read 2 %llu end", &wall, &user, &system), 3);
+	CHECK_EQ(sscanf(s.memory.text, "begin 0 read 0 %llu read 1 %llu read 2 %llu end", &wall,
+			&user, &system),
+		 3);
 	CHECK_EQ(wall, s.memory.end.wall_ns);
 	CHECK_EQ(user, s.memory.end.user_ns);
 	CHECK_EQ(system, s.memory.end.system_ns);
@@ -328,7 +343,8 @@ TEST(splitting_a_long_list)
 	struct split split;
 	char text[256] = "";
 
-	prepare(&s, "page-faults,{task-clock,cpu-clock},minor-faults,major-faults,duration_time,cs", NULL);
+	prepare(&s, "page-faults,{task-clock,cpu-clock},minor-faults,major-faults,duration_time,cs",
+		NULL);
 	scripted_read = two_counters;
 	CHECK_EQ(split_events(&split, &s.list, scripted_find, NULL), 0);
 	scripted_read = NULL;

@@ -35,7 +35,8 @@ static void read_nodes(const char *root, struct cpu_place *place, size_t n)
 		struct cpus of = { 0 };
 		char path[128], *list;
 
-		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", nodes.cpu[i]);
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist",
+			 nodes.cpu[i]);
 		if (file_read(root, path, 65536, &list, NULL, NULL) < 0)
 			continue;
 		if (cpus_parse(list, &of, NULL) == 0)
@@ -64,7 +65,8 @@ int topology_read(const char *root, const struct cpus *cpus, struct cpu_place **
 		p->core = number_in(root, p->cpu, "core_id");
 		p->socket = number_in(root, p->cpu, "physical_package_id");
 		p->die = number_in(root, p->cpu, "die_id");
-		if (p->die < 0) /* kernels and machines without dies: one per socket, as perf shows it */
+		if (p->die <
+		    0) /* kernels and machines without dies: one per socket, as perf shows it */
 			p->die = 0;
 	}
 	read_nodes(root, *out, *n);

@@ -10,8 +10,8 @@ struct cpu_place { /* -1 where sysfs does not say */
 };
 
 /*
- * One entry per CPU number up to the highest of `cpus`; owned by the caller. Reads sysfs under root: a
- * few files per CPU, so call it only where the answer is shown. Source: linux
+ * One entry per CPU number up to the highest of `cpus`; owned by the caller. Reads sysfs under
+ * root: a few files per CPU, so call it only where the answer is shown. Source: linux
  * Documentation/admin-guide/cputopology.rst.
  */
 int topology_read(const char *root, const struct cpus *cpus, struct cpu_place **out, size_t *n,

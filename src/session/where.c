@@ -45,8 +45,9 @@ static int threads_of(const char *root, pid_t pid, struct places *out, struct ta
 	DIR *dir = opendir(path);
 
 	if (!dir) {
-		ret = tare_fail(err, errno == ENOENT ? ESRCH : errno, "there is no process %d%s%s", pid,
-				errno == ENOENT ? "" : ": ", errno == ENOENT ? "" : strerror(errno));
+		ret = tare_fail(err, errno == ENOENT ? ESRCH : errno, "there is no process %d%s%s",
+				pid, errno == ENOENT ? "" : ": ",
+				errno == ENOENT ? "" : strerror(errno));
 		if (ret == -ESRCH)
 			tare_hint(err, "it may have ended; ps -e lists the processes");
 		return ret;
@@ -71,8 +72,8 @@ int places_of_tasks(const char *root, const char *list, bool whole_process, stru
 
 		if (id <= 0 || id > INT_MAX || (*end && *end != ',')) {
 			ret = tare_fail_at(err, (int)(p - list), EINVAL,
-					   "'%.*s' is not the number of a %s", (int)strcspn(p, ","), p,
-					   what);
+					   "'%.*s' is not the number of a %s", (int)strcspn(p, ","),
+					   p, what);
 			break;
 		}
 		if (whole_process) {
@@ -109,7 +110,8 @@ bool where_needs_cpus(const struct where *where, const struct encoding *enc)
 	return where->all_cpus || where->cpus.n || enc->place == PLACE_UNCORE;
 }
 
-static int check_online(const struct where *where, const struct cpus *online, struct tare_error *err)
+static int check_online(const struct where *where, const struct cpus *online,
+			struct tare_error *err)
 {
 	for (size_t i = 0; i < where->cpus.n; i++)
 		if (!cpus_has(online, where->cpus.cpu[i])) {

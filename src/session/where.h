@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where to count: the user's choice of command, processes, threads, CPUs, control groups, as places. */
+/* Where to count: the user's choice of command, processes, threads, CPUs, control groups, as
+ * places. */
 #ifndef SESSION_WHERE_H
 #define SESSION_WHERE_H
 
@@ -27,14 +28,16 @@ struct places {
 	size_t n;
 };
 
-/* Threads of the processes, or the threads themselves, of a list. The error names the one that is gone. */
+/* Threads of the processes, or the threads themselves, of a list. The error names the one that is
+ * gone. */
 int places_of_tasks(const char *root, const char *list, bool whole_process, struct places *out,
 		    struct tare_error *err);
 /* The CPUs that are online, under the machine's root. */
 int cpus_online(const char *root, struct cpus *out, struct tare_error *err);
 /*
- * Places for one encoding: tasks (empty: system-wide) on any CPU or on each of `cpus`; an uncore event
- * on the CPUs that stand for its units. `online` may be empty only if nothing needs a CPU list.
+ * Places for one encoding: tasks (empty: system-wide) on any CPU or on each of `cpus`; an uncore
+ * event on the CPUs that stand for its units. `online` may be empty only if nothing needs a CPU
+ * list.
  */
 int places_for(const struct encoding *enc, const struct places *tasks, const struct where *where,
 	       const struct cpus *online, struct places *out, struct tare_error *err);

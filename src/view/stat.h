@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of counts, shown: text for people, perf stat's two machine layouts, JSON and CSV of our own. */
+/* A table of counts, shown: text for people, perf stat's two machine layouts, JSON and CSV of our
+ * own. */
 #ifndef VIEW_STAT_H
 #define VIEW_STAT_H
 
@@ -7,12 +8,12 @@
 #include "view/style.h"
 
 struct stat_about {
-	char *const *argv;    /* the command, or NULL */
-	const char *target;   /* in words, when it is not the command: "process 12", "all CPUs" */
-	const char *engine;   /* "perf", or "exact" */
-	bool aslr;            /* address-space randomisation was left on */
-	unsigned batches;     /* --split: how many groups of runs the events were counted in */
-	int exit_status;      /* of the command, as tare passes it on; -1: there was none */
+	char *const *argv;  /* the command, or NULL */
+	const char *target; /* in words, when it is not the command: "process 12", "all CPUs" */
+	const char *engine; /* "perf", or "exact" */
+	bool aslr;          /* address-space randomisation was left on */
+	unsigned batches;   /* --split: how many groups of runs the events were counted in */
+	int exit_status;    /* of the command, as tare passes it on; -1: there was none */
 	bool metrics_only;
 	bool verbose;
 };
@@ -25,22 +26,24 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 			const struct stat_about *about, const struct style *s, bool first);
 
 /*
- * perf stat -x and -j, field for field, so that scripts move over: means of the runs and the relative
- * error of the mean, as there. `interval`: with the time in front. Source: perf-stat(1), "CSV FORMAT"
- * and "JSON FORMAT", and the output of perf 6.1.
+ * perf stat -x and -j, field for field, so that scripts move over: means of the runs and the
+ * relative error of the mean, as there. `interval`: with the time in front. Source: perf-stat(1),
+ * "CSV FORMAT" and "JSON FORMAT", and the output of perf 6.1.
  */
 void stat_perf_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 		   const char *separator, bool interval);
-void stat_perf_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m, bool interval);
+void stat_perf_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
+		    bool interval);
 
 /* One document, schema tare/stat/1 (docs/schema/tare-stat-1.json). */
 void stat_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about);
 /* One line per interval: the same fields as a document, in one line (JSON Lines). */
 void stat_json_interval(struct text *out, const struct stat_table *t, const struct stat_metrics *m);
-/* With a header line; fields quoted as in RFC 4180. `interval` adds the time; `header` writes the first line. */
-void stat_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m, bool interval,
-	      bool header);
+/* With a header line; fields quoted as in RFC 4180. `interval` adds the time; `header` writes the
+ * first line. */
+void stat_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
+	      bool interval, bool header);
 
 /* "CPU3", "S0-D0-C1", "bash-123"; "" for BY_ALL. */
 void stat_key_name(struct text *out, const struct stat_table *t, const struct stat_row *r);

@@ -19,8 +19,9 @@ static void key(struct json *j, const struct stat_row *r)
 	const struct {
 		const char *name;
 		int value;
-	} parts[] = { { "cpu", r->key.at.cpu },	   { "core", r->key.at.core }, { "die", r->key.at.die },
-		      { "socket", r->key.at.socket }, { "node", r->key.at.node }, { "thread", r->key.thread } };
+	} parts[] = { { "cpu", r->key.at.cpu },   { "core", r->key.at.core },
+		      { "die", r->key.at.die },   { "socket", r->key.at.socket },
+		      { "node", r->key.at.node }, { "thread", r->key.thread } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i].value >= 0)
@@ -222,12 +223,14 @@ static void value(struct text *out, const struct encoding *e, uint64_t n)
 		text_add(out, "%" PRIu64 ",", n);
 }
 
-void stat_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m, bool interval,
-	      bool header)
+void stat_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
+	      bool interval, bool header)
 {
 	if (header)
-		text_add(out, "%skey,event,value,unit,quality,engine,share,n,min,max,low,high,outliers,metric,"
-			      "metric_value,metric_low,metric_high,reason\n",
+		text_add(out,
+			 "%skey,event,value,unit,quality,engine,share,n,min,max,low,high,outliers,"
+			 "metric,"
+			 "metric_value,metric_low,metric_high,reason\n",
 			 interval ? "time_s," : "");
 	for (size_t i = 0; i < t->n; i++) {
 		const struct stat_row *r = &t->row[i];
@@ -250,7 +253,8 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 		else
 			value(out, e, r->spread.median);
 		field(out, e->unit);
-		text_add(out, "%s,%s,", tare_quality_name(r->quality), e->source ? e->source : "perf");
+		text_add(out, "%s,%s,", tare_quality_name(r->quality),
+			 e->source ? e->source : "perf");
 		if (r->quality == TARE_UNAVAILABLE) {
 			text_add(out, ",0,,,,,,");
 		} else {
@@ -262,8 +266,9 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 			text_add(out, "%zu,", r->spread.outliers);
 		}
 		if (metric)
-			text_add(out, "%s,%.9g,%.9g,%.9g,", metric->row->name, metric->value * factor(metric),
-				 metric->low * factor(metric), metric->high * factor(metric));
+			text_add(out, "%s,%.9g,%.9g,%.9g,", metric->row->name,
+				 metric->value * factor(metric), metric->low * factor(metric),
+				 metric->high * factor(metric));
 		else
 			text_put(out, ",,,,", 4);
 		field(out, r->quality == TARE_UNAVAILABLE ? r->why : "");

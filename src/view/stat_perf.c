@@ -8,8 +8,9 @@ static const struct {
 	const char *key; /* in JSON */
 	bool with_number;
 } columns[] = {
-	[BY_ALL] = { NULL, false },	[BY_CPU] = { "cpu", false },   [BY_CORE] = { "core", true },
-	[BY_DIE] = { "die", true },	[BY_SOCKET] = { "socket", true }, [BY_NODE] = { "node", true },
+	[BY_ALL] = { NULL, false },        [BY_CPU] = { "cpu", false },
+	[BY_CORE] = { "core", true },      [BY_DIE] = { "die", true },
+	[BY_SOCKET] = { "socket", true },  [BY_NODE] = { "node", true },
 	[BY_THREAD] = { "thread", false },
 };
 
@@ -113,16 +114,18 @@ void stat_perf_csv(struct text *out, const struct stat_table *t, const struct st
 			text_add(out, "%s%s", sep, r->key.cgroup);
 		if (t->runs > 1)
 			text_add(out, "%s%.2f%%", sep, variance(r));
-		text_add(out, "%s%" PRIu64 "%s%.2f%s", sep, r->running_ns, sep, percent_running(r), sep);
+		text_add(out, "%s%" PRIu64 "%s%.2f%s", sep, r->running_ns, sep, percent_running(r),
+			 sep);
 		if (metric)
-			text_add(out, "%.*f%s%s%s\n", (int)metric->row->digits, metric->value, sep, metric->prefix,
-				 metric->row->unit);
+			text_add(out, "%.*f%s%s%s\n", (int)metric->row->digits, metric->value, sep,
+				 metric->prefix, metric->row->unit);
 		else
 			text_add(out, "%s\n", sep);
 	}
 }
 
-/* Names and units come from the user and sysfs: quotes, backslashes and control bytes are escaped. */
+/* Names and units come from the user and sysfs: quotes, backslashes and control bytes are escaped.
+ */
 static void quote(struct text *out, const char *s)
 {
 	text_put(out, "\"", 1);
@@ -137,7 +140,8 @@ static void quote(struct text *out, const char *s)
 	text_put(out, "\"", 1);
 }
 
-void stat_perf_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m, bool interval)
+void stat_perf_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
+		    bool interval)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct stat_row *r = &t->row[i];
@@ -146,8 +150,8 @@ void stat_perf_json(struct text *out, const struct stat_table *t, const struct s
 
 		text_put(out, "{", 1);
 		if (interval)
-			text_add(out, "\"interval\" : %" PRIu64 ".%09" PRIu64 ", ", t->time_ns / 1000000000,
-				 t->time_ns % 1000000000);
+			text_add(out, "\"interval\" : %" PRIu64 ".%09" PRIu64 ", ",
+				 t->time_ns / 1000000000, t->time_ns % 1000000000);
 		if (columns[t->by].key) {
 			struct text name = { 0 };
 
@@ -173,9 +177,11 @@ void stat_perf_json(struct text *out, const struct stat_table *t, const struct s
 		}
 		if (t->runs > 1)
 			text_add(out, ", \"variance\" : %.2f", variance(r));
-		text_add(out, ", \"event-runtime\" : %" PRIu64 ", \"pcnt-running\" : %.2f", r->running_ns,
-			 percent_running(r));
-		text_add(out, ", \"metric-value\" : %f, \"metric-unit\" : ", metric ? metric->value : 0.0);
-		text_add(out, "\"%s%s\"}\n", metric ? metric->prefix : "", metric ? metric->row->unit : "");
+		text_add(out, ", \"event-runtime\" : %" PRIu64 ", \"pcnt-running\" : %.2f",
+			 r->running_ns, percent_running(r));
+		text_add(out, ", \"metric-value\" : %f, \"metric-unit\" : ",
+			 metric ? metric->value : 0.0);
+		text_add(out, "\"%s%s\"}\n", metric ? metric->prefix : "",
+			 metric ? metric->row->unit : "");
 	}
 }

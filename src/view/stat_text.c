@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts for people. One row per number: what, how much, how far it can be trusted, how the runs lie,
- * what it means. What could not be counted stands below the table, each reason once.
+ * Counts for people. One row per number: what, how much, how far it can be trusted, how the runs
+ * lie, what it means. What could not be counted stands below the table, each reason once.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,18 @@
 #include <string.h>
 #include "view/stat.h"
 
-enum { COL_KEY, COL_VALUE, COL_UNIT, COL_EVENT, COL_QUALITY, COL_SPREAD, COL_RANGE, COL_METRIC, COL_LIMITS, COLS };
+enum {
+	COL_KEY,
+	COL_VALUE,
+	COL_UNIT,
+	COL_EVENT,
+	COL_QUALITY,
+	COL_SPREAD,
+	COL_RANGE,
+	COL_METRIC,
+	COL_LIMITS,
+	COLS
+};
 enum { DIGITS_MAX = 6, SMALLEST_MAX = 15 };
 
 static bool is_time(const struct encoding *e)
@@ -47,9 +58,9 @@ static void put_value(struct text *out, const struct style *s, struct scale sc, 
 
 static enum ink ink_of(enum tare_quality q)
 {
-	return q == TARE_UNAVAILABLE		   ? INK_BAD
+	return q == TARE_UNAVAILABLE                     ? INK_BAD
 	       : q == TARE_SCALED || q == TARE_SIMULATED ? INK_CAREFUL
-						    : INK_FAINT;
+							 : INK_FAINT;
 }
 
 static void put_quality(struct text *out, const struct stat_row *r)
@@ -59,7 +70,11 @@ static void put_quality(struct text *out, const struct stat_row *r)
 	text_add(out, "%s", tare_quality_name(r->quality));
 	if (r->quality == TARE_SCALED || (r->of_core_type && r->quality != TARE_UNAVAILABLE)) {
 		/* Never 100 %: that would say nothing was missed. */
-		text_add(out, percent > 99.9 ? " >99.9 %%" : percent >= 10 ? " %.0f %%" : " %.2g %%", percent);
+		text_add(out,
+			 percent > 99.9  ? " >99.9 %%"
+			 : percent >= 10 ? " %.0f %%"
+					 : " %.2g %%",
+			 percent);
 		if (r->of_core_type)
 			text_add(out, " of its time");
 	}
@@ -81,7 +96,8 @@ static void put_spread(struct text *out, const struct style *s, const struct sta
 	put_percent(out, half_width(r));
 }
 
-static void put_range(struct text *out, const struct style *s, const struct stat_row *r, struct scale sc)
+static void put_range(struct text *out, const struct style *s, const struct stat_row *r,
+		      struct scale sc)
 {
 	if (r->spread.min == r->spread.max) {
 		text_add(out, "all equal");
@@ -91,7 +107,8 @@ static void put_range(struct text *out, const struct style *s, const struct stat
 		put_value(out, s, sc, r->spread.max);
 	}
 	if (r->spread.outliers)
-		text_add(out, ", %zu outlier%s", r->spread.outliers, r->spread.outliers > 1 ? "s" : "");
+		text_add(out, ", %zu outlier%s", r->spread.outliers,
+			 r->spread.outliers > 1 ? "s" : "");
 }
 
 /* As many digits as the interval leaves meaning, within reason. */
@@ -108,13 +125,13 @@ static unsigned digits_for(const struct stat_metric *m)
 	return digits;
 }
 
-static void put_metric(struct text *value, struct text *limits, const struct style *s, const struct stat_metric *m)
+static void put_metric(struct text *value, struct text *limits, const struct style *s,
+		       const struct stat_metric *m)
 {
 	unsigned digits = digits_for(m);
 
 	put_real(value, s, m->value, digits);
-	text_add(value, "%s%s%s", m->row->percent ? " % " : " ", m->prefix,
-		 m->row->unit);
+	text_add(value, "%s%s%s", m->row->percent ? " % " : " ", m->prefix, m->row->unit);
 	if (m->high > m->low) {
 		text_put(limits, "(", 1);
 		put_real(limits, s, m->low, digits);
@@ -130,7 +147,8 @@ static bool is_shown(const struct stat_metric *m, size_t row)
 }
 
 /* The metrics of a row: the first in its line, further ones in lines of their own below. */
-static void add_metrics(struct grid *g, const struct stat_metrics *ms, size_t row, const struct style *s)
+static void add_metrics(struct grid *g, const struct stat_metrics *ms, size_t row,
+			const struct style *s)
 {
 	bool first = true;
 
@@ -148,14 +166,14 @@ static void add_metrics(struct grid *g, const struct stat_metrics *ms, size_t ro
 	}
 }
 
-static void add_row(struct grid *g, const struct stat_table *t, size_t i, const struct stat_metrics *m,
-		    const struct style *s, bool only_metrics)
+static void add_row(struct grid *g, const struct stat_table *t, size_t i,
+		    const struct stat_metrics *m, const struct style *s, bool only_metrics)
 {
 	const struct stat_row *r = &t->row[i];
 	const struct encoding *e = &t->enc[r->event];
 	struct scale sc = scale_of(e, r->spread.median);
-	struct text key = { 0 }, value = { 0 }, unit = { 0 }, name = { 0 }, quality = { 0 }, spread = { 0 },
-		    range = { 0 };
+	struct text key = { 0 }, value = { 0 }, unit = { 0 }, name = { 0 }, quality = { 0 },
+		    spread = { 0 }, range = { 0 };
 
 	grid_row(g);
 	stat_key_name(&key, t, r);
@@ -175,7 +193,8 @@ static void add_row(struct grid *g, const struct stat_table *t, size_t i, const 
 				put_range(&range, s, r, sc);
 		}
 		put_quality(&quality, r);
-		grid_put(g, COL_VALUE, r->quality == TARE_UNAVAILABLE ? INK_BAD : INK_STRONG, &value);
+		grid_put(g, COL_VALUE, r->quality == TARE_UNAVAILABLE ? INK_BAD : INK_STRONG,
+			 &value);
 		grid_put(g, COL_UNIT, INK_PLAIN, &unit);
 		grid_put(g, COL_QUALITY, ink_of(r->quality), &quality);
 		grid_put(g, COL_SPREAD, INK_PLAIN, &spread);
@@ -185,12 +204,17 @@ static void add_row(struct grid *g, const struct stat_table *t, size_t i, const 
 	add_metrics(g, m, i, s);
 }
 
-static struct grid new_grid(void)
+/* In a narrow window, what says least goes first; a quality that is not plain never does. */
+static struct grid new_grid(const struct stat_table *t)
 {
+	bool plain = true;
+
+	for (size_t i = 0; i < t->n; i++)
+		plain &= t->row[i].quality == TARE_COUNTED || t->enc[t->row[i].event].unavailable;
 	return (struct grid){ .columns = COLS,
 			      .right = { [COL_VALUE] = true, [COL_SPREAD] = true },
 			      .least = { [COL_VALUE] = 16, [COL_UNIT] = 2, [COL_EVENT] = 16 },
-			      .drop = { COL_RANGE, COL_LIMITS, COL_QUALITY },
+			      .drop = { COL_RANGE, COL_LIMITS, plain ? COL_QUALITY : COL_METRIC },
 			      .drops = 3 };
 }
 
@@ -205,7 +229,8 @@ static void put_command(struct text *out, char *const *argv)
 		for (const char *p = *a; *p; p++) {
 			if (*p == '\'')
 				text_add(out, "'\\''");
-			else if ((unsigned char)*p < 0x20 || *p == 0x7f) /* no escape reaches the terminal */
+			else if ((unsigned char)*p < 0x20 ||
+				 *p == 0x7f) /* no escape reaches the terminal */
 				text_add(out, "?");
 			else
 				text_put(out, p, 1);
@@ -214,8 +239,8 @@ static void put_command(struct text *out, char *const *argv)
 	}
 }
 
-static void put_heading(struct text *out, const struct stat_table *t, const struct stat_about *about,
-			const struct style *s)
+static void put_heading(struct text *out, const struct stat_table *t,
+			const struct stat_about *about, const struct style *s)
 {
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
 	if (about->target)
@@ -226,14 +251,15 @@ static void put_heading(struct text *out, const struct stat_table *t, const stru
 		put_command(out, about->argv);
 	text_add(out, "%s", ink_off(s));
 	if (t->runs > 1)
-		text_add(out, "   median of %u runs", t->runs / (about->batches ? about->batches : 1));
+		text_add(out, "   median of %u runs",
+			 t->runs / (about->batches ? about->batches : 1));
 	if (about->batches > 1)
 		text_add(out, ", events split over %u rounds", about->batches);
 	text_add(out, "\n\n");
 }
 
-static void put_time_row(struct grid *g, const struct stat_table *t, const char *name, const struct spread *of,
-			 struct scale sc, const struct style *s)
+static void put_time_row(struct grid *g, const struct stat_table *t, const char *name,
+			 const struct spread *of, struct scale sc, const struct style *s)
 {
 	struct text value = { 0 }, unit = { 0 }, word = { 0 }, spread = { 0 }, range = { 0 };
 	const struct stat_row row = { .spread = *of, .low = of->low, .high = of->high };
@@ -294,7 +320,8 @@ static void put_wrapped(struct text *out, const struct style *s, const char *wor
 
 static bool same_reason(const struct stat_row *a, const struct stat_row *b)
 {
-	return a->quality == TARE_UNAVAILABLE && !strcmp(a->why, b->why) && !strcmp(a->remedy, b->remedy);
+	return a->quality == TARE_UNAVAILABLE && !strcmp(a->why, b->why) &&
+	       !strcmp(a->remedy, b->remedy);
 }
 
 /* Each reason once, with all events it holds for. */
@@ -310,8 +337,10 @@ static void put_unavailable(struct text *out, const struct stat_table *t, const 
 		if (said)
 			continue;
 		for (size_t k = i; k < t->n; k++)
-			if (same_reason(&t->row[k], r) && (k == i || t->row[k].event != t->row[k - 1].event))
-				text_add(&names, "%s%s", names.len ? ", " : "", t->enc[t->row[k].event].name);
+			if (same_reason(&t->row[k], r) &&
+			    (k == i || t->row[k].event != t->row[k - 1].event))
+				text_add(&names, "%s%s", names.len ? ", " : "",
+					 t->enc[t->row[k].event].name);
 		text_add(out, " %sunavailable%s  ", ink_on(s, INK_BAD), ink_off(s));
 		put_wrapped(out, s, names.s ? names.s : "", 14);
 		text_add(out, "   ");
@@ -329,8 +358,9 @@ static void put_asked_metrics(struct text *out, const struct stat_metrics *m, co
 {
 	for (size_t i = 0; m && i < m->n; i++)
 		if (m->metric[i].quality == TARE_UNAVAILABLE)
-			text_add(out, " %sunavailable%s  %s = %s\n   %s\n\n", ink_on(s, INK_BAD), ink_off(s),
-				 m->metric[i].row->name, m->metric[i].row->formula, m->metric[i].why);
+			text_add(out, " %sunavailable%s  %s = %s\n   %s\n\n", ink_on(s, INK_BAD),
+				 ink_off(s), m->metric[i].row->name, m->metric[i].row->formula,
+				 m->metric[i].why);
 }
 
 static void put_notes(struct text *out, const struct stat_table *t, const struct style *s)
@@ -345,17 +375,23 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 	if (scaled) {
 		text_add(out, " ");
 		put_wrapped(out, s,
-			    "scaled: counted for that part of the time and estimated for the rest; the limits "
-			    "assume half to twice the rate meanwhile. --no-multiplex refuses, --split counts in "
+			    "scaled: counted for that part of the time and estimated for the rest; "
+			    "the limits "
+			    "assume half to twice the rate meanwhile. --no-multiplex refuses, "
+			    "--split counts in "
 			    "rounds instead.",
 			    1);
 	}
 	if (odd) {
 		text_add(out, " ");
-		put_wrapped(out, s, "outliers lie more than 3.5 robust deviations (1.4826 MAD) from the median.", 1);
+		put_wrapped(
+		    out, s,
+		    "outliers lie more than 3.5 robust deviations (1.4826 MAD) from the median.",
+		    1);
 	}
 	if (t->by_signal)
-		text_add(out, " cut short by %s; these are the counts until then.\n", strsignal(t->by_signal));
+		text_add(out, " cut short by %s; these are the counts until then.\n",
+			 strsignal(t->by_signal));
 	else if (t->timed_out)
 		text_add(out, " ended by the time limit.\n");
 	if (scaled || odd || t->by_signal || t->timed_out)
@@ -365,7 +401,7 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 void stat_text(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about, const struct style *s)
 {
-	struct grid g = new_grid();
+	struct grid g = new_grid(t);
 
 	put_heading(out, t, about, s);
 	for (size_t i = 0; i < t->n; i++)
@@ -386,13 +422,14 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 			const struct stat_about *about, const struct style *s, bool first)
 {
 	if (first)
-		text_add(out, "%s#   time (s)  %20s %-5s %-28s %-12s%s\n", ink_on(s, INK_FAINT), "count", "", "event",
-			 "quality", ink_off(s));
+		text_add(out, "%s#   time (s)  %20s %-5s %-28s %-12s%s\n", ink_on(s, INK_FAINT),
+			 "count", "", "event", "quality", ink_off(s));
 	for (size_t i = 0; i < t->n; i++) {
 		const struct stat_row *r = &t->row[i];
 		const struct encoding *e = &t->enc[r->event];
 		struct scale sc = scale_of(e, r->spread.median);
-		struct text key = { 0 }, value = { 0 }, quality = { 0 }, meaning = { 0 }, limits = { 0 };
+		struct text key = { 0 }, value = { 0 }, quality = { 0 }, meaning = { 0 },
+			    limits = { 0 };
 
 		if (e->unavailable && !first) /* said once */
 			continue;
@@ -405,15 +442,15 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 		for (size_t k = 0; m && k < m->n && !meaning.len; k++)
 			if (is_shown(&m->metric[k], i))
 				put_metric(&meaning, &limits, s, &m->metric[k]);
-		text_add(out, "%5" PRIu64 ".%06" PRIu64 "  %s%s%*s %-5s %-28s %s%-12s%s %s\n",
-			 t->time_ns / 1000000000, t->time_ns % 1000000000 / 1000, key.s ? key.s : "",
-			 key.len ? " " : "",
-			 (int)(key.len >= 19 ? 1 : 20 - (key.len ? key.len + 1 : 0)), value.s ? value.s : "",
-			 r->quality == TARE_UNAVAILABLE ? "" : sc.name, e->name, ink_on(s, ink_of(r->quality)),
-			 quality.s ? quality.s : "", ink_off(s),
-			 r->quality == TARE_UNAVAILABLE ? r->why
-			 : meaning.s			    ? meaning.s
-							    : "");
+		text_add(
+		    out, "%5" PRIu64 ".%06" PRIu64 "  %s%s%*s %-5s %-28s %s%-12s%s %s\n",
+		    t->time_ns / 1000000000, t->time_ns % 1000000000 / 1000, key.s ? key.s : "",
+		    key.len ? " " : "", (int)(key.len >= 19 ? 1 : 20 - (key.len ? key.len + 1 : 0)),
+		    value.s ? value.s : "", r->quality == TARE_UNAVAILABLE ? "" : sc.name, e->name,
+		    ink_on(s, ink_of(r->quality)), quality.s ? quality.s : "", ink_off(s),
+		    r->quality == TARE_UNAVAILABLE ? r->why
+		    : meaning.s                    ? meaning.s
+						   : "");
 		text_free(&key);
 		text_free(&value);
 		text_free(&quality);

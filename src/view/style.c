@@ -165,8 +165,8 @@ void grid_write(struct text *out, const struct grid *g, const struct style *s, u
 			if (w) {
 				if (g->right[c])
 					pad += width[c] - w;
-				text_add(out, "%*s%s%s%s", (int)pad, "", ink_on(s, cell->ink), cell->text,
-					 cell->ink == INK_PLAIN ? "" : ink_off(s));
+				text_add(out, "%*s%s%s%s", (int)pad, "", ink_on(s, cell->ink),
+					 cell->text, cell->ink == INK_PLAIN ? "" : ink_off(s));
 				pad = g->right[c] ? 2 : width[c] - w + 2;
 			} else {
 				pad += width[c] + 2;

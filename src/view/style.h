@@ -24,7 +24,8 @@ void put_count(struct text *out, const struct style *s, uint64_t n);
 void put_real(struct text *out, const struct style *s, double v, unsigned digits);
 /* The unit that suits: "12.3 us", "1.234 s"; at most 11 characters wide. */
 void put_time(struct text *out, const struct style *s, uint64_t ns);
-/* 0.41 -> "0.41 %", with as many digits as say something: "12 %", "0.0004 %", "0 %" only for exactly 0. */
+/* 0.41 -> "0.41 %", with as many digits as say something: "12 %", "0.0004 %", "0 %" only for
+ * exactly 0. */
 void put_percent(struct text *out, double percent);
 
 /* Characters as shown: bytes that begin one. */
