@@ -96,7 +96,8 @@ static void turn_page(struct subject *s)
 	const struct perf_event_mmap_page *page = s->page;
 	uint64_t *out = s->out;
 
-	TURN(if (__builtin_expect(!page_count(page, &page_this_cpu, out), 0)) s->failed++)
+	/* It declines when the kernel writes the page meanwhile, and is then asked again. */
+	TURN(while (__builtin_expect(!page_count(page, &page_this_cpu, out), 0)))
 }
 
 static void turn_count(struct subject *s)

@@ -26,7 +26,10 @@ struct tare_error {
 	char hint[320]; /* what the user can do about it, or "" */
 };
 
-#define TARE_ERROR_INIT { 0, -1, "", "" }
+#define TARE_ERROR_INIT                                                                            \
+	{                                                                                          \
+		0, -1, "", ""                                                                      \
+	}
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "source/events.h"
-#include "source/page.h"
 #include "source/perf.h"
 #include "tare/group.h"
 
@@ -149,16 +148,14 @@ int tare_group_read(struct tare_group *g, struct tare_reading *out, struct tare_
 
 int tare_group_count(struct tare_group *g, size_t i, uint64_t *count, struct tare_error *err)
 {
-	const struct perf_event_mmap_page *page;
 	struct tare_reading r;
 	int ret;
 
+	if (perf_count(g->counters, i, count))
+		return 0;
 	if (i >= perf_size(g->counters))
 		return tare_fail(err, EINVAL, "a group of %zu events has no event %zu",
 				 perf_size(g->counters), i);
-	page = perf_page(g->counters, i);
-	if (page && page_count(page, &page_this_cpu, count))
-		return 0;
 	ret = perf_read_one(g->counters, i, &r, err);
 	if (ret < 0)
 		return ret;

@@ -51,9 +51,9 @@ PAGE_INLINE uint32_t page_version(const struct perf_event_mmap_page *page)
  * The hardware counter is `width` bits and wraps; the kernel's offset expects it sign-extended.
  * Source: linux/perf_event.h, pmc_width. width: 1..64, as the kernel gives it.
  */
-PAGE_INLINE int64_t page_sign_extend(uint64_t pmc, unsigned width)
+PAGE_INLINE uint64_t page_sum(const struct perf_event_mmap_page *page, uint64_t pmc)
 {
-	return (int64_t)(pmc << (-width & 63)) >> (-width & 63);
+	return (uint64_t)page->offset + (uint64_t)pmc_sign_extend(pmc, page->pmc_width);
 }
 
 /*
@@ -64,18 +64,16 @@ PAGE_INLINE int64_t page_sign_extend(uint64_t pmc, unsigned width)
 PAGE_INLINE bool page_count(const struct perf_event_mmap_page *page, const struct page_cpu *cpu,
 			    uint64_t *count)
 {
-	uint32_t version = page_version(page);
+	uint32_t version, index;
 
+	pmc_page_head(page, &version, &index);
 	page_barrier();
-
-	uint32_t index = page->index;
-
 	if (__builtin_expect(!pmc_index_known(index) || page->time_enabled != page->time_running,
 			     0))
 		return false;
 
 	uint64_t pmc = cpu->counter(index);
-	uint64_t sum = page->offset + (uint64_t)page_sign_extend(pmc, page->pmc_width);
+	uint64_t sum = page_sum(page, pmc);
 
 	page_barrier();
 	if (__builtin_expect(page_version(page) != version, 0))
@@ -108,12 +106,10 @@ static inline bool page_reading(const struct perf_event_mmap_page *page, const s
 				struct tare_reading *out)
 {
 	for (int tries = 0; tries < PAGE_TRIES; tries++) {
-		uint32_t version = page_version(page);
+		uint32_t version, index;
 
+		pmc_page_head(page, &version, &index);
 		page_barrier();
-
-		uint32_t index = page->index;
-
 		if (!pmc_index_known(index) || !page->cap_user_time || page->time_shift >= 64)
 			return false;
 
@@ -121,7 +117,7 @@ static inline bool page_reading(const struct perf_event_mmap_page *page, const s
 		uint64_t enabled = page->time_enabled + elapsed,
 			 running = page->time_running + elapsed;
 		uint64_t pmc = cpu->counter(index);
-		uint64_t sum = page->offset + (uint64_t)page_sign_extend(pmc, page->pmc_width);
+		uint64_t sum = page_sum(page, pmc);
 
 		page_barrier();
 		if (page_version(page) != version)

@@ -241,6 +241,14 @@ const struct perf_event_mmap_page *perf_page(const struct counters *c, size_t i)
 	return g->no_user || g->owner != &this_thread ? NULL : g->event[i].page;
 }
 
+bool perf_count(const struct counters *c, size_t i, uint64_t *count)
+{
+	const struct perf_group *g = (const struct perf_group *)c;
+
+	return i < g->n && !g->no_user && g->owner == &this_thread &&
+	       page_count(g->event[i].page, &page_this_cpu, count);
+}
+
 int perf_user_reads(const struct counters *c, struct tare_error *err)
 {
 	const struct perf_group *g = (const struct perf_group *)c;

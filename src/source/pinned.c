@@ -161,8 +161,8 @@ static int prove(struct pinned_state *s, const struct tare_events *events, struc
 			    err, EOPNOTSUPP,
 			    "%s: its register has %u bits, and reads by a cached number take %d",
 			    events->list.enc[i].name, page->pmc_width, TARE_PMC_MIN_WIDTH);
-			tare_hint(err, "tare_group_count() reads it from user space all the same, "
-				       "at 24 instructions");
+			tare_hint(err,
+				  "tare_group_count() reads it without a system call all the same");
 			return ret;
 		}
 		if (page->pmc_width < width)
@@ -202,9 +202,7 @@ struct tare_pinned *tare_pinned_open(const struct tare_events *events, struct ta
 			  "%s: this PMU has no register of 64 bits for it, which reads by a cached "
 			  "number take",
 			  events->list.enc[failed].name);
-		tare_hint(
-		    err,
-		    "tare_group_count() reads it from user space all the same, at 24 instructions");
+		tare_hint(err, "tare_group_count() reads it without a system call all the same");
 	}
 	if (ret < 0)
 		return NULL;

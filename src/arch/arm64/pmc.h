@@ -61,6 +61,28 @@ static inline __attribute__((always_inline)) uint64_t pmc_read_index(uint32_t in
 	return value;
 }
 
+/* Version and index of a page lie side by side: one load. */
+static inline __attribute__((always_inline)) void
+pmc_page_head(const struct perf_event_mmap_page *page, uint32_t *version, uint32_t *index)
+{
+	__asm__ volatile("ldp %w0, %w1, [%2, #8]"
+			 : "=r"(*version), "=r"(*index)
+			 : "r"(page)
+			 : "memory");
+}
+
+/* The low `width` bits, sign-extended. Shifts take the low 6 bits of their count, which spares the
+ * mask that C asks for. Source: Arm ARM, "LSLV", "ASRV". */
+static inline __attribute__((always_inline)) int64_t pmc_sign_extend(uint64_t pmc, unsigned width)
+{
+	int64_t value;
+
+	__asm__("lsl %0, %1, %2\n\tasr %0, %0, %2"
+		: "=&r"(value)
+		: "r"(pmc), "r"(0 - (uint64_t)width));
+	return value;
+}
+
 /*
  * Make the kernel allow user-space reads of this event: config1 bit 1 (rdpmc), and with `wide` bit
  * 0 (long: 64 bits, refused where the PMU has none). Only for events of the cores, whose config1

@@ -33,6 +33,19 @@ static inline __attribute__((always_inline)) uint64_t pmc_read_index(uint32_t in
 	return tare_pmc_read(index - 1);
 }
 
+static inline __attribute__((always_inline)) void
+pmc_page_head(const struct perf_event_mmap_page *page, uint32_t *version, uint32_t *index)
+{
+	*version = *(const volatile uint32_t *)&page->lock;
+	*index = *(const volatile uint32_t *)&page->index;
+}
+
+/* The low `width` bits, sign-extended. */
+static inline __attribute__((always_inline)) int64_t pmc_sign_extend(uint64_t pmc, unsigned width)
+{
+	return (int64_t)(pmc << (-width & 63)) >> (-width & 63);
+}
+
 /*
  * Make the kernel allow user-space reads of this event. x86 allows them for every event of the
  * cores whose register holds a count; a topdown metric's holds fractions (pseudo event 0x00, umask
