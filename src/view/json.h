@@ -17,20 +17,23 @@ struct json {
 	bool started; /* the innermost object or array has a member already */
 };
 
-void json_object(struct json *j, const char *key);
-void json_array(struct json *j, const char *key);
+/* jansson has functions of these names, and a static link of tare sees both. */
+#define JSON_SYMBOL(name) __asm__("tare_view_" #name)
+
+void json_object(struct json *j, const char *key) JSON_SYMBOL(json_object);
+void json_array(struct json *j, const char *key) JSON_SYMBOL(json_array);
 void json_end(struct json *j); /* of the innermost object or array; a newline after the outermost */
 
 /* NULL is written as null. Bytes that are not UTF-8 become U+FFFD, so that the document stays
  * valid. */
-void json_string(struct json *j, const char *key, const char *value);
+void json_string(struct json *j, const char *key, const char *value) JSON_SYMBOL(json_string);
 /* Whole numbers up to 2^53, strings of digits above: readers that keep doubles lose nothing. */
 void json_int(struct json *j, const char *key, int64_t value);
 void json_uint(struct json *j, const char *key, uint64_t value);
 /* The shortest text that reads back as the same double; null where not finite. Needs LC_NUMERIC
  * "C". */
-void json_real(struct json *j, const char *key, double value);
+void json_real(struct json *j, const char *key, double value) JSON_SYMBOL(json_real);
 void json_bool(struct json *j, const char *key, bool value);
-void json_null(struct json *j, const char *key);
+void json_null(struct json *j, const char *key) JSON_SYMBOL(json_null);
 
 #endif
