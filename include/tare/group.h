@@ -94,7 +94,7 @@ TARE_API int tare_group_read(struct tare_group *g, struct tare_reading *out,
  *
  * Returns 0; -ENODATA if the group was off the PMU for some of its time (then a bare count would
  * mislead: see tare_group_read()); -EIO as there; -EINVAL for an i too large.
- * Call it from one thread at a time. Costs about 50 instructions (bench/read.c) from the thread
+ * Call it from one thread at a time. Costs about 65 instructions (bench/read.c) from the thread
  * that opened the group with TARE_USER_READS, while its counter is on the PMU; else one read(2).
  * Serialised before the read (x86 `lfence`, arm64 `isb`).
  *
