@@ -14,6 +14,12 @@ static const struct finding *finding_of(const struct diagnosis *d, const char *i
 static void verdict_of(const struct host *h, struct diagnosis *d)
 {
 	static const char absence[] = "there is no core PMU: ";
+	static const char *const what_works[2][2] = {
+		/* of the exact engine and of software events */
+		{ "Software events count wrongly.", "Software events work." },
+		{ "Exact instruction counts work; software events count wrongly.",
+		  "Exact instruction counts and software events work." },
+	};
 	const char *reason = finding_of(d, "pmu")->what;
 	unsigned got = h->pmu[0].programmable + h->pmu[0].fixed;
 	char pmus[160] = "the core PMU", counters[40] = "";
@@ -27,8 +33,9 @@ static void verdict_of(const struct host *h, struct diagnosis *d)
 
 	if (doctor_barrier(h) != BARRIER_NONE) {
 		d->verdict = VERDICT_NOTHING;
-		SAY(d->sentence, "This user can count nothing here: %s.",
-		    finding_of(d, "permission")->what);
+		SAY(d->sentence, "This user can count nothing through the kernel here: %s.%s",
+		    finding_of(d, "permission")->what,
+		    h->exact_works ? " Exact instruction counts work." : "");
 	} else if (!h->live) {
 		d->verdict = h->pmus ? VERDICT_HARDWARE : VERDICT_SOFTWARE;
 		SAY(d->sentence, "By what is recorded of it, this machine %s%s.",
@@ -43,10 +50,8 @@ static void verdict_of(const struct host *h, struct diagnosis *d)
 		    works(&h->tries[TRY_CPU_WIDE]) ? ", and whole CPUs" : "");
 	} else {
 		d->verdict = VERDICT_SOFTWARE;
-		SAY(d->sentence,
-		    "This machine has no PMU that this user can count with: %s. Software events "
-		    "%s.",
-		    reason, finding_of(d, "software")->mark == MARK_OK ? "work" : "count wrongly");
+		SAY(d->sentence, "This machine has no PMU that this user can count with: %s. %s",
+		    reason, what_works[h->exact_works][finding_of(d, "software")->mark == MARK_OK]);
 	}
 }
 

@@ -318,14 +318,30 @@ static bool check_hybrid(const struct host *h, struct finding *f)
 	return true;
 }
 
+/* Not asked of a recorded machine; nothing to say of a build without it while there is a PMU. */
+static bool check_exact(const struct host *h, struct finding *f)
+{
+	if (!h->live || (!h->exact_built && doctor_hardware_works(h)))
+		return false;
+	if (h->exact_works) {
+		SAY(f->what,
+		    "the exact engine counts the user-mode instructions of programs that it runs, "
+		    "without a PMU (--engine exact)");
+		return true;
+	}
+	f->mark = MARK_WARN;
+	SAY(f->what,
+	    h->exact_built ? "the exact engine does not work here: %s"
+			   : "this build of tare has no exact engine%s",
+	    h->exact_why);
+	SAY(f->why, "It counts instructions without a PMU.");
+	return true;
+}
+
 const struct check doctor_counting[] = {
-	{ "permission", check_permission },
-	{ "pmu", check_pmu },
-	{ "software", check_software },
-	{ "counters", check_counters },
-	{ "kernel-mode", check_kernel_mode },
-	{ "cpu-wide", check_cpu_wide },
-	{ "user-reads", check_user_reads },
-	{ "hybrid", check_hybrid },
-	{ NULL, NULL },
+	{ "permission", check_permission }, { "pmu", check_pmu },
+	{ "software", check_software },     { "exact-engine", check_exact },
+	{ "counters", check_counters },     { "kernel-mode", check_kernel_mode },
+	{ "cpu-wide", check_cpu_wide },     { "user-reads", check_user_reads },
+	{ "hybrid", check_hybrid },         { NULL, NULL },
 };

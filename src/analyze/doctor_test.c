@@ -248,6 +248,12 @@ static void break_5_9(struct host *h)
 {
 	strcpy(h->kernel, "5.9.0");
 }
+static void break_engine(struct host *h)
+{
+	break_kvm(h);
+	h->exact_built = true;
+	strcpy(h->exact_why, "memory cannot be mapped");
+}
 static void break_rootless(struct host *h)
 {
 	break_level_2(h);
@@ -398,6 +404,10 @@ static const struct {
 	  PLACE_ANY },
 	{ __LINE__, break_sound, VERDICT_HARDWARE, "counters", MARK_OK,
 	  "11 counters at once: 8 programmable, 3 fixed", NULL, PLACE_ANY },
+	{ __LINE__, break_engine, VERDICT_SOFTWARE, "exact-engine", MARK_WARN,
+	  "does not work here: memory cannot be mapped", NULL, PLACE_ANY },
+	{ __LINE__, break_kvm, VERDICT_SOFTWARE, "exact-engine", MARK_WARN,
+	  "this build of tare has no exact engine", NULL, PLACE_ANY },
 	{ __LINE__, break_rootless, VERDICT_HARDWARE, "kernel-mode", MARK_WARN,
 	  "may not count in the kernel", "sysctl kernel.perf_event_paranoid=1", FIX_HOST },
 	{ __LINE__, break_software, VERDICT_HARDWARE, "software", MARK_FAIL, "page-faults 0 for 64",
@@ -544,6 +554,48 @@ TEST(capabilities_outweigh_the_level)
 
 		CHECK_EQ(f ? f->mark : MARK_OK, levels[i].kernel_mode, "row at line %d",
 			 levels[i].line);
+	}
+}
+
+/* What is left to count with, said in the verdict; and nothing is promised that was not found to
+ * work. */
+TEST(the_verdict_says_what_works)
+{
+	static const struct {
+		int line;
+		void (*breaks)(struct host *h);
+		bool exact, software;
+		const char *end;
+	} ends[] = {
+		{ __LINE__, break_kvm, false, true,
+		  "offers none to its guest. Software events work." },
+		{ __LINE__, break_kvm, true, true,
+		  "Exact instruction counts and software events work." },
+		{ __LINE__, break_kvm, true, false,
+		  "Exact instruction counts work; software events count wrongly." },
+		{ __LINE__, break_kvm, false, false, "its guest. Software events count wrongly." },
+		{ __LINE__, break_debian, true, true,
+		  "may not count at all. Exact instruction counts work." },
+		{ __LINE__, break_debian, false, true, "unprivileged users may not count at all." },
+		{ __LINE__, break_sound, true, true,
+		  "(cpu, 11 counters at once), in user mode and in the kernel, and whole CPUs." },
+		{ __LINE__, break_level_2, false, true,
+		  "(cpu, 11 counters at once), in user mode only." },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		struct host h = sound();
+		static struct diagnosis d;
+
+		ends[i].breaks(&h);
+		h.exact_built = h.exact_works = ends[i].exact;
+		if (!ends[i].software)
+			break_software(&h);
+		doctor_judge(&h, &d);
+		CHECK(
+		    strlen(d.sentence) > strlen(ends[i].end) &&
+			!strcmp(d.sentence + strlen(d.sentence) - strlen(ends[i].end), ends[i].end),
+		    "row at line %d: %s", ends[i].line, d.sentence);
 	}
 }
 

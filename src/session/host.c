@@ -11,6 +11,7 @@
 #include "base/cpus.h"
 #include "base/file.h"
 #include "session/host.h"
+#include "source/source.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 
@@ -322,6 +323,17 @@ static void gather_machine(struct host *h, const char *root)
 	}
 }
 
+static void gather_exact(struct host *h)
+{
+	const struct source *exact = source_find("exact");
+	struct tare_error err = TARE_ERROR_INIT;
+
+	h->exact_built = exact != NULL;
+	h->exact_works = exact && exact->probe(&err) == 0;
+	if (exact && !h->exact_works)
+		copy(h->exact_why, sizeof(h->exact_why), err.what);
+}
+
 int host_gather(struct host *h, const char *root, struct tare_error *err)
 {
 	memset(h, 0, sizeof(*h));
@@ -337,7 +349,9 @@ int host_gather(struct host *h, const char *root, struct tare_error *err)
 	gather_container(h, root);
 	gather_kernel(h, root);
 	gather_machine(h, root);
-	if (h->live)
+	if (h->live) {
+		gather_exact(h);
 		host_probe(h);
+	}
 	return 0;
 }

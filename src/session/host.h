@@ -93,6 +93,11 @@ struct host {
 	unsigned pmus;
 
 	struct attempt tries[TRY_COUNT]; /* all untried unless live */
+
+	/* The exact engine, which needs no PMU: whether this build has it and it says that it works
+	 * here. */
+	bool exact_built, exact_works;
+	char exact_why[256]; /* why not */
 };
 
 /*

@@ -177,6 +177,10 @@ static void json_machine(struct json *j, const struct host *h)
 	json_known(j, "smt_active", h->smt_active);
 	json_known(j, "cpus_online", h->cpus_online);
 	json_string(j, "cpu", h->cpu.model[0] ? h->cpu.model : NULL);
+	if (h->live)
+		json_bool(j, "exact_engine", h->exact_works);
+	else
+		json_null(j, "exact_engine");
 	json_array(j, "pmus");
 	for (unsigned i = 0; i < h->pmus; i++) {
 		const struct core_pmu *p = &h->pmu[i];

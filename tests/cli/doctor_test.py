@@ -148,7 +148,7 @@ def a_server_by_its_tree():
     equal(facts, {"tried": False, "kernel": "6.1.0-28-amd64", "uid": 1001, "perf_event_paranoid": 2, "perf_user_access": None,
                   "nmi_watchdog": 1, "perf_event_mlock_kb": 516, "perf_event_max_sample_rate": 100000, "kptr_restrict": 1,
                   "seccomp": 0, "container": None, "user_namespace": False, "smt_active": 1, "cpus_online": 112,
-                  "cpu": "Intel(R) Xeon(R) Platinum 8480+"}, "facts")
+                  "cpu": "Intel(R) Xeon(R) Platinum 8480+", "exact_engine": None}, "facts")
     equal({f["id"]: f["mark"] for f in d["findings"] if f["mark"] != "ok"},
           {"kernel-mode": "warn", "cpu-wide": "warn", "watchdog": "warn"}, "")
     equal(finding(d, "watchdog")["fix"][0]["command"], "sysctl kernel.nmi_watchdog=0", "watchdog")
