@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes of a file or a pipe, in order, through a window of fixed size. */
+#ifndef RECORD_PERFDATA_INPUT_H
+#define RECORD_PERFDATA_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "base/error.h"
+
+struct input {
+	int fd; /* -1: none */
+	char *path;
+	bool seekable;
+	uint64_t size; /* of a seekable file when it was opened */
+	unsigned char *buf;
+	size_t at, end;  /* what of buf is unread */
+	uint64_t offset; /* of buf[at] in the file */
+	uint64_t left;   /* bytes beyond buf[end] that may be read; UINT64_MAX: to the end */
+};
+
+/* "-" is standard input. */
+int input_open(struct input *in, const char *path, struct tare_error *err);
+/* Replace a pipe by a temporary file of the same bytes, read from its start. */
+int input_spool(struct input *in, struct tare_error *err);
+void input_close(struct input *in);
+
+/* Go to `offset` of a seekable file; reading ends after `n` bytes. */
+void input_seek(struct input *in, uint64_t offset, uint64_t n);
+
+/*
+ * See the next n bytes (at most 64 KiB) at *p without taking them. Returns how many there are,
+ * fewer only where the input ends; a negative errno when reading fails.
+ */
+ssize_t input_peek(struct input *in, size_t n, const unsigned char **p, struct tare_error *err);
+/* Take n bytes that were seen. */
+static inline void input_take(struct input *in, size_t n)
+{
+	in->at += n;
+	in->offset += n;
+}
+/* Take up to n bytes into buf. */
+ssize_t input_read(struct input *in, void *buf, size_t n, struct tare_error *err);
+/* Pass over n bytes; returns how many there were. */
+int64_t input_skip(struct input *in, uint64_t n, struct tare_error *err);
+/* What is left unread, reading no more than one window of a pipe. */
+uint64_t input_rest(struct input *in);
+
+/* Exactly n bytes at `offset` of a seekable file; -ENODATA when it ends before. */
+int input_at(const struct input *in, uint64_t offset, void *buf, size_t n, struct tare_error *err);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records by time. A recorder empties one buffer per CPU after the other and writes FINISHED_ROUND
+ * when it went round all: what comes later is then no older than the newest record of the round
+ * before. Up to there the queue is sorted and handed out. Files without rounds, and directories,
+ * whose parts each begin anew, are held back to their end or to the limit.
+ */
+#include <stdlib.h>
+#include "record/perfdata_private.h"
+
+enum { CHUNK = 256 << 10 };
+
+#define QUEUE_MAX (1ull << 30)
+
+/* Copies of records, freed together when the last one was handed out. */
+struct chunk {
+	size_t used, live;
+	uint64_t bytes[CHUNK / 8];
+};
+
+struct item {
+	uint64_t time, sequence;
+	struct chunk *chunk;
+	const unsigned char *bytes;
+	uint64_t offset;
+	unsigned file;
+	bool inflated;
+};
+
+struct queue {
+	struct item *items;
+	size_t head, ready, n, room; /* head to ready is sorted and may go */
+	struct chunk *filling, *lent;
+	size_t held; /* bytes of copies and items */
+	uint64_t newest, round_newest, released;
+	uint64_t sequence;
+	int ended; /* 1, or what ended the reading */
+	struct tare_error why;
+};
+
+static void chunk_drop(struct queue *q, struct chunk *c)
+{
+	if (!c || --c->live)
+		return;
+	if (c == q->filling)
+		c->used = 0;
+	else
+		free(c);
+}
+
+void queue_free(struct queue *q)
+{
+	if (!q)
+		return;
+	if (q->lent)
+		chunk_drop(q, q->lent);
+	for (size_t i = q->head; i < q->n; i++)
+		chunk_drop(q, q->items[i].chunk);
+	free(q->filling);
+	free(q->items);
+	free(q);
+}
+
+static int earlier(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+/* Make what is not newer than `limit` ready. */
+static void release(struct queue *q, uint64_t limit)
+{
+	q->ready = q->head;
+	if (q->head == q->n)
+		return;
+	qsort(q->items + q->head, q->n - q->head, sizeof(*q->items), earlier);
+	while (q->ready < q->n && q->items[q->ready].time <= limit)
+		q->ready++;
+}
+
+static int push(struct queue *q, const struct perfdata_record *rec, uint64_t time)
+{
+	size_t size = (rec->size + 7u) & ~7u;
+	struct item *it;
+
+	if (q->n == q->room) {
+		size_t room = q->room ? 2 * q->room : 1024;
+		struct item *more;
+
+		if (q->head > q->n / 2) { /* half of it was handed out: move instead of growing */
+			memmove(q->items, q->items + q->head, (q->n - q->head) * sizeof(*q->items));
+			q->n -= q->head;
+			q->ready -= q->head;
+			q->head = 0;
+		} else if ((more = realloc(q->items, room * sizeof(*more)))) {
+			q->items = more;
+			q->room = room;
+		} else {
+			return -ENOMEM;
+		}
+	}
+	if (!q->filling || CHUNK - q->filling->used < size) {
+		struct chunk *c = malloc(sizeof(*c));
+
+		if (!c)
+			return -ENOMEM;
+		if (q->filling && !q->filling->live)
+			free(q->filling);
+		q->filling = c;
+		c->used = c->live = 0;
+	}
+	it = &q->items[q->n++];
+	*it = (struct item){ .time = time,
+			     .sequence = q->sequence++,
+			     .chunk = q->filling,
+			     .bytes = (unsigned char *)q->filling->bytes + q->filling->used,
+			     .offset = rec->offset,
+			     .file = rec->file,
+			     .inflated = rec->inflated };
+	memcpy((unsigned char *)q->filling->bytes + q->filling->used, rec->bytes, rec->size);
+	q->filling->used += size;
+	q->filling->live++;
+	q->held += size + sizeof(*it);
+	if (time > q->newest)
+		q->newest = time;
+	return 0;
+}
+
+static void pop(struct perfdata *r, struct queue *q, struct perfdata_record *out)
+{
+	const struct item *it = &q->items[q->head++];
+
+	out->type = load32(it->bytes, r->swap);
+	out->misc = load16(it->bytes + 4, r->swap);
+	out->size = load16(it->bytes + 6, r->swap);
+	out->bytes = it->bytes;
+	out->offset = it->offset;
+	out->file = it->file;
+	out->inflated = it->inflated;
+	out->payload = 0;
+	q->held -= ((out->size + 7u) & ~7u) + sizeof(*it);
+	q->lent = it->chunk;
+	if (it->time < q->released)
+		r->loss.disordered++;
+	else
+		q->released = it->time;
+	r->lent = NULL;
+	if (q->head == q->n)
+		q->head = q->ready = q->n = 0;
+}
+
+/* Read on until something is ready (0) or a record that has no place in time is met (1). */
+static int advance(struct perfdata *r, struct queue *q, struct perfdata_record *out)
+{
+	uint64_t max = r->opts.queue_max ? r->opts.queue_max : QUEUE_MAX, time;
+	int ret;
+
+	while (q->head == q->ready) {
+		if (q->ended) {
+			release(q, UINT64_MAX);
+			return 0;
+		}
+		ret = streams_next(r, out, &q->why);
+		if (ret != 1) {
+			q->ended = ret ? ret : 1;
+			continue;
+		}
+		if (!record_time(r, out, &time)) {
+			if (out->type == PD_RECORD_FINISHED_ROUND && !r->file.directory) {
+				release(q, q->round_newest);
+				q->round_newest = q->newest;
+			}
+			return 1;
+		}
+		ret = push(q, out, time);
+		if (ret < 0) {
+			tare_fail_nomem(&q->why);
+			q->ended = ret;
+		} else if (q->held > max) {
+			release(q, UINT64_MAX);
+			q->ready = q->head + (q->n - q->head + 1) / 2;
+		}
+	}
+	return 0;
+}
+
+int perfdata_next_ordered(struct perfdata *r, struct perfdata_record *out, struct tare_error *err)
+{
+	struct queue *q = r->queue;
+	int ret;
+
+	if (!q && !(q = r->queue = calloc(1, sizeof(*q))))
+		return tare_fail_nomem(err);
+	if (q->lent) {
+		chunk_drop(q, q->lent);
+		q->lent = NULL;
+	}
+	ret = advance(r, q, out);
+	if (ret == 0 && q->head == q->ready) {
+		if (q->ended < 0 && err)
+			*err = q->why;
+		return q->ended < 0 ? q->ended : 0;
+	}
+	if (ret == 0)
+		pop(r, q, out);
+	record_decode(r, out);
+	ret = record_apply(r, out, err);
+	return ret < 0 ? ret : 1;
+}
