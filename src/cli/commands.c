@@ -4,9 +4,11 @@
 
 extern const struct command cmd_doctor;
 extern const struct command cmd_stat;
+extern const struct command cmd_dump;
 
 const struct command *const commands[] = {
 	&cmd_stat,
 	&cmd_doctor,
+	&cmd_dump,
 	NULL,
 };

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Names out of files may hold anything: a name must not move the cursor or pass for another. */
+#include <stdint.h>
+#include <string.h>
+#include "view/escape.h"
+
+/* The length of the UTF-8 character at s if it is whole and fit to be shown, or 0. */
+static size_t shown(const unsigned char *s, size_t n)
+{
+	static const struct {
+		unsigned char mask, lead;
+		size_t len;
+		uint32_t least; /* shorter ways to write it are no UTF-8 */
+	} rows[] = { { 0x80, 0x00, 1, 0 },
+		     { 0xe0, 0xc0, 2, 0x80 },
+		     { 0xf0, 0xe0, 3, 0x800 },
+		     { 0xf8, 0xf0, 4, 0x10000 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint32_t c = s[0] & (unsigned char)~rows[i].mask;
+
+		if ((s[0] & rows[i].mask) != rows[i].lead || n < rows[i].len)
+			continue;
+		for (size_t k = 1; k < rows[i].len; k++) {
+			if ((s[k] & 0xc0) != 0x80)
+				return 0;
+			c = c << 6 | (s[k] & 0x3f);
+		}
+		if (c < rows[i].least || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+			return 0;
+		if (c < 0x20 || (c >= 0x7f && c < 0xa0)) /* C0, DEL, C1 */
+			return 0;
+		/* Marks of direction, separators of lines, and the byte order mark. */
+		if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+		    (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || c == 0x61c)
+			return 0;
+		return rows[i].len;
+	}
+	return 0;
+}
+
+void escape(struct text *out, const char *s, size_t n)
+{
+	while (n) {
+		size_t len = shown((const unsigned char *)s, n);
+
+		if (len == 0) {
+			text_add(out, "\\x%02x", (unsigned char)*s);
+			len = 1;
+		} else {
+			if (*s == '\\' || *s == '"')
+				text_put(out, "\\", 1);
+			text_put(out, s, len);
+		}
+		s += len;
+		n -= len;
+	}
+}
+
+void escape_quoted(struct text *out, const char *s)
+{
+	text_put(out, "\"", 1);
+	escape(out, s, strlen(s));
+	text_put(out, "\"", 1);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Names out of files, made safe to show on a terminal. */
+#ifndef VIEW_ESCAPE_H
+#define VIEW_ESCAPE_H
+
+#include <stddef.h>
+#include "base/text.h"
+
+/*
+ * Adds n bytes of s. Control characters, what is no UTF-8, and the characters that turn the
+ * direction of writing become \xNN byte by byte; backslash and double quote get a backslash.
+ */
+void escape(struct text *out, const char *s, size_t n);
+/* The same in double quotes, of a terminated string. */
+void escape_quoted(struct text *out, const char *s);
+
+#endif
