@@ -2,6 +2,7 @@
 """TAP for the tests that run inside the guest: one function, one point."""
 import subprocess
 import sys
+import time
 import traceback
 
 _tests = []
@@ -31,8 +32,9 @@ def main():
     failed = 0
     for n, function in enumerate(_tests, 1):
         try:
+            began = time.monotonic()
             function()
-            print(f"ok {n} {function.__name__}", flush=True)
+            print(f"# {time.monotonic() - began:.2f} s\nok {n} {function.__name__}", flush=True)
         except Exception as e:
             failed += 1
             where = traceback.extract_tb(e.__traceback__)

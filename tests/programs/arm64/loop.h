@@ -12,4 +12,15 @@ static inline __attribute__((always_inline)) void loop(uint64_t rounds)
 	__asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(rounds) : : "cc");
 }
 
+/* Exactly LONG_ROUND * rounds: an emulator takes straight code faster than branches. */
+enum { LONG_ROUND = 400 };
+
+static inline __attribute__((always_inline)) void long_loop(uint64_t rounds)
+{
+	__asm__ volatile("1: .rept 398\n\tnop\n\t.endr\n\tsubs %0, %0, #1\n\tb.ne 1b"
+			 : "+r"(rounds)
+			 :
+			 : "cc");
+}
+
 #endif
