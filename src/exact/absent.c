@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the exact engine has no translator: every door says so. */
+#include <stddef.h>
 #include "exact/exact.h"
 
 static int absent(struct tare_error *err)
