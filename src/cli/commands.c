@@ -3,12 +3,14 @@
 #include "cli/command.h"
 
 extern const struct command cmd_doctor;
+extern const struct command cmd_events;
 extern const struct command cmd_stat;
 extern const struct command cmd_dump;
 
 const struct command *const commands[] = {
 	&cmd_stat,
 	&cmd_doctor,
+	&cmd_events,
 	&cmd_dump,
 	NULL,
 };

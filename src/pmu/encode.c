@@ -354,7 +354,7 @@ static int unknown(struct encoder *e, const char *name)
 static int encode_name(struct encoder *e, const char *name)
 {
 	struct generic_name g;
-	char room[48];
+	char room[GENERIC_ROOM];
 	int ret;
 
 	if (generic_find(name, &g, room))
@@ -448,7 +448,7 @@ static int encode_pmu(struct encoder *e)
 	const char *wanted = e->ev->pmu, *const * names;
 	const struct pmu *pmu;
 	struct generic_name g;
-	char room[48];
+	char room[GENERIC_ROOM];
 	size_t n, found = 0;
 	int ret = -ENOENT;
 
@@ -514,7 +514,7 @@ static int no_tracepoint(struct encoder *e)
 {
 	const struct event *ev = e->ev;
 	struct generic_name g;
-	char room[48], why[200], whole[160], table[32], about[80];
+	char room[GENERIC_ROOM], why[200], whole[160], table[32], about[80];
 	int closed;
 
 	if (generic_find(ev->system, &g, room)) { /* cycles:x */

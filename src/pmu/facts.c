@@ -149,6 +149,20 @@ int counter_facts_of(struct machine *m, const char *pmu, struct counter_facts *o
 	return 0;
 }
 
+int counter_facts_of_model(const char *model, struct counter_facts *out, struct tare_error *err)
+{
+	struct cpu_row row;
+
+	*out = (struct counter_facts){ .from = "data/cpus.txt" };
+	if (!cpu_row_by_model(model, &row))
+		return tare_fail(err, ENODATA, "no CPU model '%.60s' is known", model);
+	out->kind = cpu_kind(row.cpu);
+	out->programmable = row.programmable;
+	out->fixed = row.fixed;
+	snprintf(out->cpu, sizeof(out->cpu), "%s", row.name);
+	return 0;
+}
+
 int fit_on(struct machine *m, const struct encoding *const *enc, size_t n, size_t *blocker,
 	   struct tare_error *err)
 {

@@ -80,7 +80,7 @@ uint64_t fit_counters(const struct counter_facts *f, const struct encoding *enc)
 }
 
 /* On the core PMU `pmu`, or on none that sysfs names. */
-static bool concerns(const char *pmu, const struct encoding *enc)
+bool fit_concerns(const char *pmu, const struct encoding *enc)
 {
 	bool generic = !enc->pmu[0];
 	bool core = generic || !strcmp(enc->pmu, "cpu") || !strncmp(enc->pmu, "armv", 4) ||
@@ -127,7 +127,7 @@ size_t fit_check(const struct counter_facts *f, const char *pmu, const struct en
 	for (size_t i = 0; i < n; i++) {
 		uint64_t tried = 0, legal = fit_counters(f, enc[i]);
 
-		if (!concerns(pmu, enc[i]) || !legal)
+		if (!fit_concerns(pmu, enc[i]) || !legal)
 			continue;
 		m.legal[taken] = legal;
 		if (!place(&m, taken, &tried)) /* so at most SLOTS events are ever placed */

@@ -26,9 +26,15 @@ struct counter_facts {
 int counter_facts_of(struct machine *m, const char *pmu, struct counter_facts *out,
 		     struct tare_error *err);
 
+/* The same of a CPU model that need not be here, with SMT on and no watchdog. */
+int counter_facts_of_model(const char *model, struct counter_facts *out, struct tare_error *err);
+
 /* Counters that may count it: bits 0-31 programmable, 32-63 fixed. 0: it needs none (software,
  * uncore, ...). */
 uint64_t fit_counters(const struct counter_facts *facts, const struct encoding *enc);
+
+/* Whether it is counted by the core PMU `pmu` ("": the one there is). */
+bool fit_concerns(const char *pmu, const struct encoding *enc);
 
 /*
  * Index of the first encoding that cannot count at the same time as all before it; n if all fit.

@@ -146,26 +146,31 @@ static bool take(const char **p, const char *const *spelling, size_t most)
 }
 
 static void compose(size_t cache, size_t op, unsigned result, struct generic_name *out,
-		    char room[48])
+		    char room[GENERIC_ROOM])
 {
-	if (result == PERF_COUNT_HW_CACHE_RESULT_MISS)
+	bool miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
+	char *about = room + 48;
+
+	if (miss)
 		snprintf(room, 48, "%s-%s-misses", caches[cache].spelling[0],
 			 operations[op].spelling[0]);
 	else
 		snprintf(room, 48, "%s-%s", caches[cache].spelling[0], operations[op].plural);
+	snprintf(about, GENERIC_ROOM - 48, "%s that %s the %s", operations[op].about,
+		 miss ? "miss" : "reach", caches[cache].about);
 	*out = (struct generic_name){
 		.name = room,
 		.type = NAME_CACHE,
 		.config =
 		    caches[cache].id | (uint64_t)operations[op].id << 8 | (uint64_t)result << 16,
 		.unit = "",
-		.about = caches[cache].about,
+		.about = about,
 	};
 }
 
 /* cache[-operation][-result]; operation and result in either order; load and access when left out.
  */
-static bool cache_find(const char *name, struct generic_name *out, char room[48])
+static bool cache_find(const char *name, struct generic_name *out, char room[GENERIC_ROOM])
 {
 	for (size_t c = 0; c < ARRAY_SIZE(caches); c++) {
 		const char *p = name;
@@ -203,7 +208,7 @@ static bool cache_find(const char *name, struct generic_name *out, char room[48]
 	return false;
 }
 
-bool generic_find(const char *name, struct generic_name *out, char room[48])
+bool generic_find(const char *name, struct generic_name *out, char room[GENERIC_ROOM])
 {
 	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
 		if (!strcmp(aliases[i].alias, name)) {
@@ -218,7 +223,7 @@ bool generic_find(const char *name, struct generic_name *out, char room[48])
 	return cache_find(name, out, room);
 }
 
-bool generic_nth(size_t i, struct generic_name *out, char room[48])
+bool generic_nth(size_t i, struct generic_name *out, char room[GENERIC_ROOM])
 {
 	if (i < ARRAY_SIZE(rows)) {
 		*out = rows[i];

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { GENERIC_ROOM = 128 };
+
 enum name_type { NAME_CLOCK, NAME_SOFTWARE, NAME_HARDWARE, NAME_CACHE };
 
 struct generic_name {
@@ -21,12 +23,12 @@ struct generic_name {
 /*
  * Find what a name stands for; false if none. perf's names and their spellings, PAPI's presets and
  * LIKWID's names. Cache events are composed (L1-dcache-load-misses, l1d-loads, dTLB-read-access
- * ...): their `name` is perf's own spelling and lives in `room`.
+ * ...): their `name` is perf's own spelling; it and `about` live in `room`.
  */
-bool generic_find(const char *name, struct generic_name *out, char room[48]);
+bool generic_find(const char *name, struct generic_name *out, char room[GENERIC_ROOM]);
 
 /* Walk what can be listed: 0, 1, ... until false. Each meaning once, under its first name. */
-bool generic_nth(size_t i, struct generic_name *out, char room[48]);
+bool generic_nth(size_t i, struct generic_name *out, char room[GENERIC_ROOM]);
 
 /* The other names: 0, 1, ...; NULL past the last. For search and nearest names. */
 const char *generic_alias(size_t i);

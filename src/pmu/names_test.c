@@ -77,7 +77,7 @@ TEST(names)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct generic_name g = { 0 };
-		char room[48];
+		char room[GENERIC_ROOM];
 		bool known = generic_find(rows[i].name, &g, room);
 
 		CHECK_EQ(known, rows[i].canonical != NULL, "row at line %d", rows[i].line);
@@ -94,7 +94,7 @@ TEST(names)
 TEST(the_list_and_the_search_agree)
 {
 	struct generic_name listed, found;
-	char a[48], b[48];
+	char a[GENERIC_ROOM], b[GENERIC_ROOM];
 	size_t n = 0;
 
 	for (; generic_nth(n, &listed, a); n++) {

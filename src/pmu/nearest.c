@@ -45,7 +45,7 @@ void encoder_nearest(struct encoder *e, const char *name)
 	struct generic_name g;
 	const char *const *devices;
 	const char *alias;
-	char room[48];
+	char room[GENERIC_ROOM];
 	size_t n;
 
 	if (!pool.name)

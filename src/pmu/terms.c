@@ -85,7 +85,7 @@ static int generic_flag(struct encoder *e, const struct pmu *pmu, const struct e
 {
 	struct generic_name g;
 	const struct pmu *const *cores;
-	char room[48], *end;
+	char room[GENERIC_ROOM], *end;
 	size_t n;
 
 	if (t->name[0] == 'r' &&

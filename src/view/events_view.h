@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that can be counted, listed; and one explained: text for people, JSON (tare/events/1),
+ * CSV. */
+#ifndef VIEW_EVENTS_VIEW_H
+#define VIEW_EVENTS_VIEW_H
+
+#include "pmu/catalogue.h"
+#include "view/json.h"
+#include "view/style.h"
+
+enum events_format { EVENTS_TEXT, EVENTS_JSON, EVENTS_CSV };
+
+struct events_list {
+	enum events_format format;
+	struct style style;
+	struct text text;
+	struct json json;
+	char group[80]; /* the last one written */
+	size_t shown;
+};
+
+/* `cpu` as machine_cpu or --cpu say it. */
+void events_list_begin(struct events_list *l, const char *cpu);
+void events_list_add(struct events_list *l, const struct known_event *ev);
+/* The whole text; owned by the caller. NULL: out of memory. */
+char *events_list_end(struct events_list *l);
+
+/* What is known of one encoding. */
+struct explanation {
+	const struct encoding *enc;
+	const char *about;                 /* "" if nothing is said of it */
+	const char *spelled;               /* perf's terms, "" where none */
+	const struct counter_facts *facts; /* NULL: the counters are not known, or it needs none */
+	uint64_t counters;                 /* legal ones, of fit_counters */
+	const char *unknown;               /* why facts is NULL; NULL when it needs none */
+	const char *beside;                /* the list it should fit beside; NULL: not asked */
+	const char *blocker; /* of all of them, the first that does not fit; NULL: all fit */
+	bool fit_known;
+	bool other_cpu; /* not about this machine: nothing is said of availability */
+	const char *unavailable, *remedy; /* NULL: it opened, or nothing speaks against it */
+	bool tried;                       /* it was opened here */
+};
+
+void explanation_text(struct text *out, const struct explanation *x, const struct style *s);
+/* One object of the array "events" of tare/explain/1. */
+void explanation_json(struct json *j, const struct explanation *x);
+/* "programmable 0-7, fixed 1 (cycles)". */
+void counters_in_words(struct text *out, const struct counter_facts *f, uint64_t counters);
+
+#endif
