@@ -48,7 +48,7 @@ READ bench_pinned_4(struct tare_pinned *p, uint64_t *out)
 
 READ bench_page(const struct perf_event_mmap_page *page, uint64_t *out)
 {
-	return page_count(page, &page_this_cpu, out) ? 0 : -1;
+	return tare_page_count(page, out) ? 0 : -1;
 }
 
 /* What is read, in TURNS turns of READS inline reads each; failures counted. */
@@ -97,7 +97,7 @@ static void turn_page(struct subject *s)
 	uint64_t *out = s->out;
 
 	/* It declines when the kernel writes the page meanwhile, and is then asked again. */
-	TURN(while (__builtin_expect(!page_count(page, &page_this_cpu, out), 0)))
+	TURN(while (__builtin_expect(!tare_page_count(page, out), 0)))
 }
 
 static void turn_count(struct subject *s)

@@ -17,7 +17,7 @@
 static bool count_now(const struct perf_event_mmap_page *page, uint64_t *count)
 {
 	for (int tries = 0; tries < PAGE_TRIES; tries++)
-		if (page_count(page, &page_this_cpu, count))
+		if (tare_page_count(page, count))
 			return true;
 	return false;
 }

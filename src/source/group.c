@@ -5,6 +5,7 @@
 #include "source/events.h"
 #include "source/perf.h"
 #include "tare/group.h"
+#include "tare/page.h"
 
 struct tare_group {
 	struct counters *counters;
@@ -174,4 +175,9 @@ int tare_group_count(struct tare_group *g, size_t i, uint64_t *count, struct tar
 bool tare_group_user_reads(const struct tare_group *g, struct tare_error *why)
 {
 	return perf_user_reads(g->counters, why) == 0;
+}
+
+const struct perf_event_mmap_page *tare_group_page(const struct tare_group *g, size_t i)
+{
+	return i < perf_size(g->counters) ? perf_page(g->counters, i) : NULL;
 }

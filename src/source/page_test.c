@@ -79,7 +79,8 @@ TEST(widths_and_wraps)
 		uint64_t count = 0;
 
 		page_reset(rows[i].width, rows[i].pmc, rows[i].offset);
-		CHECK(page_count(&page, &fake, &count), "row at line %d", rows[i].line);
+		CHECK(tare_page_count_by(&page, fake_counter, &count), "row at line %d",
+		      rows[i].line);
 		CHECK_EQ(count, rows[i].count, "row at line %d", rows[i].line);
 		CHECK_EQ(counter_asked, 3, "row at line %d", rows[i].line);
 		CHECK(page_reading(&page, &fake, &r), "row at line %d", rows[i].line);
@@ -95,7 +96,7 @@ TEST(index_0_is_never_read)
 
 	page_reset(48, 5, 0);
 	page.index = 0; /* although cap_user_rdpmc says that it may be */
-	CHECK(!page_count(&page, &fake, &count));
+	CHECK(!tare_page_count_by(&page, fake_counter, &count));
 	CHECK(!page_reading(&page, &fake, &r));
 	CHECK_EQ(counter_reads, 0);
 	CHECK_EQ(count, 77);
@@ -109,9 +110,9 @@ TEST(a_page_that_changes_is_read_again)
 
 	page_reset(48, 5, 0);
 	updates_left = 1;
-	CHECK(!page_count(&page, &fake, &count), "a torn read was taken");
+	CHECK(!tare_page_count_by(&page, fake_counter, &count), "a torn read was taken");
 	CHECK_EQ(count, 77);
-	CHECK(page_count(&page, &fake, &count));
+	CHECK(tare_page_count_by(&page, fake_counter, &count));
 	CHECK_EQ(count, 1005);
 
 	page_reset(48, 5, 0);
@@ -135,7 +136,7 @@ TEST(a_counter_that_took_turns_is_scaled)
 	page.time_enabled = 1000;
 	page.time_running = 300;
 	clock_now = 100; /* 100 ns since, at mult 1 and shift 0 */
-	CHECK(!page_count(&page, &fake, &count), "a share was given as the whole");
+	CHECK(!tare_page_count_by(&page, fake_counter, &count), "a share was given as the whole");
 	CHECK(page_reading(&page, &fake, &r));
 	CHECK_EQ(r.quality, TARE_SCALED);
 	CHECK_EQ(r.enabled_ns, 1100);
@@ -190,7 +191,7 @@ TEST(no_clock_no_times)
 	page_reset(48, 5, 0);
 	page.cap_user_time = 0;
 	CHECK(!page_reading(&page, &fake, &r));
-	CHECK(page_count(&page, &fake, &count), "a count needs no clock");
+	CHECK(tare_page_count_by(&page, fake_counter, &count), "a count needs no clock");
 	page.cap_user_time = 1;
 	page.time_shift = 64;
 	CHECK(!page_reading(&page, &fake, &r));
@@ -203,9 +204,9 @@ TEST(unknown_counters_are_declined)
 
 	page_reset(64, 5, 0);
 	page.index = 32;
-	CHECK(page_count(&page, &fake, &count));
+	CHECK(tare_page_count_by(&page, fake_counter, &count));
 	page.index = 33;
-	CHECK(!page_count(&page, &fake, &count));
+	CHECK(!tare_page_count_by(&page, fake_counter, &count));
 }
 #endif
 

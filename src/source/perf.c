@@ -246,7 +246,7 @@ bool perf_count(const struct counters *c, size_t i, uint64_t *count)
 	const struct perf_group *g = (const struct perf_group *)c;
 
 	return i < g->n && !g->no_user && g->owner == &this_thread &&
-	       page_count(g->event[i].page, &page_this_cpu, count);
+	       tare_page_count(g->event[i].page, count);
 }
 
 int perf_user_reads(const struct counters *c, struct tare_error *err)
@@ -260,7 +260,7 @@ int perf_user_reads(const struct counters *c, struct tare_error *err)
 		struct perf_event_mmap_page *page = g->event[i].page;
 		int ret;
 
-		if (pmc_index_known(page->index))
+		if (tare_pmc_index_known(page->index))
 			continue;
 		ret = tare_fail(
 		    err, page->cap_user_rdpmc ? EAGAIN : EOPNOTSUPP,

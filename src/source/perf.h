@@ -18,7 +18,8 @@ const char *perf_leader(const struct counters *c);
 /* The page of event i; NULL if it has none. */
 const struct perf_event_mmap_page *perf_page(const struct counters *c, size_t i);
 
-/* The count of event i from its page; false where page_count() declines, or there is nothing to ask. */
+/* The count of event i from its page; false where page_count() declines, or there is nothing to
+ * ask. */
 bool perf_count(const struct counters *c, size_t i, uint64_t *count);
 
 /* Event i alone, by read(2). */

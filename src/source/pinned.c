@@ -40,16 +40,16 @@ static bool look_up(struct pinned_state *s)
 	for (int tries = 0; tries < PAGE_TRIES; tries++) {
 		uint32_t version = tare_pmc_version(s->pub.pages, s->pub.n);
 
-		page_barrier();
+		tare_page_barrier();
 		for (uint32_t i = 0; i < s->pub.n; i++) {
 			const struct perf_event_mmap_page *page = page_at(s, i);
 			uint32_t index = page->index;
 
-			if (!pmc_index_known(index) || page->offset != s->base[i])
+			if (!tare_pmc_index_known(index) || page->offset != s->base[i])
 				return false;
 			s->pub.counter[i] = pmc_handle(index);
 		}
-		page_barrier();
+		tare_page_barrier();
 		if (tare_pmc_version(s->pub.pages, s->pub.n) == version) {
 			s->pub.version = version;
 			return true;
@@ -77,8 +77,7 @@ static bool read_registers(struct pinned_state *s, uint64_t *out, uint32_t n)
 static int read_counts(struct pinned_state *s, uint64_t *out, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (!perf_page(s->group, i) ||
-		    !page_count(page_at(s, i), &page_this_cpu, &out[i])) {
+		if (!perf_page(s->group, i) || !tare_page_count(page_at(s, i), &out[i])) {
 			struct tare_reading r;
 			int ret = perf_read_one(s->group, i, &r, NULL);
 
@@ -142,7 +141,7 @@ static int prove(struct pinned_state *s, const struct tare_events *events, struc
 		const struct perf_event_mmap_page *page = page_at(s, i);
 		struct tare_reading r;
 
-		if (!pmc_index_known(page->index)) {
+		if (!tare_pmc_index_known(page->index)) {
 			ret = perf_read_one(s->group, i, &r, err);
 			if (ret == -EIO)
 				return tare_fail(err, EBUSY,

@@ -14,36 +14,10 @@
 #define PMC_SWITCH_PATH "/sys/bus/event_source/devices/cpu/rdpmc"
 #define PMC_SWITCH_ON   "echo 1 > " PMC_SWITCH_PATH
 
-/* 0 (no counter) wraps to the highest number, so that one comparison sorts it out. */
-static inline bool pmc_index_known(uint32_t index)
-{
-	return index - 1 != UINT32_MAX;
-}
-
-/* index: one that pmc_index_known() knows. */
+/* index: one that tare_pmc_index_known() knows. */
 static inline tare_pmc_handle pmc_handle(uint32_t index)
 {
 	return index - 1;
-}
-
-/* Serialised before, so that what is to be counted is. */
-static inline __attribute__((always_inline)) uint64_t pmc_read_index(uint32_t index)
-{
-	tare_pmc_fence();
-	return tare_pmc_read(index - 1);
-}
-
-static inline __attribute__((always_inline)) void
-pmc_page_head(const struct perf_event_mmap_page *page, uint32_t *version, uint32_t *index)
-{
-	*version = *(const volatile uint32_t *)&page->lock;
-	*index = *(const volatile uint32_t *)&page->index;
-}
-
-/* The low `width` bits, sign-extended. */
-static inline __attribute__((always_inline)) int64_t pmc_sign_extend(uint64_t pmc, unsigned width)
-{
-	return (int64_t)(pmc << (-width & 63)) >> (-width & 63);
 }
 
 /*

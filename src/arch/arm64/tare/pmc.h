@@ -6,6 +6,7 @@
 #ifndef TARE_PMC_H
 #define TARE_PMC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -65,6 +66,68 @@ static inline __attribute__((always_inline)) uint32_t tare_pmc_version(const voi
 {
 	(void)n;
 	return *(const uint32_t *)((const char *)pages + 8);
+}
+
+enum { TARE_PMC_COUNTERS = 32 };
+
+/* Index n + 1 is event counter n, 32 the cycle counter; 0 (no counter) wraps and is not known. */
+static inline bool tare_pmc_index_known(uint32_t index)
+{
+	return index - 1 < TARE_PMC_COUNTERS;
+}
+
+#ifdef __ARM_FEATURE_BTI_DEFAULT
+#define TARE_PMC_LAND "bti j\n\t"
+#define TARE_PMC_STEP "4"
+#define TARE_PMC_PAD  "nop\n\t"
+#else
+#define TARE_PMC_LAND ""
+#define TARE_PMC_STEP "3"
+#define TARE_PMC_PAD  ""
+#endif
+
+/* A jump into a table of reads: in place, so that no link register need be saved. */
+static inline __attribute__((always_inline)) uint64_t tare_pmc_read_index(uint32_t index)
+{
+	uint64_t value, at = index - 1;
+
+	__asm__ volatile(
+	    "isb\n\t"
+	    "adr %0, 1f\n\t"
+	    "add %0, %0, %1, lsl #" TARE_PMC_STEP "\n\t"
+	    "br %0\n\t"
+	    "1:\n\t"
+	    ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,"
+	    "27,28,29,30\n\t" TARE_PMC_LAND "mrs %0, pmevcntr\\n\\()_el0\n\t"
+	    "b 2f\n\t" TARE_PMC_PAD ".endr\n\t" TARE_PMC_LAND "mrs %0, pmccntr_el0\n\t"
+	    "2:"
+	    : "=&r"(value)
+	    : "r"(at)
+	    : "memory");
+	return value;
+}
+
+/* Version and index of a page lie side by side: one load. */
+static inline __attribute__((always_inline)) void
+tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
+{
+	__asm__ volatile("ldp %w0, %w1, [%2, #8]"
+			 : "=r"(*version), "=r"(*index)
+			 : "r"(page)
+			 : "memory");
+}
+
+/* The low `width` bits, sign-extended. Shifts take the low 6 bits of their count, which spares the
+ * mask that C asks for. Source: Arm ARM, "LSLV", "ASRV". */
+static inline __attribute__((always_inline)) int64_t tare_pmc_sign_extend(uint64_t pmc,
+									  unsigned width)
+{
+	int64_t value;
+
+	__asm__("lsl %0, %1, %2\n\tasr %0, %0, %2"
+		: "=&r"(value)
+		: "r"(pmc), "r"(0 - (uint64_t)width));
+	return value;
 }
 
 #ifdef __cplusplus

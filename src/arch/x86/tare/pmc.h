@@ -6,6 +6,7 @@
 #ifndef TARE_PMC_H
 #define TARE_PMC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -74,6 +75,34 @@ static inline __attribute__((always_inline)) uint32_t tare_pmc_version(const voi
 	for (uint32_t i = 0; i < n; i++)
 		sum += *(const uint32_t *)((const char *)pages + 4096 * (uintptr_t)i + 8);
 	return sum;
+}
+
+/* 0 (no counter) wraps to the highest number, so that one comparison sorts it out. */
+static inline bool tare_pmc_index_known(uint32_t index)
+{
+	return index - 1 != UINT32_MAX;
+}
+
+/* Serialised before, so that what is to be counted is. */
+static inline __attribute__((always_inline)) uint64_t tare_pmc_read_index(uint32_t index)
+{
+	tare_pmc_fence();
+	return tare_pmc_read(index - 1);
+}
+
+/* Version and index of a page. */
+static inline __attribute__((always_inline)) void
+tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
+{
+	*version = *(const volatile uint32_t *)((const char *)page + 8);
+	*index = *(const volatile uint32_t *)((const char *)page + 12);
+}
+
+/* The low `width` bits, sign-extended. */
+static inline __attribute__((always_inline)) int64_t tare_pmc_sign_extend(uint64_t pmc,
+									  unsigned width)
+{
+	return (int64_t)(pmc << (-width & 63)) >> (-width & 63);
 }
 
 #ifdef __cplusplus
