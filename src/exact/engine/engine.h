@@ -169,7 +169,7 @@ bool link_edge(struct edge *e, const struct block *b);
 void dispatch(struct thread *t);
 void finish(struct thread *t, long ret);
 void undo_syscall(struct thread *t);
-void step_natively(struct thread *t); /* signal.c */
+void step_natively(struct thread *t); /* in signal.c */
 void system_call(struct thread *t);
 void system_call_done(struct thread *t);
 
@@ -187,6 +187,11 @@ void fork_like(struct thread *t, long nr);
 void clone_done(struct thread *t);
 void child_start(struct thread *t);
 void exec_like(struct thread *t, long nr);
+
+/* locate.c: `c` becomes the program's context when it stood at a border. */
+enum place { AT_BORDER, AT_WORK, IN_ENGINE, OUTSIDE };
+struct context;
+enum place locate(struct thread *t, struct context *c, bool fault);
 
 /* signal.c */
 void signals_first(struct thread *t);

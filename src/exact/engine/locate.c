@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where was the program when a signal came? Translated code stands for the program only at the borders
+ * between its instructions; there the interrupted context is turned into the program's own, and what the
+ * block has counted too much or too little is settled.
+ */
+#include "exact/engine/engine.h"
+#include "exact/engine/context.h"
+
+enum { FLAG_SYSCALL_LEN = 2 };
+
+static bool between(uint64_t rip, const char *from, const char *to)
+{
+	return rip >= (uint64_t)from && rip < (uint64_t)to;
+}
+
+static void context_from(struct context *c, const struct thread *t)
+{
+	const uint64_t *r = t->regs;
+
+	c->rax = r[RAX], c->rcx = r[RCX], c->rdx = r[RDX], c->rbx = r[RBX];
+	c->rsp = r[RSP], c->rbp = r[RBP], c->rsi = r[RSI], c->rdi = r[RDI];
+	c->r8 = r[R8], c->r9 = r[R9], c->r10 = r[R10], c->r11 = r[R11];
+	c->r12 = r[R12], c->r13 = r[R13], c->r14 = r[R14], c->r15 = r[R15];
+	c->eflags = t->flags;
+}
+
+static void uncount_syscall(struct thread *t)
+{
+	struct insn in = { .len = FLAG_SYSCALL_LEN, .kind = K_SYSCALL };
+
+	uncount_special(t, &in);
+}
+
+static bool is_syscall_go(uint64_t rip)
+{
+	return rip == (uint64_t)syscall_go || rip == (uint64_t)syscall_go_back;
+}
+
+/* In the system call's own few instructions: made, to be made again, or not made yet. */
+static void at_syscall(struct thread *t, struct context *c, uint64_t insn, uint64_t after)
+{
+	if (c->rip >= after) {
+		c->rcx = t->target;
+		c->rip = t->target;
+		return;
+	}
+	if (c->rip == insn && c->rcx == after) {
+		/* Interrupted, and to be restarted: it has been executed once, and counted. */
+		c->rcx = t->target;
+	} else {
+		uncount_syscall(t);
+		c->rcx = t->regs[RCX];
+	}
+	c->rip = t->target - FLAG_SYSCALL_LEN;
+}
+
+static enum place in_block(struct thread *t, struct context *c, const struct block *b, bool fault)
+{
+	const uint8_t *map = eng.map_pool + b->map;
+	uint64_t code = (uint64_t)b->code, pc = b->pc;
+
+	for (unsigned i = 0; i < b->n; i++) {
+		uint64_t end = code + map[i * MAP_ENTRY + 1];
+
+		if (c->rip == code && !(fault && i > b->count_at)) {
+			settle(t, b, i, i > b->count_at);
+			c->rip = pc;
+			return AT_BORDER;
+		}
+		if (c->rip < end) {
+			if (!fault)
+				return AT_WORK;
+			settle(t, b, i, i >= b->count_at);
+			if ((b->flags & B_RCX) && i == b->n - 1u)
+				c->rcx = t->rcx;
+			c->rip = pc;
+			return AT_BORDER;
+		}
+		code = end;
+		pc += map[i * MAP_ENTRY];
+	}
+	return AT_WORK;
+}
+
+/* `fault`: the instruction at rip could not be executed. */
+enum place locate(struct thread *t, struct context *c, bool fault)
+{
+	uint64_t rip = c->rip;
+
+	if (in_cache(rip)) {
+		const struct block *b = block_of_code(rip);
+
+		return b ? in_block(t, c, b, fault) : AT_WORK;
+	}
+	if (between(rip, leave_begin, leave_end) || rip == (uint64_t)unblock_after) {
+		context_from(c, t);
+		c->rip = t->target;
+		if (is_syscall_go(t->jump)) {
+			uncount_syscall(t);
+			c->rip -= FLAG_SYSCALL_LEN;
+		}
+		return AT_BORDER;
+	}
+	if (between(rip, syscall_go, syscall_done)) {
+		at_syscall(t, c, (uint64_t)syscall_insn, (uint64_t)syscall_after);
+		return AT_BORDER;
+	}
+	if (rip >= (uint64_t)syscall_go_back && rip <= (uint64_t)syscall_after_back) {
+		at_syscall(t, c, (uint64_t)syscall_insn_back, (uint64_t)syscall_after_back);
+		return AT_BORDER;
+	}
+	if (rip >= eng.image && rip < eng.image + eng.image_size)
+		return IN_ENGINE;
+	return OUTSIDE;
+}
