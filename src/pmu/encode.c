@@ -411,9 +411,11 @@ static int no_pmu(struct encoder *e, const char *name)
 	if (n == 0 && names_core_pmu(name)) {
 		struct encoding *enc = encoder_add(e, NULL, PERF_TYPE_RAW, 0);
 
-		if (enc)
-			snprintf(enc->pmu, sizeof(enc->pmu), "%s", name);
-		return enc ? encoder_no_core(e, enc) : -ENOMEM;
+		if (!enc)
+			return -ENOMEM;
+		snprintf(enc->pmu, sizeof(enc->pmu), "%s", name);
+		enc->unencoded = true;
+		return encoder_no_core(e, enc);
 	}
 	ret = machine_devices(e->m, &names, &n, e->err);
 	if (ret < 0)

@@ -543,4 +543,28 @@ TEST(which_cpu)
 	}
 }
 
+/* Terms need the format of their PMU: without it there is no encoding, not even one of 0. */
+TEST(terms_of_an_absent_pmu_are_not_encoded)
+{
+	static const struct {
+		const char *tree, *text;
+		bool unencoded;
+	} kept[] = {
+		{ "vm-no-pmu", "cpu/event=0x1/", true },
+		{ "vm-no-pmu", "armv8_pmuv3_0/event=0x1/", true },
+		{ "vm-no-pmu", "r1a8", false },
+		{ "vm-no-pmu", "cycles", false },
+		{ "intel-server", "cpu/event=0x1/", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		struct encoding_list list;
+
+		CHECK_EQ(encode(kept[i].tree, kept[i].text, true, &list, NULL), 0, "%s", kept[i].text);
+		if (CHECK(list.n == 1, "%s", kept[i].text))
+			CHECK_EQ(list.enc[0].unencoded, kept[i].unencoded, "%s", kept[i].text);
+		encoding_list_free(&list);
+	}
+}
+
 TEST_MAIN()

@@ -49,6 +49,7 @@ struct encoding {
 	int unavailable;   /* errno; 0 when it can be opened. Only with
 			      encode_options.keep_unavailable */
 	char why[256], remedy[200]; /* set with `unavailable` */
+	bool unencoded;    /* unavailable, and its PMU's format is not here: attr.type and config mean nothing */
 };
 
 struct encoding_list {

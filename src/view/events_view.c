@@ -212,6 +212,10 @@ static void say_encoding(struct text *v, const struct encoding *enc)
 {
 	const char *type = type_name(enc->attr.type);
 
+	if (enc->unencoded) {
+		text_add(v, "not known: it takes the format files of the PMU %s, which is not here", enc->pmu);
+		return;
+	}
 	text_add(v, "type %u%s%s%s, config %#llx", enc->attr.type, type ? " (" : "",
 		 type ? type : "", type ? ")" : "", (unsigned long long)enc->attr.config);
 	if (enc->attr.config1)
@@ -245,7 +249,7 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 	if (strcmp(enc->source, "clock")) {
 		say_encoding(&v, enc);
 		row(out, s, "encoding", &v);
-		if (x->spelled[0]) {
+		if (x->spelled[0] && !enc->unencoded) {
 			text_add(&v, "%s/%s/", enc->pmu, x->spelled);
 			row(out, s, "perf", &v);
 		}
@@ -286,13 +290,20 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 	}
 }
 
+static void json_hex(struct json *j, const char *key, uint64_t value)
+{
+	char hex[32];
+
+	snprintf(hex, sizeof(hex), "%#llx", (unsigned long long)value);
+	json_string(j, key, hex);
+}
+
 void explanation_json(struct json *j, const struct explanation *x)
 {
 	static const char *const places[] = { "task", "core", "uncore" };
 	const struct encoding *enc = x->enc;
 	const struct perf_event_attr *a = &enc->attr;
 	struct text cpus = { 0 };
-	char hex[32];
 
 	cpus_write(&cpus, &enc->cpus);
 	json_object(j, NULL);
@@ -302,14 +313,19 @@ void explanation_json(struct json *j, const struct explanation *x)
 	json_string(j, "source", enc->source);
 	json_string(j, "place", places[enc->place]);
 	json_string(j, "cpus", cpus.s);
-	json_uint(j, "type", a->type);
-	snprintf(hex, sizeof(hex), "%#llx", (unsigned long long)a->config);
-	json_string(j, "config", hex);
-	snprintf(hex, sizeof(hex), "%#llx", (unsigned long long)a->config1);
-	json_string(j, "config1", hex);
-	snprintf(hex, sizeof(hex), "%#llx", (unsigned long long)a->config2);
-	json_string(j, "config2", hex);
-	json_string(j, "terms", x->spelled[0] ? x->spelled : NULL);
+	if (enc->unencoded) {
+		json_null(j, "type");
+		json_null(j, "config");
+		json_null(j, "config1");
+		json_null(j, "config2");
+		json_null(j, "terms");
+	} else {
+		json_uint(j, "type", a->type);
+		json_hex(j, "config", a->config);
+		json_hex(j, "config1", a->config1);
+		json_hex(j, "config2", a->config2);
+		json_string(j, "terms", x->spelled[0] ? x->spelled : NULL);
+	}
 	json_bool(j, "user", !a->exclude_user);
 	json_bool(j, "kernel", !a->exclude_kernel);
 	json_bool(j, "hypervisor", !a->exclude_hv);
