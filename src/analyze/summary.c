@@ -122,6 +122,14 @@ static int by_event_and_key(const void *a, const void *b)
 	return stat_key_order(&x->key, &y->key);
 }
 
+static int by_key_and_event(const void *a, const void *b)
+{
+	const struct stat_row *x = a, *y = b;
+	int order = stat_key_order(&x->key, &y->key);
+
+	return order ? order : (x->event > y->event) - (x->event < y->event);
+}
+
 static bool is_counted(const struct stat_row *row, size_t n, unsigned event)
 {
 	for (size_t i = 0; i < n; i++)
@@ -204,7 +212,11 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 		judge_row(r, runs, &s->enc[r->event]);
 		ret = spread_row(r, runs, err);
 	}
-	qsort(t->row, t->n, sizeof(*t->row), by_event_and_key);
+	/* As perf lists them: what belongs to one core or socket stands together. */
+	bool by_unit =
+	    t->by == BY_CORE || t->by == BY_DIE || t->by == BY_SOCKET || t->by == BY_NODE;
+
+	qsort(t->row, t->n, sizeof(*t->row), by_unit ? by_key_and_event : by_event_and_key);
 	for (unsigned k = 0; k < runs; k++)
 		t->counted_ns[k] = run[k].counted;
 	return ret;

@@ -62,7 +62,7 @@ struct stat_table {
 	const struct encoding *enc;
 	size_t n_enc;
 	enum stat_by by;
-	struct stat_row *row; /* events in the order asked for; keys in order within each */
+	struct stat_row *row; /* by event, then key; by core, die, socket or node: by key, then event */
 	size_t n;
 	unsigned runs;        /* amounts per row */
 	uint64_t *counted_ns; /* per run: how long counting was on */

@@ -202,9 +202,10 @@ TEST(rows_per_cpu_core_and_socket)
 		t = summary_table(s, NULL);
 		CHECK_EQ(t->n, 2 * rows[i].rows, "also for what is unavailable; row at line %d",
 			 rows[i].line);
-		for (size_t k = 0; k < rows[i].rows; k++)
-			CHECK_EQ(t->row[k].spread.median, rows[i].values[k], "row at line %d",
-				 rows[i].line);
+		for (size_t k = 0, n = 0; k < t->n; k++)
+			if (t->row[k].event == 0)
+				CHECK_EQ(t->row[k].spread.median, rows[i].values[n++],
+					 "row at line %d", rows[i].line);
 		summary_free(s);
 	}
 }

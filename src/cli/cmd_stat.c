@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "cli/stat_dry.h"
 #include "cli/stat_options.h"
 #include "event/metric.h"
 #include "session/cgroup.h"
@@ -256,6 +257,42 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 	return summary_amend(j->summary, c->enc, c->n_enc, err);
 }
 
+/* --no-multiplex: tried before the command starts, so that no run is wasted. */
+static int check_fit(struct job *j)
+{
+	struct split split;
+	int ret = split_events(&split, &j->list, source_find, j->err);
+	size_t first = 0;
+
+	if (ret < 0)
+		return ret;
+	if (split.batches > 1) {
+		while (!split.in[j->list.n + first])
+			first++;
+		tare_fail(j->err, EBUSY,
+			  "%.100s does not fit on the counters beside the events before it",
+			  j->list.enc[first].name);
+		tare_hint(j->err, "count fewer events at once, or --split them over several runs");
+		ret = -EBUSY;
+	}
+	split_free(&split);
+	return ret;
+}
+
+static int show_dry(struct job *j)
+{
+	const struct where where = {
+		.pids = j->o.pids, .tids = j->o.tids, .all_cpus = j->o.all_cpus, .cpus = j->o.cpus
+	};
+	struct text text = { 0 };
+	int ret = stat_dry(&text, j->machine, &j->list, &where, j->err);
+
+	if (ret == 0)
+		return output_put(&j->out, &text, j->err);
+	text_free(&text);
+	return ret;
+}
+
 static int count(struct job *j, struct stat_outcome *outcome)
 {
 	const struct stat_options *o = &j->o;
@@ -283,8 +320,10 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.with = j,
 	};
 	struct split split = { 0 };
-	int ret = 0;
+	int ret = o->no_multiplex ? check_fit(j) : 0;
 
+	if (ret < 0)
+		return ret;
 	if (!o->split)
 		return stat_run(&plan, summary_sink(j->summary), outcome, j->err);
 	ret = split_events(&split, &j->list, source_find, j->err);
@@ -460,9 +499,11 @@ static int run(const struct command *self, int argc, char **argv)
 	j.about.target = target_words(&j, &target);
 	if (ret == 0)
 		ret = prepare(&j);
-	if (ret == 0)
+	if (ret == 0 && j.o.root)
+		ret = show_dry(&j);
+	else if (ret == 0)
 		ret = count(&j, &outcome);
-	if (ret == 0 || (ret != -EPIPE && outcome.runs && !outcome.exec_code)) {
+	if ((ret == 0 && !j.o.root) || (ret != -EPIPE && outcome.runs && !outcome.exec_code)) {
 		int shown = finish(&j, &outcome);
 
 		ret = ret < 0 ? ret : shown;

@@ -132,12 +132,26 @@ int options_parse(const struct command *self, int argc, char **argv, void *into,
 	return optind;
 }
 
+/* Words of the user, of files and of the kernel go to a terminal: no control byte of theirs does. */
+static void put_line(const char *before, const char *words)
+{
+	char line[sizeof(((struct tare_error *)0)->what)];
+	size_t n = 0;
+
+	for (; *words && n + 1 < sizeof(line); words++)
+		line[n++] = (unsigned char)*words < 0x20 || *words == 0x7f ? '?' : *words;
+	line[n] = '\0';
+	fprintf(stderr, "%s%s\n", before, line);
+}
+
 void complain(const struct command *self, const struct tare_error *err, const char *text)
 {
-	fprintf(stderr, "tare%s%s: %s\n", self ? " " : "", self ? self->name : "", err->what);
-	if (text && err->at >= 0 && (size_t)err->at <= strlen(text) && strlen(text) <= 200 &&
-	    !strpbrk(text, "\n\t\033"))
-		fprintf(stderr, "  %s\n  %*s\n", text, err->at + 1, "^");
+	fprintf(stderr, "tare%s%s", self ? " " : "", self ? self->name : "");
+	put_line(": ", err->what);
+	if (text && err->at >= 0 && (size_t)err->at <= strlen(text) && strlen(text) <= 200) {
+		put_line("  ", text);
+		fprintf(stderr, "  %*s\n", err->at + 1, "^");
+	}
 	if (err->hint[0])
-		fprintf(stderr, "  %s\n", err->hint);
+		put_line("  ", err->hint);
 }

@@ -345,7 +345,8 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "color", "WHEN", "auto, always, never", set_colour },
 	{ 'v', "verbose", NULL, "say how each event was opened", set_verbose },
 	{ 0, "event-file", "FILE", "vendor events in JSON, for -e", set_event_file },
-	{ 0, "sysfs-root", "DIR", NULL, set_root },
+	{ 0, "sysfs-root", "DIR", "show what would be opened on the machine whose /sys is there",
+	  set_root },
 	{ 0 },
 };
 
@@ -353,7 +354,7 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 {
 	bool tasks = o->pids || o->tids, wide = o->all_cpus || o->cpus.n;
 
-	if (!has_command && !tasks && !wide) {
+	if (!has_command && !tasks && !wide && !o->root) {
 		tare_fail(err, EINVAL,
 			  "nothing to count: no command, process, thread or CPU is named");
 		tare_hint(err, "tare stat -- COMMAND, or -p PID, -t TID, -a");
@@ -382,6 +383,8 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		return tare_fail(
 		    err, EINVAL,
 		    "--split repeats a command: not with -I, -p, -t or without command");
+	if (o->split && o->no_multiplex)
+		return tare_fail(err, EINVAL, "--split and --no-multiplex: choose one");
 	if (o->intervals && !o->interval_ns)
 		return tare_fail(err, EINVAL, "--interval-count needs -I");
 	if (o->start_disabled && !o->control) {

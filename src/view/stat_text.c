@@ -214,8 +214,9 @@ static struct grid new_grid(const struct stat_table *t)
 	return (struct grid){ .columns = COLS,
 			      .right = { [COL_VALUE] = true, [COL_SPREAD] = true },
 			      .least = { [COL_VALUE] = 16, [COL_UNIT] = 2, [COL_EVENT] = 16 },
-			      .drop = { COL_RANGE, COL_LIMITS, plain ? COL_QUALITY : COL_METRIC },
-			      .drops = 3 };
+			      .drop = { COL_RANGE, COL_LIMITS, plain ? COL_QUALITY : COL_METRIC,
+					plain ? COL_METRIC : COL_SPREAD, COL_SPREAD },
+			      .drops = 5 };
 }
 
 /* ---- what stands around the table ---- */

@@ -1,0 +1,619 @@
+# SPDX-License-Identifier: MIT
+"""`tare stat` as a user runs it. Software events only: they are counted on every machine.
+
+usage: stat_test.py TARE SCHEMA TREES
+"""
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, test, true  # noqa: E402
+
+TARE, SCHEMA, TREES = (os.path.abspath(p) for p in sys.argv[1:4])
+os.environ.update(LC_ALL="C.UTF-8", COLUMNS="160")
+for variable in ("NO_COLOR", "CLICOLOR_FORCE"):
+    os.environ.pop(variable, None)
+WORK = tempfile.TemporaryDirectory()
+os.chdir(WORK.name)
+
+try:
+    import jsonschema
+except ImportError:
+    print("1..0 # SKIP python3-jsonschema is not installed")
+    sys.exit(0)
+
+
+def stat(*words, status=0, before=(), **options):
+    """tare stat WORDS; the result, with its exit status checked."""
+    options.setdefault("stdin", subprocess.DEVNULL)
+    r = subprocess.run([*before, TARE, "stat", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                       timeout=60, **options)
+    equal(r.returncode, status, f"status of tare stat {' '.join(words)}\n{r.stdout}{r.stderr}")
+    return r
+
+
+def document(*words, status=0, **options):
+    d = json.loads(stat("--format", "json", *words, status=status, **options).stderr)
+    jsonschema.validate(d, json.loads(Path(SCHEMA).read_text()))
+    return d
+
+
+def event(d, name):
+    return next(e for e in d["events"] if e["event"] == name)
+
+
+def refused(*words, status=125, says, hint=None, **options):
+    """One line that says it, at most one hint and a caret; no command was started."""
+    r = stat(*words, status=status, **options)
+    true(says in r.stderr.splitlines()[0], f"'{says}' is not in {r.stderr!r}")
+    true(r.stderr.startswith("tare stat: "), r.stderr)
+    true(len(r.stderr.splitlines()) <= 4, f"too much said: {r.stderr}")
+    if hint:
+        true(hint in r.stderr, f"'{hint}' is not in {r.stderr!r}")
+    return r
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + 20
+    while not condition():
+        true(time.monotonic() < end, f"waited in vain for {what}")
+        time.sleep(0.005)
+
+
+# ---- counts that are known ----
+
+@test
+def page_faults_of_known_work():
+    """Touching 1000 further pages costs 1000 further faults."""
+    program = "import mmap; m = mmap.mmap(-1, 4096 * %d, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n" \
+              "m.madvise(mmap.MADV_NOHUGEPAGE)\nfor i in range(%d): m[4096 * i] = 1"
+    few, many = (event(document("-r", "3", "-e", "page-faults", "--", sys.executable, "-I", "-S", "-c", program % (n, n)),
+                       "page-faults")["value"] for n in (100, 1100))
+    true(abs(many - few - 1000) <= 20, f"{few} and {many}")
+
+
+@test
+def inherit_or_not():
+    script = "for i in 1 2 3 4 5 6 7 8; do /bin/true; done"
+    whole, alone = (event(document(*flag, "-e", "page-faults", "--", "sh", "-c", script), "page-faults")["value"]
+                    for flag in ((), ("-i",)))
+    true(whole > alone + 8 * 20, f"{whole} with children, {alone} without")
+
+
+@test
+def times_add_up():
+    d = document("-e", "task-clock,duration_time,user_time,system_time", "--", "sh", "-c",
+                 "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
+    wall, clock = d["times_ns"]["wall"]["value"], event(d, "task-clock")["value"]
+    equal(event(d, "duration_time")["value"], wall, "duration_time")
+    true(0.02 * wall < clock <= 1.02 * wall, f"task-clock {clock} of {wall}")
+    used = d["times_ns"]["user"]["value"] + d["times_ns"]["system"]["value"]
+    true(abs(used - clock) < 0.2 * clock + 10e6, f"user and system {used}, task-clock {clock}")
+    equal(event(d, "user_time")["value"], d["times_ns"]["user"]["value"], "user_time")
+    metric = next(m for m in d["metrics"] if m["metric"] == "cpus-utilized")
+    true(abs(metric["value"] - clock / wall) < 0.01, metric)
+
+
+@test
+def groups_and_modifiers():
+    d = document("-e", "{page-faults,minor-faults}:u", "--", "true")
+    equal([e["event"] for e in d["events"]], ["page-faults", "minor-faults"], "names")
+    equal(event(d, "page-faults")["value"], event(d, "minor-faults")["value"], "counted together")
+
+
+# ---- what cannot be counted ----
+
+@test
+def hardware_without_pmu_has_a_reason_once():
+    r = stat("--", "true")
+    hardware = [e for e in document("--", "true")["events"] if e["event"] in ("cycles", "instructions")]
+    if hardware[0]["quality"] != "unavailable":
+        return  # a machine with a PMU: tests/hw counts there
+    for e in hardware:
+        equal((e["value"], e["n"]), (None, 0), "no number")
+        true(e["reason"] and "doctor" in e["remedy"], e)
+    equal(r.stderr.count("unavailable"), 1, "said once")
+    true("tare doctor" in r.stderr, "and where to go")
+    true(re.search(r"\n +[\d.,]+ +ms +task-clock", r.stderr), r.stderr)
+    x = stat("-x,", "-e", "cycles,page-faults", "--", "true").stderr
+    true(x.startswith("<not supported>,,cycles,0,100.00,,\n"), x)
+
+
+@test
+def nothing_countable_starts_nothing():
+    if document("--", "true")["events"][4]["quality"] == "unavailable":
+        refused("-e", "cycles,instructions", "--", "touch", "started", says="cycles is unavailable", hint="doctor")
+        true(not os.path.exists("started"), "the command must not run")
+
+
+@test
+def as_nobody():
+    """perf_event_paranoid 2: user mode only; what only the kernel counts is refused, not shown as 0."""
+    if os.geteuid() or int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
+        return
+    os.chmod(WORK.name, 0o755)
+    tare = os.path.abspath(shutil.copy(TARE, "tare"))
+    r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "stat", "--format",
+                        "json", "-e", "page-faults,context-switches,task-clock", "--", "/bin/true"],
+                       capture_output=True, text=True)
+    equal(r.returncode, 0, r.stderr)
+    e = {e["event"]: e for e in json.loads(r.stderr)["events"]}
+    true(e["page-faults:u"]["value"] > 10, e)
+    equal(e["context-switches:u"]["quality"], "unavailable", "context-switches")
+    true("paranoid" in e["context-switches:u"]["remedy"], e)
+    r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "stat", "-a", "-e",
+                        "page-faults", "--", "/bin/true"], capture_output=True, text=True)
+    equal(r.returncode, 125, "-a needs more")
+    true("perf_event_paranoid" in r.stderr, r.stderr)
+
+
+# ---- perf's layouts ----
+
+def perf(*words):
+    return subprocess.run(["perf", "stat", *words], capture_output=True, text=True,
+                          env={**os.environ, "LC_ALL": "C"}).stderr
+
+
+def shape(line):
+    """A line with every number replaced, so that two runs can be compared."""
+    return re.sub(r"(?<=[KMG])?/sec", "RATE", re.sub(r"[KMG]/sec", "RATE", re.sub(r"\d+(\.\d+)?", "N", line)))
+
+
+def digits(line):
+    return [len(n.split(".")[1]) if "." in n else 0 for n in re.findall(r"\d+(?:\.\d+)?", line)]
+
+
+@test
+def perf_csv_and_json_field_for_field():
+    if not shutil.which("perf"):
+        print("# perf is not installed")
+        return
+    events = "task-clock,page-faults,context-switches,cpu-clock,minor-faults"
+    rows = [(["-e", events, "--", "true"], True), (["-r", "3", "-e", events, "--", "true"], True),
+            (["-e", "page-faults", "--", "true"], True), (["-e", "page-faults:u,cs", "--", "true"], True),
+            (["-a", "-e", events, "--", "sleep", "0.02"], True), (["-a", "-A", "-e", events, "--", "sleep", "0.02"], True),
+            (["-a", "--per-core", "-e", events, "--", "sleep", "0.02"], True),
+            (["-a", "--per-socket", "-e", events, "--", "sleep", "0.02"], True),
+            (["-a", "--per-die", "-e", events, "--", "sleep", "0.02"], True),
+            (["-a", "--per-node", "-e", events, "--", "sleep", "0.02"], True),
+            (["-I", "50", "-e", events, "--", "sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"], False)]
+    for words, same_lines in rows:
+        for layout in (["-x,"], ["-x;"], ["-j"]):
+            theirs, ours = perf(*layout, *words).splitlines(), stat(*layout, *words).stderr.splitlines()
+            theirs, ours = [t for t in theirs if t], [o for o in ours if o]
+            if same_lines:
+                equal(len(ours), len(theirs), f"lines of {layout} {words}\n{ours}\n{theirs}")
+            for t, o in zip(theirs[:5], ours[:5]):
+                t = t.replace('"(null)"', '""')  # what perf 6.1 prints for no unit
+                equal(shape(o), shape(t), f"{layout} {words}")
+                if layout == ["-j"]:
+                    equal(list(json.loads(o)), list(json.loads(t)), "keys")
+                else:
+                    equal(digits(o), digits(t), f"digits of {words}\n{o}\n{t}")
+
+
+@test
+def perf_and_tare_count_alike():
+    if not shutil.which("perf"):
+        return
+    words = ["-r", "5", "-x,", "-e", "page-faults", "--", "true"]
+    theirs, ours = (float(out.split(",")[0]) for out in (perf(*words), stat(*words).stderr))
+    true(abs(theirs - ours) <= 4, f"perf says {theirs} page faults, tare {ours}")
+
+
+@test
+def hybrid_and_uncore_are_opened_where_they_are():
+    out = stat("--sysfs-root", f"{TREES}/hybrid", "-e", "cycles", "--", "touch", "started").stderr
+    true("cpu_core/cycles/" in out and "cpu_atom/cycles/" in out, out)
+    true(not os.path.exists("started"), "nothing is run for another machine")
+    out = stat("--sysfs-root", f"{TREES}/hybrid", "-a", "-e", "cycles").stderr
+    true("every task on CPUs 0-3" in out and "every task on CPUs 4-7" in out, out)
+    out = stat("--sysfs-root", f"{TREES}/intel-server", "-e", "uncore_imc/cas_count_read/").stderr
+    equal(out.count("every task on CPUs 0,"), 4, out)
+
+
+# ---- our own formats ----
+
+@test
+def json_document():
+    d = document("-r", "6", "-e", "page-faults,task-clock", "--", "sh", "-c", "exit 3", status=3)
+    equal((d["schema"], d["exit_status"], d["runs"], d["command"]), ("tare/stat/1", 3, 6, ["sh", "-c", "exit 3"]), "")
+    e = event(d, "page-faults")
+    equal(len(e["runs"]), 6, "runs")
+    equal((e["min"], e["max"]), (min(e["runs"]), max(e["runs"])), "min and max")
+    middle = sorted(e["runs"])[2:4]
+    equal(e["median"], sum(middle) // 2, "median")
+    equal(e["unit"], "", "a count has no unit")
+    equal(event(d, "task-clock")["unit"], "ns", "a clock has")
+
+
+@test
+def csv_with_a_header():
+    lines = stat("--format", "csv", "-e", "page-faults,task-clock", "--", "true").stderr.splitlines()
+    equal(len(lines), 3, lines)
+    for line in lines:
+        equal(line.count(","), 17, line)
+    true(re.fullmatch(r",page-faults,(\d+),,counted,perf,1\.000000,1,\1,\1,\1,\1,0,.*", lines[1]), lines[1])
+
+
+@test
+def machine_output_ignores_the_locale():
+    env = {**os.environ, "LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"}
+    for layout in ("-x;", "-j"):
+        line = stat(layout, "-e", "task-clock", "--", "true", env=env).stderr
+        true(re.search(r"\d\.\d\d", line), line)
+
+
+@test
+def thousands_for_people_only():
+    script = "import sys\nx = bytearray(40 << 20)"
+    words = ["-e", "page-faults", "--", sys.executable, "-c", script]
+    true(re.search(r"\d,\d{3} +page-faults", stat(*words).stderr), "with")
+    true(re.search(r" \d{4,} +page-faults", stat("--no-big-num", *words).stderr), "without")
+    true(re.match(r"\d{4,},,page", stat("-x,", *words).stderr), "never for machines")
+
+
+@test
+def colour():
+    words = ["-e", "page-faults", "--", "true"]
+    true("\033" not in stat(*words).stderr, "none in a pipe")
+    true("\033" in stat("--color", "always", *words).stderr, "when asked for")
+    true("\033" in stat(*words, env={**os.environ, "CLICOLOR_FORCE": "1"}).stderr, "CLICOLOR_FORCE")
+    true("\033" not in stat(*words, env={**os.environ, "CLICOLOR_FORCE": "1", "NO_COLOR": "1"}).stderr, "NO_COLOR")
+    for term, wanted in (("xterm", True), ("dumb", False)):
+        out = subprocess.run(["script", "-qec", f"{TARE} stat -e page-faults -- true", "/dev/null"],
+                             capture_output=True, text=True, env={**os.environ, "TERM": term}).stdout
+        equal("\033[1m" in out, wanted, f"on a terminal with TERM={term}: {out!r}")
+
+
+@test
+def fits_the_window():
+    for width in (60, 80, 100, 140):
+        env = {**os.environ, "COLUMNS": str(width)}
+        for line in stat("-r", "3", "-e", "task-clock,page-faults,cs", "--", "true", env=env).stderr.splitlines():
+            true(len(line) <= width, f"{len(line)} in {width}: {line}")
+
+
+@test
+def ascii_where_the_locale_is():
+    out = stat("-r", "3", "-e", "task-clock", "--", "true", env={**os.environ, "LC_ALL": "C"}).stderr
+    out.encode("ascii")
+    true("+-" in out, out)
+
+
+# ---- where output goes ----
+
+@test
+def files():
+    stat("-o", "out", "-x,", "-e", "page-faults", "--", "true")
+    first = Path("out").read_text()
+    true(first.startswith("# started on "), "as perf begins a file")
+    stat("-o", "out", "--append", "-x,", "-e", "page-faults", "--", "true")
+    true(Path("out").read_text().startswith(first) and len(Path("out").read_text()) > len(first), "appended")
+    stat("-o", "out", "--format", "json", "-e", "page-faults", "--", "true")
+    json.loads(Path("out").read_text())
+    equal(stat("-o", "-", "-x,", "-e", "page-faults", "--", "true").stdout.count(",page-faults,"), 1, "- is stdout")
+    r, w = os.pipe()
+    stat("--log-fd", str(w), "-x,", "-e", "page-faults", "--", "true", pass_fds=[w])
+    true(b"page-faults" in os.read(r, 1000), "--log-fd")
+
+
+@test
+def full_disk_and_closed_descriptors():
+    for words in ((), ("--format", "json"), ("-I", "10")):
+        refused(*words, "-o", "/dev/full", "-e", "page-faults", "--", "sleep", "0.05", says="No space left on device")
+    refused("-o", "/nonexistent/x", "-e", "page-faults", "--", "touch", "started", says="cannot write to /nonexistent/x")
+    true(not os.path.exists("started"), "found before the command starts")
+    r = subprocess.run(f"{TARE} stat -e page-faults -- true 2>&-", shell=True)
+    equal(r.returncode, 125, "closed stderr")
+    r = subprocess.run(f"{TARE} stat -x, -o - -e page-faults -- true >&-", shell=True, stderr=subprocess.PIPE)
+    equal(r.returncode, 125, "closed stdout")
+    r = subprocess.run(f"{TARE} stat -x, -e page-faults -- true <&- 2>/dev/null", shell=True)
+    equal(r.returncode, 0, "closed stdin")
+
+
+@test
+def a_reader_that_goes_away():
+    r = subprocess.run(["bash", "-c", f"{TARE} stat -I 10 -x, -e task-clock -- sleep 30 2>&1 | head -n 2; "
+                        "echo ${PIPESTATUS[0]}"], capture_output=True, text=True, timeout=20)
+    lines = r.stdout.splitlines()
+    equal(lines[-1], str(128 + signal.SIGPIPE), r.stdout)
+    equal(len(lines), 3, lines)
+
+
+# ---- the command ----
+
+@test
+def exit_statuses():
+    for n in (0, 1, 77, 255):
+        stat("-e", "page-faults", "--", "sh", "-c", f"exit {n}", status=n)
+    for s in (signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM):
+        stat("-e", "page-faults", "--", "sh", "-c", f"kill -{int(s)} $$", status=128 + s)
+    stat("-r", "3", "-e", "page-faults", "--", "sh", "-c", "[ -e once ] || { touch once; exit 9; }", status=9)
+
+
+@test
+def commands_that_cannot_be_run():
+    Path("plain").write_text("")
+    Path("bad").write_text("#!/nonexistent/interpreter\n")
+    os.chmod("bad", 0o755)
+    Path("script").write_text("exit 4\n")
+    os.chmod("script", 0o755)
+    refused("--", "no-such-command", status=127, says="there is no command 'no-such-command'")
+    refused("--", "./no-such-command", status=127, says="./no-such-command")
+    refused("--", "./plain", status=126, says="it has no execute permission")
+    refused("--", "/", status=126, says="it is a directory")
+    refused("--", "./bad", status=126, says="its interpreter or loader does not exist")
+    stat("-e", "page-faults", "--", "./script", status=4)  # as the shell does, without #!
+    stat("-e", "page-faults", "--", "", status=127)
+
+
+@test
+def nothing_leaks_into_the_command():
+    script = "import os, sys, json, signal; print(json.dumps([sorted(os.listdir('/proc/self/fd')), dict(os.environ), " \
+             "os.getpgrp(), sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, []))), " \
+             "open('/proc/self/status').read().split('SigIgn:')[1].split()[0], os.getcwd(), os.nice(0)]))"
+    command = [sys.executable, "-I", "-S", "-c", script]
+    bare = json.loads(subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout)
+    for words in ((), ("-a",), ("-I", "1000"), ("-o", "out"), ("-r", "1", "--timeout", "30s")):
+        seen = json.loads(stat("-e", "page-faults,task-clock", *words, "--", *command).stdout)
+        equal(seen, bare, f"what the command sees under {words}")
+
+
+@test
+def input_and_output_are_the_commands():
+    r = subprocess.run([TARE, "stat", "-x,", "-e", "page-faults", "--", "sh", "-c", "cat; echo err >&2"], input="hello",
+                       capture_output=True, text=True)
+    equal(r.stdout, "hello", "stdout")
+    true(r.stderr.startswith("err\n"), r.stderr)
+
+
+# ---- repeated, over time, for a time ----
+
+@test
+def outliers_are_marked():
+    Path("n").write_text("0")
+    script = "n=$(($(cat n)+1)); echo $n >n; if [ $n = 4 ]; then for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done; fi"
+    d = document("-r", "9", "-e", "page-faults", "--", "sh", "-c", script)
+    true(3 in event(d, "page-faults")["outliers"], event(d, "page-faults"))
+    Path("n").write_text("0")
+    true("outlier" in stat("-r", "9", "-e", "page-faults", "--", "sh", "-c", script).stderr, "and shown")
+
+
+@test
+def intervals():
+    lines = stat("-I", "20", "-x,", "-e", "task-clock,page-faults", "--", "sleep", "0.15").stderr.splitlines()
+    times = [float(line.split(",")[0]) for line in lines[::2]]
+    true(5 <= len(times) <= 9, lines)
+    equal(times, sorted(times), "in order")
+    total = event(document("-e", "page-faults", "--", "sleep", "0.1"), "page-faults")["value"]
+    seen = sum(int(line.split(",")[1]) for line in lines if line.split(",")[1].isdigit())
+    true(abs(seen - total) <= 4, f"the intervals add up to {seen}, a run has {total}")
+    true(any("<not counted>" in line for line in lines), "asleep is not 0")
+    equal(len(stat("-I", "10", "--interval-count", "3", "-x,", "-e", "page-faults", "--", "sleep", "30").stderr
+              .splitlines()) // 4, 1, "three, and the rest")
+
+
+@test
+def intervals_are_written_as_they_end():
+    p = subprocess.Popen([TARE, "stat", "-I", "10", "-x,", "-e", "task-clock", "--", "sleep", "30"],
+                         stderr=subprocess.PIPE, text=True)
+    begun = time.monotonic()
+    p.stderr.readline()
+    true(time.monotonic() - begun < 5, "the first line comes at once")
+    p.terminate()
+    p.communicate(timeout=20)
+    equal(p.returncode, 128 + signal.SIGTERM, "the command's own end")
+
+
+@test
+def many_intervals():
+    lines = stat("-I", "1", "-x,", "-e", "page-faults,task-clock", "--interval-count", "2000", "--", "sleep", "60")
+    true(4000 <= len(lines.stderr.splitlines()) <= 4002, len(lines.stderr.splitlines()))
+
+
+@test
+def limits_in_time():
+    d = document("--timeout", "50", "-e", "page-faults", "--", "sleep", "30")
+    true(d["conditions"]["timed_out"] and 50e6 <= d["times_ns"]["wall"]["value"] < 5e9, d["times_ns"])
+    d = document("-D", "100", "-e", "task-clock", "--", "sh", "-c", "sleep 0.2")
+    true(d["times_ns"]["counted"]["value"] < d["times_ns"]["wall"]["value"] - 90e6, d["times_ns"])
+
+
+# ---- what runs already, and the whole machine ----
+
+@test
+def running_processes():
+    busy = "import threading, time\nt = [threading.Thread(target=lambda: time.sleep(20), daemon=True) for _ in range(3)]\n" \
+           "for x in t: x.start()\nprint(flush=True)\nwhile True: pass"
+    p = subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE)
+    p.stdout.readline()
+    try:
+        d = document("-p", str(p.pid), "-e", "task-clock", "--timeout", "100")
+        true(1e6 < event(d, "task-clock")["value"] < 150e6, d["events"])
+        equal((d["exit_status"], d["target"]), (None, f"process {p.pid}"), "no command")
+        rows = stat("-p", str(p.pid), "--per-thread", "-x,", "-e", "task-clock", "--timeout", "50").stderr.splitlines()
+        equal(len(rows), 4, rows)
+        equal(sum(not row.split(",")[1].startswith("<") for row in rows), 1, "three of them sleep")
+        d = document("-t", str(p.pid), "-e", "task-clock", "--", "sleep", "0.05")
+        true(1e6 < event(d, "task-clock")["value"] < 80e6, "while another command runs")
+    finally:
+        p.kill()
+        p.wait()
+    sleeper = subprocess.Popen(["sleep", "0.2"])
+    begun = time.monotonic()
+    stat("-p", str(sleeper.pid), "-e", "page-faults")
+    true(time.monotonic() - begun < 10, "ends with the process")
+    sleeper.wait()
+
+
+@test
+def the_whole_machine():
+    online = len(os.sched_getaffinity(0))
+    d = document("-a", "-A", "-e", "cpu-clock", "--", "sleep", "0.05")
+    equal(len({e["cpu"] for e in d["events"]}), len(d["events"]), "a row per CPU")
+    true(len(d["events"]) >= online, d["events"])
+    for e in d["events"]:
+        true(abs(e["value"] - d["times_ns"]["wall"]["value"]) < 0.2 * e["value"] + 20e6, e)
+    equal([e["cpu"] for e in document("-C", "0", "-A", "-e", "cpu-clock", "--", "true")["events"]], [0], "-C 0")
+    for by in ("core", "socket", "node"):
+        true(document("-a", f"--per-{by}", "-e", "cpu-clock", "--", "true")["events"][0][by] >= 0, by)
+
+
+# ---- control ----
+
+@test
+def controlled_by_fifo():
+    os.mkfifo("ctl")
+    os.mkfifo("ack")
+    script = "say() { echo $1 >ctl; read a <ack; echo $a; }; /bin/true; /bin/true; say enable; /bin/true; say disable;" \
+             "/bin/true; /bin/true; say nonsense"
+    d = stat("-D", "-1", "--control", "fifo:ctl,ack", "--format", "json", "-o", "d", "-e", "page-faults", "--", "sh", "-c",
+             script)
+    equal(d.stdout.splitlines()[:2], ["ack", "ack"], d.stdout)
+    true(d.stdout.splitlines()[2].startswith("error"), d.stdout)
+    region = event(json.loads(Path("d").read_text()), "page-faults")["value"]
+    one = event(document("-e", "page-faults", "--", "true"), "page-faults")["value"]
+    true(one - 5 <= region < 3 * one, f"{region} in the region, {one} in one true")
+
+
+@test
+def controlled_from_outside():
+    ctl, ack = os.pipe(), os.pipe()
+    p = subprocess.Popen([TARE, "stat", "-D", "-1", "--control", f"fd:{ctl[0]},{ack[1]}", "-x,", "-e", "task-clock", "--",
+                          "sleep", "30"], pass_fds=[ctl[0], ack[1]], stderr=subprocess.PIPE, text=True)
+    for word in (b"ping\n", b"enable\n", b"disable\n", b"stop\n"):
+        os.write(ctl[1], word)
+        equal(os.read(ack[0], 100), b"ack\n", word)
+    out = p.communicate(timeout=20)[1]
+    true("task-clock" in out, out)
+
+
+# ---- signals to tare ----
+
+def signalled(number, *words):
+    p = subprocess.Popen([TARE, "stat", "-x,", "-e", "page-faults", *words], stderr=subprocess.PIPE, text=True,
+                         start_new_session=True)
+    wait_for(lambda: "sleep" in subprocess.run(["ps", "-o", "comm=", "--ppid", str(p.pid)], capture_output=True,
+                                               text=True).stdout or not words[-1].isdigit(), "the command")
+    time.sleep(0.05)
+    p.send_signal(number)
+    out = p.communicate(timeout=20)[1]
+    return p.returncode, out
+
+
+@test
+def interrupted():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        status, out = signalled(number, "--", "sleep", "30")
+        equal(status, 128 + number, out)
+        true(re.match(r"\d+,,page-faults", out), f"what was counted is printed: {out}")
+    status, out = signalled(signal.SIGINT, "-r", "0", "--", "sleep", "30")
+    equal(status, 130, "no further runs")
+    status, out = signalled(signal.SIGINT, "-a")
+    equal(status, 0, "the usual end of -a")
+    true("page-faults" in out, out)
+
+
+@test
+def killed_before_the_command_starts_leaves_nothing():
+    p = subprocess.Popen([TARE, "stat", "-e", "page-faults", "--", "sleep", "31.4159"], stderr=subprocess.DEVNULL)
+    p.kill()
+    p.wait()
+    # Either the command never ran, or it runs on as the user's; a waiting half-started child would be a leak.
+    wait_for(lambda: not subprocess.run(["ps", "-o", "pid=", "-C", "tare"], capture_output=True, text=True)
+             .stdout.strip() or True, "")
+    for line in subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True).stdout.splitlines():
+        if line.endswith("sleep 31.4159") and "tare" not in line:
+            os.kill(int(line.split()[0]), signal.SIGTERM)
+        true(not ("tare stat" in line and "31.4159" in line), f"left behind: {line}")
+
+
+# ---- metrics ----
+
+@test
+def metrics():
+    d = document("-r", "5", "--metric", "fault-cost = task-clock / page-faults", "--", "true")
+    m = next(m for m in d["metrics"] if m["metric"].strip() == "fault-cost")
+    true(m["low"] <= m["value"] <= m["high"] and m["value"] > 0, m)
+    equal({e["event"] for e in d["events"]}, {"task-clock", "page-faults"}, "its events are counted")
+    refused("--metric", "x=page-faults/", "--", "true", says="the formula ends too early")
+    refused("-M", "ipcc", "--", "true", says="there is no metric 'ipcc'", hint="ipc")
+    true("fault" in stat("--metric", "fault=page-faults*2", "--", "true").stderr, "shown by its name")
+
+
+@test
+def split_and_no_multiplex():
+    d = document("--split", "-e", "task-clock,page-faults,cs", "-r", "2", "--", "true")
+    equal([e["n"] for e in d["events"]], [2, 2, 2], "software events fit at once")
+    equal(d["conditions"]["batches"], 1, "one round")
+    d = document("--no-multiplex", "-e", "task-clock,page-faults", "--", "true")
+    equal([e["share"] for e in d["events"]], [1, 1], "all the time")
+
+
+# ---- bad input ----
+
+@test
+def bad_options():
+    rows = [(["--bogus"], "there is no option --bogus"), (["--repeet", "3"], "there is no option --repeet"),
+            (["-r"], "-r needs a value"), (["-r", "x", "true"], "'x' is not a number"),
+            (["-r", "99999999999", "true"], "99999999999"), (["-I", "0", "true"], "less than 1 ms"),
+            (["-I", "soon", "true"], "'soon' is not a time"), (["--timeout", "0", "true"], "a time limit of 0"),
+            (["-e", "", "true"], ""), (["-e", "page-faults,bogus", "true"], "there is no event 'bogus'"),
+            (["-e", "{page-faults", "true"], ""), (["-C", "0-", "true"], "list of CPUs"),
+            (["-C", "9999", "true"], "CPU 9999 is not online"), (["-p", "x"], "'x' is not the number of a process"),
+            (["-p", "1,,2"], "not the number"), (["-p", "99999999999999999999"], "not the number"),
+            (["-p", "4194303"], "there is no process 4194303"), (["-t", "4194303"], "there is no thread 4194303"),
+            ([], "nothing to count"), (["-p", "1", "-t", "1"], "choose one"), (["-a", "-p", "1"], "-a counts everything"),
+            (["--per-thread", "true"], "--per-thread needs -p or -t"), (["-A", "true"], "need -a or -C"),
+            (["-G", "x", "true"], "-G needs -a"), (["-r", "2", "-a"], "-r repeats a command"),
+            (["-D", "-1", "true"], "--control"), (["--append", "true"], "--append needs -o"),
+            (["--format", "xml", "true"], "there is no format 'xml'"), (["--engine", "magic", "true"], "no engine 'magic'"),
+            (["--control", "magic", "true"], "no way to control"), (["--control", "fd:99", "true"], "99 is not open"),
+            (["--control", "fifo:/nonexistent", "true"], "/nonexistent"), (["--color", "x", "true"], "auto, always, never"),
+            (["--interval-count", "3", "true"], "needs -I"), (["--split", "-a"], "--split repeats a command"),
+            (["-x", "", "true"], "separator is empty"), (["-a", "-G", "no-such-group", "true"], "no-such-group"),
+            (["--sysfs-root", "/nonexistent", "true"], "")]
+    for words, says in rows:
+        refused(*words, says=says)
+    equal(stat("-e", "page-faults,bogus", "true", status=125).stderr.splitlines()[2].index("^"),
+          len("  page-faults,"), "the caret is at the event")
+
+
+@test
+def hostile_values():
+    for value in ("%s%n" * 20, "\033[31m", "x" * 100000, "\xff\xfe", "-" * 300):
+        for option in ("-e", "-r", "-p", "-C", "-I", "--control", "--metric", "-M", "--format", "--engine"):
+            r = stat(option, value, "--", "true", status=125)
+            true(len(r.stderr) < 3000 and "\033[31m" not in r.stderr, f"{option} {value[:20]!r}: {r.stderr[:300]!r}")
+
+
+@test
+def help_begins_with_an_example():
+    r = stat("--help")
+    true(r.stdout.startswith("  tare stat "), r.stdout[:80])
+    true(len(r.stdout.splitlines()) <= 50 and max(map(len, r.stdout.splitlines())) <= 100, "fits a screen")
+
+
+@test
+def cheap_to_start():
+    """Peak memory of the whole of it, and of its child."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    r = subprocess.run([sys.executable, "-c", "import os, sys, resource\npid = os.fork()\nif not pid: os.execv(sys.argv[1], "
+                        "[sys.argv[1], 'stat', '-o', '/dev/null', '-e', 'task-clock,page-faults', '--', 'true'])\n"
+                        "print(os.wait4(pid, 0)[2].ru_maxrss)", TARE], capture_output=True, text=True)
+    true(before is not None, "")
+    # ru_maxrss of a fork begins with the parent's, so this bound is of Python's fork and tare together
+    true(int(r.stdout) <= 16 * 1024, f"{r.stdout} KiB")
+
+
+main()
