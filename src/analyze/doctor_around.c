@@ -74,7 +74,7 @@ static bool check_container(const struct host *h, struct finding *f)
 
 static bool check_capabilities(const struct host *h, struct finding *f)
 {
-	if (!h->capabilities_known)
+	if (!h->capabilities_known || h->uid == HOST_UNKNOWN)
 		return false;
 	SAY(f->what, "uid %ld, effective capabilities: CAP_PERFMON %s, CAP_SYS_ADMIN %s%s", h->uid,
 	    has(h, CAP_PERFMON_BIT) ? "yes" : "no", has(h, CAP_SYS_ADMIN_BIT) ? "yes" : "no",
@@ -139,9 +139,8 @@ static bool check_symbols(const struct host *h, struct finding *f)
 	if (!h->symbols_known)
 		return false;
 	if (!h->symbols_hidden) {
-		SAY(f->what,
-		    "kernel symbols have addresses for this user (kernel.kptr_restrict is %ld)",
-		    h->kptr_restrict);
+		SAY(f->what, "kernel symbols have addresses for this user (%s)",
+		    doctor_knob("kernel.kptr_restrict", h->kptr_restrict).s);
 		return true;
 	}
 	/* Without kernel samples there is nothing to name. */
@@ -151,8 +150,8 @@ static bool check_symbols(const struct host *h, struct finding *f)
 		return true;
 	}
 	f->mark = MARK_WARN;
-	SAY(f->what, "kernel symbols are hidden from this user (kernel.kptr_restrict is %ld)",
-	    h->kptr_restrict);
+	SAY(f->what, "kernel symbols are hidden from this user (%s)",
+	    doctor_knob("kernel.kptr_restrict", h->kptr_restrict).s);
 	SAY(f->why, "Samples in the kernel show addresses in place of function names.");
 	doctor_fix_knob(h, f, "kernel.kptr_restrict", 0);
 	return true;

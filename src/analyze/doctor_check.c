@@ -43,6 +43,17 @@ void doctor_fix_knob(const struct host *h, struct finding *f, const char *knob, 
 	doctor_fix(f, place_of_knobs(h), true, "until the next boot", "sysctl %s=%ld", knob, value);
 }
 
+struct knob_words doctor_knob(const char *knob, long value)
+{
+	struct knob_words w;
+
+	if (value == HOST_UNKNOWN)
+		SAY(w.s, "%s cannot be read", knob);
+	else
+		SAY(w.s, "%s is %ld", knob, value);
+	return w;
+}
+
 enum barrier doctor_barrier(const struct host *h)
 {
 	const struct attempt *a = &h->tries[TRY_TASK_CLOCK];
@@ -62,7 +73,8 @@ enum barrier doctor_barrier(const struct host *h)
 		return BARRIER_FILTER;
 	if (a->code != EACCES && a->code != EPERM)
 		return BARRIER_OTHER;
-	return allowed_by_knobs(h, LEVEL_OWN_USER) ? BARRIER_SECURITY : BARRIER_KNOB;
+	return h->paranoid == HOST_UNKNOWN || allowed_by_knobs(h, LEVEL_OWN_USER) ? BARRIER_SECURITY
+										  : BARRIER_KNOB;
 }
 
 bool doctor_hardware_works(const struct host *h)

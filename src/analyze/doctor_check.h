@@ -94,6 +94,13 @@ enum barrier {
 	BARRIER_OTHER,    /* no descriptors, no memory */
 };
 
+/* "kernel.nmi_watchdog is 1", or that it cannot be read: for a message, .s */
+struct knob_words {
+	char s[80];
+};
+
+struct knob_words doctor_knob(const char *knob, long value);
+
 enum barrier doctor_barrier(const struct host *h);
 /* Instructions or cycles count on some core PMU. */
 bool doctor_hardware_works(const struct host *h);

@@ -31,16 +31,13 @@ static bool check_permission(const struct host *h, struct finding *f)
 	case BARRIER_NONE:
 		f->mark = MARK_OK;
 		f->why[0] = '\0';
-		SAY(f->what,
-		    "this user may count own programs in user mode (kernel.perf_event_paranoid is "
-		    "%ld%s)",
-		    h->paranoid,
+		SAY(f->what, "this user may count own programs in user mode (%s%s)",
+		    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s,
 		    privileged(h) ? ", and CAP_PERFMON or CAP_SYS_ADMIN lifts it" : "");
 		break;
 	case BARRIER_KNOB:
-		SAY(f->what,
-		    "kernel.perf_event_paranoid is %ld: unprivileged users may not count at all",
-		    h->paranoid);
+		SAY(f->what, "%s: unprivileged users may not count at all",
+		    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s);
 		fix_permission(h, f, LEVEL_OWN_USER);
 		break;
 	case BARRIER_FILTER:
@@ -58,9 +55,9 @@ static bool check_permission(const struct host *h, struct finding *f)
 		break;
 	case BARRIER_SECURITY:
 		SAY(f->what,
-		    "perf_event_open fails with %s although kernel.perf_event_paranoid is %ld: "
-		    "a security module (SELinux, AppArmor) or sandbox refuses it",
-		    code, h->paranoid);
+		    "perf_event_open fails with %s (%s): a security module (SELinux, AppArmor) "
+		    "or sandbox refuses it",
+		    code, doctor_knob("kernel.perf_event_paranoid", h->paranoid).s);
 		doctor_fix(f, FIX_HERE, true, "shows who refused it",
 			   "sh -c 'dmesg | grep -iE \"denied|audit\" | tail'");
 		break;
@@ -233,8 +230,8 @@ static bool check_kernel_mode(const struct host *h, struct finding *f)
 		SAY(f->why, "Only user-mode counts (event:u) can be trusted here.");
 		return true;
 	}
-	SAY(f->what, "this user may not count in the kernel (kernel.perf_event_paranoid is %ld)",
-	    h->paranoid);
+	SAY(f->what, "this user may not count in the kernel (%s)",
+	    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s);
 	SAY(f->why, "Only :u counts are allowed. Context switches and migrations happen in the "
 		    "kernel: perf events cannot "
 		    "count them either, and with :u they would read 0.");
@@ -253,8 +250,8 @@ static bool check_cpu_wide(const struct host *h, struct finding *f)
 		return true;
 	}
 	f->mark = MARK_WARN;
-	SAY(f->what, "this user may not count whole CPUs (kernel.perf_event_paranoid is %ld)",
-	    h->paranoid);
+	SAY(f->what, "this user may not count whole CPUs (%s)",
+	    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s);
 	SAY(f->why,
 	    "-a, -C, cgroups and uncore PMUs (memory, L3, power) count what every user does.");
 	doctor_fix_knob(h, f, "kernel.perf_event_paranoid", LEVEL_CPU_WIDE);

@@ -512,6 +512,32 @@ TEST(every_diagnosis_is_in_form)
 	}
 }
 
+/* Knobs that cannot be read (a masked /proc) are said to be so, whatever else is wrong. */
+TEST(unreadable_knobs_are_not_numbers)
+{
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		struct host h = sound();
+		static struct diagnosis d;
+
+		rows[i / 2].breaks(&h);
+		h.live = i % 2;
+		h.paranoid = h.user_access = h.nmi_watchdog = h.mlock_kb = h.sample_rate =
+		    HOST_UNKNOWN;
+		h.cpu_time_percent = h.kptr_restrict = h.smt_active = h.cpus_online = HOST_UNKNOWN;
+		h.uid = h.seccomp = HOST_UNKNOWN;
+		doctor_judge(&h, &d);
+		CHECK(!strstr(d.sentence, "-922"), "row at line %d: %s", rows[i / 2].line,
+		      d.sentence);
+		for (unsigned f = 0; f < d.findings; f++) {
+			CHECK(!strstr(d.finding[f].what, "-922"), "row at line %d: %s",
+			      rows[i / 2].line, d.finding[f].what);
+			for (unsigned x = 0; x < d.finding[f].fixes; x++)
+				CHECK(!strstr(d.finding[f].fix[x].text, "-922"), "%s",
+				      d.finding[f].fix[x].text);
+		}
+	}
+}
+
 /* CAP_PERFMON lifts levels up to 2, CAP_SYS_ADMIN any, but only in the initial user namespace. */
 TEST(capabilities_outweigh_the_level)
 {
