@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# Start-up of tare stat beside perf stat, and what it reads meanwhile.
+"$BUILD/bench/startup" "$BUILD/src/tare"
+
+# Nothing per CPU is looked at unless -a: the files opened, by name.
+if command -v strace >/dev/null; then
+	trace=$(mktemp)
+	strace -f -e trace=openat -o "$trace" "$BUILD/src/tare" stat -o /dev/null -e task-clock,page-faults -- true
+	files=$(grep -cE '"/(sys|proc)/' "$trace" || true)
+	rm -f "$trace"
+	printf 'files of /sys and /proc opened by the same\t%s\t\t<= 2\tby strace\n' "$files"
+fi
