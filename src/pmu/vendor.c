@@ -15,6 +15,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "event/arena.h"
+#include "event/event.h"
 #include "pmu/table.h"
 #include "pmu/vendor.h"
 
@@ -113,12 +114,17 @@ static bool is_name(const char *s)
 	return true;
 }
 
-static bool is_flags(const char *s)
+/* Terms must read as such before anything is made of them: event=1,cmask=1 and not event=1,=,. */
+static bool is_terms(const char *terms)
 {
-	for (; *s; s++)
-		if (!isalnum((unsigned char)*s) && !strchr("_=,", *s))
-			return false;
-	return true;
+	struct event_list list = { 0 };
+	char whole[300];
+	bool ok = snprintf(whole, sizeof(whole), "x/%s/", terms) < (int)sizeof(whole) &&
+		  event_list_parse(whole, &list, NULL) == 0 && list.n == 1 &&
+		  list.event[0].n_terms && !list.event[0].label;
+
+	event_list_free(&list);
+	return ok;
 }
 
 static int text_row(struct vendor_file *f, const struct column *c, size_t n, const char *pmu,
@@ -157,13 +163,13 @@ static int text_row(struct vendor_file *f, const struct column *c, size_t n, con
 				(unsigned long long)number);
 	}
 	if (strcmp(flags, "-") && strcmp(flags, "precise")) {
-		if (!is_flags(flags))
-			return tare_fail(err, EINVAL,
-					 "%s:%u: the flags of %s are no terms such as cmask=1,inv",
-					 f->path, line, name);
 		snprintf(terms + len, sizeof(terms) - (size_t)len, ",%s",
 			 strncmp(flags, "precise,", 8) ? flags : flags + 8);
 	}
+	if (!is_terms(terms))
+		return tare_fail(err, EINVAL,
+				 "%s:%u: the flags of %s are no terms such as cmask=1,inv", f->path,
+				 line, name);
 	return vendor_add(
 	    f, &(struct vendor_event){ .name = name, .pmu = pmu, .terms = terms, .about = about },
 	    err);

@@ -117,6 +117,8 @@ TEST(mistakes_in_files)
 		{ __LINE__, "a 1 x\n", "F:1: the umask of a is no number", -EINVAL },
 		{ __LINE__, "a 1 2 a/b x\n", "F:1: the flags of a are no terms such as cmask=1,inv",
 		  -EINVAL },
+		{ __LINE__, "a 1 2 ,,=\n", "F:1: the flags of a are no terms such as cmask=1,inv", -EINVAL },
+		{ __LINE__, "a 1 2 inv/,b/c\n", "F:1: the flags of a are no terms such as cmask=1,inv", -EINVAL },
 		{ __LINE__, "a/b 1\n", "F:1: a name has letters, digits and _ . - : only",
 		  -EINVAL },
 		{ __LINE__, "a 123456789012345678901234567890\n", "F:1: a column is too long",

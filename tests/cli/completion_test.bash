@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# completions/tare in a bash without readline: completion_test.bash TARE COMPLETION. Prints TAP.
+set -u
+PATH=$(dirname "$1"):$PATH
+compopt() { :; }
+. "$2"
+n=0 failed=0
+
+# The words of a line (the last is being written) and one that must be offered; "!word" must not be.
+offers() {
+	local wanted=$1 ok=1 got
+	shift
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_tare
+	got=$(printf '%s\n' "${COMPREPLY[@]-}")
+	case $wanted in
+	'!'*) grep -qxF -- "${wanted#!}" <<<"$got" && ok=0 ;;
+	*) grep -qxF -- "$wanted" <<<"$got" || ok=0 ;;
+	esac
+	n=$((n + 1))
+	if [ $ok = 1 ]; then
+		echo "ok $n $* -> $wanted"
+	else
+		failed=1
+		echo "not ok $n $* -> $wanted; offered:" $got
+	fi
+}
+
+offers events tare ev
+offers stat tare ''
+offers '!tare' tare ''
+offers --sysfs-root tare events --s
+offers -e tare stat -
+offers instructions tare stat -e instr
+offers 'cycles,page-faults' tare stat -e cycles,page-f
+offers '{cycles,branches' tare stat -e '{cycles,branche'
+offers '!cycles' tare stat -e instr
+offers instructions tare events explain instr
+offers skl tare events --cpu s
+offers json tare events --format j
+echo "1..$n"
+exit $failed

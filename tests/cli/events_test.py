@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""`tare events` as a user runs it, here and on the trees of tests/sysfs.
+
+usage: events_test.py TARE SCHEMAS TESTS
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, test, true  # noqa: E402
+
+TARE, SCHEMAS, TESTS = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+
+try:
+    import jsonschema
+except ImportError:
+    print("1..0 # SKIP python3-jsonschema is not installed")
+    sys.exit(0)
+
+
+def events(*words, **options):
+    return subprocess.run([TARE, "events", *words], capture_output=True, text=True, timeout=60, **options)
+
+
+def on(tree):
+    return ["--sysfs-root", str(TESTS / "sysfs" / tree)]
+
+
+def document(schema, *words):
+    r = events("--format", "json", *words)
+    equal((r.returncode, r.stderr), (0, ""), "status and stderr")
+    d = json.loads(r.stdout)
+    jsonschema.validate(d, json.loads((SCHEMAS / f"tare-{schema}-1.json").read_text()))
+    return d["events"]
+
+
+@test
+def the_list_is_what_the_machine_has():
+    for tree in ("intel-server", "hybrid", "amd-zen4", "arm64-neoverse-n1", "arm64-biglittle", "vm-no-pmu", "hostile"):
+        rows = {e["name"]: e for e in document("events", *on(tree))}
+        equal(rows["task-clock"]["available"], True, tree)
+        equal(rows["cycles"]["available"], tree not in ("vm-no-pmu", "hostile"), tree)
+    rows = {e["name"]: e for e in document("events", *on("intel-server"))}
+    equal(rows["uncore_imc/cas_count_read/"]["terms"], "event=0x04,umask=0x0f", "terms")
+    true("sched:sched_switch" in rows, "tracepoints are in machine output")
+
+
+@test
+def csv_has_the_same_rows():
+    rows = list(csv.DictReader(io.StringIO(events("--format", "csv", *on("intel-server")).stdout)))
+    equal([r["name"] for r in rows], [e["name"] for e in document("events", *on("intel-server"))], "names")
+    equal([r["about"] for r in rows if r["name"] == "cycles"], ["core cycles; they follow the frequency"], "about")
+
+
+@test
+def every_word_must_match_and_case_does_not_matter():
+    names = [e["name"] for e in document("events", *on("vm-no-pmu"), "CACHE", "miss", "stores")]
+    equal(names, [f"{c}-store-misses" for c in ("L1-dcache", "LLC", "dTLB", "node")], "found")
+
+
+@test
+def a_word_that_nothing_has():
+    r = events("zzzz")
+    equal((r.returncode, r.stdout), (125, ""), "status")
+    true("no event has 'zzzz'" in r.stderr, r.stderr)
+
+
+@test
+def explained_on_trees():
+    rows = document("explain", *on("hybrid"), "explain", "instructions:u")
+    equal([(e["event"], e["cpus"], e["config"], e["user"], e["kernel"]) for e in rows],
+          [("cpu_core/instructions/u", "0-3", "0x400000001", True, False),
+           ("cpu_atom/instructions/u", "4-7", "0xa00000001", True, False)], "both kinds of core")
+    (e,) = document("explain", *on("intel-server"), "explain", "cpu/umask=8,event=0xd1/pp")
+    equal((e["terms"], e["precise"], e["counters"]), ("event=0xd1,umask=0x8", 2, "programmable 0-7"), "terms")
+
+
+@test
+def fit():
+    def fits(*words):
+        return [(e["fits"], e["blocker"]) for e in document("explain", *on("intel-server"), "explain", *words)]
+
+    equal(fits("cycles"), [(None, None)], "not asked")
+    equal(fits("r9", "--beside", "r1,r2,r3,r4,r5,r6,r7"), [(True, None)], "the eighth")
+    equal(fits("r9", "--beside", "r1,r2,r3,r4,r5,r6,r7,r8"), [(False, "r9")], "the ninth")
+    equal(fits("instructions", "--beside", "r1,r2,r3,r4,r5,r6,r7,r8"), [(True, None)], "a fixed counter")
+    equal(fits("task-clock", "--beside", "r1,r2,r3,r4,r5,r6,r7,r8"), [(True, None)], "needs none")
+
+
+@test
+def here_it_is_tried():
+    (e,) = document("explain", "explain", "task-clock:u")
+    equal(e["available"], True, "task-clock:u opens for anyone")
+    (e,) = document("explain", *on("vm-no-pmu"), "explain", "cycles")
+    equal(e["available"], False, "no PMU")
+    true("no core PMU" in e["reason"] and "tare doctor" in e["remedy"], e["reason"])
+
+
+@test
+def files_of_vendors():
+    files = ["--event-file", str(TESTS / "vendor" / "mine.txt"), *on("intel-server")]
+    (e,) = document("explain", *files, "explain", "mine.stalled")
+    equal((e["config"], e["about"]), ("0x18001a2", "stalled"), "mine.stalled")
+    true("mine.loads" in [e["name"] for e in document("events", *files)], "listed")
+
+
+@test
+def mistakes():
+    for words, what, hint in [
+        (["explain"], "explain needs the name of an event", "tare events explain instructions:u"),
+        (["explain", "cyclse"], "there is no event 'cyclse'", "did you mean cycles?"),
+        (["explain", "cpu/event=1"], "the '/' that ends the terms of cpu is missing", ""),
+        (["explain", "cycles:x"], "'x' is no modifier of cycles", "u user"),
+        (["--cpu", "pdp11"], "no CPU model 'pdp11' is known", "--cpu list"),
+        (["--format", "xml"], "there is no format 'xml'", ""),
+        (["--event-file", "/nonexistent"], "cannot open /nonexistent", ""),
+        (["--event-file", "/etc/passwd"], "/etc/passwd:1: ", ""),
+        (["explain", "cycles", "--format", "csv"], "explain has the formats text and json", ""),
+    ]:
+        r = events(*words)
+        equal((r.returncode, r.stdout), (125, ""), " ".join(words))
+        true(what in r.stderr and hint in r.stderr and r.stderr.startswith("tare events: "), r.stderr)
+    r = events("explain", "cs,cpu/event=0x100/", *on("intel-server"))
+    equal(r.stderr.splitlines()[1:], ["  cs,cpu/event=0x100/", "         ^"], "the caret")
+
+
+@test
+def a_full_disk_is_noticed():
+    with open("/dev/full", "w") as full:
+        r = subprocess.run([TARE, "events"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    equal(r.returncode, 125, "status")
+    true("No space left" in r.stderr, r.stderr)
+
+
+@test
+def names_for_completion():
+    equal(events("--names", "page-f", *on("vm-no-pmu")).stdout, "page-faults\n", "page-f")
+    equal(events("--names", "zzz", *on("vm-no-pmu")).stdout, "", "zzz")
+
+
+main()
