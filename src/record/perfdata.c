@@ -236,7 +236,6 @@ static int next_plain(struct perfdata *r, struct stream *s, struct perfdata_reco
 static int stream_next(struct perfdata *r, struct stream *s, struct perfdata_record *out,
 		       struct tare_error *err)
 {
-	struct tare_error local = TARE_ERROR_INIT;
 	int ret;
 
 	if (s->broken) {
@@ -246,7 +245,7 @@ static int stream_next(struct perfdata *r, struct stream *s, struct perfdata_rec
 	}
 	if (s->ended)
 		return 0;
-	err = err ? err : &local;
+	err = err ? err : &r->unasked; /* a fresh one would be cleared for every record */
 	ret = s->payload ? skip_payload(s, err) : 0;
 	if (ret == 0 && s->inflating)
 		ret = next_inflated(r, s, out, err);
@@ -265,8 +264,6 @@ static int begin(struct perfdata *r, size_t i, struct tare_error *err)
 	char path[4096];
 	int ret;
 
-	if (s->in.buf)
-		return 0;
 	if (snprintf(path, sizeof(path), "%s/data.%zu", r->file.path, i - 1) >= (int)sizeof(path))
 		return tare_fail(err, ENAMETOOLONG, "%.64s...: the path is too long", r->file.path);
 	s->file = (unsigned)i;
@@ -284,7 +281,7 @@ int streams_next(struct perfdata *r, struct perfdata_record *out, struct tare_er
 	r->lent = NULL;
 	for (; r->current < r->n_streams; r->current++) {
 		struct stream *s = &r->streams[r->current];
-		int ret = begin(r, r->current, err);
+		int ret = s->in.buf ? 0 : begin(r, r->current, err);
 
 		if (ret == 0)
 			ret = stream_next(r, s, out, err);

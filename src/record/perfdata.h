@@ -52,9 +52,10 @@ struct perfdata_event {
 	uint64_t *ids;
 	size_t n_ids;
 	size_t index;
-	char *unit;   /* or NULL */
-	double scale; /* or 1 */
-	char *cpus;   /* "0-3" for an event of some CPUs only (hybrid, uncore), or NULL */
+	uint32_t least_sample; /* bytes of a sample with its plain words, header included */
+	char *unit;            /* or NULL */
+	double scale;          /* or 1 */
+	char *cpus;            /* "0-3" for an event of some CPUs only (hybrid, uncore), or NULL */
 };
 
 /* PERF_SAMPLE_READ and READ: perfdata_read_at() takes the members out of it. */

@@ -296,6 +296,8 @@ struct perfdata_event *event_add(struct perfdata *r, const struct perfdata_attr 
 	ev->attr = *attr;
 	ev->scale = 1;
 	ev->index = r->n_events;
+	ev->least_sample =
+	    RECORD_HEADER + 8 * (uint32_t)__builtin_popcountll(attr->sample_type & PD_SAMPLE_PLAIN);
 	ev->name = name_from_attr(attr);
 	ev->ids = malloc(sizeof(*ev->ids) * (n_ids ? n_ids : 1));
 	if (!ev->name || !ev->ids)

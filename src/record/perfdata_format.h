@@ -96,6 +96,11 @@ enum {
 #define PD_SAMPLE_WEIGHT_STRUCT  (1u << 24)
 #define PD_SAMPLE_ALL            ((1u << 25) - 1)
 
+/* The fields of a sample that come first, one word each. */
+#define PD_SAMPLE_PLAIN                                                                            \
+	(PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR |   \
+	 PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU | PD_SAMPLE_PERIOD)
+
 /* What closes every record but SAMPLE when sample_id_all is set. */
 #define PD_SAMPLE_TRAILER                                                                          \
 	(PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |     \

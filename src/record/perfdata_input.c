@@ -154,7 +154,7 @@ int64_t input_skip(struct input *in, uint64_t n, struct tare_error *err)
 
 uint64_t input_rest(struct input *in)
 {
-	const unsigned char *p;
+	const unsigned char *p = NULL;
 
 	if (in->seekable) {
 		uint64_t in_file = in->size > in->offset ? in->size - in->offset : 0;
@@ -189,7 +189,7 @@ int input_at(const struct input *in, uint64_t offset, void *buf, size_t n, struc
 int input_spool(struct input *in, struct tare_error *err)
 {
 	FILE *tmp = tmpfile();
-	const unsigned char *p;
+	const unsigned char *p = NULL;
 	ssize_t n;
 	int ret = 0;
 

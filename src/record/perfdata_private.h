@@ -59,7 +59,8 @@ struct perfdata {
 
 	uint64_t *scratch; /* RECORD_MAX bytes: arrays turned to this machine's byte order */
 	size_t scratch_used;
-	char *text; /* of the last record that needed some */
+	struct tare_error unasked; /* where the caller wants no words */
+	char *text;                /* of the last record that needed some */
 	struct queue *queue;
 };
 

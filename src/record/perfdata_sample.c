@@ -235,16 +235,14 @@ static const char *heavy_fields(struct perfdata *r, struct perfdata_sample *s, s
 }
 
 static inline __attribute__((always_inline)) void
-decode(struct perfdata *r, struct perfdata_record *rec, const struct perfdata_attr *attr, bool swap)
+decode(struct perfdata *r, struct perfdata_record *rec, const struct perfdata_event *ev, bool swap)
 {
+	const struct perfdata_attr *attr = &ev->attr;
 	uint32_t type = (uint32_t)attr->sample_type;
 	struct perfdata_sample *s = &rec->sample;
 	const unsigned char *p = rec->bytes + RECORD_HEADER;
-	unsigned plain = PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME |
-			 PD_SAMPLE_ADDR | PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |
-			 PD_SAMPLE_PERIOD;
 
-	if (rec->size < RECORD_HEADER + 8 * (unsigned)__builtin_popcount(type & plain)) {
+	if (rec->size < ev->least_sample) {
 		rec->bad = "its fields do not fit";
 		return;
 	}
@@ -290,20 +288,20 @@ decode(struct perfdata *r, struct perfdata_record *rec, const struct perfdata_at
 
 	struct bytes b = { p, rec->bytes + rec->size, swap, false };
 
-	if (type & ~plain)
+	if (type & ~(uint32_t)PD_SAMPLE_PLAIN)
 		rec->bad = heavy_fields(r, s, &b, attr, type);
 	if (!rec->bad && (b.bad || b.p != b.end))
 		rec->bad = b.bad ? "its fields do not fit" : "bytes are left over after its fields";
 	rec->has = rec->bad ? 0 : type;
 }
 
-/* Whose sample is it; *attr is how it is laid out. */
+/* Whose sample is it; *layout is the event that tells how it is laid out. */
 static const char *find_event(struct perfdata *r, struct perfdata_record *rec,
-			      const struct perfdata_attr **attr)
+			      const struct perfdata_event **layout)
 {
 	if (r->n_events == 0)
 		return "no event was described before it";
-	*attr = &r->events[0]->attr;
+	*layout = r->events[0];
 	rec->event = r->n_events == 1 ? r->events[0] : NULL;
 	if (rec->event)
 		return NULL;
@@ -315,7 +313,7 @@ static const char *find_event(struct perfdata *r, struct perfdata_record *rec,
 
 		rec->event = event_of(r, id);
 		if (rec->event)
-			*attr = &rec->event->attr;
+			*layout = rec->event;
 	}
 	if (rec->event)
 		return NULL;
@@ -324,15 +322,15 @@ static const char *find_event(struct perfdata *r, struct perfdata_record *rec,
 
 void sample_decode(struct perfdata *r, struct perfdata_record *rec)
 {
-	const struct perfdata_attr *attr;
+	const struct perfdata_event *layout;
 
-	rec->bad = find_event(r, rec, &attr);
-	if (!rec->bad && attr->sample_type & ~(uint64_t)PD_SAMPLE_ALL)
+	rec->bad = find_event(r, rec, &layout);
+	if (!rec->bad && layout->attr.sample_type & ~(uint64_t)PD_SAMPLE_ALL)
 		rec->bad = "its event records fields that are newer than this reader";
 	if (rec->bad)
 		return;
 	if (r->swap)
-		decode(r, rec, attr, true);
+		decode(r, rec, layout, true);
 	else
-		decode(r, rec, attr, false);
+		decode(r, rec, layout, false);
 }
