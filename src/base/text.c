@@ -46,9 +46,12 @@ void text_add(struct text *t, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	size_t room = t->failed ? 0 : t->room - t->len;
+	int n = vsnprintf(room ? t->s + t->len : NULL, room, fmt, ap);
 	va_end(ap);
-	if (n >= 0 && reserve(t, (size_t)n)) {
+	if (n >= 0 && (size_t)n < room) { /* nearly always: it was written where it belongs */
+		t->len += (size_t)n;
+	} else if (n >= 0 && reserve(t, (size_t)n)) {
 		vsnprintf(t->s + t->len, (size_t)n + 1, fmt, again);
 		t->len += (size_t)n;
 	}

@@ -160,25 +160,31 @@ static void add_field(struct text *out, const struct perfdata_record *rec, const
 		text_add(out, f->kind == HEX ? " %s=0x%" PRIx64 : " %s=%" PRIu64, f->name, v);
 }
 
+static const char digits[] = "0123456789abcdef";
+
 static void add_hex(struct text *out, const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		text_add(out, "%02x", bytes[i]);
+		text_put(out, (char[]){ digits[bytes[i] >> 4], digits[bytes[i] & 15] }, 2);
 }
 
 void perfdata_view_bytes(struct text *out, const unsigned char *bytes, size_t n)
 {
 	for (size_t at = 0; at < n; at += 16) {
+		size_t here = n - at < 16 ? n - at : 16;
+		char line[3 * 16 + 2 + 16 + 1];
+
+		memset(line, ' ', 3 * 16 + 2);
+		for (size_t i = 0; i < here; i++) {
+			unsigned char c = bytes[at + i];
+
+			line[3 * i + 1] = digits[c >> 4];
+			line[3 * i + 2] = digits[c & 15];
+			line[3 * 16 + 2 + i] = (char)(c >= 0x20 && c < 0x7f ? c : '.');
+		}
+		line[3 * 16 + 2 + here] = '\n';
 		text_add(out, "    %04zx ", at);
-		for (size_t i = at; i < at + 16; i++)
-			if (i < n)
-				text_add(out, " %02x", bytes[i]);
-			else
-				text_add(out, "   ");
-		text_add(out, "  ");
-		for (size_t i = at; i < at + 16 && i < n; i++)
-			text_add(out, "%c", bytes[i] >= 0x20 && bytes[i] < 0x7f ? bytes[i] : '.');
-		text_add(out, "\n");
+		text_put(out, line, 3 * 16 + 2 + here + 1);
 	}
 }
 

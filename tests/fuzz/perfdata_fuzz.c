@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a perf.data: walked in file order, then by time, every field of every record touched
+ * and put into words. Nothing may crash, hang, or leak; memory is bounded by the fuzzer's own
+ * limit.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "record/perfdata.h"
+#include "view/perfdata_view.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void walk(const char *path, bool ordered)
+{
+	struct perfdata_opts opts = { .inflate_max = 1 << 20, .queue_max = ordered ? 1 << 16 : 0 };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct perfdata *r = perfdata_open(path, &opts, &err);
+	struct perfdata_record rec;
+	struct text out = { 0 };
+	unsigned char buf[512];
+	int ret;
+
+	if (!r) {
+		if (!err.code || !err.what[0])
+			abort(); /* a failure without words */
+		return;
+	}
+	while ((ret = ordered ? perfdata_next_ordered(r, &rec, &err)
+			      : perfdata_next(r, &rec, &err)) == 1) {
+		out.len = 0;
+		perfdata_view_record(&out, r, &rec);
+		if (!rec.payload)
+			continue;
+
+		ssize_t got = perfdata_payload(r, buf, sizeof(buf), &err);
+
+		if (got > 0 && (uint64_t)got > rec.payload)
+			abort();
+	}
+	if (ret < 0 && (!err.code || !err.what[0]))
+		abort();
+	out.len = 0;
+	perfdata_view_header(&out, r);
+	perfdata_view_loss(&out, r);
+	text_free(&out);
+	perfdata_close(r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static int fd = -1;
+	char path[64];
+
+	if (fd < 0)
+		fd = memfd_create("perfdata", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, bytes, n, 0) != (ssize_t)n)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	walk(path, false);
+	walk(path, true);
+	return 0;
+}
