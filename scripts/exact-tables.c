@@ -2,8 +2,8 @@
 /*
  * Write src/exact/insn_table.h: what the engine must know of every encoding, asked of Zydis.
  *
- * Every (encoding, map, opcode) is probed with every mandatory prefix, ModRM.reg and register or
- * memory form. Where all 64 answers agree the table holds one row, else a block of 64 row numbers.
+ * Every (encoding, map, opcode) is probed with W and mandatory prefix, ModRM.reg and register or
+ * memory form. Where all 128 answers agree the table holds one row, else a block of 128 row numbers.
  *
  *	cc -I src scripts/exact-tables.c -lZydis -o /tmp/t && /tmp/t > src/exact/insn_table.h
  */
@@ -19,7 +19,9 @@ enum { LEGACY, VEX, EVEX, XOP };
 static ZydisDecoder decoder;
 static struct insn_row rows[1024];
 static int n_rows = 1; /* row 0: invalid */
-static unsigned short blocks[2048][64];
+enum { FORMS = 128 };
+
+static unsigned short blocks[2048][FORMS];
 static int n_blocks;
 
 static unsigned flags_of(unsigned z)
@@ -114,7 +116,6 @@ static int vec_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o
 		int v = c == ZYDIS_REGCLASS_ZMM ? V_512
 			: c == ZYDIS_REGCLASS_YMM ? V_256
 			: c == ZYDIS_REGCLASS_XMM ? V_128
-			: c == ZYDIS_REGCLASS_MMX ? V_MMX
 						  : V_NONE;
 
 		if (v > vec)
@@ -164,6 +165,10 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 			if (z->mnemonic == ZYDIS_MNEMONIC_XCHG)
 				r.bits |= R_LOCKED;
 		}
+	for (int i = 0; i < z->operand_count_visible; i++)
+		if (o[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetClass(o[i].reg.value) == ZYDIS_REGCLASS_MMX)
+			r.bits |= R_MMX;
 	r.vec = (uint8_t)vec_of(z, o);
 	return r;
 }
@@ -209,14 +214,13 @@ static int build(uint8_t *b, int enc, int map, int op, int pp, int modrm, int w,
 	return n;
 }
 
-static bool ask(int enc, int map, int op, int pp, int mem, int reg, int len, struct insn_row *out)
+static bool ask(int enc, int map, int op, int w, int pp, int mem, int reg, int len, struct insn_row *out)
 {
 	ZydisDecodedInstruction z;
 	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 	uint8_t b[15];
 
 	for (int rm = 0; rm < 8; rm++)
-		for (int w = 0; w < 2; w++)
 			for (int v = 0; v < (enc == LEGACY ? 1 : 3); v++)
 				for (int k = 0; k < (enc == EVEX ? 2 : 1); k++) {
 					int modrm = (mem ? 0 : 0xc0) | reg << 3 | (mem && rm ? 4 : rm);
@@ -241,14 +245,15 @@ static int row_number(const struct insn_row *r)
 	return n_rows++;
 }
 
-static int answer(int enc, int map, int op, int pp, int mem, int reg)
+static int answer(int enc, int map, int op, int w, int pp, int mem, int reg)
 {
 	struct insn_row r, longer;
 	bool any = false, by_length = true, by_half = true;
 	int forms = 0;
 
 	for (int len = 0; len < (enc == LEGACY ? 1 : enc == EVEX ? 3 : 2); len++) {
-		if (!ask(enc, map, op, pp, mem, reg, len, &longer))
+		if (!ask(enc, map, op, w, pp, mem, reg, len, &longer) &&
+		    !ask(enc, map, op, !w, pp, mem, reg, len, &longer))
 			continue;
 		forms++;
 		by_length &= longer.vec == V_128 + len;
@@ -269,11 +274,11 @@ static int answer(int enc, int map, int op, int pp, int mem, int reg)
 /* Bit 15 set: the number of a block; else of a row. */
 static int cell(int enc, int map, int op)
 {
-	unsigned short b[64];
+	unsigned short b[FORMS];
 	bool same = true;
 
-	for (int i = 0; i < 64; i++) {
-		b[i] = (unsigned short)answer(enc, map, op, i >> 4, i >> 3 & 1, i & 7);
+	for (int i = 0; i < FORMS; i++) {
+		b[i] = (unsigned short)answer(enc, map, op, i >> 6, i >> 4 & 3, i >> 3 & 1, i & 7);
 		same &= b[i] == b[0];
 	}
 	if (same)
@@ -306,12 +311,12 @@ int main(void)
 			       op % 16 == 15 ? "\n" : "");
 		printf("\t},\n");
 	}
-	printf("};\n\n/* [block][prefix none, 66, F3, F2][memory form][ModRM.reg] -> row */\n"
-	       "static const uint16_t insn_blocks[%d][64] = {\n", n_blocks);
+	printf("};\n\n/* [block][W][prefix none, 66, F3, F2][memory form][ModRM.reg] -> row */\n"
+	       "static const uint16_t insn_blocks[%d][%d] = {\n", n_blocks, FORMS);
 	for (int i = 0; i < n_blocks; i++) {
 		printf("\t{ ");
-		for (int j = 0; j < 64; j++)
-			printf("%d,%s", blocks[i][j], j == 63 ? " },\n" : j % 16 == 15 ? "\n\t  " : " ");
+		for (int j = 0; j < FORMS; j++)
+			printf("%d,%s", blocks[i][j], j == FORMS - 1 ? " },\n" : j % 16 == 15 ? "\n\t  " : " ");
 	}
 	printf("};\n\n/* kind, imm, flags read, written, loads, stores, vector, bits */\n"
 	       "static const struct insn_row insn_rows[%d] = {\n", n_rows);

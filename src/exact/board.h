@@ -12,6 +12,7 @@
  *	BOARD_BLOCKS      LINEAGES * LINEAGE_STRIDE
  *	                  each: struct block_facts per counter, shared by the processes forked from one exec
  *	BOARD_PAST        PAST_MAX * sizeof(struct past)
+ *	BOARD_ENDED       ENDED_MAX * sizeof(struct ended_thread)
  */
 #ifndef EXACT_BOARD_H
 #define EXACT_BOARD_H
@@ -35,7 +36,9 @@
 #define LINEAGE_STRIDE   (COUNTERS_MAX * 32ull)
 #define BOARD_PAST       (BOARD_BLOCKS + LINEAGES * LINEAGE_STRIDE)
 #define PAST_MAX         0x100000u
-#define BOARD_SIZE       (BOARD_PAST + PAST_MAX * sizeof(struct past))
+#define BOARD_ENDED      (BOARD_PAST + PAST_MAX * sizeof(struct past))
+#define ENDED_MAX        0x100000u
+#define BOARD_SIZE       (BOARD_ENDED + ENDED_MAX * sizeof(struct ended_thread))
 
 /* How the program is counted. */
 enum {
@@ -70,6 +73,7 @@ struct process {
 	volatile uint32_t state;
 	int32_t pid;
 	int32_t parent_pid;
+	uint32_t serial; /* never used twice in a run */
 	uint32_t foreign; /* in a pid namespace of its own: its pid is not the supervisor's word for it */
 	char name[24];
 	uint32_t parent;  /* index of its process; its own when it has none */
@@ -88,8 +92,18 @@ struct process {
 /* A process that has ended and whose slots were freed. */
 struct past {
 	int32_t pid, parent;
+	uint32_t serial, pad;
 	char name[24];
 	int64_t counts[EXACT_CLASSES];
+};
+
+/* A thread that has ended. */
+struct ended_thread {
+	uint32_t serial; /* its process */
+	uint32_t born;   /* order of creation, over all threads */
+	int32_t tid;
+	uint32_t pad;
+	int64_t instructions;
 };
 
 /* The image begins with a jump to its entry and says where its parts lie, each relative to the field. */
@@ -111,12 +125,24 @@ struct board {
 	volatile uint32_t threads_top; /* thread slots ever used */
 	volatile uint32_t processes_top;
 	volatile uint32_t changes; /* odd while the supervisor moves sums about */
-	volatile uint32_t n_past;
+	volatile uint32_t n_past, n_ended;
+	volatile uint32_t births, serials;
 	int64_t past_overflow[EXACT_CLASSES]; /* of those that found no room in the list */
 	char reason[REASON_MAX]; /* why some process was not counted whole; "" if none */
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */
 	volatile uint32_t lineage_users[LINEAGES];
 };
+
+/* Write down a thread that ends. Those that find no room are in their process's sum all the same. */
+static inline void note_ended(struct board *b, const struct process *p, uint32_t born, int32_t tid,
+			      int64_t instructions)
+{
+	struct ended_thread *list = (struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
+	uint32_t i = __atomic_fetch_add(&b->n_ended, 1, __ATOMIC_ACQ_REL);
+
+	if (i < ENDED_MAX)
+		list[i] = (struct ended_thread){ p->serial, born, tid, 0, instructions };
+}
 
 #endif

@@ -211,7 +211,8 @@ bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
 	uint8_t modrm = c.at < c.size ? c.b[c.at] : 0;
 
 	if (cell & 0x8000)
-		cell = insn_blocks[cell & 0x7fff][c.pp << 4 | (modrm < 0xc0) << 3 | (modrm >> 3 & 7)];
+		cell = insn_blocks[cell & 0x7fff][(in->rex >> 3 & 1) << 6 | c.pp << 4 | (modrm < 0xc0) << 3 |
+						  (modrm >> 3 & 7)];
 
 	const struct insn_row *row = &insn_rows[cell];
 

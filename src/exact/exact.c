@@ -205,7 +205,7 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 
 		if (found >= n)
 			continue;
-		out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent };
+		out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent, .serial = p->serial };
 		memcpy(out[found].name, p->name, sizeof p->name);
 		memcpy(out[found].counts, p->counts, sizeof p->counts);
 	}
@@ -215,12 +215,40 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 		if (p->state == PROCESS_FREE)
 			continue;
 		if (found < n) {
-			out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent_pid, .live = true };
+			out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent_pid,
+							     .serial = p->serial, .live = true };
 			memcpy(out[found].name, p->name, sizeof p->name);
 			memcpy(out[found].counts, p->done, sizeof p->done);
 			for (uint32_t t = 0; t < b->threads_top; t++)
 				if (b->thread_states[t] == THREAD_LIVE && thread_process(b, t) == i)
 					add_thread(b, p, t, out[found].counts);
+		}
+		found++;
+	}
+	return found;
+}
+
+size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
+{
+	struct board *b = x->board;
+	const struct ended_thread *ended = (const struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
+	size_t found = 0;
+
+	for (uint32_t i = 0; i < b->n_ended && i < ENDED_MAX; i++, found++)
+		if (found < n)
+			out[found] = (struct exact_thread){ ended[i].serial, ended[i].born, ended[i].tid,
+							    ended[i].instructions };
+	for (uint32_t i = 0; i < b->threads_top; i++) {
+		struct process *p = board_process(b, thread_process(b, i));
+		int64_t sums[EXACT_CLASSES] = { 0 };
+
+		if (b->thread_states[i] != THREAD_LIVE)
+			continue;
+		if (found < n) {
+			add_thread(b, p, i, sums);
+			out[found] = thread_facts(b, i);
+			out[found].serial = p->serial;
+			out[found].instructions = sums[EXACT_INSTRUCTIONS];
 		}
 		found++;
 	}

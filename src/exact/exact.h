@@ -33,9 +33,17 @@ struct exact_end {
 
 struct exact_process {
 	pid_t pid, parent;
+	uint32_t serial; /* never used twice in a run, as a pid may be */
 	char name[24];
 	bool live;
 	int64_t counts[EXACT_CLASSES];
+};
+
+struct exact_thread {
+	uint32_t serial; /* its process */
+	uint32_t born;   /* order of creation */
+	pid_t tid;
+	int64_t instructions;
 };
 
 struct exact;
@@ -71,6 +79,9 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 
 /* The same per process, in the order they ended, the live ones last; at most `n`. How many there are. */
 size_t exact_processes(struct exact *x, struct exact_process *out, size_t n);
+
+/* Its threads, ended ones first; at most `n`. How many there are. */
+size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n);
 
 /* Let go of it; a command that still runs goes on uncounted. NULL is fine. */
 void exact_close(struct exact *x);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact-run [-t] [-a] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
+ * exact-run [-t] [-a] [--json] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
  * JSON to FILE (default: stderr). For the tests; exits with the command's status.
  */
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,35 @@ static void write_counts(FILE *f, const int64_t *counts, bool total_only)
 		fprintf(f, "%s\"%s\":%" PRId64, c ? "," : "", exact_class_names[c], counts[c]);
 }
 
+static int by_birth(const void *a, const void *b)
+{
+	const struct exact_thread *x = a, *y = b;
+
+	return (x->born > y->born) - (x->born < y->born);
+}
+
+static void write_threads(FILE *f, struct exact *x, uint32_t serial)
+{
+	size_t n = exact_threads(x, NULL, 0);
+	struct exact_thread *t = calloc(n + 1, sizeof *t);
+	const char *comma = "";
+
+	n = exact_threads(x, t, n);
+	qsort(t, n, sizeof *t, by_birth);
+	fprintf(f, ",\"threads\":[");
+	for (size_t i = 0; i < n; i++)
+		if (t[i].serial == serial) {
+			fprintf(f, "%s{\"tid\":%d,\"instructions\":%" PRId64 "}", comma, (int)t[i].tid,
+				t[i].instructions);
+			comma = ",";
+		}
+	fprintf(f, "]");
+	free(t);
+}
+
 int main(int argc, char **argv)
 {
+	static const struct option words[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
 	struct exact_options o = { 0 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct exact_process *processes;
@@ -28,10 +56,11 @@ int main(int argc, char **argv)
 	struct exact *x;
 	int64_t counts[EXACT_CLASSES];
 	FILE *f = stderr;
+	bool refused;
 	size_t n;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+tajo:")) != -1)
+	while ((opt = getopt_long(argc, argv, "+tajo:", words, NULL)) != -1)
 		switch (opt) {
 		case 't': o.total_only = true; break;
 		case 'a': o.aslr = true; break;
@@ -54,8 +83,11 @@ int main(int argc, char **argv)
 		return 125;
 	}
 	fprintf(f, "{");
-	if (exact_counts(x, counts, &err) < 0)
+	refused = exact_counts(x, counts, &err) < 0;
+	if (refused) {
 		fprintf(f, "\"refused\":\"%s\",", err.what);
+		fprintf(stderr, "exact-run: %s\n", err.what);
+	}
 	write_counts(f, counts, o.total_only);
 	fprintf(f, ",\"user_s\":%.6f,\"system_s\":%.6f,\"max_rss_kib\":%ld",
 		end.usage.ru_utime.tv_sec + end.usage.ru_utime.tv_usec / 1e6,
@@ -68,11 +100,14 @@ int main(int argc, char **argv)
 		fprintf(f, "%s\n{\"pid\":%d,\"parent\":%d,\"name\":\"%s\",", i ? "," : "", (int)processes[i].pid,
 			(int)processes[i].parent, processes[i].name);
 		write_counts(f, processes[i].counts, o.total_only);
+		write_threads(f, x, processes[i].serial);
 		fprintf(f, "}");
 	}
 	fprintf(f, "]}\n");
 	fclose(f);
 	exact_close(x);
+	if (refused)
+		return 125;
 	if (WIFSIGNALED(end.status)) {
 		signal(WTERMSIG(end.status), SIG_DFL);
 		raise(WTERMSIG(end.status));

@@ -47,7 +47,6 @@ enum {
 /* The widest vector register among the visible operands. */
 enum insn_vec {
 	V_NONE,
-	V_MMX,
 	V_128,
 	V_256,
 	V_512,
@@ -60,6 +59,7 @@ enum insn_row_bits {
 	R_X87 = 2,
 	R_LOCKED = 4, /* xchg with memory: atomic without a prefix */
 	R_STRING = 8, /* rep makes it repeat */
+	R_MMX = 16,   /* names an mmx register */
 };
 
 struct insn_row {

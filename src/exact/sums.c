@@ -8,6 +8,13 @@ uint32_t thread_process(struct board *b, uint32_t i)
 	return ((const struct thread *)board_thread(b, i))->process;
 }
 
+struct exact_thread thread_facts(struct board *b, uint32_t i)
+{
+	const struct thread *t = (const struct thread *)board_thread(b, i);
+
+	return (struct exact_thread){ .born = t->born, .tid = t->tid };
+}
+
 void add_thread(struct board *b, const struct process *p, uint32_t thread, int64_t into[EXACT_CLASSES])
 {
 	uint8_t *slot = board_thread(b, thread);
@@ -16,6 +23,8 @@ void add_thread(struct board *b, const struct process *p, uint32_t thread, int64
 	const struct block_facts *facts = board_facts(b, p->lineage);
 	uint32_t top = b->lineage_top[p->lineage];
 
+	for (int c = 0; c < EXACT_CLASSES; c++)
+		into[c] += t->settled[c];
 	if (p->mode & COUNT_TOTAL)
 		into[EXACT_INSTRUCTIONS] += t->count;
 	if (!(p->mode & COUNT_BLOCKS))

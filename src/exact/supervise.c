@@ -34,7 +34,19 @@ struct supervisor {
 	unsigned n_watched;
 };
 
+static void ring(int sig);
+
 static struct board *rung; /* for the SIGCHLD handler */
+
+/* What the supervisor does with signals; the command gets tare's own ways back. */
+static const struct { int sig; void (*handler)(int); } ways[] = {
+	{ SIGINT, SIG_IGN }, /* meant for the command; its end is ours */
+	{ SIGQUIT, SIG_IGN },
+	{ SIGPIPE, SIG_IGN },
+	{ SIGCHLD, ring },
+};
+
+static struct sigaction former[ARRAY_SIZE(ways)];
 
 static void ring(int sig)
 {
@@ -108,7 +120,12 @@ static void fold_threads(struct supervisor *s, uint32_t process)
 
 		if (s->b->thread_states[i] != THREAD_LIVE || t->process != process)
 			continue;
-		add_thread(s->b, p, i, p->done);
+		int64_t sums[EXACT_CLASSES] = { 0 };
+
+		add_thread(s->b, p, i, sums);
+		note_ended(s->b, p, t->born, t->tid, sums[EXACT_INSTRUCTIONS]);
+		for (int c = 0; c < EXACT_CLASSES; c++)
+			p->done[c] += sums[c];
 		free_thread(s, i);
 	}
 	p->threads = 0;
@@ -129,6 +146,7 @@ static void collect(struct supervisor *s, uint32_t process)
 
 		past->pid = p->pid;
 		past->parent = p->parent_pid;
+		past->serial = p->serial;
 		memcpy(past->name, p->name, sizeof past->name);
 		memcpy(past->counts, p->done, sizeof past->counts);
 		b->n_past++;
@@ -269,6 +287,7 @@ static void on_exec(struct supervisor *s, pid_t pid)
 		p = board_process(s->b, 0);
 		ptrace(PTRACE_GETSIGMASK, pid, 8, &p->signal_mask);
 		p->state = PROCESS_LIVE;
+		s->b->serials = 1;
 		p->parent_pid = s->b->supervisor;
 		s->b->processes_top = 1;
 		s->command_started = first = true;
@@ -389,9 +408,8 @@ static void start_command(struct supervisor *s, const sigset_t *mask)
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		signal(SIGINT, SIG_DFL);
-		signal(SIGQUIT, SIG_DFL);
-		signal(SIGCHLD, SIG_DFL);
+		for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+			sigaction(ways[i].sig, &former[i], NULL);
 		sigprocmask(SIG_SETMASK, mask, NULL);
 		become_command(s->l, go[0], error[1]);
 	}
@@ -429,7 +447,6 @@ static void forget_descriptors(const struct launch *l)
 void supervise(const struct launch *l)
 {
 	struct supervisor s = { .l = l, .b = l->board };
-	struct sigaction sa = { .sa_handler = ring, .sa_flags = SA_RESTART };
 	sigset_t none, mask;
 	unsigned live = 1;
 	time_t swept = 0;
@@ -438,10 +455,9 @@ void supervise(const struct launch *l)
 	s.b->supervisor = getpid();
 	s.b->board_fd = l->board_fd;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	sigaction(SIGCHLD, &sa, NULL);
-	signal(SIGINT, SIG_IGN); /* they are for the command; its end is ours */
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		sigaction(ways[i].sig, &(struct sigaction){ .sa_handler = ways[i].handler, .sa_flags = SA_RESTART },
+			  &former[i]);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, &mask);
 	start_command(&s, &mask);

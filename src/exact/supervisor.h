@@ -41,6 +41,7 @@ static inline uint8_t *board_thread(struct board *b, uint32_t i)
 }
 
 uint32_t thread_process(struct board *b, uint32_t i); /* whose thread slot i is */
+struct exact_thread thread_facts(struct board *b, uint32_t i);
 
 static inline struct block_facts *board_facts(struct board *b, uint32_t lineage)
 {

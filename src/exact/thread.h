@@ -15,7 +15,7 @@ struct thread {
 	volatile int64_t count; /* instructions, when COUNT_TOTAL */
 	struct thread *self;
 	uint64_t rax, rcx; /* displaced around an indirect branch */
-	uint64_t scratch;  /* displaced while counting */
+	uint64_t scratch;  /* displaced while counting, or by an operand out of reach */
 	uint64_t target;   /* the program's pc on entry to the engine and on leaving it */
 	uint64_t edge;     /* the direct branch it came by; 0: an indirect one */
 	uint64_t jump;     /* translated code for `target` */
@@ -32,6 +32,8 @@ struct thread {
 	volatile uint32_t exec;  /* enum exec_state */
 	int32_t tid;
 	uint32_t process, index;
+	uint32_t born; /* order of creation in the whole run */
+	uint32_t gs_swapped; /* the program's own GS base is in force for one instruction */
 	uint64_t frame_mask; /* for delivery: the mask the interrupted program had */
 	uint64_t mask;       /* blocked by the program */
 	uint64_t alt_sp, alt_size;
@@ -41,6 +43,7 @@ struct thread {
 	uint8_t step_info[128];
 	uint32_t step_signal;
 	uint32_t one_shot;
+	int64_t settled[EXACT_CLASSES]; /* corrections to what its counters say */
 	uint64_t resume_mask; /* put in force when a new thread leaves the engine */
 	uint64_t syscall_nr; /* while it may have to be made again */
 };

@@ -4,8 +4,7 @@
 
 void facts_add(struct block_facts *f, const struct insn *in)
 {
-	static const uint8_t vectors[] = { [V_MMX] = EXACT_MMX,
-					   [V_128] = EXACT_VEC128,
+	static const uint8_t vectors[] = { [V_128] = EXACT_VEC128,
 					   [V_256] = EXACT_VEC256,
 					   [V_512] = EXACT_VEC512 };
 
@@ -15,6 +14,7 @@ void facts_add(struct block_facts *f, const struct insn *in)
 	f->adds[EXACT_ATOMICS] += insn_atomic(in);
 	f->adds[EXACT_REP] += insn_repeats(in);
 	f->adds[EXACT_X87] += !!(in->bits & R_X87);
+	f->adds[EXACT_MMX] += !!(in->bits & R_MMX);
 	if (in->vec)
 		f->adds[vectors[in->vec]]++;
 	switch (in->kind) {
@@ -53,14 +53,11 @@ void facts_add(struct block_facts *f, const struct insn *in)
 
 static void add(struct thread *t, const struct block_facts *f, int64_t sign)
 {
-	struct process *p = process_at(t->process);
-
 	if (eng.mode & COUNT_TOTAL)
 		t->count += sign * f->adds[EXACT_INSTRUCTIONS];
 	if (eng.mode & COUNT_BLOCKS)
 		for (int c = 0; c < EXACT_CLASSES; c++)
-			if (f->adds[c])
-				__atomic_fetch_add(&p->done[c], sign * f->adds[c], __ATOMIC_RELAXED);
+			t->settled[c] += sign * f->adds[c];
 }
 
 /*

@@ -33,7 +33,8 @@
 	mov rsp, gs:[T_STACK]
 	pushfq
 	pop qword ptr gs:[T_FLAGS]
-	cld
+	push 2 /* no direction, alignment or trace flag in here */
+	popfq
 	mov rdi, gs:[T_SELF]
 .endm
 

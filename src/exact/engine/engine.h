@@ -55,7 +55,11 @@ struct edge {
 	uint8_t *stub;
 };
 
-enum { ARENAS_MAX = 64, MAP_ENTRY = 3 };
+enum {
+	ARENAS_MAX = 64,
+	MAP_ENTRY = 3,    /* length, length of its code, register displaced into T_SCRATCH */
+	DISPLACED = 0x80, /* | the register */
+};
 
 /* Memory the program may execute. */
 struct region {

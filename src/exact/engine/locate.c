@@ -55,6 +55,15 @@ static void at_syscall(struct thread *t, struct context *c, uint64_t insn, uint6
 	c->rip = t->target - FLAG_SYSCALL_LEN;
 }
 
+/* The register that stood for an operand out of reach. */
+static void give_back(const struct thread *t, struct context *c, uint8_t displaced)
+{
+	uint64_t *high[8] = { &c->r8, &c->r9, &c->r10, &c->r11, &c->r12, &c->r13, &c->r14, &c->r15 };
+
+	if (displaced & DISPLACED)
+		*high[displaced & 7] = t->scratch;
+}
+
 static enum place in_block(struct thread *t, struct context *c, const struct block *b, bool fault)
 {
 	const uint8_t *map = eng.map_pool + b->map;
@@ -74,6 +83,7 @@ static enum place in_block(struct thread *t, struct context *c, const struct blo
 			settle(t, b, i, i >= b->count_at);
 			if ((b->flags & B_RCX) && i == b->n - 1u)
 				c->rcx = t->rcx;
+			give_back(t, c, map[i * MAP_ENTRY + 2]);
 			c->rip = pc;
 			return AT_BORDER;
 		}

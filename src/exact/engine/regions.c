@@ -199,7 +199,7 @@ bool watch_code(uint64_t start, uint64_t end)
 	for (uint64_t page = start / PAGE; page <= (end - 1) / PAGE; page++) {
 		const struct region *r = region_of(page * PAGE);
 
-		if (!r || !r->writable)
+		if (!r || (!r->writable && !r->checked))
 			continue;
 
 		struct code_page *p = page_get(page);

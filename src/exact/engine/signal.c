@@ -9,6 +9,7 @@
  *	inside the copy of one, or while counting  is kept while single steps bring us to the next border;
  *	in the engine                              is queued again, blocked, until the engine leaves.
  */
+#include <asm/prctl.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/signal.h>
@@ -18,6 +19,7 @@
 #define BIT(sig) (1ull << ((sig) - 1))
 
 enum {
+	SECCOMP_CODE = 1, /* SYS_SECCOMP */
 	RED_ZONE = 128,
 	FP_LEGACY_SIZE = 512,
 	FP_MAGIC_AT = 464, /* sw_reserved: magic, then the size of all of it */
@@ -382,8 +384,23 @@ static void step_to_border(struct thread *t, int sig, const struct info *info, s
 	c->mask = ~FAULTS;
 }
 
+/* One instruction that names GS runs with the program's own GS base. */
+static void swap_gs(struct thread *t, bool to_program)
+{
+	if (to_program == t->gs_swapped)
+		return;
+	if (to_program) {
+		sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs);
+	} else {
+		sys(__NR_arch_prctl, ARCH_GET_GS, &t->user_gs);
+		sys(__NR_arch_prctl, ARCH_SET_GS, t);
+	}
+	t->gs_swapped = to_program;
+}
+
 static void end_step(struct thread *t, struct context *c)
 {
+	swap_gs(t, false);
 	t->stepping = STEP_NONE;
 	c->eflags &= ~(uint64_t)EFLAGS_TF;
 	c->mask = t->step_mask;
@@ -392,12 +409,18 @@ static void end_step(struct thread *t, struct context *c)
 /* One instruction of the program was executed where it stands: go on translated. */
 static void on_native_step(struct thread *t, struct context *c)
 {
-	struct insn in = { .kind = K_PLAIN };
+	struct insn in;
 
-	if ((c->rip >= (uint64_t)leave_begin && c->rip < (uint64_t)leave_end) || c->rip == t->target)
+	if (c->rip >= (uint64_t)leave_begin && c->rip < (uint64_t)leave_end)
 		return;
-	count_special(t, &in);
+	if (c->rip == t->target) {
+		swap_gs(t, true);
+		return;
+	}
 	end_step(t, c);
+	if (!insn_decode(&in, (const uint8_t *)t->target, code_room(t->target)))
+		in = (struct insn){ .kind = K_PLAIN };
+	count_special(t, &in);
 	t->target = c->rip;
 	t->edge = 0;
 	c->rip = (uint64_t)engine_dispatch;
@@ -478,6 +501,8 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		return;
 	if (t->stepping == STEP_NATIVE) {
 		end_step(t, c);
+		if (c->rip != t->target) /* the jump to it failed: no address at all */
+			locate(t, c, true);
 		deliver(t, sig, info, c, true);
 		return;
 	}
@@ -501,8 +526,11 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 
 static void on_signal(int sig, struct info *info, struct context *c)
 {
-	struct thread *t = self();
+	/* Not through GS, which may be the program's for the moment: the slot this stack lies in. */
+	struct thread *t = (struct thread *)((uint64_t)&t & ~(THREAD_STRIDE - 1));
 
+	if (sig == SIGSYS && info->code == SECCOMP_CODE)
+		info->address = t->target;
 	if ((FAULTS & BIT(sig)) && info->code > 0) {
 		on_fault(t, sig, info, c);
 		return;

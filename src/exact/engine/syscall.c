@@ -131,14 +131,6 @@ static void arch_call(struct thread *t)
 	}
 }
 
-static void prctl_call(struct thread *t)
-{
-	if (t->regs[RDI] == PR_SET_SECCOMP)
-		note_refusal(eng.process, "the program installed a seccomp filter, under which the exact engine's "
-			     "own system calls may fail", 0);
-	finish(t, same(t));
-}
-
 static void go(struct thread *t)
 {
 	t->jump = (uint64_t)syscall_go;
@@ -169,9 +161,6 @@ void system_call(struct thread *t)
 		return;
 	case __NR_arch_prctl:
 		arch_call(t);
-		return;
-	case __NR_prctl:
-		prctl_call(t);
 		return;
 	case __NR_clone:
 	case __NR_clone3:

@@ -75,6 +75,7 @@ struct thread *thread_new(struct process *p)
 		.tail = (uint64_t)eng.tail,
 		.process = (uint32_t)(p - process_at(0)),
 		.index = (uint32_t)i,
+		.born = __atomic_fetch_add(&eng.board->births, 1, __ATOMIC_ACQ_REL),
 		.alt_flags = 2, /* SS_DISABLE */
 	};
 	__atomic_fetch_add(&p->threads, 1, __ATOMIC_ACQ_REL);
@@ -89,22 +90,26 @@ static void fold(struct thread *t)
 	volatile uint64_t *c = counters_of(t);
 	const struct block_facts *facts = facts_of(p->lineage);
 
-	if (eng.mode & COUNT_TOTAL)
-		__atomic_fetch_add(&p->done[EXACT_INSTRUCTIONS], t->count, __ATOMIC_RELAXED);
-	t->count = 0;
-	if (!(eng.mode & COUNT_BLOCKS))
-		return;
-	for (uint32_t i = 0; i < top; i++) {
+	int64_t sums[EXACT_CLASSES] = { 0 };
+
+	for (uint32_t i = 0; i < top && (eng.mode & COUNT_BLOCKS); i++) {
 		uint64_t n = c[i];
 
 		if (!n)
 			continue;
 		for (int k = 0; k < EXACT_CLASSES; k++)
-			if (facts[i].adds[k] && (k != EXACT_INSTRUCTIONS || !(eng.mode & COUNT_TOTAL)))
-				__atomic_fetch_add(&p->done[k], (int64_t)n * (int8_t)facts[i].adds[k],
-						   __ATOMIC_RELAXED);
+			sums[k] += (int64_t)n * (int8_t)facts[i].adds[k];
 		c[i] = 0;
 	}
+	if (eng.mode & COUNT_TOTAL)
+		sums[EXACT_INSTRUCTIONS] = t->count;
+	t->count = 0;
+	for (int k = 0; k < EXACT_CLASSES; k++)
+		sums[k] += t->settled[k];
+	note_ended(eng.board, p, t->born, t->tid, sums[EXACT_INSTRUCTIONS]);
+	for (int k = 0; k < EXACT_CLASSES; k++)
+		if (sums[k])
+			__atomic_fetch_add(&p->done[k], sums[k], __ATOMIC_RELAXED);
 }
 
 /* The thread's own exit; never returns. */
@@ -147,6 +152,7 @@ static struct process *process_new(const struct process *parent)
 	p->parent = (uint32_t)(parent - table);
 	p->lineage = parent->lineage;
 	__atomic_fetch_add(&eng.board->lineage_users[p->lineage], 1, __ATOMIC_ACQ_REL);
+	p->serial = __atomic_fetch_add(&eng.board->serials, 1, __ATOMIC_ACQ_REL);
 	p->threads = 0;
 	p->refused = 0;
 	p->pid = 0;

@@ -298,34 +298,111 @@ void add_indirect(struct block *b)
 
 /* ---- instructions ---- */
 
-/* A plain instruction; its RIP-relative operand still means the same place. */
-static uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc)
+/* Where a RIP-relative operand lies. */
+static uint64_t operand_address(const struct insn *in, uint64_t pc)
 {
-	uint8_t *start = p;
+	int32_t d;
 
-	p = put(p, (const void *)pc, in->len);
-	if (insn_rip_relative(in)) {
-		int32_t old;
-		int64_t d;
+	__builtin_memcpy(&d, (const uint8_t *)pc + in->disp_at, 4);
+	pc += in->len + (uint64_t)(int64_t)d;
+	return in->prefix & P_67 ? (uint32_t)pc : pc;
+}
 
-		__builtin_memcpy(&old, (const uint8_t *)pc + in->disp_at, 4);
-		d = (int64_t)(pc + in->len + (uint64_t)(int64_t)old) - (int64_t)(uint64_t)p;
-		if (in->prefix & P_67)
-			refuse("a RIP-relative operand of 32 bits at", pc);
-		if (d != (int32_t)d)
-			refuse("a RIP-relative operand out of the exact engine's reach at", pc);
-		put32(start + in->disp_at, (uint32_t)d);
+/* A register among r8-r15 that the instruction does not name, usable as a plain base. */
+static unsigned free_register(const struct insn *in, const uint8_t *s)
+{
+	static const uint8_t usable[] = { 8, 9, 10, 11, 14, 15 };
+	unsigned reg = (in->modrm >> 3 & 7) | (in->rex & 4) << 1, v = 16;
+
+	if (in->encoding != E_LEGACY)
+		v = ~(s[in->opcode_at - (in->encoding == E_EVEX ? 2 : 1)] >> 3) & 15;
+	for (unsigned i = 0; i < sizeof usable; i++)
+		if (usable[i] != reg && usable[i] != v)
+			return usable[i];
+	return 8;
+}
+
+/*
+ * The instruction with [r] in place of its RIP-relative operand: ModRM without displacement, and the bit
+ * that extends its base set, in REX, VEX, XOP or EVEX.
+ */
+static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t *s, unsigned r)
+{
+	unsigned at = 0;
+
+	for (; at < in->opcode_at; at++) {
+		uint8_t b = s[at];
+
+		if (in->encoding == E_LEGACY ? (b & 0xf0) == 0x40 || b == 0x0f
+					     : b == 0xc4 || b == 0xc5 || b == 0x62 || b == 0x8f)
+			break;
+		if (b != 0x67)
+			*p++ = b;
 	}
-	return p;
+	if (in->encoding == E_LEGACY) {
+		*p++ = (uint8_t)(0x40 | (in->rex & 0xc) | 1);
+		while (at < in->opcode_at && (s[at] & 0xf0) == 0x40)
+			at++;
+	} else if (s[at] == 0xc5) { /* the short form cannot say it */
+		*p++ = 0xc4;
+		*p++ = (uint8_t)((s[at + 1] & 0x80) | 0x41);
+		*p++ = s[at + 1] & 0x7f;
+		at += 2;
+	} else {
+		*p++ = s[at];
+		*p++ = (uint8_t)((s[at + 1] | 0x40) & ~0x20);
+		at += 2;
+	}
+	p = put(p, s + at, in->modrm_at - at);
+	*p++ = (uint8_t)((in->modrm & 0x38) | (r & 7));
+	return put(p, s + in->disp_at + 4, in->len - in->disp_at - 4u);
+}
+
+/* A plain instruction; its RIP-relative operand still means the same place. */
+static uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced)
+{
+	const uint8_t *s = (const uint8_t *)pc;
+	uint8_t *start = p;
+	int64_t d;
+	unsigned r;
+
+	if (!insn_rip_relative(in))
+		return put(p, s, in->len);
+	d = (int64_t)(operand_address(in, pc) - (uint64_t)(p + in->len));
+	if (d == (int32_t)d && !(in->prefix & P_67)) {
+		p = put(p, s, in->len);
+		put32(start + in->disp_at, (uint32_t)d);
+		return p;
+	}
+	r = free_register(in, s);
+	*displaced = (uint8_t)(DISPLACED | r);
+	p = gs_store(p, r, T_SCRATCH);
+	*p++ = 0x49;
+	*p++ = (uint8_t)(0xb8 | (r & 7));
+	p = put64(p, operand_address(in, pc));
+	p = emit_with_base(p, in, s, r);
+	return gs_load(p, r, T_SCRATCH);
 }
 
 /* mov rcx, [operand of an indirect jump or call]; the register or memory form. */
 static uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc)
 {
 	const uint8_t *s = (const uint8_t *)pc;
-	uint8_t *start = p;
 	unsigned rest = in->len - in->modrm_at - 1u;
 
+	if (insn_rip_relative(in) && !(in->prefix & P_FS)) {
+		uint64_t address = operand_address(in, pc);
+		int64_t d = (int64_t)(address - (uint64_t)(p + 7));
+
+		if (d != (int32_t)d) {
+			PUT(p, 0x48, 0xb9); /* movabs rcx, address */
+			p = put64(p, address);
+			PUT(p, 0x48, 0x8b, 0x09);
+			return p;
+		}
+		PUT(p, 0x48, 0x8b, 0x0d);
+		return put32(p, (uint32_t)d);
+	}
 	if (in->prefix & P_FS)
 		*p++ = 0x64;
 	if (in->prefix & P_67)
@@ -333,18 +410,9 @@ static uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc)
 	*p++ = (uint8_t)(0x48 | (in->rex & 3));
 	*p++ = 0x8b;
 	*p++ = (uint8_t)((in->modrm & 0xc7) | RCX << 3);
-	p = put(p, s + in->modrm_at + 1, rest);
-	if (insn_rip_relative(in)) {
-		int32_t old;
-		int64_t d;
-
-		__builtin_memcpy(&old, s + in->disp_at, 4);
-		d = (int64_t)(pc + in->len + (uint64_t)(int64_t)old) - (int64_t)(uint64_t)p;
-		if (d != (int32_t)d)
-			refuse("a RIP-relative operand out of the exact engine's reach at", pc);
-		put32(start + (p - start) - 4, (uint32_t)d);
-	}
-	return p;
+	if (insn_rip_relative(in))
+		refuse("a jump through FS relative to RIP at", pc);
+	return put(p, s + in->modrm_at + 1, rest);
 }
 
 /* push the return address, whole, so that it is read back as it was written */
@@ -503,7 +571,7 @@ static uint8_t *emit_insn(struct draft *d, uint8_t *p, unsigned i, bool count)
 
 	switch (in->kind) {
 	case K_PLAIN:
-		return emit_plain(p, in, d->pcs[i]);
+		return emit_plain(p, in, d->pcs[i], &eng.map_pool[d->b->map + i * MAP_ENTRY + 2]);
 	case K_JCC:
 		/* jcc rel32 from either form: the condition is the opcode's low nibble. */
 		return jump_to(d, p, 0x80 | (in->opcode & 15), d->end + (uint64_t)in->imm);
@@ -555,12 +623,12 @@ static void emit_block(struct draft *d)
 	for (unsigned i = 0; i < d->n; i++) {
 		uint8_t *start = d->p;
 
+		map[i * MAP_ENTRY + 2] = 0;
 		if ((int)i == at && !by_rcx)
 			d->p = count_here(d->p, dead, d->n, d->counter);
 		d->p = emit_insn(d, d->p, i, by_rcx && (int)i == at);
 		map[i * MAP_ENTRY] = d->insns[i].len;
 		map[i * MAP_ENTRY + 1] = (uint8_t)(d->p - start);
-		map[i * MAP_ENTRY + 2] = 0;
 	}
 	eng.map_used += d->n * MAP_ENTRY;
 }
@@ -613,13 +681,13 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
 		d.b = b;
 		if (!r)
 			break;
-		if (!once && r->writable && watch_code(pc, pc + 1))
+		if (!once && (r->writable || r->checked) && watch_code(pc, pc + 1))
 			b->flags |= B_CHECKED;
 		if (blocks && (b->flags & B_CHECKED))
 			break;
 		if (!read_block(&d, pc, once))
 			break;
-		if (!once && r->writable && watch_code(pc, d.end) && !(b->flags & B_CHECKED)) {
+		if (!once && (r->writable || r->checked) && watch_code(pc, d.end) && !(b->flags & B_CHECKED)) {
 			b->flags |= B_CHECKED;
 			read_block(&d, pc, once);
 		}
