@@ -98,10 +98,10 @@ static int set_metric(void *to, const char *arg, struct tare_error *err)
 	if (!formula_names(f))
 		ret = tare_fail(err, EINVAL, "the formula names no event");
 	formula_free(f);
+	row.formula = strdup(arg + n + 1);
 	while (n && arg[n - 1] == ' ')
 		n--;
 	row.name = strndup(arg, n);
-	row.formula = strdup(arg + n + 1);
 	if (ret == 0 && (!row.name || !row.formula))
 		ret = tare_fail_nomem(err);
 	if (ret < 0) {
