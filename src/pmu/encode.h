@@ -61,6 +61,13 @@ bool pmu_matches(const char *pattern, const char *name);
 /* Unavailable because the machine shows no core PMU. */
 int encoder_no_core(struct encoder *e, struct encoding *enc);
 
+/* No such name: says so, with the nearest ones, or with the CPU that has it. Returns -ENOENT. */
+int encoder_unknown(struct encoder *e, const char *name);
+
+/* encode_trace.c */
+int encode_tracepoint(struct encoder *e);
+int encode_breakpoint(struct encoder *e);
+
 /* encode_vendor.c: a name in the user's files; in vendor tables. -ENOENT without a message if there
  * is none. */
 int encode_from_files(struct encoder *e, const char *name);

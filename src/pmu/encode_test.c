@@ -327,7 +327,7 @@ static const struct {
 	  "did you mean uncore_imc_0, uncore_imc_1, uncore_imc_2? 'tare events' lists all" },
 	{ __LINE__, "intel-server", "cpu_core/cycles/", -ENOENT, 0,
 	  "there is no PMU 'cpu_core' on this machine",
-	  "'tare events' lists the PMUs of this machine" },
+	  "its core PMUs: cpu; an event without a PMU is counted on all of them" },
 	{ __LINE__, "intel-server", "uncore_imc_0/cas_count_read/u", -EINVAL, 0,
 	  "uncore_imc_0/cas_count_read/u: an uncore counter cannot tell user from kernel, nor be "
 	  "precise",
@@ -373,6 +373,26 @@ TEST(mistakes_say_what_and_what_to_do)
 		CHECK_EQ(list.n, 0, "row at line %d", mistakes[i].line);
 		encoding_list_free(&list);
 	}
+}
+
+TEST(a_group_that_no_machine_could_count)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct encoding_list list;
+	struct text text = { 0 };
+
+	trees_needed();
+	text_add(&text, "cs,{cycles");
+	for (int i = 0; i < 256; i++)
+		text_add(&text, ",r%d", i);
+	text_add(&text, "}");
+	CHECK_EQ(encode("hybrid", text.s, false, &list, &err), -EINVAL);
+	CHECK_STR(err.what, "a group over several PMUs may have 512 counters, not 514");
+	CHECK_EQ(err.at, 4);
+	CHECK_EQ(encode("intel-server", text.s, false, &list, &err), 0,
+		 "one PMU: the kernel says how many");
+	encoding_list_free(&list);
+	text_free(&text);
 }
 
 TEST(units)
@@ -560,7 +580,8 @@ TEST(terms_of_an_absent_pmu_are_not_encoded)
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
 		struct encoding_list list;
 
-		CHECK_EQ(encode(kept[i].tree, kept[i].text, true, &list, NULL), 0, "%s", kept[i].text);
+		CHECK_EQ(encode(kept[i].tree, kept[i].text, true, &list, NULL), 0, "%s",
+			 kept[i].text);
 		if (CHECK(list.n == 1, "%s", kept[i].text))
 			CHECK_EQ(list.enc[0].unencoded, kept[i].unencoded, "%s", kept[i].text);
 		encoding_list_free(&list);

@@ -9,7 +9,8 @@
 #include <string.h>
 #include "pmu/encode.h"
 
-enum { KEYS_MAX = 4096 };
+/* No PMU schedules that many, and the search below is cubic. */
+enum { GROUP_MAX = 512 };
 
 /* "": counts without a PMU. Generic events of the one core PMU and that PMU's own events are
  * together. */
@@ -90,7 +91,13 @@ int encoder_regroup(const struct event_list *events, struct encoding_list *out,
 			split |= lead && !same(lead, enc);
 			lead = lead ? lead : enc;
 		}
-		if (split)
+		if (split && end - first > GROUP_MAX &&
+		    out->enc[first].event != out->enc[end - 1].event)
+			ret =
+			    tare_fail_at(err, events->event[out->enc[first].event].at, EINVAL,
+					 "a group over several PMUs may have %d counters, not %zu",
+					 GROUP_MAX, end - first);
+		else if (split)
 			ret = check_together(events, out, first, end, err);
 		for (size_t i = first; i < end; i++) {
 			size_t j = first;
