@@ -17,7 +17,7 @@
 
 enum { TURNS = 10000, READS = 16 };
 
-#define READ __attribute__((noinline, noclone, used)) int
+#define READ __attribute__((noinline, used)) int
 
 READ bench_nothing(struct tare_pinned *p, uint64_t *out);
 READ bench_pinned_1(struct tare_pinned *p, uint64_t *out);
@@ -48,7 +48,7 @@ READ bench_pinned_4(struct tare_pinned *p, uint64_t *out)
 
 READ bench_page(const struct perf_event_mmap_page *page, uint64_t *out)
 {
-	return tare_page_count(page, out) ? 0 : -1;
+	return !tare_page_count(page, out);
 }
 
 /* What is read, in TURNS turns of READS inline reads each; failures counted. */

@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-enum { TARE_PINNED_MAX = 16 };
+enum { TARE_PINNED_MAX = 8 };
 
 /** Open pinned counters, of one thread. The fields are for the inline functions below. */
 struct tare_pinned {
@@ -68,7 +68,7 @@ TARE_API int tare_pinned_read_slowly(struct tare_pinned *p, uint64_t *out, uint3
  *
  * @p    open counters of the calling thread.
  * @out  room for n values, in the order of the list. They mean something only by their difference.
- * @n    the tare_events_count() of the list, best as a constant: then the reads are unrolled.
+ * @n    the tare_events_count() of the list, best as a constant, for else each costs a comparison.
  *
  * Returns 0; -EIO if the kernel took the counters away, -ENODATA if they shared them. Only from the
  * thread that opened them, and not in a child after fork. Costs at most 11 instructions for one
@@ -83,9 +83,18 @@ static inline __attribute__((always_inline)) int tare_pinned_read(struct tare_pi
 
 	tare_pmc_fence();
 	out[0] = tare_pmc_read(first);
-#pragma GCC unroll 16
-	for (uint32_t i = 1; i < n; i++)
-		out[i] = tare_pmc_read(p->counter[i]);
+	/* Not a loop: compilers differ in which they unroll. */
+#define TARE_PINNED_NEXT(i)                                                                        \
+	if (n > (i))                                                                               \
+	out[i] = tare_pmc_read(p->counter[i])
+	TARE_PINNED_NEXT(1);
+	TARE_PINNED_NEXT(2);
+	TARE_PINNED_NEXT(3);
+	TARE_PINNED_NEXT(4);
+	TARE_PINNED_NEXT(5);
+	TARE_PINNED_NEXT(6);
+	TARE_PINNED_NEXT(7);
+#undef TARE_PINNED_NEXT
 	tare_pmc_fence();
 	if (__builtin_expect(tare_pmc_version(pages, n) != p->version, 0))
 		return tare_pinned_read_slowly(p, out, n);

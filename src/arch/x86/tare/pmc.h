@@ -71,9 +71,19 @@ static inline __attribute__((always_inline)) uint32_t tare_pmc_version(const voi
 {
 	uint32_t sum = 0;
 
-#pragma GCC unroll 16
-	for (uint32_t i = 0; i < n; i++)
-		sum += *(const uint32_t *)((const char *)pages + 4096 * (uintptr_t)i + 8);
+	/* Not a loop: compilers differ in which they unroll. */
+#define TARE_PMC_PAGE(i)                                                                           \
+	if (n > (i))                                                                               \
+	sum += *(const uint32_t *)((const char *)pages + 4096 * (i) + 8)
+	TARE_PMC_PAGE(0);
+	TARE_PMC_PAGE(1);
+	TARE_PMC_PAGE(2);
+	TARE_PMC_PAGE(3);
+	TARE_PMC_PAGE(4);
+	TARE_PMC_PAGE(5);
+	TARE_PMC_PAGE(6);
+	TARE_PMC_PAGE(7);
+#undef TARE_PMC_PAGE
 	return sum;
 }
 
@@ -98,11 +108,13 @@ tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
 	*index = *(const volatile uint32_t *)((const char *)page + 12);
 }
 
-/* The low `width` bits, sign-extended. */
+/* The low `width` bits, sign-extended. Shifts take the low 6 bits of their count, which spares the
+ * mask that C asks for. Source: Intel SDM vol. 2, "SAL/SAR/SHL/SHR". */
 static inline __attribute__((always_inline)) int64_t tare_pmc_sign_extend(uint64_t pmc,
 									  unsigned width)
 {
-	return (int64_t)(pmc << (-width & 63)) >> (-width & 63);
+	__asm__("shl %%cl, %0\n\tsar %%cl, %0" : "+r"(pmc) : "c"(0 - width) : "cc");
+	return (int64_t)pmc;
 }
 
 #ifdef __cplusplus
