@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <time.h>
 #include "session/split.h"
 #include "session/stat.h"
@@ -240,7 +241,7 @@ TEST(controlled_by_the_program)
 		 ctl[1], ack[0], ctl[1]);
 
 	char *argv[] = { (char *)"sh", (char *)"-c", script, NULL };
-	int out = open("stat_test.out", O_RDWR | O_CREAT | O_TRUNC, 0600), kept = dup(1);
+	int out = memfd_create("answers", 0), kept = dup(1);
 	char answers[512] = "";
 
 	scripted_log[0] = '\0';
