@@ -355,7 +355,9 @@ static int add_rates(const struct stat_table *t, struct stat_metrics *out, struc
 		char room[160];
 		size_t p = 0;
 
+		/* Under the exact engine the CPU time is not the program's own. */
 		if (t->row[i].quality == TARE_UNAVAILABLE || has_metric(out, i) || e->unit[0] ||
+		    (e->source && !strcmp(e->source, "exact")) ||
 		    is_clock(metric_event_name(e, room, sizeof(room))))
 			continue;
 		in.row[0] = (long)i;

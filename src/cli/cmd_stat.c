@@ -14,6 +14,7 @@
 #include "cli/stat_dry.h"
 #include "cli/stat_options.h"
 #include "event/metric.h"
+#include "exact/exact.h"
 #include "session/cgroup.h"
 #include "session/split.h"
 #include "session/stat.h"
@@ -45,6 +46,7 @@ struct job {
 	struct style style;
 	struct summary *summary;
 	struct stat_about about;
+	const struct launcher *launcher;
 	bool any_interval;
 	struct tare_error *err;
 };
@@ -147,15 +149,60 @@ static int choose_cgroups(struct job *j)
 	return 0;
 }
 
+/* The source of a name, the exact engine's among them. */
+static const struct source *find_source(const char *name)
+{
+	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
+}
+
+/*
+ * What the exact engine counts is counted by it: user mode, under the name that says so. In a group
+ * with others it leaves that group, as it is never multiplexed.
+ */
+static void give_to_exact(struct encoding_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct encoding *e = &list->enc[i];
+		size_t len = strlen(e->name);
+		char room[160];
+		const char *name = metric_event_name(e, room, sizeof(room));
+
+		if ((strcmp(name, "instructions") && strcmp(name, "branches")) ||
+		    e->attr.exclude_user || strchr(e->name, '/'))
+			continue;
+		len = strlen(name);
+		memmove(e->name, name, len + 1);
+		snprintf(e->name + len, sizeof(e->name) - len, ":u");
+		e->source = source_exact.name;
+		e->attr.exclude_kernel = e->attr.exclude_hv = 1;
+		e->place = PLACE_TASK;
+		e->unavailable = 0;
+		e->group += list->groups;
+	}
+	list->groups *= 2;
+}
+
 static int choose_engine(struct job *j)
 {
-	if (!strcmp(j->o.engine, "exact") && !source_find("exact")) {
-		tare_fail(j->err, ENOSYS, "this build of tare has no exact engine");
-		tare_hint(j->err, "--engine perf counts what the kernel and the PMU can; 'tare "
-				  "doctor' says what that is");
-		return -ENOSYS;
+	const struct stat_options *o = &j->o;
+
+	j->launcher = &launch_plain;
+	if (!strcmp(o->engine, "exact")) {
+		if (!j->argv || o->pids || o->tids || o->all_cpus || o->cpus.n || o->no_inherit ||
+		    o->delay_ns || o->control)
+			return tare_fail(j->err, EINVAL,
+					 "--engine exact counts a command it starts, whole: not "
+					 "with -p, -t, -a, "
+					 "-C, -i, -D or --control");
+		int ret = exact_probe(j->err);
+
+		if (ret < 0)
+			return ret;
+		give_to_exact(&j->list);
+		j->launcher = &launch_exact;
+		j->about.aslr = false;
 	}
-	j->about.engine = launch_plain.engine;
+	j->about.engine = j->launcher->engine;
 	return 0;
 }
 
@@ -261,7 +308,7 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 static int check_fit(struct job *j)
 {
 	struct split split;
-	int ret = split_events(&split, &j->list, source_find, j->err);
+	int ret = split_events(&split, &j->list, find_source, j->err);
 	size_t first = 0;
 
 	if (ret < 0)
@@ -300,7 +347,7 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.events = &j->list,
 		.root = machine_root(j->machine),
 		.argv = j->argv,
-		.launcher = &launch_plain,
+		.launcher = j->launcher,
 		.where = { .pids = o->pids,
 			   .tids = o->tids,
 			   .all_cpus = o->all_cpus,
@@ -315,7 +362,7 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.delay_ns = o->delay_ns,
 		.start_disabled = o->start_disabled,
 		.control = o->control ? &j->control : NULL,
-		.source = source_find,
+		.source = find_source,
 		.opened = opened,
 		.with = j,
 	};
@@ -326,7 +373,7 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		return ret;
 	if (!o->split)
 		return stat_run(&plan, summary_sink(j->summary), outcome, j->err);
-	ret = split_events(&split, &j->list, source_find, j->err);
+	ret = split_events(&split, &j->list, find_source, j->err);
 	for (unsigned b = 0; ret == 0 && b < split.batches; b++) {
 		plan.only = split.in + b * j->list.n;
 		ret = stat_run(&plan, summary_sink(j->summary), outcome, j->err);

@@ -80,6 +80,7 @@ static int set_metric(void *to, const char *arg, struct tare_error *err)
 	struct stat_options *o = to;
 	size_t n = strcspn(arg, "=");
 	struct metric_row row = { .unit = "", .about = "your own", .digits = 3 };
+	const char *formula = arg + n + 1; /* after the '=' */
 	struct formula *f;
 
 	if (!arg[n])
@@ -88,20 +89,20 @@ static int set_metric(void *to, const char *arg, struct tare_error *err)
 		return tare_fail(err, EINVAL, n ? "more than %d metrics" : "the metric has no name",
 				 ASKED_MAX);
 
-	int ret = formula_parse(arg + n + 1, &f, err);
+	int ret = formula_parse(formula, &f, err);
 
 	if (ret < 0) {
 		if (err->at >= 0)
-			err->at += (int)n + 1;
+			err->at += (int)(formula - arg);
 		return ret;
 	}
 	if (!formula_names(f))
 		ret = tare_fail(err, EINVAL, "the formula names no event");
 	formula_free(f);
-	row.formula = strdup(arg + n + 1);
 	while (n && arg[n - 1] == ' ')
 		n--;
 	row.name = strndup(arg, n);
+	row.formula = strdup(formula);
 	if (ret == 0 && (!row.name || !row.formula))
 		ret = tare_fail_nomem(err);
 	if (ret < 0) {

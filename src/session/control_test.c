@@ -105,6 +105,8 @@ TEST(specs)
 		control_close(&c);
 		CHECK_EQ(c.in, -1);
 	}
+	unlink("control_test.ctl");
+	unlink("control_test.ack");
 	CHECK(fcntl(0, F_GETFD) >= 0, "descriptors of others stay open");
 }
 

@@ -115,7 +115,8 @@ static int open_cell(struct counting *c, struct cell *cell, const struct countin
 		.cpu = cell->at.cpu,
 		.cgroup_fd = opt->cgroup_fd ? opt->cgroup_fd[event[0]] : -1,
 		.inherit = opt->where->inherit && cell->at.pid >= 0,
-		.enable_on_exec = opt->on_exec && cell->at.pid > 0,
+		.enable_on_exec = opt->on_exec && (cell->at.pid > 0 || opt->launched),
+		.launched = opt->launched,
 	};
 	bool grown = false;
 

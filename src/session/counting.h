@@ -37,6 +37,7 @@ struct counting_options {
 	const int *cgroup_fd;      /* per event */
 	const bool *only;          /* per event: NULL: all */
 	bool on_exec;              /* those that follow a task start at its next exec */
+	void *launched;            /* of the launcher, for its own source */
 	/* The source of a name; NULL when this build has none of that name. */
 	const struct source *(*source)(const char *name);
 };

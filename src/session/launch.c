@@ -79,11 +79,13 @@ static bool is_there(const char *command)
 	return strchr(command, '/') && stat(command, &st) == 0;
 }
 
-static int release(struct launched *l, char *const argv[], struct tare_error *err)
+static int release(struct launched *l, char *const argv[], const struct launch_signals *sig,
+		   struct tare_error *err)
 {
 	int code = 0;
 	ssize_t got;
 
+	(void)sig; /* the child has put them back itself */
 	if (write(l->go_fd, "g", 1) != 1)
 		code = errno;
 	close(l->go_fd);
@@ -120,6 +122,20 @@ static int release(struct launched *l, char *const argv[], struct tare_error *er
 			 strerror(code ? code : EIO));
 }
 
+static int wake_fd(const struct launched *l)
+{
+	(void)l;
+	return -1;
+}
+
+static int reap(struct launched *l, int *status, struct rusage *used)
+{
+	if (l->pid <= 0 || wait4(l->pid, status, WNOHANG, used) != l->pid)
+		return 0;
+	l->pid = 0;
+	return 1;
+}
+
 static void give_up(struct launched *l)
 {
 	if (l->go_fd >= 0)
@@ -140,5 +156,7 @@ const struct launcher launch_plain = {
 	.engine = "perf",
 	.prepare = prepare,
 	.release = release,
+	.wake_fd = wake_fd,
+	.reap = reap,
 	.close = give_up,
 };

@@ -9,8 +9,9 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
-#include "base/error.h"
+#include "source/source.h"
 
 struct launched {
 	pid_t pid;     /* 0: none */
@@ -28,16 +29,31 @@ struct launch_signals {
 struct launcher {
 	const char *name;
 	const char *engine; /* what gives the user-mode counts: "perf" or "exact" */
+	/*
+	 * The pid is known only after release. Counters of the kernel are then opened on the
+	 * caller, start at exec, and reach the command by being inherited.
+	 */
+	bool late;
 	int (*prepare)(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		       struct tare_error *err);
-	/* -ENOENT: no such command; another negative errno: why it cannot be executed. The child is
-	 * then reaped. */
-	int (*release)(struct launched *l, char *const argv[], struct tare_error *err);
+	/*
+	 * -ENOENT: no such command; -ENOTSUP: this launcher cannot run it; another negative errno:
+	 * why it cannot be executed. The child is then gone.
+	 */
+	int (*release)(struct launched *l, char *const argv[], const struct launch_signals *sig,
+		       struct tare_error *err);
+	/* A descriptor to poll for the command's end, or -1: SIGCHLD tells it. */
+	int (*wake_fd)(const struct launched *l);
+	/* 1 once the command has ended, and is reaped; 0 before. */
+	int (*reap)(struct launched *l, int *status, struct rusage *used);
 	/* After the child was reaped, or to give up on one that was never released (it is then
-	 * killed and reaped). */
+	 * gone). */
 	void (*close)(struct launched *l);
 };
 
 extern const struct launcher launch_plain; /* fork and exec */
+extern const struct launcher launch_exact; /* under the exact engine */
+extern const struct source
+    source_exact; /* what the exact engine counts, for commands launched by it */
 
 #endif

@@ -30,7 +30,8 @@ struct run {
 	unsigned intervals;
 	int exec_code;
 	bool enabled, delayed, released, ending;
-	unsigned asked_to_stop; /* how many signals said so */
+	unsigned asked_to_stop;               /* how many signals said so */
+	const struct launch_signals *signals; /* for the command */
 	struct fact_end end;
 };
 
@@ -56,8 +57,9 @@ static int find_tasks(struct run *r)
 		r->tasks.place = calloc(1, sizeof(*r->tasks.place));
 		if (!r->tasks.place)
 			return tare_fail_nomem(r->err);
-		r->tasks.place[0] =
-		    (struct place){ .pid = r->child.pid, .cpu = -1, .shown = { .cpu = -1 } };
+		r->tasks.place[0] = (struct place){ .pid = plan->launcher->late ? 0 : r->child.pid,
+						    .cpu = -1,
+						    .shown = { .cpu = -1 } };
 		r->tasks.n = 1;
 		return 0;
 	}
@@ -88,6 +90,7 @@ static int open_counters(struct run *r)
 		.cgroup_fd = plan->cgroup_fd,
 		.only = plan->only,
 		.on_exec = counts_command(plan) && !plan->delay_ns && !plan->start_disabled,
+		.launched = r->child.own,
 		.source = plan->source,
 	};
 	int ret = find_tasks(r);
@@ -230,8 +233,8 @@ static int begin(struct run *r)
 	if (r->enabled)
 		r->enabled_since_ns = r->begin_ns;
 	if (ret == 0 && plan->argv) {
-		ret = plan->launcher->release(&r->child, plan->argv, r->err);
-		r->exec_code = -ret;
+		ret = plan->launcher->release(&r->child, plan->argv, r->signals, r->err);
+		r->exec_code = ret == -ENOTSUP ? 0 : -ret;
 		r->released = ret == 0;
 	}
 	for (size_t i = 0; i < r->counting.n; i++) {
@@ -251,7 +254,7 @@ static void reap(struct run *r)
 	struct rusage used;
 	int status;
 
-	if (!r->child.pid || wait4(r->child.pid, &status, WNOHANG, &used) != r->child.pid)
+	if (!r->child.pid || !r->plan->launcher->reap(&r->child, &status, &used))
 		return;
 	r->end.has_status = true;
 	r->end.wait_status = status;
@@ -355,8 +358,9 @@ static int wait_for_end(struct run *r, struct signals *signals)
 	int ret = 0;
 
 	while (ret == 0 && !r->ending) {
-		struct pollfd fds[2] = { { .fd = signals->fd, .events = POLLIN },
-					 { .fd = control ? control->in : -1, .events = POLLIN } };
+		struct pollfd fds[3] = { { .fd = signals->fd, .events = POLLIN },
+					 { .fd = control ? control->in : -1, .events = POLLIN },
+					 { .fd = -1, .events = POLLIN } };
 		uint64_t due = next_due(r), now = now_ns();
 		struct timespec left = { 0 };
 
@@ -366,7 +370,9 @@ static int wait_for_end(struct run *r, struct signals *signals)
 			left.tv_sec = (time_t)((due - now) / 1000000000);
 			left.tv_nsec = (long)((due - now) % 1000000000);
 		}
-		ppoll(fds, 2, due == UINT64_MAX ? NULL : &left, NULL);
+		if (r->child.pid)
+			fds[2].fd = r->plan->launcher->wake_fd(&r->child);
+		ppoll(fds, 3, due == UINT64_MAX ? NULL : &left, NULL);
 
 		for (struct signal_seen s; signals_next(signals, &s);)
 			take_signal(r, &s);
@@ -396,9 +402,11 @@ static void end_command(struct run *r, struct signals *signals)
 	kill(r->child.pid, SIGTERM);
 	kill(r->child.pid, SIGCONT); /* a stopped one would not hear it */
 	while (r->child.pid && r->asked_to_stop < patience) {
-		struct pollfd fd = { .fd = signals->fd, .events = POLLIN };
+		struct pollfd fds[2] = { { .fd = signals->fd, .events = POLLIN },
+					 { .fd = r->plan->launcher->wake_fd(&r->child),
+					   .events = POLLIN } };
 
-		poll(&fd, 1, -1);
+		poll(fds, 2, -1);
 		for (struct signal_seen s; signals_next(signals, &s);)
 			take_signal(r, &s);
 		reap(r);
@@ -428,6 +436,7 @@ static int run_once(const struct stat_plan *plan, unsigned number, struct signal
 			 .to = to,
 			 .err = err,
 			 .number = number,
+			 .signals = &signals->before,
 			 .child = { .go_fd = -1, .result_fd = -1 } };
 	int ret = 0;
 

@@ -244,6 +244,7 @@ TEST(controlled_by_the_program)
 	int out = memfd_create("answers", 0), kept = dup(1);
 	char answers[512] = "";
 
+	unlink("stat_test.out");
 	scripted_log[0] = '\0';
 	prepare(&s, "page-faults,task-clock", argv);
 	s.plan.start_disabled = true;

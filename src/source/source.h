@@ -17,6 +17,7 @@ struct target {
 	bool inherit;        /* count children and new threads too */
 	bool enable_on_exec; /* start at the target's next execve */
 	bool user_reads;     /* ask for reads without a system call (pid 0, cpu -1, not inherit) */
+	void *launched;      /* what a launcher hands to its own source (exact); NULL otherwise */
 };
 
 struct counters; /* one open group; a source's own struct begins with `const struct source *source`

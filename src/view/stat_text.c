@@ -364,14 +364,25 @@ static void put_asked_metrics(struct text *out, const struct stat_metrics *m, co
 				 m->metric[i].why);
 }
 
-static void put_notes(struct text *out, const struct stat_table *t, const struct style *s)
+static void put_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
+		      const struct style *s)
 {
+	bool exact = !strcmp(about->engine, "exact");
+
 	bool scaled = false;
 	size_t odd = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
 		scaled |= t->row[i].quality == TARE_SCALED;
 		odd += t->row[i].spread.outliers;
+	}
+	if (exact) {
+		text_add(out, " ");
+		put_wrapped(
+		    out, s,
+		    "run under the exact engine: times and software events include its work. "
+		    "--engine perf leaves it out.",
+		    1);
 	}
 	if (scaled) {
 		text_add(out, " ");
@@ -395,7 +406,7 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 			 strsignal(t->by_signal));
 	else if (t->timed_out)
 		text_add(out, " ended by the time limit.\n");
-	if (scaled || odd || t->by_signal || t->timed_out)
+	if (exact || scaled || odd || t->by_signal || t->timed_out)
 		text_put(out, "\n", 1);
 }
 
@@ -413,7 +424,7 @@ void stat_text(struct text *out, const struct stat_table *t, const struct stat_m
 	text_put(out, "\n", 1);
 	put_unavailable(out, t, s);
 	put_asked_metrics(out, m, s);
-	put_notes(out, t, s);
+	put_notes(out, t, about, s);
 	grid_free(&g);
 }
 

@@ -560,6 +560,67 @@ def split_and_no_multiplex():
     equal([e["share"] for e in d["events"]], [1, 1], "all the time")
 
 
+# ---- the exact engine ----
+
+def exact_or_skip():
+    r = subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true"], capture_output=True,
+                       text=True)
+    if r.returncode == 125:
+        print(f"# skipped: {r.stderr.strip()}")
+    return r.returncode != 125
+
+
+@test
+def exact_counts_beside_the_kernels():
+    if not exact_or_skip():
+        return
+    d = document("--engine", "exact", "-r", "3", "-e", "{instructions,page-faults},branches:u", "--", "sh", "-c", "/bin/true; exit 3",
+                 status=3)
+    equal([e["event"] for e in d["events"]], ["instructions:u", "page-faults", "branches:u"], "names")
+    equal([e["engine"] for e in d["events"]], ["exact", "perf", "exact"], "engines")
+    equal([e["quality"] for e in d["events"]], ["exact", "counted", "exact"], "qualities")
+    equal((d["conditions"]["engine"], d["conditions"]["aslr"]), ("exact", False), "conditions")
+    n = event(d, "instructions:u")
+    true(n["min"] == n["max"] > 100000, n)
+    true(0 < event(d, "branches:u")["value"] < n["value"], d["events"])
+    true(event(d, "page-faults")["value"] > 50, "the kernel's count of the command, not of tare")
+    true("exact engine" in stat("--engine", "exact", "--", "true").stderr, "people are told")
+
+
+@test
+def exact_counts_known_work():
+    """A loop of three instructions: a million further rounds are three million further instructions."""
+    if not exact_or_skip() or not shutil.which("cc"):
+        return
+    Path("loop.c").write_text("#include <stdlib.h>\nint main(int c, char **v) { long n = atol(v[1]);"
+                              "__asm__ volatile(\"1: nop\\n dec %0\\n jnz 1b\" : \"+r\"(n)); return c - 2; }\n")
+    subprocess.run(["cc", "-O1", "-o", "loop", "loop.c"], check=True)
+    counts = [event(document("--engine", "exact", "-e", "instructions:u", "--", "./loop", n), "instructions:u")["value"]
+              for n in ("1000000", "2000000")]
+    equal(counts[1] - counts[0], 3000000, "a million rounds")
+
+
+@test
+def exact_engine_in_odd_cases():
+    if not exact_or_skip():
+        return
+    stat("--engine", "exact", "-e", "instructions:u", "--", "no-such-command", status=127)
+    stat("--engine", "exact", "-e", "instructions:u", "--", "sh", "-c", "kill -9 $$", status=137)
+    for words in (["-a"], ["-p", "1"], ["-i", "true"], ["-D", "1", "true"]):
+        refused("--engine", "exact", *words, says="--engine exact counts a command it starts")
+    command = [sys.executable, "-I", "-S", "-c", "import signal; print(sorted(signal.pthread_sigmask(0, [])), "
+               "signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, open('/proc/self/status').read().split('SigIgn:')[1].split()[0])"]
+    bare = subprocess.run(command, capture_output=True, text=True).stdout
+    equal(stat("--engine", "exact", "-e", "instructions:u", "--", *command).stdout, bare, "signals of the command")
+    p = subprocess.Popen([TARE, "stat", "--engine", "exact", "-x,", "-e", "instructions:u", "--", "sleep", "30"],
+                         stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    p.terminate()
+    out = p.communicate(timeout=20)[1]
+    equal(p.returncode, 143, out)
+    true(re.match(r"\d{5,},,instructions:u", out), f"what was counted until then: {out}")
+
+
 # ---- bad input ----
 
 @test
