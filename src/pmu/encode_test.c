@@ -52,6 +52,10 @@ static const struct {
 	const char *tree, *text;
 	const char *drawn[6];
 } rows[] = {
+	{ __LINE__,
+	  "intel-server",
+	  "mem-stores:uP",
+	  { "mem-stores:uP cpu 4:0x82d0 !k!h!Gppp@task any g0" } },
 	/* one core PMU */
 	{ __LINE__, "intel-server", "cycles", { "cycles - 0:0 !G@task any g0" } },
 	{ __LINE__,
@@ -298,6 +302,12 @@ static const struct {
 	int ret, at;
 	const char *what, *hint; /* whole texts */
 } mistakes[] = {
+	{ __LINE__, "amd-zen4", "cpu/zzzzzzzz=1/", -EINVAL, 4,
+	  "cpu has no term or event 'zzzzzzzz'",
+	  "its terms: cmask, edge, event, inv, umask; and config, config1, config2, period, name" },
+	{ __LINE__, "intel-server", "tracepoint/event=1/", -EINVAL, 11,
+	  "tracepoint has no term or event 'event'",
+	  "it takes config, config1, config2, period and name" },
 	{ __LINE__, "intel-server", "cs,instrctions", -ENOENT, 3, "there is no event 'instrctions'",
 	  "did you mean instructions? 'tare events WORD' searches" },
 	{ __LINE__, "intel-server", "cycles:x", -EINVAL, 7, "'x' is no modifier of cycles",
@@ -425,6 +435,31 @@ TEST(units)
 	CHECK_EQ(list.enc[2].attr.sample_freq, 99);
 	CHECK_EQ(list.enc[2].event, 1);
 	encoding_list_free(&list);
+}
+
+TEST(breakpoints)
+{
+	static const struct {
+		const char *text;
+		unsigned type;
+		uint64_t len;
+	} kinds[] = {
+		{ "mem:0x10:r", 1, 4 },
+		{ "mem:0x10:w", 2, 4 },
+		{ "mem:0x10/1", 3, 1 },
+		{ "mem:0x10:x", 4, sizeof(long) },
+	};
+	struct encoding_list list;
+
+	trees_needed();
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		CHECK_EQ(encode("vm-no-pmu", kinds[i].text, false, &list, NULL), 0, "%s",
+			 kinds[i].text);
+		CHECK_EQ(list.n ? list.enc[0].attr.bp_type : 0, kinds[i].type, "%s", kinds[i].text);
+		CHECK_EQ(list.n ? list.enc[0].attr.bp_len : 0, kinds[i].len, "%s", kinds[i].text);
+		CHECK_EQ(list.n ? list.enc[0].attr.bp_addr : 0, 0x10, "%s", kinds[i].text);
+		encoding_list_free(&list);
+	}
 }
 
 /* What no kernel would write is refused in one line that names the file. */

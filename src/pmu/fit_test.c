@@ -60,6 +60,12 @@ TEST(what_fits)
 		  "LLC-loads,LLC-stores,dTLB-loads,dTLB-stores,cache-misses,cache-references,"
 		  "branches,branch-misses,L1-dcache-loads",
 		  "L1-dcache-loads" },
+		{ __LINE__, "intel-server",
+		  "r1,r2,r3,r4,r5,r6,r7,r8,slots,topdown-retiring,topdown-be-bound", "" },
+		{ __LINE__, "intel-server", "cpu/event=0,umask=3/,ref-cycles", "ref-cycles" },
+		{ __LINE__, "intel-server", "r1,r2,r3,r4,r5,r6,r7,r8,cpu/event=0,umask=3/", "" },
+		{ __LINE__, "intel-server", "r1,r2,r3,r4,r5,r6,r7,r8,cpu/event=0,umask=0x7f/",
+		  "cpu/event=0,umask=0x7f/" },
 		/* P cores: 8 and 4; E cores: 6 and 3; no watchdog */
 		{ __LINE__, "hybrid", "r1,r2,r3,r4,r5,r6", "" },
 		{ __LINE__, "hybrid", "r1,r2,r3,r4,r5,r6,r7", "cpu_atom/r7/" },
@@ -93,6 +99,24 @@ TEST(what_fits)
 }
 
 /* Legal counters that a vendor file gives; only moving earlier events along makes room. */
+/* As many as there are bits, and one more. */
+TEST(every_counter_taken)
+{
+	struct counter_facts facts = { .kind = COUNTERS_INTEL, .programmable = 32, .fixed = 32 };
+	static struct encoding enc[66];
+	const struct encoding *list[66];
+
+	for (size_t i = 0; i < ARRAY_SIZE(enc); i++) {
+		enc[i] = (struct encoding){ .source = "perf",
+					    .attr.type = PERF_TYPE_RAW,
+					    .counters = UINT64_MAX };
+		list[i] = &enc[i];
+	}
+	CHECK_EQ(fit_check(&facts, "", list, 66), 64);
+	facts.watchdog = true;
+	CHECK_EQ(fit_check(&facts, "", list, 66), 63);
+}
+
 TEST(constraints)
 {
 	static const struct {

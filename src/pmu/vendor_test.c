@@ -117,13 +117,19 @@ TEST(mistakes_in_files)
 		{ __LINE__, "a 1 x\n", "F:1: the umask of a is no number", -EINVAL },
 		{ __LINE__, "a 1 2 a/b x\n", "F:1: the flags of a are no terms such as cmask=1,inv",
 		  -EINVAL },
-		{ __LINE__, "a 1 2 ,,=\n", "F:1: the flags of a are no terms such as cmask=1,inv", -EINVAL },
-		{ __LINE__, "a 1 2 inv/,b/c\n", "F:1: the flags of a are no terms such as cmask=1,inv", -EINVAL },
+		{ __LINE__, "a 1 2 ,,=\n", "F:1: the flags of a are no terms such as cmask=1,inv",
+		  -EINVAL },
+		{ __LINE__, "a 1 2 inv/,b/c\n",
+		  "F:1: the flags of a are no terms such as cmask=1,inv", -EINVAL },
 		{ __LINE__, "a/b 1\n", "F:1: a name has letters, digits and _ . - : only",
 		  -EINVAL },
 		{ __LINE__, "a 123456789012345678901234567890\n", "F:1: a column is too long",
 		  -EINVAL },
 		{ __LINE__, "# pmu: a/b\na 1\n", "F: '# pmu:' names no PMU", -EINVAL },
+		{ __LINE__, "a 1 123456789012345678901234567890\n", "F:1: a column is too long",
+		  -EINVAL },
+		{ __LINE__, "x# pmu: a/b\n", "F:1: a name has letters, digits and _ . - : only",
+		  -EINVAL },
 		{ __LINE__, "a 1\n", NULL, 0 },
 		{ __LINE__, "", NULL, 0 },
 #ifdef HAVE_JANSSON
@@ -212,6 +218,35 @@ TEST(descriptions_cannot_drive_a_terminal)
 	vendor_file_free(&f);
 }
 
+/* Which PMU an event is for, and which elements are none. */
+TEST(units_of_files)
+{
+	static const char json[] = "[{\"MetricName\":\"IPC\"},"
+				   "{\"EventName\":\"A\",\"EventCode\":1,\"Unit\":\"cpu_atom\"},"
+				   "{\"EventName\":\"B\",\"EventCode\":1,\"Unit\":\"CBO\"},"
+				   "{\"EventName\":\"C\",\"EventCode\":1,\"Unit\":\"UPI LL\"},"
+				   "{\"EventName\":\"D\",\"EventCode\":1,\"Unit\":\"cpu\"},"
+				   "{\"ArchStdEvent\":\"X\"}]";
+	static const char *const pmus[] = { "cpu_atom", "uncore_cbox", "uncore_upi", "" };
+	struct vendor_file f = { 0 };
+
+	CHECK_EQ(vendor_text_parse("# pmu: uncore_x\nA 1\n", "F", &f, NULL), 0);
+	CHECK_STR(f.event[0].pmu, "uncore_x");
+	vendor_file_free(&f);
+	CHECK_EQ(vendor_text_parse("# see # pmu: uncore_x\nA 1\n", "F", &f, NULL), 0);
+	CHECK_STR(f.event[0].pmu, "");
+	vendor_file_free(&f);
+#ifdef HAVE_JANSSON
+	CHECK_EQ(vendor_json_parse(json, sizeof(json) - 1, "F", &f, NULL), 0);
+	CHECK_EQ(f.n, ARRAY_SIZE(pmus));
+	for (size_t i = 0; i < f.n && i < ARRAY_SIZE(pmus); i++)
+		CHECK_STR(f.event[i].pmu, pmus[i]);
+	vendor_file_free(&f);
+#else
+	(void)json, (void)pmus;
+#endif
+}
+
 TEST(names_that_are_the_same)
 {
 	CHECK(vendor_same_name("INST_RETIRED.ANY_P", "inst_retired:any_p"));
@@ -270,6 +305,32 @@ TEST(libpfm4)
 		CHECK_STR(got, rows[i].expected, "row at line %d", rows[i].line);
 	}
 	CHECK_STR(probe.name, "skl::INST_RETIRED:ANY_P");
+}
+
+TEST(formats_of_other_cpus)
+{
+	static const struct {
+		const char *cpu, *text, *expected;
+	} rows[] = {
+		{ "skl", "cpu/event=0xb7,umask=1,offcore_rsp=0x3fbfc00001/",
+		  "4:0x1b7,0x3fbfc00001 0 cpu" },
+		{ "skl", "cpu/event=0xcd,umask=1,ldlat=3/", "4:0x1cd,0x3 0 cpu" },
+		{ "skl", "cpu/event=1,any,edge,inv,cmask=0xff,in_tx,in_tx_cp/",
+		  "4:0x3ffa40001,0 0 cpu" },
+		{ "zen 2", "cpu/event=0xfff,umask=0xff,edge,inv,cmask=0xff/",
+		  "4:0xfff84ffff,0 0 cpu" },
+		{ "Neoverse V1", "cpu/event=0xffff,long/", "4:0xffff,0x1 0 cpu" },
+		{ "skl", "cpu/event=0x100/",
+		  "cpu/event=0x100/: the term event: 0x100 does not fit its 8 bits" },
+	};
+
+	trees_needed();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char got[300];
+
+		encode("vm-no-pmu", NULL, rows[i].cpu, rows[i].text, got, sizeof(got));
+		CHECK_STR(got, rows[i].expected, "%s", rows[i].text);
+	}
 }
 
 /* On a tree of an Intel server, names come from its own table, and the terms of sysfs give the same
