@@ -51,6 +51,15 @@ static struct thread *self(void)
 	return t;
 }
 
+/* The same where GS may be the program's for the moment: the slot this stack lies in. */
+static struct thread *of_this_stack(void)
+{
+	uint64_t sp;
+
+	__asm__ volatile("mov %%rsp, %0" : "=r"(sp));
+	return (struct thread *)(sp & ~(THREAD_STRIDE - 1));
+}
+
 /* ---- masks ---- */
 
 static void kernel_mask(uint64_t mask, uint64_t *old)
@@ -526,8 +535,7 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 
 static void on_signal(int sig, struct info *info, struct context *c)
 {
-	/* Not through GS, which may be the program's for the moment: the slot this stack lies in. */
-	struct thread *t = (struct thread *)((uint64_t)&t & ~(THREAD_STRIDE - 1));
+	struct thread *t = of_this_stack();
 
 	if (sig == SIGSYS && info->code == SECCOMP_CODE)
 		info->address = t->target;

@@ -667,10 +667,15 @@ static void emit_head(struct draft *d, bool can_change)
  */
 struct block *translate(uint64_t pc, bool indirect, bool once)
 {
-	struct arena *a = arena_near(pc);
 	struct block *first = NULL;
-	struct draft d = { .a = a, .p = a->hot };
+	struct arena *a;
+	struct draft d;
 
+	if (!region_of(pc))
+		return NULL;
+	a = arena_near(pc);
+	d.a = a;
+	d.p = a->hot;
 	for (unsigned blocks = 0; blocks < FRAGMENT_BLOCKS; blocks++) {
 		const struct region *r = region_of(pc);
 		struct block *b = block_new(pc);
