@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/** An open group. It belongs to the thread that opened it; give every thread its own. */
+/** An open group. It belongs to the thread that opened it; give every thread its own. A child after
+ *  fork has none of its parent's pages, and must leave its groups alone (exec closes them). */
 struct tare_group;
 
 /** How a group counts; added up in the `flags` of tare_group_open(). */

@@ -205,4 +205,36 @@ TEST(pinned_beside_another)
 	tare_pinned_close(p);
 }
 
+/* More groups that never share than there are counters: the kernel gives up on one, and it says so.
+ */
+TEST(never_share_or_fail)
+{
+	enum { GROUPS = 40 };
+	struct tare_events *events;
+	struct tare_error err = TARE_ERROR_INIT;
+	struct tare_group *g[GROUPS];
+	struct tare_reading r = { 0 };
+	int opened = 0, ret = 0;
+
+	need_pmu();
+	events = events_of("instructions:u");
+	while (ret == 0 && opened < GROUPS) {
+		g[opened] = tare_group_open(events, 0, TARE_NEVER_SHARE, &err);
+		if (!CHECK(g[opened], "%s", err.what))
+			break;
+		opened++;
+		tare_group_start(g[opened - 1], &err);
+		loop(1000);
+		ret = tare_group_read(g[opened - 1], &r, &err);
+		CHECK(ret < 0 || r.quality == TARE_COUNTED, "group %d is %s", opened,
+		      tare_quality_name(r.quality));
+	}
+	CHECK_EQ(ret, -EIO, "after %d groups", opened);
+	CHECK(strstr(err.what, "lost its counters") && strstr(err.hint, "tare doctor"), "%s (%s)",
+	      err.what, err.hint);
+	while (opened > 0)
+		tare_group_close(g[--opened]);
+	tare_events_free(events);
+}
+
 TEST_MAIN()
