@@ -52,6 +52,7 @@ static const struct {
 	const char *tree, *text;
 	const char *drawn[6];
 } rows[] = {
+	{ __LINE__, "intel-server", "msr/tsc=1/", { "msr/tsc=1/ msr 21:0 @task any g0" } },
 	{ __LINE__,
 	  "intel-server",
 	  "mem-stores:uP",
@@ -302,6 +303,9 @@ static const struct {
 	int ret, at;
 	const char *what, *hint; /* whole texts */
 } mistakes[] = {
+	{ __LINE__, "amd-zen4", "cpu/instructions=2/", -EINVAL, 4,
+	  "cpu/instructions=2/: the term instructions: is an event of the PMU and takes no value",
+	  "" },
 	{ __LINE__, "amd-zen4", "cpu/zzzzzzzz=1/", -EINVAL, 4,
 	  "cpu has no term or event 'zzzzzzzz'",
 	  "its terms: cmask, edge, event, inv, umask; and config, config1, config2, period, name" },

@@ -138,12 +138,24 @@ static void no_term(struct encoder *e, const struct pmu *pmu, const struct event
 	names_free(events, n_events);
 }
 
+/* As perf: a flag, or "=1", that is no format but an event of the PMU. */
+static bool names_event(struct encoder *e, const struct pmu *pmu, const struct event_term *t)
+{
+	char terms[1024];
+	struct format f;
+
+	return pmu && !e->opt->cpu && t->is_number && t->number == 1 &&
+	       machine_format(e->m, pmu, t->name, &f, NULL) == -ENOENT &&
+	       machine_event(e->m, pmu, t->name, terms, sizeof(terms), NULL) != -ENOENT;
+}
+
 /* `event_names`: a flag may name an event. Not so inside an event's own terms, so nothing can
  * recurse. */
 static int apply(struct encoder *e, const struct origin *from, const struct pmu *pmu,
 		 const struct event_term *t, bool event_names, struct encoding *enc)
 {
 	struct format f;
+	char terms[1024];
 	int ret = fixed_term(e, from, t, enc);
 
 	if (ret != -ENOENT)
@@ -152,11 +164,8 @@ static int apply(struct encoder *e, const struct origin *from, const struct pmu 
 		return fail(
 		    e, from, t, EINVAL,
 		    "this event takes only config, config1, config2, period, freq and name");
-	if (!t->value && event_names) {
-		ret = encoder_pmu_event(e, pmu, t->name, enc);
-		if (ret != -ENOENT)
-			return ret;
-	}
+	if (event_names && names_event(e, pmu, t))
+		return encoder_pmu_event(e, pmu, t->name, enc);
 	ret = e->opt->cpu ? builtin_format(e->kind, t->name, &f)
 			  : machine_format(e->m, pmu, t->name, &f, e->err);
 	if (ret == 0)
@@ -170,16 +179,10 @@ static int apply(struct encoder *e, const struct origin *from, const struct pmu 
 	}
 	if (from->file)
 		return fail(e, from, t, EINVAL, "the PMU has no format of that name");
+	if (t->value && machine_event(e->m, pmu, t->name, terms, sizeof(terms), NULL) == 0)
+		return fail(e, from, t, EINVAL, "is an event of the PMU and takes no value");
 	no_term(e, pmu, t);
 	return -EINVAL;
-}
-
-static bool names_event(struct encoder *e, const struct pmu *pmu, const struct event_term *t)
-{
-	char terms[1024];
-
-	return !t->value && pmu &&
-	       machine_event(e->m, pmu, t->name, terms, sizeof(terms), NULL) == 0;
 }
 
 /* Events first, so that what the user wrote beside them holds. */
