@@ -767,7 +767,7 @@ TEST(from_a_pipe)
 			_exit(0);
 		}
 		close(fd[1]);
-		snprintf(path, sizeof(path), "/dev/fd/%d", fd[0]);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd[0]);
 		r = perfdata_open(path, NULL, &err);
 		if (!CHECK(r != NULL, "%s", err.what))
 			return;
