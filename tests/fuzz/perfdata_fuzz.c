@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "fuzz.h"
 #include "record/perfdata.h"
 #include "view/perfdata_view.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 static void walk(const char *path, bool ordered)
 {
@@ -24,8 +23,7 @@ static void walk(const char *path, bool ordered)
 	int ret;
 
 	if (!r) {
-		if (!err.code || !err.what[0])
-			abort(); /* a failure without words */
+		must(err.code && err.what[0]);
 		return;
 	}
 	while ((ret = ordered ? perfdata_next_ordered(r, &rec, &err)
@@ -37,11 +35,9 @@ static void walk(const char *path, bool ordered)
 
 		ssize_t got = perfdata_payload(r, buf, sizeof(buf), &err);
 
-		if (got > 0 && (uint64_t)got > rec.payload)
-			abort();
+		must(got < 0 || (uint64_t)got <= rec.payload);
 	}
-	if (ret < 0 && (!err.code || !err.what[0]))
-		abort();
+	must(ret == 0 || (err.code && err.what[0]));
 	out.len = 0;
 	perfdata_view_header(&out, r);
 	perfdata_view_loss(&out, r);
@@ -56,8 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (fd < 0)
 		fd = memfd_create("perfdata", MFD_CLOEXEC);
-	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, bytes, n, 0) != (ssize_t)n)
-		abort();
+	must(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, bytes, n, 0) == (ssize_t)n);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	walk(path, false);
 	walk(path, true);
