@@ -9,18 +9,10 @@ _start:	mov	16(%rsp), %rsi
 	imul	$10, %rbx, %rbx
 	lea	-'0'(%rbx, %rax), %rbx
 	inc	%rsi
-	/* digits differ in number: pad the count to eight turns of this loop */
-	incl	digits(%rip)
 	jmp	1b
-2:	cmpl	$8, digits(%rip)
-	jae	3f
-	.rept	6
-	nop
-	.endr
-	incl	digits(%rip)
-	jmp	2b
+2:
 3:	mov	$56, %eax
-	mov	$0x4f00 - 0x4000 + 0x4000, %edi	/* VM FS FILES SIGHAND, VFORK: waits for its end */
+	mov	$0x4f00, %edi			/* VM FS FILES SIGHAND VFORK: goes on when that has ended */
 	lea	stack(%rip), %rsi
 	xor	%edx, %edx
 	xor	%r10d, %r10d
@@ -45,7 +37,6 @@ _start:	mov	16(%rsp), %rsi
 	xor	%edi, %edi
 	syscall
 	.data
-digits:	.long	0
 total:	.long	0
 	.bss
 	.balign	16
