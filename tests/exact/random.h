@@ -30,8 +30,8 @@ struct entry {
 	unsigned offset; /* of its first instruction, from CODE_AT */
 	unsigned size;
 	unsigned short end_flags;   /* flags that are defined where it ends */
-	unsigned short fault_flags; /* flags that are defined wherever it may fault */
-	unsigned reserved;
+	unsigned short fault_flags; /* flags that are defined where it fails on purpose, */
+	unsigned fault_at;	    /* which is here, from CODE_AT; or 0 */
 };
 
 struct result {

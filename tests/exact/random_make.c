@@ -2,7 +2,7 @@
 /*
  * Makes random instruction sequences, for random_run.
  *
- *	random_make SEED COUNT >FILE
+ *	random_make SEED COUNT [nogs] >FILE
  *
  * Most instructions come from random bytes that the decoder accepts, with their memory operands
  * pointed into the data area; control flow, stack and system calls come from shapes that are
@@ -27,11 +27,11 @@ struct maker {
 	uint64_t seed;
 	uint8_t *code, *p, *start; /* all, here, of this sequence */
 	unsigned undefined;        /* flags, here */
-	unsigned ever_undefined;
 	unsigned keep; /* general registers that must not be written: bit = number */
 	int depth, counters;
 	bool wide[3]; /* what the CPU has: SSE, AVX2, AVX-512 */
 	bool in_rsp_play;
+	bool no_gs;		/* leave GS alone */
 };
 
 static ZydisDecoder decoder;
@@ -357,6 +357,11 @@ static bool acceptable(struct maker *m, const struct candidate *c)
 {
 	if (unwanted(&c->z) || is_bit_string(c))
 		return false;
+	if (m->no_gs && c->z.mnemonic == ZYDIS_MNEMONIC_RDGSBASE)
+		return false;
+	for (int i = 0; i < c->z.raw.prefix_count; i++)
+		if (m->no_gs && c->z.raw.prefixes[i].value == 0x65)
+			return false;
 	for (int i = 0; i < c->z.operand_count; i++) {
 		const ZydisDecodedOperand *o = &c->ops[i];
 
@@ -379,6 +384,8 @@ static bool acceptable(struct maker *m, const struct candidate *c)
 		    !is_maskmov(c))
 			return false;
 		if (m->in_rsp_play && o->mem.base == ZYDIS_REGISTER_RSP)
+			return false;
+		if (o->mem.base == ZYDIS_REGISTER_EIP)	/* the engine refuses it, by name */
 			return false;
 		if (o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS) {
 			if (o->mem.base != ZYDIS_REGISTER_NONE ||
@@ -499,7 +506,6 @@ static void follow_flags(struct maker *m, const struct candidate *c)
 	if (!may_leave)
 		m->undefined &= ~(f->modified | f->set_0 | f->set_1);
 	m->undefined |= f->undefined & ARITH;
-	m->ever_undefined |= m->undefined;
 }
 
 /* One instruction out of random bytes. */
@@ -627,7 +633,6 @@ static void loop(struct maker *m)
 		put4(m, (uint64_t)(top - (m->p + 4)));
 	}
 	m->keep = saved;
-	m->ever_undefined |= m->undefined;
 }
 
 static void subroutine(struct maker *m)
@@ -907,7 +912,6 @@ static void bit_string(struct maker *m)
 	/* CF is set, ZF left alone, the others undefined: SDM vol. 2, "BTS" */
 	m->undefined |= ARITH & ~0x41u;
 	m->undefined &= ~1u;
-	m->ever_undefined |= m->undefined;
 }
 
 static void rounding(struct maker *m)
@@ -1003,14 +1007,16 @@ static struct entry sequence(struct maker *m)
 	struct entry e = { .offset = (unsigned)(m->p - m->code) };
 
 	m->start = m->p;
-	m->undefined = m->ever_undefined = m->keep = 0;
+	m->undefined = m->keep = 0;
 	m->depth = m->counters = 0;
 	for (unsigned n = 2 + below(m, 14); n; n--)
 		element(m);
 	e.end_flags = (unsigned short)(0xcd5 & ~m->undefined);
-	e.fault_flags = (unsigned short)(0xcd5 & ~m->ever_undefined);
-	if (chance(m, 8))
+	e.fault_flags = e.end_flags;
+	if (chance(m, 8)) {
+		e.fault_at = (unsigned)(m->p - m->code);
 		fault(m);
+	}
 	put1(m, 0xe9);
 	rel32(m, CODE_AT);
 	e.size = (unsigned)(m->p - m->code) - e.offset;
@@ -1036,14 +1042,15 @@ int main(int argc, char **argv)
 	struct entry *entries;
 	size_t room;
 
-	if (argc != 3 || (h.count = (unsigned)strtoul(argv[2], NULL, 0)) == 0 ||
+	if (argc < 3 || (h.count = (unsigned)strtoul(argv[2], NULL, 0)) == 0 ||
 	    h.count > 1000000) {
-		fprintf(stderr, "usage: random_make SEED COUNT >FILE\n");
+		fprintf(stderr, "usage: random_make SEED COUNT [nogs] >FILE\n");
 		return 125;
 	}
 	h.seed = m.seed = strtoull(argv[1], NULL, 0);
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	read_cpu_flags();
+	m.no_gs = argc > 3 && !strcmp(argv[3], "nogs");
 	m.wide[0] = true;
 	m.wide[1] = cpu_has("avx2");
 	m.wide[2] =

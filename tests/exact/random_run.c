@@ -4,10 +4,11 @@
  * No C library and no threads: fs and gs belong to the sequences, and its own instruction count
  *does not depend on what they compute.
  *
- *	random_run FILE run|step|empty [FROM TO]
+ *	random_run FILE run|step|empty|dump [FROM TO]
  *
  * run: as they are. step: under the trap flag, counting what retires in each. empty: each replaced
- *by the jump that ends it, so that count(run) - count(empty) is what the sequences retired.
+ *by the jump that ends it, so that count(run) - count(empty) is what the sequences retired. dump: what the last one leaves, in text
+ * words of 16 digits, to see what differs.
  */
 #include "random.h"
 
@@ -231,7 +232,7 @@ static void on_signal(int sig, siginfo_t *si, void *arg)
 		S->fault[i] = from[i];
 	S->fault[GREGS] = c->trapno;
 	S->fault[GREGS + 1] = c->err;
-	S->fault[GREGS + 2] = c->trapno == 14 ? c->cr2 : 0;
+	S->fault[GREGS + 2] = c->cr2 & -(uint64_t)(c->trapno == 14);
 	c->rip = (uint64_t)leave;
 	c->eflags &= ~(uint64_t)TF;
 }
@@ -271,7 +272,7 @@ static void prepare(const struct entry *e, uint64_t seed, int empty)
 		S->k[i] = mix(&seed) >> 8 * i;
 	S->pool = (uint64_t)(pool + mix(&seed) % 64 * 8);
 	S->mxcsr = 0x1f80;
-	S->target = empty ? CODE_AT : CODE_AT + e->offset;
+	S->target = CODE_AT + (e->offset & (unsigned)(empty - 1));
 	for (int i = 0; i < GREGS + 3; i++)
 		S->fault[i] = 0;
 	for (int i = 0; i < 32 * 8; i++)
@@ -284,8 +285,19 @@ static struct result conclude(const struct entry *e)
 {
 	uint64_t h = 1;
 
-	S->flags &= outcome ? e->fault_flags : e->end_flags;
-	S->fault[GREGS - 1] &= e->fault_flags;
+	/*
+	 * An instruction that fails by chance: the arithmetic flags are not compared where the program
+	 * would have overwritten them unread, since the engine does not keep those.
+	 */
+	uint64_t rip = S->fault[GREGS - 2];
+	uint64_t on_purpose = (e->fault_at != 0) & ((rip >= CODE_AT + e->fault_at) | (rip < CODE_AT));
+	uint64_t failed = outcome != 0;
+	/* no branches: the same number of instructions, however it ended */
+	uint64_t flags = (e->end_flags & (failed - 1)) |
+			 (((e->fault_flags & -on_purpose) | 0x400) & -failed);
+
+	S->flags &= flags;
+	S->fault[GREGS - 1] &= flags;
 	S->fx[0] &= 0x0000ffffffffffff; /* the last x87 opcode, */
 	S->fx[1] = S->fx[2] = 0;        /* instruction and data pointers */
 	h = hash(h, S->gpr, 16 + 2);    /* and the flags, and where it began */
@@ -295,6 +307,22 @@ static struct result conclude(const struct entry *e)
 	h = hash(h, (void *)DATA_AT, DATA_SIZE / 8);
 	h = hash(h, (void *)(STACK_AT - STACK_SEEN), STACK_SEEN * 2 / 8);
 	return (struct result){ h, retired, outcome };
+}
+
+static void dump(const char *name, uint64_t at, size_t words)
+{
+	for (size_t i = 0; i < words; i++) {
+		char line[] = "        0000 0000000000000000\n";
+		uint64_t value = ((uint64_t *)at)[i];
+
+		for (int c = 0; name[c]; c++)
+			line[c] = name[c];
+		for (int c = 0; c < 4; c++)
+			line[8 + c] = "0123456789abcdef"[i * 8 >> (12 - 4 * c) & 15];
+		for (int c = 0; c < 16; c++)
+			line[13 + c] = "0123456789abcdef"[value >> (60 - 4 * c) & 15];
+		call(SYS_write, 1, (long)line, sizeof(line) - 1, 0, 0, 0);
+	}
 }
 
 static long number(const char *s)
@@ -365,6 +393,12 @@ void run_main(uint64_t *stack)
 			enter();
 			*results++ = conclude(&entries[i]);
 		}
+	if (argv[2][0] == 'd') {
+		dump("state", STATE_AT, sizeof(struct state) / 8);
+		dump("data", DATA_AT, DATA_SIZE / 8);
+		dump("stack", STACK_AT - STACK_SEEN, STACK_SEEN * 2 / 8);
+		size = 0;
+	}
 	for (long done = 0, n; done < size; done += n)
 		if ((n = call(SYS_write, 1, 0x30000000 + done, size - done, 0, 0, 0)) <= 0)
 			die("random_run: cannot write the results\n");
