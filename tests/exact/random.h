@@ -31,7 +31,7 @@ struct entry {
 	unsigned size;
 	unsigned short end_flags;   /* flags that are defined where it ends */
 	unsigned short fault_flags; /* flags that are defined where it fails on purpose, */
-	unsigned fault_at;	    /* which is here, from CODE_AT; or 0 */
+	unsigned fault_at;          /* which is here, from CODE_AT; or 0 */
 };
 
 struct result {

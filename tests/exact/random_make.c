@@ -27,11 +27,11 @@ struct maker {
 	uint64_t seed;
 	uint8_t *code, *p, *start; /* all, here, of this sequence */
 	unsigned undefined;        /* flags, here */
-	unsigned keep; /* general registers that must not be written: bit = number */
+	unsigned keep;             /* general registers that must not be written: bit = number */
 	int depth, counters;
 	bool wide[3]; /* what the CPU has: SSE, AVX2, AVX-512 */
 	bool in_rsp_play;
-	bool no_gs;		/* leave GS alone */
+	bool no_gs; /* leave GS alone */
 };
 
 static ZydisDecoder decoder;
@@ -385,7 +385,7 @@ static bool acceptable(struct maker *m, const struct candidate *c)
 			return false;
 		if (m->in_rsp_play && o->mem.base == ZYDIS_REGISTER_RSP)
 			return false;
-		if (o->mem.base == ZYDIS_REGISTER_EIP)	/* the engine refuses it, by name */
+		if (o->mem.base == ZYDIS_REGISTER_EIP) /* the engine refuses it, by name */
 			return false;
 		if (o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS) {
 			if (o->mem.base != ZYDIS_REGISTER_NONE ||
@@ -925,8 +925,8 @@ static void rounding(struct maker *m)
 	put4(m, SCRATCH + 16);
 }
 
-/* The sequence ends here, by a fault of one kind or another. */
-static void fault(struct maker *m)
+/* The sequence ends here, by a fault of one kind or another. The flags that count at it. */
+static unsigned fault(struct maker *m)
 {
 	unsigned r = free_register(m) & 7;
 
@@ -940,10 +940,10 @@ static void fault(struct maker *m)
 		PUT(m, 0x48, 0x8b, 0x04, 0x25);
 		put4(m, 0x1000 + below(m, 4096));
 		break;
-	case 2: /* store there, with flags */
+	case 2: /* adc there: of the flags before it, it reads CF and overwrites the rest */
 		PUT(m, 0x11, 0x04, 0x25);
 		put4(m, 0x2000);
-		break;
+		return 0x401;
 	case 3: /* no canonical address */
 		PUT(m, 0x48, 0xb8 | r);
 		put4(m, next(m));
@@ -968,6 +968,7 @@ static void fault(struct maker *m)
 		PUT(m, 0x0f, 0x28, 0x04, 0x25);
 		put4(m, DATA_AT + 641);
 	}
+	return 0xcd5;
 }
 
 static void element(struct maker *m)
@@ -1015,7 +1016,7 @@ static struct entry sequence(struct maker *m)
 	e.fault_flags = e.end_flags;
 	if (chance(m, 8)) {
 		e.fault_at = (unsigned)(m->p - m->code);
-		fault(m);
+		e.fault_flags &= fault(m);
 	}
 	put1(m, 0xe9);
 	rel32(m, CODE_AT);
@@ -1042,8 +1043,7 @@ int main(int argc, char **argv)
 	struct entry *entries;
 	size_t room;
 
-	if (argc < 3 || (h.count = (unsigned)strtoul(argv[2], NULL, 0)) == 0 ||
-	    h.count > 1000000) {
+	if (argc < 3 || (h.count = (unsigned)strtoul(argv[2], NULL, 0)) == 0 || h.count > 1000000) {
 		fprintf(stderr, "usage: random_make SEED COUNT [nogs] >FILE\n");
 		return 125;
 	}

@@ -7,8 +7,8 @@
  *	random_run FILE run|step|empty|dump [FROM TO]
  *
  * run: as they are. step: under the trap flag, counting what retires in each. empty: each replaced
- *by the jump that ends it, so that count(run) - count(empty) is what the sequences retired. dump: what the last one leaves, in text
- * words of 16 digits, to see what differs.
+ *by the jump that ends it, so that count(run) - count(empty) is what the sequences retired. dump:
+ *what the last one leaves, in text words of 16 digits, to see what differs.
  */
 #include "random.h"
 
@@ -61,9 +61,9 @@ static unsigned long code_end;
 
 #define ALL_ZMM(X)                                                                                 \
 	X(0)                                                                                       \
-	X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)     \
-	    X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30)    \
-		X(31)
+	X(1)                                                                                       \
+	X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)    \
+	    X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 #define ALL_YMM(X)                                                                                 \
 	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 #define ALL_K(X)  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
@@ -286,15 +286,16 @@ static struct result conclude(const struct entry *e)
 	uint64_t h = 1;
 
 	/*
-	 * An instruction that fails by chance: the arithmetic flags are not compared where the program
-	 * would have overwritten them unread, since the engine does not keep those.
+	 * An instruction that fails by chance: the arithmetic flags are not compared where the
+	 * program would have overwritten them unread, since the engine does not keep those.
 	 */
 	uint64_t rip = S->fault[GREGS - 2];
-	uint64_t on_purpose = (e->fault_at != 0) & ((rip >= CODE_AT + e->fault_at) | (rip < CODE_AT));
+	uint64_t on_purpose =
+	    (e->fault_at != 0) & ((rip >= CODE_AT + e->fault_at) | (rip < CODE_AT));
 	uint64_t failed = outcome != 0;
 	/* no branches: the same number of instructions, however it ended */
-	uint64_t flags = (e->end_flags & (failed - 1)) |
-			 (((e->fault_flags & -on_purpose) | 0x400) & -failed);
+	uint64_t flags =
+	    (e->end_flags & (failed - 1)) | (((e->fault_flags & -on_purpose) | 0x400) & -failed);
 
 	S->flags &= flags;
 	S->fault[GREGS - 1] &= flags;

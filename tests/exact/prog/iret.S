@@ -1,4 +1,4 @@
-/* exact: refuse=iret
+/* exact: refuse=far
  * iretq in user mode. */
 	.globl _start
 _start:	mov	%rsp, %rcx

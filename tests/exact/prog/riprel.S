@@ -1,5 +1,5 @@
 /* RIP-relative operands in every shape: with no, 1, 2 and 4 bytes of immediate behind them, each
- * size, VEX and EVEX, x87, locked, as jump and call slots, with an address-size prefix. */
+ * size, VEX and EVEX, x87, locked, as jump and call slots. */
 #include "run.inc"
 	begin
 	mov	d(%rip), %rax
@@ -73,9 +73,7 @@
 	mov	%rax, go2(%rip)
 	jmp	*go2(%rip)
 	ud2
-1:	mov	d(%eip), %rax
-	addl	$0x01020304, d(%eip)
-	keep	%rax
+1:
 	notq	d(%rip)
 	negw	d(%rip)
 	mulq	d(%rip)

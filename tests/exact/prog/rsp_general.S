@@ -22,11 +22,11 @@
 4:	jmp	*8(%rsp)
 5:	mov	$2, %ecx
 	jmp	*(%rsp, %rcx, 8)
-6:	mov	$39, %eax
+6:	mov	$102, %eax
 	syscall
 	keep	%rcx
 	mov	$0x123456789abcdef0, %rsp
-	mov	$39, %eax
+	mov	$102, %eax
 	syscall
 	keep	%rsp
 	mov	$3, %ecx

@@ -1,0 +1,9 @@
+/* exact: refuse=relative
+ * EIP-relative: nobody writes it, and the engine says so rather than run it. */
+	.globl _start
+_start:	mov	word(%eip), %rax
+	mov	$60, %eax
+	xor	%edi, %edi
+	syscall
+	.data
+word:	.quad	0
