@@ -210,6 +210,25 @@ TEST(rows_per_cpu_core_and_socket)
 	}
 }
 
+TEST(what_is_unavailable_has_the_one_key_there_is)
+{
+	static const struct cpu_place cpus[] = { { 0, 0, 0, 7, 0 } };
+	const struct stat_table *t;
+
+	event("cycles");
+	event("gone")->unavailable = ENOENT;
+	begin(&(struct summary_options){ .by = BY_SOCKET, .cpu = cpus, .n_cpu = 1 });
+	run_begins();
+	reading_at(0, 0, 5, 10, 10);
+	run_ends(10);
+	t = summary_table(s, NULL);
+	CHECK_EQ(t->n, 2);
+	CHECK_EQ(t->row[0].key.at.socket, 7);
+	CHECK_EQ(t->row[1].key.at.socket, 7);
+	CHECK_EQ(t->row[1].event, 1);
+	summary_free(s);
+}
+
 /* What a run on two kinds of cores reads: each PMU counts while the task is on its kind. */
 TEST(hybrid)
 {

@@ -61,6 +61,8 @@ TEST(pieces_and_long_lines)
 	CHECK_EQ(write(p[1], "ble\nping\n", 9), 9);
 	CHECK_EQ(control_next(&c, &name), CONTROL_ENABLE);
 	CHECK_EQ(control_next(&c, &name), CONTROL_PING);
+	CHECK_EQ(write(p[1], "ping", 5), 5); /* with the 0 that C programs tend to send */
+	CHECK_EQ(control_next(&c, &name), CONTROL_PING);
 	memset(long_line, 'x', sizeof(long_line));
 	long_line[999] = '\n';
 	CHECK_EQ(write(p[1], long_line, 1000), 1000);
@@ -107,6 +109,9 @@ TEST(specs)
 	}
 	unlink("control_test.ctl");
 	unlink("control_test.ack");
+	CHECK_EQ(control_open(&c, "fd:0,1", NULL), 0);
+	control_close(&c);
+	CHECK(fcntl(1, F_GETFD) >= 0, "of the answers too");
 	CHECK(fcntl(0, F_GETFD) >= 0, "descriptors of others stay open");
 }
 

@@ -209,8 +209,17 @@ TEST(text_of_one_run)
 
 TEST(text_per_cpu)
 {
-	text(per_cpu(BY_CPU), &plain);
+	const struct stat_table *t = per_cpu(BY_CPU);
+	struct style style = plain;
+
+	text(t, &style);
 	check("stat-per-cpu.txt");
+	style.width = 68; /* all are plainly counted: that goes, not what they mean */
+	text(t, &style);
+	check("stat-per-cpu-narrow.txt");
+	for (int first = 1; first >= 0; first--)
+		stat_text_interval(&shown, t, &metrics, &about, &style, first);
+	check("stat-per-cpu-interval.txt");
 }
 
 TEST(text_on_a_hybrid)
