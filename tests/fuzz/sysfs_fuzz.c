@@ -25,9 +25,10 @@ static void folders(void)
 		"",          "/proc", "/sys",        "/sys/bus",    "/sys/bus/event_source",
 		PMU_DEVICES, PMU,     PMU "/format", PMU "/events", PMU "/caps"
 	};
+	const char *folder = getenv("TMPDIR");
 	char path[256];
 
-	snprintf(root, sizeof(root), "/dev/shm/tare-fuzz-%d", (int)getpid());
+	snprintf(root, sizeof(root), "%.40s/sysfs-%d", folder ? folder : "/tmp", (int)getpid());
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(path, sizeof(path), "%s%s", root, names[i]);
 		mkdir(path, 0700);
