@@ -20,6 +20,15 @@ static void fix_permission(const struct host *h, struct finding *f, long level)
 			   "setcap cap_perfmon+ep %s", h->program);
 }
 
+/* What can be typed at once, where the kernel or the machine gives nothing. */
+static void fix_by_exact_engine(const struct host *h, struct finding *f)
+{
+	if (h->exact_works)
+		doctor_fix(f, FIX_HERE, false,
+			   "exact counts of user-mode instructions, without a PMU",
+			   "tare stat --engine exact -e instructions:u -- COMMAND");
+}
+
 static bool check_permission(const struct host *h, struct finding *f)
 {
 	const char *code = doctor_errno_name(h->tries[TRY_TASK_CLOCK].code);
@@ -66,6 +75,8 @@ static bool check_permission(const struct host *h, struct finding *f)
 		    strerror(h->tries[TRY_TASK_CLOCK].code));
 		break;
 	}
+	if (f->mark == MARK_FAIL)
+		fix_by_exact_engine(h, f);
 	return true;
 }
 
@@ -141,6 +152,7 @@ static bool check_pmu(const struct host *h, struct finding *f)
 		SAY(f->what, "there is no core PMU: %s", words);
 		SAY(f->why, "Cycles, instructions, branches and cache events all come from it. %s",
 		    vm ? "Clouds offer one on bare-metal and on some large instance types." : "");
+		fix_by_exact_engine(h, f);
 		if (vm)
 			doctor_fix_rows(f, vm->fix, ARRAY_SIZE(vm->fix));
 		return true;

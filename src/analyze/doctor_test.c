@@ -254,6 +254,11 @@ static void break_engine(struct host *h)
 	h->exact_built = true;
 	strcpy(h->exact_why, "memory cannot be mapped");
 }
+static void break_kvm_with_engine(struct host *h)
+{
+	break_kvm(h);
+	h->exact_built = h->exact_works = true;
+}
 static void break_rootless(struct host *h)
 {
 	break_level_2(h);
@@ -408,6 +413,10 @@ static const struct {
 	  "does not work here: memory cannot be mapped", NULL, PLACE_ANY },
 	{ __LINE__, break_kvm, VERDICT_SOFTWARE, "exact-engine", MARK_WARN,
 	  "this build of tare has no exact engine", NULL, PLACE_ANY },
+	{ __LINE__, break_kvm_with_engine, VERDICT_SOFTWARE, "pmu", MARK_FAIL, "(KVM) offers none",
+	  "tare stat --engine exact -e instructions:u -- COMMAND", FIX_HERE },
+	{ __LINE__, break_kvm_with_engine, VERDICT_SOFTWARE, "exact-engine", MARK_OK,
+	  "--engine exact", NULL, PLACE_ANY },
 	{ __LINE__, break_rootless, VERDICT_HARDWARE, "kernel-mode", MARK_WARN,
 	  "may not count in the kernel", "sysctl kernel.perf_event_paranoid=1", FIX_HOST },
 	{ __LINE__, break_software, VERDICT_HARDWARE, "software", MARK_FAIL, "page-faults 0 for 64",

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 #include <unistd.h>
 #include "base/cpus.h"
 #include "base/file.h"
+#include "exact/exact.h"
 #include "session/host.h"
-#include "source/source.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 
@@ -323,14 +324,52 @@ static void gather_machine(struct host *h, const char *root)
 	}
 }
 
+enum { PATIENCE_MS = 5000 };
+
+/* The count of a small program under the exact engine; 0 and err where that does not work. */
+static int64_t exact_count(struct tare_error *err)
+{
+	char *argv[] = { (char *)"true", NULL };
+	int64_t counts[EXACT_CLASSES] = { 0 };
+	struct exact_options options = { .total_only = true };
+	struct exact_end end = { 0 };
+	struct exact *x = NULL;
+	int ret = exact_launch(&x, argv, environ, &options, err);
+
+	if (ret == 0)
+		ret = exact_wait(x, PATIENCE_MS, &end, err);
+	if (ret == 0 && x) {
+		kill(exact_pid(x), SIGKILL);
+		ret = tare_fail(err, ETIMEDOUT, "'true' did not end within %d ms under it",
+				PATIENCE_MS);
+	}
+	if (ret >= 0)
+		ret = exact_counts(x, counts, err);
+	exact_close(x);
+	if (ret >= 0 && end.status != 0)
+		tare_fail(err, EIO,
+			  "a program that succeeds by itself ended with status %#x under it",
+			  end.status);
+	return ret >= 0 && end.status == 0 ? counts[EXACT_INSTRUCTIONS] : 0;
+}
+
+/* Two runs of one program agree to the instruction, or the engine is not to be trusted here. */
 static void gather_exact(struct host *h)
 {
-	const struct source *exact = source_find("exact");
 	struct tare_error err = TARE_ERROR_INIT;
+	int64_t first = 0, second = 0;
+	int ret = exact_probe(&err);
 
-	h->exact_built = exact != NULL;
-	h->exact_works = exact && exact->probe(&err) == 0;
-	if (exact && !h->exact_works)
+	h->exact_built = ret != -ENOTSUP;
+	if (ret == 0)
+		first = exact_count(&err);
+	if (first > 0)
+		second = exact_count(&err);
+	if (first > 0 && second > 0 && first != second)
+		tare_fail(&err, EIO, "the same program retired %lld and %lld instructions",
+			  (long long)first, (long long)second);
+	h->exact_works = first > 0 && first == second;
+	if (!h->exact_works)
 		copy(h->exact_why, sizeof(h->exact_why), err.what);
 }
 

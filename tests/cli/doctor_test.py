@@ -130,8 +130,12 @@ def a_filter_is_told_from_the_kernel():
         f = finding(d, "permission")
         equal(f["mark"], "fail", code)
         true(f"perf_event_open fails with {code}: a seccomp filter" in f["what"], f["what"])
-        equal([x["place"] for x in f["fix"]], ["start"] * len(f["fix"]), code)
-        true(len(f["fix"]) > 0, "a remedy")
+        exact = [x["command"] for x in f["fix"] if x["place"] == "here"]
+        equal(len(exact), d["facts"]["exact_engine"], "the exact engine is advised where it works")
+        true(len(f["fix"]) > len(exact), "a remedy of whoever started it")
+        for command in exact:  # the advice, followed under the same filter
+            words = command.replace("COMMAND", "true").split()
+            equal((words[0], sh(FILTERED, code, TARE, *words[1:]).returncode), ("tare", 0), command)
         equal(finding(d, "seccomp")["mark"], "warn", code)
         true(all(t["count"] is None for t in d["facts"]["tries"]), "counts under a filter")
 
