@@ -42,8 +42,8 @@
 
 /* How the program is counted. */
 enum {
-	COUNT_TOTAL = 1,  /* a running instruction count in struct thread */
-	COUNT_BLOCKS = 2, /* executions of every block: all classes, profiles */
+	COUNT_RUNNING = 1, /* also a running instruction count in struct thread, for a plain load */
+	COUNT_TAKEN = 2,   /* also the fall-throughs of conditional branches */
 };
 
 /* What one counter stands for. */

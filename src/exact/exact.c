@@ -103,7 +103,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.argv = argv,
 			.envp = envp,
 			.aslr = o->aslr,
-			.mode = o->total_only ? COUNT_TOTAL : COUNT_BLOCKS,
+			.mode = (o->total_only ? 0 : COUNT_TAKEN) | (o->running ? COUNT_RUNNING : 0),
 		};
 
 		close(fds[0]);

@@ -23,7 +23,8 @@
 /* All zero: every class, the layout of memory fixed so that counts repeat. */
 struct exact_options {
 	bool aslr;       /* leave address space layout random, as it runs elsewhere */
-	bool total_only; /* instructions alone: a little faster */
+	bool total_only; /* instructions alone: a little faster, and no taken branches */
+	bool running;    /* keep a running count that the program can read (tare_exact_here) */
 };
 
 struct exact_end {

@@ -25,17 +25,12 @@ void add_thread(struct board *b, const struct process *p, uint32_t thread, int64
 
 	for (int c = 0; c < EXACT_CLASSES; c++)
 		into[c] += t->settled[c];
-	if (p->mode & COUNT_TOTAL)
-		into[EXACT_INSTRUCTIONS] += t->count;
-	if (!(p->mode & COUNT_BLOCKS))
-		return;
 	for (uint32_t i = 0; i < top && i < COUNTERS_MAX; i++) {
 		int64_t n = (int64_t)counters[i];
 
 		if (!n)
 			continue;
 		for (int c = 0; c < EXACT_CLASSES; c++)
-			if (c != EXACT_INSTRUCTIONS || !(p->mode & COUNT_TOTAL))
-				into[c] += n * (int8_t)facts[i].adds[c];
+			into[c] += n * (int8_t)facts[i].adds[c];
 	}
 }

@@ -12,7 +12,7 @@ enum { AFTER_NOTHING, AFTER_FAULT };
 
 /* One thread of the program. GS holds its address; it lies on the board. */
 struct thread {
-	volatile int64_t count; /* instructions, when COUNT_TOTAL */
+	volatile int64_t count; /* instructions, when COUNT_RUNNING */
 	struct thread *self;
 	uint64_t rax, rcx; /* displaced around an indirect branch */
 	uint64_t scratch;  /* displaced while counting, or by an operand out of reach */

@@ -136,7 +136,7 @@ static void hash_grow(void)
 
 	eng.hash_used = 0;
 	for (uint32_t id = 1; id < eng.n_blocks; id++)
-		if (!(eng.blocks[id].flags & (B_DEAD | B_ONCE))) {
+		if (!(eng.blocks[id].flags & (B_DEAD | B_ONCE | B_COPY))) {
 			hash_put(bigger, bits, id);
 			eng.hash_used++;
 		}
@@ -164,7 +164,7 @@ void block_done(struct block *b, struct arena *a)
 	uint32_t id = eng.n_blocks++;
 
 	a->blocks[a->n_blocks++] = id;
-	if (!(b->flags & B_ONCE)) {
+	if (!(b->flags & (B_ONCE | B_COPY))) {
 		if (eng.hash_used * 2 > 1u << eng.hash_bits)
 			hash_grow();
 		hash_put(eng.hash, eng.hash_bits, id);

@@ -53,11 +53,10 @@ void facts_add(struct block_facts *f, const struct insn *in)
 
 static void add(struct thread *t, const struct block_facts *f, int64_t sign)
 {
-	if (eng.mode & COUNT_TOTAL)
+	if (eng.mode & COUNT_RUNNING)
 		t->count += sign * f->adds[EXACT_INSTRUCTIONS];
-	if (eng.mode & COUNT_BLOCKS)
-		for (int c = 0; c < EXACT_CLASSES; c++)
-			t->settled[c] += sign * f->adds[c];
+	for (int c = 0; c < EXACT_CLASSES; c++)
+		t->settled[c] += sign * f->adds[c];
 }
 
 /*

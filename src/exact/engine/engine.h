@@ -21,6 +21,7 @@ enum block_flags {
 	B_CHECKED = 2, /* compare its bytes on every execution */
 	B_ONCE = 4,    /* executed once, then forgotten */
 	B_RCX = 8,     /* ends in an indirect branch: rcx is displaced from the last instruction on */
+	B_COPY = 16,   /* a further copy of a loop's block: not found by pc */
 };
 
 /* A translated basic block. */
@@ -30,7 +31,7 @@ struct block {
 	uint8_t *indirect;  /* where indirect branches enter it, or NULL */
 	uint64_t *next;     /* of that entry: the next block in the same bucket */
 	uint32_t map;       /* of its instructions, in map_pool: 3 bytes each */
-	uint32_t counter;   /* its number on the board, when COUNT_BLOCKS */
+	uint32_t counter;   /* its number on the board */
 	uint32_t bucket_next;
 	uint32_t page_next; /* the next block of the same page */
 	uint32_t copy;      /* of its bytes, in map_pool, when B_CHECKED */

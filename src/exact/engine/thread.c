@@ -92,7 +92,7 @@ static void fold(struct thread *t)
 
 	int64_t sums[EXACT_CLASSES] = { 0 };
 
-	for (uint32_t i = 0; i < top && (eng.mode & COUNT_BLOCKS); i++) {
+	for (uint32_t i = 0; i < top; i++) {
 		uint64_t n = c[i];
 
 		if (!n)
@@ -101,8 +101,6 @@ static void fold(struct thread *t)
 			sums[k] += (int64_t)n * (int8_t)facts[i].adds[k];
 		c[i] = 0;
 	}
-	if (eng.mode & COUNT_TOTAL)
-		sums[EXACT_INSTRUCTIONS] = t->count;
 	t->count = 0;
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];

@@ -27,8 +27,10 @@ struct draft {
 	uint64_t pcs[BLOCK_INSNS];
 	unsigned n;
 	uint64_t end;   /* the pc behind the last instruction */
-	unsigned counter; /* the block's, when COUNT_BLOCKS */
-	bool rcx_saved;
+	unsigned counter; /* the block's */
+	/* Of a loop: where it begins, how many copies follow, and their ways out. */
+	uint8_t *loop, **exits;
+	unsigned copies_left;
 };
 
 /* ---- bytes ---- */
@@ -106,46 +108,65 @@ static uint8_t *lea_rip(uint8_t *p, unsigned r, uint64_t to)
 
 /* ---- counting ---- */
 
+/*
+ * Flags that counting changes where it does not go round them: `inc` leaves the carry alone, `add` (of the
+ * running count) does not.
+ */
+static unsigned count_changes(void)
+{
+	return eng.mode & COUNT_RUNNING ? F_ALL : F_ALL & ~F_CF;
+}
+
+/* inc qword gs:[disp] */
+static uint8_t *count_by_inc(uint8_t *p, uint32_t disp)
+{
+	PUT(p, 0x65, 0x48, 0xff, 0x04, 0x25);
+	return put32(p, disp);
+}
+
+/* add qword gs:[disp], n */
 static uint8_t *count_by_add(uint8_t *p, uint32_t disp, unsigned n)
 {
-	if (n == 1) {
-		PUT(p, 0x65, 0x48, 0xff, 0x04, 0x25);
-		return put32(p, disp);
-	}
 	PUT(p, 0x65, 0x48, 0x83, 0x04, 0x25);
 	p = put32(p, disp);
 	*p++ = (uint8_t)n;
 	return p;
 }
 
-/* With rax or rcx (r), which is lost. */
+/* Through a register, which is lost: flags stay. */
 static uint8_t *count_by_lea(uint8_t *p, unsigned r, uint32_t disp, unsigned n)
 {
 	p = gs_load(p, r, disp);
-	PUT(p, 0x48, 0x8d);
-	*p++ = (uint8_t)(0x40 | r << 3 | r);
+	*p++ = (uint8_t)(0x48 | (r >> 3) * 5);
+	*p++ = 0x8d;
+	*p++ = (uint8_t)(0x40 | (r & 7) << 3 | (r & 7));
 	*p++ = (uint8_t)n;
 	return gs_store(p, r, disp);
 }
 
-/* Count `n` in the total and 1 in `counter`, by `one` of the two ways above. */
-static uint8_t *count_both(uint8_t *p, bool flags_dead, unsigned r, unsigned n, unsigned counter)
+/* Count `n` in the running count, if there is one, and 1 in `counter`. */
+static uint8_t *count_both(uint8_t *p, bool flags_free, unsigned r, unsigned n, unsigned counter)
 {
 	uint32_t disp = (uint32_t)THREAD_COUNTERS + counter * 8;
 
-	if (n && (eng.mode & COUNT_TOTAL))
-		p = flags_dead ? count_by_add(p, T_COUNT, n) : count_by_lea(p, r, T_COUNT, n);
-	if (eng.mode & COUNT_BLOCKS)
-		p = flags_dead ? count_by_add(p, disp, 1) : count_by_lea(p, r, disp, 1);
-	return p;
+	if (n && (eng.mode & COUNT_RUNNING))
+		p = flags_free ? count_by_add(p, T_COUNT, n) : count_by_lea(p, r, T_COUNT, n);
+	return flags_free ? count_by_inc(p, disp) : count_by_lea(p, r, disp, 1);
 }
 
-static uint8_t *count_here(uint8_t *p, bool flags_dead, unsigned n, unsigned counter)
+/*
+ * The register is given back through memory, and one that makes that trip in every block would make the
+ * program wait for it: blocks take turns among them.
+ */
+static uint8_t *count_here(uint8_t *p, bool flags_free, unsigned n, unsigned counter)
 {
-	if (!flags_dead)
-		p = gs_store(p, RAX, T_SCRATCH);
-	p = count_both(p, flags_dead, RAX, n, counter);
-	return flags_dead ? p : gs_load(p, RAX, T_SCRATCH);
+	static const uint8_t turns[] = { RAX, R8, RCX, R9, RDX, R10, RSI, R11, RDI, R14, RBX, R15, RBP, R13 };
+	unsigned r = turns[counter % sizeof turns];
+
+	if (!flags_free)
+		p = gs_store(p, r, T_SCRATCH);
+	p = count_both(p, flags_free, r, n, counter);
+	return flags_free ? p : gs_load(p, r, T_SCRATCH);
 }
 
 /* The number of a new counter on the board. */
@@ -154,8 +175,6 @@ static unsigned new_counter(uint64_t pc)
 	volatile uint32_t *top = &eng.board->lineage_top[eng.process->lineage];
 	uint32_t i;
 
-	if (!(eng.mode & COUNT_BLOCKS))
-		return 0;
 	i = __atomic_fetch_add(top, 1, __ATOMIC_RELAXED);
 	if (i >= COUNTERS_MAX)
 		refuse("the exact engine's block counters are used up", pc);
@@ -468,7 +487,7 @@ static uint8_t *count_fall_through(struct draft *d, uint8_t *p)
 {
 	unsigned counter;
 
-	if (!(eng.mode & COUNT_BLOCKS))
+	if (!(eng.mode & COUNT_TAKEN))
 		return p;
 	counter = new_counter(d->end);
 
@@ -476,7 +495,7 @@ static uint8_t *count_fall_through(struct draft *d, uint8_t *p)
 
 	f->pc = d->end;
 	f->adds[EXACT_TAKEN] = 0xff; /* -1 */
-	return count_here(p, !flags_live_at(d->end), 0, counter);
+	return count_here(p, !(flags_live_at(d->end) & ~(unsigned)F_CF), 0, counter);
 }
 
 /* loop, jrcxz: only a short form exists, so it jumps over the way on. */
@@ -539,14 +558,14 @@ static unsigned live_behind(const struct draft *d)
 	}
 }
 
-/* The last instruction before which no flag is live, or -1. `behind` is live behind the block. */
+/* The last instruction before which no flag is live that counting changes, or -1. `behind` is live behind the block. */
 static int dead_point(const struct draft *d, unsigned behind)
 {
 	unsigned live = behind;
 
 	for (int i = (int)d->n - 1; i >= 0; i--) {
 		live = (live & ~(unsigned)d->insns[i].writes) | d->insns[i].reads;
-		if (!live)
+		if (!(live & count_changes()))
 			return i;
 	}
 	return -1;
@@ -556,13 +575,29 @@ static void note_facts(struct draft *d)
 {
 	struct block_facts *f;
 
-	if (!(eng.mode & COUNT_BLOCKS))
-		return;
 	d->counter = d->b->counter = new_counter(d->b->pc);
 	f = &facts_of(eng.process->lineage)[d->counter];
 	f->pc = d->b->pc;
 	for (unsigned i = 0; i < d->n; i++)
 		facts_add(f, &d->insns[i]);
+}
+
+/*
+ * A block that branches back to itself would wait, every time round, for its counter's last store to come
+ * back. Its copies, each with a counter of its own, take turns: all but the last fall through into the
+ * next while the loop goes on, and leave by `exits`.
+ */
+static uint8_t *loop_on(struct draft *d, uint8_t *p, const struct insn *in)
+{
+	*p++ = 0x0f;
+	if (d->copies_left) {
+		*p++ = (uint8_t)(0x80 | ((in->opcode & 15) ^ 1));
+		d->exits[d->copies_left - 1] = p;
+		return p + 4;
+	}
+	*p++ = (uint8_t)(0x80 | (in->opcode & 15));
+	set_rel32(p, d->loop);
+	return p + 4;
 }
 
 static uint8_t *emit_insn(struct draft *d, uint8_t *p, unsigned i, bool count)
@@ -573,6 +608,8 @@ static uint8_t *emit_insn(struct draft *d, uint8_t *p, unsigned i, bool count)
 	case K_PLAIN:
 		return emit_plain(p, in, d->pcs[i], &eng.map_pool[d->b->map + i * MAP_ENTRY + 2]);
 	case K_JCC:
+		if (d->exits)
+			return loop_on(d, p, in);
 		/* jcc rel32 from either form: the condition is the opcode's low nibble. */
 		return jump_to(d, p, 0x80 | (in->opcode & 15), d->end + (uint64_t)in->imm);
 	case K_LOOP:
@@ -660,6 +697,46 @@ static void emit_head(struct draft *d, bool can_change)
 		*first_len = (uint8_t)(*first_len + 5);
 }
 
+/* How often a block is laid down: more than once when it is a short loop by itself. */
+static unsigned copies_wanted(const struct draft *d)
+{
+	const struct insn *last = &d->insns[d->n - 1];
+
+	if (last->kind != K_JCC || d->end + (uint64_t)last->imm != d->b->pc ||
+	    (d->b->flags & (B_CHECKED | B_ONCE)))
+		return 1;
+	return d->n <= 4 ? 8 : d->n <= 8 ? 4 : d->n <= 12 ? 2 : 1;
+}
+
+/* The block and its copies, from its entry; behind them its fall-through. */
+static void emit_copies(struct draft *d, bool can_change)
+{
+	uint8_t *exits[8];
+	unsigned n = copies_wanted(d);
+	struct block *first = d->b;
+
+	d->exits = n > 1 ? exits : NULL;
+	d->loop = NULL;
+	for (unsigned i = 0; i < n; i++) {
+		d->copies_left = n - 1 - i;
+		if (i) {
+			d->b = block_new(first->pc);
+			*d->b = (struct block){ .pc = first->pc, .map = eng.map_used, .flags = B_COPY };
+		}
+		emit_head(d, can_change);
+		if (i == 0)
+			d->loop = d->b->code;
+		d->b->code_len = (uint16_t)(d->p - d->b->code);
+		keep_copy(d->b);
+		if (!(d->b->flags & B_ONCE))
+			page_join(d->b);
+		block_done(d->b, d->a);
+	}
+	for (unsigned i = 0; i + 1 < n; i++)
+		set_rel32(exits[i], d->p);
+	d->b = first;
+}
+
 /*
  * Translate from `pc`; NULL when the instruction there cannot be copied. With `indirect`, indirect
  * branches find it. `once`: a single instruction that is executed once, though its memory may be
@@ -698,12 +775,7 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
 		}
 		if (indirect && !first && !(b->flags & (B_CHECKED | B_ONCE)))
 			d.p = emit_indirect_entry(b, a, d.p);
-		emit_head(&d, r->writable && !(b->flags & (B_CHECKED | B_ONCE)));
-		b->code_len = (uint16_t)(d.p - b->code);
-		keep_copy(b);
-		if (!(b->flags & B_ONCE))
-			page_join(b);
-		block_done(b, a);
+		emit_copies(&d, r->writable && !(b->flags & (B_CHECKED | B_ONCE)));
 		if (b->indirect)
 			bucket_add(b);
 		if (!first)
