@@ -407,12 +407,15 @@ TEST(ipc_and_rates)
 	event("instructions");
 	event("cpu-cycles");
 	event("page-faults");
+	event("not-there")->unavailable = ENOENT;
+	event("minor-faults");
 	begin(&(struct summary_options){ 0 });
 	run_begins();
 	reading(0, 1000000, 10, 10);
 	reading(1, 3000, 10, 10);
 	reading(2, 2000, 10, 10);
 	reading(3, 50, 10, 10);
+	reading(5, 50, 10, 10);
 	run_ends(2000000);
 	t = summary_table(s, NULL);
 	CHECK_EQ(metrics_of(t, NULL, &m, NULL), 0);
@@ -422,7 +425,7 @@ TEST(ipc_and_rates)
 	CHECK(find(&m, "cpus-utilized")->value == 0.5);
 	CHECK(find(&m, "frequency")->value == 0.002);
 	CHECK(find(&m, "rate")->value == 50 && !strcmp(find(&m, "rate")->prefix, "K"));
-	CHECK_EQ(m.n, 4);
+	CHECK_EQ(m.n, 5, "a rate for each that has no metric of its own");
 	metrics_free(&m);
 	summary_free(s);
 }

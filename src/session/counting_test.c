@@ -227,6 +227,7 @@ TEST(without_a_pmu)
 	CHECK(s.c.enc[0].unavailable && s.c.enc[1].unavailable);
 	CHECK(s.c.enc[2].unavailable, "in the group of instructions");
 	CHECK(!s.c.enc[3].unavailable && !s.c.enc[4].unavailable);
+	CHECK(s.c.enc[0].remedy[0] && s.c.enc[2].remedy[0], "with what to do about it");
 	close_all(&s);
 }
 
@@ -240,6 +241,11 @@ TEST(start_and_stop_by_event)
 	CHECK_EQ(counting_start(&s.c, 1, NULL), 0);
 	CHECK_EQ(strlen(scripted_log), 8 * strlen("start cycles\n"), "the group once per CPU: %s",
 		 scripted_log);
+	CHECK_EQ(counting_stop(&s.c, 0, NULL), 0);
+	scripted_log[0] = '\0';
+	CHECK_EQ(counting_start(&s.c, 0, NULL), 0);
+	CHECK_EQ(strlen(scripted_log), 8 * strlen("start cycles\n"),
+		 "event 0 is one event, not all: %s", scripted_log);
 	scripted_log[0] = '\0';
 	CHECK_EQ(counting_stop(&s.c, -1, NULL), 0);
 	CHECK_EQ(strlen(scripted_log), 8 * strlen("stop cycles\n"),
