@@ -243,8 +243,6 @@ static int stream_next(struct perfdata *r, struct stream *s, struct perfdata_rec
 			*err = s->why;
 		return s->broken;
 	}
-	if (s->ended)
-		return 0;
 	err = err ? err : &r->unasked; /* a fresh one would be cleared for every record */
 	ret = s->payload ? skip_payload(s, err) : 0;
 	if (ret == 0 && s->inflating)
@@ -253,7 +251,6 @@ static int stream_next(struct perfdata *r, struct stream *s, struct perfdata_rec
 		ret = next_plain(r, s, out, err);
 	if (ret < 0)
 		return broken(r, s, ret, err);
-	s->ended = ret == 0;
 	return ret;
 }
 

@@ -470,6 +470,50 @@ TEST(cut_features)
 	}
 }
 
+/* The shortest way to write each list: strings of one byte, which is their end. */
+TEST(tight_features)
+{
+	static const struct {
+		int line;
+		unsigned bit;
+		uint8_t words[16]; /* u32 each; 0xff: one byte of 0; 0xfe: the end */
+	} rows[] = {
+		{ __LINE__, PD_FEAT_CMDLINE, { 2, 1, 0xff, 1, 0xff, 0xfe } },
+		{ __LINE__, PD_FEAT_NUMA_TOPOLOGY, { 1, 0, 0, 0, 0, 0, 1, 0xff, 0xfe } },
+		{ __LINE__, PD_FEAT_PMU_MAPPINGS, { 1, 7, 1, 0xff, 0xfe } },
+		{ __LINE__, PD_FEAT_GROUP_DESC, { 1, 1, 0xff, 0, 2, 0xfe } },
+		{ __LINE__, PD_FEAT_CACHE, { 1, 1, 1, 2, 3, 4, 1, 0xff, 1, 0xff, 1, 0xff, 0xfe } },
+		{ __LINE__, PD_FEAT_CPU_PMU_CAPS, { 1, 1, 0xff, 1, 0xff, 0xfe } },
+		{ __LINE__, PD_FEAT_HYBRID_TOPOLOGY, { 1, 1, 0xff, 1, 0xff, 0xfe } },
+		{ __LINE__, PD_FEAT_PMU_CAPS, { 1, 0, 1, 0xff, 0xfe } },
+		{ __LINE__, PD_FEAT_MEM_TOPOLOGY, { 1, 0, 9, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0xfe } },
+		{ __LINE__, PD_FEAT_AUXTRACE, { 1, 0, 2, 0, 3, 0, 0xfe } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct perfdata *r;
+		const struct perfdata_features *f;
+		size_t n;
+
+		m = (struct maker){ 0 };
+		put_magic(&m, 16);
+		begin_record(&m, PD_RECORD_FEATURE, 0);
+		put64(&m, rows[i].bit);
+		for (const uint8_t *w = rows[i].words; *w != 0xfe; w++)
+			put(&m, *w == 0xff ? 0 : *w, *w == 0xff ? 1 : 4);
+		end_record(&m);
+		r = must_open(&m);
+		CHECK_EQ(perfdata_next(r, &rec, NULL), 1);
+		f = perfdata_features(r);
+		n = f->cmdline.n + f->n_nodes + f->n_pmus + f->n_groups + f->n_caches +
+		    f->n_cpu_caps + f->n_hybrid + f->n_pmu_caps + f->n_memory + f->n_auxtrace;
+		CHECK_EQ(n, rows[i].words[0], "row at line %d", rows[i].line);
+		CHECK(perfdata_note(r, 0) == NULL, "row at line %d: %s", rows[i].line,
+		      perfdata_note(r, 0));
+		perfdata_close(r);
+	}
+}
+
 /* Build ids of the first writers have no pid: seen by the kernel's name, which then lacks 4
  * letters. */
 TEST(build_ids_without_pid)
@@ -551,6 +595,9 @@ TEST(cut_files)
 		CHECK_EQ(perfdata_loss(r)->unread, n - data_at < 96 ? (n - data_at) % 32 : 0,
 			 "%zu bytes", n);
 		CHECK(perfdata_note(r, 0) != NULL, "%zu bytes", n);
+		for (size_t i = 0; i < 6; i++) /* present where its row of the table is there */
+			CHECK_EQ(perfdata_has_feature(r, all_features[i].bit),
+				 n >= data_at + 96 + 16 * (i + 1), "%zu bytes, feature %zu", n, i);
 		if (ret < 0)
 			CHECK(strstr(err.what, "byte "), "%s", err.what);
 		perfdata_close(r);

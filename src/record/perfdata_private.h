@@ -20,7 +20,6 @@ struct stream {
 	uint64_t payload;        /* bytes after the last record that were not read yet */
 	uint64_t payload_at;     /* offset of that record */
 	unsigned file;
-	bool ended;
 	int broken; /* negative errno once framing is lost */
 	struct tare_error why;
 };

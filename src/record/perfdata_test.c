@@ -355,6 +355,39 @@ TEST(cut_samples)
 	}
 }
 
+/* An ABI that is not known may hold other registers: none are shown. */
+TEST(unknown_registers)
+{
+	static const struct {
+		uint64_t abi;
+		bool bad;
+	} rows[] = { { 0, false }, { 1, false }, { 2, false }, { 3, true }, { 6, true } };
+	struct perfdata_attr a = { .size = 104,
+				   .sample_type = PD_SAMPLE_REGS_USER,
+				   .regs_user = 1 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct perfdata_record rec;
+		struct perfdata *r;
+
+		m = (struct maker){ 0 };
+		put_magic(&m, 16);
+		put_event(&m, &a, 40);
+		begin_record(&m, PD_RECORD_SAMPLE, 0);
+		put64(&m, rows[i].abi);
+		if (rows[i].abi)
+			put64(&m, 7);
+		end_record(&m);
+		r = must_open(&m);
+		perfdata_next(r, &rec, NULL);
+		CHECK_EQ(perfdata_next(r, &rec, NULL), 1);
+		CHECK_EQ(rec.bad != NULL, rows[i].bad, "row %zu", i);
+		if (!rec.bad)
+			CHECK_EQ(rec.sample.regs_user.n, rows[i].abi ? 1 : 0, "row %zu", i);
+		perfdata_close(r);
+	}
+}
+
 TEST(attributes)
 {
 	for (int big = 0; big < 2; big++) {
@@ -448,6 +481,7 @@ TEST(names_from_attributes)
 		{ __LINE__, 3, 0x10000, PD_ATTR_EXCLUDE_HV | 3ull << PD_ATTR_PRECISE_SHIFT,
 		  "L1-dcache-load-misses:kuppp" },
 		{ __LINE__, 3, 0x102, PD_ATTR_EXCLUDE_HV, "LLC-stores:ku" },
+		{ __LINE__, 3, 0x102 | 10ull << 32, PD_ATTR_EXCLUDE_HV, "LLC-stores:ku" },
 		{ __LINE__, 3, 0x7, PD_ATTR_EXCLUDE_HV, "type 3 config 0x7:ku" },
 		{ __LINE__, 31, 5, 1ull << PD_ATTR_PRECISE_SHIFT | PD_ATTR_EXCLUDE_GUEST,
 		  "type 31 config 0x5:pH" },

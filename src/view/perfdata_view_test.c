@@ -29,6 +29,8 @@ TEST(escaped_names)
 		{ __LINE__, "\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80" },
 		{ __LINE__, "\xe2\x82", 2, "\\xe2\\x82" }, /* cut */
 		{ __LINE__, "\xff", 1, "\\xff" },
+		{ __LINE__, "\xc2\xa0\xc2\x9f", 4,
+		  "\xc2\xa0\\xc2\\x9f" }, /* beyond C1, and its last */
 		{ __LINE__, "", 0, "" },
 	};
 
