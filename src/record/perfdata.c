@@ -64,8 +64,6 @@ static int skip_payload(struct stream *s, struct tare_error *err)
 	uint64_t n = s->payload;
 	int64_t got;
 
-	if (!n)
-		return 0;
 	s->payload = 0;
 	got = input_skip(&s->in, n, err);
 	if (got < 0)

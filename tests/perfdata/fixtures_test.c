@@ -28,6 +28,17 @@ struct facts {
 	struct {
 		uint64_t ip, n;
 	} ip[IPS]; /* open addressing; n 0: free */
+	/* Who was running, as COMM and FORK tell in order of time; samples by name. */
+	struct {
+		uint32_t tid;
+		char comm[17];
+	} thread[TIDS];
+	size_t n_threads;
+	struct {
+		char comm[17];
+		uint64_t n;
+	} comm[TIDS];
+	size_t n_comms;
 	uint64_t ordered_at, out_of_order;
 	int ret;
 	struct tare_error err;
@@ -109,6 +120,54 @@ static void sample(struct facts *f, const struct perfdata_record *rec)
 		f->tid[f->n_tids++] = rec->tid;
 }
 
+/* A thread that nothing names is called by its number. */
+static const char *comm_of(struct facts *f, uint32_t tid)
+{
+	static char number[17];
+
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->thread[i].tid == tid)
+			return f->thread[i].comm;
+	snprintf(number, sizeof(number), "%u", tid);
+	return tid ? number : "swapper";
+}
+
+static void name_thread(struct facts *f, uint32_t tid, const char *comm)
+{
+	size_t i = 0;
+
+	while (i < f->n_threads && f->thread[i].tid != tid)
+		i++;
+	if (i == TIDS)
+		return;
+	f->n_threads += i == f->n_threads;
+	f->thread[i].tid = tid;
+	snprintf(f->thread[i].comm, sizeof(f->thread[i].comm), "%s", comm);
+}
+
+static void follow_comms(struct facts *f, const struct perfdata_record *rec)
+{
+	char comm[17];
+	size_t i = 0;
+
+	if (rec->type == PD_RECORD_COMM)
+		name_thread(f, rec->comm.tid, rec->comm.comm);
+	if (rec->type == PD_RECORD_FORK || rec->type == PD_RECORD_SAMPLE)
+		snprintf(comm, sizeof(comm), "%s",
+			 comm_of(f, rec->type == PD_RECORD_FORK ? rec->task.ptid : rec->tid));
+	if (rec->type == PD_RECORD_FORK)
+		name_thread(f, rec->task.tid, comm);
+	if (rec->type != PD_RECORD_SAMPLE)
+		return;
+	while (i < f->n_comms && strcmp(f->comm[i].comm, comm))
+		i++;
+	if (i == TIDS)
+		return;
+	f->n_comms += i == f->n_comms;
+	memcpy(f->comm[i].comm, comm, sizeof(comm));
+	f->comm[i].n++;
+}
+
 static struct facts *walk(struct perfdata *r, bool ordered)
 {
 	struct facts *f = calloc(1, sizeof(*f));
@@ -122,6 +181,8 @@ static struct facts *walk(struct perfdata *r, bool ordered)
 		CHECK(!rec.bad, "record at %llu: %s", (unsigned long long)rec.offset, rec.bad);
 		if (rec.type == PD_RECORD_SAMPLE && !rec.bad)
 			sample(f, &rec);
+		if (!rec.bad)
+			follow_comms(f, &rec);
 		if (ordered && rec.has & PD_SAMPLE_TIME && rec.time && rec.time != UINT64_MAX) {
 			f->out_of_order += rec.time < f->ordered_at;
 			f->ordered_at = rec.time;
@@ -227,6 +288,7 @@ static void check_samples(const struct facts *f, const json_t *want, const char 
 		told += (uint64_t)json_integer_value(v);
 	}
 	CHECK_EQ(f->n_samples, told, "%s", name);
+	CHECK_EQ(f->n_tids, number(want, "tids"), "%s", name);
 	CHECK_EQ(f->period_sum, number(want, "period_sum"), "%s", name);
 	CHECK_EQ(f->chain, number(want, "cc_entries"), "%s", name);
 	CHECK_EQ(f->branches, number(want, "br_entries"), "%s", name);
@@ -275,6 +337,31 @@ static void check_names(struct perfdata *r, const struct facts *f, const json_t 
 	}
 }
 
+/* By time, each sample belongs to the program that perf 6.1 shows for it. */
+static void check_comms(struct perfdata *r, const struct facts *f, const json_t *want,
+			const char *name)
+{
+	const json_t *list = json_object_get(json_object_get(want, "perf61"), "comms");
+	uint64_t each =
+	    perfdata_event_count(r) && perfdata_event_at(r, 0)->attr.read_format & PD_READ_GROUP
+		? perfdata_event_count(r)
+		: 1;
+
+	if (!strncmp(name, "aux-intel-pt", 12))
+		return; /* there perf 6.1 adds samples that it decodes from the trace */
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *comm = json_string_value(json_array_get(json_array_get(list, i), 0));
+		size_t k = 0;
+
+		while (k < f->n_comms && strcmp(f->comm[k].comm, comm))
+			k++;
+		if (CHECK(k < f->n_comms, "%s: no sample of %s", name, comm))
+			CHECK_EQ(f->comm[k].n * each,
+				 json_integer_value(json_array_get(json_array_get(list, i), 1)),
+				 "%s: %s", name, comm);
+	}
+}
+
 static void check_file(const char *dir, const char *name, bool ordered)
 {
 	char path[8192];
@@ -297,6 +384,8 @@ static void check_file(const char *dir, const char *name, bool ordered)
 	check_records(f, want, name);
 	check_samples(f, want, name);
 	check_names(r, f, want, name);
+	if (ordered)
+		check_comms(r, f, want, name);
 	CHECK_EQ(perfdata_loss(r)->lost, number(want, "lost"), "%s", name);
 	CHECK_EQ(perfdata_loss(r)->lost_samples, number(want, "lost_samples"), "%s", name);
 	CHECK_EQ(perfdata_loss(r)->undecodable, 0, "%s", name);
