@@ -182,12 +182,21 @@ static void give_to_exact(struct encoding_list *list)
 	list->groups *= 2;
 }
 
+/* Does an event say by its name that the exact engine counts it? */
+static bool names_exact(const struct encoding_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (!strcmp(list->enc[i].pmu, source_exact.name))
+			return true;
+	return false;
+}
+
 static int choose_engine(struct job *j)
 {
 	const struct stat_options *o = &j->o;
 
 	j->launcher = &launch_plain;
-	if (!strcmp(o->engine, "exact")) {
+	if (!strcmp(o->engine, "exact") || (!strcmp(o->engine, "auto") && names_exact(&j->list))) {
 		if (!j->argv || o->pids || o->tids || o->all_cpus || o->cpus.n || o->no_inherit ||
 		    o->delay_ns || o->control)
 			return tare_fail(j->err, EINVAL,

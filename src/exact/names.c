@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the classes are called, wherever they are shown. */
 #include "exact/exact.h"
+#include "pmu/exact_events.h"
+
+_Static_assert((int)EXACT_EVENTS == (int)EXACT_CLASSES, "an event for every class");
 
 const char *const exact_class_names[EXACT_CLASSES] = {
 	[EXACT_INSTRUCTIONS] = "instructions",

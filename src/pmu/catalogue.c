@@ -5,6 +5,7 @@
 #include <string.h>
 #include "pmu/catalogue.h"
 #include "pmu/encode.h"
+#include "pmu/exact_events.h"
 #include "pmu/libpfm.h"
 #include "pmu/table.h"
 
@@ -115,6 +116,19 @@ static int walk_pmus(struct walk *w)
 	return ret;
 }
 
+/* What the exact engine counts, wherever it was built. */
+static int walk_exact(struct walk *w)
+{
+	char whole[64];
+	int ret = 0;
+
+	for (int i = 0; ret == 0 && i < EXACT_EVENTS; i++) {
+		snprintf(whole, sizeof(whole), "exact/%s/", exact_events[i].name);
+		ret = show(w, "exact engine", whole, exact_events[i].about, "", HAVE_EXACT);
+	}
+	return ret;
+}
+
 static int walk_file(struct walk *w, const struct vendor_file *f, bool core_here)
 {
 	int ret = 0;
@@ -202,6 +216,8 @@ int catalogue_walk(struct machine *m, const struct catalogue_options *opt,
 	struct walk w = { .m = m, .opt = opt, .visit = visit, .arg = arg, .err = err };
 	int ret = opt->cpu ? 0 : walk_generic(&w);
 
+	if (!ret && !opt->cpu)
+		ret = walk_exact(&w);
 	if (!ret && !opt->cpu)
 		ret = walk_pmus(&w);
 	if (!ret)

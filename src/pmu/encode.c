@@ -462,6 +462,8 @@ static int encode_pmu(struct encoder *e)
 	size_t n, found = 0;
 	int ret = -ENOENT;
 
+	if (!strcmp(wanted, "exact"))
+		return encode_exact(e);
 	if (e->opt->cpu && names_core_pmu(wanted))
 		return encode_on_pmu(
 		    e, &(struct pmu){ .name = "cpu", .type = PERF_TYPE_RAW, .core = true }, false);

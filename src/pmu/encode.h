@@ -64,6 +64,9 @@ int encoder_no_core(struct encoder *e, struct encoding *enc);
 /* No such name: says so, with the nearest ones, or with the CPU that has it. Returns -ENOENT. */
 int encoder_unknown(struct encoder *e, const char *name);
 
+/* exact_events.c: exact/NAME/ */
+int encode_exact(struct encoder *e);
+
 /* encode_trace.c */
 int encode_tracepoint(struct encoder *e);
 int encode_breakpoint(struct encoder *e);

@@ -108,6 +108,9 @@ struct exact_group {
 /* By the name of the engine's class, modifiers aside: it counts user mode, and nothing else. */
 static int class_of(const struct encoding *e)
 {
+	if (!strcmp(e->pmu, "exact"))
+		return e->attr.config < EXACT_CLASSES ? (int)e->attr.config : -1;
+
 	size_t n = strcspn(e->name, ":");
 
 	for (int c = 0; c < EXACT_CLASSES; c++)
@@ -124,10 +127,12 @@ static int open_group(struct counters **out, const struct encoding *const *enc, 
 
 	if (failed)
 		*failed = 0;
-	if (!on->launched || on->pid != 0 || !on->inherit)
-		return tare_fail(
-		    err, EOPNOTSUPP,
-		    "the exact engine counts a command that it starts, with all its children");
+	if (!on->launched || on->pid != 0 || !on->inherit) {
+		tare_fail(err, EOPNOTSUPP,
+			  "the exact engine counts a command that it starts, with all its children");
+		tare_hint(err, "--engine exact -- COMMAND");
+		return -EOPNOTSUPP;
+	}
 	if (!n || n > GROUP_MAX)
 		return tare_fail(err, EINVAL, "a group of %zu events", n);
 	g = calloc(1, sizeof(*g));

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of the PMU named exact/: what the exact engine counts, in the order of its classes. */
+#ifndef PMU_EXACT_EVENTS_H
+#define PMU_EXACT_EVENTS_H
+
+#include <stddef.h>
+
+struct exact_event {
+	const char *name, *about;
+};
+
+enum { EXACT_EVENTS = 17 };
+
+extern const struct exact_event exact_events[EXACT_EVENTS];
+
+#endif
