@@ -10,9 +10,11 @@
  *	BOARD_THREADS     THREADS * THREAD_STRIDE
  *	                  each: struct thread, stacks, then at THREAD_COUNTERS one u64 per counter
  *	BOARD_BLOCKS      LINEAGES * LINEAGE_STRIDE
- *	                  each: struct block_facts per counter, shared by the processes forked from one exec
+ *	                  each: struct block_facts per counter, shared by the processes forked from one exec;
+ *	                  then, when COUNT_PROFILE, a u64 per counter: what ended threads have counted
  *	BOARD_PAST        PAST_MAX * sizeof(struct past)
  *	BOARD_ENDED       ENDED_MAX * sizeof(struct ended_thread)
+ *	BOARD_MODULES, BOARD_MAPPINGS, BOARD_CODE: the profile of ended programs, see profile.c
  */
 #ifndef EXACT_BOARD_H
 #define EXACT_BOARD_H
@@ -33,23 +35,33 @@
 #define COUNTERS_MAX     0x400000u /* 4 Mi counters of 8 bytes: 32 MiB */
 #define BOARD_BLOCKS     (BOARD_THREADS + THREADS * THREAD_STRIDE)
 #define LINEAGES         4096u
-#define LINEAGE_STRIDE   (COUNTERS_MAX * 32ull)
+#define LINEAGE_SUMS     (COUNTERS_MAX * 32ull)
+#define LINEAGE_STRIDE   (LINEAGE_SUMS + COUNTERS_MAX * 8ull)
 #define BOARD_PAST       (BOARD_BLOCKS + LINEAGES * LINEAGE_STRIDE)
 #define PAST_MAX         0x100000u
 #define BOARD_ENDED      (BOARD_PAST + PAST_MAX * sizeof(struct past))
 #define ENDED_MAX        0x100000u
-#define BOARD_SIZE       (BOARD_ENDED + ENDED_MAX * sizeof(struct ended_thread))
+#define BOARD_MODULES    (BOARD_ENDED + ENDED_MAX * sizeof(struct ended_thread))
+#define MODULES_MAX      0x4000u
+#define BOARD_MAPPINGS   (BOARD_MODULES + MODULES_MAX * sizeof(struct module))
+#define MAPPINGS_MAX     0x100000u
+#define BOARD_CODE       (BOARD_MAPPINGS + MAPPINGS_MAX * sizeof(struct mapping))
+#define CODE_MAX         0x400000u
+#define BOARD_SIZE       (BOARD_CODE + CODE_MAX * sizeof(struct code_sum))
 
 /* How the program is counted. */
 enum {
 	COUNT_RUNNING = 1, /* also a running instruction count in struct thread, for a plain load */
 	COUNT_TAKEN = 2,   /* also the fall-throughs of conditional branches */
+	COUNT_PROFILE = 4, /* also where each block came from */
 };
 
 /* What one counter stands for. */
 struct block_facts {
 	uint64_t pc;
-	uint8_t adds[EXACT_CLASSES + 7]; /* per execution, by class; TAKEN is signed: a fall-through has -1 */
+	uint8_t adds[EXACT_CLASSES]; /* per execution, by class; TAKEN is signed: a fall-through has -1 */
+	uint16_t size;    /* of its code, in bytes */
+	uint32_t mapping; /* what stood there, when COUNT_PROFILE */
 };
 
 _Static_assert(sizeof(struct block_facts) == 32, "LINEAGE_STRIDE counts on it");
@@ -69,6 +81,17 @@ struct exec_region {
 	uint32_t writable, shared, checked, pad;
 };
 
+/* A process asks the supervisor what is mapped at `pc`; it answers with a mapping and how far it goes. */
+struct question {
+	volatile uint32_t state; /* enum question_state */
+	int32_t tid;
+	uint64_t pc;
+	uint64_t start, end;
+	uint32_t mapping, pad;
+};
+
+enum question_state { QUESTION_NONE, QUESTION_ASKED, QUESTION_ANSWERED };
+
 struct process {
 	volatile uint32_t state;
 	int32_t pid;
@@ -87,6 +110,7 @@ struct process {
 	uint64_t entry, image, image_size, board_at, board_size, signal_mask;
 	uint32_t mode, n_regions;
 	struct exec_region regions[EXEC_REGIONS];
+	struct question question;
 };
 
 /* A process that has ended and whose slots were freed. */
@@ -104,6 +128,33 @@ struct ended_thread {
 	int32_t tid;
 	uint32_t pad;
 	int64_t instructions;
+};
+
+enum { MODULE_PATH_MAX = 4000 };
+
+/* A file that code came from, or memory that is none. */
+struct module {
+	uint32_t kind; /* enum exact_module_kind */
+	uint32_t elsewhere; /* the path names another file, or none, where tare looks */
+	uint64_t dev, inode; /* as /proc/PID/maps says */
+	int64_t size, mtime_s, mtime_ns; /* of the file, when it was mapped */
+	char path[MODULE_PATH_MAX];
+};
+
+/* Code of `module` from `offset` in it stood at `start`. Number 1 is what nothing is known of. */
+struct mapping {
+	uint64_t start, offset;
+	uint32_t module, pad;
+};
+
+enum { MAPPING_UNKNOWN = 1 };
+
+/* One block of code of a module, as often as ended programs executed it. */
+struct code_sum {
+	uint64_t offset;
+	int64_t executions;
+	uint32_t module;
+	uint16_t size, instructions;
 };
 
 /* The image begins with a jump to its entry and says where its parts lie, each relative to the field. */
@@ -128,6 +179,8 @@ struct board {
 	volatile uint32_t n_past, n_ended;
 	volatile uint32_t births, serials;
 	int64_t past_overflow[EXACT_CLASSES]; /* of those that found no room in the list */
+	volatile uint32_t n_modules, n_mappings, n_code;
+	int64_t unplaced; /* instructions of which the profile knows no place */
 	char reason[REASON_MAX]; /* why some process was not counted whole; "" if none */
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */

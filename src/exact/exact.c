@@ -103,7 +103,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.argv = argv,
 			.envp = envp,
 			.aslr = o->aslr,
-			.mode = (o->total_only ? 0 : COUNT_TAKEN) | (o->running ? COUNT_RUNNING : 0),
+			.mode = (o->total_only ? 0 : COUNT_TAKEN) | (o->running ? COUNT_RUNNING : 0) |
+				(o->profile ? COUNT_PROFILE : 0),
 		};
 
 		close(fds[0]);
@@ -193,6 +194,25 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 	if (reason)
 		return tare_fail(err, ENOTSUP, "exact: %s", reason);
 	return 0;
+}
+
+int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error *err)
+{
+	uint32_t changes;
+	int ret;
+
+	do {
+		changes = __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST);
+		*out = (struct exact_profile){ 0 };
+		ret = profile_gather(x->board, out, err);
+		if (ret < 0)
+			break;
+		if (!(changes & 1) && changes == __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST))
+			return 0;
+		exact_profile_free(out);
+	} while (1);
+	exact_profile_free(out);
+	return ret;
 }
 
 size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)

@@ -25,6 +25,7 @@ struct exact_options {
 	bool aslr;       /* leave address space layout random, as it runs elsewhere */
 	bool total_only; /* instructions alone: a little faster, and no taken branches */
 	bool running;    /* keep a running count that the program can read (tare_exact_here) */
+	bool profile;    /* also where they were executed: exact_profile() */
 };
 
 struct exact_end {
@@ -45,6 +46,37 @@ struct exact_thread {
 	uint32_t born;   /* order of creation */
 	pid_t tid;
 	int64_t instructions;
+};
+
+enum exact_module_kind {
+	EXACT_FILE,
+	EXACT_VDSO,   /* code of the kernel's, mapped into every program */
+	EXACT_MEMORY, /* written at run time: its code has no place that outlives the program */
+	EXACT_UNKNOWN, /* could not be found out */
+};
+
+/* Where code came from. */
+struct exact_module {
+	enum exact_module_kind kind;
+	bool elsewhere; /* `path` is in another root or mount namespace, or gone */
+	int64_t size, mtime_s, mtime_ns; /* of the file, when it was mapped */
+	char *path; /* as /proc/PID/maps names it */
+};
+
+/* A straight run of instructions, and how often it was executed: below 0 for one that was left early. */
+struct exact_code {
+	uint64_t offset; /* in the file; of the vdso, from its start */
+	int64_t executions;
+	uint32_t module;
+	uint16_t size, instructions; /* in bytes; of one execution */
+};
+
+struct exact_profile {
+	struct exact_module *module;
+	size_t n_modules;
+	struct exact_code *code; /* in no order; the same code may come more than once */
+	size_t n_code;
+	int64_t unplaced; /* instructions that found no room in it */
 };
 
 struct exact;
@@ -83,6 +115,19 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n);
 
 /* Its threads, ended ones first; at most `n`. How many there are. */
 size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n);
+
+/*
+ * Where the instructions were executed, until now; `o->profile` must have been set. With `unplaced` they
+ * are as many as exact_counts() says. exact_profile_free() after use, also after an error.
+ */
+int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error *err);
+void exact_profile_free(struct exact_profile *p);
+
+/*
+ * The lengths of the instructions in `size` bytes of code, which they must fill: how many, or 0 when they
+ * do not, or are more than `n`.
+ */
+size_t exact_lengths(const uint8_t *code, size_t size, uint8_t *length, size_t n);
 
 /* Let go of it; a command that still runs goes on uncounted. NULL is fine. */
 void exact_close(struct exact *x);

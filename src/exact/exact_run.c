@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact-run [-t] [-a] [--json] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
+ * exact-run [-t] [-a] [-p] [--json] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
  * JSON to FILE (default: stderr). For the tests; exits with the command's status.
  */
 #include <getopt.h>
@@ -46,6 +46,30 @@ static void write_threads(FILE *f, struct exact *x, uint32_t serial)
 	free(t);
 }
 
+/* Instructions by module; all of them together are the command's. */
+static int write_profile(FILE *f, struct exact *x)
+{
+	struct exact_profile p;
+	struct tare_error err = TARE_ERROR_INIT;
+	int64_t *sum;
+
+	if (exact_profile(x, &p, &err) < 0) {
+		fprintf(stderr, "exact-run: %s\n", err.what);
+		return -1;
+	}
+	sum = calloc(p.n_modules + 1, sizeof *sum);
+	for (size_t i = 0; i < p.n_code; i++)
+		sum[p.code[i].module] += p.code[i].executions * p.code[i].instructions;
+	fprintf(f, ",\"code\":%zu,\"unplaced\":%" PRId64 ",\"modules\":[", p.n_code, p.unplaced);
+	for (size_t i = 0; i < p.n_modules; i++)
+		fprintf(f, "%s\n{\"module\":\"%s\",\"instructions\":%" PRId64 "}", i ? "," : "", p.module[i].path,
+			sum[i]);
+	fprintf(f, "]");
+	free(sum);
+	exact_profile_free(&p);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option words[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
@@ -60,10 +84,11 @@ int main(int argc, char **argv)
 	size_t n;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+tajo:", words, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "+tapjo:", words, NULL)) != -1)
 		switch (opt) {
 		case 't': o.total_only = true; break;
 		case 'a': o.aslr = true; break;
+		case 'p': o.profile = true; break;
 		case 'j': break;
 		case 'o':
 			f = fopen(optarg, "we");
@@ -103,7 +128,10 @@ int main(int argc, char **argv)
 		write_threads(f, x, processes[i].serial);
 		fprintf(f, "}");
 	}
-	fprintf(f, "]}\n");
+	fprintf(f, "]");
+	if (o.profile && write_profile(f, x) < 0)
+		return 125;
+	fprintf(f, "}\n");
 	fclose(f);
 	exact_close(x);
 	if (refused)

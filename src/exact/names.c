@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the classes are called, wherever they are shown. */
+#include <stdlib.h>
 #include "exact/exact.h"
 #include "pmu/exact_events.h"
 
@@ -24,3 +25,12 @@ const char *const exact_class_names[EXACT_CLASSES] = {
 	[EXACT_VEC256] = "vector-256",
 	[EXACT_VEC512] = "vector-512",
 };
+
+void exact_profile_free(struct exact_profile *p)
+{
+	for (size_t i = 0; i < p->n_modules; i++)
+		free(p->module[i].path);
+	free(p->module);
+	free(p->code);
+	*p = (struct exact_profile){ 0 };
+}

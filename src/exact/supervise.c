@@ -92,6 +92,8 @@ static void leave_lineage(struct supervisor *s, uint32_t lineage)
 {
 	if (__atomic_sub_fetch(&s->b->lineage_users[lineage], 1, __ATOMIC_ACQ_REL))
 		return;
+	if (s->l->mode & COUNT_PROFILE)
+		profile_lineage(s->b, lineage);
 	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		  (off_t)(BOARD_BLOCKS + lineage * LINEAGE_STRIDE), (off_t)LINEAGE_STRIDE);
 	s->b->lineage_top[lineage] = 0;
@@ -126,6 +128,8 @@ static void fold_threads(struct supervisor *s, uint32_t process)
 		note_ended(s->b, p, t->born, t->tid, sums[EXACT_INSTRUCTIONS]);
 		for (int c = 0; c < EXACT_CLASSES; c++)
 			p->done[c] += sums[c];
+		if (s->l->mode & COUNT_PROFILE)
+			profile_thread(s->b, p->lineage, i);
 		free_thread(s, i);
 	}
 	p->threads = 0;
@@ -245,6 +249,22 @@ static void watch_execs(struct supervisor *s)
 	}
 }
 
+/* Answer the processes that want to know what is mapped. */
+static void answer_questions(struct supervisor *s)
+{
+	if (!(s->l->mode & COUNT_PROFILE))
+		return;
+	for (uint32_t i = 0; i < s->b->processes_top; i++) {
+		struct question *q = &board_process(s->b, i)->question;
+
+		if (__atomic_load_n(&q->state, __ATOMIC_ACQUIRE) != QUESTION_ASKED)
+			continue;
+		maps_answer(s->b, q);
+		__atomic_store_n(&q->state, QUESTION_ANSWERED, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &q->state, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+}
+
 static void name_process(struct process *p, pid_t tid)
 {
 	char path[64];
@@ -281,7 +301,9 @@ static void on_exec(struct supervisor *s, pid_t pid)
 		p = board_process(s->b, process);
 		p->signal_mask = t->mask;
 		fold_threads(s, process);
+		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 		leave_lineage(s, p->lineage);
+		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 		unwatch(s, (unsigned)i);
 	} else if (pid == s->command && !s->command_started) {
 		p = board_process(s->b, 0);
@@ -299,6 +321,7 @@ static void on_exec(struct supervisor *s, pid_t pid)
 	p->lineage = lineage < 0 ? 0 : (uint32_t)lineage;
 	p->pid = pid;
 	p->mode = s->l->mode;
+	p->question.state = QUESTION_NONE;
 	for (int k = 0; k < SIGNALS; k++)
 		if (p->actions[k].handler > 1)
 			p->actions[k] = (struct action){ 0 };
@@ -454,6 +477,8 @@ void supervise(const struct launch *l)
 	rung = s.b;
 	s.b->supervisor = getpid();
 	s.b->board_fd = l->board_fd;
+	if (l->mode & COUNT_PROFILE)
+		maps_begin(s.b);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
 		sigaction(ways[i].sig, &(struct sigaction){ .sa_handler = ways[i].handler, .sa_flags = SA_RESTART },
@@ -476,6 +501,7 @@ void supervise(const struct launch *l)
 			else
 				on_end(&s, pid, status, &usage);
 		watch_execs(&s);
+		answer_questions(&s);
 		now = time(NULL);
 		live = sweep(&s, now != swept);
 		swept = now;

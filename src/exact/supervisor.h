@@ -53,6 +53,35 @@ static inline struct past *board_past(struct board *b, uint32_t i)
 	return (struct past *)((uint8_t *)b + BOARD_PAST) + i;
 }
 
+static inline volatile uint64_t *board_sums(struct board *b, uint32_t lineage)
+{
+	return (volatile uint64_t *)((uint8_t *)b + BOARD_BLOCKS + lineage * LINEAGE_STRIDE + LINEAGE_SUMS);
+}
+
+static inline struct module *board_module(struct board *b, uint32_t i)
+{
+	return (struct module *)((uint8_t *)b + BOARD_MODULES) + i;
+}
+
+static inline struct mapping *board_mapping(struct board *b, uint32_t i)
+{
+	return (struct mapping *)((uint8_t *)b + BOARD_MAPPINGS) + i;
+}
+
+static inline struct code_sum *board_code(struct board *b, uint32_t i)
+{
+	return (struct code_sum *)((uint8_t *)b + BOARD_CODE) + i;
+}
+
+/* maps.c: nothing is known yet; answer a process that asks what is mapped. */
+void maps_begin(struct board *b);
+void maps_answer(struct board *b, struct question *q);
+
+/* profile.c: a thread's counts go to its lineage, a lineage's to the code of its modules; all there is. */
+void profile_thread(struct board *b, uint32_t lineage, uint32_t thread);
+void profile_lineage(struct board *b, uint32_t lineage);
+int profile_gather(struct board *b, struct exact_profile *out, struct tare_error *err);
+
 /* supervise.c: the supervisor process; never returns. */
 void supervise(const struct launch *l) __attribute__((noreturn));
 

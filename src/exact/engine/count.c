@@ -60,12 +60,46 @@ static void add(struct thread *t, const struct block_facts *f, int64_t sign)
 }
 
 /*
+ * The profile wants to know where a correction belongs: it becomes a count, maybe below 0, of a block of
+ * one instruction. False when the counters are nearly used up; they are the program's, before all.
+ */
+static bool count_at(struct thread *t, const struct insn *in, uint64_t pc, uint32_t mapping, int64_t sign)
+{
+	uint32_t lineage = eng.process->lineage, *known = &eng.corrections[pc * 0x9e3779b97f4a7c15ull >> 56];
+	uint32_t i = __atomic_load_n(known, __ATOMIC_ACQUIRE);
+	struct block_facts f = { .pc = pc, .size = in->len, .mapping = mapping };
+
+	facts_add(&f, in);
+	if (!i || memcmp(&facts_of(lineage)[i], &f, sizeof f)) {
+		if (eng.board->lineage_top[lineage] > COUNTERS_MAX / 2)
+			return false;
+		i = new_counter(pc);
+		facts_of(lineage)[i] = f;
+		__atomic_store_n(known, i, __ATOMIC_RELEASE);
+	}
+	counters_of(t)[i] += (uint64_t)sign;
+	if (eng.mode & COUNT_RUNNING)
+		t->count += sign;
+	return true;
+}
+
+static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32_t mapping, int64_t sign)
+{
+	struct block_facts f = { 0 };
+
+	if ((eng.mode & COUNT_PROFILE) && count_at(t, in, pc, mapping, sign))
+		return;
+	facts_add(&f, in);
+	add(t, &f, sign);
+}
+
+/*
  * The thread leaves a block after `executed` of its instructions. Once counted, a block counts as
  * executed whole; the rest is taken back. Not yet counted, what was executed is added.
  */
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted)
 {
-	struct block_facts f = { 0 };
+	uint32_t mapping = eng.mode & COUNT_PROFILE ? facts_of(eng.process->lineage)[b->counter].mapping : 0;
 	const uint8_t *map = eng.map_pool + b->map;
 	uint64_t pc = b->pc;
 
@@ -78,26 +112,27 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 
 			if (!insn_decode(&in, bytes, map[i * MAP_ENTRY]))
 				refuse("code changed unseen at", pc);
-			facts_add(&f, &in);
+			correct(t, &in, pc, mapping, counted ? -1 : 1);
 		}
 		pc += map[i * MAP_ENTRY];
 	}
-	add(t, &f, counted ? -1 : 1);
 }
 
-/* An instruction the engine executed in the program's stead; or did not, after all. */
-void count_special(struct thread *t, const struct insn *in)
+/* An instruction the engine executed in the program's stead; with the lock held. */
+void count_special(struct thread *t, const struct insn *in, uint64_t pc)
 {
-	struct block_facts f = { 0 };
-
-	facts_add(&f, in);
-	add(t, &f, 1);
+	correct(t, in, pc, mapping_of(pc), 1);
 }
 
-void uncount_special(struct thread *t, const struct insn *in)
+/* A system call that was not made, after all; without the lock. */
+void uncount_special(struct thread *t, const struct insn *in, uint64_t pc)
 {
-	struct block_facts f = { 0 };
+	uint32_t mapping = 0;
 
-	facts_add(&f, in);
-	add(t, &f, -1);
+	if (eng.mode & COUNT_PROFILE) {
+		lock();
+		mapping = mapping_of(pc);
+		unlock();
+	}
+	correct(t, in, pc, mapping, -1);
 }

@@ -67,6 +67,7 @@ struct region {
 	uint64_t start, end;
 	uint32_t writable, shared;
 	uint32_t checked; /* writes to it cannot be seen: see regions.c */
+	uint32_t mapping; /* its number, when COUNT_PROFILE; 0: not asked yet */
 };
 
 /* A page from which code was translated. */
@@ -107,6 +108,7 @@ struct engine {
 	uint32_t page_bits, page_used;
 	uint32_t watched;  /* pages that are write-protected for our sake */
 	uint64_t image, image_size;
+	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
 };
 
 extern struct engine eng;
@@ -145,6 +147,7 @@ void regions_first(const struct process *p);
 void region_set(uint64_t start, uint64_t end, int prot, bool shared);
 struct region *region_of(uint64_t pc);
 size_t code_room(uint64_t pc);
+uint32_t mapping_of(uint64_t pc);
 bool watch_code(uint64_t start, uint64_t end);
 void page_join(struct block *b);
 bool watch_fault(uint64_t address);
@@ -180,12 +183,15 @@ void system_call_done(struct thread *t);
 
 /* count.c: what executing part of a block adds. */
 void facts_add(struct block_facts *f, const struct insn *in);
-void count_special(struct thread *t, const struct insn *in);
-void uncount_special(struct thread *t, const struct insn *in);
+void count_special(struct thread *t, const struct insn *in, uint64_t pc);
+void uncount_special(struct thread *t, const struct insn *in, uint64_t pc);
+unsigned new_counter(uint64_t pc);
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted);
 
 /* thread.c */
 struct thread *thread_new(struct process *p);
+void ring(void);
+bool supervisor_gone(void);
 void end_thread(struct thread *t, long status);
 void end_process(struct thread *t, long status);
 void fork_like(struct thread *t, long nr);
@@ -219,6 +225,12 @@ static inline struct process *process_at(uint32_t i)
 static inline struct thread *thread_at(uint32_t i)
 {
 	return (struct thread *)((uint8_t *)eng.board + BOARD_THREADS + i * THREAD_STRIDE);
+}
+
+static inline volatile uint64_t *lineage_sums(uint32_t lineage)
+{
+	return (volatile uint64_t *)((uint8_t *)eng.board + BOARD_BLOCKS + lineage * LINEAGE_STRIDE +
+				     LINEAGE_SUMS);
 }
 
 static inline volatile uint64_t *counters_of(const struct thread *t)

@@ -29,7 +29,7 @@ static void uncount_syscall(struct thread *t)
 {
 	struct insn in = { .len = FLAG_SYSCALL_LEN, .kind = K_SYSCALL };
 
-	uncount_special(t, &in);
+	uncount_special(t, &in, t->target - FLAG_SYSCALL_LEN);
 }
 
 static bool is_syscall_go(uint64_t rip)

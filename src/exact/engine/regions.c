@@ -9,7 +9,7 @@
 #include <linux/mman.h>
 #include "exact/engine/engine.h"
 
-enum { PAGE = 4096, PAGE_BITS_FIRST = 10 };
+enum { PAGE = 4096, PAGE_BITS_FIRST = 10, ASK_MS = 100 };
 
 static void insert(uint32_t i, struct region r)
 {
@@ -119,6 +119,63 @@ size_t code_room(uint64_t pc)
 	const struct region *next = region_of(r->end);
 
 	return next ? 15 : r->end - pc;
+}
+
+/* ---- for the profile: what is mapped ---- */
+
+static void ask(struct question *q, uint64_t pc)
+{
+	q->tid = (int32_t)sys(__NR_gettid);
+	q->pc = pc;
+	__atomic_store_n(&q->state, QUESTION_ASKED, __ATOMIC_RELEASE);
+	ring();
+	while (q->state == QUESTION_ASKED) {
+		futex_wait(&q->state, QUESTION_ASKED, ASK_MS);
+		if (q->state == QUESTION_ASKED && supervisor_gone())
+			break;
+	}
+}
+
+/* The region is divided so that one piece of it is what one mapping holds. */
+static void divide(struct region *r, uint64_t start, uint64_t end, uint32_t mapping)
+{
+	uint32_t i = (uint32_t)(r - eng.regions);
+	struct region before = *r, after = *r;
+
+	if (r->end > end) {
+		r->end = after.start = end;
+		insert(i + 1, after);
+	}
+	eng.regions[i].mapping = mapping;
+	if (before.start < start) {
+		eng.regions[i].start = before.end = start;
+		insert(i, before);
+	}
+}
+
+/*
+ * The number of the mapping that holds `pc`, for the profile. The supervisor knows: it reads the kernel's
+ * own list while nothing here can change it, as the lock is held.
+ */
+uint32_t mapping_of(uint64_t pc)
+{
+	struct question *q = &eng.process->question;
+	struct region *r;
+
+	if (!(eng.mode & COUNT_PROFILE))
+		return 0;
+	r = region_of(pc);
+	if (!r || eng.process->foreign)
+		return MAPPING_UNKNOWN;
+	if (r->mapping)
+		return r->mapping;
+	ask(q, pc);
+	if (q->state != QUESTION_ANSWERED)
+		return MAPPING_UNKNOWN;
+	q->state = QUESTION_NONE;
+	if (q->start <= pc && q->end > pc && eng.n_regions < REGIONS_MAX / 2)
+		divide(r, q->start, q->end, q->mapping);
+	return q->mapping;
 }
 
 /* ---- pages with translated code ---- */

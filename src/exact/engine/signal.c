@@ -429,7 +429,9 @@ static void on_native_step(struct thread *t, struct context *c)
 	end_step(t, c);
 	if (!insn_decode(&in, (const uint8_t *)t->target, code_room(t->target)))
 		in = (struct insn){ .kind = K_PLAIN };
-	count_special(t, &in);
+	lock();
+	count_special(t, &in, t->target);
+	unlock();
 	t->target = c->rip;
 	t->edge = 0;
 	c->rip = (uint64_t)engine_dispatch;

@@ -31,8 +31,8 @@ void undo_syscall(struct thread *t)
 {
 	struct insn in = { .len = 2, .kind = K_SYSCALL };
 
-	uncount_special(t, &in);
 	t->target -= 2;
+	uncount_special(t, &in, t->target);
 	t->edge = 0;
 	dispatch(t);
 }

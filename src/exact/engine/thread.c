@@ -13,13 +13,13 @@
 
 enum { WAIT_MS = 100 };
 
-static void ring(void)
+void ring(void)
 {
 	__atomic_fetch_add(&eng.board->bell, 1, __ATOMIC_SEQ_CST);
 	futex_wake(&eng.board->bell);
 }
 
-static bool supervisor_gone(void)
+bool supervisor_gone(void)
 {
 	return eng.board->gone || sys(__NR_kill, eng.board->supervisor, 0) == -ESRCH;
 }
@@ -99,9 +99,13 @@ static void fold(struct thread *t)
 			continue;
 		for (int k = 0; k < EXACT_CLASSES; k++)
 			sums[k] += (int64_t)n * (int8_t)facts[i].adds[k];
+		if (eng.mode & COUNT_PROFILE)
+			__atomic_fetch_add(&lineage_sums(p->lineage)[i], n, __ATOMIC_RELAXED);
 		c[i] = 0;
 	}
 	t->count = 0;
+	if (t->settled[EXACT_INSTRUCTIONS])
+		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS], __ATOMIC_RELAXED);
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];
 	note_ended(eng.board, p, t->born, t->tid, sums[EXACT_INSTRUCTIONS]);

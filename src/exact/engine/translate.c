@@ -170,7 +170,7 @@ static uint8_t *count_here(uint8_t *p, bool flags_free, unsigned n, unsigned cou
 }
 
 /* The number of a new counter on the board. */
-static unsigned new_counter(uint64_t pc)
+unsigned new_counter(uint64_t pc)
 {
 	volatile uint32_t *top = &eng.board->lineage_top[eng.process->lineage];
 	uint32_t i;
@@ -578,6 +578,8 @@ static void note_facts(struct draft *d)
 	d->counter = d->b->counter = new_counter(d->b->pc);
 	f = &facts_of(eng.process->lineage)[d->counter];
 	f->pc = d->b->pc;
+	f->size = (uint16_t)(d->end - d->b->pc);
+	f->mapping = mapping_of(d->b->pc);
 	for (unsigned i = 0; i < d->n; i++)
 		facts_add(f, &d->insns[i]);
 }
@@ -754,6 +756,8 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
 	d.a = a;
 	d.p = a->hot;
 	for (unsigned blocks = 0; blocks < FRAGMENT_BLOCKS; blocks++) {
+		mapping_of(pc); /* may divide the region */
+
 		const struct region *r = region_of(pc);
 		struct block *b = block_new(pc);
 		const struct insn *last;

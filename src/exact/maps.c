@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is mapped where a program executes: read from /proc/TID/maps while the thread that asks waits and
+ * its process can map nothing. A file is one module however often it is mapped. Source: proc(5),
+ * "/proc/[pid]/maps".
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include "exact/supervisor.h"
+
+/* One line of maps. */
+struct line {
+	uint64_t start, end, offset, inode, dev;
+	char *path; /* within the line */
+};
+
+static bool read_line(char *text, struct line *l)
+{
+	unsigned long start, end, offset, inode;
+	unsigned major, minor;
+	int path = 0;
+
+	if (sscanf(text, "%lx-%lx %*s %lx %x:%x %lu %n", &start, &end, &offset, &major, &minor, &inode,
+		   &path) < 6)
+		return false;
+	*l = (struct line){ start, end, offset, inode, makedev(major, minor), text + path };
+	l->path[strcspn(l->path, "\n")] = 0;
+	return true;
+}
+
+static bool find_line(pid_t tid, uint64_t pc, char **text, struct line *l)
+{
+	char path[64];
+	size_t room = 0;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!found && getline(text, &room, f) > 0)
+		found = read_line(*text, l) && pc >= l->start && pc < l->end;
+	fclose(f);
+	return found;
+}
+
+static enum exact_module_kind kind_of(const struct line *l)
+{
+	if (!strcmp(l->path, "[vdso]"))
+		return EXACT_VDSO;
+	/* Files of memory (memfd_create, shm) hold what a program wrote at run time. */
+	if (l->path[0] != '/' || !strncmp(l->path, "/memfd:", 7) || !strncmp(l->path, "/SYSV", 5) ||
+	    !strncmp(l->path, "/dev/zero", 9) || !strncmp(l->path, "/anon_hugepage", 14))
+		return EXACT_MEMORY;
+	return EXACT_FILE;
+}
+
+/* Does the path mean the same file to tare as to the program? Fills in what the file is like now. */
+static void look_at_file(struct module *m, pid_t tid)
+{
+	char *theirs = NULL;
+	struct stat here, there;
+
+	m->elsewhere = 1;
+	if (asprintf(&theirs, "/proc/%d/root%s", (int)tid, m->path) < 0)
+		return;
+	if (stat(m->path, &here) == 0 && stat(theirs, &there) == 0 && here.st_dev == there.st_dev &&
+	    here.st_ino == there.st_ino) {
+		m->elsewhere = 0;
+		m->size = here.st_size;
+		m->mtime_s = here.st_mtim.tv_sec;
+		m->mtime_ns = here.st_mtim.tv_nsec;
+	}
+	free(theirs);
+}
+
+static uint32_t module_of(struct board *b, const struct line *l, pid_t tid)
+{
+	const char *path = l->path[0] ? l->path : "[anonymous memory]";
+	enum exact_module_kind kind = kind_of(l);
+	struct module *m;
+
+	for (uint32_t i = 0; i < b->n_modules; i++) {
+		m = board_module(b, i);
+		if (m->kind == kind && (kind != EXACT_FILE || (m->inode == l->inode && m->dev == l->dev)) &&
+		    !strncmp(m->path, path, MODULE_PATH_MAX - 1))
+			return i;
+	}
+	if (b->n_modules == MODULES_MAX)
+		return 0;
+	m = board_module(b, b->n_modules);
+	m->kind = kind;
+	m->inode = l->inode;
+	m->dev = l->dev;
+	snprintf(m->path, sizeof m->path, "%s", path);
+	if (kind == EXACT_FILE)
+		look_at_file(m, tid);
+	return b->n_modules++;
+}
+
+/* Programs are laid out alike, so a mapping is mostly known: looked for from the newest. */
+static uint32_t mapping_number(struct board *b, const struct mapping *m)
+{
+	for (uint32_t i = b->n_mappings; i-- > MAPPING_UNKNOWN;) {
+		const struct mapping *old = board_mapping(b, i);
+
+		if (old->start == m->start && old->offset == m->offset && old->module == m->module)
+			return i;
+		if (b->n_mappings - i > 4096)
+			break;
+	}
+	if (b->n_mappings == MAPPINGS_MAX)
+		return MAPPING_UNKNOWN;
+	*board_mapping(b, b->n_mappings) = *m;
+	return b->n_mappings++;
+}
+
+/* Module 0 and mapping 1 stand for what nothing is known of; there is no mapping 0. */
+void maps_begin(struct board *b)
+{
+	board_module(b, 0)->kind = EXACT_UNKNOWN;
+	snprintf(board_module(b, 0)->path, MODULE_PATH_MAX, "[unknown]");
+	b->n_modules = 1;
+	b->n_mappings = MAPPING_UNKNOWN + 1;
+}
+
+void maps_answer(struct board *b, struct question *q)
+{
+	char *text = NULL;
+	struct line l;
+
+	q->mapping = MAPPING_UNKNOWN;
+	q->start = q->end = 0;
+	if (find_line(q->tid, q->pc, &text, &l)) {
+		struct mapping m = { .module = module_of(b, &l, q->tid) };
+
+		/* What is no file has no places: one mapping is enough. */
+		if (board_module(b, m.module)->kind == EXACT_FILE ||
+		    board_module(b, m.module)->kind == EXACT_VDSO)
+			m = (struct mapping){ l.start, l.offset, m.module, 0 };
+		q->mapping = mapping_number(b, &m);
+		q->start = l.start;
+		q->end = l.end;
+	}
+	free(text);
+}
