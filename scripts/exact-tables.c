@@ -3,7 +3,8 @@
  * Write src/exact/insn_table.h: what the engine must know of every encoding, asked of Zydis.
  *
  * Every (encoding, map, opcode) is probed with W and mandatory prefix, ModRM.reg and register or
- * memory form. Where all 128 answers agree the table holds one row, else a block of 128 row numbers.
+ * memory form. Where all 128 answers agree the table holds one row, else a block of 128 row
+ *numbers.
  *
  *	cc -I src scripts/exact-tables.c -lZydis -o /tmp/t && /tmp/t > src/exact/insn_table.h
  */
@@ -39,17 +40,21 @@ static int kind_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *
 	case ZYDIS_CATEGORY_COND_BR:
 		if (z->mnemonic == ZYDIS_MNEMONIC_XBEGIN)
 			return K_XBEGIN;
-		return z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->opcode >= 0xe0 ? K_LOOP : K_JCC;
+		return z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->opcode >= 0xe0 ? K_LOOP
+										      : K_JCC;
 	case ZYDIS_CATEGORY_UNCOND_BR:
-		if (z->mnemonic != ZYDIS_MNEMONIC_JMP || z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		if (z->mnemonic != ZYDIS_MNEMONIC_JMP ||
+		    z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 			return z->mnemonic == ZYDIS_MNEMONIC_XABORT ? K_PLAIN : K_REFUSED;
 		return rel ? K_JMP : K_JMP_IND;
 	case ZYDIS_CATEGORY_CALL:
-		if (z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || z->mnemonic != ZYDIS_MNEMONIC_CALL)
+		if (z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ||
+		    z->mnemonic != ZYDIS_MNEMONIC_CALL)
 			return K_REFUSED;
 		return rel ? K_CALL : K_CALL_IND;
 	case ZYDIS_CATEGORY_RET:
-		if (z->mnemonic != ZYDIS_MNEMONIC_RET || z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		if (z->mnemonic != ZYDIS_MNEMONIC_RET ||
+		    z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 			return K_REFUSED;
 		return K_RET;
 	default:
@@ -89,7 +94,8 @@ static int imm_of(const ZydisDecodedInstruction *z)
 {
 	int bits = z->raw.imm[0].size + z->raw.imm[1].size;
 
-	if (z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY) {
+	if (z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT &&
+	    z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY) {
 		if (z->opcode >= 0xa0 && z->opcode <= 0xa3)
 			return I_A;
 		if (z->opcode >= 0xb8 && z->opcode <= 0xbf)
@@ -113,7 +119,7 @@ static int vec_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o
 			continue;
 
 		ZydisRegisterClass c = ZydisRegisterGetClass(o[i].reg.value);
-		int v = c == ZYDIS_REGCLASS_ZMM ? V_512
+		int v = c == ZYDIS_REGCLASS_ZMM   ? V_512
 			: c == ZYDIS_REGCLASS_YMM ? V_256
 			: c == ZYDIS_REGCLASS_XMM ? V_128
 						  : V_NONE;
@@ -138,8 +144,9 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 		r.bits |= R_STRING;
 	if (z->cpu_flags) {
 		r.reads = (uint8_t)flags_of(z->cpu_flags->tested);
-		r.writes = (uint8_t)flags_of((z->cpu_flags->modified | z->cpu_flags->set_0 |
-					      z->cpu_flags->set_1) & ~z->cpu_flags->undefined);
+		r.writes = (uint8_t)flags_of(
+		    (z->cpu_flags->modified | z->cpu_flags->set_0 | z->cpu_flags->set_1) &
+		    ~z->cpu_flags->undefined);
 	}
 	/*
 	 * and, or, xor and test leave AF "undefined", and every processor clears it; with it these
@@ -149,7 +156,8 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 	if (z->mnemonic == ZYDIS_MNEMONIC_AND || z->mnemonic == ZYDIS_MNEMONIC_OR ||
 	    z->mnemonic == ZYDIS_MNEMONIC_XOR || z->mnemonic == ZYDIS_MNEMONIC_TEST)
 		r.writes |= F_AF;
-	if (one_byte && (z->opcode == 0xc0 || z->opcode == 0xc1 || z->opcode == 0xd2 || z->opcode == 0xd3))
+	if (one_byte &&
+	    (z->opcode == 0xc0 || z->opcode == 0xc1 || z->opcode == 0xd2 || z->opcode == 0xd3))
 		r.writes = 0;
 	if (z->mnemonic == ZYDIS_MNEMONIC_SHLD || z->mnemonic == ZYDIS_MNEMONIC_SHRD)
 		r.writes = 0;
@@ -159,7 +167,8 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 	if (r.kind == K_SYSCALL || r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS)
 		r.reads = F_ALL, r.writes = 0;
 	for (int i = 0; i < z->operand_count; i++)
-		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY && o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM) {
+		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM) {
 			r.loads += !!(o[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ);
 			r.stores += !!(o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
 			if (z->mnemonic == ZYDIS_MNEMONIC_XCHG)
@@ -173,17 +182,21 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 	return r;
 }
 
-static bool probe(const uint8_t *b, int enc, int op, ZydisDecodedInstruction *z, ZydisDecodedOperand *o)
+static bool probe(const uint8_t *b, int enc, int op, ZydisDecodedInstruction *z,
+		  ZydisDecodedOperand *o)
 {
-	static const int encodings[] = { ZYDIS_INSTRUCTION_ENCODING_LEGACY, ZYDIS_INSTRUCTION_ENCODING_VEX,
-					 ZYDIS_INSTRUCTION_ENCODING_EVEX, ZYDIS_INSTRUCTION_ENCODING_XOP };
+	static const int encodings[] = { ZYDIS_INSTRUCTION_ENCODING_LEGACY,
+					 ZYDIS_INSTRUCTION_ENCODING_VEX,
+					 ZYDIS_INSTRUCTION_ENCODING_EVEX,
+					 ZYDIS_INSTRUCTION_ENCODING_XOP };
 
 	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, b, 15, z, o)) &&
 	       (int)z->encoding == encodings[enc] && z->opcode == op;
 }
 
 /* Bytes of one encoding; `len` 0..2 is the vector length, `w` VEX.W or REX.W. */
-static int build(uint8_t *b, int enc, int map, int op, int pp, int modrm, int w, int len, int v, int k)
+static int build(uint8_t *b, int enc, int map, int op, int pp, int modrm, int w, int len, int v,
+		 int k)
 {
 	static const uint8_t prefix[] = { 0, 0x66, 0xf3, 0xf2 };
 	int n = 0;
@@ -214,25 +227,26 @@ static int build(uint8_t *b, int enc, int map, int op, int pp, int modrm, int w,
 	return n;
 }
 
-static bool ask(int enc, int map, int op, int w, int pp, int mem, int reg, int len, struct insn_row *out)
+static bool ask(int enc, int map, int op, int w, int pp, int mem, int reg, int len,
+		struct insn_row *out)
 {
 	ZydisDecodedInstruction z;
 	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 	uint8_t b[15];
 
 	for (int rm = 0; rm < 8; rm++)
-			for (int v = 0; v < (enc == LEGACY ? 1 : 3); v++)
-				for (int k = 0; k < (enc == EVEX ? 2 : 1); k++) {
-					int modrm = (mem ? 0 : 0xc0) | reg << 3 | (mem && rm ? 4 : rm);
+		for (int v = 0; v < (enc == LEGACY ? 1 : 3); v++)
+			for (int k = 0; k < (enc == EVEX ? 2 : 1); k++) {
+				int modrm = (mem ? 0 : 0xc0) | reg << 3 | (mem && rm ? 4 : rm);
 
-					build(b, enc, map, op, pp, modrm, w, len, v, k);
-					if (probe(b, enc, op, &z, o)) {
-						*out = row_of(&z, o);
-						return true;
-					}
-					if (mem && rm > 1)
-						return false;
+				build(b, enc, map, op, pp, modrm, w, len, v, k);
+				if (probe(b, enc, op, &z, o)) {
+					*out = row_of(&z, o);
+					return true;
 				}
+				if (mem && rm > 1)
+					return false;
+			}
 	return false;
 }
 
@@ -292,37 +306,47 @@ static int cell(int enc, int map, int op)
 
 int main(void)
 {
-	static const struct { int enc, map; } maps[] = {
-		{ LEGACY, 0 }, { LEGACY, 1 }, { LEGACY, 2 }, { LEGACY, 3 }, { VEX, 1 }, { VEX, 2 }, { VEX, 3 },
-		{ EVEX, 1 }, { EVEX, 2 }, { EVEX, 3 }, { EVEX, 5 }, { EVEX, 6 }, { XOP, 8 }, { XOP, 9 }, { XOP, 10 },
+	static const struct {
+		int enc, map;
+	} maps[] = {
+		{ LEGACY, 0 }, { LEGACY, 1 }, { LEGACY, 2 }, { LEGACY, 3 }, { VEX, 1 },
+		{ VEX, 2 },    { VEX, 3 },    { EVEX, 1 },   { EVEX, 2 },   { EVEX, 3 },
+		{ EVEX, 5 },   { EVEX, 6 },   { XOP, 8 },    { XOP, 9 },    { XOP, 10 },
 	};
 	int n = sizeof maps / sizeof *maps;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	printf("/* SPDX-License-Identifier: MIT */\n"
-	       "/* Written by scripts/exact-tables.c from Zydis %d.%d; not to be edited by hand. */\n\n"
+	       "/* Written by scripts/exact-tables.c from Zydis %d.%d; not to be edited by hand. "
+	       "*/\n\n"
 	       "/* [legacy 0, 0F, 0F38, 0F3A; VEX 1-3; EVEX 1, 2, 3, 5, 6; XOP 8-10][opcode] */\n"
 	       "static const uint16_t insn_cells[%d][256] = {\n",
 	       (int)ZYDIS_VERSION_MAJOR(ZYDIS_VERSION), (int)ZYDIS_VERSION_MINOR(ZYDIS_VERSION), n);
 	for (int m = 0; m < n; m++) {
 		printf("\t{\n");
 		for (int op = 0; op < 256; op++)
-			printf("%s%#x,%s", op % 16 ? " " : "\t\t", cell(maps[m].enc, maps[m].map, op),
-			       op % 16 == 15 ? "\n" : "");
+			printf("%s%#x,%s", op % 16 ? " " : "\t\t",
+			       cell(maps[m].enc, maps[m].map, op), op % 16 == 15 ? "\n" : "");
 		printf("\t},\n");
 	}
 	printf("};\n\n/* [block][W][prefix none, 66, F3, F2][memory form][ModRM.reg] -> row */\n"
-	       "static const uint16_t insn_blocks[%d][%d] = {\n", n_blocks, FORMS);
+	       "static const uint16_t insn_blocks[%d][%d] = {\n",
+	       n_blocks, FORMS);
 	for (int i = 0; i < n_blocks; i++) {
 		printf("\t{ ");
 		for (int j = 0; j < FORMS; j++)
-			printf("%d,%s", blocks[i][j], j == FORMS - 1 ? " },\n" : j % 16 == 15 ? "\n\t  " : " ");
+			printf("%d,%s", blocks[i][j],
+			       j == FORMS - 1 ? " },\n"
+			       : j % 16 == 15 ? "\n\t  "
+					      : " ");
 	}
 	printf("};\n\n/* kind, imm, flags read, written, loads, stores, vector, bits */\n"
-	       "static const struct insn_row insn_rows[%d] = {\n", n_rows);
+	       "static const struct insn_row insn_rows[%d] = {\n",
+	       n_rows);
 	for (int i = 0; i < n_rows; i++)
-		printf("\t{ %d, %d, %#x, %#x, %d, %d, %d, %#x },\n", rows[i].kind, rows[i].imm, rows[i].reads,
-		       rows[i].writes, rows[i].loads, rows[i].stores, rows[i].vec, rows[i].bits);
+		printf("\t{ %d, %d, %#x, %#x, %d, %d, %d, %#x },\n", rows[i].kind, rows[i].imm,
+		       rows[i].reads, rows[i].writes, rows[i].loads, rows[i].stores, rows[i].vec,
+		       rows[i].bits);
 	printf("};\n");
 	return 0;
 }

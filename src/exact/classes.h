@@ -10,15 +10,15 @@ enum exact_class {
 	EXACT_TAKEN,       /* those that did not */
 	EXACT_CALLS,
 	EXACT_RETURNS,
-	EXACT_INDIRECT,    /* jumps and calls through a register or memory; returns not among them */
-	EXACT_LOADS,       /* memory operands read, implicit ones too */
-	EXACT_STORES,      /* memory operands written */
-	EXACT_ATOMICS,     /* lock prefix, xchg with memory */
-	EXACT_REP,         /* repeated string instructions, each counted once */
+	EXACT_INDIRECT, /* jumps and calls through a register or memory; returns not among them */
+	EXACT_LOADS,    /* memory operands read, implicit ones too */
+	EXACT_STORES,   /* memory operands written */
+	EXACT_ATOMICS,  /* lock prefix, xchg with memory */
+	EXACT_REP,      /* repeated string instructions, each counted once */
 	EXACT_SYSCALLS,
 	EXACT_X87,
 	EXACT_MMX,
-	EXACT_VEC128,      /* widest vector register named by the instruction */
+	EXACT_VEC128, /* widest vector register named by the instruction */
 	EXACT_VEC256,
 	EXACT_VEC512,
 	EXACT_CLASSES,

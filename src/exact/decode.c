@@ -26,16 +26,35 @@ static bool legacy_prefixes(struct insn *in, struct cursor *c)
 {
 	for (; c->at < c->size; c->at++) {
 		switch (c->b[c->at]) {
-		case 0x66: in->prefix |= P_66; break;
-		case 0x67: in->prefix |= P_67; break;
-		case 0xf2: in->prefix = (uint8_t)((in->prefix & ~P_F3) | P_F2); break;
-		case 0xf3: in->prefix = (uint8_t)((in->prefix & ~P_F2) | P_F3); break;
-		case 0xf0: in->prefix |= P_LOCK; break;
-		case 0x64: in->prefix = (uint8_t)((in->prefix & ~P_GS) | P_FS); break;
-		case 0x65: in->prefix = (uint8_t)((in->prefix & ~P_FS) | P_GS); break;
-		case 0x2e: case 0x36: case 0x3e: case 0x26: break; /* without meaning in 64-bit mode */
+		case 0x66:
+			in->prefix |= P_66;
+			break;
+		case 0x67:
+			in->prefix |= P_67;
+			break;
+		case 0xf2:
+			in->prefix = (uint8_t)((in->prefix & ~P_F3) | P_F2);
+			break;
+		case 0xf3:
+			in->prefix = (uint8_t)((in->prefix & ~P_F2) | P_F3);
+			break;
+		case 0xf0:
+			in->prefix |= P_LOCK;
+			break;
+		case 0x64:
+			in->prefix = (uint8_t)((in->prefix & ~P_GS) | P_FS);
+			break;
+		case 0x65:
+			in->prefix = (uint8_t)((in->prefix & ~P_FS) | P_GS);
+			break;
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+		case 0x26:
+			break; /* without meaning in 64-bit mode */
 		default:
-			/* A REX prefix counts only right before the opcode; another prefix undoes it. */
+			/* A REX prefix counts only right before the opcode; another prefix undoes
+			 * it. */
 			if ((c->b[c->at] & 0xf0) != 0x40)
 				return true;
 			in->rex = c->b[c->at];
@@ -84,8 +103,8 @@ static bool vex_prefix(struct insn *in, struct cursor *c, uint8_t first)
 	}
 	if (in->encoding == E_XOP)
 		c->cells = in->map >= XOP_MAP_FIRST && in->map <= XOP_MAP_LAST
-				   ? XOP_FIRST + in->map - XOP_MAP_FIRST
-				   : 0xff;
+			       ? XOP_FIRST + in->map - XOP_MAP_FIRST
+			       : 0xff;
 	else
 		c->cells = in->map < 4 ? vex_maps[in->map] : 0xff;
 	return true;
@@ -164,16 +183,22 @@ static unsigned imm_bytes(const struct insn *in, unsigned imm)
 	bool w = in->rex & 8;
 
 	switch (imm) {
-	case I_8: return 1;
-	case I_16: return 2;
-	case I_24: return 3;
+	case I_8:
+		return 1;
+	case I_16:
+		return 2;
+	case I_24:
+		return 3;
 	case I_V:
 		if (w)
 			return 8;
 		/* fall through */
-	case I_Z: return (in->prefix & P_66) && !w ? 2 : 4;
-	case I_A: return in->prefix & P_67 ? 4 : 8;
-	default: return 0;
+	case I_Z:
+		return (in->prefix & P_66) && !w ? 2 : 4;
+	case I_A:
+		return in->prefix & P_67 ? 4 : 8;
+	default:
+		return 0;
 	}
 }
 
@@ -211,8 +236,8 @@ bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
 	uint8_t modrm = c.at < c.size ? c.b[c.at] : 0;
 
 	if (cell & 0x8000)
-		cell = insn_blocks[cell & 0x7fff][(in->rex >> 3 & 1) << 6 | c.pp << 4 | (modrm < 0xc0) << 3 |
-						  (modrm >> 3 & 7)];
+		cell = insn_blocks[cell & 0x7fff][(in->rex >> 3 & 1) << 6 | c.pp << 4 |
+						  (modrm < 0xc0) << 3 | (modrm >> 3 & 7)];
 
 	const struct insn_row *row = &insn_rows[cell];
 

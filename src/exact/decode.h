@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x86-64 decoding, as far as copying and counting an instruction needs it: how long it is, where its
- * parts lie, which flags live through it, what it counts as. Bytes in, a struct insn out; pure.
+ * x86-64 decoding, as far as copying and counting an instruction needs it: how long it is, where
+ * its parts lie, which flags live through it, what it counts as. Bytes in, a struct insn out; pure.
  */
 #ifndef EXACT_DECODE_H
 #define EXACT_DECODE_H
@@ -28,7 +28,7 @@ struct insn {
 	uint8_t prefix; /* enum insn_prefix, those in force */
 	uint8_t rex;    /* the REX byte, or 0; for VEX and EVEX their R, X, B, W in its place */
 	uint8_t encoding;
-	uint8_t map;    /* 0: one byte; 1: 0F; 2: 0F38; 3: 0F3A; 5, 6, 8-10 */
+	uint8_t map; /* 0: one byte; 1: 0F; 2: 0F38; 3: 0F3A; 5, 6, 8-10 */
 	uint8_t opcode;
 	uint8_t opcode_at;
 	uint8_t modrm_at; /* 0: none */
@@ -37,9 +37,9 @@ struct insn {
 	uint8_t imm_at, imm_size;
 	uint8_t reads, writes; /* flags, F_* */
 	uint8_t loads, stores;
-	uint8_t vec;      /* V_NONE .. V_512 */
-	uint8_t bits;     /* R_* of the row */
-	int64_t imm;      /* sign extended */
+	uint8_t vec;  /* V_NONE .. V_512 */
+	uint8_t bits; /* R_* of the row */
+	int64_t imm;  /* sign extended */
 };
 
 /* Decode the instruction at `bytes`, of which `size` may be read (15 are always enough). */

@@ -12,7 +12,7 @@ static const struct {
 	int len, kind, reads, writes, loads, stores, vec;
 } rows[] = {
 	{ __LINE__, "\x90", 1, 1, K_PLAIN, 0, 0, 0, 0, V_NONE },
-	{ __LINE__, "\x48\x01\xd8", 3, 3, K_PLAIN, 0, F_ALL, 0, 0, V_NONE },         /* add rax, rbx */
+	{ __LINE__, "\x48\x01\xd8", 3, 3, K_PLAIN, 0, F_ALL, 0, 0, V_NONE }, /* add rax, rbx */
 	{ __LINE__, "\x48\xff\xc9", 3, 3, K_PLAIN, 0, F_ALL & ~F_CF, 0, 0, V_NONE }, /* dec rcx */
 	{ __LINE__, "\xf0\x48\x0f\xc1\x07", 5, 5, K_PLAIN, 0, F_ALL, 1, 1, V_NONE }, /* lock xadd */
 	{ __LINE__, "\x75\xfe", 2, 2, K_JCC, F_ZF, 0, 0, 0, V_NONE },
@@ -24,17 +24,18 @@ static const struct {
 	{ __LINE__, "\xc3", 1, 1, K_RET, 0, 0, 1, 0, V_NONE },
 	{ __LINE__, "\xc2\x10\x00", 3, 3, K_RET, 0, 0, 1, 0, V_NONE },
 	{ __LINE__, "\x0f\x05", 2, 2, K_SYSCALL, F_ALL, 0, 0, 0, V_NONE },
-	{ __LINE__, "\xf3\xa4", 2, 2, K_PLAIN, 0, 0, 1, 1, V_NONE },                 /* rep movsb */
+	{ __LINE__, "\xf3\xa4", 2, 2, K_PLAIN, 0, 0, 1, 1, V_NONE }, /* rep movsb */
 	{ __LINE__, "\x48\xb8\1\2\3\4\5\6\7\x80", 10, 10, K_PLAIN, 0, 0, 0, 0, V_NONE },
-	{ __LINE__, "\xc5\xfe\x6f\x07", 4, 4, K_PLAIN, 0, 0, 1, 0, V_256 },          /* vmovdqu ymm0,[rdi] */
+	{ __LINE__, "\xc5\xfe\x6f\x07", 4, 4, K_PLAIN, 0, 0, 1, 0, V_256 }, /* vmovdqu ymm0,[rdi] */
 	{ __LINE__, "\x62\xf1\xfe\x48\x6f\x07", 6, 6, K_PLAIN, 0, 0, 1, 0, V_512 },
-	{ __LINE__, "\xf3\x48\x0f\xae\xd8", 5, 5, K_GS, F_ALL, 0, 0, 0, V_NONE },    /* wrgsbase rax */
+	{ __LINE__, "\xf3\x48\x0f\xae\xd8", 5, 5, K_GS, F_ALL, 0, 0, 0, V_NONE }, /* wrgsbase rax */
 	{ __LINE__, "\xcd\x80", 2, 2, K_REFUSED, F_ALL, 0, 0, 0, V_NONE },
 	{ __LINE__, "\xcb", 1, 1, K_REFUSED, F_ALL, 0, 1, 0, V_NONE },
-	{ __LINE__, "\x06", 1, 0, 0, 0, 0, 0, 0, 0 },         /* push es: not in 64-bit mode */
-	{ __LINE__, "\x48\x01", 2, 0, 0, 0, 0, 0, 0, 0 },     /* cut off */
-	{ __LINE__, "\xe8\0\0\0", 4, 0, 0, 0, 0, 0, 0, 0 },   /* cut off */
-	{ __LINE__, "\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66", 15, 0, 0, 0, 0, 0, 0, 0 },
+	{ __LINE__, "\x06", 1, 0, 0, 0, 0, 0, 0, 0 },       /* push es: not in 64-bit mode */
+	{ __LINE__, "\x48\x01", 2, 0, 0, 0, 0, 0, 0, 0 },   /* cut off */
+	{ __LINE__, "\xe8\0\0\0", 4, 0, 0, 0, 0, 0, 0, 0 }, /* cut off */
+	{ __LINE__, "\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66", 15, 0, 0, 0, 0,
+	  0, 0, 0 },
 };
 
 TEST(known_instructions)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exact engine: run a command so that every instruction it retires in user mode is counted, exactly,
- * with all its children. Needs no PMU and no privilege. x86-64 only; elsewhere exact_launch() says so.
+ * The exact engine: run a command so that every instruction it retires in user mode is counted,
+ *exactly, with all its children. Needs no PMU and no privilege. x86-64 only; elsewhere
+ *exact_launch() says so.
  *
  *	struct exact *x;
  *	if (exact_launch(&x, argv, environ, &(struct exact_options){ 0 }, &err) == 0) {
@@ -29,7 +30,7 @@ struct exact_options {
 };
 
 struct exact_end {
-	int status; /* as wait(2) gives it */
+	int status;          /* as wait(2) gives it */
 	struct rusage usage; /* of the command and its children; includes translation */
 };
 
@@ -88,8 +89,8 @@ extern const char *const exact_class_names[EXACT_CLASSES];
 int exact_probe(struct tare_error *err);
 
 /*
- * Start argv[0], found along PATH, with all counting in place before its first instruction. `o` may be
- * NULL. -ENOENT, -EACCES, ... when it cannot be executed; -ENOTSUP when it cannot be counted.
+ * Start argv[0], found along PATH, with all counting in place before its first instruction. `o` may
+ * be NULL. -ENOENT, -EACCES, ... when it cannot be executed; -ENOTSUP when it cannot be counted.
  */
 int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		 const struct exact_options *o, struct tare_error *err);
@@ -110,7 +111,8 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
  */
 int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err);
 
-/* The same per process, in the order they ended, the live ones last; at most `n`. How many there are. */
+/* The same per process, in the order they ended, the live ones last; at most `n`. How many there
+ * are. */
 size_t exact_processes(struct exact *x, struct exact_process *out, size_t n);
 
 /* Its threads, ended ones first; at most `n`. How many there are. */

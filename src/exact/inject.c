@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Put the engine into a program that has just been executed and has not run an instruction yet: have it
- * make a few system calls by remote control (ptrace), then start at the engine's first instruction.
+ * Put the engine into a program that has just been executed and has not run an instruction yet:
+ * have it make a few system calls by remote control (ptrace), then start at the engine's first
+ * instruction.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -33,8 +34,8 @@ struct remote {
 };
 
 /* One system call in the program, at its entry point, where a syscall instruction was written. */
-static int64_t remote_call(struct remote *r, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-			   uint64_t e, uint64_t f)
+static int64_t remote_call(struct remote *r, long nr, uint64_t a, uint64_t b, uint64_t c,
+			   uint64_t d, uint64_t e, uint64_t f)
 {
 	struct user_regs_struct regs = r->start;
 	int status;
@@ -128,7 +129,8 @@ static int map_all(struct remote *r, struct board *b, int board_fd, struct proce
 		fd = -EIO;
 	if (failed(fd)) {
 		snprintf(reason, REASON_MAX,
-			 "the program cannot open tare's memory at %s (another root, user or pid namespace): %s",
+			 "the program cannot open tare's memory at %s (another root, user or pid "
+			 "namespace): %s",
 			 path, strerror((int)-fd));
 		return (int)fd;
 	}
@@ -139,16 +141,19 @@ static int map_all(struct remote *r, struct board *b, int board_fd, struct proce
 			continue;
 		p->image = places[i] - 0x10000000;
 		if (!failed(remote_call(r, SYS_mmap, p->image, data, PROT_READ | PROT_EXEC,
-					MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)fd, BOARD_IMAGE)) &&
-		    !failed(remote_call(r, SYS_mmap, p->image + data, end - data, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)fd, BOARD_IMAGE + data)))
+					MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)fd,
+					BOARD_IMAGE)) &&
+		    !failed(remote_call(r, SYS_mmap, p->image + data, end - data,
+					PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED_NOREPLACE,
+					(uint64_t)fd, BOARD_IMAGE + data)))
 			break;
 		remote_call(r, SYS_munmap, (uint64_t)at, BOARD_SIZE, 0, 0, 0, 0);
 		at = -ENOMEM;
 	}
 	remote_call(r, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
 	if (failed(at)) {
-		snprintf(reason, REASON_MAX, "the exact engine cannot be mapped into the program (ulimit -v?): %s",
+		snprintf(reason, REASON_MAX,
+			 "the exact engine cannot be mapped into the program (ulimit -v?): %s",
 			 strerror((int)-at));
 		return (int)at;
 	}
@@ -171,12 +176,14 @@ int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char rea
 	if (ptrace(PTRACE_GETREGS, tid, 0, &r.start) < 0)
 		return -errno;
 	if (r.start.cs != CS_64_BIT) {
-		snprintf(reason, REASON_MAX, "a 32-bit program, which the exact engine does not run");
+		snprintf(reason, REASON_MAX,
+			 "a 32-bit program, which the exact engine does not run");
 		return -ENOTSUP;
 	}
 	ret = read_regions(p, tid);
 	if (ret < 0) {
-		snprintf(reason, REASON_MAX, "cannot read the program's memory map: %s", strerror(-ret));
+		snprintf(reason, REASON_MAX, "cannot read the program's memory map: %s",
+			 strerror(-ret));
 		return ret;
 	}
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)tid);
@@ -185,7 +192,8 @@ int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char rea
 	    ptrace(PTRACE_SETSIGMASK, tid, 8, &all) < 0 ||
 	    pwrite(r.mem, syscall_insn, 2, (off_t)r.start.rip) != 2) {
 		ret = -errno;
-		snprintf(reason, REASON_MAX, "cannot write to the program's memory: %s", strerror(-ret));
+		snprintf(reason, REASON_MAX, "cannot write to the program's memory: %s",
+			 strerror(-ret));
 		goto out;
 	}
 	ret = map_all(&r, b, board_fd, p, reason);

@@ -15,7 +15,8 @@ struct exact_thread thread_facts(struct board *b, uint32_t i)
 	return (struct exact_thread){ .born = t->born, .tid = t->tid };
 }
 
-void add_thread(struct board *b, const struct process *p, uint32_t thread, int64_t into[EXACT_CLASSES])
+void add_thread(struct board *b, const struct process *p, uint32_t thread,
+		int64_t into[EXACT_CLASSES])
 {
 	uint8_t *slot = board_thread(b, thread);
 	const struct thread *t = (const struct thread *)slot;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The supervisor: a process of its own between tare and the counted command, so that tare's signal
- * handlers and children stay tare's. It starts the command, puts the engine into every program that the
- * command's processes execute, and adds up what ended processes leave on the board. Between those
- * moments it sleeps on the board's bell; nothing is traced.
+ * handlers and children stay tare's. It starts the command, puts the engine into every program that
+ * the command's processes execute, and adds up what ended processes leave on the board. Between
+ * those moments it sleeps on the board's bell; nothing is traced.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -30,7 +30,10 @@ struct supervisor {
 	struct board *b;
 	pid_t command;
 	bool command_started, command_ended;
-	struct { pid_t tid; uint32_t thread; } watched[WATCHED_MAX]; /* threads about to exec */
+	struct {
+		pid_t tid;
+		uint32_t thread;
+	} watched[WATCHED_MAX]; /* threads about to exec */
 	unsigned n_watched;
 };
 
@@ -39,7 +42,10 @@ static void ring(int sig);
 static struct board *rung; /* for the SIGCHLD handler */
 
 /* What the supervisor does with signals; the command gets tare's own ways back. */
-static const struct { int sig; void (*handler)(int); } ways[] = {
+static const struct {
+	int sig;
+	void (*handler)(int);
+} ways[] = {
 	{ SIGINT, SIG_IGN }, /* meant for the command; its end is ours */
 	{ SIGQUIT, SIG_IGN },
 	{ SIGPIPE, SIG_IGN },
@@ -84,7 +90,8 @@ static void free_thread(struct supervisor *s, uint32_t i)
 {
 	off_t at = (off_t)(BOARD_THREADS + i * THREAD_STRIDE + THREAD_COUNTERS);
 
-	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, COUNTERS_MAX * 8l);
+	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at,
+		  COUNTERS_MAX * 8l);
 	s->b->thread_states[i] = THREAD_FREE;
 }
 
@@ -236,8 +243,10 @@ static void watch_execs(struct supervisor *s)
 			   ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACEEXEC) < 0) {
 			char reason[REASON_MAX];
 
-			snprintf(reason, sizeof reason, "a program executed by pid %d ran uncounted: cannot "
-				 "trace its start: %s", (int)t->tid, strerror(errno));
+			snprintf(reason, sizeof reason,
+				 "a program executed by pid %d ran uncounted: cannot "
+				 "trace its start: %s",
+				 (int)t->tid, strerror(errno));
 			note_reason(s->b, reason);
 			answer = EXEC_UNWATCHED;
 		} else {
@@ -327,7 +336,8 @@ static void on_exec(struct supervisor *s, pid_t pid)
 			p->actions[k] = (struct action){ 0 };
 	name_process(p, pid);
 	if (lineage < 0) {
-		snprintf(reason, sizeof reason, "more programs at a time than the exact engine follows");
+		snprintf(reason, sizeof reason,
+			 "more programs at a time than the exact engine follows");
 		ret = -EAGAIN;
 	} else {
 		ret = inject(s->b, s->l->board_fd, pid, p, reason);
@@ -442,8 +452,10 @@ static void start_command(struct supervisor *s, const sigset_t *mask)
 	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC) < 0) {
 		code = errno;
 		kill(pid, SIGKILL);
-		fail_launch(s, code, "ptrace is not permitted here, and the exact engine needs it for a moment at "
-				     "the start of each program");
+		fail_launch(
+		    s, code,
+		    "ptrace is not permitted here, and the exact engine needs it for a moment at "
+		    "the start of each program");
 	}
 	if (write(go[1], "", 1) != 1)
 		fail_launch(s, errno, "cannot start the command");
@@ -481,8 +493,10 @@ void supervise(const struct launch *l)
 		maps_begin(s.b);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		sigaction(ways[i].sig, &(struct sigaction){ .sa_handler = ways[i].handler, .sa_flags = SA_RESTART },
-			  &former[i]);
+		sigaction(
+		    ways[i].sig,
+		    &(struct sigaction){ .sa_handler = ways[i].handler, .sa_flags = SA_RESTART },
+		    &former[i]);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, &mask);
 	start_command(&s, &mask);

@@ -9,9 +9,10 @@
 #include "exact/board.h"
 #include "exact/exact.h"
 
-/* What the supervisor process says through its pipe: once when the command runs, once when it ended. */
+/* What the supervisor process says through its pipe: once when the command runs, once when it
+ * ended. */
 struct report {
-	int error;     /* errno: the command could not be started */
+	int error; /* errno: the command could not be started */
 	int pid;
 	int ended;
 	int status;
@@ -86,11 +87,12 @@ int profile_gather(struct board *b, struct exact_profile *out, struct tare_error
 void supervise(const struct launch *l) __attribute__((noreturn));
 
 /* sums.c: what a live thread of process p has counted so far. */
-void add_thread(struct board *b, const struct process *p, uint32_t thread, int64_t into[EXACT_CLASSES]);
+void add_thread(struct board *b, const struct process *p, uint32_t thread,
+		int64_t into[EXACT_CLASSES]);
 
 /*
- * inject.c: `tid` stands in its exec stop. Map board and engine into it and point it at the engine, on
- * behalf of process `p`. 0, or -errno with why in `reason`; then it can still run on uncounted.
+ * inject.c: `tid` stands in its exec stop. Map board and engine into it and point it at the engine,
+ * on behalf of process `p`. 0, or -errno with why in `reason`; then it can still run on uncounted.
  */
 int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char reason[REASON_MAX]);
 

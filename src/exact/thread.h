@@ -20,7 +20,7 @@ struct thread {
 	uint64_t edge;     /* the direct branch it came by; 0: an indirect one */
 	uint64_t jump;     /* translated code for `target` */
 	uint64_t stack, dispatch, miss, syscall, tail;
-	struct thread *child; /* being born */
+	struct thread *child;      /* being born */
 	volatile uint32_t pending; /* a signal was put off */
 	uint32_t after;
 
@@ -29,23 +29,24 @@ struct thread {
 	uint64_t flags;
 	uint64_t user_gs;
 	volatile uint32_t started;
-	volatile uint32_t exec;  /* enum exec_state */
+	volatile uint32_t exec; /* enum exec_state */
 	int32_t tid;
 	uint32_t process, index;
-	uint32_t born; /* order of creation in the whole run */
+	uint32_t born;       /* order of creation in the whole run */
 	uint32_t gs_swapped; /* the program's own GS base is in force for one instruction */
 	uint64_t frame_mask; /* for delivery: the mask the interrupted program had */
 	uint64_t mask;       /* blocked by the program */
 	uint64_t alt_sp, alt_size;
 	uint32_t alt_flags;
-	uint32_t stepping;   /* a signal waits for the next clean instruction boundary */
+	uint32_t stepping; /* a signal waits for the next clean instruction boundary */
 	uint64_t step_mask;
 	uint8_t step_info[128];
 	uint32_t step_signal;
 	uint32_t one_shot;
 	int64_t settled[EXACT_CLASSES]; /* corrections to what its counters say */
-	uint64_t resume_mask; /* put in force when a new thread leaves the engine */
-	uint64_t syscall_nr; /* while it may have to be made again */
+	uint64_t rseq; /* the area it registered, or 0 */
+	uint64_t resume_mask;           /* put in force when a new thread leaves the engine */
+	uint64_t syscall_nr;            /* while it may have to be made again */
 };
 
 #define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)
@@ -73,8 +74,8 @@ AT(started, T_STARTED);
 
 /* Parts of a thread's slot before its counters. */
 enum {
-	STACK_TOP = 0x10000,     /* the engine's stack, downwards */
-	ALT_STACK = 0x20000,     /* the engine's signal stack, upwards */
+	STACK_TOP = 0x10000, /* the engine's stack, downwards */
+	ALT_STACK = 0x20000, /* the engine's signal stack, upwards */
 	ALT_STACK_SIZE = 0x20000,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact/loads/ and its like. Every machine has them: they are counted by a translator, not by hardware.
- * attr.config is the class's number; user mode is implied, and no other is to be had.
+ * exact/loads/ and its like. Every machine has them: they are counted by a translator, not by
+ * hardware. attr.config is the class's number; user mode is implied, and no other is to be had.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "pmu/exact_events.h"
 
 const struct exact_event exact_events[EXACT_EVENTS] = {
-	{ "instructions", "instructions retired in user mode; a repeated string instruction is one" },
+	{ "instructions",
+	  "instructions retired in user mode; a repeated string instruction is one" },
 	{ "branches", "near jumps, calls and returns" },
 	{ "conditional-branches", "branches that may fall through" },
 	{ "taken-branches", "branches that did not fall through" },
@@ -22,7 +23,7 @@ const struct exact_event exact_events[EXACT_EVENTS] = {
 	{ "rep", "repeated string instructions" },
 	{ "syscalls", "syscall instructions" },
 	{ "x87", "x87 floating-point instructions" },
-	{ "mmx", "instructions that name an MMX register" },
+	{ "mmx", "instructions that name an MMX register and no wider one" },
 	{ "vector-128", "instructions whose widest vector register has 128 bits, scalar SSE too" },
 	{ "vector-256", "instructions whose widest vector register has 256 bits" },
 	{ "vector-512", "instructions whose widest vector register has 512 bits" },
@@ -50,8 +51,8 @@ int encode_exact(struct encoder *e)
 	struct encoding *enc;
 
 	if (ev->n_terms > 1) {
-		tare_fail_at(e->err, ev->term[1].at, EINVAL, "%.100s: one event of the exact engine at a time",
-			     ev->text);
+		tare_fail_at(e->err, ev->term[1].at, EINVAL,
+			     "%.100s: one event of the exact engine at a time", ev->text);
 		tare_hint(e->err, "exact/%.40s/,exact/%.40s/", ev->term[0].name, ev->term[1].name);
 		return -EINVAL;
 	}
@@ -59,7 +60,8 @@ int encode_exact(struct encoder *e)
 		return unknown(e, NULL);
 	if (ev->mods.given && !ev->mods.user)
 		return tare_fail_at(e->err, ev->at, EINVAL,
-				    "%.100s: the exact engine counts user mode, and nothing else", ev->text);
+				    "%.100s: the exact engine counts user mode, and nothing else",
+				    ev->text);
 	for (int i = 0; i < EXACT_EVENTS; i++) {
 		if (strcmp(ev->term[0].name, exact_events[i].name))
 			continue;

@@ -67,8 +67,8 @@ static struct arena *arena_new(uint64_t pc)
 	if (eng.n_arenas == ARENAS_MAX)
 		refuse("the exact engine's code cache is full", pc);
 	/*
-	 * As far away as reach allows, downwards first: the heap grows up from a program, and mappings
-	 * grow down from the libraries, the same as without the engine.
+	 * As far away as reach allows, downwards first: the heap grows up from a program, and
+	 * mappings grow down from the libraries, the same as without the engine.
 	 */
 	for (int64_t d = 0x40000000; !p && d > 0x4000000; d -= 0x2000000) {
 		if (pc > (uint64_t)d + 0x10000)
@@ -172,7 +172,8 @@ void block_done(struct block *b, struct arena *a)
 	}
 }
 
-/* The block whose code holds `rip`, by halving: an arena's blocks lie in the order of their numbers. */
+/* The block whose code holds `rip`, by halving: an arena's blocks lie in the order of their
+ * numbers. */
 struct block *block_of_code(uint64_t rip)
 {
 	for (uint32_t i = 0; i < eng.n_arenas; i++) {
@@ -228,8 +229,8 @@ static void bucket_remove(struct block *b)
 }
 
 /*
- * The program's code has changed. Whoever still jumps here is sent to the engine: the first bytes of a
- * block from memory that can change are a 5-byte nop, replaced in one store.
+ * The program's code has changed. Whoever still jumps here is sent to the engine: the first bytes
+ * of a block from memory that can change are a 5-byte nop, replaced in one store.
  */
 void block_kill(struct block *b)
 {
@@ -256,7 +257,8 @@ void block_kill(struct block *b)
 		refuse("a block that cannot be taken back at", b->pc);
 	jump = 0xe9 | (uint64_t)(uint32_t)d << 8;
 	if (shift <= 24)
-		__atomic_store_n(word, (*word & ~(0xffffffffffull << shift)) | jump << shift, __ATOMIC_RELEASE);
+		__atomic_store_n(word, (*word & ~(0xffffffffffull << shift)) | jump << shift,
+				 __ATOMIC_RELEASE);
 	else /* file code that was unmapped: nobody runs it any more */
 		__builtin_memcpy(b->code, &jump, 5);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A signal frame as the x86-64 kernel lays it out. Source: linux/arch/x86/include/uapi/asm/sigcontext.h. */
+/* A signal frame as the x86-64 kernel lays it out. Source:
+ * linux/arch/x86/include/uapi/asm/sigcontext.h. */
 #ifndef EXACT_CONTEXT_H
 #define EXACT_CONTEXT_H
 

@@ -4,9 +4,9 @@
 
 void facts_add(struct block_facts *f, const struct insn *in)
 {
-	static const uint8_t vectors[] = { [V_128] = EXACT_VEC128,
-					   [V_256] = EXACT_VEC256,
-					   [V_512] = EXACT_VEC512 };
+	static const uint8_t vectors[] = {
+		[V_128] = EXACT_VEC128, [V_256] = EXACT_VEC256, [V_512] = EXACT_VEC512
+	};
 
 	f->adds[EXACT_INSTRUCTIONS]++;
 	f->adds[EXACT_LOADS] += in->loads;
@@ -14,7 +14,7 @@ void facts_add(struct block_facts *f, const struct insn *in)
 	f->adds[EXACT_ATOMICS] += insn_atomic(in);
 	f->adds[EXACT_REP] += insn_repeats(in);
 	f->adds[EXACT_X87] += !!(in->bits & R_X87);
-	f->adds[EXACT_MMX] += !!(in->bits & R_MMX);
+	f->adds[EXACT_MMX] += (in->bits & R_MMX) && !in->vec;
 	if (in->vec)
 		f->adds[vectors[in->vec]]++;
 	switch (in->kind) {
@@ -107,8 +107,8 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 		struct insn in;
 
 		if ((i >= executed) == counted) {
-			const uint8_t *bytes = b->copy ? eng.map_pool + b->copy + (pc - b->pc)
-						       : (const uint8_t *)pc;
+			const uint8_t *bytes =
+			    b->copy ? eng.map_pool + b->copy + (pc - b->pc) : (const uint8_t *)pc;
 
 			if (!insn_decode(&in, bytes, map[i * MAP_ENTRY]))
 				refuse("code changed unseen at", pc);

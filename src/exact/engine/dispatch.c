@@ -4,8 +4,8 @@
 #include "exact/engine/engine.h"
 
 /*
- * System calls by the 32-bit gate that can do the engine no harm: read, write, close, time, lseek, getpid,
- * getuid, getgid, geteuid, getegid, getppid, gettimeofday.
+ * System calls by the 32-bit gate that can do the engine no harm: read, write, close, time, lseek,
+ * getpid, getuid, getgid, geteuid, getegid, getppid, gettimeofday.
  */
 static bool old_call(struct thread *t)
 {
@@ -91,11 +91,26 @@ static struct block *block_for(struct thread *t, bool indirect)
 	return b;
 }
 
+/*
+ * A restartable sequence: the kernel would move the program to its abort handler if it were interrupted
+ * inside, by addresses that translated code does not have. Its first execution always comes through
+ * here. Source: linux/rseq.h, struct rseq, rseq_cs.
+ */
+static void check_rseq(const struct thread *t)
+{
+	const uint64_t *area = (const uint64_t *)t->rseq;
+
+	if (area && area[1])
+		refuse("a restartable sequence (rseq), which the exact engine cannot keep whole, at",
+		       t->target);
+}
+
 void dispatch(struct thread *t)
 {
 	uint64_t from = t->edge;
 	struct block *b;
 
+	check_rseq(t);
 	lock();
 	if (from)
 		t->target = eng.edges[from].target;
@@ -103,8 +118,9 @@ void dispatch(struct thread *t)
 		from = 0;
 		if (!execute_special(t)) {
 			/*
-			 * Nothing that can be executed, or an instruction the table does not know: let
-			 * the processor say which, at the program's own address. signal.c takes it on.
+			 * Nothing that can be executed, or an instruction the table does not know:
+			 * let the processor say which, at the program's own address. signal.c takes
+			 * it on.
 			 */
 			unlock();
 			step_natively(t);

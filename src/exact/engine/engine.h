@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine inside a counted program: freestanding, general registers only, no libc, no descriptors.
- * docs/exact-engine.md draws how the parts fit.
+ * The engine inside a counted program: freestanding, general registers only, no libc, no
+ * descriptors. docs/exact-engine.md draws how the parts fit.
  */
 #ifndef EXACT_ENGINE_H
 #define EXACT_ENGINE_H
@@ -20,24 +20,24 @@ enum block_flags {
 	B_DEAD = 1,    /* its code was written over or unmapped */
 	B_CHECKED = 2, /* compare its bytes on every execution */
 	B_ONCE = 4,    /* executed once, then forgotten */
-	B_RCX = 8,     /* ends in an indirect branch: rcx is displaced from the last instruction on */
-	B_COPY = 16,   /* a further copy of a loop's block: not found by pc */
+	B_RCX = 8,   /* ends in an indirect branch: rcx is displaced from the last instruction on */
+	B_COPY = 16, /* a further copy of a loop's block: not found by pc */
 };
 
 /* A translated basic block. */
 struct block {
 	uint64_t pc;
 	uint8_t *code;
-	uint8_t *indirect;  /* where indirect branches enter it, or NULL */
-	uint64_t *next;     /* of that entry: the next block in the same bucket */
-	uint32_t map;       /* of its instructions, in map_pool: 3 bytes each */
-	uint32_t counter;   /* its number on the board */
+	uint8_t *indirect; /* where indirect branches enter it, or NULL */
+	uint64_t *next;    /* of that entry: the next block in the same bucket */
+	uint32_t map;      /* of its instructions, in map_pool: 3 bytes each */
+	uint32_t counter;  /* its number on the board */
 	uint32_t bucket_next;
 	uint32_t page_next; /* the next block of the same page */
 	uint32_t copy;      /* of its bytes, in map_pool, when B_CHECKED */
 	uint16_t code_len, src_len;
-	uint8_t n;          /* instructions */
-	uint8_t count_at;   /* it is counted before this instruction */
+	uint8_t n;        /* instructions */
+	uint8_t count_at; /* it is counted before this instruction */
 	uint8_t flags;
 	uint8_t pad[5];
 };
@@ -100,13 +100,13 @@ struct engine {
 	uint32_t *bucket_heads; /* the same, as block numbers */
 	struct arena arenas[ARENAS_MAX];
 	uint32_t n_arenas;
-	uint8_t *tail;     /* the emitted jump through the buckets */
+	uint8_t *tail; /* the emitted jump through the buckets */
 
 	struct region *regions;
 	uint32_t n_regions;
 	struct code_page *pages; /* open addressing by page number */
 	uint32_t page_bits, page_used;
-	uint32_t watched;  /* pages that are write-protected for our sake */
+	uint32_t watched; /* pages that are write-protected for our sake */
 	uint64_t image, image_size;
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
 };
@@ -115,11 +115,13 @@ extern struct engine eng;
 
 /* dispatch.S */
 extern const char engine_dispatch[], engine_miss[], engine_syscall[], engine_leave[];
-extern const char leave_begin[], leave_end[], syscall_go[], syscall_insn[], syscall_after[], syscall_done[];
+extern const char leave_begin[], leave_end[], syscall_go[], syscall_insn[], syscall_after[],
+    syscall_done[];
 extern const char syscall_go_back[], syscall_insn_back[], syscall_after_back[];
 extern const char clone_go[], unblock_after[], copy_insn[], copy_after[], signal_restorer[];
 extern const char exec_failed_after[];
-void thread_end(long status, volatile uint32_t *state, uint32_t value, long nr) __attribute__((noreturn));
+void thread_end(long status, volatile uint32_t *state, uint32_t value, long nr)
+    __attribute__((noreturn));
 long raw_unblock(long nr, long a, long b, long c, long d);
 size_t copy_bytes(void *to, const void *from, size_t n);
 void resume_frame(void *frame) __attribute__((noreturn));
@@ -130,7 +132,7 @@ void *memcpy(void *to, const void *from, size_t n);
 void *memset(void *to, int c, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 long sys6(long nr, long a, long b, long c, long d, long e, long f);
-#define SYS_(nr, a, b, c, d, e, f, ...)                                                           \
+#define SYS_(nr, a, b, c, d, e, f, ...)                                                            \
 	sys6((long)(nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define sys(...) SYS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 void *reserve(size_t size);
@@ -240,7 +242,8 @@ static inline volatile uint64_t *counters_of(const struct thread *t)
 
 static inline struct block_facts *facts_of(uint32_t lineage)
 {
-	return (struct block_facts *)((uint8_t *)eng.board + BOARD_BLOCKS + lineage * LINEAGE_STRIDE);
+	return (struct block_facts *)((uint8_t *)eng.board + BOARD_BLOCKS +
+				      lineage * LINEAGE_STRIDE);
 }
 
 #pragma GCC visibility pop

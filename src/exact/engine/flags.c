@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of the six arithmetic flags may still be read from an address on. Where none is, an `add` can
- * count without saving them. Looks a few instructions and branches ahead; whatever lies beyond counts
- * as read. A path that comes back to an address already on the way adds nothing new (least fixpoint).
+ * Which of the six arithmetic flags may still be read from an address on. Where none is, an `add`
+ * can count without saving them. Looks a few instructions and branches ahead; whatever lies beyond
+ * counts as read. A path that comes back to an address already on the way adds nothing new (least
+ * fixpoint).
  */
 #include "exact/engine/engine.h"
 

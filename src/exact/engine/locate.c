@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where was the program when a signal came? Translated code stands for the program only at the borders
- * between its instructions; there the interrupted context is turned into the program's own, and what the
- * block has counted too much or too little is settled.
+ * Where was the program when a signal came? Translated code stands for the program only at the
+ * borders between its instructions; there the interrupted context is turned into the program's own,
+ * and what the block has counted too much or too little is settled.
  */
 #include "exact/engine/engine.h"
 #include "exact/engine/context.h"
@@ -58,7 +58,9 @@ static void at_syscall(struct thread *t, struct context *c, uint64_t insn, uint6
 /* The register that stood for an operand out of reach. */
 static void give_back(const struct thread *t, struct context *c, uint8_t displaced)
 {
-	uint64_t *high[8] = { &c->r8, &c->r9, &c->r10, &c->r11, &c->r12, &c->r13, &c->r14, &c->r15 };
+	uint64_t *high[8] = {
+		&c->r8, &c->r9, &c->r10, &c->r11, &c->r12, &c->r13, &c->r14, &c->r15
+	};
 
 	if (displaced & DISPLACED)
 		*high[displaced & 7] = t->scratch;

@@ -89,7 +89,9 @@ void *reserve(size_t size)
 
 void futex_wait(volatile uint32_t *word, uint32_t value, int ms)
 {
-	struct { long s, ns; } t = { ms / 1000, ms % 1000 * 1000000L };
+	struct {
+		long s, ns;
+	} t = { ms / 1000, ms % 1000 * 1000000L };
 
 	sys(__NR_futex, word, FUTEX_WAIT, value, &t);
 }
@@ -104,7 +106,8 @@ void lock(void)
 {
 	uint32_t seen = 0;
 
-	if (__atomic_compare_exchange_n(&eng.lock, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(&eng.lock, &seen, 1, false, __ATOMIC_ACQUIRE,
+					__ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&eng.lock, 2, __ATOMIC_ACQUIRE) != 0)
 		futex_wait(&eng.lock, 2, 1000);

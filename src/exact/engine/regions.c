@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the program may execute, kept from its own mmap, mprotect and munmap calls, and code that is
- * written while it runs: pages that were translated from and can be written are write-protected, and a
- * write to one forgets its blocks. Memory whose writes cannot be seen (shared mappings, stacks) is
- * translated into blocks that compare their bytes before every execution.
+ * written while it runs: pages that were translated from and can be written are write-protected,
+ * and a write to one forgets its blocks. Memory whose writes cannot be seen (shared mappings,
+ * stacks) is translated into blocks that compare their bytes before every execution.
  */
 #include <asm/unistd.h>
 #include <linux/mman.h>
@@ -14,7 +14,8 @@ enum { PAGE = 4096, PAGE_BITS_FIRST = 10, ASK_MS = 100 };
 static void insert(uint32_t i, struct region r)
 {
 	if (eng.n_regions == REGIONS_MAX)
-		refuse("the program has more executable mappings than the exact engine can follow", r.start);
+		refuse("the program has more executable mappings than the exact engine can follow",
+		       r.start);
 	for (uint32_t k = eng.n_regions++; k > i; k--)
 		eng.regions[k] = eng.regions[k - 1];
 	eng.regions[i] = r;
@@ -70,10 +71,10 @@ void region_set(uint64_t start, uint64_t end, int prot, bool shared)
 		forget_code(start, end);
 	if (prot & PROT_EXEC)
 		insert(first_after(start), (struct region){ .start = start,
-							     .end = end,
-							     .writable = !!(prot & PROT_WRITE),
-							     .shared = shared,
-							     .checked = shared });
+							    .end = end,
+							    .writable = !!(prot & PROT_WRITE),
+							    .shared = shared,
+							    .checked = shared });
 }
 
 void regions_first(const struct process *p)
@@ -184,7 +185,8 @@ static struct code_page *page_find(uint64_t page)
 {
 	uint32_t mask = (1u << eng.page_bits) - 1;
 
-	for (uint32_t h = (uint32_t)(page * 0x9e3779b1u) & mask; eng.pages[h].page; h = (h + 1) & mask)
+	for (uint32_t h = (uint32_t)(page * 0x9e3779b1u) & mask; eng.pages[h].page;
+	     h = (h + 1) & mask)
 		if (eng.pages[h].page == page)
 			return &eng.pages[h];
 	return NULL;
@@ -246,8 +248,8 @@ static void unprotect(struct code_page *p)
 }
 
 /*
- * Before the bytes of [start, end) are read for translation: no write to them may go unseen. Returns
- * whether the block has to check them itself.
+ * Before the bytes of [start, end) are read for translation: no write to them may go unseen.
+ * Returns whether the block has to check them itself.
  */
 bool watch_code(uint64_t start, uint64_t end)
 {
@@ -306,7 +308,8 @@ void forget_code(uint64_t start, uint64_t end)
 		for (uint32_t i = 0; i < 1u << eng.page_bits; i++) {
 			struct code_page *p = &eng.pages[i];
 
-			if (p->page && p->page >= start / PAGE - 1 && p->page < (end + PAGE - 1) / PAGE) {
+			if (p->page && p->page >= start / PAGE - 1 &&
+			    p->page < (end + PAGE - 1) / PAGE) {
 				forget_page(p->page, start, end);
 				if (p->watched && p->page >= start / PAGE) {
 					p->watched = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program's signals. The kernel knows one handler, on_signal, on a stack of the engine's; it builds
- * the frame the kernel would have built, on the program's stack and with the program's context, and has
- * the program's handler run translated. Its rt_sigreturn goes the same way back.
+ * The program's signals. The kernel knows one handler, on_signal, on a stack of the engine's; it
+ *builds the frame the kernel would have built, on the program's stack and with the program's
+ *context, and has the program's handler run translated. Its rt_sigreturn goes the same way back.
  *
  * A signal that comes
  *	between two of the program's instructions  is delivered at once;
- *	inside the copy of one, or while counting  is kept while single steps bring us to the next border;
- *	in the engine                              is queued again, blocked, until the engine leaves.
+ *	inside the copy of one, or while counting  is kept while single steps bring us to the next
+ *border; in the engine                              is queued again, blocked, until the engine
+ *leaves.
  */
 #include <asm/prctl.h>
 #include <asm/unistd.h>
@@ -16,7 +17,7 @@
 #include "exact/engine/engine.h"
 #include "exact/engine/context.h"
 
-#define BIT(sig) (1ull << ((sig) - 1))
+#define BIT(sig) (1ull << ((sig)-1))
 
 enum {
 	SECCOMP_CODE = 1, /* SYS_SECCOMP */
@@ -35,12 +36,13 @@ enum {
 };
 
 #define STACK_AUTODISARM (1u << 31)
-#define ACTION_FLAGS                                                                              \
+#define ACTION_FLAGS                                                                               \
 	(SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER |         \
 	 SA_RESETHAND | 0x04000000u /* SA_RESTORER */)
 
 /* The processor's own: the engine always hears them, whatever the program blocks. */
-static const uint64_t FAULTS = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP);
+static const uint64_t FAULTS =
+    BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP);
 static const uint64_t NEVER_BLOCKED = BIT(SIGKILL) | BIT(SIGSTOP);
 
 static struct thread *self(void)
@@ -142,9 +144,12 @@ static void set_kernel_action(int sig, uint64_t handler, uint64_t flags)
 
 void set_alt_stack(struct thread *t)
 {
-	struct { uint64_t sp; int32_t flags; uint32_t pad; uint64_t size; } ss = {
-		.sp = (uint64_t)t + ALT_STACK, .size = ALT_STACK_SIZE
-	};
+	struct {
+		uint64_t sp;
+		int32_t flags;
+		uint32_t pad;
+		uint64_t size;
+	} ss = { .sp = (uint64_t)t + ALT_STACK, .size = ALT_STACK_SIZE };
 
 	sys(__NR_sigaltstack, &ss, 0);
 }
@@ -205,7 +210,8 @@ long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint6
 		p->actions[sig - 1] = new;
 		if (!(FAULTS & BIT(sig))) {
 			if (new.handler <= (uint64_t)SIG_IGN)
-				set_kernel_action((int)sig, new.handler, new.flags & ~0x04000000ull);
+				set_kernel_action((int)sig, new.handler,
+						  new.flags & ~0x04000000ull);
 			else
 				install((int)sig, new.flags);
 		}
@@ -226,11 +232,13 @@ static bool on_alt_stack(const struct thread *t, uint64_t rsp)
 
 long signal_stack(struct thread *t, uint64_t ss, uint64_t old)
 {
-	struct { uint64_t sp; uint32_t flags, pad; uint64_t size; } new, before = {
-		.sp = t->alt_sp,
-		.flags = t->alt_flags | (on_alt_stack(t, t->regs[RSP]) ? STACK_ON : 0),
-		.size = t->alt_size
-	};
+	struct {
+		uint64_t sp;
+		uint32_t flags, pad;
+		uint64_t size;
+	} new, before = { .sp = t->alt_sp,
+			  .flags = t->alt_flags | (on_alt_stack(t, t->regs[RSP]) ? STACK_ON : 0),
+			  .size = t->alt_size };
 
 	if (ss) {
 		if (copy_bytes(&new, (const void *)ss, sizeof new) != sizeof new)
@@ -285,13 +293,13 @@ static void reset_fp(uint64_t fpstate)
 		*(uint64_t *)(fpstate + FP_HEADER_AT) = 0;
 	else
 		memset((void *)(fpstate + 32), 0, FP_LEGACY_SIZE - 32 - 96);
-	*(uint16_t *)fpstate = 0x37f;        /* x87 control word */
+	*(uint16_t *)fpstate = 0x37f;         /* x87 control word */
 	*(uint32_t *)(fpstate + 24) = 0x1f80; /* MXCSR */
 }
 
 /* Lay the frame on the program's stack; 0 when there is no room. */
-static uint64_t push_frame(struct thread *t, int sig, const struct info *info, const struct context *c,
-			   const struct action *a)
+static uint64_t push_frame(struct thread *t, int sig, const struct info *info,
+			   const struct context *c, const struct action *a)
 {
 	uint64_t size = fp_size(c->fpstate), sp = c->rsp - RED_ZONE, fp, at;
 	bool on_alt = on_alt_stack(t, c->rsp);
@@ -317,7 +325,8 @@ static uint64_t push_frame(struct thread *t, int sig, const struct info *info, c
 }
 
 /* `c` is the program's context; make it the one in which its handler begins. */
-static void deliver(struct thread *t, int sig, const struct info *info, struct context *c, bool fault)
+static void deliver(struct thread *t, int sig, const struct info *info, struct context *c,
+		    bool fault)
 {
 	struct process *p = process_at(t->process);
 	struct action a = p->actions[sig - 1];
@@ -460,8 +469,9 @@ static void on_step(struct thread *t, struct context *c)
 }
 
 /*
- * Have the processor execute the instruction at t->target by itself, with a trap behind it: it is unknown
- * to the decoder, or lies in memory that may not be executed, and the fault must be the real one.
+ * Have the processor execute the instruction at t->target by itself, with a trap behind it: it is
+ * unknown to the decoder, or lies in memory that may not be executed, and the fault must be the
+ * real one.
  */
 void step_natively(struct thread *t)
 {
@@ -522,7 +532,8 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 
 		memcpy(&kept, t->step_info, sizeof kept);
 		end_step(t, c);
-		sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), t->step_signal, &kept);
+		sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), t->step_signal,
+		    &kept);
 	}
 	place = locate(t, c, sig != SIGTRAP);
 	if (place == AT_BORDER)
@@ -530,7 +541,8 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 	else if (place == AT_WORK)
 		step_to_border(t, sig, info, c);
 	else if (place == IN_ENGINE)
-		refuse("the exact engine itself failed at (offset in its image)", c->rip - eng.image);
+		refuse("the exact engine itself failed at (offset in its image)",
+		       c->rip - eng.image);
 	else
 		refuse("the program left the exact engine, at", c->rip);
 }
@@ -557,12 +569,14 @@ static void on_signal(int sig, struct info *info, struct context *c)
 	}
 }
 
-/* The program's rt_sigreturn: its frame, with the engine's pc, mask and stack in place of its own. */
+/* The program's rt_sigreturn: its frame, with the engine's pc, mask and stack in place of its own.
+ */
 void signal_return(struct thread *t)
 {
 	struct frame f;
 
-	if (copy_bytes(&f.context, (const void *)t->regs[RSP], sizeof f.context) != sizeof f.context) {
+	if (copy_bytes(&f.context, (const void *)t->regs[RSP], sizeof f.context) !=
+	    sizeof f.context) {
 		struct info info = { .signo = SIGSEGV, .code = SI_KERNEL };
 
 		set_kernel_action(SIGSEGV, (uint64_t)SIG_DFL, 0);

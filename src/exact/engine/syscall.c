@@ -24,8 +24,8 @@ void finish(struct thread *t, long ret)
 }
 
 /*
- * A signal came before a call that must not be interrupted: it goes first, and the syscall instruction
- * is executed afterwards, counted then.
+ * A signal came before a call that must not be interrupted: it goes first, and the syscall
+ * instruction is executed afterwards, counted then.
  */
 void undo_syscall(struct thread *t)
 {
@@ -131,6 +131,16 @@ static void arch_call(struct thread *t)
 	}
 }
 
+/* rseq(area, size, flags, signature): flag 1 takes the registration back. */
+static void rseq_call(struct thread *t)
+{
+	long ret = same(t);
+
+	if (ret == 0)
+		t->rseq = t->regs[RDX] & 1 ? 0 : t->regs[RDI];
+	finish(t, ret);
+}
+
 static void go(struct thread *t)
 {
 	t->jump = (uint64_t)syscall_go;
@@ -168,6 +178,9 @@ void system_call(struct thread *t)
 	case __NR_vfork:
 		fork_like(t, (long)r[RAX]);
 		return;
+	case __NR_rseq:
+		rseq_call(t);
+		return;
 	case __NR_execve:
 	case __NR_execveat:
 		exec_like(t, (long)r[RAX]);
@@ -197,8 +210,8 @@ void system_call(struct thread *t)
 }
 
 /*
- * The kernel was to write into memory that is write-protected for our sake: give it back and make the
- * call again.
+ * The kernel was to write into memory that is write-protected for our sake: give it back and make
+ * the call again.
  */
 void system_call_done(struct thread *t)
 {

@@ -28,10 +28,12 @@ bool supervisor_gone(void)
 static int take(volatile uint32_t *states, size_t stride, unsigned n, volatile uint32_t *top)
 {
 	for (unsigned i = 0; i < n; i++) {
-		volatile uint32_t *s = (volatile uint32_t *)((volatile uint8_t *)states + i * stride);
+		volatile uint32_t *s =
+		    (volatile uint32_t *)((volatile uint8_t *)states + i * stride);
 		uint32_t seen = 0, t;
 
-		if (*s || !__atomic_compare_exchange_n(s, &seen, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (*s || !__atomic_compare_exchange_n(s, &seen, 1, false, __ATOMIC_ACQ_REL,
+						       __ATOMIC_RELAXED))
 			continue;
 		for (t = *top; t < i + 1;)
 			if (__atomic_compare_exchange_n(top, &t, i + 1, false, __ATOMIC_ACQ_REL,
@@ -43,8 +45,8 @@ static int take(volatile uint32_t *states, size_t stride, unsigned n, volatile u
 }
 
 /* The supervisor frees what dead processes leave; when nothing is free, wait for it. */
-static int take_or_wait(volatile uint32_t *states, size_t stride, unsigned n, volatile uint32_t *top,
-			const char *what)
+static int take_or_wait(volatile uint32_t *states, size_t stride, unsigned n,
+			volatile uint32_t *top, const char *what)
 {
 	for (int tries = 0; tries < 100; tries++) {
 		int i = take(states, stride, n, top);
@@ -62,7 +64,8 @@ static int take_or_wait(volatile uint32_t *states, size_t stride, unsigned n, vo
 
 struct thread *thread_new(struct process *p)
 {
-	int i = take_or_wait(eng.board->thread_states, sizeof(uint32_t), THREADS, &eng.board->threads_top,
+	int i = take_or_wait(eng.board->thread_states, sizeof(uint32_t), THREADS,
+			     &eng.board->threads_top,
 			     "more threads at a time than the exact engine follows:");
 	struct thread *t = thread_at((uint32_t)i);
 
@@ -127,8 +130,8 @@ void end_thread(struct thread *t, long status)
 }
 
 /*
- * exit_group. A process with one thread leaves its slot and its sums; of others the kernel ends every
- * thread wherever it is, and the supervisor adds up what they leave.
+ * exit_group. A process with one thread leaves its slot and its sums; of others the kernel ends
+ * every thread wherever it is, and the supervisor adds up what they leave.
  */
 void end_process(struct thread *t, long status)
 {
@@ -147,7 +150,8 @@ void end_process(struct thread *t, long status)
 static struct process *process_new(const struct process *parent)
 {
 	struct process *table = process_at(0);
-	int i = take_or_wait(&table->state, sizeof(struct process), PROCESSES, &eng.board->processes_top,
+	int i = take_or_wait(&table->state, sizeof(struct process), PROCESSES,
+			     &eng.board->processes_top,
 			     "more processes at a time than the exact engine follows:");
 	struct process *p = &table[i];
 
@@ -217,6 +221,7 @@ void fork_like(struct thread *t, long nr)
 	n->flags = t->flags;
 	n->target = t->target;
 	n->user_gs = t->user_gs;
+	n->rseq = w.flags & CLONE_VM ? 0 : t->rseq;
 	n->mask = t->mask;
 	n->resume_mask = mask;
 	n->started = (uint32_t)(w.flags >> 8 & 1); /* CLONE_VM */
@@ -246,7 +251,8 @@ void clone_done(struct thread *t)
 
 		__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL);
 		if (n->process != t->process) {
-			__atomic_sub_fetch(&eng.board->lineage_users[p->lineage], 1, __ATOMIC_ACQ_REL);
+			__atomic_sub_fetch(&eng.board->lineage_users[p->lineage], 1,
+					   __ATOMIC_ACQ_REL);
 			p->state = PROCESS_FREE;
 		}
 		eng.board->thread_states[n->index] = THREAD_FREE;
@@ -276,17 +282,20 @@ void child_start(struct thread *t)
 
 /* ---- exec ---- */
 
-/* Would the kernel change the program's rights? A program that is watched at exec would not get them. */
+/* Would the kernel change the program's rights? A program that is watched at exec would not get
+ * them. */
 static bool changes_rights(int dir, const char *path, int flags)
 {
 	struct statx st;
 	uint8_t capability[4];
 
-	if (sys(__NR_statx, dir, path, flags & AT_EMPTY_PATH, STATX_MODE | STATX_UID | STATX_GID, &st) < 0)
+	if (sys(__NR_statx, dir, path, flags & AT_EMPTY_PATH, STATX_MODE | STATX_UID | STATX_GID,
+		&st) < 0)
 		return false;
 	if ((st.stx_mode & S_ISUID) && st.stx_uid != (uint32_t)sys(__NR_geteuid))
 		return true;
-	if ((st.stx_mode & S_ISGID) && (st.stx_mode & 010) && st.stx_gid != (uint32_t)sys(__NR_getegid))
+	if ((st.stx_mode & S_ISGID) && (st.stx_mode & 010) &&
+	    st.stx_gid != (uint32_t)sys(__NR_getegid))
 		return true;
 	return !(flags & AT_EMPTY_PATH) && dir == AT_FDCWD && sys(__NR_geteuid) != 0 &&
 	       sys(__NR_getxattr, path, "security.capability", capability, 0) > 0;
@@ -330,8 +339,11 @@ void exec_like(struct thread *t, long nr)
 		}
 	}
 	if (changes_rights(dir, path, flags))
-		note_refusal(p, "a program that changes its rights (setuid, setgid or file capabilities) ran "
-				"uncounted", 0);
+		note_refusal(
+		    p,
+		    "a program that changes its rights (setuid, setgid or file capabilities) ran "
+		    "uncounted",
+		    0);
 	else
 		watched = ask_supervisor(t);
 	signals_for_exec(t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the program's code to counted code. A fragment is a run of basic blocks, each falling through
- * into the next; every block counts itself once, its instructions are copied, and only what depends on
- * where code stands is rewritten:
+ * From the program's code to counted code. A fragment is a run of basic blocks, each falling
+ *through into the next; every block counts itself once, its instructions are copied, and only what
+ *depends on where code stands is rewritten:
  *
  *	[entry for indirect branches: is rcx my pc? else on to the next of the bucket]
  *	block:	insn, insn,
@@ -26,7 +26,7 @@ struct draft {
 	struct insn insns[BLOCK_INSNS];
 	uint64_t pcs[BLOCK_INSNS];
 	unsigned n;
-	uint64_t end;   /* the pc behind the last instruction */
+	uint64_t end;     /* the pc behind the last instruction */
 	unsigned counter; /* the block's */
 	/* Of a loop: where it begins, how many copies follow, and their ways out. */
 	uint8_t *loop, **exits;
@@ -44,10 +44,10 @@ static uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
 	return p;
 }
 
-#define PUT(p, ...)                                                                               \
-	do {                                                                                      \
-		static const uint8_t put_[] = { __VA_ARGS__ };                                    \
-		(p) = put((p), put_, sizeof put_);                                                \
+#define PUT(p, ...)                                                                                \
+	do {                                                                                       \
+		static const uint8_t put_[] = { __VA_ARGS__ };                                     \
+		(p) = put((p), put_, sizeof put_);                                                 \
 	} while (0)
 
 static uint8_t *put32(uint8_t *p, uint32_t v)
@@ -109,8 +109,8 @@ static uint8_t *lea_rip(uint8_t *p, unsigned r, uint64_t to)
 /* ---- counting ---- */
 
 /*
- * Flags that counting changes where it does not go round them: `inc` leaves the carry alone, `add` (of the
- * running count) does not.
+ * Flags that counting changes where it does not go round them: `inc` leaves the carry alone, `add`
+ * (of the running count) does not.
  */
 static unsigned count_changes(void)
 {
@@ -155,12 +155,13 @@ static uint8_t *count_both(uint8_t *p, bool flags_free, unsigned r, unsigned n, 
 }
 
 /*
- * The register is given back through memory, and one that makes that trip in every block would make the
- * program wait for it: blocks take turns among them.
+ * The register is given back through memory, and one that makes that trip in every block would make
+ * the program wait for it: blocks take turns among them.
  */
 static uint8_t *count_here(uint8_t *p, bool flags_free, unsigned n, unsigned counter)
 {
-	static const uint8_t turns[] = { RAX, R8, RCX, R9, RDX, R10, RSI, R11, RDI, R14, RBX, R15, RBP, R13 };
+	static const uint8_t turns[] = { RAX, R8,  RCX, R9,  RDX, R10, RSI,
+					 R11, RDI, R14, RBX, R15, RBP, R13 };
 	unsigned r = turns[counter % sizeof turns];
 
 	if (!flags_free)
@@ -203,8 +204,8 @@ static void set_rel32(uint8_t *site, const uint8_t *to)
 }
 
 /*
- * jmp or jcc (opcode of 1 or 2 bytes) to the program's `target`: to its block where there is one, else
- * to a stub that brings the engine here.
+ * jmp or jcc (opcode of 1 or 2 bytes) to the program's `target`: to its block where there is one,
+ * else to a stub that brings the engine here.
  */
 static uint8_t *jump_to(struct draft *d, uint8_t *p, unsigned condition, uint64_t target)
 {
@@ -269,8 +270,8 @@ void emit_tail(void)
 }
 
 /*
- * The entry for indirect branches. They come by the low 16 bits of the target (rcx), so it is compared
- * here, without flags; a stranger goes on to the next block of the bucket:
+ * The entry for indirect branches. They come by the low 16 bits of the target (rcx), so it is
+ *compared here, without flags; a stranger goes on to the next block of the bucket:
  *
  *	lea rax, pc;  not rax;  lea rcx, [rcx + rax + 1];  jrcxz mine
  *	not rax;  lea rcx, [rcx + rax];  jmp [next]
@@ -342,8 +343,8 @@ static unsigned free_register(const struct insn *in, const uint8_t *s)
 }
 
 /*
- * The instruction with [r] in place of its RIP-relative operand: ModRM without displacement, and the bit
- * that extends its base set, in REX, VEX, XOP or EVEX.
+ * The instruction with [r] in place of its RIP-relative operand: ModRM without displacement, and
+ * the bit that extends its base set, in REX, VEX, XOP or EVEX.
  */
 static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t *s, unsigned r)
 {
@@ -466,7 +467,8 @@ static uint8_t *emit_return(struct draft *d, uint8_t *p, const struct insn *in, 
 	return emit_bucket_jump(p);
 }
 
-static uint8_t *emit_indirect(struct draft *d, uint8_t *p, const struct insn *in, uint64_t pc, bool count)
+static uint8_t *emit_indirect(struct draft *d, uint8_t *p, const struct insn *in, uint64_t pc,
+			      bool count)
 {
 	p = save_rcx(d, p, count, true);
 	p = load_target(p, in, pc);
@@ -558,7 +560,8 @@ static unsigned live_behind(const struct draft *d)
 	}
 }
 
-/* The last instruction before which no flag is live that counting changes, or -1. `behind` is live behind the block. */
+/* The last instruction before which no flag is live that counting changes, or -1. `behind` is live
+ * behind the block. */
 static int dead_point(const struct draft *d, unsigned behind)
 {
 	unsigned live = behind;
@@ -585,9 +588,9 @@ static void note_facts(struct draft *d)
 }
 
 /*
- * A block that branches back to itself would wait, every time round, for its counter's last store to come
- * back. Its copies, each with a counter of its own, take turns: all but the last fall through into the
- * next while the loop goes on, and leave by `exits`.
+ * A block that branches back to itself would wait, every time round, for its counter's last store
+ * to come back. Its copies, each with a counter of its own, take turns: all but the last fall
+ * through into the next while the loop goes on, and leave by `exits`.
  */
 static uint8_t *loop_on(struct draft *d, uint8_t *p, const struct insn *in)
 {
@@ -682,8 +685,8 @@ static void keep_copy(struct block *b)
 }
 
 /*
- * The block, from where branches enter it. If it can change it begins with a nop of 5 bytes that one
- * store turns into a jump (block_kill); the nop belongs to the first instruction.
+ * The block, from where branches enter it. If it can change it begins with a nop of 5 bytes that
+ * one store turns into a jump (block_kill); the nop belongs to the first instruction.
  */
 static void emit_head(struct draft *d, bool can_change)
 {
@@ -723,7 +726,8 @@ static void emit_copies(struct draft *d, bool can_change)
 		d->copies_left = n - 1 - i;
 		if (i) {
 			d->b = block_new(first->pc);
-			*d->b = (struct block){ .pc = first->pc, .map = eng.map_used, .flags = B_COPY };
+			*d->b =
+			    (struct block){ .pc = first->pc, .map = eng.map_used, .flags = B_COPY };
 		}
 		emit_head(d, can_change);
 		if (i == 0)
@@ -773,7 +777,8 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
 			break;
 		if (!read_block(&d, pc, once))
 			break;
-		if (!once && (r->writable || r->checked) && watch_code(pc, d.end) && !(b->flags & B_CHECKED)) {
+		if (!once && (r->writable || r->checked) && watch_code(pc, d.end) &&
+		    !(b->flags & B_CHECKED)) {
 			b->flags |= B_CHECKED;
 			read_block(&d, pc, once);
 		}

@@ -1,5 +1,4 @@
-/* exact: refuse=relative
- * EIP-relative: nobody writes it, and the engine says so rather than run it. */
+/* EIP-relative: nobody writes it. */
 	.globl _start
 _start:	mov	word(%eip), %rax
 	mov	$60, %eax

@@ -1,4 +1,4 @@
-/* exact: refuse=far
+/* exact: refuse=iret
  * iretq in user mode. */
 	.globl _start
 _start:	mov	%rsp, %rcx

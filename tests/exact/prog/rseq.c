@@ -1,4 +1,4 @@
-/* exact: compare=output reason=a_sequence_is_restarted_when_the_thread_is_moved
+/* exact: refuse=restartable
  * Restartable sequences: a per-CPU increment that two processes race on; none is lost. */
 #include <linux/rseq.h>
 #include <sched.h>
