@@ -16,6 +16,12 @@
 
 #define INFLATE_MAX (256ull << 20) /* where the file does not say how much a record may hold */
 
+/*
+ * perf compresses one of its buffers (mmap_len bytes) at a time, but what its compressor could not
+ * put out yet, a block or two of 128 KiB, comes with the next.
+ */
+#define INFLATE_SLACK (512u << 10)
+
 enum { PARTS_MAX = 65536 };
 
 void note(struct perfdata *r, const char *fmt, ...)
@@ -151,7 +157,7 @@ static int feed(struct perfdata *r, struct stream *s, const struct perfdata_reco
 	}
 	if (!max)
 		max = r->features.compression_mmap_len
-			  ? r->features.compression_mmap_len + RECORD_MAX
+			  ? (uint64_t)r->features.compression_mmap_len + INFLATE_SLACK
 			  : INFLATE_MAX;
 	s->compressed_at = rec->offset;
 	s->inflating = true;

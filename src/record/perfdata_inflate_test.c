@@ -122,9 +122,11 @@ TEST(bombs)
 		uint64_t samples;  /* bytes / 24 that the record holds */
 		bool fits;
 	} rows[] = {
-		{ __LINE__, 0, 24 * 1000, 1000, true }, { __LINE__, 0, 24 * 1000 - 1, 1000, false },
-		{ __LINE__, 0, 0, 40000, true },        { __LINE__, 4096, 0, 2500, true },
-		{ __LINE__, 4096, 0, 40000, false },
+		{ __LINE__, 0, 24 * 1000, 1000, true },
+		{ __LINE__, 0, 24 * 1000 - 1, 1000, false },
+		{ __LINE__, 0, 0, 40000, true },
+		{ __LINE__, 4096, 0, 22016, true }, /* 4096 and 512 KiB */
+		{ __LINE__, 4096, 0, 22017, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
