@@ -18,6 +18,7 @@
 #include "session/cgroup.h"
 #include "session/split.h"
 #include "session/stat.h"
+#include "view/profile_view.h"
 #include "view/stat.h"
 
 static const char default_events[] = "task-clock,context-switches,cpu-migrations,page-faults,"
@@ -30,6 +31,8 @@ static const char *const detail_events[] = {
 	 "iTLB-load-misses"),
 	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
 };
+
+enum { PROFILE_ROWS = 25 /* for people, unless they say otherwise */ };
 
 struct job {
 	const struct command *self;
@@ -47,6 +50,7 @@ struct job {
 	struct summary *summary;
 	struct stat_about about;
 	const struct launcher *launcher;
+	struct profile *profile;
 	bool any_interval;
 	struct tare_error *err;
 };
@@ -196,7 +200,8 @@ static int choose_engine(struct job *j)
 	const struct stat_options *o = &j->o;
 
 	j->launcher = &launch_plain;
-	if (!strcmp(o->engine, "exact") || (!strcmp(o->engine, "auto") && names_exact(&j->list))) {
+	if (!strcmp(o->engine, "exact") || o->profile ||
+	    (!strcmp(o->engine, "auto") && names_exact(&j->list))) {
 		if (!j->argv || o->pids || o->tids || o->all_cpus || o->cpus.n || o->no_inherit ||
 		    o->delay_ns || o->control)
 			return tare_fail(j->err, EINVAL,
@@ -248,6 +253,10 @@ static int show(struct job *j, const struct stat_table *t, bool interval)
 		break;
 	case FORMAT_CSV:
 		stat_csv(&text, t, &m, interval, first || !interval);
+		if (j->about.profile) {
+			text_put(&text, "\n", 1);
+			profile_csv(&text, j->about.profile, j->about.profile_limit);
+		}
 		break;
 	}
 	j->any_interval |= interval;
@@ -259,6 +268,13 @@ static int show_interval(void *with, const struct stat_table *t, struct tare_err
 {
 	(void)err;
 	return show(with, t, true);
+}
+
+static int take_profile(void *with, const struct exact_profile *p, struct tare_error *err)
+{
+	struct job *j = with;
+
+	return profile_add(j->profile, p, err);
 }
 
 /* perf begins a file for people or scripts with this line. Source: perf-stat(1), "-o". */
@@ -373,6 +389,7 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.control = o->control ? &j->control : NULL,
 		.source = find_source,
 		.opened = opened,
+		.profile = o->profile ? take_profile : NULL,
 		.with = j,
 	};
 	struct split split = { 0 };
@@ -436,6 +453,14 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 	if (!t)
 		return outcome->runs ? -j->err->code : 0;
 	j->about.exit_status = t->has_status ? status_of(t) : -1;
+	if (j->profile) {
+		j->about.profile = profile_table(j->profile, j->err);
+		if (!j->about.profile)
+			return -j->err->code;
+		j->about.profile_limit = j->o.profile_limit;
+		if (!j->o.profile_limited && j->o.format == FORMAT_TEXT)
+			j->about.profile_limit = PROFILE_ROWS;
+	}
 	ret = check_whole(j, t);
 	if (ret == 0 && (!j->o.interval_ns || j->o.format == FORMAT_JSON))
 		ret = show(j, t, false);
@@ -490,6 +515,10 @@ static int prepare(struct job *j)
 	ret = choose_events(j);
 	if (ret == 0)
 		ret = choose_engine(j);
+	if (ret == 0 && o->profile) {
+		j->profile = profile_new(o->profile, j->err);
+		ret = j->profile ? 0 : -ENOMEM;
+	}
 	if (ret == 0)
 		ret = choose_cgroups(j);
 	if (ret == 0 && o->control)
@@ -524,6 +553,7 @@ static void clean_up(struct job *j)
 	free(j->cgroup_fd);
 	free(j->cpu);
 	summary_free(j->summary);
+	profile_free(j->profile);
 	encoding_list_free(&j->list);
 	machine_close(j->machine);
 	stat_options_free(&j->o);

@@ -243,6 +243,30 @@ static int set_engine(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+/* --profile[=function|line] */
+static int set_profile(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	if (arg && strcmp(arg, "function") && strcmp(arg, "line"))
+		return tare_fail(err, EINVAL, "by '%.32s' there is no profile: function or line", arg);
+	o->profile = arg && !strcmp(arg, "line") ? PROFILE_LINE : PROFILE_FUNCTION;
+	return 0;
+}
+
+static int set_profile_limit(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	if (ret == 0) {
+		o->profile_limit = (size_t)n;
+		o->profile_limited = true;
+	}
+	return ret;
+}
+
 static int set_colour(void *to, const char *arg, struct tare_error *err)
 {
 	struct stat_options *o = to;
@@ -333,6 +357,8 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "split", NULL, "events that do not fit at once are counted in further rounds",
 	  set_split },
 	{ 0, "engine", "ENGINE", "auto, perf, exact: what gives user-mode counts", set_engine },
+	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line", set_profile },
+	{ 0, "profile-limit", "N", "so many rows of it; 0: all (25 for people, else all)", set_profile_limit },
 	{ 'n', "null", NULL, "count nothing: times only", set_null },
 	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
 	  set_output },
@@ -394,6 +420,22 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		tare_fail(err, EINVAL,
 			  "-D -1 begins when --control says so, and there is no --control");
 		tare_hint(err, "add --control fifo:PATH (mkfifo PATH), and write 'enable' there");
+		return -EINVAL;
+	}
+	if (o->profile_limited && !o->profile)
+		return tare_fail(err, EINVAL, "--profile-limit needs --profile");
+	if (o->profile && !strcmp(o->engine, "perf")) {
+		tare_fail(err, EINVAL, "--profile shows what the exact engine counts: not with --engine perf");
+		return -EINVAL;
+	}
+	if (o->profile && (o->interval_ns || o->split || !has_command))
+		return tare_fail(err, EINVAL, "--profile is of a whole command: not with -I or --split, or "
+					      "without command");
+	if (o->profile && (!o->runs || o->runs > PROFILE_RUNS_MAX))
+		return tare_fail(err, EINVAL, "--profile takes 1 to %d runs", PROFILE_RUNS_MAX);
+	if (o->profile && (o->format == FORMAT_PERF_CSV || o->format == FORMAT_PERF_JSON)) {
+		tare_fail(err, EINVAL, "perf's layouts have no room for a profile: not with -x or -j");
+		tare_hint(err, "--format csv or --format json");
 		return -EINVAL;
 	}
 	if (o->append && !o->output)

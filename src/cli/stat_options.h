@@ -4,6 +4,7 @@
 #define CLI_STAT_OPTIONS_H
 
 #include "analyze/metrics.h"
+#include "analyze/profile.h"
 #include "base/cpus.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -34,6 +35,9 @@ struct stat_options {
 	bool start_disabled, no_multiplex, split;
 	const char *control;
 	const char *engine;
+	enum profile_by profile;
+	size_t profile_limit; /* 0: all */
+	bool profile_limited; /* it was given */
 
 	enum stat_format format;
 	const char *separator;

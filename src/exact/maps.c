@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is mapped where a program executes: read from /proc/TID/maps while the thread that asks waits and
- * its process can map nothing. A file is one module however often it is mapped. Source: proc(5),
+ * What is mapped where a program executes: read from /proc/TID/maps while the thread that asks
+ * waits and its process can map nothing. A file is one module however often it is mapped. Source:
+ * proc(5),
  * "/proc/[pid]/maps".
  */
 #include <stdio.h>
@@ -23,8 +24,8 @@ static bool read_line(char *text, struct line *l)
 	unsigned major, minor;
 	int path = 0;
 
-	if (sscanf(text, "%lx-%lx %*s %lx %x:%x %lu %n", &start, &end, &offset, &major, &minor, &inode,
-		   &path) < 6)
+	if (sscanf(text, "%lx-%lx %*s %lx %x:%x %lu %n", &start, &end, &offset, &major, &minor,
+		   &inode, &path) < 6)
 		return false;
 	*l = (struct line){ start, end, offset, inode, makedev(major, minor), text + path };
 	l->path[strcspn(l->path, "\n")] = 0;
@@ -59,7 +60,8 @@ static enum exact_module_kind kind_of(const struct line *l)
 	return EXACT_FILE;
 }
 
-/* Does the path mean the same file to tare as to the program? Fills in what the file is like now. */
+/* Does the path mean the same file to tare as to the program? Fills in what the file is like now.
+ */
 static void look_at_file(struct module *m, pid_t tid)
 {
 	char *theirs = NULL;
@@ -86,7 +88,8 @@ static uint32_t module_of(struct board *b, const struct line *l, pid_t tid)
 
 	for (uint32_t i = 0; i < b->n_modules; i++) {
 		m = board_module(b, i);
-		if (m->kind == kind && (kind != EXACT_FILE || (m->inode == l->inode && m->dev == l->dev)) &&
+		if (m->kind == kind &&
+		    (kind != EXACT_FILE || (m->inode == l->inode && m->dev == l->dev)) &&
 		    !strncmp(m->path, path, MODULE_PATH_MAX - 1))
 			return i;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exact profile: how often each block of code was executed, kept by the module it came from and where
- * it lies there, so that it outlives the mapping. A thread's counts go to its lineage when it ends; a
- * lineage's to the board's list of code when its last process is gone:
+ * The exact profile: how often each block of code was executed, kept by the module it came from and
+ *where it lies there, so that it outlives the mapping. A thread's counts go to its lineage when it
+ *ends; a lineage's to the board's list of code when its last process is gone:
  *
  *	thread counters -> lineage sums -> code_sum { module, offset, size } += executions
  *
@@ -58,7 +58,8 @@ static struct {
 
 static uint64_t hash(const struct code_sum *c)
 {
-	uint64_t h = c->offset * 0x9e3779b97f4a7c15ull ^ ((uint64_t)c->module << 32 | c->size << 16 | c->instructions);
+	uint64_t h = c->offset * 0x9e3779b97f4a7c15ull ^
+		     ((uint64_t)c->module << 32 | c->size << 16 | c->instructions);
 
 	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull;
 }
@@ -135,8 +136,12 @@ static int copy_modules(struct board *b, struct exact_profile *out, struct tare_
 	for (uint32_t i = 0; out->module && i < n; i++) {
 		const struct module *m = board_module(b, i);
 
-		out->module[i] = (struct exact_module){ (enum exact_module_kind)m->kind, m->elsewhere, m->size,
-							m->mtime_s, m->mtime_ns, strdup(m->path) };
+		out->module[i] = (struct exact_module){ (enum exact_module_kind)m->kind,
+							m->elsewhere,
+							m->size,
+							m->mtime_s,
+							m->mtime_ns,
+							strdup(m->path) };
 		if (!out->module[i].path)
 			break;
 		out->n_modules++;
@@ -144,7 +149,8 @@ static int copy_modules(struct board *b, struct exact_profile *out, struct tare_
 	return out->n_modules == n && out->module ? 0 : tare_fail_nomem(err);
 }
 
-static int append(struct exact_profile *out, size_t *room, const struct code_sum *c, struct tare_error *err)
+static int append(struct exact_profile *out, size_t *room, const struct code_sum *c,
+		  struct tare_error *err)
 {
 	if (out->n_code == *room) {
 		size_t more = *room ? *room * 2 : 1024;
@@ -155,13 +161,14 @@ static int append(struct exact_profile *out, size_t *room, const struct code_sum
 		out->code = code;
 		*room = more;
 	}
-	out->code[out->n_code++] = (struct exact_code){ c->offset, c->executions, c->module, c->size,
-							c->instructions };
+	out->code[out->n_code++] =
+	    (struct exact_code){ c->offset, c->executions, c->module, c->size, c->instructions };
 	return 0;
 }
 
-static int append_counters(struct board *b, struct exact_profile *out, size_t *room, uint32_t lineage,
-			   const volatile uint64_t *counters, struct tare_error *err)
+static int append_counters(struct board *b, struct exact_profile *out, size_t *room,
+			   uint32_t lineage, const volatile uint64_t *counters,
+			   struct tare_error *err)
 {
 	const struct block_facts *facts = board_facts(b, lineage);
 	uint32_t top = b->lineage_top[lineage];
@@ -192,8 +199,9 @@ int profile_gather(struct board *b, struct exact_profile *out, struct tare_error
 		if (b->thread_states[i] != THREAD_LIVE)
 			continue;
 		out->unplaced += ((const struct thread *)slot)->settled[EXACT_INSTRUCTIONS];
-		ret = append_counters(b, out, &room, board_process(b, thread_process(b, i))->lineage,
-				      (const volatile uint64_t *)(slot + THREAD_COUNTERS), err);
+		ret =
+		    append_counters(b, out, &room, board_process(b, thread_process(b, i))->lineage,
+				    (const volatile uint64_t *)(slot + THREAD_COUNTERS), err);
 	}
 	return ret;
 }

@@ -39,7 +39,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 {
 	int go[2] = { -1, -1 }, result[2] = { -1, -1 };
 
-	*l = (struct launched){ .go_fd = -1, .result_fd = -1 };
+	l->go_fd = l->result_fd = -1;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0) {
 		int ret = tare_fail(err, errno, "cannot make a pipe to start %.200s: %s", argv[0],
 				    strerror(errno));

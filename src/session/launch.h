@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include "exact/exact.h"
 #include "source/source.h"
 
 struct launched {
@@ -18,6 +19,7 @@ struct launched {
 	int go_fd;     /* written to at release */
 	int result_fd; /* the errno of a failed exec comes back here; closes on success */
 	void *own;     /* a launcher's own state */
+	bool profile;  /* set before prepare: keep where instructions are executed, where it can */
 };
 
 /* What the child gets back just before exec: everything as tare itself was started. */
@@ -53,6 +55,8 @@ struct launcher {
 
 extern const struct launcher launch_plain; /* fork and exec */
 extern const struct launcher launch_exact; /* under the exact engine */
+/* What it executed, of a command launched with `profile`; see exact_profile(). */
+int launched_profile(const struct launched *l, struct exact_profile *out, struct tare_error *err);
 extern const struct source
     source_exact; /* what the exact engine counts, for commands launched by it */
 

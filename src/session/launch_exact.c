@@ -24,7 +24,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 
 	(void)argv;
 	(void)sig;
-	*l = (struct launched){ .go_fd = -1, .result_fd = -1 };
+	l->go_fd = l->result_fd = -1;
 	if (ret < 0)
 		return ret;
 	l->own = calloc(1, sizeof(struct exact_run));
@@ -43,7 +43,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	clock_gettime(CLOCK_MONOTONIC, &run->begun);
 	sigaction(SIGPIPE, &sig->sigpipe, &pipe_now);
 	sigprocmask(SIG_SETMASK, &sig->mask, &mask_now);
-	ret = exact_launch(&run->engine, argv, environ, &(struct exact_options){ 0 }, err);
+	ret = exact_launch(&run->engine, argv, environ, &(struct exact_options){ .profile = l->profile }, err);
 	sigprocmask(SIG_SETMASK, &mask_now, NULL);
 	sigaction(SIGPIPE, &pipe_now, NULL);
 	if (ret < 0)
@@ -70,6 +70,16 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 	*used = end.usage;
 	l->pid = 0;
 	return 1;
+}
+
+int launched_profile(const struct launched *l, struct exact_profile *out, struct tare_error *err)
+{
+	const struct exact_run *run = l->own;
+
+	*out = (struct exact_profile){ 0 };
+	if (!run || !run->engine)
+		return tare_fail(err, ENODATA, "the command has not begun");
+	return exact_profile(run->engine, out, err);
 }
 
 static void let_go(struct launched *l)

@@ -414,6 +414,17 @@ static void end_command(struct run *r, struct signals *signals)
 	r->child.pid = 0;
 }
 
+static int put_profile(struct run *r)
+{
+	struct exact_profile profile;
+	int ret = launched_profile(&r->child, &profile, r->err);
+
+	if (ret == 0)
+		ret = r->plan->profile(r->plan->with, &profile, r->err);
+	exact_profile_free(&profile);
+	return ret;
+}
+
 static int end(struct run *r, struct signals *signals)
 {
 	struct fact f = { .kind = FACT_RUN_END, .run = r->number };
@@ -426,6 +437,8 @@ static int end(struct run *r, struct signals *signals)
 	f.end = r->end;
 	if (ret == 0)
 		ret = put_readings(r, f.time_ns);
+	if (ret == 0 && r->plan->profile)
+		ret = put_profile(r);
 	return ret < 0 ? ret : r->to->put(r->to, &f, r->err);
 }
 
@@ -437,7 +450,7 @@ static int run_once(const struct stat_plan *plan, unsigned number, struct signal
 			 .err = err,
 			 .number = number,
 			 .signals = &signals->before,
-			 .child = { .go_fd = -1, .result_fd = -1 } };
+			 .child = { .go_fd = -1, .result_fd = -1, .profile = plan->profile } };
 	int ret = 0;
 
 	if (plan->argv)

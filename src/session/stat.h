@@ -33,6 +33,8 @@ struct stat_plan {
 	 * negative errno, with err, ends the session there. May be NULL.
 	 */
 	int (*opened)(void *with, const struct counting *c, struct tare_error *err);
+	/* With launch_exact: given where each run's instructions were executed. NULL: nobody asks. */
+	int (*profile)(void *with, const struct exact_profile *p, struct tare_error *err);
 	void *with;
 };
 

@@ -5,6 +5,7 @@
 #define VIEW_STAT_H
 
 #include "analyze/metrics.h"
+#include "analyze/profile.h"
 #include "view/style.h"
 
 struct stat_about {
@@ -16,6 +17,8 @@ struct stat_about {
 	int exit_status;    /* of the command, as tare passes it on; -1: there was none */
 	bool metrics_only;
 	bool verbose;
+	const struct profile_table *profile; /* or NULL */
+	size_t profile_limit;                /* rows; 0: all */
 };
 
 /* For people: the whole table at the end. */

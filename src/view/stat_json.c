@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "view/json.h"
+#include "view/profile_view.h"
 #include "view/stat.h"
 
 /* Counts are whole; events with a scale of their own (joules, bytes of 64) are real numbers. */
@@ -168,6 +169,8 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 		event(&j, t, &t->row[i]);
 	json_end(&j);
 	metrics(&j, t, m);
+	if (about->profile)
+		profile_json(&j, about->profile, about->profile_limit);
 	json_end(&j);
 	text_put(out, j.out.s, j.out.len);
 	out->failed |= j.out.failed;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "view/profile_view.h"
 #include "view/stat.h"
 
 enum {
@@ -426,6 +427,8 @@ void stat_text(struct text *out, const struct stat_table *t, const struct stat_m
 	put_asked_metrics(out, m, s);
 	put_notes(out, t, about, s);
 	grid_free(&g);
+	if (about->profile)
+		profile_text(out, about->profile, about->profile_limit, s);
 }
 
 /* ---- intervals: fixed columns, as the next line is not known yet ---- */

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* See symbols.h. Source: elfutils' libdwfl.h, gelf.h; System V ABI, "Symbol Table", "Program
+ * Header". */
+#include <dlfcn.h>
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analyze/symbols.h"
+
+enum {
+	MANGLED_MAX = 2048, /* a demangler's work may grow far faster than the name */
+	SYMBOLS_MAX = 1 << 24,
+	SEGMENTS_MAX = 64,
+	LOOK_BACK = 64, /* symbols that may lie within another one */
+};
+
+/* ---- libraries ---- */
+
+#define FUNCTIONS(F)                                                                               \
+	F(dwfl_begin)                                                                              \
+	F(dwfl_end) F(dwfl_errmsg) F(dwfl_errno) F(dwfl_report_offline) F(dwfl_report_end)         \
+	    F(dwfl_module_getelf) F(dwfl_module_getsymtab) F(dwfl_module_getsym_info)              \
+		F(dwfl_module_getsrc) F(dwfl_lineinfo) F(dwfl_module_info)                         \
+		    F(dwfl_offline_section_address) F(dwfl_standard_find_debuginfo)                \
+			F(dwfl_build_id_find_elf) F(elf_getphdrnum) F(gelf_getphdr) F(elf_nextscn) \
+			    F(gelf_getshdr) F(elf_getshdrstrndx) F(elf_strptr) F(elf_errmsg)
+
+static struct {
+#define POINTER(name) typeof(&name) name;
+	FUNCTIONS(POINTER)
+#undef POINTER
+	char *(*demangle)(const char *name, char *room, size_t *size, int *status);
+	bool usable;
+} lib;
+
+static void bind(void)
+{
+	void *dw = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL), *cxx;
+
+	if (!dw)
+		return;
+	lib.usable = true;
+#define LOOK_UP(name)                                                                              \
+	lib.name = (typeof(lib.name))dlsym(dw, #name);                                             \
+	lib.usable &= lib.name != NULL;
+	FUNCTIONS(LOOK_UP)
+#undef LOOK_UP
+	/* C++ names, by the library every C++ program has. Without it they stay as they are. */
+	cxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+	if (cxx)
+		lib.demangle = (typeof(lib.demangle))dlsym(cxx, "__cxa_demangle");
+}
+
+int symbols_probe(struct tare_error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, bind);
+	if (lib.usable)
+		return 0;
+	tare_fail(err, ENOENT, "libdw.so.1, which reads symbols, cannot be loaded");
+	tare_hint(err, "install it (Debian: libdw1)");
+	return -ENOENT;
+}
+
+/* ---- one file ---- */
+
+struct entry {
+	uint64_t start, end; /* offsets in the file; end 0: not said */
+	const char *name;
+	uint8_t rank;  /* of several at one place the highest is shown */
+	bool is_label; /* no function by its type */
+};
+
+struct segment {
+	uint64_t address, offset, size;
+};
+
+struct symbols {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	uint64_t bias;                        /* libdw's addresses minus the file's own */
+	struct segment segment[SEGMENTS_MAX]; /* that may be executed */
+	size_t segments;
+	struct entry *entry; /* by start */
+	size_t n;
+	struct entry *section; /* other than .text: stubs have no symbols, but a name */
+	size_t sections;
+	char **demangled; /* owned names */
+	size_t n_demangled, demangled_room;
+	bool complete;
+};
+
+static bool to_offset(const struct symbols *s, uint64_t address, uint64_t *offset)
+{
+	for (size_t i = 0; i < s->segments; i++)
+		if (address - s->segment[i].address < s->segment[i].size) {
+			*offset = address - s->segment[i].address + s->segment[i].offset;
+			return true;
+		}
+	return false;
+}
+
+static bool to_address(const struct symbols *s, uint64_t offset, uint64_t *address)
+{
+	for (size_t i = 0; i < s->segments; i++)
+		if (offset - s->segment[i].offset < s->segment[i].size) {
+			*address = offset - s->segment[i].offset + s->segment[i].address;
+			return true;
+		}
+	return false;
+}
+
+static void read_segments(struct symbols *s, Elf *elf)
+{
+	size_t n = 0;
+	GElf_Phdr p;
+
+	if (lib.elf_getphdrnum(elf, &n) < 0)
+		return;
+	for (size_t i = 0; i < n && s->segments < SEGMENTS_MAX; i++)
+		if (lib.gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && (p.p_flags & PF_X))
+			s->segment[s->segments++] =
+			    (struct segment){ p.p_vaddr, p.p_offset, p.p_filesz };
+}
+
+static bool own(struct symbols *s, char *name)
+{
+	if (s->n_demangled == s->demangled_room) {
+		size_t room = s->demangled_room ? 2 * s->demangled_room : 256;
+		char **more = realloc(s->demangled, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		s->demangled = more;
+		s->demangled_room = room;
+	}
+	s->demangled[s->n_demangled++] = name;
+	return true;
+}
+
+static int read_sections(struct symbols *s, Elf *elf, struct tare_error *err)
+{
+	size_t names = 0, room = 0;
+	GElf_Shdr h;
+
+	if (lib.elf_getshdrstrndx(elf, &names) < 0)
+		return 0;
+	for (Elf_Scn *scn = NULL; (scn = lib.elf_nextscn(elf, scn));) {
+		const char *name;
+		char *shown;
+		uint64_t offset;
+
+		if (!lib.gelf_getshdr(scn, &h))
+			continue;
+		name = lib.elf_strptr(elf, names, h.sh_name);
+		s->complete |= h.sh_type == SHT_SYMTAB || (name && !strcmp(name, ".gnu_debugdata"));
+		if (!(h.sh_flags & SHF_EXECINSTR) || !name || !strcmp(name, ".text") ||
+		    !to_offset(s, h.sh_addr, &offset))
+			continue;
+		if (s->sections == room) {
+			struct entry *more = realloc(s->section, (room += 16) * sizeof(*more));
+
+			if (!more)
+				return tare_fail_nomem(err);
+			s->section = more;
+		}
+		if (asprintf(&shown, "[%.64s]", name) < 0)
+			return tare_fail_nomem(err);
+		if (!own(s, shown)) {
+			free(shown);
+			return tare_fail_nomem(err);
+		}
+		s->section[s->sections++] =
+		    (struct entry){ offset, offset + h.sh_size, shown, 0, true };
+	}
+	return 0;
+}
+
+/* Which name of several at one place says most: typed, sized, global, without underscores. */
+static uint8_t rank_of(const GElf_Sym *sym, const char *name)
+{
+	unsigned bind = GELF_ST_BIND(sym->st_info);
+
+	return (uint8_t)((GELF_ST_TYPE(sym->st_info) != STT_NOTYPE) << 5 | (sym->st_size > 0) << 4 |
+			 (bind == STB_GLOBAL ? 2
+			  : bind == STB_WEAK ? 1
+					     : 0)
+			     << 1 |
+			 (name[0] != '_'));
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* One name per place; labels within a function are part of it. */
+static void tidy(struct symbols *s)
+{
+	uint64_t covered = 0;
+	size_t n = 0;
+
+	qsort(s->entry, s->n, sizeof(*s->entry), by_start);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct entry *e = &s->entry[i];
+
+		if ((n && s->entry[n - 1].start == e->start) || (e->is_label && e->start < covered))
+			continue;
+		if (!e->is_label && e->end > covered)
+			covered = e->end;
+		s->entry[n++] = *e;
+	}
+	s->n = n;
+}
+
+static int read_symbols(struct symbols *s, struct tare_error *err)
+{
+	int n = lib.dwfl_module_getsymtab(s->module);
+
+	if (n <= 1)
+		return 0;
+	if (n > SYMBOLS_MAX)
+		n = SYMBOLS_MAX;
+	s->entry = calloc((size_t)n, sizeof(*s->entry));
+	if (!s->entry)
+		return tare_fail_nomem(err);
+	for (int i = 1; i < n; i++) {
+		GElf_Sym sym;
+		GElf_Addr address = 0;
+		uint64_t offset;
+		const char *name =
+		    lib.dwfl_module_getsym_info(s->module, i, &sym, &address, NULL, NULL, NULL);
+		unsigned type = name ? GELF_ST_TYPE(sym.st_info) : STT_SECTION;
+
+		if (!name || !*name || sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ||
+		    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
+		    !to_offset(s, address - s->bias, &offset))
+			continue;
+		s->entry[s->n++] = (struct entry){ .start = offset,
+						   .end = sym.st_size ? offset + sym.st_size : 0,
+						   .name = name,
+						   .rank = rank_of(&sym, name),
+						   .is_label = type == STT_NOTYPE };
+	}
+	tidy(s);
+	return 0;
+}
+
+int symbols_open(struct symbols **out, const char *path, int fd, struct tare_error *err)
+{
+	static const Dwfl_Callbacks empty;
+	static Dwfl_Callbacks calls;
+	struct symbols *s;
+	const char *debug_file = NULL;
+	GElf_Addr bias = 0;
+	Elf *elf;
+	int ret = symbols_probe(err);
+
+	*out = NULL;
+	if (ret < 0)
+		return ret;
+	calls = empty;
+	calls.find_elf = lib.dwfl_build_id_find_elf;
+	calls.find_debuginfo = lib.dwfl_standard_find_debuginfo;
+	calls.section_address = lib.dwfl_offline_section_address;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return tare_fail_nomem(err);
+	s->dwfl = lib.dwfl_begin(&calls);
+	fd = dup(fd); /* libdw closes the one it is given */
+	s->module = s->dwfl && fd >= 0 ? lib.dwfl_report_offline(s->dwfl, "", path, fd) : NULL;
+	if (!s->module && fd >= 0)
+		close(fd);
+	if (s->module)
+		lib.dwfl_report_end(s->dwfl, NULL, NULL);
+	elf = s->module ? lib.dwfl_module_getelf(s->module, &bias) : NULL;
+	if (!elf) {
+		ret = tare_fail(err, ENOEXEC, "%.180s: %s", path, lib.dwfl_errmsg(-1));
+		goto out;
+	}
+	s->bias = bias;
+	read_segments(s, elf);
+	ret = read_sections(s, elf, err);
+	if (ret == 0)
+		ret = read_symbols(s, err);
+	lib.dwfl_module_info(s->module, NULL, NULL, NULL, NULL, NULL, NULL, &debug_file);
+	s->complete |= debug_file != NULL;
+out:
+	if (ret < 0) {
+		symbols_close(s);
+		s = NULL;
+	}
+	*out = s;
+	return ret;
+}
+
+void symbols_close(struct symbols *s)
+{
+	if (!s)
+		return;
+	if (s->dwfl)
+		lib.dwfl_end(s->dwfl);
+	for (size_t i = 0; i < s->n_demangled; i++)
+		free(s->demangled[i]);
+	free(s->demangled);
+	free(s->entry);
+	free(s->section);
+	free(s);
+}
+
+bool symbols_complete(const struct symbols *s)
+{
+	return s->complete;
+}
+
+static const char *demangled(struct symbols *s, const char *name)
+{
+	char *plain;
+	int status = 0;
+
+	if (strncmp(name, "_Z", 2) || !lib.demangle || strnlen(name, MANGLED_MAX) == MANGLED_MAX)
+		return name;
+	plain = lib.demangle(name, NULL, NULL, &status);
+	if (plain && status == 0 && own(s, plain))
+		return plain;
+	free(plain);
+	return name;
+}
+
+/* The place of the last entry that begins at or before `offset`, plus 1; 0: none does. */
+static size_t last_before(const struct symbols *s, uint64_t offset)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->entry[mid].start <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static uint64_t segment_end(const struct symbols *s, uint64_t offset)
+{
+	for (size_t i = 0; i < s->segments; i++)
+		if (offset - s->segment[i].offset < s->segment[i].size)
+			return s->segment[i].offset + s->segment[i].size;
+	return offset;
+}
+
+static const struct entry *section_at(const struct symbols *s, uint64_t offset)
+{
+	for (size_t i = 0; i < s->sections; i++)
+		if (offset >= s->section[i].start && offset < s->section[i].end)
+			return &s->section[i];
+	return NULL;
+}
+
+bool symbols_find(const struct symbols *s, uint64_t offset, struct symbol *out)
+{
+	size_t at = last_before(s, offset);
+	uint64_t next = at < s->n ? s->entry[at].start : UINT64_MAX;
+	const struct entry *in = section_at(s, offset);
+
+	for (size_t i = at; i > 0 && i + LOOK_BACK > at; i--) {
+		struct entry *e = &s->entry[i - 1];
+		uint64_t end = e->end;
+
+		/* A size that is not said reaches to the next symbol, within its section. */
+		if (!end && (i == at) && (!in || e->start >= in->start))
+			end = next < segment_end(s, offset) ? next : segment_end(s, offset);
+		if (offset >= end)
+			continue;
+		e->name = demangled((struct symbols *)s, e->name);
+		/* Of one symbol within another, each has its own part. */
+		*out = (struct symbol){ e->name, e->start, end < next ? end : next };
+		return true;
+	}
+	if (in && in->end < next)
+		next = in->end;
+	*out = (struct symbol){ in ? in->name : NULL, in ? in->start : offset, next };
+	return in != NULL;
+}
+
+bool symbols_line(const struct symbols *s, uint64_t offset, const char **file, unsigned *line)
+{
+	uint64_t address;
+	Dwfl_Line *l;
+	int number = 0;
+
+	if (!to_address(s, offset, &address))
+		return false;
+	l = lib.dwfl_module_getsrc(s->module, address + s->bias);
+	if (!l)
+		return false;
+	*file = lib.dwfl_lineinfo(l, NULL, &number, NULL, NULL, NULL);
+	*line = number > 0 ? (unsigned)number : 0;
+	return *file && number > 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which function and line a byte of a program's file belongs to: its symbols and DWARF lines, from
+ * the file itself, its .gnu_debugdata, or its separate debugging file (by build-id or debuglink,
+ * under /usr/lib/debug). Places are offsets in the file, so it does not matter where it was mapped.
+ *
+ * libdw does the reading; it is opened when first needed, so that who wants no symbols pays
+ * nothing.
+ */
+#ifndef ANALYZE_SYMBOLS_H
+#define ANALYZE_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/error.h"
+
+struct symbols;
+
+struct symbol {
+	const char *name;    /* demangled where it can be; lives as long as the symbols */
+	uint64_t start, end; /* offsets in the file; it is known for nothing outside */
+};
+
+/* 0 when symbols can be read here, else why not. */
+int symbols_probe(struct tare_error *err);
+
+/* Those of the ELF file open as `fd`, which stays the caller's. `path` is for messages. */
+int symbols_open(struct symbols **out, const char *path, int fd, struct tare_error *err);
+void symbols_close(struct symbols *s);
+
+/* Has it all its functions, not only the ones it exports? */
+bool symbols_complete(const struct symbols *s);
+
+/* The function at `offset`; false when none is known to be there, up to out->end. */
+bool symbols_find(const struct symbols *s, uint64_t offset, struct symbol *out);
+
+/* The source line of the instruction at `offset`; false when there is no such information. */
+bool symbols_line(const struct symbols *s, uint64_t offset, const char **file, unsigned *line);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Built without libdw, or as a static program, which opens no libraries. */
+#include "analyze/symbols.h"
+
+int symbols_probe(struct tare_error *err)
+{
+	tare_fail(err, ENOTSUP, "this tare was built without libdw, which reads symbols");
+	tare_hint(err, "install libdw-dev and build tare again, not as a static program");
+	return -ENOTSUP;
+}
+
+int symbols_open(struct symbols **out, const char *path, int fd, struct tare_error *err)
+{
+	(void)path, (void)fd;
+	*out = NULL;
+	return symbols_probe(err);
+}
+
+void symbols_close(struct symbols *s)
+{
+	(void)s;
+}
+
+bool symbols_complete(const struct symbols *s)
+{
+	(void)s;
+	return false;
+}
+
+bool symbols_find(const struct symbols *s, uint64_t offset, struct symbol *out)
+{
+	(void)s, (void)offset, (void)out;
+	return false;
+}
+
+bool symbols_line(const struct symbols *s, uint64_t offset, const char **file, unsigned *line)
+{
+	(void)s, (void)offset, (void)file, (void)line;
+	return false;
+}
