@@ -250,6 +250,41 @@ TEST(payloads)
 	}
 }
 
+/* More than a window holds: read in part, the rest passed over. */
+TEST(large_payloads)
+{
+	static const size_t takes[] = { 0, 100, 200000, 262144, 299999, 300000 };
+	static unsigned char buf[300000];
+
+	for (size_t i = 0; i < ARRAY_SIZE(takes); i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+		struct perfdata *r;
+
+		begin_file(false, 2, 104, 64);
+		begin_record(&m, PD_RECORD_AUXTRACE, 0);
+		put64(&m, 300000);
+		for (int k = 0; k < 4; k++)
+			put64(&m, 0);
+		end_record(&m);
+		for (uint64_t k = 0; k < 300000 / 4; k++)
+			put32(&m, k);
+		put_time_sample(40, 5);
+		put_time_sample(42, 6);
+		end_data();
+		r = must_open(&m);
+		CHECK_EQ(perfdata_next(r, &rec, NULL), 1);
+		CHECK_EQ(perfdata_payload(r, buf, takes[i], &err), takes[i], "%s", err.what);
+		CHECK(!memcmp(buf, m.b + data_at + 48, takes[i]), "%zu taken", takes[i]);
+		for (uint64_t time = 5; time <= 6; time++) {
+			CHECK_EQ(perfdata_next(r, &rec, &err), 1, "%zu taken: %s", takes[i], err.what);
+			CHECK_EQ(rec.type, PD_RECORD_SAMPLE, "%zu taken", takes[i]);
+			CHECK_EQ(rec.time, time, "%zu taken", takes[i]);
+		}
+		CHECK_EQ(perfdata_next(r, &rec, NULL), 0);
+		perfdata_close(r);
+	}
+}
+
 TEST(payload_beyond_the_end)
 {
 	struct tare_error err = TARE_ERROR_INIT;

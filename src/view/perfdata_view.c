@@ -416,6 +416,9 @@ static void sample_lists(struct text *out, const struct perfdata *r,
 static void more_words(struct text *out, const struct perfdata_record *rec)
 {
 	switch (rec->type) {
+	case PD_RECORD_MMAP:
+		text_add(out, rec->misc & PD_MISC_13 ? " data" : " code");
+		break;
 	case PD_RECORD_MMAP2:
 		if (rec->mmap.build_id) {
 			text_add(out, " build_id=");

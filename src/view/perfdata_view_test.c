@@ -139,6 +139,120 @@ TEST(records_in_words)
 	free(s);
 }
 
+/* One record of every type, each field with a value of its own. */
+static void put_every_type(void)
+{
+	static const struct {
+		uint32_t type;
+		uint16_t misc;
+		const char *layout; /* 2, 4, 8: an integer of that size, 1, 2, 3 ...; n: a name; b:
+				       8 bytes */
+	} rows[] = {
+		{ PD_RECORD_MMAP, PD_MISC_13, "44888n" },
+		{ PD_RECORD_MMAP2, 2, "44888448844n" },
+		{ PD_RECORD_MMAP2, PD_MISC_14, "448884bb444n" },
+		{ PD_RECORD_LOST_SAMPLES, 0, "8" },
+		{ PD_RECORD_FORK, PD_MISC_13, "44448" },
+		{ PD_RECORD_EXIT, 0, "44448" },
+		{ PD_RECORD_THROTTLE, 0, "888" },
+		{ PD_RECORD_UNTHROTTLE, 0, "888" },
+		{ PD_RECORD_READ, 0, "448" },
+		{ PD_RECORD_AUX, 0, "888" },
+		{ PD_RECORD_ITRACE_START, 0, "44" },
+		{ PD_RECORD_SWITCH, PD_MISC_13 | PD_MISC_14, "" },
+		{ PD_RECORD_SWITCH, 0, "" },
+		{ PD_RECORD_SWITCH_CPU_WIDE, PD_MISC_13, "44" },
+		{ PD_RECORD_KSYMBOL, 0, "8422n" },
+		{ PD_RECORD_BPF_EVENT, 0, "224b" },
+		{ PD_RECORD_CGROUP, 0, "8n" },
+		{ PD_RECORD_AUX_OUTPUT_HW_ID, 0, "8" },
+		{ PD_RECORD_EVENT_TYPE, 0, "8n" },
+		{ PD_RECORD_BUILD_ID, PD_MISC_BUILD_ID_SIZE, "4bb44n" },
+		{ PD_RECORD_AUXTRACE_INFO, 0, "4488" },
+		{ PD_RECORD_AUXTRACE_ERROR, 0, "44444488n" },
+		{ PD_RECORD_STAT, 0, "844888" },
+		{ PD_RECORD_STAT_ROUND, 0, "88" },
+		{ PD_RECORD_TIME_CONV, 0, "888" },
+		{ PD_RECORD_TIME_CONV, 0, "888888" },
+		{ PD_RECORD_FINISHED_INIT, 0, "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t v = 1;
+
+		begin_record(&m, rows[i].type, rows[i].misc);
+		for (const char *p = rows[i].layout; *p; p++)
+			if (*p == 'n')
+				put_name(&m, "name");
+			else if (*p == 'b')
+				put_bytes(&m, "\1\2\3\4\5\6\7\b", 8);
+			else
+				put(&m, v++, (size_t)(*p - '0'));
+		end_record(&m);
+	}
+}
+
+TEST(every_type_in_words)
+{
+	static const struct perfdata_attr a = { .size = 64, .flags = PD_ATTR_EXCLUDE_GUEST };
+	char *s;
+
+	m = (struct maker){ 0 };
+	put_magic(&m, 16);
+	put_event(&m, &a, 0);
+	put_every_type();
+	s = shown();
+	CHECK_STR(
+	    s,
+	    "@0x10 ATTR size=72 misc=0x0 describes=\"cycles\" ids=0\n"
+	    "@0x58 MMAP size=48 misc=0x2000 event=\"cycles\" of_pid=1 of_tid=2 addr=0x3 len=0x4 "
+	    "pgoff=0x5 file=\"name\" data\n"
+	    "@0x88 MMAP2 size=80 misc=0x2 event=\"cycles\" of_pid=1 of_tid=2 addr=0x3 len=0x4 "
+	    "pgoff=0x5 prot=0xa flags=0xb file=\"name\" dev=6:7 inode=8\n"
+	    "@0xd8 MMAP2 size=80 misc=0x4000 event=\"cycles\" of_pid=1 of_tid=2 addr=0x3 len=0x4 "
+	    "pgoff=0x5 prot=0x8 flags=0x9 file=\"name\" build_id=010203040506\n"
+	    "@0x128 LOST_SAMPLES size=16 misc=0x0 event=\"cycles\" lost=1\n"
+	    "@0x138 FORK size=32 misc=0x2000 event=\"cycles\" of_pid=1 ppid=2 of_tid=3 ptid=4 "
+	    "at=0.000000005 exec\n"
+	    "@0x158 EXIT size=32 misc=0x0 event=\"cycles\" of_pid=1 ppid=2 of_tid=3 ptid=4 "
+	    "at=0.000000005\n"
+	    "@0x178 THROTTLE size=32 misc=0x0 event=\"cycles\" at=0.000000001 of_id=2 of_stream=3\n"
+	    "@0x198 UNTHROTTLE size=32 misc=0x0 event=\"cycles\" at=0.000000001 of_id=2 "
+	    "of_stream=3\n"
+	    "@0x1b8 READ size=24 misc=0x0 event=\"cycles\" of_pid=1 of_tid=2\n"
+	    "    value 3\n"
+	    "@0x1d0 AUX size=32 misc=0x0 event=\"cycles\" offset=0x1 bytes=0x2 flags=0x3\n"
+	    "@0x1f0 ITRACE_START size=16 misc=0x0 event=\"cycles\" of_pid=1 of_tid=2\n"
+	    "@0x200 SWITCH size=8 misc=0x6000 event=\"cycles\" out preempted\n"
+	    "@0x208 SWITCH size=8 misc=0x0 event=\"cycles\" in\n"
+	    "@0x210 SWITCH_CPU_WIDE size=16 misc=0x2000 event=\"cycles\" other_pid=1 other_tid=2 "
+	    "out\n"
+	    "@0x220 KSYMBOL size=32 misc=0x0 event=\"cycles\" addr=0x1 len=0x2 kind=3 flags=0x4 "
+	    "name=\"name\"\n"
+	    "@0x240 BPF_EVENT size=24 misc=0x0 event=\"cycles\" kind=1 flags=0x2 program=3 "
+	    "tag=0102030405060708\n"
+	    "@0x258 CGROUP size=24 misc=0x0 event=\"cycles\" cgroup=1 path=\"name\"\n"
+	    "@0x270 AUX_OUTPUT_HW_ID size=16 misc=0x0 event=\"cycles\" hw_id=0x1\n"
+	    "@0x280 EVENT_TYPE size=24 misc=0x0 config=0x1 name=\"name\"\n"
+	    "@0x298 BUILD_ID size=44 misc=0x8000 of_pid=1 file=\"name\" build_id=010203\n"
+	    "@0x2c4 AUXTRACE_INFO size=32 misc=0x0 kind=1\n"
+	    "    priv 0x3\n"
+	    "    priv 0x4\n"
+	    "@0x2e4 AUXTRACE_ERROR size=56 misc=0x0 kind=1 code=2 of_cpu=3 of_pid=4 of_tid=5 "
+	    "ip=0x7 at=0.000000008 message=\"name\"\n"
+	    "@0x31c STAT size=48 misc=0x0 of_id=1 of_cpu=2 thread=3 value=4 enabled_ns=5 "
+	    "running_ns=6\n"
+	    "@0x34c STAT_ROUND size=24 misc=0x0 kind=1 at=0.000000002\n"
+	    "@0x364 TIME_CONV size=32 misc=0x0 shift=1 mult=2 zero=3\n"
+	    "@0x384 TIME_CONV size=56 misc=0x0 shift=1 mult=2 zero=3 cycles=4 mask=0x5 time_zero=1 "
+	    "time_short=0\n"
+	    "@0x3bc FINISHED_INIT size=8 misc=0x0\n"
+	    "lost samples         1 samples dropped by the kernel: sum of LOST_SAMPLES\n"
+	    "throttled            1 times the kernel held an event back as too frequent\n"
+	    "incomplete AUX       1 pieces of AUX data with gaps\n");
+	free(s);
+}
+
 TEST(head_in_words)
 {
 	struct perfdata_attr a = { .size = 64,
