@@ -22,9 +22,29 @@ struct cursor {
 	bool rounding;   /* EVEX.b: with a register form the vector is 512 wide */
 };
 
+/* Is the byte a prefix, REX among them? One bit each, as most instructions begin with none but REX. */
+static bool is_prefix(uint8_t b)
+{
+	static const uint32_t bits[8] = {
+		[0x26 / 32] = 1u << 0x06 | 1u << 0x0e | 1u << 0x16 | 1u << 0x1e,
+		[0x40 / 32] = 0xffff,
+		[0x64 / 32] = 1u << 0x04 | 1u << 0x05 | 1u << 0x06 | 1u << 0x07,
+		[0xf0 / 32] = 1u << 0x10 | 1u << 0x12 | 1u << 0x13,
+	};
+
+	return bits[b >> 5] >> (b & 31) & 1;
+}
+
 static bool legacy_prefixes(struct insn *in, struct cursor *c)
 {
+	if ((c->b[0] & 0xf0) == 0x40 && c->size > 1 && !is_prefix(c->b[1])) {
+		in->rex = c->b[0];
+		c->at = 1;
+		return true;
+	}
 	for (; c->at < c->size; c->at++) {
+		if (!is_prefix(c->b[c->at]))
+			return true;
 		switch (c->b[c->at]) {
 		case 0x66:
 			in->prefix |= P_66;

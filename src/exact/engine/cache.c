@@ -13,15 +13,25 @@ enum {
 	EDGES_MAX = 1 << 23,
 	BUCKETS = 1 << 16,
 	ARENA_SIZE = 64 << 20,
-	HASH_BITS_FIRST = 15,
+	HASH_BITS_FIRST = 16,
 	FRAGMENT_ROOM = 1 << 16, /* no fragment is longer, stubs included */
 };
 
 static const int64_t REACH = 0x78000000;
 
+/*
+ * Code that runs together stays together in the table, in the same cache lines and pages; each 64 KiB of
+ * code begins somewhere else.
+ */
 static uint32_t hash_of(uint64_t pc, uint32_t bits)
 {
-	return (uint32_t)((pc * 0x9e3779b97f4a7c15ull) >> (64 - bits));
+	return (uint32_t)((pc >> 1) + (pc >> 16) * 0x9e3779b1u) & ((1u << bits) - 1);
+}
+
+/* An entry of the table: the block's number, and enough of its pc to pass strangers by. */
+static uint64_t hash_entry(uint64_t pc, uint32_t id)
+{
+	return (pc << 32) | id;
 }
 
 /* Emitted code names the buckets by a signed 32-bit address, so they must lie below 2 GiB. */
@@ -42,7 +52,7 @@ void cache_first(void)
 	eng.map_pool = reserve(MAP_POOL_SIZE);
 	eng.edges = reserve(EDGES_MAX * sizeof(struct edge));
 	eng.hash_bits = HASH_BITS_FIRST;
-	eng.hash = reserve(sizeof(uint32_t) << eng.hash_bits);
+	eng.hash = reserve(sizeof(uint64_t) << eng.hash_bits);
 	eng.buckets = low_memory(BUCKETS * sizeof(uint64_t));
 	eng.bucket_heads = reserve(BUCKETS * sizeof(uint32_t));
 	eng.n_blocks = 1; /* 0 means none */
@@ -111,36 +121,39 @@ struct block *block_find(uint64_t pc)
 	uint32_t mask = (1u << eng.hash_bits) - 1;
 
 	for (uint32_t h = hash_of(pc, eng.hash_bits); eng.hash[h]; h = (h + 1) & mask) {
-		struct block *b = &eng.blocks[eng.hash[h]];
+		struct block *b;
 
+		if (eng.hash[h] >> 32 != (uint32_t)pc)
+			continue;
+		b = &eng.blocks[(uint32_t)eng.hash[h]];
 		if (b->pc == pc && !(b->flags & (B_DEAD | B_ONCE)))
 			return b;
 	}
 	return NULL;
 }
 
-static void hash_put(uint32_t *hash, uint32_t bits, uint32_t id)
+static void hash_put(uint64_t *hash, uint32_t bits, uint64_t pc, uint32_t id)
 {
 	uint32_t mask = (1u << bits) - 1;
-	uint32_t h = hash_of(eng.blocks[id].pc, bits);
+	uint32_t h = hash_of(pc, bits);
 
 	while (hash[h])
 		h = (h + 1) & mask;
-	hash[h] = id;
+	hash[h] = hash_entry(pc, id);
 }
 
 static void hash_grow(void)
 {
 	uint32_t bits = eng.hash_bits + 1;
-	uint32_t *bigger = reserve(sizeof(uint32_t) << bits);
+	uint64_t *bigger = reserve(sizeof(uint64_t) << bits);
 
 	eng.hash_used = 0;
 	for (uint32_t id = 1; id < eng.n_blocks; id++)
 		if (!(eng.blocks[id].flags & (B_DEAD | B_ONCE | B_COPY))) {
-			hash_put(bigger, bits, id);
+			hash_put(bigger, bits, eng.blocks[id].pc, id);
 			eng.hash_used++;
 		}
-	sys(__NR_munmap, eng.hash, sizeof(uint32_t) << eng.hash_bits);
+	sys(__NR_munmap, eng.hash, sizeof(uint64_t) << eng.hash_bits);
 	eng.hash = bigger;
 	eng.hash_bits = bits;
 }
@@ -167,7 +180,7 @@ void block_done(struct block *b, struct arena *a)
 	if (!(b->flags & (B_ONCE | B_COPY))) {
 		if (eng.hash_used * 2 > 1u << eng.hash_bits)
 			hash_grow();
-		hash_put(eng.hash, eng.hash_bits, id);
+		hash_put(eng.hash, eng.hash_bits, eng.blocks[id].pc, id);
 		eng.hash_used++;
 	}
 }

@@ -94,7 +94,7 @@ struct engine {
 	uint32_t map_used;
 	struct edge *edges;
 	uint32_t n_edges;
-	uint32_t *hash;
+	uint64_t *hash; /* open addressing by pc */
 	uint32_t hash_bits, hash_used;
 	uint64_t *buckets; /* 64 Ki code addresses, by the low 16 bits of the target; below 2 GiB */
 	uint32_t *bucket_heads; /* the same, as block numbers */

@@ -475,6 +475,8 @@ static void on_step(struct thread *t, struct context *c)
  */
 void step_natively(struct thread *t)
 {
+	if (in_cache(t->target) || t->target - eng.image < eng.image_size)
+		refuse("the program jumped into the exact engine's own memory, at", t->target);
 	t->step_mask = block_signals();
 	kernel_mask(~FAULTS, NULL);
 	t->stepping = STEP_NATIVE;

@@ -14,7 +14,7 @@
 
 enum {
 	BLOCK_INSNS = 48,
-	FRAGMENT_BLOCKS = 12,
+	FRAGMENT_BLOCKS = 6,
 	COUNT_INSN_MAX = 127, /* fits the add's imm8 */
 };
 
@@ -39,6 +39,25 @@ static uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
 {
 	const uint8_t *b = bytes;
 
+	/* Two moves that overlap: an instruction is 15 bytes at most, and a loop over bytes is slow. */
+	if (n >= 8 && n <= 16) {
+		uint64_t first, last;
+
+		__builtin_memcpy(&first, b, 8);
+		__builtin_memcpy(&last, b + n - 8, 8);
+		__builtin_memcpy(p, &first, 8);
+		__builtin_memcpy(p + n - 8, &last, 8);
+		return p + n;
+	}
+	if (n >= 4 && n < 8) {
+		uint32_t first, last;
+
+		__builtin_memcpy(&first, b, 4);
+		__builtin_memcpy(&last, b + n - 4, 4);
+		__builtin_memcpy(p, &first, 4);
+		__builtin_memcpy(p + n - 4, &last, 4);
+		return p + n;
+	}
 	while (n--)
 		*p++ = *b++;
 	return p;
