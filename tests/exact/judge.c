@@ -9,18 +9,17 @@
  *
  * What counts: an instruction counts when it retires. A stop tells of one retired instruction, but
  * for these, each taken care of below:
- *   - a rep string instruction stops once per iteration with RIP unchanged; it counts when RIP
- *moves on;
- *   - a system call stops in the kernel's exit path, not by the CPU's trap flag (si_code
- *TRAP_BRKPT);
+ *   - a rep string instruction stops once per iteration; it counts when RIP moves on;
+ *   - a system call stops in the kernel's exit path (si_code TRAP_BRKPT), not by the trap flag;
  *   - a signal handler being entered stops before its first instruction (si_code SIGTRAP);
  *   - a fault stops with RIP at the instruction, which has not retired;
  *   - `mov ss` holds the trap back until the instruction after it has retired too;
- *   - a tracer makes signals that are ignored interrupt system calls, which are then executed
- *again: that one is the judge's doing and does not count. A restart after a signal that stops or is
- *     handled happens without a tracer too, and counts.
- * Sources: ptrace(2), "Stopped states"; Intel SDM vol. 3, 18.3.1.4 "Single-Step Exception
- *Condition".
+ *   - a tracer makes ignored signals interrupt system calls, which are then executed again: that
+ *one is the judge's doing and does not count. A restart after a signal that stops the process or is
+ *handled happens without a tracer too, and counts;
+ *   - a step unblocks SIGTRAP, which a program that asks for its mask would see: it is blocked
+ *again before each of its system calls. Sources: ptrace(2), "Stopped states"; Intel SDM vol.
+ *3, 18.3.1.4 "Single-Step Exception Condition".
  */
 #include "classify.h"
 
@@ -55,6 +54,8 @@ struct task {
 	uint64_t flags, rcx;        /* before `pending` */
 	uint64_t restart_at;        /* a system call the kernel may execute again, or 0 */
 	bool restart_is_ours;
+	bool trap_blocked; /* by the program: the kernel unblocks SIGTRAP to report a step */
+	int trap_will_be;  /* after the pending system call: 1 blocked, 0 not, -1 as it is */
 	bool pending_known, gone;
 };
 
@@ -152,6 +153,8 @@ static void retire(struct task *t, const struct insn *in, uint64_t next_rip)
 	}
 	for (int c = 0; c < C_COUNT; c++)
 		t->counts[c] += in->adds[c];
+	if (in->syscall && t->trap_will_be >= 0)
+		t->trap_blocked = t->trap_will_be;
 	if (in->conditional)
 		t->counts[C_TAKEN] += in->to_next ? branch_holds(in, t->flags, t->rcx)
 						  : next_rip != in->at + in->length;
@@ -208,6 +211,28 @@ static bool in_restart(const struct user_regs_struct *r)
 	return (long)r->orig_rax >= 0 && (ret == -512 || ret == -513 || ret == -514 || ret == -516);
 }
 
+/* Before a system call: the signal mask as the program set it, and what the call will make of it.
+ */
+static void keep_mask(struct task *t, const struct user_regs_struct *r)
+{
+	const uint64_t trap = 1ull << (SIGTRAP - 1);
+	uint64_t mask, set;
+	struct iovec to = { &set, sizeof(set) }, from = { (void *)r->rsi, sizeof(set) };
+
+	t->trap_will_be = -1;
+	if (t->trap_blocked && ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(mask), &mask) == 0) {
+		mask |= trap;
+		ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(mask), &mask);
+	}
+	if (r->rax != SYS_rt_sigprocmask || r->rsi == 0 ||
+	    process_vm_readv(t->tid, &to, 1, &from, 1, 0) != sizeof(set))
+		return;
+	if (r->rdi == SIG_SETMASK)
+		t->trap_will_be = !!(set & trap);
+	else if (set & trap)
+		t->trap_will_be = r->rdi == SIG_BLOCK;
+}
+
 static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 {
 	t->pending = decode_at(t->tid, r->rip);
@@ -216,6 +241,8 @@ static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 		t->after = decode_at(t->tid, r->rip + t->pending.length);
 	t->flags = r->eflags;
 	t->rcx = r->rcx;
+	if (t->pending.syscall)
+		keep_mask(t, r);
 	if (!in_restart(r)) {
 		t->restart_at = 0;
 	} else if (sig) {
@@ -296,6 +323,8 @@ static void one_stop(pid_t tid, int status, bool *started)
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
+		task_of((pid_t)message)->trap_blocked = t->trap_blocked;
+		break;
 	case PTRACE_EVENT_VFORK_DONE:
 		break; /* inside the system call, which stays pending */
 	case PTRACE_EVENT_EXIT:

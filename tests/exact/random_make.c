@@ -385,8 +385,6 @@ static bool acceptable(struct maker *m, const struct candidate *c)
 			return false;
 		if (m->in_rsp_play && o->mem.base == ZYDIS_REGISTER_RSP)
 			return false;
-		if (o->mem.base == ZYDIS_REGISTER_EIP) /* the engine refuses it, by name */
-			return false;
 		if (o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS) {
 			if (o->mem.base != ZYDIS_REGISTER_NONE ||
 			    o->mem.index != ZYDIS_REGISTER_NONE || c->z.raw.disp.size != 32)

@@ -1,8 +1,21 @@
-/* EIP-relative: nobody writes it. */
-	.globl _start
-_start:	mov	word(%eip), %rax
-	mov	$60, %eax
-	xor	%edi, %edi
-	syscall
+/* EIP-relative operands: an address-size prefix cuts the address to 32 bits. */
+#include "run.inc"
+	begin
+	mov	word(%eip), %rax
+	addl	$0x01020304, word(%eip)
+	keep	%rax
+	lea	word(%eip), %rbx
+	lea	word(%rip), %rcx
+	sub	%rcx, %rbx
+	keep	%rbx
+	cmpw	$7, word(%eip)
+	keepf
+	movups	word(%eip), %xmm0
+	movq	%xmm0, %rax
+	keep	%rax
+	jmp	*go(%eip)
+	ud2
+1:	finish
 	.data
-word:	.quad	0
+word:	.quad	0x1122334455667788, 5
+go:	.quad	1b

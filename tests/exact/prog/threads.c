@@ -1,4 +1,4 @@
-/* exact: build=dynamic compare=workers
+/* exact: build=dynamic compare=workers ldflags=-Wl,-z,now
  * POSIX threads: workers of fixed work, whose counts are compared one by one; the first thread's
  * own depends on who wins which futex. */
 #include <pthread.h>

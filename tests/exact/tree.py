@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Run a command to its end, or to its time limit: then nothing of its whole process tree is left."""
+import ctypes
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children(pid):
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += [int(c) for c in task.read_text().split()]
+        except OSError:
+            pass
+    return found
+
+
+def descendants():
+    todo, found = children(os.getpid()), []
+    while todo:
+        pid = todo.pop()
+        found.append(pid)
+        todo += children(pid)
+    return found
+
+
+def reap():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def kill_descendants():
+    """All that came of this process, however it is parented by now: this process is their subreaper."""
+    for _ in range(50):
+        for pid in descendants():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.1)
+        reap()
+        if not descendants():
+            return
+
+
+def run(command, limit, **how):
+    """(status as a shell tells it, output, error output); subprocess.TimeoutExpired past the limit."""
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+    try:
+        stdout, stderr = child.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        kill_descendants()
+        child.communicate()
+        raise
+    reap()
+    status = child.returncode if child.returncode >= 0 else 128 - child.returncode
+    return status, stdout, stderr
