@@ -367,21 +367,19 @@ static unsigned free_register(const struct insn *in, const uint8_t *s)
  */
 static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t *s, unsigned r)
 {
-	unsigned at = 0;
+	unsigned at = 0, escape = in->map == 0 ? 0 : in->map == 1 ? 1 : 2;
 
-	for (; at < in->opcode_at; at++) {
+	/* A REX that another prefix follows is void: whichever is in force goes last, anew. */
+	for (; in->encoding != E_LEGACY || at < in->opcode_at - escape; at++) {
 		uint8_t b = s[at];
 
-		if (in->encoding == E_LEGACY ? (b & 0xf0) == 0x40 || b == 0x0f
-					     : b == 0xc4 || b == 0xc5 || b == 0x62 || b == 0x8f)
+		if (in->encoding != E_LEGACY && (b == 0xc4 || b == 0xc5 || b == 0x62 || b == 0x8f))
 			break;
-		if (b != 0x67)
+		if (b != 0x67 && (b & 0xf0) != 0x40)
 			*p++ = b;
 	}
 	if (in->encoding == E_LEGACY) {
 		*p++ = (uint8_t)(0x40 | (in->rex & 0xc) | 1);
-		while (at < in->opcode_at && (s[at] & 0xf0) == 0x40)
-			at++;
 	} else if (s[at] == 0xc5) { /* the short form cannot say it */
 		*p++ = 0xc4;
 		*p++ = (uint8_t)((s[at + 1] & 0x80) | 0x41);

@@ -13,6 +13,14 @@
 	movups	word(%eip), %xmm0
 	movq	%xmm0, %rax
 	keep	%rax
+	/* a REX that another prefix follows means nothing */
+	.byte	0x4f, 0x67, 0x8b, 0x05
+	.long	word - 2f
+2:	keep	%rax
+	.byte	0x67, 0x4d, 0xf0, 0x01, 0x05
+	.long	word - 2f
+2:	mov	word(%rip), %rax
+	keep	%rax
 	jmp	*go(%eip)
 	ud2
 1:	finish
