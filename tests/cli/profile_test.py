@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""`tare stat --profile`: programs whose functions' counts are known get them, and every profile adds up.
+
+usage: profile_test.py TARE SCHEMA
+"""
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, test, true  # noqa: E402
+
+TARE, SCHEMA = (os.path.abspath(p) for p in sys.argv[1:3])
+SOURCES = Path(__file__).resolve().parent / "profile"
+os.environ.update(LC_ALL="C.UTF-8", COLUMNS="160")
+os.environ.pop("DEBUGINFOD_URLS", None)
+WORK = tempfile.TemporaryDirectory()
+os.chdir(WORK.name)
+
+try:
+    import jsonschema
+except ImportError:
+    print("1..0 # SKIP python3-jsonschema is not installed")
+    sys.exit(0)
+
+
+def build(out, source, *words):
+    cc = "g++" if source.endswith(".cc") else "gcc"
+    subprocess.run([cc, "-g", "-O1", "-o", out, SOURCES / source if "/" not in source else source, *words],
+                   check=True, stderr=subprocess.PIPE)
+    return str(Path(out).resolve())
+
+
+def stat(*words, status=0):
+    r = subprocess.run([TARE, "stat", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=120)
+    equal(r.returncode, status, f"status of tare stat {' '.join(words)}\n{r.stderr.decode(errors='replace')}")
+    return r
+
+
+def profile(*words, by="function", status=0):
+    """The document; its rows add up to the total, and the total is the event's count."""
+    stat("-o", "out.json", "--format", "json", f"--profile={by}", "-e", "instructions:u", *words, status=status)
+    d = json.loads(Path("out.json").read_text())
+    jsonschema.validate(d, json.loads(Path(SCHEMA).read_text()))
+    about = d["profile_about"]
+    equal(sum(int(r["instructions"]) for r in d["profile"]) + int(about["left_out"]), about["total"], "sum of the rows")
+    equal(d["events"][0]["runs"][about["run"]], about["total"], "total against instructions:u")
+    for r in d["profile"]:
+        true(int(r["instructions"]) >= 0, f"less than nothing: {r}")
+    return d
+
+
+def of(d, function, module=None):
+    rows = [r for r in d["profile"] if r["function"] == function and (not module or r["module"].endswith(module))]
+    return sum(r["instructions"] for r in rows)
+
+
+@test
+def functions_of_known_counts():
+    d = profile("--", build("known", "known.S", "-nostdlib", "-static"))
+    equal({r["function"]: r["instructions"] for r in d["profile"]},
+          {"_start": 4004, "inner": 16000, "falls": 2000, "into": 3000}, "instructions by function")
+    equal(d["profile_about"]["unsplit"], 0, "what could not be told apart")
+
+
+@test
+def lines_of_known_counts():
+    d = profile("--", build("known", "known.S", "-nostdlib", "-static"), by="line")
+    text = (SOURCES / "known.S").read_text().splitlines()
+    counts = {text[r["line"] - 1].split(":")[-1].strip(): r["instructions"] for r in d["profile"]}
+    equal(counts["mov $7, %ecx"], 1000, "before the loop")
+    equal(counts["jnz 2b"], 7000, "the inner loop")
+    equal(counts["lea (%rax), %rax"], 1000, "behind a fall from another function")
+    equal(counts["syscall"], 1, "the end")
+    equal(len(d["profile"]), 17, "lines executed")
+
+
+@test
+def without_line_information_lines_fall_back_to_functions():
+    program = build("bare", "known.S", "-nostdlib", "-static", "-g0")
+    d = profile("--", program, by="line")
+    equal({r["function"]: r["instructions"] for r in d["profile"]},
+          {"_start": 4004, "inner": 16000, "falls": 2000, "into": 3000}, "instructions by function")
+    true(all(r["file"] is None and r["line"] is None for r in d["profile"]), "a line from nowhere")
+
+
+@test
+def libraries_that_take_turns_at_one_address():
+    build("a.so", "plugin.S", "-shared", "-nostdlib", "-DROUNDS=100")
+    build("b.so", "plugin.S", "-shared", "-nostdlib", "-DROUNDS=900")
+    plugins = build("plugins", "plugins.c", "-ldl")
+    r = subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", plugins, "./a.so", "./b.so"],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    equal(r.stdout, "same\n", "where the libraries came to lie")
+    d = profile("--", plugins, "./a.so", "./b.so")
+    equal(of(d, "work", "/a.so"), 6 * (2 + 3 * 100), "the first library's")
+    equal(of(d, "work", "/b.so"), 18 * (2 + 3 * 900), "the second library's, in both processes")
+
+
+@test
+def code_written_at_run_time():
+    program = build("jit", "jit.c")
+    for words in ([], ["rewrite"]):
+        d = profile("--", program, *words)
+        rows = [r for r in d["profile"] if r["module"] == "[anonymous memory]"]
+        equal(sum(r["instructions"] for r in rows), 10 * (2 + 4 * 250), f"the written code's {words}")
+        true(all("written at run time" in r["reason"] for r in rows), f"reasons: {rows}")
+
+
+@test
+def whole_programs_add_up():
+    Path("x.c").write_text('#include <stdio.h>\nint main(void) { puts("x"); }\n')
+    profile("--", "gcc", "-O2", "-c", "x.c")
+    d = profile("--", sys.executable, "-S", "-c", "import json, ctypes; print(json.dumps({1: 2}))")
+    true(of(d, "_PyEval_EvalFrameDefault") > 1000, "python's interpreter loop is in its profile")
+    d = profile("--", "bash", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; (:); done; exec /bin/true")
+    modules = {os.path.basename(r["module"]) for r in d["profile"]}
+    true({"bash", "true"} <= modules, f"modules: {modules}")
+
+
+@test
+def threads_signals_and_a_child_that_is_killed():
+    d = profile("--", build("busy", "busy.cc", "-pthread"))
+    name = "int counted::add<int>(std::vector<int, std::allocator<int> > const&)"
+    rows = [r for r in d["profile"] if r["function"] == name]
+    equal(len(rows), 1, f"rows of {name}, demangled")
+    true(rows[0]["instructions"] > 5 * 10000 * 3, f"five runs of it: {rows}")
+    equal(rows[0]["instructions"] % 5, 0, f"all five the same, that of the killed child among them: {rows}")
+
+
+@test
+def what_differs_between_runs_is_marked():
+    program = build("vary", "vary.c")
+    d = profile("-r", "3", "--", program)
+    rows = {r["function"]: r for r in d["profile"]}
+    true(rows["unsteady"]["min"] < rows["unsteady"]["max"], f"{rows['unsteady']}")
+    equal(rows["steady"]["min"], rows["steady"]["max"], "the other one's")
+    equal(d["profile_about"]["varied"], sum(r["min"] != r["max"] for r in d["profile"]), "how many varied")
+    totals = [int(v) for v in d["events"][0]["runs"]]
+    equal(d["profile_about"]["total"], sorted(totals)[1], "the median run is shown")
+    equal([sum(r["runs"][k] for r in d["profile"]) for k in range(3)], totals, "each run adds up")
+    shown = stat("-r", "3", "--profile", "-e", "instructions:u", "--", program).stderr.decode()
+    true(re.search(r"unsteady +vary +[\d,]+ … [\d,]+\n", shown), shown)
+    true(re.search(r"\bsteady +vary\n", shown), shown)
+
+
+@test
+def names_that_are_no_names():
+    Path("odd.S").write_text(
+        '.text\n.globl _start, "a\x1b[31mb", "%s"\n_start: call "a\x1b[31mb"\ncall "%s"\nmov $60, %%eax\n'
+        'xor %%edi, %%edi\nsyscall\n.size _start, . - _start\n.type _start, @function\n'
+        '.type "a\x1b[31mb", @function\n"a\x1b[31mb": nop\nret\n.size "a\x1b[31mb", . - "a\x1b[31mb"\n'
+        '.type "%s", @function\n"%s": nop\nnop\nret\n.section .note.GNU-stack,"",@progbits\n' % (("x" * 100_000,) * 4))
+    program = build("odd", "./odd.S", "-nostdlib", "-static", "-g0")
+    d = profile("--", program)
+    equal(of(d, "a\x1b[31mb"), 2, "a name with control characters")
+    equal(of(d, "x" * 4096), 3, "a long name, cut")
+    r = stat("--profile", "-e", "instructions:u", "--", program)
+    true(b"\x1b" not in r.stderr, "an escape sequence reached the terminal")
+    true(b"a\\x1b[31mb" in r.stderr, r.stderr)
+    true(max(map(len, r.stderr.splitlines())) < 300, "a long name made a long line")
+
+
+@test
+def what_has_no_symbols_is_said():
+    program = build("stripped", "known.S", "-nostdlib", "-static", "-s")
+    d = profile("--", program)
+    equal([(r["function"], r["instructions"]) for r in d["profile"]], [(None, 25004)], "rows")
+    true("stripped" in d["profile"][0]["reason"], d["profile"])
+    shown = stat("--profile", "-e", "instructions:u", "--", program).stderr.decode()
+    true("no symbol  100 %: stripped\n" in shown and "-dbgsym" in shown, shown)
+
+
+@test
+def a_file_that_is_gone_or_replaced_is_not_trusted():
+    program = build("gone", "known.S", "-nostdlib", "-static")
+    d = profile("--", "sh", "-c", f"{program}; rm {program}")
+    equal([r["instructions"] for r in d["profile"] if r["module"] == program], [25004], "its instructions")
+    other = build("other", "plugin.S", "-shared", "-nostdlib", "-DROUNDS=1")
+    program = build("gone", "known.S", "-nostdlib", "-static")
+    d = profile("--", "sh", "-c", f"{program}; cp {other} {program}")
+    rows = [r for r in d["profile"] if r["module"] == program]
+    equal([(r["function"], r["instructions"]) for r in rows], [(None, 25004)], "rows of a file that was replaced")
+    true("changed since" in rows[0]["reason"], rows)
+
+
+@test
+def separate_debugging_files_are_found():
+    program = build("split", "known.S", "-nostdlib", "-static", "-Wl,--build-id")
+    subprocess.run("objcopy --only-keep-debug split split.debug && strip split && "
+                   "objcopy --add-gnu-debuglink=split.debug split", shell=True, check=True)
+    d = profile("--", program)
+    equal(of(d, "inner"), 16000, "by the debugging file beside it")
+
+
+@test
+def limits_and_forms():
+    program = build("known", "known.S", "-nostdlib", "-static")
+    d = profile("--profile-limit", "2", "--", program)
+    equal([r["function"] for r in d["profile"]], ["inner", "_start"], "the two largest")
+    equal(d["profile_about"]["left_out"], 5000, "left out")
+    shown = stat("--profile", "--profile-limit", "2", "-e", "instructions:u", "--", program).stderr.decode()
+    true(re.search(r"\n +5,000 +20\.00 +100\.00 +2 more\n", shown), shown)
+    stat("-o", "out.csv", "--format", "csv", "--profile", "-e", "instructions:u", "--", program)
+    _, table = Path("out.csv").read_text().split("\n\n")
+    rows = list(csv.DictReader(table.splitlines()))
+    equal({r["function"]: int(r["instructions"]) for r in rows},
+          {"_start": 4004, "inner": 16000, "falls": 2000, "into": 3000}, "CSV")
+
+
+@test
+def refusals():
+    for words, says in ((["--profile=foo", "--", "true"], "by 'foo' there is no profile"),
+                        (["--profile", "--engine", "perf", "--", "true"], "not with --engine perf"),
+                        (["--profile", "-I", "100", "--", "true"], "not with -I"),
+                        (["--profile", "-x,", "--", "true"], "not with -x"),
+                        (["--profile", "-p", str(os.getpid())], "without command"),
+                        (["--profile", "-r", "0", "--", "true"], "1 to 1000 runs"),
+                        (["--profile-limit", "3", "--", "true"], "--profile-limit needs --profile")):
+        r = stat(*words, status=125)
+        true(says in r.stderr.decode().splitlines()[0], f"'{says}' is not in {r.stderr.decode()!r}")
+
+
+if not shutil.which("gcc"):
+    print("1..0 # SKIP no compiler to build the programs with")
+    sys.exit(0)
+main()
