@@ -1,4 +1,5 @@
-/* posix_spawn, with a file action, and one that fails. */
+/* exact: compare=output reason=stepping_unblocks_SIGTRAP_which_glibc_counts
+ * posix_spawn, with a file action, and one that fails. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

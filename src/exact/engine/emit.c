@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pieces of translated code that are the engine's own: counting, jumps that can be linked,
+ * stubs, and the entries of indirect branches. Each puts its bytes at `p` and returns where the
+ * next ones go.
+ */
+#include "exact/engine/emit.h"
+
+uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
+{
+	const uint8_t *b = bytes;
+
+	/* Two moves that overlap: an instruction is 15 bytes at most, and a loop over bytes is
+	 * slow. */
+	if (n >= 8 && n <= 16) {
+		uint64_t first, last;
+
+		__builtin_memcpy(&first, b, 8);
+		__builtin_memcpy(&last, b + n - 8, 8);
+		__builtin_memcpy(p, &first, 8);
+		__builtin_memcpy(p + n - 8, &last, 8);
+		return p + n;
+	}
+	if (n >= 4 && n < 8) {
+		uint32_t first, last;
+
+		__builtin_memcpy(&first, b, 4);
+		__builtin_memcpy(&last, b + n - 4, 4);
+		__builtin_memcpy(p, &first, 4);
+		__builtin_memcpy(p + n - 4, &last, 4);
+		return p + n;
+	}
+	while (n--)
+		*p++ = *b++;
+	return p;
+}
+
+uint8_t *put32(uint8_t *p, uint32_t v)
+{
+	__builtin_memcpy(p, &v, 4);
+	return p + 4;
+}
+
+uint8_t *put64(uint8_t *p, uint64_t v)
+{
+	__builtin_memcpy(p, &v, 8);
+	return p + 8;
+}
+
+/* mov r, gs:[disp] and mov gs:[disp], r */
+static uint8_t *gs_mov(uint8_t *p, unsigned opcode, unsigned r, uint32_t disp)
+{
+	*p++ = 0x65;
+	*p++ = (uint8_t)(0x48 | (r >> 3) << 2);
+	*p++ = (uint8_t)opcode;
+	*p++ = (uint8_t)(0x04 | (r & 7) << 3);
+	*p++ = 0x25;
+	return put32(p, disp);
+}
+
+uint8_t *gs_load(uint8_t *p, unsigned r, uint32_t disp)
+{
+	return gs_mov(p, 0x8b, r, disp);
+}
+
+uint8_t *gs_store(uint8_t *p, unsigned r, uint32_t disp)
+{
+	return gs_mov(p, 0x89, r, disp);
+}
+
+/* jmp gs:[disp] */
+uint8_t *gs_jump(uint8_t *p, uint32_t disp)
+{
+	PUT(p, 0x65, 0xff, 0x24, 0x25);
+	return put32(p, disp);
+}
+
+/* lea r, [rip + to]: within reach by the choice of the arena. */
+uint8_t *lea_rip(uint8_t *p, unsigned r, uint64_t to)
+{
+	int64_t d = (int64_t)(to - (uint64_t)(p + 7));
+
+	if (d != (int32_t)d) {
+		*p++ = (uint8_t)(0x48 | r >> 3);
+		*p++ = (uint8_t)(0xb8 | (r & 7));
+		return put64(p, to);
+	}
+	*p++ = (uint8_t)(0x48 | (r >> 3) << 2);
+	*p++ = 0x8d;
+	*p++ = (uint8_t)(0x05 | (r & 7) << 3);
+	return put32(p, (uint32_t)d);
+}
+
+/* ---- counting ---- */
+
+/*
+ * Flags that counting changes where it does not go round them: `inc` leaves the carry alone, `add`
+ * (of the running count) does not.
+ */
+unsigned count_changes(void)
+{
+	return eng.mode & COUNT_RUNNING ? F_ALL : F_ALL & ~F_CF;
+}
+
+/* inc qword gs:[disp] */
+static uint8_t *count_by_inc(uint8_t *p, uint32_t disp)
+{
+	PUT(p, 0x65, 0x48, 0xff, 0x04, 0x25);
+	return put32(p, disp);
+}
+
+/* add qword gs:[disp], n */
+static uint8_t *count_by_add(uint8_t *p, uint32_t disp, unsigned n)
+{
+	PUT(p, 0x65, 0x48, 0x83, 0x04, 0x25);
+	p = put32(p, disp);
+	*p++ = (uint8_t)n;
+	return p;
+}
+
+/* Through a register, which is lost: flags stay. */
+static uint8_t *count_by_lea(uint8_t *p, unsigned r, uint32_t disp, unsigned n)
+{
+	p = gs_load(p, r, disp);
+	*p++ = (uint8_t)(0x48 | (r >> 3) * 5);
+	*p++ = 0x8d;
+	*p++ = (uint8_t)(0x40 | (r & 7) << 3 | (r & 7));
+	*p++ = (uint8_t)n;
+	return gs_store(p, r, disp);
+}
+
+/* Count `n` in the running count, if there is one, and 1 in `counter`. */
+uint8_t *count_both(uint8_t *p, bool flags_free, unsigned r, unsigned n, unsigned counter)
+{
+	uint32_t disp = (uint32_t)THREAD_COUNTERS + counter * 8;
+
+	if (n && (eng.mode & COUNT_RUNNING))
+		p = flags_free ? count_by_add(p, T_COUNT, n) : count_by_lea(p, r, T_COUNT, n);
+	return flags_free ? count_by_inc(p, disp) : count_by_lea(p, r, disp, 1);
+}
+
+/*
+ * The register is given back through memory, and one that makes that trip in every block would make
+ * the program wait for it: blocks take turns among them.
+ */
+uint8_t *count_here(uint8_t *p, bool flags_free, unsigned n, unsigned counter)
+{
+	static const uint8_t turns[] = { RAX, R8,  RCX, R9,  RDX, R10, RSI,
+					 R11, RDI, R14, RBX, R15, RBP, R13 };
+	unsigned r = turns[counter % sizeof turns];
+
+	if (!flags_free)
+		p = gs_store(p, r, T_SCRATCH);
+	p = count_both(p, flags_free, r, n, counter);
+	return flags_free ? p : gs_load(p, r, T_SCRATCH);
+}
+
+/* The number of a new counter on the board. */
+unsigned new_counter(uint64_t pc)
+{
+	volatile uint32_t *top = &eng.board->lineage_top[eng.process->lineage];
+	uint32_t i;
+
+	i = __atomic_fetch_add(top, 1, __ATOMIC_RELAXED);
+	if (i >= COUNTERS_MAX)
+		refuse("the exact engine's block counters are used up", pc);
+	return i;
+}
+
+/* ---- jumps ---- */
+
+uint8_t *emit_stub(uint8_t *cold, uint32_t edge)
+{
+	uint8_t *p = cold - 21;
+
+	PUT(p, 0x65, 0x48, 0xc7, 0x04, 0x25);
+	p = put32(p, T_EDGE);
+	p = put32(p, edge);
+	gs_jump(p, T_DISPATCH);
+	return cold - 21;
+}
+
+void set_rel32(uint8_t *site, const uint8_t *to)
+{
+	int32_t d = (int32_t)(to - (site + 4));
+
+	/* Another thread may be executing it; it does not cross a cache line. */
+	__atomic_store_n((int32_t *)site, d, __ATOMIC_RELEASE);
+}
+
+/*
+ * jmp or jcc (opcode of 1 or 2 bytes) to the program's `target`: to its block where there is one,
+ * else to a stub that brings the engine here.
+ */
+uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t target)
+{
+	unsigned opcode_len = condition ? 2 : 1;
+	struct block *b = block_find(target);
+	struct edge *e;
+
+	while (((uint64_t)(p + opcode_len) & 63) > 60)
+		*p++ = 0x90;
+	if (condition)
+		*p++ = 0x0f, *p++ = (uint8_t)condition;
+	else
+		*p++ = 0xe9;
+	if (b && !(b->flags & B_CHECKED) && b->code >= a->start && b->code < a->end) {
+		set_rel32(p, b->code);
+		return p + 4;
+	}
+	e = &eng.edges[eng.n_edges];
+	a->cold = emit_stub(a->cold, eng.n_edges++);
+	*e = (struct edge){ target, p, a->cold };
+	set_rel32(p, a->cold);
+	return p + 4;
+}
+
+/* The branch has been taken for the first time: from now on it leads to the block by itself. */
+bool link_edge(struct edge *e, const struct block *b)
+{
+	uint8_t *p = e->stub;
+	int64_t d;
+
+	if (!e->site || (b->flags & (B_CHECKED | B_ONCE)))
+		return false;
+	d = b->code - (e->site + 4);
+	if (d == (int32_t)d) {
+		set_rel32(e->site, b->code);
+		return true;
+	}
+	/* Another arena, out of reach: the stub becomes jmp [rip]; nobody is inside it but us. */
+	PUT(p, 0xff, 0x25);
+	p = put32(p, 0);
+	put64(p, (uint64_t)b->code);
+	return true;
+}
+
+/* The way on from an indirect branch: the target in rcx, rcx itself in T_RCX. Touches no flag. */
+uint8_t *emit_bucket_jump(uint8_t *p)
+{
+	p = gs_store(p, RAX, T_RAX);
+	PUT(p, 0x0f, 0xb7, 0xc1, /* movzx eax, cx */ 0xff, 0x24, 0xc5 /* jmp [rax * 8 + ...] */);
+	return put32(p, (uint32_t)(uint64_t)eng.buckets);
+}
+
+/* Where a system call goes on: as an indirect branch does. rcx is the target and stays it. */
+void emit_tail(void)
+{
+	struct arena *a = arena_near(eng.process->entry);
+	uint8_t *p = a->cold - 64;
+
+	a->cold = eng.tail = p;
+	p = gs_store(p, RCX, T_RCX);
+	emit_bucket_jump(p);
+}
+
+/*
+ * The entry for indirect branches. They come by the low 16 bits of the target (rcx), so it is
+ *compared here, without flags; a stranger goes on to the next block of the bucket:
+ *
+ *	lea rax, pc;  not rax;  lea rcx, [rcx + rax + 1];  jrcxz mine
+ *	not rax;  lea rcx, [rcx + rax];  jmp [next]
+ * mine: mov rcx, gs:[T_RCX];  mov rax, gs:[T_RAX]
+ */
+uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p)
+{
+	uint8_t *next;
+
+	a->cold -= 8;
+	a->cold = (uint8_t *)((uint64_t)a->cold & ~7ull);
+	next = a->cold;
+	b->indirect = p;
+	b->next = (uint64_t *)next;
+	p = lea_rip(p, RAX, b->pc);
+	PUT(p, 0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01, 0xe3, 13);
+	PUT(p, 0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x0c, 0x01, 0xff, 0x25);
+	p = put32(p, (uint32_t)(next - (p + 4)));
+	p = gs_load(p, RCX, T_RCX);
+	return gs_load(p, RAX, T_RAX);
+}
+
+/* An entry for a block that exists: out of line. */
+void add_indirect(struct block *b)
+{
+	struct arena *a = arena_near((uint64_t)b->code);
+	uint8_t *p;
+	int64_t d;
+
+	a->cold -= 72;
+	p = a->cold;
+	p = emit_indirect_entry(b, a, p);
+	d = b->code - (p + 5);
+	if (d != (int32_t)d) {
+		PUT(p, 0xff, 0x25);
+		p = put32(p, 0);
+		put64(p, (uint64_t)b->code);
+	} else {
+		*p++ = 0xe9;
+		put32(p, (uint32_t)d);
+	}
+	bucket_add(b);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing code: see emit.c. */
+#ifndef EXACT_EMIT_H
+#define EXACT_EMIT_H
+
+#include "exact/engine/engine.h"
+
+#pragma GCC visibility push(hidden)
+
+uint8_t *put(uint8_t *p, const void *bytes, unsigned n);
+uint8_t *put32(uint8_t *p, uint32_t v);
+uint8_t *put64(uint8_t *p, uint64_t v);
+uint8_t *gs_load(uint8_t *p, unsigned r, uint32_t disp);
+uint8_t *gs_store(uint8_t *p, unsigned r, uint32_t disp);
+uint8_t *gs_jump(uint8_t *p, uint32_t disp);
+uint8_t *lea_rip(uint8_t *p, unsigned r, uint64_t to);
+unsigned count_changes(void);
+uint8_t *count_both(uint8_t *p, bool flags_free, unsigned r, unsigned n, unsigned counter);
+uint8_t *count_here(uint8_t *p, bool flags_free, unsigned n, unsigned counter);
+void set_rel32(uint8_t *site, const uint8_t *to);
+uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t target);
+uint8_t *emit_bucket_jump(uint8_t *p);
+uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p);
+
+#define PUT(p, ...)                                                                                \
+	do {                                                                                       \
+		static const uint8_t put_[] = { __VA_ARGS__ };                                     \
+		(p) = put((p), put_, sizeof put_);                                                 \
+	} while (0)
+
+#pragma GCC visibility pop
+
+#endif
