@@ -287,6 +287,22 @@ static bool any_unavailable(const struct stat_table *t, const struct inputs *in)
 	return false;
 }
 
+/* The name of an input that holds an engine's work beside the program's; NULL: none does. */
+static const char *with_added_work(const struct stat_table *t, const struct inputs *in)
+{
+	bool exact = false, duration = false;
+
+	for (size_t i = 0; i < in->n; i++) {
+		const struct stat_row *r = in->row[i] >= 0 ? &t->row[in->row[i]] : NULL;
+
+		if (r && r->added_work)
+			return t->enc[r->event].name;
+		duration |= in->row[i] == BY_DURATION;
+		exact |= r && !strcmp(t->enc[r->event].source ? t->enc[r->event].source : "", "exact");
+	}
+	return duration && exact ? "duration_time" : NULL;
+}
+
 static int apply(const struct stat_table *t, const struct metric_row *row, bool asked,
 		 struct stat_metrics *out, struct tare_error *err)
 {
@@ -308,7 +324,16 @@ static int apply(const struct stat_table *t, const struct metric_row *row, bool 
 		if (missing || (any_unavailable(t, &in) && !asked) ||
 		    (row->whole_only && (e->attr.exclude_kernel || e->attr.exclude_user)))
 			continue;
-		ret = value_of(t, f, &in, &m, err);
+		if (with_added_work(t, &in)) {
+			if (!asked)
+				continue;
+			m.quality = TARE_UNAVAILABLE;
+			snprintf(m.why, sizeof(m.why),
+				 "%.100s holds the exact engine's work too; --clean-times counts it in runs without",
+				 with_added_work(t, &in));
+		} else {
+			ret = value_of(t, f, &in, &m, err);
+		}
 		if (ret == 0 && (m.quality != TARE_UNAVAILABLE || asked)) {
 			found++;
 			ret = add(out, m, err);
@@ -364,7 +389,7 @@ static int add_rates(const struct stat_table *t, struct stat_metrics *out, struc
 		in.row[1] = bind(t, "task-clock", &t->row[i]);
 		if (in.row[1] < 0)
 			in.row[1] = bind(t, "cpu-clock", &t->row[i]);
-		if (in.row[1] < 0 || any_unavailable(t, &in))
+		if (in.row[1] < 0 || any_unavailable(t, &in) || with_added_work(t, &in))
 			continue;
 		ret = value_of(t, f, &in, &m, err);
 		if (ret < 0 || m.quality == TARE_UNAVAILABLE)

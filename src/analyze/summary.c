@@ -11,6 +11,7 @@ struct run {
 	struct amount *amount; /* of the rows there were when it ended */
 	size_t n;
 	uint64_t wall, counted, user, system;
+	bool added_work;
 };
 
 struct summary {
@@ -22,6 +23,7 @@ struct summary {
 	struct run *run;
 	unsigned runs, run_room;
 	uint64_t interval_began_ns;
+	bool adds_work; /* the run that has begun */
 	struct stat_table last; /* what the last run's end said */
 	struct stat_table table;
 };
@@ -178,6 +180,11 @@ static int add_unavailable(const struct summary *s, struct stat_table *t, size_t
 
 /* `run[i]` holds amounts of the tally's first run[i].n rows; events without any row get one that
  * says why. */
+static bool is_of_engine(const struct encoding *e)
+{
+	return e->source && !strcmp(e->source, "exact");
+}
+
 static int build(struct summary *s, struct stat_table *t, const struct run *run, unsigned runs,
 		 struct tare_error *err)
 {
@@ -207,8 +214,11 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 		if (!r->run || !r->outlier)
 			return tare_fail_nomem(err);
 		for (unsigned k = 0; k < runs; k++)
-			if (i < n && i < run[k].n)
+			if (i < n && i < run[k].n) {
 				r->run[k] = run[k].amount[i];
+				r->added_work |= run[k].added_work && !is_of_engine(&s->enc[r->event]) &&
+						 r->run[k].quality != TARE_UNAVAILABLE;
+			}
 		judge_row(r, runs, &s->enc[r->event]);
 		ret = spread_row(r, runs, err);
 	}
@@ -236,11 +246,18 @@ static int spread_times(struct stat_table *t, const struct run *run, unsigned ru
 	};
 	uint64_t *value = calloc(runs + 1, sizeof(*value));
 	int ret = value ? 0 : tare_fail_nomem(err);
+	bool clean = false;
 
+	for (unsigned k = 0; k < runs; k++)
+		clean |= !run[k].added_work;
+	t->times.added_work = !clean;
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(times); i++) {
+		unsigned n = 0;
+
 		for (unsigned k = 0; k < runs; k++)
-			memcpy(&value[k], (const char *)&run[k] + times[i].from, sizeof(*value));
-		ret = spread_of(value, runs, times[i].to, NULL, err);
+			if (!clean || !run[k].added_work)
+				memcpy(&value[n++], (const char *)&run[k] + times[i].from, sizeof(*value));
+		ret = spread_of(value, n, times[i].to, NULL, err);
 	}
 	free(value);
 	return ret;
@@ -252,7 +269,9 @@ static int close_interval(struct summary *s, const struct fact *f, uint64_t coun
 			  struct tare_error *err)
 {
 	struct stat_table t;
-	struct run one = { .wall = f->time_ns - s->interval_began_ns, .counted = counted };
+	struct run one = { .wall = f->time_ns - s->interval_began_ns,
+			   .counted = counted,
+			   .added_work = s->adds_work };
 	int ret;
 
 	tally_rows(s->tally, &one.n);
@@ -291,7 +310,8 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 	*r = (struct run){ .wall = f->end.wall_ns,
 			   .counted = f->end.counted_ns,
 			   .user = f->end.user_ns,
-			   .system = f->end.system_ns };
+			   .system = f->end.system_ns,
+			   .added_work = f->end.added_work };
 	tally_rows(s->tally, &r->n);
 	r->amount = calloc(r->n + 1, sizeof(*r->amount));
 	if (!r->amount || tally_sums(s->tally, s->enc, false, r->amount) < 0) {
@@ -320,6 +340,7 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 	case FACT_RUN_BEGIN:
 		tally_begin(s->tally);
 		s->interval_began_ns = 0;
+		s->adds_work = f->begin.adds_work;
 		return 0;
 	case FACT_READING:
 		if (f->reading.event >= s->n_enc)

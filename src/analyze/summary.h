@@ -12,17 +12,18 @@
 #include "session/fact.h"
 #include "session/topology.h"
 
-enum stat_by { BY_ALL, BY_CPU, BY_CORE, BY_DIE, BY_SOCKET, BY_NODE, BY_THREAD };
+enum stat_by { BY_ALL, BY_CPU, BY_CORE, BY_DIE, BY_SOCKET, BY_NODE, BY_THREAD, BY_PROCESS };
 
 /* What a row is about. -1 for what does not apply. */
 struct stat_key {
 	struct cpu_place at;
 	pid_t thread;
-	char comm[16];
+	unsigned part; /* of a command: its n-th process or thread; 0: all of it */
+	char comm[24];
 	const char *cgroup;
 };
 
-/* By CPU, node, socket, die, core, thread; 0: the same, control group aside. */
+/* By CPU, node, socket, die, core, thread, part; 0: the same, control group aside. */
 int stat_key_order(const struct stat_key *a, const struct stat_key *b);
 
 /* One sum: over the places of a key, in one run or interval. */
@@ -44,6 +45,7 @@ struct stat_row {
 	bool of_core_type;          /* share is the part of the time spent on this type of core, not
 				       multiplexing */
 	double share;               /* time counted / time to be counted */
+	bool added_work;            /* of the engine is in it: the kernel counted, in runs under the engine */
 	unsigned places;            /* how many counters were added up */
 	uint64_t enabled_ns, running_ns; /* mean over the runs */
 	struct spread spread;            /* of the runs that have a number; n is 0 if none has */
@@ -55,6 +57,7 @@ struct stat_row {
 struct stat_times {
 	struct spread wall, counted, user, system; /* in ns */
 	bool has_command;
+	bool added_work;      /* of the engine is in them; where some runs were without, they are those runs' */
 	uint64_t max_rss_kib; /* the largest of the runs */
 };
 

@@ -13,6 +13,7 @@ struct cell {
 	unsigned event;
 	int cpu;
 	pid_t thread;
+	unsigned part;
 	size_t row;
 	struct tare_reading now, before;
 	bool fresh; /* read since the run began */
@@ -72,8 +73,10 @@ static bool reserve(void *array, size_t n, size_t *room, size_t size)
 
 int stat_key_order(const struct stat_key *a, const struct stat_key *b)
 {
-	const int x[] = { a->at.cpu, a->at.node, a->at.socket, a->at.die, a->at.core, a->thread };
-	const int y[] = { b->at.cpu, b->at.node, b->at.socket, b->at.die, b->at.core, b->thread };
+	const int x[] = { a->at.cpu, a->at.node, a->at.socket, a->at.die, a->at.core, a->thread,
+			  (int)a->part };
+	const int y[] = { b->at.cpu, b->at.node, b->at.socket, b->at.die, b->at.core, b->thread,
+			  (int)b->part };
 
 	for (size_t i = 0; i < ARRAY_SIZE(x); i++)
 		if (x[i] != y[i])
@@ -108,8 +111,10 @@ static struct stat_key key_of(const struct tally *t, const struct fact_place *p)
 	case BY_NODE:
 		k.at.node = at.node;
 		break;
+	case BY_PROCESS:
 	case BY_THREAD:
-		k.thread = p->thread;
+		k.thread = t->opt->by == BY_THREAD ? p->thread : -1;
+		k.part = p->part;
 		if (p->comm)
 			snprintf(k.comm, sizeof(k.comm), "%s", p->comm);
 		break;
@@ -130,7 +135,7 @@ static struct cell *find_cell(struct tally *t, const struct fact_reading *f)
 		struct cell *c = &t->cell[(t->cursor + i) % t->cells];
 
 		if (c->event == f->event && c->cpu == f->place.cpu &&
-		    c->thread == f->place.thread) {
+		    c->thread == f->place.thread && c->part == f->place.part) {
 			t->cursor = (size_t)(c - t->cell) + 1;
 			return c;
 		}
@@ -147,7 +152,7 @@ static struct cell *find_cell(struct tally *t, const struct fact_reading *f)
 	if (row == t->rows)
 		t->row[t->rows++] = (struct tally_row){ .event = f->event, .key = key };
 	t->cell[t->cells] = (struct cell){
-		.event = f->event, .cpu = f->place.cpu, .thread = f->place.thread, .row = row
+		.event = f->event, .cpu = f->place.cpu, .thread = f->place.thread, .part = f->place.part, .row = row
 	};
 	t->cursor = t->cells + 1;
 	return &t->cell[t->cells++];

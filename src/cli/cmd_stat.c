@@ -16,6 +16,7 @@
 #include "event/metric.h"
 #include "exact/exact.h"
 #include "session/cgroup.h"
+#include "session/environment.h"
 #include "session/split.h"
 #include "session/stat.h"
 #include "view/profile_view.h"
@@ -51,6 +52,9 @@ struct job {
 	struct stat_about about;
 	const struct launcher *launcher;
 	struct profile *profile;
+	struct environment environment; /* of the command, where it is fixed */
+	const bool *only;               /* the events of the runs under way; NULL: all */
+	bool exact_asked;               /* by name: without exact counts the question is not answered */
 	bool any_interval;
 	struct tare_error *err;
 };
@@ -159,65 +163,76 @@ static const struct source *find_source(const char *name)
 	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
 }
 
-/*
- * What the exact engine counts is counted by it: user mode, under the name that says so. In a group
- * with others it leaves that group, as it is never multiplexed.
- */
-static void give_to_exact(struct encoding_list *list)
+/* Why the exact engine cannot count what was asked for; 0: it can. */
+static int ask_exact(const struct job *j, struct tare_error *why)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		struct encoding *e = &list->enc[i];
-		size_t len = strlen(e->name);
-		char room[160];
-		const char *name = metric_event_name(e, room, sizeof(room));
+	const struct stat_options *o = &j->o;
+	const struct {
+		bool given;
+		const char *what;
+	} rows[] = { { o->pids, "-p" },		{ o->tids, "-t" },
+		     { o->all_cpus, "-a" },	{ o->cpus.n, "-C" },
+		     { o->no_inherit, "-i" },	{ o->delay_ns || o->start_disabled, "-D" },
+		     { o->control, "--control" }, { !j->argv, "no command" } };
 
-		if ((strcmp(name, "instructions") && strcmp(name, "branches")) ||
-		    e->attr.exclude_user || strchr(e->name, '/'))
-			continue;
-		len = strlen(name);
-		memmove(e->name, name, len + 1);
-		snprintf(e->name + len, sizeof(e->name) - len, ":u");
-		e->source = source_exact.name;
-		e->attr.exclude_kernel = e->attr.exclude_hv = 1;
-		e->place = PLACE_TASK;
-		e->unavailable = 0;
-		e->group += list->groups;
-	}
-	list->groups *= 2;
-}
-
-/* Does an event say by its name that the exact engine counts it? */
-static bool names_exact(const struct encoding_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (!strcmp(list->enc[i].pmu, source_exact.name))
-			return true;
-	return false;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].given) {
+			tare_fail(why, EINVAL,
+				  "the exact engine counts a command that it starts, with all its children, from "
+				  "begin to end: it cannot with %s",
+				  rows[i].what);
+			tare_hint(why, "tare stat --engine exact -- COMMAND");
+			return -EINVAL;
+		}
+	return exact_probe(why);
 }
 
 static int choose_engine(struct job *j)
 {
 	const struct stat_options *o = &j->o;
+	struct tare_error cannot = TARE_ERROR_INIT;
+	const struct engine_question q = { .wish = o->profile ? ENGINE_EXACT : o->engine,
+					   .cannot = ask_exact(j, &cannot) < 0 ? &cannot : NULL,
+					   .apart = o->clean_times,
+					   .source = find_source };
+	int exact = 0;
 
 	j->launcher = &launch_plain;
-	if (!strcmp(o->engine, "exact") || o->profile ||
-	    (!strcmp(o->engine, "auto") && names_exact(&j->list))) {
-		if (!j->argv || o->pids || o->tids || o->all_cpus || o->cpus.n || o->no_inherit ||
-		    o->delay_ns || o->control)
-			return tare_fail(j->err, EINVAL,
-					 "--engine exact counts a command it starts, whole: not "
-					 "with -p, -t, -a, "
-					 "-C, -i, -D or --control");
-		int ret = exact_probe(j->err);
-
-		if (ret < 0)
-			return ret;
-		give_to_exact(&j->list);
+	j->exact_asked = q.wish == ENGINE_EXACT;
+	for (size_t i = 0; i < j->list.n; i++)
+		j->exact_asked |= engine_counts(&j->list.enc[i]);
+	if (!o->root) /* the machine of another root is only looked at */
+		exact = engine_choose(&j->list, &q, j->err);
+	if (exact < 0)
+		return exact;
+	if (exact)
 		j->launcher = &launch_exact;
-		j->about.aslr = false;
-	}
 	j->about.engine = j->launcher->engine;
+	if (!exact && j->argv && (o->by == BY_PROCESS || (o->by == BY_THREAD && !o->pids && !o->tids))) {
+		tare_fail(j->err, EINVAL,
+			  "%s of a command divides what the exact engine counts, and here it counts nothing%s%.120s",
+			  o->by == BY_PROCESS ? "--per-process" : "--per-thread", q.cannot ? ": " : "", cannot.what);
+		tare_hint(j->err, "--engine exact; or start the command, then tare stat --per-thread -p PID");
+		return -EINVAL;
+	}
 	return 0;
+}
+
+/* The same memory layout in every run: what the counts of the exact engine deserve. */
+static int choose_launch(struct job *j)
+{
+	const struct stat_options *o = &j->o;
+	int ret;
+
+	j->about.fixed = j->argv && (o->launch == LAUNCH_FIXED ||
+				     (o->launch == LAUNCH_DEFAULT && j->launcher == &launch_exact));
+	if (!j->about.fixed)
+		return 0;
+	ret = environment_pad(&j->environment, j->argv, environ, j->err);
+	j->about.aslr = false;
+	j->about.environment_bytes = j->environment.bytes;
+	j->about.padding = ENVIRONMENT_PADDING;
+	return ret;
 }
 
 /* ---- showing ---- */
@@ -316,7 +331,7 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 	if (j->o.verbose)
 		say_opened(c);
 	for (size_t i = 0; i < c->n_enc; i++) {
-		any |= c->enc[i].source && !strcmp(c->enc[i].source, "clock");
+		any |= (c->enc[i].source && !strcmp(c->enc[i].source, "clock")) || (j->only && !j->only[i]);
 		if (c->enc[i].unavailable && !bad)
 			bad = &c->enc[i];
 	}
@@ -326,7 +341,11 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 		tare_hint(err, "%s", bad->remedy);
 		return -bad->unavailable;
 	}
-	return summary_amend(j->summary, c->enc, c->n_enc, err);
+	for (size_t i = 0; i < c->n_enc; i++) {
+		if (!j->only || j->only[i])
+			j->list.enc[i] = c->enc[i]; /* further batches must not take it back */
+	}
+	return summary_amend(j->summary, j->list.enc, j->list.n, err);
 }
 
 /* --no-multiplex: tried before the command starts, so that no run is wasted. */
@@ -365,14 +384,83 @@ static int show_dry(struct job *j)
 	return ret;
 }
 
+/* Runs of some of the events, added to those before. `only`: NULL for all. */
+static int count_batch(struct job *j, struct stat_plan *plan, const bool *only, const struct launcher *launcher,
+		       struct stat_outcome *outcome)
+{
+	struct stat_outcome one;
+	int ret;
+
+	if (outcome->by_signal)
+		return 0;
+	j->only = plan->only = only;
+	plan->launcher = launcher;
+	plan->profile = j->profile && launcher == &launch_exact ? take_profile : NULL;
+	ret = stat_run(plan, summary_sink(j->summary), &one, j->err);
+	plan->first_run += one.runs;
+	outcome->runs += one.runs;
+	outcome->exec_code = one.exec_code;
+	outcome->by_signal = one.by_signal;
+	if (one.runs)
+		j->about.batches++;
+	return ret;
+}
+
+/* All that the launcher's runs are to count; with --split in as many rounds as it takes. */
+static int count_rounds(struct job *j, struct stat_plan *plan, const bool *mask, const struct launcher *launcher,
+			struct stat_outcome *outcome)
+{
+	struct split split = { 0 };
+	size_t n = j->list.n;
+	int ret;
+
+	if (!j->o.split)
+		return count_batch(j, plan, mask, launcher, outcome);
+	ret = split_events(&split, &j->list, find_source, j->err);
+	for (unsigned b = 0; ret == 0 && b < split.batches; b++) {
+		for (size_t i = 0; mask && i < n; i++)
+			split.in[b * n + i] &= mask[i];
+		ret = count_batch(j, plan, split.in + b * n, launcher, outcome);
+	}
+	j->only = NULL;
+	split_free(&split);
+	return ret;
+}
+
+/* --clean-times: what the engine does not count is counted in runs without it, and so are the times. */
+static int count_apart(struct job *j, struct stat_plan *plan, struct stat_outcome *outcome)
+{
+	size_t n = j->list.n;
+	bool *mask = calloc(2 * n + 1, sizeof(*mask));
+	int ret = mask ? 0 : tare_fail_nomem(j->err);
+
+	for (size_t i = 0; mask && i < n; i++) {
+		mask[i] = !engine_counts(&j->list.enc[i]);
+		mask[n + i] = !mask[i];
+	}
+	if (ret == 0)
+		ret = count_rounds(j, plan, mask, &launch_plain, outcome);
+	if (ret == 0)
+		ret = count_batch(j, plan, mask + n, &launch_exact, outcome);
+	j->only = NULL;
+	free(mask);
+	return ret;
+}
+
 static int count(struct job *j, struct stat_outcome *outcome)
 {
 	const struct stat_options *o = &j->o;
+	bool exact = j->launcher == &launch_exact;
 	struct stat_plan plan = {
 		.events = &j->list,
 		.root = machine_root(j->machine),
 		.argv = j->argv,
-		.launcher = j->launcher,
+		.envp = j->environment.envp,
+		.fixed = j->about.fixed,
+		.parts = !exact			? PARTS_NONE
+			 : o->by == BY_PROCESS	? PARTS_PROCESSES
+			 : o->by == BY_THREAD	? PARTS_THREADS
+						: PARTS_NONE,
 		.where = { .pids = o->pids,
 			   .tids = o->tids,
 			   .all_cpus = o->all_cpus,
@@ -389,27 +477,24 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.control = o->control ? &j->control : NULL,
 		.source = find_source,
 		.opened = opened,
-		.profile = o->profile ? take_profile : NULL,
 		.with = j,
 	};
-	struct split split = { 0 };
 	int ret = o->no_multiplex ? check_fit(j) : 0;
 
 	if (ret < 0)
 		return ret;
-	if (!o->split)
-		return stat_run(&plan, summary_sink(j->summary), outcome, j->err);
-	ret = split_events(&split, &j->list, find_source, j->err);
-	for (unsigned b = 0; ret == 0 && b < split.batches; b++) {
-		plan.only = split.in + b * j->list.n;
-		ret = stat_run(&plan, summary_sink(j->summary), outcome, j->err);
-		plan.first_run += outcome->runs;
-		if (outcome->by_signal)
-			break;
-	}
-	j->about.batches = split.batches;
-	split_free(&split);
-	return ret;
+	if (exact && o->clean_times)
+		ret = count_apart(j, &plan, outcome);
+	else
+		ret = count_rounds(j, &plan, NULL, j->launcher, outcome);
+	if (ret != -ENOTSUP || !exact || j->exact_asked || (outcome->runs && !o->clean_times))
+		return ret;
+	/* Nobody asked for the engine, and it cannot run this command: nothing of it has run yet. */
+	engine_give_up(&j->list, j->err);
+	if (outcome->runs) /* the clean runs stand; only the counts are missing */
+		return summary_amend(j->summary, j->list.enc, j->list.n, j->err);
+	j->about.engine = launch_plain.engine;
+	return count_rounds(j, &plan, NULL, &launch_plain, outcome);
 }
 
 /* ---- the end ---- */
@@ -445,6 +530,19 @@ static int check_whole(struct job *j, const struct stat_table *t)
 	return 0;
 }
 
+/* Who asked for exact counts and gets none must not take the command's status for success. */
+static int check_exact(struct job *j, const struct stat_table *t)
+{
+	for (size_t i = 0; j->exact_asked && i < t->n; i++) {
+		const struct stat_row *r = &t->row[i];
+
+		if (r->quality == TARE_UNAVAILABLE && engine_counts(&t->enc[r->event]))
+			return tare_fail(j->err, ENOTSUP, "%.100s could not be counted: %.200s",
+					 t->enc[r->event].name, r->why);
+	}
+	return 0;
+}
+
 static int finish(struct job *j, const struct stat_outcome *outcome)
 {
 	const struct stat_table *t = outcome->runs ? summary_table(j->summary, j->err) : NULL;
@@ -464,6 +562,8 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 	ret = check_whole(j, t);
 	if (ret == 0 && (!j->o.interval_ns || j->o.format == FORMAT_JSON))
 		ret = show(j, t, false);
+	if (ret == 0)
+		ret = check_exact(j, t);
 	return ret < 0 ? ret : status_of(t);
 }
 
@@ -520,10 +620,12 @@ static int prepare(struct job *j)
 		ret = j->profile ? 0 : -ENOMEM;
 	}
 	if (ret == 0)
+		ret = choose_launch(j);
+	if (ret == 0)
 		ret = choose_cgroups(j);
 	if (ret == 0 && o->control)
 		ret = control_open(&j->control, o->control, j->err);
-	if (ret == 0 && o->by != BY_ALL && o->by != BY_THREAD) {
+	if (ret == 0 && o->by != BY_ALL && o->by != BY_THREAD && o->by != BY_PROCESS) {
 		ret = cpus_online(machine_root(j->machine), &online, j->err);
 		if (ret == 0)
 			ret = topology_read(machine_root(j->machine), &online, &j->cpu, &j->n_cpu,
@@ -552,6 +654,7 @@ static void clean_up(struct job *j)
 	free(j->cgroup);
 	free(j->cgroup_fd);
 	free(j->cpu);
+	environment_free(&j->environment);
 	summary_free(j->summary);
 	profile_free(j->profile);
 	encoding_list_free(&j->list);
@@ -576,9 +679,9 @@ static int run(const struct command *self, int argc, char **argv)
 	j.argv = rest < argc ? argv + rest : NULL;
 	j.about.argv = j.argv;
 	j.about.metrics_only = j.o.metrics_only;
+	j.about.clean_times = j.o.clean_times;
 	j.about.verbose = j.o.verbose > 0;
 	j.about.aslr = !(personality(0xffffffff) & ADDR_NO_RANDOMIZE);
-	j.about.batches = 1;
 
 	int ret = stat_options_check(&j.o, j.argv != NULL, &err);
 

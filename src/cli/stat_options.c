@@ -234,12 +234,26 @@ static int set_log_fd(void *to, const char *arg, struct tare_error *err)
 
 static int set_engine(void *to, const char *arg, struct tare_error *err)
 {
+	static const struct {
+		const char *name;
+		enum engine_wish wish;
+	} rows[] = { { "auto", ENGINE_AUTO }, { "perf", ENGINE_PERF }, { "exact", ENGINE_EXACT } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(arg, rows[i].name)) {
+			((struct stat_options *)to)->engine = rows[i].wish;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
+}
+
+static int set_launch(void *to, const char *arg, struct tare_error *err)
+{
 	struct stat_options *o = to;
 
-	if (strcmp(arg, "auto") && strcmp(arg, "perf") && strcmp(arg, "exact"))
-		return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact",
-				 arg);
-	o->engine = arg;
+	if (strcmp(arg, "fixed") && strcmp(arg, "plain"))
+		return tare_fail(err, EINVAL, "there is no launch '%.32s': fixed or plain", arg);
+	o->launch = !strcmp(arg, "fixed") ? LAUNCH_FIXED : LAUNCH_PLAIN;
 	return 0;
 }
 
@@ -315,6 +329,8 @@ FLAG(set_per_die, by, BY_DIE)
 FLAG(set_per_socket, by, BY_SOCKET)
 FLAG(set_per_node, by, BY_NODE)
 FLAG(set_per_thread, by, BY_THREAD)
+FLAG(set_per_process, by, BY_PROCESS)
+FLAG(set_clean_times, clean_times, true)
 FLAG(set_json, format, FORMAT_PERF_JSON)
 FLAG(set_append, append, true)
 FLAG(set_thousands, no_thousands, false)
@@ -341,7 +357,9 @@ const struct option_row stat_option_rows[] = {
 	{ 'G', "cgroup", "NAMES", "with -a: only tasks of control groups", set_cgroups },
 	{ 'i', "no-inherit", NULL, "leave children and new threads out", set_no_inherit },
 	{ 'A', "no-aggr", NULL, "with -a or -C: a row per CPU", set_no_aggr },
-	{ 0, "per-thread", NULL, "with -p or -t: a row per thread", set_per_thread },
+	{ 0, "per-thread", NULL, "a row per thread: with -p or -t, or of a command's exact counts",
+	  set_per_thread },
+	{ 0, "per-process", NULL, "a row per process of a command, of its exact counts", set_per_process },
 	{ 0, "per-core", NULL, "with -a: a row per core; so --per-die, --per-socket, --per-node",
 	  set_per_core },
 	{ 0, "per-die", NULL, NULL, set_per_die },
@@ -359,6 +377,9 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "engine", "ENGINE", "auto, perf, exact: what gives user-mode counts", set_engine },
 	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line", set_profile },
 	{ 0, "profile-limit", "N", "so many rows of it; 0: all (25 for people, else all)", set_profile_limit },
+	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",
+	  set_clean_times },
+	{ 0, "launch", "HOW", "fixed: the same memory layout each time (exact counts); or plain", set_launch },
 	{ 'n', "null", NULL, "count nothing: times only", set_null },
 	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
 	  set_output },
@@ -394,14 +415,11 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 	if (tasks && o->all_cpus)
 		return tare_fail(err, EINVAL,
 				 "-a counts everything: it leaves no room for -p or -t");
-	if (o->by == BY_THREAD && !tasks) {
-		tare_fail(err, EINVAL,
-			  "--per-thread needs -p or -t: a command's threads are not known before "
-			  "they start");
-		tare_hint(err, "start the command, then tare stat --per-thread -p PID");
-		return -EINVAL;
-	}
-	if (o->by != BY_ALL && o->by != BY_THREAD && !wide)
+	if (o->by == BY_PROCESS && (tasks || wide))
+		return tare_fail(err, EINVAL, "--per-process divides a command's exact counts: not with -p, -t, -a or -C");
+	if (o->by == BY_THREAD && !tasks && wide)
+		return tare_fail(err, EINVAL, "--per-thread needs -p or -t, or a command whose counts are exact");
+	if (o->by != BY_ALL && o->by != BY_THREAD && o->by != BY_PROCESS && !wide)
 		return tare_fail(err, EINVAL, "rows per CPU, core or socket need -a or -C");
 	if (o->cgroups && !wide)
 		return tare_fail(err, EINVAL,
@@ -424,7 +442,7 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 	}
 	if (o->profile_limited && !o->profile)
 		return tare_fail(err, EINVAL, "--profile-limit needs --profile");
-	if (o->profile && !strcmp(o->engine, "perf")) {
+	if (o->profile && o->engine == ENGINE_PERF) {
 		tare_fail(err, EINVAL, "--profile shows what the exact engine counts: not with --engine perf");
 		return -EINVAL;
 	}
@@ -438,6 +456,10 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		tare_hint(err, "--format csv or --format json");
 		return -EINVAL;
 	}
+	if ((o->clean_times || o->launch) && !has_command)
+		return tare_fail(err, EINVAL, "--clean-times and --launch are about starting a command, and there is none");
+	if (o->clean_times && o->interval_ns)
+		return tare_fail(err, EINVAL, "--clean-times and -I: choose one");
 	if (o->append && !o->output)
 		return tare_fail(err, EINVAL, "--append needs -o FILE");
 	if (o->output && o->log_fd >= 0)

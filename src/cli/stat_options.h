@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "event/event.h"
+#include "session/engine.h"
 
 enum stat_format { FORMAT_TEXT, FORMAT_PERF_CSV, FORMAT_PERF_JSON, FORMAT_JSON, FORMAT_CSV };
 enum { ASKED_MAX = 32, EVENT_FILES_MAX = 16, RUNS_MAX = 1000000 };
@@ -34,7 +35,9 @@ struct stat_options {
 	unsigned intervals;
 	bool start_disabled, no_multiplex, split;
 	const char *control;
-	const char *engine;
+	enum engine_wish engine;
+	bool clean_times;
+	enum { LAUNCH_DEFAULT, LAUNCH_FIXED, LAUNCH_PLAIN } launch;
 	enum profile_by profile;
 	size_t profile_limit; /* 0: all */
 	bool profile_limited; /* it was given */
@@ -51,7 +54,7 @@ struct stat_options {
 
 #define STAT_OPTIONS_INIT                                                                          \
 	{                                                                                          \
-		.runs = 1, .log_fd = -1, .engine = "auto"                                          \
+		.runs = 1, .log_fd = -1                                          \
 	}
 
 extern const struct option_row stat_option_rows[];

@@ -75,6 +75,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	struct exact *x = calloc(1, sizeof *x);
 	struct report r = { 0 };
 	int fds[2] = { -1, -1 }, ret;
+	bool by_exec = false;
 
 	if (!x)
 		return tare_fail_nomem(err);
@@ -116,6 +117,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	if (ret < 0)
 		goto out;
 	if (r.error) {
+		by_exec = !r.reason[0];
 		ret = tare_fail(err, r.error, r.reason[0] ? "exact: %s: %s: %s" : "%s%s: %s",
 				r.reason[0] ? argv[0] : "", r.reason[0] ? r.reason : argv[0],
 				strerror(r.error));
@@ -128,6 +130,11 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	x->command = r.pid;
 	ret = 0;
 out:
+	if (ret < 0 && !by_exec) {
+		ret = -ENOTSUP;
+		if (err)
+			err->code = ENOTSUP;
+	}
 	if (fds[1] >= 0)
 		close(fds[1]);
 	if (ret < 0) {

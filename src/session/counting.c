@@ -260,6 +260,7 @@ int counting_open(struct counting *c, const struct encoding_list *events,
 	int ret = prepare(c, events, err);
 	size_t filled = 0;
 
+	c->parts = opt->parts;
 	if (!done)
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < events->n; i++) {
@@ -353,6 +354,32 @@ int counting_stop(struct counting *c, int event, struct tare_error *err)
 	return 0;
 }
 
+struct part_sink {
+	const struct counting *c;
+	const struct cell *cell;
+	struct fact f;
+	struct sink *to;
+	struct tare_error *err;
+};
+
+static int put_part(void *with, unsigned number, const char *name, const struct tare_reading *value)
+{
+	struct part_sink *p = with;
+
+	p->f.reading.place.part = number;
+	p->f.reading.place.comm = name;
+	for (size_t k = 0; k < p->cell->n; k++) {
+		p->f.reading.event = p->c->order[p->cell->first + k];
+		p->f.reading.value = value[k];
+
+		int ret = value[k].quality == TARE_UNAVAILABLE ? 0 : p->to->put(p->to, &p->f, p->err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
 int counting_read(struct counting *c, unsigned run, uint64_t time_ns, struct sink *to,
 		  struct tare_error *err)
 {
@@ -379,6 +406,14 @@ int counting_read(struct counting *c, unsigned run, uint64_t time_ns, struct sin
 
 			if (put < 0)
 				return put;
+		}
+		if (ret == 0 && c->parts && cell->source->parts) {
+			struct part_sink each = { c, cell, f, to, err };
+
+			each.f.reading.why = NULL;
+			ret = cell->source->parts(cell->open, c->parts, put_part, &each, err);
+			if (ret < 0)
+				return ret;
 		}
 	}
 	return 0;

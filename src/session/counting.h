@@ -27,6 +27,7 @@ struct counting {
 	struct cell *cell;
 	size_t n;
 	bool any_open;
+	enum parts parts;
 };
 
 struct counting_options {
@@ -38,6 +39,7 @@ struct counting_options {
 	const bool *only;          /* per event: NULL: all */
 	bool on_exec;              /* those that follow a task start at its next exec */
 	void *launched;            /* of the launcher, for its own source */
+	enum parts parts;          /* read parts of the command too, where the source can */
 	/* The source of a name; NULL when this build has none of that name. */
 	const struct source *(*source)(const char *name);
 };
@@ -54,7 +56,7 @@ int counting_open(struct counting *c, const struct encoding_list *events,
  * kernel. */
 int counting_start(struct counting *c, int event, struct tare_error *err);
 int counting_stop(struct counting *c, int event, struct tare_error *err);
-/* One FACT_READING per open event and place; no closing fact. */
+/* One FACT_READING per open event and place, and per part of it where asked for; no closing fact. */
 int counting_read(struct counting *c, unsigned run, uint64_t time_ns, struct sink *to,
 		  struct tare_error *err);
 void counting_close(struct counting *c);

@@ -29,6 +29,7 @@ struct fact_place {
 	pid_t thread;       /* -1: every task; 0: the command and what it started */
 	const char *comm;   /* the thread's name, or NULL */
 	const char *cgroup; /* or NULL */
+	unsigned part;      /* the n-th process or thread that the command started, itself the first; 0: all */
 };
 
 struct fact_reading {
@@ -36,6 +37,10 @@ struct fact_reading {
 	struct fact_place place;
 	struct tare_reading value;
 	const char *why; /* with TARE_UNAVAILABLE: the reason */
+};
+
+struct fact_begin {
+	bool adds_work; /* the command runs under an engine that works beside it */
 };
 
 struct fact_end {
@@ -48,6 +53,7 @@ struct fact_end {
 	int wait_status;
 	int by_signal;  /* counting was ended by this signal to tare, else 0 */
 	bool timed_out; /* ended by the time limit */
+	bool added_work; /* the engine's own work is in the times, and in what the kernel counted */
 };
 
 struct fact {
@@ -56,6 +62,7 @@ struct fact {
 	uint64_t time_ns; /* CLOCK_MONOTONIC, from the run's begin */
 	union {
 		struct fact_reading reading;
+		struct fact_begin begin;
 		struct fact_end end;
 		struct {
 			const char *of;

@@ -7,16 +7,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "session/launch.h"
 
-static void __attribute__((noreturn))
-become(char *const argv[], const struct launch_signals *sig, int go, int result)
+/* Asks for the personality, and changes nothing. Source: personality(2). */
+#define PERSONALITY_AS_IT_IS 0xffffffff
+
+static void __attribute__((noreturn)) become(const struct launched *l, char *const argv[],
+					     const struct launch_signals *sig, int go, int result)
 {
 	char word;
 	ssize_t got;
+
+	if (l->fixed)
+		personality((unsigned long)personality(PERSONALITY_AS_IT_IS) | ADDR_NO_RANDOMIZE);
+	environ = (char **)l->envp;
 
 	sigaction(SIGPIPE, &sig->sigpipe, NULL);
 	sigprocmask(SIG_SETMASK, &sig->mask, NULL);
@@ -54,7 +62,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 	if (l->pid == 0) {
 		close(go[1]);
 		close(result[0]);
-		become(argv, sig, go[0], result[1]);
+		become(l, argv, sig, go[0], result[1]);
 	}
 
 	int code = errno;
@@ -79,6 +87,34 @@ static bool is_there(const char *command)
 	return strchr(command, '/') && stat(command, &st) == 0;
 }
 
+int launch_not_executed(const char *command, int code, struct tare_error *err)
+{
+	struct stat st;
+
+	if (code == ENOENT && is_there(command)) {
+		tare_fail(err, ENOEXEC,
+			  "%.200s cannot be executed: its interpreter or loader does not exist",
+			  command);
+		return -ENOEXEC;
+	}
+	if (code == ENOENT) {
+		tare_fail(err, code, "there is no command '%.200s'", command);
+		if (!strchr(command, '/'))
+			tare_hint(
+			    err,
+			    "no directory of PATH has it; in this directory it would be ./%.100s",
+			    command);
+		return -ENOENT;
+	}
+	if (code == EACCES && strchr(command, '/') && stat(command, &st) == 0)
+		return tare_fail(err, code, "%.200s cannot be executed: %s", command,
+				 S_ISDIR(st.st_mode)    ? "it is a directory"
+				 : !(st.st_mode & 0111) ? "it has no execute permission (chmod +x)"
+							: "permission denied");
+	return tare_fail(err, code, "%.200s cannot be executed: %s", command,
+			 strerror(code));
+}
+
 static int release(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		   struct tare_error *err)
 {
@@ -96,30 +132,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	if (got == 0 && !code)
 		return 0;
 
-	struct stat st;
-
-	if (code == ENOENT && is_there(argv[0])) {
-		tare_fail(err, ENOEXEC,
-			  "%.200s cannot be executed: its interpreter or loader does not exist",
-			  argv[0]);
-		return -ENOEXEC;
-	}
-	if (code == ENOENT) {
-		tare_fail(err, code, "there is no command '%.200s'", argv[0]);
-		if (!strchr(argv[0], '/'))
-			tare_hint(
-			    err,
-			    "no directory of PATH has it; in this directory it would be ./%.100s",
-			    argv[0]);
-		return -ENOENT;
-	}
-	if (code == EACCES && strchr(argv[0], '/') && stat(argv[0], &st) == 0)
-		return tare_fail(err, code, "%.200s cannot be executed: %s", argv[0],
-				 S_ISDIR(st.st_mode)    ? "it is a directory"
-				 : !(st.st_mode & 0111) ? "it has no execute permission (chmod +x)"
-							: "permission denied");
-	return tare_fail(err, code ? code : EIO, "%.200s cannot be executed: %s", argv[0],
-			 strerror(code ? code : EIO));
+	return launch_not_executed(argv[0], code ? code : EIO, err);
 }
 
 static int wake_fd(const struct launched *l)

@@ -20,6 +20,8 @@ struct launched {
 	int result_fd; /* the errno of a failed exec comes back here; closes on success */
 	void *own;     /* a launcher's own state */
 	bool profile;  /* set before prepare: keep where instructions are executed, where it can */
+	char *const *envp; /* for the command; set by who launches, before prepare */
+	bool fixed;        /* likewise: its memory is laid out the same each time */
 };
 
 /* What the child gets back just before exec: everything as tare itself was started. */
@@ -31,6 +33,7 @@ struct launch_signals {
 struct launcher {
 	const char *name;
 	const char *engine; /* what gives the user-mode counts: "perf" or "exact" */
+	bool adds_work;     /* of its own: times and the kernel's counts hold it too */
 	/*
 	 * The pid is known only after release. Counters of the kernel are then opened on the
 	 * caller, start at exec, and reach the command by being inherited.
@@ -52,6 +55,9 @@ struct launcher {
 	 * gone). */
 	void (*close)(struct launched *l);
 };
+
+/* For launchers: why execve of the command failed with that errno. Returns -code, -ENOEXEC for a lost interpreter. */
+int launch_not_executed(const char *command, int code, struct tare_error *err);
 
 extern const struct launcher launch_plain; /* fork and exec */
 extern const struct launcher launch_exact; /* under the exact engine */

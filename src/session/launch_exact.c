@@ -43,11 +43,12 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	clock_gettime(CLOCK_MONOTONIC, &run->begun);
 	sigaction(SIGPIPE, &sig->sigpipe, &pipe_now);
 	sigprocmask(SIG_SETMASK, &sig->mask, &mask_now);
-	ret = exact_launch(&run->engine, argv, environ, &(struct exact_options){ .profile = l->profile }, err);
+	ret = exact_launch(&run->engine, argv, l->envp,
+			   &(struct exact_options){ .aslr = !l->fixed, .profile = l->profile }, err);
 	sigprocmask(SIG_SETMASK, &mask_now, NULL);
 	sigaction(SIGPIPE, &pipe_now, NULL);
 	if (ret < 0)
-		return ret;
+		return ret == -ENOTSUP ? ret : launch_not_executed(argv[0], -ret, err);
 	l->pid = exact_pid(run->engine);
 	return 0;
 }
@@ -96,6 +97,7 @@ static void let_go(struct launched *l)
 const struct launcher launch_exact = {
 	.name = "exact",
 	.engine = "exact",
+	.adds_work = true,
 	.late = true,
 	.prepare = prepare,
 	.release = release,
@@ -115,19 +117,10 @@ struct exact_group {
 	size_t n;
 };
 
-/* By the name of the engine's class, modifiers aside: it counts user mode, and nothing else. */
+/* Source: src/pmu/exact_events.c, whose order is the classes'. */
 static int class_of(const struct encoding *e)
 {
-	if (!strcmp(e->pmu, "exact"))
-		return e->attr.config < EXACT_CLASSES ? (int)e->attr.config : -1;
-
-	size_t n = strcspn(e->name, ":");
-
-	for (int c = 0; c < EXACT_CLASSES; c++)
-		if (exact_class_names[c] && strlen(exact_class_names[c]) == n &&
-		    !strncmp(exact_class_names[c], e->name, n))
-			return c;
-	return -1;
+	return !strcmp(e->pmu, "exact") && e->attr.config < EXACT_CLASSES ? (int)e->attr.config : -1;
 }
 
 static int open_group(struct counters **out, const struct encoding *const *enc, size_t n,
@@ -173,11 +166,20 @@ static int no_switch(struct counters *c, struct tare_error *err)
 	return 0;
 }
 
+static uint64_t counted_ns(const struct exact_run *run)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)(now.tv_sec - run->begun.tv_sec) * 1000000000 +
+	       (uint64_t)(now.tv_nsec - run->begun.tv_nsec);
+}
+
 static int read_group(struct counters *c, struct tare_reading *out, struct tare_error *err)
 {
 	const struct exact_group *g = (const struct exact_group *)c;
 	int64_t counts[EXACT_CLASSES];
-	struct timespec now;
+	uint64_t ns;
 	int ret;
 
 	if (!g->run->engine)
@@ -185,14 +187,73 @@ static int read_group(struct counters *c, struct tare_reading *out, struct tare_
 	ret = exact_counts(g->run->engine, counts, err);
 	if (ret < 0)
 		return ret;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-
-	uint64_t ns = (uint64_t)(now.tv_sec - g->run->begun.tv_sec) * 1000000000 +
-		      (uint64_t)(now.tv_nsec - g->run->begun.tv_nsec);
-
+	ns = counted_ns(g->run);
 	for (size_t i = 0; i < g->n; i++)
 		out[i] = (struct tare_reading){ (uint64_t)counts[g->class[i]], ns, ns, TARE_EXACT };
 	return 0;
+}
+
+static int each_process(const struct exact_group *g, uint64_t ns, part_fn *each, void *with,
+			struct tare_error *err)
+{
+	size_t n = exact_processes(g->run->engine, NULL, 0), now;
+	struct exact_process *p = calloc(n + 1, sizeof(*p));
+	int ret = p ? 0 : tare_fail_nomem(err);
+
+	now = p ? exact_processes(g->run->engine, p, n) : 0; /* more may have begun meanwhile */
+	for (size_t i = 0; ret == 0 && i < n && i < now; i++) {
+		struct tare_reading r[GROUP_MAX];
+
+		for (size_t k = 0; k < g->n; k++)
+			r[k] = (struct tare_reading){ (uint64_t)p[i].counts[g->class[k]], ns, ns, TARE_EXACT };
+		ret = each(with, p[i].serial + 1, p[i].name, r);
+	}
+	free(p);
+	return ret;
+}
+
+static const char *name_of(const struct exact_process *p, size_t n, uint32_t serial)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i].serial == serial)
+			return p[i].name;
+	return "?";
+}
+
+/* The engine keeps instructions per thread, and no other class. */
+static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, void *with,
+		       struct tare_error *err)
+{
+	size_t n = exact_threads(g->run->engine, NULL, 0), now;
+	size_t n_processes = exact_processes(g->run->engine, NULL, 0), now_processes;
+	struct exact_thread *t = calloc(n + 1, sizeof(*t));
+	struct exact_process *p = calloc(n_processes + 1, sizeof(*p));
+	int ret = t && p ? 0 : tare_fail_nomem(err);
+
+	now = ret == 0 ? exact_threads(g->run->engine, t, n) : 0;
+	now_processes = ret == 0 ? exact_processes(g->run->engine, p, n_processes) : 0;
+	if (now_processes < n_processes)
+		n_processes = now_processes;
+	for (size_t i = 0; ret == 0 && i < n && i < now; i++) {
+		struct tare_reading r[GROUP_MAX] = { 0 };
+
+		for (size_t k = 0; k < g->n; k++)
+			if (g->class[k] == EXACT_INSTRUCTIONS)
+				r[k] = (struct tare_reading){ (uint64_t)t[i].instructions, ns, ns, TARE_EXACT };
+		ret = each(with, t[i].born + 1, name_of(p, n_processes, t[i].serial), r);
+	}
+	free(t);
+	free(p);
+	return ret;
+}
+
+static int parts(struct counters *c, enum parts by, part_fn *each, void *with, struct tare_error *err)
+{
+	const struct exact_group *g = (const struct exact_group *)c;
+	uint64_t ns = counted_ns(g->run);
+
+	return by == PARTS_PROCESSES ? each_process(g, ns, each, with, err)
+				     : each_thread(g, ns, each, with, err);
 }
 
 static void close_group(struct counters *c)
@@ -213,5 +274,6 @@ const struct source source_exact = {
 	.start = no_switch,
 	.stop = no_switch,
 	.read = read_group,
+	.parts = parts,
 	.close = close_group,
 };

@@ -91,6 +91,7 @@ static int open_counters(struct run *r)
 		.only = plan->only,
 		.on_exec = counts_command(plan) && !plan->delay_ns && !plan->start_disabled,
 		.launched = r->child.own,
+		.parts = plan->parts,
 		.source = plan->source,
 	};
 	int ret = find_tasks(r);
@@ -222,7 +223,9 @@ static int obey(struct run *r)
 static int begin(struct run *r)
 {
 	const struct stat_plan *plan = r->plan;
-	struct fact f = { .kind = FACT_RUN_BEGIN, .run = r->number };
+	struct fact f = { .kind = FACT_RUN_BEGIN,
+			  .run = r->number,
+			  .begin = { .adds_work = plan->argv && plan->launcher->adds_work } };
 	int ret = r->to->put(r->to, &f, r->err);
 
 	r->delayed = plan->delay_ns > 0;
@@ -432,6 +435,7 @@ static int end(struct run *r, struct signals *signals)
 	int ret = disable(r, -1);
 
 	r->end.wall_ns = at - r->begin_ns;
+	r->end.added_work = r->plan->argv && r->plan->launcher->adds_work;
 	end_command(r, signals);
 	f.time_ns = r->end.wall_ns;
 	f.end = r->end;
@@ -450,7 +454,11 @@ static int run_once(const struct stat_plan *plan, unsigned number, struct signal
 			 .err = err,
 			 .number = number,
 			 .signals = &signals->before,
-			 .child = { .go_fd = -1, .result_fd = -1, .profile = plan->profile } };
+			 .child = { .go_fd = -1,
+				    .result_fd = -1,
+				    .envp = plan->envp ? plan->envp : environ,
+				    .fixed = plan->fixed,
+				    .profile = plan->profile } };
 	int ret = 0;
 
 	if (plan->argv)

@@ -16,6 +16,9 @@ struct stat_plan {
 	const char *root;                /* of the machine, as machine_root() */
 	char *const *argv;               /* the command; NULL: none */
 	const struct launcher *launcher; /* with argv */
+	char *const *envp;               /* for the command; NULL: tare's own */
+	bool fixed;                      /* the command's memory is laid out the same each time */
+	enum parts parts;                /* also state counts of parts of the command, where a source can */
 	struct where where; /* with neither tasks nor all_cpus: the command itself is counted */
 	const char *const *cgroup; /* per event, or NULL */
 	const int *cgroup_fd;

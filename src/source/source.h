@@ -20,6 +20,12 @@ struct target {
 	void *launched;      /* what a launcher hands to its own source (exact); NULL otherwise */
 };
 
+/* What a command's counts can be divided into. */
+enum parts { PARTS_NONE, PARTS_PROCESSES, PARTS_THREADS };
+
+/* One part: its number in order of start, from 1, its name, n readings as of read. */
+typedef int part_fn(void *with, unsigned number, const char *name, const struct tare_reading *value);
+
 struct counters; /* one open group; a source's own struct begins with `const struct source *source`
 		  */
 
@@ -43,6 +49,9 @@ struct source {
 	 * (code ENODATA), and is untouched otherwise. -EIO: a pinned group lost its counters.
 	 */
 	int (*read)(struct counters *c, struct tare_reading *out, struct tare_error *err);
+	/* NULL: cannot tell parts apart. Calls `each` for every part; stops when that is negative. */
+	int (*parts)(struct counters *c, enum parts by, part_fn *each, void *with,
+		     struct tare_error *err);
 	void (*close)(struct counters *c);
 };
 

@@ -13,8 +13,12 @@ struct stat_about {
 	const char *target; /* in words, when it is not the command: "process 12", "all CPUs" */
 	const char *engine; /* "perf", or "exact" */
 	bool aslr;          /* address-space randomisation was left on */
+	bool fixed;         /* the command's memory was laid out the same each time, by tare */
+	size_t environment_bytes; /* with fixed: arguments and environment, filled up to that */
+	const char *padding;      /* with fixed: the variable that fills them */
 	unsigned batches;   /* --split: how many groups of runs the events were counted in */
 	int exit_status;    /* of the command, as tare passes it on; -1: there was none */
+	bool clean_times;   /* what the exact engine did not count comes from runs without it */
 	bool metrics_only;
 	bool verbose;
 	const struct profile_table *profile; /* or NULL */
@@ -48,7 +52,7 @@ void stat_json_interval(struct text *out, const struct stat_table *t, const stru
 void stat_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	      bool interval, bool header);
 
-/* "CPU3", "S0-D0-C1", "bash-123"; "" for BY_ALL. */
+/* "CPU3", "S0-D0-C1", "bash-123", "cc1 #2"; "" for BY_ALL. */
 void stat_key_name(struct text *out, const struct stat_table *t, const struct stat_row *r);
 
 #endif

@@ -15,19 +15,21 @@ static void number(struct json *j, const char *key, const struct encoding *e, ui
 		json_uint(j, key, n);
 }
 
-static void key(struct json *j, const struct stat_row *r)
+static void key(struct json *j, const struct stat_table *t, const struct stat_row *r)
 {
 	const struct {
 		const char *name;
 		int value;
 	} parts[] = { { "cpu", r->key.at.cpu },   { "core", r->key.at.core },
 		      { "die", r->key.at.die },   { "socket", r->key.at.socket },
-		      { "node", r->key.at.node }, { "thread", r->key.thread } };
+		      { "node", r->key.at.node }, { "thread", r->key.thread > 0 ? r->key.thread : -1 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i].value >= 0)
 			json_int(j, parts[i].name, parts[i].value);
-	if (r->key.thread >= 0)
+	if (r->key.part)
+		json_uint(j, t->by == BY_PROCESS ? "process_number" : "thread_number", r->key.part);
+	if (r->key.thread > 0 || r->key.part)
 		json_string(j, "comm", r->key.comm);
 	if (r->key.cgroup)
 		json_string(j, "cgroup", r->key.cgroup);
@@ -40,7 +42,7 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 
 	json_object(j, NULL);
 	json_string(j, "event", e->name);
-	key(j, r);
+	key(j, t, r);
 	if (have)
 		number(j, "value", e, r->spread.median);
 	else
@@ -48,6 +50,8 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 	json_string(j, "unit", e->unit);
 	json_string(j, "quality", tare_quality_name(r->quality));
 	json_string(j, "engine", e->source ? e->source : "perf");
+	if (r->added_work)
+		json_bool(j, "with_engine_work", true);
 	if (have)
 		json_real(j, "share", r->enabled_ns ? r->share : 1.0);
 	else
@@ -102,7 +106,7 @@ static void metrics(struct json *j, const struct stat_table *t, const struct sta
 		json_string(j, "metric", v->row->name);
 		if (v->beside < t->n) {
 			json_string(j, "event", t->enc[t->row[v->beside].event].name);
-			key(j, &t->row[v->beside]);
+			key(j, t, &t->row[v->beside]);
 		}
 		if (have) {
 			json_real(j, "value", v->value * factor(v));
@@ -151,12 +155,19 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	json_uint(&j, "runs", t->runs);
 	json_object(&j, "conditions");
 	json_bool(&j, "aslr", about->aslr);
+	json_string(&j, "launch", about->fixed ? "fixed" : "plain");
+	if (about->fixed) {
+		json_uint(&j, "environment_bytes", about->environment_bytes);
+		json_string(&j, "environment_padding", about->padding);
+	}
 	json_string(&j, "engine", about->engine);
 	json_bool(&j, "interrupted", t->by_signal != 0);
 	json_bool(&j, "timed_out", t->timed_out);
 	json_uint(&j, "batches", about->batches);
 	json_end(&j);
 	json_object(&j, "times_ns");
+	if (t->times.added_work)
+		json_bool(&j, "with_engine_work", true);
 	time_of(&j, "wall", &t->times.wall);
 	time_of(&j, "counted", &t->times.counted);
 	if (t->times.has_command) {
@@ -233,7 +244,7 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 		text_add(out,
 			 "%skey,event,value,unit,quality,engine,share,n,min,max,low,high,outliers,"
 			 "metric,"
-			 "metric_value,metric_low,metric_high,reason\n",
+			 "metric_value,metric_low,metric_high,reason,with_engine_work\n",
 			 interval ? "time_s," : "");
 	for (size_t i = 0; i < t->n; i++) {
 		const struct stat_row *r = &t->row[i];
@@ -275,7 +286,6 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 		else
 			text_put(out, ",,,,", 4);
 		field(out, r->quality == TARE_UNAVAILABLE ? r->why : "");
-		out->len -= out->len > 0; /* the last field's comma */
-		text_put(out, "\n", 1);
+		text_add(out, "%s\n", r->added_work ? "yes" : "");
 	}
 }

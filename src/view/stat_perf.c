@@ -11,8 +11,11 @@ static const struct {
 	[BY_ALL] = { NULL, false },        [BY_CPU] = { "cpu", false },
 	[BY_CORE] = { "core", true },      [BY_DIE] = { "die", true },
 	[BY_SOCKET] = { "socket", true },  [BY_NODE] = { "node", true },
-	[BY_THREAD] = { "thread", false },
+	[BY_THREAD] = { "thread", false }, [BY_PROCESS] = { "process", false },
 };
+
+/* Where perf puts a metric: such a row has none, and its number must not pass for the program's. */
+static const char added_work[] = "with the exact engine's work";
 
 void stat_key_name(struct text *out, const struct stat_table *t, const struct stat_row *r)
 {
@@ -37,8 +40,14 @@ void stat_key_name(struct text *out, const struct stat_table *t, const struct st
 	case BY_NODE:
 		text_add(out, "N%d", at->node);
 		break;
+	case BY_PROCESS:
 	case BY_THREAD:
-		text_add(out, "%s-%d", r->key.comm, r->key.thread);
+		if (r->key.part)
+			text_add(out, "%s #%u", r->key.comm, r->key.part);
+		else if (r->key.thread > 0)
+			text_add(out, "%s-%d", r->key.comm, r->key.thread);
+		else
+			text_add(out, "all");
 		break;
 	}
 }
@@ -120,7 +129,7 @@ void stat_perf_csv(struct text *out, const struct stat_table *t, const struct st
 			text_add(out, "%.*f%s%s%s\n", (int)metric->row->digits, metric->value, sep,
 				 metric->prefix, metric->row->unit);
 		else
-			text_add(out, "%s\n", sep);
+			text_add(out, "%s%s\n", sep, r->added_work ? added_work : "");
 	}
 }
 
@@ -182,6 +191,8 @@ void stat_perf_json(struct text *out, const struct stat_table *t, const struct s
 		text_add(out, ", \"metric-value\" : %f, \"metric-unit\" : ",
 			 metric ? metric->value : 0.0);
 		text_add(out, "\"%s%s\"}\n", metric ? metric->prefix : "",
-			 metric ? metric->row->unit : "");
+			 metric         ? metric->row->unit
+			 : r->added_work ? added_work
+					 : "");
 	}
 }

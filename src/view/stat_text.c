@@ -68,7 +68,8 @@ static void put_quality(struct text *out, const struct stat_row *r)
 {
 	double percent = 100 * r->share;
 
-	text_add(out, "%s", tare_quality_name(r->quality));
+	text_add(out, "%s%s", tare_quality_name(r->quality),
+		 r->added_work && r->quality != TARE_UNAVAILABLE ? " +engine" : "");
 	if (r->quality == TARE_SCALED || (r->of_core_type && r->quality != TARE_UNAVAILABLE)) {
 		/* Never 100 %: that would say nothing was missed. */
 		text_add(out,
@@ -97,11 +98,17 @@ static void put_spread(struct text *out, const struct style *s, const struct sta
 	put_percent(out, half_width(r));
 }
 
+/* Nothing to say about a spread that is none. */
+static bool all_equal(const struct stat_row *r)
+{
+	return r->quality == TARE_EXACT && r->spread.min == r->spread.max && r->low == r->high;
+}
+
 static void put_range(struct text *out, const struct style *s, const struct stat_row *r,
 		      struct scale sc)
 {
 	if (r->spread.min == r->spread.max) {
-		text_add(out, "all equal");
+		text_add(out, r->quality == TARE_EXACT ? "all %zu equal" : "all equal", r->spread.n);
 	} else {
 		put_value(out, s, sc, r->spread.min);
 		text_add(out, " %s ", s->utf8 ? "\u2026" : "..");
@@ -188,9 +195,9 @@ static void add_row(struct grid *g, const struct stat_table *t, size_t i,
 		} else {
 			put_value(&value, s, sc, r->spread.median);
 			text_add(&unit, "%s", sc.name);
-			if (t->runs > 1 || r->high > r->low)
+			if ((r->spread.n > 1 && !all_equal(r)) || r->high > r->low)
 				put_spread(&spread, s, r);
-			if (t->runs > 1)
+			if (r->spread.n > 1)
 				put_range(&range, s, r, sc);
 		}
 		put_quality(&quality, r);
@@ -252,10 +259,11 @@ static void put_heading(struct text *out, const struct stat_table *t,
 	if (about->argv)
 		put_command(out, about->argv);
 	text_add(out, "%s", ink_off(s));
-	if (t->runs > 1)
-		text_add(out, "   median of %u runs",
-			 t->runs / (about->batches ? about->batches : 1));
-	if (about->batches > 1)
+	unsigned rounds = about->batches ? about->batches : 1;
+
+	if (t->runs / rounds > 1)
+		text_add(out, "   median of %u runs", t->runs / rounds);
+	if (about->batches > 1u + about->clean_times)
 		text_add(out, ", events split over %u rounds", about->batches);
 	text_add(out, "\n\n");
 }
@@ -263,20 +271,24 @@ static void put_heading(struct text *out, const struct stat_table *t,
 static void put_time_row(struct grid *g, const struct stat_table *t, const char *name,
 			 const struct spread *of, struct scale sc, const struct style *s)
 {
-	struct text value = { 0 }, unit = { 0 }, word = { 0 }, spread = { 0 }, range = { 0 };
+	struct text value = { 0 }, unit = { 0 }, word = { 0 }, quality = { 0 }, spread = { 0 }, range = { 0 };
 	const struct stat_row row = { .spread = *of, .low = of->low, .high = of->high };
 
 	grid_row(g);
 	put_value(&value, s, sc, of->median);
 	text_add(&unit, "%s", sc.name);
 	text_add(&word, "%s", name);
-	if (t->runs > 1) {
+	if (of->n > 1) {
 		put_spread(&spread, s, &row);
 		put_range(&range, s, &row, sc);
 	}
 	grid_put(g, COL_VALUE, INK_STRONG, &value);
 	grid_put(g, COL_UNIT, INK_PLAIN, &unit);
 	grid_put(g, COL_EVENT, INK_PLAIN, &word);
+	if (t->times.added_work) {
+		text_add(&quality, "+engine");
+		grid_put(g, COL_QUALITY, INK_CAREFUL, &quality);
+	}
 	grid_put(g, COL_SPREAD, INK_PLAIN, &spread);
 	grid_put(g, COL_RANGE, of->outliers ? INK_CAREFUL : INK_FAINT, &range);
 }
@@ -365,6 +377,42 @@ static void put_asked_metrics(struct text *out, const struct stat_metrics *m, co
 				 m->metric[i].why);
 }
 
+static void put_note(struct text *out, const struct style *s, const char *words)
+{
+	text_put(out, " ", 1);
+	put_wrapped(out, s, words, 1);
+}
+
+/* What the exact engine counted, what it added, and under which conditions. */
+static void put_exact_notes(struct text *out, const struct stat_table *t,
+			    const struct stat_about *about, const struct style *s)
+{
+	char words[400];
+	bool exact = false, added = t->times.added_work;
+
+	for (size_t i = 0; i < t->n; i++) {
+		exact |= t->row[i].quality == TARE_EXACT;
+		added |= t->row[i].added_work;
+	}
+	if (exact)
+		put_note(out, s, "exact: every instruction of the command and of all it started, in user mode, counted "
+				 "by the exact engine.");
+	if (added)
+		put_note(out, s, "+engine: holds the exact engine's own work too. --clean-times takes it from further "
+				 "runs, without the engine.");
+	else if (exact && about->clean_times)
+		put_note(out, s, "All else is from further runs of the command, without the engine.");
+	if (about->fixed)
+		snprintf(words, sizeof(words),
+			 "Launched alike each time: no address randomisation, environment filled up to %zu bytes by "
+			 "%s. --launch plain does neither.",
+			 about->environment_bytes, about->padding);
+	else
+		snprintf(words, sizeof(words), "Launched plainly%s: counts may differ by where memory lies.",
+			 about->aslr ? ", with address randomisation" : "");
+	put_note(out, s, words);
+}
+
 static void put_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
 		      const struct style *s)
 {
@@ -377,14 +425,8 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 		scaled |= t->row[i].quality == TARE_SCALED;
 		odd += t->row[i].spread.outliers;
 	}
-	if (exact) {
-		text_add(out, " ");
-		put_wrapped(
-		    out, s,
-		    "run under the exact engine: times and software events include its work. "
-		    "--engine perf leaves it out.",
-		    1);
-	}
+	if (exact)
+		put_exact_notes(out, t, about, s);
 	if (scaled) {
 		text_add(out, " ");
 		put_wrapped(out, s,

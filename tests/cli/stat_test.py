@@ -130,7 +130,8 @@ def hardware_without_pmu_has_a_reason_once():
 @test
 def nothing_countable_starts_nothing():
     if document("--", "true")["events"][4]["quality"] == "unavailable":
-        refused("-e", "cycles,instructions", "--", "touch", "started", says="cycles is unavailable", hint="doctor")
+        refused("-e", "cycles", "--", "touch", "started", says="cycles is unavailable", hint="doctor")
+        refused("--engine", "perf", "-e", "cycles,instructions", "--", "touch", "started", says="cycles is unavailable")
         true(not os.path.exists("started"), "the command must not run")
 
 
@@ -240,7 +241,7 @@ def csv_with_a_header():
     lines = stat("--format", "csv", "-e", "page-faults,task-clock", "--", "true").stderr.splitlines()
     equal(len(lines), 3, lines)
     for line in lines:
-        equal(line.count(","), 17, line)
+        equal(line.count(","), 18, line)
     true(re.fullmatch(r",page-faults,(\d+),,counted,perf,1\.000000,1,\1,\1,\1,\1,0,.*", lines[1]), lines[1])
 
 
@@ -606,7 +607,8 @@ def exact_engine_in_odd_cases():
     stat("--engine", "exact", "-e", "instructions:u", "--", "no-such-command", status=127)
     stat("--engine", "exact", "-e", "instructions:u", "--", "sh", "-c", "kill -9 $$", status=137)
     for words in (["-a"], ["-p", "1"], ["-i", "true"], ["-D", "1", "true"]):
-        refused("--engine", "exact", *words, says="--engine exact counts a command it starts")
+        refused("--engine", "exact", *words, says="cannot with " + words[0])
+        refused("-e", "exact/calls/", *words, says="exact/calls/ is unavailable: the exact engine counts a command")
     command = [sys.executable, "-I", "-S", "-c", "import signal; print(sorted(signal.pthread_sigmask(0, [])), "
                "signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, open('/proc/self/status').read().split('SigIgn:')[1].split()[0])"]
     bare = subprocess.run(command, capture_output=True, text=True).stdout
@@ -618,6 +620,163 @@ def exact_engine_in_odd_cases():
     out = p.communicate(timeout=20)[1]
     equal(p.returncode, 143, out)
     true(re.match(r"\d{5,},,instructions:u", out), f"what was counted until then: {out}")
+
+
+HARDWARE = document("-e", "cycles,page-faults", "--", "true")["events"][0]["quality"] != "unavailable"
+
+
+@test
+def auto_takes_the_engine_where_there_is_no_pmu():
+    if not exact_or_skip() or HARDWARE:
+        return
+    d = document("-r", "3", "--", "ls", "/")
+    e = {e["event"]: e for e in d["events"]}
+    for name in ("instructions:u", "branches:u"):
+        equal((e[name]["engine"], e[name]["quality"]), ("exact", "exact"), name)
+        true(e[name]["min"] == e[name]["max"] > 10000 and "with_engine_work" not in e[name], e[name])
+    true("instructions" not in e, "not under a name that holds the kernel's too")
+    for name in ("task-clock", "page-faults"):
+        true(e[name]["engine"] == "perf" and e[name]["with_engine_work"], e[name])
+    true(d["times_ns"]["with_engine_work"], d["times_ns"])
+    equal([m for m in d["metrics"] if m["event"] in ("task-clock", "page-faults")], [], "no rate by the engine's time")
+    equal((d["conditions"]["engine"], d["conditions"]["launch"], d["conditions"]["aslr"]), ("exact", "fixed", False), "")
+    text = stat("--", "ls", "/").stderr
+    for words in ("counted +engine", "instructions:u    exact", "TARE_STACK_PADDING", "no address randomisation"):
+        true(words in text, f"'{words}' is not in {text}")
+    d = document("-e", "page-faults", "--", "true")  # nothing to gain: the command runs as it is
+    equal((d["conditions"]["engine"], d["conditions"]["launch"]), ("perf", "plain"), "software events alone")
+    d = document("-e", "instructions", "-p", str(os.getpid()), "-e", "page-faults", "--", "true")
+    equal(event(d, "instructions")["quality"], "unavailable", "a process that runs already")
+    lines = stat("-x,", "-e", "task-clock,instructions", "--", "true").stderr.splitlines()
+    true(lines[0].endswith(",,with the exact engine's work"), lines)
+    true(re.fullmatch(r"\d+,,instructions:u,\d+,100.00,,", lines[1]), lines)
+    equal(json.loads(stat("-j", "-e", "page-faults,instructions", "--", "true").stderr.splitlines()[0])["metric-unit"],
+          "with the exact engine's work", "-j")
+
+
+@test
+def clean_times():
+    if not exact_or_skip():
+        return
+    Path("runs").write_text("")
+    d = document("--engine", "exact", "--clean-times", "-r", "2", "-e", "task-clock,page-faults,instructions:u,exact/calls/",
+                 "--", "sh", "-c", "echo x >>runs")
+    equal(Path("runs").read_text().count("x"), 4, "two runs without the engine, two with it")
+    equal([e["n"] for e in d["events"]], [2, 2, 2, 2], "each event in its own")
+    true(not any(e.get("with_engine_work") for e in d["events"]) and "with_engine_work" not in d["times_ns"], d)
+    near = event(document("-e", "page-faults", "--", "sh", "-c", "echo x >>runs"), "page-faults")["value"]
+    true(abs(event(d, "page-faults")["value"] - near) < 30, f"{d['events']}, {near} without any engine")
+    true("without the engine" in stat("--engine", "exact", "--clean-times", "--", "true").stderr, "people are told")
+
+
+@test
+def classes_of_instructions():
+    if not exact_or_skip():
+        return
+    names = ["instructions", "branches", "conditional-branches", "taken-branches", "calls", "returns", "indirect-branches", "loads",
+             "stores", "atomics", "rep", "syscalls", "x87", "mmx", "vector-128", "vector-256", "vector-512"]
+    d = document("-e", ",".join(f"exact/{n}/" for n in names) + ",instructions:u,branches:u", "--", "sh", "-c", "ls / >/dev/null")
+    v = {e["event"]: e["value"] for e in d["events"]}
+    equal({e["quality"] for e in d["events"]}, {"exact"}, "all of them")
+    equal(v["exact/instructions/"], v["instructions:u"], "one number under two names")
+    equal(v["exact/branches/"], v["branches:u"], "likewise")
+    true(v["exact/conditional-branches/"] + v["exact/calls/"] + v["exact/returns/"] < v["branches:u"] and
+         v["exact/taken-branches/"] < v["branches:u"] < v["exact/loads/"] < v["instructions:u"], v)
+    true(v["exact/syscalls/"] > 50 and v["exact/mmx"  "/"] == 0, v)
+
+
+@test
+def processes_and_threads_of_a_command():
+    if not exact_or_skip():
+        return
+    command = ["sh", "-c", "ls / >/dev/null; wc -c </dev/null >/dev/null"]
+    d = document("--engine", "exact", "--per-process", "-r", "2", "-e", "instructions:u,exact/loads/,page-faults", "--", *command)
+    for name in ("instructions:u", "exact/loads/"):
+        rows = [e for e in d["events"] if e["event"] == name]
+        equal([e.get("comm") for e in rows], [None, "sh", "ls", "wc"], name)
+        equal([e.get("process_number") for e in rows], [None, 1, 2, 3], name)
+        equal(sum(e["value"] for e in rows[1:]), rows[0]["value"], f"the parts of {name}")
+        true(all(e["n"] == 2 and e["min"] == e["max"] > 1000 for e in rows), rows)
+    equal(len([e for e in d["events"] if e["event"] == "page-faults"]), 1, "the kernel cannot divide its own")
+    true(re.search(r"\n ls #2 +[\d,]+ +instructions:u", stat("--engine", "exact", "--per-process", "--", *command).stderr), "text")
+    script = "import threading\nt = [threading.Thread(target=lambda: sum(range(10000))) for _ in range(3)]\n" \
+             "[x.start() for x in t]; [x.join() for x in t]"
+    d = document("--engine", "exact", "--per-thread", "-e", "instructions:u", "--", sys.executable, "-I", "-S", "-c", script)
+    rows = d["events"]
+    equal([e.get("thread_number") for e in rows], [None, 1, 2, 3, 4], rows)
+    equal(sum(e["value"] for e in rows[1:]), rows[0]["value"], "the parts")
+
+
+@test
+def launched_alike():
+    """Neither the length of PWD nor that of another variable is in the count; the program sees what was set."""
+    if not exact_or_skip():
+        return
+    longer = Path("d" * 60)
+    longer.mkdir()
+    counts = set()
+    for where in (".", str(longer)):
+        for word in ("", "x" * 777):
+            env = {**os.environ, "PWD": os.path.abspath(where), "WORD": word}
+            counts.add(event(document("--engine", "exact", "-e", "instructions:u", "--", "/bin/true", env=env, cwd=where),
+                             "instructions:u")["value"])
+    equal(len(counts), 1, f"counts from two directories and environments: {counts}")
+    env = {**os.environ, "WORD": "kept as it is"}
+    seen = stat("--engine", "exact", "-e", "instructions:u", "--", "env", env=env).stdout.splitlines()
+    equal([line for line in seen if not line.startswith("TARE_STACK_PADDING=...")], [f"{k}={v}" for k, v in env.items()], "environment")
+    d = document("--engine", "exact", "-e", "instructions:u", "--", "true")
+    equal(d["conditions"]["environment_bytes"] % 8192, 0, d["conditions"])
+    d = document("--engine", "exact", "--launch", "plain", "-e", "instructions:u", "--", "env")
+    true(d["conditions"]["launch"] == "plain" and "environment_bytes" not in d["conditions"], d["conditions"])
+    for words, wanted in ((["--launch", "fixed"], False), ([], True)):
+        maps = [stat(*words, "-e", "page-faults", "--", "grep", "stack", "/proc/self/maps").stdout for _ in range(3)]
+        equal(len(set(maps)) > 1, wanted, f"stacks under {words}: {maps}")
+
+
+@test
+def partial_exact_counts():
+    if not exact_or_skip():
+        return
+    d = document("--engine", "exact", "-e", "instructions:u", "--timeout", "300", "--", "sh", "-c", "while :; do :; done")
+    true(d["conditions"]["timed_out"] and event(d, "instructions:u")["value"] > 1e6, d)
+    p = subprocess.Popen([TARE, "stat", "--engine", "exact", "-x,", "-e", "instructions:u", "--", "sh", "-c", "while :; do :; done"],
+                         stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(0.7)
+    os.killpg(p.pid, signal.SIGINT)  # as Ctrl-C does
+    out = p.communicate(timeout=20)[1]
+    equal(p.returncode, 130, out)
+    true(re.match(r"\d{7,},,instructions:u", out), out)
+    lines = stat("--engine", "exact", "-I", "100", "-x,", "-e", "instructions:u", "--timeout", "550", "--", "sh", "-c",
+                 "while :; do :; done").stderr.splitlines()
+    true(4 <= len(lines) <= 6 and all(int(line.split(",")[1]) > 1000 for line in lines), lines)
+
+
+@test
+def programs_the_engine_refuses():
+    """Asked for exact counts: 125 and the reason, never a number. Not asked: the command runs without."""
+    if not exact_or_skip() or not shutil.which("cc"):
+        return
+    # A 32-bit program that exits with 7: mov eax,1; mov ebx,7; int 0x80.
+    code = bytes.fromhex("b801000000bb07000000cd80")
+    head = bytes.fromhex("7f454c4601010100") + bytes(8) + (2).to_bytes(2, "little") + (3).to_bytes(2, "little")
+    at = 0x10000
+    words = [1, at + 84, 52, 0, 0]
+    head += b"".join(w.to_bytes(4, "little") for w in words)
+    head += b"".join(w.to_bytes(2, "little") for w in (52, 32, 1, 0, 0, 0))
+    head += b"".join(w.to_bytes(4, "little") for w in (1, 0, at, at, 84 + len(code), 84 + len(code), 5, 4096))
+    Path("small").write_bytes(head + code)
+    os.chmod("small", 0o755)
+    if subprocess.run(["./small"]).returncode != 7:
+        return  # a kernel without 32-bit programs
+    refused("--engine", "exact", "-e", "instructions:u", "--", "./small", says="32-bit")
+    refused("-e", "exact/calls/,page-faults", "--", "./small", says="32-bit")
+    if not HARDWARE:
+        d = document("-e", "instructions,page-faults", "--", "./small", status=7)
+        e = event(d, "instructions:u")
+        true(e["quality"] == "unavailable" and "32-bit" in e["reason"], e)
+        true(event(d, "page-faults")["value"] > 0 and d["conditions"]["engine"] == "perf", d)
+    r = stat("--engine", "exact", "-e", "instructions:u,page-faults", "--", "sh", "-c", "./small; exit 0", status=125)
+    true("32-bit" in r.stderr and not re.search(r"\d +instructions:u", r.stderr), r.stderr)
 
 
 # ---- bad input ----
@@ -634,7 +793,13 @@ def bad_options():
             (["-p", "1,,2"], "not the number"), (["-p", "99999999999999999999"], "not the number"),
             (["-p", "4194303"], "there is no process 4194303"), (["-t", "4194303"], "there is no thread 4194303"),
             ([], "nothing to count"), (["-p", "1", "-t", "1"], "choose one"), (["-a", "-p", "1"], "-a counts everything"),
-            (["--per-thread", "true"], "--per-thread needs -p or -t"), (["-A", "true"], "need -a or -C"),
+            (["--per-thread", "-a"], "--per-thread needs -p or -t"),
+            (["--per-process", "-a"], "--per-process divides"), (["--launch", "odd", "true"], "no launch 'odd'"),
+            (["--launch", "fixed", "-a"], "about starting a command"),
+            (["--clean-times", "-I", "10", "true"], "choose one"),
+            (["--engine", "perf", "-e", "exact/calls/", "true"], "--engine perf leaves it out"),
+            (["--engine", "perf", "--per-process", "true"], "the exact engine counts, and here"),
+            (["-e", "exact/load/", "true"], "no event 'load'"), (["-A", "true"], "need -a or -C"),
             (["-G", "x", "true"], "-G needs -a"), (["-r", "2", "-a"], "-r repeats a command"),
             (["-D", "-1", "true"], "--control"), (["--append", "true"], "--append needs -o"),
             (["--format", "xml", "true"], "there is no format 'xml'"), (["--engine", "magic", "true"], "no engine 'magic'"),

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The environment of a command whose memory is to be laid out the same each time. What the kernel
+ * puts on a new program's stack - arguments, environment, the program's path - shifts all that lies
+ * below it, and so a longer PWD can change what a program does. One more variable fills it up to a
+ * round size.
+ */
+#ifndef SESSION_ENVIRONMENT_H
+#define SESSION_ENVIRONMENT_H
+
+#include <stddef.h>
+#include "base/error.h"
+
+#define ENVIRONMENT_PADDING "TARE_STACK_PADDING"
+
+struct environment {
+	char **envp;   /* the caller's strings in their order, the padding last */
+	char *padding; /* "TARE_STACK_PADDING=...." */
+	size_t bytes;  /* of strings and pointers on the stack, the padding among them:
+			  ENVIRONMENT_STEP times n */
+};
+
+enum { ENVIRONMENT_STEP = 8192 };
+
+/* A padding that stands in `envp` already, of a tare around this one, is replaced. */
+int environment_pad(struct environment *out, char *const argv[], char *const envp[],
+		    struct tare_error *err);
+void environment_free(struct environment *e);
+
+#endif
