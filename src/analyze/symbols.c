@@ -16,18 +16,20 @@ enum {
 	SYMBOLS_MAX = 1 << 24,
 	SEGMENTS_MAX = 64,
 	LOOK_BACK = 64, /* symbols that may lie within another one */
+	UNITS_MAX = 1 << 24,
 };
 
 /* ---- libraries ---- */
 
 #define FUNCTIONS(F)                                                                               \
 	F(dwfl_begin)                                                                              \
-	F(dwfl_end) F(dwfl_errmsg) F(dwfl_errno) F(dwfl_report_offline) F(dwfl_report_end)         \
-	    F(dwfl_module_getelf) F(dwfl_module_getsymtab) F(dwfl_module_getsym_info)              \
-		F(dwfl_module_getsrc) F(dwfl_lineinfo) F(dwfl_module_info)                         \
-		    F(dwfl_offline_section_address) F(dwfl_standard_find_debuginfo)                \
-			F(dwfl_build_id_find_elf) F(elf_getphdrnum) F(gelf_getphdr) F(elf_nextscn) \
-			    F(gelf_getshdr) F(elf_getshdrstrndx) F(elf_strptr) F(elf_errmsg)
+	F(dwfl_end) F(dwfl_errmsg) F(dwfl_report_offline) F(dwfl_report_end) F(dwfl_module_getelf) \
+	    F(dwfl_module_getsymtab) F(dwfl_module_getsym_info) F(dwfl_module_info)                \
+		F(dwfl_module_nextcu) F(dwfl_offline_section_address)                              \
+		    F(dwfl_standard_find_debuginfo) F(dwfl_build_id_find_elf) F(dwarf_ranges)      \
+			F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(elf_getphdrnum)     \
+			    F(gelf_getphdr) F(elf_nextscn) F(gelf_getshdr) F(elf_getshdrstrndx)    \
+				F(elf_strptr)
 
 static struct {
 #define POINTER(name) typeof(&name) name;
@@ -80,6 +82,13 @@ struct segment {
 	uint64_t address, offset, size;
 };
 
+/* Code of one compilation unit. */
+struct unit {
+	uint64_t low, high; /* libdw's addresses */
+	uint64_t bias;      /* those minus the ones in its lines */
+	Dwarf_Die die;
+};
+
 struct symbols {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
@@ -92,6 +101,9 @@ struct symbols {
 	size_t sections;
 	char **demangled; /* owned names */
 	size_t n_demangled, demangled_room;
+	struct unit *unit; /* by low */
+	size_t units;
+	bool units_read;
 	bool complete;
 };
 
@@ -316,6 +328,7 @@ void symbols_close(struct symbols *s)
 	free(s->demangled);
 	free(s->entry);
 	free(s->section);
+	free(s->unit);
 	free(s);
 }
 
@@ -370,7 +383,7 @@ static const struct entry *section_at(const struct symbols *s, uint64_t offset)
 	return NULL;
 }
 
-bool symbols_find(const struct symbols *s, uint64_t offset, struct symbol *out)
+bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out)
 {
 	size_t at = last_before(s, offset);
 	uint64_t next = at < s->n ? s->entry[at].start : UINT64_MAX;
@@ -385,7 +398,7 @@ bool symbols_find(const struct symbols *s, uint64_t offset, struct symbol *out)
 			end = next < segment_end(s, offset) ? next : segment_end(s, offset);
 		if (offset >= end)
 			continue;
-		e->name = demangled((struct symbols *)s, e->name);
+		e->name = demangled(s, e->name);
 		/* Of one symbol within another, each has its own part. */
 		*out = (struct symbol){ e->name, e->start, end < next ? end : next };
 		return true;
@@ -396,18 +409,86 @@ bool symbols_find(const struct symbols *s, uint64_t offset, struct symbol *out)
 	return in != NULL;
 }
 
-bool symbols_line(const struct symbols *s, uint64_t offset, const char **file, unsigned *line)
+/* ---- lines ---- */
+
+static int by_low(const void *a, const void *b)
+{
+	const struct unit *x = a, *y = b;
+
+	return x->low != y->low ? (x->low < y->low ? -1 : 1)
+				: (x->high > y->high) - (x->high < y->high);
+}
+
+/*
+ * Where each compilation unit's code lies. Not every compiler writes the index that libdw would use
+ * (.debug_aranges; clang does not), so the units are asked. Their lines are read when first needed.
+ */
+static void read_units(struct symbols *s)
+{
+	size_t room = 0;
+	Dwarf_Addr bias;
+
+	s->units_read = true;
+	for (Dwarf_Die *die = NULL; (die = lib.dwfl_module_nextcu(s->module, die, &bias));) {
+		Dwarf_Addr base, low, high;
+		ptrdiff_t next = 0;
+
+		while ((next = lib.dwarf_ranges(die, next, &base, &low, &high)) > 0) {
+			if (low >= high)
+				continue;
+			if (s->units == room) {
+				struct unit *more;
+
+				room = room ? 2 * room : 64;
+				more = room <= UNITS_MAX ? realloc(s->unit, room * sizeof(*more))
+							 : NULL;
+				if (!more) {
+					room = s->units;
+					continue;
+				}
+				s->unit = more;
+			}
+			s->unit[s->units++] = (struct unit){ low + bias, high + bias, bias, *die };
+		}
+	}
+	if (s->units)
+		qsort(s->unit, s->units, sizeof(*s->unit), by_low);
+}
+
+static struct unit *unit_at(const struct symbols *s, uint64_t address)
+{
+	size_t low = 0, high = s->units;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->unit[mid].low <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (size_t i = low; i > 0 && i + LOOK_BACK > low; i--)
+		if (address < s->unit[i - 1].high)
+			return &s->unit[i - 1];
+	return NULL;
+}
+
+bool symbols_line(struct symbols *s, uint64_t offset, const char **file, unsigned *line)
 {
 	uint64_t address;
-	Dwfl_Line *l;
+	struct unit *u;
+	Dwarf_Line *l;
 	int number = 0;
 
 	if (!to_address(s, offset, &address))
 		return false;
-	l = lib.dwfl_module_getsrc(s->module, address + s->bias);
-	if (!l)
+	if (!s->units_read)
+		read_units(s);
+	u = unit_at(s, address + s->bias);
+	l = u ? lib.dwarf_getsrc_die(&u->die, address + s->bias - u->bias) : NULL;
+	if (!l || lib.dwarf_lineno(l, &number) < 0 || number <= 0)
 		return false;
-	*file = lib.dwfl_lineinfo(l, NULL, &number, NULL, NULL, NULL);
-	*line = number > 0 ? (unsigned)number : 0;
-	return *file && number > 0;
+	*file = lib.dwarf_linesrc(l, NULL, NULL);
+	*line = (unsigned)number;
+	return *file != NULL;
 }

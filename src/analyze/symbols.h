@@ -33,9 +33,9 @@ void symbols_close(struct symbols *s);
 bool symbols_complete(const struct symbols *s);
 
 /* The function at `offset`; false when none is known to be there, up to out->end. */
-bool symbols_find(const struct symbols *s, uint64_t offset, struct symbol *out);
+bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out);
 
 /* The source line of the instruction at `offset`; false when there is no such information. */
-bool symbols_line(const struct symbols *s, uint64_t offset, const char **file, unsigned *line);
+bool symbols_line(struct symbols *s, uint64_t offset, const char **file, unsigned *line);
 
 #endif

@@ -27,13 +27,13 @@ bool symbols_complete(const struct symbols *s)
 	return false;
 }
 
-bool symbols_find(const struct symbols *s, uint64_t offset, struct symbol *out)
+bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out)
 {
 	(void)s, (void)offset, (void)out;
 	return false;
 }
 
-bool symbols_line(const struct symbols *s, uint64_t offset, const char **file, unsigned *line)
+bool symbols_line(struct symbols *s, uint64_t offset, const char **file, unsigned *line)
 {
 	(void)s, (void)offset, (void)file, (void)line;
 	return false;

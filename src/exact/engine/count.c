@@ -131,6 +131,7 @@ void uncount_special(struct thread *t, const struct insn *in, uint64_t pc)
 
 	if (eng.mode & COUNT_PROFILE) {
 		lock();
+		eng.tid = t->tid;
 		mapping = mapping_of(pc);
 		unlock();
 	}

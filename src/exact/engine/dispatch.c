@@ -112,6 +112,7 @@ void dispatch(struct thread *t)
 
 	check_rseq(t);
 	lock();
+	eng.tid = t->tid;
 	if (from)
 		t->target = eng.edges[from].target;
 	while (!(b = block_for(t, !from))) {

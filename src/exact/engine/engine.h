@@ -108,6 +108,7 @@ struct engine {
 	uint32_t page_bits, page_used;
 	uint32_t watched; /* pages that are write-protected for our sake */
 	uint64_t image, image_size;
+	int32_t tid; /* of the thread that holds the lock in dispatch */
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
 };
 

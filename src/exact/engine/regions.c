@@ -126,7 +126,7 @@ size_t code_room(uint64_t pc)
 
 static void ask(struct question *q, uint64_t pc)
 {
-	q->tid = (int32_t)sys(__NR_gettid);
+	q->tid = eng.tid;
 	q->pc = pc;
 	__atomic_store_n(&q->state, QUESTION_ASKED, __ATOMIC_RELEASE);
 	ring();

@@ -439,6 +439,7 @@ static void on_native_step(struct thread *t, struct context *c)
 	if (!insn_decode(&in, (const uint8_t *)t->target, code_room(t->target)))
 		in = (struct insn){ .kind = K_PLAIN };
 	lock();
+	eng.tid = t->tid;
 	count_special(t, &in, t->target);
 	unlock();
 	t->target = c->rip;
