@@ -3,6 +3,14 @@
 #ifndef EXACT_CLASSES_H
 #define EXACT_CLASSES_H
 
+/*
+ * A program that runs under the engine with a running count asks where its thread's count lies by
+ * arch_prctl(EXACT_WHERE, &address), and then reads it with a plain load. Natively the call is -EINVAL. The
+ * count holds all instructions up to the end of the block that reads it: for one place in the code, the
+ * true count plus a constant. The address is the calling thread's, and valid until it ends.
+ */
+enum { EXACT_WHERE = 0x74617265 };
+
 enum exact_class {
 	EXACT_INSTRUCTIONS,
 	EXACT_BRANCHES,    /* near jumps, calls and returns */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact-run [-t] [-a] [-p] [--json] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
+ * exact-run [-t] [-a] [-p] [-r] [--json] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
  * JSON to FILE (default: stderr). For the tests; exits with the command's status.
  */
 #include <getopt.h>
@@ -84,11 +84,12 @@ int main(int argc, char **argv)
 	size_t n;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+tapjo:", words, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "+taprjo:", words, NULL)) != -1)
 		switch (opt) {
 		case 't': o.total_only = true; break;
 		case 'a': o.aslr = true; break;
 		case 'p': o.profile = true; break;
+		case 'r': o.running = true; break;
 		case 'j': break;
 		case 'o':
 			f = fopen(optarg, "we");
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
 		default: return 125;
 		}
 	if (optind == argc) {
-		fprintf(stderr, "usage: exact-run [-t] [-a] [-o FILE] -- COMMAND [ARG...]\n");
+		fprintf(stderr, "usage: exact-run [-t] [-a] [-p] [-r] [-o FILE] -- COMMAND [ARG...]\n");
 		return 125;
 	}
 	if (exact_launch(&x, argv + optind, environ, &o, &err) < 0 || exact_wait(x, -1, &end, &err) < 0) {

@@ -123,6 +123,16 @@ static void arch_call(struct thread *t)
 		t->user_gs = arg;
 		finish(t, 0);
 		return;
+	case EXACT_WHERE: {
+		uint64_t count = (uint64_t)&t->count;
+
+		if (!(eng.mode & COUNT_RUNNING)) {
+			finish(t, -EINVAL);
+			return;
+		}
+		finish(t, copy_bytes((void *)arg, &count, 8) == 8 ? 0 : -EFAULT);
+		return;
+	}
 	case ARCH_GET_GS:
 		finish(t, copy_bytes((void *)arg, &t->user_gs, 8) == 8 ? 0 : -EFAULT);
 		return;
