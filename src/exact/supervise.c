@@ -18,8 +18,10 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include "exact/supervisor.h"
 #include "exact/thread.h"
 
@@ -401,6 +403,42 @@ static void on_end(struct supervisor *s, pid_t pid, int status, const struct rus
 
 /* ---- the command ---- */
 
+enum { CHANGES_RIGHTS = -1 }; /* in place of an errno */
+
+/* Would the kernel give this file's program other rights? Not while it is watched at its exec. */
+static bool file_changes_rights(const char *path)
+{
+	struct stat st;
+	char capability[4];
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid())
+		return true;
+	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid())
+		return true;
+	return geteuid() != 0 && getxattr(path, "security.capability", capability, 0) > 0;
+}
+
+/* The same of a command as execvpe finds it. */
+static bool changes_rights(const char *command)
+{
+	const char *dir = getenv("PATH");
+	char path[4096];
+
+	if (strchr(command, '/'))
+		return file_changes_rights(command);
+	for (dir = dir ? dir : "/bin:/usr/bin"; *dir;) {
+		size_t n = strcspn(dir, ":");
+
+		snprintf(path, sizeof path, "%.*s/%s", n ? (int)n : 1, n ? dir : ".", command);
+		if (access(path, X_OK) == 0)
+			return file_changes_rights(path);
+		dir += n + (dir[n] == ':');
+	}
+	return false;
+}
+
 /* The program itself: wait until it is watched, then execute. */
 static void become_command(const struct launch *l, int go_fd, int error_fd)
 {
@@ -412,8 +450,12 @@ static void become_command(const struct launch *l, int go_fd, int error_fd)
 	if (read(go_fd, &c, 1) != 1)
 		_exit(127);
 	close(go_fd);
-	execvpe(l->argv[0], l->argv, l->envp);
-	code = errno;
+	if (changes_rights(l->argv[0])) {
+		code = CHANGES_RIGHTS;
+	} else {
+		execvpe(l->argv[0], l->argv, l->envp);
+		code = errno;
+	}
 	if (write(error_fd, &code, sizeof code) != sizeof code)
 		_exit(126);
 	_exit(127);
@@ -461,7 +503,12 @@ static void start_command(struct supervisor *s, const sigset_t *mask)
 		fail_launch(s, errno, "cannot start the command");
 	close(go[1]);
 	if (read(error[0], &code, sizeof code) == sizeof code)
-		fail_launch(s, code, ""); /* execve's own error */
+		fail_launch(
+		    s, code == CHANGES_RIGHTS ? ENOTSUP : code,
+		    code == CHANGES_RIGHTS
+			? "it changes its rights (setuid, setgid or file capabilities), which the "
+			  "kernel does not let a program do that is watched at its start"
+			: ""); /* else execve's own error */
 	close(error[0]);
 }
 
