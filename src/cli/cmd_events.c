@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "cli/command.h"
 #include "cli/output.h"
+#include "exact/exact.h"
 #include "pmu/machine.h"
 #include "pmu/names.h"
 #include "source/source.h"
@@ -250,6 +251,8 @@ static void describe(struct machine *m, const struct events_options *o, const st
 	}
 	if (ev->kind == EVENT_TRACEPOINT)
 		snprintf(whole, sizeof(a->name), "%s:%s", ev->system, ev->name);
+	else if (ev->kind == EVENT_PMU && !strcmp(ev->pmu, "exact") && ev->n_terms)
+		snprintf(whole, sizeof(a->name), "exact/%s/", ev->term[0].name);
 	else if (ev->kind == EVENT_NAME)
 		snprintf(whole, sizeof(a->name), "%s",
 			 strstr(ev->name, "::") ? strstr(ev->name, "::") + 2 : ev->name);
@@ -269,6 +272,8 @@ static bool opens(const struct encoding *enc, struct tare_error *why)
 	struct target on = { .cpu = -1, .cgroup_fd = -1 };
 	struct counters *c = NULL;
 
+	if (!strcmp(enc->source, "exact"))
+		return exact_probe(why) == 0;
 	if (!source)
 		return true; /* clocks need no opening */
 	if (enc->place == PLACE_UNCORE) {
@@ -293,6 +298,8 @@ struct asked {
 
 static bool needs_counter(const struct encoding *enc, const char *pmu)
 {
+	if (!strcmp(enc->source, "exact"))
+		return false;
 	switch (enc->attr.type) {
 	case PERF_TYPE_SOFTWARE:
 	case PERF_TYPE_TRACEPOINT:

@@ -29,6 +29,9 @@ const struct exact_event exact_events[EXACT_EVENTS] = {
 	{ "vector-512", "instructions whose widest vector register has 512 bits" },
 };
 
+static const char absent_why[] = "the exact engine translates x86-64 programs only, and this is another machine";
+static const char absent_remedy[] = "instructions:u, branches:u count it roughly where there is a PMU";
+
 static int unknown(struct encoder *e, const struct event_term *t)
 {
 	const char *names[EXACT_EVENTS];
@@ -71,7 +74,7 @@ int encode_exact(struct encoder *e)
 		snprintf(enc->pmu, sizeof(enc->pmu), "exact");
 		enc->source = "exact";
 		enc->attr.exclude_kernel = enc->attr.exclude_hv = 1;
-		return 0;
+		return HAVE_EXACT ? 0 : encoder_unavailable(e, enc, ENOTSUP, absent_why, absent_remedy);
 	}
 	return unknown(e, &ev->term[0]);
 }

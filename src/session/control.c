@@ -100,7 +100,7 @@ static bool next_line(struct control *c)
 			if (c->own)
 				close(c->in);
 			c->in = -1;
-			if (!c->len || c->skipping)
+			if (!c->len)
 				return false;
 			byte = '\n';
 		}

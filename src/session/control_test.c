@@ -46,6 +46,33 @@ TEST(words)
 	}
 }
 
+/* What is cut off by the end of the input is a line too, answered like any other. */
+TEST(the_last_line_is_answered)
+{
+	static const struct {
+		size_t n;
+		enum control_word word;
+	} rows[] = { { 4, CONTROL_PING }, { 300, CONTROL_UNKNOWN } };
+	char text[301] = "ping", spec[32];
+	const char *name;
+
+	memset(text + 4, 'x', sizeof(text) - 4);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct control c;
+		int p[2];
+
+		CHECK_EQ(pipe(p), 0);
+		snprintf(spec, sizeof(spec), "fd:%d", p[0]);
+		CHECK_EQ(control_open(&c, spec, NULL), 0);
+		CHECK_EQ(write(p[1], text, rows[i].n), rows[i].n);
+		close(p[1]);
+		CHECK_EQ(control_next(&c, &name), rows[i].word, "%zu bytes", rows[i].n);
+		CHECK_EQ(control_next(&c, &name), CONTROL_NONE, "no more");
+		CHECK_EQ(c.in, -1, "and closed");
+		close(p[0]);
+	}
+}
+
 TEST(pieces_and_long_lines)
 {
 	struct control c = CONTROL_INIT;

@@ -208,10 +208,19 @@ static void say_pmu(struct text *v, const struct encoding *enc)
 		text_add(v, "; counts all that happens there, not one task");
 }
 
+static bool is_exact(const struct encoding *enc)
+{
+	return !strcmp(enc->source, "exact");
+}
+
 static void say_encoding(struct text *v, const struct encoding *enc)
 {
 	const char *type = type_name(enc->attr.type);
 
+	if (is_exact(enc)) {
+		text_add(v, "none: not an event of the kernel's; tare's exact engine counts it");
+		return;
+	}
 	if (enc->unencoded) {
 		text_add(v, "not known: it takes the format files of the PMU %s, which is not here", enc->pmu);
 		return;
@@ -281,6 +290,7 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 	else
 		text_add(&v, "%s",
 			 !strcmp(enc->source, "clock") ? "can be counted"
+			 : is_exact(enc)               ? "can be counted, of a command that tare starts"
 			 : x->tried                    ? "can be counted: it was opened"
 				    : "nothing speaks against it; it was not tried");
 	row(out, s, "here", &v);
@@ -313,7 +323,7 @@ void explanation_json(struct json *j, const struct explanation *x)
 	json_string(j, "source", enc->source);
 	json_string(j, "place", places[enc->place]);
 	json_string(j, "cpus", cpus.s);
-	if (enc->unencoded) {
+	if (enc->unencoded || is_exact(enc)) {
 		json_null(j, "type");
 		json_null(j, "config");
 		json_null(j, "config1");

@@ -81,6 +81,26 @@ def explained_on_trees():
 
 
 @test
+def the_exact_engine_as_a_pmu():
+    rows = {e["name"]: e for e in document("events", "exact") if e["group"] == "exact engine"}
+    equal(len(rows), 17, rows)
+    here = os.uname().machine == "x86_64"
+    true(all(e["available"] == here and len(e["about"]) > 8 for e in rows.values()), rows)
+    for name in rows:
+        (e,) = document("explain", "explain", name)
+        equal((e["event"], e["about"], e["source"], e["pmu"], e["available"]), (name, rows[name]["about"], "exact", "exact", here), name)
+        equal((e["user"], e["kernel"], e["type"], e["config"], e["terms"]), (True, False, None, None, None), name)
+        true(here or "x86-64" in e["reason"], e)
+    (e,) = document("explain", "explain", "exact/calls/u", "--beside", "cycles,branches")
+    equal((e["fits"], e["blocker"]), (True, None), "it needs no counter")
+    for words, says, hint in ((["exact/load/"], "no event 'load'", "did you mean loads"), (["exact/loads,calls/"], "one event", "exact/loads/,"),
+                              (["exact/loads/k"], "user mode, and nothing else", "")):
+        r = events("explain", *words)
+        equal(r.returncode, 125, words)
+        true(says in r.stderr and hint in r.stderr, r.stderr)
+
+
+@test
 def fit():
     def fits(*words):
         return [(e["fits"], e["blocker"]) for e in document("explain", *on("intel-server"), "explain", *words)]

@@ -399,6 +399,12 @@ def intervals():
     seen = sum(int(line.split(",")[1]) for line in lines if line.split(",")[1].isdigit())
     true(abs(seen - total) <= 4, f"the intervals add up to {seen}, a run has {total}")
     true(any("<not counted>" in line for line in lines), "asleep is not 0")
+    out = stat("--format", "json", "-I", "20", "-e", "task-clock,page-faults,instructions", "--", "sh", "-c", "sleep 0.1; ls / >/dev/null").stderr
+    seen = [json.loads(line) for line in out.splitlines() if line.startswith('{"schema"')]
+    schema = json.loads(Path(SCHEMA).with_name("tare-stat-interval-1.json").read_text())
+    for line in seen:
+        jsonschema.validate(line, schema)
+    true(len(seen) >= 4 and seen[0]["time_ns"] < seen[-1]["time_ns"], out)
     equal(len(stat("-I", "10", "--interval-count", "3", "-x,", "-e", "page-faults", "--", "sleep", "30").stderr
               .splitlines()) // 4, 1, "three, and the rest")
 
