@@ -27,8 +27,15 @@ int exact_probe(struct tare_error *err)
 static int make_board(struct exact *x, struct tare_error *err)
 {
 	size_t size = (size_t)(exact_image_end - exact_image);
+	struct rlimit limit;
 	int code;
 
+	/* Past the limit, ftruncate would end this process by SIGXFSZ. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < BOARD_SIZE) {
+		tare_fail(err, EFBIG, "exact: the limit on file sizes forbids its memory for counters");
+		tare_hint(err, "ulimit -f unlimited");
+		return -EFBIG;
+	}
 	x->board_fd = memfd_create("tare-exact", MFD_CLOEXEC);
 	if (x->board_fd < 0 || ftruncate(x->board_fd, (off_t)BOARD_SIZE) < 0)
 		goto fail;

@@ -139,6 +139,8 @@ static int map_all(struct remote *r, struct board *b, int board_fd, struct proce
 				 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uint64_t)fd, 0);
 		if (failed(at))
 			continue;
+		/* a core dump would write all of it: hours, and a full disk */
+		remote_call(r, SYS_madvise, (uint64_t)at, BOARD_SIZE, MADV_DONTDUMP, 0, 0, 0);
 		p->image = places[i] - 0x10000000;
 		if (!failed(remote_call(r, SYS_mmap, p->image, data, PROT_READ | PROT_EXEC,
 					MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)fd,

@@ -516,8 +516,10 @@ static void forget_descriptors(const struct launch *l)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	/* ours may be among them, where tare was started with one of them closed */
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
+		if (fd != l->board_fd && fd != l->report_fd)
+			dup2(null, fd);
 	for (int fd = 3; fd < 1024; fd++)
 		if (fd != l->board_fd && fd != l->report_fd)
 			close(fd);

@@ -28,7 +28,7 @@ struct maker {
 	uint8_t *code, *p, *start; /* all, here, of this sequence */
 	unsigned undefined;        /* flags, here */
 	unsigned keep;             /* general registers that must not be written: bit = number */
-	int depth, counters;
+	int depth, counters, calls; /* calls: how deep in subroutines */
 	bool wide[3]; /* what the CPU has: SSE, AVX2, AVX-512 */
 	bool in_rsp_play;
 	bool no_gs; /* leave GS alone */
@@ -383,7 +383,8 @@ static bool acceptable(struct maker *m, const struct candidate *c)
 		if (i >= c->z.operand_count_visible && !is_string(c) && !is_xlat(c) &&
 		    !is_maskmov(c))
 			return false;
-		if (m->in_rsp_play && o->mem.base == ZYDIS_REGISTER_RSP)
+		/* not over a return address: see prog/end_noncanonical.S */
+		if ((m->in_rsp_play || m->calls) && o->mem.base == ZYDIS_REGISTER_RSP)
 			return false;
 		if (o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS) {
 			if (o->mem.base != ZYDIS_REGISTER_NONE ||
@@ -646,7 +647,9 @@ static void subroutine(struct maker *m)
 
 	m->undefined = ARITH;
 	m->depth++;
+	m->calls++;
 	elements(m, 2);
+	m->calls--;
 	m->depth--;
 	if (drop)
 		PUT(m, 0xc2, drop, 0);
@@ -1007,7 +1010,7 @@ static struct entry sequence(struct maker *m)
 
 	m->start = m->p;
 	m->undefined = m->keep = 0;
-	m->depth = m->counters = 0;
+	m->depth = m->counters = m->calls = 0;
 	for (unsigned n = 2 + below(m, 14); n; n--)
 		element(m);
 	e.end_flags = (unsigned short)(0xcd5 & ~m->undefined);

@@ -58,12 +58,13 @@ static void at_syscall(struct thread *t, struct context *c, uint64_t insn, uint6
 /* The register that stood for an operand out of reach. */
 static void give_back(const struct thread *t, struct context *c, uint8_t displaced)
 {
-	uint64_t *high[8] = {
-		&c->r8, &c->r9, &c->r10, &c->r11, &c->r12, &c->r13, &c->r14, &c->r15
+	uint64_t *regs[16] = {
+		[RSI] = &c->rsi, [RDI] = &c->rdi, [R8] = &c->r8,   [R9] = &c->r9,   [R10] = &c->r10,
+		[R11] = &c->r11, [R12] = &c->r12, [R13] = &c->r13, [R14] = &c->r14, [R15] = &c->r15,
 	};
 
 	if (displaced & DISPLACED)
-		*high[displaced & 7] = t->scratch;
+		*regs[displaced & 15] = t->scratch;
 }
 
 static enum place in_block(struct thread *t, struct context *c, const struct block *b, bool fault)

@@ -43,12 +43,18 @@ static uint64_t operand_address(const struct insn *in, uint64_t pc)
 	return in->prefix & P_67 ? (uint32_t)pc : pc;
 }
 
-/* A register among r8-r15 that the instruction does not name, usable as a plain base. */
+/*
+ * A register that the instruction does not name, usable as a plain base: one of r8-r15, but one of the
+ * old eight where there is no REX, since with one, ah to bh would be other registers. Nothing that has
+ * a ModRM operand in memory uses rsi or rdi unnamed.
+ */
 static unsigned free_register(const struct insn *in, const uint8_t *s)
 {
 	static const uint8_t usable[] = { 8, 9, 10, 11, 14, 15 };
 	unsigned reg = (in->modrm >> 3 & 7) | (in->rex & 4) << 1, v = 16;
 
+	if (in->encoding == E_LEGACY && !in->rex)
+		return reg == RDI ? RSI : RDI;
 	if (in->encoding != E_LEGACY)
 		v = ~(s[in->opcode_at - (in->encoding == E_EVEX ? 2 : 1)] >> 3) & 15;
 	for (unsigned i = 0; i < sizeof usable; i++)
@@ -75,7 +81,8 @@ static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t 
 			*p++ = b;
 	}
 	if (in->encoding == E_LEGACY) {
-		*p++ = (uint8_t)(0x40 | (in->rex & 0xc) | 1);
+		if (r & 8)
+			*p++ = (uint8_t)(0x40 | (in->rex & 0xc) | 1);
 	} else if (s[at] == 0xc5) { /* the short form cannot say it */
 		*p++ = 0xc4;
 		*p++ = (uint8_t)((s[at + 1] & 0x80) | 0x41);
@@ -110,7 +117,7 @@ static uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8
 	r = free_register(in, s);
 	*displaced = (uint8_t)(DISPLACED | r);
 	p = gs_store(p, r, T_SCRATCH);
-	*p++ = 0x49;
+	*p++ = (uint8_t)(0x48 | r >> 3);
 	*p++ = (uint8_t)(0xb8 | (r & 7));
 	p = put64(p, operand_address(in, pc));
 	p = emit_with_base(p, in, s, r);

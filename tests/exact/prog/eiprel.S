@@ -21,6 +21,20 @@
 	.long	word - 2f
 2:	mov	word(%rip), %rax
 	keep	%rax
+	/* high byte registers, which no REX can stand beside; registers used without being named */
+	mov	$0x1234, %edx
+	mov	$0x5678, %ebx
+	mov	$3, %edi
+	mov	$4, %esi
+	add	%dh, word(%eip)
+	xchg	%bh, word+1(%eip)
+	add	%edi, word(%eip)
+	add	word(%eip), %esi
+	mull	word(%eip)
+	keep	%rax, %rbx, %rdx, %rsi, %rdi
+	xor	%eax, %eax
+	cmpxchg	%edi, word+8(%eip)
+	keepf
 	jmp	*go(%eip)
 	ud2
 1:	finish
