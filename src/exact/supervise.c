@@ -169,6 +169,7 @@ static void collect(struct supervisor *s, uint32_t process)
 	}
 	leave_lineage(s, p->lineage);
 	memset(p->done, 0, sizeof p->done);
+	p->question.state = QUESTION_NONE;
 	p->state = PROCESS_FREE;
 	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
 }
