@@ -23,7 +23,7 @@ const struct exact_event exact_events[EXACT_EVENTS] = {
 	{ "rep", "repeated string instructions" },
 	{ "syscalls", "syscall instructions" },
 	{ "x87", "x87 floating-point instructions" },
-	{ "mmx", "instructions that name an MMX register and no wider one" },
+	{ "mmx", "instructions that name an MMX register" },
 	{ "vector-128", "instructions whose widest vector register has 128 bits, scalar SSE too" },
 	{ "vector-256", "instructions whose widest vector register has 256 bits" },
 	{ "vector-512", "instructions whose widest vector register has 512 bits" },

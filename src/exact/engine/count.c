@@ -14,7 +14,7 @@ void facts_add(struct block_facts *f, const struct insn *in)
 	f->adds[EXACT_ATOMICS] += insn_atomic(in);
 	f->adds[EXACT_REP] += insn_repeats(in);
 	f->adds[EXACT_X87] += !!(in->bits & R_X87);
-	f->adds[EXACT_MMX] += (in->bits & R_MMX) && !in->vec;
+	f->adds[EXACT_MMX] += !!(in->bits & R_MMX);
 	if (in->vec)
 		f->adds[vectors[in->vec]]++;
 	switch (in->kind) {
