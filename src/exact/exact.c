@@ -125,9 +125,12 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		goto out;
 	if (r.error) {
 		by_exec = !r.reason[0];
-		ret = tare_fail(err, r.error, r.reason[0] ? "exact: %s: %s: %s" : "%s%s: %s",
-				r.reason[0] ? argv[0] : "", r.reason[0] ? r.reason : argv[0],
-				strerror(r.error));
+		if (by_exec)
+			ret = tare_fail(err, r.error, "%s: %s", argv[0], strerror(r.error));
+		else if (r.error == ENOTSUP) /* the reason says it all */
+			ret = tare_fail(err, r.error, "exact: %s: %s", argv[0], r.reason);
+		else
+			ret = tare_fail(err, r.error, "exact: %s: %s: %s", argv[0], r.reason, strerror(r.error));
 		goto out;
 	}
 	if (r.reason[0]) {
