@@ -96,8 +96,6 @@ static void operands(struct insn *in, const ZydisDecodedInstruction *z,
 		if (c == ZYDIS_REGCLASS_MMX)
 			in->adds[C_MMX] = 1;
 	}
-	if (widest)
-		in->adds[C_MMX] = 0; /* the widest register rules: cvtpi2ps is 128 bits wide */
 	in->adds[C_VEC128] = widest == 128;
 	in->adds[C_VEC256] = widest == 256;
 	in->adds[C_VEC512] = widest == 512;
