@@ -31,6 +31,7 @@ static const struct {
 	{ "_alias", 0x230, 0x10, 1, STB_WEAK, STT_FUNC },
 	{ "beta", 0x230, 0x10, 1, STB_GLOBAL, STT_FUNC },
 	{ "assembly", 0x240, 0, 1, STB_GLOBAL, STT_NOTYPE },
+	{ "untyped", 0x260, 0x10, 1, STB_GLOBAL, STT_NOTYPE },
 	{ "_ZN1a1bEv", 0x260, 0x10, 1, STB_GLOBAL, STT_FUNC },
 	{ "outer", 0x280, 0x40, 1, STB_GLOBAL, STT_FUNC },
 	{ "nested", 0x290, 0x10, 1, STB_GLOBAL, STT_FUNC },

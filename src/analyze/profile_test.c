@@ -126,6 +126,34 @@ TEST(bytes_that_do_not_decode_stay_together)
 	profile_free(p);
 }
 
+/* What corrections leave nothing of is no row. */
+TEST(nothing_is_no_row)
+{
+	struct profile *p = profile_new(PROFILE_FUNCTION, NULL);
+	struct exact_code code[] = {
+		{ 0x200, 7, 1, 4, 1 },
+		{ 0x200, -7, 1, 1, 1 },
+		{ 0x230, 2, 1, 4, 4 },
+	};
+	const struct profile_table *t;
+
+	need_symbols();
+	CHECK_EQ(add(p, sample_file(0x90), code, ARRAY_SIZE(code), 0), 0);
+	unlink(path);
+	t = profile_table(p, NULL);
+	CHECK_EQ(t->n, 1);
+	CHECK_EQ(count_of(t, "beta"), 8);
+	CHECK_EQ(t->total, 8);
+	/* It may come back. */
+	CHECK_EQ(add(p, (struct exact_module){ EXACT_MEMORY, false, 0, 0, 0, (char[]){ "[heap]" } },
+		     code, 1, 0),
+		 0);
+	t = profile_table(p, NULL);
+	CHECK_EQ(t->n, 2);
+	CHECK_EQ(t->varied, 2);
+	profile_free(p);
+}
+
 /* As many instructions as the engine saw, or the bytes are not the ones that ran. */
 TEST(another_number_of_instructions_is_not_split)
 {

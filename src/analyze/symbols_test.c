@@ -41,7 +41,7 @@ static const struct {
 	{ __LINE__, 0x230, "beta", 0x230,
 	  0x240 }, /* rather than its weak name with an underscore */
 	{ __LINE__, 0x25f, "assembly", 0x240, 0x260 }, /* no size: up to the next */
-	{ __LINE__, 0x26f, "a::b()", 0x260, 0x270 },
+	{ __LINE__, 0x26f, "a::b()", 0x260, 0x270 },   /* rather than what has no type */
 	{ __LINE__, 0x270, NULL, 0x270, 0x280 },
 	{ __LINE__, 0x28f, "outer", 0x280, 0x290 },
 	{ __LINE__, 0x290, "nested", 0x290, 0x2a0 },

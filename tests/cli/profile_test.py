@@ -115,6 +115,16 @@ def code_written_at_run_time():
 
 
 @test
+def the_kernels_own_code():
+    Path("clock.c").write_text('#include <time.h>\nint main(void) { struct timespec t; '
+                               'for (int i = 0; i < 100; i++) clock_gettime(CLOCK_MONOTONIC, &t); return 0; }\n')
+    d = profile("--", build("clock", "./clock.c"))
+    rows = [r for r in d["profile"] if r["module"] == "[vdso]"]
+    true(sum(r["instructions"] for r in rows) >= 500, f"100 calls: {rows}")
+    true(any(r["function"] and "clock_gettime" in r["function"] for r in rows), f"its name: {rows}")
+
+
+@test
 def whole_programs_add_up():
     Path("x.c").write_text('#include <stdio.h>\nint main(void) { puts("x"); }\n')
     profile("--", "gcc", "-O2", "-c", "x.c")
