@@ -108,12 +108,18 @@ struct arena *arena_near(uint64_t pc)
 	return arena_new(pc);
 }
 
-bool in_cache(uint64_t rip)
+/* The arena that holds this byte of translated code, or NULL. */
+struct arena *arena_with(const uint8_t *code)
 {
 	for (uint32_t i = 0; i < eng.n_arenas; i++)
-		if (rip >= (uint64_t)eng.arenas[i].start && rip < (uint64_t)eng.arenas[i].end)
-			return true;
-	return false;
+		if (code >= eng.arenas[i].start && code < eng.arenas[i].end)
+			return &eng.arenas[i];
+	return NULL;
+}
+
+bool in_cache(uint64_t rip)
+{
+	return arena_with((const uint8_t *)rip);
 }
 
 struct block *block_find(uint64_t pc)

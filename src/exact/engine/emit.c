@@ -184,7 +184,10 @@ void set_rel32(uint8_t *site, const uint8_t *to)
 {
 	int32_t d = (int32_t)(to - (site + 4));
 
-	/* Another thread may be executing it; it does not cross a cache line. */
+	/*
+	 * Another thread may be executing it: one store, within an aligned quadword. Source: AMD64
+	 * APM vol. 2, 7.6.1, "Cache and Memory Characteristics" (cross-modifying code).
+	 */
 	__atomic_store_n((int32_t *)site, d, __ATOMIC_RELEASE);
 }
 
@@ -198,7 +201,7 @@ uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t targe
 	struct block *b = block_find(target);
 	struct edge *e;
 
-	while (((uint64_t)(p + opcode_len) & 63) > 60)
+	while (((uint64_t)(p + opcode_len) & 7) > 4)
 		*p++ = 0x90;
 	if (condition)
 		*p++ = 0x0f, *p++ = (uint8_t)condition;
@@ -218,7 +221,6 @@ uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t targe
 /* The branch has been taken for the first time: from now on it leads to the block by itself. */
 bool link_edge(struct edge *e, const struct block *b)
 {
-	uint8_t *p = e->stub;
 	int64_t d;
 
 	if (!e->site || (b->flags & (B_CHECKED | B_ONCE)))
@@ -228,10 +230,19 @@ bool link_edge(struct edge *e, const struct block *b)
 		set_rel32(e->site, b->code);
 		return true;
 	}
-	/* Another arena, out of reach: the stub becomes jmp [rip]; nobody is inside it but us. */
-	PUT(p, 0xff, 0x25);
+	/* Another arena, out of reach. The stub stays as it is: another thread may be inside it. */
+	struct arena *a = arena_with(e->site);
+
+	if (a->cold - a->hot < 64)
+		return false;
+	a->cold -= 14;
+
+	uint8_t *p = a->cold;
+
+	PUT(p, 0xff, 0x25); /* jmp [rip] */
 	p = put32(p, 0);
 	put64(p, (uint64_t)b->code);
+	set_rel32(e->site, a->cold);
 	return true;
 }
 

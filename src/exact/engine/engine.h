@@ -166,6 +166,7 @@ void block_kill(struct block *b);
 struct block *block_of_code(uint64_t rip);
 bool in_cache(uint64_t rip);
 struct arena *arena_near(uint64_t pc);
+struct arena *arena_with(const uint8_t *code);
 void bucket_add(struct block *b);
 
 /* translate.c, flags.c, count.c */

@@ -463,12 +463,8 @@ static void emit_copies(struct draft *d, bool can_change)
 	d->b = first;
 }
 
-/*
- * Translate from `pc`; NULL when the instruction there cannot be copied. With `indirect`, indirect
- * branches find it. `once`: a single instruction that is executed once, though its memory may be
- * written to by it.
- */
-struct block *translate(uint64_t pc, bool indirect, bool once)
+/* A fragment from `pc`: its first block, not yet to be found by indirect branches. */
+static struct block *fragment(uint64_t pc, bool indirect, bool once)
 {
 	struct block *first = NULL;
 	struct arena *a;
@@ -505,8 +501,6 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
 		if (indirect && !first && !(b->flags & (B_CHECKED | B_ONCE)))
 			d.p = emit_indirect_entry(b, a, d.p);
 		emit_copies(&d, r->writable && !(b->flags & (B_CHECKED | B_ONCE)));
-		if (b->indirect)
-			bucket_add(b);
 		if (!first)
 			first = b;
 
@@ -528,5 +522,22 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
 		return NULL;
 	/* The next block could not be made: the one before leads there. */
 	a->hot = jump_to(d.a, d.p, 0, pc);
+	return first;
+}
+
+/*
+ * Translate from `pc`; NULL when the instruction there cannot be copied. With `indirect`, indirect
+ * branches find it. `once`: a single instruction that is executed once, though its memory may be
+ * written to by it.
+ *
+ * Other threads take indirect branches without the lock: the first block is theirs only when all
+ * that it falls through to is in place.
+ */
+struct block *translate(uint64_t pc, bool indirect, bool once)
+{
+	struct block *first = fragment(pc, indirect, once);
+
+	if (first && first->indirect)
+		bucket_add(first);
 	return first;
 }
