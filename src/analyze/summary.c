@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts -> tables: the sums of each run or interval become rows with a spread. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include "analyze/summary.h"
 #include "analyze/tally.h"
 
@@ -12,6 +14,7 @@ struct run {
 	size_t n;
 	uint64_t wall, counted, user, system;
 	bool added_work;
+	struct stat_end end;
 };
 
 struct summary {
@@ -36,6 +39,7 @@ static void table_clear(struct stat_table *t)
 	}
 	free(t->row);
 	free(t->counted_ns);
+	free(t->end);
 	*t = (struct stat_table){ 0 };
 }
 
@@ -89,11 +93,13 @@ static int spread_row(struct stat_row *r, unsigned runs, struct tare_error *err)
 static void judge_row(struct stat_row *r, unsigned runs, const struct encoding *e)
 {
 	double enabled = 0, running = 0;
+	unsigned in = 0; /* runs that it was to be counted in */
 
 	r->quality = TARE_UNAVAILABLE;
 	for (unsigned i = 0; i < runs; i++) {
 		const struct amount *a = &r->run[i];
 
+		in += a->places > 0;
 		enabled += (double)a->enabled_ns;
 		running += (double)a->running_ns;
 		if (a->places > r->places)
@@ -103,8 +109,8 @@ static void judge_row(struct stat_row *r, unsigned runs, const struct encoding *
 			r->quality = a->quality;
 	}
 	r->share = enabled > 0 ? running / enabled : 0;
-	r->enabled_ns = (uint64_t)(enabled / runs + 0.5);
-	r->running_ns = (uint64_t)(running / runs + 0.5);
+	r->enabled_ns = (uint64_t)(enabled / (in ? in : 1) + 0.5);
+	r->running_ns = (uint64_t)(running / (in ? in : 1) + 0.5);
 	if (r->quality != TARE_UNAVAILABLE)
 		return;
 	if (e->unavailable) {
@@ -185,6 +191,38 @@ static bool is_of_engine(const struct encoding *e)
 	return e->source && !strcmp(e->source, "exact");
 }
 
+static bool is_left_out(const struct stat_table *t, const struct run *r)
+{
+	return t->left_out && r->end.by_signal;
+}
+
+static void fill_runs(const struct summary *s, const struct stat_table *t, struct stat_row *r, size_t at,
+		      const struct run *run)
+{
+	for (unsigned k = 0; k < t->runs; k++) {
+		const struct amount *a = at < run[k].n ? &run[k].amount[at] : NULL;
+
+		if (!a)
+			continue;
+		if (is_left_out(t, &run[k])) {
+			if (a->quality != TARE_UNAVAILABLE)
+				snprintf(r->why, sizeof(r->why), "only counted in a run that was cut short");
+			continue;
+		}
+		r->run[k] = *a;
+		r->added_work |= run[k].added_work && !is_of_engine(&s->enc[r->event]) &&
+				 a->quality != TARE_UNAVAILABLE;
+	}
+}
+
+bool stat_failed(const struct stat_end *end)
+{
+	bool by_us = end->timed_out || end->intervals_done || end->stopped;
+
+	return end->has_status && end->wait_status && !end->by_signal &&
+	       !(by_us && WIFSIGNALED(end->wait_status) && WTERMSIG(end->wait_status) == SIGTERM);
+}
+
 static int build(struct summary *s, struct stat_table *t, const struct run *run, unsigned runs,
 		 struct tare_error *err)
 {
@@ -195,8 +233,15 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 	*t = (struct stat_table){ .enc = s->enc, .n_enc = s->n_enc, .by = s->opt.by, .runs = runs };
 	t->row = calloc(n + 1, sizeof(*t->row));
 	t->counted_ns = calloc(runs + 1, sizeof(*t->counted_ns));
-	if (!t->row || !t->counted_ns)
+	t->end = calloc(runs + 1, sizeof(*t->end));
+	if (!t->row || !t->counted_ns || !t->end)
 		return tare_fail_nomem(err);
+	for (unsigned k = 0; k < runs; k++) {
+		t->end[k] = run[k].end;
+		t->left_out += run[k].end.by_signal != 0;
+	}
+	if (t->left_out == runs) /* what there is, is shown */
+		t->left_out = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct stat_row *r = &t->row[t->n++];
 
@@ -213,12 +258,8 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 		r->outlier = calloc(runs + 1, sizeof(*r->outlier));
 		if (!r->run || !r->outlier)
 			return tare_fail_nomem(err);
-		for (unsigned k = 0; k < runs; k++)
-			if (i < n && i < run[k].n) {
-				r->run[k] = run[k].amount[i];
-				r->added_work |= run[k].added_work && !is_of_engine(&s->enc[r->event]) &&
-						 r->run[k].quality != TARE_UNAVAILABLE;
-			}
+		if (i < n)
+			fill_runs(s, t, r, i, run);
 		judge_row(r, runs, &s->enc[r->event]);
 		ret = spread_row(r, runs, err);
 	}
@@ -249,13 +290,13 @@ static int spread_times(struct stat_table *t, const struct run *run, unsigned ru
 	bool clean = false;
 
 	for (unsigned k = 0; k < runs; k++)
-		clean |= !run[k].added_work;
+		clean |= !run[k].added_work && !is_left_out(t, &run[k]);
 	t->times.added_work = !clean;
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(times); i++) {
 		unsigned n = 0;
 
 		for (unsigned k = 0; k < runs; k++)
-			if (!clean || !run[k].added_work)
+			if ((!clean || !run[k].added_work) && !is_left_out(t, &run[k]))
 				memcpy(&value[n++], (const char *)&run[k] + times[i].from, sizeof(*value));
 		ret = spread_of(value, n, times[i].to, NULL, err);
 	}
@@ -311,7 +352,13 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 			   .counted = f->end.counted_ns,
 			   .user = f->end.user_ns,
 			   .system = f->end.system_ns,
-			   .added_work = f->end.added_work };
+			   .added_work = f->end.added_work,
+			   .end = { .has_status = f->end.has_status,
+				    .wait_status = f->end.wait_status,
+				    .by_signal = f->end.by_signal,
+				    .timed_out = f->end.timed_out,
+				    .intervals_done = f->end.intervals_done,
+				    .stopped = f->end.stopped } };
 	tally_rows(s->tally, &r->n);
 	r->amount = calloc(r->n + 1, sizeof(*r->amount));
 	if (!r->amount || tally_sums(s->tally, s->enc, false, r->amount) < 0) {
@@ -327,7 +374,7 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 	s->last.times.has_command |= f->end.has_status;
 	if (f->end.max_rss_kib > s->last.times.max_rss_kib)
 		s->last.times.max_rss_kib = f->end.max_rss_kib;
-	if (s->opt.intervals)
+	if (s->opt.intervals && !f->end.intervals_done) /* so many were asked for, and no rest */
 		return close_interval(s, f, f->time_ns - s->interval_began_ns, err);
 	return 0;
 }

@@ -54,6 +54,14 @@ struct stat_row {
 	bool *outlier;                   /* one per run */
 };
 
+/* How one run ended. */
+struct stat_end {
+	bool has_status; /* a command ended */
+	int wait_status;
+	int by_signal; /* to tare, while it ran: not the run's own end */
+	bool timed_out, intervals_done, stopped; /* ended by tare, as was asked for */
+};
+
 struct stat_times {
 	struct spread wall, counted, user, system; /* in ns */
 	bool has_command;
@@ -69,6 +77,8 @@ struct stat_table {
 	size_t n;
 	unsigned runs;        /* amounts per row */
 	uint64_t *counted_ns; /* per run: how long counting was on */
+	struct stat_end *end; /* per run */
+	unsigned left_out;    /* runs cut short, in no row: others were finished */
 	struct stat_times times;
 	bool has_status; /* a command ended */
 	int wait_status; /* of the first run that failed, else 0 */
@@ -87,6 +97,9 @@ struct summary_options {
 	int (*interval)(void *with, const struct stat_table *t, struct tare_error *err);
 	void *with;
 };
+
+/* The command failed of itself: neither tare nor a signal to tare ended it. */
+bool stat_failed(const struct stat_end *end);
 
 struct summary;
 

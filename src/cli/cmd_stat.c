@@ -505,8 +505,9 @@ static int status_of(const struct stat_table *t)
 
 	if (!t->has_status)
 		return t->by_signal && t->by_signal != SIGINT ? 128 + t->by_signal : 0;
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && t->timed_out)
-		return 0; /* ended by us, as asked */
+	for (unsigned i = 0; i < t->runs && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM; i++)
+		if (t->end[i].wait_status == status)
+			return stat_failed(&t->end[i]) || t->end[i].by_signal ? 128 + SIGTERM : 0; /* ended by us, as asked */
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

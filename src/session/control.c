@@ -10,6 +10,17 @@
 #include "base/num.h"
 #include "session/control.h"
 
+static const struct {
+	const char *text;
+	enum control_word word;
+	bool may_name;
+} words[] = {
+	{ "enable", CONTROL_ENABLE, true },
+	{ "disable", CONTROL_DISABLE, true },
+	{ "ping", CONTROL_PING, false },
+	{ "stop", CONTROL_STOP, false },
+};
+
 static int refuse(const char *spec, struct tare_error *err)
 {
 	tare_fail(err, EINVAL, "'%.200s' is no way to control", spec);
@@ -84,6 +95,26 @@ int control_open(struct control *c, const char *spec, struct tare_error *err)
 	return ret;
 }
 
+/* A first word that is complete: who writes "enable" and no newline has said all, as with perf. */
+static bool is_command(const struct control *c)
+{
+	size_t n = 0;
+
+	while (n < c->len && c->line[n] != ' ')
+		n++;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strlen(words[i].text) == n && !memcmp(c->line, words[i].text, n))
+			return true;
+	return false;
+}
+
+static bool take_line(struct control *c)
+{
+	c->line[c->len] = '\0';
+	c->len = 0;
+	return true;
+}
+
 /* One byte at a time leaves what comes after the line to the next call; commands are rare and
  * short. */
 static bool next_line(struct control *c)
@@ -95,7 +126,7 @@ static bool next_line(struct control *c)
 		ssize_t got = read(c->in, &byte, 1);
 
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
-			return false;
+			break;
 		if (got <= 0) {
 			if (c->own)
 				close(c->in);
@@ -113,26 +144,13 @@ static bool next_line(struct control *c)
 		}
 		if (!c->len)
 			continue;
-		c->line[c->len] = '\0';
-		c->len = 0;
-		return true;
+		return take_line(c);
 	}
-	return false;
+	return !c->skipping && is_command(c) && take_line(c);
 }
 
 enum control_word control_next(struct control *c, const char **name)
 {
-	static const struct {
-		const char *text;
-		enum control_word word;
-		bool may_name;
-	} rows[] = {
-		{ "enable", CONTROL_ENABLE, true },
-		{ "disable", CONTROL_DISABLE, true },
-		{ "ping", CONTROL_PING, false },
-		{ "stop", CONTROL_STOP, false },
-	};
-
 	*name = NULL;
 	if (c->in < 0 || !next_line(c))
 		return CONTROL_NONE;
@@ -144,12 +162,12 @@ enum control_word control_next(struct control *c, const char **name)
 	size_t n = strcspn(c->line, " ");
 	const char *rest = c->line + n + strspn(c->line + n, " ");
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (strlen(rows[i].text) == n && !strncmp(c->line, rows[i].text, n)) {
-			if (*rest && !rows[i].may_name)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strlen(words[i].text) == n && !strncmp(c->line, words[i].text, n)) {
+			if (*rest && !words[i].may_name)
 				break;
 			*name = *rest ? rest : NULL;
-			return rows[i].word;
+			return words[i].word;
 		}
 	return CONTROL_UNKNOWN;
 }

@@ -22,6 +22,9 @@ TEST(words)
 		{ __LINE__, "enabled\n", CONTROL_UNKNOWN, NULL },
 		{ __LINE__, "\n\nping\n", CONTROL_PING, NULL },
 		{ __LINE__, "ena", CONTROL_NONE, NULL },
+		{ __LINE__, "enable", CONTROL_ENABLE, NULL },
+		{ __LINE__, "disable cycles", CONTROL_DISABLE, "cycles" },
+		{ __LINE__, "enablecycles", CONTROL_NONE, NULL },
 		{ __LINE__, "", CONTROL_NONE, NULL },
 	};
 

@@ -53,6 +53,8 @@ struct fact_end {
 	int wait_status;
 	int by_signal;  /* counting was ended by this signal to tare, else 0 */
 	bool timed_out; /* ended by the time limit */
+	bool intervals_done; /* ended after so many intervals as asked for */
+	bool stopped;        /* ended by the control's stop */
 	bool added_work; /* the engine's own work is in the times, and in what the kernel counted */
 };
 

@@ -27,6 +27,7 @@ static void __attribute__((noreturn)) become(const struct launched *l, char *con
 	environ = (char **)l->envp;
 
 	sigaction(SIGPIPE, &sig->sigpipe, NULL);
+	sigaction(SIGCHLD, &sig->sigchld, NULL);
 	sigprocmask(SIG_SETMASK, &sig->mask, NULL);
 	do
 		got = read(go, &word, 1);

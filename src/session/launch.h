@@ -27,7 +27,7 @@ struct launched {
 /* What the child gets back just before exec: everything as tare itself was started. */
 struct launch_signals {
 	sigset_t mask;
-	struct sigaction sigpipe;
+	struct sigaction sigpipe, sigchld;
 };
 
 struct launcher {

@@ -7,7 +7,7 @@
 int signals_open(struct signals *s, struct tare_error *err)
 {
 	static const int polite[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, now;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, usual = { .sa_handler = SIG_DFL }, now;
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -16,6 +16,8 @@ int signals_open(struct signals *s, struct tare_error *err)
 		if (sigaction(polite[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
 			sigaddset(&set, polite[i]);
 	sigaction(SIGPIPE, &ignore, &s->before.sigpipe);
+	/* Ignored, it would not be sent, and a child's end would leave no status: wait(2). */
+	sigaction(SIGCHLD, &usual, &s->before.sigchld);
 	sigprocmask(SIG_BLOCK, &set, &s->before.mask);
 	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->fd >= 0)
@@ -45,4 +47,5 @@ void signals_close(struct signals *s)
 	s->fd = -1;
 	sigprocmask(SIG_SETMASK, &s->before.mask, NULL);
 	sigaction(SIGPIPE, &s->before.sigpipe, NULL);
+	sigaction(SIGCHLD, &s->before.sigchld, NULL);
 }

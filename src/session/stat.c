@@ -211,7 +211,7 @@ static int obey(struct run *r)
 		else if (word == CONTROL_DISABLE)
 			ret = disable(r, event);
 		else if (word == CONTROL_STOP)
-			r->ending = true;
+			r->ending = r->end.stopped = true;
 		if (ret == 0)
 			control_answer(c, "ack");
 	}
@@ -347,7 +347,7 @@ static int do_what_is_due(struct run *r, uint64_t now)
 		while (r->next_interval_ns <= now) /* one that was missed is not made up for */
 			r->next_interval_ns += plan->interval_ns;
 		if (plan->intervals && ++r->intervals >= plan->intervals) {
-			r->end.timed_out = true;
+			r->end.intervals_done = true;
 			r->ending = true;
 		}
 	}

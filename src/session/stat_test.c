@@ -168,7 +168,7 @@ TEST(intervals)
 	CHECK_STR(s.memory.text,
 		  "begin 0\nread 0 100\ninterval\nread 0 200\ninterval\nread 0 300\ninterval\n"
 		  "read 0 400\nend 0 status 0xf\n");
-	CHECK(s.memory.end.timed_out);
+	CHECK(s.memory.end.intervals_done && !s.memory.end.timed_out);
 	CHECK(s.memory.end.wall_ns >= 30000000 && s.memory.end.wall_ns < 2000000000, "%llu",
 	      (unsigned long long)s.memory.end.wall_ns);
 	clean(&s);
@@ -260,7 +260,7 @@ TEST(controlled_by_the_program)
 	CHECK_STR(scripted_log,
 		  "start page-faults\nstart task-clock\nstop page-faults\nstop task-clock\n"
 		  "start page-faults\nstop page-faults\n");
-	CHECK(WIFSIGNALED(s.memory.end.wait_status), "stop ends the command");
+	CHECK(WIFSIGNALED(s.memory.end.wait_status) && s.memory.end.stopped, "stop ends the command");
 	control_close(&control);
 	clean(&s);
 }

@@ -2,6 +2,7 @@
 /* tare/stat/1, and CSV with a header: everything that is known about each number. */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/wait.h>
 #include "view/json.h"
 #include "view/profile_view.h"
 #include "view/stat.h"
@@ -126,6 +127,35 @@ static void metrics(struct json *j, const struct stat_table *t, const struct sta
 	json_end(j);
 }
 
+/* How each run ended; the same order as an event's runs. */
+static void each_run(struct json *j, const struct stat_table *t)
+{
+	json_array(j, "each_run");
+	for (unsigned k = 0; k < t->runs; k++) {
+		const struct stat_end *e = &t->end[k];
+		bool died = e->has_status && WIFSIGNALED(e->wait_status);
+
+		json_object(j, NULL);
+		if (e->has_status && !died)
+			json_int(j, "exit_status", WEXITSTATUS(e->wait_status));
+		else
+			json_null(j, "exit_status");
+		if (died)
+			json_int(j, "signal", WTERMSIG(e->wait_status));
+		else
+			json_null(j, "signal");
+		json_string(j, "ended_by",
+			    e->by_signal        ? "interrupt"
+			    : e->timed_out      ? "time limit"
+			    : e->intervals_done ? "interval count"
+			    : e->stopped        ? "control"
+						: "itself");
+		json_bool(j, "left_out", t->left_out && e->by_signal);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void time_of(struct json *j, const char *name, const struct spread *s)
 {
 	json_object(j, name);
@@ -153,6 +183,7 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	else
 		json_null(&j, "exit_status");
 	json_uint(&j, "runs", t->runs);
+	each_run(&j, t);
 	json_object(&j, "conditions");
 	json_bool(&j, "aslr", about->aslr);
 	json_string(&j, "launch", about->fixed ? "fixed" : "plain");

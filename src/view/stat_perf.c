@@ -2,6 +2,7 @@
 /* The layouts of `perf stat -x` and `perf stat -j`. */
 #include <inttypes.h>
 #include <string.h>
+#include "view/escape.h"
 #include "view/stat.h"
 
 static const struct {
@@ -42,12 +43,16 @@ void stat_key_name(struct text *out, const struct stat_table *t, const struct st
 		break;
 	case BY_PROCESS:
 	case BY_THREAD:
-		if (r->key.part)
-			text_add(out, "%s #%u", r->key.comm, r->key.part);
-		else if (r->key.thread > 0)
-			text_add(out, "%s-%d", r->key.comm, r->key.thread);
-		else
+		if (!r->key.part && r->key.thread <= 0) {
 			text_add(out, "all");
+			break;
+		}
+		/* The process chose it, by prctl(2), and it may hold anything. */
+		escape(out, r->key.comm, strlen(r->key.comm));
+		if (r->key.part)
+			text_add(out, " #%u", r->key.part);
+		else
+			text_add(out, "-%d", r->key.thread);
 		break;
 	}
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include "view/profile_view.h"
 #include "view/stat.h"
 
@@ -261,8 +262,10 @@ static void put_heading(struct text *out, const struct stat_table *t,
 	text_add(out, "%s", ink_off(s));
 	unsigned rounds = about->batches ? about->batches : 1;
 
-	if (t->runs / rounds > 1)
-		text_add(out, "   median of %u runs", t->runs / rounds);
+	unsigned runs = (t->runs - t->left_out + rounds - 1) / rounds;
+
+	if (runs > 1)
+		text_add(out, "   median of %u runs", runs);
 	if (about->batches > 1u + about->clean_times)
 		text_add(out, ", events split over %u rounds", about->batches);
 	text_add(out, "\n\n");
@@ -413,6 +416,75 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 	put_note(out, s, words);
 }
 
+static void put_status(struct text *out, int wait_status)
+{
+	const char *name = WIFSIGNALED(wait_status) ? sigabbrev_np(WTERMSIG(wait_status)) : NULL;
+
+	if (name)
+		text_add(out, "SIG%s", name);
+	else if (WIFSIGNALED(wait_status))
+		text_add(out, "signal %d", WTERMSIG(wait_status));
+	else
+		text_add(out, "exit %d", WEXITSTATUS(wait_status));
+}
+
+/* Runs that failed, with each way to fail once. */
+static unsigned put_failures(struct text *out, const struct stat_table *t)
+{
+	unsigned failed = 0;
+
+	for (unsigned k = 0; k < t->runs; k++) {
+		bool said = false;
+
+		if (!stat_failed(&t->end[k]))
+			continue;
+		for (unsigned i = 0; i < k && !said; i++)
+			said = stat_failed(&t->end[i]) && t->end[i].wait_status == t->end[k].wait_status;
+		if (!said && failed)
+			text_add(out, ", ");
+		if (!said)
+			put_status(out, t->end[k].wait_status);
+		failed++;
+	}
+	return failed;
+}
+
+/* How the runs ended, where it was not by a command that was done. */
+static bool put_ends(struct text *out, const struct stat_table *t, const struct style *s)
+{
+	struct text ways = { 0 }, words = { 0 };
+	unsigned failed = put_failures(&ways, t), late = 0, stopped = 0;
+
+	for (unsigned k = 0; k < t->runs; k++) {
+		late += t->end[k].timed_out;
+		stopped += t->end[k].stopped;
+	}
+	if (failed && t->runs == 1)
+		text_add(&words, "the command failed: %s.", ways.s);
+	else if (failed)
+		text_add(&words, "%u of %u runs failed (%s); their counts are among those above.", failed, t->runs,
+			 ways.s);
+	if (late && late == t->runs)
+		text_add(&words, "%sended by the time limit.", words.len ? " " : "");
+	else if (late)
+		text_add(&words, "%s%u of %u runs ended by the time limit.", words.len ? " " : "", late, t->runs);
+	if (stopped)
+		text_add(&words, "%sended by the control's stop.", words.len ? " " : "");
+	if (t->left_out)
+		text_add(&words, "%sthe last run was cut short by SIG%s and is left out of all this.",
+			 words.len ? " " : "", sigabbrev_np(t->by_signal));
+	else if (t->by_signal)
+		text_add(&words, "%scut short by SIG%s; these are the counts until then.", words.len ? " " : "",
+			 sigabbrev_np(t->by_signal));
+	if (words.len)
+		put_note(out, s, words.s);
+	text_free(&ways);
+	bool any = words.len > 0;
+
+	text_free(&words);
+	return any;
+}
+
 static void put_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
 		      const struct style *s)
 {
@@ -444,12 +516,9 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 		    "outliers lie more than 3.5 robust deviations (1.4826 MAD) from the median.",
 		    1);
 	}
-	if (t->by_signal)
-		text_add(out, " cut short by %s; these are the counts until then.\n",
-			 strsignal(t->by_signal));
-	else if (t->timed_out)
-		text_add(out, " ended by the time limit.\n");
-	if (exact || scaled || odd || t->by_signal || t->timed_out)
+	bool ends = put_ends(out, t, s);
+
+	if (exact || scaled || odd || ends)
 		text_put(out, "\n", 1);
 }
 

@@ -6,6 +6,7 @@ usage: stat_test.py TARE SCHEMA TREES
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -377,6 +378,64 @@ def input_and_output_are_the_commands():
     true(r.stderr.startswith("err\n"), r.stderr)
 
 
+@test
+def a_parent_that_ignores_sigchld():
+    """Without a status of the command tare would wait for ever; the command has SIGCHLD as it would have natively."""
+    start = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    ignored = ["grep", "-q", "SigIgn:.*[13579bdf][0-9a-f]\\{4\\}$", "/proc/self/status"]  # bit 16: SIGCHLD is 17
+    equal(subprocess.run(ignored).returncode, 1, "not ignored here")
+    for words in (["-n"], ["-e", "task-clock"], ["-a", "-e", "cpu-clock"], ["--engine", "exact", "-e", "instructions:u"]):
+        if words[0] == "--engine" and not exact_works():
+            continue
+        r = subprocess.run([sys.executable, "-c", start, TARE, "stat", *words, "--", *ignored], stderr=subprocess.PIPE,
+                           text=True, timeout=20)
+        equal(r.returncode, 0, f"{words}: {r.stderr}")
+
+
+# ---- how runs end ----
+
+def group_interrupted(after, *words):
+    p = subprocess.Popen([TARE, "stat", *words], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    after()
+    os.killpg(p.pid, signal.SIGINT)
+    out = p.communicate(timeout=20)[1]
+    return p.returncode, out
+
+
+@test
+def a_run_cut_off_is_left_out():
+    script = "echo >>begun; n=$(wc -l <begun); [ $n = 3 ] && exec sleep 20; exec sleep 0.02"
+    third = lambda: wait_for(lambda: os.path.exists("begun") and len(Path("begun").read_text()) == 3, "the third run")  # noqa: E731
+    status, out = group_interrupted(third, "-r", "5", "--format", "json", "-e", "page-faults", "--", "sh", "-c", script)
+    equal(status, 130, out)
+    d = json.loads(out)
+    jsonschema.validate(d, json.loads(Path(SCHEMA).read_text()))
+    e = event(d, "page-faults")
+    equal((d["runs"], e["n"], e["runs"][2]), (3, 2, None), "two whole runs")
+    equal([r["left_out"] for r in d["each_run"]], [False, False, True], "each run")
+    equal(d["each_run"][2]["ended_by"], "interrupt", d["each_run"])
+    true(d["times_ns"]["wall"]["max"] < 2e9, d["times_ns"])
+    os.unlink("begun")
+    out = group_interrupted(third, "-r", "5", "-e", "page-faults", "--", "sh", "-c", script)[1]
+    true("median of 2 runs" in out and "the last run was cut short by SIGINT and is left out" in out, out)
+    out = group_interrupted(lambda: time.sleep(0.3), "-r", "5", "-e", "page-faults", "--", "sleep", "20")[1]
+    true("cut short by SIGINT; these are the counts until then" in out and re.search(r"\d+ +page-faults", out), out)
+
+
+@test
+def runs_that_fail_are_named():
+    script = "echo >>begun2; case $(wc -l <begun2) in 2) exit 5;; 4) kill -SEGV $$;; esac"
+    r = stat("-r", "6", "-e", "page-faults", "--", "sh", "-c", script, status=5)
+    true("2 of 6 runs failed (exit 5, SIGSEGV)" in r.stderr, r.stderr)
+    os.unlink("begun2")
+    d = document("-r", "6", "-e", "page-faults", "--", "sh", "-c", script, status=5)
+    equal([(e["exit_status"], e["signal"]) for e in d["each_run"]],
+          [(0, None), (5, None), (0, None), (None, 11), (0, None), (0, None)], "each run")
+    true("the command failed: SIGSEGV" in stat("-e", "page-faults", "--", "sh", "-c", "kill -SEGV $$", status=139).stderr, "one")
+    true("the command failed: exit 4" in stat("-e", "page-faults", "--", "sh", "-c", "exit 4", status=4).stderr, "one")
+    true("failed" not in stat("--timeout", "50", "-e", "page-faults", "--", "sleep", "20").stderr, "ended by tare, as asked")
+
+
 # ---- repeated, over time, for a time ----
 
 @test
@@ -406,7 +465,7 @@ def intervals():
         jsonschema.validate(line, schema)
     true(len(seen) >= 4 and seen[0]["time_ns"] < seen[-1]["time_ns"], out)
     equal(len(stat("-I", "10", "--interval-count", "3", "-x,", "-e", "page-faults", "--", "sleep", "30").stderr
-              .splitlines()) // 4, 1, "three, and the rest")
+              .splitlines()), 3, "three, and no rest")
 
 
 @test
@@ -463,6 +522,23 @@ def running_processes():
 
 
 @test
+def names_of_processes_reach_no_terminal():
+    """A process may call itself anything, also what a terminal would obey."""
+    name = "import ctypes, sys, time\nctypes.CDLL(None).prctl(15, b'\\x1b[31m\\x9bX\\n', 0, 0, 0)\nprint(flush=True)\n" \
+           "while True: pass"
+    p = subprocess.Popen([sys.executable, "-c", name], stdout=subprocess.PIPE)
+    p.stdout.readline()
+    try:
+        for layout in ([], ["-x,"], ["-j"], ["--format", "csv"], ["--format", "json"], ["-I", "20"]):
+            out = stat("--per-thread", "-p", str(p.pid), "-e", "task-clock", "--timeout", "50", *layout).stderr
+            true(re.search(r"x1b\[31m|u001b\[31m", out), f"{layout}: the name is shown: {out!r}")
+            true(not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", out), f"{layout}: {out!r}")
+    finally:
+        p.kill()
+        p.wait()
+
+
+@test
 def the_whole_machine():
     online = len(os.sched_getaffinity(0))
     d = document("-a", "-A", "-e", "cpu-clock", "--", "sleep", "0.05")
@@ -502,6 +578,20 @@ def controlled_from_outside():
         equal(os.read(ack[0], 100), b"ack\n", word)
     out = p.communicate(timeout=20)[1]
     true("task-clock" in out, out)
+    equal(p.returncode, 0, "stop was asked for, as a time limit is")
+
+
+@test
+def control_without_a_newline():
+    ctl, ack = os.pipe(), os.pipe()
+    p = subprocess.Popen([TARE, "stat", "-D", "-1", "--control", f"fd:{ctl[0]},{ack[1]}", "-x,", "-e", "cpu-clock", "-C", "0"],
+                         pass_fds=[ctl[0], ack[1]], stderr=subprocess.PIPE, text=True)
+    for word in (b"enable", b"stop"):
+        os.write(ctl[1], word)
+        true(select.select([ack[0]], [], [], 5)[0], f"{word} is obeyed")
+        equal(os.read(ack[0], 100), b"ack\n", word)
+    out = p.communicate(timeout=20)[1]
+    true(re.match(r"\d", out), out)
 
 
 # ---- signals to tare ----
@@ -567,6 +657,11 @@ def split_and_no_multiplex():
 
 
 # ---- the exact engine ----
+
+def exact_works():
+    return subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true"],
+                          capture_output=True).returncode != 125
+
 
 def exact_or_skip():
     r = subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true"], capture_output=True,
