@@ -311,7 +311,8 @@ static bool needs_counter(const struct encoding *enc, const char *pmu)
 
 /* Whether it fits beside the others, and on which counters it may be. */
 static void explain_fit(struct asked *q, struct explanation *x, struct counter_facts *facts,
-			struct tare_error *why, char blocker[160])
+			struct tare_error *why, char blocker[160], struct fit_legal *legal,
+			struct fit_legal *unsure)
 {
 	const struct encoding *all[256];
 	const char *pmu = x->enc->place == PLACE_CORE ? x->enc->pmu : "";
@@ -329,7 +330,8 @@ static void explain_fit(struct asked *q, struct explanation *x, struct counter_f
 		return;
 	}
 	x->facts = facts;
-	x->counters = fit_counters(facts, x->enc);
+	fit_legal(facts, x->enc, legal);
+	x->legal = legal;
 	x->beside = q->o->beside;
 	for (size_t i = 0; i < q->beside.n && n < ARRAY_SIZE(all) - 1; i++)
 		all[n++] = &q->beside.enc[i];
@@ -339,6 +341,12 @@ static void explain_fit(struct asked *q, struct explanation *x, struct counter_f
 	if (at < n) {
 		snprintf(blocker, 160, "%s", all[at]->name);
 		x->blocker = blocker;
+		return;
+	}
+	at = fit_unsure(facts, pmu, all, n, unsure);
+	if (at < n) {
+		x->unsure = unsure;
+		x->unsure_event = all[at]->name;
 	}
 }
 
@@ -346,6 +354,7 @@ static void explain_one(struct asked *q, const struct event *ev, const struct en
 {
 	struct tare_error why = TARE_ERROR_INIT, unknown = TARE_ERROR_INIT;
 	struct counter_facts facts;
+	struct fit_legal legal, unsure;
 	struct text spelled = { 0 };
 	struct about about;
 	char blocker[160];
@@ -357,7 +366,7 @@ static void explain_one(struct asked *q, const struct event *ev, const struct en
 	x.about = about.text;
 	encoding_spell(q->m, enc, q->o->cpu, &spelled);
 	x.spelled = spelled.s ? spelled.s : "";
-	explain_fit(q, &x, &facts, &unknown, blocker);
+	explain_fit(q, &x, &facts, &unknown, blocker, &legal, &unsure);
 	if (enc->unavailable) {
 		x.unavailable = enc->why;
 		x.remedy = enc->remedy;

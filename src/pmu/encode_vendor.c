@@ -215,6 +215,11 @@ int encode_from_tables(struct encoder *e, const char *name)
 	ret = libpfm_encode(here ? NULL : row.libpfm, name, &pfm, e->err);
 	if (ret < 0)
 		return ret;
+	/* libpfm4 writes cycles by the number of their fixed counter; Linux takes that code for an event
+	 * of a programmable counter, which counts nothing by it. Source: Linux, jevents.py,
+	 * fixed_events. */
+	if (pfm.config == 0x200 && cpu_kind(here ? machine_cpu(e->m) : row.cpu) == COUNTERS_INTEL)
+		pfm.config = 0x3c;
 	snprintf(terms, sizeof(terms), "config=%#llx,config1=%#llx,config2=%#llx",
 		 (unsigned long long)pfm.config, (unsigned long long)pfm.config1,
 		 (unsigned long long)pfm.config2);

@@ -23,10 +23,10 @@ static void read_programmable(const char *s, struct cpu_row *row)
 
 static bool next(const char **p, unsigned *line, struct cpu_row *row)
 {
-	struct column c[6];
+	struct column c[7];
 	char number[16];
 
-	if (table_next(p, line, c, 6) < 6)
+	if (table_next(p, line, c, 7) < 7)
 		return false;
 	column_copy(&c[0], row->cpu, sizeof(row->cpu));
 	column_copy(&c[1], row->pmu, sizeof(row->pmu));
@@ -35,7 +35,8 @@ static bool next(const char **p, unsigned *line, struct cpu_row *row)
 	column_copy(&c[3], number, sizeof(number));
 	row->fixed = (unsigned)strtoul(number, NULL, 10);
 	column_copy(&c[4], row->libpfm, sizeof(row->libpfm));
-	column_copy(&c[5], row->name, sizeof(row->name));
+	column_copy(&c[5], row->bound, sizeof(row->bound));
+	column_copy(&c[6], row->name, sizeof(row->name));
 	return true;
 }
 
@@ -100,6 +101,12 @@ static void cpu_of_pmu(struct machine *m, const char *pmu, char *out, size_t roo
 		snprintf(out, room, "0x%016llx", (unsigned long long)(midr & ~0xf0000fULL));
 }
 
+static void bound_of(const struct cpu_row *row, struct counter_facts *out)
+{
+	if (strcmp(row->bound, "-"))
+		snprintf(out->bound, sizeof(out->bound), "%s", row->bound);
+}
+
 int counter_facts_of(struct machine *m, const char *pmu, struct counter_facts *out,
 		     struct tare_error *err)
 {
@@ -122,6 +129,8 @@ int counter_facts_of(struct machine *m, const char *pmu, struct counter_facts *o
 	out->kind = cpu_kind(cpu);
 	known = cpu_row_find(cpu, pmu[0] ? pmu : cores[0]->name, &row);
 	snprintf(out->cpu, sizeof(out->cpu), "%s", known ? row.name : cpu);
+	if (known)
+		bound_of(&row, out);
 	ret = machine_number(m, "/proc/sys/kernel/nmi_watchdog", 0, &watchdog, err);
 	if (ret == 0)
 		ret = machine_number(m, "/sys/devices/system/cpu/smt/active", 0, &smt, err);
@@ -159,6 +168,7 @@ int counter_facts_of_model(const char *model, struct counter_facts *out, struct 
 	out->kind = cpu_kind(row.cpu);
 	out->programmable = row.programmable;
 	out->fixed = row.fixed;
+	bound_of(&row, out);
 	snprintf(out->cpu, sizeof(out->cpu), "%s", row.name);
 	return 0;
 }

@@ -3,6 +3,7 @@
  * Events to counters: a matching, grown one event at a time by augmenting paths, so that the event
  * named is the first in the user's order that no shuffling of the earlier ones makes room for.
  */
+#include <stdio.h>
 #include <string.h>
 #include "pmu/fit.h"
 
@@ -15,68 +16,101 @@ static uint64_t programmable(const struct counter_facts *f)
 	return f->programmable >= 32 ? 0xffffffff : BIT(f->programmable) - 1;
 }
 
-static uint64_t fixed(const struct counter_facts *f, unsigned n)
+/*
+ * Codes behind the generic events. Source: Linux, arch/x86/events/intel/core.c,
+ * intel_perfmon_event_map; Arm ARM, "Common event numbers".
+ */
+static const struct {
+	enum counter_kind kind;
+	unsigned event;
+	uint64_t config;
+} generic[] = {
+	{ COUNTERS_INTEL, PERF_COUNT_HW_CPU_CYCLES, 0x003c },
+	{ COUNTERS_INTEL, PERF_COUNT_HW_INSTRUCTIONS, 0x00c0 },
+	{ COUNTERS_INTEL, PERF_COUNT_HW_CACHE_REFERENCES, 0x4f2e },
+	{ COUNTERS_INTEL, PERF_COUNT_HW_CACHE_MISSES, 0x412e },
+	{ COUNTERS_INTEL, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0x00c4 },
+	{ COUNTERS_INTEL, PERF_COUNT_HW_BRANCH_MISSES, 0x00c5 },
+	{ COUNTERS_INTEL, PERF_COUNT_HW_BUS_CYCLES, 0x013c },
+	{ COUNTERS_INTEL, PERF_COUNT_HW_REF_CPU_CYCLES, 0x0300 },
+	{ COUNTERS_ARM, PERF_COUNT_HW_CPU_CYCLES, 0x11 },
+};
+
+/* false: which code the kernel takes here is not known. */
+static bool generic_config(const struct counter_facts *f, unsigned event, uint64_t *config)
 {
-	return n < f->fixed ? BIT(FIXED + n) : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(generic); i++)
+		if (generic[i].kind == f->kind && generic[i].event == event) {
+			*config = generic[i].config;
+			return true;
+		}
+	*config = 0xc0; /* elsewhere they are all plain core events, as this one is on AMD */
+	return f->kind != COUNTERS_INTEL;
 }
 
-/*
- * Bits of config beside event and umask make an event programmable-only: the fixed counters take
- * none. Source: Linux, arch/x86/events/perf_event.h, FIXED_EVENT_FLAGS; Intel SDM vol. 3B,
- * "Fixed-Function Performance Counters".
- */
-static uint64_t intel_raw(const struct counter_facts *f, uint64_t config)
+static bool config_of(const struct counter_facts *f, const struct perf_event_attr *attr,
+		      uint64_t *config)
 {
-	switch (config) {
-	case 0x00c0:
-		return programmable(f) | fixed(f, 0);
-	case 0x003c:
-		return programmable(f) | fixed(f, 1);
-	case 0x0300: /* no programmable event counts these two */
-		return fixed(f, 2);
-	case 0x0400:
-		return fixed(f, 3);
+	*config = attr->config;
+	if (attr->type == PERF_TYPE_HARDWARE)
+		return generic_config(f, (unsigned)attr->config, config);
+	if (attr->type == PERF_TYPE_HW_CACHE)
+		return constraint_cache(f, attr->config & 0xffffffff, config);
+	return true;
+}
+
+/* Shares of the slots counter, read from PERF_METRICS. Source: Linux, INTEL_TD_METRIC_*. */
+static bool is_metric(const struct counter_facts *f, uint64_t config)
+{
+	return f->kind == COUNTERS_INTEL && (config & 0xff) == 0 && (config >> 8 & 0xff) >= 0x80;
+}
+
+static void not_sure(struct fit_legal *out, const char *depends)
+{
+	out->sure = false;
+	snprintf(out->depends, sizeof(out->depends), "%s", depends);
+}
+
+void fit_legal(const struct counter_facts *f, const struct encoding *enc, struct fit_legal *out)
+{
+	uint64_t config, named = enc->counters;
+	bool known;
+
+	*out = (struct fit_legal){ .sure = true };
+	if (enc->unavailable || enc->place == PLACE_UNCORE || strcmp(enc->source, "perf") ||
+	    enc->attr.type == PERF_TYPE_SOFTWARE || enc->attr.type == PERF_TYPE_TRACEPOINT ||
+	    enc->attr.type == PERF_TYPE_BREAKPOINT)
+		return;
+	if (!config_of(f, &enc->attr, &config)) {
+		out->counters = named ? named : programmable(f);
+		not_sure(out, "");
+		return;
 	}
-	if ((config & 0xff) == 0 &&
-	    (config >> 8 & 0xff) >= 0x80) /* shares of the slots counter, read from PERF_METRICS */
-		return 0;
-	return programmable(f);
+	if (enc->attr.type != PERF_TYPE_HARDWARE && enc->attr.type != PERF_TYPE_HW_CACHE &&
+	    is_metric(f, config)) {
+		not_sure(out, "the slots event, which must lead their group");
+		return;
+	}
+	known = f->bound[0] && constraint_find(f, config, out);
+	if (named && !known) { /* the user's file says it */
+		out->counters = named;
+		out->sure = true;
+	} else if (named && !(named >> FIXED) && (named & out->counters)) {
+		out->counters &= named;
+	} else if (!known && !constraint_find(f, config, out)) {
+		out->counters = programmable(f);
+		not_sure(out, "");
+	}
+	if (enc->attr.precise_ip && out->sure)
+		not_sure(out, "precise sampling, for which other counters hold");
 }
 
 uint64_t fit_counters(const struct counter_facts *f, const struct encoding *enc)
 {
-	uint64_t config = enc->attr.config, any = programmable(f);
+	struct fit_legal legal;
 
-	if (enc->unavailable || enc->place == PLACE_UNCORE || strcmp(enc->source, "perf"))
-		return 0;
-	if (enc->counters)
-		return enc->counters;
-	switch (enc->attr.type) {
-	case PERF_TYPE_SOFTWARE:
-	case PERF_TYPE_TRACEPOINT:
-	case PERF_TYPE_BREAKPOINT:
-		return 0;
-	case PERF_TYPE_HW_CACHE:
-		return any;
-	case PERF_TYPE_HARDWARE:
-		switch (config & 0xffffffff) {
-		case PERF_COUNT_HW_INSTRUCTIONS:
-			return f->kind == COUNTERS_INTEL ? any | fixed(f, 0) : any;
-		case PERF_COUNT_HW_CPU_CYCLES:
-			return f->kind == COUNTERS_INTEL ? any | fixed(f, 1)
-			       : f->kind == COUNTERS_ARM ? any | fixed(f, 0)
-							 : any;
-		case PERF_COUNT_HW_REF_CPU_CYCLES:
-			return f->kind == COUNTERS_INTEL ? fixed(f, 2) : any;
-		}
-		return any;
-	}
-	if (f->kind == COUNTERS_INTEL)
-		return intel_raw(f, config);
-	if (f->kind == COUNTERS_ARM &&
-	    config == 0x11) /* CPU_CYCLES; Arm ARM, "Common event numbers" */
-		return any | fixed(f, 0);
-	return any;
+	fit_legal(f, enc, &legal);
+	return legal.counters;
 }
 
 /* On the core PMU `pmu`, or on none that sysfs names. */
@@ -133,6 +167,19 @@ size_t fit_check(const struct counter_facts *f, const char *pmu, const struct en
 		if (!place(&m, taken, &tried)) /* so at most SLOTS events are ever placed */
 			return i;
 		taken++;
+	}
+	return n;
+}
+
+size_t fit_unsure(const struct counter_facts *f, const char *pmu, const struct encoding *const *enc,
+		  size_t n, struct fit_legal *why)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!fit_concerns(pmu, enc[i]))
+			continue;
+		fit_legal(f, enc[i], why);
+		if (!why->sure)
+			return i;
 	}
 	return n;
 }

@@ -15,6 +15,7 @@ struct counter_facts {
 	    fixed;     /* of Intel: instructions, cycles, reference cycles, slots; of Arm: cycles */
 	bool watchdog; /* the kernel's hard-lockup watchdog holds a cycles counter */
 	char cpu[64];  /* "Intel Skylake server" */
+	char bound[8]; /* its table of data/constraints.txt; "" if it has none */
 	const char *from; /* where the numbers come from, for messages */
 };
 
@@ -33,6 +34,21 @@ int counter_facts_of_model(const char *model, struct counter_facts *out, struct 
  * uncore, ...). */
 uint64_t fit_counters(const struct counter_facts *facts, const struct encoding *enc);
 
+/* What is known of the counters that may count an event. */
+struct fit_legal {
+	uint64_t counters; /* as above; unless `sure`, at most these */
+	bool sure;
+	char depends[96]; /* not sure: on what it depends, "" if that is not known either */
+};
+void fit_legal(const struct counter_facts *facts, const struct encoding *enc,
+	       struct fit_legal *out);
+
+/* constraints.c: the same of a config of the core PMU, by data/constraints.txt; false: no row. */
+bool constraint_find(const struct counter_facts *facts, uint64_t config, struct fit_legal *out);
+/* The config that stands behind a generic cache event; 0: any counter takes it. false: not known.
+ */
+bool constraint_cache(const struct counter_facts *facts, uint64_t event, uint64_t *config);
+
 /* Whether it is counted by the core PMU `pmu` ("": the one there is). */
 bool fit_concerns(const char *pmu, const struct encoding *enc);
 
@@ -45,6 +61,11 @@ bool fit_concerns(const char *pmu, const struct encoding *enc);
 size_t fit_check(const struct counter_facts *facts, const char *pmu,
 		 const struct encoding *const *enc, size_t n);
 
+/* The first whose legal counters are not sure, so that all fit as far as is known only; n if none.
+ */
+size_t fit_unsure(const struct counter_facts *facts, const char *pmu,
+		  const struct encoding *const *enc, size_t n, struct fit_legal *why);
+
 /*
  * The same over all core PMUs of the machine. Returns 1 if all fit, 0 if enc[*blocker] does not,
  * -ENODATA if the machine's counters are not known.
@@ -54,7 +75,7 @@ int fit_on(struct machine *m, const struct encoding *const *enc, size_t n, size_
 
 /* One line of data/cpus.txt. */
 struct cpu_row {
-	char cpu[48], pmu[32], libpfm[32], name[64];
+	char cpu[48], pmu[32], libpfm[32], bound[8], name[64];
 	unsigned programmable, programmable_alone, fixed; /* `alone`: with SMT off */
 };
 

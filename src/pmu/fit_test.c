@@ -36,24 +36,29 @@ TEST(what_fits)
 		int line;
 		const char *tree, *text, *blocker;
 	} rows[] = {
-		/* 8 programmable, 4 fixed; the watchdog has fixed cycles */
-		{ __LINE__, "intel-server", "r1,r2,r3,r4,r5,r6,r7,r8", "" },
-		{ __LINE__, "intel-server", "r1,r2,r3,r4,r5,r6,r7,r8,r9", "r9" },
-		{ __LINE__, "intel-server", "r1,r2,r3,r4,r5,r6,r7,r8,instructions,ref-cycles,slots",
-		  "" },
-		{ __LINE__, "intel-server", "r1,r2,r3,r4,r5,r6,r7,r8,instructions,cycles",
+		/* 8 programmable, 4 fixed; the watchdog has fixed cycles; 0x03 to 0x0a are bound to
+		 * counters 0 to 3 */
+		{ __LINE__, "intel-server", "r3,r4,r5,r6,rc4", "" },
+		{ __LINE__, "intel-server", "r3,r4,r5,r6,rc4,r7", "r7" },
+		{ __LINE__, "intel-server", "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8", "" },
+		{ __LINE__, "intel-server", "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8,rc9", "rc9" },
+		{ __LINE__, "intel-server",
+		  "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8,instructions,ref-cycles,slots", "" },
+		{ __LINE__, "intel-server", "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8,instructions,cycles",
 		  "cycles" },
-		{ __LINE__, "intel-server", "cycles,r1,r2,r3,r4,r5,r6,r7,instructions", "" },
-		{ __LINE__, "intel-server", "cycles,r1,r2,r3,r4,r5,r6,r7,r8", "r8" },
+		{ __LINE__, "intel-server", "cycles,rc1,rc2,rc3,rc4,rc5,rc6,rc7,instructions", "" },
+		{ __LINE__, "intel-server", "cycles,rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8", "rc8" },
 		{ __LINE__, "intel-server", "instructions,cpu/event=0xc0/,instructions", "" },
-		{ __LINE__, "intel-server", "r1,r2,r3,r4,r5,r6,r7,r8,cpu/event=0xc0,cmask=1/",
+		{ __LINE__, "intel-server",
+		  "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8,cpu/event=0xc0,cmask=1/",
 		  "cpu/event=0xc0,cmask=1/" },
 		{ __LINE__, "intel-server", "ref-cycles,ref-cycles", "ref-cycles" },
 		{ __LINE__, "intel-server", "slots,slots", "slots" },
 		{ __LINE__, "intel-server",
 		  "slots,topdown-retiring,topdown-be-bound,topdown-fe-bound,topdown-bad-spec", "" },
 		{ __LINE__, "intel-server",
-		  "r1,r2,r3,r4,r5,r6,r7,r8,task-clock,sched:sched_switch,mem:0x10,imc/clockticks/"
+		  "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8,task-clock,sched:sched_switch,mem:0x10,imc/"
+		  "clockticks/"
 		  ",msr/tsc/,duration_time",
 		  "" },
 		{ __LINE__, "intel-server",
@@ -61,18 +66,22 @@ TEST(what_fits)
 		  "branches,branch-misses,L1-dcache-loads",
 		  "L1-dcache-loads" },
 		{ __LINE__, "intel-server",
-		  "r1,r2,r3,r4,r5,r6,r7,r8,slots,topdown-retiring,topdown-be-bound", "" },
+		  "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8,slots,topdown-retiring,topdown-be-bound", "" },
 		{ __LINE__, "intel-server", "cpu/event=0,umask=3/,ref-cycles", "ref-cycles" },
-		{ __LINE__, "intel-server", "r1,r2,r3,r4,r5,r6,r7,r8,cpu/event=0,umask=3/", "" },
-		{ __LINE__, "intel-server", "r1,r2,r3,r4,r5,r6,r7,r8,cpu/event=0,umask=0x7f/",
+		{ __LINE__, "intel-server", "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8,cpu/event=0,umask=3/",
+		  "" },
+		{ __LINE__, "intel-server",
+		  "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8,cpu/event=0,umask=0x7f/",
 		  "cpu/event=0,umask=0x7f/" },
 		/* P cores: 8 and 4; E cores: 6 and 3; no watchdog */
-		{ __LINE__, "hybrid", "r1,r2,r3,r4,r5,r6", "" },
-		{ __LINE__, "hybrid", "r1,r2,r3,r4,r5,r6,r7", "cpu_atom/r7/" },
-		{ __LINE__, "hybrid", "cycles,instructions,ref-cycles,r1,r2,r3,r4,r5,r6", "" },
+		{ __LINE__, "hybrid", "rc1,rc2,rc3,rc4,rc5,rc6", "" },
+		{ __LINE__, "hybrid", "rc1,rc2,rc3,rc4,rc5,rc6,rc7", "cpu_atom/rc7/" },
+		{ __LINE__, "hybrid", "cycles,instructions,ref-cycles,rc1,rc2,rc3,rc4,rc5,rc6",
+		  "" },
 		{ __LINE__, "hybrid",
-		  "cpu_core/r1/,cpu_core/r2/,cpu_core/r3/,cpu_core/r4/,cpu_core/r5/,cpu_core/r6/"
-		  ",cpu_core/r7/,cpu_core/r8/",
+		  "cpu_core/rc1/,cpu_core/rc2/,cpu_core/rc3/,cpu_core/rc4/,cpu_core/rc5/,cpu_core/"
+		  "rc6/"
+		  ",cpu_core/rc7/,cpu_core/rc8/",
 		  "" },
 		/* 6 and none; the watchdog has one of them */
 		{ __LINE__, "amd-zen4", "cycles,instructions,r1,r2,r3", "" },

@@ -233,12 +233,43 @@ static void say_encoding(struct text *v, const struct encoding *enc)
 		text_add(v, ", config2 %#llx", (unsigned long long)enc->attr.config2);
 }
 
+/* No guess is shown as a fact: what the answer hangs on is named. */
+static void say_unsure(struct text *v, const struct explanation *x)
+{
+	text_add(v, "as far as is known, beside %s: ", x->beside);
+	if (x->unsure->depends[0])
+		text_add(v, "the counters of %s depend on %s", x->unsure_event, x->unsure->depends);
+	else
+		text_add(v, "which counters %s may use is not known for %s", x->unsure_event,
+			 x->facts->cpu);
+}
+
+static void say_counters(struct text *v, const struct explanation *x)
+{
+	const struct fit_legal *l = x->legal;
+
+	if (!l->sure && !l->depends[0])
+		text_add(v, "not known for this event; ");
+	else if (l->counters) {
+		text_add(v, "%s", l->sure ? "" : "at most ");
+		counters_in_words(v, x->facts, l->counters);
+		text_add(v, "%s%s; ", l->sure ? "" : ", depending on ", l->depends);
+	} else {
+		text_add(v, "%s%s; ", l->sure ? "none" : "none; it needs ", l->depends);
+	}
+	text_add(v, "%s has %u programmable and %u fixed (%s)%s", x->facts->cpu,
+		 x->facts->programmable, x->facts->fixed, x->facts->from,
+		 x->facts->watchdog ? "; the watchdog holds one for cycles" : "");
+}
+
 static void say_fit(struct text *v, const struct explanation *x)
 {
 	if (!x->fit_known)
 		text_add(v, "not known: %s", x->unknown ? x->unknown : "no counters are known");
 	else if (x->blocker)
 		text_add(v, "no: beside %s, %s finds no counter", x->beside, x->blocker);
+	else if (x->unsure_event)
+		say_unsure(v, x);
 	else
 		text_add(v, "yes, beside %s", x->beside);
 }
@@ -269,11 +300,8 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 		text_add(&v, "%.17g %s", enc->scale, enc->unit);
 		row(out, s, "unit", &v);
 	}
-	if (x->facts && x->counters) {
-		counters_in_words(&v, x->facts, x->counters);
-		text_add(&v, "; %s has %u programmable and %u fixed (%s)%s", x->facts->cpu,
-			 x->facts->programmable, x->facts->fixed, x->facts->from,
-			 x->facts->watchdog ? "; the watchdog holds one for cycles" : "");
+	if (x->facts && x->legal) {
+		say_counters(&v, x);
 		row(out, s, "counters", &v);
 	} else if (x->unknown) {
 		text_add(&v, "not known: %s", x->unknown);
@@ -342,20 +370,21 @@ void explanation_json(struct json *j, const struct explanation *x)
 	json_uint(j, "precise", a->precise_ip);
 	json_string(j, "unit", enc->unit);
 	json_real(j, "scale", enc->scale);
-	if (x->facts && x->counters) {
+	if (x->facts && x->legal && x->legal->counters && x->legal->sure) {
 		struct text words = { 0 };
 
-		counters_in_words(&words, x->facts, x->counters);
+		counters_in_words(&words, x->facts, x->legal->counters);
 		json_string(j, "counters", words.s);
 		text_free(&words);
 	} else {
 		json_null(j, "counters");
 	}
-	if (x->beside && x->fit_known)
+	if (x->beside && x->fit_known && !x->unsure_event)
 		json_bool(j, "fits", !x->blocker);
 	else
 		json_null(j, "fits");
 	json_string(j, "blocker", x->blocker);
+	json_string(j, "unsure", x->beside ? x->unsure_event : NULL);
 	if (x->other_cpu)
 		json_null(j, "available");
 	else

@@ -31,10 +31,13 @@ struct explanation {
 	const char *about;                 /* "" if nothing is said of it */
 	const char *spelled;               /* perf's terms, "" where none */
 	const struct counter_facts *facts; /* NULL: the counters are not known, or it needs none */
-	uint64_t counters;                 /* legal ones, of fit_counters */
+	const struct fit_legal *legal;     /* with facts: on which it may be counted */
 	const char *unknown;               /* why facts is NULL; NULL when it needs none */
 	const char *beside;                /* the list it should fit beside; NULL: not asked */
 	const char *blocker; /* of all of them, the first that does not fit; NULL: all fit */
+	/* All fit if what is not known allows it: the first event of which not all is known. */
+	const char *unsure_event;
+	const struct fit_legal *unsure;
 	bool fit_known;
 	bool other_cpu; /* not about this machine: nothing is said of availability */
 	const char *unavailable, *remedy; /* NULL: it opened, or nothing speaks against it */

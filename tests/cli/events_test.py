@@ -77,7 +77,9 @@ def explained_on_trees():
           [("cpu_core/instructions/u", "0-3", "0x400000001", True, False),
            ("cpu_atom/instructions/u", "4-7", "0xa00000001", True, False)], "both kinds of core")
     (e,) = document("explain", *on("intel-server"), "explain", "cpu/umask=8,event=0xd1/pp")
-    equal((e["terms"], e["precise"], e["counters"]), ("event=0xd1,umask=0x8", 2, "programmable 0-7"), "terms")
+    equal((e["terms"], e["precise"], e["counters"]), ("event=0xd1,umask=0x8", 2, None), "terms; precise: not certain")
+    (e,) = document("explain", *on("intel-server"), "explain", "cpu/umask=8,event=0xd1/")
+    equal(e["counters"], "programmable 0-3", "mem_load_retired.l1_miss")
 
 
 @test
@@ -106,10 +108,29 @@ def fit():
         return [(e["fits"], e["blocker"]) for e in document("explain", *on("intel-server"), "explain", *words)]
 
     equal(fits("cycles"), [(None, None)], "not asked")
-    equal(fits("r9", "--beside", "r1,r2,r3,r4,r5,r6,r7"), [(True, None)], "the eighth")
-    equal(fits("r9", "--beside", "r1,r2,r3,r4,r5,r6,r7,r8"), [(False, "r9")], "the ninth")
-    equal(fits("instructions", "--beside", "r1,r2,r3,r4,r5,r6,r7,r8"), [(True, None)], "a fixed counter")
-    equal(fits("task-clock", "--beside", "r1,r2,r3,r4,r5,r6,r7,r8"), [(True, None)], "needs none")
+    equal(fits("rc9", "--beside", "rc1,rc2,rc3,rc4,rc5,rc6,rc7"), [(True, None)], "the eighth")
+    equal(fits("rc9", "--beside", "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8"), [(False, "rc9")], "the ninth")
+    equal(fits("instructions", "--beside", "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8"), [(True, None)], "a fixed counter")
+    equal(fits("task-clock", "--beside", "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8"), [(True, None)], "needs none")
+
+
+@test
+def no_guess_is_a_fact():
+    def asked(*words):
+        (e,) = document("explain", *on("intel-server"), "explain", *words)
+        return e["fits"], e["blocker"], e["unsure"]
+
+    equal(asked("rc4", "--beside", "rc0"), (True, None, None), "all known")
+    equal(asked("rc4", "--beside", "rc0:p"), (None, None, "rc0:p"), "precise")
+    equal(asked("rc4", "--beside", "cpu/config=0x200/"), (None, None, "cpu/config=0x200/"), "code 0")
+    equal(asked("cpu/config=0x100/", "--beside", "cpu/config=0x100/"), (False, "cpu/config=0x100/", None), "fixed 0")
+    text = events("explain", "--cpu", "hsw", "rc4", "--beside", "L1-dcache-loads").stdout
+    true("as far as is known, beside L1-dcache-loads: which counters L1-dcache-loads may use is not known for Intel Haswell" in
+         " ".join(text.split()), text)
+    text = events("explain", "--cpu", "hsw", "L1-dcache-loads").stdout
+    true("not known for this event; Intel Haswell has 4 programmable" in " ".join(text.split()), text)
+    text = events("explain", "--cpu", "hsw", "rca3").stdout
+    true("programmable 0-3; Intel Haswell" in " ".join(text.split()), text)
 
 
 @test
