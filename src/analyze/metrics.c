@@ -4,6 +4,7 @@
  * are looked for among rows of the same key that count in the same modes on the same PMU, so that
  * instructions:u is never divided by cycles of user and kernel.
  */
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,11 @@ const char *metric_event_name(const struct encoding *e, char *room, size_t size)
 		{ "idle-cycles-frontend", "stalled-cycles-frontend" },
 		{ "idle-cycles-backend", "stalled-cycles-backend" },
 	};
+	/* Under whatever name= the user gave it. */
+	if (e->attr.type == PERF_TYPE_SOFTWARE && e->source && !strcmp(e->source, "perf") &&
+	    e->attr.config <= PERF_COUNT_SW_TASK_CLOCK)
+		return e->attr.config == PERF_COUNT_SW_CPU_CLOCK ? "cpu-clock" : "task-clock";
+
 	const char *slash = strchr(e->name, '/'), *from = slash ? slash + 1 : e->name;
 	const char *end = slash ? strrchr(from, '/') : strrchr(from, ':');
 
@@ -115,22 +121,82 @@ static bool same_key(const struct stat_row *a, const struct stat_row *b)
 		(a->key.cgroup && b->key.cgroup && !strcmp(a->key.cgroup, b->key.cgroup)));
 }
 
-/* The row that `name` means beside `anchor` (NULL: any row), or -1, or BY_DURATION. */
-static long bind(const struct stat_table *t, const char *name, const struct stat_row *anchor)
+/* The rows by the names that formulas know them by: thousands of rows are bound without comparing each with each. */
+struct names {
+	const struct stat_table *t;
+	char (*name)[160]; /* per row */
+	unsigned *order;   /* rows by name, then by their own order */
+};
+
+static int by_name(const void *a, const void *b, void *with)
 {
+	const struct names *names = with;
+	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+	int order = strcmp(names->name[x], names->name[y]);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+static void names_free(struct names *n)
+{
+	free(n->name);
+	free(n->order);
+}
+
+static int names_of(struct names *n, const struct stat_table *t, struct tare_error *err)
+{
+	*n = (struct names){ .t = t,
+			     .name = calloc(t->n + 1, sizeof(*n->name)),
+			     .order = calloc(t->n + 1, sizeof(*n->order)) };
+	if (!n->name || !n->order) {
+		names_free(n);
+		return tare_fail_nomem(err);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		char room[160];
+
+		snprintf(n->name[i], sizeof(n->name[i]), "%s",
+			 metric_event_name(&t->enc[t->row[i].event], room, sizeof(room)));
+		n->order[i] = (unsigned)i;
+	}
+	qsort_r(n->order, t->n, sizeof(*n->order), by_name, n);
+	return 0;
+}
+
+/* Where in `order` the rows of that name begin. */
+static size_t names_first(const struct names *n, const char *name)
+{
+	size_t low = 0, high = n->t->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(n->name[n->order[middle]], name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The row that `name` means beside `anchor` (NULL: any row), or -1, or BY_DURATION. */
+static long bind(const struct names *names, const char *name, const struct stat_row *anchor)
+{
+	const struct stat_table *t = names->t;
 	bool exact =
 	    strpbrk(name, ":/"); /* the user names the modes or the PMU: taken at their word */
-	char room[160];
 
 	for (size_t i = 0; exact && i < t->n; i++)
 		if (!strcmp(t->enc[t->row[i].event].name, name) &&
 		    (!anchor || same_key(&t->row[i], anchor)))
 			return (long)i;
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t at = names_first(names, name); at < t->n; at++) {
+		size_t i = names->order[at];
 		const struct encoding *e = &t->enc[t->row[i].event];
 
-		if (strcmp(metric_event_name(e, room, sizeof(room)), name) ||
-		    (anchor && !same_key(&t->row[i], anchor)))
+		if (strcmp(names->name[i], name))
+			break;
+		if (anchor && !same_key(&t->row[i], anchor))
 			continue;
 		if (!anchor || is_clock(name) || same_modes(e, &t->enc[anchor->event]))
 			return (long)i;
@@ -258,25 +324,22 @@ static int add(struct stat_metrics *out, struct stat_metric m, struct tare_error
 }
 
 /* Where the formula's names lie beside this anchor; the missing one's name, or NULL. */
-static const char *bind_all(const struct stat_table *t, const struct formula *f,
+static const char *bind_all(const struct names *names, const struct formula *f,
 			    const struct stat_row *anchor, struct inputs *in)
 {
 	in->n = formula_names(f);
 	for (size_t i = 0; i < in->n; i++) {
 		in->row[i] =
-		    i == 0 && anchor ? anchor - t->row : bind(t, formula_name(f, i), anchor);
+		    i == 0 && anchor ? anchor - names->t->row : bind(names, formula_name(f, i), anchor);
 		if (in->row[i] == -1)
 			return formula_name(f, i);
 	}
 	return NULL;
 }
 
-static bool is_anchor(const struct stat_table *t, const struct stat_row *r, const char *name)
+static bool is_anchor(const struct names *names, size_t row, const char *name)
 {
-	const struct encoding *e = &t->enc[r->event];
-	char room[160];
-
-	return !strcmp(e->name, name) || !strcmp(metric_event_name(e, room, sizeof(room)), name);
+	return !strcmp(names->t->enc[names->t->row[row].event].name, name) || !strcmp(names->name[row], name);
 }
 
 static bool any_unavailable(const struct stat_table *t, const struct inputs *in)
@@ -303,9 +366,10 @@ static const char *with_added_work(const struct stat_table *t, const struct inpu
 	return duration && exact ? "duration_time" : NULL;
 }
 
-static int apply(const struct stat_table *t, const struct metric_row *row, bool asked,
+static int apply(const struct names *names, const struct metric_row *row, bool asked,
 		 struct stat_metrics *out, struct tare_error *err)
 {
+	const struct stat_table *t = names->t;
 	struct formula *f;
 	size_t found = 0, missing_row = 0;
 	const char *missing = NULL;
@@ -316,11 +380,11 @@ static int apply(const struct stat_table *t, const struct metric_row *row, bool 
 		const struct encoding *e = &t->enc[t->row[i].event];
 		struct inputs in;
 
-		if (!is_anchor(t, &t->row[i], formula_name(f, 0)))
+		if (!is_anchor(names, i, formula_name(f, 0)))
 			continue;
 		missing_row = i;
 		in.anchor = &t->row[i];
-		missing = bind_all(t, f, &t->row[i], &in);
+		missing = bind_all(names, f, &t->row[i], &in);
 		if (missing || (any_unavailable(t, &in) && !asked) ||
 		    (row->whole_only && (e->attr.exclude_kernel || e->attr.exclude_user)))
 			continue;
@@ -356,39 +420,38 @@ static int apply(const struct stat_table *t, const struct metric_row *row, bool 
 
 /* ---- rates ---- */
 
-static bool has_metric(const struct stat_metrics *m, size_t row)
+static int add_rates(const struct names *names, struct stat_metrics *out, struct tare_error *err)
 {
-	for (size_t i = 0; i < m->n; i++)
-		if (m->metric[i].beside == row && m->metric[i].quality != TARE_UNAVAILABLE)
-			return true;
-	return false;
-}
-
-static int add_rates(const struct stat_table *t, struct stat_metrics *out, struct tare_error *err)
-{
+	const struct stat_table *t = names->t;
 	static const struct {
 		double from;
 		const char *prefix;
 	} prefixes[] = { { 1e9, "G" }, { 1e6, "M" }, { 1e3, "K" }, { 0, "" } };
 	struct formula *f;
+	bool *has_metric = calloc(t->n + 1, sizeof(*has_metric));
 	int ret = formula_parse("count * 1000000000 / time", &f, err);
+
+	if (ret == 0 && !has_metric)
+		ret = tare_fail_nomem(err);
+	for (size_t i = 0; ret == 0 && i < out->n; i++)
+		if (out->metric[i].quality != TARE_UNAVAILABLE && out->metric[i].beside < t->n)
+			has_metric[out->metric[i].beside] = true;
 
 	for (size_t i = 0; ret == 0 && i < t->n; i++) {
 		const struct encoding *e = &t->enc[t->row[i].event];
 		struct stat_metric m = { .row = &rate_row, .beside = i };
 		struct inputs in = { .n = 2, .anchor = &t->row[i] };
-		char room[160];
 		size_t p = 0;
 
 		/* Under the exact engine the CPU time is not the program's own. */
-		if (t->row[i].quality == TARE_UNAVAILABLE || has_metric(out, i) || e->unit[0] ||
+		if (t->row[i].quality == TARE_UNAVAILABLE || has_metric[i] || e->unit[0] ||
 		    (e->source && !strcmp(e->source, "exact")) ||
-		    is_clock(metric_event_name(e, room, sizeof(room))))
+		    is_clock(names->name[i]))
 			continue;
 		in.row[0] = (long)i;
-		in.row[1] = bind(t, "task-clock", &t->row[i]);
+		in.row[1] = bind(names, "task-clock", &t->row[i]);
 		if (in.row[1] < 0)
-			in.row[1] = bind(t, "cpu-clock", &t->row[i]);
+			in.row[1] = bind(names, "cpu-clock", &t->row[i]);
 		if (in.row[1] < 0 || any_unavailable(t, &in) || with_added_work(t, &in))
 			continue;
 		ret = value_of(t, f, &in, &m, err);
@@ -404,6 +467,7 @@ static int add_rates(const struct stat_table *t, struct stat_metrics *out, struc
 		}
 		ret = add(out, m, err);
 	}
+	free(has_metric);
 	formula_free(f);
 	return ret;
 }
@@ -411,21 +475,26 @@ static int add_rates(const struct stat_table *t, struct stat_metrics *out, struc
 int metrics_of(const struct stat_table *t, const struct metric_row *const *asked,
 	       struct stat_metrics *out, struct tare_error *err)
 {
-	int ret = 0;
+	struct names names;
+	int ret;
 
 	*out = (struct stat_metrics){ 0 };
+	ret = names_of(&names, t, err);
+	if (ret < 0)
+		return ret;
 	for (size_t i = 0; ret == 0 && asked && asked[i]; i++)
-		ret = apply(t, asked[i], true, out, err);
+		ret = apply(&names, asked[i], true, out, err);
 	for (const struct metric_row *r = metric_rows; ret == 0 && r->name; r++) {
 		bool done = false;
 
 		for (size_t i = 0; asked && asked[i]; i++)
 			done |= asked[i] == r;
 		if (!done)
-			ret = apply(t, r, false, out, err);
+			ret = apply(&names, r, false, out, err);
 	}
 	if (ret == 0)
-		ret = add_rates(t, out, err);
+		ret = add_rates(&names, out, err);
+	names_free(&names);
 	if (ret < 0)
 		metrics_free(out);
 	return ret;

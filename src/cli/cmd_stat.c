@@ -47,6 +47,7 @@ struct job {
 	size_t n_cpu;
 	struct control control;
 	struct output out;
+	time_t started;
 	struct style style;
 	struct summary *summary;
 	struct stat_about about;
@@ -237,6 +238,17 @@ static int choose_launch(struct job *j)
 
 /* ---- showing ---- */
 
+/* perf begins a file for people or scripts with this line. Source: perf-stat(1), "-o". */
+static void begin_file(const struct job *j, struct text *out)
+{
+	char when[32] = "";
+
+	if (!j->o.output || j->o.format == FORMAT_JSON || j->o.format == FORMAT_CSV)
+		return;
+	ctime_r(&j->started, when);
+	text_add(out, "# started on %s\n", when);
+}
+
 static int show(struct job *j, const struct stat_table *t, bool interval)
 {
 	const struct stat_options *o = &j->o;
@@ -247,6 +259,8 @@ static int show(struct job *j, const struct stat_table *t, bool interval)
 
 	if (ret < 0)
 		return ret;
+	if (!j->out.any)
+		begin_file(j, &text);
 	switch (o->format) {
 	case FORMAT_TEXT:
 		if (interval)
@@ -292,20 +306,6 @@ static int take_profile(void *with, const struct exact_profile *p, struct tare_e
 	return profile_add(j->profile, p, err);
 }
 
-/* perf begins a file for people or scripts with this line. Source: perf-stat(1), "-o". */
-static int begin_file(struct job *j)
-{
-	struct text line = { 0 };
-	time_t now = time(NULL);
-	char when[32] = "";
-
-	if (!j->o.output || j->o.format == FORMAT_JSON || j->o.format == FORMAT_CSV)
-		return 0;
-	ctime_r(&now, when);
-	text_add(&line, "# started on %s\n", when);
-	return output_put(&j->out, &line, j->err);
-}
-
 /* ---- the session ---- */
 
 static void say_opened(const struct counting *c)
@@ -339,6 +339,12 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 		tare_fail(err, bad->unavailable, "%.100s is unavailable: %.250s", bad->name,
 			  bad->why);
 		tare_hint(err, "%s", bad->remedy);
+		return -bad->unavailable;
+	}
+	if (bad && j->o.no_multiplex) {
+		tare_fail(err, bad->unavailable, "%.100s is unavailable, and --no-multiplex takes no part: %.200s",
+			  bad->name, bad->why);
+		tare_hint(err, "%.120s%sname with -e what can be counted here", bad->remedy, bad->remedy[0] ? "; or " : "");
 		return -bad->unavailable;
 	}
 	for (size_t i = 0; i < c->n_enc; i++) {
@@ -640,7 +646,7 @@ static int prepare(struct job *j)
 		ret = j->summary ? summary_amend(j->summary, j->list.enc, j->list.n, j->err)
 				 : -ENOMEM;
 	}
-	return ret < 0 ? ret : begin_file(j);
+	return ret;
 }
 
 static void clean_up(struct job *j)
@@ -667,7 +673,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct job j = {
-		.self = self, .o = STAT_OPTIONS_INIT, .control = CONTROL_INIT, .err = &err
+		.self = self, .o = STAT_OPTIONS_INIT, .control = CONTROL_INIT, .started = time(NULL), .err = &err
 	};
 	struct stat_outcome outcome = { 0 };
 	struct text target = { 0 };

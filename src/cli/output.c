@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "cli/output.h"
@@ -18,10 +19,15 @@ int output_open(struct output *o, const char *path, bool append, int fd, struct 
 		o->fd = STDOUT_FILENO;
 		o->name = "standard output";
 	} else if (path) {
-		o->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
-			     0666);
+		int flags = O_WRONLY | O_CLOEXEC | (append ? O_APPEND : 0);
+
+		o->fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+		o->made = o->fd >= 0;
+		if (o->fd < 0 && errno == EEXIST)
+			o->fd = open(path, flags | O_CREAT, 0666);
 		o->name = path;
 		o->own = true;
+		o->append = append;
 		if (o->fd < 0)
 			return tare_fail(err, errno, "cannot write to %.200s: %s", path,
 					 strerror(errno));
@@ -33,9 +39,25 @@ int output_open(struct output *o, const char *path, bool append, int fd, struct 
 	return 0;
 }
 
+/* What was there goes when its successor comes, and not before. A device or pipe has nothing to empty. */
+static void empty(const struct output *o)
+{
+	struct stat st;
+
+	if (o->own && !o->append && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(o->fd, 0) < 0)
+		return; /* writing will say why */
+}
+
 int output_put(struct output *o, struct text *t, struct tare_error *err)
 {
-	int ret = t->failed ? -ENOMEM : t->len ? file_write_all(o->fd, t->s, t->len) : 0;
+	int ret = t->failed ? -ENOMEM : 0;
+
+	if (ret == 0 && t->len && !o->any)
+		empty(o);
+	if (ret == 0 && t->len) {
+		o->any = true;
+		ret = file_write_all(o->fd, t->s, t->len);
+	}
 
 	text_free(t);
 	if (ret < 0)
@@ -49,6 +71,8 @@ int output_close(struct output *o, struct tare_error *err)
 	int fd = o->fd;
 
 	o->fd = -1;
+	if (o->made && !o->any && fd >= 0)
+		unlink(o->name); /* nothing was measured: no empty file passes for a result */
 	if (o->own && fd >= 0 && close(fd) < 0 &&
 	    errno != EINTR) /* where a network file's errors come */
 		return tare_fail(err, errno, "cannot write results to %.200s: %s", o->name,

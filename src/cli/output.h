@@ -8,7 +8,9 @@
 
 struct output {
 	int fd;
-	bool own;
+	bool own, append;
+	bool made; /* by us: it was not there */
+	bool any;  /* something was written */
 	const char *name; /* for messages */
 };
 

@@ -460,6 +460,11 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		return tare_fail(err, EINVAL, "--clean-times and --launch are about starting a command, and there is none");
 	if (o->clean_times && o->interval_ns)
 		return tare_fail(err, EINVAL, "--clean-times and -I: choose one");
+	if (o->metrics_only && (o->format == FORMAT_PERF_CSV || o->format == FORMAT_PERF_JSON)) {
+		tare_fail(err, EINVAL, "--metric-only is for people: not with -x or -j, whose rows have each metric beside its event");
+		tare_hint(err, "-M NAMES chooses the metrics; --format json has them in an array of their own");
+		return -EINVAL;
+	}
 	if (o->append && !o->output)
 		return tare_fail(err, EINVAL, "--append needs -o FILE");
 	if (o->output && o->log_fd >= 0)

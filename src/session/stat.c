@@ -119,13 +119,17 @@ static int put_clocks(struct run *r, uint64_t time_ns)
 		[CLOCK_SYSTEM] = { end->system_ns, true },
 	};
 
+	/* Of the whole machine: shown with its first CPU, as by perf. */
+	const struct cpus *cpus = r->plan->where.cpus.n ? &r->plan->where.cpus : &r->online;
+	int cpu = r->tasks.n || counts_command(r->plan) ? -1 : cpus->n ? cpus->cpu[0] : 0;
+
 	for (size_t i = 0; i < r->plan->events->n; i++) {
 		const struct encoding *e = &r->plan->events->enc[i];
 		struct fact f = { .kind = FACT_READING,
 				  .run = r->number,
 				  .time_ns = time_ns,
 				  .reading = { .event = (unsigned)i,
-					       .place = { .cpu = -1, .thread = -1 } } };
+					       .place = { .cpu = cpu, .thread = -1 } } };
 
 		if (!e->source || strcmp(e->source, "clock") || e->unavailable ||
 		    e->attr.config >= ARRAY_SIZE(clocks) || (r->plan->only && !r->plan->only[i]))

@@ -6,6 +6,7 @@ usage: stat_test.py TARE SCHEMA TREES
 import json
 import os
 import re
+import resource
 import select
 import shutil
 import signal
@@ -113,6 +114,15 @@ def groups_and_modifiers():
 # ---- what cannot be counted ----
 
 @test
+def full_counts_or_none():
+    if not HARDWARE:
+        refused("--no-multiplex", "-e", "cycles,task-clock", "--", "touch", "started", says="cycles is unavailable, and --no-multiplex")
+        refused("--no-multiplex", "--", "touch", "started", says="cycles is unavailable, and --no-multiplex")
+        true(not os.path.exists("started"), "before the command starts")
+    stat("--no-multiplex", "-e", "page-faults,task-clock", "--", "true")
+
+
+@test
 def hardware_without_pmu_has_a_reason_once():
     r = stat("--", "true")
     hardware = [e for e in document("--", "true")["events"] if e["event"] in ("cycles", "instructions")]
@@ -200,6 +210,28 @@ def perf_csv_and_json_field_for_field():
                     equal(list(json.loads(o)), list(json.loads(t)), "keys")
                 else:
                     equal(digits(o), digits(t), f"digits of {words}\n{o}\n{t}")
+
+
+@test
+def clocks_as_perf_places_and_names_them():
+    out = stat("-x,", "-a", "-A", "-e", "duration_time,cpu-clock", "--", "true").stderr.splitlines()
+    true(out[0].startswith("CPU0,") and ",duration_time," in out[0], out)
+    true("S0,1," in stat("-x,", "-a", "--per-socket", "-e", "duration_time", "--", "true").stderr, "a socket")
+    out = stat("-x,", "-e", "task-clock/name=foo/", "--", "true").stderr
+    true(re.fullmatch(r"\d+\.\d\d,msec,foo,\d+,100\.00,\d+\.\d{3},CPUs utilized\n", out), out)
+    for layout in ("-x,", "-j"):
+        refused("--metric-only", layout, "--", "true", says="--metric-only is for people")
+
+
+@test
+def a_long_list():
+    """Thousands of events take time in proportion: three times as many took sixty times as long."""
+    for layout, rows in (["-x,"], 8000), ([], 8006):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        out = stat(*layout, "-e", ",".join(["faults"] * 8000), "--", "true").stderr.splitlines()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        true(len(out) >= rows, f"{len(out)} rows")
+        true(used < 4, f"{layout}: {used:.1f} s of tare's own time")
 
 
 @test
@@ -306,6 +338,20 @@ def files():
     r, w = os.pipe()
     stat("--log-fd", str(w), "-x,", "-e", "page-faults", "--", "true", pass_fds=[w])
     true(b"page-faults" in os.read(r, 1000), "--log-fd")
+
+
+@test
+def nothing_half_written():
+    Path("old").write_text("what was there")
+    for layout in (["--format", "json"], ["-x,"], []):
+        for name in ("new", "old"):
+            stat(*layout, "-o", name, "-e", "page-faults", "-C", "9999", "--", "true", status=125)
+            stat(*layout, "-o", name, "-e", "bogus", "--", "true", status=125)
+            stat(*layout, "-o", name, "-e", "page-faults", "--", "no-such-command", status=127)
+        true(not os.path.exists("new"), f"{layout}: an empty file")
+        equal(Path("old").read_text(), "what was there", f"{layout}: of before")
+    stat("-o", "old", "--format", "json", "-e", "page-faults", "--", "true")
+    json.loads(Path("old").read_text())
 
 
 @test
