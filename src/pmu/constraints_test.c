@@ -104,6 +104,12 @@ TEST(unknown_cpu)
 	CHECK_EQ(legal.counters, 0x3);
 	CHECK(legal.sure);
 	CHECK_EQ(fit_unsure(&facts, "", list, 1, &legal), 1);
+	enc.counters = 0x1fe; /* a file for a CPU with more counters */
+	fit_legal(&facts, &enc, &legal);
+	CHECK_EQ(legal.counters, 0xfe);
+	enc.counters = 0xf00;
+	fit_legal(&facts, &enc, &legal);
+	CHECK(!legal.sure);
 	enc.counters = 0;
 	facts.kind = COUNTERS_AMD;
 	fit_legal(&facts, &enc, &legal);

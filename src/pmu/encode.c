@@ -138,6 +138,23 @@ static int set_precise_max(struct encoder *e, const struct pmu *pmu, struct enco
 	return ret;
 }
 
+/*
+ * A clock takes the modifiers that its own time fulfils: perf takes u and k with duration_time and
+ * counts wall time all the same; user time is no kernel time.
+ */
+static bool clock_takes(const struct encoding *enc, const struct event_mods *m)
+{
+	if (m->precise || m->precise_max)
+		return false;
+	switch (enc->attr.config) {
+	case CLOCK_USER:
+		return !m->given || m->user;
+	case CLOCK_SYSTEM:
+		return !m->given || m->kernel;
+	}
+	return true;
+}
+
 /* Counters that are neither per task nor per privilege level cannot take u, k, h, p. */
 static int check_mods(struct encoder *e, const struct encoding *enc)
 {
@@ -145,6 +162,8 @@ static int check_mods(struct encoder *e, const struct encoding *enc)
 	bool clock = !strcmp(enc->source, "clock");
 
 	if (!clock && enc->place != PLACE_UNCORE)
+		return 0;
+	if (clock && clock_takes(enc, m))
 		return 0;
 	if (!m->given && !m->guest && !m->host && !m->precise && !m->precise_max && !m->no_idle)
 		return 0;

@@ -261,6 +261,11 @@ static const struct {
 	  "vm-no-pmu",
 	  "duration_time,user_time",
 	  { "duration_time - 1:0x1 @task any g0", "user_time - 1:0x2 @task any g1" } },
+	{ __LINE__,
+	  "vm-no-pmu",
+	  "duration_time:u,user_time:u,system_time:k",
+	  { "duration_time:u - 1:0x1 !k!h@task any g0", "user_time:u - 1:0x2 !k!h@task any g1",
+	    "system_time:k - 1:0x3 !u!h@task any g2" } },
 	/* no core PMU */
 	{ __LINE__,
 	  "vm-no-pmu",
@@ -346,8 +351,8 @@ static const struct {
 	  "uncore_imc_0/cas_count_read/u: an uncore counter cannot tell user from kernel, nor be "
 	  "precise",
 	  "leave the modifiers out" },
-	{ __LINE__, "vm-no-pmu", "user_time:u", -EINVAL, 0,
-	  "user_time:u: a clock cannot tell user from kernel, nor be precise",
+	{ __LINE__, "vm-no-pmu", "user_time:k", -EINVAL, 0,
+	  "user_time:k: a clock cannot tell user from kernel, nor be precise",
 	  "leave the modifiers out" },
 	{ __LINE__, "intel-server", "{cycles,uncore_imc_0/clockticks/}", -EINVAL, 8,
 	  "uncore_imc_0/clockticks/ cannot be in one group with cycles: they are on different PMUs "

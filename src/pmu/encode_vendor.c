@@ -167,8 +167,12 @@ int encode_from_files(struct encoder *e, const char *name)
 	for (size_t i = 0; ret == 0 && i < n; i++) {
 		const struct vendor_event *ev = vendor_find(&e->file[i], name);
 
-		if (ev)
-			return encode_vendor(e, ev, e->file[i].path);
+		if (ev) {
+			char from[4200];
+
+			snprintf(from, sizeof(from), "%s:%u", e->file[i].path, ev->line);
+			return encode_vendor(e, ev, ev->line ? from : e->file[i].path);
+		}
 	}
 	return ret < 0 ? ret : -ENOENT;
 }
@@ -215,8 +219,8 @@ int encode_from_tables(struct encoder *e, const char *name)
 	ret = libpfm_encode(here ? NULL : row.libpfm, name, &pfm, e->err);
 	if (ret < 0)
 		return ret;
-	/* libpfm4 writes cycles by the number of their fixed counter; Linux takes that code for an event
-	 * of a programmable counter, which counts nothing by it. Source: Linux, jevents.py,
+	/* libpfm4 writes cycles by the number of their fixed counter; Linux takes that code for an
+	 * event of a programmable counter, which counts nothing by it. Source: Linux, jevents.py,
 	 * fixed_events. */
 	if (pfm.config == 0x200 && cpu_kind(here ? machine_cpu(e->m) : row.cpu) == COUNTERS_INTEL)
 		pfm.config = 0x3c;

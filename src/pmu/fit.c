@@ -16,6 +16,11 @@ static uint64_t programmable(const struct counter_facts *f)
 	return f->programmable >= 32 ? 0xffffffff : BIT(f->programmable) - 1;
 }
 
+static uint64_t fixed(const struct counter_facts *f)
+{
+	return (f->fixed >= 32 ? 0xffffffff : BIT(f->fixed) - 1) << FIXED;
+}
+
 /*
  * Codes behind the generic events. Source: Linux, arch/x86/events/intel/core.c,
  * intel_perfmon_event_map; Arm ARM, "Common event numbers".
@@ -81,6 +86,12 @@ void fit_legal(const struct counter_facts *f, const struct encoding *enc, struct
 	    enc->attr.type == PERF_TYPE_SOFTWARE || enc->attr.type == PERF_TYPE_TRACEPOINT ||
 	    enc->attr.type == PERF_TYPE_BREAKPOINT)
 		return;
+	if (named && !(named & (programmable(f) | fixed(f)))) {
+		out->counters = programmable(f);
+		not_sure(out, "the file that names it: this CPU has none of the counters it names");
+		return;
+	}
+	named &= programmable(f) | fixed(f);
 	if (!config_of(f, &enc->attr, &config)) {
 		out->counters = named ? named : programmable(f);
 		not_sure(out, "");

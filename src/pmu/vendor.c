@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/file.h"
 #include "base/num.h"
 #include "base/text.h"
@@ -171,7 +172,9 @@ static int text_row(struct vendor_file *f, const struct column *c, size_t n, con
 				 "%s:%u: the flags of %s are no terms such as cmask=1,inv", f->path,
 				 line, name);
 	return vendor_add(
-	    f, &(struct vendor_event){ .name = name, .pmu = pmu, .terms = terms, .about = about },
+	    f,
+	    &(struct vendor_event){
+		.name = name, .pmu = pmu, .terms = terms, .about = about, .line = line },
 	    err);
 }
 
@@ -195,13 +198,32 @@ int vendor_text_parse(const char *text, const char *path, struct vendor_file *ou
 	return ret;
 }
 
+/*
+ * A FIFO that nobody writes to, or a terminal, would be waited for without end. The pipes of
+ * <(COMMAND) and of standard input have a writer.
+ */
+static int check_kind(const char *path, struct tare_error *err)
+{
+	bool pipe = !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6) ||
+		    !strcmp(path, "/dev/stdin");
+	struct stat st;
+
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || (pipe && S_ISFIFO(st.st_mode)))
+		return 0; /* what cannot be looked at, opening will name */
+	tare_fail(err, EINVAL, "%s is no regular file", path);
+	tare_hint(err, "give a file, or <(COMMAND) for what a command writes");
+	return -EINVAL;
+}
+
 int vendor_file_read(const char *path, struct vendor_file *out, struct tare_error *err)
 {
 	char *text;
 	size_t n;
-	int ret = file_read(NULL, path, FILE_MAX, &text, &n, err);
+	int ret = check_kind(path, err);
 
 	*out = (struct vendor_file){ 0 };
+	if (ret == 0)
+		ret = file_read(NULL, path, FILE_MAX, &text, &n, err);
 	if (ret < 0)
 		return ret;
 

@@ -19,6 +19,7 @@ struct vendor_event {
 	const char *terms; /* "event=0xd1,umask=0x8" */
 	const char *about; /* "" if the file says nothing */
 	uint64_t counters; /* as in struct encoding; 0: the file does not say */
+	unsigned line;     /* where it stands in its file; 0: not known */
 };
 
 struct vendor_file {

@@ -21,30 +21,85 @@ struct reader {
 	const char *text, *path;
 	struct vendor_file *out;
 	struct tare_error *err;
+	const char
+	    *list; /* the key of the list being read, "" when it is the whole file; NULL: no list */
+	/* Where the element being read begins, and its line; then how the text was walked so far.
+	 */
+	const char *element;
+	unsigned line;
+	unsigned depth, list_depth; /* list_depth: within the list, once it is found */
+	bool key, first;            /* the list's key was passed; an element may begin here */
 };
 
-/* The line of an event, found by its quoted name: jansson keeps no positions. 0 if not found. */
+/* Past the string that begins at p. */
+static const char *string_end(const char *p)
+{
+	for (p++; *p && *p != '"'; p++)
+		if (*p == '\\' && p[1])
+			p++;
+	return *p ? p + 1 : p;
+}
+
+/* Walk on to the next element of the list: jansson has read it well, and keeps no positions. */
+static void next_element(struct reader *r)
+{
+	size_t n = strlen(r->list);
+
+	for (const char *p = r->element; *p; p++) {
+		bool here = r->list_depth && r->depth == r->list_depth && r->first;
+
+		r->line += *p == '\n';
+		if (strchr(" \t\r\n", *p))
+			continue;
+		if (here && *p != ']') {
+			r->first = false;
+			r->element = p;
+			return;
+		}
+		if (*p == '"') {
+			const char *end = string_end(p);
+
+			r->key = r->depth == 1 && (size_t)(end - p) == n + 2 &&
+				 !strncmp(p + 1, r->list, n);
+			p = end - 1;
+		} else if (*p == '[' || *p == '{') {
+			r->depth++;
+			if (*p == '[' && !r->list_depth &&
+			    (n ? r->key && r->depth == 2 : r->depth == 1)) {
+				r->list_depth = r->depth;
+				r->first = true;
+			}
+		} else if (*p == ']' || *p == '}') {
+			r->depth--;
+		} else if (*p == ',') {
+			r->first = r->list_depth && r->depth == r->list_depth;
+			r->key = false;
+		}
+	}
+}
+
+/* The line of an event: of its quoted name, or where it begins. 0 if not known. */
 static unsigned line_of(const struct reader *r, const char *name)
 {
-	size_t n = strlen(name);
-	unsigned line = 1;
+	size_t n = name ? strlen(name) : 0;
+	unsigned line = r->line;
 
-	for (const char *p = r->text; n && *p; p++) {
-		line += *p == '\n';
+	for (const char *p = r->element; n && *p; p++) {
+		line += *p == '\n' && p != r->element;
 		if (*p == '"' && !strncmp(p + 1, name, n) && p[1 + n] == '"')
 			return line;
 	}
-	return 0;
+	return r->list ? r->line : 0;
 }
 
 static int bad(const struct reader *r, const char *name, const char *field, const char *why)
 {
-	unsigned line = name ? line_of(r, name) : 0;
+	unsigned line = line_of(r, name);
+	const char *what = name ? name : "an event";
 
-	return line ? tare_fail(r->err, EINVAL, "%s:%u: %.60s: %.40s %s", r->path, line, name,
+	return line ? tare_fail(r->err, EINVAL, "%s:%u: %.60s: %.40s %s", r->path, line, what,
 				field, why)
-		    : tare_fail(r->err, EINVAL, "%s: %.60s: %.40s %s", r->path,
-				name ? name : "an event", field, why);
+		    : tare_fail(r->err, EINVAL, "%s: %.60s: %.40s %s", r->path, what, field, why);
 }
 
 /* A name as files have them; what else a string may hold would not survive perf's grammar or a
@@ -90,15 +145,23 @@ static int number(const json_t *event, const char *field, uint64_t *out)
 	return errno || (*end && *end != ',') ? -EINVAL : 1;
 }
 
-/* "0,1,2,3", "Fixed counter 1"; 0 when absent or in words that are not these. */
-static uint64_t counters(const json_t *event)
+/*
+ * "0,1,2,3", "Fixed counter 1", 32 and up for fixed counters, as in PEBScounters. *mask is 0 when
+ * the file does not say: absent, "FIXED" (an uncore's own), "NA". Source: intel/perfmon README,
+ * "Event List Field Definitions".
+ */
+static int counters(const json_t *event, uint64_t *mask)
 {
-	const char *s = json_string_value(json_object_get(event, "Counter"));
-	uint64_t mask = 0;
-	unsigned base = 0;
+	const json_t *v = json_object_get(event, "Counter");
+	const char *s = json_string_value(v);
+	unsigned long base = 0;
 
-	if (!s)
+	*mask = 0;
+	if (!v || json_is_null(v) ||
+	    (s && (!*s || !strcasecmp(s, "fixed") || !strcasecmp(s, "na"))))
 		return 0;
+	if (!s)
+		return -EINVAL;
 	if (!strncasecmp(s, "Fixed counter ", 14)) {
 		base = 32;
 		s += 14;
@@ -107,12 +170,13 @@ static uint64_t counters(const json_t *event)
 		char *end;
 		unsigned long n = strtoul(s, &end, 10);
 
-		if (n >= 32)
-			return 0;
-		mask |= UINT64_C(1) << (base + n);
+		/* 16 fixed counters at most: SDM vol. 3B, "Fixed-Function Performance Counters" */
+		if (n >= 48 || base + n >= 48)
+			return -EINVAL;
+		*mask |= UINT64_C(1) << (base + n);
 		s = end + strspn(end, ", ");
 	}
-	return *s ? 0 : mask;
+	return *s ? -EINVAL : 0;
 }
 
 /* Fields that become terms of perf's, beside EventCode and UMask. */
@@ -214,9 +278,11 @@ static int intel_event(struct reader *r, const json_t *event)
 	const char *name = json_string_value(json_object_get(event, "EventName"));
 	const char *about = json_string_value(json_object_get(event, "BriefDescription"));
 	struct text terms = { 0 };
+	uint64_t mask;
 	char pmu[64];
 	int ret;
 
+	next_element(r);
 	if (!json_is_object(event))
 		return bad(r, NULL, "an element", "of the list is no object");
 	if (!name &&
@@ -229,6 +295,9 @@ static int intel_event(struct reader *r, const json_t *event)
 	pmu_of_unit(json_string_value(json_object_get(event, "Unit")), pmu, sizeof(pmu));
 	if (pmu[0] && !plain(pmu, ""))
 		return bad(r, name, "Unit", "is no unit");
+	if (counters(event, &mask) < 0)
+		return bad(r, name, "Counter",
+			   "is no list of counters such as 0,1,2,3 or Fixed counter 1");
 	ret = intel_terms(r, event, name, &terms);
 	if (ret == 0 && terms.failed)
 		ret = tare_fail_nomem(r->err);
@@ -238,7 +307,8 @@ static int intel_event(struct reader *r, const json_t *event)
 							 .pmu = pmu,
 							 .terms = terms.s,
 							 .about = about ? about : "",
-							 .counters = counters(event) },
+							 .counters = mask,
+							 .line = line_of(r, name) },
 				 r->err);
 	text_free(&terms);
 	return ret;
@@ -251,6 +321,8 @@ static int arm_event(struct reader *r, const char *name, const json_t *event)
 	uint64_t code;
 	int ret;
 
+	if (r->list)
+		next_element(r);
 	if (!json_is_object(event) || !name || !plain(name, ""))
 		return bad(r, name, "the event",
 			   !name ? "has no name" : "is no object, or its name has strange bytes");
@@ -260,11 +332,13 @@ static int arm_event(struct reader *r, const char *name, const json_t *event)
 	if (ret <= 0)
 		return bad(r, name, "code", ret < 0 ? "is no number" : "is missing");
 	snprintf(terms, sizeof(terms), "event=%#llx", (unsigned long long)code);
-	return vendor_add(
-	    r->out,
-	    &(struct vendor_event){
-		.name = name, .pmu = "", .terms = terms, .about = about ? about : "" },
-	    r->err);
+	return vendor_add(r->out,
+			  &(struct vendor_event){ .name = name,
+						  .pmu = "",
+						  .terms = terms,
+						  .about = about ? about : "",
+						  .line = r->list ? line_of(r, name) : 0 },
+			  r->err);
 }
 
 static int events_of(struct reader *r, json_t *root)
@@ -274,12 +348,14 @@ static int events_of(struct reader *r, json_t *root)
 	size_t i;
 	int ret = 0;
 
+	r->list = json_is_array(root) ? "" : "Events";
 	if (json_is_array(list)) {
 		json_array_foreach(list, i,
 				   event) if ((ret = intel_event(r, event)) < 0) return ret;
 		return 0;
 	}
 	list = json_object_get(root, "events");
+	r->list = json_is_array(list) ? "events" : NULL;
 	if (json_is_object(list)) {
 		json_object_foreach(list, name,
 				    event) if ((ret = arm_event(r, name, event)) < 0) return ret;
@@ -302,7 +378,9 @@ static int events_of(struct reader *r, json_t *root)
 int vendor_json_parse(const char *text, size_t n, const char *path, struct vendor_file *out,
 		      struct tare_error *err)
 {
-	struct reader r = { .text = text, .path = path, .out = out, .err = err };
+	struct reader r = {
+		.text = text, .path = path, .out = out, .err = err, .element = text, .line = 1
+	};
 	json_error_t where;
 	json_t *root = json_loadb(text, n, 0, &where);
 	int ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Vendor files and libpfm4. The encodings expected of libpfm4's names are those of intel/perfmon
  * and AMD's manuals. */
+#include <sys/stat.h>
 #include "pmu/encode.h"
 #include "pmu/libpfm.h"
 #include "pmu/table.h"
@@ -11,7 +12,10 @@ static const char *vendor_path(const char *name, char room[256])
 {
 	char trees[256];
 
-	snprintf(room, 256, "%.200s/../vendor/%.40s", tree_root("", trees), name);
+	if (name[0] == '/')
+		snprintf(room, 256, "%s", name);
+	else
+		snprintf(room, 256, "%.200s/../vendor/%.40s", tree_root("", trees), name);
 	return room;
 }
 
@@ -138,8 +142,35 @@ TEST(mistakes_in_files)
 		{ __LINE__, "[]", NULL, 0 },
 		{ __LINE__, "{}", "F: neither a list nor an object with \"Events\" or \"events\"",
 		  -EINVAL },
-		{ __LINE__, "[1]", "F: an event: an element of the list is no object", -EINVAL },
-		{ __LINE__, "[{}]", "F: an event: EventName is missing", -EINVAL },
+		{ __LINE__, "[1]", "F:1: an event: an element of the list is no object", -EINVAL },
+		{ __LINE__, "[{}]", "F:1: an event: EventName is missing", -EINVAL },
+		{ __LINE__,
+		  "{\"Header\":{\"Events\":[\n1,{}]},\n\"Events\": "
+		  "[{\"EventName\":\"A\",\n\"EventCode\":1,"
+		  "\"x\":[{\"y,\\\"\":\"]\"}]},\n{}\n]}",
+		  "F:5: an event: EventName is missing", -EINVAL },
+		{ __LINE__, "[\n{\"EventName\":\"A\",\"EventCode\":1},\n7]",
+		  "F:3: an event: an element of the list is no object", -EINVAL },
+		{ __LINE__,
+		  "[{\"EventName\":\"A\",\"EventCode\":1,\"about\":\"B\"},\n{\"EventName\":\"B\"}]",
+		  "F:2: B: EventCode is missing", -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":\"99\"}]",
+		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1",
+		  -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":\"fish\"}]",
+		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1",
+		  -EINVAL },
+		{ __LINE__,
+		  "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":\"Fixed counter 16\"}]",
+		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1",
+		  -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":7}]",
+		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1",
+		  -EINVAL },
+		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":\"FIXED\"}]", NULL,
+		  0 },
+		{ __LINE__, "{\"events\":[\n{\"name\":\"X\",\"code\":1},\n{\"code\":1}]}",
+		  "F:3: an event: the event has no name", -EINVAL },
 		{ __LINE__, "[{\"MetricName\":\"IPC\"}]", NULL, 0 },
 		{ __LINE__, "[\n{\"EventName\":\"A\"}]", "F:2: A: EventCode is missing", -EINVAL },
 		{ __LINE__, "[\n\n{\"EventName\":\"A\",\"EventCode\":\"x\"}]",
@@ -170,7 +201,7 @@ TEST(mistakes_in_files)
 		{ __LINE__, "{\"events\":{\"A\":{}}}", "F:1: A: code is missing", -EINVAL },
 		{ __LINE__, "{\"events\":{\"A\":1}}",
 		  "F:1: A: the event is no object, or its name has strange bytes", -EINVAL },
-		{ __LINE__, "{\"events\":[{\"code\":1}]}", "F: an event: the event has no name",
+		{ __LINE__, "{\"events\":[{\"code\":1}]}", "F:1: an event: the event has no name",
 		  -EINVAL },
 		{ __LINE__, "{\"events\":[{\"name\":\"X\",\"code\":17}]}", NULL, 0 },
 #endif
@@ -207,7 +238,58 @@ TEST(files_that_are_none)
 	CHECK(strstr(err.what, "a NUL byte at offset 1"), "%s", err.what);
 	close(fd);
 	unlink(path);
+
+	CHECK_EQ(mkfifo(path, 0600), 0); /* nobody writes: it must not be waited for */
+	alarm(20);
+	CHECK_EQ(vendor_file_read(path, &f, &err), -EINVAL);
+	alarm(0);
+	CHECK(strstr(err.what, "is no regular file"), "%s", err.what);
+	unlink(path);
 }
+
+#ifdef HAVE_JANSSON
+/* What does not fit a PMU's format, found when the event is asked for, is named with its line. */
+TEST(values_too_wide)
+{
+	char path[] = "/tmp/tare-vendor-XXXXXX.json", got[600];
+	static const char json[] =
+	    "[\n{\"EventName\":\"A\",\"EventCode\":1},\n"
+	    "{\"EventName\":\"wide\",\"EventCode\":1,\"UMask\":\"0x1ffff\"}]";
+	int fd = mkstemps(path, 5);
+
+	trees_needed();
+	CHECK_EQ(write(fd, json, strlen(json)), (ssize_t)strlen(json));
+	close(fd);
+	encode("intel-server", path, NULL, "wide", got, sizeof(got));
+	CHECK(strstr(got, ".json:3: "), "%s", got);
+	unlink(path);
+}
+
+/* Which counters a file may name, and how they are kept. */
+TEST(counters_of_files)
+{
+	static const struct {
+		const char *counter;
+		uint64_t mask;
+	} rows[] = {
+		{ "0,1,2,3", 0xf },          { "2", 0x4 }, { "Fixed counter 1", UINT64_C(2) << 32 },
+		{ "33", UINT64_C(2) << 32 }, { "", 0 },    { "NA", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct vendor_file f = { 0 };
+		char json[200];
+
+		snprintf(json, sizeof(json),
+			 "[\n{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":\"%s\"}]",
+			 rows[i].counter);
+		CHECK_EQ(vendor_json_parse(json, strlen(json), "F", &f, NULL), 0, "%s", json);
+		CHECK_EQ(f.event[0].counters, rows[i].mask, "%s", json);
+		CHECK_EQ(f.event[0].line, 2, "%s", json);
+		vendor_file_free(&f);
+	}
+}
+#endif
 
 TEST(descriptions_cannot_drive_a_terminal)
 {
