@@ -163,7 +163,11 @@ struct image_head {
 	int32_t data, end;
 };
 
-enum thread_state { THREAD_FREE, THREAD_LIVE };
+enum thread_state {
+	THREAD_FREE,
+	THREAD_LIVE,
+	THREAD_DONE, /* its sums are its process's; the supervisor frees the slot */
+};
 
 enum exec_state { EXEC_NONE, EXEC_ASKED, EXEC_WATCHED, EXEC_UNWATCHED };
 

@@ -129,8 +129,12 @@ static void fold_threads(struct supervisor *s, uint32_t process)
 	for (uint32_t i = 0; i < s->b->threads_top; i++) {
 		const struct thread *t = (const struct thread *)board_thread(s->b, i);
 
-		if (s->b->thread_states[i] != THREAD_LIVE || t->process != process)
+		if (s->b->thread_states[i] == THREAD_FREE || t->process != process)
 			continue;
+		if (s->b->thread_states[i] == THREAD_DONE) {
+			free_thread(s, i);
+			continue;
+		}
 		int64_t sums[EXACT_CLASSES] = { 0 };
 
 		add_thread(s->b, p, i, sums);

@@ -117,6 +117,13 @@ static void fold(struct thread *t)
 			__atomic_fetch_add(&p->done[k], sums[k], __ATOMIC_RELAXED);
 }
 
+/* The process's last thread: from the moment its process has ended, its slot is the supervisor's. */
+static void __attribute__((noreturn)) end_last(struct thread *t, long status, long nr)
+{
+	eng.board->thread_states[t->index] = THREAD_DONE;
+	thread_end(status, &process_at(t->process)->state, PROCESS_ENDED, nr);
+}
+
 /* The thread's own exit; never returns. */
 void end_thread(struct thread *t, long status)
 {
@@ -125,7 +132,7 @@ void end_thread(struct thread *t, long status)
 	block_signals();
 	fold(t);
 	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0)
-		p->state = PROCESS_ENDED;
+		end_last(t, status, __NR_exit);
 	thread_end(status, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit);
 }
 
@@ -141,8 +148,7 @@ void end_process(struct thread *t, long status)
 		return;
 	block_signals();
 	fold(t);
-	p->state = PROCESS_ENDED;
-	thread_end(status, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit_group);
+	end_last(t, status, __NR_exit_group);
 }
 
 /* ---- clone ---- */
