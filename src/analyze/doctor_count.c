@@ -4,6 +4,13 @@
 #include <string.h>
 #include "analyze/doctor_check.h"
 
+/* Levels above 2 mean something on kernels of some distributions only: here own programs count. */
+static bool taken_for_2(const struct host *h)
+{
+	return h->live && h->paranoid > LEVEL_OWN_USER && works(&h->tries[TRY_TASK_CLOCK]) &&
+	       !has(h, CAP_SYS_ADMIN_BIT);
+}
+
 /* The knob first, since it needs nothing installed; then what is narrower. */
 static void fix_permission(const struct host *h, struct finding *f, long level)
 {
@@ -14,8 +21,8 @@ static void fix_permission(const struct host *h, struct finding *f, long level)
 	doctor_fix(f, place, true, "from the next boot on",
 		   "sh -c 'echo kernel.perf_event_paranoid=%ld > /etc/sysctl.d/60-perf.conf'",
 		   level);
-	if (h->paranoid <= LEVEL_OWN_USER && !h->user_namespace && h->program[0] &&
-	    !strpbrk(h->program, "' \t\\\"$`"))
+	if ((h->paranoid <= LEVEL_OWN_USER || taken_for_2(h)) && !h->user_namespace &&
+	    h->program[0] && !strpbrk(h->program, "' \t\\\"$`"))
 		doctor_fix(f, FIX_HERE, true, "for this tare alone, at levels up to 2",
 			   "setcap cap_perfmon+ep %s", h->program);
 }
@@ -42,11 +49,17 @@ static bool check_permission(const struct host *h, struct finding *f)
 		f->why[0] = '\0';
 		SAY(f->what, "this user may count own programs in user mode (%s%s)",
 		    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s,
-		    privileged(h) ? ", and CAP_PERFMON or CAP_SYS_ADMIN lifts it" : "");
+		    privileged(h)    ? ", and CAP_PERFMON or CAP_SYS_ADMIN lifts it"
+		    : taken_for_2(h) ? ", which this kernel takes for 2"
+				     : "");
 		break;
 	case BARRIER_KNOB:
-		SAY(f->what, "%s: unprivileged users may not count at all",
-		    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s);
+		/* Levels above 2 are a patch of distributions; a tree does not tell whose kernel it
+		 * is. */
+		SAY(f->what, "%s: unprivileged users may not count at all%s",
+		    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s,
+		    h->live ? ""
+			    : " on kernels of Debian, Ubuntu and Android (others take it for 2)");
 		fix_permission(h, f, LEVEL_OWN_USER);
 		break;
 	case BARRIER_FILTER:

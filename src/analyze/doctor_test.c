@@ -117,6 +117,18 @@ static void break_level_2(struct host *h)
 	h->paranoid = 2;
 	h->tries[TRY_SWITCHES] = h->tries[TRY_KERNEL] = h->tries[TRY_CPU_WIDE] = refusal(EACCES);
 }
+/* A kernel without levels above 2. */
+static void break_mainline_3(struct host *h)
+{
+	break_level_2(h);
+	h->paranoid = 3;
+}
+static void break_debian_tree(struct host *h)
+{
+	h->live = false;
+	memset(h->tries, 0, sizeof(h->tries));
+	h->paranoid = 3;
+}
 static void break_level_1(struct host *h)
 {
 	h->paranoid = 1;
@@ -341,6 +353,13 @@ static const struct {
 	  "kernel.perf_event_paranoid is 3", "sysctl kernel.perf_event_paranoid=2", FIX_HERE },
 	{ __LINE__, break_debian_in_docker, VERDICT_NOTHING, "permission", MARK_FAIL,
 	  "kernel.perf_event_paranoid is 3", "sysctl kernel.perf_event_paranoid=2", FIX_HOST },
+	{ __LINE__, break_mainline_3, VERDICT_HARDWARE, "permission", MARK_OK,
+	  "is 3, which this kernel takes for 2", NULL, PLACE_ANY },
+	{ __LINE__, break_mainline_3, VERDICT_HARDWARE, "kernel-mode", MARK_WARN,
+	  "kernel.perf_event_paranoid is 3", "sysctl kernel.perf_event_paranoid=1", FIX_HERE },
+	{ __LINE__, break_debian_tree, VERDICT_NOTHING, "permission", MARK_FAIL,
+	  "on kernels of Debian, Ubuntu and Android (others take it for 2)",
+	  "sysctl kernel.perf_event_paranoid=2", FIX_HERE },
 	{ __LINE__, break_level_2, VERDICT_HARDWARE, "kernel-mode", MARK_WARN,
 	  "may not count in the kernel", "sysctl kernel.perf_event_paranoid=1", FIX_HERE },
 	{ __LINE__, break_level_2, VERDICT_HARDWARE, "cpu-wide", MARK_WARN,
@@ -631,6 +650,35 @@ TEST(the_verdict_says_what_works)
 		    strlen(d.sentence) > strlen(ends[i].end) &&
 			!strcmp(d.sentence + strlen(d.sentence) - strlen(ends[i].end), ends[i].end),
 		    "row at line %d: %s", ends[i].line, d.sentence);
+	}
+}
+
+/* On a kernel without levels above 2 the capability lifts them; on the others it does not. */
+TEST(the_capability_is_offered_where_it_helps)
+{
+	static const struct {
+		void (*break_it)(struct host *h);
+		const char *finding;
+		bool offered;
+	} rows[] = {
+		{ break_level_2, "kernel-mode", true },
+		{ break_mainline_3, "kernel-mode", true },
+		{ break_debian, "permission", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct host h = sound();
+		static struct diagnosis d;
+		bool offered = false;
+
+		rows[i].break_it(&h);
+		doctor_judge(&h, &d);
+
+		const struct finding *f = find(&d, rows[i].finding);
+
+		for (size_t k = 0; f && k < f->fixes; k++)
+			offered |= strstr(f->fix[k].text, "setcap cap_perfmon+ep") != NULL;
+		CHECK(offered == rows[i].offered, "row %zu", i);
 	}
 }
 

@@ -59,13 +59,22 @@ bool cpu_row_find(const char *cpu, const char *pmu, struct cpu_row *out)
 	return false;
 }
 
+/* Letter case and blanks aside: "zen3" is in "AMD Zen 3". */
 static bool contains(const char *text, const char *part)
 {
-	size_t n = strlen(part);
+	for (; *part && *text; text++) {
+		const char *t = text, *p = part;
 
-	for (; n && *text; text++)
-		if (!strncasecmp(text, part, n) && !isalnum((unsigned char)text[n]))
+		while (*p && (*p == ' ' || *t == ' ' ||
+			      tolower((unsigned char)*p) == tolower((unsigned char)*t))) {
+			bool blank = *p == ' ' || *t == ' ';
+
+			p += *p == ' ' || !blank;
+			t += *t == ' ' || !blank;
+		}
+		if (!*p && !isalnum((unsigned char)*t))
 			return true;
+	}
 	return false;
 }
 

@@ -216,6 +216,10 @@ TEST(cpu_rows)
 	CHECK(!cpu_row_find("", NULL, &row));
 	CHECK(cpu_row_by_model("skl", &row) && !strcmp(row.name, "Intel Skylake"));
 	CHECK(cpu_row_by_model("zen 3", &row) && !strcmp(row.name, "AMD Zen 3"));
+	CHECK(cpu_row_by_model("zen3", &row) && !strcmp(row.name, "AMD Zen 3"));
+	CHECK(cpu_row_by_model("Zen4", &row) && !strcmp(row.name, "AMD Zen 4"));
+	CHECK(cpu_row_by_model("sapphirerapids", &row) && !strcmp(row.libpfm, "spr"));
+	CHECK(!cpu_row_by_model("zen33", &row) && !cpu_row_by_model("e3", &row));
 	CHECK(cpu_row_by_model("Neoverse N1", &row) && !strcmp(row.libpfm, "arm_n1"));
 	CHECK(!cpu_row_by_model("-", &row) && !cpu_row_by_model("", &row));
 	for (; cpu_row_nth(n, &row); n++)

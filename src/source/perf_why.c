@@ -59,7 +59,10 @@ static void hint_permission(struct tare_error *err, const struct perf_ask *ask)
 		tare_hint(err,
 			  PARANOID " is %ld; %d (`sysctl " PARANOID "=%d` as root) or %s "
 				   "would allow this%s",
-			  level, need, need, level > 2 ? "CAP_SYS_ADMIN" : "CAP_PERFMON",
+			  level, need, need,
+			  level > 2 ? "CAP_SYS_ADMIN (CAP_PERFMON, where the kernel takes "
+				      "levels above 2 for 2)"
+				    : "CAP_PERFMON",
 			  need == 1 ? "; so would counting user mode only (:u)" : "");
 	else if (ask->on->pid > 0 && !own)
 		tare_hint(
