@@ -686,6 +686,7 @@ static int run(const struct command *self, int argc, char **argv)
 	j.argv = rest < argc ? argv + rest : NULL;
 	j.about.argv = j.argv;
 	j.about.metrics_only = j.o.metrics_only;
+	j.about.one_line = j.o.interval_ns > 0;
 	j.about.clean_times = j.o.clean_times;
 	j.about.verbose = j.o.verbose > 0;
 	j.about.aslr = !(personality(0xffffffff) & ADDR_NO_RANDOMIZE);

@@ -265,6 +265,43 @@ TEST(controlled_by_the_program)
 	clean(&s);
 }
 
+TEST(times_counted_add_up)
+{
+	int ctl[2];
+	char spec[64], script[256];
+	struct control control = CONTROL_INIT;
+	struct setup s = { 0 };
+
+	CHECK(pipe(ctl) == 0);
+	snprintf(spec, sizeof(spec), "fd:%d", ctl[0]);
+	CHECK_EQ(control_open(&control, spec, NULL), 0);
+	snprintf(script, sizeof(script),
+		 "for i in 1 2 3; do echo enable >&%d; sleep 0.05; echo disable >&%d; sleep 0.05; done", ctl[1], ctl[1]);
+
+	char *argv[] = { (char *)"sh", (char *)"-c", script, NULL };
+
+	prepare(&s, "page-faults", argv);
+	s.plan.start_disabled = true;
+	s.plan.control = &control;
+	CHECK_EQ(go(&s), 0);
+	CHECK(s.memory.end.counted_ns > 110000000, "three times on, not the last alone: %llu",
+	      (unsigned long long)s.memory.end.counted_ns);
+	CHECK(s.memory.end.counted_ns < s.memory.end.wall_ns - 90000000);
+	control_close(&control);
+	clean(&s);
+}
+
+TEST(user_and_system_time_are_told_apart)
+{
+	struct setup s = { 0 };
+
+	prepare(&s, "page-faults", SH("i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done"));
+	CHECK_EQ(go(&s), 0);
+	CHECK(s.memory.end.user_ns > 2 * s.memory.end.system_ns, "a loop in user mode: %llu and %llu",
+	      (unsigned long long)s.memory.end.user_ns, (unsigned long long)s.memory.end.system_ns);
+	clean(&s);
+}
+
 TEST(signals_to_us)
 {
 	static const struct {

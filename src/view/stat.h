@@ -20,6 +20,7 @@ struct stat_about {
 	int exit_status;    /* of the command, as tare passes it on; -1: there was none */
 	bool clean_times;   /* what the exact engine did not count comes from runs without it */
 	bool metrics_only;
+	bool one_line; /* JSON: behind lines of intervals */
 	bool verbose;
 	const struct profile_table *profile; /* or NULL */
 	size_t profile_limit;                /* rows; 0: all */

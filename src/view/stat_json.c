@@ -165,6 +165,20 @@ static void time_of(struct json *j, const char *name, const struct spread *s)
 	json_end(j);
 }
 
+/* One line: the writer's line breaks are all outside strings. */
+static void put_line(struct text *out, const struct text *document)
+{
+	for (size_t i = 0; i < document->len; i++) {
+		if (document->s[i] != '\n') {
+			text_put(out, document->s + i, 1);
+			continue;
+		}
+		while (document->s[i + 1] == ' ')
+			i++;
+	}
+	text_put(out, "\n", 1);
+}
+
 void stat_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about)
 {
@@ -214,7 +228,10 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	if (about->profile)
 		profile_json(&j, about->profile, about->profile_limit);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
+	if (about->one_line)
+		put_line(out, &j.out);
+	else
+		text_put(out, j.out.s, j.out.len);
 	out->failed |= j.out.failed;
 	text_free(&j.out);
 }
@@ -232,16 +249,7 @@ void stat_json_interval(struct text *out, const struct stat_table *t, const stru
 	json_end(&j);
 	metrics(&j, t, m);
 	json_end(&j);
-	/* One line: the writer's line breaks are all outside strings. */
-	for (size_t i = 0; i < j.out.len; i++) {
-		if (j.out.s[i] != '\n') {
-			text_put(out, j.out.s + i, 1);
-			continue;
-		}
-		while (j.out.s[i + 1] == ' ')
-			i++;
-	}
-	text_put(out, "\n", 1);
+	put_line(out, &j.out);
 	out->failed |= j.out.failed;
 	text_free(&j.out);
 }

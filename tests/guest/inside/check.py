@@ -23,6 +23,14 @@ def true(condition, what):
         raise AssertionError(what)
 
 
+class Skipped(Exception):
+    pass
+
+
+def skip(reason):
+    raise Skipped(reason)
+
+
 def sh(*command, **options):
     """Run; the result has returncode, stdout and stderr as text."""
     return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
@@ -35,6 +43,8 @@ def main():
             began = time.monotonic()
             function()
             print(f"# {time.monotonic() - began:.2f} s\nok {n} {function.__name__}", flush=True)
+        except Skipped as e:
+            print(f"ok {n} {function.__name__} # SKIP {e}", flush=True)
         except Exception as e:
             failed += 1
             where = traceback.extract_tb(e.__traceback__)
