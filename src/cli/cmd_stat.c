@@ -96,6 +96,23 @@ static int add_metric_events(struct event_list *l, const struct metric_row *row,
 	return ret;
 }
 
+/* --all-user, --all-kernel: and the name says so, where the user's does not yet. */
+static void restrict_modes(struct encoding *e, bool user)
+{
+	size_t n = strlen(e->name);
+	const char *mods = strrchr(e->name, ':');
+	bool named = mods && strpbrk(mods, "ukh"), slash = n && e->name[n - 1] == '/';
+
+	if (!e->source || strcmp(e->source, "perf"))
+		return;
+	if (user)
+		e->attr.exclude_kernel = e->attr.exclude_hv = 1;
+	else
+		e->attr.exclude_user = 1;
+	if (!named && n + 3 < sizeof(e->name))
+		snprintf(e->name + n, 3, "%s%s", mods || slash ? "" : ":", user ? "u" : "k");
+}
+
 static int choose_events(struct job *j)
 {
 	struct stat_options *o = &j->o;
@@ -115,6 +132,8 @@ static int choose_events(struct job *j)
 		ret = add_metric_events(&o->events, o->asked[i], j->err);
 	if (ret == 0)
 		ret = pmu_encode(j->machine, &o->events, &how, &j->list, j->err);
+	for (size_t i = 0; ret == 0 && (o->all_user || o->all_kernel) && i < j->list.n; i++)
+		restrict_modes(&j->list.enc[i], o->all_user);
 	return ret;
 }
 
@@ -255,7 +274,11 @@ static int show(struct job *j, const struct stat_table *t, bool interval)
 	struct stat_metrics m;
 	struct text text = { 0 };
 	bool first = interval && !j->any_interval;
-	int ret = metrics_of(t, o->asked, &m, j->err);
+	int ret;
+
+	if (o->quiet)
+		return 0;
+	ret = metrics_of(t, o->asked, &m, j->err);
 
 	if (ret < 0)
 		return ret;
@@ -483,6 +506,9 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.control = o->control ? &j->control : NULL,
 		.source = find_source,
 		.opened = opened,
+		.pre = o->pre,
+		.post = o->post,
+		.sync = o->sync,
 		.with = j,
 	};
 	int ret = o->no_multiplex ? check_fit(j) : 0;
@@ -567,7 +593,7 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 			j->about.profile_limit = PROFILE_ROWS;
 	}
 	ret = check_whole(j, t);
-	if (ret == 0 && (!j->o.interval_ns || j->o.format == FORMAT_JSON))
+	if (ret == 0 && (!j->o.interval_ns || j->o.format == FORMAT_JSON || j->o.summary))
 		ret = show(j, t, false);
 	if (ret == 0)
 		ret = check_exact(j, t);

@@ -34,7 +34,7 @@ static void help(const struct command *self)
 			 r->arg ? r->arg : "");
 		printf("  %-30s %s\n", left, r->about);
 	}
-	printf("\nThe manual: man tare-%s\n", self->name);
+	printf("\nAll options: man tare-%s\n", self->name);
 }
 
 static int set(const struct command *self, const struct option_row *r, const char *arg, void *into)

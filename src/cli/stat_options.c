@@ -321,7 +321,14 @@ KEEP(set_tids, tids)
 KEEP(set_cgroups, cgroups)
 KEEP(set_output, output)
 KEEP(set_control, control)
+KEEP(set_pre, pre)
+KEEP(set_post, post)
 FLAG(set_all_cpus, all_cpus, true)
+FLAG(set_all_user, all_user, true)
+FLAG(set_all_kernel, all_kernel, true)
+FLAG(set_sync, sync, true)
+FLAG(set_summary, summary, true)
+FLAG(set_quiet, quiet, true)
 FLAG(set_no_inherit, no_inherit, true)
 FLAG(set_no_aggr, by, BY_CPU)
 FLAG(set_per_core, by, BY_CORE)
@@ -342,6 +349,24 @@ FLAG(set_null, null_run, true)
 FLAG(set_detail, detail, ((struct stat_options *)to)->detail + 1)
 FLAG(set_verbose, verbose, ((struct stat_options *)to)->verbose + 1)
 
+/* perf stat's that are not taken, and what does the same work. */
+#define REFUSE(name, why, instead)                                                                 \
+	static int name(void *to, const char *arg, struct tare_error *err)                         \
+	{                                                                                          \
+		(void)to;                                                                          \
+		(void)arg;                                                                         \
+		tare_fail(err, ENOTSUP, why);                                                      \
+		tare_hint(err, instead);                                                           \
+		return -ENOTSUP;                                                                   \
+	}
+
+REFUSE(no_raw, "a count of part of the time is not shown as if it were of the whole",
+       "--no-multiplex or --split give full counts; -j and --format json say how long each was counted")
+REFUSE(no_each_cgroup, "events are not repeated for each control group", "-G NAMES: one group for all events, or one for each")
+REFUSE(no_merge, "events of one name on several PMUs are told apart as it is: pmu/event/ names one", "tare events explain NAME shows where it is counted")
+REFUSE(no_bpf, "no counters are shared through BPF", "-e EVENTS counts with counters of its own")
+REFUSE(no_topdown, "levels of top-down analysis are not computed", "-M frontend-stalls,backend-stalls; tare events lists the topdown events of a CPU")
+
 const struct option_row stat_option_rows[] = {
 	{ 'e', "event", "EVENTS", "what to count, as perf writes it: cycles:u,{a,b},r1a8",
 	  set_event },
@@ -355,6 +380,19 @@ const struct option_row stat_option_rows[] = {
 	{ 'a', "all-cpus", NULL, "count everything on all CPUs", set_all_cpus },
 	{ 'C', "cpu", "CPUS", "count everything on these CPUs", set_cpus },
 	{ 'G', "cgroup", "NAMES", "with -a: only tasks of control groups", set_cgroups },
+	{ 0, "all-user", NULL, NULL, set_all_user },
+	{ 0, "all-kernel", NULL, NULL, set_all_kernel },
+	{ 'S', "sync", NULL, NULL, set_sync },
+	{ 0, "pre", "COMMAND", NULL, set_pre },
+	{ 0, "post", "COMMAND", NULL, set_post },
+	{ 0, "summary", NULL, NULL, set_summary },
+	{ 'q', "quiet", NULL, NULL, set_quiet },
+	{ 0, "no-scale", NULL, NULL, no_raw },
+	{ 0, "for-each-cgroup", "NAMES", NULL, no_each_cgroup },
+	{ 0, "no-merge", NULL, NULL, no_merge },
+	{ 'b', "bpf-prog", "IDS", NULL, no_bpf },
+	{ 0, "bpf-counters", NULL, NULL, no_bpf },
+	{ 0, "topdown", NULL, NULL, no_topdown },
 	{ 'i', "no-inherit", NULL, "leave children and new threads out", set_no_inherit },
 	{ 'A', "no-aggr", NULL, "with -a or -C: a row per CPU", set_no_aggr },
 	{ 0, "per-thread", NULL, "a row per thread: with -p or -t, or of a command's exact counts",
@@ -376,10 +414,10 @@ const struct option_row stat_option_rows[] = {
 	  set_split },
 	{ 0, "engine", "ENGINE", "auto, perf, exact: what gives user-mode counts", set_engine },
 	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line", set_profile },
-	{ 0, "profile-limit", "N", "so many rows of it; 0: all (25 for people, else all)", set_profile_limit },
+	{ 0, "profile-limit", "N", NULL, set_profile_limit },
 	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",
 	  set_clean_times },
-	{ 0, "launch", "HOW", "fixed: the same memory layout each time (exact counts); or plain", set_launch },
+	{ 0, "launch", "HOW", NULL, set_launch },
 	{ 'n', "null", NULL, "count nothing: times only", set_null },
 	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
 	  set_output },
@@ -390,10 +428,10 @@ const struct option_row stat_option_rows[] = {
 	{ 'x', "field-separator", "SEP", "perf stat's fields, separated by SEP", set_separator },
 	{ 'j', "json-output", NULL, "perf stat's JSON lines", set_json },
 	{ 'B', "big-num", NULL, NULL, set_thousands },
-	{ 0, "no-big-num", NULL, "no thousands separators", set_no_thousands },
-	{ 0, "metric-only", NULL, "metrics without the counts they are made of", set_metric_only },
-	{ 0, "color", "WHEN", "auto, always, never", set_colour },
-	{ 'v', "verbose", NULL, "say how each event was opened", set_verbose },
+	{ 0, "no-big-num", NULL, NULL, set_no_thousands },
+	{ 0, "metric-only", NULL, NULL, set_metric_only },
+	{ 0, "color", "WHEN", NULL, set_colour },
+	{ 'v', "verbose", NULL, NULL, set_verbose },
 	{ 0, "event-file", "FILE", "vendor events in JSON, for -e", set_event_file },
 	{ 0, "sysfs-root", "DIR", "show what would be opened on the machine whose /sys is there",
 	  set_root },
@@ -465,6 +503,14 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		tare_hint(err, "-M NAMES chooses the metrics; --format json has them in an array of their own");
 		return -EINVAL;
 	}
+	if (o->all_user && o->all_kernel)
+		return tare_fail(err, EINVAL, "--all-user and --all-kernel leave nothing: choose one");
+	if ((o->pre || o->post || o->sync) && !has_command)
+		return tare_fail(err, EINVAL, "--pre, --post and --sync stand around a command, and there is none");
+	if (o->summary && !o->interval_ns)
+		return tare_fail(err, EINVAL, "--summary needs -I");
+	if (o->summary && (o->format == FORMAT_PERF_CSV || o->format == FORMAT_PERF_JSON || o->format == FORMAT_CSV))
+		return tare_fail(err, EINVAL, "--summary is for people: --format json ends with the whole anyway");
 	if (o->append && !o->output)
 		return tare_fail(err, EINVAL, "--append needs -o FILE");
 	if (o->output && o->log_fd >= 0)

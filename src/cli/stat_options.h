@@ -46,6 +46,8 @@ struct stat_options {
 	const char *separator;
 	const char *output;
 	bool append, no_thousands, metrics_only;
+	bool all_user, all_kernel, sync, summary, quiet;
+	const char *pre, *post;
 	unsigned verbose;
 	int log_fd; /* -1: stderr */
 	enum when colour;

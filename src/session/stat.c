@@ -450,6 +450,30 @@ static int end(struct run *r, struct signals *signals)
 	return ret < 0 ? ret : r->to->put(r->to, &f, r->err);
 }
 
+/* A shell command beside the runs, with the signals as tare was started. One that fails ends the session. */
+static int run_beside(const char *what, const char *script, const struct signals *signals, struct tare_error *err)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		sigaction(SIGPIPE, &signals->before.sigpipe, NULL);
+		sigaction(SIGCHLD, &signals->before.sigchld, NULL);
+		sigprocmask(SIG_SETMASK, &signals->before.mask, NULL);
+		execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0)
+		return tare_fail(err, errno, "cannot start %s: %s", what, strerror(errno));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status)
+		return tare_fail(err, ECANCELED, "%s '%.100s' failed: %s %d", what, script,
+				 WIFSIGNALED(status) ? "signal" : "exit",
+				 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return 0;
+}
+
 static int run_once(const struct stat_plan *plan, unsigned number, struct signals *signals,
 		    struct sink *to, struct stat_outcome *outcome, struct tare_error *err)
 {
@@ -463,9 +487,11 @@ static int run_once(const struct stat_plan *plan, unsigned number, struct signal
 				    .envp = plan->envp ? plan->envp : environ,
 				    .fixed = plan->fixed,
 				    .profile = plan->profile } };
-	int ret = 0;
+	int ret = plan->pre ? run_beside("--pre", plan->pre, signals, err) : 0;
 
-	if (plan->argv)
+	if (plan->sync)
+		sync();
+	if (ret == 0 && plan->argv)
 		ret = plan->launcher->prepare(&r.child, plan->argv, &signals->before, err);
 	if (ret == 0)
 		ret = open_counters(&r);
@@ -483,6 +509,8 @@ static int run_once(const struct stat_plan *plan, unsigned number, struct signal
 		end_command(&r, signals);
 	if (plan->argv)
 		plan->launcher->close(&r.child);
+	if (ret == 0 && plan->post)
+		ret = run_beside("--post", plan->post, signals, err);
 	counting_close(&r.counting);
 	places_free(&r.tasks);
 	cpus_free(&r.online);

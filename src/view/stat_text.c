@@ -4,6 +4,7 @@
  * lie, what it means. What could not be counted stands below the table, each reason once.
  */
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -485,6 +486,33 @@ static bool put_ends(struct text *out, const struct stat_table *t, const struct 
 	return any;
 }
 
+/* The select value is the user's own, and hardware does not say that it has no such event. */
+static bool is_silent_raw(const struct stat_table *t, const struct stat_row *r)
+{
+	const struct encoding *e = &t->enc[r->event];
+
+	return e->attr.type == PERF_TYPE_RAW && r->quality == TARE_COUNTED && r->spread.n && r->spread.max == 0;
+}
+
+static bool put_silent_raw(struct text *out, const struct stat_table *t, const struct style *s)
+{
+	struct text words = { 0 };
+
+	for (size_t i = 0; i < t->n; i++)
+		if (is_silent_raw(t, &t->row[i]) && (!i || t->row[i].event != t->row[i - 1].event || !words.len))
+			text_add(&words, "%s%s", words.len ? ", " : "", t->enc[t->row[i].event].name);
+
+	bool any = words.len > 0;
+
+	if (any) {
+		text_add(&words, ": 0 all the time. An event that this CPU does not have counts 0 too: count it over a program "
+				 "that must cause it, or look for it in 'tare events'.");
+		put_note(out, s, words.s);
+	}
+	text_free(&words);
+	return any;
+}
+
 static void put_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
 		      const struct style *s)
 {
@@ -516,7 +544,9 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 		    "outliers lie more than 3.5 robust deviations (1.4826 MAD) from the median.",
 		    1);
 	}
-	bool ends = put_ends(out, t, s);
+	bool ends = put_silent_raw(out, t, s);
+
+	ends |= put_ends(out, t, s);
 
 	if (exact || scaled || odd || ends)
 		text_put(out, "\n", 1);

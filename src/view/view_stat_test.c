@@ -207,6 +207,22 @@ TEST(text_of_one_run)
 	check("stat-one-run-cut-short.txt");
 }
 
+TEST(a_raw_event_that_stays_0)
+{
+	event("r01")->attr.type = PERF_TYPE_RAW;
+	event("r02")->attr.type = PERF_TYPE_RAW;
+	event("page-faults")->attr.type = PERF_TYPE_SOFTWARE;
+	begin(&(struct summary_options){ 0 });
+	mark(FACT_RUN_BEGIN, 0, 0);
+	reading(0, 0, -1, 0, 1000, 1000);
+	reading(0, 1, -1, 7, 1000, 1000);
+	reading(0, 2, -1, 0, 1000, 1000);
+	mark(FACT_RUN_END, 1000, 0);
+	text(summary_table(s, NULL), &plain);
+	CHECK(strstr(shown.s, "\n r01: 0 all the time. An event that this CPU does not have"), "%s", shown.s);
+	shown.len = 0;
+}
+
 TEST(text_per_cpu)
 {
 	const struct stat_table *t = per_cpu(BY_CPU);

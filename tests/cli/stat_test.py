@@ -922,6 +922,41 @@ def programs_the_engine_refuses():
     true("32-bit" in r.stderr and not re.search(r"\d +instructions:u", r.stderr), r.stderr)
 
 
+# ---- more of perf's options ----
+
+@test
+def modes_for_all_events():
+    e = document("--all-user", "-e", "page-faults,task-clock:u", "--", "true")["events"]
+    equal([x["event"] for x in e], ["page-faults:u", "task-clock:u"], "names")
+    if os.geteuid() == 0:
+        user, kernel, both = (document(*w, "-e", "page-faults", "--", "true")["events"][0]["value"]
+                              for w in (["--all-user"], ["--all-kernel"], []))
+        true(0 < kernel < both and 0 < user < both and abs(user + kernel - both) <= 6, f"{user} and {kernel}, together {both}")
+    refused("--all-user", "--all-kernel", "--", "true", says="choose one")
+
+
+@test
+def commands_around_runs():
+    stat("-r", "3", "--pre", "echo pre >>log", "--post", "echo post >>log", "-S", "-e", "page-faults", "--", "sh", "-c", "echo run >>log")
+    equal(Path("log").read_text().split(), ["pre", "run", "post"] * 3, "in order")
+    r = stat("--pre", "exit 3", "-e", "page-faults", "--", "touch", "started", status=125)
+    true("--pre 'exit 3' failed: exit 3" in r.stderr and not os.path.exists("started"), r.stderr)
+    stat("--engine", "perf", "--pre", "exit 3", "-e", "page-faults", "--", "true", status=125)
+    refused("--pre", "true", "-a", says="stand around a command")
+
+
+@test
+def quiet_and_summary():
+    equal(stat("--quiet", "-e", "page-faults", "--", "sh", "-c", "exit 3", status=3).stderr, "", "no output")
+    out = stat("-I", "20", "--summary", "-e", "page-faults", "--", "sleep", "0.1").stderr
+    true(re.search(r"\n +\d+\.\d+ +ms +wall", out), out)
+    refused("--summary", "--", "true", says="--summary needs -I")
+    for words in (["--no-scale"], ["--for-each-cgroup", "x"], ["--no-merge"], ["-b", "1"], ["--bpf-counters"], ["--topdown"]):
+        r = refused(*words, "--", "touch", "started", says=words[0][:2])
+        true(len(r.stderr.splitlines()) == 2, f"why, and what instead: {r.stderr}")
+    true(not os.path.exists("started"), "nothing is run")
+
+
 # ---- bad input ----
 
 @test
@@ -969,7 +1004,7 @@ def hostile_values():
 def help_begins_with_an_example():
     r = stat("--help")
     true(r.stdout.startswith("  tare stat "), r.stdout[:80])
-    true(len(r.stdout.splitlines()) <= 50 and max(map(len, r.stdout.splitlines())) <= 100, "fits a screen")
+    true(len(r.stdout.splitlines()) <= 45 and max(map(len, r.stdout.splitlines())) <= 100, "fits a screen")
 
 
 main()
