@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which engine counts what, on machines with and without a PMU. */
+#include "exact/exact.h"
 #include "session/engine.h"
 #include "scripted.h"
 #include "tap.h"
@@ -112,7 +113,13 @@ static const struct {
 
 TEST(who_counts_what)
 {
+	/* Built for a processor that the engine does not translate for, it has no events. */
+	bool absent = exact_probe(NULL) == -ENOTSUP;
+
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (absent && strstr(rows[i].events, "exact/"))
+			continue;
+
 		struct tare_error cannot = { .code = EPERM,
 					     .what = "not here",
 					     .hint = "elsewhere" };
