@@ -546,7 +546,7 @@ int pmu_encode(struct machine *m, const struct event_list *events, const struct 
 	*out = (struct encoding_list){ 0 };
 	if (e.opt->cpu && !cpu_row_by_model(e.opt->cpu, &row)) {
 		tare_fail(err, ENOENT, "no CPU model '%.60s' is known", e.opt->cpu);
-		tare_hint(err, "'tare events --cpu help' lists them");
+		tare_hint(err, "'tare events --cpu list' lists them");
 		return -ENOENT;
 	}
 	if (e.opt->cpu)
