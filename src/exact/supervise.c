@@ -18,10 +18,9 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
+#include "base/program.h"
 #include "exact/supervisor.h"
 #include "exact/thread.h"
 
@@ -410,38 +409,12 @@ static void on_end(struct supervisor *s, pid_t pid, int status, const struct rus
 
 enum { CHANGES_RIGHTS = -1 }; /* in place of an errno */
 
-/* Would the kernel give this file's program other rights? Not while it is watched at its exec. */
-static bool file_changes_rights(const char *path)
-{
-	struct stat st;
-	char capability[4];
-
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid())
-		return true;
-	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid())
-		return true;
-	return geteuid() != 0 && getxattr(path, "security.capability", capability, 0) > 0;
-}
-
-/* The same of a command as execvpe finds it. */
+/* Would the kernel give the command other rights? Not while it is watched at its exec. */
 static bool changes_rights(const char *command)
 {
-	const char *dir = getenv("PATH");
 	char path[4096];
 
-	if (strchr(command, '/'))
-		return file_changes_rights(command);
-	for (dir = dir ? dir : "/bin:/usr/bin"; *dir;) {
-		size_t n = strcspn(dir, ":");
-
-		snprintf(path, sizeof path, "%.*s/%s", n ? (int)n : 1, n ? dir : ".", command);
-		if (access(path, X_OK) == 0)
-			return file_changes_rights(path);
-		dir += n + (dir[n] == ':');
-	}
-	return false;
+	return program_find(command, path, sizeof(path)) && program_changes_rights(path);
 }
 
 /* The program itself: wait until it is watched, then execute. */

@@ -120,6 +120,14 @@ static int open_cell(struct counting *c, struct cell *cell, const struct countin
 	};
 	bool grown = false;
 
+	*failed = 0;
+	if (opt->sheds && cell->at.pid > 0 && on.cgroup_fd < 0) {
+		tare_fail(err, EPERM, "the kernel takes counters off %s", opt->sheds);
+		tare_hint(
+		    err,
+		    "count it as a user to whom it is an ordinary program, or whole CPUs (-a)");
+		return -EPERM;
+	}
 	for (size_t i = 0; i < cell->n; i++)
 		enc[i] = &c->enc[event[i]];
 	for (;;) {
@@ -372,7 +380,8 @@ static int put_part(void *with, unsigned number, const char *name, const struct 
 		p->f.reading.event = p->c->order[p->cell->first + k];
 		p->f.reading.value = value[k];
 
-		int ret = value[k].quality == TARE_UNAVAILABLE ? 0 : p->to->put(p->to, &p->f, p->err);
+		int ret =
+		    value[k].quality == TARE_UNAVAILABLE ? 0 : p->to->put(p->to, &p->f, p->err);
 
 		if (ret < 0)
 			return ret;

@@ -39,6 +39,7 @@ struct counting_options {
 	const bool *only;          /* per event: NULL: all */
 	bool on_exec;              /* those that follow a task start at its next exec */
 	void *launched;            /* of the launcher, for its own source */
+	const char *sheds;         /* why the command sheds its counters at exec; NULL: it does not */
 	enum parts parts;          /* read parts of the command too, where the source can */
 	/* The source of a name; NULL when this build has none of that name. */
 	const struct source *(*source)(const char *name);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include "base/program.h"
 #include "session/environment.h"
 
 static size_t size_of(char *const strings[], size_t *n)
@@ -21,31 +21,12 @@ static size_t size_of(char *const strings[], size_t *n)
 	return bytes;
 }
 
-static bool is_program(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
 /* The length of the path that execvp would execute; of the name itself where it would find none. */
 static size_t path_length(const char *name)
 {
-	const char *path = getenv("PATH");
-	char whole[PATH_MAX];
+	char path[PATH_MAX];
 
-	if (strchr(name, '/') || !path)
-		return strlen(name);
-	for (const char *p = path;; p++) {
-		size_t n = strcspn(p, ":");
-		int len = snprintf(whole, sizeof(whole), "%.*s%s%s", (int)n, p, n ? "/" : "", name);
-
-		if (len > 0 && (size_t)len < sizeof(whole) && is_program(whole))
-			return (size_t)len;
-		p += n;
-		if (!*p)
-			return strlen(name);
-	}
+	return strlen(program_find(name, path, sizeof(path)) ? path : name);
 }
 
 static bool is_padding(const char *variable)

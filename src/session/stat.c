@@ -3,6 +3,7 @@
  * One run: prepare the command, open the counters on it, let it go, wait, read. Between release and
  * end tare sleeps in poll(2) unless an interval, a time limit or the control asks for more.
  */
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/program.h"
 #include "session/signals.h"
 #include "session/stat.h"
 
@@ -47,6 +49,21 @@ static bool counts_command(const struct stat_plan *plan)
 {
 	return plan->argv && !plan->where.pids && !plan->where.tids && !plan->where.all_cpus &&
 	       !plan->where.cpus.n;
+}
+
+/*
+ * Counters do not survive an exec after which the process may not be dumped: they would show 0, or the
+ * few instructions before it. Source: linux, fs/exec.c, begin_new_exec().
+ */
+static const char *sheds_counters(const struct stat_plan *plan)
+{
+	char path[PATH_MAX];
+
+	if (!counts_command(plan) || !program_find(plan->argv[0], path, sizeof(path)))
+		return NULL;
+	if (program_changes_rights(path))
+		return "a program that changes its rights (setuid, setgid or file capabilities)";
+	return access(path, R_OK) ? "a program whose file this user may not read" : NULL;
 }
 
 static int find_tasks(struct run *r)
@@ -91,6 +108,7 @@ static int open_counters(struct run *r)
 		.only = plan->only,
 		.on_exec = counts_command(plan) && !plan->delay_ns && !plan->start_disabled,
 		.launched = r->child.own,
+		.sheds = sheds_counters(plan),
 		.parts = plan->parts,
 		.source = plan->source,
 	};

@@ -147,6 +147,26 @@ def nothing_countable_starts_nothing():
 
 
 @test
+def counters_that_exec_takes_away():
+    """The kernel drops them when rights change or the file cannot be read: no number then, and no 0."""
+    if os.geteuid():
+        skip("needs root")
+    os.chmod(WORK.name, 0o755)
+    tare = os.path.abspath(shutil.copy(TARE, "tare"))
+    hidden = os.path.abspath(shutil.copy("/bin/true", "hidden"))
+    for mode, word in ((0o711, "may not read"), (0o4755, "changes its rights")):
+        os.chmod(hidden, mode)
+        r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "stat", "-e",
+                            "page-faults:u", "--", hidden], capture_output=True, text=True)
+        equal(r.returncode, 125, r.stderr)
+        true(word in r.stderr, r.stderr)
+    os.chmod(hidden, 0o755)
+    r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "stat", "-e",
+                        "page-faults:u", "--", hidden], capture_output=True, text=True)
+    equal(r.returncode, 0, r.stderr)
+
+
+@test
 def as_nobody():
     """perf_event_paranoid 2: user mode only; what only the kernel counts is refused, not shown as 0."""
     if os.geteuid() or int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks a command up as execvp(3) does, and reads from its file whether it would run with other
+ * rights. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "base/program.h"
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+bool program_find(const char *name, char *path, size_t room)
+{
+	/* Without PATH, execvp searches these. Source: exec(3), "Special semantics for execlp() and
+	 * execvp()". */
+	const char *dirs = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin";
+	int len;
+
+	if (!*name)
+		return false;
+	if (strchr(name, '/')) {
+		len = snprintf(path, room, "%s", name);
+		return len > 0 && (size_t)len < room && is_program(path);
+	}
+	for (const char *p = dirs;; p++) {
+		size_t n = strcspn(p, ":");
+
+		len = snprintf(path, room, "%.*s%s%s", (int)n, p, n ? "/" : "", name);
+		if (len > 0 && (size_t)len < room && is_program(path))
+			return true;
+		p += n;
+		if (!*p)
+			return false;
+	}
+}
+
+bool program_changes_rights(const char *path)
+{
+	struct stat st;
+	char capability[4];
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid())
+		return true;
+	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid())
+		return true;
+	/* Any value, even one too long for the buffer. */
+	return geteuid() != 0 &&
+	       (getxattr(path, "security.capability", capability, sizeof(capability)) > 0 ||
+		errno == ERANGE);
+}
