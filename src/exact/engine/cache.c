@@ -253,7 +253,7 @@ static void bucket_remove(struct block *b)
  */
 void block_kill(struct block *b)
 {
-	struct arena *a = arena_near(b->pc);
+	struct arena *a = arena_with(b->code); /* its own: the jump there must reach */
 	struct edge *e = &eng.edges[eng.n_edges];
 	uint64_t *word = (uint64_t *)((uint64_t)b->code & ~7ull);
 	unsigned shift = 8 * ((uint64_t)b->code & 7);
@@ -267,6 +267,8 @@ void block_kill(struct block *b)
 		return;
 	if (b->code_len < 5)
 		refuse("a block too short to be taken back at", b->pc);
+	if (a->cold - a->hot < 64 || eng.n_edges == EDGES_MAX)
+		refuse("the exact engine's code cache is full", b->pc);
 	*e = (struct edge){ .target = b->pc };
 	a->cold = emit_stub(a->cold, eng.n_edges++);
 
