@@ -260,7 +260,8 @@ TEST(controlled_by_the_program)
 	CHECK_STR(scripted_log,
 		  "start page-faults\nstart task-clock\nstop page-faults\nstop task-clock\n"
 		  "start page-faults\nstop page-faults\n");
-	CHECK(WIFSIGNALED(s.memory.end.wait_status) && s.memory.end.stopped, "stop ends the command");
+	CHECK(WIFSIGNALED(s.memory.end.wait_status) && s.memory.end.stopped,
+	      "stop ends the command");
 	control_close(&control);
 	clean(&s);
 }
@@ -275,8 +276,10 @@ TEST(times_counted_add_up)
 	CHECK(pipe(ctl) == 0);
 	snprintf(spec, sizeof(spec), "fd:%d", ctl[0]);
 	CHECK_EQ(control_open(&control, spec, NULL), 0);
-	snprintf(script, sizeof(script),
-		 "for i in 1 2 3; do echo enable >&%d; sleep 0.05; echo disable >&%d; sleep 0.05; done", ctl[1], ctl[1]);
+	snprintf(
+	    script, sizeof(script),
+	    "for i in 1 2 3; do echo enable >&%d; sleep 0.05; echo disable >&%d; sleep 0.05; done",
+	    ctl[1], ctl[1]);
 
 	char *argv[] = { (char *)"sh", (char *)"-c", script, NULL };
 
@@ -297,8 +300,9 @@ TEST(user_and_system_time_are_told_apart)
 
 	prepare(&s, "page-faults", SH("i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done"));
 	CHECK_EQ(go(&s), 0);
-	CHECK(s.memory.end.user_ns > 2 * s.memory.end.system_ns, "a loop in user mode: %llu and %llu",
-	      (unsigned long long)s.memory.end.user_ns, (unsigned long long)s.memory.end.system_ns);
+	CHECK(s.memory.end.user_ns > 2 * s.memory.end.system_ns,
+	      "a loop in user mode: %llu and %llu", (unsigned long long)s.memory.end.user_ns,
+	      (unsigned long long)s.memory.end.system_ns);
 	clean(&s);
 }
 
@@ -333,6 +337,12 @@ TEST(signals_are_as_they_were)
 	struct sigaction now;
 	struct setup s = { 0 };
 	sigset_t mask;
+
+	/* Whatever this test was started with: a shell's background jobs ignore SIGINT. */
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 
 	/* SigBlk and SigIgn of the command; tare itself blocks and ignores some meanwhile */
 	prepare(&s, "page-faults",

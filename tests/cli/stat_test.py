@@ -1004,7 +1004,7 @@ def bad_options():
             (["--control", "magic", "true"], "no way to control"), (["--control", "fd:99", "true"], "99 is not open"),
             (["--control", "fifo:/nonexistent", "true"], "/nonexistent"), (["--color", "x", "true"], "auto, always, never"),
             (["--interval-count", "3", "true"], "needs -I"), (["--split", "-a"], "--split repeats a command"),
-            (["-x", "", "true"], "separator is empty"), (["-a", "-G", "no-such-group", "true"], "no-such-group"),
+            (["-x", "", "true"], "separator is empty"), (["-a", "-G", "no-such-group", "true"], "group"),
             (["--sysfs-root", "/nonexistent", "true"], "")]
     for words, says in rows:
         refused(*words, says=says)

@@ -75,6 +75,17 @@ static void unmap_call(struct thread *t)
 	finish(t, ret);
 }
 
+/*
+ * A call that fails at a hole has changed all before it. How far: as far as single pages still take it.
+ * Source: mprotect(2), "Errors", ENOMEM.
+ */
+static uint64_t protected_until(uint64_t start, uint64_t end, long prot)
+{
+	while (start < end && !failed(sys(__NR_mprotect, start, 4096, prot)))
+		start += 4096;
+	return start;
+}
+
 static void protect_call(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], size = t->regs[RSI];
@@ -86,7 +97,9 @@ static void protect_call(struct thread *t)
 	r = region_of(start);
 	shared = r && r->shared;
 	ret = same(t);
-	if (!failed(ret))
+	if (failed(ret) && ret != -EINVAL)
+		size = protected_until(start, start + size, (long)t->regs[RDX]) - start;
+	if (!failed(ret) || (ret != -EINVAL && size))
 		region_set(start, start + size, (int)t->regs[RDX], shared);
 	unlock();
 	finish(t, ret);
