@@ -98,15 +98,18 @@ static int call(struct parser *ps, enum op op)
 {
 	int ret = sum(ps);
 
-	if (ret == 0 && *ps->p != ',')
+	if (ret < 0)
+		return ret; /* and not one byte further: it may be the last */
+	if (*ps->p != ',')
 		return fail(ps, "a comma and a second value are expected here");
 	ps->p++;
-	if (ret == 0)
-		ret = sum(ps);
-	if (ret == 0 && *ps->p != ')')
+	ret = sum(ps);
+	if (ret < 0)
+		return ret;
+	if (*ps->p != ')')
 		return fail(ps, "')' is expected here");
 	ps->p++;
-	return ret < 0 ? ret : step(ps, op, 0, 0);
+	return step(ps, op, 0, 0);
 }
 
 static int value(struct parser *ps)
@@ -126,10 +129,12 @@ static int value(struct parser *ps)
 	if (*ps->p == '(') {
 		ps->p++;
 		ret = sum(ps);
-		if (ret == 0 && *ps->p != ')')
+		if (ret < 0)
+			return ret;
+		if (*ps->p != ')')
 			return fail(ps, "')' is expected here");
 		ps->p++;
-		return ret;
+		return 0;
 	}
 	if (*ps->p == '-') {
 		ps->p++;

@@ -309,14 +309,17 @@ static void take_signal(struct run *r, const struct signal_seen *s)
  */
 static bool has_ended(const struct run *r, pid_t tid)
 {
-	char path[64], line[512];
+	char path[64], *all;
 	const char *after_name;
+	bool ended;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	if (file_line(r->plan->root, path, line, sizeof(line), NULL) < 0)
+	if (file_read(r->plan->root, path, 4096, &all, NULL, NULL) < 0)
 		return true;
-	after_name = strrchr(line, ')');
-	return !after_name || strchr("ZXx", after_name[1] ? after_name[2] : 'X');
+	after_name = strrchr(all, ')'); /* the name may hold any byte, newlines too */
+	ended = !after_name || strchr("ZXx", after_name[1] ? after_name[2] : 'X');
+	free(all);
+	return ended;
 }
 
 static bool all_gone(const struct run *r)
@@ -461,6 +464,8 @@ static int end(struct run *r, struct signals *signals)
 	end_command(r, signals);
 	f.time_ns = r->end.wall_ns;
 	f.end = r->end;
+	if (f.end.has_status && f.end.wait_status == 0)
+		f.end.by_signal = 0; /* the command took the signal and finished its work */
 	if (ret == 0)
 		ret = put_readings(r, f.time_ns);
 	if (ret == 0 && r->plan->profile)

@@ -399,8 +399,8 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 		added |= t->row[i].added_work;
 	}
 	if (exact)
-		put_note(out, s, "exact: every instruction of the command and of all it started, in user mode, counted "
-				 "by the exact engine.");
+		put_note(out, s, "exact: every instruction of the command and of all it started, in user mode, up to the "
+				 "command's end, counted by the exact engine.");
 	if (added)
 		put_note(out, s, "+engine: holds the exact engine's own work too. --clean-times takes it from further "
 				 "runs, without the engine.");

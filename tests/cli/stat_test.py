@@ -648,6 +648,33 @@ def controlled_from_outside():
 
 
 @test
+def a_signal_that_the_command_survives():
+    """It finished its work: the run is whole."""
+    p = subprocess.Popen([TARE, "stat", "--format", "json", "--engine", "perf", "-e", "task-clock", "--", "sh", "-c",
+                          "trap '' TERM; sleep 0.6; true"], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.3)
+    p.terminate()
+    out = json.loads(p.communicate()[1])
+    equal(p.returncode, 0, out)
+    equal(out["conditions"]["interrupted"], False, out)
+    equal(out["events"][0]["n"], 1, out)
+
+
+@test
+def names_with_newlines():
+    """A process may put any byte into its name, and is counted to its end all the same."""
+    victim = subprocess.Popen([sys.executable, "-c", "import ctypes, time\n"
+                               "ctypes.CDLL(None).prctl(15, b'a\\nb', 0, 0, 0)\nprint(1, flush=True)\ntime.sleep(3)"],
+                              stdout=subprocess.PIPE)
+    victim.stdout.readline()
+    r = subprocess.run([TARE, "stat", "-e", "task-clock", "-p", str(victim.pid), "--", "sleep", "0.3"], capture_output=True,
+                       text=True)
+    victim.kill()
+    victim.wait()
+    equal(r.returncode, 0, r.stderr)
+
+
+@test
 def control_without_a_newline():
     ctl, ack = os.pipe(), os.pipe()
     p = subprocess.Popen([TARE, "stat", "-D", "-1", "--control", f"fd:{ctl[0]},{ack[1]}", "-x,", "-e", "cpu-clock", "-C", "0"],

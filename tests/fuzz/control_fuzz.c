@@ -53,6 +53,19 @@ static bool next(struct expected *e, const char **line, size_t *n)
 	return *n > 0;
 }
 
+/* Does what stands between the last end of a line and `n` begin with a command's word? */
+static bool ends_a_command(const char *bytes, size_t n)
+{
+	const char *wanted;
+	size_t from = n, word;
+
+	while (from && bytes[from - 1] != '\n' && bytes[from - 1] != '\0')
+		from--;
+	for (word = from; word < n && bytes[word] != ' '; word++)
+		;
+	return from < word && meaning(bytes + from, word - from, &wanted) != CONTROL_UNKNOWN;
+}
+
 static void hear(struct control *c, struct expected *e)
 {
 	enum control_word word;
@@ -85,6 +98,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	cut = bytes[0] % n;
 	bytes++;
 	n--;
+	/* A command that comes to an end there is obeyed there: cut where none does. */
+	while (cut < n && ends_a_command((const char *)bytes, cut))
+		cut++;
 	e = (struct expected){ (const char *)bytes, (const char *)bytes + n };
 	must(pipe2(fd, O_CLOEXEC) == 0);
 	snprintf(spec, sizeof(spec), "fd:%d", fd[0]);
