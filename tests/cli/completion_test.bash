@@ -37,6 +37,10 @@ offers '{cycles,branches' tare stat -e '{cycles,branche'
 offers '!cycles' tare stat -e instr
 offers instructions tare events explain instr
 offers skl tare events --cpu s
+offers '!skl' tare stat --cpu s
+offers exact tare stat --engine e
+offers doctor tare help d
+offers --pre tare stat --pr
 offers json tare events --format j
 echo "1..$n"
 exit $failed
