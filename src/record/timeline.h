@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording of regions, whatever its format, as it is read: threads, and for each thread its points in
+ * order. Between two neighbouring points lies an interval. One file per format gives a `struct
+ * timeline_format`; the analyses of floor 6 and the exports of floor 7 know only this.
+ *
+ *	timeline_open(&t, path, &err);
+ *	for (size_t i = 0; i < timeline_info(t)->n_threads; i++) {
+ *		timeline_thread(t, i, &cursor, &err);
+ *		while ((n = cursor_next(cursor, &point, &err)) == 1) ...
+ *	}
+ *
+ * Memory is bounded by the number of labels and threads and by the depth of nesting, not by the number of points.
+ */
+#ifndef RECORD_TIMELINE_H
+#define RECORD_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/error.h"
+#include "tare/reading.h"
+
+enum { TIMELINE_COUNTERS_MAX = 8 };
+
+enum timeline_kind {
+	TIMELINE_BEGIN,
+	TIMELINE_END,
+	TIMELINE_INSTANT,
+	TIMELINE_INTEGER,  /* `number` on the timeline */
+	TIMELINE_START,	   /* of a detached timing: `number` joins it with its finish, on any thread */
+	TIMELINE_FINISH,
+	TIMELINE_LOST,	   /* `number` points are missing here; 0: nobody knows how many */
+};
+
+struct timeline_point {
+	enum timeline_kind kind;
+	uint32_t label;		/* index for timeline_label() */
+	uint64_t number;
+	const uint64_t *value;	/* n_counters of them, cumulative on this thread; valid until the next call */
+	uint8_t missing;	/* bit i: counter i could not be read here; its value means nothing */
+	bool repaired;		/* not in the file: closes what was left open, or opens what was closed without */
+	uint64_t offset;	/* of its record in the file, for messages */
+};
+
+struct timeline_label {
+	const char *name;	  /* without the arguments; any bytes but 0 */
+	const char *kind;	  /* measureme's event kind ("Query"); "" where there is none */
+	const char *const *arg;   /* arguments; NULL-terminated */
+	uint32_t group;		  /* index of the label that has the same name and kind, and no arguments */
+	const char *file;	  /* where it stands in the source, or NULL */
+	uint32_t line;
+};
+
+struct timeline_counter {
+	const char *name;	/* "wall-time", "instructions:u" */
+	const char *unit;	/* "ns"; "" for a count */
+	enum tare_quality quality;
+	const char *note;	/* what its quality rests on, in words, or NULL */
+	double own_cost;	/* of one begin and end, as measured when the recording began; 0: unknown */
+	double own_cost_spread; /* largest less smallest of those measurements */
+};
+
+struct timeline_thread {
+	uint64_t pid, tid;
+	const char *name;
+	bool complete;	  /* it ended, or the recording did, in order */
+	uint64_t lost;	  /* points known to be missing */
+};
+
+struct timeline_info {
+	const char *path, *format; /* "tare 1", "measureme 9" */
+	const char *command;
+	uint64_t start_ns;	/* of the recording, since 1970 */
+	int time;		/* index of the counter that is a clock all threads share; -1: none */
+	const struct timeline_counter *counter;
+	size_t n_counters;
+	const struct timeline_thread *thread;
+	size_t n_threads;
+	size_t n_labels;
+	const char *damage;	/* what of the file could not be read, with its offset; NULL: nothing */
+};
+
+struct timeline;
+struct cursor;
+
+/* The format is found by content. -EINVAL with the offset for what is no recording; what is damaged further on opens, and says so. */
+int timeline_open(struct timeline **out, const char *path, struct tare_error *err);
+const struct timeline_info *timeline_info(const struct timeline *t);
+/* Valid until timeline_close(). */
+const struct timeline_label *timeline_label(struct timeline *t, uint32_t index);
+void timeline_close(struct timeline *t);
+
+/* A thread's points, from its first. Any number of cursors at once; one cursor in one thread. */
+int timeline_thread(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err);
+/* 1 and a point, 0 at the end, or a negative errno. Begin and end are balanced: `repaired` says where they were made so. */
+int cursor_next(struct cursor *c, struct timeline_point *p, struct tare_error *err);
+void cursor_close(struct cursor *c);
+
+#endif
