@@ -541,7 +541,7 @@ int pmu_encode(struct machine *m, const struct event_list *events, const struct 
 	static const struct encode_options none;
 	struct encoder e = { .m = m, .opt = opt ? opt : &none, .out = out, .err = err };
 	struct cpu_row row;
-	int ret = 0;
+	int ret;
 
 	*out = (struct encoding_list){ 0 };
 	if (e.opt->cpu && !cpu_row_by_model(e.opt->cpu, &row)) {
@@ -551,6 +551,7 @@ int pmu_encode(struct machine *m, const struct event_list *events, const struct 
 	}
 	if (e.opt->cpu)
 		e.kind = cpu_kind(row.cpu);
+	ret = encoder_open_files(&e);
 	for (size_t i = 0; ret == 0 && i < events->n; i++) {
 		e.ev = &events->event[i];
 		e.index = i;

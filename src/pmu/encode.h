@@ -75,8 +75,8 @@ int encode_breakpoint(struct encoder *e);
  * is none. */
 int encode_from_files(struct encoder *e, const char *name);
 int encode_from_tables(struct encoder *e, const char *name);
-/* The user's files, read once. */
-int encoder_files(struct encoder *e, size_t *n);
+/* Read the user's files: all, also where no event needs them, so that a wrong path is noticed. */
+int encoder_open_files(struct encoder *e);
 void encoder_close(struct encoder *e);
 
 /* Formats of the core PMU of a CPU that is not here. */

@@ -14,22 +14,20 @@
 
 /* ---- the files ---- */
 
-int encoder_files(struct encoder *e, size_t *n)
+int encoder_open_files(struct encoder *e)
 {
 	size_t wanted = 0;
 	int ret = 0;
 
-	for (*n = 0; e->opt->event_files && e->opt->event_files[wanted]; wanted++)
-		;
-	if (!e->file && wanted) {
-		e->file = calloc(wanted, sizeof(*e->file));
-		if (!e->file)
-			return tare_fail_nomem(e->err);
-		for (; ret == 0 && e->n_files < wanted; e->n_files += ret == 0)
-			ret = vendor_file_read(e->opt->event_files[e->n_files],
-					       &e->file[e->n_files], e->err);
-	}
-	*n = e->n_files;
+	while (e->opt->event_files && e->opt->event_files[wanted])
+		wanted++;
+	if (!wanted)
+		return 0;
+	e->file = calloc(wanted, sizeof(*e->file));
+	if (!e->file)
+		return tare_fail_nomem(e->err);
+	for (; ret == 0 && e->n_files < wanted; e->n_files += ret == 0)
+		ret = vendor_file_read(e->opt->event_files[e->n_files], &e->file[e->n_files], e->err);
 	return ret;
 }
 
@@ -161,10 +159,7 @@ static int encode_vendor(struct encoder *e, const struct vendor_event *ev, const
 
 int encode_from_files(struct encoder *e, const char *name)
 {
-	size_t n;
-	int ret = encoder_files(e, &n);
-
-	for (size_t i = 0; ret == 0 && i < n; i++) {
+	for (size_t i = 0; i < e->n_files; i++) {
 		const struct vendor_event *ev = vendor_find(&e->file[i], name);
 
 		if (ev) {
@@ -174,7 +169,7 @@ int encode_from_files(struct encoder *e, const char *name)
 			return encode_vendor(e, ev, ev->line ? from : e->file[i].path);
 		}
 	}
-	return ret < 0 ? ret : -ENOENT;
+	return -ENOENT;
 }
 
 /* Which CPU's names hold here: the one asked for, or the machine's. */

@@ -1029,7 +1029,7 @@ def bad_options():
             (["-D", "-1", "true"], "--control"), (["--append", "true"], "--append needs -o"),
             (["--format", "xml", "true"], "there is no format 'xml'"), (["--engine", "magic", "true"], "no engine 'magic'"),
             (["--control", "magic", "true"], "no way to control"), (["--control", "fd:99", "true"], "99 is not open"),
-            (["--control", "fifo:/nonexistent", "true"], "/nonexistent"), (["--color", "x", "true"], "auto, always, never"),
+            (["--event-file", "/nonexistent", "-e", "task-clock", "true"], "cannot open /nonexistent"), (["--control", "fifo:/nonexistent", "true"], "/nonexistent"), (["--color", "x", "true"], "auto, always, never"),
             (["--interval-count", "3", "true"], "needs -I"), (["--split", "-a"], "--split repeats a command"),
             (["-x", "", "true"], "separator is empty"), (["-a", "-G", "no-such-group", "true"], "group"),
             (["--sysfs-root", "/nonexistent", "true"], "")]
