@@ -28,7 +28,11 @@ enum timeline_kind {
 	TIMELINE_END,
 	TIMELINE_INSTANT,
 	TIMELINE_INTEGER,  /* `number` on the timeline */
-	TIMELINE_START,	   /* of a detached timing: `number` joins it with its finish, on any thread */
+	/*
+	 * Of a detached timing: `number` joins start and finish, on any thread. What begins and ends on one thread
+	 * without nesting (A begins, B begins, A ends) is one of these too: begin and end always nest.
+	 */
+	TIMELINE_START,
 	TIMELINE_FINISH,
 	TIMELINE_LOST,	   /* `number` points are missing here; 0: nobody knows how many */
 };
@@ -38,7 +42,7 @@ struct timeline_point {
 	uint32_t label;		/* index for timeline_label() */
 	uint64_t number;
 	const uint64_t *value;	/* n_counters of them, cumulative on this thread; valid until the next call */
-	uint8_t missing;	/* bit i: counter i could not be read here; its value means nothing */
+	uint8_t missing;	/* bit i: counter i was not read here; its value is the last one that was */
 	bool repaired;		/* not in the file: closes what was left open, or opens what was closed without */
 	uint64_t offset;	/* of its record in the file, for messages */
 };
@@ -57,8 +61,10 @@ struct timeline_counter {
 	const char *unit;	/* "ns"; "" for a count */
 	enum tare_quality quality;
 	const char *note;	/* what its quality rests on, in words, or NULL */
-	double own_cost;	/* of one begin and end, as measured when the recording began; 0: unknown */
-	double own_cost_spread; /* largest less smallest of those measurements */
+	/* Of one empty region, as measured when the recording began; 0: unknown. */
+	double own_cost;	/* what whoever is around it sees: begin, end and what lies between */
+	double own_inside;	/* what of that it sees itself, from its begin to its end */
+	double own_cost_spread; /* largest less smallest of the measurements of own_cost */
 };
 
 struct timeline_thread {

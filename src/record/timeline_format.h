@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a format of recordings gives (timeline.h says to whom): one file src/record/timeline_NAME.c that ends in a
+ * `const struct timeline_format`, and a row in timeline.c.
+ */
+#ifndef RECORD_TIMELINE_FORMAT_H
+#define RECORD_TIMELINE_FORMAT_H
+
+#include "record/timeline.h"
+
+enum { TIMELINE_HEAD = 16 };
+
+/* Each format's own structs begin with these. */
+struct timeline {
+	const struct timeline_format *format;
+	struct timeline_info info;
+};
+
+struct cursor {
+	struct timeline *of;
+};
+
+struct timeline_format {
+	/* By the first n bytes of the file, at most TIMELINE_HEAD. */
+	bool (*is)(const unsigned char *head, size_t n);
+	/* fd is a regular file, read by pread(2); it stays the caller's until this returned 0. `path` lives as long as *out. */
+	int (*open)(struct timeline **out, int fd, const char *path, struct tare_error *err);
+	const struct timeline_label *(*label)(struct timeline *t, uint32_t index);
+	void (*close)(struct timeline *t); /* and fd */
+	int (*thread)(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err);
+	int (*next)(struct cursor *c, struct timeline_point *p, struct tare_error *err);
+	void (*cursor_close)(struct cursor *c);
+};
+
+#endif
