@@ -91,8 +91,7 @@ static void free_thread(struct supervisor *s, uint32_t i)
 {
 	off_t at = (off_t)(BOARD_THREADS + i * THREAD_STRIDE + THREAD_COUNTERS);
 
-	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at,
-		  COUNTERS_MAX * 8l);
+	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, COUNTERS_MAX * 8l * 2);
 	s->b->thread_states[i] = THREAD_FREE;
 }
 

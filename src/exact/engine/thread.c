@@ -98,6 +98,8 @@ static void fold(struct thread *t)
 	for (uint32_t i = 0; i < top; i++) {
 		uint64_t n = c[i];
 
+		if (t->has_seen)
+			counters_seen(t)[i] = 0;
 		if (!n)
 			continue;
 		for (int k = 0; k < EXACT_CLASSES; k++)
