@@ -96,10 +96,11 @@ enum question_state { QUESTION_NONE, QUESTION_ASKED, QUESTION_ANSWERED };
 
 struct process {
 	volatile uint32_t state;
-	int32_t pid;
+	int32_t pid; /* as the supervisor knows it; 0: not known */
 	int32_t parent_pid;
 	uint32_t serial; /* never used twice in a run */
-	uint32_t foreign; /* in a pid namespace of its own: its pid is not the supervisor's word for it */
+	uint32_t foreign; /* in another pid namespace: the supervisor knows its threads by other numbers */
+	uint32_t makes_foreign; /* its children will be */
 	char name[24];
 	uint32_t parent;  /* index of its process; its own when it has none */
 	uint32_t lineage;

@@ -49,6 +49,7 @@ struct thread {
 	uint64_t rseq; /* the area it registered, or 0 */
 	uint64_t resume_mask;           /* put in force when a new thread leaves the engine */
 	uint64_t syscall_nr;            /* while it may have to be made again */
+	uint32_t child_serial;          /* of the process being born */
 };
 
 #define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)

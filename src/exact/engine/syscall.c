@@ -170,6 +170,16 @@ static void rseq_call(struct thread *t)
 	finish(t, ret);
 }
 
+/* unshare(flags), setns(fd, kind): may give the children a pid namespace of their own. */
+static void namespace_call(struct thread *t, uint64_t flags)
+{
+	long ret = same(t);
+
+	if (ret == 0 && (flags & CLONE_NEWPID))
+		process_at(t->process)->makes_foreign = 1;
+	finish(t, ret);
+}
+
 static void go(struct thread *t)
 {
 	t->jump = (uint64_t)syscall_go;
@@ -209,6 +219,12 @@ void system_call(struct thread *t)
 		return;
 	case __NR_rseq:
 		rseq_call(t);
+		return;
+	case __NR_unshare:
+		namespace_call(t, r[RDI]);
+		return;
+	case __NR_setns:
+		namespace_call(t, r[RSI] ? r[RSI] : CLONE_NEWPID);
 		return;
 	case __NR_execve:
 	case __NR_execveat:
