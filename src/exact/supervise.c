@@ -5,7 +5,6 @@
  * the command's processes execute, and adds up what ended processes leave on the board. Between
  * those moments it sleeps on the board's bell; nothing is traced.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -31,8 +30,7 @@ struct supervisor {
 	const struct launch *l;
 	struct board *b;
 	pid_t command;
-	bool command_started, command_ended, end_said;
-	struct report end; /* of the command */
+	bool command_started, command_ended;
 	struct {
 		pid_t tid;
 		uint32_t thread;
@@ -93,7 +91,8 @@ static void free_thread(struct supervisor *s, uint32_t i)
 {
 	off_t at = (off_t)(BOARD_THREADS + i * THREAD_STRIDE + THREAD_COUNTERS);
 
-	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, COUNTERS_MAX * 8l * 2);
+	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at,
+		  COUNTERS_MAX * 8l);
 	s->b->thread_states[i] = THREAD_FREE;
 }
 
@@ -198,10 +197,8 @@ static bool is_dead(pid_t pid)
 	return state && (state[2] == 'Z' || state[2] == 'X');
 }
 
-enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is left */ };
-
 /* Free what processes have left. Returns how many still run. */
-static unsigned sweep(struct supervisor *s, enum looks looks)
+static unsigned sweep(struct supervisor *s, bool look_for_killed)
 {
 	unsigned live = 0;
 
@@ -210,8 +207,8 @@ static unsigned sweep(struct supervisor *s, enum looks looks)
 
 		if (p->state == PROCESS_FREE)
 			continue;
-		if (p->state == PROCESS_ENDED || looks == ALL_GONE ||
-		    (looks == LOOK_FOR_KILLED && p->pid > 0 && is_dead(p->pid)))
+		if (p->state == PROCESS_ENDED ||
+		    (look_for_killed && p->pid > 0 && !p->foreign && is_dead(p->pid)))
 			collect(s, i);
 		else
 			live++;
@@ -395,25 +392,17 @@ static void on_stop(struct supervisor *s, pid_t pid, int status)
 
 static void on_end(struct supervisor *s, pid_t pid, int status, const struct rusage *usage)
 {
+	struct report r = { .ended = 1, .pid = pid, .status = status, .usage = *usage };
 	int i = watched_index(s, pid);
 
 	if (i >= 0)
 		unwatch(s, (unsigned)i);
 	if (pid != s->command)
 		return;
-	s->end = (struct report){ .ended = 1, .pid = pid, .status = status, .usage = *usage };
+	sweep(s, true);
 	s->command_ended = true;
-}
-
-/* The command has ended, and what it and its children left is on the board. */
-static void say_end(struct supervisor *s, unsigned live)
-{
-	if (!s->command_ended || s->end_said)
-		return;
-	s->end_said = true;
-	s->end.alone = !live;
-	snprintf(s->end.reason, sizeof s->end.reason, "%s", s->b->reason);
-	say(s, &s->end);
+	snprintf(r.reason, sizeof r.reason, "%s", s->b->reason);
+	say(s, &r);
 }
 
 /* ---- the command ---- */
@@ -543,7 +532,6 @@ void supervise(const struct launch *l)
 	while (!s.command_ended || live) {
 		uint32_t bell = s.b->bell;
 		struct rusage usage;
-		bool childless;
 		time_t now;
 		int status;
 		pid_t pid;
@@ -553,22 +541,12 @@ void supervise(const struct launch *l)
 				on_stop(&s, pid, status);
 			else
 				on_end(&s, pid, status, &usage);
-		childless = pid < 0 && errno == ECHILD;
 		watch_execs(&s);
 		answer_questions(&s);
 		now = time(NULL);
-		/*
-		 * Whoever loses its parent becomes our child. With no child left, what still looks alive was
-		 * killed: a child, maybe, before it could write down its pid.
-		 */
-		if (childless)
-			live = sweep(&s, ALL_GONE);
-		else
-			live = sweep(&s, now != swept || (s.command_ended && !s.end_said) ? LOOK_FOR_KILLED
-											 : LOOK_FOR_ENDED);
+		live = sweep(&s, now != swept);
 		swept = now;
-		say_end(&s, live);
-		if (s.b->bell == bell && (!s.command_ended || live))
+		if (s.b->bell == bell)
 			futex_sleep(&s.b->bell, bell, IDLE_MS);
 	}
 	s.b->gone = 1;

@@ -30,7 +30,8 @@ enum timeline_kind {
 	TIMELINE_INTEGER,  /* `number` on the timeline */
 	/*
 	 * Of a detached timing: `number` joins start and finish, on any thread. What begins and ends on one thread
-	 * without nesting (A begins, B begins, A ends) is one of these too: begin and end always nest.
+	 * without nesting (A begins, B begins, A ends) is one of these too: begin and end always nest. Where a file knows
+	 * only of ends (measureme), such a start stands just before its finish, with the value of its own time.
 	 */
 	TIMELINE_START,
 	TIMELINE_FINISH,

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Which format a recording is in, and the way to it. One row per format. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "record/perfdata_input.h"
+#include "record/timeline_format.h"
+
+extern const struct timeline_format timeline_measureme;
+
+static const struct timeline_format *const formats[] = {
+	&timeline_measureme,
+};
+
+static int open_by_content(struct timeline **out, int fd, const char *path, struct tare_error *err)
+{
+	unsigned char head[TIMELINE_HEAD];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+
+	if (n < 0)
+		return tare_fail(err, errno, "cannot read: %s", strerror(errno));
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		int ret;
+
+		if (!formats[i]->is(head, (size_t)n))
+			continue;
+		ret = formats[i]->open(out, fd, path, err);
+		if (ret == 0) {
+			(*out)->format = formats[i];
+			(*out)->info.path = path;
+		}
+		return ret;
+	}
+	if (n == 0) {
+		tare_fail(err, EINVAL, "the file is empty");
+		tare_hint(err, "what was to write it ended before it began, or never did");
+	} else {
+		tare_fail(err, EINVAL, "no recording of regions: byte 0 begins none of the known formats");
+		tare_hint(err, "'tare regions' writes them, and measureme ('rustc -Z self-profile') does");
+	}
+	return -EINVAL;
+}
+
+int timeline_open(struct timeline **out, const char *path, struct tare_error *err)
+{
+	struct input in;
+	char *name = NULL;
+	int ret = input_open(&in, path, err);
+
+	if (ret == 0 && !in.seekable)
+		ret = input_spool(&in, err);
+	if (ret == 0) {
+		name = strdup(in.path);
+		ret = name ? open_by_content(out, in.fd, name, err) : tare_fail_nomem(err);
+		if (ret < 0)
+			tare_prefix(err, "%.150s: ", in.path);
+	}
+	if (ret == 0)
+		in.fd = -1; /* the timeline's now */
+	else
+		free(name);
+	input_close(&in);
+	return ret;
+}
+
+const struct timeline_info *timeline_info(const struct timeline *t)
+{
+	return &t->info;
+}
+
+const struct timeline_label *timeline_label(struct timeline *t, uint32_t index)
+{
+	return t->format->label(t, index);
+}
+
+void timeline_close(struct timeline *t)
+{
+	char *name;
+
+	if (!t)
+		return;
+	name = (char *)t->info.path;
+	t->format->close(t);
+	free(name);
+}
+
+int timeline_thread(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err)
+{
+	return t->format->thread(t, thread, out, err);
+}
+
+int cursor_next(struct cursor *c, struct timeline_point *p, struct tare_error *err)
+{
+	return c->of->format->next(c, p, err);
+}
+
+void cursor_close(struct cursor *c)
+{
+	if (c)
+		c->of->format->cursor_close(c);
+}
