@@ -6,13 +6,16 @@
 #include <strings.h>
 #include "base/num.h"
 #include "cli/command.h"
+#include "record/perfdata_precise.h"
 #include "view/escape.h"
 #include "view/perfdata_view.h"
+#include "view/precise_view.h"
 
 enum {
 	EXIT_PARTIAL = 1, /* the file is damaged: what was before the damage was shown */
 	TYPES_MAX = 256,
 	FLUSH_AT = 1 << 16,
+	SPE_PIECE = 1 << 17, /* more than the longest packet, which is padding */
 };
 
 struct dump_options {
@@ -100,7 +103,7 @@ static int set_records(void *options, const char *arg, struct tare_error *err)
 static const struct option_row dump_opts[] = {
 	{ 'r', "records", "TYPES", "only these, such as sample,mmap2,comm; or their numbers",
 	  set_records },
-	{ 0, "raw", NULL, "show the bytes of each record too", set_raw },
+	{ 0, "raw", NULL, "show the bytes of each record too, and registers of IBS and packets of SPE", set_raw },
 	{ 0, "header", NULL, "show the head and the features, no records", set_header },
 	{ 0, "counts", NULL, "show how many records of each type and event, not the records",
 	  set_counts },
@@ -173,22 +176,75 @@ static int put(struct text *out, struct tare_error *err)
 	return 0;
 }
 
+/* The payload of SPE that follows the last record, packet by packet. */
+static int show_spe(struct perfdata *r, struct text *out, struct tare_error *err)
+{
+	uint8_t *buf = malloc(SPE_PIECE);
+	size_t held = 0, used;
+	uint64_t base = 0;
+	ssize_t got;
+	int ret = buf ? 0 : tare_fail_nomem(err);
+
+	while (ret == 0 && (got = perfdata_payload(r, buf + held, SPE_PIECE - held, err)) != 0) {
+		if (got < 0) {
+			ret = (int)got;
+			break;
+		}
+		held += (size_t)got;
+		used = spe_view(out, buf, held, base);
+		if (!used && held == SPE_PIECE)
+			used = held; /* padding without end */
+		memmove(buf, buf + used, held - used);
+		held -= used;
+		base += used;
+		ret = put(out, err);
+	}
+	if (ret == 0 && held)
+		text_add(out, "    %08llx  %zu bytes of a packet that goes on past the end\n", (unsigned long long)base, held);
+	free(buf);
+	return ret;
+}
+
+/* What the hardware wrote, decoded: `aux` is the kind of data that AUXTRACE_INFO announced. */
+static int show_precise(struct perfdata *r, const struct perfdata_record *rec, uint32_t aux, struct text *out,
+			struct tare_error *err)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	struct ibs ibs;
+	int ret;
+
+	if (rec->type == PD_RECORD_AUXTRACE && aux == PD_AUXTRACE_ARM_SPE && !rec->bad)
+		return show_spe(r, out, err);
+	ret = perfdata_ibs(r, rec, &ibs, &why);
+	if (ret > 0)
+		ibs_view(out, &ibs);
+	else if (ret < 0)
+		text_add(out, "    undecodable: %s\n", why.what);
+	return 0;
+}
+
 static int records(struct perfdata *r, const struct dump_options *o, struct text *out,
 		   struct tally *tally, struct tare_error *err, struct tare_error *damage)
 {
 	struct perfdata_record rec;
+	uint32_t aux = 0;
 	int ret, put_ret;
 
 	while ((ret = o->by_time ? perfdata_next_ordered(r, &rec, damage)
 				 : perfdata_next(r, &rec, damage)) == 1) {
 		if (!count(tally, &rec))
 			return tare_fail_nomem(err);
+		if (rec.type == PD_RECORD_AUXTRACE_INFO && !rec.bad)
+			aux = rec.auxtrace_info.type;
 		if (o->header || o->counts ||
 		    (o->some_types && !(rec.type < TYPES_MAX && o->type[rec.type])))
 			continue;
 		perfdata_view_record(out, r, &rec);
-		if (o->raw)
+		if (o->raw) {
 			perfdata_view_bytes(out, rec.bytes, rec.size);
+			if ((put_ret = show_precise(r, &rec, aux, out, err)) < 0)
+				return put_ret;
+		}
 		if (out->len >= FLUSH_AT && (put_ret = put(out, err)) < 0)
 			return put_ret;
 	}

@@ -8,7 +8,8 @@
  *	BOARD_IMAGE       1 MiB       the engine, mapped privately into each program
  *	BOARD_PROCESSES   PROCESSES * sizeof(struct process)
  *	BOARD_THREADS     THREADS * THREAD_STRIDE
- *	                  each: struct thread, stacks, then at THREAD_COUNTERS one u64 per counter
+ *	                  each: struct thread, stacks, then at THREAD_COUNTERS one u64 per counter, and at
+ *	                  THREAD_SEEN as many
  *	BOARD_BLOCKS      LINEAGES * LINEAGE_STRIDE
  *	                  each: struct block_facts per counter, shared by the processes forked from one exec;
  *	                  then, when COUNT_PROFILE, a u64 per counter: what ended threads have counted
@@ -32,7 +33,8 @@
 #define THREADS          4096u
 #define THREAD_STRIDE    0x4000000ull /* 64 MiB: struct, stacks, counters */
 #define THREAD_COUNTERS  0x100000ull
-#define COUNTERS_MAX     0x400000u /* 4 Mi counters of 8 bytes: 32 MiB */
+#define COUNTERS_MAX     0x3e0000u /* of 8 bytes: 31 MiB, twice (see THREAD_SEEN) */
+#define THREAD_SEEN      (THREAD_COUNTERS + COUNTERS_MAX * 8ull) /* the counters at the thread's last reading */
 #define BOARD_BLOCKS     (BOARD_THREADS + THREADS * THREAD_STRIDE)
 #define LINEAGES         4096u
 #define LINEAGE_SUMS     (COUNTERS_MAX * 32ull)
@@ -94,10 +96,11 @@ enum question_state { QUESTION_NONE, QUESTION_ASKED, QUESTION_ANSWERED };
 
 struct process {
 	volatile uint32_t state;
-	int32_t pid;
+	int32_t pid; /* as the supervisor knows it; 0: not known */
 	int32_t parent_pid;
 	uint32_t serial; /* never used twice in a run */
-	uint32_t foreign; /* in a pid namespace of its own: its pid is not the supervisor's word for it */
+	uint32_t foreign; /* in another pid namespace: the supervisor knows its threads by other numbers */
+	uint32_t makes_foreign; /* its children will be */
 	char name[24];
 	uint32_t parent;  /* index of its process; its own when it has none */
 	uint32_t lineage;

@@ -4,12 +4,11 @@
 #define EXACT_CLASSES_H
 
 /*
- * A program that runs under the engine with a running count asks where its thread's count lies by
- * arch_prctl(EXACT_WHERE, &address), and then reads it with a plain load. Natively the call is -EINVAL. The
- * count holds all instructions up to the end of the block that reads it: for one place in the code, the
- * true count plus a constant. The address is the calling thread's, and valid until it ends.
+ * How a program asks for its thread's counts (include/tare/exact.h): arch_prctl(EXACT_READ, out, n), which is
+ * -EINVAL natively; and, of a running count, a load with three prefixes 3e from memory that begins so:
  */
-enum { EXACT_WHERE = 0x74617265 };
+enum { EXACT_READ = 0x74617265, EXACT_NOW_SIZE = 32 };
+#define EXACT_NOW_MEMORY "\377\377\377\377\377\377\377\377tare exact instructions:"
 
 enum exact_class {
 	EXACT_INSTRUCTIONS,

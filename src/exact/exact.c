@@ -14,7 +14,7 @@ struct exact {
 	struct board *board;
 	int board_fd, report_fd;
 	pid_t supervisor, command;
-	bool ended;
+	bool ended, alone;
 	struct exact_end end;
 };
 
@@ -175,6 +175,7 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 		if (ret <= 0)
 			return ret;
 		x->ended = true;
+		x->alone = r.alone;
 		x->end = (struct exact_end){ .status = r.status, .usage = r.usage };
 	}
 	*end = x->end;
@@ -304,6 +305,6 @@ void exact_close(struct exact *x)
 		close(x->board_fd);
 	/* The supervisor ends with the last process it serves; it is reaped if that is now. */
 	if (x->supervisor > 0)
-		waitpid(x->supervisor, NULL, WNOHANG);
+		waitpid(x->supervisor, NULL, x->alone ? 0 : WNOHANG);
 	free(x);
 }

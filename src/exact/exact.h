@@ -25,7 +25,7 @@
 struct exact_options {
 	bool aslr;       /* leave address space layout random, as it runs elsewhere */
 	bool total_only; /* instructions alone: a little faster, and no taken branches */
-	bool running;    /* keep a running count that the program can read: arch_prctl(EXACT_WHERE, &address) */
+	bool running;    /* keep a running count that the program can read: tare_exact_now(); about half as fast */
 	bool profile;    /* also where they were executed: exact_profile() */
 };
 

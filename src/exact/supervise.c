@@ -5,6 +5,7 @@
  * the command's processes execute, and adds up what ended processes leave on the board. Between
  * those moments it sleeps on the board's bell; nothing is traced.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -30,7 +31,8 @@ struct supervisor {
 	const struct launch *l;
 	struct board *b;
 	pid_t command;
-	bool command_started, command_ended;
+	bool command_started, command_ended, end_said;
+	struct report end; /* of the command */
 	struct {
 		pid_t tid;
 		uint32_t thread;
@@ -91,8 +93,7 @@ static void free_thread(struct supervisor *s, uint32_t i)
 {
 	off_t at = (off_t)(BOARD_THREADS + i * THREAD_STRIDE + THREAD_COUNTERS);
 
-	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at,
-		  COUNTERS_MAX * 8l);
+	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, COUNTERS_MAX * 8l * 2);
 	s->b->thread_states[i] = THREAD_FREE;
 }
 
@@ -197,8 +198,10 @@ static bool is_dead(pid_t pid)
 	return state && (state[2] == 'Z' || state[2] == 'X');
 }
 
+enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is left */ };
+
 /* Free what processes have left. Returns how many still run. */
-static unsigned sweep(struct supervisor *s, bool look_for_killed)
+static unsigned sweep(struct supervisor *s, enum looks looks)
 {
 	unsigned live = 0;
 
@@ -207,8 +210,8 @@ static unsigned sweep(struct supervisor *s, bool look_for_killed)
 
 		if (p->state == PROCESS_FREE)
 			continue;
-		if (p->state == PROCESS_ENDED ||
-		    (look_for_killed && p->pid > 0 && !p->foreign && is_dead(p->pid)))
+		if (p->state == PROCESS_ENDED || looks == ALL_GONE ||
+		    (looks == LOOK_FOR_KILLED && p->pid > 0 && is_dead(p->pid)))
 			collect(s, i);
 		else
 			live++;
@@ -392,17 +395,25 @@ static void on_stop(struct supervisor *s, pid_t pid, int status)
 
 static void on_end(struct supervisor *s, pid_t pid, int status, const struct rusage *usage)
 {
-	struct report r = { .ended = 1, .pid = pid, .status = status, .usage = *usage };
 	int i = watched_index(s, pid);
 
 	if (i >= 0)
 		unwatch(s, (unsigned)i);
 	if (pid != s->command)
 		return;
-	sweep(s, true);
+	s->end = (struct report){ .ended = 1, .pid = pid, .status = status, .usage = *usage };
 	s->command_ended = true;
-	snprintf(r.reason, sizeof r.reason, "%s", s->b->reason);
-	say(s, &r);
+}
+
+/* The command has ended, and what it and its children left is on the board. */
+static void say_end(struct supervisor *s, unsigned live)
+{
+	if (!s->command_ended || s->end_said)
+		return;
+	s->end_said = true;
+	s->end.alone = !live;
+	snprintf(s->end.reason, sizeof s->end.reason, "%s", s->b->reason);
+	say(s, &s->end);
 }
 
 /* ---- the command ---- */
@@ -532,6 +543,7 @@ void supervise(const struct launch *l)
 	while (!s.command_ended || live) {
 		uint32_t bell = s.b->bell;
 		struct rusage usage;
+		bool childless;
 		time_t now;
 		int status;
 		pid_t pid;
@@ -541,12 +553,22 @@ void supervise(const struct launch *l)
 				on_stop(&s, pid, status);
 			else
 				on_end(&s, pid, status, &usage);
+		childless = pid < 0 && errno == ECHILD;
 		watch_execs(&s);
 		answer_questions(&s);
 		now = time(NULL);
-		live = sweep(&s, now != swept);
+		/*
+		 * Whoever loses its parent becomes our child. With no child left, what still looks alive was
+		 * killed: a child, maybe, before it could write down its pid.
+		 */
+		if (childless)
+			live = sweep(&s, ALL_GONE);
+		else
+			live = sweep(&s, now != swept || (s.command_ended && !s.end_said) ? LOOK_FOR_KILLED
+											 : LOOK_FOR_ENDED);
 		swept = now;
-		if (s.b->bell == bell)
+		say_end(&s, live);
+		if (s.b->bell == bell && (!s.command_ended || live))
 			futex_sleep(&s.b->bell, bell, IDLE_MS);
 	}
 	s.b->gone = 1;

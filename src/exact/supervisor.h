@@ -15,6 +15,7 @@ struct report {
 	int error; /* errno: the command could not be started */
 	int pid;
 	int ended;
+	int alone; /* nothing of the command is left: the supervisor ends, too */
 	int status;
 	struct rusage usage;
 	char reason[REASON_MAX];

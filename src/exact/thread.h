@@ -44,9 +44,12 @@ struct thread {
 	uint32_t step_signal;
 	uint32_t one_shot;
 	int64_t settled[EXACT_CLASSES]; /* corrections to what its counters say */
+	int64_t seen[EXACT_CLASSES];    /* what its counters said at its last reading: THREAD_SEEN */
+	uint32_t has_seen, pad;
 	uint64_t rseq; /* the area it registered, or 0 */
 	uint64_t resume_mask;           /* put in force when a new thread leaves the engine */
 	uint64_t syscall_nr;            /* while it may have to be made again */
+	uint32_t child_serial;          /* of the process being born */
 };
 
 #define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)

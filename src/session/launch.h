@@ -20,6 +20,7 @@ struct launched {
 	int result_fd; /* the errno of a failed exec comes back here; closes on success */
 	void *own;     /* a launcher's own state */
 	bool profile;  /* set before prepare: keep where instructions are executed, where it can */
+	bool running;  /* likewise: a running count for the program's own reads, tare/exact.h, where it can */
 	char *const *envp; /* for the command; set by who launches, before prepare */
 	bool fixed;        /* likewise: its memory is laid out the same each time */
 };

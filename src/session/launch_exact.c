@@ -45,7 +45,10 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	sigaction(SIGCHLD, &sig->sigchld, &child_now);
 	sigprocmask(SIG_SETMASK, &sig->mask, &mask_now);
 	ret = exact_launch(&run->engine, argv, l->envp,
-			   &(struct exact_options){ .aslr = !l->fixed, .profile = l->profile }, err);
+			   &(struct exact_options){ .aslr = !l->fixed,
+						    .profile = l->profile,
+						    .running = l->running },
+			   err);
 	sigprocmask(SIG_SETMASK, &mask_now, NULL);
 	sigaction(SIGPIPE, &pipe_now, NULL);
 	sigaction(SIGCHLD, &child_now, NULL);

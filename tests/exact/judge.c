@@ -5,7 +5,7 @@
  * Slow (about 30,000 instructions a second) and simple: it reads the bytes at RIP before each step,
  * so code that rewrites itself needs no care.
  *
- *	judge [-o FILE] [-t TRACE] [--] COMMAND [ARGUMENT...]
+ *	judge [-o FILE] [-t TRACE] [-r READS] [-e N:CLASS:SAMPLES] [--] COMMAND [ARGUMENT...]
  *
  * What counts: an instruction counts when it retires. A stop tells of one retired instruction, but
  * for these, each taken care of below:
@@ -22,6 +22,7 @@
  *3, 18.3.1.4 "Single-Step Exception Condition".
  */
 #include "classify.h"
+#include "watch.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -37,6 +38,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { EXACT_READ = 0x74617265 }; /* as src/exact/classes.h has it */
 enum { MAX_TID = 1 << 22 }; /* PID_MAX_LIMIT of the kernel's include/linux/threads.h */
 
 struct process {
@@ -57,11 +59,14 @@ struct task {
 	bool trap_blocked; /* by the program: the kernel unblocks SIGTRAP to report a step */
 	int trap_will_be;  /* after the pending system call: 1 blocked, 0 not, -1 as it is */
 	bool pending_known, gone;
+	bool asks;       /* the pending system call reads the thread's counts */
+	unsigned number; /* in order of creation */
 };
 
 static struct task *tasks[MAX_TID];
 static struct task *first_task, **last_task = &first_task;
 static struct process *first_process, **last_process = &first_process;
+static unsigned n_tasks;
 static uint64_t undecoded;
 static FILE *trace;
 
@@ -122,6 +127,7 @@ static struct task *task_of(pid_t tid)
 	t = new_zeroed(sizeof(*t));
 	t->tid = tid;
 	t->of = process_of(tid);
+	t->number = n_tasks++;
 	*last_task = t;
 	last_task = &t->next;
 	return tasks[tid] = t;
@@ -142,11 +148,18 @@ static struct insn decode_at(pid_t tid, uint64_t at)
 {
 	uint8_t code[15];
 
-	return classify(at, code, read_code(tid, at, code));
+	unsigned size = read_code(tid, at, code);
+	struct insn in = classify(at, code, size);
+
+	in.reads_now = watch_is_now(code, size);
+	return in;
 }
 
 static void retire(struct task *t, const struct insn *in, uint64_t next_rip)
 {
+	uint64_t before[C_COUNT];
+
+	memcpy(before, t->counts, sizeof(before));
 	if (in->length == 0) {
 		undecoded++;
 		t->counts[C_INSTRUCTIONS]++;
@@ -158,6 +171,7 @@ static void retire(struct task *t, const struct insn *in, uint64_t next_rip)
 	if (in->conditional)
 		t->counts[C_TAKEN] += in->to_next ? branch_holds(in, t->flags, t->rcx)
 						  : next_rip != in->at + in->length;
+	watch_retired(t->number, in, in->syscall && t->asks, before, t->counts);
 	if (trace)
 		fprintf(trace, "%d %#llx %u\n", t->tid, (unsigned long long)in->at, in->mnemonic);
 }
@@ -241,6 +255,7 @@ static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 		t->after = decode_at(t->tid, r->rip + t->pending.length);
 	t->flags = r->eflags;
 	t->rcx = r->rcx;
+	t->asks = t->pending.syscall && r->rax == SYS_arch_prctl && r->rdi == EXACT_READ;
 	if (t->pending.syscall)
 		keep_mask(t, r);
 	if (!in_restart(r)) {
@@ -394,6 +409,29 @@ static void report(FILE *out)
 	fprintf(out, "]}\n");
 }
 
+static const char usage[] =
+    "usage: judge [-o FILE] [-t TRACE] [-r READS] [-e N:CLASS:SAMPLES] [--] COMMAND [ARGUMENT...]";
+
+static bool take_option(int option, char *word, const char **to)
+{
+	char class[64], path[4096];
+	unsigned long long n;
+
+	switch (option) {
+	case 'o':
+		*to = word;
+		return true;
+	case 't':
+		return (trace = fopen(word, "we"));
+	case 'r':
+		return watch_reads(word);
+	case 'e':
+		return sscanf(word, "%llu:%63[^:]:%4095s", &n, class, path) == 3 && watch_every(path, n, class);
+	default:
+		return false;
+	}
+}
+
 static pid_t launch(char **argv)
 {
 	const long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
@@ -427,13 +465,11 @@ int main(int argc, char **argv)
 	int option, status, end = 0;
 	pid_t root, tid;
 
-	while ((option = getopt(argc, argv, "+o:t:")) != -1)
-		if (option == 'o')
-			to = optarg;
-		else if (option != 't' || !(trace = fopen(optarg, "we")))
-			die("usage: judge [-o FILE] [-t TRACE] [--] COMMAND [ARGUMENT...]");
+	while ((option = getopt(argc, argv, "+o:t:r:e:")) != -1)
+		if (!take_option(option, optarg, &to))
+			die(usage);
 	if (optind == argc)
-		die("usage: judge [-o FILE] [-t TRACE] [--] COMMAND [ARGUMENT...]");
+		die(usage);
 
 	root = launch(argv + optind);
 	signal(SIGINT, SIG_IGN);
@@ -449,7 +485,7 @@ int main(int argc, char **argv)
 			end = status;
 		end_of(tid, status);
 	}
-	if (trace && fclose(trace) != 0)
+	if ((trace && fclose(trace) != 0) || !watch_end())
 		die("cannot write the trace");
 	if (!started)
 		return WIFEXITED(end) ? WEXITSTATUS(end) : 125;

@@ -192,6 +192,9 @@ void uncount_special(struct thread *t, const struct insn *in, uint64_t pc);
 unsigned new_counter(uint64_t pc);
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted);
 
+/* sums.c */
+void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES]);
+
 /* thread.c */
 struct thread *thread_new(struct process *p);
 void ring(void);
@@ -240,6 +243,12 @@ static inline volatile uint64_t *lineage_sums(uint32_t lineage)
 static inline volatile uint64_t *counters_of(const struct thread *t)
 {
 	return (volatile uint64_t *)((uint8_t *)t + THREAD_COUNTERS);
+}
+
+/* What they were at its last reading. */
+static inline uint64_t *counters_seen(const struct thread *t)
+{
+	return (uint64_t *)((uint8_t *)t + THREAD_SEEN);
 }
 
 static inline struct block_facts *facts_of(uint32_t lineage)

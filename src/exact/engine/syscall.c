@@ -127,6 +127,19 @@ static void remap_call(struct thread *t)
 	finish(t, ret);
 }
 
+/* The program asks for its thread's counts: of `n` classes. */
+static long read_counts(struct thread *t, uint64_t out, uint64_t n)
+{
+	int64_t sums[EXACT_CLASSES];
+
+	if (n == 0 || n > EXACT_CLASSES)
+		return -EINVAL;
+	if (n > 1 && !(eng.mode & COUNT_TAKEN))
+		return -ENODATA;
+	thread_sums(t, sums);
+	return copy_bytes((void *)out, sums, n * 8) == n * 8 ? 0 : -EFAULT;
+}
+
 static void arch_call(struct thread *t)
 {
 	uint64_t arg = t->regs[RSI];
@@ -136,16 +149,9 @@ static void arch_call(struct thread *t)
 		t->user_gs = arg;
 		finish(t, 0);
 		return;
-	case EXACT_WHERE: {
-		uint64_t count = (uint64_t)&t->count;
-
-		if (!(eng.mode & COUNT_RUNNING)) {
-			finish(t, -EINVAL);
-			return;
-		}
-		finish(t, copy_bytes((void *)arg, &count, 8) == 8 ? 0 : -EFAULT);
+	case EXACT_READ:
+		finish(t, read_counts(t, arg, t->regs[RDX]));
 		return;
-	}
 	case ARCH_GET_GS:
 		finish(t, copy_bytes((void *)arg, &t->user_gs, 8) == 8 ? 0 : -EFAULT);
 		return;
@@ -161,6 +167,16 @@ static void rseq_call(struct thread *t)
 
 	if (ret == 0)
 		t->rseq = t->regs[RDX] & 1 ? 0 : t->regs[RDI];
+	finish(t, ret);
+}
+
+/* unshare(flags), setns(fd, kind): may give the children a pid namespace of their own. */
+static void namespace_call(struct thread *t, uint64_t flags)
+{
+	long ret = same(t);
+
+	if (ret == 0 && (flags & CLONE_NEWPID))
+		process_at(t->process)->makes_foreign = 1;
 	finish(t, ret);
 }
 
@@ -203,6 +219,12 @@ void system_call(struct thread *t)
 		return;
 	case __NR_rseq:
 		rseq_call(t);
+		return;
+	case __NR_unshare:
+		namespace_call(t, r[RDI]);
+		return;
+	case __NR_setns:
+		namespace_call(t, r[RSI] ? r[RSI] : CLONE_NEWPID);
 		return;
 	case __NR_execve:
 	case __NR_execveat:

@@ -98,6 +98,8 @@ static void fold(struct thread *t)
 	for (uint32_t i = 0; i < top; i++) {
 		uint64_t n = c[i];
 
+		if (t->has_seen)
+			counters_seen(t)[i] = 0;
 		if (!n)
 			continue;
 		for (int k = 0; k < EXACT_CLASSES; k++)
@@ -169,7 +171,8 @@ static struct process *process_new(const struct process *parent)
 	p->refused = 0;
 	p->pid = 0;
 	p->parent_pid = parent->pid;
-	p->foreign = parent->foreign;
+	p->foreign = parent->foreign || parent->makes_foreign;
+	p->makes_foreign = p->foreign;
 	memcpy(p->name, parent->name, sizeof p->name);
 	p->mode = parent->mode;
 	memset(p->done, 0, sizeof p->done);
@@ -215,8 +218,10 @@ void fork_like(struct thread *t, long nr)
 	struct process *p = process_at(t->process);
 	struct thread *n;
 
-	if (!(w.flags & CLONE_THREAD))
+	if (!(w.flags & CLONE_THREAD)) {
 		p = process_new(p);
+		p->foreign |= !!(w.flags & CLONE_NEWPID);
+	}
 	n = thread_new(p);
 	memcpy(n->regs, t->regs, sizeof n->regs);
 	n->regs[RAX] = 0;
@@ -237,6 +242,7 @@ void fork_like(struct thread *t, long nr)
 		n->alt_flags = t->alt_flags;
 	}
 	t->child = n;
+	t->child_serial = p->serial;
 	t->resume_mask = mask;
 	t->scratch2 = t->regs[RBX];
 	/* The copy of our memory that a forked child gets is one nobody was changing. */
@@ -251,10 +257,10 @@ void clone_done(struct thread *t)
 	t->regs[RBX] = t->scratch2;
 	if (t->after)
 		unlock();
-	if ((long)t->regs[RAX] < 0) {
-		struct thread *n = t->child;
-		struct process *p = process_at(n->process);
+	struct thread *n = t->child;
+	struct process *p = process_at(n->process);
 
+	if ((long)t->regs[RAX] < 0) {
 		__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL);
 		if (n->process != t->process) {
 			__atomic_sub_fetch(&eng.board->lineage_users[p->lineage], 1,
@@ -262,6 +268,8 @@ void clone_done(struct thread *t)
 			p->state = PROCESS_FREE;
 		}
 		eng.board->thread_states[n->index] = THREAD_FREE;
+	} else if (p->foreign && p->serial == t->child_serial && !process_at(t->process)->foreign) {
+		p->pid = (int32_t)t->regs[RAX]; /* the child itself does not know this number */
 	}
 	set_signal_mask(t->resume_mask);
 	t->edge = 0;
@@ -278,7 +286,7 @@ void child_start(struct thread *t)
 		eng.lock = 0;
 	}
 	t->tid = (int32_t)sys(__NR_gettid);
-	if (!p->pid)
+	if (!p->pid && !p->foreign)
 		p->pid = (int32_t)sys(__NR_getpid);
 	set_alt_stack(t);
 	set_signal_mask(t->resume_mask);

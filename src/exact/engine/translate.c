@@ -28,6 +28,7 @@ struct draft {
 	unsigned n;
 	uint64_t end;     /* the pc behind the last instruction */
 	unsigned counter; /* the block's */
+	bool reads_count; /* its one instruction loads the running count */
 	/* Of a loop: where it begins, how many copies follow, and their ways out. */
 	uint8_t *loop, **exits;
 	unsigned copies_left;
@@ -235,6 +236,22 @@ static uint8_t *emit_loop(struct draft *d, uint8_t *p, const struct insn *in, ui
 
 /* ---- blocks ---- */
 
+/*
+ * Does the program read its running count here (include/tare/exact.h)? The load is a block of its own, so
+ * that what it finds is counted up to itself.
+ */
+static bool reads_count(const struct insn *in, uint64_t pc)
+{
+	const uint8_t *s = (const uint8_t *)pc;
+	char memory[EXACT_NOW_SIZE];
+
+	return (eng.mode & COUNT_RUNNING) && in->len == 10 && s[0] == 0x3e && s[1] == 0x3e && s[2] == 0x3e &&
+	       in->map == 0 && in->opcode == 0x8b && (in->rex & 8) && insn_rip_relative(in) &&
+	       !(in->prefix & (P_FS | P_GS | P_67)) &&
+	       copy_bytes(memory, (const void *)operand_address(in, pc), sizeof memory) == sizeof memory &&
+	       !memcmp(memory, EXACT_NOW_MEMORY, sizeof memory);
+}
+
 /* Decode the block; false when its first instruction is none that can be copied. */
 static bool read_block(struct draft *d, uint64_t pc, bool once)
 {
@@ -242,6 +259,7 @@ static bool read_block(struct draft *d, uint64_t pc, bool once)
 
 	d->n = 0;
 	d->end = pc;
+	d->reads_count = false;
 	while (d->n < BLOCK_INSNS) {
 		struct insn *in = &d->insns[d->n];
 		size_t room = code_room(d->end);
@@ -253,9 +271,15 @@ static bool read_block(struct draft *d, uint64_t pc, bool once)
 		if ((in->prefix & P_GS) && (in->loads || in->stores) &&
 		    (insn_has_memory(in) || (in->bits & R_STRING) || in->map == 0))
 			break;
+
+		bool reads = reads_count(in, d->end);
+
+		if (reads && d->n > 0)
+			break;
+		d->reads_count = reads;
 		d->pcs[d->n++] = d->end;
 		d->end += in->len;
-		if (in->kind != K_PLAIN || once || (checked && in->stores))
+		if (in->kind != K_PLAIN || once || (checked && in->stores) || d->reads_count)
 			break;
 	}
 	return d->n > 0;
@@ -331,6 +355,8 @@ static uint8_t *emit_insn(struct draft *d, uint8_t *p, unsigned i, bool count)
 
 	switch (in->kind) {
 	case K_PLAIN:
+		if (d->reads_count)
+			return gs_load(p, (in->modrm >> 3 & 7) | (in->rex & 4) << 1, T_COUNT);
 		return emit_plain(p, in, d->pcs[i], &eng.map_pool[d->b->map + i * MAP_ENTRY + 2]);
 	case K_JCC:
 		if (d->exits)

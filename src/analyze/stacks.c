@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/stacks.h"
+
+/* What of an item tells it from others; behind it stands what is counted. */
+enum {
+	FRAME_KEY = sizeof(struct stacks_frame),
+	NODE_KEY = sizeof(struct stacks_node),
+	TASK_KEY = sizeof(struct stacks_task),
+	ROW_KEY = offsetof(struct stacks_row, samples),
+};
+
+struct stacks *stacks_new(struct tare_error *err)
+{
+	static const struct stacks_node root = { SET_NONE, SET_NONE };
+	struct stacks *s = calloc(1, sizeof(*s));
+
+	if (s && words_add(&s->names, "", 0) != WORDS_NONE &&
+	    set_add(&s->node_set, &root, sizeof(root), NODE_KEY, NULL) == 0)
+		return s;
+	stacks_free(s);
+	tare_fail_nomem(err);
+	return NULL;
+}
+
+void stacks_free(struct stacks *s)
+{
+	if (!s)
+		return;
+	words_free(&s->names);
+	set_free(&s->frame_set);
+	set_free(&s->node_set);
+	set_free(&s->task_set);
+	set_free(&s->row_set);
+	free(s->column);
+	free(s->moment);
+	free(s);
+}
+
+uint32_t stacks_add_name(struct stacks *s, const char *name)
+{
+	return words_add(&s->names, name, strlen(name));
+}
+
+uint32_t stacks_add_frame(struct stacks *s, const struct stacks_frame *frame)
+{
+	return set_add(&s->frame_set, frame, sizeof(*frame), FRAME_KEY, NULL);
+}
+
+uint32_t stacks_add_node(struct stacks *s, uint32_t parent, uint32_t frame)
+{
+	struct stacks_node node = { parent, frame };
+
+	return set_add(&s->node_set, &node, sizeof(node), NODE_KEY, NULL);
+}
+
+uint32_t stacks_add_task(struct stacks *s, uint32_t pid, uint32_t tid, uint32_t comm)
+{
+	struct stacks_task task = { pid, tid, comm };
+
+	return set_add(&s->task_set, &task, sizeof(task), TASK_KEY, NULL);
+}
+
+uint32_t stacks_add_column(struct stacks *s, const char *name, const char *unit)
+{
+	struct stacks_column *more =
+	    realloc(s->column, (s->columns + 1) * sizeof(*more));
+	struct stacks_column column = { .name = stacks_add_name(s, name),
+					.unit = stacks_add_name(s, unit) };
+
+	if (more)
+		s->column = more;
+	if (!more || column.name == WORDS_NONE || column.unit == WORDS_NONE)
+		return SET_NONE;
+	more[s->columns] = column;
+	return s->columns++;
+}
+
+int stacks_count(struct stacks *s, const struct stacks_row *row, double squares,
+		 struct tare_error *err)
+{
+	bool fresh;
+	uint32_t at = set_add(&s->row_set, row, sizeof(*row), ROW_KEY, &fresh);
+	struct stacks_column *c = &s->column[row->column];
+
+	if (at == SET_NONE)
+		return tare_fail_nomem(err);
+	if (!fresh) {
+		struct stacks_row *r = (struct stacks_row *)s->row_set.item + at;
+
+		r->samples += row->samples;
+		r->amount += row->amount;
+	}
+	c->samples += row->samples;
+	c->amount += row->amount;
+	c->squares += squares;
+	return 0;
+}
+
+int stacks_add_moment(struct stacks *s, const struct stacks_moment *m, struct tare_error *err)
+{
+	if (s->moments == s->moment_room) {
+		size_t room = s->moment_room + s->moment_room / 2 + 256;
+		struct stacks_moment *more = realloc(s->moment, room * sizeof(*more));
+
+		if (!more)
+			return tare_fail_nomem(err);
+		s->moment = more;
+		s->moment_room = room;
+	}
+	s->moment[s->moments++] = *m;
+	return 0;
+}
+
+void stacks_sums(const struct stacks *s, uint32_t column, uint32_t task, uint64_t *self,
+		 uint64_t *total)
+{
+	size_t n, rows;
+	const struct stacks_node *node = stacks_nodes(s, &n);
+	const struct stacks_row *row = stacks_rows(s, &rows);
+
+	if (self)
+		memset(self, 0, n * sizeof(*self));
+	if (total)
+		memset(total, 0, n * sizeof(*total));
+	for (size_t i = 0; i < rows; i++) {
+		if (row[i].column != column || (task != SET_NONE && row[i].task != task))
+			continue;
+		if (self)
+			self[row[i].node] += row[i].amount;
+		if (total)
+			total[row[i].node] += row[i].amount;
+	}
+	for (size_t i = n; total && i-- > 1;)
+		total[node[i].parent] += total[i];
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A profile: how much of what was counted, at which stack of calls, in which thread. It is what
+ * reading a recording gives (analyze/samples.h) and what reports, flame graphs and exports take.
+ *
+ * Everything is kept once and known by its number:
+ *
+ *	names	 strings
+ *	frames	 a function, with its file and line or its address where they were asked for
+ *	nodes	 a frame under a parent node: the tree of stacks. Node 0 is the root and has no frame.
+ *		 A parent's number is less than its children's, so one walk backwards adds up totals.
+ *	tasks	 a thread under a command name
+ *	columns	 what was counted
+ *	rows	 node, task, column: how many samples ended there, and how much they stand for
+ *	moments	 the samples one by one, where they were asked for
+ *
+ * To read one, walk the arrays. To make one, begin with stacks_new() and add.
+ */
+#ifndef ANALYZE_STACKS_H
+#define ANALYZE_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/error.h"
+#include "base/words.h"
+#include "base/set.h"
+
+enum stacks_flags {
+	STACKS_KERNEL = 1,   /* else user code */
+	STACKS_INLINED = 2,  /* into the frame of its parent node */
+	STACKS_UNKNOWN = 4,  /* its function is not known: the name says so in brackets */
+	STACKS_MARK = 8,     /* no code: says that something is missing here, in brackets */
+	STACKS_GUEST = 16,   /* of a virtual machine */
+};
+
+struct stacks_frame {
+	uint64_t address; /* as the module's file has it (ELF virtual address), of a JIT in memory; 0:
+			     not by address */
+	uint32_t function, module, file; /* names; file 0 where no line is known or asked for */
+	uint32_t line;
+	uint32_t flags;
+	uint32_t zero;
+};
+
+struct stacks_node {
+	uint32_t parent, frame; /* of the root both are SET_NONE */
+};
+
+struct stacks_task {
+	uint32_t pid, tid, comm;
+};
+
+struct stacks_row {
+	uint32_t node, task, column, zero;
+	uint64_t samples;
+	uint64_t amount; /* events that they stand for; equal to `samples` where that is not known */
+};
+
+/* One sample. */
+struct stacks_moment {
+	uint64_t time_ns, amount;
+	uint32_t node, task, column, cpu; /* cpu UINT32_MAX: not recorded */
+};
+
+struct stacks_column {
+	uint32_t name, unit; /* unit "" for plain counts, "ns" for clocks */
+	bool read;	     /* no samples of its own: its counter was read when another event's sample was taken */
+	bool skids;	     /* the address may lie some instructions behind the event */
+	uint64_t samples, amount;
+	double squares; /* sum of the squares of the samples' amounts */
+};
+
+struct stacks {
+	struct words names;
+	struct set frame_set, node_set, task_set, row_set; /* private: the macros below */
+	struct stacks_column *column;
+	uint32_t columns;
+	struct stacks_moment *moment; /* in the order of the recording */
+	size_t moments, moment_room;
+};
+
+static inline const struct stacks_frame *stacks_frames(const struct stacks *s, size_t *n)
+{
+	*n = s->frame_set.n;
+	return s->frame_set.item;
+}
+
+static inline const struct stacks_node *stacks_nodes(const struct stacks *s, size_t *n)
+{
+	*n = s->node_set.n;
+	return s->node_set.item;
+}
+
+static inline const struct stacks_task *stacks_tasks(const struct stacks *s, size_t *n)
+{
+	*n = s->task_set.n;
+	return s->task_set.item;
+}
+
+static inline const struct stacks_row *stacks_rows(const struct stacks *s, size_t *n)
+{
+	*n = s->row_set.n;
+	return s->row_set.item;
+}
+
+static inline const char *stacks_name(const struct stacks *s, uint32_t number)
+{
+	return words_at(&s->names, number);
+}
+
+/* With the root, and without columns. NULL when out of memory. */
+struct stacks *stacks_new(struct tare_error *err);
+void stacks_free(struct stacks *s);
+
+/*
+ * Each adds what is not there yet and returns its number, or SET_NONE when out of memory. Columns
+ * are always new.
+ */
+uint32_t stacks_add_name(struct stacks *s, const char *name);
+uint32_t stacks_add_frame(struct stacks *s, const struct stacks_frame *frame);
+uint32_t stacks_add_node(struct stacks *s, uint32_t parent, uint32_t frame);
+uint32_t stacks_add_task(struct stacks *s, uint32_t pid, uint32_t tid, uint32_t comm);
+uint32_t stacks_add_column(struct stacks *s, const char *name, const char *unit);
+
+/* Count samples at a stack. `squares`: the sum of the squares of their amounts. */
+int stacks_count(struct stacks *s, const struct stacks_row *row, double squares,
+		 struct tare_error *err);
+int stacks_add_moment(struct stacks *s, const struct stacks_moment *m, struct tare_error *err);
+
+/*
+ * Per node the column's amounts that ended there, and those that ended there or below it (either
+ * may be NULL): arrays of as many as there are nodes, the caller's to fill. task SET_NONE: of all.
+ */
+void stacks_sums(const struct stacks *s, uint32_t column, uint32_t task, uint64_t *self,
+		 uint64_t *total);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* See tare/exact.h; src/arch/x86/tare/now.h has the same function. The exact engine is absent on arm64. */
+#ifndef TARE_NOW_H
+#define TARE_NOW_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** -1: no engine keeps a running count. */
+static inline __attribute__((always_inline)) int64_t tare_exact_now(void)
+{
+	return -1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

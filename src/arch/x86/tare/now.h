@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The load that reads the exact engine's running count; see tare/exact.h. src/arch/arm64/tare/now.h has
+ * the same function.
+ */
+#ifndef TARE_NOW_H
+#define TARE_NOW_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Instructions of the calling thread up to this load, or -1: see tare/exact.h.
+ *
+ * Natively it loads the -1 beside it. The engine knows the load by its three prefixes, which mean
+ * nothing, and by the words behind the -1, and loads the thread's count instead.
+ */
+static inline __attribute__((always_inline)) int64_t tare_exact_now(void)
+{
+	int64_t now;
+
+	__asm__ volatile(".pushsection .rodata.tare_exact, \"aM\", @progbits, 32\n\t"
+			 ".p2align 3\n"
+			 "770:\t.quad -1\n\t"
+			 ".ascii \"tare exact instructions:\"\n\t"
+			 ".popsection\n\t"
+			 ".byte 0x3e, 0x3e, 0x3e\n\t"
+			 "{movq 770b(%%rip), %0|mov %0, qword ptr 770b[rip]}"
+			 : "=r"(now)
+			 :
+			 : "memory");
+	return now;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Things of one size, each kept once and known by its number: 0, 1, 2... in the order they came. A
+ * thing is the same as another when its first `key` bytes are; what stands behind them is the
+ * caller's to change. Zero-initialise; set_free() when done.
+ *
+ * Adding is in the header, so that the compiler knows the sizes: profiles do it millions of times.
+ */
+#ifndef BASE_SET_H
+#define BASE_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { SET_NONE = UINT32_MAX };
+
+struct set {
+	void *item;
+	size_t n, room;
+	uint32_t *slot; /* number + 1; 0: free */
+	unsigned bits;
+};
+
+/* Room for one more of `each` bytes; false when out of memory or numbers. */
+bool set_grow(struct set *s, size_t each, size_t key);
+void set_free(struct set *s);
+
+/* Keys are read as 32-bit words: whole ones, without padding between their members. */
+static inline uint64_t set_hash(const void *key, size_t n)
+{
+	uint64_t h = n;
+	uint32_t word;
+
+	for (size_t i = 0; i + 4 <= n; i += 4) {
+		memcpy(&word, (const char *)key + i, 4);
+		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+/* The number of the thing like `item`, which is added if there is none: then *fresh is set (it may
+ * be NULL). SET_NONE when out of memory; nothing has changed then. */
+static inline uint32_t set_add(struct set *s, const void *item, size_t each, size_t key, bool *fresh)
+{
+	if (fresh)
+		*fresh = false;
+	if (__builtin_expect(s->n == s->room || 3 * s->n >= 2ull << s->bits, 0) &&
+	    !set_grow(s, each, key))
+		return SET_NONE;
+
+	uint32_t mask = (uint32_t)(((uint64_t)1 << s->bits) - 1);
+	uint32_t at = (uint32_t)(set_hash(item, key) >> 16) & mask;
+
+	for (; s->slot[at]; at = (at + 1) & mask)
+		if (!memcmp((char *)s->item + (s->slot[at] - 1) * each, item, key))
+			return s->slot[at] - 1;
+	memcpy((char *)s->item + s->n * each, item, each);
+	s->slot[at] = (uint32_t)++s->n;
+	if (fresh)
+		*fresh = true;
+	return (uint32_t)(s->n - 1);
+}
+
+/* The same without adding. */
+static inline uint32_t set_find(const struct set *s, const void *item, size_t each, size_t key)
+{
+	if (!s->slot)
+		return SET_NONE;
+
+	uint32_t mask = (uint32_t)(((uint64_t)1 << s->bits) - 1);
+
+	for (uint32_t at = (uint32_t)(set_hash(item, key) >> 16) & mask; s->slot[at];
+	     at = (at + 1) & mask)
+		if (!memcmp((char *)s->item + (s->slot[at] - 1) * each, item, key))
+			return s->slot[at] - 1;
+	return SET_NONE;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the running thread has counted so far, in every class. Each reading adds to the one before what
+ * counters have moved since: between two readings most of them stand still.
+ */
+#include "exact/engine/engine.h"
+
+void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES])
+{
+	uint32_t lineage = process_at(t->process)->lineage, top = eng.board->lineage_top[lineage];
+	const struct block_facts *facts = facts_of(lineage);
+	const volatile uint64_t *now = counters_of(t);
+	uint64_t *before = counters_seen(t);
+
+	t->has_seen = 1;
+	for (uint32_t i = 0; i < top && i < COUNTERS_MAX; i++) {
+		int64_t moved = (int64_t)(now[i] - before[i]);
+
+		if (!moved)
+			continue;
+		before[i] += (uint64_t)moved;
+		for (int c = 0; c < EXACT_CLASSES; c++)
+			t->seen[c] += moved * (int8_t)facts[i].adds[c];
+	}
+	for (int c = 0; c < EXACT_CLASSES; c++)
+		out[c] = t->seen[c] + t->settled[c];
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * AMD's Instruction-Based Sampling: the registers that the kernel puts into the raw data of a sample, and
+ * their fields as rows. Pure. Sources: AMD64 Architecture Programmer's Manual volume 2, "Instruction-Based
+ * Sampling"; Linux, arch/x86/include/asm/amd/ibs.h for the bits that only some families have.
+ */
+#ifndef RECORD_IBS_H
+#define RECORD_IBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/error.h"
+
+enum ibs_kind { IBS_FETCH, IBS_OP };
+
+/* In the order of the raw data. */
+enum ibs_register {
+	IBS_FETCH_CTL = 0,
+	IBS_FETCH_LINEAR,
+	IBS_FETCH_PHYSICAL,
+	IBS_FETCH_EXTENDED,
+
+	IBS_OP_CTL = 0,
+	IBS_OP_RIP,
+	IBS_OP_DATA,
+	IBS_OP_DATA2,
+	IBS_OP_DATA3,
+	IBS_DC_LINEAR,
+	IBS_DC_PHYSICAL,
+	IBS_BRANCH_TARGET,
+	IBS_OP_DATA4,
+
+	IBS_REGISTERS,
+};
+
+/* CPUID 8000_001B EAX. */
+enum {
+	IBS_CAP_BRANCH_TARGET = 1 << 5,
+	IBS_CAP_FETCH_EXTENDED = 1 << 9,
+	IBS_CAP_DATA4 = 1 << 10,
+	IBS_CAP_ZEN4 = 1 << 11,
+};
+
+/* Which CPU recorded: extensions and errata of its registers. Unknown: all false. */
+struct ibs_rules {
+	bool zen4;     /* L3-miss filter, data source of five bits */
+	bool no_miss;  /* erratum 1238: the instruction cache miss bit means nothing */
+	bool no_data2; /* erratum 1293: with some loads DATA2, L2 miss and open requests mean nothing */
+	bool pages_16k; /* erratum 1347: another table of page sizes */
+};
+
+struct ibs {
+	enum ibs_kind kind;
+	uint32_t caps;
+	struct ibs_rules rules;
+	uint32_t has; /* bit i: register i is there */
+	uint64_t reg[IBS_REGISTERS];
+};
+
+/* One field of a register. */
+struct ibs_field {
+	const char *name; /* AMD's */
+	uint8_t reg, shift, width;
+	/* Whether it means something in these registers; NULL: always. */
+	bool (*valid)(const struct ibs *s);
+	/* What stands in the register -> what it says; NULL: the number itself. */
+	uint64_t (*value)(const struct ibs *s, uint64_t bits);
+	/* A number -> words, NULL where there are none. */
+	const char *(*words)(const struct ibs *s, uint64_t value);
+};
+
+extern const struct ibs_field ibs_fetch_fields[], ibs_op_fields[]; /* end at a name of NULL */
+extern const char *const ibs_fetch_registers[IBS_REGISTERS], *const ibs_op_registers[IBS_REGISTERS];
+
+/* `cpuid`: as a perf.data names it, "AuthenticAMD,25,97,2", or NULL. */
+struct ibs_rules ibs_rules_of(const char *cpuid, bool zen4);
+
+/* PERF_SAMPLE_RAW of an ibs_fetch or ibs_op event. -EINVAL when the size does not fit its capabilities. */
+int ibs_read(enum ibs_kind kind, const struct ibs_rules *rules, const void *raw, size_t size, struct ibs *out,
+	     struct tare_error *err);
+
+/* Enabled and valid: the registers hold a sample. */
+bool ibs_valid(const struct ibs *s);
+
+/* The bits of a field, and what they say. Whether the field is valid is asked of f->valid. */
+uint64_t ibs_field_value(const struct ibs *s, const struct ibs_field *f);
+
+/* A register as it stands is shown only where it holds what its name says. */
+bool ibs_register_shown(const struct ibs *s, unsigned reg);
+
+/* The field of that name; NULL when there is none. */
+const struct ibs_field *ibs_field_named(enum ibs_kind kind, const char *name);
+
+#endif

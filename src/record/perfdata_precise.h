@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Which records of a perf.data hold what precise sampling hardware wrote, and that, decoded. */
+#ifndef RECORD_PERFDATA_PRECISE_H
+#define RECORD_PERFDATA_PRECISE_H
+
+#include "record/ibs.h"
+#include "record/perfdata.h"
+
+/*
+ * 1 and *out for a sample with registers of AMD's IBS, 0 for anything else, -EINVAL when it should have them and does
+ * not. Events of ibs_op and ibs_fetch are known by PMU_MAPPINGS; precise cycles and micro-ops of an AMD
+ * processor are taken by ibs_op, whatever their type.
+ */
+int perfdata_ibs(const struct perfdata *r, const struct perfdata_record *rec, struct ibs *out, struct tare_error *err);
+
+/* Kind of AUX data that AUXTRACE_INFO announced. Source: Linux, tools/lib/perf/include/perf/event.h */
+enum { PD_AUXTRACE_ARM_SPE = 4 };
+
+#endif
