@@ -7,8 +7,10 @@
 #include "record/timeline_format.h"
 
 extern const struct timeline_format timeline_measureme;
+extern const struct timeline_format timeline_tare;
 
 static const struct timeline_format *const formats[] = {
+	&timeline_tare,
 	&timeline_measureme,
 };
 

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regions: named parts of a program, counted each time they run, on every thread.
+ *
+ *	TARE_REGION(parse, "parse");
+ *
+ *	tare_region_begin(&parse);
+ *	work();
+ *	tare_region_end(&parse);
+ *
+ *	{
+ *		TARE_REGION_SCOPE(&parse);	// ends with the block, however it is left
+ *		work();
+ *	}
+ *
+ * Off by default: then each begin and end is one load and one branch. `tare regions -o FILE -- program` switches them
+ * on, as does tare_regions_start(). Regions may be nested and recursive; each thread has counters and a stream of its
+ * own, without a lock. Not for signal handlers.
+ */
+#ifndef TARE_REGION_H
+#define TARE_REGION_H
+
+#include <stdint.h>
+#include <string.h>
+#include "tare/error.h"
+#include "tare/pmc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TARE_REGION_INLINE static inline __attribute__((always_inline))
+
+/** A label, ready to be written; 0 while nothing is recorded. */
+typedef uint32_t tare_label;
+
+/** A static region; by TARE_REGION() only. The fields are for the inline functions below. */
+struct tare_region {
+	tare_label label;
+	uint32_t line;
+	const char *name, *file;
+};
+
+#define TARE_LABEL_UNKNOWN 0xfffffff9u /* of a region that was never begun */
+#define TARE_LABEL_END	   4u	       /* makes the point an end */
+
+/** A region with a name, at file scope or as a static variable of a function. */
+#define TARE_REGION(variable, name)                                                                \
+	static struct tare_region variable = { TARE_LABEL_UNKNOWN, __LINE__, name,     \
+					       __FILE__ }
+
+/* Where the calling thread writes short points: a word of 3 bytes, the clock's ticks since the last point above 14
+ * bits of label. `at` is not below `end` when that is not what it writes, or there is no room. */
+struct tare_region_here {
+	uint8_t *at, *end;
+	uint64_t last;
+};
+
+extern TARE_API __thread struct tare_region_here tare_region_here
+	__attribute__((tls_model("initial-exec")));
+
+/** What the inline functions leave to others; `clock` is 0 when it was not read. To be called directly only by bindings
+ *  to other languages: a label begins, with TARE_LABEL_END added it ends. */
+TARE_API void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock);
+
+/* Another thread takes `end` away when it stops the recording; one point more does no harm. */
+#if defined(__SANITIZE_THREAD__)
+#define TARE_REGION_ROOM(here) __atomic_load_n(&(here)->end, __ATOMIC_RELAXED)
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TARE_REGION_ROOM(here) __atomic_load_n(&(here)->end, __ATOMIC_RELAXED)
+#endif
+#endif
+#ifndef TARE_REGION_ROOM
+#define TARE_REGION_ROOM(here) ((here)->end)
+#endif
+
+TARE_REGION_INLINE void tare_region_put(struct tare_region *r, tare_label label)
+{
+	struct tare_region_here *here = &tare_region_here;
+	uint8_t *at = here->at;
+	uint64_t clock = 0;
+
+	if (__builtin_expect(at < TARE_REGION_ROOM(here), 1)) {
+		clock = tare_pmc_clock();
+
+		uint64_t gap = clock - here->last;
+		uint32_t word = (uint32_t)gap << 14 | label;
+
+		/* A label that is not short has the highest bit, where so small a gap has none. */
+		if (__builtin_expect(gap < 1024 && (int32_t)word >= 0, 1)) {
+			here->last = clock;
+			memcpy(at, &word, sizeof(word));
+			here->at = at + 3;
+			return;
+		}
+	}
+	tare_region_point(r, label, clock);
+}
+
+/**
+ * Begin and end a region, on the calling thread.
+ *
+ * An end belongs to the last begin of the same label; what was begun since and is still open is closed with it, and
+ * the recording says so with the region's name and place. From any thread, not from a signal handler. Never fails:
+ * what cannot be written (a full disk) is counted as lost. Off: one load and one branch. On, with wall-time: some 20
+ * instructions beside reading the clock; every 64 KiB of points a write to the file.
+ */
+TARE_REGION_INLINE void tare_region_begin(struct tare_region *r)
+{
+	tare_label label = __atomic_load_n(&r->label, __ATOMIC_RELAXED);
+
+	if (label != 0)
+		tare_region_put(r, label);
+}
+
+TARE_REGION_INLINE void tare_region_end(struct tare_region *r)
+{
+	tare_label label = __atomic_load_n(&r->label, __ATOMIC_RELAXED);
+
+	if (label != 0)
+		tare_region_put(r, label | TARE_LABEL_END);
+}
+
+/** The label of a static region, for the functions that take one; 0 while nothing is recorded. */
+TARE_API tare_label tare_region_label(struct tare_region *r);
+
+/**
+ * A label that is made at run time, with arguments: "query" of "typeck", "main".
+ *
+ * @name  any text but "".
+ * @args  n texts more, which tell instances apart that have the same name; NULL when n is 0.
+ *
+ * Returns the same label for the same texts until recording stops; 0 while nothing is recorded, or if there is no room
+ * for it. Copies the texts. From any thread; takes a lock, so keep it where it is used often.
+ */
+TARE_API tare_label tare_label_new(const char *name, const char *const *args, unsigned n);
+
+/** Begin and end a label; a label 0 does nothing. */
+TARE_REGION_INLINE void tare_label_begin(tare_label label)
+{
+	if (label)
+		tare_region_put(0, label);
+}
+
+TARE_REGION_INLINE void tare_label_end(tare_label label)
+{
+	if (label)
+		tare_region_put(0, label | TARE_LABEL_END);
+}
+
+/** A point in time, and a number at one: on the timeline of the calling thread, counters read as for a begin. */
+TARE_API void tare_label_instant(tare_label label);
+TARE_API void tare_label_integer(tare_label label, uint64_t value);
+
+/** A timing that need not end on the thread where it started, nor within the region. */
+struct tare_timing {
+	tare_label label;
+	uint64_t number;
+};
+
+TARE_API struct tare_timing tare_timing_start(tare_label label);
+/** From any thread, once. One that was started while nothing was recorded does nothing. */
+TARE_API void tare_timing_finish(struct tare_timing t);
+
+/**
+ * Record regions from now on, in this process and those that it forks.
+ *
+ * @path    of the file, which is written anew.
+ * @events  counters, at most 8: "wall-time", "none", "instructions-minus-irqs:u", "instructions:u" and whatever else
+ *          tare_events_new() takes; NULL for "wall-time".
+ * @err     says what cannot be had and why; may be NULL.
+ *
+ * Returns 0; -EBUSY when it is recording already; -ENOENT, -EACCES, -EOPNOTSUPP, ... when a counter cannot be read;
+ * what open(2) says about the file. Measures what a region itself costs, which takes some milliseconds.
+ */
+TARE_API int tare_regions_start(const char *path, const char *events, struct tare_error *err);
+
+/**
+ * As the environment says, for bindings to other languages: C and C++ programs need not call it, for a region that is
+ * begun first does. TARE_REGIONS=FILE records, into a new file or at the end of the recording that FILE is;
+ * TARE_REGIONS_EVENTS are its counters. Returns 1 when it records now, 0 when the environment does not ask for it; as
+ * tare_regions_start() otherwise. Looks once.
+ */
+TARE_API int tare_regions_from_environment(struct tare_error *err);
+
+/**
+ * Stop. Regions that are open stay so in the file. Threads that are in the middle of a point finish it.
+ *
+ * Returns 0; -ENOSPC or another errno when something could not be written: err says how much was lost. Also at exit
+ * and at the end of the program it stops by itself.
+ */
+TARE_API int tare_regions_stop(struct tare_error *err);
+
+/** A number that changes whenever recording starts or stops; labels are valid as long as it stays. Even: off. */
+TARE_API unsigned tare_regions_generation(void);
+
+TARE_REGION_INLINE void tare_region_leave(struct tare_region *const *r)
+{
+	tare_region_end(*r);
+}
+
+TARE_REGION_INLINE void tare_label_leave(const tare_label *label)
+{
+	tare_label_end(*label);
+}
+
+#define TARE_REGION_JOIN_(a, b) a##b
+#define TARE_REGION_JOIN(a, b)	TARE_REGION_JOIN_(a, b)
+
+#ifdef __cplusplus
+}
+
+namespace tare {
+/* Ends with its scope: `tare::region r(parse);` */
+class region {
+public:
+	explicit region(struct tare_region &r) : r_(&r), label_(0)
+	{
+		tare_region_begin(r_);
+	}
+	explicit region(tare_label label) : r_(0), label_(label)
+	{
+		tare_label_begin(label_);
+	}
+	~region()
+	{
+		if (r_)
+			tare_region_end(r_);
+		else
+			tare_label_end(label_);
+	}
+
+private:
+	struct tare_region *r_;
+	tare_label label_;
+	region(const region &);
+	region &operator=(const region &);
+};
+}
+
+#define TARE_REGION_SCOPE(r) ::tare::region TARE_REGION_JOIN(tare_scope_, __LINE__)(*(r))
+#define TARE_LABEL_SCOPE(label) ::tare::region TARE_REGION_JOIN(tare_scope_, __LINE__)((tare_label)(label))
+#else
+/** Begin here, end where the block ends: by return, break or goto, too (gcc, clang). */
+#define TARE_REGION_SCOPE(r)                                                                       \
+	struct tare_region *const TARE_REGION_JOIN(tare_scope_, __LINE__)                          \
+		__attribute__((cleanup(tare_region_leave), unused)) = (tare_region_begin(r), (r))
+#define TARE_LABEL_SCOPE(label_)                                                                   \
+	const tare_label TARE_REGION_JOIN(tare_scope_, __LINE__)                                   \
+		__attribute__((cleanup(tare_label_leave), unused)) = tare_label_entered(label_)
+TARE_REGION_INLINE tare_label tare_label_entered(tare_label label)
+{
+	tare_label_begin(label);
+	return label;
+}
+#endif
+#endif

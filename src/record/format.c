@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* What writing and reading a recording of regions share: sums, and where a record ends. */
+#include <string.h>
+#include "record/format.h"
+
+uint64_t format_sum(const void *data, size_t n)
+{
+	const uint8_t *p = data;
+	uint64_t lane[4] = { 1, 2, 3, 4 }, word[4], h = n;
+
+	for (; n >= sizeof(word); n -= sizeof(word), p += sizeof(word)) {
+		memcpy(word, p, sizeof(word));
+		for (int i = 0; i < 4; i++)
+			lane[i] = (lane[i] ^ word[i]) * SUM_FACTOR;
+	}
+	if (n) {
+		memset(word, 0, sizeof(word));
+		memcpy(word, p, n);
+		for (size_t i = 0; i < (n + 7) / 8; i++)
+			lane[i] = (lane[i] ^ word[i]) * SUM_FACTOR;
+	}
+	for (int i = 0; i < 4; i++)
+		h = (h ^ h >> 29 ^ lane[i]) * SUM_FACTOR;
+	return h;
+}
+
+uint64_t format_block_sum(const struct block_head *b, const void *data)
+{
+	return format_sum(data, b->used) + b->lost * SUM_FACTOR + b->flags;
+}
+
+uint64_t format_head_sum(const struct block_head *b)
+{
+	struct block_head h = *b;
+
+	h.state = 0;
+	h.used = 0;
+	h.lost = 0;
+	h.flags = 0;
+	return format_sum(&h, offsetof(struct block_head, head_sum));
+}
+
+/* The n <= 8 bytes at p as a number; a word's bytes need not all be there, if zeros would stand for them. */
+static uint64_t bytes_at(const uint8_t *p, const uint8_t *end, size_t n)
+{
+	uint64_t x = 0;
+
+	if (end - p >= 8) {
+		memcpy(&x, p, 8);
+		return n == 8 ? x : x & (((uint64_t)1 << 8 * n) - 1);
+	}
+	memcpy(&x, p, n);
+	return x;
+}
+
+static size_t wide_point(const uint8_t *p, const uint8_t *end, unsigned n, uint64_t w, struct format_point *out)
+{
+	uint64_t op = w >> 14 & 63;
+
+	if ((size_t)(end - p) < 16 + 8 * (size_t)n || op >= OP_COUNT || w >> 52)
+		return 0;
+	out->op = (enum point_op)op;
+	out->label = (uint32_t)(w >> 20);
+	memcpy(&out->number, p + 8, 8);
+	memcpy(out->gap, p + 16, 8 * (size_t)n);
+	return 16 + 8 * (size_t)n;
+}
+
+size_t format_point(const uint8_t *p, const uint8_t *end, unsigned n, struct format_point *out)
+{
+	static const uint8_t word_bytes[4] = { 0, 3, 4, 8 };
+	const uint8_t *at = p;
+	size_t size = at < end ? word_bytes[*at & 3] : 0;
+	uint64_t w;
+
+	if (!size || (size_t)(end - at) < size)
+		return 0;
+	w = bytes_at(at, end, size);
+	if ((w >> 3 & POINT_WIDE) == POINT_WIDE)
+		return size == 8 ? wide_point(p, end, n, w, out) : 0;
+	out->op = w & 4 ? OP_END : OP_BEGIN;
+	out->label = w >> 3 & POINT_WIDE;
+	out->number = 0;
+	out->gap[0] = w >> 14;
+	at += size;
+	for (unsigned i = 1; i < n; i++) {
+		if (at >= end || !(*at & 3))
+			return 0;
+		size = (size_t)1 << (*at & 3);
+		if ((size_t)(end - at) < size)
+			return 0;
+		out->gap[i] = bytes_at(at, end, size) >> 2;
+		at += size;
+	}
+	return (size_t)(at - p);
+}

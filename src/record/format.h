@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording of regions as a file. region_*.c write it, timeline_tare.c reads it, and this drawing is the
+ * specification. All numbers are little-endian, but in a file of a machine that is not (its `order` says so).
+ *
+ *	offset 0	struct file_head, one page
+ *	then		blocks, each at a multiple of 4096: struct block_head and `used` bytes of data;
+ *			pages between that hold no block are space that was given back, or never filled
+ *
+ * Several processes write one file at once: each takes space by adding to file_head.next, which all map. A process
+ * keeps one block for itself, one for labels and one for each live thread mapped (`OPEN`), and writes into memory
+ * that is the file's: nothing that it wrote is lost when it is killed. When a thread's block is full, it is written
+ * elsewhere as a `SEALED` one, with its sum, and begun anew.
+ *
+ * Points. Their block begins with the values of all counters (block_head.value). Each point is one record; for n
+ * counters it holds n differences to the point before:
+ *
+ *	a word w of 3, 4 or 8 bytes:	bits 0-1	1, 2 or 3: its size; 0: no more points here
+ *					bit  2		0 begin, 1 end
+ *					bits 3-13	label, or POINT_WIDE
+ *					bits 14-	difference of the first counter (0 where there are none)
+ *	for each further counter, x:	bits 0-1	1, 2 or 3: 2, 4 or 8 bytes
+ *					bits 2-		its difference
+ *
+ * A wide point is for everything else. Its w has 8 bytes, then come u64s:
+ *
+ *	w:	bits 0-13	3, 0, POINT_WIDE
+ *		bits 14-19	enum point_op
+ *		bits 20-63	label
+ *	number	(whatever the op says; 0 for begin, end and instant)
+ *	then one difference for each counter
+ *
+ * Differences are taken modulo 2^64: a clock that steps back has a huge one. After OP_MISSING, whose `number` has a
+ * bit for each counter, those counters mean nothing until the next OP_MISSING.
+ *
+ * Labels. A block of them holds records of
+ *
+ *	offset	size
+ *	0	4	bytes of the record, a multiple of 8; written last; 0: no more labels here
+ *	4	4	its number, which points say
+ *	8	4	line in the source, or 0
+ *	12	4	how many arguments
+ *	16		name, source file ("" for none), arguments: each ended by a byte 0
+ *
+ * A label is in the file before the first point that says it. A process made by fork has the labels of its parent
+ * below `inherited`.
+ *
+ * The sum, over the 64-bit words of the data, the last one filled up with 0: four lanes begin at 1, 2, 3, 4; word i
+ * goes to lane i mod 4: lane = (lane ^ word) * SUM_FACTOR; in the end lanes are joined, h = (h ^ h >> 29 ^ lane) *
+ * SUM_FACTOR, from h = `used`. A block's has its lost * SUM_FACTOR + flags added.
+ */
+#ifndef RECORD_FORMAT_H
+#define RECORD_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FILE_MAGIC "tareRGN\n"
+
+enum {
+	FILE_ORDER = 0x01020304,
+	FILE_VERSION = 1,
+	FILE_PAGE = 4096,
+	FILE_COUNTERS = 8, /* at most */
+	BLOCK_MAGIC = 0x31425254, /* "TRB1" */
+	BLOCK_BYTES = 65536, /* of a thread's block, and of one of labels */
+};
+
+#define SUM_FACTOR 0x9e3779b97f4a7c15ull
+
+struct file_head {
+	char magic[8];
+	uint32_t order, version;
+	uint64_t next;	    /* offset of the next block; shared by all who write */
+	uint32_t processes; /* how many have begun; shared */
+	uint32_t machine;   /* ELF's number of the CPU's kind */
+	uint64_t start_ns;  /* since 1970 */
+	uint64_t lost;	    /* points of processes that could not even have a block; shared */
+	uint32_t lost_processes, lost_errno;
+	char counters[1024]; /* as they were asked for */
+	char command[2048];
+	char pad[FILE_PAGE - 3128];
+};
+
+enum block_kind { BLOCK_PROCESS = 1, BLOCK_LABELS, BLOCK_POINTS };
+enum block_state {
+	BLOCK_OPEN = 1, /* being written: no sum, ends where it says */
+	BLOCK_SEALED,
+	BLOCK_FREE, /* holds nothing any more */
+};
+enum { BLOCK_LAST = 1 /* the thread ended, or the recording did */ };
+
+struct block_head {
+	uint32_t magic;
+	uint16_t kind, state;
+	uint32_t size;	  /* bytes to where the next one may begin, a multiple of 4096 */
+	uint32_t used;	  /* bytes of data; 0 while it is open */
+	uint32_t process; /* 0, 1, ... in the file */
+	uint32_t thread;  /* 0, 1, ... in the process */
+	uint32_t pid, tid;
+	uint64_t seq;		  /* 0, 1, ...: the thread's blocks, or the process's of labels */
+	uint64_t lost;		  /* points lost between the block before and this one */
+	uint64_t ticks, clock_ns; /* read together when the block began: the clock, CLOCK_MONOTONIC_RAW */
+	char name[16];		  /* of the thread */
+	uint32_t flags;
+	uint32_t missing; /* counters that mean nothing, at its beginning */
+	uint64_t value[FILE_COUNTERS];
+	uint64_t head_sum; /* of what is above, with state, used, lost and flags as 0 */
+	uint64_t sum;	   /* of the data, when sealed */
+	uint64_t pad[3];
+};
+
+enum counter_kind {
+	COUNTER_CLOCK = 1, /* ticks of the CPU's clock */
+	COUNTER_CLOCK_NS,  /* ns of CLOCK_MONOTONIC_RAW */
+	COUNTER_COUNT,
+};
+
+struct file_counter {
+	char name[64], unit[16], note[200];
+	uint32_t kind;	  /* enum counter_kind */
+	uint32_t quality; /* enum tare_quality */
+	/* Of one empty region: what is around it sees, what it sees itself, largest less smallest of the first. */
+	double own_cost, own_inside, own_cost_spread;
+};
+
+/* The data of a process's block. */
+struct file_process {
+	uint32_t ended;	    /* in order */
+	uint32_t parent;    /* the process that it was forked from; its own number when it was not */
+	uint32_t inherited; /* labels below this are the parent's */
+	uint32_t n_counters;
+	/* ns = ticks * mult >> shift, when mult is not 0; else as the ticks and clock_ns of blocks tell. */
+	uint32_t mult, shift;
+	uint64_t start_ticks, start_clock_ns; /* read together when the recording was asked for */
+	uint64_t end_ticks, end_clock_ns;     /* and when it ended */
+	uint64_t lost;			  /* points of threads that could not have a block, or whose label could not */
+	uint32_t lost_threads, lost_errno;
+	struct file_counter counter[FILE_COUNTERS];
+	char command[1300];
+};
+
+enum { POINT_WIDE = 0x7ff, POINT_MAX = 16 + 8 * FILE_COUNTERS };
+
+enum point_op {
+	OP_BEGIN,
+	OP_END,
+	OP_INSTANT,
+	OP_INTEGER, /* number: the value */
+	OP_START,   /* number: joins it with its finish, in the same process */
+	OP_FINISH,
+	OP_MISSING, /* number: which counters from here on. No point for who reads */
+	OP_COUNT,
+};
+
+_Static_assert(sizeof(struct file_head) == FILE_PAGE, "one page");
+_Static_assert(sizeof(struct block_head) == 192, "as drawn");
+_Static_assert(sizeof(struct block_head) + sizeof(struct file_process) <= FILE_PAGE, "one page");
+
+uint64_t format_sum(const void *data, size_t n);
+uint64_t format_block_sum(const struct block_head *b, const void *data);
+/* Over `b` as drawn: what never changes while the block is open. */
+uint64_t format_head_sum(const struct block_head *b);
+
+struct format_point {
+	enum point_op op;
+	uint32_t label;
+	uint64_t number;
+	uint64_t gap[FILE_COUNTERS];
+};
+
+/* The record at p, of a file with n counters, when it lies whole before `end`: its bytes; 0 when there is none. */
+size_t format_point(const uint8_t *p, const uint8_t *end, unsigned n, struct format_point *out);
+
+#endif

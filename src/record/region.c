@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regions of this process (tare/region.h): which there are, whether they are recorded, and the stream of the calling
+ * thread.
+ *
+ * `current` is the recording, or NULL. A thread whose stream is of another one opens a new stream at its next point.
+ * After fork the child has the recording, and no block of its own in the file until its first point.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "record/region_cost.h"
+#include "record/region_stream.h"
+
+enum { WIDE = (int)0x80000000 };
+
+__thread struct tare_region_here tare_region_here __attribute__((tls_model("initial-exec")));
+static __thread struct region_stream *mine __attribute__((tls_model("initial-exec")));
+
+static struct region_recording *current;
+static unsigned generation; /* odd: recording */
+static bool looked;	    /* at the environment */
+static struct tare_error look_error;
+static pthread_key_t at_thread_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Regions that were begun; one of a library that was closed since is recognised by being nowhere. */
+static struct tare_region **known;
+static size_t n_known, known_room;
+
+static bool still_there(const struct tare_region *r)
+{
+	Dl_info where;
+
+	return dladdr(r, &where) != 0;
+}
+
+static tare_label as_label(uint32_t number)
+{
+	if (!number)
+		return 0;
+	return number << 3 | 1 | (number >= POINT_WIDE ? (tare_label)WIDE : 0);
+}
+
+/* The rest is called with the lock. */
+
+static void command_of_self(char *out, size_t room)
+{
+	char *text = NULL;
+	size_t n = 0;
+
+	out[0] = '\0';
+	if (file_read(NULL, "/proc/self/cmdline", 1 << 21, &text, &n, NULL) < 0)
+		return;
+	while (n && !text[n - 1])
+		n--;
+	for (size_t i = 0; i < n; i++)
+		text[i] = text[i] ? text[i] : ' ';
+	snprintf(out, room, "%s", text);
+	free(text);
+}
+
+/* This process's own block, at its first point. */
+static int process_open(struct region_recording *r)
+{
+	struct file_head *head = r->file.head;
+	struct block_head *b, h = { 0 };
+	struct file_process *p;
+
+	if (r->block)
+		return 0;
+	b = region_file_map(&r->file, FILE_PAGE, NULL);
+	if (!b) {
+		int code = errno;
+
+		__atomic_add_fetch(&head->lost_processes, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&head->lost_errno, (uint32_t)code, __ATOMIC_RELAXED);
+		return -code;
+	}
+	r->serial = __atomic_fetch_add(&head->processes, 1, __ATOMIC_RELAXED);
+	h.magic = BLOCK_MAGIC;
+	h.kind = BLOCK_PROCESS;
+	h.size = FILE_PAGE;
+	h.process = r->serial;
+	h.pid = h.tid = (uint32_t)getpid();
+	region_clock_pair(&h.ticks, &h.clock_ns);
+	h.head_sum = format_head_sum(&h);
+
+	p = (void *)(b + 1);
+	p->parent = r->inherited ? r->parent : r->serial;
+	p->inherited = r->inherited;
+	p->n_counters = r->counters.n;
+	p->mult = r->counters.mult;
+	p->shift = r->counters.shift;
+	p->start_ticks = r->start_ticks;
+	p->start_clock_ns = r->start_clock_ns;
+	memcpy(p->counter, r->counters.info, sizeof(p->counter));
+	command_of_self(p->command, sizeof(p->command));
+	memcpy(b, &h, sizeof(h));
+	__atomic_store_n(&b->state, BLOCK_OPEN, __ATOMIC_RELEASE);
+
+	r->labels.file = &r->file;
+	h.kind = BLOCK_LABELS;
+	r->labels.like = h;
+	r->block = b;
+	r->process = p;
+	r->threads = 0;
+	return 0;
+}
+
+static tare_label label_of(const char *name, const char *file, uint32_t line, const char *const *args, unsigned n)
+{
+	int kept = errno;
+	uint32_t number = 0;
+
+	if (current && process_open(current) == 0) {
+		number = region_labels_number(&current->labels, name, file, line, args, n);
+		if (!number)
+			region_recording_lose(current, 1, errno);
+	}
+	errno = kept;
+	return as_label(number);
+}
+
+static void set_all(void)
+{
+	for (size_t i = 0; i < n_known; i++) {
+		struct tare_region *r = known[i];
+		tare_label label = 0;
+
+		if (!still_there(r)) {
+			known[i--] = known[--n_known];
+			continue;
+		}
+		if (current)
+			label = label_of(r->name, r->file, r->line, NULL, 0);
+		__atomic_store_n(&r->label, label, __ATOMIC_RELAXED);
+	}
+}
+
+enum { SCALE_NS = 2000000 };
+
+/* Two readings of both clocks that lie far enough apart to tell one by the other. */
+static void await_scale(const struct region_recording *r)
+{
+	while (r->counters.clocks && !r->counters.mult && kernel_clock() - r->start_clock_ns < SCALE_NS)
+		;
+}
+
+/* See what empty regions cost, with the calling thread's own functions. */
+static int measure(struct region_recording *r)
+{
+	struct tare_region_here kept_here = tare_region_here;
+	struct region_recording *kept_current = current;
+	struct region_stream *kept_mine = mine, s;
+	void *memory = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	region_stream_private(&s, r, &tare_region_here, memory);
+	mine = &s;
+	__atomic_store_n(&current, r, __ATOMIC_RELEASE);
+	region_cost_measure(&s, r->counters.info);
+	__atomic_store_n(&current, kept_current, __ATOMIC_RELEASE);
+	thread_counters_close(&s.counters);
+	mine = kept_mine;
+	tare_region_here = kept_here;
+	munmap(memory, BLOCK_BYTES);
+	return 0;
+}
+
+static void thread_ends(void *stream)
+{
+	if (mine != stream)
+		return;
+	mine = NULL;
+	region_stream_close(stream, true);
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&region_lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&region_lock);
+}
+
+static void forget_streams(struct region_stream *s)
+{
+	while (s) {
+		struct region_stream *next = s->next;
+
+		if (s->block)
+			munmap(s->block, BLOCK_BYTES);
+		free(s); /* its counters are the parent's */
+		s = next;
+	}
+}
+
+static void in_child(void)
+{
+	struct region_recording *r = current;
+
+	pthread_mutex_init(&region_lock, NULL);
+	tare_region_here = (struct tare_region_here){ 0 };
+	if (mine && mine->of != r)
+		mine = NULL; /* of a recording that was stopped: let it be */
+	if (mine)
+		pthread_setspecific(at_thread_end, NULL);
+	mine = NULL;
+	if (!r)
+		return;
+	forget_streams(r->streams);
+	forget_streams(r->spare);
+	r->streams = r->spare = NULL;
+	r->references = 1;
+	r->lost = 0;
+	r->lost_errno = 0;
+	if (r->block) {
+		munmap(r->block, FILE_PAGE);
+		r->parent = r->serial;
+		r->inherited = r->labels.next;
+	}
+	r->block = NULL;
+	r->process = NULL;
+	region_labels_forked(&r->labels);
+}
+
+static void set_up(void)
+{
+	pthread_key_create(&at_thread_end, thread_ends);
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+enum start { ANEW, JOIN };
+
+static int start(const char *path, const char *events, enum start how, struct tare_error *err)
+{
+	struct region_recording *r;
+	char command[1024];
+	int ret;
+
+	if (current)
+		return tare_fail(err, EBUSY, "regions are being recorded already, into %.200s", current->file.path);
+	if (!events)
+		events = "wall-time";
+	pthread_once(&once, set_up);
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return tare_fail_nomem(err);
+	r->references = 1;
+	r->file.fd = -1;
+	r->labels.next = 1;
+	region_clock_pair(&r->start_ticks, &r->start_clock_ns);
+	ret = region_counters_new(&r->counters, events, err);
+	if (ret == 0)
+		ret = measure(r);
+	if (ret == 0)
+		await_scale(r);
+	if (ret == 0 && how == JOIN) {
+		ret = region_file_join(&r->file, path, err);
+		if (ret == 0 && strcmp(r->file.head->counters, events))
+			ret = tare_fail(err, EEXIST, "%.200s: is a recording of other counters: %.80s", path,
+					r->file.head->counters);
+	}
+	if (how == ANEW || ret == -ENOENT) {
+		if (how == JOIN || ret == 0) {
+			command_of_self(command, sizeof(command));
+			ret = region_file_create(&r->file, path, events, command, err);
+		}
+	}
+	if (ret == 0)
+		ret = process_open(r);
+	if (ret < 0) {
+		if (err && !err->code)
+			tare_fail(err, -ret, "%.200s: %s", path, strerror(-ret));
+		region_recording_put(r);
+		return ret;
+	}
+	__atomic_store_n(&current, r, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+	set_all();
+	return 0;
+}
+
+/* Once: does the environment ask for a recording? */
+static int look(void)
+{
+	const char *path = secure_getenv("TARE_REGIONS"), *events = secure_getenv("TARE_REGIONS_EVENTS");
+	int kept = errno, ret;
+
+	if (looked || !path || !*path) {
+		looked = true;
+		return 0;
+	}
+	looked = true;
+	ret = start(path, events && *events ? events : NULL, JOIN, &look_error);
+	/* The program did not ask, so there is nobody else to tell. */
+	if (ret < 0)
+		dprintf(STDERR_FILENO, "tare: no regions are recorded: %s%s%s\n", look_error.what,
+			look_error.hint[0] ? "; " : "", look_error.hint);
+	errno = kept;
+	return ret;
+}
+
+/* To here. */
+
+static tare_label enrol(struct tare_region *r)
+{
+	tare_label label;
+
+	pthread_mutex_lock(&region_lock);
+	look();
+	label = r->label;
+	if (label == TARE_LABEL_UNKNOWN) {
+		if (n_known == known_room) {
+			size_t room = known_room ? known_room * 2 : 64;
+			struct tare_region **more = realloc(known, room * sizeof(*more));
+
+			if (!more) {
+				pthread_mutex_unlock(&region_lock);
+				return 0;
+			}
+			known = more;
+			known_room = room;
+		}
+		known[n_known++] = r;
+		label = current ? label_of(r->name, r->file, r->line, NULL, 0) : 0;
+		__atomic_store_n(&r->label, label, __ATOMIC_RELAXED);
+	}
+	pthread_mutex_unlock(&region_lock);
+	return label;
+}
+
+/* The calling thread's stream of the recording that there is, or NULL. */
+static struct region_stream *my_stream(void)
+{
+	struct region_recording *r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+	struct region_stream *s = mine;
+
+	if (__builtin_expect(s && s->of == r, 1))
+		return s;
+	if (s) {
+		mine = NULL;
+		pthread_setspecific(at_thread_end, NULL);
+		region_stream_close(s, false);
+	}
+	if (!r)
+		return NULL;
+
+	int ret;
+
+	pthread_mutex_lock(&region_lock);
+	r = current;
+	ret = r ? process_open(r) : -ESRCH;
+	if (ret == 0)
+		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&region_lock);
+	if (ret < 0)
+		return NULL;
+	s = region_stream_open(r, &tare_region_here);
+	region_recording_put(r);
+	mine = s;
+	if (s)
+		pthread_setspecific(at_thread_end, s);
+	return s;
+}
+
+void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
+{
+	struct region_stream *s;
+
+	if (__builtin_expect((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN, 0)) {
+		tare_label known_as = r ? enrol(r) : 0;
+
+		if (!known_as)
+			return;
+		label = known_as | (label & TARE_LABEL_END);
+		clock = 0;
+	}
+	s = mine;
+	if (__builtin_expect(!s || s->of != __atomic_load_n(&current, __ATOMIC_RELAXED), 0)) {
+		s = my_stream();
+		clock = 0;
+		if (!s)
+			return;
+	}
+	region_stream_point(s, label, OP_BEGIN, 0, clock);
+}
+
+tare_label tare_region_label(struct tare_region *r)
+{
+	tare_label label = __atomic_load_n(&r->label, __ATOMIC_RELAXED);
+
+	return label == TARE_LABEL_UNKNOWN ? enrol(r) : label;
+}
+
+tare_label tare_label_new(const char *name, const char *const *args, unsigned n)
+{
+	tare_label label;
+
+	if (!name || !*name)
+		return 0;
+	pthread_mutex_lock(&region_lock);
+	look();
+	label = label_of(name, "", 0, args, n);
+	pthread_mutex_unlock(&region_lock);
+	return label;
+}
+
+static struct region_stream *point(tare_label label, enum point_op op, uint64_t number)
+{
+	struct region_stream *s = label && label != TARE_LABEL_UNKNOWN ? my_stream() : NULL;
+
+	if (s)
+		region_stream_point(s, label, op, number, 0);
+	return s;
+}
+
+void tare_label_instant(tare_label label)
+{
+	point(label, OP_INSTANT, 0);
+}
+
+void tare_label_integer(tare_label label, uint64_t value)
+{
+	point(label, OP_INTEGER, value);
+}
+
+struct tare_timing tare_timing_start(tare_label label)
+{
+	struct region_stream *s = label ? my_stream() : NULL;
+	struct tare_timing t = { 0, 0 };
+
+	if (s) {
+		t.label = label;
+		t.number = (uint64_t)(s->thread + 1) << 32 | ++s->timings;
+		region_stream_point(s, label, OP_START, t.number, 0);
+	}
+	return t;
+}
+
+void tare_timing_finish(struct tare_timing t)
+{
+	point(t.label, OP_FINISH, t.number);
+}
+
+int tare_regions_start(const char *path, const char *events, struct tare_error *err)
+{
+	int ret;
+
+	pthread_mutex_lock(&region_lock);
+	looked = true;
+	ret = start(path, events, ANEW, err);
+	pthread_mutex_unlock(&region_lock);
+	return ret;
+}
+
+int tare_regions_from_environment(struct tare_error *err)
+{
+	int ret;
+
+	pthread_mutex_lock(&region_lock);
+	ret = look();
+	if (ret < 0 && err)
+		*err = look_error;
+	else if (current)
+		ret = 1;
+	pthread_mutex_unlock(&region_lock);
+	return ret;
+}
+
+unsigned tare_regions_generation(void)
+{
+	return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+}
+
+int tare_regions_stop(struct tare_error *err)
+{
+	struct region_recording *r;
+	int ret = 0;
+
+	pthread_mutex_lock(&region_lock);
+	r = current;
+	if (!r) {
+		pthread_mutex_unlock(&region_lock);
+		return 0;
+	}
+	__atomic_store_n(&current, NULL, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+	set_all();
+	for (struct region_stream *s = r->streams; s; s = s->next)
+		__atomic_store_n(&s->here->end, NULL, __ATOMIC_RELAXED);
+	region_labels_close(&r->labels);
+	for (struct region_stream *s = r->spare; s; s = s->next)
+		region_file_punch(&r->file, s->offset, BLOCK_BYTES);
+	if (r->process) {
+		region_clock_pair(&r->process->end_ticks, &r->process->end_clock_ns);
+		__atomic_store_n(&r->process->ended, 1, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&region_lock);
+	my_stream(); /* closes this thread's */
+	if (r->lost_errno)
+		ret = tare_fail(err, r->lost_errno, "%.200s: %llu points could not be written: %s", r->file.path,
+				(unsigned long long)r->lost, strerror(r->lost_errno));
+	region_recording_put(r);
+	return ret;
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	tare_regions_stop(NULL);
+}

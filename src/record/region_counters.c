@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/region_counters.h"
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/text.h"
+#include "record/region_irqs.h"
+#include "tare/reading.h"
+
+void region_clock_pair(uint64_t *ticks, uint64_t *ns)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 8; i++) {
+		uint64_t before = tare_pmc_clock(), at = kernel_clock(), after = tare_pmc_clock();
+
+		if (after - before < best) {
+			best = after - before;
+			*ticks = before + best / 2;
+			*ns = at;
+		}
+	}
+}
+
+/* From the kernel's page of an event that counts nothing: how ticks become ns. */
+static bool page_scale(uint32_t *mult, uint32_t *shift)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_DUMMY,
+					.exclude_kernel = 1,
+					.exclude_hv = 1 };
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	const struct perf_event_mmap_page *page;
+	bool good = false;
+
+	if (fd < 0)
+		return false;
+	page = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (page != MAP_FAILED) {
+		good = page->cap_user_time && page->time_mult && page->time_shift < 64;
+		*mult = page->time_mult;
+		*shift = page->time_shift;
+		munmap((void *)page, bytes);
+	}
+	close(fd);
+	return good;
+}
+
+/* Does the kernel itself keep time by the clock that programs can read? */
+static bool clock_trusted(void)
+{
+	char name[32];
+
+	return file_line(NULL, "/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof(name),
+			 NULL) >= 0 &&
+	       (!strcmp(name, "tsc") || !strcmp(name, "arch_sys_counter"));
+}
+
+static struct file_counter *add(struct region_counters *c, const char *name, enum counter_from from)
+{
+	struct file_counter *info = &c->info[c->n];
+
+	snprintf(info->name, sizeof(info->name), "%s", name);
+	info->kind = COUNTER_COUNT;
+	info->quality = TARE_COUNTED;
+	c->from[c->n++] = from;
+	return info;
+}
+
+static void add_clock(struct region_counters *c)
+{
+	struct file_counter *info = add(c, "wall-time", FROM_CLOCK);
+
+	c->clocks |= 1u << (c->n - 1);
+	snprintf(info->unit, sizeof(info->unit), "ns");
+	info->kind = COUNTER_CLOCK;
+	if (page_scale(&c->mult, &c->shift)) {
+		snprintf(info->note, sizeof(info->note), "the CPU's clock, by the scale that the kernel publishes");
+	} else if (clock_trusted()) {
+		c->mult = 0;
+		snprintf(info->note, sizeof(info->note), "the CPU's clock, which the kernel keeps time by, scaled by "
+							 "CLOCK_MONOTONIC_RAW");
+	} else {
+		c->from[c->n - 1] = FROM_KERNEL;
+		info->kind = COUNTER_CLOCK_NS;
+		snprintf(info->note, sizeof(info->note), "clock_gettime: the kernel does not trust the CPU's clock here");
+	}
+}
+
+/* The next of the words, which commas within {} and // do not end. NULL at the end. */
+static char *next_word(char **rest)
+{
+	char *word = *rest, *p = word;
+	int depth = 0;
+	bool slash = false;
+
+	if (!word)
+		return NULL;
+	for (; *p && !(*p == ',' && !depth && !slash); p++) {
+		depth += (*p == '{') - (*p == '}');
+		slash ^= *p == '/';
+	}
+	*rest = *p ? p + 1 : NULL;
+	*p = '\0';
+	return word;
+}
+
+static int add_pmu(struct region_counters *c, struct text *names, const char *word, enum counter_from from,
+		   const char *shown, struct tare_error *err)
+{
+	struct tare_events *events = tare_events_new(word, err);
+	size_t n = events ? tare_events_count(events) : 0;
+
+	if (!events)
+		return -err->code;
+	if (from == FROM_PMU_LESS && n != 2) {
+		tare_events_free(events);
+		return tare_fail(err, EOPNOTSUPP, "%s: several kinds of cores count it apart", shown);
+	}
+	if (c->n + n > FILE_COUNTERS || c->n_pmu + n > TARE_PINNED_MAX) {
+		tare_events_free(events);
+		return tare_fail(err, EINVAL, "at most %d counters can be recorded", FILE_COUNTERS);
+	}
+	text_add(names, "%s%s", names->len ? "," : "", word);
+	for (size_t i = 0; i < (from == FROM_PMU_LESS ? 1 : n); i++) {
+		struct file_counter *info = add(c, shown ? shown : tare_events_name(events, i), from);
+
+		snprintf(info->unit, sizeof(info->unit), "%s", tare_events_unit(events, i));
+		c->pmu[c->n - 1] = (uint8_t)(c->n_pmu + i);
+	}
+	c->n_pmu += (unsigned)n;
+	tare_events_free(events);
+	return 0;
+}
+
+static int add_word(struct region_counters *c, struct text *names, const char *word, bool exact,
+		    struct tare_error *err)
+{
+	struct region_irqs irqs;
+	char pair[128];
+	int ret;
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (!strcmp(c->info[i].name, word))
+			return tare_fail(err, EINVAL, "'%.60s' is there twice", word);
+	if (!strcmp(word, "wall-time")) {
+		add_clock(c);
+		return 0;
+	}
+	if (!strcmp(word, "none"))
+		return tare_fail(err, EINVAL, "'none' stands alone");
+	if (exact && !strcmp(word, "instructions:u")) {
+		struct file_counter *info = add(c, word, FROM_EXACT);
+
+		info->quality = TARE_EXACT;
+		snprintf(info->note, sizeof(info->note), "counted by the exact engine");
+		return 0;
+	}
+	if (exact) {
+		ret = tare_fail(err, EOPNOTSUPP, "%.60s: beside the exact engine it would count that, too", word);
+		tare_hint(err, "the exact engine counts instructions:u; wall-time goes with it");
+		return ret;
+	}
+	if (strcmp(word, "instructions-minus-irqs:u"))
+		return add_pmu(c, names, word, FROM_PMU, NULL, err);
+	ret = region_irqs_find(&irqs, err);
+	if (ret < 0)
+		return ret;
+	snprintf(pair, sizeof(pair), "instructions:u,%s", irqs.event);
+	ret = add_pmu(c, names, pair, FROM_PMU_LESS, word, err);
+	if (ret == 0)
+		snprintf(c->info[c->n - 1].note, sizeof(c->info[0].note), "less %s, %s", irqs.event, irqs.note);
+	return ret;
+}
+
+static void choose_mode(struct region_counters *c)
+{
+	bool all_pmu = true;
+
+	for (unsigned i = 0; i < c->n; i++)
+		all_pmu &= c->from[i] == FROM_PMU;
+	c->mode = c->n == 0						? READ_NOTHING
+		  : c->n == 1 && c->from[0] == FROM_CLOCK		? READ_CLOCK
+		  : c->n == 1 && c->from[0] == FROM_EXACT		? READ_EXACT
+		  : all_pmu						? READ_PMU
+									: READ_SEVERAL;
+}
+
+int region_counters_new(struct region_counters *c, const char *words, struct tare_error *caller_err)
+{
+	struct tare_error own = TARE_ERROR_INIT, *err = caller_err ? caller_err : &own;
+	struct thread_counters here;
+	struct text names = { 0 };
+	char *copy = strdup(words), *rest = copy, *word;
+	bool exact = tare_exact_now() >= 0;
+	int ret = copy ? 0 : tare_fail_nomem(err);
+
+	memset(c, 0, sizeof(*c));
+	if (copy && !strcmp(words, "none"))
+		rest = NULL;
+	while (ret == 0 && (word = next_word(&rest)))
+		ret = c->n == FILE_COUNTERS ? tare_fail(err, EINVAL, "at most %d counters can be recorded", FILE_COUNTERS)
+					    : add_word(c, &names, word, exact, err);
+	free(copy);
+	if (ret == 0 && names.failed)
+		ret = tare_fail_nomem(err);
+	if (ret == 0 && c->n_pmu) {
+		c->events = tare_events_new(names.s, err);
+		ret = c->events ? 0 : -err->code;
+	}
+	text_free(&names);
+	choose_mode(c);
+	if (ret == 0) {
+		ret = thread_counters_open(&here, c, err);
+		for (unsigned i = 0; ret == 0 && i < c->n; i++)
+			if (c->from[i] == FROM_PMU_LESS)
+				ret = region_irqs_prove(here.pinned, c->n_pmu, c->pmu[i], c->info[i].note,
+							sizeof(c->info[i].note), err);
+		thread_counters_close(&here);
+	}
+	if (ret < 0)
+		region_counters_free(c);
+	return ret;
+}
+
+void region_counters_free(struct region_counters *c)
+{
+	tare_events_free(c->events);
+	c->events = NULL;
+}
+
+int thread_counters_open(struct thread_counters *t, const struct region_counters *c, struct tare_error *err)
+{
+	struct tare_error own = TARE_ERROR_INIT;
+	int ret = 0;
+
+	memset(t, 0, sizeof(*t));
+	if (!err)
+		err = &own;
+	if (c->n_pmu) {
+		t->pinned = tare_pinned_open(c->events, err);
+		if (!t->pinned)
+			ret = -err->code;
+	}
+	for (unsigned i = 0; i < c->n; i++) {
+		bool pmu = c->from[i] == FROM_PMU || c->from[i] == FROM_PMU_LESS;
+
+		t->mask[i] = pmu && t->pinned ? t->pinned->mask : UINT64_MAX;
+		if (pmu && !t->pinned)
+			t->missing |= 1u << i;
+	}
+	return ret;
+}
+
+void thread_counters_close(struct thread_counters *t)
+{
+	tare_pinned_close(t->pinned);
+	t->pinned = NULL;
+}
+
+void thread_counters_read_several(struct thread_counters *t, const struct region_counters *c, uint64_t clock,
+				  uint64_t *value)
+{
+	uint64_t pmu[TARE_PINNED_MAX] = { 0 };
+	bool lost = c->n_pmu && (!t->pinned || tare_pinned_read(t->pinned, pmu, c->n_pmu));
+
+	for (unsigned i = 0; i < c->n; i++) {
+		switch (c->from[i]) {
+		case FROM_CLOCK:
+			value[i] = clock ? clock : tare_pmc_clock();
+			break;
+		case FROM_KERNEL:
+			value[i] = kernel_clock();
+			break;
+		case FROM_EXACT:
+			value[i] = (uint64_t)tare_exact_now();
+			break;
+		case FROM_PMU:
+		case FROM_PMU_LESS:
+			value[i] = pmu[c->pmu[i]];
+			if (c->from[i] == FROM_PMU_LESS)
+				value[i] -= pmu[c->pmu[i] + 1];
+			if (lost)
+				t->missing |= 1u << i;
+			break;
+		}
+	}
+}

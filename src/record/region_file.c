@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/region_file.h"
+#include <elf.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+enum { MACHINE = EM_X86_64 };
+#else
+enum { MACHINE = EM_AARCH64 };
+#endif
+
+/* High, where a program that counts on low numbers does not meet it. */
+static int high_fd(int fd)
+{
+	struct rlimit files;
+	int high;
+
+	if (fd < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return fd;
+	high = files.rlim_cur > 1024 ? 960 : (int)files.rlim_cur - 8;
+	if (high <= fd)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, high);
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+/* The descriptor, opened again if the program closed it or put another file in its place. -1 with errno. */
+static int descriptor(struct region_file *f)
+{
+	struct stat st;
+
+	if (f->fd >= 0 && fstat(f->fd, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->inode)
+		return f->fd;
+	f->fd = -1;
+
+	int fd = open(f->path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || st.st_dev != f->dev || st.st_ino != f->inode) {
+		close(fd);
+		errno = ESTALE;
+		return -1;
+	}
+	f->fd = high_fd(fd);
+	return f->fd;
+}
+
+static uint64_t size_limit(void)
+{
+	struct rlimit size;
+
+	return getrlimit(RLIMIT_FSIZE, &size) < 0 || size.rlim_cur == RLIM_INFINITY ? UINT64_MAX
+										      : size.rlim_cur;
+}
+
+static int absolute(struct region_file *f, const char *path, struct tare_error *err)
+{
+	char here[PATH_MAX];
+	int n;
+
+	if (path[0] == '/')
+		n = snprintf(f->path, sizeof(f->path), "%s", path);
+	else if (!getcwd(here, sizeof(here)))
+		return tare_fail(err, errno, "%.200s: cannot tell in which directory: %s", path, strerror(errno));
+	else
+		n = snprintf(f->path, sizeof(f->path), "%s/%s", here, path);
+	if (n < 0 || (size_t)n >= sizeof(f->path))
+		return tare_fail(err, ENAMETOOLONG, "%.200s...: the name is too long", path);
+	return 0;
+}
+
+static int cannot(const struct region_file *f, int code, const char *what, struct tare_error *err)
+{
+	return tare_fail(err, code, "%.250s: cannot %s: %s", f->path, what, strerror(code));
+}
+
+static int map_head(struct region_file *f, struct tare_error *err)
+{
+	f->head = mmap(NULL, FILE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+	if (f->head != MAP_FAILED)
+		return 0;
+	f->head = NULL;
+
+	int ret = cannot(f, errno, "be mapped, which a recording must be", err);
+
+	tare_hint(err, "choose a local file system");
+	return ret;
+}
+
+/* Real space: a page of a mapping that finds none when it is written to is a SIGBUS. */
+static int reserve(int fd, uint64_t offset, uint64_t n)
+{
+	static const char zeros[FILE_PAGE];
+
+	if (syscall(SYS_fallocate, fd, 0, (off_t)offset, (off_t)n) == 0)
+		return 0;
+	if (errno != EOPNOTSUPP && errno != ENOSYS)
+		return -1;
+	for (uint64_t i = 0; i < n; i += FILE_PAGE)
+		if (syscall(SYS_pwrite64, fd, zeros, sizeof(zeros), (off_t)(offset + i)) != (long)sizeof(zeros))
+			return -1;
+	return 0;
+}
+
+int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command,
+		       struct tare_error *err)
+{
+	struct timespec now;
+	struct stat st;
+	int ret;
+
+	memset(f, 0, sizeof(*f));
+	f->fd = -1;
+	ret = absolute(f, path, err);
+	if (ret < 0)
+		return ret;
+	if (stat(f->path, &st) == 0) {
+		if (!S_ISREG(st.st_mode)) {
+			ret = tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", f->path);
+			return ret;
+		}
+		/* Not truncated: somebody may still map it. */
+		if (unlink(f->path) < 0)
+			return cannot(f, errno, "be replaced", err);
+	}
+	f->fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (f->fd < 0)
+		return cannot(f, errno, "be created", err);
+	if (fstat(f->fd, &st) < 0) {
+		ret = cannot(f, errno, "be examined", err);
+		goto fail;
+	}
+	f->dev = st.st_dev;
+	f->inode = st.st_ino;
+	f->limit = size_limit();
+	if (f->limit < FILE_PAGE || reserve(f->fd, 0, FILE_PAGE) < 0) {
+		ret = cannot(f, f->limit < FILE_PAGE ? EFBIG : errno, "be written", err);
+		goto fail;
+	}
+	ret = map_head(f, err);
+	if (ret < 0)
+		goto fail;
+	clock_gettime(CLOCK_REALTIME, &now);
+	f->head->order = FILE_ORDER;
+	f->head->version = FILE_VERSION;
+	f->head->next = FILE_PAGE;
+	f->head->machine = MACHINE;
+	f->head->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	snprintf(f->head->counters, sizeof(f->head->counters), "%s", counters);
+	snprintf(f->head->command, sizeof(f->head->command), "%s", command);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy(f->head->magic, FILE_MAGIC, sizeof(f->head->magic));
+	f->fd = high_fd(f->fd);
+	return 0;
+fail:
+	unlink(f->path);
+	region_file_close(f);
+	return ret;
+}
+
+int region_file_join(struct region_file *f, const char *path, struct tare_error *err)
+{
+	struct stat st;
+	int ret;
+
+	memset(f, 0, sizeof(*f));
+	f->fd = -1;
+	ret = absolute(f, path, err);
+	if (ret < 0)
+		return ret;
+	f->fd = open(f->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (f->fd < 0)
+		return cannot(f, errno, "be opened", err);
+	if (fstat(f->fd, &st) < 0) {
+		ret = cannot(f, errno, "be examined", err);
+		goto fail;
+	}
+	f->dev = st.st_dev;
+	f->inode = st.st_ino;
+	f->limit = size_limit();
+	if (!S_ISREG(st.st_mode) || st.st_size < FILE_PAGE) {
+		ret = tare_fail(err, EEXIST, "%.250s: is there, and is no recording of regions", f->path);
+		goto fail;
+	}
+	ret = map_head(f, err);
+	if (ret < 0)
+		goto fail;
+	if (memcmp(f->head->magic, FILE_MAGIC, sizeof(f->head->magic)) || f->head->order != FILE_ORDER ||
+	    f->head->version != FILE_VERSION || f->head->machine != MACHINE || f->head->next % FILE_PAGE) {
+		ret = tare_fail(err, EEXIST, "%.250s: is there, and is no recording that this program can go on with",
+				f->path);
+		goto fail;
+	}
+	f->fd = high_fd(f->fd);
+	return 0;
+fail:
+	region_file_close(f);
+	return ret;
+}
+
+void region_file_close(struct region_file *f)
+{
+	if (f->head)
+		munmap(f->head, FILE_PAGE);
+	f->head = NULL;
+	if (f->fd >= 0 && descriptor(f) >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
+/* Where the next block of n bytes goes, or 0 with errno. */
+static uint64_t take(struct region_file *f, uint64_t n)
+{
+	uint64_t at = __atomic_fetch_add(&f->head->next, (n + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE, __ATOMIC_RELAXED);
+
+	if (at < FILE_PAGE || at > INT64_MAX - n || at + n > f->limit) {
+		errno = EFBIG;
+		return 0;
+	}
+	return at;
+}
+
+void *region_file_map(struct region_file *f, size_t size, uint64_t *offset)
+{
+	int fd = descriptor(f);
+	uint64_t at = fd < 0 ? 0 : take(f, size);
+	void *map;
+
+	if (!at || reserve(fd, at, size) < 0)
+		return NULL;
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)at);
+	if (offset)
+		*offset = at;
+	return map == MAP_FAILED ? NULL : map;
+}
+
+int region_file_append(struct region_file *f, const void *bytes, size_t n)
+{
+	int kept = errno, fd = descriptor(f), ret = 0;
+	const char *p = bytes;
+	uint64_t at = fd < 0 ? 0 : take(f, n);
+
+	if (!at)
+		ret = -errno;
+	while (!ret && n) {
+		long done = syscall(SYS_pwrite64, fd, p, n, (off_t)at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			ret = done < 0 ? -errno : -ENOSPC;
+			break;
+		}
+		p += done;
+		n -= (size_t)done;
+		at += (uint64_t)done;
+	}
+	errno = kept;
+	return ret;
+}
+
+void region_file_punch(struct region_file *f, uint64_t offset, uint64_t n)
+{
+	int kept = errno, fd = descriptor(f);
+
+	if (fd >= 0 && n)
+		(void)!syscall(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)n);
+	errno = kept;
+}

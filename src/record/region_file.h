@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file that a recording of regions is written to (record/format.h), by any number of processes at once: making it,
+ * joining it, space in it. What the program does to its descriptors does no harm: the file is known by its inode.
+ */
+#ifndef RECORD_REGION_FILE_H
+#define RECORD_REGION_FILE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "base/error.h"
+#include "record/format.h"
+
+struct region_file {
+	char path[PATH_MAX]; /* absolute */
+	int fd;
+	dev_t dev;
+	ino_t inode;
+	uint64_t limit; /* of the size of files; a write beyond would be a signal */
+	struct file_head *head;
+};
+
+/* A new file, instead of any that had the name. */
+int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command,
+		       struct tare_error *err);
+/* One that was made before. -ENOENT when there is none; -EEXIST when it is something else. */
+int region_file_join(struct region_file *f, const char *path, struct tare_error *err);
+void region_file_close(struct region_file *f);
+
+/* Space of `size` bytes, all 0, mapped; NULL with errno when there is none. Offset (may be NULL): where. */
+void *region_file_map(struct region_file *f, size_t size, uint64_t *offset);
+/* Write n bytes to a place of their own. 0 or a negative errno. No cancellation point; errno is left alone. */
+int region_file_append(struct region_file *f, const void *bytes, size_t n);
+/* Give the pages of a range back, if the file system can: they read as 0 then. */
+void region_file_punch(struct region_file *f, uint64_t offset, uint64_t n);
+
+#endif

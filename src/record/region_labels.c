@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/region_labels.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { LABEL_MAX = 1 << 28, NUMBERS = 0x0ffffffe };
+
+static uint8_t *data_of(struct block_head *b)
+{
+	return (uint8_t *)(b + 1);
+}
+
+void region_labels_close(struct region_labels *l)
+{
+	struct block_head *b = l->block;
+
+	if (!b)
+		return;
+	b->used = (uint32_t)(l->at - data_of(b));
+	b->sum = format_block_sum(b, data_of(b));
+	__atomic_store_n(&b->state, BLOCK_SEALED, __ATOMIC_RELEASE);
+	munmap(b, b->size);
+	l->block = NULL;
+}
+
+/* A block with room for n bytes and the 0 after them. */
+static int room(struct region_labels *l, size_t n)
+{
+	size_t size = sizeof(struct block_head) + n + 8;
+	struct block_head *b;
+
+	if (l->block && (size_t)(l->end - l->at) >= n + 8)
+		return 0;
+	region_labels_close(l);
+	size = size < BLOCK_BYTES ? BLOCK_BYTES : (size + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE;
+	b = region_file_map(l->file, size, NULL);
+	if (!b)
+		return -1;
+
+	struct block_head head = l->like;
+
+	head.size = (uint32_t)size;
+	head.seq = l->seq++;
+	head.state = BLOCK_OPEN;
+	head.head_sum = format_head_sum(&head);
+	memcpy(b, &head, sizeof(head));
+	l->block = b;
+	l->at = data_of(b);
+	l->end = (uint8_t *)b + size;
+	return 0;
+}
+
+static char *serialise(const char *name, const char *file, uint32_t line, const char *const *args, unsigned n_args,
+		       size_t *bytes)
+{
+	size_t n = 8 + strlen(name) + 1 + strlen(file) + 1;
+	char *text, *p;
+
+	for (unsigned i = 0; i < n_args; i++)
+		n += strlen(args[i]) + 1;
+	if (n > LABEL_MAX) {
+		errno = E2BIG;
+		return NULL;
+	}
+	text = malloc(n);
+	if (!text)
+		return NULL;
+	memcpy(text, &line, 4);
+	memcpy(text + 4, &n_args, 4);
+	p = stpcpy(text + 8, name) + 1;
+	p = stpcpy(p, file) + 1;
+	for (unsigned i = 0; i < n_args; i++)
+		p = stpcpy(p, args[i]) + 1;
+	*bytes = n;
+	return text;
+}
+
+static struct region_label *find(struct region_label *slot, size_t room, uint64_t hash, const char *text, size_t bytes)
+{
+	size_t i = hash & (room - 1);
+
+	while (slot[i].text && (slot[i].hash != hash || slot[i].bytes != bytes || memcmp(slot[i].text, text, bytes)))
+		i = (i + 1) & (room - 1);
+	return &slot[i];
+}
+
+static int grow(struct region_labels *l)
+{
+	size_t room = l->room ? l->room * 2 : 256;
+	struct region_label *slot = calloc(room, sizeof(*slot));
+
+	if (!slot)
+		return -1;
+	for (size_t i = 0; i < l->room; i++)
+		if (l->slot[i].text)
+			*find(slot, room, l->slot[i].hash, l->slot[i].text, l->slot[i].bytes) = l->slot[i];
+	free(l->slot);
+	l->slot = slot;
+	l->room = room;
+	return 0;
+}
+
+uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file, uint32_t line,
+			      const char *const *args, unsigned n_args)
+{
+	struct region_label *slot;
+	uint32_t size, number;
+	uint64_t hash;
+	size_t bytes;
+	char *text;
+
+	if (l->n * 2 >= l->room && grow(l) < 0)
+		return 0;
+	text = serialise(name, file, line, args, n_args, &bytes);
+	if (!text)
+		return 0;
+	hash = format_sum(text, bytes);
+	slot = find(l->slot, l->room, hash, text, bytes);
+	if (slot->text) {
+		free(text);
+		return slot->number;
+	}
+	size = (uint32_t)(8 + bytes + 7) & ~7u;
+	if (l->next >= NUMBERS || room(l, size) < 0) {
+		if (l->next >= NUMBERS)
+			errno = EOVERFLOW;
+		free(text);
+		return 0;
+	}
+	number = l->next++;
+	memcpy(l->at + 4, &number, 4);
+	memcpy(l->at + 8, text, bytes);
+	/* Last: whoever reads sees all of it, or nothing. */
+	__atomic_store_n((uint32_t *)(void *)l->at, size, __ATOMIC_RELEASE);
+	l->at += size;
+	*slot = (struct region_label){ hash, number, (uint32_t)bytes, text };
+	l->n++;
+	return number;
+}
+
+void region_labels_forked(struct region_labels *l)
+{
+	if (l->block)
+		munmap(l->block, l->block->size);
+	l->block = NULL;
+	l->seq = 0;
+}
+
+void region_labels_free(struct region_labels *l)
+{
+	for (size_t i = 0; i < l->room; i++)
+		free(l->slot[i].text);
+	free(l->slot);
+	l->slot = NULL;
+	l->n = l->room = 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The labels that a process has given out: each text once, in the file before anybody can say its number. Callers
+ * hold the lock of the recording.
+ */
+#ifndef RECORD_REGION_LABELS_H
+#define RECORD_REGION_LABELS_H
+
+#include "record/region_file.h"
+
+struct region_label {
+	uint64_t hash;
+	uint32_t number, bytes;
+	char *text; /* as in the file: the record from its line on */
+};
+
+struct region_labels {
+	struct region_file *file;
+	struct block_head like; /* what the heads of its blocks have in common */
+	struct block_head *block;
+	uint8_t *at, *end;
+	uint64_t seq;
+	uint32_t next; /* number for the next one; from 1 */
+	struct region_label *slot; /* by hash, open addressing */
+	size_t n, room;
+};
+
+/* The number of a label, which is made when it is new; 0 with errno when it cannot be written. file: "" for none. */
+uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file, uint32_t line,
+			      const char *const *args, unsigned n_args);
+/* In a child after fork: what comes goes into a block of its own. */
+void region_labels_forked(struct region_labels *l);
+/* Seal what is there. */
+void region_labels_close(struct region_labels *l);
+void region_labels_free(struct region_labels *l);
+
+#endif

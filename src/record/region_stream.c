@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/region_stream.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SLACK = 2 * POINT_MAX + 16 };
+
+pthread_mutex_t region_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint8_t *data_of(struct block_head *b)
+{
+	return (uint8_t *)(b + 1);
+}
+
+void region_recording_put(struct region_recording *r)
+{
+	if (!r || __atomic_sub_fetch(&r->references, 1, __ATOMIC_ACQ_REL))
+		return;
+	while (r->spare) {
+		struct region_stream *s = r->spare;
+
+		r->spare = s->next;
+		munmap(s->block, BLOCK_BYTES);
+		free(s);
+	}
+	region_labels_close(&r->labels);
+	region_labels_free(&r->labels);
+	if (r->block)
+		munmap(r->block, FILE_PAGE);
+	region_counters_free(&r->counters);
+	region_file_close(&r->file);
+	free(r);
+}
+
+void region_recording_lose(struct region_recording *r, uint64_t points, int code)
+{
+	__atomic_add_fetch(&r->lost, points, __ATOMIC_RELAXED);
+	if (code)
+		__atomic_store_n(&r->lost_errno, code, __ATOMIC_RELAXED);
+	if (r->process) {
+		__atomic_add_fetch(&r->process->lost, points, __ATOMIC_RELAXED);
+		if (code)
+			__atomic_store_n(&r->process->lost_errno, (uint32_t)code, __ATOMIC_RELAXED);
+	}
+}
+
+static uint64_t points_in(const struct region_stream *s)
+{
+	const uint8_t *p = data_of(s->block), *end = s->here->at;
+	struct format_point point;
+	uint64_t points = 0;
+	size_t n;
+
+	while ((n = format_point(p, end, s->of->counters.n, &point))) {
+		points++;
+		p += n;
+	}
+	return points;
+}
+
+/* Values that the next difference is taken from: of counts always, of clocks only at first, for they are shared. */
+static void rebase(struct region_stream *s, bool clocks)
+{
+	const struct region_counters *c = &s->of->counters;
+	uint64_t value[FILE_COUNTERS] = { 0 };
+
+	thread_counters_read(&s->counters, c, 0, value);
+	for (unsigned i = 0; i < c->n; i++) {
+		if (s->counters.missing >> i & 1 || (!clocks && c->clocks >> i & 1))
+			continue;
+		s->last[i] = value[i];
+		if (i == 0)
+			s->here->last = value[0];
+	}
+}
+
+/* Begin the block anew, empty. It is FREE until all is in place. */
+static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
+{
+	struct block_head *b = s->block, head = { 0 };
+
+	__atomic_store_n(&b->state, BLOCK_FREE, __ATOMIC_RELEASE);
+	memset(b + 1, 0, BLOCK_BYTES - sizeof(*b));
+	head.magic = BLOCK_MAGIC;
+	head.kind = BLOCK_POINTS;
+	head.size = BLOCK_BYTES;
+	head.process = s->of->serial;
+	head.thread = s->thread;
+	head.pid = (uint32_t)getpid();
+	head.tid = (uint32_t)syscall(SYS_gettid);
+	head.seq = seq;
+	head.lost = lost;
+	region_clock_pair(&head.ticks, &head.clock_ns);
+	prctl(PR_GET_NAME, head.name);
+	head.missing = s->missing;
+	for (unsigned i = 0; i < s->of->counters.n; i++)
+		head.value[i] = i ? s->last[i] : s->here->last;
+	head.state = BLOCK_FREE;
+	head.head_sum = format_head_sum(&head);
+	memcpy(b, &head, sizeof(head));
+	s->here->at = data_of(b);
+	__atomic_store_n(&b->state, BLOCK_OPEN, __ATOMIC_RELEASE);
+}
+
+static void seal(struct region_stream *s)
+{
+	struct block_head *b = s->block;
+
+	b->used = (uint32_t)(s->here->at - data_of(b));
+	b->sum = format_block_sum(b, data_of(b));
+	prctl(PR_GET_NAME, b->name);
+	b->head_sum = format_head_sum(b);
+	__atomic_store_n(&b->state, BLOCK_SEALED, __ATOMIC_RELEASE);
+}
+
+/* Write the full block elsewhere and begin it anew. */
+static void flush(struct region_stream *s)
+{
+	struct block_head *b = s->block;
+	uint64_t lost = b->lost;
+	int kept = errno, ret;
+
+	seal(s);
+	ret = region_file_append(&s->of->file, b, sizeof(*b) + b->used);
+	if (ret < 0) {
+		uint64_t points = points_in(s);
+
+		lost += points;
+		__atomic_add_fetch(&s->of->lost, points, __ATOMIC_RELAXED);
+		__atomic_store_n(&s->of->lost_errno, -ret, __ATOMIC_RELAXED);
+	} else {
+		lost = 0;
+	}
+	begin(s, b->seq + 1, lost);
+	rebase(s, false);
+	errno = kept;
+}
+
+static void put64(uint8_t *p, uint64_t x)
+{
+	memcpy(p, &x, sizeof(x));
+}
+
+static void put_wide(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, const uint64_t *gap)
+{
+	uint8_t *at = s->here->at;
+
+	put64(at, 3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 | (uint64_t)(label >> 3 & 0x0fffffff) << 20);
+	put64(at + 8, number);
+	for (unsigned i = 0; i < s->of->counters.n; i++)
+		put64(at + 16 + 8 * i, gap[i]);
+	s->here->at = at + 16 + 8 * s->of->counters.n;
+}
+
+static const uint8_t word_bytes[4] = { 0, 3, 4, 8 };
+
+void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock)
+{
+	static const uint64_t still[FILE_COUNTERS];
+	const struct region_counters *c = &s->of->counters;
+	struct tare_region_here *here = s->here;
+	uint64_t value[FILE_COUNTERS], gap[FILE_COUNTERS], wide;
+
+	if (__builtin_expect(!s->block, 0)) {
+		region_recording_lose(s->of, 1, 0);
+		return;
+	}
+	if (__builtin_expect(here->at >= s->limit, 0)) /* filled by the inline functions */
+		flush(s);
+	value[0] = gap[0] = 0;
+	thread_counters_read(&s->counters, c, clock, value);
+	if (__builtin_expect(s->counters.missing != 0, 0)) {
+		value[0] = s->counters.missing & 1 ? here->last : value[0];
+		for (unsigned i = 1; i < c->n; i++)
+			value[i] = s->counters.missing >> i & 1 ? s->last[i] : value[i];
+		if (s->counters.missing != s->missing) {
+			s->missing = s->counters.missing;
+			put_wide(s, 0, OP_MISSING, s->missing, still);
+		}
+	}
+	if (c->n) {
+		gap[0] = (value[0] - here->last) & s->counters.mask[0];
+		here->last = value[0];
+	}
+	wide = gap[0] >> 50 | (op > OP_END) | label >> 14;
+	for (unsigned i = 1; i < c->n; i++) {
+		gap[i] = (value[i] - s->last[i]) & s->counters.mask[i];
+		s->last[i] = value[i];
+		wide |= gap[i] >> 62;
+	}
+	if (__builtin_expect(!wide, 1)) {
+		/* Sizes without branches: points take the same number of instructions whatever the gaps. */
+		uint8_t *at = here->at;
+		unsigned size = 1 + (gap[0] >> 10 != 0) + (gap[0] >> 18 != 0);
+
+		put64(at, gap[0] << 14 | (label & ~3u) | size);
+		at += word_bytes[size];
+		for (unsigned i = 1; i < c->n; i++) {
+			size = 1 + (gap[i] >> 14 != 0) + (gap[i] >> 30 != 0);
+			put64(at, gap[i] << 2 | size);
+			at += (size_t)1 << size;
+		}
+		here->at = at;
+	} else {
+		put_wide(s, label, op == OP_BEGIN && label & TARE_LABEL_END ? OP_END : op, number, gap);
+	}
+	if (__builtin_expect(here->at >= s->limit, 0))
+		flush(s);
+}
+
+static void attach(struct region_stream *s)
+{
+	struct region_recording *r = s->of;
+
+	s->limit = (uint8_t *)s->block + BLOCK_BYTES - SLACK;
+	s->missing = s->counters.missing;
+	s->here->at = data_of(s->block);
+	rebase(s, true);
+	/* The inline functions write what is a clock and nothing else. */
+	__atomic_store_n(&s->here->end, r->counters.mode == READ_CLOCK ? s->limit : NULL, __ATOMIC_RELAXED);
+}
+
+struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here)
+{
+	struct region_stream *s;
+	int kept = errno, code;
+
+	pthread_mutex_lock(&region_lock);
+	s = r->spare;
+	if (s)
+		r->spare = s->next;
+	else
+		s = calloc(1, sizeof(*s));
+	if (s) {
+		if (!s->block)
+			s->block = region_file_map(&r->file, BLOCK_BYTES, &s->offset);
+		code = errno;
+		s->of = r;
+		r->references++;
+		s->here = here;
+		s->thread = r->threads++;
+		s->timings = 0;
+		s->next = r->streams;
+		s->link = &r->streams;
+		if (s->next)
+			s->next->link = &s->next;
+		r->streams = s;
+		if (!s->block) {
+			here->at = NULL;
+			__atomic_store_n(&here->end, NULL, __ATOMIC_RELAXED);
+			region_recording_lose(r, 0, code);
+			if (r->process)
+				r->process->lost_threads++;
+		}
+	}
+	pthread_mutex_unlock(&region_lock);
+	if (s && s->block) {
+		thread_counters_open(&s->counters, &r->counters, NULL);
+		attach(s);
+		begin(s, 0, 0);
+		rebase(s, false);
+	}
+	errno = kept;
+	return s;
+}
+
+/* Out of the list. The block goes to another thread, when what is in it stands elsewhere. */
+static void detach(struct region_stream *s, bool spare)
+{
+	struct region_recording *r = s->of;
+
+	pthread_mutex_lock(&region_lock);
+	*s->link = s->next;
+	if (s->next)
+		s->next->link = s->link;
+	if (spare) {
+		s->next = r->spare;
+		r->spare = s;
+	}
+	pthread_mutex_unlock(&region_lock);
+	if (spare)
+		return;
+	if (s->block)
+		munmap(s->block, BLOCK_BYTES);
+	free(s);
+}
+
+void region_stream_close(struct region_stream *s, bool reuse)
+{
+	struct region_recording *r = s->of;
+	int kept = errno;
+	bool spare = false;
+
+	if (s->block) {
+		s->block->flags = BLOCK_LAST;
+		seal(s);
+		thread_counters_close(&s->counters);
+		if (reuse && region_file_append(&r->file, s->block, sizeof(*s->block) + s->block->used) == 0) {
+			__atomic_store_n(&s->block->state, BLOCK_FREE, __ATOMIC_RELEASE);
+			spare = true;
+		} else {
+			uint64_t used = sizeof(*s->block) + s->block->used, pages = (used + FILE_PAGE - 1) & -FILE_PAGE;
+
+			region_file_punch(&r->file, s->offset + pages, BLOCK_BYTES - pages);
+		}
+	}
+	s->here->at = NULL;
+	__atomic_store_n(&s->here->end, NULL, __ATOMIC_RELAXED);
+	detach(s, spare);
+	region_recording_put(r);
+	errno = kept;
+}
+
+void region_stream_private(struct region_stream *s, struct region_recording *r, struct tare_region_here *here,
+			   void *memory)
+{
+	memset(s, 0, sizeof(*s));
+	s->of = r;
+	s->here = here;
+	s->block = memory;
+	thread_counters_open(&s->counters, &r->counters, NULL);
+	attach(s);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording of regions that this process writes, and the stream of points of each of its threads. Points are
+ * written by their own thread, without a lock; everything else here is done under `lock`.
+ */
+#ifndef RECORD_REGION_STREAM_H
+#define RECORD_REGION_STREAM_H
+
+#include <pthread.h>
+#include "record/region_counters.h"
+#include "record/region_file.h"
+#include "record/region_labels.h"
+#include "tare/region.h"
+
+/* Kept as long as anybody refers to it: the process while it records, and each stream. */
+struct region_recording {
+	uint32_t references;
+	unsigned generation;
+	struct region_file file;
+	struct region_counters counters;
+	struct region_labels labels;
+	struct block_head *block;     /* of the process, or NULL: not yet (after fork) */
+	struct file_process *process; /* in it */
+	uint32_t serial, parent, inherited, threads;
+	uint64_t start_ticks, start_clock_ns;
+	struct region_stream *streams; /* of live threads */
+	struct region_stream *spare;   /* of ended ones, for their blocks */
+	uint64_t lost;		       /* points that could not be written */
+	int lost_errno;
+};
+
+struct region_stream {
+	struct region_stream *next, **link;
+	struct region_recording *of;
+	struct tare_region_here *here; /* `at` and `last` (of the first counter) are there */
+	struct block_head *block;      /* NULL: there was no room for one, and points are lost */
+	uint64_t offset;	       /* of it in the file */
+	uint8_t *limit;		       /* from here on, it must be written first */
+	struct thread_counters counters;
+	uint64_t last[FILE_COUNTERS];
+	uint32_t missing; /* as the file says */
+	uint32_t thread;
+	uint64_t timings;
+};
+
+extern pthread_mutex_t region_lock;
+
+/* Let go; frees with the last reference. */
+void region_recording_put(struct region_recording *r);
+/* Points that are lost beyond what blocks say. */
+void region_recording_lose(struct region_recording *r, uint64_t points, int code);
+
+/* The calling thread's. Never NULL with memory left; one without a block counts what is lost. */
+struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here);
+/* From its own thread, at its end: seal. reuse: the recording goes on, and another thread may have the block. */
+void region_stream_close(struct region_stream *s, bool reuse);
+
+/* `label` as tare/region.h has it, TARE_LABEL_END included; clock: 0, or the ticks, read already. */
+void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock);
+
+/* Into memory of one's own instead of a file, to see what it costs (region_cost.c). */
+void region_stream_private(struct region_stream *s, struct region_recording *r, struct tare_region_here *here,
+			   void *memory);
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions recorded by this process and read back: each test is a process of its own. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include "base/text.h"
+#include "record/format.h"
+#include "record/timeline.h"
+#include "tap.h"
+#include "tare/region.h"
+
+TARE_REGION(outer, "outer");
+TARE_REGION(inner, "inner");
+TARE_REGION(third, "third");
+
+static char path[128];
+
+static void start(const char *counters)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	snprintf(path, sizeof(path), "region-test-%d.tare", (int)getpid());
+	CHECK_EQ(tare_regions_start(path, counters, &err), 0, "%s", err.what);
+}
+
+static void stop(void)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	CHECK_EQ(tare_regions_stop(&err), 0, "%s", err.what);
+}
+
+/* A thread's points in words: "outer( inner( inner) outer)"; repaired ones with '!'. */
+static void words_of(struct timeline *t, size_t thread, struct text *out)
+{
+	static const char marks[] = { '(', ')', '.', '=', '<', '>', '?' };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct timeline_point p;
+	struct cursor *c = NULL;
+	uint64_t last = 0;
+	int ret;
+
+	CHECK_EQ(timeline_thread(t, thread, &c, &err), 0, "%s", err.what);
+	while ((ret = cursor_next(c, &p, &err)) == 1) {
+		const struct timeline_label *l = p.kind == TIMELINE_LOST ? NULL : timeline_label(t, p.label);
+
+		text_add(out, "%s%s", out->len ? " " : "", l ? l->name : "");
+		for (const char *const *a = l ? l->arg : NULL; a && *a; a++)
+			text_add(out, ",%s", *a);
+		text_add(out, "%c%s", marks[p.kind], p.repaired ? "!" : "");
+		if (p.kind == TIMELINE_INTEGER || p.kind == TIMELINE_LOST)
+			text_add(out, "%llu", (unsigned long long)p.number);
+		if (timeline_info(t)->n_counters) {
+			CHECK(p.value[0] >= last, "%llu before %llu", (unsigned long long)p.value[0],
+			      (unsigned long long)last);
+			last = p.value[0];
+		}
+		CHECK_EQ(p.missing, 0);
+	}
+	CHECK_EQ(ret, 0, "%s", err.what);
+	cursor_close(c);
+}
+
+static struct timeline *reopen(void)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct timeline *t = NULL;
+
+	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
+	if (!t)
+		exit(1);
+	return t;
+}
+
+static void expect_thread(struct timeline *t, size_t thread, const char *words)
+{
+	struct text got = { 0 };
+
+	words_of(t, thread, &got);
+	CHECK_STR(got.s ? got.s : "", words);
+	text_free(&got);
+}
+
+TEST(off_does_nothing)
+{
+	tare_region_begin(&outer);
+	tare_region_end(&outer);
+	CHECK_EQ(outer.label, 0);
+	CHECK_EQ(tare_label_new("x", NULL, 0), 0);
+	CHECK_EQ(tare_region_here.at == NULL, 1);
+	CHECK_EQ(tare_regions_generation() & 1, 0);
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+}
+
+static void scoped(int depth)
+{
+	TARE_REGION_SCOPE(&outer);
+
+	if (depth)
+		scoped(depth - 1);
+}
+
+TEST(nested_recursive_and_scoped)
+{
+	struct timeline *t;
+	const struct timeline_info *info;
+
+	start(NULL);
+	tare_region_begin(&outer);
+	tare_region_begin(&inner);
+	tare_region_end(&inner);
+	tare_region_end(&outer);
+	scoped(2);
+	stop();
+	tare_region_begin(&third); /* after the end */
+	t = reopen();
+	info = timeline_info(t);
+	CHECK_STR(info->format, "tare 1");
+	CHECK_EQ(info->damage == NULL, 1, "%s", info->damage);
+	CHECK_EQ(info->n_counters, 1);
+	CHECK_STR(info->counter[0].name, "wall-time");
+	CHECK_STR(info->counter[0].unit, "ns");
+	CHECK(info->counter[0].own_cost > 0 && info->counter[0].own_cost < 100000);
+	CHECK(info->counter[0].own_inside <= info->counter[0].own_cost);
+	CHECK_EQ(info->time, 0);
+	CHECK_EQ(info->n_threads, 1);
+	CHECK_EQ(info->thread[0].complete, 1);
+	CHECK_EQ(info->thread[0].pid, getpid());
+	expect_thread(t, 0, "outer( inner( inner) outer) outer( outer( outer( outer) outer) outer)");
+	timeline_close(t);
+	unlink(path);
+}
+
+TEST(labels_with_arguments_instants_integers_timings)
+{
+	const char *args[] = { "typeck", "main" }, *other[] = { "typeck", "f" };
+	struct tare_timing timing;
+	tare_label a, b;
+	struct timeline *t;
+
+	start("none");
+	a = tare_label_new("query", args, 2);
+	b = tare_label_new("query", other, 2);
+	CHECK(a && b && a != b);
+	CHECK_EQ(tare_label_new("query", args, 2), a);
+	tare_label_begin(a);
+	{
+		TARE_LABEL_SCOPE(b);
+	}
+	tare_label_instant(b);
+	tare_label_integer(tare_region_label(&inner), 1234567890123456789ull);
+	timing = tare_timing_start(a);
+	tare_label_end(a);
+	tare_timing_finish(timing);
+	stop();
+	t = reopen();
+	expect_thread(t, 0,
+		      "query,typeck,main( query,typeck,f( query,typeck,f) query,typeck,f. inner=1234567890123456789 "
+		      "query,typeck,main< query,typeck,main) query,typeck,main>");
+	CHECK_EQ(timeline_info(t)->n_counters, 0);
+	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
+		const struct timeline_label *l = timeline_label(t, i), *g = timeline_label(t, l->group);
+
+		CHECK_STR(g->name, l->name);
+		CHECK_EQ(g->arg[0] == NULL, 1);
+		CHECK_EQ(g->group, l->group);
+		if (!strcmp(l->name, "inner"))
+			CHECK(l->file && strstr(l->file, "region_test.c") && l->line > 0);
+	}
+	timeline_close(t);
+	unlink(path);
+}
+
+TEST(unbalanced_is_repaired_where_it_is)
+{
+	struct timeline *t;
+
+	start("none");
+	tare_region_begin(&outer);
+	tare_region_begin(&inner);
+	tare_region_end(&outer);
+	tare_region_end(&third);
+	tare_region_begin(&outer);
+	stop();
+	t = reopen();
+	expect_thread(t, 0, "outer( inner( inner)! outer) third(! third) outer( outer)!");
+	timeline_close(t);
+	unlink(path);
+}
+
+/* Until the block is full, and then some. */
+static void many(int n)
+{
+	for (int i = 0; i < n; i++) {
+		tare_region_begin(&outer);
+		tare_region_begin(&inner);
+		tare_region_end(&inner);
+		tare_region_end(&outer);
+	}
+}
+
+static uint64_t count_points(struct timeline *t, size_t thread, uint64_t *lost)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct timeline_point p;
+	struct cursor *c = NULL;
+	uint64_t n = 0;
+
+	CHECK_EQ(timeline_thread(t, thread, &c, &err), 0, "%s", err.what);
+	while (cursor_next(c, &p, &err) == 1) {
+		if (p.kind == TIMELINE_LOST)
+			*lost += p.number;
+		else if (!p.repaired)
+			n++;
+	}
+	cursor_close(c);
+	return n;
+}
+
+enum { MANY = 50000 };
+
+static void *many_in_thread(void *unused)
+{
+	many(MANY);
+	return unused;
+}
+
+TEST(threads_that_come_and_go)
+{
+	pthread_t thread[8];
+	struct timeline *t;
+	uint64_t lost = 0;
+
+	start(NULL);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 8; i++)
+			pthread_create(&thread[i], NULL, many_in_thread, NULL);
+		for (int i = 0; i < 8; i++)
+			pthread_join(thread[i], NULL);
+	}
+	stop();
+	t = reopen();
+	CHECK_EQ(timeline_info(t)->damage == NULL, 1, "%s", timeline_info(t)->damage);
+	CHECK_EQ(timeline_info(t)->n_threads, 24);
+	for (size_t i = 0; i < timeline_info(t)->n_threads; i++) {
+		CHECK_EQ(count_points(t, i, &lost), 4 * MANY);
+		CHECK_EQ(timeline_info(t)->thread[i].complete, 1);
+	}
+	CHECK_EQ(lost, 0);
+	timeline_close(t);
+	unlink(path);
+}
+
+TEST(a_forked_child_goes_on)
+{
+	struct timeline *t;
+	uint64_t lost = 0;
+	pid_t child;
+
+	start(NULL);
+	many(10);
+	tare_region_begin(&third);
+	child = fork();
+	if (!child) {
+		tare_label own = tare_label_new("of the child", NULL, 0);
+
+		many(MANY);
+		tare_label_begin(own);
+		tare_label_end(own);
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+	tare_label_instant(tare_label_new("of the parent", NULL, 0));
+	tare_region_end(&third);
+	stop();
+	t = reopen();
+	CHECK_EQ(timeline_info(t)->damage == NULL, 1, "%s", timeline_info(t)->damage);
+	CHECK_EQ(timeline_info(t)->n_threads, 2);
+	CHECK_EQ(timeline_info(t)->thread[1].pid, child);
+	CHECK_EQ(count_points(t, 0, &lost), 43);
+	CHECK_EQ(count_points(t, 1, &lost), 4 * MANY + 2);
+	CHECK_EQ(timeline_info(t)->thread[1].complete, 1);
+	timeline_close(t);
+	unlink(path);
+}
+
+TEST(started_twice)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct timeline *t;
+
+	start(NULL);
+	CHECK_EQ(tare_regions_start("elsewhere", NULL, &err), -EBUSY);
+	many(1);
+	stop();
+	many(1);
+	start("none");
+	many(2);
+	stop();
+	t = reopen();
+	expect_thread(t, 0, "outer( inner( inner) outer) outer( inner( inner) outer)");
+	timeline_close(t);
+	unlink(path);
+}
+
+TEST(what_cannot_be_counted_is_refused)
+{
+	static const struct {
+		const char *counters;
+		int ret;
+	} rows[] = {
+		{ "wall-time,wall-time", -EINVAL },
+		{ "none,wall-time", -EINVAL },
+		{ "no-such-event", -ENOENT },
+		{ "wall-time,", -EINVAL },
+	};
+	struct tare_error err = TARE_ERROR_INIT;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK_EQ(tare_regions_start("refused.tare", rows[i].counters, &err), rows[i].ret, "%s: %s",
+			 rows[i].counters, err.what);
+		CHECK(err.what[0], "%s", rows[i].counters);
+		CHECK_EQ(access("refused.tare", F_OK), -1);
+	}
+	CHECK_EQ(tare_regions_start("/nowhere/x", NULL, &err), -ENOENT);
+	CHECK_EQ(tare_regions_start("/dev/null", NULL, &err), -EINVAL);
+}
+
+/* More than 2046 labels: points of the others are wide. */
+TEST(many_labels_and_long_ones)
+{
+	enum { LABELS = 5000, LONG = 1 << 20 };
+	char name[32], *long_name = malloc(LONG + 1);
+	struct timeline *t;
+	struct text got = { 0 };
+	size_t seen = 0;
+
+	memset(long_name, 'x', LONG);
+	long_name[LONG] = '\0';
+	start("none");
+	for (int i = 0; i < LABELS; i++) {
+		tare_label label;
+
+		snprintf(name, sizeof(name), "label %d", i);
+		label = tare_label_new(name, NULL, 0);
+		CHECK(label != 0);
+		tare_label_begin(label);
+		tare_label_end(label);
+	}
+	tare_label_instant(tare_label_new(long_name, NULL, 0));
+	stop();
+	t = reopen();
+	words_of(t, 0, &got);
+	for (char *p = got.s; (p = strstr(p, "label ")); p++)
+		seen++;
+	CHECK_EQ(seen, 2 * LABELS);
+	CHECK(strstr(got.s, "label 4999( label 4999) xxx"));
+	CHECK(got.len > LONG);
+	text_free(&got);
+	timeline_close(t);
+	free(long_name);
+	unlink(path);
+}
+
+/* A file that cannot grow: the program goes on, and the loss is told. */
+TEST(a_limit_of_size_is_a_loss_and_no_signal)
+{
+	struct rlimit limit = { 1 << 20, 1 << 20 };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct timeline *t;
+	uint64_t lost = 0, n;
+
+	setrlimit(RLIMIT_FSIZE, &limit);
+	start(NULL);
+	many(4 * MANY);
+	CHECK_EQ(tare_regions_stop(&err), -EFBIG);
+	CHECK(strstr(err.what, "points could not be written"), "%s", err.what);
+	t = reopen();
+	n = count_points(t, 0, &lost);
+	CHECK(lost > 0);
+	CHECK_EQ(n + lost, 16 * MANY);
+	CHECK_EQ(timeline_info(t)->thread[0].lost, lost);
+	timeline_close(t);
+	unlink(path);
+}
+
+/* The program closes descriptors that it does not know, and opens its own in their place. */
+TEST(a_closed_descriptor_does_no_harm)
+{
+	struct timeline *t;
+	uint64_t lost = 0;
+	char other[] = "region-test-other-XXXXXX";
+	int fd = mkstemp(other);
+	struct stat st;
+
+	start(NULL);
+	many(MANY);
+	for (int i = 3; i < 1100; i++)
+		if (i != fd)
+			dup2(fd, i);
+	many(MANY);
+	stop();
+	t = reopen();
+	CHECK_EQ(count_points(t, 0, &lost), 8 * MANY);
+	CHECK_EQ(lost, 0);
+	timeline_close(t);
+	fstat(fd, &st);
+	CHECK_EQ(st.st_size, 0);
+	unlink(other);
+	unlink(path);
+}
+
+/* A file cut off anywhere is read as far as it goes; one changed anywhere is read, or refused with its offset. */
+TEST(cut_and_changed_files)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	uint64_t whole, before = 0, lost = 0;
+	struct timeline *t;
+	struct stat st;
+	uint32_t seed = 1;
+
+	start(NULL);
+	many(MANY);
+	stop();
+	t = reopen();
+	whole = count_points(t, 0, &lost);
+	timeline_close(t);
+	CHECK_EQ(whole, 4 * MANY);
+	if (stat(path, &st) < 0)
+		return;
+
+	char *bytes = malloc((size_t)st.st_size), *copy = malloc((size_t)st.st_size);
+	int fd = open(path, O_RDWR);
+
+	CHECK_EQ(pread(fd, bytes, (size_t)st.st_size, 0), st.st_size);
+	for (off_t size = 0; size <= st.st_size; size += size < 3 * FILE_PAGE ? 577 : 3571) {
+		CHECK_EQ(ftruncate(fd, 0), 0);
+		CHECK_EQ(pwrite(fd, bytes, (size_t)size, 0), size);
+		if (timeline_open(&t, path, &err) < 0) {
+			CHECK(size < 2 * FILE_PAGE, "%lld: %s", (long long)size, err.what);
+			continue;
+		}
+
+		uint64_t n = timeline_info(t)->n_threads ? count_points(t, 0, &lost) : 0;
+
+		CHECK(n >= before && n <= whole, "%llu points of %lld bytes", (unsigned long long)n, (long long)size);
+		before = n;
+		timeline_close(t);
+	}
+	for (int i = 0; i < 300; i++) {
+		memcpy(copy, bytes, (size_t)st.st_size);
+		for (int k = 0; k < 3; k++) {
+			seed = seed * 1664525 + 1013904223;
+			/* Two in three in the first pages: heads are there. */
+			copy[(seed >> 4) % (k ? 5 * FILE_PAGE : (size_t)st.st_size)] = (char)(seed >> 24);
+		}
+		CHECK_EQ(pwrite(fd, copy, (size_t)st.st_size, 0), st.st_size);
+		if (timeline_open(&t, path, &err) < 0) {
+			CHECK(err.what[0]);
+			continue;
+		}
+		for (size_t k = 0; k < timeline_info(t)->n_threads; k++)
+			CHECK(count_points(t, k, &lost) <= whole);
+		timeline_close(t);
+	}
+	close(fd);
+	free(bytes);
+	free(copy);
+	unlink(path);
+}
+
+TEST(other_versions_and_byte_orders_by_name)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct file_head h;
+	struct timeline *t;
+	int fd;
+
+	start("none");
+	stop();
+	fd = open(path, O_RDWR);
+	CHECK_EQ(pread(fd, &h, sizeof(h), 0), sizeof(h));
+	h.order = __builtin_bswap32(h.order);
+	CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
+	CHECK_EQ(timeline_open(&t, path, &err), -EINVAL);
+	CHECK(strstr(err.what, "big-endian"), "%s", err.what);
+	h.order = __builtin_bswap32(h.order);
+	h.version = 7;
+	CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
+	CHECK_EQ(timeline_open(&t, path, &err), -EINVAL);
+	CHECK(strstr(err.what, "version 7"), "%s", err.what);
+	h.version = FILE_VERSION;
+	h.machine = 183; /* another CPU's is the same to who reads */
+	CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
+	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
+	timeline_close(t);
+	close(fd);
+	unlink(path);
+}
+
+TEST_MAIN()

@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recordings in tare's own format, opened: the heads of all blocks are read, processes and labels whole, points not at
+ * all. What of it is damaged, cut off or of a killed program is said; the rest is read.
+ */
+#include "record/timeline_tare.h"
+#include <elf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAME_MAX_HERE = sizeof(((struct block_head *)0)->name) };
+
+static bool read_at(const struct tare_timeline *t, void *out, size_t n, uint64_t offset)
+{
+	char *p = out;
+
+	while (n) {
+		ssize_t got = pread(t->fd, p, n, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		p += got;
+		n -= (size_t)got;
+		offset += (uint64_t)got;
+	}
+	return true;
+}
+
+__attribute__((format(printf, 2, 3))) static void damage(struct tare_timeline *t, const char *fmt, ...)
+{
+	char line[300];
+	va_list ap;
+
+	/* Somebody who wants to read more has a broken disk. */
+	if (t->damage.len > 4000)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	text_add(&t->damage, "%s%s", t->damage.len ? "; " : "", line);
+}
+
+static bool is_tare(const unsigned char *head, size_t n)
+{
+	return n >= 8 && !memcmp(head, FILE_MAGIC, 8);
+}
+
+static int check_head(const struct file_head *h, const char *path, struct tare_error *err)
+{
+	int ret;
+
+	if (h->order == __builtin_bswap32(FILE_ORDER)) {
+		ret = tare_fail(err, EINVAL, "%.200s: offset 8: recorded on a big-endian machine, whose recordings are not read here",
+				path);
+		tare_hint(err, "read it with the tare of a machine of that kind");
+		return ret;
+	}
+	if (h->order != FILE_ORDER)
+		return tare_fail(err, EINVAL, "%.200s: offset 8: the mark of the byte order is damaged", path);
+	if (h->version != FILE_VERSION) {
+		ret = tare_fail(err, EINVAL, "%.200s: offset 12: version %u of the format, and this tare reads %d", path,
+				h->version, FILE_VERSION);
+		tare_hint(err, "a newer tare made it");
+		return ret;
+	}
+	return 0;
+}
+
+/* Processes. */
+
+static struct tare_process *process_at(struct tare_timeline *t, uint32_t serial)
+{
+	if (serial >= t->n_processes) {
+		size_t n = serial + 1;
+		struct tare_process *more;
+
+		/* Each takes a page of the file at least. */
+		if (serial > PROCESSES_MAX || serial > t->size / FILE_PAGE)
+			return NULL;
+		more = realloc(t->process, n * sizeof(*more));
+		if (!more)
+			return NULL;
+		memset(more + t->n_processes, 0, (n - t->n_processes) * sizeof(*more));
+		t->process = more;
+		t->n_processes = n;
+	}
+	return &t->process[serial];
+}
+
+static bool ended_text(const char *s, size_t room)
+{
+	return memchr(s, '\0', room) != NULL;
+}
+
+static bool sane_process(const struct file_process *p, uint32_t serial)
+{
+	if (p->n_counters > FILE_COUNTERS || p->shift >= 64 || p->parent > serial || !ended_text(p->command, sizeof(p->command)))
+		return false;
+	for (uint32_t i = 0; i < p->n_counters; i++) {
+		const struct file_counter *c = &p->counter[i];
+
+		if (!ended_text(c->name, sizeof(c->name)) || !ended_text(c->unit, sizeof(c->unit)) ||
+		    !ended_text(c->note, sizeof(c->note)) || c->kind < COUNTER_CLOCK || c->kind > COUNTER_COUNT ||
+		    c->quality > TARE_EXACT)
+			return false;
+	}
+	return true;
+}
+
+static bool same_counters(const struct file_process *a, const struct file_process *b)
+{
+	if (a->n_counters != b->n_counters)
+		return false;
+	for (uint32_t i = 0; i < a->n_counters; i++)
+		if (strcmp(a->counter[i].name, b->counter[i].name) || a->counter[i].kind != b->counter[i].kind)
+			return false;
+	return true;
+}
+
+static void note_pair(struct tare_timeline *t, uint64_t ticks, uint64_t ns, uint64_t last[2])
+{
+	(void)t;
+	if (ticks > last[0]) {
+		last[0] = ticks;
+		last[1] = ns;
+	}
+}
+
+static int add_process(struct tare_timeline *t, const struct block_head *h, uint64_t offset, uint64_t last[2])
+{
+	struct file_process p;
+	struct tare_process *process;
+
+	if (!read_at(t, &p, sizeof(p), offset + sizeof(*h)) || !sane_process(&p, h->process)) {
+		damage(t, "what the block of process %u says (offset %llu) makes no sense", h->pid,
+		       (unsigned long long)offset);
+		return 0;
+	}
+	process = process_at(t, h->process);
+	if (!process) {
+		damage(t, "offset %llu: process number %u cannot be", (unsigned long long)offset, h->process);
+		return 0;
+	}
+	if (process->known) {
+		damage(t, "offset %llu: process number %u is there twice", (unsigned long long)offset, h->process);
+		return 0;
+	}
+	if (!t->first.n_counters && !t->zero_ns) {
+		t->first = p;
+		t->zero_ticks = p.start_ticks;
+		t->zero_ns = p.start_clock_ns;
+	} else if (!same_counters(&p, &t->first)) {
+		damage(t, "process %u has other counters than the first one, and is left out", h->pid);
+		return 0;
+	}
+	process->known = true;
+	process->pid = h->pid;
+	process->parent = p.parent;
+	process->inherited = p.inherited;
+	process->ended = p.ended != 0;
+	note_pair(t, h->ticks, h->clock_ns, last);
+	note_pair(t, p.end_ticks, p.end_clock_ns, last);
+	if (p.lost || p.lost_threads) {
+		char threads[40] = "";
+
+		if (p.lost_threads)
+			snprintf(threads, sizeof(threads), ", %u threads whole", p.lost_threads);
+		damage(t, "process %u could not write %llu points%s: %s", h->pid, (unsigned long long)p.lost, threads,
+		       p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
+	}
+	/* A program that called exec had no time to say that it ended. */
+	for (uint32_t i = 0; i < h->process; i++)
+		if (t->process[i].known && t->process[i].pid == h->pid && p.parent == h->process)
+			t->process[i].ended = true;
+	return 0;
+}
+
+/* Labels. */
+
+static int add_label(struct tare_timeline *t, struct tare_process *process, const char *p, uint32_t size)
+{
+	struct tare_labels *l = &t->labels;
+	uint32_t number, line, n_args, index;
+	const char *text = p + 16, *end = p + size, *name = text, *file = "";
+	const char **args = NULL;
+	size_t at;
+	int ret;
+
+	memcpy(&number, p + 4, 4);
+	memcpy(&line, p + 8, 4);
+	memcpy(&n_args, p + 12, 4);
+	if (n_args > size)
+		return -EINVAL;
+	for (uint32_t i = 0; i < n_args + 2; i++) {
+		const char *stop = memchr(text, '\0', (size_t)(end - text));
+
+		if (!stop)
+			return -EINVAL;
+		if (i == 1)
+			file = text;
+		if (i == 0 && n_args) {
+			args = tare_labels_keep(l, (n_args + 1) * sizeof(*args));
+			if (!args)
+				return -ENOMEM;
+		}
+		if (i >= 2)
+			args[i - 2] = text;
+		text = stop + 1;
+	}
+	if (n_args)
+		args[n_args] = NULL;
+	/* A number too large for the file would be memory for nothing. */
+	if (number < process->inherited || number - process->inherited > t->size / 16)
+		return -EINVAL;
+	ret = tare_labels_add(l, name, file, line, args, n_args, &index);
+	if (ret < 0)
+		return ret;
+	at = number - process->inherited;
+	if (at >= process->n_labels) {
+		size_t n = at + 1 + at / 2;
+		uint32_t *more = realloc(process->label, n * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		for (size_t i = process->n_labels; i < n; i++)
+			more[i] = NO_LABEL;
+		process->label = more;
+		process->n_labels = n;
+	}
+	process->label[at] = index;
+	return 0;
+}
+
+static int add_labels(struct tare_timeline *t, const struct block_head *h, uint64_t offset)
+{
+	struct tare_process *process = h->process < t->n_processes ? &t->process[h->process] : NULL;
+	uint64_t room = h->size - sizeof(*h);
+	uint32_t size;
+	char *p, *end;
+
+	if (!process || !process->known)
+		return 0; /* said already */
+	if (h->state == BLOCK_SEALED)
+		room = h->used;
+	if (room > t->size - offset - sizeof(*h)) {
+		damage(t, "the file ends within labels (offset %llu)", (unsigned long long)offset);
+		room = t->size - offset - sizeof(*h);
+	}
+	p = tare_labels_keep(&t->labels, room);
+	if (!p)
+		return -ENOMEM;
+	if (!read_at(t, p, room, offset + sizeof(*h))) {
+		damage(t, "labels at offset %llu cannot be read", (unsigned long long)offset);
+		return 0;
+	}
+	if (h->state == BLOCK_SEALED && (room != h->used || format_block_sum(h, p) != h->sum)) {
+		damage(t, "labels at offset %llu are damaged", (unsigned long long)offset);
+		return 0;
+	}
+	for (end = p + room; end - p >= 16; p += size) {
+		memcpy(&size, p, 4);
+		if (!size)
+			break;
+
+		int ret = size % 8 || size < 18 || size > (size_t)(end - p) ? -EINVAL : add_label(t, process, p, size);
+
+		if (ret == -ENOMEM)
+			return ret;
+		if (ret < 0) {
+			damage(t, "a label in the block at offset %llu makes no sense", (unsigned long long)offset);
+			break;
+		}
+	}
+	return 0;
+}
+
+uint32_t tare_timeline_label(const struct tare_timeline *t, uint32_t process, uint32_t number)
+{
+	const struct tare_process *p = &t->process[process];
+
+	while (number < p->inherited && p->parent < process && t->process[p->parent].known) {
+		process = p->parent;
+		p = &t->process[process];
+	}
+	if (number >= p->inherited && number - p->inherited < p->n_labels &&
+	    p->label[number - p->inherited] != NO_LABEL)
+		return p->label[number - p->inherited];
+	return t->nameless;
+}
+
+/* Blocks of points. */
+
+static uint32_t keep_name(struct tare_timeline *t, const char name[NAME_MAX_HERE])
+{
+	struct tare_names *n = &t->names;
+	size_t len = strnlen(name, NAME_MAX_HERE);
+
+	if (n->len + len + 1 > n->room) {
+		size_t room = n->room ? n->room * 2 : 4096;
+		char *more = realloc(n->s, room);
+
+		if (!more)
+			return UINT32_MAX;
+		n->s = more;
+		n->room = room;
+	}
+	memcpy(n->s + n->len, name, len);
+	n->s[n->len + len] = '\0';
+	n->len += len + 1;
+	return (uint32_t)(n->len - len - 1);
+}
+
+static int add_points(struct tare_timeline *t, const struct block_head *h, uint64_t offset)
+{
+	struct tare_block *b;
+
+	if (h->process >= t->n_processes || !t->process[h->process].known)
+		return 0;
+	if (t->n_blocks == t->block_room) {
+		size_t room = t->block_room ? t->block_room * 2 : 64;
+		struct tare_block *more = realloc(t->block, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		t->block = more;
+		t->block_room = room;
+	}
+	b = &t->block[t->n_blocks];
+	*b = (struct tare_block){ .offset = offset, .seq = h->seq, .lost = h->lost, .process = h->process,
+				  .thread = h->thread, .pid = h->pid, .tid = h->tid,
+				  .sealed = h->state == BLOCK_SEALED, .flags = (uint8_t)h->flags };
+	b->used = b->sealed ? h->used : h->size - (uint32_t)sizeof(*h);
+	if (b->used > t->size - offset - sizeof(*h)) {
+		b->used = (uint32_t)(t->size - offset - sizeof(*h));
+		b->cut = b->sealed;
+	}
+	/* One name per thread is enough, of its last block. */
+	if (t->n_blocks && t->block[t->n_blocks - 1].process == h->process &&
+	    t->block[t->n_blocks - 1].thread == h->thread &&
+	    !strncmp(t->names.s + t->block[t->n_blocks - 1].name, h->name, NAME_MAX_HERE))
+		b->name = t->block[t->n_blocks - 1].name;
+	else
+		b->name = keep_name(t, h->name);
+	if (b->name == UINT32_MAX)
+		return -ENOMEM;
+	t->n_blocks++;
+	return 0;
+}
+
+static bool sane_block(const struct block_head *h)
+{
+	uint32_t most = h->kind == BLOCK_POINTS ? BLOCK_BYTES : h->kind == BLOCK_PROCESS ? FILE_PAGE : 1u << 30;
+
+	return h->magic == BLOCK_MAGIC && h->kind >= BLOCK_PROCESS && h->kind <= BLOCK_POINTS &&
+	       h->state >= BLOCK_OPEN && h->state <= BLOCK_FREE && h->size % FILE_PAGE == 0 && h->size &&
+	       h->size <= most && (h->state != BLOCK_SEALED || h->used <= h->size - sizeof(*h)) &&
+	       format_head_sum(h) == h->head_sum;
+}
+
+/* Pages that hold something and begin no block. */
+struct gap {
+	uint64_t from, n;
+};
+
+static void note_gap(struct tare_timeline *t, struct gap *g)
+{
+	if (g->n)
+		damage(t, "%llu bytes from offset %llu on are no blocks", (unsigned long long)g->n,
+		       (unsigned long long)g->from);
+	g->n = 0;
+}
+
+static bool empty_page(const struct tare_timeline *t, uint64_t offset, size_t n)
+{
+	static const char zeros[FILE_PAGE];
+	char page[FILE_PAGE];
+
+	return read_at(t, page, n, offset) && !memcmp(page, zeros, n);
+}
+
+/* Processes come before what is theirs, but for those whose block is damaged. */
+static int scan(struct tare_timeline *t, uint64_t last[2])
+{
+	struct gap gap = { 0 };
+	struct block_head h;
+	int ret = 0;
+
+	for (uint64_t at = FILE_PAGE, step; at < t->size && ret == 0; at += step) {
+		size_t there = t->size - at < FILE_PAGE ? (size_t)(t->size - at) : FILE_PAGE;
+
+		step = FILE_PAGE;
+		if (there < sizeof(h) || !read_at(t, &h, sizeof(h), at) || !sane_block(&h)) {
+			if (!empty_page(t, at, there)) {
+				if (!gap.n)
+					gap.from = at;
+				gap.n += there;
+			}
+			continue;
+		}
+		note_gap(t, &gap);
+		step = h.state == BLOCK_SEALED ? (sizeof(h) + h.used + FILE_PAGE - 1) & ~(uint64_t)(FILE_PAGE - 1) : h.size;
+		if (h.state == BLOCK_FREE)
+			continue;
+		note_pair(t, h.ticks, h.clock_ns, last);
+		if (h.kind == BLOCK_PROCESS)
+			ret = add_process(t, &h, at, last);
+		else if (h.kind == BLOCK_LABELS)
+			ret = add_labels(t, &h, at);
+		else
+			ret = add_points(t, &h, at);
+	}
+	note_gap(t, &gap);
+	return ret;
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct tare_block *a = x, *b = y;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->seq != b->seq)
+		return a->seq < b->seq ? -1 : 1;
+	if (a->sealed != b->sealed)
+		return a->sealed ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int make_threads(struct tare_timeline *t)
+{
+	size_t n = 0;
+
+	qsort(t->block, t->n_blocks, sizeof(*t->block), by_place);
+	for (size_t i = 0; i < t->n_blocks; i++)
+		n += !i || t->block[i].process != t->block[i - 1].process ||
+		     t->block[i].thread != t->block[i - 1].thread;
+	t->threads = calloc(n + 1, sizeof(*t->threads));
+	t->span = calloc(n + 1, sizeof(*t->span));
+	if (!t->threads || !t->span)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0, k; i < t->n_blocks; i = k, n++) {
+		struct timeline_thread *thread = &t->threads[n];
+		const struct tare_block *b = &t->block[i];
+
+		for (k = i; k < t->n_blocks && t->block[k].process == b->process && t->block[k].thread == b->thread; k++)
+			if (k == i || t->block[k].seq != t->block[k - 1].seq)
+				thread->lost += t->block[k].lost;
+		b = &t->block[k - 1];
+		t->span[n].first = i;
+		t->span[n].n = k - i;
+		thread->pid = b->pid;
+		thread->tid = b->tid;
+		thread->name = t->names.s + b->name;
+		thread->complete = b->flags & BLOCK_LAST || t->process[b->process].ended;
+	}
+	t->base.info.thread = t->threads;
+	t->base.info.n_threads = n;
+	return 0;
+}
+
+/* ns per tick. */
+static void make_scale(struct tare_timeline *t, const uint64_t last[2])
+{
+	const struct file_process *p = &t->first;
+
+	if (p->mult) {
+		t->scale = (uint64_t)(((unsigned __int128)p->mult << SCALE_SHIFT) >> p->shift);
+	} else if (last[0] > t->zero_ticks && last[1] > t->zero_ns) {
+		unsigned __int128 scale =
+		    ((unsigned __int128)(last[1] - t->zero_ns) << SCALE_SHIFT) / (last[0] - t->zero_ticks);
+
+		t->scale = scale > UINT64_MAX ? 0 : (uint64_t)scale;
+	}
+}
+
+static int make_counters(struct tare_timeline *t, struct tare_error *err)
+{
+	const struct file_process *p = &t->first;
+	struct timeline_info *info = &t->base.info;
+
+	info->time = -1;
+	for (uint32_t i = 0; i < p->n_counters; i++) {
+		const struct file_counter *f = &p->counter[i];
+		double unit = 1;
+
+		if (f->kind == COUNTER_CLOCK) {
+			if (!t->scale)
+				return tare_fail(err, EINVAL, "%.200s: nothing in it says how long a tick of its clock is",
+						 info->path);
+			t->is_clock |= 1u << i;
+			unit = (double)t->scale / (double)((uint64_t)1 << SCALE_SHIFT);
+		}
+		if (f->kind == COUNTER_CLOCK_NS)
+			t->is_clock_ns |= 1u << i;
+		if (f->kind != COUNTER_COUNT && info->time < 0)
+			info->time = (int)i;
+		t->counters[i] = (struct timeline_counter){ .name = f->name,
+							    .unit = f->unit,
+							    .quality = (enum tare_quality)f->quality,
+							    .note = f->note[0] ? f->note : NULL,
+							    .own_cost = f->own_cost * unit,
+							    .own_inside = f->own_inside * unit,
+							    .own_cost_spread = f->own_cost_spread * unit };
+	}
+	info->counter = t->counters;
+	info->n_counters = p->n_counters;
+	return 0;
+}
+
+static void close_tare(struct timeline *base)
+{
+	struct tare_timeline *t = (struct tare_timeline *)base;
+
+	for (size_t i = 0; i < t->n_processes; i++)
+		free(t->process[i].label);
+	free(t->process);
+	free(t->block);
+	free(t->names.s);
+	free(t->span);
+	free(t->threads);
+	free(t->command);
+	tare_labels_free(&t->labels);
+	text_free(&t->damage);
+	if (t->fd >= 0)
+		close(t->fd);
+	free(t);
+}
+
+static int open_tare(struct timeline **out, int fd, const char *path, struct tare_error *err)
+{
+	struct tare_timeline *t = calloc(1, sizeof(*t));
+	off_t size = lseek(fd, 0, SEEK_END);
+	struct file_head *h = malloc(sizeof(*h));
+	uint64_t last[2] = { 0, 0 };
+	int ret;
+
+	if (!t || !h) {
+		free(t);
+		free(h);
+		return tare_fail_nomem(err);
+	}
+	t->fd = fd;
+	t->size = size < 0 ? 0 : (uint64_t)size;
+	t->base.info.path = path;
+	t->base.info.format = "tare 1";
+	if (!read_at(t, h, sizeof(*h), 0)) {
+		ret = tare_fail(err, EINVAL, "%.200s: ends at offset %llu, within its head", path,
+				(unsigned long long)t->size);
+		goto out;
+	}
+	ret = check_head(h, path, err);
+	if (ret < 0)
+		goto out;
+	t->base.info.start_ns = h->start_ns;
+	t->command = strndup(h->command, sizeof(h->command));
+	if (h->lost_processes)
+		damage(t, "%u processes could write nothing: %s", h->lost_processes,
+		       h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
+	ret = scan(t, last);
+	if (ret == 0)
+		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, NULL, 0, &t->nameless);
+	if (ret == 0)
+		ret = make_threads(t);
+	if (ret == 0) {
+		make_scale(t, last);
+		ret = make_counters(t, err);
+	}
+	if (ret == -ENOMEM || !t->command || t->damage.failed)
+		ret = tare_fail_nomem(err);
+	t->base.info.command = t->command;
+	t->base.info.damage = t->damage.s;
+	t->base.info.n_labels = t->labels.n;
+out:
+	free(h);
+	if (ret < 0) {
+		t->fd = -1;
+		close_tare(&t->base);
+		return ret;
+	}
+	*out = &t->base;
+	return 0;
+}
+
+static const struct timeline_label *label_tare(struct timeline *base, uint32_t index)
+{
+	struct tare_timeline *t = (struct tare_timeline *)base;
+
+	return index < t->labels.n ? &t->labels.label[index] : NULL;
+}
+
+const struct timeline_format timeline_tare = {
+	.is = is_tare,
+	.open = open_tare,
+	.label = label_tare,
+	.close = close_tare,
+	.thread = tare_cursor_open,
+	.next = tare_cursor_next,
+	.cursor_close = tare_cursor_close,
+};

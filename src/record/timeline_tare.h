@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* A recording in tare's own format (record/format.h), opened: shared by the files that read it. */
+#ifndef RECORD_TIMELINE_TARE_H
+#define RECORD_TIMELINE_TARE_H
+
+#include "base/text.h"
+#include "record/format.h"
+#include "record/timeline_format.h"
+
+/* A thread's block: candidates with the same seq stand side by side, the sealed one first. */
+struct tare_block {
+	uint64_t offset, seq, lost;
+	uint32_t process, thread;
+	uint32_t pid, tid;
+	uint32_t used; /* of data; what there may be, in an open one */
+	uint32_t name; /* in the text of names */
+	uint8_t sealed, flags, cut;
+};
+
+struct tare_process {
+	bool known;
+	uint32_t pid, parent, inherited;
+	bool ended;
+	uint32_t *label; /* by number, from `inherited` on: its index, or NO_LABEL */
+	size_t n_labels;
+};
+
+enum { NO_LABEL = UINT32_MAX, PROCESSES_MAX = 1 << 22 };
+
+/* All labels of a recording, each once. */
+struct tare_labels {
+	struct timeline_label *label;
+	uint64_t *hash; /* of each */
+	uint32_t *slot; /* index + 1 by hash, open addressing */
+	size_t n, room, slots;
+	void **kept; /* what their texts lie in */
+	size_t n_kept, kept_room;
+	const char **args; /* for the lists of arguments; not moved */
+};
+
+int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, const char **args,
+		    size_t n_args, uint32_t *index);
+/* Memory that lives as long as the labels. NULL when there is none. */
+void *tare_labels_keep(struct tare_labels *l, size_t n);
+void tare_labels_free(struct tare_labels *l);
+
+struct tare_timeline {
+	struct timeline base;
+	int fd;
+	uint64_t size;
+	struct tare_labels labels;
+	uint32_t nameless; /* the label of points whose own is not there */
+	struct tare_process *process;
+	size_t n_processes;
+	struct tare_block *block;
+	size_t n_blocks, block_room;
+	struct tare_names { char *s; size_t len, room; } names;
+	struct { size_t first, n; } *span; /* of each thread's blocks */
+	struct timeline_thread *threads;
+	struct timeline_counter counters[FILE_COUNTERS];
+	struct file_process first; /* whose counters these are */
+	uint32_t is_clock;	   /* bit per counter: in ticks */
+	uint32_t is_clock_ns;
+	uint64_t zero_ticks, zero_ns;
+	uint64_t scale; /* ns per tick, times 2^SCALE_SHIFT */
+	char *command;
+	struct text damage;
+};
+
+enum { SCALE_SHIFT = 56 };
+
+/* The index of a label that a point of a process says. */
+uint32_t tare_timeline_label(const struct tare_timeline *t, uint32_t process, uint32_t number);
+
+int tare_cursor_open(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err);
+int tare_cursor_next(struct cursor *c, struct timeline_point *p, struct tare_error *err);
+void tare_cursor_close(struct cursor *c);
+
+extern const struct timeline_format timeline_tare;
+
+#endif

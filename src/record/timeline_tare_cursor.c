@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The points of one thread, block after block. A block whose sum is wrong is missing, like one that is not there. Begin
+ * and end are made to nest: an end closes what was begun since its begin and is open still; one without a begin
+ * gets one on the spot.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "record/timeline_tare.h"
+
+struct tare_cursor {
+	struct cursor base;
+	struct tare_block *block, *last; /* the one being read; behind the thread's last */
+	uint32_t process;
+	unsigned n;
+	uint8_t *data; /* of the block */
+	const uint8_t *at, *end;
+	uint64_t offset; /* of `data` in the file */
+	uint64_t seq;	 /* that the next block should have */
+	struct format_point rec;
+	uint32_t rec_label;
+	uint64_t rec_offset;
+	bool have;	   /* rec is to be given yet */
+	bool lost;	   /* points are missing before it */
+	uint64_t n_lost;
+	uint64_t raw[FILE_COUNTERS], value[FILE_COUNTERS];
+	uint8_t missing;   /* as the file says */
+	uint8_t stepped;   /* that went back at this point */
+	uint32_t *open;	   /* labels that are, outermost first */
+	size_t depth, room;
+	uint32_t *count; /* how often each label is open, once somebody had to ask */
+	size_t n_count;
+};
+
+int tare_cursor_open(struct timeline *base, size_t thread, struct cursor **out, struct tare_error *err)
+{
+	struct tare_timeline *t = (struct tare_timeline *)base;
+	struct tare_cursor *c = calloc(1, sizeof(*c));
+
+	if (thread >= t->base.info.n_threads) {
+		free(c);
+		return tare_fail(err, EINVAL, "%.200s: has %zu threads, not %zu", t->base.info.path,
+				 t->base.info.n_threads, thread + 1);
+	}
+	if (c)
+		c->data = malloc(BLOCK_BYTES);
+	if (!c || !c->data) {
+		free(c);
+		return tare_fail_nomem(err);
+	}
+	c->base.of = base;
+	c->block = &t->block[t->span[thread].first];
+	c->last = c->block + t->span[thread].n;
+	c->process = c->block->process;
+	c->n = (unsigned)t->base.info.n_counters;
+	*out = &c->base;
+	return 0;
+}
+
+void tare_cursor_close(struct cursor *base)
+{
+	struct tare_cursor *c = (struct tare_cursor *)base;
+
+	if (!c)
+		return;
+	free(c->data);
+	free(c->open);
+	free(c->count);
+	free(c);
+}
+
+/* In ns of the recording, when it is a clock; its own otherwise. */
+static uint64_t shown(const struct tare_timeline *t, unsigned i, uint64_t raw)
+{
+	if (t->is_clock >> i & 1) {
+		uint64_t ticks = raw - t->zero_ticks;
+
+		return ticks >> 63 ? 0 : (uint64_t)((unsigned __int128)ticks * t->scale >> SCALE_SHIFT);
+	}
+	if (t->is_clock_ns >> i & 1)
+		return (raw - t->zero_ns) >> 63 ? 0 : raw - t->zero_ns;
+	return raw;
+}
+
+static bool read_whole(int fd, void *out, size_t n, uint64_t offset)
+{
+	char *p = out;
+
+	while (n) {
+		ssize_t got = pread(fd, p, n, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		p += got;
+		n -= (size_t)got;
+		offset += (uint64_t)got;
+	}
+	return true;
+}
+
+static bool load(struct tare_cursor *c, const struct tare_block *b)
+{
+	struct tare_timeline *t = (struct tare_timeline *)c->base.of;
+	struct block_head h;
+
+	/* What is still being written ends where its record does. */
+	if (!read_whole(t->fd, &h, sizeof(h), b->offset) || b->cut ||
+	    !read_whole(t->fd, c->data, b->used, b->offset + sizeof(h)))
+		return false;
+	if (format_head_sum(&h) != h.head_sum || h.seq != b->seq)
+		return false;
+	if (b->sealed && (h.used != b->used || format_block_sum(&h, c->data) != h.sum))
+		return false;
+	c->at = c->data;
+	c->end = c->data + b->used;
+	c->offset = b->offset + sizeof(h);
+	c->missing = (uint8_t)h.missing;
+	memcpy(c->raw, h.value, sizeof(c->raw));
+	return true;
+}
+
+/* The next block that can be read: 1; 0 when there is none. */
+static int next_block(struct tare_cursor *c)
+{
+	while (c->block < c->last) {
+		const struct tare_block *b = c->block++;
+
+		if (b->seq < c->seq)
+			continue; /* another copy of one that was read */
+		if (!load(c, b))
+			continue;
+		if (b->seq != c->seq || b->lost) {
+			c->lost = true;
+			c->n_lost = b->lost;
+		}
+		c->seq = b->seq + 1;
+		return 1;
+	}
+	/* Blocks at the end of which none can be read. */
+	if (c->last[-1].seq >= c->seq && c->seq != UINT64_MAX) {
+		c->lost = true;
+		c->n_lost = 0;
+		c->seq = UINT64_MAX;
+	}
+	return 0;
+}
+
+static void advance(struct tare_cursor *c)
+{
+	c->stepped = 0;
+	for (unsigned i = 0; i < c->n; i++) {
+		/* A clock that stepped back: stand still here, go on with it from there. */
+		if (c->rec.gap[i] >> 63) {
+			c->stepped |= (uint8_t)(1u << i);
+			continue;
+		}
+		c->raw[i] += c->rec.gap[i];
+	}
+}
+
+/* The next record that is a point, into c->rec: 1; 0 at the end; or an error. */
+static int next_record(struct tare_cursor *c)
+{
+	const struct tare_timeline *t = (const struct tare_timeline *)c->base.of;
+
+	for (;;) {
+		size_t n = c->at < c->end ? format_point(c->at, c->end, c->n, &c->rec) : 0;
+
+		if (!n) {
+			/* A sealed block that does not end with its last record was written wrong. */
+			int ret = next_block(c);
+
+			if (ret <= 0)
+				return ret;
+			if (c->lost)
+				return 1; /* is said first */
+			continue;
+		}
+		c->rec_offset = c->offset + (uint64_t)(c->at - c->data);
+		c->at += n;
+		if (c->rec.op == OP_MISSING) {
+			c->missing = (uint8_t)c->rec.number;
+			continue;
+		}
+		advance(c);
+		c->rec_label = tare_timeline_label(t, c->process, c->rec.label);
+		c->have = true;
+		return 1;
+	}
+}
+
+static int push(struct tare_cursor *c, uint32_t label)
+{
+	if (c->depth == c->room) {
+		size_t room = c->room ? c->room * 2 : 64;
+		uint32_t *more = realloc(c->open, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		c->open = more;
+		c->room = room;
+	}
+	c->open[c->depth++] = label;
+	if (c->count && label < c->n_count)
+		c->count[label]++;
+	return 0;
+}
+
+static uint32_t pop(struct tare_cursor *c)
+{
+	uint32_t label = c->open[--c->depth];
+
+	if (c->count && label < c->n_count)
+		c->count[label]--;
+	return label;
+}
+
+static bool is_open(struct tare_cursor *c, uint32_t label)
+{
+	size_t n = c->base.of->info.n_labels;
+
+	if (!c->count || c->n_count < n) {
+		free(c->count);
+		c->count = calloc(n + 1, sizeof(*c->count));
+		c->n_count = c->count ? n : 0;
+		for (size_t i = 0; i < c->depth && c->count; i++)
+			c->count[c->open[i]]++;
+	}
+	return c->count && label < c->n_count && c->count[label];
+}
+
+static void give(struct tare_cursor *c, struct timeline_point *p, enum timeline_kind kind, uint32_t label)
+{
+	const struct tare_timeline *t = (const struct tare_timeline *)c->base.of;
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (!(c->missing >> i & 1))
+			c->value[i] = shown(t, i, c->raw[i]);
+	*p = (struct timeline_point){ .kind = kind, .label = label, .value = c->value, .offset = c->rec_offset,
+				      .missing = c->missing | c->stepped };
+}
+
+/* The record's own point; begin and end nest. 1, or an error. */
+static int give_record(struct tare_cursor *c, struct timeline_point *p)
+{
+	uint32_t label = c->rec_label;
+
+	c->have = false;
+	switch (c->rec.op) {
+	case OP_BEGIN:
+		give(c, p, TIMELINE_BEGIN, label);
+		return push(c, label) < 0 ? -ENOMEM : 1;
+	case OP_END:
+		if (c->depth && c->open[c->depth - 1] == label) {
+			give(c, p, TIMELINE_END, pop(c));
+			return 1;
+		}
+		c->have = true;
+		if (c->depth && is_open(c, label)) {
+			give(c, p, TIMELINE_END, pop(c));
+		} else {
+			give(c, p, TIMELINE_BEGIN, label);
+			if (push(c, label) < 0)
+				return -ENOMEM;
+		}
+		p->repaired = true;
+		return 1;
+	case OP_INSTANT:
+		give(c, p, TIMELINE_INSTANT, label);
+		return 1;
+	case OP_INTEGER:
+		give(c, p, TIMELINE_INTEGER, label);
+		p->number = c->rec.number;
+		return 1;
+	default:
+		give(c, p, c->rec.op == OP_START ? TIMELINE_START : TIMELINE_FINISH, label);
+		/* Numbers are of a process. */
+		p->number = (uint64_t)c->process << 48 ^ c->rec.number;
+		return 1;
+	}
+}
+
+int tare_cursor_next(struct cursor *base, struct timeline_point *p, struct tare_error *err)
+{
+	struct tare_cursor *c = (struct tare_cursor *)base;
+	int ret = 1;
+
+	if (!c->have && !c->lost)
+		ret = next_record(c);
+	if (ret < 0)
+		return tare_fail_nomem(err);
+	/* Nobody knows what ended in a gap, or after the end. */
+	if (c->lost || ret == 0) {
+		if (c->depth) {
+			give(c, p, TIMELINE_END, pop(c));
+			p->repaired = true;
+			return 1;
+		}
+		if (!c->lost)
+			return 0;
+		c->lost = false;
+		give(c, p, TIMELINE_LOST, 0);
+		p->number = c->n_lost;
+		return 1;
+	}
+	ret = give_record(c, p);
+	return ret < 0 ? tare_fail_nomem(err) : ret;
+}

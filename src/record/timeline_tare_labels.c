@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The labels of a recording, of all its processes together: equal ones once. */
+#include <stdlib.h>
+#include <string.h>
+#include "record/timeline_tare.h"
+
+void *tare_labels_keep(struct tare_labels *l, size_t n)
+{
+	if (l->n_kept == l->kept_room) {
+		size_t room = l->kept_room ? l->kept_room * 2 : 16;
+		void **more = realloc(l->kept, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		l->kept = more;
+		l->kept_room = room;
+	}
+
+	void *p = malloc(n ? n : 1);
+
+	if (p)
+		l->kept[l->n_kept++] = p;
+	return p;
+}
+
+void tare_labels_free(struct tare_labels *l)
+{
+	for (size_t i = 0; i < l->n_kept; i++)
+		free(l->kept[i]);
+	free(l->kept);
+	free(l->label);
+	free(l->hash);
+	free(l->slot);
+	memset(l, 0, sizeof(*l));
+}
+
+static uint64_t mix(uint64_t h, const char *s)
+{
+	return (h ^ format_sum(s, strlen(s))) * SUM_FACTOR;
+}
+
+static bool same_args(const char *const *a, const char *const *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!a[i] || strcmp(a[i], b[i]))
+			return false;
+	return !a[n];
+}
+
+/* The slot where it is or would be. With file NULL any file and line will do: the group. */
+static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, const char *file, uint32_t line,
+		      const char *const *args, size_t n_args)
+{
+	size_t i = hash & (l->slots - 1);
+
+	for (; l->slot[i]; i = (i + 1) & (l->slots - 1)) {
+		const struct timeline_label *x = &l->label[l->slot[i] - 1];
+
+		if (l->hash[l->slot[i] - 1] != hash || strcmp(x->name, name) || !same_args(x->arg, args, n_args))
+			continue;
+		if (x->line == line && !strcmp(x->file ? x->file : "", file))
+			break;
+	}
+	return &l->slot[i];
+}
+
+static int grow(struct tare_labels *l)
+{
+	size_t room = l->room ? l->room * 2 : 64, slots = room * 2;
+	struct timeline_label *label = realloc(l->label, room * sizeof(*label));
+	uint32_t *slot;
+	uint64_t *hash;
+
+	if (!label)
+		return -ENOMEM;
+	l->label = label;
+	hash = realloc(l->hash, room * sizeof(*hash));
+	if (!hash)
+		return -ENOMEM;
+	l->hash = hash;
+	slot = calloc(slots, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->n; i++) {
+		size_t at = hash[i] & (slots - 1);
+
+		while (slot[at])
+			at = (at + 1) & (slots - 1);
+		slot[at] = (uint32_t)i + 1;
+	}
+	free(l->slot);
+	l->slot = slot;
+	l->slots = slots;
+	l->room = room;
+	return 0;
+}
+
+static const char *const no_args[1] = { NULL };
+
+/* The label without arguments that stands for a name: the first of them, wherever it is in the source. */
+static uint32_t group_of(struct tare_labels *l, uint64_t hash, const char *name)
+{
+	for (size_t i = hash & (l->slots - 1); l->slot[i]; i = (i + 1) & (l->slots - 1)) {
+		const struct timeline_label *x = &l->label[l->slot[i] - 1];
+
+		if (l->hash[l->slot[i] - 1] == hash && !x->arg[0] && !strcmp(x->name, name))
+			return x->group;
+	}
+	return NO_LABEL;
+}
+
+int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, const char **args,
+		    size_t n_args, uint32_t *index)
+{
+	/* Labels of one name and no arguments share their hash, so that their group is found among them. */
+	uint64_t hash = mix(1, name);
+	uint32_t *slot, group, first;
+	int ret;
+
+	for (size_t i = 0; i < n_args; i++)
+		hash = mix(hash, args[i]);
+	if (n_args)
+		hash = mix(hash + line, file);
+	if (l->n + 2 > l->room) {
+		ret = grow(l);
+		if (ret < 0)
+			return ret;
+	}
+	slot = find(l, hash, name, file, line, args ? args : (const char **)no_args, n_args);
+	if (*slot) {
+		*index = *slot - 1;
+		return 0;
+	}
+	first = (uint32_t)l->n;
+	group = group_of(l, mix(1, name), name);
+	if (group == NO_LABEL && n_args) {
+		/* Nobody said it without arguments. */
+		ret = tare_labels_add(l, name, "", 0, NULL, 0, &group);
+		if (ret < 0)
+			return ret;
+		first = (uint32_t)l->n;
+		slot = find(l, hash, name, file, line, args, n_args);
+	} else if (group == NO_LABEL) {
+		group = first;
+	}
+	l->label[first] = (struct timeline_label){ .name = name,
+						   .kind = "",
+						   .arg = n_args ? args : no_args,
+						   .group = group,
+						   .file = *file ? file : NULL,
+						   .line = line };
+	l->hash[first] = hash;
+	*slot = first + 1;
+	l->n++;
+	*index = first;
+	return 0;
+}
