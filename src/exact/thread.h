@@ -7,8 +7,13 @@
 #include "exact/board.h"
 #include "exact/engine/layout.h"
 
-/* How a system call that comes back to the engine (syscall_go_back) is finished. */
-enum { AFTER_NOTHING, AFTER_FAULT };
+/* What is left to do behind a system call. */
+enum {
+	AFTER_NOTHING,
+	AFTER_UNPIN = 1,  /* memory that the kernel may have written to is the engine's again */
+	AFTER_OPEN = 2,   /* a file was opened to be written */
+	AFTER_UNLOCK = 4, /* of a fork */
+};
 
 /* One thread of the program. GS holds its address; it lies on the board. */
 struct thread {
@@ -48,7 +53,6 @@ struct thread {
 	uint32_t has_seen, pad;
 	uint64_t rseq; /* the area it registered, or 0 */
 	uint64_t resume_mask;           /* put in force when a new thread leaves the engine */
-	uint64_t syscall_nr;            /* while it may have to be made again */
 	uint32_t child_serial;          /* of the process being born */
 };
 

@@ -62,12 +62,13 @@ enum {
 	DISPLACED = 0x80, /* | the register */
 };
 
-/* Memory the program may execute. */
+/* Memory the program may execute, or could before. */
 struct region {
 	uint64_t start, end;
-	uint32_t writable, shared;
-	uint32_t checked; /* writes to it cannot be seen: see regions.c */
+	uint8_t exec, writable;
+	uint8_t checked;  /* writes to it cannot be seen: see pages.c */
 	uint32_t mapping; /* its number, when COUNT_PROFILE; 0: not asked yet */
+	uint64_t file;    /* which: see files.c; 0: none, or not known */
 };
 
 /* A page from which code was translated. */
@@ -79,7 +80,7 @@ struct code_page {
 
 enum { WATCH_FAULTS_MAX = 200 /* then its blocks check their bytes instead */ };
 
-enum { REGIONS_MAX = 4096 };
+enum { PAGE = 4096, REGIONS_MAX = 4096 };
 
 /* Everything a process of the program has one of. */
 struct engine {
@@ -106,7 +107,9 @@ struct engine {
 	uint32_t n_regions;
 	struct code_page *pages; /* open addressing by page number */
 	uint32_t page_bits, page_used;
-	uint32_t watched; /* pages that are write-protected for our sake */
+	uint64_t watch_start, watch_end; /* pages that may be write-protected for our sake lie in here */
+	bool read_implies_exec;
+	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
 	uint64_t image, image_size;
 	int32_t tid; /* of the thread that holds the lock in dispatch */
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
@@ -147,15 +150,36 @@ void futex_wake(volatile uint32_t *word);
 
 /* regions.c: what may be executed, and what is written while it is. */
 void regions_first(const struct process *p);
-void region_set(uint64_t start, uint64_t end, int prot, bool shared);
+void region_set(uint64_t start, uint64_t end, int prot, const struct region *what);
+void note_bounds(void);
 struct region *region_of(uint64_t pc);
+struct region *region_any(uint64_t address);
+struct region *region_in(uint64_t start, uint64_t end);
 size_t code_room(uint64_t pc);
 uint32_t mapping_of(uint64_t pc);
+
+/* pages.c: code that is written while it runs. */
+void pages_first(void);
 bool watch_code(uint64_t start, uint64_t end);
 void page_join(struct block *b);
 bool watch_fault(uint64_t address);
-void unwatch_all(void);
+void unwatch_range(uint64_t start, uint64_t end);
 void forget_code(uint64_t start, uint64_t end);
+void code_written(uint64_t start, uint64_t end);
+void pin(uint64_t start, uint64_t end, const struct thread *of);
+void unpin(const struct thread *of);
+void unpin_others(void);
+
+/* map_calls.c, kernel_writes.c, files.c: system calls that change or write memory. */
+bool map_calls(struct thread *t);
+bool kernel_writes(const struct thread *t);
+void kernel_writes_for_good(const struct thread *t);
+void file_mapped(int fd, int prot, bool shared, struct region *r);
+bool memory_shared(uint64_t start, uint64_t end);
+bool opens_to_write(const struct thread *t);
+void file_opened(int fd);
+bool writes_memory(struct thread *t);
+bool pokes_memory(struct thread *t);
 
 /* cache.c: blocks, found by pc and by where their code lies. */
 void cache_first(void);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program may execute, kept from its own mmap, mprotect and munmap calls, and code that is
- * written while it runs: pages that were translated from and can be written are write-protected,
- * and a write to one forgets its blocks. Memory whose writes cannot be seen (shared mappings,
- * stacks) is translated into blocks that compare their bytes before every execution.
+ * What the program may execute, kept from its own mmap, mprotect and munmap calls (map_calls.c), and, for
+ * the profile, what is mapped there.
  */
-#include <asm/unistd.h>
 #include <linux/mman.h>
 #include "exact/engine/engine.h"
 
-enum { PAGE = 4096, PAGE_BITS_FIRST = 10, ASK_MS = 100 };
+enum { ASK_MS = 100 };
 
 static void insert(uint32_t i, struct region r)
 {
@@ -44,10 +41,42 @@ static uint32_t first_after(uint64_t pc)
 	return low;
 }
 
-void region_set(uint64_t start, uint64_t end, int prot, bool shared)
+/* The range outside which no page is ever write-protected for our sake. */
+void note_bounds(void)
+{
+	eng.watch_start = eng.watch_end = 0;
+	for (uint32_t i = 0; i < eng.n_regions; i++) {
+		const struct region *r = &eng.regions[i];
+
+		if (!r->exec || !r->writable || r->checked)
+			continue;
+		if (!eng.watch_end)
+			eng.watch_start = r->start;
+		eng.watch_end = r->end;
+	}
+}
+
+/* Region i and the one before are one, when nothing tells them apart. */
+static void join(uint32_t i)
+{
+	struct region *r = &eng.regions[i];
+
+	if (i == 0 || i >= eng.n_regions || r[-1].end != r->start || r[-1].exec != r->exec ||
+	    r[-1].writable != r->writable || r[-1].checked != r->checked ||
+	    r[-1].mapping != r->mapping || r[-1].file != r->file)
+		return;
+	r[-1].end = r->end;
+	erase(i);
+}
+
+/*
+ * [start, end) has become `what` (mapping, file, whether it is checked), or with NULL something of no
+ * interest. Memory that may not be executed is remembered only where that tells what it is when it may be.
+ */
+void region_set(uint64_t start, uint64_t end, int prot, const struct region *what)
 {
 	uint32_t i = first_after(start);
-	bool translated = false;
+	bool known = false;
 
 	start &= ~(uint64_t)(PAGE - 1);
 	end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -55,7 +84,7 @@ void region_set(uint64_t start, uint64_t end, int prot, bool shared)
 	while (i < eng.n_regions && eng.regions[i].start < end) {
 		struct region r = eng.regions[i], tail = r;
 
-		translated = true;
+		known = true;
 		erase(i);
 		if (r.start < start) {
 			r.end = start;
@@ -67,30 +96,56 @@ void region_set(uint64_t start, uint64_t end, int prot, bool shared)
 			break;
 		}
 	}
-	if (translated)
+	if (known)
 		forget_code(start, end);
-	if (prot & PROT_EXEC)
-		insert(first_after(start), (struct region){ .start = start,
-							    .end = end,
-							    .writable = !!(prot & PROT_WRITE),
-							    .shared = shared,
-							    .checked = shared });
+	if (what && start < end && ((prot & PROT_EXEC) || known)) {
+		struct region r = *what;
+
+		r.start = start;
+		r.end = end;
+		r.exec = !!(prot & PROT_EXEC);
+		r.writable = !!(prot & PROT_WRITE);
+		r.mapping = 0;
+		i = first_after(start);
+		insert(i, r);
+		join(i + 1);
+		join(i);
+		known = true;
+	}
+	if (known)
+		note_bounds();
+}
+
+/* The memory at `address`, executable now or before, or NULL. */
+struct region *region_any(uint64_t address)
+{
+	uint32_t i = first_after(address);
+
+	return i < eng.n_regions && eng.regions[i].start <= address ? &eng.regions[i] : NULL;
+}
+
+/* The first region of [start, end), or NULL. */
+struct region *region_in(uint64_t start, uint64_t end)
+{
+	uint32_t i = first_after(start);
+
+	return i < eng.n_regions && eng.regions[i].start < end ? &eng.regions[i] : NULL;
 }
 
 void regions_first(const struct process *p)
 {
 	eng.regions = reserve(REGIONS_MAX * sizeof(struct region));
-	eng.page_bits = PAGE_BITS_FIRST;
-	eng.pages = reserve(sizeof(struct code_page) << eng.page_bits);
+	pages_first();
 	for (uint32_t i = 0; i < p->n_regions; i++) {
 		const struct exec_region *r = &p->regions[i];
 
 		insert(eng.n_regions, (struct region){ .start = r->start,
 						       .end = r->end,
+						       .exec = 1,
 						       .writable = r->writable,
-						       .shared = r->shared,
-						       .checked = r->checked });
+						       .checked = r->shared || r->checked });
 	}
+	note_bounds();
 }
 
 struct region *region_of(uint64_t pc)
@@ -99,9 +154,9 @@ struct region *region_of(uint64_t pc)
 	uint32_t i = last;
 
 	if (i < eng.n_regions && pc >= eng.regions[i].start && pc < eng.regions[i].end)
-		return &eng.regions[i];
+		return eng.regions[i].exec ? &eng.regions[i] : NULL;
 	i = first_after(pc);
-	if (i == eng.n_regions || pc < eng.regions[i].start)
+	if (i == eng.n_regions || pc < eng.regions[i].start || !eng.regions[i].exec)
 		return NULL;
 	last = i;
 	return &eng.regions[i];
@@ -177,181 +232,4 @@ uint32_t mapping_of(uint64_t pc)
 	if (q->start <= pc && q->end > pc && eng.n_regions < REGIONS_MAX / 2)
 		divide(r, q->start, q->end, q->mapping);
 	return q->mapping;
-}
-
-/* ---- pages with translated code ---- */
-
-static struct code_page *page_find(uint64_t page)
-{
-	uint32_t mask = (1u << eng.page_bits) - 1;
-
-	for (uint32_t h = (uint32_t)(page * 0x9e3779b1u) & mask; eng.pages[h].page;
-	     h = (h + 1) & mask)
-		if (eng.pages[h].page == page)
-			return &eng.pages[h];
-	return NULL;
-}
-
-static struct code_page *page_add(uint64_t page)
-{
-	uint32_t mask = (1u << eng.page_bits) - 1;
-	uint32_t h = (uint32_t)(page * 0x9e3779b1u) & mask;
-
-	while (eng.pages[h].page)
-		h = (h + 1) & mask;
-	eng.pages[h].page = page;
-	eng.page_used++;
-	return &eng.pages[h];
-}
-
-static void pages_grow(void)
-{
-	struct code_page *old = eng.pages;
-	uint32_t n = 1u << eng.page_bits;
-
-	eng.page_bits++;
-	eng.page_used = 0;
-	eng.pages = reserve(sizeof(struct code_page) << eng.page_bits);
-	for (uint32_t i = 0; i < n; i++)
-		if (old[i].page)
-			*page_add(old[i].page) = old[i];
-	sys(__NR_munmap, old, n * sizeof(struct code_page));
-}
-
-static struct code_page *page_get(uint64_t page)
-{
-	struct code_page *p = page_find(page);
-
-	if (p)
-		return p;
-	if (eng.page_used * 2 > 1u << eng.page_bits)
-		pages_grow();
-	return page_add(page);
-}
-
-static void protect(struct code_page *p)
-{
-	if (p->watched)
-		return;
-	p->watched = 1;
-	eng.watched++;
-	sys(__NR_mprotect, p->page * PAGE, PAGE, PROT_READ | PROT_EXEC);
-}
-
-static void unprotect(struct code_page *p)
-{
-	if (!p->watched)
-		return;
-	p->watched = 0;
-	eng.watched--;
-	sys(__NR_mprotect, p->page * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
-}
-
-/*
- * Before the bytes of [start, end) are read for translation: no write to them may go unseen.
- * Returns whether the block has to check them itself.
- */
-bool watch_code(uint64_t start, uint64_t end)
-{
-	bool checked = false;
-
-	for (uint64_t page = start / PAGE; page <= (end - 1) / PAGE; page++) {
-		const struct region *r = region_of(page * PAGE);
-
-		if (!r || (!r->writable && !r->checked))
-			continue;
-
-		struct code_page *p = page_get(page);
-
-		if (r->checked || p->faults >= WATCH_FAULTS_MAX)
-			checked = true;
-		else
-			protect(p);
-	}
-	return checked;
-}
-
-/* The block is part of its first page from now on. */
-void page_join(struct block *b)
-{
-	struct code_page *p = page_get(b->pc / PAGE);
-
-	b->page_next = p->head;
-	p->head = (uint32_t)(b - eng.blocks);
-}
-
-static void forget_page(uint64_t page, uint64_t start, uint64_t end)
-{
-	struct code_page *p = page_find(page);
-	uint32_t *link;
-
-	if (!p)
-		return;
-	for (link = &p->head; *link;) {
-		struct block *b = &eng.blocks[*link];
-
-		if (b->pc < end && b->pc + b->src_len > start) {
-			*link = b->page_next;
-			block_kill(b);
-		} else {
-			link = &b->page_next;
-		}
-	}
-}
-
-/* Whatever was translated from [start, end) is stale. */
-void forget_code(uint64_t start, uint64_t end)
-{
-	uint64_t pages = (end - start) / PAGE + 2;
-
-	if (pages > 1u << eng.page_bits) {
-		for (uint32_t i = 0; i < 1u << eng.page_bits; i++) {
-			struct code_page *p = &eng.pages[i];
-
-			if (p->page && p->page >= start / PAGE - 1 &&
-			    p->page < (end + PAGE - 1) / PAGE) {
-				forget_page(p->page, start, end);
-				if (p->watched && p->page >= start / PAGE) {
-					p->watched = 0;
-					eng.watched--;
-				}
-			}
-		}
-		return;
-	}
-	/* A block may begin in the page before. */
-	for (uint64_t page = start / PAGE - 1; page <= (end - 1) / PAGE; page++) {
-		struct code_page *p = page_find(page);
-
-		forget_page(page, start, end);
-		if (p && p->watched && page >= start / PAGE) {
-			p->watched = 0;
-			eng.watched--;
-		}
-	}
-}
-
-/* A write was refused at `address`: was it for our sake? Then its page is the program's again. */
-bool watch_fault(uint64_t address)
-{
-	struct code_page *p = page_find(address / PAGE);
-	const struct region *r = region_of(address);
-
-	if (!p || !r || !r->writable)
-		return false;
-	if (!p->watched)
-		return true; /* another thread's fault was first */
-	p->faults++;
-	forget_code(p->page * PAGE, p->page * PAGE + PAGE);
-	p->watched = 1, eng.watched++;
-	unprotect(p);
-	return true;
-}
-
-/* The kernel is to write where we forbade it: give back every page. */
-void unwatch_all(void)
-{
-	for (uint32_t i = 0; i < 1u << eng.page_bits; i++)
-		if (eng.pages[i].watched)
-			watch_fault(eng.pages[i].page * PAGE);
 }

@@ -491,7 +491,8 @@ static bool on_watched_write(struct thread *t, const struct info *info, struct c
 	struct block *b;
 	bool ours;
 
-	if (!eng.watched && !in_cache(c->rip))
+	if (info->code != SEGV_ACCERR ||
+	    (c->rip - eng.image < eng.image_size && c->rip != (uint64_t)copy_insn))
 		return false;
 	lock();
 	ours = watch_fault(info->address);
@@ -511,10 +512,6 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 {
 	enum place place;
 
-	if (c->rip == (uint64_t)copy_insn) {
-		c->rip = (uint64_t)copy_after;
-		return;
-	}
 	if (c->rip == (uint64_t)exec_failed_after)
 		return; /* the supervisor, which this trap was for, is gone */
 	if (sig == SIGTRAP && t->stepping) {
@@ -523,6 +520,10 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 	}
 	if (sig == SIGSEGV && on_watched_write(t, info, c))
 		return;
+	if (c->rip == (uint64_t)copy_insn) {
+		c->rip = (uint64_t)copy_after;
+		return;
+	}
 	if (t->stepping == STEP_NATIVE) {
 		end_step(t, c);
 		if (c->rip != t->target) /* the jump to it failed: no address at all */

@@ -6,7 +6,6 @@
 #include <asm/unistd.h>
 #include <asm/prctl.h>
 #include <linux/errno.h>
-#include <linux/mman.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include "exact/engine/engine.h"
@@ -44,87 +43,25 @@ static long same(struct thread *t)
 	return sys(r[RAX], r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
 }
 
-static bool failed(long ret)
+static void call_over(struct thread *t)
 {
-	return ret < 0 && ret > -4096;
-}
-
-static void map_call(struct thread *t)
-{
-	const uint64_t *r = t->regs;
-	long ret;
-
-	lock();
-	ret = same(t);
-	if (!failed(ret))
-		region_set((uint64_t)ret, (uint64_t)ret + r[RSI], (int)r[RDX], r[R10] & MAP_SHARED);
-	unlock();
-	finish(t, ret);
-}
-
-static void unmap_call(struct thread *t)
-{
-	uint64_t start = t->regs[RDI], size = t->regs[RSI];
-	long ret;
-
-	lock();
-	ret = same(t);
-	if (!failed(ret))
-		region_set(start, start + size, 0, false);
-	unlock();
-	finish(t, ret);
-}
-
-/*
- * A call that fails at a hole has changed all before it. How far: as far as single pages still take it.
- * Source: mprotect(2), "Errors", ENOMEM.
- */
-static uint64_t protected_until(uint64_t start, uint64_t end, long prot)
-{
-	while (start < end && !failed(sys(__NR_mprotect, start, 4096, prot)))
-		start += 4096;
-	return start;
-}
-
-static void protect_call(struct thread *t)
-{
-	uint64_t start = t->regs[RDI], size = t->regs[RSI];
-	const struct region *r;
-	bool shared;
-	long ret;
-
-	lock();
-	r = region_of(start);
-	shared = r && r->shared;
-	ret = same(t);
-	if (failed(ret) && ret != -EINVAL)
-		size = protected_until(start, start + size, (long)t->regs[RDX]) - start;
-	if (!failed(ret) || (ret != -EINVAL && size))
-		region_set(start, start + size, (int)t->regs[RDX], shared);
-	unlock();
-	finish(t, ret);
-}
-
-static void remap_call(struct thread *t)
-{
-	uint64_t start = t->regs[RDI], old = t->regs[RSI], size = t->regs[RDX];
-	const struct region *r;
-	int prot = 0;
-	bool shared;
-	long ret;
-
-	lock();
-	r = region_of(start);
-	if (r)
-		prot = PROT_EXEC | (r->writable ? PROT_WRITE : 0);
-	shared = r && r->shared;
-	ret = same(t);
-	if (!failed(ret) && ((uint64_t)ret != start || r || size < old)) {
-		region_set(start, start + (old > size ? old : size), 0, false);
-		region_set((uint64_t)ret, (uint64_t)ret + size, prot, shared);
+	if (t->after & AFTER_UNPIN) {
+		lock();
+		unpin(t);
+		unlock();
 	}
-	unlock();
-	finish(t, ret);
+	t->after = AFTER_NOTHING;
+}
+
+/* The kernel makes the call; whether it comes back to the engine behind it, and what for, is settled here. */
+static void go(struct thread *t)
+{
+	t->after = AFTER_NOTHING;
+	if (kernel_writes(t))
+		t->after |= AFTER_UNPIN;
+	if (opens_to_write(t))
+		t->after |= AFTER_OPEN;
+	t->jump = (uint64_t)(t->after ? syscall_go_back : syscall_go);
 }
 
 /* The program asks for its thread's counts: of `n` classes. */
@@ -156,7 +93,7 @@ static void arch_call(struct thread *t)
 		finish(t, copy_bytes((void *)arg, &t->user_gs, 8) == 8 ? 0 : -EFAULT);
 		return;
 	default:
-		finish(t, same(t));
+		go(t);
 	}
 }
 
@@ -180,34 +117,16 @@ static void namespace_call(struct thread *t, uint64_t flags)
 	finish(t, ret);
 }
 
-static void go(struct thread *t)
-{
-	t->jump = (uint64_t)syscall_go;
-	if (eng.watched) {
-		t->after = AFTER_FAULT;
-		t->syscall_nr = t->regs[RAX];
-		t->jump = (uint64_t)syscall_go_back;
-	}
-}
-
 void system_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
 
+	if (t->after & AFTER_UNPIN) /* of a call that a signal ended */
+		call_over(t);
+	if (map_calls(t) || writes_memory(t) || pokes_memory(t))
+		return;
+	kernel_writes_for_good(t);
 	switch (r[RAX]) {
-	case __NR_mmap:
-		map_call(t);
-		return;
-	case __NR_munmap:
-		unmap_call(t);
-		return;
-	case __NR_mprotect:
-	case __NR_pkey_mprotect:
-		protect_call(t);
-		return;
-	case __NR_mremap:
-		remap_call(t);
-		return;
 	case __NR_arch_prctl:
 		arch_call(t);
 		return;
@@ -254,21 +173,13 @@ void system_call(struct thread *t)
 	}
 }
 
-/*
- * The kernel was to write into memory that is write-protected for our sake: give it back and make
- * the call again.
- */
 void system_call_done(struct thread *t)
 {
-	if (t->after == AFTER_FAULT && (long)t->regs[RAX] == -EFAULT && eng.watched) {
-		lock();
-		unwatch_all();
-		unlock();
-		t->regs[RAX] = t->syscall_nr;
-		t->after = AFTER_NOTHING;
-		t->jump = (uint64_t)syscall_go;
-		return;
-	}
+	long ret = (long)t->regs[RAX];
+
+	if ((t->after & AFTER_OPEN) && ret >= 0)
+		file_opened((int)ret);
+	call_over(t);
 	t->edge = 0;
 	dispatch(t);
 }

@@ -126,12 +126,22 @@ static void __attribute__((noreturn)) end_last(struct thread *t, long status, lo
 	thread_end(status, &process_at(t->process)->state, PROCESS_ENDED, nr);
 }
 
+static void unpin_thread(struct thread *t)
+{
+	if (!(t->after & AFTER_UNPIN))
+		return;
+	lock();
+	unpin(t);
+	unlock();
+}
+
 /* The thread's own exit; never returns. */
 void end_thread(struct thread *t, long status)
 {
 	struct process *p = process_at(t->process);
 
 	block_signals();
+	unpin_thread(t);
 	fold(t);
 	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0)
 		end_last(t, status, __NR_exit);
@@ -246,20 +256,23 @@ void fork_like(struct thread *t, long nr)
 	t->resume_mask = mask;
 	t->scratch2 = t->regs[RBX];
 	/* The copy of our memory that a forked child gets is one nobody was changing. */
-	t->after = !(w.flags & CLONE_VM);
-	if (t->after)
+	t->after = kernel_writes(t) ? AFTER_UNPIN : AFTER_NOTHING;
+	if (!(w.flags & CLONE_VM)) {
+		t->after |= AFTER_UNLOCK;
 		lock();
+	}
 	t->jump = (uint64_t)clone_go;
 }
 
 void clone_done(struct thread *t)
 {
-	t->regs[RBX] = t->scratch2;
-	if (t->after)
-		unlock();
 	struct thread *n = t->child;
 	struct process *p = process_at(n->process);
 
+	t->regs[RBX] = t->scratch2;
+	if (t->after & AFTER_UNLOCK)
+		unlock();
+	t->after &= AFTER_UNPIN; /* until the next call */
 	if ((long)t->regs[RAX] < 0) {
 		__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL);
 		if (n->process != t->process) {
@@ -284,6 +297,7 @@ void child_start(struct thread *t)
 	if (!t->started) { /* its memory is a copy */
 		eng.process = p;
 		eng.lock = 0;
+		unpin_others();
 	}
 	t->tid = (int32_t)sys(__NR_gettid);
 	if (!p->pid && !p->foreign)

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code that is written through a file: one that is mapped to be executed and written elsewhere, /proc/PID/mem,
+ * and what one process writes into another (process_vm_writev, ptrace). Where a write can be seen its code is
+ * forgotten; where writes cannot be seen, blocks check their bytes; another counted process whose code is
+ * written to cannot be counted any more, and is ended with the reason.
+ */
+#include <asm/stat.h>
+#include <asm/unistd.h>
+#include <linux/fcntl.h>
+#include <linux/magic.h>
+#include <linux/mman.h>
+#include <linux/ptrace.h>
+#include <linux/signal.h>
+#include "exact/engine/engine.h"
+
+enum { LINK_MAX = 128, FORMAT_MAX = 24, F_GET_SEALS_ = 1034, F_SEAL_WRITE_ = 8, FILE_TYPE = 0170000, REGULAR = 0100000 };
+
+/* "before", a number, "after" */
+static const char *name_of(char to[64], const char *before, uint64_t n, const char *after)
+{
+	char digits[FORMAT_MAX];
+	unsigned i = 0, d = 0;
+
+	while (*before)
+		to[i++] = *before++;
+	do
+		digits[d++] = (char)('0' + n % 10);
+	while (n /= 10);
+	while (d)
+		to[i++] = digits[--d];
+	while (*after)
+		to[i++] = *after++;
+	to[i] = 0;
+	return to;
+}
+
+/* ---- /proc/PID/maps ---- */
+
+struct maps {
+	int fd;
+	unsigned at, n;
+	char text[1024];
+};
+
+static int next_char(struct maps *m)
+{
+	if (m->at == m->n) {
+		long n = sys(__NR_read, m->fd, m->text, sizeof m->text);
+
+		if (n <= 0)
+			return -1;
+		m->n = (unsigned)n;
+		m->at = 0;
+	}
+	return (uint8_t)m->text[m->at++];
+}
+
+static uint64_t next_number(struct maps *m, int *c)
+{
+	uint64_t n = 0;
+
+	while ((*c = next_char(m)) >= 0 && ((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'f')))
+		n = n << 4 | (uint64_t)(*c <= '9' ? *c - '0' : *c - 'a' + 10);
+	return n;
+}
+
+/* Is some of [start, end) mapped with permission `p`, the nth of "rwxs"? Yes where nobody can tell. */
+static bool mapped_with(const char *path, uint64_t start, uint64_t end, unsigned nth, char p)
+{
+	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) };
+	bool found = m.fd < 0;
+	int c = 0;
+
+	while (!found && c >= 0) {
+		uint64_t from = next_number(&m, &c), to;
+
+		if (c < 0)
+			break;
+		to = next_number(&m, &c);
+		for (unsigned i = 0; c >= 0 && c != '\n'; i++) {
+			c = next_char(&m);
+			if (i == nth && c == p && from < end && to > start)
+				found = true;
+		}
+	}
+	if (m.fd >= 0)
+		sys(__NR_close, m.fd);
+	return found;
+}
+
+bool memory_shared(uint64_t start, uint64_t end)
+{
+	return mapped_with("/proc/self/maps", start, end, 3, 's');
+}
+
+/* ---- files that are mapped to be executed ---- */
+
+static uint64_t file_of(const struct stat *st)
+{
+	return (st->st_ino * 0x9e3779b97f4a7c15ull ^ st->st_dev) | 1;
+}
+
+static bool open_for_writing(int fd)
+{
+	long flags = sys(__NR_fcntl, fd, F_GETFL, 0);
+
+	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* Its regions cannot be trusted from now on: blocks check their bytes. */
+static void distrust(uint64_t file)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < eng.n_regions; i++) {
+		struct region *r = &eng.regions[i];
+
+		if (r->file != file || r->checked)
+			continue;
+		code_written(r->start, r->end);
+		r->checked = 1;
+		any = true;
+	}
+	if (any)
+		note_bounds();
+}
+
+/*
+ * A file was mapped. To be executed: can it be written elsewhere, as a file of memory or one without a name
+ * is there to be? Shared, to be written: was it mapped to be executed? With the lock held.
+ */
+void file_mapped(int fd, int prot, bool shared, struct region *r)
+{
+	bool exec = prot & PROT_EXEC, writable;
+	struct stat st;
+
+	if ((!exec && !shared) || sys(__NR_fstat, fd, &st) < 0 || (st.st_mode & FILE_TYPE) != REGULAR)
+		return;
+	writable = open_for_writing(fd);
+	r->file = file_of(&st);
+	if (exec && (writable || !st.st_nlink)) {
+		long seals = sys(__NR_fcntl, fd, F_GET_SEALS_, 0);
+
+		r->checked = seals < 0 || !(seals & F_SEAL_WRITE_);
+	}
+	if (shared && writable)
+		distrust(r->file);
+}
+
+/* ---- opened for writing ---- */
+
+/* Does the next call open a file that can be written through it? */
+bool opens_to_write(const struct thread *t)
+{
+	const uint64_t *r = t->regs;
+
+	switch (r[RAX]) {
+	case __NR_open:
+		return (r[RSI] & O_ACCMODE) != O_RDONLY;
+	case __NR_openat:
+		return (r[RDX] & O_ACCMODE) != O_RDONLY;
+	case __NR_creat:
+	case __NR_openat2:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The process whose memory `fd` is, 0 if it is none. */
+static int64_t memory_of(int fd)
+{
+	char path[64], link[LINK_MAX];
+	long n = sys(__NR_readlink, name_of(path, "/proc/self/fd/", (uint64_t)fd, ""), link, sizeof link), i;
+	struct {
+		long type, rest[31];
+	} fs;
+	int64_t pid = 0;
+
+	if (n < 6 || n == sizeof link || memcmp(link + n - 4, "/mem", 4) || sys(__NR_fstatfs, fd, &fs) < 0 ||
+	    fs.type != PROC_SUPER_MAGIC)
+		return 0;
+	for (i = n - 4; i > 0 && link[i - 1] != '/'; i--)
+		;
+	for (; link[i] >= '0' && link[i] <= '9'; i++)
+		pid = pid * 10 + (link[i] - '0');
+	return pid;
+}
+
+void file_opened(int fd)
+{
+	struct stat st;
+
+	if (sys(__NR_fstat, fd, &st) < 0 || (st.st_mode & FILE_TYPE) != REGULAR)
+		return;
+	if (!st.st_size && memory_of(fd))
+		eng.memory_opened = true;
+	lock();
+	distrust(file_of(&st));
+	unlock();
+}
+
+/* ---- written into memory ---- */
+
+/* The counted process that thread or process `pid` is of, or NULL. */
+static const struct process *counted(int64_t pid)
+{
+	for (uint32_t i = 0; i < eng.board->processes_top; i++) {
+		struct process *p = process_at(i);
+
+		if (p->state == PROCESS_LIVE && p->pid == pid)
+			return p;
+	}
+	for (uint32_t i = 0; i < eng.board->threads_top; i++)
+		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->tid == pid)
+			return process_at(thread_at(i)->process);
+	return NULL;
+}
+
+/* [start, end) of another process has been written to. If that is counted, and code is there, it has to end. */
+static void end_if_code(const struct process *p, int64_t pid, uint64_t start, uint64_t end)
+{
+	char path[64];
+
+	if (!mapped_with(name_of(path, "/proc/", (uint64_t)pid, "/maps"), start, end, 2, 'x'))
+		return;
+	note_refusal(process_at((uint32_t)(p - process_at(0))),
+		     "another process wrote into its code (ptrace, /proc/PID/mem, process_vm_writev), unseen by "
+		     "the exact engine, at", start);
+	sys(__NR_kill, p->pid, SIGKILL);
+}
+
+/* A write to a descriptor that may be some process's memory; false when it is none. */
+bool writes_memory(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	uint64_t start = 0, end = ~0ull >> 17, nr = r[RAX];
+	int fd = (int)r[RDI];
+	const struct process *p;
+	int64_t pid;
+	long ret;
+
+	if (!eng.memory_opened)
+		return false;
+	switch (nr) {
+	case __NR_pwrite64:
+		start = r[R10];
+		break;
+	case __NR_write:
+		start = (uint64_t)sys(__NR_lseek, fd, 0, 1);
+		break;
+	case __NR_writev:
+	case __NR_pwritev:
+	case __NR_pwritev2:
+	case __NR_sendfile:
+		break;
+	case __NR_splice:
+		fd = (int)r[RDX];
+		break;
+	default:
+		return false;
+	}
+	pid = memory_of(fd);
+	if (!pid)
+		return false;
+	if (nr == __NR_write || nr == __NR_pwrite64)
+		end = start + r[RDX] < start || r[RDX] > 1ull << 31 ? ~0ull >> 17 : start + r[RDX];
+	p = counted(pid);
+	if (!p)
+		return false;
+	lock();
+	ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
+	if (p == eng.process)
+		code_written(start, end);
+	unlock();
+	if (ret > 0 && p != eng.process)
+		end_if_code(p, pid, start, end);
+	finish(t, ret);
+	return true;
+}
+
+/* ptrace and process_vm_writev that write into another process; false when the call is none. */
+bool pokes_memory(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	bool poke = r[RAX] == __NR_ptrace && (r[RDI] == PTRACE_POKETEXT || r[RDI] == PTRACE_POKEDATA);
+	int64_t pid = (int32_t)(poke ? r[RSI] : r[RDI]);
+	const struct process *p;
+	uint64_t range[2];
+	long ret;
+
+	if (!poke && r[RAX] != __NR_process_vm_writev)
+		return false;
+	p = counted(pid);
+	if (!p || p == eng.process)
+		return false;
+	ret = sys(r[RAX], r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
+	if (poke && !ret)
+		end_if_code(p, pid, r[RDX], r[RDX] + 8);
+	for (uint64_t i = 0; !poke && ret > 0 && i < r[R8]; i++)
+		if (copy_bytes(range, (const void *)(r[R10] + 16 * i), 16) == 16)
+			end_if_code(p, pid, range[0], range[0] + range[1]);
+	finish(t, ret);
+	return true;
+}

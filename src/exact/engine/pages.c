@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code that is written while it runs. Pages that were translated from and can be written are
+ * write-protected ("watched"); a write to one forgets its blocks and gives the page back. Memory whose
+ * writes cannot be seen (shared mappings, stacks, pages that thrash, pages that the kernel is writing to:
+ * "pinned") is translated into blocks that compare their bytes before every execution.
+ */
+#include <asm/unistd.h>
+#include <linux/mman.h>
+#include "exact/engine/engine.h"
+
+enum { PAGE_BITS_FIRST = 10, PINS_MAX = 256 };
+
+/* Memory that the kernel may be writing to. */
+struct pin {
+	uint64_t start, end;
+	const struct thread *of; /* until its system call is over; NULL: for good */
+};
+
+static struct pin pins[PINS_MAX];
+static uint32_t n_pins;
+
+void pages_first(void)
+{
+	eng.page_bits = PAGE_BITS_FIRST;
+	eng.pages = reserve(sizeof(struct code_page) << eng.page_bits);
+}
+
+static struct code_page *page_find(uint64_t page)
+{
+	uint32_t mask = (1u << eng.page_bits) - 1;
+
+	for (uint32_t h = (uint32_t)(page * 0x9e3779b1u) & mask; eng.pages[h].page;
+	     h = (h + 1) & mask)
+		if (eng.pages[h].page == page)
+			return &eng.pages[h];
+	return NULL;
+}
+
+static struct code_page *page_add(uint64_t page)
+{
+	uint32_t mask = (1u << eng.page_bits) - 1;
+	uint32_t h = (uint32_t)(page * 0x9e3779b1u) & mask;
+
+	while (eng.pages[h].page)
+		h = (h + 1) & mask;
+	eng.pages[h].page = page;
+	eng.page_used++;
+	return &eng.pages[h];
+}
+
+static void pages_grow(void)
+{
+	struct code_page *old = eng.pages;
+	uint32_t n = 1u << eng.page_bits;
+
+	eng.page_bits++;
+	eng.page_used = 0;
+	eng.pages = reserve(sizeof(struct code_page) << eng.page_bits);
+	for (uint32_t i = 0; i < n; i++)
+		if (old[i].page)
+			*page_add(old[i].page) = old[i];
+	sys(__NR_munmap, old, n * sizeof(struct code_page));
+}
+
+static struct code_page *page_get(uint64_t page)
+{
+	struct code_page *p = page_find(page);
+
+	if (p)
+		return p;
+	if (eng.page_used * 2 > 1u << eng.page_bits)
+		pages_grow();
+	return page_add(page);
+}
+
+/* Each page of [start, end) that code was translated from. */
+static void each_page(uint64_t start, uint64_t end, void (*f)(struct code_page *))
+{
+	uint64_t first = start / PAGE, last = (end - 1) / PAGE;
+
+	if (start >= end)
+		return;
+	if (last - first >= 1u << eng.page_bits) {
+		for (uint32_t i = 0; i < 1u << eng.page_bits; i++)
+			if (eng.pages[i].page && eng.pages[i].page >= first && eng.pages[i].page <= last)
+				f(&eng.pages[i]);
+		return;
+	}
+	for (uint64_t page = first; page <= last; page++) {
+		struct code_page *p = page_find(page);
+
+		if (p)
+			f(p);
+	}
+}
+
+static void watch(struct code_page *p)
+{
+	if (p->watched)
+		return;
+	p->watched = 1;
+	sys(__NR_mprotect, p->page * PAGE, PAGE, PROT_READ | PROT_EXEC);
+}
+
+static bool pinned(uint64_t page)
+{
+	for (uint32_t i = 0; i < n_pins; i++)
+		if (pins[i].start < page * PAGE + PAGE && pins[i].end > page * PAGE)
+			return true;
+	return false;
+}
+
+/*
+ * Before the bytes of [start, end) are read for translation: no write to them may go unseen.
+ * Returns whether the block has to check them itself.
+ */
+bool watch_code(uint64_t start, uint64_t end)
+{
+	bool checked = false;
+
+	for (uint64_t page = start / PAGE; page <= (end - 1) / PAGE; page++) {
+		const struct region *r = region_of(page * PAGE);
+
+		if (!r || (!r->writable && !r->checked))
+			continue;
+
+		struct code_page *p = page_get(page);
+
+		if (r->checked || p->faults >= WATCH_FAULTS_MAX || pinned(page))
+			checked = true;
+		else
+			watch(p);
+	}
+	return checked;
+}
+
+/* The block is part of its first page from now on. */
+void page_join(struct block *b)
+{
+	struct code_page *p = page_get(b->pc / PAGE);
+
+	b->page_next = p->head;
+	p->head = (uint32_t)(b - eng.blocks);
+}
+
+/* ---- forgetting ---- */
+
+static struct {
+	uint64_t start, end;
+} forgotten;
+
+static void forget_in(struct code_page *p)
+{
+	for (uint32_t *link = &p->head; *link;) {
+		struct block *b = &eng.blocks[*link];
+
+		if (b->pc < forgotten.end && b->pc + b->src_len > forgotten.start) {
+			*link = b->page_next;
+			block_kill(b);
+		} else {
+			link = &b->page_next;
+		}
+	}
+}
+
+static void not_watched(struct code_page *p)
+{
+	p->watched = 0;
+}
+
+/* Whatever was translated from [start, end) is stale. Its protection stays. */
+static void forget_blocks(uint64_t start, uint64_t end)
+{
+	forgotten.start = start;
+	forgotten.end = end;
+	each_page(start >= PAGE ? start - PAGE : 0, end, forget_in); /* a block may begin in the page before */
+}
+
+/* The same, where the program has changed the mappings themselves. */
+void forget_code(uint64_t start, uint64_t end)
+{
+	forget_blocks(start, end);
+	each_page(start, end, not_watched);
+}
+
+/* The page is the program's again. */
+static void unwatch(struct code_page *p)
+{
+	if (!p->watched)
+		return;
+	p->faults++;
+	forget_blocks(p->page * PAGE, p->page * PAGE + PAGE);
+	p->watched = 0;
+	if (sys(__NR_mprotect, p->page * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
+		refuse("memory that the kernel no longer lets be written and executed, at", p->page * PAGE);
+}
+
+void unwatch_range(uint64_t start, uint64_t end)
+{
+	each_page(start, end, unwatch);
+}
+
+/* [start, end) has been written to behind our back. */
+void code_written(uint64_t start, uint64_t end)
+{
+	each_page(start, end, unwatch);
+	forget_blocks(start, end);
+}
+
+/* A write was refused at `address`: was it for our sake? Then its page is the program's again. */
+bool watch_fault(uint64_t address)
+{
+	struct code_page *p = page_find(address / PAGE);
+	const struct region *r = region_of(address);
+
+	if (!p || !r || !r->writable)
+		return false;
+	unwatch(p); /* or another thread's fault was first */
+	return true;
+}
+
+/* ---- what the kernel writes to ---- */
+
+/*
+ * The kernel is to write to [start, end): its pages are the program's until the call of thread `of` is
+ * over, whoever executes them meanwhile. With NULL, for good.
+ */
+void pin(uint64_t start, uint64_t end, const struct thread *of)
+{
+	start &= ~(uint64_t)(PAGE - 1);
+	end = end > ~0ull - PAGE ? end : (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	for (uint32_t i = 0; i < n_pins; i++)
+		if (!pins[i].of && pins[i].start <= start && pins[i].end >= end)
+			return;
+	if (n_pins == PINS_MAX) { /* right, if slow */
+		n_pins = 0;
+		start = 0;
+		end = ~0ull;
+		of = NULL;
+	}
+	pins[n_pins++] = (struct pin){ start, end, of };
+	unwatch_range(start, end);
+}
+
+/* The thread's call is over: what was translated meanwhile compares its bytes, and need no longer. */
+void unpin(const struct thread *of)
+{
+	for (uint32_t i = 0; i < n_pins;)
+		if (pins[i].of == of) {
+			uint64_t start = pins[i].start, end = pins[i].end;
+
+			pins[i] = pins[--n_pins];
+			forget_blocks(start, end);
+		} else {
+			i++;
+		}
+}
+
+/* In a forked child, whose parent's threads are not there. */
+void unpin_others(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_pins; i++)
+		if (!pins[i].of)
+			pins[n++] = pins[i];
+	n_pins = n;
+}

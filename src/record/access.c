@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader of include/tare/access.h: walks a perf.data and hands out one record of any vendor's hardware after
+ * another. SPE's lie in AUX data, which is decoded a piece at a time: memory is bounded.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/set.h"
+#include "record/access.h"
+#include "record/perfdata_features.h"
+#include "record/perfdata_precise.h"
+
+enum {
+	PIECE = 1 << 20, /* of AUX data decoded at once */
+	AUX_TRUNCATED = 1,
+	AUX_PARTIAL = 4,
+	AUX_COLLISION = 8,
+	INFO_V1_WORDS = 2,   /* of AUXTRACE_INFO for SPE before it described each CPU */
+	INFO_HEADER = 4,     /* version, size of this header, PMU type, how many CPUs */
+	INFO_CPU_CPU = 1,    /* in each CPU's part: which CPU, */
+	INFO_CPU_PARAMS = 2, /* how many words follow, */
+	INFO_CPU_MIDR = 3,
+	INFO_CPU_HEADER = 3, /* words before those that `params` counts */
+};
+
+struct task { /* a thread, and its process */
+	uint32_t tid, pid;
+};
+
+struct core { /* a CPU that SPE data came from */
+	int32_t cpu;
+	uint32_t known;
+	struct spe_codes codes;
+};
+
+struct tare_accesses {
+	struct perfdata *r;
+	struct tare_access_loss loss;
+	bool amd;
+	struct set tasks, cores;
+	bool spe, one_core; /* AUX data is SPE's; one description holds for every CPU */
+	bool has_time;
+	uint64_t shift, mult, zero, cycles, mask;
+	bool time_short;
+	uint64_t period;
+
+	/* the AUXTRACE that is being read */
+	bool inside;
+	struct spe_walk walk;
+	uint8_t *piece;
+	size_t held;
+	uint32_t tid, cpu;
+	const struct spe_codes *codes;
+	bool codes_known;
+	bool whole; /* the piece ends with the data */
+};
+
+struct tare_accesses *tare_accesses_open(const char *path, struct tare_error *err)
+{
+	struct tare_accesses *a = calloc(1, sizeof(*a));
+	const char *cpuid;
+
+	if (!a) {
+		tare_fail_nomem(err);
+		return NULL;
+	}
+	a->r = perfdata_open(path, NULL, err);
+	if (!a->r) {
+		free(a);
+		return NULL;
+	}
+	cpuid = perfdata_features(a->r)->cpuid;
+	a->amd = cpuid && !strncmp(cpuid, "AuthenticAMD", 12);
+	return a;
+}
+
+void tare_accesses_close(struct tare_accesses *a)
+{
+	if (!a)
+		return;
+	perfdata_close(a->r);
+	set_free(&a->tasks);
+	set_free(&a->cores);
+	free(a->piece);
+	free(a);
+}
+
+const struct tare_access_loss *tare_accesses_loss(const struct tare_accesses *a)
+{
+	return &a->loss;
+}
+
+/* ---- what the file says on the way ---- */
+
+static int learn_task(struct tare_accesses *a, uint32_t pid, uint32_t tid, struct tare_error *err)
+{
+	struct task t = { .tid = tid };
+	uint32_t i;
+
+	if (tid == UINT32_MAX)
+		return 0;
+	i = set_add(&a->tasks, &t, sizeof(t), sizeof(t.tid), NULL);
+	if (i == SET_NONE)
+		return tare_fail_nomem(err);
+	((struct task *)a->tasks.item)[i].pid = pid;
+	return 0;
+}
+
+static int add_core(struct tare_accesses *a, int32_t cpu, uint64_t midr, struct tare_error *err)
+{
+	struct core c = { .cpu = cpu };
+
+	c.known = spe_codes_of(midr, &c.codes);
+	if (set_add(&a->cores, &c, sizeof(c), sizeof(c.cpu), NULL) == SET_NONE)
+		return tare_fail_nomem(err);
+	return 0;
+}
+
+/* Which cores there are: each CPU's MIDR, or in old recordings the one of the machine's description. */
+static int learn_spe(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
+{
+	const uint64_t *w = rec->auxtrace_info.priv;
+	uint64_t n = rec->auxtrace_info.n, at, first = 0;
+	const char *cpuid = perfdata_features(a->r)->cpuid;
+	int ret = 0;
+
+	a->spe = true;
+	if (n <= INFO_V1_WORDS) {
+		a->one_core = true;
+		return cpuid ? add_core(a, -1, strtoull(cpuid, NULL, 16), err) : 0;
+	}
+	a->one_core = true;
+	for (at = w[1] < n && w[1] >= INFO_HEADER ? w[1] : INFO_HEADER; ret == 0 && at + INFO_CPU_MIDR < n;) {
+		uint64_t midr = w[at + INFO_CPU_MIDR];
+
+		if (first && first != midr)
+			a->one_core = false;
+		first = midr;
+		ret = add_core(a, (int32_t)w[at + INFO_CPU_CPU], midr, err);
+		if (w[at + INFO_CPU_PARAMS] >= n)
+			break;
+		at += INFO_CPU_HEADER + w[at + INFO_CPU_PARAMS];
+	}
+	if (ret == 0 && first && a->one_core)
+		ret = add_core(a, -1, first, err);
+	return ret;
+}
+
+static int learn(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
+{
+	switch (rec->type) {
+	case PD_RECORD_COMM:
+		return learn_task(a, rec->comm.pid, rec->comm.tid, err);
+	case PD_RECORD_FORK:
+		return learn_task(a, rec->task.pid, rec->task.tid, err);
+	case PD_RECORD_ITRACE_START:
+		return learn_task(a, rec->process.pid, rec->process.tid, err);
+	case PD_RECORD_TIME_CONV:
+		a->has_time = rec->time_conv.shift < 64;
+		a->shift = rec->time_conv.shift;
+		a->mult = rec->time_conv.mult;
+		a->zero = rec->time_conv.zero;
+		a->time_short = rec->time_conv.whole && rec->time_conv.user_time_short;
+		a->cycles = rec->time_conv.cycles;
+		a->mask = rec->time_conv.mask;
+		return 0;
+	case PD_RECORD_AUXTRACE_INFO:
+		return rec->auxtrace_info.type == PD_AUXTRACE_ARM_SPE ? learn_spe(a, rec, err) : 0;
+	case PD_RECORD_AUX:
+		a->loss.truncated += (rec->aux.flags & (AUX_TRUNCATED | AUX_PARTIAL)) != 0;
+		a->loss.collided += (rec->aux.flags & AUX_COLLISION) != 0;
+		if (rec->event && !a->period)
+			a->period = rec->event->attr.period;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* ---- SPE ---- */
+
+/* Source: Linux, tools/perf/util/tsc.c */
+static uint64_t perf_time(const struct tare_accesses *a, uint64_t ticks)
+{
+	uint64_t quotient, rest;
+
+	if (a->time_short)
+		ticks = a->cycles + ((ticks - a->cycles) & a->mask);
+	quotient = ticks >> a->shift;
+	rest = ticks & (((uint64_t)1 << a->shift) - 1);
+	return a->zero + quotient * a->mult + (rest * a->mult >> a->shift);
+}
+
+static int begin_spe(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
+{
+	struct core key = { .cpu = (int32_t)rec->auxtrace.cpu };
+	uint32_t i = set_find(&a->cores, &key, sizeof(key), sizeof(key.cpu));
+
+	if (i == SET_NONE && a->one_core) {
+		key.cpu = -1;
+		i = set_find(&a->cores, &key, sizeof(key), sizeof(key.cpu));
+	}
+	a->codes_known = i != SET_NONE && ((struct core *)a->cores.item)[i].known;
+	a->codes = a->codes_known ? &((struct core *)a->cores.item)[i].codes : NULL;
+	a->tid = rec->auxtrace.tid;
+	a->cpu = rec->auxtrace.cpu;
+	if (!a->piece)
+		a->piece = malloc(PIECE);
+	if (!a->piece)
+		return tare_fail_nomem(err);
+	a->inside = true;
+	a->whole = false;
+	a->held = 0;
+	a->walk = (struct spe_walk){ .data = a->piece };
+	return 0;
+}
+
+/* More of the data, behind the record that was cut by the end of the piece. */
+static int refill(struct tare_accesses *a, struct tare_error *err)
+{
+	size_t keep = a->walk.tail;
+	ssize_t got = 1;
+
+	a->loss.damaged += a->walk.skipped;
+	if (keep >= PIECE) { /* no record is that long */
+		a->loss.damaged += keep;
+		keep = 0;
+	}
+	memmove(a->piece, a->piece + a->walk.n - keep, keep);
+	for (a->held = keep; a->held < PIECE && got; a->held += (size_t)got) {
+		got = perfdata_payload(a->r, a->piece + a->held, PIECE - a->held, err);
+		if (got < 0)
+			return (int)got;
+	}
+	a->whole = got == 0;
+	a->walk = (struct spe_walk){ .data = a->piece, .n = a->held };
+	return 0;
+}
+
+static void finish_spe(struct tare_accesses *a, const struct spe_record *r, struct tare_access *out)
+{
+	/* A buffer of one thread says whose it is; one of a CPU does not, but the context register may. */
+	uint32_t tid = a->tid == UINT32_MAX && r->has & SPE_HAS_CONTEXT ? r->context : a->tid;
+
+	access_from_spe(r, a->codes, out);
+	a->loss.unknown_cpu |= r->has & SPE_HAS_SOURCE && !a->codes_known;
+	if (r->has & SPE_HAS_TIMESTAMP && a->has_time) {
+		out->has |= TARE_ACCESS_TIME;
+		out->time_ns = perf_time(a, r->timestamp);
+	}
+	if (a->cpu != UINT32_MAX) {
+		out->has |= TARE_ACCESS_CPU;
+		out->cpu = (int32_t)a->cpu;
+	}
+	if (tid != UINT32_MAX) {
+		struct task key = { .tid = tid };
+		uint32_t i = set_find(&a->tasks, &key, sizeof(key), sizeof(key.tid));
+
+		out->has |= TARE_ACCESS_TASK;
+		out->tid = tid;
+		out->pid = i == SET_NONE ? tid : ((struct task *)a->tasks.item)[i].pid;
+	}
+	if (a->period) {
+		out->has |= TARE_ACCESS_PERIOD;
+		out->period = a->period;
+	}
+}
+
+/* 1 and a record, 0 when this AUX data is used up. */
+static int next_spe(struct tare_accesses *a, struct tare_access *out, struct tare_error *err)
+{
+	struct spe_record r;
+	int ret;
+
+	while (!spe_next(&a->walk, &r)) {
+		if (a->whole) {
+			a->loss.damaged += a->walk.skipped + a->walk.tail;
+			a->inside = false;
+			return 0;
+		}
+		ret = refill(a, err);
+		if (ret < 0)
+			return ret;
+	}
+	finish_spe(a, &r, out);
+	return 1;
+}
+
+/* ---- samples ---- */
+
+static bool from_sample(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_access *out)
+{
+	struct ibs ibs;
+	int ret;
+
+	access_common(rec, out);
+	ret = perfdata_ibs(a->r, rec, &ibs, NULL);
+	if (ret < 0 || (ret > 0 && !access_from_ibs(&ibs, out))) {
+		a->loss.damaged++;
+		return false;
+	}
+	if (ret > 0 || access_from_sample(rec, a->amd, out))
+		return true;
+	a->loss.other++;
+	return false;
+}
+
+int tare_accesses_next(struct tare_accesses *a, struct tare_access *out, struct tare_error *err)
+{
+	struct perfdata_record rec;
+	int ret;
+
+	for (;;) {
+		if (a->inside) {
+			ret = next_spe(a, out, err);
+			if (ret)
+				return ret;
+		}
+		ret = perfdata_next(a->r, &rec, err);
+		a->loss.lost = perfdata_loss(a->r)->lost + perfdata_loss(a->r)->lost_samples;
+		if (ret <= 0)
+			return ret;
+		if (rec.bad)
+			continue;
+		if (rec.type == PD_RECORD_SAMPLE && from_sample(a, &rec, out))
+			return 1;
+		ret = rec.type == PD_RECORD_AUXTRACE && a->spe ? begin_spe(a, &rec, err) : learn(a, &rec, err);
+		if (ret < 0)
+			return ret;
+	}
+}

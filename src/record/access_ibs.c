@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * AMD IBS as an access. Source: AMD64 Architecture Programmer's Manual volume 2, "Instruction-Based Sampling";
+ * where it is silent (which fields mean something in a store, a miss buffer that was allocated already), Linux,
+ * arch/x86/events/amd/ibs.c, perf_ibs_get_data_src().
+ */
+#include "record/access.h"
+
+#define BIT(s, r, b) ((s)->reg[r] >> (b) & 1)
+
+/* Data sources, without and with Zen 4's extension. */
+static const struct source_row {
+	uint8_t code;
+	enum tare_access_place place;
+	int distance;
+} plain[] = {
+	{ 2, TARE_AT_L3, TARE_NEAR },
+	{ 3, TARE_AT_MEMORY, -1 },
+	{ 4, TARE_AT_CACHE, TARE_REMOTE },
+	{ 7, TARE_AT_IO, -1 },
+}, extended[] = {
+	{ 1, TARE_AT_L3, TARE_NEAR },
+	{ 2, TARE_AT_CACHE, TARE_SOCKET },
+	{ 3, TARE_AT_MEMORY, -1 },
+	{ 5, TARE_AT_CACHE, TARE_SOCKET },
+	{ 6, TARE_AT_PERSISTENT_MEMORY, -1 },
+	{ 7, TARE_AT_IO, -1 },
+	{ 8, TARE_AT_EXTENSION_MEMORY, -1 },
+	{ 12, TARE_AT_MEMORY, TARE_REMOTE },
+};
+
+static uint64_t named(const struct ibs *s, const char *name, bool *valid)
+{
+	const struct ibs_field *f = ibs_field_named(s->kind, name);
+
+	*valid = f && (!f->valid || f->valid(s));
+	return *valid ? ibs_field_value(s, f) : 0;
+}
+
+/* Where a load that missed L1 and L2 was served. */
+static void far_source(const struct ibs *s, struct tare_access *a)
+{
+	const struct source_row *rows = s->rules.zen4 ? extended : plain;
+	size_t n = s->rules.zen4 ? ARRAY_SIZE(extended) : ARRAY_SIZE(plain);
+	bool valid, state;
+	uint64_t source = named(s, "DataSrc", &valid);
+
+	for (size_t i = 0; valid && i < n; i++) {
+		if (rows[i].code != source)
+			continue;
+		access_served(a, rows[i].place);
+		if (BIT(s, IBS_OP_DATA2, 4))
+			access_distance(a, TARE_REMOTE);
+		else
+			access_distance(a, rows[i].distance >= 0 ? (enum tare_access_distance)rows[i].distance : TARE_SOCKET);
+		source = named(s, "CacheHitSt", &state);
+		if (state)
+			access_snoop(a, source ? TARE_SNOOP_HIT : TARE_SNOOP_MODIFIED);
+		return;
+	}
+	/* The line was on its way already. */
+	if (BIT(s, IBS_OP_DATA3, 16)) {
+		access_served(a, TARE_AT_FILL_BUFFER);
+		access_distance(a, TARE_OWN);
+	}
+}
+
+static void level(const struct ibs *s, bool load, struct tare_access *a)
+{
+	bool l2_known, l2_miss;
+
+	if (!BIT(s, IBS_OP_DATA3, 7)) {
+		access_served(a, TARE_AT_L1);
+		access_distance(a, TARE_OWN);
+		return;
+	}
+	l2_miss = named(s, "L2Miss", &l2_known);
+	if (l2_known && !l2_miss) {
+		access_served(a, TARE_AT_L2);
+		access_distance(a, TARE_OWN);
+	} else if (load) {
+		far_source(s, a); /* what DATA2 says is of loads only */
+	}
+	if (!(a->has & TARE_ACCESS_PLACE))
+		access_served(a, TARE_AT_L1_MISS);
+}
+
+static void data(const struct ibs *s, struct tare_access *a)
+{
+	bool load = BIT(s, IBS_OP_DATA3, 0), store = BIT(s, IBS_OP_DATA3, 1), width;
+	uint64_t bytes = named(s, "OpMemWidth", &width);
+
+	a->kind = BIT(s, IBS_OP_DATA3, 21) ? TARE_ACCESS_PREFETCH
+		  : load && store	   ? TARE_ACCESS_UPDATE
+		  : load		   ? TARE_ACCESS_LOAD
+					   : TARE_ACCESS_STORE;
+	if (width && bytes <= 64) {
+		a->has |= TARE_ACCESS_SIZE;
+		a->size = (uint32_t)bytes;
+	}
+	a->has |= TARE_ACCESS_LOCKED;
+	a->locked = BIT(s, IBS_OP_DATA3, 15);
+	if (ibs_register_shown(s, IBS_DC_PHYSICAL)) {
+		a->has |= TARE_ACCESS_PHYSICAL;
+		a->physical = s->reg[IBS_DC_PHYSICAL];
+	}
+	if (ibs_register_shown(s, IBS_DC_LINEAR)) {
+		bool l1_miss = BIT(s, IBS_OP_DATA3, 2), l2_miss = BIT(s, IBS_OP_DATA3, 3);
+
+		a->has |= TARE_ACCESS_ADDRESS;
+		a->address = s->reg[IBS_DC_LINEAR];
+		access_tlb(a, !l1_miss ? TARE_TLB_L1 : !l2_miss ? TARE_TLB_L2 : TARE_TLB_WALK);
+		if (l1_miss && l2_miss)
+			access_latency(a, TARE_LATENCY_TRANSLATION, (uint32_t)(s->reg[IBS_OP_DATA3] >> 48));
+	}
+	if (BIT(s, IBS_OP_DATA3, 5) || BIT(s, IBS_OP_DATA3, 19)) {
+		a->has |= TARE_ACCESS_PAGE_SIZE;
+		a->page_size = 1 << 30;
+	} else if (BIT(s, IBS_OP_DATA3, 4) || BIT(s, IBS_OP_DATA3, 6)) {
+		a->has |= TARE_ACCESS_PAGE_SIZE;
+		a->page_size = 1 << 21;
+	}
+	if (BIT(s, IBS_OP_DATA3, 14)) {
+		access_served(a, TARE_AT_UNCACHED);
+		return;
+	}
+	level(s, load, a);
+	if (load && BIT(s, IBS_OP_DATA3, 7) && !BIT(s, IBS_OP_DATA3, 21))
+		access_latency(a, TARE_LATENCY_MISS, s->reg[IBS_OP_DATA3] >> 32 & 0xffff);
+}
+
+static void op(const struct ibs *s, struct tare_access *a)
+{
+	uint64_t d = s->reg[IBS_OP_DATA];
+
+	a->origin = TARE_FROM_IBS_OP;
+	a->exact_ip = ibs_register_shown(s, IBS_OP_RIP);
+	if (a->exact_ip)
+		a->ip = s->reg[IBS_OP_RIP];
+	a->has |= TARE_ACCESS_RETIRED;
+	a->retired = true;
+	access_latency(a, TARE_LATENCY_COMPLETE_TO_RETIRE, d & 0xffff);
+	access_latency(a, TARE_LATENCY_TAG_TO_RETIRE, d >> 16 & 0xffff);
+	if (s->reg[IBS_OP_DATA3] & 3 || BIT(s, IBS_OP_DATA3, 21))
+		data(s, a);
+	if (!BIT(s, IBS_OP_DATA, 37))
+		return;
+	if (a->kind == TARE_ACCESS_OTHER)
+		a->kind = TARE_ACCESS_BRANCH;
+	a->has |= TARE_ACCESS_TAKEN | TARE_ACCESS_MISPREDICTED;
+	a->taken = BIT(s, IBS_OP_DATA, 35);
+	a->mispredicted = BIT(s, IBS_OP_DATA, 36);
+	if (ibs_register_shown(s, IBS_BRANCH_TARGET)) {
+		a->has |= TARE_ACCESS_TARGET;
+		a->target = s->reg[IBS_BRANCH_TARGET];
+	}
+}
+
+static void fetch(const struct ibs *s, struct tare_access *a)
+{
+	uint64_t ctl = s->reg[IBS_FETCH_CTL];
+	bool complete = ctl >> 50 & 1, miss_known, miss, page_known;
+	static const uint64_t plain_pages[] = { 1 << 12, 1 << 21, 1 << 30, 0 },
+			      erratum_1347[] = { 1 << 12, 1 << 14, 1 << 21, 1 << 30 };
+	uint64_t page = named(s, "L1TlbPgSz", &page_known);
+
+	a->origin = TARE_FROM_IBS_FETCH;
+	a->kind = TARE_ACCESS_FETCH;
+	a->exact_ip = true;
+	a->ip = s->reg[IBS_FETCH_LINEAR];
+	if (ibs_register_shown(s, IBS_FETCH_PHYSICAL)) {
+		a->has |= TARE_ACCESS_PHYSICAL;
+		a->physical = s->reg[IBS_FETCH_PHYSICAL];
+	}
+	if (page_known)
+		a->page_size = s->rules.pages_16k ? erratum_1347[page] : plain_pages[page];
+	if (page_known && a->page_size)
+		a->has |= TARE_ACCESS_PAGE_SIZE;
+	access_tlb(a, !(ctl >> 55 & 1) ? TARE_TLB_L1 : !(ctl >> 56 & 1) ? TARE_TLB_L2 : TARE_TLB_WALK);
+	if (s->has >> IBS_FETCH_EXTENDED & 1 && a->tlb != TARE_TLB_L1)
+		access_latency(a, TARE_LATENCY_TRANSLATION, s->reg[IBS_FETCH_EXTENDED] & 0xffff);
+	if (!complete)
+		return; /* given up: nothing arrived */
+	access_latency(a, TARE_LATENCY_FETCH, ctl >> 32 & 0xffff);
+	miss = named(s, "IcMiss", &miss_known);
+	if (!miss_known)
+		return;
+	if (!miss || !(ctl >> 58 & 1)) {
+		access_served(a, miss ? TARE_AT_L2 : TARE_AT_L1);
+		access_distance(a, TARE_OWN);
+	} else if (s->rules.zen4) {
+		access_served(a, ctl >> 61 & 1 ? TARE_AT_L3_MISS : TARE_AT_L3);
+	} else {
+		access_served(a, TARE_AT_L1_MISS);
+	}
+}
+
+bool access_from_ibs(const struct ibs *s, struct tare_access *out)
+{
+	if (!ibs_valid(s))
+		return false;
+	if (s->kind == IBS_FETCH)
+		fetch(s, out);
+	else
+		op(s, out);
+	return true;
+}

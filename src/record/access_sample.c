@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sample's own fields as an access: what the kernel made of Intel PEBS, and of others that fill the same
+ * fields. Source: Linux, include/uapi/linux/perf_event.h, union perf_mem_data_src.
+ */
+#include "record/access.h"
+
+enum {
+	MISC_MODE = 7,
+	MISC_KERNEL = 1,
+	MISC_EXACT_IP = 1 << 14,
+
+	OP_NA = 1,
+	OP_LOAD = 2,
+	OP_STORE = 4,
+	OP_PREFETCH = 8,
+	OP_EXEC = 16,
+
+	LVL_HIT = 2,
+	LVL_MISS = 4,
+
+	LOCK_NA = 1,
+	LOCK_LOCKED = 2,
+
+	TLB_HIT = 2,
+	TLB_MISS = 4,
+	TLB_L1 = 8,
+	TLB_L2 = 16,
+	TLB_WALKER = 32,
+	TLB_OS = 64,
+};
+
+struct source { /* the parts of data_src */
+	unsigned op, lvl, snoop, lock, tlb, num, remote, snoopx, hops;
+};
+
+static struct source parts(uint64_t v)
+{
+	return (struct source){ .op = v & 31,	      .lvl = v >> 5 & 0x3fff,  .snoop = v >> 19 & 31,
+				.lock = v >> 24 & 3,  .tlb = v >> 26 & 127,    .num = v >> 33 & 15,
+				.remote = v >> 37 & 1, .snoopx = v >> 38 & 3, .hops = v >> 43 & 7 };
+}
+
+/* By the bits of mem_lvl, below hit and miss. */
+static const struct {
+	unsigned bit;
+	enum tare_access_place place;
+	int distance; /* -1: not told */
+} levels[] = {
+	{ 0x008, TARE_AT_L1, TARE_OWN },	{ 0x010, TARE_AT_FILL_BUFFER, TARE_OWN },
+	{ 0x020, TARE_AT_L2, TARE_OWN },	{ 0x040, TARE_AT_L3, TARE_SOCKET },
+	{ 0x080, TARE_AT_MEMORY, TARE_SOCKET }, { 0x100, TARE_AT_MEMORY, TARE_REMOTE },
+	{ 0x200, TARE_AT_MEMORY, TARE_REMOTE }, { 0x400, TARE_AT_CACHE, TARE_REMOTE },
+	{ 0x800, TARE_AT_CACHE, TARE_REMOTE },	{ 0x1000, TARE_AT_IO, -1 },
+	{ 0x2000, TARE_AT_UNCACHED, -1 },
+};
+
+/* By mem_lvl_num. */
+static const struct {
+	unsigned num;
+	enum tare_access_place place;
+	int distance;
+} numbers[] = {
+	{ 1, TARE_AT_L1, TARE_OWN },	       { 2, TARE_AT_L2, TARE_OWN },
+	{ 3, TARE_AT_L3, TARE_SOCKET },	       { 4, TARE_AT_L4, TARE_SOCKET },
+	{ 5, TARE_AT_FILL_BUFFER, TARE_OWN },  { 6, TARE_AT_L4, TARE_SOCKET },
+	{ 7, TARE_AT_L1, TARE_OWN },	       { 8, TARE_AT_UNCACHED, -1 },
+	{ 9, TARE_AT_EXTENSION_MEMORY, -1 },   { 10, TARE_AT_IO, -1 },
+	{ 11, TARE_AT_CACHE, TARE_SOCKET },    { 12, TARE_AT_FILL_BUFFER, TARE_OWN },
+	{ 13, TARE_AT_MEMORY, TARE_SOCKET },   { 14, TARE_AT_PERSISTENT_MEMORY, TARE_SOCKET },
+};
+
+static void served(struct tare_access *a, enum tare_access_place place, int distance)
+{
+	access_served(a, place);
+	if (distance >= 0)
+		access_distance(a, (enum tare_access_distance)distance);
+}
+
+/* Levels that can be missed; what lies behind them serves. */
+static bool missed(const struct source *s)
+{
+	bool cache = (s->num >= 1 && s->num <= 4) || s->num == 7 || !s->num;
+
+	return cache && s->lvl & LVL_MISS && !(s->lvl & LVL_HIT);
+}
+
+static void level(const struct source *s, struct tare_access *a)
+{
+	static const enum tare_access_distance hops[] = { 0, TARE_NEAR, TARE_SOCKET, TARE_REMOTE, TARE_REMOTE };
+
+	if (missed(s)) {
+		if (s->lvl & 0x40 || s->num == 3)
+			access_served(a, TARE_AT_L3_MISS);
+		else if (s->lvl & (0x8 | 0x10 | 0x20) || s->num)
+			access_served(a, TARE_AT_L1_MISS);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (numbers[i].num == s->num)
+			served(a, numbers[i].place, numbers[i].distance);
+	for (size_t i = 0; i < ARRAY_SIZE(levels) && !(a->has & TARE_ACCESS_PLACE); i++)
+		if (s->lvl & levels[i].bit)
+			served(a, levels[i].place, levels[i].distance);
+	if (!(a->has & TARE_ACCESS_PLACE))
+		return;
+	if (s->hops && s->hops < ARRAY_SIZE(hops))
+		access_distance(a, hops[s->hops]);
+	else if (s->remote)
+		access_distance(a, TARE_REMOTE);
+}
+
+static void snoop(const struct source *s, struct tare_access *a)
+{
+	static const struct {
+		unsigned bit;
+		enum tare_access_snoop snoop;
+	} rows[] = {
+		{ 16, TARE_SNOOP_MODIFIED }, { 4, TARE_SNOOP_HIT }, { 8, TARE_SNOOP_MISS }, { 2, TARE_SNOOP_NONE },
+	};
+
+	if (s->snoopx) {
+		access_snoop(a, s->snoopx & 1 ? TARE_SNOOP_FORWARD : TARE_SNOOP_PEER);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (s->snoop & rows[i].bit) {
+			access_snoop(a, rows[i].snoop);
+			return;
+		}
+}
+
+static void translation(const struct source *s, struct tare_access *a)
+{
+	bool walked = s->tlb & (TLB_WALKER | TLB_OS) && !(s->tlb & (TLB_L1 | TLB_L2));
+
+	if (s->tlb & TLB_MISS || (s->tlb & TLB_HIT && walked))
+		access_tlb(a, TARE_TLB_WALK);
+	else if (s->tlb & TLB_HIT)
+		access_tlb(a, (s->tlb & (TLB_L1 | TLB_L2)) == TLB_L1   ? TARE_TLB_L1
+			      : (s->tlb & (TLB_L1 | TLB_L2)) == TLB_L2 ? TARE_TLB_L2
+								       : TARE_TLB_HIT);
+}
+
+/* 0 is how the kernel says that there was no measurement. */
+static void weights(const struct perfdata_record *rec, bool amd, struct tare_access *a)
+{
+	static const enum tare_access_latency intel[] = { TARE_LATENCY_USE, TARE_LATENCY_INSTRUCTION,
+							  TARE_LATENCY_RETIRE },
+					      ibs[] = { TARE_LATENCY_MISS, TARE_LATENCY_TAG_TO_RETIRE,
+							TARE_LATENCY_TAG_TO_RETIRE };
+	const enum tare_access_latency *meaning = amd ? ibs : intel;
+	uint64_t w = rec->sample.weight;
+
+	if (rec->has & PD_SAMPLE_WEIGHT && w && w <= UINT32_MAX)
+		access_latency(a, meaning[0], (uint32_t)w);
+	if (!(rec->has & PD_SAMPLE_WEIGHT_STRUCT))
+		return;
+	if ((uint32_t)w)
+		access_latency(a, meaning[0], (uint32_t)w);
+	if (w >> 32 & 0xffff)
+		access_latency(a, meaning[1], w >> 32 & 0xffff);
+	if (w >> 48 && !amd)
+		access_latency(a, meaning[2], (uint32_t)(w >> 48));
+}
+
+void access_common(const struct perfdata_record *rec, struct tare_access *out)
+{
+	*out = (struct tare_access){ .event = rec->event ? (uint32_t)rec->event->index : UINT32_MAX,
+				     .exact_ip = rec->misc & MISC_EXACT_IP,
+				     .kernel = (rec->misc & MISC_MODE) == MISC_KERNEL,
+				     .ip = rec->sample.ip };
+	if (rec->has & PD_SAMPLE_TIME) {
+		out->has |= TARE_ACCESS_TIME;
+		out->time_ns = rec->time;
+	}
+	if (rec->has & PD_SAMPLE_CPU) {
+		out->has |= TARE_ACCESS_CPU;
+		out->cpu = (int32_t)rec->cpu;
+	}
+	if (rec->has & PD_SAMPLE_TID) {
+		out->has |= TARE_ACCESS_TASK;
+		out->pid = rec->pid;
+		out->tid = rec->tid;
+	}
+	if (rec->sample.period) {
+		out->has |= TARE_ACCESS_PERIOD;
+		out->period = rec->sample.period;
+	}
+}
+
+bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare_access *out)
+{
+	struct source s = parts(rec->has & PD_SAMPLE_DATA_SRC ? rec->sample.data_src : 0);
+
+	out->origin = TARE_FROM_PEBS;
+	if (rec->has & PD_SAMPLE_ADDR && rec->sample.addr) {
+		out->has |= TARE_ACCESS_ADDRESS;
+		out->address = rec->sample.addr;
+	}
+	if (rec->has & PD_SAMPLE_PHYS_ADDR && rec->sample.phys_addr) {
+		out->has |= TARE_ACCESS_PHYSICAL;
+		out->physical = rec->sample.phys_addr;
+	}
+	if (rec->has & PD_SAMPLE_DATA_PAGE_SIZE && rec->sample.data_page_size) {
+		out->has |= TARE_ACCESS_PAGE_SIZE;
+		out->page_size = rec->sample.data_page_size;
+	}
+	out->kind = (s.op & (OP_LOAD | OP_STORE)) == (OP_LOAD | OP_STORE) ? TARE_ACCESS_UPDATE
+		    : s.op & OP_LOAD					  ? TARE_ACCESS_LOAD
+		    : s.op & OP_STORE					  ? TARE_ACCESS_STORE
+		    : s.op & OP_PREFETCH				  ? TARE_ACCESS_PREFETCH
+		    : s.op & OP_EXEC					  ? TARE_ACCESS_FETCH
+									  : TARE_ACCESS_OTHER;
+	level(&s, out);
+	snoop(&s, out);
+	translation(&s, out);
+	if (s.op > OP_NA && !(s.lock & LOCK_NA)) {
+		out->has |= TARE_ACCESS_LOCKED;
+		out->locked = s.lock & LOCK_LOCKED;
+	}
+	weights(rec, amd, out);
+	return out->kind != TARE_ACCESS_OTHER || out->has & TARE_ACCESS_PLACE;
+}

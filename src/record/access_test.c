@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/access.h"
+#include "tap.h"
+
+/* What an access says in words, so that rows can be compared whole. */
+static const char *words(const struct tare_access *a)
+{
+	static char text[400];
+	int n = snprintf(text, sizeof(text), "%s", tare_access_kind_name(a->kind));
+
+	if (a->has & TARE_ACCESS_PLACE)
+		n += snprintf(text + n, sizeof(text) - n, " %s", tare_access_place_name(a->place));
+	if (a->has & TARE_ACCESS_DISTANCE)
+		n += snprintf(text + n, sizeof(text) - n, " %s", tare_access_distance_name(a->distance));
+	if (a->has & TARE_ACCESS_SNOOP)
+		n += snprintf(text + n, sizeof(text) - n, " snoop:%s", tare_access_snoop_name(a->snoop));
+	if (a->has & TARE_ACCESS_TLB)
+		n += snprintf(text + n, sizeof(text) - n, " tlb:%s", tare_access_tlb_name(a->tlb));
+	if (a->has & TARE_ACCESS_LOCKED && a->locked)
+		n += snprintf(text + n, sizeof(text) - n, " locked");
+	if (a->has & TARE_ACCESS_TAKEN)
+		n += snprintf(text + n, sizeof(text) - n, " %s", a->taken ? "taken" : "not-taken");
+	if (a->has & TARE_ACCESS_MISPREDICTED && a->mispredicted)
+		n += snprintf(text + n, sizeof(text) - n, " mispredicted");
+	for (int i = 0; i < TARE_LATENCIES; i++)
+		if (a->has_latency >> i & 1)
+			n += snprintf(text + n, sizeof(text) - n, " %s=%u", tare_access_latency_name(i), a->latency[i]);
+	return text;
+}
+
+/* ---- the kernel's fields ---- */
+
+#define SRC(op, lvl, snoop, lock, tlb, num, remote, snoopx, hops)                                                 \
+	((uint64_t)(op) | (uint64_t)(lvl) << 5 | (uint64_t)(snoop) << 19 | (uint64_t)(lock) << 24 |               \
+	 (uint64_t)(tlb) << 26 | (uint64_t)(num) << 33 | (uint64_t)(remote) << 37 | (uint64_t)(snoopx) << 38 |    \
+	 (uint64_t)(hops) << 43)
+
+TEST(data_sources)
+{
+	static const struct {
+		int line;
+		uint64_t src;
+		const char *says; /* NULL: no access */
+	} rows[] = {
+		/* Ivy Bridge's locked load of the fixtures' kind, without the newer fields */
+		{ __LINE__, SRC(2, 0x82, 2, 2, 0x1a, 0, 0, 0, 0), "load memory socket snoop:none tlb:hit locked" },
+		{ __LINE__, SRC(2, 0x0a, 2, 0, 0x1a, 0, 0, 0, 0), "load L1 own snoop:none tlb:hit" },
+		{ __LINE__, SRC(2, 0x12, 2, 0, 0x0a, 0, 0, 0, 0), "load fill buffer own snoop:none tlb:L1" },
+		{ __LINE__, SRC(2, 0x22, 0, 0, 0x12, 0, 0, 0, 0), "load L2 own tlb:L2" },
+		{ __LINE__, SRC(2, 0x42, 4, 0, 0x14, 0, 0, 0, 0), "load L3 socket snoop:hit tlb:walk" },
+		{ __LINE__, SRC(2, 0x42, 16, 0, 0x22, 0, 0, 0, 0), "load L3 socket snoop:modified tlb:walk" },
+		{ __LINE__, SRC(2, 0x102, 8, 0, 0, 0, 0, 0, 0), "load memory remote snoop:miss" },
+		{ __LINE__, SRC(2, 0x202, 0, 0, 0, 0, 0, 0, 0), "load memory remote" },
+		{ __LINE__, SRC(2, 0x402, 16, 0, 0, 0, 0, 0, 0), "load cache remote snoop:modified" },
+		{ __LINE__, SRC(2, 0x802, 4, 0, 0, 0, 0, 0, 0), "load cache remote snoop:hit" },
+		{ __LINE__, SRC(2, 0x1002, 0, 0, 0, 0, 0, 0, 0), "load I/O" },
+		{ __LINE__, SRC(2, 0x2002, 0, 0, 0, 0, 0, 0, 0), "load uncached" },
+		{ __LINE__, SRC(4, 0x0a, 0, 0, 0, 0, 0, 0, 0), "store L1 own" },
+		{ __LINE__, SRC(4, 0x0c, 0, 0, 0, 0, 0, 0, 0), "store beyond L1" },
+		{ __LINE__, SRC(2, 0x44, 0, 0, 0, 0, 0, 0, 0), "load beyond L3" },
+		{ __LINE__, SRC(2, 0x44, 0, 0, 0, 3, 0, 0, 0), "load beyond L3" },
+		{ __LINE__, SRC(6, 0x0a, 0, 0, 0, 0, 0, 0, 0), "update L1 own" },
+		{ __LINE__, SRC(8, 0, 0, 0, 0, 2, 0, 0, 0), "prefetch L2 own" },
+		{ __LINE__, SRC(16, 0x0a, 0, 0, 0, 0, 0, 0, 0), "fetch L1 own" },
+		/* the newer fields */
+		{ __LINE__, SRC(2, 2, 2, 0, 0x0a, 1, 0, 0, 0), "load L1 own snoop:none tlb:L1" },
+		{ __LINE__, SRC(2, 2, 2, 0, 0, 2, 0, 0, 0), "load L2 own snoop:none" },
+		{ __LINE__, SRC(2, 2, 2, 0, 0, 3, 0, 0, 0), "load L3 socket snoop:none" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 4, 0, 0, 0), "load L4 socket" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 5, 0, 0, 0), "load fill buffer own" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 6, 0, 0, 0), "load L4 socket" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 7, 0, 0, 0), "load L1 own" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 8, 0, 0, 0), "load uncached" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 9, 0, 0, 0), "load extension memory" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 10, 0, 0, 0), "load I/O" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 11, 1, 2, 0), "load cache remote snoop:peer" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 12, 0, 0, 0), "load fill buffer own" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 0, 0, 0), "load memory socket" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 13, 1, 0, 0), "load memory remote" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 14, 0, 0, 0), "load persistent memory socket" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 15, 0, 0, 0), "load" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 3, 0, 1, 0), "load L3 socket snoop:forward" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 11, 0, 0, 1), "load cache near" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 11, 1, 0, 2), "load cache socket" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 1, 0, 3), "load memory remote" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 1, 0, 4), "load memory remote" },
+		/* nothing known */
+		{ __LINE__, SRC(1, 1, 1, 1, 1, 15, 0, 0, 0), NULL },
+		{ __LINE__, 0, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .has = PD_SAMPLE_DATA_SRC };
+		struct tare_access a;
+		bool is;
+
+		rec.sample.data_src = rows[i].src;
+		access_common(&rec, &a);
+		is = access_from_sample(&rec, false, &a);
+		CHECK_EQ(is, rows[i].says != NULL, "row at line %d", rows[i].line);
+		if (is && rows[i].says)
+			CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+	}
+}
+
+TEST(addresses_and_weights)
+{
+	struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .misc = 0x4002, .pid = 5, .tid = 6, .cpu = 3, .time = 99 };
+	struct tare_access a;
+
+	rec.sample.data_src = SRC(2, 0x0a, 2, 0, 0x1a, 0, 0, 0, 0);
+	rec.sample.ip = 0x1234;
+	rec.has = PD_SAMPLE_DATA_SRC;
+	access_common(&rec, &a);
+	CHECK(access_from_sample(&rec, false, &a));
+	CHECK_EQ(a.has & (TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU | TARE_ACCESS_TASK | TARE_ACCESS_PERIOD |
+			  TARE_ACCESS_PHYSICAL | TARE_ACCESS_PAGE_SIZE | TARE_ACCESS_SIZE),
+		 0, "what was not recorded is absent");
+	CHECK_EQ(a.has_latency, 0);
+	CHECK(a.exact_ip && !a.kernel);
+
+	rec.has |= PD_SAMPLE_ADDR | PD_SAMPLE_PHYS_ADDR | PD_SAMPLE_TIME | PD_SAMPLE_CPU | PD_SAMPLE_TID | PD_SAMPLE_WEIGHT |
+		   PD_SAMPLE_DATA_PAGE_SIZE;
+	rec.misc = 1;
+	rec.sample.addr = 0x7000;
+	rec.sample.phys_addr = 0x9000;
+	rec.sample.data_page_size = 4096;
+	rec.sample.weight = 519;
+	rec.sample.period = 10;
+	access_common(&rec, &a);
+	CHECK(access_from_sample(&rec, false, &a));
+	CHECK_STR(words(&a), "load L1 own snoop:none tlb:hit use=519");
+	CHECK(!a.exact_ip && a.kernel);
+	CHECK_EQ(a.ip, 0x1234);
+	CHECK_EQ(a.address, 0x7000);
+	CHECK_EQ(a.physical, 0x9000);
+	CHECK_EQ(a.page_size, 4096);
+	CHECK_EQ(a.time_ns, 99);
+	CHECK_EQ(a.cpu, 3);
+	CHECK_EQ(a.pid * 10 + a.tid, 56);
+	CHECK_EQ(a.period, 10);
+	CHECK_EQ(a.has & (TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU | TARE_ACCESS_TASK | TARE_ACCESS_PERIOD |
+			  TARE_ACCESS_PHYSICAL | TARE_ACCESS_PAGE_SIZE | TARE_ACCESS_SIZE),
+		 TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU | TARE_ACCESS_TASK | TARE_ACCESS_PERIOD |
+			 TARE_ACCESS_PHYSICAL | TARE_ACCESS_PAGE_SIZE);
+
+	/* the kernel says 0 where it knows nothing */
+	rec.sample.addr = rec.sample.phys_addr = rec.sample.weight = rec.sample.data_page_size = 0;
+	access_common(&rec, &a);
+	CHECK(access_from_sample(&rec, false, &a));
+	CHECK_EQ(a.has & (TARE_ACCESS_ADDRESS | TARE_ACCESS_PHYSICAL | TARE_ACCESS_PAGE_SIZE), 0);
+	CHECK_EQ(a.has_latency, 0);
+
+	rec.has = (rec.has & ~PD_SAMPLE_WEIGHT) | PD_SAMPLE_WEIGHT_STRUCT;
+	rec.sample.weight = 100 | 200ull << 32 | 7ull << 48;
+	access_common(&rec, &a);
+	CHECK(access_from_sample(&rec, false, &a));
+	CHECK_STR(words(&a), "load L1 own snoop:none tlb:hit use=100 instruction=200 retire=7");
+	access_common(&rec, &a);
+	CHECK(access_from_sample(&rec, true, &a));
+	CHECK_STR(words(&a), "load L1 own snoop:none tlb:hit miss=100 tag-to-retire=200");
+}
+
+/* ---- IBS ---- */
+
+TEST(ibs_operations)
+{
+	enum { VALID = 3 << 17, LIN = 1 << 17 | 1 << 18, LOAD = 1, STORE = 2, MISS = 1 << 7, L2MISS = 1 << 20 };
+	static const struct {
+		int line;
+		bool zen4;
+		uint64_t data, data2, data3;
+		const char *says;
+	} rows[] = {
+		{ __LINE__, false, 0xb0002, 2, LIN | STORE | 3 << 22, "store L1 own tlb:L1 tag-to-retire=11 complete-to-retire=2" },
+		{ __LINE__, false, 0, 0, LIN | LOAD, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | 9ull << 32, "load L2 own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load L3 near snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0x22, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load L3 near snoop:hit tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 3, LIN | LOAD | MISS | L2MISS | 9ull << 32 | 1 << 2,
+		  "load memory socket tlb:L2 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0x13, LIN | LOAD | MISS | L2MISS | 9ull << 32 | 3 << 2 | 5ull << 48,
+		  "load memory remote tlb:walk translation=5 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 4, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load cache remote tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 7, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load I/O socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | L2MISS | 1 << 16 | 9ull << 32,
+		  "load fill buffer own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load beyond L1 tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		/* what a load's source says is not said of stores */
+		{ __LINE__, false, 0, 3, LIN | STORE | MISS | L2MISS, "store beyond L1 tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 1, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load L3 near tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 5, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load cache socket snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 0x40, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load extension memory socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 6, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load persistent memory socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 0x44, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load memory remote tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, LIN | LOAD | STORE | 1 << 15, "update L1 own tlb:L1 locked tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, LIN | 1 << 21 | LOAD | MISS | 9ull << 32, "prefetch L2 own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, LIN | LOAD | 1 << 14, "load uncached tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 7ull << 35, 0, 0, "branch taken mispredicted tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 1ull << 37, 0, 0, "branch not-taken tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 1ull << 37, 0, LIN | LOAD, "load L1 own tlb:L1 not-taken tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, 0, "other tag-to-retire=0 complete-to-retire=0" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ibs s = { .kind = IBS_OP, .has = 0xff, .rules.zen4 = rows[i].zen4 };
+		struct tare_access a = { .ip = 1 };
+
+		s.reg[IBS_OP_CTL] = VALID;
+		s.reg[IBS_OP_RIP] = 0x4000;
+		s.reg[IBS_OP_DATA] = rows[i].data;
+		s.reg[IBS_OP_DATA2] = rows[i].data2;
+		s.reg[IBS_OP_DATA3] = rows[i].data3;
+		s.reg[IBS_DC_LINEAR] = 0x5000;
+		s.reg[IBS_DC_PHYSICAL] = 0x6000;
+		s.reg[IBS_BRANCH_TARGET] = 0x7000;
+		CHECK(access_from_ibs(&s, &a), "row at line %d", rows[i].line);
+		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+		CHECK_EQ(a.ip, 0x4000, "row at line %d", rows[i].line);
+		CHECK(a.exact_ip, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_ADDRESS ? a.address : 0, rows[i].data3 & LIN ? 0x5000 : 0, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_PHYSICAL ? a.physical : 0, rows[i].data3 & LIN ? 0x6000 : 0, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_TARGET ? a.target : 0, rows[i].data >> 37 & 1 ? 0x7000 : 0, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_SIZE ? a.size : 0, rows[i].data3 >> 22 & 15 ? 4 : 0, "row at line %d", rows[i].line);
+	}
+}
+
+TEST(ibs_that_says_little)
+{
+	struct ibs s = { .kind = IBS_OP, .has = 0xff };
+	struct tare_access a = { .ip = 1 };
+
+	CHECK(!access_from_ibs(&s, &a), "not valid");
+	s.reg[IBS_OP_CTL] = 3 << 17;
+	s.reg[IBS_OP_RIP] = 0x4000;
+	s.reg[IBS_OP_DATA] = 1ull << 38;
+	CHECK(access_from_ibs(&s, &a));
+	CHECK(!a.exact_ip, "RIP invalid");
+	CHECK_EQ(a.ip, 1, "the sample's own stays");
+	for (int big = 0; big < 4; big++) {
+		static const unsigned bits[] = { 5, 19, 4, 6 };
+
+		a = (struct tare_access){ 0 };
+		s.reg[IBS_OP_DATA3] = 1 | 1ull << bits[big];
+		CHECK(access_from_ibs(&s, &a));
+		CHECK_EQ(a.page_size, big < 2 ? 1 << 30 : 1 << 21, "bit %u", bits[big]);
+		CHECK(a.has & TARE_ACCESS_PAGE_SIZE);
+	}
+}
+
+TEST(ibs_fetches)
+{
+	enum { NEW = 1 };
+	static const uint64_t valid = 3ull << 48;
+	static const struct {
+		int line;
+		bool zen4;
+		unsigned extended; /* 0: register absent */
+		uint64_t ctl;
+		const char *says;
+	} rows[] = {
+		{ __LINE__, false, NEW, 0, "fetch tlb:L1" },
+		{ __LINE__, false, NEW, 1ull << 50 | 7ull << 32, "fetch L1 own tlb:L1 fetch=7" },
+		{ __LINE__, false, NEW, 1ull << 50 | 1ull << 51, "fetch L2 own tlb:L1 fetch=0" },
+		{ __LINE__, false, NEW, 1ull << 50 | 1ull << 51 | 1ull << 58, "fetch beyond L1 tlb:L1 fetch=0" },
+		{ __LINE__, true, NEW, 1ull << 50 | 1ull << 51 | 1ull << 58, "fetch L3 tlb:L1 fetch=0" },
+		{ __LINE__, true, NEW, 1ull << 50 | 1ull << 51 | 1ull << 58 | 1ull << 61, "fetch beyond L3 tlb:L1 fetch=0" },
+		{ __LINE__, false, NEW, 1ull << 50 | 1ull << 55, "fetch L1 own tlb:L2 translation=33 fetch=0" },
+		{ __LINE__, false, NEW, 1ull << 50 | 3ull << 55, "fetch L1 own tlb:walk translation=33 fetch=0" },
+		{ __LINE__, false, 0, 1ull << 50 | 3ull << 55, "fetch L1 own tlb:walk fetch=0" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ibs s = { .kind = IBS_FETCH, .has = rows[i].extended ? 0xf : 0x7, .rules.zen4 = rows[i].zen4 };
+		struct tare_access a = { 0 };
+
+		s.reg[IBS_FETCH_CTL] = valid | rows[i].ctl;
+		s.reg[IBS_FETCH_LINEAR] = 0x1000;
+		s.reg[IBS_FETCH_PHYSICAL] = 0x2000;
+		s.reg[IBS_FETCH_EXTENDED] = 33;
+		CHECK(access_from_ibs(&s, &a), "row at line %d", rows[i].line);
+		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+		CHECK_EQ(a.ip, 0x1000);
+		CHECK_EQ(a.has & TARE_ACCESS_PHYSICAL, 0, "bit 52 is clear");
+		s.reg[IBS_FETCH_CTL] |= 1ull << 52 | 1ull << 53;
+		a = (struct tare_access){ 0 };
+		CHECK(access_from_ibs(&s, &a));
+		CHECK_EQ(a.physical, 0x2000);
+		CHECK_EQ(a.page_size, 1 << 21);
+	}
+}
+
+/* ---- SPE ---- */
+
+TEST(spe_cores)
+{
+	static const struct {
+		int line;
+		uint64_t midr, code;
+		const char *says; /* NULL: that code is none */
+	} rows[] = {
+		{ __LINE__, 0x413fd0c1, 0, "load L1 own" },	    { __LINE__, 0x413fd0c1, 8, "load L2 own" },
+		{ __LINE__, 0x410fd490, 9, "load L2 near snoop:peer" }, { __LINE__, 0x411fd402, 10, "load L3 near snoop:peer" },
+		{ __LINE__, 0x410fd4f0, 11, "load L3 socket snoop:hit" }, { __LINE__, 0x410fd4f0, 12, "load L3 socket snoop:peer" },
+		{ __LINE__, 0x410fd4f0, 13, "load cache remote snoop:peer" }, { __LINE__, 0x410fd4f0, 14, "load memory socket" },
+		{ __LINE__, 0x410fd4f0, 1, "load" },		    { __LINE__, 0x410fd4f0, 77, "load" },
+		{ __LINE__, 0xc00fac40, 7, "load memory socket" },  { __LINE__, 0xc00fac40, 8, "load L1 own" },
+		{ __LINE__, 0x480fd060, 3, "load L3 socket snoop:modified" }, { __LINE__, 0x480fd060, 9, "load memory remote" },
+		{ __LINE__, 0x480fd060, 13, "load I/O socket" },
+	};
+	struct spe_codes codes;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_record r = { .has = SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_OPERATION | SPE_HAS_SOURCE,
+					.class = SPE_LOAD_STORE, .source = rows[i].code };
+		struct tare_access a;
+
+		CHECK(spe_codes_of(rows[i].midr, &codes), "row at line %d", rows[i].line);
+		access_from_spe(&r, &codes, &a);
+		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+		access_from_spe(&r, NULL, &a);
+		CHECK_STR(words(&a), "load", "of an unknown core");
+	}
+	CHECK(!spe_codes_of(0x410fd050, &codes), "Cortex-A55 has none");
+	CHECK(!spe_codes_of(0, &codes));
+	CHECK(!spe_codes_of(0x4f0fd0c0, &codes), "another implementer's part");
+}
+
+TEST(spe_events)
+{
+	static const struct {
+		int line;
+		unsigned class, operation;
+		uint64_t events;
+		const char *says;
+	} rows[] = {
+		{ __LINE__, SPE_LOAD_STORE, 0, 0x16, "load L1 own tlb:hit" },
+		{ __LINE__, SPE_LOAD_STORE, 1, 0x1e, "store beyond L1 tlb:hit" },
+		{ __LINE__, SPE_LOAD_STORE, 0, 0x31e, "load beyond L3 tlb:hit" },
+		{ __LINE__, SPE_LOAD_STORE, 0, 0x13e, "load L3 tlb:walk" },
+		{ __LINE__, SPE_LOAD_STORE, 0, 0x71e, "load beyond L3 remote tlb:hit" },
+		{ __LINE__, SPE_LOAD_STORE, 0, 0x8000e, "load L2 own" },
+		{ __LINE__, SPE_LOAD_STORE, 0, 0x18000e, "load beyond L1" },
+		{ __LINE__, SPE_LOAD_STORE, 0, 0x200006, "load L1 own snoop:modified" },
+		{ __LINE__, SPE_LOAD_STORE, 0, 2, "load" },
+		{ __LINE__, SPE_LOAD_STORE, 0x06, 2, "update locked" },
+		{ __LINE__, SPE_LOAD_STORE, 0x0a, 2, "load locked" },
+		{ __LINE__, SPE_LOAD_STORE, 0x0b, 2, "store locked" },
+		{ __LINE__, SPE_LOAD_STORE, 0x12, 2, "load" }, /* acquire alone */
+		{ __LINE__, SPE_BRANCH, 1, 0x42, "branch not-taken" },
+		{ __LINE__, SPE_BRANCH, 1, 0x82, "branch taken mispredicted" },
+		{ __LINE__, SPE_OTHER, 0, 2, "other" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_record r = { .has = SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_OPERATION | SPE_HAS_EVENTS,
+					.class = rows[i].class, .operation = rows[i].operation, .events = rows[i].events };
+		struct tare_access a;
+
+		access_from_spe(&r, NULL, &a);
+		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+		CHECK_EQ(a.retired, (rows[i].events & 2) != 0);
+	}
+}
+
+/* ---- whole recordings ---- */
+
+static struct tare_accesses *fixture(const char *name)
+{
+	const char *root = getenv("TARE_FIXTURES");
+	struct tare_error err = TARE_ERROR_INIT;
+	struct tare_accesses *a;
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/perfdata/%s", root ? root : "../shared/fixtures", name);
+	if (access(path, R_OK))
+		tap_skip("fixtures", "no %s; TARE_FIXTURES names the folder", path);
+	a = tare_accesses_open(path, &err);
+	CHECK(a != NULL, "%s", err.what);
+	return a;
+}
+
+TEST(spe_recording)
+{
+	struct tare_accesses *r = fixture("arm-spe.reconstructed.data");
+	struct tare_access a;
+
+	/* the machine's description says Neoverse N1 */
+	CHECK_EQ(tare_accesses_next(r, &a, NULL), 1);
+	CHECK_STR(words(&a), "load L1 own tlb:hit total=12 issue=4 translation=1");
+	CHECK_EQ(a.ip, 0xffffba66eda1c2d0);
+	CHECK(a.kernel && a.exact_ip);
+	CHECK_EQ(a.address, 0xffff0e3703096b28);
+	CHECK_EQ(a.time_ns, 44731163950, "TIME_CONV of the file is 1:1");
+	CHECK_EQ(a.tid, 1000);
+	CHECK_EQ(a.period, 1024);
+	CHECK_EQ(tare_accesses_next(r, &a, NULL), 1);
+	CHECK_STR(words(&a), "branch not-taken total=17 issue=16");
+	CHECK_EQ(a.target, 0xffffba66edefb0e4);
+	/* the second piece begins with the end of one record and ends without the end of another */
+	CHECK_EQ(tare_accesses_next(r, &a, NULL), 1);
+	CHECK_STR(words(&a), "branch taken total=40 issue=39");
+	CHECK(!(a.has & TARE_ACCESS_TIME), "closed by END");
+	CHECK_EQ(tare_accesses_loss(r)->damaged, 56 - 9);
+	CHECK_EQ(tare_accesses_next(r, &a, NULL), 1);
+	CHECK_STR(words(&a), "branch taken total=42 issue=41");
+	CHECK_EQ(a.time_ns, 3913207673451);
+	CHECK_EQ(tare_accesses_next(r, &a, NULL), 0);
+	CHECK(!tare_accesses_loss(r)->unknown_cpu);
+	tare_accesses_close(r);
+}
+
+TEST(ibs_recording)
+{
+	struct tare_accesses *r = fixture("amd-ibs-fetch-op.reconstructed.data");
+	struct tare_access a;
+
+	CHECK_EQ(tare_accesses_next(r, &a, NULL), 1);
+	CHECK_STR(words(&a), "fetch L1 own tlb:L1 fetch=190");
+	CHECK_EQ(a.ip, 0xdee91a);
+	CHECK_EQ(a.tid, 3619);
+	CHECK_EQ(a.cpu, 38);
+	CHECK_EQ(a.time_ns, 50306000115460);
+	CHECK_EQ(a.period, 35034);
+	CHECK_EQ(tare_accesses_next(r, &a, NULL), 1);
+	CHECK_STR(words(&a), "other tag-to-retire=7 complete-to-retire=2");
+	CHECK_EQ(a.has & TARE_ACCESS_ADDRESS, 0, "the registers hold stale addresses");
+	CHECK_EQ(tare_accesses_next(r, &a, NULL), 0);
+	CHECK_EQ(tare_accesses_loss(r)->damaged, 0);
+	tare_accesses_close(r);
+}
+
+TEST(pebs_recording)
+{
+	struct tare_accesses *r = fixture("x86-pebs-memload.perf.data");
+	struct tare_access a;
+	uint32_t slowest = 0;
+	int n = 0, locked = 0;
+
+	for (; tare_accesses_next(r, &a, NULL) == 1; n++) {
+		CHECK_EQ(a.kind, TARE_ACCESS_LOAD);
+		CHECK(a.has & TARE_ACCESS_ADDRESS && a.has & TARE_ACCESS_PLACE && a.has_latency == 1u << TARE_LATENCY_USE);
+		locked += a.locked;
+		if (a.locked)
+			slowest = a.latency[TARE_LATENCY_USE];
+	}
+	CHECK_EQ(n, 14);
+	CHECK_EQ(locked, 1);
+	CHECK_EQ(slowest, 519);
+	CHECK_EQ(tare_accesses_loss(r)->other, 0);
+	tare_accesses_close(r);
+}
+
+TEST(a_recording_without_accesses)
+{
+	struct tare_accesses *r = fixture("x86-callchain.perf.data");
+	struct tare_access a;
+
+	CHECK_EQ(tare_accesses_next(r, &a, NULL), 0);
+	CHECK(tare_accesses_loss(r)->other > 100);
+	tare_accesses_close(r);
+}
+
+TEST_MAIN()
