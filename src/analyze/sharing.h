@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cache lines that threads take from each other, and whether they have to: from sampled accesses of any vendor,
+ * with or without word of other caches' modified lines.
+ *
+ * The accesses of a line are put in order of time. Wherever one thread follows another and one of the two stores, the line had to
+ * move: a switch. A switch between bytes that both use is true sharing; between bytes that only one of them uses,
+ * false sharing. How many switches there are beside how many there would be if the threads' accesses were shuffled
+ * tells sharing at one time from a line that is handed on.
+ */
+#ifndef ANALYZE_SHARING_H
+#define ANALYZE_SHARING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/error.h"
+#include "tare/access.h"
+
+enum sharing_verdict {
+	SHARING_NONE,	    /* one thread only, or nobody stores */
+	SHARING_FALSE,	    /* threads use bytes of their own that lie in one line */
+	SHARING_TRUE,	    /* threads use the same bytes */
+	SHARING_BOTH,
+	SHARING_HANDED_OVER, /* by one thread after another, not at one time */
+	SHARING_UNCLEAR,    /* too few samples to tell */
+};
+
+/* One thread's accesses to some bytes from one place in the code. */
+struct sharing_cell {
+	uint8_t offset, size; /* bytes in the line; size 0: not told by the hardware */
+	uint32_t pid, tid;
+	uint64_t ip;
+	bool kernel;
+	uint64_t loads, stores; /* samples; an update is both */
+	uint64_t modified;	/* found the line changed in another core's cache */
+	uint64_t latency_sum, latency_n; /* cycles, of those that were measured */
+};
+
+struct sharing_line {
+	uint64_t address; /* of its first byte: virtual, or physical where `physical` */
+	uint32_t pid;	  /* whose virtual address; 0 in the kernel, and where physical */
+	bool physical;
+	enum sharing_verdict verdict;
+	double sure;	  /* 0 to 1: chance that the verdict is not the work of sampling */
+	uint64_t samples, loads, stores, modified;
+	uint64_t switches_true, switches_false; /* as above */
+	double expected;  /* switches, if the accesses were shuffled; 0 where there are no times */
+	uint32_t threads; /* that accessed it */
+	size_t cell, n_cells; /* sharing_cells() from here on: by offset, then thread */
+};
+
+struct sharing_options {
+	uint32_t line_size; /* bytes, a power of two up to 256; 0: 64 */
+	uint32_t least;	    /* samples of a line below which nothing is said; 0: 4 */
+};
+
+struct sharing;
+
+struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error *err);
+/* Loads, stores and updates with an address are used; others are passed over. Some 32 bytes of memory each. */
+int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_error *err);
+/* Judge. After it the results below; nothing may be added. */
+int sharing_finish(struct sharing *s, struct tare_error *err);
+/* Lines of more than one thread with a store among their accesses, those that move most first. */
+const struct sharing_line *sharing_lines(const struct sharing *s, size_t *n);
+const struct sharing_cell *sharing_cells(const struct sharing *s);
+/* How many accesses were used; how many of them had no time; whether any hardware spoke of modified lines. */
+struct sharing_totals {
+	uint64_t used, passed_over, without_time, lines;
+	bool knows_modified;
+};
+struct sharing_totals sharing_totals(const struct sharing *s);
+void sharing_free(struct sharing *s);
+
+const char *sharing_verdict_name(enum sharing_verdict v);
+
+#endif
