@@ -43,7 +43,7 @@ static size_t utf8_length(const unsigned char *s)
 	return 0;
 }
 
-static void quoted(struct text *t, const char *value)
+void json_quote(struct text *t, const char *value)
 {
 	text_put(t, "\"", 1);
 	for (const unsigned char *s = (const unsigned char *)value; *s;) {
@@ -66,6 +66,16 @@ static void quoted(struct text *t, const char *value)
 	text_put(t, "\"", 1);
 }
 
+void text_utf8(struct text *out, const char *value)
+{
+	for (const unsigned char *s = (const unsigned char *)value; *s;) {
+		size_t n = utf8_length(s);
+
+		text_put(out, n ? (const char *)s : "\xef\xbf\xbd", n ? n : 3);
+		s += n ? n : 1;
+	}
+}
+
 /* Comma, line and key: whatever stands before a value. */
 static void before(struct json *j, const char *key)
 {
@@ -76,7 +86,7 @@ static void before(struct json *j, const char *key)
 		newline(j);
 	j->started = true;
 	if (key) {
-		quoted(&j->out, key);
+		json_quote(&j->out, key);
 		text_put(&j->out, ": ", 2);
 	}
 }
@@ -119,7 +129,7 @@ void json_string(struct json *j, const char *key, const char *value)
 		return;
 	}
 	before(j, key);
-	quoted(&j->out, value);
+	json_quote(&j->out, value);
 }
 
 void json_int(struct json *j, const char *key, int64_t value)

@@ -36,4 +36,9 @@ void json_real(struct json *j, const char *key, double value) JSON_SYMBOL(json_r
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key) JSON_SYMBOL(json_null);
 
+/* A string with U+FFFD for what is not UTF-8. */
+void text_utf8(struct text *out, const char *s);
+/* The string alone, in quotes. */
+void json_quote(struct text *out, const char *value);
+
 #endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CSV as RFC 4180 has it, with a header: a row for each region (in the order of their ends), instant, number, detached
+ * timing and loss of a thread. What could not be read is empty, never 0.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "base/text.h"
+#include "view/export.h"
+#include "view/json.h"
+
+/* Text of CSV, made valid UTF-8 by the same rule as JSON's. */
+static void field(struct out *o, const char *s)
+{
+	struct text t = { 0 };
+
+	if (!s[strcspn(s, ",\"\r\n\\")]) {
+		bool plain = true;
+
+		for (const char *p = s; *p && plain; p++)
+			plain = *p >= 0x20 && *p < 0x7f;
+		if (plain) {
+			out_text(o, s);
+			return;
+		}
+	}
+	text_utf8(&t, s);
+	out_text(o, "\"");
+	for (const char *p = t.s ? t.s : ""; *p; p++)
+		out_put(o, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
+	out_text(o, "\"");
+	if (t.failed && o->error == 0)
+		o->error = -ENOMEM;
+	text_free(&t);
+}
+
+static int begin(struct export *x, struct tare_error *err)
+{
+	const struct timeline_info *info = x->of->info;
+	const char *unit = info->counter[x->of->counter].unit;
+
+	(void)err;
+	unit = *unit ? unit : info->counter[x->of->counter].name;
+	out_text(x->out, "kind,pid,tid,thread,depth,label,category,arguments,number,");
+	for (int k = 0; k < 2; k++) {
+		char name[256];
+
+		snprintf(name, sizeof(name), "%s_%.200s", k ? "duration" : "start", unit);
+		field(x->out, name);
+		out_text(x->out, ",");
+	}
+	for (size_t c = 0; c < info->n_counters; c++) {
+		if (c == x->of->counter)
+			continue;
+		field(x->out, info->counter[c].name);
+		out_text(x->out, ",");
+	}
+	out_text(x->out, "repaired\r\n");
+	return 0;
+}
+
+static void head(struct export *x, const char *kind, unsigned depth, uint32_t label, bool labelled)
+{
+	const struct timeline_thread *t = &x->of->info->thread[x->thread];
+	const struct timeline_label *l = labelled ? export_label(x, label) : NULL;
+	struct out *o = x->out;
+
+	out_text(o, kind);
+	out_text(o, ",");
+	out_u64(o, t->pid);
+	out_text(o, ",");
+	out_u64(o, t->tid);
+	out_text(o, ",");
+	field(o, t->name ? t->name : "");
+	out_text(o, ",");
+	out_u64(o, depth);
+	out_text(o, ",");
+	field(o, l ? l->name : "");
+	out_text(o, ",");
+	field(o, l ? l->kind : "");
+	out_text(o, ",");
+	if (l && l->arg && l->arg[0]) {
+		struct text list = { 0 };
+
+		text_put(&list, "[", 1);
+		for (size_t i = 0; l->arg[i]; i++) {
+			text_put(&list, ",", i > 0);
+			json_quote(&list, l->arg[i]);
+		}
+		text_put(&list, "]", 1);
+		field(o, list.s ? list.s : "");
+		text_free(&list);
+	}
+	out_text(o, ",");
+}
+
+static void close_span(struct export *x, const struct export_span *s)
+{
+	struct out *o = x->out;
+
+	head(x, "region", s->depth, s->label, true);
+	out_text(o, ",");
+	if (!s->begin_unknown)
+		out_u64(o, s->begin);
+	out_text(o, ",");
+	if (!s->begin_unknown && !s->end_unknown && s->end >= s->begin)
+		out_u64(o, s->end - s->begin);
+	for (size_t c = 0; c < x->of->info->n_counters; c++) {
+		if (c == x->of->counter)
+			continue;
+		out_text(o, ",");
+		if (!(s->missing >> c & 1))
+			out_u64(o, s->to[c] - s->from[c]);
+	}
+	out_text(o, s->repaired ? ",yes\r\n" : ",\r\n");
+}
+
+static void mark(struct export *x, const struct export_mark *m)
+{
+	static const char *const kinds[] = {
+		[TIMELINE_INSTANT] = "instant", [TIMELINE_INTEGER] = "integer", [TIMELINE_START] = "start",
+		[TIMELINE_FINISH] = "finish",	[TIMELINE_LOST] = "lost",
+	};
+	struct out *o = x->out;
+
+	head(x, kinds[m->kind], m->depth, m->label, m->kind != TIMELINE_LOST);
+	if (m->kind != TIMELINE_INSTANT && !(m->kind == TIMELINE_LOST && m->number == 0))
+		out_u64(o, m->number);
+	out_text(o, ",");
+	if (!m->at_unknown)
+		out_u64(o, m->at);
+	for (size_t c = 0; c < x->of->info->n_counters; c++)
+		out_text(o, ",");
+	out_text(o, ",\r\n");
+}
+
+static void end(struct export *x)
+{
+	(void)x;
+}
+
+const struct exporter export_csv = {
+	.name = "csv",
+	.about = "CSV, a row for each region and mark: spreadsheets, DuckDB, pandas",
+	.ending = ".csv",
+	.begin = begin,
+	.close = close_span,
+	.mark = mark,
+	.end = end,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pprof's profile.proto, in gzip: each stack with how often it was entered and every counter. A function is written
+ * where it first occurs. Source: github.com/google/pprof, proto/profile.proto.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/text.h"
+#include "view/export.h"
+#include "view/gzip.h"
+#include "view/json.h"
+#include "view/protobuf.h"
+
+enum { /* fields of Profile */
+	SAMPLE_TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING_TABLE = 6, TIME_NANOS = 9, COMMENT = 13,
+	DEFAULT_SAMPLE_TYPE = 14,
+};
+
+struct pprof {
+	struct gzip *z;
+	struct out *out;
+	struct export_ids ids; /* label -> location and function */
+	struct pb inner, message;
+	uint64_t *location, *value;
+	size_t room, strings;
+};
+
+/* Strings are numbered by their order in the file, whatever stands between them. */
+static uint64_t string(struct pprof *p, struct out *o, const char *s)
+{
+	struct text t = { 0 };
+
+	text_utf8(&t, s);
+	pb_clear(&p->inner);
+	p->inner.failed |= t.failed;
+	if (t.s)
+		pb_bytes(&p->inner, STRING_TABLE, t.s, t.len);
+	else
+		pb_bytes(&p->inner, STRING_TABLE, "", 0);
+	if (p->inner.failed && o->error == 0)
+		o->error = -ENOMEM;
+	out_put(o, p->inner.b, p->inner.n);
+	text_free(&t);
+	return p->strings++;
+}
+
+static void value_type(struct pprof *p, const char *type, const char *unit)
+{
+	uint64_t t = string(p, p->out, type), u = string(p, p->out, unit);
+
+	pb_clear(&p->message);
+	pb_int(&p->message, 1, t);
+	pb_int(&p->message, 2, u);
+	pb_write(p->out, SAMPLE_TYPE, &p->message);
+}
+
+/* A field of Profile that is a number. */
+static void number(struct pprof *p, unsigned field, uint64_t value)
+{
+	pb_clear(&p->inner);
+	pb_int(&p->inner, field, value);
+	out_put(p->out, p->inner.b, p->inner.n);
+}
+
+static int begin(struct export *x, struct tare_error *err)
+{
+	struct pprof *p = x->own;
+	const struct timeline_info *info = x->of->info;
+
+	p->z = gzip_open(x->out);
+	p->value = calloc(info->n_counters + 1, sizeof(*p->value));
+	if (!p->z || !p->value)
+		return tare_fail_nomem(err);
+	p->out = gzip_out(p->z);
+	string(p, p->out, "");
+	value_type(p, "count", "count");
+	for (size_t c = 0; c < info->n_counters; c++) {
+		const char *unit = info->counter[c].unit;
+		uint64_t type = p->strings;
+
+		value_type(p, info->counter[c].name, !strcmp(unit, "ns") ? "nanoseconds" : *unit ? unit : "count");
+		if (c == x->of->counter)
+			number(p, DEFAULT_SAMPLE_TYPE, type);
+	}
+	number(p, TIME_NANOS, info->start_ns);
+	if (info->command)
+		number(p, COMMENT, string(p, p->out, info->command));
+	if (info->damage)
+		number(p, COMMENT, string(p, p->out, info->damage));
+	return 0;
+}
+
+/* The location of a label, from 1: written with its function where it is new. */
+static uint64_t location(struct export *x, uint32_t label)
+{
+	struct pprof *p = x->own;
+	const struct timeline_label *l = export_label(x, label);
+	bool fresh;
+	uint64_t id = export_id(&p->ids, label, &fresh) + UINT64_C(1), name, file = 0;
+	uint32_t line = l->file ? l->line : 0;
+
+	if (!fresh)
+		return id;
+	name = string(p, p->out, l->name);
+	if (l->file)
+		file = string(p, p->out, l->file);
+	pb_clear(&p->message);
+	pb_int(&p->message, 1, id);
+	pb_int(&p->message, 2, name);
+	pb_int(&p->message, 3, name);
+	if (l->file)
+		pb_int(&p->message, 4, file);
+	pb_write(p->out, FUNCTION, &p->message);
+
+	pb_clear(&p->inner);
+	pb_int(&p->inner, 1, id);
+	if (line)
+		pb_int(&p->inner, 2, line);
+	pb_clear(&p->message);
+	pb_int(&p->message, 1, id);
+	pb_message(&p->message, 4, &p->inner);
+	pb_write(p->out, LOCATION, &p->message);
+	return id;
+}
+
+static void stack(struct export *x, const struct export_stack *s)
+{
+	struct pprof *p = x->own;
+	size_t n_counters = x->of->info->n_counters;
+	bool any = s->samples[x->of->counter] != 0;
+
+	p->value[0] = s->samples[x->of->counter];
+	for (size_t c = 0; c < n_counters; c++) {
+		p->value[c + 1] = s->self[c];
+		any |= s->self[c] != 0;
+	}
+	if (!any)
+		return;
+	if (s->n + 1 > p->room) {
+		uint64_t *more = realloc(p->location, (s->n + 1) * sizeof(*more));
+
+		if (!more) {
+			p->out->error = -ENOMEM;
+			return;
+		}
+		p->location = more;
+		p->room = s->n + 1;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		p->location[i] = location(x, s->label[s->n - 1 - i]);
+	p->location[s->n] = location(x, export_program(x));
+	pb_clear(&p->message);
+	pb_ints(&p->message, 1, p->location, s->n + 1);
+	pb_ints(&p->message, 2, p->value, n_counters + 1);
+	pb_write(p->out, SAMPLE, &p->message);
+}
+
+static void end(struct export *x)
+{
+	struct pprof *p = x->own;
+
+	if ((p->ids.failed || p->message.failed) && p->out->error == 0)
+		p->out->error = -ENOMEM;
+	gzip_close(p->z);
+	p->z = NULL;
+}
+
+static void release(struct export *x)
+{
+	struct pprof *p = x->own;
+
+	gzip_close(p->z);
+	export_ids_free(&p->ids);
+	pb_free(&p->inner);
+	pb_free(&p->message);
+	free(p->location);
+	free(p->value);
+}
+
+const struct exporter export_pprof = {
+	.name = "pprof",
+	.about = "pprof's profile.proto (gzip): go tool pprof, every counter",
+	.ending = ".pb.gz",
+	.binary = true,
+	.own_size = sizeof(struct pprof),
+	.begin = begin,
+	.stack = stack,
+	.end = end,
+	.free = release,
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile, handed to an exporter stack by stack: labels are its frames, then its tasks, then the program. */
+#include <stdlib.h>
+#include <string.h>
+#include "view/export_private.h"
+
+struct profile_names {
+	const struct stacks *s;
+	const char *program;
+	size_t n_frames, n_tasks;
+	struct timeline_label label;
+	char room[EXPORT_NAME_ROOM];
+};
+
+static const struct timeline_label *label_of(void *with, uint32_t index)
+{
+	struct profile_names *n = with;
+	size_t ignored;
+	const struct stacks_frame *f = stacks_frames(n->s, &ignored);
+	const struct stacks_task *task = stacks_tasks(n->s, &ignored);
+
+	n->label = (struct timeline_label){ .name = "?", .kind = "", .group = index };
+	if (index < n->n_frames) {
+		f += index;
+		n->label.name = export_shorten(stacks_name(n->s, f->function), n->room);
+		n->label.kind = stacks_name(n->s, f->module);
+		n->label.file = f->file ? stacks_name(n->s, f->file) : NULL;
+		n->label.line = f->line;
+	} else if (index < n->n_frames + n->n_tasks) {
+		struct timeline_thread t = { .tid = task[index - n->n_frames].tid,
+					     .name = stacks_name(n->s, task[index - n->n_frames].comm) };
+
+		n->label.name = export_thread_name(&t, n->room);
+	} else if (index == n->n_frames + n->n_tasks) {
+		n->label.name = n->program;
+	}
+	return &n->label;
+}
+
+struct row_at {
+	uint32_t task, node, row;
+};
+
+static int order(const void *a, const void *b)
+{
+	const struct row_at *x = a, *y = b;
+
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* The labels from the outermost frame to the node's, into room[0..]; returns how many. */
+static size_t path_of(const struct stacks_node *node, uint32_t at, uint32_t *room, size_t most)
+{
+	size_t n = 0;
+
+	for (uint32_t up = at; up && n < most; up = node[up].parent)
+		room[n++] = node[up].frame;
+	for (size_t i = 0; i < n / 2; i++) {
+		uint32_t swap = room[i];
+
+		room[i] = room[n - 1 - i];
+		room[n - 1 - i] = swap;
+	}
+	return n;
+}
+
+/* Nodes above each other at the most. */
+static size_t depth_of(const struct stacks_node *node, size_t n)
+{
+	uint32_t *depth = calloc(n + 1, sizeof(*depth));
+	size_t most = 0;
+
+	for (size_t i = 1; depth && i < n; i++) { /* a parent's number is less than its children's */
+		depth[i] = depth[node[i].parent] + 1;
+		most = depth[i] > most ? depth[i] : most;
+	}
+	free(depth);
+	return depth ? most : SIZE_MAX;
+}
+
+static int each_stack(struct export *x, const struct stacks *s, bool by_thread, size_t n_frames, struct tare_error *err)
+{
+	size_t n, n_rows, columns = s->columns, deepest;
+	const struct stacks_node *node = stacks_nodes(s, &n);
+	const struct stacks_row *row = stacks_rows(s, &n_rows);
+	struct row_at *at = calloc(n_rows + 1, sizeof(*at));
+	uint64_t *sum = calloc(2 * columns + 1, sizeof(*sum));
+	uint32_t *path = NULL;
+	int ret = 0;
+
+	deepest = depth_of(node, n);
+	if (deepest != SIZE_MAX)
+		path = calloc(deepest + 2, sizeof(*path));
+	if (!at || !sum || !path)
+		ret = tare_fail_nomem(err);
+	for (size_t i = 0; ret == 0 && i < n_rows; i++)
+		at[i] = (struct row_at){ by_thread ? row[i].task : 0, row[i].node, (uint32_t)i };
+	if (ret == 0)
+		qsort(at, n_rows, sizeof(*at), order);
+	for (size_t i = 0, next; ret == 0 && i < n_rows && !x->out->error; i = next) {
+		struct export_stack e = { .label = path, .samples = sum, .self = sum + columns };
+
+		memset(sum, 0, 2 * columns * sizeof(*sum));
+		for (next = i; next < n_rows && order(&at[i], &at[next]) == 0; next++) {
+			const struct stacks_row *r = &row[at[next].row];
+
+			sum[r->column] += r->samples;
+			sum[columns + r->column] += r->amount;
+		}
+		if (by_thread)
+			path[0] = (uint32_t)n_frames + at[i].task;
+		e.n = path_of(node, at[i].node, path + by_thread, deepest) + by_thread;
+		x->how->stack(x, &e);
+	}
+	free(at);
+	free(sum);
+	free(path);
+	return ret;
+}
+
+int export_stacks(struct out *out, const struct exporter *how, const struct stacks *s, const struct timeline_info *head,
+		  const struct export_options *opt, struct tare_error *err)
+{
+	struct timeline_info info = *head;
+	struct profile_names names = { .s = s };
+	struct export_source of = { .info = &info, .label = label_of, .with = &names };
+	struct timeline_counter *counter = calloc(s->columns + 1, sizeof(*counter));
+	struct export x = { .how = how, .of = &of, .out = out, .own = calloc(1, how->own_size + 1) };
+	char program[256];
+	int ret = counter && x.own ? 0 : tare_fail_nomem(err);
+
+	for (uint32_t c = 0; ret == 0 && c < s->columns; c++) {
+		counter[c].name = stacks_name(s, s->column[c].name);
+		counter[c].unit = stacks_name(s, s->column[c].unit);
+	}
+	stacks_frames(s, &names.n_frames);
+	stacks_tasks(s, &names.n_tasks);
+	of.program = names.program = export_program_of(head->command, program, sizeof(program));
+	info.counter = counter;
+	info.n_counters = s->columns;
+	info.n_labels = names.n_frames;
+	info.n_threads = names.n_tasks; /* for export_program(); there are no points to ask for their heads */
+	if (ret == 0)
+		ret = export_counter_of(&info, opt->counter, err);
+	of.counter = ret < 0 ? 0 : (size_t)ret;
+	if (ret >= 0)
+		ret = how->begin(&x, err);
+	if (ret == 0)
+		ret = each_stack(&x, s, opt->by_thread, names.n_frames, err);
+	if (ret == 0)
+		how->end(&x);
+	if (how->free && x.own)
+		how->free(&x);
+	if (ret == 0 && out->error)
+		ret = tare_fail(err, -out->error, "cannot write: %s", strerror(-out->error));
+	free(x.own);
+	free(counter);
+	return ret;
+}

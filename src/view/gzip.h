@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gzip, as a stage before another: bytes put into `out` arrive at `to` compressed; built without zlib, in blocks that
+ * are stored as they are, which every reader of gzip takes, too. Source: RFC 1951, 3.2.4; RFC 1952.
+ */
+#ifndef VIEW_GZIP_H
+#define VIEW_GZIP_H
+
+#include "view/out.h"
+
+struct gzip;
+
+/* NULL when out of memory. */
+struct gzip *gzip_open(struct out *to);
+struct out *gzip_out(struct gzip *z);
+/* Ends the stream; errors show in `to`. Accepts NULL. */
+void gzip_close(struct gzip *z);
+
+#endif
