@@ -6,11 +6,13 @@ extern const struct command cmd_doctor;
 extern const struct command cmd_events;
 extern const struct command cmd_stat;
 extern const struct command cmd_dump;
+extern const struct command cmd_export;
 
 const struct command *const commands[] = {
 	&cmd_stat,
 	&cmd_doctor,
 	&cmd_events,
 	&cmd_dump,
+	&cmd_export,
 	NULL,
 };

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* tare export: a recording in the format of another tool. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/whole_file.h"
+#include "view/export.h"
+
+enum { EXIT_PARTIAL = 1 /* the recording is damaged: what could be read was exported */ };
+
+struct export_command {
+	const struct exporter *how;
+	const char *output;
+	struct export_options options;
+};
+
+static void say_formats(struct tare_error *err)
+{
+	struct text t = { 0 };
+
+	for (const struct exporter *const *e = exporters; *e; e++)
+		text_add(&t, "%s%s", e == exporters ? "" : ", ", (*e)->name);
+	tare_hint(err, "there are %s; a file's ending chooses, too (%s, ...)", t.s, exporters[0]->ending);
+	text_free(&t);
+}
+
+static int set_format(void *options, const char *arg, struct tare_error *err)
+{
+	for (const struct exporter *const *e = exporters; *e; e++)
+		if (!strcmp((*e)->name, arg)) {
+			((struct export_command *)options)->how = *e;
+			return 0;
+		}
+	tare_fail(err, EINVAL, "there is no format '%.40s'", arg);
+	say_formats(err);
+	return -EINVAL;
+}
+
+static int set_output(void *options, const char *arg, struct tare_error *err)
+{
+	((struct export_command *)options)->output = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
+static int set_counter(void *options, const char *arg, struct tare_error *err)
+{
+	((struct export_command *)options)->options.counter = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a counter's name is wanted");
+}
+
+static int set_by_thread(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct export_command *)options)->options.by_thread = true;
+	return 0;
+}
+
+static const struct option_row export_opts[] = {
+	{ 'f', "format", "FORMAT", "chrome, perfetto, firefox, speedscope, folded, pprof or csv", set_format },
+	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", set_output },
+	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", set_counter },
+	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart", set_by_thread },
+	{ 0 },
+};
+
+static const struct exporter *by_ending(const char *path)
+{
+	size_t n = path ? strlen(path) : 0;
+
+	for (const struct exporter *const *e = exporters; *e; e++) {
+		size_t k = strlen((*e)->ending);
+
+		if (n > k && !strcmp(path + n - k, (*e)->ending))
+			return *e;
+	}
+	return NULL;
+}
+
+static int choose(struct export_command *o, struct tare_error *err)
+{
+	if (!o->how)
+		o->how = by_ending(o->output);
+	if (!o->how) {
+		tare_fail(err, EINVAL, "no format is chosen%s%.200s", o->output ? " by the ending of " : "",
+			  o->output ? o->output : "");
+		say_formats(err);
+		return -EINVAL;
+	}
+	if (o->options.by_thread && !o->how->stack) {
+		tare_fail(err, EINVAL, "%s shows each thread by itself anyway", o->how->name);
+		tare_hint(err, "--by-thread is for folded and pprof");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* What whoever opens the export elsewhere cannot see there. */
+static void remark(const struct command *self, const struct timeline_info *info, const struct export_command *o,
+		   const struct export_told *told)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} rows[] = {
+		{ told->lost, "points are missing in the recording" },
+		{ told->repaired, "begins or ends are not in the recording and were put where it stops or starts" },
+		{ told->missing, "regions have a counter that could not be read: it is left out there" },
+		{ told->unplaced, "points have no place on the axis: they stand where the point before them stood" },
+		{ told->too_deep, "regions are too deep for a stack: they count to the one above" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].n)
+			fprintf(stderr, "tare %s: %" PRIu64 " %s\n", self->name, rows[i].n, rows[i].what);
+	if (!o->options.counter && info->time < 0 && o->how->close)
+		fprintf(stderr, "tare %s: the recording has no clock: the axis is %s, and threads do not line up\n", self->name,
+			info->counter[0].name);
+}
+
+static int run_export(const struct command *self, const struct export_command *o, const char *path, struct tare_error *err)
+{
+	struct timeline *t = NULL;
+	struct whole_file file = { .fd = -1 };
+	struct export_told told = { 0 };
+	const struct timeline_info *info;
+	struct out out;
+	int ret = timeline_open(&t, path, err), closed;
+
+	if (ret < 0)
+		return ret;
+	info = timeline_info(t);
+	ret = whole_file_open(&file, o->output, o->how->binary, err);
+	if (ret < 0)
+		goto out;
+	out_open_fd(&out, &file.fd);
+	ret = export_timeline(&out, o->how, t, &o->options, &told, err);
+	closed = out_close(&out);
+	if (ret == 0 && closed < 0)
+		ret = tare_fail(err, -closed, "cannot write to %.200s: %s", o->output ? o->output : "standard output",
+				strerror(-closed));
+	if (ret == 0)
+		ret = whole_file_commit(&file, err);
+	if (ret < 0)
+		goto out;
+	remark(self, info, o, &told);
+	if (info->damage) {
+		struct tare_error damage = TARE_ERROR_INIT;
+
+		tare_fail(&damage, EIO, "%.150s: %.200s", info->path, info->damage);
+		tare_hint(&damage, "what could be read was exported");
+		complain(self, &damage, NULL);
+		ret = EXIT_PARTIAL;
+	}
+out:
+	whole_file_abandon(&file);
+	timeline_close(t);
+	return ret;
+}
+
+static int export_run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct export_command o = { 0 };
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+
+	if (rest < 0)
+		return status;
+	if (argc - rest != 1) {
+		if (argc == rest)
+			ret = tare_fail(&err, EINVAL, "no recording is named");
+		else
+			ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[rest + 1]);
+		tare_hint(&err, "tare export takes one file; options stand before it");
+	} else {
+		ret = choose(&o, &err);
+	}
+	if (ret == 0)
+		ret = run_export(self, &o, argv[rest], &err);
+	if (ret == -EPIPE)
+		return 128 + SIGPIPE;
+	if (ret < 0)
+		complain(self, &err, NULL);
+	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
+}
+
+const struct command cmd_export = {
+	.name = "export",
+	.about = "show a recording in another tool: Perfetto, Firefox Profiler, pprof, flame graphs, CSV",
+	.args = "FILE",
+	.example = "  tare export -o trace.pftrace run.tare           # open in ui.perfetto.dev\n"
+		   "  tare export -f folded run.tare | flamegraph.pl > run.svg\n"
+		   "  tare export -o run.pb.gz run.tare && go tool pprof -http : run.pb.gz",
+	.topic = TOPIC_WHERE,
+	.options = export_opts,
+	.run = export_run,
+};

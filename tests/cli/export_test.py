@@ -1,0 +1,569 @@
+# SPDX-License-Identifier: MIT
+"""`tare export` as a user runs it: every format is read back by a reader of its own and must say the same.
+
+usage: export_test.py TARE GOLDEN
+"""
+import csv
+import gzip
+import io
+import json
+import os
+import pty
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE, GOLDEN = sys.argv[1], Path(sys.argv[2])
+FIXTURES = Path(os.environ.get("TARE_FIXTURES", Path(__file__).parents[2] / ".." / "shared" / "fixtures")) / "mmprofdata"
+ROOM = tempfile.TemporaryDirectory()
+HERE = Path(ROOM.name)
+
+
+def tare(*words, status=0, **options):
+    r = subprocess.run([TARE, "export", *map(str, words)], capture_output=True, timeout=100, **options)
+    equal(r.returncode, status, f"tare export {words}: {r.stderr.decode()[:500]}")
+    return r
+
+
+# ---- a recording whose content is known ----
+
+class Maker:
+    """measureme's version 9, from what its documentation says."""
+
+    BASE = 100_000_003
+
+    def __init__(self):
+        self.events, self.strings, self.index = b"MMES" + struct.pack("<I", 9), b"MMSD" + struct.pack("<I", 9), b"MMSI" + struct.pack("<I", 9)
+        self.known = {}
+
+    def string(self, text):
+        text = text if isinstance(text, bytes) else text.encode()
+        if text not in self.known:
+            self.known[text] = self.BASE + len(self.strings)
+            self.strings += text + b"\xff"
+        return self.known[text]
+
+    def event(self, kind, label, thread, begin, end):
+        return struct.pack("<QQIIII", self.string(kind), self.string(label), thread, begin & 0xffffffff, end & 0xffffffff,
+                           (begin >> 32) << 16 | end >> 32)
+
+    def add(self, *event):
+        self.events += self.event(*event)
+
+    def write(self, path, command="/opt/bin/made --x"):
+        meta = json.dumps({"start_time": 1700000000000000000, "process_id": 42, "cmd": command,
+                           "counter": {"name": "wall-time", "units": [["ns", 1]]}})
+        at = self.string(meta) - self.BASE
+        self.index += struct.pack("<QQ", 100_000_001, at)
+        with open(path, "wb") as f:
+            f.write(b"MMPD" + struct.pack("<I", 9))
+            for tag, data in enumerate((self.events, self.strings, self.index)):
+                f.write(struct.pack("<BI", tag, len(data)) + data)
+        return path
+
+
+# What is in it: (label, category, arguments, thread, begin, end), children before parents as measureme writes them.
+EVIL = "</script><script>alert(1)</script>; \"q\", \u20ac"
+REGIONS = [
+    ("leaf", "Query", [], 1, 150, 1151),
+    (EVIL, "Query", [], 1, 1300, 1301),
+    ("leaf", "Query", ["src/a.rs:1", "T\\\"x"], 1, 1300, 1400),
+    ("outer", "Activity", [], 1, 100, 2_000_000),
+    ("leaf", "Query", [], 1, 2_000_100, 2_000_200),
+    ("outer", "Activity", [], 2, 5_000_000_007, 5_000_000_008),
+]
+INSTANT, INTEGER = 2**48 - 1, 2**48 - 2
+
+
+def made():
+    path = HERE / "made.mm_profdata"
+    if not path.exists():
+        m = Maker()
+        for label, kind, arguments, thread, begin, end in REGIONS:
+            m.add(kind, "\x1e".join([label, *arguments]), thread, begin, end)
+        m.write(path)
+    return path
+
+
+# ---- readers ----
+
+def fields(data):
+    """Protocol buffers without a schema: [(field, value)], a message or string as bytes."""
+    at, out = 0, []
+
+    def varint():
+        nonlocal at
+        v = shift = 0
+        while True:
+            b = data[at]
+            at += 1
+            v |= (b & 0x7f) << shift
+            shift += 7
+            if b < 0x80:
+                return v & (1 << 64) - 1
+
+    while at < len(data):
+        tag = varint()
+        if tag & 7 == 0:
+            out.append((tag >> 3, varint()))
+        elif tag & 7 == 2:
+            n = varint()
+            true(at + n <= len(data), f"field {tag >> 3} at {at} ends behind its message")
+            out.append((tag >> 3, data[at:at + n]))
+            at += n
+        else:
+            raise AssertionError(f"wire type {tag & 7} at {at}")
+    return out
+
+
+def one(message, field, default=None):
+    return next((v for f, v in message if f == field), default)
+
+
+def packed(data):
+    out, at = [], 0
+    while at < len(data):
+        v = shift = 0
+        while True:
+            b = data[at]
+            at += 1
+            v |= (b & 0x7f) << shift
+            shift += 7
+            if b < 0x80:
+                break
+        out.append(v)
+    return out
+
+
+def read_perfetto(data):
+    """What ui.perfetto.dev would show: tracks, and slices, instants and values in their order."""
+    tracks, state, slices, other = {}, {}, [], []
+    for field, packet in fields(data):
+        equal(field, 1, "a trace is packets")
+        p = fields(packet)
+        sequence = one(p, 10)
+        if one(p, 60):
+            t = fields(one(p, 60))
+            process, thread = fields(one(t, 3, b"")), fields(one(t, 4, b""))
+            name = one(thread, 5) or one(process, 6) or one(t, 2)
+            tracks[one(t, 1)] = {"name": name.decode(), "parent": one(t, 5), "pid": one(process, 1), "tid": one(thread, 2),
+                                 "counter": one(t, 8) is not None}
+        if one(p, 13, 0) & 1:
+            state[sequence] = {"names": {}, "categories": {}, "open": {}}
+        s = state.get(sequence)
+        if one(p, 59):
+            d = fields(one(fields(one(p, 59)), 11))
+            s["track"], s["counters"] = one(d, 11), [v for f, v in d if f == 31]
+        for f, v in fields(one(p, 12, b"")):
+            e = fields(v)
+            s["categories" if f == 1 else "names"][one(e, 1)] = one(e, 2).decode()
+        if one(p, 11) is None:
+            continue
+        true(one(p, 13) & 2, "an event needs the state of its sequence")
+        e = fields(one(p, 11))
+        track, kind = one(e, 11, s["track"]), one(e, 9)
+        true(track in tracks, "a track has a descriptor before its events")
+        name = s["names"][one(e, 10)] if one(e, 10) else (one(e, 23) or b"").decode()
+        uuids = [v for f, v in e if f == 31] or s["counters"]
+        values = dict(zip((tracks[u]["name"] for u in uuids), [v for f, v in e if f == 12]))
+        notes = {}
+        for f, v in e:
+            if f == 4:
+                a = fields(v)
+                notes[one(a, 10).decode()] = one(a, 6, b"").decode() if one(a, 6) is not None else one(a, 3)
+        if kind == 1:
+            category = s["categories"].get(next((v for f, v in e if f == 3), None))
+            s["open"].setdefault(track, []).append((name, category, one(p, 8), values, notes))
+        elif kind == 2:
+            before = [o["open"][track].pop() for o in state.values() if o["open"].get(track)][:1]
+            if before:
+                n, category, begin, from_, begun = before[0]
+                delta = {k: values[k] - from_[k] for k in values if k in from_}
+                slices.append((tracks[track]["name"], n, category, begin, one(p, 8), delta, {**begun, **notes}))
+            else:
+                other.append(("end", tracks[track]["name"], one(p, 8)))
+        else:
+            other.append((kind, tracks[track]["name"], name, one(p, 8), one(e, 30), notes))
+    return tracks, slices, other
+
+
+def read_pprof(data):
+    p = fields(gzip.decompress(data))
+    strings = [v.decode() for f, v in p if f == 6]
+    equal(strings[0], "", "string 0")
+    types = [(strings[one(fields(v), 1)], strings[one(fields(v), 2)]) for f, v in p if f == 1]
+    functions, locations, samples = {}, {}, {}
+    for f, v in p:
+        m = fields(v) if f in (2, 4, 5) else None
+        if f == 5:
+            functions[one(m, 1)] = strings[one(m, 2)]
+        elif f == 4:
+            locations[one(m, 1)] = functions[one(fields(one(m, 4)), 1)]
+        elif f == 2:
+            stack = tuple(locations[i] for i in reversed(packed(one(m, 1))))
+            true(stack not in samples, f"{stack} stands twice")
+            samples[stack] = packed(one(m, 2))
+            equal(len(samples[stack]), len(types), "values of a sample")
+    return {"types": types, "samples": samples, "default": strings[one(p, 14)], "time": one(p, 9),
+            "comments": [strings[v] for f, v in p if f == 13]}
+
+
+def stacks_of(regions):
+    """Self time by path, from intervals: the slow way."""
+    out, count = Counter(), Counter()
+    for thread in {r[3] for r in regions}:
+        mine = [r for r in regions if r[3] == thread]
+        mine.sort(key=lambda r: (r[4], -r[5]))
+        for r in mine:
+            around = [o for o in mine if o is not r and o[4] <= r[4] and o[5] >= r[5] and (o[4], -o[5]) < (r[4], -r[5])]
+            path = tuple(o[0] for o in around) + (r[0],)
+            out[path] += r[5] - r[4]
+            count[path] += 1
+            if around:
+                out[path[:-1]] -= r[5] - r[4]
+        tops = [r for r in mine if not any(o is not r and o[4] <= r[4] and o[5] >= r[5] for o in mine)]
+        for a, b in zip(tops, tops[1:]):
+            out[()] += b[4] - a[5]
+    return out, count
+
+
+# ---- each format says what is in the recording ----
+
+@test
+def chrome():
+    d = json.loads(tare("-f", "chrome", made()).stdout)
+    got = sorted((e["name"], e["cat"], [e["args"][k] for k in sorted(e["args"]) if k.startswith("arg")], e["tid"],
+                  round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)) for e in d["traceEvents"] if e["ph"] == "X")
+    equal(got, sorted(REGIONS), "regions")
+    true(all(e["pid"] == 42 for e in d["traceEvents"] if e["ph"] != "M" or "tid" in e), "the process")
+    equal(d["otherData"]["start_ns"], "1700000000000000000", "when it began")
+    equal(d["otherData"]["command"], "/opt/bin/made --x", "the command")
+
+
+@test
+def nanoseconds_survive_in_the_text():
+    text = tare("-f", "chrome", made()).stdout.decode()
+    true('"ts":5000000.007,"dur":0.001' in text, "the text has each digit")
+    text = tare("-f", "firefox", made()).stdout.decode()
+    true("5000.000007" in text and "5000.000008" in text, "Firefox counts in ms")
+
+
+@test
+def perfetto():
+    tracks, slices, other = read_perfetto(tare("-f", "perfetto", made()).stdout)
+    got = sorted((n, c, [notes[k] for k in sorted(notes)], b, e) for _, n, c, b, e, _, notes in slices)
+    equal(got, sorted((r[0], r[1], r[2], r[4], r[5]) for r in REGIONS), "slices")
+    equal(other, [], "nothing else")
+    equal([(t["name"], t["pid"]) for t in tracks.values() if t["pid"] is not None], [("made", 42)], "the process")
+    equal(sorted(t["tid"] for t in tracks.values() if t["tid"] is not None), [1, 2], "threads")
+    true(all(t["parent"] in tracks for t in tracks.values() if t["parent"]), "parents are there")
+
+
+@test
+def perfetto_of_everything():
+    """The recording of src/view/export_test.c, whose counters, losses and numbers are known."""
+    tracks, slices, other = read_perfetto((GOLDEN / "all.pftrace").read_bytes())
+    main_slices = [s for s in slices if s[0] == "main"]
+    equal([(s[1], s[3], s[4], s[5]) for s in main_slices],
+          [("inner", 150, 1151, {"instructions:u": 1000}),
+           ("<script>alert(1)</script>; \ufffd\ufffd( \u20ac \x01\n,\"q\"", 1300, 1301, {"instructions:u": 10}),
+           ("inner", 1300, 1400, {"instructions:u": 100}), ("outer", 100, 2000000, {"instructions:u": 4999000}),
+           ("inner", 2000100, 2000200, {"instructions:u": 10})], "slices of main")
+    worker = [s for s in slices if s[0].startswith("worker")]
+    equal([s[5] for s in worker], [{}, {"instructions:u": 10}, {"instructions:u": 195}], "a value not read is not there")
+    true("repaired" in worker[2][6], "what is repaired says so")
+    numbers = [o for o in other if o[0] == 4]
+    equal([(o[1], o[3], o[4]) for o in numbers], [("bytes", 160, 9007199254740993)], "an integer is a counter of its own")
+    lost = [o for o in other if o[2] == "lost points"]
+    equal([(o[3], o[5]["lost"]) for o in lost], [(500, 7)], "a loss")
+    equal([(s[1], s[3], s[4]) for s in slices if s[0] == "load"], [("load", 1120, 400)], "a detached timing across threads")
+
+
+@test
+def firefox():
+    d = json.loads(tare("-f", "firefox", made()).stdout)
+    got = []
+    for t in d["threads"]:
+        m = t["markers"]
+        for column in ("data", "name", "startTime", "endTime", "phase", "category"):
+            equal(len(m[column]), m["length"], column)
+        for table in ("samples", "stackTable", "frameTable", "funcTable", "resourceTable", "nativeSymbols"):
+            for column, values in t[table].items():
+                true(column in ("length", "weight", "weightType") or len(values) == t[table]["length"], f"{table}.{column}")
+        for i in range(m["length"]):
+            arguments = m["data"][i].get("arguments")
+            got.append((t["stringArray"][m["name"][i]], d["meta"]["categories"][m["category"][i]]["name"],
+                        arguments.split(", ") if arguments else [], t["tid"], round(m["startTime"][i] * 1e6),
+                        round(m["endTime"][i] * 1e6)))
+            equal(m["phase"][i], 1, "an interval")
+            true(any(s["name"] == m["data"][i]["type"] for s in d["meta"]["markerSchema"]), "its schema")
+    equal(sorted(got), sorted(REGIONS), "markers")
+    equal(d["meta"]["preprocessedProfileVersion"], 48, "version")
+    equal(d["meta"]["startTime"], 1700000000000.0, "start in ms")
+
+
+@test
+def firefox_counters():
+    d = json.loads((GOLDEN / "all.firefox.json").read_bytes())
+    c = d["counters"][0]
+    equal(c["name"], "instructions:u", "name")
+    equal(len(c["samples"]["time"]), c["samples"]["length"], "times")
+    equal(sum(c["samples"]["count"]), 5000060 - 1000, "what it went up by, from the first region to the last")
+    equal(d["threads"][c["mainThreadIndex"]]["name"], "main", "its thread")
+
+
+@test
+def speedscope():
+    d = json.loads(tare("-f", "speedscope", made()).stdout)
+    frames = [f["name"] for f in d["shared"]["frames"]]
+    got = []
+    for p in d["profiles"]:
+        open_, last = [], p["startValue"]
+        equal(p["type"], "evented", "type")
+        equal(p["unit"], "nanoseconds", "unit")
+        for e in p["events"]:
+            true(e["at"] >= last, "times do not go back")
+            last = e["at"]
+            if e["type"] == "O":
+                open_.append((e["frame"], e["at"]))
+            else:
+                frame, at = open_.pop()
+                equal(frame, e["frame"], "the innermost frame closes first")
+                got.append((frames[frame], at, e["at"]))
+        equal(open_, [], "every frame is closed")
+        true(p["endValue"] >= last, "the end")
+    equal(sorted(got), sorted((r[0], r[4], r[5]) for r in REGIONS), "frames")
+
+
+def folded(*words):
+    out = {}
+    for line in tare("-f", "folded", *words).stdout.decode().splitlines():
+        stack, n = line.rsplit(" ", 1)
+        true(tuple(stack.split(";")) not in out, f"{stack} stands twice")
+        out[tuple(stack.split(";"))] = int(n)
+    return out
+
+
+@test
+def folded_stacks():
+    wanted, _ = stacks_of(REGIONS)
+    wanted = {("made", *(s.replace(";", ":") for s in k)): v for k, v in wanted.items() if v}
+    equal(folded(made()), wanted, "stacks")
+
+
+@test
+def folded_by_thread():
+    got = folded("--by-thread", made())
+    equal(sum(got.values()), sum(folded(made()).values()), "the sum is the same")
+    equal(len({k[1] for k in got}), 2, "two threads")
+
+
+@test
+def pprof():
+    d = read_pprof(tare("-f", "pprof", made()).stdout)
+    wanted, count = stacks_of(REGIONS)
+    equal(d["types"], [("count", "count"), ("wall-time", "nanoseconds")], "types")
+    equal(d["default"], "wall-time", "shown first")
+    equal(d["samples"], {("made", *k): [count[k], v] for k, v in wanted.items() if v or count[k]}, "samples")
+    equal(d["time"], 1700000000000000000, "when")
+    equal(d["comments"], ["/opt/bin/made --x"], "the command")
+
+
+@test
+def comma_separated():
+    text = tare("-f", "csv", made()).stdout.decode()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    got = [(r["label"], r["category"], json.loads(r["arguments"] or "[]"), int(r["tid"]), int(r["start_ns"]),
+            int(r["start_ns"]) + int(r["duration_ns"])) for r in rows]
+    equal(sorted(got), sorted(REGIONS), "rows")
+    equal({r["kind"] for r in rows}, {"region"}, "kinds")
+    equal([r["depth"] for r in rows][:4], ["1", "2", "1", "0"], "depths")
+
+
+# ---- rustc's own recordings ----
+
+def fixture(n):
+    path = FIXTURES / f"rustc-check-{n}.mm_profdata"
+    if not path.exists():
+        skip(f"{path} is not here")
+    return path
+
+
+@test
+def folded_equals_measureme():
+    wanted = sorted((FIXTURES / "expected" / "folded-1.txt").read_text().splitlines()) if fixture(1) else None
+    equal(sorted(tare("-f", "folded", fixture(1)).stdout.decode().splitlines()), wanted, "stack_collapse's lines")
+
+
+@test
+def pprof_and_folded_agree():
+    d = read_pprof(tare("-f", "pprof", fixture(1)).stdout)
+    equal({k: v[1] for k, v in d["samples"].items() if v[1]}, folded(fixture(1)), "self time of every stack")
+
+
+@test
+def traces_agree():
+    """Every region of a real recording, in five formats."""
+    path = fixture(2)
+    rows = list(csv.DictReader(io.StringIO(tare("-f", "csv", path).stdout.decode(), newline="")))
+    rows = [r for r in rows if r["kind"] == "region"]
+    wanted = sorted((r["label"], int(r["start_ns"]), int(r["start_ns"]) + int(r["duration_ns"])) for r in rows)
+    true(len(wanted) > 1000, "a real recording")
+    summary = json.loads((FIXTURES / "expected" / "summarize-2.json").read_text())
+    counts = Counter(r["label"] for r in rows)
+    for q in summary["query_data"]:
+        equal(counts[q["label"]], q["invocation_count"], q["label"])
+    d = json.loads(tare("-f", "chrome", path).stdout)
+    equal(sorted((e["name"], round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)) for e in d["traceEvents"]
+                 if e["ph"] == "X"), wanted, "chrome")
+    _, slices, _ = read_perfetto(tare("-f", "perfetto", path).stdout)
+    equal(sorted((s[1], s[3], s[4]) for s in slices), wanted, "perfetto")
+    d = json.loads(tare("-f", "firefox", path).stdout)
+    got = [(t["stringArray"][m["name"][i]], round(m["startTime"][i] * 1e6), round(m["endTime"][i] * 1e6))
+           for t in d["threads"] for m in [t["markers"]] for i in range(m["length"]) if m["phase"][i] == 1]
+    equal(sorted(got), wanted, "firefox")
+
+
+# ---- files, descriptors, mistakes ----
+
+@test
+def the_ending_chooses():
+    for ending, first in ((".pftrace", b"\x0a"), (".pb.gz", b"\x1f\x8b"), (".csv", b"kind,"), (".folded", b"made"),
+                          (".chrome.json", b'{"displayTimeUnit'), (".firefox.json", b'{"threads'),
+                          (".speedscope.json", b'{"$schema')):
+        path = HERE / f"x{ending}"
+        tare("-o", path, made())
+        true(path.read_bytes().startswith(first), ending)
+        path.unlink()
+    r = tare("-o", HERE / "x.json", made(), status=125)
+    true(b"no format is chosen by the ending of" in r.stderr and b"perfetto" in r.stderr, r.stderr)
+
+
+@test
+def mistakes_have_a_line():
+    for words, what in ((("-f", "chrom", made()), b"there is no format 'chrom'"), (("-f", "csv"), b"no recording is named"),
+                        (("-f", "csv", made(), made()), b"one file too many"),
+                        (("-f", "csv", HERE / "none"), b"No such file"),
+                        (("-f", "csv", "--counter", "cycles", made()), b"has no counter 'cycles'"),
+                        (("-f", "csv", "--by-thread", made()), b"shows each thread by itself"),
+                        (("-f", "csv", "-o", HERE / "no" / "x", made()), b"cannot write to"),
+                        (("-f", "csv", __file__), b"no recording of regions")):
+        r = tare(*words, status=125)
+        true(what in r.stderr and r.stderr.count(b"\n") <= 2, f"{words}: {r.stderr}")
+        equal(r.stdout, b"", "nothing on standard output")
+
+
+@test
+def nothing_is_left_of_a_failure():
+    room = HERE / "left"
+    room.mkdir()
+    bad = HERE / "bad.mm_profdata"
+    bad.write_bytes(made().read_bytes()[:6])
+    tare("-o", room / "x.csv", bad, status=125)
+    old = room / "old.csv"
+    old.write_text("before")
+    tare("-o", old, "--counter", "nope", made(), status=125)
+    equal(old.read_text(), "before", "what was there stays")
+    equal(os.listdir(room), ["old.csv"], "and nothing else is there")
+
+
+@test
+def a_link_stays_a_link_and_rights_stay():
+    target, link = HERE / "target.csv", HERE / "link.csv"
+    target.write_text("before")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    tare("-o", link, made())
+    true(link.is_symlink() and target.read_text().startswith("kind,"), "written through the link")
+    equal(target.stat().st_mode & 0o777, 0o640, "rights")
+    tare("-o", "/dev/null", "-f", "csv", made())
+    true(Path("/dev/null").is_char_device(), "a device stays a device")
+
+
+@test
+def no_binary_on_a_terminal():
+    primary, secondary = pty.openpty()
+    r = subprocess.run([TARE, "export", "-f", "perfetto", made()], stdout=secondary, stderr=subprocess.PIPE, timeout=60)
+    equal(r.returncode, 125, "status")
+    true(b"not written to a terminal" in r.stderr and b"-o FILE" in r.stderr, r.stderr)
+    r = subprocess.run([TARE, "export", "-f", "folded", made()], stdout=secondary, stderr=subprocess.PIPE, timeout=60)
+    equal(r.returncode, 0, "text is")
+    os.close(primary)
+    os.close(secondary)
+
+
+def large(n):
+    """n regions of 64 labels in an outer one."""
+    path = HERE / f"large-{n}.mm_profdata"
+    if not path.exists():
+        m = Maker()
+        ids = [m.event("Query", f"label {i}", 1, 0, 0)[8:16] for i in range(64)]
+        kind = m.event("Query", "label 0", 1, 0, 0)[:8]
+        m.events += b"".join(kind + ids[i % 64] + struct.pack("<IIII", 1, 1000 + 10 * i, 1005 + 10 * i, 0) for i in range(n))
+        m.add("Activity", "all", 1, 0, 1000 + 10 * n)
+        m.write(path)
+    return path
+
+
+@test
+def memory_does_not_grow_with_the_recording():
+    """Every format: the largest resident set with eight times as much in the recording."""
+    small, big = large(25_000), large(200_000)
+
+    def resident(how, path):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        p = subprocess.Popen([TARE, "export", "-f", how, path], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(p.pid, 0)
+        p.returncode = os.waitstatus_to_exitcode(status)
+        equal(p.returncode, 0, f"{how}, {before.ru_utime}")
+        return usage.ru_maxrss
+
+    for how in ("chrome", "perfetto", "firefox", "speedscope", "folded", "pprof", "csv"):
+        a, b = resident(how, small), resident(how, big)
+        true(b < a + 1024, f"{how}: {a} KiB, then {b} KiB")
+
+
+@test
+def a_reader_that_leaves():
+    p = subprocess.Popen([TARE, "export", "-f", "csv", large(200_000)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    p.stdout.read(10)
+    p.stdout.close()
+    equal(p.stderr.read(), b"", "no complaint")
+    true(p.wait(60) in (128 + signal.SIGPIPE, -signal.SIGPIPE), f"status {p.returncode}")
+
+
+@test
+def interrupted():
+    """Nothing is left, whenever the interrupt comes."""
+    room = HERE / "interrupted"
+    room.mkdir()
+    for delay in (0.002, 0.01, 0.05):
+        p = subprocess.Popen([TARE, "export", "-o", room / "x.chrome.json", large(200_000)], stderr=subprocess.PIPE)
+        time.sleep(delay)
+        p.send_signal(signal.SIGINT)
+        p.wait(60)
+        left = os.listdir(room)
+        if p.returncode == 0:
+            equal(left, ["x.chrome.json"], "whole")
+            (room / "x.chrome.json").unlink()
+        else:
+            equal(left, [], f"after {delay} s")
+
+
+@test
+def a_full_disk():
+    r = subprocess.run([TARE, "export", "-f", "csv", "-o", "/dev/full", made()], capture_output=True, timeout=60)
+    equal(r.returncode, 125, "status")
+    true(b"No space left on device" in r.stderr, r.stderr)
+
+
+main()
