@@ -16,6 +16,7 @@
  *	BOARD_PAST        PAST_MAX * sizeof(struct past)
  *	BOARD_ENDED       ENDED_MAX * sizeof(struct ended_thread)
  *	BOARD_MODULES, BOARD_MAPPINGS, BOARD_CODE: the profile of ended programs, see profile.c
+ *	BOARD_FILTERS     FILTERS * sizeof(struct filter)
  */
 #ifndef EXACT_BOARD_H
 #define EXACT_BOARD_H
@@ -49,7 +50,9 @@
 #define MAPPINGS_MAX     0x100000u
 #define BOARD_CODE       (BOARD_MAPPINGS + MAPPINGS_MAX * sizeof(struct mapping))
 #define CODE_MAX         0x400000u
-#define BOARD_SIZE       (BOARD_CODE + CODE_MAX * sizeof(struct code_sum))
+#define BOARD_FILTERS    (BOARD_CODE + CODE_MAX * sizeof(struct code_sum))
+#define FILTERS          0x1000u
+#define BOARD_SIZE       (BOARD_FILTERS + FILTERS * sizeof(struct filter))
 
 /* How the program is counted. */
 enum {
@@ -111,7 +114,7 @@ struct process {
 	struct action actions[SIGNALS];
 	/* For the engine's first instruction, by the supervisor. */
 	uint64_t entry, image, image_size, board_at, board_size, signal_mask;
-	uint32_t mode, n_regions;
+	uint32_t mode, n_regions, filter, pad;
 	struct exec_region regions[EXEC_REGIONS];
 	struct question question;
 };
@@ -160,6 +163,18 @@ struct code_sum {
 	uint16_t size, instructions;
 };
 
+enum { FILTER_MAX = 4096 };
+
+/* A seccomp filter of the program. Number 0 is none. */
+struct filter {
+	uint32_t ready;
+	uint32_t before; /* the one installed before it */
+	uint32_t n, flags;
+	uint32_t by_prctl, pad;
+	uint64_t allow_all; /* an instruction in front of the code: how the kernel holds it */
+	uint64_t code[FILTER_MAX];
+};
+
 /* The image begins with a jump to its entry and says where its parts lie, each relative to the field. */
 struct image_head {
 	uint8_t jump[16];
@@ -187,6 +202,7 @@ struct board {
 	volatile uint32_t births, serials;
 	int64_t past_overflow[EXACT_CLASSES]; /* of those that found no room in the list */
 	volatile uint32_t n_modules, n_mappings, n_code;
+	volatile uint32_t n_filters;
 	int64_t unplaced; /* instructions of which the profile knows no place */
 	char reason[REASON_MAX]; /* why some process was not counted whole; "" if none */
 	volatile uint32_t thread_states[THREADS];

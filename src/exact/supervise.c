@@ -318,6 +318,7 @@ static void on_exec(struct supervisor *s, pid_t pid)
 
 		p = board_process(s->b, process);
 		p->signal_mask = t->mask;
+		p->filter = t->filter;
 		fold_threads(s, process);
 		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 		leave_lineage(s, p->lineage);

@@ -53,6 +53,8 @@ struct thread {
 	uint32_t has_seen, pad;
 	uint64_t rseq; /* the area it registered, or 0 */
 	uint64_t resume_mask;           /* put in force when a new thread leaves the engine */
+	uint32_t filter; /* the last it installed or inherited, or 0 */
+	uint32_t strict; /* seccomp's strict mode */
 	uint32_t child_serial;          /* of the process being born */
 };
 

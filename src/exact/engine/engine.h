@@ -224,11 +224,19 @@ struct thread *thread_new(struct process *p);
 void ring(void);
 bool supervisor_gone(void);
 void end_thread(struct thread *t, long status);
+void end_killed_thread(struct thread *t) __attribute__((noreturn));
 void end_process(struct thread *t, long status);
 void fork_like(struct thread *t, long nr);
 void clone_done(struct thread *t);
 void child_start(struct thread *t);
 void exec_like(struct thread *t, long nr);
+
+/* seccomp.c: the program's filters. */
+bool seccomp_allows(struct thread *t);
+bool seccomp_allows_old(struct thread *t, long *ret);
+bool seccomp_call(struct thread *t);
+void seccomp_for_real(struct thread *t);
+void seccomp_doom(void);
 
 /* locate.c: `c` becomes the program's context when it stood at a border. */
 enum place { AT_BORDER, AT_WORK, IN_ENGINE, OUTSIDE };
@@ -246,6 +254,8 @@ void deliver_pending(struct thread *t);
 long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint64_t size);
 long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_t size);
 long signal_stack(struct thread *t, uint64_t ss, uint64_t old);
+struct info;
+void force_signal(struct thread *t, int sig, const struct info *info, bool fatal);
 void signal_return(struct thread *t);
 
 static inline struct process *process_at(uint32_t i)

@@ -381,6 +381,25 @@ static void put_off(struct thread *t, int sig, const struct info *info, struct c
 	c->mask = ~FAULTS;
 }
 
+/*
+ * A signal that comes of what the thread does, as the kernel forces it: when the engine leaves, even if it is
+ * blocked or ignored, which it survives no more than a fatal one.
+ */
+void force_signal(struct thread *t, int sig, const struct info *info, bool fatal)
+{
+	struct action *a = &process_at(t->process)->actions[sig - 1];
+	uint64_t mask = block_signals();
+
+	if (fatal || (t->mask & BIT(sig)) || a->handler == (uint64_t)SIG_IGN) {
+		a->handler = (uint64_t)SIG_DFL;
+		t->mask &= ~BIT(sig);
+		install(sig, 0);
+	}
+	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
+	t->frame_mask = mask & ~BIT(sig);
+	t->pending = 1;
+}
+
 /* The engine is about to leave: let what was put off come, at unblock_after. */
 void deliver_pending(struct thread *t)
 {

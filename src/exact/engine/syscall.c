@@ -10,8 +10,6 @@
 #include <linux/sched.h>
 #include "exact/engine/engine.h"
 
-enum { SECCOMP_SET_MODE_STRICT_ = 0, SECCOMP_SET_MODE_FILTER_ = 1 };
-
 /* The call is over: `ret` is its result, and the program goes on behind it. */
 void finish(struct thread *t, long ret)
 {
@@ -123,10 +121,17 @@ void system_call(struct thread *t)
 
 	if (t->after & AFTER_UNPIN) /* of a call that a signal ended */
 		call_over(t);
+	if ((t->filter || t->strict) && !seccomp_allows(t))
+		return;
 	if (map_calls(t) || writes_memory(t) || pokes_memory(t))
 		return;
 	kernel_writes_for_good(t);
 	switch (r[RAX]) {
+	case __NR_prctl:
+	case __NR_seccomp:
+		if (!seccomp_call(t))
+			go(t);
+		return;
 	case __NR_arch_prctl:
 		arch_call(t);
 		return;

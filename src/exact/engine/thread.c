@@ -148,6 +148,16 @@ void end_thread(struct thread *t, long status)
 	thread_end(status, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit);
 }
 
+/* One of several threads, killed by a seccomp filter: the kernel ends it, and its status is the kernel's. */
+void end_killed_thread(struct thread *t)
+{
+	block_signals();
+	fold(t);
+	__atomic_sub_fetch(&process_at(t->process)->threads, 1, __ATOMIC_ACQ_REL);
+	seccomp_doom();
+	thread_end(0, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit);
+}
+
 /*
  * exit_group. A process with one thread leaves its slot and its sums; of others the kernel ends
  * every thread wherever it is, and the supervisor adds up what they leave.
@@ -244,6 +254,7 @@ void fork_like(struct thread *t, long nr)
 	n->user_gs = t->user_gs;
 	n->rseq = w.flags & CLONE_VM ? 0 : t->rseq;
 	n->mask = t->mask;
+	n->filter = t->filter;
 	n->resume_mask = mask;
 	n->started = (uint32_t)(w.flags >> 8 & 1); /* CLONE_VM */
 	if (!(w.flags & CLONE_VM) || (w.flags & CLONE_VFORK)) {
@@ -375,11 +386,15 @@ void exec_like(struct thread *t, long nr)
 	else
 		watched = ask_supervisor(t);
 	signals_for_exec(t);
-	if (!watched)
+	if (!watched) {
 		set_signal_mask(t->mask);
+		seccomp_for_real(t);
+	}
 	ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
 	if (watched)
 		exec_failed();
+	else if (t->filter)
+		refuse("an exec that failed, out of the exact engine's hands for its seccomp filter", 0);
 	t->exec = EXEC_NONE;
 	signals_after_exec(t);
 	set_signal_mask(mask);
@@ -408,6 +423,7 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	t->regs[RSP] = rsp;
 	t->flags = 0x202;
 	t->target = p->entry;
+	t->filter = p->filter;
 	signals_first(t);
 	dispatch(t);
 	return t;
