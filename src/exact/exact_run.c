@@ -138,6 +138,7 @@ int main(int argc, char **argv)
 	if (refused)
 		return 125;
 	if (WIFSIGNALED(end.status)) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 }); /* the command's core stays */
 		signal(WTERMSIG(end.status), SIG_DFL);
 		raise(WTERMSIG(end.status));
 		return 128 + WTERMSIG(end.status);

@@ -55,6 +55,7 @@ struct thread {
 	uint64_t resume_mask;           /* put in force when a new thread leaves the engine */
 	uint32_t filter; /* the last it installed or inherited, or 0 */
 	uint32_t strict; /* seccomp's strict mode */
+	uint32_t clear_handlers; /* a child with CLONE_CLEAR_SIGHAND */
 	uint32_t child_serial;          /* of the process being born */
 };
 

@@ -250,6 +250,7 @@ uint64_t block_signals(void);
 void set_signal_mask(uint64_t mask);
 void signals_for_exec(struct thread *t);
 void signals_after_exec(struct thread *t);
+void signals_cleared(struct thread *t);
 void deliver_pending(struct thread *t);
 long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint64_t size);
 long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_t size);

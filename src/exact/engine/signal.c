@@ -43,7 +43,11 @@ enum {
 /* The processor's own: the engine always hears them, whatever the program blocks. */
 static const uint64_t FAULTS =
     BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP);
+/* These, too, leave a core: the engine hears them even where they simply end the program, so that it ends where it was. */
+static const uint64_t CORES = BIT(SIGQUIT) | BIT(SIGABRT) | BIT(SIGXCPU) | BIT(SIGXFSZ) | BIT(SIGSYS);
 static const uint64_t NEVER_BLOCKED = BIT(SIGKILL) | BIT(SIGSTOP);
+
+static const char STEPS_ITSELF[] = "the program sets the trap flag to step itself, which the exact engine does not run, at";
 
 static struct thread *self(void)
 {
@@ -154,13 +158,25 @@ void set_alt_stack(struct thread *t)
 	sys(__NR_sigaltstack, &ss, 0);
 }
 
-static void install_faults(struct action *remember)
+/* What the kernel is to do with the signal when the program wants `a`. */
+static void install_for(int sig, const struct action *a)
+{
+	if (FAULTS & BIT(sig))
+		install(sig, SA_RESTART);
+	else if (a->handler > (uint64_t)SIG_IGN || (a->handler == (uint64_t)SIG_DFL && (CORES & BIT(sig))))
+		install(sig, a->flags);
+	else
+		set_kernel_action(sig, a->handler, a->flags & ~0x04000000ull);
+}
+
+/* The signals that the engine hears whatever the program wants; `anew`: what is there is the program's wish. */
+static void install_own(struct process *p, bool anew)
 {
 	for (int sig = 1; sig <= SIGNALS; sig++)
-		if (FAULTS & BIT(sig)) {
-			if (remember)
-				sys(__NR_rt_sigaction, sig, 0, &remember[sig - 1], 8);
-			install(sig, SA_RESTART);
+		if ((FAULTS | CORES) & BIT(sig)) {
+			if (anew)
+				sys(__NR_rt_sigaction, sig, 0, &p->actions[sig - 1], 8);
+			install_for(sig, &p->actions[sig - 1]);
 		}
 }
 
@@ -169,7 +185,7 @@ void signals_first(struct thread *t)
 	struct process *p = process_at(t->process);
 
 	set_alt_stack(t);
-	install_faults(p->actions);
+	install_own(p, true);
 	t->mask = p->signal_mask & ~NEVER_BLOCKED;
 	set_signal_mask(masked_for_kernel(t->mask));
 }
@@ -186,8 +202,18 @@ void signals_for_exec(struct thread *t)
 
 void signals_after_exec(struct thread *t)
 {
-	(void)t;
-	install_faults(NULL);
+	install_own(process_at(t->process), false);
+}
+
+/* CLONE_CLEAR_SIGHAND: a child whose handlers are gone, and ours with them. */
+void signals_cleared(struct thread *t)
+{
+	struct process *p = process_at(t->process);
+
+	for (int i = 0; i < SIGNALS; i++)
+		if (p->actions[i].handler > (uint64_t)SIG_IGN)
+			p->actions[i] = (struct action){ 0 };
+	install_own(p, false);
 }
 
 long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint64_t size)
@@ -202,19 +228,14 @@ long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint6
 	lock();
 	before = p->actions[sig - 1];
 	/* What was there at exec the kernel knows best. */
-	if (before.handler <= (uint64_t)SIG_IGN && !(FAULTS & BIT(sig)))
+	if (before.handler <= (uint64_t)SIG_IGN && !((FAULTS | CORES) & BIT(sig)))
 		sys(__NR_rt_sigaction, sig, 0, &before, 8);
 	if (act) {
 		new.flags &= ACTION_FLAGS;
 		new.mask &= ~NEVER_BLOCKED;
 		p->actions[sig - 1] = new;
-		if (!(FAULTS & BIT(sig))) {
-			if (new.handler <= (uint64_t)SIG_IGN)
-				set_kernel_action((int)sig, new.handler,
-						  new.flags & ~0x04000000ull);
-			else
-				install((int)sig, new.flags);
-		}
+		if (!(FAULTS & BIT(sig)))
+			install_for((int)sig, &new);
 	}
 	unlock();
 	if (old && copy_bytes((void *)old, &before, sizeof before) != sizeof before)
@@ -265,14 +286,16 @@ long signal_stack(struct thread *t, uint64_t ss, uint64_t old)
 
 /* ---- delivery ---- */
 
-/* The program dies by this signal, as it would have without us: from its own context. */
+/* The program dies by this signal, as it would have without us: when it is back in its own context. */
 static void die(struct thread *t, int sig, const struct info *info, struct context *c)
 {
+	kernel_mask(~0ull, NULL);
 	set_kernel_action(sig, (uint64_t)SIG_DFL, 0);
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
 	c->eflags &= ~(uint64_t)EFLAGS_TF;
 	c->mask = ~BIT(sig);
-	(void)t;
+	/* The core shows the program's base; nothing needs the engine's from here to the end. */
+	sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs);
 }
 
 static uint64_t fp_size(uint64_t fpstate)
@@ -353,7 +376,7 @@ static void deliver(struct thread *t, int sig, const struct info *info, struct c
 	}
 	if (a.flags & SA_RESETHAND) {
 		p->actions[sig - 1].handler = (uint64_t)SIG_DFL;
-		if (!(FAULTS & BIT(sig)))
+		if (!((FAULTS | CORES) & BIT(sig)))
 			set_kernel_action(sig, (uint64_t)SIG_DFL, 0);
 	}
 	t->mask |= a.mask | (a.flags & SA_NODEFER ? 0 : BIT(sig));
@@ -537,6 +560,8 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		on_step(t, c);
 		return;
 	}
+	if (sig == SIGTRAP && info->code == TRAP_TRACE)
+		refuse(STEPS_ITSELF, in_cache(c->rip) ? 0 : t->target);
 	if (sig == SIGSEGV && on_watched_write(t, info, c))
 		return;
 	if (c->rip == (uint64_t)copy_insn) {
@@ -606,6 +631,8 @@ void signal_return(struct thread *t)
 		sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), SIGSEGV, &info);
 		kernel_mask(0, NULL);
 	}
+	if (f.context.eflags & EFLAGS_TF)
+		refuse(STEPS_ITSELF, f.context.rip);
 	t->mask = f.context.mask & ~NEVER_BLOCKED;
 	t->alt_sp = f.context.stack_sp;
 	t->alt_size = f.context.stack_size;

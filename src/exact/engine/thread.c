@@ -13,6 +13,8 @@
 
 enum { WAIT_MS = 100 };
 
+#define CLEAR_SIGHAND 0x100000000ull /* CLONE_CLEAR_SIGHAND, from Linux 5.5 */
+
 void ring(void)
 {
 	__atomic_fetch_add(&eng.board->bell, 1, __ATOMIC_SEQ_CST);
@@ -255,6 +257,7 @@ void fork_like(struct thread *t, long nr)
 	n->rseq = w.flags & CLONE_VM ? 0 : t->rseq;
 	n->mask = t->mask;
 	n->filter = t->filter;
+	n->clear_handlers = !!(w.flags & CLEAR_SIGHAND);
 	n->resume_mask = mask;
 	n->started = (uint32_t)(w.flags >> 8 & 1); /* CLONE_VM */
 	if (!(w.flags & CLONE_VM) || (w.flags & CLONE_VFORK)) {
@@ -314,6 +317,8 @@ void child_start(struct thread *t)
 	if (!p->pid && !p->foreign)
 		p->pid = (int32_t)sys(__NR_getpid);
 	set_alt_stack(t);
+	if (t->clear_handlers)
+		signals_cleared(t);
 	set_signal_mask(t->resume_mask);
 	t->edge = 0;
 	dispatch(t);

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""What a core file says of the program's threads. Source: elf(5), struct elf_prstatus of linux/elfcore.h."""
+import struct
+
+REGISTERS = ["r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx", "rsi", "rdi", "orig_rax",
+             "rip", "cs", "eflags", "rsp", "ss", "fs_base", "gs_base", "ds", "es", "fs", "gs"]
+PT_NOTE, NT_PRSTATUS, NT_FILE, REGISTERS_AT = 4, 1, 0x46494c45, 112
+
+
+def notes(path):
+    data = path.read_bytes()
+    phoff, = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    for i in range(count):
+        kind, _, at, _, _, length, _, _ = struct.unpack_from("<IIQQQQQQ", data, phoff + i * size)
+        end = at + length
+        while kind == PT_NOTE and at < end:
+            name, desc, what = struct.unpack_from("<III", data, at)
+            at += 12 + (name + 3 & ~3)
+            yield what, data[at:at + desc]
+            at += desc + 3 & ~3
+
+
+def threads(path):
+    """Registers by name, of every thread; the one that died is the first."""
+    return [dict(zip(REGISTERS, struct.unpack_from("<27Q", desc, REGISTERS_AT)), signal=struct.unpack_from("<H", desc, 12)[0],
+                 pid=struct.unpack_from("<I", desc, 32)[0])
+            for what, desc in notes(path) if what == NT_PRSTATUS]
+
+
+def files(path):
+    """The names of the files that were mapped."""
+    for what, desc in notes(path):
+        if what == NT_FILE:
+            count, = struct.unpack_from("<Q", desc)
+            return set(desc[16 + 24 * count:].split(b"\0")[:-1])
+    return set()
