@@ -96,23 +96,6 @@ static int add_metric_events(struct event_list *l, const struct metric_row *row,
 	return ret;
 }
 
-/* --all-user, --all-kernel: and the name says so, where the user's does not yet. */
-static void restrict_modes(struct encoding *e, bool user)
-{
-	size_t n = strlen(e->name);
-	const char *mods = strrchr(e->name, ':');
-	bool named = mods && strpbrk(mods, "ukh"), slash = n && e->name[n - 1] == '/';
-
-	if (!e->source || strcmp(e->source, "perf"))
-		return;
-	if (user)
-		e->attr.exclude_kernel = e->attr.exclude_hv = 1;
-	else
-		e->attr.exclude_user = 1;
-	if (!named && n + 3 < sizeof(e->name))
-		snprintf(e->name + n, 3, "%s%s", mods || slash ? "" : ":", user ? "u" : "k");
-}
-
 static int choose_events(struct job *j)
 {
 	struct stat_options *o = &j->o;
@@ -133,7 +116,8 @@ static int choose_events(struct job *j)
 	if (ret == 0)
 		ret = pmu_encode(j->machine, &o->events, &how, &j->list, j->err);
 	for (size_t i = 0; ret == 0 && (o->all_user || o->all_kernel) && i < j->list.n; i++)
-		restrict_modes(&j->list.enc[i], o->all_user);
+		if (j->list.enc[i].source && !strcmp(j->list.enc[i].source, "perf"))
+			encoding_restrict(&j->list.enc[i], o->all_user);
 	return ret;
 }
 

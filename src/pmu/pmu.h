@@ -75,4 +75,7 @@ int pmu_encode(struct machine *m, const struct event_list *events, const struct 
 	       struct encoding_list *out, struct tare_error *err);
 void encoding_list_free(struct encoding_list *list);
 
+/* Only in user mode, or only in the kernel; a name without such a modifier gains it. */
+void encoding_restrict(struct encoding *e, bool user);
+
 #endif
