@@ -7,11 +7,13 @@ extern const struct command cmd_events;
 extern const struct command cmd_stat;
 extern const struct command cmd_dump;
 extern const struct command cmd_export;
+extern const struct command cmd_record;
 
 const struct command *const commands[] = {
 	&cmd_stat,
 	&cmd_doctor,
 	&cmd_events,
+	&cmd_record,
 	&cmd_dump,
 	&cmd_export,
 	NULL,

@@ -41,6 +41,10 @@ offers '!skl' tare stat --cpu s
 offers exact tare stat --engine e
 offers doctor tare help d
 offers --pre tare stat --pr
+offers record tare r
+offers dwarf tare record --call-graph d
+offers --switch-events tare record --sw
+offers cpu-clock tare record -e cpu-c
 offers json tare events --format j
 echo "1..$n"
 exit $failed

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tare record: where events happen, as samples in a perf.data. Options become encodings and a plan; a session
+ * states the kernel's records to a writer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "cli/output.h"
+#include "cli/record_options.h"
+#include "record/perfdata_write.h"
+#include "view/record_view.h"
+
+enum { RING_MOST = 64 << 20, RATE_UNKNOWN = 0 };
+
+struct job {
+	struct record_options o;
+	char *const *argv;	/* the command, or NULL */
+	char *const *all_argv; /* tare's own words, for the file */
+	struct machine *machine;
+	struct encoding_list list;
+	struct perfdata_writer *writer;
+	struct sample_outcome outcome;
+	struct tare_error *err;
+};
+
+/* ---- what to sample ---- */
+
+static int encode(struct job *j, const char *default_event)
+{
+	const struct encode_options how = { .event_files = j->o.n_event_files ? j->o.event_files : NULL };
+	int ret = 0;
+
+	encoding_list_free(&j->list);
+	j->list = (struct encoding_list){ 0 };
+	if (default_event) {
+		event_list_free(&j->o.events);
+		ret = event_list_parse(default_event, &j->o.events, j->err);
+	}
+	if (ret == 0)
+		ret = pmu_encode(j->machine, &j->o.events, &how, &j->list, j->err);
+	for (size_t i = 0; ret == 0 && i < j->list.n; i++) {
+		struct encoding *e = &j->list.enc[i];
+
+		if (e->source && strcmp(e->source, "perf")) {
+			tare_fail(j->err, EINVAL, "%.100s cannot be sampled: it does not overflow", e->name);
+			tare_hint(j->err, "tare stat counts it; tare record samples events of the kernel's PMUs, "
+					  "cpu-clock and page-faults among them");
+			return -EINVAL;
+		}
+		if (j->o.all_user || j->o.all_kernel)
+			encoding_restrict(e, j->o.all_user);
+	}
+	return ret;
+}
+
+static uint64_t most_rate(void)
+{
+	char line[32];
+
+	return file_line(NULL, "/proc/sys/kernel/perf_event_max_sample_rate", line, sizeof(line), NULL) < 0
+		   ? RATE_UNKNOWN
+		   : strtoull(line, NULL, 10);
+}
+
+static int choose_rate(struct job *j)
+{
+	uint64_t most = most_rate();
+
+	if (j->o.how.period || !most)
+		return 0;
+	if (j->o.frequency_most || (!j->o.rate_given && j->o.how.frequency > most))
+		j->o.how.frequency = most;
+	if (j->o.how.frequency <= most)
+		return 0;
+	tare_fail(j->err, EINVAL, "-F %llu: the kernel allows %llu samples a second",
+		  (unsigned long long)j->o.how.frequency, (unsigned long long)most);
+	tare_hint(j->err, "-F max, or raise kernel.perf_event_max_sample_rate (the kernel lowers it by itself when "
+			  "sampling takes too long)");
+	return -EINVAL;
+}
+
+/* ---- recording ---- */
+
+static int record(struct job *j)
+{
+	const struct record_options *o = &j->o;
+	const struct perfdata_write_options file = { .path = o->output,
+						     .root = NULL,
+						     .argv = j->all_argv,
+						     .compress = o->compress,
+						     .build_ids = !o->no_build_ids,
+						     .clockid = o->how.clockid };
+	const struct sample_plan plan = {
+		.events = &j->list,
+		.how = o->how,
+		.argv = j->argv,
+		.launcher = &launch_plain,
+		.where = { .pids = o->pids, .tids = o->tids, .all_cpus = o->all_cpus, .cpus = o->cpus,
+			   .inherit = o->how.inherit },
+		.timeout_ns = o->timeout_ns,
+		.delay_ns = o->delay_ns,
+		.ring_bytes = o->ring_bytes,
+		.ring_most = o->ring_bytes > RING_MOST ? o->ring_bytes : RING_MOST,
+	};
+	struct tare_error late = TARE_ERROR_INIT;
+	int ret = perfdata_writer_open(&j->writer, &file, j->err), finished;
+
+	if (ret < 0)
+		return ret;
+	ret = sample_run(&plan, perfdata_writer_sink(j->writer), &j->outcome, j->err);
+	if (!j->outcome.began)
+		return ret;
+	finished = perfdata_writer_finish(j->writer, &j->outcome, ret < 0 ? &late : j->err);
+	return ret < 0 ? ret : finished;
+}
+
+/* Nobody named an event, and there is no PMU: time itself is sampled, and said to be. */
+static bool try_clock(struct job *j, int ret)
+{
+	if (j->o.events_given || j->outcome.exec_code || (ret != -ENOENT && ret != -EOPNOTSUPP && ret != -ENODEV))
+		return false;
+	perfdata_writer_close(j->writer);
+	j->writer = NULL;
+	sample_outcome_free(&j->outcome);
+	return true;
+}
+
+static int sample(struct job *j)
+{
+	int ret = choose_rate(j);
+	bool clock = false;
+
+	if (ret < 0)
+		return ret;
+	ret = encode(j, j->o.events_given ? NULL : "cycles");
+	if (ret == 0)
+		ret = record(j);
+	if (ret < 0 && try_clock(j, ret)) {
+		clock = true;
+		ret = encode(j, "cpu-clock");
+		if (ret == 0)
+			ret = record(j);
+	}
+	if (ret == -EOPNOTSUPP && (j->o.how.branches || j->o.how.calls == CALLS_LBR))
+		tare_hint(j->err, "only the PMU of some processors records branches: try without -b, -j; --call-graph "
+				  "fp or dwarf");
+	if (ret == 0 && clock && !j->o.quiet)
+		fprintf(stderr, "tare record: no PMU counts cycles here: cpu-clock was sampled instead, a timer\n");
+	return ret;
+}
+
+/* ---- the end ---- */
+
+static int show(struct job *j, const struct command *self)
+{
+	struct output out;
+	struct text text = { 0 };
+	struct tare_error err = TARE_ERROR_INIT;
+	int ret = output_open(&out, NULL, false, STDERR_FILENO, &err);
+
+	if (ret == 0) {
+		const struct style style = output_style(&out, WHEN_AUTO);
+		struct style with = style;
+
+		with.thousands = true;
+		record_view(&text, &j->outcome, strcmp(j->o.output, "-") ? j->o.output : NULL,
+			    j->writer ? perfdata_writer_size(j->writer) : 0, j->o.quiet, &with);
+		ret = output_put(&out, &text, &err);
+	}
+	if (ret < 0 && ret != -EPIPE && ret != -EBADF)
+		complain(self, &err, NULL);
+	return 0;
+}
+
+static int status_of(const struct sample_outcome *o)
+{
+	int status = o->wait_status;
+
+	if (!o->has_status)
+		return o->by_signal && o->by_signal != SIGINT ? 128 + o->by_signal : 0;
+	if (o->timed_out && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
+		return 0; /* ended by us, as asked */
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int exit_status(const struct job *j, int ret)
+{
+	if (ret >= 0)
+		return status_of(&j->outcome);
+	if (j->outcome.exec_code == ENOENT)
+		return EXIT_NOT_FOUND;
+	if (j->outcome.exec_code)
+		return EXIT_NOT_EXECUTABLE;
+	return ret == -EPIPE ? 128 + SIGPIPE : EXIT_CANNOT_MEASURE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct job j = { .o = RECORD_OPTIONS_INIT, .err = &err };
+	int status, rest = options_parse(self, argc, argv, &j.o, &status), ret;
+
+	if (rest < 0) {
+		record_options_free(&j.o);
+		return status;
+	}
+	j.argv = rest < argc ? argv + rest : NULL;
+	j.all_argv = argv - 1; /* argv[0] is "record": the word before it is tare's own name */
+	ret = record_options_check(&j.o, j.argv != NULL, &err);
+	if (ret == 0) {
+		j.machine = machine_open(NULL, &err);
+		ret = j.machine ? sample(&j) : -err.code;
+	}
+	if (j.outcome.began)
+		show(&j, self);
+	if (ret < 0 && ret != -EPIPE)
+		complain(self, &err, j.o.event_text);
+	perfdata_writer_close(j.writer);
+	status = exit_status(&j, ret);
+	sample_outcome_free(&j.outcome);
+	encoding_list_free(&j.list);
+	machine_close(j.machine);
+	record_options_free(&j.o);
+	return status;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.about = "sample where events happen, into a perf.data",
+	.args = "[--] COMMAND [ARG]...",
+	.example = "  tare record -g -- gcc -O2 -c x.c\n  tare record -e cycles:u,branch-misses:u -F 1000 -p 1234\n"
+		   "  tare record -a --timeout 5s",
+	.topic = TOPIC_WHERE,
+	.options = record_option_rows,
+	.run = run,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The files whose code was mapped while a recording was made, and their build ids. */
+#ifndef RECORD_PERFDATA_MAPPED_H
+#define RECORD_PERFDATA_MAPPED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/build_id.h"
+#include "base/error.h"
+#include "base/text.h"
+
+struct mapped_file {
+	char *name;
+	uint64_t inode;
+	uint32_t major, minor;
+	uint16_t mode; /* PERF_RECORD_MISC_USER or _KERNEL */
+};
+
+struct mapped {
+	struct mapped_file *file;
+	size_t n, room;
+	size_t *slot; /* index + 1 by name; 0: free */
+	size_t slots;
+};
+
+/* An MMAP or MMAP2 record; of each file only the first counts. Others are ignored. */
+int mapped_add(struct mapped *m, const unsigned char *record, size_t n, struct tare_error *err);
+/*
+ * BUILD_ID records of all that still are the files which were mapped: one that was replaced meanwhile has
+ * another inode, and gets none.
+ */
+void mapped_write(struct text *out, const struct mapped *m, const char *root);
+void mapped_free(struct mapped *m);
+
+#endif

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "record/perfdata_deflate.h"
+#include "record/perfdata_format.h"
+#include "record/perfdata_write.h"
+#include "record/perfdata_write_features.h"
+
+enum { PIECE = 48 << 10, PIECE_ROOM = RECORD_MOST + 1024, PAYLOAD_MOST = 65528 - sizeof(struct perf_event_header) };
+
+struct section {
+	uint64_t offset, size;
+};
+
+/* The head of the file layout. */
+struct head {
+	char magic[8];
+	uint64_t size, attr_size;
+	struct section attrs, data, event_types;
+	uint64_t features[PD_FEAT_BITS / 64];
+};
+
+struct perfdata_writer {
+	struct sample_sink sink;
+	struct perfdata_write_options o;
+	int fd;
+	bool pipe, own, began;
+	bool unnamed; /* the file is still called `part` */
+	char *part;
+	struct head head;
+	uint64_t at; /* bytes written: all of whole records */
+	struct written_event *event;
+	size_t n;
+	struct mapped mapped;
+	struct deflate *deflate;
+	uint64_t raw, packed; /* bytes before and after compression */
+	unsigned char piece[PIECE_ROOM];
+};
+
+/* ---- bytes ---- */
+
+static int fail_write(const struct perfdata_writer *w, int code, struct tare_error *err)
+{
+	tare_fail(err, code, "cannot write to %.200s: %s", strcmp(w->o.path, "-") ? w->o.path : "standard output", strerror(code));
+	if (code == ENOSPC || code == EDQUOT)
+		tare_hint(err, "what was recorded before is in the file and can be read; -o names another place");
+	return -code;
+}
+
+static int write_bytes(struct perfdata_writer *w, const void *bytes, size_t n, struct tare_error *err)
+{
+	int ret = file_write_all(w->fd, bytes, n);
+
+	if (ret < 0) {
+		/* Half of it may stand there: the file ends where the last whole piece does. */
+		if (!w->pipe && ftruncate(w->fd, (off_t)w->at) == 0)
+			lseek(w->fd, (off_t)w->at, SEEK_SET);
+		return fail_write(w, -ret, err);
+	}
+	w->at += n;
+	return 0;
+}
+
+static int write_head(struct perfdata_writer *w, struct tare_error *err)
+{
+	ssize_t put = pwrite(w->fd, &w->head, sizeof(w->head), 0);
+
+	return put == sizeof(w->head) ? 0 : fail_write(w, put < 0 ? errno : EIO, err);
+}
+
+/* ---- records, as they are or compressed ---- */
+
+static int write_piece(struct perfdata_writer *w, const unsigned char *bytes, size_t n, struct tare_error *err)
+{
+	int64_t packed = deflate_piece(w->deflate, bytes, n, w->piece, sizeof(w->piece), err);
+	int ret = packed < 0 ? (int)packed : 0;
+
+	if (ret < 0)
+		return ret;
+	w->raw += n;
+	w->packed += (uint64_t)packed;
+	/* Size is what it is: a COMPRESSED record is no multiple of 8, as perf's is not. */
+	for (size_t at = 0; ret == 0 && at < (size_t)packed;) {
+		size_t part = (size_t)packed - at < PAYLOAD_MOST ? (size_t)packed - at : PAYLOAD_MOST;
+		struct perf_event_header h = { .type = PD_RECORD_COMPRESSED, .size = (uint16_t)(sizeof(h) + part) };
+		uint64_t before = w->at;
+
+		ret = write_bytes(w, &h, sizeof(h), err);
+		if (ret == 0 && (ret = write_bytes(w, w->piece + at, part, err)) < 0) {
+			w->at = before; /* no head without its body */
+			if (!w->pipe && ftruncate(w->fd, (off_t)before) == 0)
+				lseek(w->fd, (off_t)before, SEEK_SET);
+		}
+		at += part;
+	}
+	return ret;
+}
+
+static int note_mapped(struct perfdata_writer *w, const unsigned char *bytes, size_t n, struct tare_error *err)
+{
+	struct perf_event_header h;
+	int ret = 0;
+
+	for (size_t at = 0; ret == 0 && at < n; at += h.size) {
+		memcpy(&h, bytes + at, sizeof(h));
+		if (h.type == PERF_RECORD_MMAP2 || h.type == PERF_RECORD_MMAP)
+			ret = mapped_add(&w->mapped, bytes + at, h.size, err);
+	}
+	return ret;
+}
+
+static int put_records(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err)
+{
+	struct perfdata_writer *w = (struct perfdata_writer *)self;
+	int ret = w->o.build_ids ? note_mapped(w, bytes, n, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	if (!w->deflate)
+		return write_bytes(w, bytes, n, err);
+	/* Pieces of whole records: one COMPRESSED record each. */
+	for (size_t from = 0, to = 0; ret == 0 && from < n; from = to) {
+		struct perf_event_header h;
+
+		do {
+			memcpy(&h, bytes + to, sizeof(h));
+			if (to > from && to + h.size - from > PIECE)
+				break;
+			to += h.size;
+		} while (to < n);
+		ret = write_piece(w, bytes + from, to - from, err);
+	}
+	return ret;
+}
+
+/*
+ * The file gets its name with the first round: a command that cannot be executed, an event that cannot be
+ * opened leave the recording before alone.
+ */
+static int open_file(struct perfdata_writer *w, struct tare_error *err)
+{
+	struct stat st;
+
+	if (w->pipe) {
+		w->fd = STDOUT_FILENO;
+		return 0;
+	}
+	w->unnamed = lstat(w->o.path, &st) < 0 || S_ISREG(st.st_mode);
+	if (w->unnamed && asprintf(&w->part, "%s.part", w->o.path) < 0) {
+		w->part = NULL;
+		return tare_fail_nomem(err);
+	}
+	w->fd = open(w->unnamed ? w->part : w->o.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (w->fd < 0) {
+		w->unnamed = false;
+		return fail_write(w, errno, err);
+	}
+	w->own = true;
+	if (fstat(w->fd, &st) == 0 && !S_ISREG(st.st_mode))
+		w->pipe = true; /* a FIFO or a device: nothing there can be written twice */
+	return 0;
+}
+
+/* As perf does: the recording before stays as FILE.old. */
+static int take_name(struct perfdata_writer *w, struct tare_error *err)
+{
+	struct stat st;
+	char *old = NULL;
+
+	if (!w->unnamed)
+		return 0;
+	w->unnamed = false;
+	if (lstat(w->o.path, &st) == 0 && st.st_size && asprintf(&old, "%s.old", w->o.path) > 0) {
+		rename(w->o.path, old);
+		free(old);
+	}
+	return rename(w->part, w->o.path) < 0 ? fail_write(w, errno, err) : 0;
+}
+
+static int put_round(struct sample_sink *self, struct tare_error *err)
+{
+	struct perfdata_writer *w = (struct perfdata_writer *)self;
+	const struct perf_event_header h = { .type = PD_RECORD_FINISHED_ROUND, .size = sizeof(h) };
+	int ret = write_bytes(w, &h, sizeof(h), err);
+
+	if (ret < 0 || w->pipe)
+		return ret;
+	w->head.data.size = w->at - w->head.data.offset;
+	ret = write_head(w, err);
+	return ret < 0 ? ret : take_name(w, err);
+}
+
+/* ---- what stands before the records ---- */
+
+static struct feature_source source_of(const struct perfdata_writer *w)
+{
+	return (struct feature_source){
+		.root = w->o.root,
+		.argv = w->o.argv,
+		.event = w->event,
+		.n_events = w->n,
+		.mapped = w->o.build_ids ? &w->mapped : NULL,
+		.clockid = w->o.clockid,
+		.compress = w->o.compress,
+		.ratio = w->packed ? (double)w->raw / (double)w->packed : 1,
+	};
+}
+
+static int copy_events(struct perfdata_writer *w, const struct sampled *events, size_t n, struct tare_error *err)
+{
+	w->event = calloc(n + 1, sizeof(*w->event));
+	if (!w->event)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		struct written_event *e = &w->event[w->n++];
+
+		*e = (struct written_event){ .attr = events[i].attr, .leader = events[i].leader,
+					     .n_ids = events[i].n_ids };
+		snprintf(e->name, sizeof(e->name), "%s", events[i].enc->name);
+		e->ids = malloc((e->n_ids + 1) * sizeof(*e->ids));
+		if (!e->ids)
+			return tare_fail_nomem(err);
+		memcpy(e->ids, events[i].ids, e->n_ids * sizeof(*e->ids));
+	}
+	return 0;
+}
+
+/*
+ * A record whose size is 16 bits; what does not fit is left out (a file of the file layout holds it). Not padded:
+ * some readers take what follows a feature for more of it.
+ */
+static int write_record(struct perfdata_writer *w, uint32_t type, const struct text *body, struct tare_error *err)
+{
+	struct perf_event_header h = { .type = type, .size = (uint16_t)(sizeof(h) + body->len) };
+	int ret;
+
+	if (body->failed)
+		return tare_fail_nomem(err);
+	if (sizeof(h) + body->len >= RECORD_MOST)
+		return 0;
+	ret = write_bytes(w, &h, sizeof(h), err);
+	return ret == 0 && body->len ? write_bytes(w, body->s, body->len, err) : ret;
+}
+
+static int begin_pipe(struct perfdata_writer *w, struct tare_error *err)
+{
+	const struct {
+		char magic[8];
+		uint64_t size;
+	} head = { "PERFILE2", sizeof(head) };
+	const struct feature_source from = source_of(w);
+	int ret = write_bytes(w, &head, sizeof(head), err);
+
+	for (size_t i = 0; ret == 0 && i < w->n; i++) {
+		const struct written_event *e = &w->event[i];
+		struct text body = { 0 };
+
+		text_put(&body, (const char *)&e->attr, sizeof(e->attr));
+		text_put(&body, (const char *)e->ids, e->n_ids * sizeof(uint64_t));
+		ret = write_record(w, PD_RECORD_ATTR, &body, err);
+		text_free(&body);
+	}
+	for (const struct feature_row *f = feature_rows; ret == 0 && f->bit; f++) {
+		struct text body = { 0 };
+		uint64_t bit = f->bit;
+
+		text_put(&body, (const char *)&bit, sizeof(bit));
+		if (f->early && f->write(&body, &from))
+			ret = write_record(w, PD_RECORD_FEATURE, &body, err);
+		text_free(&body);
+	}
+	return ret;
+}
+
+static int begin_file(struct perfdata_writer *w, struct tare_error *err)
+{
+	struct text body = { 0 };
+	uint64_t ids = sizeof(w->head);
+	int ret;
+
+	w->head = (struct head){ .magic = "PERFILE2",
+				 .size = sizeof(w->head),
+				 .attr_size = sizeof(struct perf_event_attr) + sizeof(struct section) };
+	text_put(&body, (const char *)&w->head, sizeof(w->head));
+	for (size_t i = 0; i < w->n; i++)
+		text_put(&body, (const char *)w->event[i].ids, w->event[i].n_ids * sizeof(uint64_t));
+	w->head.attrs = (struct section){ body.len, w->n * w->head.attr_size };
+	for (size_t i = 0; i < w->n; i++) {
+		struct section at = { ids, w->event[i].n_ids * sizeof(uint64_t) };
+
+		text_put(&body, (const char *)&w->event[i].attr, sizeof(struct perf_event_attr));
+		text_put(&body, (const char *)&at, sizeof(at));
+		ids += at.size;
+	}
+	w->head.data.offset = body.len;
+	if (!body.failed)
+		memcpy(body.s, &w->head, sizeof(w->head));
+	ret = body.failed ? tare_fail_nomem(err) : write_bytes(w, body.s, body.len, err);
+	text_free(&body);
+	return ret;
+}
+
+/*
+ * The events' names as records, too: a file whose writer was killed has no features to tell them. Source:
+ * perf.data-file-format.txt, PERF_RECORD_EVENT_UPDATE; 2 is a name.
+ */
+static int write_names(struct perfdata_writer *w, struct tare_error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < w->n; i++) {
+		const struct written_event *e = &w->event[i];
+		const uint64_t what[] = { 2, e->n_ids ? e->ids[0] : 0 };
+		struct text body = { 0 };
+
+		text_put(&body, (const char *)what, sizeof(what));
+		text_put(&body, e->name, strlen(e->name));
+		text_put(&body, "\0\0\0\0\0\0\0", 8 - strlen(e->name) % 8);
+		if (e->n_ids)
+			ret = write_record(w, PD_RECORD_EVENT_UPDATE, &body, err);
+		text_free(&body);
+	}
+	return ret;
+}
+
+static int begin(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err)
+{
+	struct perfdata_writer *w = (struct perfdata_writer *)self;
+	int ret = copy_events(w, events, n, err);
+
+	if (ret == 0)
+		ret = open_file(w, err);
+	if (ret == 0)
+		ret = w->pipe ? begin_pipe(w, err) : begin_file(w, err);
+	if (ret == 0)
+		ret = write_names(w, err);
+	w->began = ret == 0;
+	return ret;
+}
+
+/* ---- open and close ---- */
+
+int perfdata_writer_open(struct perfdata_writer **out, const struct perfdata_write_options *o,
+			 struct tare_error *err)
+{
+	struct perfdata_writer *w = calloc(1, sizeof(*w));
+	int ret = 0;
+
+	if (!w)
+		return tare_fail_nomem(err);
+	w->sink = (struct sample_sink){ begin, put_records, put_round };
+	w->o = *o;
+	w->fd = -1;
+	w->pipe = !strcmp(o->path, "-");
+	if (o->compress)
+		ret = deflate_new(&w->deflate, o->compress, err);
+	if (ret < 0) {
+		perfdata_writer_close(w);
+		return ret;
+	}
+	*out = w;
+	return 0;
+}
+
+struct sample_sink *perfdata_writer_sink(struct perfdata_writer *w)
+{
+	return &w->sink;
+}
+
+int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome, struct tare_error *err)
+{
+	struct feature_source from = source_of(w);
+	struct text bodies = { 0 }, table = { 0 };
+	struct head head = w->head;
+	uint64_t lens[PD_FEAT_BITS], n = 0, at;
+	int ret = 0;
+
+	if (w->pipe || !w->began)
+		return 0;
+	from.first_ns = outcome->first_ns;
+	from.last_ns = outcome->last_ns;
+	head.data.size = w->at - head.data.offset;
+	for (const struct feature_row *f = feature_rows; f->bit; f++) {
+		struct text body = { 0 };
+
+		if (f->write(&body, &from)) {
+			head.features[f->bit / 64] |= 1ull << f->bit % 64;
+			lens[n++] = body.len;
+			text_put(&bodies, body.s ? body.s : "", body.len);
+			bodies.failed |= body.failed;
+		}
+		text_free(&body);
+	}
+	at = w->at + n * sizeof(struct section);
+	for (uint64_t i = 0; i < n; i++) {
+		struct section s = { at, lens[i] };
+
+		text_put(&table, (const char *)&s, sizeof(s));
+		at += lens[i];
+	}
+	if (bodies.failed || table.failed)
+		ret = tare_fail_nomem(err);
+	text_put(&table, bodies.s ? bodies.s : "", bodies.len);
+	if (ret == 0 && table.failed)
+		ret = tare_fail_nomem(err);
+
+	uint64_t before = w->at;
+
+	if (ret == 0)
+		ret = take_name(w, err);
+	if (ret == 0)
+		ret = write_bytes(w, table.s, table.len, err);
+	if (ret == 0) {
+		w->head = head;
+		ret = write_head(w, err);
+	} else {
+		w->at = before;
+	}
+	text_free(&bodies);
+	text_free(&table);
+	return ret;
+}
+
+uint64_t perfdata_writer_size(const struct perfdata_writer *w)
+{
+	return w->at;
+}
+
+void perfdata_writer_close(struct perfdata_writer *w)
+{
+	if (!w)
+		return;
+	if (w->unnamed && w->own)
+		unlink(w->part);
+	if (w->own)
+		close(w->fd);
+	free(w->part);
+	deflate_free(w->deflate);
+	mapped_free(&w->mapped);
+	for (size_t i = 0; i < w->n; i++)
+		free(w->event[i].ids);
+	free(w->event);
+	free(w);
+}

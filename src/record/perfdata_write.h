@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing a perf.data, version 2, that perf, hotspot, samply and tare itself read. A sink of a sampling session:
+ * the kernel's records go through as they are.
+ *
+ *	0	head: magic, sizes, where attrs and data are, which features there are	104 bytes
+ *	104	ids of all events; then attrs, each followed by where its ids are
+ *		data: records, FINISHED_ROUND after each time that all rings were read
+ *		features: a table of { u64 offset, u64 size }, then their bytes
+ *
+ * The head says from round to round how far the data is whole, so a file whose writer was killed can be read up
+ * to the last round; features then are missing. To a pipe the same goes as records: HEADER_ATTR, HEADER_FEATURE.
+ * Source: perf.data-file-format.txt of the kernel's tools.
+ */
+#ifndef RECORD_PERFDATA_WRITE_H
+#define RECORD_PERFDATA_WRITE_H
+
+#include "session/sample.h"
+
+struct perfdata_writer;
+
+struct perfdata_write_options {
+	const char *path;   /* "-": standard output, as a pipe */
+	const char *root;   /* of the machine, as machine_root() */
+	char *const *argv;  /* the command line to be written down; NULL-terminated */
+	int compress;	    /* zstd level; 0: none */
+	bool build_ids;
+	int clockid; /* as in the session's plan */
+};
+
+/*
+ * -ENOSYS: compression was asked for, and this build has none. The file is made when recording begins; one that
+ * is there becomes FILE.old.
+ */
+int perfdata_writer_open(struct perfdata_writer **out, const struct perfdata_write_options *o,
+			 struct tare_error *err);
+struct sample_sink *perfdata_writer_sink(struct perfdata_writer *w);
+/* The features, and the head that names them. */
+int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome, struct tare_error *err);
+/* Bytes in the file. */
+uint64_t perfdata_writer_size(const struct perfdata_writer *w);
+/* Without finish: what was written so far stays, and is readable. */
+void perfdata_writer_close(struct perfdata_writer *w);
+
+#endif

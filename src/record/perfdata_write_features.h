@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The feature sections of a perf.data that tell of the machine, the events and the recording. */
+#ifndef RECORD_PERFDATA_WRITE_FEATURES_H
+#define RECORD_PERFDATA_WRITE_FEATURES_H
+
+#include "record/perfdata_mapped.h"
+#include "session/sample.h"
+
+enum { DEFLATE_MOST = 1 << 20 }; /* bytes that one COMPRESSED record may grow to: mmap_len of its feature */
+
+struct written_event {
+	struct perf_event_attr attr;
+	char name[160];
+	size_t leader;
+	uint64_t *ids;
+	size_t n_ids;
+};
+
+struct feature_source {
+	const char *root;
+	char *const *argv;
+	const struct written_event *event;
+	size_t n_events;
+	const struct mapped *mapped; /* NULL: no build ids */
+	int clockid;
+	int compress;
+	double ratio; /* of compression */
+	uint64_t first_ns, last_ns; /* of samples; 0: unknown */
+};
+
+struct feature_row {
+	unsigned bit;
+	/* Adds the section's bytes; false: the machine does not say, and the file goes without. */
+	bool (*write)(struct text *out, const struct feature_source *from);
+	bool early; /* known before the first record */
+};
+
+/* In order of their bits; ends with bit 0. */
+extern const struct feature_row feature_rows[];
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* What the writer wrote, as the reader reads it: every byte of every record, whole, cut short, piped, compressed. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include "base/build_id.h"
+#include "record/perfdata.h"
+#include "record/perfdata_features.h"
+#include "record/perfdata_write.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/tare-write-XXXXXX";
+static char path[64];
+static char *words[] = { (char *)"tare", (char *)"record", (char *)"--", (char *)"a b", NULL };
+
+static struct encoding cycles = { .name = "cycles:u" }, faults = { .name = "page-faults" };
+static uint64_t cycles_ids[] = { 11, 12 }, faults_ids[] = { 21 };
+
+enum { TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+	      PERF_SAMPLE_PERIOD };
+
+static struct sampled events[2];
+
+static void prepare(void)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE, .size = sizeof(attr), .sample_type = TYPE,
+					.sample_period = 1000, .sample_id_all = 1, .exclude_kernel = 1,
+					.read_format = PERF_FORMAT_ID };
+
+	if (!path[0]) {
+		if (!mkdtemp(dir))
+			abort();
+		snprintf(path, sizeof(path), "%s/perf.data", dir);
+	}
+	events[0] = (struct sampled){ &cycles, attr, 0, cycles_ids, 2 };
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+	events[1] = (struct sampled){ &faults, attr, 0, faults_ids, 1 };
+}
+
+static void clean(void)
+{
+	char old[80];
+
+	snprintf(old, sizeof(old), "%s.old", path);
+	unlink(old);
+	unlink(path);
+	rmdir(dir);
+}
+
+struct sample {
+	struct perf_event_header h;
+	uint64_t id, ip;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, res;
+	uint64_t period;
+};
+
+static struct sample sample(uint64_t i)
+{
+	return (struct sample){ { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof(struct sample) },
+				i % 3 ? cycles_ids[i % 2] : faults_ids[0], 0x400000 + i * 0x9e37 % 65536, 7, 8, 1000 + i,
+				(uint32_t)i % 4, 0, 1000 + i };
+}
+
+struct made {
+	struct tare_error err;
+	struct perfdata_writer *w;
+	struct sample_sink *sink;
+	struct sample_outcome outcome;
+};
+
+static void begin(struct made *m, int compress, const char *to)
+{
+	const struct perfdata_write_options o = { .path = to, .argv = words, .compress = compress, .build_ids = true,
+						  .clockid = 1 };
+
+	*m = (struct made){ .err = TARE_ERROR_INIT, .outcome = { .first_ns = 1000, .last_ns = 2000 } };
+	if (!CHECK(perfdata_writer_open(&m->w, &o, &m->err) == 0, "%s", m->err.what))
+		_exit(TAP_FAILED);
+	m->sink = perfdata_writer_sink(m->w);
+	CHECK_EQ(m->sink->begin(m->sink, events, 2, &m->err), 0, "%s", m->err.what);
+}
+
+static void put(struct made *m, uint64_t from, uint64_t to)
+{
+	static struct sample many[4096];
+
+	for (uint64_t i = from; i < to;) {
+		size_t n = 0;
+
+		while (n < 4096 && i < to)
+			many[n++] = sample(i++);
+		CHECK_EQ(m->sink->records(m->sink, (unsigned char *)many, n * sizeof(many[0]), &m->err), 0, "%s",
+			 m->err.what);
+	}
+	CHECK_EQ(m->sink->round(m->sink, &m->err), 0, "%s", m->err.what);
+}
+
+/* Every sample from 0 to n, in order, with all its fields. */
+static void check_samples(struct perfdata *r, uint64_t n)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct perfdata_record rec;
+	uint64_t seen = 0;
+	int ret;
+
+	while ((ret = perfdata_next(r, &rec, &err)) == 1) {
+		struct sample s = sample(seen);
+
+		if (rec.type != PD_RECORD_SAMPLE)
+			continue;
+		bool same = rec.id == s.id && rec.sample.ip == s.ip && rec.pid == 7 && rec.tid == 8 &&
+			    rec.time == s.time && rec.cpu == s.cpu && rec.sample.period == s.period && rec.event;
+		const char *name = seen % 3 ? "cycles:u" : "page-faults";
+
+		if (!CHECK(same, "sample %llu", (unsigned long long)seen))
+			break;
+		CHECK(!strcmp(rec.event->name, name), "%s", rec.event->name);
+		seen++;
+	}
+	CHECK_EQ(ret, 0, "%s", err.what);
+	CHECK_EQ(seen, n);
+}
+
+static struct perfdata *reopen(const char *from)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct perfdata *r = perfdata_open(from, NULL, &err);
+
+	if (!CHECK(r != NULL, "%s", err.what))
+		_exit(TAP_FAILED);
+	return r;
+}
+
+TEST(a_recording_comes_back_as_it_was_stated)
+{
+	static const int levels[] = { 0, 1, 19 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		struct made m;
+		struct perfdata *r;
+		struct stat st;
+
+		prepare();
+		if (levels[i]) {
+			const struct perfdata_write_options o = { .path = path, .compress = 1 };
+
+			if (perfdata_writer_open(&m.w, &o, &m.err) == -ENOSYS)
+				tap_skip("zstd", "this build has no zstd");
+			perfdata_writer_close(m.w);
+		}
+		begin(&m, levels[i], path);
+		put(&m, 0, 10000);
+		put(&m, 10000, 10001);
+		CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
+		CHECK(stat(path, &st) == 0 && (uint64_t)st.st_size == perfdata_writer_size(m.w));
+		CHECK_EQ(st.st_mode & 0777, 0600, "a recording tells what a user did: it is his alone");
+		perfdata_writer_close(m.w);
+		r = reopen(path);
+		CHECK(!perfdata_file(r)->unfinished && perfdata_file(r)->version == 2);
+		CHECK_EQ(perfdata_event_count(r), 2);
+		CHECK(perfdata_event_at(r, 0)->named && perfdata_event_at(r, 0)->n_ids == 2);
+		check_samples(r, 10001);
+		CHECK(!perfdata_note(r, 0), "%s", perfdata_note(r, 0));
+		if (levels[i])
+			CHECK((uint64_t)st.st_size < 10001 * sizeof(struct sample) / 2);
+		perfdata_close(r);
+	}
+	clean();
+}
+
+/* A writer that was killed: what the head was told of last is read, and nothing is wrong with it. */
+TEST(without_its_end_it_is_whole_up_to_the_last_round)
+{
+	struct made m;
+	struct perfdata *r;
+	char part[80];
+
+	prepare();
+	begin(&m, 0, path);
+	put(&m, 0, 500);
+	struct sample late = sample(500);
+
+	m.sink->records(m.sink, (unsigned char *)&late, sizeof(late), &m.err);
+	perfdata_writer_close(m.w);
+	r = reopen(path);
+	CHECK(!perfdata_file(r)->unfinished, "the head says how far it goes");
+	check_samples(r, 500);
+	perfdata_close(r);
+
+	begin(&m, 0, path); /* killed before the first round: the recording before has the name */
+	snprintf(part, sizeof(part), "%s.part", path);
+	r = reopen(part);
+	CHECK(perfdata_file(r)->unfinished);
+	check_samples(r, 0);
+	perfdata_close(r);
+	perfdata_writer_close(m.w);
+	CHECK(access(part, F_OK) < 0);
+	r = reopen(path);
+	check_samples(r, 500);
+	perfdata_close(r);
+	clean();
+}
+
+TEST(through_a_pipe_the_same_comes_as_records)
+{
+	struct made m;
+	struct perfdata *r;
+	char fifo[80];
+	pid_t child;
+	int status = 0;
+
+	prepare();
+	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
+	CHECK_EQ(mkfifo(fifo, 0600), 0);
+	child = fork();
+	if (child == 0) {
+		begin(&m, 0, fifo);
+		put(&m, 0, 3000);
+		CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0);
+		perfdata_writer_close(m.w);
+		_exit(tap_failures ? 1 : 0);
+	}
+	r = reopen(fifo);
+	CHECK(perfdata_file(r)->pipe);
+	check_samples(r, 3000);
+	CHECK_EQ(perfdata_event_count(r), 2);
+	CHECK(perfdata_event_at(r, 1)->named);
+	perfdata_close(r);
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	unlink(fifo);
+	clean();
+}
+
+TEST(the_recording_before_stays_as_old)
+{
+	struct made m;
+	char old[80];
+	struct stat st;
+
+	prepare();
+	snprintf(old, sizeof(old), "%s.old", path);
+	begin(&m, 0, path);
+	put(&m, 0, 10);
+	perfdata_writer_close(m.w);
+	/* Opened, and nothing recorded: what is there stays. */
+	const struct perfdata_write_options o = { .path = path };
+
+	CHECK_EQ(perfdata_writer_open(&m.w, &o, &m.err), 0);
+	perfdata_writer_close(m.w);
+	CHECK(stat(path, &st) == 0 && stat(old, &st) < 0);
+	begin(&m, 0, path);
+	put(&m, 0, 20);
+	perfdata_writer_close(m.w);
+	struct perfdata *r = reopen(old);
+
+	check_samples(r, 10);
+	perfdata_close(r);
+	clean();
+}
+
+TEST(a_full_disk_leaves_whole_records)
+{
+	struct made m;
+
+	prepare();
+	if (access("/dev/full", W_OK))
+		tap_skip("full", "no /dev/full");
+	const struct perfdata_write_options o = { .path = "/dev/full" };
+
+	m.err = (struct tare_error)TARE_ERROR_INIT;
+	CHECK_EQ(perfdata_writer_open(&m.w, &o, &m.err), 0);
+	m.sink = perfdata_writer_sink(m.w);
+	CHECK_EQ(m.sink->begin(m.sink, events, 2, &m.err), -ENOSPC);
+	CHECK(strstr(m.err.what, "/dev/full"), "%s", m.err.what);
+	perfdata_writer_close(m.w);
+	clean();
+}
+
+/* The id of a mapped file goes with it, unless another file stands there now. */
+TEST(build_ids_are_of_the_files_that_were_mapped)
+{
+	struct {
+		struct perf_event_header h;
+		uint32_t pid, tid;
+		uint64_t addr, len, pgoff;
+		uint32_t major, minor;
+		uint64_t inode, generation;
+		uint32_t prot, flags;
+		char name[64];
+		uint64_t id[4];
+	} map = { .h = { PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, sizeof(map) }, .pid = 7, .tid = 7, .addr = 4096,
+		  .len = 4096, .prot = 5 };
+	struct stat st;
+
+	for (int wrong = 0; wrong < 2; wrong++) {
+		struct made m;
+		struct perfdata *r;
+
+		prepare();
+		begin(&m, 0, path);
+		/* This very program: gcc gives every program a build id here. */
+		ssize_t n = readlink("/proc/self/exe", map.name, sizeof(map.name) - 1);
+
+		if (n <= 0 || n >= (ssize_t)sizeof(map.name) - 1 || stat(map.name, &st) < 0)
+			tap_skip("exe", "the path of this program is too long");
+		map.inode = st.st_ino + (uint64_t)wrong;
+		m.sink->records(m.sink, (unsigned char *)&map, sizeof(map), &m.err);
+		m.sink->round(m.sink, &m.err);
+		CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
+		perfdata_writer_close(m.w);
+		r = reopen(path);
+		const struct perfdata_features *f = perfdata_features(r);
+
+		CHECK_EQ(f->n_build_ids, wrong ? 0 : 1);
+		if (f->n_build_ids) {
+			struct build_id id;
+			int fd = open("/proc/self/exe", O_RDONLY);
+
+			CHECK(build_id_of_file(fd, &id) && id.size == 20);
+			CHECK(!strcmp(f->build_ids[0].file, map.name) && f->build_ids[0].id_size == 20 &&
+			      !memcmp(f->build_ids[0].id, id.bytes, 20));
+			close(fd);
+		}
+		CHECK(f->cmdline.n == 4 && !strcmp(f->cmdline.s[3], "a b"));
+		CHECK(f->arch && f->os_release && f->hostname && f->n_pmus && f->total_mem_kb && f->cpus_online);
+		CHECK(f->first_sample_time == 1000 && f->last_sample_time == 2000 && f->clockid == 1 && f->clock_wall_ns);
+		for (size_t i = 0; i < PD_FEAT_BITS / 64; i++)
+			CHECK_EQ(f->damaged[i], 0);
+		perfdata_close(r);
+	}
+	clean();
+}
+
+TEST_MAIN()

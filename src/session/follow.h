@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whom a session follows, from begin to end: a command that it starts, or tasks that run already, or neither
+ * (whole CPUs, until a signal). Launches, watches for the end and for signals to tare, and leaves nobody behind.
+ */
+#ifndef SESSION_FOLLOW_H
+#define SESSION_FOLLOW_H
+
+#include "session/signals.h"
+#include "session/where.h"
+
+struct follow_plan {
+	const char *root;
+	char *const *argv; /* NULL: no command */
+	const struct launcher *launcher;
+	char *const *envp; /* NULL: tare's own */
+	bool fixed;
+	const struct where *where;
+};
+
+struct follow {
+	const struct follow_plan *plan;
+	struct signals signals;
+	struct launched child;
+	struct places tasks; /* empty: system-wide */
+	bool counts_command; /* the command is what is measured, and not only what ends it */
+	bool prepared, released;
+	unsigned asked_to_stop; /* how many signals said so */
+	int by_signal, exec_code;
+	bool has_status;
+	int wait_status;
+};
+
+int follow_prepare(struct follow *f, const struct follow_plan *plan, struct tare_error *err);
+/* The command becomes what it is; without one nothing happens. */
+int follow_release(struct follow *f, struct tare_error *err);
+int follow_wake_fd(const struct follow *f);
+/*
+ * Whether it is time to end: the command ended, the tasks are gone, or signals said so. A first signal lets the
+ * command decide: it gets it too, and its end is the end. A second one, or a first one without command, ends.
+ */
+bool follow_ended(struct follow *f);
+/* Whatever still runs of the command is asked to end and waited for, unless two more signals say not to. */
+void follow_end(struct follow *f);
+void follow_close(struct follow *f);
+
+/* The process of a thread; 0 when it is gone. */
+pid_t follow_process_of(const char *root, pid_t tid);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sampling: a command, processes, threads or CPUs from begin to end. Takes encodings and how to sample them, and
+ * states to a sink what was opened and then every record, in the kernel's own layout (linux/perf_event.h).
+ */
+#ifndef SESSION_SAMPLE_H
+#define SESSION_SAMPLE_H
+
+#include "session/launch.h"
+#include "session/sample_attr.h"
+#include "session/where.h"
+
+struct sample_sink {
+	/* Once, before any record: what was opened, with its ids. `events` lives until the session ends. */
+	int (*begin)(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err);
+	/* Whole records, each with its header; as often as there are some. */
+	int (*records)(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err);
+	/* The command runs, and all rings were read: what comes later is not older than what came before the round before. */
+	int (*round)(struct sample_sink *self, struct tare_error *err);
+};
+
+/* What became of one event. */
+struct sample_tally {
+	char name[160];
+	bool member; /* read when its leader overflows; has no samples of its own */
+	uint64_t samples, period_sum; /* handed over; the events that they stand for */
+	struct sampler_total total;   /* what was counted meanwhile */
+	double share; /* of the time that it was on the PMU; 1: all, or not known */
+};
+
+struct sample_outcome {
+	struct sample_tally *event; /* per opened event; the caller frees it */
+	size_t n_events;
+	uint64_t records, bytes;
+	uint64_t lost;		/* records that found no room, as far as the kernel told */
+	uint64_t throttled;	/* times the kernel paused an event for taking too much time */
+	uint64_t first_ns, last_ns; /* of samples; 0: none */
+	uint64_t wall_ns;
+	struct sampler_rings rings;
+	bool began;		/* the command ran, or the tasks were sampled: there is a recording */
+	bool kernel_left_out;	/* this user may not sample the kernel */
+	bool kernel_unplaced;	/* the kernel was sampled, and its addresses are hidden */
+	bool children_left_out; /* group members are read, and this kernel cannot in children */
+	int exec_code;		/* errno of an exec that failed, else 0 */
+	int by_signal;
+	bool timed_out, has_status;
+	int wait_status;
+};
+
+struct sample_plan {
+	struct encoding_list *events; /* names gain a ":u" where the kernel has to be left out */
+	struct sample_how how;
+	const char *root;
+	char *const *argv; /* the command; NULL: none */
+	const struct launcher *launcher;
+	char *const *envp;
+	bool fixed;
+	struct where where;   /* with neither tasks nor CPUs: the command itself */
+	bool any_cpu;	      /* one ring per thread, which stays whole when it moves; no children */
+	uint64_t timeout_ns, delay_ns;
+	size_t ring_bytes, ring_most;
+};
+
+/* 0, or a negative errno: what failed. The outcome holds what was recorded until then. */
+int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
+	       struct tare_error *err);
+void sample_outcome_free(struct sample_outcome *o);
+
+#endif

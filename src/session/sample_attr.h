@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What each event is asked to record at an overflow: encodings + how to sample -> attributes to open. Pure. */
+#ifndef SESSION_SAMPLE_ATTR_H
+#define SESSION_SAMPLE_ATTR_H
+
+#include "pmu/pmu.h"
+#include "source/sampler.h"
+
+enum call_graph { CALLS_NONE, CALLS_FRAME_POINTERS, CALLS_DWARF, CALLS_LBR };
+
+struct sample_how {
+	uint64_t period;    /* events from one sample to the next; 0: by frequency */
+	uint64_t frequency; /* samples a second that the kernel steers towards */
+	enum call_graph calls;
+	uint32_t stack_bytes; /* CALLS_DWARF: of the user stack, copied into each sample */
+	uint16_t max_stack;   /* frames; 0: the kernel's limit */
+	uint64_t branches;    /* PERF_SAMPLE_BRANCH_ bits; 0: none */
+	bool addresses, weight, physical, registers, inherit, on_exec, switches;
+	bool track;    /* mappings, names, forks and ends from the first event on */
+	int clockid;   /* -1: the kernel's own clock */
+	bool lost;     /* ask each event for the records that found no room */
+	bool reads_inherited;
+};
+
+/*
+ * One attribute per encoding into out[0..n-1]; a group's members name their leader by its index in `out`, which
+ * begins at `base` of the array that sampler_add() will be given.
+ */
+void sample_attrs(struct sampled *out, const struct encoding_list *list, const struct sample_how *how, size_t base);
+
+/* The event that only tells of mappings, names, forks: for when the others begin later. */
+void sample_tracker(struct encoding *enc, struct sampled *out, const struct sample_how *how);
+
+/* Whether mappings of data are told too: where addresses lie, and the tables that stacks are unwound by. */
+bool sample_maps_data(const struct sample_how *how);
+
+/* Bytes in a sample before its period, in the layouts that sample_attrs() makes; 0: it is sample_period each time. */
+size_t sample_period_at(const struct perf_event_attr *attr);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+#include "view/escape.h"
+#include "view/record_view.h"
+
+/* Below it an event took turns with others; above, it was switched on a little later than its clock. */
+#define SHARE_WHOLE 0.99
+
+static uint64_t samples_of(const struct sample_outcome *o)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < o->n_events; i++)
+		n += o->event[i].samples;
+	return n;
+}
+
+static void put_size(struct text *out, uint64_t bytes)
+{
+	if (bytes >= 1 << 20)
+		text_add(out, "%.1f MiB", (double)bytes / (1 << 20));
+	else
+		text_add(out, "%.1f KiB", (double)bytes / 1024);
+}
+
+static void put_event(struct text *out, const struct sample_tally *t, const struct style *s)
+{
+	text_add(out, "  ");
+	put_count(out, s, t->samples);
+	text_add(out, " of %s", t->name);
+	if (t->share < SHARE_WHOLE) {
+		text_add(out, ", which was on the PMU ");
+		put_percent(out, 100 * t->share);
+		text_add(out, " of the time");
+	}
+	text_add(out, "\n");
+}
+
+static void put_careful(struct text *out, const struct style *s, const char *words)
+{
+	text_add(out, "  %s%s%s\n", ink_on(s, INK_CAREFUL), words, ink_off(s));
+}
+
+/* What did not get into the file, and what that does to a share of the whole. */
+static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t samples, const struct style *s)
+{
+	double part = 100.0 * (double)o->lost / (double)(o->lost + samples);
+
+	if (o->lost) {
+		text_add(out, "  %s", ink_on(s, INK_BAD));
+		put_count(out, s, o->lost);
+		text_add(out, " records lost, for want of room");
+		if (samples) {
+			text_add(out, ": ");
+			put_percent(out, part);
+			text_add(out, ", so a share may be off by as many points");
+		}
+		text_add(out, "%s\n  -m gives a larger buffer (now ", ink_off(s));
+		put_size(out, o->rings.largest);
+		text_add(out, " per CPU%s), -F or -c take fewer samples\n",
+			 o->rings.limited ? ", more may not be locked: kernel.perf_event_mlock_kb" : "");
+	}
+	if (o->throttled) {
+		text_add(out, "  %s", ink_on(s, INK_BAD));
+		put_count(out, s, o->throttled);
+		text_add(out, " times the kernel paused sampling, which took too much time%s\n"
+			      "  -F or -c take fewer samples; kernel.perf_cpu_time_max_percent is the limit\n",
+			 ink_off(s));
+	}
+}
+
+/* Half the width of the 95 % interval of a share of 10 % among n samples: the normal approximation. */
+static void put_confidence(struct text *out, const struct sample_outcome *o, uint64_t samples, const struct style *s)
+{
+	const double share = 0.1, z = 1.96;
+	double points = 100 * z * sqrt(share * (1 - share) / (double)samples);
+
+	text_add(out, "  ");
+	if (!o->lost && !o->throttled)
+		text_add(out, "none lost; ");
+	if (points < 10)
+		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)\n", s->utf8 ? "\u00b1" : "+-",
+			 points < 1 ? 2 : 1, points);
+	else
+		text_add(out, "too few to tell shares by\n");
+}
+
+void record_view(struct text *out, const struct sample_outcome *o, const char *file, uint64_t file_bytes,
+		 bool loss_only, const struct style *s)
+{
+	uint64_t samples = samples_of(o);
+	size_t sampled = 0;
+	struct text name = { 0 };
+
+	escape(&name, file ? file : "standard output", strlen(file ? file : "standard output"));
+	if (!loss_only || o->lost || o->throttled) {
+		text_add(out, "tare record: ");
+		put_count(out, s, samples);
+		text_add(out, " sample%s in ", samples == 1 ? "" : "s");
+		put_time(out, s, o->wall_ns);
+		text_add(out, ": %s (", name.s ? name.s : "?");
+		put_size(out, file_bytes);
+		text_add(out, ")\n");
+	}
+	text_free(&name);
+	for (size_t i = 0; i < o->n_events; i++)
+		sampled += !o->event[i].member && strcmp(o->event[i].name, "dummy:u");
+	for (size_t i = 0; !loss_only && i < o->n_events; i++)
+		if (!o->event[i].member && strcmp(o->event[i].name, "dummy:u") &&
+		    (sampled > 1 || o->event[i].share < SHARE_WHOLE))
+			put_event(out, &o->event[i], s);
+	put_loss(out, o, samples, s);
+	if (loss_only)
+		return;
+	if (samples)
+		put_confidence(out, o, samples, s);
+	else if (!o->lost)
+		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
+	if (o->kernel_left_out)
+		put_careful(out, s, "user mode only: this user may not sample the kernel ('tare doctor' says more)");
+	if (o->kernel_unplaced)
+		put_careful(out, s,
+			    "the kernel's functions stay nameless: kernel.kptr_restrict hides its addresses");
+	if (o->children_left_out)
+		put_careful(out, s, "the first thread only: in children, groups are read (:S) from Linux 6.12 on");
+}

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""`tare record` as a user runs it, on timers and page faults, with Debian's perf as the judge of its files.
+
+usage: record_test.py TARE
+"""
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE = sys.argv[1]
+ROOM = tempfile.TemporaryDirectory()
+FILE = os.path.join(ROOM.name, "perf.data")
+ENV = {**os.environ, "LC_ALL": "C", "PAGER": "cat"}
+# A fork, two threads, a library opened late, and enough time for a few hundred samples.
+WORK = [os.path.realpath(sys.executable), "-S", "-c", """
+import ctypes, os, threading
+def spin(): return sum(i * i for i in range(300000))
+if os.fork() == 0:
+    spin(); os._exit(0)
+ctypes.CDLL("libm.so.6")
+t = threading.Thread(target=spin); t.start(); spin(); t.join(); os.wait(); os._exit(5)
+"""]
+
+
+def sh(*words, **options):
+    return subprocess.run(words, capture_output=True, timeout=100, env=ENV, cwd=ROOM.name, **options)
+
+
+def record(*words, status=0, file=FILE):
+    r = sh(TARE, "record", "-o", file, *words)
+    equal(r.returncode, status, f"status of tare record {' '.join(words)[:200]}; {r.stderr.decode()[:600]}")
+    return r.stderr.decode()
+
+
+def dump(*words, file=FILE, status=0):
+    r = sh(TARE, "dump", *words, file)
+    equal(r.returncode, status, r.stderr.decode())
+    return r.stdout.decode()
+
+
+def fields(line):
+    return {k: v.strip('"') for k, v in re.findall(r'(\w+)=("[^"]*"|\S+)', line)}
+
+
+def records(kind, file=FILE):
+    return [fields(line) for line in dump("-r", kind, file=file).splitlines() if line.startswith("@")]
+
+
+def perf(*words, file=FILE):
+    if not shutil.which("perf"):
+        skip("no perf here")
+    r = sh("perf", *words, "-i", file)
+    equal(r.returncode, 0, r.stderr.decode())
+    return r.stdout.decode()
+
+
+def by_perf(file=FILE):
+    """(pid, tid, cpu, ns, event, ip) of each sample, sorted."""
+    rows = re.findall(r"^\s*(\d+)/(\d+)\s+\[(\d+)\]\s+([\d.]+):\s+(?:\d+\s+)?(\S+):\s+([0-9a-f]+)",
+                      perf("script", "-F", "pid,tid,cpu,time,event,ip", "--ns", "-G", file=file), re.M)
+    return sorted((int(p), int(t), int(c), s, e, int(ip, 16)) for p, t, c, s, e, ip in rows)
+
+
+def by_tare(file=FILE):
+    return sorted((int(s["pid"]), int(s["tid"]), int(s["cpu"]), s["time"], s["event"], int(s["ip"], 16))
+                  for s in records("sample", file=file))
+
+
+@test
+def threads_forks_and_a_library():
+    """The file tells of all of them, and perf reads every sample as it stands."""
+    err = record("-e", "cpu-clock:u", "-e", "page-faults:u", "-F", "2000", "--", *WORK, status=5)
+    got = by_tare()
+    true(len(got) > 50, f"{len(got)} samples; {err}")
+    equal(got, by_perf(), "samples")
+    equal(len({g[0] for g in got}), 2, "two processes")
+    equal(len({g[1] for g in got}), 3, "three threads")
+    equal({g[4] for g in got}, {"cpu-clock:u", "page-faults:u"})
+    maps = {m["file"] for m in records("mmap2")}
+    true(any("libm.so.6" in m or "libm-" in m for m in maps), f"the late library in {maps}")
+    equal(len(records("fork")), 2)
+    equal(len(records("exit")), 3)
+    true(re.search(r"tare record: [\d,]+ samples in ", err) and "none lost; a share of 10 %" in err, err)
+
+
+@test
+def what_perf_reports_of_it():
+    record("-g", "-e", "cpu-clock", "-F", "2000", "--", *WORK, status=5)
+    head = perf("report", "--header-only")
+    for wanted in ("# arch : ", "# cpudesc : ", "# cmdline : ", "# event : name = cpu-clock", "CPU_TOPOLOGY", "pmu mappings",
+                   "# time of first sample", "clockid: monotonic"):
+        true(wanted in head, f"{wanted} in\n{head}")
+    ids = perf("buildid-list")
+    python = WORK[0]
+    true(any(python in line or "libpython" in line for line in ids.splitlines()), ids)
+    n = len(by_tare())
+    total = re.search(r"# Samples: (\d+)", perf("report", "--stdio", "-g", "none"))
+    true(total and int(total[1]) == n, f"{total} {n}")
+
+
+@test
+def compressed_and_piped_they_are_the_same_to_perf():
+    zstd = "made without zstd" not in sh(TARE, "record", "-z", "-o", FILE, "-e", "cpu-clock:u", "--", "true").stderr.decode()
+    for options in (["-z"], ["--compression-level=19"], ["-z", "-o", "-"], ["-o", "-"])[0 if zstd else 3:]:
+        r = sh(TARE, "record", "-q", "-o", FILE, "-e", "cpu-clock:u", "-F", "2000", *options, "--", *WORK)
+        equal(r.returncode, 5, r.stderr.decode())
+        equal(r.stderr, b"")
+        if "-" in options:
+            Path(FILE).write_bytes(r.stdout)
+        equal(b"COMPRESSED" in dump("--counts").encode(), "-z" in options or options[0].startswith("--c"))
+        got = by_tare()
+        true(len(got) > 50, f"{len(got)} samples with {options}")
+        if "-" in options:
+            if shutil.which("perf"):
+                with open(FILE, "rb") as f:
+                    r = subprocess.run(["perf", "script", "-i", "-", "-F", "ip", "-G"], stdin=f, capture_output=True, env=ENV)
+                equal((r.returncode, len(r.stdout.split())), (0, len(got)), r.stderr.decode()[:400])
+        else:
+            equal(got, by_perf(), str(options))
+
+
+@test
+def a_period_is_kept_to_the_event():
+    """Faults that are made: a sample every 10 of them, nothing scaled, nothing lost."""
+    err = record("-e", "page-faults:u", "-c", "1", "--", *WORK, status=5)
+    every = len(by_tare())
+    record("-e", "page-faults:u", "-c", "10", "--", *WORK, status=5)
+    per_thread = {}
+    for s in by_tare():
+        per_thread[s[1]] = per_thread.get(s[1], 0) + 1
+    true(abs(sum(per_thread.values()) * 10 - every) <= every / 10 + 60, f"{per_thread} of {every}; {err}")
+
+
+@test
+def group_members_are_in_each_sample():
+    record("-i", "-e", "{task-clock:u,page-faults:u}:S", "-c", "1000000", "--", *WORK, status=5)
+    values = {}
+    event = None
+    for line in dump("-r", "sample").splitlines():
+        m = re.match(r'\s+value (\d+) .*event="([^"]+)"', line)
+        if line.startswith("@"):
+            equal(fields(line)["event"], "task-clock:u")
+        elif m:
+            event = m[2]
+            values.setdefault(event, []).append(int(m[1]))
+    equal(set(values), {"task-clock:u", "page-faults:u"})
+    equal(len(values["task-clock:u"]), len(values["page-faults:u"]))
+    equal(event, "page-faults:u", "in the order of the group")
+
+
+@test
+def call_graphs_by_frame_pointers_and_by_dwarf_agree():
+    """A C program built both ways: the same functions call each other."""
+    source = os.path.join(ROOM.name, "calls.c")
+    if not shutil.which("cc") or not shutil.which("perf"):
+        skip("no compiler, or no perf")
+    Path(source).write_text("""
+        volatile long sink;
+        __attribute__((noinline)) void leaf(long n) { for (long i = 0; i < n; i++) sink += i; }
+        __attribute__((noinline)) void middle(long n) { leaf(n); sink++; }
+        __attribute__((noinline)) void outer(long n) { middle(n); sink++; }
+        int main(void) { for (int i = 0; i < 40; i++) outer(2000000); return 0; }
+    """)
+    for flags, how in ((["-O0", "-fno-omit-frame-pointer"], "fp"), (["-O1", "-fomit-frame-pointer"], "dwarf")):
+        program = source[:-2] + "-" + how
+        built = sh("cc", "-g", "-fno-optimize-sibling-calls", *flags, "-o", program, source)
+        equal(built.returncode, 0, built.stderr.decode())
+        record("-e", "task-clock:u", "-F", "1000", "--call-graph", how, "--", program)
+        stacks = [re.findall(r"^\s*[0-9a-f]+ (\w+)", block, re.M)
+                  for block in perf("script", "-F", "ip,sym").strip().split("\n\n")]
+        inside = [s[:4] for s in stacks if s and s[0] == "leaf"]
+        true(len(inside) > 20, f"{how}: {stacks[:5]}")
+        right = sum(s == ["leaf", "middle", "outer", "main"] for s in inside)
+        true(right >= len(inside) - 1, f"{how}: {right} of {len(inside)}; {[s for s in inside if s[1:2] != ['middle']][:3]}")
+
+
+@test
+def a_running_process_and_the_whole_machine():
+    p = subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"])
+    try:
+        time.sleep(0.3)
+        record("-e", "cpu-clock:u", "-F", "500", "-p", str(p.pid), "--timeout", "300")
+        got = by_tare()
+        true(len(got) > 10, f"{len(got)} samples")
+        equal({g[0] for g in got}, {p.pid})
+        true(any("python" in m["file"] for m in records("mmap2")), "its mappings")
+        record("-t", str(p.pid), "-D", "100", "--timeout", "300", "-e", "cpu-clock:u")
+        true(by_tare(), "samples of a thread, after a while")
+        if os.geteuid() == 0:
+            record("-a", "-e", "cpu-clock", "-F", "200", "--timeout", "300")
+            true(p.pid in {g[0] for g in by_tare()}, "the process in the whole machine")
+            record("-C", "0", "-e", "cpu-clock", "-F", "500", "--timeout", "200")
+            equal({g[2] for g in by_tare()} - {0}, set())
+    finally:
+        p.kill()
+        p.wait()
+
+
+@test
+def signals_end_it_with_a_whole_file():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        p = subprocess.Popen([TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "--", sys.executable, "-S", "-c", "while True: pass"],
+                             stderr=subprocess.PIPE, env=ENV)
+        time.sleep(0.5)
+        p.send_signal(number)
+        err = p.communicate(timeout=20)[1].decode()
+        true("samples in" in err, err)
+        true(p.returncode in (128 + number, 1), f"{p.returncode}; {err}")
+        true(len(by_tare()) > 20, err)
+        equal(by_tare(), by_perf())
+
+
+@test
+def a_killed_recorder_leaves_a_readable_file():
+    p = subprocess.Popen([TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-e", "page-faults:u", "-F", "2000", "--",
+                          sys.executable, "-S", "-c", "import time\ne = time.time() + 2\nwhile time.time() < e: pass"],
+                         stderr=subprocess.DEVNULL, env=ENV)
+    time.sleep(1)
+    p.kill()
+    p.wait()
+    got = by_tare()
+    true(len(got) > 100, f"{len(got)} samples")
+    equal({g[4] for g in got} - {"cpu-clock:u", "page-faults:u"}, set(), "names without features")
+    equal(len(by_perf()), len(got))
+
+
+@test
+def the_kernel_by_name():
+    if os.geteuid() != 0:
+        skip("this user may not sample the kernel")
+    record("-e", "cpu-clock:k", "-F", "5000", "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=40000")
+    if not records("mmap"):
+        skip("the kernel's addresses are hidden")
+    out = perf("script", "-F", "ip,sym,dso", "-G")
+    named = [l for l in out.splitlines() if "kernel.kallsyms" in l and "[unknown]" not in l]
+    true(named and len(named) > 0.8 * len(out.splitlines()), out[:500])
+
+
+@test
+def a_buffer_too_small_grows():
+    if os.geteuid() != 0:
+        skip("memory may be locked by root")
+    err = record("-m", "1", "-e", "cpu-clock:u", "-F", "5000", "--call-graph", "dwarf,16384", "--", *WORK, status=5)
+    true(len(by_tare()) > 20, err)
+    lost = re.search(r"([\d,]+) records lost", err)
+    if lost:
+        true("so a share may be off by as many points" in err and "-m gives a larger buffer" in err, err)
+        true("LOST" in dump("--counts"), "and the file says so")
+
+
+@test
+def a_full_disk_is_one_line_and_125():
+    out = sh(TARE, "record", "-q", "-o", "/dev/full", "-e", "cpu-clock:u", "--", *WORK)
+    equal(out.returncode, 125)
+    equal(out.stderr.decode().splitlines()[0], "tare record: cannot write to /dev/full: No space left on device")
+
+
+@test
+def mistakes_have_a_line():
+    rows = [
+        ([], "there is nothing to record"),
+        (["-e", "nope", "--", "true"], "there is no event 'nope'"),
+        (["-e", "duration_time", "--", "true"], "duration_time cannot be sampled"),
+        (["-F", "0", "--", "true"], "0 samples a second"),
+        (["-c", "0", "--", "true"], "a sample every 0 events"),
+        (["-F", "999999999", "--", "true"], "the kernel allows"),
+        (["--call-graph", "magic", "--", "true"], "there is no call graph 'magic'"),
+        (["--call-graph", "dwarf,7", "--", "true"], "multiple of 8 bytes"),
+        (["-j", "any,odd", "--", "true"], "there is no branch filter 'odd'"),
+        (["-m", "12Q", "--", "true"], "'12Q' is no size of a buffer"),
+        (["-k", "wall", "--", "true"], "samples cannot be stamped by 'wall'"),
+        (["-p", "1", "-t", "1"], "-p and -t"),
+        (["-p", "99999999"], "there is no process 99999999"),
+        (["--compression-level=40", "--", "true"], "zstd has levels 1 to 22"),
+        (["-e", "cpu-clock", "-b", "--", "true"], "cannot open cpu-clock"),
+    ]
+    for words, line in rows:
+        out = sh(TARE, "record", "-o", FILE, *words)
+        equal(out.returncode, 125, str(words))
+        true(line in out.stderr.decode().splitlines()[0], f"{words}: {out.stderr.decode()}")
+    equal(sh(TARE, "record", "-o", FILE, "--", "/no/such/command").returncode, 127)
+    equal(sh(TARE, "record", "-o", FILE, "--", "/etc/passwd").returncode, 126)
+
+
+@test
+def the_recording_before_stays():
+    os.unlink(FILE) if os.path.exists(FILE) else None
+    record("-q", "-e", "cpu-clock:u", "--", "true")
+    first = Path(FILE).read_bytes()
+    sh(TARE, "record", "-o", FILE, "--", "/no/such/command")
+    sh(TARE, "record", "-o", FILE, "-e", "nope", "--", "true")
+    true(Path(FILE).read_bytes() == first, "what fails before it begins touches nothing")
+    equal([f for f in os.listdir(ROOM.name) if "part" in f], [])
+    record("-q", "-e", "cpu-clock:u", "--", "true")
+    true(Path(FILE + ".old").read_bytes() == first, "kept as .old")
+    equal(os.stat(FILE).st_mode & 0o777, 0o600)
+
+
+main()
