@@ -75,7 +75,8 @@ TARE_API void tare_region_point(struct tare_region *r, tare_label label, uint64_
 #define TARE_REGION_ROOM(here) ((here)->end)
 #endif
 
-TARE_REGION_INLINE void tare_region_put(struct tare_region *r, tare_label label)
+/* `end`: 0, or TARE_LABEL_END. */
+TARE_REGION_INLINE void tare_region_put(struct tare_region *r, tare_label label, tare_label end)
 {
 	struct tare_region_here *here = &tare_region_here;
 	uint8_t *at = here->at;
@@ -85,17 +86,20 @@ TARE_REGION_INLINE void tare_region_put(struct tare_region *r, tare_label label)
 		clock = tare_pmc_clock();
 
 		uint64_t gap = clock - here->last;
-		uint32_t word = (uint32_t)gap << 14 | label;
 
-		/* A label that is not short has the highest bit, where so small a gap has none. */
-		if (__builtin_expect(gap < 1024 && (int32_t)word >= 0, 1)) {
-			here->last = clock;
-			memcpy(at, &word, sizeof(word));
-			here->at = at + 3;
-			return;
+		if (__builtin_expect(gap < 1024, 1)) {
+			uint32_t word = (uint32_t)gap << 14 | label | end;
+
+			/* A label that is not short has the highest bit, where so small a gap has none. */
+			if (__builtin_expect((int32_t)word >= 0, 1)) {
+				here->last = clock;
+				memcpy(at, &word, sizeof(word));
+				here->at = at + 3;
+				return;
+			}
 		}
 	}
-	tare_region_point(r, label, clock);
+	tare_region_point(r, label | end, clock);
 }
 
 /**
@@ -111,7 +115,7 @@ TARE_REGION_INLINE void tare_region_begin(struct tare_region *r)
 	tare_label label = __atomic_load_n(&r->label, __ATOMIC_RELAXED);
 
 	if (label != 0)
-		tare_region_put(r, label);
+		tare_region_put(r, label, 0);
 }
 
 TARE_REGION_INLINE void tare_region_end(struct tare_region *r)
@@ -119,7 +123,7 @@ TARE_REGION_INLINE void tare_region_end(struct tare_region *r)
 	tare_label label = __atomic_load_n(&r->label, __ATOMIC_RELAXED);
 
 	if (label != 0)
-		tare_region_put(r, label | TARE_LABEL_END);
+		tare_region_put(r, label, TARE_LABEL_END);
 }
 
 /** The label of a static region, for the functions that take one; 0 while nothing is recorded. */
@@ -140,13 +144,13 @@ TARE_API tare_label tare_label_new(const char *name, const char *const *args, un
 TARE_REGION_INLINE void tare_label_begin(tare_label label)
 {
 	if (label)
-		tare_region_put(0, label);
+		tare_region_put(0, label, 0);
 }
 
 TARE_REGION_INLINE void tare_label_end(tare_label label)
 {
 	if (label)
-		tare_region_put(0, label | TARE_LABEL_END);
+		tare_region_put(0, label, TARE_LABEL_END);
 }
 
 /** A point in time, and a number at one: on the timeline of the calling thread, counters read as for a begin. */

@@ -4,6 +4,7 @@
 
 extern const struct command cmd_doctor;
 extern const struct command cmd_events;
+extern const struct command cmd_regions;
 extern const struct command cmd_stat;
 extern const struct command cmd_dump;
 extern const struct command cmd_export;
@@ -11,6 +12,7 @@ extern const struct command cmd_record;
 
 const struct command *const commands[] = {
 	&cmd_stat,
+	&cmd_regions,
 	&cmd_doctor,
 	&cmd_events,
 	&cmd_record,

@@ -3,21 +3,34 @@
 #include <string.h>
 #include "record/format.h"
 
+static inline uint64_t word_at(const uint8_t *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof(w));
+	return w;
+}
+
 uint64_t format_sum(const void *data, size_t n)
 {
-	const uint8_t *p = data;
-	uint64_t lane[4] = { 1, 2, 3, 4 }, word[4], h = n;
+	const uint8_t *p = data, *end = p + (n & ~(size_t)31);
+	uint64_t a = 1, b = 2, c = 3, d = 4, h = n;
 
-	for (; n >= sizeof(word); n -= sizeof(word), p += sizeof(word)) {
-		memcpy(word, p, sizeof(word));
-		for (int i = 0; i < 4; i++)
-			lane[i] = (lane[i] ^ word[i]) * SUM_FACTOR;
+	for (; p < end; p += 32) {
+		a = (a ^ word_at(p)) * SUM_FACTOR;
+		b = (b ^ word_at(p + 8)) * SUM_FACTOR;
+		c = (c ^ word_at(p + 16)) * SUM_FACTOR;
+		d = (d ^ word_at(p + 24)) * SUM_FACTOR;
 	}
-	if (n) {
-		memset(word, 0, sizeof(word));
-		memcpy(word, p, n);
-		for (size_t i = 0; i < (n + 7) / 8; i++)
-			lane[i] = (lane[i] ^ word[i]) * SUM_FACTOR;
+
+	uint64_t lane[4] = { a, b, c, d };
+
+	if (n & 31) {
+		uint8_t rest[32] = { 0 };
+
+		memcpy(rest, p, n & 31);
+		for (size_t i = 0; i < ((n & 31) + 7) / 8; i++)
+			lane[i] = (lane[i] ^ word_at(rest + 8 * i)) * SUM_FACTOR;
 	}
 	for (int i = 0; i < 4; i++)
 		h = (h ^ h >> 29 ^ lane[i]) * SUM_FACTOR;

@@ -372,26 +372,33 @@ static struct region_stream *my_stream(void)
 	return s;
 }
 
-void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
+/* The first point of a region, or of a thread, or after a recording began. */
+static __attribute__((noinline, cold)) void first_point(struct tare_region *r, tare_label label)
 {
 	struct region_stream *s;
 
-	if (__builtin_expect((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN, 0)) {
+	if ((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN) {
 		tare_label known_as = r ? enrol(r) : 0;
 
 		if (!known_as)
 			return;
 		label = known_as | (label & TARE_LABEL_END);
-		clock = 0;
 	}
-	s = mine;
-	if (__builtin_expect(!s || s->of != __atomic_load_n(&current, __ATOMIC_RELAXED), 0)) {
-		s = my_stream();
-		clock = 0;
-		if (!s)
-			return;
-	}
-	region_stream_point(s, label, OP_BEGIN, 0, clock);
+	s = my_stream();
+	if (s)
+		region_stream_begin_or_end(s, label, 0);
+}
+
+void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
+{
+	struct region_stream *s = mine;
+
+	if (__builtin_expect(!s || (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN ||
+				 s->of != __atomic_load_n(&current, __ATOMIC_RELAXED),
+			     0))
+		first_point(r, label);
+	else
+		region_stream_begin_or_end(s, label, clock);
 }
 
 tare_label tare_region_label(struct tare_region *r)

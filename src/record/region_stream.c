@@ -118,7 +118,7 @@ static void seal(struct region_stream *s)
 }
 
 /* Write the full block elsewhere and begin it anew. */
-static void flush(struct region_stream *s)
+static __attribute__((noinline)) void flush(struct region_stream *s)
 {
 	struct block_head *b = s->block;
 	uint64_t lost = b->lost;
@@ -145,6 +145,22 @@ static void put64(uint8_t *p, uint64_t x)
 	memcpy(p, &x, sizeof(x));
 }
 
+/* By the highest bit of a first gap: its word's size code and bytes; and the code of a further one. By tables, for the
+ * compiler makes branches of comparisons, and points must take the same number of instructions whatever the gaps. */
+struct size {
+	uint8_t code, bytes, next; /* next: of further gaps, 1 << next bytes */
+};
+
+static const struct size sizes[64] = {
+	[0 ... 9] = { 1, 3, 1 },   [10 ... 13] = { 2, 4, 1 }, [14 ... 17] = { 2, 4, 2 },
+	[18 ... 29] = { 3, 8, 2 }, [30 ... 63] = { 3, 8, 3 },
+};
+
+static inline const struct size *size_of(uint64_t gap)
+{
+	return &sizes[63 - __builtin_clzll(gap | 1)];
+}
+
 static void put_wide(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, const uint64_t *gap)
 {
 	uint8_t *at = s->here->at;
@@ -156,9 +172,8 @@ static void put_wide(struct region_stream *s, tare_label label, enum point_op op
 	s->here->at = at + 16 + 8 * s->of->counters.n;
 }
 
-static const uint8_t word_bytes[4] = { 0, 3, 4, 8 };
-
-void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock)
+static __attribute__((noinline)) void any_point(struct region_stream *s, tare_label label, enum point_op op,
+						uint64_t number, uint64_t clock)
 {
 	static const uint64_t still[FILE_COUNTERS];
 	const struct region_counters *c = &s->of->counters;
@@ -193,16 +208,16 @@ void region_stream_point(struct region_stream *s, tare_label label, enum point_o
 		wide |= gap[i] >> 62;
 	}
 	if (__builtin_expect(!wide, 1)) {
-		/* Sizes without branches: points take the same number of instructions whatever the gaps. */
 		uint8_t *at = here->at;
-		unsigned size = 1 + (gap[0] >> 10 != 0) + (gap[0] >> 18 != 0);
+		const struct size *size = size_of(gap[0]);
 
-		put64(at, gap[0] << 14 | (label & ~3u) | size);
-		at += word_bytes[size];
+		put64(at, gap[0] << 14 | (label & ~3u) | size->code);
+		at += size->bytes;
 		for (unsigned i = 1; i < c->n; i++) {
-			size = 1 + (gap[i] >> 14 != 0) + (gap[i] >> 30 != 0);
-			put64(at, gap[i] << 2 | size);
-			at += (size_t)1 << size;
+			unsigned next = size_of(gap[i])->next;
+
+			put64(at, gap[i] << 2 | next);
+			at += (size_t)1 << next;
 		}
 		here->at = at;
 	} else {
@@ -212,12 +227,55 @@ void region_stream_point(struct region_stream *s, tare_label label, enum point_o
 		flush(s);
 }
 
+/* Of one counter, with a short label. False: not such a point. */
+static inline bool short_point(struct region_stream *s, tare_label label, uint64_t clock)
+{
+	const struct region_counters *c = &s->of->counters;
+	struct tare_region_here *here = s->here;
+	uint8_t *at = here->at;
+	uint64_t value, gap;
+	const struct size *size;
+
+	if (__builtin_expect(at >= s->limit || !s->single || label >> 14, 0))
+		return false;
+	if (c->mode == READ_EXACT)
+		value = (uint64_t)tare_exact_now();
+	else if (c->mode == READ_CLOCK)
+		value = clock ? clock : tare_pmc_clock();
+	else if (__builtin_expect(tare_pinned_read(s->counters.pinned, &value, 1), 0))
+		return false;
+	gap = (value - here->last) & s->counters.mask[0];
+	if (__builtin_expect(gap >> 50 != 0, 0))
+		return false;
+	here->last = value;
+	size = size_of(gap);
+	put64(at, gap << 14 | (label & ~3u) | size->code);
+	at += size->bytes;
+	here->at = at;
+	if (__builtin_expect(at >= s->limit, 0))
+		flush(s);
+	return true;
+}
+
+void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock)
+{
+	any_point(s, label, op, number, clock);
+}
+
+void region_stream_begin_or_end(struct region_stream *s, tare_label label, uint64_t clock)
+{
+	if (!short_point(s, label, clock))
+		any_point(s, label, OP_BEGIN, 0, clock);
+}
+
 static void attach(struct region_stream *s)
 {
 	struct region_recording *r = s->of;
 
 	s->limit = (uint8_t *)s->block + BLOCK_BYTES - SLACK;
 	s->missing = s->counters.missing;
+	s->single = !s->missing && (r->counters.mode == READ_EXACT || r->counters.mode == READ_CLOCK ||
+				    (r->counters.mode == READ_PMU && r->counters.n == 1));
 	s->here->at = data_of(s->block);
 	rebase(s, true);
 	/* The inline functions write what is a clock and nothing else. */

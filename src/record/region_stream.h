@@ -36,6 +36,7 @@ struct region_stream {
 	struct block_head *block;      /* NULL: there was no room for one, and points are lost */
 	uint64_t offset;	       /* of it in the file */
 	uint8_t *limit;		       /* from here on, it must be written first */
+	bool single;		       /* one counter, which can be read */
 	struct thread_counters counters;
 	uint64_t last[FILE_COUNTERS];
 	uint32_t missing; /* as the file says */
@@ -57,6 +58,9 @@ void region_stream_close(struct region_stream *s, bool reuse);
 
 /* `label` as tare/region.h has it, TARE_LABEL_END included; clock: 0, or the ticks, read already. */
 void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock);
+
+/* The same for what most points are. */
+void region_stream_begin_or_end(struct region_stream *s, tare_label label, uint64_t clock);
 
 /* Into memory of one's own instead of a file, to see what it costs (region_cost.c). */
 void region_stream_private(struct region_stream *s, struct region_recording *r, struct tare_region_here *here,

@@ -70,16 +70,17 @@ void tare_cursor_close(struct cursor *base)
 	free(c);
 }
 
-/* In ns of the recording, when it is a clock; its own otherwise. */
+/* In ns of the recording, when it is a clock; its own otherwise. Never falls while `raw` does not. */
 static uint64_t shown(const struct tare_timeline *t, unsigned i, uint64_t raw)
 {
-	if (t->is_clock >> i & 1) {
-		uint64_t ticks = raw - t->zero_ticks;
+	unsigned __int128 ns;
 
-		return ticks >> 63 ? 0 : (uint64_t)((unsigned __int128)ticks * t->scale >> SCALE_SHIFT);
+	if (t->is_clock >> i & 1) {
+		ns = raw > t->zero_ticks ? (unsigned __int128)(raw - t->zero_ticks) * t->scale >> SCALE_SHIFT : 0;
+		return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 	}
 	if (t->is_clock_ns >> i & 1)
-		return (raw - t->zero_ns) >> 63 ? 0 : raw - t->zero_ns;
+		return raw > t->zero_ns ? raw - t->zero_ns : 0;
 	return raw;
 }
 
@@ -118,7 +119,10 @@ static bool load(struct tare_cursor *c, const struct tare_block *b)
 	c->end = c->data + b->used;
 	c->offset = b->offset + sizeof(h);
 	c->missing = (uint8_t)h.missing;
-	memcpy(c->raw, h.value, sizeof(c->raw));
+	/* They go on where the block before ended, or later; what a damaged file says otherwise is no reason to fall. */
+	for (unsigned i = 0; i < c->n; i++)
+		if (h.value[i] > c->raw[i])
+			c->raw[i] = h.value[i];
 	return true;
 }
 
@@ -153,7 +157,7 @@ static void advance(struct tare_cursor *c)
 	c->stepped = 0;
 	for (unsigned i = 0; i < c->n; i++) {
 		/* A clock that stepped back: stand still here, go on with it from there. */
-		if (c->rec.gap[i] >> 63) {
+		if (c->rec.gap[i] >> 63 || c->raw[i] + c->rec.gap[i] < c->raw[i]) {
 			c->stepped |= (uint8_t)(1u << i);
 			continue;
 		}

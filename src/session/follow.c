@@ -59,7 +59,7 @@ int follow_prepare(struct follow *f, const struct follow_plan *plan, struct tare
 
 	*f = (struct follow){ .plan = plan,
 			      .child = { .go_fd = -1, .result_fd = -1, .envp = plan->envp ? plan->envp : environ,
-					 .fixed = plan->fixed } };
+					 .fixed = plan->fixed, .running = plan->running } };
 	f->counts_command = plan->argv && !w->pids && !w->tids && !w->all_cpus && !w->cpus.n;
 	ret = check_keeps_events(f, err);
 	if (ret == 0)

@@ -15,6 +15,7 @@ struct follow_plan {
 	const struct launcher *launcher;
 	char *const *envp; /* NULL: tare's own */
 	bool fixed;
+	bool running; /* under the exact engine: with a count that the command can read */
 	const struct where *where;
 };
 

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tare regions: run a command and record its regions (tare/region.h). The command writes the file itself; this makes
+ * it, tells the command by its environment, and says in the end what is in it.
+ */
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/text.h"
+#include "cli/command.h"
+#include "exact/exact.h"
+#include "record/region_counters.h"
+#include "record/region_file.h"
+#include "record/timeline.h"
+#include "session/environment.h"
+#include "session/follow.h"
+
+enum engine { ENGINE_ANY, ENGINE_PERF_ONLY, ENGINE_EXACT_ONLY };
+
+struct regions_options {
+	const char *counters, *output;
+	enum engine engine;
+	bool quiet;
+};
+
+static int set_counters(void *to, const char *arg, struct tare_error *err)
+{
+	struct regions_options *o = to;
+
+	if (!*arg || strlen(arg) >= sizeof(((struct file_head *)0)->counters))
+		return tare_fail(err, EINVAL, "a list of counters is wanted, of at most 1023 bytes");
+	o->counters = arg;
+	return 0;
+}
+
+static int set_output(void *to, const char *arg, struct tare_error *err)
+{
+	if (!*arg)
+		return tare_fail(err, EINVAL, "the name of a file is wanted");
+	((struct regions_options *)to)->output = arg;
+	return 0;
+}
+
+static int set_engine(void *to, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "auto", "perf", "exact" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			((struct regions_options *)to)->engine = (enum engine)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
+}
+
+static int set_quiet(void *to, const char *arg, struct tare_error *err)
+{
+	(void)arg;
+	(void)err;
+	((struct regions_options *)to)->quiet = true;
+	return 0;
+}
+
+static const struct option_row regions_opts[] = {
+	{ 'e', "event", "EVENTS", "wall-time (default), instructions:u, instructions-minus-irqs:u, none, ...", set_counters },
+	{ 'o', "output", "FILE", "the recording (default regions.tare); one that is there is replaced", set_output },
+	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u", set_engine },
+	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", set_quiet },
+	{ 0 },
+};
+
+/* Only what the exact engine counts, and clocks. */
+static bool engine_counts(const char *counters)
+{
+	char *copy = strdup(counters), *rest = copy;
+	bool counts = false, other = false;
+
+	for (char *word; copy && (word = strsep(&rest, ","));) {
+		counts |= !strcmp(word, "instructions:u");
+		other |= strcmp(word, "instructions:u") && strcmp(word, "wall-time");
+	}
+	free(copy);
+	return counts && !other;
+}
+
+/* 1: under the exact engine; 0: as it is; or why the counters cannot be had. */
+static int choose_engine(const struct regions_options *o, struct tare_error *err)
+{
+	struct tare_error without = TARE_ERROR_INIT;
+	struct region_counters c;
+	int ret = 0;
+
+	if (o->engine == ENGINE_EXACT_ONLY) {
+		if (!engine_counts(o->counters)) {
+			ret = tare_fail(err, EINVAL, "--engine exact: it counts instructions:u, and not all of '%.100s'",
+					o->counters);
+			tare_hint(err, "-e instructions:u, or -e wall-time,instructions:u");
+			return ret;
+		}
+		ret = exact_probe(err);
+		return ret < 0 ? ret : 1;
+	}
+	ret = region_counters_new(&c, o->counters, err);
+	if (ret == 0) {
+		region_counters_free(&c);
+		return 0;
+	}
+	if (o->engine == ENGINE_ANY && engine_counts(o->counters) && exact_probe(&without) == 0)
+		return 1;
+	return ret;
+}
+
+static char *words_of(char *const *argv)
+{
+	struct text out = { 0 };
+
+	for (; *argv; argv++)
+		text_add(&out, "%s%s", out.len ? " " : "", *argv);
+	return text_take(&out);
+}
+
+/* The caller's environment with two variables of ours; the strings are the caller's or `own`'s. */
+static char **environment_with(const char *path, const char *counters, struct text own[2])
+{
+	size_t n = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	env = calloc(n + 3, sizeof(*env));
+	if (!env)
+		return NULL;
+	n = 0;
+	for (char **e = environ; *e; e++)
+		if (strncmp(*e, "TARE_REGIONS=", 13) && strncmp(*e, "TARE_REGIONS_EVENTS=", 20))
+			env[n++] = *e;
+	text_add(&own[0], "TARE_REGIONS=%s", path);
+	text_add(&own[1], "TARE_REGIONS_EVENTS=%s", counters);
+	env[n++] = own[0].s;
+	env[n++] = own[1].s;
+	if (own[0].failed || own[1].failed) {
+		free(env);
+		return NULL;
+	}
+	return env;
+}
+
+/* What is wrong with the nesting, by label. */
+struct unbalanced {
+	uint64_t ends, begins; /* without the other */
+};
+
+struct seen {
+	uint64_t points, missing;
+	struct unbalanced *of; /* per label */
+};
+
+static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, struct tare_error *err)
+{
+	struct timeline_point p;
+	struct cursor *c;
+	bool complete = timeline_info(t)->thread[thread].complete;
+	int ret = timeline_thread(t, thread, &c, err);
+
+	if (ret < 0)
+		return ret;
+	while ((ret = cursor_next(c, &p, err)) == 1) {
+		if (p.kind == TIMELINE_LOST)
+			continue;
+		seen->missing += p.missing != 0;
+		if (!p.repaired)
+			seen->points++;
+		else if (p.kind == TIMELINE_BEGIN)
+			seen->of[p.label].ends++;
+		else if (complete)
+			seen->of[p.label].begins++;
+	}
+	cursor_close(c);
+	return ret;
+}
+
+static void say_unbalanced(const struct command *self, struct timeline *t, const struct seen *seen)
+{
+	enum { SHOWN = 8 };
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
+		const struct unbalanced *u = &seen->of[i];
+		const struct timeline_label *l = timeline_label(t, i);
+		char place[300] = "";
+
+		if (!u->ends && !u->begins)
+			continue;
+		if (n++ >= SHOWN)
+			continue;
+		if (l->file)
+			snprintf(place, sizeof(place), " (%.250s:%u)", l->file, l->line);
+		fprintf(stderr, "tare %s: warning: '%.200s'%s: ", self->name, l->name, place);
+		if (u->begins)
+			fprintf(stderr, "%" PRIu64 " begun and not ended%s", u->begins, u->ends ? ", " : "\n");
+		if (u->ends)
+			fprintf(stderr, "%" PRIu64 " ended and not begun\n", u->ends);
+	}
+	if (n > SHOWN)
+		fprintf(stderr, "tare %s: warning: and %zu labels more\n", self->name, n - SHOWN);
+}
+
+static size_t count_processes(const struct timeline_info *info)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < info->n_threads; i++) {
+		size_t k = 0;
+
+		while (k < i && info->thread[k].pid != info->thread[i].pid)
+			k++;
+		n += k == i;
+	}
+	return n;
+}
+
+/* Longer ones are not read just to be told about: `tare summarize` does. */
+enum { LOOK_MAX = 256 << 20 };
+
+/* 1 when there is something in it. */
+static int report(const struct command *self, const struct regions_options *o, struct tare_error *err)
+{
+	struct timeline *t = NULL;
+	struct seen seen = { 0 };
+	struct stat st = { 0 };
+	int ret = timeline_open(&t, o->output, err);
+
+	if (ret < 0)
+		return ret;
+	stat(o->output, &st);
+
+	const struct timeline_info *info = timeline_info(t);
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < info->n_threads; i++)
+		lost += info->thread[i].lost;
+	if (info->damage)
+		fprintf(stderr, "tare %s: warning: %s\n", self->name, info->damage);
+	if (lost)
+		fprintf(stderr, "tare %s: warning: %" PRIu64 " points are missing in it\n", self->name, lost);
+	if (!info->n_threads) {
+		timeline_close(t);
+		return 0;
+	}
+	seen.of = calloc(info->n_labels + 1, sizeof(*seen.of));
+	if (!seen.of)
+		ret = tare_fail_nomem(err);
+	for (size_t i = 0; ret == 0 && i < info->n_threads && st.st_size <= LOOK_MAX; i++)
+		ret = look_at_thread(t, i, &seen, err);
+	if (ret == 0) {
+		say_unbalanced(self, t, &seen);
+		if (seen.missing)
+			fprintf(stderr, "tare %s: warning: at %" PRIu64 " points a counter could not be read; they say so\n",
+				self->name, seen.missing);
+	}
+	if (ret == 0 && !o->quiet) {
+		size_t processes = count_processes(info);
+
+		fprintf(stderr, "tare %s: ", self->name);
+		if (st.st_size <= LOOK_MAX)
+			fprintf(stderr, "%" PRIu64 " points of ", seen.points);
+		fprintf(stderr, "%zu thread%s", info->n_threads, info->n_threads > 1 ? "s" : "");
+		if (processes > 1)
+			fprintf(stderr, " of %zu processes", processes);
+		fprintf(stderr, ", %.1f MB of disk: %s\n", (double)st.st_blocks * 512 / 1e6, o->output);
+	}
+	free(seen.of);
+	timeline_close(t);
+	return ret < 0 ? ret : 1;
+}
+
+/* To its end. Nothing of it is counted from here, so it is followed as what ends the run and no more. */
+static int run_command(const struct follow_plan *plan, struct follow *f, struct tare_error *err)
+{
+	int ret = follow_prepare(f, plan, err);
+
+	if (ret == 0)
+		ret = follow_release(f, err);
+	while (ret == 0 && !follow_ended(f)) {
+		struct pollfd fds[2] = { { .fd = f->signals.fd, .events = POLLIN },
+					 { .fd = follow_wake_fd(f), .events = POLLIN } };
+
+		poll(fds, 2, -1);
+	}
+	follow_end(f);
+	follow_close(f);
+	return ret;
+}
+
+static int status_of(const struct follow *f)
+{
+	if (!f->has_status)
+		return f->by_signal ? 128 + f->by_signal : EXIT_CANNOT_MEASURE;
+	return WIFSIGNALED(f->wait_status) ? 128 + WTERMSIG(f->wait_status) : WEXITSTATUS(f->wait_status);
+}
+
+static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
+{
+	struct environment padded = { 0 };
+	struct region_file file;
+	struct text own[2] = { { 0 } };
+	const struct where where = { .all_cpus = true };
+	struct follow_plan plan = { .argv = argv, .where = &where };
+	struct follow end = { 0 };
+	char *command = words_of(argv), **env;
+	int ret = choose_engine(o, err);
+
+	if (ret < 0 || !command) {
+		free(command);
+		return -1;
+	}
+	plan.launcher = ret ? &launch_exact : &launch_plain;
+	plan.running = plan.fixed = ret;
+	ret = region_file_create(&file, o->output, o->counters, command, err);
+	free(command);
+	if (ret < 0)
+		return -1;
+	env = environment_with(file.path, o->counters, own);
+	region_file_close(&file);
+	plan.envp = env;
+	if (!env)
+		ret = tare_fail_nomem(err);
+	if (ret == 0 && plan.fixed) {
+		ret = environment_pad(&padded, argv, env, err);
+		plan.envp = padded.envp;
+	}
+	if (ret == 0)
+		ret = run_command(&plan, &end, err);
+	environment_free(&padded);
+	free(env);
+	text_free(&own[0]);
+	text_free(&own[1]);
+	if (ret < 0) {
+		unlink(o->output);
+		complain(self, err, NULL);
+		return end.exec_code == ENOENT ? EXIT_NOT_FOUND
+		       : end.exec_code	       ? EXIT_NOT_EXECUTABLE
+					       : EXIT_CANNOT_MEASURE;
+	}
+	ret = report(self, o, err);
+	if (ret < 0)
+		return -1;
+	if (ret == 0) {
+		fprintf(stderr,
+			"tare %s: no regions in %s: nothing that ran has any, by tare/region.h or a binding to it\n",
+			self->name, o->output);
+		return status_of(&end) ? status_of(&end) : EXIT_CANNOT_MEASURE;
+	}
+	return status_of(&end);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct regions_options o = { .counters = "wall-time", .output = "regions.tare" };
+	struct tare_error err = TARE_ERROR_INIT;
+	int status, rest = options_parse(self, argc, argv, &o, &status);
+
+	if (rest < 0)
+		return status;
+	if (rest == argc) {
+		tare_fail(&err, EINVAL, "which command?");
+		tare_hint(&err, "tare regions -o FILE -- COMMAND");
+		status = -1;
+	} else {
+		status = record(self, &o, argv + rest, &err);
+	}
+	if (status >= 0)
+		return status;
+	complain(self, &err, NULL);
+	return EXIT_CANNOT_MEASURE;
+}
+
+const struct command cmd_regions = {
+	.name = "regions",
+	.about = "record the named parts of a program, each time they run",
+	.args = "[--] COMMAND [ARG...]",
+	.example = "  tare regions -o base.tare -- ./program\n  tare regions -e wall-time,instructions:u -- ./program",
+	.topic = TOPIC_HOW_MUCH,
+	.options = regions_opts,
+	.run = run,
+};

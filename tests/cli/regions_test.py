@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""`tare regions` as a user runs it.
+
+usage: regions_test.py TARE PROGRAM     (PROGRAM: tests/programs/regions)
+"""
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, test, true  # noqa: E402
+
+TARE, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:3])
+ROOM = tempfile.TemporaryDirectory()
+ENV = {k: v for k, v in os.environ.items() if not k.startswith("TARE_REGIONS")}
+
+
+def sh(*words, status=0, env=ENV, **options):
+    r = subprocess.run(words, capture_output=True, text=True, timeout=100, env=env, cwd=ROOM.name, **options)
+    equal(r.returncode, status, f"exit status of {' '.join(words)}; {r.stderr[:500]}")
+    return r
+
+
+def inside(name):
+    return os.path.join(ROOM.name, name)
+
+
+@test
+def says_what_was_recorded():
+    r = sh(TARE, "regions", "-o", "a.tare", "--", PROGRAM, "loop", "10", "3")
+    true("66 points of 3 threads" in r.stderr, r.stderr)
+    true(os.path.getsize(inside("a.tare")) > 4096, "size")
+    r = sh(TARE, "regions", "-q", "-o", "a.tare", "--", PROGRAM, "loop", "10", "1")
+    equal(r.stderr, "", "quiet")
+
+
+@test
+def the_default_file():
+    sh(TARE, "regions", "-e", "none", PROGRAM, "loop", "1", "1")
+    true(os.path.exists(inside("regions.tare")), "regions.tare")
+
+
+@test
+def status_and_output_are_the_commands():
+    r = sh(TARE, "regions", "--", PROGRAM, "exit", "7", status=7)
+    equal(r.stdout, "out\n", "its output")
+    sh(TARE, "regions", "--", PROGRAM, "kill", str(int(signal.SIGTERM)), status=128 + signal.SIGTERM)
+    sh(TARE, "regions", "--", "no-such-command", status=127)
+    sh(TARE, "regions", "--", "/", status=126)
+
+
+@test
+def without_regions():
+    r = sh(TARE, "regions", "--", "true", status=125)
+    true("no regions" in r.stderr, r.stderr)
+    sh(TARE, "regions", "--", "false", status=1)
+
+
+@test
+def unbalanced_with_label_and_place():
+    r = sh(TARE, "regions", "--", PROGRAM, "unbalanced")
+    true("'work' (" in r.stderr and "regions.c:" in r.stderr and "1 begun and not ended" in r.stderr, r.stderr)
+    true("'other' (" in r.stderr and "1 ended and not begun" in r.stderr, r.stderr)
+
+
+@test
+def processes_share_the_file():
+    r = sh(TARE, "regions", "-o", "b.tare", "--", "sh", "-c", f"{PROGRAM} loop 5 1; {PROGRAM} fork 5; exec {PROGRAM} loop 5 1")
+    true("of 4 processes" in r.stderr, r.stderr)
+
+
+@test
+def refused():
+    for words, said in ((["-e", "nonsense"], "nonsense"), (["-e", "none,wall-time"], "alone"), (["-e", ""], "list of counters"),
+                        (["--engine", "fast"], "engine"), (["-o", "/dev/full"], "regular file"),
+                        (["-o", "/nowhere/x"], "/nowhere/x"), (["--engine", "exact"], "exact"),
+                        (["-e", ",".join(["wall-time"] + ["page-faults"] * 8)], "")):
+        r = sh(TARE, "regions", *words, "--", "true", status=125)
+        true(r.stderr.startswith("tare regions: ") and said in r.stderr, r.stderr)
+    sh(TARE, "regions", status=125)
+
+
+@test
+def a_file_that_is_something_else_is_left_alone():
+    """By the environment alone; the program runs all the same."""
+    path = inside("notes.txt")
+    Path(path).write_text("x" * 9000)
+    r = sh(PROGRAM, "exit", "7", status=7, env={**ENV, "TARE_REGIONS": path})
+    true("no regions are recorded" in r.stderr and "notes.txt" in r.stderr, r.stderr)
+    equal(Path(path).read_text(), "x" * 9000, "the file")
+
+
+@test
+def by_the_environment_and_appended():
+    env = {**ENV, "TARE_REGIONS": inside("env.tare"), "TARE_REGIONS_EVENTS": "none"}
+    for _ in range(2):
+        sh(PROGRAM, "loop", "3", "1", env=env)
+    r = sh(PROGRAM, "check", "env.tare")
+    equal(r.stdout, "threads 2 points 16 repaired 0 lost 0\n", "both runs")
+
+
+@test
+def killed_at_random_moments():
+    """No point that the program knows to be written is lost: it prints how many, before the next."""
+    random.seed(1)
+    for i in range(int(os.environ.get("TARE_KILLS", "100"))):
+        path = inside("killed.tare")
+        if os.path.exists(path):
+            os.unlink(path)
+        count = inside("count")
+        Path(count).write_bytes(b"\0" * 64)
+        p = subprocess.Popen([PROGRAM, "until-killed", count, "2"], env={**ENV, "TARE_REGIONS": path})
+        time.sleep(0.003 + random.random() * 0.03)
+        p.kill()
+        p.wait()
+        if not os.path.exists(path) or os.path.getsize(path) < 4096:
+            continue  # killed before the first region
+        said = sh(PROGRAM, "check", path).stdout.split()
+        known = int.from_bytes(Path(count).read_bytes()[:8], "little") + int.from_bytes(Path(count).read_bytes()[8:16], "little")
+        # One begin and end more per thread may be there than the program had time to count.
+        true(known <= int(said[3]) <= known + 4 and said[7] == "0", f"kill {i}: {known} points, and the file has {said}")
+
+
+@test
+def the_disk_fills_up():
+    """As a limit of the size of files, which is an error that writes return, or a signal."""
+    r = sh("sh", "-c", f"ulimit -f 4096; exec {TARE} regions -o full.tare -- {PROGRAM} loop 2000000 2")
+    true("could not write" in r.stderr or "are missing" in r.stderr, r.stderr)
+    said = sh(PROGRAM, "check", "full.tare").stdout.split()
+    equal(int(said[3]) + int(said[7]), 2 * 2 * 2000000 + 2 * 2, "what is there and what is lost")
+
+
+@test
+def exact_counts():
+    """Loops of a known size are, in each interval and in every run, the same number of instructions."""
+    if os.uname().machine != "x86_64":
+        return
+    out = []
+    for _ in range(2):
+        sh(TARE, "regions", "--engine", "exact", "-e", "instructions:u", "-o", "exact.tare", "--", PROGRAM, "known", "300", "2")
+        out.append(sh(PROGRAM, "known-check", "exact.tare").stdout)
+    equal(out[0], out[1], "two runs")
+    true(out[0].endswith("all exact\n"), out[0])
+
+
+main()

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program with regions, for the tests of `tare regions`, and what reads its recordings back:
+ *
+ *	regions loop N THREADS		N times "work" within "thread", on each thread
+ *	regions known N THREADS		N loops of known sizes on each thread, a label for each size
+ *	regions unbalanced | exit STATUS | kill SIGNAL | fork N
+ *	regions until-killed FILE THREADS	for ever; FILE holds a u64 per thread, how many points it has behind it
+ *	regions check FILE		counts what is in a recording
+ *	regions known-check FILE	is each interval its loop and one and the same number of instructions more?
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "arch/cpu.h"
+#include "record/timeline.h"
+#include "tare/region.h"
+
+TARE_REGION(thread_region, "thread");
+TARE_REGION(work, "work");
+TARE_REGION(other, "other");
+
+enum { THREADS_MAX = 64, SIZES = 7 };
+
+static const uint64_t turns[SIZES] = { 1, 10, 100, 1000, 10000, 1000, 100000 };
+static tare_label sized[SIZES];
+static long count;
+static volatile uint64_t *known;
+
+static void *loop(void *unused)
+{
+	TARE_REGION_SCOPE(&thread_region);
+	for (long i = 0; i < count; i++) {
+		tare_region_begin(&work);
+		tare_region_end(&work);
+	}
+	return unused;
+}
+
+static void *loops(void *unused)
+{
+	for (long i = 0; i < count; i++) {
+		tare_label_begin(sized[i % SIZES]);
+		cpu_loop(turns[i % SIZES]);
+		tare_label_end(sized[i % SIZES]);
+	}
+	return unused;
+}
+
+static void *for_ever(void *number)
+{
+	volatile uint64_t *mine = &known[(uintptr_t)number];
+
+	while (known) {
+		tare_region_begin(&work);
+		++*mine;
+		tare_region_end(&work);
+		++*mine;
+	}
+	return number;
+}
+
+static void on_threads(void *(*run)(void *), long threads)
+{
+	pthread_t thread[THREADS_MAX];
+
+	for (long i = 1; i < threads; i++)
+		pthread_create(&thread[i], NULL, run, (void *)i);
+	run(NULL);
+	for (long i = 1; i < threads; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static int fail(const struct tare_error *err)
+{
+	fprintf(stderr, "regions: %s\n", err->what);
+	return 1;
+}
+
+static int check(const char *path)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	uint64_t points = 0, repaired = 0, lost = 0;
+	struct timeline *t;
+
+	if (timeline_open(&t, path, &err) < 0)
+		return fail(&err);
+	for (size_t i = 0; i < timeline_info(t)->n_threads; i++) {
+		struct timeline_point p;
+		struct cursor *c;
+
+		if (timeline_thread(t, i, &c, &err) < 0)
+			return fail(&err);
+		while (cursor_next(c, &p, &err) == 1) {
+			points += p.kind != TIMELINE_LOST && !p.repaired;
+			repaired += p.repaired;
+			lost += p.kind == TIMELINE_LOST ? p.number : 0;
+		}
+		cursor_close(c);
+	}
+	printf("threads %zu points %" PRIu64 " repaired %" PRIu64 " lost %" PRIu64 "\n", timeline_info(t)->n_threads, points,
+	       repaired, lost);
+	timeline_close(t);
+	return 0;
+}
+
+/* The last counter's value, for the clock comes first where there is one. */
+static int known_check(const char *path)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	uint64_t intervals = 0, excess = UINT64_MAX, odd = 0;
+	struct timeline *t;
+
+	if (timeline_open(&t, path, &err) < 0)
+		return fail(&err);
+
+	size_t which = timeline_info(t)->n_counters - 1;
+
+	for (size_t i = 0; i < timeline_info(t)->n_threads; i++) {
+		struct timeline_point p;
+		struct cursor *c;
+		uint64_t begun = 0;
+
+		if (timeline_thread(t, i, &c, &err) < 0)
+			return fail(&err);
+		while (cursor_next(c, &p, &err) == 1) {
+			if (p.kind == TIMELINE_BEGIN) {
+				begun = p.value[which];
+				continue;
+			}
+
+			uint64_t over = p.value[which] - begun -
+					CPU_LOOP_INSTRUCTIONS * strtoull(timeline_label(t, p.label)->name, NULL, 10);
+
+			intervals++;
+			excess = excess == UINT64_MAX ? over : excess;
+			odd += over != excess || p.missing || p.repaired || p.kind != TIMELINE_END;
+		}
+		cursor_close(c);
+	}
+	printf("%zu threads, %" PRIu64 " intervals, %" PRIu64 " instructions more than their loop, of which the region itself %.0f: ",
+	       timeline_info(t)->n_threads, intervals, excess, timeline_info(t)->counter[which].own_inside);
+	if (odd || !intervals)
+		printf("%" PRIu64 " are different\n", odd);
+	else
+		printf("all exact\n");
+	timeline_close(t);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long threads = argc > 3 ? atol(argv[3]) : 1;
+
+	count = argc > 2 ? atol(argv[2]) : 0;
+	if (threads > THREADS_MAX)
+		return 2;
+	if (!strcmp(what, "loop")) {
+		on_threads(loop, threads);
+	} else if (!strcmp(what, "known")) {
+		for (int i = 0; i < SIZES; i++) {
+			char name[24];
+
+			snprintf(name, sizeof(name), "%" PRIu64, turns[i]);
+			sized[i] = tare_label_new(name, NULL, 0);
+		}
+		on_threads(loops, threads);
+	} else if (!strcmp(what, "unbalanced")) {
+		tare_region_begin(&work);
+		tare_region_end(&other);
+	} else if (!strcmp(what, "exit")) {
+		loop(NULL);
+		printf("out\n");
+		return atoi(argv[2]);
+	} else if (!strcmp(what, "kill")) {
+		count = 1;
+		loop(NULL);
+		kill(getpid(), atoi(argv[2]));
+	} else if (!strcmp(what, "fork")) {
+		loop(NULL);
+		if (fork() == 0) {
+			loop(NULL);
+			return 0;
+		}
+		wait(NULL);
+	} else if (!strcmp(what, "until-killed") && argc > 3) {
+		int fd = open(argv[2], O_RDWR);
+
+		known = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (known == MAP_FAILED)
+			return 2;
+		on_threads(for_ever, threads);
+	} else if (!strcmp(what, "check") && argc > 2) {
+		return check(argv[2]);
+	} else if (!strcmp(what, "known-check") && argc > 2) {
+		return known_check(argv[2]);
+	} else {
+		fprintf(stderr, "regions: see the top of regions.c\n");
+		return 2;
+	}
+	return 0;
+}
