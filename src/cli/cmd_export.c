@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/export_accesses.h"
 #include "cli/whole_file.h"
 #include "view/export.h"
 
@@ -14,7 +15,8 @@ enum { EXIT_PARTIAL = 1 /* the recording is damaged: what could be read was expo
 
 struct export_command {
 	const struct exporter *how;
-	const char *output;
+	const char *output, *format;
+	bool accesses;
 	struct export_options options;
 };
 
@@ -30,14 +32,16 @@ static void say_formats(struct tare_error *err)
 
 static int set_format(void *options, const char *arg, struct tare_error *err)
 {
-	for (const struct exporter *const *e = exporters; *e; e++)
-		if (!strcmp((*e)->name, arg)) {
-			((struct export_command *)options)->how = *e;
-			return 0;
-		}
-	tare_fail(err, EINVAL, "there is no format '%.40s'", arg);
-	say_formats(err);
-	return -EINVAL;
+	(void)err;
+	((struct export_command *)options)->format = arg;
+	return 0;
+}
+
+static int set_accesses(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct export_command *)options)->accesses = true;
+	return 0;
 }
 
 static int set_output(void *options, const char *arg, struct tare_error *err)
@@ -60,30 +64,31 @@ static int set_by_thread(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row export_opts[] = {
-	{ 'f', "format", "FORMAT", "chrome, perfetto, firefox, speedscope, folded, pprof or csv", set_format },
+	{ 'f', "format", "FORMAT", "chrome, perfetto, firefox, speedscope, folded, pprof or csv (with --accesses: csv or parquet)", set_format },
 	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", set_output },
 	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", set_counter },
+	{ 0, "accesses", NULL, "the precise samples of a perf.data as a table, each as one access: csv or parquet", set_accesses },
 	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart", set_by_thread },
 	{ 0 },
 };
 
-static const struct exporter *by_ending(const char *path)
+static bool ends_with(const char *path, const char *ending)
 {
-	size_t n = path ? strlen(path) : 0;
+	size_t n = path ? strlen(path) : 0, k = strlen(ending);
 
-	for (const struct exporter *const *e = exporters; *e; e++) {
-		size_t k = strlen((*e)->ending);
-
-		if (n > k && !strcmp(path + n - k, (*e)->ending))
-			return *e;
-	}
-	return NULL;
+	return n > k && !strcmp(path + n - k, ending);
 }
 
 static int choose(struct export_command *o, struct tare_error *err)
 {
-	if (!o->how)
-		o->how = by_ending(o->output);
+	for (const struct exporter *const *e = exporters; *e; e++)
+		if (o->format ? !strcmp((*e)->name, o->format) : ends_with(o->output, (*e)->ending))
+			o->how = *e;
+	if (!o->how && o->format) {
+		tare_fail(err, EINVAL, "there is no format '%.40s'", o->format);
+		say_formats(err);
+		return -EINVAL;
+	}
 	if (!o->how) {
 		tare_fail(err, EINVAL, "no format is chosen%s%.200s", o->output ? " by the ending of " : "",
 			  o->output ? o->output : "");
@@ -175,11 +180,15 @@ static int export_run(const struct command *self, int argc, char **argv)
 		else
 			ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[rest + 1]);
 		tare_hint(&err, "tare export takes one file; options stand before it");
+	} else if (o.accesses) {
+		ret = o.options.by_thread || o.options.counter
+			      ? tare_fail(&err, EINVAL, "--counter and --by-thread are not for --accesses, which has every thread and column")
+			      : export_accesses(self, argv[rest], o.format, o.output, &err);
 	} else {
 		ret = choose(&o, &err);
+		if (ret == 0)
+			ret = run_export(self, &o, argv[rest], &err);
 	}
-	if (ret == 0)
-		ret = run_export(self, &o, argv[rest], &err);
 	if (ret == -EPIPE)
 		return 128 + SIGPIPE;
 	if (ret < 0)
@@ -193,7 +202,8 @@ const struct command cmd_export = {
 	.args = "FILE",
 	.example = "  tare export -o trace.pftrace run.tare           # open in ui.perfetto.dev\n"
 		   "  tare export -f folded run.tare | flamegraph.pl > run.svg\n"
-		   "  tare export -o run.pb.gz run.tare && go tool pprof -http : run.pb.gz",
+		   "  tare export -o run.pb.gz run.tare && go tool pprof -http : run.pb.gz\n"
+		   "  tare export --accesses -o accesses.parquet perf.data",
 	.topic = TOPIC_WHERE,
 	.options = export_opts,
 	.run = export_run,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include "base/text.h"
 #include "view/access_table.h"
 #include "view/parquet.h"
 
@@ -91,7 +89,7 @@ static const struct column columns[] = {
 	LATENCY("fetch", TARE_LATENCY_FETCH),
 };
 
-enum { COLUMNS = ARRAY_SIZE(columns), FLUSH_AT = 1 << 16 };
+enum { COLUMNS = ARRAY_SIZE(columns) };
 
 static bool present(const struct column *c, const struct tare_access *a)
 {
@@ -105,67 +103,51 @@ static uint64_t number(const struct column *c, const struct tare_access *a)
 
 /* ---- CSV ---- */
 
-static int flush(FILE *out, struct text *t, struct tare_error *err)
-{
-	if (t->failed)
-		return tare_fail_nomem(err);
-	if (t->len && fwrite(t->s, 1, t->len, out) != t->len)
-		return tare_fail(err, errno, "cannot write: %s", strerror(errno));
-	t->len = 0;
-	return 0;
-}
-
-static void csv_field(struct text *t, const struct column *c, const struct tare_access *a)
+static void csv_field(struct out *out, const struct column *c, const struct tare_access *a)
 {
 	switch (c->source) {
 	case WORDS:
-		text_add(t, "%s", c->words(a));
+		out_text(out, c->words(a));
 		break;
 	case NUMBER:
-		text_add(t, "%" PRIu64, number(c, a));
+		out_u64(out, number(c, a));
 		break;
 	case SIGNED:
-		text_add(t, "%" PRId64, (int64_t)number(c, a));
+		out_add(out, "%" PRId64, (int64_t)number(c, a));
 		break;
 	case ADDRESS:
-		text_add(t, "0x%" PRIx64, number(c, a));
+		out_add(out, "0x%" PRIx64, number(c, a));
 		break;
 	case BOOLEAN:
-		text_add(t, "%s", number(c, a) ? "true" : "false");
+		out_text(out, number(c, a) ? "true" : "false");
 		break;
 	}
 }
 
-static int csv(FILE *out, struct tare_accesses *from, uint64_t *rows, struct tare_error *err)
+static int csv(struct out *out, struct tare_accesses *from, uint64_t *rows, struct tare_error *err)
 {
-	struct text t = { 0 };
 	struct tare_access a;
-	int ret = 0, more;
+	int more = 0;
 
 	for (size_t i = 0; i < COLUMNS; i++)
-		text_add(&t, "%s%s", i ? "," : "", columns[i].name);
-	text_add(&t, "\n");
-	while ((more = tare_accesses_next(from, &a, err)) == 1 && ret == 0) {
+		out_add(out, "%s%s", i ? "," : "", columns[i].name);
+	out_text(out, "\n");
+	while (!out->error && (more = tare_accesses_next(from, &a, err)) == 1) {
 		for (size_t i = 0; i < COLUMNS; i++) {
 			if (i)
-				text_put(&t, ",", 1);
+				out_put(out, ",", 1);
 			if (present(&columns[i], &a))
-				csv_field(&t, &columns[i], &a);
+				csv_field(out, &columns[i], &a);
 		}
-		text_put(&t, "\n", 1);
+		out_put(out, "\n", 1);
 		++*rows;
-		if (t.len >= FLUSH_AT)
-			ret = flush(out, &t, err);
 	}
-	if (ret == 0)
-		ret = flush(out, &t, more < 0 ? NULL : err);
-	text_free(&t);
-	return ret < 0 ? ret : more;
+	return more < 0 ? more : 0;
 }
 
 /* ---- Parquet ---- */
 
-static int parquet(FILE *out, struct tare_accesses *from, uint64_t *rows, struct tare_error *err)
+static int parquet(struct out *out, struct tare_accesses *from, uint64_t *rows, struct tare_error *err)
 {
 	static const enum parquet_type types[] = { [WORDS] = PARQUET_STRING, [NUMBER] = PARQUET_U64, [SIGNED] = PARQUET_I64,
 						   [ADDRESS] = PARQUET_U64, [BOOLEAN] = PARQUET_BOOL };
@@ -181,7 +163,7 @@ static int parquet(FILE *out, struct tare_accesses *from, uint64_t *rows, struct
 	if (!p)
 		return err && err->code ? -err->code : -ENOMEM;
 	ret = parquet_note(p, "schema", "tare/accesses/1", err);
-	while (ret == 0 && (more = tare_accesses_next(from, &a, err)) == 1) {
+	while (ret == 0 && !out->error && (more = tare_accesses_next(from, &a, err)) == 1) {
 		for (size_t i = 0; i < COLUMNS; i++) {
 			if (!present(&columns[i], &a))
 				continue;
@@ -198,10 +180,10 @@ static int parquet(FILE *out, struct tare_accesses *from, uint64_t *rows, struct
 		return ret;
 	}
 	ret = parquet_close(p, more < 0 ? NULL : err);
-	return ret < 0 ? ret : more;
+	return ret < 0 ? ret : more < 0 ? more : 0;
 }
 
-int access_table_write(FILE *out, enum access_format format, struct tare_accesses *a, uint64_t *rows, struct tare_error *err)
+int access_table_write(struct out *out, enum access_format format, struct tare_accesses *a, uint64_t *rows, struct tare_error *err)
 {
 	*rows = 0;
 	return format == ACCESS_CSV ? csv(out, a, rows, err) : parquet(out, a, rows, err);

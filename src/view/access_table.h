@@ -6,12 +6,15 @@
 #ifndef VIEW_ACCESS_TABLE_H
 #define VIEW_ACCESS_TABLE_H
 
-#include <stdio.h>
 #include "tare/access.h"
+#include "view/out.h"
 
 enum access_format { ACCESS_CSV, ACCESS_PARQUET };
 
-/* Everything that `a` still has, to `out`: how many rows in *rows. What was lost is asked of `a` after it. */
-int access_table_write(FILE *out, enum access_format format, struct tare_accesses *a, uint64_t *rows, struct tare_error *err);
+/*
+ * Everything that `a` still has, to `out`: how many rows in *rows. -EIO and the rest where the recording is damaged: what
+ * stands before that is written then, and the table whole. Errors of writing stick in `out`.
+ */
+int access_table_write(struct out *out, enum access_format format, struct tare_accesses *a, uint64_t *rows, struct tare_error *err);
 
 #endif

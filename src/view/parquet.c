@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
@@ -134,11 +133,11 @@ struct note {
 };
 
 struct parquet {
-	FILE *out;
+	struct out *out;
 	const struct parquet_column *is;
 	size_t n;
 	struct column *column;
-	uint64_t at, rows, group_rows;
+	uint64_t rows, group_rows;
 	struct chunk *chunk; /* n a group */
 	uint64_t *rows_of;   /* of each group */
 	size_t groups, room;
@@ -147,15 +146,7 @@ struct parquet {
 	bool failed; /* memory ran out: said at the row's end */
 };
 
-static int put(struct parquet *p, const void *bytes, size_t n, struct tare_error *err)
-{
-	if (n && fwrite(bytes, 1, n, p->out) != n)
-		return tare_fail(err, errno, "cannot write: %s", strerror(errno));
-	p->at += n;
-	return 0;
-}
-
-struct parquet *parquet_open(FILE *out, const struct parquet_column *column, size_t n, struct tare_error *err)
+struct parquet *parquet_open(struct out *out, const struct parquet_column *column, size_t n, struct tare_error *err)
 {
 	struct parquet *p = calloc(1, sizeof(*p));
 
@@ -170,10 +161,7 @@ struct parquet *parquet_open(FILE *out, const struct parquet_column *column, siz
 		tare_fail_nomem(err);
 		return NULL;
 	}
-	if (put(p, "PAR1", 4, err) < 0) {
-		parquet_free(p);
-		return NULL;
-	}
+	out_put(out, "PAR1", 4);
 	return p;
 }
 
@@ -341,11 +329,11 @@ static int write_column(struct parquet *p, size_t i, struct chunk *chunk, struct
 	byte(&head.out, 0);
 	if (ret == 0 && head.out.failed)
 		ret = tare_fail_nomem(err);
-	*chunk = (struct chunk){ p->at, raw + head.out.len, n + head.out.len, p->group_rows };
-	if (ret == 0)
-		ret = put(p, head.out.s, head.out.len, err);
-	if (ret == 0)
-		ret = put(p, squeezed, n, err);
+	*chunk = (struct chunk){ p->out->total, raw + head.out.len, n + head.out.len, p->group_rows };
+	if (ret == 0) {
+		out_put(p->out, head.out.s, head.out.len);
+		out_put(p->out, squeezed, n);
+	}
 	free(squeezed);
 	text_free(&page);
 	text_free(&head.out);
@@ -479,7 +467,9 @@ static int footer(struct parquet *p, struct tare_error *err)
 	byte(&t.out, 0);
 	little(&t.out, t.out.len, 4);
 	text_put(&t.out, "PAR1", 4);
-	ret = t.out.failed ? tare_fail_nomem(err) : put(p, t.out.s, t.out.len, err);
+	ret = t.out.failed ? tare_fail_nomem(err) : 0;
+	if (ret == 0)
+		out_put(p->out, t.out.s, t.out.len);
 	text_free(&t.out);
 	return ret;
 }
@@ -490,8 +480,6 @@ int parquet_close(struct parquet *p, struct tare_error *err)
 
 	if (ret == 0)
 		ret = footer(p, err);
-	if (ret == 0 && fflush(p->out))
-		ret = tare_fail(err, errno, "cannot write: %s", strerror(errno));
 	parquet_free(p);
 	return ret;
 }

@@ -5,16 +5,17 @@
  * specification (parquet.thrift, Encodings.md): data pages of version 1, PLAIN values, RLE definition levels.
  *
  *	p = parquet_open(out, columns, n, &err);
- *	parquet_u64(p, 0, 5); parquet_null(p, 1); parquet_end_row(p);
+ *	parquet_number(p, 0, 5), parquet_end_row(p, &err);
  *	parquet_close(p, &err);
+ *
+ * Errors of writing stick in `out`; the functions here fail for want of memory only.
  */
 #ifndef VIEW_PARQUET_H
 #define VIEW_PARQUET_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include "base/error.h"
+#include "view/out.h"
 
 enum { PARQUET_GROUP_ROWS = 1 << 17 };
 
@@ -28,8 +29,8 @@ struct parquet_column {
 
 struct parquet;
 
-/* `column` must live as long; `out` stays the caller's and is written from its position on. NULL when out of memory. */
-struct parquet *parquet_open(FILE *out, const struct parquet_column *column, size_t n, struct tare_error *err);
+/* `column` must live as long; `out` stays the caller's, and holds nothing before. */
+struct parquet *parquet_open(struct out *out, const struct parquet_column *column, size_t n, struct tare_error *err);
 /* A note in the file's own key-value list; the strings are copied. */
 int parquet_note(struct parquet *p, const char *key, const char *value, struct tare_error *err);
 

@@ -5,6 +5,7 @@ usage: precise_test.py TARE
 
 No such hardware is needed: recordings are put together here, around packets and registers of every kind.
 """
+import csv
 import os
 import random
 import re
@@ -238,6 +239,69 @@ def ibs_that_is_none():
     out = dumped(ibs_recording([(OP, 0x3ff, [0, 1, 2]), (OP, 0x3ff, [0] * 8)], "AuthenticAMD,23,49,0"))
     true("undecodable: raw data ends before register ibs_op_data2, which capabilities 0x3ff promise" in out, out)
     true("no sample: the valid and enable bits are not both set" in out, out)
+
+
+# ---- as a table ----
+
+def table(path, *options, status=0):
+    out = os.path.join(ROOM.name, "t.csv")
+    r = subprocess.run([TARE, "export", "--accesses", "-o", out, *options, path], capture_output=True, text=True, env=ENV)
+    equal(r.returncode, status, r.stderr)
+    return list(csv.DictReader(open(out))), r.stderr
+
+
+@test
+def accesses_of_ibs():
+    load = op(0, 0x401000, 11 << 16 | 3, 2, 0x1 | 1 << 7 | 1 << 20 | 3 << 17 | 4 << 22 | 120 << 32, 0x7fff1000, 0x22000)
+    rows, said = table(ibs_recording([load, op(0, 0x401008, 3 << 37, 0, 0), fetch(1 << 50 | 9 << 32, 0x400000), (OP, 0x3ff, [0] * 8)],
+                                     "AuthenticAMD,23,49,0"))
+    equal([(r["origin"], r["kind"], r["ip"], r["address"], r["place"], r["snoop"], r["size"], r["latency_miss"], r["taken"]) for r in rows],
+          [("IBS op", "load", "0x401000", "0x7fff1000", "L3", "modified", "8", "120", ""),
+           ("IBS op", "branch", "0x1000", "", "", "", "", "", "false"),
+           ("IBS fetch", "fetch", "0x400000", "", "L1", "", "", "", "")], "rows")
+    equal(said, "tare export: 1 bytes or samples could not be decoded\n", "what is missing is said")
+
+
+@test
+def accesses_of_spe():
+    record = (bytes([0xb0]) + (0x8000 << 48 | 0x401000).to_bytes(8, "little") + bytes([0x49, 0, 0x52, 0x16, 0, 0x98, 30, 0]) +
+              bytes([0xb2]) + (0x5000).to_bytes(8, "little") + bytes([0x43, 14, 0x71]) + (77).to_bytes(8, "little"))
+    rows, said = table(spe_recording(record * 3 + b"\xff" + record))
+    equal([(r["kind"], r["ip"], r["address"], r["place"], r["distance"], r["latency_total"], r["tid"], r["time_ns"]) for r in rows],
+          [("load", "0x401000", "0x5000", "memory", "socket", "30", "1000", "")] * 4, "rows; no TIME_CONV, so no times")
+    equal(said, "tare export: 1 bytes or samples could not be decoded\n", "what is missing is said")
+
+
+@test
+def accesses_in_parquet():
+    """The format is checked by a reader in the unit tests; here: whole, or not there."""
+    out = os.path.join(ROOM.name, "t.parquet")
+    path = ibs_recording([fetch(0)], "AuthenticAMD,23,49,0")
+    equal(run(TARE, "export", "--accesses", "-o", out, path)[1].returncode, 0, "status")
+    data = Path(out).read_bytes()
+    true(data[:4] == data[-4:] == b"PAR1" and b"latency_tag_to_retire" in data and b"tare/accesses/1" in data, "a Parquet file")
+    for words, says in (
+        (["--accesses", path], "no format of a table is chosen"),
+        (["--accesses", "-f", "folded", path], "no format of a table is chosen"),
+        (["--accesses", "-f", "csv", "--counter", "x", path], "--counter and --by-thread are not for --accesses"),
+        (["--accesses", "-o", "/nonexistent/x.csv", path], "/nonexistent"),
+        (["--accesses", "-f", "csv", "/etc/passwd"], "/etc/passwd"),
+    ):
+        _, r = run(TARE, "export", *words)
+        equal(r.returncode, 125, words)
+        true(says in r.stderr.decode(), f"{words}: {r.stderr.decode()}")
+
+
+@test
+def a_damaged_recording_gives_what_stands_before():
+    path = ibs_recording([fetch(0), fetch(0)], "AuthenticAMD,23,49,0")
+    data = bytearray(Path(path).read_bytes())
+    at = data.rfind(struct.pack("<IHH", SAMPLE, 0x4002, 8 + 44 + 36))
+    data[at + 6:at + 8] = b"\0\0"
+    Path(path).write_bytes(data)
+    rows, said = table(path, status=1)
+    equal(len(rows), 1, "rows")
+    true("what stands before that was exported" in said, said)
 
 
 if not shutil.which("perf"):

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* tare export --accesses: the precise samples of a perf.data as a table. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "cli/export_accesses.h"
+#include "cli/whole_file.h"
+#include "view/access_table.h"
+
+enum { EXIT_PARTIAL = 1 /* the recording is damaged: what could be read was exported */ };
+
+static bool ends_with(const char *path, const char *ending)
+{
+	size_t n = path ? strlen(path) : 0, k = strlen(ending);
+
+	return n > k && !strcmp(path + n - k, ending);
+}
+
+static int choose(const char *name, const char *output, enum access_format *format, struct tare_error *err)
+{
+	static const char *const names[] = { [ACCESS_CSV] = "csv", [ACCESS_PARQUET] = "parquet" };
+	static const char *const endings[] = { [ACCESS_CSV] = ".csv", [ACCESS_PARQUET] = ".parquet" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (name ? !strcmp(names[i], name) : ends_with(output, endings[i])) {
+			*format = (enum access_format)i;
+			return 0;
+		}
+	tare_fail(err, EINVAL, "no format of a table is chosen");
+	tare_hint(err, "-f csv, -f parquet, or an -o that ends in .csv or .parquet");
+	return -EINVAL;
+}
+
+/* What is not in the table. */
+static void remark_accesses(const struct command *self, const struct tare_access_loss *loss, uint64_t rows)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} told[] = {
+		{ loss->lost, "samples were lost when they were recorded" },
+		{ loss->truncated, "pieces of AUX data have a gap or end too early" },
+		{ loss->collided, "pieces of AUX data lack samples that the hardware dropped" },
+		{ loss->damaged, "bytes or samples could not be decoded" },
+		{ loss->other, "samples say nothing of an access and were left out" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(told); i++)
+		if (told[i].n)
+			fprintf(stderr, "tare %s: %" PRIu64 " %s\n", self->name, told[i].n, told[i].what);
+	if (loss->unknown_cpu)
+		fprintf(stderr, "tare %s: what this core's data sources mean is not known: where data came from is told by events alone\n",
+			self->name);
+	if (!rows)
+		fprintf(stderr, "tare %s: the table is empty: the recording has no precise samples of accesses\n", self->name);
+}
+
+int export_accesses(const struct command *self, const char *path, const char *name, const char *output, struct tare_error *err)
+{
+	struct tare_error damage = TARE_ERROR_INIT;
+	struct whole_file file = { .fd = -1 };
+	struct tare_accesses *a = NULL;
+	enum access_format format = ACCESS_CSV;
+	struct out out;
+	uint64_t rows = 0;
+	int ret = choose(name, output, &format, err), partial, closed;
+
+	if (ret < 0)
+		return ret;
+	a = tare_accesses_open(path, err);
+	if (!a)
+		return -EINVAL;
+	ret = whole_file_open(&file, output, format == ACCESS_PARQUET, err);
+	if (ret < 0)
+		goto out;
+	out_open_fd(&out, &file.fd);
+	partial = access_table_write(&out, format, a, &rows, &damage);
+	closed = out_close(&out);
+	if (closed < 0)
+		ret = tare_fail(err, -closed, "cannot write to %.200s: %s", output ? output : "standard output", strerror(-closed));
+	if (ret == 0)
+		ret = whole_file_commit(&file, err);
+	if (ret < 0)
+		goto out;
+	remark_accesses(self, tare_accesses_loss(a), rows);
+	if (partial < 0) {
+		tare_hint(&damage, "what stands before that was exported");
+		complain(self, &damage, NULL);
+		ret = EXIT_PARTIAL;
+	}
+out:
+	whole_file_abandon(&file);
+	tare_accesses_close(a);
+	return ret;
+}

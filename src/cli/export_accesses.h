@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* tare export --accesses. */
+#ifndef CLI_EXPORT_ACCESSES_H
+#define CLI_EXPORT_ACCESSES_H
+
+#include "cli/command.h"
+
+/*
+ * `name`: the format, or NULL: by the ending of `output`, which may be NULL: standard output. Returns the exit status or a
+ * negative errno.
+ */
+int export_accesses(const struct command *self, const char *path, const char *name, const char *output, struct tare_error *err);
+
+#endif
