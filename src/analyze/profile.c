@@ -4,19 +4,17 @@
  * block that lies in one function (or line) is added to it whole; of one that does not, the
  * instructions are told apart by decoding the file's bytes.
  */
-#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "analyze/profile.h"
 #include "analyze/symbols.h"
+#include "analyze/vdso.h"
 
-enum { BLOCK_BYTES_MAX = 4096, VDSO_MAX = 1 << 20 };
+enum { BLOCK_BYTES_MAX = 4096 };
 
 /* A file, kept over the runs. */
 struct image {
@@ -53,20 +51,6 @@ struct profile *profile_new(enum profile_by by, struct tare_error *err)
 
 /* ---- images ---- */
 
-/* The kernel's code, as it is mapped into tare as well. */
-static int vdso_file(void)
-{
-	const Elf64_Ehdr *e = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-	size_t size = e ? e->e_shoff + (size_t)e->e_shnum * e->e_shentsize : 0;
-	int fd = size && size < VDSO_MAX ? memfd_create("vdso", MFD_CLOEXEC) : -1;
-
-	if (fd >= 0 && write(fd, e, size) != (ssize_t)size) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
 static void say(struct image *m, const char *why, const char *remedy)
 {
 	snprintf(m->why, sizeof(m->why), "%s", why);
@@ -100,7 +84,7 @@ static void open_image(struct image *m)
 		return;
 	}
 	m->fd =
-	    m->kind == EXACT_VDSO ? vdso_file() : open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	    m->kind == EXACT_VDSO ? vdso_open() : open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (m->fd < 0) {
 		snprintf(m->why, sizeof(m->why), "cannot be read: %s", strerror(errno));
 		return;

@@ -1,111 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* See symbols.h. Source: elfutils' libdwfl.h, gelf.h; System V ABI, "Symbol Table", "Program
  * Header". */
-#include <dlfcn.h>
-#include <elfutils/libdwfl.h>
-#include <gelf.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "analyze/symbols.h"
+#include "analyze/symbols_private.h"
 
 enum {
 	MANGLED_MAX = 2048, /* a demangler's work may grow far faster than the name */
 	SYMBOLS_MAX = 1 << 24,
-	SEGMENTS_MAX = 64,
 	LOOK_BACK = 64, /* symbols that may lie within another one */
 	UNITS_MAX = 1 << 24,
 };
 
-/* ---- libraries ---- */
-
-#define FUNCTIONS(F)                                                                               \
-	F(dwfl_begin)                                                                              \
-	F(dwfl_end) F(dwfl_errmsg) F(dwfl_report_offline) F(dwfl_report_end) F(dwfl_module_getelf) \
-	    F(dwfl_module_getsymtab) F(dwfl_module_getsym_info) F(dwfl_module_info)                \
-		F(dwfl_module_nextcu) F(dwfl_offline_section_address)                              \
-		    F(dwfl_standard_find_debuginfo) F(dwfl_build_id_find_elf) F(dwarf_ranges)      \
-			F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(elf_getphdrnum)     \
-			    F(gelf_getphdr) F(elf_nextscn) F(gelf_getshdr) F(elf_getshdrstrndx)    \
-				F(elf_strptr)
-
-static struct {
-#define POINTER(name) typeof(&name) name;
-	FUNCTIONS(POINTER)
-#undef POINTER
-	char *(*demangle)(const char *name, char *room, size_t *size, int *status);
-	bool usable;
-} lib;
-
-static void bind(void)
-{
-	void *dw = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL), *cxx;
-
-	if (!dw)
-		return;
-	lib.usable = true;
-#define LOOK_UP(name)                                                                              \
-	lib.name = (typeof(lib.name))dlsym(dw, #name);                                             \
-	lib.usable &= lib.name != NULL;
-	FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
-	/* C++ names, by the library every C++ program has. Without it they stay as they are. */
-	cxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-	if (cxx)
-		lib.demangle = (typeof(lib.demangle))dlsym(cxx, "__cxa_demangle");
-}
+/* ---- one file ---- */
 
 int symbols_probe(struct tare_error *err)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, bind);
-	if (lib.usable)
-		return 0;
-	tare_fail(err, ENOENT, "libdw.so.1, which reads symbols, cannot be loaded");
-	tare_hint(err, "install it (Debian: libdw1)");
-	return -ENOENT;
+	return libdw_load(err);
 }
-
-/* ---- one file ---- */
-
-struct entry {
-	uint64_t start, end; /* offsets in the file; end 0: not said */
-	const char *name;
-	uint8_t rank;  /* of several at one place the highest is shown */
-	bool is_label; /* no function by its type */
-};
-
-struct segment {
-	uint64_t address, offset, size;
-};
-
-/* Code of one compilation unit. */
-struct unit {
-	uint64_t low, high; /* libdw's addresses */
-	uint64_t bias;      /* those minus the ones in its lines */
-	Dwarf_Die die;
-};
-
-struct symbols {
-	Dwfl *dwfl;
-	Dwfl_Module *module;
-	uint64_t bias;                        /* libdw's addresses minus the file's own */
-	struct segment segment[SEGMENTS_MAX]; /* that may be executed */
-	size_t segments;
-	struct entry *entry; /* by start */
-	size_t n;
-	struct entry *section; /* other than .text: stubs have no symbols, but a name */
-	size_t sections;
-	char **demangled; /* owned names */
-	size_t n_demangled, demangled_room;
-	struct unit *unit; /* by low */
-	size_t units;
-	bool units_read;
-	bool complete;
-};
 
 static bool to_offset(const struct symbols *s, uint64_t address, uint64_t *offset)
 {
@@ -117,7 +31,7 @@ static bool to_offset(const struct symbols *s, uint64_t address, uint64_t *offse
 	return false;
 }
 
-static bool to_address(const struct symbols *s, uint64_t offset, uint64_t *address)
+bool symbols_address(const struct symbols *s, uint64_t offset, uint64_t *address)
 {
 	for (size_t i = 0; i < s->segments; i++)
 		if (offset - s->segment[i].offset < s->segment[i].size) {
@@ -132,10 +46,10 @@ static void read_segments(struct symbols *s, Elf *elf)
 	size_t n = 0;
 	GElf_Phdr p;
 
-	if (lib.elf_getphdrnum(elf, &n) < 0)
+	if (libdw.elf_getphdrnum(elf, &n) < 0)
 		return;
 	for (size_t i = 0; i < n && s->segments < SEGMENTS_MAX; i++)
-		if (lib.gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && (p.p_flags & PF_X))
+		if (libdw.gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && (p.p_flags & PF_X))
 			s->segment[s->segments++] =
 			    (struct segment){ p.p_vaddr, p.p_offset, p.p_filesz };
 }
@@ -160,16 +74,16 @@ static int read_sections(struct symbols *s, Elf *elf, struct tare_error *err)
 	size_t names = 0, room = 0;
 	GElf_Shdr h;
 
-	if (lib.elf_getshdrstrndx(elf, &names) < 0)
+	if (libdw.elf_getshdrstrndx(elf, &names) < 0)
 		return 0;
-	for (Elf_Scn *scn = NULL; (scn = lib.elf_nextscn(elf, scn));) {
+	for (Elf_Scn *scn = NULL; (scn = libdw.elf_nextscn(elf, scn));) {
 		const char *name;
 		char *shown;
 		uint64_t offset;
 
-		if (!lib.gelf_getshdr(scn, &h))
+		if (!libdw.gelf_getshdr(scn, &h))
 			continue;
-		name = lib.elf_strptr(elf, names, h.sh_name);
+		name = libdw.elf_strptr(elf, names, h.sh_name);
 		s->complete |= h.sh_type == SHT_SYMTAB || (name && !strcmp(name, ".gnu_debugdata"));
 		if (!(h.sh_flags & SHF_EXECINSTR) || !name || !strcmp(name, ".text") ||
 		    !to_offset(s, h.sh_addr, &offset))
@@ -238,7 +152,7 @@ static void tidy(struct symbols *s)
 
 static int read_symbols(struct symbols *s, struct tare_error *err)
 {
-	int n = lib.dwfl_module_getsymtab(s->module);
+	int n = libdw.dwfl_module_getsymtab(s->module);
 
 	if (n <= 1)
 		return 0;
@@ -252,7 +166,7 @@ static int read_symbols(struct symbols *s, struct tare_error *err)
 		GElf_Addr address = 0;
 		uint64_t offset;
 		const char *name =
-		    lib.dwfl_module_getsym_info(s->module, i, &sym, &address, NULL, NULL, NULL);
+		    libdw.dwfl_module_getsym_info(s->module, i, &sym, &address, NULL, NULL, NULL);
 		unsigned type = name ? GELF_ST_TYPE(sym.st_info) : STT_SECTION;
 
 		if (!name || !*name || sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ||
@@ -277,28 +191,28 @@ int symbols_open(struct symbols **out, const char *path, int fd, struct tare_err
 	const char *debug_file = NULL;
 	GElf_Addr bias = 0;
 	Elf *elf;
-	int ret = symbols_probe(err);
+	int ret = libdw_load(err);
 
 	*out = NULL;
 	if (ret < 0)
 		return ret;
 	calls = empty;
-	calls.find_elf = lib.dwfl_build_id_find_elf;
-	calls.find_debuginfo = lib.dwfl_standard_find_debuginfo;
-	calls.section_address = lib.dwfl_offline_section_address;
+	calls.find_elf = libdw.dwfl_build_id_find_elf;
+	calls.find_debuginfo = libdw.dwfl_standard_find_debuginfo;
+	calls.section_address = libdw.dwfl_offline_section_address;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return tare_fail_nomem(err);
-	s->dwfl = lib.dwfl_begin(&calls);
+	s->dwfl = libdw.dwfl_begin(&calls);
 	fd = dup(fd); /* libdw closes the one it is given */
-	s->module = s->dwfl && fd >= 0 ? lib.dwfl_report_offline(s->dwfl, "", path, fd) : NULL;
+	s->module = s->dwfl && fd >= 0 ? libdw.dwfl_report_offline(s->dwfl, "", path, fd) : NULL;
 	if (!s->module && fd >= 0)
 		close(fd);
 	if (s->module)
-		lib.dwfl_report_end(s->dwfl, NULL, NULL);
-	elf = s->module ? lib.dwfl_module_getelf(s->module, &bias) : NULL;
+		libdw.dwfl_report_end(s->dwfl, NULL, NULL);
+	elf = s->module ? libdw.dwfl_module_getelf(s->module, &bias) : NULL;
 	if (!elf) {
-		ret = tare_fail(err, ENOEXEC, "%.180s: %s", path, lib.dwfl_errmsg(-1));
+		ret = tare_fail(err, ENOEXEC, "%.180s: %s", path, libdw.dwfl_errmsg(-1));
 		goto out;
 	}
 	s->bias = bias;
@@ -306,7 +220,7 @@ int symbols_open(struct symbols **out, const char *path, int fd, struct tare_err
 	ret = read_sections(s, elf, err);
 	if (ret == 0)
 		ret = read_symbols(s, err);
-	lib.dwfl_module_info(s->module, NULL, NULL, NULL, NULL, NULL, NULL, &debug_file);
+	libdw.dwfl_module_info(s->module, NULL, NULL, NULL, NULL, NULL, NULL, &debug_file);
 	s->complete |= debug_file != NULL;
 out:
 	if (ret < 0) {
@@ -322,13 +236,14 @@ void symbols_close(struct symbols *s)
 	if (!s)
 		return;
 	if (s->dwfl)
-		lib.dwfl_end(s->dwfl);
+		libdw.dwfl_end(s->dwfl);
 	for (size_t i = 0; i < s->n_demangled; i++)
 		free(s->demangled[i]);
 	free(s->demangled);
 	free(s->entry);
 	free(s->section);
 	free(s->unit);
+	inlines_free(s->inlines);
 	free(s);
 }
 
@@ -337,14 +252,14 @@ bool symbols_complete(const struct symbols *s)
 	return s->complete;
 }
 
-static const char *demangled(struct symbols *s, const char *name)
+const char *symbols_demangled(struct symbols *s, const char *name)
 {
 	char *plain;
 	int status = 0;
 
-	if (strncmp(name, "_Z", 2) || !lib.demangle || strnlen(name, MANGLED_MAX) == MANGLED_MAX)
+	if (strncmp(name, "_Z", 2) || !libdw.demangle || strnlen(name, MANGLED_MAX) == MANGLED_MAX)
 		return name;
-	plain = lib.demangle(name, NULL, NULL, &status);
+	plain = libdw.demangle(name, NULL, NULL, &status);
 	if (plain && status == 0 && own(s, plain))
 		return plain;
 	free(plain);
@@ -398,7 +313,7 @@ bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out)
 			end = next < segment_end(s, offset) ? next : segment_end(s, offset);
 		if (offset >= end)
 			continue;
-		e->name = demangled(s, e->name);
+		e->name = symbols_demangled(s, e->name);
 		/* Of one symbol within another, each has its own part. */
 		*out = (struct symbol){ e->name, e->start, end < next ? end : next };
 		return true;
@@ -429,11 +344,11 @@ static void read_units(struct symbols *s)
 	Dwarf_Addr bias;
 
 	s->units_read = true;
-	for (Dwarf_Die *die = NULL; (die = lib.dwfl_module_nextcu(s->module, die, &bias));) {
+	for (Dwarf_Die *die = NULL; (die = libdw.dwfl_module_nextcu(s->module, die, &bias));) {
 		Dwarf_Addr base, low, high;
 		ptrdiff_t next = 0;
 
-		while ((next = lib.dwarf_ranges(die, next, &base, &low, &high)) > 0) {
+		while ((next = libdw.dwarf_ranges(die, next, &base, &low, &high)) > 0) {
 			if (low >= high)
 				continue;
 			if (s->units == room) {
@@ -455,10 +370,13 @@ static void read_units(struct symbols *s)
 		qsort(s->unit, s->units, sizeof(*s->unit), by_low);
 }
 
-static struct unit *unit_at(const struct symbols *s, uint64_t address)
+struct unit *symbols_unit(struct symbols *s, uint64_t address)
 {
-	size_t low = 0, high = s->units;
+	size_t low = 0, high;
 
+	if (!s->units_read)
+		read_units(s);
+	high = s->units;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -480,15 +398,13 @@ bool symbols_line(struct symbols *s, uint64_t offset, const char **file, unsigne
 	Dwarf_Line *l;
 	int number = 0;
 
-	if (!to_address(s, offset, &address))
+	if (!symbols_address(s, offset, &address))
 		return false;
-	if (!s->units_read)
-		read_units(s);
-	u = unit_at(s, address + s->bias);
-	l = u ? lib.dwarf_getsrc_die(&u->die, address + s->bias - u->bias) : NULL;
-	if (!l || lib.dwarf_lineno(l, &number) < 0 || number <= 0)
+	u = symbols_unit(s, address + s->bias);
+	l = u ? libdw.dwarf_getsrc_die(&u->die, address + s->bias - u->bias) : NULL;
+	if (!l || libdw.dwarf_lineno(l, &number) < 0 || number <= 0)
 		return false;
-	*file = lib.dwarf_linesrc(l, NULL, NULL);
+	*file = libdw.dwarf_linesrc(l, NULL, NULL);
 	*line = (unsigned)number;
 	return *file != NULL;
 }

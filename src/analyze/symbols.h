@@ -38,4 +38,23 @@ bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out);
 /* The source line of the instruction at `offset`; false when there is no such information. */
 bool symbols_line(struct symbols *s, uint64_t offset, const char **file, unsigned *line);
 
+/* The address of `offset` as the file itself counts (ELF virtual address). */
+bool symbols_address(const struct symbols *s, uint64_t offset, uint64_t *address);
+
+/* A function that the compiler put into another one, and the line that called it. */
+struct symbol_inlined {
+	const char *name;
+	const char *call_file; /* or NULL */
+	unsigned call_line;
+};
+
+enum { SYMBOL_INLINED_MAX = 64 };
+
+/*
+ * The functions inlined at the instruction at `offset`, innermost first; what symbols_find() gives
+ * is around them. Returns how many. The first question about a compilation unit reads it whole.
+ */
+unsigned symbols_inlined(struct symbols *s, uint64_t offset,
+			 struct symbol_inlined out[SYMBOL_INLINED_MAX]);
+
 #endif

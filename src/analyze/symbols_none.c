@@ -38,3 +38,16 @@ bool symbols_line(struct symbols *s, uint64_t offset, const char **file, unsigne
 	(void)s, (void)offset, (void)file, (void)line;
 	return false;
 }
+
+bool symbols_address(const struct symbols *s, uint64_t offset, uint64_t *address)
+{
+	(void)s, (void)offset, (void)address;
+	return false;
+}
+
+unsigned symbols_inlined(struct symbols *s, uint64_t offset,
+			 struct symbol_inlined out[SYMBOL_INLINED_MAX])
+{
+	(void)s, (void)offset, (void)out;
+	return 0;
+}

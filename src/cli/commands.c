@@ -9,6 +9,7 @@ extern const struct command cmd_stat;
 extern const struct command cmd_dump;
 extern const struct command cmd_export;
 extern const struct command cmd_record;
+extern const struct command cmd_report;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -16,6 +17,7 @@ const struct command *const commands[] = {
 	&cmd_doctor,
 	&cmd_events,
 	&cmd_record,
+	&cmd_report,
 	&cmd_dump,
 	&cmd_export,
 	NULL,

@@ -46,5 +46,8 @@ offers dwarf tare record --call-graph d
 offers --switch-events tare record --sw
 offers cpu-clock tare record -e cpu-c
 offers json tare events --format j
+offers --folded tare report --fo
+offers comm,line tare report --sort comm,li
+offers json tare report --format j
 echo "1..$n"
 exit $failed

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elfutils' libdw, opened when first needed: who wants no symbols pays nothing. libdw.F(...) is
+ * libdw's own F().
+ */
+#ifndef ANALYZE_LIBDW_H
+#define ANALYZE_LIBDW_H
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include "base/error.h"
+
+#define LIBDW_FUNCTIONS(F)                                                                         \
+	F(dwfl_begin)                                                                              \
+	F(dwfl_end) F(dwfl_errmsg) F(dwfl_report_offline) F(dwfl_report_elf)                       \
+	F(dwfl_report_begin_add) F(dwfl_report_end) F(dwfl_module_getelf)                          \
+	F(dwfl_module_getsymtab) F(dwfl_module_getsym_info) F(dwfl_module_info)                    \
+	F(dwfl_module_nextcu) F(dwfl_offline_section_address) F(dwfl_standard_find_debuginfo)      \
+	F(dwfl_build_id_find_elf) F(dwfl_attach_state) F(dwfl_getthread_frames)                    \
+	F(dwfl_thread_state_registers) F(dwfl_thread_state_register_pc) F(dwfl_frame_pc)           \
+	F(dwarf_ranges) F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_child)        \
+	F(dwarf_siblingof) F(dwarf_tag) F(dwarf_attr) F(dwarf_attr_integrate) F(dwarf_diename)     \
+	F(dwarf_formstring) F(dwarf_formudata) F(dwarf_getsrcfiles) F(dwarf_filesrc)               \
+	F(elf_getphdrnum) F(gelf_getphdr) F(elf_nextscn) F(gelf_getshdr) F(elf_getshdrstrndx)      \
+	F(elf_strptr)
+
+struct libdw {
+#define LIBDW_POINTER(name) typeof(&name) name;
+	LIBDW_FUNCTIONS(LIBDW_POINTER)
+#undef LIBDW_POINTER
+	char *(*demangle)(const char *name, char *room, size_t *size, int *status); /* may be NULL */
+	bool usable;
+};
+
+extern struct libdw libdw;
+
+/* 0 when the functions may be called. */
+int libdw_load(struct tare_error *err);
+
+#endif

@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading samples: records in order of time; mappings, forks and execs keep the address spaces as
+ * they were at each sample; each sample's stack becomes numbers of frames (module and offset) and a
+ * path in the tree of stacks. Names come after, in samples_name.c.
+ *
+ * A stack is the call chain that the kernel walked, or the one from the processor's branch records
+ * (LBR), or is unwound from registers and stack (analyze/unwind.h). Callers are known by where they
+ * return to; the call is the instruction before.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/samples_private.h"
+#include "analyze/spaces.h"
+#include "analyze/unwind.h"
+#include "record/perfdata_features.h"
+
+enum {
+	FRAMES_MAX = 8192,	/* of one stack: a record has no room for more */
+	UNWOUND_MAX = 512,
+	CACHE_BITS = 14,
+	NODES_MAX = 64 << 20,
+};
+
+/* Marks of context in a call chain. Source: linux/perf_event.h, enum perf_callchain_context. */
+enum context { CONTEXT_KERNEL = 128, CONTEXT_USER = 512, CONTEXT_USER_DEFERRED = 640,
+	       CONTEXT_GUEST = 2048, CONTEXT_GUEST_KERNEL = 2176, CONTEXT_GUEST_USER = 2560 };
+
+#define BRANCH_CALL_STACK (1u << 11) /* PERF_SAMPLE_BRANCH_CALL_STACK */
+#define ATTR_INHERIT      (1ull << 1)
+#define ATTR_NO_USER_CHAIN (1ull << 22) /* exclude_callchain_user */
+
+struct thread {
+	uint32_t pid, tid, comm, task; /* task SET_NONE: not made yet */
+};
+
+/* The last value of a counter that is read in samples. */
+struct counter {
+	uint64_t id;
+	uint32_t tid, zero;
+	uint64_t value;
+};
+
+struct cached {
+	uint64_t address;
+	uint32_t space, frame; /* space: the serial of the mappings */
+};
+
+struct reader {
+	const struct samples_options *opts;
+	struct samples *out;
+	struct raw *raw;
+	struct perfdata *file;
+	struct spaces spaces;
+	struct set threads, counters;
+	uint32_t *column; /* by event index; SET_NONE: none yet */
+	size_t columns;
+	struct cached cache[1 << CACHE_BITS];
+	uint32_t kernel_module, unknown_module, unknown_guest;
+	struct unwinder *unwinder;
+	bool no_unwinder;
+	struct tare_error *err;
+
+	/* the stack that is being put together, the innermost frame first */
+	uint32_t frame[FRAMES_MAX];
+	unsigned n;
+	/* the one before, from the root: the front of the next is often the same */
+	uint32_t last_frame[FRAMES_MAX], last_node[FRAMES_MAX];
+	unsigned last_n;
+};
+
+static int nomem(struct reader *r)
+{
+	return tare_fail_nomem(r->err);
+}
+
+/* ---- processes and threads ---- */
+
+static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid)
+{
+	struct thread t = { pid, tid, 0, SET_NONE };
+	bool fresh;
+	uint32_t at = set_add(&r->threads, &t, sizeof(t), 8, &fresh);
+	struct thread *thread = at == SET_NONE ? NULL : (struct thread *)r->threads.item + at;
+	char name[16];
+
+	if (!thread || !fresh)
+		return thread;
+	if (tid != pid) { /* a thread begins with its process's name */
+		struct thread key = { pid, pid, 0, 0 };
+		uint32_t leader = set_find(&r->threads, &key, sizeof(key), 8);
+
+		if (leader != SET_NONE) {
+			thread->comm = ((struct thread *)r->threads.item)[leader].comm;
+			return thread;
+		}
+	}
+	snprintf(name, sizeof(name), ":%d", (int)tid);
+	thread->comm = stacks_add_name(r->raw->stacks, pid == 0 && tid == 0 ? "swapper" : name);
+	return thread;
+}
+
+static int name_thread(struct reader *r, uint32_t pid, uint32_t tid, uint32_t comm)
+{
+	struct thread *t = thread_of(r, pid, tid);
+
+	if (!t || comm == WORDS_NONE)
+		return nomem(r);
+	if (t->comm != comm)
+		t->task = SET_NONE;
+	t->comm = comm;
+	return 0;
+}
+
+static int take_comm(struct reader *r, const struct perfdata_record *rec)
+{
+	/* Source: linux/perf_event.h, PERF_RECORD_MISC_COMM_EXEC. */
+	if (rec->misc & PD_MISC_13)
+		spaces_exec(&r->spaces, rec->comm.pid);
+	return name_thread(r, rec->comm.pid, rec->comm.tid,
+			   stacks_add_name(r->raw->stacks, rec->comm.comm));
+}
+
+static int take_fork(struct reader *r, const struct perfdata_record *rec)
+{
+	struct thread *parent = thread_of(r, rec->task.ppid, rec->task.ptid);
+	int ret;
+
+	if (!parent)
+		return nomem(r);
+	ret = name_thread(r, rec->task.pid, rec->task.tid, parent->comm);
+	return ret < 0 ? ret : spaces_fork(&r->spaces, rec->task.pid, rec->task.ppid, r->err);
+}
+
+/* ---- mappings ---- */
+
+static bool is_kernel_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(path, "[kernel.kallsyms]", 17) || !strncmp(path, "[kernel.vmlinux", 15) ||
+	       !strcmp(path, "[kernel]") || !strncmp(slash ? slash + 1 : path, "vmlinux", 7) ||
+	       !strcmp(path, "/proc/kcore");
+}
+
+/* Under one name, whatever the recorder called it. */
+static const char *path_of(const char *path, unsigned misc)
+{
+	return (misc & PD_MISC_CPUMODE) == 1 && is_kernel_path(path) ? "[kernel.kallsyms]" : path;
+}
+
+static int take_mmap(struct reader *r, const struct perfdata_record *rec)
+{
+	const struct perfdata_mmap *mm = &rec->mmap;
+	unsigned mode = rec->misc & PD_MISC_CPUMODE;
+	bool kernel = mode == 1 || mm->pid == UINT32_MAX;
+	struct map m = { .start = mm->addr, .offset = mm->pgoff, .data = rec->misc & PD_MISC_13 };
+	enum module_kind kind = kernel ? MODULE_KERNEL : modules_kind(mm->file);
+
+	if (mm->len == 0 || mode > 2) /* a guest's code is not looked at */
+		return 0;
+	if (__builtin_add_overflow(mm->addr, mm->len - 1, &m.last))
+		m.last = UINT64_MAX;
+	if (kernel && is_kernel_path(mm->file) && !r->raw->modules.kernel_text && mm->pgoff)
+		r->raw->modules.kernel_text = mm->pgoff;
+	/* The kernel and memory know their symbols by address. */
+	if (kind == MODULE_KERNEL || kind == MODULE_MEMORY)
+		m.offset = mm->addr;
+	m.module = modules_add(&r->raw->modules, kind,
+			       kernel && is_kernel_path(mm->file) ? "[kernel.kallsyms]" : mm->file,
+			       mm->build_id_size ? mm->build_id : NULL, mm->build_id_size, mm->pid);
+	if (m.module == SET_NONE)
+		return nomem(r);
+	return kernel ? spaces_map_kernel(&r->spaces, &m, r->err)
+		      : spaces_map(&r->spaces, mm->pid, &m, r->err);
+}
+
+static int take_ksymbol(struct reader *r, const struct perfdata_record *rec)
+{
+	struct map m = { .start = rec->ksymbol.addr };
+
+	if (!rec->ksymbol.len || __builtin_add_overflow(m.start, rec->ksymbol.len - 1, &m.last))
+		return 0;
+	/* Unregistered: the kernel is what is left there. */
+	m.module = rec->ksymbol.flags & 1
+		       ? r->kernel_module
+		       : modules_add(&r->raw->modules, MODULE_SYMBOL, rec->ksymbol.name, NULL, 0, 0);
+	m.offset = rec->ksymbol.flags & 1 ? m.start : 0;
+	return m.module == SET_NONE ? nomem(r) : spaces_map_kernel(&r->spaces, &m, r->err);
+}
+
+static int take_build_ids(struct reader *r)
+{
+	const struct perfdata_features *f = perfdata_features(r->file);
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < f->n_build_ids; i++)
+		ret = modules_build_id(&r->raw->modules,
+				       path_of(f->build_ids[i].file, f->build_ids[i].misc),
+				       f->build_ids[i].id, f->build_ids[i].id_size, r->err);
+	return ret;
+}
+
+/* ---- frames ---- */
+
+static void push(struct reader *r, uint32_t frame)
+{
+	if (r->n < FRAMES_MAX)
+		r->frame[r->n++] = frame;
+}
+
+static void push_mark(struct reader *r, const char *words)
+{
+	struct stacks_frame f = { .function = stacks_add_name(r->raw->stacks, words),
+				  .flags = STACKS_MARK };
+
+	push(r, stacks_add_frame(r->raw->stacks, &f));
+}
+
+/* A frame at an address; of callers the address of the call. */
+static void push_address(struct reader *r, uint64_t address, enum context in,
+			 const struct maps *user)
+{
+	const struct maps *maps = in == CONTEXT_KERNEL ? &r->spaces.kernel
+				  : in == CONTEXT_USER ? user
+						       : NULL;
+	uint32_t space = maps ? maps->serial : UINT32_MAX - in;
+	struct cached *c = &r->cache[(address ^ address >> CACHE_BITS ^ (uint64_t)space * 0x9e3779b1) &
+				     ((1 << CACHE_BITS) - 1)];
+	const struct map *m;
+	struct stacks_frame f = { 0 };
+
+	if (c->address == address && c->space == space && c->frame != SET_NONE) {
+		push(r, c->frame);
+		return;
+	}
+	m = maps ? maps_find(maps, address) : NULL;
+	f.flags = in == CONTEXT_KERNEL || in == CONTEXT_GUEST_KERNEL ? STACKS_KERNEL : 0;
+	if (in >= CONTEXT_GUEST)
+		f.flags |= STACKS_GUEST;
+	f.module = m			  ? m->module
+		   : in == CONTEXT_KERNEL ? r->kernel_module
+		   : in == CONTEXT_USER	  ? r->unknown_module
+					  : r->unknown_guest;
+	f.address = m ? address - m->start + m->offset : address;
+	*c = (struct cached){ address, space, stacks_add_frame(r->raw->stacks, &f) };
+	push(r, c->frame);
+}
+
+static enum context context_of_mode(unsigned misc)
+{
+	static const enum context of[] = { CONTEXT_USER, CONTEXT_KERNEL, CONTEXT_USER,
+					   CONTEXT_KERNEL, CONTEXT_GUEST_KERNEL,
+					   CONTEXT_GUEST_USER, CONTEXT_USER, CONTEXT_USER };
+
+	return of[misc & PD_MISC_CPUMODE];
+}
+
+/*
+ * The kernel's call chain, whose innermost frame is where the sample was taken. The two may differ:
+ * precise hardware gives the address of the event, and the chain is walked a little later, perhaps in
+ * the kernel's handler already, which is no part of the stack then; and a chain may have no kernel
+ * part (exclude_callchain_kernel). Returns false when there is no frame. With `branches` the user part
+ * comes from the branch records.
+ */
+static bool push_chain(struct reader *r, const struct perfdata_record *rec, const struct maps *user,
+		       bool branches)
+{
+	const struct perfdata_sample *s = &rec->sample;
+	const enum context mode = context_of_mode(rec->misc);
+	enum context in = mode;
+	bool first = true, user_seen = false, leaf = !(rec->has & PD_SAMPLE_IP);
+	unsigned before = r->n;
+
+	for (uint64_t i = 0; i < s->n_chain; i++) {
+		uint64_t a = s->chain[i];
+		bool is_first = first;
+
+		if (a >= PD_CONTEXT_MAX) {
+			in = (enum context)(uint32_t)-a;
+			first = true;
+			if (in == CONTEXT_USER_DEFERRED) {
+				r->out->quality.deferred++;
+				push_mark(r, "[user stack not here]");
+				break;
+			}
+			continue;
+		}
+		if (branches && in == CONTEXT_USER && user_seen)
+			break;
+		first = false;
+		if (!leaf && in == CONTEXT_KERNEL && mode == CONTEXT_USER)
+			continue;
+		user_seen |= in == CONTEXT_USER;
+		if (!leaf) {
+			leaf = true;
+			push_address(r, s->ip, mode, user);
+			if (in == mode)
+				continue;
+		}
+		push_address(r, is_first ? a : a - 1, in, user);
+	}
+	if (branches && r->n == before && rec->has & PD_SAMPLE_IP)
+		push_address(r, s->ip, mode, user);
+	for (uint64_t i = 0; branches && i < s->n_branches; i++)
+		if (s->branches[i].from)
+			push_address(r, s->branches[i].from, CONTEXT_USER, user);
+	return r->n > before;
+}
+
+static bool elf_of(void *arg, uint32_t number, struct unwind_file *out)
+{
+	struct raw *raw = arg;
+	struct module *of;
+
+	if (!modules_elf(&raw->modules, number, &of))
+		return false;
+	*out = (struct unwind_file){ words_at(&raw->modules.words, of->path), of->fd, &of->head };
+	return true;
+}
+
+static void push_unwound(struct reader *r, const struct perfdata_record *rec,
+			 const struct maps *user)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	uint64_t at[UNWOUND_MAX];
+	bool whole = true;
+	unsigned n;
+
+	if (!r->unwinder && !r->no_unwinder) {
+		r->unwinder = unwinder_new(elf_of, r->raw, &why);
+		r->no_unwinder = !r->unwinder;
+		if (r->no_unwinder)
+			snprintf(r->out->quality.no_unwinding, sizeof(r->out->quality.no_unwinding),
+				 "%s", why.what);
+	}
+	if (!r->unwinder)
+		return;
+	n = unwind(r->unwinder, rec->pid, user, &rec->sample, at, UNWOUND_MAX, &whole);
+	for (unsigned i = 0; i < n; i++)
+		push_address(r, at[i], CONTEXT_USER, user);
+	if (n && !whole) {
+		r->out->quality.cut++;
+		push_mark(r, "[stack cut off]");
+	}
+}
+
+static void push_stack(struct reader *r, const struct perfdata_record *rec)
+{
+	const struct perfdata_sample *s = &rec->sample;
+	const struct maps *user = spaces_of(&r->spaces, rec->pid);
+	const struct perfdata_attr *attr = rec->event ? &rec->event->attr : NULL;
+	unsigned max = attr && attr->max_stack ? attr->max_stack : 127;
+	bool any = false, branches;
+
+	r->n = 0;
+	if (!r->opts->flat) {
+		branches = rec->has & PD_SAMPLE_BRANCH_STACK && attr &&
+			   attr->branch_sample_type & BRANCH_CALL_STACK && s->n_branches;
+		if (rec->has & PD_SAMPLE_CALLCHAIN) {
+			any = push_chain(r, rec, user, branches);
+			if (r->n >= max) { /* the kernel went no further */
+				r->out->quality.cut++;
+				push_mark(r, "[stack cut off]");
+			}
+		}
+		if (rec->has & PD_SAMPLE_STACK_USER && rec->has & PD_SAMPLE_REGS_USER &&
+		    (!attr || attr->flags & ATTR_NO_USER_CHAIN || !any)) {
+			unsigned before = r->n;
+
+			push_unwound(r, rec, user);
+			any |= r->n > before;
+		}
+		r->out->quality.with_stacks |=
+		    (rec->has & (PD_SAMPLE_CALLCHAIN | PD_SAMPLE_STACK_USER)) || branches;
+	}
+	if (any)
+		return;
+	r->n = 0;
+	if (rec->has & PD_SAMPLE_IP)
+		push_address(r, s->ip, context_of_mode(rec->misc), user);
+	else
+		push_mark(r, "[no address recorded]");
+}
+
+/* The node of the stack, from the root. Beyond nodes_max only the innermost frame is kept. */
+static uint32_t node_of(struct reader *r)
+{
+	uint32_t max = r->opts->nodes_max ? r->opts->nodes_max : NODES_MAX, node = 0;
+	unsigned depth = 0;
+
+	while (depth < r->n && depth < r->last_n &&
+	       r->last_frame[depth] == r->frame[r->n - 1 - depth])
+		node = r->last_node[depth++];
+	for (; depth < r->n; depth++) {
+		uint32_t frame = r->frame[r->n - 1 - depth];
+
+		if (frame == SET_NONE)
+			return SET_NONE;
+		if (r->raw->stacks->node_set.n >= max && depth + 1 < r->n) {
+			uint32_t leaf = r->frame[0];
+
+			r->out->quality.unkept++;
+			r->n = r->last_n = 0;
+			push(r, leaf);
+			push_mark(r, "[stack not kept: too many different ones]");
+			return stacks_add_node(r->raw->stacks,
+					       stacks_add_node(r->raw->stacks, 0, r->frame[1]),
+					       leaf);
+		}
+		node = stacks_add_node(r->raw->stacks, node, frame);
+		if (node == SET_NONE)
+			return SET_NONE;
+		r->last_frame[depth] = frame;
+		r->last_node[depth] = node;
+	}
+	r->last_n = r->n;
+	return node;
+}
+
+/* ---- counts ---- */
+
+static bool is_clock(const struct perfdata_attr *a)
+{
+	return a->type == 1 && a->config <= 1; /* cpu-clock, task-clock */
+}
+
+static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
+{
+	while (r->columns <= ev->index) {
+		uint32_t *more = realloc(r->column, (r->columns + 16) * sizeof(*more));
+
+		if (!more)
+			return SET_NONE;
+		r->column = more;
+		for (int i = 0; i < 16; i++)
+			more[r->columns++] = SET_NONE;
+	}
+	if (r->column[ev->index] == SET_NONE) {
+		unsigned precise = ev->attr.flags >> PD_ATTR_PRECISE_SHIFT & 3;
+		uint32_t c = stacks_add_column(r->raw->stacks, ev->name,
+					       is_clock(&ev->attr) ? "ns" : "");
+
+		if (c == SET_NONE)
+			return SET_NONE;
+		r->raw->stacks->column[c].skids = precise == 0 && ev->attr.type != 1 &&
+						  ev->attr.type != 2 && ev->attr.type != 5;
+		r->column[ev->index] = c;
+	}
+	return r->column[ev->index];
+}
+
+static int count(struct reader *r, const struct perfdata_record *rec, uint32_t column,
+		 uint32_t node, uint32_t task, uint64_t amount)
+{
+	struct stacks_row row = { node, task, column, 0, 1, amount };
+	int ret = stacks_count(r->raw->stacks, &row, (double)amount * (double)amount, r->err);
+
+	if (ret == 0 && r->opts->moments) {
+		struct stacks_moment m = { rec->time, amount, node, task, column,
+					   rec->has & PD_SAMPLE_CPU ? rec->cpu : UINT32_MAX };
+
+		ret = stacks_add_moment(r->raw->stacks, &m, r->err);
+	}
+	return ret;
+}
+
+/* How much a counter of a group has counted since it was read last; false for nothing. */
+static bool grown(struct reader *r, const struct perfdata_event *ev, uint32_t tid,
+		  struct perfdata_value v, uint64_t *by)
+{
+	/* An inherited counter counts for each thread by itself under one id. */
+	struct counter key = { v.id, ev->attr.flags & ATTR_INHERIT ? tid : 0, 0, 0 };
+	uint32_t at = set_add(&r->counters, &key, sizeof(key), 16, NULL);
+	struct counter *c;
+
+	if (at == SET_NONE)
+		return false;
+	c = (struct counter *)r->counters.item + at;
+	if (v.value < c->value) {
+		r->out->quality.backwards++;
+		*by = 0;
+	} else {
+		*by = v.value - c->value;
+	}
+	c->value = v.value;
+	return *by > 0;
+}
+
+/* Every member of the group, by what it counted since the sample before. */
+static int count_group(struct reader *r, const struct perfdata_record *rec, uint32_t node,
+		       uint32_t task)
+{
+	const struct perfdata_read *read = &rec->sample.read;
+	int ret = 0;
+
+	for (uint64_t i = 0; ret == 0 && i < read->n; i++) {
+		struct perfdata_value v = perfdata_read_at(read, i);
+		const struct perfdata_event *ev = perfdata_event_of(r->file, v.id);
+		bool leader = ev && ev == rec->event;
+		uint64_t by;
+		uint32_t column;
+
+		if (!ev || !grown(r, ev, rec->tid, v, &by))
+			continue;
+		column = column_of(r, ev);
+		if (column == SET_NONE)
+			return nomem(r);
+		r->raw->stacks->column[column].read |= !leader;
+		ret = count(r, rec, column, node, task, by);
+	}
+	return ret;
+}
+
+static bool passes(const struct reader *r, const struct perfdata_record *rec, const char *comm)
+{
+	const struct samples_filter *f = &r->opts->filter;
+
+	return (f->pid < 0 || (uint32_t)f->pid == rec->pid) &&
+	       (f->tid < 0 || (uint32_t)f->tid == rec->tid) &&
+	       (f->cpu < 0 || (rec->has & PD_SAMPLE_CPU && (uint32_t)f->cpu == rec->cpu)) &&
+	       ((!f->from_ns && !f->to_ns) ||
+		(rec->has & PD_SAMPLE_TIME && rec->time >= f->from_ns &&
+		 rec->time <= (f->to_ns ? f->to_ns : UINT64_MAX))) &&
+	       (!f->comm || fnmatch(f->comm, comm, 0) == 0);
+}
+
+static int take_sample(struct reader *r, const struct perfdata_record *rec)
+{
+	struct samples_quality *q = &r->out->quality;
+	struct thread *t;
+	uint32_t node, column;
+	uint64_t amount;
+
+	q->samples++;
+	if (rec->bad || !rec->event)
+		return 0;
+	t = thread_of(r, rec->pid, rec->tid);
+	if (!t || t->comm == WORDS_NONE)
+		return nomem(r);
+	if (!passes(r, rec, stacks_name(r->raw->stacks, t->comm)))
+		return 0;
+	if (t->task == SET_NONE)
+		t->task = stacks_add_task(r->raw->stacks, t->pid, t->tid, t->comm);
+	push_stack(r, rec);
+	node = node_of(r);
+	if (node == SET_NONE || t->task == SET_NONE)
+		return nomem(r);
+	q->used++;
+	if (rec->has & PD_SAMPLE_TIME) {
+		if (!q->first_ns || rec->time < q->first_ns)
+			q->first_ns = rec->time;
+		if (rec->time > q->last_ns)
+			q->last_ns = rec->time;
+	}
+	if (rec->has & PD_SAMPLE_READ && rec->sample.read.format & PD_READ_GROUP &&
+	    rec->sample.read.format & PD_READ_ID)
+		return count_group(r, rec, node, t->task);
+	column = column_of(r, rec->event);
+	if (column == SET_NONE)
+		return nomem(r);
+	amount = rec->sample.period;
+	if (!amount && !(rec->has & PD_SAMPLE_PERIOD)) {
+		q->weightless = true;
+		amount = 1;
+	}
+	return count(r, rec, column, node, t->task, amount);
+}
+
+static int take(struct reader *r, const struct perfdata_record *rec)
+{
+	if (rec->type == PD_RECORD_SAMPLE)
+		return take_sample(r, rec);
+	if (rec->bad)
+		return 0;
+	switch (rec->type) {
+	case PD_RECORD_MMAP:
+	case PD_RECORD_MMAP2:
+		return take_mmap(r, rec);
+	case PD_RECORD_COMM:
+		return take_comm(r, rec);
+	case PD_RECORD_FORK:
+		return take_fork(r, rec);
+	case PD_RECORD_KSYMBOL:
+		return take_ksymbol(r, rec);
+	case PD_RECORD_BUILD_ID:
+		return modules_build_id(&r->raw->modules,
+					path_of(rec->build_id.file, rec->misc),
+					rec->build_id.id, rec->build_id.id_size, r->err);
+	}
+	return 0;
+}
+
+static int read_all(struct reader *r)
+{
+	struct tare_error damage = TARE_ERROR_INIT;
+	struct samples_quality *q = &r->out->quality;
+	const struct perfdata_loss *loss = perfdata_loss(r->file);
+	struct perfdata_record rec;
+	int ret, taken = take_build_ids(r);
+
+	while (taken == 0 && (ret = perfdata_next_ordered(r->file, &rec, &damage)) == 1)
+		taken = take(r, &rec);
+	if (taken < 0)
+		return taken;
+	if (damage.code)
+		snprintf(q->damage, sizeof(q->damage), "%s", damage.what);
+	q->undecodable = loss->undecodable;
+	q->unattributed = loss->unattributed;
+	q->lost = loss->lost;
+	q->lost_samples = loss->lost_samples;
+	q->throttled = loss->throttled;
+	q->disordered = loss->disordered;
+	return take_build_ids(r); /* in a pipe they come as records */
+}
+
+int samples_read(struct samples *out, const char *path, const struct samples_options *opts,
+		 struct tare_error *err)
+{
+	struct raw raw = { .modules.opts = { opts->symfs, opts->kallsyms, opts->home } };
+	struct reader *r = calloc(1, sizeof(*r));
+	int ret = -ENOMEM;
+
+	*out = (struct samples){ 0 };
+	raw.stacks = r ? stacks_new(err) : NULL;
+	if (!raw.stacks) {
+		tare_fail_nomem(err);
+		goto out;
+	}
+	*r = (struct reader){ .opts = opts, .out = out, .raw = &raw, .err = err };
+	r->kernel_module = modules_add(&raw.modules, MODULE_KERNEL, "[kernel.kallsyms]", NULL, 0, 0);
+	r->unknown_module = modules_add(&raw.modules, MODULE_UNKNOWN, "[unknown]", NULL, 0, 0);
+	r->unknown_guest = modules_add(&raw.modules, MODULE_UNKNOWN, "[guest]", NULL, 0, 0);
+	for (size_t i = 0; i < 1 << CACHE_BITS; i++)
+		r->cache[i].frame = SET_NONE;
+	out->file = r->file = perfdata_open(path, NULL, err);
+	ret = r->file ? read_all(r) : -(err && err->code ? err->code : EIO);
+	if (ret == 0)
+		ret = samples_name(out, &raw, opts, err);
+out:
+	if (r) {
+		unwinder_free(r->unwinder);
+		spaces_free(&r->spaces);
+		set_free(&r->threads);
+		set_free(&r->counters);
+		free(r->column);
+	}
+	free(r);
+	modules_free(&raw.modules);
+	stacks_free(raw.stacks);
+	if (ret < 0)
+		samples_free(out);
+	return ret;
+}
+
+void samples_free(struct samples *s)
+{
+	for (size_t i = 0; i < s->n_unnamed; i++) {
+		free(s->unnamed[i].module);
+		free(s->unnamed[i].why);
+		free(s->unnamed[i].remedy);
+	}
+	free(s->unnamed);
+	stacks_free(s->stacks);
+	perfdata_close(s->file);
+	*s = (struct samples){ 0 };
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording of samples, read into a profile (analyze/stacks.h): each sample's stack with names, by
+ * what was mapped when it was taken. Samples are added up while they are read and each different
+ * address is looked up once, so that memory grows with what is different, not with how many there
+ * are.
+ */
+#ifndef ANALYZE_SAMPLES_H
+#define ANALYZE_SAMPLES_H
+
+#include "analyze/stacks.h"
+#include "record/perfdata.h"
+
+enum samples_detail {
+	SAMPLES_FUNCTION, /* frames that differ by function only */
+	SAMPLES_LINE,	  /* and by source line, where it is known */
+	SAMPLES_ADDRESS,  /* and by address */
+};
+
+/* Which samples. Patterns as for fnmatch(3), NULL: any. */
+struct samples_filter {
+	const char *comm;
+	uint64_t from_ns, to_ns; /* of the recording's clock; 0, 0: all */
+	int64_t pid, tid, cpu;	 /* -1: any */
+};
+
+struct samples_options {
+	enum samples_detail detail;
+	bool lines;    /* look lines up; SAMPLES_LINE does */
+	bool inlined;  /* functions that were inlined are frames of their own */
+	bool flat;     /* without callers */
+	bool moments;  /* keep each sample's time */
+	struct samples_filter filter;
+	const char *symfs, *kallsyms, *home; /* struct modules_options */
+	uint32_t nodes_max; /* different pieces of stacks to keep; 0: 64 M (1 GiB) */
+};
+
+#define SAMPLES_ALL { .pid = -1, .tid = -1, .cpu = -1 }
+
+/* Code of one module that has no names, and why. */
+struct samples_unnamed {
+	char *module, *why, *remedy;
+	uint64_t samples; /* that were taken there */
+};
+
+struct samples_quality {
+	uint64_t samples;      /* SAMPLE records */
+	uint64_t used;	       /* that passed the filter and are in the profile */
+	uint64_t undecodable, unattributed;
+	uint64_t lost;	       /* records that the kernel dropped, of any kind */
+	uint64_t lost_samples; /* samples among them, where the kernel says so */
+	uint64_t throttled;    /* times an event was stopped because it came too often */
+	uint64_t disordered;
+	uint64_t cut;	       /* stacks that end before their outermost caller, as far as one can tell */
+	uint64_t unkept;       /* stacks of which only the innermost frame was kept: nodes_max */
+	uint64_t deferred;     /* user stacks that were to follow and are not here */
+	uint64_t backwards;    /* counters of a group that were less than before */
+	uint64_t first_ns, last_ns;
+	bool with_stacks, weightless; /* weightless: amounts are samples, the file has no periods */
+	bool unverified;       /* some modules have no build id in the recording */
+	char damage[384];      /* what ended the reading early, or "" */
+	char no_unwinding[384]; /* why recorded stacks were not unwound, or "" */
+};
+
+struct samples {
+	struct stacks *stacks;
+	struct samples_quality quality;
+	struct samples_unnamed *unnamed; /* most samples first */
+	size_t n_unnamed;
+	struct perfdata *file; /* its head and features */
+};
+
+/* 0, or a negative errno when nothing can be said of it. Damage further on gives what came before
+ * it. */
+int samples_read(struct samples *out, const char *path, const struct samples_options *opts,
+		 struct tare_error *err);
+void samples_free(struct samples *s);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What reading samples and naming their frames share. */
+#ifndef ANALYZE_SAMPLES_PRIVATE_H
+#define ANALYZE_SAMPLES_PRIVATE_H
+
+#include "analyze/modules.h"
+#include "analyze/samples.h"
+
+/*
+ * Frames before they have names: `module` is a module's number, `address` the offset in it; a
+ * STACKS_MARK has its name in `function`.
+ */
+struct raw {
+	struct stacks *stacks;
+	struct modules modules;
+};
+
+/* A profile with names from one without. */
+int samples_name(struct samples *out, struct raw *raw, const struct samples_options *opts,
+		 struct tare_error *err);
+
+#endif

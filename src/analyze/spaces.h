@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each process had mapped where, as the recording goes on: a mapping replaces what it covers, a
+ * fork inherits, an exec begins anew. The kernel is one more space, for all processes.
+ */
+#ifndef ANALYZE_SPACES_H
+#define ANALYZE_SPACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/error.h"
+#include "base/set.h"
+
+struct map {
+	uint64_t start, last; /* inclusive */
+	uint64_t offset;      /* of `start` in the file */
+	uint32_t module;
+	bool data; /* not to be executed */
+};
+
+/* The mappings of a process, shared by those that forked and have changed nothing since. */
+struct maps {
+	struct map *map; /* by start, none over another */
+	size_t n, room;
+	unsigned refs;
+	uint32_t serial; /* another one after every change, in any process */
+};
+
+struct spaces {
+	struct set process; /* private */
+	uint32_t serial;
+	struct maps kernel;
+	size_t total; /* mappings of all of them */
+};
+
+int spaces_map(struct spaces *s, uint32_t pid, const struct map *m, struct tare_error *err);
+int spaces_map_kernel(struct spaces *s, const struct map *m, struct tare_error *err);
+int spaces_fork(struct spaces *s, uint32_t child, uint32_t parent, struct tare_error *err);
+void spaces_exec(struct spaces *s, uint32_t pid);
+/* NULL when nothing is known of that process. Valid until the next change. */
+const struct maps *spaces_of(const struct spaces *s, uint32_t pid);
+const struct map *maps_find(const struct maps *m, uint64_t address);
+void spaces_free(struct spaces *s);
+
+#endif

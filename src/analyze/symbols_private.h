@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files that read symbols share. */
+#ifndef ANALYZE_SYMBOLS_PRIVATE_H
+#define ANALYZE_SYMBOLS_PRIVATE_H
+
+#include "analyze/libdw.h"
+#include "analyze/symbols.h"
+
+enum { SEGMENTS_MAX = 64 };
+
+struct entry {
+	uint64_t start, end; /* offsets in the file; end 0: not said */
+	const char *name;
+	uint8_t rank;  /* of several at one place the highest is shown */
+	bool is_label; /* no function by its type */
+};
+
+struct segment {
+	uint64_t address, offset, size;
+};
+
+/* Code of one compilation unit. */
+struct unit {
+	uint64_t low, high; /* libdw's addresses */
+	uint64_t bias;      /* those minus the ones in its lines */
+	Dwarf_Die die;
+};
+
+struct inlines;
+
+struct symbols {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	uint64_t bias;                        /* libdw's addresses minus the file's own */
+	struct segment segment[SEGMENTS_MAX]; /* that may be executed */
+	size_t segments;
+	struct entry *entry; /* by start */
+	size_t n;
+	struct entry *section; /* other than .text: stubs have no symbols, but a name */
+	size_t sections;
+	char **demangled; /* owned names */
+	size_t n_demangled, demangled_room;
+	struct unit *unit; /* by low */
+	size_t units;
+	bool units_read;
+	bool complete;
+	struct inlines *inlines; /* read when first asked for */
+};
+
+/* The compilation unit of one of libdw's addresses, or NULL. */
+struct unit *symbols_unit(struct symbols *s, uint64_t address);
+/* The name as people write it; lives as long as the symbols. */
+const char *symbols_demangled(struct symbols *s, const char *name);
+/* src/analyze/inlines.c */
+void inlines_free(struct inlines *in);
+
+#endif

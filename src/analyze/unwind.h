@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The callers of a sample, from the registers and the piece of user stack that were recorded with it
+ * (perf record --call-graph dwarf), by the call frame information of the programs' files. libdw does
+ * it; it is opened when first needed.
+ */
+#ifndef ANALYZE_UNWIND_H
+#define ANALYZE_UNWIND_H
+
+#include "analyze/elf_head.h"
+#include "analyze/spaces.h"
+#include "record/perfdata.h"
+
+struct unwinder;
+
+/* A file with code, as the unwinder asks for it. */
+struct unwind_file {
+	const char *path;
+	int fd; /* stays the caller's */
+	const struct elf_head *head;
+};
+
+/* False when the file of `module` is not there. */
+typedef bool unwind_file_of(void *arg, uint32_t module, struct unwind_file *out);
+
+/* NULL with err when stacks cannot be unwound here. */
+struct unwinder *unwinder_new(unwind_file_of *file_of, void *arg, struct tare_error *err);
+void unwinder_free(struct unwinder *u);
+
+/*
+ * The addresses of the sample's user stack, the innermost first: of the callers those of their
+ * calls, one less than where they return to. `maps` are the process's now. At least 1 when the
+ * sample has registers; 0 without, or with ones of another kind of machine. *whole is false when it
+ * ended before the outermost frame for want of stack or of call frame information.
+ */
+unsigned unwind(struct unwinder *u, uint32_t pid, const struct maps *maps,
+		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole);
+
+#endif

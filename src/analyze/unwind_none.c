@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* A build without libdw unwinds no stacks. */
+#include "analyze/unwind.h"
+
+struct unwinder *unwinder_new(unwind_file_of *file_of, void *arg, struct tare_error *err)
+{
+	(void)file_of, (void)arg;
+	tare_fail(err, ENOSYS, "this build has no libdw, which unwinds recorded stacks");
+	tare_hint(err, "build it with -Dlibdw=enabled");
+	return NULL;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	(void)u;
+}
+
+unsigned unwind(struct unwinder *u, uint32_t pid, const struct maps *maps,
+		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole)
+{
+	(void)u, (void)pid, (void)maps, (void)s, (void)out, (void)max;
+	*whole = false;
+	return 0;
+}

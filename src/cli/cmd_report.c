@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* tare report: where the samples of a recording fell. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/num.h"
+#include "cli/sample_options.h"
+#include "view/folded.h"
+#include "view/report_view.h"
+
+enum { ROWS_SHOWN = 30 };
+
+struct report_cli {
+	struct sample_options common; /* first */
+	unsigned keys;
+	size_t limit;
+	bool limit_set, by_total, folded, normalise;
+	double least_percent;
+	const char *ratio, *about, *before;
+};
+
+static const struct {
+	const char *name;
+	unsigned key;
+} key_names[] = {
+	{ "comm", REPORT_COMM },      { "command", REPORT_COMM },   { "pid", REPORT_PID },
+	{ "tid", REPORT_TID },	      { "thread", REPORT_TID },	    { "module", REPORT_MODULE },
+	{ "dso", REPORT_MODULE },     { "function", REPORT_FUNCTION }, { "symbol", REPORT_FUNCTION },
+	{ "sym", REPORT_FUNCTION },   { "line", REPORT_LINE },	    { "srcline", REPORT_LINE },
+	{ "address", REPORT_ADDRESS }, { "addr", REPORT_ADDRESS },
+};
+
+static int set_sort(void *options, const char *arg, struct tare_error *err)
+{
+	struct report_cli *o = options;
+
+	o->keys = 0;
+	for (;; arg++) {
+		size_t n = strcspn(arg, ","), i;
+
+		for (i = 0; i < ARRAY_SIZE(key_names); i++)
+			if (strlen(key_names[i].name) == n && !strncmp(arg, key_names[i].name, n))
+				break;
+		if (i == ARRAY_SIZE(key_names)) {
+			tare_fail(err, EINVAL, "there is no key '%.*s'", (int)(n < 40 ? n : 40), arg);
+			tare_hint(err, "keys: comm, pid, tid, module, function, line, address");
+			return -EINVAL;
+		}
+		o->keys |= key_names[i].key;
+		arg += n;
+		if (!*arg)
+			return 0;
+	}
+}
+
+static int set_limit(void *options, const char *arg, struct tare_error *err)
+{
+	struct report_cli *o = options;
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	o->limit = (size_t)n;
+	o->limit_set = true;
+	return ret;
+}
+
+static int set_least(void *options, const char *arg, struct tare_error *err)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v >= 0 && v <= 100))
+		return tare_fail(err, EINVAL, "'%.40s' is no percentage", arg);
+	((struct report_cli *)options)->least_percent = v;
+	return 0;
+}
+
+static int set_by_total(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->by_total = true;
+	return 0;
+}
+
+static int set_flat(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->common.read.flat = true;
+	return 0;
+}
+
+static int set_inline(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->common.read.inlined = true;
+	return 0;
+}
+
+static int set_folded(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->folded = true;
+	return 0;
+}
+
+static int set_normalise(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->normalise = true;
+	return 0;
+}
+
+static int set_ratio(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct report_cli *)options)->ratio = arg;
+	return 0;
+}
+
+static int set_about(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct report_cli *)options)->about = arg;
+	return 0;
+}
+
+static int set_before(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct report_cli *)options)->before = arg;
+	return 0;
+}
+
+static const struct option_row report_opts[] = {
+	{ 's', "sort", "KEYS", "rows by comm, pid, tid, module, function, line, address", set_sort },
+	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", set_limit },
+	{ 0, "percent-limit", "P", "show rows of P percent or more", set_least },
+	{ 0, "by-total", NULL, "order by what a function and its callees took", set_by_total },
+	{ 0, "callers", "FUNCTION", "who called it, and what it called", set_about },
+	{ 0, "ratio", "FORMULA", "a column such as 'instructions / cycles'", set_ratio },
+	{ 0, "inline", NULL, "functions that were inlined as rows of their own", set_inline },
+	{ 0, "flat", NULL, "do not look at callers", set_flat },
+	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts", set_folded },
+	{ 0, "diff", "BEFORE", "with --folded: counts of that recording, then of this one", set_before },
+	{ 0, "normalise", NULL, "with --diff: as if both were equally long", set_normalise },
+	SAMPLE_OPTION_ROWS,
+	{ 0 },
+};
+
+static int check(const struct report_cli *o, struct tare_error *err)
+{
+	if (o->before && !o->folded) {
+		tare_fail(err, EINVAL, "--diff is for --folded");
+		tare_hint(err, "tare report --folded --diff BEFORE AFTER");
+		return -EINVAL;
+	}
+	if (o->normalise && !o->before)
+		return tare_fail(err, EINVAL, "--normalise is for --diff");
+	if (o->folded && o->about)
+		return tare_fail(err, EINVAL, "--folded and --callers exclude each other");
+	if (o->folded && o->common.format != SAMPLE_TEXT)
+		return tare_fail(err, EINVAL, "--folded is a format of its own");
+	if (o->before && o->ratio)
+		return tare_fail(err, EINVAL, "--diff and --ratio exclude each other");
+	return 0;
+}
+
+static int put_text(void *arg, struct text *out, struct tare_error *err)
+{
+	return output_put(arg, out, err);
+}
+
+/* The column to sort by: the one named, or the first. */
+static int column_of(const struct samples *s, const char *event, uint32_t *out,
+		     struct tare_error *err)
+{
+	*out = 0;
+	if (!event || !s->stacks->columns)
+		return 0;
+	*out = ratio_column(s->stacks, event, err);
+	return *out == SET_NONE ? -ENOENT : 0;
+}
+
+static int show_folded(const struct report_cli *o, struct samples *s, uint32_t column,
+		       struct ratio *ratio, struct output *to, struct tare_error *err)
+{
+	struct folded_options f = { .column = column, .ratio = ratio, .with_comm = true,
+				    .normalise = o->normalise };
+	struct samples before = { 0 };
+	struct text out = { 0 };
+	int ret = 0;
+
+	if (o->before) {
+		ret = samples_read(&before, o->before, &o->common.read, err);
+		if (ret == 0 && before.stacks->columns && s->stacks->columns) {
+			/* The same event, whichever place it has there. */
+			f.before_column = ratio_column(
+			    before.stacks, stacks_name(s->stacks, s->stacks->column[column].name), err);
+			if (f.before_column == SET_NONE) {
+				tare_prefix(err, "%.100s: ", o->before);
+				ret = -ENOENT;
+			}
+		}
+		f.before = before.stacks;
+	}
+	if (ret == 0 && s->stacks->columns)
+		ret = folded_write(&out, s->stacks, &f, put_text, to, err);
+	samples_free(&before);
+	text_free(&out);
+	return ret;
+}
+
+static int show_table(const struct report_cli *o, const char *path, struct samples *s,
+		      uint32_t column, struct ratio *ratio, struct output *to, struct tare_error *err)
+{
+	struct report_options opts = { .keys = o->keys,
+				       .column = column,
+				       .by_total = o->by_total,
+				       .module = o->common.module,
+				       .function = o->common.function };
+	struct report report = { 0 };
+	struct report_relatives relatives;
+	struct report_shown shown = { .path = path,
+				      .samples = s,
+				      .options = &opts,
+				      .ratio = ratio,
+				      .limit = o->limit_set			? o->limit
+					       : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN
+										 : 0,
+				      .least_percent = o->least_percent };
+	struct text out = { 0 };
+	struct style style = output_style(to, o->common.colour);
+	int ret = 0;
+
+	style.thousands = true;
+	if (o->about) {
+		ret = report_relatives(&relatives, s->stacks, o->about, column, err);
+		shown.relatives = ret == 0 ? &relatives : NULL;
+		shown.function = o->about;
+	} else {
+		ret = report_make(&report, s->stacks, &opts, err);
+		shown.report = &report;
+	}
+	if (ret == 0 && o->common.format == SAMPLE_JSON)
+		report_json(&out, &shown);
+	else if (ret == 0 && o->common.format == SAMPLE_CSV)
+		report_csv(&out, &shown);
+	else if (ret == 0)
+		report_text(&out, &shown, &style);
+	if (ret == 0)
+		ret = output_put(to, &out, err);
+	if (shown.relatives)
+		report_relatives_free(&relatives);
+	report_free(&report);
+	text_free(&out);
+	return ret;
+}
+
+static int show(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
+{
+	struct samples samples = { 0 };
+	struct ratio ratio = { 0 };
+	struct output to = { .fd = -1 };
+	uint32_t column = 0;
+	int ret = samples_read(&samples, path, &o->common.read, err), closed;
+
+	if (ret < 0)
+		return ret;
+	*partial = samples.quality.damage[0];
+	ret = column_of(&samples, o->common.event, &column, err);
+	if (ret == 0 && o->ratio)
+		ret = ratio_parse(&ratio, o->ratio, samples.stacks, err);
+	if (ret < 0 && o->ratio)
+		tare_prefix(err, "--ratio: ");
+	if (ret == 0)
+		ret = output_open(&to, o->common.output, false, 1, err);
+	if (ret == 0 && o->folded)
+		ret = show_folded(o, &samples, column, o->ratio ? &ratio : NULL, &to, err);
+	else if (ret == 0)
+		ret = show_table(o, path, &samples, column, o->ratio ? &ratio : NULL, &to, err);
+	if (to.fd >= 0) {
+		closed = output_close(&to, err);
+		ret = ret < 0 ? ret : closed;
+	}
+	ratio_free(&ratio);
+	samples_free(&samples);
+	return ret;
+}
+
+static int report_run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct report_cli o = { .common = SAMPLE_OPTIONS_INIT,
+				.keys = REPORT_COMM | REPORT_MODULE | REPORT_FUNCTION };
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+	bool partial = false;
+
+	if (rest < 0)
+		return status;
+	ret = check(&o, &err);
+	if (ret == 0 && argc - rest > (o.common.input ? 0 : 1)) {
+		ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[argc - 1]);
+		tare_hint(&err, "report takes one file; options stand before it");
+	}
+	o.common.read.detail = o.keys & REPORT_ADDRESS ? SAMPLES_ADDRESS
+			       : o.keys & REPORT_LINE  ? SAMPLES_LINE
+						       : SAMPLES_FUNCTION;
+	o.common.read.lines = o.keys & REPORT_LINE;
+	o.common.read.home = getenv("HOME");
+	if (ret == 0)
+		ret = show(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
+	if (ret < 0) {
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	return partial ? EXIT_PARTIAL_FILE : 0;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.about = "where the samples of a recording fell: functions, lines, threads, callers",
+	.args = "[FILE]",
+	.example = "  tare report perf.data\n"
+		   "  tare report --sort line --filter 'comm=gcc,module=*cc1'\n"
+		   "  tare report --folded perf.data | flamegraph.pl >flame.svg",
+	.topic = TOPIC_WHERE,
+	.options = report_opts,
+	.run = report_run,
+};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include "base/num.h"
+#include "cli/sample_options.h"
+
+int sample_set_input(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct sample_options *)options)->input = arg;
+	return 0;
+}
+
+int sample_set_output(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct sample_options *)options)->output = arg;
+	return 0;
+}
+
+int sample_set_event(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct sample_options *)options)->event = arg;
+	return 0;
+}
+
+int sample_set_symfs(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct sample_options *)options)->read.symfs = arg;
+	return 0;
+}
+
+int sample_set_kallsyms(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct sample_options *)options)->read.kallsyms = arg;
+	return 0;
+}
+
+int sample_set_format(void *options, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "text", "json", "csv" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			((struct sample_options *)options)->format = (enum sample_format)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "'%.40s' is not one of text, json, csv", arg);
+}
+
+int sample_set_colour(void *options, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			((struct sample_options *)options)->colour = (enum when)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "'%.40s' is not one of auto, always, never", arg);
+}
+
+static int number(const char *value, int64_t *out, struct tare_error *err)
+{
+	uint64_t v;
+	int ret = num_parse(value, &v, err);
+
+	if (ret == 0 && v > UINT32_MAX)
+		return tare_fail(err, ERANGE, "%s is too large", value);
+	*out = (int64_t)v;
+	return ret;
+}
+
+/* The words stay in argv: they are cut up there, for as long as the program runs. */
+int sample_set_filter(void *options, const char *arg, struct tare_error *err)
+{
+	struct sample_options *o = options;
+	struct samples_filter *f = &o->read.filter;
+	char *words = strdup(arg), *next;
+	int ret = words ? 0 : tare_fail_nomem(err);
+
+	for (char *word = words; ret == 0 && word; word = next) {
+		char *value = strchr(word, '=');
+
+		next = strchr(word, ',');
+		if (next)
+			*next++ = '\0';
+		value = value && (!next || value < next) ? value : NULL;
+		if (!value || !value[1]) {
+			ret = tare_fail(err, EINVAL, "'%.80s' is no KEY=VALUE", word);
+			tare_hint(err, "such as comm=gcc,module=*libc*; keys: comm pid tid cpu from to module function");
+			break;
+		}
+		*value++ = '\0';
+		if (!strcmp(word, "comm"))
+			f->comm = value;
+		else if (!strcmp(word, "module") || !strcmp(word, "dso"))
+			o->module = value;
+		else if (!strcmp(word, "function") || !strcmp(word, "symbol"))
+			o->function = value;
+		else if (!strcmp(word, "pid"))
+			ret = number(value, &f->pid, err);
+		else if (!strcmp(word, "tid"))
+			ret = number(value, &f->tid, err);
+		else if (!strcmp(word, "cpu"))
+			ret = number(value, &f->cpu, err);
+		else if (!strcmp(word, "from"))
+			ret = num_parse_ns(value, 1000000000, &f->from_ns, err);
+		else if (!strcmp(word, "to"))
+			ret = num_parse_ns(value, 1000000000, &f->to_ns, err);
+		else
+			ret = tare_fail(err, EINVAL,
+					"'%.40s' is not one of comm, pid, tid, cpu, from, to, module, function",
+					word);
+	}
+	if (ret < 0)
+		free(words);
+	return ret;
+}
+
+const char *sample_path(const struct sample_options *o, int argc, char **argv, int rest)
+{
+	return o->input ? o->input : rest < argc ? argv[rest] : "perf.data";
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands that read recordings of samples have in common: which file, which samples, where
+ * names come from, and where the answer goes. */
+#ifndef CLI_SAMPLE_OPTIONS_H
+#define CLI_SAMPLE_OPTIONS_H
+
+#include "analyze/samples.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+enum sample_format { SAMPLE_TEXT, SAMPLE_JSON, SAMPLE_CSV };
+
+enum { EXIT_PARTIAL_FILE = 1 }; /* the file is damaged: what was before the damage was shown */
+
+/* The first member of each such command's options. */
+struct sample_options {
+	struct samples_options read;
+	const char *input, *output;
+	const char *module, *function; /* of --filter, for the rows */
+	const char *event;	       /* NULL: the first one */
+	enum sample_format format;
+	enum when colour;
+};
+
+#define SAMPLE_OPTIONS_INIT { .read = { .filter = SAMPLES_ALL } }
+
+int sample_set_input(void *options, const char *arg, struct tare_error *err);
+int sample_set_output(void *options, const char *arg, struct tare_error *err);
+int sample_set_event(void *options, const char *arg, struct tare_error *err);
+int sample_set_filter(void *options, const char *arg, struct tare_error *err);
+int sample_set_symfs(void *options, const char *arg, struct tare_error *err);
+int sample_set_kallsyms(void *options, const char *arg, struct tare_error *err);
+int sample_set_format(void *options, const char *arg, struct tare_error *err);
+int sample_set_colour(void *options, const char *arg, struct tare_error *err);
+
+/* Their rows, for a command's table. */
+#define SAMPLE_OPTION_ROWS                                                                         \
+	{ 'i', "input", "FILE", "the recording; default perf.data, - is standard input",           \
+	  sample_set_input },                                                                      \
+	{ 'e', "event", "EVENT", "sort by this event; default: the first", sample_set_event },     \
+	{ 0, "filter", "LIST", "only comm=,pid=,tid=,cpu=,from=,to=,module=,function=",            \
+	  sample_set_filter },                                                                     \
+	{ 0, "symfs", "DIR", "find the programs' files under DIR", sample_set_symfs },             \
+	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", sample_set_kallsyms },           \
+	{ 0, "format", "FORMAT", "text, json or csv", sample_set_format },                         \
+	{ 'o', "output", "FILE", "write there; default: standard output", sample_set_output },     \
+	{ 0, "color", "WHEN", NULL, sample_set_colour }
+
+/* The file that is meant, from -i or the word behind the options. */
+const char *sample_path(const struct sample_options *o, int argc, char **argv, int rest);
+
+#endif

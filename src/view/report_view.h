@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A report of samples, shown: for people, as JSON (docs/schema/tare-report-1.json) and as CSV. */
+#ifndef VIEW_REPORT_VIEW_H
+#define VIEW_REPORT_VIEW_H
+
+#include "analyze/ratio.h"
+#include "analyze/report.h"
+#include "analyze/samples.h"
+#include "view/style.h"
+
+struct report_shown {
+	const char *path;
+	const struct samples *samples;
+	const struct report *report;
+	const struct report_options *options;
+	struct ratio *ratio; /* or NULL */
+	size_t limit;	     /* rows; 0: all */
+	double least_percent; /* rows of a smaller share are left out */
+	const struct report_relatives *relatives; /* or NULL: instead of the table, of... */
+	const char *function;			  /* ...these */
+};
+
+void report_text(struct text *out, const struct report_shown *r, const struct style *s);
+void report_json(struct text *out, const struct report_shown *r);
+void report_csv(struct text *out, const struct report_shown *r);
+
+/* What is known of the recording, and how far its numbers can be trusted; for annotate as well. */
+void report_head_text(struct text *out, const struct report_shown *r, const struct style *s);
+void report_quality_text(struct text *out, const struct report_shown *r, const struct style *s);
+
+/* A name out of a file, cut to `room` characters (0: whole) and made safe to show. */
+void put_name(struct text *out, const char *name, size_t room);
+
+#endif

@@ -1,0 +1,462 @@
+# SPDX-License-Identifier: MIT
+"""`tare report` as a user runs it, on what Debian's perf records here, with `perf report` as the judge, and on
+recordings of real machines where they are at hand (TARE_FIXTURES).
+
+usage: report_test.py TARE SCHEMA CC
+"""
+import collections
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jsonschema
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE, SCHEMA, CC = sys.argv[1], json.loads(Path(sys.argv[2]).read_text()), sys.argv[3]
+HERE = Path(__file__).resolve().parent
+FIXTURES = Path(os.environ.get("TARE_FIXTURES", HERE.parents[2] / "shared" / "fixtures")) / "perfdata"
+ROOM = tempfile.TemporaryDirectory()
+ENV = {**os.environ, "LC_ALL": "C.UTF-8", "PAGER": "cat", "HOME": ROOM.name, "DEBUGINFOD_URLS": ""}
+
+
+def sh(*words, **options):
+    return subprocess.run(words, capture_output=True, timeout=100, env=ENV, **options)
+
+
+def program(name, *flags, source="stacks.c"):
+    out = os.path.join(ROOM.name, name)
+    if not os.path.exists(out):
+        if "-fno-omit-frame-pointer" in flags:
+            flags += ("-mno-omit-leaf-frame-pointer", "-fno-shrink-wrap")
+        r = sh(CC, "-g", "-O1", "-fno-optimize-sibling-calls", *flags, str(HERE / "report" / source), "-o", out, "-lpthread")
+        true(r.returncode == 0, r.stderr.decode())
+    return out
+
+
+def record(name, command, *options, event="cpu-clock:u", rate="4000"):
+    path = os.path.join(ROOM.name, name)
+    if not os.path.exists(path):
+        r = sh("perf", "record", "-q", "-e", event, "-F", rate, *options, "-o", path, "--", *command)
+        true(r.returncode == 0 and os.path.exists(path), f"perf record: {r.stderr.decode()}")
+    return path
+
+
+def report(*words, status=0, text=True, **options):
+    r = sh(TARE, "report", *words, **options)
+    equal(r.returncode, status, f"exit status of {words}; {r.stderr.decode()[:500]}")
+    return r.stdout.decode(errors="replace") if text else r
+
+
+def document(*words, status=0):
+    d = json.loads(report("--format", "json", *words, status=status))
+    jsonschema.validate(d, SCHEMA)
+    return d
+
+
+def rows(*words, status=0):
+    return list(csv.DictReader(io.StringIO(report("--format", "csv", *words, status=status))))
+
+
+def by_perf(path):
+    """Period by event, comm, basename of the module, function, as perf report adds them up."""
+    r = sh("perf", "report", "-i", path, "--stdio", "--no-children", "-g", "none", "-F", "period,sample,comm,dso,sym", "-t", "\x01",
+           "--no-inline", "--no-demangle", "-f")
+    out, event = collections.Counter(), None
+    for line in r.stdout.decode(errors="replace").splitlines():
+        m = re.match(r"# Samples: .* of event '(.*)'", line)
+        event = m[1] if m else event
+        if line.startswith("#") or "\x01" not in line:
+            continue
+        period, _, comm, dso, sym = [x.strip() for x in line.split("\x01")[:5]]
+        sym = sym[4:].strip()
+        out[event, comm, os.path.basename(dso), "" if re.match(r"0x[0-9a-f]{16}$|\[unknown\]$", sym) else sym] += int(period)
+    return out
+
+
+def by_tare(path):
+    out = collections.Counter()
+    table = rows(path)
+    events = [h[:-5] for h in table[0] if h.endswith(" self")]
+    for r in table:
+        for e in events:
+            if int(r[e + " self"]):
+                out[e, r["comm"], os.path.basename(r["module"]), r["function"]] += int(r[e + " self"])
+    return out
+
+
+def modules(counter):
+    out = collections.Counter()
+    for (event, comm, module, _), n in counter.items():
+        out[event, comm, module] += n
+    return out
+
+
+@test
+def the_same_samples_and_names_as_perf_report():
+    path = record("fp.data", [program("fp", "-fno-omit-frame-pointer"), "threads"], "-g")
+    perf, tare = by_perf(path), by_tare(path)
+    true(sum(perf.values()) > 0, "perf has samples")
+    equal(modules(tare), modules(perf), "amounts by event, command and module")
+    own = lambda c: {k: v for k, v in c.items() if k[2] == "fp"}  # noqa: E731
+    equal(own(tare), own(perf), "functions of the program")
+    # Of several symbols at one address the two may take different ones; the rest has the same names.
+    differs = sum(v for k, v in tare.items() if perf.get(k) != v)
+    true(differs <= sum(tare.values()) * 0.05, f"{differs} differ: {set(tare.items()) ^ set(perf.items())}")
+
+
+@test
+def forks_threads_and_libraries_that_are_opened_late():
+    lib = os.path.join(ROOM.name, "late.so")
+    r = sh(CC, "-g", "-O1", "-shared", "-fPIC", "-DLATE", str(HERE / "report" / "stacks.c"), "-o", lib)
+    true(r.returncode == 0, r.stderr.decode())
+    path = record("late.data", [program("fp", "-fno-omit-frame-pointer"), "late", lib], "-g")
+    perf, tare = by_perf(path), by_tare(path)
+    equal(modules(tare), modules(perf), "amounts by event, command and module")
+    late = {k[1]: v for k, v in tare.items() if k[2:] == ("late.so", "late_work")}
+    true(set(late) == {"fp", "child"}, f"both processes worked in the library: {tare}")
+
+
+@test
+def frame_pointers_and_dwarf_agree():
+    fp = document(record("fp2.data", [program("fp", "-fno-omit-frame-pointer"), "deep"], "-g"))
+    dwarf = document(record("dwarf.data", [program("nofp", "-fomit-frame-pointer"), "deep"], "--call-graph", "dwarf"))
+    equal(dwarf["quality"]["not_unwound"], None, "unwound")
+
+    def totals(d):
+        all_ = d["events"][0]["amount"]
+        return {r["function"]: r["events"][0]["total"] / all_ for r in d["rows"] if r["module"].startswith(ROOM.name)}
+    a, b = totals(fp), totals(dwarf)
+    for name in ("main", "deep", "recurse", "outer", "inner", "leaf"):
+        true(name in a and name in b, f"{name} is in both: {a} {b}")
+        true(abs(a[name] - b[name]) < 0.12, f"{name}: {a[name]:.3f} by frame pointers, {b[name]:.3f} by DWARF")
+    true(b["main"] > 0.9 and b["recurse"] > 0.9, f"stacks reach main: {b}")
+    # The chain itself, from the outermost: a function is below the one that calls it.
+    for path in (record("fp2.data", []), record("dwarf.data", [])):
+        lines = report("--folded", path).splitlines()
+        deep = [l for l in lines if ";recurse" in l and ";leaf" in l]
+        true(deep, f"there are deep stacks: {lines[:5]}")
+        for line in deep:
+            if "[stack cut off]" not in line:
+                true(re.search(r";main;deep;(recurse;)+outer;(inner;)?leaf(;touch)? \d+$", line), line)
+
+
+@test
+def dwarf_stacks_as_perf_unwinds_them():
+    path = record("dwarf.data", [program("nofp", "-fomit-frame-pointer"), "deep"], "--call-graph", "dwarf")
+    r = sh("perf", "script", "-i", path, "-F", "ip,sym", "--no-inline", "-f")
+    theirs = collections.Counter()
+    for block in r.stdout.decode().split("\n\n"):
+        names = [l.split(None, 1)[1].strip() for l in block.splitlines() if len(l.split(None, 1)) == 2]
+        if "leaf" in names and names.count("main") == 1:
+            theirs[tuple(reversed(names[:names.index("main") + 1]))] += 1
+    ours = collections.Counter()
+    for line in report("--folded", path).splitlines():
+        names = line.rsplit(" ", 1)[0].split(";")
+        if "leaf" in names and names.count("main") == 1:
+            ours[tuple(names[names.index("main"):])] += 1
+    true(theirs, "perf unwinds stacks")
+    equal(set(ours), set(theirs), "different stacks from main to leaf")
+
+
+@test
+def shares_add_up():
+    d = document(record("fp.data", []))
+    e = d["events"][0]
+    equal(sum(r["events"][0]["self"] for r in d["rows"]), e["amount"], "self of all rows")
+    equal(sum(r["events"][0]["samples"] for r in d["rows"]), e["samples"], "samples of all rows")
+    equal(e["samples"], d["quality"]["used"], "samples")
+    equal(e["unit"], "ns", "a clock's unit")
+    for r in d["rows"]:
+        v = r["events"][0]
+        true(v["self"] <= v["total"] <= e["amount"], f"self within total within all: {r}")
+        true(0 < v["margin"] < 1, f"margin: {r}")
+
+
+@test
+def the_forms_agree():
+    path = record("fp.data", [])
+    d = document(path)
+    table = rows(path)
+    equal([(r["comm"], r["module"], r["function"] or "", str(r["events"][0]["self"])) for r in d["rows"]],
+          [(r["comm"], r["module"], r["function"], r["cpu-clock:u self"]) for r in table], "json and csv")
+    text = report("-n", "1", path)
+    true("samples" in text and "± " in text and " more row" in text, text)
+    folded = report("--folded", path).splitlines()
+    equal(sum(int(l.rsplit(" ", 1)[1]) for l in folded), d["events"][0]["amount"], "folded adds up")
+    equal(folded, sorted(folded, key=lambda l: l.rsplit(" ", 1)[0].encode()), "in order of their text")
+
+
+@test
+def sorting_by_every_key():
+    path = record("fp.data", [])
+    for keys in ("comm", "pid", "tid", "module", "function", "line", "address", "comm,tid,line", "dso,sym", "srcline"):
+        d = document("--sort", keys, path)
+        equal(sum(r["events"][0]["self"] for r in d["rows"]), d["events"][0]["amount"], keys)
+        selves = [r["events"][0]["self"] for r in d["rows"]]
+        equal(selves, sorted(selves, reverse=True), f"{keys}: most first")
+        equal(sum(int(r["cpu-clock:u self"]) for r in rows("--sort", keys, path)), d["events"][0]["amount"], f"{keys} in csv")
+        report("--sort", keys, path)
+    source = (HERE / "report" / "stacks.c").read_text().splitlines()
+    lines = {(os.path.basename(r["file"] or ""), r["line"]) for r in document("--sort", "line", path)["rows"][:3]}
+    true(any(f == "stacks.c" and "LEAF" in source[n - 1] for f, n in lines if f), f"the leaf's line: {lines}")
+
+
+@test
+def addresses_are_those_of_the_file():
+    path = record("fp.data", [])
+    r = sh("nm", program("fp", "-fno-omit-frame-pointer"))
+    start = next(int(l.split()[0], 16) for l in r.stdout.decode().splitlines() if l.endswith(" leaf"))
+    hits = [int(r["address"], 16) for r in document("--sort", "module,function,address", path)["rows"] if r["function"] == "leaf"]
+    true(hits and all(start <= a < start + 200 for a in hits), f"{start:#x}: {[hex(a) for a in hits]}")
+
+
+@test
+def callers_and_callees():
+    path = record("fp2.data", [program("fp", "-fno-omit-frame-pointer"), "deep"], "-g")
+    d = document("--callers", "outer", path)["function"]
+    equal([c["function"] for c in d["callers"]], ["recurse"], "who calls outer")
+    true({c["function"] for c in d["callees"]} <= {"inner", "leaf"}, f"whom it calls: {d['callees']}")
+    equal(sum(c["amount"] for c in d["callers"]), d["total"], "one caller: all of it")
+    d = document("--callers", "recurse", path)["function"]
+    true({c["function"] for c in d["callers"]} == {"deep", "recurse"}, f"itself, too: {d['callers']}")
+    true(all(c["amount"] <= d["total"] for c in d["callers"] + d["callees"]), "no neighbour has more than all")
+    true("called by" in report("--callers", "outer", path), "as text")
+    true("side,function" in report("--callers", "outer", "--format", "csv", path), "as csv")
+    report("--callers", "no_such_function", path, status=125)
+
+
+@test
+def inlined_functions():
+    path = record("inl.data", [program("inl", "-O2", "-DINLINE", "-fno-omit-frame-pointer"), "deep"], "-g")
+    d = document("--inline", path)
+    inlined = {r["function"] for r in d["rows"] if r["inlined"]}
+    true("small" in inlined, f"the inlined function is a row: {inlined}")
+    equal(sum(r["events"][0]["self"] for r in d["rows"]), d["events"][0]["amount"], "and the sum is the same")
+    plain = {r["function"] for r in document(path)["rows"]}
+    true("small" not in plain, "without --inline it is part of the function it is in")
+    true(re.search(r";leaf;small \d+", report("--inline", "--folded", path)), "its frame is within leaf's")
+
+
+@test
+def filters():
+    path = record("late.data", [])
+    whole = document(path)
+    child = document("--filter", "comm=child", path)
+    true(child["rows"] and all(r["comm"] == "child" for r in child["rows"]), "one command")
+    rest = document("--filter", "comm=[!c]*", path)
+    equal(child["quality"]["used"] + rest["quality"]["used"], whole["quality"]["used"], "the two are all")
+    equal(whole["quality"]["samples"], child["quality"]["samples"], "what the file has stays known")
+    pid = document("--sort", "pid", "--filter", "comm=child", path)["rows"][0]["pid"]
+    equal(document("--filter", f"pid={pid}", path)["quality"]["used"] >= child["quality"]["used"], True, "by pid")
+    module = document("--filter", "module=*/late.so", path)
+    true(module["rows"] and all(r["module"].endswith("/late.so") for r in module["rows"]), "by module")
+    equal(module["events"], whole["events"], "shares stay those of all")
+    equal(document("--filter", "tid=1", path)["rows"], [], "nobody")
+    report("--filter", "nonsense", path, status=125)
+    report("--filter", "colour=red", path, status=125)
+    report("--filter", "pid=x", path, status=125)
+
+
+@test
+def another_build_is_said_and_not_used():
+    exe = os.path.join(ROOM.name, "changed")
+    shutil.copy(program("fp", "-fno-omit-frame-pointer"), exe)
+    path = record("changed.data", [exe, "deep"], "-g")
+    before = {r["function"] for r in rows(path)}
+    true("leaf" in before, "as it was")
+    os.unlink(exe)
+    shutil.rmtree(os.path.join(ROOM.name, ".debug"), ignore_errors=True)  # perf's copy
+    d = document(path)
+    true("leaf" not in {r["function"] for r in d["rows"]}, "gone: no names")
+    why = next(u for u in d["quality"]["unnamed"] if u["module"] == exe)
+    true("No such file" in why["reason"] and "--symfs" in why["remedy"], why)
+    shutil.copy(program("nofp", "-fomit-frame-pointer"), exe)
+    d = document(path)
+    true("leaf" not in {r["function"] for r in d["rows"]}, "another build: no names, rather than wrong ones")
+    true("another build" in next(u for u in d["quality"]["unnamed"] if u["module"] == exe)["reason"], d["quality"]["unnamed"])
+    fs = os.path.join(ROOM.name, "fs")
+    os.makedirs(fs + os.path.dirname(exe))
+    shutil.copy(program("fp", "-fno-omit-frame-pointer"), fs + exe)
+    true("leaf" in {r["function"] for r in rows("--symfs", fs, path)}, "names under another root")
+
+
+@test
+def a_stripped_program_says_so():
+    exe = os.path.join(ROOM.name, "stripped")
+    shutil.copy(program("fp", "-fno-omit-frame-pointer"), exe)
+    equal(sh("strip", exe).returncode, 0, "strip")
+    path = record("stripped.data", [exe, "deep"])
+    d = document(path)
+    why = next(u for u in d["quality"]["unnamed"] if u["module"] == exe)
+    true("stripped" in why["reason"], why)
+    # Its debugging file beside it gives the names back.
+    equal(sh("objcopy", "--only-keep-debug", program("fp"), exe + ".debug").returncode, 0, "objcopy")
+    equal(sh("objcopy", f"--add-gnu-debuglink={exe}.debug", exe).returncode, 0, "objcopy")
+    true("leaf" in {r["function"] for r in rows(path)}, "names by .gnu_debuglink")
+
+
+@test
+def a_jit_map_names_code_in_memory():
+    path = record("jit.data", [program("fp", "-fno-omit-frame-pointer"), "jit"])
+    d = document("--sort", "pid,module,function", path)
+    pid = d["rows"][0]["pid"]
+    where = f"/tmp/perf-{pid}.map"
+    if not os.path.exists(where):
+        skip(f"the program could not write {where}")
+    try:
+        jit = [r for r in d["rows"] if r["function"] == "jit\x1b[31m hot;code"]
+        true(jit and jit[0]["module"] == "[anonymous memory]", f"its function: {d['rows'][:3]}")
+        true("\x1b" not in report(path), "control characters do not reach the terminal")
+        true("jit?[31m hot:code " in report("--folded", path), "nor a ';' a flame graph")
+    finally:
+        os.unlink(where)
+    d = document(path)
+    true(any("written at run time" in u["reason"] for u in d["quality"]["unnamed"]), "without the map it says why")
+
+
+@test
+def kernel_symbols():
+    text = Path("/proc/kallsyms").read_text().splitlines()[:50]
+    if os.geteuid() or not any(int(l.split()[0], 16) for l in text):
+        skip("this user sees no kernel addresses")
+    path = record("kernel.data", ["dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=30000"], event="cpu-clock")
+    d = document(path)
+    kernel = [r for r in d["rows"] if r["kernel"]]
+    true(kernel and all(r["function"] for r in kernel), f"kernel functions: {kernel[:3]}")
+    other = os.path.join(ROOM.name, "kallsyms")
+    Path(other).write_text("".join(l + "\n" for l in Path("/proc/kallsyms").read_text().splitlines() if " T _text" in l) + "")
+    report("--kallsyms", other, path)
+    Path(other).write_text("0000000000000000 T _text\n")
+    true("no addresses" in report("--kallsyms", other, path), "secret ones are not used")
+    d = document("--kallsyms", os.path.join(ROOM.name, "absent"), path)
+    true(all(r["function"] is None for r in d["rows"] if r["kernel"]), "a file that is not there gives no names")
+
+
+@test
+def pipes_and_compression():
+    exe = program("fp", "-fno-omit-frame-pointer")
+    r = sh("perf", "record", "-q", "-e", "cpu-clock:u", "-F", "4000", "-g", "-o", "-", "--", exe, "deep")
+    out = report("--format", "csv", "-", input=r.stdout)
+    true("leaf" in out, "through a pipe")
+    zipped = record("z.data", [exe, "deep"], "-g", "-z")
+    true("leaf" in {row["function"] for row in rows(zipped)}, "compressed")
+
+
+@test
+def damage_and_nonsense():
+    whole = Path(record("fp.data", [])).read_bytes()
+    for cut in (0, 7, 50, 103, 200, len(whole) // 3, len(whole) - len(whole) // 3):
+        bad = os.path.join(ROOM.name, "bad.data")
+        Path(bad).write_bytes(whole[:cut])
+        r = sh(TARE, "report", bad)
+        true(r.returncode in (0, 1, 125), f"cut at {cut}: {r.returncode} {r.stderr}")
+        true(r.returncode == 0 or r.stdout or r.stderr.count(b"\n") in (1, 2), f"cut at {cut}: {r.stderr}")
+    report(os.path.join(ROOM.name, "none"), status=125)
+    report("a", "b", status=125)
+    report("--sort", "colour", record("fp.data", []), status=125)
+    report("-e", "cycles", record("fp.data", []), status=125)
+    report("--ratio", "instructions / cycles", record("fp.data", []), status=125)
+    report("--ratio", "1 +", record("fp.data", []), status=125)
+    report("--diff", "x", record("fp.data", []), status=125)
+    report("-o", "/no/such/folder/x", record("fp.data", []), status=125)
+    r = subprocess.run(f"exec {TARE} report {record('fp.data', [])} >&-", shell=True, capture_output=True, env=ENV)
+    true(r.returncode == 125 and r.stderr, "closed standard output")
+    r = subprocess.run(f"{TARE} report {record('fp.data', [])} >/dev/full", shell=True, capture_output=True, env=ENV)
+    true(r.returncode == 125 and b"cannot write" in r.stderr, "a full disk")
+
+
+@test
+def differences_of_two_recordings():
+    a, b = record("fp.data", []), record("fp2.data", [program("fp", "-fno-omit-frame-pointer"), "deep"], "-g")
+    lines = [l.rsplit(" ", 2) for l in report("--folded", "--diff", a, b).splitlines()]
+    equal(sum(int(l[1]) for l in lines), document(a)["events"][0]["amount"], "before")
+    equal(sum(int(l[2]) for l in lines), document(b)["events"][0]["amount"], "after")
+    scaled = [l.rsplit(" ", 2) for l in report("--folded", "--diff", a, "--normalise", b).splitlines()]
+    off = sum(int(l[1]) for l in scaled) - document(b)["events"][0]["amount"]
+    true(abs(off) <= len(scaled), f"normalised to the same sum: {off}")
+
+
+@test
+def narrow_and_wide():
+    path = record("fp.data", [])
+    for columns in ("40", "80", "300"):
+        out = subprocess.run([TARE, "report", path], capture_output=True, env={**ENV, "COLUMNS": columns}).stdout.decode()
+        table = out.split("\n\n")[1]
+        true(all(len(l) <= max(int(columns), 110) for l in table.splitlines()), f"{columns}: {table}")
+
+
+def fixture(name):
+    path = FIXTURES / name
+    if not FIXTURES.is_dir():
+        skip(f"{FIXTURES} is not there; TARE_FIXTURES names the folder that holds perfdata/")
+    return str(path)
+
+
+@test
+def recordings_of_real_machines():
+    fixture("")
+    for facts in sorted((FIXTURES / "expected").glob("*.json")):
+        want = json.loads(facts.read_text())
+        name = facts.name[:-5]
+        samples = sum(want["samples_per_attr"].values())
+        if want.get("err") or not samples:
+            continue
+        r = sh(TARE, "report", "--format", "json", "--sort", "module,address", fixture(name))
+        true(r.returncode in (0, 1), f"{name}: {r.stderr.decode()}")
+        d = json.loads(r.stdout)
+        jsonschema.validate(d, SCHEMA)
+        q = d["quality"]
+        equal(q["samples"], samples, f"{name}: samples")
+        equal(q["lost_records"], want["lost"], f"{name}: lost")
+        equal(q["lost_samples"], want["lost_samples"], f"{name}: lost samples")
+        if "group-read" in name:  # amounts are what the counters say, not periods
+            equal({e["event"]: e["samples"] for e in d["events"]}, {"cycles": 34, "instructions": 34}, name)
+            continue
+        periods = all(int(a["sample_type"], 16) & 0x100 for a in want["attr"])
+        if periods:
+            equal(sum(int(e["amount"]) for e in d["events"]), want["period_sum"], f"{name}: sum of periods")
+        mine = sorted((sum(e["samples"] for e in row["events"]) for row in d["rows"]), reverse=True)
+        equal([n for n in mine if n][:len(want["top_ip"])], [n for _, n in want["top_ip"]][:len(mine)], f"{name}: the hottest addresses")
+
+
+@test
+def group_reads_are_columns():
+    d = document(fixture("group-read-lost.perf.data"))
+    equal([e["read_with_another"] for e in d["events"]], [False, True], "instructions were read with cycles")
+    equal([e["amount"] for e in d["events"]], [sum(r["events"][i]["self"] for r in d["rows"]) for i in (0, 1)], "rows add up")
+    ratio = document("--ratio", "instructions / cycles", fixture("group-read-lost.perf.data"))
+    for row in ratio["rows"]:
+        cycles, instructions = (e["self"] for e in row["events"])
+        equal(row["ratio"], instructions / cycles if cycles else None, "instructions per cycle")
+    folded = report("--folded", "--ratio", "instructions / cycles", fixture("group-read-lost.perf.data"))
+    true(all(re.search(r" \d+ (-|[0-9.e+-]+)$", l) for l in folded.splitlines()), folded)
+
+
+@test
+def branch_stacks_as_callers():
+    d = document("--by-total", fixture("x86-lbr-callstack.perf.data"))
+    true(d["quality"]["with_stacks"], "stacks from branch records")
+    r = sh(TARE, "report", "--folded", fixture("x86-lbr-callstack.perf.data"))
+    depths = collections.Counter(l.count(b";") for l in r.stdout.splitlines())
+    true(max(depths) >= 5, f"user and kernel frames: {depths}")
+
+
+@test
+def what_others_broke():
+    fixture("")
+    for path in sorted((FIXTURES / "corpus").iterdir()) + [FIXTURES / "corrupt-zero-size-sample.perf.data"]:
+        for options in ([], ["--folded"], ["--format", "json", "--sort", "line"]):
+            r = subprocess.run([TARE, "report", *options, str(path)], capture_output=True, timeout=20, env=ENV)
+            true(r.returncode in (0, 1, 125), f"{path.name} {options}: {r.returncode} {r.stderr.decode()[:300]}")
+
+
+main()

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Any text as a JIT's map and as kallsyms: an error in words, or symbols that are found where they are. */
+#include "analyze/symlist.h"
+#include "fuzz.h"
+
+static void look_up(const struct symlist *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct symlist_entry *e = &l->entry[i], *found;
+
+		must(e->start < e->end);
+		must(i == 0 || l->entry[i - 1].start <= e->start);
+		found = symlist_find(l, e->start);
+		must(!found || (found->start <= e->start && e->start < found->end));
+		symlist_find(l, e->end);
+		symlist_find(l, e->start - 1);
+		must(symlist_named(l, e->name) != NULL);
+	}
+	symlist_find(l, 0);
+	symlist_find(l, UINT64_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	int (*const parse[])(struct symlist *, char *, struct tare_error *) = { symlist_perf_map,
+										symlist_kallsyms };
+
+	for (int i = 0; i < 2; i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+		struct symlist l;
+
+		if (parse[i](&l, fuzz_text(bytes, n), &err) < 0) {
+			must(err.what[0]);
+			continue;
+		}
+		look_up(&l);
+		symlist_free(&l);
+	}
+	return 0;
+}
