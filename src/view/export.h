@@ -74,6 +74,7 @@ struct exporter {
 	void (*close)(struct export *x, const struct export_span *s);
 	void (*mark)(struct export *x, const struct export_mark *m);
 	void (*stack)(struct export *x, const struct export_stack *s);
+	int (*profile)(struct export *x, const struct stacks *s, struct tare_error *err); /* all of it, instead of `stack` */
 	void (*end)(struct export *x);
 	void (*free)(struct export *x); /* after a begin() that failed, too */
 };

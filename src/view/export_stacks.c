@@ -132,6 +132,8 @@ int export_stacks(struct out *out, const struct exporter *how, const struct stac
 	int ret = counter && x.own ? 0 : tare_fail_nomem(err);
 
 	for (uint32_t c = 0; ret == 0 && c < s->columns; c++) {
+		if (head->n_counters == s->columns) /* the recording's own say more of themselves */
+			counter[c] = head->counter[c];
 		counter[c].name = stacks_name(s, s->column[c].name);
 		counter[c].unit = stacks_name(s, s->column[c].unit);
 	}
@@ -148,7 +150,7 @@ int export_stacks(struct out *out, const struct exporter *how, const struct stac
 	if (ret >= 0)
 		ret = how->begin(&x, err);
 	if (ret == 0)
-		ret = each_stack(&x, s, opt->by_thread, names.n_frames, err);
+		ret = how->profile ? how->profile(&x, s, err) : each_stack(&x, s, opt->by_thread, names.n_frames, err);
 	if (ret == 0)
 		how->end(&x);
 	if (how->free && x.own)

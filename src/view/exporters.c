@@ -3,9 +3,9 @@
 #include "view/export.h"
 
 extern const struct exporter export_chrome, export_perfetto, export_firefox, export_speedscope, export_folded,
-    export_pprof, export_csv;
+    export_pprof, export_csv, export_html;
 
 const struct exporter *const exporters[] = {
 	&export_chrome, &export_perfetto, &export_firefox, &export_speedscope, &export_folded, &export_pprof,
-	&export_csv,	NULL,
+	&export_csv,	&export_html,	  NULL,
 };

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include "view/stacks_json.h"
+
+struct shrunk {
+	const struct stacks *s;
+	const struct stacks_node *node;
+	size_t n;
+	uint64_t **self, **total; /* by column, then node; self of what is left out has gone to its parent */
+	bool *out;		  /* left out */
+	uint32_t *number;	  /* of what stays */
+};
+
+static bool small(const struct shrunk *w, size_t i, double least)
+{
+	for (uint32_t c = 0; c < w->s->columns; c++)
+		if ((double)w->total[c][i] > least * (double)w->total[c][0])
+			return false;
+	return true;
+}
+
+/* A parent's number is less than its children's: what is left out gives its own up, from the leaves to the root. */
+static void shrink(struct shrunk *w, double least)
+{
+	uint32_t next = 1;
+
+	for (size_t i = 1; i < w->n; i++)
+		w->out[i] = w->out[w->node[i].parent] || small(w, i, least);
+	for (size_t i = w->n; i-- > 1;)
+		for (uint32_t c = 0; w->out[i] && c < w->s->columns; c++)
+			w->self[c][w->node[i].parent] += w->self[c][i];
+	for (size_t i = 1; i < w->n; i++)
+		if (!w->out[i])
+			w->number[i] = next++;
+}
+
+static void put_key(struct out *o, const char *key)
+{
+	out_text(o, ",\"");
+	out_text(o, key);
+	out_text(o, "\":");
+}
+
+/* One array of a frame's field. */
+static void put_frames(struct out *o, const struct stacks *s, const char *key, size_t field)
+{
+	size_t n;
+	const struct stacks_frame *f = stacks_frames(s, &n);
+
+	out_text(o, key);
+	out_text(o, "[");
+	for (size_t i = 0; i < n; i++) {
+		uint32_t v;
+
+		memcpy(&v, (const char *)&f[i] + field, sizeof(v));
+		out_text(o, i ? "," : "");
+		out_u64(o, v);
+	}
+	out_text(o, "]");
+}
+
+static void put_nodes(struct out *o, const struct shrunk *w)
+{
+	out_text(o, "\"parent\":[0");
+	for (size_t i = 1; i < w->n; i++)
+		if (!w->out[i]) {
+			out_text(o, ",");
+			out_u64(o, w->number[w->node[i].parent]);
+		}
+	out_text(o, "],\"frame\":[0");
+	for (size_t i = 1; i < w->n; i++)
+		if (!w->out[i]) {
+			out_text(o, ",");
+			out_u64(o, w->node[i].frame);
+		}
+	out_text(o, "],\n\"self\":[");
+	for (uint32_t c = 0; c < w->s->columns; c++) {
+		out_text(o, c ? ",\n[" : "[");
+		for (size_t i = 0; i < w->n; i++)
+			if (!w->out[i]) {
+				out_text(o, i ? "," : "");
+				out_json_u64(o, w->self[c][i]);
+			}
+		out_text(o, "]");
+	}
+	out_text(o, "]");
+}
+
+static void put(struct out *o, const struct shrunk *w, const struct stacks_about *about)
+{
+	const struct stacks *s = w->s;
+	size_t left_out = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		left_out += w->out[i];
+	out_text(o, "{\"schema\":\"tare/stacks/1\"");
+	if (about->title) {
+		put_key(o, "title");
+		out_json(o, about->title);
+	}
+	if (about->about) {
+		put_key(o, "about");
+		out_json(o, about->about);
+	}
+	put_key(o, "program");
+	out_json(o, about->program);
+	put_key(o, "left_out");
+	out_u64(o, left_out);
+	put_key(o, "columns");
+	out_text(o, "[");
+	for (uint32_t c = 0; c < s->columns; c++) {
+		out_text(o, c ? ",{\"name\":" : "{\"name\":");
+		out_json(o, stacks_name(s, s->column[c].name));
+		put_key(o, "unit");
+		out_json(o, stacks_name(s, s->column[c].unit));
+		if (about->quality) {
+			put_key(o, "quality");
+			out_json(o, tare_quality_name(about->quality[c]));
+		}
+		out_text(o, "}");
+	}
+	out_text(o, "],\n\"names\":[");
+	for (uint32_t i = 0; i < s->names.n; i++) {
+		out_text(o, i ? "," : "");
+		out_json(o, stacks_name(s, i));
+	}
+	out_text(o, "],\n\"frames\":{");
+	put_frames(o, s, "\"name\":", offsetof(struct stacks_frame, function));
+	put_frames(o, s, ",\"module\":", offsetof(struct stacks_frame, module));
+	put_frames(o, s, ",\"file\":", offsetof(struct stacks_frame, file));
+	put_frames(o, s, ",\"line\":", offsetof(struct stacks_frame, line));
+	out_text(o, "},\n\"nodes\":{");
+	put_nodes(o, w);
+	out_text(o, "}}");
+}
+
+int stacks_json(struct out *o, const struct stacks *s, const struct stacks_about *about, struct tare_error *err)
+{
+	struct shrunk w = { .s = s };
+	uint64_t *room;
+	int ret = 0;
+
+	w.node = stacks_nodes(s, &w.n);
+	room = calloc(2 * (size_t)s->columns * w.n + 1, sizeof(*room));
+	w.self = calloc(2 * (size_t)s->columns + 1, sizeof(*w.self));
+	w.out = calloc(w.n, sizeof(*w.out));
+	w.number = calloc(w.n, sizeof(*w.number));
+	if (room && w.self && w.out && w.number) {
+		w.total = w.self + s->columns;
+		for (uint32_t c = 0; c < s->columns; c++) {
+			w.self[c] = room + c * w.n;
+			w.total[c] = room + (s->columns + c) * w.n;
+			stacks_sums(s, c, SET_NONE, w.self[c], w.total[c]);
+		}
+		shrink(&w, about->least);
+		put(o, &w, about);
+	} else {
+		ret = tare_fail_nomem(err);
+	}
+	free(room);
+	free(w.self);
+	free(w.out);
+	free(w.number);
+	return ret;
+}

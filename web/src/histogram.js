@@ -1,0 +1,33 @@
+// A histogram as bars: bins are [from, to, how many]; `show` writes an edge. Tall bars would hide small ones, so the
+// height goes by the logarithm where the largest bin is a thousand times the smallest that is not empty.
+import { h, svg } from "./dom.js";
+
+export function histogram(bins, show, title) {
+  const most = Math.max(...bins.map((b) => b[2]), 1), least = Math.min(...bins.filter((b) => b[2]).map((b) => b[2]), most);
+  const log = most / least >= 1000, sum = bins.reduce((s, b) => s + b[2], 0);
+  const height = (n) => (n === 0 ? 0 : log ? (1 + Math.log10(n)) / (1 + Math.log10(most)) : n / most);
+  const label = (b) => `${show(b[0])}${b[1] !== b[0] ? ` to ${show(b[1])}` : ""}: ${b[2].toLocaleString("en-US")} (${(100 * b[2] / sum).toFixed(2)} %)`;
+  const bars = bins.map((b, i) => svg("rect", { x: i + 0.06, width: 0.88, y: 1 - height(b[2]), height: height(b[2]), class: b[2] ? null : "none" },
+    svg("title", {}, label(b))));
+  return h("figure", { class: "histogram" },
+    svg("svg", { viewBox: `0 0 ${bins.length} 1`, preserveAspectRatio: "none", role: "img", "aria-label": `${title}. ${bins.filter((b) => b[2]).map(label).join("; ")}` }, bars),
+    h("div", { class: "edges", "aria-hidden": "true" }, h("span", {}, show(bins[0][0])), h("span", {}, show(bins[Math.floor(bins.length / 2)][0])), h("span", {}, show(bins[bins.length - 1][1]))),
+    h("figcaption", {}, title, log ? "; heights by their logarithm" : ""));
+}
+
+/** Bins of equal width over the values; at most as many as tell something. */
+export function bin(values, most = 40) {
+  const known = values.filter(Number.isFinite);
+  let lo = Infinity, hi = -Infinity, whole = true;
+  for (const v of known) {
+    lo = Math.min(lo, v);
+    hi = Math.max(hi, v);
+    whole &&= Number.isInteger(v);
+  }
+  if (!(lo < hi)) return [[lo, hi, known.length]];
+  let n = Math.min(most, Math.max(5, Math.ceil(2 * Math.cbrt(known.length))));
+  if (whole && hi - lo < n) n = hi - lo + 1;
+  const width = (hi - lo) / n, bins = Array.from({ length: n }, (_, i) => [lo + i * width, lo + (i + 1) * width, 0]);
+  for (const v of known) bins[Math.min(n - 1, Math.floor((v - lo) / width))][2]++;
+  return bins;
+}
