@@ -64,7 +64,7 @@ static int set_by_thread(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row export_opts[] = {
-	{ 'f', "format", "FORMAT", "chrome, perfetto, firefox, speedscope, folded, pprof or csv (with --accesses: csv or parquet)", set_format },
+	{ 'f', "format", "FORMAT", "chrome, perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", set_format },
 	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", set_output },
 	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", set_counter },
 	{ 0, "accesses", NULL, "the precise samples of a perf.data as a table, each as one access: csv or parquet", set_accesses },
@@ -96,7 +96,7 @@ static int choose(struct export_command *o, struct tare_error *err)
 		return -EINVAL;
 	}
 	if (o->options.by_thread && !o->how->stack) {
-		tare_fail(err, EINVAL, "%s shows each thread by itself anyway", o->how->name);
+		tare_fail(err, EINVAL, "%s has no stacks to keep apart", o->how->name);
 		tare_hint(err, "--by-thread is for folded and pprof");
 		return -EINVAL;
 	}

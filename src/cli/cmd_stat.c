@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "cli/stat_dry.h"
 #include "cli/stat_options.h"
+#include "cli/stat_page.h"
 #include "event/metric.h"
 #include "exact/exact.h"
 #include "session/cgroup.h"
@@ -47,6 +48,7 @@ struct job {
 	size_t n_cpu;
 	struct control control;
 	struct output out;
+	struct stat_page page;
 	time_t started;
 	struct style style;
 	struct summary *summary;
@@ -300,10 +302,31 @@ static int show(struct job *j, const struct stat_table *t, bool interval)
 	return output_put(&j->out, &text, j->err);
 }
 
+/* --html: what was shown, and with intervals each of them. */
+static int to_page(struct job *j, const struct stat_table *t, bool interval)
+{
+	struct stat_about about = j->about;
+	struct stat_metrics m;
+	int ret;
+
+	if (!j->o.html)
+		return 0;
+	about.profile_limit = j->o.profile_limited ? j->o.profile_limit : 0; /* a page has room */
+	ret = metrics_of(t, j->o.asked, &m, j->err);
+	if (ret < 0)
+		return ret;
+	ret = interval ? stat_page_interval(&j->page, t, &m, j->err)
+		       : stat_page_write(&j->page, t, &m, &about, j->started, j->err);
+	metrics_free(&m);
+	return ret;
+}
+
 static int show_interval(void *with, const struct stat_table *t, struct tare_error *err)
 {
+	int ret = to_page(with, t, true);
+
 	(void)err;
-	return show(with, t, true);
+	return ret < 0 ? ret : show(with, t, true);
 }
 
 static int take_profile(void *with, const struct exact_profile *p, struct tare_error *err)
@@ -580,6 +603,8 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 	if (ret == 0 && (!j->o.interval_ns || j->o.format == FORMAT_JSON || j->o.summary))
 		ret = show(j, t, false);
 	if (ret == 0)
+		ret = to_page(j, t, false);
+	if (ret == 0)
 		ret = check_exact(j, t);
 	return ret < 0 ? ret : status_of(t);
 }
@@ -624,6 +649,10 @@ static int prepare(struct job *j)
 
 	if (ret < 0)
 		return ret;
+	if (o->html)
+		ret = stat_page_open(&j->page, o->html, j->err);
+	if (ret < 0)
+		return ret;
 	j->style = output_style(&j->out, o->colour);
 	j->style.thousands = !o->no_thousands;
 	j->machine = machine_open(o->root, j->err);
@@ -662,6 +691,7 @@ static int prepare(struct job *j)
 static void clean_up(struct job *j)
 {
 	control_close(&j->control);
+	stat_page_close(&j->page);
 	for (size_t i = 0; i < j->list.n; i++) {
 		if (j->cgroup)
 			free(j->cgroup[i]);
@@ -683,7 +713,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct job j = {
-		.self = self, .o = STAT_OPTIONS_INIT, .control = CONTROL_INIT, .started = time(NULL), .err = &err
+		.self = self, .o = STAT_OPTIONS_INIT, .control = CONTROL_INIT, .page = STAT_PAGE_INIT, .started = time(NULL), .err = &err
 	};
 	struct stat_outcome outcome = { 0 };
 	struct text target = { 0 };

@@ -320,6 +320,7 @@ KEEP(set_pids, pids)
 KEEP(set_tids, tids)
 KEEP(set_cgroups, cgroups)
 KEEP(set_output, output)
+KEEP(set_html, html)
 KEEP(set_control, control)
 KEEP(set_pre, pre)
 KEEP(set_post, post)
@@ -422,6 +423,7 @@ const struct option_row stat_option_rows[] = {
 	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
 	  set_output },
 	{ 0, "append", NULL, NULL, set_append },
+	{ 0, "html", "FILE", "write a page there, too: opens in a browser, offline", set_html },
 	{ 0, "log-fd", "FD", NULL, set_log_fd },
 	{ 0, "format", "FORMAT", "text, json (schema tare/stat/1) or csv (with a header)",
 	  set_format },
@@ -511,6 +513,8 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		return tare_fail(err, EINVAL, "--summary needs -I");
 	if (o->summary && (o->format == FORMAT_PERF_CSV || o->format == FORMAT_PERF_JSON || o->format == FORMAT_CSV))
 		return tare_fail(err, EINVAL, "--summary is for people: --format json ends with the whole anyway");
+	if (o->html && o->output && !strcmp(o->html, o->output))
+		return tare_fail(err, EINVAL, "--html and -o name one file");
 	if (o->append && !o->output)
 		return tare_fail(err, EINVAL, "--append needs -o FILE");
 	if (o->output && o->log_fd >= 0)

@@ -44,7 +44,7 @@ struct stat_options {
 
 	enum stat_format format;
 	const char *separator;
-	const char *output;
+	const char *output, *html;
 	bool append, no_thousands, metrics_only;
 	bool all_user, all_kernel, sync, summary, quiet;
 	const char *pre, *post;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`tare export` as a user runs it: every format is read back by a reader of its own and must say the same.
 
-usage: export_test.py TARE GOLDEN
+usage: export_test.py TARE GOLDEN SCHEMAS
 """
 import csv
 import gzip
@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 
-TARE, GOLDEN = sys.argv[1], Path(sys.argv[2])
+TARE, GOLDEN, SCHEMAS = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 FIXTURES = Path(os.environ.get("TARE_FIXTURES", Path(__file__).parents[2] / ".." / "shared" / "fixtures")) / "mmprofdata"
 ROOM = tempfile.TemporaryDirectory()
 HERE = Path(ROOM.name)
@@ -389,6 +389,61 @@ def comma_separated():
     equal([r["depth"] for r in rows][:4], ["1", "2", "1", "0"], "depths")
 
 
+def page(*words):
+    """The data of a page, with its documents checked against their schemas."""
+    import jsonschema
+    path = HERE / "page.html"
+    r = subprocess.run([TARE, *map(str, words[:1]), *(w if w != "PAGE" else str(path) for w in map(str, words[1:]))], capture_output=True, timeout=100)
+    if b"built without its page" in r.stderr:
+        equal(r.returncode, 125, "status")
+        true(not path.exists(), "no file")
+        skip("this tare was built without its page")
+    equal(r.returncode, 0, r.stderr)
+    text = path.read_text()
+    data = text.split('<script type="application/json" id="data">')[1].split("</script>")[0]
+    true("<" not in data, "no element can begin in the data")
+    data = json.loads(data)
+    for d in [data, *data["documents"]]:
+        schema = json.loads((SCHEMAS / (d["schema"].replace("/", "-") + ".json")).read_text())
+        jsonschema.validate(d, schema)
+    return data
+
+
+@test
+def html():
+    d = page("export", "-o", "PAGE", made())
+    s = d["documents"][0]
+    equal(d["recorded"], "2023-11-14 22:13:20 UTC", "when")
+    wanted, _ = stacks_of(REGIONS)
+    wanted["outer", "leaf"] += wanted.pop(("outer", "leaf", EVIL))  # less than a millionth of the whole
+    equal(s["left_out"], 1, "and that is said")
+    path = [()]
+    for parent, frame in zip(s["nodes"]["parent"][1:], s["nodes"]["frame"][1:]):
+        path.append((*path[parent], s["names"][s["frames"]["name"][frame]]))
+    equal(dict(zip(path, s["nodes"]["self"][0])), dict(wanted), "stacks")
+    equal(s["columns"], [{"name": "wall-time", "unit": "ns", "quality": "counted"}], "columns")
+
+
+@test
+def html_of_stat():
+    evil = "</script><script>alert(1)</script>"
+    d = page("stat", "--html", "PAGE", "-r", "2", "--", "true", evil)
+    equal(d["documents"][0]["command"], ["true", evil], "command")
+    true(evil in d["title"], "title")
+
+
+@test
+def small_stacks_count_to_the_one_above():
+    """A millionth of the whole is left out, and nothing of the sum."""
+    m = Maker()
+    for i in range(50):
+        m.add("Query", f"tiny {i}", 1, 100 + 10 * i, 101 + 10 * i)
+    m.add("Query", "all", 1, 0, 10**10)
+    path = m.write(HERE / "tiny.mm_profdata")
+    s = page("export", "-o", "PAGE", path)["documents"][0]
+    equal((s["left_out"], s["nodes"]["self"][0]), (50, [0, 10**10]), "left out, and the rest")
+
+
 # ---- rustc's own recordings ----
 
 def fixture(n):
@@ -454,7 +509,7 @@ def mistakes_have_a_line():
                         (("-f", "csv", made(), made()), b"one file too many"),
                         (("-f", "csv", HERE / "none"), b"No such file"),
                         (("-f", "csv", "--counter", "cycles", made()), b"has no counter 'cycles'"),
-                        (("-f", "csv", "--by-thread", made()), b"shows each thread by itself"),
+                        (("-f", "csv", "--by-thread", made()), b"has no stacks to keep apart"),
                         (("-f", "csv", "-o", HERE / "no" / "x", made()), b"cannot write to"),
                         (("-f", "csv", __file__), b"no recording of regions")):
         r = tare(*words, status=125)

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// The page of --html in a real Chromium: zoom, search, sort, keyboard; no error, no network, nothing that runs out of a name.
+//
+// usage: page_test.mjs TARE WEB FUZZ_SEEDS        prints TAP; without chromium or web/node_modules every test is skipped by name
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [, , TARE, WEB, SEEDS] = process.argv;
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+const room = mkdtempSync(join(tmpdir(), "tare-page-"));
+const tests = [];
+const test = (name, run) => tests.push([name, run]);
+const equal = (got, wanted, what) => { if (got !== wanted) throw new Error(`${what}: ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`); };
+const yes = (condition, what) => { if (!condition) throw new Error(what); };
+
+let chromium, browser;
+const said = []; // errors, requests and breaches of the policy, of all pages
+
+/** A page of `file`, watched. */
+async function open(file, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.on("console", (m) => { if (["error", "warning"].includes(m.type())) said.push(`console: ${m.text()}`); });
+  page.on("pageerror", (e) => said.push(`error: ${e.message}`));
+  page.on("request", (r) => { if (r.url() !== pathToFileURL(file).href && !r.url().startsWith("data:")) said.push(`request: ${r.url()}`); });
+  await page.goto(pathToFileURL(file).href);
+  return page;
+}
+
+const files = {};
+function file(name, make) {
+  if (!files[name]) {
+    files[name] = join(room, name);
+    make(files[name]);
+  }
+  return files[name];
+}
+function run(words, status = 0) {
+  const r = spawnSync(TARE, words, { encoding: "utf8" });
+  equal(r.status, status, `${words.join(" ")}: ${r.stderr}`);
+  return r;
+}
+/** Documents in the page that web/build.mjs writes by itself. */
+const made = (name, documents) => file(name, (to) => {
+  const page = JSON.stringify({ schema: "tare/page/1", tare: "test", kind: "tare test", title: name, documents });
+  execFileSync("node", [join(WEB, "build.mjs"), join(room, "unused.c"), to], { input: page, maxBuffer: 1 << 30 });
+});
+
+const EVIL = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>";
+const stat = () => file("stat.html", (to) => run(["stat", "-r", "4", "-e", "task-clock,page-faults,context-switches,cpu-migrations,minor-faults,major-faults", "--engine", "perf", "--html", to, "--", "sh", "-c", ": $1", "sh", EVIL]));
+const data = (page) => page.evaluate(() => JSON.parse(document.getElementById("data").textContent));
+const cells = (page, title, i) => page.$$eval(`section[data-title="${title}"] tbody tr`, (rows, k) => rows.map((r) => r.cells[k].textContent), i);
+
+const names = ["", "main", "parse", "eval <b>", EVIL, "gc", "a.c", "libx.so"];
+const stacks = {
+  schema: "tare/stacks/1", program: "prog", left_out: 2,
+  columns: [{ name: "cycles", unit: "", quality: "counted" }, { name: "instructions", unit: "", quality: "exact" }],
+  names, frames: { name: [1, 2, 3, 4, 5], module: [7, 7, 7, 0, 7], file: [6, 0, 0, 0, 0], line: [3, 0, 0, 0, 0] },
+  // prog > main > (parse, eval > (evil, eval > gc))
+  nodes: { parent: [0, 0, 1, 1, 3, 3, 5], frame: [0, 0, 1, 2, 3, 2, 4], self: [[0, 10, 100, 50, 40, 100, 700], [5, 20, 400, 100, 10, 60, 5]] },
+};
+const peaks = () => {
+  const n = 1_000_000, values = Array.from({ length: n }, (_, i) => 100 + (i * 7919) % 50);
+  values[654_321] = 9_999;
+  values[123_456] = null;
+  return { schema: "tare/series/1", title: "Windows", x: { name: "instructions", unit: "", start: 0, step: 1000, n },
+    series: [{ name: "cycles", unit: "", quality: "counted", values }, { name: "ipc", unit: "", values: values.map((v) => (v === null ? null : 100 / v)) }] };
+};
+
+test("numbers of tare stat are shown as they stand in the JSON", async () => {
+  const page = await open(stat()), { documents: [doc], schema } = await data(page);
+  equal(schema, "tare/page/1", "schema");
+  equal(doc.schema, "tare/stat/1", "document");
+  const shown = await cells(page, "Events", 0), values = await cells(page, "Events", 1), counted = doc.events.filter((e) => e.value !== null);
+  equal(shown.join(), counted.map((e) => e.event).join(), "events");
+  const faults = counted.find((e) => e.event === "page-faults");
+  equal(values[shown.indexOf("page-faults")], faults.value.toLocaleString("en-US"), "page-faults");
+  equal((await page.$$eval('section[data-title="Events"] .quality', (q) => q.map((e) => e.textContent))).join(), counted.map((e) => e.quality).join(), "each number's quality");
+});
+
+test("a table sorts by click and by key, and says how", async () => {
+  const page = await open(stat()), head = page.locator('section[data-title="Events"] th', { hasText: "Largest" });
+  const index = await head.evaluate((th) => th.cellIndex), wanted = (await data(page)).documents[0].events.filter((e) => e.value !== null).sort((a, b) => b.max - a.max).map((e) => e.event);
+  await head.locator("button").click();
+  equal(await head.getAttribute("aria-sort"), "descending", "aria-sort");
+  const first = (await cells(page, "Events", 0))[0];
+  equal(first, wanted[0], `by column ${index}`);
+  await head.locator("button").focus();
+  await page.keyboard.press("Enter");
+  equal(await head.getAttribute("aria-sort"), "ascending", "the other way");
+  yes((await cells(page, "Events", 0))[0] !== first, "the order turned");
+});
+
+test("a name out of a recording runs nowhere, and the policy holds", async () => {
+  for (const f of [stat(), made("stacks.html", [stacks])]) {
+    const page = await open(f);
+    equal(await page.evaluate(() => window.hacked), undefined, "hacked");
+    equal(await page.evaluate(() => document.scripts.length), 2, "scripts");
+    yes((await page.evaluate(() => document.body.innerText)).includes("</script><script>window.hacked=1</script>"), "the name is shown as it is");
+    const before = said.length;
+    await page.evaluate(() => {
+      const s = document.createElement("script");
+      s.textContent = "window.hacked = 3";
+      document.body.append(s);
+      document.body.insertAdjacentHTML("beforeend", '<img src="x" onerror="window.hacked = 4">');
+    });
+    await page.waitForTimeout(100);
+    equal(await page.evaluate(() => window.hacked), undefined, "no script but the one of the page's hash");
+    yes(said.length > before && said.slice(before).every((s) => /Content Security Policy|request: .*\/x$/.test(s)), `the browser says so: ${said.slice(before)}`);
+    said.length = before;
+  }
+});
+
+test("a flame graph zooms by click and key, and finds", async () => {
+  const page = await open(made("stacks.html", [stacks])), canvas = page.locator(".flame canvas"), told = page.locator(".selected");
+  const box = await canvas.boundingBox(), row = (n) => ({ x: box.width * 0.4, y: 19 * n + 9 });
+  await canvas.click({ position: row(1) });
+  yes((await told.textContent()).startsWith("main 1,000 (100.00 %), alone 10"), await told.textContent());
+  await page.keyboard.press("ArrowDown");
+  yes((await told.textContent()).startsWith("eval <b> 890 (89.00 %), alone 50"), `the widest child: ${await told.textContent()}`);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowDown");
+  yes((await told.textContent()).startsWith("eval <b> 800 (80.00 %)"), await told.textContent());
+  await page.keyboard.press("Escape");
+  yes((await told.textContent()).startsWith("main"), `Escape goes up one: ${await told.textContent()}`);
+  await page.getByRole("button", { name: "whole graph" }).click();
+  yes((await told.textContent()).startsWith("prog 1,000"), await told.textContent());
+  await page.getByLabel("Find").fill("eval");
+  equal(await page.locator(".flame ~ * , .tools .count").first().textContent(), "2 frames, 89.00 %", "a match inside a match counts once");
+  await page.getByLabel("Find").fill("(");
+  equal(await page.locator(".tools .count").first().textContent(), "0 frames, 0.00 %", "what is no pattern is text");
+  await page.getByLabel("Find").fill("");
+  await page.getByLabel("Width:").selectOption("instructions");
+  yes((await told.textContent()).startsWith("prog 600"), await told.textContent());
+  await page.getByLabel("Colour:").selectOption("instructions per cycles");
+  yes((await told.textContent()).includes("instructions per cycles 0.6"), `the whole's ratio: ${await told.textContent()}`);
+});
+
+test("frames add up, and one inside itself counts once", async () => {
+  const page = await open(made("stacks.html", [stacks]));
+  const rows = await page.$$eval('section[data-title="Frames"] tbody tr', (r) => r.map((x) => [x.cells[0].textContent, x.cells[1].textContent, x.cells[3].textContent]));
+  equal(JSON.stringify(rows.find((r) => r[0] === "eval <b>")), JSON.stringify(["eval <b>", "150", "890"]), "self and total of what is recursive");
+  equal(rows[0][0], "gc", "the dearest first");
+});
+
+test("a million windows open fast; zoom keeps the peak", async () => {
+  const f = made("million.html", [peaks()]), began = Date.now(), page = await open(f);
+  await page.waitForSelector(".uplot canvas");
+  const took = Date.now() - began;
+  console.log(`# ${JSON.stringify(await page.evaluate(() => { const t = performance.getEntriesByType('navigation')[0]; return [t.responseEnd, t.domInteractive, t.loadEventEnd].map(Math.round); }))}`);
+  console.log(`# ${(statSync(f).size / 1e6).toFixed(1)} MB, open in ${took} ms`);
+  yes(took < 6000, `open in ${took} ms`);
+  const over = page.locator(".u-over").first(), box = await over.boundingBox(), at = (i) => box.x + box.width * i / 1_000_000;
+  let seen = "";
+  for (let d = -2; d <= 2 && !seen.includes("9,999"); d++) {
+    await page.mouse.move(at(654_321) + d, box.y + 50);
+    seen = await page.locator(".readout").first().textContent();
+  }
+  yes(/cycles 100 to 9,999$/.test(seen), `one window of a million is seen before any zoom: ${seen}`);
+  await page.mouse.move(at(600_000), box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(at(700_000), box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  const range = await page.locator(".charts .count").textContent();
+  yes(/^(599|600|60[01])\.?\d* M to (699|700|70[01])/.test(range), `zoomed to ${range}`);
+  await page.locator(".plot").nth(1).focus();
+  await page.keyboard.press("+");
+  yes((await page.locator(".charts .count").textContent()) !== range, "a key zooms, too");
+  await page.getByRole("button", { name: "show all" }).click();
+  equal(await page.locator(".charts .count").textContent(), "", "all of it again");
+  yes((await page.locator(".remark").first().textContent()).startsWith("1 values of cycles could not be counted"), "a gap is said");
+});
+
+test("on a phone, in print and in the dark", async () => {
+  const phone = await open(stat(), { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
+  yes(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is no wider than the phone");
+  const page = await open(stat()), ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor), light = await ground();
+  await page.emulateMedia({ colorScheme: "dark" });
+  yes(await ground() !== light, "dark where the system is");
+  await page.getByRole("button", { name: "light or dark" }).click();
+  equal(await ground(), light, "and as the reader wants it");
+  await page.emulateMedia({ media: "print" });
+  equal(await page.locator(".theme").isVisible(), false, "no buttons on paper");
+});
+
+test("intervals are a plot for each event", async () => {
+  const f = file("intervals.html", (to) => run(["stat", "-I", "20", "-e", "task-clock,page-faults", "--engine", "perf", "--html", to, "--", "sh", "-c", "for i in 1 2 3 4 5; do sleep 0.03; done"]));
+  const page = await open(f), { documents } = await data(page);
+  yes(documents.length > 2 && documents.slice(1).every((d) => d.schema === "tare/stat-interval/1"), "one document for each");
+  equal((await page.$$eval('section[data-title="Over time"] h3', (h) => h.map((e) => e.textContent))).join(), "task-clock,page-faults", "plots");
+});
+
+test("a recording of regions is a page", async () => {
+  const f = file("regions.html", (to) => run(["export", "-o", to, join(SEEDS, "measureme", "1")], 1)), page = await open(f);
+  yes((await page.$$eval('section[data-title="Frames"] tbody tr', (r) => r.map((x) => x.cells[0].textContent))).includes("a"), "its labels");
+});
+
+test("what the page does not know it names", async () => {
+  const page = await open(made("unknown.html", [{ schema: "tare/tomorrow/1" }, stacks]));
+  yes((await page.locator(".remark").first().textContent()).includes("tare/tomorrow/1"), "said");
+});
+
+test("no error, no warning, no request in any of them", async () => equal(said.join("\n"), "", "said"));
+
+const missing = !CHROMIUM ? "there is no chromium" : !existsSync(join(WEB, "node_modules/playwright-core")) ? "npm ci was not run in web/" : null;
+let failed = 0;
+if (!missing) {
+  ({ chromium } = (await import(pathToFileURL(join(WEB, "node_modules/playwright-core/index.mjs")).href)));
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+for (const [i, [name, f]] of tests.entries()) {
+  if (missing) {
+    console.log(`ok ${i + 1} ${name} # SKIP ${missing}`);
+    continue;
+  }
+  const began = Date.now();
+  try {
+    await f();
+    console.log(`# ${Date.now() - began} ms\nok ${i + 1} ${name}`);
+  } catch (e) {
+    failed++;
+    console.log(`${String(e.stack).split("\n").map((l) => `# ${l}`).join("\n")}\nnot ok ${i + 1} ${name}`);
+  }
+  for (const context of browser.contexts()) await context.close();
+}
+console.log(`1..${tests.length}`);
+await browser?.close();
+rmSync(room, { recursive: true });
+process.exit(failed ? 1 : 0);
