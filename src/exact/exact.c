@@ -24,6 +24,8 @@ int exact_probe(struct tare_error *err)
 	return 0;
 }
 
+#define BESIDE_BOARD (16ull << 30)
+
 static int make_board(struct exact *x, struct tare_error *err)
 {
 	size_t size = (size_t)(exact_image_end - exact_image);
@@ -35,6 +37,11 @@ static int make_board(struct exact *x, struct tare_error *err)
 		tare_fail(err, EFBIG, "exact: the limit on file sizes forbids its memory for counters");
 		tare_hint(err, "ulimit -f unlimited");
 		return -EFBIG;
+	}
+	/* The command would have its own memory, and the engine's for its code, beside the board. */
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < BOARD_SIZE + BESIDE_BOARD) {
+		errno = ENOMEM;
+		goto fail;
 	}
 	x->board_fd = memfd_create("tare-exact", MFD_CLOEXEC);
 	if (x->board_fd < 0 || ftruncate(x->board_fd, (off_t)BOARD_SIZE) < 0)
@@ -50,8 +57,8 @@ static int make_board(struct exact *x, struct tare_error *err)
 	return 0;
 fail:
 	code = errno;
-	tare_fail(err, code, "exact: cannot map %llu GiB of address space for counters: %s",
-		  (unsigned long long)(BOARD_SIZE >> 30), strerror(code));
+	tare_fail(err, code, "exact: cannot have %llu GiB of address space for counters: %s",
+		  (unsigned long long)((BOARD_SIZE + BESIDE_BOARD) >> 30), strerror(code));
 	tare_hint(err, "ulimit -v unlimited");
 	return -code;
 }

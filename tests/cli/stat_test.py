@@ -795,6 +795,20 @@ def exact_counts_known_work():
 
 
 @test
+def a_command_runs_where_the_exact_engine_cannot():
+    """auto never fails for want of the engine: it says what is not counted, and why."""
+    exact_or_skip()
+    for kib in (4 << 20, 880 << 20):
+        r = subprocess.run(["sh", "-c", f"ulimit -v {kib}; exec {TARE} stat -e instructions:u,page-faults -- sh -c 'echo on; exit 3'"],
+                           capture_output=True, text=True)
+        equal((r.returncode, r.stdout), (3, "on\n"), f"status and output at {kib} KiB: {r.stderr}")
+        true("ulimit -v" in r.stderr and "GiB of address space" in r.stderr, r.stderr)
+        r = subprocess.run(["sh", "-c", f"ulimit -v {kib}; exec {TARE} stat --engine exact -e instructions:u -- touch begun3"],
+                           capture_output=True, text=True)
+        equal((r.returncode, os.path.exists("begun3")), (125, False), "exact alone may refuse")
+
+
+@test
 def exact_engine_in_odd_cases():
     exact_or_skip()
     stat("--engine", "exact", "-e", "instructions:u", "--", "no-such-command", status=127)
