@@ -17,6 +17,7 @@
  *	BOARD_ENDED       ENDED_MAX * sizeof(struct ended_thread)
  *	BOARD_MODULES, BOARD_MAPPINGS, BOARD_CODE: the profile of ended programs, see profile.c
  *	BOARD_FILTERS     FILTERS * sizeof(struct filter)
+ *	BOARD_HAPPENINGS  HAPPENINGS_MAX * sizeof(struct happening), see samples.h
  */
 #ifndef EXACT_BOARD_H
 #define EXACT_BOARD_H
@@ -24,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "exact/classes.h"
+#include "exact/samples.h"
 
 #define BOARD_MAGIC      0x6472616f42657261ull /* "areBoard" */
 #define BOARD_IMAGE      0x100000ull
@@ -52,13 +54,16 @@
 #define CODE_MAX         0x400000u
 #define BOARD_FILTERS    (BOARD_CODE + CODE_MAX * sizeof(struct code_sum))
 #define FILTERS          0x1000u
-#define BOARD_SIZE       (BOARD_FILTERS + FILTERS * sizeof(struct filter))
+#define BOARD_HAPPENINGS (BOARD_FILTERS + FILTERS * sizeof(struct filter))
+#define HAPPENINGS_MAX   0x100000u
+#define BOARD_SIZE       (BOARD_HAPPENINGS + HAPPENINGS_MAX * sizeof(struct happening))
 
 /* How the program is counted. */
 enum {
 	COUNT_RUNNING = 1, /* also a running instruction count in struct thread, for a plain load */
 	COUNT_TAKEN = 2,   /* also the fall-throughs of conditional branches */
 	COUNT_PROFILE = 4, /* also where each block came from */
+	COUNT_EVERY = 8,   /* also a sample every so many of a class */
 };
 
 /* What one counter stands for. */
@@ -131,9 +136,11 @@ struct past {
 struct ended_thread {
 	uint32_t serial; /* its process */
 	uint32_t born;   /* order of creation, over all threads */
-	int32_t tid;
+	int32_t pid, tid;
+	volatile uint32_t ready; /* all is written */
 	uint32_t pad;
-	int64_t instructions;
+	uint64_t tsc;
+	int64_t counts[EXACT_CLASSES];
 };
 
 enum { MODULE_PATH_MAX = 4000 };
@@ -204,6 +211,8 @@ struct board {
 	volatile uint32_t n_modules, n_mappings, n_code;
 	volatile uint32_t n_filters;
 	int64_t unplaced; /* instructions of which the profile knows no place */
+	struct every every;
+	volatile uint32_t n_happenings;
 	char reason[REASON_MAX]; /* why some process was not counted whole; "" if none */
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */
@@ -212,13 +221,33 @@ struct board {
 
 /* Write down a thread that ends. Those that find no room are in their process's sum all the same. */
 static inline void note_ended(struct board *b, const struct process *p, uint32_t born, int32_t tid,
-			      int64_t instructions)
+			      uint64_t tsc, const int64_t counts[EXACT_CLASSES])
 {
 	struct ended_thread *list = (struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
 	uint32_t i = __atomic_fetch_add(&b->n_ended, 1, __ATOMIC_ACQ_REL);
+	struct ended_thread *e = &list[i];
 
-	if (i < ENDED_MAX)
-		list[i] = (struct ended_thread){ p->serial, born, tid, 0, instructions };
+	if (i >= ENDED_MAX)
+		return;
+	*e = (struct ended_thread){ p->serial, born, p->pid, tid, .tsc = tsc };
+	for (int c = 0; c < EXACT_CLASSES; c++)
+		e->counts[c] = counts[c];
+	__atomic_store_n(&e->ready, 1, __ATOMIC_RELEASE);
+}
+
+/* Tell a reader of samples what happened; behind it come the samples that it explains. */
+static inline void note_happening(struct board *b, enum happening_kind kind, const struct happening *h)
+{
+	struct happening *list = (struct happening *)((uint8_t *)b + BOARD_HAPPENINGS);
+	uint32_t i;
+
+	if (!b->every.n)
+		return;
+	i = __atomic_fetch_add(&b->n_happenings, 1, __ATOMIC_ACQ_REL);
+	if (i >= HAPPENINGS_MAX)
+		return;
+	list[i] = *h;
+	__atomic_store_n(&list[i].ready, kind, __ATOMIC_RELEASE);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include "exact/samples_read.h"
 #include "exact/supervisor.h"
 
 struct exact {
@@ -16,6 +17,8 @@ struct exact {
 	pid_t supervisor, command;
 	bool ended, alone;
 	struct exact_end end;
+	struct samples *samples;
+	struct exact_clock clock;
 };
 
 int exact_probe(struct tare_error *err)
@@ -63,6 +66,34 @@ fail:
 	return -code;
 }
 
+static int check_every(const struct exact_options *o, struct tare_error *err)
+{
+	const struct exact_every *e = &o->every;
+
+	if (!e->n)
+		return 0;
+	if ((unsigned)e->class >= EXACT_CLASSES || e->class == EXACT_TAKEN || e->n > INT64_MAX / 2)
+		return tare_fail(err, EINVAL, "exact: no samples every %llu %s", (unsigned long long)e->n,
+				 (unsigned)e->class < EXACT_CLASSES ? exact_class_names[e->class] : "events");
+	if (e->stack > EXACT_STACK_MAX || e->chain > EXACT_CHAIN_MAX)
+		return tare_fail(err, EINVAL, "exact: samples have up to %d bytes of stack and %d callers, not %u and %u",
+				 EXACT_STACK_MAX, EXACT_CHAIN_MAX, e->stack, e->chain);
+	if (e->counts && o->total_only)
+		return tare_fail(err, EINVAL, "exact: samples with the counts of classes that are not counted");
+	return 0;
+}
+
+/* What is to be sampled goes onto the board, for the engine. */
+static void set_every(struct board *b, const struct exact_every *e)
+{
+	b->every.n = e->n;
+	b->every.class = e->class;
+	b->every.counts = e->counts;
+	b->every.registers = e->registers;
+	b->every.stack = e->stack;
+	b->every.chain = e->chain;
+}
+
 /* The next report of the supervisor: 1, or 0 when it has not said anything in time. */
 static int hear(struct exact *x, int timeout_ms, struct report *r, struct tare_error *err)
 {
@@ -86,20 +117,28 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		 const struct exact_options *o, struct tare_error *err)
 {
 	static const struct exact_options defaults;
-	struct exact *x = calloc(1, sizeof *x);
+	struct exact *x;
 	struct report r = { 0 };
 	int fds[2] = { -1, -1 }, ret;
 	bool by_exec = false;
+	pid_t tare = getpid();
 
-	if (!x)
-		return tare_fail_nomem(err);
+	*out = NULL;
 	if (!o)
 		o = &defaults;
+	ret = check_every(o, err);
+	if (ret < 0)
+		return ret;
+	x = calloc(1, sizeof *x);
+	if (!x)
+		return tare_fail_nomem(err);
 	x->report_fd = -1;
 	x->board_fd = -1;
 	ret = make_board(x, err);
 	if (ret < 0)
 		goto out;
+	set_every(x->board, &o->every);
+	exact_clock_begin(&x->clock);
 	if (pipe2(fds, O_CLOEXEC) < 0) {
 		ret = tare_fail(err, errno, "exact: cannot make a pipe: %s", strerror(errno));
 		goto out;
@@ -115,11 +154,12 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.board = x->board,
 			.board_fd = x->board_fd,
 			.report_fd = fds[1],
+			.tare = tare,
 			.argv = argv,
 			.envp = envp,
 			.aslr = o->aslr,
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) | (o->running ? COUNT_RUNNING : 0) |
-				(o->profile ? COUNT_PROFILE : 0),
+				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0),
 		};
 
 		close(fds[0]);
@@ -179,8 +219,8 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 
 	if (!x->ended) {
 		ret = hear(x, timeout_ms, &r, err);
-		if (ret <= 0)
-			return ret;
+		if (ret <= 0 || r.samples)
+			return ret < 0 ? ret : 0;
 		x->ended = true;
 		x->alone = r.alone;
 		x->end = (struct exact_end){ .status = r.status, .usage = r.usage };
@@ -219,6 +259,13 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 	if (reason)
 		return tare_fail(err, ENOTSUP, "exact: %s", reason);
 	return 0;
+}
+
+int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err)
+{
+	if (!x->board->every.n)
+		return tare_fail(err, ENODATA, "exact: no samples were asked for");
+	return samples_give(&x->samples, x->board, &x->clock, x->ended, each, with, err);
 }
 
 int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error *err)
@@ -282,7 +329,7 @@ size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
 	for (uint32_t i = 0; i < b->n_ended && i < ENDED_MAX; i++, found++)
 		if (found < n)
 			out[found] = (struct exact_thread){ ended[i].serial, ended[i].born, ended[i].tid,
-							    ended[i].instructions };
+							    ended[i].counts[EXACT_INSTRUCTIONS] };
 	for (uint32_t i = 0; i < b->threads_top; i++) {
 		struct process *p = board_process(b, thread_process(b, i));
 		int64_t sums[EXACT_CLASSES] = { 0 };
@@ -306,8 +353,11 @@ void exact_close(struct exact *x)
 		return;
 	if (x->report_fd >= 0)
 		close(x->report_fd);
-	if (x->board)
+	if (x->board) {
+		x->board->every.nobody = 1;
 		munmap(x->board, BOARD_SIZE);
+	}
+	free(x->samples);
 	if (x->board_fd >= 0)
 		close(x->board_fd);
 	/* The supervisor ends with the last process it serves; it is reaped if that is now. */

@@ -21,12 +21,28 @@
 #include "base/error.h"
 #include "exact/classes.h"
 
+/*
+ * A sample every n-th instruction, or every n-th of another class, of each thread: by the count of what has
+ * retired, so that each run of a program that repeats gives the same samples.
+ */
+struct exact_every {
+	uint64_t n;             /* 0: no samples */
+	enum exact_class class; /* not EXACT_TAKEN */
+	bool counts;            /* with all classes' counts at that instant: rows of windows */
+	bool registers;
+	uint32_t stack; /* bytes from the stack pointer, at most EXACT_STACK_MAX */
+	uint16_t chain; /* callers, at most EXACT_CHAIN_MAX: by frame pointers, so only where code keeps them */
+};
+
+enum { EXACT_STACK_MAX = 65528, EXACT_CHAIN_MAX = 127, EXACT_REGISTERS = 17 };
+
 /* All zero: every class, the layout of memory fixed so that counts repeat. */
 struct exact_options {
 	bool aslr;       /* leave address space layout random, as it runs elsewhere */
 	bool total_only; /* instructions alone: a little faster, and no taken branches */
 	bool running;    /* keep a running count that the program can read: tare_exact_now(); about half as fast */
 	bool profile;    /* also where they were executed: exact_profile() */
+	struct exact_every every; /* exact_samples(); with `profile` also what is mapped where */
 };
 
 struct exact_end {
@@ -80,6 +96,48 @@ struct exact_profile {
 	int64_t unplaced; /* instructions that found no room in it */
 };
 
+enum exact_sample_kind {
+	EXACT_SAMPLE,
+	EXACT_SAMPLE_END,     /* a thread ended: its last counts */
+	EXACT_SAMPLE_PROGRAM, /* a program begins: the command itself, or by exec in a process there was */
+	EXACT_SAMPLE_FORK,    /* a process begins, as a copy of its parent, mappings included */
+	EXACT_SAMPLE_MAPPING, /* code that is about to be executed for the first time: with `profile` */
+};
+
+/* Valid during the callback, with all it points to. */
+struct exact_sample {
+	enum exact_sample_kind kind;
+	uint32_t serial; /* its process: never used twice; one that executes another program keeps it */
+	uint32_t parent; /* FORK, PROGRAM: the serial of the process it came from; its own if there is none */
+	uint32_t born;   /* SAMPLE, END: the thread, by order of creation; a program begun by exec has a new one */
+	pid_t pid, tid;
+	uint64_t time_ns; /* CLOCK_MONOTONIC, of when it was taken, within a microsecond or so */
+
+	/* SAMPLE: the number-th one of its thread, from 1; END: how many there were. */
+	uint64_t number;
+	int64_t count;         /* of the class: number * n; END: all of it */
+	const int64_t *counts; /* EXACT_CLASSES of the thread, the sampled instruction being the last one in; or NULL */
+
+	/* SAMPLE: the very instruction that retired as the count-th; everything else is as before it. */
+	uint64_t pc;
+	bool has_address; /* loads and stores: of the count-th operand; not of gather, scatter, fxsave's kin ... */
+	uint64_t address;
+	const uint64_t *registers; /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags; or NULL */
+	const uint64_t *chain;     /* return addresses, the innermost first; memory that may be executed */
+	size_t n_chain;
+	const uint8_t *stack;      /* from rsp upwards, as far as it is there */
+	size_t n_stack;
+
+	const char *name; /* PROGRAM */
+	/* MAPPING: [start, end) holds `path` from `offset` on. */
+	uint64_t start, end, offset;
+	enum exact_module_kind module;
+	const char *path;
+};
+
+/* Below 0: stop, and exact_samples() returns that; the sample counts as taken. */
+typedef int exact_sample_fn(void *with, const struct exact_sample *s);
+
 struct exact;
 
 /* As events are named: "instructions", "conditional-branches", ... */
@@ -101,7 +159,11 @@ pid_t exact_pid(const struct exact *x);
 /* A descriptor that becomes readable when the command has ended, for poll(2). Owned by x. */
 int exact_fd(const struct exact *x);
 
-/* Wait up to timeout_ms (-1: for ever) for the command's end: 1 ended, 0 not yet, or an error. */
+/*
+ * Wait up to timeout_ms (-1: for ever) for the command's end: 1 ended, 0 not yet, or an error. With `every` also
+ * 0 as soon as samples fill half of what waits for exact_samples(), which must be called then: the
+ * program waits for it rather than lose one. exact_fd() becomes readable for that, too.
+ */
 int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct tare_error *err);
 
 /*
@@ -130,6 +192,16 @@ void exact_profile_free(struct exact_profile *p);
  * do not, or are more than `n`.
  */
 size_t exact_lengths(const uint8_t *code, size_t size, uint8_t *length, size_t n);
+
+/*
+ * Everything that was sampled and has not been given yet: to `each`, in the thread of the caller. What explains a sample
+ * comes before it. Samples of one thread come in their order, those of several threads do not: sort by
+ * time_ns where it matters. Call it now and then (every 100 ms), when exact_wait() says so, and once more when that
+ * has returned 1: then all is given. A thread that SIGKILL or another thread's exit ends inside the very
+ * system call that would be its next sample has an END and not that sample.
+ * 0; what `each` returned; -ENODATA without `every`; -ENOSPC when threads or mappings found no room in a list.
+ */
+int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err);
 
 /* Let go of it; a command that still runs goes on uncounted. NULL is fine. */
 void exact_close(struct exact *x);

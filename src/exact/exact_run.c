@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact-run [-t] [-a] [-p] [-r] [--json] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
+ * exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE] [--json] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
  * JSON to FILE (default: stderr). For the tests; exits with the command's status.
  */
 #include <getopt.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/wait.h>
+#include "base/error.h"
 #include "exact/exact.h"
 
 extern char **environ;
@@ -70,6 +71,65 @@ static int write_profile(FILE *f, struct exact *x)
 	return 0;
 }
 
+/* A line each, as the judge's -e writes them: THREAD NUMBER PC COUNT...; with chain and address behind. */
+static int write_sample(void *with, const struct exact_sample *s)
+{
+	FILE *f = with;
+
+	switch (s->kind) {
+	case EXACT_SAMPLE:
+		fprintf(f, "%u %" PRIu64 " %#" PRIx64, s->born, s->number, s->pc);
+		break;
+	case EXACT_SAMPLE_END:
+		fprintf(f, "%u end %" PRIu64, s->born, s->number);
+		break;
+	case EXACT_SAMPLE_MAPPING:
+		fprintf(f, "mapping %u %#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %s\n", s->serial, s->start, s->end,
+			s->offset, s->path);
+		return 0;
+	default:
+		fprintf(f, "%s %u %u %d %s\n", s->kind == EXACT_SAMPLE_FORK ? "fork" : "program", s->serial, s->parent,
+			(int)s->pid, s->name);
+		return 0;
+	}
+	for (int c = 0; s->counts && c < EXACT_CLASSES; c++)
+		fprintf(f, " %" PRId64, s->counts[c]);
+	if (s->kind == EXACT_SAMPLE && s->has_address)
+		fprintf(f, " @%#" PRIx64, s->address);
+	for (size_t i = 0; i < s->n_chain; i++)
+		fprintf(f, " <%#" PRIx64, s->chain[i]);
+	return fprintf(f, "\n") < 0 ? -1 : 0;
+}
+
+/* N:CLASS:FILE */
+static FILE *take_every(char *word, struct exact_every *every)
+{
+	char *class = strchr(word, ':'), *file = class ? strchr(class + 1, ':') : NULL;
+
+	if (!file)
+		return NULL;
+	*class++ = *file++ = 0;
+	*every = (struct exact_every){ .n = strtoull(word, NULL, 10), .class = EXACT_CLASSES, .counts = true, .chain = 20 };
+	for (int c = 0; c < EXACT_CLASSES; c++)
+		if (!strcmp(exact_class_names[c], class))
+			every->class = (enum exact_class) c;
+	return fopen(file, "we");
+}
+
+static int wait_for_end(struct exact *x, FILE *samples, struct exact_end *end, struct tare_error *err)
+{
+	int ret;
+
+	do {
+		ret = exact_wait(x, samples ? 100 : -1, end, err);
+		if (samples && ret >= 0 && exact_samples(x, write_sample, samples, err) < 0)
+			return -1;
+	} while (ret == 0);
+	if (samples && fclose(samples) != 0)
+		return tare_fail(err, errno, "cannot write the samples");
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option words[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
@@ -79,18 +139,25 @@ int main(int argc, char **argv)
 	struct exact_end end;
 	struct exact *x;
 	int64_t counts[EXACT_CLASSES];
-	FILE *f = stderr;
+	FILE *f = stderr, *samples = NULL;
 	bool refused;
 	size_t n;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+taprjo:", words, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "+taprje:o:", words, NULL)) != -1)
 		switch (opt) {
 		case 't': o.total_only = true; break;
 		case 'a': o.aslr = true; break;
 		case 'p': o.profile = true; break;
 		case 'r': o.running = true; break;
 		case 'j': break;
+		case 'e':
+			samples = take_every(optarg, &o.every);
+			if (!samples) {
+				fprintf(stderr, "exact-run: -e N:CLASS:FILE\n");
+				return 125;
+			}
+			break;
 		case 'o':
 			f = fopen(optarg, "we");
 			if (!f) {
@@ -101,10 +168,10 @@ int main(int argc, char **argv)
 		default: return 125;
 		}
 	if (optind == argc) {
-		fprintf(stderr, "usage: exact-run [-t] [-a] [-p] [-r] [-o FILE] -- COMMAND [ARG...]\n");
+		fprintf(stderr, "usage: exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE] [-o FILE] -- COMMAND [ARG...]\n");
 		return 125;
 	}
-	if (exact_launch(&x, argv + optind, environ, &o, &err) < 0 || exact_wait(x, -1, &end, &err) < 0) {
+	if (exact_launch(&x, argv + optind, environ, &o, &err) < 0 || wait_for_end(x, samples, &end, &err) < 0) {
 		fprintf(stderr, "exact-run: %s\n", err.what);
 		return 125;
 	}

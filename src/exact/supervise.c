@@ -138,7 +138,7 @@ static void fold_threads(struct supervisor *s, uint32_t process)
 		int64_t sums[EXACT_CLASSES] = { 0 };
 
 		add_thread(s->b, p, i, sums);
-		note_ended(s->b, p, t->born, t->tid, sums[EXACT_INSTRUCTIONS]);
+		note_ended(s->b, p, t->born, t->tid, clock_ticks(), sums);
 		for (int c = 0; c < EXACT_CLASSES; c++)
 			p->done[c] += sums[c];
 		if (s->l->mode & COUNT_PROFILE)
@@ -267,6 +267,19 @@ static void watch_execs(struct supervisor *s)
 	}
 }
 
+static void note_mapping(struct board *b, const struct process *p)
+{
+	const struct question *q = &p->question;
+
+	note_happening(b, HAPPENED_MAPPING,
+		       &(struct happening){ .serial = p->serial,
+					    .pid = p->pid,
+					    .tsc = clock_ticks(),
+					    .start = q->start,
+					    .end = q->end,
+					    .mapping = q->mapping });
+}
+
 /* Answer the processes that want to know what is mapped. */
 static void answer_questions(struct supervisor *s)
 {
@@ -278,6 +291,7 @@ static void answer_questions(struct supervisor *s)
 		if (__atomic_load_n(&q->state, __ATOMIC_ACQUIRE) != QUESTION_ASKED)
 			continue;
 		maps_answer(s->b, q);
+		note_mapping(s->b, board_process(s->b, i));
 		__atomic_store_n(&q->state, QUESTION_ANSWERED, __ATOMIC_RELEASE);
 		syscall(SYS_futex, &q->state, FUTEX_WAKE, 1, NULL, NULL, 0);
 	}
@@ -298,6 +312,32 @@ static void name_process(struct process *p, pid_t tid)
 	if (n > 0 && p->name[n - 1] == '\n')
 		p->name[n - 1] = 0;
 	close(fd);
+}
+
+static void note_program(struct board *b, const struct process *p)
+{
+	struct happening h = { .serial = p->serial, .parent = board_process(b, p->parent)->serial, .pid = p->pid,
+			       .tsc = clock_ticks() };
+
+	memcpy(h.name, p->name, sizeof h.name);
+	note_happening(b, HAPPENED_PROGRAM, &h);
+}
+
+/* Samples wait for tare: tell it, once; or tell them that tare is gone. */
+static void see_to_samples(struct supervisor *s)
+{
+	struct every *e = &s->b->every;
+
+	if (!e->n || e->nobody)
+		return;
+	if (getppid() != s->l->tare)
+		e->nobody = 1;
+	if (e->waiting && !e->said) {
+		struct report r = { .samples = 1 };
+
+		e->said = 1;
+		say(s, &r);
+	}
 }
 
 /* The program has been replaced by a new one, which has not run an instruction yet. */
@@ -345,6 +385,7 @@ static void on_exec(struct supervisor *s, pid_t pid)
 		if (p->actions[k].handler > 1)
 			p->actions[k] = (struct action){ 0 };
 	name_process(p, pid);
+	note_program(s->b, p);
 	if (lineage < 0) {
 		snprintf(reason, sizeof reason,
 			 "more programs at a time than the exact engine follows");
@@ -557,6 +598,7 @@ void supervise(const struct launch *l)
 		childless = pid < 0 && errno == ECHILD;
 		watch_execs(&s);
 		answer_questions(&s);
+		see_to_samples(&s);
 		now = time(NULL);
 		/*
 		 * Whoever loses its parent becomes our child. With no child left, what still looks alive was

@@ -15,6 +15,7 @@ struct report {
 	int error; /* errno: the command could not be started */
 	int pid;
 	int ended;
+	int samples; /* wait to be read: nothing else has happened */
 	int alone; /* nothing of the command is left: the supervisor ends, too */
 	int status;
 	struct rusage usage;
@@ -24,6 +25,7 @@ struct report {
 struct launch {
 	struct board *board;
 	int board_fd, report_fd;
+	pid_t tare;
 	char *const *argv, *const *envp;
 	bool aslr;
 	uint32_t mode;
@@ -31,6 +33,11 @@ struct launch {
 
 /* The engine's image, from engine.S. */
 extern const uint8_t exact_image[], exact_image_end[];
+
+static inline uint64_t clock_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
 
 static inline struct process *board_process(struct board *b, uint32_t i)
 {

@@ -33,6 +33,7 @@ struct thread {
 	uint64_t regs[16];
 	uint64_t flags;
 	uint64_t user_gs;
+	int64_t left; /* until the next sample: so many of its class come before it, when COUNT_EVERY */
 	volatile uint32_t started;
 	volatile uint32_t exec; /* enum exec_state */
 	int32_t tid;
@@ -50,7 +51,12 @@ struct thread {
 	uint32_t one_shot;
 	int64_t settled[EXACT_CLASSES]; /* corrections to what its counters say */
 	int64_t seen[EXACT_CLASSES];    /* what its counters said at its last reading: THREAD_SEEN */
-	uint32_t has_seen, pad;
+	uint32_t has_seen, begins_process;
+	uint32_t sampling; /* the next sample may lie in the block at `target` */
+	uint32_t drafted;  /* a sample is written down, and taken once its instruction has retired */
+	uint64_t samples;  /* taken */
+	uint64_t ended_at;
+	int64_t left_more; /* `left` goes on with so many */
 	uint64_t rseq; /* the area it registered, or 0 */
 	uint64_t resume_mask;           /* put in force when a new thread leaves the engine */
 	uint32_t filter; /* the last it installed or inherited, or 0 */
@@ -79,6 +85,7 @@ AT(scratch2, T_SCRATCH2);
 AT(regs, T_REGS);
 AT(flags, T_FLAGS);
 AT(user_gs, T_USER_GS);
+AT(left, T_LEFT);
 AT(started, T_STARTED);
 #undef AT
 

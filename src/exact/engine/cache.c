@@ -132,7 +132,7 @@ struct block *block_find(uint64_t pc)
 		if (eng.hash[h] >> 32 != (uint32_t)pc)
 			continue;
 		b = &eng.blocks[(uint32_t)eng.hash[h]];
-		if (b->pc == pc && !(b->flags & (B_DEAD | B_ONCE)))
+		if (b->pc == pc && !(b->flags & (B_DEAD | B_ONCE | B_PART)))
 			return b;
 	}
 	return NULL;
@@ -155,7 +155,7 @@ static void hash_grow(void)
 
 	eng.hash_used = 0;
 	for (uint32_t id = 1; id < eng.n_blocks; id++)
-		if (!(eng.blocks[id].flags & (B_DEAD | B_ONCE | B_COPY))) {
+		if (!(eng.blocks[id].flags & (B_DEAD | B_ONCE | B_COPY | B_PART))) {
 			hash_put(bigger, bits, eng.blocks[id].pc, id);
 			eng.hash_used++;
 		}
@@ -183,7 +183,7 @@ void block_done(struct block *b, struct arena *a)
 	uint32_t id = eng.n_blocks++;
 
 	a->blocks[a->n_blocks++] = id;
-	if (!(b->flags & (B_ONCE | B_COPY))) {
+	if (!(b->flags & (B_ONCE | B_COPY | B_PART))) {
 		if (eng.hash_used * 2 > 1u << eng.hash_bits)
 			hash_grow();
 		hash_put(eng.hash, eng.hash_bits, eng.blocks[id].pc, id);

@@ -87,9 +87,10 @@ static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32
 {
 	struct block_facts f = { 0 };
 
+	facts_add(&f, in);
+	every_correct(t, &f, sign);
 	if ((eng.mode & COUNT_PROFILE) && count_at(t, in, pc, mapping, sign))
 		return;
-	facts_add(&f, in);
 	add(t, &f, sign);
 }
 
@@ -122,6 +123,7 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 void count_special(struct thread *t, const struct insn *in, uint64_t pc)
 {
 	correct(t, in, pc, mapping_of(pc), 1);
+	every_special(t, in, pc);
 }
 
 /* A system call that was not made, after all; without the lock. */

@@ -192,6 +192,17 @@ GLOBAL copy_after
 	sub rax, rcx
 	ret
 
+	/* uint64_t read_ticks(void): the time stamp, or 0 where the program has forbidden it to itself. */
+GLOBAL read_ticks
+GLOBAL ticks_insn
+	rdtsc
+	shl rdx, 32
+	or rax, rdx
+	ret
+GLOBAL ticks_failed
+	xor eax, eax
+	ret
+
 	/* void resume_frame(frame): rt_sigreturn from a frame of our own making. */
 GLOBAL resume_frame
 	mov rsp, rdi

@@ -80,6 +80,8 @@ static struct block *block_for(struct thread *t, bool indirect)
 {
 	struct block *b;
 
+	if ((eng.mode & COUNT_EVERY) && (t->sampling || t->one_shot) && (b = every_block(t)))
+		return b;
 	if (t->one_shot) {
 		t->one_shot = 0;
 		return translate(t->target, false, true);
@@ -116,6 +118,8 @@ void dispatch(struct thread *t)
 	struct block *b;
 
 	check_rseq(t);
+	if (eng.mode & COUNT_EVERY)
+		every_enter(t);
 	lock();
 	eng.tid = t->tid;
 	if (from)

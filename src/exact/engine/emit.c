@@ -191,29 +191,45 @@ void set_rel32(uint8_t *site, const uint8_t *to)
 	__atomic_store_n((int32_t *)site, d, __ATOMIC_RELEASE);
 }
 
+/* jmp or jcc, but for its displacement, which lies within an aligned quadword. */
+static uint8_t *jump_opcode(uint8_t *p, unsigned condition)
+{
+	while (((uint64_t)(p + (condition ? 2 : 1)) & 7) > 4)
+		*p++ = 0x90;
+	if (condition)
+		*p++ = 0x0f, *p++ = (uint8_t)condition;
+	else
+		*p++ = 0xe9;
+	return p;
+}
+
+/* Back to the engine, each time; it goes on at the program's `target`. */
+uint8_t *jump_out(struct arena *a, uint8_t *p, unsigned condition, uint64_t target)
+{
+	p = jump_opcode(p, condition);
+	eng.edges[eng.n_edges] = (struct edge){ .target = target };
+	a->cold = emit_stub(a->cold, eng.n_edges++);
+	set_rel32(p, a->cold);
+	return p + 4;
+}
+
 /*
  * jmp or jcc (opcode of 1 or 2 bytes) to the program's `target`: to its block where there is one,
  * else to a stub that brings the engine here.
  */
 uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t target)
 {
-	unsigned opcode_len = condition ? 2 : 1;
 	struct block *b = block_find(target);
 	struct edge *e;
 
-	while (((uint64_t)(p + opcode_len) & 7) > 4)
-		*p++ = 0x90;
-	if (condition)
-		*p++ = 0x0f, *p++ = (uint8_t)condition;
-	else
-		*p++ = 0xe9;
+	p = jump_opcode(p, condition);
 	if (b && !(b->flags & B_CHECKED) && b->code >= a->start && b->code < a->end) {
 		set_rel32(p, b->code);
 		return p + 4;
 	}
 	e = &eng.edges[eng.n_edges];
 	a->cold = emit_stub(a->cold, eng.n_edges++);
-	*e = (struct edge){ target, p, a->cold };
+	*e = (struct edge){ .target = target, .site = p };
 	set_rel32(p, a->cold);
 	return p + 4;
 }

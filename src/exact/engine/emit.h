@@ -20,6 +20,11 @@ uint8_t *count_here(uint8_t *p, bool flags_free, unsigned n, unsigned counter);
 void set_rel32(uint8_t *site, const uint8_t *to);
 uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t target);
 uint8_t *emit_bucket_jump(uint8_t *p);
+uint8_t *jump_out(struct arena *a, uint8_t *p, unsigned condition, uint64_t target);
+uint8_t *emit_every(struct arena *a, uint8_t *p, const struct block *b, bool flags_free, bool check);
+uint64_t operand_address(const struct insn *in, uint64_t pc);
+uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced);
+uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc);
 uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p);
 
 #define PUT(p, ...)                                                                                \

@@ -22,6 +22,7 @@ enum block_flags {
 	B_ONCE = 4,    /* executed once, then forgotten */
 	B_RCX = 8,   /* ends in an indirect branch: rcx is displaced from the last instruction on */
 	B_COPY = 16, /* a further copy of a loop's block: not found by pc */
+	B_PART = 32, /* up to a sample, or the sampled instruction: comes back to the engine */
 };
 
 /* A translated basic block. */
@@ -39,7 +40,8 @@ struct block {
 	uint8_t n;        /* instructions */
 	uint8_t count_at; /* it is counted before this instruction */
 	uint8_t flags;
-	uint8_t pad[5];
+	uint8_t part; /* asked for so many instructions, when B_PART */
+	uint8_t pad[4];
 };
 
 /* Code is translated to within 2 GiB of where it stands, so that RIP-relative operands reach. */
@@ -53,11 +55,12 @@ struct arena {
 struct edge {
 	uint64_t target;
 	uint8_t *site; /* its 32-bit displacement */
-	uint8_t *stub;
+	uint32_t hit; /* the block that the next sample lies in; no edge, then */
 };
 
 enum {
 	ARENAS_MAX = 64,
+	BLOCK_INSNS = 48,
 	MAP_ENTRY = 3,    /* length, length of its code, register displaced into T_SCRATCH */
 	DISPLACED = 0x80, /* | the register */
 };
@@ -112,6 +115,7 @@ struct engine {
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
 	uint64_t image, image_size;
 	int32_t tid; /* of the thread that holds the lock in dispatch */
+	uint32_t parts[4096]; /* blocks up to samples, by the hash of pc and length; chained by bucket_next */
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
 };
 
@@ -123,7 +127,8 @@ extern const char leave_begin[], leave_end[], syscall_go[], syscall_insn[], sysc
     syscall_done[];
 extern const char syscall_go_back[], syscall_insn_back[], syscall_after_back[];
 extern const char clone_go[], unblock_after[], copy_insn[], copy_after[], signal_restorer[];
-extern const char exec_failed_after[];
+extern const char exec_failed_after[], ticks_insn[], ticks_failed[];
+uint64_t read_ticks(void);
 void thread_end(long status, volatile uint32_t *state, uint32_t value, long nr)
     __attribute__((noreturn));
 long raw_unblock(long nr, long a, long b, long c, long d);
@@ -215,6 +220,22 @@ void count_special(struct thread *t, const struct insn *in, uint64_t pc);
 void uncount_special(struct thread *t, const struct insn *in, uint64_t pc);
 unsigned new_counter(uint64_t pc);
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted);
+
+struct block *translate_part(uint64_t pc, unsigned n);
+bool insn_copied(const struct insn *in);
+
+/* every.c, sample.c, address.c: samples every so many instructions */
+void every_first(struct thread *t);
+void every_restart(struct thread *t, int64_t left);
+void every_enter(struct thread *t);
+struct block *every_block(struct thread *t);
+unsigned every_amount(const struct block *b);
+void every_correct(struct thread *t, const struct block_facts *f, int64_t sign);
+void every_special(struct thread *t, const struct insn *in, uint64_t pc);
+void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned which);
+void sample_take(struct thread *t);
+bool access_address(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class,
+		    unsigned which, uint64_t *out);
 
 /* sums.c */
 void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES]);

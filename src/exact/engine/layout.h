@@ -22,6 +22,7 @@
 #define T_REGS     0x80
 #define T_FLAGS    0x100
 #define T_USER_GS  0x108
-#define T_STARTED  0x110
+#define T_LEFT     0x110
+#define T_STARTED  0x118
 
 #endif

@@ -554,6 +554,10 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 {
 	enum place place;
 
+	if (c->rip == (uint64_t)ticks_insn) {
+		c->rip = (uint64_t)ticks_failed;
+		return;
+	}
 	if (c->rip == (uint64_t)exec_failed_after)
 		return; /* the supervisor, which this trap was for, is gone */
 	if (sig == SIGTRAP && t->stepping) {

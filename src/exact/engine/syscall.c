@@ -59,7 +59,8 @@ static void go(struct thread *t)
 		t->after |= AFTER_UNPIN;
 	if (opens_to_write(t))
 		t->after |= AFTER_OPEN;
-	t->jump = (uint64_t)(t->after ? syscall_go_back : syscall_go);
+	/* A call that is sampled comes back to be taken when it has been made. */
+	t->jump = (uint64_t)(t->after || t->drafted ? syscall_go_back : syscall_go);
 }
 
 /* The program asks for its thread's counts: of `n` classes. */

@@ -83,6 +83,7 @@ struct thread *thread_new(struct process *p)
 		.born = __atomic_fetch_add(&eng.board->births, 1, __ATOMIC_ACQ_REL),
 		.alt_flags = 2, /* SS_DISABLE */
 	};
+	every_first(t);
 	__atomic_fetch_add(&p->threads, 1, __ATOMIC_ACQ_REL);
 	return t;
 }
@@ -115,7 +116,7 @@ static void fold(struct thread *t)
 		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS], __ATOMIC_RELAXED);
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];
-	note_ended(eng.board, p, t->born, t->tid, sums[EXACT_INSTRUCTIONS]);
+	note_ended(eng.board, p, t->born, t->tid, t->ended_at, sums);
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		if (sums[k])
 			__atomic_fetch_add(&p->done[k], sums[k], __ATOMIC_RELAXED);
@@ -142,7 +143,9 @@ void end_thread(struct thread *t, long status)
 {
 	struct process *p = process_at(t->process);
 
+	t->ended_at = read_ticks();
 	block_signals();
+	sample_take(t);
 	unpin_thread(t);
 	fold(t);
 	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0)
@@ -168,6 +171,8 @@ void end_process(struct thread *t, long status)
 {
 	struct process *p = process_at(t->process);
 
+	t->ended_at = read_ticks();
+	sample_take(t);
 	if (p->threads != 1)
 		return;
 	block_signals();
@@ -260,6 +265,7 @@ void fork_like(struct thread *t, long nr)
 	n->clear_handlers = !!(w.flags & CLEAR_SIGHAND);
 	n->resume_mask = mask;
 	n->started = (uint32_t)(w.flags >> 8 & 1); /* CLONE_VM */
+	n->begins_process = !(w.flags & CLONE_THREAD);
 	if (!(w.flags & CLONE_VM) || (w.flags & CLONE_VFORK)) {
 		n->alt_sp = t->alt_sp;
 		n->alt_size = t->alt_size;
@@ -320,6 +326,12 @@ void child_start(struct thread *t)
 	if (t->clear_handlers)
 		signals_cleared(t);
 	set_signal_mask(t->resume_mask);
+	if (t->begins_process)
+		note_happening(eng.board, HAPPENED_FORK,
+			       &(struct happening){ .serial = p->serial,
+						    .parent = process_at(p->parent)->serial,
+						    .pid = p->pid,
+						    .tsc = read_ticks() });
 	t->edge = 0;
 	dispatch(t);
 }
@@ -373,6 +385,7 @@ void exec_like(struct thread *t, long nr)
 		undo_syscall(t);
 		return;
 	}
+	sample_take(t); /* what comes back from an exec is another program */
 	/* A search along PATH fails often: no need to bother the supervisor. */
 	if (!(flags & AT_EMPTY_PATH) && (ret = sys(__NR_faccessat, dir, path, 1)) < 0) {
 		if (ret != -EACCES || sys(__NR_geteuid) == sys(__NR_getuid)) {

@@ -13,7 +13,6 @@
 #include "exact/engine/emit.h"
 
 enum {
-	BLOCK_INSNS = 48,
 	FRAGMENT_BLOCKS = 6,
 	COUNT_INSN_MAX = 127, /* fits the add's imm8 */
 };
@@ -33,128 +32,6 @@ struct draft {
 	uint8_t *loop, **exits;
 	unsigned copies_left;
 };
-
-/* Where a RIP-relative operand lies. */
-static uint64_t operand_address(const struct insn *in, uint64_t pc)
-{
-	int32_t d;
-
-	__builtin_memcpy(&d, (const uint8_t *)pc + in->disp_at, 4);
-	pc += in->len + (uint64_t)(int64_t)d;
-	return in->prefix & P_67 ? (uint32_t)pc : pc;
-}
-
-/*
- * A register that the instruction does not name, usable as a plain base: one of r8-r15, but one of the
- * old eight where there is no REX, since with one, ah to bh would be other registers. Nothing that has
- * a ModRM operand in memory uses rsi or rdi unnamed.
- */
-static unsigned free_register(const struct insn *in, const uint8_t *s)
-{
-	static const uint8_t usable[] = { 8, 9, 10, 11, 14, 15 };
-	unsigned reg = (in->modrm >> 3 & 7) | (in->rex & 4) << 1, v = 16;
-
-	if (in->encoding == E_LEGACY && !in->rex)
-		return reg == RDI ? RSI : RDI;
-	if (in->encoding != E_LEGACY)
-		v = ~(s[in->opcode_at - (in->encoding == E_EVEX ? 2 : 1)] >> 3) & 15;
-	for (unsigned i = 0; i < sizeof usable; i++)
-		if (usable[i] != reg && usable[i] != v)
-			return usable[i];
-	return 8;
-}
-
-/*
- * The instruction with [r] in place of its RIP-relative operand: ModRM without displacement, and
- * the bit that extends its base set, in REX, VEX, XOP or EVEX.
- */
-static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t *s, unsigned r)
-{
-	unsigned at = 0, escape = in->map == 0 ? 0 : in->map == 1 ? 1 : 2;
-
-	/* A REX that another prefix follows is void: whichever is in force goes last, anew. */
-	for (; in->encoding != E_LEGACY || at < in->opcode_at - escape; at++) {
-		uint8_t b = s[at];
-
-		if (in->encoding != E_LEGACY && (b == 0xc4 || b == 0xc5 || b == 0x62 || b == 0x8f))
-			break;
-		if (b != 0x67 && (b & 0xf0) != 0x40)
-			*p++ = b;
-	}
-	if (in->encoding == E_LEGACY) {
-		if (r & 8)
-			*p++ = (uint8_t)(0x40 | (in->rex & 0xc) | 1);
-	} else if (s[at] == 0xc5) { /* the short form cannot say it */
-		*p++ = 0xc4;
-		*p++ = (uint8_t)((s[at + 1] & 0x80) | 0x41);
-		*p++ = s[at + 1] & 0x7f;
-		at += 2;
-	} else {
-		*p++ = s[at];
-		*p++ = (uint8_t)((s[at + 1] | 0x40) & ~0x20);
-		at += 2;
-	}
-	p = put(p, s + at, in->modrm_at - at);
-	*p++ = (uint8_t)((in->modrm & 0x38) | (r & 7));
-	return put(p, s + in->disp_at + 4, in->len - in->disp_at - 4u);
-}
-
-/* A plain instruction; its RIP-relative operand still means the same place. */
-static uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced)
-{
-	const uint8_t *s = (const uint8_t *)pc;
-	uint8_t *start = p;
-	int64_t d;
-	unsigned r;
-
-	if (!insn_rip_relative(in))
-		return put(p, s, in->len);
-	d = (int64_t)(operand_address(in, pc) - (uint64_t)(p + in->len));
-	if (d == (int32_t)d && !(in->prefix & P_67)) {
-		p = put(p, s, in->len);
-		put32(start + in->disp_at, (uint32_t)d);
-		return p;
-	}
-	r = free_register(in, s);
-	*displaced = (uint8_t)(DISPLACED | r);
-	p = gs_store(p, r, T_SCRATCH);
-	*p++ = (uint8_t)(0x48 | r >> 3);
-	*p++ = (uint8_t)(0xb8 | (r & 7));
-	p = put64(p, operand_address(in, pc));
-	p = emit_with_base(p, in, s, r);
-	return gs_load(p, r, T_SCRATCH);
-}
-
-/* mov rcx, [operand of an indirect jump or call]; the register or memory form. */
-static uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc)
-{
-	const uint8_t *s = (const uint8_t *)pc;
-	unsigned rest = in->len - in->modrm_at - 1u;
-
-	if (insn_rip_relative(in) && !(in->prefix & P_FS)) {
-		uint64_t address = operand_address(in, pc);
-		int64_t d = (int64_t)(address - (uint64_t)(p + 7));
-
-		if (d != (int32_t)d) {
-			PUT(p, 0x48, 0xb9); /* movabs rcx, address */
-			p = put64(p, address);
-			PUT(p, 0x48, 0x8b, 0x09);
-			return p;
-		}
-		PUT(p, 0x48, 0x8b, 0x0d);
-		return put32(p, (uint32_t)d);
-	}
-	if (in->prefix & P_FS)
-		*p++ = 0x64;
-	if (in->prefix & P_67)
-		*p++ = 0x67;
-	*p++ = (uint8_t)(0x48 | (in->rex & 3));
-	*p++ = 0x8b;
-	*p++ = (uint8_t)((in->modrm & 0xc7) | RCX << 3);
-	if (insn_rip_relative(in))
-		refuse("a jump through FS relative to RIP at", pc);
-	return put(p, s + in->modrm_at + 1, rest);
-}
 
 /* push the return address, whole, so that it is read back as it was written */
 static uint8_t *push_return(struct draft *d, uint8_t *p, uint64_t address)
@@ -177,6 +54,17 @@ static uint8_t *save_rcx(struct draft *d, uint8_t *p, bool count, bool reload)
 	return p;
 }
 
+/* On to where rcx says: to the engine from what is not executed as a matter of course. */
+static uint8_t *go_by_rcx(const struct draft *d, uint8_t *p)
+{
+	return d->b->flags & (B_PART | B_ONCE) ? gs_jump(gs_store(p, RAX, T_RAX), T_MISS) : emit_bucket_jump(p);
+}
+
+static uint8_t *go_to(struct draft *d, uint8_t *p, unsigned condition, uint64_t target)
+{
+	return d->b->flags & (B_PART | B_ONCE) ? jump_out(d->a, p, condition, target) : jump_to(d->a, p, condition, target);
+}
+
 static uint8_t *emit_return(struct draft *d, uint8_t *p, const struct insn *in, bool count)
 {
 	p = save_rcx(d, p, count, false);
@@ -185,7 +73,7 @@ static uint8_t *emit_return(struct draft *d, uint8_t *p, const struct insn *in, 
 		PUT(p, 0x48, 0x8d, 0xa4, 0x24); /* lea rsp, [rsp + imm] */
 		p = put32(p, (uint32_t)in->imm & 0xffff);
 	}
-	return emit_bucket_jump(p);
+	return go_by_rcx(d, p);
 }
 
 static uint8_t *emit_indirect(struct draft *d, uint8_t *p, const struct insn *in, uint64_t pc,
@@ -195,7 +83,7 @@ static uint8_t *emit_indirect(struct draft *d, uint8_t *p, const struct insn *in
 	p = load_target(p, in, pc);
 	if (in->kind == K_CALL_IND)
 		p = push_return(d, p, pc + in->len);
-	return emit_bucket_jump(p);
+	return go_by_rcx(d, p);
 }
 
 static uint8_t *emit_syscall(struct draft *d, uint8_t *p, bool count)
@@ -229,9 +117,9 @@ static uint8_t *emit_loop(struct draft *d, uint8_t *p, const struct insn *in, ui
 	p = put(p, (const void *)pc, in->len - 1u);
 	over = p++;
 	p = count_fall_through(d, p);
-	p = jump_to(d->a, p, 0, d->end);
+	p = go_to(d, p, 0, d->end);
 	*over = (uint8_t)(p - (over + 1));
-	return jump_to(d->a, p, 0, d->end + (uint64_t)in->imm);
+	return go_to(d, p, 0, d->end + (uint64_t)in->imm);
 }
 
 /* ---- blocks ---- */
@@ -252,24 +140,30 @@ static bool reads_count(const struct insn *in, uint64_t pc)
 	       !memcmp(memory, EXACT_NOW_MEMORY, sizeof memory);
 }
 
-/* Decode the block; false when its first instruction is none that can be copied. */
-static bool read_block(struct draft *d, uint64_t pc, bool once)
+/* Is it executed as a copy, and not by the engine or where it stands? */
+bool insn_copied(const struct insn *in)
+{
+	if (in->kind == K_XBEGIN || in->kind == K_GS || in->kind == K_REFUSED)
+		return false;
+	return !((in->prefix & P_GS) && (in->loads || in->stores) &&
+		 (insn_has_memory(in) || (in->bits & R_STRING) || in->map == 0));
+}
+
+/* Decode the block, of `max` instructions at most; false when its first one is none that can be copied. */
+static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 {
 	bool checked = once || (d->b->flags & B_CHECKED);
 
 	d->n = 0;
 	d->end = pc;
 	d->reads_count = false;
-	while (d->n < BLOCK_INSNS) {
+	while (d->n < max) {
 		struct insn *in = &d->insns[d->n];
 		size_t room = code_room(d->end);
 
 		if (!room || !insn_decode(in, (const uint8_t *)d->end, room))
 			break;
-		if (in->kind == K_XBEGIN || in->kind == K_GS || in->kind == K_REFUSED)
-			break;
-		if ((in->prefix & P_GS) && (in->loads || in->stores) &&
-		    (insn_has_memory(in) || (in->bits & R_STRING) || in->map == 0))
+		if (!insn_copied(in))
 			break;
 
 		bool reads = reads_count(in, d->end);
@@ -318,6 +212,14 @@ static int dead_point(const struct draft *d, unsigned behind)
 	return -1;
 }
 
+/* Flags that are live before its first instruction. */
+static unsigned live_before(const struct draft *d, unsigned behind)
+{
+	for (unsigned i = d->n; i-- > 0;)
+		behind = (behind & ~(unsigned)d->insns[i].writes) | d->insns[i].reads;
+	return behind;
+}
+
 static void note_facts(struct draft *d)
 {
 	struct block_facts *f;
@@ -362,14 +264,14 @@ static uint8_t *emit_insn(struct draft *d, uint8_t *p, unsigned i, bool count)
 		if (d->exits)
 			return loop_on(d, p, in);
 		/* jcc rel32 from either form: the condition is the opcode's low nibble. */
-		return jump_to(d->a, p, 0x80 | (in->opcode & 15), d->end + (uint64_t)in->imm);
+		return go_to(d, p, 0x80 | (in->opcode & 15), d->end + (uint64_t)in->imm);
 	case K_LOOP:
 		return emit_loop(d, p, in, d->pcs[i]);
 	case K_JMP:
-		return jump_to(d->a, p, 0, d->end + (uint64_t)in->imm);
+		return go_to(d, p, 0, d->end + (uint64_t)in->imm);
 	case K_CALL:
 		p = push_return(d, p, d->end);
-		return jump_to(d->a, p, 0, d->end + (uint64_t)in->imm);
+		return go_to(d, p, 0, d->end + (uint64_t)in->imm);
 	case K_JMP_IND:
 	case K_CALL_IND:
 		return emit_indirect(d, p, in, d->pcs[i], count);
@@ -393,7 +295,7 @@ static void emit_block(struct draft *d)
 	uint8_t *map = eng.map_pool + b->map;
 	const struct insn *last = &d->insns[d->n - 1];
 	int at = dead_point(d, F_ALL);
-	bool by_rcx = false, dead = true;
+	bool by_rcx = false, dead = true, every;
 
 	if (at < 0)
 		at = dead_point(d, live_behind(d));
@@ -403,15 +305,23 @@ static void emit_block(struct draft *d)
 		at = by_rcx ? (int)d->n - 1 : 0;
 	}
 	b->n = (uint8_t)d->n;
-	b->count_at = (uint8_t)at;
 	b->src_len = (uint16_t)(d->end - b->pc);
 	if (counts_by_rcx(last))
 		b->flags |= B_RCX;
 	note_facts(d);
+	every = (eng.mode & COUNT_EVERY) && every_amount(b);
+	if (every) { /* one border for both: what was entered was counted, and the other way round */
+		at = 0;
+		dead = !(live_before(d, live_behind(d)) & F_ALL);
+		by_rcx = false;
+	}
+	b->count_at = (uint8_t)at;
 	for (unsigned i = 0; i < d->n; i++) {
 		uint8_t *start = d->p;
 
 		map[i * MAP_ENTRY + 2] = 0;
+		if (i == 0 && every)
+			d->p = emit_every(d->a, d->p, b, dead, !(b->flags & (B_PART | B_ONCE)));
 		if ((int)i == at && !by_rcx)
 			d->p = count_here(d->p, dead, d->n, d->counter);
 		d->p = emit_insn(d, d->p, i, by_rcx && (int)i == at);
@@ -517,12 +427,12 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 			b->flags |= B_CHECKED;
 		if (blocks && (b->flags & B_CHECKED))
 			break;
-		if (!read_block(&d, pc, once))
+		if (!read_block(&d, pc, once, BLOCK_INSNS))
 			break;
 		if (!once && (r->writable || r->checked) && watch_code(pc, d.end) &&
 		    !(b->flags & B_CHECKED)) {
 			b->flags |= B_CHECKED;
-			read_block(&d, pc, once);
+			read_block(&d, pc, once, BLOCK_INSNS);
 		}
 		if (indirect && !first && !(b->flags & (B_CHECKED | B_ONCE)))
 			d.p = emit_indirect_entry(b, a, d.p);
@@ -539,7 +449,7 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 		       blocks + 1 < FRAGMENT_BLOCKS && !block_find(d.end);
 		pc = d.end;
 		if (!more) {
-			d.p = jump_to(d.a, d.p, 0, pc);
+			d.p = go_to(&d, d.p, 0, pc);
 			return a->hot = d.p, first;
 		}
 		a->hot = d.p;
@@ -566,4 +476,57 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
 	if (first && first->indirect)
 		bucket_add(first);
 	return first;
+}
+
+/*
+ * The first `n` instructions from `pc`, or fewer, as a block that always comes back to the engine. It is kept for
+ * the next time, and compares its bytes then.
+ */
+struct block *translate_part(uint64_t pc, unsigned n)
+{
+	uint32_t *head = &eng.parts[(pc * 0x9e3779b97f4a7c15ull >> 40 ^ n) % (sizeof eng.parts / sizeof *eng.parts)];
+	struct draft d = { 0 };
+	const struct region *r;
+	struct block *b;
+
+	for (uint32_t i = *head; i; i = eng.blocks[i].bucket_next) {
+		b = &eng.blocks[i];
+		if (b->pc == pc && b->part == n && !(b->flags & B_DEAD) && code_room(pc) &&
+		    !memcmp((const void *)pc, eng.map_pool + b->copy, b->src_len))
+			return b;
+	}
+	if (!region_of(pc))
+		return NULL;
+	d.a = arena_near(pc);
+	d.p = d.a->hot;
+	mapping_of(pc); /* may divide the region */
+	r = region_of(pc);
+	b = d.b = block_new(pc);
+	*b = (struct block){ .pc = pc, .map = b->map, .part = (uint8_t)n, .flags = B_PART };
+	if (!r)
+		return NULL;
+	if ((r->writable || r->checked) && watch_code(pc, pc + 1))
+		b->flags |= B_CHECKED;
+	if (!read_block(&d, pc, false, n))
+		return NULL;
+	if ((r->writable || r->checked) && watch_code(pc, d.end) && !(b->flags & B_CHECKED)) {
+		b->flags |= B_CHECKED;
+		read_block(&d, pc, false, n);
+	}
+	b->flags |= B_CHECKED;
+	b->bucket_next = *head;
+	*head = eng.n_blocks;
+	emit_copies(&d, false);
+	switch (d.insns[d.n - 1].kind) {
+	case K_JCC:
+		d.p = count_fall_through(&d, d.p);
+		/* fall through */
+	case K_PLAIN:
+		d.p = jump_out(d.a, d.p, 0, d.end);
+		break;
+	default:
+		break;
+	}
+	d.a->hot = d.p;
+	return b;
 }

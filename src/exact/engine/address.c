@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Which address an instruction is going to read or write, from the registers before it. */
+#include <asm/prctl.h>
+#include <asm/unistd.h>
+#include "exact/engine/engine.h"
+
+static uint64_t fs_base(void)
+{
+	uint64_t base = 0;
+
+	sys(__NR_arch_prctl, ARCH_GET_FS, &base);
+	return base;
+}
+
+static uint64_t segment(const struct insn *in)
+{
+	return in->prefix & P_FS ? fs_base() : 0;
+}
+
+static uint64_t displacement(const struct insn *in, const uint8_t *s)
+{
+	int32_t d32;
+
+	if (in->disp_size == 1)
+		return (uint64_t)(int64_t)(int8_t)s[in->disp_at];
+	if (in->disp_size != 4)
+		return 0;
+	memcpy(&d32, s + in->disp_at, 4);
+	return (uint64_t)(int64_t)d32;
+}
+
+/* bt and its kin with a register: the bit may lie far from the operand. */
+static uint64_t bit_offset(const struct thread *t, const struct insn *in)
+{
+	unsigned reg = (in->modrm >> 3 & 7) | (in->rex & 4) << 1;
+	int64_t bit = (int64_t)t->regs[reg];
+
+	if (in->map != 1 || (in->opcode & 0xe7) != 0xa3)
+		return 0;
+	if (in->rex & 8)
+		return (uint64_t)(bit >> 6) * 8;
+	if (in->prefix & P_66)
+		return (uint64_t)(int64_t)((int16_t)bit >> 4) * 2;
+	return (uint64_t)(int64_t)((int32_t)bit >> 5) * 4;
+}
+
+static bool is_vector_sib(const struct insn *in)
+{
+	return in->encoding != E_LEGACY && in->map == 2 &&
+	       ((in->opcode >= 0x90 && in->opcode <= 0x93) || (in->opcode >= 0xa0 && in->opcode <= 0xa3) ||
+		in->opcode == 0xc6 || in->opcode == 0xc7);
+}
+
+/* The operand of ModRM. `popped`: rsp counts as it is after the pop. */
+static bool modrm_address(const struct thread *t, const struct insn *in, uint64_t pc, uint64_t popped,
+			  uint64_t *out)
+{
+	const uint8_t *s = (const uint8_t *)pc;
+	uint64_t a = displacement(in, s);
+	unsigned rm = in->modrm & 7;
+
+	/* EVEX scales a displacement of 8 bits by what the instruction accesses: not known here. */
+	if (is_vector_sib(in) || (in->encoding == E_EVEX && in->disp_size == 1))
+		return false;
+	if (insn_rip_relative(in)) {
+		a += pc + in->len;
+	} else if (rm == 4) {
+		uint8_t sib = s[in->modrm_at + 1];
+		unsigned index = (sib >> 3 & 7) | (in->rex & 2) << 2, base = (sib & 7) | (in->rex & 1) << 3;
+
+		if ((base & 7) != 5 || in->modrm >> 6)
+			a += t->regs[base] + (base == RSP ? popped : 0);
+		if (index != RSP)
+			a += t->regs[index] << (sib >> 6);
+	} else {
+		a += t->regs[rm | (in->rex & 1) << 3];
+	}
+	a += bit_offset(t, in);
+	*out = (in->prefix & P_67 ? (uint32_t)a : a) + segment(in);
+	return true;
+}
+
+/* rsi and rdi of string instructions. */
+static bool string_address(const struct thread *t, const struct insn *in, bool load, unsigned which,
+			   uint64_t *out)
+{
+	unsigned op = in->opcode & 0xfe;
+	bool by_rsi = load && which == 0 && op != 0xae;
+	uint64_t a = t->regs[by_rsi ? RSI : RDI];
+
+	*out = (in->prefix & P_67 ? (uint32_t)a : a) + (by_rsi ? segment(in) : 0);
+	return true;
+}
+
+static bool pushes(const struct insn *in)
+{
+	unsigned reg = in->modrm >> 3 & 7;
+
+	if (in->kind == K_CALL || in->kind == K_CALL_IND)
+		return true;
+	if (in->encoding != E_LEGACY)
+		return false;
+	if (in->map == 1)
+		return in->opcode == 0xa0 || in->opcode == 0xa8; /* fs, gs */
+	return in->map == 0 && ((in->opcode & 0xf8) == 0x50 || in->opcode == 0x68 || in->opcode == 0x6a ||
+				in->opcode == 0x9c || (in->opcode == 0xff && reg == 6));
+}
+
+static bool pops(const struct insn *in)
+{
+	if (in->kind == K_RET)
+		return true;
+	if (in->encoding != E_LEGACY)
+		return false;
+	if (in->map == 1)
+		return in->opcode == 0xa1 || in->opcode == 0xa9;
+	return in->map == 0 && ((in->opcode & 0xf8) == 0x58 || in->opcode == 0x9d || in->opcode == 0x8f);
+}
+
+static unsigned stack_size(const struct insn *in)
+{
+	return in->kind == K_PLAIN && (in->prefix & P_66) && !(in->rex & 8) ? 2 : 8;
+}
+
+/* Operands that no ModRM names. */
+static bool implied_address(const struct thread *t, const struct insn *in, uint64_t *out)
+{
+	uint64_t a;
+
+	if (in->encoding != E_LEGACY || in->map != 0)
+		return false;
+	switch (in->opcode) {
+	case 0xc9: /* leave */
+		*out = t->regs[RBP];
+		return true;
+	case 0xd7: /* xlat */
+		a = t->regs[RBX] + (uint8_t)t->regs[RAX];
+		*out = (in->prefix & P_67 ? (uint32_t)a : a) + segment(in);
+		return true;
+	case 0xa0:
+	case 0xa1:
+	case 0xa2:
+	case 0xa3:
+		*out = (uint64_t)in->imm + segment(in);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The `which`-th load or store of the instruction, from 0; false when it is not known. */
+bool access_address(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class,
+		    unsigned which, uint64_t *out)
+{
+	bool load = class == EXACT_LOADS;
+
+	if (class != EXACT_LOADS && class != EXACT_STORES)
+		return false;
+	if (in->bits & R_STRING)
+		return string_address(t, in, load, which, out);
+	if (which)
+		return false;
+	if (!load && pushes(in)) {
+		*out = t->regs[RSP] - stack_size(in);
+		return true;
+	}
+	if (load && pops(in)) {
+		*out = t->regs[RSP];
+		return true;
+	}
+	if (insn_has_memory(in))
+		return modrm_address(t, in, pc, pops(in) ? stack_size(in) : 0, out);
+	return implied_address(t, in, out);
+}

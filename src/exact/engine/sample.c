@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples: what is written down of one. A draft is made before the sampled instruction is executed, since it may
+ * change the registers; it becomes a sample once that instruction has retired, and is void when it fails
+ * or a signal comes first. Then the thread waits until its ring has room: nothing is lost.
+ */
+#include <linux/errno.h>
+#include "exact/engine/engine.h"
+
+enum { WAIT_MS = 100, FRAME_MAX = 1 << 24 };
+
+static struct sample_ring *ring_of(struct thread *t)
+{
+	return (struct sample_ring *)((uint8_t *)t + SAMPLE_RING);
+}
+
+static struct sample_record *draft_of(struct thread *t)
+{
+	return (struct sample_record *)((uint8_t *)t + SAMPLE_DRAFT);
+}
+
+/* Callers by frame pointers, as long as they make sense: further up the stack, back into code. */
+static uint32_t callers(const struct thread *t, uint64_t *out, uint32_t n)
+{
+	uint64_t at = t->regs[RBP], below = t->regs[RSP], frame[2];
+	uint32_t found = 0;
+
+	while (found < n && at >= below && at - below < FRAME_MAX && !(at & 7) &&
+	       copy_bytes(frame, (const void *)at, sizeof frame) == sizeof frame && region_of(frame[1])) {
+		out[found++] = frame[1];
+		below = at + 1;
+		at = frame[0];
+	}
+	return found;
+}
+
+static uint8_t *put_counts(uint8_t *p)
+{
+	return p + EXACT_CLASSES * sizeof(int64_t); /* when it is taken */
+}
+
+static uint8_t *put_registers(uint8_t *p, const struct thread *t)
+{
+	memcpy(p, t->regs, sizeof t->regs);
+	memcpy(p + sizeof t->regs, &t->flags, sizeof t->flags);
+	return p + SAMPLE_REGISTERS * 8;
+}
+
+/* The next sample is the instruction at `pc`: its `which`-th operand of the class, from 0. */
+void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned which)
+{
+	const struct every *e = &eng.board->every;
+	struct sample_record *r = draft_of(t);
+	uint8_t *p = (uint8_t *)(r + 1);
+
+	t->drafted = 1;
+	*r = (struct sample_record){ .pc = pc, .tsc = read_ticks() };
+	if (access_address(t, in, pc, e->class, which, &r->address))
+		r->has |= SAMPLE_HAS_ADDRESS;
+	if (e->counts) {
+		r->has |= SAMPLE_HAS_COUNTS;
+		p = put_counts(p);
+	}
+	if (e->registers) {
+		r->has |= SAMPLE_HAS_REGISTERS;
+		p = put_registers(p, t);
+	}
+	r->chain = callers(t, (uint64_t *)p, e->chain);
+	p += r->chain * 8;
+	r->stack = (uint32_t)copy_bytes(p, (const void *)t->regs[RSP], e->stack);
+	memset(p + r->stack, 0, -r->stack & 7);
+	r->size = (uint32_t)(p - (uint8_t *)r) + ((r->stack + 7) & ~7u);
+}
+
+/* Room for `size` bytes more; false when nobody reads. */
+static bool wait_for_room(struct sample_ring *r, uint32_t size)
+{
+	struct every *e = &eng.board->every;
+
+	for (;;) {
+		uint32_t moved = r->moved;
+
+		if (r->head + size - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) <= SAMPLE_BYTES_SIZE)
+			return true;
+		if (e->nobody || supervisor_gone())
+			return false;
+		e->waiting = 1;
+		ring();
+		futex_wait(&r->moved, moved, WAIT_MS);
+	}
+}
+
+static void push(struct thread *t, const struct sample_record *record)
+{
+	struct sample_ring *r = ring_of(t);
+	uint8_t *bytes = (uint8_t *)t + SAMPLE_BYTES;
+	uint64_t at = r->head % SAMPLE_BYTES_SIZE, first = SAMPLE_BYTES_SIZE - at;
+
+	if (!wait_for_room(r, record->size))
+		return;
+	if (first > record->size)
+		first = record->size;
+	memcpy(bytes + at, record, first);
+	memcpy(bytes, (const uint8_t *)record + first, record->size - first);
+	__atomic_store_n(&r->head, r->head + record->size, __ATOMIC_RELEASE);
+	if (r->head - r->tail > SAMPLE_BYTES_SIZE / 2 && !eng.board->every.waiting) {
+		eng.board->every.waiting = 1;
+		ring();
+	}
+}
+
+/* The instruction of the draft has retired, if the class's count has come as far as the sample. */
+void sample_take(struct thread *t)
+{
+	const struct process *p = process_at(t->process);
+	struct sample_record *r = draft_of(t);
+
+	if (!t->drafted)
+		return;
+	t->drafted = 0;
+	if (t->left >= 0) {
+		t->sampling = 1; /* it has not: the sample is the next one to retire */
+		return;
+	}
+	r->serial = p->serial;
+	r->born = t->born;
+	r->pid = p->pid;
+	r->tid = t->tid;
+	if (r->has & SAMPLE_HAS_COUNTS)
+		thread_sums(t, (int64_t *)(r + 1));
+	while (t->left < 0) {
+		r->number = ++t->samples;
+		every_restart(t, t->left + (int64_t)eng.board->every.n);
+		push(t, r);
+	}
+}

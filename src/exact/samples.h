@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples on their way from the engine to tare. Each thread slot has a ring that its thread writes and tare
+ * reads; a full one makes the thread wait, so that nothing is lost. What else a reader must know (programs,
+ * forks, what is mapped where) stands in one list.
+ *
+ *	in a thread slot, offset    what
+ *	SAMPLE_RING                 struct sample_ring
+ *	SAMPLE_DRAFT                the sample that is being made: a struct sample_record
+ *	SAMPLE_BYTES                the ring's bytes, up to the counters
+ */
+#ifndef EXACT_SAMPLES_H
+#define EXACT_SAMPLES_H
+
+#include <stdint.h>
+#include "exact/classes.h"
+
+enum {
+	SAMPLE_RING = 0x40000,
+	SAMPLE_DRAFT = 0x41000,
+	SAMPLE_BYTES = 0x80000,
+	SAMPLE_BYTES_SIZE = 0x80000,
+	SAMPLE_CHAIN_MAX = 127,
+	SAMPLE_STACK_MAX = 65528, /* as perf_event_attr.sample_stack_user has it */
+	SAMPLE_REGISTERS = 17,    /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags */
+};
+
+/* What is sampled: on the board, written once before the command begins. */
+struct every {
+	uint64_t n;
+	uint32_t class, stack, chain;
+	uint32_t counts, registers;
+	volatile uint32_t nobody; /* reads the rings any more */
+	volatile uint32_t waiting; /* some ring is half full */
+	volatile uint32_t said;    /* tare has been told so */
+};
+
+struct sample_ring {
+	volatile uint64_t head; /* bytes ever written */
+	volatile uint64_t tail; /* bytes ever read */
+	volatile uint32_t moved; /* futex: goes up with tail */
+};
+
+enum { SAMPLE_HAS_ADDRESS = 1, SAMPLE_HAS_COUNTS = 2, SAMPLE_HAS_REGISTERS = 4 };
+
+/* One sample; behind it, each as far as it is there: counts, registers, chain, stack. */
+struct sample_record {
+	uint32_t size; /* of all of it, a multiple of 8 */
+	uint32_t has;
+	uint32_t serial, born; /* its process; the thread */
+	int32_t pid, tid;
+	uint64_t number; /* the first is 1 */
+	uint64_t tsc, pc, address;
+	uint32_t chain, stack; /* entries; bytes */
+};
+
+enum happening_kind { HAPPENED_PROGRAM = 1, HAPPENED_FORK, HAPPENED_MAPPING };
+
+struct happening {
+	volatile uint32_t ready; /* enum happening_kind, last of all */
+	uint32_t serial, parent;
+	int32_t pid;
+	uint64_t tsc, start, end;
+	uint32_t mapping;
+	char name[24];
+};
+
+#endif

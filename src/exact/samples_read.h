@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Between exact.c and samples.c: reading what the rings hold. */
+#ifndef EXACT_SAMPLES_READ_H
+#define EXACT_SAMPLES_READ_H
+
+#include "exact/board.h"
+#include "exact/exact.h"
+
+/* The engine's ticks as CLOCK_MONOTONIC. */
+struct exact_clock {
+	uint64_t ns, ticks; /* at one instant */
+	uint64_t last;      /* seen in a sample */
+	double ns_per_tick;
+	bool known;
+};
+
+void exact_clock_begin(struct exact_clock *c);
+
+struct samples; /* how far they have been read; free() */
+
+/* All there is now. `ended`: the command has, so nobody is writing any more. */
+int samples_give(struct samples **s, struct board *b, struct exact_clock *clock, bool ended, exact_sample_fn *each,
+		 void *with, struct tare_error *err);
+
+#endif
