@@ -10,6 +10,7 @@ extern const struct command cmd_dump;
 extern const struct command cmd_export;
 extern const struct command cmd_record;
 extern const struct command cmd_report;
+extern const struct command cmd_summarize;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -20,5 +21,6 @@ const struct command *const commands[] = {
 	&cmd_report,
 	&cmd_dump,
 	&cmd_export,
+	&cmd_summarize,
 	NULL,
 };

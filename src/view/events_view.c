@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
+#include "view/csv.h"
 #include "view/events_view.h"
 
 /* ---- the list ---- */
@@ -16,19 +17,6 @@ void events_list_begin(struct events_list *l, const char *cpu)
 	json_string(&l->json, "schema", "tare/events/1");
 	json_string(&l->json, "cpu", cpu[0] ? cpu : NULL);
 	json_array(&l->json, "events");
-}
-
-/* RFC 4180: a field with a comma, a quote or a line break is quoted. */
-static void csv(struct text *out, const char *s, char after)
-{
-	if (!strpbrk(s, ",\"\r\n")) {
-		text_add(out, "%s%c", s, after);
-		return;
-	}
-	text_put(out, "\"", 1);
-	for (; *s; s++)
-		text_add(out, *s == '"' ? "\"\"" : "%c", *s);
-	text_add(out, "\"%c", after);
 }
 
 /* Words from `at` to the width, later lines indented as far. */
@@ -92,11 +80,11 @@ void events_list_add(struct events_list *l, const struct known_event *ev)
 	if (l->format == EVENTS_JSON) {
 		add_json(&l->json, ev);
 	} else if (l->format == EVENTS_CSV) {
-		csv(&l->text, ev->name, ',');
-		csv(&l->text, ev->group, ',');
-		csv(&l->text, ev->terms, ',');
+		csv_field(&l->text, ev->name, ',');
+		csv_field(&l->text, ev->group, ',');
+		csv_field(&l->text, ev->terms, ',');
 		text_add(&l->text, "%s,", ev->available ? "true" : "false");
-		csv(&l->text, ev->about, '\n');
+		csv_field(&l->text, ev->about, '\n');
 	} else {
 		add_text(l, ev);
 	}

@@ -49,5 +49,7 @@ offers json tare events --format j
 offers --folded tare report --fo
 offers comm,line tare report --sort comm,li
 offers json tare report --format j
+offers median tare summarize --sort m
+offers --per-thread tare summarize --per
 echo "1..$n"
 exit $failed

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/distribution.h"
+
+enum { SUB_BITS = 6 }; /* log2 of DISTRIBUTION_BUCKETS */
+
+struct bucket {
+	unsigned octave, sub;
+};
+
+static struct bucket bucket_of(uint64_t v)
+{
+	unsigned e;
+
+	if (v < DISTRIBUTION_BUCKETS)
+		return (struct bucket){ 0, (unsigned)v };
+	e = 63 - (unsigned)__builtin_clzll(v) - SUB_BITS;
+	return (struct bucket){ e + 1, (unsigned)(v >> e) & (DISTRIBUTION_BUCKETS - 1) };
+}
+
+/* The least value of a bucket; *width is how many values it has. */
+static uint64_t lowest(struct bucket b, uint64_t *width)
+{
+	if (b.octave == 0) {
+		*width = 1;
+		return b.sub;
+	}
+	*width = UINT64_C(1) << (b.octave - 1);
+	return (uint64_t)(DISTRIBUTION_BUCKETS + b.sub) << (b.octave - 1);
+}
+
+static bool count(struct distribution *d, uint64_t v, uint64_t times)
+{
+	struct bucket b = bucket_of(v);
+	uint64_t **octave = &d->octave[b.octave];
+
+	if (!*octave)
+		*octave = calloc(DISTRIBUTION_BUCKETS, sizeof(**octave));
+	if (!*octave)
+		return false;
+	(*octave)[b.sub] += times;
+	return true;
+}
+
+static bool to_buckets(struct distribution *d)
+{
+	if (d->octave)
+		return true;
+	d->octave = calloc(DISTRIBUTION_OCTAVES, sizeof(*d->octave));
+	for (uint64_t i = 0; d->octave && i < d->n; i++)
+		if (!count(d, d->few[i], 1))
+			return false;
+	if (!d->octave)
+		return false;
+	free(d->few);
+	d->few = NULL;
+	d->room = 0;
+	return true;
+}
+
+static bool keep(struct distribution *d, uint64_t v)
+{
+	if (d->n == d->room) {
+		uint32_t room = d->room ? 2 * d->room : 4;
+		void *more = realloc(d->few, room * sizeof(*d->few));
+
+		if (!more)
+			return false;
+		d->few = more;
+		d->room = room;
+	}
+	d->few[d->n] = v;
+	return true;
+}
+
+bool distribution_add(struct distribution *d, uint64_t v)
+{
+	if (!(d->n < DISTRIBUTION_FEW ? keep(d, v) : to_buckets(d) && count(d, v, 1)))
+		return false;
+	if (d->n == 0 || v < d->min)
+		d->min = v;
+	if (v > d->max)
+		d->max = v;
+	d->n++;
+	return true;
+}
+
+bool distribution_merge(struct distribution *into, const struct distribution *from)
+{
+	if (!from->octave) {
+		for (uint64_t i = 0; i < from->n; i++)
+			if (!distribution_add(into, from->few[i]))
+				return false;
+		return true;
+	}
+	if (!to_buckets(into))
+		return false;
+	for (unsigned o = 0; o < DISTRIBUTION_OCTAVES; o++)
+		for (unsigned s = 0; from->octave[o] && s < DISTRIBUTION_BUCKETS; s++) {
+			uint64_t width;
+
+			if (from->octave[o][s] && !count(into, lowest((struct bucket){ o, s }, &width), from->octave[o][s]))
+				return false;
+		}
+	if (into->n == 0 || from->min < into->min)
+		into->min = from->min;
+	if (from->max > into->max)
+		into->max = from->max;
+	into->n += from->n;
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+uint64_t distribution_quantile(const struct distribution *d, double q, uint64_t *error)
+{
+	uint64_t rank = (uint64_t)ceil(q * (double)d->n), below = 0, ignored;
+
+	error = error ? error : &ignored;
+	*error = 0;
+	rank = rank < 1 ? 1 : rank > d->n ? d->n : rank;
+	if (rank == 1 || rank == d->n)
+		return rank == 1 ? d->min : d->max;
+	if (!d->octave) {
+		qsort(d->few, d->n, sizeof(*d->few), by_value);
+		return d->few[rank - 1];
+	}
+	for (unsigned o = 0; o < DISTRIBUTION_OCTAVES; o++)
+		for (unsigned s = 0; d->octave[o] && s < DISTRIBUTION_BUCKETS; s++) {
+			uint64_t width, low, high;
+
+			below += d->octave[o][s];
+			if (below < rank)
+				continue;
+			low = lowest((struct bucket){ o, s }, &width);
+			high = low + (width - 1);
+			low = low < d->min ? d->min : low; /* what is known of the ends makes it narrower */
+			high = high > d->max ? d->max : high;
+			*error = (high - low + 1) / 2;
+			return low + (high - low) / 2;
+		}
+	return d->max;
+}
+
+void distribution_free(struct distribution *d)
+{
+	for (unsigned o = 0; d->octave && o < DISTRIBUTION_OCTAVES; o++)
+		free(d->octave[o]);
+	free(d->octave);
+	free(d->few);
+	*d = (struct distribution){ 0 };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How values lie, in little memory whatever their number: exact while there are few, then counted in buckets of which
+ * each is at most 1/64 of its values wide. Zero-initialise.
+ */
+#ifndef ANALYZE_DISTRIBUTION_H
+#define ANALYZE_DISTRIBUTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	DISTRIBUTION_FEW = 256,	    /* values kept as they are */
+	DISTRIBUTION_BUCKETS = 64,  /* per doubling */
+	DISTRIBUTION_OCTAVES = 59,  /* values below 64 have a bucket each, then one octave per doubling */
+};
+
+struct distribution {
+	uint64_t n, min, max;
+	uint64_t *few;	    /* all of them, while n <= DISTRIBUTION_FEW */
+	uint64_t **octave;  /* after that: DISTRIBUTION_OCTAVES arrays of counts, NULL where none fell */
+	uint32_t room;
+};
+
+bool distribution_add(struct distribution *d, uint64_t v); /* false: out of memory, and not added */
+bool distribution_merge(struct distribution *into, const struct distribution *from);
+
+/*
+ * The value that a share of q of all do not exceed: that at rank ceil(q * n), the least with q = 0. *error (may be NULL)
+ * is how far it can be off: 0 where it is exact, else at most 1/128 of it. n >= 1.
+ */
+uint64_t distribution_quantile(const struct distribution *d, double q, uint64_t *error);
+void distribution_free(struct distribution *d);
+
+#endif

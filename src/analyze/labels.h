@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Labels of several recordings, told apart by what they say: each text has one number, whichever file it stands in. */
+#ifndef ANALYZE_LABELS_H
+#define ANALYZE_LABELS_H
+
+#include "record/timeline.h"
+
+struct labels_entry {
+	const char *name, *kind;
+	const char *const *arg; /* NULL-terminated */
+};
+
+struct labels {
+	struct labels_entry *entry;
+	uint32_t n, room;
+	uint32_t *slot; /* entry + 1; 0: free */
+	uint32_t slots;
+	void *arena;
+};
+
+#define LABELS_NONE UINT32_MAX
+
+/* The number of this text, new or not; LABELS_NONE without memory. Texts are copied. */
+uint32_t labels_number(struct labels *l, const char *name, const char *kind, const char *const *arg);
+/* By label of a recording, its number: with its arguments, or without them. NULL with err; the caller frees it. */
+uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, struct tare_error *err);
+void labels_free(struct labels *l);
+
+#endif

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One walk per thread with a stack. A region's cost goes to its row when it ends: all of it to `total`, unless it lies in
+ * another one of its label, and what its own children did not take to `self`.
+ *
+ * What the recording itself costs: an empty region shows `own_inside` and takes `own_cost` from whoever is around it. So a
+ * region's self holds own_inside, and own_cost - own_inside for each region directly in it; its total holds own_inside,
+ * and own_cost for each region in it at any depth.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/region_stack.h"
+#include "analyze/regions.h"
+#include "base/text.h"
+
+enum { NO_ROW = UINT32_MAX };
+
+/* A detached timing of which one half was seen. */
+struct half {
+	uint64_t number, value[TIMELINE_COUNTERS_MAX];
+	uint32_t row;
+	uint8_t missing;
+	bool used, is_start;
+	size_t thread;
+};
+
+/* The recording that is being added. */
+struct adding {
+	struct regions *r;
+	struct timeline *t;
+	const struct timeline_info *info;
+	uint32_t *number; /* in r->labels, by label */
+	uint32_t *row;	  /* by label; NO_ROW: not met yet (in this thread, if rows are of threads) */
+	uint32_t *row_of; /* by number: its row */
+	size_t row_of_room;
+	struct region_stack stack;
+	uint8_t *single; /* by label: regions of it are kept */
+	struct half *half;
+	size_t halves, half_slots;
+	size_t thread; /* in r->thread */
+	uint64_t first[TIMELINE_COUNTERS_MAX], last[TIMELINE_COUNTERS_MAX];
+	uint8_t seen; /* counters that have a first */
+};
+
+void regions_init(struct regions *r, const struct regions_options *options)
+{
+	*r = (struct regions){ .options = *options };
+}
+
+void regions_free(struct regions *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		for (size_t c = 0; c < r->n_counters; c++)
+			distribution_free(&r->row[i].sum[c].each);
+		free(r->row[i].sum);
+	}
+	for (size_t c = 0; c < r->n_counters; c++) {
+		free(r->counter[c].name);
+		free(r->counter[c].unit);
+		free(r->counter[c].note);
+	}
+	for (size_t i = 0; i < r->n_recordings; i++) {
+		free(r->recording[i].path);
+		free(r->recording[i].format);
+		free(r->recording[i].command);
+		free(r->recording[i].damage);
+	}
+	for (size_t i = 0; i < r->n_threads; i++)
+		free(r->thread[i].name);
+	free(r->row);
+	free(r->counter);
+	free(r->recording);
+	free(r->thread);
+	free(r->single);
+	labels_free(&r->labels);
+	*r = (struct regions){ 0 };
+}
+
+/* NULL stays NULL. */
+static bool copied(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return !from || *to;
+}
+
+static int take_counters(struct regions *r, const struct timeline_info *info, struct tare_error *err)
+{
+	if (r->n_recordings == 0) {
+		r->counter = calloc(info->n_counters + 1, sizeof(*r->counter));
+		if (!r->counter)
+			return tare_fail_nomem(err);
+		for (size_t c = 0; c < info->n_counters; c++) {
+			const struct timeline_counter *from = &info->counter[c];
+			struct regions_counter *to = &r->counter[r->n_counters++];
+
+			*to = (struct regions_counter){ .quality = from->quality,
+							.own_cost = from->own_cost,
+							.own_inside = from->own_inside,
+							.own_cost_spread = from->own_cost_spread };
+			if (!copied(&to->name, from->name) || !copied(&to->unit, from->unit) || !copied(&to->note, from->note))
+				return tare_fail_nomem(err);
+		}
+	}
+	for (size_t c = 0; c < r->n_counters || c < info->n_counters; c++) {
+		const char *now = c < info->n_counters ? info->counter[c].name : "none", *before = c < r->n_counters ? r->counter[c].name : "none";
+
+		if (c < info->n_counters && c < r->n_counters && !strcmp(now, before)) {
+			/* Of several the least is what may be claimed. */
+			if (info->counter[c].quality < r->counter[c].quality)
+				r->counter[c].quality = info->counter[c].quality;
+			if (info->counter[c].own_cost_spread > r->counter[c].own_cost_spread)
+				r->counter[c].own_cost_spread = info->counter[c].own_cost_spread;
+			continue;
+		}
+		tare_fail(err, EINVAL, "%.100s: its counter %zu is %.60s; in %.100s it is %.60s", info->path, c + 1, now, r->recording[0].path,
+			  before);
+		tare_hint(err, "sums are over recordings with the same counters; look at these one by one");
+		return -EINVAL;
+	}
+	if (r->options.by) {
+		for (r->by = 0; r->by < r->n_counters && strcmp(r->counter[r->by].name, r->options.by); r->by++)
+			;
+		if (r->by == r->n_counters) {
+			struct text names = { 0 };
+
+			for (size_t c = 0; c < r->n_counters; c++)
+				text_add(&names, "%s%s", c ? ", " : "", r->counter[c].name);
+			tare_fail(err, EINVAL, "%.150s has no counter '%.60s'", info->path, r->options.by);
+			tare_hint(err, "it has: %s", names.s ? names.s : "none");
+			text_free(&names);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int take_recording(struct regions *r, const struct timeline_info *info, struct tare_error *err)
+{
+	void *more = realloc(r->recording, (r->n_recordings + 1) * sizeof(*r->recording));
+	struct regions_recording *to;
+
+	if (!more)
+		return tare_fail_nomem(err);
+	r->recording = more;
+	to = &r->recording[r->n_recordings++];
+	*to = (struct regions_recording){ .start_ns = info->start_ns };
+	if (!copied(&to->path, info->path) || !copied(&to->format, info->format) || !copied(&to->command, info->command) ||
+	    !copied(&to->damage, info->damage))
+		return tare_fail_nomem(err);
+	return 0;
+}
+
+static int take_thread(struct regions *r, const struct timeline_thread *from, struct tare_error *err)
+{
+	void *more = realloc(r->thread, (r->n_threads + 1) * sizeof(*r->thread));
+	struct regions_thread *to;
+
+	if (!more)
+		return tare_fail_nomem(err);
+	r->thread = more;
+	to = &r->thread[r->n_threads++];
+	*to = (struct regions_thread){ .recording = r->n_recordings - 1,
+				       .pid = from->pid,
+				       .tid = from->tid,
+				       .lost = from->lost,
+				       .complete = from->complete };
+	return copied(&to->name, from->name) ? 0 : tare_fail_nomem(err);
+}
+
+static uint32_t new_row(struct regions *r, uint32_t label, size_t thread)
+{
+	struct regions_row *row;
+
+	if (r->n == r->room) {
+		size_t room = r->room ? 2 * r->room : 64;
+		void *more = realloc(r->row, room * sizeof(*r->row));
+
+		if (!more)
+			return NO_ROW;
+		r->row = more;
+		r->room = room;
+	}
+	row = &r->row[r->n];
+	*row = (struct regions_row){ .label = label, .thread = thread };
+	row->sum = calloc(r->n_counters + 1, sizeof(*row->sum));
+	if (!row->sum)
+		return NO_ROW;
+	return (uint32_t)r->n++;
+}
+
+/* The row of a label, made when it is first met. */
+static uint32_t row_of(struct adding *a, uint32_t label)
+{
+	uint32_t *row = &a->row[label], number;
+
+	if (*row != NO_ROW)
+		return *row;
+	if (!a->r->options.with_arguments)
+		label = timeline_label(a->t, label)->group;
+	number = a->number[label];
+	if (a->row_of[number] == NO_ROW)
+		a->row_of[number] = new_row(a->r, number, a->r->options.per_thread ? a->thread : REGIONS_ALL_THREADS);
+	return *row = a->row_of[number];
+}
+
+static void note_single(struct adding *a, const struct region_done *done)
+{
+	struct regions *r = a->r;
+	const struct region_frame *around = region_stack_top(&a->stack);
+	size_t c = r->by;
+	struct regions_single now = { .label = a->number[done->frame->label],
+				      .around = around ? a->number[around->label] : LABELS_NONE,
+				      .thread = a->thread,
+				      .offset = done->frame->offset,
+				      .begin = done->begin[c] - a->first[c],
+				      .cost = done->cost[c],
+				      .self = done->self[c],
+				      .self_known = !(done->no_self & 1u << c) };
+	size_t at = r->n_singles;
+
+	if (done->no_cost & 1u << c || r->options.singles == 0)
+		return;
+	if (at == r->options.singles && now.cost <= r->single[at - 1].cost)
+		return;
+	at = at == r->options.singles ? at - 1 : r->n_singles++;
+	for (; at > 0 && r->single[at - 1].cost < now.cost; at--)
+		r->single[at] = r->single[at - 1];
+	r->single[at] = now;
+}
+
+static bool begin(struct adding *a, const struct timeline_point *p)
+{
+	uint32_t row = row_of(a, p->label);
+
+	if (row == NO_ROW || !region_stack_begin(&a->stack, p))
+		return false;
+	a->r->row[row].open++;
+	if (a->stack.depth > a->r->deepest)
+		a->r->deepest = a->stack.depth;
+	return true;
+}
+
+static uint64_t less_own(const struct regions *r, size_t c, uint64_t cost, uint64_t inner)
+{
+	const struct regions_counter *k = &r->counter[c];
+	double own;
+
+	if (!r->options.subtract_own || k->own_cost == 0)
+		return cost;
+	own = k->own_inside + k->own_cost * (double)inner;
+	return own < (double)cost ? cost - (uint64_t)llround(own) : 0;
+}
+
+static bool end(struct adding *a, const struct timeline_point *p)
+{
+	struct regions *r = a->r;
+	struct region_done done;
+	struct regions_row *row;
+	bool outermost;
+
+	region_stack_end(&a->stack, p, &done);
+	row = &r->row[a->row[done.frame->label]];
+	outermost = --row->open == 0;
+	row->count++;
+	row->recursive += !outermost;
+	row->cut += done.frame->cut;
+	row->holes += done.frame->hole;
+	r->regions++;
+	for (size_t c = 0; c < r->n_counters; c++) {
+		const struct regions_counter *k = &r->counter[c];
+		struct regions_sum *s = &row->sum[c];
+
+		if (done.no_cost & 1u << c) {
+			s->unknown++;
+			r->counter[c].backwards += done.backwards >> c & 1;
+			continue;
+		}
+		s->sum += done.cost[c];
+		s->total += outermost ? done.cost[c] : 0;
+		if (done.no_self & 1u << c)
+			s->no_self++;
+		else
+			s->self += done.self[c];
+		if (k->own_cost != 0) {
+			double own = k->own_inside + k->own_cost * (double)done.frame->inner;
+
+			s->sum_own += own;
+			s->total_own += outermost ? own : 0;
+			if (!(done.no_self & 1u << c))
+				s->self_own += k->own_inside + (k->own_cost - k->own_inside) * (double)done.frame->children;
+		}
+		if (!done.frame->cut && !distribution_add(&s->each, less_own(r, c, done.cost[c], done.frame->inner)))
+			return false;
+		if (a->stack.depth == 0)
+			r->counter[c].outside -= done.cost[c]; /* from what the thread took in all, added at its end */
+	}
+	if (a->single && a->single[done.frame->label])
+		note_single(a, &done);
+	return true;
+}
+
+static bool add_detached(struct adding *a, const struct half *h, const struct timeline_point *p)
+{
+	struct regions *r = a->r;
+	struct regions_row *row = &r->row[h->row];
+
+	row->count++;
+	row->detached++;
+	r->regions++;
+	for (size_t c = 0; c < r->n_counters; c++) {
+		uint64_t from = h->is_start ? h->value[c] : p->value[c], to = h->is_start ? p->value[c] : h->value[c];
+		/* Only a clock goes on from thread to thread. */
+		bool known = (h->thread == a->thread || (int)c == a->info->time) && !((h->missing | p->missing) & 1u << c);
+
+		if (!known || to < from) {
+			row->sum[c].unknown++;
+			r->counter[c].backwards += known;
+			continue;
+		}
+		row->sum[c].self += (int64_t)(to - from);
+		row->sum[c].total += to - from;
+		row->sum[c].sum += to - from;
+		if (!distribution_add(&row->sum[c].each, to - from))
+			return false;
+	}
+	return true;
+}
+
+static size_t half_slot(const struct adding *a, uint64_t number)
+{
+	size_t at = (size_t)(number * 0x9e3779b97f4a7c15ull >> 32) & (a->half_slots - 1);
+
+	while (a->half[at].used && a->half[at].number != number)
+		at = (at + 1) & (a->half_slots - 1);
+	return at;
+}
+
+static bool more_halves(struct adding *a)
+{
+	struct half *old = a->half;
+	size_t slots = a->half_slots;
+
+	a->half_slots = slots ? 2 * slots : 64;
+	a->half = calloc(a->half_slots, sizeof(*a->half));
+	for (size_t i = 0; a->half && i < slots; i++)
+		if (old[i].used)
+			a->half[half_slot(a, old[i].number)] = old[i];
+	free(old);
+	return a->half;
+}
+
+/* Takes one out without leaving a gap in what was put behind it. */
+static void drop_half(struct adding *a, size_t at)
+{
+	size_t mask = a->half_slots - 1;
+
+	a->half[at].used = false;
+	a->halves--;
+	for (size_t i = (at + 1) & mask; a->half[i].used; i = (i + 1) & mask) {
+		struct half h = a->half[i];
+
+		a->half[i].used = false;
+		a->half[half_slot(a, h.number)] = h;
+	}
+}
+
+static bool detached(struct adding *a, const struct timeline_point *p)
+{
+	uint32_t row = row_of(a, p->label);
+	struct half h = { .number = p->number, .missing = p->missing, .used = true, .is_start = p->kind == TIMELINE_START, .thread = a->thread };
+	size_t at;
+	bool ok;
+
+	if (row == NO_ROW || (2 * a->halves >= a->half_slots && !more_halves(a)))
+		return false;
+	at = half_slot(a, p->number);
+	if (a->half[at].used && a->half[at].is_start != h.is_start) {
+		ok = add_detached(a, &a->half[at], p);
+		drop_half(a, at);
+		return ok;
+	}
+	a->r->unmatched += a->half[at].used; /* the number came twice */
+	a->halves += !a->half[at].used;
+	h.row = row;
+	memcpy(h.value, p->value, a->r->n_counters * sizeof(*p->value));
+	a->half[at] = h;
+	return true;
+}
+
+static bool integer(struct adding *a, const struct timeline_point *p)
+{
+	uint32_t row = row_of(a, p->label);
+	struct regions_row *to;
+
+	if (row == NO_ROW)
+		return false;
+	to = &a->r->row[row];
+	to->integers.min = to->integers.n == 0 || p->number < to->integers.min ? p->number : to->integers.min;
+	to->integers.max = p->number > to->integers.max ? p->number : to->integers.max;
+	to->integers.sum += p->number;
+	to->integers.last = p->number;
+	to->integers.n++;
+	return true;
+}
+
+static bool point(struct adding *a, const struct timeline_point *p)
+{
+	struct regions *r = a->r;
+	uint32_t row;
+
+	r->points++;
+	switch (p->kind) {
+	case TIMELINE_BEGIN:
+	case TIMELINE_END:
+		for (size_t c = 0; c < r->n_counters; c++) {
+			if (p->missing & 1u << c)
+				continue;
+			if (!(a->seen & 1u << c)) {
+				a->first[c] = p->value[c];
+				a->seen |= (uint8_t)(1u << c);
+			}
+			a->last[c] = p->value[c];
+		}
+		return p->kind == TIMELINE_BEGIN ? begin(a, p) : end(a, p);
+	case TIMELINE_START:
+	case TIMELINE_FINISH:
+		return detached(a, p);
+	case TIMELINE_INTEGER:
+		return integer(a, p);
+	case TIMELINE_INSTANT:
+		row = row_of(a, p->label);
+		if (row != NO_ROW)
+			r->row[row].instants++;
+		return row != NO_ROW;
+	case TIMELINE_LOST:
+		r->lost += p->number;
+		r->lost_places += p->number == 0;
+		region_stack_lost(&a->stack);
+		return true;
+	}
+	return true;
+}
+
+static int one_thread(struct adding *a, size_t i, struct tare_error *err)
+{
+	struct cursor *cursor = NULL;
+	struct timeline_point p;
+	int ret = take_thread(a->r, &a->info->thread[i], err);
+
+	if (ret < 0)
+		return ret;
+	a->thread = a->r->n_threads - 1;
+	if (a->r->options.per_thread) {
+		memset(a->row, 0xff, a->info->n_labels * sizeof(*a->row));
+		memset(a->row_of, 0xff, a->r->labels.n * sizeof(*a->row_of));
+	}
+	a->seen = 0;
+	ret = timeline_thread(a->t, i, &cursor, err);
+	if (ret < 0)
+		return ret;
+	while ((ret = cursor_next(cursor, &p, err)) == 1)
+		if (!point(a, &p)) {
+			ret = tare_fail_nomem(err);
+			break;
+		}
+	cursor_close(cursor);
+	a->stack.depth = 0; /* a reader balances what it gives; nothing is open but after an error */
+	for (size_t c = 0; ret == 0 && c < a->r->n_counters; c++)
+		if (a->seen & 1u << c && a->last[c] >= a->first[c]) {
+			a->r->counter[c].whole += a->last[c] - a->first[c];
+			a->r->counter[c].outside += a->last[c] - a->first[c];
+		}
+	return ret;
+}
+
+static bool wanted(const struct regions *r, const struct timeline_thread *t)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%" PRIu64, t->tid);
+	return !r->options.thread || !strcmp(r->options.thread, number) || !strcmp(r->options.thread, t->name);
+}
+
+/* Which labels are those whose single regions are kept. */
+static int find_single(struct adding *a, struct tare_error *err)
+{
+	struct regions *r = a->r;
+
+	if (!r->options.single)
+		return 0;
+	a->single = calloc(a->info->n_labels + 1, sizeof(*a->single));
+	if (!r->single)
+		r->single = calloc(r->options.singles + 1, sizeof(*r->single));
+	if (!a->single || !r->single)
+		return tare_fail_nomem(err);
+	for (uint32_t i = 0; i < a->info->n_labels; i++)
+		a->single[i] = !strcmp(timeline_label(a->t, i)->name, r->options.single);
+	return 0;
+}
+
+static int prepare(struct adding *a, struct tare_error *err)
+{
+	struct regions *r = a->r;
+
+	a->number = labels_of(&r->labels, a->t, true, err);
+	if (!a->number)
+		return -ENOMEM;
+	a->row = malloc((a->info->n_labels + 1) * sizeof(*a->row));
+	a->row_of = malloc((r->labels.n + 1) * sizeof(*a->row_of));
+	if (!a->row || !a->row_of)
+		return tare_fail_nomem(err);
+	memset(a->row, 0xff, a->info->n_labels * sizeof(*a->row));
+	memset(a->row_of, 0xff, r->labels.n * sizeof(*a->row_of));
+	for (size_t i = 0; !r->options.per_thread && i < r->n; i++)
+		a->row_of[r->row[i].label] = (uint32_t)i;
+	return find_single(a, err);
+}
+
+int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
+{
+	struct adding a = { .r = r, .t = t, .info = timeline_info(t) };
+	int ret = take_counters(r, a.info, err);
+
+	region_stack_init(&a.stack, r->n_counters);
+	if (ret == 0)
+		ret = take_recording(r, a.info, err);
+	if (ret == 0)
+		ret = prepare(&a, err);
+	for (size_t i = 0; ret == 0 && i < a.info->n_threads; i++)
+		if (wanted(r, &a.info->thread[i]))
+			ret = one_thread(&a, i, err);
+	r->unmatched += a.halves;
+	region_stack_free(&a.stack);
+	free(a.number);
+	free(a.row);
+	free(a.row_of);
+	free(a.single);
+	free(a.half);
+	return ret;
+}
+
+double regions_self(const struct regions *r, const struct regions_sum *s)
+{
+	return (double)s->self - (r->options.subtract_own ? s->self_own : 0);
+}
+
+double regions_total(const struct regions *r, const struct regions_sum *s)
+{
+	return (double)s->total - (r->options.subtract_own ? s->total_own : 0);
+}
+
+/* What rows are sorted by: computed once, for a quantile is not for free. */
+struct keyed {
+	double key;
+	size_t row;
+	const struct regions *r;
+};
+
+static double key_of(const struct regions *r, const struct regions_row *row, enum regions_key key, size_t c)
+{
+	const struct regions_sum *s = &row->sum[c];
+	uint64_t n = r->n_counters ? s->each.n : 0;
+
+	if (key == REGIONS_COUNT || r->n_counters == 0)
+		return (double)row->count;
+	switch (key) {
+	case REGIONS_SELF: return regions_self(r, s);
+	case REGIONS_TOTAL: return regions_total(r, s);
+	case REGIONS_MEDIAN: return n ? (double)distribution_quantile(&s->each, 0.5, NULL) : -1;
+	case REGIONS_P99: return n ? (double)distribution_quantile(&s->each, 0.99, NULL) : -1;
+	case REGIONS_MAX: return n ? (double)s->each.max : -1;
+	default: return 0;
+	}
+}
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct keyed *a = pa, *b = pb;
+	const struct regions_row *x = &a->r->row[a->row], *y = &b->r->row[b->row];
+	const struct labels_entry *lx = &a->r->labels.entry[x->label], *ly = &b->r->labels.entry[y->label];
+	int way = strcmp(lx->name, ly->name);
+
+	if (a->key != b->key)
+		return a->key < b->key ? 1 : -1;
+	way = way ? way : strcmp(lx->kind, ly->kind);
+	for (size_t i = 0; way == 0 && (lx->arg[i] || ly->arg[i]); i++) {
+		if (!lx->arg[i] || !ly->arg[i])
+			return lx->arg[i] ? 1 : -1;
+		way = strcmp(lx->arg[i], ly->arg[i]);
+	}
+	return way ? way : (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+void regions_sort(struct regions *r, enum regions_key key, size_t counter)
+{
+	struct keyed *order = calloc(r->n + 1, sizeof(*order));
+	struct regions_row *sorted = calloc(r->n + 1, sizeof(*sorted));
+
+	for (size_t i = 0; order && sorted && i < r->n; i++)
+		order[i] = (struct keyed){ key_of(r, &r->row[i], key, counter), i, r };
+	if (order && sorted) {
+		qsort(order, r->n, sizeof(*order), by_key);
+		for (size_t i = 0; i < r->n; i++)
+			sorted[i] = r->row[order[i].row];
+		memcpy(r->row, sorted, r->n * sizeof(*sorted));
+	}
+	free(order);
+	free(sorted);
+}

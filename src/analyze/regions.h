@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the regions of recordings cost: per label how often, how much in all and by itself, and how the single ones lie.
+ * Recordings are added one after another; the sums are over all of them.
+ */
+#ifndef ANALYZE_REGIONS_H
+#define ANALYZE_REGIONS_H
+
+#include "analyze/distribution.h"
+#include "analyze/labels.h"
+
+#define REGIONS_ALL_THREADS SIZE_MAX
+
+struct regions_options {
+	bool per_thread;     /* rows are of a label in a thread */
+	bool with_arguments; /* each set of arguments is a row of its own */
+	bool subtract_own;   /* the recording's own cost is taken off each region, where it is known */
+	const char *thread;  /* only threads of this number or name; NULL: all */
+	const char *single;  /* keep the dearest single regions of this label; NULL: none */
+	size_t singles;	     /* how many of them */
+	const char *by;	     /* by this counter; NULL: the first */
+};
+
+/* One counter in the regions of a row. */
+struct regions_sum {
+	int64_t self;	    /* without the regions in it; less than 0 only where the counter stepped back */
+	uint64_t total;	    /* a region within one of its own label counts once, in the outer */
+	uint64_t sum;	    /* the same, but such a region counts each time */
+	uint64_t unknown;   /* regions whose cost is not known, and is in none of these */
+	uint64_t no_self;   /* regions of which only the self is not known; likewise */
+	double self_own, total_own, sum_own; /* what of these the recording itself cost; 0: not known. Not taken off yet */
+	struct distribution each; /* the cost of each region that is whole */
+};
+
+struct regions_row {
+	uint32_t label; /* in regions.labels */
+	size_t thread;	/* in regions.thread, or REGIONS_ALL_THREADS */
+	uint64_t count;
+	uint64_t recursive; /* of count: within another of the same label */
+	uint64_t cut;	    /* of count: the begin or end is not in the recording; in the sums, not among the single ones */
+	uint64_t detached;  /* of count: timings that lie in nothing and count as their own self */
+	uint64_t holes;	    /* of count: points are missing in it, so its self is too much */
+	uint64_t instants;
+	struct {
+		uint64_t n, sum, min, max, last;
+	} integers;
+	struct regions_sum *sum; /* per counter */
+	uint64_t open;		 /* while reading: how many are open */
+};
+
+struct regions_counter {
+	char *name, *unit, *note; /* note: NULL without */
+	enum tare_quality quality;
+	double own_cost, own_inside, own_cost_spread;
+	uint64_t whole;	  /* from each thread's first begin to its last end, summed */
+	uint64_t outside; /* of whole: in no region */
+	uint64_t backwards; /* regions in which it was less at the end than at the begin */
+};
+
+struct regions_thread {
+	size_t recording;
+	uint64_t pid, tid, lost;
+	char *name;
+	bool complete;
+};
+
+struct regions_recording {
+	char *path, *format, *command, *damage; /* damage: NULL without */
+	uint64_t start_ns;
+};
+
+/* One region, kept because it is among the dearest. */
+struct regions_single {
+	uint32_t label;
+	uint32_t around; /* the label it lies in; LABELS_NONE: in none */
+	size_t thread;
+	uint64_t offset; /* of its end in the file */
+	uint64_t begin, cost; /* of the counter asked for; begin is from the thread's first value */
+	int64_t self;
+	bool self_known;
+};
+
+struct regions {
+	struct regions_options options;
+	struct labels labels;
+	struct regions_counter *counter;
+	size_t n_counters, by;
+	struct regions_recording *recording;
+	size_t n_recordings;
+	struct regions_thread *thread;
+	size_t n_threads;
+	struct regions_row *row;
+	size_t n, room;
+	struct regions_single *single; /* the dearest first, once regions_finish() was called */
+	size_t n_singles;
+	uint64_t regions, points, lost, lost_places; /* lost_places: where an unknown number is missing */
+	uint64_t deepest;
+	uint64_t unmatched; /* starts without a finish, or the other way round */
+};
+
+void regions_init(struct regions *r, const struct regions_options *options);
+/* -EINVAL where its counters are not those of the recordings before it, or an option names what it has not. */
+int regions_add(struct regions *r, struct timeline *t, struct tare_error *err);
+void regions_free(struct regions *r);
+
+enum regions_key { REGIONS_SELF, REGIONS_TOTAL, REGIONS_COUNT, REGIONS_MEDIAN, REGIONS_P99, REGIONS_MAX, REGIONS_NAME };
+
+/* The greatest first, names from a to z; equal rows by name. By this counter. */
+void regions_sort(struct regions *r, enum regions_key key, size_t counter);
+
+/* As shown: with the own cost taken off, if the options say so. */
+double regions_self(const struct regions *r, const struct regions_sum *s);
+double regions_total(const struct regions *r, const struct regions_sum *s);
+
+#endif

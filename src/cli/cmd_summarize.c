@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* tare summarize: what the regions of recordings cost, per label. */
+#include <string.h>
+#include "base/num.h"
+#include "cli/form.h"
+#include "view/regions_view.h"
+
+enum { ROWS = 30, SINGLES = 20 };
+
+struct summarize_options {
+	struct form form; /* first: form.h */
+	struct regions_options how;
+	struct regions_shown shown;
+};
+
+static int set_sort(void *options, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "self", "total", "count", "median", "p99", "max", "name" }; /* enum regions_key */
+	struct summarize_options *o = options;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			o->shown.key = (enum regions_key)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "'%.40s' is none of self, total, count, median, p99, max, name", arg);
+}
+
+static int set_by(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct summarize_options *)options)->how.by = arg;
+	return 0;
+}
+
+static int set_match(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct summarize_options *)options)->shown.match = arg;
+	return 0;
+}
+
+static int set_thread(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct summarize_options *)options)->how.thread = arg;
+	return 0;
+}
+
+static int set_per_thread(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct summarize_options *)options)->how.per_thread = true;
+	return 0;
+}
+
+static int set_args(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct summarize_options *)options)->how.with_arguments = true;
+	return 0;
+}
+
+static int set_label(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct summarize_options *)options)->how.single = arg;
+	return 0;
+}
+
+static int set_subtract(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct summarize_options *)options)->how.subtract_own = true;
+	return 0;
+}
+
+static const struct option_row summarize_opts[] = {
+	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name", set_sort },
+	{ 0, "by", "COUNTER", "only this counter", set_by },
+	{ 0, "match", "TEXT", "only labels that contain TEXT", set_match },
+	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments", set_label },
+	{ 0, "args", NULL, "each set of arguments has a row of its own", set_args },
+	{ 't', "thread", "THREAD", "only the thread of this number or name", set_thread },
+	{ 0, "per-thread", NULL, "each thread has rows of its own", set_per_thread },
+	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", set_subtract },
+	FORM_OPTIONS("tare/summarize/1"),
+	{ 0 },
+};
+
+static int summarize(struct regions *r, char **files, size_t n, const struct summarize_options *o, struct tare_error *err)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct timeline *t = NULL;
+		int ret = timeline_open(&t, files[i], err);
+
+		if (ret == 0)
+			ret = regions_add(r, t, err);
+		timeline_close(t);
+		if (ret < 0)
+			return ret;
+	}
+	if (o->how.thread && r->n_threads == 0) {
+		tare_fail(err, EINVAL, "no thread has the number or name '%.60s'", o->how.thread);
+		tare_hint(err, "tare summarize --per-thread shows what threads there are");
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; o->how.single && !found && i < r->labels.n; i++)
+		found = !strcmp(r->labels.entry[i].name, o->how.single);
+	if (o->how.single && !found) {
+		tare_fail(err, EINVAL, "there is no label '%.100s'", o->how.single);
+		tare_hint(err, "tare summarize --sort name --top 0 lists them");
+		return -EINVAL;
+	}
+	regions_sort(r, o->shown.key, r->by);
+	return 0;
+}
+
+static int damage(const struct regions *r)
+{
+	for (size_t i = 0; i < r->n_recordings; i++)
+		if (r->recording[i].damage)
+			return EXIT_DAMAGED;
+	return 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct summarize_options o = { 0 };
+	struct opened_output to;
+	struct regions r;
+	struct text out = { 0 };
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+
+	if (rest < 0)
+		return status;
+	if (rest == argc) {
+		tare_fail(&err, EINVAL, "which recording?");
+		tare_hint(&err, "tare summarize FILE..; 'tare regions -o FILE -- command' writes one, rustc -Z self-profile does");
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
+	o.how.singles = o.form.top ? o.form.top : SINGLES;
+	regions_init(&r, &o.how);
+	ret = form_open(&to, &o.form, &err);
+	if (ret == 0) {
+		ret = summarize(&r, argv + rest, (size_t)(argc - rest), &o, &err);
+		if (ret == 0 && o.form.kind == FORM_JSON)
+			regions_json(&out, &r, &o.shown);
+		else if (ret == 0 && o.form.kind == FORM_CSV)
+			regions_csv(&out, &r, &o.shown);
+		else if (ret == 0)
+			regions_text(&out, &r, &o.shown, &to.style);
+		if (ret == 0)
+			ret = form_close(&to, &out, &err);
+		else
+			output_close(&to.to, NULL);
+	}
+	if (ret < 0)
+		complain(self, &err, NULL);
+	else
+		ret = damage(&r);
+	regions_free(&r);
+	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
+}
+
+const struct command cmd_summarize = {
+	.name = "summarize",
+	.about = "what the regions of recordings cost: self, total, count and spread per label",
+	.args = "FILE...",
+	.example = "  tare summarize run.regions\n"
+		   "  tare summarize --label parse --top 5 run.regions\n"
+		   "  tare summarize --format json rustc-1234.mm_profdata",
+	.topic = TOPIC_WHERE,
+	.options = summarize_opts,
+	.run = run,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <unistd.h>
+#include "base/num.h"
+#include "cli/form.h"
+
+int form_set_format(void *options, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "text", "json", "csv" };
+	struct form *r = options;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			r->kind = (enum form_kind)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "there is no format '%.40s': text, json or csv", arg);
+}
+
+int form_set_output(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct form *)options)->path = arg;
+	return 0;
+}
+
+int form_set_colour(void *options, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+	struct form *r = options;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			r->colour = (enum when)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "'%.40s' is none of auto, always, never", arg);
+}
+
+int form_set_top(void *options, const char *arg, struct tare_error *err)
+{
+	struct form *r = options;
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	if (ret < 0)
+		return ret;
+	r->top = (size_t)n;
+	r->top_given = true;
+	return 0;
+}
+
+int form_open(struct opened_output *o, const struct form *r, struct tare_error *err)
+{
+	int ret = output_open(&o->to, r->path, false, STDOUT_FILENO, err);
+
+	if (ret < 0)
+		return ret;
+	if (!r->path)
+		o->to.name = "standard output";
+	o->style = output_style(&o->to, r->colour);
+	o->style.thousands = true;
+	return 0;
+}
+
+int form_close(struct opened_output *o, struct text *out, struct tare_error *err)
+{
+	int ret = output_put(&o->to, out, err), closed = output_close(&o->to, ret < 0 ? NULL : err);
+
+	return ret < 0 ? ret : closed;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands that look at recordings share: form and place of their output, and how they end. */
+#ifndef CLI_FORM_H
+#define CLI_FORM_H
+
+#include "cli/command.h"
+#include "cli/output.h"
+
+enum {
+	EXIT_DAMAGED = 1, /* a recording is damaged: what could be read was reported */
+	EXIT_CHECK = 2,	  /* what --check looks for was found */
+};
+
+enum form_kind { FORM_TEXT, FORM_JSON, FORM_CSV };
+
+/* First member of a command's options. */
+struct form {
+	enum form_kind kind;
+	const char *path; /* NULL: standard output */
+	enum when colour;
+	size_t top;	  /* rows; 0: all */
+	bool top_given;
+};
+
+int form_set_format(void *options, const char *arg, struct tare_error *err);
+int form_set_output(void *options, const char *arg, struct tare_error *err);
+int form_set_colour(void *options, const char *arg, struct tare_error *err);
+int form_set_top(void *options, const char *arg, struct tare_error *err);
+
+#define FORM_OPTIONS(schema)                                                                                             \
+	{ 0, "top", "N", "show so many rows (text: 30 by default; json and csv: all); 0: all", form_set_top },           \
+	{ 0, "format", "FORMAT", "text (default), json (schema " schema ") or csv", form_set_format },                    \
+	{ 'o', "output", "FILE", "write there instead of standard output", form_set_output },                            \
+	{ 0, "color", "WHEN", NULL, form_set_colour }
+
+struct opened_output {
+	struct output to;
+	struct style style;
+};
+
+/* Where it goes; opened before the work, so that what cannot be written is said at once. */
+int form_open(struct opened_output *o, const struct form *r, struct tare_error *err);
+int form_close(struct opened_output *o, struct text *out, struct tare_error *err);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "view/csv.h"
+#include "view/escape.h"
+#include "view/region_cells.h"
+
+/* Cuts a text that is shown in more than `most` columns in its middle: both ends of a label say something. */
+static void shorten(struct text *t, const struct style *s, size_t most)
+{
+	const char *mark = s->utf8 ? "\u2026" : "..";
+	size_t width = t->s ? shown_width(t->s) : 0, keep, tail_columns, head, tail;
+	struct text cut = { 0 };
+
+	if (width <= most || most < 5)
+		return;
+	keep = most - shown_width(mark);
+	tail_columns = keep / 3;
+	for (head = 0, keep -= tail_columns; keep; keep--)
+		for (head++; ((unsigned char)t->s[head] & 0xc0) == 0x80;)
+			head++;
+	for (tail = t->len; tail_columns; tail_columns--)
+		for (tail--; ((unsigned char)t->s[tail] & 0xc0) == 0x80;)
+			tail--;
+	text_put(&cut, t->s, head);
+	text_put(&cut, mark, strlen(mark));
+	text_put(&cut, t->s + tail, t->len - tail);
+	text_free(t);
+	*t = cut;
+}
+
+void put_label(struct text *out, const struct style *s, const struct labels_entry *l, size_t most)
+{
+	static const char *const plain[] = { "", "Query", "GenericActivity" };
+	struct text t = { 0 };
+	bool usual = false;
+
+	escape(&t, l->name, strlen(l->name));
+	for (size_t i = 0; l->arg[i]; i++) {
+		text_add(&t, "%s", i ? ", " : "(");
+		escape(&t, l->arg[i], strlen(l->arg[i]));
+	}
+	if (l->arg[0])
+		text_add(&t, ")");
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		usual |= !strcmp(l->kind, plain[i]);
+	if (!usual) {
+		text_add(&t, " [");
+		escape(&t, l->kind, strlen(l->kind));
+		text_add(&t, "]");
+	}
+	shorten(&t, s, most);
+	out->failed |= t.failed;
+	if (t.s)
+		text_put(out, t.s, t.len);
+	text_free(&t);
+}
+
+void put_amount(struct text *out, const struct style *s, const char *unit, double amount)
+{
+	double size = fabs(amount);
+
+	if (amount < 0 && llround(size))
+		text_put(out, "-", 1);
+	if (!strcmp(unit, "ns")) {
+		put_time(out, s, (uint64_t)llround(size));
+		return;
+	}
+	put_count(out, s, (uint64_t)llround(size));
+	if (unit[0])
+		text_add(out, " %s", unit);
+}
+
+void put_change(struct text *out, const struct style *s, const char *unit, double change)
+{
+	if (llround(fabs(change)) == 0) {
+		text_put(out, "0", 1);
+		return;
+	}
+	if (change > 0)
+		text_put(out, "+", 1);
+	put_amount(out, s, unit, change);
+}
+
+void grid_word(struct grid *g, unsigned column, enum ink ink, const char *word)
+{
+	struct text t = { 0 };
+
+	text_add(&t, "%s", word);
+	grid_put(g, column, ink, &t);
+}
+
+void json_label(struct json *j, const struct labels_entry *l)
+{
+	json_string(j, "label", l->name);
+	json_string(j, "kind", l->kind);
+	json_array(j, "arguments");
+	for (size_t i = 0; l->arg[i]; i++)
+		json_string(j, NULL, l->arg[i]);
+	json_end(j);
+}
+
+void csv_label(struct text *out, const struct labels_entry *l)
+{
+	struct text args = { 0 };
+
+	csv_field(out, l->name, ',');
+	csv_field(out, l->kind, ',');
+	for (size_t i = 0; l->arg[i]; i++)
+		text_add(&args, "%s%s", i ? "\x1e" : "", l->arg[i]);
+	csv_field(out, args.s, ',');
+	text_free(&args);
+}
+
+void json_amount(struct json *j, const char *key, double amount)
+{
+	if (amount == floor(amount) && fabs(amount) < 9e18)
+		json_int(j, key, (int64_t)amount);
+	else
+		json_real(j, key, amount);
+}
+
+void put_note(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...)
+{
+	struct text line = { 0 };
+	char words[2048];
+	va_list ap;
+	size_t column = 0;
+
+	va_start(ap, fmt);
+	vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	text_add(&line, "%s", ink_on(s, ink));
+	for (const char *w = words; *w;) {
+		size_t n = strcspn(w, " "), width = 0;
+
+		for (size_t i = 0; i < n; i++)
+			width += ((unsigned char)w[i] & 0xc0) != 0x80;
+		if (column && column + 1 + width > (size_t)s->width) {
+			text_add(&line, "\n  ");
+			column = 2;
+		}
+		text_add(&line, "%s%.*s", " ", (int)n, w);
+		column += width + 1;
+		w += n + (w[n] == ' ');
+	}
+	text_add(&line, "%s\n", ink == INK_PLAIN ? "" : ink_off(s));
+	out->failed |= line.failed;
+	if (line.s)
+		text_put(out, line.s, line.len);
+	text_free(&line);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Pieces that the views of regions share: a label, an amount of a counter, a table's rows. */
+#ifndef VIEW_REGION_CELLS_H
+#define VIEW_REGION_CELLS_H
+
+#include "analyze/labels.h"
+#include "view/json.h"
+#include "view/style.h"
+
+/* "name", "name(arg, arg)", "name [kind]"; kinds that say no more than that it is a region are left out. At most `most` columns. */
+void put_label(struct text *out, const struct style *s, const struct labels_entry *l, size_t most);
+/* An amount of a counter: a time in the unit that suits, a count with separators. */
+void put_amount(struct text *out, const struct style *s, const char *unit, double amount);
+/* The same with its sign always, for differences; 0 is "0". */
+void put_change(struct text *out, const struct style *s, const char *unit, double change);
+/* A cell of a fixed text. */
+void grid_word(struct grid *g, unsigned column, enum ink ink, const char *word);
+/* label, kind and arguments, as every document of regions has them. */
+void json_label(struct json *j, const struct labels_entry *l);
+/* arguments in one field, separated by a byte that none can hold. */
+void csv_label(struct text *out, const struct labels_entry *l);
+/* A counter's "12 ns" as a number: whole where it is. */
+void json_amount(struct json *j, const char *key, double amount);
+/* Lines of the text that are wider than the style is are broken between words, and go on with an indent. */
+void put_note(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* What regions cost, for programs: tare/summarize/1 (docs/schema/tare-summarize-1.json), and CSV. */
+#include <inttypes.h>
+#include <string.h>
+#include "view/csv.h"
+#include "view/region_cells.h"
+#include "view/regions_view.h"
+
+static bool shown(const struct regions *r, const struct regions_row *row, const struct regions_shown *how)
+{
+	return !how->match || strstr(r->labels.entry[row->label].name, how->match);
+}
+
+static void amounts(struct json *j, const struct regions *r, const struct regions_row *row, size_t c)
+{
+	const struct regions_counter *k = &r->counter[c];
+	const struct regions_sum *s = &row->sum[c];
+	bool known = s->unknown < row->count;
+	uint64_t error;
+
+	json_object(j, k->name);
+	json_string(j, "unit", k->unit);
+	if (!known) {
+		json_null(j, "self");
+		json_null(j, "total");
+	} else {
+		json_amount(j, "self", regions_self(r, s));
+		json_amount(j, "total", regions_total(r, s));
+		json_uint(j, "sum", s->sum);
+		if (k->whole)
+			json_real(j, "share", regions_self(r, s) / (double)k->whole);
+	}
+	if (s->each.n) {
+		json_uint(j, "min", s->each.min);
+		json_uint(j, "median", distribution_quantile(&s->each, 0.5, &error));
+		json_uint(j, "median_error", error);
+		json_uint(j, "p99", distribution_quantile(&s->each, 0.99, &error));
+		json_uint(j, "p99_error", error);
+		json_uint(j, "max", s->each.max);
+	}
+	json_uint(j, "unknown", s->unknown);
+	json_uint(j, "self_unknown", s->unknown + s->no_self);
+	if (k->own_cost != 0) {
+		json_real(j, "self_own", s->self_own);
+		json_real(j, "total_own", s->total_own);
+	}
+	json_end(j);
+}
+
+static void head(struct json *j, const struct regions *r)
+{
+	json_array(j, "recordings");
+	for (size_t i = 0; i < r->n_recordings; i++) {
+		const struct regions_recording *f = &r->recording[i];
+
+		json_object(j, NULL);
+		json_string(j, "path", f->path);
+		json_string(j, "format", f->format);
+		json_string(j, "command", f->command);
+		json_uint(j, "start_ns", f->start_ns);
+		json_string(j, "damage", f->damage);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "threads");
+	for (size_t i = 0; i < r->n_threads; i++) {
+		const struct regions_thread *t = &r->thread[i];
+
+		json_object(j, NULL);
+		json_uint(j, "recording", t->recording);
+		json_uint(j, "pid", t->pid);
+		json_uint(j, "tid", t->tid);
+		json_string(j, "name", t->name);
+		json_bool(j, "complete", t->complete);
+		json_uint(j, "lost", t->lost);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "counters");
+	for (size_t c = 0; c < r->n_counters; c++) {
+		const struct regions_counter *k = &r->counter[c];
+
+		json_object(j, NULL);
+		json_string(j, "counter", k->name);
+		json_string(j, "unit", k->unit);
+		json_string(j, "quality", tare_quality_name(k->quality));
+		json_string(j, "note", k->note);
+		json_uint(j, "whole", k->whole);
+		json_uint(j, "outside", k->outside);
+		if (k->own_cost != 0) {
+			json_real(j, "own_cost", k->own_cost);
+			json_real(j, "own_inside", k->own_inside);
+			json_real(j, "own_cost_spread", k->own_cost_spread);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void labels(struct json *j, const struct regions *r, const struct regions_shown *how)
+{
+	size_t n = 0;
+
+	json_array(j, "labels");
+	for (size_t i = 0; i < r->n && (!how->top || n < how->top); i++) {
+		const struct regions_row *row = &r->row[i];
+
+		if (!shown(r, row, how))
+			continue;
+		n++;
+		json_object(j, NULL);
+		json_label(j, &r->labels.entry[row->label]);
+		if (row->thread != REGIONS_ALL_THREADS)
+			json_uint(j, "thread", row->thread);
+		json_uint(j, "count", row->count);
+		json_uint(j, "recursive", row->recursive);
+		json_uint(j, "cut", row->cut);
+		json_uint(j, "detached", row->detached);
+		json_uint(j, "holes", row->holes);
+		json_uint(j, "instants", row->instants);
+		if (row->integers.n) {
+			json_object(j, "integers");
+			json_uint(j, "count", row->integers.n);
+			json_uint(j, "sum", row->integers.sum);
+			json_uint(j, "min", row->integers.min);
+			json_uint(j, "max", row->integers.max);
+			json_uint(j, "last", row->integers.last);
+			json_end(j);
+		}
+		json_object(j, "counters");
+		for (size_t c = 0; row->count && c < r->n_counters; c++)
+			if (!r->options.by || c == r->by)
+				amounts(j, r, row, c);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void regions_json(struct text *out, const struct regions *r, const struct regions_shown *how)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/summarize/1");
+	head(&j, r);
+	json_uint(&j, "regions", r->regions);
+	json_uint(&j, "points", r->points);
+	json_uint(&j, "lost", r->lost);
+	json_bool(&j, "lost_unknown", r->lost_places > 0);
+	json_uint(&j, "unmatched", r->unmatched);
+	json_bool(&j, "own_cost_subtracted", r->options.subtract_own);
+	labels(&j, r, how);
+	if (r->options.single) {
+		json_array(&j, "singles");
+		for (size_t i = 0; i < r->n_singles; i++) {
+			const struct regions_single *one = &r->single[i];
+
+			json_object(&j, NULL);
+			json_label(&j, &r->labels.entry[one->label]);
+			if (one->around == LABELS_NONE) {
+				json_null(&j, "in");
+			} else {
+				json_object(&j, "in");
+				json_label(&j, &r->labels.entry[one->around]);
+				json_end(&j);
+			}
+			json_uint(&j, "thread", one->thread);
+			json_string(&j, "counter", r->counter[r->by].name);
+			json_uint(&j, "begin", one->begin);
+			json_uint(&j, "total", one->cost);
+			if (one->self_known)
+				json_int(&j, "self", one->self);
+			else
+				json_null(&j, "self");
+			json_uint(&j, "offset", one->offset);
+			json_end(&j);
+		}
+		json_end(&j);
+	}
+	json_end(&j);
+	out->failed |= j.out.failed;
+	if (j.out.s)
+		text_put(out, j.out.s, j.out.len);
+	text_free(&j.out);
+}
+
+static void number(struct text *out, bool known, double v)
+{
+	if (known)
+		text_add(out, "%.15g", v);
+	text_add(out, ",");
+}
+
+void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
+{
+	size_t n = 0;
+
+	text_add(out, "label,kind,arguments,thread,count,recursive,cut,detached,counter,unit,quality,self,total,sum,share,min,median,p99,max,unknown\n");
+	for (size_t i = 0; i < r->n && (!how->top || n < how->top); i++) {
+		const struct regions_row *row = &r->row[i];
+
+		if (!row->count || !shown(r, row, how))
+			continue;
+		n++;
+		for (size_t c = 0; c < r->n_counters; c++) {
+			const struct regions_counter *k = &r->counter[c];
+			const struct regions_sum *s = &row->sum[c];
+			bool known = s->unknown < row->count;
+
+			if (r->options.by && c != r->by)
+				continue;
+			csv_label(out, &r->labels.entry[row->label]);
+			if (row->thread != REGIONS_ALL_THREADS)
+				text_add(out, "%" PRIu64, r->thread[row->thread].tid);
+			text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->count, row->recursive, row->cut, row->detached);
+			csv_field(out, k->name, ',');
+			csv_field(out, k->unit, ',');
+			text_add(out, "%s,", tare_quality_name(k->quality));
+			number(out, known, regions_self(r, s));
+			number(out, known, regions_total(r, s));
+			number(out, known, (double)s->sum);
+			number(out, known && k->whole, k->whole ? regions_self(r, s) / (double)k->whole : 0);
+			number(out, s->each.n, (double)s->each.min);
+			number(out, s->each.n, s->each.n ? (double)distribution_quantile(&s->each, 0.5, NULL) : 0);
+			number(out, s->each.n, s->each.n ? (double)distribution_quantile(&s->each, 0.99, NULL) : 0);
+			number(out, s->each.n, (double)s->each.max);
+			text_add(out, "%" PRIu64 "\n", s->unknown);
+		}
+	}
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* What regions cost, for people: a table per counter, then what does not fit one, then what one has to know of it. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "view/escape.h"
+#include "view/region_cells.h"
+#include "view/regions_view.h"
+
+enum { COL_SELF, COL_SHARE, COL_TOTAL, COL_COUNT, COL_MIN, COL_MEDIAN, COL_P99, COL_MAX, COL_LABEL, COL_NOTE, COLS, EVENTS_SHOWN = 10 };
+
+static size_t label_width(const struct style *s)
+{
+	return s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22;
+}
+
+static bool shown(const struct regions *r, const struct regions_row *row, const struct regions_shown *how)
+{
+	return row->count && (!how->match || strstr(r->labels.entry[row->label].name, how->match));
+}
+
+static void put_share(struct text *out, double part, uint64_t whole)
+{
+	if (whole)
+		text_add(out, "%.1f %%", 100 * part / (double)whole);
+}
+
+/* What of a row's numbers one should know, in a few words. */
+static void row_notes(struct text *out, const struct style *s, const struct regions_row *row, const struct regions_sum *sum)
+{
+	const struct {
+		uint64_t n;
+		const char *word;
+	} notes[] = {
+		{ row->recursive, "recursive" },      { row->cut, "cut" },
+		{ row->detached, "detached" },	      { row->holes, "with points lost" },
+		{ sum->unknown, "without a count" },  { sum->no_self, "without a self" },
+	};
+
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+		if (!notes[i].n)
+			continue;
+		if (out->len)
+			text_add(out, ", ");
+		put_count(out, s, notes[i].n);
+		text_add(out, " %s", notes[i].word);
+	}
+}
+
+static void put_quantile(struct grid *g, unsigned col, const struct style *s, const char *unit, const struct distribution *d, double q)
+{
+	struct text t = { 0 };
+
+	if (d->n)
+		put_amount(&t, s, unit, (double)distribution_quantile(d, q, NULL));
+	grid_put(g, col, INK_PLAIN, &t);
+}
+
+static void thread_words(struct text *out, const struct regions *r, size_t thread)
+{
+	const struct regions_thread *t = &r->thread[thread];
+
+	text_add(out, " @%" PRIu64, t->tid);
+	if (t->name[0]) {
+		text_add(out, " ");
+		escape(out, t->name, strlen(t->name));
+	}
+	if (r->n_recordings > 1)
+		text_add(out, " of file %zu", t->recording + 1);
+}
+
+static void one_row(struct grid *g, const struct regions *r, const struct regions_row *row, size_t c, const struct style *s)
+{
+	const struct regions_counter *k = &r->counter[c];
+	const struct regions_sum *sum = &row->sum[c];
+	bool none = sum->unknown == row->count;
+	struct text t = { 0 };
+
+	grid_row(g);
+	if (!none)
+		put_amount(&t, s, k->unit, regions_self(r, sum));
+	else
+		text_add(&t, "unavailable");
+	grid_put(g, COL_SELF, none ? INK_BAD : INK_STRONG, &t);
+	if (!none) {
+		put_share(&t, regions_self(r, sum), k->whole);
+		grid_put(g, COL_SHARE, INK_FAINT, &t);
+		put_amount(&t, s, k->unit, regions_total(r, sum));
+		grid_put(g, COL_TOTAL, INK_PLAIN, &t);
+	}
+	put_count(&t, s, row->count);
+	grid_put(g, COL_COUNT, INK_PLAIN, &t);
+	if (row->count > 1) { /* of one it is the total */
+		put_quantile(g, COL_MIN, s, k->unit, &sum->each, 0);
+		put_quantile(g, COL_MEDIAN, s, k->unit, &sum->each, 0.5);
+		put_quantile(g, COL_P99, s, k->unit, &sum->each, 0.99);
+		put_quantile(g, COL_MAX, s, k->unit, &sum->each, 1);
+	}
+	put_label(&t, s, &r->labels.entry[row->label], label_width(s));
+	if (row->thread != REGIONS_ALL_THREADS)
+		thread_words(&t, r, row->thread);
+	grid_put(g, COL_LABEL, INK_PLAIN, &t);
+	row_notes(&t, s, row, sum);
+	grid_put(g, COL_NOTE, INK_CAREFUL, &t);
+}
+
+static void table(struct text *out, struct regions *r, const struct regions_shown *how, size_t c, const struct style *s)
+{
+	static const char *const heads[] = { "self", "%", "total", "count", "min", "median", "p99", "max", "label", "" };
+	static const unsigned drop[] = { COL_MIN, COL_P99, COL_MAX, COL_NOTE, COL_MEDIAN, COL_TOTAL, COL_COUNT };
+	const struct regions_counter *k = &r->counter[c];
+	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
+	size_t n = 0, left = 0;
+	struct text t = { 0 };
+	double rest = 0;
+
+	memcpy(g.drop, drop, sizeof(drop));
+	for (unsigned i = 0; i < COL_LABEL; i++)
+		g.right[i] = true;
+	grid_row(&g);
+	for (unsigned i = 0; i < COL_NOTE; i++)
+		grid_word(&g, i, INK_FAINT, heads[i]);
+	for (size_t i = 0; i < r->n; i++) {
+		if (!shown(r, &r->row[i], how))
+			continue;
+		if (how->top && n == how->top) {
+			left++;
+			rest += regions_self(r, &r->row[i].sum[c]);
+			continue;
+		}
+		n++;
+		one_row(&g, r, &r->row[i], c, s);
+	}
+	if (left) {
+		grid_row(&g);
+		put_amount(&t, s, k->unit, rest);
+		grid_put(&g, COL_SELF, INK_FAINT, &t);
+		put_share(&t, rest, k->whole);
+		grid_put(&g, COL_SHARE, INK_FAINT, &t);
+		text_add(&t, "(%zu more; --top 0 shows all)", left);
+		grid_put(&g, COL_LABEL, INK_FAINT, &t);
+	}
+	if (!how->match && k->whole) {
+		grid_row(&g);
+		put_amount(&t, s, k->unit, (double)k->outside);
+		grid_put(&g, COL_SELF, INK_FAINT, &t);
+		put_share(&t, (double)k->outside, k->whole);
+		grid_put(&g, COL_SHARE, INK_FAINT, &t);
+		grid_word(&g, COL_LABEL, INK_FAINT, "(in no region)");
+		grid_row(&g);
+		put_amount(&t, s, k->unit, (double)k->whole);
+		grid_put(&g, COL_SELF, INK_FAINT, &t);
+		grid_word(&g, COL_LABEL, INK_FAINT, r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
+	}
+	text_add(out, "\n %s", ink_on(s, INK_STRONG));
+	escape(out, k->name, strlen(k->name));
+	text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT), tare_quality_name(k->quality), ink_off(s));
+	grid_write(out, &g, s, 1);
+	grid_free(&g);
+}
+
+static int by_times(const void *a, const void *b)
+{
+	const struct regions_row *x = *(const struct regions_row *const *)a, *y = *(const struct regions_row *const *)b;
+	uint64_t m = x->integers.n + x->instants, n = y->integers.n + y->instants;
+
+	return m != n ? (m < n ? 1 : -1) : (x > y) - (x < y);
+}
+
+/* What is no region: values and instants, the most frequent first. */
+static void events(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
+{
+	static const char *const heads[] = { "times", "sum", "least", "most", "last", "value or instant" };
+	const struct regions_row **order = calloc(r->n + 1, sizeof(*order));
+	struct grid g = { .columns = 6 };
+	size_t n = 0, left = 0, most = how->top && how->top > EVENTS_SHOWN ? EVENTS_SHOWN : how->top;
+
+	for (size_t i = 0; order && i < r->n; i++)
+		order[i] = &r->row[i];
+	if (order)
+		qsort(order, r->n, sizeof(*order), by_times);
+	else
+		out->failed = true;
+
+	for (unsigned i = 0; i < 5; i++)
+		g.right[i] = true;
+	grid_row(&g);
+	for (unsigned i = 0; i < 6; i++)
+		grid_word(&g, i, INK_FAINT, heads[i]);
+	for (size_t i = 0; order && i < r->n; i++) {
+		const struct regions_row *row = order[i];
+		const uint64_t values[] = { row->integers.sum, row->integers.min, row->integers.max, row->integers.last };
+		struct text t = { 0 };
+
+		if (row->instants + row->integers.n == 0 || (how->match && !strstr(r->labels.entry[row->label].name, how->match)))
+			continue;
+		if (most && n >= most) {
+			left++;
+			continue;
+		}
+		n++;
+		grid_row(&g);
+		put_count(&t, s, row->instants + row->integers.n);
+		grid_put(&g, 0, INK_PLAIN, &t);
+		for (unsigned v = 0; row->integers.n && v < (row->integers.n > 1 ? 4 : 1); v++) {
+			put_count(&t, s, values[v]);
+			grid_put(&g, v + 1, INK_PLAIN, &t);
+		}
+		put_label(&t, s, &r->labels.entry[row->label], label_width(s));
+		grid_put(&g, 5, INK_PLAIN, &t);
+	}
+	if (left) {
+		struct text t = { 0 };
+
+		grid_row(&g);
+		text_add(&t, "(%zu more)", left);
+		grid_put(&g, 5, INK_FAINT, &t);
+	}
+	free(order);
+	if (n) {
+		text_add(out, "\n");
+		grid_write(out, &g, s, 1);
+	}
+	grid_free(&g);
+}
+
+/* The dearest single regions of the label that was asked for. */
+static void singles(struct text *out, const struct regions *r, const struct style *s)
+{
+	static const char *const heads[] = { "total", "self", "begins at", "thread", "region", "in", "byte" };
+	const struct regions_counter *k = &r->counter[r->by];
+	struct grid g = { .columns = 7, .drop = { 6, 5, 3, 1, 2 }, .drops = 5, .right = { true, true, true, true } };
+
+	grid_row(&g);
+	for (unsigned i = 0; i < 7; i++)
+		grid_word(&g, i, INK_FAINT, heads[i]);
+	for (size_t i = 0; i < r->n_singles; i++) {
+		const struct regions_single *one = &r->single[i];
+		struct text t = { 0 };
+
+		grid_row(&g);
+		put_amount(&t, s, k->unit, (double)one->cost);
+		grid_put(&g, 0, INK_STRONG, &t);
+		if (one->self_known)
+			put_amount(&t, s, k->unit, (double)one->self);
+		grid_put(&g, 1, INK_PLAIN, &t);
+		put_amount(&t, s, k->unit, (double)one->begin);
+		grid_put(&g, 2, INK_PLAIN, &t);
+		thread_words(&t, r, one->thread);
+		memmove(t.s, t.s + 1, t.len--);
+		grid_put(&g, 3, INK_PLAIN, &t);
+		put_label(&t, s, &r->labels.entry[one->label], label_width(s));
+		grid_put(&g, 4, INK_PLAIN, &t);
+		if (one->around != LABELS_NONE)
+			put_label(&t, s, &r->labels.entry[one->around], label_width(s) / 2);
+		grid_put(&g, 5, INK_FAINT, &t);
+		text_add(&t, "%" PRIu64, one->offset);
+		grid_put(&g, 6, INK_FAINT, &t);
+	}
+	text_add(out, "\n %s", ink_on(s, INK_STRONG));
+	escape(out, r->options.single, strlen(r->options.single));
+	text_add(out, "%s, the dearest by ", ink_off(s));
+	escape(out, k->name, strlen(k->name));
+	text_add(out, "\n\n");
+	grid_write(out, &g, s, 1);
+	grid_free(&g);
+}
+
+static void own_cost(struct text *out, const struct regions *r, const struct style *s)
+{
+	for (size_t c = 0; c < r->n_counters; c++) {
+		const struct regions_counter *k = &r->counter[c];
+		struct text t = { 0 }, spread = { 0 };
+		double all = k->own_cost * (double)r->regions;
+
+		if (k->own_cost == 0)
+			continue;
+		put_real(&t, s, k->own_cost, 1);
+		put_real(&spread, s, k->own_cost_spread, 1);
+		put_note(out, s, INK_FAINT, "%s: a region costs %s%s%s itself, %s%s by measurement when the recording began; of all that is %.2g %%, %s.",
+			 k->name, t.s, k->unit[0] ? " " : "", k->unit, s->utf8 ? "\u00b1" : "+-", spread.s,
+			 k->whole ? 100 * all / (double)k->whole : 0.0,
+			 r->options.subtract_own ? "taken off" : "not taken off (--subtract-own)");
+		text_free(&t);
+		text_free(&spread);
+	}
+}
+
+static void notes(struct text *out, const struct regions *r, const struct style *s)
+{
+	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, unfinished = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		recursive += r->row[i].recursive;
+		cut += r->row[i].cut;
+		most = r->row[i].count > most ? r->row[i].count : most;
+	}
+	for (size_t c = 0; c < r->n_counters; c++)
+		backwards += r->counter[c].backwards;
+	for (size_t i = 0; i < r->n_threads; i++)
+		unfinished += !r->thread[i].complete;
+	text_add(out, "\n");
+	if (recursive)
+		put_note(out, s, INK_FAINT, "recursive: in another region of its label; total counts the outer one only, self and count each.");
+	if (most > DISTRIBUTION_FEW)
+		put_note(out, s, INK_FAINT, "median and p99 are exact for up to %d regions of a label, within 0.8 %% beyond.", DISTRIBUTION_FEW);
+	own_cost(out, r, s);
+	if (cut)
+		put_note(out, s, INK_CAREFUL, "cut: begin or end is not in the recording; what is known of them is in self and total, not in min to max.");
+	if (backwards)
+		put_note(out, s, INK_CAREFUL, "%" PRIu64 " regions in which a counter went back are without a count.", backwards);
+	if (r->lost || r->lost_places)
+		put_note(out, s, INK_CAREFUL, "%" PRIu64 "%s points were lost while recording; the self of what was open there holds what they took.",
+			 r->lost, r->lost_places ? " and more" : "");
+	if (r->unmatched)
+		put_note(out, s, INK_CAREFUL, "%" PRIu64 " detached timings have only one end in the recording and are left out.", r->unmatched);
+	for (size_t i = 0; i < r->n_recordings; i++)
+		if (r->recording[i].damage)
+			put_note(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path, r->recording[i].damage);
+	if (unfinished)
+		put_note(out, s, INK_CAREFUL, "%" PRIu64 " of %zu threads did not come to their end in the recording.", unfinished, r->n_threads);
+	for (size_t c = 0; c < r->n_counters; c++)
+		if (r->counter[c].note)
+			put_note(out, s, INK_FAINT, "%s: %s.", r->counter[c].name, r->counter[c].note);
+}
+
+/* Its first words, with one blank between each. */
+static void put_command(struct text *out, const char *command, size_t most)
+{
+	struct text words = { 0 };
+
+	for (; *command; command++) {
+		if (words.len >= most && ((unsigned char)*command & 0xc0) != 0x80)
+			break;
+		if (*command != ' ' || command[1] != ' ')
+			text_put(&words, command, 1);
+	}
+	if (words.s)
+		escape(out, words.s, words.len);
+	text_add(out, "%s", *command ? "..." : "");
+	text_free(&words);
+}
+
+void regions_text(struct text *out, struct regions *r, const struct regions_shown *how, const struct style *s)
+{
+	for (size_t i = 0; i < r->n_recordings; i++) {
+		text_add(out, " ");
+		escape(out, r->recording[i].path, strlen(r->recording[i].path));
+		text_add(out, "   %s%s%s%s", ink_on(s, INK_FAINT), r->recording[i].format, r->recording[i].command[0] ? ", " : "", ink_off(s));
+		put_command(out, r->recording[i].command, s->width > 120 ? 80 : 30);
+		text_add(out, "\n");
+	}
+	text_add(out, " ");
+	put_count(out, s, r->regions);
+	text_add(out, " regions, %zu thread%s\n", r->n_threads, r->n_threads == 1 ? "" : "s");
+	if (r->options.single && r->n_counters) {
+		singles(out, r, s);
+	} else {
+		for (size_t c = 0; c < r->n_counters; c++) {
+			if (r->options.by && c != r->by)
+				continue;
+			regions_sort(r, how->key, c);
+			table(out, r, how, c, s);
+		}
+		events(out, r, how, s);
+	}
+	notes(out, r, s);
+}

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""tare summarize, aggregate and diff as a user runs them: on made recordings whose truth is known by brute force, and on
+rustc's with what measureme says of them (TARE_FIXTURES names the folder that holds mmprofdata/).
+
+usage: summarize_test.py TARE SCHEMAS ROOT
+"""
+import csv
+import io
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+from mmprofdata import INSTANT, INSTRUCTIONS, INTEGER, trees, truth, write  # noqa: E402
+
+TARE, SCHEMAS, ROOT = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+ROOM = tempfile.TemporaryDirectory()
+ENV = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "160"}
+
+try:
+    import jsonschema
+except ImportError:
+    print("1..0 # SKIP python3-jsonschema is not installed")
+    sys.exit(0)
+
+
+def room(name):
+    return Path(ROOM.name) / name
+
+
+def tare(*words, status=0, **more):
+    r = subprocess.run([TARE, *map(str, words)], capture_output=True, text=True, timeout=60, env={**ENV, **more})
+    equal(r.returncode, status, f"status of {words}: {r.stderr}")
+    return r
+
+
+def document(command, *words, status=0):
+    d = json.loads(tare(command, "--format", "json", *words, status=status).stdout)
+    jsonschema.validate(d, json.loads((SCHEMAS / f"tare-{command}-1.json").read_text()))
+    return d
+
+
+def fixtures():
+    path = Path(os.environ.get("TARE_FIXTURES") or ROOT.parent / "shared" / "fixtures") / "mmprofdata"
+    if not path.is_dir():
+        if "fixtures" in os.environ.get("TARE_EXPECT", ""):
+            raise AssertionError(f"{path} is not there, and TARE_EXPECT names fixtures")
+        skip(f"{path} is not there; TARE_FIXTURES names the folder that holds mmprofdata/")
+    return path
+
+
+def nearest_rank(values, q):
+    return sorted(values)[max(1, math.ceil(q * len(values))) - 1]
+
+
+@test
+def made_trees_are_summed_as_brute_force_does():
+    for seed in range(3):
+        for version in (8, 9):
+            events = trees(seed)
+            want = truth(events)
+            d = document("summarize", write(room("trees"), events, version))
+            rows = {r["label"]: r for r in d["labels"] if r["count"]}
+            equal(set(rows), set(want), "labels")
+            equal(d["regions"], sum(w["count"] for w in want.values()), "regions")
+            for name, w in want.items():
+                r, t = rows[name], rows[name]["counters"]["wall-time"]
+                equal((r["count"], r["recursive"], t["self"], t["sum"], t["total"]), (w["count"], w["recursive"], w["self"], w["sum"], w["total"]),
+                      f"{name} of {seed}")
+                equal((t["min"], t["max"]), (min(w["all"]), max(w["all"])), name)
+                for key, q in (("median", 0.5), ("p99", 0.99)):
+                    exact = nearest_rank(w["all"], q)
+                    true(abs(t[key] - exact) <= t[key + "_error"] <= exact / 127, f"{name}: {key} {t[key]}, not {exact}")
+                    equal(t[key + "_error"] == 0, len(w["all"]) <= 256 or t[key + "_error"] == 0, "exact while few")
+            instants = {r["label"]: r["instants"] for r in d["labels"] if r["instants"]}
+            equal(sum(instants.values()), sum(e[4] == INSTANT for e in events), "instants")
+
+
+@test
+def per_thread_and_with_arguments():
+    events = trees(5)
+    path = write(room("threads"), events)
+    whole = {r["label"]: r for r in document("summarize", path)["labels"]}
+    d = document("summarize", "--per-thread", path)
+    for t in range(3):
+        want = truth([e for e in events if e[2] == t])
+        got = {r["label"]: r for r in d["labels"] if r["count"] and d["threads"][r["thread"]]["tid"] == t}
+        equal({k: (r["count"], r["counters"]["wall-time"]["self"]) for k, r in got.items()}, {k: (w["count"], w["self"]) for k, w in want.items()},
+              f"thread {t}")
+        one = document("summarize", "-t", t, path)
+        equal({r["label"]: r["count"] for r in one["labels"] if r["count"]}, {k: w["count"] for k, w in want.items()}, f"only thread {t}")
+    split = [r for r in document("summarize", "--args", path)["labels"] if r["label"] == "label 3"]
+    equal(sorted(r["arguments"] for r in split), [["0"], ["1"], ["2"], ["3"]], "each set of arguments")
+    equal(sum(r["counters"]["wall-time"]["self"] for r in split), whole["label 3"]["counters"]["wall-time"]["self"], "their self")
+    equal(tare("summarize", "-t", "nine", path, status=125).stderr.split("\n")[0],
+          "tare summarize: no thread has the number or name 'nine'", "no such thread")
+
+
+@test
+def several_recordings_are_summed():
+    a, b = trees(1), trees(2)
+    d = document("summarize", write(room("a"), a), write(room("b"), b))
+    wa, wb = truth(a), truth(b)
+    for r in d["labels"]:
+        if r["count"]:
+            equal(r["counters"]["wall-time"]["self"], sum(w.get(r["label"], {"self": 0})["self"] for w in (wa, wb)), r["label"])
+    other = write(room("other"), b, metadata=INSTRUCTIONS)
+    true("its counter 1 is instructions:u; in" in tare("summarize", room("a"), other, status=125).stderr, "other counters are refused")
+
+
+@test
+def the_dearest_single_regions():
+    events = trees(7, threads=1)
+    path = write(room("single"), events)
+    d = document("summarize", "-l", "label 3", "--top", "5", path)
+    want = sorted((b - a for k, l, t, a, b in events if l.startswith("label 3")), reverse=True)[:5]
+    equal([s["total"] for s in d["singles"]], want, "totals")
+    first = min(e[3] for e in events if e[4] < INTEGER)
+    for s in d["singles"]:
+        match = [e for e in events if e[1] == "label 3\x1e" + s["arguments"][0] and e[3] == s["begin"] + first]
+        equal(match[0][4] - match[0][3], s["total"], "it is where it says")
+    true("there is no label 'label'" in tare("summarize", "-l", "label", path, status=125).stderr, "an exact name is wanted")
+    text = tare("summarize", "-l", "label 3", path).stdout
+    true("label 3, the dearest by wall-time" in text and "begins at" in text, text)
+
+
+@test
+def counts_have_no_time_unit():
+    path = write(room("count"), [("K", "a", 1, 0, 1234567)], metadata=INSTRUCTIONS)
+    text = tare("summarize", path).stdout
+    true("1,234,567  100.0 %  1,234,567" in text and " ns" not in text and "instructions:u" in text, text)
+    d = document("summarize", path)
+    equal((d["counters"][0]["unit"], d["labels"][0]["counters"]["instructions:u"]["self"]), ("", 1234567), "json")
+
+
+@test
+def values_and_instants():
+    events = [("ArtifactSize", "object", 1, 500, INTEGER), ("ArtifactSize", "object", 1, 300, INTEGER), ("Mark", "tick", 1, 7, INSTANT),
+              ("GenericActivity", "a", 1, 5, 9)]
+    d = document("summarize", write(room("values"), events))
+    rows = {r["label"]: r for r in d["labels"]}
+    equal(rows["object"]["integers"], {"count": 2, "sum": 800, "min": 300, "max": 500, "last": 300}, "value")
+    equal(rows["tick"]["instants"], 1, "instant")
+    text = tare("summarize", room("values")).stdout
+    true(re.search(r"2 +800 +300 +500 +300 +object \[ArtifactSize\]", text), text)
+
+
+@test
+def detached_and_wrong_ones_are_said():
+    path = write(room("overlap"), [("K", "a", 1, 0, 10), ("K", "b", 1, 5, 15), ("K", "c", 1, 9, 3)])
+    d = document("summarize", path, status=1)
+    rows = {r["label"]: r for r in d["labels"] if r["count"]}
+    equal((rows["a"]["detached"], rows["b"]["detached"], "c" in rows), (1, 0, False), "detached")
+    equal([rows[k]["counters"]["wall-time"]["total"] for k in "ab"], [10, 10], "both count whole")
+    true("1 intervals end before they start" in d["recordings"][0]["damage"], d["recordings"][0]["damage"])
+    r = tare("summarize", path, status=1)
+    true("1 detached" in r.stdout and "overlap others" in r.stdout.replace("\n  ", ""), r.stdout)
+
+
+@test
+def a_killed_writer_and_a_cut_file():
+    path = write(room("whole"), trees(3))
+    whole = path.read_bytes()
+    room("cut").write_bytes(whole[:len(whole) // 2])
+    r = tare("summarize", room("cut"), status=1)
+    true("did not come to its end" in r.stdout.replace("\n  ", " ") and "before the end of its last page" in r.stdout.replace("\n  ", " "), r.stdout)
+    for n in (0, 3, 7):
+        room("cut").write_bytes(whole[:n])
+        r = tare("summarize", room("cut"), status=125)
+        equal((r.stdout, len(r.stderr.split("\n")) <= 3), ("", True), r.stderr)
+    true("No such file" in tare("summarize", room("nowhere"), status=125).stderr, "not there")
+    true("is a directory" in tare("summarize", ROOM.name, status=125).stderr, "directory")
+
+
+@test
+def through_a_pipe_to_a_file_and_to_nobody():
+    path = write(room("pipe"), trees(3))
+    want = tare("summarize", "--format", "csv", path).stdout
+    r = subprocess.run([TARE, "summarize", "--format", "csv", "-o", room("out"), "-"], input=path.read_bytes(), capture_output=True, env=ENV, timeout=60)
+    equal((r.returncode, room("out").read_text()), (0, want), "standard input, -o")
+    rows = list(csv.DictReader(io.StringIO(want)))
+    d = {x["label"]: x for x in document("summarize", path)["labels"]}
+    equal(sum(int(x["count"]) for x in rows), sum(x["count"] for x in d.values()), "csv has them all")
+    equal(rows[0]["self"], str(d[rows[0]["label"]]["counters"]["wall-time"]["self"]), "and the same numbers")
+    with open("/dev/full", "w") as full:
+        r = subprocess.run([TARE, "summarize", path], stdout=full, stderr=subprocess.PIPE, text=True, env=ENV, timeout=60)
+    equal(r.returncode, 125, "a full disk")
+    true("cannot write results to standard output: No space left" in r.stderr, r.stderr)
+
+
+@test
+def narrow_and_plain_terminals():
+    path = write(room("narrow"), [("K", "a name that is rather long for a terminal of forty columns", 1, 0, 5000000), ("K", "x\n\x1b[31m", 1, 6000000, 7000000)])
+    for columns in (40, 60, 80, 200):
+        for line in tare("summarize", path, COLUMNS=str(columns)).stdout.split("\n")[3:]:
+            true(len(line) <= columns, f"{columns}: {line!r}")
+    text = tare("summarize", path, LC_ALL="C").stdout
+    true("\\x0a\\x1b[31m" in text and text.isascii(), text)
+
+
+@test
+def sorted_and_filtered():
+    path = write(room("sort"), trees(9, threads=1))
+    rows = document("summarize", path)["labels"]
+    for key in ("self", "total", "median", "p99", "max"):
+        got = [r["counters"]["wall-time"][key] for r in document("summarize", "--sort", key, path)["labels"] if r["count"]]
+        equal(got, sorted(got, reverse=True), key)
+    equal([r["label"] for r in document("summarize", "--sort", "name", path)["labels"]], sorted(r["label"] for r in rows), "name")
+    equal({r["label"] for r in document("summarize", "--match", "bel 3", path)["labels"]}, {"label 3"}, "match")
+    text = tare("summarize", "--top", "2", path).stdout
+    true(re.search(r"\(\d+ more; --top 0 shows all\)", text) and "(in no region)" in text, text)
+    true("'size' is none of self" in tare("summarize", "--sort", "size", path, status=125).stderr, "no such key")
+    true("has no counter 'cycles'" in tare("summarize", "--by", "cycles", path, status=125).stderr, "no such counter")
+
+
+def nanoseconds(d):
+    return d["secs"] * 10**9 + d["nanos"]
+
+
+@test
+def rustcs_recordings_as_measureme_sums_them():
+    path = fixtures()
+    for n in (1, 2, 3):
+        want = json.loads((path / f"expected/summarize-{n}.json").read_text())
+        d = document("summarize", path / f"rustc-check-{n}.mm_profdata")
+        got = {}
+        for r in d["labels"]:  # measureme has one row for all kinds of a label
+            g = got.setdefault(r["label"], [0, 0, 0, 0])
+            t = r["counters"].get("wall-time", {"self": 0, "sum": 0})
+            g[0] += r["count"] if r["kind"] in ("Query", "GenericActivity") else 0
+            g[1] += t["self"]
+            g[2] += t["sum"] if r["kind"] != "IncrementalResultHashing" else 0
+            g[3] += r["integers"]["sum"] if r["kind"] == "QueryCacheHitCount" else 0
+        true(len(want["query_data"]) > 250, "labels")
+        for q in want["query_data"]:
+            equal(got[q["label"]], [q["invocation_count"], nanoseconds(q["self_time"]), nanoseconds(q["time"]), q["number_of_cache_hits"]], q["label"])
+        equal(d["counters"][0]["whole"], nanoseconds(want["total_time"]), "all")
+        sizes = {r["label"]: r["integers"]["sum"] for r in d["labels"] if r["kind"] == "ArtifactSize"}
+        equal(sizes, {a["label"]: a["value"] for a in want["artifact_sizes"]}, "sizes")
+        equal(d["recordings"][0]["damage"], None, "nothing is damaged")
+
+
+main()
