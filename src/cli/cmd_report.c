@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
+#include "cli/page_file.h"
 #include "cli/sample_options.h"
 #include "view/folded.h"
 #include "view/report_view.h"
+#include "view/stacks_json.h"
 
-enum { ROWS_SHOWN = 30 };
+enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 5000 };
 
 struct report_cli {
 	struct sample_options common; /* first */
@@ -16,7 +18,7 @@ struct report_cli {
 	size_t limit;
 	bool limit_set, by_total, folded, normalise;
 	double least_percent;
-	const char *ratio, *about, *before;
+	const char *ratio, *about, *before, *html;
 };
 
 static const struct {
@@ -131,6 +133,12 @@ static int set_before(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_html(void *options, const char *arg, struct tare_error *err)
+{
+	((struct report_cli *)options)->html = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
 static const struct option_row report_opts[] = {
 	{ 's', "sort", "KEYS", "rows by comm, pid, tid, module, function, line, address", set_sort },
 	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", set_limit },
@@ -143,6 +151,7 @@ static const struct option_row report_opts[] = {
 	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts", set_folded },
 	{ 0, "diff", "BEFORE", "with --folded: counts of that recording, then of this one", set_before },
 	{ 0, "normalise", NULL, "with --diff: as if both were equally long", set_normalise },
+	{ 0, "html", "FILE", "write a page there instead: the table and a flame graph, offline", set_html },
 	SAMPLE_OPTION_ROWS,
 	{ 0 },
 };
@@ -160,6 +169,10 @@ static int check(const struct report_cli *o, struct tare_error *err)
 		return tare_fail(err, EINVAL, "--folded and --callers exclude each other");
 	if (o->folded && o->common.format != SAMPLE_TEXT)
 		return tare_fail(err, EINVAL, "--folded is a format of its own");
+	if (o->html && (o->folded || o->common.output || o->common.format != SAMPLE_TEXT)) {
+		tare_fail(err, EINVAL, "--html is an output of its own: not with --folded, --format or -o");
+		return -EINVAL;
+	}
 	if (o->before && o->ratio)
 		return tare_fail(err, EINVAL, "--diff and --ratio exclude each other");
 	return 0;
@@ -210,6 +223,30 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 	return ret;
 }
 
+/* The table as it stands in JSON, and the stacks. */
+static int write_page(const char *path, const struct report_shown *shown, struct tare_error *err)
+{
+	const struct stacks_about about = { .program = "all", .least = 1e-6 };
+	struct page_file p = PAGE_FILE_INIT;
+	struct text table = { 0 };
+	int ret = page_file_open(&p, path, err);
+
+	report_json(&table, shown);
+	if (ret == 0 && table.failed)
+		ret = tare_fail_nomem(err);
+	if (ret == 0)
+		ret = page_file_begin(&p, "tare report", shown->path, 0, err);
+	if (ret == 0) {
+		ret = stacks_json(page_document(&p.page), shown->samples->stacks, &about, err);
+		page_add(&p.page, table.s, table.len);
+	}
+	if (ret == 0)
+		ret = page_file_end(&p, err);
+	page_file_abandon(&p);
+	text_free(&table);
+	return ret;
+}
+
 static int show_table(const struct report_cli *o, const char *path, struct samples *s,
 		      uint32_t column, struct ratio *ratio, struct output *to, struct tare_error *err)
 {
@@ -229,9 +266,13 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 										 : 0,
 				      .least_percent = o->least_percent };
 	struct text out = { 0 };
-	struct style style = output_style(to, o->common.colour);
+	struct style style = { 0 };
 	int ret = 0;
 
+	if (o->html && !o->limit_set)
+		shown.limit = ROWS_ON_A_PAGE;
+	if (!o->html)
+		style = output_style(to, o->common.colour);
 	style.thousands = true;
 	if (o->about) {
 		ret = report_relatives(&relatives, s->stacks, o->about, column, err);
@@ -241,13 +282,15 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 		ret = report_make(&report, s->stacks, &opts, err);
 		shown.report = &report;
 	}
-	if (ret == 0 && o->common.format == SAMPLE_JSON)
+	if (ret == 0 && o->html)
+		ret = write_page(o->html, &shown, err);
+	else if (ret == 0 && o->common.format == SAMPLE_JSON)
 		report_json(&out, &shown);
 	else if (ret == 0 && o->common.format == SAMPLE_CSV)
 		report_csv(&out, &shown);
 	else if (ret == 0)
 		report_text(&out, &shown, &style);
-	if (ret == 0)
+	if (ret == 0 && !o->html)
 		ret = output_put(to, &out, err);
 	if (shown.relatives)
 		report_relatives_free(&relatives);
@@ -272,7 +315,7 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 		ret = ratio_parse(&ratio, o->ratio, samples.stacks, err);
 	if (ret < 0 && o->ratio)
 		tare_prefix(err, "--ratio: ");
-	if (ret == 0)
+	if (ret == 0 && !o->html)
 		ret = output_open(&to, o->common.output, false, 1, err);
 	if (ret == 0 && o->folded)
 		ret = show_folded(o, &samples, column, o->ratio ? &ratio : NULL, &to, err);

@@ -650,7 +650,7 @@ static int prepare(struct job *j)
 	if (ret < 0)
 		return ret;
 	if (o->html)
-		ret = stat_page_open(&j->page, o->html, j->err);
+		ret = page_file_open(&j->page.file, o->html, j->err);
 	if (ret < 0)
 		return ret;
 	j->style = output_style(&j->out, o->colour);

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "cli/stat_page.h"
-#include "view/page.h"
 
 enum { TITLE_WORDS = 4 };
-
-int stat_page_open(struct stat_page *p, const char *path, struct tare_error *err)
-{
-	int ret = page_available(err);
-
-	return ret < 0 ? ret : whole_file_open(&p->file, path, false, err);
-}
 
 int stat_page_interval(struct stat_page *p, const struct stat_table *t, const struct stat_metrics *m, struct tare_error *err)
 {
@@ -31,32 +23,20 @@ int stat_page_write(struct stat_page *p, const struct stat_table *t, const struc
 		    time_t started, struct tare_error *err)
 {
 	struct text name = { 0 }, document = { 0 };
-	struct page page;
-	struct out out;
-	int ret, closed;
+	int ret;
 
 	title(&name, about);
 	stat_json(&document, t, m, about);
-	if (name.failed || document.failed) {
-		ret = tare_fail_nomem(err);
-		goto free;
-	}
-	out_open_fd(&out, &p->file.fd);
-	ret = page_open(&page, &out, "tare stat", name.s, (uint64_t)started * 1000000000, err);
+	ret = name.failed || document.failed ? tare_fail_nomem(err)
+					     : page_file_begin(&p->file, "tare stat", name.s, (uint64_t)started * 1000000000, err);
 	if (ret == 0) {
-		page_add(&page, document.s, document.len);
+		page_add(&p->file.page, document.s, document.len);
 		for (const char *at = p->intervals.s, *end; at && *at; at = end + 1) {
 			end = strchr(at, '\n'); /* each is a line */
-			page_add(&page, at, (size_t)(end - at));
+			page_add(&p->file.page, at, (size_t)(end - at));
 		}
-		ret = page_close(&page, err);
+		ret = page_file_end(&p->file, err);
 	}
-	closed = out_close(&out);
-	if (ret == 0 && closed < 0)
-		ret = tare_fail(err, -closed, "cannot write the page: %s", strerror(-closed));
-	if (ret == 0)
-		ret = whole_file_commit(&p->file, err);
-free:
 	text_free(&name);
 	text_free(&document);
 	return ret;
@@ -64,6 +44,6 @@ free:
 
 void stat_page_close(struct stat_page *p)
 {
-	whole_file_abandon(&p->file);
+	page_file_abandon(&p->file);
 	text_free(&p->intervals);
 }

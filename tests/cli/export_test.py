@@ -433,6 +433,18 @@ def html_of_stat():
 
 
 @test
+def html_of_report():
+    recording = HERE / "perf.data"
+    loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+    r = subprocess.run([TARE, "record", "-e", "cpu-clock:u", "-F", "2000", "-g", "-o", recording, "--", "sh", "-c", loop], capture_output=True, timeout=60)
+    equal(r.returncode, 0, r.stderr)
+    stacks, report = page("report", "--html", "PAGE", recording)["documents"]
+    equal(sum(sum(c) for c in stacks["nodes"]["self"]), sum(e["amount"] for e in report["events"]), "every sample is in the flame graph")
+    r = subprocess.run([TARE, "report", "--html", "x", "--folded", recording], capture_output=True, timeout=60)
+    equal((r.returncode, b"--html is an output of its own" in r.stderr), (125, True), r.stderr)
+
+
+@test
 def small_stacks_count_to_the_one_above():
     """A millionth of the whole is left out, and nothing of the sum."""
     m = Maker()

@@ -198,6 +198,16 @@ test("a recording of regions is a page", async () => {
   yes((await page.$$eval('section[data-title="Frames"] tbody tr', (r) => r.map((x) => x.cells[0].textContent))).includes("a"), "its labels");
 });
 
+test("a recording of samples is a page", async () => {
+  const recording = file("perf.data", (to) => run(["record", "-e", "cpu-clock:u", "-F", "2000", "-g", "-o", to, "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]));
+  const page = await open(file("report.html", (to) => run(["report", "--html", to, recording]))), { documents } = await data(page);
+  equal(documents.map((d) => d.schema).join(), "tare/stacks/1,tare/report/1", "documents");
+  const rows = documents[1].rows.slice().sort((a, b) => b.events[0].share - a.events[0].share);
+  const shown = await cells(page, "Where the samples fell", 1);
+  equal(shown[0], `${(100 * rows[0].events[0].share).toFixed(2)} % ± ${(100 * rows[0].events[0].margin).toFixed(2)}`, "the first row's share, with its margin");
+  yes(await page.locator(".flame canvas").isVisible(), "a flame graph");
+});
+
 test("what the page does not know it names", async () => {
   const page = await open(made("unknown.html", [{ schema: "tare/tomorrow/1" }, stacks]));
   yes((await page.locator(".remark").first().textContent()).includes("tare/tomorrow/1"), "said");

@@ -2,11 +2,13 @@
 import "./style.css";
 import { h, themeChanged } from "./dom.js";
 import { stacks, summarize } from "./regions.js";
+import { report, reportTitle } from "./report.js";
 import { series } from "./series.js";
 import { intervals, stat, statTitle } from "./stat.js";
 
 const kinds = {
   "tare/stat/1": { show: stat, title: statTitle },
+  "tare/report/1": { show: report, title: reportTitle },
   "tare/summarize/1": { show: summarize },
   "tare/stacks/1": { show: stacks },
   "tare/series/1": { show: series },
@@ -24,7 +26,7 @@ function themeButton() {
 
 function show(page) {
   const documents = page.documents, known = documents.filter((d) => kinds[d.schema]);
-  const sections = [intervals_of(documents), ...known.flatMap((d) => kinds[d.schema].show(d))].flat().filter(Boolean);
+  const sections = [intervals_of(documents), ...known.flatMap((d) => kinds[d.schema].show(d, documents))].flat().filter(Boolean);
   const lead = sections.findIndex((s) => s.className === "lead");
   if (lead > 0) sections.unshift(...sections.splice(lead, 1));
   const links = sections.filter((s) => s.dataset.title).map((s) => h("a", { href: `#${s.getAttribute("aria-labelledby")}` }, s.dataset.title));

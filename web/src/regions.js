@@ -45,7 +45,8 @@ function frames(doc, tree, column) {
   return [...rows.values()].filter((r) => r.total);
 }
 
-export function stacks(doc) {
+/** With a table of its own beside it (tare/report/1), a flame graph needs no other. */
+export function stacks(doc, all) {
   const room = h("div"), tree = makeTree(doc);
   function show(column) {
     const { unit, quality: q } = doc.columns[column], all = tree.total[column][0];
@@ -64,6 +65,6 @@ export function stacks(doc) {
   return [
     section(doc.title ?? "Flame graph", about, flame(doc, tree, show),
       doc.left_out > 0 && h("p", { class: "about" }, `${full(doc.left_out)} stacks too small to be seen are counted to the one above them.`)),
-    section("Frames", "the same, added up by name", room),
+    all.some((d) => d.schema === "tare/report/1" && d.rows) ? null : section("Frames", "the same, added up by name", room),
   ];
 }

@@ -2,7 +2,7 @@
 import { h, newId, svg } from "./dom.js";
 import { toNumber } from "./format.js";
 
-const ROWS_FIRST = 100;
+const ROWS_FIRST = 30;
 
 /**
  * columns: [{ title, about, value(row), show(row), number, sort: "down" | "up", bar(row), wide, text(row) }]
@@ -51,7 +51,7 @@ export function table(columns, rows, options = {}) {
   }
 
   function draw() {
-    const left = chosen(), shown = state.all ? left : left.slice(0, ROWS_FIRST);
+    const left = chosen(), shown = state.all || left.length < 1.5 * ROWS_FIRST ? left : left.slice(0, ROWS_FIRST);
     body.replaceChildren(...shown.map((row) => h("tr", {}, columns.map((c) => cell(c, row)))));
     if (!left.length) body.append(h("tr", {}, h("td", { colspan: columns.length, class: "empty" }, options.empty ?? "nothing matches")));
     heads.forEach((th, i) => {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include "cli/page_file.h"
+
+int page_file_open(struct page_file *p, const char *path, struct tare_error *err)
+{
+	int ret;
+
+	*p = (struct page_file)PAGE_FILE_INIT;
+	ret = page_available(err);
+	if (ret == 0)
+		ret = whole_file_open(&p->file, path, false, err);
+	if (ret < 0)
+		tare_prefix(err, "--html: ");
+	return ret;
+}
+
+int page_file_begin(struct page_file *p, const char *kind, const char *title, uint64_t recorded_ns, struct tare_error *err)
+{
+	out_open_fd(&p->out, &p->file.fd);
+	p->begun = true;
+	return page_open(&p->page, &p->out, kind, title, recorded_ns, err);
+}
+
+int page_file_end(struct page_file *p, struct tare_error *err)
+{
+	int ret = page_close(&p->page, err), closed = out_close(&p->out);
+
+	p->begun = false;
+	if (ret == 0 && closed < 0)
+		ret = tare_fail(err, -closed, "--html: cannot write %.200s: %s", p->file.path ? p->file.path : "the page",
+				strerror(-closed));
+	if (ret == 0)
+		ret = whole_file_commit(&p->file, err);
+	page_file_abandon(p);
+	return ret;
+}
+
+void page_file_abandon(struct page_file *p)
+{
+	struct tare_error unsaid = TARE_ERROR_INIT;
+
+	if (p->begun) {
+		page_close(&p->page, &unsaid);
+		out_close(&p->out);
+	}
+	whole_file_abandon(&p->file);
+	p->begun = false;
+}

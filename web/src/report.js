@@ -1,0 +1,75 @@
+// tare/report/1: where the samples of a recording fell.
+import { h, section } from "./dom.js";
+import { full, known, percent, plain, toNumber } from "./format.js";
+import { table } from "./table.js";
+
+const remarks = (q) => [
+  q.lost_samples > 0 ? [q.lost_samples, "samples were lost: the kernel had no room for them"] : q.lost_records > 0 && [q.lost_records, "records were lost: the kernel had no room for them"],
+  q.throttled > 0 && [q.throttled, "times an event was stopped because it came too often"],
+  q.cut_stacks > 0 && [q.cut_stacks, "stacks end before their outermost caller"],
+  q.shortened_stacks > 0 && [q.shortened_stacks, "stacks were kept as their innermost frame only"],
+  q.deferred_stacks > 0 && [q.deferred_stacks, "user stacks were to follow and are not in the recording"],
+  q.undecodable > 0 && [q.undecodable, "records could not be decoded"],
+  q.unattributed > 0 && [q.unattributed, "samples are of no event that the recording names"],
+].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
+  q.with_periods ? [] : ["The recording has no periods: every sample counts as one."]);
+
+function facts(doc) {
+  const q = doc.quality, r = doc.recorded;
+  const rows = [["Samples", full(q.samples), toNumber(q.used) !== toNumber(q.samples) && `${full(q.used)} used`], ...doc.events.map((e) => [e.event, plain(e.amount, e.unit), `${full(e.samples)} samples${e.skids ? ", skids" : ""}`]),
+    r.host && ["Host", r.host, r.arch], r.cpu && ["CPU", r.cpu]].filter(Boolean);
+  return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
+    r.command && h("p", { class: "about recorded" }, h("code", {}, r.command.join(" "))),
+    remarks(q).map((text) => h("p", { class: "remark" }, text)));
+}
+
+const name = (r) => r.function ?? "(unknown)";
+
+function rows(doc) {
+  const keys = new Set(doc.keys), single = doc.events.length === 1;
+  const text = (title, value, show) => ({ title, value, show: show && ((r) => show(value(r), r)), wide: title === "Function" });
+  const numbers = doc.events.flatMap((e, i) => {
+    const of = (r) => r.events[i], suffix = single ? "" : ` ${e.event}`;
+    return [
+      { title: `Share${suffix}`, about: "of all, with its 95 % margin for having been sampled", number: true, sort: i === 0 && "down", value: (r) => of(r).share, bar: (r) => of(r).share,
+        show: (r) => [percent(of(r).share, 2), h("span", { class: "margin" }, ` ± ${(100 * of(r).margin).toFixed(2)}`)] },
+      { title: `Self${suffix}`, number: true, value: (r) => toNumber(of(r).self), show: (r) => h("span", { title: `${full(of(r).samples)} samples` }, plain(of(r).self, e.unit)) },
+      doc.quality.with_stacks && { title: `Total${suffix}`, about: "here and in what it called", number: true, value: (r) => toNumber(of(r).total), show: (r) => plain(of(r).total, e.unit) },
+    ].filter(Boolean);
+  });
+  return section("Where the samples fell", null, table([
+    keys.has("function") && text("Function", name, (v, r) => [h("b", {}, v), r.kernel && h("span", { class: "soft" }, " kernel"), r.inlined && h("span", { class: "soft" }, " inlined")]),
+    ...numbers,
+    known(doc.ratio) && { title: doc.ratio, number: true, value: (r) => r.ratio, show: (r) => (known(r.ratio) ? full(Number(r.ratio.toPrecision(4))) : "–") },
+    keys.has("line") && text("Line", (r) => (r.file ? `${r.file}:${r.line}` : "")),
+    keys.has("address") && text("Address", (r) => r.address),
+    keys.has("comm") && text("Command", (r) => r.comm),
+    keys.has("pid") && { title: "Process", number: true, value: (r) => r.pid },
+    keys.has("tid") && { title: "Thread", number: true, value: (r) => r.tid },
+    keys.has("module") && text("Module", (r) => r.module, (v) => h("span", { title: v }, v?.replace(/.*\//, ""))),
+  ].filter(Boolean), doc.rows, { caption: "Samples", search: "Filter rows" }));
+}
+
+function relatives(doc) {
+  const f = doc.function, unit = doc.events.find((e) => e.event === doc.sorted_by)?.unit ?? "";
+  const one = (title, list) => section(title, null, table([
+    { title: "Function", wide: true, value: name, show: (r) => h("b", {}, r.function ?? "(none: it was the outermost)") },
+    { title: "Amount", number: true, sort: "down", value: (r) => toNumber(r.amount), show: (r) => plain(r.amount, unit) },
+    { title: "Of it", number: true, value: (r) => toNumber(r.amount) / toNumber(f.total), show: (r) => percent(toNumber(r.amount) / toNumber(f.total), 2), bar: (r) => toNumber(r.amount) / toNumber(f.total) },
+    { title: "Module", value: (r) => r.module },
+  ], list, { caption: title, search: "Filter functions" }));
+  return [one(`Callers of ${f.name}`, f.callers), one(`What ${f.name} called`, f.callees)];
+}
+
+function unnamed(doc) {
+  const list = doc.quality.unnamed ?? [];
+  return list.length ? section("Without names", "code whose functions are not known, and what helps", table([
+    { title: "Module", value: (u) => u.module, show: (u) => h("b", {}, u.module) },
+    { title: "Samples", number: true, sort: "down", value: (u) => toNumber(u.samples), show: (u) => full(u.samples) },
+    { title: "Why", wide: true, value: (u) => u.reason ?? u.why },
+    { title: "What helps", wide: true, value: (u) => u.remedy },
+  ], list, { caption: "Modules without names" })) : null;
+}
+
+export const report = (doc) => [facts(doc), ...(doc.function ? relatives(doc) : [rows(doc)]), unnamed(doc)];
+export const reportTitle = (doc) => ({ title: doc.file, kind: "tare report" });
