@@ -20,6 +20,7 @@ struct launched {
 	int result_fd; /* the errno of a failed exec comes back here; closes on success */
 	void *own;     /* a launcher's own state */
 	bool profile;  /* set before prepare: keep where instructions are executed, where it can */
+	struct exact_every every; /* likewise: samples, for launched_samples(); only the exact engine has them */
 	bool running;  /* likewise: a running count for the program's own reads, tare/exact.h, where it can */
 	char *const *envp; /* for the command; set by who launches, before prepare */
 	bool fixed;        /* likewise: its memory is laid out the same each time */
@@ -62,6 +63,8 @@ int launch_not_executed(const char *command, int code, struct tare_error *err);
 
 extern const struct launcher launch_plain; /* fork and exec */
 extern const struct launcher launch_exact; /* under the exact engine */
+/* What was sampled since the last call, of a command launched with `every`; see exact_samples(). */
+int launched_samples(const struct launched *l, exact_sample_fn *each, void *with, struct tare_error *err);
 /* What it executed, of a command launched with `profile`; see exact_profile(). */
 int launched_profile(const struct launched *l, struct exact_profile *out, struct tare_error *err);
 extern const struct source

@@ -47,7 +47,8 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	ret = exact_launch(&run->engine, argv, l->envp,
 			   &(struct exact_options){ .aslr = !l->fixed,
 						    .profile = l->profile,
-						    .running = l->running },
+						    .running = l->running,
+						    .every = l->every },
 			   err);
 	sigprocmask(SIG_SETMASK, &mask_now, NULL);
 	sigaction(SIGPIPE, &pipe_now, NULL);
@@ -86,6 +87,15 @@ int launched_profile(const struct launched *l, struct exact_profile *out, struct
 	if (!run || !run->engine)
 		return tare_fail(err, ENODATA, "the command has not begun");
 	return exact_profile(run->engine, out, err);
+}
+
+int launched_samples(const struct launched *l, exact_sample_fn *each, void *with, struct tare_error *err)
+{
+	const struct exact_run *run = l->own;
+
+	if (!run || !run->engine)
+		return tare_fail(err, ENODATA, "the command has not begun");
+	return exact_samples(run->engine, each, with, err);
 }
 
 static void let_go(struct launched *l)
