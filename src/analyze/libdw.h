@@ -14,12 +14,11 @@
 
 #define LIBDW_FUNCTIONS(F)                                                                         \
 	F(dwfl_begin)                                                                              \
-	F(dwfl_end) F(dwfl_errmsg) F(dwfl_report_offline) F(dwfl_report_elf)                       \
-	F(dwfl_report_begin_add) F(dwfl_report_end) F(dwfl_module_getelf)                          \
+	F(dwfl_end) F(dwfl_errmsg) F(dwfl_report_offline) F(dwfl_report_end) F(dwfl_module_getelf)                          \
 	F(dwfl_module_getsymtab) F(dwfl_module_getsym_info) F(dwfl_module_info)                    \
 	F(dwfl_module_nextcu) F(dwfl_offline_section_address) F(dwfl_standard_find_debuginfo)      \
-	F(dwfl_build_id_find_elf) F(dwfl_attach_state) F(dwfl_getthread_frames)                    \
-	F(dwfl_thread_state_registers) F(dwfl_thread_state_register_pc) F(dwfl_frame_pc)           \
+	F(dwfl_build_id_find_elf) F(dwfl_module_eh_cfi) F(dwfl_module_dwarf_cfi) \
+	F(dwarf_cfi_addrframe) F(dwarf_frame_info) F(dwarf_frame_cfa) F(dwarf_frame_register) \
 	F(dwarf_ranges) F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_child)        \
 	F(dwarf_siblingof) F(dwarf_tag) F(dwarf_attr) F(dwarf_attr_integrate) F(dwarf_diename)     \
 	F(dwarf_formstring) F(dwarf_formudata) F(dwarf_getsrcfiles) F(dwarf_filesrc)               \

@@ -338,7 +338,7 @@ static void push_unwound(struct reader *r, const struct perfdata_record *rec,
 	}
 	if (!r->unwinder)
 		return;
-	n = unwind(r->unwinder, rec->pid, user, &rec->sample, at, UNWOUND_MAX, &whole);
+	n = unwind(r->unwinder, user, &rec->sample, at, UNWOUND_MAX, &whole);
 	for (unsigned i = 0; i < n; i++)
 		push_address(r, at[i], CONTEXT_USER, user);
 	if (n && !whole) {

@@ -1,292 +1,268 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libdw sees a process as its modules and, per sample, as one stopped thread. The modules are kept
- * from sample to sample: reading them is what takes long.
+ * A walk from a sample's registers outwards: where the instruction is, the rule there
+ * (unwind_rules.h), the caller's registers, until there is no rule, no more stack or no caller. Code
+ * without call frame information, as a JIT writes it, is taken to keep a frame pointer.
  *
  * Source: linux/arch/x86/include/uapi/asm/perf_regs.h and arm64's; System V ABI AMD64 3.7 and i386
  * 2.4.2, "DWARF Register Number Mapping"; DWARF for the Arm 64-bit Architecture, 4.1.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include "analyze/libdw.h"
 #include "analyze/unwind.h"
+#include "analyze/unwind_rules.h"
 
-enum { PROCESSES_MAX = 64, REGISTERS_MAX = 32 };
-
-struct placed {
-	uint32_t module;
-	uint64_t bias;
-};
-
-struct process {
-	uint32_t pid, serial; /* of the maps that the modules are of */
-	Dwfl *dwfl;
-	bool attached;
+/* What of a processor the walk has to know. Registers by their DWARF numbers. */
+struct cpu {
 	uint16_t machine;
-	struct placed *placed;
-	size_t n;
-	uint64_t used; /* when, counted in samples */
+	uint8_t sp, pc, fp, size;
+	uint8_t perf_pc;
+	uint8_t registers;
+	uint64_t address_mask; /* arm64 may sign return addresses in the bits above (PAC) */
+	const uint8_t *perf; /* DWARF number to perf's */
 };
+
+/* perf's order on x86: AX BX CX DX SI DI BP SP IP FLAGS CS SS DS ES FS GS R8... */
+static const uint8_t x86_64_perf[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
+static const uint8_t i386_perf[] = { 0, 2, 3, 1, 7, 6, 4, 5, 8 };
+static const uint8_t arm64_perf[] = { 0,  1,  2,	 3,  4,	 5,  6,	 7,  8,	 9,  10, 11, 12, 13, 14, 15, 16,
+				      17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32 };
+
+static const struct cpu x86_64 = { .machine = EM_X86_64, .sp = 7, .pc = 16, .fp = 6, .size = 8,
+				   .perf_pc = 8, .registers = 17,
+				   .address_mask = UINT64_MAX, .perf = x86_64_perf };
+static const struct cpu i386 = { .machine = EM_386, .sp = 4, .pc = 8, .fp = 5, .size = 4,
+				 .perf_pc = 8, .registers = 9,
+				 .address_mask = UINT32_MAX, .perf = i386_perf };
+static const struct cpu arm64 = { .machine = EM_AARCH64, .sp = 31, .pc = 32, .fp = 29, .size = 8,
+				  .perf_pc = 32, .registers = 33,
+				  .address_mask = (1ull << 48) - 1, .perf = arm64_perf };
 
 struct unwinder {
 	unwind_file_of *file_of;
 	void *arg;
-	struct process process[PROCESSES_MAX];
-	unsigned n;
-	uint64_t clock;
+	struct rule_file *file; /* by module */
+	size_t files;
+	struct rules rules;
 
 	/* the sample */
-	struct process *now;
 	const struct perfdata_sample *sample;
-	uint64_t sp;
-	uint64_t *out;
-	unsigned frames, max;
-	bool ended;
+	const struct cpu *cpu;
+	uint64_t stack_at; /* where its piece of stack begins */
+	uint64_t reg[RULE_REGISTERS], known;
 };
 
-/* DWARF number to perf's number. Order of perf's x86 registers: AX BX CX DX SI DI BP SP IP ... */
-static const uint8_t x86_64_regs[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
-static const uint8_t i386_regs[] = { 0, 2, 3, 1, 7, 6, 4, 5, 8 };
-enum { X86_SP = 7, X86_IP = 8, ARM64_SP = 31, ARM64_PC = 32 };
-
-static bool reg(const struct perfdata_regs *r, unsigned number, uint64_t *out)
+static bool recorded(const struct perfdata_regs *r, unsigned number, uint64_t *out)
 {
-	if (!(r->mask >> number & 1) || !r->reg)
+	if (!(r->mask >> number & 1))
 		return false;
 	*out = r->reg[__builtin_popcountll(r->mask & ((1ull << number) - 1))];
 	return true;
 }
 
-static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
-{
-	(void)dwfl;
-	if (*thread)
-		return 0;
-	*thread = arg;
-	return 1;
-}
-
-static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
-{
-	(void)dwfl, (void)tid;
-	*thread = arg;
-	return true;
-}
-
-static bool memory(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *out, void *arg)
+static bool memory(void *arg, uint64_t at, uint64_t *out)
 {
 	const struct unwinder *u = arg;
-	unsigned size = u->sample->regs_user.abi == 1 ? 4 : 8;
-	uint64_t offset = at - u->sp;
+	uint64_t offset = at - u->stack_at;
 
-	(void)dwfl;
-	if (offset > u->sample->stack_dyn_size || u->sample->stack_dyn_size - offset < size)
+	if (offset > u->sample->stack_dyn_size ||
+	    u->sample->stack_dyn_size - offset < u->cpu->size)
 		return false;
 	*out = 0;
-	memcpy(out, (const char *)u->sample->stack + offset, size); /* little-endian, as tare is */
+	memcpy(out, (const char *)u->sample->stack + offset, u->cpu->size); /* little-endian, as tare */
 	return true;
 }
 
-static bool registers(Dwfl_Thread *thread, void *arg)
+static struct rule_file *file_of(struct unwinder *u, uint32_t module, struct unwind_file *file)
 {
-	struct unwinder *u = arg;
-	const struct perfdata_regs *r = &u->sample->regs_user;
-	Dwarf_Word value[REGISTERS_MAX] = { 0 };
-	uint64_t pc;
-	unsigned n;
+	if (!u->file_of(u->arg, module, file))
+		return NULL;
+	if (module >= u->files) {
+		size_t n = module + 16;
+		struct rule_file *more = realloc(u->file, n * sizeof(*more));
 
-	if (u->now->machine == EM_AARCH64) {
-		for (n = 0; n <= ARM64_SP; n++)
-			reg(r, n, &value[n]);
-		return reg(r, ARM64_PC, &pc) && libdw.dwfl_thread_state_registers(thread, 0, n, value) &&
-		       (libdw.dwfl_thread_state_register_pc(thread, pc), true);
+		if (!more)
+			return NULL;
+		memset(more + u->files, 0, (n - u->files) * sizeof(*more));
+		u->file = more;
+		u->files = n;
 	}
-
-	bool is64 = u->now->machine == EM_X86_64;
-	const uint8_t *map = is64 ? x86_64_regs : i386_regs;
-
-	n = is64 ? sizeof(x86_64_regs) : sizeof(i386_regs);
-	for (unsigned i = 0; i < n; i++)
-		if (!reg(r, map[i], &value[i]))
-			value[i] = 0;
-	return libdw.dwfl_thread_state_registers(thread, 0, n, value);
+	if (!u->file[module].opened)
+		rule_file_open(&u->file[module], file->path, file->fd);
+	return &u->file[module];
 }
 
-static const Dwfl_Thread_Callbacks thread_calls = {
-	.next_thread = next_thread,
-	.get_thread = get_thread,
-	.memory_read = memory,
-	.set_initial_registers = registers,
-};
-
-static int frame(Dwfl_Frame *state, void *arg)
+/* The rule of the instruction at `pc`; NULL when its code has none. */
+static const struct rule *rule_at(struct unwinder *u, const struct maps *maps, uint64_t pc)
 {
-	struct unwinder *u = arg;
-	Dwarf_Addr pc;
-	bool activation;
-
-	if (!libdw.dwfl_frame_pc(state, &pc, &activation))
-		return DWARF_CB_ABORT;
-	if (pc == 0) { /* behind the outermost */
-		u->ended = true;
-		return DWARF_CB_ABORT;
-	}
-	u->out[u->frames++] = activation ? pc : pc - 1;
-	return u->frames == u->max ? DWARF_CB_ABORT : DWARF_CB_OK;
-}
-
-static void forget(struct process *p)
-{
-	if (p->dwfl)
-		libdw.dwfl_end(p->dwfl);
-	free(p->placed);
-	*p = (struct process){ .pid = p->pid };
-}
-
-static bool is_placed(const struct process *p, const struct placed *what)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (p->placed[i].module == what->module && p->placed[i].bias == what->bias)
-			return true;
-	return false;
-}
-
-/* Where the file's address 0 lies in memory, by a mapping of its code. */
-static bool bias_of(const struct map *m, const struct elf_head *h, uint64_t *bias)
-{
+	const struct map *m = maps_find(maps, pc);
+	struct unwind_file file;
+	struct rule_file *f;
+	const struct rule *rule;
 	uint64_t address;
 
-	/* A mapping may begin before its segment does, at the page. */
-	for (size_t i = 0; i < h->segments; i++) {
-		const struct elf_segment *g = &h->segment[i];
-		uint64_t page = g->offset & ~0xfffull;
-
-		if (!g->executable || m->offset < page || m->offset - page >= g->size + 0x1000)
-			continue;
-		address = g->address + (m->offset - g->offset);
-		*bias = m->start - address;
-		return true;
-	}
-	return false;
+	if (!m || m->data || !(f = file_of(u, m->module, &file)) ||
+	    file.head->machine != u->cpu->machine ||
+	    !elf_offset_to_address(file.head, pc - m->start + m->offset, &address))
+		return NULL;
+	rule = rules_find(&u->rules, f, m->module, address, u->cpu->sp);
+	return rule && rule->kind != RULE_NONE ? rule : NULL;
 }
 
-/* All modules of `maps` that are not there yet; false when one that is there has gone. */
-static bool report(struct unwinder *u, struct process *p, const struct maps *maps)
+static bool by_simple_rule(struct unwinder *u, const struct rule *r)
 {
-	struct placed *now = calloc(maps->n + 1, sizeof(*now));
-	size_t n = 0, kept = 0;
+	uint64_t cfa, known = u->known;
+	uint64_t value[RULE_REGISTERS];
 
-	if (!now)
-		return true;
-	libdw.dwfl_report_begin_add(p->dwfl);
-	for (size_t i = 0; i < maps->n; i++) {
-		struct unwind_file file;
-		struct placed this = { .module = maps->map[i].module };
-		int fd;
-
-		if (maps->map[i].data || !u->file_of(u->arg, this.module, &file) ||
-		    !bias_of(&maps->map[i], file.head, &this.bias) ||
-		    (n && now[n - 1].module == this.module && now[n - 1].bias == this.bias))
-			continue;
-		now[n++] = this;
-		if (is_placed(p, &this)) {
-			kept++;
-			continue;
-		}
-		fd = dup(file.fd);
-		if (fd < 0)
-			continue;
-		if (!libdw.dwfl_report_elf(p->dwfl, file.path, file.path, fd, this.bias, true)) {
-			close(fd);
-			n--; /* not reported: asked for again */
-			continue;
-		}
-		if (!p->machine)
-			p->machine = file.head->machine;
-	}
-	libdw.dwfl_report_end(p->dwfl, NULL, NULL);
-	if (kept < p->n) {
-		free(now);
+	if (!(u->known >> r->cfa_register & 1))
 		return false;
+	cfa = u->reg[r->cfa_register] + (uint64_t)r->cfa_offset;
+	if (u->cpu->size == 4)
+		cfa = (uint32_t)cfa;
+	for (unsigned i = 0; i < r->saved; i++) {
+		uint8_t reg = r->saved_register[i];
+
+		if (memory(u, cfa + (uint64_t)(int64_t)r->saved_offset[i], &value[i]))
+			known |= 1ull << reg;
+		else
+			known &= ~(1ull << reg);
 	}
-	free(p->placed);
-	p->placed = now;
-	p->n = n;
-	p->serial = maps->serial;
+	for (unsigned i = 0; i < r->saved; i++)
+		u->reg[r->saved_register[i]] = value[i];
+	u->known = known | 1ull << u->cpu->sp;
+	u->reg[u->cpu->sp] = cfa;
 	return true;
 }
 
-static bool begin(struct unwinder *u, struct process *p, const struct maps *maps)
+static bool by_expressions(struct unwinder *u, const struct rule *r)
 {
-	static Dwfl_Callbacks calls;
+	struct rule_state s = { u->reg, u->known, 0, memory, u };
+	uint64_t value[RULE_REGISTERS], known = u->known, changed = 0;
+	Dwarf_Op *op, room[3];
+	size_t n;
+	bool is_place;
 
-	calls.find_elf = libdw.dwfl_build_id_find_elf;
-	calls.find_debuginfo = libdw.dwfl_standard_find_debuginfo;
-	calls.section_address = libdw.dwfl_offline_section_address;
-	for (int tries = 0; tries < 2; tries++) {
-		if (!p->dwfl)
-			p->dwfl = libdw.dwfl_begin(&calls);
-		if (!p->dwfl)
-			return false;
-		if (p->serial == maps->serial || report(u, p, maps))
-			break;
-		forget(p); /* something was mapped over a module: begin anew */
+	if (libdw.dwarf_frame_cfa(r->frame, &op, &n) || n == 0 ||
+	    !rule_evaluate(op, n, &s, &s.cfa, &is_place))
+		return false;
+	for (unsigned i = 0; i < u->cpu->registers; i++) {
+		if (i == u->cpu->sp || libdw.dwarf_frame_register(r->frame, (int)i, room, &op, &n) || n == 0)
+			continue;
+		changed |= 1ull << i;
+		known &= ~(1ull << i);
+		if (rule_evaluate(op, n, &s, &value[i], &is_place) &&
+		    (!is_place || memory(u, value[i], &value[i])))
+			known |= 1ull << i;
 	}
-	if (!p->attached && p->n)
-		p->attached = libdw.dwfl_attach_state(p->dwfl, NULL, 1, &thread_calls, u);
-	return p->attached;
+	for (unsigned i = 0; i < u->cpu->registers; i++)
+		if (changed >> i & 1)
+			u->reg[i] = value[i];
+	u->known = known | 1ull << u->cpu->sp;
+	u->reg[u->cpu->sp] = s.cfa;
+	return true;
 }
 
-static struct process *process_of(struct unwinder *u, uint32_t pid)
+/* The frame pointer points to the caller's one, and the return address lies behind that. */
+static bool by_frame_pointer(struct unwinder *u)
 {
-	struct process *oldest = &u->process[0];
+	const struct cpu *c = u->cpu;
+	uint64_t fp = u->reg[c->fp], caller_fp, ra;
 
-	for (unsigned i = 0; i < u->n; i++) {
-		if (u->process[i].pid == pid)
-			return &u->process[i];
-		if (u->process[i].used < oldest->used)
-			oldest = &u->process[i];
-	}
-	if (u->n < PROCESSES_MAX)
-		oldest = &u->process[u->n++];
-	else
-		forget(oldest);
-	oldest->pid = pid;
-	return oldest;
+	if (!(u->known >> c->fp & 1) || fp < u->reg[c->sp] || !memory(u, fp, &caller_fp) ||
+	    !memory(u, fp + c->size, &ra))
+		return false;
+	u->reg[c->fp] = caller_fp;
+	u->reg[c->pc] = ra;
+	u->reg[c->sp] = fp + 2 * c->size;
+	u->known |= 1ull << c->pc;
+	return true;
 }
 
-unsigned unwind(struct unwinder *u, uint32_t pid, const struct maps *maps,
+/*
+ * The caller's registers. On entry reg[pc] is the instruction, and `exact` says whether it is the one
+ * that was executed; otherwise it is the one that is returned to, and the call stands before it.
+ * 1: there is a caller, 0: there is none, -1: nobody knows.
+ */
+static int to_caller(struct unwinder *u, const struct maps *maps, bool *exact)
+{
+	const struct cpu *c = u->cpu;
+	uint64_t pc = u->reg[c->pc], sp = u->reg[c->sp];
+	const struct rule *r = rule_at(u, maps, *exact ? pc : pc - 1);
+
+	if (r && r->outermost)
+		return 0;
+	if (!r) {
+		const struct map *m = maps_find(maps, pc);
+
+		/* A file's code without a rule is nothing to guess about. */
+		if (!m || m->data || u->file_of(u->arg, m->module, &(struct unwind_file){ 0 }) ||
+		    !by_frame_pointer(u))
+			return -1;
+		*exact = false;
+	} else {
+		uint8_t ra = r->return_register;
+
+		if (!(r->kind == RULE_SIMPLE ? by_simple_rule(u, r) : by_expressions(u, r)) ||
+		    !(u->known >> ra & 1))
+			return -1;
+		u->reg[c->pc] = u->reg[ra] & c->address_mask;
+		u->known |= 1ull << c->pc;
+		*exact = r->signal;
+	}
+	if (u->reg[c->pc] == 0)
+		return 0;
+	/* Stacks grow down: a caller's frame lies higher, or a leaf's caller has the same. */
+	return u->reg[c->sp] > sp || (u->reg[c->sp] == sp && u->reg[c->pc] != pc) || *exact ? 1 : -1;
+}
+
+static const struct cpu *cpu_of(struct unwinder *u, const struct maps *maps,
+				const struct perfdata_regs *r)
+{
+	static const struct cpu *const all[] = { &x86_64, &arm64, &i386 };
+
+	if (r->abi == 1)
+		return &i386;
+	for (size_t i = 0; maps && i < maps->n; i++) {
+		struct unwind_file file;
+
+		if (!maps->map[i].data && u->file_of(u->arg, maps->map[i].module, &file))
+			for (size_t k = 0; k < ARRAY_SIZE(all); k++)
+				if (file.head->machine == all[k]->machine)
+					return all[k];
+	}
+	/* By the registers: only arm64 has one of this number. */
+	return r->mask >> arm64.perf_pc & 1 ? &arm64 : &x86_64;
+}
+
+unsigned unwind(struct unwinder *u, const struct maps *maps,
 		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole)
 {
-	struct process *p;
-	uint64_t pc;
+	bool exact = true;
+	unsigned n = 0;
+	int more;
 
 	*whole = false;
 	if (!s->regs_user.reg || s->regs_user.abi == 0 || max == 0)
 		return 0;
-	p = maps ? process_of(u, pid) : NULL;
 	u->sample = s;
-	u->now = p;
-	u->out = out;
-	u->max = max;
-	u->frames = 0;
-	u->ended = false;
-	if (p)
-		p->used = ++u->clock;
-	if (p && begin(u, p, maps) &&
-	    reg(&s->regs_user, p->machine == EM_AARCH64 ? ARM64_SP : X86_SP, &u->sp))
-		*whole = libdw.dwfl_getthread_frames(p->dwfl, 1, frame, u) == 0 || u->ended;
-	if (u->frames)
-		return u->frames;
-	/* Nothing is known of its code: the place itself is. */
-	if (!reg(&s->regs_user, p && p->machine == EM_AARCH64 ? ARM64_PC : X86_IP, &pc))
+	u->cpu = cpu_of(u, maps, &s->regs_user);
+	u->known = 0;
+	for (unsigned i = 0; i < u->cpu->registers; i++)
+		if (recorded(&s->regs_user, u->cpu->perf[i], &u->reg[i]))
+			u->known |= 1ull << i;
+	if (!(u->known >> u->cpu->pc & 1))
 		return 0;
-	out[0] = pc;
-	return 1;
+	out[n++] = u->reg[u->cpu->pc];
+	if (!maps || !(u->known >> u->cpu->sp & 1))
+		return n;
+	u->stack_at = u->reg[u->cpu->sp];
+	while (n < max && (more = to_caller(u, maps, &exact)) > 0)
+		out[n++] = exact ? u->reg[u->cpu->pc] : u->reg[u->cpu->pc] - 1;
+	*whole = n < max && more == 0;
+	return n;
 }
 
-struct unwinder *unwinder_new(unwind_file_of *file_of, void *arg, struct tare_error *err)
+struct unwinder *unwinder_new(unwind_file_of *of, void *arg, struct tare_error *err)
 {
 	struct unwinder *u;
 
@@ -297,14 +273,18 @@ struct unwinder *unwinder_new(unwind_file_of *file_of, void *arg, struct tare_er
 		tare_fail_nomem(err);
 		return NULL;
 	}
-	u->file_of = file_of;
+	u->file_of = of;
 	u->arg = arg;
 	return u;
 }
 
 void unwinder_free(struct unwinder *u)
 {
-	for (unsigned i = 0; u && i < u->n; i++)
-		forget(&u->process[i]);
+	if (!u)
+		return;
+	rules_free(&u->rules);
+	for (size_t i = 0; i < u->files; i++)
+		rule_file_close(&u->file[i]);
+	free(u->file);
 	free(u);
 }

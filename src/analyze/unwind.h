@@ -33,7 +33,7 @@ void unwinder_free(struct unwinder *u);
  * sample has registers; 0 without, or with ones of another kind of machine. *whole is false when it
  * ended before the outermost frame for want of stack or of call frame information.
  */
-unsigned unwind(struct unwinder *u, uint32_t pid, const struct maps *maps,
+unsigned unwind(struct unwinder *u, const struct maps *maps,
 		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole);
 
 #endif

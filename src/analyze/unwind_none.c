@@ -15,10 +15,10 @@ void unwinder_free(struct unwinder *u)
 	(void)u;
 }
 
-unsigned unwind(struct unwinder *u, uint32_t pid, const struct maps *maps,
+unsigned unwind(struct unwinder *u, const struct maps *maps,
 		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole)
 {
-	(void)u, (void)pid, (void)maps, (void)s, (void)out, (void)max;
+	(void)u, (void)maps, (void)s, (void)out, (void)max;
 	*whole = false;
 	return 0;
 }

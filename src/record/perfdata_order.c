@@ -61,13 +61,61 @@ void queue_free(struct queue *q)
 	free(q);
 }
 
-static int earlier(const void *a, const void *b)
+static bool earlier(const struct item *x, const struct item *y)
 {
-	const struct item *x = a, *y = b;
+	return x->time != y->time ? x->time < y->time : x->sequence < y->sequence;
+}
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+/* The place behind the run that begins at `at`: items that are in order already. */
+static size_t run_end(const struct item *it, size_t at, size_t n)
+{
+	while (++at < n && !earlier(&it[at], &it[at - 1]))
+		;
+	return at;
+}
+
+static void merge(struct item *to, const struct item *a, size_t n_a, const struct item *b, size_t n_b)
+{
+	while (n_a && n_b) {
+		if (earlier(b, a)) {
+			*to++ = *b++;
+			n_b--;
+		} else {
+			*to++ = *a++;
+			n_a--;
+		}
+	}
+	memcpy(to, n_a ? a : b, (n_a + n_b) * sizeof(*to));
+}
+
+static int compare(const void *a, const void *b)
+{
+	return earlier(a, b) ? -1 : earlier(b, a);
+}
+
+/*
+ * Each CPU's buffer is in order, so that the queue is a few long runs: neighbours are merged until
+ * one is left.
+ */
+static void sort(struct item *it, size_t n)
+{
+	struct item *room = NULL;
+
+	while (run_end(it, 0, n) < n) {
+		if (!room && !(room = malloc(n * sizeof(*room)))) {
+			qsort(it, n, sizeof(*it), compare);
+			return;
+		}
+		for (size_t at = 0; at < n;) {
+			size_t middle = run_end(it, at, n);
+			size_t end = middle < n ? run_end(it, middle, n) : n;
+
+			merge(room + at, it + at, middle - at, it + middle, end - middle);
+			at = end;
+		}
+		memcpy(it, room, n * sizeof(*it));
+	}
+	free(room);
 }
 
 /* Make what is not newer than `limit` ready. */
@@ -76,7 +124,7 @@ static void release(struct queue *q, uint64_t limit)
 	q->ready = q->head;
 	if (q->head == q->n)
 		return;
-	qsort(q->items + q->head, q->n - q->head, sizeof(*q->items), earlier);
+	sort(q->items + q->head, q->n - q->head);
 	while (q->ready < q->n && q->items[q->ready].time <= limit)
 		q->ready++;
 }
