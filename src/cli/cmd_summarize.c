@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/num.h"
 #include "cli/form.h"
+#include "cli/region_page.h"
 #include "view/regions_view.h"
 
 enum { ROWS = 30, SINGLES = 20 };
@@ -85,6 +86,7 @@ static const struct option_row summarize_opts[] = {
 	{ 0, "per-thread", NULL, "each thread has rows of its own", set_per_thread },
 	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", set_subtract },
 	FORM_OPTIONS("tare/summarize/1"),
+	FORM_HTML_OPTION,
 	{ 0 },
 };
 
@@ -118,6 +120,21 @@ static int summarize(struct regions *r, char **files, size_t n, const struct sum
 	return 0;
 }
 
+/* --html: every row, in the order of the text. */
+static int to_page(struct page_file *p, const struct regions *r, const struct summarize_options *o, char **files, size_t n,
+		   struct tare_error *err)
+{
+	struct regions_shown all = o->shown;
+	struct text json = { 0 };
+	int ret;
+
+	all.top = o->form.top_given ? o->form.top : 0;
+	regions_json(&json, r, &all);
+	ret = region_page(p, "tare summarize", &json, files, n, err);
+	text_free(&json);
+	return ret;
+}
+
 static int damage(const struct regions *r)
 {
 	for (size_t i = 0; i < r->n_recordings; i++)
@@ -130,6 +147,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct summarize_options o = { 0 };
+	struct page_file page = PAGE_FILE_INIT;
 	struct opened_output to;
 	struct regions r;
 	struct text out = { 0 };
@@ -146,7 +164,9 @@ static int run(const struct command *self, int argc, char **argv)
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
 	o.how.singles = o.form.top ? o.form.top : SINGLES;
 	regions_init(&r, &o.how);
-	ret = form_open(&to, &o.form, &err);
+	ret = o.form.html ? page_file_open(&page, o.form.html, &err) : 0;
+	if (ret == 0)
+		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
 		ret = summarize(&r, argv + rest, (size_t)(argc - rest), &o, &err);
 		if (ret == 0 && o.form.kind == FORM_JSON)
@@ -159,7 +179,10 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = form_close(&to, &out, &err);
 		else
 			output_close(&to.to, NULL);
+		if (ret == 0 && o.form.html)
+			ret = to_page(&page, &r, &o, argv + rest, (size_t)(argc - rest), &err);
 	}
+	page_file_abandon(&page);
 	if (ret < 0)
 		complain(self, &err, NULL);
 	else

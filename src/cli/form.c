@@ -24,6 +24,12 @@ int form_set_output(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+int form_set_html(void *options, const char *arg, struct tare_error *err)
+{
+	((struct form *)options)->html = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
 int form_set_colour(void *options, const char *arg, struct tare_error *err)
 {
 	static const char *const names[] = { "auto", "always", "never" };

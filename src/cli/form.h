@@ -20,6 +20,7 @@ struct form {
 	enum when colour;
 	size_t top;	  /* rows; 0: all */
 	bool top_given;
+	const char *html; /* a page, too; NULL: none */
 };
 
 int form_set_format(void *options, const char *arg, struct tare_error *err);
@@ -32,6 +33,11 @@ int form_set_top(void *options, const char *arg, struct tare_error *err);
 	{ 0, "format", "FORMAT", "text (default), json (schema " schema ") or csv", form_set_format },                    \
 	{ 'o', "output", "FILE", "write there instead of standard output", form_set_output },                            \
 	{ 0, "color", "WHEN", NULL, form_set_colour }
+
+int form_set_html(void *options, const char *arg, struct tare_error *err);
+
+/* Of the commands that write a page (cli/region_page.h). */
+#define FORM_HTML_OPTION { 0, "html", "FILE", "write a page there, too: opens in a browser, offline", form_set_html }
 
 struct opened_output {
 	struct output to;

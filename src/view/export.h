@@ -108,6 +108,8 @@ uint32_t export_program(const struct export *x);
 enum { EXPORT_THREAD_ROOM = 32 };
 /* Its name, or "thread 12" in `room` where it has none. */
 const char *export_thread_name(const struct timeline_thread *t, char room[EXPORT_THREAD_ROOM]);
+/* The last part of a command line's first word, in `room`. */
+const char *export_program_of(const char *command, char *room, size_t size);
 /* True when the axis is time in ns. */
 bool export_is_time(const struct export_source *of);
 

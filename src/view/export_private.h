@@ -13,7 +13,5 @@ const char *export_shorten(const char *name, char *room);
 
 /* The counter's index: by name, or with NULL the clock, or else the first. */
 int export_counter_of(const struct timeline_info *info, const char *name, struct tare_error *err);
-/* The last part of a command line's first word, in `room`. */
-const char *export_program_of(const char *command, char *room, size_t size);
 
 #endif

@@ -445,6 +445,14 @@ def html_of_report():
 
 
 @test
+def html_of_summarize():
+    stacks, summary = page("summarize", "--html", "PAGE", made())["documents"]
+    wanted = {name: sum(v for k, v in stacks_of(REGIONS)[0].items() if k and k[-1] == name) for name in ("leaf", "outer", EVIL)}
+    equal({l["label"]: l["counters"]["wall-time"]["self"] for l in summary["labels"]}, wanted, "labels")
+    equal(sum(stacks["nodes"]["self"][0]), sum(stacks_of(REGIONS)[0].values()), "the flame graph")
+
+
+@test
 def small_stacks_count_to_the_one_above():
     """A millionth of the whole is left out, and nothing of the sum."""
     m = Maker()

@@ -208,6 +208,15 @@ test("a recording of samples is a page", async () => {
   yes(await page.locator(".flame canvas").isVisible(), "a flame graph");
 });
 
+test("a summary of regions is a page", async () => {
+  const page = await open(file("summary.html", (to) => run(["summarize", "--html", to, join(SEEDS, "measureme", "1")], 1))), { documents } = await data(page);
+  equal(documents.map((d) => d.schema).join(), "tare/stacks/1,tare/summarize/1", "documents");
+  const labels = await cells(page, "Regions by wall-time", 0);
+  equal(labels.length, documents[1].labels.filter((l) => l.counters["wall-time"]).length, "a row for each label");
+  equal((await cells(page, "Numbers", 2)).join(), documents[1].labels.filter((l) => l.integers).map((l) => l.integers.sum).join(), "its numbers");
+  yes((await page.locator(".remark").allTextContents()).some((t) => t.includes("overlap others")), "what is wrong with it is said");
+});
+
 test("what the page does not know it names", async () => {
   const page = await open(made("unknown.html", [{ schema: "tare/tomorrow/1" }, stacks]));
   yes((await page.locator(".remark").first().textContent()).includes("tare/tomorrow/1"), "said");

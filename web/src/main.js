@@ -1,7 +1,7 @@
 // The page: every document in it is shown by the row of its schema. A new kind of document is a module and a row.
 import "./style.css";
 import { h, themeChanged } from "./dom.js";
-import { stacks, summarize } from "./regions.js";
+import { stacks, summarize, summarizeTitle } from "./regions.js";
 import { report, reportTitle } from "./report.js";
 import { series } from "./series.js";
 import { intervals, stat, statTitle } from "./stat.js";
@@ -9,7 +9,7 @@ import { intervals, stat, statTitle } from "./stat.js";
 const kinds = {
   "tare/stat/1": { show: stat, title: statTitle },
   "tare/report/1": { show: report, title: reportTitle },
-  "tare/summarize/1": { show: summarize },
+  "tare/summarize/1": { show: summarize, title: summarizeTitle },
   "tare/stacks/1": { show: stacks },
   "tare/series/1": { show: series },
 };

@@ -5,24 +5,50 @@ import { full, percent, plain, quality, toNumber } from "./format.js";
 import { table } from "./table.js";
 import { makeTree } from "./tree.js";
 
+const where = (l) => [l.kind, ...(l.arguments ?? [])].filter(Boolean).join(", ");
+
+function facts(doc) {
+  const rows = [...doc.counters.map((c) => [c.counter, plain(c.whole, c.unit), toNumber(c.outside) > 0 && `${plain(c.outside, c.unit)} in no region`]),
+    ["Regions", full(doc.regions), `${full(doc.labels.length)} labels`], ["Threads", full(doc.threads.length)], ["Recordings", full(doc.recordings.length), doc.recordings[0]?.format]];
+  const remarks = doc.counters.map((c) => c.note && `${c.counter}: ${c.note}.`).concat(
+    doc.lost > 0 && `${full(doc.lost)} points are missing in the recording.`, doc.lost_unknown && "An unknown number of points is missing.",
+    doc.unmatched > 0 && `${full(doc.unmatched)} detached timings have only one end.`, doc.own_cost_subtracted && "What the recording itself cost was taken off.",
+    doc.recordings.map((r) => r.damage && `${r.path}: ${r.damage}.`)).flat().filter(Boolean);
+  return h("section", { class: "lead" },
+    h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
+    remarks.map((text) => h("p", { class: "remark" }, text)));
+}
+
 /** One table for each counter: labels with their share. */
 export function summarize(doc) {
-  const counters = [...new Set(doc.labels.flatMap((l) => Object.keys(l.counters ?? {})))];
-  return counters.map((name) => {
-    const rows = doc.labels.filter((l) => l.counters?.[name]), of = (l) => l.counters[name];
-    const unit = rows[0] ? of(rows[0]).unit ?? "" : "", sum = rows.reduce((s, l) => s + (toNumber(of(l).self) || 0), 0);
-    const column = (title, field, about) => ({ title, about, number: true, value: (l) => toNumber(of(l)[field]), show: (l) => h("span", { title: full(of(l)[field], unit) }, plain(of(l)[field], unit)) });
-    return section(`Regions by ${name}`, null, table([
-      { title: "Label", wide: true, value: (l) => l.label, show: (l) => h("b", {}, l.label) },
+  const threaded = doc.labels.some((l) => l.thread !== undefined);
+  const tables = doc.counters.map(({ counter: name, unit, quality: q }) => {
+    const rows = doc.labels.filter((l) => l.counters[name]), of = (l) => l.counters[name];
+    const column = (title, field, about) => ({ title, about, number: true, value: (l) => toNumber(of(l)[field]),
+      show: (l) => h("span", { title: full(of(l)[field], unit) + (of(l)[`${field}_error`] ? `, off by at most ${full(of(l)[`${field}_error`], unit)}` : "") }, plain(of(l)[field], unit)) });
+    return section(`Regions by ${name}`, ["Each number is ", quality(q), "."], table([
+      { title: "Label", wide: true, value: (l) => l.label, text: (l) => `${l.label} ${where(l)}`, show: (l) => [h("b", {}, l.label), " ", h("span", { class: "soft" }, where(l))] },
+      threaded && { title: "Thread", value: (l) => { const t = doc.threads[l.thread]; return t ? t.name || String(t.tid) : ""; } },
       { ...column("Self", "self", "without the regions inside"), sort: "down" },
-      { title: "Share", number: true, value: (l) => toNumber(of(l).self) / sum, show: (l) => percent(toNumber(of(l).self) / sum, 2), bar: (l) => toNumber(of(l).self) / sum },
-      column("Total", "total", "with the regions inside; recursion once"),
+      { title: "Share", number: true, value: (l) => of(l).share, show: (l) => percent(of(l).share, 2), bar: (l) => of(l).share },
+      column("Total", "total", "with the regions inside; a region within one of its label counts once"),
       { title: "Count", number: true, value: (l) => toNumber(l.count), show: (l) => full(l.count) },
       column("Smallest", "min"), column("Median", "median"), column("99 %", "p99", "99 of 100 are not above it"), column("Largest", "max"),
-      rows.some((l) => of(l).quality) && { title: "Quality", value: (l) => of(l).quality, show: (l) => quality(of(l).quality) },
+      rows.some((l) => toNumber(of(l).unknown)) && { title: "Unknown", about: "regions whose cost is not known", number: true, value: (l) => toNumber(of(l).unknown), show: (l) => full(of(l).unknown) },
     ].filter(Boolean), rows, { caption: `Regions by ${name}`, search: "Filter labels" }));
   });
+  return [facts(doc), ...tables, integers(doc)];
 }
+
+/** Labels that carry numbers of their own: sizes, hits. */
+function integers(doc) {
+  const rows = doc.labels.filter((l) => l.integers), count = (title, field) => ({ title, number: true, value: (l) => toNumber(l.integers[field]), show: (l) => full(l.integers[field]) });
+  return rows.length ? section("Numbers", "what the program noted itself", table([
+    { title: "Label", wide: true, value: (l) => l.label, text: (l) => `${l.label} ${where(l)}`, show: (l) => [h("b", {}, l.label), " ", h("span", { class: "soft" }, where(l))] },
+    count("Times", "count"), { ...count("Sum", "sum"), sort: "down" }, count("Smallest", "min"), count("Largest", "max"), count("Last", "last"),
+  ], rows, { caption: "Numbers", search: "Filter labels" })) : null;
+}
+export const summarizeTitle = (doc) => ({ title: doc.recordings.length === 1 ? doc.recordings[0].command ?? doc.recordings[0].path : doc.recordings.map((r) => r.path).join(" "), kind: "tare summarize" });
 
 /** Frames by name, the whole graph's: self time, and total with a frame inside itself counted once. */
 function frames(doc, tree, column) {
@@ -65,6 +91,6 @@ export function stacks(doc, all) {
   return [
     section(doc.title ?? "Flame graph", about, flame(doc, tree, show),
       doc.left_out > 0 && h("p", { class: "about" }, `${full(doc.left_out)} stacks too small to be seen are counted to the one above them.`)),
-    all.some((d) => d.schema === "tare/report/1" && d.rows) ? null : section("Frames", "the same, added up by name", room),
+    all.some((d) => (d.schema === "tare/report/1" && d.rows) || d.schema === "tare/summarize/1") ? null : section("Frames", "the same, added up by name", room),
   ];
 }
