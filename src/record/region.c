@@ -6,7 +6,7 @@
  * `current` is the recording, or NULL. A thread whose stream is of another one opens a new stream at its next point.
  * After fork the child has the recording, and no block of its own in the file until its first point.
  */
-#include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +32,25 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct tare_region **known;
 static size_t n_known, known_room;
 
+static int holds(struct dl_phdr_info *object, size_t size, void *place)
+{
+	const uintptr_t at = *(const uintptr_t *)place;
+
+	(void)size;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && at - (object->dlpi_addr + p->p_vaddr) < p->p_memsz)
+			return 1;
+	}
+	return 0;
+}
+
 static bool still_there(const struct tare_region *r)
 {
-	Dl_info where;
+	uintptr_t at = (uintptr_t)r;
 
-	return dladdr(r, &where) != 0;
+	return dl_iterate_phdr(holds, &at) != 0;
 }
 
 static tare_label as_label(uint32_t number)

@@ -182,21 +182,48 @@ static int add_word(struct region_counters *c, struct text *names, const char *w
 
 static void choose_mode(struct region_counters *c)
 {
-	bool all_pmu = true;
-
-	for (unsigned i = 0; i < c->n; i++)
-		all_pmu &= c->from[i] == FROM_PMU;
 	c->mode = c->n == 0						? READ_NOTHING
 		  : c->n == 1 && c->from[0] == FROM_CLOCK		? READ_CLOCK
 		  : c->n == 1 && c->from[0] == FROM_EXACT		? READ_EXACT
-		  : all_pmu						? READ_PMU
 									: READ_SEVERAL;
+}
+
+static void measure_detour(struct region_counters *c, struct thread_counters *t);
+
+/* How events can be read here, by the cheapest way that there is; on the calling thread, which then has no counters. */
+static int prove(struct region_counters *c, struct tare_error *err)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	struct thread_counters here;
+	int ret;
+
+	c->pinned = c->n_pmu > 0;
+	ret = thread_counters_open(&here, c, &why);
+	if (ret == -EOPNOTSUPP && c->pinned) {
+		thread_counters_close(&here);
+		c->pinned = false;
+		ret = thread_counters_open(&here, c, &why);
+	}
+	if (ret < 0)
+		*err = why;
+	else if (c->n_pmu)
+		measure_detour(c, &here);
+	for (unsigned i = 0; ret == 0 && i < c->n; i++) {
+		struct file_counter *info = &c->info[i];
+
+		if (c->from[i] == FROM_PMU_LESS)
+			ret = region_irqs_prove(here.pinned, c->n_pmu, c->pmu[i], info->note, sizeof(info->note), err);
+		else if (c->from[i] == FROM_PMU && !c->pinned)
+			snprintf(info->note, sizeof(info->note), "%s", here.page[c->pmu[i]] && tare_group_user_reads(here.group, NULL) ?
+				 "each read follows the kernel's page" : "each read is a system call");
+	}
+	thread_counters_close(&here);
+	return ret;
 }
 
 int region_counters_new(struct region_counters *c, const char *words, struct tare_error *caller_err)
 {
 	struct tare_error own = TARE_ERROR_INIT, *err = caller_err ? caller_err : &own;
-	struct thread_counters here;
 	struct text names = { 0 };
 	char *copy = strdup(words), *rest = copy, *word;
 	bool exact = tare_exact_now() >= 0;
@@ -217,14 +244,8 @@ int region_counters_new(struct region_counters *c, const char *words, struct tar
 	}
 	text_free(&names);
 	choose_mode(c);
-	if (ret == 0) {
-		ret = thread_counters_open(&here, c, err);
-		for (unsigned i = 0; ret == 0 && i < c->n; i++)
-			if (c->from[i] == FROM_PMU_LESS)
-				ret = region_irqs_prove(here.pinned, c->n_pmu, c->pmu[i], c->info[i].note,
-							sizeof(c->info[i].note), err);
-		thread_counters_close(&here);
-	}
+	if (ret == 0)
+		ret = prove(c, err);
 	if (ret < 0)
 		region_counters_free(c);
 	return ret;
@@ -236,6 +257,38 @@ void region_counters_free(struct region_counters *c)
 	c->events = NULL;
 }
 
+static int open_group(struct thread_counters *t, const struct region_counters *c, struct tare_error *err)
+{
+	int ret = 0;
+
+	t->group = tare_group_open(c->events, 0, TARE_USER_READS | TARE_NEVER_SHARE, err);
+	if (!t->group)
+		return -err->code;
+	ret = tare_group_start(t->group, err);
+	for (unsigned i = 0; i < c->n_pmu; i++)
+		t->page[i] = tare_group_page(t->group, i);
+	return ret;
+}
+
+static int open_events(struct thread_counters *t, const struct region_counters *c, struct tare_error *err)
+{
+	uint64_t count[FILE_COUNTERS];
+	int ret;
+
+	if (!c->pinned) {
+		ret = open_group(t, c, err);
+		/* One that is never on the PMU opens all the same. */
+		for (unsigned i = 0; ret == 0 && i < c->n_pmu; i++)
+			ret = tare_group_count(t->group, i, &count[i], err);
+		if (ret == -ENODATA && !err->code)
+			ret = tare_fail(err, EBUSY, "%s: the counters that the group needs are taken",
+					tare_events_name(c->events, 0));
+		return ret;
+	}
+	t->pinned = tare_pinned_open(c->events, err);
+	return t->pinned ? 0 : -err->code;
+}
+
 int thread_counters_open(struct thread_counters *t, const struct region_counters *c, struct tare_error *err)
 {
 	struct tare_error own = TARE_ERROR_INIT;
@@ -244,16 +297,13 @@ int thread_counters_open(struct thread_counters *t, const struct region_counters
 	memset(t, 0, sizeof(*t));
 	if (!err)
 		err = &own;
-	if (c->n_pmu) {
-		t->pinned = tare_pinned_open(c->events, err);
-		if (!t->pinned)
-			ret = -err->code;
-	}
+	if (c->n_pmu)
+		ret = open_events(t, c, err);
 	for (unsigned i = 0; i < c->n; i++) {
 		bool pmu = c->from[i] == FROM_PMU || c->from[i] == FROM_PMU_LESS;
 
 		t->mask[i] = pmu && t->pinned ? t->pinned->mask : UINT64_MAX;
-		if (pmu && !t->pinned)
+		if (pmu && ret < 0)
 			t->missing |= 1u << i;
 	}
 	return ret;
@@ -262,14 +312,119 @@ int thread_counters_open(struct thread_counters *t, const struct region_counters
 void thread_counters_close(struct thread_counters *t)
 {
 	tare_pinned_close(t->pinned);
+	tare_group_close(t->group);
 	t->pinned = NULL;
+	t->group = NULL;
+}
+
+enum { TRIES = 16 };
+
+/* Each by its page, again while the kernel moves them. How often again; -1: ask the kernel. */
+static inline int read_pages(struct thread_counters *t, unsigned n, uint64_t *count)
+{
+	for (int again = 0; again < TRIES; again++) {
+		uint32_t stale = t->stale;
+
+		t->stale = 0;
+		for (unsigned i = 0; i < n; i++) {
+			const struct perf_event_mmap_page *page = t->page[i];
+			uint32_t version, index;
+
+			if (__builtin_expect(!page, 0))
+				return -1;
+			tare_pmc_page_head(page, &version, &index);
+			tare_page_barrier();
+			if (__builtin_expect(!tare_pmc_index_known(index) || page->time_enabled != page->time_running, 0))
+				return -1;
+			count[i] = tare_page_sum(page, tare_pmc_read_index(index));
+			tare_page_barrier();
+			stale |= tare_page_version(page) ^ version;
+		}
+		if (__builtin_expect(!stale, 1))
+			return again;
+	}
+	return -1;
+}
+
+/* All events of the PMU, as far as they are the program's. False when one of them has no count any more. */
+static __attribute__((noinline)) bool read_events(struct thread_counters *t, const struct region_counters *c,
+						  uint64_t *count)
+{
+	const unsigned n = c->n_pmu;
+	int again;
+
+	if (t->pinned) {
+		uint32_t version = t->pinned->version;
+
+		if (tare_pinned_read(t->pinned, count, n))
+			return false;
+		again = t->pinned->version != version;
+	} else {
+		again = read_pages(t, n, count);
+		for (unsigned i = 0; again < 0 && i < n; i++)
+			if (!t->group || tare_group_count(t->group, i, &count[i], NULL) < 0)
+				return false;
+	}
+	for (unsigned i = 0; i < n; i++)
+		count[i] -= t->skip[i];
+	if (__builtin_expect(again > 0, 0))
+		for (unsigned i = 0; i < n; i++) {
+			count[i] -= (uint64_t)again * c->detour[i].before;
+			t->skip[i] += (uint64_t)again * c->detour[i].whole;
+		}
+	return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+enum { DETOURS = 31 };
+
+static uint64_t middle_of(uint64_t x[DETOURS])
+{
+	qsort(x, DETOURS, sizeof(x[0]), by_size);
+	return x[DETOURS / 2];
+}
+
+/*
+ * What a read adds to the counts when the kernel moves the counters under it, as each switch to another thread does: it
+ * begins again. Made to happen between two reads, by the same instructions as when it does not.
+ */
+static void measure_detour(struct region_counters *c, struct thread_counters *t)
+{
+	uint64_t first[2][FILE_COUNTERS][DETOURS], second[2][FILE_COUNTERS][DETOURS];
+
+	for (int k = 0; k < 2 * DETOURS; k++) {
+		uint64_t a[FILE_COUNTERS], b[FILE_COUNTERS], d[FILE_COUNTERS];
+		uint32_t forced = k & 1, none = 0, *version = t->pinned ? &t->pinned->version : &none;
+		bool read = read_events(t, c, a);
+
+		*version += forced;
+		t->stale = forced;
+		read &= read_events(t, c, b);
+		read &= read_events(t, c, d);
+		if (!read)
+			return;
+		for (unsigned i = 0; i < c->n_pmu; i++) {
+			first[forced][i][k / 2] = b[i] - a[i];
+			second[forced][i][k / 2] = d[i] - a[i];
+		}
+	}
+	for (unsigned i = 0; i < c->n_pmu; i++) {
+		c->detour[i].before = middle_of(first[1][i]) - middle_of(first[0][i]);
+		c->detour[i].whole = middle_of(second[1][i]) - middle_of(second[0][i]);
+	}
 }
 
 void thread_counters_read_several(struct thread_counters *t, const struct region_counters *c, uint64_t clock,
 				  uint64_t *value)
 {
 	uint64_t pmu[TARE_PINNED_MAX] = { 0 };
-	bool lost = c->n_pmu && (!t->pinned || tare_pinned_read(t->pinned, pmu, c->n_pmu));
+	bool lost = c->n_pmu && !read_events(t, c, pmu);
 
 	for (unsigned i = 0; i < c->n; i++) {
 		switch (c->from[i]) {

@@ -11,33 +11,44 @@
 #include "record/format.h"
 #include "tare/event.h"
 #include "tare/exact.h"
+#include "tare/group.h"
+#include "tare/page.h"
 #include "tare/pinned.h"
 
 enum counter_from {
 	FROM_CLOCK,   /* the CPU's, in ticks */
 	FROM_KERNEL,  /* clock_gettime, in ns */
 	FROM_EXACT,   /* the exact engine's running count */
-	FROM_PMU,     /* a pinned counter */
+	FROM_PMU,     /* an event's counter */
 	FROM_PMU_LESS, /* one less another: the one after it */
 };
 
 /* How all of them are read. */
-enum counters_mode { READ_NOTHING, READ_CLOCK, READ_EXACT, READ_PMU, READ_SEVERAL };
+enum counters_mode { READ_NOTHING, READ_CLOCK, READ_EXACT, READ_SEVERAL };
 
 struct region_counters {
 	enum counters_mode mode;
 	unsigned n, n_pmu;
 	enum counter_from from[FILE_COUNTERS];
-	uint8_t pmu[FILE_COUNTERS]; /* which of the pinned ones */
+	uint8_t pmu[FILE_COUNTERS]; /* which of the events */
+	bool pinned;		    /* events are read by cached registers; else each by its page, or a system call */
 	uint32_t clocks;	    /* bit per counter: goes on while the recorder works, and is not set back */
 	uint32_t mult, shift;	    /* of the clock, as in struct file_process */
 	struct tare_events *events; /* of the PMU */
+	/* What an event counts more when a read has to begin again: until the register is read; in all. */
+	struct {
+		uint64_t before, whole;
+	} detour[FILE_COUNTERS];
 	struct file_counter info[FILE_COUNTERS];
 };
 
 /* What one thread reads them by. */
 struct thread_counters {
 	struct tare_pinned *pinned;
+	struct tare_group *group; /* instead, where events cannot be pinned */
+	const struct perf_event_mmap_page *page[FILE_COUNTERS];
+	uint64_t skip[FILE_COUNTERS]; /* of each event, what was the recorder's and not the program's */
+	uint32_t stale;		      /* makes the next read begin again */
 	uint64_t mask[FILE_COUNTERS];
 	uint32_t missing; /* that cannot be read on this thread, or any more */
 };
@@ -63,8 +74,8 @@ void thread_counters_read_several(struct thread_counters *t, const struct region
 				  uint64_t *value);
 
 /*
- * All counters. `clock`: the ticks, when they were read already, else 0. Takes the same number of instructions each time,
- * but for what the kernel moved: so what it adds to a count can be taken off.
+ * All counters. `clock`: the ticks, when they were read already, else 0. Takes the same number of instructions each time;
+ * where the kernel moved something meanwhile it takes more, which are taken off.
  */
 static inline void thread_counters_read(struct thread_counters *t, const struct region_counters *c, uint64_t clock,
 					uint64_t *value)
@@ -77,10 +88,6 @@ static inline void thread_counters_read(struct thread_counters *t, const struct 
 		break;
 	case READ_EXACT:
 		value[0] = (uint64_t)tare_exact_now();
-		break;
-	case READ_PMU:
-		if (__builtin_expect(!t->pinned || tare_pinned_read(t->pinned, value, c->n), 0))
-			t->missing |= (1u << c->n) - 1;
 		break;
 	default:
 		thread_counters_read_several(t, c, clock, value);

@@ -77,8 +77,14 @@ int region_irqs_prove(struct tare_pinned *p, uint32_t n, unsigned k, char *note,
 	uint64_t before[TARE_PINNED_MAX], after[TARE_PINNED_MAX], interrupts = 0;
 	struct irq_run run[IRQ_RUNS];
 	const uint64_t known = (uint64_t)TURNS * CPU_LOOP_INSTRUCTIONS;
-	int ret = -EAGAIN;
 	size_t i, used = strlen(note);
+	int ret;
+
+	if (!p) {
+		ret = tare_fail(err, EOPNOTSUPP, "instructions-minus-irqs:u: its counters cannot be read by cached registers here");
+		tare_hint(err, "record instructions:u");
+		return ret;
+	}
 
 	for (i = 0; i < IRQ_RUNS && interrupts < 2 * IRQS_WANTED; i++) {
 		if (tare_pinned_read(p, before, n))

@@ -240,10 +240,8 @@ static inline bool short_point(struct region_stream *s, tare_label label, uint64
 		return false;
 	if (c->mode == READ_EXACT)
 		value = (uint64_t)tare_exact_now();
-	else if (c->mode == READ_CLOCK)
+	else
 		value = clock ? clock : tare_pmc_clock();
-	else if (__builtin_expect(tare_pinned_read(s->counters.pinned, &value, 1), 0))
-		return false;
 	gap = (value - here->last) & s->counters.mask[0];
 	if (__builtin_expect(gap >> 50 != 0, 0))
 		return false;
@@ -274,8 +272,7 @@ static void attach(struct region_stream *s)
 
 	s->limit = (uint8_t *)s->block + BLOCK_BYTES - SLACK;
 	s->missing = s->counters.missing;
-	s->single = !s->missing && (r->counters.mode == READ_EXACT || r->counters.mode == READ_CLOCK ||
-				    (r->counters.mode == READ_PMU && r->counters.n == 1));
+	s->single = !s->missing && (r->counters.mode == READ_EXACT || r->counters.mode == READ_CLOCK);
 	s->here->at = data_of(s->block);
 	rebase(s, true);
 	/* The inline functions write what is a clock and nothing else. */
