@@ -7,6 +7,7 @@
  *	regions unbalanced | exit STATUS | kill SIGNAL | fork N
  *	regions until-killed FILE THREADS	for ever; FILE holds a u64 per thread, how many points it has behind it
  *	regions check FILE		counts what is in a recording
+ *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
  *	regions known-check FILE	is each interval its loop and one and the same number of instructions more?
  */
 #include <fcntl.h>
@@ -110,6 +111,39 @@ static int check(const char *path)
 	return 0;
 }
 
+static int words(const char *path)
+{
+	static const char marks[] = { '(', ')', '.', '=', '<', '>', '?' };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct timeline *t;
+
+	if (timeline_open(&t, path, &err) < 0)
+		return fail(&err);
+	for (size_t i = 0; i < timeline_info(t)->n_threads; i++) {
+		const char *space = "";
+		struct timeline_point p;
+		struct cursor *c;
+
+		if (timeline_thread(t, i, &c, &err) < 0)
+			return fail(&err);
+		while (cursor_next(c, &p, &err) == 1) {
+			const struct timeline_label *l = timeline_label(t, p.label);
+
+			printf("%s%s", space, p.kind == TIMELINE_LOST ? "" : l->name);
+			for (const char *const *a = l->arg; p.kind != TIMELINE_LOST && *a; a++)
+				printf(",%s", *a);
+			printf("%c%s", marks[p.kind], p.repaired ? "!" : "");
+			if (p.kind == TIMELINE_INTEGER)
+				printf("%" PRIu64, p.number);
+			space = " ";
+		}
+		printf("\n");
+		cursor_close(c);
+	}
+	timeline_close(t);
+	return 0;
+}
+
 /* The last counter's value, for the clock comes first where there is one. */
 static int known_check(const char *path)
 {
@@ -199,6 +233,8 @@ int main(int argc, char **argv)
 		on_threads(for_ever, threads);
 	} else if (!strcmp(what, "check") && argc > 2) {
 		return check(argv[2]);
+	} else if (!strcmp(what, "words") && argc > 2) {
+		return words(argv[2]);
 	} else if (!strcmp(what, "known-check") && argc > 2) {
 		return known_check(argv[2]);
 	} else {

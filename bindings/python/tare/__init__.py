@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Named parts of a Python program, recorded by tare (include/tare/region.h, docs/regions.md).
+
+    import tare
+
+    with tare.region("parse"):
+        work()
+
+    with tare.region("query", "typeck", name):      # with arguments
+        work()
+
+    @tare.region("solve")                           # each call of a function
+    def solve(): ...
+
+`tare regions -o run.tare -- python3 program.py` records, as does tare.start("run.tare"). Off, a region costs a call of an
+empty context manager. The library is found as libtare.so.0 is by the dynamic linker, or by TARE_LIBRARY. Needs no build and
+no other package.
+"""
+import contextlib
+import ctypes
+import os
+
+__all__ = ["Error", "Timing", "generation", "instant", "integer", "label", "recording", "region", "start", "stop"]
+
+
+class Error(OSError):
+    """What tare could not do: errno, what, and the hint if there is one."""
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_int), ("at", ctypes.c_int), ("what", ctypes.c_char * 384), ("hint", ctypes.c_char * 320)]
+
+
+class _Timing(ctypes.Structure):
+    _fields_ = [("label", ctypes.c_uint32), ("number", ctypes.c_uint64)]
+
+
+def _load():
+    path = os.environ.get("TARE_LIBRARY", "libtare.so.0")
+    try:
+        # PyDLL keeps the interpreter's lock: calls are shorter than letting it go would be.
+        lib = ctypes.PyDLL(path)
+    except OSError as e:
+        raise ImportError(f"{e}; TARE_LIBRARY names the path of libtare.so, or LD_LIBRARY_PATH its folder") from None
+    label, error = ctypes.c_uint32, ctypes.POINTER(_Error)
+    for name, result, args in (
+        ("tare_region_point", None, [ctypes.c_void_p, label, ctypes.c_uint64]),
+        ("tare_label_new", label, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_uint]),
+        ("tare_label_instant", None, [label]),
+        ("tare_label_integer", None, [label, ctypes.c_uint64]),
+        ("tare_timing_start", _Timing, [label]),
+        ("tare_timing_finish", None, [_Timing]),
+        ("tare_regions_start", ctypes.c_int, [ctypes.c_char_p, ctypes.c_char_p, error]),
+        ("tare_regions_stop", ctypes.c_int, [error]),
+        ("tare_regions_from_environment", ctypes.c_int, [error]),
+        ("tare_regions_generation", ctypes.c_uint, []),
+    ):
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, args
+    return lib
+
+
+_lib = _load()
+_END = 4  # TARE_LABEL_END
+_labels = {}
+_labels_of = 0  # the generation that they are of
+
+
+def _check(ret, err):
+    if ret < 0:
+        what = err.what.decode(errors="replace") or os.strerror(-ret)
+        hint = err.hint.decode(errors="replace")
+        raise Error(-ret, what + (f" ({hint})" if hint else ""))
+
+
+def generation():
+    """A number that changes when recording starts or stops; odd while it is on."""
+    return _lib.tare_regions_generation()
+
+
+def recording():
+    return generation() & 1 == 1
+
+
+def label(name, *args):
+    """The number of a label; 0 while nothing is recorded. Valid for one generation()."""
+    global _labels, _labels_of
+    now = generation()
+    if not now & 1:
+        return 0
+    if now != _labels_of:
+        _labels, _labels_of = {}, now
+    key = (name, *args) if args else name
+    found = _labels.get(key)
+    if found is None:
+        words = [str(a).encode(errors="surrogateescape") for a in (name, *args)]
+        if any(b"\0" in w for w in words) or not words[0]:
+            raise ValueError("a label is a text without NUL, and not empty")
+        array = (ctypes.c_char_p * len(args))(*words[1:])
+        found = _labels[key] = _lib.tare_label_new(words[0], array, len(args))
+    return found
+
+
+class region(contextlib.ContextDecorator):
+    """A part of the program: `with tare.region("name", argument...):`, or before a function."""
+
+    __slots__ = ("_name", "_args", "_open")
+
+    def __init__(self, name, *args):
+        self._name, self._args, self._open = name, args, []
+
+    def _recreate_cm(self):
+        return region(self._name, *self._args)
+
+    def __enter__(self):
+        begun = label(self._name, *self._args)
+        self._open.append((begun, _labels_of))
+        if begun:
+            _lib.tare_region_point(None, begun, 0)
+        return self
+
+    def __exit__(self, *what):
+        begun, of = self._open.pop()
+        # One that was begun in an earlier recording has nothing to end in this one.
+        if begun and of == generation():
+            _lib.tare_region_point(None, begun | _END, 0)
+        return False
+
+
+def instant(name, *args):
+    _lib.tare_label_instant(label(name, *args))
+
+
+def integer(value, name, *args):
+    """A number at a point in time, 0 to 2^64-1."""
+    if not 0 <= value < 1 << 64:
+        raise ValueError("0 to 2**64 - 1")
+    _lib.tare_label_integer(label(name, *args), value)
+
+
+class Timing:
+    """Starts now, on this thread; finish() may come from another one."""
+
+    __slots__ = ("_timing", "_of")
+
+    def __init__(self, name, *args):
+        self._timing = _lib.tare_timing_start(label(name, *args))
+        self._of = generation()
+
+    def finish(self):
+        timing, self._timing = self._timing, None
+        if timing is not None and timing.label and self._of == generation():
+            _lib.tare_timing_finish(timing)
+
+
+def start(path, events=None):
+    """Record from now on. events: "wall-time" (default), "instructions:u", ...; see tare-regions(1)."""
+    err = _Error()
+    _check(_lib.tare_regions_start(os.fsencode(path), events.encode() if events else None, ctypes.byref(err)), err)
+
+
+def stop():
+    """Stop; an Error says what could not be written."""
+    err = _Error()
+    _check(_lib.tare_regions_stop(ctypes.byref(err)), err)
+
+
+_lib.tare_regions_from_environment(None)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The name of a function of this program, by its address. */
+#ifndef FUNCTIONS_NAMES_H
+#define FUNCTIONS_NAMES_H
+
+#include <stddef.h>
+
+/* Exported ones by dladdr(3), others from the symbol table of their file; "file+0x1139" where there is none. Not from two
+ * threads at once. */
+void functions_name(const void *function, char *out, size_t room);
+
+#endif

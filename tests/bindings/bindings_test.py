@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Regions from C++, Python, Rust and -finstrument-functions, read back.
+
+usage: bindings_test.py TARE PROGRAM LIBTARE.SO LIBTARE-FUNCTIONS.SO TOP INCLUDE...   (PROGRAM: tests/programs/regions)
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE, PROGRAM, LIBRARY, FUNCTIONS, TOP = (os.path.abspath(p) for p in sys.argv[1:6])
+INCLUDES = [f"-I{os.path.abspath(p)}" for p in sys.argv[6:]]
+ROOM = tempfile.TemporaryDirectory()
+PATHS = f"{os.path.dirname(LIBRARY)}:{os.path.dirname(FUNCTIONS)}"
+ENV = {k: v for k, v in os.environ.items() if not k.startswith("TARE_")}
+ENV |= {"LD_LIBRARY_PATH": PATHS, "PYTHONPATH": f"{TOP}/bindings/python", "TARE_LIBRARY": LIBRARY, "TARE_LIB_DIR": os.path.dirname(LIBRARY),
+        "PYTHONDONTWRITEBYTECODE": "1"}
+LINK = [f"-L{d}" for d in PATHS.split(":")]
+
+
+def sh(*words, status=0, env=ENV):
+    r = subprocess.run(words, capture_output=True, text=True, timeout=200, env=env, cwd=ROOM.name)
+    equal(r.returncode, status, f"exit status of {' '.join(words)}; {r.stderr[-1500:]}")
+    return r
+
+
+def words(name):
+    return sh(PROGRAM, "words", name).stdout.splitlines()
+
+
+def python(code, name="py.tare", status=0):
+    Path(ROOM.name, "p.py").write_text("import tare\n" + code)
+    return sh(TARE, "regions", "-q", "-e", "none", "-o", name, "--", sys.executable, "p.py", status=status)
+
+
+@test
+def python_example():
+    r = sh(TARE, "regions", "-o", "ex.tare", "--", sys.executable, f"{TOP}/examples/region.py")
+    equal(r.stdout, "recorded\n", "output")
+    true("of 4 threads" in r.stderr, r.stderr)
+    equal(sh(sys.executable, f"{TOP}/examples/region.py").stdout, "not recorded\n", "off")
+
+
+@test
+def python_regions_in_words():
+    python("""
+@tare.region("f")
+def f(n):
+    if n:
+        f(n - 1)
+f(1)
+with tare.region("query", "typeck", 7):
+    tare.instant("now")
+    tare.integer(2**64 - 1, "big")
+t = tare.Timing("apart")
+t.finish()
+try:
+    with tare.region("raises"):
+        raise KeyError
+except KeyError:
+    pass
+""")
+    equal(words("py.tare"), ["f( f( f) f) query,typeck,7( now. big=18446744073709551615 query,typeck,7) apart< apart> raises( raises)"])
+
+
+@test
+def python_starts_and_stops_by_itself():
+    sh(sys.executable, "-c", """
+import tare
+r = tare.region("a")
+with r: pass
+try:
+    tare.start("/nowhere/x")
+except tare.Error as e:
+    assert e.errno == 2 and "/nowhere/x" in str(e), e
+for events in ("none", "wall-time"):
+    tare.start("own.tare", events)
+    with r: pass
+    with r:
+        with r: pass
+    held = tare.region("held")
+    held.__enter__()
+    tare.stop()
+    held.__exit__()
+for bad in ("", "a\\0b"):
+    tare.start("bad.tare")
+    try:
+        tare.label(bad)
+    except ValueError:
+        pass
+    else:
+        raise SystemExit("took a bad label")
+    tare.stop()
+""")
+    equal(words("own.tare"), ["a( a) a( a( a) a) held( held)!"])
+
+
+@test
+def cplusplus():
+    if not shutil.which("c++"):
+        skip("no c++")
+    sh("c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-O2", f"{TOP}/examples/region.cpp", *INCLUDES, "-o", "cpp", *LINK, "-ltare",
+       "-pthread")
+    sh("./cpp", "cpp.tare")
+    lines = words("cpp.tare")
+    equal(lines, [" ".join(["worker("] + ["step( step)"] * 100 + ["worker)"])] * 4, "four workers")
+
+
+@test
+def c_example():
+    sh("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", f"{TOP}/examples/region.c", *INCLUDES, "-o", "c", *LINK, "-ltare")
+    sh(TARE, "regions", "-q", "-o", "c.tare", "--", "./c")
+    line, = words("c.tare")
+    true(line.startswith("all( round,even( fill( fill) sum( sum) sum="), line[:100])
+    equal(line.count("round,odd("), 25, "odd rounds")
+
+
+@test
+def every_function():
+    Path(ROOM.name, "f.c").write_text("""
+static int leaf(int x) { return x * 3; }
+int middle(int x) { return leaf(x) + leaf(x + 1); }
+static int other(int x) { return leaf(x); }
+int main(void) { return middle(1) + other(0) != 9; }
+""")
+    sh("cc", "-O0", "-finstrument-functions", "f.c", "-o", "f", *LINK, "-ltare-functions", "-ltare")
+    for chosen, expected in ((None, "main( middle( leaf( leaf) leaf( leaf) middle) other( leaf( leaf) other) main)"),
+                             ("!leaf", "main( middle( middle) other( other) main)"),
+                             ("m*,!main", "middle( middle)"), ("nothing,leaf", "leaf( leaf) leaf( leaf) leaf( leaf)")):
+        env = {**ENV, **({"TARE_FUNCTIONS": chosen} if chosen else {})}
+        sh(TARE, "regions", "-q", "-e", "none", "-o", "f.tare", "--", "./f", env=env)
+        equal(words("f.tare"), [expected], str(chosen))
+    sh("./f")
+    # Without a symbol table a function is known by its place.
+    sh("strip", "f")
+    sh(TARE, "regions", "-q", "-e", "none", "-o", "f.tare", "--", "./f")
+    true(words("f.tare")[0].startswith("f+0x"), words("f.tare")[0])
+
+
+@test
+def rust():
+    if not shutil.which("cargo"):
+        skip("no cargo (the Debian package of that name)")
+    env = {**ENV, "CARGO_TARGET_DIR": os.path.join(ROOM.name, "rust"), "TARE_TEST_FILE": os.path.join(ROOM.name, "rust.tare")}
+    sh("cargo", "test", "--offline", "--quiet", "--manifest-path", f"{TOP}/bindings/rust/Cargo.toml", env=env)
+    equal(words("rust.tare"),
+          ["outer( outer( inner( inner) outer) inner( inner) outer) "
+           "query,typeck,zero \ufffd in it( query,typeck,zero \ufffd in it. query,typeck,zero \ufffd in it=7 query,typeck,zero \ufffd in it) "
+           "query,typeck,zero \ufffd in it<",
+           "query,typeck,zero \ufffd in it> outer( inner( inner) outer)"])
+
+
+main()
