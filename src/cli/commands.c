@@ -11,6 +11,7 @@ extern const struct command cmd_export;
 extern const struct command cmd_record;
 extern const struct command cmd_report;
 extern const struct command cmd_summarize;
+extern const struct command cmd_aggregate;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -22,5 +23,6 @@ const struct command *const commands[] = {
 	&cmd_dump,
 	&cmd_export,
 	&cmd_summarize,
+	&cmd_aggregate,
 	NULL,
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tare summarize, aggregate and diff as a user runs them: on made recordings whose truth is known by brute force, and on
+"""tare summarize as a user runs it: on made recordings whose truth is known by brute force, and on
 rustc's with what measureme says of them (TARE_FIXTURES names the folder that holds mmprofdata/).
 
 usage: summarize_test.py TARE SCHEMAS ROOT
@@ -8,51 +8,15 @@ import csv
 import io
 import json
 import math
-import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
-from check import equal, main, skip, test, true  # noqa: E402
+from check import equal, main, test, true  # noqa: E402
 from mmprofdata import INSTANT, INSTRUCTIONS, INTEGER, trees, truth, write  # noqa: E402
-
-TARE, SCHEMAS, ROOT = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-ROOM = tempfile.TemporaryDirectory()
-ENV = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "160"}
-
-try:
-    import jsonschema
-except ImportError:
-    print("1..0 # SKIP python3-jsonschema is not installed")
-    sys.exit(0)
-
-
-def room(name):
-    return Path(ROOM.name) / name
-
-
-def tare(*words, status=0, **more):
-    r = subprocess.run([TARE, *map(str, words)], capture_output=True, text=True, timeout=60, env={**ENV, **more})
-    equal(r.returncode, status, f"status of {words}: {r.stderr}")
-    return r
-
-
-def document(command, *words, status=0):
-    d = json.loads(tare(command, "--format", "json", *words, status=status).stdout)
-    jsonschema.validate(d, json.loads((SCHEMAS / f"tare-{command}-1.json").read_text()))
-    return d
-
-
-def fixtures():
-    path = Path(os.environ.get("TARE_FIXTURES") or ROOT.parent / "shared" / "fixtures") / "mmprofdata"
-    if not path.is_dir():
-        if "fixtures" in os.environ.get("TARE_EXPECT", ""):
-            raise AssertionError(f"{path} is not there, and TARE_EXPECT names fixtures")
-        skip(f"{path} is not there; TARE_FIXTURES names the folder that holds mmprofdata/")
-    return path
+from recordings import ENV, ROOM, TARE, document, fixtures, nanoseconds, room, tare  # noqa: E402
 
 
 def nearest_rank(values, q):
@@ -217,10 +181,6 @@ def sorted_and_filtered():
     true(re.search(r"\(\d+ more; --top 0 shows all\)", text) and "(in no region)" in text, text)
     true("'size' is none of self" in tare("summarize", "--sort", "size", path, status=125).stderr, "no such key")
     true("has no counter 'cycles'" in tare("summarize", "--by", "cycles", path, status=125).stderr, "no such counter")
-
-
-def nanoseconds(d):
-    return d["secs"] * 10**9 + d["nanos"]
 
 
 @test

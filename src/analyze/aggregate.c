@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The points of each thread are read once, in all runs side by side. On the way each run's regions are summed (macro
+ * noise); where the runs agree on two neighbouring points, the interval between them is compared (micro noise).
+ * Threads are matched by name and number, and by name and order where the numbers differ.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/aggregate.h"
+#include "analyze/region_stack.h"
+
+struct source {
+	struct align_source base;
+	struct aggregate *a;
+	size_t run;
+	struct cursor *cursor;
+	const uint32_t *number, *group; /* by label of the recording: with its arguments, and without */
+	struct region_stack stack;
+};
+
+struct work {
+	struct aggregate *a;
+	struct timeline **timeline;
+	uint32_t **number, **group; /* per run, by its labels */
+	uint32_t *group_of;	    /* by number */
+	struct source *source;
+	struct align_source **sources;
+	uint64_t *last; /* run * n_counters + counter: at the point before */
+	uint8_t last_missing;
+	struct align_point before;
+	bool has_before;
+	size_t thread;
+};
+
+/* Rows. */
+
+static struct aggregate_row *row_of(struct aggregate *a, uint32_t label)
+{
+	struct aggregate_row *row;
+
+	if (a->row_of[label])
+		return &a->row[a->row_of[label] - 1];
+	if (a->n == a->room) {
+		size_t room = a->room ? 2 * a->room : 64;
+		void *more = realloc(a->row, room * sizeof(*a->row));
+
+		if (!more)
+			return NULL;
+		a->row = more;
+		a->room = room;
+	}
+	row = &a->row[a->n];
+	*row = (struct aggregate_row){ .label = label,
+				       .count = calloc(a->n_runs, sizeof(*row->count)),
+				       .amount = calloc(a->n_runs * a->n_counters + 1, sizeof(*row->amount)),
+				       .noise = calloc(a->n_counters + 1, sizeof(*row->noise)),
+				       .open = calloc(a->n_runs, sizeof(*row->open)) };
+	a->row_of[label] = (uint32_t)++a->n; /* also when it failed: aggregate_free() finds it */
+	return row->count && row->amount && row->noise && row->open ? row : NULL;
+}
+
+static bool region_begins(struct source *s, const struct timeline_point *p)
+{
+	struct aggregate_row *row = row_of(s->a, s->group[p->label]);
+
+	if (!row || !region_stack_begin(&s->stack, p))
+		return false;
+	row->open[s->run]++;
+	return true;
+}
+
+static void region_ends(struct source *s, const struct timeline_point *p)
+{
+	struct aggregate *a = s->a;
+	struct region_done done;
+	struct aggregate_row *row;
+	bool outermost;
+
+	region_stack_end(&s->stack, p, &done);
+	row = &a->row[a->row_of[s->group[done.frame->label]] - 1];
+	outermost = --row->open[s->run] == 0;
+	row->count[s->run]++;
+	a->run[s->run].regions++;
+	for (size_t c = 0; c < a->n_counters; c++) {
+		struct aggregate_amount *m = &row->amount[s->run * a->n_counters + c];
+
+		if (done.no_self & 1u << c) {
+			m->unknown++;
+			continue;
+		}
+		m->self += done.self[c];
+		m->total += outermost ? done.cost[c] : 0;
+	}
+}
+
+static int source_next(struct align_source *base, struct align_point *out, struct tare_error *err)
+{
+	struct source *s = (struct source *)base;
+	const struct region_frame *top;
+	struct timeline_point p;
+	int ret;
+
+	do
+		ret = cursor_next(s->cursor, &p, err);
+	while (ret == 1 && p.kind == TIMELINE_INTEGER); /* lies between points, and splits no interval */
+	if (ret != 1)
+		return ret;
+	s->a->run[s->run].points++;
+	if (p.kind == TIMELINE_END)
+		region_ends(s, &p);
+	else if (p.kind == TIMELINE_LOST)
+		region_stack_lost(&s->stack);
+	top = region_stack_top(&s->stack);
+	out->kind = p.kind;
+	out->label = p.kind == TIMELINE_LOST ? LABELS_NONE : s->number[p.label];
+	out->around = top ? s->number[top->label] : LABELS_NONE;
+	out->missing = p.repaired ? 0xff : p.missing;
+	out->offset = p.offset;
+	for (size_t c = 0; c < s->a->n_counters; c++)
+		out->value[c] = p.value[c];
+	if (p.kind == TIMELINE_BEGIN && !region_begins(s, &p))
+		return tare_fail_nomem(err);
+	return 1;
+}
+
+/* Intervals. */
+
+static bool more_extreme(const struct aggregate_list *l, uint64_t a, uint64_t b)
+{
+	return l->largest ? a > b : a < b;
+}
+
+static void list_add(struct aggregate_list *l, size_t limit, uint64_t value, const struct aggregate_place *place)
+{
+	size_t at = l->n;
+
+	if (limit == 0 || (at == limit && more_extreme(l, l->entry[at - 1].value, value)))
+		return;
+	while (at > 0 && more_extreme(l, value, l->entry[at - 1].value))
+		at--;
+	if (at > 0 && l->entry[at - 1].value == value) {
+		l->entry[at - 1].n++;
+		return;
+	}
+	if (at == limit)
+		return;
+	l->n += l->n < limit;
+	memmove(&l->entry[at + 1], &l->entry[at], (l->n - 1 - at) * sizeof(*l->entry));
+	l->entry[at] = (struct aggregate_extreme){ value, 1, *place };
+}
+
+/* What a counter differs by between the first run and another one, in this interval. */
+static int64_t apart(const struct work *w, const struct align *al, size_t run, size_t c)
+{
+	size_t n = w->a->n_counters;
+	uint64_t here = align_point(al, run, 0)->value[c] - w->last[run * n + c];
+	uint64_t first = align_point(al, 0, 0)->value[c] - w->last[c];
+
+	return (int64_t)(here - first);
+}
+
+static void find_cause(const struct work *w, const struct align *al, size_t c, struct aggregate_cause *k, uint64_t range)
+{
+	int64_t times = 0;
+	bool differs = false, exact = true;
+
+	for (size_t r = 1; r < al->n_runs; r++) {
+		int64_t x = apart(w, al, r, k->counter), y = apart(w, al, r, c);
+
+		k->sum_xy += (double)x * (double)y;
+		k->sum_xx += (double)x * (double)x;
+		if (x == 0) {
+			exact &= y == 0;
+			continue;
+		}
+		exact &= y % x == 0 && (!differs || y / x == times);
+		times = y / x;
+		differs = true;
+	}
+	if (differs) {
+		k->n++;
+		k->noise += range;
+		k->exact += exact;
+	}
+}
+
+static unsigned bucket_of(uint64_t range)
+{
+	return range ? 64 - (unsigned)__builtin_clzll(range) : 0;
+}
+
+static void compare(struct work *w, const struct align *al, const struct aggregate_place *place, uint8_t missing, struct aggregate_row *within)
+{
+	struct aggregate *a = w->a;
+	size_t n = a->n_counters;
+
+	for (size_t c = 0; c < n; c++) {
+		struct aggregate_counter *k = &a->counter[c];
+		uint64_t least = UINT64_MAX, most = 0;
+		bool known = !(missing & 1u << c);
+
+		for (size_t r = 0; known && r < a->n_runs; r++) {
+			uint64_t now = align_point(al, r, 0)->value[c], before = w->last[r * n + c];
+
+			known = now >= before;
+			least = now - before < least ? now - before : least;
+			most = now - before > most ? now - before : most;
+		}
+		if (!known) {
+			k->not_counted++;
+			continue;
+		}
+		k->intervals++;
+		k->zero += most == least;
+		k->noise += most - least;
+		k->bucket[bucket_of(most - least)]++;
+		list_add(&k->least, a->options.extremes, least, place);
+		list_add(&k->most, a->options.extremes, most, place);
+		list_add(&k->steady, a->options.extremes, most - least, place);
+		list_add(&k->noisy, a->options.extremes, most - least, place);
+		if (within)
+			within->noise[c] += most - least;
+		for (size_t i = 0; most != least && i < k->n_causes; i++)
+			find_cause(w, al, c, &k->cause[i], most - least);
+	}
+}
+
+/* All runs have this point: with the one before it, it makes an interval. */
+static void step(struct work *w, const struct align *al)
+{
+	struct aggregate *a = w->a;
+	const struct align_point *p = align_point(al, 0, 0);
+	uint8_t missing = 0;
+
+	for (size_t r = 0; r < a->n_runs; r++)
+		missing |= align_point(al, r, 0)->missing;
+	if (w->has_before) {
+		uint32_t around = p->kind == TIMELINE_END ? p->label : p->around;
+		struct aggregate_place place = { .thread = w->thread,
+						 .index = al->run[0].index,
+						 .from_kind = w->before.kind,
+						 .to_kind = p->kind,
+						 .from = w->before.label,
+						 .to = p->label,
+						 .around = around };
+		uint32_t row = around == LABELS_NONE ? 0 : a->row_of[w->group_of[around]];
+
+		a->intervals++;
+		compare(w, al, &place, w->last_missing | missing, row ? &a->row[row - 1] : NULL);
+	}
+	for (size_t r = 0; r < a->n_runs; r++)
+		memcpy(w->last + r * a->n_counters, align_point(al, r, 0)->value, a->n_counters * sizeof(*w->last));
+	w->last_missing = missing;
+	w->before = *p;
+	w->has_before = true;
+	a->thread[w->thread].steps++;
+}
+
+static int note_difference(struct work *w, const struct align *al, bool lost, struct tare_error *err)
+{
+	struct aggregate *a = w->a;
+	struct aggregate_difference *d;
+
+	a->differences++;
+	a->thread[w->thread].differences++;
+	a->thread[w->thread].gave_up = lost;
+	for (size_t r = 0; r < a->n_runs; r++)
+		a->run[r].alone += align_passed(al, r);
+	if (a->n_differences < a->options.differences) {
+		const struct align_point *first = align_point(al, 0, 0);
+
+		d = &a->difference[a->n_differences];
+		d->run = calloc(a->n_runs, sizeof(*d->run));
+		if (!d->run)
+			return tare_fail_nomem(err);
+		a->n_differences++;
+		d->thread = w->thread;
+		d->lost = lost;
+		d->before = w->has_before ? w->before.label : LABELS_NONE;
+		d->before_kind = w->before.kind;
+		d->around = !w->has_before || !first ? LABELS_NONE : w->before.kind == TIMELINE_BEGIN ? w->before.label : w->before.around;
+		for (size_t r = 0; r < a->n_runs; r++) {
+			const struct align_point *p = align_point(al, r, 0);
+
+			d->run[r].index = al->run[r].index;
+			d->run[r].passed = align_passed(al, r);
+			d->run[r].label = p ? p->label : LABELS_NONE;
+			d->run[r].kind = p ? p->kind : TIMELINE_LOST;
+			d->run[r].offset = p ? p->offset : 0;
+		}
+	}
+	w->has_before = false;
+	return 0;
+}
+
+/* Threads. */
+
+static int open_source(struct work *w, size_t run, size_t thread, struct tare_error *err)
+{
+	struct source *s = &w->source[run];
+
+	region_stack_free(&s->stack);
+	*s = (struct source){ .base.next = source_next, .a = w->a, .run = run, .number = w->number[run], .group = w->group[run] };
+	region_stack_init(&s->stack, w->a->n_counters);
+	w->a->run[run].threads++;
+	return timeline_thread(w->timeline[run], thread, &s->cursor, err);
+}
+
+/* What is left of a run's thread is summed, though there is nothing to compare it with. */
+static int drain(struct source *s, struct tare_error *err)
+{
+	struct align_point p;
+	int ret;
+
+	while ((ret = source_next(&s->base, &p, err)) == 1)
+		;
+	return ret;
+}
+
+static int compare_thread(struct work *w, struct tare_error *err)
+{
+	struct aggregate *a = w->a;
+	struct align al;
+	int what = align_open(&al, w->sources, a->n_runs, err);
+
+	w->has_before = false;
+	while (what >= 0 && (what = align_next(&al, err)) > ALIGN_END) {
+		if (what == ALIGN_STEP)
+			step(w, &al);
+		else
+			what = note_difference(w, &al, what == ALIGN_LOST, err);
+	}
+	for (size_t r = 0; what == 0 && r < a->n_runs; r++)
+		what = drain(&w->source[r], err);
+	align_close(&al);
+	return what;
+}
+
+static bool has_thread(const struct timeline_info *in, const struct timeline_thread *of)
+{
+	for (size_t i = 0; i < in->n_threads; i++)
+		if (in->thread[i].tid == of->tid && !strcmp(in->thread[i].name, of->name))
+			return true;
+	return false;
+}
+
+/* The thread of a run that goes with one of the leader; SIZE_MAX: none. One that goes with another by its number is left to that. */
+static size_t partner(const struct timeline_info *in, const struct timeline_info *leader, const struct timeline_thread *of, const bool *taken)
+{
+	size_t by_name = SIZE_MAX;
+
+	for (size_t i = 0; i < in->n_threads; i++) {
+		if (taken[i] || strcmp(in->thread[i].name, of->name))
+			continue;
+		if (in->thread[i].tid == of->tid)
+			return i;
+		if (by_name == SIZE_MAX && !has_thread(leader, &in->thread[i]))
+			by_name = i;
+	}
+	return by_name;
+}
+
+static int one_thread(struct work *w, size_t leader, size_t thread, bool **taken, struct tare_error *err)
+{
+	struct aggregate *a = w->a;
+	const struct timeline_thread *of = &timeline_info(w->timeline[leader])->thread[thread];
+	struct aggregate_thread *t;
+	void *more = realloc(a->thread, (a->n_threads + 1) * sizeof(*a->thread));
+	int ret = 0;
+
+	if (!more)
+		return tare_fail_nomem(err);
+	a->thread = more;
+	w->thread = a->n_threads++;
+	t = &a->thread[w->thread];
+	*t = (struct aggregate_thread){ .tid = of->tid, .name = strdup(of->name) };
+	if (!t->name)
+		return tare_fail_nomem(err);
+	for (size_t r = leader; ret == 0 && r < a->n_runs; r++) {
+		size_t i = r == leader ? thread : partner(timeline_info(w->timeline[r]), timeline_info(w->timeline[leader]), of, taken[r]);
+
+		w->source[r].cursor = NULL;
+		if (i == SIZE_MAX)
+			continue;
+		taken[r][i] = true;
+		t->runs++;
+		ret = open_source(w, r, i, err);
+	}
+	if (ret == 0 && t->runs == a->n_runs)
+		ret = compare_thread(w, err);
+	else
+		for (size_t r = leader; ret == 0 && r < a->n_runs; r++)
+			if (w->source[r].cursor)
+				ret = drain(&w->source[r], err);
+	for (size_t r = leader; r < a->n_runs; r++) {
+		cursor_close(w->source[r].cursor);
+		w->source[r].cursor = NULL;
+	}
+	return ret;
+}
+
+static int all_threads(struct work *w, struct tare_error *err)
+{
+	struct aggregate *a = w->a;
+	bool **taken = calloc(a->n_runs, sizeof(*taken));
+	int ret = taken ? 0 : tare_fail_nomem(err);
+
+	for (size_t r = 0; ret == 0 && r < a->n_runs; r++) {
+		taken[r] = calloc(timeline_info(w->timeline[r])->n_threads + 1, sizeof(**taken));
+		if (!taken[r])
+			ret = tare_fail_nomem(err);
+	}
+	for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
+		for (size_t i = 0; ret == 0 && i < timeline_info(w->timeline[r])->n_threads; i++)
+			if (!taken[r][i])
+				ret = one_thread(w, r, i, taken, err);
+	for (size_t r = 0; taken && r < a->n_runs; r++)
+		free(taken[r]);
+	free(taken);
+	return ret;
+}
+
+/* Setting up. */
+
+/* Counters whose events are known to disturb others: what noise goes with them is looked at. */
+static bool may_be_cause(const char *name)
+{
+	static const char *const words[] = { "fault", "irq", "interrupt", "context-switch", "migration" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strstr(name, words[i]) && !strstr(name, "minus"))
+			return true;
+	return false;
+}
+
+static int take_counters(struct aggregate *a, struct timeline **timelines, struct tare_error *err)
+{
+	const struct timeline_info *first = timeline_info(timelines[0]);
+
+	for (size_t r = 1; r < a->n_runs; r++) {
+		const struct timeline_info *info = timeline_info(timelines[r]);
+		bool same = info->n_counters == first->n_counters;
+
+		for (size_t c = 0; same && c < first->n_counters; c++)
+			same = !strcmp(info->counter[c].name, first->counter[c].name);
+		if (!same) {
+			tare_fail(err, EINVAL, "%.120s and %.120s have different counters: %.40s.. and %.40s..", first->path, info->path,
+				  first->n_counters ? first->counter[0].name : "none", info->n_counters ? info->counter[0].name : "none");
+			tare_hint(err, "only runs with the same counters can be compared");
+			return -EINVAL;
+		}
+	}
+	a->counter = calloc(first->n_counters + 1, sizeof(*a->counter));
+	if (!a->counter)
+		return tare_fail_nomem(err);
+	a->n_counters = first->n_counters;
+	for (size_t c = 0; c < a->n_counters; c++) {
+		struct aggregate_counter *k = &a->counter[c];
+		struct aggregate_list *list[] = { &k->least, &k->most, &k->steady, &k->noisy };
+
+		k->name = strdup(first->counter[c].name);
+		k->unit = strdup(first->counter[c].unit);
+		k->quality = first->counter[c].quality;
+		for (size_t r = 1; r < a->n_runs; r++)
+			if (timeline_info(timelines[r])->counter[c].quality < k->quality)
+				k->quality = timeline_info(timelines[r])->counter[c].quality;
+		k->cause = calloc(a->n_counters, sizeof(*k->cause));
+		for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+			list[i]->entry = calloc(a->options.extremes + 1, sizeof(*list[i]->entry));
+			list[i]->largest = i % 2;
+			if (!list[i]->entry)
+				return tare_fail_nomem(err);
+		}
+		if (!k->name || !k->unit || !k->cause)
+			return tare_fail_nomem(err);
+		for (size_t d = 0; d < a->n_counters; d++)
+			if (d != c && may_be_cause(first->counter[d].name))
+				k->cause[k->n_causes++].counter = d;
+	}
+	return 0;
+}
+
+static char *copy(const char *s)
+{
+	return s ? strdup(s) : NULL;
+}
+
+static int take_runs(struct work *w, struct tare_error *err)
+{
+	struct aggregate *a = w->a;
+
+	for (size_t r = 0; r < a->n_runs; r++) {
+		const struct timeline_info *info = timeline_info(w->timeline[r]);
+		struct aggregate_run *run = &a->run[r];
+
+		*run = (struct aggregate_run){ copy(info->path), copy(info->format), copy(info->command), copy(info->damage), 0, 0, 0, 0 };
+		if (!run->path || !run->format || !run->command || !run->damage != !info->damage)
+			return tare_fail_nomem(err);
+		w->number[r] = labels_of(&a->labels, w->timeline[r], true, err);
+		w->group[r] = labels_of(&a->labels, w->timeline[r], false, err);
+		if (!w->number[r] || !w->group[r])
+			return -ENOMEM;
+		w->sources[r] = &w->source[r].base;
+	}
+	a->row_of = calloc(a->labels.n + 1, sizeof(*a->row_of));
+	w->group_of = calloc(a->labels.n + 1, sizeof(*w->group_of));
+	if (!a->row_of || !w->group_of)
+		return tare_fail_nomem(err);
+	for (size_t r = 0; r < a->n_runs; r++)
+		for (size_t i = 0; i < timeline_info(w->timeline[r])->n_labels; i++)
+			w->group_of[w->number[r][i]] = w->group[r][i];
+	return 0;
+}
+
+int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const struct aggregate_options *options, struct tare_error *err)
+{
+	struct work w = { .a = a, .timeline = timelines };
+	int ret;
+
+	*a = (struct aggregate){ .options = *options, .n_runs = n };
+	a->run = calloc(n, sizeof(*a->run));
+	a->difference = calloc(options->differences + 1, sizeof(*a->difference));
+	w.number = calloc(n, sizeof(*w.number));
+	w.group = calloc(n, sizeof(*w.group));
+	w.source = calloc(n, sizeof(*w.source));
+	w.sources = calloc(n, sizeof(*w.sources));
+	w.last = calloc(n * TIMELINE_COUNTERS_MAX, sizeof(*w.last));
+	if (!a->run || !a->difference || !w.number || !w.group || !w.source || !w.sources || !w.last)
+		ret = tare_fail_nomem(err);
+	else
+		ret = take_counters(a, timelines, err);
+	if (ret == 0)
+		ret = take_runs(&w, err);
+	if (ret == 0)
+		ret = all_threads(&w, err);
+	for (size_t c = 0; ret == 0 && c < a->n_counters; c++)
+		for (size_t i = 0; i < a->counter[c].n_causes; i++) {
+			struct aggregate_cause *k = &a->counter[c].cause[i];
+
+			k->per = k->sum_xx > 0 ? k->sum_xy / k->sum_xx : 0;
+		}
+	for (size_t r = 0; r < n; r++) {
+		if (w.number)
+			free(w.number[r]);
+		if (w.group)
+			free(w.group[r]);
+		if (w.source)
+			region_stack_free(&w.source[r].stack);
+	}
+	free(w.number);
+	free(w.group);
+	free(w.group_of);
+	free(w.source);
+	free(w.sources);
+	free(w.last);
+	return ret;
+}
+
+void aggregate_free(struct aggregate *a)
+{
+	for (size_t r = 0; a->run && r < a->n_runs; r++) {
+		free(a->run[r].path);
+		free(a->run[r].format);
+		free(a->run[r].command);
+		free(a->run[r].damage);
+	}
+	for (size_t c = 0; c < a->n_counters; c++) {
+		struct aggregate_counter *k = &a->counter[c];
+
+		free(k->name);
+		free(k->unit);
+		free(k->cause);
+		free(k->least.entry);
+		free(k->most.entry);
+		free(k->steady.entry);
+		free(k->noisy.entry);
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		free(a->row[i].count);
+		free(a->row[i].amount);
+		free(a->row[i].noise);
+		free(a->row[i].open);
+	}
+	for (size_t i = 0; i < a->n_threads; i++)
+		free(a->thread[i].name);
+	for (size_t i = 0; i < a->n_differences; i++)
+		free(a->difference[i].run);
+	free(a->run);
+	free(a->counter);
+	free(a->row);
+	free(a->row_of);
+	free(a->thread);
+	free(a->difference);
+	labels_free(&a->labels);
+	*a = (struct aggregate){ 0 };
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several recordings of the same work: how far their regions lie apart (macro noise), and each single interval between two
+ * neighbouring points of a thread (micro noise); and where the runs did not do the same.
+ */
+#ifndef ANALYZE_AGGREGATE_H
+#define ANALYZE_AGGREGATE_H
+
+#include "analyze/align.h"
+#include "analyze/labels.h"
+
+enum {
+	AGGREGATE_BUCKETS = 65, /* ranges of 0, of 1, of 2..3, of 4..7, and so on */
+};
+
+struct aggregate_options {
+	size_t extremes;    /* how many distinct values of each list */
+	size_t differences; /* how many are kept with their place */
+};
+
+/* An interval: from the point `from` to its neighbour `to`, both in every run. */
+struct aggregate_place {
+	size_t thread;
+	uint64_t index; /* of `to` among the points of the first run */
+	enum timeline_kind from_kind, to_kind;
+	uint32_t from, to, around; /* around: what the interval lies in; LABELS_NONE: nothing */
+};
+
+/* A value and how many intervals have it; of one, the place. */
+struct aggregate_extreme {
+	uint64_t value, n;
+	struct aggregate_place place;
+};
+
+struct aggregate_list {
+	struct aggregate_extreme *entry; /* the most extreme first */
+	size_t n;
+	bool largest;
+};
+
+/* Noise of one counter that goes with another one. */
+struct aggregate_cause {
+	size_t counter;	 /* the other one */
+	uint64_t noise;	 /* the sum of ranges in the intervals in which the other one differs between runs too */
+	uint64_t n;	 /* those intervals */
+	uint64_t exact;	 /* of those: between any two runs the difference is one whole number times the other's */
+	double sum_xy, sum_xx;
+	double per;	 /* of this counter for one of the other's, by least squares */
+};
+
+struct aggregate_counter {
+	char *name, *unit;
+	enum tare_quality quality;
+	uint64_t intervals;   /* compared in all runs */
+	uint64_t not_counted; /* in which a run has no value, or it went back */
+	uint64_t zero;	      /* with the same value in all runs */
+	uint64_t noise;	      /* the sum of the ranges */
+	uint64_t bucket[AGGREGATE_BUCKETS];
+	struct aggregate_list least, most; /* durations: the least of the least, the most of the most */
+	struct aggregate_list steady, noisy; /* ranges: most less least over the runs */
+	struct aggregate_cause *cause;
+	size_t n_causes;
+};
+
+/* One label: what it cost in each run. */
+struct aggregate_amount {
+	int64_t self;
+	uint64_t total, unknown;
+};
+
+struct aggregate_row {
+	uint32_t label;
+	uint64_t *count; /* per run */
+	struct aggregate_amount *amount; /* run * n_counters + counter */
+	uint64_t *noise; /* per counter: ranges of the intervals that lie directly in it */
+	uint64_t *open;	 /* per run, while reading */
+};
+
+struct aggregate_difference {
+	size_t thread;
+	uint32_t around, before; /* what it lies in; the last point that all have; LABELS_NONE */
+	enum timeline_kind before_kind;
+	bool lost; /* they did not come together again */
+	struct {
+		uint64_t index, passed, offset;
+		uint32_t label; /* the next point; LABELS_NONE: the thread ends */
+		enum timeline_kind kind;
+	} *run;
+};
+
+struct aggregate_thread {
+	uint64_t tid; /* of the first run that has it */
+	char *name;
+	size_t runs; /* that have it */
+	uint64_t steps, differences;
+	bool gave_up;
+};
+
+struct aggregate_run {
+	char *path, *format, *command, *damage;
+	uint64_t regions, points, alone; /* alone: points that not all runs have */
+	size_t threads;
+};
+
+struct aggregate {
+	struct aggregate_options options;
+	struct labels labels;
+	struct aggregate_run *run;
+	size_t n_runs;
+	struct aggregate_counter *counter;
+	size_t n_counters;
+	struct aggregate_row *row;
+	size_t n, room;
+	uint32_t *row_of; /* by label: row + 1; 0: none */
+	size_t row_of_room;
+	struct aggregate_thread *thread;
+	size_t n_threads;
+	struct aggregate_difference *difference;
+	size_t n_differences; /* those kept */
+	uint64_t differences, intervals;
+};
+
+/* All at once, for their points are read side by side. -EINVAL where their counters differ. */
+int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const struct aggregate_options *options, struct tare_error *err);
+void aggregate_free(struct aggregate *a);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The points of one thread in several runs, side by side: while the runs do the same, step by step; where they differ, the
+ * difference, and then on from where they do the same again. Memory is bounded by the window that is searched for that.
+ */
+#ifndef ANALYZE_ALIGN_H
+#define ANALYZE_ALIGN_H
+
+#include "analyze/labels.h"
+#include "record/timeline.h"
+
+enum {
+	ALIGN_SAME = 8,	     /* so many equal points in a row, and runs are together again */
+	ALIGN_WINDOW = 4096, /* so many points of each are looked at for that */
+};
+
+/* Labels are numbers that all runs share (labels_of()). */
+struct align_point {
+	enum timeline_kind kind;
+	uint32_t label, around; /* around: what it lies in; LABELS_NONE: nothing */
+	uint8_t missing;	/* counters whose value means nothing */
+	uint64_t offset;	/* in its file */
+	uint64_t value[TIMELINE_COUNTERS_MAX];
+};
+
+/* One run's points: 1, 0 at the end, or a negative errno. */
+struct align_source {
+	int (*next)(struct align_source *s, struct align_point *p, struct tare_error *err);
+};
+
+struct align_run {
+	struct align_source *source;
+	struct align_point *ahead; /* a ring of ALIGN_WINDOW + 1 points */
+	size_t first, n;
+	bool ended;	/* the source has no more behind those */
+	uint64_t index; /* of the point that `step` shows, from 0 */
+	size_t passed;	/* of a difference: points that not all runs have */
+};
+
+enum align_what {
+	ALIGN_END,
+	ALIGN_STEP,	  /* all runs have this point next */
+	ALIGN_DIFFERENCE, /* they have not; what each has next is in run.ahead. The next call goes on behind it */
+	ALIGN_LOST,	  /* as that, but within the window they do not come together again: no more is compared */
+};
+
+struct align {
+	struct align_run *run;
+	size_t n_runs;
+	bool gave_up, differ;
+};
+
+int align_open(struct align *a, struct align_source **sources, size_t n, struct tare_error *err);
+void align_close(struct align *a);
+/* An enum align_what, or a negative errno. */
+int align_next(struct align *a, struct tare_error *err);
+
+/* After ALIGN_STEP, a run's point; after ALIGN_DIFFERENCE the i-th it has next, NULL: it ends before that. */
+const struct align_point *align_point(const struct align *a, size_t run, size_t i);
+/* After ALIGN_DIFFERENCE, before the next call: how many points of a run are passed over to come together again. */
+size_t align_passed(const struct align *a, size_t run);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* tare aggregate: several runs of the same work, side by side; the noise of every label and of every interval. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/num.h"
+#include "cli/form.h"
+#include "view/aggregate_view.h"
+
+enum { ROWS = 30, EXTREMES = 10, DIFFERENCES = 5, MOST = 10000 };
+
+struct aggregate_command {
+	struct form form; /* first: form.h */
+	struct aggregate_options how;
+	struct aggregate_shown shown;
+	bool check;
+};
+
+static int set_extremes(void *options, const char *arg, struct tare_error *err)
+{
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	if (ret < 0)
+		return ret;
+	if (n > MOST)
+		return tare_fail(err, ERANGE, "at most %d", MOST);
+	((struct aggregate_command *)options)->how.extremes = (size_t)n;
+	return 0;
+}
+
+static int set_differences(void *options, const char *arg, struct tare_error *err)
+{
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	if (ret < 0)
+		return ret;
+	if (n > MOST)
+		return tare_fail(err, ERANGE, "at most %d", MOST);
+	((struct aggregate_command *)options)->how.differences = (size_t)n;
+	return 0;
+}
+
+static int set_by(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct aggregate_command *)options)->shown.by = arg;
+	return 0;
+}
+
+static int set_match(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct aggregate_command *)options)->shown.match = arg;
+	return 0;
+}
+
+static int set_check(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct aggregate_command *)options)->check = true;
+	return 0;
+}
+
+static const struct option_row aggregate_opts[] = {
+	{ 0, "by", "COUNTER", "only this counter", set_by },
+	{ 0, "match", "TEXT", "only labels that contain TEXT", set_match },
+	{ 0, "extremes", "N", "so many values in each list of intervals (10)", set_extremes },
+	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)", set_differences },
+	{ 0, "check", NULL, "exit with 2 if the runs differ in what they did", set_check },
+	FORM_OPTIONS("tare/aggregate/1"),
+	{ 0 },
+};
+
+static int known_counter(const struct aggregate *a, const char *name, struct tare_error *err)
+{
+	struct text names = { 0 };
+
+	for (size_t c = 0; name && c < a->n_counters; c++) {
+		if (!strcmp(a->counter[c].name, name)) {
+			text_free(&names);
+			return 0;
+		}
+		text_add(&names, "%s%s", c ? ", " : "", a->counter[c].name);
+	}
+	if (!name)
+		return 0;
+	tare_fail(err, EINVAL, "the recordings have no counter '%.60s'", name);
+	tare_hint(err, "they have: %s", names.s ? names.s : "none");
+	text_free(&names);
+	return -EINVAL;
+}
+
+static int run_files(struct aggregate *a, char **files, size_t n, const struct aggregate_command *o, struct tare_error *err)
+{
+	struct timeline **t = calloc(n, sizeof(*t));
+	int ret = t ? 0 : tare_fail_nomem(err);
+
+	for (size_t i = 0; ret == 0 && i < n; i++)
+		ret = timeline_open(&t[i], files[i], err);
+	if (ret == 0)
+		ret = aggregate(a, t, n, &o->how, err);
+	if (ret == 0)
+		ret = known_counter(a, o->shown.by, err);
+	for (size_t i = 0; t && i < n; i++)
+		timeline_close(t[i]);
+	free(t);
+	return ret;
+}
+
+static int verdict(const struct aggregate *a, bool check)
+{
+	bool same = a->differences == 0, damaged = false;
+
+	for (size_t i = 0; i < a->n_threads; i++)
+		same &= a->thread[i].runs == a->n_runs;
+	for (size_t r = 0; r < a->n_runs; r++)
+		damaged |= a->run[r].damage != NULL;
+	return check && !same ? EXIT_CHECK : damaged ? EXIT_DAMAGED : 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct aggregate_command o = { .how = { .extremes = EXTREMES, .differences = DIFFERENCES } };
+	struct opened_output to;
+	struct aggregate a = { 0 };
+	struct text out = { 0 };
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+
+	if (rest < 0)
+		return status;
+	if (argc - rest < 2) {
+		tare_fail(&err, EINVAL, "two recordings or more of the same work are wanted");
+		tare_hint(&err, "tare aggregate FILE FILE..; of one, tare summarize says what there is to say");
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
+	ret = form_open(&to, &o.form, &err);
+	if (ret == 0) {
+		ret = run_files(&a, argv + rest, (size_t)(argc - rest), &o, &err);
+		if (ret == 0 && o.form.kind == FORM_JSON)
+			aggregate_json(&out, &a, &o.shown);
+		else if (ret == 0 && o.form.kind == FORM_CSV)
+			aggregate_csv(&out, &a, &o.shown);
+		else if (ret == 0)
+			aggregate_text(&out, &a, &o.shown, &to.style);
+		if (ret == 0)
+			ret = form_close(&to, &out, &err);
+		else
+			output_close(&to.to, NULL);
+	}
+	if (ret < 0)
+		complain(self, &err, NULL);
+	else
+		ret = verdict(&a, o.check);
+	aggregate_free(&a);
+	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
+}
+
+const struct command cmd_aggregate = {
+	.name = "aggregate",
+	.about = "several runs of the same work side by side: the noise of every label and interval",
+	.args = "FILE FILE...",
+	.example = "  for i in 1 2 3; do tare regions -o run.$i -- ./prog; done\n"
+		   "  tare aggregate run.1 run.2 run.3\n"
+		   "  tare aggregate --check --format json run.*",
+	.topic = TOPIC_TRUST,
+	.options = aggregate_opts,
+	.run = run,
+};

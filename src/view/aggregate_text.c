@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/* The noise of several runs, for people: did they do the same, how far do intervals lie apart, how far labels. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "view/aggregate_view.h"
+#include "view/escape.h"
+#include "view/region_cells.h"
+
+enum { COL_SELF, COL_NOISE, COL_PERCENT, COL_TOTAL, COL_TOTAL_NOISE, COL_COUNT, COL_WITHIN, COL_LABEL, COL_MARK, COLS };
+enum { BAR = 24 };
+
+static int by_real(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool aggregate_range_of(const struct aggregate *a, const struct aggregate_row *row, size_t counter, bool total, struct aggregate_range *out)
+{
+	double *value = calloc(a->n_runs, sizeof(*value));
+	bool known = value;
+
+	for (size_t r = 0; known && r < a->n_runs; r++) {
+		const struct aggregate_amount *m = &row->amount[r * a->n_counters + counter];
+
+		known = m->unknown == 0;
+		value[r] = total ? (double)m->total : (double)m->self;
+	}
+	if (known) {
+		qsort(value, a->n_runs, sizeof(*value), by_real);
+		*out = (struct aggregate_range){ value[0], (value[(a->n_runs - 1) / 2] + value[a->n_runs / 2]) / 2, value[a->n_runs - 1] };
+	}
+	free(value);
+	return known;
+}
+
+struct ordered {
+	const struct aggregate_row *row;
+	double noise, size;
+	const char *name;
+};
+
+static int by_noise(const void *pa, const void *pb)
+{
+	const struct ordered *a = pa, *b = pb;
+
+	if (a->noise != b->noise)
+		return a->noise < b->noise ? 1 : -1;
+	if (a->size != b->size)
+		return a->size < b->size ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+const struct aggregate_row **aggregate_order(const struct aggregate *a, size_t counter)
+{
+	struct ordered *order = calloc(a->n + 1, sizeof(*order));
+	const struct aggregate_row **out = calloc(a->n + 1, sizeof(*out));
+
+	for (size_t i = 0; order && i < a->n; i++) {
+		struct aggregate_range range = { 0 };
+		bool known = a->n_counters && aggregate_range_of(a, &a->row[i], counter, false, &range);
+
+		order[i] = (struct ordered){ &a->row[i], known ? range.max - range.min : -1, range.median,
+					     a->labels.entry[a->row[i].label].name };
+	}
+	if (order && out) {
+		qsort(order, a->n, sizeof(*order), by_noise);
+		for (size_t i = 0; i < a->n; i++)
+			out[i] = order[i].row;
+	} else {
+		free(out);
+		out = NULL;
+	}
+	free(order);
+	return out;
+}
+
+static const char *plus_minus(const struct style *s)
+{
+	return s->utf8 ? "\u00b1" : "+-";
+}
+
+/* Half of a range: what measureme calls a variance. Times below 100 ns keep their half. */
+static void put_half(struct text *out, const struct style *s, const char *unit, double range)
+{
+	text_add(out, "%s", plus_minus(s));
+	if (range < 200 && fmod(range, 2) != 0)
+		text_add(out, "%.1f%s%s", range / 2, unit[0] ? " " : "", unit);
+	else
+		put_amount(out, s, unit, range / 2);
+}
+
+static void name_of(struct text *out, const struct aggregate *a, const struct style *s, uint32_t label)
+{
+	size_t most = s->width > 100 ? 48 : 28;
+
+	put_label(out, s, &a->labels.entry[label], most);
+}
+
+/* "in x, between a and b": where an interval lies. */
+static void put_place(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_place *p)
+{
+	bool begins = p->from_kind == TIMELINE_BEGIN, ends = p->to_kind == TIMELINE_END;
+
+	if (begins && ends && p->from == p->to) {
+		name_of(out, a, s, p->to);
+		text_add(out, ", all of it");
+		return;
+	}
+	if (p->around != LABELS_NONE) {
+		text_add(out, "in ");
+		name_of(out, a, s, p->around);
+		text_add(out, ", ");
+	}
+	if (begins) {
+		text_add(out, "before ");
+		name_of(out, a, s, p->to);
+	} else if (ends) {
+		text_add(out, "after ");
+		name_of(out, a, s, p->from);
+	} else {
+		text_add(out, "between ");
+		name_of(out, a, s, p->from);
+		text_add(out, " and ");
+		name_of(out, a, s, p->to);
+	}
+}
+
+static void list(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k,
+		 const struct aggregate_list *l, const char *head, bool ranges)
+{
+	struct grid g = { .columns = 4, .right = { true, true, true } };
+
+	text_add(out, "\n  %s%s%s\n", ink_on(s, INK_FAINT), head, ink_off(s));
+	for (size_t i = 0; i < l->n; i++) {
+		const struct aggregate_extreme *e = &l->entry[i];
+		struct text t = { 0 };
+
+		grid_row(&g);
+		if (ranges)
+			put_half(&t, s, k->unit, (double)e->value);
+		else
+			put_amount(&t, s, k->unit, (double)e->value);
+		grid_put(&g, 0, INK_STRONG, &t);
+		if (e->n > 1) {
+			put_count(&t, s, e->n);
+			grid_put(&g, 1, INK_PLAIN, &t);
+			text_add(&t, "%.2f %%", 100 * (double)e->n / (double)k->intervals);
+			grid_put(&g, 2, INK_FAINT, &t);
+		} else {
+			put_place(&t, a, s, &e->place);
+			grid_put(&g, 3, INK_PLAIN, &t);
+		}
+	}
+	grid_write(out, &g, s, 3);
+	grid_free(&g);
+}
+
+static void histogram(struct text *out, const struct style *s, const struct aggregate_counter *k)
+{
+	struct grid g = { .columns = 4, .right = { true, true, true }, .drop = { 3 }, .drops = 1 };
+	uint64_t most = 1;
+
+	text_add(out, "\n  %sintervals by how far the runs lie apart (most less least)%s\n", ink_on(s, INK_FAINT), ink_off(s));
+	for (unsigned b = 0; b < AGGREGATE_BUCKETS; b++)
+		most = k->bucket[b] > most ? k->bucket[b] : most;
+	for (unsigned b = 0; b < AGGREGATE_BUCKETS; b++) {
+		struct text t = { 0 };
+		size_t bar;
+
+		if (!k->bucket[b])
+			continue;
+		grid_row(&g);
+		if (b > 1) {
+			put_amount(&t, s, k->unit, ldexp(1, (int)b - 1));
+			text_add(&t, " %s ", s->utf8 ? "\u2026" : "..");
+		}
+		put_amount(&t, s, k->unit, b ? ldexp(1, (int)b) - 1 : 0);
+		grid_put(&g, 0, INK_PLAIN, &t);
+		put_count(&t, s, k->bucket[b]);
+		grid_put(&g, 1, INK_PLAIN, &t);
+		text_add(&t, "%.2f %%", 100 * (double)k->bucket[b] / (double)k->intervals);
+		grid_put(&g, 2, INK_FAINT, &t);
+		bar = (size_t)ceil(BAR * (double)k->bucket[b] / (double)most);
+		while (bar--)
+			text_add(&t, "%s", s->utf8 ? "\u2588" : "#");
+		grid_put(&g, 3, INK_FAINT, &t);
+	}
+	grid_write(out, &g, s, 3);
+	grid_free(&g);
+}
+
+static void causes(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
+{
+	for (size_t i = 0; i < k->n_causes; i++) {
+		const struct aggregate_cause *c = &k->cause[i];
+		struct text per = { 0 };
+
+		if (k->noise == 0)
+			continue;
+		if (c->n == 0) {
+			put_note(out, s, INK_FAINT, " none of the noise goes with %s: it is the same in all runs wherever %s is not.",
+				 a->counter[c->counter].name, k->name);
+			continue;
+		}
+		put_real(&per, s, c->per, 2);
+		put_note(out, s, INK_PLAIN, " %.0f %% of the noise lies in %" PRIu64 " intervals in which %s differs too; there, one more of it goes with %s%s%s; in %" PRIu64
+			 " of them the difference is exactly a multiple.",
+			 100 * (double)c->noise / (double)k->noise, c->n, a->counter[c->counter].name, per.s ? per.s : "", k->unit[0] ? " " : "",
+			 k->unit, c->exact);
+		text_free(&per);
+	}
+}
+
+static void micro(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
+{
+	if (!k->intervals)
+		return;
+	text_add(out, "\n  ");
+	put_count(out, s, k->intervals);
+	text_add(out, " intervals between neighbouring points: %s0 in %.2f %% of them", plus_minus(s), 100 * (double)k->zero / (double)k->intervals);
+	if (k->not_counted) {
+		text_add(out, "; ");
+		put_count(out, s, k->not_counted);
+		text_add(out, " more without a value in every run");
+	}
+	text_add(out, "\n");
+	if (k->noise == 0)
+		return;
+	causes(out, a, s, k);
+	histogram(out, s, k);
+	list(out, a, s, k, &k->noisy, "largest noise", true);
+	list(out, a, s, k, &k->steady, "smallest noise", true);
+	list(out, a, s, k, &k->most, "longest", false);
+	list(out, a, s, k, &k->least, "shortest", false);
+}
+
+static void put_relative(struct text *out, const struct style *s, const struct aggregate_range *r)
+{
+	if (r->median > 0) {
+		text_add(out, "%s", plus_minus(s));
+		put_percent(out, 50 * (r->max - r->min) / r->median);
+	}
+}
+
+static void macro_row(struct grid *g, const struct aggregate *a, const struct aggregate_row *row, size_t c, const struct style *s)
+{
+	const struct aggregate_counter *k = &a->counter[c];
+	struct aggregate_range self, total;
+	struct text t = { 0 };
+	bool differs = false;
+
+	for (size_t r = 1; r < a->n_runs; r++)
+		differs |= row->count[r] != row->count[0];
+	grid_row(g);
+	if (aggregate_range_of(a, row, c, false, &self) && aggregate_range_of(a, row, c, true, &total)) {
+		put_amount(&t, s, k->unit, self.median);
+		grid_put(g, COL_SELF, INK_STRONG, &t);
+		put_half(&t, s, k->unit, self.max - self.min);
+		grid_put(g, COL_NOISE, INK_PLAIN, &t);
+		put_relative(&t, s, &self);
+		grid_put(g, COL_PERCENT, INK_FAINT, &t);
+		put_amount(&t, s, k->unit, total.median);
+		grid_put(g, COL_TOTAL, INK_PLAIN, &t);
+		put_half(&t, s, k->unit, total.max - total.min);
+		grid_put(g, COL_TOTAL_NOISE, INK_PLAIN, &t);
+		put_half(&t, s, k->unit, (double)row->noise[c]);
+		grid_put(g, COL_WITHIN, INK_PLAIN, &t);
+	} else {
+		grid_word(g, COL_SELF, INK_BAD, "unavailable");
+	}
+	put_count(&t, s, row->count[0]);
+	grid_put(g, COL_COUNT, INK_PLAIN, &t);
+	put_label(&t, s, &a->labels.entry[row->label], s->width >= 100 ? (size_t)s->width / 3 : s->width >= 60 ? (size_t)s->width / 2 : (size_t)s->width - 24);
+	grid_put(g, COL_LABEL, INK_PLAIN, &t);
+	if (differs)
+		grid_word(g, COL_MARK, INK_CAREFUL, "count differs");
+}
+
+static void macro(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, size_t c, const struct style *s)
+{
+	static const char *const heads[] = { "self", "noise", "%", "total", "noise", "count", "intervals", "label", "" };
+	static const unsigned drop[] = { COL_WITHIN, COL_TOTAL_NOISE, COL_TOTAL, COL_MARK, COL_COUNT, COL_PERCENT };
+	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
+	const struct aggregate_row **order = aggregate_order(a, c);
+	size_t n = 0, left = 0;
+
+	if (!order) {
+		out->failed = true;
+		return;
+	}
+	memcpy(g.drop, drop, sizeof(drop));
+	for (unsigned i = 0; i < COL_LABEL; i++)
+		g.right[i] = true;
+	grid_row(&g);
+	for (unsigned i = 0; i < COL_MARK; i++)
+		grid_word(&g, i, INK_FAINT, heads[i]);
+	for (size_t i = 0; i < a->n; i++) {
+		if (how->match && !strstr(a->labels.entry[order[i]->label].name, how->match))
+			continue;
+		if (how->top && n == how->top) {
+			left++;
+			continue;
+		}
+		n++;
+		macro_row(&g, a, order[i], c, s);
+	}
+	text_add(out, "\n");
+	grid_write(out, &g, s, 1);
+	if (left)
+		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left, ink_off(s));
+	grid_free(&g);
+	free(order);
+}
+
+static const char *const kind_words[] = { "begin of ", "end of ", "instant ", "value ", "start of ", "finish of ", "lost points" };
+
+static void put_point(struct text *out, const struct aggregate *a, const struct style *s, enum timeline_kind kind, uint32_t label)
+{
+	text_add(out, "%s", kind_words[kind]);
+	if (label != LABELS_NONE)
+		name_of(out, a, s, label);
+}
+
+static void one_difference(struct text *out, const struct aggregate *a, const struct aggregate_difference *d, const struct style *s)
+{
+	struct grid g = { .columns = 5, .right = { false, true }, .drop = { 4, 1 }, .drops = 2 };
+
+	text_add(out, "\n  thread %" PRIu64, a->thread[d->thread].tid);
+	if (d->around != LABELS_NONE) {
+		text_add(out, ", in ");
+		name_of(out, a, s, d->around);
+	}
+	if (d->before != LABELS_NONE) {
+		text_add(out, ", after ");
+		put_point(out, a, s, d->before_kind, d->before);
+	}
+	text_add(out, ":\n");
+	for (size_t r = 0; r < a->n_runs; r++) {
+		struct text t = { 0 };
+
+		grid_row(&g);
+		text_add(&t, "run %zu", r + 1);
+		grid_put(&g, 0, INK_FAINT, &t);
+		text_add(&t, "point ");
+		put_count(&t, s, d->run[r].index);
+		grid_put(&g, 1, INK_FAINT, &t);
+		if (d->run[r].label == LABELS_NONE && d->run[r].offset == 0)
+			text_add(&t, "ends");
+		else
+			put_point(&t, a, s, d->run[r].kind, d->run[r].label);
+		grid_put(&g, 2, INK_PLAIN, &t);
+		if (d->run[r].passed && !d->lost) {
+			put_count(&t, s, d->run[r].passed);
+			text_add(&t, " alone");
+		}
+		grid_put(&g, 3, INK_CAREFUL, &t);
+		if (d->run[r].offset)
+			text_add(&t, "byte %" PRIu64, d->run[r].offset);
+		grid_put(&g, 4, INK_FAINT, &t);
+	}
+	grid_write(out, &g, s, 4);
+	grid_free(&g);
+	if (d->lost)
+		put_note(out, s, INK_CAREFUL, " Within %d points they do not come together again: the rest of this thread is not compared, point by point.",
+			 ALIGN_WINDOW);
+}
+
+static void sameness(struct text *out, const struct aggregate *a, const struct style *s)
+{
+	uint64_t alone = 0;
+
+	for (size_t r = 0; r < a->n_runs; r++)
+		alone += a->run[r].alone;
+	for (size_t i = 0; i < a->n_threads; i++)
+		if (a->thread[i].runs < a->n_runs)
+			put_note(out, s, INK_CAREFUL, "thread %" PRIu64 "%s%s is in %zu of %zu runs only: it is not compared.", a->thread[i].tid,
+				 a->thread[i].name[0] ? " " : "", a->thread[i].name, a->thread[i].runs, a->n_runs);
+	if (a->differences == 0) {
+		put_note(out, s, INK_PLAIN, "All runs have the same points in the same order.");
+		return;
+	}
+	put_note(out, s, INK_CAREFUL, "The runs differ in %" PRIu64 " place%s, by %" PRIu64 " points that not all of them have. What lies between is compared.%s",
+		 a->differences, a->differences == 1 ? "" : "s", alone, a->n_differences < a->differences ? " The first of them:" : "");
+	for (size_t i = 0; i < a->n_differences; i++)
+		one_difference(out, a, &a->difference[i], s);
+}
+
+void aggregate_text(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s)
+{
+	for (size_t r = 0; r < a->n_runs; r++) {
+		text_add(out, " %srun %zu%s  ", ink_on(s, INK_FAINT), r + 1, ink_off(s));
+		escape(out, a->run[r].path, strlen(a->run[r].path));
+		text_add(out, "   %s", ink_on(s, INK_FAINT));
+		put_count(out, s, a->run[r].regions);
+		text_add(out, " regions, %zu thread%s%s\n", a->run[r].threads, a->run[r].threads == 1 ? "" : "s", ink_off(s));
+	}
+	text_add(out, "\n");
+	sameness(out, a, s);
+	for (size_t c = 0; c < a->n_counters; c++) {
+		if (!aggregate_wanted(how, a->counter[c].name))
+			continue;
+		text_add(out, "\n %s", ink_on(s, INK_STRONG));
+		escape(out, a->counter[c].name, strlen(a->counter[c].name));
+		text_add(out, "%s   %s%s%s\n", ink_off(s), ink_on(s, INK_FAINT), tare_quality_name(a->counter[c].quality), ink_off(s));
+		macro(out, a, how, c, s);
+		micro(out, a, s, &a->counter[c]);
+	}
+	text_add(out, "\n");
+	put_note(out, s, INK_FAINT, "self and total are medians of the runs; noise is half of most less least, as is %s. intervals: the sum of the noise of the intervals that lie directly in the label.",
+		 plus_minus(s));
+	for (size_t r = 0; r < a->n_runs; r++)
+		if (a->run[r].damage)
+			put_note(out, s, INK_CAREFUL, "%s: %s.", a->run[r].path, a->run[r].damage);
+}
