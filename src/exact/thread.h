@@ -34,10 +34,13 @@ struct thread {
 	uint64_t flags;
 	uint64_t user_gs;
 	int64_t left; /* until the next sample: so many of its class come before it, when COUNT_EVERY */
+	volatile uint32_t in_call;    /* in a system call: in no translated code */
+	volatile uint32_t generation; /* of the oldest code it can be in; 0: none */
 	volatile uint32_t started;
 	volatile uint32_t exec; /* enum exec_state */
 	int32_t tid;
 	uint32_t process, index;
+	uint32_t space; /* the memory it runs in */
 	uint32_t born;       /* order of creation in the whole run */
 	uint32_t gs_swapped; /* the program's own GS base is in force for one instruction */
 	uint64_t frame_mask; /* for delivery: the mask the interrupted program had */
@@ -86,7 +89,8 @@ AT(regs, T_REGS);
 AT(flags, T_FLAGS);
 AT(user_gs, T_USER_GS);
 AT(left, T_LEFT);
-AT(started, T_STARTED);
+AT(in_call, T_IN_CALL);
+AT(generation, T_GENERATION);
 #undef AT
 
 /* Parts of a thread's slot before its counters. */

@@ -5,16 +5,12 @@
  */
 #include <asm/unistd.h>
 #include <linux/mman.h>
-#include "exact/engine/engine.h"
+#include "exact/engine/emit.h"
 
 enum {
-	BLOCKS_MAX = 1 << 22,
-	MAP_POOL_SIZE = 1 << 28,
-	EDGES_MAX = 1 << 23,
-	BUCKETS = 1 << 16,
-	ARENA_SIZE = 64 << 20,
 	HASH_BITS_FIRST = 16,
 	FRAGMENT_ROOM = 1 << 16, /* no fragment is longer, stubs included */
+	MARGIN = 4096,           /* nor has more blocks, edges, or bytes in the map pool */
 };
 
 static const int64_t REACH = 0x78000000;
@@ -28,7 +24,9 @@ static uint32_t hash_of(uint64_t pc, uint32_t bits)
 	return (uint32_t)((pc >> 1) + (pc >> 16) * 0x9e3779b1u) & ((1u << bits) - 1);
 }
 
-/* An entry of the table: the block's number, and enough of its pc to pass strangers by. */
+/* An entry of the table: the block's number (0: of one that is gone), and enough of its pc to pass strangers by. */
+static const uint64_t HASH_GONE = 1ull << 32;
+
 static uint64_t hash_entry(uint64_t pc, uint32_t id)
 {
 	return (pc << 32) | id;
@@ -46,20 +44,41 @@ static uint64_t *low_memory(size_t size)
 	refuse("no free memory below 2 GiB for the exact engine's jump table", 0);
 }
 
+static void bucket_empty(void)
+{
+	for (int i = 0; i < BUCKETS; i++) {
+		__atomic_store_n(&eng.buckets[i], (uint64_t)engine_miss, __ATOMIC_RELEASE);
+		eng.bucket_heads[i] = 0;
+	}
+}
+
+/* The tables' other half, empty, for a new generation. Number 0 stands for none. */
+void cache_begin(void)
+{
+	uint32_t half = eng.generation & 1;
+
+	bucket_empty();
+	/* Who reads the new number finds none of the old code in the buckets. */
+	__atomic_store_n(&eng.generation, eng.generation + 1, __ATOMIC_RELEASE);
+	eng.n_blocks = eng.first_block = half * BLOCKS_HALF + 1;
+	eng.n_edges = eng.first_edge = half * EDGES_HALF + 1;
+	eng.map_used = eng.first_map = half * MAP_HALF + 1;
+	eng.dead_blocks = eng.used_arenas = 0;
+	memset(eng.hash, 0, sizeof(uint64_t) << eng.hash_bits);
+	eng.hash_used = 0;
+}
+
 void cache_first(void)
 {
-	eng.blocks = reserve(BLOCKS_MAX * sizeof(struct block));
-	eng.map_pool = reserve(MAP_POOL_SIZE);
-	eng.edges = reserve(EDGES_MAX * sizeof(struct edge));
+	eng.blocks = reserve(2ul * BLOCKS_HALF * sizeof(struct block));
+	eng.map_pool = reserve(2ul * MAP_HALF);
+	eng.edges = reserve(2ul * EDGES_HALF * sizeof(struct edge));
 	eng.hash_bits = HASH_BITS_FIRST;
 	eng.hash = reserve(sizeof(uint64_t) << eng.hash_bits);
 	eng.buckets = low_memory(BUCKETS * sizeof(uint64_t));
 	eng.bucket_heads = reserve(BUCKETS * sizeof(uint32_t));
-	eng.n_blocks = 1; /* 0 means none */
-	eng.n_edges = 1;  /* 0 means an indirect branch */
-	eng.map_used = 1;
-	for (int i = 0; i < BUCKETS; i++)
-		eng.buckets[i] = (uint64_t)engine_miss;
+	counters_first();
+	cache_begin();
 }
 
 static bool reaches(const struct arena *a, uint64_t pc)
@@ -94,6 +113,8 @@ static struct arena *arena_new(uint64_t pc)
 	a->cold = a->end = p + ARENA_SIZE;
 	a->blocks = reserve(ARENA_SIZE / 16 * sizeof(uint32_t));
 	a->n_blocks = 0;
+	a->generation = eng.generation;
+	eng.used_arenas++;
 	eng.n_arenas++;
 	return a;
 }
@@ -101,11 +122,25 @@ static struct arena *arena_new(uint64_t pc)
 /* An arena with room for a fragment of code from `pc`. */
 struct arena *arena_near(uint64_t pc)
 {
-	for (uint32_t i = eng.n_arenas; i-- > 0;)
-		if (reaches(&eng.arenas[i], pc) &&
-		    eng.arenas[i].cold - eng.arenas[i].hot > FRAGMENT_ROOM)
-			return &eng.arenas[i];
+	for (uint32_t i = eng.n_arenas; i-- > 0;) {
+		struct arena *a = &eng.arenas[i];
+
+		if ((a->generation && a->generation != eng.generation) || !reaches(a, pc) ||
+		    a->cold - a->hot <= FRAGMENT_ROOM)
+			continue;
+		eng.used_arenas += !a->generation;
+		a->generation = eng.generation;
+		return a;
+	}
 	return arena_new(pc);
+}
+
+/* Might the next fragment find no room? */
+bool cache_full(void)
+{
+	return eng.n_blocks - eng.first_block > BLOCKS_HALF - MARGIN ||
+	       eng.map_used - eng.first_map > MAP_HALF - MARGIN * 4 ||
+	       eng.n_edges - eng.first_edge > EDGES_HALF - MARGIN || eng.used_arenas > ARENAS_MAX / 2 - 2;
 }
 
 /* The arena that holds this byte of translated code, or NULL. */
@@ -129,7 +164,7 @@ struct block *block_find(uint64_t pc)
 	for (uint32_t h = hash_of(pc, eng.hash_bits); eng.hash[h]; h = (h + 1) & mask) {
 		struct block *b;
 
-		if (eng.hash[h] >> 32 != (uint32_t)pc)
+		if (eng.hash[h] >> 32 != (uint32_t)pc || !(uint32_t)eng.hash[h])
 			continue;
 		b = &eng.blocks[(uint32_t)eng.hash[h]];
 		if (b->pc == pc && !(b->flags & (B_DEAD | B_ONCE | B_PART)))
@@ -138,36 +173,48 @@ struct block *block_find(uint64_t pc)
 	return NULL;
 }
 
-static void hash_put(uint64_t *hash, uint32_t bits, uint64_t pc, uint32_t id)
+static void hash_put(uint64_t pc, uint32_t id)
 {
-	uint32_t mask = (1u << bits) - 1;
-	uint32_t h = hash_of(pc, bits);
+	uint32_t mask = (1u << eng.hash_bits) - 1;
+	uint32_t h = hash_of(pc, eng.hash_bits);
 
-	while (hash[h])
+	while ((uint32_t)eng.hash[h])
 		h = (h + 1) & mask;
-	hash[h] = hash_entry(pc, id);
+	eng.hash_used += !eng.hash[h];
+	eng.hash[h] = hash_entry(pc, id);
 }
 
+/* Its place stays taken, for those behind it, until the next block wants it. */
+static void hash_remove(const struct block *b)
+{
+	uint32_t mask = (1u << eng.hash_bits) - 1, id = (uint32_t)(b - eng.blocks);
+
+	for (uint32_t h = hash_of(b->pc, eng.hash_bits); eng.hash[h]; h = (h + 1) & mask)
+		if ((uint32_t)eng.hash[h] == id) {
+			eng.hash[h] = HASH_GONE;
+			return;
+		}
+}
+
+/* Anew, without those that are gone; larger, if that is not enough. */
 static void hash_grow(void)
 {
-	uint32_t bits = eng.hash_bits + 1;
-	uint64_t *bigger = reserve(sizeof(uint64_t) << bits);
+	uint64_t *old = eng.hash, size = sizeof(uint64_t) << eng.hash_bits;
 
+	if ((eng.n_blocks - eng.first_block - eng.dead_blocks) * 4ull > 1u << eng.hash_bits)
+		eng.hash_bits++;
+	eng.hash = reserve(sizeof(uint64_t) << eng.hash_bits);
 	eng.hash_used = 0;
-	for (uint32_t id = 1; id < eng.n_blocks; id++)
-		if (!(eng.blocks[id].flags & (B_DEAD | B_ONCE | B_COPY | B_PART))) {
-			hash_put(bigger, bits, eng.blocks[id].pc, id);
-			eng.hash_used++;
-		}
-	sys(__NR_munmap, eng.hash, sizeof(uint64_t) << eng.hash_bits);
-	eng.hash = bigger;
-	eng.hash_bits = bits;
+	for (uint64_t i = 0; i < size / sizeof *old; i++)
+		if ((uint32_t)old[i])
+			hash_put(eng.blocks[(uint32_t)old[i]].pc, (uint32_t)old[i]);
+	sys(__NR_munmap, old, size);
 }
 
 struct block *block_new(uint64_t pc)
 {
-	if (eng.n_blocks == BLOCKS_MAX || eng.map_used > MAP_POOL_SIZE - 4096 ||
-	    eng.n_edges > EDGES_MAX - 256)
+	if (eng.n_blocks - eng.first_block > BLOCKS_HALF - 16 || eng.map_used - eng.first_map > MAP_HALF - 4096 ||
+	    eng.n_edges - eng.first_edge > EDGES_HALF - 256)
 		refuse("the exact engine's code cache is full", pc);
 
 	struct block *b = &eng.blocks[eng.n_blocks];
@@ -186,8 +233,7 @@ void block_done(struct block *b, struct arena *a)
 	if (!(b->flags & (B_ONCE | B_COPY | B_PART))) {
 		if (eng.hash_used * 2 > 1u << eng.hash_bits)
 			hash_grow();
-		hash_put(eng.hash, eng.hash_bits, eng.blocks[id].pc, id);
-		eng.hash_used++;
+		hash_put(eng.blocks[id].pc, id);
 	}
 }
 
@@ -247,39 +293,32 @@ static void bucket_remove(struct block *b)
 	}
 }
 
+/* It is executed no more, but for who is inside. */
+void block_dead(struct block *b)
+{
+	if (b->flags & B_DEAD)
+		return;
+	b->flags |= B_DEAD;
+	hash_remove(b);
+	eng.dead_blocks++;
+	counter_free(b->counter);
+	counter_free(b->fall_counter);
+}
+
 /*
- * The program's code has changed. Whoever still jumps here is sent to the engine: the first bytes
- * of a block from memory that can change are a 5-byte nop, replaced in one store.
+ * The program's code has changed: whatever leads here leads to the engine again, and what falls through into it
+ * goes as well.
  */
 void block_kill(struct block *b)
 {
-	struct arena *a = arena_with(b->code); /* its own: the jump there must reach */
-	struct edge *e = &eng.edges[eng.n_edges];
-	uint64_t *word = (uint64_t *)((uint64_t)b->code & ~7ull);
-	unsigned shift = 8 * ((uint64_t)b->code & 7);
-	uint64_t jump;
-
-	if (b->flags & B_DEAD)
-		return;
-	bucket_remove(b);
-	b->flags |= B_DEAD;
-	if (b->flags & (B_CHECKED | B_ONCE))
-		return;
-	if (b->code_len < 5)
-		refuse("a block too short to be taken back at", b->pc);
-	if (a->cold - a->hot < 64 || eng.n_edges == EDGES_MAX)
-		refuse("the exact engine's code cache is full", b->pc);
-	*e = (struct edge){ .target = b->pc };
-	a->cold = emit_stub(a->cold, eng.n_edges++);
-
-	int64_t d = a->cold - (b->code + 5);
-
-	if (d != (int32_t)d)
-		refuse("a block that cannot be taken back at", b->pc);
-	jump = 0xe9 | (uint64_t)(uint32_t)d << 8;
-	if (shift <= 24)
-		__atomic_store_n(word, (*word & ~(0xffffffffffull << shift)) | jump << shift,
-				 __ATOMIC_RELEASE);
-	else /* file code that was unmapped: nobody runs it any more */
-		__builtin_memcpy(b->code, &jump, 5);
+	for (bool more = true; more; b--) {
+		more = b->flags & B_FALLS;
+		if (b->flags & B_DEAD)
+			continue;
+		bucket_remove(b);
+		for (uint32_t e = b->incoming; e; e = eng.edges[e].next)
+			set_rel32(eng.edges[e].site, eng.edges[e].stub);
+		b->incoming = 0;
+		block_dead(b);
+	}
 }

@@ -73,8 +73,7 @@ static bool count_at(struct thread *t, const struct insn *in, uint64_t pc, uint3
 	if (!i || memcmp(&facts_of(lineage)[i], &f, sizeof f)) {
 		if (eng.board->lineage_top[lineage] > COUNTERS_MAX / 2)
 			return false;
-		i = new_counter(pc);
-		facts_of(lineage)[i] = f;
+		i = counter_for(&f);
 		__atomic_store_n(known, i, __ATOMIC_RELEASE);
 	}
 	counters_of(t)[i] += (uint64_t)sign;

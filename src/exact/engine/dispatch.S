@@ -120,16 +120,23 @@ GLOBAL leave_end
 	 * restarted (rip back at the syscall) from one that was not made yet.
 	 */
 GLOBAL syscall_go
+	mov dword ptr gs:[T_IN_CALL], 1
 	mov ecx, 0
 GLOBAL syscall_insn
 	syscall
 GLOBAL syscall_after
+	/* seen by all before the buckets are read: retire.c */
+	mov ecx, [rip + eng] /* eng.generation */
+	mov gs:[T_GENERATION], ecx
+	mov ecx, 0
+	xchg ecx, gs:[T_IN_CALL]
 	mov rcx, gs:[T_TARGET]
 	jmp qword ptr gs:[T_TAIL]
 GLOBAL syscall_done
 
 	/* The same, coming back to the engine with the result: T_STARTED says what for. */
 GLOBAL syscall_go_back
+	mov dword ptr gs:[T_IN_CALL], 1
 	mov ecx, 0
 GLOBAL syscall_insn_back
 	syscall

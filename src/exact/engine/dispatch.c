@@ -88,7 +88,7 @@ static struct block *block_for(struct thread *t, bool indirect)
 	}
 	b = block_find(t->target);
 	if (b && (b->flags & B_CHECKED) && !bytes_as_copied(b)) {
-		b->flags |= B_DEAD;
+		block_dead(b);
 		b = NULL;
 	}
 	if (!b)
@@ -124,6 +124,7 @@ void dispatch(struct thread *t)
 	eng.tid = t->tid;
 	if (from)
 		t->target = eng.edges[from].target;
+	retire_check(t);
 	while (!(b = block_for(t, !from))) {
 		from = 0;
 		if (!execute_special(t)) {
@@ -138,7 +139,7 @@ void dispatch(struct thread *t)
 		}
 	}
 	if (from)
-		link_edge(&eng.edges[from], b);
+		link_edge((uint32_t)from, b);
 	t->jump = (uint64_t)b->code;
 	unlock();
 }

@@ -155,18 +155,6 @@ uint8_t *count_here(uint8_t *p, bool flags_free, unsigned n, unsigned counter)
 	return flags_free ? p : gs_load(p, r, T_SCRATCH);
 }
 
-/* The number of a new counter on the board. */
-unsigned new_counter(uint64_t pc)
-{
-	volatile uint32_t *top = &eng.board->lineage_top[eng.process->lineage];
-	uint32_t i;
-
-	i = __atomic_fetch_add(top, 1, __ATOMIC_RELAXED);
-	if (i >= COUNTERS_MAX)
-		refuse("the exact engine's block counters are used up", pc);
-	return i;
-}
-
 /* ---- jumps ---- */
 
 uint8_t *emit_stub(uint8_t *cold, uint32_t edge)
@@ -191,6 +179,16 @@ void set_rel32(uint8_t *site, const uint8_t *to)
 	__atomic_store_n((int32_t *)site, d, __ATOMIC_RELEASE);
 }
 
+/* From now on the branch leads to `code`, which is the block's or goes on there, until that is killed. */
+void lead(uint32_t edge, struct block *b, const uint8_t *code)
+{
+	struct edge *e = &eng.edges[edge];
+
+	e->next = b->incoming;
+	b->incoming = edge;
+	set_rel32(e->site, code);
+}
+
 /* jmp or jcc, but for its displacement, which lies within an aligned quadword. */
 static uint8_t *jump_opcode(uint8_t *p, unsigned condition)
 {
@@ -213,6 +211,17 @@ uint8_t *jump_out(struct arena *a, uint8_t *p, unsigned condition, uint64_t targ
 	return p + 4;
 }
 
+/* The displacement of a branch to the program's `target`: for now, to a stub that brings the engine here. */
+static uint32_t new_edge(struct arena *a, uint8_t *site, uint64_t target)
+{
+	uint32_t edge = eng.n_edges++;
+
+	a->cold = emit_stub(a->cold, edge);
+	eng.edges[edge] = (struct edge){ .target = target, .site = site, .stub = a->cold };
+	set_rel32(site, a->cold);
+	return edge;
+}
+
 /*
  * jmp or jcc (opcode of 1 or 2 bytes) to the program's `target`: to its block where there is one,
  * else to a stub that brings the engine here.
@@ -220,30 +229,36 @@ uint8_t *jump_out(struct arena *a, uint8_t *p, unsigned condition, uint64_t targ
 uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t target)
 {
 	struct block *b = block_find(target);
-	struct edge *e;
 
 	p = jump_opcode(p, condition);
-	if (b && !(b->flags & B_CHECKED) && b->code >= a->start && b->code < a->end) {
-		set_rel32(p, b->code);
-		return p + 4;
-	}
-	e = &eng.edges[eng.n_edges];
-	a->cold = emit_stub(a->cold, eng.n_edges++);
-	*e = (struct edge){ .target = target, .site = p };
-	set_rel32(p, a->cold);
+	uint32_t edge = new_edge(a, p, target);
+
+	if (b && !(b->flags & B_CHECKED) && b->code >= a->start && b->code < a->end)
+		lead(edge, b, b->code);
+	return p + 4;
+}
+
+/* The same, back to a block that is being made. */
+uint8_t *jump_back(struct arena *a, uint8_t *p, unsigned condition, struct block *b)
+{
+	p = jump_opcode(p, condition);
+	lead(new_edge(a, p, b->pc), b, b->code);
 	return p + 4;
 }
 
 /* The branch has been taken for the first time: from now on it leads to the block by itself. */
-bool link_edge(struct edge *e, const struct block *b)
+bool link_edge(uint32_t edge, struct block *b)
 {
+	struct edge *e = &eng.edges[edge];
 	int64_t d;
 
+	if (edge < eng.first_edge || edge >= eng.n_edges) /* of code that is being retired */
+		return false;
 	if (!e->site || (b->flags & (B_CHECKED | B_ONCE)))
 		return false;
 	d = b->code - (e->site + 4);
 	if (d == (int32_t)d) {
-		set_rel32(e->site, b->code);
+		lead(edge, b, b->code);
 		return true;
 	}
 	/* Another arena, out of reach. The stub stays as it is: another thread may be inside it. */
@@ -258,7 +273,7 @@ bool link_edge(struct edge *e, const struct block *b)
 	PUT(p, 0xff, 0x25); /* jmp [rip] */
 	p = put32(p, 0);
 	put64(p, (uint64_t)b->code);
-	set_rel32(e->site, a->cold);
+	lead(edge, b, a->cold);
 	return true;
 }
 
@@ -273,10 +288,8 @@ uint8_t *emit_bucket_jump(uint8_t *p)
 /* Where a system call goes on: as an indirect branch does. rcx is the target and stays it. */
 void emit_tail(void)
 {
-	struct arena *a = arena_near(eng.process->entry);
-	uint8_t *p = a->cold - 64;
+	uint8_t *p = eng.tail = code_memory(PAGE);
 
-	a->cold = eng.tail = p;
 	p = gs_store(p, RCX, T_RCX);
 	emit_bucket_jump(p);
 }

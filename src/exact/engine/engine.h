@@ -23,6 +23,7 @@ enum block_flags {
 	B_RCX = 8,   /* ends in an indirect branch: rcx is displaced from the last instruction on */
 	B_COPY = 16, /* a further copy of a loop's block: not found by pc */
 	B_PART = 32, /* up to a sample, or the sampled instruction: comes back to the engine */
+	B_FALLS = 64, /* the block before it falls through into it */
 };
 
 /* A translated basic block. */
@@ -41,7 +42,8 @@ struct block {
 	uint8_t count_at; /* it is counted before this instruction */
 	uint8_t flags;
 	uint8_t part; /* asked for so many instructions, when B_PART */
-	uint8_t pad[4];
+	uint32_t fall_counter; /* of its fall-through, or 0 */
+	uint32_t incoming;     /* the first edge that leads here by itself */
 };
 
 /* Code is translated to within 2 GiB of where it stands, so that RIP-relative operands reach. */
@@ -49,18 +51,27 @@ struct arena {
 	uint8_t *start, *hot, *cold, *end; /* blocks from below, stubs from above */
 	uint32_t *blocks;                  /* in the order of their code */
 	uint32_t n_blocks;
+	uint32_t generation; /* of its code; 0: empty */
 };
 
-/* A direct branch that has not been taken yet leads to a stub that names its edge. */
+/* A direct branch leads to a stub that names its edge, or to its block. */
 struct edge {
 	uint64_t target;
 	uint8_t *site; /* its 32-bit displacement */
-	uint32_t hit; /* the block that the next sample lies in; no edge, then */
+	uint8_t *stub;
+	uint32_t next; /* the next edge that leads to the same block */
+	uint32_t hit;  /* the block that the next sample lies in; no edge, then */
 };
 
 enum {
 	ARENAS_MAX = 64,
 	BLOCK_INSNS = 48,
+	ARENA_SIZE = 64 << 20,
+	/* The tables, half of each for the generation of code in use: see retire.c. */
+	BLOCKS_HALF = 1 << 22,
+	MAP_HALF = 1 << 28,
+	EDGES_HALF = 1 << 23,
+	BUCKETS = 1 << 16,
 	MAP_ENTRY = 3,    /* length, length of its code, register displaced into T_SCRATCH */
 	DISPLACED = 0x80, /* | the register */
 };
@@ -87,6 +98,7 @@ enum { PAGE = 4096, REGIONS_MAX = 4096 };
 
 /* Everything a process of the program has one of. */
 struct engine {
+	volatile uint32_t generation; /* of the code that is made now; first: dispatch.S reads it */
 	struct board *board;
 	struct process *process;
 	uint32_t mode;
@@ -102,6 +114,9 @@ struct engine {
 	uint32_t hash_bits, hash_used;
 	uint64_t *buckets; /* 64 Ki code addresses, by the low 16 bits of the target; below 2 GiB */
 	uint32_t *bucket_heads; /* the same, as block numbers */
+	bool retiring;       /* the one before is still executed, perhaps */
+	uint32_t first_block, first_edge, first_map, dead_blocks, used_arenas;
+	uint32_t space; /* which memory this is, among the processes of a run */
 	struct arena arenas[ARENAS_MAX];
 	uint32_t n_arenas;
 	uint8_t *tail; /* the emitted jump through the buckets */
@@ -146,6 +161,7 @@ long sys6(long nr, long a, long b, long c, long d, long e, long f);
 #define sys(...) SYS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 void *reserve(size_t size);
 void *reserve_at(uint64_t at, size_t size, int prot);
+void *code_memory(size_t size);
 void lock(void);
 void unlock(void);
 void refuse(const char *why, uint64_t at) __attribute__((noreturn));
@@ -165,6 +181,7 @@ uint32_t mapping_of(uint64_t pc);
 
 /* pages.c: code that is written while it runs. */
 void pages_first(void);
+void pages_without_code(void);
 bool watch_code(uint64_t start, uint64_t end);
 void page_join(struct block *b);
 bool watch_fault(uint64_t address);
@@ -192,6 +209,12 @@ struct block *block_find(uint64_t pc);
 struct block *block_new(uint64_t pc);
 void block_done(struct block *b, struct arena *a);
 void block_kill(struct block *b);
+void block_dead(struct block *b);
+void cache_begin(void);
+bool cache_full(void);
+
+/* retire.c: when most of the code is stale, all is made anew. */
+void retire_check(struct thread *t);
 struct block *block_of_code(uint64_t rip);
 bool in_cache(uint64_t rip);
 struct arena *arena_near(uint64_t pc);
@@ -204,7 +227,9 @@ unsigned flags_live_at(uint64_t pc);
 void emit_tail(void);
 uint8_t *emit_stub(uint8_t *cold, uint32_t edge);
 void add_indirect(struct block *b);
-bool link_edge(struct edge *e, const struct block *b);
+void set_rel32(uint8_t *site, const uint8_t *to);
+bool link_edge(uint32_t edge, struct block *b);
+void lead(uint32_t edge, struct block *b, const uint8_t *code);
 
 /* dispatch.c */
 void dispatch(struct thread *t);
@@ -214,11 +239,15 @@ void step_natively(struct thread *t); /* in signal.c */
 void system_call(struct thread *t);
 void system_call_done(struct thread *t);
 
+/* counters.c */
+void counters_first(void);
+unsigned counter_for(const struct block_facts *f);
+void counter_free(unsigned i);
+
 /* count.c: what executing part of a block adds. */
 void facts_add(struct block_facts *f, const struct insn *in);
 void count_special(struct thread *t, const struct insn *in, uint64_t pc);
 void uncount_special(struct thread *t, const struct insn *in, uint64_t pc);
-unsigned new_counter(uint64_t pc);
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted);
 
 struct block *translate_part(uint64_t pc, unsigned n);

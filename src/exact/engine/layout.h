@@ -23,6 +23,7 @@
 #define T_FLAGS    0x100
 #define T_USER_GS  0x108
 #define T_LEFT     0x110
-#define T_STARTED  0x118
+#define T_IN_CALL  0x118
+#define T_GENERATION 0x11c
 
 #endif

@@ -87,6 +87,16 @@ void *reserve(size_t size)
 	refuse("no address space is left for the exact engine (ulimit -v?), bytes wanted", size);
 }
 
+/* For code that may stand anywhere. */
+void *code_memory(size_t size)
+{
+	void *p = reserve(size);
+
+	if (sys(__NR_mprotect, p, size, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
+		refuse("the kernel gives no memory that can be written and executed", 0);
+	return p;
+}
+
 void futex_wait(volatile uint32_t *word, uint32_t value, int ms)
 {
 	struct {

@@ -144,6 +144,13 @@ void page_join(struct block *b)
 	p->head = (uint32_t)(b - eng.blocks);
 }
 
+/* All that was translated is retired. */
+void pages_without_code(void)
+{
+	for (uint32_t i = 0; i < 1u << eng.page_bits; i++)
+		eng.pages[i].head = 0;
+}
+
 /* ---- forgetting ---- */
 
 static struct {

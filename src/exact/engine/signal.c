@@ -30,6 +30,7 @@ enum {
 	EFLAGS_TF = 0x100,
 	EFLAGS_DF = 0x400,
 	EFLAGS_RF = 0x10000,
+	FAULT_WRITE = 2, /* in the processor's error code */
 	STACK_DISABLE = 2,
 	STACK_ON = 1,
 	STACK_MIN = 2048,
@@ -533,7 +534,7 @@ static bool on_watched_write(struct thread *t, const struct info *info, struct c
 	struct block *b;
 	bool ours;
 
-	if (info->code != SEGV_ACCERR ||
+	if (info->code != SEGV_ACCERR || !(c->err & FAULT_WRITE) ||
 	    (c->rip - eng.image < eng.image_size && c->rip != (uint64_t)copy_insn))
 		return false;
 	lock();

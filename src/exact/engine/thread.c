@@ -82,6 +82,7 @@ struct thread *thread_new(struct process *p)
 		.index = (uint32_t)i,
 		.born = __atomic_fetch_add(&eng.board->births, 1, __ATOMIC_ACQ_REL),
 		.alt_flags = 2, /* SS_DISABLE */
+		.space = eng.space,
 	};
 	every_first(t);
 	__atomic_fetch_add(&p->threads, 1, __ATOMIC_ACQ_REL);
@@ -317,6 +318,7 @@ void child_start(struct thread *t)
 	if (!t->started) { /* its memory is a copy */
 		eng.process = p;
 		eng.lock = 0;
+		eng.space = t->space = p->serial;
 		unpin_others();
 	}
 	t->tid = (int32_t)sys(__NR_gettid);
@@ -432,6 +434,7 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	eng.mode = p->mode;
 	eng.image = p->image;
 	eng.image_size = p->image_size;
+	eng.space = p->serial;
 	regions_first(p);
 	cache_first();
 	emit_tail();

@@ -28,8 +28,9 @@ struct draft {
 	uint64_t end;     /* the pc behind the last instruction */
 	unsigned counter; /* the block's */
 	bool reads_count; /* its one instruction loads the running count */
-	/* Of a loop: where it begins, how many copies follow, and their ways out. */
-	uint8_t *loop, **exits;
+	/* Of a loop: its first block, how many copies follow, and their ways out. */
+	struct block *loop;
+	uint8_t **exits;
 	unsigned copies_left;
 };
 
@@ -96,17 +97,13 @@ static uint8_t *emit_syscall(struct draft *d, uint8_t *p, bool count)
 /* The fall-through of a conditional branch was reached: it was not taken. */
 static uint8_t *count_fall_through(struct draft *d, uint8_t *p)
 {
-	unsigned counter;
+	struct block_facts f = { .pc = d->end };
 
 	if (!(eng.mode & COUNT_TAKEN))
 		return p;
-	counter = new_counter(d->end);
-
-	struct block_facts *f = &facts_of(eng.process->lineage)[counter];
-
-	f->pc = d->end;
-	f->adds[EXACT_TAKEN] = 0xff; /* -1 */
-	return count_here(p, !(flags_live_at(d->end) & ~(unsigned)F_CF), 0, counter);
+	f.adds[EXACT_TAKEN] = 0xff; /* -1 */
+	d->b->fall_counter = counter_for(&f);
+	return count_here(p, !(flags_live_at(d->end) & ~(unsigned)F_CF), 0, d->b->fall_counter);
 }
 
 /* loop, jrcxz: only a short form exists, so it jumps over the way on. */
@@ -222,15 +219,13 @@ static unsigned live_before(const struct draft *d, unsigned behind)
 
 static void note_facts(struct draft *d)
 {
-	struct block_facts *f;
+	struct block_facts f = { .pc = d->b->pc,
+				 .size = (uint16_t)(d->end - d->b->pc),
+				 .mapping = mapping_of(d->b->pc) };
 
-	d->counter = d->b->counter = new_counter(d->b->pc);
-	f = &facts_of(eng.process->lineage)[d->counter];
-	f->pc = d->b->pc;
-	f->size = (uint16_t)(d->end - d->b->pc);
-	f->mapping = mapping_of(d->b->pc);
 	for (unsigned i = 0; i < d->n; i++)
-		facts_add(f, &d->insns[i]);
+		facts_add(&f, &d->insns[i]);
+	d->counter = d->b->counter = counter_for(&f);
 }
 
 /*
@@ -240,14 +235,11 @@ static void note_facts(struct draft *d)
  */
 static uint8_t *loop_on(struct draft *d, uint8_t *p, const struct insn *in)
 {
+	if (!d->copies_left)
+		return jump_back(d->a, p, 0x80 | (in->opcode & 15), d->loop);
 	*p++ = 0x0f;
-	if (d->copies_left) {
-		*p++ = (uint8_t)(0x80 | ((in->opcode & 15) ^ 1));
-		d->exits[d->copies_left - 1] = p;
-		return p + 4;
-	}
-	*p++ = (uint8_t)(0x80 | (in->opcode & 15));
-	set_rel32(p, d->loop);
+	*p++ = (uint8_t)(0x80 | ((in->opcode & 15) ^ 1));
+	d->exits[d->copies_left - 1] = p;
 	return p + 4;
 }
 
@@ -340,24 +332,6 @@ static void keep_copy(struct block *b)
 	eng.map_used += b->src_len;
 }
 
-/*
- * The block, from where branches enter it. If it can change it begins with a nop of 5 bytes that
- * one store turns into a jump (block_kill); the nop belongs to the first instruction.
- */
-static void emit_head(struct draft *d, bool can_change)
-{
-	uint8_t *first_len = eng.map_pool + d->b->map + 1;
-
-	while (can_change && ((uint64_t)d->p & 7) > 3)
-		*d->p++ = 0x90;
-	d->b->code = d->p;
-	if (can_change)
-		PUT(d->p, 0x0f, 0x1f, 0x44, 0x00, 0x00);
-	emit_block(d);
-	if (can_change)
-		*first_len = (uint8_t)(*first_len + 5);
-}
-
 /* How often a block is laid down: more than once when it is a short loop by itself. */
 static unsigned copies_wanted(const struct draft *d)
 {
@@ -370,24 +344,23 @@ static unsigned copies_wanted(const struct draft *d)
 }
 
 /* The block and its copies, from its entry; behind them its fall-through. */
-static void emit_copies(struct draft *d, bool can_change)
+static void emit_copies(struct draft *d)
 {
 	uint8_t *exits[8];
 	unsigned n = copies_wanted(d);
 	struct block *first = d->b;
 
 	d->exits = n > 1 ? exits : NULL;
-	d->loop = NULL;
+	d->loop = first;
 	for (unsigned i = 0; i < n; i++) {
 		d->copies_left = n - 1 - i;
 		if (i) {
 			d->b = block_new(first->pc);
 			*d->b =
-			    (struct block){ .pc = first->pc, .map = eng.map_used, .flags = B_COPY };
+			    (struct block){ .pc = first->pc, .map = eng.map_used, .flags = B_COPY | B_FALLS };
 		}
-		emit_head(d, can_change);
-		if (i == 0)
-			d->loop = d->b->code;
+		d->b->code = d->p;
+		emit_block(d);
 		d->b->code_len = (uint16_t)(d->p - d->b->code);
 		keep_copy(d->b);
 		if (!(d->b->flags & B_ONCE))
@@ -419,7 +392,7 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 		const struct insn *last;
 		bool more;
 
-		*b = (struct block){ .pc = pc, .map = b->map, .flags = once ? B_ONCE : 0 };
+		*b = (struct block){ .pc = pc, .map = b->map, .flags = once ? B_ONCE : first ? B_FALLS : 0 };
 		d.b = b;
 		if (!r)
 			break;
@@ -431,12 +404,14 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 			break;
 		if (!once && (r->writable || r->checked) && watch_code(pc, d.end) &&
 		    !(b->flags & B_CHECKED)) {
+			if (blocks)
+				break;
 			b->flags |= B_CHECKED;
 			read_block(&d, pc, once, BLOCK_INSNS);
 		}
 		if (indirect && !first && !(b->flags & (B_CHECKED | B_ONCE)))
 			d.p = emit_indirect_entry(b, a, d.p);
-		emit_copies(&d, r->writable && !(b->flags & (B_CHECKED | B_ONCE)));
+		emit_copies(&d);
 		if (!first)
 			first = b;
 
@@ -473,6 +448,11 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
 {
 	struct block *first = fragment(pc, indirect, once);
 
+	if (first && once) {
+		eng.dead_blocks++;
+		counter_free(first->counter);
+		counter_free(first->fall_counter);
+	}
 	if (first && first->indirect)
 		bucket_add(first);
 	return first;
@@ -516,7 +496,7 @@ struct block *translate_part(uint64_t pc, unsigned n)
 	b->flags |= B_CHECKED;
 	b->bucket_next = *head;
 	*head = eng.n_blocks;
-	emit_copies(&d, false);
+	emit_copies(&d);
 	switch (d.insns[d.n - 1].kind) {
 	case K_JCC:
 		d.p = count_fall_through(&d, d.p);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code that is made and thrown away for ever must not fill the cache. When most of what was translated is dead,
+ * or a table is full, a new generation begins: nothing leads to the old code any more, so each thread comes out of
+ * it at its next branch; what it executes is made anew, in the other half of the tables. The old code stays
+ * until every thread has been in the engine since, or waits in a system call, from which it comes back through
+ * the buckets, which were emptied.
+ */
+#include <asm/unistd.h>
+#include <linux/mman.h>
+#include "exact/engine/engine.h"
+
+enum { DEAD_MIN = 1 << 15, LOOK_EVERY = 32, WAIT_ROUNDS = 10000 };
+
+static void retire(void)
+{
+	for (uint32_t i = eng.first_edge; i < eng.n_edges; i++)
+		if (eng.edges[i].site)
+			set_rel32(eng.edges[i].site, eng.edges[i].stub);
+	for (uint32_t i = eng.first_block; i < eng.n_blocks; i++)
+		if (!(eng.blocks[i].flags & B_ONCE))
+			block_dead(&eng.blocks[i]);
+	pages_without_code();
+	memset(eng.parts, 0, sizeof eng.parts);
+	cache_begin();
+	eng.retiring = true;
+}
+
+/* Is the thread, of those that share this memory, out of the old code? */
+static bool is_out(const struct thread *t)
+{
+	return t->space != eng.space || !t->generation || t->generation == eng.generation || t->in_call;
+}
+
+static void give_up(void *start, size_t size)
+{
+	sys(__NR_madvise, start, size, MADV_DONTNEED);
+}
+
+/* Free the generation before, if nobody is inside. */
+static bool release(void)
+{
+	uint32_t old = eng.generation & 1; /* the half that is not in use */
+
+	for (uint32_t i = 0; i < eng.board->threads_top; i++)
+		if (eng.board->thread_states[i] == THREAD_LIVE && !is_out(thread_at(i)))
+			return false;
+	for (uint32_t i = 0; i < eng.n_arenas; i++) {
+		struct arena *a = &eng.arenas[i];
+
+		if (a->generation == eng.generation)
+			continue;
+		give_up(a->blocks, a->n_blocks * sizeof *a->blocks);
+		give_up(a->start, (size_t)(a->end - a->start));
+		a->hot = a->start;
+		a->cold = a->end;
+		a->n_blocks = 0;
+		a->generation = 0;
+	}
+	give_up(eng.blocks + old * BLOCKS_HALF, BLOCKS_HALF * sizeof *eng.blocks);
+	give_up(eng.edges + old * EDGES_HALF, EDGES_HALF * sizeof *eng.edges);
+	give_up(eng.map_pool + old * MAP_HALF, MAP_HALF);
+	eng.retiring = false;
+	return true;
+}
+
+/* With the lock held; not when it returns for a moment. */
+static void wait_for_others(void)
+{
+	for (int i = 0; i < WAIT_ROUNDS && !release(); i++) {
+		unlock();
+		sys(__NR_sched_yield);
+		lock();
+		if (!eng.retiring)
+			return;
+	}
+}
+
+/* The thread has come out of translated code, with the lock held: it executes none of what was made before now. */
+void retire_check(struct thread *t)
+{
+	static uint32_t looks;
+
+	t->generation = eng.generation;
+	t->in_call = 0;
+	if (eng.retiring && looks++ % LOOK_EVERY == 0)
+		release();
+	if (cache_full()) {
+		if (eng.retiring)
+			wait_for_others();
+	} else if (eng.dead_blocks < DEAD_MIN || eng.dead_blocks * 2 < eng.n_blocks - eng.first_block) {
+		return;
+	}
+	if (eng.retiring)
+		return;
+	retire();
+	t->generation = eng.generation;
+}
