@@ -83,7 +83,7 @@ void cache_first(void)
 
 static bool reaches(const struct arena *a, uint64_t pc)
 {
-	int64_t low = (int64_t)((uint64_t)a->start - pc), high = (int64_t)((uint64_t)a->end - pc);
+	int64_t low = (int64_t)(runs_at(a->start) - pc), high = (int64_t)(runs_at(a->end - 1) - pc);
 
 	return low > -REACH && low < REACH && high > -REACH && high < REACH;
 }
@@ -101,11 +101,9 @@ static struct arena *arena_new(uint64_t pc)
 	 */
 	for (int64_t d = 0x40000000; !p && d > 0x4000000; d -= 0x2000000) {
 		if (pc > (uint64_t)d + 0x10000)
-			p = reserve_at((pc - (uint64_t)d) & ~0xfffffull, ARENA_SIZE,
-				       PROT_READ | PROT_WRITE | PROT_EXEC);
+			p = code_reserve((pc - (uint64_t)d) & ~0xfffffull, ARENA_SIZE);
 		if (!p && pc < 0x700000000000ull)
-			p = reserve_at((pc + (uint64_t)d) & ~0xfffffull, ARENA_SIZE,
-				       PROT_READ | PROT_WRITE | PROT_EXEC);
+			p = code_reserve((pc + (uint64_t)d) & ~0xfffffull, ARENA_SIZE);
 	}
 	if (!p)
 		refuse("no room for translated code within 2 GiB of the program's code at", pc);
@@ -154,7 +152,7 @@ struct arena *arena_with(const uint8_t *code)
 
 bool in_cache(uint64_t rip)
 {
-	return arena_with((const uint8_t *)rip);
+	return arena_with((const uint8_t *)(rip ^ eng.alias));
 }
 
 struct block *block_find(uint64_t pc)
@@ -241,6 +239,7 @@ void block_done(struct block *b, struct arena *a)
  * numbers. */
 struct block *block_of_code(uint64_t rip)
 {
+	rip ^= eng.alias;
 	for (uint32_t i = 0; i < eng.n_arenas; i++) {
 		struct arena *a = &eng.arenas[i];
 		uint32_t low = 0, high = a->n_blocks;
@@ -274,7 +273,7 @@ void bucket_add(struct block *b)
 	b->bucket_next = *head;
 	*head = (uint32_t)(b - eng.blocks);
 	*b->next = *link;
-	__atomic_store_n(link, (uint64_t)b->indirect, __ATOMIC_RELEASE);
+	__atomic_store_n(link, runs_at(b->indirect), __ATOMIC_RELEASE);
 }
 
 /* Leave the bucket: whoever led on to this block leads on to its successor. */

@@ -140,6 +140,6 @@ void dispatch(struct thread *t)
 	}
 	if (from)
 		link_edge((uint32_t)from, b);
-	t->jump = (uint64_t)b->code;
+	t->jump = runs_at(b->code);
 	unlock();
 }

@@ -78,7 +78,7 @@ uint8_t *gs_jump(uint8_t *p, uint32_t disp)
 /* lea r, [rip + to]: within reach by the choice of the arena. */
 uint8_t *lea_rip(uint8_t *p, unsigned r, uint64_t to)
 {
-	int64_t d = (int64_t)(to - (uint64_t)(p + 7));
+	int64_t d = (int64_t)(to - runs_at(p + 7));
 
 	if (d != (int32_t)d) {
 		*p++ = (uint8_t)(0x48 | r >> 3);
@@ -272,7 +272,7 @@ bool link_edge(uint32_t edge, struct block *b)
 
 	PUT(p, 0xff, 0x25); /* jmp [rip] */
 	p = put32(p, 0);
-	put64(p, (uint64_t)b->code);
+	put64(p, runs_at(b->code));
 	lead(edge, b, a->cold);
 	return true;
 }
@@ -288,7 +288,9 @@ uint8_t *emit_bucket_jump(uint8_t *p)
 /* Where a system call goes on: as an indirect branch does. rcx is the target and stays it. */
 void emit_tail(void)
 {
-	uint8_t *p = eng.tail = code_memory(PAGE);
+	uint8_t *p = code_memory(PAGE);
+
+	eng.tail = runs_at(p);
 
 	p = gs_store(p, RCX, T_RCX);
 	emit_bucket_jump(p);
@@ -322,7 +324,7 @@ uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p)
 /* An entry for a block that exists: out of line. */
 void add_indirect(struct block *b)
 {
-	struct arena *a = arena_near((uint64_t)b->code);
+	struct arena *a = arena_near(runs_at(b->code));
 	uint8_t *p;
 	int64_t d;
 
@@ -333,7 +335,7 @@ void add_indirect(struct block *b)
 	if (d != (int32_t)d) {
 		PUT(p, 0xff, 0x25);
 		p = put32(p, 0);
-		put64(p, (uint64_t)b->code);
+		put64(p, runs_at(b->code));
 	} else {
 		*p++ = 0xe9;
 		put32(p, (uint32_t)d);

@@ -119,7 +119,12 @@ struct engine {
 	uint32_t space; /* which memory this is, among the processes of a run */
 	struct arena arenas[ARENAS_MAX];
 	uint32_t n_arenas;
-	uint8_t *tail; /* the emitted jump through the buckets */
+	uint64_t tail; /* the emitted jump through the buckets */
+	/*
+	 * Where memory cannot be written and executed, code is mapped twice; this is how the addresses differ. All
+	 * pointers to code are to where it is written.
+	 */
+	uint64_t alias;
 
 	struct region *regions;
 	uint32_t n_regions;
@@ -127,6 +132,7 @@ struct engine {
 	uint32_t page_bits, page_used;
 	uint64_t watch_start, watch_end; /* pages that may be write-protected for our sake lie in here */
 	bool read_implies_exec;
+	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
 	uint64_t image, image_size;
 	int32_t tid; /* of the thread that holds the lock in dispatch */
@@ -161,6 +167,7 @@ long sys6(long nr, long a, long b, long c, long d, long e, long f);
 #define sys(...) SYS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 void *reserve(size_t size);
 void *reserve_at(uint64_t at, size_t size, int prot);
+void *code_reserve(uint64_t at, size_t size);
 void *code_memory(size_t size);
 void lock(void);
 void unlock(void);
@@ -194,6 +201,8 @@ void unpin_others(void);
 
 /* map_calls.c, kernel_writes.c, files.c: system calls that change or write memory. */
 bool map_calls(struct thread *t);
+void no_gain_for_exec(void);
+void no_gain_for_child(void);
 bool kernel_writes(const struct thread *t);
 void kernel_writes_for_good(const struct thread *t);
 void file_mapped(int fd, int prot, bool shared, struct region *r);
@@ -215,6 +224,7 @@ bool cache_full(void);
 
 /* retire.c: when most of the code is stale, all is made anew. */
 void retire_check(struct thread *t);
+void retire_all(void);
 struct block *block_of_code(uint64_t rip);
 bool in_cache(uint64_t rip);
 struct arena *arena_near(uint64_t pc);
@@ -308,6 +318,12 @@ long signal_stack(struct thread *t, uint64_t ss, uint64_t old);
 struct info;
 void force_signal(struct thread *t, int sig, const struct info *info, bool fatal);
 void signal_return(struct thread *t);
+
+/* The address at which code is executed that is written at p. */
+static inline uint64_t runs_at(const uint8_t *p)
+{
+	return (uint64_t)p ^ eng.alias;
+}
 
 static inline struct process *process_at(uint32_t i)
 {

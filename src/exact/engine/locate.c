@@ -70,7 +70,7 @@ static void give_back(const struct thread *t, struct context *c, uint8_t displac
 static enum place in_block(struct thread *t, struct context *c, const struct block *b, bool fault)
 {
 	const uint8_t *map = eng.map_pool + b->map;
-	uint64_t code = (uint64_t)b->code, pc = b->pc;
+	uint64_t code = runs_at(b->code), pc = b->pc;
 
 	for (unsigned i = 0; i < b->n; i++) {
 		uint64_t end = code + map[i * MAP_ENTRY + 1];

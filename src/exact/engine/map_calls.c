@@ -40,6 +40,63 @@ static int in_force(uint64_t prot)
 }
 
 /*
+ * A program that wants no memory of its own to become executable (prctl PR_SET_MDWE) would take from the engine
+ * what it needs, so its wish is kept here; for the programs it executes it is passed on (exec_like).
+ * Source: PR_SET_MDWE(2const); linux/mm.h, map_deny_write_exec().
+ */
+enum { PR_SET_MDWE_ = 65, PR_GET_MDWE_ = 66, REFUSE_EXEC_GAIN = 1, NO_INHERIT = 2 };
+
+static bool no_gain_call(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	uint64_t bits = r[RSI];
+
+	if ((r[RDI] != PR_SET_MDWE_ && r[RDI] != PR_GET_MDWE_) || failed(sys(__NR_prctl, PR_GET_MDWE_)))
+		return false; /* nor does the kernel know it */
+	if (r[RDI] == PR_GET_MDWE_)
+		finish(t, r[RSI] | r[RDX] | r[R10] | r[R8] ? -EINVAL : sys(__NR_prctl, PR_GET_MDWE_) | eng.no_gain);
+	else if (r[RDX] | r[R10] | r[R8] || bits > 3 || bits == NO_INHERIT)
+		finish(t, -EINVAL);
+	else if (eng.alias) /* in force already, for the engine as well */
+		finish(t, same(t));
+	else if (eng.no_gain && eng.no_gain != bits)
+		finish(t, -EPERM);
+	else
+		finish(t, (eng.no_gain = (uint8_t)bits, 0));
+	return true;
+}
+
+void no_gain_for_exec(void)
+{
+	if (eng.no_gain == REFUSE_EXEC_GAIN)
+		sys(__NR_prctl, PR_SET_MDWE_, REFUSE_EXEC_GAIN);
+}
+
+void no_gain_for_child(void)
+{
+	if (eng.no_gain & NO_INHERIT)
+		eng.no_gain = 0;
+}
+
+static bool denied(uint64_t prot)
+{
+	return eng.no_gain && (in_force(prot) & PROT_EXEC) && (in_force(prot) & PROT_WRITE);
+}
+
+/* Is all of it executable already? */
+static bool executable(uint64_t start, uint64_t end)
+{
+	while (start < end) {
+		const struct region *r = region_of(start);
+
+		if (!r)
+			return false;
+		start = r->end;
+	}
+	return true;
+}
+
+/*
  * A call failed, and may have unmapped something first (MAP_FIXED, MREMAP_FIXED): what is no longer there?
  * Source: mincore(2), "Errors", ENOMEM.
  */
@@ -64,6 +121,10 @@ static void map_call(struct thread *t)
 	struct region what = { 0 };
 	long ret;
 
+	if (denied(r[RDX])) {
+		finish(t, -EACCES);
+		return;
+	}
 	lock();
 	ret = same(t);
 	if (failed(ret)) {
@@ -126,6 +187,11 @@ static void protect_call(struct thread *t)
 	long ret;
 
 	lock();
+	if (denied(t->regs[RDX]) || (eng.no_gain && (prot & PROT_EXEC) && !executable(start, end))) {
+		unlock();
+		finish(t, -EACCES);
+		return;
+	}
 	ret = same(t);
 	if (failed(ret) && end > start)
 		end = ret == -EINVAL ? start : protected_until(start, end, (long)t->regs[RDX]);
@@ -252,6 +318,8 @@ bool map_calls(struct thread *t)
 	case __NR_mremap:
 		remap_call(t);
 		return true;
+	case __NR_prctl:
+		return no_gain_call(t);
 	case __NR_madvise:
 		return advise_call(t);
 	case __NR_personality:

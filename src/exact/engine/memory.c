@@ -3,6 +3,7 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/futex.h>
+#include <linux/memfd.h>
 #include <linux/mman.h>
 #include <linux/signal.h>
 #include "exact/engine/engine.h"
@@ -54,6 +55,11 @@ long sys6(long nr, long a, long b, long c, long d, long e, long f)
 	return ret;
 }
 
+enum { MFD_EXEC_ = 16 /* of kernels newer than the headers this is built with */ };
+
+/* One bit, between what a program's addresses have there: 0x5555..., 0x7fff..., 0 to 4 GiB; and what is free beside. */
+static const uint64_t ALIAS = 1ull << 44, BESIDE = 1ull << 40;
+
 /* Where the engine keeps its own things: far from where the kernel puts a program's. */
 static uint64_t next_place = 0x300000000000ull;
 
@@ -87,13 +93,59 @@ void *reserve(size_t size)
 	refuse("no address space is left for the exact engine (ulimit -v?), bytes wanted", size);
 }
 
-/* For code that may stand anywhere. */
+/* The same pages twice: once to be executed, at `at`, once to be written. Returns the latter. */
+static void *map_twice(uint64_t at, size_t size)
+{
+	uint64_t to = at ^ eng.alias;
+	long fd = -1, x;
+
+	x = sys(__NR_mmap, at, size, PROT_READ | PROT_EXEC,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
+	if (x == -EACCES || x == -EPERM) { /* not anonymous memory: a file, then */
+		fd = sys(__NR_memfd_create, "tare", MFD_CLOEXEC | MFD_EXEC_);
+		if (fd == -EINVAL)
+			fd = sys(__NR_memfd_create, "tare", MFD_CLOEXEC);
+		if (fd < 0 || sys(__NR_ftruncate, fd, size) < 0)
+			refuse("the kernel gives no memory for translated code", at);
+		x = sys(__NR_mmap, at, size, PROT_READ | PROT_EXEC,
+			MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd);
+		sys(__NR_close, fd);
+	}
+	if (x == -EACCES || x == -EPERM)
+		refuse("the kernel gives no memory that may be executed for translated code", at);
+	if ((uint64_t)x != at || (uint64_t)sys(__NR_mmap, to, size, PROT_NONE,
+					      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1) != to) {
+		if (x > 0 || x < -4095)
+			sys(__NR_munmap, x, size);
+		return NULL;
+	}
+	/* Of shared memory, a move of nothing makes a second mapping. Source: mremap(2), old_size. */
+	if ((uint64_t)sys(__NR_mremap, at, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to ||
+	    sys(__NR_mprotect, to, size, PROT_READ | PROT_WRITE) < 0)
+		refuse("the kernel does not map translated code twice, at", at);
+	sys(__NR_madvise, at, size, MADV_DONTDUMP);
+	sys(__NR_madvise, to, size, MADV_DONTDUMP);
+	return (void *)to;
+}
+
+/* Memory for code, at `at`: returns where it is written, NULL where there is no room. */
+void *code_reserve(uint64_t at, size_t size)
+{
+	return eng.alias ? map_twice(at, size) : reserve_at(at, size, PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
+/* The same, anywhere; the first of all, which shows how code can be mapped. */
 void *code_memory(size_t size)
 {
 	void *p = reserve(size);
 
-	if (sys(__NR_mprotect, p, size, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
-		refuse("the kernel gives no memory that can be written and executed", 0);
+	if (!sys(__NR_mprotect, p, size, PROT_READ | PROT_WRITE | PROT_EXEC))
+		return p;
+	sys(__NR_munmap, p, size);
+	eng.alias = ALIAS;
+	p = code_reserve((uint64_t)p + BESIDE, size);
+	if (!p)
+		refuse("no room for translated code", 0);
 	return p;
 }
 

@@ -77,7 +77,7 @@ uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *dis
 
 	if (!insn_rip_relative(in))
 		return put(p, s, in->len);
-	d = (int64_t)(operand_address(in, pc) - (uint64_t)(p + in->len));
+	d = (int64_t)(operand_address(in, pc) - runs_at(p + in->len));
 	if (d == (int32_t)d && !(in->prefix & P_67)) {
 		p = put(p, s, in->len);
 		put32(start + in->disp_at, (uint32_t)d);
@@ -101,7 +101,7 @@ uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc)
 
 	if (insn_rip_relative(in) && !(in->prefix & P_FS)) {
 		uint64_t address = operand_address(in, pc);
-		int64_t d = (int64_t)(address - (uint64_t)(p + 7));
+		int64_t d = (int64_t)(address - runs_at(p + 7));
 
 		if (d != (int32_t)d) {
 			PUT(p, 0x48, 0xb9); /* movabs rcx, address */

@@ -51,7 +51,7 @@ static bool release(void)
 		if (a->generation == eng.generation)
 			continue;
 		give_up(a->blocks, a->n_blocks * sizeof *a->blocks);
-		give_up(a->start, (size_t)(a->end - a->start));
+		sys(__NR_madvise, a->start, a->end - a->start, eng.alias ? MADV_REMOVE : MADV_DONTNEED);
 		a->hot = a->start;
 		a->cold = a->end;
 		a->n_blocks = 0;
@@ -62,6 +62,28 @@ static bool release(void)
 	give_up(eng.map_pool + old * MAP_HALF, MAP_HALF);
 	eng.retiring = false;
 	return true;
+}
+
+/*
+ * In a forked child, alone, where code lies in memory it shares with its parent: none of it is touched, and all is
+ * let go.
+ */
+void retire_all(void)
+{
+	for (uint32_t i = eng.first_block; i < eng.n_blocks; i++)
+		if (!(eng.blocks[i].flags & B_ONCE))
+			block_dead(&eng.blocks[i]);
+	pages_without_code();
+	for (uint32_t i = 0; i < eng.n_arenas; i++) {
+		struct arena *a = &eng.arenas[i];
+
+		sys(__NR_munmap, runs_at(a->start), a->end - a->start);
+		sys(__NR_munmap, a->start, a->end - a->start);
+		sys(__NR_munmap, a->blocks, ARENA_SIZE / 16 * sizeof *a->blocks);
+	}
+	eng.n_arenas = 0;
+	cache_begin();
+	release();
 }
 
 /* With the lock held; not when it returns for a moment. */

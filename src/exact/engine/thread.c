@@ -11,6 +11,9 @@
 #include <linux/stat.h>
 #include "exact/engine/engine.h"
 
+enum { TAKEN = PROCESS_TAKEN };
+_Static_assert(PROCESS_TAKEN == (int)THREAD_TAKEN, "take() knows one");
+
 enum { WAIT_MS = 100 };
 
 #define CLEAR_SIGHAND 0x100000000ull /* CLONE_CLEAR_SIGHAND, from Linux 5.5 */
@@ -26,7 +29,10 @@ bool supervisor_gone(void)
 	return eng.board->gone || sys(__NR_kill, eng.board->supervisor, 0) == -ESRCH;
 }
 
-/* Take a free word of an array of states; -1 when there is none. */
+/*
+ * Take a free word of an array of states; -1 when there is none. It is not live yet: what lies there is still of the
+ * one before, and the supervisor would take it for that one's.
+ */
 static int take(volatile uint32_t *states, size_t stride, unsigned n, volatile uint32_t *top)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -34,7 +40,7 @@ static int take(volatile uint32_t *states, size_t stride, unsigned n, volatile u
 		    (volatile uint32_t *)((volatile uint8_t *)states + i * stride);
 		uint32_t seen = 0, t;
 
-		if (*s || !__atomic_compare_exchange_n(s, &seen, 1, false, __ATOMIC_ACQ_REL,
+		if (*s || !__atomic_compare_exchange_n(s, &seen, TAKEN, false, __ATOMIC_ACQ_REL,
 						       __ATOMIC_RELAXED))
 			continue;
 		for (t = *top; t < i + 1;)
@@ -77,7 +83,7 @@ struct thread *thread_new(struct process *p)
 		.dispatch = (uint64_t)engine_dispatch,
 		.miss = (uint64_t)engine_miss,
 		.syscall = (uint64_t)engine_syscall,
-		.tail = (uint64_t)eng.tail,
+		.tail = eng.tail,
 		.process = (uint32_t)(p - process_at(0)),
 		.index = (uint32_t)i,
 		.born = __atomic_fetch_add(&eng.board->births, 1, __ATOMIC_ACQ_REL),
@@ -86,6 +92,7 @@ struct thread *thread_new(struct process *p)
 	};
 	every_first(t);
 	__atomic_fetch_add(&p->threads, 1, __ATOMIC_ACQ_REL);
+	__atomic_store_n(&eng.board->thread_states[i], THREAD_LIVE, __ATOMIC_RELEASE);
 	return t;
 }
 
@@ -205,6 +212,7 @@ static struct process *process_new(const struct process *parent)
 	p->mode = parent->mode;
 	memset(p->done, 0, sizeof p->done);
 	memcpy(p->actions, parent->actions, sizeof p->actions);
+	__atomic_store_n(&p->state, PROCESS_LIVE, __ATOMIC_RELEASE);
 	return p;
 }
 
@@ -320,6 +328,9 @@ void child_start(struct thread *t)
 		eng.lock = 0;
 		eng.space = t->space = p->serial;
 		unpin_others();
+		no_gain_for_child();
+		if (eng.alias)
+			retire_all(); /* its parent goes on writing to that code */
 	}
 	t->tid = (int32_t)sys(__NR_gettid);
 	if (!p->pid && !p->foreign)
@@ -406,6 +417,7 @@ void exec_like(struct thread *t, long nr)
 	else
 		watched = ask_supervisor(t);
 	signals_for_exec(t);
+	no_gain_for_exec();
 	if (!watched) {
 		set_signal_mask(t->mask);
 		seccomp_for_real(t);
