@@ -83,7 +83,7 @@ struct action {
 
 enum { SIGNALS = 64, REASON_MAX = 200, EXEC_REGIONS = 24 };
 
-enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all is in `done` */ };
+enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all is in `done` */, PROCESS_TAKEN /* being made */ };
 
 /* Memory that the program may execute when it starts. */
 struct exec_region {
@@ -192,6 +192,7 @@ enum thread_state {
 	THREAD_FREE,
 	THREAD_LIVE,
 	THREAD_DONE, /* its sums are its process's; the supervisor frees the slot */
+	THREAD_TAKEN, /* being made: what stands in the slot is another thread's */
 };
 
 enum exec_state { EXEC_NONE, EXEC_ASKED, EXEC_WATCHED, EXEC_UNWATCHED };

@@ -245,7 +245,7 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 		for (uint32_t i = 0; i < b->processes_top; i++) {
 			struct process *p = board_process(b, i);
 
-			if (p->state == PROCESS_FREE)
+			if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN)
 				continue;
 			if (p->refused && !reason)
 				reason = p->reason;
@@ -304,7 +304,7 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 	for (uint32_t i = 0; i < b->processes_top; i++) {
 		struct process *p = board_process(b, i);
 
-		if (p->state == PROCESS_FREE)
+		if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN)
 			continue;
 		if (found < n) {
 			out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent_pid,

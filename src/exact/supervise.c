@@ -129,7 +129,7 @@ static void fold_threads(struct supervisor *s, uint32_t process)
 	for (uint32_t i = 0; i < s->b->threads_top; i++) {
 		const struct thread *t = (const struct thread *)board_thread(s->b, i);
 
-		if (s->b->thread_states[i] == THREAD_FREE || t->process != process)
+		if ((s->b->thread_states[i] != THREAD_LIVE && s->b->thread_states[i] != THREAD_DONE) || t->process != process)
 			continue;
 		if (s->b->thread_states[i] == THREAD_DONE) {
 			free_thread(s, i);
@@ -208,10 +208,14 @@ static unsigned sweep(struct supervisor *s, enum looks looks)
 	for (uint32_t i = 0; i < s->b->processes_top; i++) {
 		struct process *p = board_process(s->b, i);
 
+		if (p->state == PROCESS_TAKEN && looks == ALL_GONE)
+			p->state = PROCESS_FREE; /* its parent was killed over it */
 		if (p->state == PROCESS_FREE)
 			continue;
-		if (p->state == PROCESS_ENDED || looks == ALL_GONE ||
-		    (looks == LOOK_FOR_KILLED && p->pid > 0 && is_dead(p->pid)))
+		if (p->state == PROCESS_TAKEN)
+			live++;
+		else if (p->state == PROCESS_ENDED || looks == ALL_GONE ||
+			 (looks == LOOK_FOR_KILLED && p->pid > 0 && is_dead(p->pid)))
 			collect(s, i);
 		else
 			live++;
