@@ -458,6 +458,41 @@ void modules_close(struct modules *m, uint32_t number)
 	if (of->fd >= 0)
 		close(of->fd);
 	of->fd = -1;
+	of->opened = of->stripped = false;
+	of->why[0] = of->remedy[0] = '\0';
+}
+
+/* The running kernel's memory, where its code is what the recording's was. */
+static size_t kernel_bytes(struct modules *m, uint64_t address, void *to, size_t n)
+{
+	struct elf_head h;
+	uint64_t offset;
+	ssize_t got = -1;
+	int fd;
+
+	if (m->kernel_state <= 0 || m->kernel_moved || m->opts.kallsyms)
+		return 0;
+	fd = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (elf_head_read(&h, fd, NULL) == 0 && elf_address_to_offset(&h, address, &offset))
+		got = pread(fd, to, n, (off_t)offset);
+	close(fd);
+	return got > 0 ? (size_t)got : 0;
+}
+
+size_t modules_bytes(struct modules *m, uint32_t number, uint64_t offset, void *to, size_t n)
+{
+	struct module *of = &m->module[number];
+	ssize_t got;
+
+	open_module(m, number);
+	if (of->kind == MODULE_KERNEL)
+		return kernel_bytes(m, offset, to, n);
+	if (of->fd < 0 || offset > INT64_MAX)
+		return 0;
+	got = pread(of->fd, to, n, (off_t)offset);
+	return got > 0 ? (size_t)got : 0;
 }
 
 void modules_free(struct modules *m)

@@ -72,7 +72,9 @@ bool modules_elf(struct modules *m, uint32_t number, struct module **out);
 bool modules_find(struct modules *m, uint32_t number, uint64_t offset, struct symbol *out);
 /* Why functions of it have no names, after modules_find() said so. */
 const struct module *modules_why(struct modules *m, uint32_t number);
-/* Free what names of one module took. */
+/* Bytes of its code at `offset`: how many of n; 0 where they cannot be had. */
+size_t modules_bytes(struct modules *m, uint32_t number, uint64_t offset, void *to, size_t n);
+/* Free what names of one module took; it may be asked again. */
 void modules_close(struct modules *m, uint32_t number);
 void modules_free(struct modules *m);
 

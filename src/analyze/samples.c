@@ -648,7 +648,10 @@ out:
 		free(r->column);
 	}
 	free(r);
-	modules_free(&raw.modules);
+	if (ret == 0 && opts->detail == SAMPLES_ADDRESS && (out->modules = malloc(sizeof(*out->modules))))
+		*out->modules = raw.modules;
+	else
+		modules_free(&raw.modules);
 	stacks_free(raw.stacks);
 	if (ret < 0)
 		samples_free(out);
@@ -663,6 +666,9 @@ void samples_free(struct samples *s)
 		free(s->unnamed[i].remedy);
 	}
 	free(s->unnamed);
+	if (s->modules)
+		modules_free(s->modules);
+	free(s->modules);
 	stacks_free(s->stacks);
 	perfdata_close(s->file);
 	*s = (struct samples){ 0 };

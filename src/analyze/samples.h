@@ -8,6 +8,7 @@
 #ifndef ANALYZE_SAMPLES_H
 #define ANALYZE_SAMPLES_H
 
+#include "analyze/modules.h"
 #include "analyze/stacks.h"
 #include "record/perfdata.h"
 
@@ -68,6 +69,7 @@ struct samples {
 	struct samples_unnamed *unnamed; /* most samples first */
 	size_t n_unnamed;
 	struct perfdata *file; /* its head and features */
+	struct modules *modules; /* with SAMPLES_ADDRESS: `code` of its frames are their numbers */
 };
 
 /* 0, or a negative errno when nothing can be said of it. Damage further on gives what came before

@@ -102,9 +102,11 @@ static bool name_frame(struct naming *t, const struct stacks_frame *raw)
 	of = &t->raw->modules.module[raw->module];
 	f.module = stacks_add_name(
 	    t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
-	if (t->opts->detail == SAMPLES_ADDRESS &&
-	    !(of->symbols && symbols_address(of->symbols, raw->address, &f.address)))
-		f.address = raw->address;
+	if (t->opts->detail == SAMPLES_ADDRESS) {
+		if (of->fd < 0 || !elf_offset_to_address(&of->head, raw->address, &f.address))
+			f.address = raw->address;
+		f.code = raw->module;
+	}
 	if (f.function == WORDS_NONE || f.module == WORDS_NONE)
 		return false;
 	return make_inlined(t, of, raw->address, &f);

@@ -39,7 +39,7 @@ struct stacks_frame {
 	uint32_t function, module, file; /* names; file 0 where no line is known or asked for */
 	uint32_t line;
 	uint32_t flags;
-	uint32_t zero;
+	uint32_t code; /* by address: which of the recording's pieces of code (struct samples) */
 };
 
 struct stacks_node {

@@ -9,6 +9,7 @@ extern const struct command cmd_stat;
 extern const struct command cmd_dump;
 extern const struct command cmd_export;
 extern const struct command cmd_record;
+extern const struct command cmd_annotate;
 extern const struct command cmd_report;
 extern const struct command cmd_summarize;
 extern const struct command cmd_aggregate;
@@ -20,6 +21,7 @@ const struct command *const commands[] = {
 	&cmd_events,
 	&cmd_record,
 	&cmd_report,
+	&cmd_annotate,
 	&cmd_dump,
 	&cmd_export,
 	&cmd_summarize,

@@ -51,5 +51,7 @@ offers comm,line tare report --sort comm,li
 offers json tare report --format j
 offers median tare summarize --sort m
 offers --per-thread tare summarize --per
+offers --intel tare annotate --in
+offers annotate tare ann
 echo "1..$n"
 exit $failed

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* tare annotate: one function, instruction by instruction, with its counts. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "analyze/ratio.h"
+#include "cli/sample_options.h"
+#include "view/annotate_view.h"
+
+struct annotate_cli {
+	struct sample_options common; /* first */
+	bool intel, no_source;
+	double least_percent;
+};
+
+static int set_intel(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct annotate_cli *)options)->intel = true;
+	return 0;
+}
+
+static int set_no_source(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct annotate_cli *)options)->no_source = true;
+	return 0;
+}
+
+static int set_least(void *options, const char *arg, struct tare_error *err)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v >= 0 && v <= 100))
+		return tare_fail(err, EINVAL, "'%.40s' is no percentage", arg);
+	((struct annotate_cli *)options)->least_percent = v;
+	return 0;
+}
+
+static const struct option_row annotate_opts[] = {
+	SAMPLE_OPTION_ROWS,
+	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", set_intel },
+	{ 0, "no-source", NULL, "leave the text of source lines out", set_no_source },
+	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", set_least },
+	{ 0 },
+};
+
+static int put(const struct annotate_cli *o, const struct annotate_shown *shown, struct tare_error *err)
+{
+	struct output to;
+	struct text out = { 0 };
+	struct style style;
+	int ret = output_open(&to, o->common.output, false, 1, err), closed;
+
+	if (ret < 0)
+		return ret;
+	style = output_style(&to, o->common.colour);
+	style.thousands = true;
+	if (o->common.format == SAMPLE_JSON)
+		annotate_json(&out, shown);
+	else if (o->common.format == SAMPLE_CSV)
+		annotate_csv(&out, shown);
+	else
+		annotate_text(&out, shown, &style);
+	ret = output_put(&to, &out, err);
+	text_free(&out);
+	closed = output_close(&to, err);
+	return ret < 0 ? ret : closed;
+}
+
+static int of_recording(struct annotate_cli *o, const char *function, bool *partial,
+			struct tare_error *err)
+{
+	const char *path = o->common.input ? o->common.input : "perf.data";
+	struct annotate_options opts = { .function = function,
+					 .module = o->common.module,
+					 .intel_syntax = o->intel };
+	struct annotate_shown shown = { .path = path,
+					.source = !o->no_source,
+					.least_percent = o->least_percent,
+					.root = o->common.read.symfs ? o->common.read.symfs : "" };
+	struct annotation a = { 0 };
+	struct samples samples;
+	int ret;
+
+	o->common.read.detail = SAMPLES_ADDRESS;
+	o->common.read.flat = true;
+	ret = samples_read(&samples, path, &o->common.read, err);
+	if (ret < 0)
+		return ret;
+	*partial = samples.quality.damage[0];
+	if (o->common.event && samples.stacks->columns) {
+		opts.column = ratio_column(samples.stacks, o->common.event, err);
+		ret = opts.column == SET_NONE ? -ENOENT : 0;
+	}
+	if (ret == 0)
+		ret = annotate_samples(&a, &samples, &opts, err);
+	shown.of = &a;
+	shown.column = opts.column;
+	if (ret == 0)
+		ret = put(o, &shown, err);
+	annotate_free(&a);
+	samples_free(&samples);
+	return ret;
+}
+
+/* Run the command under the exact engine: every execution of every instruction is counted. */
+static int of_command(struct annotate_cli *o, const char *function, char **argv, int *status,
+		      struct tare_error *err)
+{
+	struct annotate_options opts = { .function = function,
+					 .module = o->common.module,
+					 .intel_syntax = o->intel,
+					 .modules = { .home = o->common.read.home } };
+	struct annotate_shown shown = { .source = !o->no_source,
+					.least_percent = o->least_percent,
+					.root = "" };
+	struct exact_options exact = { .profile = true };
+	struct exact_profile profile = { 0 };
+	struct annotation a = { 0 };
+	struct exact_end end;
+	struct exact *x = NULL;
+	extern char **environ;
+	int ret = exact_launch(&x, argv, environ, &exact, err);
+
+	if (ret < 0)
+		return ret;
+	/* Keys that end the command reach it, too; what it counted until then is shown. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	ret = exact_wait(x, -1, &end, err);
+	if (ret >= 0)
+		ret = exact_profile(x, &profile, err);
+	if (ret >= 0) {
+		*status = WIFSIGNALED(end.status) ? 128 + WTERMSIG(end.status) : WEXITSTATUS(end.status);
+		ret = annotate_exact(&a, &profile, &opts, err);
+	}
+	exact_profile_free(&profile);
+	exact_close(x);
+	shown.of = &a;
+	if (ret == 0)
+		ret = put(o, &shown, err);
+	annotate_free(&a);
+	return ret;
+}
+
+static int annotate_run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct annotate_cli o = { .common = SAMPLE_OPTIONS_INIT };
+	int status = 0, rest = options_parse(self, argc, argv, &o, &status), ret = 0, own = 0;
+	bool partial = false;
+	int command;
+
+	if (rest < 0)
+		return status;
+	if (rest < argc && !strcmp(argv[rest], "--"))
+		rest++;
+	if (rest == argc) {
+		ret = tare_fail(&err, EINVAL, "which function?");
+		tare_hint(&err, "tare annotate [-i FILE] FUNCTION; tare report lists them");
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	o.common.read.home = getenv("HOME");
+	command = rest + 1;
+	if (command < argc && !strcmp(argv[command], "--"))
+		command++;
+	else if (command < argc)
+		ret = tare_fail(&err, EINVAL, "'%.64s' is one word too many: a command stands behind --", argv[command]);
+	if (ret == 0 && command == argc && rest + 1 < argc)
+		ret = tare_fail(&err, EINVAL, "no command stands behind --");
+	if (ret == 0 && command < argc && (o.common.input || o.common.event))
+		ret = tare_fail(&err, EINVAL, "a command is executed and counted exactly: -i and -e are for recordings");
+	if (ret == 0 && command < argc)
+		ret = of_command(&o, argv[rest], argv + command, &own, &err);
+	else if (ret == 0)
+		ret = of_recording(&o, argv[rest], &partial, &err);
+	if (ret < 0) {
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	return own ? own : partial ? EXIT_PARTIAL_FILE : 0;
+}
+
+const struct command cmd_annotate = {
+	.name = "annotate",
+	.about = "one function, instruction by instruction, with samples or exact counts",
+	.args = "FUNCTION [-- COMMAND [ARG...]]",
+	.example = "  tare annotate -i perf.data my_function\n"
+		   "  tare annotate my_function -- ./prog     # exact: how often each instruction was executed",
+	.topic = TOPIC_WHERE,
+	.options = annotate_opts,
+	.run = annotate_run,
+};

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Instructions in the order of their addresses, the counts of each event left of them, and the source
+ * line above the first instruction of each run of one line.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "view/annotate_view.h"
+#include "view/escape.h"
+#include "view/json.h"
+#include "view/report_view.h"
+
+enum { SOURCE_MAX = 32 << 20, COLUMN_WIDTH = 14, COLUMNS_MAX = 4, HOT_PERCENT = 5 };
+
+/* ---- source files ---- */
+
+struct source {
+	const char *file;
+	char *text;
+	char **line;
+	size_t lines;
+	bool newer; /* than the program */
+};
+
+struct sources {
+	struct source *file;
+	size_t n;
+	struct timespec program;
+};
+
+static char *read_all(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text = NULL;
+	size_t n = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_size < SOURCE_MAX)
+		text = malloc((size_t)st->st_size + 1);
+	while (text && n < (size_t)st->st_size &&
+	       (got = read(fd, text + n, (size_t)st->st_size - n)) > 0)
+		n += (size_t)got;
+	close(fd);
+	if (text)
+		text[n] = '\0';
+	return text;
+}
+
+static void cut(struct source *s)
+{
+	size_t room = 0;
+
+	for (char *at = s->text; at && *at;) {
+		char *end = strchr(at, '\n');
+
+		if (s->lines == room) {
+			char **more = realloc(s->line, (room += room / 2 + 256) * sizeof(*more));
+
+			if (!more)
+				return;
+			s->line = more;
+		}
+		s->line[s->lines++] = at;
+		if (end)
+			*end++ = '\0';
+		at = end;
+	}
+}
+
+static struct source *source_of(struct sources *all, const char *root, const char *file)
+{
+	struct source *more;
+	struct stat st;
+	char path[4200];
+
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->file[i].file, file))
+			return &all->file[i];
+	more = realloc(all->file, (all->n + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	all->file = more;
+	more[all->n] = (struct source){ .file = file };
+	snprintf(path, sizeof(path), "%s%s", root, file);
+	more[all->n].text = read_all(path, &st);
+	more[all->n].newer = more[all->n].text && all->program.tv_sec &&
+			     st.st_mtim.tv_sec > all->program.tv_sec;
+	cut(&more[all->n]);
+	return &more[all->n++];
+}
+
+static void sources_free(struct sources *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		free(all->file[i].text);
+		free(all->file[i].line);
+	}
+	free(all->file);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* ---- text ---- */
+
+static double share_of(const struct annotate_shown *s, const struct annotate_line *l)
+{
+	const struct annotate_column *c = &s->of->column[s->column];
+
+	return c->here ? 100.0 * (double)l->amount[s->column] / (double)c->here : 0;
+}
+
+static void put_amount(struct text *out, const struct style *style, const struct annotate_column *c,
+		       int64_t amount)
+{
+	if (amount < 0)
+		text_add(out, "%lld", (long long)amount);
+	else if (!strcmp(c->unit, "ns"))
+		put_time(out, style, (uint64_t)amount);
+	else
+		put_count(out, style, (uint64_t)amount);
+}
+
+static void put_right(struct text *out, const struct text *t, size_t width)
+{
+	size_t n = t->s ? shown_width(t->s) : 0;
+
+	text_add(out, "%*s%s", (int)(n < width ? width - n : 0), "", t->s ? t->s : "");
+}
+
+static uint32_t columns_shown(const struct annotate_shown *s)
+{
+	return s->of->columns < COLUMNS_MAX ? s->of->columns : COLUMNS_MAX;
+}
+
+static void put_counts(struct text *out, const struct annotate_shown *s, const struct annotate_line *l,
+		       const struct style *style)
+{
+	double share = share_of(s, l);
+	struct text t = { 0 };
+
+	text_put(out, " ", 1);
+	if (!s->of->column[s->column].exact) {
+		if (l->amount[s->column])
+			text_add(&t, "%.2f %%", share);
+		text_add(out, "%s", share >= HOT_PERCENT ? ink_on(style, INK_STRONG) : "");
+		put_right(out, &t, 8);
+		text_add(out, "%s", share >= HOT_PERCENT ? ink_off(style) : "");
+		text_free(&t);
+	}
+	for (uint32_t c = 0; c < columns_shown(s); c++) {
+		t = (struct text){ 0 };
+		/* That nothing was executed is known; that no sample fell there says little. */
+		if (l->amount[c] || s->of->column[c].exact)
+			put_amount(&t, style, &s->of->column[c], l->amount[c]);
+		put_right(out, &t, COLUMN_WIDTH);
+		text_free(&t);
+	}
+}
+
+static void put_heads(struct text *out, const struct annotate_shown *s, const struct style *style)
+{
+	text_add(out, " %s", ink_on(style, INK_FAINT));
+	if (!s->of->column[s->column].exact)
+		text_add(out, "%8s", "share");
+	for (uint32_t c = 0; c < columns_shown(s); c++) {
+		struct text t = { 0 };
+
+		put_name(&t, s->of->column[c].name, COLUMN_WIDTH - 1);
+		put_right(out, &t, COLUMN_WIDTH);
+		text_free(&t);
+	}
+	text_add(out, "  %12s  instruction%s\n", "address", ink_off(style));
+}
+
+static void put_source(struct text *out, const struct annotate_shown *s, struct sources *sources,
+		       const struct annotate_line *l, unsigned indent, const struct style *style)
+{
+	struct source *file = s->source ? source_of(sources, s->root, l->file) : NULL;
+
+	text_add(out, "%*s%s", (int)indent, "", ink_on(style, INK_FAINT));
+	put_name(out, base_name(l->file), 40);
+	text_add(out, ":%u", l->line);
+	if (file && l->line && l->line <= file->lines) {
+		const char *text = file->line[l->line - 1];
+
+		text_add(out, "  ");
+		for (; *text == ' ' || *text == '\t'; text++)
+			;
+		put_name(out, text, style->width > 60 ? (size_t)style->width - indent - 20 : 40);
+	}
+	text_add(out, "%s\n", ink_off(style));
+}
+
+static void put_instruction(struct text *out, const struct annotate_line *l)
+{
+	text_add(out, "  %12llx  ", (unsigned long long)l->address);
+	if (l->text[0]) {
+		put_name(out, l->text, 0);
+	} else {
+		for (unsigned i = 0; l->bytes[0] && i < l->size && i < sizeof(l->bytes); i++)
+			text_add(out, "%s%02x", i ? " " : "", l->bytes[i]);
+	}
+	if (l->target) {
+		text_add(out, "  <");
+		put_name(out, l->target, 60);
+		text_add(out, ">");
+	}
+	text_put(out, "\n", 1);
+}
+
+static void put_head(struct text *out, const struct annotate_shown *s, const struct style *style)
+{
+	const struct annotation *a = s->of;
+	const struct annotate_column *c = &a->column[s->column];
+
+	text_add(out, "%s", ink_on(style, INK_STRONG));
+	put_name(out, a->function, 0);
+	text_add(out, "%s in ", ink_off(style));
+	put_name(out, a->module, 0);
+	text_add(out, ", 0x%llx to 0x%llx\n  ", (unsigned long long)a->start, (unsigned long long)a->end);
+	if (c->exact) {
+		put_count(out, style, (uint64_t)(c->here > 0 ? c->here : 0));
+		text_add(out, " instructions executed in it, ");
+	} else {
+		put_amount(out, style, c, c->here);
+		text_add(out, " of ");
+		put_name(out, c->name, 60);
+		text_add(out, " in ");
+		put_count(out, style, c->samples);
+		text_add(out, c->samples == 1 ? " sample, " : " samples, ");
+	}
+	put_percent(out, c->all ? 100.0 * (double)c->here / (double)c->all : 0);
+	text_add(out, c->exact ? " of all: every execution was counted\n\n" : " of all\n\n");
+}
+
+static void put_notes(struct text *out, const struct annotate_shown *s, const struct sources *sources,
+		      const struct style *style)
+{
+	const struct annotation *a = s->of;
+	const struct annotate_column *c = &a->column[s->column];
+
+	text_put(out, "\n", 1);
+	if (c->skids)
+		text_add(out,
+			 " %s%s is not precise: a count may belong to an instruction some places before the one it stands at%s\n",
+			 ink_on(style, INK_CAREFUL), c->name, ink_off(style));
+	if (!c->exact && c->samples < 100)
+		text_add(out, " %sonly %llu samples: shares of single instructions mean little%s\n",
+			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, ink_off(style));
+	if (a->between)
+		text_add(out, " %llu samples were not at the first byte of an instruction: they stand at the one they are in\n",
+			 (unsigned long long)a->between);
+	if (a->no_code)
+		text_add(out, " no instructions: %s\n", a->no_code);
+	if (a->left_out)
+		text_add(out, " %zu bytes of it are not shown\n", a->left_out);
+	for (size_t i = 0; i < sources->n; i++)
+		if (sources->file[i].newer) {
+			text_add(out, " %s", ink_on(style, INK_CAREFUL));
+			put_name(out, sources->file[i].file, 0);
+			text_add(out, " is newer than the program: its lines may have moved%s\n", ink_off(style));
+		}
+	if (a->others) {
+		text_add(out, " also counted: ");
+		put_name(out, a->others, 0);
+		text_add(out, " (--filter module=PATTERN chooses)\n");
+	}
+}
+
+void annotate_text(struct text *out, const struct annotate_shown *s, const struct style *style)
+{
+	const struct annotation *a = s->of;
+	struct sources sources = { 0 };
+	unsigned indent = 1 + (a->column[s->column].exact ? 0 : 8) + COLUMN_WIDTH * columns_shown(s) + 2;
+	const struct annotate_line *last = NULL;
+	size_t cold = 0;
+	struct stat st;
+
+	if (stat(a->module, &st) == 0)
+		sources.program = st.st_mtim;
+	put_head(out, s, style);
+	put_heads(out, s, style);
+	for (size_t i = 0; i < a->lines; i++) {
+		const struct annotate_line *l = &a->line[i];
+
+		if (s->least_percent > 0 && share_of(s, l) < s->least_percent) {
+			cold++;
+			continue;
+		}
+		if (cold)
+			text_add(out, "%*s%s... %zu with less%s\n", (int)indent, "",
+				 ink_on(style, INK_FAINT), cold, ink_off(style));
+		cold = 0;
+		if (l->file && (!last || !last->file || last->line != l->line || strcmp(last->file, l->file)))
+			put_source(out, s, &sources, l, indent, style);
+		last = l;
+		put_counts(out, s, l, style);
+		put_instruction(out, l);
+	}
+	if (cold)
+		text_add(out, "%*s%s... %zu with less%s\n", (int)indent, "", ink_on(style, INK_FAINT), cold,
+			 ink_off(style));
+	put_notes(out, s, &sources, style);
+	sources_free(&sources);
+}
+
+/* ---- for programs ---- */
+
+static void hex_bytes(char out[40], const struct annotate_line *l)
+{
+	out[0] = '\0';
+	for (unsigned i = 0; i < l->size && i < sizeof(l->bytes); i++)
+		snprintf(out + 2 * i, 3, "%02x", l->bytes[i]);
+}
+
+void annotate_json(struct text *out, const struct annotate_shown *s)
+{
+	const struct annotation *a = s->of;
+	struct json j = { 0 };
+	char word[40];
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/annotate/1");
+	json_string(&j, "file", s->path);
+	json_string(&j, "function", a->function);
+	json_string(&j, "module", a->module);
+	snprintf(word, sizeof(word), "0x%llx", (unsigned long long)a->start);
+	json_string(&j, "start", word);
+	snprintf(word, sizeof(word), "0x%llx", (unsigned long long)a->end);
+	json_string(&j, "end", word);
+	json_array(&j, "events");
+	for (uint32_t c = 0; c < a->columns; c++) {
+		json_object(&j, NULL);
+		json_string(&j, "event", a->column[c].name);
+		json_string(&j, "unit", a->column[c].unit);
+		json_string(&j, "quality", a->column[c].exact ? "exact" : "sampled");
+		json_bool(&j, "skids", a->column[c].skids);
+		json_int(&j, "here", a->column[c].here);
+		json_int(&j, "all", a->column[c].all);
+		json_uint(&j, "samples", a->column[c].samples);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_array(&j, "instructions");
+	for (size_t i = 0; i < a->lines; i++) {
+		const struct annotate_line *l = &a->line[i];
+
+		json_object(&j, NULL);
+		snprintf(word, sizeof(word), "0x%llx", (unsigned long long)l->address);
+		json_string(&j, "address", word);
+		hex_bytes(word, l);
+		json_string(&j, "bytes", a->no_code ? NULL : word);
+		json_string(&j, "text", l->text[0] ? l->text : NULL);
+		json_string(&j, "target", l->target);
+		json_string(&j, "file", l->file);
+		if (l->file)
+			json_uint(&j, "line", l->line);
+		else
+			json_null(&j, "line");
+		json_array(&j, "amounts");
+		for (uint32_t c = 0; c < a->columns; c++)
+			json_int(&j, NULL, l->amount[c]);
+		json_end(&j);
+		json_array(&j, "samples");
+		for (uint32_t c = 0; c < a->columns; c++)
+			json_uint(&j, NULL, l->samples[c]);
+		json_end(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_string(&j, "no_instructions", a->no_code);
+	json_uint(&j, "between_instructions", a->between);
+	json_uint(&j, "bytes_left_out", a->left_out);
+	json_string(&j, "others", a->others);
+	json_end(&j);
+	text_put(out, j.out.s ? j.out.s : "", j.out.len);
+	out->failed |= j.out.failed;
+	text_free(&j.out);
+}
+
+static void quoted(struct text *out, const char *value)
+{
+	text_put(out, "\"", 1);
+	for (; *value; value++) {
+		if (*value == '"')
+			text_put(out, "\"", 1);
+		text_put(out, value, 1);
+	}
+	text_put(out, "\"", 1);
+}
+
+void annotate_csv(struct text *out, const struct annotate_shown *s)
+{
+	const struct annotation *a = s->of;
+
+	text_add(out, "address,instruction,file,line");
+	for (uint32_t c = 0; c < a->columns; c++) {
+		text_put(out, ",", 1);
+		quoted(out, a->column[c].name);
+	}
+	text_add(out, "\r\n");
+	for (size_t i = 0; i < a->lines; i++) {
+		const struct annotate_line *l = &a->line[i];
+
+		text_add(out, "0x%llx,", (unsigned long long)l->address);
+		quoted(out, l->text);
+		text_put(out, ",", 1);
+		quoted(out, l->file ? l->file : "");
+		text_put(out, ",", 1);
+		if (l->file)
+			text_add(out, "%u", l->line);
+		for (uint32_t c = 0; c < a->columns; c++)
+			text_add(out, ",%lld", (long long)l->amount[c]);
+		text_add(out, "\r\n");
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* One function with its counts, shown: for people, as JSON (docs/schema/tare-annotate-1.json) and as CSV. */
+#ifndef VIEW_ANNOTATE_VIEW_H
+#define VIEW_ANNOTATE_VIEW_H
+
+#include "analyze/annotate.h"
+#include "view/style.h"
+
+struct annotate_shown {
+	const struct annotation *of;
+	const char *path;    /* of the recording; NULL: a command was run */
+	uint32_t column;     /* that shares are of */
+	bool source;	     /* with the text of source lines */
+	double least_percent; /* instructions with less stand together as one line; text only */
+	const char *root;    /* where source files are; "" */
+};
+
+void annotate_text(struct text *out, const struct annotate_shown *s, const struct style *style);
+void annotate_json(struct text *out, const struct annotate_shown *s);
+void annotate_csv(struct text *out, const struct annotate_shown *s);
+
+#endif

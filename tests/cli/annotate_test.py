@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""`tare annotate` as a user runs it: samples of Debian's perf, exact executions, objdump as the judge of instructions.
+
+usage: annotate_test.py TARE SCHEMA CC EXACT(yes|no)
+"""
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jsonschema
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE, SCHEMA, CC, EXACT = sys.argv[1], json.loads(Path(sys.argv[2]).read_text()), sys.argv[3], sys.argv[4] == "yes"
+SOURCE = Path(__file__).resolve().parent / "report" / "stacks.c"
+ROOM = tempfile.TemporaryDirectory()
+ENV = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": ROOM.name, "DEBUGINFOD_URLS": ""}
+ROUNDS = 4000  # of deep() in main()
+
+
+def sh(*words, **options):
+    return subprocess.run(words, capture_output=True, timeout=100, env=ENV, **options)
+
+
+def program():
+    out = os.path.join(ROOM.name, "prog")
+    if not os.path.exists(out):
+        r = sh(CC, "-g", "-O1", "-fno-optimize-sibling-calls", str(SOURCE), "-o", out, "-lpthread")
+        true(r.returncode == 0, r.stderr.decode())
+    return out
+
+
+def recording():
+    path = os.path.join(ROOM.name, "perf.data")
+    if not os.path.exists(path):
+        r = sh("perf", "record", "-q", "-e", "cpu-clock:u", "-F", "4000", "-o", path, "--", program())
+        true(r.returncode == 0, r.stderr.decode())
+    return path
+
+
+def annotate(*words, status=0):
+    r = sh(TARE, "annotate", *words)
+    equal(r.returncode, status, f"exit status of {words}; {r.stderr.decode()[:400]}")
+    return r.stdout.decode()
+
+
+def document(*words, status=0):
+    d = json.loads(annotate("--format", "json", *words, status=status))
+    jsonschema.validate(d, SCHEMA)
+    if d["no_instructions"] and "apstone" in d["no_instructions"]:
+        skip("this build has no Capstone")
+    return d
+
+
+def by_objdump(function):
+    """Address and bytes of each instruction, and where it goes."""
+    out = sh("objdump", "-d", "--no-show-raw-insn", program()).stdout.decode()
+    body = re.search(rf"^[0-9a-f]+ <{function}>:\n(.*?)\n\n", out + "\n\n", re.S | re.M)[1]
+    return [(int(m[1], 16), m[2]) for m in re.finditer(r"^\s+([0-9a-f]+):\t(.*)$", body, re.M)]
+
+
+@test
+def the_same_instructions_as_objdump():
+    d = document("-i", recording(), "leaf")
+    wanted = by_objdump("leaf")
+    equal([int(i["address"], 16) for i in d["instructions"]], [a for a, _ in wanted], "addresses")
+    if platform.machine() == "x86_64":
+        # A suffix for the size of the operand is the one matter of taste.
+        for i, (_, text) in zip(d["instructions"], wanted):
+            mine, theirs = i["text"].split()[0], text.split()[0]
+            true(mine in (theirs, *(theirs + c for c in "lqwb")), f"{i['text']}, not {text}")
+    equal(d["events"][0]["here"], sum(i["amounts"][0] for i in d["instructions"]), "amounts add up")
+    equal(d["events"][0]["samples"], sum(i["samples"][0] for i in d["instructions"]), "samples add up")
+    true(d["events"][0]["here"] <= d["events"][0]["all"], "of all")
+    true({os.path.basename(i["file"] or "") for i in d["instructions"]} == {"stacks.c"}, "source lines")
+
+
+@test
+def the_same_samples_as_perf():
+    script = sh("perf", "script", "-i", recording(), "-F", "ip,sym", "-f").stdout.decode()
+    base = {}
+    for line in script.splitlines():
+        ip, _, name = line.strip().partition(" ")
+        if name.strip() == "leaf":
+            base[int(ip, 16)] = base.get(int(ip, 16), 0) + 1
+    got = {int(i["address"], 16): i["samples"][0] for i in document("-i", recording(), "leaf")["instructions"] if i["samples"][0]}
+    moved = min(base) - min(got)
+    equal({a - moved: n for a, n in base.items()}, got, "samples by instruction, but for where the program was loaded")
+    equal(moved % 4096, 0, "which is a page")
+
+
+@test
+def exact_executions():
+    if not EXACT:
+        skip("the exact engine is for x86-64")
+    d = document("outer", "--", program())
+    equal(d["events"][0]["quality"], "exact", "quality")
+    equal({i["amounts"][0] for i in d["instructions"]}, {ROUNDS}, "every instruction of a straight function, once per call")
+    equal(d["events"][0]["here"], ROUNDS * len(d["instructions"]), "all of them")
+    d = document("leaf", "--", program())
+    # inner calls leaf(20000), outer leaf(10000): so often runs the loop's body.
+    most = max(i["amounts"][0] for i in d["instructions"])
+    equal(most, ROUNDS * 30000, "executions of the loop")
+    equal(d["instructions"][0]["amounts"][0], 2 * ROUNDS, "calls")
+    again = document("leaf", "--", program())
+    equal([i["amounts"] for i in again["instructions"]], [i["amounts"] for i in d["instructions"]], "the same on every run")
+
+
+@test
+def a_command_has_its_own_status():
+    if not EXACT:
+        skip("the exact engine is for x86-64")
+    annotate("main", "--", "sh", "-c", f"{program()} deep; exit 3", status=3)
+    annotate("no_such_function", "--", "true", status=125)
+    annotate("x", "--", "/no/such/command", status=125)
+    annotate("x", "--", status=125)
+    annotate("-i", recording(), "x", "--", "true", status=125)
+
+
+@test
+def text_for_people():
+    out = annotate("-i", recording(), "leaf")
+    true("of cpu-clock:u in" in out and "stacks.c:" in out and " % " in out, out)
+    true("x += i * i % 7;" in out, "the source's text")
+    true("x += i * i % 7;" not in annotate("-i", recording(), "--no-source", "leaf"), "or not")
+    true("with less" in annotate("-i", recording(), "--percent-limit", "1", "leaf"), "cold instructions stand together")
+    if platform.machine() == "x86_64":
+        true("%" not in "".join(re.findall(r"\s[0-9a-f]+  (\S.*)", annotate("-i", recording(), "--intel", "leaf"))), "Intel's syntax")
+    csv = annotate("-i", recording(), "--format", "csv", "leaf").splitlines()
+    equal(csv[0], 'address,instruction,file,line,"cpu-clock:u"', "csv")
+    equal(len(csv) - 1, len(by_objdump("leaf")), "a line each")
+
+
+@test
+def calls_name_where_they_go():
+    if not EXACT:
+        skip("the exact engine is for x86-64")
+    targets = {i["target"] for i in document("outer", "--", program())["instructions"]} - {None}
+    true({"inner", "leaf"} <= targets, targets)
+
+
+@test
+def what_cannot_be_shown():
+    annotate(status=125)
+    annotate("-i", recording(), "no_such_function", status=125)
+    annotate("-i", "/no/such/file", "leaf", status=125)
+    annotate("-i", recording(), "leaf", "more", status=125)
+    annotate("-i", recording(), "-e", "cycles", "leaf", status=125)
+    annotate("-i", recording(), "--percent-limit", "x", "leaf", status=125)
+    # A program that has changed: no names, so no such function; and never another build's instructions.
+    os.rename(program(), program() + ".old")
+    try:
+        r = sh(TARE, "annotate", "-i", recording(), "leaf")
+        copy = os.path.join(ROOM.name, ".debug")
+        true(r.returncode == 125 or os.path.isdir(copy), f"gone: {r.stdout.decode()[:300]}")
+    finally:
+        os.rename(os.path.join(ROOM.name, "prog.old"), os.path.join(ROOM.name, "prog"))
+
+
+main()
