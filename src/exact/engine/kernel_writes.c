@@ -126,11 +126,15 @@ static bool writes_vector(const struct thread *t, uint64_t at, uint64_t n)
 static bool writes_message(const struct thread *t, uint64_t at)
 {
 	uint64_t m[6];
+	bool any;
 
 	if (!read_words(m, at, 6))
 		return false;
-	return writes(t, at, MMESSAGE_SIZE) | writes(t, m[0], (uint32_t)m[1]) | writes(t, m[4], m[5]) |
-	       writes_vector(t, m[2], m[3]);
+	any = writes(t, at, MMESSAGE_SIZE);
+	any |= writes(t, m[0], (uint32_t)m[1]);
+	any |= writes_vector(t, m[2], m[3]);
+	any |= writes(t, m[4], m[5]);
+	return any;
 }
 
 static bool writes_words(const struct thread *t, uint64_t at)
