@@ -8,10 +8,14 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/export_accesses.h"
+#include "cli/export_samples.h"
 #include "cli/whole_file.h"
 #include "view/export.h"
 
-enum { EXIT_PARTIAL = 1 /* the recording is damaged: what could be read was exported */ };
+enum {
+	EXIT_PARTIAL = 1, /* the recording is damaged: what could be read was exported */
+	DAMAGE_ROOM = 384,
+};
 
 struct export_command {
 	const struct exporter *how;
@@ -126,43 +130,54 @@ static void remark(const struct command *self, const struct timeline_info *info,
 			info->counter[0].name);
 }
 
+/* The recording in its format, into `out`; `damage` (of DAMAGE_ROOM bytes) says what could not be read, or "". */
+static int export_into(struct out *out, const struct command *self, const struct export_command *o, const char *path, char *damage,
+		       struct tare_error *err)
+{
+	struct export_told told = { 0 };
+	struct timeline *t = NULL;
+	int ret;
+
+	if (is_perfdata(path))
+		return export_perfdata(out, o->how, path, &o->options, damage, err);
+	ret = timeline_open(&t, path, err);
+	if (ret < 0)
+		return ret;
+	ret = export_timeline(out, o->how, t, &o->options, &told, err);
+	if (ret == 0)
+		remark(self, timeline_info(t), o, &told);
+	if (timeline_info(t)->damage)
+		snprintf(damage, DAMAGE_ROOM, "%s", timeline_info(t)->damage);
+	timeline_close(t);
+	return ret;
+}
+
 static int run_export(const struct command *self, const struct export_command *o, const char *path, struct tare_error *err)
 {
-	struct timeline *t = NULL;
 	struct whole_file file = { .fd = -1 };
-	struct export_told told = { 0 };
-	const struct timeline_info *info;
+	char damage[DAMAGE_ROOM] = "";
 	struct out out;
-	int ret = timeline_open(&t, path, err), closed;
+	int ret = whole_file_open(&file, o->output, o->how->binary, err), closed;
 
 	if (ret < 0)
 		return ret;
-	info = timeline_info(t);
-	ret = whole_file_open(&file, o->output, o->how->binary, err);
-	if (ret < 0)
-		goto out;
 	out_open_fd(&out, &file.fd);
-	ret = export_timeline(&out, o->how, t, &o->options, &told, err);
+	ret = export_into(&out, self, o, path, damage, err);
 	closed = out_close(&out);
 	if (ret == 0 && closed < 0)
 		ret = tare_fail(err, -closed, "cannot write to %.200s: %s", o->output ? o->output : "standard output",
 				strerror(-closed));
 	if (ret == 0)
 		ret = whole_file_commit(&file, err);
-	if (ret < 0)
-		goto out;
-	remark(self, info, o, &told);
-	if (info->damage) {
-		struct tare_error damage = TARE_ERROR_INIT;
+	whole_file_abandon(&file);
+	if (ret == 0 && *damage) {
+		struct tare_error partial = TARE_ERROR_INIT;
 
-		tare_fail(&damage, EIO, "%.150s: %.200s", info->path, info->damage);
-		tare_hint(&damage, "what could be read was exported");
-		complain(self, &damage, NULL);
+		tare_fail(&partial, EIO, "%.150s: %.200s", path, damage);
+		tare_hint(&partial, "what could be read was exported");
+		complain(self, &partial, NULL);
 		ret = EXIT_PARTIAL;
 	}
-out:
-	whole_file_abandon(&file);
-	timeline_close(t);
 	return ret;
 }
 
@@ -201,7 +216,7 @@ const struct command cmd_export = {
 	.about = "show a recording in another tool: Perfetto, Firefox Profiler, pprof, flame graphs, CSV",
 	.args = "FILE",
 	.example = "  tare export -o trace.pftrace run.tare           # open in ui.perfetto.dev\n"
-		   "  tare export -f folded run.tare | flamegraph.pl > run.svg\n"
+		   "  tare export -o run.firefox.json perf.data      # open in profiler.firefox.com\n"
 		   "  tare export -o run.pb.gz run.tare && go tool pprof -http : run.pb.gz\n"
 		   "  tare export --accesses -o accesses.parquet perf.data",
 	.topic = TOPIC_WHERE,

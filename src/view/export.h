@@ -22,6 +22,7 @@ struct export_source {
 	/* The label of a region, or a function: its name, `kind` (of a function: its module), source line. */
 	const struct timeline_label *(*label)(void *with, uint32_t index);
 	void *with;
+	const struct stacks *stacks; /* of samples: labels are its frames, threads its tasks; NULL: regions */
 	const char *program; /* at the root of every stack */
 	size_t counter;	     /* along the axis of time, or the one that is added up where there is room for one */
 };
@@ -49,6 +50,13 @@ struct export_mark {
 	uint8_t missing;
 };
 
+/* One sample of a profile; its stack is a node of of->stacks. */
+struct export_sample {
+	uint64_t at; /* ns since the recording's first */
+	uint64_t amount;
+	uint32_t counter, node, cpu; /* cpu UINT32_MAX: not recorded */
+};
+
 struct export_stack {
 	const uint32_t *label; /* outermost first, the program excluded */
 	size_t n;
@@ -67,12 +75,14 @@ struct exporter {
 	const char *name, *about;
 	const char *ending; /* of a file's name, which chooses the format */
 	bool binary;
+	bool by_address; /* of samples: frames differ by address, where they are read for it */
 	size_t own_size;
 	int (*begin)(struct export *x, struct tare_error *err);
 	void (*thread)(struct export *x); /* its points follow; once for each thread, in order */
 	void (*open)(struct export *x, const struct export_span *s); /* NULL where the whole span is enough */
 	void (*close)(struct export *x, const struct export_span *s);
 	void (*mark)(struct export *x, const struct export_mark *m);
+	void (*sample)(struct export *x, const struct export_sample *s); /* between thread() and end(), as the points of regions */
 	void (*stack)(struct export *x, const struct export_stack *s);
 	int (*profile)(struct export *x, const struct stacks *s, struct tare_error *err); /* all of it, instead of `stack` */
 	void (*end)(struct export *x);
@@ -93,12 +103,17 @@ struct export_told {
 struct export_options {
 	const char *counter; /* by name; NULL: the clock, or else the first */
 	bool by_thread;	     /* stacks of different threads are kept apart */
+	uint64_t first_ns;   /* of samples: what their times count from */
+	const char *program; /* at the root; NULL: the command's first word */
 };
 
 /* A recording of regions, in any format. */
 int export_timeline(struct out *out, const struct exporter *how, struct timeline *t, const struct export_options *opt,
 		    struct export_told *told, struct tare_error *err);
-/* A profile, in the formats that have a `stack`. The head says of what; its counters and threads are the profile's. */
+/*
+ * A profile. The head says of what; its counters and threads are the profile's. A format with a `sample` is given the profile's
+ * moments, thread by thread; the others its stacks.
+ */
 int export_stacks(struct out *out, const struct exporter *how, const struct stacks *s, const struct timeline_info *head,
 		  const struct export_options *opt, struct tare_error *err);
 
@@ -122,6 +137,7 @@ struct export_ids {
 };
 /* The number, from 0; *fresh says that it is new. */
 uint32_t export_id(struct export_ids *ids, uint32_t label, bool *fresh);
+bool export_ids_has(const struct export_ids *ids, uint32_t label);
 void export_ids_clear(struct export_ids *ids);
 void export_ids_free(struct export_ids *ids);
 

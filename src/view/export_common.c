@@ -123,6 +123,11 @@ uint32_t export_id(struct export_ids *ids, uint32_t label, bool *fresh)
 	return ids->id[label];
 }
 
+bool export_ids_has(const struct export_ids *ids, uint32_t label)
+{
+	return label < ids->room && ids->round[label] == ids->now + 1;
+}
+
 void export_ids_clear(struct export_ids *ids)
 {
 	ids->now++;

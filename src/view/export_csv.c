@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CSV as RFC 4180 has it, with a header: a row for each region (in the order of their ends), instant, number, detached
- * timing and loss of a thread. What could not be read is empty, never 0.
+ * timing and loss of a thread. What could not be read is empty, never 0. Of samples: a row for each.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
 #include "view/export.h"
@@ -40,6 +41,10 @@ static int begin(struct export *x, struct tare_error *err)
 	const char *unit = info->counter[x->of->counter].unit;
 
 	(void)err;
+	if (x->of->stacks) {
+		out_text(x->out, "time_ns,pid,tid,command,cpu,event,amount,function,module,file,line,address,stack\r\n");
+		return 0;
+	}
 	unit = *unit ? unit : info->counter[x->of->counter].name;
 	out_text(x->out, "kind,pid,tid,thread,depth,label,category,arguments,number,");
 	for (int k = 0; k < 2; k++) {
@@ -134,6 +139,70 @@ static void mark(struct export *x, const struct export_mark *m)
 	out_text(o, ",\r\n");
 }
 
+/* "main;parse;leaf", outermost first, as folded stacks have it. */
+static void put_stack(struct out *o, const struct stacks *s, uint32_t node)
+{
+	size_t n, ignored, depth = 0;
+	const struct stacks_node *nodes = stacks_nodes(s, &n);
+	const struct stacks_frame *frame = stacks_frames(s, &ignored);
+	struct text t = { 0 };
+	uint32_t *path;
+
+	for (uint32_t up = node; up; up = nodes[up].parent)
+		depth++;
+	path = calloc(depth + 1, sizeof(*path));
+	if (!path) {
+		o->error = -ENOMEM;
+		return;
+	}
+	for (uint32_t up = node, i = (uint32_t)depth; up; up = nodes[up].parent)
+		path[--i] = nodes[up].frame;
+	for (size_t i = 0; i < depth; i++) {
+		text_put(&t, ";", i > 0);
+		for (const char *p = stacks_name(s, frame[path[i]].function); *p; p++)
+			text_put(&t, *p == ';' ? ":" : p, 1);
+	}
+	field(o, t.s ? t.s : "");
+	text_free(&t);
+	free(path);
+}
+
+static void sample(struct export *x, const struct export_sample *e)
+{
+	const struct timeline_thread *t = &x->of->info->thread[x->thread];
+	const struct stacks *s = x->of->stacks;
+	size_t n, ignored;
+	const struct stacks_node *node = stacks_nodes(s, &n);
+	const struct stacks_frame *frames = stacks_frames(s, &ignored), *f = e->node ? &frames[node[e->node].frame] : NULL;
+	struct out *o = x->out;
+
+	out_u64(o, e->at);
+	out_add(o, ",%llu,%llu,", (unsigned long long)t->pid, (unsigned long long)t->tid);
+	field(o, t->name);
+	out_text(o, ",");
+	if (e->cpu != UINT32_MAX)
+		out_u64(o, e->cpu);
+	out_text(o, ",");
+	field(o, x->of->info->counter[e->counter].name);
+	out_text(o, ",");
+	out_u64(o, e->amount);
+	out_text(o, ",");
+	field(o, f && !(f->flags & STACKS_UNKNOWN) ? stacks_name(s, f->function) : "");
+	out_text(o, ",");
+	field(o, f ? stacks_name(s, f->module) : "");
+	out_text(o, ",");
+	field(o, f ? stacks_name(s, f->file) : "");
+	out_text(o, ",");
+	if (f && f->file)
+		out_u64(o, f->line);
+	out_text(o, ",");
+	if (f && f->address)
+		out_add(o, "0x%llx", (unsigned long long)f->address);
+	out_text(o, ",");
+	put_stack(o, s, e->node);
+	out_text(o, "\r\n");
+}
+
 static void end(struct export *x)
 {
 	(void)x;
@@ -141,10 +210,12 @@ static void end(struct export *x)
 
 const struct exporter export_csv = {
 	.name = "csv",
-	.about = "CSV, a row for each region and mark: spreadsheets, DuckDB, pandas",
+	.about = "CSV, a row for each region, mark or sample: spreadsheets, DuckDB, pandas",
 	.ending = ".csv",
+	.by_address = true,
 	.begin = begin,
 	.close = close_span,
 	.mark = mark,
+	.sample = sample,
 	.end = end,
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "view/export.h"
+#include "view/firefox_stacks.h"
 
 enum { MS_DECIMALS = 6, KINDS_MAX = 32 };
 enum column { DATA, NAME, START, END, PHASE, CATEGORY, STRINGS, TIMES, COUNTERS_OF_ALL, N_FIXED };
@@ -17,9 +18,10 @@ enum { PHASE_INSTANT = 0, PHASE_INTERVAL = 1 };
 
 struct firefox {
 	struct spool column[N_FIXED], count[TIMELINE_COUNTERS_MAX];
+	struct firefox_stacks stacks;
 	struct export_ids names;
 	char *kind[KINDS_MAX]; /* category 1 + i; 0 is what has none, or one too many */
-	size_t n_kinds;
+	size_t n_kinds, n_threads;
 	uint64_t markers, samples;
 	uint64_t at[TIMELINE_COUNTERS_MAX]; /* the counters at the sample before */
 	uint8_t known;			    /* bit i: at[i] is */
@@ -32,6 +34,28 @@ static struct out *column(struct firefox *f, enum column c)
 	return &f->column[c].out;
 }
 
+/* The number of a category, from its name. */
+static uint64_t category(struct firefox *f, const char *kind)
+{
+	size_t i = 0;
+
+	if (!*kind)
+		return 0;
+	while (i < f->n_kinds && strcmp(f->kind[i], kind))
+		i++;
+	if (i == KINDS_MAX)
+		return 0;
+	if (i == f->n_kinds) {
+		f->kind[i] = strdup(kind);
+		if (!f->kind[i]) {
+			f->failed = true;
+			return 0;
+		}
+		f->n_kinds++;
+	}
+	return i + 1;
+}
+
 static int begin(struct export *x, struct tare_error *err)
 {
 	struct firefox *f = x->own;
@@ -41,22 +65,14 @@ static int begin(struct export *x, struct tare_error *err)
 		spool_open(&f->column[i]);
 	for (int i = 0; i < TIMELINE_COUNTERS_MAX; i++)
 		spool_open(&f->count[i]);
+	firefox_stacks_open(&f->stacks);
+	if (x->of->stacks) /* FIREFOX_KERNEL */
+		category(f, "Kernel");
 	out_text(x->out, "{\"threads\":[");
 	return 0;
 }
 
 /* ---- a thread ---- */
-
-/* The tables of samples, which regions have none of. */
-static const char no_samples[] =
-	"\"samples\":{\"length\":0,\"stack\":[],\"time\":[],\"weight\":null,\"weightType\":\"samples\"},\n"
-	"\"stackTable\":{\"length\":0,\"frame\":[],\"category\":[],\"subcategory\":[],\"prefix\":[]},\n"
-	"\"frameTable\":{\"length\":0,\"address\":[],\"inlineDepth\":[],\"category\":[],\"subcategory\":[],\"func\":[],"
-	"\"nativeSymbol\":[],\"innerWindowID\":[],\"implementation\":[],\"line\":[],\"column\":[]},\n"
-	"\"funcTable\":{\"length\":0,\"isJS\":[],\"relevantForJS\":[],\"name\":[],\"resource\":[],\"fileName\":[],"
-	"\"lineNumber\":[],\"columnNumber\":[]},\n"
-	"\"resourceTable\":{\"length\":0,\"lib\":[],\"name\":[],\"host\":[],\"type\":[]},\n"
-	"\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[]},\n";
 
 static void pour(struct export *x, const char *name, struct spool *s)
 {
@@ -101,7 +117,7 @@ static void end_thread(struct export *x)
 
 	if (!f->in_thread)
 		return;
-	out_text(o, no_samples);
+	firefox_stacks_pour(x, &f->stacks);
 	out_add(o, "\"markers\":{\"length\":%llu", (unsigned long long)f->markers);
 	pour(x, "data", &f->column[DATA]);
 	pour(x, "name", &f->column[NAME]);
@@ -126,7 +142,7 @@ static void thread(struct export *x)
 	char room[EXPORT_THREAD_ROOM];
 
 	end_thread(x);
-	out_text(o, x->thread ? ",\n{\"name\":" : "\n{\"name\":");
+	out_text(o, f->n_threads++ ? ",\n{\"name\":" : "\n{\"name\":");
 	out_json(o, export_thread_name(t, room));
 	out_add(o, ",\"isMainThread\":%s,\"processType\":\"default\",\"processName\":", t->pid == t->tid ? "true" : "false");
 	out_json(o, x->of->program);
@@ -143,31 +159,25 @@ static void thread(struct export *x)
 
 /* ---- markers ---- */
 
-static uint64_t category(struct firefox *f, const char *kind)
-{
-	size_t i = 0;
-
-	if (!*kind)
-		return 0;
-	while (i < f->n_kinds && strcmp(f->kind[i], kind))
-		i++;
-	if (i == KINDS_MAX)
-		return 0;
-	if (i == f->n_kinds) {
-		f->kind[i] = strdup(kind);
-		if (!f->kind[i]) {
-			f->failed = true;
-			return 0;
-		}
-		f->n_kinds++;
-	}
-	return i + 1;
-}
-
 static void separate(struct firefox *f, enum column c)
 {
 	if (f->markers)
 		out_text(column(f, c), ",");
+}
+
+/* The thread's number of a string. */
+static uint64_t put_string(struct export *x, uint32_t key, const char *text)
+{
+	struct firefox *f = x->own;
+	bool fresh;
+	uint32_t string = export_id(&f->names, key, &fresh);
+
+	if (!fresh)
+		return string;
+	if (string)
+		out_text(column(f, STRINGS), ",");
+	out_json(column(f, STRINGS), text);
+	return string;
 }
 
 /* All columns but `data`, which the caller has written before. */
@@ -175,14 +185,8 @@ static void put_marker(struct export *x, const char *name, uint32_t group, const
 		       bool interval)
 {
 	struct firefox *f = x->own;
-	bool fresh;
-	uint32_t string = export_id(&f->names, group, &fresh);
+	uint64_t string = put_string(x, group, name);
 
-	if (fresh) {
-		if (string)
-			out_text(column(f, STRINGS), ",");
-		out_json(column(f, STRINGS), name);
-	}
 	for (enum column c = NAME; c <= CATEGORY; c++)
 		separate(f, c);
 	out_u64(column(f, NAME), string);
@@ -219,7 +223,7 @@ static void put_arguments(struct out *o, const struct timeline_label *l)
 }
 
 /* What every counter went up by since the point before. */
-static void sample(struct export *x, uint64_t at, const uint64_t *value, uint8_t missing)
+static void put_counts(struct export *x, uint64_t at, const uint64_t *value, uint8_t missing)
 {
 	struct firefox *f = x->own;
 
@@ -247,7 +251,7 @@ static void sample(struct export *x, uint64_t at, const uint64_t *value, uint8_t
 
 static void open_span(struct export *x, const struct export_span *s)
 {
-	sample(x, s->begin, s->from, s->missing);
+	put_counts(x, s->begin, s->from, s->missing);
 }
 
 static void close_span(struct export *x, const struct export_span *s)
@@ -257,7 +261,7 @@ static void close_span(struct export *x, const struct export_span *s)
 	const struct timeline_label *l = export_label(x, s->label);
 	struct out *o = column(f, DATA);
 
-	sample(x, s->end, s->to, s->to_missing);
+	put_counts(x, s->end, s->to, s->to_missing);
 	separate(f, DATA);
 	out_text(o, "{\"type\":\"region\"");
 	for (size_t c = 0; c < info->n_counters; c++) {
@@ -301,6 +305,18 @@ static void mark(struct export *x, const struct export_mark *m)
 		put_marker(x, "lost points", export_program(x), "", m->at, m->at, false);
 	else
 		put_marker(x, l->name, l->group, l->kind, m->at, m->at, false);
+}
+
+/* Of the chosen event. */
+static void sample(struct export *x, const struct export_sample *e)
+{
+	struct firefox *f = x->own;
+
+	if (e->counter != x->of->counter)
+		return;
+	firefox_stacks_add(x, &f->stacks, e, put_string);
+	if (e->at > f->last)
+		f->last = e->at;
 }
 
 /* ---- the profile ---- */
@@ -392,6 +408,7 @@ static void release(struct export *x)
 	for (size_t i = 0; i < f->n_kinds; i++)
 		free(f->kind[i]);
 	export_ids_free(&f->names);
+	firefox_stacks_close(&f->stacks);
 }
 
 const struct exporter export_firefox = {
@@ -404,6 +421,7 @@ const struct exporter export_firefox = {
 	.open = open_span,
 	.close = close_span,
 	.mark = mark,
+	.sample = sample,
 	.end = end,
 	.free = release,
 };

@@ -16,6 +16,11 @@ enum { /* fields of TracePacket */
 	CLOCK_SNAPSHOT = 6, TIMESTAMP = 8, SEQUENCE_ID = 10, TRACK_EVENT = 11, INTERNED_DATA = 12, SEQUENCE_FLAGS = 13,
 	PACKET_DEFAULTS = 59, TRACK_DESCRIPTOR = 60,
 };
+enum { PERF_SAMPLE = 66 }; /* of TracePacket, too */
+enum { /* of InternedData */
+	FUNCTION_NAMES = 5, FRAMES = 6, CALLSTACKS = 7, MAPPING_PATHS = 17, MAPPINGS = 19,
+};
+enum { MODE_KERNEL = 1, MODE_USER = 2 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { /* of TrackDescriptor */
 	UUID = 1, NAME = 2, PROCESS = 3, THREAD = 4, PARENT_UUID = 5, COUNTER = 8,
@@ -27,10 +32,12 @@ enum { /* of TrackEvent, and of its defaults */
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER_EVENT = 4 };
 enum { UNIT_TIME_NS = 1, UNIT_COUNT = 2 };
 enum { CLOCK_REALTIME = 1, CLOCK_BOOTTIME = 6 };
+enum { PATH_MAX_FRAMES = 4096 };	/* of a deeper stack the innermost */
 enum { UUIDS_PER_THREAD = 16 }; /* the thread's own, then its counters' */
 
 struct perfetto {
 	struct export_ids names, numbers; /* labels interned; labels that have a counter track */
+	struct export_ids frames, nodes, modules; /* of samples: the thread's tables */
 	struct pb a, b, event, packet;
 };
 
@@ -152,7 +159,7 @@ static void thread(struct export *x)
 	}
 	write_track(x);
 	for (size_t c = 0; c < info->n_counters; c++) {
-		if (c == x->of->counter)
+		if (c == x->of->counter || x->of->stacks)
 			continue;
 		uuids[n++] = id + 1 + c;
 		counter_track(x, id + 1 + c, info->counter[c].name, info->counter[c].unit);
@@ -160,6 +167,9 @@ static void thread(struct export *x)
 
 	export_ids_clear(&p->names);
 	export_ids_clear(&p->numbers);
+	export_ids_clear(&p->frames);
+	export_ids_clear(&p->nodes);
+	export_ids_clear(&p->modules);
 	pb_clear(&p->a);
 	pb_int(&p->a, TRACK_UUID, id);
 	for (size_t i = 0; i < n; i++)
@@ -337,11 +347,103 @@ static void mark(struct export *x, const struct export_mark *m)
 	write_event(x, m->at);
 }
 
+/* {1: iid, 2: text} as `field` of the interned data in p->b. */
+static void intern(struct perfetto *p, unsigned field, uint64_t iid, const char *text)
+{
+	pb_clear(&p->a);
+	pb_int(&p->a, 1, iid);
+	put_text(&p->a, 2, text);
+	pb_message(&p->b, field, &p->a);
+	pb_clear(&p->a);
+}
+
+/* A frame, with its function and mapping, where they are new on the thread. */
+static uint64_t put_frame(struct export *x, uint32_t index)
+{
+	struct perfetto *p = x->own;
+	size_t n;
+	const struct stacks_frame *f = stacks_frames(x->of->stacks, &n) + index;
+	bool fresh;
+	uint64_t iid = export_id(&p->frames, index, &fresh) + UINT64_C(1), module;
+
+	if (!fresh)
+		return iid;
+	module = f->module ? export_id(&p->modules, f->module, &fresh) + UINT64_C(1) : 0;
+	if (module && fresh) {
+		intern(p, MAPPING_PATHS, module, stacks_name(x->of->stacks, f->module));
+		pb_int(&p->a, 1, module);
+		pb_int(&p->a, 7, module);
+		pb_message(&p->b, MAPPINGS, &p->a);
+	}
+	intern(p, FUNCTION_NAMES, iid, export_label(x, index)->name);
+	pb_int(&p->a, 1, iid);
+	pb_int(&p->a, 2, iid);
+	if (module) { /* what stands for something that is missing is in none */
+		pb_int(&p->a, 3, module);
+		pb_int(&p->a, 4, f->address);
+	}
+	pb_message(&p->b, FRAMES, &p->a);
+	pb_clear(&p->a);
+	return iid;
+}
+
+static uint64_t put_callstack(struct export *x, uint32_t node)
+{
+	struct perfetto *p = x->own;
+	size_t n;
+	const struct stacks_node *nodes = stacks_nodes(x->of->stacks, &n);
+	bool fresh;
+	uint64_t iid = export_id(&p->nodes, node, &fresh) + UINT64_C(1), frame[PATH_MAX_FRAMES];
+	size_t depth = 0;
+
+	if (!fresh)
+		return iid;
+	for (uint32_t up = node; up && depth < PATH_MAX_FRAMES; up = nodes[up].parent)
+		frame[depth++] = put_frame(x, nodes[up].frame);
+	pb_clear(&p->a);
+	pb_int(&p->a, 1, iid);
+	while (depth)
+		pb_int(&p->a, 2, frame[--depth]);
+	pb_message(&p->b, CALLSTACKS, &p->a);
+	pb_clear(&p->a);
+	return iid;
+}
+
+/* Of the chosen event. */
+static void sample(struct export *x, const struct export_sample *e)
+{
+	struct perfetto *p = x->own;
+	const struct timeline_thread *t = &x->of->info->thread[x->thread];
+	size_t n;
+	const struct stacks_node *nodes = stacks_nodes(x->of->stacks, &n);
+	const struct stacks_frame *frames = stacks_frames(x->of->stacks, &n);
+	uint64_t callstack;
+
+	if (e->counter != x->of->counter || e->node == 0)
+		return;
+	callstack = put_callstack(x, e->node);
+	if (p->b.n) {
+		pb_message(&p->packet, INTERNED_DATA, &p->b);
+		pb_clear(&p->b);
+	}
+	if (e->cpu != UINT32_MAX)
+		pb_int(&p->a, 1, e->cpu);
+	pb_int(&p->a, 2, t->pid);
+	pb_int(&p->a, 3, t->tid);
+	pb_int(&p->a, 4, callstack);
+	pb_int(&p->a, 5, frames[nodes[e->node].frame].flags & STACKS_KERNEL ? MODE_KERNEL : MODE_USER);
+	pb_int(&p->packet, TIMESTAMP, e->at);
+	pb_int(&p->packet, SEQUENCE_FLAGS, NEEDS_STATE);
+	pb_message(&p->packet, PERF_SAMPLE, &p->a);
+	pb_clear(&p->a);
+	write_packet(x);
+}
+
 static void end(struct export *x)
 {
 	struct perfetto *p = x->own;
 
-	if ((p->names.failed || p->numbers.failed) && x->out->error == 0)
+	if ((p->names.failed || p->numbers.failed || p->frames.failed || p->nodes.failed || p->modules.failed) && x->out->error == 0)
 		x->out->error = -ENOMEM;
 }
 
@@ -351,6 +453,9 @@ static void release(struct export *x)
 
 	export_ids_free(&p->names);
 	export_ids_free(&p->numbers);
+	export_ids_free(&p->frames);
+	export_ids_free(&p->nodes);
+	export_ids_free(&p->modules);
 	pb_free(&p->a);
 	pb_free(&p->b);
 	pb_free(&p->event);
@@ -363,11 +468,13 @@ const struct exporter export_perfetto = {
 	.ending = ".pftrace",
 	.binary = true,
 	.own_size = sizeof(struct perfetto),
+	.by_address = true,
 	.begin = begin,
 	.thread = thread,
 	.open = open_span,
 	.close = close_span,
 	.mark = mark,
+	.sample = sample,
 	.end = end,
 	.free = release,
 };

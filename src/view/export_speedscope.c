@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speedscope's own format: a profile for each thread, in which regions open and close. Frames come after the
- * profiles, when it is known which there are. Source: speedscope, "file-format-schema.json".
+ * speedscope's own format: a profile for each thread, in which regions open and close, or samples stand one behind the
+ * other. Frames come after the profiles, when it is known which there are. Source: speedscope, "file-format-schema.json".
  */
 #include "view/export.h"
 
+enum { PATH_MAX_FRAMES = 4096 }; /* of a deeper stack the innermost */
+
 struct speedscope {
 	struct export_ids ids;
-	struct spool frames;
+	struct spool frames, weights;
 	bool in_profile, any_event;
+	size_t profiles;
 	uint64_t first, last;
 };
 
@@ -18,6 +21,7 @@ static int begin(struct export *x, struct tare_error *err)
 
 	(void)err;
 	spool_open(&s->frames);
+	spool_open(&s->weights);
 	out_text(x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":\"tare " TARE_VERSION
 			 "\",\n\"name\":");
 	out_json(x->out, x->of->info->command ? x->of->info->command : x->of->info->path);
@@ -31,6 +35,10 @@ static void end_profile(struct export *x)
 
 	if (!s->in_profile)
 		return;
+	if (x->of->stacks) {
+		out_text(x->out, "],\"weights\":[");
+		spool_pour(&s->weights, x->out);
+	}
 	out_text(x->out, "],\"startValue\":");
 	out_u64(x->out, s->any_event ? s->first : 0);
 	out_text(x->out, ",\"endValue\":");
@@ -43,15 +51,14 @@ static void thread(struct export *x)
 {
 	struct speedscope *s = x->own;
 	const struct timeline_thread *t = &x->of->info->thread[x->thread];
-	bool first = x->thread == 0;
 	char room[EXPORT_THREAD_ROOM];
 
 	end_profile(x);
-	out_text(x->out, first ? "\n" : ",\n");
-	out_text(x->out, "{\"type\":\"evented\",\"name\":");
+	out_text(x->out, s->profiles++ ? ",\n" : "\n");
+	out_text(x->out, x->of->stacks ? "{\"type\":\"sampled\",\"name\":" : "{\"type\":\"evented\",\"name\":");
 	out_json(x->out, export_thread_name(t, room));
 	out_text(x->out, export_is_time(x->of) ? ",\"unit\":\"nanoseconds\"" : ",\"unit\":\"none\"");
-	out_text(x->out, ",\"events\":[");
+	out_text(x->out, x->of->stacks ? ",\"samples\":[" : ",\"events\":[");
 	s->in_profile = true;
 	s->any_event = false;
 	s->first = s->last = 0;
@@ -114,6 +121,31 @@ static void mark(struct export *x, const struct export_mark *m)
 	(void)m; /* the format has no place for them */
 }
 
+/* Of the chosen event: a stack, and what it stands for. */
+static void sample(struct export *x, const struct export_sample *e)
+{
+	struct speedscope *s = x->own;
+	size_t n;
+	const struct stacks_node *node = stacks_nodes(x->of->stacks, &n);
+	uint32_t path[PATH_MAX_FRAMES];
+	size_t depth = 0;
+
+	if (e->counter != x->of->counter)
+		return;
+	for (uint32_t up = e->node; up && depth < PATH_MAX_FRAMES; up = node[up].parent)
+		path[depth++] = node[up].frame;
+	out_text(x->out, s->any_event ? ",\n[" : "\n[");
+	while (depth) {
+		out_u64(x->out, frame(x, path[--depth]));
+		out_text(x->out, depth ? "," : "");
+	}
+	out_text(x->out, "]");
+	out_text(&s->weights.out, s->any_event ? "," : "");
+	out_u64(&s->weights.out, e->amount);
+	s->any_event = true;
+	s->last += e->amount;
+}
+
 static void end(struct export *x)
 {
 	struct speedscope *s = x->own;
@@ -132,6 +164,7 @@ static void release(struct export *x)
 
 	export_ids_free(&s->ids);
 	spool_close(&s->frames);
+	spool_close(&s->weights);
 }
 
 const struct exporter export_speedscope = {
@@ -144,6 +177,7 @@ const struct exporter export_speedscope = {
 	.open = open_span,
 	.close = close_span,
 	.mark = mark,
+	.sample = sample,
 	.end = end,
 	.free = release,
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile, handed to an exporter stack by stack: labels are its frames, then its tasks, then the program. */
+/*
+ * A profile, handed to an exporter stack by stack, or thread by thread and sample by sample: labels are its frames, then
+ * its tasks, then the program.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "view/export_private.h"
@@ -120,16 +123,73 @@ static int each_stack(struct export *x, const struct stacks *s, bool by_thread, 
 	return ret;
 }
 
+static int order_moments(const void *a, const void *b, void *with)
+{
+	const struct stacks_moment *m = with, *x = &m[*(const uint32_t *)a], *y = &m[*(const uint32_t *)b];
+
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int each_sample(struct export *x, const struct stacks *s, uint64_t first_ns, struct tare_error *err)
+{
+	uint32_t *at = calloc(s->moments + 1, sizeof(*at));
+	size_t i = 0;
+
+	if (!at)
+		return tare_fail_nomem(err);
+	for (uint32_t k = 0; k < s->moments; k++)
+		at[k] = k;
+	qsort_r(at, s->moments, sizeof(*at), order_moments, s->moment);
+	for (x->thread = 0; x->thread < x->of->info->n_threads && !x->out->error; x->thread++) {
+		if (i == s->moments || s->moment[at[i]].task != x->thread)
+			continue; /* nothing of it passed the filter */
+		if (x->how->thread)
+			x->how->thread(x);
+		for (; i < s->moments && s->moment[at[i]].task == x->thread && !x->out->error; i++) {
+			const struct stacks_moment *m = &s->moment[at[i]];
+			struct export_sample e = { .at = m->time_ns > first_ns ? m->time_ns - first_ns : 0, .amount = m->amount,
+						   .counter = m->column, .node = m->node, .cpu = m->cpu };
+
+			x->how->sample(x, &e);
+		}
+	}
+	free(at);
+	return 0;
+}
+
+static int hand_over(struct export *x, const struct stacks *s, const struct export_options *opt, size_t n_frames,
+		     struct tare_error *err)
+{
+	if (x->how->profile)
+		return x->how->profile(x, s, err);
+	if (x->how->sample)
+		return each_sample(x, s, opt->first_ns, err);
+	return each_stack(x, s, opt->by_thread, n_frames, err);
+}
+
 int export_stacks(struct out *out, const struct exporter *how, const struct stacks *s, const struct timeline_info *head,
 		  const struct export_options *opt, struct tare_error *err)
 {
 	struct timeline_info info = *head;
 	struct profile_names names = { .s = s };
-	struct export_source of = { .info = &info, .label = label_of, .with = &names };
+	struct export_source of = { .info = &info, .label = label_of, .with = &names, .stacks = s };
 	struct timeline_counter *counter = calloc(s->columns + 1, sizeof(*counter));
+	struct timeline_thread *thread = NULL;
+	const struct stacks_task *task = stacks_tasks(s, &names.n_tasks);
 	struct export x = { .how = how, .of = &of, .out = out, .own = calloc(1, how->own_size + 1) };
 	char program[256];
-	int ret = counter && x.own ? 0 : tare_fail_nomem(err);
+	int ret;
+
+	thread = calloc(names.n_tasks + 1, sizeof(*thread));
+	ret = counter && thread && x.own ? 0 : tare_fail_nomem(err);
+	if (ret == 0 && !how->profile && !how->sample && !how->stack) {
+		ret = tare_fail(err, ENOTSUP, "%s shows regions, and this is a recording of samples", how->name);
+		tare_hint(err, "perfetto, firefox, speedscope, folded, pprof, csv and html show samples");
+	}
 
 	for (uint32_t c = 0; ret == 0 && c < s->columns; c++) {
 		if (head->n_counters == s->columns) /* the recording's own say more of themselves */
@@ -138,19 +198,21 @@ int export_stacks(struct out *out, const struct exporter *how, const struct stac
 		counter[c].unit = stacks_name(s, s->column[c].unit);
 	}
 	stacks_frames(s, &names.n_frames);
-	stacks_tasks(s, &names.n_tasks);
-	of.program = names.program = export_program_of(head->command, program, sizeof(program));
+	for (size_t i = 0; ret == 0 && i < names.n_tasks; i++)
+		thread[i] = (struct timeline_thread){ .pid = task[i].pid, .tid = task[i].tid, .name = stacks_name(s, task[i].comm) };
+	of.program = names.program = opt->program ? opt->program : export_program_of(head->command, program, sizeof(program));
 	info.counter = counter;
 	info.n_counters = s->columns;
 	info.n_labels = names.n_frames;
-	info.n_threads = names.n_tasks; /* for export_program(); there are no points to ask for their heads */
+	info.thread = thread;
+	info.n_threads = names.n_tasks;
 	if (ret == 0)
 		ret = export_counter_of(&info, opt->counter, err);
 	of.counter = ret < 0 ? 0 : (size_t)ret;
 	if (ret >= 0)
 		ret = how->begin(&x, err);
 	if (ret == 0)
-		ret = how->profile ? how->profile(&x, s, err) : each_stack(&x, s, opt->by_thread, names.n_frames, err);
+		ret = hand_over(&x, s, opt, names.n_frames, err);
 	if (ret == 0)
 		how->end(&x);
 	if (how->free && x.own)
@@ -159,5 +221,6 @@ int export_stacks(struct out *out, const struct exporter *how, const struct stac
 		ret = tare_fail(err, -out->error, "cannot write: %s", strerror(-out->error));
 	free(x.own);
 	free(counter);
+	free(thread);
 	return ret;
 }
