@@ -13,6 +13,7 @@ extern const struct command cmd_annotate;
 extern const struct command cmd_report;
 extern const struct command cmd_summarize;
 extern const struct command cmd_aggregate;
+extern const struct command cmd_diff;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -26,5 +27,6 @@ const struct command *const commands[] = {
 	&cmd_export,
 	&cmd_summarize,
 	&cmd_aggregate,
+	&cmd_diff,
 	NULL,
 };

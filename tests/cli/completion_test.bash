@@ -50,6 +50,8 @@ offers --folded tare report --fo
 offers comm,line tare report --sort comm,li
 offers json tare report --format j
 offers median tare summarize --sort m
+offers percent tare diff --sort p
+offers --check tare aggregate --ch
 offers --per-thread tare summarize --per
 offers --intel tare annotate --in
 offers annotate tare ann

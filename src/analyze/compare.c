@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each recording is summed by itself (regions.c); a label's numbers of one side are then a group, and the two groups are
+ * compared (student.c). A label that a run has not cost it nothing there: that is a 0 that was measured.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/compare.h"
+
+static struct compare_change *change_of(const struct compare *c, const struct compare_row *row, enum compare_what what, size_t counter)
+{
+	return &row->change[what * c->n_counters + counter];
+}
+
+static double *values_of(const struct compare *c, const struct compare_row *row, enum compare_what what, size_t counter)
+{
+	return row->value + (what * c->n_counters + counter) * c->n_runs;
+}
+
+static bool make_row(const struct compare *c, struct compare_row *row, uint32_t label)
+{
+	row->label = label;
+	row->count = calloc(c->n_runs, sizeof(*row->count));
+	row->value = calloc(COMPARE_WHATS * c->n_counters * c->n_runs + 1, sizeof(*row->value));
+	row->known = malloc(c->n_counters + 1);
+	row->change = calloc(COMPARE_WHATS * c->n_counters + 1, sizeof(*row->change));
+	if (row->known)
+		memset(row->known, true, c->n_counters + 1);
+	return row->count && row->value && row->known && row->change;
+}
+
+static int read_runs(struct compare *c, char *const *paths, const struct compare_options *options, struct tare_error *err)
+{
+	for (size_t r = 0; r < c->n_runs; r++) {
+		struct regions_options how = { .with_arguments = options->with_arguments, .subtract_own = options->subtract_own };
+		struct timeline *t = NULL;
+		int ret = timeline_open(&t, paths[r], err);
+
+		regions_init(&c->run[r], &how);
+		if (ret == 0)
+			ret = regions_add(&c->run[r], t, err);
+		timeline_close(t);
+		if (ret < 0)
+			return ret;
+		for (size_t k = 0; k < c->run[r].n_counters || k < c->run[0].n_counters; k++) {
+			const char *mine = k < c->run[r].n_counters ? c->run[r].counter[k].name : "none";
+			const char *first = k < c->run[0].n_counters ? c->run[0].counter[k].name : "none";
+
+			if (!strcmp(mine, first))
+				continue;
+			tare_fail(err, EINVAL, "%.100s: its counter %zu is %.60s; in %.100s it is %.60s", paths[r], k + 1, mine, paths[0], first);
+			tare_hint(err, "only recordings with the same counters can be compared");
+			return -EINVAL;
+		}
+	}
+	c->n_counters = c->run[0].n_counters;
+	return 0;
+}
+
+/* Rows of all runs under the labels' common numbers. */
+static int gather(struct compare *c, struct tare_error *err)
+{
+	size_t room = 0;
+	int ret = 0;
+
+	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
+		const struct regions *run = &c->run[r];
+
+		for (size_t i = 0; ret == 0 && i < run->n; i++) {
+			const struct regions_row *from = &run->row[i];
+			const struct labels_entry *l = &run->labels.entry[from->label];
+			uint32_t label;
+			struct compare_row *to;
+
+			if (from->count == 0)
+				continue;
+			label = labels_number(&c->labels, l->name, l->kind, l->arg);
+			if (label != LABELS_NONE && label >= room) {
+				size_t more_room = room ? 2 * room : 128;
+				void *more = realloc(c->row, more_room * sizeof(*c->row));
+
+				c->row = more ? more : c->row;
+				room = more ? more_room : room;
+			}
+			if (label == LABELS_NONE || label >= room) {
+				ret = tare_fail_nomem(err);
+				break;
+			}
+			if (label == c->n_rows) { /* numbers come in order */
+				c->row[c->n_rows++] = (struct compare_row){ 0 };
+				if (!make_row(c, &c->row[label], label)) {
+					ret = tare_fail_nomem(err);
+					break;
+				}
+			}
+			to = &c->row[label];
+			to->count[r] = from->count;
+			for (size_t k = 0; k < c->n_counters; k++) {
+				const struct regions_sum *s = &from->sum[k];
+
+				to->known[k] &= s->unknown + s->no_self == 0;
+				values_of(c, to, COMPARE_SELF, k)[r] = regions_self(run, s);
+				values_of(c, to, COMPARE_TOTAL, k)[r] = regions_total(run, s);
+				values_of(c, to, COMPARE_SUM, k)[r] = (double)s->sum;
+			}
+		}
+	}
+	if (ret == 0 && !make_row(c, &c->all, LABELS_NONE))
+		ret = tare_fail_nomem(err);
+	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
+		c->all.count[r] = c->run[r].regions;
+		for (size_t k = 0; k < c->n_counters; k++)
+			for (int what = 0; what < COMPARE_WHATS; what++)
+				values_of(c, &c->all, (enum compare_what)what, k)[r] = (double)c->run[r].counter[k].whole;
+	}
+	return ret;
+}
+
+static void judge(struct compare *c, struct compare_row *row, enum compare_what what, size_t k)
+{
+	struct compare_change *d = change_of(c, row, what, k);
+	const double *v = values_of(c, row, what, k);
+
+	d->known = row->known[k];
+	for (size_t side = 0, r = 0; side < COMPARE_SIDES; side++) {
+		size_t end = r + c->n[side];
+
+		d->min[side] = d->max[side] = v[r];
+		for (; r < end; r++) {
+			d->mean[side] += v[r] / (double)c->n[side];
+			d->min[side] = v[r] < d->min[side] ? v[r] : d->min[side];
+			d->max[side] = v[r] > d->max[side] ? v[r] : d->max[side];
+		}
+		if (d->min[side] == d->max[side])
+			d->mean[side] = d->min[side]; /* no rounding where nothing differs */
+	}
+	d->test = student_compare(v, c->n[0], v + c->n[0], c->n[1]);
+	d->q = d->test.p;
+}
+
+static int judge_all(struct compare *c, struct tare_error *err)
+{
+	double *p = calloc(c->n_rows + 1, sizeof(*p));
+
+	if (!p)
+		return tare_fail_nomem(err);
+	for (int what = 0; what < COMPARE_WHATS; what++)
+		for (size_t k = 0; k < c->n_counters; k++) {
+			size_t n = 0;
+
+			for (size_t i = 0; i < c->n_rows; i++) {
+				judge(c, &c->row[i], (enum compare_what)what, k);
+				if (change_of(c, &c->row[i], (enum compare_what)what, k)->known)
+					p[n++] = change_of(c, &c->row[i], (enum compare_what)what, k)->test.p;
+			}
+			if (!student_adjust(p, n)) {
+				free(p);
+				return tare_fail_nomem(err);
+			}
+			n = 0;
+			for (size_t i = 0; i < c->n_rows; i++) {
+				struct compare_change *d = change_of(c, &c->row[i], (enum compare_what)what, k);
+
+				if (!d->known)
+					continue;
+				d->q = p[n++];
+				d->beyond = d->test.tested && d->test.change != 0 && d->q <= COMPARE_Q;
+			}
+			judge(c, &c->all, (enum compare_what)what, k); /* a question of its own */
+			change_of(c, &c->all, (enum compare_what)what, k)->beyond =
+				c->tested && change_of(c, &c->all, (enum compare_what)what, k)->test.change != 0 &&
+				change_of(c, &c->all, (enum compare_what)what, k)->test.p <= COMPARE_Q;
+		}
+	free(p);
+	return 0;
+}
+
+int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after, const struct compare_options *options, struct tare_error *err)
+{
+	int ret;
+
+	*c = (struct compare){ .n = { n_before, n_after }, .n_runs = n_before + n_after, .tested = n_before + n_after > 2 };
+	c->run = calloc(c->n_runs, sizeof(*c->run));
+	if (!c->run)
+		return tare_fail_nomem(err);
+	ret = read_runs(c, paths, options, err);
+	if (ret == 0)
+		ret = gather(c, err);
+	return ret < 0 ? ret : judge_all(c, err);
+}
+
+static void free_row(struct compare_row *row)
+{
+	free(row->count);
+	free(row->value);
+	free(row->known);
+	free(row->change);
+}
+
+void compare_free(struct compare *c)
+{
+	for (size_t i = 0; i < c->n_rows; i++)
+		free_row(&c->row[i]);
+	free_row(&c->all);
+	for (size_t r = 0; c->run && r < c->n_runs; r++)
+		regions_free(&c->run[r]);
+	free(c->row);
+	free(c->run);
+	labels_free(&c->labels);
+	*c = (struct compare){ 0 };
+}
+
+double compare_percent(const struct compare_change *c)
+{
+	if (c->test.change == 0)
+		return 0;
+	return c->mean[COMPARE_BEFORE] == 0 ? copysign(INFINITY, c->test.change) : 100 * c->test.change / fabs(c->mean[COMPARE_BEFORE]);
+}
+
+struct keyed {
+	double key;
+	const char *name;
+	size_t row;
+};
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct keyed *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+void compare_sort(struct compare *c, enum compare_key key, size_t counter)
+{
+	struct keyed *order = calloc(c->n_rows + 1, sizeof(*order));
+	struct compare_row *sorted = calloc(c->n_rows + 1, sizeof(*sorted));
+
+	for (size_t i = 0; order && sorted && i < c->n_rows; i++) {
+		const struct compare_change *d = c->n_counters ? change_of(c, &c->row[i], COMPARE_SELF, counter) : NULL;
+		double by = 0;
+
+		if (d && key == COMPARE_BY_CHANGE)
+			by = fabs(d->test.change);
+		else if (d && key == COMPARE_BY_PERCENT)
+			by = fabs(compare_percent(d));
+		else if (d && key == COMPARE_BY_SURE)
+			by = d->test.change != 0 ? -d->q : -2;
+		order[i] = (struct keyed){ d && !d->known ? -3 : by, c->labels.entry[c->row[i].label].name, i };
+	}
+	if (order && sorted) {
+		qsort(order, c->n_rows, sizeof(*order), by_key);
+		for (size_t i = 0; i < c->n_rows; i++)
+			sorted[i] = c->row[order[i].row];
+		memcpy(c->row, sorted, c->n_rows * sizeof(*sorted));
+	}
+	free(order);
+	free(sorted);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Recordings before a change and after it: per label what changed, and whether by more than the runs differ anyway. */
+#ifndef ANALYZE_COMPARE_H
+#define ANALYZE_COMPARE_H
+
+#include "analyze/regions.h"
+#include "analyze/student.h"
+
+enum compare_side { COMPARE_BEFORE, COMPARE_AFTER, COMPARE_SIDES };
+enum compare_what { COMPARE_SELF, COMPARE_TOTAL, COMPARE_SUM, COMPARE_WHATS };
+
+#define COMPARE_Q 0.05 /* of the changes that are said to exceed the noise, at most this share does so by chance */
+
+/* One quantity of one label and counter. */
+struct compare_change {
+	bool known;	  /* in every run */
+	double mean[COMPARE_SIDES], min[COMPARE_SIDES], max[COMPARE_SIDES];
+	struct student_groups test;
+	double q;	  /* p among all labels, by Benjamini and Hochberg */
+	bool beyond;	  /* tested, and q <= COMPARE_Q */
+};
+
+struct compare_row {
+	uint32_t label; /* LABELS_NONE: the row of all, whose total and sum are its self */
+	uint64_t *count; /* per run: those before, then those after */
+	double *value;	 /* (what * n_counters + counter) * n_runs + run */
+	bool *known;	 /* per counter: in every run */
+	struct compare_change *change; /* what * n_counters + counter */
+};
+
+struct compare {
+	struct labels labels;
+	struct regions *run; /* those before, then those after */
+	size_t n[COMPARE_SIDES], n_runs, n_counters;
+	struct compare_row *row, all;
+	size_t n_rows;
+	bool tested; /* there are runs enough to know of noise */
+};
+
+struct compare_options {
+	bool with_arguments, subtract_own;
+};
+
+/* paths: those before, then those after. */
+int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after, const struct compare_options *options, struct tare_error *err);
+void compare_free(struct compare *c);
+
+enum compare_key { COMPARE_BY_CHANGE, COMPARE_BY_PERCENT, COMPARE_BY_SURE, COMPARE_BY_NAME };
+void compare_sort(struct compare *c, enum compare_key key, size_t counter);
+/* In percent of what was before; infinite for what is new. */
+double compare_percent(const struct compare_change *c);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* tare diff: recordings before and after a change; what changed, and by more than the noise. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/form.h"
+#include "view/compare_view.h"
+
+enum { ROWS = 30 };
+
+struct diff_options {
+	struct form form; /* first: form.h */
+	struct compare_options how;
+	struct compare_shown shown;
+	bool check;
+	double threshold; /* percent */
+};
+
+static int set_sort(void *options, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "change", "percent", "sure", "name" }; /* enum compare_key */
+	struct diff_options *o = options;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			o->shown.key = (enum compare_key)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "'%.40s' is none of change, percent, sure, name", arg);
+}
+
+static int set_by(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct diff_options *)options)->shown.by = arg;
+	return 0;
+}
+
+static int set_match(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct diff_options *)options)->shown.match = arg;
+	return 0;
+}
+
+static int set_args(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct diff_options *)options)->how.with_arguments = true;
+	return 0;
+}
+
+static int set_subtract(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct diff_options *)options)->how.subtract_own = true;
+	return 0;
+}
+
+static int set_sure(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct diff_options *)options)->shown.sure = true;
+	return 0;
+}
+
+static int set_check(void *options, const char *arg, struct tare_error *err)
+{
+	struct diff_options *o = options;
+	char *end = NULL;
+
+	o->check = true;
+	if (!arg)
+		return 0;
+	o->threshold = strtod(arg, &end);
+	if (end == arg || strcmp(end, *end == '%' ? "%" : "") || !isfinite(o->threshold) || o->threshold < 0)
+		return tare_fail(err, EINVAL, "'%.40s' is no percentage", arg);
+	return 0;
+}
+
+static const struct option_row diff_opts[] = {
+	{ 0, "check", "[PERCENT]", "exit with 2 if something got dearer by more than the noise, and PERCENT (=5)", set_check },
+	{ 0, "sure", NULL, "only changes that exceed the noise", set_sure },
+	{ 0, "sort", "KEY", "change (default), percent, sure or name", set_sort },
+	{ 0, "by", "COUNTER", "only this counter", set_by },
+	{ 0, "match", "TEXT", "only labels that contain TEXT", set_match },
+	{ 0, "args", NULL, "each set of arguments has a row of its own", set_args },
+	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", set_subtract },
+	FORM_OPTIONS("tare/diff/1"),
+	{ 0 },
+};
+
+/* "A1 A2 -- B1 B2", or "A B". Takes the "--" out of files. */
+static int sides(char **files, size_t n, size_t *before, size_t *after, struct tare_error *err)
+{
+	size_t at = n;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(files[i], "--")) {
+			at = i;
+			break;
+		}
+	if (at < n) {
+		memmove(&files[at], &files[at + 1], (n - at - 1) * sizeof(*files));
+		*before = at;
+		*after = n - at - 1;
+	} else if (n == 2) {
+		*before = *after = 1;
+	} else {
+		*before = *after = 0;
+	}
+	if (*before && *after)
+		return 0;
+	tare_fail(err, EINVAL, "which recordings are from before, which from after?");
+	tare_hint(err, "tare diff BEFORE AFTER, or with the noise: tare diff BEFORE1 BEFORE2 -- AFTER1 AFTER2");
+	return -EINVAL;
+}
+
+static bool dearer(const struct compare_change *d, double threshold)
+{
+	return d->known && d->beyond && d->test.change > 0 && compare_percent(d) > threshold;
+}
+
+static bool regression(const struct compare *c, const struct diff_options *o)
+{
+	for (size_t k = 0; k < c->n_counters; k++) {
+		if (!compare_counter_wanted(&o->shown, c->run[0].counter[k].name))
+			continue;
+		if (dearer(&c->all.change[k], o->threshold))
+			return true;
+		for (size_t i = 0; i < c->n_rows; i++)
+			if ((!o->shown.match || strstr(c->labels.entry[c->row[i].label].name, o->shown.match)) &&
+			    (dearer(&c->row[i].change[k], o->threshold) || dearer(&c->row[i].change[c->n_counters + k], o->threshold)))
+				return true;
+	}
+	return false;
+}
+
+static int known_counter(const struct compare *c, const char *name, struct tare_error *err)
+{
+	struct text names = { 0 };
+	bool found = !name;
+
+	for (size_t k = 0; k < c->n_counters; k++) {
+		found |= name && !strcmp(c->run[0].counter[k].name, name);
+		text_add(&names, "%s%s", k ? ", " : "", c->run[0].counter[k].name);
+	}
+	if (!found) {
+		tare_fail(err, EINVAL, "the recordings have no counter '%.60s'", name);
+		tare_hint(err, "they have: %s", names.s ? names.s : "none");
+	}
+	text_free(&names);
+	return found ? 0 : -EINVAL;
+}
+
+static int verdict(const struct compare *c, const struct diff_options *o)
+{
+	if (o->check && regression(c, o))
+		return EXIT_CHECK;
+	for (size_t r = 0; r < c->n_runs; r++)
+		if (c->run[r].recording[0].damage)
+			return EXIT_DAMAGED;
+	return 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct diff_options o = { 0 };
+	struct opened_output to;
+	struct compare c = { 0 };
+	struct text out = { 0 };
+	size_t before, after;
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+
+	if (rest < 0)
+		return status;
+	ret = sides(argv + rest, (size_t)(argc - rest), &before, &after, &err);
+	if (ret == 0 && o.check && before + after < 3) {
+		ret = tare_fail(&err, EINVAL, "--check: with one recording on each side nothing is known of the noise");
+		tare_hint(&err, "tare diff --check BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3");
+	}
+	if (ret < 0) {
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
+	ret = form_open(&to, &o.form, &err);
+	if (ret == 0) {
+		ret = compare(&c, argv + rest, before, after, &o.how, &err);
+		if (ret == 0)
+			ret = known_counter(&c, o.shown.by, &err);
+		if (ret == 0)
+			compare_sort(&c, o.shown.key, 0);
+		if (ret == 0 && o.form.kind == FORM_JSON)
+			compare_json(&out, &c, &o.shown);
+		else if (ret == 0 && o.form.kind == FORM_CSV)
+			compare_csv(&out, &c, &o.shown);
+		else if (ret == 0)
+			compare_text(&out, &c, &o.shown, &to.style);
+		if (ret == 0)
+			ret = form_close(&to, &out, &err);
+		else
+			output_close(&to.to, NULL);
+	}
+	if (ret < 0)
+		complain(self, &err, NULL);
+	else
+		ret = verdict(&c, &o);
+	compare_free(&c);
+	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
+}
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.about = "recordings before and after a change: what changed, and by more than the noise",
+	.args = "BEFORE AFTER | BEFORE... -- AFTER...",
+	.example = "  tare diff old.regions new.regions\n"
+		   "  tare diff old.1 old.2 old.3 -- new.1 new.2 new.3\n"
+		   "  tare diff --check=2 --sure old.* -- new.*",
+	.topic = TOPIC_WHERE,
+	.options = diff_opts,
+	.run = run,
+};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* What changed between recordings, for programs: tare/diff/1 (docs/schema/tare-diff-1.json), and CSV. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "view/compare_view.h"
+#include "view/csv.h"
+#include "view/region_cells.h"
+
+static const char *const what_names[] = { "self", "total", "sum" };
+
+static void group(struct json *j, const char *key, const struct compare *c, const struct compare_change *d, const double *value, int side)
+{
+	json_object(j, key);
+	json_amount(j, "mean", d->mean[side]);
+	json_amount(j, "min", d->min[side]);
+	json_amount(j, "max", d->max[side]);
+	json_array(j, "runs");
+	for (size_t r = 0; r < c->n[side]; r++)
+		json_amount(j, NULL, value[(side ? c->n[0] : 0) + r]);
+	json_end(j);
+	json_end(j);
+}
+
+static void change(struct json *j, const char *key, const struct compare *c, const struct compare_row *row, int what, size_t k)
+{
+	const struct compare_change *d = &row->change[(size_t)what * c->n_counters + k];
+	const double *value = row->value + ((size_t)what * c->n_counters + k) * c->n_runs;
+
+	if (!d->known) {
+		json_null(j, key);
+		return;
+	}
+	json_object(j, key);
+	group(j, "before", c, d, value, COMPARE_BEFORE);
+	group(j, "after", c, d, value, COMPARE_AFTER);
+	json_amount(j, "change", d->test.change);
+	json_real(j, "percent", compare_percent(d)); /* null where there was nothing before */
+	if (d->test.tested) {
+		json_real(j, "half_95", d->test.half);
+		json_real(j, "p", d->test.p);
+		if (row->label != LABELS_NONE)
+			json_real(j, "q", d->q);
+		json_bool(j, "beyond", d->beyond);
+	}
+	json_end(j);
+}
+
+static void counters(struct json *j, const struct compare *c, const struct compare_row *row, const struct compare_shown *how)
+{
+	json_object(j, "counters");
+	for (size_t k = 0; k < c->n_counters; k++) {
+		if (!compare_counter_wanted(how, c->run[0].counter[k].name))
+			continue;
+		json_object(j, c->run[0].counter[k].name);
+		json_string(j, "unit", c->run[0].counter[k].unit);
+		for (int what = 0; what < (row->label == LABELS_NONE ? 1 : COMPARE_WHATS); what++)
+			change(j, row->label == LABELS_NONE ? "whole" : what_names[what], c, row, what, k);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void counts(struct json *j, const struct compare *c, const struct compare_row *row)
+{
+	static const char *const names[] = { "before", "after" };
+
+	json_object(j, "counts");
+	for (size_t side = 0, r = 0; side < COMPARE_SIDES; side++) {
+		size_t end = r + c->n[side];
+
+		json_array(j, names[side]);
+		for (; r < end; r++)
+			json_uint(j, NULL, row->count[r]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void compare_json(struct text *out, const struct compare *c, const struct compare_shown *how)
+{
+	static const char *const names[] = { "before", "after" };
+	struct json j = { 0 };
+	size_t n = 0;
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/diff/1");
+	for (size_t side = 0, r = 0; side < COMPARE_SIDES; side++) {
+		size_t end = r + c->n[side];
+
+		json_array(&j, names[side]);
+		for (; r < end; r++) {
+			const struct regions_recording *f = &c->run[r].recording[0];
+
+			json_object(&j, NULL);
+			json_string(&j, "path", f->path);
+			json_string(&j, "format", f->format);
+			json_string(&j, "command", f->command);
+			json_string(&j, "damage", f->damage);
+			json_end(&j);
+		}
+		json_end(&j);
+	}
+	json_string(&j, "test", !c->tested ? NULL : c->n[0] > 1 && c->n[1] > 1 ? "welch" : "student");
+	json_bool(&j, "own_cost_subtracted", c->run[0].options.subtract_own);
+	json_array(&j, "counters");
+	for (size_t k = 0; k < c->n_counters; k++) {
+		json_object(&j, NULL);
+		json_string(&j, "counter", c->run[0].counter[k].name);
+		json_string(&j, "unit", c->run[0].counter[k].unit);
+		json_string(&j, "quality", tare_quality_name(c->run[0].counter[k].quality));
+		json_end(&j);
+	}
+	json_end(&j);
+	json_object(&j, "all");
+	counts(&j, c, &c->all);
+	counters(&j, c, &c->all, how);
+	json_end(&j);
+	json_array(&j, "labels");
+	for (size_t i = 0; i < c->n_rows && (!how->top || n < how->top); i++) {
+		const struct compare_row *row = &c->row[i];
+		bool wanted = c->n_counters == 0;
+
+		for (size_t k = 0; k < c->n_counters; k++)
+			wanted |= compare_row_wanted(c, row, how, k);
+		if (!wanted)
+			continue;
+		n++;
+		json_object(&j, NULL);
+		json_label(&j, &c->labels.entry[row->label]);
+		counts(&j, c, row);
+		counters(&j, c, row, how);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	out->failed |= j.out.failed;
+	if (j.out.s)
+		text_put(out, j.out.s, j.out.len);
+	text_free(&j.out);
+}
+
+void compare_csv(struct text *out, const struct compare *c, const struct compare_shown *how)
+{
+	size_t n = 0;
+
+	text_add(out, "label,kind,arguments,counter,unit,before,after,change,percent,half_95,p,q,beyond,total_before,total_after,total_change\n");
+	for (size_t i = 0; i < c->n_rows && (!how->top || n < how->top); i++) {
+		const struct compare_row *row = &c->row[i];
+		bool any = false;
+
+		for (size_t k = 0; k < c->n_counters; k++) {
+			const struct compare_change *self = &row->change[k], *total = &row->change[c->n_counters + k];
+			double percent = compare_percent(self);
+
+			if (!self->known || !compare_counter_wanted(how, c->run[0].counter[k].name) || !compare_row_wanted(c, row, how, k))
+				continue;
+			any = true;
+			csv_label(out, &c->labels.entry[row->label]);
+			csv_field(out, c->run[0].counter[k].name, ',');
+			csv_field(out, c->run[0].counter[k].unit, ',');
+			text_add(out, "%.15g,%.15g,%.15g,", self->mean[0], self->mean[1], self->test.change);
+			if (isfinite(percent))
+				text_add(out, "%.6g", percent);
+			if (self->test.tested)
+				text_add(out, ",%.6g,%.6g,%.6g,%d", self->test.half, self->test.p, self->q, self->beyond);
+			else
+				text_add(out, ",,,,");
+			text_add(out, ",%.15g,%.15g,%.15g\n", total->mean[0], total->mean[1], total->test.change);
+		}
+		n += any;
+	}
+}

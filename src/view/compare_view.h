@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What changed between recordings, shown. */
+#ifndef VIEW_COMPARE_VIEW_H
+#define VIEW_COMPARE_VIEW_H
+
+#include "analyze/compare.h"
+#include "view/style.h"
+
+struct compare_shown {
+	size_t top;	   /* rows; 0: all */
+	const char *match; /* only labels that hold this text; NULL: all */
+	const char *by;	   /* only this counter; NULL: all of them */
+	enum compare_key key;
+	bool sure;	   /* only what exceeds the noise */
+};
+
+/* Sorts the rows anew for each counter's table. */
+void compare_text(struct text *out, struct compare *c, const struct compare_shown *how, const struct style *s);
+void compare_json(struct text *out, const struct compare *c, const struct compare_shown *how);
+/* A line per label and counter. */
+void compare_csv(struct text *out, const struct compare *c, const struct compare_shown *how);
+
+static inline bool compare_counter_wanted(const struct compare_shown *how, const char *counter)
+{
+	return !how->by || !__builtin_strcmp(how->by, counter);
+}
+
+static inline bool compare_row_wanted(const struct compare *c, const struct compare_row *row, const struct compare_shown *how, size_t counter)
+{
+	const struct compare_change *self = &row->change[counter], *total = &row->change[c->n_counters + counter];
+
+	return (!how->match || __builtin_strstr(c->labels.entry[row->label].name, how->match)) && (!how->sure || self->beyond || total->beyond);
+}
+
+#endif

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""tare diff as a user runs it: on made recordings, and on rustc's with what measureme says of them.
+
+usage: diff_test.py TARE SCHEMAS ROOT
+"""
+import csv
+import io
+import random
+import re
+import statistics
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, test, true  # noqa: E402
+from mmprofdata import INSTRUCTIONS, write  # noqa: E402
+from recordings import document, fixtures, room, tare  # noqa: E402
+
+
+def run(name, costs, metadata=None):
+    """A recording in which each label costs so much, one after the other."""
+    at, events = 1000, []
+    for label, cost in costs.items():
+        events.append(("GenericActivity", label, 1, at, at + cost))
+        at += cost + 10
+    return write(room(name), events, **({"metadata": metadata} if metadata else {}))
+
+
+def noisy(name, seed, scale=1.0):
+    r = random.Random(seed)
+    return run(name, {"steady": round(r.gauss(1000000, 1000)), "slower": round(r.gauss(1000000, 1000) * scale), "wild": round(r.gauss(1000000, 100000)),
+                      **{f"other {i}": round(r.gauss(500000, 5000)) for i in range(20)}})
+
+
+@test
+def one_on_each_side():
+    a, b = run("a", {"x": 1000, "y": 2000, "gone": 5}), run("b", {"x": 1500, "y": 1000, "fresh": 7})
+    d = document("diff", a, b)
+    equal(d["test"], None, "no test")
+    got = {r["label"]: (r["counters"]["wall-time"]["self"]["change"], r["counters"]["wall-time"]["self"]["percent"]) for r in d["labels"]}
+    equal(got, {"x": (500, 50), "y": (-1000, -50), "gone": (-5, -100), "fresh": (7, None)}, "changes")
+    equal([r["label"] for r in d["labels"]], ["y", "x", "fresh", "gone"], "the greatest first")
+    equal(d["all"]["counters"]["wall-time"]["whole"]["change"], -498, "all")
+    text = tare("diff", a, b).stdout
+    true("nothing is known of the noise" in text and re.search(r"gone +5 ns +0 ns", text) and re.search(r"new +0 ns +7 ns", text), text)
+    true("--check: with one recording" in tare("diff", "--check", a, b, status=125).stderr, "no check without noise")
+
+
+@test
+def what_exceeds_the_noise():
+    before = [noisy(f"b{i}", i) for i in range(6)]
+    after = [noisy(f"a{i}", 100 + i, 1.01) for i in range(6)]
+    d = document("diff", *before, "--", *after)
+    equal(d["test"], "welch", "test")
+    rows = {r["label"]: r["counters"]["wall-time"]["self"] for r in d["labels"]}
+    true(rows["slower"]["beyond"] and 0.5 < rows["slower"]["percent"] < 1.5, f"{rows['slower']}")
+    true(len([k for k, v in rows.items() if v["beyond"] and k != "slower"]) <= 1, "and hardly anything by chance")
+    for name, r in rows.items():
+        x, y = r["before"]["runs"], r["after"]["runs"]
+        true(abs(r["change"] - (statistics.mean(y) - statistics.mean(x))) < 1e-6, name)
+        se = (statistics.variance(x) / 6 + statistics.variance(y) / 6) ** 0.5
+        true(2.22 < r["half_95"] / se < 2.6, f"{name}: between 10 and 5 degrees of freedom")
+        true(r["q"] >= r["p"], name)
+    # Benjamini and Hochberg, worked out again.
+    p = sorted((r["p"], name) for name, r in rows.items())
+    for i, (value, name) in enumerate(p):
+        want = min(q * len(p) / (k + 1) for k, (q, _) in list(enumerate(p))[i:])
+        true(abs(rows[name]["q"] - min(1, want)) < 1e-9, f"q of {name}")
+    tare("diff", "--check", "--match", "slower", *before, "--", *after, status=2)
+    tare("diff", "--check=5", "--match", "slower", *before, "--", *after)
+    tare("diff", "--check", "--match", "steady", *before, "--", *after)
+    text = tare("diff", "--sure", *before, "--", *after).stdout
+    true("slower" in text and "steady" not in text and "Welch's t test" in text and re.search("[12] changes of self exceed", text.replace("\n  ", "")), text)
+
+
+@test
+def what_got_cheaper_is_no_regression():
+    before = [noisy(f"b{i}", i, 1.02) for i in range(5)]
+    after = [noisy(f"a{i}", 100 + i) for i in range(5)]
+    d = document("diff", *before, "--", *after)
+    (r,) = [r["counters"]["wall-time"]["self"] for r in d["labels"] if r["label"] == "slower"]
+    true(r["beyond"] and r["change"] < 0, f"{r}")
+    tare("diff", "--check", "--match", "slower", *before, "--", *after)
+
+
+@test
+def exact_counts_need_no_luck():
+    same = [run(f"s{i}", {"x": 10**14, "y": 7}, INSTRUCTIONS) for i in range(2)]
+    one_more = [run(f"m{i}", {"x": 10**14 + 1, "y": 7}, INSTRUCTIONS) for i in range(2)]
+    d = document("diff", *same, "--", *one_more)
+    rows = {r["label"]: r["counters"]["instructions:u"]["self"] for r in d["labels"]}
+    equal((rows["x"]["change"], rows["x"]["beyond"], rows["x"]["p"]), (1, True, 0), "one more is a change")
+    equal((rows["y"]["beyond"], rows["y"]["p"]), (False, 1), "none is none")
+    tare("diff", "--check", *same, "--", *one_more, status=2)
+    equal(document("diff", *same, "--", one_more[0])["test"], "student", "one further run")
+    # With one run only on either side, the variance is the other's.
+    a = [run(f"v{i}", {"x": v}) for i, v in enumerate((1000, 1200, 1400))]
+    d = document("diff", *a, "--", run("far", {"x": 2000}))
+    r = d["labels"][0]["counters"]["wall-time"]["self"]
+    true(abs(r["half_95"] / (200 * (4 / 3) ** 0.5) - 4.3027) < 1e-3, f"{r['half_95']}")
+
+
+@test
+def usage():
+    a = run("a", {"x": 1})
+    for words in ([], [a], [a, a, a], [a, "--"], ["--", a], ["--", "--", a]):
+        true("which recordings are from before" in tare("diff", *words, status=125).stderr, f"{words}")
+    true("its counter 1 is instructions:u" in tare("diff", a, run("i", {"x": 1}, INSTRUCTIONS), status=125).stderr, "counters")
+    true("have no counter" in tare("diff", "--by", "cycles", a, a, status=125).stderr, "no such counter")
+    for bad in ("x", "-1", "nan", "1x"):
+        true("is no percentage" in tare("diff", f"--check={bad}", a, a, "--", a, status=125).stderr, bad)
+    broken = write(room("broken"), [("K", "x", 1, 0, 5), ("K", "y", 1, 9, 3)])
+    tare("diff", a, broken, status=1)
+    rows = list(csv.DictReader(io.StringIO(tare("diff", "--format", "csv", a, run("b", {"x": 3})).stdout)))
+    equal([(r["label"], r["change"], r["percent"], r["p"]) for r in rows], [("x", "2", "200", "")], "csv")
+    for columns in (40, 60, 100):
+        for line in tare("diff", a, a, "--", run("b", {"x": 3000000}), COLUMNS=str(columns)).stdout.split("\n")[2:]:
+            true(len(line) <= columns, line)
+
+
+def in_ns(text):
+    n, unit = re.fullmatch(r"([-+][\d.]+)(ns|µs|ms|s)", text).groups()
+    return round(float(n) * {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}[unit])
+
+
+@test
+def rustcs_recordings_as_measureme_compares_them():
+    path = fixtures()
+    d = document("diff", path / "rustc-check-1.mm_profdata", path / "rustc-check-2.mm_profdata")
+    got = {}
+    for r in d["labels"]:  # measureme has one row for all kinds of a label
+        g, t = got.setdefault(r["label"], [0, 0, 0]), r["counters"]["wall-time"]
+        g[0] += t["self"]["change"]
+        g[1] += t["sum"]["change"] if r["kind"] != "IncrementalResultHashing" else 0
+        g[2] += r["counts"]["after"][0] - r["counts"]["before"][0] if r["kind"] in ("Query", "GenericActivity") else 0
+    n = 0
+    for line in (path / "expected/diff-1-2.txt").read_text().splitlines():
+        cells = [c.strip() for c in line.split("|")[1:-1]]
+        if len(cells) < 6 or cells[0] == "Item":
+            continue
+        n += 1
+        label = cells[0].rstrip(". ")
+        # What has only hits of a cache and no region is no row here.
+        equal(got.get(label, [0, 0, 0]), [in_ns(cells[1]), in_ns(cells[3]), int(cells[5])], label)
+        if label in [r["label"] for r in d["labels"] if r["kind"] in ("Query", "GenericActivity")] and cells[2] != "NaN%":
+            rows = [r for r in d["labels"] if r["label"] == label]
+            if len(rows) == 1:
+                equal(f"{rows[0]['counters']['wall-time']['self']['percent']:+.2f}%", cells[2], label)
+    true(n > 250, f"{n} rows")
+    (total,) = re.findall(r"Total cpu time: (\S+)", (path / "expected/diff-1-2.txt").read_text())
+    equal(d["all"]["counters"]["wall-time"]["whole"]["change"], in_ns(total), "all")
+
+
+main()
