@@ -135,6 +135,7 @@ struct engine {
 	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
 	uint64_t image, image_size;
+	uint32_t lent; /* another process runs in this memory, or did */
 	int32_t tid; /* of the thread that holds the lock in dispatch */
 	uint32_t parts[4096]; /* blocks up to samples, by the hash of pc and length; chained by bucket_next */
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
@@ -316,6 +317,8 @@ long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint6
 long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_t size);
 long signal_stack(struct thread *t, uint64_t ss, uint64_t old);
 struct info;
+uint64_t fp_size(uint64_t fpstate);
+void die(struct thread *t, int sig, const struct info *info, struct context *c);
 void force_signal(struct thread *t, int sig, const struct info *info, bool fatal);
 void signal_return(struct thread *t);
 

@@ -287,19 +287,7 @@ long signal_stack(struct thread *t, uint64_t ss, uint64_t old)
 
 /* ---- delivery ---- */
 
-/* The program dies by this signal, as it would have without us: when it is back in its own context. */
-static void die(struct thread *t, int sig, const struct info *info, struct context *c)
-{
-	kernel_mask(~0ull, NULL);
-	set_kernel_action(sig, (uint64_t)SIG_DFL, 0);
-	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
-	c->eflags &= ~(uint64_t)EFLAGS_TF;
-	c->mask = ~BIT(sig);
-	/* The core shows the program's base; nothing needs the engine's from here to the end. */
-	sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs);
-}
-
-static uint64_t fp_size(uint64_t fpstate)
+uint64_t fp_size(uint64_t fpstate)
 {
 	const uint32_t *magic = (const uint32_t *)(fpstate + FP_MAGIC_AT);
 

@@ -257,6 +257,7 @@ void fork_like(struct thread *t, long nr)
 	if (!(w.flags & CLONE_THREAD)) {
 		p = process_new(p);
 		p->foreign |= !!(w.flags & CLONE_NEWPID);
+		eng.lent |= (w.flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM;
 	}
 	n = thread_new(p);
 	memcpy(n->regs, t->regs, sizeof n->regs);

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int to[2], from[2];
+static int to[2], from[2], beside[2];
 
 static long install(unsigned flags, unsigned call, unsigned what)
 {
@@ -50,6 +50,8 @@ static void *other(void *arg)
 		said[i] = syscall(SYS_getpgrp) > 0 ? 0 : errno;
 		if (i == 1)
 			said[3] = install(0, SYS_getsid, SECCOMP_RET_ERRNO | 5);
+		if (i == 2)
+			install(SECCOMP_FILTER_FLAG_TSYNC, SYS_getuid, SECCOMP_RET_ERRNO | 74);
 		pass(from[1]);
 	}
 	return NULL;
@@ -88,6 +90,12 @@ int main(void)
 		one_dies();
 	wait(&status);
 	printf("%#x\n", status);
+	if (pipe(beside))
+		return 1;
+	if (fork() == 0) { /* another process, whom none of it concerns */
+		await(beside[0]);
+		_exit(syscall(SYS_getppid) > 0 && syscall(SYS_getpgrp) > 0 ? 6 : 5);
+	}
 	pthread_create(&t, NULL, other, said);
 	install(0, SYS_getpgrp, SECCOMP_RET_ERRNO | 71);
 	pass(to[1]), await(from[0]);
@@ -100,5 +108,10 @@ int main(void)
 	printf("%ld %ld %ld %ld\n", said[0], said[1], said[2], said[3]);
 	errno = 0;
 	printf("%ld %d\n", syscall(SYS_getppid), errno);
+	pass(beside[1]);
+	wait(&status);
+	printf("beside: %d\n", WEXITSTATUS(status));
+	errno = 0;
+	printf("%ld %d\n", syscall(SYS_getuid), errno); /* by the other thread, for all */
 	return 0;
 }
