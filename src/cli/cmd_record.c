@@ -11,10 +11,17 @@
 #include "base/file.h"
 #include "cli/output.h"
 #include "cli/record_options.h"
+#include "exact/exact.h"
 #include "record/perfdata_write.h"
+#include "session/environment.h"
+#include "session/exact_follow.h"
 #include "view/record_view.h"
 
-enum { RING_MOST = 64 << 20, RATE_UNKNOWN = 0 };
+enum {
+	RING_MOST = 64 << 20,
+	RATE_UNKNOWN = 0,
+	EXACT_PERIOD = 100003, /* a prime: no loop of the program has its length */
+};
 
 struct job {
 	struct record_options o;
@@ -23,15 +30,118 @@ struct job {
 	struct machine *machine;
 	struct encoding_list list;
 	struct perfdata_writer *writer;
+	struct environment environment;
+	bool exact;
 	struct sample_outcome outcome;
 	struct tare_error *err;
 };
 
 /* ---- what to sample ---- */
 
+static int refuse_unavailable(struct job *j)
+{
+	for (size_t i = 0; i < j->list.n; i++) {
+		const struct encoding *e = &j->list.enc[i];
+
+		if (e->unavailable) {
+			tare_fail(j->err, e->unavailable, "%.100s is unavailable: %.250s", e->name, e->why);
+			tare_hint(j->err, "%s", e->remedy);
+			return -e->unavailable;
+		}
+		if (e->source && strcmp(e->source, "perf") && !engine_counts(e)) {
+			tare_fail(j->err, EINVAL, "%.100s cannot be sampled: it does not overflow", e->name);
+			tare_hint(j->err, "tare stat counts it; tare record samples events of the kernel's PMUs, "
+					  "cpu-clock and page-faults among them");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static const struct source *find_source(const char *name)
+{
+	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
+}
+
+/* What it cannot do, of what was asked. */
+static int check_exact(struct job *j)
+{
+	const struct record_options *o = &j->o;
+	const struct {
+		bool given;
+		const char *what;
+	} rows[] = {
+		{ !j->argv, "no command" }, { o->pids, "-p" },	       { o->tids, "-t" },
+		{ o->all_cpus, "-a" },	    { o->cpus.n, "-C" },	       { !o->how.inherit, "-i" },
+		{ o->delay_ns, "-D" },	    { o->how.calls == CALLS_LBR, "--call-graph lbr" },
+		{ o->how.branches, "-b" },  { o->how.weight, "-W" },	       { o->how.physical, "--phys-data" },
+		{ o->how.registers, "-I" }, { o->how.switches, "--switch-events" }, { o->all_kernel, "--all-kernel" },
+		{ o->how.clockid != 1, "-k" },
+		{ o->rate_given && !o->how.period, "-F" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].given) {
+			tare_fail(j->err, EINVAL,
+				  "the exact engine samples a command that it starts, with all its children, every N events: "
+				  "it cannot with %s",
+				  rows[i].what);
+			tare_hint(j->err, "tare record --engine exact -c N -- COMMAND");
+			return -EINVAL;
+		}
+	for (size_t i = 0; i < j->list.n; i++) {
+		if (!engine_counts(&j->list.enc[i])) {
+			tare_fail(j->err, EINVAL, "the exact engine does not count %.100s", j->list.enc[i].name);
+			tare_hint(j->err, "'tare events exact' lists what it does");
+			return -EINVAL;
+		}
+		if (i && !j->list.enc[i].sample_read) {
+			tare_fail(j->err, EINVAL, "under the exact engine one event is sampled");
+			tare_hint(j->err, "-e '{a,b}:S' samples a, and reads b with it");
+			return -EINVAL;
+		}
+	}
+	return exact_class_of(&j->list.enc[0]) == EXACT_TAKEN
+		   ? tare_fail(j->err, EINVAL, "taken branches make no samples: another event of the exact engine does")
+		   : 0;
+}
+
+/*
+ * Asked for by name, by an event that it alone has, or in the place of a PMU that is not there: `instructions` and
+ * `branches` of a command.
+ */
+static int choose_engine(struct job *j)
+{
+	const struct engine_question q = { .wish = ENGINE_EXACT, .source = find_source };
+	bool asked = j->o.engine == ENGINE_EXACT, instead = j->o.engine == ENGINE_AUTO && j->o.events_given && j->argv;
+	struct tare_error why = TARE_ERROR_INIT;
+	int ret;
+
+	for (size_t i = 0; i < j->list.n; i++) {
+		asked |= engine_counts(&j->list.enc[i]);
+		instead &= j->list.enc[i].unavailable && j->list.enc[i].attr.type == PERF_TYPE_HARDWARE &&
+			   (j->list.enc[i].attr.config == PERF_COUNT_HW_INSTRUCTIONS ||
+			    j->list.enc[i].attr.config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+	}
+	instead &= !j->o.rate_given || j->o.how.period;
+	if (!asked && !instead)
+		return 0;
+	ret = exact_probe(&why);
+	if (ret < 0 && asked) {
+		*j->err = why;
+		return ret;
+	}
+	if (ret < 0)
+		return 0;
+	ret = engine_choose(&j->list, &q, j->err);
+	j->exact = ret >= 0;
+	return ret < 0 ? ret : check_exact(j);
+}
+
 static int encode(struct job *j, const char *default_event)
 {
-	const struct encode_options how = { .event_files = j->o.n_event_files ? j->o.event_files : NULL };
+	const struct encode_options how = { .keep_unavailable = true,
+					    .event_files = j->o.n_event_files ? j->o.event_files : NULL };
 	int ret = 0;
 
 	encoding_list_free(&j->list);
@@ -42,18 +152,12 @@ static int encode(struct job *j, const char *default_event)
 	}
 	if (ret == 0)
 		ret = pmu_encode(j->machine, &j->o.events, &how, &j->list, j->err);
-	for (size_t i = 0; ret == 0 && i < j->list.n; i++) {
-		struct encoding *e = &j->list.enc[i];
-
-		if (e->source && strcmp(e->source, "perf")) {
-			tare_fail(j->err, EINVAL, "%.100s cannot be sampled: it does not overflow", e->name);
-			tare_hint(j->err, "tare stat counts it; tare record samples events of the kernel's PMUs, "
-					  "cpu-clock and page-faults among them");
-			return -EINVAL;
-		}
-		if (j->o.all_user || j->o.all_kernel)
-			encoding_restrict(e, j->o.all_user);
-	}
+	if (ret == 0)
+		ret = choose_engine(j);
+	if (ret == 0)
+		ret = refuse_unavailable(j);
+	for (size_t i = 0; ret == 0 && (j->o.all_user || j->o.all_kernel) && i < j->list.n; i++)
+		encoding_restrict(&j->list.enc[i], j->o.all_user);
 	return ret;
 }
 
@@ -94,7 +198,7 @@ static int record(struct job *j)
 						     .compress = o->compress,
 						     .build_ids = !o->no_build_ids,
 						     .clockid = o->how.clockid };
-	const struct sample_plan plan = {
+	struct sample_plan plan = {
 		.events = &j->list,
 		.how = o->how,
 		.argv = j->argv,
@@ -111,7 +215,16 @@ static int record(struct job *j)
 
 	if (ret < 0)
 		return ret;
-	ret = sample_run(&plan, perfdata_writer_sink(j->writer), &j->outcome, j->err);
+	if (j->exact) {
+		ret = environment_pad(&j->environment, j->argv, environ, j->err);
+		plan.envp = j->environment.envp;
+		plan.fixed = true;
+		if (!plan.how.period)
+			plan.how.period = EXACT_PERIOD;
+	}
+	if (ret < 0)
+		return ret;
+	ret = (j->exact ? sample_exact : sample_run)(&plan, perfdata_writer_sink(j->writer), &j->outcome, j->err);
 	if (!j->outcome.began)
 		return ret;
 	finished = perfdata_writer_finish(j->writer, &j->outcome, ret < 0 ? &late : j->err);
@@ -136,7 +249,7 @@ static int sample(struct job *j)
 
 	if (ret < 0)
 		return ret;
-	ret = encode(j, j->o.events_given ? NULL : "cycles");
+	ret = encode(j, j->o.events_given ? NULL : j->o.engine == ENGINE_EXACT ? "instructions" : "cycles");
 	if (ret == 0)
 		ret = record(j);
 	if (ret < 0 && try_clock(j, ret)) {
@@ -222,6 +335,7 @@ static int run(const struct command *self, int argc, char **argv)
 	perfdata_writer_close(j.writer);
 	status = exit_status(&j, ret);
 	sample_outcome_free(&j.outcome);
+	environment_free(&j.environment);
 	encoding_list_free(&j.list);
 	machine_close(j.machine);
 	record_options_free(&j.o);

@@ -232,6 +232,18 @@ static int set_ring(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_engine(void *to, const char *arg, struct tare_error *err)
+{
+	static const char *const words[] = { "auto", "perf", "exact" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(arg, words[i])) {
+			((struct record_options *)to)->engine = (enum engine_wish)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
+}
+
 const struct option_row record_option_rows[] = {
 	{ 'e', "event", "EVENTS", "what to sample; default: cycles, or cpu-clock without a PMU", set_event },
 	{ 'F', "freq", "HZ", "samples a second to aim at, or max; default: 4000", set_frequency },
@@ -261,6 +273,7 @@ const struct option_row record_option_rows[] = {
 	{ 0, "all-kernel", NULL, NULL, set_all_kernel },
 	{ 'B', "no-buildid", NULL, NULL, set_no_build_ids },
 	{ 0, "event-file", "FILE", NULL, set_event_file },
+	{ 0, "engine", "NAME", "auto, perf or exact (the same samples in every run)", set_engine },
 	{ 'q', "quiet", NULL, "say nothing but what went wrong", set_quiet },
 	{ 0 },
 };

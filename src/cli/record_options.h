@@ -6,6 +6,7 @@
 #include "base/cpus.h"
 #include "cli/command.h"
 #include "event/event.h"
+#include "session/engine.h"
 #include "session/sample_attr.h"
 
 enum { RECORD_EVENT_FILES_MAX = 16, DEFAULT_FREQUENCY = 4000 };
@@ -23,6 +24,7 @@ struct record_options {
 	bool all_cpus;
 	struct cpus cpus;
 	uint64_t timeout_ns, delay_ns;
+	enum engine_wish engine;
 
 	size_t ring_bytes;
 	int compress;

@@ -37,6 +37,7 @@ struct sample_outcome {
 	uint64_t first_ns, last_ns; /* of samples; 0: none */
 	uint64_t wall_ns;
 	struct sampler_rings rings;
+	bool exact;		/* by the exact engine: the same samples in every run */
 	bool began;		/* the command ran, or the tasks were sampled: there is a recording */
 	bool kernel_left_out;	/* this user may not sample the kernel */
 	bool kernel_unplaced;	/* the kernel was sampled, and its addresses are hidden */
@@ -64,6 +65,12 @@ struct sample_plan {
 /* 0, or a negative errno: what failed. The outcome holds what was recorded until then. */
 int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
 	       struct tare_error *err);
+/*
+ * The same of a command under the exact engine: every event is one that engine_counts(), the first one samples every
+ * how.period, the others are read with it.
+ */
+int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
+		 struct tare_error *err);
 void sample_outcome_free(struct sample_outcome *o);
 
 #endif

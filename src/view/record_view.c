@@ -77,7 +77,9 @@ static void put_confidence(struct text *out, const struct sample_outcome *o, uin
 	double points = 100 * z * sqrt(share * (1 - share) / (double)samples);
 
 	text_add(out, "  ");
-	if (!o->lost && !o->throttled)
+	if (o->exact)
+		text_add(out, "the same in every run of a program that repeats; ");
+	else if (!o->lost && !o->throttled)
 		text_add(out, "none lost; ");
 	if (points < 10)
 		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)\n", s->utf8 ? "\u00b1" : "+-",

@@ -3,6 +3,7 @@
 
 usage: record_test.py TARE
 """
+import json
 import os
 import re
 import shutil
@@ -232,6 +233,61 @@ def a_killed_recorder_leaves_a_readable_file():
     true(len(got) > 100, f"{len(got)} samples")
     equal({g[4] for g in got} - {"cpu-clock:u", "page-faults:u"}, set(), "names without features")
     equal(len(by_perf()), len(got))
+
+
+def exact_or_skip():
+    if sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
+        skip("no exact engine here")
+
+
+@test
+def exact_samples_are_the_same_in_every_run():
+    """Without a PMU `instructions` is the exact engine's: count / period samples, the same addresses each time."""
+    exact_or_skip()
+    command = [WORK[0], "-S", "-c", "for i in range(20000): pass"]
+    runs = []
+    for _ in range(2):
+        r = sh("env", "PYTHONHASHSEED=0", TARE, "record", "--engine", "exact", "-c", "20011", "-g", "-o", FILE, "--", *command)
+        equal(r.returncode, 0, r.stderr.decode())
+        runs.append([(s["ip"], s["event"]) for s in records("sample")])
+    true(len(runs[0]) > 200, str(len(runs[0])))
+    true(runs[0] == runs[1], "the same addresses")
+    equal({s[1] for s in runs[0]}, {"instructions:u"})
+    r = sh("env", "PYTHONHASHSEED=0", TARE, "stat", "--engine", "exact", "--format", "json", "-e", "instructions:u", "--", *command)
+    whole = json.loads(r.stderr)["events"][0]["value"]
+    equal(len(runs[0]), whole // 20011, f"floor({whole} / 20011)")
+    err = record("--engine", "exact", "--", "true")
+    true("the same in every run" in err, err)
+
+
+@test
+def exact_samples_of_threads_and_forks_are_read_by_perf():
+    exact_or_skip()
+    record("-e", "{exact/instructions/,exact/loads/}:S", "-c", "100k", "--", *WORK, status=5)
+    got = [(int(s["pid"]), int(s["tid"]), int(s["ip"], 16)) for s in records("sample")]
+    equal((len({g[0] for g in got}), len({g[1] for g in got})), (2, 3))
+    shown = re.findall(r"^\s*(\d+)/(\d+)\s+.*exact/instructions/:\s+([0-9a-f]+)", perf("script", "-F", "pid,tid,event,ip", "-G"), re.M)
+    equal(sorted((int(p), int(t), int(ip, 16)) for p, t, ip in shown), sorted(got))
+    values = [int(m) for m in re.findall(r'value (\d+) id=\S+ event="exact/instructions/"', dump("-r", "sample"))]
+    true(values and all(v % 100000 == 0 for v in values), "each at a multiple of the period, of its thread")
+    dsos = perf("report", "--stdio", "--sort", "dso")
+    true("python" in dsos, dsos)
+
+
+@test
+def the_exact_engine_refuses_what_it_cannot():
+    exact_or_skip()
+    rows = [
+        (["-F", "99", "--", "true"], "it cannot with -F"),
+        (["-a"], "it cannot with no command"),
+        (["-e", "page-faults", "--", "true"], "the exact engine does not count page-faults"),
+        (["-e", "instructions,branches", "--", "true"], "one event is sampled"),
+        (["--call-graph", "lbr", "--", "true"], "--call-graph lbr"),
+    ]
+    for words, line in rows:
+        out = sh(TARE, "record", "--engine", "exact", "-o", FILE, *words)
+        equal(out.returncode, 125, f"{words} {out.stderr}")
+        true(line in out.stderr.decode().splitlines()[0], f"{words}: {out.stderr.decode()}")
 
 
 @test

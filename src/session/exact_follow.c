@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include <poll.h>
+#include <time.h>
+#include "session/exact_follow.h"
+
+enum { LOOK_MS = 100 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+enum exact_class exact_class_of(const struct encoding *e)
+{
+	return (enum exact_class)e->attr.config;
+}
+
+static int hand_over(const struct exact_follow *plan, const struct follow *f, struct tare_error *err)
+{
+	int ret = launched_samples(&f->child, plan->each, plan->with, err);
+
+	return ret == 0 && plan->round ? plan->round(plan->with, err) : ret;
+}
+
+/* tare's own signal to end it is sent before the last samples are asked for: it runs until then. */
+static int wait_for_end(const struct exact_follow *plan, struct follow *f, struct exact_followed *out, uint64_t begin,
+			struct tare_error *err)
+{
+	bool ending = false;
+	int ret = 0;
+
+	while (ret == 0 && !ending) {
+		struct pollfd fds[2] = { { .fd = f->signals.fd, .events = POLLIN },
+					 { .fd = follow_wake_fd(f), .events = POLLIN } };
+
+		poll(fds, ARRAY_SIZE(fds), LOOK_MS);
+		ending = follow_ended(f);
+		ret = hand_over(plan, f, err);
+		if (plan->timeout_ns && now_ns() - begin >= plan->timeout_ns && !ending) {
+			out->timed_out = ending = true;
+			kill(f->child.pid, SIGTERM);
+		}
+	}
+	return ret;
+}
+
+int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err)
+{
+	struct follow f;
+	uint64_t begin = 0;
+	int ret = follow_prepare(&f, &plan->who, err), late;
+
+	*out = (struct exact_followed){ 0 };
+	f.child.every = plan->every;
+	f.child.profile = plan->mappings;
+	if (ret == 0) {
+		begin = now_ns();
+		ret = follow_release(&f, err);
+	}
+	out->began = ret == 0;
+	if (ret == 0)
+		ret = wait_for_end(plan, &f, out, begin, err);
+	if (out->began) {
+		struct tare_error also = TARE_ERROR_INIT;
+
+		/* The program waits where samples find no room: it needs them taken to come to its end. */
+		while (f.child.pid && f.asked_to_stop < 3) {
+			struct pollfd fd = { .fd = follow_wake_fd(&f), .events = POLLIN };
+
+			if (ret < 0)
+				kill(f.child.pid, SIGTERM);
+			poll(&fd, 1, LOOK_MS);
+			follow_ended(&f);
+			late = launched_samples(&f.child, plan->each, plan->with, &also);
+			if (late < 0 && ret == 0) {
+				ret = late;
+				*err = also;
+			}
+		}
+		out->wall_ns = now_ns() - begin;
+		if (ret == 0)
+			ret = hand_over(plan, &f, err);
+	}
+	out->exec_code = f.exec_code;
+	out->by_signal = f.by_signal;
+	out->has_status = f.has_status;
+	out->wait_status = f.wait_status;
+	follow_close(&f);
+	return ret;
+}

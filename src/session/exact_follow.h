@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* A command under the exact engine, its samples handed over as they come, to its end. */
+#ifndef SESSION_EXACT_FOLLOW_H
+#define SESSION_EXACT_FOLLOW_H
+
+#include "session/follow.h"
+
+struct exact_follow {
+	struct follow_plan who; /* whose launcher is launch_exact */
+	struct exact_every every;
+	bool mappings;	     /* told too: before the first sample in them */
+	uint64_t timeout_ns; /* 0: none */
+	exact_sample_fn *each;
+	void *with;
+	/* After each time that samples were handed over; may be NULL. */
+	int (*round)(void *with, struct tare_error *err);
+};
+
+/* What became of it. */
+struct exact_followed {
+	bool began, timed_out, has_status;
+	int exec_code, by_signal, wait_status;
+	uint64_t wall_ns;
+};
+
+int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err);
+
+/* The class of an event that engine_counts(). */
+enum exact_class exact_class_of(const struct encoding *e);
+
+#endif

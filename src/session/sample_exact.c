@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sampling by the exact engine: a sample at the very instruction that makes a multiple of the period, in every
+ * thread and child, the same ones in every run of a program that repeats. Stated as the records that the kernel would
+ * have written, so that whoever reads a perf.data reads these.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include "regs.h"
+#include "session/exact_follow.h"
+#include "session/sample.h"
+
+enum { ROOM = RECORD_MOST, CHAIN = EXACT_CHAIN_MAX };
+
+/* Ids of the file's own: the n-th event has FIRST_ID + n. */
+enum { FIRST_ID = 1 };
+
+struct exact_recording {
+	const struct sample_plan *plan;
+	struct sample_sink *to;
+	struct sample_outcome *out;
+	struct tare_error *err;
+	struct sampled *event;
+	size_t n;
+	struct {
+		pid_t pid;
+	} *process; /* by serial */
+	size_t processes;
+	struct {
+		bool known;
+		uint32_t serial;
+	} *thread; /* by `born` */
+	size_t threads;
+	unsigned char record[ROOM];
+	size_t at;
+	bool full;
+};
+
+/* What is told of a process is told of its first thread. */
+static uint32_t tid_of(const struct exact_sample *s)
+{
+	return (uint32_t)(s->tid ? s->tid : s->pid);
+}
+
+/* ---- a record ---- */
+
+static void put(struct exact_recording *r, const void *bytes, size_t n)
+{
+	if (n > ROOM - r->at) {
+		r->full = true;
+		return;
+	}
+	memcpy(r->record + r->at, bytes, n);
+	r->at += n;
+}
+
+static void put32(struct exact_recording *r, uint32_t v)
+{
+	put(r, &v, sizeof(v));
+}
+
+static void put64(struct exact_recording *r, uint64_t v)
+{
+	put(r, &v, sizeof(v));
+}
+
+static void put_name(struct exact_recording *r, const char *name)
+{
+	static const char zeros[8];
+	size_t n = strnlen(name, 4096);
+
+	put(r, name, n);
+	put(r, zeros, 8 - n % 8);
+}
+
+static void begin_record(struct exact_recording *r)
+{
+	r->at = sizeof(struct perf_event_header);
+	r->full = false;
+}
+
+static int end_record(struct exact_recording *r, uint32_t type, uint16_t misc)
+{
+	const struct perf_event_header h = { .type = type, .misc = misc, .size = (uint16_t)r->at };
+
+	if (r->full || r->at > UINT16_MAX)
+		return tare_fail(r->err, E2BIG, "a record of more than %d bytes", UINT16_MAX);
+	memcpy(r->record, &h, sizeof(h));
+	r->out->records++;
+	r->out->bytes += r->at;
+	return r->to->records(r->to, r->record, r->at, r->err);
+}
+
+/* What closes all but samples, in the order of its bits: task, time, id. */
+static int end_with_trailer(struct exact_recording *r, const struct exact_sample *s, uint32_t type, uint16_t misc)
+{
+	put32(r, (uint32_t)s->pid);
+	put32(r, tid_of(s));
+	put64(r, s->time_ns);
+	put64(r, FIRST_ID);
+	return end_record(r, type, misc);
+}
+
+/* ---- who is who ---- */
+
+static void *reach(void *p, size_t *n, size_t i, size_t each)
+{
+	size_t room = *n ? *n : 16;
+	char *q;
+
+	if (i < *n)
+		return p;
+	while (room <= i)
+		room *= 2;
+	q = realloc(p, room * each);
+	if (q) {
+		memset(q + *n * each, 0, (room - *n) * each);
+		*n = room;
+	}
+	return q;
+}
+
+static int know_process(struct exact_recording *r, const struct exact_sample *s)
+{
+	uint32_t highest = s->serial > s->parent ? s->serial : s->parent;
+	void *more = reach(r->process, &r->processes, highest, sizeof(*r->process));
+
+	if (!more)
+		return tare_fail_nomem(r->err);
+	r->process = more;
+	r->process[s->serial].pid = s->pid;
+	return 0;
+}
+
+static int put_task(struct exact_recording *r, const struct exact_sample *s, uint32_t type, pid_t parent, pid_t parent_tid)
+{
+	begin_record(r);
+	put32(r, (uint32_t)s->pid);
+	put32(r, (uint32_t)parent);
+	put32(r, tid_of(s));
+	put32(r, (uint32_t)parent_tid);
+	put64(r, s->time_ns);
+	return end_with_trailer(r, s, type, 0);
+}
+
+/* A thread is met with its first sample: its process has it then. */
+static int know_thread(struct exact_recording *r, const struct exact_sample *s)
+{
+	void *more = reach(r->thread, &r->threads, s->born, sizeof(*r->thread));
+
+	if (!more)
+		return tare_fail_nomem(r->err);
+	r->thread = more;
+	if (r->thread[s->born].known)
+		return 0;
+	r->thread[s->born].known = true;
+	r->thread[s->born].serial = s->serial;
+	return s->tid == s->pid ? 0 : put_task(r, s, PERF_RECORD_FORK, s->pid, s->pid);
+}
+
+static int put_program(struct exact_recording *r, const struct exact_sample *s)
+{
+	int ret = know_process(r, s);
+
+	begin_record(r);
+	put32(r, (uint32_t)s->pid);
+	put32(r, (uint32_t)s->pid);
+	put_name(r, s->name);
+	return ret < 0 ? ret : end_with_trailer(r, s, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+}
+
+static int put_fork(struct exact_recording *r, const struct exact_sample *s)
+{
+	int ret = know_process(r, s);
+	pid_t parent = ret == 0 ? r->process[s->parent].pid : 0;
+
+	return ret < 0 ? ret : put_task(r, s, PERF_RECORD_FORK, parent, parent);
+}
+
+static int put_mapping(struct exact_recording *r, const struct exact_sample *s)
+{
+	const char *name = s->module == EXACT_VDSO ? "[vdso]" : s->module == EXACT_FILE && s->path ? s->path : "//anon";
+	struct stat st = { 0 };
+
+	if (s->module == EXACT_FILE && s->path && stat(s->path, &st) < 0)
+		st = (struct stat){ 0 };
+	begin_record(r);
+	put32(r, (uint32_t)s->pid);
+	put32(r, tid_of(s));
+	put64(r, s->start);
+	put64(r, s->end - s->start);
+	put64(r, s->offset);
+	put32(r, major(st.st_dev));
+	put32(r, minor(st.st_dev));
+	put64(r, st.st_ino);
+	put64(r, 0);
+	put32(r, PROT_READ | PROT_EXEC);
+	put32(r, MAP_PRIVATE);
+	put_name(r, name);
+	return end_with_trailer(r, s, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+}
+
+/* ---- samples ---- */
+
+/* The engine's order of registers is that of instructions; perf's is another. Source: asm/perf_regs.h. */
+static uint64_t register_of(const struct exact_sample *s, unsigned bit)
+{
+	enum { AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, R8 = 16 };
+	static const unsigned char from[] = { [AX] = 0, [CX] = 1, [DX] = 2, [BX] = 3, [SP] = 4, [BP] = 5, [SI] = 6, [DI] = 7 };
+
+	if (bit <= SP)
+		return s->registers[from[bit]];
+	if (bit == IP)
+		return s->pc;
+	if (bit == FLAGS)
+		return s->registers[16];
+	if (bit == CS)
+		return 0x33; /* those of 64-bit user code. Source: asm/segment.h */
+	if (bit == SS)
+		return 0x2b;
+	return s->registers[8 + bit - R8];
+}
+
+/* The group: the counts of the thread, and no time as nothing takes turns. */
+static void put_counts(struct exact_recording *r, const struct exact_sample *s)
+{
+	put64(r, r->n);
+	for (size_t i = 0; i < r->n; i++) {
+		put64(r, (uint64_t)s->counts[exact_class_of(r->event[i].enc)]);
+		put64(r, FIRST_ID + i);
+	}
+}
+
+/* { nr, user mark, the instruction itself, callers }, as the kernel has them. */
+static void put_chain(struct exact_recording *r, const struct exact_sample *s, bool unwound_later)
+{
+	if (unwound_later) {
+		put64(r, 0);
+		return;
+	}
+	put64(r, 2 + s->n_chain);
+	put64(r, (uint64_t)PERF_CONTEXT_USER);
+	put64(r, s->pc);
+	put(r, s->chain, s->n_chain * sizeof(uint64_t));
+}
+
+static void put_stack(struct exact_recording *r, const struct exact_sample *s, uint64_t mask)
+{
+	static const unsigned char zeros[8];
+	size_t padded;
+
+	put64(r, PERF_SAMPLE_REGS_ABI_64);
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (mask >> bit & 1)
+			put64(r, register_of(s, bit));
+	padded = (s->n_stack + 7) & ~(size_t)7;
+	put64(r, padded);
+	put(r, s->stack, s->n_stack);
+	put(r, zeros, padded - s->n_stack);
+	if (padded)
+		put64(r, s->n_stack);
+}
+
+/* Fields in the order of perf_event_open(2), "PERF_RECORD_SAMPLE". */
+static int put_sample(struct exact_recording *r, const struct exact_sample *s)
+{
+	const struct perf_event_attr *a = &r->event[0].attr;
+	int ret = know_thread(r, s);
+
+	if (ret < 0)
+		return ret;
+	begin_record(r);
+	put64(r, FIRST_ID);
+	put64(r, s->pc);
+	put32(r, (uint32_t)s->pid);
+	put32(r, tid_of(s));
+	put64(r, s->time_ns);
+	if (a->sample_type & PERF_SAMPLE_ADDR)
+		put64(r, s->has_address ? s->address : 0);
+	if (a->sample_type & PERF_SAMPLE_READ)
+		put_counts(r, s);
+	if (a->sample_type & PERF_SAMPLE_CALLCHAIN)
+		put_chain(r, s, a->exclude_callchain_user);
+	if (a->sample_type & PERF_SAMPLE_REGS_USER)
+		put_stack(r, s, a->sample_regs_user);
+	r->out->event[0].samples++;
+	r->out->event[0].period_sum += a->sample_period;
+	if (!r->out->first_ns || s->time_ns < r->out->first_ns)
+		r->out->first_ns = s->time_ns;
+	if (s->time_ns > r->out->last_ns)
+		r->out->last_ns = s->time_ns;
+	return end_record(r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP);
+}
+
+static int put_end(struct exact_recording *r, const struct exact_sample *s)
+{
+	for (size_t i = 0; s->counts && i < r->n; i++)
+		r->out->event[i].total.value += (uint64_t)s->counts[exact_class_of(r->event[i].enc)];
+	return put_task(r, s, PERF_RECORD_EXIT, s->pid, s->pid);
+}
+
+static int take(void *with, const struct exact_sample *s)
+{
+	struct exact_recording *r = with;
+
+	switch (s->kind) {
+	case EXACT_SAMPLE:
+		return put_sample(r, s);
+	case EXACT_SAMPLE_END:
+		return put_end(r, s);
+	case EXACT_SAMPLE_PROGRAM:
+		return put_program(r, s);
+	case EXACT_SAMPLE_FORK:
+		return put_fork(r, s);
+	case EXACT_SAMPLE_MAPPING:
+		return put_mapping(r, s);
+	}
+	return 0;
+}
+
+static int round_done(void *with, struct tare_error *err)
+{
+	struct exact_recording *r = with;
+
+	return r->out->records ? r->to->round(r->to, err) : 0;
+}
+
+/* ---- the events, as a file describes them ---- */
+
+/* The generic events under their own numbers, so that every reader knows them; the others by name alone. */
+static void describe(struct perf_event_attr *a, const struct encoding *e)
+{
+	enum exact_class c = exact_class_of(e);
+
+	a->type = c == EXACT_INSTRUCTIONS || c == EXACT_BRANCHES ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+	a->config = c == EXACT_INSTRUCTIONS ? PERF_COUNT_HW_INSTRUCTIONS
+		    : c == EXACT_BRANCHES   ? PERF_COUNT_HW_BRANCH_INSTRUCTIONS
+					    : PERF_COUNT_SW_DUMMY;
+	a->exclude_kernel = a->exclude_hv = 1;
+}
+
+static int make_events(struct exact_recording *r)
+{
+	const struct sample_how *how = &r->plan->how;
+	const struct encoding_list *list = r->plan->events;
+
+	r->n = list->n;
+	r->event = calloc(r->n + 1, sizeof(*r->event));
+	r->out->event = calloc(r->n + 1, sizeof(*r->out->event));
+	r->out->n_events = r->n;
+	if (!r->event || !r->out->event)
+		return tare_fail_nomem(r->err);
+	for (size_t i = 0; i < r->n; i++) {
+		struct perf_event_attr *a = &r->event[i].attr;
+
+		r->event[i].enc = &list->enc[i];
+		describe(a, &list->enc[i]);
+		a->size = sizeof(*a);
+		a->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+		a->read_format = PERF_FORMAT_ID;
+		a->sample_id_all = a->inherit = 1;
+		a->use_clockid = 1;
+		a->clockid = how->clockid;
+		a->sample_period = i ? 0 : how->period;
+		if (how->addresses)
+			a->sample_type |= PERF_SAMPLE_ADDR;
+		if (r->n > 1) {
+			a->sample_type |= PERF_SAMPLE_READ;
+			a->read_format |= PERF_FORMAT_GROUP;
+		}
+		if (how->calls == CALLS_FRAME_POINTERS)
+			a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		if (how->calls == CALLS_DWARF) {
+			a->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+			a->sample_regs_user = ARCH_REGS_USER;
+			a->sample_stack_user = how->stack_bytes;
+			a->exclude_callchain_user = 1;
+		}
+		if (!i)
+			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
+		r->event[i].ids = calloc(1, sizeof(uint64_t));
+		if (!r->event[i].ids)
+			return tare_fail_nomem(r->err);
+		r->event[i].ids[0] = FIRST_ID + i;
+		r->event[i].n_ids = 1;
+		snprintf(r->out->event[i].name, sizeof(r->out->event[i].name), "%s", list->enc[i].name);
+		r->out->event[i].member = i > 0;
+		r->out->event[i].share = 1;
+	}
+	return 0;
+}
+
+int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
+		 struct tare_error *err)
+{
+	struct exact_recording *r = calloc(1, sizeof(*r));
+	const struct where everywhere = { .inherit = true };
+	const struct sample_how *how = &plan->how;
+	struct exact_follow follow = {
+		.who = { .root = plan->root, .argv = plan->argv, .launcher = &launch_exact, .envp = plan->envp,
+			 .fixed = plan->fixed, .where = &everywhere },
+		.every = { .n = how->period,
+			   .class = exact_class_of(&plan->events->enc[0]),
+			   .counts = true,
+			   .registers = how->calls == CALLS_DWARF,
+			   .stack = how->calls == CALLS_DWARF ? how->stack_bytes : 0,
+			   .chain = how->calls == CALLS_FRAME_POINTERS
+					? how->max_stack && how->max_stack < CHAIN ? how->max_stack : CHAIN
+					: 0 },
+		.mappings = true,
+		.timeout_ns = plan->timeout_ns,
+		.each = take,
+		.round = round_done,
+	};
+	struct exact_followed f = { .began = false };
+	int ret = 0;
+
+	*outcome = (struct sample_outcome){ 0 };
+	if (!r)
+		return tare_fail_nomem(err);
+	r->plan = plan;
+	r->to = to;
+	r->out = outcome;
+	r->err = err;
+	follow.with = r;
+	ret = make_events(r);
+	if (ret == 0)
+		ret = to->begin(to, r->event, r->n, err);
+	if (ret == 0)
+		ret = exact_follow(&follow, &f, err);
+	outcome->exact = true;
+	outcome->began = f.began;
+	outcome->exec_code = f.exec_code;
+	outcome->by_signal = f.by_signal;
+	outcome->timed_out = f.timed_out;
+	outcome->has_status = f.has_status;
+	outcome->wait_status = f.wait_status;
+	outcome->wall_ns = f.wall_ns;
+	for (size_t i = 0; i < r->n; i++)
+		free(r->event[i].ids);
+	free(r->event);
+	free(r->process);
+	free(r->thread);
+	free(r);
+	return ret;
+}
