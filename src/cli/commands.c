@@ -14,6 +14,7 @@ extern const struct command cmd_report;
 extern const struct command cmd_summarize;
 extern const struct command cmd_aggregate;
 extern const struct command cmd_diff;
+extern const struct command cmd_windows;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -23,6 +24,7 @@ const struct command *const commands[] = {
 	&cmd_record,
 	&cmd_report,
 	&cmd_annotate,
+	&cmd_windows,
 	&cmd_dump,
 	&cmd_export,
 	&cmd_summarize,

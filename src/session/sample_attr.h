@@ -16,6 +16,7 @@ struct sample_how {
 	uint16_t max_stack;   /* frames; 0: the kernel's limit */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_ bits; 0: none */
 	bool addresses, weight, physical, registers, inherit, on_exec, switches;
+	bool ends;     /* what each inherited event counted, when its task ends */
 	bool track;    /* mappings, names, forks and ends from the first event on */
 	int clockid;   /* -1: the kernel's own clock */
 	bool lost;     /* ask each event for the records that found no room */

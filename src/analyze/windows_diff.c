@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/windows_diff.h"
+
+enum { NEXT = 5 };
+
+#define STANDS_OUT 4.0  /* times the noise of a mean of NEXT windows */
+#define LEAST	   0.01 /* of the mean: less is not worth a word */
+
+static size_t whole_windows(const struct windows_table *t, const struct windows_thread *th)
+{
+	size_t n = th->n;
+
+	while (n && t->row[th->first + n - 1].rest)
+		n--;
+	return n;
+}
+
+static const struct windows_thread *choose(const struct windows_table *t, uint64_t number)
+{
+	const struct windows_thread *best = NULL;
+
+	for (size_t i = 0; i < t->n_threads; i++) {
+		if (number != UINT64_MAX && t->thread[i].number == number)
+			return &t->thread[i];
+		if (number == UINT64_MAX && (!best || t->thread[i].n > best->n))
+			best = &t->thread[i];
+	}
+	return best;
+}
+
+/* How much of an event there was up to a place: rows in order, straight lines between their ends. */
+struct curve {
+	const struct windows_table *t;
+	const struct windows_thread *th;
+	size_t row;
+	double before[DIFF_EVENTS_MOST]; /* of all rows before */
+};
+
+/* Places only grow. false behind the end. */
+static bool curve_at(struct curve *c, uint64_t place, double *out)
+{
+	size_t n = c->t->n_events;
+
+	for (;;) {
+		if (c->row == c->th->n)
+			return false;
+
+		size_t r = c->th->first + c->row;
+		const uint64_t *value = c->t->value + r * n;
+		uint64_t begin = c->t->row[r].begin;
+
+		if (place <= begin + value[0]) {
+			double part = value[0] ? (double)(place - begin) / (double)value[0] : 0;
+
+			for (size_t e = 0; e < n; e++)
+				out[e] = c->before[e] + part * (double)value[e];
+			return place >= begin;
+		}
+		for (size_t e = 0; e < n; e++)
+			c->before[e] += (double)value[e];
+		c->row++;
+	}
+}
+
+static uint64_t length_of(const struct windows_table *t, const struct windows_thread *th)
+{
+	size_t last = th->first + th->n - 1;
+
+	return t->row[last].begin + t->value[last * t->n_events];
+}
+
+struct pair {
+	double *a, *b; /* [window * n_events + event] */
+	size_t n;
+};
+
+/* B's counts in A's windows, as far as both go. */
+static int align(const struct windows_table *a, const struct windows_thread *ta, const struct windows_table *b,
+		 const struct windows_thread *tb, struct pair *out, struct tare_error *err)
+{
+	size_t windows = whole_windows(a, ta), n = a->n_events;
+	struct curve curve = { .t = b, .th = tb };
+	double before[DIFF_EVENTS_MOST] = { 0 }, now[DIFF_EVENTS_MOST];
+
+	out->a = calloc(windows * n + 1, sizeof(double));
+	out->b = calloc(windows * n + 1, sizeof(double));
+	if (!out->a || !out->b)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; i < windows; i++) {
+		size_t r = ta->first + i;
+
+		if (!curve_at(&curve, a->row[r].begin + a->value[r * n], now))
+			break;
+		for (size_t e = 0; e < n; e++) {
+			out->a[i * n + e] = (double)a->value[r * n + e];
+			out->b[i * n + e] = now[e] - before[e];
+			before[e] = now[e];
+		}
+		out->n++;
+	}
+	return 0;
+}
+
+/* The first window that differs at all. */
+static void find_exact_part(const struct pair *p, size_t n, struct windows_diff *out)
+{
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t e = 0; e < n; e++)
+			if (fabs(p->a[i * n + e] - p->b[i * n + e]) >= 0.5) {
+				out->parted = true;
+				out->part_window = i;
+				out->part_event = e;
+				out->part_a = p->a[i * n + e];
+				out->part_b = p->b[i * n + e];
+				return;
+			}
+}
+
+/* The first window from which NEXT ones differ by more than their noise, in the event that stands out most. */
+static void find_noisy_part(const struct pair *p, size_t n, struct windows_diff *out)
+{
+	for (size_t e = 1; e < n; e++) {
+		double noise = 0, mean = 0, out_of = out->parted ? (double)out->part_window : INFINITY;
+
+		for (size_t i = 0; i < p->n; i++) {
+			mean += p->a[i * n + e] / (double)p->n;
+			if (i) {
+				double step = (p->b[i * n + e] - p->a[i * n + e]) -
+					      (p->b[(i - 1) * n + e] - p->a[(i - 1) * n + e]);
+
+				noise += step * step / 2 / (double)(p->n - 1);
+			}
+		}
+		noise = sqrt(noise / NEXT) * STANDS_OUT;
+		for (size_t i = 0; i + NEXT <= p->n && (double)i < out_of; i++) {
+			double a = 0, b = 0;
+
+			for (size_t k = 0; k < NEXT; k++) {
+				a += p->a[(i + k) * n + e] / NEXT;
+				b += p->b[(i + k) * n + e] / NEXT;
+			}
+			if (fabs(b - a) <= noise || fabs(b - a) <= LEAST * mean)
+				continue;
+			out->parted = true;
+			out->part_window = i;
+			out->part_event = e;
+			out->part_a = a;
+			out->part_b = b;
+			break;
+		}
+	}
+}
+
+static int by_difference(const void *x, const void *y)
+{
+	const struct diff_stretch *a = x, *b = y;
+
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Runs of windows in which the difference is alike: its phases. Those without one are left out. */
+static int find_stretches(const struct pair *p, const struct windows_table *a, const struct windows_thread *ta,
+			  struct windows_diff *out, struct tare_error *err)
+{
+	size_t n = a->n_events;
+	double *feature = calloc(p->n * n + 1, sizeof(*feature));
+	struct phases *phases = calloc(1, sizeof(*phases));
+	int ret = feature && phases ? 0 : tare_fail_nomem(err);
+
+	for (size_t i = 0; ret == 0 && i < p->n; i++)
+		for (size_t e = 1; e < n; e++)
+			feature[i * (n - 1) + e - 1] = p->b[i * n + e] - p->a[i * n + e];
+	if (ret == 0 && n > 1)
+		ret = phases_find(feature, p->n, n - 1, phases, err);
+	for (size_t k = 0; ret == 0 && k < phases->segments; k++) {
+		const struct segment *s = &phases->segment[k];
+		struct diff_stretch d = { .first = s->first, .n = s->n };
+		size_t last = ta->first + s->first + s->n - 1;
+		bool any = false;
+
+		d.begin = a->row[ta->first + s->first].begin;
+		d.end = a->row[last].begin + a->value[last * n];
+		for (size_t e = 0; e < n; e++) {
+			for (size_t i = s->first; i < s->first + s->n; i++) {
+				d.a[e] += p->a[i * n + e];
+				d.b[e] += p->b[i * n + e];
+			}
+			any |= e && fabs(d.b[e] - d.a[e]) >= LEAST * (d.a[e] > 1 ? d.a[e] : 1);
+		}
+		if (any)
+			out->stretch[out->stretches++] = d;
+	}
+	qsort(out->stretch, out->stretches, sizeof(out->stretch[0]), by_difference);
+	free(feature);
+	free(phases);
+	return ret;
+}
+
+static int same_events(const struct windows_table *a, const struct windows_table *b, struct tare_error *err)
+{
+	bool same = a->n_events == b->n_events;
+
+	for (size_t e = 0; same && e < a->n_events; e++)
+		same = !strcmp(a->event[e].name, b->event[e].name);
+	return same ? 0
+		    : tare_fail(err, EINVAL, "the two are of different events (%zu: %.60s ...; %zu: %.60s ...)", a->n_events,
+				a->event[0].name, b->n_events, b->event[0].name);
+}
+
+int windows_diff(const struct windows_table *a, const struct windows_table *b, bool exact, uint64_t thread_a,
+		 uint64_t thread_b, struct windows_diff *out, struct tare_error *err)
+{
+	struct pair p = { .n = 0 };
+	int ret = same_events(a, b, err);
+
+	*out = (struct windows_diff){ .n_events = a->n_events };
+	if (ret == 0 && a->n_events > DIFF_EVENTS_MOST)
+		ret = tare_fail(err, E2BIG, "more than %d events", DIFF_EVENTS_MOST);
+	if (ret < 0)
+		return ret;
+	out->a = choose(a, thread_a);
+	out->b = choose(b, thread_b);
+	if (!out->a || !out->b)
+		return tare_fail(err, EINVAL, "%s has no such thread", out->a ? "the second" : "the first");
+	for (size_t e = 0; e < a->n_events; e++)
+		out->name[e] = a->event[e].name;
+	out->length_a = length_of(a, out->a);
+	out->length_b = length_of(b, out->b);
+	ret = align(a, out->a, b, out->b, &p, err);
+	out->aligned = p.n;
+	for (size_t i = 0; ret == 0 && i < p.n; i++)
+		for (size_t e = 0; e < a->n_events; e++) {
+			out->total_a[e] += p.a[i * a->n_events + e];
+			out->total_b[e] += p.b[i * a->n_events + e];
+		}
+	if (ret == 0 && exact)
+		find_exact_part(&p, a->n_events, out);
+	else if (ret == 0)
+		find_noisy_part(&p, a->n_events, out);
+	if (out->parted)
+		out->part_at = a->row[out->a->first + out->part_window].begin;
+	if (ret == 0)
+		ret = find_stretches(&p, a, out->a, out, err);
+	free(p.a);
+	free(p.b);
+	return ret;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tare windows: a row of all counters for each window of a run. Options become one group of events and a plan; a
+ * session states windows to a table; views show it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cli/windows_diff.h"
+#include "cli/windows_options.h"
+#include "exact/exact.h"
+#include "session/environment.h"
+#include "session/exact_follow.h"
+#include "view/windows_view.h"
+
+enum { DEFAULT_EVERY = 1000000, ROWS_SHOWN = 40 };
+
+static const char perf_events[] = "cycles,branch-misses,cache-misses";
+static const char exact_events[] = "exact/conditional-branches/,exact/loads/,exact/stores/,exact/calls/";
+static const char clock_events[] = "page-faults,context-switches";
+
+struct job {
+	const struct command *self;
+	struct windows_options o;
+	char *const *argv;
+	struct machine *machine;
+	struct encoding_list list;
+	struct windows *windows;
+	struct window_end end;
+	struct windows_about about;
+	struct environment environment;
+	struct output out;
+	struct style style;
+	bool exact;
+	struct tare_error *err;
+};
+
+static const struct source *find_source(const char *name)
+{
+	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
+}
+
+/* ---- what to count ---- */
+
+static bool is_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
+		if (strcspn(p, ",") == n && !strncmp(p, name, n))
+			return true;
+	return false;
+}
+
+/* The leader, and behind it the others, each once. */
+static int encode(struct job *j, const char *leader, const char *others)
+{
+	const struct encode_options how = { .keep_unavailable = true,
+					    .event_files = j->o.n_event_files ? j->o.event_files : NULL };
+	struct event_list events = { 0 };
+	struct text group = { 0 };
+	int ret;
+
+	encoding_list_free(&j->list);
+	j->list = (struct encoding_list){ 0 };
+	text_add(&group, "%s", leader);
+	for (const char *p = others; *p; p += strcspn(p, ","), p += *p == ',') {
+		char word[200];
+
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(p, ","), p);
+		if (!is_listed(group.s, word))
+			text_add(&group, ",%s", word);
+	}
+	ret = group.failed ? tare_fail_nomem(j->err) : event_list_parse(group.s, &events, j->err);
+	if (ret == 0)
+		ret = pmu_encode(j->machine, &events, &how, &j->list, j->err);
+	if (ret < 0 && (!j->o.event_text || strcmp(group.s, j->o.event_text)))
+		j->err->at = -1; /* the text is ours */
+	for (size_t i = 0; ret == 0 && i + 1 < j->list.n; i++)
+		if (j->list.enc[i].event == j->list.enc[i + 1].event)
+			ret = tare_fail(j->err, EINVAL,
+					"%.100s is on several PMUs here: name one, such as cpu_core/instructions/",
+					j->list.enc[i].name);
+	event_list_free(&events);
+	text_free(&group);
+	return ret;
+}
+
+static int refuse_unavailable(struct job *j)
+{
+	for (size_t i = 0; i < j->list.n; i++) {
+		const struct encoding *e = &j->list.enc[i];
+
+		if (e->unavailable) {
+			tare_fail(j->err, e->unavailable, "%.100s is unavailable: %.250s", e->name, e->why);
+			tare_hint(j->err, "%s", e->remedy);
+			return -e->unavailable;
+		}
+		if (e->source && !strcmp(e->source, "clock"))
+			return tare_fail(j->err, EINVAL, "%.100s is no counter: every window has its wall time anyway",
+					 e->name);
+	}
+	return 0;
+}
+
+static const char *wanted_leader(const struct job *j)
+{
+	return j->o.every_ns ? "task-clock" : j->o.leader[0] ? j->o.leader : "instructions";
+}
+
+static bool any_exact(const struct encoding_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (engine_counts(&l->enc[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The exact engine takes them where it was asked for, or where the processor's counters cannot make such windows
+ * and it can. *why says why it cannot be.
+ */
+static int choose_engine(struct job *j)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	bool asked = j->o.engine == ENGINE_EXACT, can = j->argv && exact_probe(&why) == 0, none;
+	const char *leader = wanted_leader(j);
+	int ret = encode(j, leader, j->o.events.s ? j->o.events.s : "");
+
+	if (ret < 0)
+		return ret;
+	none = j->list.enc[0].unavailable != 0;
+	asked |= any_exact(&j->list);
+	if (!j->argv && asked)
+		tare_fail(&why, EINVAL, "the exact engine looks at a command that it starts");
+	if (asked && !can) {
+		*j->err = why;
+		return -why.code;
+	}
+	j->exact = asked || (none && can && j->o.engine == ENGINE_AUTO && !j->o.every_ns);
+	if (!j->o.events_given)
+		ret = encode(j, leader, j->exact ? exact_events : j->o.every_ns ? clock_events : perf_events);
+	if (ret == 0 && j->exact) {
+		const struct engine_question q = { .wish = ENGINE_EXACT, .source = find_source };
+
+		ret = engine_choose(&j->list, &q, j->err);
+		ret = ret < 0 ? ret : 0;
+	}
+	return ret;
+}
+
+/* Under the exact engine only what it counts can be in a window. */
+static int check_exact(struct job *j)
+{
+	const struct {
+		bool given;
+		const char *what;
+	} rows[] = { { j->o.pids, "-p" }, { j->o.tids, "-t" }, { j->o.no_inherit, "-i" }, { j->o.delay_ns, "-D" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].given)
+			return tare_fail(j->err, EINVAL,
+					 "the exact engine looks at a command that it starts, with all its children, from "
+					 "begin to end: not with %s",
+					 rows[i].what);
+	if (exact_class_of(&j->list.enc[0]) == EXACT_TAKEN)
+		return tare_fail(j->err, EINVAL, "taken branches make no windows: another event of the exact engine does");
+	for (size_t i = 0; i < j->list.n; i++)
+		if (!engine_counts(&j->list.enc[i])) {
+			tare_fail(j->err, EINVAL, "the exact engine does not count %.100s", j->list.enc[i].name);
+			tare_hint(j->err, "'tare events exact' lists what it does; --engine perf and a leader that this "
+					  "machine counts, or --every 10ms, do without it");
+			return -EINVAL;
+		}
+	return 0;
+}
+
+/* ---- looking ---- */
+
+static int look(struct job *j)
+{
+	const struct windows_options *o = &j->o;
+	struct window_plan plan = {
+		.events = &j->list,
+		.every = o->every_ns ? o->every_ns : o->every ? o->every : DEFAULT_EVERY,
+		.argv = j->argv,
+		.launcher = j->exact ? &launch_exact : &launch_plain,
+		.envp = j->environment.envp,
+		.fixed = j->exact,
+		.where = { .pids = o->pids, .tids = o->tids, .inherit = !o->no_inherit },
+		.inherit = !o->no_inherit,
+		.timeout_ns = o->timeout_ns,
+		.delay_ns = o->delay_ns,
+		.interval_ns = o->every_ns,
+	};
+	int ret = windows_new(&j->windows, &j->list, o->asked, j->err);
+
+	if (ret == 0 && j->exact) {
+		ret = environment_pad(&j->environment, j->argv, environ, j->err);
+		plan.envp = j->environment.envp;
+	}
+	j->about.every = plan.every;
+	if (ret < 0)
+		return ret;
+	if (o->poll)
+		ret = window_poll(&plan, find_source, windows_sink(j->windows), &j->end, j->err);
+	else if (j->exact)
+		ret = window_exact(&plan, windows_sink(j->windows), &j->end, j->err);
+	else
+		ret = window_sample(&plan, windows_sink(j->windows), &j->end, j->err);
+	windows_rename(j->windows, &j->list);
+	return ret;
+}
+
+static int prepare(struct job *j)
+{
+	int ret = output_open(&j->out, j->o.output, false, j->o.format == WINDOWS_TEXT ? STDERR_FILENO : STDOUT_FILENO,
+			      j->err);
+
+	if (ret < 0)
+		return ret;
+	j->style = output_style(&j->out, j->o.colour);
+	j->style.thousands = true;
+	j->machine = machine_open(NULL, j->err);
+	if (!j->machine)
+		return -j->err->code;
+	ret = choose_engine(j);
+	if (ret == 0)
+		ret = refuse_unavailable(j);
+	if (ret == 0 && j->exact)
+		ret = check_exact(j);
+	return ret;
+}
+
+/* ---- the end ---- */
+
+static int status_of(const struct window_end *e)
+{
+	int status = e->wait_status;
+
+	if (!e->has_status)
+		return e->by_signal && e->by_signal != SIGINT ? 128 + e->by_signal : 0;
+	if (e->timed_out && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
+		return 0;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int show(struct job *j)
+{
+	const struct windows_table *t = windows_table(j->windows, j->err);
+	struct text text = { 0 };
+
+	if (!t)
+		return -j->err->code;
+	j->about.argv = j->argv;
+	j->about.engine = j->exact ? "exact" : "perf";
+	j->about.mode = j->o.poll ? "poll" : "sample";
+	j->about.end = &j->end;
+	j->about.exit_status = j->end.has_status ? status_of(&j->end) : -1;
+	j->about.most_threads = j->o.threads;
+	j->about.most_rows = j->o.rows ? 0 : ROWS_SHOWN;
+	if (j->o.format == WINDOWS_TEXT)
+		windows_text(&text, t, &j->about, &j->style);
+	else if (j->o.format == WINDOWS_CSV)
+		windows_csv(&text, t, &j->about);
+	else
+		windows_json(&text, t, &j->about);
+	return output_put(&j->out, &text, j->err);
+}
+
+static int exit_status(const struct job *j, int ret)
+{
+	if (ret >= 0)
+		return status_of(&j->end);
+	if (j->end.exec_code == ENOENT)
+		return EXIT_NOT_FOUND;
+	if (j->end.exec_code)
+		return EXIT_NOT_EXECUTABLE;
+	return ret == -EPIPE ? 128 + SIGPIPE : EXIT_CANNOT_MEASURE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "diff"))
+		return windows_diff_run(argc - 1, argv + 1);
+
+	struct tare_error err = TARE_ERROR_INIT, late = TARE_ERROR_INIT;
+	struct job j = { .self = self, .o = WINDOWS_OPTIONS_INIT, .err = &err };
+	int status, rest = options_parse(self, argc, argv, &j.o, &status), ret;
+
+	if (rest < 0) {
+		windows_options_free(&j.o);
+		return status;
+	}
+	j.argv = rest < argc ? argv + rest : NULL;
+	ret = windows_options_check(&j.o, j.argv != NULL, &err);
+	if (ret == 0)
+		ret = prepare(&j);
+	if (ret == 0)
+		ret = look(&j);
+	if (ret == 0)
+		ret = show(&j);
+	if (output_close(&j.out, &late) < 0 && ret >= 0) {
+		err = late;
+		ret = -late.code;
+	}
+	if (ret < 0 && ret != -EPIPE)
+		complain(self, &err, j.o.event_text);
+	status = exit_status(&j, ret);
+	windows_free(j.windows);
+	environment_free(&j.environment);
+	encoding_list_free(&j.list);
+	machine_close(j.machine);
+	windows_options_free(&j.o);
+	return status;
+}
+
+const struct command cmd_windows = {
+	.name = "windows",
+	.about = "count in windows of a million instructions: a run over time, its phases",
+	.args = "[--] COMMAND [ARG]... | diff A.csv B.csv",
+	.example = "  tare windows -e cycles,cache-misses --every 1M -- prog\n"
+		   "  tare windows --every 10ms -e page-faults -- make\n"
+		   "  tare windows --format csv -o A.csv -- prog; tare windows diff A.csv B.csv",
+	.topic = TOPIC_WHERE,
+	.options = windows_option_rows,
+	.run = run,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* tare windows diff: two runs by the count that makes their windows. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analyze/windows_csv.h"
+#include "base/num.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/windows_diff.h"
+#include "view/windows_diff_view.h"
+
+enum { EXIT_PARTED = 1 };
+
+struct diff_options {
+	uint64_t thread_a, thread_b;
+};
+
+/* N, or N,M */
+static int set_thread(void *to, const char *arg, struct tare_error *err)
+{
+	struct diff_options *o = to;
+	const char *comma = strchr(arg, ',');
+	char first[32] = "";
+	int ret;
+
+	strncat(first, arg, comma && comma - arg < 31 ? (size_t)(comma - arg) : 31);
+	ret = num_parse(first, &o->thread_a, err);
+	o->thread_b = o->thread_a;
+	return ret < 0 || !comma ? ret : num_parse(comma + 1, &o->thread_b, err);
+}
+
+static const struct option_row options[] = {
+	{ 0, "thread", "N[,M]", "compare thread N of A with N, or M, of B; default: the longest of each", set_thread },
+	{ 0 },
+};
+
+static const struct command diff = {
+	.name = "windows diff",
+	.about = "where two runs part, by the count that makes their windows",
+	.args = "A.csv B.csv",
+	.example = "  tare windows --format csv -o A.csv -- old; tare windows --format csv -o B.csv -- new\n"
+		   "  tare windows diff A.csv B.csv",
+	.options = options,
+};
+
+int windows_diff_run(int argc, char **argv)
+{
+	struct diff_options o = { UINT64_MAX, UINT64_MAX };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct windows *w[2] = { NULL, NULL };
+	const struct windows_table *t[2] = { NULL, NULL };
+	struct windows_diff *d = NULL;
+	struct output out = { .fd = -1 };
+	struct text text = { 0 };
+	bool exact = true;
+	int status, rest = options_parse(&diff, argc, argv, &o, &status), ret = 0;
+
+	if (rest < 0)
+		return status;
+	if (argc - rest != 2) {
+		ret = tare_fail(&err, EINVAL, "two files are compared, and %d %s given", argc - rest,
+				argc - rest == 1 ? "is" : "are");
+		tare_hint(&err, "tare windows --format csv -o FILE -- COMMAND makes one");
+	}
+	for (int i = 0; ret == 0 && i < 2; i++) {
+		bool one;
+
+		ret = windows_csv_read(&w[i], argv[rest + i], &one, &err);
+		exact &= one;
+		if (ret == 0 && !(t[i] = windows_table(w[i], &err)))
+			ret = -err.code;
+	}
+	if (ret == 0 && !(d = calloc(1, sizeof(*d))))
+		ret = tare_fail_nomem(&err);
+	if (ret == 0)
+		ret = windows_diff(t[0], t[1], exact, o.thread_a, o.thread_b, d, &err);
+	if (ret == 0)
+		ret = output_open(&out, "-", false, STDOUT_FILENO, &err);
+	if (ret == 0) {
+		struct style style = output_style(&out, WHEN_AUTO);
+
+		style.thousands = true;
+		windows_diff_text(&text, d, exact, argv[rest], argv[rest + 1], &style);
+		status = d->parted || d->length_a != d->length_b ? EXIT_PARTED : 0;
+		ret = output_put(&out, &text, &err);
+	}
+	if (ret < 0 && ret != -EPIPE)
+		complain(&diff, &err, NULL);
+	free(d);
+	windows_free(w[0]);
+	windows_free(w[1]);
+	return ret == -EPIPE ? 128 + 13 : ret < 0 ? EXIT_CANNOT_MEASURE : status;
+}

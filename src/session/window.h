@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Windows: what all counters of a group counted while the first of them counted N, again and again, per thread.
+ * Three ways to them, one sink: by overflow of the first (window_sample), by the exact engine (window_exact), by
+ * a timer that reads what it finds (window_poll).
+ */
+#ifndef SESSION_WINDOW_H
+#define SESSION_WINDOW_H
+
+#include "session/sample.h"
+
+struct window_thread {
+	uint64_t number; /* in order of appearance, from 0; never used twice, as a tid may be */
+	uint32_t pid, tid;
+	const char *comm; /* as last set */
+};
+
+/* One row. `value` is a view. */
+struct window {
+	uint64_t thread;  /* window_thread.number */
+	uint64_t begin;	  /* the first event's count of this thread at the window's begin */
+	uint64_t time_ns; /* CLOCK_MONOTONIC at its end */
+	uint64_t wall_ns; /* since the thread's window before, or its begin; 0: not known */
+	int cpu;	  /* at its end; -1: not known */
+	bool rest;	  /* ended with its thread, and not by the count */
+	bool moved;	  /* the thread was on another CPU in between, whose part is in another window */
+	const uint64_t *value; /* per event: what was counted in this window */
+};
+
+struct window_sink {
+	int (*thread)(struct window_sink *self, const struct window_thread *t, struct tare_error *err);
+	int (*window)(struct window_sink *self, const struct window *w, struct tare_error *err);
+};
+
+/* What became of it as a whole. */
+struct window_end {
+	bool has_status, timed_out, began;
+	int wait_status, by_signal, exec_code;
+	uint64_t wall_ns, lost; /* windows that found no room */
+	uint64_t throttled;
+	bool kernel_left_out, children_left_out;
+	bool rests_unknown; /* what threads did after their last window */
+};
+
+struct window_plan {
+	struct encoding_list *events; /* one group, the first one makes the windows */
+	uint64_t every;
+	const char *root;
+	char *const *argv;
+	const struct launcher *launcher;
+	char *const *envp;
+	bool fixed;
+	struct where where;
+	bool inherit;
+	uint64_t timeout_ns, delay_ns;
+	uint64_t interval_ns; /* window_poll */
+};
+
+int window_poll(const struct window_plan *plan, const struct source *(*source)(const char *name),
+		struct window_sink *to, struct window_end *end, struct tare_error *err);
+/* Every event is one that engine_counts(). */
+int window_exact(const struct window_plan *plan, struct window_sink *to, struct window_end *end,
+		 struct tare_error *err);
+int window_sample(const struct window_plan *plan, struct window_sink *to, struct window_end *end,
+		  struct tare_error *err);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From records to windows. What a child or thread did after its last window is in the READ records at its exit; for
+ * the first thread it is what is missing from the totals.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "session/window_private.h"
+
+struct thread {
+	struct window_thread told;
+	char comm[NAME_SIZE];
+	uint64_t begin;	 /* the leader's count until now */
+	uint64_t time;	 /* of the last window, or of its start; 0: not known */
+	uint64_t last_strand;
+	bool any;
+	uint64_t *strand; /* per strand: the values as last read */
+	uint64_t *ended;  /* per strand: what its groups said at its end; NULL: they did not */
+	uint64_t end_time;
+	bool named;
+};
+
+struct build {
+	struct collect *c;
+	struct window_sink *to;
+	struct tare_error *err;
+	struct thread *thread;
+	size_t n, room;
+	size_t *slot; /* by tid: the current one's index + 1 */
+	size_t slots;
+	uint64_t *value;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->kind != y->kind)
+		return (int)x->kind - (int)y->kind;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static size_t slot_of(const struct build *b, uint32_t tid)
+{
+	size_t at = (size_t)(tid * 0x9e3779b1u) & (b->slots - 1);
+
+	while (b->slot[at] && b->thread[b->slot[at] - 1].told.tid != tid)
+		at = (at + 1) & (b->slots - 1);
+	return at;
+}
+
+static int more_slots(struct build *b)
+{
+	size_t slots = b->slots ? b->slots * 4 : 256, *old = b->slot, n = b->slots;
+
+	if (b->n * 2 < b->slots)
+		return 0;
+	b->slot = calloc(slots, sizeof(*b->slot));
+	if (!b->slot) {
+		b->slot = old;
+		return tare_fail_nomem(b->err);
+	}
+	b->slots = slots;
+	for (size_t i = 0; i < n; i++)
+		if (old[i])
+			b->slot[slot_of(b, b->thread[old[i] - 1].told.tid)] = old[i];
+	free(old);
+	return 0;
+}
+
+static struct thread *add_thread(struct build *b, uint32_t pid, uint32_t tid, uint64_t since)
+{
+	struct thread *more = window_grown(b->thread, b->n + 1, &b->room, sizeof(*more)), *t;
+
+	if (!more) {
+		tare_fail_nomem(b->err);
+		return NULL;
+	}
+	b->thread = more;
+	if (more_slots(b) < 0)
+		return NULL;
+	t = &b->thread[b->n];
+	*t = (struct thread){ .told = { b->n, pid, tid, NULL }, .time = since };
+	t->strand = calloc(b->c->strands * b->c->n + 1, sizeof(*t->strand));
+	if (!t->strand) {
+		tare_fail_nomem(b->err);
+		return NULL;
+	}
+	b->n++;
+	b->slot[slot_of(b, tid)] = b->n;
+	return t;
+}
+
+static struct thread *find_thread(struct build *b, uint32_t pid, uint32_t tid)
+{
+	size_t at = b->slots ? b->slot[slot_of(b, tid)] : 0;
+
+	return at ? &b->thread[at - 1] : add_thread(b, pid, tid, 0);
+}
+
+static int tell_thread(struct build *b, struct thread *t)
+{
+	t->told.comm = t->comm;
+	t->named = true;
+	return b->to->thread(b->to, &t->told, b->err);
+}
+
+static int put_window(struct build *b, struct thread *t, struct window w)
+{
+	int ret = t->named ? 0 : tell_thread(b, t);
+
+	w.thread = t->told.number;
+	w.begin = t->begin;
+	w.wall_ns = t->time && w.time_ns >= t->time ? w.time_ns - t->time : 0;
+	w.value = b->value;
+	t->begin += b->value[0];
+	t->time = w.time_ns;
+	return ret < 0 ? ret : b->to->window(b->to, &w, b->err);
+}
+
+static int one_window(struct build *b, const struct entry *e)
+{
+	struct thread *t = find_thread(b, e->pid, e->tid);
+	size_t n = b->c->n;
+	bool moved;
+
+	if (!t)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *last = &t->strand[e->strand * n + i], now = b->c->value[e->at + i];
+
+		b->value[i] = now - *last;
+		*last = now;
+	}
+	moved = t->any && t->last_strand != e->strand;
+	t->any = true;
+	t->last_strand = e->strand;
+	return put_window(b, t, (struct window){ .time_ns = e->time, .cpu = (int)e->cpu, .moved = moved });
+}
+
+/*
+ * Each event of a group that ends has its own record, with what is left of the group in it: whatever was said of
+ * an event last is what it counted.
+ */
+static int one_rest(struct build *b, const struct entry *e)
+{
+	struct thread *t = find_thread(b, e->pid, e->tid);
+	size_t n = b->c->n;
+
+	if (t && !t->ended)
+		t->ended = calloc(b->c->strands * n + 1, sizeof(*t->ended));
+	if (!t || !t->ended)
+		return tare_fail_nomem(b->err);
+	for (size_t i = 0; i < n; i++)
+		if (t->ended[e->strand * n + i] < b->c->value[e->at + i])
+			t->ended[e->strand * n + i] = b->c->value[e->at + i];
+	t->end_time = e->time;
+	return 0;
+}
+
+static int one_fork(struct build *b, const struct entry *e)
+{
+	size_t parent = b->slots ? b->slot[slot_of(b, (uint32_t)e->at)] : 0;
+	struct thread *t = add_thread(b, e->pid, e->tid, e->time);
+
+	if (!t)
+		return -ENOMEM;
+	if (parent)
+		memcpy(t->comm, b->thread[parent - 1].comm, NAME_SIZE);
+	return 0;
+}
+
+static int one_name(struct build *b, const struct entry *e)
+{
+	struct thread *t = find_thread(b, e->pid, e->tid);
+
+	if (!t)
+		return -ENOMEM;
+	memcpy(t->comm, b->c->name + e->at, NAME_SIZE);
+	if (!t->time)
+		t->time = e->time;
+	return t->named ? tell_thread(b, t) : 0;
+}
+
+/* What an event counted in all places. */
+static uint64_t sum_of(const struct build *b, const uint64_t *strand, size_t event)
+{
+	uint64_t sum = 0;
+
+	for (size_t s = 0; s < b->c->strands; s++)
+		sum += strand[s * b->c->n + event];
+	return sum;
+}
+
+/* What a thread counted in all, less its windows. false: the two do not fit together. */
+static bool rest_of(struct build *b, const struct thread *t, const uint64_t *whole)
+{
+	for (size_t i = 0; i < b->c->n; i++) {
+		uint64_t sum = sum_of(b, t->strand, i), all = whole ? whole[i] : sum_of(b, t->ended, i);
+
+		if (sum > all)
+			return false;
+		b->value[i] = all - sum;
+	}
+	return true;
+}
+
+static bool any_value(const struct build *b)
+{
+	for (size_t i = 0; i < b->c->n; i++)
+		if (b->value[i])
+			return true;
+	return false;
+}
+
+/*
+ * The last part of each thread. The command's first thread has the events that were opened; its total is theirs
+ * less all that its children and threads counted.
+ */
+static int put_rests(struct build *b, const struct sample_outcome *o, struct window_end *end)
+{
+	size_t n = b->c->n, first = o->n_events - n;
+	uint64_t *whole = calloc(n + 1, sizeof(*whole));
+	size_t without = 0;
+	int ret = whole ? 0 : tare_fail_nomem(b->err);
+
+	for (size_t i = 0; ret == 0 && i < n; i++)
+		whole[i] = o->event[first + i].total.value;
+	for (size_t k = 0; ret == 0 && k < b->n; k++) {
+		struct thread *t = &b->thread[k];
+
+		if (!t->ended) {
+			without += t->any || k == 0;
+			continue;
+		}
+		for (size_t i = 0; i < n; i++)
+			whole[i] -= sum_of(b, t->ended, i);
+		if (!rest_of(b, t, NULL))
+			end->rests_unknown = true;
+		else if (any_value(b))
+			ret = put_window(b, t, (struct window){ .time_ns = t->end_time, .cpu = -1, .rest = true });
+	}
+	/* Only where exactly one thread is left can the rest be its. */
+	if (ret == 0 && without == 1 && !o->lost && b->c->plan->argv && !end->rests_unknown) {
+		for (size_t k = 0; ret == 0 && k < b->n; k++) {
+			struct thread *t = &b->thread[k];
+
+			if (t->ended || !(t->any || k == 0))
+				continue;
+			if (!rest_of(b, t, whole))
+				end->rests_unknown = true;
+			else if (any_value(b))
+				ret = put_window(b, t, (struct window){ .time_ns = t->time, .cpu = -1, .rest = true });
+		}
+	} else if (without) {
+		end->rests_unknown = true;
+	}
+	free(whole);
+	return ret;
+}
+
+int windows_build(struct collect *c, struct window_sink *to, const struct sample_outcome *o, struct window_end *end,
+		  struct tare_error *err)
+{
+	struct build b = { .c = c, .to = to, .err = err, .value = calloc(c->n + 1, sizeof(uint64_t)) };
+	int ret = b.value ? 0 : tare_fail_nomem(err);
+
+	qsort(c->entry, c->entries, sizeof(*c->entry), by_time);
+	for (size_t i = 0; ret == 0 && i < c->entries; i++) {
+		const struct entry *e = &c->entry[i];
+
+		ret = e->kind == IS_FORK     ? one_fork(&b, e)
+		      : e->kind == IS_COMM   ? one_name(&b, e)
+		      : e->kind == IS_WINDOW ? one_window(&b, e)
+					     : one_rest(&b, e);
+	}
+	if (ret == 0)
+		ret = put_rests(&b, o, end);
+	for (size_t i = 0; i < b.n; i++) {
+		free(b.thread[i].strand);
+		free(b.thread[i].ended);
+	}
+	free(b.thread);
+	free(b.slot);
+	free(b.value);
+	return ret;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows by the exact engine: each ends with the very instruction that makes its count whole. */
+#include <stdlib.h>
+#include <string.h>
+#include "session/exact_follow.h"
+#include "session/window.h"
+
+struct thread {
+	int64_t counts[EXACT_CLASSES];
+	uint64_t time_ns; /* 0: not known */
+	bool named;
+};
+
+struct process {
+	uint32_t pid;
+	char name[24];
+};
+
+struct exact_windows {
+	const struct window_plan *plan;
+	struct window_sink *to;
+	struct tare_error *err;
+	struct thread *thread; /* by `born` */
+	size_t threads;
+	struct process *process; /* by serial */
+	size_t processes;
+	uint64_t *value;
+};
+
+/* Room for index i of an array that only grows; new ones are zeros. */
+static void *reach(void *p, size_t *n, size_t i, size_t each)
+{
+	size_t room = *n ? *n : 16;
+	char *q;
+
+	if (i < *n)
+		return p;
+	while (room <= i)
+		room *= 2;
+	q = realloc(p, room * each);
+	if (q) {
+		memset(q + *n * each, 0, (room - *n) * each);
+		*n = room;
+	}
+	return q;
+}
+
+static int name_process(struct exact_windows *x, const struct exact_sample *s)
+{
+	uint32_t highest = s->serial > s->parent ? s->serial : s->parent;
+	struct process *more = reach(x->process, &x->processes, highest, sizeof(*more));
+
+	if (!more)
+		return tare_fail_nomem(x->err);
+	x->process = more;
+	x->process[s->serial].pid = (uint32_t)s->pid;
+	if (s->kind == EXACT_SAMPLE_PROGRAM)
+		strncpy(x->process[s->serial].name, s->name, sizeof(x->process[0].name) - 1);
+	else
+		memcpy(x->process[s->serial].name, x->process[s->parent].name, sizeof(x->process[0].name));
+	return 0;
+}
+
+static int name_thread(struct exact_windows *x, const struct exact_sample *s)
+{
+	const struct window_thread t = { s->born, (uint32_t)s->pid, (uint32_t)s->tid,
+					 s->serial < x->processes ? x->process[s->serial].name : "" };
+
+	x->thread[s->born].named = true;
+	return x->to->thread(x->to, &t, x->err);
+}
+
+static int put_window(struct exact_windows *x, const struct exact_sample *s)
+{
+	struct thread *more = reach(x->thread, &x->threads, s->born, sizeof(*more)), *t;
+	const struct encoding_list *events = x->plan->events;
+	struct window w = { .thread = s->born, .time_ns = s->time_ns, .cpu = -1, .rest = s->kind == EXACT_SAMPLE_END,
+			    .value = x->value };
+	bool any = false;
+	int ret;
+
+	if (!more)
+		return tare_fail_nomem(x->err);
+	x->thread = more;
+	t = &x->thread[s->born];
+	if (!s->counts)
+		return tare_fail(x->err, EIO, "the exact engine gave a sample without counts");
+	for (size_t i = 0; i < events->n; i++) {
+		enum exact_class c = exact_class_of(&events->enc[i]);
+
+		x->value[i] = (uint64_t)(s->counts[c] - t->counts[c]);
+		any |= x->value[i] > 0;
+	}
+	w.begin = (uint64_t)t->counts[exact_class_of(&events->enc[0])];
+	w.wall_ns = t->time_ns && s->time_ns > t->time_ns ? s->time_ns - t->time_ns : 0;
+	memcpy(t->counts, s->counts, sizeof(t->counts));
+	t->time_ns = s->time_ns;
+	if (w.rest && !any)
+		return 0;
+	ret = t->named ? 0 : name_thread(x, s);
+	return ret < 0 ? ret : x->to->window(x->to, &w, x->err);
+}
+
+static int take(void *with, const struct exact_sample *s)
+{
+	switch (s->kind) {
+	case EXACT_SAMPLE_PROGRAM:
+	case EXACT_SAMPLE_FORK:
+		return name_process(with, s);
+	case EXACT_SAMPLE:
+	case EXACT_SAMPLE_END:
+		return put_window(with, s);
+	default:
+		return 0;
+	}
+}
+
+int window_exact(const struct window_plan *plan, struct window_sink *to, struct window_end *end,
+		 struct tare_error *err)
+{
+	struct exact_windows x = { .plan = plan, .to = to, .err = err,
+				   .value = calloc(plan->events->n + 1, sizeof(uint64_t)) };
+	const struct where everywhere = { .inherit = true };
+	const struct exact_follow how = {
+		.who = { .root = plan->root, .argv = plan->argv, .launcher = &launch_exact, .envp = plan->envp,
+			 .fixed = plan->fixed, .where = &everywhere },
+		.every = { .n = plan->every, .class = exact_class_of(&plan->events->enc[0]), .counts = true },
+		.timeout_ns = plan->timeout_ns,
+		.each = take,
+		.with = &x,
+	};
+	struct exact_followed f = { .began = false };
+	int ret = x.value ? exact_follow(&how, &f, err) : tare_fail_nomem(err);
+
+	*end = (struct window_end){ .has_status = f.has_status,
+				    .timed_out = f.timed_out,
+				    .began = f.began,
+				    .wait_status = f.wait_status,
+				    .by_signal = f.by_signal,
+				    .exec_code = f.exec_code,
+				    .wall_ns = f.wall_ns };
+	free(x.thread);
+	free(x.process);
+	free(x.value);
+	return ret;
+}

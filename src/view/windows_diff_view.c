@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "view/escape.h"
+#include "view/windows_diff_view.h"
+
+enum { EVENTS_SHOWN = GRID_COLUMNS - 3, STRETCHES_SHOWN = 20 };
+
+static void put_name(struct text *out, const char *name)
+{
+	escape(out, name, strlen(name));
+}
+
+static void put_change(struct text *out, double a, double b)
+{
+	if (a == b)
+		text_add(out, "same");
+	else if (a > 0)
+		text_add(out, "%+.*f %%", fabs(b - a) < 0.1 * a ? 2 : 0, 100 * (b - a) / a);
+	else
+		text_add(out, "new");
+}
+
+static void put_side(struct text *out, const struct style *style, char letter, const char *file,
+		     const struct windows_thread *t, uint64_t length, const char *event)
+{
+	text_add(out, " %s%c%s  ", ink_on(style, INK_STRONG), letter, ink_off(style));
+	put_name(out, file);
+	text_add(out, ": ");
+	put_name(out, t->comm);
+	text_add(out, " (thread %" PRIu64 "), ", t->number);
+	put_count(out, style, length);
+	text_add(out, " %s\n", event);
+}
+
+static void put_totals(struct text *out, const struct windows_diff *d, const struct style *style)
+{
+	struct grid g = { .columns = 4, .right = { false, true, true, true } };
+	struct text cell = { 0 };
+	static const char *const heads[] = { "event", "A", "B", "change" };
+
+	grid_row(&g);
+	for (unsigned c = 0; c < 4; c++) {
+		text_add(&cell, "%s", heads[c]);
+		grid_put(&g, c, INK_FAINT, &cell);
+	}
+	for (size_t e = 0; e < d->n_events; e++) {
+		grid_row(&g);
+		text_add(&cell, "%s", d->name[e]);
+		grid_put(&g, 0, INK_PLAIN, &cell);
+		put_count(&cell, style, (uint64_t)(d->total_a[e] + 0.5));
+		grid_put(&g, 1, INK_PLAIN, &cell);
+		put_count(&cell, style, (uint64_t)(d->total_b[e] + 0.5));
+		grid_put(&g, 2, INK_PLAIN, &cell);
+		put_change(&cell, d->total_a[e], d->total_b[e]);
+		grid_put(&g, 3, INK_PLAIN, &cell);
+	}
+	grid_write(out, &g, style, 1);
+	grid_free(&g);
+}
+
+static void put_stretches(struct text *out, const struct windows_diff *d, const struct style *style)
+{
+	size_t events = d->n_events - 1 < EVENTS_SHOWN ? d->n_events - 1 : EVENTS_SHOWN;
+	struct grid g = { .columns = (unsigned)(1 + events), .right = { false } };
+	struct text cell = { 0 };
+
+	if (!d->stretches)
+		return;
+	for (unsigned c = 1; c < g.columns; c++)
+		g.right[c] = true;
+	grid_row(&g);
+	text_add(&cell, "windows of A");
+	grid_put(&g, 0, INK_FAINT, &cell);
+	for (size_t e = 0; e < events; e++) {
+		text_add(&cell, "%s", d->name[e + 1]);
+		grid_put(&g, (unsigned)(e + 1), INK_FAINT, &cell);
+	}
+	for (size_t i = 0; i < d->stretches && i < STRETCHES_SHOWN; i++) {
+		const struct diff_stretch *s = &d->stretch[i];
+
+		grid_row(&g);
+		text_add(&cell, "%zu-%zu", s->first + 1, s->first + s->n);
+		grid_put(&g, 0, INK_PLAIN, &cell);
+		for (size_t e = 0; e < events; e++) {
+			put_change(&cell, s->a[e + 1], s->b[e + 1]);
+			grid_put(&g, (unsigned)(e + 1), INK_PLAIN, &cell);
+		}
+	}
+	text_add(out, "\n Where B differs from A:\n");
+	grid_write(out, &g, style, 1);
+	if (d->stretches > STRETCHES_SHOWN)
+		text_add(out, " and %zu more stretches\n", d->stretches - STRETCHES_SHOWN);
+	grid_free(&g);
+}
+
+void windows_diff_text(struct text *out, const struct windows_diff *d, bool exact, const char *name_a,
+		       const char *name_b, const struct style *style)
+{
+	text_add(out, "\n");
+	put_side(out, style, 'A', name_a, d->a, d->length_a, d->name[0]);
+	put_side(out, style, 'B', name_b, d->b, d->length_b, d->name[0]);
+	text_add(out, "\n");
+	if (!d->aligned) {
+		text_add(out, " There is no window that both have.\n");
+		return;
+	}
+	if (d->parted) {
+		text_add(out, " %sThey part at ", ink_on(style, INK_STRONG));
+		put_count(out, style, d->part_at);
+		text_add(out, " %s (window %zu)%s: %s ", d->name[0], d->part_window + 1, ink_off(style),
+			 d->name[d->part_event]);
+		put_real(out, style, d->part_a, exact ? 0 : 1);
+		text_add(out, style->utf8 ? " → " : " -> ");
+		put_real(out, style, d->part_b, exact ? 0 : 1);
+		text_add(out, exact ? "\n" : ", on average over the windows from there\n");
+	} else {
+		text_add(out, " %s in all %zu windows that both have.\n",
+			 exact ? "The same, to the last count," : "No difference stands out of the noise", d->aligned);
+	}
+	if (d->length_a != d->length_b) {
+		text_add(out, " %s is longer by ", d->length_a > d->length_b ? "A" : "B");
+		put_count(out, style,
+			  d->length_a > d->length_b ? d->length_a - d->length_b : d->length_b - d->length_a);
+		text_add(out, " %s.\n", d->name[0]);
+	}
+	text_add(out, "\n In the %zu windows that both have:\n", d->aligned);
+	put_totals(out, d, style);
+	put_stretches(out, d, style);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Where two runs part, for people. */
+#ifndef VIEW_WINDOWS_DIFF_VIEW_H
+#define VIEW_WINDOWS_DIFF_VIEW_H
+
+#include "analyze/windows_diff.h"
+#include "view/style.h"
+
+void windows_diff_text(struct text *out, const struct windows_diff *d, bool exact, const char *name_a,
+		       const char *name_b, const struct style *style);
+
+#endif

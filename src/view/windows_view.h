@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows for people, as CSV with a header, and as the document tare/windows/1. */
+#ifndef VIEW_WINDOWS_VIEW_H
+#define VIEW_WINDOWS_VIEW_H
+
+#include "analyze/windows.h"
+#include "view/style.h"
+
+struct windows_about {
+	char *const *argv; /* the command, or NULL */
+	const char *engine; /* "perf" or "exact" */
+	const char *mode;   /* "sample" or "poll" */
+	uint64_t every;	    /* of the first event, or ns between two looks of poll */
+	const struct window_end *end;
+	int exit_status; /* -1: none */
+	size_t most_threads, most_rows; /* that the text shows; 0: all */
+};
+
+void windows_text(struct text *out, const struct windows_table *t, const struct windows_about *about,
+		  const struct style *style);
+void windows_csv(struct text *out, const struct windows_table *t, const struct windows_about *about);
+void windows_json(struct text *out, const struct windows_table *t, const struct windows_about *about);
+
+/* One line of n values, `width` characters wide at most; NAN leaves a gap. */
+void put_sparkline(struct text *out, const double *value, size_t n, size_t width, const struct style *style);
+
+#endif

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""`tare windows` as a user runs it: on the exact engine, where a window is what it says to the instruction; on timers, which
+every machine has; and `tare windows diff`.
+
+usage: windows_test.py TARE SCHEMA LOOPS
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE, SCHEMA, LOOPS = sys.argv[1:4]
+ROOM = tempfile.TemporaryDirectory()
+ENV = {**os.environ, "LC_ALL": "C", "COLUMNS": "120", "PYTHONHASHSEED": "0"}
+PYTHON = os.path.realpath(sys.executable)
+# A fork and two threads.
+WORK = [PYTHON, "-S", "-c", """
+import os, threading
+def spin(): return sum(i * i for i in range(200000))
+if os.fork() == 0:
+    spin(); os._exit(0)
+t = threading.Thread(target=spin); t.start(); spin(); t.join(); os.wait(); os._exit(5)
+"""]
+
+
+def sh(*words):
+    return subprocess.run(words, capture_output=True, timeout=100, env=ENV, cwd=ROOM.name, text=True)
+
+
+def windows(*words, status=0):
+    r = sh(TARE, "windows", "--format", "json", *words)
+    equal(r.returncode, status, f"status of tare windows {' '.join(words)[:200]}; {r.stderr[:600]}")
+    document = json.loads(r.stdout)
+    try:
+        import jsonschema
+        jsonschema.validate(document, json.loads(Path(SCHEMA).read_text()))
+    except ImportError:
+        pass
+    for t in document["threads"]:
+        n = len(t["columns"]["begin"])
+        equal({len(c) for k, c in t["columns"].items() if k not in ("events", "metrics")}, {n}, "equal columns")
+        equal({len(c) for c in t["columns"]["events"] + t["columns"]["metrics"]}, {n})
+        whole = sum(e != "rest" for e in t["columns"]["ended"])
+        equal(sum(p["windows"] for p in t["phases"]), whole, "every window is in a phase")
+    return document
+
+
+def exact_or_skip():
+    if sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
+        skip("no exact engine here")
+
+
+def by_stat(event, *command):
+    r = sh(TARE, "stat", "--engine", "exact", "--format", "json", "-e", event, "--", *command)
+    return json.loads(r.stderr)["events"][0]["value"]
+
+
+@test
+def exact_windows_are_what_they_say():
+    """A loop of 2 n + 5 instructions, n conditional branches: every window of it with ==."""
+    exact_or_skip()
+    loop = os.path.join(LOOPS, "loop-1000")
+    whole = by_stat("instructions:u", loop)
+    for every in (1, 2, 100, 333, whole - 1, whole, whole + 1):
+        document = windows("--engine", "exact", "-e", "exact/conditional-branches/,exact/loads/", "--every", str(every), "--", loop)
+        (thread,) = document["threads"]
+        n, rest = divmod(whole, every)
+        equal(thread["columns"]["events"][0], [every] * n + [rest] * (rest > 0), f"every {every}")
+        equal(thread["columns"]["begin"], [every * i for i in range(n + (rest > 0))])
+        equal(sum(thread["columns"]["events"][1]), 1000, "branches")
+        equal(document["quality"], "exact")
+    middle = windows("--engine", "exact", "-e", "exact/conditional-branches/", "--every", "100", "--", loop)
+    equal(set(middle["threads"][0]["columns"]["events"][1][1:-1]), {50}, "half of the loop are branches")
+
+
+@test
+def exact_windows_of_threads_and_children_sum_to_the_whole():
+    exact_or_skip()
+    document = windows("--engine", "exact", "-e", "exact/loads/", "--every", "1M", "--", *WORK, status=5)
+    equal(len(document["threads"]), 3)
+    equal(len({t["pid"] for t in document["threads"]}), 2)
+    for t in document["threads"]:
+        whole = [v for v, e in zip(t["columns"]["events"][0], t["columns"]["ended"]) if e == "whole"]
+        equal(set(whole), {1000000})
+        true(len(whole) > 3, f"{t['comm']}: {len(whole)} windows")
+        true("python" in t["comm"], t["comm"])
+
+
+@test
+def another_event_makes_the_windows():
+    exact_or_skip()
+    document = windows("-e", "instructions", "--every", "50:exact/conditional-branches/", "--", os.path.join(LOOPS, "loop-1000"))
+    equal([e["event"] for e in document["events"]], ["exact/conditional-branches/", "instructions:u"])
+    columns = document["threads"][0]["columns"]["events"]
+    equal(columns[0], [50] * 20 + ([0] if columns[0][20:] else []))
+    equal(set(columns[1][1:20]), {100})
+
+
+@test
+def phases_of_a_program_that_has_some():
+    exact_or_skip()
+    script = "x = list(range(1000))\nfor i in range(60000): pass\nfor i in range(60): sorted(x, key=str)\nfor i in range(60000): pass"
+    document = windows("--engine", "exact", "-e", "exact/calls/,exact/loads/", "--every", "200k", "--", PYTHON, "-S", "-c", script)
+    thread = document["threads"][0]
+    true(2 <= len({p["phase"] for p in thread["phases"]}) <= 30, str(thread["phases"]))
+    longest = max(thread["phases"], key=lambda p: p["windows"])
+    true(longest["windows"] >= 0.3 * len(thread["columns"]["begin"]), f"the sorting is one phase: {thread['phases']}")
+
+
+@test
+def windows_of_time():
+    document = windows("--every", "2ms", "-e", "page-faults", "--", *WORK, status=5)
+    equal([e["event"].split(":")[0] for e in document["events"]], ["task-clock", "page-faults"])
+    true(document["threads"], "threads")
+    for t in document["threads"]:
+        for v, e in zip(t["columns"]["events"][0], t["columns"]["ended"]):
+            true(e == "rest" or v >= 1500000, f"{v} {e}")
+    if not document["children_left_out"]:
+        equal(len(document["threads"]), 3)
+        equal(document["rests_unknown"], False)
+    document = windows("-i", "--every", "2ms", "-e", "page-faults", "--", *WORK, status=5)
+    equal(len(document["threads"]), 1)
+    true("moved" not in document["threads"][0]["columns"]["ended"], "one group follows the thread")
+
+
+@test
+def page_faults_make_windows_too():
+    """Sums are those of tare stat, within what a run differs from the next."""
+    document = windows("--every", "50:page-faults:u", "-e", "task-clock:u", "--", *WORK, status=5)
+    total = sum(sum(t["columns"]["events"][0]) for t in document["threads"])
+    r = sh(TARE, "stat", "--engine", "perf", "--format", "json", "-e", "page-faults:u", "--", *WORK)
+    whole = json.loads(r.stderr)["events"][0]["value"]
+    if document["children_left_out"]:
+        skip("this kernel reads no groups in children")
+    true(abs(total - whole) <= 0.05 * whole + 30, f"{total} in windows, {whole} in all")
+    for t in document["threads"]:
+        for v, e in zip(t["columns"]["events"][0], t["columns"]["ended"]):
+            true(e == "rest" or v == 50, f"{v} {e}")
+
+
+@test
+def a_timer():
+    document = windows("--mode", "poll", "--every", "5ms", "-e", "page-faults", "--", *WORK, status=5)
+    equal((document["mode"], document["every"], len(document["threads"])), ("poll", 5000000, 1))
+    columns = document["threads"][0]["columns"]
+    true(len(columns["begin"]) > 5, str(columns["begin"]))
+    equal(columns["begin"][1:], [sum(columns["events"][0][:i]) for i in range(1, len(columns["begin"]))])
+
+
+@test
+def formulas_of_the_user():
+    exact_or_skip()
+    document = windows("--engine", "exact", "-e", "exact/conditional-branches/", "--metric",
+                       "share=exact@conditional-branches@ / instructions * 100", "--every", "100", "--",
+                       os.path.join(LOOPS, "loop-1000"))
+    equal([m["metric"] for m in document["metrics"]], ["share"])
+    equal(set(document["threads"][0]["columns"]["metrics"][0][1:-1]), {50})
+
+
+@test
+def text_has_plots_and_rows():
+    exact_or_skip()
+    r = sh(TARE, "windows", "--engine", "exact", "--every", "500", "--", os.path.join(LOOPS, "loop-1000"))
+    equal((r.returncode, r.stdout), (0, ""))
+    for wanted in ("windows of 500 instructions:u, 1 thread: exact to the instruction", "conditional-branches / 1000", "the rest",
+                   "loop-1000"):
+        true(wanted in r.stderr, f"{wanted} in\n{r.stderr}")
+    true(all(len(line) <= 120 for line in r.stderr.splitlines()), "lines fit")
+
+
+@test
+def csv_and_where_two_runs_part():
+    exact_or_skip()
+    for name, extra in (("a", "0"), ("b", "0"), ("c", "1")):
+        script = f"for i in range(30000): pass\nif {extra}: sorted(range(20000), key=str)\nfor i in range(30000): pass"
+        r = sh(TARE, "windows", "--engine", "exact", "-e", "exact/calls/", "--every", "50k", "--format", "csv", "-o", f"{name}.csv", "--",
+               PYTHON, "-S", "-c", script)
+        equal((r.returncode, r.stderr), (0, ""))
+    with open(os.path.join(ROOM.name, "a.csv")) as f:
+        rows = list(csv.DictReader(f))
+    true(rows[0]["ended"] == "whole" and rows[-1]["ended"] == "rest" and rows[0]["quality"] == "exact", str(rows[0]))
+    equal({r["instructions:u"] for r in rows[:-1]}, {"50000"})
+    same = sh(TARE, "windows", "diff", "a.csv", "b.csv")
+    equal(same.returncode, 0, same.stdout + same.stderr)
+    true("The same, to the last count" in same.stdout, same.stdout)
+    other = sh(TARE, "windows", "diff", "a.csv", "c.csv")
+    equal(other.returncode, 1)
+    true("They part at " in other.stdout and "B is longer by" in other.stdout and "Where B differs" in other.stdout, other.stdout)
+
+
+@test
+def mistakes_have_a_line():
+    Path(ROOM.name, "bad.csv").write_text("thread,pid\n")
+    rows = [
+        ([], "there is nothing to look at"),
+        (["--every", "0", "--", "true"], "windows of 0 events"),
+        (["--every", "10x", "--", "true"], "--every"),
+        (["--every", "100:", "--", "true"], "an event is wanted"),
+        (["--every", "100:nope", "--", "true"], "nope"),
+        (["-e", "{cycles,instructions}", "--", "true"], "all events are one group"),
+        (["--mode", "poll", "--", "true"], "--every is no time"),
+        (["--mode", "poll", "--every", "10us", "--", "true"], "measures its own reading"),
+        (["--mode", "other", "--", "true"], "there is no mode 'other'"),
+        (["--every", "1us", "--", "true"], "no windows of less than 10 us"),
+        (["-M", "nope", "--", "true"], "there is no metric 'nope'"),
+        (["--every", "1ms", "-e", "duration_time", "--", "true"], "is no counter"),
+        (["-p", "1", "--", "true"], "choose one"),
+        (["diff", "one.csv"], "two files are compared"),
+        (["diff", "none.csv", "none.csv"], "none.csv"),
+        (["diff", "bad.csv", "bad.csv"], "bad.csv: line 1"),
+    ]
+    for words, line in rows:
+        r = sh(TARE, "windows", *words)
+        equal(r.returncode, 125, f"{words}: {r.stderr}")
+        true(line in r.stderr.splitlines()[0], f"{words}: {r.stderr}")
+    equal(sh(TARE, "windows", "--every", "1ms", "--", "/no/such/command").returncode, 127)
+
+
+main()

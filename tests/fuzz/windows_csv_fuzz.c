@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as a CSV of windows: read, laid out, compared with itself (there is no difference), written. */
+#include "analyze/windows_csv.h"
+#include "analyze/windows_diff.h"
+#include "fuzz.h"
+#include "view/windows_view.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static struct windows_diff d;
+	struct tare_error err = TARE_ERROR_INIT;
+	const struct window_end end = { .began = true };
+	const struct windows_about about = { .engine = "perf", .mode = "sample", .end = &end, .exit_status = -1 };
+	const struct style style = { .width = 80 };
+	struct windows *w = NULL;
+	char *text = fuzz_text(bytes, n);
+	struct text out = { 0 };
+	bool exact;
+
+	if (windows_csv_parse(&w, text, n, "fuzz.csv", &exact, &err) == 0) {
+		const struct windows_table *t = windows_table(w, &err);
+
+		must(t);
+		if (t->n_threads && windows_diff(t, t, true, UINT64_MAX, UINT64_MAX, &d, &err) == 0)
+			windows_csv(&out, t, &about);
+		windows_text(&out, t, &about, &style);
+		windows_json(&out, t, &about);
+	} else {
+		must(err.code && err.what[0]);
+	}
+	text_free(&out);
+	windows_free(w);
+	free(text);
+	return 0;
+}
