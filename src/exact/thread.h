@@ -15,6 +15,8 @@ enum {
 	AFTER_UNLOCK = 4, /* of a fork */
 };
 
+enum { LATER_MAX = 2 };
+
 /* One thread of the program. GS holds its address; it lies on the board. */
 struct thread {
 	volatile int64_t count; /* instructions, when COUNT_RUNNING */
@@ -58,6 +60,8 @@ struct thread {
 	uint32_t sampling; /* the next sample may lie in the block at `target` */
 	uint32_t drafted;  /* a sample is written down, and taken once its instruction has retired */
 	uint64_t samples;  /* taken */
+	uint64_t later[LATER_MAX]; /* addresses of further samples of the same instruction */
+	uint32_t later_known[LATER_MAX];
 	uint64_t ended_at;
 	int64_t left_more; /* `left` goes on with so many */
 	uint64_t rseq; /* the area it registered, or 0 */

@@ -59,6 +59,8 @@ struct task {
 	bool trap_blocked; /* by the program: the kernel unblocks SIGTRAP to report a step */
 	int trap_will_be;  /* after the pending system call: 1 blocked, 0 not, -1 as it is */
 	bool pending_known, gone;
+	uint64_t accesses[WATCH_ACCESSES]; /* of the pending instruction */
+	unsigned n_accesses;
 	bool asks;       /* the pending system call reads the thread's counts */
 	unsigned number; /* in order of creation */
 };
@@ -171,7 +173,7 @@ static void retire(struct task *t, const struct insn *in, uint64_t next_rip)
 	if (in->conditional)
 		t->counts[C_TAKEN] += in->to_next ? branch_holds(in, t->flags, t->rcx)
 						  : next_rip != in->at + in->length;
-	watch_retired(t->number, in, in->syscall && t->asks, before, t->counts);
+	watch_retired(t->number, in, in->syscall && t->asks, before, t->counts, t->accesses, t->n_accesses);
 	if (trace)
 		fprintf(trace, "%d %#llx %u\n", t->tid, (unsigned long long)in->at, in->mnemonic);
 }
@@ -247,14 +249,25 @@ static void keep_mask(struct task *t, const struct user_regs_struct *r)
 		t->trap_will_be = r->rdi == SIG_BLOCK;
 }
 
+static unsigned accesses(pid_t tid, const struct user_regs_struct *r, uint64_t out[WATCH_ACCESSES])
+{
+	uint8_t code[15];
+
+	return watch_accesses(r->rip, code, read_code(tid, r->rip, code), r, out);
+}
+
 static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 {
+	bool again = t->pending_known && t->pending.rep_string && t->pending.at == r->rip;
+
 	t->pending = decode_at(t->tid, r->rip);
 	t->pending_known = true;
 	if (t->pending.holds_traps)
 		t->after = decode_at(t->tid, r->rip + t->pending.length);
 	t->flags = r->eflags;
 	t->rcx = r->rcx;
+	if (!again) /* a rep string instruction goes on: it began elsewhere */
+		t->n_accesses = accesses(t->tid, r, t->accesses);
 	t->asks = t->pending.syscall && r->rax == SYS_arch_prctl && r->rdi == EXACT_READ;
 	if (t->pending.syscall)
 		keep_mask(t, r);

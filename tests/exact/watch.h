@@ -6,7 +6,11 @@
 #ifndef TESTS_EXACT_WATCH_H
 #define TESTS_EXACT_WATCH_H
 
+#include <sys/user.h>
+
 #include "classify.h"
+
+enum { WATCH_ACCESSES = 3 };
 
 /* Note readings into a file, a line each: "THREAD now COUNT" or "THREAD all COUNT...", by order of creation. */
 bool watch_reads(const char *path);
@@ -17,9 +21,16 @@ bool watch_every(const char *path, uint64_t n, const char *class);
 /* Is it the load of a running count? */
 bool watch_is_now(const uint8_t *code, unsigned size);
 
+/*
+ * Where the instruction is going to read or write, of the class that is sampled and in the operands' order: how many
+ * addresses; 0 where they are not to be compared.
+ */
+unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const struct user_regs_struct *r,
+			uint64_t out[WATCH_ACCESSES]);
+
 /* An instruction of a thread has retired: its counts before and after. */
 void watch_retired(unsigned thread, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
-		   const uint64_t after[C_COUNT]);
+		   const uint64_t after[C_COUNT], const uint64_t *accesses, unsigned n_accesses);
 
 /* Close the files; false when something could not be written. */
 bool watch_end(void);

@@ -7,7 +7,7 @@
 #include <linux/errno.h>
 #include "exact/engine/engine.h"
 
-enum { WAIT_MS = 100, FRAME_MAX = 1 << 24 };
+enum { WAIT_MS = 100, FRAME_MAX = 1 << 24, MANY = 8 };
 
 static struct sample_ring *ring_of(struct thread *t)
 {
@@ -54,6 +54,10 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned
 	uint8_t *p = (uint8_t *)(r + 1);
 
 	t->drafted = 1;
+	/* Of a few loads or stores each one may be a sample. */
+	for (unsigned i = 0; i < LATER_MAX; i++)
+		t->later_known[i] = e->n < MANY &&
+				    access_address(t, in, pc, e->class, which + (i + 1) * (unsigned)e->n, &t->later[i]);
 	*r = (struct sample_record){ .pc = pc, .tsc = read_ticks() };
 	if (access_address(t, in, pc, e->class, which, &r->address))
 		r->has |= SAMPLE_HAS_ADDRESS;
@@ -128,9 +132,14 @@ void sample_take(struct thread *t)
 	r->tid = t->tid;
 	if (r->has & SAMPLE_HAS_COUNTS)
 		thread_sums(t, (int64_t *)(r + 1));
-	while (t->left < 0) {
+	for (unsigned i = 0; t->left < 0; i++) {
 		r->number = ++t->samples;
 		every_restart(t, t->left + (int64_t)eng.board->every.n);
 		push(t, r);
+		r->has &= ~(uint32_t)SAMPLE_HAS_ADDRESS;
+		if (i < LATER_MAX && t->later_known[i]) {
+			r->has |= SAMPLE_HAS_ADDRESS;
+			r->address = t->later[i];
+		}
 	}
 }
