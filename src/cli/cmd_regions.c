@@ -164,7 +164,7 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 {
 	struct timeline_point p;
 	struct cursor *c;
-	bool complete = timeline_info(t)->thread[thread].complete;
+	const struct timeline_thread *about = &timeline_info(t)->thread[thread];
 	int ret = timeline_thread(t, thread, &c, err);
 
 	if (ret < 0)
@@ -175,9 +175,11 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 		seen->missing += p.missing != 0;
 		if (!p.repaired)
 			seen->points++;
+		else if (about->lost) /* the gap may have taken the other half */
+			continue;
 		else if (p.kind == TIMELINE_BEGIN)
 			seen->of[p.label].ends++;
-		else if (complete)
+		else if (about->complete)
 			seen->of[p.label].begins++;
 	}
 	cursor_close(c);
@@ -227,7 +229,9 @@ static size_t count_processes(const struct timeline_info *info)
 /* Longer ones are not read just to be told about: `tare summarize` does. */
 enum { LOOK_MAX = 256 << 20 };
 
-/* 1 when there is something in it. */
+enum found { NOTHING, LOST_ALL, SOME };
+
+/* enum found, or an error. */
 static int report(const struct command *self, const struct regions_options *o, struct tare_error *err)
 {
 	struct timeline *t = NULL;
@@ -249,8 +253,9 @@ static int report(const struct command *self, const struct regions_options *o, s
 	if (lost)
 		fprintf(stderr, "tare %s: warning: %" PRIu64 " points are missing in it\n", self->name, lost);
 	if (!info->n_threads) {
+		ret = info->damage ? LOST_ALL : NOTHING;
 		timeline_close(t);
-		return 0;
+		return ret;
 	}
 	seen.of = calloc(info->n_labels + 1, sizeof(*seen.of));
 	if (!seen.of)
@@ -276,7 +281,7 @@ static int report(const struct command *self, const struct regions_options *o, s
 	}
 	free(seen.of);
 	timeline_close(t);
-	return ret < 0 ? ret : 1;
+	return ret < 0 ? ret : SOME;
 }
 
 /* To its end. Nothing of it is counted from here, so it is followed as what ends the run and no more. */
@@ -321,7 +326,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	}
 	plan.launcher = ret ? &launch_exact : &launch_plain;
 	plan.running = plan.fixed = ret;
-	ret = region_file_create(&file, o->output, o->counters, command, err);
+	ret = region_file_create(&file, o->output, o->counters, command, true, err);
 	free(command);
 	if (ret < 0)
 		return -1;
@@ -350,13 +355,11 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	ret = report(self, o, err);
 	if (ret < 0)
 		return -1;
-	if (ret == 0) {
-		fprintf(stderr,
-			"tare %s: no regions in %s: nothing that ran has any, by tare/region.h or a binding to it\n",
-			self->name, o->output);
-		return status_of(&end) ? status_of(&end) : EXIT_CANNOT_MEASURE;
-	}
-	return status_of(&end);
+	if (ret == SOME)
+		return status_of(&end);
+	fprintf(stderr, "tare %s: no regions in %s%s\n", self->name, o->output,
+		ret == NOTHING ? ": nothing that ran has any, by tare/region.h or a binding to it" : "");
+	return status_of(&end) ? status_of(&end) : EXIT_CANNOT_MEASURE;
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -254,10 +254,32 @@ static void set_up(void)
 
 enum start { ANEW, JOIN };
 
+static int open_file(struct region_file *f, const char *path, const char *events, enum start how, struct tare_error *err)
+{
+	char command[1024];
+	int ret = -ENOENT;
+
+	command_of_self(command, sizeof(command));
+	if (how == ANEW)
+		return region_file_create(f, path, events, command, true, err);
+	/* Another process may make it at the same time. */
+	for (int tries = 0; tries < 3; tries++) {
+		ret = region_file_join(f, path, err);
+		if (ret == 0 && strcmp(f->head->counters, events))
+			return tare_fail(err, EEXIST, "%.200s: is a recording of other counters: %.80s", path,
+					 f->head->counters);
+		if (ret != -ENOENT)
+			return ret;
+		ret = region_file_create(f, path, events, command, false, err);
+		if (ret != -EEXIST)
+			return ret;
+	}
+	return ret;
+}
+
 static int start(const char *path, const char *events, enum start how, struct tare_error *err)
 {
 	struct region_recording *r;
-	char command[1024];
 	int ret;
 
 	if (current)
@@ -277,18 +299,8 @@ static int start(const char *path, const char *events, enum start how, struct ta
 		ret = measure(r);
 	if (ret == 0)
 		await_scale(r);
-	if (ret == 0 && how == JOIN) {
-		ret = region_file_join(&r->file, path, err);
-		if (ret == 0 && strcmp(r->file.head->counters, events))
-			ret = tare_fail(err, EEXIST, "%.200s: is a recording of other counters: %.80s", path,
-					r->file.head->counters);
-	}
-	if (how == ANEW || ret == -ENOENT) {
-		if (how == JOIN || ret == 0) {
-			command_of_self(command, sizeof(command));
-			ret = region_file_create(&r->file, path, events, command, err);
-		}
-	}
+	if (ret == 0)
+		ret = open_file(&r->file, path, events, how, err);
 	if (ret == 0)
 		ret = process_open(r);
 	if (ret < 0) {

@@ -116,44 +116,24 @@ static int reserve(int fd, uint64_t offset, uint64_t n)
 	return 0;
 }
 
-int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command,
-		       struct tare_error *err)
+/* The head, and the file under its name only when that is whole: a killed program leaves a recording or none. */
+static int begin_file(struct region_file *f, const char *own_name, const char *counters, const char *command,
+		      bool replace, struct tare_error *err)
 {
 	struct timespec now;
 	struct stat st;
 	int ret;
 
-	memset(f, 0, sizeof(*f));
-	f->fd = -1;
-	ret = absolute(f, path, err);
-	if (ret < 0)
-		return ret;
-	if (stat(f->path, &st) == 0) {
-		if (!S_ISREG(st.st_mode)) {
-			ret = tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", f->path);
-			return ret;
-		}
-		/* Not truncated: somebody may still map it. */
-		if (unlink(f->path) < 0)
-			return cannot(f, errno, "be replaced", err);
-	}
-	f->fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (f->fd < 0)
-		return cannot(f, errno, "be created", err);
-	if (fstat(f->fd, &st) < 0) {
-		ret = cannot(f, errno, "be examined", err);
-		goto fail;
-	}
+	if (fstat(f->fd, &st) < 0)
+		return cannot(f, errno, "be examined", err);
 	f->dev = st.st_dev;
 	f->inode = st.st_ino;
 	f->limit = size_limit();
-	if (f->limit < FILE_PAGE || reserve(f->fd, 0, FILE_PAGE) < 0) {
-		ret = cannot(f, f->limit < FILE_PAGE ? EFBIG : errno, "be written", err);
-		goto fail;
-	}
+	if (f->limit < FILE_PAGE || reserve(f->fd, 0, FILE_PAGE) < 0)
+		return cannot(f, f->limit < FILE_PAGE ? EFBIG : errno, "be written", err);
 	ret = map_head(f, err);
 	if (ret < 0)
-		goto fail;
+		return ret;
 	clock_gettime(CLOCK_REALTIME, &now);
 	f->head->order = FILE_ORDER;
 	f->head->version = FILE_VERSION;
@@ -162,13 +142,42 @@ int region_file_create(struct region_file *f, const char *path, const char *coun
 	f->head->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	snprintf(f->head->counters, sizeof(f->head->counters), "%s", counters);
 	snprintf(f->head->command, sizeof(f->head->command), "%s", command);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(f->head->magic, FILE_MAGIC, sizeof(f->head->magic));
+	if (replace ? rename(own_name, f->path) : link(own_name, f->path)) {
+		int code = errno;
+
+		return code == EEXIST ? -EEXIST : cannot(f, code, "be created", err);
+	}
+	if (!replace)
+		unlink(own_name);
 	f->fd = high_fd(f->fd);
 	return 0;
-fail:
-	unlink(f->path);
-	region_file_close(f);
+}
+
+int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command, bool replace,
+		       struct tare_error *err)
+{
+	char own_name[PATH_MAX + 32];
+	struct stat st;
+	int ret;
+
+	memset(f, 0, sizeof(*f));
+	f->fd = -1;
+	ret = absolute(f, path, err);
+	if (ret < 0)
+		return ret;
+	/* Not truncated: somebody may still map it. */
+	if (stat(f->path, &st) == 0 && !S_ISREG(st.st_mode))
+		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", f->path);
+	snprintf(own_name, sizeof(own_name), "%s.%d", f->path, (int)getpid());
+	f->fd = open(own_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (f->fd < 0)
+		return cannot(f, errno, "be created", err);
+	ret = begin_file(f, own_name, counters, command, replace, err);
+	if (ret < 0) {
+		unlink(own_name);
+		region_file_close(f);
+	}
 	return ret;
 }
 
@@ -252,7 +261,7 @@ int region_file_append(struct region_file *f, const void *bytes, size_t n)
 {
 	int kept = errno, fd = descriptor(f), ret = 0;
 	const char *p = bytes;
-	uint64_t at = fd < 0 ? 0 : take(f, n);
+	uint64_t at = fd < 0 ? 0 : take(f, n), first = at;
 
 	if (!at)
 		ret = -errno;
@@ -268,6 +277,13 @@ int region_file_append(struct region_file *f, const void *bytes, size_t n)
 		p += done;
 		n -= (size_t)done;
 		at += (uint64_t)done;
+	}
+	/* Half a block would look like a whole one that was damaged. */
+	if (ret < 0 && at > first) {
+		static const char none[4];
+
+		(void)!syscall(SYS_pwrite64, fd, none, sizeof(none), (off_t)first);
+		region_file_punch(f, first, (at - first + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE);
 	}
 	errno = kept;
 	return ret;

@@ -22,8 +22,8 @@ struct region_file {
 	struct file_head *head;
 };
 
-/* A new file, instead of any that had the name. */
-int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command,
+/* A new file, instead of any that had the name; without `replace`, -EEXIST when there is one. */
+int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command, bool replace,
 		       struct tare_error *err);
 /* One that was made before. -ENOENT when there is none; -EEXIST when it is something else. */
 int region_file_join(struct region_file *f, const char *path, struct tare_error *err);

@@ -295,7 +295,7 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 			s->block = region_file_map(&r->file, BLOCK_BYTES, &s->offset);
 		code = errno;
 		s->of = r;
-		r->references++;
+		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
 		s->here = here;
 		s->thread = r->threads++;
 		s->timings = 0;

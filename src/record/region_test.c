@@ -305,6 +305,48 @@ TEST(started_twice)
 	unlink(path);
 }
 
+static volatile bool enough;
+
+static void *until_enough(void *unused)
+{
+	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
+		tare_label label = tare_label_new("made anew", NULL, 0);
+
+		many(20);
+		TARE_LABEL_SCOPE(label);
+	}
+	return unused;
+}
+
+/* Recording starts and stops under threads that are in the middle of their regions. */
+TEST(started_and_stopped_under_running_threads)
+{
+	enum { THREADS = 4, TIMES = 12 };
+	pthread_t thread[THREADS];
+	uint64_t points = 0, lost = 0;
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, until_enough, NULL);
+	for (int i = 0; i < TIMES; i++) {
+		struct timeline *t;
+
+		start(i & 1 ? "none" : "wall-time");
+		usleep(5000);
+		stop();
+		t = reopen();
+		CHECK_EQ(timeline_info(t)->damage == NULL, 1, "%s", timeline_info(t)->damage);
+		for (size_t k = 0; k < timeline_info(t)->n_threads; k++)
+			points += count_points(t, k, &lost);
+		timeline_close(t);
+	}
+	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	CHECK(points > 1000, "%llu", (unsigned long long)points);
+	CHECK_EQ(lost, 0);
+	unlink(path);
+}
+
 TEST(what_cannot_be_counted_is_refused)
 {
 	static const struct {

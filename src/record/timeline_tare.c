@@ -170,7 +170,7 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 
 		if (p.lost_threads)
 			snprintf(threads, sizeof(threads), ", %u threads whole", p.lost_threads);
-		damage(t, "process %u could not write %llu points%s: %s", h->pid, (unsigned long long)p.lost, threads,
+		damage(t, "process %u could not write %llu points or labels%s: %s", h->pid, (unsigned long long)p.lost, threads,
 		       p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
 	}
 	/* A program that called exec had no time to say that it ended. */
@@ -437,7 +437,8 @@ static int make_threads(struct tare_timeline *t)
 {
 	size_t n = 0;
 
-	qsort(t->block, t->n_blocks, sizeof(*t->block), by_place);
+	if (t->n_blocks)
+		qsort(t->block, t->n_blocks, sizeof(*t->block), by_place);
 	for (size_t i = 0; i < t->n_blocks; i++)
 		n += !i || t->block[i].process != t->block[i - 1].process ||
 		     t->block[i].thread != t->block[i - 1].thread;

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+# What a region costs in time, in the file and in instructions.
+room=$(mktemp -d)
+"$BUILD/bench/region_cost" time "$room/region.tare"
+[ ! -x "$BUILD/src/exact-run" ] || "$BUILD/src/exact-run" -r -o /dev/null -- "$BUILD/bench/region_cost" instructions "$room/region.tare"
+rm -rf "$room"

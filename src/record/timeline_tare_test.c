@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Recordings made of literal blocks, as no healthy program would write them. */
+#include <fcntl.h>
+#include "record/format.h"
+#include "record/timeline.h"
+#include "tap.h"
+#include "tare/reading.h"
+
+static uint8_t file[16 * FILE_PAGE];
+static size_t size;
+
+static struct block_head *add(enum block_kind kind, uint64_t seq, const void *data, size_t n, enum block_state state)
+{
+	struct block_head *h = (void *)(file + size);
+
+	*h = (struct block_head){ .magic = BLOCK_MAGIC, .kind = (uint16_t)kind, .state = (uint16_t)state, .size = FILE_PAGE,
+				  .used = state == BLOCK_SEALED ? (uint32_t)n : 0, .pid = 42, .tid = 43, .seq = seq, .name = "who" };
+	memcpy(h + 1, data, n);
+	h->head_sum = format_head_sum(h);
+	h->sum = format_block_sum(h, h + 1);
+	size += FILE_PAGE;
+	return h;
+}
+
+/* Two counters: a clock of 4 ns a tick, and a count. One label, 1, "part". */
+static void begin_file(void)
+{
+	struct file_head head = { .order = FILE_ORDER, .version = FILE_VERSION, .command = "made" };
+	struct file_process p = { .n_counters = 2, .mult = 4, .shift = 0, .start_ticks = 1000 };
+	uint8_t label[24] = { 24, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 'p', 'a', 'r', 't', 0, 'f', 0 };
+
+	memset(file, 0, sizeof(file));
+	memcpy(head.magic, FILE_MAGIC, 8);
+	p.counter[0] = (struct file_counter){ .name = "wall-time", .unit = "ns", .kind = COUNTER_CLOCK, .quality = TARE_COUNTED, .own_cost = 10 };
+	p.counter[1] = (struct file_counter){ .name = "instructions:u", .kind = COUNTER_COUNT, .quality = TARE_EXACT, .own_cost = 10 };
+	memcpy(file, &head, sizeof(head));
+	size = FILE_PAGE;
+	add(BLOCK_PROCESS, 0, &p, sizeof(p), BLOCK_OPEN);
+	add(BLOCK_LABELS, 0, label, sizeof(label), BLOCK_SEALED);
+}
+
+static size_t put_short(uint8_t *p, bool end, uint32_t gap, uint32_t second)
+{
+	uint32_t w = gap << 14 | 1 << 3 | (end ? 4 : 0) | 1;
+
+	memcpy(p, &w, 3);
+	p[3] = (uint8_t)(second << 2 | 1);
+	p[4] = (uint8_t)(second >> 6);
+	return 5;
+}
+
+static size_t put_wide(uint8_t *p, enum point_op op, uint64_t number, uint64_t gap, uint64_t second)
+{
+	uint64_t w[4] = { 3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 | 1ull << 20, number, gap, second };
+
+	memcpy(p, w, sizeof(w));
+	return sizeof(w);
+}
+
+struct expected {
+	enum timeline_kind kind;
+	bool repaired;
+	unsigned missing;
+	uint64_t value[2], number;
+};
+
+static void expect(const struct expected *wanted, size_t n)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct timeline_point p;
+	struct timeline *t;
+	struct cursor *c;
+	char path[64];
+	size_t i = 0;
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "timeline-test-%d.tare", (int)getpid());
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	CHECK_EQ(write(fd, file, size), size);
+	close(fd);
+	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
+	CHECK_EQ(timeline_info(t)->n_threads, 1);
+	CHECK_STR(timeline_info(t)->thread[0].name, "who");
+	CHECK_EQ(timeline_info(t)->counter[0].own_cost, 40, "ticks as ns");
+	CHECK_EQ(timeline_info(t)->counter[1].own_cost, 10);
+	CHECK_EQ(timeline_thread(t, 0, &c, &err), 0);
+	while ((ret = cursor_next(c, &p, &err)) == 1 && i < n) {
+		CHECK_EQ(p.kind, wanted[i].kind, "point %zu", i);
+		CHECK_EQ(p.repaired, wanted[i].repaired, "point %zu", i);
+		CHECK_EQ(p.missing, wanted[i].missing, "point %zu", i);
+		CHECK_EQ(p.value[0], wanted[i].value[0], "point %zu", i);
+		CHECK_EQ(p.value[1], wanted[i].value[1], "point %zu", i);
+		CHECK_EQ(p.number, wanted[i].number, "point %zu", i);
+		i++;
+	}
+	CHECK_EQ(i, n);
+	CHECK_EQ(ret, 0);
+	cursor_close(c);
+	timeline_close(t);
+	unlink(path);
+}
+
+TEST(values_add_up_and_ticks_become_ns)
+{
+	uint8_t data[64];
+	size_t n = 0;
+	struct block_head *h;
+
+	begin_file();
+	n += put_short(data + n, false, 5, 100);
+	n += put_short(data + n, true, 7, 200);
+	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h->value[0] = 1000;
+	h->value[1] = 50;
+	h->head_sum = format_head_sum(h);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 20, 150 }, 0 }, { TIMELINE_END, false, 0, { 48, 350 }, 0 } }, 2);
+}
+
+/* It stands still where it stepped, and says that it was not read; what follows goes on. */
+TEST(a_clock_that_steps_back)
+{
+	uint8_t data[128];
+	size_t n = 0;
+	struct block_head *h;
+
+	begin_file();
+	n += put_short(data + n, false, 100, 1);
+	n += put_wide(data + n, OP_END, 0, (uint64_t)-60, 2);
+	n += put_short(data + n, false, 5, 3);
+	n += put_short(data + n, true, 5, 4);
+	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h->value[0] = 1000;
+	h->head_sum = format_head_sum(h);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 400, 1 }, 0 },
+				    { TIMELINE_END, false, 1, { 400, 3 }, 0 },
+				    { TIMELINE_BEGIN, false, 0, { 420, 6 }, 0 },
+				    { TIMELINE_END, false, 0, { 440, 10 }, 0 } },
+	       4);
+}
+
+TEST(a_counter_that_is_lost_is_missing_from_there_on)
+{
+	uint8_t data[128];
+	size_t n = 0;
+	struct block_head *h;
+
+	begin_file();
+	n += put_short(data + n, false, 1, 10);
+	n += put_wide(data + n, OP_MISSING, 2, 0, 0);
+	n += put_short(data + n, true, 1, 0);
+	h = add(BLOCK_POINTS, 0, data, n, BLOCK_OPEN);
+	h->value[0] = 1000;
+	h->head_sum = format_head_sum(h);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 10 }, 0 }, { TIMELINE_END, false, 2, { 8, 10 }, 0 } }, 2);
+}
+
+/* Of three blocks the second is damaged: what was open is closed, the gap is a point, what ends behind it has no begin. */
+TEST(a_block_that_is_missing)
+{
+	uint8_t data[64];
+	size_t n = put_short(data, false, 1, 1);
+	struct block_head *h;
+
+	begin_file();
+	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h->value[0] = 1000;
+	h->head_sum = format_head_sum(h);
+	add(BLOCK_POINTS, 1, data, n, BLOCK_SEALED)->sum++;
+	n = put_short(data, true, 1, 1);
+	h = add(BLOCK_POINTS, 2, data, n, BLOCK_SEALED);
+	h->value[0] = 2000;
+	h->value[1] = 7;
+	h->lost = 5; /* and some that could not be written before it */
+	h->head_sum = format_head_sum(h);
+	h->sum = format_block_sum(h, h + 1);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+				    { TIMELINE_END, true, 0, { 4000, 7 }, 0 },
+				    { TIMELINE_LOST, false, 0, { 4000, 7 }, 5 },
+				    { TIMELINE_BEGIN, true, 0, { 4004, 8 }, 0 },
+				    { TIMELINE_END, false, 0, { 4004, 8 }, 0 } },
+	       5);
+}
+
+/* A full block was appended, and the killed program had no time to begin its own anew: the same points are there twice. */
+TEST(a_block_that_is_there_twice)
+{
+	uint8_t data[64];
+	size_t n = put_short(data, false, 1, 1);
+	struct block_head *h;
+
+	n += put_short(data + n, true, 1, 1);
+	begin_file();
+	for (int i = 0; i < 2; i++) {
+		h = add(BLOCK_POINTS, 0, data, n, i ? BLOCK_OPEN : BLOCK_SEALED);
+		h->value[0] = 1000;
+		h->head_sum = format_head_sum(h);
+	}
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
+	/* And where the copy did not get to its end, the block itself is whole. */
+	((struct block_head *)(file + 3 * FILE_PAGE))->sum++;
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
+}
+
+TEST_MAIN()
