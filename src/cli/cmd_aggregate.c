@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/num.h"
 #include "cli/form.h"
+#include "cli/region_page.h"
 #include "view/aggregate_view.h"
 
 enum { ROWS = 30, EXTREMES = 10, DIFFERENCES = 5, MOST = 10000 };
@@ -69,6 +70,7 @@ static const struct option_row aggregate_opts[] = {
 	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)", set_differences },
 	{ 0, "check", NULL, "exit with 2 if the runs differ in what they did", set_check },
 	FORM_OPTIONS("tare/aggregate/1"),
+	FORM_HTML_OPTION,
 	{ 0 },
 };
 
@@ -108,6 +110,21 @@ static int run_files(struct aggregate *a, char **files, size_t n, const struct a
 	return ret;
 }
 
+/* --html: every label. */
+static int to_page(struct page_file *p, const struct aggregate *a, const struct aggregate_command *o, char **files, size_t n,
+		   struct tare_error *err)
+{
+	struct aggregate_shown all = o->shown;
+	struct text json = { 0 };
+	int ret;
+
+	all.top = o->form.top_given ? o->form.top : 0;
+	aggregate_json(&json, a, &all);
+	ret = region_page(p, "tare aggregate", &json, files, n, err);
+	text_free(&json);
+	return ret;
+}
+
 static int verdict(const struct aggregate *a, bool check)
 {
 	bool same = a->differences == 0, damaged = false;
@@ -123,6 +140,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct aggregate_command o = { .how = { .extremes = EXTREMES, .differences = DIFFERENCES } };
+	struct page_file page = PAGE_FILE_INIT;
 	struct opened_output to;
 	struct aggregate a = { 0 };
 	struct text out = { 0 };
@@ -137,7 +155,9 @@ static int run(const struct command *self, int argc, char **argv)
 		return EXIT_CANNOT_MEASURE;
 	}
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
-	ret = form_open(&to, &o.form, &err);
+	ret = o.form.html ? page_file_open(&page, o.form.html, &err) : 0;
+	if (ret == 0)
+		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
 		ret = run_files(&a, argv + rest, (size_t)(argc - rest), &o, &err);
 		if (ret == 0 && o.form.kind == FORM_JSON)
@@ -150,7 +170,10 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = form_close(&to, &out, &err);
 		else
 			output_close(&to.to, NULL);
+		if (ret == 0 && o.form.html)
+			ret = to_page(&page, &a, &o, argv + rest, (size_t)(argc - rest), &err);
 	}
+	page_file_abandon(&page);
 	if (ret < 0)
 		complain(self, &err, NULL);
 	else

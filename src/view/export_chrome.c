@@ -180,7 +180,7 @@ static void end(struct export *x)
 const struct exporter export_chrome = {
 	.name = "chrome",
 	.about = "Chrome's trace events (JSON): ui.perfetto.dev, chrome://tracing",
-	.ending = ".chrome.json",
+	.ending = ".trace.json",
 	.begin = begin,
 	.thread = thread,
 	.close = close_span,

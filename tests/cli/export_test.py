@@ -661,7 +661,7 @@ def traces_agree():
 @test
 def the_ending_chooses():
     for ending, first in ((".pftrace", b"\x0a"), (".pb.gz", b"\x1f\x8b"), (".csv", b"kind,"), (".folded", b"made"),
-                          (".chrome.json", b'{"displayTimeUnit'), (".firefox.json", b'{"threads'),
+                          (".trace.json", b'{"displayTimeUnit'), (".firefox.json", b'{"threads'),
                           (".speedscope.json", b'{"$schema')):
         path = HERE / f"x{ending}"
         tare("-o", path, made())
@@ -770,14 +770,14 @@ def interrupted():
     room = HERE / "interrupted"
     room.mkdir()
     for delay in (0.002, 0.01, 0.05):
-        p = subprocess.Popen([TARE, "export", "-o", room / "x.chrome.json", large(200_000)], stderr=subprocess.PIPE)
+        p = subprocess.Popen([TARE, "export", "-o", room / "x.trace.json", large(200_000)], stderr=subprocess.PIPE)
         time.sleep(delay)
         p.send_signal(signal.SIGINT)
         p.wait(60)
         left = os.listdir(room)
         if p.returncode == 0:
-            equal(left, ["x.chrome.json"], "whole")
-            (room / "x.chrome.json").unlink()
+            equal(left, ["x.trace.json"], "whole")
+            (room / "x.trace.json").unlink()
         else:
             equal(left, [], f"after {delay} s")
 

@@ -217,6 +217,28 @@ test("a summary of regions is a page", async () => {
   yes((await page.locator(".remark").allTextContents()).some((t) => t.includes("overlap others")), "what is wrong with it is said");
 });
 
+test("runs side by side are a page", async () => {
+  const one = join(SEEDS, "measureme", "1"), page = await open(file("aggregate.html", (to) => run(["aggregate", "--html", to, one, one], 1))), { documents } = await data(page);
+  equal(documents.map((d) => d.schema).join(), "tare/aggregate/1", "documents");
+  equal((await cells(page, "Labels by wall-time", 0)).length, documents[0].labels.filter((l) => l.counters["wall-time"]).length, "labels");
+  yes((await page.locator(".facts").textContent()).includes("the runs took the same way"), "and what of them differs");
+});
+
+test("windows are plots, with phases", async () => {
+  const columns = (n) => ({ begin: Array.from({ length: n }, (_, i) => i * 1000), time_ns: Array.from({ length: n }, (_, i) => String(2n ** 60n + BigInt(i) * 500n)), wall_ns: Array(n).fill(500), cpu: Array(n).fill(0),
+    ended: Array(n).fill("whole"), events: [Array(n).fill(1000), Array.from({ length: n }, (_, i) => (i < n / 2 ? 500 : 2000))], metrics: [Array.from({ length: n }, (_, i) => (i === 3 ? null : i < n / 2 ? 2 : 0.5))] });
+  const page = await open(made("windows.html", [{ schema: "tare/windows/1", command: ["prog", EVIL], exit_status: 0, mode: "sample", engine: "perf", quality: "counted", every: 1000, wall_ns: 5000, lost: 2, throttled: 0,
+    kernel_left_out: true, children_left_out: false, rests_unknown: false, events: [{ event: "instructions", unit: "", scale: 1 }, { event: "cycles", unit: "", scale: 1 }], metrics: [{ metric: "ipc", unit: "" }],
+    threads: [{ thread: 0, pid: 5, tid: 5, comm: "prog", phases: [{ phase: 1, first_window: 1, windows: 50 }, { phase: 2, first_window: 51, windows: 50 }], columns: columns(100) }] }]));
+  equal((await page.$$eval("section h3", (h) => h.map((e) => e.textContent))).join(), "ipc,instructions,cycles,Phases", "plots");
+  equal((await cells(page, "Windows", 5)).join(), "500,2,000", "cycles of each phase");
+  yes((await page.locator(".remark").allTextContents()).join().startsWith("2 windows found no room"), "losses are said");
+  await page.getByLabel("Along:").selectOption("time");
+  await page.locator(".plot").first().focus();
+  await page.keyboard.press("+");
+  equal(await page.locator(".charts .count").textContent(), "12.38 µs to 37.13 µs", "the middle half, from times above 2^53");
+});
+
 test("what the page does not know it names", async () => {
   const page = await open(made("unknown.html", [{ schema: "tare/tomorrow/1" }, stacks]));
   yes((await page.locator(".remark").first().textContent()).includes("tare/tomorrow/1"), "said");

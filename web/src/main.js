@@ -1,15 +1,19 @@
 // The page: every document in it is shown by the row of its schema. A new kind of document is a module and a row.
 import "./style.css";
+import { aggregate, aggregateTitle } from "./aggregate.js";
 import { h, themeChanged } from "./dom.js";
 import { stacks, summarize, summarizeTitle } from "./regions.js";
 import { report, reportTitle } from "./report.js";
 import { series } from "./series.js";
 import { intervals, stat, statTitle } from "./stat.js";
+import { windows, windowsTitle } from "./windows.js";
 
 const kinds = {
   "tare/stat/1": { show: stat, title: statTitle },
   "tare/report/1": { show: report, title: reportTitle },
   "tare/summarize/1": { show: summarize, title: summarizeTitle },
+  "tare/aggregate/1": { show: aggregate, title: aggregateTitle },
+  "tare/windows/1": { show: windows, title: windowsTitle },
   "tare/stacks/1": { show: stacks },
   "tare/series/1": { show: series },
 };

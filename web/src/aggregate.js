@@ -1,0 +1,59 @@
+// tare/aggregate/1: several runs of the same work side by side, and the noise of every label and interval.
+import { h, section } from "./dom.js";
+import { full, known, percent, plain, quality, short, toNumber } from "./format.js";
+import { histogram } from "./histogram.js";
+import { strip } from "./strip.js";
+import { table } from "./table.js";
+
+const name = (l) => (l ? [l.label, ...(l.arguments ?? [])].join(" ") : "no region");
+
+function facts(doc) {
+  const rows = [["Runs", full(doc.runs.length), doc.runs[0]?.format], ["Intervals", full(doc.intervals), `${full(doc.threads.length)} threads`],
+    ["Differences", full(doc.differences), toNumber(doc.differences) === 0 ? "the runs took the same way" : "the runs took different ways"],
+    ...doc.counters.map((c) => [`${c.counter} ± 0`, percent(toNumber(c.equal) / toNumber(c.intervals), 2), "of the intervals equal in all runs"])];
+  return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
+    doc.runs.filter((r) => r.damage).map((r) => h("p", { class: "remark" }, `${r.path}: ${r.damage}`)));
+}
+
+const point = (kind, l) => (kind === null ? "the thread ends" : l ? `${kind} of ${name(l)}` : kind);
+
+/** Where the runs part: the first places. */
+function differences(doc) {
+  const list = doc.first_differences;
+  return list.length ? section("Where the runs part", "the first places; the intervals on either side of them are compared", table([
+    { title: "Thread", value: (d) => doc.threads[d.thread]?.name || String(doc.threads[d.thread]?.tid ?? d.thread) },
+    { title: "In", wide: true, value: (d) => name(d.in) },
+    { title: "After", wide: true, value: (d) => (d.after ? point(d.after_kind, d.after) : "the beginning") },
+    ...doc.runs.map((_, i) => ({ title: `Run ${i + 1}`, about: "what comes next, and how many points only this run has here", wide: true, value: (d) => (d.runs[i] ? `${point(d.runs[i].kind, d.runs[i].next)}${toNumber(d.runs[i].alone) ? `, ${full(d.runs[i].alone)} alone` : ""}` : "") })),
+    list.some((d) => d.lost) && { title: "Lost", value: (d) => (d.lost ? "points are missing" : "") },
+  ].filter(Boolean), list, { caption: "Differences" })) : null;
+}
+
+/** An extreme: a value of one place, or of several. */
+const extremes = (title, list, unit) => list.length > 0 && [h("h3", {}, title), table([
+  { title: "Value", number: true, value: (e) => toNumber(e.value), show: (e) => plain(e.value, unit) },
+  { title: "Intervals", number: true, value: (e) => toNumber(e.count), show: (e) => full(e.count) },
+  { title: "Where", wide: true, value: (e) => (e.place ? `${e.place.from_kind} of ${name(e.place.from)} to ${e.place.to_kind} of ${name(e.place.to)}` : "") },
+  { title: "In", value: (e) => (e.place ? name(e.place.in) : "") },
+], list, { caption: title })];
+
+function counter(doc, c) {
+  const bins = c.histogram.map((b) => [toNumber(b.from), toNumber(b.to), toNumber(b.count)]);
+  const rows = doc.labels.filter((l) => l.counters[c.counter]), of = (l) => l.counters[c.counter];
+  return [section(`Noise of ${c.counter}`, ["Largest less smallest of the runs, in each of ", full(c.intervals), " intervals. Each number is ", quality(c.quality), "."],
+    bins.length > 1 && histogram(bins, (v) => short(v, c.unit), "intervals by their noise; the bins are each twice as wide as the one before"),
+    toNumber(c.not_counted) > 0 && h("p", { class: "remark" }, `${full(c.not_counted)} intervals could not be counted in every run.`),
+    c.causes.map((k) => h("p", { class: "remark" }, `${k.counter} differs in ${full(k.intervals)} of these intervals, with ${plain(k.noise, c.unit)} of the noise: ${short(k.per_one, c.unit)} for each.`)),
+    extremes("Largest noise", c.largest_noise, c.unit), extremes("Longest intervals", c.longest, c.unit)),
+  section(`Labels by ${c.counter}`, "each run is a dot, from the smallest to the largest", table([
+    { title: "Label", wide: true, value: name, text: (l) => `${name(l)} ${l.kind}`, show: (l) => [h("b", {}, name(l)), " ", h("span", { class: "soft" }, l.kind)] },
+    { title: "Self", about: "median of the runs", number: true, value: (l) => toNumber(of(l).self.median), show: (l) => h("span", { title: full(of(l).self.median, c.unit) }, plain(of(l).self.median, c.unit)) },
+    { title: "Noise", about: "largest less smallest", number: true, sort: "down", value: (l) => toNumber(of(l).self.max) - toNumber(of(l).self.min), show: (l) => plain(toNumber(of(l).self.max) - toNumber(of(l).self.min), c.unit) },
+    { title: "Runs", value: () => "", show: (l) => strip(of(l).self.runs, [], of(l).self.median, c.unit) },
+    { title: "Total", about: "median of the runs", number: true, value: (l) => toNumber(of(l).total.median), show: (l) => plain(of(l).total.median, c.unit) },
+    { title: "Count", number: true, value: (l) => toNumber(l.counts[0]), show: (l) => (new Set(l.counts.map(String)).size === 1 ? full(l.counts[0]) : l.counts.filter(known).map((n) => full(n)).join(", ")) },
+  ], rows, { caption: `Labels by ${c.counter}`, search: "Filter labels" }))];
+}
+
+export const aggregate = (doc) => [facts(doc), differences(doc), ...doc.counters.flatMap((c) => counter(doc, c))];
+export const aggregateTitle = (doc) => ({ title: doc.runs[0]?.command ?? doc.runs.map((r) => r.path).join(" "), kind: "tare aggregate" });

@@ -1,0 +1,52 @@
+// tare/windows/1: all counters in each window of a run, thread by thread.
+import { charts } from "./chart.js";
+import { h, section } from "./dom.js";
+import { full, plain, quality, short, toNumber } from "./format.js";
+import { bin, histogram } from "./histogram.js";
+import { table } from "./table.js";
+
+function facts(doc) {
+  const first = doc.events[0], windows = doc.threads.reduce((n, t) => n + t.columns.begin.length, 0);
+  const rows = [["Windows", full(windows), doc.mode === "poll" ? `every ${short(doc.every, "ns")}` : `every ${full(doc.every)} ${first.event}`], ["Threads", full(doc.threads.length)],
+    ["Wall", short(doc.wall_ns, "ns")], ["Engine", doc.engine, quality(doc.quality)]];
+  const remarks = [toNumber(doc.lost) > 0 && `${full(doc.lost)} windows found no room: the ones after them are longer.`, toNumber(doc.throttled) > 0 && `The kernel paused sampling ${full(doc.throttled)} times.`,
+    doc.kernel_left_out && "The kernel's part is left out: this user may not count it.", doc.children_left_out && "Only the first thread is here: this kernel cannot read groups in children.",
+    doc.rests_unknown && "What threads did after their last window is not known."].filter(Boolean);
+  return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
+    remarks.map((text) => h("p", { class: "remark" }, text)));
+}
+
+/** A thread's metrics first, then its events: those have a value in every window. */
+function seriesOf(doc, t) {
+  const scaled = (e, values) => (e.scale === 1 ? values.map(toNumber) : values.map((v) => toNumber(v) * e.scale));
+  return [...doc.metrics.map((m, i) => ({ name: m.metric, unit: m.unit, values: t.columns.metrics[i] })),
+    ...doc.events.map((e, i) => ({ name: e.event, unit: e.unit, values: scaled(e, t.columns.events[i]) }))];
+}
+
+function thread(doc, t) {
+  const first = doc.events[0], list = seriesOf(doc, t), room = h("div"), spread = h("div");
+  const axes = [[first.event, { name: first.event, unit: first.unit, values: t.columns.begin.map(toNumber) }],
+    ["time", { name: "time", unit: "ns", values: t.columns.time_ns.map((v) => Number(BigInt(v) - BigInt(t.columns.time_ns[0]))) }]];
+  const distribution = (s) => spread.replaceChildren(histogram(bin(s.values), (v) => short(v, s.unit), `how often each value of ${s.name} occurred`));
+  const show = (axis) => room.replaceChildren(charts(axis[1], list));
+  show(axes[0]);
+  if (list.length) distribution(list[0]);
+  const title = doc.threads.length === 1 ? "Windows" : `Windows of ${t.comm} ${t.tid}`;
+  const pick = (label, options, f) => h("label", {}, label, " ", h("select", { onchange: (e) => f(options[e.target.selectedIndex][1]) }, options.map(([n]) => h("option", {}, n))));
+  return section(title, `${full(t.columns.begin.length)} windows`, h("div", { class: "tools" }, pick("Along:", axes.map((a) => [a[0], a]), show)), room,
+    h("div", { class: "tools" }, pick("How it is distributed:", list.map((s) => [s.name, s]), distribution)), spread,
+    t.phases.length > 1 && [h("h3", {}, "Phases"), table([
+      { title: "Phase", number: true, value: (p) => p.phase, show: (p) => String(p.phase) },
+      { title: "From window", number: true, value: (p) => p.first_window, show: (p) => full(p.first_window) },
+      { title: "Windows", number: true, value: (p) => p.windows, show: (p) => full(p.windows) },
+      ...list.slice(0, 6).map((s) => ({ title: s.name, about: "mean over the phase", number: true, value: (p) => mean(s.values, p), show: (p) => plain(Number(mean(s.values, p)?.toPrecision(6) ?? NaN), s.unit) })),
+    ], t.phases, { caption: "Phases", search: "Filter phases" })]);
+}
+
+function mean(values, phase) {
+  const part = values.slice(phase.first_window - 1, phase.first_window - 1 + phase.windows).filter((v) => v !== null);
+  return part.length ? part.reduce((a, b) => a + b, 0) / part.length : null;
+}
+
+export const windows = (doc) => [facts(doc), ...doc.threads.filter((t) => t.columns.begin.length).map((t) => thread(doc, t))];
+export const windowsTitle = (doc) => ({ title: doc.command?.join(" ") ?? "", kind: "tare windows" });
