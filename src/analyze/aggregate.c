@@ -125,28 +125,53 @@ static int source_next(struct align_source *base, struct align_point *out, struc
 
 /* Intervals. */
 
-static bool more_extreme(const struct aggregate_list *l, uint64_t a, uint64_t b)
+static inline bool more_extreme(const struct aggregate_list *l, uint64_t a, uint64_t b)
 {
 	return l->largest ? a > b : a < b;
 }
 
-static void list_add(struct aggregate_list *l, size_t limit, uint64_t value, const struct aggregate_place *place)
+/* Where a value is, or would go. */
+static size_t list_at(const struct aggregate_list *l, uint64_t value)
 {
-	size_t at = l->n;
+	size_t low = 0, high = l->n;
 
-	if (limit == 0 || (at == limit && more_extreme(l, l->entry[at - 1].value, value)))
-		return;
-	while (at > 0 && more_extreme(l, value, l->entry[at - 1].value))
-		at--;
-	if (at > 0 && l->entry[at - 1].value == value) {
-		l->entry[at - 1].n++;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (more_extreme(l, l->entry[mid].value, value))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void list_put(struct aggregate_list *l, size_t limit, uint64_t value, const struct work *w, const struct align *al)
+{
+	size_t at = list_at(l, value);
+	const struct align_point *p;
+
+	if (at < l->n && l->entry[at].value == value) {
+		l->entry[at].n++;
 		return;
 	}
-	if (at == limit)
-		return;
+	p = align_point(al, 0, 0);
 	l->n += l->n < limit;
 	memmove(&l->entry[at + 1], &l->entry[at], (l->n - 1 - at) * sizeof(*l->entry));
-	l->entry[at] = (struct aggregate_extreme){ value, 1, *place };
+	l->entry[at] = (struct aggregate_extreme){ value, 1,
+						   { .thread = w->thread,
+						     .index = al->run[0].index,
+						     .from_kind = w->before.kind,
+						     .to_kind = p->kind,
+						     .from = w->before.label,
+						     .to = p->label,
+						     .around = p->kind == TIMELINE_END ? p->label : p->around } };
+}
+
+static inline void list_add(struct aggregate_list *l, size_t limit, uint64_t value, const struct work *w, const struct align *al)
+{
+	if (l->n < limit || (limit && !more_extreme(l, l->entry[limit - 1].value, value)))
+		list_put(l, limit, value, w, al);
 }
 
 /* What a counter differs by between the first run and another one, in this interval. */
@@ -189,7 +214,7 @@ static unsigned bucket_of(uint64_t range)
 	return range ? 64 - (unsigned)__builtin_clzll(range) : 0;
 }
 
-static void compare(struct work *w, const struct align *al, const struct aggregate_place *place, uint8_t missing, struct aggregate_row *within)
+static void compare(struct work *w, const struct align *al, uint8_t missing, struct aggregate_row *within)
 {
 	struct aggregate *a = w->a;
 	size_t n = a->n_counters;
@@ -214,10 +239,10 @@ static void compare(struct work *w, const struct align *al, const struct aggrega
 		k->zero += most == least;
 		k->noise += most - least;
 		k->bucket[bucket_of(most - least)]++;
-		list_add(&k->least, a->options.extremes, least, place);
-		list_add(&k->most, a->options.extremes, most, place);
-		list_add(&k->steady, a->options.extremes, most - least, place);
-		list_add(&k->noisy, a->options.extremes, most - least, place);
+		list_add(&k->least, a->options.extremes, least, w, al);
+		list_add(&k->most, a->options.extremes, most, w, al);
+		list_add(&k->steady, a->options.extremes, most - least, w, al);
+		list_add(&k->noisy, a->options.extremes, most - least, w, al);
 		if (within)
 			within->noise[c] += most - least;
 		for (size_t i = 0; most != least && i < k->n_causes; i++)
@@ -236,22 +261,18 @@ static void step(struct work *w, const struct align *al)
 		missing |= align_point(al, r, 0)->missing;
 	if (w->has_before) {
 		uint32_t around = p->kind == TIMELINE_END ? p->label : p->around;
-		struct aggregate_place place = { .thread = w->thread,
-						 .index = al->run[0].index,
-						 .from_kind = w->before.kind,
-						 .to_kind = p->kind,
-						 .from = w->before.label,
-						 .to = p->label,
-						 .around = around };
 		uint32_t row = around == LABELS_NONE ? 0 : a->row_of[w->group_of[around]];
 
 		a->intervals++;
-		compare(w, al, &place, w->last_missing | missing, row ? &a->row[row - 1] : NULL);
+		compare(w, al, w->last_missing | missing, row ? &a->row[row - 1] : NULL);
 	}
 	for (size_t r = 0; r < a->n_runs; r++)
-		memcpy(w->last + r * a->n_counters, align_point(al, r, 0)->value, a->n_counters * sizeof(*w->last));
+		for (size_t c = 0; c < a->n_counters; c++)
+			w->last[r * a->n_counters + c] = align_point(al, r, 0)->value[c];
 	w->last_missing = missing;
-	w->before = *p;
+	w->before.kind = p->kind;
+	w->before.label = p->label;
+	w->before.around = p->around;
 	w->has_before = true;
 	a->thread[w->thread].steps++;
 }

@@ -8,8 +8,6 @@
 #include <string.h>
 #include "analyze/align.h"
 
-enum { RING = ALIGN_WINDOW + ALIGN_SAME };
-
 struct gram {
 	uint64_t hash;
 	uint32_t at_1; /* + 1; 0: free */
@@ -37,21 +35,14 @@ void align_close(struct align *a)
 
 static struct align_point *slot(const struct align_run *r, size_t i)
 {
-	return &r->ahead[(r->first + i) % RING];
-}
-
-const struct align_point *align_point(const struct align *a, size_t run, size_t i)
-{
-	const struct align_run *r = &a->run[run];
-
-	return i < r->n ? slot(r, i) : NULL;
+	return &r->ahead[(r->first + i) % ALIGN_RING];
 }
 
 /* So many points ahead, or all there are. */
 static int fill(struct align_run *r, size_t n, struct tare_error *err)
 {
 	if (!r->ahead)
-		r->ahead = malloc(RING * sizeof(*r->ahead));
+		r->ahead = malloc(ALIGN_RING * sizeof(*r->ahead));
 	if (!r->ahead)
 		return tare_fail_nomem(err);
 	while (r->n < n && !r->ended) {
@@ -68,7 +59,7 @@ static int fill(struct align_run *r, size_t n, struct tare_error *err)
 static void drop(struct align_run *r, size_t n)
 {
 	r->n -= n;
-	r->first = r->n ? (r->first + n) % RING : 0; /* one place, and so one cache line, while nothing is ahead */
+	r->first = r->n ? (r->first + n) % ALIGN_RING : 0; /* one place, and so one cache line, while nothing is ahead */
 	r->index += n;
 }
 

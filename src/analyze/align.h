@@ -12,6 +12,7 @@
 enum {
 	ALIGN_SAME = 8,	     /* so many equal points in a row, and runs are together again */
 	ALIGN_WINDOW = 4096, /* so many points of each are looked at for that */
+	ALIGN_RING = 2 * ALIGN_WINDOW,
 };
 
 /* Labels are numbers that all runs share (labels_of()). */
@@ -30,7 +31,7 @@ struct align_source {
 
 struct align_run {
 	struct align_source *source;
-	struct align_point *ahead; /* a ring of ALIGN_WINDOW + 1 points */
+	struct align_point *ahead; /* a ring of ALIGN_RING points */
 	size_t first, n;
 	bool ended;	/* the source has no more behind those */
 	uint64_t index; /* of the point that `step` shows, from 0 */
@@ -56,7 +57,12 @@ void align_close(struct align *a);
 int align_next(struct align *a, struct tare_error *err);
 
 /* After ALIGN_STEP, a run's point; after ALIGN_DIFFERENCE the i-th it has next, NULL: it ends before that. */
-const struct align_point *align_point(const struct align *a, size_t run, size_t i);
+static inline const struct align_point *align_point(const struct align *a, size_t run, size_t i)
+{
+	const struct align_run *r = &a->run[run];
+
+	return i < r->n ? &r->ahead[(r->first + i) % ALIGN_RING] : NULL;
+}
 /* After ALIGN_DIFFERENCE, before the next call: how many points of a run are passed over to come together again. */
 size_t align_passed(const struct align *a, size_t run);
 

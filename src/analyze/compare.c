@@ -100,8 +100,8 @@ static int gather(struct compare *c, struct tare_error *err)
 				const struct regions_sum *s = &from->sum[k];
 
 				to->known[k] &= s->unknown + s->no_self == 0;
-				values_of(c, to, COMPARE_SELF, k)[r] = regions_self(run, s);
-				values_of(c, to, COMPARE_TOTAL, k)[r] = regions_total(run, s);
+				values_of(c, to, COMPARE_SELF, k)[r] = regions_self(run, from, k);
+				values_of(c, to, COMPARE_TOTAL, k)[r] = regions_total(run, from, k);
 				values_of(c, to, COMPARE_SUM, k)[r] = (double)s->sum;
 			}
 		}

@@ -42,7 +42,7 @@ struct adding {
 	size_t halves, half_slots;
 	size_t thread; /* in r->thread */
 	uint64_t first[TIMELINE_COUNTERS_MAX], last[TIMELINE_COUNTERS_MAX];
-	uint8_t seen; /* counters that have a first */
+	uint8_t seen, all; /* counters that have a first; all of them */
 };
 
 void regions_init(struct regions *r, const struct regions_options *options)
@@ -270,7 +270,6 @@ static bool end(struct adding *a, const struct timeline_point *p)
 	row->holes += done.frame->hole;
 	r->regions++;
 	for (size_t c = 0; c < r->n_counters; c++) {
-		const struct regions_counter *k = &r->counter[c];
 		struct regions_sum *s = &row->sum[c];
 
 		if (done.no_cost & 1u << c) {
@@ -279,18 +278,16 @@ static bool end(struct adding *a, const struct timeline_point *p)
 			continue;
 		}
 		s->sum += done.cost[c];
-		s->total += outermost ? done.cost[c] : 0;
-		if (done.no_self & 1u << c)
+		if (outermost) {
+			s->total += done.cost[c];
+			s->total_inner += done.frame->inner;
+			s->outermost++;
+		}
+		if (done.no_self & 1u << c) {
 			s->no_self++;
-		else
+		} else {
 			s->self += done.self[c];
-		if (k->own_cost != 0) {
-			double own = k->own_inside + k->own_cost * (double)done.frame->inner;
-
-			s->sum_own += own;
-			s->total_own += outermost ? own : 0;
-			if (!(done.no_self & 1u << c))
-				s->self_own += k->own_inside + (k->own_cost - k->own_inside) * (double)done.frame->children;
+			s->self_children += done.frame->children;
 		}
 		if (!done.frame->cut && !distribution_add(&s->each, less_own(r, c, done.cost[c], done.frame->inner)))
 			return false;
@@ -406,6 +403,22 @@ static bool integer(struct adding *a, const struct timeline_point *p)
 	return true;
 }
 
+static void note_first(struct adding *a, const struct timeline_point *p)
+{
+	for (size_t c = 0; c < a->r->n_counters; c++)
+		if (!((p->missing | a->seen) & 1u << c)) {
+			a->first[c] = a->last[c] = p->value[c];
+			a->seen |= (uint8_t)(1u << c);
+		}
+}
+
+/* Where the counter was not read the value is the last one that was, and that is what is wanted. */
+static void note_last(struct adding *a, const struct timeline_point *p)
+{
+	for (size_t c = 0; c < a->r->n_counters; c++)
+		a->last[c] = p->value[c];
+}
+
 static bool point(struct adding *a, const struct timeline_point *p)
 {
 	struct regions *r = a->r;
@@ -414,17 +427,13 @@ static bool point(struct adding *a, const struct timeline_point *p)
 	r->points++;
 	switch (p->kind) {
 	case TIMELINE_BEGIN:
+		if (a->seen != a->all)
+			note_first(a, p);
+		return begin(a, p);
 	case TIMELINE_END:
-		for (size_t c = 0; c < r->n_counters; c++) {
-			if (p->missing & 1u << c)
-				continue;
-			if (!(a->seen & 1u << c)) {
-				a->first[c] = p->value[c];
-				a->seen |= (uint8_t)(1u << c);
-			}
-			a->last[c] = p->value[c];
-		}
-		return p->kind == TIMELINE_BEGIN ? begin(a, p) : end(a, p);
+		if (a->stack.depth == 1) /* so the last of all is among them */
+			note_last(a, p);
+		return end(a, p);
 	case TIMELINE_START:
 	case TIMELINE_FINISH:
 		return detached(a, p);
@@ -525,6 +534,7 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	int ret = take_counters(r, a.info, err);
 
 	region_stack_init(&a.stack, r->n_counters);
+	a.all = (uint8_t)((1u << r->n_counters) - 1);
 	if (ret == 0)
 		ret = take_recording(r, a.info, err);
 	if (ret == 0)
@@ -542,14 +552,31 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	return ret;
 }
 
-double regions_self(const struct regions *r, const struct regions_sum *s)
+double regions_self_own(const struct regions *r, const struct regions_row *row, size_t counter)
 {
-	return (double)s->self - (r->options.subtract_own ? s->self_own : 0);
+	const struct regions_counter *k = &r->counter[counter];
+	const struct regions_sum *s = &row->sum[counter];
+	uint64_t nested = row->count - row->detached - s->unknown - s->no_self;
+
+	return k->own_inside * (double)nested + (k->own_cost - k->own_inside) * (double)s->self_children;
 }
 
-double regions_total(const struct regions *r, const struct regions_sum *s)
+double regions_total_own(const struct regions *r, const struct regions_row *row, size_t counter)
 {
-	return (double)s->total - (r->options.subtract_own ? s->total_own : 0);
+	const struct regions_counter *k = &r->counter[counter];
+	const struct regions_sum *s = &row->sum[counter];
+
+	return k->own_inside * (double)s->outermost + k->own_cost * (double)s->total_inner;
+}
+
+double regions_self(const struct regions *r, const struct regions_row *row, size_t counter)
+{
+	return (double)row->sum[counter].self - (r->options.subtract_own ? regions_self_own(r, row, counter) : 0);
+}
+
+double regions_total(const struct regions *r, const struct regions_row *row, size_t counter)
+{
+	return (double)row->sum[counter].total - (r->options.subtract_own ? regions_total_own(r, row, counter) : 0);
 }
 
 /* What rows are sorted by: computed once, for a quantile is not for free. */
@@ -567,8 +594,8 @@ static double key_of(const struct regions *r, const struct regions_row *row, enu
 	if (key == REGIONS_COUNT || r->n_counters == 0)
 		return (double)row->count;
 	switch (key) {
-	case REGIONS_SELF: return regions_self(r, s);
-	case REGIONS_TOTAL: return regions_total(r, s);
+	case REGIONS_SELF: return regions_self(r, row, c);
+	case REGIONS_TOTAL: return regions_total(r, row, c);
 	case REGIONS_MEDIAN: return n ? (double)distribution_quantile(&s->each, 0.5, NULL) : -1;
 	case REGIONS_P99: return n ? (double)distribution_quantile(&s->each, 0.99, NULL) : -1;
 	case REGIONS_MAX: return n ? (double)s->each.max : -1;

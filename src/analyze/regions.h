@@ -28,7 +28,8 @@ struct regions_sum {
 	uint64_t sum;	    /* the same, but such a region counts each time */
 	uint64_t unknown;   /* regions whose cost is not known, and is in none of these */
 	uint64_t no_self;   /* regions of which only the self is not known; likewise */
-	double self_own, total_own, sum_own; /* what of these the recording itself cost; 0: not known. Not taken off yet */
+	/* What the recording itself cost is told by how many regions lie in those counted (regions_self_own()). */
+	uint64_t outermost, self_children, total_inner;
 	struct distribution each; /* the cost of each region that is whole */
 };
 
@@ -108,8 +109,11 @@ enum regions_key { REGIONS_SELF, REGIONS_TOTAL, REGIONS_COUNT, REGIONS_MEDIAN, R
 /* The greatest first, names from a to z; equal rows by name. By this counter. */
 void regions_sort(struct regions *r, enum regions_key key, size_t counter);
 
+/* What the recording itself cost of a row's self and total; 0: not known. Not taken off. */
+double regions_self_own(const struct regions *r, const struct regions_row *row, size_t counter);
+double regions_total_own(const struct regions *r, const struct regions_row *row, size_t counter);
 /* As shown: with the own cost taken off, if the options say so. */
-double regions_self(const struct regions *r, const struct regions_sum *s);
-double regions_total(const struct regions *r, const struct regions_sum *s);
+double regions_self(const struct regions *r, const struct regions_row *row, size_t counter);
+double regions_total(const struct regions *r, const struct regions_row *row, size_t counter);
 
 #endif

@@ -24,11 +24,11 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 		json_null(j, "self");
 		json_null(j, "total");
 	} else {
-		json_amount(j, "self", regions_self(r, s));
-		json_amount(j, "total", regions_total(r, s));
+		json_amount(j, "self", regions_self(r, row, c));
+		json_amount(j, "total", regions_total(r, row, c));
 		json_uint(j, "sum", s->sum);
 		if (k->whole)
-			json_real(j, "share", regions_self(r, s) / (double)k->whole);
+			json_real(j, "share", regions_self(r, row, c) / (double)k->whole);
 	}
 	if (s->each.n) {
 		json_uint(j, "min", s->each.min);
@@ -41,8 +41,8 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 	json_uint(j, "unknown", s->unknown);
 	json_uint(j, "self_unknown", s->unknown + s->no_self);
 	if (k->own_cost != 0) {
-		json_real(j, "self_own", s->self_own);
-		json_real(j, "total_own", s->total_own);
+		json_real(j, "self_own", regions_self_own(r, row, c));
+		json_real(j, "total_own", regions_total_own(r, row, c));
 	}
 	json_end(j);
 }
@@ -217,10 +217,10 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			csv_field(out, k->name, ',');
 			csv_field(out, k->unit, ',');
 			text_add(out, "%s,", tare_quality_name(k->quality));
-			number(out, known, regions_self(r, s));
-			number(out, known, regions_total(r, s));
+			number(out, known, regions_self(r, row, c));
+			number(out, known, regions_total(r, row, c));
 			number(out, known, (double)s->sum);
-			number(out, known && k->whole, k->whole ? regions_self(r, s) / (double)k->whole : 0);
+			number(out, known && k->whole, k->whole ? regions_self(r, row, c) / (double)k->whole : 0);
 			number(out, s->each.n, (double)s->each.min);
 			number(out, s->each.n, s->each.n ? (double)distribution_quantile(&s->each, 0.5, NULL) : 0);
 			number(out, s->each.n, s->each.n ? (double)distribution_quantile(&s->each, 0.99, NULL) : 0);

@@ -79,14 +79,14 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 
 	grid_row(g);
 	if (!none)
-		put_amount(&t, s, k->unit, regions_self(r, sum));
+		put_amount(&t, s, k->unit, regions_self(r, row, c));
 	else
 		text_add(&t, "unavailable");
 	grid_put(g, COL_SELF, none ? INK_BAD : INK_STRONG, &t);
 	if (!none) {
-		put_share(&t, regions_self(r, sum), k->whole);
+		put_share(&t, regions_self(r, row, c), k->whole);
 		grid_put(g, COL_SHARE, INK_FAINT, &t);
-		put_amount(&t, s, k->unit, regions_total(r, sum));
+		put_amount(&t, s, k->unit, regions_total(r, row, c));
 		grid_put(g, COL_TOTAL, INK_PLAIN, &t);
 	}
 	put_count(&t, s, row->count);
@@ -126,7 +126,7 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 			continue;
 		if (how->top && n == how->top) {
 			left++;
-			rest += regions_self(r, &r->row[i].sum[c]);
+			rest += regions_self(r, &r->row[i], c);
 			continue;
 		}
 		n++;

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs side by side, in the cases that the made recordings of tests/cli/aggregate_test.py cannot have. */
+#include "analyze/aggregate.h"
+#include "made_timeline.h"
+#include "tap.h"
+
+#define B TIMELINE_BEGIN
+#define E TIMELINE_END
+
+static struct aggregate a;
+static const struct aggregate_options options = { .extremes = 10, .differences = 10 };
+
+static void run(struct made *m, size_t n)
+{
+	struct timeline *t[4];
+	struct tare_error err = TARE_ERROR_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		t[i] = &m[i].base;
+	CHECK_EQ(aggregate(&a, t, n, &options, &err), 0, "%s", err.what);
+}
+
+/* Where a value was not read, or the end was made up, there is no interval; nothing is taken for 0. */
+TEST(values_that_are_missing)
+{
+	static const struct made_point one[] = { { B, "a", { 0, 0 } }, { B, "b", { 10, 1 } }, { E, "b", { 20, 2 } }, { E, "a", { 30, 3 } } };
+	static const struct made_point two[] = {
+		{ B, "a", { 0, 0 } }, { B, "b", { 11, 0 }, .missing = 2 }, { E, "b", { 23, 2 } }, { E, "a", { 30, 3 }, .repaired = true }
+	};
+	struct made m[2];
+
+	made_init(&m[0], "1", 2);
+	made_init(&m[1], "2", 2);
+	MADE_ADD(&m[0], 1, one);
+	MADE_ADD(&m[1], 1, two);
+	run(m, 2);
+	CHECK_EQ(a.differences, 0, "the same points");
+	CHECK_EQ(a.intervals, 3, "in all");
+	CHECK_EQ(a.counter[0].intervals, 2, "the last one has no end");
+	CHECK_EQ(a.counter[0].noise, 1 + 2, "10 and 11, 10 and 12");
+	CHECK_EQ(a.counter[1].intervals, 0, "each touches a value that is missing");
+	CHECK_EQ(a.counter[1].not_counted, 3, "said");
+	aggregate_free(&a);
+}
+
+TEST(lost_points_are_a_difference)
+{
+	static const struct made_point one[] = {
+		{ B, "a", { 0 } }, { E, "a", { 1 } }, { B, "b", { 2 } }, { E, "b", { 3 } }, { B, "c", { 4 } }, { E, "c", { 5 } }, { B, "d", { 6 } }, { E, "d", { 7 } },
+	};
+	static const struct made_point two[] = {
+		{ B, "a", { 0 } }, { E, "a", { 1 } }, { TIMELINE_LOST, NULL, { 1 }, .number = 2 }, { B, "c", { 4 } }, { E, "c", { 5 } }, { B, "d", { 6 } }, { E, "d", { 8 } },
+	};
+	struct made m[2];
+
+	made_init(&m[0], "1", 1);
+	made_init(&m[1], "2", 1);
+	MADE_ADD(&m[0], 1, one);
+	MADE_ADD(&m[1], 1, two);
+	run(m, 2);
+	CHECK_EQ(a.differences, 1, "one place");
+	CHECK_EQ(a.difference[0].run[1].kind, TIMELINE_LOST, "what the second has there");
+	CHECK_EQ(a.run[0].alone, 2, "b");
+	CHECK_EQ(a.counter[0].intervals, 1 + 3, "before it and behind it");
+	CHECK_EQ(a.counter[0].noise, 1, "of d");
+	aggregate_free(&a);
+}
+
+/* One fault takes 7; a second source of noise has nothing to do with faults. */
+TEST(noise_with_a_cause)
+{
+	static struct made_point p[3][MADE_POINTS];
+	struct made m[3];
+
+	for (size_t r = 0; r < 3; r++) {
+		uint64_t time = 0, faults = 0;
+
+		for (size_t i = 0; i < MADE_POINTS; i++) {
+			uint64_t extra = i % 8 == 3 ? (r * 5 + i) % 4 : 0;
+
+			faults += extra;
+			time += 100 + 7 * extra + (i == 40 && r == 2 ? 50 : 0);
+			p[r][i] = (struct made_point){ i % 2 ? E : B, "a", { time, faults } };
+		}
+		made_init(&m[r], "x", 2);
+		MADE_ADD(&m[r], 1, p[r]);
+	}
+	run(m, 3);
+	CHECK_EQ(a.counter[0].n_causes, 1, "faults are known to disturb");
+	CHECK_EQ(a.counter[1].n_causes, 0, "the clock is not");
+
+	const struct aggregate_cause *c = &a.counter[0].cause[0];
+
+	CHECK_EQ(c->counter, 1, "faults");
+	CHECK_EQ(c->n, 8, "intervals");
+	CHECK_EQ(c->exact, 8, "exactly multiples");
+	CHECK(c->per > 6.999 && c->per < 7.001, "%g", c->per);
+	CHECK_EQ(a.counter[0].noise - c->noise, 50, "the rest has another cause");
+	aggregate_free(&a);
+}
+
+TEST(threads_by_name_then_order)
+{
+	static const struct made_point one[] = { { B, "a", { 0 } }, { E, "a", { 1 } } }, two[] = { { B, "b", { 0 } }, { E, "b", { 5 } } };
+	struct made m[2];
+
+	for (size_t r = 0; r < 2; r++) {
+		made_init(&m[r], "x", 1);
+		made_add(&m[r], 100 + r, r ? two : one, 2);
+		made_add(&m[r], 200 + r, r ? one : two, 2);
+		m[r].thread[0].name = r ? "worker" : "main";
+		m[r].thread[1].name = r ? "main" : "worker";
+	}
+	run(m, 2);
+	CHECK_EQ(a.n_threads, 2, "pairs");
+	CHECK_EQ(a.differences, 0, "of the same name");
+	CHECK_EQ(a.thread[0].runs, 2, "both");
+	aggregate_free(&a);
+}
+
+TEST_MAIN()

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums of regions in the cases that recordings of healthy programs do not have; the rest is in tests/cli/summarize_test.py. */
+#include "analyze/regions.h"
+#include "made_timeline.h"
+#include "tap.h"
+
+#define B TIMELINE_BEGIN
+#define E TIMELINE_END
+
+static struct regions sums;
+
+static void sum_up(struct made *m, const struct regions_options *options)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	regions_init(&sums, options);
+	CHECK_EQ(regions_add(&sums, &m->base, &err), 0, "%s", err.what);
+}
+
+static const struct regions_row *row(const char *name)
+{
+	static struct regions_row none;
+
+	for (size_t i = 0; i < sums.n; i++)
+		if (!strcmp(sums.labels.entry[sums.row[i].label].name, name))
+			return &sums.row[i];
+	CHECK(false, "there is a row %s", name);
+	return &none;
+}
+
+static void check_row(const char *name, size_t c, uint64_t count, int64_t self, uint64_t total, uint64_t unknown)
+{
+	const struct regions_row *r = row(name);
+
+	CHECK_EQ(r->count, count, "count of %s", name);
+	CHECK_EQ(r->sum[c].self, self, "self of %s", name);
+	CHECK_EQ(r->sum[c].total, total, "total of %s", name);
+	CHECK_EQ(r->sum[c].unknown, unknown, "unknown of %s", name);
+}
+
+static const struct regions_options plain = { .singles = 0 };
+
+TEST(recursion_counts_once)
+{
+	static const struct made_point p[] = {
+		{ B, "f", { 0, 0 } }, { B, "g", { 10, 1 } }, { B, "f", { 20, 2 } }, { E, "f", { 50, 5 } }, { E, "g", { 60, 6 } }, { E, "f", { 100, 10 } },
+		{ B, "f", { 110, 11 } }, { E, "f", { 111, 11 } },
+	};
+	struct made m;
+
+	made_init(&m, "a", 2);
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &plain);
+	check_row("f", 0, 3, 50 + 30 + 1, 101, 0);
+	check_row("g", 0, 1, 20, 50, 0);
+	check_row("f", 1, 3, 5 + 3, 10, 0);
+	CHECK_EQ(row("f")->sum[0].sum, 131, "each time");
+	CHECK_EQ(row("f")->recursive, 1, "in another");
+	CHECK_EQ(row("f")->sum[0].outermost, 2, "not in another");
+	CHECK_EQ(sums.counter[0].whole, 111, "all");
+	CHECK_EQ(sums.counter[0].outside, 10, "in no region");
+	CHECK_EQ(sums.deepest, 3, "depth");
+	regions_free(&sums);
+}
+
+/* A region takes 10 from who is around it and shows 4 of that itself. outer holds a and b, b holds c. */
+TEST(own_cost)
+{
+	static const struct made_point p[] = {
+		{ B, "outer", { 0 } }, { B, "a", { 106 } }, { E, "a", { 210 } }, { B, "b", { 216 } }, { B, "c", { 222 } }, { E, "c", { 426 } },
+		{ E, "b", { 432 } }, { E, "outer", { 538 } },
+	};
+	struct regions_options take_off = { .subtract_own = true };
+	struct made m;
+
+	for (int off = 0; off < 2; off++) {
+		made_init(&m, "a", 1);
+		m.counter[0].own_cost = 10;
+		m.counter[0].own_inside = 4;
+		MADE_ADD(&m, 1, p);
+		sum_up(&m, off ? &take_off : &plain);
+		CHECK_EQ(regions_self_own(&sums, row("outer"), 0), 4 + 6 + 6, "outer shows its own, and what two cost outside themselves");
+		CHECK_EQ(regions_total_own(&sums, row("outer"), 0), 4 + 30, "its own, and all of three");
+		CHECK_EQ(regions_self(&sums, row("outer"), 0), off ? 538 - 104 - 216 - 16 : 538 - 104 - 216, "self of outer");
+		CHECK_EQ(regions_total(&sums, row("outer"), 0), off ? 504 : 538, "total of outer");
+		CHECK_EQ(regions_self(&sums, row("c"), 0), off ? 200 : 204, "self of c");
+		CHECK_EQ(row("b")->sum[0].each.max, off ? 216 - 14 : 216, "the single ones too");
+		regions_free(&sums);
+	}
+	made_init(&m, "a", 1);
+	m.counter[0].own_cost = m.counter[0].own_inside = 1000;
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &take_off);
+	CHECK_EQ(row("a")->sum[0].each.min, 0, "a single one is never less than nothing");
+	regions_free(&sums);
+}
+
+/* A counter that is not read is left out and counted as unknown, never taken for 0; others go on. */
+TEST(counters_that_are_missing)
+{
+	static const struct made_point p[] = {
+		{ B, "a", { 0, 0 } },
+		{ B, "b", { 10, 5 } }, { E, "b", { 20, 5 }, .missing = 2 },
+		{ B, "b", { 30, 7 } }, { E, "b", { 40, 9 } },
+		{ E, "a", { 50, 20 } },
+		{ B, "c", { 60, 20 }, .missing = 3 }, { E, "c", { 70, 30 } },
+		{ B, "d", { 80, 40 } }, { E, "d", { 90, 39 } }, /* it went back */
+	};
+	struct made m;
+
+	made_init(&m, "a", 2);
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &plain);
+	check_row("b", 0, 2, 20, 20, 0);
+	check_row("b", 1, 2, 2, 2, 1);
+	check_row("a", 0, 1, 30, 50, 0);
+	check_row("a", 1, 1, 0, 20, 0);
+	CHECK_EQ(row("a")->sum[1].no_self, 1, "what b took of it is not known");
+	check_row("c", 0, 1, 0, 0, 1);
+	CHECK_EQ(row("c")->sum[0].each.n, 0, "no single one");
+	check_row("d", 1, 1, 0, 0, 1);
+	CHECK_EQ(sums.counter[1].backwards, 1, "said");
+	CHECK_EQ(row("b")->sum[1].each.n, 1, "only what is known");
+	regions_free(&sums);
+}
+
+TEST(cut_and_lost)
+{
+	static const struct made_point p[] = {
+		{ B, "main", { 0 } }, { B, "a", { 10 } }, { TIMELINE_LOST, NULL, { 20 }, .number = 7 }, { E, "a", { 30 } },
+		{ B, "a", { 40 } }, { E, "a", { 45 } }, { TIMELINE_LOST, NULL, { 46 } }, { E, "main", { 50 }, .repaired = true },
+	};
+	struct made m;
+
+	made_init(&m, "a", 1);
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &plain);
+	check_row("main", 0, 1, 25, 50, 0);
+	CHECK_EQ(row("main")->cut, 1, "its end is not there");
+	CHECK_EQ(row("main")->sum[0].each.n, 0, "so it is no single one");
+	CHECK_EQ(row("main")->holes, 1, "and points are missing in it");
+	CHECK_EQ(row("a")->holes, 1, "in one of two");
+	CHECK_EQ(row("a")->sum[0].each.n, 2, "both are whole");
+	CHECK_EQ(sums.lost, 7, "known to be lost");
+	CHECK_EQ(sums.lost_places, 1, "and more");
+	regions_free(&sums);
+}
+
+/* Started here, finished there: of the counters only the clock goes on. The finish may be read first. */
+TEST(detached)
+{
+	static const struct made_point one[] = {
+		{ TIMELINE_FINISH, "t", { 500, 90 }, .number = 3 },
+		{ TIMELINE_START, "t", { 100, 10 }, .number = 1 }, { TIMELINE_START, "t", { 110, 11 }, .number = 2 },
+		{ TIMELINE_FINISH, "t", { 150, 20 }, .number = 2 }, { TIMELINE_START, "u", { 1, 1 }, .number = 9 },
+	};
+	static const struct made_point two[] = {
+		{ TIMELINE_FINISH, "t", { 300, 5 }, .number = 1 }, { TIMELINE_START, "t", { 400, 6 }, .number = 3 },
+	};
+	struct made m;
+
+	made_init(&m, "a", 2);
+	MADE_ADD(&m, 1, one);
+	MADE_ADD(&m, 2, two);
+	sum_up(&m, &plain);
+	check_row("t", 0, 3, 200 + 40 + 100, 200 + 40 + 100, 0);
+	check_row("t", 1, 3, 9, 9, 2);
+	CHECK_EQ(row("t")->detached, 3, "they are");
+	CHECK_EQ(row("u")->count, 0, "one end alone is none");
+	CHECK_EQ(sums.unmatched, 1, "and said");
+	regions_free(&sums);
+}
+
+TEST(many_detached_at_once)
+{
+	enum { N = 1000 };
+	static struct made_point p[2 * N];
+	struct made m;
+
+	for (size_t i = 0; i < N; i++) {
+		p[i] = (struct made_point){ TIMELINE_START, "t", { i }, .number = i * 64 }; /* all in few places of a table */
+		p[N + i] = (struct made_point){ TIMELINE_FINISH, "t", { 10 * N }, .number = (i * 7 % N) * 64 };
+	}
+	made_init(&m, "a", 1);
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &plain);
+	CHECK_EQ(row("t")->count, N, "each found its other half");
+	CHECK_EQ(row("t")->sum[0].total, 10 * N * N - N * (N - 1) / 2, "sum");
+	CHECK_EQ(sums.unmatched, 0, "none is left");
+	regions_free(&sums);
+}
+
+TEST(threads_and_singles)
+{
+	static const struct made_point one[] = { { B, "a", { 0 } }, { E, "a", { 5 } }, { B, "a", { 10 } }, { E, "a", { 30 } } };
+	static const struct made_point two[] = { { B, "b", { 100 } }, { B, "a", { 103 } }, { E, "a", { 113 } }, { E, "b", { 120 } } };
+	struct regions_options o = { .per_thread = true, .single = "a", .singles = 2 };
+	struct made m;
+
+	made_init(&m, "a", 1);
+	MADE_ADD(&m, 7, one);
+	MADE_ADD(&m, 8, two);
+	sum_up(&m, &o);
+	CHECK_EQ(sums.n, 3, "a in two threads, b in one");
+	CHECK_EQ(sums.row[0].count, 2, "of the first thread");
+	CHECK_EQ(sums.n_singles, 2, "as many as wanted");
+	CHECK_EQ(sums.single[0].cost, 20, "the dearest");
+	CHECK_EQ(sums.single[1].cost, 10, "the next");
+	CHECK_EQ(sums.single[1].begin, 3, "from the thread's first value");
+	CHECK_EQ(sums.single[1].around, sums.row[1].label, "in b");
+	CHECK_EQ(sums.single[0].around, LABELS_NONE, "in nothing");
+	CHECK_EQ(sums.counter[0].whole, 30 + 20, "all threads");
+	regions_free(&sums);
+}
+
+TEST_MAIN()
