@@ -21,30 +21,44 @@ static void write_counts(FILE *f, const int64_t *counts, bool total_only)
 		fprintf(f, "%s\"%s\":%" PRId64, c ? "," : "", exact_class_names[c], counts[c]);
 }
 
-static int by_birth(const void *a, const void *b)
+static int by_process(const void *a, const void *b)
 {
 	const struct exact_thread *x = a, *y = b;
 
+	if (x->serial != y->serial)
+		return x->serial < y->serial ? -1 : 1;
 	return (x->born > y->born) - (x->born < y->born);
 }
 
-static void write_threads(FILE *f, struct exact *x, uint32_t serial)
+/* All threads, those of a process together, in order of birth; freed by the caller. */
+static struct exact_thread *threads_of(struct exact *x, size_t *n)
 {
-	size_t n = exact_threads(x, NULL, 0);
-	struct exact_thread *t = calloc(n + 1, sizeof *t);
+	struct exact_thread *t;
+
+	*n = exact_threads(x, NULL, 0);
+	t = calloc(*n + 1, sizeof *t);
+	*n = exact_threads(x, t, *n);
+	qsort(t, *n, sizeof *t, by_process);
+	return t;
+}
+
+static void write_threads(FILE *f, const struct exact_thread *t, size_t n, uint32_t serial)
+{
+	size_t from = 0;
 	const char *comma = "";
 
-	n = exact_threads(x, t, n);
-	qsort(t, n, sizeof *t, by_birth);
+	for (size_t to = n; from < to;) { /* the first of this process */
+		size_t middle = from + (to - from) / 2;
+
+		if (t[middle].serial < serial)
+			from = middle + 1;
+		else
+			to = middle;
+	}
 	fprintf(f, ",\"threads\":[");
-	for (size_t i = 0; i < n; i++)
-		if (t[i].serial == serial) {
-			fprintf(f, "%s{\"tid\":%d,\"instructions\":%" PRId64 "}", comma, (int)t[i].tid,
-				t[i].instructions);
-			comma = ",";
-		}
+	for (size_t i = from; i < n && t[i].serial == serial; i++, comma = ",")
+		fprintf(f, "%s{\"tid\":%d,\"instructions\":%" PRId64 "}", comma, (int)t[i].tid, t[i].instructions);
 	fprintf(f, "]");
-	free(t);
 }
 
 /* Instructions by module; all of them together are the command's. */
@@ -136,6 +150,8 @@ int main(int argc, char **argv)
 	struct exact_options o = { 0 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct exact_process *processes;
+	struct exact_thread *threads;
+	size_t n_threads;
 	struct exact_end end;
 	struct exact *x;
 	int64_t counts[EXACT_CLASSES];
@@ -188,14 +204,16 @@ int main(int argc, char **argv)
 	n = exact_processes(x, NULL, 0);
 	processes = calloc(n + 1, sizeof *processes);
 	n = exact_processes(x, processes, n);
+	threads = threads_of(x, &n_threads);
 	fprintf(f, ",\"processes\":[");
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "%s\n{\"pid\":%d,\"parent\":%d,\"name\":\"%s\",", i ? "," : "", (int)processes[i].pid,
 			(int)processes[i].parent, processes[i].name);
 		write_counts(f, processes[i].counts, o.total_only);
-		write_threads(f, x, processes[i].serial);
+		write_threads(f, threads, n_threads, processes[i].serial);
 		fprintf(f, "}");
 	}
+	free(threads);
 	fprintf(f, "]");
 	if (o.profile && write_profile(f, x) < 0)
 		return 125;
