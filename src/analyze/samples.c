@@ -45,7 +45,7 @@ struct counter {
 
 struct cached {
 	uint64_t address;
-	uint32_t space, frame; /* space: the serial of the mappings */
+	uint32_t space, frame; /* space: the serial of the mappings; frame: number + 1, 0: none */
 };
 
 struct reader {
@@ -232,8 +232,8 @@ static void push_address(struct reader *r, uint64_t address, enum context in,
 	const struct map *m;
 	struct stacks_frame f = { 0 };
 
-	if (c->address == address && c->space == space && c->frame != SET_NONE) {
-		push(r, c->frame);
+	if (c->address == address && c->space == space && c->frame) {
+		push(r, c->frame - 1);
 		return;
 	}
 	m = maps ? maps_find(maps, address) : NULL;
@@ -245,8 +245,8 @@ static void push_address(struct reader *r, uint64_t address, enum context in,
 		   : in == CONTEXT_USER	  ? r->unknown_module
 					  : r->unknown_guest;
 	f.address = m ? address - m->start + m->offset : address;
-	*c = (struct cached){ address, space, stacks_add_frame(r->raw->stacks, &f) };
-	push(r, c->frame);
+	*c = (struct cached){ address, space, stacks_add_frame(r->raw->stacks, &f) + 1 };
+	push(r, c->frame - 1);
 }
 
 static enum context context_of_mode(unsigned misc)
@@ -629,12 +629,13 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 		tare_fail_nomem(err);
 		goto out;
 	}
-	*r = (struct reader){ .opts = opts, .out = out, .raw = &raw, .err = err };
+	r->opts = opts;
+	r->out = out;
+	r->raw = &raw;
+	r->err = err;
 	r->kernel_module = modules_add(&raw.modules, MODULE_KERNEL, "[kernel.kallsyms]", NULL, 0, 0);
 	r->unknown_module = modules_add(&raw.modules, MODULE_UNKNOWN, "[unknown]", NULL, 0, 0);
 	r->unknown_guest = modules_add(&raw.modules, MODULE_UNKNOWN, "[guest]", NULL, 0, 0);
-	for (size_t i = 0; i < 1 << CACHE_BITS; i++)
-		r->cache[i].frame = SET_NONE;
 	out->file = r->file = perfdata_open(path, NULL, err);
 	ret = r->file ? read_all(r) : -(err && err->code ? err->code : EIO);
 	if (ret == 0)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a recording of samples: a report of it, by every key, folded, and one function of it.
+ * What it adds up to must be what it is made of.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "analyze/annotate.h"
+#include "fuzz.h"
+#include "view/folded.h"
+#include "view/report_view.h"
+
+static int forget(void *arg, struct text *out, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	out->len = 0;
+	return 0;
+}
+
+static void check_sums(const struct samples *s, const struct report *r)
+{
+	for (uint32_t c = 0; c < s->stacks->columns; c++) {
+		uint64_t self = 0, samples = 0;
+
+		for (size_t i = 0; i < r->n; i++) {
+			self += r->row[i].self[c];
+			samples += r->row[i].samples[c];
+			must(r->row[i].samples[c] <= s->stacks->column[c].samples);
+		}
+		must(self == s->stacks->column[c].amount && samples == s->stacks->column[c].samples);
+	}
+}
+
+static void show(const char *path, const struct samples_options *opts, unsigned keys)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct report_options how = { .keys = keys };
+	struct folded_options folded = { .with_comm = true };
+	struct annotate_options one = { .function = "*" };
+	struct annotation annotation;
+	struct style style = { .width = 100 };
+	struct text out = { 0 };
+	struct samples s;
+	struct report r;
+
+	if (samples_read(&s, path, opts, &err) < 0) {
+		must(err.what[0]);
+		return;
+	}
+	if (report_make(&r, s.stacks, &how, &err) == 0) {
+		struct report_shown shown = { .path = path, .samples = &s, .report = &r, .options = &how };
+
+		check_sums(&s, &r);
+		report_text(&out, &shown, &style);
+		if (s.stacks->columns) {
+			report_json(&out, &shown);
+			report_csv(&out, &shown);
+			must(folded_write(&out, s.stacks, &folded, forget, NULL, &err) == 0);
+		}
+		report_free(&r);
+	}
+	if (s.modules && s.stacks->columns && annotate_samples(&annotation, &s, &one, &err) == 0)
+		annotate_free(&annotation);
+	text_free(&out);
+	samples_free(&s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	const struct samples_options plain = { .filter = SAMPLES_ALL, .nodes_max = 100, .symfs = "/nowhere" };
+	const struct samples_options fine = { .filter = SAMPLES_ALL,
+					      .detail = SAMPLES_ADDRESS,
+					      .lines = true,
+					      .inlined = true,
+					      .moments = true,
+					      .symfs = "/nowhere" };
+	static int fd = -1;
+	char path[64];
+
+	if (fd < 0)
+		fd = memfd_create("perfdata", MFD_CLOEXEC);
+	must(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, bytes, n, 0) == (ssize_t)n);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	show(path, &plain, REPORT_COMM | REPORT_MODULE | REPORT_FUNCTION);
+	show(path, &fine, REPORT_TID | REPORT_MODULE | REPORT_FUNCTION | REPORT_LINE | REPORT_ADDRESS);
+	return 0;
+}
