@@ -328,7 +328,7 @@ static void put_place(struct text *t, const struct report_shown *r, const struct
 		text_add(t, "%s", t->len ? "  " : "");
 		put_name(t, base_name(stacks_name(st, w->file)), 60);
 		text_add(t, ":%u", w->line);
-	} else if (keys == REPORT_LINE) {
+	} else if (keys & REPORT_LINE && !(keys & (REPORT_FUNCTION | REPORT_ADDRESS))) {
 		text_add(t, "[unknown]");
 	}
 }
