@@ -12,8 +12,9 @@
  * that is the file's: nothing that it wrote is lost when it is killed. When a thread's block is full, it is written
  * elsewhere as a `SEALED` one, with its sum, and begun anew.
  *
- * Points. Their block begins with the values of all counters (block_head.value). Each point is one record; for n
- * counters it holds n differences to the point before:
+ * Points. Their block begins with the values of all counters (block_head.value), for who does not have the block before;
+ * who has goes on from its end, for what counters counted while the block was written is in no difference. Each point
+ * is one record; for n counters it holds n differences to the point before:
  *
  *	a word w of 3, 4 or 8 bytes:	bits 0-1	1, 2 or 3: its size; 0: no more points here
  *					bit  2		0 begin, 1 end

@@ -119,8 +119,9 @@ static bool load(struct tare_cursor *c, const struct tare_block *b)
 	c->end = c->data + b->used;
 	c->offset = b->offset + sizeof(h);
 	c->missing = (uint8_t)h.missing;
-	/* They go on where the block before ended, or later; what a damaged file says otherwise is no reason to fall. */
-	for (unsigned i = 0; i < c->n; i++)
+	/* Behind the block before, values go on where it ended: between them lies the recorder's work and nothing else. Where
+	 * one is missing they begin as they stood; a damaged file that says otherwise is no reason to fall. */
+	for (unsigned i = 0; i < c->n && (b->seq != c->seq || !c->seq); i++)
 		if (h.value[i] > c->raw[i])
 			c->raw[i] = h.value[i];
 	return true;

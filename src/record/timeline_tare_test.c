@@ -181,6 +181,25 @@ TEST(a_block_that_is_missing)
 	       5);
 }
 
+/* What was counted while a block was written is the recorder's, not the program's. */
+TEST(a_block_goes_on_where_the_one_before_ended)
+{
+	uint8_t data[64];
+	size_t n = put_short(data, false, 1, 1);
+	struct block_head *h;
+
+	begin_file();
+	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h->value[0] = 1000;
+	h->head_sum = format_head_sum(h);
+	n = put_short(data, true, 1, 1);
+	h = add(BLOCK_POINTS, 1, data, n, BLOCK_OPEN);
+	h->value[0] = 1001;
+	h->value[1] = 30001;
+	h->head_sum = format_head_sum(h);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
+}
+
 /* A full block was appended, and the killed program had no time to begin its own anew: the same points are there twice. */
 TEST(a_block_that_is_there_twice)
 {
