@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "cli/page_file.h"
 #include "cli/windows_diff.h"
 #include "cli/windows_options.h"
 #include "exact/exact.h"
@@ -32,6 +33,7 @@ struct job {
 	struct windows_about about;
 	struct environment environment;
 	struct output out;
+	struct page_file page;
 	struct style style;
 	bool exact;
 	struct tare_error *err;
@@ -219,6 +221,8 @@ static int prepare(struct job *j)
 	int ret = output_open(&j->out, j->o.output, false, j->o.format == WINDOWS_TEXT ? STDERR_FILENO : STDOUT_FILENO,
 			      j->err);
 
+	if (ret == 0 && j->o.html)
+		ret = page_file_open(&j->page, j->o.html, j->err);
 	if (ret < 0)
 		return ret;
 	j->style = output_style(&j->out, j->o.colour);
@@ -247,10 +251,28 @@ static int status_of(const struct window_end *e)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* --html: all windows of all threads. */
+static int to_page(struct job *j, const struct windows_table *t)
+{
+	struct text json = { 0 };
+	int ret;
+
+	windows_json(&json, t, &j->about);
+	ret = json.failed ? tare_fail_nomem(j->err)
+			  : page_file_begin(&j->page, "tare windows", j->argv ? j->argv[0] : "tare windows", 0, j->err);
+	if (ret == 0) {
+		page_add(&j->page.page, json.s, json.len);
+		ret = page_file_end(&j->page, j->err);
+	}
+	text_free(&json);
+	return ret;
+}
+
 static int show(struct job *j)
 {
 	const struct windows_table *t = windows_table(j->windows, j->err);
 	struct text text = { 0 };
+	int ret;
 
 	if (!t)
 		return -j->err->code;
@@ -267,7 +289,8 @@ static int show(struct job *j)
 		windows_csv(&text, t, &j->about);
 	else
 		windows_json(&text, t, &j->about);
-	return output_put(&j->out, &text, j->err);
+	ret = output_put(&j->out, &text, j->err);
+	return ret == 0 && j->o.html ? to_page(j, t) : ret;
 }
 
 static int exit_status(const struct job *j, int ret)
@@ -287,7 +310,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return windows_diff_run(argc - 1, argv + 1);
 
 	struct tare_error err = TARE_ERROR_INIT, late = TARE_ERROR_INIT;
-	struct job j = { .self = self, .o = WINDOWS_OPTIONS_INIT, .err = &err };
+	struct job j = { .self = self, .o = WINDOWS_OPTIONS_INIT, .page = PAGE_FILE_INIT, .err = &err };
 	int status, rest = options_parse(self, argc, argv, &j.o, &status), ret;
 
 	if (rest < 0) {
@@ -309,6 +332,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret < 0 && ret != -EPIPE)
 		complain(self, &err, j.o.event_text);
 	status = exit_status(&j, ret);
+	page_file_abandon(&j.page);
 	windows_free(j.windows);
 	environment_free(&j.environment);
 	encoding_list_free(&j.list);

@@ -20,6 +20,7 @@ OPTION(pids, o->pids = arg)
 OPTION(tids, o->tids = arg)
 OPTION(no_inherit, o->no_inherit = true)
 OPTION(output, o->output = arg)
+OPTION(html, o->html = arg)
 OPTION(rows, o->rows = true)
 
 /* Parsed twice: here for its mistakes, at their place; and in one group with all others later. */
@@ -206,6 +207,7 @@ const struct option_row windows_option_rows[] = {
 	{ 0, "engine", "NAME", "auto, perf or exact", set_engine },
 	{ 0, "format", "NAME", "text, csv or json", set_format },
 	{ 'o', "output", "FILE", "write there; - is standard output", set_output },
+	{ 0, "html", "FILE", "write a page there, too: plots that zoom, offline", set_html },
 	{ 0, "threads", "N", "show that many in text; 0: all; default: 6", set_threads },
 	{ 0, "rows", NULL, "show each window in text, also when there are many", set_rows },
 	{ 0, "event-file", "FILE", NULL, set_event_file },

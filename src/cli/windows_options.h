@@ -32,7 +32,7 @@ struct windows_options {
 	enum engine_wish engine;
 
 	enum windows_format format;
-	const char *output;
+	const char *output, *html;
 	size_t threads;
 	bool rows;
 	enum when colour;

@@ -454,6 +454,14 @@ def html_of_summarize():
 
 
 @test
+def html_of_windows():
+    loop = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+    d = page("windows", "--every", "1ms", "-e", "page-faults", "--html", "PAGE", "--", "sh", "-c", loop)
+    equal([x["schema"] for x in d["documents"]], ["tare/windows/1"], "documents")
+    true(len(d["documents"][0]["threads"][0]["columns"]["begin"]) > 1, "windows")
+
+
+@test
 def small_stacks_count_to_the_one_above():
     """A millionth of the whole is left out, and nothing of the sum."""
     m = Maker()

@@ -2,21 +2,22 @@
 import { h } from "./dom.js";
 
 const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-const COUNTS = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]];
+const COUNTS = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+const PLAIN_BELOW = 1e4; // 1,234 is as short as 1.234 k
 
 /** Integers above 2^53 come as strings of digits. */
 export const toNumber = (v) => (typeof v === "string" ? Number(v) : v);
 export const known = (v) => v !== null && v !== undefined && !Number.isNaN(v);
 
 function digits(x, significant) {
-  const whole = Math.trunc(Math.abs(x)).toString().length;
+  const whole = x === 0 ? 1 : Math.floor(Math.log10(Math.abs(x))) + 1; // of 0.05 it is -1: small numbers keep their digits, too
   return x.toLocaleString("en-US", { minimumFractionDigits: 0, maximumFractionDigits: Math.max(0, Math.min(20, significant - whole)) });
 }
 
 /** Every digit: 1,234,567. */
 export function full(v, unit = "") {
   if (!known(v)) return "";
-  const text = typeof v === "string" ? v.replace(/\B(?=(\d{3})+$)/g, ",") : v.toLocaleString("en-US", { maximumFractionDigits: 9 });
+  const text = typeof v === "string" ? v.replace(/\B(?=(\d{3})+$)/g, ",") : v.toLocaleString("en-US", { maximumFractionDigits: 12 });
   return unit ? `${text} ${unit}` : text;
 }
 
@@ -29,7 +30,7 @@ export function short(value, unit = "", significant = 4) {
     return `${digits(v / by, significant)} ${name}`;
   }
   if (unit === "%") return `${digits(v, significant)} %`;
-  const [by, name] = COUNTS.find(([size]) => Math.abs(v) >= size) ?? [1, ""];
+  const [by, name] = (Math.abs(v) >= PLAIN_BELOW && COUNTS.find(([size]) => Math.abs(v) >= size)) || [1, ""];
   return `${digits(v / by, significant)}${name && ` ${name}`}${unit && ` ${unit}`}`;
 }
 

@@ -16,11 +16,11 @@ function facts(doc) {
     remarks.map((text) => h("p", { class: "remark" }, text)));
 }
 
-/** A thread's metrics first, then its events: those have a value in every window. */
+/** A thread's metrics first, then its events; last the one that makes the windows, which is as good as the same in each. */
 function seriesOf(doc, t) {
   const scaled = (e, values) => (e.scale === 1 ? values.map(toNumber) : values.map((v) => toNumber(v) * e.scale));
   return [...doc.metrics.map((m, i) => ({ name: m.metric, unit: m.unit, values: t.columns.metrics[i] })),
-    ...doc.events.map((e, i) => ({ name: e.event, unit: e.unit, values: scaled(e, t.columns.events[i]) }))];
+    ...doc.events.map((e, i) => [e, i]).sort((a, b) => (a[1] === 0) - (b[1] === 0)).map(([e, i]) => ({ name: e.event, unit: e.unit, values: scaled(e, t.columns.events[i]) }))];
 }
 
 function thread(doc, t) {
@@ -31,9 +31,8 @@ function thread(doc, t) {
   const show = (axis) => room.replaceChildren(charts(axis[1], list));
   show(axes[0]);
   if (list.length) distribution(list[0]);
-  const title = doc.threads.length === 1 ? "Windows" : `Windows of ${t.comm} ${t.tid}`;
   const pick = (label, options, f) => h("label", {}, label, " ", h("select", { onchange: (e) => f(options[e.target.selectedIndex][1]) }, options.map(([n]) => h("option", {}, n))));
-  return section(title, `${full(t.columns.begin.length)} windows`, h("div", { class: "tools" }, pick("Along:", axes.map((a) => [a[0], a]), show)), room,
+  return h("div", {}, h("div", { class: "tools" }, pick("Along:", axes.map((a) => [a[0], a]), show)), room,
     h("div", { class: "tools" }, pick("How it is distributed:", list.map((s) => [s.name, s]), distribution)), spread,
     t.phases.length > 1 && [h("h3", {}, "Phases"), table([
       { title: "Phase", number: true, value: (p) => p.phase, show: (p) => String(p.phase) },
@@ -48,5 +47,13 @@ function mean(values, phase) {
   return part.length ? part.reduce((a, b) => a + b, 0) / part.length : null;
 }
 
-export const windows = (doc) => [facts(doc), ...doc.threads.filter((t) => t.columns.begin.length).map((t) => thread(doc, t))];
+/** Of one thread at a time: the one with the most windows first. */
+export function windows(doc) {
+  const threads = doc.threads.filter((t) => t.columns.begin.length).sort((a, b) => b.columns.begin.length - a.columns.begin.length), room = h("div");
+  if (!threads.length) return [facts(doc)];
+  const show = (t) => room.replaceChildren(thread(doc, t));
+  show(threads[0]);
+  return [facts(doc), section("Windows", null, threads.length > 1 && h("div", { class: "tools" }, h("label", {}, "Thread: ", h("select", { onchange: (e) => show(threads[e.target.selectedIndex]) },
+    threads.map((t) => h("option", {}, `${t.comm} ${t.tid}, ${full(t.columns.begin.length)} windows`))))), room)];
+}
 export const windowsTitle = (doc) => ({ title: doc.command?.join(" ") ?? "", kind: "tare windows" });
