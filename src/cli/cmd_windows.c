@@ -107,6 +107,26 @@ static int refuse_unavailable(struct job *j)
 	return 0;
 }
 
+/* Of events that nobody asked for by name, those that this machine cannot count are left out. */
+static void drop_uncountable(struct job *j)
+{
+	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
+
+	for (size_t i = 1; i < j->list.n;) {
+		const struct encoding *e = &j->list.enc[i];
+		struct counters *c;
+
+		if (!e->unavailable && source_perf.open(&c, &e, 1, &self, NULL, NULL) == 0) {
+			source_perf.close(c);
+			i++;
+			continue;
+		}
+		cpus_free(&j->list.enc[i].cpus);
+		memmove(&j->list.enc[i], &j->list.enc[i + 1], (j->list.n - i - 1) * sizeof(j->list.enc[i]));
+		j->list.n--;
+	}
+}
+
 static const char *wanted_leader(const struct job *j)
 {
 	return j->o.every_ns ? "task-clock" : j->o.leader[0] ? j->o.leader : "instructions";
@@ -144,6 +164,8 @@ static int choose_engine(struct job *j)
 	j->exact = asked || (none && can && j->o.engine == ENGINE_AUTO && !j->o.every_ns);
 	if (!j->o.events_given)
 		ret = encode(j, leader, j->exact ? exact_events : j->o.every_ns ? clock_events : perf_events);
+	if (ret == 0 && !j->exact && !j->o.events_given)
+		drop_uncountable(j);
 	if (ret == 0 && j->exact) {
 		const struct engine_question q = { .wish = ENGINE_EXACT, .source = find_source };
 

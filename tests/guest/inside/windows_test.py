@@ -35,6 +35,13 @@ def each_window_is_as_long_as_asked():
 
 
 @test
+def default_events_are_those_that_count_here():
+    document = windows("-i", "--every", "100k:cycles:u", "--", "loop-1000000")
+    true("cache-misses" not in [e["event"] for e in document["events"]], str(document["events"]))
+    equal(document["threads"][0]["columns"]["events"][0][0], 100000)
+
+
+@test
 def the_sum_is_the_whole():
     """A program that nobody here wrote: its windows sum to what tare stat counts."""
     out = sh("tare", "stat", "--format", "json", "-e", "{cycles:u,instructions:u}", "--", "busybox", "md5sum", "/bin/busybox")
