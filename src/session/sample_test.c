@@ -77,6 +77,12 @@ TEST(ways_to_call_chains)
 	CHECK((e[0].attr.sample_type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)) ==
 	      (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER));
 	CHECK(e[0].attr.sample_stack_user == 8192 && e[0].attr.sample_regs_user && e[0].attr.exclude_callchain_user);
+	make(e, (struct sample_how){ .period = 1, .calls = CALLS_LBR, .track = true }, false, false);
+	CHECK(!e[0].attr.mmap_data);
+	make(e, (struct sample_how){ .period = 1, .calls = CALLS_DWARF, .track = true }, false, false);
+	CHECK(e[0].attr.mmap_data, "unwinders read tables in data");
+	make(e, (struct sample_how){ .period = 1, .addresses = true, .track = true }, false, false);
+	CHECK(e[0].attr.mmap_data && e[0].attr.sample_type & PERF_SAMPLE_ADDR);
 	make(e, (struct sample_how){ .period = 1, .calls = CALLS_LBR }, false, false);
 	CHECK(e[0].attr.sample_type & PERF_SAMPLE_BRANCH_STACK &&
 	      e[0].attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
