@@ -67,6 +67,7 @@ void regions_free(struct regions *r)
 		free(r->recording[i].format);
 		free(r->recording[i].command);
 		free(r->recording[i].damage);
+		free(r->recording[i].remark);
 	}
 	for (size_t i = 0; i < r->n_threads; i++)
 		free(r->thread[i].name);
@@ -148,7 +149,7 @@ static int take_recording(struct regions *r, const struct timeline_info *info, s
 	to = &r->recording[r->n_recordings++];
 	*to = (struct regions_recording){ .start_ns = info->start_ns };
 	if (!copied(&to->path, info->path) || !copied(&to->format, info->format) || !copied(&to->command, info->command) ||
-	    !copied(&to->damage, info->damage))
+	    !copied(&to->damage, info->damage) || !copied(&to->remark, info->remark))
 		return tare_fail_nomem(err);
 	return 0;
 }

@@ -66,7 +66,7 @@ struct regions_thread {
 };
 
 struct regions_recording {
-	char *path, *format, *command, *damage; /* damage: NULL without */
+	char *path, *format, *command, *damage, *remark; /* damage, remark: NULL without */
 	uint64_t start_ns;
 };
 

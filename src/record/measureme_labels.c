@@ -146,29 +146,40 @@ static uint32_t labelled(struct mm_labels *l, const char *kind, char *text)
 	return label;
 }
 
-static enum mm_text text_of(struct mm_labels *l, uint32_t string, const char *what, struct text *out)
+/*
+ * rustc gives the ids of its queries their texts when it ends; those that run meanwhile get none. Two such ids may stand for
+ * the same label in two runs, so they have one label. An id of a place in the string data that is not there is that place's.
+ */
+static void text_of(struct mm_labels *l, uint32_t string, struct text *out)
 {
 	enum mm_text how = mm_string_text(&l->strings, string, out);
+	uint64_t id;
 
-	if (how == MM_GONE)
-		text_add(out, "(%s %" PRIu32 ", not in the file)", what, string);
-	else if (how == MM_CUT)
-		text_add(out, "(cut)");
 	text_put(out, "", 0); /* "", not NULL, where there is none */
-	return how;
+	l->cut += how == MM_CUT;
+	if (how == MM_CUT)
+		text_add(out, "(cut)");
+	if (how != MM_GONE)
+		return;
+	id = mm_string_id(&l->strings, string);
+	if (id <= MM_METADATA) {
+		l->unmapped++;
+		text_add(out, "(label without a text)");
+	} else {
+		l->gone++;
+		text_add(out, "(label %" PRIu64 ", not in the file)", id);
+	}
 }
 
 /* Labels of two strings: text is looked for only when a pair is new. */
 static uint32_t new_label(struct mm_labels *l, uint32_t kind, uint32_t id)
 {
 	struct text k = { 0 }, text = { 0 };
-	enum mm_text how = text_of(l, id, "label", &text);
 	uint32_t label = MM_NONE;
 
+	text_of(l, id, &text);
 	mm_string_text(&l->strings, kind, &k);
 	text_put(&k, "", 0); /* "", not NULL, where there is none */
-	l->gone += how == MM_GONE;
-	l->cut += how == MM_CUT;
 	if (!k.failed && !text.failed)
 		label = labelled(l, k.s, text.s);
 	text_free(&k);

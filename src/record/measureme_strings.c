@@ -277,6 +277,11 @@ static size_t plain(const unsigned char *b, size_t n)
 	return i;
 }
 
+uint64_t mm_string_id(const struct mm_strings *s, uint32_t string)
+{
+	return s->where[string] & LOST ? s->where[string] & ~LOST : s->where[string] + MM_FIRST_REGULAR;
+}
+
 enum mm_text mm_string_text(struct mm_strings *s, uint32_t string, struct text *out)
 {
 	size_t size = s->pages->version >= 9 ? 8 : 4, depth = 0, begin = out->len;

@@ -39,6 +39,8 @@ enum mm_text {
 	MM_CUT, /* some of it is not in the file, or it is longer than what is read of one */
 	MM_GONE, /* nothing of it is in the file */
 };
+/* The id whose string is not known; only after MM_GONE. */
+uint64_t mm_string_id(const struct mm_strings *s, uint32_t string);
 /* Adds the text; a byte 0 becomes "\0". */
 enum mm_text mm_string_text(struct mm_strings *s, uint32_t string, struct text *out);
 

@@ -86,6 +86,7 @@ struct timeline_info {
 	size_t n_threads;
 	size_t n_labels;
 	const char *damage;	/* what of the file could not be read, with its offset; NULL: nothing */
+	const char *remark;	/* what one should know of a file that is whole all the same; NULL: nothing */
 };
 
 struct timeline;

@@ -73,6 +73,7 @@ struct measureme {
 	uint32_t nodes, node_room;
 	uint64_t detached, wrong, first_detached, first_wrong; /* how many, and where */
 	char format[24];
+	struct text remark;
 };
 
 struct measureme_cursor {
@@ -334,8 +335,6 @@ static void describe(struct measureme *m)
 
 static int tell(struct measureme *m, struct tare_error *err)
 {
-	bool whole;
-
 	if (m->wrong)
 		mm_damage(&m->pages, "%" PRIu64 " intervals end before they start and were left out, the first at byte %" PRIu64, m->wrong,
 			  m->first_wrong);
@@ -343,20 +342,21 @@ static int tell(struct measureme *m, struct tare_error *err)
 		mm_damage(&m->pages, "the text of %" PRIu64 " labels is not in it", m->labels.gone);
 	if (m->labels.cut)
 		mm_damage(&m->pages, "the text of %" PRIu64 " labels is cut", m->labels.cut);
-	whole = m->pages.damages == 0;
-	if (m->detached)
-		mm_damage(&m->pages, "%" PRIu64 " events overlap others of their thread or stand out of order, the first at byte %" PRIu64
-			  ": each is taken by itself, in no other", m->detached, m->first_detached);
 	if (m->pages.damages > 4)
 		text_add(&m->pages.damage, "; and more");
+	if (m->labels.unmapped)
+		text_add(&m->remark, "%" PRIu64 " events' labels were never given a text: they are one label here", m->labels.unmapped);
+	if (m->detached)
+		text_add(&m->remark, "%s%" PRIu64 " events overlap others of their thread or stand out of order, the first at byte %" PRIu64
+			 ": each is taken by itself, in no other", m->remark.len ? "; " : "", m->detached, m->first_detached);
 	m->public = calloc(m->n_threads + 1, sizeof(*m->public));
-	if (!m->public || m->pages.damage.failed)
+	if (!m->public || m->pages.damage.failed || m->remark.failed)
 		return tare_fail_nomem(err);
 	for (size_t i = 0; i < m->n_threads; i++)
 		m->public[i] = (struct timeline_thread){ .pid = m->meta.pid,
 							 .tid = m->thread[i].id,
 							 .name = "",
-							 .complete = whole,
+							 .complete = m->pages.damages == 0,
 							 .lost = m->thread[i].lost };
 	snprintf(m->format, sizeof(m->format), "measureme %u", m->pages.version);
 	m->base.info = (struct timeline_info){ .format = m->format,
@@ -368,7 +368,8 @@ static int tell(struct measureme *m, struct tare_error *err)
 					       .thread = m->public,
 					       .n_threads = m->n_threads,
 					       .n_labels = m->labels.n,
-					       .damage = m->pages.damage.len ? m->pages.damage.s : NULL };
+					       .damage = m->pages.damage.len ? m->pages.damage.s : NULL,
+					       .remark = m->remark.len ? m->remark.s : NULL };
 	return 0;
 }
 
@@ -380,6 +381,7 @@ static void close_measureme(struct timeline *t)
 		close(m->pages.fd);
 	mm_labels_free(&m->labels);
 	mm_meta_free(&m->meta);
+	text_free(&m->remark);
 	mm_pages_free(&m->pages);
 	for (size_t i = 0; i < m->n_threads; i++) {
 		free(m->thread[i].walk.open);

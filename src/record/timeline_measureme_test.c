@@ -147,7 +147,8 @@ TEST(numbers_and_offsets)
 		CHECK_EQ(p.number, i == 1 || i == 2 ? 21 : 0, "number of %zu", i);
 	}
 	CHECK_EQ(cursor_next(c, &p, NULL), 0, "the end");
-	CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, "1 events overlap others"), "%s", timeline_info(t)->damage);
+	CHECK(timeline_info(t)->remark && strstr(timeline_info(t)->remark, "1 events overlap others"), "%s", timeline_info(t)->remark);
+	CHECK(!timeline_info(t)->damage, "that is no damage");
 	CHECK(timeline_info(t)->thread[0].complete, "nothing is lost of it");
 	cursor_close(c);
 	timeline_close(t);
@@ -330,10 +331,11 @@ TEST(strings)
 		return;
 	told(t, 0, &got);
 	CHECK(got.s && strstr(got.s, "begin abc-abc 1, end abc-abc 1, begin abc-abc 2, end abc-abc 2, begin abc 3"), "%s", got.s);
-	CHECK(strstr(got.s, "not in the file) 4") && strstr(got.s, "not in the file) 5"), "%s", got.s);
+	CHECK(strstr(got.s, "begin (label without a text) 4") && strstr(got.s, "begin (label 101000003, not in the file) 5"), "%s", got.s);
 	CHECK(strstr(got.s, "begin x\\0y 6") && strstr(got.s, "begin (no name) 7"), "%s", got.s);
 	CHECK(strstr(got.s, "begin oooooooo"), "%.300s", got.s);
-	CHECK_STR(timeline_info(t)->damage, "the text of 2 labels is not in it; the text of 1 labels is cut", "damage");
+	CHECK_STR(timeline_info(t)->damage, "the text of 1 labels is not in it; the text of 1 labels is cut", "damage");
+	CHECK(timeline_info(t)->remark && strstr(timeline_info(t)->remark, "1 events' labels were never given a text"), "remark");
 	text_free(&got);
 	text_free(&s);
 	timeline_close(t);

@@ -93,6 +93,19 @@ static void put_half(struct text *out, const struct style *s, const char *unit, 
 		put_amount(out, s, unit, range / 2);
 }
 
+/* "0.00 %" only of none. */
+static void put_part(struct text *out, uint64_t n, uint64_t of)
+{
+	double percent = 100 * (double)n / (double)of;
+
+	if (n && percent < 0.01)
+		text_add(out, "<0.01 %%");
+	else if (n < of && percent > 99.99)
+		text_add(out, ">99.99 %%");
+	else
+		text_add(out, "%.2f %%", percent);
+}
+
 static void name_of(struct text *out, const struct aggregate *a, const struct style *s, uint32_t label)
 {
 	size_t most = s->width > 100 ? 48 : 28;
@@ -148,7 +161,7 @@ static void list(struct text *out, const struct aggregate *a, const struct style
 		if (e->n > 1) {
 			put_count(&t, s, e->n);
 			grid_put(&g, 1, INK_PLAIN, &t);
-			text_add(&t, "%.2f %%", 100 * (double)e->n / (double)k->intervals);
+			put_part(&t, e->n, k->intervals);
 			grid_put(&g, 2, INK_FAINT, &t);
 		} else {
 			put_place(&t, a, s, &e->place);
@@ -182,7 +195,7 @@ static void histogram(struct text *out, const struct style *s, const struct aggr
 		grid_put(&g, 0, INK_PLAIN, &t);
 		put_count(&t, s, k->bucket[b]);
 		grid_put(&g, 1, INK_PLAIN, &t);
-		text_add(&t, "%.2f %%", 100 * (double)k->bucket[b] / (double)k->intervals);
+		put_part(&t, k->bucket[b], k->intervals);
 		grid_put(&g, 2, INK_FAINT, &t);
 		bar = (size_t)ceil(BAR * (double)k->bucket[b] / (double)most);
 		while (bar--)
@@ -221,7 +234,9 @@ static void micro(struct text *out, const struct aggregate *a, const struct styl
 		return;
 	text_add(out, "\n  ");
 	put_count(out, s, k->intervals);
-	text_add(out, " intervals between neighbouring points: %s0 in %.2f %% of them", plus_minus(s), 100 * (double)k->zero / (double)k->intervals);
+	text_add(out, " intervals between neighbouring points: %s0 in ", plus_minus(s));
+	put_part(out, k->zero, k->intervals);
+	text_add(out, " of them");
 	if (k->not_counted) {
 		text_add(out, "; ");
 		put_count(out, s, k->not_counted);

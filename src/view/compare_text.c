@@ -146,9 +146,10 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 	if (!c->tested)
 		put_note(out, s, INK_CAREFUL, "With one recording on each side nothing is known of the noise: any of these changes may be it. Several tell: tare diff BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3.");
 	else
-		put_note(out, s, INK_FAINT, "before and after are self, means of the runs; a change is within its %s by 95 %%. By %s, with q by Benjamini and Hochberg: %zu changes of self exceed the noise, of which at most %.0f %% are expected to do so by chance.",
+		put_note(out, s, INK_FAINT, "before and after are self, means of the runs; a change is within its %s by 95 %%. By %s, with q by Benjamini and Hochberg: %zu change%s of self exceed%s the noise, of which at most %.0f %% are expected to do so by chance.",
 			 s->utf8 ? "\u00b1" : "+-",
 			 c->n[0] > 1 && c->n[1] > 1 ? "Welch's t test" : "Student's t test, the noise of the single run taken to be that of the others", beyond,
+			 beyond == 1 ? "" : "s", beyond == 1 ? "s" : "",
 			 100 * COMPARE_Q);
 	for (size_t r = 0; r < c->n_runs; r++)
 		if (c->run[r].recording[0].damage)

@@ -59,6 +59,7 @@ static void head(struct json *j, const struct regions *r)
 		json_string(j, "command", f->command);
 		json_uint(j, "start_ns", f->start_ns);
 		json_string(j, "damage", f->damage);
+		json_string(j, "remark", f->remark);
 		json_end(j);
 	}
 	json_end(j);

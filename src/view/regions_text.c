@@ -318,6 +318,9 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	for (size_t i = 0; i < r->n_recordings; i++)
 		if (r->recording[i].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path, r->recording[i].damage);
+	for (size_t i = 0; i < r->n_recordings; i++)
+		if (r->recording[i].remark)
+			put_note(out, s, INK_FAINT, "%s: %s.", r->recording[i].path, r->recording[i].remark);
 	if (unfinished)
 		put_note(out, s, INK_CAREFUL, "%" PRIu64 " of %zu threads did not come to their end in the recording.", unfinished, r->n_threads);
 	for (size_t c = 0; c < r->n_counters; c++)

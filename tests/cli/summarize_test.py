@@ -124,6 +124,7 @@ def detached_and_wrong_ones_are_said():
     equal([rows[k]["counters"]["wall-time"]["total"] for k in "ab"], [10, 10], "both count whole")
     true("1 intervals end before they start" in d["recordings"][0]["damage"], d["recordings"][0]["damage"])
     r = tare("summarize", path, status=1)
+    true("1 events overlap others" in d["recordings"][0]["remark"], d["recordings"][0]["remark"])
     true("1 detached" in r.stdout and "overlap others" in r.stdout.replace("\n  ", ""), r.stdout)
 
 
