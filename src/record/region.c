@@ -318,14 +318,16 @@ static int start(const char *path, const char *events, enum start how, struct ta
 /* Once: does the environment ask for a recording? */
 static int look(void)
 {
-	const char *path = secure_getenv("TARE_REGIONS"), *events = secure_getenv("TARE_REGIONS_EVENTS");
+	const char *path, *events;
 	int kept = errno, ret;
 
-	if (looked || !path || !*path) {
-		looked = true;
+	if (looked)
 		return 0;
-	}
 	looked = true;
+	path = secure_getenv("TARE_REGIONS");
+	events = secure_getenv("TARE_REGIONS_EVENTS");
+	if (!path || !*path)
+		return 0;
 	ret = start(path, events && *events ? events : NULL, JOIN, &look_error);
 	/* The program did not ask, so there is nobody else to tell. */
 	if (ret < 0)

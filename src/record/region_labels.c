@@ -116,6 +116,7 @@ uint32_t region_labels_number(struct region_labels *l, const char *name, const c
 	if (!text)
 		return 0;
 	hash = format_sum(text, bytes);
+	hash ^= hash >> 32; /* the low bits of a product know only low bits */
 	slot = find(l->slot, l->room, hash, text, bytes);
 	if (slot->text) {
 		free(text);

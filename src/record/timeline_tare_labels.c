@@ -36,7 +36,8 @@ void tare_labels_free(struct tare_labels *l)
 
 static uint64_t mix(uint64_t h, const char *s)
 {
-	return (h ^ format_sum(s, strlen(s))) * SUM_FACTOR;
+	h = (h ^ format_sum(s, strlen(s))) * SUM_FACTOR;
+	return h ^ h >> 32; /* the low bits of a product know only low bits */
 }
 
 static bool same_args(const char *const *a, const char *const *b, size_t n)
