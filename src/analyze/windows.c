@@ -330,8 +330,10 @@ const struct windows_table *windows_table(struct windows *w, struct tare_error *
 {
 	if (w->out_row)
 		return &w->table;
-	qsort(w->row, w->rows, sizeof(*w->row), by_thread);
-	qsort(w->thread, w->threads, sizeof(*w->thread), by_number);
+	if (w->rows) /* else there may be no array at all */
+		qsort(w->row, w->rows, sizeof(*w->row), by_thread);
+	if (w->threads)
+		qsort(w->thread, w->threads, sizeof(*w->thread), by_number);
 	w->out_row = calloc(w->rows + 1, sizeof(*w->out_row));
 	w->out_value = calloc(w->rows * w->n + 1, sizeof(*w->out_value));
 	w->out_metric = calloc(w->rows * w->n_metrics + 1, sizeof(*w->out_metric));

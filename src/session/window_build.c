@@ -267,7 +267,8 @@ int windows_build(struct collect *c, struct window_sink *to, const struct sample
 	struct build b = { .c = c, .to = to, .err = err, .value = calloc(c->n + 1, sizeof(uint64_t)) };
 	int ret = b.value ? 0 : tare_fail_nomem(err);
 
-	qsort(c->entry, c->entries, sizeof(*c->entry), by_time);
+	if (c->entries)
+		qsort(c->entry, c->entries, sizeof(*c->entry), by_time);
 	for (size_t i = 0; ret == 0 && i < c->entries; i++) {
 		const struct entry *e = &c->entry[i];
 

@@ -257,6 +257,8 @@ TEST(noisy_runs_part_where_it_stands_out)
 	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), false, UINT64_MAX, UINT64_MAX, &d, NULL), 0);
 	CHECK(d.parted && d.part_window >= 116 && d.part_window <= 120 && d.part_event == 1, "%zu", d.part_window);
 	CHECK(d.stretches == 1 && d.stretch[0].first == 120 && d.stretch[0].n == 40, "%zu", d.stretches);
+	CHECK(d.stretch[0].begin == 120000 && d.stretch[0].end == 160000);
+	CHECK(fabs(d.stretch[0].b[1] - d.stretch[0].a[1] - 40 * 200) < 40 * 30, "%g", d.stretch[0].b[1]);
 	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(c, NULL), false, UINT64_MAX, UINT64_MAX, &d, NULL), 0);
 	CHECK(!d.parted, "%zu", d.part_window);
 	windows_free(a);
@@ -274,6 +276,19 @@ TEST(windows_of_two_lengths)
 	CHECK(d.aligned == 60 && d.parted && d.part_window == 30 && d.part_b == 1000, "%zu", d.part_window);
 	windows_free(a);
 	windows_free(b);
+}
+
+TEST(threads_by_number)
+{
+	struct windows *a = make(NULL, NULL);
+	static struct windows_diff d;
+
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(a, NULL), true, 0, 1, &d, NULL), 0);
+	CHECK(d.a->number == 0 && d.b->number == 1 && d.parted && d.part_a == 500 && d.part_b == 2000);
+	CHECK(d.length_a == 2000 && d.length_b == 1010 && d.aligned == 1);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(a, NULL), true, 1, 1, &d, NULL), 0);
+	CHECK(d.a->number == 1 && !d.parted);
+	windows_free(a);
 }
 
 TEST(other_events_are_refused)
