@@ -385,10 +385,28 @@ static void push_stack(struct reader *r, const struct perfdata_record *rec)
 		push_mark(r, "[no address recorded]");
 }
 
+static bool has_node(const struct stacks *s, uint32_t parent, uint32_t frame)
+{
+	struct stacks_node node = { parent, frame };
+
+	return set_find(&s->node_set, &node, sizeof(node), sizeof(node)) != SET_NONE;
+}
+
+static uint32_t only_leaf(struct reader *r)
+{
+	uint32_t leaf = r->frame[0];
+
+	r->out->quality.unkept++;
+	r->n = r->last_n = 0;
+	push_mark(r, "[stack not kept: too many different ones]");
+	return stacks_add_node(r->raw->stacks, stacks_add_node(r->raw->stacks, 0, r->frame[0]), leaf);
+}
+
 /* The node of the stack, from the root. Beyond nodes_max only the innermost frame is kept. */
 static uint32_t node_of(struct reader *r)
 {
 	uint32_t max = r->opts->nodes_max ? r->opts->nodes_max : NODES_MAX, node = 0;
+	struct stacks *st = r->raw->stacks;
 	unsigned depth = 0;
 
 	while (depth < r->n && depth < r->last_n &&
@@ -399,18 +417,9 @@ static uint32_t node_of(struct reader *r)
 
 		if (frame == SET_NONE)
 			return SET_NONE;
-		if (r->raw->stacks->node_set.n >= max && depth + 1 < r->n) {
-			uint32_t leaf = r->frame[0];
-
-			r->out->quality.unkept++;
-			r->n = r->last_n = 0;
-			push(r, leaf);
-			push_mark(r, "[stack not kept: too many different ones]");
-			return stacks_add_node(r->raw->stacks,
-					       stacks_add_node(r->raw->stacks, 0, r->frame[1]),
-					       leaf);
-		}
-		node = stacks_add_node(r->raw->stacks, node, frame);
+		if (st->node_set.n >= max && depth + 1 < r->n && !has_node(st, node, frame))
+			return only_leaf(r);
+		node = stacks_add_node(st, node, frame);
 		if (node == SET_NONE)
 			return SET_NONE;
 		r->last_frame[depth] = frame;

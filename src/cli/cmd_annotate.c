@@ -154,14 +154,17 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 	bool partial = false;
 	int command;
 
-	if (rest < 0)
+	if (rest < 0) {
+		sample_options_free(&o.common);
 		return status;
+	}
 	if (rest < argc && !strcmp(argv[rest], "--"))
 		rest++;
 	if (rest == argc) {
 		ret = tare_fail(&err, EINVAL, "which function?");
 		tare_hint(&err, "tare annotate [-i FILE] FUNCTION; tare report lists them");
 		complain(self, &err, NULL);
+		sample_options_free(&o.common);
 		return EXIT_CANNOT_MEASURE;
 	}
 	o.common.read.home = getenv("HOME");
@@ -178,6 +181,7 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 		ret = of_command(&o, argv[rest], argv + command, &own, &err);
 	else if (ret == 0)
 		ret = of_recording(&o, argv[rest], &partial, &err);
+	sample_options_free(&o.common);
 	if (ret < 0) {
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;

@@ -338,8 +338,10 @@ static int report_run(const struct command *self, int argc, char **argv)
 	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
 	bool partial = false;
 
-	if (rest < 0)
+	if (rest < 0) {
+		sample_options_free(&o.common);
 		return status;
+	}
 	ret = check(&o, &err);
 	if (ret == 0 && argc - rest > (o.common.input ? 0 : 1)) {
 		ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[argc - 1]);
@@ -352,6 +354,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 	o.common.read.home = getenv("HOME");
 	if (ret == 0)
 		ret = show(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
+	sample_options_free(&o.common);
 	if (ret < 0) {
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;

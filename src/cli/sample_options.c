@@ -74,13 +74,20 @@ static int number(const char *value, int64_t *out, struct tare_error *err)
 	return ret;
 }
 
-/* The words stay in argv: they are cut up there, for as long as the program runs. */
 int sample_set_filter(void *options, const char *arg, struct tare_error *err)
 {
 	struct sample_options *o = options;
 	struct samples_filter *f = &o->read.filter;
-	char *words = strdup(arg), *next;
-	int ret = words ? 0 : tare_fail_nomem(err);
+	char *words, *next;
+	size_t n = 0;
+	int ret;
+
+	while (n < ARRAY_SIZE(o->filter) && o->filter[n])
+		n++;
+	if (n == ARRAY_SIZE(o->filter))
+		return tare_fail(err, E2BIG, "more than %zu times: one list may have all keys", n);
+	words = o->filter[n] = strdup(arg);
+	ret = words ? 0 : tare_fail_nomem(err);
 
 	for (char *word = words; ret == 0 && word; word = next) {
 		char *value = strchr(word, '=');
@@ -116,9 +123,13 @@ int sample_set_filter(void *options, const char *arg, struct tare_error *err)
 					"'%.40s' is not one of comm, pid, tid, cpu, from, to, module, function",
 					word);
 	}
-	if (ret < 0)
-		free(words);
 	return ret;
+}
+
+void sample_options_free(struct sample_options *o)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(o->filter); i++)
+		free(o->filter[i]);
 }
 
 const char *sample_path(const struct sample_options *o, int argc, char **argv, int rest)

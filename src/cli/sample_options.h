@@ -20,6 +20,7 @@ struct sample_options {
 	const char *event;	       /* NULL: the first one */
 	enum sample_format format;
 	enum when colour;
+	char *filter[4]; /* private: the lists, cut up */
 };
 
 #define SAMPLE_OPTIONS_INIT { .read = { .filter = SAMPLES_ALL } }
@@ -45,6 +46,8 @@ int sample_set_colour(void *options, const char *arg, struct tare_error *err);
 	{ 0, "format", "FORMAT", "text, json or csv", sample_set_format },                         \
 	{ 'o', "output", "FILE", "write there; default: standard output", sample_set_output },     \
 	{ 0, "color", "WHEN", NULL, sample_set_colour }
+
+void sample_options_free(struct sample_options *o);
 
 /* The file that is meant, from -i or the word behind the options. */
 const char *sample_path(const struct sample_options *o, int argc, char **argv, int rest);
