@@ -25,7 +25,8 @@ struct work {
 	uint32_t *group_of;	    /* by number */
 	struct source *source;
 	struct align_source **sources;
-	uint64_t *last; /* run * n_counters + counter: at the point before */
+	uint64_t *last;	 /* run * n_counters + counter: at the point before */
+	uint64_t *delta; /* likewise: from there to this one */
 	uint8_t last_missing;
 	struct align_point before;
 	bool has_before;
@@ -69,7 +70,7 @@ static bool region_begins(struct source *s, const struct timeline_point *p)
 	return true;
 }
 
-static void region_ends(struct source *s, const struct timeline_point *p)
+static inline __attribute__((always_inline)) void region_ends(struct source *s, const struct timeline_point *p, size_t n)
 {
 	struct aggregate *a = s->a;
 	struct region_done done;
@@ -81,8 +82,8 @@ static void region_ends(struct source *s, const struct timeline_point *p)
 	outermost = --row->open[s->run] == 0;
 	row->count[s->run]++;
 	a->run[s->run].regions++;
-	for (size_t c = 0; c < a->n_counters; c++) {
-		struct aggregate_amount *m = &row->amount[s->run * a->n_counters + c];
+	for (size_t c = 0; c < n; c++) {
+		struct aggregate_amount *m = &row->amount[s->run * n + c];
 
 		if (done.no_self & 1u << c) {
 			m->unknown++;
@@ -93,9 +94,8 @@ static void region_ends(struct source *s, const struct timeline_point *p)
 	}
 }
 
-static int source_next(struct align_source *base, struct align_point *out, struct tare_error *err)
+static inline __attribute__((always_inline)) int next_of(struct source *s, struct align_point *out, size_t n, struct tare_error *err)
 {
-	struct source *s = (struct source *)base;
 	const struct region_frame *top;
 	struct timeline_point p;
 	int ret;
@@ -107,7 +107,7 @@ static int source_next(struct align_source *base, struct align_point *out, struc
 		return ret;
 	s->a->run[s->run].points++;
 	if (p.kind == TIMELINE_END)
-		region_ends(s, &p);
+		region_ends(s, &p, n);
 	else if (p.kind == TIMELINE_LOST)
 		region_stack_lost(&s->stack);
 	top = region_stack_top(&s->stack);
@@ -116,11 +116,18 @@ static int source_next(struct align_source *base, struct align_point *out, struc
 	out->around = top ? s->number[top->label] : LABELS_NONE;
 	out->missing = p.repaired ? 0xff : p.missing;
 	out->offset = p.offset;
-	for (size_t c = 0; c < s->a->n_counters; c++)
+	for (size_t c = 0; c < n; c++)
 		out->value[c] = p.value[c];
 	if (p.kind == TIMELINE_BEGIN && !region_begins(s, &p))
 		return tare_fail_nomem(err);
 	return 1;
+}
+
+static int source_next(struct align_source *base, struct align_point *out, struct tare_error *err)
+{
+	struct source *s = (struct source *)base;
+
+	return s->a->n_counters == 1 ? next_of(s, out, 1, err) : next_of(s, out, s->a->n_counters, err);
 }
 
 /* Intervals. */
@@ -175,22 +182,18 @@ static inline void list_add(struct aggregate_list *l, size_t limit, uint64_t val
 }
 
 /* What a counter differs by between the first run and another one, in this interval. */
-static int64_t apart(const struct work *w, const struct align *al, size_t run, size_t c)
+static int64_t apart(const struct work *w, size_t run, size_t c)
 {
-	size_t n = w->a->n_counters;
-	uint64_t here = align_point(al, run, 0)->value[c] - w->last[run * n + c];
-	uint64_t first = align_point(al, 0, 0)->value[c] - w->last[c];
-
-	return (int64_t)(here - first);
+	return (int64_t)(w->delta[run * w->a->n_counters + c] - w->delta[c]);
 }
 
-static void find_cause(const struct work *w, const struct align *al, size_t c, struct aggregate_cause *k, uint64_t range)
+static void find_cause(const struct work *w, size_t c, struct aggregate_cause *k, uint64_t range)
 {
 	int64_t times = 0;
 	bool differs = false, exact = true;
 
-	for (size_t r = 1; r < al->n_runs; r++) {
-		int64_t x = apart(w, al, r, k->counter), y = apart(w, al, r, c);
+	for (size_t r = 1; r < w->a->n_runs; r++) {
+		int64_t x = apart(w, r, k->counter), y = apart(w, r, c);
 
 		k->sum_xy += (double)x * (double)y;
 		k->sum_xx += (double)x * (double)x;
@@ -214,67 +217,82 @@ static unsigned bucket_of(uint64_t range)
 	return range ? 64 - (unsigned)__builtin_clzll(range) : 0;
 }
 
-static void compare(struct work *w, const struct align *al, uint8_t missing, struct aggregate_row *within)
+/* A counter's least and most over the runs, from the point before to this one. */
+struct span {
+	uint64_t least, most;
+};
+
+static void note_interval(struct work *w, const struct align *al, const struct span *span, uint8_t unknown)
 {
 	struct aggregate *a = w->a;
-	size_t n = a->n_counters;
+	const struct align_point *p = align_point(al, 0, 0);
+	uint32_t around = p->kind == TIMELINE_END ? p->label : p->around;
+	uint32_t row = around == LABELS_NONE ? 0 : a->row_of[w->group_of[around]];
 
-	for (size_t c = 0; c < n; c++) {
+	a->intervals++;
+	for (size_t c = 0; c < a->n_counters; c++) {
 		struct aggregate_counter *k = &a->counter[c];
-		uint64_t least = UINT64_MAX, most = 0;
-		bool known = !(missing & 1u << c);
+		uint64_t range = span[c].most - span[c].least;
 
-		for (size_t r = 0; known && r < a->n_runs; r++) {
-			uint64_t now = align_point(al, r, 0)->value[c], before = w->last[r * n + c];
-
-			known = now >= before;
-			least = now - before < least ? now - before : least;
-			most = now - before > most ? now - before : most;
-		}
-		if (!known) {
+		if (unknown & 1u << c) {
 			k->not_counted++;
 			continue;
 		}
 		k->intervals++;
-		k->zero += most == least;
-		k->noise += most - least;
-		k->bucket[bucket_of(most - least)]++;
-		list_add(&k->least, a->options.extremes, least, w, al);
-		list_add(&k->most, a->options.extremes, most, w, al);
-		list_add(&k->steady, a->options.extremes, most - least, w, al);
-		list_add(&k->noisy, a->options.extremes, most - least, w, al);
-		if (within)
-			within->noise[c] += most - least;
-		for (size_t i = 0; most != least && i < k->n_causes; i++)
-			find_cause(w, al, c, &k->cause[i], most - least);
+		k->zero += range == 0;
+		k->noise += range;
+		k->bucket[bucket_of(range)]++;
+		list_add(&k->least, a->options.extremes, span[c].least, w, al);
+		list_add(&k->most, a->options.extremes, span[c].most, w, al);
+		list_add(&k->steady, a->options.extremes, range, w, al);
+		list_add(&k->noisy, a->options.extremes, range, w, al);
+		if (row)
+			a->row[row - 1].noise[c] += range;
+		for (size_t i = 0; range && i < k->n_causes; i++)
+			find_cause(w, c, &k->cause[i], range);
 	}
 }
 
-/* All runs have this point: with the one before it, it makes an interval. */
-static void step(struct work *w, const struct align *al)
+/* All runs have this point: with the one before it, it makes an interval. n is n_counters, known to the compiler where it is 1. */
+static inline __attribute__((always_inline)) void step_of(struct work *w, const struct align *al, size_t n)
 {
 	struct aggregate *a = w->a;
-	const struct align_point *p = align_point(al, 0, 0);
-	uint8_t missing = 0;
+	struct span span[TIMELINE_COUNTERS_MAX];
+	uint64_t *last = w->last, *delta = w->delta;
+	uint8_t missing = 0, backwards = 0;
 
-	for (size_t r = 0; r < a->n_runs; r++)
-		missing |= align_point(al, r, 0)->missing;
-	if (w->has_before) {
-		uint32_t around = p->kind == TIMELINE_END ? p->label : p->around;
-		uint32_t row = around == LABELS_NONE ? 0 : a->row_of[w->group_of[around]];
+	for (size_t c = 0; c < n; c++)
+		span[c] = (struct span){ UINT64_MAX, 0 };
+	for (size_t r = 0; r < a->n_runs; r++) {
+		const struct align_point *p = align_point(al, r, 0);
 
-		a->intervals++;
-		compare(w, al, w->last_missing | missing, row ? &a->row[row - 1] : NULL);
+		missing |= p->missing;
+		for (size_t c = 0; c < n; c++, last++, delta++) {
+			uint64_t now = p->value[c], d = now - *last;
+
+			backwards |= (uint8_t)((now < *last) << c);
+			span[c].least = d < span[c].least ? d : span[c].least;
+			span[c].most = d > span[c].most ? d : span[c].most;
+			*delta = d;
+			*last = now;
+		}
 	}
-	for (size_t r = 0; r < a->n_runs; r++)
-		for (size_t c = 0; c < a->n_counters; c++)
-			w->last[r * a->n_counters + c] = align_point(al, r, 0)->value[c];
+	if (w->has_before)
+		note_interval(w, al, span, w->last_missing | missing | backwards);
 	w->last_missing = missing;
-	w->before.kind = p->kind;
-	w->before.label = p->label;
-	w->before.around = p->around;
+	w->before.kind = align_point(al, 0, 0)->kind;
+	w->before.label = align_point(al, 0, 0)->label;
+	w->before.around = align_point(al, 0, 0)->around;
 	w->has_before = true;
 	a->thread[w->thread].steps++;
+}
+
+static void step(struct work *w, const struct align *al)
+{
+	if (w->a->n_counters == 1)
+		step_of(w, al, 1);
+	else
+		step_of(w, al, w->a->n_counters);
 }
 
 static int note_difference(struct work *w, const struct align *al, bool lost, struct tare_error *err)
@@ -546,7 +564,8 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	w.source = calloc(n, sizeof(*w.source));
 	w.sources = calloc(n, sizeof(*w.sources));
 	w.last = calloc(n * TIMELINE_COUNTERS_MAX, sizeof(*w.last));
-	if (!a->run || !a->difference || !w.number || !w.group || !w.source || !w.sources || !w.last)
+	w.delta = calloc(n * TIMELINE_COUNTERS_MAX, sizeof(*w.delta));
+	if (!a->run || !a->difference || !w.number || !w.group || !w.source || !w.sources || !w.last || !w.delta)
 		ret = tare_fail_nomem(err);
 	else
 		ret = take_counters(a, timelines, err);
@@ -574,6 +593,7 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	free(w.source);
 	free(w.sources);
 	free(w.last);
+	free(w.delta);
 	return ret;
 }
 

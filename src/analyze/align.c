@@ -33,7 +33,7 @@ void align_close(struct align *a)
 	*a = (struct align){ 0 };
 }
 
-static struct align_point *slot(const struct align_run *r, size_t i)
+static inline struct align_point *slot(const struct align_run *r, size_t i)
 {
 	return &r->ahead[(r->first + i) % ALIGN_RING];
 }
@@ -56,16 +56,9 @@ static int fill(struct align_run *r, size_t n, struct tare_error *err)
 	return 0;
 }
 
-static void drop(struct align_run *r, size_t n)
+static inline bool same(const struct align_point *p, const struct align_point *q)
 {
-	r->n -= n;
-	r->first = r->n ? (r->first + n) % ALIGN_RING : 0; /* one place, and so one cache line, while nothing is ahead */
-	r->index += n;
-}
-
-static bool same(const struct align_point *p, const struct align_point *q)
-{
-	return p->label == q->label && p->kind == q->kind && p->around == q->around && p->kind != TIMELINE_LOST;
+	return p->label == q->label && p->kind == q->kind && p->around == q->around;
 }
 
 static uint64_t hash_at(const struct align_run *r, size_t at)
@@ -163,8 +156,29 @@ static int difference(struct align *a, struct tare_error *err)
 	return met ? ALIGN_DIFFERENCE : ALIGN_LOST;
 }
 
+/* What was shown last is done with, and the next point is there; 0: it ends, or a negative errno. */
+static int next_of(struct align_run *r, size_t done, struct tare_error *err)
+{
+	int ret;
+
+	r->index += done;
+	if (r->n > done) {
+		r->n -= done;
+		r->first = (r->first + done) % ALIGN_RING;
+		return 1;
+	}
+	r->n = r->first = 0; /* one place, and so few cache lines, while nothing is ahead */
+	if (r->ended || !r->ahead)
+		return r->ended ? 0 : fill(r, 1, err) < 0 ? -ENOMEM : r->n > 0;
+	ret = r->source->next(r->source, r->ahead, err);
+	r->n = ret == 1;
+	r->ended = ret == 0;
+	return ret;
+}
+
 int align_next(struct align *a, struct tare_error *err)
 {
+	const struct align_point *leader = NULL;
 	bool all = true;
 	size_t ended = 0;
 
@@ -172,25 +186,21 @@ int align_next(struct align *a, struct tare_error *err)
 		return ALIGN_END;
 	for (size_t i = 0; i < a->n_runs; i++) {
 		struct align_run *r = &a->run[i];
-		int ret;
+		int ret = next_of(r, a->differ ? r->passed : r->n > 0, err);
 
-		/* What was shown last is done with: the difference, or one point. */
-		if (a->differ)
-			drop(r, r->passed);
-		else if (r->n)
-			drop(r, 1);
-		ret = r->n ? 0 : fill(r, 1, err);
 		if (ret < 0)
 			return ret;
-		ended += r->n == 0;
+		if (ret == 0)
+			ended++;
+		else if (i == 0)
+			leader = slot(r, 0);
+		else
+			all &= leader && same(leader, slot(r, 0));
 	}
 	a->differ = false;
 	if (ended == a->n_runs)
 		return ALIGN_END;
-	all = ended == 0;
-	for (size_t i = 1; all && i < a->n_runs; i++)
-		all = same(slot(&a->run[0], 0), slot(&a->run[i], 0));
-	if (all && a->n_runs == 1)
-		all = slot(&a->run[0], 0)->kind != TIMELINE_LOST;
-	return all ? ALIGN_STEP : difference(a, err);
+	if (ended == 0 && all && leader->kind != TIMELINE_LOST)
+		return ALIGN_STEP;
+	return difference(a, err);
 }

@@ -31,33 +31,41 @@ static bool grow(struct region_stack *s)
 	return true;
 }
 
-bool region_stack_begin(struct region_stack *s, const struct timeline_point *p)
+/* n is n_counters, known to the compiler where it is 1. */
+static inline __attribute__((always_inline)) void begin(struct region_stack *s, const struct timeline_point *p, size_t n)
 {
-	uint64_t *value;
+	uint64_t *value = s->value + s->depth * 2 * n;
 
-	if (s->depth == s->room && !grow(s))
-		return false;
-	value = s->value + s->depth * 2 * s->n_counters;
-	for (size_t c = 0; c < s->n_counters; c++) {
+	for (size_t c = 0; c < n; c++) {
 		value[c] = p->value[c];
-		value[s->n_counters + c] = 0;
+		value[n + c] = 0;
 	}
 	s->frame[s->depth++] =
 		(struct region_frame){ .label = p->label, .offset = p->offset, .no_begin = p->missing, .cut = p->repaired };
+}
+
+bool region_stack_begin(struct region_stack *s, const struct timeline_point *p)
+{
+	if (s->depth == s->room && !grow(s))
+		return false;
+	if (s->n_counters == 1)
+		begin(s, p, 1);
+	else
+		begin(s, p, s->n_counters);
 	return true;
 }
 
-void region_stack_end(struct region_stack *s, const struct timeline_point *p, struct region_done *out)
+static inline __attribute__((always_inline)) void end(struct region_stack *s, const struct timeline_point *p, struct region_done *out, size_t n)
 {
 	struct region_frame *f = &s->frame[--s->depth], *around = s->depth ? f - 1 : NULL;
-	uint64_t *value = s->value + s->depth * 2 * s->n_counters, *outer = value - s->n_counters;
+	uint64_t *value = s->value + s->depth * 2 * n, *outer = value - n;
 
 	f->cut |= p->repaired;
 	out->frame = f;
 	out->begin = value;
 	out->no_cost = f->no_begin | p->missing;
 	out->backwards = 0;
-	for (size_t c = 0; c < s->n_counters; c++) {
+	for (size_t c = 0; c < n; c++) {
 		uint8_t bit = (uint8_t)(1u << c);
 
 		if (!(out->no_cost & bit) && p->value[c] < value[c]) {
@@ -65,7 +73,7 @@ void region_stack_end(struct region_stack *s, const struct timeline_point *p, st
 			out->backwards |= bit;
 		}
 		out->cost[c] = out->no_cost & bit ? 0 : p->value[c] - value[c];
-		out->self[c] = (int64_t)(out->cost[c] - value[s->n_counters + c]);
+		out->self[c] = (int64_t)(out->cost[c] - value[n + c]);
 		if (around && !(out->no_cost & bit))
 			outer[c] += out->cost[c];
 	}
@@ -75,6 +83,14 @@ void region_stack_end(struct region_stack *s, const struct timeline_point *p, st
 		around->inner += f->inner + 1;
 		around->no_children |= out->no_cost;
 	}
+}
+
+void region_stack_end(struct region_stack *s, const struct timeline_point *p, struct region_done *out)
+{
+	if (s->n_counters == 1)
+		end(s, p, out, 1);
+	else
+		end(s, p, out, s->n_counters);
 }
 
 void region_stack_lost(struct region_stack *s)

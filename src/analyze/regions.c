@@ -255,7 +255,8 @@ static uint64_t less_own(const struct regions *r, size_t c, uint64_t cost, uint6
 	return own < (double)cost ? cost - (uint64_t)llround(own) : 0;
 }
 
-static bool end(struct adding *a, const struct timeline_point *p)
+/* n is n_counters, known to the compiler where it is 1. */
+static inline __attribute__((always_inline)) bool end_of(struct adding *a, const struct timeline_point *p, size_t n)
 {
 	struct regions *r = a->r;
 	struct region_done done;
@@ -270,7 +271,7 @@ static bool end(struct adding *a, const struct timeline_point *p)
 	row->cut += done.frame->cut;
 	row->holes += done.frame->hole;
 	r->regions++;
-	for (size_t c = 0; c < r->n_counters; c++) {
+	for (size_t c = 0; c < n; c++) {
 		struct regions_sum *s = &row->sum[c];
 
 		if (done.no_cost & 1u << c) {
@@ -298,6 +299,11 @@ static bool end(struct adding *a, const struct timeline_point *p)
 	if (a->single && a->single[done.frame->label])
 		note_single(a, &done);
 	return true;
+}
+
+static bool end(struct adding *a, const struct timeline_point *p)
+{
+	return a->r->n_counters == 1 ? end_of(a, p, 1) : end_of(a, p, a->r->n_counters);
 }
 
 static bool add_detached(struct adding *a, const struct half *h, const struct timeline_point *p)
