@@ -263,15 +263,17 @@ def exact_samples_are_the_same_in_every_run():
 @test
 def exact_samples_of_threads_and_forks_are_read_by_perf():
     exact_or_skip()
-    record("-e", "{exact/instructions/,exact/loads/}:S", "-c", "100k", "--", *WORK, status=5)
+    record("-e", "exact/instructions/", "-c", "100k", "--", *WORK, status=5)
     got = [(int(s["pid"]), int(s["tid"]), int(s["ip"], 16)) for s in records("sample")]
     equal((len({g[0] for g in got}), len({g[1] for g in got})), (2, 3))
     shown = re.findall(r"^\s*(\d+)/(\d+)\s+.*exact/instructions/:\s+([0-9a-f]+)", perf("script", "-F", "pid,tid,event,ip", "-G"), re.M)
     equal(sorted((int(p), int(t), int(ip, 16)) for p, t, ip in shown), sorted(got))
-    values = [int(m) for m in re.findall(r'value (\d+) id=\S+ event="exact/instructions/"', dump("-r", "sample"))]
-    true(values and all(v % 100000 == 0 for v in values), "each at a multiple of the period, of its thread")
     dsos = perf("report", "--stdio", "--sort", "dso")
     true("python" in dsos, dsos)
+    # A group is read per thread, which perf 6.1 takes for one series: its samples are looked at here alone.
+    record("-e", "{exact/instructions/,exact/loads/}:S", "-c", "100k", "--", *WORK, status=5)
+    values = [int(m) for m in re.findall(r'value (\d+) id=\S+ event="exact/instructions/"', dump("-r", "sample"))]
+    true(values and all(v % 100000 == 0 for v in values), "each at a multiple of the period, of its thread")
 
 
 @test
