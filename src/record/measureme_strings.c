@@ -24,14 +24,30 @@ enum {
 	LEAF = 64, /* ids: little is wasted where a file uses few of them */
 	BLOCK = 1 << 16,
 	DEPTH_MAX = 1000,
-	STEPS_MAX = 1 << 20, /* components of one string */
+	STEPS_MAX = 1 << 16, /* components of one string */
 	TEXT_MAX = 1 << 21,
 	TERMINATOR = 0xff,
 	REFERENCE = 0xfe,
 };
 #define LOST	  (UINT64_C(1) << 63)
-#define ALL_TEXT  (UINT64_C(1) << 28)
-#define ALL_STEPS (UINT64_C(1) << 26)
+
+/* On all strings together, so that a small file in which each string is the one before it, twice, takes no time and no memory. */
+static uint64_t all_steps(uint64_t bytes)
+{
+	return STEPS_MAX + 16 * bytes;
+}
+
+static uint64_t all_text(uint64_t bytes)
+{
+	uint64_t most = UINT64_C(1) << 28, fair = (UINT64_C(1) << 23) + 256 * bytes;
+
+	return fair < most ? fair : most;
+}
+
+/* So many virtual ids in a row. */
+struct mm_leaf {
+	uint32_t number, *string; /* of the ids' strings + 1, or 0; NULL: the slot is free */
+};
 
 struct mm_block {
 	uint64_t at;
@@ -103,13 +119,22 @@ static uint64_t place_of(uint64_t id)
 	return id >= MM_FIRST_REGULAR && id < LOST ? id - MM_FIRST_REGULAR : LOST | id;
 }
 
+static struct mm_leaf *leaf_at(const struct mm_strings *s, uint32_t number)
+{
+	uint32_t at = number * 0x9e3779b1u & (s->leaf_slots - 1);
+
+	while (s->leaf[at].string && s->leaf[at].number != number)
+		at = (at + 1) & (s->leaf_slots - 1);
+	return &s->leaf[at];
+}
+
 static uint32_t mapped(const struct mm_strings *s, uint64_t id)
 {
-	const uint32_t *leaf = id / LEAF < s->leaves ? s->virtual[id / LEAF] : NULL;
+	const uint32_t *string = id < MM_METADATA && s->leaf_slots ? leaf_at(s, (uint32_t)(id / LEAF))->string : NULL;
 
 	if (id == MM_METADATA)
 		return s->metadata;
-	return leaf && leaf[id % LEAF] ? leaf[id % LEAF] - 1 : MM_NONE;
+	return string && string[id % LEAF] ? string[id % LEAF] - 1 : MM_NONE;
 }
 
 uint32_t mm_string(struct mm_strings *s, uint64_t id)
@@ -129,33 +154,47 @@ uint32_t mm_string_find(const struct mm_strings *s, uint64_t id)
 	return slot ? slot - 1 : MM_NONE;
 }
 
+static bool grow_leaves(struct mm_strings *s)
+{
+	struct mm_leaf *old = s->leaf;
+	uint32_t slots = s->leaf_slots;
+
+	s->leaf_slots = slots ? 2 * slots : 64;
+	s->leaf = calloc(s->leaf_slots, sizeof(*s->leaf));
+	if (!s->leaf) {
+		s->leaf = old;
+		s->leaf_slots = slots;
+		return false;
+	}
+	for (uint32_t i = 0; i < slots; i++)
+		if (old[i].string)
+			*leaf_at(s, old[i].number) = old[i];
+	free(old);
+	return true;
+}
+
 static int map(struct mm_strings *s, uint64_t id, uint64_t where)
 {
-	uint32_t string = string_at(s, where), **leaf;
+	uint32_t string = string_at(s, where);
+	struct mm_leaf *leaf;
 
 	if (string == MM_NONE)
 		return -ENOMEM;
-	if (id == MM_METADATA) { /* so far from all others that it would make the table large */
+	if (id == MM_METADATA) {
 		s->metadata = string;
 		return 0;
 	}
-	if (id / LEAF >= s->leaves) {
-		uint32_t most = MM_METADATA / LEAF + 1, more = (uint32_t)(id / LEAF) + 1;
-
-		more = more < most / 2 ? 2 * more : most;
-		leaf = realloc(s->virtual, more * sizeof(*leaf));
-		if (!leaf)
-			return -ENOMEM;
-		memset(leaf + s->leaves, 0, (more - s->leaves) * sizeof(*leaf));
-		s->virtual = leaf;
-		s->leaves = more;
-	}
-	leaf = &s->virtual[id / LEAF];
-	if (!*leaf)
-		*leaf = calloc(LEAF, sizeof(**leaf));
-	if (!*leaf)
+	if (2 * s->leaves >= s->leaf_slots && !grow_leaves(s))
 		return -ENOMEM;
-	(*leaf)[id % LEAF] = string + 1;
+	leaf = leaf_at(s, (uint32_t)(id / LEAF));
+	if (!leaf->string) {
+		leaf->number = (uint32_t)(id / LEAF);
+		leaf->string = calloc(LEAF, sizeof(*leaf->string));
+		s->leaves++;
+	}
+	if (!leaf->string)
+		return -ENOMEM;
+	leaf->string[id % LEAF] = string + 1;
 	return 0;
 }
 
@@ -209,9 +248,9 @@ void mm_strings_free(struct mm_strings *s)
 {
 	for (size_t i = 0; i < MM_BLOCKS; i++)
 		free(s->block[i]);
-	for (size_t i = 0; i < s->leaves; i++)
-		free(s->virtual[i]);
-	free(s->virtual);
+	for (size_t i = 0; i < s->leaf_slots; i++)
+		free(s->leaf[i].string);
+	free(s->leaf);
 	free(s->where);
 	free(s->slot);
 	*s = (struct mm_strings){ 0 };
@@ -296,8 +335,8 @@ enum mm_text mm_string_text(struct mm_strings *s, uint32_t string, struct text *
 		const unsigned char *b;
 		size_t n = bytes_at(s, at, &b), run = n ? plain(b, n) : 0;
 
-		if (steps >= STEPS_MAX || out->len - begin + run > TEXT_MAX || s->spent_steps++ >= ALL_STEPS ||
-		    (s->spent_bytes += run) >= ALL_TEXT) {
+		if (steps >= STEPS_MAX || out->len - begin + run > TEXT_MAX || s->spent_steps++ >= all_steps(s->pages->stream[MM_STRINGS].size) ||
+		    (s->spent_bytes += run) >= all_text(s->pages->stream[MM_STRINGS].size)) {
 			ret = MM_CUT;
 			break;
 		}

@@ -13,8 +13,8 @@ enum {
 
 struct mm_strings {
 	struct mm_pages *pages;
-	uint32_t **virtual;	/* a leaf for so many ids in a row, or NULL; in a leaf the string + 1, or 0 */
-	uint32_t leaves;	/* that `virtual` has room for */
+	struct mm_leaf *leaf;	/* what virtual ids are mapped to, by hash */
+	uint32_t leaves, leaf_slots;
 	uint32_t metadata;	/* string; MM_NONE without */
 	uint64_t *where;	/* by string: its byte in the stream, or MM_LOST | id */
 	uint32_t n, room;
