@@ -172,7 +172,7 @@ static bool by_frame_pointer(struct unwinder *u)
 	    !memory(u, fp + c->size, &ra))
 		return false;
 	u->reg[c->fp] = caller_fp;
-	u->reg[c->pc] = ra;
+	u->reg[c->pc] = ra & c->address_mask;
 	u->reg[c->sp] = fp + 2 * c->size;
 	u->known |= 1ull << c->pc;
 	return true;

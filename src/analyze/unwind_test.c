@@ -212,6 +212,30 @@ TEST(code_without_a_file_keeps_a_frame_pointer)
 	CHECK_EQ(walk(at, 64, &whole), 1u, "in a process that nothing is known of");
 	unwinder_free(unwinder);
 	unwinder_free(NULL);
+	unwinder = NULL;
+}
+
+TEST(registers_of_arm64)
+{
+	static const uint64_t words[] = { 0x7000 + 32, 0x1010, 3, 4, 0, 0x0ab0000000001020, 7, 8 };
+	static uint64_t arm[33];
+	struct map jit = { 0x1000, 0x1fff, 0x1000, 9, false };
+	uint64_t at[64];
+	bool whole;
+
+	maps = (struct maps){ &jit, 1, 1, 1, 1 };
+	n_files = 0;
+	arm[29] = 0x7000, arm[30] = 0x1999, arm[31] = 0x7000, arm[32] = 0x1500;
+	sample = (struct perfdata_sample){ .regs_user = { 2, (1ull << 33) - 1, arm, 33 },
+					   .stack = words,
+					   .stack_size = sizeof(words),
+					   .stack_dyn_size = sizeof(words) };
+	CHECK_EQ(walk(at, 64, &whole), 3u, "frames by x29");
+	CHECK_EQ(at[0], 0x1500u, "pc");
+	CHECK_EQ(at[1], 0x100fu, "its caller");
+	CHECK_EQ(at[2], 0x101fu, "a signed return address");
+	unwinder_free(unwinder);
+	unwinder = NULL;
 }
 #endif
 

@@ -239,11 +239,18 @@ def inlined_functions():
     path = record("inl.data", [program("inl", "-O2", "-DINLINE", "-fno-omit-frame-pointer"), "deep"], "-g")
     d = document("--inline", path)
     inlined = {r["function"] for r in d["rows"] if r["inlined"]}
-    true("small" in inlined, f"the inlined function is a row: {inlined}")
+    true({"small", "tiny"} <= inlined, f"the inlined functions are rows: {inlined}")
     equal(sum(r["events"][0]["self"] for r in d["rows"]), d["events"][0]["amount"], "and the sum is the same")
     plain = {r["function"] for r in document(path)["rows"]}
-    true("small" not in plain, "without --inline it is part of the function it is in")
-    true(re.search(r";leaf;small \d+", report("--inline", "--folded", path)), "its frame is within leaf's")
+    true(not {"small", "tiny"} & plain, "without --inline they are part of the function they are in")
+    folded = report("--inline", "--folded", path)
+    true(re.search(r";leaf;small;tiny \d+", folded), f"one frame within the other: {folded}")
+    # Each frame's line is the one that calls the frame within it.
+    source = ["", *(HERE / "report" / "stacks.c").read_text().splitlines()]
+    for name, mark in (("leaf", "CALLS SMALL"), ("small", "SMALL"), ("tiny", "TINY")):
+        lines = {r["line"] for r in document("--inline", "--sort", "function,line", path)["rows"]
+                 if r["function"] == name and os.path.basename(r["file"] or "") == "stacks.c"}
+        true(any(mark in source[n] for n in lines), f"{name}: {[source[n] for n in lines]}")
 
 
 @test

@@ -34,9 +34,14 @@ KEEP unsigned late_work(unsigned n)
 #else
 
 #ifdef INLINE
+static inline __attribute__((always_inline)) unsigned tiny(unsigned x)
+{
+	return x * x % 7; /* TINY */
+}
+
 static inline __attribute__((always_inline)) unsigned small(unsigned x, unsigned i)
 {
-	return x * 31 + i * i % 7;
+	return x * 31 + tiny(i); /* SMALL */
 }
 #endif
 
@@ -52,7 +57,7 @@ KEEP unsigned leaf(unsigned n)
 
 	for (unsigned i = 0; i < n; i++) /* LEAF */
 #ifdef INLINE
-		x = small(x, i);
+		x = small(x, i); /* CALLS SMALL */
 #else
 		x += i * i % 7; /* LEAF */
 #endif
