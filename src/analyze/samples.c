@@ -448,14 +448,11 @@ static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
 			more[r->columns++] = SET_NONE;
 	}
 	if (r->column[ev->index] == SET_NONE) {
-		unsigned precise = ev->attr.flags >> PD_ATTR_PRECISE_SHIFT & 3;
 		uint32_t c = stacks_add_column(r->raw->stacks, ev->name,
 					       is_clock(&ev->attr) ? "ns" : "");
 
 		if (c == SET_NONE)
 			return SET_NONE;
-		r->raw->stacks->column[c].skids = precise == 0 && ev->attr.type != 1 &&
-						  ev->attr.type != 2 && ev->attr.type != 5;
 		r->column[ev->index] = c;
 	}
 	return r->column[ev->index];
@@ -498,6 +495,14 @@ static bool grown(struct reader *r, const struct perfdata_event *ev, uint32_t ti
 	return *by > 0;
 }
 
+/* Of a hardware event, without the bit that says the address is the event's own. */
+static bool skids(const struct perfdata_record *rec)
+{
+	uint32_t type = rec->event->attr.type;
+
+	return type != 1 && type != 2 && type != 5 && !(rec->misc & PD_MISC_14);
+}
+
 /* Every member of the group, by what it counted since the sample before. */
 static int count_group(struct reader *r, const struct perfdata_record *rec, uint32_t node,
 		       uint32_t task)
@@ -518,6 +523,7 @@ static int count_group(struct reader *r, const struct perfdata_record *rec, uint
 		if (column == SET_NONE)
 			return nomem(r);
 		r->raw->stacks->column[column].read |= !leader;
+		r->raw->stacks->column[column].skids |= skids(rec);
 		ret = count(r, rec, column, node, task, by);
 	}
 	return ret;
@@ -570,6 +576,7 @@ static int take_sample(struct reader *r, const struct perfdata_record *rec)
 	column = column_of(r, rec->event);
 	if (column == SET_NONE)
 		return nomem(r);
+	r->raw->stacks->column[column].skids |= skids(rec);
 	amount = rec->sample.period;
 	if (!amount && !(rec->has & PD_SAMPLE_PERIOD)) {
 		q->weightless = true;

@@ -362,6 +362,21 @@ TEST(periods_that_are_not_known)
 	CHECK(s.quality.weightless, "and it is said");
 }
 
+TEST(an_address_that_is_the_events_own_does_not_skid)
+{
+	begin(&plain_attr);
+	sample(1, 1, 0x1, USER | PD_MISC_14);
+	rows();
+	CHECK(!s.stacks->column[0].skids, "marked as exact");
+	sample(1, 1, 0x1, USER);
+	rows();
+	CHECK(s.stacks->column[0].skids, "one that is not");
+	begin(&stacks_attr);
+	CHAIN(USER, 0x1010, MARK_USER, 0x1010);
+	rows();
+	CHECK(!s.stacks->column[0].skids, "a clock's sample is where the clock rang");
+}
+
 TEST(filters)
 {
 	struct samples_options o = { .detail = SAMPLES_ADDRESS, .filter = SAMPLES_ALL };
