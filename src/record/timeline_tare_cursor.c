@@ -288,11 +288,49 @@ static int give_record(struct tare_cursor *c, struct timeline_point *p)
 	}
 }
 
+/*
+ * Nearly every point: narrow, of the only counter, a begin or the end of what was begun last. It does what the general way
+ * below would do, in a third of the instructions; or it declines, and then nothing was changed.
+ */
+static inline bool next_plain(struct tare_cursor *c, struct timeline_point *p)
+{
+	static const uint64_t mask[4] = { 0, 0xffffff, 0xffffffff, UINT64_MAX };
+	static const uint8_t size[4] = { 0, 3, 4, 8 };
+	const struct tare_timeline *t = (const struct tare_timeline *)c->base.of;
+	uint64_t w, raw;
+	uint32_t label;
+	bool ends;
+
+	if (c->n != 1 || c->missing || c->count || c->end - c->at < 8)
+		return false;
+	memcpy(&w, c->at, 8);
+	raw = c->raw[0] + ((w & mask[w & 3]) >> 14);
+	if (!(w & 3) || (w >> 3 & POINT_WIDE) == POINT_WIDE || raw < c->raw[0])
+		return false;
+	ends = w & 4;
+	label = tare_timeline_label(t, c->process, w >> 3 & POINT_WIDE);
+	if (ends ? c->depth == 0 || c->open[c->depth - 1] != label : c->depth == c->room)
+		return false;
+	if (ends)
+		c->depth--;
+	else
+		c->open[c->depth++] = label;
+	c->rec_offset = c->offset + (uint64_t)(c->at - c->data);
+	c->at += size[w & 3];
+	c->raw[0] = raw;
+	c->stepped = 0;
+	c->value[0] = shown(t, 0, raw);
+	*p = (struct timeline_point){ .kind = ends ? TIMELINE_END : TIMELINE_BEGIN, .label = label, .value = c->value, .offset = c->rec_offset };
+	return true;
+}
+
 int tare_cursor_next(struct cursor *base, struct timeline_point *p, struct tare_error *err)
 {
 	struct tare_cursor *c = (struct tare_cursor *)base;
 	int ret = 1;
 
+	if (!c->have && !c->lost && next_plain(c, p))
+		return 1;
 	if (!c->have && !c->lost)
 		ret = next_record(c);
 	if (ret < 0)
