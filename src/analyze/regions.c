@@ -12,20 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/region_halves.h"
 #include "analyze/region_stack.h"
 #include "analyze/regions.h"
 #include "base/text.h"
 
 enum { NO_ROW = UINT32_MAX };
-
-/* A detached timing of which one half was seen. */
-struct half {
-	uint64_t number, value[TIMELINE_COUNTERS_MAX];
-	uint32_t row;
-	uint8_t missing;
-	bool used, is_start;
-	size_t thread;
-};
 
 /* The recording that is being added. */
 struct adding {
@@ -38,8 +30,7 @@ struct adding {
 	size_t row_of_room;
 	struct region_stack stack;
 	uint8_t *single; /* by label: regions of it are kept */
-	struct half *half;
-	size_t halves, half_slots;
+	struct region_halves halves;
 	size_t thread; /* in r->thread */
 	uint64_t first[TIMELINE_COUNTERS_MAX], last[TIMELINE_COUNTERS_MAX];
 	uint8_t seen, all; /* counters that have a first; all of them */
@@ -306,7 +297,7 @@ static bool end(struct adding *a, const struct timeline_point *p)
 	return a->r->n_counters == 1 ? end_of(a, p, 1) : end_of(a, p, a->r->n_counters);
 }
 
-static bool add_detached(struct adding *a, const struct half *h, const struct timeline_point *p)
+static bool add_detached(struct adding *a, const struct region_half *h, const struct timeline_point *p)
 {
 	struct regions *r = a->r;
 	struct regions_row *row = &r->row[h->row];
@@ -333,65 +324,25 @@ static bool add_detached(struct adding *a, const struct half *h, const struct ti
 	return true;
 }
 
-static size_t half_slot(const struct adding *a, uint64_t number)
-{
-	size_t at = (size_t)(number * 0x9e3779b97f4a7c15ull >> 32) & (a->half_slots - 1);
-
-	while (a->half[at].used && a->half[at].number != number)
-		at = (at + 1) & (a->half_slots - 1);
-	return at;
-}
-
-static bool more_halves(struct adding *a)
-{
-	struct half *old = a->half;
-	size_t slots = a->half_slots;
-
-	a->half_slots = slots ? 2 * slots : 64;
-	a->half = calloc(a->half_slots, sizeof(*a->half));
-	for (size_t i = 0; a->half && i < slots; i++)
-		if (old[i].used)
-			a->half[half_slot(a, old[i].number)] = old[i];
-	free(old);
-	return a->half;
-}
-
-/* Takes one out without leaving a gap in what was put behind it. */
-static void drop_half(struct adding *a, size_t at)
-{
-	size_t mask = a->half_slots - 1;
-
-	a->half[at].used = false;
-	a->halves--;
-	for (size_t i = (at + 1) & mask; a->half[i].used; i = (i + 1) & mask) {
-		struct half h = a->half[i];
-
-		a->half[i].used = false;
-		a->half[half_slot(a, h.number)] = h;
-	}
-}
-
 static bool detached(struct adding *a, const struct timeline_point *p)
 {
-	uint32_t row = row_of(a, p->label);
-	struct half h = { .number = p->number, .missing = p->missing, .used = true, .is_start = p->kind == TIMELINE_START, .thread = a->thread };
-	size_t at;
-	bool ok;
+	struct region_half h = { .number = p->number, .row = row_of(a, p->label), .missing = p->missing, .is_start = p->kind == TIMELINE_START, .thread = a->thread };
+	struct region_half other;
 
-	if (row == NO_ROW || (2 * a->halves >= a->half_slots && !more_halves(a)))
+	if (h.row == NO_ROW)
 		return false;
-	at = half_slot(a, p->number);
-	if (a->half[at].used && a->half[at].is_start != h.is_start) {
-		ok = add_detached(a, &a->half[at], p);
-		drop_half(a, at);
-		return ok;
-	}
-	a->r->unmatched += a->half[at].used; /* the number came twice */
-	a->halves += !a->half[at].used;
-	h.row = row;
 	memcpy(h.value, p->value, a->r->n_counters * sizeof(*p->value));
-	a->half[at] = h;
-	return true;
+	switch (region_halves_meet(&a->halves, &h, &other)) {
+	case REGION_HALF_WHOLE:
+		return add_detached(a, &other, p);
+	case REGION_HALF_TWICE:
+		a->r->unmatched++;
+		return true;
+	case REGION_HALF_KEPT:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static bool integer(struct adding *a, const struct timeline_point *p)
@@ -549,13 +500,13 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	for (size_t i = 0; ret == 0 && i < a.info->n_threads; i++)
 		if (wanted(r, &a.info->thread[i]))
 			ret = one_thread(&a, i, err);
-	r->unmatched += a.halves;
+	r->unmatched += a.halves.n;
 	region_stack_free(&a.stack);
 	free(a.number);
 	free(a.row);
 	free(a.row_of);
 	free(a.single);
-	free(a.half);
+	region_halves_free(&a.halves);
 	return ret;
 }
 
@@ -584,63 +535,4 @@ double regions_self(const struct regions *r, const struct regions_row *row, size
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter)
 {
 	return (double)row->sum[counter].total - (r->options.subtract_own ? regions_total_own(r, row, counter) : 0);
-}
-
-/* What rows are sorted by: computed once, for a quantile is not for free. */
-struct keyed {
-	double key;
-	size_t row;
-	const struct regions *r;
-};
-
-static double key_of(const struct regions *r, const struct regions_row *row, enum regions_key key, size_t c)
-{
-	const struct regions_sum *s = &row->sum[c];
-	uint64_t n = r->n_counters ? s->each.n : 0;
-
-	if (key == REGIONS_COUNT || r->n_counters == 0)
-		return (double)row->count;
-	switch (key) {
-	case REGIONS_SELF: return regions_self(r, row, c);
-	case REGIONS_TOTAL: return regions_total(r, row, c);
-	case REGIONS_MEDIAN: return n ? (double)distribution_quantile(&s->each, 0.5, NULL) : -1;
-	case REGIONS_P99: return n ? (double)distribution_quantile(&s->each, 0.99, NULL) : -1;
-	case REGIONS_MAX: return n ? (double)s->each.max : -1;
-	default: return 0;
-	}
-}
-
-static int by_key(const void *pa, const void *pb)
-{
-	const struct keyed *a = pa, *b = pb;
-	const struct regions_row *x = &a->r->row[a->row], *y = &b->r->row[b->row];
-	const struct labels_entry *lx = &a->r->labels.entry[x->label], *ly = &b->r->labels.entry[y->label];
-	int way = strcmp(lx->name, ly->name);
-
-	if (a->key != b->key)
-		return a->key < b->key ? 1 : -1;
-	way = way ? way : strcmp(lx->kind, ly->kind);
-	for (size_t i = 0; way == 0 && (lx->arg[i] || ly->arg[i]); i++) {
-		if (!lx->arg[i] || !ly->arg[i])
-			return lx->arg[i] ? 1 : -1;
-		way = strcmp(lx->arg[i], ly->arg[i]);
-	}
-	return way ? way : (x->thread > y->thread) - (x->thread < y->thread);
-}
-
-void regions_sort(struct regions *r, enum regions_key key, size_t counter)
-{
-	struct keyed *order = calloc(r->n + 1, sizeof(*order));
-	struct regions_row *sorted = calloc(r->n + 1, sizeof(*sorted));
-
-	for (size_t i = 0; order && sorted && i < r->n; i++)
-		order[i] = (struct keyed){ key_of(r, &r->row[i], key, counter), i, r };
-	if (order && sorted) {
-		qsort(order, r->n, sizeof(*order), by_key);
-		for (size_t i = 0; i < r->n; i++)
-			sorted[i] = r->row[order[i].row];
-		memcpy(r->row, sorted, r->n * sizeof(*sorted));
-	}
-	free(order);
-	free(sorted);
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of regions in the order of what is asked for. */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/regions.h"
+
+/* What rows are sorted by: computed once, for a quantile is not for free. */
+struct keyed {
+	double key;
+	size_t row;
+	const struct regions *r;
+};
+
+static double key_of(const struct regions *r, const struct regions_row *row, enum regions_key key, size_t c)
+{
+	const struct regions_sum *s = &row->sum[c];
+	uint64_t n = r->n_counters ? s->each.n : 0;
+
+	if (key == REGIONS_COUNT || r->n_counters == 0)
+		return (double)row->count;
+	switch (key) {
+	case REGIONS_SELF: return regions_self(r, row, c);
+	case REGIONS_TOTAL: return regions_total(r, row, c);
+	case REGIONS_MEDIAN: return n ? (double)distribution_quantile(&s->each, 0.5, NULL) : -1;
+	case REGIONS_P99: return n ? (double)distribution_quantile(&s->each, 0.99, NULL) : -1;
+	case REGIONS_MAX: return n ? (double)s->each.max : -1;
+	default: return 0;
+	}
+}
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct keyed *a = pa, *b = pb;
+	const struct regions_row *x = &a->r->row[a->row], *y = &b->r->row[b->row];
+	const struct labels_entry *lx = &a->r->labels.entry[x->label], *ly = &b->r->labels.entry[y->label];
+	int way = strcmp(lx->name, ly->name);
+
+	if (a->key != b->key)
+		return a->key < b->key ? 1 : -1;
+	way = way ? way : strcmp(lx->kind, ly->kind);
+	for (size_t i = 0; way == 0 && (lx->arg[i] || ly->arg[i]); i++) {
+		if (!lx->arg[i] || !ly->arg[i])
+			return lx->arg[i] ? 1 : -1;
+		way = strcmp(lx->arg[i], ly->arg[i]);
+	}
+	return way ? way : (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+void regions_sort(struct regions *r, enum regions_key key, size_t counter)
+{
+	struct keyed *order = calloc(r->n + 1, sizeof(*order));
+	struct regions_row *sorted = calloc(r->n + 1, sizeof(*sorted));
+
+	for (size_t i = 0; order && sorted && i < r->n; i++)
+		order[i] = (struct keyed){ key_of(r, &r->row[i], key, counter), i, r };
+	if (order && sorted) {
+		qsort(order, r->n, sizeof(*order), by_key);
+		for (size_t i = 0; i < r->n; i++)
+			sorted[i] = r->row[order[i].row];
+		memcpy(r->row, sorted, r->n * sizeof(*sorted));
+	}
+	free(order);
+	free(sorted);
+}
