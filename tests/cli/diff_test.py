@@ -93,6 +93,9 @@ def exact_counts_need_no_luck():
     equal((rows["y"]["beyond"], rows["y"]["p"]), (False, 1), "none is none")
     tare("diff", "--check", *same, "--", *one_more, status=2)
     equal(document("diff", *same, "--", one_more[0])["test"], "student", "one further run")
+    thirds = [run(f"t{i}", {"x": 10**14 + 1}, INSTRUCTIONS) for i in range(3)]
+    side = document("diff", *thirds, "--", *thirds)["labels"][0]["counters"]["instructions:u"]["self"]["before"]
+    equal((side["mean"], side["min"], side["max"]), (10**14 + 1,) * 3, "what is the same each time has no rounding in its mean")
     # With one run only on either side, the variance is the other's.
     a = [run(f"v{i}", {"x": v}) for i, v in enumerate((1000, 1200, 1400))]
     d = document("diff", *a, "--", run("far", {"x": 2000}))
