@@ -17,7 +17,7 @@ import jsonschema
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 
-TARE, SCHEMA, CC, EXACT = sys.argv[1], json.loads(Path(sys.argv[2]).read_text()), sys.argv[3], sys.argv[4] == "yes"
+TARE, SCHEMA, CC, EXACT = os.path.abspath(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text()), sys.argv[3], sys.argv[4] == "yes"
 SOURCE = Path(__file__).resolve().parent / "report" / "stacks.c"
 ROOM = tempfile.TemporaryDirectory()
 ENV = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": ROOM.name, "DEBUGINFOD_URLS": ""}

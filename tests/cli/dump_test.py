@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 
-TARE = sys.argv[1]
+TARE = os.path.abspath(sys.argv[1])
 ROOM = tempfile.TemporaryDirectory()
 # Forks, threads of a name, a library opened late, and enough time for a few hundred samples.
 WORK = [sys.executable, "-c", """

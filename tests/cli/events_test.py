@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 
-TARE, SCHEMAS, TESTS = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+TARE, SCHEMAS, TESTS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 
 try:
     import jsonschema

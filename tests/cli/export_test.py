@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 
-TARE, GOLDEN, SCHEMAS = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+TARE, GOLDEN, SCHEMAS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 FIXTURES = Path(os.environ.get("TARE_FIXTURES", Path(__file__).parents[2] / ".." / "shared" / "fixtures")) / "mmprofdata"
 ROOM = tempfile.TemporaryDirectory()
 HERE = Path(ROOM.name)

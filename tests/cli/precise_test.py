@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 
-TARE = sys.argv[1]
+TARE = os.path.abspath(sys.argv[1])
 ROOM = tempfile.TemporaryDirectory()
 ENV = {**os.environ, "LC_ALL": "C", "PAGER": "cat"}
 ARCH, CPUID, PMU_MAPPINGS = 6, 9, 16

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 
-TARE = sys.argv[1]
+TARE = os.path.abspath(sys.argv[1])
 ROOM = tempfile.TemporaryDirectory()
 FILE = os.path.join(ROOM.name, "perf.data")
 ENV = {**os.environ, "LC_ALL": "C", "PAGER": "cat"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from check import equal, skip
 
-TARE, SCHEMAS, ROOT = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+TARE, SCHEMAS, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 ROOM = tempfile.TemporaryDirectory()
 ENV = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "160"}
 

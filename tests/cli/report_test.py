@@ -21,7 +21,7 @@ import jsonschema
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 
-TARE, SCHEMA, CC = sys.argv[1], json.loads(Path(sys.argv[2]).read_text()), sys.argv[3]
+TARE, SCHEMA, CC = os.path.abspath(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text()), sys.argv[3]
 HERE = Path(__file__).resolve().parent
 FIXTURES = Path(os.environ.get("TARE_FIXTURES", HERE.parents[2] / "shared" / "fixtures")) / "perfdata"
 ROOM = tempfile.TemporaryDirectory()

@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 
-TARE, SCHEMA, LOOPS = sys.argv[1:4]
+TARE, SCHEMA, LOOPS = (os.path.abspath(p) for p in sys.argv[1:4])
 ROOM = tempfile.TemporaryDirectory()
 ENV = {**os.environ, "LC_ALL": "C", "COLUMNS": "120", "PYTHONHASHSEED": "0"}
 PYTHON = os.path.realpath(sys.executable)

@@ -236,7 +236,7 @@ test("intervals are a plot for each event", async () => {
 });
 
 test("a recording of regions is a page", async () => {
-  const f = file("regions.html", (to) => run(["export", "-o", to, join(SEEDS, "measureme", "1")], 1)), page = await open(f);
+  const f = file("regions.html", (to) => run(["export", "-o", to, join(SEEDS, "measureme", "1")])), page = await open(f);
   yes((await page.$$eval('section[data-title="Frames"] tbody tr', (r) => r.map((x) => x.cells[0].textContent))).includes("a"), "its labels");
 });
 
@@ -251,7 +251,7 @@ test("a recording of samples is a page", async () => {
 });
 
 test("a summary of regions is a page", async () => {
-  const page = await open(file("summary.html", (to) => run(["summarize", "--html", to, join(SEEDS, "measureme", "1")], 1))), { documents } = await data(page);
+  const page = await open(file("summary.html", (to) => run(["summarize", "--html", to, join(SEEDS, "measureme", "1")]))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/stacks/1,tare/summarize/1", "documents");
   const labels = await cells(page, "Regions by wall-time", 0);
   equal(labels.length, documents[1].labels.filter((l) => l.counters["wall-time"]).length, "a row for each label");
@@ -260,7 +260,7 @@ test("a summary of regions is a page", async () => {
 });
 
 test("runs side by side are a page", async () => {
-  const one = join(SEEDS, "measureme", "1"), page = await open(file("aggregate.html", (to) => run(["aggregate", "--html", to, one, one], 1))), { documents } = await data(page);
+  const one = join(SEEDS, "measureme", "1"), page = await open(file("aggregate.html", (to) => run(["aggregate", "--html", to, one, one]))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/aggregate/1", "documents");
   equal((await cells(page, "Labels by wall-time", 0)).length, documents[0].labels.filter((l) => l.counters["wall-time"]).length, "labels");
   yes((await page.locator(".facts").textContent()).includes("the runs took the same way"), "and what of them differs");
