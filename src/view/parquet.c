@@ -295,8 +295,8 @@ static bool squeeze(struct text *page, char **squeezed, size_t *n)
 	*n = ZSTD_compress(*squeezed, room, page->s, page->len, ZSTD_LEVEL);
 	return !ZSTD_isError(*n);
 #else
-	*squeezed = text_take(page);
 	*n = page->len;
+	*squeezed = text_take(page);
 	return *squeezed != NULL;
 #endif
 }
