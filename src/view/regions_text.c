@@ -271,19 +271,21 @@ static void own_cost(struct text *out, const struct regions *r, const struct sty
 {
 	for (size_t c = 0; c < r->n_counters; c++) {
 		const struct regions_counter *k = &r->counter[c];
-		struct text t = { 0 }, spread = { 0 };
+		struct text t = { 0 }, spread = { 0 }, share = { 0 };
 		double all = k->own_cost * (double)r->regions;
 
 		if (k->own_cost == 0)
 			continue;
 		put_real(&t, s, k->own_cost, 1);
 		put_real(&spread, s, k->own_cost_spread, 1);
-		put_note(out, s, INK_FAINT, "%s: a region costs %s%s%s itself, %s%s by measurement when the recording began; of all that is %.2g %%, %s.",
+		put_percent(&share, k->whole ? 100 * all / (double)k->whole : 0);
+		put_note(out, s, INK_FAINT, "%s: a region costs %s%s%s itself, %s%s by measurement when the recording began; of all that is %s, %s.",
 			 k->name, t.s, k->unit[0] ? " " : "", k->unit, s->utf8 ? "\u00b1" : "+-", spread.s,
-			 k->whole ? 100 * all / (double)k->whole : 0.0,
+			 share.s,
 			 r->options.subtract_own ? "taken off" : "not taken off (--subtract-own)");
 		text_free(&t);
 		text_free(&spread);
+		text_free(&share);
 	}
 }
 

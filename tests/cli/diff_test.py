@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tare diff as a user runs it: on made recordings, and on rustc's with what measureme says of them.
 
-usage: diff_test.py TARE SCHEMAS ROOT
+usage: diff_test.py TARE SCHEMAS ROOT PROGRAM     (PROGRAM: tests/programs/regions)
 """
 import csv
 import io
@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 from mmprofdata import INSTRUCTIONS, write  # noqa: E402
-from recordings import document, fixtures, room, tare  # noqa: E402
+from recordings import TARE, document, fixtures, room, tare  # noqa: E402
 
 
 def run(name, costs, metadata=None):
@@ -119,6 +119,34 @@ def usage():
     for columns in (40, 60, 100):
         for line in tare("diff", a, a, "--", run("b", {"x": 3000000}), COLUMNS=str(columns)).stdout.split("\n")[2:]:
             true(len(line) <= columns, line)
+
+
+@test
+def several_counters_of_recordings_of_its_own():
+    files = []
+    for i, rounds in enumerate((10, 10, 10, 30, 30, 30)):
+        files.append(room(f"own{i}"))
+        tare("regions", "-q", "-e", "wall-time,page-faults", "-o", files[-1], "--", sys.argv[4], "loop", str(rounds), "2")
+    sums = [document("summarize", f) for f in files]
+    names = [c["counter"] for c in sums[0]["counters"]]
+    true(len(names) > 1, f"{names}")
+    d = document("diff", *files[:3], "--", *files[3:])
+    equal([c["counter"] for c in d["counters"]], names, "counters")
+    for row in d["labels"]:
+        for name in names:
+            for what in ("self", "total", "sum"):
+                got = row["counters"][name][what]
+                want = [next(r["counters"][name][what] for r in s["labels"] if r["label"] == row["label"]) for s in sums]
+                equal((got["before"]["runs"], got["after"]["runs"]), (want[:3], want[3:]), f"{row['label']}, {name}, {what}")
+    a = document("aggregate", *files[:3])
+    equal([c["counter"] for c in a["counters"]], names, "side by side")
+    equal((a["differences"], [t["runs"] for t in a["threads"]]), (0, [3] * len(a["threads"])), "the same work")
+    for row in a["labels"]:
+        for name in names:
+            equal(row["counters"][name]["self"]["runs"],
+                  [next(r["counters"][name]["self"] for r in s["labels"] if r["label"] == row["label"]) for s in sums[:3]], f"{row['label']}, {name}")
+    b = document("aggregate", files[0], files[3])
+    true(b["differences"] > 0, "more rounds are a difference")
 
 
 def in_ns(text):
