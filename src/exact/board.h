@@ -83,6 +83,14 @@ struct action {
 
 enum { SIGNALS = 64, REASON_MAX = 200, EXEC_REGIONS = 24 };
 
+/* What a program may limit itself to, and the engine's memory counts against. */
+enum { LIMIT_SPACE, LIMIT_DATA, LIMITS };
+
+/* As the kernel takes it. */
+struct limit {
+	uint64_t cur, max;
+};
+
 enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all is in `done` */, PROCESS_TAKEN /* being made */ };
 
 /* Memory that the program may execute when it starts. */
@@ -122,6 +130,9 @@ struct process {
 	uint32_t mode, n_regions, filter, pad;
 	struct exec_region regions[EXEC_REGIONS];
 	struct question question;
+	struct limit limits[LIMITS]; /* as the program has set them, where `limited` has a bit */
+	uint64_t mapped[LIMITS];     /* of the engine's, in bytes */
+	uint32_t limited, pad2;
 };
 
 /* A process that has ended and whose slots were freed. */

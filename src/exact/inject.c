@@ -159,11 +159,23 @@ static int map_all(struct remote *r, struct board *b, int board_fd, struct proce
 			 strerror((int)-at));
 		return (int)at;
 	}
+	p->mapped[LIMIT_SPACE] = BOARD_SIZE + ((end + 4095) & ~4095ull);
+	p->mapped[LIMIT_DATA] = (end - data + 4095) & ~4095ull;
 	p->image_size = end;
 	p->board_size = BOARD_SIZE;
 	p->entry = r->start.rip;
 	p->board_at = (uint64_t)at;
 	return 0;
+}
+
+/* It is to run uncounted: under the limits that the program before it had set. */
+static void limits_for_real(pid_t tid, const struct process *p)
+{
+	static const int resources[LIMITS] = { [LIMIT_SPACE] = RLIMIT_AS, [LIMIT_DATA] = RLIMIT_DATA };
+
+	for (int i = 0; i < LIMITS; i++)
+		if (p->limited & 1u << i)
+			prlimit(tid, (unsigned)resources[i], &(struct rlimit){ p->limits[i].cur, p->limits[i].max }, NULL);
 }
 
 int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char reason[REASON_MAX])
@@ -214,6 +226,8 @@ int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char rea
 	if (ptrace(PTRACE_SETREGS, tid, 0, &regs) < 0)
 		ret = -errno;
 out:
+	if (ret < 0)
+		limits_for_real(tid, p);
 	if (r.mem >= 0)
 		close(r.mem);
 	return ret < 0 ? ret : r.held_signal;

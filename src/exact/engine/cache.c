@@ -206,7 +206,7 @@ static void hash_grow(void)
 	for (uint64_t i = 0; i < size / sizeof *old; i++)
 		if ((uint32_t)old[i])
 			hash_put(eng.blocks[(uint32_t)old[i]].pc, (uint32_t)old[i]);
-	sys(__NR_munmap, old, size);
+	unreserve(old, size);
 }
 
 struct block *block_new(uint64_t pc)

@@ -135,6 +135,7 @@ struct engine {
 	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
 	uint64_t image, image_size;
+	uint64_t mapped[LIMITS]; /* by the engine: see limits.c */
 	uint32_t lent; /* another process runs in this memory, or did */
 	int32_t tid; /* of the thread that holds the lock in dispatch */
 	uint32_t parts[4096]; /* blocks up to samples, by the hash of pc and length; chained by bucket_next */
@@ -168,6 +169,7 @@ long sys6(long nr, long a, long b, long c, long d, long e, long f);
 #define sys(...) SYS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 void *reserve(size_t size);
 void *reserve_at(uint64_t at, size_t size, int prot);
+void unreserve(void *p, size_t size);
 void *code_reserve(uint64_t at, size_t size);
 void *code_memory(size_t size);
 void lock(void);
@@ -212,6 +214,15 @@ bool opens_to_write(const struct thread *t);
 void file_opened(int fd);
 bool writes_memory(struct thread *t);
 bool pokes_memory(struct thread *t);
+struct process *counted(int64_t pid);
+
+/* limits.c: the program's own limits on its memory. */
+void limits_first(void);
+void limits_mapped(int64_t space, int64_t data);
+void limits_of(struct process *p);
+void limits_for_real(const struct process *p);
+void limits_after_exec(const struct process *p);
+bool limit_call(struct thread *t);
 
 /* cache.c: blocks, found by pc and by where their code lies. */
 void cache_first(void);

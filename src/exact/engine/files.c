@@ -204,7 +204,7 @@ void file_opened(int fd)
 /* ---- written into memory ---- */
 
 /* The counted process that thread or process `pid` is of, or NULL. */
-static const struct process *counted(int64_t pid)
+struct process *counted(int64_t pid)
 {
 	for (uint32_t i = 0; i < eng.board->processes_top; i++) {
 		struct process *p = process_at(i);
@@ -218,12 +218,16 @@ static const struct process *counted(int64_t pid)
 	return NULL;
 }
 
-/* [start, end) of another process has been written to. If that is counted, and code is there, it has to end. */
+/*
+ * [start, end) of another process has been written to. If that is counted, and code is there, it has to end. One that has
+ * executed a program without the engine has no board any more.
+ */
 static void end_if_code(const struct process *p, int64_t pid, uint64_t start, uint64_t end)
 {
 	char path[64];
 
-	if (!mapped_with(name_of(path, "/proc/", (uint64_t)pid, "/maps"), start, end, 2, 'x'))
+	name_of(path, "/proc/", (uint64_t)pid, "/maps");
+	if (!mapped_with(path, p->board_at, p->board_at + p->board_size, 3, 's') || !mapped_with(path, start, end, 2, 'x'))
 		return;
 	note_refusal(process_at((uint32_t)(p - process_at(0))),
 		     "another process wrote into its code (ptrace, /proc/PID/mem, process_vm_writev), unseen by "
@@ -287,7 +291,8 @@ bool pokes_memory(struct thread *t)
 	bool poke = r[RAX] == __NR_ptrace && (r[RDI] == PTRACE_POKETEXT || r[RDI] == PTRACE_POKEDATA);
 	int64_t pid = (int32_t)(poke ? r[RSI] : r[RDI]);
 	const struct process *p;
-	uint64_t range[2];
+	uint64_t range[2], before;
+	bool same;
 	long ret;
 
 	if (!poke && r[RAX] != __NR_process_vm_writev)
@@ -295,8 +300,9 @@ bool pokes_memory(struct thread *t)
 	p = counted(pid);
 	if (!p || p == eng.process)
 		return false;
+	same = poke && !sys(__NR_ptrace, PTRACE_PEEKTEXT, pid, r[RDX], &before) && before == r[R10];
 	ret = sys(r[RAX], r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
-	if (poke && !ret)
+	if (poke && !ret && !same)
 		end_if_code(p, pid, r[RDX], r[RDX] + 8);
 	for (uint64_t i = 0; !poke && ret > 0 && i < r[R8]; i++)
 		if (copy_bytes(range, (const void *)(r[R10] + 16 * i), 16) == 16)

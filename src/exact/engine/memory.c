@@ -65,22 +65,38 @@ static uint64_t next_place = 0x300000000000ull;
 
 void *reserve_at(uint64_t at, size_t size, int prot)
 {
-	long p = sys(__NR_mmap, at, size, prot,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
+	int64_t data = prot & PROT_WRITE ? (int64_t)size : 0;
+	long p;
 
-	if (p < 0 && p > -4096)
-		return NULL;
+	limits_mapped((int64_t)size, data);
+	p = sys(__NR_mmap, at, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
 	if ((uint64_t)p != at) { /* a kernel before 4.17 takes it as a hint */
-		sys(__NR_munmap, p, size);
+		if (p > 0 || p < -4095)
+			sys(__NR_munmap, p, size);
+		limits_mapped(-(int64_t)size, -data);
 		return NULL;
 	}
 	sys(__NR_madvise, p, size, MADV_DONTDUMP);
 	return (void *)p;
 }
 
+/* Whole mebibytes. */
+static size_t rounded(size_t size)
+{
+	return (size + 0xfffff) & ~0xfffffull;
+}
+
+/* Private memory to write to, from reserve(), goes. */
+void unreserve(void *p, size_t size)
+{
+	size = rounded(size);
+	sys(__NR_munmap, p, size);
+	limits_mapped(-(int64_t)size, -(int64_t)size);
+}
+
 void *reserve(size_t size)
 {
-	size = (size + 0xfffff) & ~0xfffffull;
+	size = rounded(size);
 	for (int tries = 0; tries < 64; tries++) {
 		uint64_t at = next_place;
 		void *p = reserve_at(at, size, PROT_READ | PROT_WRITE);
@@ -99,6 +115,7 @@ static void *map_twice(uint64_t at, size_t size)
 	uint64_t to = at ^ eng.alias;
 	long fd = -1, x;
 
+	limits_mapped(2 * (int64_t)size, 0);
 	x = sys(__NR_mmap, at, size, PROT_READ | PROT_EXEC,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
 	if (x == -EACCES || x == -EPERM) { /* not anonymous memory: a file, then */
@@ -117,6 +134,7 @@ static void *map_twice(uint64_t at, size_t size)
 					      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1) != to) {
 		if (x > 0 || x < -4095)
 			sys(__NR_munmap, x, size);
+		limits_mapped(-2 * (int64_t)size, 0);
 		return NULL;
 	}
 	/* Of shared memory, a move of nothing makes a second mapping. Source: mremap(2), old_size. */
@@ -141,7 +159,7 @@ void *code_memory(size_t size)
 
 	if (!sys(__NR_mprotect, p, size, PROT_READ | PROT_WRITE | PROT_EXEC))
 		return p;
-	sys(__NR_munmap, p, size);
+	unreserve(p, size);
 	eng.alias = ALIAS;
 	p = code_reserve((uint64_t)p + BESIDE, size);
 	if (!p)

@@ -60,7 +60,7 @@ static void pages_grow(void)
 	for (uint32_t i = 0; i < n; i++)
 		if (old[i].page)
 			*page_add(old[i].page) = old[i];
-	sys(__NR_munmap, old, n * sizeof(struct code_page));
+	unreserve(old, n * sizeof(struct code_page));
 }
 
 static struct code_page *page_get(uint64_t page)

@@ -162,6 +162,12 @@ void system_call(struct thread *t)
 		end_process(t, (long)r[RDI]);
 		go(t);
 		return;
+	case __NR_prlimit64:
+	case __NR_setrlimit:
+	case __NR_getrlimit:
+		if (!limit_call(t))
+			go(t);
+		return;
 	case __NR_rt_sigaction:
 		finish(t, signal_action(t, (long)r[RDI], r[RSI], r[RDX], r[R10]));
 		return;

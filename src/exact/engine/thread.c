@@ -210,6 +210,11 @@ static struct process *process_new(const struct process *parent)
 	p->makes_foreign = p->foreign;
 	memcpy(p->name, parent->name, sizeof p->name);
 	p->mode = parent->mode;
+	p->board_at = parent->board_at;
+	p->board_size = parent->board_size;
+	p->limited = parent->limited;
+	memcpy(p->limits, parent->limits, sizeof p->limits);
+	memcpy(p->mapped, parent->mapped, sizeof p->mapped);
 	memset(p->done, 0, sizeof p->done);
 	memcpy(p->actions, parent->actions, sizeof p->actions);
 	__atomic_store_n(&p->state, PROCESS_LIVE, __ATOMIC_RELEASE);
@@ -314,6 +319,9 @@ void clone_done(struct thread *t)
 	} else if (p->foreign && p->serial == t->child_serial && !process_at(t->process)->foreign) {
 		p->pid = (int32_t)t->regs[RAX]; /* the child itself does not know this number */
 	}
+	lock();
+	limits_of(process_at(t->process)); /* a child in the same memory may have mapped more of the engine's */
+	unlock();
 	set_signal_mask(t->resume_mask);
 	t->edge = 0;
 	dispatch(t);
@@ -330,6 +338,7 @@ void child_start(struct thread *t)
 		eng.space = t->space = p->serial;
 		unpin_others();
 		no_gain_for_child();
+		limits_of(p);
 		if (eng.alias)
 			retire_all(); /* its parent goes on writing to that code */
 	}
@@ -420,6 +429,7 @@ void exec_like(struct thread *t, long nr)
 	signals_for_exec(t);
 	no_gain_for_exec();
 	if (!watched) {
+		limits_for_real(p);
 		set_signal_mask(t->mask);
 		seccomp_for_real(t);
 	}
@@ -428,6 +438,8 @@ void exec_like(struct thread *t, long nr)
 		exec_failed();
 	else if (t->filter)
 		refuse("an exec that failed, out of the exact engine's hands for its seccomp filter", 0);
+	if (!watched)
+		limits_after_exec(p);
 	t->exec = EXEC_NONE;
 	signals_after_exec(t);
 	set_signal_mask(mask);
@@ -448,6 +460,7 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	eng.image = p->image;
 	eng.image_size = p->image_size;
 	eng.space = p->serial;
+	limits_first();
 	regions_first(p);
 	cache_first();
 	emit_tail();
