@@ -2,7 +2,7 @@
 /*
  * The points of each thread are read once, in all runs side by side. On the way each run's regions are summed (macro
  * noise); where the runs agree on two neighbouring points, the interval between them is compared (micro noise).
- * Threads are matched by name and number, and by name and order where the numbers differ.
+ * Which threads go together is said by pair_threads.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -375,34 +375,10 @@ static int compare_thread(struct work *w, struct tare_error *err)
 	return what;
 }
 
-static bool has_thread(const struct timeline_info *in, const struct timeline_thread *of)
-{
-	for (size_t i = 0; i < in->n_threads; i++)
-		if (in->thread[i].tid == of->tid && !strcmp(in->thread[i].name, of->name))
-			return true;
-	return false;
-}
-
-/* The thread of a run that goes with one of the leader; SIZE_MAX: none. One that goes with another by its number is left to that. */
-static size_t partner(const struct timeline_info *in, const struct timeline_info *leader, const struct timeline_thread *of, const bool *taken)
-{
-	size_t by_name = SIZE_MAX;
-
-	for (size_t i = 0; i < in->n_threads; i++) {
-		if (taken[i] || strcmp(in->thread[i].name, of->name))
-			continue;
-		if (in->thread[i].tid == of->tid)
-			return i;
-		if (by_name == SIZE_MAX && !has_thread(leader, &in->thread[i]))
-			by_name = i;
-	}
-	return by_name;
-}
-
-static int one_thread(struct work *w, size_t leader, size_t thread, bool **taken, struct tare_error *err)
+/* A pair: one thread of each run that has it. */
+static int one_pair(struct work *w, const size_t *thread, struct tare_error *err)
 {
 	struct aggregate *a = w->a;
-	const struct timeline_thread *of = &timeline_info(w->timeline[leader])->thread[thread];
 	struct aggregate_thread *t;
 	void *more = realloc(a->thread, (a->n_threads + 1) * sizeof(*a->thread));
 	int ret = 0;
@@ -412,26 +388,30 @@ static int one_thread(struct work *w, size_t leader, size_t thread, bool **taken
 	a->thread = more;
 	w->thread = a->n_threads++;
 	t = &a->thread[w->thread];
-	*t = (struct aggregate_thread){ .tid = of->tid, .name = strdup(of->name) };
-	if (!t->name)
-		return tare_fail_nomem(err);
-	for (size_t r = leader; ret == 0 && r < a->n_runs; r++) {
-		size_t i = r == leader ? thread : partner(timeline_info(w->timeline[r]), timeline_info(w->timeline[leader]), of, taken[r]);
+	*t = (struct aggregate_thread){ 0 };
+	for (size_t r = 0; ret == 0 && r < a->n_runs; r++) {
+		const struct timeline_thread *of;
 
-		w->source[r].cursor = NULL;
-		if (i == SIZE_MAX)
+		if (thread[r] == SIZE_MAX)
 			continue;
-		taken[r][i] = true;
-		t->runs++;
-		ret = open_source(w, r, i, err);
+		of = &timeline_info(w->timeline[r])->thread[thread[r]];
+		if (t->runs++ == 0) {
+			t->tid = of->tid;
+			t->name = strdup(of->name);
+			if (!t->name) {
+				ret = tare_fail_nomem(err);
+				break;
+			}
+		}
+		ret = open_source(w, r, thread[r], err);
 	}
 	if (ret == 0 && t->runs == a->n_runs)
 		ret = compare_thread(w, err);
 	else
-		for (size_t r = leader; ret == 0 && r < a->n_runs; r++)
+		for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
 			if (w->source[r].cursor)
 				ret = drain(&w->source[r], err);
-	for (size_t r = leader; r < a->n_runs; r++) {
+	for (size_t r = 0; r < a->n_runs; r++) {
 		cursor_close(w->source[r].cursor);
 		w->source[r].cursor = NULL;
 	}
@@ -440,22 +420,15 @@ static int one_thread(struct work *w, size_t leader, size_t thread, bool **taken
 
 static int all_threads(struct work *w, struct tare_error *err)
 {
-	struct aggregate *a = w->a;
-	bool **taken = calloc(a->n_runs, sizeof(*taken));
-	int ret = taken ? 0 : tare_fail_nomem(err);
+	struct thread_pairs pairs;
+	int ret = pair_threads(&pairs, w->timeline, w->a->n_runs, err);
 
-	for (size_t r = 0; ret == 0 && r < a->n_runs; r++) {
-		taken[r] = calloc(timeline_info(w->timeline[r])->n_threads + 1, sizeof(**taken));
-		if (!taken[r])
-			ret = tare_fail_nomem(err);
-	}
-	for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
-		for (size_t i = 0; ret == 0 && i < timeline_info(w->timeline[r])->n_threads; i++)
-			if (!taken[r][i])
-				ret = one_thread(w, r, i, taken, err);
-	for (size_t r = 0; taken && r < a->n_runs; r++)
-		free(taken[r]);
-	free(taken);
+	if (ret < 0)
+		return ret;
+	w->a->pairing = pairs.how;
+	for (size_t i = 0; ret == 0 && i < pairs.n; i++)
+		ret = one_pair(w, &pairs.thread[i * pairs.n_runs], err);
+	thread_pairs_free(&pairs);
 	return ret;
 }
 

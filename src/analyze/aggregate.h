@@ -8,6 +8,7 @@
 
 #include "analyze/align.h"
 #include "analyze/labels.h"
+#include "analyze/pair_threads.h"
 
 enum {
 	AGGREGATE_BUCKETS = 65, /* ranges of 0, of 1, of 2..3, of 4..7, and so on */
@@ -115,6 +116,7 @@ struct aggregate {
 	size_t row_of_room;
 	struct aggregate_thread *thread;
 	size_t n_threads;
+	enum thread_pairing pairing;
 	struct aggregate_difference *difference;
 	size_t n_differences; /* those kept */
 	uint64_t differences, intervals;

@@ -99,6 +99,24 @@ TEST(noise_with_a_cause)
 	aggregate_free(&a);
 }
 
+/* It differs where the other does, but is no multiple of it: 5 and 10 for one and three. */
+TEST(noise_that_is_no_multiple)
+{
+	static const struct made_point p[3][2] = {
+		{ { B, "a", { 0, 0 } }, { E, "a", { 100, 0 } } }, { { B, "a", { 0, 0 } }, { E, "a", { 105, 1 } } }, { { B, "a", { 0, 0 } }, { E, "a", { 110, 3 } } },
+	};
+	struct made m[3];
+
+	for (size_t r = 0; r < 3; r++) {
+		made_init(&m[r], "x", 2);
+		MADE_ADD(&m[r], 1, p[r]);
+	}
+	run(m, 3);
+	CHECK_EQ(a.counter[0].cause[0].n, 1, "one interval");
+	CHECK_EQ(a.counter[0].cause[0].exact, 0, "of which it is no multiple");
+	aggregate_free(&a);
+}
+
 TEST(threads_by_name_then_order)
 {
 	static const struct made_point one[] = { { B, "a", { 0 } }, { E, "a", { 1 } } }, two[] = { { B, "b", { 0 } }, { E, "b", { 5 } } };

@@ -396,6 +396,47 @@ TEST(a_label_of_a_megabyte)
 	free(name);
 }
 
+/* So many that every table grows; each under an id of its own and a virtual one far from the others, and once more by text. */
+TEST(many_labels)
+{
+	enum { LABELS = 5000 };
+	static uint64_t id[LABELS];
+	struct timeline_point p;
+	struct cursor *c;
+	struct maker m;
+	uint64_t n = 0, wrong = 0;
+
+	maker_begin(&m, 9);
+
+	uint64_t k = maker_string(&m, "K");
+
+	for (uint64_t i = 0; i < LABELS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%llu", (unsigned long long)i);
+		id[i] = maker_string(&m, name);
+		maker_map(&m, i * 19997, id[i]);
+		maker_event(&m, k, id[i], 1, 3 * i, 3 * i);
+		maker_event(&m, k, i * 19997, 1, 3 * i + 1, 3 * i + 1);
+		maker_event(&m, k, maker_string(&m, name), 1, 3 * i + 2, 3 * i + 2);
+	}
+	maker_end(&m, MAKER_WALL_TIME);
+
+	struct timeline *t = open_made(&m);
+
+	if (!t || timeline_thread(t, 0, &c, NULL) < 0)
+		return;
+	CHECK_EQ(timeline_info(t)->n_labels, LABELS, "one for each text");
+	CHECK(!timeline_info(t)->damage && !timeline_info(t)->remark, "nothing to say");
+	for (; cursor_next(c, &p, NULL) == 1; n++)
+		wrong += strtoull(timeline_label(t, p.label)->name + 1, NULL, 10) != p.value[0] / 3;
+	CHECK_EQ(n, 6 * LABELS, "points");
+	CHECK_EQ(wrong, 0, "points under another label");
+	cursor_close(c);
+	timeline_close(t);
+	maker_free(&m);
+}
+
 TEST(descriptions)
 {
 	static const struct { int line; const char *json, *command, *counter, *unit; } rows[] = {

@@ -211,6 +211,7 @@ void aggregate_json(struct text *out, const struct aggregate *a, const struct ag
 		json_end(&j);
 	}
 	json_end(&j);
+	json_string(&j, "threads_paired_by", thread_pairing_name(a->pairing));
 	json_uint(&j, "intervals", a->intervals);
 	json_uint(&j, "differences", a->differences);
 	differences(&j, a);

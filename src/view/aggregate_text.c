@@ -394,6 +394,8 @@ static void sameness(struct text *out, const struct aggregate *a, const struct s
 		if (a->thread[i].runs < a->n_runs)
 			put_note(out, s, INK_CAREFUL, "thread %" PRIu64 "%s%s is in %zu of %zu runs only: it is not compared.", a->thread[i].tid,
 				 a->thread[i].name[0] ? " " : "", a->thread[i].name, a->thread[i].runs, a->n_runs);
+	if (a->n_threads > 1)
+		put_note(out, s, INK_FAINT, "Threads go together %s.", thread_pairing_words(a->pairing));
 	if (a->differences == 0) {
 		put_note(out, s, INK_PLAIN, "All runs have the same points in the same order.");
 		return;
