@@ -10,6 +10,7 @@ struct one {
 	const struct timeline_thread *thread;
 	char *key;
 	size_t run, index, rank, seniority; /* rank: among those of its key; seniority: among all of its run */
+	size_t pair;
 };
 
 /* Numbers go round: one below its process's own was given after it. */
@@ -145,13 +146,13 @@ static int take(struct thread_pairs *out, struct one *one, size_t n, struct tare
 	for (size_t i = 0; i < n; i++) {
 		if (i && !together(&one[first], &one[i]))
 			first = i;
-		one[i].rank = first; /* from here on: which pair it is in */
+		one[i].pair = first;
 	}
 	qsort(one, n, sizeof(*one), by_run);
 	for (size_t i = 0; i < n; i++) {
-		if (!slot[one[i].rank])
-			slot[one[i].rank] = ++out->n;
-		out->thread[(slot[one[i].rank] - 1) * out->n_runs + one[i].run] = one[i].index;
+		if (!slot[one[i].pair])
+			slot[one[i].pair] = ++out->n;
+		out->thread[(slot[one[i].pair] - 1) * out->n_runs + one[i].run] = one[i].index;
 	}
 	free(slot);
 	return 0;
