@@ -490,6 +490,8 @@ TEST(cut_and_changed_files)
 		uint64_t n = timeline_info(t)->n_threads ? count_points(t, 0, &lost) : 0;
 
 		CHECK(n >= before && n <= whole, "%llu points of %lld bytes", (unsigned long long)n, (long long)size);
+		CHECK(n == whole || timeline_info(t)->damage, "%llu points of %lld bytes, and not a word", (unsigned long long)n,
+		      (long long)size);
 		before = n;
 		timeline_close(t);
 	}

@@ -31,7 +31,7 @@ static bool read_at(const struct tare_timeline *t, void *out, size_t n, uint64_t
 	return true;
 }
 
-__attribute__((format(printf, 2, 3))) static void damage(struct tare_timeline *t, const char *fmt, ...)
+void tare_damage(struct tare_timeline *t, const char *fmt, ...)
 {
 	char line[300];
 	va_list ap;
@@ -137,17 +137,17 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 	struct tare_process *process;
 
 	if (!read_at(t, &p, sizeof(p), offset + sizeof(*h)) || !sane_process(&p, h->process)) {
-		damage(t, "what the block of process %u says (offset %llu) makes no sense", h->pid,
+		tare_damage(t, "what the block of process %u says (offset %llu) makes no sense", h->pid,
 		       (unsigned long long)offset);
 		return 0;
 	}
 	process = process_at(t, h->process);
 	if (!process) {
-		damage(t, "offset %llu: process number %u cannot be", (unsigned long long)offset, h->process);
+		tare_damage(t, "offset %llu: process number %u cannot be", (unsigned long long)offset, h->process);
 		return 0;
 	}
 	if (process->known) {
-		damage(t, "offset %llu: process number %u is there twice", (unsigned long long)offset, h->process);
+		tare_damage(t, "offset %llu: process number %u is there twice", (unsigned long long)offset, h->process);
 		return 0;
 	}
 	if (!t->first.n_counters && !t->zero_ns) {
@@ -155,7 +155,7 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 		t->zero_ticks = p.start_ticks;
 		t->zero_ns = p.start_clock_ns;
 	} else if (!same_counters(&p, &t->first)) {
-		damage(t, "process %u has other counters than the first one, and is left out", h->pid);
+		tare_damage(t, "process %u has other counters than the first one, and is left out", h->pid);
 		return 0;
 	}
 	process->known = true;
@@ -165,12 +165,14 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 	process->ended = p.ended != 0;
 	note_pair(t, h->ticks, h->clock_ns, last);
 	note_pair(t, p.end_ticks, p.end_clock_ns, last);
+	if (p.lost_errno)
+		t->lost_errno = p.lost_errno;
 	if (p.lost || p.lost_threads) {
 		char threads[40] = "";
 
 		if (p.lost_threads)
 			snprintf(threads, sizeof(threads), ", %u threads whole", p.lost_threads);
-		damage(t, "process %u could not write %llu points or labels%s: %s", h->pid, (unsigned long long)p.lost, threads,
+		tare_damage(t, "process %u could not write %llu points or labels%s: %s", h->pid, (unsigned long long)p.lost, threads,
 		       p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
 	}
 	/* A program that called exec had no time to say that it ended. */
@@ -245,21 +247,23 @@ static int add_labels(struct tare_timeline *t, const struct block_head *h, uint6
 
 	if (!process || !process->known)
 		return 0; /* said already */
+	process->label_gap |= h->seq != process->label_blocks;
+	process->label_blocks++;
 	if (h->state == BLOCK_SEALED)
 		room = h->used;
 	if (room > t->size - offset - sizeof(*h)) {
-		damage(t, "the file ends within labels (offset %llu)", (unsigned long long)offset);
+		tare_damage(t, "the file ends within labels (offset %llu)", (unsigned long long)offset);
 		room = t->size - offset - sizeof(*h);
 	}
 	p = tare_labels_keep(&t->labels, room);
 	if (!p)
 		return -ENOMEM;
 	if (!read_at(t, p, room, offset + sizeof(*h))) {
-		damage(t, "labels at offset %llu cannot be read", (unsigned long long)offset);
+		tare_damage(t, "labels at offset %llu cannot be read", (unsigned long long)offset);
 		return 0;
 	}
 	if (h->state == BLOCK_SEALED && (room != h->used || format_block_sum(h, p) != h->sum)) {
-		damage(t, "labels at offset %llu are damaged", (unsigned long long)offset);
+		tare_damage(t, "labels at offset %llu are damaged", (unsigned long long)offset);
 		return 0;
 	}
 	for (end = p + room; end - p >= 16; p += size) {
@@ -272,7 +276,7 @@ static int add_labels(struct tare_timeline *t, const struct block_head *h, uint6
 		if (ret == -ENOMEM)
 			return ret;
 		if (ret < 0) {
-			damage(t, "a label in the block at offset %llu makes no sense", (unsigned long long)offset);
+			tare_damage(t, "a label in the block at offset %llu makes no sense", (unsigned long long)offset);
 			break;
 		}
 	}
@@ -337,7 +341,7 @@ static int add_points(struct tare_timeline *t, const struct block_head *h, uint6
 	b->used = b->sealed ? h->used : h->size - (uint32_t)sizeof(*h);
 	if (b->used > t->size - offset - sizeof(*h)) {
 		b->used = (uint32_t)(t->size - offset - sizeof(*h));
-		b->cut = b->sealed;
+		b->cut = true;
 	}
 	/* One name per thread is enough, of its last block. */
 	if (t->n_blocks && t->block[t->n_blocks - 1].process == h->process &&
@@ -349,6 +353,22 @@ static int add_points(struct tare_timeline *t, const struct block_head *h, uint6
 	if (b->name == UINT32_MAX)
 		return -ENOMEM;
 	t->n_blocks++;
+	return 0;
+}
+
+/* A thread's block stands free for a moment when it is begun anew: killed there, the thread lacks nothing. */
+static int note_between(struct tare_timeline *t, const struct block_head *h)
+{
+	if (h->kind != BLOCK_POINTS || h->flags & BLOCK_LAST)
+		return 0;
+
+	void *more = realloc(t->between, (t->n_between + 1) * sizeof(*t->between));
+
+	if (!more)
+		return -ENOMEM;
+	t->between = more;
+	t->between[t->n_between].process = h->process;
+	t->between[t->n_between++].thread = h->thread;
 	return 0;
 }
 
@@ -370,7 +390,7 @@ struct gap {
 static void note_gap(struct tare_timeline *t, struct gap *g)
 {
 	if (g->n)
-		damage(t, "%llu bytes from offset %llu on are no blocks", (unsigned long long)g->n,
+		tare_damage(t, "%llu bytes from offset %llu on are no blocks", (unsigned long long)g->n,
 		       (unsigned long long)g->from);
 	g->n = 0;
 }
@@ -395,7 +415,12 @@ static int scan(struct tare_timeline *t, uint64_t last[2])
 
 		step = FILE_PAGE;
 		if (there < sizeof(h) || !read_at(t, &h, sizeof(h), at) || !sane_block(&h)) {
-			if (!empty_page(t, at, there)) {
+			/* A head that was being written when its program was killed, or is now: nothing is in that block yet. */
+			bool begun = there >= sizeof(h) && h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS && h.state == BLOCK_FREE;
+
+			if (begun)
+				ret = note_between(t, &h);
+			else if (!empty_page(t, at, there)) {
 				if (!gap.n)
 					gap.from = at;
 				gap.n += there;
@@ -404,8 +429,10 @@ static int scan(struct tare_timeline *t, uint64_t last[2])
 		}
 		note_gap(t, &gap);
 		step = h.state == BLOCK_SEALED ? (sizeof(h) + h.used + FILE_PAGE - 1) & ~(uint64_t)(FILE_PAGE - 1) : h.size;
-		if (h.state == BLOCK_FREE)
+		if (h.state == BLOCK_FREE) {
+			ret = note_between(t, &h);
 			continue;
+		}
 		note_pair(t, h.ticks, h.clock_ns, last);
 		if (h.kind == BLOCK_PROCESS)
 			ret = add_process(t, &h, at, last);
@@ -526,6 +553,7 @@ static void close_tare(struct timeline *base)
 	free(t->block);
 	free(t->names.s);
 	free(t->span);
+	free(t->between);
 	free(t->threads);
 	free(t->command);
 	tare_labels_free(&t->labels);
@@ -563,13 +591,15 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 	t->base.info.start_ns = h->start_ns;
 	t->command = strndup(h->command, sizeof(h->command));
 	if (h->lost_processes)
-		damage(t, "%u processes could write nothing: %s", h->lost_processes,
-		       h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
+		tare_damage(t, "%u processes could write nothing, %llu points in all: %s", h->lost_processes,
+			    (unsigned long long)h->lost, h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
 	ret = scan(t, last);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, NULL, 0, &t->nameless);
 	if (ret == 0)
 		ret = make_threads(t);
+	if (ret == 0)
+		ret = tare_check_blocks(t, h);
 	if (ret == 0) {
 		make_scale(t, last);
 		ret = make_counters(t, err);

@@ -15,6 +15,7 @@ struct tare_block {
 	uint32_t used; /* of data; what there may be, in an open one */
 	uint32_t name; /* in the text of names */
 	uint8_t sealed, flags, cut;
+	uint8_t bad; /* cannot be read, or has a wrong sum */
 };
 
 struct tare_process {
@@ -23,6 +24,8 @@ struct tare_process {
 	bool ended;
 	uint32_t *label; /* by number, from `inherited` on: its index, or NO_LABEL */
 	size_t n_labels;
+	uint64_t label_blocks; /* that are there; they are numbered from 0 */
+	bool label_gap;
 };
 
 enum { NO_LABEL = UINT32_MAX, PROCESSES_MAX = 1 << 22 };
@@ -56,6 +59,9 @@ struct tare_timeline {
 	size_t n_blocks, block_room;
 	struct tare_names { char *s; size_t len, room; } names;
 	struct { size_t first, n; } *span; /* of each thread's blocks */
+	struct { uint32_t process, thread; } *between; /* blocks that were being begun anew */
+	size_t n_between;
+	uint32_t lost_errno; /* space was asked for and not had */
 	struct timeline_thread *threads;
 	struct timeline_counter counters[FILE_COUNTERS];
 	struct file_process first; /* whose counters these are */
@@ -68,6 +74,10 @@ struct tare_timeline {
 };
 
 enum { SCALE_SHIFT = 56 };
+
+/* Blocks that are missing, wrong or cut off become damage, and their threads incomplete. After all threads are known. */
+int tare_check_blocks(struct tare_timeline *t, const struct file_head *head);
+__attribute__((format(printf, 2, 3))) void tare_damage(struct tare_timeline *t, const char *fmt, ...);
 
 /* The index of a label that a point of a process says. */
 uint32_t tare_timeline_label(const struct tare_timeline *t, uint32_t process, uint32_t number);

@@ -108,7 +108,7 @@ static bool load(struct tare_cursor *c, const struct tare_block *b)
 	struct block_head h;
 
 	/* What is still being written ends where its record does. */
-	if (!read_whole(t->fd, &h, sizeof(h), b->offset) || b->cut ||
+	if (b->bad || !read_whole(t->fd, &h, sizeof(h), b->offset) || (b->cut && b->sealed) ||
 	    !read_whole(t->fd, c->data, b->used, b->offset + sizeof(h)))
 		return false;
 	if (format_head_sum(&h) != h.head_sum || h.seq != b->seq)

@@ -7,6 +7,7 @@
 #include "tare/reading.h"
 
 static uint8_t file[16 * FILE_PAGE];
+static const char *damaged; /* what expect() should be told of it; NULL: nothing */
 static size_t size;
 
 static struct block_head *add(enum block_kind kind, uint64_t seq, const void *data, size_t n, enum block_state state)
@@ -81,6 +82,12 @@ static void expect(const struct expected *wanted, size_t n)
 	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
 	CHECK_EQ(timeline_info(t)->n_threads, 1);
 	CHECK_STR(timeline_info(t)->thread[0].name, "who");
+	if (damaged)
+		CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, damaged) && !timeline_info(t)->thread[0].complete,
+		      "%s", timeline_info(t)->damage);
+	else
+		CHECK(!timeline_info(t)->damage, "%s", timeline_info(t)->damage);
+	damaged = NULL;
 	CHECK_EQ(timeline_info(t)->counter[0].own_cost, 40, "ticks as ns");
 	CHECK_EQ(timeline_info(t)->counter[1].own_cost, 10);
 	CHECK_EQ(timeline_thread(t, 0, &c, &err), 0);
@@ -173,6 +180,7 @@ TEST(a_block_that_is_missing)
 	h->lost = 5; /* and some that could not be written before it */
 	h->head_sum = format_head_sum(h);
 	h->sum = format_block_sum(h, h + 1);
+	damaged = "the block of thread 43 at offset 16384 is damaged";
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
 				    { TIMELINE_END, true, 0, { 4000, 7 }, 0 },
 				    { TIMELINE_LOST, false, 0, { 4000, 7 }, 5 },
@@ -218,6 +226,76 @@ TEST(a_block_that_is_there_twice)
 	/* And where the copy did not get to its end, the block itself is whole. */
 	((struct block_head *)(file + 3 * FILE_PAGE))->sum++;
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
+}
+
+/* Of a file that was ended in order; `missing` of two points' three blocks is not there. */
+static void three_blocks(unsigned missing)
+{
+	struct file_process *p;
+
+	begin_file();
+	p = (void *)(file + FILE_PAGE + sizeof(struct block_head));
+	p->ended = 1;
+	for (unsigned i = 0; i < 3; i++) {
+		uint8_t data[64];
+		size_t n = put_short(data, false, 1, 1);
+		struct block_head *h;
+
+		n += put_short(data + n, true, 1, 1);
+		if (i == missing)
+			continue;
+		h = add(BLOCK_POINTS, i == 0 ? 2 : i - 1, data, n, BLOCK_SEALED); /* the one it writes into is first in the file */
+		h->flags = i == 0 ? BLOCK_LAST : 0;
+		h->value[0] = 1000;
+		h->head_sum = format_head_sum(h);
+		h->sum = format_block_sum(h, h + 1);
+	}
+}
+
+TEST(a_file_that_was_cut_off_says_so)
+{
+	static const struct expected two[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } };
+	static const struct expected gap[] = { two[0], two[1], { TIMELINE_LOST, false, 0, { 8, 2 }, 0 },
+					       { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 }, { TIMELINE_END, false, 0, { 16, 4 }, 0 } };
+
+	three_blocks(2);
+	damaged = "1 blocks of thread 43 are missing before its block at offset 12288";
+	expect(gap, 5);
+	/* The head says how far it went. */
+	three_blocks(2);
+	((struct file_head *)(void *)file)->next = size + FILE_PAGE;
+	damaged = "the file ends at offset 20480, and was written up to 24576";
+	expect(gap, 5);
+	/* Within a block. */
+	three_blocks(3);
+	size -= FILE_PAGE - sizeof(struct block_head) - 3;
+	damaged = "the block of thread 43 at offset 20480 is cut off";
+	expect(gap, 5);
+}
+
+TEST(a_thread_whose_last_block_is_missing)
+{
+	uint8_t data[64];
+	size_t n = put_short(data, false, 1, 1);
+	struct file_process *p;
+	struct block_head *h;
+
+	n += put_short(data + n, true, 1, 1);
+	begin_file();
+	p = (void *)(file + FILE_PAGE + sizeof(struct block_head));
+	for (int ended = 0; ended < 2; ended++) {
+		size = 3 * FILE_PAGE;
+		for (uint64_t seq = 0; seq < 2; seq++) {
+			h = add(BLOCK_POINTS, seq, data, n, BLOCK_SEALED);
+			h->value[0] = 1000;
+			h->head_sum = format_head_sum(h);
+		}
+		/* Its own block was given to another thread, and what stood in it is nowhere. */
+		p->ended = (uint32_t)ended;
+		damaged = ended ? "the last block of thread 43 is missing, after its block at offset 16384" : NULL;
+		expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
+					    { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 }, { TIMELINE_END, false, 0, { 16, 4 }, 0 } }, 4);
+	}
 }
 
 TEST_MAIN()
