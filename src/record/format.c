@@ -39,7 +39,7 @@ uint64_t format_sum(const void *data, size_t n)
 
 uint64_t format_block_sum(const struct block_head *b, const void *data)
 {
-	return format_sum(data, b->used) + b->lost * SUM_FACTOR + b->flags;
+	return format_sum(data, b->used) + b->lost * SUM_FACTOR + b->flags + format_sum(b->name, sizeof(b->name));
 }
 
 uint64_t format_head_sum(const struct block_head *b)
@@ -50,7 +50,28 @@ uint64_t format_head_sum(const struct block_head *b)
 	h.used = 0;
 	h.lost = 0;
 	h.flags = 0;
+	memset(h.name, 0, sizeof(h.name));
 	return format_sum(&h, offsetof(struct block_head, head_sum));
+}
+
+void format_begin_block(struct block_head *b, const struct block_head *head)
+{
+	__atomic_store_n(&b->magic, 0, __ATOMIC_RELEASE);
+	memcpy((char *)b + sizeof(b->magic), (const char *)head + sizeof(b->magic), sizeof(*b) - sizeof(b->magic));
+	__atomic_store_n(&b->magic, head->magic, __ATOMIC_RELEASE);
+}
+
+bool format_is_begun(const void *page, size_t n)
+{
+	const char *p = page;
+	uint32_t magic;
+
+	if (n < sizeof(struct block_head))
+		return false;
+	memcpy(&magic, p, sizeof(magic));
+	for (size_t i = sizeof(struct block_head); magic == 0 && i < n; i++)
+		magic |= p[i] != 0;
+	return magic == 0;
 }
 
 /* The n <= 8 bytes at p as a number; a word's bytes need not all be there, if zeros would stand for them. */

@@ -53,6 +53,7 @@
 #ifndef RECORD_FORMAT_H
 #define RECORD_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -106,8 +107,8 @@ struct block_head {
 	uint32_t flags;
 	uint32_t missing; /* counters that mean nothing, at its beginning */
 	uint64_t value[FILE_COUNTERS];
-	uint64_t head_sum; /* of what is above, with state, used, lost and flags as 0 */
-	uint64_t sum;	   /* of the data, when sealed */
+	uint64_t head_sum; /* of what is above, with state, used, lost, flags and name as 0 */
+	uint64_t sum;	   /* of the data, of lost, flags and name, when sealed */
 	uint64_t pad[3];
 };
 
@@ -162,6 +163,11 @@ uint64_t format_sum(const void *data, size_t n);
 uint64_t format_block_sum(const struct block_head *b, const void *data);
 /* Over `b` as drawn: what never changes while the block is open. */
 uint64_t format_head_sum(const struct block_head *b);
+
+/* Copy a head to where its block begins, the magic last: who is killed on the way leaves no block, and no damage. */
+void format_begin_block(struct block_head *b, const struct block_head *head);
+/* A page in which that was going on: a head without magic, and no data. */
+bool format_is_begun(const void *page, size_t n);
 
 struct format_point {
 	enum point_op op;

@@ -114,7 +114,7 @@ static int process_open(struct region_recording *r)
 	p->start_clock_ns = r->start_clock_ns;
 	memcpy(p->counter, r->counters.info, sizeof(p->counter));
 	command_of_self(p->command, sizeof(p->command));
-	memcpy(b, &h, sizeof(h));
+	format_begin_block(b, &h);
 	__atomic_store_n(&b->state, BLOCK_OPEN, __ATOMIC_RELEASE);
 
 	r->labels.file = &r->file;

@@ -44,7 +44,7 @@ static int room(struct region_labels *l, size_t n)
 	head.seq = l->seq++;
 	head.state = BLOCK_OPEN;
 	head.head_sum = format_head_sum(&head);
-	memcpy(b, &head, sizeof(head));
+	format_begin_block(b, &head);
 	l->block = b;
 	l->at = data_of(b);
 	l->end = (uint8_t *)b + size;

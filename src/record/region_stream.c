@@ -101,7 +101,7 @@ static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
 		head.value[i] = i ? s->last[i] : s->here->last;
 	head.state = BLOCK_FREE;
 	head.head_sum = format_head_sum(&head);
-	memcpy(b, &head, sizeof(head));
+	format_begin_block(b, &head);
 	s->here->at = data_of(b);
 	__atomic_store_n(&b->state, BLOCK_OPEN, __ATOMIC_RELEASE);
 }
@@ -109,16 +109,10 @@ static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
 static void seal(struct region_stream *s)
 {
 	struct block_head *b = s->block;
-	char name[sizeof(b->name)] = "";
 
 	b->used = (uint32_t)(s->here->at - data_of(b));
+	prctl(PR_GET_NAME, b->name);
 	b->sum = format_block_sum(b, data_of(b));
-	/* Seldom another; between the two, who is killed leaves a head that nobody believes. */
-	prctl(PR_GET_NAME, name);
-	if (memcmp(b->name, name, sizeof(name))) {
-		memcpy(b->name, name, sizeof(name));
-		b->head_sum = format_head_sum(b);
-	}
 	__atomic_store_n(&b->state, BLOCK_SEALED, __ATOMIC_RELEASE);
 }
 

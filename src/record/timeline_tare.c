@@ -395,12 +395,13 @@ static void note_gap(struct tare_timeline *t, struct gap *g)
 	g->n = 0;
 }
 
+/* Nothing is in it, or nothing yet. */
 static bool empty_page(const struct tare_timeline *t, uint64_t offset, size_t n)
 {
 	static const char zeros[FILE_PAGE];
 	char page[FILE_PAGE];
 
-	return read_at(t, page, n, offset) && !memcmp(page, zeros, n);
+	return read_at(t, page, n, offset) && (!memcmp(page, zeros, n) || format_is_begun(page, n));
 }
 
 /* Processes come before what is theirs, but for those whose block is damaged. */
