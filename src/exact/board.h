@@ -229,7 +229,26 @@ struct board {
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */
 	volatile uint32_t lineage_users[LINEAGES];
+	uint64_t magic_behind;
 };
+
+/*
+ * How far its lists go. Every program that is counted can write to the board: whoever reads it has bounds of his own.
+ */
+static inline uint32_t board_threads(const struct board *b)
+{
+	return b->threads_top < THREADS ? b->threads_top : THREADS;
+}
+
+static inline uint32_t board_processes(const struct board *b)
+{
+	return b->processes_top < PROCESSES ? b->processes_top : PROCESSES;
+}
+
+static inline uint32_t board_pasts(const struct board *b)
+{
+	return b->n_past < PAST_MAX ? b->n_past : PAST_MAX;
+}
 
 /* Write down a thread that ends. Those that find no room are in their process's sum all the same. */
 static inline void note_ended(struct board *b, const struct process *p, uint32_t born, int32_t tid,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ struct exact {
 	struct exact_end end;
 	struct samples *samples;
 	struct exact_clock clock;
+	int64_t seen; /* instructions, at the last reading */
 };
 
 int exact_probe(struct tare_error *err)
@@ -56,7 +58,7 @@ static int make_board(struct exact *x, struct tare_error *err)
 	}
 	madvise(x->board, BOARD_SIZE, MADV_DONTDUMP);
 	memcpy((uint8_t *)x->board + BOARD_IMAGE, exact_image, size);
-	x->board->magic = BOARD_MAGIC;
+	x->board->magic = x->board->magic_behind = BOARD_MAGIC;
 	return 0;
 fail:
 	code = errno;
@@ -229,35 +231,61 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 	return 1;
 }
 
+enum { TRIES_MAX = 5000, FALL_MAX = 1 << 20 /* a reading may hold blocks that are then left early */ };
+
+/* Did the supervisor move sums about meanwhile? Not for ever: it may have died at it. */
+static bool in_motion(const struct board *b, uint32_t changes, int *tries)
+{
+	if (!(changes & 1) && changes == __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST))
+		return false;
+	if (changes & 1)
+		usleep(1000);
+	return ++*tries < TRIES_MAX;
+}
+
+static int damaged(struct tare_error *err)
+{
+	tare_fail(err, ENOTSUP, "exact: a program wrote over the memory in which it is counted");
+	tare_hint(err, "no exact count is to be had of it; hardware counters, if any: --engine perf");
+	return -ENOTSUP;
+}
+
 int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err)
 {
 	struct board *b = x->board;
-	const char *reason;
+	char reason[REASON_MAX];
 	uint32_t changes;
+	int tries = 0;
 
 	do {
 		changes = __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST);
-		reason = b->reason[0] ? b->reason : NULL;
+		if (board_damaged(b))
+			return damaged(err);
+		snprintf(reason, sizeof reason, "%.*s", REASON_MAX - 1, b->reason);
 		memcpy(out, b->past_overflow, sizeof b->past_overflow);
-		for (uint32_t i = 0; i < b->n_past; i++)
+		for (uint32_t i = 0; i < board_pasts(b); i++)
 			for (int c = 0; c < EXACT_CLASSES; c++)
 				out[c] += board_past(b, i)->counts[c];
-		for (uint32_t i = 0; i < b->processes_top; i++) {
+		for (uint32_t i = 0; i < board_processes(b); i++) {
 			struct process *p = board_process(b, i);
 
 			if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN)
 				continue;
-			if (p->refused && !reason)
-				reason = p->reason;
+			if (p->refused && !reason[0])
+				snprintf(reason, sizeof reason, "%.*s", REASON_MAX - 1, p->reason);
 			for (int c = 0; c < EXACT_CLASSES; c++)
 				out[c] += p->done[c];
 		}
-		for (uint32_t i = 0; i < b->threads_top; i++)
+		for (uint32_t i = 0; i < board_threads(b); i++)
 			if (b->thread_states[i] == THREAD_LIVE)
 				add_thread(b, board_process(b, thread_process(b, i)), i, out);
-	} while ((changes & 1) || changes != __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST));
-	if (reason)
+	} while (in_motion(b, changes, &tries));
+	if (reason[0])
 		return tare_fail(err, ENOTSUP, "exact: %s", reason);
+	if (tries == TRIES_MAX || board_damaged(b) || out[EXACT_INSTRUCTIONS] < 0 ||
+	    out[EXACT_INSTRUCTIONS] + FALL_MAX < x->seen)
+		return damaged(err);
+	x->seen = out[EXACT_INSTRUCTIONS];
 	return 0;
 }
 
@@ -271,15 +299,17 @@ int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tar
 int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error *err)
 {
 	uint32_t changes;
-	int ret;
+	int ret, tries = 0;
 
 	do {
+		if (board_damaged(x->board) || tries == TRIES_MAX)
+			return damaged(err);
 		changes = __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST);
 		*out = (struct exact_profile){ 0 };
 		ret = profile_gather(x->board, out, err);
 		if (ret < 0)
 			break;
-		if (!(changes & 1) && changes == __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST))
+		if (!in_motion(x->board, changes, &tries) && tries < TRIES_MAX)
 			return 0;
 		exact_profile_free(out);
 	} while (1);
@@ -292,7 +322,9 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 	struct board *b = x->board;
 	size_t found = 0;
 
-	for (uint32_t i = 0; i < b->n_past; i++, found++) {
+	if (board_damaged(b))
+		return 0;
+	for (uint32_t i = 0; i < board_pasts(b); i++, found++) {
 		const struct past *p = board_past(b, i);
 
 		if (found >= n)
@@ -301,7 +333,7 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 		memcpy(out[found].name, p->name, sizeof p->name);
 		memcpy(out[found].counts, p->counts, sizeof p->counts);
 	}
-	for (uint32_t i = 0; i < b->processes_top; i++) {
+	for (uint32_t i = 0; i < board_processes(b); i++) {
 		struct process *p = board_process(b, i);
 
 		if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN)
@@ -311,7 +343,7 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 							     .serial = p->serial, .live = true };
 			memcpy(out[found].name, p->name, sizeof p->name);
 			memcpy(out[found].counts, p->done, sizeof p->done);
-			for (uint32_t t = 0; t < b->threads_top; t++)
+			for (uint32_t t = 0; t < board_threads(b); t++)
 				if (b->thread_states[t] == THREAD_LIVE && thread_process(b, t) == i)
 					add_thread(b, p, t, out[found].counts);
 		}
@@ -326,11 +358,13 @@ size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
 	const struct ended_thread *ended = (const struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
 	size_t found = 0;
 
+	if (board_damaged(b))
+		return 0;
 	for (uint32_t i = 0; i < b->n_ended && i < ENDED_MAX; i++, found++)
 		if (found < n)
 			out[found] = (struct exact_thread){ ended[i].serial, ended[i].born, ended[i].tid,
 							    ended[i].counts[EXACT_INSTRUCTIONS] };
-	for (uint32_t i = 0; i < b->threads_top; i++) {
+	for (uint32_t i = 0; i < board_threads(b); i++) {
 		struct process *p = board_process(b, thread_process(b, i));
 		int64_t sums[EXACT_CLASSES] = { 0 };
 

@@ -193,7 +193,7 @@ int profile_gather(struct board *b, struct exact_profile *out, struct tare_error
 	for (uint32_t i = 0; ret == 0 && i < LINEAGES; i++)
 		if (b->lineage_users[i])
 			ret = append_counters(b, out, &room, i, board_sums(b, i), err);
-	for (uint32_t i = 0; ret == 0 && i < b->threads_top; i++) {
+	for (uint32_t i = 0; ret == 0 && i < board_threads(b); i++) {
 		uint8_t *slot = board_thread(b, i);
 
 		if (b->thread_states[i] != THREAD_LIVE)

@@ -186,7 +186,7 @@ int samples_give(struct samples **samples, struct board *b, struct exact_clock *
 {
 	const struct ended_thread *list = (const struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
 	struct samples *s = *samples;
-	uint32_t ends, threads = b->threads_top;
+	uint32_t ends, threads = board_threads(b);
 	int ret;
 
 	if (!s)

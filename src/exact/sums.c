@@ -22,7 +22,7 @@ void add_thread(struct board *b, const struct process *p, uint32_t thread,
 	const struct thread *t = (const struct thread *)slot;
 	const volatile uint64_t *counters = (const volatile uint64_t *)(slot + THREAD_COUNTERS);
 	const struct block_facts *facts = board_facts(b, p->lineage);
-	uint32_t top = b->lineage_top[p->lineage];
+	uint32_t top = p->lineage < LINEAGES ? b->lineage_top[p->lineage] : 0;
 
 	for (int c = 0; c < EXACT_CLASSES; c++)
 		into[c] += t->settled[c];

@@ -32,6 +32,7 @@ struct supervisor {
 	struct board *b;
 	pid_t command;
 	bool command_started, command_ended, end_said;
+	bool damaged; /* the board: see damage.c */
 	struct report end; /* of the command */
 	struct {
 		pid_t tid;
@@ -126,7 +127,7 @@ static void fold_threads(struct supervisor *s, uint32_t process)
 	struct process *p = board_process(s->b, process);
 
 	__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
-	for (uint32_t i = 0; i < s->b->threads_top; i++) {
+	for (uint32_t i = 0; i < board_threads(s->b); i++) {
 		const struct thread *t = (const struct thread *)board_thread(s->b, i);
 
 		if ((s->b->thread_states[i] != THREAD_LIVE && s->b->thread_states[i] != THREAD_DONE) || t->process != process)
@@ -205,7 +206,7 @@ static unsigned sweep(struct supervisor *s, enum looks looks)
 {
 	unsigned live = 0;
 
-	for (uint32_t i = 0; i < s->b->processes_top; i++) {
+	for (uint32_t i = 0; i < board_processes(s->b); i++) {
 		struct process *p = board_process(s->b, i);
 
 		if (p->state == PROCESS_TAKEN && looks == ALL_GONE)
@@ -241,7 +242,7 @@ static int watched_index(const struct supervisor *s, pid_t tid)
 /* Answer the threads that are about to exec. */
 static void watch_execs(struct supervisor *s)
 {
-	for (uint32_t i = 0; i < s->b->threads_top; i++) {
+	for (uint32_t i = 0; i < board_threads(s->b); i++) {
 		struct thread *t = (struct thread *)board_thread(s->b, i);
 		struct process *p;
 		uint32_t answer = EXEC_WATCHED;
@@ -289,7 +290,7 @@ static void answer_questions(struct supervisor *s)
 {
 	if (!(s->l->mode & COUNT_PROFILE))
 		return;
-	for (uint32_t i = 0; i < s->b->processes_top; i++) {
+	for (uint32_t i = 0; i < board_processes(s->b); i++) {
 		struct question *q = &board_process(s->b, i)->question;
 
 		if (__atomic_load_n(&q->state, __ATOMIC_ACQUIRE) != QUESTION_ASKED)
@@ -354,6 +355,10 @@ static void on_exec(struct supervisor *s, pid_t pid)
 	bool first = false;
 	int i, ret;
 
+	if (s->damaged) {
+		ptrace(PTRACE_DETACH, pid, 0, 0);
+		return;
+	}
 	ptrace(PTRACE_GETEVENTMSG, pid, 0, &former);
 	i = watched_index(s, (pid_t)former);
 	if (i >= 0) {
@@ -600,15 +605,20 @@ void supervise(const struct launch *l)
 			else
 				on_end(&s, pid, status, &usage);
 		childless = pid < 0 && errno == ECHILD;
-		watch_execs(&s);
-		answer_questions(&s);
-		see_to_samples(&s);
+		s.damaged |= board_damaged(s.b);
+		if (!s.damaged) {
+			watch_execs(&s);
+			answer_questions(&s);
+			see_to_samples(&s);
+		}
 		now = time(NULL);
 		/*
 		 * Whoever loses its parent becomes our child. With no child left, what still looks alive was
 		 * killed: a child, maybe, before it could write down its pid.
 		 */
-		if (childless)
+		if (s.damaged)
+			live = 0; /* nobody knows any more: only the command's end is waited for */
+		else if (childless)
 			live = sweep(&s, ALL_GONE);
 		else
 			live = sweep(&s, now != swept || (s.command_ended && !s.end_said) ? LOOK_FOR_KILLED

@@ -41,20 +41,23 @@ static inline uint64_t clock_ticks(void)
 
 static inline struct process *board_process(struct board *b, uint32_t i)
 {
-	return (struct process *)((uint8_t *)b + BOARD_PROCESSES) + i;
+	return (struct process *)((uint8_t *)b + BOARD_PROCESSES) + (i < PROCESSES ? i : 0);
 }
 
 static inline uint8_t *board_thread(struct board *b, uint32_t i)
 {
-	return (uint8_t *)b + BOARD_THREADS + i * THREAD_STRIDE;
+	return (uint8_t *)b + BOARD_THREADS + (i < THREADS ? i : 0) * THREAD_STRIDE;
 }
+
+/* damage.c: has a program written over what stands on the board? */
+bool board_damaged(struct board *b);
 
 uint32_t thread_process(struct board *b, uint32_t i); /* whose thread slot i is */
 struct exact_thread thread_facts(struct board *b, uint32_t i);
 
 static inline struct block_facts *board_facts(struct board *b, uint32_t lineage)
 {
-	return (struct block_facts *)((uint8_t *)b + BOARD_BLOCKS + lineage * LINEAGE_STRIDE);
+	return (struct block_facts *)((uint8_t *)b + BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE);
 }
 
 static inline struct past *board_past(struct board *b, uint32_t i)
@@ -64,7 +67,7 @@ static inline struct past *board_past(struct board *b, uint32_t i)
 
 static inline volatile uint64_t *board_sums(struct board *b, uint32_t lineage)
 {
-	return (volatile uint64_t *)((uint8_t *)b + BOARD_BLOCKS + lineage * LINEAGE_STRIDE + LINEAGE_SUMS);
+	return (volatile uint64_t *)((uint8_t *)b + BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE + LINEAGE_SUMS);
 }
 
 static inline struct module *board_module(struct board *b, uint32_t i)

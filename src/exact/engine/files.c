@@ -206,13 +206,13 @@ void file_opened(int fd)
 /* The counted process that thread or process `pid` is of, or NULL. */
 struct process *counted(int64_t pid)
 {
-	for (uint32_t i = 0; i < eng.board->processes_top; i++) {
+	for (uint32_t i = 0; i < board_processes(eng.board); i++) {
 		struct process *p = process_at(i);
 
 		if (p->state == PROCESS_LIVE && p->pid == pid)
 			return p;
 	}
-	for (uint32_t i = 0; i < eng.board->threads_top; i++)
+	for (uint32_t i = 0; i < board_threads(eng.board); i++)
 		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->tid == pid)
 			return process_at(thread_at(i)->process);
 	return NULL;

@@ -114,7 +114,7 @@ static struct process *counted_soon(int64_t pid)
 	for (int tries = 0; !p && tries < BIRTH_MS; tries++) {
 		bool unborn = false;
 
-		for (uint32_t i = 0; i < eng.board->processes_top && i < PROCESSES; i++)
+		for (uint32_t i = 0; i < board_processes(eng.board); i++)
 			unborn |= process_at(i)->state == PROCESS_LIVE && !process_at(i)->pid;
 		if (!unborn)
 			break;

@@ -19,6 +19,7 @@ enum {
 	MADV_DONTNEED_LOCKED_ = 24,
 	MADV_GUARD_INSTALL_ = 102,
 	SHM_EXEC = 0100000,
+	SHM_REMAP_ = 040000,
 };
 
 static long same(struct thread *t)
@@ -302,8 +303,46 @@ static void personality_call(struct thread *t)
 	finish(t, ret);
 }
 
+static bool ours(uint64_t start, uint64_t size)
+{
+	const struct process *p = eng.process;
+	uint64_t image = eng.image, end = start + size < start ? ~0ull : start + size;
+
+	return (start < p->board_at + p->board_size && end > p->board_at) || (start < image + eng.image_size && end > image);
+}
+
+/* Nothing of the program lies where the engine and its board do: whoever changes that memory means the engine. */
+static void keep_ours(const struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	bool hit = false;
+
+	switch (r[RAX]) {
+	case __NR_mmap:
+		hit = (r[R10] & MAP_FIXED) && ours(r[RDI], r[RSI]);
+		break;
+	case __NR_mremap:
+		hit = ours(r[RDI], r[RSI] ? r[RSI] : 1) || ((r[R10] & MREMAP_FIXED) && ours(r[R8], r[RDX]));
+		break;
+	case __NR_munmap:
+	case __NR_mprotect:
+	case __NR_pkey_mprotect:
+	case __NR_madvise:
+		hit = ours(r[RDI], r[RSI]);
+		break;
+	case __NR_shmat:
+		hit = (r[RDX] & SHM_REMAP_) && ours(r[RSI], 1);
+		break;
+	default:
+		break;
+	}
+	if (hit)
+		refuse("the program changes the exact engine's own memory, at", r[RAX] == __NR_shmat ? r[RSI] : r[RDI]);
+}
+
 bool map_calls(struct thread *t)
 {
+	keep_ours(t);
 	switch (t->regs[RAX]) {
 	case __NR_mmap:
 		map_call(t);

@@ -258,7 +258,7 @@ static long give_to_kernel(const struct filter *f, const uint64_t *code, uint32_
 
 static void give_to_threads(struct thread *t, uint32_t filter)
 {
-	for (uint32_t i = 0; i < eng.board->threads_top; i++)
+	for (uint32_t i = 0; i < board_threads(eng.board); i++)
 		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->process == t->process)
 			thread_at(i)->filter = filter;
 }
