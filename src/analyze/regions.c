@@ -355,7 +355,9 @@ static bool integer(struct adding *a, const struct timeline_point *p)
 	to = &a->r->row[row];
 	to->integers.min = to->integers.n == 0 || p->number < to->integers.min ? p->number : to->integers.min;
 	to->integers.max = p->number > to->integers.max ? p->number : to->integers.max;
-	to->integers.sum += p->number;
+	to->integers.beyond |= __builtin_add_overflow(to->integers.sum, p->number, &to->integers.sum);
+	if (to->integers.beyond)
+		to->integers.sum = UINT64_MAX;
 	to->integers.last = p->number;
 	to->integers.n++;
 	return true;

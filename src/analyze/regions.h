@@ -44,6 +44,7 @@ struct regions_row {
 	uint64_t instants;
 	struct {
 		uint64_t n, sum, min, max, last;
+		bool beyond; /* the sum is more than `sum`, which is the most that fits */
 	} integers;
 	struct regions_sum *sum; /* per counter */
 	uint64_t open;		 /* while reading: how many are open */

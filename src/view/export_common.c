@@ -85,8 +85,11 @@ static int counter_named(const struct timeline_info *info, const char *name, str
 
 int export_counter_of(const struct timeline_info *info, const char *name, struct tare_error *err)
 {
-	if (info->n_counters == 0)
-		return tare_fail(err, EINVAL, "%.200s has no counter: there is nothing to place its regions by", info->path);
+	if (info->n_counters == 0) {
+		tare_fail(err, EINVAL, "%.200s has no counter: there is nothing to place its regions by", info->path);
+		tare_hint(err, "'tare summarize --format csv' has its labels with their counts; 'tare regions -e wall-time' records a clock");
+		return -EINVAL;
+	}
 	if (name)
 		return counter_named(info, name, err);
 	return info->time >= 0 ? info->time : 0;

@@ -122,7 +122,12 @@ static void labels(struct json *j, const struct regions *r, const struct regions
 		if (row->integers.n) {
 			json_object(j, "integers");
 			json_uint(j, "count", row->integers.n);
-			json_uint(j, "sum", row->integers.sum);
+			if (row->integers.beyond) {
+				json_null(j, "sum");
+				json_uint(j, "sum_more_than", row->integers.sum);
+			} else {
+				json_uint(j, "sum", row->integers.sum);
+			}
 			json_uint(j, "min", row->integers.min);
 			json_uint(j, "max", row->integers.max);
 			json_uint(j, "last", row->integers.last);
@@ -193,6 +198,15 @@ static void number(struct text *out, bool known, double v)
 	text_add(out, ",");
 }
 
+/* What a row says whatever the counter. */
+static void csv_row(struct text *out, const struct regions *r, const struct regions_row *row)
+{
+	csv_label(out, &r->labels.entry[row->label]);
+	if (row->thread != REGIONS_ALL_THREADS)
+		text_add(out, "%" PRIu64, r->thread[row->thread].tid);
+	text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->count, row->recursive, row->cut, row->detached);
+}
+
 void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
 {
 	size_t n = 0;
@@ -204,6 +218,10 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 		if (!row->count || !shown(r, row, how))
 			continue;
 		n++;
+		if (r->n_counters == 0) {
+			csv_row(out, r, row);
+			text_add(out, ",,,,,,,,,,,,\n");
+		}
 		for (size_t c = 0; c < r->n_counters; c++) {
 			const struct regions_counter *k = &r->counter[c];
 			const struct regions_sum *s = &row->sum[c];
@@ -211,10 +229,8 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 
 			if (r->options.by && c != r->by)
 				continue;
-			csv_label(out, &r->labels.entry[row->label]);
-			if (row->thread != REGIONS_ALL_THREADS)
-				text_add(out, "%" PRIu64, r->thread[row->thread].tid);
-			text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->count, row->recursive, row->cut, row->detached);
+			csv_row(out, r, row);
+			text_add(out, ",");
 			csv_field(out, k->name, ',');
 			csv_field(out, k->unit, ',');
 			text_add(out, "%s,", tare_quality_name(k->quality));

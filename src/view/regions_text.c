@@ -160,6 +160,48 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 	grid_free(&g);
 }
 
+/* Of a recording without counters: how often each ran. */
+static void counts(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
+{
+	struct grid g = { .columns = 3, .right = { true }, .drop = { 2 }, .drops = 1 };
+	struct text t = { 0 };
+	size_t n = 0, left = 0;
+
+	grid_row(&g);
+	grid_word(&g, 0, INK_FAINT, "count");
+	grid_word(&g, 1, INK_FAINT, "label");
+	for (size_t i = 0; i < r->n; i++) {
+		const struct regions_row *row = &r->row[i];
+
+		if (!shown(r, row, how))
+			continue;
+		if (how->top && n == how->top) {
+			left++;
+			continue;
+		}
+		n++;
+		grid_row(&g);
+		put_count(&t, s, row->count);
+		grid_put(&g, 0, INK_STRONG, &t);
+		put_label(&t, s, &r->labels.entry[row->label], label_width(s));
+		if (row->thread != REGIONS_ALL_THREADS)
+			thread_words(&t, r, row->thread);
+		grid_put(&g, 1, INK_PLAIN, &t);
+		row_notes(&t, s, row, &row->sum[0]);
+		grid_put(&g, 2, INK_CAREFUL, &t);
+	}
+	if (left) {
+		grid_row(&g);
+		text_add(&t, "(%zu more; --top 0 shows all)", left);
+		grid_put(&g, 1, INK_FAINT, &t);
+	}
+	if (n) {
+		text_add(out, "\n");
+		grid_write(out, &g, s, 1);
+	}
+	grid_free(&g);
+}
+
 static int by_times(const void *a, const void *b)
 {
 	const struct regions_row *x = *(const struct regions_row *const *)a, *y = *(const struct regions_row *const *)b;
@@ -204,6 +246,8 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		put_count(&t, s, row->instants + row->integers.n);
 		grid_put(&g, 0, INK_PLAIN, &t);
 		for (unsigned v = 0; row->integers.n && v < (row->integers.n > 1 ? 4 : 1); v++) {
+			if (v == 0 && row->integers.beyond)
+				text_add(&t, ">");
 			put_count(&t, s, values[v]);
 			grid_put(&g, v + 1, INK_PLAIN, &t);
 		}
@@ -303,6 +347,8 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	for (size_t i = 0; i < r->n_threads; i++)
 		unfinished += !r->thread[i].complete;
 	text_add(out, "\n");
+	if (r->n_counters == 0)
+		put_note(out, s, INK_FAINT, "Recorded without a counter (-e none): what regions cost is not known, only how often they ran.");
 	if (recursive)
 		put_note(out, s, INK_FAINT, "recursive: in another region of its label; total counts the outer one only, self and count each.");
 	if (most > DISTRIBUTION_FEW)
@@ -368,6 +414,8 @@ void regions_text(struct text *out, struct regions *r, const struct regions_show
 			regions_sort(r, how->key, c);
 			table(out, r, how, c, s);
 		}
+		if (r->n_counters == 0)
+			counts(out, r, how, s);
 		events(out, r, how, s);
 	}
 	notes(out, r, s);

@@ -22,7 +22,7 @@ def write(path, events, version=9, metadata=WALL_TIME, page=8000):
             strings += s.encode() + b"\xff"
         return ids[s]
 
-    out = b"MMES" + struct.pack("<I", version)
+    out = bytearray(b"MMES" + struct.pack("<I", version))
     for kind, label, thread, first, second in events:
         out += struct.pack(w, string(kind)) + struct.pack(w, string(label))
         out += struct.pack("<IIII", thread, first & 0xFFFFFFFF, second & 0xFFFFFFFF, (first >> 32) << 16 | second >> 32)

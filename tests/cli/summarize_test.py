@@ -116,6 +116,17 @@ def values_and_instants():
 
 
 @test
+def a_sum_of_values_that_does_not_fit():
+    most = 2**48 - 1  # of a value in such a file
+    for n, text, want in ((65538, ">18,446,744,073,709,551,615", {"sum": None, "sum_more_than": str(2**64 - 1)}),
+                          (65536, " 18,446,744,073,709,486,080", {"sum": str(2**64 - 65536)})):
+        path = write(room("big"), n * [("ArtifactSize", "object", 1, most, INTEGER)] + [("GenericActivity", "a", 1, 5, 9)])
+        (row,) = [r for r in document("summarize", path)["labels"] if r["label"] == "object"]
+        equal({k: row["integers"][k] for k in row["integers"] if k.startswith("sum")}, want, "json")
+        true(text in tare("summarize", path).stdout, tare("summarize", path).stdout)
+
+
+@test
 def detached_and_wrong_ones_are_said():
     path = write(room("overlap"), [("K", "a", 1, 0, 10), ("K", "b", 1, 5, 15), ("K", "c", 1, 9, 3)])
     d = document("summarize", path, status=1)
