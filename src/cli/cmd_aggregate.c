@@ -127,7 +127,7 @@ static int to_page(struct page_file *p, const struct aggregate *a, const struct 
 
 static int verdict(const struct aggregate *a, bool check)
 {
-	bool same = a->differences == 0, damaged = false;
+	bool same = a->differences == 0 && a->n_threads, damaged = false;
 
 	for (size_t i = 0; i < a->n_threads; i++)
 		same &= a->thread[i].runs == a->n_runs;
@@ -155,7 +155,9 @@ static int run(const struct command *self, int argc, char **argv)
 		return EXIT_CANNOT_MEASURE;
 	}
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
-	ret = o.form.html ? page_file_open(&page, o.form.html, &err) : 0;
+	ret = form_check_files(argv + rest, (size_t)(argc - rest), &err);
+	if (ret == 0 && o.form.html)
+		ret = page_file_open(&page, o.form.html, &err);
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {

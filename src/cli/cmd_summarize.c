@@ -164,7 +164,9 @@ static int run(const struct command *self, int argc, char **argv)
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
 	o.how.singles = o.form.top ? o.form.top : SINGLES;
 	regions_init(&r, &o.how);
-	ret = o.form.html ? page_file_open(&page, o.form.html, &err) : 0;
+	ret = form_check_files(argv + rest, (size_t)(argc - rest), &err);
+	if (ret == 0 && o.form.html)
+		ret = page_file_open(&page, o.form.html, &err);
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {

@@ -386,10 +386,20 @@ static void one_difference(struct text *out, const struct aggregate *a, const st
 
 static void sameness(struct text *out, const struct aggregate *a, const struct style *s)
 {
-	uint64_t alone = 0;
+	uint64_t alone = 0, shared = 0, points = 0;
 
 	for (size_t r = 0; r < a->n_runs; r++)
+		points += a->run[r].points;
+	if (points == 0) {
+		put_note(out, s, INK_CAREFUL, "The runs have no points: there is nothing to compare.");
+		return;
+	}
+	for (size_t r = 0; r < a->n_runs; r++)
 		alone += a->run[r].alone;
+	for (size_t i = 0; i < a->n_threads; i++)
+		shared += a->thread[i].steps;
+	if (shared == 0)
+		put_note(out, s, INK_CAREFUL, "No point is in all runs: they have nothing in common. Are they of the same work?");
 	for (size_t i = 0; i < a->n_threads; i++)
 		if (a->thread[i].runs < a->n_runs)
 			put_note(out, s, INK_CAREFUL, "thread %" PRIu64 "%s%s is in %zu of %zu runs only: it is not compared.", a->thread[i].tid,

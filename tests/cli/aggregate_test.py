@@ -177,6 +177,17 @@ def threads_are_matched():
 
 
 @test
+def runs_with_nothing_in_common():
+    x, y = write(room("x"), flat(["a"] * 20)), write(room("y"), flat(["b"] * 20))
+    true("nothing in common" in tare("aggregate", x, y).stdout, "said")
+    tare("aggregate", "--check", x, y, status=2)
+    true("nothing in common" not in tare("aggregate", x, x).stdout, "of one with itself")
+    tare("aggregate", "--check", x, x)
+    r = tare("aggregate", x, y, "--check", status=125)
+    true("'--check' is no file" in r.stderr and "options stand before the files" in r.stderr, r.stderr)
+
+
+@test
 def damaged_and_refused():
     path = write(room("x"), trees(1))
     wrong = write(room("wrong"), trees(1) + [("K", "x", 0, 9, 3)])

@@ -104,6 +104,12 @@ def counts_have_no_time_unit():
 
 
 @test
+def options_stand_before_the_files():
+    r = tare("summarize", write(room("x"), trees(1)), "--top", "1", status=125)
+    true("'--top' is no file" in r.stderr and "options stand before the files" in r.stderr, r.stderr)
+
+
+@test
 def values_and_instants():
     events = [("ArtifactSize", "object", 1, 500, INTEGER), ("ArtifactSize", "object", 1, 300, INTEGER), ("Mark", "tick", 1, 7, INSTANT),
               ("GenericActivity", "a", 1, 5, 9)]
