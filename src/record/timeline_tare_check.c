@@ -96,14 +96,16 @@ static uint64_t in_flight(const struct tare_timeline *t)
 
 static void check_size(struct tare_timeline *t, const struct file_head *head)
 {
-	/* The last block need not fill its last page. */
-	if (head->next < FILE_PAGE || t->size > head->next - FILE_PAGE || t->lost_errno ||
-	    head->lost_errno)
+	/* As long as it is now: the head was read before that. The last block need not fill its last page. */
+	off_t now = lseek(t->fd, 0, SEEK_END);
+	uint64_t size = now > 0 ? ((uint64_t)now + FILE_PAGE - 1) & -(uint64_t)FILE_PAGE : 0;
+
+	if (head->next <= size || t->lost_errno || head->lost_errno)
 		return;
 	for (size_t i = 0; i < t->n_blocks; i++)
 		if (t->block[i].lost)
 			return; /* space was taken that the disk did not have */
-	if (head->next - t->size <= in_flight(t))
+	if (head->next - size <= in_flight(t))
 		return;
 	tare_damage(t, "the file ends at offset %llu, and was written up to %llu",
 		    (unsigned long long)t->size, (unsigned long long)head->next);
