@@ -135,8 +135,8 @@ TARE_API tare_label tare_region_label(struct tare_region *r);
  * @name  any text but "".
  * @args  n texts more, which tell instances apart that have the same name; NULL when n is 0.
  *
- * Returns the same label for the same texts until recording stops; 0 while nothing is recorded, or if there is no room
- * for it. Copies the texts. From any thread; takes a lock, so keep it where it is used often.
+ * Returns the same label for the same texts until recording stops; 0 while nothing is recorded, or for a text that is NULL.
+ * Where there is no room for it in the file, points of it are counted as lost, or have a label without a name. Copies the texts. From any thread; takes a lock, so keep it where it is used often.
  */
 TARE_API tare_label tare_label_new(const char *name, const char *const *args, unsigned n);
 

@@ -85,14 +85,15 @@ static int process_open(struct region_recording *r)
 	struct block_head *b, h = { 0 };
 	struct file_process *p;
 
-	if (r->block)
-		return 0;
+	if (r->block || r->no_block)
+		return -r->no_block;
 	b = region_file_map(&r->file, FILE_PAGE, NULL);
 	if (!b) {
 		int code = errno;
 
 		__atomic_add_fetch(&head->lost_processes, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&head->lost_errno, (uint32_t)code, __ATOMIC_RELAXED);
+		r->no_block = code;
 		return -code;
 	}
 	r->serial = __atomic_fetch_add(&head->processes, 1, __ATOMIC_RELAXED);
@@ -131,10 +132,13 @@ static tare_label label_of(const char *name, const char *file, uint32_t line, co
 	int kept = errno;
 	uint32_t number = 0;
 
-	if (current && process_open(current) == 0) {
-		number = region_labels_number(&current->labels, name, file, line, args, n);
-		if (!number)
+	if (current) {
+		if (process_open(current) == 0)
+			number = region_labels_number(&current->labels, name, file, line, args, n);
+		if (!number && !current->no_block)
 			region_recording_lose(current, 1, errno);
+		if (!number)
+			number = region_labels_nameless(&current->labels);
 	}
 	errno = kept;
 	return as_label(number);
@@ -243,6 +247,7 @@ static void in_child(void)
 	}
 	r->block = NULL;
 	r->process = NULL;
+	r->no_block = 0;
 	region_labels_forked(&r->labels);
 }
 
@@ -389,6 +394,8 @@ static struct region_stream *my_stream(void)
 	ret = r ? process_open(r) : -ESRCH;
 	if (ret == 0)
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
+	else if (r)
+		__atomic_add_fetch(&r->file.head->lost, 1, __ATOMIC_RELAXED); /* the point that asks */
 	pthread_mutex_unlock(&region_lock);
 	if (ret < 0)
 		return NULL;
@@ -440,8 +447,11 @@ tare_label tare_label_new(const char *name, const char *const *args, unsigned n)
 {
 	tare_label label;
 
-	if (!name || !*name)
+	if (!name || !*name || (n && !args))
 		return 0;
+	for (unsigned i = 0; i < n; i++)
+		if (!args[i])
+			return 0;
 	pthread_mutex_lock(&region_lock);
 	look();
 	label = label_of(name, "", 0, args, n);

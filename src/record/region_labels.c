@@ -140,6 +140,13 @@ uint32_t region_labels_number(struct region_labels *l, const char *name, const c
 	return number;
 }
 
+uint32_t region_labels_nameless(struct region_labels *l)
+{
+	if (!l->nameless && l->next < NUMBERS)
+		l->nameless = l->next++;
+	return l->nameless;
+}
+
 void region_labels_forked(struct region_labels *l)
 {
 	if (l->block)

@@ -21,6 +21,7 @@ struct region_labels {
 	uint8_t *at, *end;
 	uint64_t seq;
 	uint32_t next; /* number for the next one; from 1 */
+	uint32_t nameless; /* of all that cannot be written; 0: none yet */
 	struct region_label *slot; /* by hash, open addressing */
 	size_t n, room;
 };
@@ -28,6 +29,8 @@ struct region_labels {
 /* The number of a label, which is made when it is new; 0 with errno when it cannot be written. file: "" for none. */
 uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file, uint32_t line,
 			      const char *const *args, unsigned n_args);
+/* One that stands nowhere in the file, for points whose label cannot: they are counted, or lost and counted as lost. */
+uint32_t region_labels_nameless(struct region_labels *l);
 /* In a child after fork: what comes goes into a block of its own. */
 void region_labels_forked(struct region_labels *l);
 /* Seal what is there. */

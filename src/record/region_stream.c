@@ -130,7 +130,7 @@ static __attribute__((noinline)) void flush(struct region_stream *s)
 
 		lost += points;
 		__atomic_add_fetch(&s->of->lost, points, __ATOMIC_RELAXED);
-		__atomic_store_n(&s->of->lost_errno, -ret, __ATOMIC_RELAXED);
+		region_recording_lose(s->of, 0, -ret); /* how many, the next block says */
 	} else {
 		lost = 0;
 	}
@@ -353,12 +353,17 @@ void region_stream_close(struct region_stream *s, bool reuse)
 		s->block->flags = BLOCK_LAST;
 		seal(s);
 		thread_counters_close(&s->counters);
-		if (reuse && region_file_append(&r->file, s->block, sizeof(*s->block) + s->block->used) == 0) {
+		int ret = reuse ? region_file_append(&r->file, s->block, sizeof(*s->block) + s->block->used) : -1;
+
+		if (ret == 0) {
 			__atomic_store_n(&s->block->state, BLOCK_FREE, __ATOMIC_RELEASE);
 			spare = true;
 		} else {
 			uint64_t used = sizeof(*s->block) + s->block->used, pages = (used + FILE_PAGE - 1) & -FILE_PAGE;
 
+			/* It stays where it is; but that there was no room tells why the file ends before what was taken. */
+			if (reuse)
+				region_recording_lose(r, 0, -ret);
 			region_file_punch(&r->file, s->offset + pages, BLOCK_BYTES - pages);
 		}
 	}

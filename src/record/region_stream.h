@@ -21,6 +21,7 @@ struct region_recording {
 	struct region_labels labels;
 	struct block_head *block;     /* of the process, or NULL: not yet (after fork) */
 	struct file_process *process; /* in it */
+	int no_block;		      /* errno: it could not have one, and all its points are lost */
 	uint32_t serial, parent, inherited, threads;
 	uint64_t start_ticks, start_clock_ns;
 	struct region_stream *streams; /* of live threads */

@@ -428,6 +428,48 @@ TEST(a_limit_of_size_is_a_loss_and_no_signal)
 	unlink(path);
 }
 
+/* No room for as much as a label, or for the first block of points: each point is counted all the same. */
+TEST(no_room_from_the_first_point_on)
+{
+	static const unsigned pages[] = { 2, 2 + BLOCK_BYTES / FILE_PAGE };
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct rlimit limit = { pages[i] * FILE_PAGE, RLIM_INFINITY }, all = { RLIM_INFINITY, RLIM_INFINITY };
+		struct tare_error err = TARE_ERROR_INIT;
+		unsigned long long lost;
+		struct timeline *t;
+		const char *said;
+
+		setrlimit(RLIMIT_FSIZE, &limit);
+		start(NULL);
+		many(MANY);
+		CHECK_EQ(tare_regions_stop(&err), -EFBIG);
+		setrlimit(RLIMIT_FSIZE, &all);
+		t = reopen();
+		said = timeline_info(t)->damage ? strstr(timeline_info(t)->damage, "could not write ") : NULL;
+		CHECK(said, "%s", timeline_info(t)->damage);
+		lost = said ? strtoull(said + strlen("could not write "), NULL, 10) : 0;
+		/* And the two labels, where those could not either. */
+		CHECK_EQ(lost, 4 * MANY + (i ? 0 : 2), "%u pages", pages[i]);
+		timeline_close(t);
+		unlink(path);
+	}
+}
+
+TEST(labels_without_text)
+{
+	const char *const args[2] = { "a", NULL };
+
+	start("none");
+	CHECK_EQ(tare_label_new(NULL, NULL, 0), 0);
+	CHECK_EQ(tare_label_new("", NULL, 0), 0);
+	CHECK_EQ(tare_label_new("x", NULL, 1), 0);
+	CHECK_EQ(tare_label_new("x", args, 2), 0);
+	CHECK(tare_label_new("x", args, 1) != 0);
+	stop();
+	unlink(path);
+}
+
 /* The program closes descriptors that it does not know, and opens its own in their place. */
 TEST(a_closed_descriptor_does_no_harm)
 {

@@ -415,13 +415,18 @@ static int scan(struct tare_timeline *t, uint64_t last[2])
 		size_t there = t->size - at < FILE_PAGE ? (size_t)(t->size - at) : FILE_PAGE;
 
 		step = FILE_PAGE;
-		if (there < sizeof(h) || !read_at(t, &h, sizeof(h), at) || !sane_block(&h)) {
-			/* A head that was being written when its program was killed, or is now: nothing is in that block yet. */
-			bool begun = there >= sizeof(h) && h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS && h.state == BLOCK_FREE;
+		bool sane = there >= sizeof(h) && read_at(t, &h, sizeof(h), at) && sane_block(&h);
 
-			if (begun)
+		/* A head that is being written as it is read is another one a moment later. */
+		for (int tries = 0; tries < 3 && !sane && there >= sizeof(h) && h.magic == BLOCK_MAGIC; tries++)
+			sane = read_at(t, &h, sizeof(h), at) && sane_block(&h);
+		if (!sane) {
+			/* A head that was being written when its program was killed, or is now: nothing is in that block yet. */
+			bool begun = there >= sizeof(h) && h.state == BLOCK_FREE && (h.magic == 0 || (h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS));
+
+			if (begun && h.magic)
 				ret = note_between(t, &h);
-			else if (!empty_page(t, at, there)) {
+			else if (!begun && !empty_page(t, at, there)) {
 				if (!gap.n)
 					gap.from = at;
 				gap.n += there;

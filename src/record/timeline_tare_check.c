@@ -96,7 +96,8 @@ static uint64_t in_flight(const struct tare_timeline *t)
 
 static void check_size(struct tare_timeline *t, const struct file_head *head)
 {
-	/* As long as it is now: the head was read before that. The last block need not fill its last page. */
+	/* As long as it is now: the head was read before that. The last block need not fill its
+	 * last page. */
 	off_t now = lseek(t->fd, 0, SEEK_END);
 	uint64_t size = now > 0 ? ((uint64_t)now + FILE_PAGE - 1) & -(uint64_t)FILE_PAGE : 0;
 
