@@ -565,6 +565,7 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		end_step(t, c);
 		if (c->rip != t->target) /* the jump to it failed: no address at all */
 			locate(t, c, true);
+		c->eflags &= ~(uint64_t)EFLAGS_TF; /* ours */
 		deliver(t, sig, info, c, true);
 		return;
 	}
