@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "exact/samples_read.h"
 #include "exact/supervisor.h"
@@ -17,6 +20,10 @@ struct exact {
 	int board_fd, report_fd;
 	pid_t supervisor, command;
 	bool ended, alone;
+	bool lost;   /* the supervisor has died over the command, which is our child then, and report_fd its pidfd */
+	int lost_by; /* the supervisor's wait status */
+	bool reaps;  /* what loses its parent, until x is closed */
+	int was_subreaper;
 	struct exact_end end;
 	struct samples *samples;
 	struct exact_clock clock;
@@ -31,6 +38,15 @@ int exact_probe(struct tare_error *err)
 
 #define BESIDE_BOARD (16ull << 30)
 
+static int no_descriptor(struct tare_error *err)
+{
+	int code = errno;
+
+	tare_fail(err, code, "exact: no file descriptor is left for it: %s", strerror(code));
+	tare_hint(err, "ulimit -n 64, or more");
+	return -code;
+}
+
 static int make_board(struct exact *x, struct tare_error *err)
 {
 	size_t size = (size_t)(exact_image_end - exact_image);
@@ -43,12 +59,21 @@ static int make_board(struct exact *x, struct tare_error *err)
 		tare_hint(err, "ulimit -f unlimited");
 		return -EFBIG;
 	}
+	/* The same of what it may write to, which the kernel grants the engine first and denies the program later. */
+	if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < BESIDE_BOARD) {
+		tare_fail(err, ENOMEM, "exact: the limit on data segments, %llu KiB, may leave the command less than it needs "
+			  "beside the engine's memory", (unsigned long long)limit.rlim_cur >> 10);
+		tare_hint(err, "ulimit -d unlimited");
+		return -ENOMEM;
+	}
 	/* The command would have its own memory, and the engine's for its code, beside the board. */
 	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < BOARD_SIZE + BESIDE_BOARD) {
 		errno = ENOMEM;
 		goto fail;
 	}
 	x->board_fd = memfd_create("tare-exact", MFD_CLOEXEC);
+	if (x->board_fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return no_descriptor(err);
 	if (x->board_fd < 0 || ftruncate(x->board_fd, (off_t)BOARD_SIZE) < 0)
 		goto fail;
 	x->board = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, x->board_fd, 0);
@@ -96,8 +121,72 @@ static void set_every(struct board *b, const struct exact_every *e)
 	b->every.chain = e->chain;
 }
 
-/* The next report of the supervisor: 1, or 0 when it has not said anything in time. */
-static int hear(struct exact *x, int timeout_ms, struct report *r, struct tare_error *err)
+static void reap_supervisor(struct exact *x)
+{
+	while (waitpid(x->supervisor, &x->lost_by, 0) < 0 && errno == EINTR)
+		;
+	x->supervisor = 0;
+}
+
+/*
+ * It should never end over a command, but anybody may kill it. Its children became ours, as it is a zombie now; what the
+ * board holds is still being counted, but programs they execute are not, so nothing of it is shown.
+ */
+static void lose(struct exact *x)
+{
+	reap_supervisor(x);
+	__atomic_store_n(&x->board->gone, 1, __ATOMIC_SEQ_CST); /* nobody waits for its answers */
+	close(x->report_fd);
+	x->report_fd = (int)syscall(SYS_pidfd_open, x->command, 0);
+	x->lost = true;
+}
+
+static int say_lost(const struct exact *x, struct tare_error *err)
+{
+	bool killed = WIFSIGNALED(x->lost_by);
+
+	return tare_fail(err, ENOTSUP, "exact: the counts are lost: their supervisor, process %d, was ended by %s %d",
+			 (int)x->board->supervisor, killed ? "signal" : "itself, status",
+			 killed ? WTERMSIG(x->lost_by) : WEXITSTATUS(x->lost_by));
+}
+
+/* A supervisor that died in the midst of a change would be waited for without end. */
+static bool is_lost(struct exact *x, uint32_t changes)
+{
+	siginfo_t died = { 0 };
+
+	if (!x->lost && (changes & 1) && waitid(P_PID, (id_t)x->supervisor, &died, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    died.si_pid)
+		lose(x);
+	return x->lost;
+}
+
+/* The command's end without a supervisor: as hear(). */
+static int wait_for_orphan(struct exact *x, int timeout_ms)
+{
+	struct pollfd p = { .fd = x->report_fd, .events = POLLIN };
+	pid_t pid;
+
+	if (timeout_ms > 0)
+		poll(&p, 1, timeout_ms);
+	do {
+		pid = wait4(x->command, &x->end.status, timeout_ms < 0 ? 0 : WNOHANG, &x->end.usage);
+	} while (pid < 0 && errno == EINTR);
+	if (pid < 0) /* who called us has taken its status */
+		x->end.status = 125 << 8;
+	x->ended = pid != 0;
+	return x->ended;
+}
+
+static void note_end(struct exact *x, const struct report *r)
+{
+	x->ended = true;
+	x->alone = r->alone;
+	x->end = (struct exact_end){ .status = r->status, .usage = r->usage };
+}
+
+/* The next report of the supervisor: 1, 0 when it has not said anything in time, -EIO when it never will. */
+static int hear(struct exact *x, int timeout_ms, struct report *r)
 {
 	struct pollfd p = { .fd = x->report_fd, .events = POLLIN };
 	ssize_t n;
@@ -109,10 +198,7 @@ static int hear(struct exact *x, int timeout_ms, struct report *r, struct tare_e
 	if (ret <= 0)
 		return 0;
 	n = read(x->report_fd, r, sizeof *r);
-	if (n == sizeof *r)
-		return 1;
-	return tare_fail(err, EIO, "exact: the supervisor process %d has died; the command runs on, uncounted",
-			 (int)x->supervisor);
+	return n == sizeof *r ? 1 : -EIO;
 }
 
 int exact_launch(struct exact **out, char *const argv[], char *const envp[],
@@ -124,6 +210,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	int fds[2] = { -1, -1 }, ret;
 	bool by_exec = false;
 	pid_t tare = getpid();
+	uint64_t every_signal = ~0ull;
+	sigset_t mask;
 
 	*out = NULL;
 	if (!o)
@@ -142,11 +230,18 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	set_every(x->board, &o->every);
 	exact_clock_begin(&x->clock);
 	if (pipe2(fds, O_CLOEXEC) < 0) {
-		ret = tare_fail(err, errno, "exact: cannot make a pipe: %s", strerror(errno));
+		ret = no_descriptor(err);
 		goto out;
 	}
 	x->report_fd = fds[0];
+	prctl(PR_GET_CHILD_SUBREAPER, &x->was_subreaper);
+	prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the supervisor be killed */
+	x->reaps = true;
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &every_signal, NULL, sizeof every_signal);
 	x->supervisor = fork();
+	if (x->supervisor != 0)
+		sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (x->supervisor < 0) {
 		ret = tare_fail(err, errno, "exact: cannot fork: %s", strerror(errno));
 		goto out;
@@ -157,6 +252,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.board_fd = x->board_fd,
 			.report_fd = fds[1],
 			.tare = tare,
+			.mask = o->mask ? o->mask : &mask,
 			.argv = argv,
 			.envp = envp,
 			.aslr = o->aslr,
@@ -169,9 +265,13 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	}
 	close(fds[1]);
 	fds[1] = -1;
-	ret = hear(x, -1, &r, err);
-	if (ret < 0)
+	ret = hear(x, -1, &r);
+	if (ret < 0) {
+		reap_supervisor(x);
+		ret = say_lost(x, err);
 		goto out;
+	}
+	x->alone = r.error; /* it ends, then */
 	if (r.error) {
 		by_exec = !r.reason[0];
 		if (by_exec)
@@ -182,7 +282,9 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			ret = tare_fail(err, r.error, "exact: %s: %s: %s", argv[0], r.reason, strerror(r.error));
 		goto out;
 	}
-	if (r.reason[0]) {
+	if (r.ended) {
+		note_end(x, &r);
+	} else if (r.reason[0]) {
 		ret = tare_fail(err, ENOTSUP, "exact: %s", r.reason);
 		goto out;
 	}
@@ -217,15 +319,19 @@ int exact_fd(const struct exact *x)
 int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct tare_error *err)
 {
 	struct report r;
-	int ret = 1;
+	int ret;
 
+	(void)err;
 	if (!x->ended) {
-		ret = hear(x, timeout_ms, &r, err);
-		if (ret <= 0 || r.samples)
-			return ret < 0 ? ret : 0;
-		x->ended = true;
-		x->alone = r.alone;
-		x->end = (struct exact_end){ .status = r.status, .usage = r.usage };
+		ret = x->lost ? 0 : hear(x, timeout_ms, &r);
+		if (ret < 0)
+			lose(x);
+		if (x->lost && !wait_for_orphan(x, timeout_ms))
+			return 0;
+		if (!x->lost && (ret == 0 || r.samples))
+			return 0;
+		if (!x->lost)
+			note_end(x, &r);
 	}
 	*end = x->end;
 	return 1;
@@ -279,6 +385,8 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 		for (uint32_t i = 0; i < board_threads(b); i++)
 			if (b->thread_states[i] == THREAD_LIVE)
 				add_thread(b, board_process(b, thread_process(b, i)), i, out);
+		if (is_lost(x, changes))
+			return say_lost(x, err);
 	} while (in_motion(b, changes, &tries));
 	if (reason[0])
 		return tare_fail(err, ENOTSUP, "exact: %s", reason);
@@ -293,6 +401,8 @@ int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tar
 {
 	if (!x->board->every.n)
 		return tare_fail(err, ENODATA, "exact: no samples were asked for");
+	if (x->lost && x->ended)
+		return say_lost(x, err);
 	return samples_give(&x->samples, x->board, &x->clock, x->ended, each, with, err);
 }
 
@@ -301,10 +411,13 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 	uint32_t changes;
 	int ret, tries = 0;
 
+	*out = (struct exact_profile){ 0 };
 	do {
 		if (board_damaged(x->board) || tries == TRIES_MAX)
 			return damaged(err);
 		changes = __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST);
+		if (is_lost(x, changes))
+			return say_lost(x, err);
 		*out = (struct exact_profile){ 0 };
 		ret = profile_gather(x->board, out, err);
 		if (ret < 0)
@@ -397,5 +510,7 @@ void exact_close(struct exact *x)
 	/* The supervisor ends with the last process it serves; it is reaped if that is now. */
 	if (x->supervisor > 0)
 		waitpid(x->supervisor, NULL, x->alone ? 0 : WNOHANG);
+	if (x->reaps && !x->was_subreaper)
+		prctl(PR_SET_CHILD_SUBREAPER, 0);
 	free(x);
 }

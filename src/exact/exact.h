@@ -14,6 +14,7 @@
 #ifndef EXACT_EXACT_H
 #define EXACT_EXACT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -38,6 +39,7 @@ enum { EXACT_STACK_MAX = 65528, EXACT_CHAIN_MAX = 127, EXACT_REGISTERS = 17 };
 
 /* All zero: every class, the layout of memory fixed so that counts repeat. */
 struct exact_options {
+	const sigset_t *mask; /* the signals that the command begins with blocked; NULL: those of the caller */
 	bool aslr;       /* leave address space layout random, as it runs elsewhere */
 	bool total_only; /* instructions alone: a little faster, and no taken branches */
 	bool running;    /* keep a running count that the program can read: tare_exact_now(); about half as fast */
@@ -156,13 +158,18 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 /* The command's pid. */
 pid_t exact_pid(const struct exact *x);
 
-/* A descriptor that becomes readable when the command has ended, for poll(2). Owned by x. */
+/*
+ * A descriptor that becomes readable when the command has ended, for poll(2). Owned by x. It may be another one after
+ * exact_wait(), and -1 where SIGCHLD alone tells the end.
+ */
 int exact_fd(const struct exact *x);
 
 /*
  * Wait up to timeout_ms (-1: for ever) for the command's end: 1 ended, 0 not yet, or an error. With `every` also
  * 0 as soon as samples fill half of what waits for exact_samples(), which must be called then: the
  * program waits for it rather than lose one. exact_fd() becomes readable for that, too.
+ * Should the supervisor process be killed, the command goes on and is waited for all the same (the caller is
+ * its reaper, see PR_SET_CHILD_SUBREAPER in prctl(2)); its counts are lost, and exact_counts() says so.
  */
 int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct tare_error *err);
 

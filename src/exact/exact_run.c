@@ -144,9 +144,18 @@ static int wait_for_end(struct exact *x, FILE *samples, struct exact_end *end, s
 	return ret;
 }
 
+static void usage(FILE *to)
+{
+	fprintf(to, "usage: exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE] [-o FILE] -- COMMAND [ARG...]\n"
+		    "Count what COMMAND executes in user mode, into FILE (else stderr) as JSON.\n"
+		    "  -t  the total of instructions alone    -a  address space layout as it is elsewhere, random\n"
+		    "  -p  also where: instructions by module -r  a running count for the program itself\n"
+		    "  -e  a sample every N of CLASS, into FILE\n");
+}
+
 int main(int argc, char **argv)
 {
-	static const struct option words[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
+	static const struct option words[] = { { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 } };
 	struct exact_options o = { 0 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct exact_process *processes;
@@ -181,10 +190,11 @@ int main(int argc, char **argv)
 				return 125;
 			}
 			break;
-		default: return 125;
+		case 'h': usage(stdout); return 0;
+		default: usage(stderr); return 125;
 		}
 	if (optind == argc) {
-		fprintf(stderr, "usage: exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE] [-o FILE] -- COMMAND [ARG...]\n");
+		usage(stderr);
 		return 125;
 	}
 	if (exact_launch(&x, argv + optind, environ, &o, &err) < 0 || wait_for_end(x, samples, &end, &err) < 0) {

@@ -12,7 +12,9 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include "exact/supervisor.h"
@@ -109,31 +111,120 @@ static int read_regions(struct process *p, pid_t tid)
 	return 0;
 }
 
+/* The board for the program by its name, which programs of the same user, root and namespaces can open. */
+static int64_t open_board(struct remote *r, const char *path, uint64_t at)
+{
+	char name[PATH_ROOM] = "";
+
+	snprintf(name, sizeof name, "%s", path);
+	if (pwrite(r->mem, name, sizeof name, (off_t)at) != sizeof name)
+		return -EIO;
+	return remote_call(r, SYS_openat, (uint64_t)AT_FDCWD, at, O_RDWR | O_CLOEXEC, 0, 0, 0);
+}
+
+/* A message that carries one descriptor; the pointers are the receiver's. */
+struct parcel {
+	struct msghdr header;
+	struct iovec vector;
+	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))]; /* a struct cmsghdr, and the descriptor */
+	int pair[2];
+	char byte;
+};
+
+static struct parcel new_parcel(struct parcel *here, uint64_t at)
+{
+	uint8_t *base = here ? (uint8_t *)here : (uint8_t *)at; /* NOLINT(performance-no-int-to-ptr) */
+
+	return (struct parcel){
+		.header = { .msg_iov = (struct iovec *)(base + offsetof(struct parcel, vector)),
+			    .msg_iovlen = 1,
+			    .msg_control = base + offsetof(struct parcel, control),
+			    .msg_controllen = CMSG_SPACE(sizeof(int)) },
+		.vector = { .iov_base = base + offsetof(struct parcel, byte), .iov_len = 1 },
+	};
+}
+
+/* Through our copy of one end of the program's own pair of sockets. */
+static bool send_board(pid_t tid, int end, int board_fd)
+{
+	const struct cmsghdr head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+	struct parcel p = new_parcel(&p, 0);
+	int pidfd = (int)syscall(SYS_pidfd_open, tid, 0);
+	int to = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, end, 0);
+	bool sent;
+
+	memcpy(p.control, &head, sizeof head);
+	memcpy(p.control + CMSG_LEN(0), &board_fd, sizeof board_fd);
+	sent = to >= 0 && sendmsg(to, &p.header, MSG_NOSIGNAL) == 1;
+	if (to >= 0)
+		close(to);
+	if (pidfd >= 0)
+		close(pidfd);
+	return sent;
+}
+
+/*
+ * To a program of another user or root, handed over: it makes a pair of sockets, and since it is traced its
+ * end can be had. Nobody else can send into it.
+ */
+static int64_t hand_board(struct remote *r, int board_fd, uint64_t at)
+{
+	struct parcel p = new_parcel(NULL, at);
+	uint64_t pair = at + offsetof(struct parcel, pair);
+	struct cmsghdr head;
+	int64_t got;
+	int fd;
+
+	if (failed(remote_call(r, SYS_socketpair, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair, 0, 0)) ||
+	    pread(r->mem, p.pair, sizeof p.pair, (off_t)pair) != sizeof p.pair)
+		return -EACCES;
+	got = send_board(r->tid, p.pair[1], board_fd) && pwrite(r->mem, &p, sizeof p, (off_t)at) == sizeof p
+		  ? remote_call(r, SYS_recvmsg, (uint64_t)p.pair[0], at, MSG_CMSG_CLOEXEC | MSG_DONTWAIT, 0, 0, 0)
+		  : -EACCES;
+	remote_call(r, SYS_close, (uint64_t)p.pair[0], 0, 0, 0, 0, 0);
+	remote_call(r, SYS_close, (uint64_t)p.pair[1], 0, 0, 0, 0, 0);
+	if (got != 1 || pread(r->mem, &p, sizeof p, (off_t)at) != sizeof p)
+		return -EACCES;
+	memcpy(&head, p.control, sizeof head);
+	if (head.cmsg_len != CMSG_LEN(sizeof fd) || head.cmsg_type != SCM_RIGHTS)
+		return -EACCES;
+	memcpy(&fd, p.control + CMSG_LEN(0), sizeof fd);
+	return fd;
+}
+
+/* The board, opened in the program; its memory is as before. */
+static int64_t give_board(struct remote *r, const struct board *b, int board_fd, char *reason)
+{
+	uint64_t at = (r->start.rsp - BELOW_STACK) & ~0xfull;
+	char path[PATH_ROOM];
+	uint8_t before[sizeof(struct parcel) > PATH_ROOM ? sizeof(struct parcel) : PATH_ROOM];
+	int64_t fd;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)b->supervisor, board_fd);
+	if (pread(r->mem, before, sizeof before, (off_t)at) != sizeof before) {
+		snprintf(reason, REASON_MAX, "cannot read the program's stack");
+		return -EIO;
+	}
+	fd = open_board(r, path, at);
+	if (fd == -EACCES || fd == -ENOENT || fd == -EPERM)
+		fd = hand_board(r, board_fd, at);
+	if (pwrite(r->mem, before, sizeof before, (off_t)at) != sizeof before)
+		fd = -EIO;
+	if (failed(fd))
+		snprintf(reason, REASON_MAX, "the program cannot open tare's memory (%s), nor be given it: %s", path,
+			 strerror((int)-fd));
+	return fd;
+}
+
 static int map_all(struct remote *r, struct board *b, int board_fd, struct process *p, char *reason)
 {
 	const struct image_head *head = (const struct image_head *)exact_image;
 	uint64_t data = offsetof(struct image_head, data) + (uint64_t)head->data;
 	uint64_t end = offsetof(struct image_head, end) + (uint64_t)head->end;
-	uint64_t path_at = (r->start.rsp - BELOW_STACK) & ~0xfull;
-	char path[PATH_ROOM] = "", before[PATH_ROOM];
-	int64_t fd, at = -ENOMEM;
+	int64_t fd = give_board(r, b, board_fd, reason), at = -ENOMEM;
 
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)b->supervisor, board_fd);
-	if (pread(r->mem, before, sizeof before, (off_t)path_at) != sizeof before ||
-	    pwrite(r->mem, path, sizeof path, (off_t)path_at) != sizeof path) {
-		snprintf(reason, REASON_MAX, "cannot write to the program's stack");
-		return -EIO;
-	}
-	fd = remote_call(r, SYS_openat, (uint64_t)AT_FDCWD, path_at, O_RDWR | O_CLOEXEC, 0, 0, 0);
-	if (pwrite(r->mem, before, sizeof before, (off_t)path_at) != sizeof before)
-		fd = -EIO;
-	if (failed(fd)) {
-		snprintf(reason, REASON_MAX,
-			 "the program cannot open tare's memory at %s (another root, user or pid "
-			 "namespace): %s",
-			 path, strerror((int)-fd));
+	if (failed(fd))
 		return (int)fd;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(places) && failed(at); i++) {
 		at = remote_call(r, SYS_mmap, places[i], BOARD_SIZE, PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uint64_t)fd, 0);

@@ -41,22 +41,9 @@ struct supervisor {
 	unsigned n_watched;
 };
 
-static void ring(int sig);
-
 static struct board *rung; /* for the SIGCHLD handler */
 
-/* What the supervisor does with signals; the command gets tare's own ways back. */
-static const struct {
-	int sig;
-	void (*handler)(int);
-} ways[] = {
-	{ SIGINT, SIG_IGN }, /* meant for the command; its end is ours */
-	{ SIGQUIT, SIG_IGN },
-	{ SIGPIPE, SIG_IGN },
-	{ SIGCHLD, ring },
-};
-
-static struct sigaction former[ARRAY_SIZE(ways)];
+static struct sigaction former; /* what tare does with SIGCHLD, for the command */
 
 static void ring(int sig)
 {
@@ -239,6 +226,25 @@ static int watched_index(const struct supervisor *s, pid_t tid)
 	return -1;
 }
 
+/* Why PTRACE_SEIZE failed: mostly because a thread can have one tracer. */
+static const char *why_untraced(pid_t tid, int code, char other[64])
+{
+	char path[64], line[128];
+	int tracer = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+	f = code == EPERM ? fopen(path, "re") : NULL;
+	while (f && !tracer && fgets(line, sizeof line, f))
+		sscanf(line, "TracerPid: %d", &tracer);
+	if (f)
+		fclose(f);
+	if (!tracer)
+		return strerror(code);
+	snprintf(other, 64, "process %d traces it already", tracer);
+	return other;
+}
+
 /* Answer the threads that are about to exec. */
 static void watch_execs(struct supervisor *s)
 {
@@ -255,12 +261,11 @@ static void watch_execs(struct supervisor *s)
 			answer = EXEC_UNWATCHED;
 		} else if (s->n_watched == WATCHED_MAX ||
 			   ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACEEXEC) < 0) {
-			char reason[REASON_MAX];
+			char reason[REASON_MAX], other[64];
 
 			snprintf(reason, sizeof reason,
-				 "a program executed by pid %d ran uncounted: cannot "
-				 "trace its start: %s",
-				 (int)t->tid, strerror(errno));
+				 "a program executed by pid %d ran uncounted: cannot trace its start: %s",
+				 (int)t->tid, why_untraced(t->tid, errno, other));
 			note_reason(s->b, reason);
 			answer = EXEC_UNWATCHED;
 		} else {
@@ -400,6 +405,8 @@ static void on_exec(struct supervisor *s, pid_t pid)
 			 "more programs at a time than the exact engine follows");
 		ret = -EAGAIN;
 	} else {
+		/* With us its only hope would go: a program that is half prepared must not run. */
+		ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
 		ret = inject(s->b, s->l->board_fd, pid, p, reason);
 	}
 	if (ret < 0) {
@@ -415,13 +422,13 @@ static void on_exec(struct supervisor *s, pid_t pid)
 			ret = 0;
 		}
 	}
-	ptrace(PTRACE_DETACH, pid, 0, ret > 0 ? ret : 0);
 	if (first) {
 		struct report r = { .pid = pid };
 
 		snprintf(r.reason, sizeof r.reason, "%s", s->b->reason);
 		say(s, &r);
 	}
+	ptrace(PTRACE_DETACH, pid, 0, ret > 0 ? ret : 0);
 }
 
 static void on_stop(struct supervisor *s, pid_t pid, int status)
@@ -463,6 +470,8 @@ static void say_end(struct supervisor *s, unsigned live)
 		return;
 	s->end_said = true;
 	s->end.alone = !live;
+	if (!s->command_started)
+		note_reason(s->b, "the command was ended by a signal before its first instruction");
 	snprintf(s->end.reason, sizeof s->end.reason, "%s", s->b->reason);
 	say(s, &s->end);
 }
@@ -510,7 +519,7 @@ static void fail_launch(struct supervisor *s, int code, const char *reason)
 	_exit(1);
 }
 
-static void start_command(struct supervisor *s, const sigset_t *mask)
+static void start_command(struct supervisor *s)
 {
 	int go[2], error[2], code;
 	pid_t pid;
@@ -523,15 +532,16 @@ static void start_command(struct supervisor *s, const sigset_t *mask)
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-			sigaction(ways[i].sig, &former[i], NULL);
-		sigprocmask(SIG_SETMASK, mask, NULL);
+		sigaction(SIGCHLD, &former, NULL);
+		sigprocmask(SIG_SETMASK, s->l->mask, NULL);
 		become_command(s->l, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);
 	s->command = pid;
-	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC) < 0) {
+	setsid(); /* signals for the command's process group or terminal do not reach us, SIGKILL and SIGSTOP included */
+	/* Until it is let go it ends with us: tare may then start it again, without the engine. */
+	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
 		code = errno;
 		kill(pid, SIGKILL);
 		fail_launch(
@@ -571,7 +581,7 @@ static void forget_descriptors(const struct launch *l)
 void supervise(const struct launch *l)
 {
 	struct supervisor s = { .l = l, .b = l->board };
-	sigset_t none, mask;
+	uint64_t all_but_child = ~(1ull << (SIGCHLD - 1));
 	unsigned live = 1;
 	time_t swept = 0;
 
@@ -581,14 +591,10 @@ void supervise(const struct launch *l)
 	if (l->mode & COUNT_PROFILE)
 		maps_begin(s.b);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		sigaction(
-		    ways[i].sig,
-		    &(struct sigaction){ .sa_handler = ways[i].handler, .sa_flags = SA_RESTART },
-		    &former[i]);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, &mask);
-	start_command(&s, &mask);
+	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = ring, .sa_flags = SA_RESTART }, &former);
+	/* By the kernel itself: the C library keeps two of them to itself. They are meant for the command; its end is ours. */
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_child, NULL, sizeof all_but_child);
+	start_command(&s);
 	forget_descriptors(l);
 
 	while (!s.command_ended || live) {

@@ -3,6 +3,7 @@
 #ifndef EXACT_SUPERVISOR_H
 #define EXACT_SUPERVISOR_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -26,6 +27,7 @@ struct launch {
 	struct board *board;
 	int board_fd, report_fd;
 	pid_t tare;
+	const sigset_t *mask; /* the command's; the supervisor begins with every signal blocked */
 	char *const *argv, *const *envp;
 	bool aslr;
 	uint32_t mode;

@@ -37,20 +37,18 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 {
 	struct exact_run *run = l->own;
 	struct sigaction pipe_now, child_now;
-	sigset_t mask_now;
 	int ret;
 
 	clock_gettime(CLOCK_MONOTONIC, &run->begun);
 	sigaction(SIGPIPE, &sig->sigpipe, &pipe_now);
 	sigaction(SIGCHLD, &sig->sigchld, &child_now);
-	sigprocmask(SIG_SETMASK, &sig->mask, &mask_now);
 	ret = exact_launch(&run->engine, argv, l->envp,
-			   &(struct exact_options){ .aslr = !l->fixed,
+			   &(struct exact_options){ .mask = &sig->mask,
+						    .aslr = !l->fixed,
 						    .profile = l->profile,
 						    .running = l->running,
 						    .every = l->every },
 			   err);
-	sigprocmask(SIG_SETMASK, &mask_now, NULL);
 	sigaction(SIGPIPE, &pipe_now, NULL);
 	sigaction(SIGCHLD, &child_now, NULL);
 	if (ret < 0)

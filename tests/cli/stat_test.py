@@ -809,6 +809,50 @@ def a_command_runs_where_the_exact_engine_cannot():
 
 
 @test
+def limits_that_the_exact_engine_does_not_fit():
+    exact_or_skip()
+    for limit, says in (("-d 1000000", "limit on data segments"), ("-n 10", "Too many open files")):
+        r = subprocess.run(["bash", "-c", f"ulimit {limit}; exec {TARE} stat -e instructions:u,page-faults -- sh -c 'echo on; exit 3'"],
+                           capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        equal((r.returncode, r.stdout), (3, "on\n"), f"status and output at ulimit {limit}: {r.stderr}")
+        true(says in r.stderr or HARDWARE, r.stderr)
+
+
+def children(pid):
+    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@test
+def a_signal_for_the_whole_group_leaves_the_exact_counts():
+    exact_or_skip()
+    for name in ("TERM", "HUP", "INT", "USR1"):
+        r = subprocess.run(["timeout", "-k", "10", "-s", name, "1", TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "sleep", "4"],
+                           capture_output=True, text=True, timeout=30)
+        if name != "USR1":  # which ends tare itself
+            true(re.search(r"[0-9,]+ +instructions:u +exact", r.stderr), f"SIG{name}: {r.returncode} {r.stderr}")
+
+
+@test
+def exact_counts_lost_with_their_supervisor():
+    """The command goes on and is waited for, in sleep; no number is shown."""
+    exact_or_skip()
+    for engine, status in (("auto", 3), ("exact", 125)):
+        if engine == "auto" and HARDWARE:
+            continue
+        p = subprocess.Popen([TARE, "stat", "--engine", engine, "-e", "instructions:u", "--", "sh", "-c", "echo on; sleep 2; exit 3"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        equal(p.stdout.readline(), "on\n", "output")
+        os.kill(children(p.pid)[0], signal.SIGKILL)
+        time.sleep(1)
+        used = Path(f"/proc/{p.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+        true(sum(map(int, used)) < os.sysconf("SC_CLK_TCK") // 2, f"tare spins: {used}")
+        equal(p.poll(), None, "tare waits for the command")
+        said = p.communicate(timeout=20)[1]
+        equal(p.returncode, status, f"status with --engine {engine}: {said}")
+        true("counts are lost: their supervisor" in said and not re.search(r"\d +instructions:u", said), said)
+
+
+@test
 def exact_engine_in_odd_cases():
     exact_or_skip()
     stat("--engine", "exact", "-e", "instructions:u", "--", "no-such-command", status=127)
