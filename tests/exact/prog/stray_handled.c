@@ -17,13 +17,18 @@ static void handler(int sig, siginfo_t *info, void *context)
 	r[REG_RIP] = (greg_t)after;
 }
 
+__attribute__((noipa)) static void stray(void)
+{
+	__asm__ volatile("movabs $0x8000123400005678, %%rcx\n\t"
+			 "jmp *%%rcx\n\t"
+			 ".globl after; after: nop" ::: "rcx", "memory", "cc");
+}
+
 int main(void)
 {
 	sigaction(SIGSEGV, &(struct sigaction){ .sa_sigaction = handler, .sa_flags = SA_SIGINFO }, NULL);
 	for (int i = 0; i < 3; i++)
-		__asm__ volatile("movabs $0x8000123400005678, %%rcx\n\t"
-				 "jmp *%%rcx\n\t"
-				 ".globl after; after: nop" ::: "rcx", "memory", "cc");
+		stray();
 	puts("on");
 	return 0;
 }
