@@ -254,8 +254,8 @@ static void three_blocks(unsigned missing)
 
 TEST(a_file_that_was_cut_off_says_so)
 {
-	static const struct expected two[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } };
-	static const struct expected gap[] = { two[0], two[1], { TIMELINE_LOST, false, 0, { 8, 2 }, 0 },
+	static const struct expected gap[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
+					       { TIMELINE_LOST, false, 0, { 8, 2 }, 0 },
 					       { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 }, { TIMELINE_END, false, 0, { 16, 4 }, 0 } };
 
 	three_blocks(2);
