@@ -306,14 +306,22 @@ TEST(started_twice)
 }
 
 static volatile bool enough;
+static pthread_rwlock_t recording = PTHREAD_RWLOCK_INITIALIZER; /* held for reading by who may be writing a block */
+
+static void one_round(void)
+{
+	tare_label label = tare_label_new("made anew", NULL, 0);
+
+	many(20);
+	TARE_LABEL_SCOPE(label);
+}
 
 static void *until_enough(void *unused)
 {
 	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
-		tare_label label = tare_label_new("made anew", NULL, 0);
-
-		many(20);
-		TARE_LABEL_SCOPE(label);
+		pthread_rwlock_rdlock(&recording);
+		one_round();
+		pthread_rwlock_unlock(&recording);
 	}
 	return unused;
 }
@@ -333,7 +341,10 @@ TEST(started_and_stopped_under_running_threads)
 		start(i & 1 ? "none" : "wall-time");
 		usleep(5000);
 		stop();
+		/* A thread that was in the middle of a block when the recording stopped ends it; then the file is whole. */
+		pthread_rwlock_wrlock(&recording);
 		t = reopen();
+		pthread_rwlock_unlock(&recording);
 		CHECK_EQ(timeline_info(t)->damage == NULL, 1, "%s", timeline_info(t)->damage);
 		for (size_t k = 0; k < timeline_info(t)->n_threads; k++)
 			points += count_points(t, k, &lost);
