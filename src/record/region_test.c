@@ -306,7 +306,7 @@ TEST(started_twice)
 }
 
 static volatile bool enough;
-static pthread_rwlock_t recording = PTHREAD_RWLOCK_INITIALIZER; /* held for reading by who may be writing a block */
+static pthread_rwlock_t recording = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP; /* held for reading by who may be writing a block */
 
 static void one_round(void)
 {
