@@ -34,7 +34,8 @@ static void help(const struct command *self)
 			 r->arg ? r->arg : "");
 		printf("  %-30s %s\n", left, r->about);
 	}
-	printf("\nAll options: man tare-%s\n", self->name);
+	/* A kind of a command ("verify launch") is explained with it. */
+	printf("\nAll options: man tare-%.*s\n", (int)strcspn(self->name, " "), self->name);
 }
 
 static int set(const struct command *self, const struct option_row *r, const char *arg, void *into)
