@@ -5,10 +5,12 @@
  * with its address, which has a label from its first call on. Names of static functions are looked up in the symbol table
  * of the file that the function is in (names.c); a function that has none is named by its place, "program+0x1139".
  *
- * TARE_FUNCTIONS chooses by name: globs separated by commas, the last that matches decides, '!' leaves out; unset: all.
+ * TARE_FUNCTIONS chooses by name: globs separated by commas, the last that matches decides, '!' leaves out; unset: all. A
+ * C++ function is known by either name, _ZN3foo3barEi and foo::bar(int); commas within () and <> are part of a glob.
  *
  * The table is open addressing by address, read without a lock: an address is entered last.
  */
+#include <dlfcn.h>
 #include <fnmatch.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -37,24 +39,70 @@ static __thread int inside; /* naming a function calls functions */
 static const char *filter;
 static int looked;
 
-static UNSEEN int wanted(const char *name)
+typedef char *demangler(const char *name, char *out, size_t *room, int *status);
+
+extern demangler __cxa_demangle __attribute__((weak));
+
+/* The C++ library's; a program that needs so little of it that it is not there has it loaded. NULL: names stay as they are. */
+static UNSEEN demangler *find_demangler(void)
 {
-	char glob[256];
+	static demangler *found;
+	static int tried;
+
+	if (!tried && !(found = __cxa_demangle)) {
+		void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+
+		found = library ? (demangler *)dlsym(library, "__cxa_demangle") : NULL;
+	}
+	tried = 1;
+	return found;
+}
+
+/* To the comma that ends it: one in foo::bar(int, int) or map<int, int> does not. */
+static UNSEEN size_t glob_length(const char *p)
+{
+	size_t n = 0;
+
+	for (int depth = 0; p[n] && !(p[n] == ',' && depth <= 0); n++)
+		depth += (p[n] == '(' || p[n] == '<') - (p[n] == ')' || p[n] == '>');
+	return n;
+}
+
+/* A glob of a name without arguments, foo::bar or foo::*, is of all functions of that name. */
+static UNSEEN int fits(const char *glob, const char *name, const char *plain)
+{
+	return !fnmatch(glob, name, 0) || (plain && !fnmatch(glob, plain, 0));
+}
+
+/* The name up to its arguments; NULL where there are none. */
+static UNSEEN char *without_arguments(const char *name)
+{
+	const char *from = strstr(name, "operator()"), *end = strchr(from ? from + 10 : name, '(');
+
+	/* "(anonymous namespace)::f(int)" begins with one that is none. */
+	while (end && !strncmp(end, "(anonymous namespace)", 21))
+		end = strchr(end + 21, '(');
+	return end && end > name ? strndup(name, (size_t)(end - name)) : NULL;
+}
+
+/* readable: NULL where it is the same. */
+static UNSEEN int wanted(const char *name, const char *readable)
+{
+	char *plain = readable ? without_arguments(readable) : NULL;
 	const char *p = filter;
 	int yes = !p || *p == '!';
 
 	while (p && *p) {
-		size_t n = strcspn(p, ",");
+		size_t n = glob_length(p);
 		int out = *p == '!';
+		char *glob = strndup(p + out, n - (size_t)out);
 
-		if (n - out < sizeof(glob)) {
-			memcpy(glob, p + out, n - out);
-			glob[n - out] = '\0';
-			if (!fnmatch(glob, name, 0))
-				yes = !out;
-		}
+		if (glob && (fits(glob, name, NULL) || (readable && fits(glob, readable, plain))))
+			yes = !out;
+		free(glob);
 		p += n + (p[n] == ',');
 	}
+	free(plain);
 	return yes;
 }
 
@@ -83,10 +131,25 @@ static UNSEEN int make_slots(void)
 	return 1;
 }
 
+static UNSEEN tare_label name_it(uintptr_t function)
+{
+	char name[NAME_ROOM], *readable = NULL;
+	demangler *demangle;
+	tare_label label = 0;
+
+	functions_name((void *)function, name, sizeof(name));
+	demangle = strncmp(name, "_Z", 2) ? NULL : find_demangler();
+	if (demangle)
+		readable = demangle(name, NULL, NULL, NULL);
+	if (wanted(name, readable))
+		label = tare_label_new(readable ? readable : name, NULL, 0);
+	free(readable);
+	return label;
+}
+
 /* A function that is called for the first time since recording began. */
 static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function, unsigned generation)
 {
-	char name[NAME_ROOM];
 	tare_label label = 0;
 	struct slot *s;
 
@@ -102,8 +165,7 @@ static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function
 	if (make_slots() && used < SLOTS / 4 * 3) {
 		s = find(function);
 		if (generation & 1) {
-			functions_name((void *)function, name, sizeof(name));
-			label = wanted(name) ? tare_label_new(name, NULL, 0) : 0;
+			label = name_it(function);
 		}
 		used += !s->function;
 		__atomic_store_n(&s->label, label, __ATOMIC_RELAXED);
