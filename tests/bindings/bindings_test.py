@@ -101,6 +101,36 @@ for bad in ("", "a\\0b"):
 
 
 @test
+def python_without_the_library():
+    code = """
+import tare
+@tare.region("f")
+def f(): pass
+f()
+with tare.region("a", 1):
+    tare.instant("i")
+    tare.integer(3, "n")
+tare.Timing("t").finish()
+tare.stop()
+assert not tare.recording() and tare.label("a") == 0 and tare.generation() == 0
+try:
+    tare.start("x")
+except tare.Error as e:
+    assert e.errno == 2 and "libtare" in str(e) and "TARE_LIBRARY" in str(e), e
+else:
+    raise SystemExit("started")
+"""
+    env = {k: v for k, v in ENV.items() if k not in ("TARE_LIBRARY", "LD_LIBRARY_PATH")}
+    if not subprocess.run([sys.executable, "-c", "import ctypes; ctypes.CDLL('libtare.so.0')"], env=env, capture_output=True).returncode:
+        skip("libtare is installed here")
+    equal(sh(sys.executable, "-c", code, env=env).stderr, "", "nobody asked for a recording")
+    said = sh(sys.executable, "-c", code, env={**env, "TARE_REGIONS": "x.tare"}).stderr
+    equal(said.count("RuntimeWarning: tare: no regions of this program are recorded"), 1, said)
+    said = sh(sys.executable, "-c", "import tare", env={**env, "TARE_LIBRARY": "/nowhere/l.so"}, status=1).stderr
+    true("ImportError: /nowhere/l.so" in said and "TARE_LIBRARY is the path" in said, said)
+
+
+@test
 def cplusplus():
     if not shutil.which("c++"):
         skip("no c++")
@@ -140,6 +170,24 @@ int main(void) { return middle(1) + other(0) != 9; }
     sh("strip", "f")
     sh(TARE, "regions", "-q", "-e", "none", "-o", "f.tare", "--", "./f")
     true(words("f.tare")[0].startswith("f+0x"), words("f.tare")[0])
+
+
+@test
+def functions_of_cplusplus_by_their_readable_names():
+    if not shutil.which("c++"):
+        skip("no c++")
+    Path(ROOM.name, "g.cc").write_text("""
+namespace foo { struct bar { int get(int x) { return x; } int put(int a, long b) { return a + (int)b; } int operator()(int x) { return x; } };
+namespace { int hidden(int x) { return x + 1; } } int call(int x) { return hidden(x); } }
+int main() { foo::bar b; return b.get(1) + b.put(1, 2) + b(0) + foo::call(0) - 5; }
+""")
+    sh("c++", "-O0", "-finstrument-functions", "g.cc", "-o", "g", *LINK, "-ltare-functions", "-ltare")
+    get, put, op, hidden = "foo::bar::get(int)", "foo::bar::put(int, long)", "foo::bar::operator()(int)", "foo::(anonymous namespace)::hidden(int)"
+    for chosen, expected in (("foo::bar::*", [get, put, op]), ("foo::bar::put(int, long)", [put]), ("foo::bar::*,!foo::bar::get(int)", [put, op]),
+                             ("foo::bar::get", [get]), ("foo::bar::operator()", [op]), ("_ZN3foo3bar3getEi", [get]), ("foo::bar::put(int, int)", []),
+                             ("foo::(anonymous namespace)::hidden", [hidden]), ("bar*", [])):
+        r = sh(TARE, "regions", "-q", "-e", "none", "-o", "g.tare", "--", "./g", env={**ENV, "TARE_FUNCTIONS": chosen}, status=0 if expected else 125)
+        equal(words("g.tare") if expected else [], [" ".join(f"{n}( {n})" for n in expected)] if expected else [], chosen + r.stderr)
 
 
 @test

@@ -15,10 +15,16 @@
 `tare regions -o run.tare -- python3 program.py` records, as does tare.start("run.tare"). Off, a region costs a call of an
 empty context manager. The library is found as libtare.so.0 is by the dynamic linker, or by TARE_LIBRARY. Needs no build and
 no other package.
+
+Where there is no libtare a program runs all the same: `import tare` works, regions do nothing, recording() is False and start()
+raises Error. If a recording was asked for (TARE_REGIONS), one warning says that there is none. Only a TARE_LIBRARY that
+cannot be loaded is an ImportError.
 """
 import contextlib
 import ctypes
+import errno
 import os
+import warnings
 
 __all__ = ["Error", "Timing", "generation", "instant", "integer", "label", "recording", "region", "start", "stop"]
 
@@ -35,13 +41,38 @@ class _Timing(ctypes.Structure):
     _fields_ = [("label", ctypes.c_uint32), ("number", ctypes.c_uint64)]
 
 
+class _Without:
+    """In the place of a library that is not there: never recording."""
+
+    def __init__(self, why):
+        self.why = why
+
+    def tare_regions_generation(self):
+        return 0
+
+    def tare_regions_start(self, path, events, err):
+        err._obj.what = self.why.encode(errors="replace")[:383]
+        return -errno.ENOENT
+
+    def tare_timing_start(self, label):
+        return _Timing()
+
+    def __getattr__(self, name):
+        return lambda *args: 0
+
+
 def _load():
-    path = os.environ.get("TARE_LIBRARY", "libtare.so.0")
+    path = os.environ.get("TARE_LIBRARY")
     try:
         # PyDLL keeps the interpreter's lock: calls are shorter than letting it go would be.
-        lib = ctypes.PyDLL(path)
+        lib = ctypes.PyDLL(path or "libtare.so.0")
     except OSError as e:
-        raise ImportError(f"{e}; TARE_LIBRARY names the path of libtare.so, or LD_LIBRARY_PATH its folder") from None
+        why = f"{e}; install libtare, or say where it is: TARE_LIBRARY is the path of libtare.so, LD_LIBRARY_PATH its folder"
+        if path:
+            raise ImportError(why) from None
+        if os.environ.get("TARE_REGIONS"):
+            warnings.warn(f"tare: no regions of this program are recorded: {why}", RuntimeWarning, stacklevel=3)
+        return _Without(why)
     label, error = ctypes.c_uint32, ctypes.POINTER(_Error)
     for name, result, args in (
         ("tare_region_point", None, [ctypes.c_void_p, label, ctypes.c_uint64]),
