@@ -22,7 +22,7 @@ enum tare_access_origin {
 	TARE_FROM_PEBS, /**< Intel, or any PMU that fills the kernel's data source (PERF_SAMPLE_DATA_SRC) */
 	TARE_FROM_IBS_OP,
 	TARE_FROM_IBS_FETCH,
-	TARE_FROM_SPE,
+	TARE_FROM_SPE
 };
 
 enum tare_access_kind {
@@ -32,7 +32,7 @@ enum tare_access_kind {
 	TARE_ACCESS_UPDATE, /**< loads and stores; atomically where `locked` */
 	TARE_ACCESS_PREFETCH,
 	TARE_ACCESS_BRANCH,
-	TARE_ACCESS_FETCH, /**< of instructions */
+	TARE_ACCESS_FETCH /**< of instructions */
 };
 
 /** What served the data. How far away that is: enum tare_access_distance. */
@@ -50,14 +50,14 @@ enum tare_access_place {
 	TARE_AT_UNCACHED,
 	TARE_AT_L1_MISS, /**< all that is known is that it was not L1 */
 	TARE_AT_L3_MISS, /**< all that is known is that it was no cache of this socket up to L3 */
-	TARE_ACCESS_PLACES,
+	TARE_ACCESS_PLACES
 };
 
 enum tare_access_distance {
 	TARE_OWN,     /**< this core's */
 	TARE_NEAR,    /**< shared with neighbours: same cluster or core complex */
 	TARE_SOCKET,  /**< elsewhere on this socket or node */
-	TARE_REMOTE,  /**< another socket or node */
+	TARE_REMOTE  /**< another socket or node */
 };
 
 /** What other caches had of the line. */
@@ -67,7 +67,7 @@ enum tare_access_snoop {
 	TARE_SNOOP_HIT,      /**< one had it, unchanged */
 	TARE_SNOOP_MODIFIED, /**< one had it changed: HITM */
 	TARE_SNOOP_FORWARD,  /**< one passed it on, unchanged */
-	TARE_SNOOP_PEER,     /**< another core's cache gave it; changed or not is not told */
+	TARE_SNOOP_PEER     /**< another core's cache gave it; changed or not is not told */
 };
 
 enum tare_access_tlb { TARE_TLB_L1, TARE_TLB_L2, TARE_TLB_WALK, TARE_TLB_HIT /**< level not told */ };
@@ -86,7 +86,7 @@ enum tare_access_latency {
 	TARE_LATENCY_TAG_TO_RETIRE,   /**< IBS: from dispatch to retirement */
 	TARE_LATENCY_COMPLETE_TO_RETIRE, /**< IBS */
 	TARE_LATENCY_FETCH,	      /**< IBS fetch: of instruction bytes */
-	TARE_LATENCIES,
+	TARE_LATENCIES
 };
 
 /** tare_access.has */
@@ -107,7 +107,7 @@ enum {
 	TARE_ACCESS_MISPREDICTED = 1 << 13,
 	TARE_ACCESS_PAGE_SIZE = 1 << 14,
 	TARE_ACCESS_PERIOD = 1 << 15,
-	TARE_ACCESS_RETIRED = 1 << 16,
+	TARE_ACCESS_RETIRED = 1 << 16
 };
 
 struct tare_access {

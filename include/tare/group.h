@@ -25,7 +25,7 @@ enum tare_group_flag {
 	TARE_INHERIT = 2,        /* count threads and children born later, too */
 	TARE_ENABLE_ON_EXEC = 4, /* start by itself when the thread calls execve */
 	TARE_NEVER_SHARE =
-	    8, /* stay on the PMU whenever the thread runs, or fail: never multiplexed */
+	    8 /* stay on the PMU whenever the thread runs, or fail: never multiplexed */
 };
 
 /**

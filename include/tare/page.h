@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-#define TARE_PAGE_INLINE static inline __attribute__((always_inline))
+#define TARE_PAGE_INLINE static __inline__ __attribute__((always_inline))
 
 /**
  * The page of event i of a group.
@@ -75,6 +75,7 @@ TARE_PAGE_INLINE bool tare_page_count_by(const struct perf_event_mmap_page *page
 					 uint64_t (*counter)(uint32_t index), uint64_t *count)
 {
 	uint32_t version, index;
+	uint64_t sum;
 
 	tare_pmc_page_head(page, &version, &index);
 	tare_page_barrier();
@@ -82,8 +83,7 @@ TARE_PAGE_INLINE bool tare_page_count_by(const struct perf_event_mmap_page *page
 		!tare_pmc_index_known(index) || page->time_enabled != page->time_running, 0))
 		return false;
 
-	uint64_t sum = tare_page_sum(page, counter(index));
-
+	sum = tare_page_sum(page, counter(index));
 	tare_page_barrier();
 	if (__builtin_expect(tare_page_version(page) != version, 0))
 		return false;

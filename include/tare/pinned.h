@@ -75,7 +75,7 @@ TARE_API int tare_pinned_read_slowly(struct tare_pinned *p, uint64_t *out, uint3
  * counter and 6 more for each further one (bench/count_instructions), serialised before and after
  * (x86 `lfence` or `serialize`, arm64 `isb`); a system call only when the kernel moved something.
  */
-static inline __attribute__((always_inline)) int tare_pinned_read(struct tare_pinned *p,
+static __inline__ __attribute__((always_inline)) int tare_pinned_read(struct tare_pinned *p,
 								  uint64_t *out, uint32_t n)
 {
 	const void *pages = tare_pmc_pages(p);
@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) int tare_pinned_read(struct tare_pi
  * Events between two reads of the same counter. Right for fewer than 2^40 events (x86: 2^48 on all
  * processors of today, which is a day of cycles; arm64: 2^64).
  */
-static inline uint64_t tare_pinned_difference(const struct tare_pinned *p, uint64_t before,
+static __inline__ uint64_t tare_pinned_difference(const struct tare_pinned *p, uint64_t before,
 					      uint64_t after)
 {
 	return (after - before) & p->mask;

@@ -16,7 +16,7 @@ enum tare_quality {
 	TARE_SCALED,      /* multiplexed: estimated from its share of the time */
 	TARE_SIMULATED,   /* a model of hardware, not hardware */
 	TARE_COUNTED,     /* by hardware or the kernel; may be off by known effects */
-	TARE_EXACT,       /* proved, or counted by construction */
+	TARE_EXACT       /* proved, or counted by construction */
 };
 
 /** One counter at one instant. */

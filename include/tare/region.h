@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define TARE_REGION_INLINE static inline __attribute__((always_inline))
+#define TARE_REGION_INLINE static __inline__ __attribute__((always_inline))
 
 /** A label, ready to be written; 0 while nothing is recorded. */
 typedef uint32_t tare_label;
@@ -80,13 +80,11 @@ TARE_REGION_INLINE void tare_region_put(struct tare_region *r, tare_label label,
 {
 	struct tare_region_here *here = &tare_region_here;
 	uint8_t *at = here->at;
-	uint64_t clock = 0;
+	uint64_t clock = 0, gap;
 
 	if (__builtin_expect(at < TARE_REGION_ROOM(here), 1)) {
 		clock = tare_pmc_clock();
-
-		uint64_t gap = clock - here->last;
-
+		gap = clock - here->last;
 		if (__builtin_expect(gap < 1024, 1)) {
 			uint32_t word = (uint32_t)gap << 14 | label | end;
 
