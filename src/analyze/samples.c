@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/mapped.h"
 #include "analyze/samples_private.h"
 #include "analyze/spaces.h"
 #include "analyze/unwind.h"
-#include "record/perfdata_features.h"
 
 enum {
 	FRAMES_MAX = 8192,	/* of one stack: a record has no room for more */
@@ -136,71 +136,14 @@ static int take_fork(struct reader *r, const struct perfdata_record *rec)
 
 /* ---- mappings ---- */
 
-static bool is_kernel_path(const char *path)
+static int take_mapping(struct reader *r, const struct perfdata_record *rec)
 {
-	const char *slash = strrchr(path, '/');
+	struct mapped m;
+	int ret = mapped_read(&r->raw->modules, rec, &m, r->err);
 
-	return !strncmp(path, "[kernel.kallsyms]", 17) || !strncmp(path, "[kernel.vmlinux", 15) ||
-	       !strcmp(path, "[kernel]") || !strncmp(slash ? slash + 1 : path, "vmlinux", 7) ||
-	       !strcmp(path, "/proc/kcore");
-}
-
-/* Under one name, whatever the recorder called it. */
-static const char *path_of(const char *path, unsigned misc)
-{
-	return (misc & PD_MISC_CPUMODE) == 1 && is_kernel_path(path) ? "[kernel.kallsyms]" : path;
-}
-
-static int take_mmap(struct reader *r, const struct perfdata_record *rec)
-{
-	const struct perfdata_mmap *mm = &rec->mmap;
-	unsigned mode = rec->misc & PD_MISC_CPUMODE;
-	bool kernel = mode == 1 || mm->pid == UINT32_MAX;
-	struct map m = { .start = mm->addr, .offset = mm->pgoff, .data = rec->misc & PD_MISC_13 };
-	enum module_kind kind = kernel ? MODULE_KERNEL : modules_kind(mm->file);
-
-	if (mm->len == 0 || mode > 2) /* a guest's code is not looked at */
-		return 0;
-	if (__builtin_add_overflow(mm->addr, mm->len - 1, &m.last))
-		m.last = UINT64_MAX;
-	if (kernel && is_kernel_path(mm->file) && !r->raw->modules.kernel_text && mm->pgoff)
-		r->raw->modules.kernel_text = mm->pgoff;
-	/* The kernel and memory know their symbols by address. */
-	if (kind == MODULE_KERNEL || kind == MODULE_MEMORY)
-		m.offset = mm->addr;
-	m.module = modules_add(&r->raw->modules, kind,
-			       kernel && is_kernel_path(mm->file) ? "[kernel.kallsyms]" : mm->file,
-			       mm->build_id_size ? mm->build_id : NULL, mm->build_id_size, mm->pid);
-	if (m.module == SET_NONE)
-		return nomem(r);
-	return kernel ? spaces_map_kernel(&r->spaces, &m, r->err)
-		      : spaces_map(&r->spaces, mm->pid, &m, r->err);
-}
-
-static int take_ksymbol(struct reader *r, const struct perfdata_record *rec)
-{
-	struct map m = { .start = rec->ksymbol.addr };
-
-	if (!rec->ksymbol.len || __builtin_add_overflow(m.start, rec->ksymbol.len - 1, &m.last))
-		return 0;
-	/* Unregistered: the kernel is what is left there. */
-	m.module = rec->ksymbol.flags & 1
-		       ? r->kernel_module
-		       : modules_add(&r->raw->modules, MODULE_SYMBOL, rec->ksymbol.name, NULL, 0, 0);
-	m.offset = rec->ksymbol.flags & 1 ? m.start : 0;
-	return m.module == SET_NONE ? nomem(r) : spaces_map_kernel(&r->spaces, &m, r->err);
-}
-
-static int take_build_ids(struct reader *r)
-{
-	const struct perfdata_features *f = perfdata_features(r->file);
-	int ret = 0;
-
-	for (size_t i = 0; ret == 0 && i < f->n_build_ids; i++)
-		ret = modules_build_id(&r->raw->modules,
-				       path_of(f->build_ids[i].file, f->build_ids[i].misc),
-				       f->build_ids[i].id, f->build_ids[i].id_size, r->err);
-	return ret;
+	if (ret <= 0)
+		return ret;
+	return m.kernel ? spaces_map_kernel(&r->spaces, &m.map, r->err) : spaces_map(&r->spaces, m.pid, &m.map, r->err);
 }
 
 /* ---- frames ---- */
@@ -594,17 +537,14 @@ static int take(struct reader *r, const struct perfdata_record *rec)
 	switch (rec->type) {
 	case PD_RECORD_MMAP:
 	case PD_RECORD_MMAP2:
-		return take_mmap(r, rec);
+	case PD_RECORD_KSYMBOL:
+		return take_mapping(r, rec);
 	case PD_RECORD_COMM:
 		return take_comm(r, rec);
 	case PD_RECORD_FORK:
 		return take_fork(r, rec);
-	case PD_RECORD_KSYMBOL:
-		return take_ksymbol(r, rec);
 	case PD_RECORD_BUILD_ID:
-		return modules_build_id(&r->raw->modules,
-					path_of(rec->build_id.file, rec->misc),
-					rec->build_id.id, rec->build_id.id_size, r->err);
+		return mapped_build_id(&r->raw->modules, rec, r->err);
 	}
 	return 0;
 }
@@ -615,7 +555,7 @@ static int read_all(struct reader *r)
 	struct samples_quality *q = &r->out->quality;
 	const struct perfdata_loss *loss = perfdata_loss(r->file);
 	struct perfdata_record rec;
-	int ret, taken = take_build_ids(r);
+	int ret, taken = mapped_build_ids(&r->raw->modules, r->file, r->err);
 
 	while (taken == 0 && (ret = perfdata_next_ordered(r->file, &rec, &damage)) == 1)
 		taken = take(r, &rec);
@@ -629,7 +569,7 @@ static int read_all(struct reader *r)
 	q->lost_samples = loss->lost_samples;
 	q->throttled = loss->throttled;
 	q->disordered = loss->disordered;
-	return take_build_ids(r); /* in a pipe they come as records */
+	return mapped_build_ids(&r->raw->modules, r->file, r->err); /* in a pipe they come as records */
 }
 
 int samples_read(struct samples *out, const char *path, const struct samples_options *opts,
@@ -649,7 +589,7 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 	r->out = out;
 	r->raw = &raw;
 	r->err = err;
-	r->kernel_module = modules_add(&raw.modules, MODULE_KERNEL, "[kernel.kallsyms]", NULL, 0, 0);
+	r->kernel_module = mapped_kernel(&raw.modules);
 	r->unknown_module = modules_add(&raw.modules, MODULE_UNKNOWN, "[unknown]", NULL, 0, 0);
 	r->unknown_guest = modules_add(&raw.modules, MODULE_UNKNOWN, "[guest]", NULL, 0, 0);
 	out->file = r->file = perfdata_open(path, NULL, err);
