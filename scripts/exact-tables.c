@@ -169,8 +169,18 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 	for (int i = 0; i < z->operand_count; i++)
 		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
 		    o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM) {
-			r.loads += !!(o[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ);
-			r.stores += !!(o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
+			bool reads = o[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+			bool writes = o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+
+			/* A nop has an operand for the sake of its length alone. */
+			if (z->mnemonic == ZYDIS_MNEMONIC_NOP)
+				continue;
+			r.loads += reads;
+			r.stores += writes;
+			if (reads && writes)
+				r.bits |= R_UPDATE;
+			if (z->meta.category == ZYDIS_CATEGORY_PREFETCH)
+				r.bits |= R_PREFETCH;
 			if (z->mnemonic == ZYDIS_MNEMONIC_XCHG)
 				r.bits |= R_LOCKED;
 		}

@@ -22,7 +22,8 @@ enum tare_access_origin {
 	TARE_FROM_PEBS, /**< Intel, or any PMU that fills the kernel's data source (PERF_SAMPLE_DATA_SRC) */
 	TARE_FROM_IBS_OP,
 	TARE_FROM_IBS_FETCH,
-	TARE_FROM_SPE
+	TARE_FROM_SPE,
+	TARE_FROM_EXACT /**< the exact engine: address and kind, and nothing of caches or time */
 };
 
 enum tare_access_kind {

@@ -42,6 +42,7 @@ enum tare_exact_class {
 	TARE_EXACT_VEC128, /* by the widest vector register that is named */
 	TARE_EXACT_VEC256,
 	TARE_EXACT_VEC512,
+	TARE_EXACT_ACCESSES, /* memory operands accessed; one that is read and written is one */
 	TARE_EXACT_CLASSES
 };
 

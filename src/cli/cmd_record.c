@@ -21,6 +21,7 @@ enum {
 	RING_MOST = 64 << 20,
 	RATE_UNKNOWN = 0,
 	EXACT_PERIOD = 100003, /* a prime: no loop of the program has its length */
+	EXACT_ACCESS_PERIOD = 10007,
 };
 
 struct job {
@@ -32,6 +33,7 @@ struct job {
 	struct perfdata_writer *writer;
 	struct environment environment;
 	bool exact;
+	struct precise_choice precise;
 	struct sample_outcome outcome;
 	struct tare_error *err;
 };
@@ -161,6 +163,30 @@ static int encode(struct job *j, const char *default_event)
 	return ret;
 }
 
+/* Which hardware; without any, of a command, the exact engine. */
+static int choose_precise(struct job *j)
+{
+	struct record_options *o = &j->o;
+	bool exact = o->engine == ENGINE_EXACT;
+	struct tare_error why = TARE_ERROR_INIT;
+	int ret = 0;
+
+	if (!exact) {
+		ret = precise_choose(j->machine, o->precise_of, o->all_cpus || o->cpus.n, &j->precise, j->err);
+		exact = ret == -ENOTSUP && o->engine == ENGINE_AUTO && j->argv && exact_probe(&why) == 0;
+	}
+	if (exact)
+		ret = precise_exact(o->precise_of, &j->precise, j->err);
+	if (ret < 0)
+		return ret;
+	o->how.addresses = true;
+	o->how.jitter = exact && !o->no_jitter;
+	o->events_given = true;
+	if (!o->quiet)
+		fprintf(stderr, "tare record: %s (%s)\n", j->precise.events, j->precise.why);
+	return event_list_parse(j->precise.events, &o->events, j->err);
+}
+
 static uint64_t most_rate(void)
 {
 	char line[32];
@@ -220,7 +246,7 @@ static int record(struct job *j)
 		plan.envp = j->environment.envp;
 		plan.fixed = true;
 		if (!plan.how.period)
-			plan.how.period = EXACT_PERIOD;
+			plan.how.period = j->o.precise ? EXACT_ACCESS_PERIOD : EXACT_PERIOD;
 	}
 	if (ret < 0)
 		return ret;
@@ -247,6 +273,8 @@ static int sample(struct job *j)
 	int ret = choose_rate(j);
 	bool clock = false;
 
+	if (ret == 0 && j->o.precise)
+		ret = choose_precise(j);
 	if (ret < 0)
 		return ret;
 	ret = encode(j, j->o.events_given ? NULL : j->o.engine == ENGINE_EXACT ? "instructions" : "cycles");

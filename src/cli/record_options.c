@@ -35,6 +35,7 @@ OPTION(branch_any, o->how.branches |= PERF_SAMPLE_BRANCH_ANY)
 OPTION(all_user, o->all_user = true)
 OPTION(all_kernel, o->all_kernel = true)
 OPTION(no_build_ids, o->no_build_ids = true)
+OPTION(no_jitter, o->no_jitter = true)
 OPTION(quiet, o->quiet = true)
 
 static int set_event(void *to, const char *arg, struct tare_error *err)
@@ -232,6 +233,20 @@ static int set_ring(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_precise(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+
+	o->precise = true;
+	o->precise_of = PRECISE_MEMORY;
+	for (int i = 0; arg && i < PRECISE_WHATS; i++)
+		if (!strcmp(arg, precise_names[i])) {
+			o->precise_of = (enum precise_what)i;
+			return 0;
+		}
+	return arg ? tare_fail(err, EINVAL, "'%.32s' cannot be sampled precisely: memory, branches, fetch or all", arg) : 0;
+}
+
 static int set_engine(void *to, const char *arg, struct tare_error *err)
 {
 	static const char *const words[] = { "auto", "perf", "exact" };
@@ -274,6 +289,8 @@ const struct option_row record_option_rows[] = {
 	{ 'B', "no-buildid", NULL, NULL, set_no_build_ids },
 	{ 0, "event-file", "FILE", NULL, set_event_file },
 	{ 0, "engine", "NAME", "auto, perf or exact (the same samples in every run)", set_engine },
+	{ 0, "precise", "[WHAT]", "memory (default), branches, fetch or all: exact places, chosen by machine", set_precise },
+	{ 0, "no-jitter", NULL, NULL, set_no_jitter },
 	{ 'q', "quiet", NULL, "say nothing but what went wrong", set_quiet },
 	{ 0 },
 };
@@ -286,6 +303,8 @@ int record_options_check(struct record_options *o, bool has_command, struct tare
 		ret = tare_fail(err, EINVAL, "-p and -t: name processes or threads");
 	else if ((o->pids || o->tids) && o->all_cpus)
 		ret = tare_fail(err, EINVAL, "-a samples every task; -p and -t would limit it");
+	else if (o->precise && o->events_given)
+		ret = tare_fail(err, EINVAL, "--precise chooses the events: -e names others");
 	else if (o->all_user && o->all_kernel)
 		ret = tare_fail(err, EINVAL, "--all-user and --all-kernel leave nothing");
 	else if (!has_command && !o->pids && !o->tids && !o->all_cpus && !o->cpus.n) {

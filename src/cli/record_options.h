@@ -6,6 +6,7 @@
 #include "base/cpus.h"
 #include "cli/command.h"
 #include "event/event.h"
+#include "pmu/precise.h"
 #include "session/engine.h"
 #include "session/sample_attr.h"
 
@@ -25,6 +26,8 @@ struct record_options {
 	struct cpus cpus;
 	uint64_t timeout_ns, delay_ns;
 	enum engine_wish engine;
+	bool precise, no_jitter;
+	enum precise_what precise_of;
 
 	size_t ring_bytes;
 	int compress;

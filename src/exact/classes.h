@@ -28,6 +28,7 @@ enum exact_class {
 	EXACT_VEC128, /* widest vector register named by the instruction */
 	EXACT_VEC256,
 	EXACT_VEC512,
+	EXACT_ACCESSES, /* memory operands, one that is read and written once */
 	EXACT_CLASSES,
 };
 

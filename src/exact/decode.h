@@ -62,6 +62,12 @@ static inline bool insn_repeats(const struct insn *in)
 	return (in->bits & R_STRING) && (in->prefix & (P_F2 | P_F3));
 }
 
+/* How many operands in memory it reads, writes, or both. */
+static inline uint8_t insn_accesses(const struct insn *in)
+{
+	return (uint8_t)(in->loads + in->stores - !!(in->bits & R_UPDATE));
+}
+
 /* Is it atomic: a lock prefix, or xchg with memory? */
 static inline bool insn_atomic(const struct insn *in)
 {

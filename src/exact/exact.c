@@ -114,6 +114,7 @@ static int check_every(const struct exact_options *o, struct tare_error *err)
 static void set_every(struct board *b, const struct exact_every *e)
 {
 	b->every.n = e->n;
+	b->every.spread = e->jitter ? e->n / 4 : 0;
 	b->every.class = e->class;
 	b->every.counts = e->counts;
 	b->every.registers = e->registers;

@@ -31,6 +31,7 @@ struct exact_every {
 	enum exact_class class; /* not EXACT_TAKEN */
 	bool counts;            /* with all classes' counts at that instant: rows of windows */
 	bool registers;
+	bool jitter;            /* n only on average: by chance a quarter more or less, yet the same in each run */
 	uint32_t stack; /* bytes from the stack pointer, at most EXACT_STACK_MAX */
 	uint16_t chain; /* callers, at most EXACT_CHAIN_MAX: by frame pointers, so only where code keeps them */
 };
@@ -116,13 +117,15 @@ struct exact_sample {
 	uint64_t time_ns; /* CLOCK_MONOTONIC, of when it was taken, within a microsecond or so */
 
 	/* SAMPLE: the number-th one of its thread, from 1; END: how many there were. */
-	uint64_t number;
-	int64_t count;         /* of the class: number * n; END: all of it */
+	uint64_t number; /* with `jitter` END: about */
+	int64_t count;         /* of the class: number * n, with `jitter` about that; END: all of it */
 	const int64_t *counts; /* EXACT_CLASSES of the thread, the sampled instruction being the last one in; or NULL */
 
 	/* SAMPLE: the very instruction that retired as the count-th; everything else is as before it. */
 	uint64_t pc;
-	bool has_address; /* loads and stores: of the count-th operand; not of gather, scatter, fxsave's kin ... */
+	/* Of accesses, loads and stores: the count-th operand. A repeated string instruction is one, where it begins. */
+	bool reads, writes, locked, prefetches;
+	bool has_address; /* not of gather, scatter, ... */
 	uint64_t address;
 	const uint64_t *registers; /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags; or NULL */
 	const uint64_t *chain;     /* return addresses, the innermost first; memory that may be executed */

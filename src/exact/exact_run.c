@@ -108,6 +108,9 @@ static int write_sample(void *with, const struct exact_sample *s)
 	}
 	for (int c = 0; s->counts && c < EXACT_CLASSES; c++)
 		fprintf(f, " %" PRId64, s->counts[c]);
+	if (s->reads || s->writes || s->prefetches)
+		fprintf(f, " %s%s%s%s", s->reads ? "r" : "", s->writes ? "w" : "", s->prefetches ? "p" : "",
+			s->locked ? "l" : "");
 	if (s->kind == EXACT_SAMPLE && s->has_address)
 		fprintf(f, " @%#" PRIx64, s->address);
 	for (size_t i = 0; i < s->n_chain; i++)

@@ -9,7 +9,7 @@
 #include "tare/exact.h"
 
 _Static_assert((int)TARE_EXACT_CLASSES == (int)EXACT_CLASSES, "one class each, in the same order");
-_Static_assert((int)TARE_EXACT_LOADS == (int)EXACT_LOADS && (int)TARE_EXACT_VEC512 == (int)EXACT_VEC512, "");
+_Static_assert((int)TARE_EXACT_LOADS == (int)EXACT_LOADS && (int)TARE_EXACT_ACCESSES == (int)EXACT_ACCESSES, "");
 
 /* No other architecture has the call, or the engine. */
 static long ask(int64_t *out, size_t n)

@@ -60,6 +60,8 @@ enum insn_row_bits {
 	R_LOCKED = 4, /* xchg with memory: atomic without a prefix */
 	R_STRING = 8, /* rep makes it repeat */
 	R_MMX = 16,   /* names an mmx register */
+	R_UPDATE = 32, /* reads and writes one and the same operand */
+	R_PREFETCH = 64,
 };
 
 struct insn_row {

@@ -24,6 +24,7 @@ const char *const exact_class_names[EXACT_CLASSES] = {
 	[EXACT_VEC128] = "vector-128",
 	[EXACT_VEC256] = "vector-256",
 	[EXACT_VEC512] = "vector-512",
+	[EXACT_ACCESSES] = "accesses",
 };
 
 void exact_profile_free(struct exact_profile *p)

@@ -27,7 +27,7 @@ enum {
 
 /* What is sampled: on the board, written once before the command begins. */
 struct every {
-	uint64_t n;
+	uint64_t n, spread; /* from one to the next n, or by chance n - spread to n + spread */
 	uint32_t class, stack, chain;
 	uint32_t counts, registers;
 	volatile uint32_t nobody; /* reads the rings any more */
@@ -41,7 +41,17 @@ struct sample_ring {
 	volatile uint32_t moved; /* futex: goes up with tail */
 };
 
-enum { SAMPLE_HAS_ADDRESS = 1, SAMPLE_HAS_COUNTS = 2, SAMPLE_HAS_REGISTERS = 4 };
+enum {
+	SAMPLE_HAS_ADDRESS = 1,
+	SAMPLE_HAS_COUNTS = 2,
+	SAMPLE_HAS_REGISTERS = 4,
+	/* What the operand is for. */
+	SAMPLE_READS = 8,
+	SAMPLE_WRITES = 16,
+	SAMPLE_LOCKED = 32,
+	SAMPLE_PREFETCHES = 64,
+	SAMPLE_OPERAND = SAMPLE_HAS_ADDRESS | SAMPLE_READS | SAMPLE_WRITES | SAMPLE_LOCKED | SAMPLE_PREFETCHES,
+};
 
 /* One sample; behind it, each as far as it is there: counts, registers, chain, stack. */
 struct sample_record {

@@ -60,8 +60,11 @@ struct thread {
 	uint32_t sampling; /* the next sample may lie in the block at `target` */
 	uint32_t drafted;  /* a sample is written down, and taken once its instruction has retired */
 	uint64_t samples;  /* taken */
-	uint64_t later[LATER_MAX]; /* addresses of further samples of the same instruction */
-	uint32_t later_known[LATER_MAX];
+	struct {
+		uint64_t address;
+		uint32_t what; /* SAMPLE_OPERAND */
+	} later[LATER_MAX]; /* further samples of the same instruction */
+	uint64_t random;
 	uint64_t ended_at;
 	int64_t left_more; /* `left` goes on with so many */
 	uint64_t rseq; /* the area it registered, or 0 */

@@ -27,6 +27,7 @@ const struct exact_event exact_events[EXACT_EVENTS] = {
 	{ "vector-128", "instructions whose widest vector register has 128 bits, scalar SSE too" },
 	{ "vector-256", "instructions whose widest vector register has 256 bits" },
 	{ "vector-512", "instructions whose widest vector register has 512 bits" },
+	{ "accesses", "memory operands accessed; one that is read and written is one" },
 };
 
 static const char absent_why[] = "the exact engine translates x86-64 programs only, and this is another machine";

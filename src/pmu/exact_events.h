@@ -9,7 +9,7 @@ struct exact_event {
 	const char *name, *about;
 };
 
-enum { EXACT_EVENTS = 17 };
+enum { EXACT_EVENTS = 18 };
 
 extern const struct exact_event exact_events[EXACT_EVENTS];
 

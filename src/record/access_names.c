@@ -52,7 +52,7 @@ const char *tare_access_latency_name(enum tare_access_latency latency)
 
 const char *tare_access_origin_name(enum tare_access_origin origin)
 {
-	static const char *const names[] = { "PEBS", "IBS op", "IBS fetch", "SPE" };
+	static const char *const names[] = { "PEBS", "IBS op", "IBS fetch", "SPE", "exact" };
 
 	return NAME(names, origin);
 }

@@ -3,6 +3,7 @@
  * A sample's own fields as an access: what the kernel made of Intel PEBS, and of others that fill the same
  * fields. Source: Linux, include/uapi/linux/perf_event.h, union perf_mem_data_src.
  */
+#include <string.h>
 #include "record/access.h"
 
 enum {
@@ -193,7 +194,7 @@ bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare
 {
 	struct source s = parts(rec->has & PD_SAMPLE_DATA_SRC ? rec->sample.data_src : 0);
 
-	out->origin = TARE_FROM_PEBS;
+	out->origin = rec->event && !strncmp(rec->event->name, "exact/", 6) ? TARE_FROM_EXACT : TARE_FROM_PEBS;
 	if (rec->has & PD_SAMPLE_ADDR && rec->sample.addr) {
 		out->has |= TARE_ACCESS_ADDRESS;
 		out->address = rec->sample.addr;

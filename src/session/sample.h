@@ -38,6 +38,9 @@ struct sample_outcome {
 	uint64_t wall_ns;
 	struct sampler_rings rings;
 	bool exact;		/* by the exact engine: the same samples in every run */
+	uint64_t period;	/* of its first event */
+	bool jitter;		/* ... on average */
+	bool accesses;		/* of memory, with their addresses */
 	bool began;		/* the command ran, or the tasks were sampled: there is a recording */
 	bool kernel_left_out;	/* this user may not sample the kernel */
 	bool kernel_unplaced;	/* the kernel was sampled, and its addresses are hidden */

@@ -15,6 +15,7 @@ struct sample_how {
 	uint32_t stack_bytes; /* CALLS_DWARF: of the user stack, copied into each sample */
 	uint16_t max_stack;   /* frames; 0: the kernel's limit */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_ bits; 0: none */
+	bool jitter; /* by the exact engine: periods differ, by chance that is the same in each run */
 	bool addresses, weight, physical, registers, inherit, on_exec, switches;
 	bool ends;     /* what each inherited event counted, when its task ends */
 	bool track;    /* mappings, names, forks and ends from the first event on */

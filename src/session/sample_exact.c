@@ -19,6 +19,8 @@ enum { ROOM = RECORD_MOST, CHAIN = EXACT_CHAIN_MAX };
 /* Ids of the file's own: the n-th event has FIRST_ID + n. */
 enum { FIRST_ID = 1 };
 
+#define OWN_EVENTS 0x7461726500ull /* "tare" */
+
 struct exact_recording {
 	const struct sample_plan *plan;
 	struct sample_sink *to;
@@ -265,6 +267,16 @@ static void put_stack(struct exact_recording *r, const struct exact_sample *s, u
 		put64(r, s->n_stack);
 }
 
+/* What is done with the operand; all else is not known. Source: linux/perf_event.h, union perf_mem_data_src. */
+static uint64_t data_source(const struct exact_sample *s)
+{
+	uint64_t op = (s->reads ? PERF_MEM_OP_LOAD : 0) | (s->writes ? PERF_MEM_OP_STORE : 0) |
+		      (s->prefetches ? PERF_MEM_OP_PFETCH : 0);
+
+	return (op ? op : PERF_MEM_OP_NA) << PERF_MEM_OP_SHIFT | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) |
+	       (s->locked ? PERF_MEM_S(LOCK, LOCKED) : 0) | PERF_MEM_S(TLB, NA) | PERF_MEM_S(LVLNUM, NA);
+}
+
 /* Fields in the order of perf_event_open(2), "PERF_RECORD_SAMPLE". */
 static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 {
@@ -287,6 +299,8 @@ static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 		put_chain(r, s, a->exclude_callchain_user);
 	if (a->sample_type & PERF_SAMPLE_REGS_USER)
 		put_stack(r, s, a->sample_regs_user);
+	if (a->sample_type & PERF_SAMPLE_DATA_SRC)
+		put64(r, data_source(s));
 	r->out->event[0].samples++;
 	r->out->event[0].period_sum += a->sample_period;
 	if (!r->out->first_ns || s->time_ns < r->out->first_ns)
@@ -331,7 +345,10 @@ static int round_done(void *with, struct tare_error *err)
 
 /* ---- the events, as a file describes them ---- */
 
-/* The generic events under their own numbers, so that every reader knows them; the others by name alone. */
+/*
+ * The generic events under their own numbers, so that every reader knows them; the others by name, and as software
+ * events that no kernel has: of the dummy event perf script prints no places.
+ */
 static void describe(struct perf_event_attr *a, const struct encoding *e)
 {
 	enum exact_class c = exact_class_of(e);
@@ -339,8 +356,15 @@ static void describe(struct perf_event_attr *a, const struct encoding *e)
 	a->type = c == EXACT_INSTRUCTIONS || c == EXACT_BRANCHES ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
 	a->config = c == EXACT_INSTRUCTIONS ? PERF_COUNT_HW_INSTRUCTIONS
 		    : c == EXACT_BRANCHES   ? PERF_COUNT_HW_BRANCH_INSTRUCTIONS
-					    : PERF_COUNT_SW_DUMMY;
+					    : OWN_EVENTS + (uint64_t)c;
 	a->exclude_kernel = a->exclude_hv = 1;
+}
+
+static bool accesses_memory(const struct encoding *e)
+{
+	enum exact_class c = exact_class_of(e);
+
+	return c == EXACT_LOADS || c == EXACT_STORES || c == EXACT_ACCESSES;
 }
 
 static int make_events(struct exact_recording *r)
@@ -368,6 +392,8 @@ static int make_events(struct exact_recording *r)
 		a->sample_period = i ? 0 : how->period;
 		if (how->addresses)
 			a->sample_type |= PERF_SAMPLE_ADDR;
+		if (how->addresses && accesses_memory(&list->enc[0]))
+			a->sample_type |= PERF_SAMPLE_DATA_SRC;
 		if (r->n > 1) {
 			a->sample_type |= PERF_SAMPLE_READ;
 			a->read_format |= PERF_FORMAT_GROUP;
@@ -405,7 +431,8 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 			 .fixed = plan->fixed, .where = &everywhere },
 		.every = { .n = how->period,
 			   .class = exact_class_of(&plan->events->enc[0]),
-			   .counts = true,
+			   .counts = plan->events->n > 1,
+			   .jitter = how->jitter,
 			   .registers = how->calls == CALLS_DWARF,
 			   .stack = how->calls == CALLS_DWARF ? how->stack_bytes : 0,
 			   .chain = how->calls == CALLS_FRAME_POINTERS
@@ -433,6 +460,9 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	if (ret == 0)
 		ret = exact_follow(&follow, &f, err);
 	outcome->exact = true;
+	outcome->period = how->period;
+	outcome->jitter = how->jitter;
+	outcome->accesses = how->addresses && accesses_memory(&plan->events->enc[0]);
 	outcome->began = f.began;
 	outcome->exec_code = f.exec_code;
 	outcome->by_signal = f.by_signal;

@@ -37,6 +37,16 @@ static void put_event(struct text *out, const struct sample_tally *t, const stru
 	text_add(out, "\n");
 }
 
+/* Of what, how often, of how many. */
+static void put_exact(struct text *out, const struct sample_outcome *o, const struct style *s)
+{
+	text_add(out, "  by the exact engine: every ");
+	put_count(out, s, o->period);
+	text_add(out, "%s of %s, of which there were ", o->jitter && o->period >= 4 ? " on average" : "", o->event[0].name);
+	put_count(out, s, o->event[0].total.value);
+	text_add(out, "\n");
+}
+
 static void put_careful(struct text *out, const struct style *s, const char *words)
 {
 	text_add(out, "  %s%s%s\n", ink_on(s, INK_CAREFUL), words, ink_off(s));
@@ -112,6 +122,8 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 		if (!o->event[i].member && strcmp(o->event[i].name, "dummy:u") &&
 		    (sampled > 1 || o->event[i].share < SHARE_WHOLE))
 			put_event(out, &o->event[i], s);
+	if (!loss_only && o->exact && o->n_events)
+		put_exact(out, o, s);
 	put_loss(out, o, samples, s);
 	if (loss_only)
 		return;
@@ -119,6 +131,8 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 		put_confidence(out, o, samples, s);
 	else if (!o->lost)
 		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
+	if (samples && o->accesses)
+		text_add(out, "  what a cache had, where data came from and how long it took is not to be had without hardware that tells\n");
 	if (o->kernel_left_out)
 		put_careful(out, s, "user mode only: this user may not sample the kernel ('tare doctor' says more)");
 	if (o->kernel_unplaced)

@@ -924,7 +924,7 @@ def clean_times():
 def classes_of_instructions():
     exact_or_skip()
     names = ["instructions", "branches", "conditional-branches", "taken-branches", "calls", "returns", "indirect-branches", "loads",
-             "stores", "atomics", "rep", "syscalls", "x87", "mmx", "vector-128", "vector-256", "vector-512"]
+             "stores", "atomics", "rep", "syscalls", "x87", "mmx", "vector-128", "vector-256", "vector-512", "accesses"]
     d = document("-e", ",".join(f"exact/{n}/" for n in names) + ",instructions:u,branches:u", "--", "sh", "-c", "ls / >/dev/null")
     v = {e["event"]: e["value"] for e in d["events"]}
     equal({e["quality"] for e in d["events"]}, {"exact"}, "all of them")

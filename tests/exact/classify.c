@@ -22,6 +22,7 @@ const char *const class_names[C_COUNT] = {
 	[C_VEC128] = "vector-128",
 	[C_VEC256] = "vector-256",
 	[C_VEC512] = "vector-512",
+	[C_ACCESSES] = "accesses",
 };
 
 static const ZydisDecoder *decoder(void)
@@ -78,7 +79,8 @@ static void operands(struct insn *in, const ZydisDecodedInstruction *z,
 	for (int i = 0; i < z->operand_count; i++) {
 		const ZydisDecodedOperand *o = &ops[i];
 
-		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.type == ZYDIS_MEMOP_TYPE_MEM) {
+		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.type == ZYDIS_MEMOP_TYPE_MEM && z->mnemonic != ZYDIS_MNEMONIC_NOP) {
+			in->adds[C_ACCESSES]++;
 			in->adds[C_LOADS] += !!(o->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
 			in->adds[C_STORES] += !!(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
 		}

@@ -27,6 +27,7 @@ enum class {
 	C_VEC128,
 	C_VEC256,
 	C_VEC512,
+	C_ACCESSES,
 	C_COUNT
 };
 

@@ -59,7 +59,7 @@ struct task {
 	bool trap_blocked; /* by the program: the kernel unblocks SIGTRAP to report a step */
 	int trap_will_be;  /* after the pending system call: 1 blocked, 0 not, -1 as it is */
 	bool pending_known, gone;
-	uint64_t accesses[WATCH_ACCESSES]; /* of the pending instruction */
+	struct watch_access accesses[WATCH_ACCESSES]; /* of the pending instruction */
 	unsigned n_accesses;
 	bool asks;       /* the pending system call reads the thread's counts */
 	unsigned number; /* in order of creation */
@@ -249,7 +249,7 @@ static void keep_mask(struct task *t, const struct user_regs_struct *r)
 		t->trap_will_be = r->rdi == SIG_BLOCK;
 }
 
-static unsigned accesses(pid_t tid, const struct user_regs_struct *r, uint64_t out[WATCH_ACCESSES])
+static unsigned accesses(pid_t tid, const struct user_regs_struct *r, struct watch_access out[WATCH_ACCESSES])
 {
 	uint8_t code[15];
 

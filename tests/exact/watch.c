@@ -61,39 +61,70 @@ static bool plain(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o
 	}
 }
 
+static bool address_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o, uint64_t at,
+		       const struct user_regs_struct *r, bool reads, uint64_t *out)
+{
+	ZydisRegisterContext c;
+	ZyanU64 address;
+
+	registers(&c, r, at + z->length);
+	if (!plain(z, o) || !ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(z, o, at, &c, &address)))
+		return false;
+	if (o->mem.segment == ZYDIS_REGISTER_FS)
+		address += r->fs_base;
+	if (o->mem.segment == ZYDIS_REGISTER_GS)
+		address += r->gs_base;
+	/* The stack's own address is whole, whatever the prefixes say. */
+	if (o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && o->mem.base == ZYDIS_REGISTER_RSP)
+		address = r->rsp - (reads ? 0 : z->operand_width == 16 ? 2 : 8);
+	*out = address;
+	return true;
+}
+
+/* Of the operand: is it one of those, and what becomes of it. */
+static bool chosen(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o, bool read_first, char *what)
+{
+	bool reads = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ, writes = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+
+	if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM || z->mnemonic == ZYDIS_MNEMONIC_NOP)
+		return false;
+	if (z->meta.category == ZYDIS_CATEGORY_PREFETCH)
+		*what++ = 'p';
+	else if (reads)
+		*what++ = 'r';
+	if (writes)
+		*what++ = 'w';
+	if (z->attributes & ZYDIS_ATTRIB_HAS_LOCK || z->mnemonic == ZYDIS_MNEMONIC_XCHG)
+		*what++ = 'l';
+	*what = 0;
+	if (of == C_ACCESSES)
+		return read_first == reads;
+	return read_first && (of == C_LOADS ? reads : writes);
+}
+
 unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const struct user_regs_struct *r,
-			uint64_t out[WATCH_ACCESSES])
+			struct watch_access out[WATCH_ACCESSES])
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisRegisterContext c;
 	ZydisDecodedInstruction z;
 	ZydisDecoder d;
 	unsigned n = 0;
 
-	if (!samples || (of != C_LOADS && of != C_STORES))
+	if (!samples || (of != C_LOADS && of != C_STORES && of != C_ACCESSES))
 		return 0;
 	ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, code, size, &z, ops)))
 		return 0;
-	registers(&c, r, at + z.length);
-	for (int i = 0; i < z.operand_count && n < WATCH_ACCESSES; i++) {
-		const ZydisDecodedOperand *o = &ops[i];
-		ZyanU64 address;
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < z.operand_count && n < WATCH_ACCESSES; i++) {
+			struct watch_access *a = &out[n];
+			bool reads = ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 
-		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM ||
-		    !(o->actions & (of == C_LOADS ? ZYDIS_OPERAND_ACTION_MASK_READ : ZYDIS_OPERAND_ACTION_MASK_WRITE)))
-			continue;
-		if (!plain(&z, o) || !ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&z, o, at, &c, &address)))
-			return 0;
-		if (o->mem.segment == ZYDIS_REGISTER_FS)
-			address += r->fs_base;
-		if (o->mem.segment == ZYDIS_REGISTER_GS)
-			address += r->gs_base;
-		/* The stack's own address is whole, whatever the prefixes say. */
-		if (i >= z.operand_count_visible && o->mem.base == ZYDIS_REGISTER_RSP)
-			address = r->rsp - (of == C_LOADS ? 0 : z.operand_width == 16 ? 2 : 8);
-		out[n++] = address;
-	}
+			if (!chosen(&z, &ops[i], pass == 0, a->what))
+				continue;
+			a->known = address_of(&z, &ops[i], at, r, reads, &a->address);
+			n++;
+		}
 	return n;
 }
 
@@ -105,7 +136,7 @@ static void counts_line(FILE *f, const uint64_t counts[C_COUNT])
 }
 
 void watch_retired(unsigned thread, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
-		   const uint64_t after[C_COUNT], const uint64_t *accesses, unsigned n_accesses)
+		   const uint64_t after[C_COUNT], const struct watch_access *accesses, unsigned n_accesses)
 {
 	if (reads && in->reads_now)
 		fprintf(reads, "%u now %llu\n", thread, (unsigned long long)after[C_INSTRUCTIONS]);
@@ -122,7 +153,9 @@ void watch_retired(unsigned thread, const struct insn *in, bool asks, const uint
 		for (int c = 0; c < C_COUNT; c++)
 			fprintf(samples, " %llu", (unsigned long long)after[c]);
 		if (which < n_accesses)
-			fprintf(samples, " @%#llx", (unsigned long long)accesses[which]);
+			fprintf(samples, " %s", accesses[which].what);
+		if (which < n_accesses && accesses[which].known)
+			fprintf(samples, " @%#llx", (unsigned long long)accesses[which].address);
 		fputc('\n', samples);
 	}
 }

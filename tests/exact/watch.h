@@ -21,16 +21,22 @@ bool watch_every(const char *path, uint64_t n, const char *class);
 /* Is it the load of a running count? */
 bool watch_is_now(const uint8_t *code, unsigned size);
 
+struct watch_access {
+	uint64_t address;
+	bool known; /* to be compared */
+	char what[5];
+};
+
 /*
- * Where the instruction is going to read or write, of the class that is sampled and in the operands' order: how many
- * addresses; 0 where they are not to be compared.
+ * Where the instruction is going to read or write, of the class that is sampled and in the operands' order, of all
+ * accesses those read before those written: how many.
  */
 unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const struct user_regs_struct *r,
-			uint64_t out[WATCH_ACCESSES]);
+			struct watch_access out[WATCH_ACCESSES]);
 
 /* An instruction of a thread has retired: its counts before and after. */
 void watch_retired(unsigned thread, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
-		   const uint64_t after[C_COUNT], const uint64_t *accesses, unsigned n_accesses);
+		   const uint64_t after[C_COUNT], const struct watch_access *accesses, unsigned n_accesses);
 
 /* Close the files; false when something could not be written. */
 bool watch_end(void);

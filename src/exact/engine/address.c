@@ -12,9 +12,9 @@ static uint64_t fs_base(void)
 	return base;
 }
 
-static uint64_t segment(const struct insn *in)
+static uint64_t segment(const struct thread *t, const struct insn *in)
 {
-	return in->prefix & P_FS ? fs_base() : 0;
+	return in->prefix & P_FS ? fs_base() : in->prefix & P_GS ? t->user_gs : 0;
 }
 
 static uint64_t displacement(const struct insn *in, const uint8_t *s)
@@ -76,7 +76,7 @@ static bool modrm_address(const struct thread *t, const struct insn *in, uint64_
 		a += t->regs[rm | (in->rex & 1) << 3];
 	}
 	a += bit_offset(t, in);
-	*out = (in->prefix & P_67 ? (uint32_t)a : a) + segment(in);
+	*out = (in->prefix & P_67 ? (uint32_t)a : a) + segment(t, in);
 	return true;
 }
 
@@ -88,7 +88,7 @@ static bool string_address(const struct thread *t, const struct insn *in, bool l
 	bool by_rsi = load && which == 0 && op != 0xae;
 	uint64_t a = t->regs[by_rsi ? RSI : RDI];
 
-	*out = (in->prefix & P_67 ? (uint32_t)a : a) + (by_rsi ? segment(in) : 0);
+	*out = (in->prefix & P_67 ? (uint32_t)a : a) + (by_rsi ? segment(t, in) : 0);
 	return true;
 }
 
@@ -135,27 +135,23 @@ static bool implied_address(const struct thread *t, const struct insn *in, uint6
 		return true;
 	case 0xd7: /* xlat */
 		a = t->regs[RBX] + (uint8_t)t->regs[RAX];
-		*out = (in->prefix & P_67 ? (uint32_t)a : a) + segment(in);
+		*out = (in->prefix & P_67 ? (uint32_t)a : a) + segment(t, in);
 		return true;
 	case 0xa0:
 	case 0xa1:
 	case 0xa2:
 	case 0xa3:
-		*out = (uint64_t)in->imm + segment(in);
+		*out = (uint64_t)in->imm + segment(t, in);
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* The `which`-th load or store of the instruction, from 0; false when it is not known. */
-bool access_address(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class,
-		    unsigned which, uint64_t *out)
+/* The `which`-th of its loads, or of its stores, from 0; false when it is not known. */
+static bool address_of(const struct thread *t, const struct insn *in, uint64_t pc, bool load, unsigned which,
+		       uint64_t *out)
 {
-	bool load = class == EXACT_LOADS;
-
-	if (class != EXACT_LOADS && class != EXACT_STORES)
-		return false;
 	if (in->bits & R_STRING)
 		return string_address(t, in, load, which, out);
 	if (which)
@@ -171,4 +167,29 @@ bool access_address(const struct thread *t, const struct insn *in, uint64_t pc, 
 	if (insn_has_memory(in))
 		return modrm_address(t, in, pc, pops(in) ? stack_size(in) : 0, out);
 	return implied_address(t, in, out);
+}
+
+/*
+ * The `which`-th operand of the class (loads, stores, accesses), from 0: what is done with it, and its
+ * address where SAMPLE_HAS_ADDRESS says so. 0: there is none. Of accesses, those that are read come first.
+ */
+uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class, unsigned which,
+		   uint64_t *out)
+{
+	bool update = in->bits & R_UPDATE, load = class == EXACT_LOADS || (class == EXACT_ACCESSES && which < in->loads);
+	uint32_t what = load ? SAMPLE_READS : SAMPLE_WRITES;
+
+	if (class != EXACT_LOADS && class != EXACT_STORES && class != EXACT_ACCESSES)
+		return 0;
+	if (class == EXACT_ACCESSES && !load)
+		which += update - in->loads;
+	if (which >= (load ? in->loads : in->stores))
+		return 0;
+	if (update && which + 1 == (load ? in->loads : in->stores))
+		what = SAMPLE_READS | SAMPLE_WRITES;
+	if (in->bits & R_PREFETCH)
+		what = SAMPLE_PREFETCHES;
+	if (insn_atomic(in))
+		what |= SAMPLE_LOCKED;
+	return what | (address_of(t, in, pc, load, which, out) ? SAMPLE_HAS_ADDRESS : 0);
 }

@@ -11,6 +11,7 @@ void facts_add(struct block_facts *f, const struct insn *in)
 	f->adds[EXACT_INSTRUCTIONS]++;
 	f->adds[EXACT_LOADS] += in->loads;
 	f->adds[EXACT_STORES] += in->stores;
+	f->adds[EXACT_ACCESSES] += insn_accesses(in);
 	f->adds[EXACT_ATOMICS] += insn_atomic(in);
 	f->adds[EXACT_REP] += insn_repeats(in);
 	f->adds[EXACT_X87] += !!(in->bits & R_X87);

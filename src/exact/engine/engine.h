@@ -277,6 +277,7 @@ bool insn_copied(const struct insn *in);
 
 /* every.c, sample.c, address.c: samples every so many instructions */
 void every_first(struct thread *t);
+int64_t every_gap(struct thread *t);
 void every_restart(struct thread *t, int64_t left);
 void every_enter(struct thread *t);
 struct block *every_block(struct thread *t);
@@ -285,7 +286,7 @@ void every_correct(struct thread *t, const struct block_facts *f, int64_t sign);
 void every_special(struct thread *t, const struct insn *in, uint64_t pc);
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned which);
 void sample_take(struct thread *t);
-bool access_address(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class,
+uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class,
 		    unsigned which, uint64_t *out);
 
 /* sums.c */

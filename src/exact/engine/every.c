@@ -27,10 +27,24 @@ static void next_leg(struct thread *t)
 		every_restart(t, t->left + t->left_more);
 }
 
+/* From one sample to the next. By chance, but the same ones in each run. Source: Marsaglia, "Xorshift RNGs", 2003. */
+int64_t every_gap(struct thread *t)
+{
+	const struct every *e = &eng.board->every;
+
+	if (!e->spread)
+		return (int64_t)e->n;
+	t->random ^= t->random << 13;
+	t->random ^= t->random >> 7;
+	t->random ^= t->random << 17;
+	return (int64_t)(e->n - e->spread + (t->random >> 8) % (2 * e->spread + 1));
+}
+
 void every_first(struct thread *t)
 {
+	t->random = (t->born + 1) * 0x9e3779b97f4a7c15ull;
 	if (eng.mode & COUNT_EVERY)
-		every_restart(t, (int64_t)eng.board->every.n - 1);
+		every_restart(t, every_gap(t) - 1);
 }
 
 static unsigned amount_of(const struct insn *in)
@@ -184,6 +198,6 @@ void every_special(struct thread *t, const struct insn *in, uint64_t pc)
 	next_leg(t);
 	if (t->left >= 0)
 		return;
-	sample_draft(t, in, pc, 0);
+	sample_draft(t, in, pc, (unsigned)(t->left + amount_of(in)));
 	sample_take(t);
 }

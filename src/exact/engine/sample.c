@@ -56,11 +56,11 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned
 	t->drafted = 1;
 	/* Of a few loads or stores each one may be a sample. */
 	for (unsigned i = 0; i < LATER_MAX; i++)
-		t->later_known[i] = e->n < MANY &&
-				    access_address(t, in, pc, e->class, which + (i + 1) * (unsigned)e->n, &t->later[i]);
+		t->later[i].what = e->n >= MANY ? 0
+						: access_of(t, in, pc, e->class, which + (i + 1) * (unsigned)e->n,
+							    &t->later[i].address);
 	*r = (struct sample_record){ .pc = pc, .tsc = read_ticks() };
-	if (access_address(t, in, pc, e->class, which, &r->address))
-		r->has |= SAMPLE_HAS_ADDRESS;
+	r->has = access_of(t, in, pc, e->class, which, &r->address);
 	if (e->counts) {
 		r->has |= SAMPLE_HAS_COUNTS;
 		p = put_counts(p);
@@ -134,12 +134,12 @@ void sample_take(struct thread *t)
 		thread_sums(t, (int64_t *)(r + 1));
 	for (unsigned i = 0; t->left < 0; i++) {
 		r->number = ++t->samples;
-		every_restart(t, t->left + (int64_t)eng.board->every.n);
+		every_restart(t, t->left + every_gap(t));
 		push(t, r);
-		r->has &= ~(uint32_t)SAMPLE_HAS_ADDRESS;
-		if (i < LATER_MAX && t->later_known[i]) {
-			r->has |= SAMPLE_HAS_ADDRESS;
-			r->address = t->later[i];
+		r->has &= ~(uint32_t)SAMPLE_OPERAND;
+		if (i < LATER_MAX) {
+			r->has |= t->later[i].what;
+			r->address = t->later[i].address;
 		}
 	}
 }
