@@ -161,7 +161,7 @@ TEST(intervals)
 {
 	struct setup s = { 0 };
 
-	prepare(&s, "page-faults", SH("sleep 5"));
+	prepare(&s, "page-faults", SH("exec sleep 5"));
 	s.plan.interval_ns = 10000000;
 	s.plan.intervals = 3;
 	CHECK_EQ(go(&s), 0);
@@ -178,7 +178,7 @@ TEST(a_sink_that_fails_ends_the_command)
 {
 	struct setup s = { 0 };
 
-	prepare(&s, "page-faults", SH("sleep 30"));
+	prepare(&s, "page-faults", SH("exec sleep 30"));
 	s.plan.interval_ns = 10000000;
 	s.memory.fail_after = 2;
 	CHECK_EQ(go(&s), -EPIPE);
@@ -189,7 +189,7 @@ TEST(time_limit)
 {
 	struct setup s = { 0 };
 
-	prepare(&s, "page-faults", SH("sleep 30"));
+	prepare(&s, "page-faults", SH("exec sleep 30"));
 	s.plan.timeout_ns = 30000000;
 	CHECK_EQ(go(&s), 0);
 	CHECK(s.memory.end.timed_out && WIFSIGNALED(s.memory.end.wait_status));
