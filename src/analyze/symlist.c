@@ -61,6 +61,9 @@ static bool kallsyms_line(char *s, struct symlist_entry *e)
 	e->end = 0;
 	if (!hex(&s, &e->start) || !s[0] || s[1] != ' ')
 		return false;
+	/* Nothing fits behind the last byte there is, and an end could not be told. */
+	if (e->start == UINT64_MAX)
+		return false;
 	type = s[0];
 	s += 2;
 	end = s + strcspn(s, " \t");

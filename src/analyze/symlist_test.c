@@ -74,6 +74,25 @@ TEST(kallsyms)
 	symlist_free(&l);
 }
 
+TEST(a_symbol_at_the_last_byte_of_all)
+{
+	struct symlist l;
+
+	CHECK_EQ(symlist_kallsyms(&l, strdup("bf000 T _zext\nff0 t f\nffffffff t f\nffff0 t f\n"
+					     "ffffffffffffffff t c\nfffff"),
+				  NULL),
+		 0, "read");
+	CHECK_EQ(l.n, (size_t)4, "no place is left for it");
+	CHECK_EQ(l.bad, (size_t)2, "lines that are none");
+	CHECK_EQ(l.entry[3].end, (uint64_t)0xffffffff + 4096, "the last that has one");
+	CHECK_STR(at(&l, UINT64_MAX), "(none)", "nothing is found there");
+	symlist_free(&l);
+
+	CHECK_EQ(symlist_kallsyms(&l, strdup("fffffffffffffffe t c\n"), NULL), 0, "one byte is room enough");
+	CHECK_STR(at(&l, UINT64_MAX - 1), "c", "which is its own");
+	symlist_free(&l);
+}
+
 TEST(kallsyms_that_are_kept_secret)
 {
 	struct tare_error err = TARE_ERROR_INIT;
