@@ -156,7 +156,7 @@ struct unbalanced {
 };
 
 struct seen {
-	uint64_t points, missing;
+	uint64_t missing;
 	struct unbalanced *of; /* per label */
 };
 
@@ -173,11 +173,9 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 		if (p.kind == TIMELINE_LOST)
 			continue;
 		seen->missing += p.missing != 0;
-		if (!p.repaired)
-			seen->points++;
-		else if (about->lost) /* the gap may have taken the other half */
+		if (!p.repaired || about->lost) /* a gap may have taken the other half */
 			continue;
-		else if (p.kind == TIMELINE_BEGIN)
+		if (p.kind == TIMELINE_BEGIN)
 			seen->of[p.label].ends++;
 		else if (about->complete)
 			seen->of[p.label].begins++;
@@ -226,7 +224,7 @@ static size_t count_processes(const struct timeline_info *info)
 	return n;
 }
 
-/* Longer ones are not read just to be told about: `tare summarize` does. */
+/* Longer ones are not read point by point just to be told about: `tare summarize` does. */
 enum { LOOK_MAX = 256 << 20 };
 
 enum found { NOTHING, LOST_ALL, SOME };
@@ -244,10 +242,12 @@ static int report(const struct command *self, const struct regions_options *o, s
 	stat(o->output, &st);
 
 	const struct timeline_info *info = timeline_info(t);
-	uint64_t lost = 0;
+	uint64_t lost = 0, points = 0;
 
-	for (size_t i = 0; i < info->n_threads; i++)
+	for (size_t i = 0; i < info->n_threads; i++) {
 		lost += info->thread[i].lost;
+		points += info->thread[i].points;
+	}
 	if (info->damage)
 		fprintf(stderr, "tare %s: warning: %s\n", self->name, info->damage);
 	if (lost)
@@ -271,10 +271,7 @@ static int report(const struct command *self, const struct regions_options *o, s
 	if (ret == 0 && !o->quiet) {
 		size_t processes = count_processes(info);
 
-		fprintf(stderr, "tare %s: ", self->name);
-		if (st.st_size <= LOOK_MAX)
-			fprintf(stderr, "%" PRIu64 " points of ", seen.points);
-		fprintf(stderr, "%zu thread%s", info->n_threads, info->n_threads > 1 ? "s" : "");
+		fprintf(stderr, "tare %s: %" PRIu64 " points of %zu thread%s", self->name, points, info->n_threads, info->n_threads > 1 ? "s" : "");
 		if (processes > 1)
 			fprintf(stderr, " of %zu processes", processes);
 		fprintf(stderr, ", %.1f MB of disk: %s\n", (double)st.st_blocks * 512 / 1e6, o->output);

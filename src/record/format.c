@@ -54,6 +54,14 @@ uint64_t format_head_sum(const struct block_head *b)
 	return format_sum(&h, offsetof(struct block_head, head_sum));
 }
 
+uint64_t format_seal_sum(const struct block_head *b)
+{
+	struct block_head h = *b;
+
+	h.state = BLOCK_SEALED;
+	return format_sum(&h, offsetof(struct block_head, seal_sum));
+}
+
 void format_begin_block(struct block_head *b, const struct block_head *head)
 {
 	__atomic_store_n(&b->magic, 0, __ATOMIC_RELEASE);

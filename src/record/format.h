@@ -61,7 +61,7 @@
 
 enum {
 	FILE_ORDER = 0x01020304,
-	FILE_VERSION = 1,
+	FILE_VERSION = 2,
 	FILE_PAGE = 4096,
 	FILE_COUNTERS = 8, /* at most */
 	BLOCK_MAGIC = 0x31425254, /* "TRB1" */
@@ -107,9 +107,11 @@ struct block_head {
 	uint32_t flags;
 	uint32_t missing; /* counters that mean nothing, at its beginning */
 	uint64_t value[FILE_COUNTERS];
+	uint64_t first;	   /* points of the thread before this block, those that were lost included */
 	uint64_t head_sum; /* of what is above, with state, used, lost, flags and name as 0 */
 	uint64_t sum;	   /* of the data, of lost, flags and name, when sealed */
-	uint64_t pad[3];
+	uint64_t points;   /* in it, when sealed: what is missing where the data is damaged */
+	uint64_t seal_sum; /* of a block of points when sealed: of all that is above */
 };
 
 enum counter_kind {
@@ -163,6 +165,8 @@ uint64_t format_sum(const void *data, size_t n);
 uint64_t format_block_sum(const struct block_head *b, const void *data);
 /* Over `b` as drawn: what never changes while the block is open. */
 uint64_t format_head_sum(const struct block_head *b);
+/* Over `b` as it is when its state is BLOCK_SEALED. */
+uint64_t format_seal_sum(const struct block_head *b);
 
 /* Copy a head to where its block begins, the magic last: who is killed on the way leaves no block, and no damage. */
 void format_begin_block(struct block_head *b, const struct block_head *head);

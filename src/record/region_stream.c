@@ -48,18 +48,10 @@ void region_recording_lose(struct region_recording *r, uint64_t points, int code
 	}
 }
 
+/* Points that the inline functions write have three bytes and are not counted one by one. */
 static uint64_t points_in(const struct region_stream *s)
 {
-	const uint8_t *p = data_of(s->block), *end = s->here->at;
-	struct format_point point;
-	uint64_t points = 0;
-	size_t n;
-
-	while ((n = format_point(p, end, s->of->counters.n, &point))) {
-		points++;
-		p += n;
-	}
-	return points;
+	return ((uint64_t)(s->here->at - data_of(s->block)) - s->beyond) / 3;
 }
 
 /* Values that the next difference is taken from: of counts always, of clocks only at first, for they are shared. */
@@ -94,6 +86,8 @@ static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
 	head.tid = (uint32_t)syscall(SYS_gettid);
 	head.seq = seq;
 	head.lost = lost;
+	head.first = s->first;
+	s->beyond = 0;
 	region_clock_pair(&head.ticks, &head.clock_ns);
 	prctl(PR_GET_NAME, head.name);
 	head.missing = s->missing;
@@ -113,6 +107,9 @@ static void seal(struct region_stream *s)
 	b->used = (uint32_t)(s->here->at - data_of(b));
 	prctl(PR_GET_NAME, b->name);
 	b->sum = format_block_sum(b, data_of(b));
+	b->points = points_in(s);
+	b->seal_sum = format_seal_sum(b);
+	s->first += b->points;
 	__atomic_store_n(&b->state, BLOCK_SEALED, __ATOMIC_RELEASE);
 }
 
@@ -126,10 +123,8 @@ static __attribute__((noinline)) void flush(struct region_stream *s)
 	seal(s);
 	ret = region_file_append(&s->of->file, b, sizeof(*b) + b->used);
 	if (ret < 0) {
-		uint64_t points = points_in(s);
-
-		lost += points;
-		__atomic_add_fetch(&s->of->lost, points, __ATOMIC_RELAXED);
+		lost += b->points;
+		__atomic_add_fetch(&s->of->lost, b->points, __ATOMIC_RELAXED);
 		region_recording_lose(s->of, 0, -ret); /* how many, the next block says */
 	} else {
 		lost = 0;
@@ -178,6 +173,7 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 	const struct region_counters *c = &s->of->counters;
 	struct tare_region_here *here = s->here;
 	uint64_t value[FILE_COUNTERS], gap[FILE_COUNTERS], wide;
+	uint8_t *from;
 
 	if (__builtin_expect(!s->block, 0)) {
 		region_recording_lose(s->of, 1, 0);
@@ -185,6 +181,7 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 	}
 	if (__builtin_expect(here->at >= s->limit, 0)) /* filled by the inline functions */
 		flush(s);
+	from = here->at;
 	value[0] = gap[0] = 0;
 	thread_counters_read(&s->counters, c, clock, value);
 	if (__builtin_expect(s->counters.missing != 0, 0)) {
@@ -222,6 +219,7 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 	} else {
 		put_wide(s, label, op == OP_BEGIN && label & TARE_LABEL_END ? OP_END : op, number, gap);
 	}
+	s->beyond += (uint64_t)(here->at - from) - 3;
 	if (__builtin_expect(here->at >= s->limit, 0))
 		flush(s);
 }
@@ -249,6 +247,7 @@ static inline bool short_point(struct region_stream *s, tare_label label, uint64
 	put64(at, gap << 14 | (label & ~3u) | size->code);
 	at += size->bytes;
 	here->at = at;
+	s->beyond += size->bytes - 3u;
 	if (__builtin_expect(at >= s->limit, 0))
 		flush(s);
 	return true;
@@ -298,6 +297,7 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 		s->here = here;
 		s->thread = r->threads++;
 		s->timings = 0;
+		s->first = 0;
 		s->next = r->streams;
 		s->link = &r->streams;
 		if (s->next)

@@ -43,6 +43,8 @@ struct region_stream {
 	uint32_t missing; /* as the file says */
 	uint32_t thread;
 	uint64_t timings;
+	uint64_t first;	 /* points before this block */
+	uint64_t beyond; /* bytes of its points, less three for each: what tells how many they are */
 };
 
 extern pthread_mutex_t region_lock;

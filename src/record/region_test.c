@@ -39,7 +39,7 @@ static void words_of(struct timeline *t, size_t thread, struct text *out)
 	struct tare_error err = TARE_ERROR_INIT;
 	struct timeline_point p;
 	struct cursor *c = NULL;
-	uint64_t last = 0;
+	uint64_t last = 0, points = 0;
 	int ret;
 
 	CHECK_EQ(timeline_thread(t, thread, &c, &err), 0, "%s", err.what);
@@ -58,8 +58,10 @@ static void words_of(struct timeline *t, size_t thread, struct text *out)
 			last = p.value[0];
 		}
 		CHECK_EQ(p.missing, 0);
+		points += p.kind != TIMELINE_LOST && !p.repaired;
 	}
 	CHECK_EQ(ret, 0, "%s", err.what);
+	CHECK_EQ(timeline_info(t)->thread[thread].points, points, "as the heads of the blocks say");
 	cursor_close(c);
 }
 
@@ -117,7 +119,7 @@ TEST(nested_recursive_and_scoped)
 	tare_region_begin(&third); /* after the end */
 	t = reopen();
 	info = timeline_info(t);
-	CHECK_STR(info->format, "tare 1");
+	CHECK_STR(info->format, "tare 2");
 	CHECK_EQ(info->damage == NULL, 1, "%s", info->damage);
 	CHECK_EQ(info->n_counters, 1);
 	CHECK_STR(info->counter[0].name, "wall-time");

@@ -73,6 +73,7 @@ struct timeline_thread {
 	const char *name;
 	bool complete;	  /* it ended, or the recording did, in order */
 	uint64_t lost;	  /* points known to be missing */
+	uint64_t points;  /* that are there, where the format says so without reading them (tare's own); else 0 */
 };
 
 struct timeline_info {

@@ -65,7 +65,7 @@ static int check_head(const struct file_head *h, const char *path, struct tare_e
 	if (h->version != FILE_VERSION) {
 		ret = tare_fail(err, EINVAL, "%.200s: offset 12: version %u of the format, and this tare reads %d", path,
 				h->version, FILE_VERSION);
-		tare_hint(err, "a newer tare made it");
+		tare_hint(err, h->version > FILE_VERSION ? "a newer tare made it" : "an older tare made it: record again");
 		return ret;
 	}
 	return 0;
@@ -337,7 +337,10 @@ static int add_points(struct tare_timeline *t, const struct block_head *h, uint6
 	b = &t->block[t->n_blocks];
 	*b = (struct tare_block){ .offset = offset, .seq = h->seq, .lost = h->lost, .process = h->process,
 				  .thread = h->thread, .pid = h->pid, .tid = h->tid,
-				  .sealed = h->state == BLOCK_SEALED, .flags = (uint8_t)h->flags };
+				  .sealed = h->state == BLOCK_SEALED, .flags = (uint8_t)h->flags,
+				  .first = h->first, .points = NOT_COUNTED };
+	if (b->sealed && h->points <= h->used / 3 && format_seal_sum(h) == h->seal_sum)
+		b->points = h->points;
 	b->used = b->sealed ? h->used : h->size - (uint32_t)sizeof(*h);
 	if (b->used > t->size - offset - sizeof(*h)) {
 		b->used = (uint32_t)(t->size - offset - sizeof(*h));
@@ -485,8 +488,7 @@ static int make_threads(struct tare_timeline *t)
 		const struct tare_block *b = &t->block[i];
 
 		for (k = i; k < t->n_blocks && t->block[k].process == b->process && t->block[k].thread == b->thread; k++)
-			if (k == i || t->block[k].seq != t->block[k - 1].seq)
-				thread->lost += t->block[k].lost;
+			;
 		b = &t->block[k - 1];
 		t->span[n].first = i;
 		t->span[n].n = k - i;
@@ -585,7 +587,7 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 	t->fd = fd;
 	t->size = size < 0 ? 0 : (uint64_t)size;
 	t->base.info.path = path;
-	t->base.info.format = "tare 1";
+	t->base.info.format = "tare 2";
 	if (!read_at(t, h, sizeof(*h), 0)) {
 		ret = tare_fail(err, EINVAL, "%.200s: ends at offset %llu, within its head", path,
 				(unsigned long long)t->size);

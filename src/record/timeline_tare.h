@@ -10,6 +10,7 @@
 /* A thread's block: candidates with the same seq stand side by side, the sealed one first. */
 struct tare_block {
 	uint64_t offset, seq, lost;
+	uint64_t first, points; /* points before it; in it, or NOT_COUNTED */
 	uint32_t process, thread;
 	uint32_t pid, tid;
 	uint32_t used; /* of data; what there may be, in an open one */
@@ -29,6 +30,7 @@ struct tare_process {
 };
 
 enum { NO_LABEL = UINT32_MAX, PROCESSES_MAX = 1 << 22 };
+#define NOT_COUNTED UINT64_MAX
 
 /* All labels of a recording, each once. */
 struct tare_labels {

@@ -4,19 +4,33 @@
  * sum is wrong, blocks that others say were there, and the end of a file that is shorter than what
  * was written. One of a killed program lacks nothing of that.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "record/timeline_tare.h"
 
-static bool whole(const struct tare_timeline *t, const struct tare_block *b, uint8_t *data)
+static void count(const struct tare_timeline *t, struct tare_block *b, const uint8_t *data, ssize_t got)
+{
+	const uint8_t *p = data, *end = data + (got < 0 ? 0 : got);
+	struct format_point point;
+
+	b->points = 0;
+	for (size_t n; (n = format_point(p, end, t->first.n_counters, &point)); p += n)
+		b->points += point.op != OP_MISSING;
+}
+
+static bool whole(const struct tare_timeline *t, struct tare_block *b, uint8_t *data)
 {
 	struct block_head h;
+	ssize_t got = pread(t->fd, data, b->used, (off_t)(b->offset + sizeof(h)));
 
-	if (!b->sealed)
-		return true;
-	return !b->cut && pread(t->fd, &h, sizeof(h), (off_t)b->offset) == (ssize_t)sizeof(h) &&
-	       pread(t->fd, data, b->used, (off_t)(b->offset + sizeof(h))) == (ssize_t)b->used &&
-	       format_block_sum(&h, data) == h.sum;
+	/* One that is being written is whole as far as its records go. */
+	if (b->sealed && (b->cut || pread(t->fd, &h, sizeof(h), (off_t)b->offset) != (ssize_t)sizeof(h) ||
+			  got != (ssize_t)b->used || format_block_sum(&h, data) != h.sum))
+		return false;
+	if (b->points == NOT_COUNTED)
+		count(t, b, data, got);
+	return true;
 }
 
 static bool begun_anew(const struct tare_timeline *t, const struct tare_block *b)
@@ -35,6 +49,7 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
 			  *good = NULL;
 	struct timeline_thread *of = &t->threads[thread];
 	uint64_t next = 0, at = 0, place = b->offset;
+	uint64_t points = 0, at_end = 0; /* up to the end of the last good block; the number of the one after it */
 	bool in_place = false;
 
 	for (const struct tare_block *x = b; x < end; x++)
@@ -53,18 +68,32 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
 		}
 		/* Where the writer could not write it, it says how much was lost. */
 		if (first->seq != next && !first->lost) {
-			tare_damage(
-			    t,
-			    "%llu blocks of thread %u are missing before its block at offset %llu",
-			    (unsigned long long)(first->seq - next), first->tid,
-			    (unsigned long long)first->offset);
+			bool one = first->seq - next == 1;
+			char lost[40] = "";
+
+			if (next == at_end && first->first > points)
+				snprintf(lost, sizeof(lost), ", with %llu points", (unsigned long long)(first->first - points));
+			tare_damage(t, "%llu block%s of thread %u %s missing before its block at offset %llu%s",
+				    (unsigned long long)(first->seq - next), one ? "" : "s", first->tid, one ? "is" : "are",
+				    (unsigned long long)first->offset, lost);
 			of->complete = false;
 		}
-		if (!good)
-			tare_damage(t, "the block of thread %u at offset %llu is %s", first->tid,
+		if (!good) {
+			char lost[40] = "";
+
+			if (first->points != NOT_COUNTED)
+				snprintf(lost, sizeof(lost), ", with %llu points", (unsigned long long)first->points);
+			tare_damage(t, "the block of thread %u at offset %llu is %s%s", first->tid,
 				    (unsigned long long)first->offset,
-				    first->cut ? "cut off" : "damaged");
-		else if (good->cut)
+				    first->cut ? "cut off" : "damaged", lost);
+		} else {
+			/* What should have been before it: written and not there any more, or never. */
+			of->lost += good->first > points ? good->first - points : 0;
+			of->points += good->points;
+			points = good->first + good->points;
+			at_end = good->seq + 1;
+		}
+		if (good && good->cut)
 			tare_damage(t, "the file ends within the block of thread %u at offset %llu",
 				    first->tid, (unsigned long long)first->offset);
 		if (!good || good->cut)
@@ -72,6 +101,10 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
 		next = first->seq + 1;
 		at = first->offset;
 	}
+	/* The last of all cannot be read; its head says what all that are missing held. */
+	b = end - 1;
+	if (!good && b->points != NOT_COUNTED && b->first >= points)
+		of->lost += b->first - points + b->points;
 	if (good && !in_place && good->sealed && !(good->flags & BLOCK_LAST) &&
 	    t->process[good->process].ended && !begun_anew(t, good)) {
 		tare_damage(

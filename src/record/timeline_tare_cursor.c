@@ -18,6 +18,7 @@ struct tare_cursor {
 	const uint8_t *at, *end;
 	uint64_t offset; /* of `data` in the file */
 	uint64_t seq;	 /* that the next block should have */
+	uint64_t points; /* that should be before it */
 	struct format_point rec;
 	uint32_t rec_label;
 	uint64_t rec_offset;
@@ -137,17 +138,21 @@ static int next_block(struct tare_cursor *c)
 			continue; /* another copy of one that was read */
 		if (!load(c, b))
 			continue;
-		if (b->seq != c->seq || b->lost) {
+		if (b->first != c->points) {
 			c->lost = true;
-			c->n_lost = b->lost;
+			c->n_lost = b->first > c->points ? b->first - c->points : 0;
 		}
+		c->points = b->first + b->points;
 		c->seq = b->seq + 1;
 		return 1;
 	}
 	/* Blocks at the end of which none can be read. */
 	if (c->last[-1].seq >= c->seq && c->seq != UINT64_MAX) {
-		c->lost = true;
-		c->n_lost = 0;
+		const struct tare_block *b = &c->last[-1];
+
+		/* All of them are told by the last one, if it says how many it had. */
+		c->n_lost = b->points == NOT_COUNTED || b->first < c->points ? 0 : b->first - c->points + b->points;
+		c->lost = b->points == NOT_COUNTED || c->n_lost > 0;
 		c->seq = UINT64_MAX;
 	}
 	return 0;

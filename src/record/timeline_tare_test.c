@@ -10,6 +10,25 @@ static uint8_t file[16 * FILE_PAGE];
 static const char *damaged; /* what expect() should be told of it; NULL: nothing */
 static size_t size;
 
+static uint64_t points_of(const uint8_t *data, size_t n)
+{
+	struct format_point point;
+	uint64_t points = 0;
+
+	for (size_t at = 0, k; (k = format_point(data + at, data + n, 2, &point)); at += k)
+		points += point.op != OP_MISSING;
+	return points;
+}
+
+/* Again, after something in the head was changed. */
+static void sum_up(struct block_head *h)
+{
+	h->head_sum = format_head_sum(h);
+	h->sum = format_block_sum(h, h + 1);
+	h->seal_sum = format_seal_sum(h);
+}
+
+/* Blocks of points have all as many as this one, as far as `first` says. */
 static struct block_head *add(enum block_kind kind, uint64_t seq, const void *data, size_t n, enum block_state state)
 {
 	struct block_head *h = (void *)(file + size);
@@ -17,8 +36,11 @@ static struct block_head *add(enum block_kind kind, uint64_t seq, const void *da
 	*h = (struct block_head){ .magic = BLOCK_MAGIC, .kind = (uint16_t)kind, .state = (uint16_t)state, .size = FILE_PAGE,
 				  .used = state == BLOCK_SEALED ? (uint32_t)n : 0, .pid = 42, .tid = 43, .seq = seq, .name = "who" };
 	memcpy(h + 1, data, n);
-	h->head_sum = format_head_sum(h);
-	h->sum = format_block_sum(h, h + 1);
+	if (kind == BLOCK_POINTS) {
+		h->points = state == BLOCK_SEALED ? points_of(data, n) : 0;
+		h->first = seq * points_of(data, n);
+	}
+	sum_up(h);
 	size += FILE_PAGE;
 	return h;
 }
@@ -73,6 +95,7 @@ static void expect(const struct expected *wanted, size_t n)
 	struct cursor *c;
 	char path[64];
 	size_t i = 0;
+	uint64_t points = 0, lost = 0;
 	int fd, ret;
 
 	snprintf(path, sizeof(path), "timeline-test-%d.tare", (int)getpid());
@@ -98,10 +121,14 @@ static void expect(const struct expected *wanted, size_t n)
 		CHECK_EQ(p.value[0], wanted[i].value[0], "point %zu", i);
 		CHECK_EQ(p.value[1], wanted[i].value[1], "point %zu", i);
 		CHECK_EQ(p.number, wanted[i].number, "point %zu", i);
+		points += p.kind != TIMELINE_LOST && !p.repaired;
+		lost += p.kind == TIMELINE_LOST ? p.number : 0;
 		i++;
 	}
 	CHECK_EQ(i, n);
 	CHECK_EQ(ret, 0);
+	CHECK_EQ(timeline_info(t)->thread[0].points, points, "as the heads say");
+	CHECK_EQ(timeline_info(t)->thread[0].lost, lost, "likewise");
 	cursor_close(c);
 	timeline_close(t);
 	unlink(path);
@@ -119,7 +146,7 @@ TEST(values_add_up_and_ticks_become_ns)
 	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
 	h->value[1] = 50;
-	h->head_sum = format_head_sum(h);
+	sum_up(h);
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 20, 150 }, 0 }, { TIMELINE_END, false, 0, { 48, 350 }, 0 } }, 2);
 }
 
@@ -137,7 +164,7 @@ TEST(a_clock_that_steps_back)
 	n += put_short(data + n, true, 5, 4);
 	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
-	h->head_sum = format_head_sum(h);
+	sum_up(h);
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 400, 1 }, 0 },
 				    { TIMELINE_END, false, 1, { 400, 3 }, 0 },
 				    { TIMELINE_BEGIN, false, 0, { 420, 6 }, 0 },
@@ -157,7 +184,7 @@ TEST(a_counter_that_is_lost_is_missing_from_there_on)
 	n += put_short(data + n, true, 1, 0);
 	h = add(BLOCK_POINTS, 0, data, n, BLOCK_OPEN);
 	h->value[0] = 1000;
-	h->head_sum = format_head_sum(h);
+	sum_up(h);
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 10 }, 0 }, { TIMELINE_END, false, 2, { 8, 10 }, 0 } }, 2);
 }
 
@@ -171,19 +198,20 @@ TEST(a_block_that_is_missing)
 	begin_file();
 	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
-	h->head_sum = format_head_sum(h);
-	add(BLOCK_POINTS, 1, data, n, BLOCK_SEALED)->sum++;
+	sum_up(h);
+	h = add(BLOCK_POINTS, 1, data, n, BLOCK_SEALED);
+	((uint8_t *)(h + 1))[1] ^= 1;
 	n = put_short(data, true, 1, 1);
 	h = add(BLOCK_POINTS, 2, data, n, BLOCK_SEALED);
 	h->value[0] = 2000;
 	h->value[1] = 7;
 	h->lost = 5; /* and some that could not be written before it */
-	h->head_sum = format_head_sum(h);
-	h->sum = format_block_sum(h, h + 1);
-	damaged = "the block of thread 43 at offset 16384 is damaged";
+	h->first = 1 + 1 + 5;
+	sum_up(h);
+	damaged = "the block of thread 43 at offset 16384 is damaged, with 1 points";
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
 				    { TIMELINE_END, true, 0, { 4000, 7 }, 0 },
-				    { TIMELINE_LOST, false, 0, { 4000, 7 }, 5 },
+				    { TIMELINE_LOST, false, 0, { 4000, 7 }, 6 },
 				    { TIMELINE_BEGIN, true, 0, { 4004, 8 }, 0 },
 				    { TIMELINE_END, false, 0, { 4004, 8 }, 0 } },
 	       5);
@@ -199,12 +227,12 @@ TEST(a_block_goes_on_where_the_one_before_ended)
 	begin_file();
 	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
-	h->head_sum = format_head_sum(h);
+	sum_up(h);
 	n = put_short(data, true, 1, 1);
 	h = add(BLOCK_POINTS, 1, data, n, BLOCK_OPEN);
 	h->value[0] = 1001;
 	h->value[1] = 30001;
-	h->head_sum = format_head_sum(h);
+	sum_up(h);
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
 }
 
@@ -220,7 +248,7 @@ TEST(a_block_that_is_there_twice)
 	for (int i = 0; i < 2; i++) {
 		h = add(BLOCK_POINTS, 0, data, n, i ? BLOCK_OPEN : BLOCK_SEALED);
 		h->value[0] = 1000;
-		h->head_sum = format_head_sum(h);
+		sum_up(h);
 	}
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
 	/* And where the copy did not get to its end, the block itself is whole. */
@@ -247,19 +275,18 @@ static void three_blocks(unsigned missing)
 		h = add(BLOCK_POINTS, i == 0 ? 2 : i - 1, data, n, BLOCK_SEALED); /* the one it writes into is first in the file */
 		h->flags = i == 0 ? BLOCK_LAST : 0;
 		h->value[0] = 1000;
-		h->head_sum = format_head_sum(h);
-		h->sum = format_block_sum(h, h + 1);
+		sum_up(h);
 	}
 }
 
 TEST(a_file_that_was_cut_off_says_so)
 {
 	static const struct expected gap[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
-					       { TIMELINE_LOST, false, 0, { 8, 2 }, 0 },
+					       { TIMELINE_LOST, false, 0, { 8, 2 }, 2 },
 					       { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 }, { TIMELINE_END, false, 0, { 16, 4 }, 0 } };
 
 	three_blocks(2);
-	damaged = "1 blocks of thread 43 are missing before its block at offset 12288";
+	damaged = "1 block of thread 43 is missing before its block at offset 12288, with 2 points";
 	expect(gap, 5);
 	/* The head says how far it went. */
 	three_blocks(2);
@@ -269,7 +296,7 @@ TEST(a_file_that_was_cut_off_says_so)
 	/* Within a block. */
 	three_blocks(3);
 	size -= FILE_PAGE - sizeof(struct block_head) - 3;
-	damaged = "the block of thread 43 at offset 20480 is cut off";
+	damaged = "the block of thread 43 at offset 20480 is cut off, with 2 points";
 	expect(gap, 5);
 }
 
@@ -288,7 +315,7 @@ TEST(a_thread_whose_last_block_is_missing)
 		for (uint64_t seq = 0; seq < 2; seq++) {
 			h = add(BLOCK_POINTS, seq, data, n, BLOCK_SEALED);
 			h->value[0] = 1000;
-			h->head_sum = format_head_sum(h);
+			sum_up(h);
 		}
 		/* Its own block was given to another thread, and what stood in it is nowhere. */
 		p->ended = (uint32_t)ended;
@@ -296,6 +323,35 @@ TEST(a_thread_whose_last_block_is_missing)
 		expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
 					    { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 }, { TIMELINE_END, false, 0, { 16, 4 }, 0 } }, 4);
 	}
+}
+
+/* Blocks at the end: one that is damaged tells how many points it had, and how many were before it; one whose seal is wrong does not. */
+TEST(points_of_the_last_blocks)
+{
+	uint8_t data[64];
+	size_t n = put_short(data, false, 1, 1);
+	struct block_head *h;
+
+	n += put_short(data + n, true, 1, 1);
+	for (int seal = 0; seal < 2; seal++) {
+		begin_file();
+		h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+		h->value[0] = 1000;
+		sum_up(h);
+		h = add(BLOCK_POINTS, 3, data, n, BLOCK_SEALED); /* and two that are nowhere */
+		((uint8_t *)(h + 1))[1] ^= 1;
+		h->points -= (unsigned)seal;
+		damaged = seal ? "at offset 16384 is damaged" : "at offset 16384 is damaged, with 2 points";
+		expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
+					    { TIMELINE_LOST, false, 0, { 8, 2 }, seal ? 0 : 6 } }, 3);
+	}
+	/* A seal that is wrong around data that are right: they are counted. */
+	begin_file();
+	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h->value[0] = 1000;
+	sum_up(h);
+	h->points = 1;
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
 }
 
 TEST_MAIN()

@@ -3,7 +3,7 @@
  * Recordings of regions in tare's own format. Random bytes would only ever be refused for their sums, so the input says
  * what the file is made of, and sums are made right where it does not ask for wrong ones:
  *
- *	byte 0: kind of block (0 to 2), state (bits 2-3), wrong sum of the head (4), of the data (5)
+ *	byte 0: kind of block (0 to 2), state (bits 2-3), wrong sum of the head (4), of the data (5), of the seal (6)
  *	byte 1: process (low half), thread (high half); byte 2: seq; byte 3: bytes that follow, times 2
  *	the bytes: data of labels or points; of a process, what to write over a sane one, as offset / 16 and 4 bytes
  */
@@ -58,7 +58,8 @@ static size_t put_block(uint8_t *at, const uint8_t *in, size_t size)
 	*h = (struct block_head){ .magic = BLOCK_MAGIC, .kind = (uint16_t)(BLOCK_PROCESS + in[0] % 4 % 3),
 				  .state = (uint16_t)(in[0] >> 2 & 3), .size = FILE_PAGE, .process = in[1] & 15,
 				  .thread = in[1] >> 4, .pid = 100 + (in[1] & 3), .tid = 7, .seq = in[2], .lost = in[2] & 3,
-				  .ticks = in[2] * 100ull, .clock_ns = in[2] * 40ull, .flags = in[2] & 1 };
+				  .ticks = in[2] * 100ull, .clock_ns = in[2] * 40ull, .flags = in[2] & 1, .first = in[2] * 3ull,
+				  .points = in[3] & 31 };
 	if (h->kind == BLOCK_PROCESS)
 		put_process((void *)(h + 1), in + 4, n);
 	else
@@ -66,6 +67,7 @@ static size_t put_block(uint8_t *at, const uint8_t *in, size_t size)
 	h->used = h->kind == BLOCK_PROCESS ? sizeof(struct file_process) : (uint32_t)n;
 	h->head_sum = format_head_sum(h) + (in[0] >> 4 & 1);
 	h->sum = format_block_sum(h, h + 1) + (in[0] >> 5 & 1);
+	h->seal_sum = format_seal_sum(h) + (in[0] >> 6 & 1);
 	return 4 + n;
 }
 
