@@ -34,10 +34,21 @@ extern "C" {
 /** A label, ready to be written; 0 while nothing is recorded. */
 typedef uint32_t tare_label;
 
+/** How regions are recorded. Each way has a cost of its own, which it measures and which stands in the recording. */
+enum tare_region_path {
+	TARE_PATH_INLINE,    /* by the functions below, from C and C++ */
+	TARE_PATH_FUNCTIONS, /* by -finstrument-functions */
+	TARE_PATH_PYTHON,
+	TARE_PATH_RUST,
+	TARE_PATH_RUST_LABEL,
+	TARE_PATH_OTHER, /* by the binding to another language */
+	TARE_PATHS
+};
+
 /** A static region; by TARE_REGION() only. The fields are for the inline functions below. */
 struct tare_region {
 	tare_label label;
-	uint32_t line;
+	uint32_t line; /* in the source; the upper 8 bits are an enum tare_region_path */
 	const char *name, *file;
 };
 
@@ -137,6 +148,21 @@ TARE_API tare_label tare_region_label(struct tare_region *r);
  * Where there is no room for it in the file, points of it are counted as lost, or have a label without a name. Copies the texts. From any thread; takes a lock, so keep it where it is used often.
  */
 TARE_API tare_label tare_label_new(const char *name, const char *const *args, unsigned n);
+
+/** The same for bindings: of a label whose points are recorded by that path. */
+TARE_API tare_label tare_label_new_by(enum tare_region_path path, const char *name, const char *const *args, unsigned n);
+
+/**
+ * For bindings: measure what a region costs when it is recorded by `path`, and write that into the recording.
+ *
+ * @empty  runs n empty regions with that label, one after another, as the path's users do. It is called some fifty times, with
+ *         n of 2 or 65, on the calling thread, whose points go nowhere meanwhile.
+ *
+ * Returns 0, also when the recording knows already; -ESRCH when nothing is recorded; -EINVAL for a path that is not a binding's.
+ * From any thread, before its first region.
+ */
+typedef void tare_region_empty(tare_label label, unsigned n, void *with);
+TARE_API int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, void *with);
 
 /** Begin and end a label; a label 0 does nothing. */
 TARE_REGION_INLINE void tare_label_begin(tare_label label)

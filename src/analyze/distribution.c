@@ -121,11 +121,17 @@ static int by_value(const void *a, const void *b)
 
 uint64_t distribution_quantile(const struct distribution *d, double q, uint64_t *error)
 {
-	uint64_t rank = (uint64_t)ceil(q * (double)d->n), below = 0, ignored;
+	uint64_t rank = (uint64_t)ceil(q * (double)d->n);
+
+	return distribution_at(d, rank < 1 ? 1 : rank > d->n ? d->n : rank, error);
+}
+
+uint64_t distribution_at(const struct distribution *d, uint64_t rank, uint64_t *error)
+{
+	uint64_t below = 0, ignored;
 
 	error = error ? error : &ignored;
 	*error = 0;
-	rank = rank < 1 ? 1 : rank > d->n ? d->n : rank;
 	if (rank == 1 || rank == d->n)
 		return rank == 1 ? d->min : d->max;
 	if (!d->octave) {

@@ -31,6 +31,8 @@ bool distribution_merge(struct distribution *into, const struct distribution *fr
  * is how far it can be off: 0 where it is exact, else at most 1/128 of it. n >= 1.
  */
 uint64_t distribution_quantile(const struct distribution *d, double q, uint64_t *error);
+/* The same for the value at a rank, 1 to n. */
+uint64_t distribution_at(const struct distribution *d, uint64_t rank, uint64_t *error);
 void distribution_free(struct distribution *d);
 
 #endif

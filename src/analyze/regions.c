@@ -3,9 +3,9 @@
  * One walk per thread with a stack. A region's cost goes to its row when it ends: all of it to `total`, unless it lies in
  * another one of its label, and what its own children did not take to `self`.
  *
- * What the recording itself costs: an empty region shows `own_inside` and takes `own_cost` from whoever is around it. So a
- * region's self holds own_inside, and own_cost - own_inside for each region directly in it; its total holds own_inside,
- * and own_cost for each region in it at any depth.
+ * What the recording itself costs: an empty region shows `inside` and takes `outside` more from whoever is around it, and how
+ * much that is depends on how its label is recorded. So a region's self holds its inside, and the outside of each region
+ * directly in it; its total holds its inside, and both of each region in it at any depth.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -29,6 +29,9 @@ struct adding {
 	uint32_t *row_of; /* by number: its row */
 	size_t row_of_room;
 	struct region_stack stack;
+	uint8_t *way;		 /* by label; NULL: nothing is known of what recording costs */
+	struct regions_own *own; /* per open region and counter: what those in it cost */
+	size_t own_room;
 	uint8_t *single; /* by label: regions of it are kept */
 	struct region_halves halves;
 	size_t thread; /* in r->thread */
@@ -41,11 +44,19 @@ void regions_init(struct regions *r, const struct regions_options *options)
 	*r = (struct regions){ .options = *options };
 }
 
+static void sum_free(struct regions_sum *s)
+{
+	distribution_free(&s->each);
+	if (s->below)
+		distribution_free(s->below);
+	free(s->below);
+}
+
 void regions_free(struct regions *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		for (size_t c = 0; c < r->n_counters; c++)
-			distribution_free(&r->row[i].sum[c].each);
+			sum_free(&r->row[i].sum[c]);
 		free(r->row[i].sum);
 	}
 	for (size_t c = 0; c < r->n_counters; c++) {
@@ -88,10 +99,7 @@ static int take_counters(struct regions *r, const struct timeline_info *info, st
 			const struct timeline_counter *from = &info->counter[c];
 			struct regions_counter *to = &r->counter[r->n_counters++];
 
-			*to = (struct regions_counter){ .quality = from->quality,
-							.own_cost = from->own_cost,
-							.own_inside = from->own_inside,
-							.own_cost_spread = from->own_cost_spread };
+			*to = (struct regions_counter){ .quality = from->quality };
 			if (!copied(&to->name, from->name) || !copied(&to->unit, from->unit) || !copied(&to->note, from->note))
 				return tare_fail_nomem(err);
 		}
@@ -103,8 +111,9 @@ static int take_counters(struct regions *r, const struct timeline_info *info, st
 			/* Of several the least is what may be claimed. */
 			if (info->counter[c].quality < r->counter[c].quality)
 				r->counter[c].quality = info->counter[c].quality;
-			if (info->counter[c].own_cost_spread > r->counter[c].own_cost_spread)
-				r->counter[c].own_cost_spread = info->counter[c].own_cost_spread;
+			for (size_t w = 0; w < TIMELINE_WAYS; w++)
+				if (!r->counter[c].way[w].own.known)
+					r->counter[c].way[w].own = info->counter[c].own[w];
 			continue;
 		}
 		tare_fail(err, EINVAL, "%.100s: its counter %zu is %.60s; in %.100s it is %.60s", info->path, c + 1, now, r->recording[0].path,
@@ -198,7 +207,7 @@ static uint32_t row_of(struct adding *a, uint32_t label)
 	return *row = a->row_of[number];
 }
 
-static void note_single(struct adding *a, const struct region_done *done)
+static void note_single(struct adding *a, const struct region_done *done, const struct regions_own *own)
 {
 	struct regions *r = a->r;
 	const struct region_frame *around = region_stack_top(&a->stack);
@@ -210,6 +219,7 @@ static void note_single(struct adding *a, const struct region_done *done)
 				      .begin = done->begin[c] - a->first[c],
 				      .cost = done->cost[c],
 				      .self = done->self[c],
+				      .own = *own,
 				      .self_known = !(done->no_self & 1u << c) };
 	size_t at = r->n_singles;
 
@@ -223,11 +233,30 @@ static void note_single(struct adding *a, const struct region_done *done)
 	r->single[at] = now;
 }
 
+static bool own_begins(struct adding *a)
+{
+	size_t n = a->r->n_counters;
+
+	if (a->stack.depth > a->own_room) {
+		size_t room = a->own_room ? 2 * a->own_room : 32;
+		void *more = realloc(a->own, room * n * sizeof(*a->own));
+
+		if (!more)
+			return false;
+		a->own = more;
+		a->own_room = room;
+	}
+	memset(&a->own[(a->stack.depth - 1) * n], 0, n * sizeof(*a->own));
+	return true;
+}
+
 static bool begin(struct adding *a, const struct timeline_point *p)
 {
 	uint32_t row = row_of(a, p->label);
 
 	if (row == NO_ROW || !region_stack_begin(&a->stack, p))
+		return false;
+	if (a->way && !own_begins(a))
 		return false;
 	a->r->row[row].open++;
 	if (a->stack.depth > a->r->deepest)
@@ -235,21 +264,51 @@ static bool begin(struct adding *a, const struct timeline_point *p)
 	return true;
 }
 
-static uint64_t less_own(const struct regions *r, size_t c, uint64_t cost, uint64_t inner)
+/* The cost of a single region, as it is shown. */
+static inline bool add_single(const struct regions *r, struct regions_sum *s, uint64_t cost, const struct regions_own *own)
 {
-	const struct regions_counter *k = &r->counter[c];
-	double own;
+	int64_t left;
 
-	if (!r->options.subtract_own || k->own_cost == 0)
-		return cost;
-	own = k->own_inside + k->own_cost * (double)inner;
-	return own < (double)cost ? cost - (uint64_t)llround(own) : 0;
+	if (!r->options.subtract_own)
+		return distribution_add(&s->each, cost);
+	left = (int64_t)cost - llround(own->total);
+	if (left >= 0)
+		return distribution_add(&s->each, (uint64_t)left);
+	if (!s->below)
+		s->below = calloc(1, sizeof(*s->below));
+	return s->below && distribution_add(s->below, (uint64_t)-left);
+}
+
+/* What the recording cost of a region that ended, whose frame is at `depth`; and what it took from the one around it. */
+static inline void own_of(struct adding *a, const struct region_done *done, size_t depth, size_t c, size_t n, struct regions_own *out)
+{
+	uint8_t way = a->way[done->frame->label];
+	const struct timeline_own *k = &a->info->counter[c].own[way];
+	struct regions_own *up;
+
+	*out = a->own[depth * n + c];
+	a->r->counter[c].way[way].regions++;
+	if (k->known) {
+		out->self += k->inside;
+		out->total += k->inside;
+		out->self_off += k->inside_off;
+		out->total_off += k->inside_off;
+		a->r->counter[c].own_all += k->inside + k->outside;
+	}
+	if (!depth)
+		return;
+	up = &a->own[(depth - 1) * n + c];
+	up->self += k->outside;
+	up->self_off += k->outside_off;
+	up->total += out->total + k->outside;
+	up->total_off += out->total_off + k->outside_off;
 }
 
 /* n is n_counters, known to the compiler where it is 1. */
 static inline __attribute__((always_inline)) bool end_of(struct adding *a, const struct timeline_point *p, size_t n)
 {
 	struct regions *r = a->r;
+	struct regions_own own = { 0 }, single_own = { 0 };
 	struct region_done done;
 	struct regions_row *row;
 	bool outermost;
@@ -265,6 +324,8 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 	for (size_t c = 0; c < n; c++) {
 		struct regions_sum *s = &row->sum[c];
 
+		if (a->way)
+			own_of(a, &done, a->stack.depth, c, n, &own);
 		if (done.no_cost & 1u << c) {
 			s->unknown++;
 			r->counter[c].backwards += done.backwards >> c & 1;
@@ -273,22 +334,25 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 		s->sum += done.cost[c];
 		if (outermost) {
 			s->total += done.cost[c];
-			s->total_inner += done.frame->inner;
-			s->outermost++;
+			s->own.total += own.total;
+			s->own.total_off += own.total_off;
 		}
 		if (done.no_self & 1u << c) {
 			s->no_self++;
 		} else {
 			s->self += done.self[c];
-			s->self_children += done.frame->children;
+			s->own.self += own.self;
+			s->own.self_off += own.self_off;
 		}
-		if (!done.frame->cut && !distribution_add(&s->each, less_own(r, c, done.cost[c], done.frame->inner)))
+		if (!done.frame->cut && !add_single(r, s, done.cost[c], &own))
 			return false;
+		if (a->single && c == r->by)
+			single_own = own;
 		if (a->stack.depth == 0)
 			r->counter[c].outside -= done.cost[c]; /* from what the thread took in all, added at its end */
 	}
 	if (a->single && a->single[done.frame->label])
-		note_single(a, &done);
+		note_single(a, &done, &single_own);
 	return true;
 }
 
@@ -488,6 +552,24 @@ static int prepare(struct adding *a, struct tare_error *err)
 	return find_single(a, err);
 }
 
+/* How labels are recorded, where that says what recording cost. */
+static int find_ways(struct adding *a, struct tare_error *err)
+{
+	bool known = false;
+
+	for (size_t c = 0; c < a->info->n_counters; c++)
+		for (size_t w = 0; w < TIMELINE_WAYS; w++)
+			known |= a->info->counter[c].own[w].known;
+	if (!known)
+		return 0;
+	a->way = malloc(a->info->n_labels + 1);
+	if (!a->way)
+		return tare_fail_nomem(err);
+	for (uint32_t i = 0; i < a->info->n_labels; i++)
+		a->way[i] = timeline_label(a->t, i)->way;
+	return 0;
+}
+
 int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 {
 	struct adding a = { .r = r, .t = t, .info = timeline_info(t) };
@@ -499,6 +581,8 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 		ret = take_recording(r, a.info, err);
 	if (ret == 0)
 		ret = prepare(&a, err);
+	if (ret == 0)
+		ret = find_ways(&a, err);
 	for (size_t i = 0; ret == 0 && i < a.info->n_threads; i++)
 		if (wanted(r, &a.info->thread[i]))
 			ret = one_thread(&a, i, err);
@@ -508,33 +592,42 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	free(a.row);
 	free(a.row_of);
 	free(a.single);
+	free(a.way);
+	free(a.own);
 	region_halves_free(&a.halves);
 	return ret;
 }
 
-double regions_self_own(const struct regions *r, const struct regions_row *row, size_t counter)
-{
-	const struct regions_counter *k = &r->counter[counter];
-	const struct regions_sum *s = &row->sum[counter];
-	uint64_t nested = row->count - row->detached - s->unknown - s->no_self;
-
-	return k->own_inside * (double)nested + (k->own_cost - k->own_inside) * (double)s->self_children;
-}
-
-double regions_total_own(const struct regions *r, const struct regions_row *row, size_t counter)
-{
-	const struct regions_counter *k = &r->counter[counter];
-	const struct regions_sum *s = &row->sum[counter];
-
-	return k->own_inside * (double)s->outermost + k->own_cost * (double)s->total_inner;
-}
-
 double regions_self(const struct regions *r, const struct regions_row *row, size_t counter)
 {
-	return (double)row->sum[counter].self - (r->options.subtract_own ? regions_self_own(r, row, counter) : 0);
+	return (double)row->sum[counter].self - (r->options.subtract_own ? row->sum[counter].own.self : 0);
 }
 
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter)
 {
-	return (double)row->sum[counter].total - (r->options.subtract_own ? regions_total_own(r, row, counter) : 0);
+	return (double)row->sum[counter].total - (r->options.subtract_own ? row->sum[counter].own.total : 0);
+}
+
+uint64_t regions_singles(const struct regions_sum *s)
+{
+	return s->each.n + (s->below ? s->below->n : 0);
+}
+
+int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error)
+{
+	uint64_t below = s->below ? s->below->n : 0, n = s->each.n + below, rank = (uint64_t)ceil(q * (double)n), v;
+
+	rank = rank < 1 ? 1 : rank > n ? n : rank;
+	if (rank <= below)
+		return -(int64_t)distribution_at(s->below, below - rank + 1, error);
+	v = distribution_at(&s->each, rank - below, error);
+	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+bool regions_own_known(const struct regions_counter *k)
+{
+	for (size_t w = 0; w < TIMELINE_WAYS; w++)
+		if (k->way[w].regions && k->way[w].own.known)
+			return true;
+	return false;
 }

@@ -21,6 +21,11 @@ struct regions_options {
 	const char *by;	     /* by this counter; NULL: the first */
 };
 
+/* What of a self, and of a total, the recording itself cost; and how far that can be off, in one and the same direction for all. */
+struct regions_own {
+	double self, total, self_off, total_off;
+};
+
 /* One counter in the regions of a row. */
 struct regions_sum {
 	int64_t self;	    /* without the regions in it; less than 0 only where the counter stepped back */
@@ -28,9 +33,10 @@ struct regions_sum {
 	uint64_t sum;	    /* the same, but such a region counts each time */
 	uint64_t unknown;   /* regions whose cost is not known, and is in none of these */
 	uint64_t no_self;   /* regions of which only the self is not known; likewise */
-	/* What the recording itself cost is told by how many regions lie in those counted (regions_self_own()). */
-	uint64_t outermost, self_children, total_inner;
-	struct distribution each; /* the cost of each region that is whole */
+	struct regions_own own;
+	/* The cost of each region that is whole, as shown: regions_single(). Those below 0, which only what is taken off makes, apart
+	 * and without their sign; NULL: there are none. */
+	struct distribution each, *below;
 };
 
 struct regions_row {
@@ -53,7 +59,11 @@ struct regions_row {
 struct regions_counter {
 	char *name, *unit, *note; /* note: NULL without */
 	enum tare_quality quality;
-	double own_cost, own_inside, own_cost_spread;
+	struct {
+		struct timeline_own own; /* of the first recording that knows it */
+		uint64_t regions;
+	} way[TIMELINE_WAYS];
+	double own_all;	  /* what all regions together cost, where it is known */
 	uint64_t whole;	  /* from each thread's first begin to its last end, summed */
 	uint64_t outside; /* of whole: in no region */
 	uint64_t backwards; /* regions in which it was less at the end than at the begin */
@@ -79,6 +89,7 @@ struct regions_single {
 	uint64_t offset; /* of its end in the file */
 	uint64_t begin, cost; /* of the counter asked for; begin is from the thread's first value */
 	int64_t self;
+	struct regions_own own; /* in both; not taken off */
 	bool self_known;
 };
 
@@ -110,11 +121,13 @@ enum regions_key { REGIONS_SELF, REGIONS_TOTAL, REGIONS_COUNT, REGIONS_MEDIAN, R
 /* The greatest first, names from a to z; equal rows by name. By this counter. */
 void regions_sort(struct regions *r, enum regions_key key, size_t counter);
 
-/* What the recording itself cost of a row's self and total; 0: not known. Not taken off. */
-double regions_self_own(const struct regions *r, const struct regions_row *row, size_t counter);
-double regions_total_own(const struct regions *r, const struct regions_row *row, size_t counter);
 /* As shown: with the own cost taken off, if the options say so. */
 double regions_self(const struct regions *r, const struct regions_row *row, size_t counter);
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter);
+/* How many single regions a sum has; and the one at the share q of them, of which *error (may be NULL) is as in distribution.h. */
+uint64_t regions_singles(const struct regions_sum *s);
+int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error);
+/* Is anything known of what the recording itself cost? */
+bool regions_own_known(const struct regions_counter *k);
 
 #endif

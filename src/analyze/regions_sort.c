@@ -11,19 +11,21 @@ struct keyed {
 	const struct regions *r;
 };
 
+#define NOTHING (-1e300) /* behind all that have one */
+
 static double key_of(const struct regions *r, const struct regions_row *row, enum regions_key key, size_t c)
 {
 	const struct regions_sum *s = &row->sum[c];
-	uint64_t n = r->n_counters ? s->each.n : 0;
+	uint64_t n = r->n_counters ? regions_singles(s) : 0;
 
 	if (key == REGIONS_COUNT || r->n_counters == 0)
 		return (double)row->count;
 	switch (key) {
 	case REGIONS_SELF: return regions_self(r, row, c);
 	case REGIONS_TOTAL: return regions_total(r, row, c);
-	case REGIONS_MEDIAN: return n ? (double)distribution_quantile(&s->each, 0.5, NULL) : -1;
-	case REGIONS_P99: return n ? (double)distribution_quantile(&s->each, 0.99, NULL) : -1;
-	case REGIONS_MAX: return n ? (double)s->each.max : -1;
+	case REGIONS_MEDIAN: return n ? (double)regions_single(s, 0.5, NULL) : NOTHING;
+	case REGIONS_P99: return n ? (double)regions_single(s, 0.99, NULL) : NOTHING;
+	case REGIONS_MAX: return n ? (double)regions_single(s, 1, NULL) : NOTHING;
 	default: return 0;
 	}
 }

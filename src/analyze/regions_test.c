@@ -56,42 +56,78 @@ TEST(recursion_counts_once)
 	check_row("f", 1, 3, 5 + 3, 10, 0);
 	CHECK_EQ(row("f")->sum[0].sum, 131, "each time");
 	CHECK_EQ(row("f")->recursive, 1, "in another");
-	CHECK_EQ(row("f")->sum[0].outermost, 2, "not in another");
 	CHECK_EQ(sums.counter[0].whole, 111, "all");
 	CHECK_EQ(sums.counter[0].outside, 10, "in no region");
 	CHECK_EQ(sums.deepest, 3, "depth");
 	regions_free(&sums);
 }
 
-/* A region takes 10 from who is around it and shows 4 of that itself. outer holds a and b, b holds c. */
+/* A region of C shows 4 itself and takes 6 more from who is around it, one of Python 40 and 60. outer holds a and b, b holds c. */
 TEST(own_cost)
 {
 	static const struct made_point p[] = {
-		{ B, "outer", { 0 } }, { B, "a", { 106 } }, { E, "a", { 210 } }, { B, "b", { 216 } }, { B, "c", { 222 } }, { E, "c", { 426 } },
-		{ E, "b", { 432 } }, { E, "outer", { 538 } },
+		{ B, "outer", { 0 } }, { B, "a", { 1060 } }, { E, "a", { 2100 } }, { B, "b", { 2160 } }, { B, "c", { 2220 } }, { E, "c", { 4260 } },
+		{ E, "b", { 4320 } }, { E, "outer", { 5380 } }, { B, "x", { 5500 } }, { E, "x", { 5600 } },
 	};
-	struct regions_options take_off = { .subtract_own = true };
+	struct regions_options take_off = { .subtract_own = true, .single = "b", .singles = 1 };
 	struct made m;
 
 	for (int off = 0; off < 2; off++) {
 		made_init(&m, "a", 1);
-		m.counter[0].own_cost = 10;
-		m.counter[0].own_inside = 4;
+		m.counter[0].own[0] = (struct timeline_own){ true, 4, 6, 1, 2 };
+		m.counter[0].own[2] = (struct timeline_own){ true, 40, 60, 10, 20 };
 		MADE_ADD(&m, 1, p);
+		m.label[made_number(&m, "b")].way = 2;
+		m.label[made_number(&m, "x")].way = 3;
 		sum_up(&m, off ? &take_off : &plain);
-		CHECK_EQ(regions_self_own(&sums, row("outer"), 0), 4 + 6 + 6, "outer shows its own, and what two cost outside themselves");
-		CHECK_EQ(regions_total_own(&sums, row("outer"), 0), 4 + 30, "its own, and all of three");
-		CHECK_EQ(regions_self(&sums, row("outer"), 0), off ? 538 - 104 - 216 - 16 : 538 - 104 - 216, "self of outer");
-		CHECK_EQ(regions_total(&sums, row("outer"), 0), off ? 504 : 538, "total of outer");
-		CHECK_EQ(regions_self(&sums, row("c"), 0), off ? 200 : 204, "self of c");
-		CHECK_EQ(row("b")->sum[0].each.max, off ? 216 - 14 : 216, "the single ones too");
+		CHECK_EQ(row("outer")->sum[0].own.self, 4 + 6 + 60, "outer shows its own, and what two cost outside themselves");
+		CHECK_EQ(row("outer")->sum[0].own.self_off, 1 + 2 + 20, "and they are off together");
+		CHECK_EQ(row("outer")->sum[0].own.total, 4 + 10 + 100 + 10, "its own, and all of three");
+		CHECK_EQ(row("outer")->sum[0].own.total_off, 1 + 3 + 30 + 3, "likewise");
+		CHECK_EQ(row("b")->sum[0].own.self, 40 + 6, "b is of Python");
+		CHECK_EQ(regions_self(&sums, row("outer"), 0), 5380 - 1040 - 2160 - (off ? 70 : 0), "self of outer");
+		CHECK_EQ(regions_total(&sums, row("outer"), 0), 5380 - (off ? 124 : 0), "total of outer");
+		CHECK_EQ(regions_self(&sums, row("c"), 0), 2040 - (off ? 4 : 0), "self of c");
+		CHECK_EQ(regions_single(&row("b")->sum[0], 1, NULL), 2160 - (off ? 50 : 0), "the single ones too");
+		CHECK_EQ(regions_self(&sums, row("x"), 0), 100, "nobody measured that way");
+		CHECK_EQ(sums.counter[0].own_all, 3 * 10 + 100, "all that is known");
+		CHECK_EQ(sums.counter[0].way[0].regions, 3, "of C");
+		CHECK_EQ(sums.counter[0].way[3].regions, 1, "of nobody knows");
+		CHECK(regions_own_known(&sums.counter[0]), "something is");
+		if (off)
+			CHECK(sums.n_singles == 1 && sums.single[0].own.total == 50 && sums.single[0].own.self == 46, "the dearest b");
 		regions_free(&sums);
 	}
+	/* More than there was: shown as what it is. */
 	made_init(&m, "a", 1);
-	m.counter[0].own_cost = m.counter[0].own_inside = 1000;
+	m.counter[0].own[0] = (struct timeline_own){ true, 1500, 0, 0, 0 };
 	MADE_ADD(&m, 1, p);
 	sum_up(&m, &take_off);
-	CHECK_EQ(row("a")->sum[0].each.min, 0, "a single one is never less than nothing");
+	CHECK_EQ(regions_single(&row("a")->sum[0], 0, NULL), 1040 - 1500, "less than nothing");
+	CHECK_EQ(regions_self(&sums, row("a"), 0), 1040 - 1500, "likewise");
+	CHECK_EQ(regions_singles(&row("a")->sum[0]), 1, "one");
+	regions_free(&sums);
+}
+
+/* Single regions on both sides of 0, in order. */
+TEST(singles_below_zero)
+{
+	static const struct made_point p[] = {
+		{ B, "a", { 0 } }, { E, "a", { 7 } }, { B, "a", { 10 } }, { E, "a", { 11 } }, { B, "a", { 20 } }, { E, "a", { 24 } },
+		{ B, "a", { 30 } }, { E, "a", { 35 } }, { B, "a", { 40 } }, { E, "a", { 42 } },
+	};
+	static const int64_t wanted[] = { -4, -3, -1, 0, 2 };
+	struct regions_options take_off = { .subtract_own = true };
+	struct made m;
+
+	made_init(&m, "a", 1);
+	m.counter[0].own[0] = (struct timeline_own){ true, 5, 0, 0, 0 };
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &take_off);
+	CHECK_EQ(regions_singles(&row("a")->sum[0]), 5, "all");
+	CHECK_EQ(regions_single(&row("a")->sum[0], 0, NULL), -4, "least");
+	for (int i = 0; i < 5; i++)
+		CHECK_EQ(regions_single(&row("a")->sum[0], (i + 1) / 5.0, NULL), wanted[i], "rank %d", i + 1);
 	regions_free(&sums);
 }
 

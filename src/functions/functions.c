@@ -38,6 +38,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int inside; /* naming a function calls functions */
 static const char *filter;
 static int looked;
+static unsigned measured; /* the recording that has what a function costs */
 
 typedef char *demangler(const char *name, char *out, size_t *room, int *status);
 
@@ -131,6 +132,28 @@ static UNSEEN int make_slots(void)
 	return 1;
 }
 
+static UNSEEN void enter(tare_label label, uintptr_t function, unsigned generation)
+{
+	struct slot *s = find(function);
+
+	used += !s->function;
+	__atomic_store_n(&s->label, label, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->generation, generation, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->function, function, __ATOMIC_RELEASE);
+}
+
+/* What a function costs that does nothing, to be measured. */
+static UNSEEN void empty_functions(tare_label label, unsigned n, void *generation)
+{
+	void *function = (void *)(uintptr_t)empty_functions;
+
+	enter(label, (uintptr_t)function, *(unsigned *)generation);
+	for (unsigned i = 0; i < n; i++) {
+		__cyg_profile_func_enter(function, NULL);
+		__cyg_profile_func_exit(function, NULL);
+	}
+}
+
 static UNSEEN tare_label name_it(uintptr_t function)
 {
 	char name[NAME_ROOM], *readable = NULL;
@@ -142,7 +165,7 @@ static UNSEEN tare_label name_it(uintptr_t function)
 	if (demangle)
 		readable = demangle(name, NULL, NULL, NULL);
 	if (wanted(name, readable))
-		label = tare_label_new(readable ? readable : name, NULL, 0);
+		label = tare_label_new_by(TARE_PATH_FUNCTIONS, readable ? readable : name, NULL, 0);
 	free(readable);
 	return label;
 }
@@ -151,7 +174,6 @@ static UNSEEN tare_label name_it(uintptr_t function)
 static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function, unsigned generation)
 {
 	tare_label label = 0;
-	struct slot *s;
 
 	if (inside)
 		return 0;
@@ -163,14 +185,13 @@ static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function
 	}
 	/* At three quarters it takes no more: looking up would become slow. */
 	if (make_slots() && used < SLOTS / 4 * 3) {
-		s = find(function);
 		if (generation & 1) {
+			if (measured != generation)
+				tare_region_measure(TARE_PATH_FUNCTIONS, empty_functions, &generation);
+			measured = generation;
 			label = name_it(function);
 		}
-		used += !s->function;
-		__atomic_store_n(&s->label, label, __ATOMIC_RELAXED);
-		__atomic_store_n(&s->generation, generation, __ATOMIC_RELEASE);
-		__atomic_store_n(&s->function, function, __ATOMIC_RELEASE);
+		enter(label, function, generation);
 	}
 	pthread_mutex_unlock(&lock);
 	inside = 0;

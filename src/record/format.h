@@ -39,7 +39,8 @@
  *	offset	size
  *	0	4	bytes of the record, a multiple of 8; written last; 0: no more labels here
  *	4	4	its number, which points say
- *	8	4	line in the source, or 0
+ *	8	3	line in the source, or 0
+ *	11	1	how points of it are recorded: an enum tare_region_path
  *	12	4	how many arguments
  *	16		name, source file ("" for none), arguments: each ended by a byte 0
  *
@@ -124,8 +125,17 @@ struct file_counter {
 	char name[64], unit[16], note[200];
 	uint32_t kind;	  /* enum counter_kind */
 	uint32_t quality; /* enum tare_quality */
-	/* Of one empty region: what is around it sees, what it sees itself, largest less smallest of the first. */
-	double own_cost, own_inside, own_cost_spread;
+};
+
+enum {
+	FILE_PATHS = 7, /* those of enum tare_region_path, and */
+	FILE_PATH_WIDE = FILE_PATHS - 1, /* that of C with a label above the 2046th */
+};
+
+/* What an empty region costs, in the counter's unit or in ticks: what it shows itself, what beside that is around it sees;
+ * and how far either can be off. */
+struct file_own {
+	float inside, outside, inside_off, outside_off;
 };
 
 /* The data of a process's block. */
@@ -141,7 +151,9 @@ struct file_process {
 	uint64_t lost;			  /* points of threads that could not have a block, or whose label could not */
 	uint32_t lost_threads, lost_errno;
 	struct file_counter counter[FILE_COUNTERS];
-	char command[1300];
+	struct file_own own[FILE_PATHS][FILE_COUNTERS];
+	uint32_t measured; /* bit per path: `own` says what it costs; set last */
+	char command[600];
 };
 
 enum { POINT_WIDE = 0x7ff, POINT_MAX = 16 + 8 * FILE_COUNTERS };

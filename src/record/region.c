@@ -16,7 +16,7 @@
 #include "record/region_cost.h"
 #include "record/region_stream.h"
 
-enum { WIDE = (int)0x80000000 };
+enum { WIDE = (int)0x80000000, LINE_BITS = 24 };
 
 __thread struct tare_region_here tare_region_here __attribute__((tls_model("initial-exec")));
 static __thread struct region_stream *mine __attribute__((tls_model("initial-exec")));
@@ -114,6 +114,8 @@ static int process_open(struct region_recording *r)
 	p->start_ticks = r->start_ticks;
 	p->start_clock_ns = r->start_clock_ns;
 	memcpy(p->counter, r->counters.info, sizeof(p->counter));
+	memcpy(p->own, r->own, sizeof(p->own));
+	p->measured = r->measured;
 	command_of_self(p->command, sizeof(p->command));
 	format_begin_block(b, &h);
 	__atomic_store_n(&b->state, BLOCK_OPEN, __ATOMIC_RELEASE);
@@ -169,8 +171,30 @@ static void await_scale(const struct region_recording *r)
 		;
 }
 
-/* See what empty regions cost, with the calling thread's own functions. */
-static int measure(struct region_recording *r)
+/* The two shapes that the inline functions are used in. */
+static void empty_regions(tare_label label, unsigned n, void *with)
+{
+	static struct tare_region probe = { 0, 0, "", "" };
+
+	(void)with;
+	probe.label = label;
+	for (unsigned i = 0; i < n; i++) {
+		tare_region_begin(&probe);
+		tare_region_end(&probe);
+	}
+}
+
+static void empty_labels(tare_label label, unsigned n, void *with)
+{
+	(void)with;
+	for (unsigned i = 0; i < n; i++) {
+		tare_label_begin(label);
+		tare_label_end(label);
+	}
+}
+
+/* What an empty region costs by a path, with the calling thread's own functions. */
+static int measure(struct region_recording *r, unsigned path, tare_region_empty *empty, tare_region_empty *other, void *with)
 {
 	struct tare_region_here kept_here = tare_region_here;
 	struct region_recording *kept_current = current;
@@ -181,14 +205,26 @@ static int measure(struct region_recording *r)
 		return -ENOMEM;
 	region_stream_private(&s, r, &tare_region_here, memory);
 	mine = &s;
-	__atomic_store_n(&current, r, __ATOMIC_RELEASE);
-	region_cost_measure(&s, r->counters.info);
-	__atomic_store_n(&current, kept_current, __ATOMIC_RELEASE);
+	if (kept_current != r)
+		__atomic_store_n(&current, r, __ATOMIC_RELEASE);
+	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
+	if (kept_current != r)
+		__atomic_store_n(&current, kept_current, __ATOMIC_RELEASE);
 	thread_counters_close(&s.counters);
 	mine = kept_mine;
 	tare_region_here = kept_here;
+	if (mine && mine->of != __atomic_load_n(&current, __ATOMIC_ACQUIRE)) /* stopped meanwhile */
+		__atomic_store_n(&tare_region_here.end, NULL, __ATOMIC_RELAXED);
 	munmap(memory, BLOCK_BYTES);
+	__atomic_or_fetch(&r->measured, 1u << path, __ATOMIC_RELEASE);
 	return 0;
+}
+
+static int measure_inline(struct region_recording *r)
+{
+	int ret = measure(r, TARE_PATH_INLINE, empty_regions, empty_labels, NULL);
+
+	return ret < 0 ? ret : measure(r, FILE_PATH_WIDE, empty_regions, empty_labels, NULL);
 }
 
 static void thread_ends(void *stream)
@@ -238,6 +274,7 @@ static void in_child(void)
 	forget_streams(r->spare);
 	r->streams = r->spare = NULL;
 	r->references = 1;
+	r->being_measured = r->measured;
 	r->lost = 0;
 	r->lost_errno = 0;
 	if (r->block) {
@@ -301,7 +338,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	region_clock_pair(&r->start_ticks, &r->start_clock_ns);
 	ret = region_counters_new(&r->counters, events, err);
 	if (ret == 0)
-		ret = measure(r);
+		ret = measure_inline(r);
 	if (ret == 0)
 		await_scale(r);
 	if (ret == 0)
@@ -344,10 +381,18 @@ static int look(void)
 
 /* To here. */
 
+/* The stream of the calling thread that is to be paused: it may be of a recording that is over. */
+static struct region_stream *paused_stream(void)
+{
+	return mine && mine->of == __atomic_load_n(&current, __ATOMIC_ACQUIRE) ? mine : NULL;
+}
+
 static tare_label enrol(struct tare_region *r)
 {
+	struct region_pause pause;
 	tare_label label;
 
+	region_stream_pause(paused_stream(), &pause);
 	pthread_mutex_lock(&region_lock);
 	look();
 	label = r->label;
@@ -358,6 +403,7 @@ static tare_label enrol(struct tare_region *r)
 
 			if (!more) {
 				pthread_mutex_unlock(&region_lock);
+				region_stream_resume(&pause);
 				return 0;
 			}
 			known = more;
@@ -368,6 +414,7 @@ static tare_label enrol(struct tare_region *r)
 		__atomic_store_n(&r->label, label, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&region_lock);
+	region_stream_resume(&pause);
 	return label;
 }
 
@@ -377,7 +424,7 @@ static struct region_stream *my_stream(void)
 	struct region_recording *r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
 	struct region_stream *s = mine;
 
-	if (__builtin_expect(s && s->of == r, 1))
+	if (__builtin_expect(s && (s->of == r || s->scratch), 1))
 		return s;
 	if (s) {
 		mine = NULL;
@@ -443,8 +490,9 @@ tare_label tare_region_label(struct tare_region *r)
 	return label == TARE_LABEL_UNKNOWN ? enrol(r) : label;
 }
 
-tare_label tare_label_new(const char *name, const char *const *args, unsigned n)
+tare_label tare_label_new_by(enum tare_region_path path, const char *name, const char *const *args, unsigned n)
 {
+	struct region_pause pause;
 	tare_label label;
 
 	if (!name || !*name || (n && !args))
@@ -452,11 +500,52 @@ tare_label tare_label_new(const char *name, const char *const *args, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		if (!args[i])
 			return 0;
+	region_stream_pause(paused_stream(), &pause);
 	pthread_mutex_lock(&region_lock);
 	look();
-	label = label_of(name, "", 0, args, n);
+	label = label_of(name, "", (uint32_t)path << LINE_BITS, args, n);
 	pthread_mutex_unlock(&region_lock);
+	region_stream_resume(&pause);
 	return label;
+}
+
+tare_label tare_label_new(const char *name, const char *const *args, unsigned n)
+{
+	return tare_label_new_by(TARE_PATH_INLINE, name, args, n);
+}
+
+int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, void *with)
+{
+	struct region_pause pause;
+	struct region_recording *r;
+	uint32_t bit = 1u << path;
+	int ret = 0;
+
+	if (path <= TARE_PATH_INLINE || path >= TARE_PATHS)
+		return -EINVAL;
+	region_stream_pause(paused_stream(), &pause);
+	pthread_mutex_lock(&region_lock);
+	r = current;
+	if (r && !((r->measured | r->being_measured) & bit)) {
+		r->being_measured |= bit;
+		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
+	} else {
+		ret = r ? 0 : -ESRCH;
+		r = NULL;
+	}
+	pthread_mutex_unlock(&region_lock);
+	if (r) {
+		ret = measure(r, path, empty, NULL, with);
+		pthread_mutex_lock(&region_lock);
+		if (ret == 0 && r->process) {
+			memcpy(r->process->own[path], r->own[path], sizeof(r->own[path]));
+			__atomic_or_fetch(&r->process->measured, bit, __ATOMIC_RELEASE);
+		}
+		pthread_mutex_unlock(&region_lock);
+		region_recording_put(r);
+	}
+	region_stream_resume(&pause);
+	return ret;
 }
 
 static struct region_stream *point(tare_label label, enum point_op op, uint64_t number)

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/region_cost.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 16, INTERVALS = 64 };
+enum { ROUNDS = 12, INTERVALS = 64, BUSY_ROUNDS = 6, BUSY_PAIRS = 8, BUSY_BYTES = 16384 };
 
-static struct tare_region probe = { 1 << 3 | 1, 0, "", "" };
+/* What one region shows, and what lies between its end and the next begin. */
+struct cost {
+	double inside[FILE_COUNTERS], outside[FILE_COUNTERS];
+};
+
+struct samples {
+	unsigned n;
+	uint64_t inside[FILE_COUNTERS][INTERVALS], outside[FILE_COUNTERS][INTERVALS];
+};
 
 static int by_size(const void *a, const void *b)
 {
@@ -14,65 +23,154 @@ static int by_size(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static uint64_t middle_of(uint64_t *x, unsigned n)
+static int by_value(const void *a, const void *b)
 {
-	qsort(x, n, sizeof(*x), by_size);
-	return x[n / 2];
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
 }
 
-struct costs {
-	uint64_t whole[FILE_COUNTERS], inside[FILE_COUNTERS];
+/* The mean, for a clock may tick less often than a region lasts; without those that something else interrupted. */
+static double mean_of(uint64_t *x, unsigned n)
+{
+	double sum = 0;
+	unsigned k = 0;
+
+	qsort(x, n, sizeof(*x), by_size);
+	for (; k < n && x[k] <= 4 * x[n / 2] + 256; k++)
+		sum += (double)x[k];
+	return k ? sum / k : 0;
+}
+
+/* The regions that were just written: whatever follows the end of one within the same call of `empty`. */
+static void take(struct region_stream *s, const uint8_t *p, struct samples *to, bool first_only)
+{
+	struct format_point begin, end;
+	bool follows = false;
+	unsigned i = 0;
+
+	for (size_t n; to->n < INTERVALS && (n = format_point(p, s->here->at, s->of->counters.n, &begin)); i++) {
+		p += n;
+		n = format_point(p, s->here->at, s->of->counters.n, &end);
+		p += n;
+		if (!n || begin.op != OP_BEGIN || end.op != OP_END)
+			return;
+		for (unsigned c = 0; c < s->of->counters.n; c++) {
+			if (!first_only || i == 0)
+				to->inside[c][to->n] = end.gap[c];
+			if (follows)
+				to->outside[c][to->n] = begin.gap[c];
+		}
+		/* What was before the first one was something else. */
+		to->n += first_only ? i == 1 : follows;
+		follows = true;
+	}
+}
+
+static void means(const struct region_stream *s, struct samples *x, struct cost *out)
+{
+	for (unsigned c = 0; c < s->of->counters.n; c++) {
+		out->inside[c] = mean_of(x->inside[c], x->n);
+		out->outside[c] = mean_of(x->outside[c], x->n);
+	}
+}
+
+static void restart(struct region_stream *s)
+{
+	s->here->at = (uint8_t *)(s->block + 1);
+}
+
+static void round_of(struct region_stream *s, tare_label label, tare_region_empty *empty, void *with, struct samples *x, struct cost *out)
+{
+	x->n = 0;
+	restart(s);
+	empty(label, INTERVALS + 1, with);
+	take(s, (uint8_t *)(s->block + 1), x, false);
+	means(s, x, out);
+}
+
+/* What a program does between its regions, in short: memory, and branches that nobody can predict. */
+static void be_busy(uint8_t *memory)
+{
+	static volatile uint32_t state = 1;
+	uint32_t x = state;
+
+	for (unsigned i = 0; i < BUSY_BYTES; i += 32) {
+		x = x * 1664525 + 1013904223;
+		if (x >> 31)
+			memory[i + (x >> 16 & 31)]++;
+		else
+			x ^= memory[i];
+	}
+	state = x;
+}
+
+static void busy_round(struct region_stream *s, tare_label label, tare_region_empty *empty, void *with, uint8_t *memory, struct samples *x,
+		       struct cost *out)
+{
+	x->n = 0;
+	for (int i = 0; i < BUSY_PAIRS; i++) {
+		restart(s);
+		be_busy(memory);
+		empty(label, 2, with);
+		take(s, (uint8_t *)(s->block + 1), x, true);
+	}
+	means(s, x, out);
+}
+
+struct rounds {
+	struct cost plain[ROUNDS], other[ROUNDS], busy[BUSY_ROUNDS];
 };
 
-/* The middle one of many empty regions, for each counter: from begin to end, and from end to end. */
-static void round_of(struct region_stream *s, struct costs *out)
+/* Of one number of all rounds, which lie `stride` doubles apart. */
+static double sorted(const double *first, unsigned n, double *to)
 {
-	uint64_t inside[FILE_COUNTERS][INTERVALS], whole[FILE_COUNTERS][INTERVALS];
-	const uint8_t *p = (const uint8_t *)(s->block + 1);
-	struct format_point begin = { 0 }, end;
-	unsigned k = 0;
-	size_t n;
-
-	memset(s->block + 1, 0, BLOCK_BYTES - sizeof(*s->block));
-	s->here->at = (uint8_t *)(s->block + 1);
-	for (int i = 0; i <= INTERVALS; i++) {
-		tare_region_begin(&probe);
-		tare_region_end(&probe);
-	}
-	/* Without the first: what was before it was something else. */
-	for (int i = 0; i <= INTERVALS; i++) {
-		n = format_point(p, s->here->at, s->of->counters.n, &begin);
-		p += n;
-		p += format_point(p, s->here->at, s->of->counters.n, &end);
-		if (!n || end.op != OP_END || i == 0)
-			continue;
-		for (unsigned c = 0; c < s->of->counters.n; c++) {
-			inside[c][k] = end.gap[c];
-			whole[c][k] = begin.gap[c] + end.gap[c];
-		}
-		k++;
-	}
-	for (unsigned c = 0; c < s->of->counters.n; c++) {
-		out->inside[c] = k ? middle_of(inside[c], k) : 0;
-		out->whole[c] = k ? middle_of(whole[c], k) : 0;
-	}
+	for (unsigned i = 0; i < n; i++)
+		to[i] = first[i * (sizeof(struct cost) / sizeof(double))];
+	qsort(to, n, sizeof(*to), by_value);
+	return to[n / 2];
 }
 
-void region_cost_measure(struct region_stream *s, struct file_counter *info)
+/* The middle of the plain rounds, and how far off it can be; the best and the worst plain round are not asked. */
+static float settle(const double *plain, const double *other, const double *busy, double least, float *off)
 {
-	struct costs round[ROUNDS];
-	uint64_t one[ROUNDS];
+	double x[ROUNDS], y[ROUNDS], middle = sorted(plain, ROUNDS, x), far = least;
 
-	round_of(s, &round[0]); /* to warm up */
-	for (int r = 0; r < ROUNDS; r++)
-		round_of(s, &round[r]);
-	for (unsigned c = 0; c < s->of->counters.n; c++) {
-		for (int r = 0; r < ROUNDS; r++)
-			one[r] = round[r].inside[c];
-		info[c].own_inside = (double)middle_of(one, ROUNDS);
-		for (int r = 0; r < ROUNDS; r++)
-			one[r] = round[r].whole[c];
-		info[c].own_cost = (double)middle_of(one, ROUNDS);
-		info[c].own_cost_spread = (double)(one[ROUNDS - 1] - one[0]);
+	far = fmax(far, fmax(middle - x[1], x[ROUNDS - 2] - middle));
+	if (other)
+		far = fmax(far, fabs(sorted(other, ROUNDS, y) - middle));
+	far = fmax(far, fabs(sorted(busy, BUSY_ROUNDS, y) - middle));
+	*off = (float)far;
+	return (float)middle;
+}
+
+void region_cost_measure(struct region_stream *s, tare_label label, tare_region_empty *empty, tare_region_empty *other, void *with,
+			 struct file_own *out)
+{
+	struct rounds *r = calloc(1, sizeof(*r));
+	struct samples *x = calloc(1, sizeof(*x));
+	uint8_t *memory = calloc(1, BUSY_BYTES);
+
+	memset(s->block + 1, 0, BLOCK_BYTES - sizeof(*s->block));
+	if (r && x && memory) {
+		round_of(s, label, empty, with, x, &r->plain[0]); /* to warm up */
+		for (int i = 0; i < ROUNDS; i++) {
+			round_of(s, label, empty, with, x, &r->plain[i]);
+			if (other)
+				round_of(s, label, other, with, x, &r->other[i]);
+		}
+		for (int i = 0; i < BUSY_ROUNDS; i++)
+			busy_round(s, label, empty, with, memory, x, &r->busy[i]);
+		for (unsigned c = 0; c < s->of->counters.n; c++) {
+			double least = s->of->counters.info[c].kind == COUNTER_COUNT ? 0 : 1;
+
+			out[c].inside = settle(&r->plain[0].inside[c], other ? &r->other[0].inside[c] : NULL, &r->busy[0].inside[c], least,
+					       &out[c].inside_off);
+			out[c].outside = settle(&r->plain[0].outside[c], other ? &r->other[0].outside[c] : NULL, &r->busy[0].outside[c],
+						least, &out[c].outside_off);
+		}
 	}
+	free(r);
+	free(x);
+	free(memory);
 }

@@ -120,6 +120,10 @@ static __attribute__((noinline)) void flush(struct region_stream *s)
 	uint64_t lost = b->lost;
 	int kept = errno, ret;
 
+	if (s->scratch) {
+		s->here->at = data_of(b);
+		return;
+	}
 	seal(s);
 	ret = region_file_append(&s->of->file, b, sizeof(*b) + b->used);
 	if (ret < 0) {
@@ -277,6 +281,30 @@ static void attach(struct region_stream *s)
 	__atomic_store_n(&s->here->end, r->counters.mode == READ_CLOCK ? s->limit : NULL, __ATOMIC_RELAXED);
 }
 
+void region_stream_pause(struct region_stream *s, struct region_pause *p)
+{
+	p->of = s && s->block && s->of->counters.mode != READ_CLOCK ? s : NULL;
+	if (p->of)
+		thread_counters_read(&s->counters, &s->of->counters, 0, p->value);
+}
+
+void region_stream_resume(struct region_pause *p)
+{
+	struct region_stream *s = p->of;
+	uint64_t value[FILE_COUNTERS] = { 0 };
+
+	if (!s)
+		return;
+	thread_counters_read(&s->counters, &s->of->counters, 0, value);
+	for (unsigned i = 0; i < s->of->counters.n; i++) {
+		if ((s->counters.missing | s->of->counters.clocks) >> i & 1)
+			continue;
+		s->last[i] += value[i] - p->value[i];
+		if (i == 0)
+			s->here->last += value[0] - p->value[0];
+	}
+}
+
 struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here)
 {
 	struct region_stream *s;
@@ -381,6 +409,7 @@ void region_stream_private(struct region_stream *s, struct region_recording *r, 
 	s->of = r;
 	s->here = here;
 	s->block = memory;
+	s->scratch = true;
 	thread_counters_open(&s->counters, &r->counters, NULL);
 	attach(s);
 }

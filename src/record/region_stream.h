@@ -24,6 +24,8 @@ struct region_recording {
 	int no_block;		      /* errno: it could not have one, and all its points are lost */
 	uint32_t serial, parent, inherited, threads;
 	uint64_t start_ticks, start_clock_ns;
+	struct file_own own[FILE_PATHS][FILE_COUNTERS];
+	uint32_t measured, being_measured; /* bit per path */
 	struct region_stream *streams; /* of live threads */
 	struct region_stream *spare;   /* of ended ones, for their blocks */
 	uint64_t lost;		       /* points that could not be written */
@@ -38,6 +40,7 @@ struct region_stream {
 	uint64_t offset;	       /* of it in the file */
 	uint8_t *limit;		       /* from here on, it must be written first */
 	bool single;		       /* one counter, which can be read */
+	bool scratch;		       /* `block` is no file's */
 	struct thread_counters counters;
 	uint64_t last[FILE_COUNTERS];
 	uint32_t missing; /* as the file says */
@@ -64,6 +67,14 @@ void region_stream_point(struct region_stream *s, tare_label label, enum point_o
 
 /* The same for what most points are. */
 void region_stream_begin_or_end(struct region_stream *s, tare_label label, uint64_t clock);
+
+/* What is counted from here to there is in no interval of the calling thread's: the recorder's own work. Clocks go on. */
+struct region_pause {
+	struct region_stream *of; /* NULL: there is nothing to pause */
+	uint64_t value[FILE_COUNTERS];
+};
+void region_stream_pause(struct region_stream *s, struct region_pause *p);
+void region_stream_resume(struct region_pause *p);
 
 /* Into memory of one's own instead of a file, to see what it costs (region_cost.c). */
 void region_stream_private(struct region_stream *s, struct region_recording *r, struct tare_region_here *here,

@@ -101,3 +101,12 @@ void cursor_close(struct cursor *c)
 	if (c)
 		c->of->format->cursor_close(c);
 }
+
+const char *timeline_way(uint8_t way)
+{
+	/* By enum tare_region_path. */
+	static const char *const words[TIMELINE_WAYS / 2] = { "C", "-finstrument-functions", "Python", "Rust", "Rust, by label", "a binding" };
+	const char *word = words[way % (TIMELINE_WAYS / 2)];
+
+	return word ? word : "?";
+}

@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "tare/reading.h"
 
-enum { TIMELINE_COUNTERS_MAX = 8 };
+enum { TIMELINE_COUNTERS_MAX = 8, TIMELINE_WAYS = 16 };
 
 enum timeline_kind {
 	TIMELINE_BEGIN,
@@ -55,6 +55,16 @@ struct timeline_label {
 	uint32_t group;		  /* index of the label that has the same name and kind, and no arguments */
 	const char *file;	  /* where it stands in the source, or NULL */
 	uint32_t line;
+	uint8_t way;		  /* how its points are recorded, below TIMELINE_WAYS: timeline_counter.own */
+};
+
+/*
+ * What an empty region costs, as measured when the recording began: what it shows itself, from its begin to its end, and what
+ * beside that is around it sees. How far either can be off goes with every region alike: it does not average out.
+ */
+struct timeline_own {
+	bool known;
+	double inside, outside, inside_off, outside_off;
 };
 
 struct timeline_counter {
@@ -62,11 +72,11 @@ struct timeline_counter {
 	const char *unit;	/* "ns"; "" for a count */
 	enum tare_quality quality;
 	const char *note;	/* what its quality rests on, in words, or NULL */
-	/* Of one empty region, as measured when the recording began; 0: unknown. */
-	double own_cost;	/* what whoever is around it sees: begin, end and what lies between */
-	double own_inside;	/* what of that it sees itself, from its begin to its end */
-	double own_cost_spread; /* largest less smallest of the measurements of own_cost */
+	struct timeline_own own[TIMELINE_WAYS]; /* by timeline_label.way */
 };
+
+/* In words: "C", "Python", ... */
+const char *timeline_way(uint8_t way);
 
 struct timeline_thread {
 	uint64_t pid, tid;

@@ -5,11 +5,13 @@
  */
 #include "record/timeline_tare.h"
 #include <elf.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "tare/region.h"
 
 enum { NAME_MAX_HERE = sizeof(((struct block_head *)0)->name) };
 
@@ -97,6 +99,16 @@ static bool ended_text(const char *s, size_t room)
 	return memchr(s, '\0', room) != NULL;
 }
 
+static bool sane_own(const struct file_own *o)
+{
+	const float x[] = { o->inside, o->outside, o->inside_off, o->outside_off };
+
+	for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++)
+		if (!(x[i] >= 0 && x[i] < 1e15f))
+			return false;
+	return true;
+}
+
 static bool sane_process(const struct file_process *p, uint32_t serial)
 {
 	if (p->n_counters > FILE_COUNTERS || p->shift >= 64 || p->parent > serial || !ended_text(p->command, sizeof(p->command)))
@@ -109,6 +121,10 @@ static bool sane_process(const struct file_process *p, uint32_t serial)
 		    c->quality > TARE_EXACT)
 			return false;
 	}
+	for (unsigned path = 0; path < FILE_PATHS; path++)
+		for (unsigned i = 0; i < FILE_COUNTERS; i++)
+			if (!sane_own(&p->own[path][i]))
+				return false;
 	return true;
 }
 
@@ -129,6 +145,16 @@ static void note_pair(struct tare_timeline *t, uint64_t ticks, uint64_t ns, uint
 		last[0] = ticks;
 		last[1] = ns;
 	}
+}
+
+/* The first process says what counters there are; what other paths cost, whichever used them first. */
+static void add_measured(struct tare_timeline *t, const struct file_process *p)
+{
+	for (unsigned path = 0; path < FILE_PATHS; path++)
+		if (p->measured & ~t->first.measured & 1u << path) {
+			memcpy(t->first.own[path], p->own[path], sizeof(p->own[path]));
+			t->first.measured |= 1u << path;
+		}
 }
 
 static int add_process(struct tare_timeline *t, const struct block_head *h, uint64_t offset, uint64_t last[2])
@@ -158,6 +184,7 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 		tare_damage(t, "process %u has other counters than the first one, and is left out", h->pid);
 		return 0;
 	}
+	add_measured(t, &p);
 	process->known = true;
 	process->pid = h->pid;
 	process->parent = p.parent;
@@ -184,12 +211,21 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 
 /* Labels. */
 
+/* A path, and whether the label is too large for short points, which is another half. */
+static uint8_t way_of(uint32_t path, uint32_t number)
+{
+	if (path >= FILE_PATH_WIDE)
+		path = TARE_PATH_OTHER;
+	return (uint8_t)(path + (number >= POINT_WIDE ? TIMELINE_WAYS / 2 : 0));
+}
+
 static int add_label(struct tare_timeline *t, struct tare_process *process, const char *p, uint32_t size)
 {
 	struct tare_labels *l = &t->labels;
 	uint32_t number, line, n_args, index;
 	const char *text = p + 16, *end = p + size, *name = text, *file = "";
 	const char **args = NULL;
+	uint8_t way;
 	size_t at;
 	int ret;
 
@@ -219,7 +255,8 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 	/* A number too large for the file would be memory for nothing. */
 	if (number < process->inherited || number - process->inherited > t->size / 16)
 		return -EINVAL;
-	ret = tare_labels_add(l, name, file, line, args, n_args, &index);
+	way = way_of(line >> 24, number);
+	ret = tare_labels_add(l, name, file, line & 0xffffff, way, args, n_args, &index);
 	if (ret < 0)
 		return ret;
 	at = number - process->inherited;
@@ -517,6 +554,25 @@ static void make_scale(struct tare_timeline *t, const uint64_t last[2])
 	}
 }
 
+/* What a label above the 2046th costs more is the same for all paths, for they share that part. */
+static void make_own(const struct file_process *p, uint32_t counter, double unit, struct timeline_own *out)
+{
+	const struct file_own *narrow = &p->own[TARE_PATH_INLINE][counter], *wide = &p->own[FILE_PATH_WIDE][counter];
+	bool both = p->measured >> TARE_PATH_INLINE & p->measured >> FILE_PATH_WIDE & 1;
+
+	for (unsigned path = 0; path < FILE_PATH_WIDE; path++) {
+		const struct file_own *f = &p->own[path][counter];
+
+		if (!(p->measured >> path & 1))
+			continue;
+		out[path] = (struct timeline_own){ true, f->inside * unit, f->outside * unit, f->inside_off * unit, f->outside_off * unit };
+		out[path + TIMELINE_WAYS / 2] =
+			(struct timeline_own){ both, (f->inside + wide->inside - narrow->inside) * unit,
+					       (f->outside + wide->outside - narrow->outside) * unit,
+					       fmax(f->inside_off, wide->inside_off) * unit, fmax(f->outside_off, wide->outside_off) * unit };
+	}
+}
+
 static int make_counters(struct tare_timeline *t, struct tare_error *err)
 {
 	const struct file_process *p = &t->first;
@@ -541,10 +597,8 @@ static int make_counters(struct tare_timeline *t, struct tare_error *err)
 		t->counters[i] = (struct timeline_counter){ .name = f->name,
 							    .unit = f->unit,
 							    .quality = (enum tare_quality)f->quality,
-							    .note = f->note[0] ? f->note : NULL,
-							    .own_cost = f->own_cost * unit,
-							    .own_inside = f->own_inside * unit,
-							    .own_cost_spread = f->own_cost_spread * unit };
+							    .note = f->note[0] ? f->note : NULL };
+		make_own(p, i, unit, t->counters[i].own);
 	}
 	info->counter = t->counters;
 	info->n_counters = p->n_counters;
@@ -603,7 +657,7 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 			    (unsigned long long)h->lost, h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
 	ret = scan(t, last);
 	if (ret == 0)
-		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, NULL, 0, &t->nameless);
+		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TARE_PATH_INLINE, NULL, 0, &t->nameless);
 	if (ret == 0)
 		ret = make_threads(t);
 	if (ret == 0)

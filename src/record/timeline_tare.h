@@ -43,8 +43,8 @@ struct tare_labels {
 	const char **args; /* for the lists of arguments; not moved */
 };
 
-int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, const char **args,
-		    size_t n_args, uint32_t *index);
+int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, uint8_t way,
+		    const char **args, size_t n_args, uint32_t *index);
 /* Memory that lives as long as the labels. NULL when there is none. */
 void *tare_labels_keep(struct tare_labels *l, size_t n);
 void tare_labels_free(struct tare_labels *l);

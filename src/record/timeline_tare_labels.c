@@ -49,7 +49,7 @@ static bool same_args(const char *const *a, const char *const *b, size_t n)
 }
 
 /* The slot where it is or would be. With file NULL any file and line will do: the group. */
-static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, const char *file, uint32_t line,
+static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, const char *file, uint32_t line, uint8_t way,
 		      const char *const *args, size_t n_args)
 {
 	size_t i = hash & (l->slots - 1);
@@ -59,7 +59,7 @@ static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, co
 
 		if (l->hash[l->slot[i] - 1] != hash || strcmp(x->name, name) || !same_args(x->arg, args, n_args))
 			continue;
-		if (x->line == line && !strcmp(x->file ? x->file : "", file))
+		if (x->line == line && x->way == way && !strcmp(x->file ? x->file : "", file))
 			break;
 	}
 	return &l->slot[i];
@@ -110,8 +110,8 @@ static uint32_t group_of(struct tare_labels *l, uint64_t hash, const char *name)
 	return NO_LABEL;
 }
 
-int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, const char **args,
-		    size_t n_args, uint32_t *index)
+int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, uint8_t way,
+		    const char **args, size_t n_args, uint32_t *index)
 {
 	/* Labels of one name and no arguments share their hash, so that their group is found among them. */
 	uint64_t hash = mix(1, name);
@@ -127,7 +127,7 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 		if (ret < 0)
 			return ret;
 	}
-	slot = find(l, hash, name, file, line, args ? args : (const char **)no_args, n_args);
+	slot = find(l, hash, name, file, line, way, args ? args : (const char **)no_args, n_args);
 	if (*slot) {
 		*index = *slot - 1;
 		return 0;
@@ -136,11 +136,11 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 	group = group_of(l, mix(1, name), name);
 	if (group == NO_LABEL && n_args) {
 		/* Nobody said it without arguments. */
-		ret = tare_labels_add(l, name, "", 0, NULL, 0, &group);
+		ret = tare_labels_add(l, name, "", 0, way, NULL, 0, &group);
 		if (ret < 0)
 			return ret;
 		first = (uint32_t)l->n;
-		slot = find(l, hash, name, file, line, args, n_args);
+		slot = find(l, hash, name, file, line, way, args, n_args);
 	} else if (group == NO_LABEL) {
 		group = first;
 	}
@@ -149,7 +149,8 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 						   .arg = n_args ? args : no_args,
 						   .group = group,
 						   .file = *file ? file : NULL,
-						   .line = line };
+						   .line = line,
+						   .way = way };
 	l->hash[first] = hash;
 	*slot = first + 1;
 	l->n++;

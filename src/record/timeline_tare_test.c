@@ -5,6 +5,7 @@
 #include "record/timeline.h"
 #include "tap.h"
 #include "tare/reading.h"
+#include "tare/region.h"
 
 static uint8_t file[16 * FILE_PAGE];
 static const char *damaged; /* what expect() should be told of it; NULL: nothing */
@@ -54,8 +55,15 @@ static void begin_file(void)
 
 	memset(file, 0, sizeof(file));
 	memcpy(head.magic, FILE_MAGIC, 8);
-	p.counter[0] = (struct file_counter){ .name = "wall-time", .unit = "ns", .kind = COUNTER_CLOCK, .quality = TARE_COUNTED, .own_cost = 10 };
-	p.counter[1] = (struct file_counter){ .name = "instructions:u", .kind = COUNTER_COUNT, .quality = TARE_EXACT, .own_cost = 10 };
+	p.counter[0] = (struct file_counter){ .name = "wall-time", .unit = "ns", .kind = COUNTER_CLOCK, .quality = TARE_COUNTED };
+	p.counter[1] = (struct file_counter){ .name = "instructions:u", .kind = COUNTER_COUNT, .quality = TARE_EXACT };
+	p.measured = 1 << TARE_PATH_INLINE | 1 << TARE_PATH_RUST | 1 << FILE_PATH_WIDE;
+	for (int i = 0; i < 2; i++) {
+		p.own[TARE_PATH_INLINE][i] = (struct file_own){ 6, 4, 1, 2 };
+		p.own[TARE_PATH_RUST][i] = (struct file_own){ 8, 5, 0, 1 };
+		p.own[FILE_PATH_WIDE][i] = (struct file_own){ 9, 4, 1.5, 0 };
+		p.own[TARE_PATH_PYTHON][i] = (struct file_own){ 99, 99, 99, 99 };
+	}
 	memcpy(file, &head, sizeof(head));
 	size = FILE_PAGE;
 	add(BLOCK_PROCESS, 0, &p, sizeof(p), BLOCK_OPEN);
@@ -78,6 +86,18 @@ static size_t put_wide(uint8_t *p, enum point_op op, uint64_t number, uint64_t g
 
 	memcpy(p, w, sizeof(w));
 	return sizeof(w);
+}
+
+static void check_own(const struct timeline_own *own, double unit)
+{
+	const struct timeline_own *rust = &own[TARE_PATH_RUST], *wide = &own[TARE_PATH_RUST + TIMELINE_WAYS / 2];
+
+	CHECK(own[0].known && own[0].inside == 6 * unit && own[0].outside == 4 * unit && own[0].inside_off == unit &&
+	      own[0].outside_off == 2 * unit, "of C");
+	CHECK(rust->known && rust->inside == 8 * unit && rust->outside == 5 * unit, "of Rust");
+	CHECK(wide->known && wide->inside == 11 * unit && wide->outside == 5 * unit && wide->inside_off == 1.5 * unit &&
+	      wide->outside_off == unit, "and what a long label costs more in C");
+	CHECK(!own[TARE_PATH_PYTHON].known && !own[TARE_PATH_PYTHON + TIMELINE_WAYS / 2].known, "nobody measured it");
 }
 
 struct expected {
@@ -111,8 +131,8 @@ static void expect(const struct expected *wanted, size_t n)
 	else
 		CHECK(!timeline_info(t)->damage, "%s", timeline_info(t)->damage);
 	damaged = NULL;
-	CHECK_EQ(timeline_info(t)->counter[0].own_cost, 40, "ticks as ns");
-	CHECK_EQ(timeline_info(t)->counter[1].own_cost, 10);
+	check_own(timeline_info(t)->counter[0].own, 4); /* ticks as ns */
+	check_own(timeline_info(t)->counter[1].own, 1);
 	CHECK_EQ(timeline_thread(t, 0, &c, &err), 0);
 	while ((ret = cursor_next(c, &p, &err)) == 1 && i < n) {
 		CHECK_EQ(p.kind, wanted[i].kind, "point %zu", i);

@@ -30,19 +30,55 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 		if (k->whole)
 			json_real(j, "share", regions_self(r, row, c) / (double)k->whole);
 	}
-	if (s->each.n) {
-		json_uint(j, "min", s->each.min);
-		json_uint(j, "median", distribution_quantile(&s->each, 0.5, &error));
+	if (regions_singles(s)) {
+		json_int(j, "min", regions_single(s, 0, NULL));
+		json_int(j, "median", regions_single(s, 0.5, &error));
 		json_uint(j, "median_error", error);
-		json_uint(j, "p99", distribution_quantile(&s->each, 0.99, &error));
+		json_int(j, "p99", regions_single(s, 0.99, &error));
 		json_uint(j, "p99_error", error);
-		json_uint(j, "max", s->each.max);
+		json_int(j, "max", regions_single(s, 1, NULL));
 	}
 	json_uint(j, "unknown", s->unknown);
 	json_uint(j, "self_unknown", s->unknown + s->no_self);
-	if (k->own_cost != 0) {
-		json_real(j, "self_own", regions_self_own(r, row, c));
-		json_real(j, "total_own", regions_total_own(r, row, c));
+	if (regions_own_known(k)) {
+		json_real(j, "self_own", s->own.self);
+		json_real(j, "self_own_off", s->own.self_off);
+		json_real(j, "total_own", s->own.total);
+		json_real(j, "total_own_off", s->own.total_off);
+	}
+	json_end(j);
+}
+
+/* What a region costs, by each way that there is in the recording. The first fields are of the way that most have. */
+static void own(struct json *j, const struct regions_counter *k)
+{
+	uint8_t most = 0;
+
+	if (!regions_own_known(k))
+		return;
+	for (uint8_t w = 0; w < TIMELINE_WAYS; w++)
+		if (k->way[w].own.known && (!k->way[most].own.known || k->way[w].regions > k->way[most].regions))
+			most = w;
+	json_real(j, "own_cost", k->way[most].own.inside + k->way[most].own.outside);
+	json_real(j, "own_inside", k->way[most].own.inside);
+	json_real(j, "own_cost_spread", k->way[most].own.inside_off + k->way[most].own.outside_off);
+	json_array(j, "own");
+	for (uint8_t w = 0; w < TIMELINE_WAYS; w++) {
+		const struct timeline_own *o = &k->way[w].own;
+
+		if (!k->way[w].regions)
+			continue;
+		json_object(j, NULL);
+		json_string(j, "way", timeline_way(w));
+		json_bool(j, "long_label", w >= TIMELINE_WAYS / 2);
+		json_uint(j, "regions", k->way[w].regions);
+		if (o->known) {
+			json_real(j, "inside", o->inside);
+			json_real(j, "inside_off", o->inside_off);
+			json_real(j, "outside", o->outside);
+			json_real(j, "outside_off", o->outside_off);
+		}
+		json_end(j);
 	}
 	json_end(j);
 }
@@ -88,11 +124,7 @@ static void head(struct json *j, const struct regions *r)
 		json_string(j, "note", k->note);
 		json_uint(j, "whole", k->whole);
 		json_uint(j, "outside", k->outside);
-		if (k->own_cost != 0) {
-			json_real(j, "own_cost", k->own_cost);
-			json_real(j, "own_inside", k->own_inside);
-			json_real(j, "own_cost_spread", k->own_cost_spread);
-		}
+		own(j, k);
 		json_end(j);
 	}
 	json_end(j);
@@ -179,6 +211,10 @@ void regions_json(struct text *out, const struct regions *r, const struct region
 				json_int(&j, "self", one->self);
 			else
 				json_null(&j, "self");
+			if (regions_own_known(&r->counter[r->by])) {
+				json_real(&j, "total_own", one->own.total);
+				json_real(&j, "self_own", one->own.self);
+			}
 			json_uint(&j, "offset", one->offset);
 			json_end(&j);
 		}
@@ -209,9 +245,10 @@ static void csv_row(struct text *out, const struct regions *r, const struct regi
 
 void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
 {
+	static const double shares[] = { 0, 0.5, 0.99, 1 };
 	size_t n = 0;
 
-	text_add(out, "label,kind,arguments,thread,count,recursive,cut,detached,counter,unit,quality,self,total,sum,share,min,median,p99,max,unknown\n");
+	text_add(out, "label,kind,arguments,thread,count,recursive,cut,detached,counter,unit,quality,self,total,sum,share,min,median,p99,max,unknown,self_off\n");
 	for (size_t i = 0; i < r->n && (!how->top || n < how->top); i++) {
 		const struct regions_row *row = &r->row[i];
 
@@ -220,7 +257,7 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 		n++;
 		if (r->n_counters == 0) {
 			csv_row(out, r, row);
-			text_add(out, ",,,,,,,,,,,,\n");
+			text_add(out, ",,,,,,,,,,,,,\n");
 		}
 		for (size_t c = 0; c < r->n_counters; c++) {
 			const struct regions_counter *k = &r->counter[c];
@@ -238,11 +275,9 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			number(out, known, regions_total(r, row, c));
 			number(out, known, (double)s->sum);
 			number(out, known && k->whole, k->whole ? regions_self(r, row, c) / (double)k->whole : 0);
-			number(out, s->each.n, (double)s->each.min);
-			number(out, s->each.n, s->each.n ? (double)distribution_quantile(&s->each, 0.5, NULL) : 0);
-			number(out, s->each.n, s->each.n ? (double)distribution_quantile(&s->each, 0.99, NULL) : 0);
-			number(out, s->each.n, (double)s->each.max);
-			text_add(out, "%" PRIu64 "\n", s->unknown);
+			for (size_t q = 0; q < sizeof(shares) / sizeof(shares[0]); q++)
+				number(out, regions_singles(s), regions_singles(s) ? (double)regions_single(s, shares[q], NULL) : 0);
+			text_add(out, "%" PRIu64 ",%.6g\n", s->unknown, r->options.subtract_own ? s->own.self_off : 0);
 		}
 	}
 }

@@ -8,7 +8,9 @@
 #include "view/region_cells.h"
 #include "view/regions_view.h"
 
-enum { COL_SELF, COL_SHARE, COL_TOTAL, COL_COUNT, COL_MIN, COL_MEDIAN, COL_P99, COL_MAX, COL_LABEL, COL_NOTE, COLS, EVENTS_SHOWN = 10 };
+enum { COL_SELF, COL_OFF, COL_SHARE, COL_TOTAL, COL_COUNT, COL_MIN, COL_MEDIAN, COL_P99, COL_MAX, COL_LABEL, COL_NOTE, COLS, EVENTS_SHOWN = 10 };
+
+_Static_assert((int)COLS <= (int)GRID_COLUMNS, "they fit");
 
 static size_t label_width(const struct style *s)
 {
@@ -48,12 +50,17 @@ static void row_notes(struct text *out, const struct style *s, const struct regi
 	}
 }
 
-static void put_quantile(struct grid *g, unsigned col, const struct style *s, const char *unit, const struct distribution *d, double q)
+static const char *plus_minus(const struct style *s)
+{
+	return s->utf8 ? "\u00b1" : "+-";
+}
+
+static void put_quantile(struct grid *g, unsigned col, const struct style *s, const char *unit, const struct regions_sum *sum, double q)
 {
 	struct text t = { 0 };
 
-	if (d->n)
-		put_amount(&t, s, unit, (double)distribution_quantile(d, q, NULL));
+	if (regions_singles(sum))
+		put_amount(&t, s, unit, (double)regions_single(sum, q, NULL));
 	grid_put(g, col, INK_PLAIN, &t);
 }
 
@@ -83,6 +90,12 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 	else
 		text_add(&t, "unavailable");
 	grid_put(g, COL_SELF, none ? INK_BAD : INK_STRONG, &t);
+	/* What was taken off is known so well and no better. */
+	if (!none && r->options.subtract_own && sum->own.self_off > 0) {
+		text_add(&t, "%s", plus_minus(s));
+		put_amount(&t, s, k->unit, ceil(sum->own.self_off));
+		grid_put(g, COL_OFF, INK_FAINT, &t);
+	}
 	if (!none) {
 		put_share(&t, regions_self(r, row, c), k->whole);
 		grid_put(g, COL_SHARE, INK_FAINT, &t);
@@ -92,10 +105,10 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 	put_count(&t, s, row->count);
 	grid_put(g, COL_COUNT, INK_PLAIN, &t);
 	if (row->count > 1) { /* of one it is the total */
-		put_quantile(g, COL_MIN, s, k->unit, &sum->each, 0);
-		put_quantile(g, COL_MEDIAN, s, k->unit, &sum->each, 0.5);
-		put_quantile(g, COL_P99, s, k->unit, &sum->each, 0.99);
-		put_quantile(g, COL_MAX, s, k->unit, &sum->each, 1);
+		put_quantile(g, COL_MIN, s, k->unit, sum, 0);
+		put_quantile(g, COL_MEDIAN, s, k->unit, sum, 0.5);
+		put_quantile(g, COL_P99, s, k->unit, sum, 0.99);
+		put_quantile(g, COL_MAX, s, k->unit, sum, 1);
 	}
 	put_label(&t, s, &r->labels.entry[row->label], label_width(s));
 	if (row->thread != REGIONS_ALL_THREADS)
@@ -107,7 +120,7 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 
 static void table(struct text *out, struct regions *r, const struct regions_shown *how, size_t c, const struct style *s)
 {
-	static const char *const heads[] = { "self", "%", "total", "count", "min", "median", "p99", "max", "label", "" };
+	static const char *const heads[] = { "self", "", "%", "total", "count", "min", "median", "p99", "max", "label", "" };
 	static const unsigned drop[] = { COL_MIN, COL_P99, COL_MAX, COL_NOTE, COL_MEDIAN, COL_TOTAL, COL_COUNT };
 	const struct regions_counter *k = &r->counter[c];
 	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
@@ -284,10 +297,10 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 		struct text t = { 0 };
 
 		grid_row(&g);
-		put_amount(&t, s, k->unit, (double)one->cost);
+		put_amount(&t, s, k->unit, (double)one->cost - (r->options.subtract_own ? one->own.total : 0));
 		grid_put(&g, 0, INK_STRONG, &t);
 		if (one->self_known)
-			put_amount(&t, s, k->unit, (double)one->self);
+			put_amount(&t, s, k->unit, (double)one->self - (r->options.subtract_own ? one->own.self : 0));
 		grid_put(&g, 1, INK_PLAIN, &t);
 		put_amount(&t, s, k->unit, (double)one->begin);
 		grid_put(&g, 2, INK_PLAIN, &t);
@@ -311,24 +324,60 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 	grid_free(&g);
 }
 
+/* To a tenth, and never to less than it is. */
+static void put_off(struct text *out, const struct style *s, double off)
+{
+	text_add(out, " %s", plus_minus(s));
+	put_real(out, s, ceil(off * 10) / 10, 1);
+}
+
+/* What one region costs by each way that there is in the recording, and of how many nobody measured it. */
+static uint64_t own_words(struct text *out, const struct regions_counter *k, const struct style *s)
+{
+	uint64_t unmeasured = 0;
+	size_t ways = 0;
+
+	for (uint8_t w = 0; w < TIMELINE_WAYS; w++)
+		ways += k->way[w].regions && k->way[w].own.known;
+	for (uint8_t w = 0; w < TIMELINE_WAYS; w++) {
+		const struct timeline_own *own = &k->way[w].own;
+
+		if (!k->way[w].regions)
+			continue;
+		if (!own->known) {
+			unmeasured += k->way[w].regions;
+			continue;
+		}
+		text_add(out, "%s", out->len ? ", " : "");
+		put_real(out, s, own->inside + own->outside, 1);
+		if (own->inside_off + own->outside_off > 0)
+			put_off(out, s, own->inside_off + own->outside_off);
+		if (k->unit[0])
+			text_add(out, " %s", k->unit);
+		if (ways > 1 || w != 0)
+			text_add(out, " by %s%s", timeline_way(w), w < TIMELINE_WAYS / 2 ? "" : " with a label above the 2046th");
+	}
+	return unmeasured;
+}
+
 static void own_cost(struct text *out, const struct regions *r, const struct style *s)
 {
 	for (size_t c = 0; c < r->n_counters; c++) {
 		const struct regions_counter *k = &r->counter[c];
-		struct text t = { 0 }, spread = { 0 }, share = { 0 };
-		double all = k->own_cost * (double)r->regions;
+		struct text words = { 0 }, share = { 0 };
+		uint64_t unmeasured = own_words(&words, k, s);
 
-		if (k->own_cost == 0)
-			continue;
-		put_real(&t, s, k->own_cost, 1);
-		put_real(&spread, s, k->own_cost_spread, 1);
-		put_percent(&share, k->whole ? 100 * all / (double)k->whole : 0);
-		put_note(out, s, INK_FAINT, "%s: a region costs %s%s%s itself, %s%s by measurement when the recording began; of all that is %s, %s.",
-			 k->name, t.s, k->unit[0] ? " " : "", k->unit, s->utf8 ? "\u00b1" : "+-", spread.s,
-			 share.s,
-			 r->options.subtract_own ? "taken off" : "not taken off (--subtract-own)");
-		text_free(&t);
-		text_free(&spread);
+		if (words.len) {
+			put_percent(&share, k->whole ? 100 * k->own_all / (double)k->whole : 0);
+			put_note(out, s, INK_FAINT, "%s: a region itself costs %s, as measured when the recording began; of all that is %s, %s.",
+				 k->name, words.s, share.s, r->options.subtract_own ? "taken off" : "not taken off (--subtract-own)");
+		}
+		if (unmeasured && (words.len || r->options.subtract_own))
+			put_note(out, s, INK_CAREFUL, "%s: what %" PRIu64 " of the regions cost themselves nobody measured; for those nothing is taken off.",
+				 k->name, unmeasured);
+		if (words.len && r->options.subtract_own && k->unit[0])
+			put_note(out, s, INK_FAINT, "%s: less than 0 after that is no more than regions themselves cost.", k->name);
+		text_free(&words);
 		text_free(&share);
 	}
 }

@@ -35,7 +35,7 @@ size_t shown_width(const char *text);
  * A table: cells of text per row, columns as wide as their widest cell. Columns are left out from
  * `drop`, in its order, until the width fits.
  */
-enum { GRID_COLUMNS = 10 };
+enum { GRID_COLUMNS = 12 };
 
 struct grid_cell {
 	char *text; /* owned; NULL: empty */

@@ -3,6 +3,7 @@
 
 usage: bindings_test.py TARE PROGRAM LIBTARE.SO LIBTARE-FUNCTIONS.SO TOP INCLUDE...   (PROGRAM: tests/programs/regions)
 """
+import json
 import os
 import shutil
 import subprocess
@@ -33,6 +34,12 @@ def words(name):
     return sh(PROGRAM, "words", name).stdout.splitlines()
 
 
+def ways(name):
+    """What is known of the cost of regions, by the way they were recorded: (way, regions, is it known)."""
+    document = json.loads(sh(TARE, "summarize", "--format", "json", name).stdout)
+    return [(o["way"], o["regions"], o.get("inside", 0) > 0 and o["inside_off"] > 0) for o in document["counters"][0]["own"]]
+
+
 def python(code, name="py.tare", status=0):
     Path(ROOM.name, "p.py").write_text("import tare\n" + code)
     return sh(TARE, "regions", "-q", "-e", "none", "-o", name, "--", sys.executable, "p.py", status=status)
@@ -44,6 +51,8 @@ def python_example():
     equal(r.stdout, "recorded\n", "output")
     true("of 4 threads" in r.stderr, r.stderr)
     equal(sh(sys.executable, f"{TOP}/examples/region.py").stdout, "not recorded\n", "off")
+    (way, regions, known), = ways("ex.tare")
+    true(way == "Python" and regions > 0 and known, f"{way} {regions} {known}")
 
 
 @test
@@ -166,6 +175,8 @@ int main(void) { return middle(1) + other(0) != 9; }
         sh(TARE, "regions", "-q", "-e", "none", "-o", "f.tare", "--", "./f", env=env)
         equal(words("f.tare"), [expected], str(chosen))
     sh("./f")
+    sh(TARE, "regions", "-q", "-o", "f.tare", "--", "./f")
+    equal(ways("f.tare"), [("-finstrument-functions", 6, True)])
     # Without a symbol table a function is known by its place.
     sh("strip", "f")
     sh(TARE, "regions", "-q", "-e", "none", "-o", "f.tare", "--", "./f")
@@ -201,6 +212,7 @@ def rust():
            "query,typeck,zero \ufffd in it( query,typeck,zero \ufffd in it. query,typeck,zero \ufffd in it=7 query,typeck,zero \ufffd in it) "
            "query,typeck,zero \ufffd in it<",
            "query,typeck,zero \ufffd in it> outer( inner( inner) outer)"])
+    equal(ways("rust.tare"), [("Rust", 6, True), ("Rust, by label", 1, True)])
 
 
 main()

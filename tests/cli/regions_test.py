@@ -52,8 +52,8 @@ def without_counters_there_are_labels_and_counts():
     true(["14", "work"] in lines and ["2", "thread"] in lines and lines.index(["14", "work"]) < lines.index(["2", "thread"]), str(lines))
     equal(sh(TARE, "summarize", "--top", "1", "none.tare").stdout.count("(1 more; --top 0 shows all)"), 1, "the rest is said")
     rows = sh(TARE, "summarize", "--format", "csv", "none.tare").stdout.split("\n")
-    equal(rows[1], "work,,,,14,0,0,0" + 12 * ",", "csv")
-    equal({r.count(",") for r in rows[:-1]}, {19}, "as many fields as the header")
+    equal(rows[1], "work,,,,14,0,0,0" + 13 * ",", "csv")
+    equal({r.count(",") for r in rows[:-1]}, {20}, "as many fields as the header")
     for how in ("csv", "folded"):
         r = sh(TARE, "export", "-f", how, "none.tare", status=125)
         true("has no counter" in r.stderr and "tare summarize --format csv" in r.stderr, r.stderr)

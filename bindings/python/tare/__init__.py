@@ -41,6 +41,9 @@ class _Timing(ctypes.Structure):
     _fields_ = [("label", ctypes.c_uint32), ("number", ctypes.c_uint64)]
 
 
+_Empty = ctypes.PYFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint, ctypes.c_void_p)
+
+
 class _Without:
     """In the place of a library that is not there: never recording."""
 
@@ -76,7 +79,8 @@ def _load():
     label, error = ctypes.c_uint32, ctypes.POINTER(_Error)
     for name, result, args in (
         ("tare_region_point", None, [ctypes.c_void_p, label, ctypes.c_uint64]),
-        ("tare_label_new", label, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_uint]),
+        ("tare_label_new_by", label, [ctypes.c_uint, ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_uint]),
+        ("tare_region_measure", ctypes.c_int, [ctypes.c_uint, _Empty, ctypes.c_void_p]),
         ("tare_label_instant", None, [label]),
         ("tare_label_integer", None, [label, ctypes.c_uint64]),
         ("tare_timing_start", _Timing, [label]),
@@ -93,6 +97,7 @@ def _load():
 
 _lib = _load()
 _END = 4  # TARE_LABEL_END
+_PATH = 2  # TARE_PATH_PYTHON
 _labels = {}
 _labels_of = 0  # the generation that they are of
 
@@ -115,12 +120,11 @@ def recording():
 
 def label(name, *args):
     """The number of a label; 0 while nothing is recorded. Valid for one generation()."""
-    global _labels, _labels_of
     now = generation()
     if not now & 1:
         return 0
     if now != _labels_of:
-        _labels, _labels_of = {}, now
+        _begin(now)
     key = (name, *args) if args else name
     found = _labels.get(key)
     if found is None:
@@ -128,7 +132,7 @@ def label(name, *args):
         if any(b"\0" in w for w in words) or not words[0]:
             raise ValueError("a label is a text without NUL, and not empty")
         array = (ctypes.c_char_p * len(args))(*words[1:])
-        found = _labels[key] = _lib.tare_label_new(words[0], array, len(args))
+        found = _labels[key] = _lib.tare_label_new_by(_PATH, words[0], array, len(args))
     return found
 
 
@@ -156,6 +160,24 @@ class region(contextlib.ContextDecorator):
         if begun and of == generation():
             _lib.tare_region_point(None, begun | _END, 0)
         return False
+
+
+def _begin(now):
+    """A recording that is new here: its labels, and what a region costs."""
+    global _labels, _labels_of
+    _labels, _labels_of = {}, now
+    _lib.tare_region_measure(_PATH, _empty, None)
+
+
+def _run_empty(number, n, _):
+    _labels[_run_empty] = number
+    r = region(_run_empty)
+    for _ in range(n):
+        with r:
+            pass
+
+
+_empty = _Empty(_run_empty)
 
 
 def instant(name, *args):
@@ -188,6 +210,7 @@ def start(path, events=None):
     """Record from now on. events: "wall-time" (default), "instructions:u", ...; see tare-regions(1)."""
     err = _Error()
     _check(_lib.tare_regions_start(os.fsencode(path), events.encode() if events else None, ctypes.byref(err)), err)
+    _begin(generation())
 
 
 def stop():
@@ -196,4 +219,5 @@ def stop():
     _check(_lib.tare_regions_stop(ctypes.byref(err)), err)
 
 
-_lib.tare_regions_from_environment(None)
+if _lib.tare_regions_from_environment(None) == 1:
+    _begin(generation())

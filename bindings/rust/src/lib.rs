@@ -20,11 +20,13 @@
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::marker::PhantomData;
-use std::os::raw::{c_char, c_int, c_uint};
+use std::os::raw::{c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const UNKNOWN: u32 = 0xffff_fff9;
 const END: u32 = 4;
+const PATH: u32 = 3; // TARE_PATH_RUST
+const PATH_LABEL: u32 = 4; // TARE_PATH_RUST_LABEL
 
 #[repr(C)]
 struct RawError {
@@ -43,7 +45,8 @@ struct RawTiming {
 
 extern "C" {
     fn tare_region_point(r: *const Region, label: u32, clock: u64);
-    fn tare_label_new(name: *const c_char, args: *const *const c_char, n: c_uint) -> u32;
+    fn tare_label_new_by(path: c_uint, name: *const c_char, args: *const *const c_char, n: c_uint) -> u32;
+    fn tare_region_measure(path: c_uint, empty: extern "C" fn(u32, c_uint, *mut c_void), with: *mut c_void) -> c_int;
     fn tare_label_instant(label: u32);
     fn tare_label_integer(label: u32, value: u64);
     fn tare_timing_start(label: u32) -> RawTiming;
@@ -71,7 +74,7 @@ impl Region {
     pub const fn made(name: &'static str, file: &'static str, line: u32) -> Region {
         Region {
             label: AtomicU32::new(UNKNOWN),
-            line,
+            line: line | PATH << 24,
             name: name.as_ptr() as *const c_char,
             file: file.as_ptr() as *const c_char,
         }
@@ -101,9 +104,42 @@ pub struct Open {
 pub fn region(r: &'static Region) -> Open {
     let label = r.label.load(Ordering::Relaxed);
     if label != 0 {
+        if label == UNKNOWN {
+            first();
+        }
         unsafe { tare_region_point(r, label, 0) }
     }
     Open { region: r, label: 0, generation: 0, stays: PhantomData }
+}
+
+/// Of a region that was never begun: what regions cost is to be known before there are any.
+#[cold]
+fn first() {
+    if from_environment() == 1 || unsafe { tare_regions_generation() } & 1 == 1 {
+        measure();
+    }
+}
+
+extern "C" fn empty_regions(label: u32, n: c_uint, _: *mut c_void) {
+    region!(PROBE, "");
+    PROBE.label.store(label, Ordering::Relaxed);
+    for _ in 0..n {
+        let _r = region(&PROBE);
+    }
+}
+
+extern "C" fn empty_labels(label: u32, n: c_uint, _: *mut c_void) {
+    let probe = Label { label, generation: unsafe { tare_regions_generation() } };
+    for _ in 0..n {
+        let _r = probe.enter();
+    }
+}
+
+fn measure() {
+    unsafe {
+        tare_region_measure(PATH, empty_regions, std::ptr::null_mut());
+        tare_region_measure(PATH_LABEL, empty_labels, std::ptr::null_mut());
+    }
 }
 
 impl Drop for Open {
@@ -142,10 +178,11 @@ impl Label {
         if generation & 1 == 0 {
             return Label { label: 0, generation };
         }
+        measure();
         let name = text(name);
         let args: Vec<CString> = args.iter().map(|a| text(a)).collect();
         let pointers: Vec<*const c_char> = args.iter().map(|a| a.as_ptr()).collect();
-        let label = unsafe { tare_label_new(name.as_ptr(), pointers.as_ptr(), pointers.len() as c_uint) };
+        let label = unsafe { tare_label_new_by(PATH_LABEL, name.as_ptr(), pointers.as_ptr(), pointers.len() as c_uint) };
         Label { label, generation }
     }
 
@@ -236,7 +273,7 @@ pub fn start(path: &str, events: Option<&str>) -> Result<(), Error> {
     let path = text(path);
     let events = events.map(text);
     let events = events.as_ref().map_or(std::ptr::null(), |e| e.as_ptr());
-    call(|err| unsafe { tare_regions_start(path.as_ptr(), events, err) }).map(|_| ())
+    call(|err| unsafe { tare_regions_start(path.as_ptr(), events, err) }).map(|_| measure())
 }
 
 /// Stop. An error says what could not be written.
@@ -250,6 +287,6 @@ pub fn recording() -> bool {
     unsafe { tare_regions_generation() & 1 == 1 }
 }
 
-fn from_environment() {
-    unsafe { tare_regions_from_environment(std::ptr::null_mut()) };
+fn from_environment() -> c_int {
+    unsafe { tare_regions_from_environment(std::ptr::null_mut()) }
 }
