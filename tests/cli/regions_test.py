@@ -3,6 +3,7 @@
 
 usage: regions_test.py TARE PROGRAM     (PROGRAM: tests/programs/regions)
 """
+import json
 import os
 import random
 import signal
@@ -160,6 +161,19 @@ def exact_counts():
         out.append(sh(PROGRAM, "known-check", "exact.tare").stdout)
     equal(out[0], out[1], "two runs")
     true(out[0].endswith("all exact\n"), out[0])
+
+@test
+def labels_made_while_it_runs_are_in_no_interval():
+    """Making one takes memory, a lock and now and then a block of the file: none of that is the program's."""
+    if os.uname().machine != "x86_64":
+        return
+    for i in range(3):
+        sh(TARE, "regions", "-q", "--engine", "exact", "-e", "instructions:u", "-o", f"labels{i}.tare", "--", PROGRAM, "labels", "500", "3")
+    sums = [json.loads(sh(TARE, "summarize", "--format", "json", f"labels{i}.tare").stdout) for i in range(3)]
+    selves = [next(l["counters"]["instructions:u"] for l in s["labels"] if l["label"] == "work") for s in sums]
+    equal([(s["min"], s["max"], s["self"]) for s in selves[1:]], [(selves[0]["min"], selves[0]["max"], selves[0]["self"])] * 2, "work")
+    true(selves[0]["max"] - selves[0]["min"] < 200, f"a first label costs what others do: {selves[0]}")
+
 
 
 main()

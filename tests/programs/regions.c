@@ -8,6 +8,7 @@
  *	regions until-killed FILE THREADS	for ever; FILE holds a u64 per thread, how many points it has behind it
  *	regions check FILE		counts what is in a recording
  *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
+ *	regions labels N THREADS	N times a label that is new, within "work"
  *	regions known-check FILE	is each interval its loop and one and the same number of instructions more?
  */
 #include <fcntl.h>
@@ -50,6 +51,25 @@ static void *loops(void *unused)
 		tare_label_begin(sized[i % SIZES]);
 		cpu_loop(turns[i % SIZES]);
 		tare_label_end(sized[i % SIZES]);
+	}
+	return unused;
+}
+
+/* A label is new each time, and threads make them at once. */
+static void *labels(void *unused)
+{
+	static int threads;
+	int me = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+
+	for (long i = 0; i < count; i++) {
+		TARE_REGION_SCOPE(&work);
+		char name[32];
+		tare_label label;
+
+		snprintf(name, sizeof(name), "%07ld of %02d", i, me);
+		label = tare_label_new(name, NULL, 0);
+		tare_label_begin(label);
+		tare_label_end(label);
 	}
 	return unused;
 }
@@ -206,6 +226,8 @@ int main(int argc, char **argv)
 			sized[i] = tare_label_new(name, NULL, 0);
 		}
 		on_threads(loops, threads);
+	} else if (!strcmp(what, "labels")) {
+		on_threads(labels, threads);
 	} else if (!strcmp(what, "unbalanced")) {
 		tare_region_begin(&work);
 		tare_region_end(&other);
