@@ -66,7 +66,7 @@ enum {
 	FILE_PAGE = 4096,
 	FILE_COUNTERS = 8, /* at most */
 	BLOCK_MAGIC = 0x31425254, /* "TRB1" */
-	BLOCK_BYTES = 65536, /* of a thread's block, and of one of labels */
+	BLOCK_BYTES = 65536, /* of a thread's block, at most, and of one of labels */
 };
 
 #define SUM_FACTOR 0x9e3779b97f4a7c15ull

@@ -87,7 +87,7 @@ static int process_open(struct region_recording *r)
 
 	if (r->block || r->no_block)
 		return -r->no_block;
-	b = region_file_map(&r->file, FILE_PAGE, NULL);
+	b = region_file_map(&r->file, FILE_PAGE, true, NULL);
 	if (!b) {
 		int code = errno;
 
@@ -251,7 +251,7 @@ static void forget_streams(struct region_stream *s)
 		struct region_stream *next = s->next;
 
 		if (s->block)
-			munmap(s->block, BLOCK_BYTES);
+			munmap(s->block, s->bytes);
 		free(s); /* its counters are the parent's */
 		s = next;
 	}
@@ -275,6 +275,7 @@ static void in_child(void)
 	r->streams = r->spare = NULL;
 	r->references = 1;
 	r->being_measured = r->measured;
+	r->forked = true;
 	r->lost = 0;
 	r->lost_errno = 0;
 	if (r->block) {
@@ -633,7 +634,7 @@ int tare_regions_stop(struct tare_error *err)
 		__atomic_store_n(&s->here->end, NULL, __ATOMIC_RELAXED);
 	region_labels_close(&r->labels);
 	for (struct region_stream *s = r->spare; s; s = s->next)
-		region_file_punch(&r->file, s->offset, BLOCK_BYTES);
+		region_file_punch(&r->file, s->offset, s->bytes);
 	if (r->process) {
 		region_clock_pair(&r->process->end_ticks, &r->process->end_clock_ns);
 		__atomic_store_n(&r->process->ended, 1, __ATOMIC_RELEASE);

@@ -243,7 +243,7 @@ static uint64_t take(struct region_file *f, uint64_t n)
 	return at;
 }
 
-void *region_file_map(struct region_file *f, size_t size, uint64_t *offset)
+void *region_file_map(struct region_file *f, size_t size, bool at_once, uint64_t *offset)
 {
 	int fd = descriptor(f);
 	uint64_t at = fd < 0 ? 0 : take(f, size);
@@ -251,7 +251,7 @@ void *region_file_map(struct region_file *f, size_t size, uint64_t *offset)
 
 	if (!at || reserve(fd, at, size) < 0)
 		return NULL;
-	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)at);
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at_once ? MAP_POPULATE : 0), fd, (off_t)at);
 	if (offset)
 		*offset = at;
 	return map == MAP_FAILED ? NULL : map;

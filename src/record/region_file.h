@@ -29,8 +29,9 @@ int region_file_create(struct region_file *f, const char *path, const char *coun
 int region_file_join(struct region_file *f, const char *path, struct tare_error *err);
 void region_file_close(struct region_file *f);
 
-/* Space of `size` bytes, all 0, mapped; NULL with errno when there is none. Offset (may be NULL): where. */
-void *region_file_map(struct region_file *f, size_t size, uint64_t *offset);
+/* Space of `size` bytes, all 0, mapped; NULL with errno when there is none. Offset (may be NULL): where. at_once: its pages are
+ * there, so that no fault is in an interval; else each comes when it is first written to. */
+void *region_file_map(struct region_file *f, size_t size, bool at_once, uint64_t *offset);
 /* Write n bytes to a place of their own. 0 or a negative errno. No cancellation point; errno is left alone. */
 int region_file_append(struct region_file *f, const void *bytes, size_t n);
 /* Give the pages of a range back, if the file system can: they read as 0 then. */

@@ -34,7 +34,7 @@ static int room(struct region_labels *l, size_t n)
 		return 0;
 	region_labels_close(l);
 	size = size < BLOCK_BYTES ? BLOCK_BYTES : (size + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE;
-	b = region_file_map(l->file, size, NULL);
+	b = region_file_map(l->file, size, false, NULL);
 	if (!b)
 		return -1;
 

@@ -24,7 +24,7 @@ void region_recording_put(struct region_recording *r)
 		struct region_stream *s = r->spare;
 
 		r->spare = s->next;
-		munmap(s->block, BLOCK_BYTES);
+		munmap(s->block, s->bytes);
 		free(s);
 	}
 	region_labels_close(&r->labels);
@@ -70,16 +70,21 @@ static void rebase(struct region_stream *s, bool clocks)
 	}
 }
 
-/* Begin the block anew, empty. It is FREE until all is in place. */
+/* What is in it stands elsewhere. It is FREE until it is begun anew. */
+static void clear(struct region_stream *s)
+{
+	__atomic_store_n(&s->block->state, BLOCK_FREE, __ATOMIC_RELEASE);
+	memset(s->block + 1, 0, s->bytes - sizeof(*s->block));
+}
+
+/* Begin the block, whose data are 0. */
 static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
 {
 	struct block_head *b = s->block, head = { 0 };
 
-	__atomic_store_n(&b->state, BLOCK_FREE, __ATOMIC_RELEASE);
-	memset(b + 1, 0, BLOCK_BYTES - sizeof(*b));
 	head.magic = BLOCK_MAGIC;
 	head.kind = BLOCK_POINTS;
-	head.size = BLOCK_BYTES;
+	head.size = s->bytes;
 	head.process = s->of->serial;
 	head.thread = s->thread;
 	head.pid = (uint32_t)getpid();
@@ -113,11 +118,38 @@ static void seal(struct region_stream *s)
 	__atomic_store_n(&b->state, BLOCK_SEALED, __ATOMIC_RELEASE);
 }
 
+/* The inline functions write what is a clock and nothing else. */
+static void set_limit(struct region_stream *s)
+{
+	s->limit = (uint8_t *)s->block + s->bytes - SLACK;
+	__atomic_store_n(&s->here->end, s->of->counters.mode == READ_CLOCK ? s->limit : NULL, __ATOMIC_RELAXED);
+}
+
+/* A thread that filled a small block goes on in one of full size. True: it is there, empty. */
+static bool grow(struct region_stream *s)
+{
+	struct block_head *old = s->block, *more;
+	uint64_t offset;
+
+	if (s->bytes == BLOCK_BYTES)
+		return false;
+	more = region_file_map(&s->of->file, BLOCK_BYTES, true, &offset);
+	if (!more)
+		return false;
+	__atomic_store_n(&old->state, BLOCK_FREE, __ATOMIC_RELEASE);
+	s->block = more;
+	s->offset = offset;
+	munmap(old, s->bytes);
+	s->bytes = BLOCK_BYTES;
+	set_limit(s);
+	return true;
+}
+
 /* Write the full block elsewhere and begin it anew. */
 static __attribute__((noinline)) void flush(struct region_stream *s)
 {
 	struct block_head *b = s->block;
-	uint64_t lost = b->lost;
+	uint64_t lost = b->lost, seq = b->seq + 1;
 	int kept = errno, ret;
 
 	if (s->scratch) {
@@ -133,7 +165,9 @@ static __attribute__((noinline)) void flush(struct region_stream *s)
 	} else {
 		lost = 0;
 	}
-	begin(s, b->seq + 1, lost);
+	if (!grow(s))
+		clear(s);
+	begin(s, seq, lost);
 	rebase(s, false);
 	errno = kept;
 }
@@ -272,13 +306,11 @@ static void attach(struct region_stream *s)
 {
 	struct region_recording *r = s->of;
 
-	s->limit = (uint8_t *)s->block + BLOCK_BYTES - SLACK;
+	set_limit(s);
 	s->missing = s->counters.missing;
 	s->single = !s->missing && (r->counters.mode == READ_EXACT || r->counters.mode == READ_CLOCK);
 	s->here->at = data_of(s->block);
 	rebase(s, true);
-	/* The inline functions write what is a clock and nothing else. */
-	__atomic_store_n(&s->here->end, r->counters.mode == READ_CLOCK ? s->limit : NULL, __ATOMIC_RELAXED);
 }
 
 void region_stream_pause(struct region_stream *s, struct region_pause *p)
@@ -308,6 +340,7 @@ void region_stream_resume(struct region_pause *p)
 struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here)
 {
 	struct region_stream *s;
+	bool fresh = false;
 	int kept = errno, code;
 
 	pthread_mutex_lock(&region_lock);
@@ -317,8 +350,13 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 	else
 		s = calloc(1, sizeof(*s));
 	if (s) {
-		if (!s->block)
-			s->block = region_file_map(&r->file, BLOCK_BYTES, &s->offset);
+		if (!s->block) {
+			/* A child of fork is mostly short-lived: pages that it does not need cost more than all else, and so would
+			 * giving them back, for which the kernel writes to the disk. */
+			s->bytes = r->forked ? SMALL_BYTES : BLOCK_BYTES;
+			s->block = region_file_map(&r->file, s->bytes, !r->forked, &s->offset);
+			fresh = true;
+		}
 		code = errno;
 		s->of = r;
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
@@ -343,6 +381,8 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 	if (s && s->block) {
 		thread_counters_open(&s->counters, &r->counters, NULL);
 		attach(s);
+		if (!fresh)
+			clear(s);
 		begin(s, 0, 0);
 		rebase(s, false);
 	}
@@ -367,7 +407,7 @@ static void detach(struct region_stream *s, bool spare)
 	if (spare)
 		return;
 	if (s->block)
-		munmap(s->block, BLOCK_BYTES);
+		munmap(s->block, s->bytes);
 	free(s);
 }
 
@@ -392,7 +432,8 @@ void region_stream_close(struct region_stream *s, bool reuse)
 			/* It stays where it is; but that there was no room tells why the file ends before what was taken. */
 			if (reuse)
 				region_recording_lose(r, 0, -ret);
-			region_file_punch(&r->file, s->offset + pages, BLOCK_BYTES - pages);
+			if (s->bytes == BLOCK_BYTES)
+				region_file_punch(&r->file, s->offset + pages, BLOCK_BYTES - pages);
 		}
 	}
 	s->here->at = NULL;
@@ -409,6 +450,7 @@ void region_stream_private(struct region_stream *s, struct region_recording *r, 
 	s->of = r;
 	s->here = here;
 	s->block = memory;
+	s->bytes = BLOCK_BYTES;
 	s->scratch = true;
 	thread_counters_open(&s->counters, &r->counters, NULL);
 	attach(s);

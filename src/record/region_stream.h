@@ -23,6 +23,7 @@ struct region_recording {
 	struct file_process *process; /* in it */
 	int no_block;		      /* errno: it could not have one, and all its points are lost */
 	uint32_t serial, parent, inherited, threads;
+	bool forked; /* this process is a child of the one that began it */
 	uint64_t start_ticks, start_clock_ns;
 	struct file_own own[FILE_PATHS][FILE_COUNTERS];
 	uint32_t measured, being_measured; /* bit per path */
@@ -32,12 +33,15 @@ struct region_recording {
 	int lost_errno;
 };
 
+enum { SMALL_BYTES = 16384 };
+
 struct region_stream {
 	struct region_stream *next, **link;
 	struct region_recording *of;
 	struct tare_region_here *here; /* `at` and `last` (of the first counter) are there */
 	struct block_head *block;      /* NULL: there was no room for one, and points are lost */
 	uint64_t offset;	       /* of it in the file */
+	uint32_t bytes;		       /* of it: BLOCK_BYTES, or SMALL_BYTES until it was full once */
 	uint8_t *limit;		       /* from here on, it must be written first */
 	bool single;		       /* one counter, which can be read */
 	bool scratch;		       /* `block` is no file's */

@@ -151,6 +151,15 @@ def the_disk_fills_up():
 
 
 @test
+def a_child_that_outgrows_its_small_block():
+    """A forked child begins with a block of 16 KiB, and goes on in one of 64 when that is full."""
+    for events in ("wall-time", "none"):
+        sh(TARE, "regions", "-q", "-e", events, "-o", "grow.tare", "--", PROGRAM, "fork", "60000")
+        equal(sh(PROGRAM, "check", "grow.tare").stdout, f"threads 2 points {2 * (120000 + 2)} repaired 0 lost 0\n", events)
+        equal(json.loads(sh(TARE, "summarize", "--format", "json", "grow.tare").stdout)["recordings"][0]["damage"], None, events)
+
+
+@test
 def exact_counts():
     """Loops of a known size are, in each interval and in every run, the same number of instructions; through full blocks, too."""
     if os.uname().machine != "x86_64":
