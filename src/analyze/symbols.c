@@ -183,6 +183,41 @@ static int read_symbols(struct symbols *s, struct tare_error *err)
 	return 0;
 }
 
+int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct tare_error *err)
+{
+	int all = libdw.dwfl_module_getsymtab(s->module);
+	struct entry *found;
+	size_t k = 0;
+
+	*out = NULL;
+	*n = 0;
+	if (all <= 1)
+		return 0;
+	if (all > SYMBOLS_MAX)
+		all = SYMBOLS_MAX;
+	found = calloc((size_t)all, sizeof(*found));
+	for (int i = 1; found && i < all; i++) {
+		GElf_Sym sym;
+		GElf_Addr address = 0;
+		const char *name = libdw.dwfl_module_getsym_info(s->module, i, &sym, &address, NULL, NULL, NULL);
+
+		if (!name || !*name || sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS || !sym.st_size ||
+		    (GELF_ST_TYPE(sym.st_info) != STT_OBJECT && GELF_ST_TYPE(sym.st_info) != STT_COMMON))
+			continue;
+		address -= s->bias;
+		found[k++] = (struct entry){ .start = address, .end = address + sym.st_size, .name = name, .rank = rank_of(&sym, name) };
+	}
+	if (found && k)
+		qsort(found, k, sizeof(*found), by_start);
+	if (found)
+		*out = calloc(k ? k : 1, sizeof(**out));
+	for (size_t i = 0; *out && i < k; i++)
+		if (!*n || (*out)[*n - 1].start != found[i].start)
+			(*out)[(*n)++] = (struct symbol_data){ symbols_demangled(s, found[i].name), found[i].start, found[i].end };
+	free(found);
+	return *out ? 0 : tare_fail_nomem(err);
+}
+
 int symbols_open(struct symbols **out, const char *path, int fd, struct tare_error *err)
 {
 	static const Dwfl_Callbacks empty;

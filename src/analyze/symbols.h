@@ -41,6 +41,15 @@ bool symbols_line(struct symbols *s, uint64_t offset, const char **file, unsigne
 /* The address of `offset` as the file itself counts (ELF virtual address). */
 bool symbols_address(const struct symbols *s, uint64_t offset, uint64_t *address);
 
+/* A variable of its own in memory. Addresses are the file's own (ELF virtual addresses). */
+struct symbol_data {
+	const char *name; /* lives as long as the symbols */
+	uint64_t start, end;
+};
+
+/* All variables of which the size is known, by address, one per address; free() them. Thread-local ones have none. */
+int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct tare_error *err);
+
 /* A function that the compiler put into another one, and the line that called it. */
 struct symbol_inlined {
 	const char *name;

@@ -45,6 +45,14 @@ bool symbols_address(const struct symbols *s, uint64_t offset, uint64_t *address
 	return false;
 }
 
+int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct tare_error *err)
+{
+	(void)s;
+	*out = NULL;
+	*n = 0;
+	return symbols_probe(err);
+}
+
 unsigned symbols_inlined(struct symbols *s, uint64_t offset,
 			 struct symbol_inlined out[SYMBOL_INLINED_MAX])
 {

@@ -15,6 +15,7 @@ extern const struct command cmd_summarize;
 extern const struct command cmd_aggregate;
 extern const struct command cmd_diff;
 extern const struct command cmd_windows;
+extern const struct command cmd_memory;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -24,6 +25,7 @@ const struct command *const commands[] = {
 	&cmd_record,
 	&cmd_report,
 	&cmd_annotate,
+	&cmd_memory,
 	&cmd_windows,
 	&cmd_dump,
 	&cmd_export,

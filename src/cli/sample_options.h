@@ -4,6 +4,7 @@
 #ifndef CLI_SAMPLE_OPTIONS_H
 #define CLI_SAMPLE_OPTIONS_H
 
+#include "analyze/accessed.h"
 #include "analyze/samples.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -46,6 +47,24 @@ int sample_set_colour(void *options, const char *arg, struct tare_error *err);
 	{ 0, "format", "FORMAT", "text, json or csv", sample_set_format },                         \
 	{ 'o', "output", "FILE", "write there; default: standard output", sample_set_output },     \
 	{ 0, "color", "WHEN", NULL, sample_set_colour }
+
+/* Those of the commands about accesses to memory. */
+#define ACCESS_OPTION_ROWS                                                                         \
+	{ 'i', "input", "FILE", "the recording; default perf.data, - is standard input",           \
+	  sample_set_input },                                                                      \
+	{ 0, "filter", "LIST", "only comm=,pid=,tid=,cpu=,from=,to=", sample_set_filter },         \
+	{ 0, "symfs", "DIR", "find the programs' files under DIR", sample_set_symfs },             \
+	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", sample_set_kallsyms },           \
+	{ 0, "format", "FORMAT", "text, json or csv", sample_set_format },                         \
+	{ 'o', "output", "FILE", "write there; default: standard output", sample_set_output },     \
+	{ 0, "color", "WHEN", NULL, sample_set_colour }
+
+/* src/cli/access_options.c */
+int access_options_check(const struct sample_options *o, struct tare_error *err);
+struct accessed_options access_options(const struct sample_options *o);
+int access_one_file(const struct sample_options *o, int argc, char **argv, int rest, struct tare_error *err);
+/* -ENODATA, with the reason, when none was `used`; `others`: samples of operations that are no access. */
+int access_any(const struct accessed *c, const char *path, uint64_t used, uint64_t others, struct tare_error *err);
 
 void sample_options_free(struct sample_options *o);
 

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analyze/accessed_private.h"
+#include "base/cpus.h"
+#include "base/file.h"
+#include "record/perfdata_features.h"
+
+/* ---- first reading: what was mapped when ---- */
+
+static uint64_t time_of(const struct perfdata_record *rec, uint64_t otherwise)
+{
+	uint64_t t = rec->has & PD_SAMPLE_TIME ? rec->time : otherwise;
+
+	return t == UINT64_MAX ? 0 : t; /* made up by the recorder, of what was there before */
+}
+
+/* The whole of what a mapping of code belongs to: its variables may be in mappings that were not recorded. */
+static int take_image(struct accessed *c, const struct mapped *m, uint64_t length, uint64_t time, struct tare_error *err)
+{
+	struct image *in = accessed_image(c, m->map.module);
+
+	if (!in)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; in->state > 0 && i < in->head.segments; i++) {
+		const struct elf_segment *s = &in->head.segment[i];
+		struct map whole = { .module = m->map.module, .offset = in->low };
+
+		/* The segment begins on the first page that was mapped, or the mapping is a later part of it. */
+		if (!s->executable || (s->offset - m->map.offset >= length && m->map.offset - s->offset >= s->size))
+			continue;
+		whole.start = m->map.start - m->map.offset + s->offset - s->address + in->low;
+		if (__builtin_add_overflow(whole.start, in->high - in->low, &whole.last))
+			continue;
+		return history_map(c->p->history, m->pid, time, HISTORY_IMAGE, &whole, err);
+	}
+	return 0;
+}
+
+static int take_mapping(struct accessed *c, const struct perfdata_record *rec, struct tare_error *err)
+{
+	struct mapped m;
+	uint64_t time = time_of(rec, 0);
+	int ret = mapped_read(&c->modules, rec, &m, err);
+
+	if (ret <= 0)
+		return ret;
+	ret = history_map(c->p->history, m.kernel ? HISTORY_KERNEL : m.pid, time, HISTORY_MAPPED, &m.map, err);
+	if (ret == 0 && !m.kernel && !m.map.data && c->modules.module[m.map.module].kind == MODULE_FILE)
+		ret = take_image(c, &m, m.map.last - m.map.start + 1, time, err);
+	return ret;
+}
+
+static int take_comm(struct accessed *c, uint32_t pid, uint32_t tid, uint32_t comm, struct tare_error *err)
+{
+	struct accessed_task t = { tid, pid, comm };
+	uint32_t at = set_add(&c->p->tasks, &t, sizeof(t), 8, NULL);
+
+	if (at == SET_NONE || comm == WORDS_NONE)
+		return tare_fail_nomem(err);
+	((struct accessed_task *)c->p->tasks.item)[at].comm = comm;
+	return 0;
+}
+
+static uint32_t comm_word(const struct accessed *c, uint32_t pid, uint32_t tid)
+{
+	struct accessed_task key = { .tid = tid, .pid = pid };
+	uint32_t at = set_find(&c->p->tasks, &key, sizeof(key), 8);
+
+	return at == SET_NONE ? 0 : ((struct accessed_task *)c->p->tasks.item)[at].comm;
+}
+
+static int take(struct accessed *c, const struct perfdata_record *rec, struct tare_error *err)
+{
+	int ret;
+
+	if (rec->bad)
+		return 0;
+	switch (rec->type) {
+	case PD_RECORD_SAMPLE:
+		c->samples++;
+		return 0;
+	case PD_RECORD_COMM:
+		ret = take_comm(c, rec->comm.pid, rec->comm.tid, words_add(&c->modules.words, rec->comm.comm, strlen(rec->comm.comm)), err);
+		/* Source: linux/perf_event.h, PERF_RECORD_MISC_COMM_EXEC. */
+		if (ret == 0 && rec->misc & PD_MISC_13)
+			ret = history_exec(c->p->history, rec->comm.pid, time_of(rec, 0), err);
+		return ret;
+	case PD_RECORD_FORK:
+		ret = take_comm(c, rec->task.pid, rec->task.tid, comm_word(c, rec->task.ppid, rec->task.ptid), err);
+		return ret < 0 ? ret : history_fork(c->p->history, rec->task.pid, rec->task.ppid, time_of(rec, rec->task.time), err);
+	case PD_RECORD_BUILD_ID:
+		return mapped_build_id(&c->modules, rec, err);
+	default:
+		return take_mapping(c, rec, err);
+	}
+}
+
+static int read_state(struct accessed *c, const char *path, struct tare_error *err)
+{
+	struct tare_error damage = TARE_ERROR_INIT;
+	struct perfdata_record rec;
+	int ret;
+
+	c->file = perfdata_open(path, NULL, err);
+	if (!c->file)
+		return -(err && err->code ? err->code : EIO);
+	ret = mapped_build_ids(&c->modules, c->file, err);
+	while (ret == 0 && perfdata_next(c->file, &rec, &damage) == 1)
+		ret = take(c, &rec, err);
+	if (ret == 0)
+		ret = mapped_build_ids(&c->modules, c->file, err); /* in a pipe they come as records */
+	c->undecodable = perfdata_loss(c->file)->undecodable;
+	c->throttled = perfdata_loss(c->file)->throttled;
+	if (damage.code)
+		snprintf(c->damage, sizeof(c->damage), "%s", damage.what);
+	return ret < 0 ? ret : history_finish(c->p->history, err);
+}
+
+static int read_nodes(struct accessed *c, struct tare_error *err)
+{
+	const struct perfdata_features *f = perfdata_features(c->file);
+
+	for (size_t i = 0; i < f->n_nodes; i++) {
+		struct cpus set = { 0 };
+
+		if (!f->nodes[i].cpus || cpus_parse(f->nodes[i].cpus, &set, NULL) < 0)
+			continue;
+		for (size_t k = 0; k < set.n; k++) {
+			size_t cpu = (size_t)set.cpu[k];
+
+			if (cpu >= c->p->cpus) {
+				int *more = realloc(c->p->node_of_cpu, (cpu + 64) * sizeof(*more));
+
+				if (!more) {
+					cpus_free(&set);
+					return tare_fail_nomem(err);
+				}
+				for (size_t n = c->p->cpus; n < cpu + 64; n++)
+					more[n] = -1;
+				c->p->node_of_cpu = more;
+				c->p->cpus = cpu + 64;
+			}
+			c->p->node_of_cpu[cpu] = (int)f->nodes[i].node;
+		}
+		cpus_free(&set);
+	}
+	return 0;
+}
+
+/* What cannot be read twice is copied to a file that nobody sees. */
+static int copy_input(struct accessed *c, struct tare_error *err)
+{
+	const char *room = "/var/tmp";
+	unsigned char buffer[1 << 16];
+	ssize_t n;
+	int fd = open(room, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return tare_fail(err, errno, "cannot make a temporary file in %s: %s", room, strerror(errno));
+	c->p->input = fd;
+	while ((n = read(STDIN_FILENO, buffer, sizeof(buffer))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return tare_fail(err, errno, "cannot read standard input: %s", strerror(errno));
+		if (file_write_all(fd, buffer, (size_t)n) < 0)
+			return tare_fail(err, errno, "cannot write a temporary file in %s: %s", room, strerror(errno));
+	}
+	return 0;
+}
+
+int accessed_open(struct accessed *c, const char *path, const struct accessed_options *opts, struct tare_error *err)
+{
+	char copy[64];
+	int ret = 0;
+
+	*c = (struct accessed){ .opts = *opts, .modules.opts = opts->modules };
+	c->p = calloc(1, sizeof(*c->p));
+	if (!c->p)
+		return tare_fail_nomem(err);
+	c->p->input = -1;
+	c->p->history = history_new(err);
+	c->p->kernel_module = mapped_kernel(&c->modules);
+	c->p->unknown_module = modules_add(&c->modules, MODULE_UNKNOWN, "[unknown]", NULL, 0, 0);
+	if (!c->p->history || c->p->kernel_module == SET_NONE || c->p->unknown_module == SET_NONE)
+		return tare_fail_nomem(err);
+	if (!strcmp(path, "-")) {
+		ret = copy_input(c, err);
+		snprintf(copy, sizeof(copy), "/proc/self/fd/%d", c->p->input);
+		path = copy;
+	}
+	if (ret == 0)
+		ret = read_state(c, path, err);
+	if (ret == 0)
+		ret = read_nodes(c, err);
+	if (ret == 0)
+		ret = accessed_note_selection(c, err);
+	if (ret < 0)
+		return ret;
+	c->p->reader = tare_accesses_open(path, err);
+	return c->p->reader ? 0 : -EINVAL;
+}
+
+void accessed_close(struct accessed *c)
+{
+	struct accessed_private *p = c->p;
+
+	if (p) {
+		tare_accesses_close(p->reader);
+		history_free(p->history);
+		accessed_objects_free(c);
+		set_free(&p->tasks);
+		free(p->node_of_cpu);
+		if (p->input >= 0)
+			close(p->input);
+	}
+	for (size_t i = 0; i < c->n_notes; i++)
+		free(c->note[i]);
+	free(c->note);
+	for (size_t i = 0; i < c->n_unnamed; i++) {
+		free(c->unnamed[i].module);
+		free(c->unnamed[i].why);
+		free(c->unnamed[i].remedy);
+	}
+	free(c->unnamed);
+	modules_free(&c->modules);
+	perfdata_close(c->file);
+	free(p);
+	*c = (struct accessed){ 0 };
+}
+
+/* ---- second reading: the accesses ---- */
+
+static bool passes(const struct accessed *c, const struct tare_access *a)
+{
+	const struct samples_filter *f = &c->opts.filter;
+	bool task = a->has & TARE_ACCESS_TASK, timed = a->has & TARE_ACCESS_TIME;
+
+	return (f->pid < 0 || (task && (uint32_t)f->pid == a->pid)) && (f->tid < 0 || (task && (uint32_t)f->tid == a->tid)) &&
+	       (f->cpu < 0 || (a->has & TARE_ACCESS_CPU && f->cpu == a->cpu)) &&
+	       ((!f->from_ns && !f->to_ns) || (timed && a->time_ns >= f->from_ns && a->time_ns <= (f->to_ns ? f->to_ns : UINT64_MAX))) &&
+	       (!f->comm || (task && fnmatch(f->comm, accessed_comm(c, a->pid, a->tid), 0) == 0));
+}
+
+int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *err)
+{
+	struct tare_error damage = TARE_ERROR_INIT;
+	int ret;
+
+	do
+		ret = tare_accesses_next(c->p->reader, a, &damage);
+	while (ret > 0 && !passes(c, a));
+	if (ret > 0)
+		return 1;
+	c->loss = *tare_accesses_loss(c->p->reader);
+	if (ret == 0)
+		return 0;
+	if (ret == -ENOMEM)
+		return tare_fail_nomem(err);
+	if (!c->damage[0])
+		snprintf(c->damage, sizeof(c->damage), "%s", damage.what);
+	return 0;
+}
+
+struct accessed_code accessed_code(struct accessed *c, const struct tare_access *a)
+{
+	uint32_t pid = a->kernel ? HISTORY_KERNEL : a->pid;
+	uint64_t time = a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX;
+	struct code_cached *k = &c->p->code[(a->ip ^ a->ip >> 12 ^ pid * 0x9e3779b1u) & (CODE_CACHE - 1)];
+	struct history_place at;
+
+	if (k->set && k->ip == a->ip && k->pid == pid && during(k->from, k->until, time))
+		return k->code;
+	history_find(c->p->history, pid, time, HISTORY_MAPPED, a->ip, &at);
+	*k = (struct code_cached){ a->ip, at.from, at.until, pid, true, { a->kernel ? c->p->kernel_module : c->p->unknown_module, a->kernel, a->ip } };
+	if (at.found) {
+		k->code.module = at.map.module;
+		k->code.offset = a->ip - at.map.start + at.map.offset;
+	}
+	return k->code;
+}
+
+/* ---- of tasks and nodes ---- */
+
+const char *accessed_comm(const struct accessed *c, uint32_t pid, uint32_t tid)
+{
+	uint32_t comm = comm_word(c, pid, tid);
+
+	return words_at(&c->modules.words, comm ? comm : comm_word(c, pid, pid));
+}
+
+int accessed_node_of_cpu(const struct accessed *c, int32_t cpu)
+{
+	return cpu >= 0 && (size_t)cpu < c->p->cpus ? c->p->node_of_cpu[cpu] : -1;
+}
+
+int accessed_node_of_memory(const struct accessed *c, uint64_t physical)
+{
+	const struct perfdata_features *f = perfdata_features(c->file);
+	uint64_t block = f->memory_block_size ? physical / f->memory_block_size : UINT64_MAX;
+
+	for (size_t i = 0; block != UINT64_MAX && i < f->n_memory; i++)
+		if (block / 64 < f->memory[i].n_words && f->memory[i].blocks[block / 64] >> block % 64 & 1)
+			return (int)f->memory[i].node;
+	return -1;
+}

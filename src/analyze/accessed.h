@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The accesses of a recording, each with what it was made by and what it was made to: code, and an object in memory - a
+ * variable, a stack, a block. The file is read twice: for what was mapped when, then for the accesses; so it does not
+ * matter in which order the recorder wrote them.
+ */
+#ifndef ANALYZE_ACCESSED_H
+#define ANALYZE_ACCESSED_H
+
+#include "analyze/mapped.h"
+#include "analyze/samples.h"
+#include "base/text.h"
+#include "tare/access.h"
+
+enum object_kind {
+	OBJECT_NONE,	/* the access has no address */
+	OBJECT_SYMBOL,	/* a variable of a program or library */
+	OBJECT_FILE,	/* some other part of a mapped file */
+	OBJECT_STACK,	/* of a process's first thread */
+	OBJECT_HEAP,	/* that grows by brk(2) */
+	OBJECT_MEMORY,	/* a mapping of no file: large blocks, other threads' stacks */
+	OBJECT_KERNEL,
+	OBJECT_UNKNOWN, /* nothing was recorded to be mapped there */
+};
+
+struct object {
+	uint32_t kind, pid;    /* pid: of STACK, HEAP, MEMORY, UNKNOWN */
+	uint32_t module, name; /* name: word, of a SYMBOL */
+	uint64_t start;	       /* SYMBOL: the file's own address; MEMORY: of the mapping */
+	uint64_t size;	       /* bytes; 0: not known */
+};
+
+/* An instruction: where it is in its module. */
+struct accessed_code {
+	uint32_t module, kernel;
+	uint64_t offset;
+};
+
+struct accessed_name { /* words of modules.words; 0 where not known */
+	uint32_t function, module, file, line;
+};
+
+struct accessed_task {
+	uint32_t tid, pid, comm;
+};
+
+struct accessed_options {
+	struct modules_options modules;
+	struct samples_filter filter;
+};
+
+struct accessed {
+	struct accessed_options opts;
+	struct modules modules;
+	struct perfdata *file; /* its head and features; its records are used up */
+	struct tare_access_loss loss;
+	uint64_t samples, undecodable, throttled;
+	char damage[384];     /* what ended the reading early, or "" */
+	char **note;	      /* how the accesses were chosen, one line each */
+	size_t n_notes;
+	struct samples_unnamed *unnamed; /* after accessed_name() */
+	size_t n_unnamed;
+	struct accessed_private *p;
+};
+
+/* `path` "-": standard input, which is copied. Free with accessed_close(), on failure too. */
+int accessed_open(struct accessed *c, const char *path, const struct accessed_options *opts, struct tare_error *err);
+/* The next access that passes the filter: 1, 0 at the end or where the file is damaged, or a negative errno. */
+int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *err);
+void accessed_close(struct accessed *c);
+
+struct accessed_code accessed_code(struct accessed *c, const struct tare_access *a);
+/* Number of the object at an address as a task saw it; *offset (may be NULL) into it. SET_NONE: out of memory. */
+uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t *offset);
+const struct object *accessed_object_at(const struct accessed *c, uint32_t number);
+/* "counters", "heap of 4711", "memory at 0x7f.. (2097152 bytes)": for people; names are not escaped. */
+void accessed_object_name(const struct accessed *c, const struct object *o, struct text *out);
+/* "" when the recording does not say. */
+const char *accessed_comm(const struct accessed *c, uint32_t pid, uint32_t tid);
+/* -1 when the recording does not say. */
+int accessed_node_of_cpu(const struct accessed *c, int32_t cpu);
+int accessed_node_of_memory(const struct accessed *c, uint64_t physical);
+
+/* Names of n instructions, each once; `samples` of each are for what is said of those without. */
+int accessed_name(struct accessed *c, const struct accessed_code *code, const uint64_t *samples, size_t n,
+		  struct accessed_name *out, struct tare_error *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of accessed.h share. */
+#ifndef ANALYZE_ACCESSED_PRIVATE_H
+#define ANALYZE_ACCESSED_PRIVATE_H
+
+#include "analyze/accessed.h"
+#include "analyze/history.h"
+
+enum { CODE_CACHE = 1 << 12, DATA_CACHE = 1 << 12 };
+
+struct code_cached {
+	uint64_t ip, from, until;
+	uint32_t pid, set;
+	struct accessed_code code;
+};
+
+struct data_cached {
+	uint64_t low, high, from, until, base; /* base: the address of the object's first byte */
+	uint32_t pid, object;
+	bool set;
+};
+
+/* Where a module's file would be in memory, by its own addresses. */
+struct image {
+	int state; /* 0: not looked at, 1: known, -1: no such file */
+	uint64_t low, high;
+	struct elf_head head; /* its segments */
+	struct symbol_data *data; /* its variables; names are words */
+	uint32_t *name;
+	size_t n;
+	bool data_read;
+};
+
+struct accessed_private {
+	struct tare_accesses *reader;
+	struct history *history;
+	struct set tasks;   /* struct accessed_task by tid and pid */
+	struct set objects; /* struct object */
+	struct image **image; /* by module */
+	size_t images;
+	uint32_t kernel_module, unknown_module;
+	int *node_of_cpu;
+	size_t cpus;
+	struct code_cached code[CODE_CACHE];
+	struct data_cached data[DATA_CACHE];
+	int input; /* the copy of standard input; -1: none */
+};
+
+/* An `until` of UINT64_MAX is for ever. */
+static inline bool during(uint64_t from, uint64_t until, uint64_t time)
+{
+	return time >= from && (time < until || until == UINT64_MAX);
+}
+
+/* NULL: out of memory. */
+struct image *accessed_image(struct accessed *c, uint32_t module);
+void accessed_objects_free(struct accessed *c);
+int accessed_add_note(struct accessed *c, struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* How its events choose accesses. */
+int accessed_note_selection(struct accessed *c, struct tare_error *err);
+
+#endif

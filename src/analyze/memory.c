@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/memory.h"
+
+enum { ROWS_MAX = 1 << 19, TOLD = 1 /* added to what may not be told, in a key */ };
+
+static const char *const by_names[] = { "line", "function", "instruction", "symbol", "page", "level", "tlb", "node", "thread" };
+static const char *const sort_names[] = { "",	    "samples", "weight", "latency", "p50",     "p99",
+					  "loads", "stores",  "misses", "remote",  "modified" };
+
+const char *memory_by_name(enum memory_by by)
+{
+	return by_names[by];
+}
+
+const char *memory_sort_name(enum memory_sort sort)
+{
+	return sort_names[sort];
+}
+
+static bool of_code(enum memory_by by)
+{
+	return by == MEMORY_BY_LINE || by == MEMORY_BY_FUNCTION || by == MEMORY_BY_INSTRUCTION;
+}
+
+/* ---- rows ---- */
+
+static bool add_latencies(struct memory_row *r, const struct tare_access *a)
+{
+	for (int i = 0; i < TARE_LATENCIES; i++) {
+		if (!(a->has_latency >> i & 1))
+			continue;
+		if (!r->latency[i])
+			r->latency[i] = calloc(1, sizeof(*r->latency[i]));
+		if (!r->latency[i] || !distribution_add(&r->latency[i]->d, a->latency[i]))
+			return false;
+		r->latency[i]->sum += a->latency[i];
+	}
+	return true;
+}
+
+static bool add_to_row(struct memory_row *r, const struct tare_access *a)
+{
+	r->samples++;
+	r->weight += a->has & TARE_ACCESS_PERIOD ? a->period : 0;
+	r->loads += a->kind == TARE_ACCESS_LOAD;
+	r->stores += a->kind == TARE_ACCESS_STORE;
+	r->updates += a->kind == TARE_ACCESS_UPDATE;
+	r->prefetches += a->kind == TARE_ACCESS_PREFETCH;
+	r->locked += a->has & TARE_ACCESS_LOCKED && a->locked;
+	if (a->has & TARE_ACCESS_PLACE) {
+		r->placed++;
+		r->place[a->place]++;
+	}
+	if (a->has & TARE_ACCESS_DISTANCE) {
+		r->distanced++;
+		r->distance[a->distance]++;
+	}
+	if (a->has & TARE_ACCESS_SNOOP) {
+		r->snooped++;
+		r->snoop[a->snoop]++;
+	}
+	if (a->has & TARE_ACCESS_TLB) {
+		r->translated++;
+		r->tlb[a->tlb]++;
+	}
+	return !a->has_latency || add_latencies(r, a);
+}
+
+static void free_latencies(struct memory_row *r)
+{
+	for (int i = 0; i < TARE_LATENCIES; i++)
+		if (r->latency[i]) {
+			distribution_free(&r->latency[i]->d);
+			free(r->latency[i]);
+			r->latency[i] = NULL;
+		}
+}
+
+/* What `from` has goes to `r`; its latencies are freed. */
+static bool merge(struct memory_row *r, struct memory_row *from)
+{
+	/* from samples to tlb there are counts only */
+	enum { FIRST = offsetof(struct memory_row, samples), COUNTS = (offsetof(struct memory_row, latency) - FIRST) / sizeof(uint64_t) };
+	uint64_t to[COUNTS], add[COUNTS];
+	bool ok = true;
+
+	memcpy(to, (char *)r + FIRST, sizeof(to));
+	memcpy(add, (char *)from + FIRST, sizeof(add));
+	for (size_t i = 0; i < COUNTS; i++)
+		to[i] += add[i];
+	memcpy((char *)r + FIRST, to, sizeof(to));
+	for (int i = 0; i < TARE_LATENCIES; i++) {
+		if (!from->latency[i])
+			continue;
+		if (!r->latency[i]) {
+			r->latency[i] = from->latency[i];
+			from->latency[i] = NULL;
+			continue;
+		}
+		r->latency[i]->sum += from->latency[i]->sum;
+		ok &= distribution_merge(&r->latency[i]->d, &from->latency[i]->d);
+	}
+	free_latencies(from);
+	return ok;
+}
+
+/* ---- keys ---- */
+
+static void key_of_code(struct memory *m, const struct tare_access *a, struct memory_row *r)
+{
+	r->code = accessed_code(m->of, a);
+	r->key[0] = r->code.module;
+	r->key[1] = r->code.kernel;
+	r->key[2] = (uint32_t)r->code.offset;
+	r->key[3] = (uint32_t)(r->code.offset >> 32);
+}
+
+static uint32_t object_of(struct memory *m, const struct tare_access *a, uint64_t *offset)
+{
+	return accessed_object(m->of, a->has & TARE_ACCESS_TASK ? a->pid : 0, a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX, a->address,
+			       offset);
+}
+
+/* What an access is a row of. False: out of memory. */
+static bool key_of(struct memory *m, enum memory_by by, const struct tare_access *a, struct memory_row *r)
+{
+	bool has_address = a->has & TARE_ACCESS_ADDRESS;
+
+	*r = (struct memory_row){ .object = SET_NONE, .cpu_node = -1, .memory_node = -1, .place_of = -1, .distance_of = -1, .tlb_of = -1 };
+	switch (by) {
+	case MEMORY_BY_LINE:
+	case MEMORY_BY_FUNCTION:
+	case MEMORY_BY_INSTRUCTION:
+		key_of_code(m, a, r);
+		return true;
+	case MEMORY_BY_SYMBOL:
+		if (has_address)
+			r->object = r->key[0] = object_of(m, a, NULL);
+		r->key[1] = has_address;
+		return !has_address || r->object != SET_NONE;
+	case MEMORY_BY_PAGE:
+		r->key[3] = has_address;
+		if (!has_address)
+			return true;
+		r->address = a->address & ~(uint64_t)(MEMORY_PAGE - 1);
+		r->pid = a->address >> 63 || !(a->has & TARE_ACCESS_TASK) ? 0 : a->pid;
+		r->key[0] = r->pid;
+		r->key[1] = (uint32_t)(r->address >> 12);
+		r->key[2] = (uint32_t)(r->address >> 44);
+		return true;
+	case MEMORY_BY_LEVEL:
+		r->place_of = a->has & TARE_ACCESS_PLACE ? (int)a->place : -1;
+		r->distance_of = a->has & TARE_ACCESS_DISTANCE ? (int)a->distance : -1;
+		r->key[0] = (uint32_t)(r->place_of + TOLD);
+		r->key[1] = (uint32_t)(r->distance_of + TOLD);
+		return true;
+	case MEMORY_BY_TLB:
+		r->tlb_of = a->has & TARE_ACCESS_TLB ? (int)a->tlb : -1;
+		r->key[0] = (uint32_t)(r->tlb_of + TOLD);
+		return true;
+	case MEMORY_BY_NODE:
+		r->cpu_node = a->has & TARE_ACCESS_CPU ? accessed_node_of_cpu(m->of, a->cpu) : -1;
+		r->memory_node = a->has & TARE_ACCESS_PHYSICAL ? accessed_node_of_memory(m->of, a->physical) : -1;
+		r->distance_of = a->has & TARE_ACCESS_DISTANCE ? (int)a->distance : -1;
+		r->key[0] = (uint32_t)(r->cpu_node + TOLD);
+		r->key[1] = (uint32_t)(r->memory_node + TOLD);
+		r->key[2] = (uint32_t)(r->distance_of + TOLD);
+		return true;
+	case MEMORY_BY_THREAD:
+		r->key[2] = (a->has & TARE_ACCESS_TASK) != 0;
+		if (r->key[2]) {
+			r->key[0] = r->pid = a->pid;
+			r->key[1] = r->tid = a->tid;
+		}
+		return true;
+	case MEMORY_BYS:
+		break;
+	}
+	return false;
+}
+
+static int add_to_table(struct memory *m, struct memory_table *t, const struct tare_access *a, uint32_t rows_max, struct tare_error *err)
+{
+	struct memory_row key, *row;
+	bool fresh = false;
+	uint32_t at;
+
+	if (!key_of(m, t->by, a, &key))
+		return tare_fail_nomem(err);
+	at = t->rows.n < rows_max ? set_add(&t->rows, &key, sizeof(key), sizeof(key.key), &fresh)
+				  : set_find(&t->rows, &key, sizeof(key), sizeof(key.key));
+	if (at == SET_NONE && t->rows.n < rows_max)
+		return tare_fail_nomem(err);
+	row = at == SET_NONE ? &t->others : (struct memory_row *)t->rows.item + at;
+	t->unkept += at == SET_NONE;
+	/* Which object a page belongs to is asked once a page. */
+	if (fresh && t->by == MEMORY_BY_PAGE && a->has & TARE_ACCESS_ADDRESS) {
+		row->object = object_of(m, a, &row->offset);
+		if (row->object == SET_NONE)
+			return tare_fail_nomem(err);
+	}
+	return add_to_row(row, a) ? 0 : tare_fail_nomem(err);
+}
+
+static int add(struct memory *m, const struct tare_access *a, uint32_t rows_max, struct tare_error *err)
+{
+	int ret = 0;
+
+	if (a->kind != TARE_ACCESS_LOAD && a->kind != TARE_ACCESS_STORE && a->kind != TARE_ACCESS_UPDATE && a->kind != TARE_ACCESS_PREFETCH) {
+		m->no_accesses++;
+		return 0;
+	}
+	m->origins |= 1u << a->origin;
+	m->without_address += !(a->has & TARE_ACCESS_ADDRESS);
+	m->kernel_addresses += a->has & TARE_ACCESS_ADDRESS && a->address >> 63;
+	if (a->has & TARE_ACCESS_TIME) {
+		if (!m->first_ns || a->time_ns < m->first_ns)
+			m->first_ns = a->time_ns;
+		if (a->time_ns > m->last_ns)
+			m->last_ns = a->time_ns;
+	}
+	for (size_t i = 0; ret == 0 && i < m->tables; i++)
+		ret = add_to_table(m, &m->table[i], a, rows_max, err);
+	if (ret == 0 && !add_to_row(&m->total, a))
+		ret = tare_fail_nomem(err);
+	return ret;
+}
+
+/* ---- names: rows of one function or line become one ---- */
+
+static int name_rows(struct memory *m, struct memory_table *t, struct tare_error *err)
+{
+	struct memory_row *r = t->rows.item;
+	size_t n = t->rows.n;
+	struct accessed_code *code = calloc(n ? n : 1, sizeof(*code));
+	struct accessed_name *name = calloc(n ? n : 1, sizeof(*name));
+	uint64_t *samples = calloc(n ? n : 1, sizeof(*samples));
+	struct set merged = { 0 };
+	int ret = code && name && samples ? 0 : tare_fail_nomem(err);
+
+	for (size_t i = 0; ret == 0 && i < n; i++) {
+		code[i] = r[i].code;
+		samples[i] = r[i].samples;
+	}
+	if (ret == 0)
+		ret = accessed_name(m->of, code, samples, n, name, err);
+	for (size_t i = 0; ret == 0 && i < n; i++) {
+		struct memory_row row = r[i];
+		bool fresh;
+		uint32_t at;
+
+		row.name = name[i];
+		if (t->by == MEMORY_BY_LINE && name[i].file) {
+			row.key[0] = name[i].file;
+			row.key[1] = name[i].line;
+			row.key[2] = name[i].function;
+			row.key[3] = name[i].module;
+		} else if (t->by != MEMORY_BY_INSTRUCTION) { /* a line that is not known is its function's */
+			row.key[0] = UINT32_MAX;
+			row.key[1] = name[i].function;
+			row.key[2] = name[i].module;
+			row.key[3] = row.code.kernel;
+			row.name.file = row.name.line = 0;
+		}
+		at = set_add(&merged, &row, sizeof(row), sizeof(row.key), &fresh);
+		if (at != SET_NONE)
+			memset(r[i].latency, 0, sizeof(r[i].latency)); /* they went along */
+		if (at == SET_NONE || (!fresh && !merge((struct memory_row *)merged.item + at, &row)))
+			ret = tare_fail_nomem(err);
+	}
+	free(code);
+	free(name);
+	free(samples);
+	if (ret == 0) {
+		set_free(&t->rows);
+		t->rows = merged;
+	} else {
+		for (size_t i = 0; i < merged.n; i++)
+			free_latencies((struct memory_row *)merged.item + i);
+		set_free(&merged);
+	}
+	return ret;
+}
+
+/* ---- order ---- */
+
+uint64_t memory_misses(const struct memory_row *r)
+{
+	return r->placed - r->place[TARE_AT_L1];
+}
+
+uint64_t memory_remote(const struct memory_row *r)
+{
+	return r->distance[TARE_REMOTE];
+}
+
+uint64_t memory_percentile(const struct memory_row *r, int latency, double q)
+{
+	return distribution_quantile(&r->latency[latency]->d, q, NULL);
+}
+
+struct order {
+	enum memory_sort sort;
+	int latency;
+};
+
+static uint64_t rank(const struct memory_row *r, const struct order *o)
+{
+	const struct memory_latency *l = o->latency >= 0 ? r->latency[o->latency] : NULL;
+
+	switch (o->sort) {
+	case MEMORY_SORT_WEIGHT:
+		return r->weight;
+	case MEMORY_SORT_LATENCY:
+		return l ? l->sum : 0;
+	case MEMORY_SORT_P50:
+		return l ? distribution_quantile(&l->d, 0.5, NULL) : 0;
+	case MEMORY_SORT_P99:
+		return l ? distribution_quantile(&l->d, 0.99, NULL) : 0;
+	case MEMORY_SORT_LOADS:
+		return r->loads + r->updates;
+	case MEMORY_SORT_STORES:
+		return r->stores + r->updates;
+	case MEMORY_SORT_MISSES:
+		return memory_misses(r);
+	case MEMORY_SORT_REMOTE:
+		return memory_remote(r);
+	case MEMORY_SORT_MODIFIED:
+		return r->snoop[TARE_SNOOP_MODIFIED];
+	default:
+		return r->samples;
+	}
+}
+
+struct ranked {
+	uint64_t rank, samples;
+	uint32_t number;
+};
+
+static int most_first(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	return a->number < b->number ? -1 : 1;
+}
+
+static int sort_rows(struct memory *m, struct memory_table *t, enum memory_sort sort, struct tare_error *err)
+{
+	const struct order o = { sort != MEMORY_SORT_DEFAULT ? sort : m->latency >= 0 ? MEMORY_SORT_LATENCY : MEMORY_SORT_SAMPLES, m->latency };
+	struct memory_row *r = t->rows.item;
+	size_t n = t->rows.n, rest = t->unkept != 0;
+	struct ranked *ranked = calloc(n ? n : 1, sizeof(*ranked));
+
+	t->row = calloc(n + rest + 1, sizeof(*t->row));
+	if (!ranked || !t->row) {
+		free(ranked);
+		return tare_fail_nomem(err);
+	}
+	for (size_t i = 0; i < n; i++)
+		ranked[i] = (struct ranked){ rank(&r[i], &o), r[i].samples, (uint32_t)i };
+	qsort(ranked, n, sizeof(*ranked), most_first);
+	for (size_t i = 0; i < n; i++)
+		t->row[i] = r[ranked[i].number];
+	free(ranked);
+	t->n = n;
+	t->rows.n = 0; /* their latencies went along */
+	set_free(&t->rows);
+	if (rest) {
+		t->row[t->n] = t->others;
+		t->row[t->n++].rest = true;
+		memset(t->others.latency, 0, sizeof(t->others.latency));
+	}
+	return 0;
+}
+
+/* How long the data took, whichever way this hardware measures that. */
+static int main_latency(const struct memory_row *total)
+{
+	static const enum tare_access_latency which[] = { TARE_LATENCY_USE, TARE_LATENCY_TOTAL, TARE_LATENCY_MISS, TARE_LATENCY_INSTRUCTION };
+
+	for (size_t i = 0; i < ARRAY_SIZE(which); i++)
+		if (total->latency[which[i]])
+			return (int)which[i];
+	return -1;
+}
+
+int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, size_t n, const struct memory_options *opts,
+		struct tare_error *err)
+{
+	struct tare_access a;
+	int ret = 0;
+
+	*m = (struct memory){ .of = c, .table = calloc(n ? n : 1, sizeof(*m->table)) };
+	if (!m->table)
+		return tare_fail_nomem(err);
+	for (m->tables = 0; m->tables < n; m->tables++)
+		m->table[m->tables].by = by[m->tables];
+	while (ret == 0 && (ret = accessed_next(c, &a, err)) == 1)
+		ret = add(m, &a, opts->rows_max ? opts->rows_max : ROWS_MAX, err);
+	m->latency = main_latency(&m->total);
+	for (size_t i = 0; ret == 0 && i < n; i++) {
+		if (of_code(by[i]))
+			ret = name_rows(m, &m->table[i], err);
+		if (ret == 0)
+			ret = sort_rows(m, &m->table[i], opts->sort, err);
+	}
+	return ret;
+}
+
+void memory_free(struct memory *m)
+{
+	for (size_t i = 0; i < m->tables; i++) {
+		struct memory_table *t = &m->table[i];
+
+		for (size_t k = 0; k < t->n; k++)
+			free_latencies(&t->row[k]);
+		for (size_t k = 0; k < t->rows.n; k++)
+			free_latencies((struct memory_row *)t->rows.item + k);
+		free_latencies(&t->others);
+		free(t->row);
+		set_free(&t->rows);
+	}
+	free_latencies(&m->total);
+	free(m->table);
+	*m = (struct memory){ 0 };
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* What is to be known of the accesses of a recording, whatever is made of them. */
+#include <stddef.h>
+#include <string.h>
+#include "base/error.h"
+#include "record/perfdata_features.h"
+#include "view/escape.h"
+#include "view/memory_view.h"
+
+enum { REASONS_MOST = 3 };
+
+static void put_escaped(struct text *out, const char *s)
+{
+	escape(out, s, strlen(s));
+}
+
+void accessed_head_text(struct text *out, const char *path, const struct accessed *c, const struct style *style)
+{
+	const struct perfdata_features *f = perfdata_features(c->file);
+
+	(void)style;
+	put_escaped(out, path);
+	if (f->version)
+		text_add(out, ", by "), put_escaped(out, f->version);
+	if (f->hostname)
+		text_add(out, ", on "), put_escaped(out, f->hostname);
+	if (f->cpu_desc && *f->cpu_desc)
+		text_add(out, " ("), put_escaped(out, f->cpu_desc), text_add(out, ")");
+	text_add(out, "\n");
+	for (size_t i = 0; i < c->n_notes; i++) {
+		text_add(out, "  ");
+		put_escaped(out, c->note[i]);
+		text_add(out, "\n");
+	}
+}
+
+static const struct {
+	const char *key, *what;
+	size_t at; /* in struct tare_access_loss */
+} losses[] = {
+	{ "lost", "samples were lost, for the recorder was too slow", offsetof(struct tare_access_loss, lost) },
+	{ "truncated", "pieces of the hardware's data have a gap or end too early", offsetof(struct tare_access_loss, truncated) },
+	{ "collided", "pieces lack samples that the hardware dropped because two collided", offsetof(struct tare_access_loss, collided) },
+	{ "damaged", "bytes or samples could not be decoded", offsetof(struct tare_access_loss, damaged) },
+	{ "no_access", "samples say nothing of an access: no data source was recorded", offsetof(struct tare_access_loss, other) },
+};
+
+static uint64_t loss_of(const struct accessed *c, size_t i)
+{
+	uint64_t n;
+
+	memcpy(&n, (const char *)&c->loss + losses[i].at, sizeof(n));
+	return n;
+}
+
+void accessed_quality_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *s)
+{
+	if (c->damage[0]) {
+		text_add(out, " %spartial:%s ", ink_on(s, INK_BAD), ink_off(s));
+		put_escaped(out, c->damage);
+		text_add(out, "; what stands before that is shown\n");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
+		uint64_t n = loss_of(c, i);
+
+		if (!n)
+			continue;
+		text_add(out, " %s", ink_on(s, INK_CAREFUL));
+		put_count(out, s, n);
+		text_add(out, " %s%s\n", losses[i].what, ink_off(s));
+	}
+	if (c->throttled) {
+		text_add(out, " %s", ink_on(s, INK_CAREFUL));
+		put_count(out, s, c->throttled);
+		text_add(out, " times an event was stopped for coming too often; shares are off there%s\n", ink_off(s));
+	}
+	if (c->loss.unknown_cpu)
+		text_add(out, " What this core's data sources mean is not known: where data came from is told by its events alone.\n");
+	for (size_t i = 0; i < c->n_unnamed && i < REASONS_MOST; i++) {
+		const struct samples_unnamed *u = &c->unnamed[i];
+
+		text_add(out, " no names for ");
+		put_count(out, s, u->samples);
+		text_add(out, u->samples == 1 ? " sample (" : " samples (");
+		put_percent(out, 100.0 * (double)u->samples / (double)(all ? all : 1));
+		text_add(out, ") in ");
+		put_escaped(out, u->module);
+		text_add(out, ": ");
+		put_escaped(out, u->why);
+		text_add(out, "\n");
+		if (u->remedy[0])
+			text_add(out, "   %s\n", u->remedy);
+	}
+}
+
+void accessed_quality_json(struct json *j, const struct accessed *c)
+{
+	json_array(j, "notes");
+	for (size_t i = 0; i < c->n_notes; i++)
+		json_string(j, NULL, c->note[i]);
+	json_end(j);
+	json_object(j, "losses");
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
+		json_uint(j, losses[i].key, loss_of(c, i));
+	json_uint(j, "throttled", c->throttled);
+	json_bool(j, "unknown_cpu", c->loss.unknown_cpu);
+	json_string(j, "damage", c->damage[0] ? c->damage : NULL);
+	json_end(j);
+	json_array(j, "unnamed");
+	for (size_t i = 0; i < c->n_unnamed; i++) {
+		json_object(j, NULL);
+		json_string(j, "module", c->unnamed[i].module);
+		json_uint(j, "samples", c->unnamed[i].samples);
+		json_string(j, "why", c->unnamed[i].why);
+		json_string(j, "remedy", c->unnamed[i].remedy);
+		json_end(j);
+	}
+	json_end(j);
+}

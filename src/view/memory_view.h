@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* What `tare memory` shows. */
+#ifndef VIEW_MEMORY_VIEW_H
+#define VIEW_MEMORY_VIEW_H
+
+#include "analyze/memory.h"
+#include "view/json.h"
+#include "view/style.h"
+
+struct memory_shown {
+	const char *path;
+	const struct memory *memory;
+	enum memory_sort sort;
+	size_t limit; /* rows of a table; 0: all */
+};
+
+void memory_text(struct text *out, const struct memory_shown *s, const struct style *style);
+/* Of one table: the column of a latency is there when it was measured. */
+void memory_csv(struct text *out, const struct memory_shown *s, const struct memory_table *t);
+/* tare/memory/1 */
+void memory_json(struct text *out, const struct memory_shown *s, const struct memory_table *t);
+
+/* Shared with what shows shared lines. */
+void accessed_head_text(struct text *out, const char *path, const struct accessed *c, const struct style *style);
+/* Losses, damage, code without names: what is to be known of the numbers. */
+void accessed_quality_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *style);
+void accessed_quality_json(struct json *j, const struct accessed *c);
+
+#endif
