@@ -112,6 +112,8 @@ static int note_event(struct accessed *c, const struct perfdata_event *ev, struc
 		return accessed_add_note(c, err, "%s: only loads that took %u cycles or more (ldlat=%u), and of those the hardware follows one at a time: "
 				 "shares and percentiles are of slow loads, not of all", ev->name, (unsigned)(a->config1 & 0xffff),
 				 (unsigned)(a->config1 & 0xffff));
+	if (!strncmp(ev->name, "exact/", 6))
+		return accessed_add_note(c, err, "%s: one of every %" PRIu64 " loads and stores on average, each with the same chance", ev->name, a->period);
 	if (a->flags & FREQUENCY)
 		return accessed_add_note(c, err, "%s: %" PRIu64 " samples a second were asked for; each stands for as many events as passed since the one "
 				 "before (column weight)", ev->name, a->period);

@@ -242,7 +242,7 @@ void accessed_object_name(const struct accessed *c, const struct object *o, stru
 		text_add(out, "[kernel]");
 		break;
 	case OBJECT_UNKNOWN:
-		text_add(out, "[not recorded what] of %s (%u)", comm, o->pid);
+		text_add(out, "[unrecorded memory] of %s (%u)", comm, o->pid);
 		break;
 	}
 }

@@ -309,7 +309,7 @@ static void put_remarks(struct text *out, const struct memory *m, const struct s
 	if (m->without_address) {
 		text_add(out, " ");
 		put_count(out, style, m->without_address);
-		text_add(out, " accesses have no address.\n");
+		text_add(out, m->without_address == 1 ? " access has no address.\n" : " accesses have no address.\n");
 	}
 }
 

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: MIT
+"""`tare memory` on recordings of which every sum is known, on a program that was compiled for it, and on the recordings of real machines
+where they are at hand (TARE_FIXTURES).
+
+usage: memory_test.py TARE SCHEMAS ROOT CC EXACT
+"""
+import collections
+import csv
+import io
+import os
+import random
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+from made_accesses import *  # noqa: E402,F403
+from recordings import ROOT, document, room, tare  # noqa: E402
+
+CC, EXACT = sys.argv[4], sys.argv[5] == "yes"
+BYS = ("line", "function", "instruction", "symbol", "page", "level", "tlb", "node", "thread")
+
+
+def rows(path, by, *options, **more):
+    return {r["label"]: r for r in document("memory", "--by", by, *options, path, **more)["rows"]}
+
+
+def quantile(values, q):
+    """As tare defines it: the value at rank ceil(q * n)."""
+    values = sorted(values)
+    return values[max(0, -(-int(q * 1000) * len(values) // 1000) - 1)]
+
+
+def check_row(row, truth, what):
+    """One row against the accesses that belong to it."""
+    equal(row["samples"], len(truth), what)
+    equal(row["weight"], sum(t["period"] for t in truth), what)
+    for op, key in (("load", "loads"), ("store", "stores"), ("update", "updates"), ("prefetch", "prefetches")):
+        equal(row[key], sum(t["op"] == op for t in truth), f"{what} {key}")
+    places = collections.Counter({"far memory": "memory", "far cache": "cache"}.get(t["level"], t["level"]) for t in truth if t["level"])
+    equal(row["places"], dict(places), f"{what} places")
+    equal(row["distances"], dict(collections.Counter(LEVELS[t["level"]][1] for t in truth if t["level"])), f"{what} distances")
+    equal(row["snoops"], dict(collections.Counter(t["snoop"] for t in truth if t["snoop"])), f"{what} snoops")
+    equal(row["tlbs"], dict(collections.Counter(t["tlb"] for t in truth if t["tlb"])), f"{what} TLBs")
+    latencies = [t["weight"] for t in truth if t["weight"]]
+    equal(list(row["latencies"]), ["use"] if latencies else [], f"{what} latencies")
+    if latencies:
+        got = row["latencies"]["use"]
+        equal((got["samples"], got["sum"], got["min"], got["max"]), (len(latencies), sum(latencies), min(latencies), max(latencies)), what)
+        for key, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+            wanted = quantile(latencies, q)
+            true(abs(got[key] - wanted) <= wanted / 128, f"{what} {key}: {got[key]}, not {wanted}")
+
+
+def random_accesses(seed, n):
+    """Accesses of three processes with three mappings each, and all that is true of them."""
+    rng = random.Random(seed)
+    r = Recording(features={NUMA: struct.pack("<I", 2) + b"".join(struct.pack("<IQQ", node, 1, 1) + string(cpus) for node, cpus in ((0, "0-1"), (1, "2-3"))),
+                            MEM_TOPOLOGY: struct.pack("<QQQ", 1, 1 << 20, 2) + struct.pack("<QQQQ", 0, 64, 64, 0xff) + struct.pack("<QQQQ", 1, 64, 64, 0xff00)})
+    for pid in (10, 20, 30):
+        r.comm(pid, pid, f"prog{pid}")
+        r.mmap(pid, 0x400000, 0x10000, 0, f"/nonexistent/prog{pid}")
+        r.mmap(pid, 0x10000000 * pid, 0x20000, 0, "//anon", data=True)
+        r.mmap(pid, 0x7f0000000000, 0x21000, 0, "[stack]", data=True)
+    truth = []
+    for i in range(n):
+        op = rng.choice(("load", "load", "store", "update", "prefetch"))
+        t = {"pid": rng.choice((10, 20, 30)), "ip": 0x400000 + 4 * rng.randrange(40), "op": op, "level": rng.choice((*LEVELS, None)),
+             "snoop": rng.choice((*SNOOPS, None)), "tlb": rng.choice((*TLBS, None)), "period": rng.randrange(1, 5000),
+             "weight": rng.choice((0, rng.randrange(1, 60), rng.randrange(1, 5000))) if op == "load" else 0, "cpu": rng.randrange(4),
+             "phys": rng.choice((0, rng.randrange(1, 16 << 20))), "time": 1000 + i}
+        t["tid"] = t["pid"] + rng.randrange(3)
+        t["addr"], t["object"] = rng.choice((
+            (0x10000000 * t["pid"] + rng.randrange(0x20000), f"memory at {0x10000000 * t['pid']:#x} of prog{t['pid']} ({t['pid']})  131072 bytes"),
+            (0x7f0000000000 - rng.randrange(-0x21000, 0x100000), f"stack of prog{t['pid']} ({t['pid']})"),
+            (0xffff888000000000 + rng.randrange(1 << 20), "[kernel]"),
+            (0x100000 + rng.randrange(100), f"[unrecorded memory] of prog{t['pid']} ({t['pid']})"),
+            (0, "[no address]")))
+        if t["addr"] == 0x7f0000021000:
+            t["addr"] -= 1
+        truth.append(t)
+        r.sample(t["ip"], t["pid"], t["tid"], t["time"], t["addr"], t["cpu"], t["period"], t["weight"],
+                 source(op, t["level"], t["snoop"], t["tlb"]), t["phys"])
+    return r.write(room(f"random{seed}")), truth
+
+
+def distance(t):
+    return LEVELS[t["level"]][1] if t["level"] else None
+
+
+def node(t):
+    memory = "[not told]" if not t["phys"] else int(t["phys"] >= 8 << 20)
+    return f"CPU on {t['cpu'] // 2}, memory on {memory}" + (f", served from {distance(t)}" if distance(t) else "")
+
+
+def level(t):
+    place = {"far memory": "memory", "far cache": "cache"}.get(t["level"], t["level"])
+    return f"{place}, {distance(t)}" if place else "[not told]"
+
+
+KEYS = {
+    "function": lambda t: f"[unknown]  prog{t['pid']}",
+    "line": lambda t: f"[unknown]  prog{t['pid']}",
+    "instruction": lambda t: f"prog{t['pid']}+{t['ip'] - 0x400000:#x}  [unknown]",
+    "symbol": lambda t: t["object"],
+    "level": level,
+    "tlb": lambda t: t["tlb"] or "[not told]",
+    "node": node,
+    "thread": lambda t: f"prog{t['pid']} {t['pid']}/{t['tid']}",
+}
+
+
+@test
+def every_sum_is_the_known_one():
+    for seed in range(6):
+        path, truth = random_accesses(seed, 1500)
+        for by, key in KEYS.items():
+            groups = collections.defaultdict(list)
+            for t in truth:
+                groups[key(t)].append(t)
+            got = rows(path, by)
+            equal(sorted(got), sorted(groups), f"rows by {by}")
+            for label, members in groups.items():
+                check_row(got[label], members, f"seed {seed}, {by} {label}")
+        pages = collections.Counter((0 if t["addr"] >> 63 else t["pid"], t["addr"] >> 12) for t in truth if t["addr"])
+        d = document("memory", "--by", "page", path)
+        equal(sorted(r["samples"] for r in d["rows"] if "address" in r), sorted(pages.values()), "pages")
+        check_row(d["total"], truth, "all")
+        equal(d["without_address"], sum(not t["addr"] for t in truth), "without an address")
+        equal(d["kernel_addresses"], sum(t["addr"] >> 63 for t in truth), "kernel addresses")
+
+
+@test
+def filters_and_orders():
+    path, truth = random_accesses(1, 800)
+    for words, keep in (("pid=10", lambda t: t["pid"] == 10), ("tid=21", lambda t: t["tid"] == 21), ("cpu=3", lambda t: t["cpu"] == 3),
+                        ("comm=prog3*", lambda t: t["pid"] == 30), ("from=1500ns,to=1600ns", lambda t: 1500 <= t["time"] <= 1600)):
+        equal(document("memory", "--filter", words, path)["total"]["samples"], sum(map(keep, truth)), words)
+    for sort, key in (("samples", lambda r: r["samples"]), ("weight", lambda r: r["weight"]), ("loads", lambda r: r["loads"] + r["updates"]),
+                      ("stores", lambda r: r["stores"] + r["updates"]), ("latency", lambda r: r["latencies"].get("use", {}).get("sum", 0)),
+                      ("p99", lambda r: r["latencies"].get("use", {}).get("p99", 0)), ("remote", lambda r: r["distances"].get("remote", 0)),
+                      ("modified", lambda r: r["snoops"].get("modified", 0)),
+                      ("misses", lambda r: sum(n for p, n in r["places"].items() if p != "L1"))):
+        values = [key(r) for r in document("memory", "--by", "instruction", "--sort", sort, path)["rows"]]
+        equal(values, sorted(values, reverse=True), sort)
+    equal(len(document("memory", "--by", "instruction", "-n", 5, path)["rows"]), 5, "rows")
+
+
+@test
+def csv_and_text_say_the_same():
+    path, truth = random_accesses(2, 500)
+    table = list(csv.DictReader(io.StringIO(tare("memory", "--by", "symbol", "--format", "csv", path).stdout)))
+    wanted = rows(path, "symbol")
+    equal([r["symbol"] for r in table], list(wanted), "rows")
+    for r in table:
+        w = wanted[r["symbol"]]
+        equal((int(r["samples"]), int(r["place L3"]), int(r["tlb walk"])), (w["samples"], w["places"].get("L3", 0), w["tlbs"].get("walk", 0)), r["symbol"])
+        equal(r["use p50"], str(w["latencies"]["use"]["p50"]), "p50")
+    text = tare("memory", "--by", "symbol", path).stdout
+    for says in ("500 accesses over", "from the load's issue to the data's arrival (PEBS)", "the hardware follows one at a time", "stack of prog10 (10)"):
+        true(says in text, f"{says} in {text}")
+
+
+@test
+def an_order_of_the_file_changes_nothing():
+    """Buffers of two CPUs: mappings, forks and execs stand behind the accesses that need them."""
+    r = Recording()
+    say = [lambda: r.mmap(7, 0x400000, 0x1000, 0, "/nonexistent/old", time=10), lambda: r.fork(8, 7, 8, 7, time=20),
+           lambda: r.comm(8, 8, "new", time=30, exec=True), lambda: r.mmap(8, 0x400000, 0x1000, 0, "/nonexistent/new", time=31),
+           lambda: r.mmap(7, 0x400000, 0x1000, 0, "/nonexistent/later", time=40)]
+    look = [(7, 15, "old"), (8, 25, "old"), (8, 35, "new"), (8, 99, "new"), (7, 45, "later"), (7, 39, "old")]
+    for pid, time, _ in look:
+        r.sample(0x400010, pid, pid, time, 0x1000, src=source("load"))
+    for s in reversed(say):
+        s()
+    wanted = collections.Counter(f"[unknown]  {m}" for _, _, m in look)
+    equal({k: v["samples"] for k, v in rows(r.write(room("order")), "function").items()}, dict(wanted), "modules")
+
+
+PROGRAM = r"""
+#include <stdio.h>
+long first = 1;
+static long zeros[100];
+static volatile struct { int a, b; } pair = { 1, 2 };
+__attribute__((noinline)) long reads(void) { return *(volatile long *)&first; }
+__attribute__((noinline)) void writes(long i) { *(volatile long *)&zeros[i] = pair.a; }
+int main(void) { writes(reads()); return 0; }
+"""
+
+
+def compiled():
+    out = room("variables")
+    if not out.exists():
+        room("variables.c").write_text(PROGRAM)
+        r = subprocess.run([CC, "-g", "-O1", str(room("variables.c")), "-o", str(out)], capture_output=True, text=True)
+        true(r.returncode == 0, r.stderr)
+    symbols = {}
+    for line in subprocess.run(["nm", str(out)], capture_output=True, text=True, check=True).stdout.splitlines():
+        words = line.split()
+        if len(words) == 3:
+            symbols[words[2]] = int(words[0], 16)
+    return out, symbols
+
+
+def code_segment(path):
+    """(offset, address, size) of what is executable."""
+    b = path.read_bytes()
+    at, size, n = struct.unpack_from("<Q", b, 32)[0], *struct.unpack_from("<HH", b, 54)
+    for i in range(n):
+        kind, flags, offset, address, _, length = struct.unpack_from("<IIQQQQ", b, at + i * size)
+        if kind == 1 and flags & 1:
+            return offset, address, length
+    raise AssertionError("no code")
+
+
+@test
+def variables_functions_and_lines_have_their_names():
+    path, symbols = compiled()
+    offset, address, length = code_segment(path)
+    first_page, base = offset & ~4095, 0x555500000000
+    r = Recording()
+    r.comm(5, 5, "variables")
+    r.mmap(5, base + (address & ~4095), length + 4096, first_page, str(path))  # code alone: as without -d
+    look = [("reads", "first", 0), ("writes", "zeros", 8), ("writes", "zeros", 792), ("writes", "pair", 4)]
+    for code, data, at in look:
+        r.sample(base + symbols[code], 5, 5, 5, base + symbols[data] + at, src=source("load"))
+    r.sample(base + symbols["reads"], 5, 5, 5, base + symbols["zeros"] + 800 + (1 << 20), src=source("load"))
+    made = r.write(room("variables.data"))
+    equal({(k, v.get("symbol"), v.get("size"), v["samples"]) for k, v in rows(made, "symbol").items()},
+          {("first  variables  8 bytes", "first", 8, 1), ("zeros  variables  800 bytes", "zeros", 800, 2), ("pair  variables  8 bytes", "pair", 8, 1),
+           ("[unrecorded memory] of variables (5)", None, None, 1)}, "variables")
+    equal({k: v["samples"] for k, v in rows(made, "function").items()}, {"reads  variables": 2, "writes  variables": 3}, "functions")
+    lines = rows(made, "line")
+    equal({(v["function"], Path(v["file"]).name, v["line"]) for v in lines.values()}, {("reads", "variables.c", 6), ("writes", "variables.c", 7)}, "lines")
+    label = [k for k in rows(made, "page") if "zeros" in k or "first" in k or "pair" in k]
+    true(label, "a page says what is in it")
+
+
+@test
+def what_is_missing_is_said():
+    r = Recording(kind=IDENTIFIER | IP | TID | TIME | ADDR)
+    for i in range(5):
+        r.sample(0x1000, time=i, addr=0x2000)
+    path = r.write(room("nosource"))
+    said = tare("memory", path, status=125).stderr
+    equal(said.count("\n"), 2, said)
+    true("its 5 samples say nothing of accesses to memory" in said and "perf mem record" in said, said)
+
+    r = Recording()
+    r.add(LOST, struct.pack("<QQ", 1, 70))
+    r.add(LOST_SAMPLES, struct.pack("<Q", 7))
+    said = tare("memory", r.write(room("lost")), status=125).stderr
+    true("all 77 samples were lost" in said, said)
+
+    r = Recording()
+    r.add(LOST, struct.pack("<QQ", 1, 70))
+    r.sample(0x1000, src=source("load"))
+    text = tare("memory", r.write(room("some"))).stdout
+    true("70 samples were lost" in text and "1 accesses have no address" not in text and "1 access has no address" in text, text)
+    true("What served the data is not told" in text and "No latencies" in text, text)
+    said = tare("memory", "--sort", "p99", room("some"), status=125).stderr
+    true("--sort p99: the recording does not tell latencies" in said, said)
+    said = tare("memory", "--sort", "remote", room("some"), status=125).stderr
+    true("does not tell how far away the data was" in said, said)
+    said = tare("memory", "--filter", "pid=99", room("some"), status=125).stderr
+    true("no access passes the filter" in said, said)
+
+    data = bytearray(Path(room("some")).read_bytes())
+    at = data.rfind(struct.pack("<IH", SAMPLE, USER | 1 << 14))
+    data[at + 6:at + 8] = b"\0\0"
+    room("damaged").write_bytes(data)
+    said = tare("memory", room("damaged"), status=125).stderr
+    true("no access stands before that" in said, said)
+    for words, says in ((("--by", "x"), "there is no 'x'"), (("--sort", "x"), "nothing to sort by"), (("--filter", "module=x"), "do not choose accesses"),
+                        ((room("some"), room("some")), "one file too many"), (("--html", "x", "--by", "line"), "an output of its own"),
+                        (("/nonexistent/file",), "/nonexistent/file"), (("/etc/passwd",), "/etc/passwd")):
+        said = tare("memory", *words, status=125).stderr
+        true(says in said, f"{words}: {said}")
+
+
+@test
+def spe_with_gaps_and_cores_that_are_not_known():
+    r = Recording(config=0x600000001, config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
+    r.comm(1000, 1000, "server")
+    r.add(AUX, struct.pack("<QQQ", 0, 64, 1), 0, 1000, 1000, 5)
+    r.add(AUX, struct.pack("<QQQ", 64, 64, 8), 0, 1000, 1000, 6)
+    r.spe(b"".join(spe_record(0x401000 + 4 * i, 0x5000, i % 2 == 1, latency=10 + i, source=14) for i in range(10)) + b"\xff" * 6)
+    d = document("memory", "--by", "level", r.write(room("spe")))
+    equal([(x["label"], x["loads"], x["stores"], x["latencies"]["total"]["sum"]) for x in d["rows"]], [("memory, socket", 5, 5, 145)], "rows")
+    equal((d["losses"]["truncated"], d["losses"]["collided"], d["losses"]["damaged"]), (1, 1, 6), "losses")
+    true(any("only loads and stores were kept" in n for n in d["notes"]), d["notes"])
+    true(any("one of every 1000 operations" in n for n in d["notes"]), d["notes"])
+    equal(d["latency"], "total", "its own latency")
+
+    r.features[CPUID] = string("0x00000000000f0000")
+    text = tare("memory", "--by", "level", r.write(room("unknown"))).stdout
+    true("What this core's data sources mean is not known" in text, text)
+    true("memory, socket" not in text, text)
+
+    r = Recording(pmu=(9, "arm_spe_0"), config1=0, cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
+    r.add(AUX, struct.pack("<QQQ", 0, 0, 1), 0, 1000, 1000, 5)
+    r.spe(b"\xff" * 64)
+    said = tare("memory", r.write(room("none")), status=125).stderr
+    true("empty or damaged: 1 pieces cut off, 64 bytes that are no record" in said, said)
+
+
+@test
+def standard_input_is_read_as_well():
+    path, _ = random_accesses(3, 50)
+    with open(path, "rb") as f:
+        r = subprocess.run([os.path.abspath(sys.argv[1]), "memory", "--format", "csv", "-"], stdin=f, capture_output=True, text=True)
+    equal((r.returncode, r.stdout), (0, tare("memory", "--format", "csv", path).stdout), r.stderr)
+
+
+@test
+def recordings_of_real_machines():
+    folder = Path(os.environ.get("TARE_FIXTURES") or ROOT.parent / "shared" / "fixtures") / "perfdata"
+    if not folder.is_dir():
+        skip(f"{folder} is not there; TARE_FIXTURES names the folder that holds perfdata/")
+    d = document("memory", "--by", "symbol", folder / "x86-pebs-memload.perf.data")
+    equal((d["total"]["samples"], d["total"]["loads"], d["latency"]), (14, 14, "use"), "PEBS")
+    equal([r["label"] for r in d["rows"]][1:], ["stack of ls (214145)", "memory at 0x7f56ff78a000 of ls (214145)  8192 bytes"], "objects")
+    d = document("memory", folder / "arm-spe.reconstructed.data")
+    equal((d["total"]["samples"], d["no_memory_operations"], d["latency"]), (1, 3, "total"), "SPE")
+    said = tare("memory", folder / "amd-ibs-fetch-op.reconstructed.data", status=125).stderr
+    true("its 2 samples are of operations that access no memory" in said, said)
+    for path in sorted(folder.glob("*.data")):
+        r = subprocess.run([os.path.abspath(sys.argv[1]), "memory", str(path)], capture_output=True, text=True, timeout=60)
+        true(r.returncode in (0, 1, 125) and (r.returncode != 125 or 1 <= r.stderr.count("\n") <= 2), f"{path.name}: {r.returncode} {r.stderr}")
+
+
+@test
+def a_real_program_by_the_exact_engine():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    path, _ = compiled()
+    room("loop.c").write_text('static volatile long table[512], other;\n'
+                              'int main(void) { for (long i = 0; i < 400000; i++) { table[i % 512]++; if (i % 8 == 0) other = i; } return 0; }\n')
+    r = subprocess.run([CC, "-g", "-O1", str(room("loop.c")), "-o", str(room("loop"))], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    tare("record", "--engine", "exact", "--precise=memory", "-o", room("exact.data"), "--", room("loop"))
+    d = document("memory", "--by", "symbol", room("exact.data"))
+    got = {x.get("symbol"): x["weight"] for x in d["rows"]}
+    # 400000 loads and as many stores of the table, 50000 stores of the other
+    true(abs(got["table"] - 800000) < 120000, got)
+    true(got["table"] > 8 * got.get("other", 0), got)
+    equal(d["latency"], None, "no latencies")
+    true(any("the same chance" in n for n in d["notes"]), d["notes"])
+    true(any(x["file"] and x["file"].endswith("loop.c") and x["line"] == 2 for x in document("memory", room("exact.data"))["rows"]), "the line")
+
+
+main()
