@@ -42,3 +42,9 @@ beside '1 M samples with call chains' "$dir/fp1m" 10
 perf record -q -e cpu-clock:u -F 5000 --call-graph dwarf -o "$dir/dwarf" -- gcc -O2 -c $src -o "$dir/x.o" 2>/dev/null
 python3 bench/repeat_samples.py "$dir/dwarf" "$dir/dwarf10" 10
 beside '15,000 samples with stacks to unwind' "$dir/dwarf10" 3
+
+# A recording without rounds, which is put in order by looking ahead.
+fixture=${TARE_FIXTURES:-../shared/fixtures}/perfdata/x86-callchain.perf.data
+[ -f "$fixture" ] || exit 0
+python3 bench/repeat_samples.py "$fixture" "$dir/unrounded" 566
+beside '1 M samples without rounds' "$dir/unrounded" 10

@@ -167,7 +167,7 @@ static int feed(struct perfdata *r, struct stream *s, const struct perfdata_reco
 
 /* Records that are followed by data outside their size. Vendors gave these numbers other meanings.
  */
-static uint64_t payload_of(struct perfdata *r, const struct perfdata_record *rec)
+uint64_t record_payload(struct perfdata *r, const struct perfdata_record *rec)
 {
 	if (rec->type == PD_RECORD_AUXTRACE && rec->size >= 48)
 		return load64(rec->bytes + 8, r->swap);
@@ -230,7 +230,7 @@ static int next_plain(struct perfdata *r, struct stream *s, struct perfdata_reco
 			if (ret < 0)
 				return ret;
 		}
-		s->payload = out->payload = payload_of(r, out);
+		s->payload = out->payload = record_payload(r, out);
 		s->payload_at = at;
 	}
 	input_take(&s->in, size);

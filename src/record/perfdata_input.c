@@ -36,6 +36,23 @@ int input_open(struct input *in, const char *path, struct tare_error *err)
 	return 0;
 }
 
+int input_again(struct input *out, const struct input *in)
+{
+	*out = (struct input){ .fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 0),
+			       .path = strdup(in->path),
+			       .seekable = in->seekable,
+			       .size = in->size,
+			       .buf = malloc(WINDOW),
+			       .offset = in->offset,
+			       .left = in->left };
+	if (out->left != UINT64_MAX)
+		out->left += in->end - in->at;
+	if (out->fd >= 0 && out->path && out->buf)
+		return 0;
+	input_close(out);
+	return -ENOMEM;
+}
+
 void input_close(struct input *in)
 {
 	if (in->fd >= 0)

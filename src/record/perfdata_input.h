@@ -24,6 +24,8 @@ struct input {
 int input_open(struct input *in, const char *path, struct tare_error *err);
 /* Replace a pipe by a temporary file of the same bytes, read from its start. */
 int input_spool(struct input *in, struct tare_error *err);
+/* The unread rest of a seekable file once more, by itself. -ENOMEM, also for want of descriptors. */
+int input_again(struct input *out, const struct input *in);
 void input_close(struct input *in);
 
 /* Go to `offset` of a seekable file; reading ends after `n` bytes. */

@@ -2,13 +2,14 @@
 /*
  * Records by time. A recorder empties one buffer per CPU after the other and writes FINISHED_ROUND
  * when it went round all: what comes later is then no older than the newest record of the round
- * before. Up to there the queue is sorted and handed out. Files without rounds, and directories,
- * whose parts each begin anew, are held back to their end or to the limit.
+ * before. Up to there the queue is sorted and handed out. Of a file without rounds, once that much is
+ * held, the rest is looked through for the earliest time that is still to come. What tells neither
+ * (a pipe, a directory, whose parts each begin anew) is held back to its end or to the limit.
  */
 #include <stdlib.h>
 #include "record/perfdata_private.h"
 
-enum { CHUNK = 256 << 10 };
+enum { CHUNK = 256 << 10, LOOK_AHEAD = 2 << 20 };
 
 #define QUEUE_MAX (1ull << 30)
 
@@ -34,6 +35,10 @@ struct queue {
 	size_t held; /* bytes of copies and items */
 	uint64_t newest, round_newest, released;
 	uint64_t sequence;
+	struct ahead *ahead;
+	uint64_t least;	 /* what it said last */
+	size_t pushed;	 /* bytes, since that was made ready */
+	bool rounds, looked;
 	int ended; /* 1, or what ended the reading */
 	struct tare_error why;
 };
@@ -56,6 +61,7 @@ void queue_free(struct queue *q)
 		chunk_drop(q, q->lent);
 	for (size_t i = q->head; i < q->n; i++)
 		chunk_drop(q, q->items[i].chunk);
+	free(q->ahead);
 	free(q->filling);
 	free(q->items);
 	free(q);
@@ -172,6 +178,7 @@ static int push(struct queue *q, const struct perfdata_record *rec, uint64_t tim
 	q->filling->used += size;
 	q->filling->live++;
 	q->held += size + sizeof(*it);
+	q->pushed += size + sizeof(*it);
 	if (time > q->newest)
 		q->newest = time;
 	return 0;
@@ -200,6 +207,28 @@ static void pop(struct perfdata *r, struct queue *q, struct perfdata_record *out
 		q->head = q->ready = q->n = 0;
 }
 
+/*
+ * What can go because all that follows is later. Each time the whole queue is gone through, so that
+ * it must have grown by a good part.
+ */
+static void release_early(struct perfdata *r, struct queue *q)
+{
+	uint64_t least;
+
+	if (!q->rounds && !q->looked && q->held > LOOK_AHEAD) {
+		q->looked = true;
+		q->ahead = ahead_look(r);
+	}
+	if (!q->ahead || q->pushed < q->held / 4)
+		return;
+	least = ahead_least(r, q->ahead);
+	if (least == q->least)
+		return;
+	q->least = least;
+	q->pushed = 0;
+	release(q, least);
+}
+
 /* Read on until something is ready (0) or a record that has no place in time is met (1). */
 static int advance(struct perfdata *r, struct queue *q, struct perfdata_record *out)
 {
@@ -220,6 +249,7 @@ static int advance(struct perfdata *r, struct queue *q, struct perfdata_record *
 			if (out->type == PD_RECORD_FINISHED_ROUND && !r->file.directory) {
 				release(q, q->round_newest);
 				q->round_newest = q->newest;
+				q->rounds = true;
 			}
 			return 1;
 		}
@@ -227,7 +257,10 @@ static int advance(struct perfdata *r, struct queue *q, struct perfdata_record *
 		if (ret < 0) {
 			tare_fail_nomem(&q->why);
 			q->ended = ret;
-		} else if (q->held > max) {
+			continue;
+		}
+		release_early(r, q);
+		if (q->head == q->ready && q->held > max) {
 			release(q, UINT64_MAX);
 			q->ready = q->head + (q->n - q->head + 1) / 2;
 		}

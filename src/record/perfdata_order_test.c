@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records by time: rounds, files without them, a full queue, and damage at the end. */
 #include "record/perfdata_maker.h"
+#include "record/perfdata_private.h"
 
 static struct maker m;
 static struct perfdata_record rec;
@@ -157,6 +158,71 @@ TEST(many_rounds)
 		CHECK_EQ(perfdata_loss(r)->disordered, 0);
 		perfdata_close(r);
 	}
+}
+
+/*
+ * A file without rounds: samples of four processors, each at its time but for every seventh, which
+ * stands 3000 behind its place; or those of one processor after the other.
+ */
+static struct perfdata *open_many(size_t n, bool by_cpu)
+{
+	char path[] = "/tmp/tare-perfdata-XXXXXX";
+	int fd = mkstemp(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+	struct perfdata *r;
+
+	m = (struct maker){ 0 };
+	put_bytes(&m, "PERFILE2", 8);
+	put64(&m, 104), put64(&m, 64 + 16);
+	put64(&m, 104), put64(&m, 64 + 16);
+	put64(&m, 104 + 64 + 16), put64(&m, 24 * n);
+	while (m.n < 104)
+		put64(&m, 0);
+	put_attr(&m, &attr, 64);
+	put64(&m, 0), put64(&m, 0);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t time = by_cpu			? i % (n / 4) * 4 + i / (n / 4)
+				: i % 7 || i < 3000 ? 2 * i
+						    : 2 * (i - 3000) + 1;
+
+		put_item((int64_t)time + 1, i);
+		if (m.n > sizeof(m.b) / 2 || i == n - 1) {
+			if (!f || fwrite(m.b, 1, m.n, f) != m.n)
+				abort();
+			m.n = 0;
+		}
+	}
+	fclose(f);
+	r = perfdata_open(path, NULL, NULL);
+	unlink(path);
+	return r;
+}
+
+/* The most samples that were read and not handed out yet. */
+static size_t held_most(size_t n, bool by_cpu)
+{
+	struct perfdata *r = open_many(n, by_cpu);
+	uint64_t last = 0;
+	size_t most = 0, i = 0;
+
+	for (; perfdata_next_ordered(r, &rec, NULL) == 1 && rec.time > last; i++, last = rec.time) {
+		size_t held = (size_t)(r->streams[0].in.offset - 184) / 24 - i - 1;
+		most = held > most ? held : most;
+	}
+	CHECK_EQ(i, n, "all of them, each later than the one before");
+	CHECK_EQ(perfdata_loss(r)->disordered, 0, "none came late");
+	perfdata_close(r);
+	return most;
+}
+
+TEST(a_file_without_rounds)
+{
+	enum { N = 262144 };
+	size_t by_time = held_most(N, false), by_cpu = held_most(N, true);
+
+	/* 2 MiB are held before one looks ahead. */
+	CHECK(by_time < N / 6, "held %zu of %d", by_time, N);
+	CHECK(by_cpu >= N / 2, "held only %zu of %d, whose last quarter goes with the first", by_cpu, N);
 }
 
 TEST(damage_comes_last)

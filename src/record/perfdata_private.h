@@ -91,6 +91,15 @@ int record_apply(struct perfdata *r, struct perfdata_record *rec, struct tare_er
 int streams_next(struct perfdata *r, struct perfdata_record *out, struct tare_error *err);
 void note(struct perfdata *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Bytes that follow the record outside its size. */
+uint64_t record_payload(struct perfdata *r, const struct perfdata_record *rec);
+
+/* perfdata_ahead.c */
+/* To be freed; NULL where it cannot be told: a pipe, a directory, compressed records. */
+struct ahead *ahead_look(struct perfdata *r);
+/* No record still to be read is earlier. */
+uint64_t ahead_least(const struct perfdata *r, const struct ahead *a);
+
 /* perfdata_order.c */
 void queue_free(struct queue *q);
 
