@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "cli/output.h"
+#include "cli/record_alloc.h"
 #include "cli/record_options.h"
 #include "exact/exact.h"
 #include "record/perfdata_write.h"
@@ -32,6 +33,7 @@ struct job {
 	struct encoding_list list;
 	struct perfdata_writer *writer;
 	struct environment environment;
+	struct record_alloc alloc;
 	bool exact;
 	struct precise_choice precise;
 	struct sample_outcome outcome;
@@ -229,6 +231,7 @@ static int record(struct job *j)
 		.how = o->how,
 		.argv = j->argv,
 		.launcher = &launch_plain,
+		.envp = j->alloc.envp,
 		.where = { .pids = o->pids, .tids = o->tids, .all_cpus = o->all_cpus, .cpus = o->cpus,
 			   .inherit = o->how.inherit },
 		.timeout_ns = o->timeout_ns,
@@ -242,7 +245,7 @@ static int record(struct job *j)
 	if (ret < 0)
 		return ret;
 	if (j->exact) {
-		ret = environment_pad(&j->environment, j->argv, environ, j->err);
+		ret = environment_pad(&j->environment, j->argv, plan.envp ? plan.envp : environ, j->err);
 		plan.envp = j->environment.envp;
 		plan.fixed = true;
 		if (!plan.how.period)
@@ -310,6 +313,8 @@ static int show(struct job *j, const struct command *self)
 		with.thousands = true;
 		record_view(&text, &j->outcome, strcmp(j->o.output, "-") ? j->o.output : NULL,
 			    j->writer ? perfdata_writer_size(j->writer) : 0, j->o.quiet, &with);
+		if (!j->o.quiet)
+			record_alloc_tell(&j->alloc, &text);
 		ret = output_put(&out, &text, &err);
 	}
 	if (ret < 0 && ret != -EPIPE && ret != -EBADF)
@@ -354,7 +359,11 @@ static int run(const struct command *self, int argc, char **argv)
 	ret = record_options_check(&j.o, j.argv != NULL, &err);
 	if (ret == 0) {
 		j.machine = machine_open(NULL, &err);
-		ret = j.machine ? sample(&j) : -err.code;
+		ret = j.machine ? 0 : -err.code;
+		if (ret == 0 && j.o.alloc)
+			ret = record_alloc_begin(&j.alloc, j.o.output, &err);
+		if (ret == 0)
+			ret = sample(&j);
 	}
 	if (j.outcome.began)
 		show(&j, self);
@@ -364,6 +373,7 @@ static int run(const struct command *self, int argc, char **argv)
 	status = exit_status(&j, ret);
 	sample_outcome_free(&j.outcome);
 	environment_free(&j.environment);
+	record_alloc_free(&j.alloc);
 	encoding_list_free(&j.list);
 	machine_close(j.machine);
 	record_options_free(&j.o);

@@ -35,6 +35,7 @@ OPTION(branch_any, o->how.branches |= PERF_SAMPLE_BRANCH_ANY)
 OPTION(all_user, o->all_user = true)
 OPTION(all_kernel, o->all_kernel = true)
 OPTION(no_build_ids, o->no_build_ids = true)
+OPTION(alloc, o->alloc = true)
 OPTION(no_jitter, o->no_jitter = true)
 OPTION(quiet, o->quiet = true)
 
@@ -290,6 +291,7 @@ const struct option_row record_option_rows[] = {
 	{ 0, "event-file", "FILE", NULL, set_event_file },
 	{ 0, "engine", "NAME", "auto, perf or exact (the same samples in every run)", set_engine },
 	{ 0, "precise", "[WHAT]", "memory (default), branches, fetch or all: exact places, chosen by machine", set_precise },
+	{ 0, "alloc", NULL, "record which blocks of memory the command takes, into FILE.alloc", set_alloc },
 	{ 0, "no-jitter", NULL, NULL, set_no_jitter },
 	{ 'q', "quiet", NULL, "say nothing but what went wrong", set_quiet },
 	{ 0 },
@@ -310,6 +312,11 @@ int record_options_check(struct record_options *o, bool has_command, struct tare
 	else if (!has_command && !o->pids && !o->tids && !o->all_cpus && !o->cpus.n) {
 		ret = tare_fail(err, EINVAL, "there is nothing to record");
 		tare_hint(err, "give a command after the options, or -p PID, or -a");
+	} else if (o->alloc && !has_command) {
+		ret = tare_fail(err, EINVAL, "--alloc records a command that tare starts");
+		tare_hint(err, "give a command after the options");
+	} else if (o->alloc && !strcmp(o->output, "-")) {
+		ret = tare_fail(err, EINVAL, "--alloc writes a file beside the recording: -o FILE, and not -");
 	} else if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
 		ret = tare_fail(err, EINVAL, "a recording is not for a terminal");
 		tare_hint(err, "-o - | tare dump -, or -o FILE");

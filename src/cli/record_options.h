@@ -26,7 +26,7 @@ struct record_options {
 	struct cpus cpus;
 	uint64_t timeout_ns, delay_ns;
 	enum engine_wish engine;
-	bool precise, no_jitter;
+	bool precise, no_jitter, alloc;
 	enum precise_what precise_of;
 
 	size_t ring_bytes;

@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libtare-alloc.so: preloaded into a program, it writes down which blocks of memory the program takes and gives
+ * back, into the file that TARE_ALLOC names (record/alloc.h). A thread writes into a block of the file of its own, without a lock; what it
+ * leaves half full the next thread goes on with. Nothing here allocates, and errno stays as the program's own call left it.
+ */
+#undef _FILE_OFFSET_BITS /* which would give mmap another name */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "record/alloc.h"
+
+#define HOOK __attribute__((visibility("default")))
+
+enum { EARLY = 64 << 10, IDLE = 64, FRAME_MOST = 128 << 10 };
+enum { UNKNOWN, ON, OFF };
+
+static struct {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void (*free)(void *);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	void *(*mmap)(void *, size_t, int, int, int, off_t);
+	int (*munmap)(void *, size_t);
+	void *(*mremap)(void *, size_t, size_t, int, ...);
+	volatile int found;
+} real;
+
+/* What dlsym(3) itself asks for while the functions above are looked up. Never given back. */
+static char early[EARLY] __attribute__((aligned(16)));
+static size_t early_used;
+static volatile int resolving;
+
+static volatile int state;
+static struct alloc_head *head;
+static char path[PATH_MAX];
+static uint32_t pid;
+static uintptr_t main_stack; /* its end */
+static pthread_key_t at_exit;
+static struct alloc_block *idle[IDLE];
+
+static __thread __attribute__((tls_model("initial-exec"))) struct {
+	struct alloc_block *block;
+	bool inside; /* in here already */
+	uint32_t tid;
+} me;
+
+/* ---- the file ---- */
+
+static struct alloc_block *new_block(void)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0), map = -1;
+	struct alloc_block *b;
+	uint64_t n, at;
+
+	if (fd < 0)
+		return NULL;
+	n = __atomic_fetch_add(&head->blocks, 1, __ATOMIC_ACQ_REL);
+	at = ALLOC_PAGE + n * ALLOC_BLOCK;
+	/* Real space: a page that finds none when it is written to is a SIGBUS. */
+	if (syscall(SYS_fallocate, fd, 0, (off_t)at, (off_t)ALLOC_BLOCK) == 0)
+		map = syscall(SYS_mmap, NULL, ALLOC_BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
+	else { /* unless someone has taken the next one meanwhile */
+		n++;
+		__atomic_compare_exchange_n(&head->blocks, &n, n - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	}
+	syscall(SYS_close, fd);
+	if (map < 0 && map > -4096)
+		return NULL;
+	b = (struct alloc_block *)map;
+	b->pid = pid;
+	b->magic = ALLOC_BLOCK_MAGIC;
+	return b;
+}
+
+static size_t room(const struct alloc_block *b)
+{
+	return ALLOC_BLOCK - sizeof(*b) - b->used;
+}
+
+static void let_go(struct alloc_block *b)
+{
+	syscall(SYS_munmap, b, ALLOC_BLOCK);
+}
+
+static struct alloc_block *block_with(size_t bytes)
+{
+	struct alloc_block *b = me.block;
+
+	if (b && room(b) >= bytes)
+		return b;
+	if (b)
+		let_go(b);
+	for (unsigned i = 0; i < IDLE; i++) {
+		if (!idle[i])
+			continue;
+		b = __atomic_exchange_n(&idle[i], NULL, __ATOMIC_ACQ_REL);
+		if (b && room(b) >= bytes)
+			return me.block = b;
+		if (b)
+			let_go(b);
+	}
+	me.block = new_block();
+	if (me.block)
+		pthread_setspecific(at_exit, me.block);
+	return me.block;
+}
+
+static void thread_ends(void *block)
+{
+	struct alloc_block *b = me.block, *none;
+
+	(void)block;
+	me.block = NULL;
+	for (unsigned i = 0; b && i < IDLE; i++) {
+		none = NULL;
+		if (__atomic_compare_exchange_n(&idle[i], &none, b, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return;
+	}
+	if (b)
+		let_go(b);
+}
+
+/* ---- a record ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Where this thread's stack ends: the thread's descriptor lies there, the first one's ends with what exec put on it. */
+static uintptr_t stack_end(uintptr_t here)
+{
+	uintptr_t own = (uintptr_t)__builtin_thread_pointer();
+
+	if (me.tid == pid)
+		return main_stack;
+	return own > here ? own : here;
+}
+
+/* From the frame of the function that was called: the return address of that call, then its callers'. */
+static uint8_t callers(const uintptr_t *frame, uint64_t *out)
+{
+	uintptr_t end = stack_end((uintptr_t)frame), here = (uintptr_t)frame, next;
+	uint8_t n = 0;
+
+	while (n < ALLOC_FRAMES) {
+		out[n++] = ((const uintptr_t *)here)[1];
+		next = ((const uintptr_t *)here)[0];
+		if (next <= here || next - here > FRAME_MOST || next & 7 || next + 16 > end ||
+		    ((const uintptr_t *)next)[1] < ALLOC_PAGE)
+			break;
+		here = next;
+	}
+	return n;
+}
+
+static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size, const void *frame)
+{
+	struct {
+		struct alloc_record r;
+		uint64_t frame[ALLOC_FRAMES];
+	} out;
+	struct alloc_block *b;
+
+	if (!me.tid)
+		me.tid = (uint32_t)syscall(SYS_gettid);
+	out.r = (struct alloc_record){ .kind = (uint8_t)kind,
+				       .frames = frame ? callers(frame, out.frame) : 0,
+				       .tid = me.tid,
+				       .time_ns = time_ns,
+				       .address = address,
+				       .size = size };
+	out.r.bytes = (uint16_t)(sizeof(out.r) + 8 * (size_t)out.r.frames);
+	b = block_with(out.r.bytes);
+	if (!b) {
+		__atomic_fetch_add(&head->lost, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	memcpy((char *)(b + 1) + b->used, &out, out.r.bytes);
+	__atomic_store_n(&b->used, b->used + out.r.bytes, __ATOMIC_RELEASE);
+}
+
+/* ---- a process ---- */
+
+static void forked(void)
+{
+	int code = errno;
+
+	if (state != ON)
+		return;
+	me.inside = true;
+	if (me.block)
+		let_go(me.block); /* the parent's */
+	me.block = NULL;
+	me.tid = 0;
+	memset(idle, 0, sizeof(idle));
+	pid = (uint32_t)syscall(SYS_getpid);
+	put(ALLOC_FORK, now_ns(), (uint64_t)syscall(SYS_getppid), 0, NULL);
+	me.inside = false;
+	errno = code;
+}
+
+static bool open_file(const char *name)
+{
+	size_t n = strlen(name);
+	long fd, map;
+
+	if (n >= sizeof(path))
+		return false;
+	memcpy(path, name, n + 1);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	map = syscall(SYS_mmap, NULL, ALLOC_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	syscall(SYS_close, fd);
+	if (map < 0 && map > -4096)
+		return false;
+	head = (struct alloc_head *)map;
+	return !memcmp(head->magic, ALLOC_MAGIC, sizeof(head->magic)) && head->version == ALLOC_VERSION;
+}
+
+/* `last`: libc is ready, so that the environment is what it is. */
+static void begin(bool last)
+{
+	const char *name = getenv("TARE_ALLOC");
+	int unknown = UNKNOWN;
+
+	if (!name && !last)
+		return;
+	if (!__atomic_compare_exchange_n(&state, &unknown, OFF, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	pid = (uint32_t)syscall(SYS_getpid);
+	main_stack = (uintptr_t)getauxval(AT_EXECFN);
+	if (!name || !open_file(name) || pthread_key_create(&at_exit, thread_ends) != 0)
+		return;
+	pthread_atfork(NULL, NULL, forked);
+	put(ALLOC_PROGRAM, now_ns(), (uint64_t)syscall(SYS_getppid), 0, NULL);
+	__atomic_store_n(&state, ON, __ATOMIC_RELEASE);
+}
+
+/* A call of the program's is to be written down; leave() then. */
+static bool enter(void)
+{
+	int code = errno;
+
+	if (me.inside || state == OFF)
+		return false;
+	me.inside = true;
+	if (state == UNKNOWN)
+		begin(false);
+	errno = code;
+	me.inside = state == ON;
+	return me.inside;
+}
+
+static void leave(int code)
+{
+	errno = code;
+	me.inside = false;
+}
+
+/* ---- the functions themselves ---- */
+
+static void *find(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+static void resolve(void)
+{
+	resolving = 1;
+	real.calloc = find("calloc");
+	real.malloc = find("malloc");
+	real.realloc = find("realloc");
+	real.posix_memalign = find("posix_memalign");
+	real.aligned_alloc = find("aligned_alloc");
+	real.memalign = find("memalign");
+	real.valloc = find("valloc");
+	real.pvalloc = find("pvalloc");
+	real.mmap = find("mmap");
+	real.munmap = find("munmap");
+	real.mremap = find("mremap");
+	real.free = find("free");
+	real.found = 1;
+	resolving = 0;
+}
+
+static bool ready(void)
+{
+	if (!real.found && !resolving)
+		resolve();
+	return real.found;
+}
+
+static void *early_alloc(size_t size)
+{
+	size_t at = __atomic_fetch_add(&early_used, (size + 15) & ~(size_t)15, __ATOMIC_RELAXED);
+
+	if (at + size > sizeof(early)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return early + at;
+}
+
+static bool is_early(const void *p)
+{
+	return (const char *)p >= early && (const char *)p < early + sizeof(early);
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	int code = errno;
+
+	ready();
+	me.inside = true;
+	if (state == UNKNOWN)
+		begin(true);
+	me.inside = false;
+	errno = code;
+}
+
+static void taken(void *p, size_t size, const void *frame)
+{
+	int code = errno;
+
+	if (p)
+		put(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, frame);
+	leave(code);
+}
+
+/* malloc and its kin: the call, its size, and who called. */
+#define TAKE(call, size)                                                                                               \
+	do {                                                                                                           \
+		bool told = enter();                                                                                   \
+		void *p = call;                                                                                        \
+                                                                                                                       \
+		if (told)                                                                                              \
+			taken(p, size, __builtin_frame_address(0));                                                    \
+		return p;                                                                                              \
+	} while (0)
+
+HOOK void *malloc(size_t size)
+{
+	if (!ready())
+		return early_alloc(size);
+	TAKE(real.malloc(size), size);
+}
+
+HOOK void *calloc(size_t n, size_t size)
+{
+	if (!ready())
+		return size && n > sizeof(early) / size ? NULL : early_alloc(n * size); /* zeros: nothing is given back */
+	TAKE(real.calloc(n, size), n * size);
+}
+
+HOOK void *aligned_alloc(size_t align, size_t size)
+{
+	ready();
+	TAKE(real.aligned_alloc(align, size), size);
+}
+
+HOOK void *memalign(size_t align, size_t size)
+{
+	ready();
+	TAKE(real.memalign(align, size), size);
+}
+
+HOOK void *valloc(size_t size)
+{
+	ready();
+	TAKE(real.valloc(size), size);
+}
+
+HOOK void *pvalloc(size_t size)
+{
+	ready();
+	TAKE(real.pvalloc(size), size);
+}
+
+HOOK int posix_memalign(void **out, size_t align, size_t size)
+{
+	bool told;
+	int ret;
+
+	ready();
+	told = enter();
+	ret = real.posix_memalign(out, align, size);
+	if (told)
+		taken(ret == 0 ? *out : NULL, size, __builtin_frame_address(0));
+	return ret;
+}
+
+/* Another thread can have the block at once: what is written down of its end is older than that. */
+HOOK void free(void *p)
+{
+	int code = errno;
+
+	if (!p || is_early(p))
+		return;
+	if (ready() && enter()) {
+		put(ALLOC_FREED, now_ns(), (uintptr_t)p, 0, __builtin_frame_address(0));
+		leave(code);
+	}
+	real.free(p);
+}
+
+static void *reallocate(void *old, size_t size, const void *frame)
+{
+	bool told;
+	uint64_t before;
+	void *p;
+
+	if (!ready() || is_early(old)) {
+		p = real.found ? real.malloc(size) : early_alloc(size);
+		if (p && old) {
+			size_t most = (size_t)(early + sizeof(early) - (char *)old);
+
+			memcpy(p, old, size < most ? size : most);
+		}
+		return p;
+	}
+	told = enter();
+	before = told ? now_ns() : 0;
+	p = real.realloc(old, size);
+	if (!told)
+		return p;
+
+	int code = errno;
+
+	if (old && (p || !size))
+		put(ALLOC_FREED, before, (uintptr_t)old, 0, frame);
+	if (p)
+		put(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, frame);
+	leave(code);
+	return p;
+}
+
+HOOK void *realloc(void *old, size_t size)
+{
+	return reallocate(old, size, __builtin_frame_address(0));
+}
+
+HOOK void *reallocarray(void *old, size_t n, size_t size)
+{
+	size_t all;
+
+	if (__builtin_mul_overflow(n, size, &all)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return reallocate(old, all, __builtin_frame_address(0));
+}
+
+static void mapped(enum alloc_kind kind, uint64_t time_ns, const void *p, size_t size, const void *frame)
+{
+	int code = errno;
+
+	put(kind, time_ns, (uintptr_t)p, size, frame);
+	leave(code);
+}
+
+HOOK void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	bool told;
+	void *p;
+
+	ready();
+	told = flags & MAP_ANONYMOUS && enter();
+	p = real.mmap(at, size, prot, flags, fd, offset);
+	if (told && p != MAP_FAILED)
+		mapped(ALLOC_MAPPED, now_ns(), p, size, __builtin_frame_address(0));
+	else if (told)
+		leave(errno);
+	return p;
+}
+
+HOOK void *mmap64(void *at, size_t size, int prot, int flags, int fd, off_t offset) __attribute__((alias("mmap")));
+
+HOOK int munmap(void *p, size_t size)
+{
+	int code = errno;
+
+	if (ready() && enter()) {
+		put(ALLOC_UNMAPPED, now_ns(), (uintptr_t)p, size, __builtin_frame_address(0));
+		leave(code);
+	}
+	return real.munmap(p, size);
+}
+
+HOOK void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
+{
+	uint64_t before;
+	bool told;
+	void *p, *to;
+	va_list more;
+
+	va_start(more, flags);
+	to = flags & MREMAP_FIXED ? va_arg(more, void *) : NULL;
+	va_end(more);
+	ready();
+	told = enter();
+	before = told ? now_ns() : 0;
+	p = real.mremap(old, old_size, size, flags, to);
+	if (told && p != MAP_FAILED) {
+		int code = errno;
+
+		put(ALLOC_UNMAPPED, before, (uintptr_t)old, old_size, __builtin_frame_address(0));
+		put(ALLOC_MAPPED, now_ns(), (uintptr_t)p, size, __builtin_frame_address(0));
+		leave(code);
+	} else if (told)
+		leave(errno);
+	return p;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "cli/record_alloc.h"
+#include "record/alloc.h"
+
+#define RECORDER "libtare-alloc.so"
+
+static bool beside(const char *exe, const char *where, char *out, size_t room)
+{
+	const char *slash = strrchr(exe, '/');
+	int n = slash ? snprintf(out, room, "%.*s/%s/" RECORDER, (int)(slash - exe), exe, where) : -1;
+
+	return n > 0 && (size_t)n < room && access(out, R_OK) == 0;
+}
+
+/* In the folder tare was built in, or where it was installed, moved or not. */
+static int find_recorder(char *out, size_t room, struct tare_error *err)
+{
+	static const char *const places[] = { "alloc", "../" TARE_LIBDIR "/tare", "../lib/tare" };
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (beside(exe, places[i], out, room)) {
+			if (!strpbrk(out, " :"))
+				return 0;
+			return tare_fail(err, EINVAL, "%.200s: LD_PRELOAD takes no path with a blank or colon in it", out);
+		}
+	tare_fail(err, ENOENT, "--alloc: %s is not where this tare is", RECORDER);
+	tare_hint(err, "it is installed with tare, in lib/tare; a static tare has none");
+	return -ENOENT;
+}
+
+static int absolute(char *out, size_t room, const char *recording, struct tare_error *err)
+{
+	char here[PATH_MAX], file[PATH_MAX];
+	int n;
+
+	if (!alloc_path(file, sizeof(file), recording))
+		return tare_fail(err, ENAMETOOLONG, "%.200s...: the name is too long", recording);
+	if (file[0] != '/' && !getcwd(here, sizeof(here)))
+		return tare_fail(err, errno, "cannot tell the current folder: %s", strerror(errno));
+	n = file[0] == '/' ? snprintf(out, room, "%s", file) : snprintf(out, room, "%s/%s", here, file);
+	return n < 0 || (size_t)n >= room ? tare_fail(err, ENAMETOOLONG, "%.200s...: the name is too long", file) : 0;
+}
+
+static int make_environment(struct record_alloc *a, const char *recorder, struct tare_error *err)
+{
+	const char *before = getenv("LD_PRELOAD");
+	size_t n = 0;
+
+	while (environ[n])
+		n++;
+	a->envp = calloc(n + 3, sizeof(*a->envp));
+	if (!a->envp)
+		return tare_fail_nomem(err);
+	n = 0;
+	for (char **e = environ; *e; e++)
+		if (strncmp(*e, "LD_PRELOAD=", 11) && strncmp(*e, "TARE_ALLOC=", 11))
+			a->envp[n++] = *e;
+	text_add(&a->own[0], "LD_PRELOAD=%s%s%s", recorder, before && *before ? ":" : "", before ? before : "");
+	text_add(&a->own[1], "TARE_ALLOC=%s", a->path);
+	if (a->own[0].failed || a->own[1].failed)
+		return tare_fail_nomem(err);
+	a->envp[n++] = a->own[0].s;
+	a->envp[n] = a->own[1].s;
+	return 0;
+}
+
+int record_alloc_begin(struct record_alloc *a, const char *recording, struct tare_error *err)
+{
+	char recorder[PATH_MAX], path[PATH_MAX];
+	int ret = find_recorder(recorder, sizeof(recorder), err);
+
+	if (ret == 0)
+		ret = absolute(path, sizeof(path), recording, err);
+	if (ret == 0)
+		ret = alloc_create(path, err);
+	if (ret < 0)
+		return ret;
+	memcpy(a->path, path, sizeof(path));
+	return make_environment(a, recorder, err);
+}
+
+static void put_counts(struct text *out, const struct record_alloc *a, struct alloc_file *f)
+{
+	const struct alloc_loss *loss = alloc_loss(f);
+	uint64_t n[ALLOC_PROGRAM + 1] = { 0 };
+	struct alloc_event e;
+
+	while (alloc_next(f, &e) > 0)
+		n[e.kind]++;
+	if (!n[ALLOC_PROGRAM]) {
+		text_add(out, "  no allocation was recorded: nothing that ran loads preloaded libraries (it is static, or gains rights)\n");
+		return;
+	}
+	text_add(out, "  %s: %" PRIu64 " blocks taken, %" PRIu64 " given back; %" PRIu64 " mapped\n", a->path, n[ALLOC_TAKEN],
+		 n[ALLOC_FREED], n[ALLOC_MAPPED]);
+	if (loss->lost)
+		text_add(out, "  %" PRIu64 " more were lost: %s\n", loss->lost, "the file could not grow");
+	if (loss->damaged)
+		text_add(out, "  %" PRIu64 " bytes of it are damaged\n", loss->damaged);
+}
+
+void record_alloc_tell(const struct record_alloc *a, struct text *out)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct alloc_file *f = NULL;
+
+	if (!a->path[0])
+		return;
+	if (alloc_open(&f, a->path, &err) < 0)
+		text_add(out, "  %s\n", err.what);
+	else
+		put_counts(out, a, f);
+	alloc_close(f);
+}
+
+void record_alloc_free(struct record_alloc *a)
+{
+	free(a->envp);
+	text_free(&a->own[0]);
+	text_free(&a->own[1]);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* tare record --alloc: the command's environment, so that it writes its blocks of memory beside the recording. */
+#ifndef CLI_RECORD_ALLOC_H
+#define CLI_RECORD_ALLOC_H
+
+#include <limits.h>
+#include "base/text.h"
+
+struct record_alloc {
+	char path[PATH_MAX]; /* of the file; "": nothing is to be recorded */
+	char **envp;
+	struct text own[2];
+};
+
+/* The file, made; and an environment that names it and the recorder. */
+int record_alloc_begin(struct record_alloc *a, const char *recording, struct tare_error *err);
+/* What is in it, a line or two. */
+void record_alloc_tell(const struct record_alloc *a, struct text *out);
+void record_alloc_free(struct record_alloc *a);
+
+#endif

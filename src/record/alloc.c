@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* See alloc.h, which draws the file. It may have been written by a program that went wrong: every length is checked. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "record/alloc.h"
+
+struct entry { /* where a record is, by time */
+	uint64_t time_ns, at;
+};
+
+struct alloc_file {
+	const unsigned char *bytes;
+	size_t size;
+	struct entry *entry;
+	size_t n, room, next;
+	struct alloc_loss loss;
+};
+
+static int add(struct alloc_file *f, uint64_t time_ns, uint64_t at, struct tare_error *err)
+{
+	if (f->n == f->room) {
+		size_t room = f->room ? 2 * f->room : 1024;
+		struct entry *more = realloc(f->entry, room * sizeof(*more));
+
+		if (!more)
+			return tare_fail_nomem(err);
+		f->entry = more;
+		f->room = room;
+	}
+	f->entry[f->n++] = (struct entry){ time_ns, at };
+	return 0;
+}
+
+static bool is_record(const struct alloc_record *r, uint64_t room)
+{
+	return r->bytes == sizeof(*r) + 8 * (size_t)r->frames && r->bytes <= room && r->frames <= ALLOC_FRAMES &&
+	       r->kind >= ALLOC_TAKEN && r->kind <= ALLOC_PROGRAM;
+}
+
+/* A block that was cut off by the end of the file is read as far as it goes. */
+static int index_block(struct alloc_file *f, uint64_t at, struct tare_error *err)
+{
+	uint64_t here = f->size - at < ALLOC_BLOCK ? f->size - at : ALLOC_BLOCK, end;
+	struct alloc_block b;
+	struct alloc_record r;
+	int ret = 0;
+
+	if (here < sizeof(b)) {
+		f->loss.damaged += here;
+		return 0;
+	}
+	memcpy(&b, f->bytes + at, sizeof(b));
+	if (!b.magic && !b.used)
+		return 0; /* given out, and its thread was killed before it wrote */
+	if (b.magic != ALLOC_BLOCK_MAGIC || b.used > ALLOC_BLOCK - sizeof(b)) {
+		f->loss.damaged += here;
+		return 0;
+	}
+	end = at + sizeof(b) + b.used;
+	if (end > at + here) {
+		f->loss.damaged += end - (at + here);
+		end = at + here;
+	}
+	for (at += sizeof(b); ret == 0 && at < end; at += r.bytes) {
+		if (end - at < sizeof(r)) {
+			f->loss.damaged += end - at;
+			break;
+		}
+		memcpy(&r, f->bytes + at, sizeof(r));
+		if (!is_record(&r, end - at)) {
+			f->loss.damaged += end - at;
+			break;
+		}
+		ret = add(f, r.time_ns, at, err);
+	}
+	return ret;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int check_head(const struct alloc_head *h, const char *path, struct tare_error *err)
+{
+	if (memcmp(h->magic, ALLOC_MAGIC, sizeof(h->magic)))
+		return tare_fail(err, EINVAL, "%.200s: no recording of allocations: it begins otherwise", path);
+	if (h->version == __builtin_bswap32(ALLOC_VERSION))
+		return tare_fail(err, EINVAL, "%.200s: from a machine of the other byte order", path);
+	if (h->version != ALLOC_VERSION)
+		return tare_fail(err, EINVAL, "%.200s: byte 8: version %u, this tare reads %d", path, h->version,
+				 ALLOC_VERSION);
+	if (h->block != ALLOC_BLOCK)
+		return tare_fail(err, EINVAL, "%.200s: byte 12: blocks of %u bytes, not %d", path, h->block, ALLOC_BLOCK);
+	return 0;
+}
+
+static int index_all(struct alloc_file *f, const char *path, struct tare_error *err)
+{
+	uint64_t here, n;
+	struct alloc_head h;
+	int ret;
+
+	if (f->size < sizeof(h))
+		return tare_fail(err, EINVAL, "%.200s: %zu bytes are no recording of allocations", path, f->size);
+	memcpy(&h, f->bytes, sizeof(h));
+	ret = check_head(&h, path, err);
+	here = f->size > ALLOC_PAGE ? (f->size - ALLOC_PAGE + ALLOC_BLOCK - 1) / ALLOC_BLOCK : 0;
+	n = h.blocks < here ? h.blocks : here;
+	f->loss.lost = h.lost;
+	f->loss.missing = h.blocks - n;
+	for (uint64_t i = 0; ret == 0 && i < n; i++)
+		ret = index_block(f, ALLOC_PAGE + i * ALLOC_BLOCK, err);
+	if (ret == 0 && f->n)
+		qsort(f->entry, f->n, sizeof(*f->entry), by_time);
+	return ret;
+}
+
+static int map(struct alloc_file *f, const char *path, struct tare_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), code = errno;
+	struct stat st;
+
+	if (fd < 0)
+		return tare_fail(err, code, "cannot open %.200s: %s", path, strerror(code));
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return tare_fail(err, EINVAL, "%.200s is no file", path);
+	}
+	f->size = (size_t)st.st_size;
+	f->bytes = f->size ? mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+	code = errno;
+	close(fd);
+	if (f->bytes == MAP_FAILED) {
+		f->bytes = NULL;
+		return tare_fail(err, code, "cannot read %.200s: %s", path, strerror(code));
+	}
+	return 0;
+}
+
+int alloc_open(struct alloc_file **out, const char *path, struct tare_error *err)
+{
+	struct alloc_file *f = calloc(1, sizeof(*f));
+	int ret;
+
+	if (!f)
+		return tare_fail_nomem(err);
+	ret = map(f, path, err);
+	if (ret == 0)
+		ret = index_all(f, path, err);
+	if (ret < 0) {
+		alloc_close(f);
+		return ret;
+	}
+	*out = f;
+	return 0;
+}
+
+int alloc_next(struct alloc_file *f, struct alloc_event *out)
+{
+	struct alloc_record r;
+	struct alloc_block b;
+	uint64_t at;
+
+	if (f->next == f->n)
+		return 0;
+	at = f->entry[f->next++].at;
+	memcpy(&r, f->bytes + at, sizeof(r));
+	memcpy(&b, f->bytes + at - (at - ALLOC_PAGE) % ALLOC_BLOCK, sizeof(b));
+	*out = (struct alloc_event){ .kind = r.kind,
+				     .pid = b.pid,
+				     .tid = r.tid,
+				     .time_ns = r.time_ns,
+				     .address = r.address,
+				     .size = r.size,
+				     .frame = (const uint64_t *)(f->bytes + at + sizeof(r)),
+				     .frames = r.frames };
+	return 1;
+}
+
+const struct alloc_loss *alloc_loss(const struct alloc_file *f)
+{
+	return &f->loss;
+}
+
+uint64_t alloc_count(const struct alloc_file *f)
+{
+	return f->n;
+}
+
+void alloc_close(struct alloc_file *f)
+{
+	if (!f)
+		return;
+	if (f->bytes)
+		munmap((void *)f->bytes, f->size);
+	free(f->entry);
+	free(f);
+}
+
+bool alloc_path(char *out, size_t room, const char *recording)
+{
+	int n = snprintf(out, room, "%s.alloc", recording);
+
+	return n > 0 && (size_t)n < room;
+}
+
+int alloc_create(const char *path, struct tare_error *err)
+{
+	static const struct alloc_head head = { .magic = ALLOC_MAGIC,
+						.version = ALLOC_VERSION,
+						.block = ALLOC_BLOCK,
+						.clock = CLOCK_MONOTONIC };
+	char page[ALLOC_PAGE] = { 0 };
+	int fd, code;
+
+	memcpy(page, &head, sizeof(head));
+	/* A recorder of a run before may still write to the old one. */
+	if (unlink(path) < 0 && errno != ENOENT) {
+		code = errno;
+		return tare_fail(err, code, "cannot replace %.200s: %s", path, strerror(code));
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	code = errno;
+	if (fd < 0)
+		return tare_fail(err, code, "cannot create %.200s: %s", path, strerror(code));
+	if (write(fd, page, sizeof(page)) != (ssize_t)sizeof(page)) {
+		code = errno ? errno : ENOSPC;
+		close(fd);
+		unlink(path);
+		return tare_fail(err, code, "cannot write to %.200s: %s", path, strerror(code));
+	}
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""`tare record --alloc`: what a program takes and gives back, by threads, in children, after a kill, under the exact engine too.
+
+usage: record_alloc_test.py TARE CC RECORDER
+"""
+import collections
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE, CC = os.path.abspath(sys.argv[1]), sys.argv[2]
+ROOM = tempfile.TemporaryDirectory()
+FILE = os.path.join(ROOM.name, "perf.data")
+ENV = {**{k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "TARE_ALLOC")}, "LC_ALL": "C"}
+TAKEN, FREED, MAPPED, UNMAPPED, FORK, PROGRAM = range(1, 7)
+Event = collections.namedtuple("Event", "time kind pid tid address size frames")
+# Sizes that nobody else asks for; each call is known by the address behind it.
+SOURCE = r"""
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *volatile keep;
+__attribute__((noinline)) void *inner(size_t n) { void *p = malloc(n); keep = p; return p; }
+__attribute__((noinline)) void *outer(size_t n) { void *p = inner(n); __asm__ volatile(""); return p; }
+static void *thread(void *p)
+{
+	for (int i = 0; i < 1000; i++)
+		free(p = outer(40001));
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[4];
+	void *a = outer(30001), *b = realloc(a, 30003), *c = calloc(3, 10001), *d = NULL, *e = aligned_alloc(64, 64 * 501), *m;
+	if (posix_memalign(&d, 4096, 30007)) return 1;
+	void *f = memalign(128, 30011), *g = reallocarray(NULL, 7, 5003);
+	printf("%p %p %p %p %p %p %p\n", a, b, c, d, e, f, g);
+	for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, thread, NULL);
+	for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+	m = mmap(NULL, 123 << 12, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(m, 123 << 12);
+	printf("%p\n", m);
+	fflush(stdout);
+	if (fork() == 0) {
+		keep = malloc(50021);
+		free(b);
+		_exit(0);
+	}
+	wait(NULL);
+	keep = realloc(c, 0);
+	free(d);
+	if (argc > 1 && !strcmp(argv[1], "kill")) kill(getpid(), SIGKILL);
+	if (argc > 1) execl(argv[1], argv[1], NULL);
+	return 0;
+}
+"""
+
+
+def sh(*words):
+    return subprocess.run(words, capture_output=True, timeout=100, env=ENV, cwd=ROOM.name, text=True)
+
+
+def program():
+    out = os.path.join(ROOM.name, "program")
+    if not os.path.exists(out):
+        subprocess.run([CC, "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-builtin", "-no-pie", "-pthread", "-x", "c", "-",
+                        "-o", out], input=SOURCE, text=True, check=True)
+    return out
+
+
+def events():
+    data, out = Path(FILE + ".alloc").read_bytes(), []
+    magic, version, block, blocks, lost = struct.unpack_from("=8sIIQQ", data)
+    equal((magic, version, block, lost), (b"TAREBLKS", 1, 65536, 0))
+    for i in range(blocks):
+        at = 4096 + i * block
+        magic, pid, used = struct.unpack_from("=4sIQ", data, at)
+        equal(magic, b"BLOK")
+        at, end = at + 16, at + 16 + used
+        while at < end:
+            size, kind, n, tid, time, address, bytes_ = struct.unpack_from("=HBBIQQQ", data, at)
+            out.append(Event(time, kind, pid, tid, address, bytes_, struct.unpack_from(f"={n}Q", data, at + 32)))
+            at += size
+    return sorted(out)
+
+
+def function(address):
+    for line in sh("nm", "-S", program()).stdout.splitlines():
+        words = line.split()
+        if len(words) == 4 and int(words[0], 16) < address <= int(words[0], 16) + int(words[1], 16):
+            return words[3]
+    return None
+
+
+def check(*how, words=(), status=0):
+    r = sh(TARE, "record", *how, "--alloc", "-o", FILE, "--", program(), *words)
+    equal(r.returncode, status, r.stderr)
+    a, b, c, d, e, f, g, m = (int(w, 16) for w in r.stdout.split())
+    all_ = events()
+    parent = next(x.pid for x in all_ if x.kind == PROGRAM)
+    by_size = collections.Counter((x.kind, x.size, x.address) for x in all_ if x.pid == parent and x.kind in (TAKEN, MAPPED, UNMAPPED))
+    for kind, size, address in ((TAKEN, 30001, a), (TAKEN, 30003, b), (TAKEN, 30003, c), (TAKEN, 30007, d), (TAKEN, 64 * 501, e),
+                                (TAKEN, 30011, f), (TAKEN, 35021, g), (MAPPED, 123 << 12, m), (UNMAPPED, 123 << 12, m)):
+        equal(by_size[kind, size, address], 1, f"{kind} of {size}")
+    first = next(x for x in all_ if x.size == 30001)
+    equal([function(x) for x in first.frames[:3]], ["inner", "outer", "main"], "who called")
+    freed = [x.address for x in all_ if x.kind == FREED and x.pid == parent]
+    true(a in freed and c in freed and d in freed and (a == b or b not in freed), "what realloc gave back, too")
+    threads = collections.Counter(x.tid for x in all_ if x.size == 40001)
+    equal(sorted(threads.values()), [1000] * 4, "four threads")
+    live = set()
+    for x in sorted((x for x in all_ if x.pid == parent), key=lambda x: (x.time, -x.kind)):
+        true(x.kind != TAKEN or x.address not in live, f"{x}: taken twice, in the order of time")
+        {TAKEN: live.add, FREED: live.discard}.get(x.kind, bool)(x.address)
+    child = next(x for x in all_ if x.kind == FORK)
+    equal(child.address, parent)
+    mine = [x for x in all_ if x.pid == child.pid]
+    equal([(x.kind, x.size or x.address) for x in mine[1:]], [(TAKEN, 50021), (FREED, b)], "of the child")
+    return all_, r
+
+
+@test
+def blocks_of_threads_and_children():
+    all_, r = check("-e", "cpu-clock")
+    taken, freed = (sum(x.kind == k for x in all_) for k in (TAKEN, FREED))
+    true(f"perf.data.alloc: {taken} blocks taken, {freed} given back; " in r.stderr, r.stderr)
+
+
+@test
+def after_a_kill():
+    check("-e", "cpu-clock", words=["kill"], status=137)
+
+
+@test
+def under_the_exact_engine():
+    if sh(TARE, "stat", "--engine", "exact", "-e", "exact/accesses/", "--", "true").returncode:
+        skip("no exact engine here")
+    check("--engine", "exact", "--precise")
+
+
+@test
+def another_program():
+    all_, _ = check("-e", "cpu-clock", words=["/bin/true"])
+    begun = [x.pid for x in all_ if x.kind == PROGRAM]
+    equal(len(begun), 2)
+    equal(begun[0], begun[1], "the same process")
+
+
+@test
+def what_cannot_be():
+    for words, why in ((["--alloc", "-p", "1"], "a command that tare starts"), (["--alloc", "-o", "-", "--", "true"], "-o FILE, and not -"),
+                       (["--alloc", "-o", "/proc/none/x", "--", "true"], "/proc/none/x.alloc")):
+        r = sh(TARE, "record", "-e", "cpu-clock", *words)
+        true(r.returncode == 125 and why in r.stderr, f"{words}: {r.stderr}")
+    static = os.path.join(ROOM.name, "static")
+    subprocess.run([CC, "-static", "-x", "c", "-", "-o", static], input="int main(void) { return 0; }", text=True, check=True)
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", static)
+    true(r.returncode == 0 and "no allocation was recorded" in r.stderr, r.stderr)
+
+
+if not os.path.exists(sys.argv[3]):
+    print("1..0 # SKIP this build has no libtare-alloc.so")
+    sys.exit(0)
+main()
