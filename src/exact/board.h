@@ -127,7 +127,8 @@ struct process {
 	struct action actions[SIGNALS];
 	/* For the engine's first instruction, by the supervisor. */
 	uint64_t entry, image, image_size, board_at, board_size, signal_mask;
-	uint32_t mode, n_regions, filter, pad;
+	uint32_t mode, n_regions, filter;
+	int32_t board_fd; /* to be closed */
 	struct exec_region regions[EXEC_REGIONS];
 	struct question question;
 	struct limit limits[LIMITS]; /* as the program has set them, where `limited` has a bit */

@@ -82,7 +82,8 @@ static int make_board(struct exact *x, struct tare_error *err)
 		goto fail;
 	}
 	madvise(x->board, BOARD_SIZE, MADV_DONTDUMP);
-	memcpy((uint8_t *)x->board + BOARD_IMAGE, exact_image, size);
+	if (pwrite(x->board_fd, exact_image, size, (off_t)BOARD_IMAGE) != (ssize_t)size) /* no page fault for each page */
+		goto fail;
 	x->board->magic = x->board->magic_behind = BOARD_MAGIC;
 	return 0;
 fail:

@@ -230,8 +230,6 @@ static int map_all(struct remote *r, struct board *b, int board_fd, struct proce
 				 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uint64_t)fd, 0);
 		if (failed(at))
 			continue;
-		/* a core dump would write all of it: hours, and a full disk */
-		remote_call(r, SYS_madvise, (uint64_t)at, BOARD_SIZE, MADV_DONTDUMP, 0, 0, 0);
 		p->image = places[i] - 0x10000000;
 		if (!failed(remote_call(r, SYS_mmap, p->image, data, PROT_READ | PROT_EXEC,
 					MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)fd,
@@ -243,8 +241,8 @@ static int map_all(struct remote *r, struct board *b, int board_fd, struct proce
 		remote_call(r, SYS_munmap, (uint64_t)at, BOARD_SIZE, 0, 0, 0, 0);
 		at = -ENOMEM;
 	}
-	remote_call(r, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
 	if (failed(at)) {
+		remote_call(r, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
 		snprintf(reason, REASON_MAX,
 			 "the exact engine cannot be mapped into the program (ulimit -v?): %s",
 			 strerror((int)-at));
@@ -256,6 +254,7 @@ static int map_all(struct remote *r, struct board *b, int board_fd, struct proce
 	p->board_size = BOARD_SIZE;
 	p->entry = r->start.rip;
 	p->board_at = (uint64_t)at;
+	p->board_fd = (int32_t)fd;
 	return 0;
 }
 

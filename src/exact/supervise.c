@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@
 #include "exact/supervisor.h"
 #include "exact/thread.h"
 
-enum { WATCHED_MAX = 1024, IDLE_MS = 200 };
+enum { WATCHED_MAX = 1024, IDLE_MS = 200, COUNTERS_FEW = 1 << 14 /* of a thread that is done they are 0: not worth a call */ };
 
 struct supervisor {
 	const struct launch *l;
@@ -91,9 +92,6 @@ static void leave_lineage(struct supervisor *s, uint32_t lineage)
 		return;
 	if (s->l->mode & COUNT_PROFILE)
 		profile_lineage(s->b, lineage);
-	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-		  (off_t)(BOARD_BLOCKS + lineage * LINEAGE_STRIDE), (off_t)LINEAGE_STRIDE);
-	s->b->lineage_top[lineage] = 0;
 }
 
 /* A lineage nobody uses; the supervisor alone hands them out. */
@@ -101,6 +99,9 @@ static int64_t new_lineage(struct supervisor *s)
 {
 	for (uint32_t i = 0; i < LINEAGES; i++)
 		if (!s->b->lineage_users[i]) {
+			if (s->b->lineage_top[i]) /* of the one before; the last of all is never emptied */
+				fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					  (off_t)(BOARD_BLOCKS + i * LINEAGE_STRIDE), (off_t)LINEAGE_STRIDE);
 			s->b->lineage_users[i] = 1;
 			s->b->lineage_top[i] = 0;
 			return i;
@@ -120,7 +121,10 @@ static void fold_threads(struct supervisor *s, uint32_t process)
 		if ((s->b->thread_states[i] != THREAD_LIVE && s->b->thread_states[i] != THREAD_DONE) || t->process != process)
 			continue;
 		if (s->b->thread_states[i] == THREAD_DONE) {
-			free_thread(s, i);
+			if (s->b->lineage_top[p->lineage] < COUNTERS_FEW)
+				s->b->thread_states[i] = THREAD_FREE;
+			else
+				free_thread(s, i);
 			continue;
 		}
 		int64_t sums[EXACT_CLASSES] = { 0 };
@@ -562,20 +566,27 @@ static void start_command(struct supervisor *s)
 	close(error[0]);
 }
 
+static void close_between(int first, int last)
+{
+	if (first > last || syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0u) == 0)
+		return;
+	for (int fd = first; fd <= last && fd < 1024; fd++) /* forbidden, perhaps */
+		close(fd);
+}
+
 static void forget_descriptors(const struct launch *l)
 {
+	int low = l->board_fd < l->report_fd ? l->board_fd : l->report_fd, high = l->board_fd + l->report_fd - low;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	/* ours may be among them, where tare was started with one of them closed */
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		if (fd != l->board_fd && fd != l->report_fd)
 			dup2(null, fd);
-	for (int fd = 3; fd < 1024; fd++)
-		if (fd != l->board_fd && fd != l->report_fd)
-			close(fd);
 	/* A pipe end kept here would keep its reader waiting. */
-	if (l->board_fd < 1024 && l->report_fd < 1024)
-		syscall(SYS_close_range, 1024u, ~0u, 0u);
+	close_between(3, low - 1);
+	close_between(low < 3 ? 3 : low + 1, high - 1);
+	close_between(high < 3 ? 3 : high + 1, INT_MAX);
 }
 
 void supervise(const struct launch *l)

@@ -8,8 +8,9 @@
 #include "exact/engine/emit.h"
 
 enum {
-	HASH_BITS_FIRST = 16,
+	HASH_BITS_FIRST = 13,
 	FRAGMENT_ROOM = 1 << 16, /* no fragment is longer, stubs included */
+	MADV_POPULATE = 23,      /* MADV_POPULATE_WRITE, from Linux 5.14 */
 	MARGIN = 4096,           /* nor has more blocks, edges, or bytes in the map pool */
 };
 
@@ -38,18 +39,18 @@ static uint64_t *low_memory(size_t size)
 	for (uint64_t at = 0x7ff00000; at > 0x10000000; at -= 0x1000000) {
 		void *p = reserve_at(at, size, PROT_READ | PROT_WRITE);
 
-		if (p)
-			return p;
+		if (!p)
+			continue;
+		sys(__NR_madvise, p, size, MADV_POPULATE); /* all is written at once */
+		return p;
 	}
 	refuse("no free memory below 2 GiB for the exact engine's jump table", 0);
 }
 
-static void bucket_empty(void)
+static void buckets_empty(void)
 {
-	for (int i = 0; i < BUCKETS; i++) {
+	for (int i = 0; i < BUCKETS; i++)
 		__atomic_store_n(&eng.buckets[i], (uint64_t)engine_miss, __ATOMIC_RELEASE);
-		eng.bucket_heads[i] = 0;
-	}
 }
 
 /* The tables' other half, empty, for a new generation. Number 0 stands for none. */
@@ -57,14 +58,15 @@ void cache_begin(void)
 {
 	uint32_t half = eng.generation & 1;
 
-	bucket_empty();
+	buckets_empty();
 	/* Who reads the new number finds none of the old code in the buckets. */
 	__atomic_store_n(&eng.generation, eng.generation + 1, __ATOMIC_RELEASE);
 	eng.n_blocks = eng.first_block = half * BLOCKS_HALF + 1;
 	eng.n_edges = eng.first_edge = half * EDGES_HALF + 1;
 	eng.map_used = eng.first_map = half * MAP_HALF + 1;
 	eng.dead_blocks = eng.used_arenas = 0;
-	memset(eng.hash, 0, sizeof(uint64_t) << eng.hash_bits);
+	if (eng.hash_used) /* not the first time: a page that is not touched starts a program sooner */
+		memset(eng.hash, 0, sizeof(uint64_t) << eng.hash_bits);
 	eng.hash_used = 0;
 }
 
@@ -76,7 +78,6 @@ void cache_first(void)
 	eng.hash_bits = HASH_BITS_FIRST;
 	eng.hash = reserve(sizeof(uint64_t) << eng.hash_bits);
 	eng.buckets = low_memory(BUCKETS * sizeof(uint64_t));
-	eng.bucket_heads = reserve(BUCKETS * sizeof(uint32_t));
 	counters_first();
 	cache_begin();
 }
@@ -267,29 +268,32 @@ struct block *block_of_code(uint64_t rip)
 /* Indirect branches find the block from now on: it becomes the first of its bucket. */
 void bucket_add(struct block *b)
 {
-	uint32_t *head = &eng.bucket_heads[b->pc & (BUCKETS - 1)];
 	uint64_t *link = &eng.buckets[b->pc & (BUCKETS - 1)];
 
-	b->bucket_next = *head;
-	*head = (uint32_t)(b - eng.blocks);
 	*b->next = *link;
 	__atomic_store_n(link, runs_at(b->indirect), __ATOMIC_RELEASE);
+}
+
+/* Whose entry for indirect branches it is stands in front of it: see emit_indirect_entry(). */
+static struct block *block_of_entry(uint64_t entry)
+{
+	uint32_t id;
+
+	memcpy(&id, (const uint8_t *)(entry ^ eng.alias) - sizeof id, sizeof id);
+	return &eng.blocks[id];
 }
 
 /* Leave the bucket: whoever led on to this block leads on to its successor. */
 static void bucket_remove(struct block *b)
 {
-	uint32_t *head = &eng.bucket_heads[b->pc & (BUCKETS - 1)];
 	uint64_t *link = &eng.buckets[b->pc & (BUCKETS - 1)];
 
 	if (!b->indirect)
 		return;
-	for (; *head && &eng.blocks[*head] != b; head = &eng.blocks[*head].bucket_next)
-		link = eng.blocks[*head].next;
-	if (*head) {
-		*head = b->bucket_next;
+	while (*link != runs_at(b->indirect) && *link != (uint64_t)engine_miss)
+		link = block_of_entry(*link)->next;
+	if (*link != (uint64_t)engine_miss)
 		__atomic_store_n(link, *b->next, __ATOMIC_RELEASE);
-	}
 }
 
 /* It is executed no more, but for who is inside. */

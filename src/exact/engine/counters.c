@@ -10,6 +10,7 @@ enum { HEADS = 1 << 16 };
 
 static uint32_t *heads; /* free counters, by their facts */
 static uint32_t *next;
+static uint32_t n_free;
 
 void counters_first(void)
 {
@@ -47,10 +48,11 @@ unsigned counter_for(const struct block_facts *f)
 	struct block_facts *all = facts_of(eng.process->lineage), kept = as_kept(*f, *top);
 	uint32_t i;
 
-	for (uint32_t *link = head_of(&kept); *link; link = &next[*link])
+	for (uint32_t *link = n_free ? head_of(&kept) : NULL; link && *link; link = &next[*link])
 		if (!memcmp(&all[*link], &kept, sizeof kept)) {
 			i = *link;
 			*link = next[i];
+			n_free--;
 			return i;
 		}
 	i = __atomic_fetch_add(top, 1, __ATOMIC_RELAXED);
@@ -63,10 +65,12 @@ unsigned counter_for(const struct block_facts *f)
 /* Its block is executed no more, or has been executed the one time it was made for. */
 void counter_free(unsigned i)
 {
-	uint32_t *head = head_of(&facts_of(eng.process->lineage)[i]);
+	uint32_t *head;
 
 	if (!i) /* stands for none, here */
 		return;
+	head = head_of(&facts_of(eng.process->lineage)[i]);
 	next[i] = *head;
 	*head = i;
+	n_free++;
 }

@@ -303,6 +303,8 @@ void emit_tail(void)
  *	lea rax, pc;  not rax;  lea rcx, [rcx + rax + 1];  jrcxz mine
  *	not rax;  lea rcx, [rcx + rax];  jmp [next]
  * mine: mov rcx, gs:[T_RCX];  mov rax, gs:[T_RAX]
+ *
+ * In front of it stands the block's number, for bucket_remove().
  */
 uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p)
 {
@@ -311,6 +313,7 @@ uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p)
 	a->cold -= 8;
 	a->cold = (uint8_t *)((uint64_t)a->cold & ~7ull);
 	next = a->cold;
+	p = put32(p, (uint32_t)(b - eng.blocks));
 	b->indirect = p;
 	b->next = (uint64_t *)next;
 	p = lea_rip(p, RAX, b->pc);

@@ -34,7 +34,7 @@ struct block {
 	uint64_t *next;    /* of that entry: the next block in the same bucket */
 	uint32_t map;      /* of its instructions, in map_pool: 3 bytes each */
 	uint32_t counter;  /* its number on the board */
-	uint32_t bucket_next;
+	uint32_t part_next; /* the next of its kind, when B_PART */
 	uint32_t page_next; /* the next block of the same page */
 	uint32_t copy;      /* of its bytes, in map_pool, when B_CHECKED */
 	uint16_t code_len, src_len;
@@ -113,7 +113,6 @@ struct engine {
 	uint64_t *hash; /* open addressing by pc */
 	uint32_t hash_bits, hash_used;
 	uint64_t *buckets; /* 64 Ki code addresses, by the low 16 bits of the target; below 2 GiB */
-	uint32_t *bucket_heads; /* the same, as block numbers */
 	bool retiring;       /* the one before is still executed, perhaps */
 	uint32_t first_block, first_edge, first_map, dead_blocks, used_arenas;
 	uint32_t space; /* which memory this is, among the processes of a run */
@@ -138,7 +137,7 @@ struct engine {
 	uint64_t mapped[LIMITS]; /* by the engine: see limits.c */
 	uint32_t lent; /* another process runs in this memory, or did */
 	int32_t tid; /* of the thread that holds the lock in dispatch */
-	uint32_t parts[4096]; /* blocks up to samples, by the hash of pc and length; chained by bucket_next */
+	uint32_t parts[4096]; /* blocks up to samples, by the hash of pc and length; chained by part_next */
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
 };
 

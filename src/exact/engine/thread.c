@@ -7,6 +7,7 @@
 #include <asm/prctl.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
+#include <linux/mman.h>
 #include <linux/sched.h>
 #include <linux/stat.h>
 #include "exact/engine/engine.h"
@@ -460,6 +461,9 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	eng.image = p->image;
 	eng.image_size = p->image_size;
 	eng.space = p->serial;
+	sys(__NR_close, p->board_fd);
+	/* a core dump would write all of it: hours, and a full disk */
+	sys(__NR_madvise, board, BOARD_SIZE, MADV_DONTDUMP);
 	limits_first();
 	regions_first(p);
 	cache_first();

@@ -469,7 +469,7 @@ struct block *translate_part(uint64_t pc, unsigned n)
 	const struct region *r;
 	struct block *b;
 
-	for (uint32_t i = *head; i; i = eng.blocks[i].bucket_next) {
+	for (uint32_t i = *head; i; i = eng.blocks[i].part_next) {
 		b = &eng.blocks[i];
 		if (b->pc == pc && b->part == n && !(b->flags & B_DEAD) && code_room(pc) &&
 		    !memcmp((const void *)pc, eng.map_pool + b->copy, b->src_len))
@@ -494,7 +494,7 @@ struct block *translate_part(uint64_t pc, unsigned n)
 		read_block(&d, pc, false, n);
 	}
 	b->flags |= B_CHECKED;
-	b->bucket_next = *head;
+	b->part_next = *head;
 	*head = eng.n_blocks;
 	emit_copies(&d);
 	switch (d.insns[d.n - 1].kind) {
