@@ -35,12 +35,10 @@ struct work {
 
 /* Rows. */
 
-static struct aggregate_row *row_of(struct aggregate *a, uint32_t label)
+static __attribute__((noinline)) struct aggregate_row *make_row(struct aggregate *a, uint32_t label)
 {
 	struct aggregate_row *row;
 
-	if (a->row_of[label])
-		return &a->row[a->row_of[label] - 1];
 	if (a->n == a->room) {
 		size_t room = a->room ? 2 * a->room : 64;
 		void *more = realloc(a->row, room * sizeof(*a->row));
@@ -60,11 +58,16 @@ static struct aggregate_row *row_of(struct aggregate *a, uint32_t label)
 	return row->count && row->amount && row->noise && row->open ? row : NULL;
 }
 
-static bool region_begins(struct source *s, const struct timeline_point *p)
+static inline struct aggregate_row *row_of(struct aggregate *a, uint32_t label)
+{
+	return __builtin_expect(a->row_of[label] != 0, 1) ? &a->row[a->row_of[label] - 1] : make_row(a, label);
+}
+
+static inline __attribute__((always_inline)) bool region_begins(struct source *s, const struct timeline_point *p, size_t n)
 {
 	struct aggregate_row *row = row_of(s->a, s->group[p->label]);
 
-	if (!row || !region_stack_begin(&s->stack, p))
+	if (!row || !region_stack_begin_of(&s->stack, p, n))
 		return false;
 	row->open[s->run]++;
 	return true;
@@ -77,7 +80,7 @@ static inline __attribute__((always_inline)) void region_ends(struct source *s, 
 	struct aggregate_row *row;
 	bool outermost;
 
-	region_stack_end(&s->stack, p, &done);
+	region_stack_end_of(&s->stack, p, &done, n);
 	row = &a->row[a->row_of[s->group[done.frame->label]] - 1];
 	outermost = --row->open[s->run] == 0;
 	row->count[s->run]++;
@@ -118,7 +121,7 @@ static inline __attribute__((always_inline)) int next_of(struct source *s, struc
 	out->offset = p.offset;
 	for (size_t c = 0; c < n; c++)
 		out->value[c] = p.value[c];
-	if (p.kind == TIMELINE_BEGIN && !region_begins(s, &p))
+	if (p.kind == TIMELINE_BEGIN && !region_begins(s, &p, n))
 		return tare_fail_nomem(err);
 	return 1;
 }

@@ -6,8 +6,6 @@
 #include "record/timeline.h"
 
 struct region_frame {
-	uint64_t children; /* regions directly in it */
-	uint64_t inner;	   /* regions in it at any depth */
 	uint64_t offset;   /* of its begin in the file */
 	uint32_t label;
 	uint8_t no_begin;    /* counters not read at its begin */
@@ -34,15 +32,59 @@ struct region_done {
 
 void region_stack_init(struct region_stack *s, size_t n_counters);
 void region_stack_free(struct region_stack *s);
-/* For points of these kinds. false: out of memory. */
-bool region_stack_begin(struct region_stack *s, const struct timeline_point *p);
-/* Of the innermost; there is one. */
-void region_stack_end(struct region_stack *s, const struct timeline_point *p, struct region_done *out);
+bool region_stack_grow(struct region_stack *s);
 void region_stack_lost(struct region_stack *s);
 
 static inline const struct region_frame *region_stack_top(const struct region_stack *s)
 {
 	return s->depth ? &s->frame[s->depth - 1] : NULL;
+}
+
+/* The following are run for each point: n is n_counters, known to the compiler where it is 1. */
+
+/* For points of these kinds. false: out of memory. */
+static inline __attribute__((always_inline)) bool region_stack_begin_of(struct region_stack *s, const struct timeline_point *p, size_t n)
+{
+	uint64_t *value;
+
+	if (s->depth == s->room && !region_stack_grow(s))
+		return false;
+	value = s->value + s->depth * 2 * n;
+	for (size_t c = 0; c < n; c++) {
+		value[c] = p->value[c];
+		value[n + c] = 0;
+	}
+	s->frame[s->depth++] =
+		(struct region_frame){ .label = p->label, .offset = p->offset, .no_begin = p->missing, .cut = p->repaired };
+	return true;
+}
+
+/* Of the innermost; there is one. */
+static inline __attribute__((always_inline)) void region_stack_end_of(struct region_stack *s, const struct timeline_point *p, struct region_done *out, size_t n)
+{
+	struct region_frame *f = &s->frame[--s->depth], *around = s->depth ? f - 1 : NULL;
+	uint64_t *value = s->value + s->depth * 2 * n, *outer = value - n;
+
+	f->cut |= p->repaired;
+	out->frame = f;
+	out->begin = value;
+	out->no_cost = f->no_begin | p->missing;
+	out->backwards = 0;
+	for (size_t c = 0; c < n; c++) {
+		uint8_t bit = (uint8_t)(1u << c);
+
+		if (!(out->no_cost & bit) && p->value[c] < value[c]) {
+			out->no_cost |= bit;
+			out->backwards |= bit;
+		}
+		out->cost[c] = out->no_cost & bit ? 0 : p->value[c] - value[c];
+		out->self[c] = (int64_t)(out->cost[c] - value[n + c]);
+		if (around && !(out->no_cost & bit))
+			outer[c] += out->cost[c];
+	}
+	out->no_self = out->no_cost | f->no_children;
+	if (around)
+		around->no_children |= out->no_cost;
 }
 
 #endif

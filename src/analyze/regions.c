@@ -32,6 +32,7 @@ struct adding {
 	uint8_t *way;		 /* by label; NULL: nothing is known of what recording costs */
 	struct regions_own *own; /* per open region and counter: what those in it cost */
 	size_t own_room;
+	uint64_t of_way[TIMELINE_WAYS]; /* regions */
 	uint8_t *single; /* by label: regions of it are kept */
 	struct region_halves halves;
 	size_t thread; /* in r->thread */
@@ -193,18 +194,21 @@ static uint32_t new_row(struct regions *r, uint32_t label, size_t thread)
 }
 
 /* The row of a label, made when it is first met. */
-static uint32_t row_of(struct adding *a, uint32_t label)
+static __attribute__((noinline)) uint32_t find_row(struct adding *a, uint32_t label)
 {
 	uint32_t *row = &a->row[label], number;
 
-	if (*row != NO_ROW)
-		return *row;
 	if (!a->r->options.with_arguments)
 		label = timeline_label(a->t, label)->group;
 	number = a->number[label];
 	if (a->row_of[number] == NO_ROW)
 		a->row_of[number] = new_row(a->r, number, a->r->options.per_thread ? a->thread : REGIONS_ALL_THREADS);
 	return *row = a->row_of[number];
+}
+
+static inline uint32_t row_of(struct adding *a, uint32_t label)
+{
+	return __builtin_expect(a->row[label] != NO_ROW, 1) ? a->row[label] : find_row(a, label);
 }
 
 static void note_single(struct adding *a, const struct region_done *done, const struct regions_own *own)
@@ -233,35 +237,39 @@ static void note_single(struct adding *a, const struct region_done *done, const 
 	r->single[at] = now;
 }
 
-static bool own_begins(struct adding *a)
+static __attribute__((noinline)) bool grow_own(struct adding *a, size_t n)
 {
-	size_t n = a->r->n_counters;
+	size_t room = a->own_room ? 2 * a->own_room : 32;
+	void *more = realloc(a->own, room * n * sizeof(*a->own));
 
-	if (a->stack.depth > a->own_room) {
-		size_t room = a->own_room ? 2 * a->own_room : 32;
-		void *more = realloc(a->own, room * n * sizeof(*a->own));
+	if (!more)
+		return false;
+	a->own = more;
+	a->own_room = room;
+	return true;
+}
 
-		if (!more)
+/* n is n_counters, known to the compiler where it is 1. */
+static inline __attribute__((always_inline)) bool begin_of(struct adding *a, const struct timeline_point *p, size_t n)
+{
+	uint32_t row = row_of(a, p->label);
+
+	if (row == NO_ROW || !region_stack_begin_of(&a->stack, p, n))
+		return false;
+	if (a->way) {
+		if (a->stack.depth > a->own_room && !grow_own(a, n))
 			return false;
-		a->own = more;
-		a->own_room = room;
+		memset(&a->own[(a->stack.depth - 1) * n], 0, n * sizeof(*a->own));
 	}
-	memset(&a->own[(a->stack.depth - 1) * n], 0, n * sizeof(*a->own));
+	a->r->row[row].open++;
+	if (a->stack.depth > a->r->deepest)
+		a->r->deepest = a->stack.depth;
 	return true;
 }
 
 static bool begin(struct adding *a, const struct timeline_point *p)
 {
-	uint32_t row = row_of(a, p->label);
-
-	if (row == NO_ROW || !region_stack_begin(&a->stack, p))
-		return false;
-	if (a->way && !own_begins(a))
-		return false;
-	a->r->row[row].open++;
-	if (a->stack.depth > a->r->deepest)
-		a->r->deepest = a->stack.depth;
-	return true;
+	return a->r->n_counters == 1 ? begin_of(a, p, 1) : begin_of(a, p, a->r->n_counters);
 }
 
 /* The cost of a single region, as it is shown. */
@@ -280,20 +288,18 @@ static inline bool add_single(const struct regions *r, struct regions_sum *s, ui
 }
 
 /* What the recording cost of a region that ended, whose frame is at `depth`; and what it took from the one around it. */
-static inline void own_of(struct adding *a, const struct region_done *done, size_t depth, size_t c, size_t n, struct regions_own *out)
+static inline __attribute__((always_inline)) void own_of(struct adding *a, const struct region_done *done, size_t depth, size_t c, size_t n, struct regions_own *out)
 {
 	uint8_t way = a->way[done->frame->label];
 	const struct timeline_own *k = &a->info->counter[c].own[way];
 	struct regions_own *up;
 
 	*out = a->own[depth * n + c];
-	a->r->counter[c].way[way].regions++;
 	if (k->known) {
 		out->self += k->inside;
 		out->total += k->inside;
 		out->self_off += k->inside_off;
 		out->total_off += k->inside_off;
-		a->r->counter[c].own_all += k->inside + k->outside;
 	}
 	if (!depth)
 		return;
@@ -304,7 +310,6 @@ static inline void own_of(struct adding *a, const struct region_done *done, size
 	up->total_off += out->total_off + k->outside_off;
 }
 
-/* n is n_counters, known to the compiler where it is 1. */
 static inline __attribute__((always_inline)) bool end_of(struct adding *a, const struct timeline_point *p, size_t n)
 {
 	struct regions *r = a->r;
@@ -313,7 +318,7 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 	struct regions_row *row;
 	bool outermost;
 
-	region_stack_end(&a->stack, p, &done);
+	region_stack_end_of(&a->stack, p, &done, n);
 	row = &r->row[a->row[done.frame->label]];
 	outermost = --row->open == 0;
 	row->count++;
@@ -321,6 +326,8 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 	row->cut += done.frame->cut;
 	row->holes += done.frame->hole;
 	r->regions++;
+	if (a->way)
+		a->of_way[a->way[done.frame->label]]++;
 	for (size_t c = 0; c < n; c++) {
 		struct regions_sum *s = &row->sum[c];
 
@@ -570,6 +577,19 @@ static int find_ways(struct adding *a, struct tare_error *err)
 	return 0;
 }
 
+/* What all regions together cost. */
+static void note_ways(struct adding *a)
+{
+	for (size_t c = 0; c < a->r->n_counters; c++)
+		for (size_t w = 0; w < TIMELINE_WAYS; w++) {
+			const struct timeline_own *own = &a->info->counter[c].own[w];
+
+			a->r->counter[c].way[w].regions += a->of_way[w];
+			if (own->known)
+				a->r->counter[c].own_all += (own->inside + own->outside) * (double)a->of_way[w];
+		}
+}
+
 int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 {
 	struct adding a = { .r = r, .t = t, .info = timeline_info(t) };
@@ -586,6 +606,7 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	for (size_t i = 0; ret == 0 && i < a.info->n_threads; i++)
 		if (wanted(r, &a.info->thread[i]))
 			ret = one_thread(&a, i, err);
+	note_ways(&a);
 	r->unmatched += a.halves.n;
 	region_stack_free(&a.stack);
 	free(a.number);
