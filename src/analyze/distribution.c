@@ -62,7 +62,9 @@ static bool to_buckets(struct distribution *d)
 
 static bool keep(struct distribution *d, uint64_t v)
 {
-	if (d->n == d->room) {
+	if (d->n < 2) /* most labels of a recording that has many run once or twice */
+		return true;
+	if (d->n >= d->room) {
 		uint32_t room = d->room ? 2 * d->room : 4;
 		void *more = realloc(d->few, room * sizeof(*d->few));
 
@@ -70,6 +72,10 @@ static bool keep(struct distribution *d, uint64_t v)
 			return false;
 		d->few = more;
 		d->room = room;
+	}
+	if (d->n == 2) {
+		d->few[0] = d->min;
+		d->few[1] = d->max;
 	}
 	d->few[d->n] = v;
 	return true;
@@ -91,7 +97,7 @@ bool distribution_merge(struct distribution *into, const struct distribution *fr
 {
 	if (!from->octave) {
 		for (uint64_t i = 0; i < from->n; i++)
-			if (!distribution_add(into, from->few[i]))
+			if (!distribution_add(into, from->few ? from->few[i] : i ? from->max : from->min))
 				return false;
 		return true;
 	}

@@ -16,6 +16,7 @@
 #include "analyze/region_stack.h"
 #include "analyze/regions.h"
 #include "base/text.h"
+#include "event/arena.h"
 
 enum { NO_ROW = UINT32_MAX };
 
@@ -58,7 +59,6 @@ void regions_free(struct regions *r)
 	for (size_t i = 0; i < r->n; i++) {
 		for (size_t c = 0; c < r->n_counters; c++)
 			sum_free(&r->row[i].sum[c]);
-		free(r->row[i].sum);
 	}
 	for (size_t c = 0; c < r->n_counters; c++) {
 		free(r->counter[c].name);
@@ -80,6 +80,7 @@ void regions_free(struct regions *r)
 	free(r->thread);
 	free(r->single);
 	labels_free(&r->labels);
+	arena_free(&r->arena);
 	*r = (struct regions){ 0 };
 }
 
@@ -172,6 +173,8 @@ static int take_thread(struct regions *r, const struct timeline_thread *from, st
 	return copied(&to->name, from->name) ? 0 : tare_fail_nomem(err);
 }
 
+static const struct regions_integers none;
+
 static uint32_t new_row(struct regions *r, uint32_t label, size_t thread)
 {
 	struct regions_row *row;
@@ -186,8 +189,8 @@ static uint32_t new_row(struct regions *r, uint32_t label, size_t thread)
 		r->room = room;
 	}
 	row = &r->row[r->n];
-	*row = (struct regions_row){ .label = label, .thread = thread };
-	row->sum = calloc(r->n_counters + 1, sizeof(*row->sum));
+	*row = (struct regions_row){ .label = label, .thread = thread, .integers = &none };
+	row->sum = arena_alloc(&r->arena, (r->n_counters ? r->n_counters : 1) * sizeof(*row->sum));
 	if (!row->sum)
 		return NO_ROW;
 	return (uint32_t)r->n++;
@@ -419,18 +422,24 @@ static bool detached(struct adding *a, const struct timeline_point *p)
 static bool integer(struct adding *a, const struct timeline_point *p)
 {
 	uint32_t row = row_of(a, p->label);
-	struct regions_row *to;
+	struct regions_integers *to;
 
 	if (row == NO_ROW)
 		return false;
-	to = &a->r->row[row];
-	to->integers.min = to->integers.n == 0 || p->number < to->integers.min ? p->number : to->integers.min;
-	to->integers.max = p->number > to->integers.max ? p->number : to->integers.max;
-	to->integers.beyond |= __builtin_add_overflow(to->integers.sum, p->number, &to->integers.sum);
-	if (to->integers.beyond)
-		to->integers.sum = UINT64_MAX;
-	to->integers.last = p->number;
-	to->integers.n++;
+	to = (struct regions_integers *)a->r->row[row].integers;
+	if (to == &none)
+		a->r->row[row].integers = to = arena_alloc(&a->r->arena, sizeof(*to));
+	if (!to) {
+		a->r->row[row].integers = &none;
+		return false;
+	}
+	to->min = to->n == 0 || p->number < to->min ? p->number : to->min;
+	to->max = p->number > to->max ? p->number : to->max;
+	to->beyond |= __builtin_add_overflow(to->sum, p->number, &to->sum);
+	if (to->beyond)
+		to->sum = UINT64_MAX;
+	to->last = p->number;
+	to->n++;
 	return true;
 }
 
@@ -595,6 +604,7 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	struct adding a = { .r = r, .t = t, .info = timeline_info(t) };
 	int ret = take_counters(r, a.info, err);
 
+	r->sorted = false;
 	region_stack_init(&a.stack, r->n_counters);
 	a.all = (uint8_t)((1u << r->n_counters) - 1);
 	if (ret == 0)

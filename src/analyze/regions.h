@@ -39,6 +39,11 @@ struct regions_sum {
 	struct distribution each, *below;
 };
 
+struct regions_integers {
+	uint64_t n, sum, min, max, last;
+	bool beyond; /* the sum is more than `sum`, which is the most that fits */
+};
+
 struct regions_row {
 	uint32_t label; /* in regions.labels */
 	size_t thread;	/* in regions.thread, or REGIONS_ALL_THREADS */
@@ -48,10 +53,7 @@ struct regions_row {
 	uint64_t detached;  /* of count: timings that lie in nothing and count as their own self */
 	uint64_t holes;	    /* of count: points are missing in it, so its self is too much */
 	uint64_t instants;
-	struct {
-		uint64_t n, sum, min, max, last;
-		bool beyond; /* the sum is more than `sum`, which is the most that fits */
-	} integers;
+	const struct regions_integers *integers; /* never NULL */
 	struct regions_sum *sum; /* per counter */
 	uint64_t open;		 /* while reading: how many are open */
 };
@@ -93,6 +95,8 @@ struct regions_single {
 	bool self_known;
 };
 
+enum regions_key { REGIONS_SELF, REGIONS_TOTAL, REGIONS_COUNT, REGIONS_MEDIAN, REGIONS_P99, REGIONS_MAX, REGIONS_NAME };
+
 struct regions {
 	struct regions_options options;
 	struct labels labels;
@@ -104,6 +108,10 @@ struct regions {
 	size_t n_threads;
 	struct regions_row *row;
 	size_t n, room;
+	bool sorted; /* so: */
+	enum regions_key sorted_by;
+	size_t sorted_counter;
+	void *arena; /* of what belongs to rows */
 	struct regions_single *single; /* the dearest first, once regions_finish() was called */
 	size_t n_singles;
 	uint64_t regions, points, lost, lost_places; /* lost_places: where an unknown number is missing */
@@ -115,8 +123,6 @@ void regions_init(struct regions *r, const struct regions_options *options);
 /* -EINVAL where its counters are not those of the recordings before it, or an option names what it has not. */
 int regions_add(struct regions *r, struct timeline *t, struct tare_error *err);
 void regions_free(struct regions *r);
-
-enum regions_key { REGIONS_SELF, REGIONS_TOTAL, REGIONS_COUNT, REGIONS_MEDIAN, REGIONS_P99, REGIONS_MAX, REGIONS_NAME };
 
 /* The greatest first, names from a to z; equal rows by name. By this counter. */
 void regions_sort(struct regions *r, enum regions_key key, size_t counter);

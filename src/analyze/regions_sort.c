@@ -48,19 +48,40 @@ static int by_key(const void *pa, const void *pb)
 	return way ? way : (x->thread > y->thread) - (x->thread < y->thread);
 }
 
+/* Each row to where order says that it comes from, in circles. */
+static void reorder(struct regions *r, struct keyed *order)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct regions_row first = r->row[i];
+		size_t at = i;
+
+		while (order[at].row != i) {
+			size_t from = order[at].row;
+
+			r->row[at] = r->row[from];
+			order[at].row = at;
+			at = from;
+		}
+		r->row[at] = first;
+		order[at].row = at;
+	}
+}
+
 void regions_sort(struct regions *r, enum regions_key key, size_t counter)
 {
-	struct keyed *order = calloc(r->n + 1, sizeof(*order));
-	struct regions_row *sorted = calloc(r->n + 1, sizeof(*sorted));
+	struct keyed *order;
 
-	for (size_t i = 0; order && sorted && i < r->n; i++)
+	if (r->sorted && r->sorted_by == key && r->sorted_counter == counter)
+		return;
+	order = calloc(r->n + 1, sizeof(*order));
+	for (size_t i = 0; order && i < r->n; i++)
 		order[i] = (struct keyed){ key_of(r, &r->row[i], key, counter), i, r };
-	if (order && sorted) {
+	if (order) {
 		qsort(order, r->n, sizeof(*order), by_key);
-		for (size_t i = 0; i < r->n; i++)
-			sorted[i] = r->row[order[i].row];
-		memcpy(r->row, sorted, r->n * sizeof(*sorted));
+		reorder(r, order);
+		r->sorted = true;
+		r->sorted_by = key;
+		r->sorted_counter = counter;
 	}
 	free(order);
-	free(sorted);
 }

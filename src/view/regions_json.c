@@ -151,18 +151,18 @@ static void labels(struct json *j, const struct regions *r, const struct regions
 		json_uint(j, "detached", row->detached);
 		json_uint(j, "holes", row->holes);
 		json_uint(j, "instants", row->instants);
-		if (row->integers.n) {
+		if (row->integers->n) {
 			json_object(j, "integers");
-			json_uint(j, "count", row->integers.n);
-			if (row->integers.beyond) {
+			json_uint(j, "count", row->integers->n);
+			if (row->integers->beyond) {
 				json_null(j, "sum");
-				json_uint(j, "sum_more_than", row->integers.sum);
+				json_uint(j, "sum_more_than", row->integers->sum);
 			} else {
-				json_uint(j, "sum", row->integers.sum);
+				json_uint(j, "sum", row->integers->sum);
 			}
-			json_uint(j, "min", row->integers.min);
-			json_uint(j, "max", row->integers.max);
-			json_uint(j, "last", row->integers.last);
+			json_uint(j, "min", row->integers->min);
+			json_uint(j, "max", row->integers->max);
+			json_uint(j, "last", row->integers->last);
 			json_end(j);
 		}
 		json_object(j, "counters");

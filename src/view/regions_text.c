@@ -218,7 +218,7 @@ static void counts(struct text *out, const struct regions *r, const struct regio
 static int by_times(const void *a, const void *b)
 {
 	const struct regions_row *x = *(const struct regions_row *const *)a, *y = *(const struct regions_row *const *)b;
-	uint64_t m = x->integers.n + x->instants, n = y->integers.n + y->instants;
+	uint64_t m = x->integers->n + x->instants, n = y->integers->n + y->instants;
 
 	return m != n ? (m < n ? 1 : -1) : (x > y) - (x < y);
 }
@@ -229,12 +229,13 @@ static void events(struct text *out, const struct regions *r, const struct regio
 	static const char *const heads[] = { "times", "sum", "least", "most", "last", "value or instant" };
 	const struct regions_row **order = calloc(r->n + 1, sizeof(*order));
 	struct grid g = { .columns = 6 };
-	size_t n = 0, left = 0, most = how->top && how->top > EVENTS_SHOWN ? EVENTS_SHOWN : how->top;
+	size_t rows = 0, n = 0, left = 0, most = how->top && how->top > EVENTS_SHOWN ? EVENTS_SHOWN : how->top;
 
 	for (size_t i = 0; order && i < r->n; i++)
-		order[i] = &r->row[i];
+		if (r->row[i].instants + r->row[i].integers->n)
+			order[rows++] = &r->row[i];
 	if (order)
-		qsort(order, r->n, sizeof(*order), by_times);
+		qsort(order, rows, sizeof(*order), by_times);
 	else
 		out->failed = true;
 
@@ -243,12 +244,12 @@ static void events(struct text *out, const struct regions *r, const struct regio
 	grid_row(&g);
 	for (unsigned i = 0; i < 6; i++)
 		grid_word(&g, i, INK_FAINT, heads[i]);
-	for (size_t i = 0; order && i < r->n; i++) {
+	for (size_t i = 0; order && i < rows; i++) {
 		const struct regions_row *row = order[i];
-		const uint64_t values[] = { row->integers.sum, row->integers.min, row->integers.max, row->integers.last };
+		const uint64_t values[] = { row->integers->sum, row->integers->min, row->integers->max, row->integers->last };
 		struct text t = { 0 };
 
-		if (row->instants + row->integers.n == 0 || (how->match && !strstr(r->labels.entry[row->label].name, how->match)))
+		if (how->match && !strstr(r->labels.entry[row->label].name, how->match))
 			continue;
 		if (most && n >= most) {
 			left++;
@@ -256,10 +257,10 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		}
 		n++;
 		grid_row(&g);
-		put_count(&t, s, row->instants + row->integers.n);
+		put_count(&t, s, row->instants + row->integers->n);
 		grid_put(&g, 0, INK_PLAIN, &t);
-		for (unsigned v = 0; row->integers.n && v < (row->integers.n > 1 ? 4 : 1); v++) {
-			if (v == 0 && row->integers.beyond)
+		for (unsigned v = 0; row->integers->n && v < (row->integers->n > 1 ? 4 : 1); v++) {
+			if (v == 0 && row->integers->beyond)
 				text_add(&t, ">");
 			put_count(&t, s, values[v]);
 			grid_put(&g, v + 1, INK_PLAIN, &t);
