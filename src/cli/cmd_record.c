@@ -34,6 +34,7 @@ struct job {
 	struct perfdata_writer *writer;
 	struct environment environment;
 	struct record_alloc alloc;
+	struct fixed fixed;
 	bool exact;
 	struct precise_choice precise;
 	struct sample_outcome outcome;
@@ -245,9 +246,10 @@ static int record(struct job *j)
 	if (ret < 0)
 		return ret;
 	if (j->exact) {
-		ret = environment_pad(&j->environment, j->argv, plan.envp ? plan.envp : environ, j->err);
+		j->fixed.set = FIXED_LAYOUT;
+		ret = environment_fix(&j->environment, j->fixed.set, j->argv, plan.envp ? plan.envp : environ, j->err);
 		plan.envp = j->environment.envp;
-		plan.fixed = true;
+		plan.fixed = &j->fixed;
 		if (!plan.how.period)
 			plan.how.period = j->o.precise ? EXACT_ACCESS_PERIOD : EXACT_PERIOD;
 	}

@@ -4,28 +4,29 @@
  * it, tells the command by its environment, and says in the end what is in it.
  */
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/fixed_say.h"
 #include "exact/exact.h"
 #include "record/region_counters.h"
 #include "record/region_file.h"
 #include "record/timeline.h"
 #include "session/environment.h"
 #include "session/follow.h"
+#include "session/pidspace.h"
 
 enum engine { ENGINE_ANY, ENGINE_PERF_ONLY, ENGINE_EXACT_ONLY };
 
 struct regions_options {
 	const char *counters, *output;
 	enum engine engine;
-	bool quiet;
+	bool quiet, deterministic;
+	struct fixed fixed;
 };
 
 static int set_counters(void *to, const char *arg, struct tare_error *err)
@@ -66,10 +67,19 @@ static int set_quiet(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_deterministic(void *to, const char *arg, struct tare_error *err)
+{
+	struct regions_options *o = to;
+
+	o->deterministic = true;
+	return fixed_parse(arg, &o->fixed.set, err);
+}
+
 static const struct option_row regions_opts[] = {
 	{ 'e', "event", "EVENTS", "wall-time (default), instructions:u, instructions-minus-irqs:u, none, ...", set_counters },
 	{ 'o', "output", "FILE", "the recording (default regions.tare); one that is there is replaced", set_output },
 	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u", set_engine },
+	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", set_deterministic },
 	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", set_quiet },
 	{ 0 },
 };
@@ -281,29 +291,16 @@ static int report(const struct command *self, const struct regions_options *o, s
 	return ret < 0 ? ret : SOME;
 }
 
-/* To its end. Nothing of it is counted from here, so it is followed as what ends the run and no more. */
-static int run_command(const struct follow_plan *plan, struct follow *f, struct tare_error *err)
+static void say_fixed(const struct command *self, const struct regions_options *o)
 {
-	int ret = follow_prepare(f, plan, err);
+	struct text words = { 0 };
 
-	if (ret == 0)
-		ret = follow_release(f, err);
-	while (ret == 0 && !follow_ended(f)) {
-		struct pollfd fds[2] = { { .fd = f->signals.fd, .events = POLLIN },
-					 { .fd = follow_wake_fd(f), .events = POLLIN } };
-
-		poll(fds, 2, -1);
+	if (o->deterministic && !o->quiet) {
+		fixed_names(&words, fixed_had(&o->fixed));
+		fprintf(stderr, "tare %s: fixed: %s\n", self->name, words.s ? words.s : "");
+		text_free(&words);
 	}
-	follow_end(f);
-	follow_close(f);
-	return ret;
-}
-
-static int status_of(const struct follow *f)
-{
-	if (!f->has_status)
-		return f->by_signal ? 128 + f->by_signal : EXIT_CANNOT_MEASURE;
-	return WIFSIGNALED(f->wait_status) ? 128 + WTERMSIG(f->wait_status) : WEXITSTATUS(f->wait_status);
+	fixed_say_missed(self, &o->fixed);
 }
 
 static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
@@ -322,7 +319,11 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		return -1;
 	}
 	plan.launcher = ret ? &launch_exact : &launch_plain;
-	plan.running = plan.fixed = ret;
+	plan.running = ret;
+	if (ret && !o->deterministic)
+		o->fixed.set = FIXED_LAYOUT;
+	if (o->fixed.set)
+		plan.fixed = &o->fixed;
 	ret = region_file_create(&file, o->output, o->counters, command, true, err);
 	free(command);
 	if (ret < 0)
@@ -333,11 +334,11 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	if (!env)
 		ret = tare_fail_nomem(err);
 	if (ret == 0 && plan.fixed) {
-		ret = environment_pad(&padded, argv, env, err);
+		ret = environment_fix(&padded, o->fixed.set, argv, env, err);
 		plan.envp = padded.envp;
 	}
 	if (ret == 0)
-		ret = run_command(&plan, &end, err);
+		ret = follow_command(&plan, &end, err);
 	environment_free(&padded);
 	free(env);
 	text_free(&own[0]);
@@ -349,14 +350,15 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		       : end.exec_code	       ? EXIT_NOT_EXECUTABLE
 					       : EXIT_CANNOT_MEASURE;
 	}
+	say_fixed(self, o);
 	ret = report(self, o, err);
 	if (ret < 0)
 		return -1;
 	if (ret == SOME)
-		return status_of(&end);
+		return follow_status(&end);
 	fprintf(stderr, "tare %s: no regions in %s%s\n", self->name, o->output,
 		ret == NOTHING ? ": nothing that ran has any, by tare/region.h or a binding to it" : "");
-	return status_of(&end) ? status_of(&end) : EXIT_CANNOT_MEASURE;
+	return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -372,6 +374,9 @@ static int run(const struct command *self, int argc, char **argv)
 		tare_hint(&err, "tare regions -o FILE -- COMMAND");
 		status = -1;
 	} else {
+		status = o.deterministic ? pidspace_enter(&o.fixed, argv[rest]) : -1;
+		if (status >= 0)
+			return status;
 		status = record(self, &o, argv + rest, &err);
 	}
 	if (status >= 0)

@@ -18,6 +18,7 @@
 #include "exact/exact.h"
 #include "session/cgroup.h"
 #include "session/environment.h"
+#include "session/pidspace.h"
 #include "session/split.h"
 #include "session/stat.h"
 #include "view/profile_view.h"
@@ -56,6 +57,7 @@ struct job {
 	const struct launcher *launcher;
 	struct profile *profile;
 	struct environment environment; /* of the command, where it is fixed */
+	struct fixed fixed;
 	const bool *only;               /* the events of the runs under way; NULL: all */
 	bool exact_asked;               /* by name: without exact counts the question is not answered */
 	bool any_interval;
@@ -230,12 +232,13 @@ static int choose_launch(struct job *j)
 	const struct stat_options *o = &j->o;
 	int ret;
 
-	j->about.fixed = j->argv && (o->launch == LAUNCH_FIXED ||
-				     (o->launch == LAUNCH_DEFAULT && j->launcher == &launch_exact));
-	if (!j->about.fixed)
+	if (!o->deterministic && j->argv &&
+	    (o->launch == LAUNCH_FIXED || (o->launch == LAUNCH_DEFAULT && j->launcher == &launch_exact)))
+		j->fixed.set = FIXED_LAYOUT;
+	if (!j->fixed.set)
 		return 0;
-	ret = environment_pad(&j->environment, j->argv, environ, j->err);
-	j->about.aslr = false;
+	j->about.fixed = &j->fixed;
+	ret = environment_fix(&j->environment, j->fixed.set, j->argv, environ, j->err);
 	j->about.environment_bytes = j->environment.bytes;
 	j->about.padding = ENVIRONMENT_PADDING;
 	return ret;
@@ -492,7 +495,7 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.root = machine_root(j->machine),
 		.argv = j->argv,
 		.envp = j->environment.envp,
-		.fixed = j->about.fixed,
+		.fixed = j->fixed.set ? &j->fixed : NULL,
 		.parts = !exact			? PARTS_NONE
 			 : o->by == BY_PROCESS	? PARTS_PROCESSES
 			 : o->by == BY_THREAD	? PARTS_THREADS
@@ -732,6 +735,13 @@ static int run(const struct command *self, int argc, char **argv)
 	j.about.aslr = !(personality(0xffffffff) & ADDR_NO_RANDOMIZE);
 
 	int ret = stat_options_check(&j.o, j.argv != NULL, &err);
+
+	if (ret == 0 && j.o.deterministic) {
+		j.fixed.set = j.o.fixed;
+		status = j.o.root || !j.argv ? -1 : pidspace_enter(&j.fixed, j.argv[0]);
+		if (status >= 0)
+			return status;
+	}
 
 	j.about.target = target_words(&j, &target);
 	if (ret == 0)

@@ -5,8 +5,11 @@
 #include "base/text.h"
 #include "cli/verify.h"
 
+extern const struct command verify_launch;
+
 /* One row each. */
 const struct command *const verify_kinds[] = {
+	&verify_launch,
 	NULL,
 };
 

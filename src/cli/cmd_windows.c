@@ -32,6 +32,7 @@ struct job {
 	struct window_end end;
 	struct windows_about about;
 	struct environment environment;
+	struct fixed fixed;
 	struct output out;
 	struct page_file page;
 	struct style style;
@@ -212,7 +213,7 @@ static int look(struct job *j)
 		.argv = j->argv,
 		.launcher = j->exact ? &launch_exact : &launch_plain,
 		.envp = j->environment.envp,
-		.fixed = j->exact,
+		.fixed = j->exact ? &j->fixed : NULL,
 		.where = { .pids = o->pids, .tids = o->tids, .inherit = !o->no_inherit },
 		.inherit = !o->no_inherit,
 		.timeout_ns = o->timeout_ns,
@@ -222,7 +223,8 @@ static int look(struct job *j)
 	int ret = windows_new(&j->windows, &j->list, o->asked, j->err);
 
 	if (ret == 0 && j->exact) {
-		ret = environment_pad(&j->environment, j->argv, environ, j->err);
+		j->fixed.set = FIXED_LAYOUT;
+		ret = environment_fix(&j->environment, j->fixed.set, j->argv, environ, j->err);
 		plan.envp = j->environment.envp;
 	}
 	j->about.every = plan.every;

@@ -5,6 +5,7 @@
 extern const struct command cmd_doctor;
 extern const struct command cmd_events;
 extern const struct command cmd_regions;
+extern const struct command cmd_run;
 extern const struct command cmd_stat;
 extern const struct command cmd_dump;
 extern const struct command cmd_export;
@@ -14,12 +15,15 @@ extern const struct command cmd_report;
 extern const struct command cmd_summarize;
 extern const struct command cmd_aggregate;
 extern const struct command cmd_diff;
+extern const struct command cmd_verify;
 extern const struct command cmd_windows;
 extern const struct command cmd_memory;
 
 const struct command *const commands[] = {
 	&cmd_stat,
 	&cmd_regions,
+	&cmd_run,
+	&cmd_verify,
 	&cmd_doctor,
 	&cmd_events,
 	&cmd_record,

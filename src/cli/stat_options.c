@@ -257,6 +257,15 @@ static int set_launch(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+/* --deterministic[=ITEMS] */
+static int set_deterministic(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	o->deterministic = true;
+	return fixed_parse(arg, &o->fixed, err);
+}
+
 /* --profile[=function|line] */
 static int set_profile(void *to, const char *arg, struct tare_error *err)
 {
@@ -419,6 +428,7 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",
 	  set_clean_times },
 	{ 0, "launch", "HOW", NULL, set_launch },
+	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", set_deterministic },
 	{ 'n', "null", NULL, "count nothing: times only", set_null },
 	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
 	  set_output },
@@ -496,6 +506,10 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		tare_hint(err, "--format csv or --format json");
 		return -EINVAL;
 	}
+	if (o->deterministic && o->launch)
+		return tare_fail(err, EINVAL, "--deterministic and --launch: choose one");
+	if (o->deterministic && !has_command && !o->root)
+		return tare_fail(err, EINVAL, "--deterministic is about starting a command, and there is none");
 	if ((o->clean_times || o->launch) && !has_command)
 		return tare_fail(err, EINVAL, "--clean-times and --launch are about starting a command, and there is none");
 	if (o->clean_times && o->interval_ns)

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "event/event.h"
 #include "session/engine.h"
+#include "session/fixed.h"
 
 enum stat_format { FORMAT_TEXT, FORMAT_PERF_CSV, FORMAT_PERF_JSON, FORMAT_JSON, FORMAT_CSV };
 enum { ASKED_MAX = 32, EVENT_FILES_MAX = 16, RUNS_MAX = 1000000 };
@@ -38,6 +39,8 @@ struct stat_options {
 	enum engine_wish engine;
 	bool clean_times;
 	enum { LAUNCH_DEFAULT, LAUNCH_FIXED, LAUNCH_PLAIN } launch;
+	bool deterministic;
+	unsigned fixed; /* with it: a set of FIXED() */
 	enum profile_by profile;
 	size_t profile_limit; /* 0: all */
 	bool profile_limited; /* it was given */

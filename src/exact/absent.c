@@ -55,6 +55,12 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 	return absent(err);
 }
 
+const char *exact_layout_lost(const struct exact *x)
+{
+	(void)x;
+	return NULL;
+}
+
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err)
 {
 	(void)x, (void)each, (void)with;

@@ -64,6 +64,7 @@ enum {
 	COUNT_TAKEN = 2,   /* also the fall-throughs of conditional branches */
 	COUNT_PROFILE = 4, /* also where each block came from */
 	COUNT_EVERY = 8,   /* also a sample every so many of a class */
+	SAME_RANDOM = 16,  /* getrandom gives constant bytes */
 };
 
 /* What one counter stands for. */
@@ -227,6 +228,7 @@ struct board {
 	struct every every;
 	volatile uint32_t n_happenings;
 	char reason[REASON_MAX]; /* why some process was not counted whole; "" if none */
+	char layout_lost[24]; /* the first program with random addresses, where they were to be fixed */
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */
 	volatile uint32_t lineage_users[LINEAGES];

@@ -100,7 +100,7 @@ static int check_every(const struct exact_options *o, struct tare_error *err)
 
 	if (!e->n)
 		return 0;
-	if ((unsigned)e->class >= EXACT_CLASSES || e->class == EXACT_TAKEN || e->n > INT64_MAX / 2)
+	if ((unsigned)e->class >= EXACT_CLASSES || e->class == EXACT_TAKEN || e->n > INT64_MAX / 2 || e->first > INT64_MAX / 2)
 		return tare_fail(err, EINVAL, "exact: no samples every %llu %s", (unsigned long long)e->n,
 				 (unsigned)e->class < EXACT_CLASSES ? exact_class_names[e->class] : "events");
 	if (e->stack > EXACT_STACK_MAX || e->chain > EXACT_CHAIN_MAX)
@@ -116,6 +116,8 @@ static void set_every(struct board *b, const struct exact_every *e)
 {
 	b->every.n = e->n;
 	b->every.spread = e->jitter ? e->n / 4 : 0;
+	b->every.first = e->first;
+	b->every.most = e->most;
 	b->every.class = e->class;
 	b->every.counts = e->counts;
 	b->every.registers = e->registers;
@@ -258,8 +260,11 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.argv = argv,
 			.envp = envp,
 			.aslr = o->aslr,
+			.same_random = o->same_random,
+			.no_vdso = o->no_vdso,
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) | (o->running ? COUNT_RUNNING : 0) |
-				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0),
+				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
+				(o->same_random ? SAME_RANDOM : 0),
 		};
 
 		close(fds[0]);
@@ -397,6 +402,11 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 		return damaged(err);
 	x->seen = out[EXACT_INSTRUCTIONS];
 	return 0;
+}
+
+const char *exact_layout_lost(const struct exact *x)
+{
+	return x->board->layout_lost[0] ? x->board->layout_lost : NULL;
 }
 
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err)

@@ -28,6 +28,8 @@
  */
 struct exact_every {
 	uint64_t n;             /* 0: no samples */
+	uint64_t first;         /* of each thread; 0: n */
+	uint64_t most;          /* samples of each thread; 0: no limit */
 	enum exact_class class; /* not EXACT_TAKEN */
 	bool counts;            /* with all classes' counts at that instant: rows of windows */
 	bool registers;
@@ -41,6 +43,8 @@ enum { EXACT_STACK_MAX = 65528, EXACT_CHAIN_MAX = 127, EXACT_REGISTERS = 17 };
 /* All zero: every class, the layout of memory fixed so that counts repeat. */
 struct exact_options {
 	const sigset_t *mask; /* the signals that the command begins with blocked; NULL: those of the caller */
+	bool same_random; /* constant bytes from getrandom, /dev/urandom and AT_RANDOM, to all it starts */
+	bool no_vdso;     /* clocks are read by system call: what the kernel maps for them is not shown to it */
 	bool aslr;       /* leave address space layout random, as it runs elsewhere */
 	bool total_only; /* instructions alone: a little faster, and no taken branches */
 	bool running;    /* keep a running count that the program can read: tare_exact_now(); about half as fast */
@@ -118,7 +122,7 @@ struct exact_sample {
 
 	/* SAMPLE: the number-th one of its thread, from 1; END: how many there were. */
 	uint64_t number; /* with `jitter` END: about */
-	int64_t count;         /* of the class: number * n, with `jitter` about that; END: all of it */
+	int64_t count;         /* of the class: first + (number - 1) * n, with `jitter` about that; END: all of it */
 	const int64_t *counts; /* EXACT_CLASSES of the thread, the sampled instruction being the last one in; or NULL */
 
 	/* SAMPLE: the very instruction that retired as the count-th; everything else is as before it. */
@@ -175,6 +179,12 @@ int exact_fd(const struct exact *x);
  * its reaper, see PR_SET_CHILD_SUBREAPER in prctl(2)); its counts are lost, and exact_counts() says so.
  */
 int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct tare_error *err);
+
+/*
+ * The name of the first program whose addresses were random, though `aslr` was not set: one with other rights, or that
+ * something between changed its personality. NULL: none.
+ */
+const char *exact_layout_lost(const struct exact *x);
 
 /*
  * The counts so far, of the command and everything it started. In a run with total_only, all but

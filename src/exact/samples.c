@@ -115,6 +115,11 @@ static void copy_out(struct samples *s, const uint8_t *slot, uint64_t at, uint32
 	memcpy((uint8_t *)s->buffer + first, bytes, size - first);
 }
 
+static uint64_t first_of(const struct every *e)
+{
+	return e->first ? e->first : e->n;
+}
+
 static int give_record(struct samples *s, const struct sample_record *r, exact_sample_fn *each, void *with)
 {
 	const uint64_t *p = (const uint64_t *)(r + 1);
@@ -125,7 +130,7 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 				    .tid = r->tid,
 				    .time_ns = time_of(&s->clock, r->tsc),
 				    .number = r->number,
-				    .count = (int64_t)(r->number * s->b->every.n),
+				    .count = (int64_t)(first_of(&s->b->every) + (r->number - 1) * s->b->every.n),
 				    .pc = r->pc,
 				    .reads = r->has & SAMPLE_READS,
 				    .writes = r->has & SAMPLE_WRITES,
@@ -170,6 +175,14 @@ static int give_ring(struct samples *s, uint32_t thread, exact_sample_fn *each, 
 	return ret;
 }
 
+/* Of a thread that has come to `count`. */
+static uint64_t samples_of(const struct every *e, uint64_t count)
+{
+	uint64_t first = first_of(e), n = count < first ? 0 : 1 + (count - first) / e->n;
+
+	return e->most && n > e->most ? e->most : n;
+}
+
 static int give_end(struct samples *s, const struct ended_thread *e, exact_sample_fn *each, void *with)
 {
 	struct exact_sample out = { .kind = EXACT_SAMPLE_END,
@@ -178,7 +191,7 @@ static int give_end(struct samples *s, const struct ended_thread *e, exact_sampl
 				    .pid = e->pid,
 				    .tid = e->tid,
 				    .time_ns = time_of(&s->clock, e->tsc),
-				    .number = (uint64_t)e->counts[s->b->every.class] / s->b->every.n,
+				    .number = samples_of(&s->b->every, (uint64_t)e->counts[s->b->every.class]),
 				    .count = e->counts[s->b->every.class],
 				    .counts = e->counts };
 

@@ -22,6 +22,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include "base/auxv.h"
 #include "base/program.h"
 #include "exact/supervisor.h"
 #include "exact/thread.h"
@@ -328,6 +329,21 @@ static void name_process(struct process *p, pid_t tid)
 	close(fd);
 }
 
+/* Was it laid out as it was meant to be? What runs with other rights is not, nor what has changed that. */
+static void check_layout(const struct supervisor *s, const struct process *p)
+{
+	char path[64], text[16] = "";
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/personality", (int)p->pid);
+	fd = s->l->aslr || s->b->layout_lost[0] ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (read(fd, text, sizeof text - 1) > 0 && !(strtoul(text, NULL, 16) & ADDR_NO_RANDOMIZE))
+		snprintf(s->b->layout_lost, sizeof s->b->layout_lost, "%s", p->name[0] ? p->name : "?");
+	close(fd);
+}
+
 static void note_program(struct board *b, const struct process *p)
 {
 	struct happening h = { .serial = p->serial, .parent = board_process(b, p->parent)->serial, .pid = p->pid,
@@ -403,6 +419,9 @@ static void on_exec(struct supervisor *s, pid_t pid)
 		if (p->actions[k].handler > 1)
 			p->actions[k] = (struct action){ 0 };
 	name_process(p, pid);
+	check_layout(s, p);
+	if (s->l->same_random || s->l->no_vdso)
+		auxv_fix(pid, s->l->same_random, s->l->no_vdso);
 	note_program(s->b, p);
 	if (lineage < 0) {
 		snprintf(reason, sizeof reason,

@@ -29,7 +29,7 @@ struct launch {
 	pid_t tare;
 	const sigset_t *mask; /* the command's; the supervisor begins with every signal blocked */
 	char *const *argv, *const *envp;
-	bool aslr;
+	bool aslr, same_random, no_vdso;
 	uint32_t mode;
 };
 

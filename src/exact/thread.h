@@ -73,6 +73,7 @@ struct thread {
 	uint32_t strict; /* seccomp's strict mode */
 	uint32_t clear_handlers; /* a child with CLONE_CLEAR_SIGHAND */
 	uint32_t child_serial;          /* of the process being born */
+	uint32_t randoms; /* chunks of bytes it was given by random.c */
 };
 
 #define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)

@@ -10,12 +10,15 @@
 
 #include <stddef.h>
 #include "base/error.h"
+#include "session/fixed.h"
 
 #define ENVIRONMENT_PADDING "TARE_STACK_PADDING"
 
 struct environment {
-	char **envp;   /* the caller's strings in their order, the padding last */
-	char *padding; /* "TARE_STACK_PADDING=...." */
+	char **envp;   /* the caller's strings, in their order unless they are sorted; the padding last */
+	char *padding; /* "TARE_STACK_PADDING=....", or NULL */
+	char **own;    /* strings of ours in it */
+	size_t n_own;
 	size_t bytes;  /* of strings and pointers on the stack, the padding among them:
 			  ENVIRONMENT_STEP times n */
 };
@@ -24,6 +27,12 @@ enum { ENVIRONMENT_STEP = 8192 };
 
 /* A padding that stands in `envp` already, of a tare around this one, is replaced. */
 int environment_pad(struct environment *out, char *const argv[], char *const envp[],
+		    struct tare_error *err);
+/*
+ * What of `fixed` is a matter of the environment: its size, its order, and variables that runtimes and allocators look at.
+ * A hash seed that the caller has set stays as it is. With none of those it is the caller's own.
+ */
+int environment_fix(struct environment *out, unsigned fixed, char *const argv[], char *const envp[],
 		    struct tare_error *err);
 void environment_free(struct environment *e);
 

@@ -194,3 +194,27 @@ pid_t follow_process_of(const char *root, pid_t tid)
 	free(all);
 	return pid;
 }
+
+int follow_command(const struct follow_plan *plan, struct follow *f, struct tare_error *err)
+{
+	int ret = follow_prepare(f, plan, err);
+
+	if (ret == 0)
+		ret = follow_release(f, err);
+	while (ret == 0 && !follow_ended(f)) {
+		struct pollfd fds[2] = { { .fd = f->signals.fd, .events = POLLIN },
+					 { .fd = follow_wake_fd(f), .events = POLLIN } };
+
+		poll(fds, 2, -1);
+	}
+	follow_end(f);
+	follow_close(f);
+	return ret;
+}
+
+int follow_status(const struct follow *f)
+{
+	if (!f->has_status)
+		return 128 + f->by_signal;
+	return WIFSIGNALED(f->wait_status) ? 128 + WTERMSIG(f->wait_status) : WEXITSTATUS(f->wait_status);
+}

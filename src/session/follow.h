@@ -14,7 +14,7 @@ struct follow_plan {
 	char *const *argv; /* NULL: no command */
 	const struct launcher *launcher;
 	char *const *envp; /* NULL: tare's own */
-	bool fixed;
+	struct fixed *fixed; /* as in struct stat_plan */
 	bool running; /* under the exact engine: with a count that the command can read */
 	const struct where *where;
 };
@@ -44,6 +44,14 @@ bool follow_ended(struct follow *f);
 /* Whatever still runs of the command is asked to end and waited for, unless two more signals say not to. */
 void follow_end(struct follow *f);
 void follow_close(struct follow *f);
+
+/*
+ * A command to its end, of which nothing is counted from here: prepared, released, waited for and let go. 0, or why it did
+ * not start; then f->exec_code says whether its exec failed.
+ */
+int follow_command(const struct follow_plan *plan, struct follow *f, struct tare_error *err);
+/* Of a command that was followed: its exit status as a shell has it; of one that never ended, 128 + the signal to us. */
+int follow_status(const struct follow *f);
 
 /* The process of a thread; 0 when it is gone. */
 pid_t follow_process_of(const char *root, pid_t tid);

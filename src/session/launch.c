@@ -7,23 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "session/launch.h"
-
-/* Asks for the personality, and changes nothing. Source: personality(2). */
-#define PERSONALITY_AS_IT_IS 0xffffffff
+#include "session/launch_fix.h"
 
 static void __attribute__((noreturn)) become(const struct launched *l, char *const argv[],
-					     const struct launch_signals *sig, int go, int result)
+					     const struct launch_signals *sig, int go, int result, int ask)
 {
 	char word;
 	ssize_t got;
 
-	if (l->fixed)
-		personality((unsigned long)personality(PERSONALITY_AS_IT_IS) | ADDR_NO_RANDOMIZE);
+	fix_personality(l->fixed);
+	random_ask(ask);
 	environ = (char **)l->envp;
 
 	sigaction(SIGPIPE, &sig->sigpipe, NULL);
@@ -46,7 +43,8 @@ static void __attribute__((noreturn)) become(const struct launched *l, char *con
 static int prepare(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		   struct tare_error *err)
 {
-	int go[2] = { -1, -1 }, result[2] = { -1, -1 };
+	int go[2] = { -1, -1 }, result[2] = { -1, -1 }, pair[2];
+	cpu_set_t before;
 
 	l->go_fd = l->result_fd = -1;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0) {
@@ -59,17 +57,26 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		}
 		return ret;
 	}
+	fix_rights(l->fixed, argv[0]);
+	random_pair(l->fixed, pair);
+	fix_begin(l->fixed, &before);
 	l->pid = fork();
 	if (l->pid == 0) {
 		close(go[1]);
 		close(result[0]);
-		become(l, argv, sig, go[0], result[1]);
+		if (pair[0] >= 0)
+			close(pair[0]);
+		become(l, argv, sig, go[0], result[1], pair[1]);
 	}
 
 	int code = errno;
 
+	fix_end(l->fixed, &before);
 	close(go[0]);
 	close(result[1]);
+	if (pair[1] >= 0)
+		close(pair[1]);
+	l->own = random_serve(l->fixed, pair[0]);
 	l->go_fd = go[1];
 	l->result_fd = result[0];
 	if (l->pid > 0)
@@ -123,6 +130,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	ssize_t got;
 
 	(void)sig; /* the child has put them back itself */
+	fix_watch(l->fixed, l->pid);
 	if (write(l->go_fd, "g", 1) != 1)
 		code = errno;
 	close(l->go_fd);
@@ -130,8 +138,10 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	do
 		got = read(l->result_fd, &code, sizeof(code));
 	while (got < 0 && errno == EINTR);
-	if (got == 0 && !code)
+	if (got == 0 && !code) {
+		fix_executed(l->fixed, l->pid);
 		return 0;
+	}
 
 	return launch_not_executed(argv[0], code ? code : EIO, err);
 }
@@ -163,6 +173,8 @@ static void give_up(struct launched *l)
 			;
 	}
 	l->pid = 0;
+	random_close(l->own);
+	l->own = NULL;
 }
 
 const struct launcher launch_plain = {

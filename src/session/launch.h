@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include "exact/exact.h"
+#include "session/fixed.h"
 #include "source/source.h"
 
 struct launched {
@@ -23,7 +24,7 @@ struct launched {
 	struct exact_every every; /* likewise: samples, for launched_samples(); only the exact engine has them */
 	bool running;  /* likewise: a running count for the program's own reads, tare/exact.h, where it can */
 	char *const *envp; /* for the command; set by who launches, before prepare */
-	bool fixed;        /* likewise: its memory is laid out the same each time */
+	struct fixed *fixed; /* likewise: what is the same each time; the launcher notes what it misses. NULL: nothing */
 };
 
 /* What the child gets back just before exec: everything as tare itself was started. */

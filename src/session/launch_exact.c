@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "exact/exact.h"
 #include "session/launch.h"
+#include "session/launch_fix.h"
 
 struct exact_run {
 	struct exact *engine; /* NULL until released */
@@ -37,18 +38,24 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 {
 	struct exact_run *run = l->own;
 	struct sigaction pipe_now, child_now;
+	unsigned set = fixed_had(l->fixed);
+	cpu_set_t before;
 	int ret;
 
 	clock_gettime(CLOCK_MONOTONIC, &run->begun);
+	fix_begin(l->fixed, &before); /* the command has it from us */
 	sigaction(SIGPIPE, &sig->sigpipe, &pipe_now);
 	sigaction(SIGCHLD, &sig->sigchld, &child_now);
 	ret = exact_launch(&run->engine, argv, l->envp,
 			   &(struct exact_options){ .mask = &sig->mask,
-						    .aslr = !l->fixed,
+						    .aslr = !(set & FIXED(ASLR)),
+						    .same_random = set & FIXED(RANDOM),
+						    .no_vdso = set & FIXED(VDSO),
 						    .profile = l->profile,
 						    .running = l->running,
 						    .every = l->every },
 			   err);
+	fix_end(l->fixed, &before);
 	sigaction(SIGPIPE, &pipe_now, NULL);
 	sigaction(SIGCHLD, &child_now, NULL);
 	if (ret < 0)
@@ -71,6 +78,9 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 
 	if (!run->engine || exact_wait(run->engine, 0, &end, NULL) != 1)
 		return 0;
+	if (exact_layout_lost(run->engine))
+		fixed_miss(l->fixed, FIXED_ASLR, "lost on the way to %s: it was started with other rights, or its personality "
+			   "was changed", exact_layout_lost(run->engine));
 	*status = end.status;
 	*used = end.usage;
 	l->pid = 0;

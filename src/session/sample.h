@@ -58,7 +58,7 @@ struct sample_plan {
 	char *const *argv; /* the command; NULL: none */
 	const struct launcher *launcher;
 	char *const *envp;
-	bool fixed;
+	struct fixed *fixed;
 	struct where where;   /* with neither tasks nor CPUs: the command itself */
 	bool any_cpu;	      /* one ring per thread, which stays whole when it moves; no children */
 	uint64_t timeout_ns, delay_ns;

@@ -17,7 +17,7 @@ struct stat_plan {
 	char *const *argv;               /* the command; NULL: none */
 	const struct launcher *launcher; /* with argv */
 	char *const *envp;               /* for the command; NULL: tare's own */
-	bool fixed;                      /* the command's memory is laid out the same each time */
+	struct fixed *fixed;             /* what is the same each time it is started; NULL: nothing. What is missed is noted there */
 	enum parts parts;                /* also state counts of parts of the command, where a source can */
 	struct where where; /* with neither tasks nor all_cpus: the command itself is counted */
 	const char *const *cgroup; /* per event, or NULL */

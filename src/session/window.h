@@ -49,7 +49,7 @@ struct window_plan {
 	char *const *argv;
 	const struct launcher *launcher;
 	char *const *envp;
-	bool fixed;
+	struct fixed *fixed;
 	struct where where;
 	bool inherit;
 	uint64_t timeout_ns, delay_ns;

@@ -6,14 +6,15 @@
 
 #include "analyze/metrics.h"
 #include "analyze/profile.h"
+#include "session/fixed.h"
 #include "view/style.h"
 
 struct stat_about {
 	char *const *argv;  /* the command, or NULL */
 	const char *target; /* in words, when it is not the command: "process 12", "all CPUs" */
 	const char *engine; /* "perf", or "exact" */
-	bool aslr;          /* address-space randomisation was left on */
-	bool fixed;         /* the command's memory was laid out the same each time, by tare */
+	bool aslr;          /* of tare itself: address-space randomisation is on */
+	const struct fixed *fixed; /* what tare made the same in each run; NULL: nothing */
 	size_t environment_bytes; /* with fixed: arguments and environment, filled up to that */
 	const char *padding;      /* with fixed: the variable that fills them */
 	unsigned batches;   /* --split: how many groups of runs the events were counted in */

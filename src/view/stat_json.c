@@ -179,6 +179,24 @@ static void put_line(struct text *out, const struct text *document)
 	text_put(out, "\n", 1);
 }
 
+static void json_fixed(struct json *j, const struct fixed *f)
+{
+	json_array(j, "fixed");
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (fixed_had(f) & 1u << i)
+			json_string(j, NULL, fixed_rows[i].name);
+	json_end(j);
+	json_array(j, "not_fixed");
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (f->missed & 1u << i) {
+			json_object(j, NULL);
+			json_string(j, "item", fixed_rows[i].name);
+			json_string(j, "reason", f->why[i]);
+			json_end(j);
+		}
+	json_end(j);
+}
+
 void stat_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about)
 {
@@ -199,12 +217,14 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	json_uint(&j, "runs", t->runs);
 	each_run(&j, t);
 	json_object(&j, "conditions");
-	json_bool(&j, "aslr", about->aslr);
+	json_bool(&j, "aslr", about->aslr && !(fixed_had(about->fixed) & FIXED(ASLR)));
 	json_string(&j, "launch", about->fixed ? "fixed" : "plain");
-	if (about->fixed) {
+	if (fixed_had(about->fixed) & FIXED(ENVIRONMENT)) {
 		json_uint(&j, "environment_bytes", about->environment_bytes);
 		json_string(&j, "environment_padding", about->padding);
 	}
+	if (about->fixed)
+		json_fixed(&j, about->fixed);
 	json_string(&j, "engine", about->engine);
 	json_bool(&j, "interrupted", t->by_signal != 0);
 	json_bool(&j, "timed_out", t->timed_out);

@@ -387,11 +387,42 @@ static void put_note(struct text *out, const struct style *s, const char *words)
 	put_wrapped(out, s, words, 1);
 }
 
-/* What the exact engine counted, what it added, and under which conditions. */
+/* Under which conditions the command was started. */
+static void put_launch(struct text *out, const struct stat_about *about, const struct style *s)
+{
+	const struct fixed *f = about->fixed;
+	struct text words = { 0 };
+
+	if (!f) {
+		text_add(&words, "Launched plainly%s: counts may differ by where memory lies.",
+			 about->aslr ? ", with address randomisation" : "");
+	} else if (fixed_had(f) == FIXED_LAYOUT && !f->missed) {
+		text_add(&words,
+			 "Launched alike each time: no address randomisation, environment filled up to %zu bytes by "
+			 "%s. --launch plain does neither.",
+			 about->environment_bytes, about->padding);
+	} else {
+		text_add(&words, "Fixed in each run: ");
+		fixed_names(&words, fixed_had(f));
+		text_add(&words, ".");
+		if (fixed_had(f) & FIXED(ENVIRONMENT))
+			text_add(&words, " Environment and arguments: %zu bytes, filled up by %s.", about->environment_bytes,
+				 about->padding);
+	}
+	put_note(out, s, words.failed ? "" : words.s);
+	text_free(&words);
+	for (unsigned i = 0; f && i < FIXED_ITEMS; i++)
+		if (f->missed & 1u << i) {
+			text_add(&words, "Not fixed: %s: %s.", fixed_rows[i].name, f->why[i]);
+			put_note(out, s, words.failed ? "" : words.s);
+			text_free(&words);
+		}
+}
+
+/* What the exact engine counted, and what it added. */
 static void put_exact_notes(struct text *out, const struct stat_table *t,
 			    const struct stat_about *about, const struct style *s)
 {
-	char words[400];
 	bool exact = false, added = t->times.added_work;
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -406,15 +437,6 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 				 "runs, without the engine.");
 	else if (exact && about->clean_times)
 		put_note(out, s, "All else is from further runs of the command, without the engine.");
-	if (about->fixed)
-		snprintf(words, sizeof(words),
-			 "Launched alike each time: no address randomisation, environment filled up to %zu bytes by "
-			 "%s. --launch plain does neither.",
-			 about->environment_bytes, about->padding);
-	else
-		snprintf(words, sizeof(words), "Launched plainly%s: counts may differ by where memory lies.",
-			 about->aslr ? ", with address randomisation" : "");
-	put_note(out, s, words);
 }
 
 static void put_status(struct text *out, int wait_status)
@@ -527,6 +549,8 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 	}
 	if (exact)
 		put_exact_notes(out, t, about, s);
+	if (exact || about->fixed)
+		put_launch(out, about, s);
 	if (scaled) {
 		text_add(out, " ");
 		put_wrapped(out, s,

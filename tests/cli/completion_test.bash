@@ -55,5 +55,8 @@ offers --check tare aggregate --ch
 offers --per-thread tare summarize --per
 offers --intel tare annotate --in
 offers annotate tare ann
+offers launch tare verify l
+offers --deterministic tare verify launch --d
+offers --deterministic tare run --d
 echo "1..$n"
 exit $failed

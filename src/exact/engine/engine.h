@@ -215,6 +215,9 @@ bool writes_memory(struct thread *t);
 bool pokes_memory(struct thread *t);
 struct process *counted(int64_t pid);
 
+/* random.c */
+bool random_call(struct thread *t);
+
 /* limits.c: the program's own limits on its memory. */
 void limits_first(void);
 void limits_mapped(int64_t space, int64_t data);

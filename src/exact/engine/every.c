@@ -44,7 +44,7 @@ void every_first(struct thread *t)
 {
 	t->random = (t->born + 1) * 0x9e3779b97f4a7c15ull;
 	if (eng.mode & COUNT_EVERY)
-		every_restart(t, every_gap(t) - 1);
+		every_restart(t, (eng.board->every.first ? (int64_t)eng.board->every.first : every_gap(t)) - 1);
 }
 
 static unsigned amount_of(const struct insn *in)

@@ -7,6 +7,8 @@
 #include <linux/errno.h>
 #include "exact/engine/engine.h"
 
+#define NEVER (INT64_MAX / 4)
+
 enum { WAIT_MS = 100, FRAME_MAX = 1 << 24, MANY = 8 };
 
 static struct sample_ring *ring_of(struct thread *t)
@@ -116,6 +118,7 @@ static void push(struct thread *t, const struct sample_record *record)
 /* The instruction of the draft has retired, if the class's count has come as far as the sample. */
 void sample_take(struct thread *t)
 {
+	const struct every *e = &eng.board->every;
 	const struct process *p = process_at(t->process);
 	struct sample_record *r = draft_of(t);
 
@@ -134,6 +137,10 @@ void sample_take(struct thread *t)
 		thread_sums(t, (int64_t *)(r + 1));
 	for (unsigned i = 0; t->left < 0; i++) {
 		r->number = ++t->samples;
+		if (e->most && t->samples > e->most) {
+			every_restart(t, NEVER);
+			return;
+		}
 		every_restart(t, t->left + every_gap(t));
 		push(t, r);
 		r->has &= ~(uint32_t)SAMPLE_OPERAND;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* tare run: a command, started the same each time, and not counted. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cli/fixed_say.h"
+#include "session/environment.h"
+#include "session/follow.h"
+#include "session/pidspace.h"
+
+struct run_options {
+	struct fixed fixed;
+	bool list, verbose;
+};
+
+static int set_deterministic(void *to, const char *arg, struct tare_error *err)
+{
+	return fixed_parse(arg, &((struct run_options *)to)->fixed.set, err);
+}
+
+static int set_list(void *to, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct run_options *)to)->list = true;
+	return 0;
+}
+
+static int set_verbose(void *to, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct run_options *)to)->verbose = true;
+	return 0;
+}
+
+static const struct option_row run_opts[] = {
+	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), aslr,pid (just those), all, none", set_deterministic },
+	{ 0, "list", NULL, "show the items, and which of them are usual", set_list },
+	{ 'v', "verbose", NULL, "say what was fixed", set_verbose },
+	{ 0 },
+};
+
+static int show_items(void)
+{
+	for (size_t i = 0; i < FIXED_ITEMS; i++)
+		printf("%-12s %-8s %s\n", fixed_rows[i].name, fixed_rows[i].usual ? "usual" : "by name", fixed_rows[i].about);
+	return fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+}
+
+static int start(const struct command *self, struct run_options *o, char *const *argv, struct tare_error *err)
+{
+	const struct where where = { .all_cpus = true };
+	struct environment environment = { 0 };
+	struct follow_plan plan = { .argv = argv, .launcher = &launch_plain, .fixed = &o->fixed, .where = &where };
+	struct follow end = { 0 };
+	int ret = environment_fix(&environment, o->fixed.set, argv, environ, err);
+
+	plan.envp = environment.envp;
+	if (ret == 0)
+		ret = follow_command(&plan, &end, err);
+	environment_free(&environment);
+	fixed_say_missed(self, &o->fixed);
+	if (ret < 0) {
+		complain(self, err, NULL);
+		return end.exec_code == ENOENT ? EXIT_NOT_FOUND : end.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
+	}
+	if (o->verbose) {
+		struct text words = { 0 };
+
+		fixed_names(&words, fixed_had(&o->fixed));
+		fprintf(stderr, "tare run: fixed: %s\n", words.s ? words.s : "");
+		text_free(&words);
+	}
+	return follow_status(&end);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct run_options o = { 0 };
+	int status, rest;
+
+	fixed_parse(NULL, &o.fixed.set, &err);
+	rest = options_parse(self, argc, argv, &o, &status);
+	if (rest < 0)
+		return status;
+	if (o.list && rest == argc)
+		return show_items();
+	if (o.list || rest == argc) {
+		tare_fail(&err, EINVAL, o.list ? "--list takes no command" : "which command?");
+		tare_hint(&err, "tare run -- COMMAND");
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	status = pidspace_enter(&o.fixed, argv[rest]);
+	return status >= 0 ? status : start(self, &o, argv + rest, &err);
+}
+
+const struct command cmd_run = {
+	.name = "run",
+	.about = "start a command the same each time, and count nothing",
+	.args = "[--] COMMAND [ARG]...",
+	.example = "  tare run -- python3 -c 'print(hash(\"x\"))'\n  tare run --deterministic=+cpu -- perf stat ./prog",
+	.topic = TOPIC_TRUST,
+	.options = run_opts,
+	.run = run,
+};

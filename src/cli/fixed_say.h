@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands that start something the same each time say about it. */
+#ifndef CLI_FIXED_SAY_H
+#define CLI_FIXED_SAY_H
+
+#include "cli/command.h"
+#include "session/fixed.h"
+
+/* On stderr, a line for each item that was wanted and could not be had. */
+void fixed_say_missed(const struct command *self, const struct fixed *f);
+
+#endif

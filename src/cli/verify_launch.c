@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tare verify launch: runs a command with everything fixed, then with each item left out, and says by how much its
+ * instructions differ then. What does not differ by itself within one shell is made to differ as it would between two: the
+ * size of the environment, its order, the width of process ids.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/num.h"
+#include "cli/fixed_say.h"
+#include "cli/output.h"
+#include "cli/verify.h"
+#include "session/environment.h"
+#include "session/pidspace.h"
+#include "session/trial.h"
+#include "view/verify_launch_view.h"
+
+enum { RUNS_USUAL = 5, RUNS_MOST = 1000, OTHER_STEP = 173 };
+
+struct launch_options {
+	struct fixed fixed;
+	enum engine_wish engine;
+	unsigned runs;
+	uint64_t timeout_ns;
+	bool json;
+	const char *output;
+};
+
+static int set_deterministic(void *to, const char *arg, struct tare_error *err)
+{
+	return fixed_parse(arg, &((struct launch_options *)to)->fixed.set, err);
+}
+
+static int set_runs(void *to, const char *arg, struct tare_error *err)
+{
+	uint64_t n;
+
+	if (num_parse(arg, &n, NULL) < 0 || n < 2 || n > RUNS_MOST)
+		return tare_fail(err, EINVAL, "'%.32s' is no number of runs from 2 to %d", arg, RUNS_MOST);
+	((struct launch_options *)to)->runs = (unsigned)n;
+	return 0;
+}
+
+static int set_engine(void *to, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "auto", "perf", "exact" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			((struct launch_options *)to)->engine = (enum engine_wish)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
+}
+
+static int set_timeout(void *to, const char *arg, struct tare_error *err)
+{
+	struct launch_options *o = to;
+	int ret = num_parse_ns(arg, 1000000, &o->timeout_ns, err);
+
+	return ret < 0 || o->timeout_ns ? ret : tare_fail(err, EINVAL, "a time above 0 is wanted");
+}
+
+static int set_format(void *to, const char *arg, struct tare_error *err)
+{
+	if (strcmp(arg, "text") && strcmp(arg, "json"))
+		return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
+	((struct launch_options *)to)->json = !strcmp(arg, "json");
+	return 0;
+}
+
+static int set_output(void *to, const char *arg, struct tare_error *err)
+{
+	((struct launch_options *)to)->output = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "the name of a file is wanted");
+}
+
+static const struct option_row launch_opts[] = {
+	{ 'r', "repeat", "N", "runs under each condition (5)", set_runs },
+	{ 0, "deterministic", "[ITEMS]", "the items to try: +cpu,-vdso (more, less), aslr,pid (just those), all", set_deterministic },
+	{ 0, "engine", "ENGINE", "exact (default), perf, auto: what counts instructions", set_engine },
+	{ 0, "timeout", "MS", "of one run: a longer one is an error", set_timeout },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-launch/1)", set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
+	{ 0 },
+};
+
+/* ---- runs ---- */
+
+struct job {
+	struct trial trial;
+	struct launch_options *o;
+	struct launch_report report;
+	struct trial_run first; /* with everything fixed */
+	bool began;
+	char **environment; /* the caller's, with room for one more */
+	size_t n_environment;
+	struct trial_run last;
+	struct tare_error *err;
+};
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* As another shell would have it, in its n-th version; `other` holds the variable that makes the difference. */
+static int vary(struct job *j, unsigned off, unsigned n, char **envp, char *other)
+{
+	size_t vars = j->n_environment;
+
+	memcpy(envp, j->environment, vars * sizeof(*envp));
+	if ((off & FIXED(ORDER)) && vars)
+		for (size_t i = 0; i < vars; i++)
+			envp[i] = j->environment[(i + n) % vars];
+	if ((off & FIXED(ENVIRONMENT)) && n) {
+		strcpy(other, "TARE_OTHER_SHELL=");
+		memset(other + strlen(other), '.', (size_t)n * OTHER_STEP % 5000);
+		envp[vars++] = other;
+	}
+	envp[vars] = NULL;
+	return 0;
+}
+
+static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, struct trial_run *run)
+{
+	static const int widths[] = { 1000, 100, 10000, 500, 20000 };
+	struct environment environment;
+	char **envp = calloc(j->n_environment + 2, sizeof(*envp)), other[6000] = "";
+	int ret;
+
+	if (!envp)
+		return tare_fail_nomem(j->err);
+	f->first_pid = off & FIXED(PID) ? widths[n % ARRAY_SIZE(widths)] : 0;
+	vary(j, off, n, envp, other);
+	ret = environment_fix(&environment, f->set, j->trial.argv, envp, j->err);
+	if (ret == 0)
+		ret = trial_run(&j->trial, f, environment.envp, run, j->err);
+	j->last = *run;
+	environment_free(&environment);
+	free(envp);
+	if (ret == 0 && run->by_signal)
+		ret = tare_fail(j->err, EINTR, "stopped by signal %d", run->by_signal);
+	if (ret == 0 && run->timed_out)
+		ret = tare_fail(j->err, ETIMEDOUT, "a run did not end within --timeout");
+	return ret;
+}
+
+static int run_all(struct job *j, unsigned off, struct launch_runs *out)
+{
+	struct fixed f = *j->report.fixed;
+	uint64_t *counts = calloc(j->o->runs, sizeof(*counts));
+	int ret = counts ? 0 : tare_fail_nomem(j->err);
+
+	*out = (struct launch_runs){ 0 };
+	/* Ids of a namespace are there anyway: without the item they have other widths. */
+	f.set = fixed_had(&f) & ~(off & ~FIXED(PID));
+	f.missed = 0;
+	for (unsigned n = 0; ret == 0 && n < j->o->runs; n++) {
+		struct trial_run run;
+
+		ret = run_one(j, &f, off, n, &run);
+		if (ret < 0)
+			break;
+		if (!j->began) {
+			j->first = run;
+			j->began = true;
+		}
+		counts[n] = run.instructions;
+		out->output_differs |= run.output != j->first.output;
+		out->end_differs |= run.wait_status != j->first.wait_status;
+	}
+	if (ret == 0) {
+		qsort(counts, j->o->runs, sizeof(*counts), compare);
+		out->min = counts[0];
+		out->max = counts[j->o->runs - 1];
+		out->median = counts[j->o->runs / 2];
+		for (unsigned n = 0; n < j->o->runs; n++)
+			out->different += !n || counts[n] != counts[n - 1];
+	}
+	if (!off) /* what the launcher could not have */
+		for (unsigned i = 0; i < FIXED_ITEMS; i++)
+			if (f.missed & 1u << i)
+				fixed_miss(&j->o->fixed, (enum fixed_item)i, "%s", f.why[i]);
+	free(counts);
+	return ret;
+}
+
+static int run_conditions(struct job *j)
+{
+	bool tell = isatty(STDERR_FILENO);
+	int ret = run_all(j, 0, &j->report.all);
+
+	j->report.exit_status = WIFSIGNALED(j->first.wait_status) ? 128 + WTERMSIG(j->first.wait_status)
+								  : WEXITSTATUS(j->first.wait_status);
+	for (unsigned i = 0; ret == 0 && i < FIXED_ITEMS; i++) {
+		if (!(fixed_had(&j->o->fixed) & 1u << i))
+			continue;
+		if (tell)
+			fprintf(stderr, "\rtare verify launch: without %-12s", fixed_rows[i].name);
+		ret = run_all(j, 1u << i, &j->report.off[i]);
+	}
+	if (tell)
+		fprintf(stderr, "\r%-50s\r", "");
+	return ret;
+}
+
+static int show(struct job *j)
+{
+	struct output to;
+	struct style style;
+	struct text out = { 0 };
+	int ret = output_open(&to, j->o->output, false, STDOUT_FILENO, j->err), closed;
+
+	if (ret < 0)
+		return ret;
+	style = output_style(&to, WHEN_AUTO);
+	style.thousands = true;
+	if (j->o->json)
+		verify_launch_json(&out, &j->report);
+	else
+		verify_launch_text(&out, &j->report, &style);
+	ret = out.failed ? tare_fail_nomem(j->err) : output_put(&to, &out, j->err);
+	closed = output_close(&to, j->err);
+	text_free(&out);
+	return ret < 0 ? ret : closed;
+}
+
+static int work(const struct command *self, struct launch_options *o, char *const *argv, struct tare_error *err)
+{
+	struct job j = { .o = o, .environment = environ, .err = err,
+			 .report = { .argv = argv, .runs = o->runs, .fixed = &o->fixed } };
+	int ret = trial_open(&j.trial, argv, o->engine, err);
+
+	j.trial.timeout_ns = o->timeout_ns;
+	j.report.engine = j.trial.launcher->engine;
+	while (environ[j.n_environment])
+		j.n_environment++;
+	if (ret == 0)
+		ret = run_conditions(&j);
+	trial_close(&j.trial);
+	if (ret == 0)
+		ret = show(&j);
+	if (ret == 0)
+		return j.report.all.different == 1 ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
+	complain(self, err, NULL);
+	return j.last.exec_code == ENOENT ? EXIT_NOT_FOUND : j.last.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct launch_options o = { .runs = RUNS_USUAL, .engine = ENGINE_EXACT };
+	int status, rest;
+
+	fixed_parse(NULL, &o.fixed.set, &err);
+	rest = options_parse(self, argc, argv, &o, &status);
+	if (rest < 0)
+		return status;
+	if (rest == argc) {
+		tare_fail(&err, EINVAL, "which command?");
+		tare_hint(&err, "tare verify launch -- COMMAND");
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	status = pidspace_enter(&o.fixed, argv[rest]);
+	return status >= 0 ? status : work(self, &o, argv + rest, &err);
+}
+
+const struct command verify_launch = {
+	.name = "verify launch",
+	.about = "what each part of a deterministic launch is worth for a command",
+	.args = "[--] COMMAND [ARG]...",
+	.example = "  tare verify launch -- python3 -c 'print(1)'",
+	.topic = TOPIC_TRUST,
+	.options = launch_opts,
+	.run = run,
+};

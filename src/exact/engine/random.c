@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random bytes that are the same in every run: of each thread a sequence of its own, by the order in which processes and
+ * threads began. Natively constant they would be no better: a program that waits for a free temporary name needs the next
+ * ones to differ.
+ */
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/memfd.h>
+#include <linux/random.h>
+#include "exact/engine/engine.h"
+
+enum { CHUNK = 256, GETRANDOM_MAX = 33554431, FILE_BYTES = 1 << 20, FLAGS_KNOWN = GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE };
+
+/* splitmix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators". */
+static uint64_t next(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+static void fill(struct thread *t, uint8_t chunk[CHUNK])
+{
+	uint64_t state = ((uint64_t)process_at(t->process)->serial << 40) ^ ((uint64_t)t->born << 20) ^ t->randoms++, word;
+
+	for (unsigned i = 0; i < CHUNK; i += 8) {
+		word = next(&state);
+		memcpy(chunk + i, &word, 8);
+	}
+}
+
+static long get_random(struct thread *t, uint64_t to, uint64_t n)
+{
+	uint8_t chunk[CHUNK];
+	uint64_t done = 0;
+
+	if (n > GETRANDOM_MAX)
+		n = GETRANDOM_MAX;
+	while (done < n) {
+		uint64_t some = n - done < CHUNK ? n - done : CHUNK, got;
+
+		fill(t, chunk);
+		got = copy_bytes((void *)(to + done), chunk, some);
+		done += got;
+		if (got < some)
+			return done ? (long)done : -EFAULT;
+	}
+	return (long)done;
+}
+
+static bool is_random(uint64_t path)
+{
+	static const char names[2][16] = { "/dev/urandom", "/dev/random" };
+	char name[16] = "";
+
+	copy_bytes(name, (const void *)path, sizeof name);
+	for (int i = 0; i < 2; i++) {
+		unsigned n = 0;
+
+		while (names[i][n] && name[n] == names[i][n])
+			n++;
+		if (!names[i][n] && !name[n])
+			return true;
+	}
+	return false;
+}
+
+/* A file of memory in its place; it ends after a MiB. */
+static long open_random(struct thread *t, uint64_t flags)
+{
+	static const char name[] = "random";
+	uint8_t chunk[CHUNK];
+	long fd = sys(__NR_memfd_create, name, flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+
+	for (unsigned at = 0; fd >= 0 && at < FILE_BYTES; at += CHUNK) {
+		fill(t, chunk);
+		if (sys(__NR_write, fd, chunk, CHUNK) != CHUNK)
+			break;
+	}
+	if (fd >= 0)
+		sys(__NR_lseek, fd, 0, 0);
+	return fd;
+}
+
+/* A call that would give random bytes is answered here; false: it is none. */
+bool random_call(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	uint64_t path = r[RAX] == __NR_open ? r[RDI] : r[RSI], flags = r[RAX] == __NR_open ? r[RSI] : r[RDX];
+
+	if (!(eng.mode & SAME_RANDOM))
+		return false;
+	if (r[RAX] == __NR_getrandom) {
+		if (r[RDX] & ~(uint64_t)FLAGS_KNOWN)
+			return false; /* the kernel's to refuse */
+		finish(t, get_random(t, r[RDI], r[RSI]));
+		return true;
+	}
+	if ((flags & O_ACCMODE) != O_RDONLY || !is_random(path))
+		return false;
+	finish(t, open_random(t, flags));
+	return true;
+}

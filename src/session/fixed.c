@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* The items by name. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "session/fixed.h"
+
+const struct fixed_row fixed_rows[FIXED_ITEMS] = {
+	[FIXED_ASLR] = { "aslr", "no randomisation of addresses", true },
+	[FIXED_ENVIRONMENT] = { "environment", "arguments and environment filled up to a round size", true },
+	[FIXED_ORDER] = { "order", "the environment's variables sorted", true },
+	[FIXED_RANDOM] = { "random", "constant bytes from getrandom and AT_RANDOM; under the exact engine also from /dev/urandom", true },
+	[FIXED_SEEDS] = { "seeds", "hash seeds of Python and Perl, by their variables", true },
+	[FIXED_MALLOC] = { "malloc", "no purging by time in jemalloc and mimalloc", true },
+	[FIXED_VDSO] = { "vdso", "clocks read by system call, without retries in user mode", true },
+	[FIXED_PID] = { "pid", "process ids from 1000 on, in a pid namespace", true },
+	[FIXED_CPU] = { "cpu", "one CPU: threads take turns", false },
+	[FIXED_LOCALE] = { "locale", "LC_ALL=C.UTF-8 and TZ=UTC0", false },
+};
+
+static unsigned usual(void)
+{
+	unsigned set = 0;
+
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		set |= fixed_rows[i].usual ? 1u << i : 0;
+	return set;
+}
+
+/* The items of one word; 0: there is none of that name. */
+static unsigned items_of(const char *word, size_t len)
+{
+	if (len == 3 && !strncmp(word, "all", 3))
+		return (1u << FIXED_ITEMS) - 1;
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (strlen(fixed_rows[i].name) == len && !strncmp(fixed_rows[i].name, word, len))
+			return 1u << i;
+	return 0;
+}
+
+static int no_item(const char *word, size_t len, struct tare_error *err)
+{
+	char typed[48];
+	const char *names[FIXED_ITEMS];
+	struct text near = { 0 };
+
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		names[i] = fixed_rows[i].name;
+	snprintf(typed, sizeof(typed), "%.*s", (int)len, word);
+	text_nearest(&near, typed, names, FIXED_ITEMS, 1);
+	tare_fail(err, EINVAL, "there is no item '%s' to be fixed", typed);
+	if (near.len)
+		tare_hint(err, "did you mean %s? 'tare run --list' shows them", near.s);
+	else
+		tare_hint(err, "'tare run --list' shows them; all and none are names, too");
+	text_free(&near);
+	return -EINVAL;
+}
+
+int fixed_parse(const char *text, unsigned *set, struct tare_error *err)
+{
+	bool first = true;
+	unsigned now = usual();
+
+	for (const char *p = text; p; first = false) {
+		size_t len = strcspn(p, ",");
+		char sign = *p == '+' || *p == '-' ? *p : 0;
+		const char *word = p + !!sign;
+		size_t n = len - !!sign;
+		bool none = !sign && n == 4 && !strncmp(word, "none", 4);
+		unsigned items = none ? 0 : items_of(word, n);
+
+		if (!items && !none)
+			return no_item(word, n, err);
+		if (first && !sign)
+			now = 0; /* a list of just these */
+		now = sign == '-' ? now & ~items : now | items;
+		p = p[len] ? p + len + 1 : NULL;
+	}
+	*set = now;
+	return 0;
+}
+
+void fixed_names(struct text *out, unsigned set)
+{
+	const char *sep = "";
+
+	if (!set)
+		text_add(out, "nothing");
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (set & 1u << i) {
+			text_add(out, "%s%s", sep, fixed_rows[i].name);
+			sep = ", ";
+		}
+}
+
+void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!f || !(f->set & 1u << item) || (f->missed & 1u << item))
+		return; /* the first reason stays */
+	f->missed |= 1u << item;
+	va_start(args, fmt);
+	vsnprintf(f->why[item], sizeof(f->why[item]), fmt, args);
+	va_end(args);
+}
+
+unsigned fixed_had(const struct fixed *f)
+{
+	return f ? f->set & ~f->missed : 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is made the same each time a command is started, so that its counts repeat: named items, each of which can be
+ * left out. A set of them is wanted, and the launcher says which could not be had, and why.
+ */
+#ifndef SESSION_FIXED_H
+#define SESSION_FIXED_H
+
+#include <stdbool.h>
+#include "base/error.h"
+#include "base/text.h"
+
+enum fixed_item {
+	FIXED_ASLR,	   /* where memory lies */
+	FIXED_ENVIRONMENT, /* how much stands on its first stack */
+	FIXED_ORDER,	   /* of the variables there */
+	FIXED_RANDOM,	   /* what getrandom, /dev/urandom and AT_RANDOM give */
+	FIXED_SEEDS,	   /* of hash tables, where a variable sets them */
+	FIXED_MALLOC,	   /* no timers in allocators */
+	FIXED_VDSO,	   /* clocks by system call: no retries in user mode */
+	FIXED_PID,	   /* process ids, from 1000 on */
+	FIXED_CPU,	   /* one of those it may use */
+	FIXED_LOCALE,	   /* and time zone */
+	FIXED_ITEMS,
+};
+
+#define FIXED(item) (1u << FIXED_##item)
+
+struct fixed_row {
+	const char *name;  /* as it is typed and stored */
+	const char *about; /* one line */
+	bool usual;	   /* part of --deterministic without a list */
+};
+
+extern const struct fixed_row fixed_rows[FIXED_ITEMS];
+
+struct fixed {
+	unsigned set;	 /* wanted; FIXED(...) */
+	unsigned missed; /* of those: what could not be had */
+	char why[FIXED_ITEMS][120];
+	int first_pid; /* with PID; 0: PIDSPACE_FIRST */
+};
+
+/* What the exact engine has always had: the same layout of memory. */
+#define FIXED_LAYOUT (FIXED(ASLR) | FIXED(ENVIRONMENT))
+
+/* NULL: the usual ones. "+cpu,-vdso": these, more or less; "aslr,pid": just those; "all", "none". */
+int fixed_parse(const char *text, unsigned *set, struct tare_error *err);
+/* "aslr, environment, order"; "nothing". */
+void fixed_names(struct text *out, unsigned set);
+void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* What is in effect. */
+unsigned fixed_had(const struct fixed *f);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of items by their names; variables of the environment that belong to them. */
+#include <string.h>
+#include "session/environment.h"
+#include "session/fixed.h"
+#include "tap.h"
+
+#define ALL ((1u << FIXED_ITEMS) - 1)
+#define USUAL (ALL & ~(FIXED(CPU) | FIXED(LOCALE)))
+
+static const struct {
+	int line;
+	const char *text;
+	unsigned set;
+	int ret;
+} rows[] = {
+	{ __LINE__, NULL, USUAL, 0 },
+	{ __LINE__, "all", ALL, 0 },
+	{ __LINE__, "none", 0, 0 },
+	{ __LINE__, "aslr", FIXED(ASLR), 0 },
+	{ __LINE__, "aslr,pid", FIXED(ASLR) | FIXED(PID), 0 },
+	{ __LINE__, "+cpu", USUAL | FIXED(CPU), 0 },
+	{ __LINE__, "-vdso,+locale", (USUAL & ~FIXED(VDSO)) | FIXED(LOCALE), 0 },
+	{ __LINE__, "all,-aslr", ALL & ~FIXED(ASLR), 0 },
+	{ __LINE__, "-all,+seeds", FIXED(SEEDS), 0 },
+	{ __LINE__, "none,order", FIXED(ORDER), 0 },
+	{ __LINE__, "", 0, -EINVAL },
+	{ __LINE__, "aslr,", 0, -EINVAL },
+	{ __LINE__, "aslt", 0, -EINVAL },
+	{ __LINE__, "-none", 0, -EINVAL },
+	{ __LINE__, "as", 0, -EINVAL },
+};
+
+TEST(sets_by_name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		unsigned set = 0;
+
+		CHECK_EQ(fixed_parse(rows[i].text, &set, NULL), rows[i].ret, "row at line %d", rows[i].line);
+		CHECK_EQ(set, rows[i].set, "row at line %d", rows[i].line);
+	}
+}
+
+TEST(the_nearest_name_is_named)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	unsigned set = 0;
+
+	CHECK_EQ(fixed_parse("+asrl", &set, &err), -EINVAL, "refused");
+	CHECK(strstr(err.what, "'asrl'"), "%s", err.what);
+	CHECK(strstr(err.hint, "aslr"), "%s", err.hint);
+}
+
+TEST(what_was_missed_is_not_had)
+{
+	struct fixed f = { .set = FIXED(ASLR) | FIXED(PID) };
+
+	fixed_miss(&f, FIXED_PID, "first");
+	fixed_miss(&f, FIXED_PID, "second");
+	fixed_miss(&f, FIXED_CPU, "nobody asked");
+	CHECK_EQ(fixed_had(&f), FIXED(ASLR), "had");
+	CHECK_EQ(f.missed, FIXED(PID), "missed");
+	CHECK(!strcmp(f.why[FIXED_PID], "first"), "%s", f.why[FIXED_PID]);
+	CHECK_EQ(fixed_had(NULL), 0u, "nothing");
+}
+
+static const char *value(char *const *envp, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *envp; envp++)
+		if (!strncmp(*envp, name, n) && (*envp)[n] == '=')
+			return *envp + n + 1;
+	return NULL;
+}
+
+TEST(variables_of_items)
+{
+	char *argv[] = { "/bin/true", NULL };
+	char *envp[] = { "Z=1", "PYTHONHASHSEED=17", "PERL_HASH_SEED=random", "A=2", "LC_ALL=de_DE", "A1=3", NULL };
+	struct environment e;
+
+	CHECK_EQ(environment_fix(&e, FIXED(SEEDS) | FIXED(LOCALE), argv, envp, NULL), 0, "fixed");
+	CHECK(!strcmp(value(e.envp, "PYTHONHASHSEED"), "17"), "the caller's own seed stays");
+	CHECK(!strcmp(value(e.envp, "PERL_HASH_SEED"), "0"), "random is none");
+	CHECK(!strcmp(value(e.envp, "LC_ALL"), "C.UTF-8"), "locale");
+	CHECK(!value(e.envp, "MALLOC_CONF") && !value(e.envp, ENVIRONMENT_PADDING), "nothing else");
+	CHECK(!strcmp(e.envp[0], "Z=1"), "order as it was");
+	environment_free(&e);
+
+	CHECK_EQ(environment_fix(&e, FIXED(ORDER) | FIXED(ENVIRONMENT), argv, envp, NULL), 0, "sorted");
+	for (size_t i = 0; e.envp[i + 2]; i++) /* the padding stays last */
+		CHECK(strcmp(e.envp[i], e.envp[i + 1]) < 0, "%s before %s", e.envp[i], e.envp[i + 1]);
+	CHECK_EQ(e.bytes, (size_t)ENVIRONMENT_STEP, "filled up");
+	environment_free(&e);
+
+	CHECK_EQ(environment_fix(&e, 0, argv, envp, NULL), 0, "nothing to do");
+	for (size_t i = 0; i < ARRAY_SIZE(envp); i++)
+		CHECK(e.envp[i] == envp[i], "variable %zu is the caller's", i);
+	environment_free(&e);
+}
+
+TEST_MAIN()

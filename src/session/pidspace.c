@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Three processes: the one that the user started waits; the first of the namespace reaps what loses its parent, and its end
+ * ends all of the namespace; the second goes on as tare. Source: pid_namespaces(7), proc(5), "ns_last_pid".
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/program.h"
+#include "session/pidspace.h"
+
+static const int passed[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM };
+
+static int write_file(const char *path, const char *words)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, words, strlen(words)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* Who is not root becomes root of a user namespace in which there is only one user: itself. */
+static int user_space(void)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	char words[64];
+	int ret;
+
+	if (unshare(CLONE_NEWUSER) < 0)
+		return -errno;
+	snprintf(words, sizeof(words), "%u %u 1", (unsigned)uid, (unsigned)uid);
+	ret = write_file("/proc/self/uid_map", words);
+	if (ret == 0)
+		ret = write_file("/proc/self/setgroups", "deny");
+	snprintf(words, sizeof(words), "%u %u 1", (unsigned)gid, (unsigned)gid);
+	return ret < 0 ? ret : write_file("/proc/self/gid_map", words);
+}
+
+/* What a terminal sends goes to all of us anyway. */
+static void wait_and_pass(pid_t child, int *status)
+{
+	sigset_t set;
+	siginfo_t info;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
+		sigaddset(&set, passed[i]);
+	sigaddset(&set, SIGCHLD);
+	for (;;) {
+		pid_t got;
+		int ended;
+
+		while ((got = waitpid(-1, &ended, WNOHANG)) > 0)
+			if (got == child) {
+				*status = ended;
+				return;
+			}
+		if (got < 0 && errno == ECHILD) {
+			*status = 125 << 8;
+			return;
+		}
+		if (sigwaitinfo(&set, &info) < 0)
+			continue;
+		if (info.si_signo != SIGCHLD && info.si_code <= 0)
+			kill(child, info.si_signo);
+	}
+}
+
+static void block(sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
+		sigaddset(&set, passed[i]);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
+static int status_of(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Everything that may fail: a namespace that exists, where /proc can be mounted and ids be set. Says what did. */
+static const char *first_process(void)
+{
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+		return "/proc cannot be mounted in a pid namespace here";
+	if (write_file("/proc/sys/kernel/ns_last_pid", "1") < 0)
+		return "this kernel does not let the next process id be set (CONFIG_CHECKPOINT_RESTORE)";
+	return NULL;
+}
+
+/* -1: on as tare, in the namespace; else the exit status for the one that waits. */
+static int live_in(int told, const sigset_t *before)
+{
+	const char *why = first_process();
+	struct sigaction child_as_it_is;
+	pid_t pid;
+	int status;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (write(told, why ? why : "", why ? strlen(why) + 1 : 1) < 0 || why)
+		_exit(125);
+	close(told);
+	sigaction(SIGCHLD, NULL, &child_as_it_is);
+	signal(SIGCHLD, SIG_DFL); /* inherited as ignored, there would be nothing to wait for */
+	pid = fork();
+	if (pid == 0) {
+		sigaction(SIGCHLD, &child_as_it_is, NULL);
+		sigprocmask(SIG_SETMASK, before, NULL);
+		return -1;
+	}
+	if (pid < 0)
+		_exit(125);
+	wait_and_pass(pid, &status);
+	_exit(status_of(status));
+}
+
+int pidspace_enter(struct fixed *f, const char *command)
+{
+	struct sigaction child_as_it_is;
+	char why[120] = "", path[PATH_MAX];
+	int told[2], status, flags = CLONE_NEWPID | CLONE_NEWNS;
+	sigset_t before;
+	ssize_t n;
+	pid_t pid;
+
+	if (!(fixed_had(f) & FIXED(PID)))
+		return -1;
+	if (geteuid() && program_find(command, path, sizeof(path)) && program_changes_rights(path)) {
+		fixed_miss(f, FIXED_PID, "the command changes its rights, which it could not in a user namespace");
+		return -1;
+	}
+	if (pipe2(told, O_CLOEXEC) < 0) {
+		fixed_miss(f, FIXED_PID, "no pipe: %s", strerror(errno));
+		return -1;
+	}
+	block(&before);
+	sigaction(SIGCHLD, NULL, &child_as_it_is);
+	signal(SIGCHLD, SIG_DFL);
+	pid = fork(); /* who waits keeps its namespaces: a try that fails has changed nothing */
+	if (pid == 0) {
+		close(told[0]);
+		if ((geteuid() && user_space() < 0) || unshare(flags) < 0) {
+			snprintf(why, sizeof(why), "no pid namespace: %s", strerror(errno));
+		} else {
+			pid_t first = fork();
+
+			if (first == 0) {
+				sigaction(SIGCHLD, &child_as_it_is, NULL);
+				return live_in(told[1], &before);
+			}
+			close(told[1]);
+			wait_and_pass(first, &status);
+			_exit(status_of(status));
+		}
+		if (write(told[1], why, strlen(why) + 1) < 0)
+			_exit(125);
+		_exit(125);
+	}
+	close(told[1]);
+	n = pid < 0 ? -1 : read(told[0], why, sizeof(why) - 1);
+	close(told[0]);
+	if (n == 1 && !why[0]) {
+		wait_and_pass(pid, &status);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		return status_of(status);
+	}
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	sigaction(SIGCHLD, &child_as_it_is, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	fixed_miss(f, FIXED_PID, "%s", n > 0 ? why : "no process in a pid namespace");
+	return -1;
+}
+
+void pidspace_rewind(struct fixed *f)
+{
+	char words[16];
+	int ret;
+
+	snprintf(words, sizeof(words), "%d", (f->first_pid ? f->first_pid : PIDSPACE_FIRST) - 1);
+	ret = write_file("/proc/sys/kernel/ns_last_pid", words);
+	if (ret < 0)
+		fixed_miss(f, FIXED_PID, "the next process id cannot be set: %s", strerror(-ret));
+}

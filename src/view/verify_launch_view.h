@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What each item of a deterministic launch is worth for one program. */
+#ifndef VIEW_VERIFY_LAUNCH_VIEW_H
+#define VIEW_VERIFY_LAUNCH_VIEW_H
+
+#include "session/fixed.h"
+#include "view/style.h"
+
+/* Some runs under one condition. */
+struct launch_runs {
+	uint64_t min, median, max; /* instructions */
+	unsigned different;	   /* counts, of the runs */
+	bool output_differs;	   /* from the first run with everything fixed, or within */
+	bool end_differs;	   /* likewise its exit status */
+};
+
+struct launch_report {
+	char *const *argv;
+	const char *engine;
+	unsigned runs; /* of each condition */
+	const struct fixed *fixed;
+	struct launch_runs all;		     /* everything fixed */
+	struct launch_runs off[FIXED_ITEMS]; /* without this item, where it was had */
+	int exit_status;		     /* of the command, in its first run */
+};
+
+void verify_launch_text(struct text *out, const struct launch_report *r, const struct style *s);
+void verify_launch_json(struct text *out, const struct launch_report *r);
+
+#endif

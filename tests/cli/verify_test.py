@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""`tare run`, `tare verify launch` and --deterministic, on a program with planted causes.
+
+usage: verify_test.py TARE NOISY SCHEMAS ARCH     (NOISY: tests/programs/noisy)
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE, NOISY, SCHEMAS, ARCH = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
+ROOM = tempfile.TemporaryDirectory()
+ENV = {k: v for k, v in os.environ.items() if k not in ("PYTHONHASHSEED", "PERL_HASH_SEED", "MALLOC_CONF")}
+
+
+def sh(*words, status=0, env=ENV, **options):
+    r = subprocess.run(words, capture_output=True, text=True, timeout=200, env=env, cwd=ROOM.name, **options)
+    if status is not None:
+        equal(r.returncode, status, f"exit status of {' '.join(words)}; {r.stderr[:500]}")
+    return r
+
+
+def validated(text, schema):
+    d = json.loads(text)
+    try:
+        import jsonschema
+    except ImportError:
+        return d
+    jsonschema.validate(d, json.loads((SCHEMAS / schema).read_text()))
+    return d
+
+
+def need_exact():
+    if ARCH != "x86":
+        skip("the exact engine is x86-64 only")
+
+
+def had(verbose):
+    return re.search(r"fixed: (.*)", verbose.split("tare run: ")[-1]).group(1).split(", ")
+
+
+@test
+def the_list():
+    lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale"], "items")
+    equal({x[1] for x in lines}, {"usual", "by"}, "kinds")
+
+
+@test
+def a_command_keeps_its_status():
+    sh(TARE, "run", "--", "sh", "-c", "exit 3", status=3)
+    sh(TARE, "run", "--", "sh", "-c", "kill -9 $$", status=128 + 9)
+    sh(TARE, "run", "--", "./nothing", status=127)
+    sh(TARE, "run", "--", ROOM.name, status=126)
+    r = sh(TARE, "run", "--deterministic=none", "--", "sh", "-c", "echo out; echo err >&2")
+    equal((r.stdout, r.stderr), ("out\n", "err\n"), "what it writes")
+    equal(sh(TARE, "run", "--", "cat", input="in").stdout, "in", "what it reads")
+
+
+@test
+def two_runs_see_the_same():
+    words = [TARE, "run", "-v", "--", sys.executable, "-c", "import os; print(os.urandom(8), hash('x'), os.getpid(), id(object()), list(os.environ))"]
+    a, b = sh(*words), sh(*words)
+    fixed = had(a.stderr)
+    true({"aslr", "environment", "order", "seeds"} <= set(fixed), str(fixed))
+    if {"random", "pid"} <= set(fixed):
+        equal(a.stdout, b.stdout, "all of it")
+    else:
+        print("# not fixed here:", a.stderr)
+
+
+@test
+def without_an_item_two_runs_differ():
+    for item, code in (("seeds,-random", "print(hash('x'))"), ("random", "import os; print(os.urandom(8))")):
+        words = [TARE, "run", f"--deterministic=-{item}", "--", sys.executable, "-c", code]
+        true(len({sh(*words).stdout for _ in range(3)}) == 3, item)
+
+
+@test
+def a_seed_of_the_users_own_stays():
+    own = dict(ENV, PYTHONHASHSEED="17", LC_ALL="C")
+    out = sh(TARE, "run", "--", sys.executable, "-c", "import os; print(os.environ['PYTHONHASHSEED'], os.environ['LC_ALL'])", env=own).stdout
+    equal(out, "17 C\n", "variables")
+    out = sh(TARE, "run", "--deterministic=locale", "--", sys.executable, "-c", "import os; print(os.environ['LC_ALL'], os.environ['TZ'])", env=own).stdout
+    equal(out, "C.UTF-8 UTC0\n", "locale")
+
+
+@test
+def one_cpu():
+    out = sh(TARE, "run", "--deterministic=cpu", "--", sys.executable, "-c", "import os; print(len(os.sched_getaffinity(0)))").stdout
+    equal(out, "1\n", "CPUs")
+
+
+@test
+def a_clock_without_the_vdso_is_right():
+    words = [sys.executable, "-c", "import time; print(time.time())"]
+    now = time.time()
+    true(abs(float(sh(TARE, "run", "--deterministic=vdso", "--", *words).stdout) - now) < 100, "time")
+
+
+@test
+def children_have_it_too():
+    code = "import os, subprocess, sys; subprocess.run([sys.executable, '-c', 'import os; print(os.urandom(8))'])"
+    words = [TARE, "run", "-v", "--", sys.executable, "-c", code]
+    a, b = sh(*words), sh(*words)
+    if "random" in had(a.stderr):
+        equal(a.stdout, b.stdout, "a child's random bytes")
+
+
+@test
+def many_threads_ask_for_random_bytes():
+    code = ("import os, threading\n"
+            "t = [threading.Thread(target=lambda: [os.urandom(3000) for _ in range(50)]) for _ in range(8)]\n"
+            "[x.start() for x in t]; [x.join() for x in t]; print(len(os.urandom(100000)))")
+    equal(sh(TARE, "run", "--", sys.executable, "-c", code).stdout, "100000\n", "bytes")
+
+
+@test
+def a_signal_reaches_the_command():
+    p = subprocess.Popen([TARE, "run", "--", "sh", "-c", "trap 'echo got; exit 7' TERM; echo ready; while :; do sleep 0.05; done"],
+                         stdout=subprocess.PIPE, text=True, env=ENV)
+    equal(p.stdout.readline(), "ready\n", "ready")
+    p.terminate()
+    equal((p.stdout.read(), p.wait(60)), ("got\n", 7), "output and status")
+
+
+@test
+def nothing_is_left_behind():
+    p = subprocess.Popen([TARE, "run", "--", "sh", "-c", "echo $$; exec sleep 1000"], stdout=subprocess.PIPE, text=True, env=ENV,
+                         stderr=subprocess.DEVNULL)
+    p.stdout.readline()
+    p.terminate()
+    equal(p.wait(60), 128 + 15, "status")
+    p.stdout.close()
+
+
+@test
+def bad_items():
+    for word, what, hint in (("asrl", "'asrl'", "aslr"), ("+", "''", "--list"), ("aslr,,pid", "''", "--list"), ("pid,xyz", "'xyz'", "--list")):
+        for words in ([TARE, "run"], [TARE, "stat"], [TARE, "regions"], [TARE, "verify", "launch"]):
+            r = sh(*words, f"--deterministic={word}", "--", "true", status=125)
+            true(what in r.stderr and hint in r.stderr, r.stderr)
+    for words, what in ((["run"], "which command?"), (["run", "--list", "true"], "takes no command"), (["stat", "--deterministic", "-a"], "no"),
+                        (["stat", "--deterministic", "--launch", "plain", "true"], "choose one"), (["verify"], "missing"),
+                        (["verify", "lunch"], "'tare verify launch'"), (["verify", "launch"], "which command?"),
+                        (["verify", "launch", "-r", "1", "true"], "2 to 1000"), (["verify", "launch", "--format", "xml", "true"], "text or json")):
+        r = sh(TARE, *words, status=125)
+        true(what in r.stderr and r.stderr.count("\n") <= 2, r.stderr)
+    sh(TARE, "verify", "launch", "--", "./nothing", status=127 if ARCH == "x86" else None)
+
+
+@test
+def stat_says_what_was_fixed():
+    need_exact()
+    d = validated(sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "-r", "3", "--format", "json", "-o", "-", "--deterministic=all", "--",
+                     NOISY, "none").stdout, "tare-stat-1.json")
+    c = d["conditions"]
+    equal(sorted(c["fixed"] + [x["item"] for x in c["not_fixed"]]),
+          sorted(x.split()[0] for x in sh(TARE, "run", "--list").stdout.splitlines()), "every item has its place")
+    equal((c["aslr"], c["launch"]), (False, "fixed"), "layout")
+    equal(d["events"][0]["min"], d["events"][0]["max"], "counts")
+    text = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic=aslr,seeds", "--", NOISY, "none").stderr
+    true("Fixed in each run: aslr, seeds." in text, text)
+
+
+# What each planted cause needs, and whether it makes counts differ by itself in five runs.
+CAUSES = {"address": "aslr", "stack": "environment", "order": "order", "random": "random", "urandom": "random", "at-random": "random", "pid": "pid"}
+
+
+@test
+def launch_finds_each_planted_cause():
+    need_exact()
+    for cause, item in CAUSES.items():
+        r = sh(TARE, "verify", "launch", "-r", "4", f"--deterministic={item}" + ("" if item == "aslr" else ",aslr,environment,order"),
+               "--format", "json", "--", NOISY, cause, status=None)
+        d = validated(r.stdout, "tare-verify-launch-1.json")
+        if d["not_fixed"]:
+            print(f"# {cause}: {d['not_fixed']}")
+            continue
+        if item != "aslr":
+            true(d["repeats"] and r.returncode == 0, f"{cause}: {d['all']}")
+        worth = d["without"][item]["spread"]
+        true(worth > 100, f"{cause}: {d['without']}")
+        true(item == "pid" or max(d["without"].items(), key=lambda x: x[1]["spread"])[0] in (item, "environment", "aslr"), f"{cause}: {d['without']}")
+
+
+@test
+def launch_tells_what_nothing_fixes():
+    need_exact()
+    r = sh(TARE, "verify", "launch", "-r", "3", "--deterministic=aslr,environment", "--", NOISY, "ticks", status=1)
+    true("different counts in 3 runs" in r.stdout and "another cause" in r.stdout, r.stdout)
+    r = sh(TARE, "verify", "launch", "-r", "2", "--deterministic=aslr", "--", "date", "+%N", status=None)
+    true("output differs from run to run" in r.stdout, r.stdout)
+    r = sh(TARE, "verify", "launch", "-r", "2", "--timeout", "300", "--", "sleep", "100", status=125)
+    true("did not end" in r.stderr, r.stderr)
+
+
+main()

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program that does the same each time but for one planted cause: noisy CAUSE. What it is given by that cause decides how
+ * often a loop goes round.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static volatile uint64_t sink;
+
+/* The place where two runs part. */
+static __attribute__((noinline)) void spin(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		sink += i;
+}
+
+static uint64_t address(void)
+{
+	return (uint64_t)(uintptr_t)&address >> 12 & 1023;
+}
+
+static uint64_t stack(void)
+{
+	uint64_t here;
+
+	return (uint64_t)(uintptr_t)&here >> 4 & 1023;
+}
+
+static uint64_t first_variable(void)
+{
+	return environ[0] ? (uint64_t)environ[0][0] * 7 : 0;
+}
+
+static uint64_t random_bytes(void)
+{
+	uint16_t n = 0;
+
+	return getrandom(&n, sizeof(n), 0) == sizeof(n) ? n & 1023 : 5000;
+}
+
+static uint64_t urandom(void)
+{
+	uint16_t n = 0;
+	int fd = open("/dev/urandom", O_RDONLY);
+
+	if (fd < 0 || read(fd, &n, sizeof(n)) != sizeof(n))
+		return 5000;
+	close(fd);
+	return n & 1023;
+}
+
+static uint64_t at_random(void)
+{
+	uint16_t n = 5000;
+	const void *bytes = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+
+	if (bytes)
+		memcpy(&n, bytes, sizeof(n));
+	return n & 1023;
+}
+
+static uint64_t pid(void)
+{
+	char text[16];
+
+	return (uint64_t)snprintf(text, sizeof(text), "%d", (int)getpid()) * 100;
+}
+
+static uint64_t clock_read(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_nsec >> 5 & 1023;
+}
+
+static uint64_t file(void)
+{
+	char bytes[2] = "";
+	int fd = open("noisy.data", O_RDONLY);
+
+	if (fd < 0 || read(fd, bytes, 2) != 2)
+		return 5000;
+	close(fd);
+	return (uint64_t)(uint8_t)bytes[0] * 3;
+}
+
+static uint64_t ticks(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc() >> 4 & 1023;
+#else
+	return clock_read();
+#endif
+}
+
+static uint64_t none(void)
+{
+	return 100;
+}
+
+static const struct {
+	const char *name;
+	uint64_t (*value)(void);
+} causes[] = {
+	{ "none", none },	{ "address", address }, { "stack", stack },	{ "order", first_variable },
+	{ "random", random_bytes }, { "urandom", urandom }, { "at-random", at_random }, { "pid", pid },
+	{ "clock", clock_read }, { "file", file },	{ "ticks", ticks },
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(causes) / sizeof(*causes); i++)
+		if (!strcmp(argv[1], causes[i].name)) {
+			spin(1000);
+			spin(causes[i].value());
+			return 0;
+		}
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		printf("%s\n", causes[i].name);
+	return 2;
+}
