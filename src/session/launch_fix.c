@@ -86,8 +86,9 @@ void fix_rights(struct fixed *f, const char *command)
 {
 	static const char why[] = "the command changes its rights, which it could not with this";
 
-	if (!has(f, AT_EXEC) || !changes_rights(command))
+	if (!has(f, AT_EXEC | FIXED(ASLR)) || !changes_rights(command))
 		return;
+	fixed_miss(f, FIXED_ASLR, "the command changes its rights, and is then given random addresses");
 	fixed_miss(f, FIXED_RANDOM, "%s", why);
 	fixed_miss(f, FIXED_VDSO, "%s", why);
 }

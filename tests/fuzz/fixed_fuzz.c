@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Any text as a list of items to be fixed: refused with a reason, or a set whose names, read again, are that set. */
+#include <stdlib.h>
+#include "fuzz.h"
+#include "session/fixed.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	char *words = strndup((const char *)data, size);
+	struct text names = { 0 };
+	unsigned set = 12345, again;
+	int ret = words ? fixed_parse(words, &set, &err) : -1;
+
+	if (words && ret < 0 && (!err.what[0] || !err.hint[0] || set != 12345))
+		abort();
+	if (ret == 0) {
+		if (set >> FIXED_ITEMS)
+			abort();
+		fixed_names(&names, set);
+		for (size_t i = 0, to = 0; names.s && i <= names.len; i++) /* "a, b" as it is typed */
+			if (names.s[i] != ' ')
+				names.s[to++] = names.s[i];
+		if (set && (fixed_parse(names.s, &again, NULL) < 0 || again != set))
+			abort();
+		text_free(&names);
+	}
+	free(words);
+	return 0;
+}
