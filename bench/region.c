@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,47 @@ static void *all(void *ns)
 	return NULL;
 }
 
+/*
+ * Wall time, in which a thread also waits for a processor: short bursts, begun together, of which the shortest had one for
+ * each thread. Bursts of one thread alone, as long, are in between.
+ */
+enum { BURSTS = 400, BURST = 20000 };
+
+static double one_burst = 1e18, two_bursts = 1e18;
+static unsigned arrived;
+
+static void meet(unsigned *times)
+{
+	++*times;
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) < *times * THREADS)
+		sched_yield();
+}
+
+static void *bursts(void *first)
+{
+	unsigned times = 0;
+	double from, ns;
+
+	for (int i = 0; i < BURSTS; i++) {
+		meet(&times);
+		from = now(CLOCK_MONOTONIC);
+		if (first)
+			intervals(BURST);
+		ns = now(CLOCK_MONOTONIC) - from;
+		if (first && ns < one_burst)
+			one_burst = ns;
+		meet(&times);
+		from = now(CLOCK_MONOTONIC);
+		intervals(BURST);
+		meet(&times); /* until the last is done */
+		ns = now(CLOCK_MONOTONIC) - from;
+		if (first && ns < two_bursts)
+			two_bursts = ns;
+	}
+	return NULL;
+}
+
 static void start(const char *path, const char *counters)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -143,6 +185,13 @@ static void times(const char *path)
 	}
 	stop();
 	row("two threads at once: CPU time of a region, as a ratio to one thread's", sum / THREADS / interval, "", "<= 1.2");
+	start(path, "wall-time");
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, bursts, i ? NULL : &two[i]);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	stop();
+	row("two threads at once: wall time for as many regions, as a ratio to one thread's", two_bursts / THREADS / one_burst, "", "<= 0.55");
 	remove(path);
 }
 
