@@ -60,7 +60,7 @@ static int take_comm(struct accessed *c, uint32_t pid, uint32_t tid, uint32_t co
 	struct accessed_task t = { tid, pid, comm };
 	uint32_t at = set_add(&c->p->tasks, &t, sizeof(t), 8, NULL);
 
-	if (at == SET_NONE || comm == WORDS_NONE)
+	if (at == SET_NONE || comm == WORDS_NONE || set_add(&c->p->process_of, &t, sizeof(t), sizeof(t.tid), NULL) == SET_NONE)
 		return tare_fail_nomem(err);
 	((struct accessed_task *)c->p->tasks.item)[at].comm = comm;
 	return 0;
@@ -215,6 +215,7 @@ void accessed_close(struct accessed *c)
 		history_free(p->history);
 		accessed_objects_free(c);
 		set_free(&p->tasks);
+		set_free(&p->process_of);
 		free(p->node_of_cpu);
 		if (p->input >= 0)
 			close(p->input);
@@ -247,14 +248,26 @@ static bool passes(const struct accessed *c, const struct tare_access *a)
 	       (!f->comm || (task && fnmatch(f->comm, accessed_comm(c, a->pid, a->tid), 0) == 0));
 }
 
+/* The data of SPE tells a thread; the records that tell its process may stand behind it. */
+static void find_process(const struct accessed *c, struct tare_access *a)
+{
+	struct accessed_task key = { .tid = a->tid };
+	uint32_t at = a->origin == TARE_FROM_SPE && a->has & TARE_ACCESS_TASK ? set_find(&c->p->process_of, &key, sizeof(key), sizeof(key.tid)) : SET_NONE;
+
+	if (at != SET_NONE)
+		a->pid = ((struct accessed_task *)c->p->process_of.item)[at].pid;
+}
+
 int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *err)
 {
 	struct tare_error damage = TARE_ERROR_INIT;
 	int ret;
 
-	do
+	do {
 		ret = tare_accesses_next(c->p->reader, a, &damage);
-	while (ret > 0 && !passes(c, a));
+		if (ret > 0)
+			find_process(c, a);
+	} while (ret > 0 && !passes(c, a));
 	if (ret > 0)
 		return 1;
 	c->loss = *tare_accesses_loss(c->p->reader);

@@ -35,6 +35,7 @@ struct accessed_private {
 	struct tare_accesses *reader;
 	struct history *history;
 	struct set tasks;   /* struct accessed_task by tid and pid */
+	struct set process_of; /* the same by tid alone */
 	struct set objects; /* struct object */
 	struct image **image; /* by module */
 	size_t images;

@@ -15,7 +15,8 @@ struct line_key {
 
 struct line {
 	struct line_key key;
-	uint32_t thread;
+	uint32_t thread, seen_by;
+	uint64_t seen_at;
 	bool many, stored; /* more than one thread; anybody stores */
 };
 
@@ -122,6 +123,8 @@ int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_erro
 	h.thread = set_add(&s->threads, &task, sizeof(task), sizeof(task), NULL);
 	h.ip = set_add(&s->ips, &a->ip, sizeof(a->ip), sizeof(a->ip), NULL);
 	line.thread = h.thread;
+	line.seen_by = a->pid;
+	line.seen_at = a->has & TARE_ACCESS_ADDRESS ? a->address & ~mask : 0;
 	h.line = set_add(&s->lines, &line, sizeof(line), sizeof(line.key), &fresh);
 	if (h.line == SET_NONE || h.thread == SET_NONE || h.ip == SET_NONE)
 		return tare_fail_nomem(err);
@@ -287,6 +290,7 @@ static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_
 								       .pid = task[h[i].thread].pid,
 								       .tid = task[h[i].thread].tid,
 								       .ip = ip[h[i].ip],
+								       .time_ns = h[i].flags & HIT_TIMED ? h[i].time : UINT64_MAX,
 								       .kernel = h[i].flags & HIT_KERNEL };
 			l->n_cells++;
 		}
@@ -304,7 +308,7 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 {
 	const struct line *line = line_at(s, h->line);
 	struct sharing_line l = { .address = line->key.address, .pid = line->key.pid, .physical = line->key.physical,
-				  .samples = n };
+				  .seen_at = line->seen_at, .seen_by = line->seen_by, .samples = n };
 	bool timed = true;
 	void *room;
 	int ret;
@@ -318,6 +322,7 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 		l.modified += (h[i].flags & HIT_MODIFIED) != 0;
 		timed &= (h[i].flags & HIT_TIMED) != 0;
 	}
+	l.time_ns = timed ? h[n - 1].time : UINT64_MAX;
 	count_switches(h, n, &l);
 	l.expected = timed ? expected_switches(s, h, n) : 0;
 	judge(&l, s->opt.least);

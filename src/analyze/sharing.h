@@ -31,6 +31,7 @@ struct sharing_cell {
 	uint8_t offset, size; /* bytes in the line; size 0: not told by the hardware */
 	uint32_t pid, tid;
 	uint64_t ip;
+	uint64_t time_ns; /* of one of them; UINT64_MAX: not told */
 	bool kernel;
 	uint64_t loads, stores; /* samples; an update is both */
 	uint64_t modified;	/* found the line changed in another core's cache */
@@ -41,6 +42,9 @@ struct sharing_line {
 	uint64_t address; /* of its first byte: virtual, or physical where `physical` */
 	uint32_t pid;	  /* whose virtual address; 0 in the kernel, and where physical */
 	bool physical;
+	uint64_t seen_at; /* its first byte's virtual address as process `seen_by` has it; 0 where no access told one */
+	uint32_t seen_by;
+	uint64_t time_ns; /* of its last access; UINT64_MAX: not told */
 	enum sharing_verdict verdict;
 	double sure;	  /* 0 to 1: chance that the verdict is not the work of sampling */
 	uint64_t samples, loads, stores, modified;

@@ -18,6 +18,7 @@ extern const struct command cmd_diff;
 extern const struct command cmd_verify;
 extern const struct command cmd_windows;
 extern const struct command cmd_memory;
+extern const struct command cmd_sharing;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -30,6 +31,7 @@ const struct command *const commands[] = {
 	&cmd_report,
 	&cmd_annotate,
 	&cmd_memory,
+	&cmd_sharing,
 	&cmd_windows,
 	&cmd_dump,
 	&cmd_export,

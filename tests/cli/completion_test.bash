@@ -58,5 +58,8 @@ offers annotate tare ann
 offers launch tare verify l
 offers --deterministic tare verify launch --d
 offers --deterministic tare run --d
+offers level tare memory --by l
+offers sharing tare sh
+offers --line-size tare sharing --li
 echo "1..$n"
 exit $failed

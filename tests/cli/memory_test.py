@@ -114,7 +114,7 @@ KEYS = {
 
 @test
 def every_sum_is_the_known_one():
-    for seed in range(6):
+    for seed in range(3):
         path, truth = random_accesses(seed, 1500)
         for by, key in KEYS.items():
             groups = collections.defaultdict(list)

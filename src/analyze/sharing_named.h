@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The shared lines of a recording with names: which object a line is of, which code accesses it. */
+#ifndef ANALYZE_SHARING_NAMED_H
+#define ANALYZE_SHARING_NAMED_H
+
+#include "analyze/accessed.h"
+#include "analyze/sharing.h"
+
+struct sharing_named_line {
+	const struct sharing_line *line;
+	uint32_t object; /* of accessed_object_at(); SET_NONE: no access told a virtual address */
+	uint64_t offset; /* of the line's first byte in it */
+};
+
+struct sharing_named {
+	struct accessed *of;
+	struct sharing *s;
+	struct sharing_named_line *line;
+	size_t n;
+	struct accessed_name *name; /* by number of cell */
+	uint64_t no_accesses;	    /* samples of operations that access no memory */
+	unsigned origins;	    /* bit by enum tare_access_origin */
+};
+
+/* Read all accesses of `c`. Free with sharing_named_free(), on failure too; `c` must live as long. */
+int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct sharing_options *opts, struct tare_error *err);
+void sharing_named_free(struct sharing_named *n);
+
+#endif

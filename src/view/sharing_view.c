@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* tare sharing: text for people, CSV, JSON. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+#include "view/csv.h"
+#include "view/escape.h"
+#include "view/memory_view.h"
+#include "view/sharing_view.h"
+
+enum { CELLS_SHOWN = 16, OWNERS_SHOWN = 8 };
+
+/* What a verdict means, and what people do about it. */
+static const struct {
+	const char *key, *means, *fix;
+} verdicts[] = {
+	[SHARING_NONE] = { "none", "not shared", NULL },
+	[SHARING_FALSE] = { "false", "FALSE SHARING: threads use bytes of their own that lie in one line",
+			    "give each thread's bytes a line of their own (alignas(64), padding), or each thread a copy that is added up at the end" },
+	[SHARING_TRUE] = { "true", "true sharing: threads use the same bytes",
+			   "padding does not help: write less often, or give each thread a copy that is merged now and then" },
+	[SHARING_BOTH] = { "both", "true and false sharing: some bytes are used by several threads, others lie in the same line",
+			   "move the bytes that only one thread uses to a line of their own (alignas(64)); then see what is left" },
+	[SHARING_HANDED_OVER] = { "handed over", "handed from thread to thread, not used by several at one time", NULL },
+	[SHARING_UNCLEAR] = { "unclear", "too few samples to tell", "record longer, or with a shorter period" },
+};
+
+static const char *word(const struct sharing_shown *s, uint32_t number)
+{
+	return words_at(&s->named->of->modules.words, number);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool fought_over(const struct sharing_line *l)
+{
+	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
+}
+
+static void put_object(struct text *out, const struct sharing_shown *s, const struct sharing_named_line *n)
+{
+	const struct accessed *c = s->named->of;
+	const struct object *o = n->object == SET_NONE ? NULL : accessed_object_at(c, n->object);
+	struct text name = { 0 };
+
+	if (!o)
+		return;
+	accessed_object_name(c, o, &name);
+	escape(out, name.s ? name.s : "", name.len);
+	text_free(&name);
+	if (o->kind == OBJECT_SYMBOL && (int64_t)n->offset < 0) /* it begins within the line */
+		text_add(out, "-0x%" PRIx64, -n->offset);
+	else if (o->kind != OBJECT_STACK && o->kind != OBJECT_KERNEL && o->kind != OBJECT_UNKNOWN)
+		text_add(out, "+0x%" PRIx64, n->offset);
+	if (o->kind == OBJECT_SYMBOL)
+		text_add(out, " in "), escape(out, base_name(word(s, c->modules.module[o->module].path)),
+					      strlen(base_name(word(s, c->modules.module[o->module].path))));
+}
+
+static void put_code(struct text *out, const struct sharing_shown *s, const struct accessed_name *n, uint64_t ip)
+{
+	if (n->function)
+		text_add(out, "%s", word(s, n->function));
+	else
+		text_add(out, "0x%" PRIx64 " in %s", ip, base_name(word(s, n->module)));
+	if (n->file)
+		text_add(out, "  %s:%u", base_name(word(s, n->file)), n->line);
+}
+
+static void put_sure(struct text *out, double sure)
+{
+	if (sure > 0.999)
+		text_add(out, "more than 99.9 %% sure");
+	else
+		text_add(out, "%.0f %% sure", 100 * (sure > 0.994 ? 0.99 : sure));
+}
+
+/* ---- text ---- */
+
+static void put_bytes(struct text *out, const struct sharing_cell *c)
+{
+	text_add(out, "+%u", c->offset);
+	if (c->size > 1)
+		text_add(out, "..%u", c->offset + c->size - 1u);
+}
+
+/* Whose bytes are whose: "+0 4659, +8 4660, +16 3 threads" */
+static void put_owners(struct text *out, const struct sharing_shown *s, const struct sharing_line *l)
+{
+	const struct sharing_cell *cell = sharing_cells(s->named->s) + l->cell;
+	unsigned shown = 0;
+
+	for (size_t i = 0, end; i < l->n_cells; i = end) {
+		unsigned threads = 1;
+
+		/* cells of one offset are by thread */
+		for (end = i + 1; end < l->n_cells && cell[end].offset == cell[i].offset; end++)
+			threads += cell[end].tid != cell[end - 1].tid;
+		if (++shown > OWNERS_SHOWN) {
+			text_add(out, ", ...");
+			return;
+		}
+		text_add(out, "%s", i ? ", " : "");
+		put_bytes(out, &cell[i]);
+		if (threads == 1)
+			text_add(out, " by %u", cell[i].tid);
+		else
+			text_add(out, " by %u threads", threads);
+	}
+}
+
+static void put_cells(struct text *out, const struct sharing_shown *s, const struct sharing_line *l, const struct style *style)
+{
+	const struct sharing_cell *cell = sharing_cells(s->named->s);
+	bool latency = false, modified = sharing_totals(s->named->s).knows_modified;
+	struct grid g = { .columns = 7, .right = { false, false, true, true, true, true, false } };
+	static const char *const heads[] = { "at", "thread", "loads", "stores", "hitm", "cycles", "code" };
+	size_t shown = l->n_cells < CELLS_SHOWN ? l->n_cells : CELLS_SHOWN;
+	struct text t = { 0 };
+
+	for (size_t i = l->cell; i < l->cell + l->n_cells; i++)
+		latency |= cell[i].latency_n != 0;
+	grid_row(&g);
+	for (unsigned i = 0; i < ARRAY_SIZE(heads); i++) {
+		if ((i != 4 || modified) && (i != 5 || latency))
+			text_add(&t, "%s", heads[i]);
+		grid_put(&g, i, INK_FAINT, &t);
+		text_free(&t);
+		t = (struct text){ 0 };
+	}
+	for (size_t i = l->cell; i < l->cell + shown; i++) {
+		const struct sharing_cell *c = &cell[i];
+		const char *comm = accessed_comm(s->named->of, c->pid, c->tid);
+		struct text code = { 0 };
+
+		grid_row(&g);
+		put_bytes(&t, c);
+		grid_put(&g, 0, INK_PLAIN, &t);
+		escape(&t, comm, strlen(comm));
+		text_add(&t, "%s%u/%u", *comm ? " " : "", c->pid, c->tid);
+		grid_put(&g, 1, INK_PLAIN, &t);
+		put_count(&t, style, c->loads);
+		grid_put(&g, 2, INK_PLAIN, &t);
+		put_count(&t, style, c->stores);
+		grid_put(&g, 3, INK_PLAIN, &t);
+		if (modified)
+			put_count(&t, style, c->modified);
+		grid_put(&g, 4, INK_PLAIN, &t);
+		if (c->latency_n)
+			put_count(&t, style, c->latency_sum / c->latency_n);
+		grid_put(&g, 5, INK_PLAIN, &t);
+		put_code(&code, s, &s->named->name[i], c->ip);
+		escape(&t, code.s ? code.s : "", code.len);
+		grid_put(&g, 6, INK_PLAIN, &t);
+		text_free(&code);
+		text_free(&t);
+	}
+	grid_write(out, &g, style, 4);
+	grid_free(&g);
+	if (shown < l->n_cells)
+		text_add(out, "    %zu more rows (--format json lists them)\n", l->n_cells - shown);
+}
+
+static void put_line(struct text *out, const struct sharing_shown *s, size_t number, const struct sharing_named_line *n, const struct style *style)
+{
+	const struct sharing_line *l = n->line;
+	uint64_t switches = l->switches_true + l->switches_false;
+
+	text_add(out, " %zu. %s", number, ink_on(style, fought_over(l) ? INK_STRONG : INK_PLAIN));
+	put_object(out, s, n);
+	text_add(out, "%s%s0x%" PRIx64 "%s\n", ink_off(style), n->object == SET_NONE ? "" : "  ", l->address, l->physical ? " (physical)" : "");
+	text_add(out, "    %s", verdicts[l->verdict].means);
+	if (l->verdict != SHARING_UNCLEAR) {
+		text_add(out, " (");
+		put_sure(out, l->sure);
+		text_add(out, ")");
+	}
+	if (l->verdict == SHARING_FALSE || l->verdict == SHARING_BOTH) {
+		text_add(out, "\n    bytes ");
+		put_owners(out, s, l);
+	}
+	text_add(out, "\n    ");
+	put_count(out, style, l->samples);
+	text_add(out, " samples by %u threads: ", l->threads);
+	put_count(out, style, l->loads);
+	text_add(out, " loads, ");
+	put_count(out, style, l->stores);
+	text_add(out, " stores; it had to move between ");
+	put_count(out, style, switches);
+	text_add(out, " of ");
+	put_count(out, style, l->samples - 1);
+	text_add(out, " pairs of neighbours");
+	if (l->expected > 0)
+		text_add(out, " (%.0f if their order were by chance)", l->expected);
+	text_add(out, ", ");
+	put_count(out, style, l->switches_true);
+	text_add(out, " times for bytes that both use\n");
+	if (sharing_totals(s->named->s).knows_modified) {
+		text_add(out, "    ");
+		put_count(out, style, l->modified);
+		text_add(out, " found it changed in another core's cache (hitm)\n");
+	}
+	put_cells(out, s, l, style);
+	if (verdicts[l->verdict].fix)
+		text_add(out, "    %s%s%s\n", ink_on(style, INK_FAINT), verdicts[l->verdict].fix, ink_off(style));
+	text_add(out, "\n");
+}
+
+void sharing_text(struct text *out, const struct sharing_shown *s, const struct style *style)
+{
+	const struct sharing_named *n = s->named;
+	struct sharing_totals t = sharing_totals(n->s);
+	size_t fought = 0, unclear = 0, shown = 0;
+
+	for (size_t i = 0; i < n->n; i++) {
+		fought += fought_over(n->line[i].line);
+		unclear += n->line[i].line->verdict == SHARING_UNCLEAR;
+	}
+	accessed_head_text(out, s->path, n->of, style);
+	text_add(out, "  ");
+	put_count(out, style, t.used);
+	text_add(out, t.used == 1 ? " access to " : " accesses to ");
+	put_count(out, style, t.lines);
+	text_add(out, " lines of %u bytes: %zu fought over, %zu handed from thread to thread, %zu of which there are too few samples to tell\n\n", s->line_size,
+		 fought, n->n - fought - unclear, unclear);
+	for (size_t i = 0; i < n->n && (!s->limit || shown < s->limit); i++)
+		if (s->all || fought_over(n->line[i].line))
+			put_line(out, s, ++shown, &n->line[i], style);
+	if (!fought)
+		text_add(out, " No line is fought over, as far as the samples show.\n");
+	if (shown < (s->all ? n->n : fought))
+		text_add(out, " %zu more lines (-n 0 shows all)\n", (s->all ? n->n : fought) - shown);
+	if (t.without_time == t.used)
+		text_add(out, " The accesses have no times: that they were at one time is not known.\n");
+	if (!t.knows_modified)
+		text_add(out, " Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.\n");
+	if (t.passed_over) {
+		text_add(out, " ");
+		put_count(out, style, t.passed_over);
+		text_add(out, " accesses were passed over: prefetches, and those without an address or a thread.\n");
+	}
+	accessed_quality_text(out, n->of, t.used, style);
+}
+
+/* ---- JSON ---- */
+
+static void json_hex(struct json *j, const char *key, uint64_t v)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, v);
+	json_string(j, key, text);
+}
+
+static void json_cell(struct json *j, const struct sharing_shown *s, size_t i)
+{
+	const struct sharing_cell *c = &sharing_cells(s->named->s)[i];
+	const struct accessed_name *name = &s->named->name[i];
+
+	json_object(j, NULL);
+	json_uint(j, "offset", c->offset);
+	if (c->size)
+		json_uint(j, "size", c->size);
+	else
+		json_null(j, "size");
+	json_uint(j, "pid", c->pid);
+	json_uint(j, "tid", c->tid);
+	json_string(j, "comm", accessed_comm(s->named->of, c->pid, c->tid));
+	json_uint(j, "loads", c->loads);
+	json_uint(j, "stores", c->stores);
+	if (sharing_totals(s->named->s).knows_modified)
+		json_uint(j, "modified", c->modified);
+	else
+		json_null(j, "modified");
+	if (c->latency_n)
+		json_real(j, "latency_mean", (double)c->latency_sum / (double)c->latency_n);
+	else
+		json_null(j, "latency_mean");
+	json_hex(j, "ip", c->ip);
+	json_string(j, "function", name->function ? word(s, name->function) : NULL);
+	json_string(j, "module", word(s, name->module));
+	json_string(j, "file", name->file ? word(s, name->file) : NULL);
+	if (name->file)
+		json_uint(j, "line", name->line);
+	else
+		json_null(j, "line");
+	json_end(j);
+}
+
+static void json_line(struct json *j, const struct sharing_shown *s, const struct sharing_named_line *n)
+{
+	const struct sharing_line *l = n->line;
+	struct text object = { 0 };
+
+	json_object(j, NULL);
+	json_hex(j, "address", l->address);
+	json_bool(j, "physical", l->physical);
+	put_object(&object, s, n);
+	json_string(j, "object", object.s);
+	text_free(&object);
+	if (n->object != SET_NONE && accessed_object_at(s->named->of, n->object)->kind == OBJECT_SYMBOL)
+		json_string(j, "symbol", word(s, accessed_object_at(s->named->of, n->object)->name));
+	else
+		json_null(j, "symbol");
+	json_string(j, "verdict", verdicts[l->verdict].key);
+	if (l->verdict == SHARING_UNCLEAR)
+		json_null(j, "sure");
+	else
+		json_real(j, "sure", l->sure);
+	json_string(j, "means", verdicts[l->verdict].means);
+	json_string(j, "fix", verdicts[l->verdict].fix);
+	json_uint(j, "samples", l->samples);
+	json_uint(j, "loads", l->loads);
+	json_uint(j, "stores", l->stores);
+	if (sharing_totals(s->named->s).knows_modified)
+		json_uint(j, "modified", l->modified);
+	else
+		json_null(j, "modified");
+	json_uint(j, "threads", l->threads);
+	json_uint(j, "switches_true", l->switches_true);
+	json_uint(j, "switches_false", l->switches_false);
+	if (l->expected > 0)
+		json_real(j, "switches_by_chance", l->expected);
+	else
+		json_null(j, "switches_by_chance");
+	json_array(j, "cells");
+	for (size_t i = l->cell; i < l->cell + l->n_cells; i++)
+		json_cell(j, s, i);
+	json_end(j);
+	json_end(j);
+}
+
+void sharing_json(struct text *out, const struct sharing_shown *s)
+{
+	const struct sharing_named *n = s->named;
+	struct sharing_totals t = sharing_totals(n->s);
+	struct json j = { 0 };
+	size_t shown = 0;
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/sharing/1");
+	json_string(&j, "file", s->path);
+	json_uint(&j, "line_size", s->line_size);
+	json_uint(&j, "accesses", t.used);
+	json_uint(&j, "passed_over", t.passed_over);
+	json_uint(&j, "without_time", t.without_time);
+	json_uint(&j, "no_memory_operations", n->no_accesses);
+	json_uint(&j, "lines_in_all", t.lines);
+	json_bool(&j, "knows_modified", t.knows_modified);
+	json_array(&j, "origins");
+	for (unsigned i = 0; i < 32; i++)
+		if (n->origins >> i & 1)
+			json_string(&j, NULL, tare_access_origin_name((enum tare_access_origin)i));
+	json_end(&j);
+	json_array(&j, "lines");
+	for (size_t i = 0; i < n->n && (!s->limit || shown < s->limit); i++, shown++)
+		json_line(&j, s, &n->line[i]);
+	json_end(&j);
+	accessed_quality_json(&j, n->of);
+	json_end(&j);
+	text_put(out, j.out.s ? j.out.s : "", j.out.len);
+	out->failed |= j.out.failed;
+	text_free(&j.out);
+}
+
+/* ---- CSV ---- */
+
+void sharing_csv(struct text *out, const struct sharing_shown *s)
+{
+	const struct sharing_named *n = s->named;
+	const struct sharing_cell *cell = sharing_cells(n->s);
+	bool modified = sharing_totals(n->s).knows_modified;
+
+	text_add(out, "line,physical,object,verdict,sure,offset,size,pid,tid,loads,stores,modified,latency_mean,function,module,file,source_line\n");
+	for (size_t k = 0; k < n->n && (!s->limit || k < s->limit); k++) {
+		const struct sharing_line *l = n->line[k].line;
+
+		for (size_t i = l->cell; i < l->cell + l->n_cells; i++) {
+			const struct accessed_name *name = &n->name[i];
+			struct text object = { 0 };
+
+			put_object(&object, s, &n->line[k]);
+			text_add(out, "0x%" PRIx64 ",%s,", l->address, l->physical ? "true" : "false");
+			csv_field(out, object.s, ',');
+			text_free(&object);
+			csv_field(out, verdicts[l->verdict].key, ',');
+			if (l->verdict != SHARING_UNCLEAR)
+				text_add(out, "%.6g", l->sure);
+			text_add(out, ",%u,", cell[i].offset);
+			if (cell[i].size)
+				text_add(out, "%u", cell[i].size);
+			text_add(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",", cell[i].pid, cell[i].tid, cell[i].loads, cell[i].stores);
+			if (modified)
+				text_add(out, "%" PRIu64, cell[i].modified);
+			text_add(out, ",");
+			if (cell[i].latency_n)
+				text_add(out, "%.6g", (double)cell[i].latency_sum / (double)cell[i].latency_n);
+			text_add(out, ",");
+			csv_field(out, name->function ? word(s, name->function) : NULL, ',');
+			csv_field(out, word(s, name->module), ',');
+			csv_field(out, name->file ? word(s, name->file) : NULL, ',');
+			if (name->file)
+				text_add(out, "%u", name->line);
+			text_add(out, "\n");
+		}
+	}
+}

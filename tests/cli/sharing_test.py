@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""`tare sharing` on recordings in which it is known what each line is, with its names, and on a real program and its repaired twin.
+
+usage: sharing_test.py TARE SCHEMAS ROOT CC EXACT
+"""
+import collections
+import csv
+import io
+import os
+import random
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+from made_accesses import *  # noqa: E402,F403
+from recordings import ROOT, document, room, tare  # noqa: E402
+
+CC, EXACT = sys.argv[4], sys.argv[5] == "yes"
+BASE = 0x10000000
+PLANS = {"private": None, "read only": None, "fields": "false", "counter": "true", "read mostly": "true", "lock and data": "both", "turns": "handed over"}
+
+
+def machine(seed, kinds=KIND, hitm=True, **more):
+    """Threads at a few hundred lines, each by a plan; what hardware samples of them."""
+    rng = random.Random(seed)
+    plans, threads = {}, rng.randrange(2, 6)
+    r = Recording(kind=kinds, **more)
+    r.comm(1, 1, "prog")
+    r.mmap(1, BASE, 1 << 20, 0, "//anon", data=True)
+    samples = []
+    for line in range(20):
+        plan = rng.choice(list(PLANS))
+        plans[BASE + 64 * line] = plan
+        n, last = rng.randrange(120, 400), None
+        for i in range(n):
+            thread = rng.randrange(threads)
+            word, op, time = 0, "load", rng.randrange(1 << 30)
+            if plan == "private":
+                thread, op = 0, rng.choice(("load", "store"))
+            elif plan == "read only":
+                word = rng.randrange(8)
+            elif plan == "fields":
+                word, op = thread, rng.choice(("load", "store"))
+            elif plan == "counter":
+                word, op = 3, rng.choice(("load", "store", "update"))
+            elif plan == "read mostly":
+                word, op = 3, "store" if thread == 0 else "load"
+            elif plan == "lock and data":
+                word, op = rng.choice(((7, "update"), (thread, "store")))
+            else:
+                word, op, time = rng.randrange(8), "store", (thread << 30) + time
+            samples.append((time, line, thread, word, op))
+    writer = {}
+    for time, line, thread, word, op in sorted(samples):
+        modified = hitm and writer.get(line, thread) != thread and op != "store"
+        if op != "load":
+            writer[line] = thread
+        r.sample(0x400000 + 16 * line, 1, 100 + thread, time, BASE + 64 * line + 8 * word, 0, 1, 0,
+                 source(op, "far cache" if modified else "L1", "modified" if modified else "none"))
+    return r, plans
+
+
+@test
+def verdicts_are_right():
+    """Thousands of lines with and without word of other caches' lines: of what was planted, how much is found; of what is said, how much is so."""
+    for hitm in (True, False):
+        said, planted, right, wrong = collections.Counter(), collections.Counter(), collections.Counter(), []
+        for seed in range(12):
+            r, plans = machine(seed, hitm=hitm)
+            d = document("sharing", r.write(room("machine")))
+            equal(d["knows_modified"], hitm, "modified lines")
+            got = {int(l["address"], 16): l["verdict"] for l in d["lines"]}
+            for address, plan in plans.items():
+                verdict = got.get(address)
+                said[verdict] += 1
+                planted[PLANS[plan]] += 1
+                right[verdict] += verdict == PLANS[plan]
+                if verdict != PLANS[plan]:
+                    wrong.append((seed, plan, verdict))
+        for verdict in ("false", "true", "both", "handed over", None):
+            print(f"# {'with' if hitm else 'without'} hitm, {verdict or 'not shared'}: precision {right[verdict]}/{said[verdict]}, recall {right[verdict]}/{planted[verdict]}")
+            true(right[verdict] >= 0.97 * said[verdict] and right[verdict] >= 0.97 * planted[verdict], f"{verdict}: {wrong}")
+
+
+@test
+def counts_are_the_known_ones():
+    r = Recording()
+    r.comm(1, 1, "prog")
+    r.comm(1, 2, "helper")
+    truth = collections.Counter()
+    for i in range(600):
+        thread, op, modified = 1 + i % 2, ("load", "store")[i % 3 == 0], i % 5 == 0
+        weight = 100 + i if op == "load" else 0
+        r.sample(0x1000 * thread, 1, thread, i, BASE + 8 * thread, 0, 1, weight, source(op, "L3", "modified" if modified else "none"))
+        for key, n in ((op, 1), ("modified", modified), ("latency", weight)):
+            truth[thread, key] += n
+    line, = document("sharing", r.write(room("counts")))["lines"]
+    equal((line["verdict"], line["samples"], line["threads"], line["switches_true"]), ("false", 600, 2, 0), "line")
+    equal([(c["offset"], c["tid"], c["comm"], c["loads"], c["stores"], c["modified"], round(c["latency_mean"] * c["loads"])) for c in line["cells"]],
+          [(8 * t, t, {1: "prog", 2: "helper"}[t], truth[t, "load"], truth[t, "store"], truth[t, "modified"], truth[t, "latency"]) for t in (1, 2)], "cells")
+    table = list(csv.DictReader(io.StringIO(tare("sharing", "--format", "csv", room("counts")).stdout)))
+    equal([(r["offset"], r["loads"], r["verdict"]) for r in table], [(str(c["offset"]), str(c["loads"]), "false") for c in line["cells"]], "CSV")
+    text = tare("sharing", room("counts")).stdout
+    for says in ("FALSE SHARING: threads use bytes of their own that lie in one line (more than 99.9 % sure)", "bytes +8 by 1, +16 by 2", "alignas(64)",
+                 "1 fought over", "helper 1/2"):
+        true(says in text, f"{says} in {text}")
+    text = tare("sharing", "--filter", "tid=2", room("counts")).stdout
+    true("No line is fought over" in text, text)
+
+
+@test
+def two_processes_meet_by_physical_address():
+    r = Recording()
+    for pid in (1, 2):
+        r.mmap(pid, BASE * pid, 4096, 0, "/dev/shm/queue", data=True)
+    for i in range(300):
+        pid = 1 + i * 7 % 3 % 2
+        r.sample(0x1000, pid, pid, i, BASE * pid + 0x40, 0, 1, 0, source("update"), phys=0x77040)
+    line, = document("sharing", r.write(room("physical")))["lines"]
+    equal((line["address"], line["physical"], line["verdict"]), ("0x77040", True, "true"), "line")
+    true("/dev/shm/queue" in line["object"], line["object"])
+    # the same without physical addresses: two lines of one process each
+    r.kind &= ~PHYS
+    r.data = b""
+    for i in range(300):
+        r.sample(0x1000, 1 + i % 2, 1 + i % 2, i, BASE + 0x40, src=source("update"))
+    equal(document("sharing", r.write(room("virtual")))["lines"], [], "lines")
+
+
+@test
+def spe_without_times_and_sources():
+    r = Recording(config=0, config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
+    for i in range(200):
+        r.spe(spe_record(0x401000, BASE + 8 * (i % 2), True), tid=1000 + i % 2)
+    for t in (1000, 1001):
+        r.comm(1000, t, "spe")
+    d = document("sharing", r.write(room("spe")))
+    equal((d["without_time"], len(d["lines"]), d["lines"][0]["switches_by_chance"]), (200, 1, None), "without times")
+    text = tare("sharing", "-a", room("spe")).stdout
+    true("have no times: that they were at one time is not known" in text, text)
+
+
+@test
+def what_cannot_be_told_is_said():
+    r = Recording()
+    r.sample(0x1000, src=source("load"))
+    said = tare("sharing", r.write(room("noaddress")), status=125).stderr
+    true("none of its 1 accesses has an address and a thread" in said, said)
+    r = Recording(kind=IDENTIFIER | IP | TID | TIME)
+    r.sample(0x1000)
+    said = tare("sharing", r.write(room("nothing")), status=125).stderr
+    true("its 1 samples say nothing of accesses to memory" in said, said)
+    for words, says in ((("--line-size", "48"), "48 is not one of"), (("-n", "x"), "x"), (("a", "b"), "one file too many"), (("/nonexistent",), "/nonexistent")):
+        said = tare("sharing", *words, status=125).stderr
+        true(says in said, f"{words}: {said}")
+
+
+# Rounds of a hundred increments each, so that the threads take turns on any machine, however busy.
+PROGRAM = r"""
+#include <pthread.h>
+struct counter { _Alignas(LINE) volatile long n; };
+_Alignas(64) struct counter counters[2];
+static _Alignas(64) pthread_barrier_t turn;
+static void *count(void *p)
+{
+	for (int round = 0; round < 400; round++) {
+		pthread_barrier_wait(&turn);
+		for (int i = 0; i < 100; i++)
+			((struct counter *)p)->n++;
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_barrier_init(&turn, 0, 2);
+	pthread_create(&t, 0, count, &counters[1]);
+	count(&counters[0]);
+	return pthread_join(t, 0);
+}
+"""
+
+
+@test
+def a_real_program_is_found_and_its_repaired_twin_is_not():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("turns.c").write_text(PROGRAM)
+    for line, verdict in ((8, "false"), (64, None)):
+        r = subprocess.run([CC, "-g", "-O1", "-pthread", f"-DLINE={line}", str(room("turns.c")), "-o", str(room("turns"))], capture_output=True, text=True)
+        true(r.returncode == 0, r.stderr)
+        tare("record", "--engine", "exact", "--precise=memory", "-c", "101", "-o", room("turns.data"), "--", room("turns"))
+        lines = {l["symbol"]: l for l in document("sharing", room("turns.data"))["lines"] if l["symbol"]}
+        equal(lines["counters"]["verdict"] if "counters" in lines else None, verdict, f"alignas({line}): {lines.get('counters')}")
+        if verdict:
+            equal({c["function"] for c in lines["counters"]["cells"]}, {"count"}, "code")
+            equal({c["offset"] for c in lines["counters"]["cells"]}, {0, 8}, "fields")
+            true("counters+0x0 in turns" in tare("sharing", room("turns.data")).stdout, "its name")
+
+
+main()
