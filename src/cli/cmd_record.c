@@ -166,6 +166,14 @@ static int encode(struct job *j, const char *default_event)
 	return ret;
 }
 
+/* What SPE tells comes by another way than samples. */
+static int refuse_aux(struct job *j)
+{
+	tare_fail(j->err, ENOTSUP, "%s: tare reads what SPE writes, and does not record it yet", j->precise.events);
+	tare_hint(j->err, "perf record -e %s records it; tare memory, report, export read that", j->precise.events);
+	return -ENOTSUP;
+}
+
 /* Which hardware; without any, of a command, the exact engine. */
 static int choose_precise(struct job *j)
 {
@@ -174,15 +182,28 @@ static int choose_precise(struct job *j)
 	struct tare_error why = TARE_ERROR_INIT;
 	int ret = 0;
 
+	o->precise_of.all_cpus = o->all_cpus || o->cpus.n;
 	if (!exact) {
-		ret = precise_choose(j->machine, o->precise_of, o->all_cpus || o->cpus.n, &j->precise, j->err);
-		exact = ret == -ENOTSUP && o->engine == ENGINE_AUTO && j->argv && exact_probe(&why) == 0;
+		ret = precise_choose(j->machine, &o->precise_of, &j->precise, j->err);
+		exact = ret == -ENOTSUP && o->engine == ENGINE_AUTO && j->argv && !o->precise_of.min_latency && exact_probe(&why) == 0;
+		if (exact && !o->quiet)
+			fprintf(stderr, "tare record: %s\n", j->err->what);
 	}
 	if (exact)
-		ret = precise_exact(o->precise_of, &j->precise, j->err);
+		ret = precise_exact(&o->precise_of, &j->precise, j->err);
+	if (ret == 0 && j->precise.aux)
+		ret = refuse_aux(j);
 	if (ret < 0)
 		return ret;
 	o->how.addresses = true;
+	o->how.hardware = j->precise.registers;
+	o->how.weights = j->precise.weights;
+	o->how.weight |= exact ? false : !j->precise.weights;
+	if (o->how.period % j->precise.multiple) {
+		o->how.period += j->precise.multiple - o->how.period % j->precise.multiple;
+		fprintf(stderr, "tare record: a sample every %llu: this PMU counts in multiples of %llu\n", (unsigned long long)o->how.period,
+			(unsigned long long)j->precise.multiple);
+	}
 	o->how.jitter = exact && !o->no_jitter;
 	o->events_given = true;
 	if (!o->quiet)
@@ -291,6 +312,8 @@ static int sample(struct job *j)
 		if (ret == 0)
 			ret = record(j);
 	}
+	if (ret < 0 && j->precise.refused[0] && !j->outcome.began)
+		tare_hint(j->err, "%s", j->precise.refused);
 	if (ret == -EOPNOTSUPP && (j->o.how.branches || j->o.how.calls == CALLS_LBR))
 		tare_hint(j->err, "only the PMU of some processors records branches: try without -b, -j; --call-graph "
 				  "fp or dwarf");

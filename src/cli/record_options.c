@@ -239,13 +239,24 @@ static int set_precise(void *to, const char *arg, struct tare_error *err)
 	struct record_options *o = to;
 
 	o->precise = true;
-	o->precise_of = PRECISE_MEMORY;
+	o->precise_of.what = PRECISE_MEMORY;
 	for (int i = 0; arg && i < PRECISE_WHATS; i++)
 		if (!strcmp(arg, precise_names[i])) {
-			o->precise_of = (enum precise_what)i;
+			o->precise_of.what = (enum precise_what)i;
 			return 0;
 		}
 	return arg ? tare_fail(err, EINVAL, "'%.32s' cannot be sampled precisely: memory, branches, fetch or all", arg) : 0;
+}
+
+static int set_min_latency(void *to, const char *arg, struct tare_error *err)
+{
+	uint64_t cycles;
+	int ret = num_parse(arg, &cycles, err);
+
+	if (ret == 0 && (!cycles || cycles > UINT32_MAX))
+		return tare_fail(err, ERANGE, "%.32s is no latency: cycles, 1 or more", arg);
+	((struct record_options *)to)->precise_of.min_latency = (uint32_t)cycles;
+	return ret;
 }
 
 static int set_engine(void *to, const char *arg, struct tare_error *err)
@@ -292,6 +303,7 @@ const struct option_row record_option_rows[] = {
 	{ 0, "engine", "NAME", "auto, perf or exact (the same samples in every run)", set_engine },
 	{ 0, "precise", "[WHAT]", "memory (default), branches, fetch or all: exact places, chosen by machine", set_precise },
 	{ 0, "alloc", NULL, "record which blocks of memory the command takes, into FILE.alloc", set_alloc },
+	{ 0, "min-latency", "CYCLES", NULL, set_min_latency },
 	{ 0, "no-jitter", NULL, NULL, set_no_jitter },
 	{ 'q', "quiet", NULL, "say nothing but what went wrong", set_quiet },
 	{ 0 },
@@ -305,6 +317,8 @@ int record_options_check(struct record_options *o, bool has_command, struct tare
 		ret = tare_fail(err, EINVAL, "-p and -t: name processes or threads");
 	else if ((o->pids || o->tids) && o->all_cpus)
 		ret = tare_fail(err, EINVAL, "-a samples every task; -p and -t would limit it");
+	else if (o->precise_of.min_latency && !o->precise)
+		ret = tare_fail(err, EINVAL, "--min-latency belongs to --precise");
 	else if (o->precise && o->events_given)
 		ret = tare_fail(err, EINVAL, "--precise chooses the events: -e names others");
 	else if (o->all_user && o->all_kernel)

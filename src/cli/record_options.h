@@ -27,7 +27,7 @@ struct record_options {
 	uint64_t timeout_ns, delay_ns;
 	enum engine_wish engine;
 	bool precise, no_jitter, alloc;
-	enum precise_what precise_of;
+	struct precise_question precise_of;
 
 	size_t ring_bytes;
 	int compress;

@@ -5,6 +5,7 @@
 #include "session/sample_attr.h"
 
 #define FORMAT_LOST (1u << 4) /* PERF_FORMAT_LOST: Linux 6.0 */
+#define SAMPLE_WEIGHTS (1u << 24) /* PERF_SAMPLE_WEIGHT_STRUCT: Linux 5.12 */
 
 /*
  * What every sample has. IDENTIFIER stands first in samples and last in all others, so that a reader finds the
@@ -72,6 +73,10 @@ static void ask_more(struct perf_event_attr *a, const struct sample_how *how)
 {
 	if (how->addresses)
 		a->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
+	if (how->hardware)
+		a->sample_type |= PERF_SAMPLE_RAW;
+	if (how->weights)
+		a->sample_type |= SAMPLE_WEIGHTS;
 	if (how->weight)
 		a->sample_type |= PERF_SAMPLE_WEIGHT;
 	if (how->physical)
@@ -87,11 +92,22 @@ static void ask_more(struct perf_event_attr *a, const struct sample_how *how)
 }
 
 /*
+ * mem-loads-aux: Sapphire Rapids and its kin count it beside loads, so that these have their latencies; it has no samples of its
+ * own. Source: linux arch/x86/events/intel/core.c, is_mem_loads_aux_event().
+ */
+static bool is_companion(const struct encoding *e)
+{
+	return strstr(e->name, "/mem-loads-aux/") != NULL;
+}
+
+/*
  * A period that is the same each time is not written into the samples: asked for it, the kernel samples every
  * single event of the software ones. Source: linux kernel/events/core.c, perf_swevent_event().
  */
-static void ask_rate(struct perf_event_attr *a, const struct sample_how *how)
+static void ask_rate(struct perf_event_attr *a, const struct encoding *e, const struct sample_how *how)
 {
+	if (is_companion(e))
+		return;
 	if (!a->sample_period) { /* else the event's own: cpu/cycles,period=1000/ */
 		a->freq = !how->period;
 		a->sample_period = how->period ? how->period : how->frequency;
@@ -120,7 +136,7 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 		common(&a, how);
 		ask_calls(&a, how);
 		ask_more(&a, how);
-		ask_rate(&a, how);
+		ask_rate(&a, e, how);
 		a.enable_on_exec = leader == i && how->on_exec;
 		if (reads) {
 			/* The members are read when the leader overflows, and do not overflow themselves. */

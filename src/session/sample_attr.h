@@ -16,6 +16,8 @@ struct sample_how {
 	uint16_t max_stack;   /* frames; 0: the kernel's limit */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_ bits; 0: none */
 	bool jitter; /* by the exact engine: periods differ, by chance that is the same in each run */
+	bool hardware; /* the registers that it sampled by, as they are (IBS) */
+	bool weights;  /* several latencies in one word: Linux 5.12 */
 	bool addresses, weight, physical, registers, inherit, on_exec, switches;
 	bool ends;     /* what each inherited event counted, when its task ends */
 	bool track;    /* mappings, names, forks and ends from the first event on */

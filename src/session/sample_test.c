@@ -66,6 +66,23 @@ TEST(members_that_are_read_do_not_overflow)
 	CHECK(e[1].attr.sample_period == 500 && !(e[0].attr.sample_type & PERF_SAMPLE_READ));
 }
 
+TEST(what_precise_hardware_tells)
+{
+	enum { WEIGHTS = 1 << 24 };
+	static struct encoding loads[2] = { { .name = "cpu/mem-loads-aux/", .attr = { .type = 4, .config = 0x8203 } },
+					    { .name = "cpu/mem-loads,ldlat=3/P", .attr = { .type = 4, .config = 0x1cd } } };
+	const struct sample_how how = { .frequency = 4000, .addresses = true, .weights = true };
+	struct sampled e[2];
+
+	sample_attrs(e, &(struct encoding_list){ loads, 2, 1 }, &how, 0);
+	CHECK(e[0].leader == 0 && e[1].leader == 0);
+	CHECK(!e[0].attr.sample_period && !e[0].attr.freq, "the companion has no samples");
+	CHECK(e[1].attr.freq && e[1].attr.sample_freq == 4000);
+	CHECK(e[1].attr.sample_type & WEIGHTS && !(e[1].attr.sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_RAW)));
+	make(e, (struct sample_how){ .period = 16, .hardware = true }, false, false);
+	CHECK(e[0].attr.sample_type & PERF_SAMPLE_RAW && !(e[0].attr.sample_type & WEIGHTS));
+}
+
 TEST(ways_to_call_chains)
 {
 	struct sampled e[2];
