@@ -18,6 +18,7 @@
 #include "record/timeline.h"
 #include "session/environment.h"
 #include "session/follow.h"
+#include "view/escape.h"
 #include "session/pidspace.h"
 
 enum engine { ENGINE_ANY, ENGINE_PERF_ONLY, ENGINE_EXACT_ONLY };
@@ -202,15 +203,21 @@ static void say_unbalanced(const struct command *self, struct timeline *t, const
 	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
 		const struct unbalanced *u = &seen->of[i];
 		const struct timeline_label *l = timeline_label(t, i);
-		char place[300] = "";
+		struct text words = { 0 };
 
 		if (!u->ends && !u->begins)
 			continue;
 		if (n++ >= SHOWN)
 			continue;
-		if (l->file)
-			snprintf(place, sizeof(place), " (%.250s:%u)", l->file, l->line);
-		fprintf(stderr, "tare %s: warning: '%.200s'%s: ", self->name, l->name, place);
+		escape(&words, l->name, strnlen(l->name, 200));
+		text_add(&words, "%s'", strlen(l->name) > 200 ? "..." : "");
+		if (l->file) {
+			text_add(&words, " (");
+			escape(&words, l->file, strlen(l->file));
+			text_add(&words, ":%u)", l->line);
+		}
+		fprintf(stderr, "tare %s: warning: '%s: ", self->name, words.s ? words.s : "");
+		text_free(&words);
 		if (u->begins)
 			fprintf(stderr, "%" PRIu64 " begun and not ended%s", u->begins, u->ends ? ", " : "\n");
 		if (u->ends)
@@ -220,17 +227,26 @@ static void say_unbalanced(const struct command *self, struct timeline *t, const
 		fprintf(stderr, "tare %s: warning: and %zu labels more\n", self->name, n - SHOWN);
 }
 
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* 0: not known. */
 static size_t count_processes(const struct timeline_info *info)
 {
+	uint64_t *pid = calloc(info->n_threads + 1, sizeof(*pid));
 	size_t n = 0;
 
-	for (size_t i = 0; i < info->n_threads; i++) {
-		size_t k = 0;
-
-		while (k < i && info->thread[k].pid != info->thread[i].pid)
-			k++;
-		n += k == i;
-	}
+	for (size_t i = 0; pid && i < info->n_threads; i++)
+		pid[i] = info->thread[i].pid;
+	if (pid)
+		qsort(pid, info->n_threads, sizeof(*pid), by_size);
+	for (size_t i = 0; pid && i < info->n_threads; i++)
+		n += i == 0 || pid[i] != pid[i - 1];
+	free(pid);
 	return n;
 }
 
@@ -281,7 +297,7 @@ static int report(const struct command *self, const struct regions_options *o, s
 	if (ret == 0 && !o->quiet) {
 		size_t processes = count_processes(info);
 
-		fprintf(stderr, "tare %s: %" PRIu64 " points of %zu thread%s", self->name, points, info->n_threads, info->n_threads > 1 ? "s" : "");
+		fprintf(stderr, "tare %s: %" PRIu64 " point%s of %zu thread%s", self->name, points, points == 1 ? "" : "s", info->n_threads, info->n_threads > 1 ? "s" : "");
 		if (processes > 1)
 			fprintf(stderr, " of %zu processes", processes);
 		fprintf(stderr, ", %.1f MB of disk: %s\n", (double)st.st_blocks * 512 / 1e6, o->output);

@@ -202,10 +202,37 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 		tare_damage(t, "process %u could not write %llu points or labels%s: %s", h->pid, (unsigned long long)p.lost, threads,
 		       p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
 	}
-	/* A program that called exec had no time to say that it ended. */
-	for (uint32_t i = 0; i < h->process; i++)
-		if (t->process[i].known && t->process[i].pid == h->pid && p.parent == h->process)
-			t->process[i].ended = true;
+	return 0;
+}
+
+static int by_pid(const void *x, const void *y)
+{
+	const struct tare_process *a = *(struct tare_process *const *)x, *b = *(struct tare_process *const *)y;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* A program that called exec had no time to say that it ended; the one after it in the same process is nobody's child. */
+static int note_execs(struct tare_timeline *t)
+{
+	struct tare_process **order = malloc((t->n_processes + 1) * sizeof(*order));
+	bool replaced = false;
+	size_t n = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n_processes; i++)
+		if (t->process[i].known)
+			order[n++] = &t->process[i];
+	qsort(order, n, sizeof(*order), by_pid);
+	for (size_t i = n; i-- > 0;) {
+		replaced &= i + 1 < n && order[i]->pid == order[i + 1]->pid;
+		order[i]->ended |= replaced;
+		replaced |= order[i]->parent == (uint32_t)(order[i] - t->process);
+	}
+	free(order);
 	return 0;
 }
 
@@ -656,6 +683,8 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		tare_damage(t, "%u processes could write nothing, %llu points in all: %s", h->lost_processes,
 			    (unsigned long long)h->lost, h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
 	ret = scan(t, last);
+	if (ret == 0)
+		ret = note_execs(t);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TARE_PATH_INLINE, NULL, 0, &t->nameless);
 	if (ret == 0)

@@ -373,11 +373,13 @@ static void own_cost(struct text *out, const struct regions *r, const struct sty
 			put_note(out, s, INK_FAINT, "%s: a region itself costs %s, as measured when the recording began; of all that is %s, %s.",
 				 k->name, words.s, share.s, r->options.subtract_own ? "taken off" : "not taken off (--subtract-own)");
 		}
-		if (unmeasured && (words.len || r->options.subtract_own))
+		if (unmeasured && words.len)
 			put_note(out, s, INK_CAREFUL, "%s: what %" PRIu64 " of the regions cost themselves nobody measured; for those nothing is taken off.",
 				 k->name, unmeasured);
 		if (words.len && r->options.subtract_own && k->unit[0])
 			put_note(out, s, INK_FAINT, "%s: less than 0 after that is no more than regions themselves cost.", k->name);
+		if (!words.len && r->options.subtract_own)
+			put_note(out, s, INK_CAREFUL, "%s: the recording does not say what regions cost themselves; nothing is taken off.", k->name);
 		text_free(&words);
 		text_free(&share);
 	}
@@ -454,7 +456,7 @@ void regions_text(struct text *out, struct regions *r, const struct regions_show
 	}
 	text_add(out, " ");
 	put_count(out, s, r->regions);
-	text_add(out, " regions, %zu thread%s\n", r->n_threads, r->n_threads == 1 ? "" : "s");
+	text_add(out, " region%s, %zu thread%s\n", r->regions == 1 ? "" : "s", r->n_threads, r->n_threads == 1 ? "" : "s");
 	if (r->options.single && r->n_counters) {
 		singles(out, r, s);
 	} else {

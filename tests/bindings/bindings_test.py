@@ -110,6 +110,12 @@ for bad in ("", "a\\0b"):
 
 
 @test
+def a_label_that_a_terminal_would_obey():
+    r = python("tare.region('red \\x1b[31m\\n').__enter__()")
+    true("red \\x1b[31m\\x0a': 1 begun and not ended" in r.stderr and "\x1b" not in r.stderr, repr(r.stderr))
+
+
+@test
 def python_without_the_library():
     code = """
 import tare
