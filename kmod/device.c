@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/tare_msr: batches of reads and writes of model-specific registers, from a list with a mask of bits for each.
+ * The first file that writes holds the counters, against perf and against other files, until it is closed; then
+ * every register is as it was. Takes no interrupt and leaves CR4 alone.
+ */
+#define pr_fmt(fmt) "tare_msr: " fmt
+#include <linux/capability.h>
+#include <linux/cpu.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/security.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/suspend.h>
+#include <linux/uaccess.h>
+#include "module.h"
+
+struct file_state {
+	bool reserved; /* the counters, in the kernel's book */
+	pid_t pid;
+	char name[TASK_COMM_LEN];
+	cpumask_var_t lost; /* what it wrote there was taken back behind its back */
+	struct cpu_saved **saved; /* by CPU */
+	struct xarray prepared;
+	struct rw_semaphore using; /* read-held while one of them runs, write-held to drop one */
+};
+
+/*
+ * Read-held while a batch runs, write-held to change who holds the counters or to take back what was written.
+ * Taken after cpus_read_lock(), as hotplug calls us with that held for writing.
+ */
+static DECLARE_RWSEM(machine);
+static struct file_state *holder;
+static bool asleep;
+
+/* ---- taking back ---- */
+
+static void restore_all(struct file_state *f, bool lost)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		struct cpu_saved *s = f->saved[cpu];
+
+		if (!s || !s->n)
+			continue;
+		saved_restore(cpu, s);
+		if (lost)
+			cpumask_set_cpu(cpu, f->lost);
+	}
+}
+
+/* Called on the CPU that goes. */
+static int cpu_goes(unsigned int cpu)
+{
+	down_write(&machine);
+	if (holder && holder->saved[cpu] && holder->saved[cpu]->n) {
+		saved_restore_here(holder->saved[cpu]);
+		cpumask_set_cpu(cpu, holder->lost);
+	}
+	up_write(&machine);
+	return 0;
+}
+
+static int machine_sleeps(struct notifier_block *self, unsigned long what, void *data)
+{
+	bool goes = what == PM_SUSPEND_PREPARE || what == PM_HIBERNATION_PREPARE || what == PM_RESTORE_PREPARE;
+
+	cpus_read_lock();
+	down_write(&machine);
+	asleep = goes;
+	if (goes && holder)
+		restore_all(holder, true);
+	up_write(&machine);
+	cpus_read_unlock();
+	return NOTIFY_DONE;
+}
+
+/* ---- a batch from user space ---- */
+
+static int check(struct batch *b, u32 i)
+{
+	const struct tare_msr_op *o = &b->op[i];
+	const struct row *row;
+
+	if (o->err)
+		return -EINVAL;
+	switch (o->kind) {
+	case TARE_MSR_TSC:
+		return o->msr ? -EINVAL : 0;
+	case TARE_MSR_RDPMC:
+		return 0; /* an index that is not there faults, and that is caught */
+	case TARE_MSR_READ:
+	case TARE_MSR_WRITE:
+		break;
+	default:
+		return -EINVAL;
+	}
+	row = b->found[i].row = table_find(o->msr, &b->found[i].slot);
+	if (!row)
+		return -EPERM;
+	if (o->kind == TARE_MSR_READ)
+		return row->read ? 0 : -EPERM;
+	if (!row->write)
+		return -EPERM;
+	if (o->value & ~row->write)
+		return -EINVAL;
+	b->writes = true;
+	b->pmu |= row->flags & TARE_MSR_PMU;
+	return 0;
+}
+
+static int put_ops(const struct tare_msr_batch *head, const struct batch *b)
+{
+	return copy_to_user(u64_to_user_ptr(head->ops), b->op, b->n * sizeof(b->op[0])) ? -EFAULT : 0;
+}
+
+/* -EACCES: refused, and the reasons stand in the caller's operations. */
+static int get_batch(struct batch **out, const struct tare_msr_batch *head, bool may_write)
+{
+	struct batch *b;
+	int ret = 0;
+
+	if (!head->n || head->n > TARE_MSR_OPS_MAX || head->flags & ~TARE_MSR_KEEP_GOING)
+		return -EINVAL;
+	b = kzalloc(sizeof(*b), GFP_KERNEL);
+	if (!b)
+		return -ENOMEM;
+	mutex_init(&b->lock);
+	b->cpu = head->cpu;
+	b->n = head->n;
+	b->flags = head->flags;
+	if (copy_from_user(b->op, u64_to_user_ptr(head->ops), b->n * sizeof(b->op[0])))
+		ret = -EFAULT;
+	for (u32 i = 0; !ret && i < b->n; i++)
+		b->op[i].err = check(b, i);
+	for (u32 i = 0; !ret && i < b->n; i++)
+		if (b->op[i].err)
+			ret = put_ops(head, b) ?: -EACCES;
+	if (!ret && b->writes && !may_write)
+		ret = -EBADF;
+	if (ret)
+		kfree(b);
+	else
+		*out = b;
+	return ret;
+}
+
+/* ---- running it ---- */
+
+/* With `machine` held for writing. */
+static int become_holder(struct file_state *f, bool pmu)
+{
+	int ret;
+
+	if (holder && holder != f)
+		return -EBUSY;
+	if (pmu && !f->reserved) {
+		ret = counters_reserve();
+		if (ret)
+			return ret;
+		f->reserved = true;
+	}
+	holder = f;
+	f->pid = task_tgid_nr(current);
+	get_task_comm(f->name, current);
+	return 0;
+}
+
+/* With `machine` held: may this batch go on that CPU now? Reads `saved` for the CPU. */
+static int may_run(struct file_state *f, struct batch *b)
+{
+	if (b->cpu >= nr_cpu_ids || !cpu_online(b->cpu))
+		return -ENXIO;
+	if (cpumask_test_cpu(b->cpu, f->lost))
+		return -ESTALE;
+	if (b->writes && asleep)
+		return -EAGAIN;
+	return 0;
+}
+
+static int saved_for(struct file_state *f, struct batch *b)
+{
+	struct cpu_saved *fresh;
+
+	if (!f->saved[b->cpu]) {
+		fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
+		if (!fresh)
+			return -ENOMEM;
+		if (cmpxchg(&f->saved[b->cpu], NULL, fresh))
+			kfree(fresh);
+	}
+	b->saved = f->saved[b->cpu];
+	return 0;
+}
+
+static void run_call(void *b)
+{
+	batch_run(b);
+}
+
+static int run(struct file_state *f, struct batch *b)
+{
+	int ret = security_locked_down(LOCKDOWN_MSR);
+
+	if (ret)
+		return ret;
+	cpus_read_lock();
+	down_read(&machine);
+	ret = may_run(f, b);
+	if (!ret && b->writes && (holder != f || (b->pmu && !f->reserved))) {
+		up_read(&machine);
+		down_write(&machine);
+		ret = may_run(f, b);
+		if (!ret)
+			ret = become_holder(f, b->pmu);
+		downgrade_write(&machine);
+	}
+	if (!ret && b->writes)
+		ret = saved_for(f, b);
+	if (!ret)
+		ret = smp_call_function_single(b->cpu, run_call, b, 1);
+	up_read(&machine);
+	cpus_read_unlock();
+	if (!ret && b->done < b->n)
+		ret = -EIO;
+	return ret;
+}
+
+static int run_and_tell(struct file_state *f, struct tare_msr_batch *head, struct batch *b)
+{
+	int ret = run(f, b);
+
+	if (ret && ret != -EIO)
+		return ret;
+	head->done = b->done;
+	head->tsc_first = b->tsc_first;
+	head->tsc_last = b->tsc_last;
+	return put_ops(head, b) ?: ret;
+}
+
+/* ---- the five calls ---- */
+
+static int call_run(struct file_state *f, struct tare_msr_batch *head, bool may_write)
+{
+	struct batch *b;
+	int ret;
+
+	if (head->handle)
+		return -EINVAL;
+	ret = get_batch(&b, head, may_write);
+	if (ret)
+		return ret;
+	ret = run_and_tell(f, head, b);
+	kfree(b);
+	return ret;
+}
+
+static int call_prepare(struct file_state *f, struct tare_msr_batch *head, bool may_write)
+{
+	struct batch *b;
+	int ret;
+
+	if (head->handle)
+		return -EINVAL;
+	ret = get_batch(&b, head, may_write);
+	if (ret)
+		return ret;
+	ret = xa_alloc(&f->prepared, &head->handle, b, XA_LIMIT(1, TARE_MSR_PREPARED_MAX), GFP_KERNEL);
+	if (ret) {
+		kfree(b);
+		return ret == -EBUSY ? -ENOSPC : ret;
+	}
+	return 0;
+}
+
+static int call_repeat(struct file_state *f, struct tare_msr_batch *head)
+{
+	struct batch *b;
+	int ret = -ENOENT;
+
+	down_read(&f->using);
+	b = xa_load(&f->prepared, head->handle);
+	if (b && (head->n != b->n || head->cpu != b->cpu || head->flags != b->flags)) {
+		ret = -EINVAL;
+	} else if (b) {
+		mutex_lock(&b->lock);
+		ret = run_and_tell(f, head, b);
+		mutex_unlock(&b->lock);
+	}
+	up_read(&f->using);
+	return ret;
+}
+
+static int call_drop(struct file_state *f, struct tare_msr_batch *head)
+{
+	struct batch *b;
+
+	down_write(&f->using);
+	b = xa_erase(&f->prepared, head->handle);
+	up_write(&f->using);
+	kfree(b);
+	return b ? 0 : -ENOENT;
+}
+
+static int call_info(struct tare_msr_info __user *to)
+{
+	struct tare_msr_info info = { .version = TARE_MSR_VERSION, .maker = table_maker };
+
+	down_read(&machine);
+	if (holder) {
+		info.holder_pid = holder->pid;
+		strscpy(info.holder, holder->name, sizeof(info.holder));
+	}
+	up_read(&machine);
+	return copy_to_user(to, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+static long file_call(struct file *file, unsigned int call, unsigned long arg)
+{
+	struct tare_msr_batch __user *at = (void __user *)arg;
+	struct file_state *f = file->private_data;
+	bool may_write = file->f_mode & FMODE_WRITE;
+	struct tare_msr_batch head;
+	int ret;
+
+	switch (call) {
+	case TARE_MSR_INFO:
+		return call_info((void __user *)arg);
+	case TARE_MSR_RUN:
+	case TARE_MSR_PREPARE:
+	case TARE_MSR_REPEAT:
+	case TARE_MSR_DROP:
+		break;
+	default:
+		return -ENOTTY;
+	}
+	if (copy_from_user(&head, at, sizeof(head)))
+		return -EFAULT;
+	if (head.version != TARE_MSR_VERSION)
+		return -EPROTO;
+	head.done = 0;
+	if (call == TARE_MSR_RUN)
+		ret = call_run(f, &head, may_write);
+	else if (call == TARE_MSR_PREPARE)
+		ret = call_prepare(f, &head, may_write);
+	else if (call == TARE_MSR_REPEAT)
+		ret = call_repeat(f, &head);
+	else
+		ret = call_drop(f, &head);
+	if (copy_to_user(at, &head, sizeof(head)))
+		return -EFAULT;
+	return ret;
+}
+
+static void file_free(struct file_state *f)
+{
+	struct batch *b;
+	unsigned long handle;
+
+	xa_for_each(&f->prepared, handle, b)
+		kfree(b);
+	xa_destroy(&f->prepared);
+	for (int cpu = 0; f->saved && cpu < nr_cpu_ids; cpu++)
+		kfree(f->saved[cpu]);
+	kfree(f->saved);
+	free_cpumask_var(f->lost);
+	kfree(f);
+}
+
+static int file_open(struct inode *inode, struct file *file)
+{
+	struct file_state *f;
+	int ret;
+
+	if (!perfmon_capable())
+		return -EPERM;
+	ret = security_locked_down(LOCKDOWN_MSR);
+	if (ret)
+		return ret;
+	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	if (!f)
+		return -ENOMEM;
+	xa_init_flags(&f->prepared, XA_FLAGS_ALLOC1);
+	init_rwsem(&f->using);
+	f->saved = kcalloc(nr_cpu_ids, sizeof(*f->saved), GFP_KERNEL);
+	if (!f->saved || !zalloc_cpumask_var(&f->lost, GFP_KERNEL)) {
+		kfree(f->saved);
+		kfree(f);
+		return -ENOMEM;
+	}
+	file->private_data = f;
+	return nonseekable_open(inode, file);
+}
+
+static int file_close(struct inode *inode, struct file *file)
+{
+	struct file_state *f = file->private_data;
+
+	cpus_read_lock();
+	down_write(&machine);
+	if (holder == f) {
+		restore_all(f, false);
+		if (f->reserved)
+			counters_release();
+		holder = NULL;
+	}
+	up_write(&machine);
+	cpus_read_unlock();
+	file_free(f);
+	return 0;
+}
+
+static const struct file_operations file_ops = {
+	.owner = THIS_MODULE,
+	.open = file_open,
+	.release = file_close,
+	.unlocked_ioctl = file_call,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "tare_msr",
+	.mode = 0600,
+	.fops = &file_ops,
+};
+
+static struct notifier_block sleeping = { .notifier_call = machine_sleeps };
+static int hotplug_state;
+
+static int __init tare_msr_init(void)
+{
+	int ret = table_init();
+
+	if (ret)
+		return ret;
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "tare_msr:online", NULL, cpu_goes);
+	if (ret < 0)
+		return ret;
+	hotplug_state = ret;
+	ret = register_pm_notifier(&sleeping);
+	if (ret)
+		goto no_notifier;
+	ret = misc_register(&device);
+	if (ret)
+		goto no_device;
+	return 0;
+no_device:
+	unregister_pm_notifier(&sleeping);
+no_notifier:
+	cpuhp_remove_state_nocalls(hotplug_state);
+	return ret;
+}
+
+/* No file is open here: an open one holds the module. */
+static void __exit tare_msr_exit(void)
+{
+	misc_deregister(&device);
+	unregister_pm_notifier(&sleeping);
+	cpuhp_remove_state_nocalls(hotplug_state);
+}
+
+module_init(tare_msr_init);
+module_exit(tare_msr_exit);
+MODULE_DESCRIPTION("batches of reads and writes of performance counter registers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("1");

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the module share. */
+#ifndef MODULE_H
+#define MODULE_H
+
+#include <linux/cpumask.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/xarray.h>
+#include "tare_msr.h"
+
+#define MSR_ROW(...)
+#include "msr_table.h"
+
+/* ---- table.c ---- */
+
+enum { SLOTS_MAX = 64 }; /* registers that may be written, of one maker */
+
+struct row {
+	const char *name;
+	u32 number, count, step;
+	u32 maker, flags;
+	u64 read, write, zero;
+	u32 slot; /* of NAME0 among those that are saved */
+};
+
+extern u32 table_maker; /* of this machine; 0: neither */
+extern u32 slot_msr[SLOTS_MAX];
+extern bool slot_is_gate[SLOTS_MAX];
+
+int table_init(void);
+/* The row of a register that this machine has and the parameter `deny` has left, or NULL. */
+const struct row *table_find(u32 msr, u32 *slot);
+
+/* ---- reserve.c: the kernel's own book of who has the counters; perf honours it ---- */
+
+int counters_reserve(void);
+void counters_release(void);
+
+/* ---- run.c ---- */
+
+/* What stood in one CPU's registers before the holder's first write to each. Touched on that CPU only. */
+struct cpu_saved {
+	u64 have;	     /* by slot */
+	u32 n;
+	u8 order[SLOTS_MAX]; /* slots, oldest first */
+	u64 value[SLOTS_MAX];
+};
+
+struct batch {
+	struct mutex lock; /* one that was prepared may be asked for twice at a time */
+	u32 cpu, n, flags, done;
+	u64 tsc_first, tsc_last;
+	bool writes, pmu;
+	struct cpu_saved *saved; /* with writes */
+	struct tare_msr_op op[TARE_MSR_OPS_MAX];
+	struct {
+		const struct row *row;
+		u32 slot;
+	} found[TARE_MSR_OPS_MAX]; /* of reads and writes */
+};
+
+void batch_run(struct batch *b);
+/* Put back what stood there, on the calling CPU or on another. */
+void saved_restore_here(struct cpu_saved *s);
+void saved_restore(int cpu, struct cpu_saved *s);
+
+#endif

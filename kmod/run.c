@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A checked batch on its CPU, with interrupts off; and putting back what stood in the registers before. */
+#define pr_fmt(fmt) "tare_msr: " fmt
+#include <linux/kernel.h>
+#include <linux/smp.h>
+#include <asm/asm.h>
+#include "compat.h"
+#include "module.h"
+
+/* The kernel has no rdpmc that survives a fault: this one has its own entry in the table of exceptions. */
+static int rdpmc_safe(u32 index, u64 *value)
+{
+	int err = -EIO;
+	u32 low = 0, high = 0;
+
+	asm volatile("1:	rdpmc\n"
+		     "	xorl %[err], %[err]\n"
+		     "2:\n" _ASM_EXTABLE(1b, 2b)
+		     : [err] "+r"(err), "+a"(low), "+d"(high)
+		     : "c"(index)
+		     : "cc");
+	*value = low | (u64)high << 32;
+	return err;
+}
+
+/*
+ * A register of the counters is written whole, so that no bit of an earlier owner (an interrupt!) survives; bits
+ * that are neither ours nor known to be 0 are kept.
+ */
+static int write_one(struct batch *b, u32 i)
+{
+	const struct tare_msr_op *o = &b->op[i];
+	const struct row *row = b->found[i].row;
+	u32 slot = b->found[i].slot;
+	u64 kept = ~(row->write | row->zero), old = 0, bit = 1ULL << slot;
+	bool clear = row->flags & TARE_MSR_CLEAR;
+	struct cpu_saved *s = b->saved;
+	int err;
+
+	if (kept || !(clear || (s->have & bit))) {
+		err = rdmsrq_safe(o->msr, &old);
+		if (err)
+			return err;
+	}
+	if (!clear && !(s->have & bit)) {
+		s->have |= bit;
+		s->order[s->n++] = slot;
+		s->value[slot] = old;
+	}
+	return wrmsrq_safe(o->msr, (old & kept) | o->value);
+}
+
+static int run_one(struct batch *b, u32 i)
+{
+	struct tare_msr_op *o = &b->op[i];
+	int err = 0;
+
+	switch (o->kind) {
+	case TARE_MSR_READ:
+		err = rdmsrq_safe(o->msr, &o->value);
+		o->value &= b->found[i].row->read;
+		break;
+	case TARE_MSR_WRITE:
+		err = write_one(b, i);
+		break;
+	case TARE_MSR_TSC:
+		o->value = rdtsc_ordered();
+		break;
+	case TARE_MSR_RDPMC:
+		err = rdpmc_safe(o->msr, &o->value);
+		break;
+	}
+	if (err && o->kind != TARE_MSR_WRITE)
+		o->value = 0;
+	return err ? -EIO : 0;
+}
+
+void batch_run(struct batch *b)
+{
+	unsigned long flags;
+	bool failed = false;
+
+	b->done = 0;
+	local_irq_save(flags);
+	b->tsc_first = rdtsc_ordered();
+	for (u32 i = 0; i < b->n; i++) {
+		if (failed && !(b->flags & TARE_MSR_KEEP_GOING)) {
+			b->op[i].err = -ECANCELED;
+			continue;
+		}
+		b->op[i].err = run_one(b, i);
+		failed |= b->op[i].err != 0;
+		b->done += b->op[i].err == 0;
+	}
+	b->tsc_last = rdtsc_ordered();
+	local_irq_restore(flags);
+}
+
+static void put_back(u32 slot, u64 value)
+{
+	int err = wrmsrq_safe(slot_msr[slot], value);
+
+	if (err)
+		pr_warn_ratelimited("cpu %d: cannot put 0x%llx back into register 0x%x\n", smp_processor_id(), value,
+				    slot_msr[slot]);
+}
+
+void saved_restore_here(struct cpu_saved *s)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	for (u32 i = s->n; i-- > 0;)
+		if (slot_is_gate[s->order[i]])
+			put_back(s->order[i], 0);
+	for (u32 i = s->n; i-- > 0;)
+		if (!slot_is_gate[s->order[i]])
+			put_back(s->order[i], s->value[s->order[i]]);
+	for (u32 i = s->n; i-- > 0;)
+		if (slot_is_gate[s->order[i]])
+			put_back(s->order[i], s->value[s->order[i]]);
+	s->have = 0;
+	s->n = 0;
+	local_irq_restore(flags);
+}
+
+static void restore_call(void *s)
+{
+	saved_restore_here(s);
+}
+
+void saved_restore(int cpu, struct cpu_saved *s)
+{
+	if (s->n)
+		smp_call_function_single(cpu, restore_call, s, 1);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR MIT */
+/*
+ * What a program and the module tare_msr say to each other, through /dev/tare_msr.
+ *
+ * A batch is a list of operations for one CPU. All of it is checked first: if one operation is not
+ * allowed, nothing runs, `done` is 0 and each operation's `err` says why (-EPERM: the register is not on
+ * the list, or not to be written; -EINVAL: a bit that may not be set, an operation that does not exist).
+ * Then it runs at once on that CPU with interrupts off.
+ */
+#ifndef TARE_MSR_H
+#define TARE_MSR_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define TARE_MSR_VERSION 1
+#define TARE_MSR_OPS_MAX 64
+#define TARE_MSR_PREPARED_MAX 64
+
+enum tare_msr_kind {
+	TARE_MSR_READ,	/* value <- register */
+	TARE_MSR_WRITE, /* register <- value; what was there is restored when the file is closed */
+	TARE_MSR_TSC,	/* value <- time stamp counter, ordered; msr is 0 */
+	TARE_MSR_RDPMC, /* value <- counter number `msr`, as the instruction rdpmc takes it */
+};
+
+struct tare_msr_op {
+	__u32 msr;
+	__u16 kind;
+	__s16 err; /* 0 in; out: 0, or -EIO (#GP), -ECANCELED (one before it failed), or as above */
+	__u64 value;
+};
+
+enum { TARE_MSR_KEEP_GOING = 1 }; /* flags: an operation that fails does not end the batch */
+
+struct tare_msr_batch {
+	__u32 version; /* TARE_MSR_VERSION */
+	__u32 cpu;
+	__u32 n;      /* 1 .. TARE_MSR_OPS_MAX */
+	__u32 flags;
+	__u32 handle; /* PREPARE gives it, REPEAT and DROP take it; else 0 */
+	__u32 done;   /* out: operations that ran and did not fail */
+	__u64 ops;    /* address of n struct tare_msr_op */
+	__u64 tsc_first, tsc_last; /* out: time stamps around the operations */
+};
+
+struct tare_msr_info {
+	__u32 version;
+	__u32 maker;	  /* enum tare_msr_maker: whose registers are on the list */
+	__u32 holder_pid; /* who has written through this module and not closed yet; 0: nobody */
+	__u32 reserved;
+	char holder[16]; /* its name */
+};
+
+/*
+ * -EPROTO: a module of another version. -EACCES: refused, see each err. -EIO: something faulted, see each err.
+ * -EBADF: it writes, and the file is open for reading only. -ENXIO: that CPU is off. -ESTALE: that CPU was off,
+ * or the machine slept, since this file wrote to it, and what it wrote was taken back. -EBUSY: somebody else
+ * holds the counters. -EAGAIN: the machine is about to sleep. -EPERM: locked down. -ENOENT: no such handle.
+ * -ENOSPC: too many prepared.
+ */
+#define TARE_MSR_INFO _IOR('t', 0x60, struct tare_msr_info)
+#define TARE_MSR_RUN _IOWR('t', 0x61, struct tare_msr_batch)
+#define TARE_MSR_PREPARE _IOWR('t', 0x62, struct tare_msr_batch) /* check and keep, run nothing */
+#define TARE_MSR_REPEAT _IOWR('t', 0x63, struct tare_msr_batch)	 /* run what was prepared; results to ops */
+#define TARE_MSR_DROP _IOWR('t', 0x64, struct tare_msr_batch)
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of CPUs that are not here. Where CPUID can be asked, it says this instead. */
+#include <stdio.h>
+#include <string.h>
+#include "msr/plan.h"
+
+/* The first row that matches holds. "*": any. Sources: Intel SDM vol. 3B, the chapters per microarchitecture; AMD PPRs. */
+static const struct {
+	const char *bound, *libpfm, *name;
+	unsigned maker, version;
+	bool full_width;
+} rows[] = {
+	{ "nhm", "*", "*", TARE_MSR_INTEL, 3, false },	{ "wsm", "*", "*", TARE_MSR_INTEL, 3, false },
+	{ "snb", "*", "*", TARE_MSR_INTEL, 3, false },	{ "ivb", "*", "*", TARE_MSR_INTEL, 3, true },
+	{ "hsw", "*", "*", TARE_MSR_INTEL, 3, true },	{ "bdw", "*", "*", TARE_MSR_INTEL, 3, true },
+	{ "skl", "*", "*", TARE_MSR_INTEL, 4, true },	{ "icl", "*", "*", TARE_MSR_INTEL, 5, true },
+	{ "spr", "*", "*", TARE_MSR_INTEL, 5, true },	{ "grt", "*", "*", TARE_MSR_INTEL, 5, true },
+	{ "slm", "glm", "*", TARE_MSR_INTEL, 4, true }, { "slm", "tmt", "*", TARE_MSR_INTEL, 5, true },
+	{ "slm", "*", "*", TARE_MSR_INTEL, 3, false },	{ "amd17h", "amd64_fam19h_zen4", "*", TARE_MSR_AMD, 2, true },
+	{ "amd17h", "*", "AMD Zen 5", TARE_MSR_AMD, 2, true }, { "amd17h", "*", "*", TARE_MSR_AMD, 1, true },
+	{ "amd16h", "*", "*", TARE_MSR_AMD, 0, true },	{ "amd15h", "*", "*", TARE_MSR_AMD, 1, true },
+	{ "*", "amd64_fam10h_barcelona", "*", TARE_MSR_AMD, 0, true },
+};
+
+static bool matches(const char *pattern, const char *s)
+{
+	return !strcmp(pattern, "*") || !strcmp(pattern, s);
+}
+
+int msr_cpu_of(struct msr_cpu *out, const char *bound, const char *libpfm, const char *name,
+	       unsigned programmable, unsigned fixed, struct tare_error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!matches(rows[i].bound, bound) || !matches(rows[i].libpfm, libpfm) ||
+		    !matches(rows[i].name, name))
+			continue;
+		*out = (struct msr_cpu){ .maker = rows[i].maker,
+					 .version = rows[i].version,
+					 .programmable = programmable,
+					 .fixed = fixed,
+					 .width = 48,
+					 .fixed_width = 48,
+					 .full_width = rows[i].full_width };
+		snprintf(out->name, sizeof(out->name), "%s", name);
+		return 0;
+	}
+	return tare_fail(err, ENODATA, "the counters' registers of %.60s are not known", name);
+}

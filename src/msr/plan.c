@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* Which counter each event gets; then what is written where. */
+#include <stdio.h>
+#include <string.h>
+#include "msr/plan.h"
+
+#define BIT(n) (UINT64_C(1) << (n))
+
+enum {
+	FIXED = 32, /* counters as bits: fixed ones from here */
+	SLOTS = 64,
+	PERFEVTSEL = 0x186,
+	PMC = 0xc1,
+	A_PMC = 0x4c1,
+	FIXED_CTR = 0x309,
+	FIXED_CTR_CTRL = 0x38d,
+	GLOBAL_STATUS = 0x38e,
+	GLOBAL_CTRL = 0x38f,
+	GLOBAL_OVF_CTRL = 0x390,
+};
+
+#define SELECT_USR BIT(16)
+#define SELECT_OS BIT(17)
+#define SELECT_INT BIT(20)
+#define SELECT_EN BIT(22)
+
+/* Event, umask, edge, inv, cmask; in_tx and in_tx_cp. */
+#define INTEL_CONFIG UINT64_C(0x3ff84ffff)
+/* The same; event bits 11:8 stand in 35:32; guest and host only. */
+#define AMD_CONFIG UINT64_C(0x30fff84ffff)
+
+/* 4 bits per fixed counter: OS, USR, ANY, PMI. Source: Intel SDM vol. 3B, figure "Layout of IA32_FIXED_CTR_CTRL". */
+#define FIXED_CTRL(counter, bits) ((uint64_t)(bits) << (4 * (counter)))
+enum { FIXED_OS = 1, FIXED_USR = 2, FIXED_PMI = 8 };
+
+/* What the fixed counters count, and whether a programmable one can as well. Source: ibid., "Fixed-function". */
+static const struct {
+	uint64_t config;
+	unsigned counter;
+	bool only;
+} fixed_events[] = {
+	{ 0x00c0, 0, false },
+	{ 0x003c, 1, false },
+	{ 0x0300, 2, true },
+	{ 0x0400, 3, true },
+};
+
+/* Events whose meaning a second register completes. Source: Linux, arch/x86/events/intel/core.c, *_extra_regs. */
+static const struct {
+	uint64_t config;
+	uint32_t msr; /* 0: not without what this planner leaves alone */
+	const char *term;
+} extras[] = {
+	{ 0x01b7, 0x1a6, "offcore_rsp" }, { 0x01bb, 0x1a7, "offcore_rsp" }, { 0x012a, 0x1a6, "offcore_rsp" },
+	{ 0x012b, 0x1a7, "offcore_rsp" }, { 0x01c6, 0x3f7, "frontend" },    { 0x01cd, 0, "ldlat" },
+};
+
+const char *msr_phase_name(enum msr_phase phase)
+{
+	static const char *const names[] = { "save", "quiet", "configure", "zero", "start", "stop", "read", "check", "restore" };
+
+	return phase < MSR_PHASES ? names[phase] : "";
+}
+
+static bool has_global(const struct msr_cpu *cpu)
+{
+	return cpu->version >= 2;
+}
+
+static bool is_intel(const struct msr_cpu *cpu)
+{
+	return cpu->maker == TARE_MSR_INTEL;
+}
+
+static uint32_t select_of(const struct msr_cpu *cpu, unsigned i)
+{
+	return is_intel(cpu) ? PERFEVTSEL + i : cpu->version == 0 ? 0xc0010000 + i : 0xc0010200 + 2 * i;
+}
+
+static uint32_t counter_of(const struct msr_cpu *cpu, unsigned i)
+{
+	return is_intel(cpu) ? PMC + i : cpu->version == 0 ? 0xc0010004 + i : 0xc0010201 + 2 * i;
+}
+
+/* ---- which counter ---- */
+
+static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, struct tare_error *err)
+{
+	uint64_t bad = ev->config & ~(is_intel(cpu) ? INTEL_CONFIG : AMD_CONFIG);
+	unsigned width = cpu->width < cpu->fixed_width || !cpu->fixed ? cpu->width : cpu->fixed_width;
+
+	if (!ev->user && !ev->kernel)
+		return tare_fail(err, EINVAL, "%s counts neither user nor kernel mode: there is nothing to count", ev->name);
+	if (bad & BIT(21)) {
+		tare_fail(err, EINVAL, "%s: counting for both threads of a core (any) is left alone: newer CPUs have it no more",
+			  ev->name);
+		return -EINVAL;
+	}
+	if (bad) {
+		tare_fail(err, EINVAL, "%s: config bits 0x%llx are no part of an event of %s", ev->name,
+			  (unsigned long long)bad, is_intel(cpu) ? "Intel's" : "AMD's");
+		tare_hint(err, "modes are given as :u and :k; enabling and interrupts are the plan's own");
+		return -EINVAL;
+	}
+	if (ev->period && ev->period >= BIT(width - 1))
+		return tare_fail(err, ERANGE, "%s: a period of %llu does not fit a counter of %u bits", ev->name,
+				 (unsigned long long)ev->period, width);
+	for (size_t i = 0; is_intel(cpu) && i < ARRAY_SIZE(extras); i++) {
+		if ((ev->config & 0xffff) != extras[i].config)
+			continue;
+		if (!extras[i].msr)
+			return tare_fail(err, EINVAL, "%s needs PEBS (%s), which is left to perf", ev->name, extras[i].term);
+		/* Where the code means something else the CPU has no such register, and nothing says it. */
+		if (!ev->extra && extras[i].config != 0x012a && extras[i].config != 0x012b)
+			return tare_fail(err, EINVAL, "%s counts nothing without %s=", ev->name, extras[i].term);
+		return 0;
+	}
+	if (ev->extra)
+		return tare_fail(err, EINVAL, "%s: which register takes the term of 0x%llx is not known", ev->name,
+				 (unsigned long long)ev->extra);
+	return 0;
+}
+
+static uint32_t extra_register(const struct msr_cpu *cpu, const struct msr_event *ev)
+{
+	for (size_t i = 0; is_intel(cpu) && ev->extra && i < ARRAY_SIZE(extras); i++)
+		if ((ev->config & 0xffff) == extras[i].config)
+			return extras[i].msr;
+	return 0;
+}
+
+static uint64_t counters_for(const struct msr_cpu *cpu, const struct msr_event *ev)
+{
+	uint64_t any = BIT(cpu->programmable) - 1, fixed = 0;
+
+	for (size_t i = 0; is_intel(cpu) && i < ARRAY_SIZE(fixed_events); i++)
+		if (ev->config == fixed_events[i].config) {
+			if (fixed_events[i].counter < cpu->fixed)
+				fixed = BIT(FIXED + fixed_events[i].counter);
+			if (fixed_events[i].only)
+				return fixed;
+		}
+	any &= ev->legal ? ev->legal : any;
+	/* Set to more than 32 bits only through IA32_A_PMCx. */
+	if (is_intel(cpu) && !cpu->full_width && ev->period > BIT(31))
+		any = 0;
+	return any | fixed;
+}
+
+struct match {
+	uint64_t may[MSR_EVENTS_MAX];
+	int at[SLOTS]; /* the event on it, or -1 */
+};
+
+/* A free counter, fixed ones and low ones first; else one whose event can go elsewhere. */
+static bool find_place(struct match *m, int event, uint64_t *seen)
+{
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < SLOTS; i++) {
+			int c = (i + FIXED) % SLOTS;
+
+			if (!(m->may[event] & BIT(c)) || (*seen & BIT(c)) || (pass == 0 && m->at[c] >= 0))
+				continue;
+			*seen |= BIT(c);
+			if (m->at[c] < 0 || find_place(m, m->at[c], seen)) {
+				m->at[c] = event;
+				return true;
+			}
+		}
+	return false;
+}
+
+static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
+		  const struct msr_taken *taken, struct tare_error *err)
+{
+	struct match m;
+
+	for (int c = 0; c < SLOTS; c++)
+		m.at[c] = -1;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t seen = 0, may = counters_for(cpu, &ev[i]);
+
+		m.may[i] = may & ~taken->counters;
+		if (!may) {
+			tare_fail(err, ENOSPC, "no counter of %s can count %s", cpu->name, ev[i].name);
+			return -ENOSPC;
+		}
+		if (find_place(&m, (int)i, &seen))
+			continue;
+		tare_fail(err, ENOSPC, "no counter is left for %s: %s has %u programmable and %u fixed ones", ev[i].name,
+			  cpu->name, cpu->programmable, cpu->fixed);
+		tare_hint(err, "registers are not multiplexed: count fewer events, or in several runs");
+		return -ENOSPC;
+	}
+	for (int c = 0; c < SLOTS; c++)
+		if (m.at[c] >= 0) {
+			struct msr_place *at = &p->place[m.at[c]];
+
+			at->fixed = c >= FIXED;
+			at->index = (unsigned)c % FIXED;
+			p->enable |= BIT(c);
+		}
+	return 0;
+}
+
+/* ---- what is written ---- */
+
+static void add(struct msr_plan *p, enum msr_phase phase, uint16_t kind, uint32_t msr, uint64_t value)
+{
+	if (p->n < MSR_STEPS_MAX) /* 12 events take fewer than 130 */
+		p->step[p->n++] = (struct msr_step){ .phase = phase, .op = { .msr = msr, .kind = kind, .value = value } };
+}
+
+static void place(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev, struct msr_place *at)
+{
+	if (at->fixed) {
+		at->counter = FIXED_CTR + at->index;
+		at->select = 0;
+		at->value = FIXED_CTRL(at->index, (ev->kernel ? FIXED_OS : 0) | (ev->user ? FIXED_USR : 0) |
+							  (ev->period ? FIXED_PMI : 0));
+		p->fixed_ctrl |= at->value;
+		return;
+	}
+	at->counter = counter_of(cpu, at->index);
+	at->select = select_of(cpu, at->index);
+	at->value = ev->config | (ev->user ? SELECT_USR : 0) | (ev->kernel ? SELECT_OS : 0) |
+		    (ev->period ? SELECT_INT : 0) | SELECT_EN;
+	/* A write to IA32_PMCx sets 32 bits and their sign: more goes through the other name. */
+	if (is_intel(cpu) && ev->period > BIT(31))
+		at->counter = A_PMC + at->index;
+}
+
+/* Two events may share an extra register only if they want the same of it. */
+static int extras_agree(const struct msr_cpu *cpu, const struct msr_event *ev, size_t n, struct tare_error *err)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++) {
+			uint32_t msr = extra_register(cpu, &ev[i]);
+
+			if (!msr || msr != extra_register(cpu, &ev[k]) || ev[i].extra == ev[k].extra)
+				continue;
+			tare_fail(err, ENOSPC, "%s and %s want different values in register 0x%x", ev[k].name, ev[i].name, msr);
+			tare_hint(err, "count them in two runs, or one of them as event 0xbb");
+			return -ENOSPC;
+		}
+	return 0;
+}
+
+static void selects(struct msr_plan *p, enum msr_phase phase, uint64_t with)
+{
+	for (size_t i = 0; i < p->n_events; i++)
+		if (!p->place[i].fixed)
+			add(p, phase, TARE_MSR_WRITE, p->place[i].select, p->place[i].value & with);
+}
+
+static void extra_registers(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev)
+{
+	for (size_t i = 0; i < p->n_events; i++) {
+		uint32_t msr = extra_register(cpu, &ev[i]);
+		bool done = false;
+
+		for (size_t k = 0; k < i; k++)
+			done |= msr && msr == extra_register(cpu, &ev[k]);
+		if (msr && !done)
+			add(p, MSR_CONFIGURE, TARE_MSR_WRITE, msr, ev[i].extra);
+	}
+}
+
+static void zero(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev)
+{
+	for (size_t i = 0; i < p->n_events; i++) {
+		unsigned width = p->place[i].fixed ? cpu->fixed_width : cpu->width;
+
+		add(p, MSR_ZERO, TARE_MSR_WRITE, p->place[i].counter, -ev[i].period & (BIT(width) - 1));
+	}
+}
+
+static uint32_t global_ctrl(const struct msr_cpu *cpu)
+{
+	return is_intel(cpu) ? GLOBAL_CTRL : 0xc0000301;
+}
+
+static uint32_t global_clear(const struct msr_cpu *cpu)
+{
+	return is_intel(cpu) ? GLOBAL_OVF_CTRL : 0xc0000302;
+}
+
+/* The middle: from quiet to check. */
+static void middle(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev, const struct msr_taken *taken)
+{
+	bool global = has_global(cpu);
+
+	if (global)
+		add(p, MSR_QUIET, TARE_MSR_WRITE, global_ctrl(cpu), taken->enabled);
+	else
+		selects(p, MSR_QUIET, 0);
+	extra_registers(p, cpu, ev);
+	if (global)
+		selects(p, MSR_CONFIGURE, UINT64_MAX);
+	if (p->fixed_ctrl)
+		add(p, MSR_CONFIGURE, TARE_MSR_WRITE, FIXED_CTR_CTRL, p->fixed_ctrl | taken->fixed_ctrl);
+	zero(p, cpu, ev);
+	if (global)
+		add(p, MSR_ZERO, TARE_MSR_WRITE, global_clear(cpu), p->enable);
+	if (global)
+		add(p, MSR_START, TARE_MSR_WRITE, global_ctrl(cpu), p->enable | taken->enabled);
+	else
+		selects(p, MSR_START, UINT64_MAX);
+	if (global)
+		add(p, MSR_STOP, TARE_MSR_WRITE, global_ctrl(cpu), taken->enabled);
+	else
+		selects(p, MSR_STOP, ~SELECT_EN);
+	for (size_t i = 0; i < p->n_events; i++) {
+		add(p, MSR_READ, TARE_MSR_READ, p->place[i].counter, 0);
+		p->step[p->n - 1].event = (unsigned)i;
+	}
+	if (global) {
+		add(p, MSR_CHECK, TARE_MSR_READ, is_intel(cpu) ? GLOBAL_STATUS : 0xc0000300, 0);
+		add(p, MSR_CHECK, TARE_MSR_WRITE, global_clear(cpu), p->enable);
+	}
+}
+
+/* Registers that the middle writes and that keep what is written, each once, in order of their first write. */
+static size_t written(const struct msr_plan *p, const struct msr_cpu *cpu, uint32_t out[MSR_STEPS_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct tare_msr_op *op = &p->step[i].op;
+		const struct msr_row *row = msr_row_of(op->msr, cpu->maker);
+		size_t k = 0;
+
+		if (op->kind != TARE_MSR_WRITE || (row && row->flags & TARE_MSR_CLEAR))
+			continue;
+		while (k < n && out[k] != op->msr)
+			k++;
+		if (k == n)
+			out[n++] = op->msr;
+	}
+	return n;
+}
+
+/* The gate first, with 0; then all else, newest first; the gate last. As the module does on close. */
+static void restore(struct msr_plan *p, const struct msr_cpu *cpu, const uint32_t *msr, size_t n,
+		    const struct msr_taken *taken)
+{
+	uint32_t gate = has_global(cpu) ? global_ctrl(cpu) : 0;
+
+	if (gate)
+		add(p, MSR_RESTORE, TARE_MSR_WRITE, gate, taken->enabled);
+	for (size_t i = n; i-- > 0;)
+		if (msr[i] != gate)
+			add(p, MSR_RESTORE, TARE_MSR_WRITE, msr[i], 0);
+	if (gate)
+		add(p, MSR_RESTORE, TARE_MSR_WRITE, gate, 0);
+}
+
+int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
+		  const struct msr_taken *with, struct tare_error *err)
+{
+	static const struct msr_taken nothing;
+	const struct msr_taken *taken = with ? with : &nothing;
+	uint32_t msr[MSR_STEPS_MAX];
+	struct msr_plan core = { .n_events = n };
+	size_t n_msr;
+	int ret;
+
+	*out = core;
+	if (n == 0 || n > MSR_EVENTS_MAX)
+		return tare_fail(err, n ? ENOSPC : EINVAL, n ? "%zu events: no CPU has counters for more than %d at one time" :
+			"%zu events: there is nothing to count (at most %d)", n, MSR_EVENTS_MAX);
+	for (size_t i = 0; i < n; i++) {
+		ret = check_event(cpu, &ev[i], err);
+		if (ret < 0)
+			return ret;
+	}
+	ret = extras_agree(cpu, ev, n, err);
+	if (ret == 0)
+		ret = assign(&core, cpu, ev, n, taken, err);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < n; i++)
+		place(&core, cpu, &ev[i], &core.place[i]);
+	core.status = has_global(cpu);
+	core.wrap = BIT(cpu->width);
+	middle(&core, cpu, ev, taken);
+	n_msr = written(&core, cpu, msr);
+
+	/* Saving goes in front. */
+	*out = core;
+	out->n = 0;
+	for (size_t i = 0; i < n_msr; i++)
+		add(out, MSR_SAVE, TARE_MSR_READ, msr[i], 0);
+	for (size_t i = 0; i < core.n && out->n < MSR_STEPS_MAX; i++)
+		out->step[out->n++] = core.step[i];
+	restore(out, cpu, msr, n_msr, taken);
+	return 0;
+}
+
+size_t msr_plan_ops(const struct msr_plan *p, enum msr_phase first, enum msr_phase last, struct tare_msr_op *out,
+		    size_t room)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (p->step[i].phase >= first && p->step[i].phase <= last && n < room)
+			out[n++] = p->step[i].op;
+	return n;
+}
+
+void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved, size_t n_saved)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool again = false; /* the gate's first write stays as planned, its last is what was there */
+
+		for (size_t k = i + 1; k < n; k++)
+			again |= restore[k].msr == restore[i].msr;
+		for (size_t k = 0; !again && k < n_saved; k++)
+			if (saved[k].msr == restore[i].msr)
+				restore[i].value = saved[k].value;
+	}
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events + CPU -> the register operations that count them, in the order in which they are done. Pure: nothing is
+ * read or written here, so that every value can be compared with a manual's.
+ *
+ * Sources: Intel SDM vol. 3B, "Architectural Performance Monitoring"; AMD64 APM vol. 2, 13.2, "Performance
+ * Monitoring Counters"; PPR for family 19h model 11h, "Performance Monitor Counters".
+ */
+#ifndef MSR_PLAN_H
+#define MSR_PLAN_H
+
+#include "msr/table.h"
+
+enum { MSR_EVENTS_MAX = 12, MSR_STEPS_MAX = 160, MSR_PROGRAMMABLE_MAX = 8, MSR_FIXED_MAX = 4 };
+
+struct msr_cpu {
+	unsigned maker; /* TARE_MSR_INTEL, TARE_MSR_AMD */
+	/*
+	 * Intel: of architectural performance monitoring, 1 to 5. AMD: 0 the four counters of family 10h, 1 the
+	 * six of families 15h to 19h, 2 those with a global control (Zen 4).
+	 */
+	unsigned version;
+	unsigned programmable, fixed;
+	unsigned width, fixed_width; /* bits */
+	bool full_width;	     /* a counter can be set to more than 32 bits, by IA32_A_PMCx */
+	char name[64];
+};
+
+/* A CPU that need not be here, by its words in data/cpus.txt. -ENODATA: not known. */
+int msr_cpu_of(struct msr_cpu *out, const char *bound, const char *libpfm, const char *name,
+	       unsigned programmable, unsigned fixed, struct tare_error *err);
+
+struct msr_event {
+	const char *name;
+	uint64_t config; /* as perf's: event, umask, edge, inv, cmask; 0x0300 is Intel's fixed reference cycles */
+	uint64_t extra;	 /* for events that a second register completes, such as offcore responses */
+	bool user, kernel;
+	uint64_t legal;	 /* counters it may use: bits 0-31 programmable, 32-63 fixed; 0: any that fits */
+	uint64_t period; /* it starts at -period, and interrupts when that has passed; 0: it starts at 0 */
+};
+
+struct msr_place {
+	bool fixed;
+	unsigned index;
+	uint32_t counter; /* its register */
+	uint32_t select;  /* 0: fixed */
+	uint64_t value;	  /* of select, or its bits of IA32_FIXED_CTR_CTRL */
+};
+
+enum msr_phase {
+	MSR_SAVE,      /* what stands in every register that is written later */
+	MSR_QUIET,     /* nothing counts */
+	MSR_CONFIGURE, /* what to count */
+	MSR_ZERO,      /* from where */
+	MSR_START,
+	MSR_STOP,
+	MSR_READ,
+	MSR_CHECK, /* which counters overflowed; clear that */
+	MSR_RESTORE,
+	MSR_PHASES
+};
+const char *msr_phase_name(enum msr_phase phase);
+
+struct msr_step {
+	enum msr_phase phase;
+	struct tare_msr_op op; /* MSR_RESTORE: what MSR_SAVE read takes the value's place */
+	unsigned event;	       /* MSR_READ: which event's count */
+};
+
+struct msr_plan {
+	struct msr_place place[MSR_EVENTS_MAX]; /* of each event */
+	size_t n_events;
+	struct msr_step step[MSR_STEPS_MAX];
+	size_t n;
+	uint64_t enable;     /* its counters: bits 0-31 programmable, 32-63 fixed */
+	uint64_t fixed_ctrl; /* its bits of IA32_FIXED_CTR_CTRL */
+	uint64_t wrap;       /* added to a programmable counter that overflowed: 2^width */
+	bool status;	     /* MSR_CHECK can tell */
+};
+
+/* What other plans have on the same CPU, and go on counting. All 0: nothing. */
+struct msr_taken {
+	uint64_t counters, enabled; /* as msr_plan.enable */
+	uint64_t fixed_ctrl;
+};
+
+/*
+ * -ENOSPC: they do not all fit at one time; -EINVAL: an event that this CPU cannot count so; -ERANGE: a period
+ * that does not fit a counter. The error names the event.
+ */
+int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
+		  const struct msr_taken *taken, struct tare_error *err);
+
+/* The operations of phases first..last, in order; at most `room`. */
+size_t msr_plan_ops(const struct msr_plan *p, enum msr_phase first, enum msr_phase last,
+		    struct tare_msr_op *out, size_t room);
+
+/* MSR_RESTORE, with what MSR_SAVE read: both as msr_plan_ops gives them. */
+void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved, size_t n_saved);
+
+/*
+ * As the kernel's own trace of reads and writes of registers would show them (events/msr): by the module, which
+ * reads each register before it first writes it and restores on close, or as they stand in the plan. "?": a value
+ * that is not known beforehand; "saved": what was read there first.
+ */
+void msr_plan_trace(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu, bool module);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans against the values of the manuals, and of programs that were written by them. */
+#include <stdio.h>
+#include "msr/plan.h"
+#include "tap.h"
+
+static struct msr_cpu cpu_of(const char *bound, const char *libpfm, const char *name, unsigned programmable, unsigned fixed)
+{
+	struct msr_cpu cpu = { 0 };
+
+	CHECK_EQ(msr_cpu_of(&cpu, bound, libpfm, name, programmable, fixed, NULL), 0, "%s", name);
+	return cpu;
+}
+
+static struct msr_cpu skylake(void)
+{
+	return cpu_of("skl", "skl", "Intel Skylake", 4, 3);
+}
+
+static struct msr_cpu zen3(void)
+{
+	return cpu_of("amd17h", "amd64_fam19h_zen3", "AMD Zen 3", 6, 0);
+}
+
+#define USER(config_) { .name = #config_, .config = (config_), .user = true }
+
+/* The seven counters of one CPU, all in user mode. */
+static const struct msr_event seven[] = { USER(0xc0),	USER(0x3c),   USER(0x300),  USER(0xc5),
+					  USER(0x1c2), USER(0x81d0), USER(0x82d0) };
+
+static struct tare_error err;
+
+static struct msr_plan plan_on(const struct msr_cpu *cpu, const struct msr_event *ev, size_t n)
+{
+	struct msr_plan p;
+
+	err = (struct tare_error)TARE_ERROR_INIT;
+	CHECK_EQ(msr_plan_make(&p, cpu, ev, n, NULL, &err), 0, "%s", err.what);
+	return p;
+}
+
+/* The value of the nth write to a register in a phase. */
+static uint64_t written(const struct msr_plan *p, enum msr_phase phase, uint32_t msr)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->step[i].phase == phase && p->step[i].op.msr == msr && p->step[i].op.kind == TARE_MSR_WRITE)
+			return p->step[i].op.value;
+	CHECK(false, "%s writes 0x%x nowhere", msr_phase_name(phase), msr);
+	return UINT64_MAX;
+}
+
+TEST(intel_seven_counters_in_user_mode)
+{
+	struct msr_cpu cpu = skylake();
+	struct msr_plan p = plan_on(&cpu, seven, 7);
+
+	CHECK_EQ(written(&p, MSR_QUIET, 0x38f), 0, "stopped first");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x186), 0x4100c5, "IA32_PERFEVTSEL0");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x187), 0x4101c2, "IA32_PERFEVTSEL1");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x188), 0x4181d0, "IA32_PERFEVTSEL2");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x189), 0x4182d0, "IA32_PERFEVTSEL3");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x38d), 0x222, "IA32_FIXED_CTR_CTRL");
+	CHECK_EQ(written(&p, MSR_START, 0x38f), 0x70000000f, "IA32_PERF_GLOBAL_CTRL");
+	CHECK_EQ(written(&p, MSR_STOP, 0x38f), 0, "stopped");
+	CHECK_EQ(written(&p, MSR_CHECK, 0x390), 0x70000000f, "overflows cleared");
+	for (uint32_t i = 0; i < 4; i++)
+		CHECK_EQ(written(&p, MSR_ZERO, 0xc1 + i), 0, "IA32_PMC%u", i);
+	for (uint32_t i = 0; i < 3; i++)
+		CHECK_EQ(written(&p, MSR_ZERO, 0x309 + i), 0, "IA32_FIXED_CTR%u", i);
+}
+
+TEST(window_on_a_fixed_counter)
+{
+	struct msr_cpu cpu = skylake();
+	struct msr_event ev[7];
+	struct msr_plan p;
+
+	memcpy(ev, seven, sizeof(ev));
+	ev[0].period = 512000;
+	p = plan_on(&cpu, ev, 7);
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x38d), 0x22a, "interrupt on counter 0");
+	/* Bits above the counter's width are reserved. */
+	CHECK_EQ(written(&p, MSR_ZERO, 0x309), 0xfffffff83000, "-512000 in 48 bits");
+	CHECK_EQ((int64_t)(written(&p, MSR_ZERO, 0x309) << 16) >> 16, -512000, "as the counter sees it");
+}
+
+TEST(window_on_a_programmable_counter)
+{
+	struct msr_cpu cpu = skylake(), old = cpu_of("snb", "snb", "Intel Sandy Bridge", 4, 3);
+	struct msr_event ev = { .name = "r00c5", .config = 0xc5, .user = true, .kernel = true, .period = 512000 };
+	struct msr_plan p = plan_on(&cpu, &ev, 1);
+
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x186), 0x5300c5, "USR OS INT EN");
+	CHECK_EQ(written(&p, MSR_ZERO, 0xc1), 0xfffffff83000, "32 bits and their sign");
+	ev.period = UINT64_C(1) << 31;
+	p = plan_on(&cpu, &ev, 1);
+	CHECK_EQ(written(&p, MSR_ZERO, 0xc1), 0xffff80000000, "the most that a write to IA32_PMC0 can set");
+	ev.period++;
+	p = plan_on(&cpu, &ev, 1);
+	CHECK_EQ(written(&p, MSR_ZERO, 0x4c1), 0xffff7fffffff, "through IA32_A_PMC0");
+	CHECK_EQ(msr_plan_make(&p, &old, &ev, 1, NULL, &err), -ENOSPC, "a CPU without that name for it");
+	ev.period = UINT64_C(1) << 47;
+	CHECK_EQ(msr_plan_make(&p, &cpu, &ev, 1, NULL, &err), -ERANGE, "half of the counter");
+}
+
+TEST(bits_of_a_select)
+{
+	static const struct {
+		int line;
+		uint64_t config;
+		bool user, kernel;
+		uint64_t select; /* 0: refused */
+	} rows[] = {
+		{ __LINE__, 0x00c4, true, true, 0x4300c4 },
+		{ __LINE__, 0x20c4, false, true, 0x4220c4 },
+		{ __LINE__, 0x01800ec2, true, true, 0x1c30ec2 }, /* inv, cmask 1 */
+		{ __LINE__, 0x010401a1, true, false, 0x14501a1 }, /* edge, cmask 1 */
+		{ __LINE__, 0x1000000c4, true, false, 0x1004100c4 }, /* in_tx */
+		{ __LINE__, 0x4300c4, true, true, 0 },	/* EN, OS, USR are the plan's */
+		{ __LINE__, 0x1000c4, true, true, 0 },	/* INT */
+		{ __LINE__, 0x0800c4, true, true, 0 },	/* PC */
+		{ __LINE__, 0x2000c4, true, true, 0 },	/* ANY */
+		{ __LINE__, 0x4000000c4, true, true, 0 },
+		{ __LINE__, 0x00c4, false, false, 0 }, /* no mode */
+	};
+	struct msr_cpu cpu = skylake();
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct msr_event ev = { .name = "e", .config = rows[i].config, .user = rows[i].user, .kernel = rows[i].kernel };
+		struct msr_plan p;
+		int ret = msr_plan_make(&p, &cpu, &ev, 1, NULL, &err);
+
+		CHECK_EQ(ret, rows[i].select ? 0 : -EINVAL, "row at line %d", rows[i].line);
+		if (ret == 0)
+			CHECK_EQ(written(&p, MSR_CONFIGURE, 0x186), rows[i].select, "row at line %d", rows[i].line);
+	}
+}
+
+TEST(amd_selects)
+{
+	struct msr_cpu cpu = zen3(), zen4 = cpu_of("amd17h", "amd64_fam19h_zen4", "AMD Zen 4", 6, 0);
+	struct msr_cpu k10 = cpu_of("-", "amd64_fam10h_barcelona", "AMD family 10h", 4, 0);
+	/* Event 0x1cf (ex_tagged_ibs_ops): its bits 11:8 stand in 35:32. */
+	struct msr_event ev[] = { USER(0x76), { .name = "e", .config = 0x1000001cf, .user = true, .kernel = true } };
+	struct msr_plan p = plan_on(&cpu, ev, 2);
+
+	CHECK_EQ(written(&p, MSR_QUIET, 0xc0010200), 0, "no global control: the select stops");
+	CHECK_EQ(written(&p, MSR_ZERO, 0xc0010201), 0, "PERF_CTR0");
+	CHECK_EQ(written(&p, MSR_START, 0xc0010200), 0x410076, "PERF_CTL0");
+	CHECK_EQ(written(&p, MSR_START, 0xc0010202), 0x1004301cf, "PERF_CTL1");
+	CHECK_EQ(written(&p, MSR_STOP, 0xc0010202), 0x1000301cf, "all but EN");
+	CHECK(!p.status, "nothing tells of overflows");
+
+	p = plan_on(&zen4, ev, 2);
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0xc0010200), 0x410076, "PERF_CTL0");
+	CHECK_EQ(written(&p, MSR_START, 0xc0000301), 0x3, "PERF_GLOBAL_CTL");
+	CHECK_EQ(written(&p, MSR_CHECK, 0xc0000302), 0x3, "PERF_GLOBAL_STATUS_CLR");
+
+	p = plan_on(&k10, ev, 2);
+	CHECK_EQ(written(&p, MSR_START, 0xc0010001), 0x1004301cf, "family 10h");
+	CHECK_EQ(written(&p, MSR_ZERO, 0xc0010005), 0, "its counters lie apart from its selects");
+}
+
+TEST(every_amd_event_bit)
+{
+	struct msr_cpu cpu = zen3();
+
+	for (uint64_t code = 0; code < 0x1000; code += 0x111) {
+		struct msr_event ev = { .name = "e", .config = (code & 0xff) | (code & 0xf00) << 24, .user = true };
+		struct msr_plan p = plan_on(&cpu, &ev, 1);
+		uint64_t select = written(&p, MSR_START, 0xc0010200);
+
+		CHECK_EQ((select & 0xff) | (select >> 24 & 0xf00), code, "event 0x%llx", (unsigned long long)code);
+	}
+}
+
+TEST(version_1_starts_by_its_selects)
+{
+	struct msr_cpu cpu = { .maker = TARE_MSR_INTEL, .version = 1, .programmable = 2, .width = 40, .name = "Core" };
+	struct msr_plan p = plan_on(&cpu, &seven[3], 2);
+
+	CHECK_EQ(written(&p, MSR_QUIET, 0x186), 0, "stopped");
+	CHECK_EQ(written(&p, MSR_START, 0x187), 0x4101c2, "started");
+	CHECK_EQ(written(&p, MSR_STOP, 0x187), 0x0101c2, "stopped again");
+	for (size_t i = 0; i < p.n; i++)
+		CHECK(p.step[i].op.msr != 0x38f && p.step[i].op.msr != 0x390, "it has no global control");
+	CHECK_EQ(msr_plan_make(&p, &cpu, &seven[2], 1, NULL, &err), -ENOSPC, "reference cycles need a fixed counter");
+}
+
+TEST(counters_run_out)
+{
+	struct msr_cpu cpu = skylake();
+	struct msr_event ev[5] = { USER(0xc5), USER(0x1c2), USER(0x81d0), USER(0x82d0), USER(0xc4) };
+	struct msr_plan p;
+
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 5, NULL, &err), -ENOSPC, "five on four");
+	CHECK(strstr(err.what, "0xc4"), "it names the event: %s", err.what);
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 0, NULL, &err), -EINVAL, "none");
+}
+
+TEST(events_make_room_for_each_other)
+{
+	struct msr_cpu cpu = skylake();
+	struct msr_event ev[] = { USER(0xc5), USER(0x1c2), USER(0x81d0), { .name = "bound", .config = 0x1a3, .user = true, .legal = 1 },
+				  USER(0xc0), USER(0xc0) };
+	struct msr_plan p = plan_on(&cpu, ev, 5);
+
+	CHECK_EQ(p.place[3].index, 0, "the one that only counter 0 takes");
+	CHECK(p.place[4].fixed, "instructions on the fixed counter");
+	CHECK_EQ(p.enable, 0x10000000f, "all four and a fixed one");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 6, NULL, &err), -ENOSPC, "instructions twice: no programmable one is left");
+}
+
+TEST(beside_others_on_the_same_cpu)
+{
+	struct msr_cpu cpu = skylake();
+	struct msr_taken taken = { .counters = 0x100000003, .enabled = 0x100000001, .fixed_ctrl = 0x3 };
+	struct msr_event ev[] = { USER(0xc5), USER(0x3c) };
+	struct msr_plan p;
+
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, &taken, &err), 0, "%s", err.what);
+	CHECK_EQ(written(&p, MSR_QUIET, 0x38f), 0x100000001, "others go on");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x188), 0x4100c5, "the third counter is the first free one");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x38d), 0x23, "theirs and ours");
+	CHECK_EQ(written(&p, MSR_START, 0x38f), 0x300000005, "theirs and ours");
+	CHECK_EQ(written(&p, MSR_STOP, 0x38f), 0x100000001, "theirs");
+	CHECK_EQ(written(&p, MSR_ZERO, 0x390), 0x200000004, "only our overflows are cleared");
+}
+
+TEST(offcore_responses)
+{
+	struct msr_cpu cpu = skylake();
+	struct msr_event ev[] = { { .name = "a", .config = 0x1b7, .extra = 0x10001, .user = true },
+				  { .name = "b", .config = 0x1bb, .extra = 0x20002, .user = true } };
+	struct msr_plan p = plan_on(&cpu, ev, 2);
+
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a6), 0x10001, "MSR_OFFCORE_RSP_0");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a7), 0x20002, "MSR_OFFCORE_RSP_1");
+	ev[1].config = 0x1b7;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, NULL, &err), -ENOSPC, "two wishes for one register");
+	ev[1].extra = ev[0].extra;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, NULL, &err), 0, "the same wish twice");
+	ev[0].extra = 0;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, NULL, &err), -EINVAL, "nothing to count");
+	ev[0] = (struct msr_event){ .name = "loads", .config = 0x1cd, .extra = 3, .user = true };
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, NULL, &err), -EINVAL, "needs PEBS");
+	ev[0] = (struct msr_event){ .name = "x", .config = 0xc4, .extra = 3, .user = true };
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, NULL, &err), -EINVAL, "an extra term of an event that has none");
+}
+
+/* What is written is what the module allows, and what was there comes back, the newest first. */
+TEST(plans_are_allowed_and_put_back)
+{
+	struct msr_cpu cpus[] = { skylake(), zen3(), cpu_of("amd17h", "-", "AMD Zen 5", 6, 0), cpu_of("icl", "icl", "Intel Ice Lake", 8, 4) };
+
+	for (size_t c = 0; c < ARRAY_SIZE(cpus); c++) {
+		bool intel = cpus[c].maker == TARE_MSR_INTEL;
+		struct msr_plan p = plan_on(&cpus[c], intel ? seven : seven + 3, intel ? 7 : 4);
+		struct tare_msr_op saved[64], back[64];
+		size_t n_saved = msr_plan_ops(&p, MSR_SAVE, MSR_SAVE, saved, 64);
+		size_t n = msr_plan_ops(&p, MSR_RESTORE, MSR_RESTORE, back, 64);
+		bool gate = cpus[c].version >= 2;
+
+		for (size_t i = 0; i < p.n; i++)
+			CHECK_EQ(msr_op_check(&p.step[i].op, cpus[c].maker, &err), 0, "%s", err.what);
+		CHECK_EQ(n, n_saved + gate, "each once, and the gate once more");
+		for (size_t i = 0; i < n_saved; i++)
+			saved[i].value = 1000 + i;
+		msr_plan_saved(back, n, saved, n_saved);
+		if (gate) {
+			CHECK_EQ(back[0].msr, intel ? 0x38f : 0xc0000301, "the gate first");
+			CHECK_EQ(back[0].value, 0, "shut");
+			CHECK_EQ(back[n - 1].msr, back[0].msr, "the gate last");
+			CHECK_EQ(back[n - 1].value, 1000, "as it was");
+		}
+		for (size_t i = gate; i + gate < n; i++)
+			CHECK_EQ(back[i].value, 1000 + n_saved - 1 - (i - gate), "newest first");
+	}
+}
+
+TEST(as_the_kernel_traces_it)
+{
+	struct msr_cpu cpu = skylake();
+	struct msr_event ev[] = { USER(0xc5) };
+	struct msr_plan p = plan_on(&cpu, ev, 1);
+	struct text module = { 0 }, plain = { 0 };
+
+	msr_plan_trace(&module, &p, &cpu, true);
+	CHECK_STR(module.s,
+		  "read_msr: 38f, value ?\nwrite_msr: 38f, value 0\n"
+		  "read_msr: 186, value ?\nwrite_msr: 186, value 4100c5\n"
+		  "read_msr: c1, value ?\nwrite_msr: c1, value 0\n"
+		  "write_msr: 390, value 1\nwrite_msr: 38f, value 1\n"
+		  "write_msr: 38f, value 0\nread_msr: c1, value ?\n"
+		  "read_msr: 38e, value ?\nwrite_msr: 390, value 1\n"
+		  "write_msr: 38f, value 0\nwrite_msr: c1, value saved\n"
+		  "write_msr: 186, value saved\nwrite_msr: 38f, value saved\n",
+		  "by the module");
+	msr_plan_trace(&plain, &p, &cpu, false);
+	CHECK(!strncmp(plain.s, "read_msr: 38f, value ?\nread_msr: 186, value ?\nread_msr: c1, value ?\nwrite_msr: 38f, value 0\n", 90),
+	      "saved first: %s", plain.s);
+	text_free(&module);
+	text_free(&plain);
+}
+
+TEST(the_largest_plan_fits)
+{
+	struct msr_cpu cpu = cpu_of("icl", "icl", "Intel Ice Lake", 8, 4);
+	struct msr_event ev[12] = { USER(0xc0), USER(0x3c), USER(0x300), USER(0x400) };
+	struct msr_plan p;
+
+	for (unsigned i = 4; i < 12; i++)
+		ev[i] = (struct msr_event){ .name = "e", .config = 0x100 + i, .user = true };
+	p = plan_on(&cpu, ev, 12);
+	CHECK(p.n < MSR_STEPS_MAX, "%zu steps", p.n);
+	CHECK_EQ(p.enable, 0xf000000ff, "all of them");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x38d), 0x2222, "all four fixed ones");
+	CHECK(p.n - 1 > 0 && p.step[p.n - 1].phase == MSR_RESTORE, "whole to the end");
+}
+
+TEST_MAIN()
