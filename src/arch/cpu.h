@@ -15,6 +15,9 @@ struct cpu_description {
 	bool counters_known; /* the three below were told; user space on arm64 is not told */
 	unsigned programmable, fixed,
 	    width_bits; /* counters per logical CPU; 0 programmable: no PMU is offered */
+	unsigned fixed_width_bits;
+	unsigned version; /* Intel: of architectural performance monitoring; AMD: 0 four counters, 1 six, 2 with a
+			     global control */
 };
 
 /* Costs a few microseconds in a virtual machine: CPUID exits to the hypervisor. */

@@ -19,6 +19,7 @@ extern const struct command cmd_verify;
 extern const struct command cmd_windows;
 extern const struct command cmd_memory;
 extern const struct command cmd_sharing;
+extern const struct command cmd_msr;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -38,5 +39,6 @@ const struct command *const commands[] = {
 	&cmd_summarize,
 	&cmd_aggregate,
 	&cmd_diff,
+	&cmd_msr,
 	NULL,
 };

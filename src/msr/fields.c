@@ -143,3 +143,21 @@ void msr_fields_text(struct text *out, const struct msr_row *row, uint64_t value
 			text_add(out, " %s=0x%llx", f.name, (unsigned long long)v);
 	}
 }
+
+unsigned msr_counts_up(const struct msr_row *row)
+{
+	static const struct {
+		const char *name;
+		unsigned bits;
+	} rows[] = {
+		{ "IA32_TIME_STAMP_COUNTER", 64 }, { "MSR_SMI_COUNT", 32 },   { "IA32_PMC", 48 },
+		{ "IA32_MPERF", 64 },		   { "IA32_APERF", 64 },      { "IA32_FIXED_CTR", 48 },
+		{ "IA32_A_PMC", 48 },		   { "MSR_PPERF", 64 },	      { "MPERF_READONLY", 64 },
+		{ "APERF_READONLY", 64 },	   { "PERF_LEGACY_CTR", 48 }, { "PERF_CTR", 48 },
+	};
+
+	for (size_t i = 0; row && i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].name, row->name))
+			return rows[i].bits;
+	return 0;
+}

@@ -41,6 +41,7 @@ static const struct {
 } fixed_events[] = {
 	{ 0x00c0, 0, false },
 	{ 0x003c, 1, false },
+	{ 0x0100, 0, true },
 	{ 0x0300, 2, true },
 	{ 0x0400, 3, true },
 };
@@ -84,6 +85,14 @@ static uint32_t counter_of(const struct msr_cpu *cpu, unsigned i)
 
 /* ---- which counter ---- */
 
+static bool fixed_event(uint64_t config)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fixed_events); i++)
+		if (fixed_events[i].config == config)
+			return true;
+	return false;
+}
+
 static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, struct tare_error *err)
 {
 	uint64_t bad = ev->config & ~(is_intel(cpu) ? INTEL_CONFIG : AMD_CONFIG);
@@ -102,6 +111,9 @@ static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, st
 		tare_hint(err, "modes are given as :u and :k; enabling and interrupts are the plan's own");
 		return -EINVAL;
 	}
+	/* perf's own numbers for fixed counters, and for shares of the slots that no counter counts. */
+	if (is_intel(cpu) && (ev->config & 0xff) == 0 && !fixed_event(ev->config))
+		return tare_fail(err, EINVAL, "%s is no event of a counter: its code is 0", ev->name);
 	if (ev->period && ev->period >= BIT(width - 1))
 		return tare_fail(err, ERANGE, "%s: a period of %llu does not fit a counter of %u bits", ev->name,
 				 (unsigned long long)ev->period, width);
@@ -419,4 +431,14 @@ void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr
 			if (saved[k].msr == restore[i].msr)
 				restore[i].value = saved[k].value;
 	}
+}
+
+bool msr_step_is_saved(const struct msr_plan *p, size_t step)
+{
+	if (p->step[step].phase != MSR_RESTORE)
+		return false;
+	for (size_t k = step + 1; k < p->n; k++)
+		if (p->step[k].op.msr == p->step[step].op.msr)
+			return false;
+	return true;
 }

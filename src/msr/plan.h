@@ -98,6 +98,9 @@ size_t msr_plan_ops(const struct msr_plan *p, enum msr_phase first, enum msr_pha
 /* MSR_RESTORE, with what MSR_SAVE read: both as msr_plan_ops gives them. */
 void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved, size_t n_saved);
 
+/* Whether a step of MSR_RESTORE puts back what was saved: all but the one that shuts the gate first. */
+bool msr_step_is_saved(const struct msr_plan *p, size_t step);
+
 /*
  * As the kernel's own trace of reads and writes of registers would show them (events/msr): by the module, which
  * reads each register before it first writes it and restores on close, or as they stand in the plan. "?": a value

@@ -122,6 +122,7 @@ TEST(bits_of_a_select)
 		{ __LINE__, 0x2000c4, true, true, 0 },	/* ANY */
 		{ __LINE__, 0x4000000c4, true, true, 0 },
 		{ __LINE__, 0x00c4, false, false, 0 }, /* no mode */
+		{ __LINE__, 0x8000, true, true, 0 },   /* a share of the slots */
 	};
 	struct msr_cpu cpu = skylake();
 

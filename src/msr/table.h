@@ -50,6 +50,9 @@ int msr_field_by_name(const struct msr_row *row, const char *name, struct msr_bi
 /* " EVENT=0xc5 USR EN": fields that are not 0. */
 void msr_fields_text(struct text *out, const struct msr_row *row, uint64_t value);
 
+/* How many bits of the register count up; 0: it is no counter. */
+unsigned msr_counts_up(const struct msr_row *row);
+
 /* As the module would answer: 0, -EPERM or -EINVAL, in words. */
 int msr_op_check(const struct tare_msr_op *op, unsigned maker, struct tare_error *err);
 

@@ -19,15 +19,6 @@ static bool seen(const struct msr_plan *p, size_t before, uint32_t msr)
 	return false;
 }
 
-/* The last write to a register that is restored is of what was saved; the gate's earlier one is not. */
-static bool last_write(const struct msr_plan *p, size_t i)
-{
-	for (size_t k = i + 1; k < p->n; k++)
-		if (p->step[k].op.msr == p->step[i].op.msr)
-			return false;
-	return true;
-}
-
 void msr_plan_trace(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu, bool module)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -43,6 +34,6 @@ void msr_plan_trace(struct text *out, const struct msr_plan *p, const struct msr
 			line(out, &before, "?");
 		}
 		line(out, &s->op, s->op.kind == TARE_MSR_READ ? "?"
-				  : s->phase == MSR_RESTORE && last_write(p, i) ? "saved" : NULL);
+				  : msr_step_is_saved(p, i)		  ? "saved" : NULL);
 	}
 }

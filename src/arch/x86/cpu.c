@@ -60,6 +60,8 @@ static void intel_counters(struct cpu_description *out, unsigned highest)
 	out->programmable = l.a >> 8 & 0xff;
 	out->width_bits = l.a >> 16 & 0xff;
 	out->fixed = (l.a & 0xff) >= 2 ? l.d & 0x1f : 0;
+	out->fixed_width_bits = out->fixed ? l.d >> 5 & 0xff : 0;
+	out->version = l.a & 0xff;
 }
 
 /*
@@ -78,9 +80,11 @@ static void amd_counters(struct cpu_description *out, unsigned highest_extended)
 	if (l.a & 1) {
 		out->counters_known = true;
 		out->programmable = l.b & 0xf;
+		out->version = 2;
 	} else if (!out->hypervisor) {
 		out->counters_known = true;
-		out->programmable = leaf(0x80000001).c >> 23 & 1 ? 6 : 4;
+		out->version = leaf(0x80000001).c >> 23 & 1;
+		out->programmable = out->version ? 6 : 4;
 	}
 	if (out->programmable)
 		out->width_bits = 48;

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What tare msr was told; its words are in cmd_msr.c, plan and watch have a file each. */
+#ifndef CLI_MSR_OPTIONS_H
+#define CLI_MSR_OPTIONS_H
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "source/registers.h"
+#include "view/msr_view.h"
+
+enum msr_format { MSR_TEXT, MSR_JSON, MSR_TRACE };
+
+struct msr_options {
+	enum msr_format format;
+	struct cpus cpus;
+	bool all_cpus;
+	const char *via, *root;   /* the way to registers */
+	const char *events, *cpu; /* plan */
+	uint64_t interval_ns;     /* watch */
+	uint64_t ticks;           /* 0: until it is interrupted */
+};
+
+/* Each: exit status. `n` words behind the name of what is to be done. */
+int msr_plan_command(const struct command *self, const struct msr_options *o, char **word, int n);
+int msr_watch_command(const struct command *self, const struct msr_options *o, char **word, int n);
+
+/* The CPUs that were named; CPU 0 by default. */
+int msr_cpus(const struct msr_options *o, struct cpus *out, struct tare_error *err);
+int msr_open(struct registers **out, const struct msr_options *o, bool write, struct tare_error *err);
+int msr_failed(const struct command *self, const struct tare_error *err);
+/* To standard output. */
+int msr_put(const struct command *self, struct text *t);
+
+#endif
