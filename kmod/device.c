@@ -85,6 +85,8 @@ static int check(struct batch *b, u32 i)
 {
 	const struct tare_msr_op *o = &b->op[i];
 	const struct row *row;
+	u32 slot;
+	int at;
 
 	if (o->err)
 		return -EINVAL;
@@ -99,9 +101,12 @@ static int check(struct batch *b, u32 i)
 	default:
 		return -EINVAL;
 	}
-	row = b->found[i].row = table_find(o->msr, &b->found[i].slot);
-	if (!row)
+	at = table_find(o->msr, &slot);
+	if (at < 0)
 		return -EPERM;
+	row = &table_rows[at];
+	b->found[i].row = at;
+	b->found[i].slot = slot;
 	if (o->kind == TARE_MSR_READ)
 		return row->read ? 0 : -EPERM;
 	if (!row->write)

@@ -29,8 +29,9 @@ extern u32 slot_msr[SLOTS_MAX];
 extern bool slot_is_gate[SLOTS_MAX];
 
 int table_init(void);
-/* The row of a register that this machine has and the parameter `deny` has left, or NULL. */
-const struct row *table_find(u32 msr, u32 *slot);
+extern const struct row *const table_rows;
+/* The number of the row of a register that this machine has and the parameter `deny` has left; -1: there is none. */
+int table_find(u32 msr, u32 *slot);
 
 /* ---- reserve.c: the kernel's own book of who has the counters; perf honours it ---- */
 
@@ -55,8 +56,7 @@ struct batch {
 	struct cpu_saved *saved; /* with writes */
 	struct tare_msr_op op[TARE_MSR_OPS_MAX];
 	struct {
-		const struct row *row;
-		u32 slot;
+		u8 row, slot;
 	} found[TARE_MSR_OPS_MAX]; /* of reads and writes */
 };
 

@@ -30,7 +30,7 @@ static int rdpmc_safe(u32 index, u64 *value)
 static int write_one(struct batch *b, u32 i)
 {
 	const struct tare_msr_op *o = &b->op[i];
-	const struct row *row = b->found[i].row;
+	const struct row *row = &table_rows[b->found[i].row];
 	u32 slot = b->found[i].slot;
 	u64 kept = ~(row->write | row->zero), old = 0, bit = 1ULL << slot;
 	bool clear = row->flags & TARE_MSR_CLEAR;
@@ -58,7 +58,7 @@ static int run_one(struct batch *b, u32 i)
 	switch (o->kind) {
 	case TARE_MSR_READ:
 		err = rdmsrq_safe(o->msr, &o->value);
-		o->value &= b->found[i].row->read;
+		o->value &= table_rows[b->found[i].row].read;
 		break;
 	case TARE_MSR_WRITE:
 		err = write_one(b, i);

@@ -19,6 +19,7 @@ static unsigned int n_deny;
 module_param_array(deny, uint, &n_deny, 0400);
 MODULE_PARM_DESC(deny, "registers, by number, that nobody may read or write through this module");
 
+const struct row *const table_rows = rows;
 u32 table_maker;
 u32 slot_msr[SLOTS_MAX];
 bool slot_is_gate[SLOTS_MAX];
@@ -60,11 +61,11 @@ int table_init(void)
 	return 0;
 }
 
-const struct row *table_find(u32 msr, u32 *slot)
+int table_find(u32 msr, u32 *slot)
 {
 	for (u32 i = 0; i < n_deny; i++)
 		if (deny[i] == msr)
-			return NULL;
+			return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *r = &rows[i];
 		u32 past = msr - r->number; /* huge when msr is below */
@@ -72,7 +73,7 @@ const struct row *table_find(u32 msr, u32 *slot)
 		if (!(r->maker & table_maker) || past >= r->count * r->step || past % r->step)
 			continue;
 		*slot = r->slot + past / r->step;
-		return r;
+		return i;
 	}
-	return NULL;
+	return -1;
 }

@@ -385,6 +385,28 @@ static int write_command(const struct command *self, const struct msr_options *o
 	return end(&j, ret, j.r != NULL);
 }
 
+static int read_stdin(char **out, struct tare_error *err)
+{
+	struct text t = { 0 };
+	char piece[4096];
+	ssize_t n;
+
+	while ((n = read(STDIN_FILENO, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR)) {
+		if (n > 0)
+			text_put(&t, piece, (size_t)n);
+		if (t.len > FILE_MAX)
+			break;
+	}
+	if (n < 0 || t.len > FILE_MAX) {
+		int code = n < 0 ? errno : EFBIG;
+
+		text_free(&t);
+		return tare_fail(err, code, "standard input: %s", strerror(code));
+	}
+	*out = text_take(&t);
+	return *out ? 0 : tare_fail_nomem(err);
+}
+
 static int batch_command(const struct command *self, const struct msr_options *o, char **word, int n)
 {
 	struct job j = { .self = self, .o = o, .maker = msr_maker_here(), .err = TARE_ERROR_INIT };
@@ -398,7 +420,7 @@ static int batch_command(const struct command *self, const struct msr_options *o
 		tare_hint(&j.err, "lines such as: read IA32_PMC0; write IA32_PERF_GLOBAL_CTRL 0; tsc");
 	}
 	if (ret == 0)
-		ret = file_read("", strcmp(path, "-") ? path : "/dev/stdin", FILE_MAX, &text, NULL, &j.err);
+		ret = !strcmp(path, "-") ? read_stdin(&text, &j.err) : file_read("", path, FILE_MAX, &text, NULL, &j.err);
 	if (ret == 0) {
 		ret = msr_batch_parse(b, text, j.maker, &j.err);
 		if (ret < 0)

@@ -37,6 +37,11 @@ offers '{cycles,branches' tare stat -e '{cycles,branche'
 offers '!cycles' tare stat -e instr
 offers instructions tare events explain instr
 offers skl tare events --cpu s
+offers plan tare msr p
+offers msr-safe tare msr read --via msr
+offers TSC_AUX tare msr read TSC_
+offers skl tare msr plan --cpu s
+offers --device-root tare msr read --d
 offers '!skl' tare stat --cpu s
 offers exact tare stat --engine e
 offers doctor tare help d

@@ -1,0 +1,915 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel module, tried where nothing can be broken: in an emulated machine. Which points hold depends on what is
+ * loaded beside it, so tests.sh names them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <x86intrin.h>
+#include <sched.h>
+#include "msr/plan.h"
+#include "source/registers.h"
+#include "tap.h"
+
+#define DEVICE "/dev/tare_msr"
+#define TRACING "/sys/kernel/tracing/"
+
+/* The registers of a module that was built for tests. */
+enum { STORE = 0x402, GATE = 0x17a, FAULT = 0x6e1, AUX = 0xc0000103 };
+
+static struct tare_msr_batch last;
+
+static int call(int fd, unsigned long what, unsigned cpu, unsigned flags, struct tare_msr_op *op, unsigned n)
+{
+	last = (struct tare_msr_batch){ .version = TARE_MSR_VERSION, .cpu = cpu, .n = n, .flags = flags,
+					.handle = last.handle, .ops = (uintptr_t)op };
+	if (what == TARE_MSR_RUN || what == TARE_MSR_PREPARE)
+		last.handle = 0;
+	return ioctl(fd, what, &last) < 0 ? -errno : 0;
+}
+
+static int run(int fd, unsigned cpu, struct tare_msr_op *op, unsigned n)
+{
+	return call(fd, TARE_MSR_RUN, cpu, 0, op, n);
+}
+
+static int device(int flags)
+{
+	int fd = open(DEVICE, flags | O_CLOEXEC);
+
+	CHECK(fd >= 0, "%s: %s", DEVICE, strerror(errno));
+	return fd;
+}
+
+static uint64_t value_of(int fd, unsigned cpu, uint32_t msr)
+{
+	struct tare_msr_op op = { .msr = msr, .kind = TARE_MSR_READ };
+	int ret = run(fd, cpu, &op, 1);
+
+	CHECK_EQ(ret, 0, "reading 0x%x on cpu %u", msr, cpu);
+	return op.value;
+}
+
+static int set(int fd, unsigned cpu, uint32_t msr, uint64_t value)
+{
+	struct tare_msr_op op = { .msr = msr, .kind = TARE_MSR_WRITE, .value = value };
+
+	return run(fd, cpu, &op, 1);
+}
+
+static void put(const char *path, const char *words)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC); /* which is what empties a trace */
+	ssize_t n = fd < 0 ? -1 : write(fd, words, strlen(words));
+
+	CHECK(n == (ssize_t)strlen(words), "%s > %s: %s", words, path, strerror(errno));
+	close(fd);
+}
+
+static bool is_intel(void)
+{
+	struct tare_msr_info info = { 0 };
+	int fd = device(O_RDONLY);
+
+	ioctl(fd, TARE_MSR_INFO, &info);
+	close(fd);
+	return info.maker == TARE_MSR_INTEL;
+}
+
+/* ---- the kernel's own record of what was done to registers ---- */
+
+static void trace_begin(void)
+{
+	put(TRACING "events/msr/read_msr/enable", "1");
+	put(TRACING "events/msr/write_msr/enable", "1");
+	put(TRACING "trace", "\n");
+}
+
+/* Lines "write_msr: 38f, value 0" of registers that `about` mentions. */
+static void trace_end(struct text *out, const char *about)
+{
+	char line[512], mention[32];
+	FILE *f;
+
+	put(TRACING "events/msr/read_msr/enable", "0");
+	put(TRACING "events/msr/write_msr/enable", "0");
+	f = fopen(TRACING "trace", "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		char *words = strstr(line, "read_msr: ");
+		unsigned msr;
+
+		if (!words)
+			words = strstr(line, "write_msr: ");
+		if (!words || line[0] == '#' || sscanf(strchr(words, ' '), " %x,", &msr) != 1)
+			continue;
+		snprintf(mention, sizeof(mention), "_msr: %x,", msr);
+		if (strstr(about, mention))
+			text_add(out, "%s", words);
+	}
+	if (f)
+		fclose(f);
+}
+
+/* One line of either: "read_msr: 38f, value 0". */
+struct traced {
+	char how[16], value[32];
+	unsigned msr;
+};
+
+static const char *next(const char *p, struct traced *out)
+{
+	*out = (struct traced){ 0 };
+	if (sscanf(p, "%15[a-z_]: %x, value %31s", out->how, &out->msr, out->value) != 3)
+		out->how[0] = '\0';
+	p += strcspn(p, "\n");
+	return p + (*p == '\n');
+}
+
+/* The plan's lines are the trace's. "?" is any value, and "saved" the one that the register's first read gave. */
+static void check_traced(const char *plan, const char *trace)
+{
+	struct {
+		unsigned msr;
+		char value[32];
+	} first[64];
+	unsigned n = 0, line = 0;
+	const char *p = plan, *t = trace ? trace : "";
+
+	while (*p || *t) {
+		struct traced want, got;
+		unsigned k = 0;
+
+		p = next(p, &want);
+		t = next(t, &got);
+		line++;
+		while (k < n && first[k].msr != got.msr)
+			k++;
+		if (k == n && !strcmp(got.how, "read_msr") && n < 64) {
+			first[n].msr = got.msr;
+			snprintf(first[n++].value, sizeof(first[0].value), "%s", got.value);
+		}
+		if (!strcmp(want.value, "?"))
+			snprintf(want.value, sizeof(want.value), "%s", got.value);
+		else if (!strcmp(want.value, "saved") && k < n)
+			snprintf(want.value, sizeof(want.value), "%s", first[k].value);
+		if (!CHECK(!strcmp(want.how, got.how) && want.msr == got.msr && !strcmp(want.value, got.value),
+			   "line %u: planned %s: %x, value %s; the kernel saw %s: %x, value %s", line, want.how, want.msr,
+			   want.value, got.how, got.msr, got.value))
+			return;
+	}
+	CHECK(line > 10, "only %u lines", line);
+}
+
+/* ---- plans, done by the module ---- */
+
+static struct registers *way(const char *via, unsigned maker)
+{
+	struct registers_options opt = { .via = via, .maker = maker, .write = true };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct registers *r;
+
+	CHECK_EQ(registers_open(&r, &opt, &err), 0, "%s", err.what);
+	return r;
+}
+
+static void phases(struct registers *r, const struct msr_plan *p, enum msr_phase from, enum msr_phase to)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct tare_msr_op op[TARE_MSR_OPS_MAX];
+	size_t n = msr_plan_ops(p, from, to, op, TARE_MSR_OPS_MAX);
+
+	CHECK_EQ(registers_run(r, 1, op, n, NULL, &err), 0, "%s", err.what);
+}
+
+static void plan_is_traced(const char *bound, const char *libpfm, unsigned programmable, unsigned fixed,
+			   const struct msr_event *ev, size_t n, bool module)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct text planned = { 0 }, traced = { 0 };
+	struct registers *r;
+	struct msr_cpu cpu;
+	struct msr_plan p;
+
+	msr_cpu_of(&cpu, bound, libpfm, "planned", programmable, fixed, NULL);
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, n, NULL, &err), 0, "%s", err.what);
+	msr_plan_trace(&planned, &p, &cpu, module);
+	r = way(module ? "module" : "msr", cpu.maker);
+	if (!r)
+		return;
+	trace_begin();
+	if (!module)
+		phases(r, &p, MSR_SAVE, MSR_SAVE);
+	phases(r, &p, MSR_QUIET, MSR_START);
+	phases(r, &p, MSR_STOP, MSR_CHECK);
+	if (!module) { /* what stood there is 0 on this machine, as the plan has it */
+		phases(r, &p, MSR_RESTORE, MSR_RESTORE);
+	}
+	registers_close(r);
+	trace_end(&traced, planned.s);
+	check_traced(planned.s, traced.s);
+	text_free(&planned);
+	text_free(&traced);
+}
+
+#define USER(config_) { .name = #config_, .config = (config_), .user = true }
+
+static const struct msr_event intel_seven[] = { USER(0xc0), USER(0x3c), USER(0x300), USER(0xc5), USER(0x1c2), USER(0x81d0), USER(0x82d0) };
+static const struct msr_event amd_six[] = { USER(0x76), USER(0xc0), USER(0xc2), USER(0x1000001cf), USER(0x964), USER(0xff60) };
+
+TEST(the_kernel_sees_what_was_planned)
+{
+	if (is_intel()) {
+		plan_is_traced("skl", "skl", 4, 3, intel_seven, 7, true);
+		plan_is_traced("icl", "icl", 8, 4, intel_seven, 7, true);
+		plan_is_traced("skl", "skl", 4, 3, intel_seven, 7, false);
+	} else {
+		plan_is_traced("amd17h", "amd64_fam19h_zen3", 6, 0, amd_six, 6, true);
+		plan_is_traced("amd17h", "amd64_fam19h_zen4", 6, 0, amd_six, 6, true);
+		plan_is_traced("-", "amd64_fam10h_barcelona", 4, 0, amd_six, 4, true);
+		plan_is_traced("amd17h", "amd64_fam19h_zen4", 6, 0, amd_six, 6, false);
+	}
+}
+
+/* The program's own words, as a user would compare them. */
+TEST(the_command_plans_what_the_kernel_sees)
+{
+	struct text traced = { 0 };
+	char planned[8192] = "";
+	struct msr_cpu cpu;
+	struct msr_plan p;
+	struct registers *r;
+	FILE *f;
+
+	if (!is_intel())
+		tap_skip("intel", "the command is asked for Skylake");
+	f = popen("tare msr plan --cpu skl --format trace -e instructions:u,cycles:u,ref-cycles:u,r00c5:u,r01c2:u,r81d0:u,r82d0:u", "r");
+	fread(planned, 1, sizeof(planned) - 1, f);
+	CHECK_EQ(pclose(f), 0, "tare msr plan");
+	msr_cpu_of(&cpu, "skl", "skl", "planned", 4, 3, NULL);
+	msr_plan_make(&p, &cpu, intel_seven, 7, NULL, NULL);
+	r = way("module", TARE_MSR_INTEL);
+	trace_begin();
+	phases(r, &p, MSR_QUIET, MSR_START);
+	phases(r, &p, MSR_STOP, MSR_CHECK);
+	registers_close(r);
+	trace_end(&traced, planned);
+	check_traced(planned, traced.s);
+	text_free(&traced);
+}
+
+/* ---- what is refused ---- */
+
+static void refused(int fd, struct tare_msr_op bad, int why)
+{
+	struct tare_msr_op op[3] = { { .kind = TARE_MSR_TSC }, bad, { .kind = TARE_MSR_TSC } };
+
+	CHECK_EQ(run(fd, 0, op, 3), -EACCES, "0x%x", bad.msr);
+	CHECK_EQ(op[1].err, why, "0x%x", bad.msr);
+	CHECK_EQ(op[0].err, 0, "its neighbour is not to blame");
+	CHECK_EQ(op[0].value, 0, "and did not run");
+	CHECK_EQ(last.done, 0, "nothing did");
+}
+
+TEST(a_batch_is_refused_whole)
+{
+	bool intel = is_intel();
+	uint32_t select = intel ? 0x186 : 0xc0010200, other = intel ? 0xc0010200 : 0x186;
+	int fd = device(O_RDWR);
+
+	refused(fd, (struct tare_msr_op){ .msr = 0xc0000080, .kind = TARE_MSR_READ }, -EPERM);  /* EFER */
+	refused(fd, (struct tare_msr_op){ .msr = 0xc0000080, .kind = TARE_MSR_WRITE }, -EPERM);
+	refused(fd, (struct tare_msr_op){ .msr = 0x1d9, .kind = TARE_MSR_WRITE }, -EPERM);	/* DEBUGCTL */
+	refused(fd, (struct tare_msr_op){ .msr = 0x600, .kind = TARE_MSR_READ }, -EPERM);	/* DS area */
+	refused(fd, (struct tare_msr_op){ .msr = STORE, .kind = TARE_MSR_WRITE }, -EPERM);
+	refused(fd, (struct tare_msr_op){ .msr = AUX, .kind = TARE_MSR_WRITE }, -EPERM); /* may be read */
+	refused(fd, (struct tare_msr_op){ .msr = 0x10, .kind = TARE_MSR_WRITE }, -EPERM);
+	refused(fd, (struct tare_msr_op){ .msr = other, .kind = TARE_MSR_READ }, -EPERM); /* the other maker's */
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (intel ? bit == 19 || bit == 20 || bit == 21 || bit > 33 : bit == 19 || bit == 20 || bit == 21 || (bit > 35 && bit != 40 && bit != 41))
+			refused(fd, (struct tare_msr_op){ .msr = select, .kind = TARE_MSR_WRITE, .value = UINT64_C(1) << bit }, -EINVAL);
+	if (intel)
+		refused(fd, (struct tare_msr_op){ .msr = 0x38d, .kind = TARE_MSR_WRITE, .value = 0x8 }, -EINVAL);
+	refused(fd, (struct tare_msr_op){ .msr = 1, .kind = TARE_MSR_TSC }, -EINVAL);
+	refused(fd, (struct tare_msr_op){ .kind = 99 }, -EINVAL);
+	refused(fd, (struct tare_msr_op){ .msr = 0x10, .kind = TARE_MSR_READ, .err = 1 }, -EINVAL);
+	close(fd);
+}
+
+TEST(calls_that_make_no_sense)
+{
+	struct tare_msr_op op[65] = { { .kind = TARE_MSR_TSC } };
+	int fd = device(O_RDWR);
+
+	for (int i = 0; i < 65; i++)
+		op[i].kind = TARE_MSR_TSC;
+	CHECK_EQ(run(fd, 0, op, 0), -EINVAL, "no operation");
+	CHECK_EQ(run(fd, 0, op, 65), -EINVAL, "too many");
+	CHECK_EQ(run(fd, 0, op, UINT32_MAX), -EINVAL, "far too many");
+	CHECK_EQ(run(fd, 0, op, 64), 0, "as many as there may be");
+	CHECK_EQ(last.done, 64, "all of them ran");
+	for (int i = 1; i < 64; i++)
+		CHECK(op[i].value >= op[i - 1].value && op[0].value >= last.tsc_first && op[63].value <= last.tsc_last, "time goes on, %d", i);
+	CHECK_EQ(call(fd, TARE_MSR_RUN, 0, 2, op, 1), -EINVAL, "a flag that does not exist");
+	CHECK_EQ(run(fd, 7, op, 1), -ENXIO, "a CPU that does not exist");
+	CHECK_EQ(run(fd, UINT32_MAX, op, 1), -ENXIO, "nor does that");
+	CHECK_EQ(run(fd, 0, (struct tare_msr_op *)8, 1), -EFAULT, "an address that does not exist");
+	CHECK_EQ(ioctl(fd, TARE_MSR_RUN, 8) < 0 ? -errno : 0, -EFAULT, "nor does that");
+	CHECK_EQ(ioctl(fd, _IOWR('t', 0x6f, struct tare_msr_batch), &last) < 0 ? -errno : 0, -ENOTTY, "a call that does not exist");
+	last = (struct tare_msr_batch){ .version = 2, .n = 1, .ops = (uintptr_t)op };
+	CHECK_EQ(ioctl(fd, TARE_MSR_RUN, &last) < 0 ? -errno : 0, -EPROTO, "another version");
+	close(fd);
+}
+
+TEST(a_file_for_reading_does_not_write)
+{
+	uint32_t counter = is_intel() ? 0xc1 : 0xc0010201;
+	int fd = device(O_RDONLY);
+
+	CHECK_EQ(set(fd, 0, counter, 1), -EBADF, "a write");
+	value_of(fd, 0, counter);
+	close(fd);
+}
+
+TEST(no_capability_no_file)
+{
+	char buf[8];
+	int fd, status;
+	pid_t pid;
+
+	CHECK_EQ(chmod(DEVICE, 0666), 0, "chmod");
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		if (setgid(65534) < 0 || setuid(65534) < 0)
+			_exit(99);
+		fd = open(DEVICE, O_RDONLY);
+		_exit(fd < 0 ? errno : read(fd, buf, 1) >= 0 ? 100 : 101);
+	}
+	waitpid(pid, &status, 0);
+	CHECK_EQ(chmod(DEVICE, 0600), 0, "chmod");
+	CHECK_EQ(WEXITSTATUS(status), EPERM, "as nobody, on a file that everybody may open");
+}
+
+TEST(one_holds_the_counters)
+{
+	uint32_t counter = is_intel() ? 0xc1 : 0xc0010201;
+	struct tare_msr_info info = { 0 };
+	int a = device(O_RDWR), b = device(O_RDWR);
+
+	CHECK_EQ(set(a, 0, counter, 1), 0, "the first");
+	CHECK_EQ(set(b, 0, counter, 1), -EBUSY, "the second");
+	value_of(b, 0, counter);
+	CHECK_EQ(ioctl(b, TARE_MSR_INFO, &info), 0, "info");
+	CHECK_EQ(info.holder_pid, getpid(), "who holds them");
+	CHECK_STR(info.holder, "module_test", "its name");
+	close(a);
+	CHECK_EQ(set(b, 0, counter, 1), 0, "after the first has closed");
+	close(b);
+	b = device(O_RDONLY);
+	CHECK_EQ(ioctl(b, TARE_MSR_INFO, &info), 0, "info");
+	CHECK_EQ(info.holder_pid, 0, "nobody holds them");
+	close(b);
+}
+
+/* Two holders in the user's words: the way's own message. */
+TEST(the_holder_is_named)
+{
+	uint32_t counter = is_intel() ? 0xc1 : 0xc0010201;
+	struct tare_msr_op op = { .msr = counter, .kind = TARE_MSR_WRITE };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct registers *r = way("module", is_intel() ? TARE_MSR_INTEL : TARE_MSR_AMD);
+	int a = device(O_RDWR);
+
+	CHECK_EQ(set(a, 0, counter, 1), 0, "held");
+	CHECK_EQ(registers_run(r, 0, &op, 1, NULL, &err), -EBUSY, "busy");
+	CHECK(strstr(err.what, "module_test"), "%s", err.what);
+	close(a);
+	registers_close(r);
+}
+
+TEST(rdpmc_that_faults_is_an_error)
+{
+	struct tare_msr_op op[] = { { .msr = 0, .kind = TARE_MSR_RDPMC }, { .msr = 0x40000000, .kind = TARE_MSR_RDPMC }, { .kind = TARE_MSR_TSC } };
+	int fd = device(O_RDONLY);
+
+	CHECK_EQ(call(fd, TARE_MSR_RUN, 1, TARE_MSR_KEEP_GOING, op, 3), -EIO, "this machine has no counters");
+	CHECK_EQ(op[0].err, -EIO, "programmable");
+	CHECK_EQ(op[1].err, -EIO, "fixed");
+	CHECK(op[2].err == 0 && op[2].value, "what is behind them ran");
+	close(fd);
+}
+
+TEST(the_module_stays_while_it_is_used)
+{
+	int fd = device(O_RDONLY);
+
+	CHECK(system("rmmod tare_msr 2>/dev/null") != 0, "it was unloaded under an open file");
+	close(fd);
+}
+
+TEST(denied_registers)
+{
+	bool intel = is_intel();
+	int fd = device(O_RDWR);
+
+	refused(fd, (struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_READ }, -EPERM);
+	refused(fd, (struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_WRITE }, -EPERM);
+	value_of(fd, 0, intel ? 0x187 : 0xc0010202);
+	close(fd);
+}
+
+/* ---- over registers that store (a module that was built for tests) ---- */
+
+TEST(storage_round_trips)
+{
+	static const uint64_t values[] = { 0, 1, 0xdeadbeefcafef00d, UINT64_MAX, UINT64_C(1) << 63, 0x0123456789abcdef };
+	int fd = device(O_RDWR);
+
+	for (unsigned cpu = 0; cpu < 2; cpu++)
+		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+			struct tare_msr_op op[] = { { .msr = STORE, .kind = TARE_MSR_WRITE, .value = values[i] },
+						    { .msr = STORE + 1, .kind = TARE_MSR_WRITE, .value = ~values[i] },
+						    { .msr = STORE, .kind = TARE_MSR_READ },
+						    { .msr = STORE + 1, .kind = TARE_MSR_READ } };
+
+			CHECK_EQ(run(fd, cpu, op, 4), 0, "cpu %u", cpu);
+			CHECK_EQ(op[2].value, values[i], "cpu %u", cpu);
+			CHECK_EQ(op[3].value, ~values[i], "cpu %u", cpu);
+		}
+	close(fd);
+}
+
+static unsigned aux_by_rdtscp(unsigned cpu)
+{
+	cpu_set_t one;
+	unsigned aux;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0, "cpu %u", cpu);
+	__rdtscp(&aux);
+	return aux;
+}
+
+/* Bits that are not ours are kept; the program's own rdtscp is the witness of which CPU was written. */
+TEST(other_bits_are_kept_and_the_cpu_is_the_one_named)
+{
+	unsigned before[2] = { aux_by_rdtscp(0), aux_by_rdtscp(1) };
+	int fd = device(O_RDWR);
+
+	for (unsigned cpu = 0; cpu < 2; cpu++)
+		CHECK_EQ(before[cpu] & 0xfff, cpu, "as Linux sets it");
+	CHECK_EQ(set(fd, 1, AUX, 0x5a), 0, "cpu 1");
+	CHECK_EQ(aux_by_rdtscp(1), (before[1] & ~0xffu) | 0x5a, "the low byte only");
+	CHECK_EQ(aux_by_rdtscp(0), before[0], "cpu 0 is untouched");
+	CHECK_EQ(set(fd, 0, AUX, 0x100), -EACCES, "a bit that is not ours");
+	close(fd);
+	CHECK_EQ(aux_by_rdtscp(1), before[1], "put back");
+}
+
+TEST(a_fault_in_the_middle)
+{
+	struct tare_msr_op op[] = { { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 7 },
+				    { .msr = FAULT, .kind = TARE_MSR_WRITE, .value = UINT64_C(1) << 40 },
+				    { .msr = STORE, .kind = TARE_MSR_READ } };
+	int fd = device(O_RDWR);
+
+	CHECK_EQ(run(fd, 1, op, 3), -EIO, "stops");
+	CHECK_EQ(last.done, 1, "one was done");
+	CHECK(op[0].err == 0 && op[1].err == -EIO && op[2].err == -ECANCELED, "%d %d %d", op[0].err, op[1].err, op[2].err);
+	op[0].err = op[1].err = op[2].err = 0;
+	CHECK_EQ(call(fd, TARE_MSR_RUN, 1, TARE_MSR_KEEP_GOING, op, 3), -EIO, "goes on");
+	CHECK_EQ(last.done, 2, "two were done");
+	CHECK(op[1].err == -EIO && op[2].err == 0 && op[2].value == 7, "%d %d", op[1].err, op[2].err);
+	close(fd);
+}
+
+TEST(put_back_in_order)
+{
+	static const char wanted[] = "write_msr: 17a, value 0\nwrite_msr: 403, value 33\n"
+				     "write_msr: 402, value 22\nwrite_msr: 17a, value 11\n";
+	struct tare_msr_op op[] = { { .msr = GATE, .kind = TARE_MSR_WRITE, .value = 1 }, { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 2 },
+				    { .msr = STORE + 1, .kind = TARE_MSR_WRITE, .value = 3 }, { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 4 } };
+	struct tare_msr_op first[] = { { .msr = GATE, .kind = TARE_MSR_WRITE, .value = 0x11 }, { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 0x22 },
+				       { .msr = STORE + 1, .kind = TARE_MSR_WRITE, .value = 0x33 } };
+	struct registers *r = way("msr", TARE_MSR_INTEL);
+	struct text traced = { 0 };
+	int raw = open("/dev/cpu/1/msr", O_RDWR), fd = device(O_RDWR);
+
+	/* What was there: by the kernel's own driver. */
+	for (int i = 0; i < 3; i++) {
+		uint64_t value = first[i].value;
+
+		CHECK_EQ(pwrite(raw, &value, 8, first[i].msr), 8, "0x%x: %s", first[i].msr, strerror(errno));
+	}
+	CHECK_EQ(run(fd, 1, op, 4), 0, "written");
+	trace_begin();
+	close(fd);
+	trace_end(&traced, wanted);
+	CHECK_STR(traced.s, wanted, "the gate is shut first and set last, all else newest first");
+	for (int i = 0; i < 3; i++) {
+		uint64_t value = 0;
+
+		CHECK_EQ(pread(raw, &value, 8, first[i].msr), 8, "0x%x", first[i].msr);
+		CHECK_EQ(value, first[i].value, "0x%x as it was", first[i].msr);
+		value = 0;
+		pwrite(raw, &value, 8, first[i].msr);
+	}
+	close(raw);
+	registers_close(r);
+	text_free(&traced);
+}
+
+TEST(put_back_after_kill)
+{
+	int ready[2], fd, status;
+	char c;
+	pid_t pid;
+
+	CHECK_EQ(pipe(ready), 0, "pipe");
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		fd = device(O_RDWR);
+		for (unsigned cpu = 0; cpu < 2; cpu++)
+			if (set(fd, cpu, STORE, 0x77) < 0)
+				_exit(1);
+		write(ready[1], "x", 1);
+		pause();
+	}
+	CHECK_EQ(read(ready[0], &c, 1), 1, "it has written");
+	fd = device(O_RDONLY);
+	CHECK_EQ(value_of(fd, 0, STORE), 0x77, "it stands there");
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	for (unsigned cpu = 0; cpu < 2; cpu++)
+		CHECK_EQ(value_of(fd, cpu, STORE), 0, "cpu %u after kill -9", cpu);
+	close(fd);
+}
+
+TEST(prepared_once_run_many_times)
+{
+	struct tare_msr_op op[] = { { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 5 }, { .msr = STORE, .kind = TARE_MSR_READ }, { .kind = TARE_MSR_TSC } };
+	uint32_t handle;
+	uint64_t before = 0;
+	int fd = device(O_RDWR), other = device(O_RDWR);
+
+	CHECK_EQ(call(fd, TARE_MSR_PREPARE, 0, 0, op, 3), 0, "prepared");
+	handle = last.handle;
+	CHECK(handle != 0, "a handle");
+	CHECK_EQ(value_of(fd, 0, STORE), 0, "nothing ran yet");
+	for (int i = 0; i < 100; i++) {
+		last.handle = handle;
+		CHECK_EQ(call(fd, TARE_MSR_REPEAT, 0, 0, op, 3), 0, "turn %d", i);
+		CHECK(op[1].value == 5 && op[2].value > before, "turn %d", i);
+		before = op[2].value;
+	}
+	last.handle = handle;
+	CHECK_EQ(call(fd, TARE_MSR_REPEAT, 1, 0, op, 3), -EINVAL, "another CPU than prepared for");
+	CHECK_EQ(call(fd, TARE_MSR_REPEAT, 0, 0, op, 2), -EINVAL, "room for fewer");
+	CHECK_EQ(call(other, TARE_MSR_REPEAT, 0, 0, op, 3), -ENOENT, "a handle is its file's own");
+	CHECK_EQ(call(fd, TARE_MSR_DROP, 0, 0, op, 3), 0, "dropped");
+	CHECK_EQ(call(fd, TARE_MSR_REPEAT, 0, 0, op, 3), -ENOENT, "it is gone");
+	CHECK_EQ(call(fd, TARE_MSR_DROP, 0, 0, op, 3), -ENOENT, "once");
+	for (int i = 0; i < TARE_MSR_PREPARED_MAX; i++)
+		CHECK_EQ(call(fd, TARE_MSR_PREPARE, 0, 0, op, 3), 0, "number %d", i);
+	CHECK_EQ(call(fd, TARE_MSR_PREPARE, 0, 0, op, 3), -ENOSPC, "one too many");
+	op[0].value = 0;
+	op[0].msr = 0xc0000080;
+	CHECK_EQ(call(fd, TARE_MSR_PREPARE, 0, 0, op, 3), -EACCES, "what may not run may not be prepared");
+	close(other);
+	close(fd);
+}
+
+TEST(a_cpu_that_goes_and_comes)
+{
+	int fd = device(O_RDWR), raw;
+	uint64_t value = 1;
+
+	CHECK_EQ(set(fd, 0, STORE, 0x11), 0, "cpu 0");
+	CHECK_EQ(set(fd, 1, STORE, 0x22), 0, "cpu 1");
+	put("/sys/devices/system/cpu/cpu1/online", "0");
+	CHECK_EQ(set(fd, 1, STORE, 0x33), -ENXIO, "a CPU that is off");
+	CHECK_EQ(set(fd, 0, STORE, 0x44), 0, "the other goes on");
+	put("/sys/devices/system/cpu/cpu1/online", "1");
+	CHECK_EQ(set(fd, 1, STORE, 0x55), -ESTALE, "what was written there is gone, and that is said");
+	raw = open("/dev/cpu/1/msr", O_RDONLY);
+	CHECK_EQ(pread(raw, &value, 8, STORE), 8, "read by the kernel's driver");
+	CHECK_EQ(value, 0, "it was put back when the CPU went");
+	close(raw);
+	close(fd);
+	fd = device(O_RDWR);
+	CHECK_EQ(set(fd, 1, STORE, 0x66), 0, "a new file starts anew");
+	close(fd);
+	fd = device(O_RDONLY);
+	CHECK_EQ(value_of(fd, 0, STORE), 0, "cpu 0");
+	CHECK_EQ(value_of(fd, 1, STORE), 0, "cpu 1");
+	close(fd);
+}
+
+TEST(the_machine_sleeps)
+{
+	int fd, raw;
+	uint64_t value = 1;
+
+	if (access("/sys/power/pm_test", W_OK) < 0)
+		tap_skip("pm_test", "this kernel cannot pretend to sleep");
+	fd = device(O_RDWR);
+	CHECK_EQ(set(fd, 1, STORE, 0x99), 0, "written");
+	put("/sys/module/suspend/parameters/pm_test_delay", "0");
+	put("/sys/power/pm_test", "freezer");
+	put("/sys/power/state", "freeze");
+	raw = open("/dev/cpu/1/msr", O_RDONLY);
+	CHECK_EQ(pread(raw, &value, 8, STORE), 8, "read by the kernel's driver");
+	CHECK_EQ(value, 0, "it was put back before");
+	CHECK_EQ(set(fd, 1, STORE, 0x98), -ESTALE, "and that is said");
+	CHECK_EQ(set(fd, 0, STORE, 0x97), 0, "a CPU that held nothing goes on");
+	close(raw);
+	close(fd);
+}
+
+static uint64_t random_64(void)
+{
+	static uint64_t seed = 88172645463325252u;
+
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Any bytes: nothing oopses, nothing is done that is not on the list, and all is put back. */
+TEST(random_batches)
+{
+	static const uint32_t likely[] = { STORE, STORE + 1, GATE, FAULT, AUX, 0x10, 0xc1, 0x186, 0x38d, 0x38f, 0x390, 0xc0010200, 0xc0000301 };
+	enum { ROUNDS = 100000 };
+	uint64_t held[2][5];
+	unsigned long seen[5] = { 0 };
+	int fd = device(O_RDWR);
+
+	for (unsigned cpu = 0; cpu < 2; cpu++)
+		for (int k = 0; k < 5; k++)
+			held[cpu][k] = value_of(fd, cpu, likely[k]);
+	close(fd);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct tare_msr_op op[TARE_MSR_OPS_MAX];
+		unsigned n, cpu;
+		int ret;
+
+		if (i % 1000 == 0)
+			fd = device(O_RDWR);
+		n = random_64() % 100 == 0 ? (unsigned)random_64() : (unsigned)(random_64() % 8 + 1);
+		cpu = random_64() % 50 == 0 ? (unsigned)random_64() : (unsigned)(random_64() & 1);
+		for (unsigned k = 0; k < n && k < TARE_MSR_OPS_MAX; k++) {
+			uint64_t r = random_64();
+
+			op[k] = (struct tare_msr_op){ .msr = r % 16 ? likely[(r >> 8) % 13] : (uint32_t)(r >> 8),
+						      .kind = (uint16_t)(r >> 40 & 63 ? r >> 48 & 3 : r >> 48),
+						      .value = r >> 32 & 7 ? random_64() & 0xff : random_64() };
+			if (op[k].kind == TARE_MSR_TSC)
+				op[k].msr = 0;
+			if ((r >> 44 & 255) == 0)
+				op[k].err = 1;
+		}
+		last.handle = (uint32_t)(random_64() % 70);
+		ret = call(fd, random_64() % 8 ? TARE_MSR_RUN : (unsigned long[]){ TARE_MSR_PREPARE, TARE_MSR_REPEAT, TARE_MSR_DROP, TARE_MSR_RUN }[random_64() & 3],
+			   cpu, random_64() % 30 == 0 ? (unsigned)random_64() : (unsigned)(random_64() & 1), op, n);
+		seen[ret == 0 ? 0 : ret == -EACCES ? 1 : ret == -EIO ? 2 : ret == -EINVAL || ret == -ENXIO || ret == -ENOENT || ret == -ENOSPC ? 3 : 4]++;
+		if (!CHECK(ret == 0 || ret == -EACCES || ret == -EIO || ret == -EINVAL || ret == -ENXIO || ret == -ENOENT || ret == -ENOSPC,
+			   "round %d gave %d", i, ret))
+			return;
+		if (i % 1000 == 999)
+			close(fd);
+	}
+	printf("# %d batches: %lu ran, %lu refused, %lu faulted, %lu made no sense\n", ROUNDS, seen[0], seen[1], seen[2], seen[3]);
+	CHECK(seen[0] > 1000 && seen[1] > 1000 && seen[2] > 1000 && seen[3] > 1000, "a kind of answer is missing");
+	fd = device(O_RDONLY);
+	for (unsigned cpu = 0; cpu < 2; cpu++)
+		for (int k = 0; k < 5; k++)
+			CHECK_EQ(value_of(fd, cpu, likely[k]), held[cpu][k], "cpu %u, 0x%x as it was", cpu, likely[k]);
+	close(fd);
+}
+
+/* ---- over counters that count (tests/guest-x86/fakepmu.c) ---- */
+
+static uint64_t raw_read(int fd, uint32_t msr)
+{
+	uint64_t value = 0;
+
+	CHECK_EQ(pread(fd, &value, 8, msr), 8, "0x%x: %s", msr, strerror(errno));
+	return value;
+}
+
+TEST(counters_count_and_freeze)
+{
+	struct msr_event ev[] = { USER(0xc0), USER(0x3c), USER(0xc5) };
+	struct tare_msr_op op[TARE_MSR_OPS_MAX], again[TARE_MSR_OPS_MAX];
+	struct tare_error err = TARE_ERROR_INIT;
+	struct msr_cpu cpu;
+	struct msr_plan p;
+	struct registers *r = way("module", TARE_MSR_INTEL);
+	int raw = open("/dev/cpu/0/msr", O_RDONLY);
+	size_t n;
+
+	msr_cpu_of(&cpu, "skl", "skl", "planned", 4, 3, NULL);
+	msr_plan_make(&p, &cpu, ev, 3, NULL, NULL);
+	phases(r, &p, MSR_QUIET, MSR_START);
+	n = msr_plan_ops(&p, MSR_STOP, MSR_READ, op, TARE_MSR_OPS_MAX);
+	CHECK_EQ(registers_run(r, 1, op, n, NULL, &err), 0, "%s", err.what);
+	n = msr_plan_ops(&p, MSR_READ, MSR_READ, again, TARE_MSR_OPS_MAX);
+	CHECK_EQ(registers_run(r, 1, again, n, NULL, &err), 0, "%s", err.what);
+	for (size_t i = 0; i < 3; i++) {
+		CHECK(op[1 + i].value > 0, "counter %zu counted nothing", i);
+		CHECK_EQ(again[i].value, op[1 + i].value, "counter %zu is frozen", i);
+	}
+	CHECK_EQ(raw_read(raw, 0x38f), 0, "the other CPU is untouched");
+	CHECK_EQ(raw_read(raw, 0x186), 0, "the other CPU is untouched");
+	registers_close(r);
+	for (size_t i = 0; i < p.n_events; i++) {
+		int one = open("/dev/cpu/1/msr", O_RDONLY);
+
+		CHECK_EQ(raw_read(one, p.place[i].counter), 0, "put back");
+		CHECK_EQ(raw_read(one, 0x38d), 0, "put back");
+		close(one);
+	}
+	close(raw);
+}
+
+/* The same by the kernel's own driver: the model does not know who asks. */
+TEST(the_kernels_own_driver_counts_alike)
+{
+	struct msr_event ev[] = { USER(0xc0), USER(0xc5) };
+	struct tare_msr_op op[TARE_MSR_OPS_MAX], saved[TARE_MSR_OPS_MAX];
+	struct tare_error err = TARE_ERROR_INIT;
+	struct msr_cpu cpu;
+	struct msr_plan p;
+	struct registers *r = way("msr", TARE_MSR_INTEL);
+	size_t n, n_saved;
+
+	msr_cpu_of(&cpu, "skl", "skl", "planned", 4, 3, NULL);
+	msr_plan_make(&p, &cpu, ev, 2, NULL, NULL);
+	n_saved = msr_plan_ops(&p, MSR_SAVE, MSR_SAVE, saved, TARE_MSR_OPS_MAX);
+	CHECK_EQ(registers_run(r, 1, saved, n_saved, NULL, &err), 0, "%s", err.what);
+	phases(r, &p, MSR_QUIET, MSR_START);
+	n = msr_plan_ops(&p, MSR_STOP, MSR_READ, op, TARE_MSR_OPS_MAX);
+	CHECK_EQ(registers_run(r, 1, op, n, NULL, &err), 0, "%s", err.what);
+	CHECK(op[1].value > 0 && op[2].value > 0, "nothing was counted");
+	n = msr_plan_ops(&p, MSR_RESTORE, MSR_RESTORE, op, TARE_MSR_OPS_MAX);
+	msr_plan_saved(op, n, saved, n_saved);
+	CHECK_EQ(registers_run(r, 1, op, n, NULL, &err), 0, "%s", err.what);
+	registers_close(r);
+}
+
+/* A counter that this CPU has not is on the list all the same: the CPU refuses it. */
+TEST(a_counter_too_many)
+{
+	struct tare_msr_op op[] = { { .msr = 0xc1, .kind = TARE_MSR_WRITE, .value = 9 }, { .msr = 0xc5, .kind = TARE_MSR_WRITE, .value = 1 },
+				    { .msr = 0xc1, .kind = TARE_MSR_READ } };
+	int fd = device(O_RDWR);
+
+	CHECK_EQ(run(fd, 0, op, 3), -EIO, "the fifth of four");
+	CHECK_EQ(last.done, 1, "the first was done");
+	CHECK_EQ(op[2].err, -ECANCELED, "the third was not");
+	close(fd);
+	fd = device(O_RDONLY);
+	CHECK_EQ(value_of(fd, 0, 0xc1), 0, "put back");
+	close(fd);
+}
+
+/* ---- the command ---- */
+
+static int words(const char *command, char *out, size_t room)
+{
+	FILE *f = popen(command, "r");
+	size_t n = fread(out, 1, room - 1, f);
+	int status = pclose(f);
+
+	out[n] = '\0';
+	return WEXITSTATUS(status);
+}
+
+TEST(the_command_reads_and_writes)
+{
+	char out[8192];
+
+	CHECK_EQ(words("tare msr read -a IA32_PERF_GLOBAL_CTRL IA32_FIXED_CTR_CTRL.EN0 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK(strstr(out, "cpu 0") && strstr(out, "cpu 1") && strstr(out, "IA32_FIXED_CTR_CTRL.EN0"), "%s", out);
+	CHECK_EQ(words("tare msr write -C 1 IA32_FIXED_CTR_CTRL.EN0=2 IA32_FIXED_CTR_CTRL.EN1=1 -- "
+		       "tare msr read -C 1 IA32_FIXED_CTR_CTRL --json 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK(strstr(out, "\"value\": 18,"), "0x12 while the command runs: %s", out);
+	CHECK_EQ(words("tare msr read -C 1 IA32_FIXED_CTR_CTRL 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK(strstr(out, " 0x0\n"), "put back: %s", out);
+	CHECK_EQ(words("tare msr write IA32_PERFEVTSEL0=0x5300c0 -- true 2>&1", out, sizeof(out)), 125, "an interrupt");
+	CHECK(strstr(out, "INT"), "%s", out);
+	CHECK_EQ(words("tare msr write IA32_PMC0=1 2>&1", out, sizeof(out)), 125, "without a command");
+	CHECK_EQ(words("printf 'write IA32_PMC0 7\\nread IA32_PMC0\\nread IA32_PMC7\\n' | tare msr batch - 2>&1", out, sizeof(out)), 125, "a counter too many");
+	CHECK(strstr(out, "0x7\n") && strstr(out, "#GP"), "%s", out);
+	CHECK_EQ(words("tare msr write --via msr IA32_PMC1=5 2>&1 && tare msr read --via msr IA32_PMC1", out, sizeof(out)), 0, "%s", out);
+	CHECK(strstr(out, "read  IA32_PMC1 0x5\n"), "it stays: %s", out);
+	CHECK_EQ(words("tare msr write --via msr IA32_PMC1=0 -- false 2>&1", out, sizeof(out)), 1, "the command's own status: %s", out);
+	CHECK_EQ(words("tare msr read --via msr IA32_PMC1 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK(strstr(out, "0x5\n"), "put back by hand: %s", out);
+	words("tare msr write --via msr IA32_PMC1=0", out, sizeof(out));
+	CHECK_EQ(words("tare msr watch -n 2 -I 10ms -a IA32_PMC0 MSR_SMI_COUNT 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK(strstr(out, "cpu 1    IA32_PMC0"), "%s", out);
+}
+
+/* ---- speed: a ratio, and what it is made of ---- */
+
+static double now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static double least_of(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+TEST(speed_of_a_batch)
+{
+	struct tare_msr_op op[TARE_MSR_OPS_MAX], one = { .kind = TARE_MSR_READ, .msr = 0xe8 };
+	double batch = 1e9, repeat = 1e9, single = 1e9, driver = 1e9, far = 1e9, far_driver = 1e9;
+	int fd = device(O_RDONLY), raw = open("/dev/cpu/0/msr", O_RDONLY), far_raw = open("/dev/cpu/1/msr", O_RDONLY);
+	cpu_set_t first;
+	uint64_t value;
+	uint32_t handle;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	sched_setaffinity(0, sizeof(first), &first);
+	for (int i = 0; i < TARE_MSR_OPS_MAX; i++)
+		op[i] = (struct tare_msr_op){ .kind = TARE_MSR_READ, .msr = 0xe8 };
+	CHECK_EQ(call(fd, TARE_MSR_PREPARE, 0, 0, op, 64), 0, "prepared");
+	handle = last.handle;
+	for (int turn = 0; turn < 100; turn++) {
+		double t = now_us();
+
+		run(fd, 0, op, 64);
+		batch = least_of(batch, now_us() - t);
+		t = now_us();
+		last.handle = handle;
+		call(fd, TARE_MSR_REPEAT, 0, 0, op, 64);
+		repeat = least_of(repeat, now_us() - t);
+		t = now_us();
+		run(fd, 0, &one, 1);
+		single = least_of(single, now_us() - t);
+		t = now_us();
+		run(fd, 1, op, 64);
+		far = least_of(far, now_us() - t);
+		t = now_us();
+		for (int i = 0; i < 64; i++)
+			if (pread(raw, &value, 8, 0xe8) != 8)
+				CHECK(false, "pread: %s", strerror(errno));
+		driver = least_of(driver, now_us() - t);
+		t = now_us();
+		for (int i = 0; i < 64; i++)
+			if (pread(far_raw, &value, 8, 0xe8) != 8)
+				CHECK(false, "pread: %s", strerror(errno));
+		far_driver = least_of(far_driver, now_us() - t);
+	}
+	printf("# least of 100, in us, on this CPU: one operation %.1f, 64 %.1f, 64 prepared %.1f, 64 preads %.1f: %.0f and %.0f times\n",
+	       single, batch, repeat, driver, driver / batch, driver / repeat);
+	printf("# on the other CPU: 64 %.1f, 64 preads %.1f: %.0f times\n", far, far_driver, far_driver / far);
+	close(far_raw);
+	close(raw);
+	close(fd);
+}
+
+/* ---- last: there is no way back from it ---- */
+
+TEST(locked_down)
+{
+	uint32_t counter = is_intel() ? 0xc1 : 0xc0010201;
+	struct registers_options opt = { .via = "module", .maker = TARE_MSR_INTEL };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct text traced = { 0 };
+	char wanted[64];
+	struct registers *r;
+	int fd = device(O_RDWR);
+
+	CHECK_EQ(set(fd, 0, counter, 3), 0, "before");
+	put("/sys/kernel/security/lockdown", "integrity");
+	CHECK_EQ(set(fd, 0, counter, 4), -EPERM, "a file that was open before");
+	CHECK_EQ(open(DEVICE, O_RDONLY) < 0 ? -errno : 0, -EPERM, "opened now");
+	CHECK_EQ(registers_open(&r, &opt, &err), -EPERM, "in words");
+	snprintf(wanted, sizeof(wanted), "write_msr: %x, value 0\n", counter);
+	trace_begin();
+	close(fd);
+	trace_end(&traced, wanted);
+	CHECK_STR(traced.s ? traced.s : "", wanted, "what was written is put back all the same");
+	text_free(&traced);
+}
+
+TEST_MAIN()

@@ -1,0 +1,23 @@
+# Which points hold with which modules; /points names them. Lockdown comes last: there is no way back from it.
+. /points
+insmod /m/msr.ko
+insmod /m/tare_msr.ko
+points "module" $MODULE
+rmmod tare_msr
+insmod /m/tare_msr.ko deny=0x186,0xc0010200
+points "module with deny" denied_registers
+rmmod tare_msr
+if [ -n "$COUNTERS" ]; then
+	insmod /m/fakepmu.ko
+	insmod /m/tare_msr.ko
+	points "module over counters" $COUNTERS
+	rmmod tare_msr
+	rmmod fakepmu
+fi
+if [ -n "$STORAGE" ]; then
+	insmod /m/tare_msr_test.ko
+	points "module over storage" $STORAGE
+	rmmod tare_msr
+fi
+insmod /m/tare_msr.ko
+points lockdown locked_down
