@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two marks around a piece of code that `tare bench` measures: start and stop. Each reads counters and appends
+ * an entry to a log. They are written by hand so that they can stand around the smallest piece of code: what they
+ * change is nothing, neither general registers nor flags nor vector state (on arm64 the link register, as every call).
+ *
+ * An entry: a word that is MARK_START or MARK_STOP, a word with the result of the system call (clock and registers: not
+ * written), then mark_state.stride - 8 bytes of counters. Stops do not write the first word: it must be MARK_STOP before, in the
+ * whole log. Nothing is compared: what lies behind the log's end must fault.
+ *
+ * One thread at a time, as there is one log.
+ */
+#ifndef ARCH_MARK_H
+#define ARCH_MARK_H
+
+#define MARK_CURSOR 0
+#define MARK_STRIDE 8
+#define MARK_HANDLE 16
+#define MARK_CALL   80
+#define MARK_SAVED  104
+
+#define MARK_START 1
+#define MARK_STOP  0
+
+#ifndef __ASSEMBLER__
+#include <stddef.h>
+#include <stdint.h>
+#include "tare/pmc.h"
+
+enum { MARK_COUNTERS = 8 };
+
+struct mark_state {
+	unsigned char *cursor; /* where the next entry goes */
+	uint64_t stride;       /* of entries, in bytes */
+	uint64_t handle[MARK_COUNTERS]; /* tare_pmc_handle of each counter */
+	struct {
+		uint64_t number, first, third; /* the second argument is where the entry's counters go */
+	} call;
+	uint64_t saved[8];
+};
+
+_Static_assert(offsetof(struct mark_state, stride) == MARK_STRIDE, "");
+_Static_assert(offsetof(struct mark_state, handle) == MARK_HANDLE, "");
+_Static_assert(offsetof(struct mark_state, call) == MARK_CALL, "");
+_Static_assert(offsetof(struct mark_state, saved) == MARK_SAVED, "");
+
+struct marks {
+	void (*start)(void), (*stop)(void);
+};
+
+extern struct mark_state mark_state;
+/* By number of counters, 1 to MARK_COUNTERS: their registers, read without a system call. */
+extern const struct marks mark_registers[MARK_COUNTERS + 1];
+extern const struct marks mark_clock; /* the time stamp counter, the generic timer */
+extern const struct marks mark_call;  /* one system call, which writes its answer into the entry */
+
+/* start(), stop(), `times` times, at least once; and start(), function(), stop(): with no instruction more than the calls. */
+void mark_pairs(int times, void (*start)(void), void (*stop)(void));
+void mark_around(void (*start)(void), void (*function)(void), void (*stop)(void));
+#endif
+
+#endif
