@@ -68,6 +68,8 @@ extern const struct launcher launch_exact; /* under the exact engine */
 int launched_samples(const struct launched *l, exact_sample_fn *each, void *with, struct tare_error *err);
 /* What it executed, of a command launched with `profile`; see exact_profile(). */
 int launched_profile(const struct launched *l, struct exact_profile *out, struct tare_error *err);
+/* All classes of a command under the exact engine, or why it was not counted whole; see exact_counts(). */
+int launched_counts(const struct launched *l, int64_t out[EXACT_CLASSES], struct tare_error *err);
 extern const struct source
     source_exact; /* what the exact engine counts, for commands launched by it */
 

@@ -106,6 +106,15 @@ int launched_samples(const struct launched *l, exact_sample_fn *each, void *with
 	return exact_samples(run->engine, each, with, err);
 }
 
+int launched_counts(const struct launched *l, int64_t out[EXACT_CLASSES], struct tare_error *err)
+{
+	const struct exact_run *run = l->own;
+
+	if (!run || !run->engine)
+		return tare_fail(err, ENODATA, "the command has not begun");
+	return exact_counts(run->engine, out, err);
+}
+
 static void let_go(struct launched *l)
 {
 	struct exact_run *run = l->own;

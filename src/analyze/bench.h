@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs of a bench -> what an operation costs, how sure that is, and which variant costs less. The pair of marks was measured
+ * by itself (the baseline), as often as asked: its median is taken off, and how far that may lie from the truth is part of
+ * every interval. Results below 0 stay below 0.
+ */
+#ifndef ANALYZE_BENCH_H
+#define ANALYZE_BENCH_H
+
+#include "session/bench.h"
+
+/* One counter of one variant, per operation. */
+struct bench_stat {
+	double *run; /* each run, in the order they ran */
+	double *sorted;
+	size_t n;
+	double value; /* the median */
+	double low, high; /* where it would lie in many more such runs, with at least 95 %: runs' and baseline's spread together */
+	double min, max, mean;
+	double error; /* standard deviation of the mean, that of the baseline's included */
+	size_t outliers; /* by Iglewicz and Hoaglin's modified z-score, as in spread.h */
+	double base, base_low, base_high; /* of one pair of marks */
+	double pairs_per_op;
+	bool constant; /* all runs alike, and all baselines */
+};
+
+/* A variant against the first one. */
+struct bench_verdict {
+	double change, half; /* of the value; within +- half by 95 % */
+	double percent;	     /* of the first one's; infinite where that is 0 */
+	double p;	     /* of a change as large if there were none */
+	size_t blocks;
+	bool tested, beyond; /* p small enough: BENCH_P */
+};
+
+#define BENCH_P 0.05
+
+struct bench_stats {
+	struct bench_stat *stat; /* [variant * n_counters + counter]; n 0: unavailable */
+	struct bench_verdict *verdict;
+	size_t n_variants, n_counters;
+};
+
+/* -ENOMEM. bench_stats_free() after use, also then. */
+int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const struct bench_result *r, struct tare_error *err);
+void bench_stats_free(struct bench_stats *s);
+
+static inline const struct bench_stat *bench_stat_of(const struct bench_stats *s, size_t variant, size_t counter)
+{
+	return &s->stat[variant * s->n_counters + counter];
+}
+
+static inline const struct bench_verdict *bench_verdict_of(const struct bench_stats *s, size_t variant, size_t counter)
+{
+	return &s->verdict[variant * s->n_counters + counter];
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include "analyze/bench.h"
+#include "tap.h"
+
+enum { RUNS = 40, BASES = 9 };
+
+static int64_t value[2][RUNS], base[2][BASES];
+static uint32_t pairs[2 * RUNS];
+static struct bench_series series[2];
+static struct bench_plan plan;
+static struct bench_result result;
+static struct bench_stats stats;
+static const struct bench_variant variants[2] = { { .name = "a" }, { .name = "b" } };
+
+static void make(size_t n, uint64_t ops, uint32_t each)
+{
+	plan = (struct bench_plan){ .variant = variants, .n_variants = n, .runs = RUNS, .baselines = BASES };
+	result = (struct bench_result){ .n_counters = 1, .series = series, .pairs = pairs, .ops = { ops, ops } };
+	result.counter[0].quality = TARE_COUNTED;
+	for (size_t v = 0; v < 2; v++)
+		series[v] = (struct bench_series){ base[v], value[v] };
+	for (size_t i = 0; i < 2 * RUNS; i++)
+		pairs[i] = each;
+}
+
+static void work_out(void)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	CHECK_EQ(bench_stats(&stats, &plan, &result, &err), 0, "%s", err.what);
+}
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) < 1e-9 * fmax(1, fabs(b));
+}
+
+TEST(bench_what_never_varies)
+{
+	const struct bench_stat *s;
+
+	make(1, 50, 2);
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 2 * 25 + 150;
+	for (int i = 0; i < BASES; i++)
+		base[0][i] = 25;
+	work_out();
+	s = bench_stat_of(&stats, 0, 0);
+	CHECK(s->value == 3 && s->low == 3 && s->high == 3 && s->min == 3 && s->max == 3 && s->mean == 3, "%g", s->value);
+	CHECK(s->constant && s->error == 0 && s->outliers == 0, "constant");
+	CHECK(s->base == 25 && s->pairs_per_op == 2.0 / 50, "baseline");
+	bench_stats_free(&stats);
+	/* Without ops, an operation is a pair. */
+	make(1, 0, 2);
+	work_out();
+	CHECK(bench_stat_of(&stats, 0, 0)->value == 75, "%g", bench_stat_of(&stats, 0, 0)->value);
+	bench_stats_free(&stats);
+}
+
+/* Nine numbers have their interval from the second to the eighth (order statistics, 95 %). */
+TEST(bench_carries_the_spread_of_the_baseline)
+{
+	const struct bench_stat *s;
+
+	make(1, 10, 4);
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 1000;
+	for (int i = 0; i < BASES; i++)
+		base[0][i] = 100 + 10 * (i * 4 % 9);
+	work_out();
+	s = bench_stat_of(&stats, 0, 0);
+	CHECK(near(s->value, (1000 - 4 * 140) / 10.0), "%g", s->value);
+	CHECK(near(s->base_low, 110) && near(s->base_high, 170), "%g to %g", s->base_low, s->base_high);
+	CHECK(near(s->low, s->value - 0.4 * 30) && near(s->high, s->value + 0.4 * 30), "%g to %g", s->low, s->high);
+	/* Of 100, 110 .. 180 the variance is 750. */
+	CHECK(near(s->error, sqrt(0.16 * 750 / 9)), "%g", s->error);
+	CHECK(!s->constant, "the baseline varies");
+	bench_stats_free(&stats);
+	/* Both spreads, as the sides of a right angle. */
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = i % 2 ? 1300 : 700;
+	work_out();
+	s = bench_stat_of(&stats, 0, 0);
+	CHECK(near(s->value, 44) && near(s->low, 44 - hypot(30, 12)) && near(s->high, 44 + hypot(30, 12)), "%g to %g", s->low, s->high);
+	bench_stats_free(&stats);
+}
+
+TEST(bench_below_0_stays)
+{
+	make(1, 1, 1);
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 20;
+	for (int i = 0; i < BASES; i++)
+		base[0][i] = 25;
+	work_out();
+	CHECK(bench_stat_of(&stats, 0, 0)->value == -5 && bench_stat_of(&stats, 0, 0)->high == -5, "%g", bench_stat_of(&stats, 0, 0)->value);
+	bench_stats_free(&stats);
+}
+
+TEST(bench_outliers)
+{
+	make(1, 1, 1);
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 1000 + i % 5;
+	value[0][7] = 5000;
+	value[0][23] = 9000;
+	for (int i = 0; i < BASES; i++)
+		base[0][i] = 0;
+	work_out();
+	CHECK_EQ(bench_stat_of(&stats, 0, 0)->outliers, 2);
+	CHECK(bench_stat_of(&stats, 0, 0)->value == 1002, "the median does not see them");
+	bench_stats_free(&stats);
+}
+
+TEST(bench_verdicts)
+{
+	const struct bench_verdict *v;
+
+	make(2, 1, 1);
+	memset(base, 0, sizeof(base));
+	for (int i = 0; i < RUNS; i++) {
+		value[0][i] = 1000 + i * 7 % 10;
+		value[1][i] = 900 + i * 3 % 10;
+	}
+	value[1][5] = 100000; /* an interrupt */
+	work_out();
+	v = bench_verdict_of(&stats, 1, 0);
+	CHECK(v->tested && v->beyond && near(v->change, -100) && v->p < 0.0001, "change %g, p %g", v->change, v->p);
+	CHECK_EQ(v->blocks, 8);
+	CHECK(v->half > 0 && v->half < 10 && fabs(v->percent + 10) < 0.1, "half %g, %g %%", v->half, v->percent);
+	bench_stats_free(&stats);
+	/* The same difference, but the baselines leave it open. */
+	for (int i = 0; i < BASES; i++)
+		base[1][i] = (i - 4) * 100;
+	work_out();
+	v = bench_verdict_of(&stats, 1, 0);
+	CHECK(v->tested && !v->beyond && v->half > 100 && v->p > 0.05, "half %g, p %g", v->half, v->p);
+	bench_stats_free(&stats);
+	/* Constant on both sides: any difference is one, in the baselines' bounds. */
+	memset(base, 0, sizeof(base));
+	for (int i = 0; i < RUNS; i++) {
+		value[0][i] = 10;
+		value[1][i] = 11;
+	}
+	work_out();
+	v = bench_verdict_of(&stats, 1, 0);
+	CHECK(v->beyond && v->change == 1 && v->half == 0 && v->p == 0, "p %g", v->p);
+	bench_stats_free(&stats);
+	/* A drift that both follow is no difference. */
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = value[1][i] = 1000 + 20 * i;
+	work_out();
+	v = bench_verdict_of(&stats, 1, 0);
+	CHECK(!v->beyond && v->change == 0, "change %g", v->change);
+	bench_stats_free(&stats);
+	plan.runs = 9;
+	work_out();
+	CHECK(!bench_verdict_of(&stats, 1, 0)->tested, "too few");
+	bench_stats_free(&stats);
+}
+
+TEST_MAIN()

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A piece of code is run many times between two marks (arch/mark.h), and each run's counts are kept: plan -> a process of
+ * its own per set of counters (bench_inside.c) -> runs. What does not fit on the counters at once is counted in runs of its
+ * own, never in turns.
+ */
+#ifndef SESSION_BENCH_H
+#define SESSION_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "pmu/pmu.h"
+#include "tare/bench.h"
+#include "tare/reading.h"
+
+enum { BENCH_VARIANTS = 8, BENCH_COUNTERS = 64, BENCH_RUNS_MAX = 1000000, BENCH_PATH = 4096 };
+
+enum bench_cold { BENCH_WARM, BENCH_FLUSH, BENCH_EVICT };
+
+/* One test: a shared object, a function in one, or a program (tare_bench_main). */
+struct bench_variant {
+	const char *name;     /* as shown */
+	const char *path;
+	const char *function; /* call this instead of execute_test(); or NULL */
+	bool program;	      /* start it, rather than load it */
+	uint64_t ops;	      /* of one run; 0: as the test says */
+	uint64_t bytes;	      /* likewise */
+};
+
+struct bench_plan {
+	const struct bench_variant *variant;
+	size_t n_variants;
+	uint32_t runs, warmup, baselines;
+	bool shuffle; /* the order of variants in each round by `seed`, else A B B A */
+	uint64_t seed;
+	int cpu; /* -1: the one tare runs on; -2: any */
+	enum bench_cold cold;
+	uint64_t timeout_ns; /* of one run */
+	bool aslr;
+	const struct encoding_list *events; /* by the perf source and the exact engine; unavailable ones too */
+	bool clock; /* the time stamp counter, or generic timer, too */
+	const char *self; /* tare's own path: it loads the tests in another process */
+};
+
+enum bench_how { BENCH_EXACT, BENCH_REGISTER, BENCH_READ, BENCH_CLOCK };
+
+struct bench_counter {
+	char name[160];
+	enum bench_how how;
+	enum tare_quality quality; /* TARE_UNAVAILABLE: `why` */
+	char why[256], remedy[200];
+	unsigned set;	/* counters of the same number were counted in the same runs */
+	uint32_t again; /* runs of its set that were done again, as the kernel had moved a counter meanwhile */
+};
+
+/* What one counter saw of one variant. */
+struct bench_series {
+	int64_t *base;	/* of one pair of marks with nothing between; plan.baselines of them */
+	int64_t *value; /* of run i, all pairs added up, as read: nothing taken off */
+};
+
+struct bench_result {
+	struct bench_counter counter[BENCH_COUNTERS];
+	size_t n_counters;
+	struct bench_series *series; /* [variant * n_counters + counter] */
+	uint32_t *order;  /* runs * variants numbers of variants, in the order they ran; in every set the same */
+	uint32_t *pairs;  /* [variant * runs + run] */
+	uint64_t ops[BENCH_VARIANTS]; /* of one run; 0: pairs of marks */
+	uint64_t bytes[BENCH_VARIANTS];
+	bool own_baseline[BENCH_VARIANTS];
+	uint64_t clock_hz; /* of the clock, as measured against CLOCK_MONOTONIC; 0: not known */
+	int cpu; /* that they ran on; -1: any */
+	uint64_t said; /* bytes that tests wrote to standard output */
+	char words[80]; /* the first of them */
+	int by_signal; /* tare was asked to end */
+};
+
+/* What stands behind an error of bench_run(). */
+enum bench_blame { BENCH_NOBODY, BENCH_TEST /* crashed, never stopped, ... */, BENCH_OBJECT /* cannot be loaded, lacks a symbol */ };
+
+/*
+ * bench_free() after use, also after an error. -ECANCELED: a signal, result->by_signal. The test runs in a process of its own,
+ * which is gone when this returns, however it behaved; so are its children.
+ */
+int bench_run(const struct bench_plan *plan, struct bench_result *result, enum bench_blame *blame, struct tare_error *err);
+void bench_free(struct bench_result *r, const struct bench_plan *plan);
+
+/* In that process: `fd` is the board. `test` NULL: those that the board names. */
+int bench_inside(int fd, const struct tare_bench_test *test, struct tare_error *err);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "session/bench_child.h"
+#include "session/environment.h"
+#include "session/signals.h"
+
+enum { LOOK_MS = 50 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The child inherits what tare has while it is started: descriptors 0 to 2, and where it may run. */
+struct lent {
+	int kept[3];
+	bool pinned;
+	cpu_set_t cpus;
+};
+
+static void lend(struct lent *l, const struct bench_child *c)
+{
+	const int given[3] = { c->in, c->out, c->err };
+	cpu_set_t one;
+
+	for (int i = 0; i < 3; i++) {
+		l->kept[i] = -1;
+		if (given[i] < 0)
+			continue;
+		l->kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+		dup2(given[i], i);
+	}
+	l->pinned = c->cpu >= 0 && sched_getaffinity(0, sizeof(l->cpus), &l->cpus) == 0;
+	if (l->pinned) {
+		CPU_ZERO(&one);
+		CPU_SET(c->cpu, &one);
+		l->pinned = sched_setaffinity(0, sizeof(one), &one) == 0;
+	}
+}
+
+static void take_back(struct lent *l, const struct bench_child *c)
+{
+	const int given[3] = { c->in, c->out, c->err };
+
+	for (int i = 0; i < 3; i++) {
+		if (given[i] < 0)
+			continue;
+		if (l->kept[i] >= 0) {
+			dup2(l->kept[i], i);
+			close(l->kept[i]);
+		} else {
+			close(i); /* tare itself had none */
+		}
+	}
+	if (l->pinned)
+		sched_setaffinity(0, sizeof(l->cpus), &l->cpus);
+}
+
+static void end_it(const struct bench_child *c, pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	if (c->own_group)
+		kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+}
+
+static void watch(const struct bench_child *c, const struct launcher *by, struct launched *l, struct signals *s, struct bench_child_end *end)
+{
+	uint64_t seen = 0, since = now_ns();
+	struct rusage used;
+
+	while (!by->reap(l, &end->status, &used)) {
+		struct pollfd fds[2] = { { .fd = s->fd, .events = POLLIN }, { .fd = by->wake_fd(l), .events = POLLIN } };
+		struct signal_seen signal;
+
+		poll(fds, ARRAY_SIZE(fds), LOOK_MS);
+		while (signals_next(s, &signal))
+			if (signal.number != SIGCHLD && !end->by_signal) {
+				end->by_signal = signal.number;
+				end_it(c, l->pid);
+			}
+		if (c->progress && *c->progress != seen) {
+			seen = *c->progress;
+			since = now_ns();
+		}
+		if (c->timeout_ns && !end->timed_out && now_ns() - since >= c->timeout_ns) {
+			end->timed_out = true;
+			end_it(c, l->pid);
+		}
+	}
+}
+
+int bench_child(const struct bench_child *c, struct bench_child_end *end, struct tare_error *err)
+{
+	const struct launcher *by = c->exact ? &launch_exact : &launch_plain;
+	struct launched l = { .go_fd = -1, .result_fd = -1, .fixed = c->fixed, .envp = environ };
+	struct environment env = { 0 };
+	struct signals s;
+	struct lent lent;
+	int64_t counts[EXACT_CLASSES];
+	pid_t pid;
+	int ret = 0;
+
+	*end = (struct bench_child_end){ 0 };
+	if (c->fixed) {
+		ret = environment_pad(&env, c->argv, environ, err);
+		l.envp = env.envp;
+	}
+	if (ret == 0)
+		ret = signals_open(&s, err);
+	if (ret < 0)
+		goto out;
+	lend(&lent, c);
+	ret = by->prepare(&l, c->argv, &s.before, err);
+	if (ret == 0)
+		ret = by->release(&l, c->argv, &s.before, err);
+	take_back(&lent, c);
+	if (ret == 0) {
+		pid = l.pid;
+		watch(c, by, &l, &s, end);
+		if (c->own_group && pid > 0)
+			kill(-pid, SIGKILL); /* what it has left behind */
+		if (end->by_signal)
+			ret = tare_fail(err, ECANCELED, "ended by signal %d", end->by_signal);
+		else if (c->exact)
+			ret = launched_counts(&l, counts, err);
+	}
+	by->close(&l);
+	signals_close(&s);
+out:
+	environment_free(&env);
+	return ret;
+}

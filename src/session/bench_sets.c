@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+#include "arch/mark.h"
+#include "session/bench_sets.h"
+#include "session/engine.h"
+#include "session/exact_follow.h"
+
+#if defined(__x86_64__)
+#define CLOCK_NAME "tsc"
+#else
+#define CLOCK_NAME "cntvct"
+#endif
+
+enum kind { KIND_EXACT, KIND_FIXED, KIND_PROGRAMMABLE, KIND_KERNEL, KINDS };
+
+static enum kind kind_of(const struct encoding *e)
+{
+	if (engine_counts(e))
+		return KIND_EXACT;
+	if (e->attr.type == PERF_TYPE_SOFTWARE || e->attr.type == PERF_TYPE_TRACEPOINT || e->attr.type == PERF_TYPE_BREAKPOINT)
+		return KIND_KERNEL;
+	return e->counters && !(e->counters & UINT32_MAX) ? KIND_FIXED : KIND_PROGRAMMABLE;
+}
+
+/* Whether they can be on the counters all at once, for a thread of this user. */
+static int try_set(const struct bench_plan *p, const struct bench_set *s, struct tare_error *err)
+{
+	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
+	const struct encoding *enc[MARK_COUNTERS];
+	struct tare_reading now[MARK_COUNTERS];
+	struct encoding leader = p->events->enc[s->event[0]];
+	struct counters *c = NULL;
+	int ret;
+
+	leader.attr.pinned = s->how == BENCH_REGISTER;
+	for (size_t i = 0; i < s->n; i++)
+		enc[i] = i ? &p->events->enc[s->event[i]] : &leader;
+	ret = source_perf.open(&c, enc, s->n, &self, NULL, err);
+	if (ret < 0)
+		return ret;
+	ret = source_perf.start(c, err);
+	for (volatile int i = 0; i < 1000; i++)
+		;
+	if (ret == 0)
+		ret = source_perf.read(c, now, err);
+	for (size_t i = 0; ret == 0 && i < s->n; i++)
+		if (now[i].quality < TARE_COUNTED)
+			ret = tare_fail(err, EBUSY, "%.100s never got onto a counter", enc[i]->name);
+	source_perf.close(c);
+	return ret;
+}
+
+static void unavailable(struct bench_counter *c, const char *why, const char *remedy)
+{
+	c->quality = TARE_UNAVAILABLE;
+	snprintf(c->why, sizeof(c->why), "%.255s", why);
+	snprintf(c->remedy, sizeof(c->remedy), "%.199s", remedy);
+}
+
+static void add(struct bench_set *s, size_t counter, size_t event)
+{
+	s->counter[s->n] = counter;
+	s->event[s->n] = event;
+	s->n_board = ++s->n;
+}
+
+static void place(struct bench_sets *s, const struct bench_plan *p, enum kind kind, size_t event, struct bench_counter *c)
+{
+	const struct encoding *e = &p->events->enc[event];
+	size_t number = s->n_counters++;
+	struct bench_set *last = s->n ? &s->set[s->n - 1] : NULL;
+	struct bench_set alone = { .how = kind == KIND_EXACT ? BENCH_EXACT : kind == KIND_KERNEL ? BENCH_READ : BENCH_REGISTER };
+	struct tare_error why = TARE_ERROR_INIT;
+
+	*c = (struct bench_counter){ .how = alone.how, .quality = kind == KIND_EXACT ? TARE_EXACT : TARE_COUNTED };
+	snprintf(c->name, sizeof(c->name), "%s", e->name);
+	if (e->unavailable) {
+		unavailable(c, e->why, e->remedy);
+		return;
+	}
+	if (e->place == PLACE_UNCORE) {
+		unavailable(c, "it is outside the cores: it would count what others do, too", "tare stat -a counts it");
+		return;
+	}
+	if (kind == KIND_EXACT) {
+		if (!last || last->how != BENCH_EXACT) {
+			s->set[s->n++] = alone;
+			last = &s->set[s->n - 1];
+		}
+		last->class[last->n] = exact_class_of(e);
+		add(last, number, event);
+		last->n_board = EXACT_CLASSES;
+		return;
+	}
+	if (last && last->how == alone.how && last->n < MARK_COUNTERS) {
+		struct bench_set more = *last;
+
+		add(&more, number, event);
+		if (try_set(p, &more, NULL) == 0) {
+			*last = more;
+			return;
+		}
+	}
+	add(&alone, number, event);
+	if (try_set(p, &alone, &why) < 0)
+		unavailable(c, why.what, why.hint);
+	else
+		s->set[s->n++] = alone;
+}
+
+int bench_sets_make(struct bench_sets *s, const struct bench_plan *p, struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err)
+{
+	size_t n = p->events ? p->events->n : 0;
+
+	if (n + p->clock > BENCH_COUNTERS)
+		return tare_fail(err, E2BIG, "%zu events are too many: at most %d", n, BENCH_COUNTERS - 1);
+	*s = (struct bench_sets){ 0 };
+	for (int kind = 0; kind < KINDS; kind++)
+		for (size_t i = 0; i < n; i++)
+			if ((int)kind_of(&p->events->enc[i]) == kind)
+				place(s, p, (enum kind)kind, i, &counter[s->n_counters]);
+	if (p->clock) {
+		counter[s->n_counters] = (struct bench_counter){ .name = CLOCK_NAME, .how = BENCH_CLOCK, .quality = TARE_COUNTED };
+		s->set[s->n] = (struct bench_set){ .how = BENCH_CLOCK };
+		add(&s->set[s->n++], s->n_counters++, 0);
+	}
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < s->set[i].n; k++)
+			counter[s->set[i].counter[k]].set = (unsigned)i;
+	return 0;
+}

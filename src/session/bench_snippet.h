@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* A few instructions, or a statement of C, as the source text of a test. Pure: text -> text. */
+#ifndef SESSION_BENCH_SNIPPET_H
+#define SESSION_BENCH_SNIPPET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/error.h"
+#include "base/text.h"
+
+struct bench_snippet {
+	const char *code; /* of one copy: instructions by ';' or newlines */
+	const char *init; /* before start(); NULL: nothing */
+	bool att;	  /* AT&T syntax, on x86 */
+	uint32_t unroll;  /* copies */
+	uint32_t loop;	  /* rounds over the copies; 0: no loop */
+	bool in_turn;	  /* each copy writes to another register than the one before: bench_snippet_turns() */
+};
+
+enum { BENCH_TURNS = 8 };
+
+/* As it is written: registers have a '%' in AT&T syntax. */
+bool bench_snippet_is_att(const char *code);
+
+/*
+ * Whether it is one instruction that writes to a register which other registers can stand for, copy by copy: at least two
+ * operands, the one written a register that no address is made of. `names` (may be NULL): which, "rax, r8, r9".
+ */
+bool bench_snippet_turns(const struct bench_snippet *s, struct text *names);
+
+/* A file for the assembler, .S. */
+void bench_snippet_assembly(struct text *out, const struct bench_snippet *s);
+
+/* The same for C; `before` (declarations, #include) stands outside of the function. Without a ';' it is an
+ * expression, whose value is kept. hide(x) makes the compiler forget what it knows of x, keep(x) makes it work x out. */
+void bench_snippet_c(struct text *out, const struct bench_snippet *s, const char *before);
+
+#endif
