@@ -20,6 +20,7 @@ extern const struct command cmd_windows;
 extern const struct command cmd_memory;
 extern const struct command cmd_sharing;
 extern const struct command cmd_msr;
+extern const struct command cmd_bench;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -34,6 +35,7 @@ const struct command *const commands[] = {
 	&cmd_memory,
 	&cmd_sharing,
 	&cmd_windows,
+	&cmd_bench,
 	&cmd_dump,
 	&cmd_export,
 	&cmd_summarize,

@@ -102,7 +102,8 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 int bench_child(const struct bench_child *c, struct bench_child_end *end, struct tare_error *err)
 {
 	const struct launcher *by = c->exact ? &launch_exact : &launch_plain;
-	struct launched l = { .go_fd = -1, .result_fd = -1, .fixed = c->fixed, .envp = environ };
+	struct fixed layout = { .set = FIXED_LAYOUT };
+	struct launched l = { .go_fd = -1, .result_fd = -1, .fixed = c->fixed ? &layout : NULL, .envp = environ };
 	struct environment env = { 0 };
 	struct signals s;
 	struct lent lent;

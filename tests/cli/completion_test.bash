@@ -43,6 +43,11 @@ offers TSC_AUX tare msr read TSC_
 offers skl tare msr plan --cpu s
 offers --device-root tare msr read --d
 offers '!skl' tare stat --cpu s
+offers --cold tare bench --c
+offers flush tare bench --cold f
+offers clock tare bench --engine c
+offers kdb tare bench --format k
+offers perf tare stat --engine p
 offers exact tare stat --engine e
 offers doctor tare help d
 offers --pre tare stat --pr

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of `tare bench`: words -> a struct. */
+#ifndef CLI_BENCH_OPTIONS_H
+#define CLI_BENCH_OPTIONS_H
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "session/bench.h"
+#include "session/engine.h"
+
+enum { BENCH_FILES_MAX = 16, BENCH_INCLUDES_MAX = 16 };
+
+enum bench_engine { BENCH_ENGINE_AUTO, BENCH_ENGINE_PERF, BENCH_ENGINE_EXACT, BENCH_ENGINE_CLOCK };
+enum bench_format { BENCH_TEXT, BENCH_JSON, BENCH_CSV, BENCH_PARQUET, BENCH_KDB };
+enum bench_form { BENCH_FORM_BOTH, BENCH_FORM_WRITTEN, BENCH_FORM_IN_TURN };
+
+struct bench_options {
+	struct text events; /* as given, by commas */
+	const char *event_text;
+	const char *event_files[BENCH_FILES_MAX + 1];
+	size_t n_event_files;
+	enum bench_engine engine;
+
+	const char *code[BENCH_VARIANTS]; /* --asm and --c */
+	bool is_c[BENCH_VARIANTS];
+	size_t n_code;
+	const char *init;
+	const char *include[BENCH_INCLUDES_MAX];
+	size_t n_include;
+	uint64_t unroll, loop; /* unroll 0: 100 of assembly, 1 of C */
+	enum bench_form form;
+	int att; /* -1: as it looks */
+	const char *function, *cc, *cflags;
+
+	uint64_t runs, warmup, baselines, seed, ops, bytes, timeout_ns;
+	bool shuffle, aslr, all;
+	int cpu;
+	enum bench_cold cold;
+	const char *check; /* an event; "": any */
+
+	enum bench_format format;
+	const char *output, *html;
+	enum when colour;
+	int inside; /* the descriptor that tare itself hands to its child; -1 */
+};
+
+#define BENCH_OPTIONS_INIT                                                                                             \
+	{                                                                                                              \
+		.runs = 100, .warmup = 10, .baselines = 100, .cpu = -1, .att = -1, .inside = -1, .timeout_ns = 60000000000 \
+	}
+
+extern const struct option_row bench_option_rows[];
+int bench_options_check(const struct bench_options *o, size_t n_files, struct tare_error *err);
+void bench_options_free(struct bench_options *o);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the user named or wrote, as objects that can be loaded: files are compiled, snippets become files first. */
+#ifndef CLI_BENCH_TESTS_H
+#define CLI_BENCH_TESTS_H
+
+#include "cli/bench_options.h"
+#include "session/bench_build.h"
+
+struct bench_tests {
+	struct bench_variant variant[BENCH_VARIANTS];
+	size_t n;
+	char *path[BENCH_VARIANTS], *name[BENCH_VARIANTS]; /* owned */
+	char *turns; /* the registers that take turns, or NULL */
+	struct bench_room room;
+	struct text said; /* what a compiler that failed wrote */
+	int by_signal;
+};
+
+/* bench_tests_free() after use, also after an error. */
+int bench_tests_make(struct bench_tests *t, const struct bench_options *o, char *const *files, size_t n_files, struct tare_error *err);
+void bench_tests_free(struct bench_tests *t);
+
+#endif

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tare bench: what a few lines cost. Files and snippets become tests, a session runs them, what the marks themselves cost
+ * is taken off, views show it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analyze/bench.h"
+#include "cli/bench_kdb_folder.h"
+#include "cli/bench_options.h"
+#include "cli/bench_tests.h"
+#include "cli/form.h"
+#include "cli/page_file.h"
+#include "cli/whole_file.h"
+#include "exact/exact.h"
+#include "session/launch.h"
+#include "view/bench_view.h"
+
+/* ops() and the like say no; documented in tare-bench(1). */
+enum { EXIT_SAYS_NO = 1, EXIT_BAD_INPUT = 2, REMARKS = 12 };
+
+static const char perf_events[] = "cycles:u,branch-misses:u";
+#if !HAVE_EXACT
+static const char perf_counts[] = "instructions:u,branches:u";
+#endif
+
+struct job {
+	const struct command *self;
+	struct bench_options o;
+	struct bench_tests tests;
+	struct machine *machine;
+	struct encoding_list list;
+	struct bench_plan plan;
+	struct bench_result result;
+	struct bench_stats stats;
+	enum bench_blame blame;
+	struct output out;
+	struct whole_file file;
+	struct page_file page;
+	struct style style;
+	char self_path[4096];
+	char *remark[REMARKS + 1];
+	size_t n_remarks;
+	struct tare_error *err;
+};
+
+static const struct source *find_source(const char *name)
+{
+	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
+}
+
+/* ---- what to count ---- */
+
+static bool can_count_exactly(struct tare_error *why)
+{
+	return exact_probe(why) == 0;
+}
+
+static int default_events(struct job *j, struct text *text)
+{
+	bool exact = j->o.engine != BENCH_ENGINE_PERF && can_count_exactly(NULL);
+
+	for (int c = 0; exact && c < EXACT_CLASSES; c++)
+		text_add(text, "%sexact/%s/", c ? "," : "", exact_class_names[c]);
+	if (j->o.engine == BENCH_ENGINE_EXACT)
+		return 0;
+#if !HAVE_EXACT
+	text_add(text, "%s,", perf_counts);
+#else
+	if (!exact)
+		text_add(text, "instructions:u,branches:u,");
+	else
+		text_add(text, ",");
+#endif
+	text_add(text, "%s", perf_events);
+	return 0;
+}
+
+/* Of events that nobody asked for, those that this machine lacks are left out. */
+static void drop_unavailable(struct encoding_list *l)
+{
+	for (size_t i = 0; i < l->n;) {
+		if (!l->enc[i].unavailable) {
+			i++;
+			continue;
+		}
+		cpus_free(&l->enc[i].cpus);
+		memmove(&l->enc[i], &l->enc[i + 1], (l->n - i - 1) * sizeof(l->enc[i]));
+		l->n--;
+	}
+}
+
+static int choose_events(struct job *j)
+{
+	const struct encode_options how = { .keep_unavailable = true, .event_files = j->o.n_event_files ? j->o.event_files : NULL };
+	static const enum engine_wish wishes[] = { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT, ENGINE_AUTO };
+	struct tare_error cannot = TARE_ERROR_INIT;
+	struct engine_question q = { .wish = wishes[j->o.engine], .apart = true, .source = find_source };
+	struct event_list events = { 0 };
+	struct text text = { 0 };
+	bool given = j->o.events.len;
+	int ret = 0;
+
+	if (j->o.engine == BENCH_ENGINE_CLOCK)
+		return 0;
+	if (!can_count_exactly(&cannot))
+		q.cannot = &cannot;
+	if (j->o.engine == BENCH_ENGINE_EXACT && q.cannot) {
+		*j->err = cannot;
+		return -cannot.code;
+	}
+	if (given)
+		text_put(&text, j->o.events.s, j->o.events.len);
+	else
+		ret = default_events(j, &text);
+	if (ret == 0)
+		ret = text.failed ? tare_fail_nomem(j->err) : event_list_parse(text.s, &events, j->err);
+	if (ret == 0)
+		ret = pmu_encode(j->machine, &events, &how, &j->list, j->err);
+	if (ret < 0 && (!j->o.event_text || strcmp(text.s, j->o.event_text)))
+		j->err->at = -1;
+	if (ret == 0)
+		ret = engine_choose(&j->list, &q, j->err);
+	for (size_t i = 0; ret >= 0 && i < j->list.n; i++) {
+		const struct encoding *e = &j->list.enc[i];
+
+		if (e->source && !strcmp(e->source, "clock"))
+			ret = tare_fail(j->err, EINVAL, "%.100s is no counter; the clock is there anyway", e->name);
+		else if (given && j->o.engine == BENCH_ENGINE_EXACT && !engine_counts(e))
+			ret = tare_fail(j->err, EINVAL, "the exact engine does not count %.100s", e->name);
+	}
+	if (ret >= 0 && !given)
+		drop_unavailable(&j->list);
+	event_list_free(&events);
+	text_free(&text);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- what is to be said with it ---- */
+
+__attribute__((format(printf, 2, 3))) static void remark(struct job *j, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (j->n_remarks == REMARKS)
+		return;
+	va_start(ap, fmt);
+	if (vasprintf(&j->remark[j->n_remarks], fmt, ap) >= 0)
+		j->n_remarks++;
+	else
+		j->remark[j->n_remarks] = NULL;
+	va_end(ap);
+}
+
+static bool counts_cycles(const struct bench_result *r)
+{
+	for (size_t c = 0; c < r->n_counters; c++)
+		if (r->counter[c].quality != TARE_UNAVAILABLE && r->counter[c].how != BENCH_EXACT && strstr(r->counter[c].name, "cycles"))
+			return true;
+	return false;
+}
+
+/* Virtual machines and some processors move the clock on by more than 1 at a time. */
+static uint64_t clock_step(const struct job *j)
+{
+	const struct bench_result *r = &j->result;
+	uint64_t step = 0;
+
+	for (size_t c = 0; c < r->n_counters; c++)
+		for (size_t v = 0; v < j->plan.n_variants && r->counter[c].how == BENCH_CLOCK; v++)
+			for (uint32_t i = 0; i < j->plan.runs + j->plan.baselines; i++) {
+				const struct bench_series *s = &r->series[v * r->n_counters + c];
+				uint64_t a = step, b = (uint64_t)llabs(i < j->plan.runs ? s->value[i] : s->base[i - j->plan.runs]);
+
+				while (b) {
+					uint64_t rest = a % b;
+
+					a = b;
+					b = rest;
+				}
+				step = a;
+			}
+	return step;
+}
+
+static void remark_clock(struct job *j)
+{
+	uint64_t step = clock_step(j);
+
+	const struct bench_result *r = &j->result;
+	double ghz = (double)r->clock_hz / 1e9;
+
+#if defined(__x86_64__)
+	remark(j, "tsc is time, not cycles: it ticks at %.3f GHz however fast the core runs just then, and what interrupts%s take is in it.", ghz,
+	       counts_cycles(r) ? "" : " and the hypervisor");
+#else
+	remark(j, "cntvct is the generic timer: it ticks at %.3f MHz, every %.1f ns, which is many cycles; what interrupts take is in it.", ghz * 1e3,
+	       1 / ghz);
+#endif
+	if (step > 4)
+		remark(j, "The clock moves on by %llu ticks at a time here, so no run is known more closely than that; longer runs are (%s).",
+		       (unsigned long long)step, j->o.n_code ? "--unroll, --loop" : "a loop between start and stop, with ops()");
+	if (!counts_cycles(r) && !j->o.events.len && j->o.engine != BENCH_ENGINE_CLOCK)
+		remark(j, "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
+}
+
+static void make_remarks(struct job *j)
+{
+	const struct bench_result *r = &j->result;
+	bool exact = false, negative = false;
+	uint32_t again = 0;
+
+	for (size_t c = 0; c < r->n_counters; c++) {
+		const struct bench_counter *k = &r->counter[c];
+
+		exact |= k->how == BENCH_EXACT && k->quality != TARE_UNAVAILABLE;
+		again = k->again > again ? k->again : again;
+		for (size_t v = 0; v < j->plan.n_variants && k->quality != TARE_UNAVAILABLE; v++)
+			negative |= bench_stat_of(&j->stats, v, c)->value < 0;
+	}
+	if (j->tests.turns)
+		remark(j, "In turn: the copies write %s one after the other, and do not wait for each other's results; as written, each may wait for "
+			  "the one before. So the one is about throughput, the other, where the result is an operand, about latency.", j->tests.turns);
+	if (exact)
+		remark(j, "Instructions and their classes are counted by the exact engine, in user mode, in runs of their own: every one, nothing else.");
+	if (r->clock_hz)
+		remark_clock(j);
+	if (negative)
+		remark(j, "A result below 0 stays so: those runs cost less than a pair of start and stop by itself, which is as good as the "
+			  "baseline can be known.");
+	if (again)
+		remark(j, "%u runs were done again, as the kernel had moved a counter meanwhile.", again);
+	for (size_t c = 0; c < r->n_counters; c++)
+		if (r->counter[c].how == BENCH_READ && r->counter[c].quality != TARE_UNAVAILABLE) {
+			remark(j, "%.100s%s read by a system call at start and stop: its way through the kernel is off the counts, but not off caches.",
+			       r->counter[c].name, c + 1 < r->n_counters && r->counter[c + 1].how == BENCH_READ ? " and others were" : " was");
+			break;
+		}
+	if (r->said)
+		remark(j, "The tests wrote %llu bytes to standard output, which stay out of this one. They begin: %s", (unsigned long long)r->said,
+		       r->words);
+}
+
+/* ---- showing it ---- */
+
+static int to_page(struct job *j, const struct bench_about *about)
+{
+	struct text json = { 0 };
+	int ret;
+
+	bench_json(&json, about);
+	ret = json.failed ? tare_fail_nomem(j->err) : page_file_begin(&j->page, "tare bench", j->plan.variant[0].name, 0, j->err);
+	if (ret == 0) {
+		page_add(&j->page.page, json.s, json.len);
+		ret = page_file_end(&j->page, j->err);
+	}
+	text_free(&json);
+	return ret;
+}
+
+static int to_parquet(struct job *j, const struct bench_about *about)
+{
+	struct out out;
+	int ret, closed;
+
+	out_open_fd(&out, &j->file.fd);
+	ret = bench_parquet(&out, about, j->err);
+	closed = out_close(&out);
+	if (ret == 0 && closed < 0)
+		ret = tare_fail(j->err, -closed, "cannot write %.200s: %s", j->o.output ? j->o.output : "standard output", strerror(-closed));
+	return ret < 0 ? ret : whole_file_commit(&j->file, j->err);
+}
+
+static int show(struct job *j)
+{
+	struct bench_about about = { &j->plan, &j->result, &j->stats, (const char *const *)j->remark, j->o.all };
+	struct text text = { 0 };
+	int ret = 0;
+
+	make_remarks(j);
+	switch (j->o.format) {
+	case BENCH_TEXT:
+		bench_text(&text, &about, &j->style);
+		break;
+	case BENCH_JSON:
+		bench_json(&text, &about);
+		break;
+	case BENCH_CSV:
+		bench_csv(&text, &about);
+		break;
+	case BENCH_PARQUET:
+		ret = to_parquet(j, &about);
+		break;
+	case BENCH_KDB:
+		ret = bench_kdb_folder_write(j->o.output, &about, j->err);
+		break;
+	}
+	if (ret == 0 && j->o.format <= BENCH_CSV)
+		ret = output_put(&j->out, &text, j->err);
+	text_free(&text);
+	return ret == 0 && j->o.html ? to_page(j, &about) : ret;
+}
+
+/* Where results go is opened before anything is measured. */
+static int prepare(struct job *j)
+{
+	ssize_t n = readlink("/proc/self/exe", j->self_path, sizeof(j->self_path) - 1);
+	int ret = 0;
+
+	if (n <= 0)
+		return tare_fail(j->err, errno, "cannot find tare's own path: %s", strerror(errno));
+	j->self_path[n] = '\0';
+	if (j->o.format == BENCH_PARQUET)
+		ret = whole_file_open(&j->file, j->o.output, true, j->err);
+	else if (j->o.format == BENCH_KDB)
+		ret = bench_kdb_folder_check(j->o.output, j->err);
+	else
+		ret = output_open(&j->out, j->o.output, false, STDOUT_FILENO, j->err);
+	if (ret == 0 && j->o.html)
+		ret = page_file_open(&j->page, j->o.html, j->err);
+	if (ret < 0)
+		return ret;
+	j->style = output_style(&j->out, j->o.colour);
+	j->style.thousands = true;
+	j->machine = machine_open(NULL, j->err);
+	return j->machine ? choose_events(j) : -j->err->code;
+}
+
+static int measure(struct job *j)
+{
+	j->plan = (struct bench_plan){
+		.variant = j->tests.variant,
+		.n_variants = j->tests.n,
+		.runs = (uint32_t)j->o.runs,
+		.warmup = (uint32_t)j->o.warmup,
+		.baselines = (uint32_t)j->o.baselines,
+		.shuffle = j->o.shuffle,
+		.seed = j->o.seed ? j->o.seed : 1,
+		.cpu = j->o.cpu,
+		.cold = j->o.cold,
+		.timeout_ns = j->o.timeout_ns,
+		.aslr = j->o.aslr,
+		.events = &j->list,
+		.clock = j->o.engine != BENCH_ENGINE_EXACT,
+		.self = j->self_path,
+	};
+	return bench_run(&j->plan, &j->result, &j->blame, j->err);
+}
+
+/* ---- the end ---- */
+
+static bool costs_more(const struct job *j)
+{
+	for (size_t v = 1; v < j->plan.n_variants; v++)
+		for (size_t c = 0; c < j->result.n_counters; c++) {
+			const struct bench_verdict *d = bench_verdict_of(&j->stats, v, c);
+
+			if ((!*j->o.check || !strcmp(j->o.check, j->result.counter[c].name)) && d->beyond && d->change > 0)
+				return true;
+		}
+	return false;
+}
+
+static int check_named(const struct job *j)
+{
+	if (!j->o.check || !*j->o.check)
+		return 0;
+	for (size_t c = 0; c < j->result.n_counters; c++)
+		if (!strcmp(j->o.check, j->result.counter[c].name) && j->result.counter[c].quality != TARE_UNAVAILABLE)
+			return 0;
+	return tare_fail(j->err, EINVAL, "--check: %.100s was not counted", j->o.check);
+}
+
+static int failed(struct job *j, int ret, bool measuring)
+{
+	if (j->result.by_signal || j->tests.by_signal)
+		return 128 + (j->result.by_signal ? j->result.by_signal : j->tests.by_signal);
+	if (ret == -EPIPE)
+		return 128 + SIGPIPE;
+	complain(j->self, j->err, j->o.event_text);
+	if (j->tests.said.len)
+		fprintf(stderr, "%s%s", j->tests.said.s, j->tests.said.s[j->tests.said.len - 1] == '\n' ? "" : "\n");
+	if (!measuring)
+		return EXIT_BAD_INPUT;
+	return j->blame == BENCH_TEST ? EXIT_SAYS_NO : j->blame == BENCH_OBJECT ? EXIT_BAD_INPUT : EXIT_CANNOT_MEASURE;
+}
+
+static void release(struct job *j)
+{
+	page_file_abandon(&j->page);
+	whole_file_abandon(&j->file);
+	bench_stats_free(&j->stats);
+	bench_free(&j->result, &j->plan);
+	bench_tests_free(&j->tests);
+	encoding_list_free(&j->list);
+	machine_close(j->machine);
+	bench_options_free(&j->o);
+	for (size_t i = 0; i < j->n_remarks; i++)
+		free(j->remark[i]);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT, late = TARE_ERROR_INIT;
+	struct job j = { .self = self, .o = BENCH_OPTIONS_INIT, .page = PAGE_FILE_INIT, .file = { .fd = -1 }, .out = { .fd = -1 }, .err = &err };
+	int status, rest = options_parse(self, argc, argv, &j.o, &status), ret;
+	bool measuring = false;
+
+	if (rest < 0) {
+		bench_options_free(&j.o);
+		return status ? EXIT_BAD_INPUT : 0;
+	}
+	if (j.o.inside >= 0)
+		return bench_inside(j.o.inside, NULL, &err) < 0;
+	ret = bench_options_check(&j.o, (size_t)(argc - rest), &err);
+	if (ret == 0)
+		ret = form_check_files(argv + rest, (size_t)(argc - rest), &err);
+	if (ret == 0)
+		ret = prepare(&j);
+	if (ret == 0)
+		ret = bench_tests_make(&j.tests, &j.o, argv + rest, (size_t)(argc - rest), &err);
+	if (ret == 0) {
+		measuring = true;
+		ret = measure(&j);
+	}
+	bench_room_close(&j.tests.room);
+	if (ret == 0)
+		ret = check_named(&j);
+	if (ret == 0)
+		ret = bench_stats(&j.stats, &j.plan, &j.result, &err);
+	if (ret == 0)
+		ret = show(&j);
+	if (output_close(&j.out, &late) < 0 && ret == 0) {
+		err = late;
+		ret = -late.code;
+	}
+	status = ret < 0 ? failed(&j, ret, measuring) : j.o.check && costs_more(&j) ? EXIT_SAYS_NO : 0;
+	release(&j);
+	return status;
+}
+
+const struct command cmd_bench = {
+	.name = "bench",
+	.about = "what a few lines cost: run them many times, less what the counting costs",
+	.args = "TEST.{c,S,so}... | --asm CODE | --c CODE",
+	.example = "  tare bench --asm 'imul rax, rbx'\n"
+		   "  tare bench --c 'strlen(s)' --init 'char s[] = \"hello\"' --include string.h\n"
+		   "  tare bench --html compared.html old.c new.c",
+	.topic = TOPIC_HOW_MUCH,
+	.options = bench_option_rows,
+	.run = run,
+};

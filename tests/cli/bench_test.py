@@ -1,0 +1,468 @@
+# SPDX-License-Identifier: MIT
+"""`tare bench` as a user runs it. On the exact engine results are known by construction, and compared with ==.
+
+usage: bench_test.py TARE SCHEMA CC EXACT(yes|no)
+"""
+import csv
+import io
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE, SCHEMA = (os.path.abspath(p) for p in sys.argv[1:3])
+CC, X86 = sys.argv[3], sys.argv[4] == "yes"
+ROOM = tempfile.TemporaryDirectory()
+TMP = os.path.join(ROOM.name, "tmp")
+os.mkdir(TMP)
+ENV = {**os.environ, "LC_ALL": "C", "COLUMNS": "120", "CC": CC, "TMPDIR": TMP}
+HEAD = "typedef void mark(void); void execute_test(mark *start, mark *stop);\n"
+
+
+def sh(*words, timeout=100, **more):
+    return subprocess.run(words, capture_output=True, timeout=timeout, env=ENV, cwd=ROOM.name, text=True, **more)
+
+
+def bench(*words, status=0, engine="exact", runs=20):
+    r = sh(TARE, "bench", "--format", "json", "--engine", engine, "--runs", str(runs), *words)
+    equal(r.returncode, status, f"status of tare bench {' '.join(words)[:200]}; {r.stderr[:600]}")
+    document = json.loads(r.stdout)
+    try:
+        import jsonschema
+        jsonschema.validate(document, json.loads(Path(SCHEMA).read_text()))
+    except ImportError:
+        pass
+    return document
+
+
+def values(document, variant=0):
+    """What is not 0, of exact counters by their short names; every run must be alike."""
+    out = {}
+    for r in document["results"]:
+        if r["variant"] == variant:
+            if r["quality"] == "exact":
+                equal((r["min"], r["max"], r["low"], r["high"]), (r["value"],) * 4, f"{r['event']}: every run alike")
+            if r["value"] != 0:
+                out[r["event"].removeprefix("exact/").rstrip("/")] = r["value"]
+    return out
+
+
+def write(name, text):
+    Path(ROOM.name, name).write_text(text)
+    return name
+
+
+def refused(*words, status, says, runs="3", timeout=100):
+    r = sh(TARE, "bench", "--runs", runs, *words, timeout=timeout)
+    equal(r.returncode, status, f"{' '.join(words)}: {r.stderr[:400]}")
+    equal(r.stdout, "", "nothing on standard output")
+    true(re.search(says, r.stderr), f"{says!r} in {r.stderr!r}")
+    true(r.stderr.startswith("tare bench: "), r.stderr)
+    return r.stderr
+
+
+def need_exact():
+    if not X86 or sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
+        skip("no exact engine here")
+
+
+@test
+def an_empty_test_is_0():
+    need_exact()
+    equal(values(bench(write("empty.c", HEAD + "void execute_test(mark *start, mark *stop) { start(); stop(); }\n"))), {})
+
+
+@test
+def snippets_are_what_they_are():
+    need_exact()
+    for code, wanted in {
+        "imul rax, rbx": {"instructions": 1},
+        "imul %rbx, %rax": {"instructions": 1},
+        "nop; nop; nop": {"instructions": 3},
+        "mov rax, [r14]": {"instructions": 1, "loads": 1},
+        "mov [r14+8], rax; lock inc qword ptr [rsi]": {"instructions": 2, "stores": 2, "loads": 1, "atomics": 1},
+        "paddd xmm0, xmm1": {"instructions": 1, "vector-128": 1},
+        "push rax; pop rbx": {"instructions": 2, "loads": 1, "stores": 1},
+        "call 1f; 1: add rsp, 8": {"instructions": 2, "branches": 1, "taken-branches": 1, "calls": 1, "stores": 1},
+        "cmp rax, rax; jne 1f; nop; 1:": {"instructions": 3, "branches": 1, "conditional-branches": 1},
+        "fld1; fstp st(0)": {"instructions": 2, "x87": 2},
+        "rep stosb": {"instructions": 1, "rep": 1, "stores": 1},
+    }.items():
+        got = values(bench("--form", "written", "--init", "mov ecx, 0", "--unroll", "50", "--asm", code, runs=5)
+                     if "%" not in code else bench("--form", "written", "--asm", code, runs=5))
+        if "rep" in got:  # how often it stores is not what this test is about
+            got["stores"] = 1
+        equal(got, wanted, code)
+
+
+@test
+def loops_and_copies():
+    """The round's own two instructions are in the baseline, too, as often."""
+    need_exact()
+    for unroll, loop in ((1, 1), (7, 3), (100, 1000)):
+        document = bench("--form", "written", "--unroll", str(unroll), "--loop", str(loop), "--asm", "imul rax, rbx; nop", runs=5)
+        equal(values(document), {"instructions": 2}, f"{unroll} copies, {loop} rounds")
+        equal(document["variants"][0]["ops"], unroll * loop)
+
+
+@test
+def registers_take_turns():
+    need_exact()
+    for code in ("imul rax, rbx", "imul %rbx, %rax", "vpaddd ymm0, ymm1, ymm2", "movzx eax, r9b", "mov rax, [r14]", "lea rax, [r8+r9]"):
+        if code.startswith("v") and "avx2" not in Path("/proc/cpuinfo").read_text():
+            continue
+        document = bench("--asm", code, "--unroll", "30", runs=5)
+        equal([v["name"] for v in document["variants"]], [code, f"{code} (in turn)"])
+        equal(values(document, 0), values(document, 1))
+    # A register that an address is made of, a single operand, several instructions: no other can stand for it.
+    for code in ("mov rax, [rax]", "inc rax", "imul rax, rbx; nop", "cmp [r14], rax", "nop"):
+        equal(len(bench("--init", "mov [r14], r14; mov rax, r14", "--asm", code, runs=3)["variants"]), 1, code)
+    refused("--form", "in-turn", "--asm", "inc rax", status=2, says="no register that others can stand for")
+
+
+@test
+def statements_of_c():
+    need_exact()
+    document = bench("--c", "gettimeofday(&tv, 0)", "--init", "struct timeval tv", "--include", "sys/time.h", runs=50)
+    counts = sorted(next(r for r in document["results"] if r["event"] == "exact/instructions/")["per_operation"])
+    true(counts[0] > 20, "it does something")
+    true(counts[0] == counts[len(counts) * 3 // 4], f"constant, but where a tick of the kernel's lands in it: {counts}")
+    got = values(bench("--c", "x += 3;", "--init", "volatile int x = 1;", "--unroll", "10"))
+    equal((got["loads"], got["stores"]), (1, 1), "of a volatile")
+    calls = bench("--function", "count", write("count.c", "unsigned volatile x; void count(void) { for (int i = 0; i < 100; i++) x++; }\nvoid none(void) { }\n"))
+    equal((values(calls)["conditional-branches"], values(calls)["stores"]), (100, 100))
+    equal(values(bench("--function", "none", "count.c")), {}, "a function that only returns")
+    equal(sh(CC, "-O1", "-shared", "-fPIC", "-o", "count.so", "count.c").returncode, 0)
+    equal(values(bench("--function", "count", "count.so"))["stores"], 100)
+
+
+@test
+def calls_within_calls():
+    """fib(10) is 177 calls, each known to its instruction; compiled by nobody."""
+    need_exact()
+    write("fib.S", """
+        .text
+        .globl execute_test
+        .type execute_test, @function
+execute_test:
+        push %rbx
+        mov %rsi, %rbx
+        call *%rdi
+        mov $10, %edi
+        call fib
+        call *%rbx
+        pop %rbx
+        ret
+fib:    cmp $2, %edi            # of a leaf: cmp, jb, mov, ret
+        jb 1f
+        push %rdi               # of the others 12
+        dec %edi
+        call fib
+        pop %rdi
+        push %rax
+        sub $2, %edi
+        call fib
+        pop %rdx
+        add %rdx, %rax
+        ret
+1:      mov %edi, %eax
+        ret
+        .section .note.GNU-stack, "", @progbits
+""")
+    leaves, inner = 89, 88
+    got = values(bench("fib.S"))
+    equal(got["instructions"], 2 + 4 * leaves + 12 * inner)
+    equal((got["calls"], got["returns"]), (leaves + inner,) * 2)
+
+
+@test
+def pairs_baselines_and_functions_of_a_test():
+    need_exact()
+    document = bench(write("pairs.c", HEAD + """
+#include <stdint.h>
+static volatile int x;
+static int ready;
+void setup(void); void setup(void) { ready = 1; }
+uint64_t ops(void); uint64_t ops(void) { return ready ? 27 : 1; }
+uint64_t bytes(void); uint64_t bytes(void) { return 54; }
+void execute_baseline(int times, mark *start, mark *stop);
+void execute_baseline(int times, mark *start, mark *stop)
+{
+	while (times--) { start(); __asm__ volatile("nop; nop"); stop(); }
+}
+void execute_test(mark *start, mark *stop)
+{
+	for (int i = 0; i < 9; i++) { start(); __asm__ volatile("nop; nop; nop; nop; nop"); stop(); }
+}
+"""))
+    equal(values(document), {"instructions": 1}, "three in each of nine pairs, of 27 operations")
+    equal((document["variants"][0]["ops"], document["variants"][0]["bytes"], document["variants"][0]["own_baseline"]), (27, 54, True))
+    equal(document["pairs"], [[9] * 20])
+    instructions = document["results"][0]
+    equal(instructions["per_byte"], 0.5)
+    equal(set(instructions["runs"]), {27 + 9 * instructions["baseline"]["value"]})
+
+
+@test
+def results_below_0_stay():
+    need_exact()
+    document = bench(write("below.c", HEAD + """
+void execute_baseline(int times, mark *start, mark *stop);
+void execute_baseline(int times, mark *start, mark *stop) { while (times--) { start(); __asm__ volatile("nop; nop"); stop(); } }
+void execute_test(mark *start, mark *stop) { start(); stop(); }
+"""))
+    equal(values(document), {"instructions": -2})
+    true(any("below 0" in r for r in document["remarks"]), str(document["remarks"]))
+
+
+@test
+def two_tests_compared():
+    need_exact()
+    write("a.c", HEAD + 'void execute_test(mark *start, mark *stop) { start(); __asm__ volatile("nop; nop; nop; nop"); stop(); }\n')
+    write("b.c", HEAD + 'void execute_test(mark *start, mark *stop) { start(); __asm__ volatile("nop; nop; nop"); stop(); }\n')
+    document = bench("a.c", "b.c")
+    verdict = next(v for v in document["verdicts"] if v["event"] == "exact/instructions/")
+    equal((verdict["verdict"], verdict["change"], verdict["half"], verdict["percent"]), ("less", -1, 0, -25))
+    equal({v["verdict"] for v in document["verdicts"]} - {"less"}, {"no difference"})
+    bench("--check", "a.c", "b.c")
+    bench("--check", "b.c", "a.c", status=1)
+    bench("--check=exact/loads/", "b.c", "a.c")
+    refused("--engine", "exact", "--check=cycles", "a.c", "b.c", status=125, says="cycles was not counted")
+    equal(bench("a.c", "b.c", "a.c", runs=5)["verdicts"][0]["verdict"], "too few runs")
+
+
+@test
+def the_order_of_runs():
+    """A test that writes down when it ran: A B B A, or by the seed."""
+    for name in "ab":
+        write(f"order_{name}.c", HEAD + f"""
+#include <stdio.h>
+void execute_test(mark *start, mark *stop) {{ start(); stop(); FILE *f = fopen("order.txt", "a"); fputs("{name}", f); fclose(f); }}
+""")
+    orders = []
+    for more in ([], ["--order", "shuffled"], ["--seed", "2"], ["--seed", "2"]):
+        Path(ROOM.name, "order.txt").unlink(missing_ok=True)
+        bench("--warmup", "0", *more, "order_a.c", "order_b.c", engine="clock", runs=16)
+        orders.append(Path(ROOM.name, "order.txt").read_text())
+    equal(orders[0], "abba" * 8)
+    true(orders[1] != orders[0] and orders[2] != orders[1], "shuffled")
+    equal(orders[2], orders[3], "the seed decides")
+    equal({len(o) for o in orders}, {32})
+    equal({o.count("a") for o in orders}, {16})
+
+
+@test
+def the_clock_everywhere():
+    document = bench("--asm", "nop", engine="clock", runs=30)
+    equal([c["how"] for c in document["counters"]], ["clock"])
+    true(document["conditions"]["clock_hz"] > 1000000, str(document["conditions"]))
+    (result,) = document["results"]
+    equal(len(result["runs"]), 30)
+    equal(len(result["baseline"]["pairs"]), 100)
+    true(result["low"] <= result["value"] <= result["high"] and result["min"] <= result["value"] <= result["max"], str(result))
+    true(any("is time, not cycles" in r or "generic timer" in r for r in document["remarks"]), str(document["remarks"]))
+
+
+@test
+def cold_caches():
+    for how, more in (("evict", []), ("flush", [])):
+        document = bench("--cold", how, "--asm", "nop", *more, engine="clock", runs=5)
+        equal(document["conditions"]["cold"], how)
+    write("plain.c", HEAD + "void execute_test(mark *start, mark *stop) { start(); stop(); }\n")
+    refused("--cold", "flush", "plain.c", status=2, says=r"plain.c: it has no function buffers\(\)")
+
+
+@test
+def events_by_name():
+    need_exact()
+    equal([c["event"] for c in bench("-e", "exact/loads/,exact/stores/", "--asm", "nop", runs=3)["counters"]], ["exact/loads/", "exact/stores/"])
+    document = bench("-e", "page-faults,exact/loads/", "--asm", "nop", engine="auto", runs=3)
+    equal([(c["event"].split(":")[0], c["how"]) for c in document["counters"][:2]], [("exact/loads/", "exact engine"), ("page-faults", "system call")])
+    equal(len({c["set"] for c in document["counters"]}), 3, "each in runs of its own")
+    refused("-e", "no-such-event", "--asm", "nop", status=2, says="no-such-event")
+    refused("-e", "page-faults", "--engine", "exact", "--asm", "nop", status=2, says="does not count page-faults")
+    refused("--engine", "msr", "--asm", "nop", status=2, says="MSR")
+
+
+@test
+def tests_that_misbehave():
+    def of(body, before=""):
+        return write("bad.c", "#include <setjmp.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n#include <signal.h>\n" + HEAD + before +
+                     f"\nvoid execute_test(mark *start, mark *stop) {{ {body} }}\n")
+
+    engines = ("clock", "exact") if X86 and not sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode else ("clock",)
+    for engine in engines:
+        for body, says in (
+            ("(void)start; (void)stop;", r"bad.c: warm-up run 1: it called neither start\(\) nor stop\(\)"),
+            ("start(); (void)stop;", r"called start\(\) and never stop\(\)"),
+            ("start(); start(); stop(); stop();", r"did not take turns"),
+            ("stop(); start();", r"did not take turns"),
+            ("for (int i = 0; i < 20000; i++) { start(); stop(); }", r"more than 16384 pairs"),
+            ("start(); *(volatile int *)16 = 1; stop();", r"crashed: SIGSEGV at address 0x10"),
+            ("start(); abort(); stop();", r"crashed: SIGABRT"),
+            ("start(); kill(getpid(), SIGKILL); stop();", r"killed by SIGKILL"),
+            ("start(); fork(); stop();", r"a child that it forked came back"),
+            ("start(); exit(3); stop();", r"ended its process, by exit status 3"),
+            ("start(); stop(); static int n; if (n++ == 5) start();", r"bad.c: run 4 of 5: it called start\(\) and never stop\(\)"),
+        ):
+            text = refused("--engine", engine, "--warmup", "2", of(body), status=1, says=says, runs="5")
+            true(len([line for line in text.splitlines() if not line.startswith("  ")]) == 1, f"one line: {text}")
+        begun = time.monotonic()
+        refused("--engine", engine, "--timeout", "500ms", of("start(); for (;;) __asm__ volatile(\"\"); stop();"), status=1, says="no end after 0.5 s")
+        true(time.monotonic() - begun < 60, "ended")
+        # Jumping into a function that has returned is nothing that can go well; it must not give a number.
+        r = sh(TARE, "bench", "--engine", engine, "--timeout", "2s",
+               of("start(); longjmp(there, 1); stop();", "static jmp_buf there; void setup(void); void setup(void) { if (setjmp(there)) return; }"))
+        equal((r.returncode, r.stdout), (1, ""), f"longjmp: {r.stderr}")
+    refused(of("start(); stop();", "void execute_baseline(int n, mark *start, mark *stop); void execute_baseline(int n, mark *start, mark *stop) { (void)n; start(); stop(); }"),
+            status=1, says=r"execute_baseline\(\d+, ...\) called start and stop 1 times")
+    refused(of("start(); stop();", "void setup(void); void setup(void) { exit(4); }"), status=1, says=r"bad.c: setup\(\): it ended its process")
+
+
+@test
+def a_child_that_a_test_leaves_behind_is_ended():
+    write("leaves.c", HEAD + """
+#include <stdio.h>
+#include <unistd.h>
+void setup(void);
+void setup(void) { pid_t p = fork(); if (p == 0) for (;;) pause(); FILE *f = fopen("left.txt", "w"); fprintf(f, "%d", (int)p); fclose(f); }
+void execute_test(mark *start, mark *stop) { start(); stop(); }
+""")
+    bench("leaves.c", engine="clock", runs=3)
+    pid = int(Path(ROOM.name, "left.txt").read_text())
+    for _ in range(200):
+        if not os.path.exists(f"/proc/{pid}") or Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[0] == "Z":
+            return
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    true(False, f"{pid} runs on")
+
+
+@test
+def what_a_test_writes_is_kept_apart():
+    write("says.c", HEAD + '#include <stdio.h>\nvoid execute_test(mark *start, mark *stop) { start(); printf("hello\\n"); fflush(stdout); stop(); }\n')
+    document = bench("says.c", engine="clock", runs=3)
+    true(any("78 bytes" in r and "hello" in r for r in document["remarks"]), str(document["remarks"]))
+    write("floods.c", HEAD + '#include <unistd.h>\nstatic char b[1 << 19];\nvoid execute_test(mark *start, mark *stop) { start(); stop(); for (int i = 0; i < 5; i++) if (write(1, b, sizeof(b)) < 0) break; }\n')
+    bench("floods.c", engine="clock", runs=3)
+
+
+@test
+def what_is_no_test():
+    refused(status=2, says="what is to be measured")
+    refused("nowhere.c", status=2, says="nowhere.c: No such file")
+    refused(write("text.so", "hello"), status=2, says="text.so is neither C")
+    refused(ROOM.name, status=2, says="is no file")
+    refused(write("none.c", "int x;\n"), status=2, says=r"none.c: there is no function execute_test\(\) in it")
+    refused("--function", "f", "none.c", status=2, says=r"no function f\(\)")
+    text = refused(write("broken.c", "int x = wrong1;\nint y = wrong2;\n"), status=2, says="broken.c does not compile")
+    true("wrong1" in text and "wrong2" in text, f"all of what the compiler says: {text}")
+    if X86:
+        text = refused("--asm", "imulx rax, rbx", status=2, says="'imulx rax, rbx' does not assemble")
+        equal(text.count("imulx"), 2, f"one mistake is said once: {text}")
+        refused("--asm", "here: jmp here", status=2, says="not 100 times in a row")
+    refused("--c", "missing(1)", status=2, says="does not compile")
+    refused("--asm", " ; ", status=2, says="no instruction")
+    refused("--cc", "no-such-compiler", "none.c", status=2, says="there is no compiler 'no-such-compiler'")
+    refused("/bin/true" if not os.path.islink("/bin/true") else os.path.realpath("/bin/true"), status=2, says="is a program, but no test|for another processor")
+    refused("--asm", "nop", "a.c", status=2, says="do not go together")
+    refused("--init", "nop", "none.c", status=2, says="--init")
+    refused("--asm", "nop", "--format", "kdb", status=2, says="a folder")
+    for word, value in (("--runs", "0"), ("--unroll", "0"), ("--cpu", "x"), ("--cold", "icy"), ("--order", "x"), ("--timeout", "x")):
+        r = sh(TARE, "bench", word, value, "--asm", "nop")
+        equal((r.returncode, r.stdout), (2, ""), f"{word} {value}: {r.stderr}")
+        true(word in r.stderr, r.stderr)
+    equal(sh(TARE, "bench", "--cpu", "60000", "--engine", "clock", "--runs", "2", "--asm", "nop").returncode, 125)
+    equal(os.listdir(TMP), [], "nothing is left behind")
+
+
+@test
+def an_interrupt_ends_it():
+    write("long.c", HEAD + "#include <unistd.h>\nvoid execute_test(mark *start, mark *stop) { start(); sleep(1); stop(); }\n")
+    p = subprocess.Popen([TARE, "bench", "--engine", "clock", "long.c"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, cwd=ROOM.name,
+                         preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    time.sleep(2)
+    p.send_signal(signal.SIGTERM)
+    out, err = p.communicate(timeout=60)
+    equal((p.returncode, out), (128 + signal.SIGTERM, b""), err.decode())
+    equal(os.listdir(TMP), [], "nothing is left behind")
+
+
+@test
+def rows_of_runs():
+    r = sh(TARE, "bench", "--engine", "clock", "--runs", "4", "--format", "csv", "--asm", "nop")
+    rows = list(csv.DictReader(io.StringIO(r.stdout)))
+    equal([row["run"] for row in rows], ["1", "2", "3", "4"], r.stderr)
+    equal(set(rows[0]), {"variant", "run", "event", "quality", "pairs", "value", "less_baseline", "per_operation"})
+    equal(sh(TARE, "bench", "--engine", "clock", "--runs", "4", "--format", "parquet", "-o", "runs.parquet", "--asm", "nop").returncode, 0)
+    data = Path(ROOM.name, "runs.parquet").read_bytes()
+    equal((data[:4], data[-4:]), (b"PAR1", b"PAR1"))
+    try:
+        import pyarrow.parquet as pq
+        equal(pq.read_table(os.path.join(ROOM.name, "runs.parquet")).num_rows, 4)
+    except ImportError:
+        pass
+
+
+def kdb(path):
+    """A reader of kdb+ files, by its published layout: docs/bench.md."""
+    data = Path(path).read_bytes()
+    if data[:2] == b"\xff\x01":
+        kind, attribute, n = struct.unpack_from("<BBi", data, 2)
+        equal((kind, attribute, data[-1]), (11, 0, 0))
+        symbols = [s.decode() for s in data[8:-1].split(b"\0")]
+        equal(len(symbols), n)
+        return symbols
+    equal(data[:2], b"\xfe\x20")
+    kind, attribute, zero, n = struct.unpack_from("<BBiq", data, 2)
+    equal((attribute, zero), (0, 0))
+    letter = {6: "i", 7: "q", 9: "d"}[kind]
+    equal(len(data), 16 + n * struct.calcsize(letter))
+    return list(struct.unpack_from(f"<{n}{letter}", data, 16))
+
+
+@test
+def a_table_of_kdb():
+    words = ("--engine", "clock", "--runs", "6", "--asm", "nop", "--asm", "nop; nop")
+    equal(sh(TARE, "bench", "--format", "kdb", "-o", "table", *words).returncode, 0)
+    room = Path(ROOM.name, "table")
+    columns = kdb(room / "runs/.d")
+    equal(columns, ["variant", "run", "event", "pairs", "raw", "net", "perop"])
+    table = {c: kdb(room / "runs" / c) for c in columns}
+    equal(kdb(room / "variants"), ["nop", "nop; nop"])
+    equal(len(kdb(room / "events")), 1)
+    equal(table["variant"], [0] * 6 + [1] * 6)
+    equal(table["run"], list(range(1, 7)) * 2)
+    equal(table["pairs"], [1] * 12)
+    for i in range(12):
+        equal(table["perop"][i], table["net"][i] / 100)
+        true(abs(table["raw"][i] - table["net"][i]) < 1e6, "about the same")
+    true("get`:runs/" in (room / "tare.q").read_text(), "the loader names the table")
+    refused("--format", "kdb", "-o", "table", *words, status=2, says="has files in it already")
+
+
+@test
+def text_and_page():
+    r = sh(TARE, "bench", "--asm", "nop", "--asm", "nop; nop", "--runs", "20")
+    equal(r.returncode, 0, r.stderr)
+    for words in ("per op", "nop; nop against nop", "interleaved (A B B A)", "is time, not cycles" if X86 else "generic timer"):
+        true(words in r.stdout, f"{words} in {r.stdout}")
+    true(max(len(line) for line in r.stdout.splitlines()) <= 120, "as wide as the terminal")
+    true("\033" not in r.stdout, "no colour in a pipe")
+    r = sh(TARE, "bench", "--engine", "clock", "--runs", "5", "--html", "page.html", "-o", os.devnull, "--asm", "nop")
+    if "without a page" in r.stderr or "--html" in r.stderr:
+        return
+    page = Path(ROOM.name, "page.html").read_text()
+    true('"tare/bench/1"' in page.replace(" ", "") or "tare/bench/1" in page, "the document is in the page")
+
+
+main()
