@@ -2,14 +2,15 @@
 /*
  * Records by time. A recorder empties one buffer per CPU after the other and writes FINISHED_ROUND
  * when it went round all: what comes later is then no older than the newest record of the round
- * before. Up to there the queue is sorted and handed out. Of a file without rounds, once that much is
- * held, the rest is looked through for the earliest time that is still to come. What tells neither
- * (a pipe, a directory, whose parts each begin anew) is held back to its end or to the limit.
+ * before. Up to there the queue is sorted and handed out. Where that holds much, because a file has no
+ * rounds or long ones, its rest is looked through for the earliest time that is still to come. What
+ * tells neither (a pipe, a directory, whose parts each begin anew) is held back to its end or to the
+ * limit.
  */
 #include <stdlib.h>
 #include "record/perfdata_private.h"
 
-enum { CHUNK = 256 << 10, LOOK_AHEAD = 2 << 20 };
+enum { CHUNK = 256 << 10, LOOK_AHEAD = 2 << 20, LONG_ROUND = 8 << 20 };
 
 #define QUEUE_MAX (1ull << 30)
 
@@ -215,7 +216,7 @@ static void release_early(struct perfdata *r, struct queue *q)
 {
 	uint64_t least;
 
-	if (!q->rounds && !q->looked && q->held > LOOK_AHEAD) {
+	if (!q->looked && q->held > (q->rounds ? LONG_ROUND : LOOK_AHEAD)) {
 		q->looked = true;
 		q->ahead = ahead_look(r);
 	}
