@@ -281,7 +281,7 @@ static int to_page(struct job *j, const struct windows_table *t)
 	struct text json = { 0 };
 	int ret;
 
-	windows_json(&json, t, &j->about);
+	windows_page(&json, t, &j->about);
 	ret = json.failed ? tare_fail_nomem(j->err)
 			  : page_file_begin(&j->page, "tare windows", j->argv ? j->argv[0] : "tare windows", 0, j->err);
 	if (ret == 0) {

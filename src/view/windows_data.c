@@ -4,7 +4,10 @@
 #include <math.h>
 #include <string.h>
 #include "view/json.h"
+#include "view/packed.h"
 #include "view/windows_view.h"
+
+enum { PACK_FROM = 1000 };
 
 /* Quoted where CSV needs it (RFC 4180). */
 static void put_field(struct text *out, const char *s)
@@ -79,8 +82,47 @@ void windows_csv(struct text *out, const struct windows_table *t, const struct w
 	}
 }
 
-static void put_thread(struct json *j, const struct windows_table *t, const struct windows_thread *th)
+static void put_uints(struct json *j, const char *key, const uint64_t *first, size_t stride, size_t n, bool packed)
 {
+	if (packed && n >= PACK_FROM) {
+		packed_uints(j, key, first, stride, n);
+		return;
+	}
+	json_array(j, key);
+	for (size_t i = 0; i < n; i++)
+		json_uint(j, NULL, *(const uint64_t *)(const void *)((const char *)first + i * stride));
+	json_end(j);
+}
+
+static void put_reals(struct json *j, const double *first, size_t step, size_t n, bool packed)
+{
+	if (packed && n >= PACK_FROM) {
+		packed_reals(j, NULL, first, step * sizeof(*first), n);
+		return;
+	}
+	json_array(j, NULL);
+	for (size_t i = 0; i < n; i++)
+		json_real(j, NULL, first[i * step]);
+	json_end(j);
+}
+
+/* Where each window ran and how it ended, which no plot shows. */
+static void put_places(struct json *j, const struct windows_row *row, size_t n)
+{
+	json_array(j, "cpu");
+	for (size_t i = 0; i < n; i++)
+		json_int(j, NULL, row[i].cpu);
+	json_end(j);
+	json_array(j, "ended");
+	for (size_t i = 0; i < n; i++)
+		json_string(j, NULL, ended(&row[i]));
+	json_end(j);
+}
+
+static void put_thread(struct json *j, const struct windows_table *t, const struct windows_thread *th, bool packed)
+{
+	const struct windows_row *row = t->row + th->first;
+
 	json_object(j, NULL);
 	json_uint(j, "thread", th->number);
 	json_uint(j, "pid", th->pid);
@@ -99,48 +141,24 @@ static void put_thread(struct json *j, const struct windows_table *t, const stru
 	json_end(j);
 	/* By column, as plots want them; row by row it would be five times as long. */
 	json_object(j, "columns");
-	const struct {
-		const char *name;
-		size_t at;
-	} words[] = { { "begin", offsetof(struct windows_row, begin) },
-		      { "time_ns", offsetof(struct windows_row, time_ns) },
-		      { "wall_ns", offsetof(struct windows_row, wall_ns) } };
-
-	for (size_t c = 0; c < ARRAY_SIZE(words); c++) {
-		json_array(j, words[c].name);
-		for (size_t i = 0; i < th->n; i++)
-			json_uint(j, NULL, *(const uint64_t *)((const char *)&t->row[th->first + i] + words[c].at));
-		json_end(j);
-	}
-	json_array(j, "cpu");
-	for (size_t i = 0; i < th->n; i++)
-		json_int(j, NULL, t->row[th->first + i].cpu);
-	json_end(j);
-	json_array(j, "ended");
-	for (size_t i = 0; i < th->n; i++)
-		json_string(j, NULL, ended(&t->row[th->first + i]));
-	json_end(j);
+	put_uints(j, "begin", &row->begin, sizeof(*row), th->n, packed);
+	put_uints(j, "time_ns", &row->time_ns, sizeof(*row), th->n, packed);
+	put_uints(j, "wall_ns", &row->wall_ns, sizeof(*row), th->n, packed);
+	if (!packed)
+		put_places(j, row, th->n);
 	json_array(j, "events");
-	for (size_t e = 0; e < t->n_events; e++) {
-		json_array(j, NULL);
-		for (size_t i = 0; i < th->n; i++)
-			json_uint(j, NULL, t->value[(th->first + i) * t->n_events + e]);
-		json_end(j);
-	}
+	for (size_t e = 0; e < t->n_events; e++)
+		put_uints(j, NULL, t->value + th->first * t->n_events + e, t->n_events * sizeof(*t->value), th->n, packed);
 	json_end(j);
 	json_array(j, "metrics");
-	for (size_t m = 0; m < t->n_metrics; m++) {
-		json_array(j, NULL);
-		for (size_t i = 0; i < th->n; i++)
-			json_real(j, NULL, t->metric_value[(th->first + i) * t->n_metrics + m]);
-		json_end(j);
-	}
+	for (size_t m = 0; m < t->n_metrics; m++)
+		put_reals(j, t->metric_value + th->first * t->n_metrics + m, t->n_metrics, th->n, packed);
 	json_end(j);
 	json_end(j);
 	json_end(j);
 }
 
-void windows_json(struct text *out, const struct windows_table *t, const struct windows_about *about)
+static void put_document(struct text *out, const struct windows_table *t, const struct windows_about *about, bool packed)
 {
 	struct json j = { 0 };
 
@@ -187,10 +205,20 @@ void windows_json(struct text *out, const struct windows_table *t, const struct 
 	json_end(&j);
 	json_array(&j, "threads");
 	for (size_t k = 0; k < t->n_threads; k++)
-		put_thread(&j, t, &t->thread[k]);
+		put_thread(&j, t, &t->thread[k], packed);
 	json_end(&j);
 	json_end(&j);
 	text_put(out, j.out.s ? j.out.s : "", j.out.len);
 	out->failed |= j.out.failed;
 	text_free(&j.out);
+}
+
+void windows_json(struct text *out, const struct windows_table *t, const struct windows_about *about)
+{
+	put_document(out, t, about, false);
+}
+
+void windows_page(struct text *out, const struct windows_table *t, const struct windows_about *about)
+{
+	put_document(out, t, about, true);
 }

@@ -216,6 +216,20 @@ test("a million windows open fast; zoom keeps the peak", async () => {
   yes((await page.locator(".remark").first().textContent()).startsWith("1 values of cycles could not be counted"), "a gap is said");
 });
 
+test("long columns are packed, and hold what --format json says", async () => {
+  const how = ["windows", "--engine", "exact", "-e", "instructions:u,branches:u", "--every", "20"], spin = ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done"];
+  const f = file("packed.html", (to) => run([...how, "--html", to, "--", ...spin])), plain = JSON.parse(run([...how, "--format", "json", "--", ...spin]).stdout).threads[0].columns;
+  const page = await open(f), packed = (await data(page)).documents[0].threads[0].columns, { size, unpack } = await source("packed.js");
+  await page.waitForSelector(".uplot canvas");
+  yes(packed.begin.packed && packed.events[1].packed, "they are packed");
+  equal(size(packed.begin), plain.begin.length, "as many windows");
+  for (const [name, a, b] of [["begin", packed.begin, plain.begin], ["instructions", packed.events[0], plain.events[0]], ["branches", packed.events[1], plain.events[1]]])
+    equal(Array.from(unpack(a)).join(), b.join(), name);
+  const numbers = [[{ packed: "u0", n: 3, first: 7, base64: "" }, "7,7,7"], [{ packed: "u8", n: 3, first: 1, base64: "AP8B" }, "1,256,2"], [{ packed: "u16", n: 2, first: 0, base64: "AAH//w==" }, "256,65535"],
+    [{ packed: "u32", n: 2, first: 5, step: 10, base64: "AAAAAQ==" }, "5,16777231"], [{ packed: "f64", n: 2, base64: "AAAAAAAA+D8AAAAAAAD4fw==" }, "1.5,NaN"], [["9007199254740993", 2], "9007199254740992,2"]];
+  for (const [column, wanted] of numbers) equal(Array.from(unpack(column)).join(), wanted, JSON.stringify(column));
+});
+
 test("on a phone, in print and in the dark", async () => {
   const phone = await open(stat(), { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
   yes(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is no wider than the phone");

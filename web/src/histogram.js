@@ -17,17 +17,19 @@ export function histogram(bins, show, title) {
 
 /** Bins of equal width over the values; at most as many as tell something. */
 export function bin(values, most = 40) {
-  const known = values.filter(Number.isFinite);
-  let lo = Infinity, hi = -Infinity, whole = true;
-  for (const v of known) {
-    lo = Math.min(lo, v);
-    hi = Math.max(hi, v);
-    whole &&= Number.isInteger(v);
+  let lo = Infinity, hi = -Infinity, whole = true, known = 0;
+  for (let i = 0; i < values.length; i++) {
+    const v = values[i];
+    if (!Number.isFinite(v)) continue;
+    known++;
+    if (v < lo) lo = v;
+    if (v > hi) hi = v;
+    whole = whole && Number.isInteger(v);
   }
-  if (!(lo < hi)) return [[lo, hi, known.length]];
-  let n = Math.min(most, Math.max(5, Math.ceil(2 * Math.cbrt(known.length))));
+  if (!(lo < hi)) return [[lo, hi, known]];
+  let n = Math.min(most, Math.max(5, Math.ceil(2 * Math.cbrt(known))));
   if (whole && hi - lo < n) n = hi - lo + 1;
-  const width = (hi - lo) / n, bins = Array.from({ length: n }, (_, i) => [lo + i * width, lo + (i + 1) * width, 0]);
-  for (const v of known) bins[Math.min(n - 1, Math.floor((v - lo) / width))][2]++;
-  return bins;
+  const width = (hi - lo) / n, count = new Uint32Array(n);
+  for (let i = 0; i < values.length; i++) if (Number.isFinite(values[i])) count[Math.min(n - 1, Math.floor((values[i] - lo) / width))]++;
+  return Array.from(count, (c, i) => [lo + i * width, lo + (i + 1) * width, c]);
 }

@@ -3,10 +3,11 @@ import { charts } from "./chart.js";
 import { h, section } from "./dom.js";
 import { full, plain, quality, short, toNumber } from "./format.js";
 import { bin, histogram } from "./histogram.js";
+import { size, unpack } from "./packed.js";
 import { table } from "./table.js";
 
 function facts(doc) {
-  const first = doc.events[0], windows = doc.threads.reduce((n, t) => n + t.columns.begin.length, 0);
+  const first = doc.events[0], windows = doc.threads.reduce((n, t) => n + size(t.columns.begin), 0);
   const rows = [["Windows", full(windows), doc.mode === "poll" ? `every ${short(doc.every, "ns")}` : `every ${full(doc.every)} ${first.event}`], ["Threads", full(doc.threads.length)],
     ["Wall", short(doc.wall_ns, "ns")], ["Engine", doc.engine, quality(doc.quality)]];
   const remarks = [toNumber(doc.lost) > 0 && `${full(doc.lost)} windows found no room: the ones after them are longer.`, toNumber(doc.throttled) > 0 && `The kernel paused sampling ${full(doc.throttled)} times.`,
@@ -18,17 +19,17 @@ function facts(doc) {
 
 /** A thread's metrics first, then its events; last the one that makes the windows, which is as good as the same in each. */
 function seriesOf(doc, t) {
-  const scaled = (e, values) => (e.scale === 1 ? values.map(toNumber) : values.map((v) => toNumber(v) * e.scale));
-  return [...doc.metrics.map((m, i) => ({ name: m.metric, unit: m.unit, values: t.columns.metrics[i] })),
-    ...doc.events.map((e, i) => [e, i]).sort((a, b) => (a[1] === 0) - (b[1] === 0)).map(([e, i]) => ({ name: e.event, unit: e.unit, values: scaled(e, t.columns.events[i]) }))];
+  const scaled = (e, values) => (e.scale === 1 ? values : values.map((v) => v * e.scale));
+  return [...doc.metrics.map((m, i) => ({ name: m.metric, unit: m.unit, values: unpack(t.columns.metrics[i]) })),
+    ...doc.events.map((e, i) => [e, i]).sort((a, b) => (a[1] === 0) - (b[1] === 0)).map(([e, i]) => ({ name: e.event, unit: e.unit, values: scaled(e, unpack(t.columns.events[i])) }))];
 }
 
 function thread(doc, t) {
   const first = doc.events[0], list = seriesOf(doc, t), room = h("div"), spread = h("div");
-  const axes = [[first.event, { name: first.event, unit: first.unit, values: t.columns.begin.map(toNumber) }],
-    ["time", { name: "time", unit: "ns", values: t.columns.time_ns.map((v) => Number(BigInt(v) - BigInt(t.columns.time_ns[0]))) }]];
+  const since = (at) => (typeof at[0] === "string" ? at.map((v) => Number(BigInt(v) - BigInt(at[0]))) : unpack(at).map((v, _, all) => v - all[0]));
+  const axes = [[first.event, () => ({ name: first.event, unit: first.unit, values: unpack(t.columns.begin) })], ["time", () => ({ name: "time", unit: "ns", values: since(t.columns.time_ns) })]];
   const distribution = (s) => spread.replaceChildren(histogram(bin(s.values), (v) => short(v, s.unit), `how often each value of ${s.name} occurred`));
-  const show = (axis) => room.replaceChildren(charts(axis[1], list));
+  const show = (axis) => room.replaceChildren(charts(axis[1](), list));
   show(axes[0]);
   if (list.length) distribution(list[0]);
   const pick = (label, options, f) => h("label", {}, label, " ", h("select", { onchange: (e) => f(options[e.target.selectedIndex][1]) }, options.map(([n]) => h("option", {}, n))));
@@ -43,17 +44,17 @@ function thread(doc, t) {
 }
 
 function mean(values, phase) {
-  const part = values.slice(phase.first_window - 1, phase.first_window - 1 + phase.windows).filter((v) => v !== null);
+  const part = values.slice(phase.first_window - 1, phase.first_window - 1 + phase.windows).filter((v) => v !== null && !Number.isNaN(v));
   return part.length ? part.reduce((a, b) => a + b, 0) / part.length : null;
 }
 
 /** Of one thread at a time: the one with the most windows first. */
 export function windows(doc) {
-  const threads = doc.threads.filter((t) => t.columns.begin.length).sort((a, b) => b.columns.begin.length - a.columns.begin.length), room = h("div");
+  const threads = doc.threads.filter((t) => size(t.columns.begin)).sort((a, b) => size(b.columns.begin) - size(a.columns.begin)), room = h("div");
   if (!threads.length) return [facts(doc)];
   const show = (t) => room.replaceChildren(thread(doc, t));
   show(threads[0]);
   return [facts(doc), section("Windows", null, threads.length > 1 && h("div", { class: "tools" }, h("label", {}, "Thread: ", h("select", { onchange: (e) => show(threads[e.target.selectedIndex]) },
-    threads.map((t) => h("option", {}, `${t.comm} ${t.tid}, ${full(t.columns.begin.length)} windows`))))), room)];
+    threads.map((t) => h("option", {}, `${t.comm} ${t.tid}, ${full(size(t.columns.begin))} windows`))))), room)];
 }
 export const windowsTitle = (doc) => ({ title: doc.command?.join(" ") ?? "", kind: "tare windows" });
