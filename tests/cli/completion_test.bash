@@ -66,6 +66,8 @@ offers --per-thread tare summarize --per
 offers --intel tare annotate --in
 offers annotate tare ann
 offers launch tare verify l
+offers skid tare verify s
+offers --format tare verify skid --f
 offers --deterministic tare verify launch --d
 offers --deterministic tare run --d
 offers level tare memory --by l

@@ -37,6 +37,29 @@ def validated(text, schema):
     return d
 
 
+@test
+def skid_of_what_the_kernel_knows_the_cause_of():
+    r = sh(TARE, "verify", "skid", "--format", "json", status=None)
+    d = validated(r.stdout, "tare-verify-skid-1.json")
+    rows = {(e["event"], e["level"]): e for e in d["events"]}
+    hardware = [e for e in d["events"] if e["hardware"] and not e["reason"]]
+    equal(r.returncode, 125 if not hardware else 0 if all(e["kept"] for e in hardware) else 1)
+    true(("branches:u", 0) in rows and ("L1-dcache-loads:u", 0) in rows, "tried or not, they are told of")
+    faults = rows["page-faults:u", 0]
+    if faults["reason"]:
+        skip(f"no page faults can be sampled: {faults['reason']}")
+    equal((faults["samples"], faults["shape"], faults["median"]["bytes"]), (1000, "exact", 0), "each turn's load, and nothing else")
+    watched = rows["mem:ADDRESS:rw:u", 0]
+    if not watched["reason"]: # a trap on x86, behind the instruction; on arm64 a fault, before it
+        equal((watched["samples"], watched["shape"]), (1000, "exact" if ARCH == "arm64" else "next"))
+    text = sh(TARE, "verify", "skid", status=r.returncode).stdout
+    true(re.search(r"^ page-faults:u +0 +1000 +100\.0 % .* the instruction itself$", text, re.M), text)
+    true(hardware or "nothing is known of their skid here" in text, text)
+    for words, why in ((["ls"], "takes no command"), (["--format", "x"], "there is no format"), (["-o", "/none/x"], "/none/x")):
+        bad = sh(TARE, "verify", "skid", *words, status=125)
+        true(why in bad.stderr, bad.stderr)
+
+
 def need_exact():
     if ARCH != "x86":
         skip("the exact engine is x86-64 only")

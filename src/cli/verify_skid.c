@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tare verify skid: samples events that one known instruction of a loop causes, at each precise level, and says how far
+ * from it the samples lie.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cli/output.h"
+#include "cli/verify.h"
+#include "session/skid_measure.h"
+#include "view/verify_skid_view.h"
+
+enum { LEVELS = 4, ROWS_MOST = 32, CLOCK_PERIOD = 100003, TIMES_MOST = 8192 };
+
+struct skid_options {
+	bool json;
+	const char *output;
+};
+
+static int set_format(void *to, const char *arg, struct tare_error *err)
+{
+	if (strcmp(arg, "text") && strcmp(arg, "json"))
+		return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
+	((struct skid_options *)to)->json = !strcmp(arg, "json");
+	return 0;
+}
+
+static int set_output(void *to, const char *arg, struct tare_error *err)
+{
+	((struct skid_options *)to)->output = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "the name of a file is wanted");
+}
+
+static const struct option_row skid_opts[] = {
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-skid/1)", set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
+	{ 0 },
+};
+
+static int add_place(void *with, uint64_t ip, uint64_t time_ns)
+{
+	(void)time_ns;
+	skid_add(with, ip);
+	return 0;
+}
+
+struct times {
+	uint64_t at[TIMES_MOST];
+	size_t n;
+};
+
+static int add_time(void *with, uint64_t ip, uint64_t time_ns)
+{
+	struct times *t = with;
+
+	(void)ip;
+	if (t->n < TIMES_MOST)
+		t->at[t->n++] = time_ns;
+	return 0;
+}
+
+static void say_why(struct skid_row *r, int code)
+{
+	if (code == ENOENT || code == ENODEV)
+		snprintf(r->why, sizeof(r->why), "no PMU counts it here");
+	else if ((code == EOPNOTSUPP || code == EINVAL) && r->level)
+		snprintf(r->why, sizeof(r->why), "not to be had at this level");
+	else if (code == EACCES || code == EPERM)
+		snprintf(r->why, sizeof(r->why), "not allowed: kernel.perf_event_paranoid, 'tare doctor' says more");
+	else
+		snprintf(r->why, sizeof(r->why), "%s", strerror(code));
+}
+
+/* Software events have one level; so has what is not there at all. */
+static size_t measure_event(const struct skid_event *e, struct skid_row *row, struct skid *s)
+{
+	size_t n = 0;
+
+	for (unsigned level = 0; level < (e->hardware ? LEVELS : 1); level++) {
+		struct skid_row *r = &row[n++];
+		struct tare_error err = TARE_ERROR_INIT;
+		int ret;
+
+		*r = (struct skid_row){ .event = e->name, .level = level, .hardware = e->hardware };
+		skid_begin(s, skid_loop(e->loop));
+		ret = skid_measure(e, level, add_place, s, &err);
+		if (ret < 0) {
+			say_why(r, -ret);
+			if (!level)
+				break;
+			continue;
+		}
+		r->measured = true;
+		r->samples = s->samples;
+		skid_judge(s, level, &r->result);
+	}
+	return n;
+}
+
+static void measure_clock(struct skid_report *r)
+{
+	struct times *t = calloc(1, sizeof(*t));
+	struct tare_error err = TARE_ERROR_INIT;
+
+	r->clock_period = CLOCK_PERIOD;
+	if (t && skid_measure_clock(CLOCK_PERIOD, add_time, t, &err) == 0) {
+		r->clock_samples = t->n;
+		r->clock = skid_intervals(t->at, t->n, &r->clock_median, &r->clock_p99, &r->clock_most);
+	}
+	free(t);
+}
+
+static int show(const struct skid_options *o, const struct skid_report *r, struct tare_error *err)
+{
+	struct output to;
+	struct style style;
+	struct text out = { 0 };
+	int ret = output_open(&to, o->output, false, STDOUT_FILENO, err), closed;
+
+	if (ret < 0)
+		return ret;
+	style = output_style(&to, WHEN_AUTO);
+	if (o->json)
+		verify_skid_json(&out, r);
+	else
+		verify_skid_text(&out, r, &style);
+	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
+	closed = output_close(&to, err);
+	text_free(&out);
+	return ret < 0 ? ret : closed;
+}
+
+static int status_of(const struct skid_report *r)
+{
+	bool hardware = false, kept = true;
+
+	for (size_t i = 0; i < r->n; i++) {
+		hardware |= r->row[i].hardware && r->row[i].measured;
+		kept &= !r->row[i].measured || r->row[i].result.kept;
+	}
+	return !kept ? EXIT_NOT_VERIFIED : hardware ? EXIT_VERIFIED : EXIT_CANNOT_MEASURE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct skid_options o = { 0 };
+	struct skid_row row[ROWS_MOST];
+	struct skid_report r = { .row = row };
+	struct skid *s;
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+
+	if (rest < 0)
+		return status;
+	if (rest < argc) {
+		tare_fail(&err, EINVAL, "'%.100s': verify skid takes no command, it samples loops of its own", argv[rest]);
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	s = calloc(1, sizeof(*s));
+	ret = s ? 0 : tare_fail_nomem(&err);
+	for (const struct skid_event *e = skid_events; ret == 0 && e->name && r.n + LEVELS <= ROWS_MOST; e++)
+		r.n += measure_event(e, row + r.n, s);
+	free(s);
+	if (ret == 0) {
+		measure_clock(&r);
+		ret = show(&o, &r, &err);
+	}
+	if (ret < 0)
+		complain(self, &err, NULL);
+	return ret < 0 ? EXIT_CANNOT_MEASURE : status_of(&r);
+}
+
+const struct command verify_skid = {
+	.name = "verify skid",
+	.about = "how far from the instruction that causes an event its samples lie",
+	.args = "",
+	.example = "  tare verify skid",
+	.topic = TOPIC_TRUST,
+	.options = skid_opts,
+	.run = run,
+};

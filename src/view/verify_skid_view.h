@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Where samples of known causes lay, as a table and as JSON (tare/verify-skid/1). */
+#ifndef VIEW_VERIFY_SKID_VIEW_H
+#define VIEW_VERIFY_SKID_VIEW_H
+
+#include "analyze/skid.h"
+#include "base/text.h"
+#include "view/style.h"
+
+struct skid_row {
+	const char *event;
+	unsigned level; /* precise_ip */
+	bool hardware, measured;
+	char why[160]; /* it was not measured */
+	uint64_t samples;
+	struct skid_result result;
+};
+
+struct skid_report {
+	const struct skid_row *row;
+	size_t n;
+	bool clock; /* the timer was measured: its samples, and how far apart they came, ns */
+	uint64_t clock_samples, clock_period, clock_median, clock_p99, clock_most;
+};
+
+void verify_skid_text(struct text *out, const struct skid_report *r, const struct style *s);
+void verify_skid_json(struct text *out, const struct skid_report *r);
+
+#endif
