@@ -109,6 +109,31 @@ TEST(own_cost)
 	regions_free(&sums);
 }
 
+/* Each counter has costs of its own, at every depth. */
+TEST(own_cost_of_two_counters)
+{
+	static const struct made_point p[] = {
+		{ B, "a", { 0, 0 } }, { B, "b", { 100, 1000 } }, { B, "c", { 200, 2000 } }, { E, "c", { 300, 3000 } }, { B, "c", { 310, 3100 } },
+		{ E, "c", { 320, 3200 } }, { E, "b", { 400, 4000 } }, { E, "a", { 500, 5000 } },
+	};
+	struct made m;
+
+	made_init(&m, "a", 2);
+	m.counter[0].own[0] = (struct timeline_own){ true, 1, 2, 0, 0 };
+	m.counter[1].own[0] = (struct timeline_own){ true, 30, 40, 0, 0 };
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &plain);
+	CHECK_EQ(row("a")->sum[0].own.self, 1 + 2, "a, first");
+	CHECK_EQ(row("a")->sum[1].own.self, 30 + 40, "a, second");
+	CHECK_EQ(row("b")->sum[0].own.self, 1 + 2 * 2, "b, first");
+	CHECK_EQ(row("b")->sum[1].own.self, 30 + 2 * 40, "b, second");
+	CHECK_EQ(row("a")->sum[0].own.total, 1 + 3 * 3, "all in a, first");
+	CHECK_EQ(row("a")->sum[1].own.total, 30 + 3 * 70, "all in a, second");
+	CHECK_EQ(row("c")->sum[1].own.total, 2 * 30, "both c");
+	CHECK_EQ(sums.counter[1].own_all, 4 * 70, "all");
+	regions_free(&sums);
+}
+
 /* Single regions on both sides of 0, in order. */
 TEST(singles_below_zero)
 {

@@ -6,6 +6,7 @@ usage: regions_test.py TARE PROGRAM     (PROGRAM: tests/programs/regions)
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -170,6 +171,9 @@ def exact_counts():
         out.append(sh(PROGRAM, "known-check", "exact.tare").stdout)
     equal(out[0], out[1], "two runs")
     true(out[0].endswith("all exact\n"), out[0])
+    # What is more than the loop is the region, as it was measured: by another piece of code, so within what that says.
+    more, itself, off = (int(x) for x in re.search(r"(\d+) instructions more than their loop, of which the region itself (\d+) \+- (\d+)", out[0]).groups())
+    true(abs(more - itself) <= off < itself / 4, out[0])
 
 @test
 def labels_made_while_it_runs_are_in_no_interval():

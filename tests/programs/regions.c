@@ -198,8 +198,9 @@ static int known_check(const char *path)
 		}
 		cursor_close(c);
 	}
-	printf("%zu threads, %" PRIu64 " intervals, %" PRIu64 " instructions more than their loop, of which the region itself %.0f: ",
-	       timeline_info(t)->n_threads, intervals, excess, timeline_info(t)->counter[which].own[0].inside);
+	printf("%zu threads, %" PRIu64 " intervals, %" PRIu64 " instructions more than their loop, of which the region itself %.0f +- %.0f: ",
+	       timeline_info(t)->n_threads, intervals, excess, timeline_info(t)->counter[which].own[0].inside,
+	       timeline_info(t)->counter[which].own[0].inside_off);
 	if (odd || !intervals)
 		printf("%" PRIu64 " are different\n", odd);
 	else
