@@ -158,7 +158,8 @@ TARE_API tare_label tare_label_new_by(enum tare_region_path path, const char *na
  * @empty  runs n empty regions with that label, one after another, as the path's users do. It is called some fifty times, with
  *         n of 2 or 65, on the calling thread, whose points go nowhere meanwhile.
  *
- * Returns 0, also when the recording knows already; -ESRCH when nothing is recorded; -EINVAL for a path that is not a binding's.
+ * Returns 0, also when the recording knows already; -ESRCH when nothing is recorded; -ENODATA when a counter could not be read
+ * meanwhile; -EINVAL for a path that is not a binding's.
  * From any thread, before its first region.
  */
 typedef void tare_region_empty(tare_label label, unsigned n, void *with);

@@ -194,12 +194,14 @@ static void empty_labels(tare_label label, unsigned n, void *with)
 }
 
 /* What an empty region costs by a path, with the calling thread's own functions. */
+/* -ENODATA: a counter could not be read meanwhile. */
 static int measure(struct region_recording *r, unsigned path, tare_region_empty *empty, tare_region_empty *other, void *with)
 {
 	struct tare_region_here kept_here = tare_region_here;
 	struct region_recording *kept_current = current;
 	struct region_stream *kept_mine = mine, s;
 	void *memory = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool known;
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
@@ -210,21 +212,25 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
 	if (kept_current != r)
 		__atomic_store_n(&current, kept_current, __ATOMIC_RELEASE);
+	known = !s.counters.missing;
 	thread_counters_close(&s.counters);
 	mine = kept_mine;
 	tare_region_here = kept_here;
 	if (mine && mine->of != __atomic_load_n(&current, __ATOMIC_ACQUIRE)) /* stopped meanwhile */
 		__atomic_store_n(&tare_region_here.end, NULL, __ATOMIC_RELAXED);
 	munmap(memory, BLOCK_BYTES);
-	__atomic_or_fetch(&r->measured, 1u << path, __ATOMIC_RELEASE);
-	return 0;
+	if (known)
+		__atomic_or_fetch(&r->measured, 1u << path, __ATOMIC_RELEASE);
+	return known ? 0 : -ENODATA;
 }
 
 static int measure_inline(struct region_recording *r)
 {
 	int ret = measure(r, TARE_PATH_INLINE, empty_regions, empty_labels, NULL);
 
-	return ret < 0 ? ret : measure(r, FILE_PATH_WIDE, empty_regions, empty_labels, NULL);
+	if (ret == 0)
+		ret = measure(r, FILE_PATH_WIDE, empty_regions, empty_labels, NULL);
+	return ret == -ENODATA ? 0 : ret; /* the recording says that nothing is known */
 }
 
 static void thread_ends(void *stream)

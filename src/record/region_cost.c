@@ -30,13 +30,16 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The mean, for a clock may tick less often than a region lasts; without those that something else interrupted. */
-static double mean_of(uint64_t *x, unsigned n)
+/* Of a count the middle one, for most are the same. Of a clock, which may tick less often than a region lasts, the mean,
+ * without those that something else interrupted. */
+static double typical(uint64_t *x, unsigned n, bool count)
 {
 	double sum = 0;
 	unsigned k = 0;
 
 	qsort(x, n, sizeof(*x), by_size);
+	if (count && n)
+		return (double)x[n / 2];
 	for (; k < n && x[k] <= 4 * x[n / 2] + 256; k++)
 		sum += (double)x[k];
 	return k ? sum / k : 0;
@@ -67,11 +70,13 @@ static void take(struct region_stream *s, const uint8_t *p, struct samples *to, 
 	}
 }
 
-static void means(const struct region_stream *s, struct samples *x, struct cost *out)
+static void typical_of(const struct region_stream *s, struct samples *x, struct cost *out)
 {
 	for (unsigned c = 0; c < s->of->counters.n; c++) {
-		out->inside[c] = mean_of(x->inside[c], x->n);
-		out->outside[c] = mean_of(x->outside[c], x->n);
+		bool count = s->of->counters.info[c].kind == COUNTER_COUNT;
+
+		out->inside[c] = typical(x->inside[c], x->n, count);
+		out->outside[c] = typical(x->outside[c], x->n, count);
 	}
 }
 
@@ -86,7 +91,7 @@ static void round_of(struct region_stream *s, tare_label label, tare_region_empt
 	restart(s);
 	empty(label, INTERVALS + 1, with);
 	take(s, (uint8_t *)(s->block + 1), x, false);
-	means(s, x, out);
+	typical_of(s, x, out);
 }
 
 /* What a program does between its regions, in short: memory, and branches that nobody can predict. */
@@ -115,7 +120,7 @@ static void busy_round(struct region_stream *s, tare_label label, tare_region_em
 		empty(label, 2, with);
 		take(s, (uint8_t *)(s->block + 1), x, true);
 	}
-	means(s, x, out);
+	typical_of(s, x, out);
 }
 
 struct rounds {
