@@ -2,8 +2,14 @@
 /*
  * Binary segmentation: the one cut that lessens the sum of squares most, again and again, as long as that is
  * more than chance would give: PENALTY * log(n) per feature, with the noise of a feature taken from the differences
- * of neighbouring rows, which a change between phases hardly touches. Segments whose means lie within a few
- * times that noise (and within NEAR of each other) are one phase.
+ * of neighbouring rows, which a change between phases hardly touches.
+ *
+ * That takes rows for independent. Where a program drifts, a row is like the one before, and a mean of m rows is
+ * as uncertain as one of m * (1 - r) / (1 + r) independent ones, r being their correlation within the segments (AR(1)).
+ * Cuts that explain too little for that are taken back, the weakest first; what is left in the segments then
+ * correlates more, so that r is looked at again each time. Between sharp phases r is near 0 and nothing is taken back.
+ *
+ * Segments whose means lie within a few times the noise (and within NEAR of each other) are one phase.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +20,7 @@
 #define NEAR	    0.05 /* of the mean: smaller changes are no phase of their own */
 #define NOISE_FLOOR 0.01 /* of the mean: what repeats exactly would else see a change in everything */
 #define ALIKE	    4.0  /* times the noise of a mean */
+#define CORRELATION_MOST 0.98
 
 struct work {
 	const double *feature;
@@ -67,10 +74,15 @@ static struct cut best_cut(const struct work *w, size_t first, size_t n)
 	return best;
 }
 
+static double least_gain(const struct work *w)
+{
+	return PENALTY * log((double)w->n + 1) * (double)w->d;
+}
+
 static void cut_up(const struct work *w, struct phases *out)
 {
 	struct cut cut[SEGMENTS_MOST];
-	double least = PENALTY * log((double)w->n + 1) * (double)w->d;
+	double least = least_gain(w);
 
 	out->segments = 1;
 	out->segment[0] = (struct segment){ 0, w->n, 0 };
@@ -100,6 +112,104 @@ static void cut_up(const struct work *w, struct phases *out)
 static double mean_of(const struct work *w, const struct segment *s, size_t k)
 {
 	return (w->sum[(s->first + s->n) * w->d + k] - w->sum[s->first * w->d + k]) / (double)s->n;
+}
+
+/* Of what is left of a segment without its mean: squares, and products of neighbours. */
+struct rest {
+	double square, product;
+};
+
+static struct rest rest_of(const struct work *w, const struct segment *s, size_t k)
+{
+	double mean = mean_of(w, s, k), before = 0;
+	struct rest r = { 0 };
+
+	for (size_t i = s->first; i < s->first + s->n; i++) {
+		double v = w->feature[i * w->d + k] - mean;
+
+		r.square += v * v;
+		r.product += v * before;
+		before = v;
+	}
+	return r;
+}
+
+/*
+ * The noise of each feature as it counts for means: never less than between neighbours. Within short segments r comes
+ * out too small, by about (1 + 3r) / length.
+ */
+static void long_noise(const struct work *w, const struct rest *rest, size_t segments, double *out)
+{
+	for (size_t k = 0; k < w->d; k++) {
+		struct rest all = { 0 };
+		double r, noise;
+
+		for (size_t i = 0; i < segments; i++) {
+			all.square += rest[i * w->d + k].square;
+			all.product += rest[i * w->d + k].product;
+		}
+		r = all.square > 0 ? all.product / all.square : 0;
+		r += (1 + 3 * r) * (double)segments / (double)w->n;
+		r = r < 0 ? 0 : r > CORRELATION_MOST ? CORRELATION_MOST : r;
+		noise = sqrt(all.square / (double)w->n * (1 + r) / (1 - r));
+		out[k] = noise > w->noise[k] ? noise : w->noise[k];
+	}
+}
+
+/* What the cut between two neighbours explains. */
+static double gain_of(const struct work *w, const struct segment *a, const struct segment *b, const double *noise)
+{
+	double gain = 0;
+
+	for (size_t k = 0; k < w->d; k++) {
+		double step = mean_of(w, a, k) - mean_of(w, b, k);
+
+		if (noise[k] > 0)
+			gain += step * step * (double)a->n * (double)b->n / (double)(a->n + b->n) / (noise[k] * noise[k]);
+	}
+	return gain;
+}
+
+/* Take back the cuts that correlated noise explains; w->noise becomes what it is for means. */
+static int take_back(struct work *w, struct phases *out, struct tare_error *err)
+{
+	struct rest *rest = calloc(SEGMENTS_MOST * w->d + 1, sizeof(*rest));
+	double *noise = calloc(w->d + 1, sizeof(*noise));
+
+	if (!rest || !noise) {
+		free(rest);
+		free(noise);
+		return tare_fail_nomem(err);
+	}
+	for (size_t i = 0; i < out->segments; i++)
+		for (size_t k = 0; k < w->d; k++)
+			rest[i * w->d + k] = rest_of(w, &out->segment[i], k);
+	for (;;) {
+		double weakest = INFINITY;
+		size_t at = 0;
+
+		long_noise(w, rest, out->segments, noise);
+		for (size_t i = 1; i < out->segments; i++) {
+			double gain = gain_of(w, &out->segment[i - 1], &out->segment[i], noise);
+
+			if (gain < weakest) {
+				weakest = gain;
+				at = i;
+			}
+		}
+		if (!at || weakest >= least_gain(w))
+			break;
+		out->segment[at - 1].n += out->segment[at].n;
+		out->segments--;
+		memmove(&out->segment[at], &out->segment[at + 1], (out->segments - at) * sizeof(*out->segment));
+		memmove(rest + at * w->d, rest + (at + 1) * w->d, (out->segments - at) * w->d * sizeof(*rest));
+		for (size_t k = 0; k < w->d; k++)
+			rest[(at - 1) * w->d + k] = rest_of(w, &out->segment[at - 1], k);
+	}
+	memcpy(w->noise, noise, w->d * sizeof(*noise));
+	free(rest);
+	free(noise);
+	return 0;
 }
 
 static bool are_alike(const struct work *w, const struct segment *a, const struct segment *b)
@@ -153,6 +263,9 @@ int phases_find(const double *feature, size_t n, size_t n_features, struct phase
 	if (ret == 0) {
 		find_noise(&w);
 		cut_up(&w, out);
+		ret = take_back(&w, out, err);
+	}
+	if (ret == 0) {
 		name_phases(&w, out);
 	}
 	free(w.sum);
