@@ -416,6 +416,28 @@ static int take_samples(struct making *m, const struct samples *s)
 	return 0;
 }
 
+/* Perhaps the function is there, and only its name is not to be had. */
+static int not_found(const struct samples *s, const struct annotate_options *o, struct tare_error *err)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < s->n_unnamed; i++)
+		if (report_matches(o->module, s->unnamed[i].module))
+			samples += s->unnamed[i].samples;
+	for (size_t i = 0; samples && i < s->n_unnamed; i++) {
+		const struct samples_unnamed *u = &s->unnamed[i];
+
+		if (!report_matches(o->module, u->module))
+			continue;
+		tare_fail(err, ENOENT,
+			  "nothing was counted in a function that is known as '%.60s', but %.0f %% of the samples are in code without names: %.80s: %.80s",
+			  o->function, 100.0 * (double)samples / (double)s->quality.used, u->module, u->why);
+		tare_hint(err, "%s%stare report --sort module,address shows them", u->remedy, u->remedy[0] ? "; " : "");
+		break;
+	}
+	return -ENOENT;
+}
+
 int annotate_samples(struct annotation *out, struct samples *s, const struct annotate_options *o,
 		     struct tare_error *err)
 {
@@ -427,6 +449,8 @@ int annotate_samples(struct annotation *out, struct samples *s, const struct ann
 		return tare_fail_nomem(err);
 	ret = take_samples(&m, s);
 	ret = ret < 0 ? tare_fail_nomem(err) : annotate(&m);
+	if (ret == -ENOENT && !m.places)
+		ret = not_found(s, o, err);
 	free(m.place);
 	if (ret < 0)
 		annotate_free(out);

@@ -113,6 +113,18 @@ def exact_executions():
 
 
 @test
+def code_without_names_is_said():
+    bare = Path(program()).with_name("stripped")
+    sh("strip", "-o", str(bare), program())
+    data = bare.with_suffix(".data")
+    sh(TARE, "record", "-q", "-e", "cpu-clock:u", "-F", "4000", "-o", str(data), "--", str(bare))
+    r = subprocess.run([TARE, "annotate", "-i", str(data), "work"], capture_output=True, text=True)
+    equal(r.returncode, 125, "exit status")
+    true(re.search(r"known as 'work', but \d+ % of the samples are in code without names: .*stripped: ", r.stderr), r.stderr)
+    true("tare report --sort module,address" in r.stderr, r.stderr)
+
+
+@test
 def a_command_has_its_own_status():
     if not EXACT:
         skip("the exact engine is for x86-64")
