@@ -295,6 +295,23 @@ test("windows are plots, with phases", async () => {
   equal(await page.locator(".charts .count").textContent(), "12.38 µs to 37.13 µs", "the middle half, from times above 2^53");
 });
 
+test("a bench is a table, a comparison and its runs", async () => {
+  const result = (variant, event, value, runs) => ({ variant, event, quality: runs ? "counted" : "exact", value, low: value - (runs ? 1 : 0), high: value + (runs ? 1 : 0), min: runs ? Math.min(...runs) : value,
+    max: runs ? Math.max(...runs) : value, mean: value, error_of_mean: 0, outliers: runs ? 1 : 0, per_byte: null, baseline: { value: 25, low: 25, high: 25, pairs: [25, 25] }, runs: [], per_operation: runs ?? Array(4).fill(value) });
+  const verdict = (event, word, change, half) => ({ variant: 1, against: 0, event, verdict: word, change, half, percent: change ? -25 : 0, p: change ? 0.00001 : 1, blocks: 20 });
+  const page = await open(made("bench.html", [{ schema: "tare/bench/1", conditions: { runs: 4, warmup: 1, baselines: 2, order: "abba", seed: null, cpu: 1, cold: "none", aslr: false, clock_hz: 2596000000 },
+    variants: [{ name: "a.c", ops: 1, bytes: null, own_baseline: false }, { name: EVIL, ops: 1, bytes: null, own_baseline: false }],
+    counters: [{ event: "exact/instructions/", quality: "exact", how: "exact engine", set: 0, again: 0, reason: null }, { event: "cycles", quality: "unavailable", how: null, set: null, again: 0, reason: "no PMU" }],
+    results: [result(0, "exact/instructions/", 4), result(0, "exact/loads/", 0), result(0, "tsc", 10.5, [10, 11, 10, 400]), result(1, "exact/instructions/", 3), result(1, "exact/loads/", 0), result(1, "tsc", 8, [7, 8, 8, 9])],
+    pairs: [[1, 1, 1, 1], [1, 1, 1, 1]], verdicts: [verdict("exact/instructions/", "less", -1, 0), verdict("exact/loads/", "no difference", 0, 0), verdict("tsc", "less", -2.5, 0.5)], remarks: ["tsc is time"] }]));
+  equal((await cells(page, "Per operation", 1)).join(), "instructions,tsc,instructions,tsc", "what is not 0");
+  equal((await cells(page, "Compared", 2)).join(), "less,less", "verdicts that say something");
+  yes((await page.locator(".about").allTextContents()).join().includes("0 in every run: loads."), "what is 0 is said");
+  yes((await page.locator(".remark").allTextContents()).join("|").startsWith("cycles is unavailable: no PMU|tsc is time"), "remarks");
+  equal(await page.locator(".plot").count(), 2, "a plot for each test");
+  equal(await page.locator(".histogram").count(), 2, "a distribution for each test");
+});
+
 test("what the page does not know it names", async () => {
   const page = await open(made("unknown.html", [{ schema: "tare/tomorrow/1" }, stacks]));
   yes((await page.locator(".remark").first().textContent()).includes("tare/tomorrow/1"), "said");

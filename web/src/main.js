@@ -1,6 +1,7 @@
 // The page: every document in it is shown by the row of its schema. A new kind of document is a module and a row.
 import "./style.css";
 import { aggregate, aggregateTitle } from "./aggregate.js";
+import { bench, benchTitle } from "./bench.js";
 import { h, themeChanged } from "./dom.js";
 import { stacks, summarize, summarizeTitle } from "./regions.js";
 import { report, reportTitle } from "./report.js";
@@ -13,6 +14,7 @@ const kinds = {
   "tare/report/1": { show: report, title: reportTitle },
   "tare/summarize/1": { show: summarize, title: summarizeTitle },
   "tare/aggregate/1": { show: aggregate, title: aggregateTitle },
+  "tare/bench/1": { show: bench, title: benchTitle },
   "tare/windows/1": { show: windows, title: windowsTitle },
   "tare/stacks/1": { show: stacks },
   "tare/series/1": { show: series },
