@@ -284,7 +284,7 @@ struct accessed_code accessed_code(struct accessed *c, const struct tare_access 
 {
 	uint32_t pid = a->kernel ? HISTORY_KERNEL : a->pid;
 	uint64_t time = a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX;
-	struct code_cached *k = &c->p->code[(a->ip ^ a->ip >> 12 ^ pid * 0x9e3779b1u) & (CODE_CACHE - 1)];
+	struct code_cached *k = &c->p->code[(a->ip ^ (uint64_t)pid << 32) * 0x9e3779b97f4a7c15ull >> (64 - CODE_BITS)];
 	struct history_place at;
 
 	if (k->set && k->ip == a->ip && k->pid == pid && during(k->from, k->until, time))

@@ -190,7 +190,7 @@ static void find_user(struct accessed *c, uint32_t pid, uint64_t time, uint64_t 
 
 uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t *offset)
 {
-	struct data_cached *k = &c->p->data[(address >> 6 ^ address >> 18 ^ pid * 0x9e3779b1u) & (DATA_CACHE - 1)];
+	struct data_cached *k = &c->p->data[(address >> 12 ^ (uint64_t)pid << 32) * 0x9e3779b97f4a7c15ull >> (64 - DATA_BITS)];
 
 	if (!k->set || k->pid != pid || address < k->low || address > k->high || !during(k->from, k->until, time_ns)) {
 		struct found f = { .high = UINT64_MAX, .until = UINT64_MAX };

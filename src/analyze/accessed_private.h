@@ -6,7 +6,7 @@
 #include "analyze/accessed.h"
 #include "analyze/history.h"
 
-enum { CODE_CACHE = 1 << 12, DATA_CACHE = 1 << 12 };
+enum { CODE_BITS = 13, DATA_BITS = 13 };
 
 struct code_cached {
 	uint64_t ip, from, until;
@@ -42,8 +42,8 @@ struct accessed_private {
 	uint32_t kernel_module, unknown_module;
 	int *node_of_cpu;
 	size_t cpus;
-	struct code_cached code[CODE_CACHE];
-	struct data_cached data[DATA_CACHE];
+	struct code_cached code[1 << CODE_BITS];
+	struct data_cached data[1 << DATA_BITS];
 	int input; /* the copy of standard input; -1: none */
 };
 

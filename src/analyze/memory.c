@@ -109,71 +109,71 @@ static bool merge(struct memory_row *r, struct memory_row *from)
 
 /* ---- keys ---- */
 
-static void key_of_code(struct memory *m, const struct tare_access *a, struct memory_row *r)
+static void key_of_code(struct memory *m, const struct tare_access *a, struct memory_what *w)
 {
-	r->code = accessed_code(m->of, a);
-	r->key[0] = r->code.module;
-	r->key[1] = r->code.kernel;
-	r->key[2] = (uint32_t)r->code.offset;
-	r->key[3] = (uint32_t)(r->code.offset >> 32);
+	w->code = accessed_code(m->of, a);
+	w->key[0] = w->code.module;
+	w->key[1] = w->code.kernel;
+	w->key[2] = (uint32_t)w->code.offset;
+	w->key[3] = (uint32_t)(w->code.offset >> 32);
 }
 
-static uint32_t object_of(struct memory *m, const struct tare_access *a, uint64_t *offset)
+static uint32_t object_of(struct memory *m, const struct tare_access *a)
 {
 	return accessed_object(m->of, a->has & TARE_ACCESS_TASK ? a->pid : 0, a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX, a->address,
-			       offset);
+			       NULL);
 }
 
 /* What an access is a row of. False: out of memory. */
-static bool key_of(struct memory *m, enum memory_by by, const struct tare_access *a, struct memory_row *r)
+static bool key_of(struct memory *m, enum memory_by by, const struct tare_access *a, struct memory_what *w)
 {
 	bool has_address = a->has & TARE_ACCESS_ADDRESS;
 
-	*r = (struct memory_row){ .object = SET_NONE, .cpu_node = -1, .memory_node = -1, .place_of = -1, .distance_of = -1, .tlb_of = -1 };
+	*w = (struct memory_what){ .object = SET_NONE, .cpu_node = -1, .memory_node = -1, .place = -1, .distance = -1, .tlb = -1 };
 	switch (by) {
 	case MEMORY_BY_LINE:
 	case MEMORY_BY_FUNCTION:
 	case MEMORY_BY_INSTRUCTION:
-		key_of_code(m, a, r);
+		key_of_code(m, a, w);
 		return true;
 	case MEMORY_BY_SYMBOL:
 		if (has_address)
-			r->object = r->key[0] = object_of(m, a, NULL);
-		r->key[1] = has_address;
-		return !has_address || r->object != SET_NONE;
+			w->object = w->key[0] = object_of(m, a);
+		w->key[1] = has_address;
+		return !has_address || w->object != SET_NONE;
 	case MEMORY_BY_PAGE:
-		r->key[3] = has_address;
+		w->key[3] = has_address;
 		if (!has_address)
 			return true;
-		r->address = a->address & ~(uint64_t)(MEMORY_PAGE - 1);
-		r->pid = a->address >> 63 || !(a->has & TARE_ACCESS_TASK) ? 0 : a->pid;
-		r->key[0] = r->pid;
-		r->key[1] = (uint32_t)(r->address >> 12);
-		r->key[2] = (uint32_t)(r->address >> 44);
+		w->address = a->address & ~(uint64_t)(MEMORY_PAGE - 1);
+		w->pid = a->address >> 63 || !(a->has & TARE_ACCESS_TASK) ? 0 : a->pid;
+		w->key[0] = w->pid;
+		w->key[1] = (uint32_t)(w->address >> 12);
+		w->key[2] = (uint32_t)(w->address >> 44);
 		return true;
 	case MEMORY_BY_LEVEL:
-		r->place_of = a->has & TARE_ACCESS_PLACE ? (int)a->place : -1;
-		r->distance_of = a->has & TARE_ACCESS_DISTANCE ? (int)a->distance : -1;
-		r->key[0] = (uint32_t)(r->place_of + TOLD);
-		r->key[1] = (uint32_t)(r->distance_of + TOLD);
+		w->place = a->has & TARE_ACCESS_PLACE ? (int8_t)a->place : -1;
+		w->distance = a->has & TARE_ACCESS_DISTANCE ? (int8_t)a->distance : -1;
+		w->key[0] = (uint32_t)(w->place + TOLD);
+		w->key[1] = (uint32_t)(w->distance + TOLD);
 		return true;
 	case MEMORY_BY_TLB:
-		r->tlb_of = a->has & TARE_ACCESS_TLB ? (int)a->tlb : -1;
-		r->key[0] = (uint32_t)(r->tlb_of + TOLD);
+		w->tlb = a->has & TARE_ACCESS_TLB ? (int8_t)a->tlb : -1;
+		w->key[0] = (uint32_t)(w->tlb + TOLD);
 		return true;
 	case MEMORY_BY_NODE:
-		r->cpu_node = a->has & TARE_ACCESS_CPU ? accessed_node_of_cpu(m->of, a->cpu) : -1;
-		r->memory_node = a->has & TARE_ACCESS_PHYSICAL ? accessed_node_of_memory(m->of, a->physical) : -1;
-		r->distance_of = a->has & TARE_ACCESS_DISTANCE ? (int)a->distance : -1;
-		r->key[0] = (uint32_t)(r->cpu_node + TOLD);
-		r->key[1] = (uint32_t)(r->memory_node + TOLD);
-		r->key[2] = (uint32_t)(r->distance_of + TOLD);
+		w->cpu_node = a->has & TARE_ACCESS_CPU ? accessed_node_of_cpu(m->of, a->cpu) : -1;
+		w->memory_node = a->has & TARE_ACCESS_PHYSICAL ? accessed_node_of_memory(m->of, a->physical) : -1;
+		w->distance = a->has & TARE_ACCESS_DISTANCE ? (int8_t)a->distance : -1;
+		w->key[0] = (uint32_t)(w->cpu_node + TOLD);
+		w->key[1] = (uint32_t)(w->memory_node + TOLD);
+		w->key[2] = (uint32_t)(w->distance + TOLD);
 		return true;
 	case MEMORY_BY_THREAD:
-		r->key[2] = (a->has & TARE_ACCESS_TASK) != 0;
-		if (r->key[2]) {
-			r->key[0] = r->pid = a->pid;
-			r->key[1] = r->tid = a->tid;
+		w->key[2] = (a->has & TARE_ACCESS_TASK) != 0;
+		if (w->key[2]) {
+			w->key[0] = w->pid = a->pid;
+			w->key[1] = w->tid = a->tid;
 		}
 		return true;
 	case MEMORY_BYS:
@@ -182,27 +182,39 @@ static bool key_of(struct memory *m, enum memory_by by, const struct tare_access
 	return false;
 }
 
-static int add_to_table(struct memory *m, struct memory_table *t, const struct tare_access *a, uint32_t rows_max, struct tare_error *err)
+static struct memory_row *new_row(struct memory *m, struct memory_table *t, const struct memory_what *w, const struct tare_access *a)
 {
-	struct memory_row key, *row;
-	bool fresh = false;
+	struct memory_row row = { .is = *w };
 	uint32_t at;
 
-	if (!key_of(m, t->by, a, &key))
-		return tare_fail_nomem(err);
-	at = t->rows.n < rows_max ? set_add(&t->rows, &key, sizeof(key), sizeof(key.key), &fresh)
-				  : set_find(&t->rows, &key, sizeof(key), sizeof(key.key));
-	if (at == SET_NONE && t->rows.n < rows_max)
-		return tare_fail_nomem(err);
-	row = at == SET_NONE ? &t->others : (struct memory_row *)t->rows.item + at;
-	t->unkept += at == SET_NONE;
 	/* Which object a page belongs to is asked once a page. */
-	if (fresh && t->by == MEMORY_BY_PAGE && a->has & TARE_ACCESS_ADDRESS) {
-		row->object = object_of(m, a, &row->offset);
-		if (row->object == SET_NONE)
-			return tare_fail_nomem(err);
+	if (t->by == MEMORY_BY_PAGE && a->has & TARE_ACCESS_ADDRESS) {
+		row.is.object = object_of(m, a);
+		if (row.is.object == SET_NONE)
+			return NULL;
 	}
-	return add_to_row(row, a) ? 0 : tare_fail_nomem(err);
+	at = set_add(&t->rows, &row, sizeof(row), sizeof(row.is.key), NULL);
+	return at == SET_NONE ? NULL : (struct memory_row *)t->rows.item + at;
+}
+
+static int add_to_table(struct memory *m, struct memory_table *t, const struct tare_access *a, uint32_t rows_max, struct tare_error *err)
+{
+	struct memory_what w;
+	struct memory_row *row;
+	uint32_t at;
+
+	if (!key_of(m, t->by, a, &w))
+		return tare_fail_nomem(err);
+	at = set_find(&t->rows, &w, sizeof(*row), sizeof(w.key));
+	if (at != SET_NONE) {
+		row = (struct memory_row *)t->rows.item + at;
+	} else if (t->rows.n < rows_max) {
+		row = new_row(m, t, &w, a);
+	} else {
+		row = &t->others;
+		t->unkept++;
+	}
+	return row && add_to_row(row, a) ? 0 : tare_fail_nomem(err);
 }
 
 static int add(struct memory *m, const struct tare_access *a, uint32_t rows_max, struct tare_error *err)
@@ -242,7 +254,7 @@ static int name_rows(struct memory *m, struct memory_table *t, struct tare_error
 	int ret = code && name && samples ? 0 : tare_fail_nomem(err);
 
 	for (size_t i = 0; ret == 0 && i < n; i++) {
-		code[i] = r[i].code;
+		code[i] = r[i].is.code;
 		samples[i] = r[i].samples;
 	}
 	if (ret == 0)
@@ -252,20 +264,20 @@ static int name_rows(struct memory *m, struct memory_table *t, struct tare_error
 		bool fresh;
 		uint32_t at;
 
-		row.name = name[i];
+		row.is.name = name[i];
 		if (t->by == MEMORY_BY_LINE && name[i].file) {
-			row.key[0] = name[i].file;
-			row.key[1] = name[i].line;
-			row.key[2] = name[i].function;
-			row.key[3] = name[i].module;
+			row.is.key[0] = name[i].file;
+			row.is.key[1] = name[i].line;
+			row.is.key[2] = name[i].function;
+			row.is.key[3] = name[i].module;
 		} else if (t->by != MEMORY_BY_INSTRUCTION) { /* a line that is not known is its function's */
-			row.key[0] = UINT32_MAX;
-			row.key[1] = name[i].function;
-			row.key[2] = name[i].module;
-			row.key[3] = row.code.kernel;
-			row.name.file = row.name.line = 0;
+			row.is.key[0] = UINT32_MAX;
+			row.is.key[1] = name[i].function;
+			row.is.key[2] = name[i].module;
+			row.is.key[3] = row.is.code.kernel;
+			row.is.name.file = row.is.name.line = 0;
 		}
-		at = set_add(&merged, &row, sizeof(row), sizeof(row.key), &fresh);
+		at = set_add(&merged, &row, sizeof(row), sizeof(row.is.key), &fresh);
 		if (at != SET_NONE)
 			memset(r[i].latency, 0, sizeof(r[i].latency)); /* they went along */
 		if (at == SET_NONE || (!fresh && !merge((struct memory_row *)merged.item + at, &row)))
@@ -374,7 +386,7 @@ static int sort_rows(struct memory *m, struct memory_table *t, enum memory_sort 
 	set_free(&t->rows);
 	if (rest) {
 		t->row[t->n] = t->others;
-		t->row[t->n++].rest = true;
+		t->row[t->n++].is.rest = true;
 		memset(t->others.latency, 0, sizeof(t->others.latency));
 	}
 	return 0;

@@ -44,8 +44,21 @@ struct memory_latency {
 
 enum { MEMORY_DISTANCES = TARE_REMOTE + 1, MEMORY_SNOOPS = TARE_SNOOP_PEER + 1, MEMORY_TLBS = TARE_TLB_HIT + 1, MEMORY_PAGE = 4096 };
 
+/* What a row is, by the table's kind. */
+struct memory_what {
+	uint32_t key[4];	     /* private */
+	struct accessed_name name;   /* LINE, FUNCTION, INSTRUCTION */
+	struct accessed_code code;   /* INSTRUCTION; an instruction of it for LINE and FUNCTION */
+	uint32_t object;	     /* SYMBOL; PAGE: of the first byte accessed there. SET_NONE: it has no address */
+	uint32_t pid, tid;	     /* THREAD, PAGE; both 0: not told */
+	int8_t place, distance, tlb; /* LEVEL, NODE, TLB; -1: not told */
+	bool rest;		     /* all that did not fit */
+	int cpu_node, memory_node;   /* NODE; -1: not told */
+	uint64_t address;	     /* PAGE: its first byte */
+};
+
 struct memory_row {
-	uint32_t key[4];  /* private */
+	struct memory_what is;
 	uint64_t samples; /* loads, stores, updates and prefetches */
 	uint64_t weight;  /* events or operations that they stand for; of those that have a period */
 	uint64_t loads, stores, updates, prefetches, locked;
@@ -55,16 +68,6 @@ struct memory_row {
 	uint64_t snooped, snoop[MEMORY_SNOOPS];
 	uint64_t translated, tlb[MEMORY_TLBS];
 	struct memory_latency *latency[TARE_LATENCIES]; /* NULL: none was measured */
-
-	/* what it is, by the table's kind */
-	struct accessed_name name;   /* LINE, FUNCTION, INSTRUCTION */
-	struct accessed_code code;   /* INSTRUCTION; an instruction of it for LINE and FUNCTION */
-	uint32_t object;	     /* SYMBOL; PAGE: of the first byte accessed there. SET_NONE: it has no address */
-	uint64_t address, offset;    /* PAGE: its first byte; and that of the access in the object */
-	uint32_t pid, tid;	     /* THREAD, PAGE */
-	int cpu_node, memory_node;   /* NODE; -1: not told */
-	int place_of, distance_of, tlb_of; /* LEVEL, NODE, TLB; -1: not told */
-	bool rest;		     /* all that did not fit */
 };
 
 struct memory_table {

@@ -17,6 +17,7 @@ struct line {
 	struct line_key key;
 	uint32_t thread, seen_by;
 	uint64_t seen_at;
+	uint32_t samples;
 	bool many, stored; /* more than one thread; anybody stores */
 };
 
@@ -130,6 +131,7 @@ int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_erro
 		return tare_fail_nomem(err);
 	line_at(s, h.line)->many |= line_at(s, h.line)->thread != h.thread;
 	line_at(s, h.line)->stored |= store;
+	line_at(s, h.line)->samples++;
 	if (a->has & TARE_ACCESS_SIZE && a->size <= s->opt.line_size)
 		h.size = (uint8_t)(a->size < s->opt.line_size - h.offset ? a->size : s->opt.line_size - h.offset);
 	h.flags = (load ? HIT_LOAD : 0) | (store ? HIT_STORE : 0) | (a->kernel ? HIT_KERNEL : 0);
@@ -243,12 +245,12 @@ static double at_least(uint64_t k, uint64_t n)
  * Fewer than a quarter of the switches that shuffled accesses would have: the threads took turns. Of the switches, a
  * tenth of the other kind is what one thread's initialisation and one thread's summing up leave.
  */
-static void judge(struct sharing_line *l, uint32_t least)
+static void judge(struct sharing_line *l)
 {
 	uint64_t switches = l->switches_true + l->switches_false;
 	double minor = switches ? (double)(l->switches_true < l->switches_false ? l->switches_true : l->switches_false) / switches : 0;
 
-	if (l->samples < least || (l->expected > 0 && l->expected < 2)) {
+	if (l->expected > 0 && l->expected < 2) {
 		l->verdict = SHARING_UNCLEAR;
 		return;
 	}
@@ -325,7 +327,7 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 	l.time_ns = timed ? h[n - 1].time : UINT64_MAX;
 	count_switches(h, n, &l);
 	l.expected = timed ? expected_switches(s, h, n) : 0;
-	judge(&l, s->opt.least);
+	judge(&l);
 	ret = add_cells(s, h, n, &l, err);
 	if (ret < 0)
 		return ret;
@@ -357,9 +359,14 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 	int ret = 0;
 
 	s->totals.lines = s->lines.n;
-	for (size_t i = 0; i < s->n; i++)
-		if (line_at(s, s->hit[i].line)->many && line_at(s, s->hit[i].line)->stored)
+	for (uint32_t i = 0; i < s->lines.n; i++)
+		s->totals.too_few += line_at(s, i)->many && line_at(s, i)->stored && line_at(s, i)->samples < s->opt.least;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct line *l = line_at(s, s->hit[i].line);
+
+		if (l->many && l->stored && l->samples >= s->opt.least)
 			s->hit[kept++] = s->hit[i];
+	}
 	s->n = kept;
 	s->weight = calloc(s->threads.n ? s->threads.n : 1, sizeof(*s->weight));
 	if (!s->weight)

@@ -56,13 +56,13 @@ struct sharing_line {
 
 struct sharing_options {
 	uint32_t line_size; /* bytes, a power of two up to 256; 0: 64 */
-	uint32_t least;	    /* samples of a line below which nothing is said; 0: 4 */
+	uint32_t least;	    /* samples of a line below which it is counted only; 0: 4 */
 };
 
 struct sharing;
 
 struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error *err);
-/* Loads, stores and updates with an address are used; others are passed over. Some 32 bytes of memory each. */
+/* Loads, stores and updates with an address are used; others are passed over. Some 32 bytes of memory each, and 48 per line. */
 int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_error *err);
 /* Judge. After it the results below; nothing may be added. */
 int sharing_finish(struct sharing *s, struct tare_error *err);
@@ -72,6 +72,7 @@ const struct sharing_cell *sharing_cells(const struct sharing *s);
 /* How many accesses were used; how many of them had no time; whether any hardware spoke of modified lines. */
 struct sharing_totals {
 	uint64_t used, passed_over, without_time, lines;
+	uint64_t too_few; /* lines of several threads with a store, of which there are fewer samples than `least` */
 	bool knows_modified;
 };
 struct sharing_totals sharing_totals(const struct sharing *s);

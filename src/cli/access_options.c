@@ -43,6 +43,8 @@ int access_any(const struct accessed *c, const char *path, uint64_t used, uint64
 	} else if (c->loss.truncated || c->loss.damaged) {
 		tare_fail(err, ENODATA, "%.200s: the hardware's data is empty or damaged: %llu pieces cut off, %llu bytes that are no record", path,
 			  (unsigned long long)c->loss.truncated, (unsigned long long)c->loss.damaged);
+	} else if (c->undecodable && !c->samples && !others) {
+		tare_fail(err, ENODATA, "%.200s: none of its samples could be decoded (%llu records)", path, (unsigned long long)c->undecodable);
 	} else if (others) {
 		tare_fail(err, ENODATA, "%.200s: its %llu samples are of operations that access no memory", path, (unsigned long long)others);
 	} else {

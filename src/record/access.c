@@ -37,6 +37,8 @@ struct tare_accesses {
 	struct perfdata *r;
 	struct tare_access_loss loss;
 	bool amd;
+	const struct perfdata_event *last; /* of the sample before */
+	struct ibs_event last_ibs;
 	struct set tasks, cores;
 	bool spe, one_core; /* AUX data is SPE's; one description holds for every CPU */
 	bool has_time;
@@ -294,7 +296,11 @@ static bool from_sample(struct tare_accesses *a, const struct perfdata_record *r
 	int ret;
 
 	access_common(rec, out);
-	ret = perfdata_ibs(a->r, rec, &ibs, NULL);
+	if (rec->event && rec->event != a->last) {
+		a->last = rec->event;
+		a->last_ibs = perfdata_ibs_event(a->r, rec->event);
+	}
+	ret = rec->event ? perfdata_ibs_of(&a->last_ibs, rec, &ibs, NULL) : 0;
 	if (ret < 0 || (ret > 0 && !access_from_ibs(&ibs, out))) {
 		a->loss.damaged++;
 		return false;

@@ -29,10 +29,20 @@ static const struct source_row {
 	{ 12, TARE_AT_MEMORY, TARE_REMOTE },
 };
 
-static uint64_t named(const struct ibs *s, const char *name, bool *valid)
-{
-	const struct ibs_field *f = ibs_field_named(s->kind, name);
+enum field { DATA_SOURCE, CACHE_HIT_STATE, MEM_WIDTH, L2_MISS, L1_TLB_PAGE, IC_MISS, FIELDS };
 
+static uint64_t field(const struct ibs *s, enum field which, bool *valid)
+{
+	static const struct {
+		enum ibs_kind kind;
+		const char *name;
+	} names[FIELDS] = { { IBS_OP, "DataSrc" }, { IBS_OP, "CacheHitSt" },   { IBS_OP, "OpMemWidth" },
+			    { IBS_OP, "L2Miss" },  { IBS_FETCH, "L1TlbPgSz" }, { IBS_FETCH, "IcMiss" } };
+	static _Thread_local const struct ibs_field *known[FIELDS]; /* names are looked up once */
+	const struct ibs_field *f = known[which];
+
+	if (!f)
+		f = known[which] = ibs_field_named(names[which].kind, names[which].name);
 	*valid = f && (!f->valid || f->valid(s));
 	return *valid ? ibs_field_value(s, f) : 0;
 }
@@ -43,7 +53,7 @@ static void far_source(const struct ibs *s, struct tare_access *a)
 	const struct source_row *rows = s->rules.zen4 ? extended : plain;
 	size_t n = s->rules.zen4 ? ARRAY_SIZE(extended) : ARRAY_SIZE(plain);
 	bool valid, state;
-	uint64_t source = named(s, "DataSrc", &valid);
+	uint64_t source = field(s, DATA_SOURCE, &valid);
 
 	for (size_t i = 0; valid && i < n; i++) {
 		if (rows[i].code != source)
@@ -53,7 +63,7 @@ static void far_source(const struct ibs *s, struct tare_access *a)
 			access_distance(a, TARE_REMOTE);
 		else
 			access_distance(a, rows[i].distance >= 0 ? (enum tare_access_distance)rows[i].distance : TARE_SOCKET);
-		source = named(s, "CacheHitSt", &state);
+		source = field(s, CACHE_HIT_STATE, &state);
 		if (state)
 			access_snoop(a, source ? TARE_SNOOP_HIT : TARE_SNOOP_MODIFIED);
 		return;
@@ -74,7 +84,7 @@ static void level(const struct ibs *s, bool load, struct tare_access *a)
 		access_distance(a, TARE_OWN);
 		return;
 	}
-	l2_miss = named(s, "L2Miss", &l2_known);
+	l2_miss = field(s, L2_MISS, &l2_known);
 	if (l2_known && !l2_miss) {
 		access_served(a, TARE_AT_L2);
 		access_distance(a, TARE_OWN);
@@ -88,7 +98,7 @@ static void level(const struct ibs *s, bool load, struct tare_access *a)
 static void data(const struct ibs *s, struct tare_access *a)
 {
 	bool load = BIT(s, IBS_OP_DATA3, 0), store = BIT(s, IBS_OP_DATA3, 1), width;
-	uint64_t bytes = named(s, "OpMemWidth", &width);
+	uint64_t bytes = field(s, MEM_WIDTH, &width);
 
 	a->kind = BIT(s, IBS_OP_DATA3, 21) ? TARE_ACCESS_PREFETCH
 		  : load && store	   ? TARE_ACCESS_UPDATE
@@ -162,7 +172,7 @@ static void fetch(const struct ibs *s, struct tare_access *a)
 	bool complete = ctl >> 50 & 1, miss_known, miss, page_known;
 	static const uint64_t plain_pages[] = { 1 << 12, 1 << 21, 1 << 30, 0 },
 			      erratum_1347[] = { 1 << 12, 1 << 14, 1 << 21, 1 << 30 };
-	uint64_t page = named(s, "L1TlbPgSz", &page_known);
+	uint64_t page = field(s, L1_TLB_PAGE, &page_known);
 
 	a->origin = TARE_FROM_IBS_FETCH;
 	a->kind = TARE_ACCESS_FETCH;
@@ -182,7 +192,7 @@ static void fetch(const struct ibs *s, struct tare_access *a)
 	if (!complete)
 		return; /* given up: nothing arrived */
 	access_latency(a, TARE_LATENCY_FETCH, ctl >> 32 & 0xffff);
-	miss = named(s, "IcMiss", &miss_known);
+	miss = field(s, IC_MISS, &miss_known);
 	if (!miss_known)
 		return;
 	if (!miss || !(ctl >> 58 & 1)) {

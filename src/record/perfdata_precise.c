@@ -39,29 +39,43 @@ static bool forwarded(const struct perfdata_attr *a, const char *cpuid)
 	return cycles && (a->flags >> PRECISE_SHIFT & 3) && cpuid && !strncmp(cpuid, "AuthenticAMD", 12);
 }
 
-int perfdata_ibs(const struct perfdata *r, const struct perfdata_record *rec, struct ibs *out, struct tare_error *err)
+struct ibs_event perfdata_ibs_event(const struct perfdata *r, const struct perfdata_event *ev)
 {
 	const struct perfdata_features *f = perfdata_features(r);
-	struct ibs_rules rules;
-	enum ibs_kind kind;
-	const char *pmu;
+	const char *pmu = pmu_name(f, ev->attr.type);
+	struct ibs_event out = { 0 };
+
+	if (!strcmp(pmu, "ibs_fetch"))
+		out = (struct ibs_event){ .is_ibs = true, .kind = IBS_FETCH };
+	else if (!strcmp(pmu, "ibs_op") || forwarded(&ev->attr, f->cpuid))
+		out = (struct ibs_event){ .is_ibs = true, .kind = IBS_OP };
+	if (out.is_ibs)
+		out.rules = ibs_rules_of(f->cpuid, zen4_said(f));
+	return out;
+}
+
+int perfdata_ibs_of(const struct ibs_event *ev, const struct perfdata_record *rec, struct ibs *out, struct tare_error *err)
+{
+	struct ibs_rules rules = ev->rules;
 	uint32_t caps;
 	int ret;
 
-	if (rec->type != PD_RECORD_SAMPLE || rec->bad || !rec->event || !(rec->has & PD_SAMPLE_RAW))
+	if (!ev->is_ibs || !(rec->has & PD_SAMPLE_RAW))
 		return 0;
-	pmu = pmu_name(f, rec->event->attr.type);
-	if (!strcmp(pmu, "ibs_fetch"))
-		kind = IBS_FETCH;
-	else if (!strcmp(pmu, "ibs_op") || forwarded(&rec->event->attr, f->cpuid))
-		kind = IBS_OP;
-	else
-		return 0;
-	rules = ibs_rules_of(f->cpuid, zen4_said(f));
 	if (rec->sample.raw_size >= sizeof(caps)) {
 		memcpy(&caps, rec->sample.raw, sizeof(caps));
 		rules.zen4 |= (caps & IBS_CAP_ZEN4) != 0;
 	}
-	ret = ibs_read(kind, &rules, rec->sample.raw, rec->sample.raw_size, out, err);
+	ret = ibs_read(ev->kind, &rules, rec->sample.raw, rec->sample.raw_size, out, err);
 	return ret < 0 ? ret : 1;
+}
+
+int perfdata_ibs(const struct perfdata *r, const struct perfdata_record *rec, struct ibs *out, struct tare_error *err)
+{
+	struct ibs_event ev;
+
+	if (rec->type != PD_RECORD_SAMPLE || rec->bad || !rec->event)
+		return 0;
+	ev = perfdata_ibs_event(r, rec->event);
+	return perfdata_ibs_of(&ev, rec, out, err);
 }

@@ -134,8 +134,14 @@ static enum outcome read_record(const uint8_t *data, size_t n, size_t at, struct
 {
 	*r = (struct spe_record){ .offset = at };
 	while (at < n) {
-		struct spe_packet p = spe_packet(data, n, at);
+		struct spe_packet p;
 
+		if (data[at] == HEADER_PAD) { /* a third of what hardware writes */
+			*end = ++at;
+			r->offset = r->has ? r->offset : at;
+			continue;
+		}
+		p = spe_packet(data, n, at);
 		*end = at;
 		if (p.size == 0)
 			return CUT;

@@ -52,10 +52,10 @@ static void put_task(struct text *out, const struct memory *m, uint32_t pid, uin
 
 static void put_object(struct text *out, const struct memory *m, const struct memory_row *r)
 {
-	if (r->object == SET_NONE)
+	if (r->is.object == SET_NONE)
 		text_add(out, "[no address]");
 	else
-		accessed_object_name(m->of, accessed_object_at(m->of, r->object), out);
+		accessed_object_name(m->of, accessed_object_at(m->of, r->is.object), out);
 }
 
 static void put_place(struct text *out, int place, int distance)
@@ -78,15 +78,15 @@ static void put_node(struct text *out, const char *what, int node)
 
 static void put_code(struct text *out, const struct memory *m, enum memory_by by, const struct memory_row *r)
 {
-	const char *function = r->name.function ? word(m, r->name.function) : "[unknown]";
+	const char *function = r->is.name.function ? word(m, r->is.name.function) : "[unknown]";
 
 	if (by == MEMORY_BY_INSTRUCTION)
-		text_add(out, "%s+0x%" PRIx64 "  ", base_name(word(m, r->name.module)), r->code.offset);
-	if (by != MEMORY_BY_FUNCTION && r->name.file)
-		text_add(out, "%s:%u  ", base_name(word(m, r->name.file)), r->name.line);
+		text_add(out, "%s+0x%" PRIx64 "  ", base_name(word(m, r->is.name.module)), r->is.code.offset);
+	if (by != MEMORY_BY_FUNCTION && r->is.name.file)
+		text_add(out, "%s:%u  ", base_name(word(m, r->is.name.file)), r->is.name.line);
 	text_add(out, "%s", function);
 	if (by != MEMORY_BY_INSTRUCTION)
-		text_add(out, "  %s", base_name(word(m, r->name.module)));
+		text_add(out, "  %s", base_name(word(m, r->is.name.module)));
 }
 
 /* Unescaped. */
@@ -94,7 +94,7 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 {
 	const struct object *o;
 
-	if (r->rest) {
+	if (r->is.rest) {
 		text_add(out, "[others: too many different ones]");
 		return;
 	}
@@ -106,32 +106,32 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 		break;
 	case MEMORY_BY_SYMBOL:
 		put_object(out, m, r);
-		o = r->object == SET_NONE ? NULL : accessed_object_at(m->of, r->object);
+		o = r->is.object == SET_NONE ? NULL : accessed_object_at(m->of, r->is.object);
 		if (o && o->kind == OBJECT_SYMBOL)
 			text_add(out, "  %s", base_name(word(m, m->of->modules.module[o->module].path)));
 		if (o && o->size)
 			text_add(out, "  %" PRIu64 " bytes", o->size);
 		break;
 	case MEMORY_BY_PAGE:
-		if (r->object != SET_NONE)
-			text_add(out, "0x%" PRIx64 "  ", r->address);
+		if (r->is.object != SET_NONE)
+			text_add(out, "0x%" PRIx64 "  ", r->is.address);
 		put_object(out, m, r);
 		break;
 	case MEMORY_BY_LEVEL:
-		put_place(out, r->place_of, r->distance_of);
+		put_place(out, r->is.place, r->is.distance);
 		break;
 	case MEMORY_BY_TLB:
-		text_add(out, "%s", r->tlb_of < 0 ? "[not told]" : tare_access_tlb_name((enum tare_access_tlb)r->tlb_of));
+		text_add(out, "%s", r->is.tlb < 0 ? "[not told]" : tare_access_tlb_name((enum tare_access_tlb)r->is.tlb));
 		break;
 	case MEMORY_BY_NODE:
-		put_node(out, "CPU on", r->cpu_node);
-		put_node(out, ", memory on", r->memory_node);
-		if (r->distance_of >= 0)
-			text_add(out, ", served from %s", tare_access_distance_name((enum tare_access_distance)r->distance_of));
+		put_node(out, "CPU on", r->is.cpu_node);
+		put_node(out, ", memory on", r->is.memory_node);
+		if (r->is.distance >= 0)
+			text_add(out, ", served from %s", tare_access_distance_name((enum tare_access_distance)r->is.distance));
 		break;
 	case MEMORY_BY_THREAD:
-		if (r->key[2])
-			put_task(out, m, r->pid, r->tid);
+		if (r->is.key[2])
+			put_task(out, m, r->is.pid, r->is.tid);
 		else
 			text_add(out, "[not told]");
 		break;
@@ -430,27 +430,27 @@ static void json_counts(struct json *j, const struct memory_row *r)
 
 static void json_what(struct json *j, const struct memory *m, enum memory_by by, const struct memory_row *r)
 {
-	const struct object *o = r->object == SET_NONE ? NULL : accessed_object_at(m->of, r->object);
+	const struct object *o = r->is.object == SET_NONE ? NULL : accessed_object_at(m->of, r->is.object);
 	struct text label = { 0 };
 
 	put_label(&label, m, by, r);
 	json_string(j, "label", label.s);
 	text_free(&label);
-	if (r->rest)
+	if (r->is.rest)
 		return;
 	if (by <= MEMORY_BY_INSTRUCTION) {
-		json_string(j, "function", r->name.function ? word(m, r->name.function) : NULL);
-		json_string(j, "module", word(m, r->name.module));
+		json_string(j, "function", r->is.name.function ? word(m, r->is.name.function) : NULL);
+		json_string(j, "module", word(m, r->is.name.module));
 		if (by != MEMORY_BY_FUNCTION) {
-			json_string(j, "file", r->name.file ? word(m, r->name.file) : NULL);
-			if (r->name.file)
-				json_uint(j, "line", r->name.line);
+			json_string(j, "file", r->is.name.file ? word(m, r->is.name.file) : NULL);
+			if (r->is.name.file)
+				json_uint(j, "line", r->is.name.line);
 			else
 				json_null(j, "line");
 		}
 		if (by == MEMORY_BY_INSTRUCTION)
-			json_hex(j, "offset", r->code.offset);
-		json_bool(j, "kernel", r->code.kernel);
+			json_hex(j, "offset", r->is.code.offset);
+		json_bool(j, "kernel", r->is.code.kernel);
 	}
 	if (o && o->kind == OBJECT_SYMBOL) {
 		json_string(j, "symbol", word(m, o->name));
@@ -459,10 +459,10 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 	if (o && o->size)
 		json_uint(j, "size", o->size);
 	if (by == MEMORY_BY_PAGE && o)
-		json_hex(j, "address", r->address);
-	if (by == MEMORY_BY_THREAD && r->key[2]) {
-		json_uint(j, "pid", r->pid);
-		json_uint(j, "tid", r->tid);
+		json_hex(j, "address", r->is.address);
+	if (by == MEMORY_BY_THREAD && r->is.key[2]) {
+		json_uint(j, "pid", r->is.pid);
+		json_uint(j, "tid", r->is.tid);
 	}
 }
 

@@ -227,8 +227,13 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 	put_count(out, style, t.used);
 	text_add(out, t.used == 1 ? " access to " : " accesses to ");
 	put_count(out, style, t.lines);
-	text_add(out, " lines of %u bytes: %zu fought over, %zu handed from thread to thread, %zu of which there are too few samples to tell\n\n", s->line_size,
-		 fought, n->n - fought - unclear, unclear);
+	text_add(out, " lines of %u bytes: ", s->line_size);
+	put_count(out, style, fought);
+	text_add(out, " fought over, ");
+	put_count(out, style, n->n - fought - unclear);
+	text_add(out, " handed from thread to thread, ");
+	put_count(out, style, unclear + t.too_few);
+	text_add(out, " shared ones with too few samples to tell\n\n");
 	for (size_t i = 0; i < n->n && (!s->limit || shown < s->limit); i++)
 		if (s->all || fought_over(n->line[i].line))
 			put_line(out, s, ++shown, &n->line[i], style);
@@ -352,6 +357,7 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 	json_uint(&j, "without_time", t.without_time);
 	json_uint(&j, "no_memory_operations", n->no_accesses);
 	json_uint(&j, "lines_in_all", t.lines);
+	json_uint(&j, "lines_of_too_few_samples", t.too_few);
 	json_bool(&j, "knows_modified", t.knows_modified);
 	json_array(&j, "origins");
 	for (unsigned i = 0; i < 32; i++)
