@@ -223,12 +223,7 @@ void accessed_close(struct accessed *c)
 	for (size_t i = 0; i < c->n_notes; i++)
 		free(c->note[i]);
 	free(c->note);
-	for (size_t i = 0; i < c->n_unnamed; i++) {
-		free(c->unnamed[i].module);
-		free(c->unnamed[i].why);
-		free(c->unnamed[i].remedy);
-	}
-	free(c->unnamed);
+	accessed_forget_unnamed(c);
 	modules_free(&c->modules);
 	perfdata_close(c->file);
 	free(p);

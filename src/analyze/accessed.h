@@ -58,7 +58,7 @@ struct accessed {
 	char damage[384];     /* what ended the reading early, or "" */
 	char **note;	      /* how the accesses were chosen, one line each */
 	size_t n_notes;
-	struct samples_unnamed *unnamed; /* after accessed_name() */
+	struct samples_unnamed *unnamed; /* of the last accessed_name() */
 	size_t n_unnamed;
 	struct accessed_private *p;
 };

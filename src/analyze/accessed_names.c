@@ -62,6 +62,18 @@ static int most_first(const void *pa, const void *pb)
 	return a->samples < b->samples ? 1 : a->samples > b->samples ? -1 : strcmp(a->module, b->module);
 }
 
+void accessed_forget_unnamed(struct accessed *c)
+{
+	for (size_t i = 0; i < c->n_unnamed; i++) {
+		free(c->unnamed[i].module);
+		free(c->unnamed[i].why);
+		free(c->unnamed[i].remedy);
+	}
+	free(c->unnamed);
+	c->unnamed = NULL;
+	c->n_unnamed = 0;
+}
+
 int accessed_name(struct accessed *c, const struct accessed_code *code, const uint64_t *samples, size_t n,
 		  struct accessed_name *out, struct tare_error *err)
 {
@@ -71,6 +83,7 @@ int accessed_name(struct accessed *c, const struct accessed_code *code, const ui
 
 	if (!order)
 		return tare_fail_nomem(err);
+	accessed_forget_unnamed(c);
 	for (size_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
 	qsort_r(order, n, sizeof(*order), by_place, (void *)code);

@@ -55,6 +55,7 @@ static inline bool during(uint64_t from, uint64_t until, uint64_t time)
 
 /* NULL: out of memory. */
 struct image *accessed_image(struct accessed *c, uint32_t module);
+void accessed_forget_unnamed(struct accessed *c);
 void accessed_objects_free(struct accessed *c);
 int accessed_add_note(struct accessed *c, struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* How its events choose accesses. */

@@ -312,6 +312,33 @@ test("a bench is a table, a comparison and its runs", async () => {
   equal(await page.locator(".histogram").count(), 2, "a distribution for each test");
 });
 
+/** A recording of accesses, made by tests/cli/made_accesses.py: two threads of an evil name update fields of their own in one line. */
+const accesses = () => file("accesses.data", (to) => execFileSync("python3", ["-c", `
+import sys
+sys.path.insert(0, sys.argv[1])
+from made_accesses import *
+r = Recording()
+r.comm(1, 1, "<b>evil")
+r.mmap(1, 0x10000000, 4096, 0, "//anon", data=True)
+for i in range(400):
+    r.sample(0x1000 + i % 2, 1, 1 + i % 2, i, 0x10000000 + 8 * (i % 2), 0, 1, 100 + i, source("load" if i % 3 else "store", "far cache", "modified", "walk"))
+r.write(sys.argv[2])`, join(SEEDS, "../../cli"), to]));
+
+test("accesses to memory are tables", async () => {
+  const page = await open(file("memory.html", (to) => run(["memory", "--html", to, accesses()]))), { documents } = await data(page);
+  equal(documents.map((d) => d.by).join(), "line,function,instruction,symbol,page,level,tlb,node,thread", "documents");
+  equal((await cells(page, "What served it", 0)).join(), "cache, remote", "the level");
+  equal((await cells(page, "Threads", 2)).join(), "200,200", "samples of each thread");
+  equal((await cells(page, "What is accessed", 0)).join(), "memory at 0x10000000 of <b>evil (1)  4096 bytes", "names are text");
+  yes(/(29[7-9]|30[01]) cycles/.test(await page.locator(".facts").textContent()), "the median: 299, within 1/128");
+});
+
+test("lines that are fought over have their bytes and their code", async () => {
+  const page = await open(file("sharing.html", (to) => run(["sharing", "--html", to, accesses()])));
+  equal((await cells(page, "1. memory at 0x10000000 of <b>evil (1)+0x0", 0)).join(), "+0,+8", "fields");
+  yes((await page.locator("section").nth(1).textContent()).includes("FALSE SHARING"), "the verdict");
+});
+
 test("what the page does not know it names", async () => {
   const page = await open(made("unknown.html", [{ schema: "tare/tomorrow/1" }, stacks]));
   yes((await page.locator(".remark").first().textContent()).includes("tare/tomorrow/1"), "said");

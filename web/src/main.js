@@ -4,6 +4,7 @@ import { aggregate, aggregateTitle } from "./aggregate.js";
 import { bench, benchTitle } from "./bench.js";
 import { h, themeChanged } from "./dom.js";
 import { stacks, summarize, summarizeTitle } from "./regions.js";
+import { memory, memoryTitle, sharing, sharingTitle } from "./memory.js";
 import { report, reportTitle } from "./report.js";
 import { series } from "./series.js";
 import { intervals, stat, statTitle } from "./stat.js";
@@ -12,6 +13,8 @@ import { windows, windowsTitle } from "./windows.js";
 const kinds = {
   "tare/stat/1": { show: stat, title: statTitle },
   "tare/report/1": { show: report, title: reportTitle },
+  "tare/memory/1": { show: memory, title: memoryTitle },
+  "tare/sharing/1": { show: sharing, title: sharingTitle },
   "tare/summarize/1": { show: summarize, title: summarizeTitle },
   "tare/aggregate/1": { show: aggregate, title: aggregateTitle },
   "tare/bench/1": { show: bench, title: benchTitle },

@@ -1,0 +1,95 @@
+// tare/memory/1: accesses to memory, a table for each way to add them up. tare/sharing/1: lines that threads take from each other.
+import { h, section } from "./dom.js";
+import { full, known, percent, toNumber } from "./format.js";
+import { table } from "./table.js";
+
+const lost = (l) => [
+  [l.lost, "samples were lost: the recorder was too slow."], [l.truncated, "pieces of the hardware's data have a gap or end too early."],
+  [l.collided, "pieces lack samples that the hardware dropped."], [l.damaged, "bytes or samples could not be decoded."],
+  [l.no_access, "samples say nothing of an access."], [l.throttled, "times an event was stopped because it came too often."],
+].filter(([n]) => toNumber(n) > 0).map(([n, what]) => `${full(n)} ${what}`).concat(l.damage ? [`The recording is damaged: ${l.damage}`] : [],
+  l.unknown_cpu ? ["What this core's data sources mean is not known: where data came from is told by events alone."] : []);
+
+const lead = (facts, doc) => h("section", { class: "lead" },
+  h("dl", { class: "facts" }, facts.filter(Boolean).map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
+  doc.notes.map((text) => h("p", { class: "about" }, text)), lost(doc.losses).map((text) => h("p", { class: "remark" }, text)));
+
+function unnamed(doc) {
+  return doc.unnamed.length ? section("Without names", "code whose functions are not known, and what helps", table([
+    { title: "Module", value: (u) => u.module, show: (u) => h("b", {}, u.module) },
+    { title: "Samples", number: true, sort: "down", value: (u) => toNumber(u.samples), show: (u) => full(u.samples) },
+    { title: "Why", wide: true, value: (u) => u.why },
+    { title: "What helps", wide: true, value: (u) => u.remedy },
+  ], doc.unnamed, { caption: "Modules without names" })) : null;
+}
+
+const titles = { line: "Source lines", function: "Functions", instruction: "Instructions", symbol: "What is accessed", page: "Pages", level: "What served it", tlb: "What translated the address",
+  node: "NUMA nodes", thread: "Threads" };
+const sum = (counts) => Object.values(counts).reduce((a, n) => a + toNumber(n), 0);
+
+// "L1 62 %, memory 30 %": the three largest
+function places(row) {
+  const all = sum(row.places), sorted = Object.entries(row.places).sort((a, b) => toNumber(b[1]) - toNumber(a[1]));
+  return all ? sorted.slice(0, 3).map(([place, n]) => `${place} ${percent(toNumber(n) / all, 0)}`).join(", ") + (sorted.length > 3 ? ", …" : "") : null;
+}
+
+function rows(doc) {
+  const all = toNumber(doc.total.samples), latency = doc.latency, walks = sum(doc.total.tlbs) > 0, placed = sum(doc.total.places) > 0;
+  const of = (r) => (latency ? r.latencies[latency] : undefined);
+  const cycles = (key) => ({ title: key, about: `cycles, ${doc.latency_meaning}`, number: true, value: (r) => known(of(r)) ? toNumber(of(r)[key]) : null, show: (r) => (known(of(r)) ? full(of(r)[key]) : "–") });
+  const part = (r, n, whole) => (whole ? toNumber(n ?? 0) / whole : null);
+  return section(titles[doc.by], toNumber(doc.rows_in_all) > doc.rows.length ? `the first ${full(doc.rows.length)} of ${full(doc.rows_in_all)}` : null, table([
+    { title: titles[doc.by], wide: true, value: (r) => r.label, show: (r) => h("b", { title: r.file ?? r.module ?? null }, r.label) },
+    { title: "Share", about: "of the samples", number: true, sort: latency ? undefined : "down", value: (r) => toNumber(r.samples) / all, bar: (r) => toNumber(r.samples) / all, show: (r) => percent(toNumber(r.samples) / all, 2) },
+    { title: "Samples", number: true, value: (r) => toNumber(r.samples), show: (r) => full(r.samples) },
+    { title: "Loads", number: true, value: (r) => toNumber(r.loads) + toNumber(r.updates), show: (r) => full(toNumber(r.loads) + toNumber(r.updates)) },
+    { title: "Stores", number: true, value: (r) => toNumber(r.stores) + toNumber(r.updates), show: (r) => full(toNumber(r.stores) + toNumber(r.updates)) },
+    latency && { title: "Cycles", about: `all samples' together, ${doc.latency_meaning}`, number: true, sort: "down", value: (r) => (known(of(r)) ? toNumber(of(r).sum) : null), show: (r) => (known(of(r)) ? full(of(r).sum) : "–") },
+    ...(latency ? ["p50", "p99", "max"].map(cycles) : []),
+    placed && doc.by !== "level" && { title: "Served by", value: (r) => places(r), show: (r) => places(r) ?? "–" },
+    toNumber(doc.total.snoops.modified ?? 0) > 0 && { title: "Hitm", about: "found the line changed in another core's cache", number: true, value: (r) => part(r, r.snoops.modified, toNumber(r.samples)), show: (r) => percent(part(r, r.snoops.modified, toNumber(r.samples)), 1) },
+    walks && doc.by !== "tlb" && { title: "Walks", about: "translations that needed the page tables", number: true, value: (r) => part(r, r.tlbs.walk, sum(r.tlbs)), show: (r) => (sum(r.tlbs) ? percent(part(r, r.tlbs.walk, sum(r.tlbs)), 1) : "–") },
+  ].filter(Boolean), doc.rows, { caption: titles[doc.by], search: "Filter rows", empty: "no accesses" }));
+}
+
+export function memory(doc, documents) {
+  const like = documents.filter((d) => d.schema === doc.schema), first = like[0] === doc, last = like.at(-1) === doc, t = doc.total;
+  return [first && lead([["Accesses", full(t.samples), doc.origins.join(", ")], ["Loads", full(t.loads)], ["Stores", full(t.stores)], toNumber(t.updates) > 0 && ["Both", full(t.updates)],
+    doc.latency ? ["Latency, median", `${full(t.latencies[doc.latency].p50)} cycles`, doc.latency_meaning] : ["Latency", "not measured"],
+    toNumber(doc.without_address) > 0 && ["Without an address", full(doc.without_address)]], doc),
+  rows(doc), last && unnamed(doc)];
+}
+export const memoryTitle = (doc) => ({ title: doc.file, kind: "tare memory" });
+
+function line(doc, l, i) {
+  const latency = l.cells.some((c) => known(c.latency_mean));
+  return section(`${i + 1}. ${l.object ?? l.address}`, `${l.means}${known(l.sure) ? ` (${l.sure > 0.999 ? "more than 99.9" : Math.floor(100 * l.sure)} % sure)` : ""}`,
+    h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads; it had to move between ${full(toNumber(l.switches_true) + toNumber(l.switches_false))} of ` +
+      `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for bytes that both use.`),
+    l.fix && h("p", { class: "about" }, `Usual remedy: ${l.fix}.`),
+    table([
+      { title: "At", about: "bytes of the line", number: true, value: (c) => c.offset, show: (c) => (c.size > 1 ? `+${c.offset}..${c.offset + c.size - 1}` : `+${c.offset}`) },
+      { title: "Thread", value: (c) => `${c.comm} ${c.pid}/${c.tid}` },
+      { title: "Loads", number: true, value: (c) => toNumber(c.loads), show: (c) => full(c.loads) },
+      { title: "Stores", number: true, value: (c) => toNumber(c.stores), show: (c) => full(c.stores) },
+      doc.knows_modified && { title: "Hitm", about: "found the line changed in another core's cache", number: true, value: (c) => toNumber(c.modified), show: (c) => full(c.modified) },
+      latency && { title: "Cycles", about: "mean latency", number: true, value: (c) => c.latency_mean, show: (c) => (known(c.latency_mean) ? full(Math.round(c.latency_mean)) : "–") },
+      { title: "Code", wide: true, value: (c) => c.function ?? c.ip, show: (c) => [h("b", {}, c.function ?? c.ip), c.file && h("span", { class: "soft" }, ` ${c.file.replace(/.*\//, "")}:${c.line}`)] },
+    ].filter(Boolean), l.cells, { caption: l.object ?? l.address }));
+}
+
+const fought = (l) => ["false", "true", "both"].includes(l.verdict);
+
+export function sharing(doc) {
+  const lines = doc.lines.filter(fought), rest = doc.lines.filter((l) => !fought(l));
+  return [lead([["Lines fought over", full(lines.length)], ["False sharing", full(lines.filter((l) => l.verdict === "false").length)], ["Accesses", full(doc.accesses), doc.origins.join(", ")], ["Lines", full(doc.lines_in_all)],
+    ["Too few samples", full(toNumber(doc.lines_of_too_few_samples) + doc.lines.filter((l) => l.verdict === "unclear").length)]], doc),
+  ...lines.slice(0, 100).map((l, i) => line(doc, l, i)),
+  rest.length > 0 && section("Other shared lines", "handed from thread to thread, or of too few samples", table([
+    { title: "Line", wide: true, value: (l) => l.object ?? l.address, show: (l) => h("b", {}, l.object ?? l.address) },
+    { title: "Verdict", value: (l) => l.verdict },
+    { title: "Samples", number: true, sort: "down", value: (l) => toNumber(l.samples), show: (l) => full(l.samples) },
+    { title: "Threads", number: true, value: (l) => l.threads },
+  ], rest, { caption: "Other shared lines" })), unnamed(doc)];
+}
+export const sharingTitle = (doc) => ({ title: doc.file, kind: "tare sharing" });
