@@ -14,6 +14,7 @@ enum { EXIT_PARTED = 1 };
 
 struct diff_options {
 	uint64_t thread_a, thread_b;
+	bool json;
 };
 
 /* N, or N,M */
@@ -30,8 +31,17 @@ static int set_thread(void *to, const char *arg, struct tare_error *err)
 	return ret < 0 || !comma ? ret : num_parse(comma + 1, &o->thread_b, err);
 }
 
+static int set_format(void *to, const char *arg, struct tare_error *err)
+{
+	((struct diff_options *)to)->json = !strcmp(arg, "json");
+	if (!strcmp(arg, "json") || !strcmp(arg, "text"))
+		return 0;
+	return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
+}
+
 static const struct option_row options[] = {
 	{ 0, "thread", "N[,M]", "compare thread N of A with N, or M, of B; default: the longest of each", set_thread },
+	{ 0, "format", "NAME", "text or json", set_format },
 	{ 0 },
 };
 
@@ -46,7 +56,7 @@ static const struct command diff = {
 
 int windows_diff_run(int argc, char **argv)
 {
-	struct diff_options o = { UINT64_MAX, UINT64_MAX };
+	struct diff_options o = { UINT64_MAX, UINT64_MAX, false };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct windows *w[2] = { NULL, NULL };
 	const struct windows_table *t[2] = { NULL, NULL };
@@ -81,7 +91,10 @@ int windows_diff_run(int argc, char **argv)
 		struct style style = output_style(&out, WHEN_AUTO);
 
 		style.thousands = true;
-		windows_diff_text(&text, d, exact, argv[rest], argv[rest + 1], &style);
+		if (o.json)
+			windows_diff_json(&text, d, exact, argv[rest], argv[rest + 1]);
+		else
+			windows_diff_text(&text, d, exact, argv[rest], argv[rest + 1], &style);
 		status = d->parted || d->length_a != d->length_b ? EXIT_PARTED : 0;
 		ret = output_put(&out, &text, &err);
 	}

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "view/escape.h"
+#include "view/json.h"
 #include "view/windows_diff_view.h"
 
 enum { EVENTS_SHOWN = GRID_COLUMNS - 3, STRETCHES_SHOWN = 20 };
@@ -128,4 +129,74 @@ void windows_diff_text(struct text *out, const struct windows_diff *d, bool exac
 	text_add(out, "\n In the %zu windows that both have:\n", d->aligned);
 	put_totals(out, d, style);
 	put_stretches(out, d, style);
+}
+
+static void json_side(struct json *j, const char *key, const char *file, const struct windows_thread *t, uint64_t length)
+{
+	json_object(j, key);
+	json_string(j, "file", file);
+	json_uint(j, "thread", t->number);
+	json_string(j, "comm", t->comm);
+	json_uint(j, "windows", t->n);
+	json_uint(j, "length", length);
+	json_end(j);
+}
+
+/* By event, in the order of `events`. */
+static void json_counts(struct json *j, const char *key, const double *v, size_t n)
+{
+	json_array(j, key);
+	for (size_t e = 0; e < n; e++)
+		if (v[e] == floor(v[e]) && v[e] >= 0 && v[e] < 0x1p63)
+			json_uint(j, NULL, (uint64_t)v[e]);
+		else
+			json_real(j, NULL, v[e]); /* a share of a window of B */
+	json_end(j);
+}
+
+void windows_diff_json(struct text *out, const struct windows_diff *d, bool exact, const char *name_a, const char *name_b)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/windows-diff/1");
+	json_string(&j, "quality", exact ? "exact" : "counted");
+	json_side(&j, "a", name_a, d->a, d->length_a);
+	json_side(&j, "b", name_b, d->b, d->length_b);
+	json_array(&j, "events");
+	for (size_t e = 0; e < d->n_events; e++)
+		json_string(&j, NULL, d->name[e]);
+	json_end(&j);
+	json_uint(&j, "windows_of_both", d->aligned);
+	if (d->parted) {
+		json_object(&j, "parted");
+		json_uint(&j, "window", d->part_window + 1);
+		json_uint(&j, "at", d->part_at);
+		json_string(&j, "event", d->name[d->part_event]);
+		json_real(&j, "a", d->part_a);
+		json_real(&j, "b", d->part_b);
+		json_end(&j);
+	} else {
+		json_null(&j, "parted");
+	}
+	json_counts(&j, "total_a", d->total_a, d->n_events);
+	json_counts(&j, "total_b", d->total_b, d->n_events);
+	json_array(&j, "stretches");
+	for (size_t i = 0; i < d->stretches; i++) {
+		const struct diff_stretch *s = &d->stretch[i];
+
+		json_object(&j, NULL);
+		json_uint(&j, "first_window", s->first + 1);
+		json_uint(&j, "windows", s->n);
+		json_uint(&j, "begin", s->begin);
+		json_uint(&j, "end", s->end);
+		json_counts(&j, "a", s->a, d->n_events);
+		json_counts(&j, "b", s->b, d->n_events);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	text_put(out, j.out.s ? j.out.s : "", j.out.len);
+	out->failed |= j.out.failed;
+	text_free(&j.out);
 }

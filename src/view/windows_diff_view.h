@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where two runs part, for people. */
+/* Where two runs part. */
 #ifndef VIEW_WINDOWS_DIFF_VIEW_H
 #define VIEW_WINDOWS_DIFF_VIEW_H
 
@@ -8,5 +8,7 @@
 
 void windows_diff_text(struct text *out, const struct windows_diff *d, bool exact, const char *name_a,
 		       const char *name_b, const struct style *style);
+/* The document tare/windows-diff/1. */
+void windows_diff_json(struct text *out, const struct windows_diff *d, bool exact, const char *name_a, const char *name_b);
 
 #endif

@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import jsonschema
+
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 
@@ -175,6 +177,13 @@ def text_has_plots_and_rows():
     true(all(len(line) <= 120 for line in r.stderr.splitlines()), "lines fit")
 
 
+def check_diff(d, parted):
+    jsonschema.validate(d, json.loads(Path(SCHEMA).with_name("tare-windows-diff-1.json").read_text()))
+    equal(d["parted"] and set(d["parted"]), parted)
+    equal(bool(d["stretches"]), bool(parted))
+    equal((d["a"]["file"], d["quality"]), ("a.csv", "exact"))
+
+
 @test
 def csv_and_where_two_runs_part():
     exact_or_skip()
@@ -190,6 +199,12 @@ def csv_and_where_two_runs_part():
     same = sh(TARE, "windows", "diff", "a.csv", "b.csv")
     equal(same.returncode, 0, same.stdout + same.stderr)
     true("The same, to the last count" in same.stdout, same.stdout)
+    check_diff(json.loads(sh(TARE, "windows", "diff", "--format", "json", "a.csv", "b.csv").stdout), None)
+    parted = json.loads(sh(TARE, "windows", "diff", "--format", "json", "a.csv", "c.csv").stdout)
+    check_diff(parted, {"window", "at", "event", "a", "b"})
+    at = parted["parted"]
+    equal(rows[at["window"] - 1]["begin"], str(at["at"]), "where that window of A begins")
+    equal(float(rows[at["window"] - 1][at["event"]]), at["a"], "what A counted there")
     other = sh(TARE, "windows", "diff", "a.csv", "c.csv")
     equal(other.returncode, 1)
     true("They part at " in other.stdout and "B is longer by" in other.stdout and "Where B differs" in other.stdout, other.stdout)
