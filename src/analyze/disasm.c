@@ -9,7 +9,7 @@
 #include "analyze/disasm.h"
 #include "exact/exact.h"
 
-#define FUNCTIONS(F) F(cs_open) F(cs_close) F(cs_option) F(cs_malloc) F(cs_free) F(cs_disasm_iter)
+#define FUNCTIONS(F) F(cs_open) F(cs_close) F(cs_option) F(cs_malloc) F(cs_free) F(cs_disasm_iter) F(cs_regs_access)
 
 static struct {
 #define POINTER(name) typeof(&name) name;
@@ -123,6 +123,194 @@ void disasm_next(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t addr
 				out->size = (uint8_t)k;
 				break;
 			}
+}
+
+/* ---- effects ---- */
+
+/* The number of a general register or a part of it, in the order of the instruction set. */
+static int general(x86_reg r)
+{
+	static const x86_reg rows[16][5] = {
+		{ X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH },
+		{ X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH },
+		{ X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH },
+		{ X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH },
+		{ X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL },
+		{ X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL },
+		{ X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL },
+		{ X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL },
+		{ X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B },
+		{ X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B },
+		{ X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B },
+		{ X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B },
+		{ X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B },
+		{ X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B },
+		{ X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B },
+		{ X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B },
+	};
+
+	for (int i = 0; r != X86_REG_INVALID && i < 16; i++)
+		for (int k = 0; k < 5; k++)
+			if (rows[i][k] == r)
+				return i;
+	return -1;
+}
+
+static int vector(x86_reg r)
+{
+	if (r >= X86_REG_XMM0 && r <= X86_REG_XMM31)
+		return (int)(r - X86_REG_XMM0);
+	if (r >= X86_REG_YMM0 && r <= X86_REG_YMM31)
+		return (int)(r - X86_REG_YMM0);
+	if (r >= X86_REG_ZMM0 && r <= X86_REG_ZMM31)
+		return (int)(r - X86_REG_ZMM0);
+	return -1;
+}
+
+static void add_register(x86_reg r, uint32_t *general_bits, uint32_t *vector_bits)
+{
+	int g = general(r), v = vector(r);
+
+	if (g >= 0)
+		*general_bits |= 1u << g;
+	if (v >= 0)
+		*vector_bits |= 1u << v;
+	if (r == X86_REG_EFLAGS)
+		*general_bits |= EFFECT_FLAGS;
+}
+
+static const struct {
+	unsigned id;
+	enum effect_kind kind;
+} kinds[] = {
+	{ X86_INS_SYSCALL, EFFECT_SYSCALL }, { X86_INS_RDTSC, EFFECT_TICKS },	{ X86_INS_RDTSCP, EFFECT_TICKS },
+	{ X86_INS_RDPMC, EFFECT_TICKS },     { X86_INS_CPUID, EFFECT_CPUID },	{ X86_INS_XGETBV, EFFECT_CPUID },
+	{ X86_INS_RDRAND, EFFECT_RANDOM }, { X86_INS_RDSEED, EFFECT_RANDOM },
+	{ X86_INS_CALL, EFFECT_JUMP },	     { X86_INS_RET, EFFECT_JUMP },
+};
+
+static enum effect_kind kind_of(const cs_insn *in)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].id == in->id)
+			return kinds[i].kind;
+	for (unsigned i = 0; i < in->detail->groups_count; i++)
+		if (in->detail->groups[i] == CS_GRP_JUMP)
+			return EFFECT_JUMP;
+	return EFFECT_PLAIN;
+}
+
+static void add_memory(struct disasm_effects *e, struct effect_memory m)
+{
+	if (e->n_memory < sizeof(e->memory) / sizeof(*e->memory) && (m.read || m.write))
+		e->memory[e->n_memory++] = m;
+}
+
+static uint8_t number_or_none(x86_reg r)
+{
+	int g = general(r);
+
+	return g < 0 ? EFFECT_NO_REGISTER : (uint8_t)g;
+}
+
+/* Operands in memory that are written down, and those of the stack that are not. */
+static void add_memories(struct disasm_effects *e, const cs_insn *in, uint64_t address)
+{
+	const cs_x86 *x = &in->detail->x86;
+	bool repeated = x->prefix[0] == X86_PREFIX_REP || x->prefix[0] == X86_PREFIX_REPNE;
+	struct effect_memory stack = { .base = 4, .index = EFFECT_NO_REGISTER, .size = 8 };
+
+	for (unsigned i = 0; i < x->op_count; i++) {
+		const cs_x86_op *op = &x->operands[i];
+		struct effect_memory m = { .base = number_or_none(op->mem.base), .index = number_or_none(op->mem.index),
+					   .scale = (uint8_t)op->mem.scale, .offset = op->mem.disp, .size = op->size,
+					   .read = op->access & CS_AC_READ, .write = op->access & CS_AC_WRITE };
+
+		if (op->type != X86_OP_MEM || in->id == X86_INS_LEA || in->id == X86_INS_NOP)
+			continue;
+		if (op->mem.base == X86_REG_RIP)
+			m.offset += (int64_t)(address + in->size);
+		m.fs = op->mem.segment == X86_REG_FS;
+		m.repeated = repeated && (op->mem.base == X86_REG_RDI || op->mem.base == X86_REG_RSI) && op->mem.disp == 0;
+		if (!m.read && !m.write)
+			m.read = true; /* Capstone does not say: at least that */
+		add_memory(e, m);
+	}
+	switch (in->id) {
+	case X86_INS_PUSH:
+	case X86_INS_CALL:
+		stack.offset = -8;
+		stack.write = true;
+		add_memory(e, stack);
+		break;
+	case X86_INS_POP:
+	case X86_INS_RET:
+		stack.read = true;
+		add_memory(e, stack);
+		break;
+	case X86_INS_LEAVE:
+		stack.base = 5;
+		stack.read = true;
+		add_memory(e, stack);
+		break;
+	default:
+		break;
+	}
+}
+
+/* xor eax, eax: what was in it does not matter. */
+static bool clears(const cs_insn *in)
+{
+	const cs_x86 *x = &in->detail->x86;
+	unsigned n = x->op_count;
+
+	switch (in->id) {
+	case X86_INS_XOR:
+	case X86_INS_SUB:
+	case X86_INS_PXOR:
+	case X86_INS_XORPS:
+	case X86_INS_XORPD:
+	case X86_INS_VPXOR:
+	case X86_INS_VXORPS:
+		return n >= 2 && x->operands[n - 1].type == X86_OP_REG && x->operands[n - 2].type == X86_OP_REG &&
+		       x->operands[n - 1].reg == x->operands[n - 2].reg;
+	default:
+		return false;
+	}
+}
+
+bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address, struct disasm_effects *out)
+{
+	const uint8_t *p = bytes;
+	size_t left = n;
+	uint64_t at = address;
+	cs_regs reads, writes;
+	uint8_t n_reads = 0, n_writes = 0;
+
+	*out = (struct disasm_effects){ 0 };
+	if (d->machine != EM_X86_64 || !lib.cs_disasm_iter(d->handle, &p, &left, &at, d->insn))
+		return false;
+	out->size = (uint8_t)d->insn->size;
+	out->kind = kind_of(d->insn);
+	add_memories(out, d->insn, address);
+	if (lib.cs_regs_access(d->handle, d->insn, reads, &n_reads, writes, &n_writes) != CS_ERR_OK)
+		return false;
+	for (unsigned i = 0; i < n_reads; i++)
+		add_register((x86_reg)reads[i], &out->reads, &out->vec_reads);
+	for (unsigned i = 0; i < n_writes; i++)
+		add_register((x86_reg)writes[i], &out->writes, &out->vec_writes);
+	/* Part of a register written: the rest is as it was. */
+	for (unsigned i = 0; i < d->insn->detail->x86.op_count; i++) {
+		const cs_x86_op *op = &d->insn->detail->x86.operands[i];
+
+		if (op->type == X86_OP_REG && (op->access & CS_AC_WRITE) && general(op->reg) >= 0 && op->size < 4)
+			out->reads |= 1u << general(op->reg);
+	}
+	if (out->kind == EFFECT_SYSCALL)
+		out->writes |= EFFECT_RAX;
+	if (clears(d->insn))
+		out->reads = out->vec_reads = 0;
+	return true;
 }
 
 void disasm_close(struct disasm *d)

@@ -26,4 +26,39 @@ void disasm_next(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t addr
 		 struct disasm_insn *out);
 void disasm_close(struct disasm *d);
 
+/* ---- what an instruction does to values; x86-64 only ---- */
+
+enum effect_kind {
+	EFFECT_PLAIN,
+	EFFECT_SYSCALL,
+	EFFECT_TICKS,  /* rdtsc, rdtscp, rdpmc */
+	EFFECT_CPUID,  /* and xgetbv, rdpid: what the processor says of itself */
+	EFFECT_RANDOM, /* rdrand, rdseed */
+	EFFECT_JUMP,   /* any branch, call or return */
+};
+
+/* Bits of general registers: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15. */
+enum { EFFECT_RAX = 1, EFFECT_FLAGS = 1 << 16, EFFECT_NO_REGISTER = 255 };
+
+struct effect_memory {
+	uint8_t base, index, scale; /* numbers of registers, or EFFECT_NO_REGISTER */
+	bool fs;		    /* relative to a thread's own memory */
+	bool read, write;
+	bool repeated; /* rcx times: as many as are left, forwards */
+	int64_t offset; /* of base and index; whole where there are none */
+	uint16_t size;
+};
+
+struct disasm_effects {
+	enum effect_kind kind;
+	uint8_t size; /* 0: not known */
+	uint32_t reads, writes;		/* registers and EFFECT_FLAGS */
+	uint32_t vec_reads, vec_writes; /* xmm0 to xmm31, by number */
+	uint8_t n_memory;
+	struct effect_memory memory[2];
+};
+
+/* Of the instruction in n bytes at `address`. False when it is not known. */
+bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address, struct disasm_effects *out);
+
 #endif

@@ -15,6 +15,7 @@ extern const struct command cmd_report;
 extern const struct command cmd_summarize;
 extern const struct command cmd_aggregate;
 extern const struct command cmd_diff;
+extern const struct command cmd_diverge;
 extern const struct command cmd_verify;
 extern const struct command cmd_windows;
 extern const struct command cmd_memory;
@@ -27,6 +28,7 @@ const struct command *const commands[] = {
 	&cmd_regions,
 	&cmd_run,
 	&cmd_verify,
+	&cmd_diverge,
 	&cmd_doctor,
 	&cmd_events,
 	&cmd_record,

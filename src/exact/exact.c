@@ -118,6 +118,7 @@ static void set_every(struct board *b, const struct exact_every *e)
 	b->every.spread = e->jitter ? e->n / 4 : 0;
 	b->every.first = e->first;
 	b->every.most = e->most;
+	b->every.only = e->only;
 	b->every.class = e->class;
 	b->every.counts = e->counts;
 	b->every.registers = e->registers;

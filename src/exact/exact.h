@@ -30,6 +30,7 @@ struct exact_every {
 	uint64_t n;             /* 0: no samples */
 	uint64_t first;         /* of each thread; 0: n */
 	uint64_t most;          /* samples of each thread; 0: no limit */
+	uint32_t only;          /* of this thread alone: its `born` + 1; 0: of all */
 	enum exact_class class; /* not EXACT_TAKEN */
 	bool counts;            /* with all classes' counts at that instant: rows of windows */
 	bool registers;

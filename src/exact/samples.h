@@ -29,6 +29,7 @@ enum {
 struct every {
 	uint64_t n, spread; /* from one to the next n, or by chance n - spread to n + spread */
 	uint64_t first, most; /* of each thread: 0: n; 0: no limit */
+	uint32_t only;	      /* thread, by its number + 1; 0: all */
 	uint32_t class, stack, chain;
 	uint32_t counts, registers;
 	volatile uint32_t nobody; /* reads the rings any more */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "session/hidden.h"
 #include "session/stat.h"
 #include "session/trial.h"
 
@@ -62,43 +60,6 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 	return 0;
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_of(int fd)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-	uint8_t some[65536];
-	ssize_t n;
-	off_t at = 0;
-
-	while ((n = pread(fd, some, sizeof(some), at)) > 0) {
-		for (ssize_t i = 0; i < n; i++)
-			hash = (hash ^ some[i]) * 0x100000001b3ull;
-		at += n;
-	}
-	return hash;
-}
-
-/* Standard output and error become `fd`; `before` keeps what they were. */
-static void redirect(int fd, int before[2])
-{
-	for (int i = 0; i < 2; i++) {
-		before[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 3);
-		dup2(fd, i + 1);
-	}
-}
-
-static void redirect_back(const int before[2])
-{
-	for (int i = 0; i < 2; i++) {
-		if (before[i] >= 0)
-			dup2(before[i], i + 1);
-		else
-			close(i + 1);
-		if (before[i] >= 0)
-			close(before[i]);
-	}
-}
-
 int trial_run(const struct trial *t, struct fixed *fixed, char *const *envp, struct trial_run *out, struct tare_error *err)
 {
 	struct memory m = { .sink.put = keep, .run = out };
@@ -114,16 +75,14 @@ int trial_run(const struct trial *t, struct fixed *fixed, char *const *envp, str
 		.timeout_ns = t->timeout_ns,
 		.source = find_source,
 	};
-	int fd = memfd_create("output", MFD_CLOEXEC), before[2], ret;
+	struct hidden hidden;
+	int ret = hidden_begin(&hidden, err);
 
 	*out = (struct trial_run){ 0 };
-	if (fd < 0)
-		return tare_fail(err, errno, "no memory for the command's output: %s", strerror(errno));
-	redirect(fd, before);
+	if (ret < 0)
+		return ret;
 	ret = stat_run(&plan, &m.sink, &outcome, err);
-	redirect_back(before);
-	out->output = hash_of(fd);
-	close(fd);
+	out->output = hidden_end(&hidden);
 	out->exec_code = outcome.exec_code;
 	out->by_signal = outcome.by_signal;
 	if (ret == 0 && !m.counted)

@@ -73,5 +73,6 @@ offers --deterministic tare run --d
 offers level tare memory --by l
 offers sharing tare sh
 offers --line-size tare sharing --li
+offers --every tare diverge --e
 echo "1..$n"
 exit $failed

@@ -4,12 +4,16 @@
  * often a loop goes round.
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/random.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -104,6 +108,67 @@ static uint64_t ticks(void)
 #endif
 }
 
+/* Decides long after it came in. */
+static uint64_t late(void)
+{
+	static volatile uint64_t kept;
+
+	kept = clock_read();
+	spin(100000);
+	return kept;
+}
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int sig)
+{
+	(void)sig;
+	signals++;
+}
+
+static uint64_t signalled(void)
+{
+	struct itimerval soon = { .it_value.tv_usec = 1000 };
+
+	signal(SIGALRM, count_signal);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	while (!signals)
+		sink++;
+	return 0;
+}
+
+static volatile int ready;
+
+static void *get_ready(void *with)
+{
+	ready = 1;
+	return with;
+}
+
+static uint64_t thread(void)
+{
+	pthread_t other;
+	uint64_t n = 0;
+
+	if (pthread_create(&other, NULL, get_ready, NULL))
+		return 5000;
+	while (!ready)
+		n++;
+	pthread_join(other, NULL);
+	return n & 1023;
+}
+
+static uint64_t child(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit((int)(clock_read() & 127));
+	waitpid(pid, &status, 0);
+	return (uint64_t)WEXITSTATUS(status) * 5;
+}
+
 static uint64_t none(void)
 {
 	return 100;
@@ -116,6 +181,8 @@ static const struct {
 	{ "none", none },	{ "address", address }, { "stack", stack },	{ "order", first_variable },
 	{ "random", random_bytes }, { "urandom", urandom }, { "at-random", at_random }, { "pid", pid },
 	{ "clock", clock_read }, { "file", file },	{ "ticks", ticks },
+	{ "late", late },	{ "signal", signalled }, { "thread", thread },
+	{ "child", child },
 };
 
 int main(int argc, char **argv)

@@ -277,6 +277,8 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 struct block *translate_part(uint64_t pc, unsigned n);
 bool insn_copied(const struct insn *in);
 
+#define NEVER (INT64_MAX / 4) /* so many come before the next sample */
+
 /* every.c, sample.c, address.c: samples every so many instructions */
 void every_first(struct thread *t);
 int64_t every_gap(struct thread *t);

@@ -7,8 +7,6 @@
 #include <linux/errno.h>
 #include "exact/engine/engine.h"
 
-#define NEVER (INT64_MAX / 4)
-
 enum { WAIT_MS = 100, FRAME_MAX = 1 << 24, MANY = 8 };
 
 static struct sample_ring *ring_of(struct thread *t)

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include "analyze/divergence_cause.h"
+#include "analyze/unwind.h"
+
+enum { VVAR_BYTES = 0x8000 }; /* the pages of clocks end where the vdso begins. Source: Linux, arch/x86/entry/vdso/vma.c */
+
+#define STACK_TOP 0x7ffffffff000ull /* without randomisation. Source: Linux, arch/x86/include/asm/page_64_types.h */
+
+static enum module_kind kind_of(enum exact_module_kind kind)
+{
+	switch (kind) {
+	case EXACT_FILE:
+		return MODULE_FILE;
+	case EXACT_VDSO:
+		return MODULE_VDSO;
+	case EXACT_MEMORY:
+		return MODULE_MEMORY;
+	default:
+		return MODULE_UNKNOWN;
+	}
+}
+
+enum { TOLD_LATE_NS = 100000 };
+
+/*
+ * Processes are told apart by their serial numbers, which are never used twice. What the process executed after the steps took all away
+ * that was mapped before.
+ */
+static int take_mappings(struct divergence_report *r, const struct diverge_run *run, struct tare_error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < run->happenings; i++) {
+		const struct diverge_happening *h = &run->happening[i];
+		struct map map = { .start = h->start, .last = h->end - 1, .offset = h->offset };
+
+		if (h->serial == run->serial && h->kind == EXACT_SAMPLE_PROGRAM && h->time_ns > run->until_ns + TOLD_LATE_NS)
+			break;
+		if (h->kind == EXACT_SAMPLE_FORK)
+			ret = spaces_fork(&r->spaces, h->serial, h->parent, err);
+		else if (h->kind == EXACT_SAMPLE_PROGRAM)
+			spaces_exec(&r->spaces, h->serial);
+		if (h->kind != EXACT_SAMPLE_MAPPING)
+			continue;
+		map.module = modules_add(&r->modules, kind_of(h->module), h->path ? h->path : "?", NULL, 0, h->serial);
+		if (map.module == SET_NONE)
+			return tare_fail_nomem(err);
+		ret = spaces_map(&r->spaces, h->serial, &map, err);
+	}
+	return ret;
+}
+
+static const struct map *map_of(const struct divergence_report *r, uint64_t pc)
+{
+	const struct maps *maps = spaces_of(&r->spaces, r->d->run[0].serial);
+
+	return maps ? maps_find(maps, pc) : NULL;
+}
+
+static size_t code_at(void *with, uint64_t pc, void *to, size_t n)
+{
+	struct divergence_report *r = with;
+	const struct map *m = map_of(r, pc);
+
+	if (!m)
+		return 0;
+	if (r->modules.module[m->module].kind == MODULE_VDSO) { /* ours is the same kernel's */
+		const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+		uint64_t in_it = pc - m->start + m->offset;
+
+		if (!vdso || m->last - pc < n)
+			return 0;
+		memcpy(to, vdso + in_it, n);
+		return n;
+	}
+	return modules_bytes(&r->modules, m->module, pc - m->start + m->offset, to, n);
+}
+
+static void name_line(struct divergence_report *r, struct code_place *p, uint32_t number)
+{
+	const struct module *m = &r->modules.module[number];
+	const char *file;
+
+	if (!m->symbols || !symbols_line(m->symbols, p->offset, &file, &p->line))
+		return;
+	snprintf(p->file, sizeof(p->file), "%s", file);
+}
+
+static void disassemble(struct divergence_report *r, struct code_place *p)
+{
+	struct disasm *d;
+	struct disasm_insn in;
+	uint8_t bytes[16];
+	size_t n = code_at(r, p->pc, bytes, sizeof(bytes));
+
+	if (!n || disasm_open(&d, 62 /* EM_X86_64 */, false, NULL) < 0)
+		return;
+	disasm_next(d, bytes, n, p->pc, &in);
+	memcpy(p->text, in.text, sizeof(p->text));
+	disasm_close(d);
+}
+
+static void place_name(struct divergence_report *r, struct code_place *p, uint64_t pc)
+{
+	const struct map *m = map_of(r, pc);
+	struct symbol symbol;
+
+	*p = (struct code_place){ .pc = pc, .module = "memory that is no file's" };
+	if (!m)
+		return;
+	p->offset = pc - m->start + m->offset;
+	p->module = words_at(&r->modules.words, r->modules.module[m->module].path);
+	if (modules_find(&r->modules, m->module, p->offset, &symbol)) {
+		p->function = symbol.name;
+		p->into = p->offset - symbol.start;
+	}
+	name_line(r, p, m->module);
+	disassemble(r, p);
+}
+
+/* ---- callers ---- */
+
+static bool elf_of(void *arg, uint32_t number, struct unwind_file *out)
+{
+	struct divergence_report *r = arg;
+	struct module *of;
+
+	if (!modules_elf(&r->modules, number, &of))
+		return false;
+	*out = (struct unwind_file){ words_at(&r->modules.words, of->path), of->fd, &of->head };
+	return true;
+}
+
+/*
+ * Return addresses, one less, of the functions that were active before the first step, the innermost first. perf's order of
+ * registers is what the unwinder knows. Source: asm/perf_regs.h.
+ */
+static unsigned callers_before(struct divergence_report *r, uint64_t at[CALLERS_MOST])
+{
+	static const uint8_t from[] = { 0, 3, 1, 2, 6, 7, 5, 4 }; /* AX BX CX DX SI DI BP SP, then IP, FLAGS, R8 ... */
+	const struct diverge_run *run = &r->d->run[0];
+	const struct maps *maps = spaces_of(&r->spaces, run->serial);
+	uint64_t reg[18];
+	struct perfdata_sample s = { .ip = run->stack_pc, .stack = run->stack, .stack_size = run->n_stack, .stack_dyn_size = run->n_stack,
+				     .regs_user = { .abi = 2, .mask = 0xff03ff, .reg = reg, .n = 18 } };
+	struct unwinder *u = run->stack_pc && maps ? unwinder_new(elf_of, r, NULL) : NULL;
+	unsigned n;
+
+	if (!u)
+		return 0;
+	for (unsigned i = 0; i < 8; i++)
+		reg[i] = run->stack_regs[from[i]];
+	reg[8] = run->stack_pc;
+	reg[9] = run->stack_regs[16];
+	memcpy(reg + 10, run->stack_regs + 8, 8 * sizeof(*reg));
+	n = unwind(u, maps, &s, at, CALLERS_MOST, &r->callers_whole);
+	unwinder_free(u);
+	if (!n)
+		return 0;
+	memmove(at, at + 1, (n - 1) * sizeof(*at)); /* the first is where it stood itself */
+	return n - 1;
+}
+
+/* A call that was seen: it lasts until the stack pointer is above where its return address lies. */
+struct active {
+	uint64_t at, slot;
+};
+
+enum { ACTIVE_MOST = 4096, RSP = 4 };
+
+/* Those before, and what was called and has not returned since. */
+static void find_callers(struct divergence_report *r)
+{
+	const struct diverge_run *run = &r->d->run[0];
+	struct active *active = calloc(ACTIVE_MOST, sizeof(*active));
+	uint64_t before[CALLERS_MOST];
+	unsigned n = 0, m = callers_before(r, before), gone = 0;
+
+	r->callers_whole |= r->d->first == 1;
+	for (size_t i = 0; active && i < r->d->at; i++) {
+		const struct diverge_step *here = &run->step[i], *then = here + 1;
+		uint64_t sp = here->regs[RSP], sp_then = then->regs[RSP], behind = then->pc - here->pc;
+
+		while (n && active[n - 1].slot < sp_then)
+			n--;
+		/* ret n: to somewhere else, and the stack pointer is above what it returned by */
+		if (sp_then > sp && !n && m > gone && then->pc == before[gone] + 1)
+			gone++;
+		if (sp_then == sp - 8 && (behind > 16 || behind == 0) && n < ACTIVE_MOST)
+			active[n++] = (struct active){ here->pc, sp_then };
+	}
+	for (unsigned i = n; active && i-- > 0 && r->callers < CALLERS_MOST;)
+		place_name(r, &r->caller[r->callers++], active[i].at);
+	for (unsigned i = gone; i < m && r->callers < CALLERS_MOST; i++)
+		place_name(r, &r->caller[r->callers++], before[i]);
+	r->callers_whole |= m && gone == m; /* all that was active then has returned */
+	free(active);
+}
+
+/* ---- the cause ---- */
+
+static bool is_clock_page(const struct diverge_run *run, uint64_t address)
+{
+	for (size_t i = 0; i < run->happenings; i++)
+		if (run->happening[i].kind == EXACT_SAMPLE_MAPPING && run->happening[i].module == EXACT_VDSO &&
+		    address < run->happening[i].start && run->happening[i].start - address <= VVAR_BYTES)
+			return true;
+	return false;
+}
+
+/* Memory that was filled before what was looked at: by the kernel at the start, or by an earlier call? */
+static int look_further(struct divergence_report *r, struct divergence *d, struct cause *c, size_t environment_bytes,
+			int (*calls)(void *with, struct divergence *d, struct tare_error *err), void *with, struct tare_error *err)
+{
+	const struct diverge_run *run = &d->run[0];
+	int ret;
+
+	if (c->kind != CAUSE_BEFORE || !c->address)
+		return 0;
+	if (is_clock_page(run, c->address)) {
+		c->kind = CAUSE_CLOCK;
+		return 0;
+	}
+	ret = calls ? calls(with, d, err) : 0;
+	for (size_t i = run->calls; ret == 0 && i-- > 0;)
+		if (run->call[i].number < d->first && call_writes(run->call[i].regs, c->address)) {
+			c->kind = CAUSE_WRITTEN;
+			c->call = (int)run->call[i].regs[0];
+			place_name(r, &r->from, run->call[i].pc);
+			r->back = d->low - run->call[i].number;
+			return 0;
+		}
+	if (c->address < STACK_TOP && STACK_TOP - c->address < environment_bytes + 4096)
+		c->kind = CAUSE_STARTUP;
+	return ret;
+}
+
+static int find_cause(struct divergence_report *r, struct divergence *d, size_t environment_bytes,
+		      int (*calls)(void *with, struct divergence *d, struct tare_error *err), void *with, struct tare_error *err)
+{
+	struct cause c;
+	int ret = cause_find(&c, d, code_at, r, err);
+
+	if (ret < 0)
+		return ret;
+	if (c.has_step) {
+		place_name(r, &r->from, d->run[0].step[c.step].pc);
+		r->back = (int64_t)(d->at - c.step);
+	}
+	if (c.kind == CAUSE_CALL) { /* what it returned */
+		c.value_in = 0;
+		c.value_at = c.step + 1;
+	}
+	ret = look_further(r, d, &c, environment_bytes, calls, with, err);
+	r->cause = c.kind;
+	r->address = c.address;
+	r->call = c.call;
+	r->hops = c.hops;
+	if (c.held_in >= 0)
+		r->held_in = register_names[c.held_in];
+	if (c.kind == CAUSE_CALL || c.kind == CAUSE_WRITTEN || (c.kind == CAUSE_SIGNAL && c.has_step))
+		call_name(r->call_name, c.call);
+	if (c.value_in >= 0 && c.value_at <= d->at) {
+		r->has_value = true;
+		r->value_in = register_names[c.value_in];
+		for (int i = 0; i < 2; i++)
+			r->value[i] = d->run[i].step[c.value_at].regs[c.value_in];
+	}
+	return ret;
+}
+
+/* What the thread's process ran then. */
+static const char *program_of(const struct diverge_run *run)
+{
+	const char *name = "";
+
+	for (size_t i = 0; i < run->happenings; i++) {
+		const struct diverge_happening *h = &run->happening[i];
+
+		if (h->kind == EXACT_SAMPLE_PROGRAM && h->serial == run->serial && h->time_ns <= run->until_ns + TOLD_LATE_NS && h->path)
+			name = h->path;
+	}
+	return name;
+}
+
+int divergence_explain(struct divergence_report *out, struct divergence *d, size_t environment_bytes,
+		       int (*calls)(void *with, struct divergence *d, struct tare_error *err), void *with, struct tare_error *err)
+{
+	int ret;
+
+	*out = (struct divergence_report){ .d = d };
+	if (d->verdict != DIVERGE_PARTED)
+		return 0;
+	ret = take_mappings(out, &d->run[0], err);
+	if (ret < 0)
+		return ret;
+	place_name(out, &out->at, d->run[0].step[d->at].pc);
+	for (int i = 0; i < 2; i++)
+		if (d->at + 1 < d->run[i].n)
+			place_name(out, &out->next[i], d->run[i].step[d->at + 1].pc);
+	find_callers(out);
+	for (int i = 0; i < 2; i++)
+		out->program[i] = program_of(&d->run[i]);
+	if (strcmp(out->program[0], out->program[1])) {
+		out->cause = CAUSE_ORDER;
+		return 0;
+	}
+	return find_cause(out, d, environment_bytes, calls, with, err);
+}
+
+void divergence_free(struct divergence_report *r)
+{
+	spaces_free(&r->spaces);
+	modules_free(&r->modules);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of the place where two runs part: which function and line, who called it, and what differed. The value that
+ * decided is followed back through registers and memory, instruction by instruction, to where it came in.
+ */
+#ifndef ANALYZE_DIVERGENCE_H
+#define ANALYZE_DIVERGENCE_H
+
+#include "analyze/disasm.h"
+#include "analyze/modules.h"
+#include "analyze/spaces.h"
+#include "session/diverge.h"
+
+enum cause_kind {
+	CAUSE_UNKNOWN,
+	CAUSE_CALL,	/* what a system call returned */
+	CAUSE_WRITTEN,	/* what a system call wrote into memory */
+	CAUSE_TICKS,	/* the processor's clock: rdtsc */
+	CAUSE_CPUID,	/* what the processor says of itself */
+	CAUSE_RANDOM,	/* rdrand, rdseed */
+	CAUSE_CLOCK,	/* the page from which clocks are read without a system call */
+	CAUSE_STARTUP,	/* what the kernel put onto the first stack: arguments, environment, random bytes */
+	CAUSE_SIGNAL,	/* a signal came in one of them, or in both at different places */
+	CAUSE_THREADS,	/* memory that another thread wrote, or another process that shares it */
+	CAUSE_BEFORE,	/* it was in place before what was looked at */
+	CAUSE_ORDER,	/* processes began in another order: the thread is another program's in each run */
+	CAUSE_END,	/* one of them was ended from outside */
+};
+
+/* A place in a program; strings live as long as the report. */
+struct code_place {
+	uint64_t pc;
+	const char *function; /* or NULL */
+	uint64_t into;	      /* bytes behind its start */
+	const char *module;   /* file, or what it is in words */
+	uint64_t offset;      /* in it */
+	char file[160];	      /* of its source line, or "" */
+	unsigned line;
+	char text[DISASM_TEXT]; /* the instruction, or "" */
+};
+
+enum { CALLERS_MOST = 40, HOPS_MOST = 64 };
+
+struct divergence_report {
+	const struct divergence *d;
+	struct code_place at, next[2];
+	struct code_place caller[CALLERS_MOST];
+	unsigned callers;
+	bool callers_whole;
+
+	enum cause_kind cause;
+	struct code_place from; /* the instruction by which it came in; pc 0: not known */
+	int64_t back;		/* so many instructions before the place */
+	uint64_t address;	/* CAUSE_WRITTEN, CLOCK, STARTUP, BEFORE: of the memory, or 0 */
+	const char *held_in;	/* CAUSE_BEFORE: the register, or NULL */
+	int call;		/* its number, of CAUSE_CALL and CAUSE_WRITTEN */
+	char call_name[32];
+	bool has_value;
+	uint64_t value[2]; /* as first seen in a register */
+	const char *value_in; /* the register's name */
+	unsigned hops;	      /* instructions that carried it on */
+	const char *program[2]; /* of the thread that parts; "" where it is not known */
+
+	/* private */
+	struct modules modules;
+	struct spaces spaces;
+};
+
+/* `calls`: asked, when it helps, for the runs' system calls; may run the program. */
+int divergence_explain(struct divergence_report *out, struct divergence *d, size_t environment_bytes,
+		       int (*calls)(void *with, struct divergence *d, struct tare_error *err), void *with, struct tare_error *err);
+void divergence_free(struct divergence_report *r);
+
+#endif

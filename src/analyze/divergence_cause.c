@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Both runs went the same way up to the place, so each instruction is there twice, with the registers that it found. The
+ * branch that parts them depends on something: flags, a register, memory. From there back: what wrote that last, and from
+ * what. A register whose value is the same in both is no cause; of memory and vector registers only the way is known, not
+ * the value, so every one is tried. It ends where a value came from outside.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/divergence_cause.h"
+
+const char *const register_names[16] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+					 "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15" };
+
+enum { DEPTH_MOST = 1500, RSP = 4, RCX = 1, RSI = 6, RDI = 7 };
+
+#define BUDGET 100000000u /* steps looked at, in all */
+#define FS_SPACE (1ull << 62) /* addresses of a thread's own memory, whose base is not known */
+
+enum what { FLAGS, REGISTER, VECTOR, MEMORY };
+
+/* What is looked for: as it stands before step `at`. */
+struct thing {
+	enum what what;
+	unsigned number; /* of the register */
+	uint64_t address;
+	unsigned size;
+	size_t at;
+};
+
+/* The effects of each different instruction, found by its address. */
+struct known {
+	uint64_t pc;
+	struct disasm_effects effects;
+};
+
+struct slice {
+	const struct divergence *d;
+	struct disasm *disasm;
+	code_at_fn *code;
+	void *with;
+	struct known *known; /* open addressing */
+	size_t mask, n;
+	uint32_t *index; /* per step: into known */
+	uint64_t budget;
+	struct cause *out;
+	struct cause open; /* the first way that led out of what was looked at */
+};
+
+static const struct diverge_step *step_of(const struct slice *s, size_t i)
+{
+	return &s->d->run[0].step[i];
+}
+
+static const struct disasm_effects *effects_of(const struct slice *s, size_t i)
+{
+	return &s->known[s->index[i]].effects;
+}
+
+static bool differs(const struct slice *s, size_t i, unsigned reg)
+{
+	return s->d->run[0].step[i].regs[reg] != s->d->run[1].step[i].regs[reg];
+}
+
+static int learn(struct slice *s)
+{
+	size_t steps = s->d->at + 1, room = 1024;
+
+	while (room < 2 * steps)
+		room *= 2;
+	s->known = calloc(room, sizeof(*s->known));
+	s->index = calloc(steps, sizeof(*s->index));
+	if (!s->known || !s->index)
+		return -ENOMEM;
+	s->mask = room - 1;
+	for (size_t i = 0; i < steps; i++) {
+		uint64_t pc = step_of(s, i)->pc;
+		size_t at = (pc * 0x9e3779b97f4a7c15ull >> 20) & s->mask;
+		uint8_t bytes[16];
+		size_t n;
+
+		while (s->known[at].pc && s->known[at].pc != pc)
+			at = (at + 1) & s->mask;
+		s->index[i] = (uint32_t)at;
+		if (s->known[at].pc)
+			continue;
+		s->known[at].pc = pc;
+		n = s->code(s->with, pc, bytes, sizeof(bytes));
+		if (n)
+			disasm_effects(s->disasm, bytes, n, pc, &s->known[at].effects);
+	}
+	return 0;
+}
+
+static uint64_t address_of(const struct slice *s, size_t i, const struct effect_memory *m)
+{
+	const uint64_t *regs = step_of(s, i)->regs;
+	uint64_t address = (uint64_t)m->offset;
+
+	if (m->base != EFFECT_NO_REGISTER)
+		address += regs[m->base];
+	if (m->index != EFFECT_NO_REGISTER)
+		address += regs[m->index] * m->scale;
+	return m->fs ? address | FS_SPACE : address;
+}
+
+/* How many bytes from there. */
+static uint64_t extent_of(const struct slice *s, size_t i, const struct effect_memory *m)
+{
+	return m->repeated ? step_of(s, i)->regs[RCX] * m->size : m->size;
+}
+
+static bool follow(struct slice *s, struct thing t, unsigned depth);
+
+static bool arrive(struct slice *s, enum cause_kind kind, size_t step, unsigned depth)
+{
+	s->out->kind = kind;
+	s->out->step = step;
+	s->out->has_step = true;
+	s->out->hops = depth;
+	return true;
+}
+
+/* Where the instruction at step i had it from. `address`: what it wrote there is wanted; 0: all else. */
+static bool follow_sources(struct slice *s, size_t i, uint64_t address, unsigned depth)
+{
+	const struct disasm_effects *e = effects_of(s, i);
+
+	for (unsigned r = 0; r < 16; r++)
+		if ((e->reads & 1u << r) && differs(s, i, r)) {
+			if (s->out->value_in < 0 || i < s->out->value_at) {
+				s->out->value_in = (int)r;
+				s->out->value_at = i;
+			}
+			return follow(s, (struct thing){ .what = REGISTER, .number = r, .at = i }, depth + 1);
+		}
+	for (unsigned k = 0; k < e->n_memory; k++) {
+		struct thing t = { .what = MEMORY, .size = e->memory[k].size, .at = i };
+
+		if (!e->memory[k].read)
+			continue;
+		t.address = address_of(s, i, &e->memory[k]);
+		if (e->memory[k].repeated && address) /* movs: as far in as what it wrote */
+			t.address += address - step_of(s, i)->regs[RDI];
+		if (follow(s, t, depth + 1))
+			return true;
+	}
+	for (unsigned v = 0; v < 32; v++)
+		if ((e->vec_reads & 1u << v) &&
+		    follow(s, (struct thing){ .what = VECTOR, .number = v, .at = i }, depth + 1))
+			return true;
+	return (e->reads & EFFECT_FLAGS) && follow(s, (struct thing){ .what = FLAGS, .at = i }, depth + 1);
+}
+
+/* Did step i write it? */
+static bool writes(const struct slice *s, size_t i, const struct thing *t)
+{
+	const struct disasm_effects *e = effects_of(s, i);
+
+	switch (t->what) {
+	case FLAGS:
+		return e->writes & EFFECT_FLAGS;
+	case REGISTER:
+		return e->writes & 1u << t->number;
+	case VECTOR:
+		return e->vec_writes & 1u << t->number;
+	case MEMORY:
+		if (e->kind == EFFECT_SYSCALL)
+			return call_writes(step_of(s, i)->regs, t->address);
+		for (unsigned k = 0; k < e->n_memory; k++) {
+			uint64_t at = address_of(s, i, &e->memory[k]);
+
+			if (e->memory[k].write && t->address < at + extent_of(s, i, &e->memory[k]) && at < t->address + t->size)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void leave_open(struct slice *s, const struct thing *t, unsigned depth)
+{
+	if (s->open.kind == CAUSE_THREADS || (s->open.kind == CAUSE_BEFORE && (s->open.address || t->what != MEMORY)))
+		return; /* memory says more than a register */
+	s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .hops = depth };
+	if (t->what == MEMORY && !(t->address & FS_SPACE))
+		s->open.address = t->address;
+	if (t->what == REGISTER)
+		s->open.held_in = (int)t->number;
+}
+
+static bool follow(struct slice *s, struct thing t, unsigned depth)
+{
+	static const enum cause_kind outside[] = { [EFFECT_TICKS] = CAUSE_TICKS,
+						   [EFFECT_CPUID] = CAUSE_CPUID,
+						   [EFFECT_RANDOM] = CAUSE_RANDOM };
+
+	if (depth > DEPTH_MOST)
+		return false;
+	for (size_t i = t.at; i-- > 0 && s->budget;) {
+		const struct disasm_effects *e = effects_of(s, i);
+
+		s->budget--;
+		if (!writes(s, i, &t))
+			continue;
+		if (e->kind == EFFECT_SYSCALL) {
+			s->out->call = (int)step_of(s, i)->regs[0];
+			s->out->address = t.what == MEMORY ? t.address : 0;
+			return arrive(s, t.what == MEMORY ? CAUSE_WRITTEN : CAUSE_CALL, i, depth);
+		}
+		if (e->kind == EFFECT_TICKS || e->kind == EFFECT_CPUID || e->kind == EFFECT_RANDOM)
+			return arrive(s, outside[e->kind], i, depth);
+		if (follow_sources(s, i, t.what == MEMORY ? t.address : 0, depth))
+			return true;
+		/* What this thread wrote there last was the same in both. */
+		if (t.what == MEMORY && s->open.kind == CAUSE_UNKNOWN && s->d->run[0].threads > 1)
+			s->open = (struct cause){ .kind = CAUSE_THREADS, .held_in = -1, .value_in = -1, .address = t.address };
+		return false;
+	}
+	leave_open(s, &t, depth);
+	return false;
+}
+
+/* A branch goes where it says; anything else that does not go on was stopped by a signal. */
+static bool came_from_outside(const struct slice *s)
+{
+	const struct disasm_effects *e = effects_of(s, s->d->at);
+
+	return e->size && e->kind != EFFECT_JUMP && e->kind != EFFECT_SYSCALL;
+}
+
+int cause_find(struct cause *out, const struct divergence *d, code_at_fn *code, void *with, struct tare_error *err)
+{
+	struct slice s = { .d = d, .code = code, .with = with, .budget = BUDGET, .out = out };
+	const struct disasm_effects *e;
+	int ret = disasm_open(&s.disasm, EM_X86_64, false, err);
+
+	*out = (struct cause){ .held_in = -1, .value_in = -1 };
+	if (ret == 0 && learn(&s) < 0)
+		ret = tare_fail_nomem(err);
+	if (ret < 0)
+		goto out;
+	e = effects_of(&s, d->at);
+	if (d->ended) {
+		out->kind = CAUSE_END;
+	} else if (came_from_outside(&s)) {
+		out->kind = CAUSE_SIGNAL;
+	} else if (e->kind == EFFECT_SYSCALL) {
+		out->call = (int)step_of(&s, d->at)->regs[0];
+		arrive(&s, CAUSE_SIGNAL, d->at, 0);
+	} else if (!follow_sources(&s, d->at, 0, 0) && s.open.kind != CAUSE_UNKNOWN) {
+		s.open.value_in = out->value_in;
+		s.open.value_at = out->value_at;
+		*out = s.open;
+	}
+out:
+	disasm_close(s.disasm);
+	free(s.known);
+	free(s.index);
+	return ret;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows a value back; see divergence.h. */
+#ifndef ANALYZE_DIVERGENCE_CAUSE_H
+#define ANALYZE_DIVERGENCE_CAUSE_H
+
+#include "analyze/divergence.h"
+
+/* Bytes of the program's code at `pc`, as it stood at the place; how many of n. */
+typedef size_t code_at_fn(void *with, uint64_t pc, void *to, size_t n);
+
+struct cause {
+	enum cause_kind kind;
+	size_t step;	  /* where it came in, of kinds that have a step */
+	bool has_step;
+	uint64_t address;
+	int held_in; /* -1: none */
+	int call;
+	int value_in; /* register; -1: none */
+	size_t value_at; /* the step before which it stands there */
+	unsigned hops;
+};
+
+/* 0, or -errno when code cannot be disassembled. */
+int cause_find(struct cause *out, const struct divergence *d, code_at_fn *code, void *with, struct tare_error *err);
+/* Whether call `nr`, with these registers, writes to `address`. */
+bool call_writes(const uint64_t regs[EXACT_REGISTERS], uint64_t address);
+/* Its name, or "system call 999". */
+void call_name(char out[32], int nr);
+/* rax, rcx, ... */
+extern const char *const register_names[16];
+
+#endif

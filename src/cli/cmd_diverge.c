@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* tare diverge: the first instruction behind which two runs of a command go different ways, and why. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/num.h"
+#include "cli/output.h"
+#include "cli/verify.h"
+#include "session/environment.h"
+#include "session/pidspace.h"
+#include "view/divergence_view.h"
+
+struct diverge_options {
+	struct fixed fixed;
+	uint64_t every, timeout_ns;
+	bool json;
+	const char *output;
+};
+
+static int set_deterministic(void *to, const char *arg, struct tare_error *err)
+{
+	struct diverge_options *o = to;
+	int ret = fixed_parse(arg, &o->fixed.set, err);
+
+	if (ret == 0 && !(o->fixed.set & FIXED(ASLR))) {
+		tare_fail(err, EINVAL, "without 'aslr' two runs lie at different addresses, and part at once");
+		tare_hint(err, "tare verify launch shows what that item is worth");
+		return -EINVAL;
+	}
+	return ret;
+}
+
+static int set_every(void *to, const char *arg, struct tare_error *err)
+{
+	struct diverge_options *o = to;
+	int ret = num_parse(arg, &o->every, err);
+
+	if (ret == 0 && (o->every < 100 || o->every > 1000000000))
+		return tare_fail(err, EINVAL, "100 to 1G instructions lie between two checkpoints, not '%.32s'", arg);
+	return ret;
+}
+
+static int set_timeout(void *to, const char *arg, struct tare_error *err)
+{
+	struct diverge_options *o = to;
+	int ret = num_parse_ns(arg, 1000000, &o->timeout_ns, err);
+
+	return ret < 0 || o->timeout_ns ? ret : tare_fail(err, EINVAL, "a time above 0 is wanted");
+}
+
+static int set_format(void *to, const char *arg, struct tare_error *err)
+{
+	if (strcmp(arg, "text") && strcmp(arg, "json"))
+		return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
+	((struct diverge_options *)to)->json = !strcmp(arg, "json");
+	return 0;
+}
+
+static int set_output(void *to, const char *arg, struct tare_error *err)
+{
+	((struct diverge_options *)to)->output = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "the name of a file is wanted");
+}
+
+static const struct option_row diverge_opts[] = {
+	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'", set_deterministic },
+	{ 0, "every", "N", "instructions between the first checkpoints (65536)", set_every },
+	{ 0, "timeout", "MS", "of one run: a longer one is an error", set_timeout },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/diverge/1)", set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
+	{ 0 },
+};
+
+static void show_progress(void *with, unsigned pair, unsigned run)
+{
+	(void)with;
+	fprintf(stderr, "\rtare diverge: pair %u, run %u ", pair, run + 1);
+}
+
+static int take_calls(void *with, struct divergence *d, struct tare_error *err)
+{
+	return diverge_calls(with, d, err);
+}
+
+static int show(const struct diverge_options *o, const struct divergence_report *r, const struct divergence_about *about,
+		struct tare_error *err)
+{
+	struct output to;
+	struct style style;
+	struct text out = { 0 };
+	int ret = output_open(&to, o->output, false, STDOUT_FILENO, err), closed;
+
+	if (ret < 0)
+		return ret;
+	style = output_style(&to, WHEN_AUTO);
+	style.thousands = true;
+	if (o->json)
+		divergence_json(&out, r, about);
+	else
+		divergence_text(&out, r, about, &style);
+	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
+	closed = output_close(&to, err);
+	text_free(&out);
+	return ret < 0 ? ret : closed;
+}
+
+static int work(const struct command *self, struct diverge_options *o, char *const *argv, struct tare_error *err)
+{
+	struct environment environment = { 0 };
+	struct divergence d = { 0 };
+	struct divergence_report report = { 0 };
+	const struct divergence_about about = { .argv = argv, .fixed = &o->fixed };
+	struct diverge_plan plan = { .argv = argv, .fixed = &o->fixed, .timeout_ns = o->timeout_ns, .every = o->every };
+	int ret = environment_fix(&environment, o->fixed.set, argv, environ, err);
+
+	plan.envp = environment.envp;
+	plan.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+	if (ret == 0)
+		ret = exact_probe(err);
+	if (ret == 0)
+		ret = diverge_search(&plan, &d, err);
+	if (ret == 0)
+		ret = divergence_explain(&report, &d, environment.bytes, take_calls, &plan, err);
+	if (plan.progress)
+		fprintf(stderr, "\r%-40s\r", "");
+	if (ret == 0)
+		ret = show(o, &report, &about, err);
+	if (ret == 0)
+		ret = d.verdict == DIVERGE_SAME ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
+	divergence_free(&report);
+	diverge_free(&d);
+	environment_free(&environment);
+	if (ret >= 0)
+		return ret;
+	complain(self, err, NULL);
+	return plan.exec_code == ENOENT ? EXIT_NOT_FOUND : plan.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct diverge_options o = { 0 };
+	int status, rest;
+
+	fixed_parse(NULL, &o.fixed.set, &err);
+	rest = options_parse(self, argc, argv, &o, &status);
+	if (rest < 0)
+		return status;
+	if (rest == argc) {
+		tare_fail(&err, EINVAL, "which command?");
+		tare_hint(&err, "tare diverge -- COMMAND");
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	status = pidspace_enter(&o.fixed, argv[rest]);
+	return status >= 0 ? status : work(self, &o, argv + rest, &err);
+}
+
+const struct command cmd_diverge = {
+	.name = "diverge",
+	.about = "where two runs of a command part: the instruction, its line, and what differed",
+	.args = "[--] COMMAND [ARG]...",
+	.example = "  tare diverge -- python3 -c 'print(1)'",
+	.topic = TOPIC_TRUST,
+	.options = diverge_opts,
+	.run = run,
+};

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "view/divergence_view.h"
+#include "view/json.h"
+
+static const char *const verdicts[] = { [DIVERGE_SAME] = "same", [DIVERGE_PARTED] = "parted",
+					 [DIVERGE_SETTLED] = "settled", [DIVERGE_MOVES] = "moves" };
+
+static const char *const causes[] = {
+	[CAUSE_UNKNOWN] = "unknown", [CAUSE_CALL] = "system-call", [CAUSE_WRITTEN] = "system-call-memory", [CAUSE_TICKS] = "ticks",
+	[CAUSE_CPUID] = "cpuid",     [CAUSE_RANDOM] = "rdrand",	   [CAUSE_CLOCK] = "clock-page",	    [CAUSE_STARTUP] = "startup",
+	[CAUSE_SIGNAL] = "signal",   [CAUSE_THREADS] = "other-thread",
+	[CAUSE_ORDER] = "order",
+	[CAUSE_BEFORE] = "before",   [CAUSE_END] = "end",
+};
+
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void put_place(struct text *out, const struct code_place *p)
+{
+	if (p->function)
+		text_add(out, "%s+%#" PRIx64 " (%s)", p->function, p->into, base(p->module));
+	else
+		text_add(out, "%s+%#" PRIx64, base(p->module), p->offset);
+	if (p->file[0])
+		text_add(out, "  %s:%u", base(p->file), p->line);
+}
+
+/* What differed, in a sentence. */
+static void put_cause(struct text *out, const struct divergence_report *r)
+{
+	switch (r->cause) {
+	case CAUSE_CALL:
+		text_add(out, "what %s returned", r->call_name);
+		break;
+	case CAUSE_WRITTEN:
+		text_add(out, "what %s wrote to %#" PRIx64, r->call_name, r->address);
+		break;
+	case CAUSE_TICKS:
+		text_add(out, "the processor's clock (rdtsc)");
+		break;
+	case CAUSE_CPUID:
+		text_add(out, "what the processor says of itself (cpuid)");
+		break;
+	case CAUSE_RANDOM:
+		text_add(out, "a random number of the processor's (rdrand, rdseed)");
+		break;
+	case CAUSE_CLOCK:
+		text_add(out, "the clock, read from the kernel's page at %#" PRIx64, r->address);
+		break;
+	case CAUSE_STARTUP:
+		text_add(out, "what the kernel put onto the stack at the start, at %#" PRIx64, r->address);
+		break;
+	case CAUSE_SIGNAL:
+		if (!strcmp(r->call_name, "execve"))
+			text_add(out, "the program that was executed");
+		else if (r->call_name[0])
+			text_add(out, "a signal that came in %s, in one of them", r->call_name);
+		else
+			text_add(out, "a signal that came in one of them here");
+		break;
+	case CAUSE_THREADS:
+		text_add(out, "memory at %#" PRIx64 " that another thread or process wrote: they do not get on alike in each run", r->address);
+		break;
+	case CAUSE_BEFORE:
+		if (r->address && r->d->first == 1)
+			text_add(out, "memory at %#" PRIx64 ", as it was when the program began", r->address);
+		else if (r->address)
+			text_add(out, "memory at %#" PRIx64 ", written more than %zu instructions before", r->address, r->d->at);
+		else if (r->held_in)
+			text_add(out, "a value that had been in %s for more than %zu instructions", r->held_in, r->d->at);
+		else
+			text_add(out, "a value that came in more than %zu instructions before", r->d->at);
+		break;
+	case CAUSE_ORDER:
+		text_add(out, "processes began in another order: this one is '%s' in one run and '%s' in the other", r->program[0],
+			 r->program[1]);
+		break;
+	case CAUSE_END:
+		text_add(out, "one of them was ended there, from outside");
+		break;
+	case CAUSE_UNKNOWN:
+		text_add(out, "not found: the way the value came is not understood");
+		break;
+	}
+}
+
+static void put_parting(struct text *out, const struct divergence_report *r, const struct style *s)
+{
+	const struct divergence *d = r->d;
+
+	text_add(out, " They part at instruction %s", ink_on(s, INK_STRONG));
+	put_count(out, s, (uint64_t)d->low);
+	text_add(out, "%s of thread %u%s%.40s%s:\n\n   %s", ink_off(s), d->born + 1, r->program[0][0] ? " (" : "",
+		 r->program[0], r->program[0][0] ? ")" : "", ink_on(s, INK_STRONG));
+	put_place(out, &r->at);
+	text_add(out, "%s\n      %s\n", ink_off(s), r->at.text);
+	for (int i = 0; i < 2; i++) {
+		text_add(out, "   run %d goes on at  ", i + 1);
+		if (r->next[i].pc)
+			put_place(out, &r->next[i]);
+		else
+			text_add(out, "nothing: it ends");
+		text_add(out, "\n");
+	}
+	if (r->callers)
+		text_add(out, "\n called from\n");
+	for (unsigned i = 0; i < r->callers; i++) {
+		text_add(out, "   ");
+		put_place(out, &r->caller[i]);
+		text_add(out, "\n");
+	}
+	if (r->callers && !r->callers_whole)
+		text_add(out, "   (and further callers, which could not be followed)\n");
+	text_add(out, "\n What differed: %s", ink_on(s, INK_STRONG));
+	put_cause(out, r);
+	text_add(out, "%s\n", ink_off(s));
+	if (r->from.pc && r->back) {
+		text_add(out, "   ");
+		put_count(out, s, (uint64_t)r->back);
+		text_add(out, " instruction%s before, at ", r->back == 1 ? "" : "s");
+		put_place(out, &r->from);
+		text_add(out, "\n");
+	}
+	if (r->has_value)
+		text_add(out, "   in %s: %#" PRIx64 " (%" PRIu64 ") in one run, %#" PRIx64 " (%" PRIu64 ") in the other\n", r->value_in,
+			 r->value[0], r->value[0], r->value[1], r->value[1]);
+}
+
+void divergence_text(struct text *out, const struct divergence_report *r, const struct divergence_about *about,
+		     const struct style *s)
+{
+	const struct divergence *d = r->d;
+
+	text_put(out, "\n", 1);
+	for (char *const *a = about->argv; *a; a++)
+		text_add(out, " %s", *a);
+	text_add(out, "\n\n");
+	if (d->verdict == DIVERGE_SAME) {
+		text_add(out, " Two runs went the same way: %s", ink_on(s, INK_STRONG));
+		put_count(out, s, (uint64_t)d->longest);
+		text_add(out, "%s instructions, %u thread%s.\n", ink_off(s), d->run[0].threads, d->run[0].threads == 1 ? "" : "s");
+	} else if (d->verdict == DIVERGE_SETTLED) {
+		text_add(out, " The first two runs differed, and the next ones went the same way: the first left something behind, a file\n"
+			      " or a cache, that the others found. Run it again to see whether it repeats now.\n");
+	} else if (d->verdict == DIVERGE_MOVES) {
+		text_add(out, " Runs differ, but not twice at one place: last seen in thread %u between instructions ", d->born + 1);
+		put_count(out, s, (uint64_t)d->low);
+		text_add(out, " and ");
+		put_count(out, s, (uint64_t)d->high);
+		text_add(out, ".\n");
+	} else {
+		put_parting(out, r, s);
+	}
+	text_add(out, "\n");
+	if (d->shortest != d->longest) {
+		text_add(out, " %u runs: ", 2 * d->pairs);
+		put_count(out, s, (uint64_t)d->shortest);
+		text_add(out, " to ");
+		put_count(out, s, (uint64_t)d->longest);
+		text_add(out, " instructions.\n");
+	}
+	if (d->output_differs)
+		text_add(out, " Its output differs from run to run.\n");
+	if (d->end_differs)
+		text_add(out, " Its exit status differs from run to run.\n");
+	text_add(out, " Fixed in each run: ");
+	fixed_names(out, fixed_had(about->fixed));
+	text_add(out, ".\n");
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (about->fixed->missed & 1u << i)
+			text_add(out, " Not fixed: %s: %s.\n", fixed_rows[i].name, about->fixed->why[i]);
+}
+
+static void json_place(struct json *j, const char *key, const struct code_place *p)
+{
+	char hex[24];
+
+	json_object(j, key);
+	snprintf(hex, sizeof(hex), "%#" PRIx64, p->pc);
+	json_string(j, "pc", hex);
+	json_string(j, "module", p->module);
+	json_uint(j, "offset", p->offset);
+	json_string(j, "function", p->function);
+	if (p->function)
+		json_uint(j, "into", p->into);
+	if (p->file[0]) {
+		json_string(j, "file", p->file);
+		json_uint(j, "line", p->line);
+	}
+	if (p->text[0])
+		json_string(j, "instruction", p->text);
+	json_end(j);
+}
+
+static void json_cause(struct json *j, const struct divergence_report *r)
+{
+	struct text words = { 0 };
+	char hex[24];
+
+	put_cause(&words, r);
+	json_object(j, "cause");
+	json_string(j, "kind", causes[r->cause]);
+	json_string(j, "words", words.s);
+	if (r->call_name[0])
+		json_string(j, "call", r->call_name);
+	if (r->address) {
+		snprintf(hex, sizeof(hex), "%#" PRIx64, r->address);
+		json_string(j, "address", hex);
+	}
+	if (r->from.pc) {
+		json_place(j, "from", &r->from);
+		json_int(j, "instructions_before", r->back);
+	}
+	if (r->has_value) {
+		json_string(j, "register", r->value_in);
+		json_array(j, "values");
+		for (int i = 0; i < 2; i++) {
+			snprintf(hex, sizeof(hex), "%#" PRIx64, r->value[i]);
+			json_string(j, NULL, hex);
+		}
+		json_end(j);
+	}
+	json_end(j);
+	text_free(&words);
+}
+
+void divergence_json(struct text *out, const struct divergence_report *r, const struct divergence_about *about)
+{
+	const struct divergence *d = r->d;
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/diverge/1");
+	json_array(&j, "command");
+	for (char *const *a = about->argv; *a; a++)
+		json_string(&j, NULL, *a);
+	json_end(&j);
+	json_string(&j, "verdict", verdicts[d->verdict]);
+	json_uint(&j, "pairs", d->pairs);
+	json_int(&j, "instructions_min", d->shortest);
+	json_int(&j, "instructions_max", d->longest);
+	json_bool(&j, "output_differs", d->output_differs);
+	json_bool(&j, "exit_differs", d->end_differs);
+	if (d->verdict != DIVERGE_SAME) {
+		json_uint(&j, "thread", d->born + 1);
+		json_int(&j, "low", d->low);
+		json_int(&j, "high", d->high);
+	}
+	if (d->verdict == DIVERGE_PARTED) {
+		json_string(&j, "program", r->program[0]);
+		json_place(&j, "at", &r->at);
+		json_array(&j, "next");
+		for (int i = 0; i < 2; i++)
+			if (r->next[i].pc)
+				json_place(&j, NULL, &r->next[i]);
+			else
+				json_null(&j, NULL);
+		json_end(&j);
+		json_array(&j, "callers");
+		for (unsigned i = 0; i < r->callers; i++)
+			json_place(&j, NULL, &r->caller[i]);
+		json_end(&j);
+		json_cause(&j, r);
+	}
+	json_array(&j, "fixed");
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (fixed_had(about->fixed) & 1u << i)
+			json_string(&j, NULL, fixed_rows[i].name);
+	json_end(&j);
+	json_array(&j, "not_fixed");
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (about->fixed->missed & 1u << i) {
+			json_object(&j, NULL);
+			json_string(&j, "item", fixed_rows[i].name);
+			json_string(&j, "reason", about->fixed->why[i]);
+			json_end(&j);
+		}
+	json_end(&j);
+	json_end(&j);
+	text_put(out, j.out.s, j.out.len);
+	out->failed |= j.out.failed;
+	text_free(&j.out);
+}
