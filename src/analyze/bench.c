@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/bench.h"
-#include "analyze/spread.h"
 #include "analyze/student.h"
 
 enum { BLOCKS = 20, LEAST_PER_BLOCK = 5 };
@@ -58,19 +57,31 @@ static size_t outliers_of(const double *sorted, size_t n, double *distance)
 }
 
 struct interval {
-	double low, median, high, mean, variance;
+	double low, middle, high, mean, variance;
 };
 
-static struct interval interval_of(const double *v, double *sorted, size_t n)
+/* The mean of the middle half of sorted numbers. */
+static double middle_of(const double *sorted, size_t n)
 {
-	size_t rank = spread_rank(n);
-	struct interval s;
+	return mean_of(sorted + n / 4, n - 2 * (n / 4));
+}
+
+/* Source: Tukey and McLaughlin, "Less Vulnerable Confidence and Significance Procedures for Location", Sankhya A 25, 1963. */
+static struct interval interval_of(const double *v, double *sorted, double *scratch, size_t n)
+{
+	size_t cut = n / 4, left = n - 2 * cut;
+	struct interval s = { 0 };
+	double half = 0;
 
 	memcpy(sorted, v, n * sizeof(*v));
 	qsort(sorted, n, sizeof(*sorted), by_value);
-	s.low = sorted[rank];
-	s.high = sorted[n - 1 - rank];
-	s.median = median_of(sorted, n);
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = sorted[i < cut ? cut : i >= n - cut ? n - cut - 1 : i];
+	s.middle = middle_of(sorted, n);
+	if (left > 1)
+		half = student_t(0.05, (double)left - 1) * sqrt(variance_of(scratch, n, mean_of(scratch, n)) / (double)n) * (double)n / (double)left;
+	s.low = s.middle - half;
+	s.high = s.middle + half;
 	s.mean = mean_of(v, n);
 	s.variance = variance_of(v, n, s.mean);
 	return s;
@@ -79,7 +90,7 @@ static struct interval interval_of(const double *v, double *sorted, size_t n)
 static int make_stat(struct bench_stat *s, const struct bench_plan *p, const struct bench_series *series, const uint32_t *pairs, uint64_t ops,
 		     struct tare_error *err)
 {
-	double *base = calloc(3 * (size_t)p->baselines + p->runs, sizeof(*base)), *base_sorted = base + p->baselines;
+	double *base = calloc(3 * (size_t)p->baselines + p->runs, sizeof(*base)), *base_sorted = base + p->baselines, *scratch = base_sorted + p->baselines;
 	struct interval b, r;
 	uint64_t all_pairs = 0;
 	double k;
@@ -93,28 +104,28 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	s->n = p->runs;
 	for (uint32_t i = 0; i < p->baselines; i++)
 		base[i] = (double)series->base[i];
-	b = interval_of(base, base_sorted, p->baselines);
+	b = interval_of(base, base_sorted, scratch, p->baselines);
 	for (uint32_t i = 0; i < p->runs; i++) {
 		double per = ops ? (double)ops : pairs[i];
 
-		s->run[i] = ((double)series->value[i] - pairs[i] * b.median) / per;
+		s->run[i] = ((double)series->value[i] - pairs[i] * b.middle) / per;
 		all_pairs += pairs[i];
 	}
-	r = interval_of(s->run, s->sorted, s->n);
+	r = interval_of(s->run, s->sorted, scratch, s->n);
 	s->pairs_per_op = ops ? (double)all_pairs / ((double)ops * p->runs) : 1;
 	k = s->pairs_per_op;
-	s->value = r.median;
-	s->low = r.median - hypot(r.median - r.low, k * (b.high - b.median));
-	s->high = r.median + hypot(r.high - r.median, k * (b.median - b.low));
+	s->value = r.middle;
+	s->low = r.middle - hypot(r.middle - r.low, k * (b.high - b.middle));
+	s->high = r.middle + hypot(r.high - r.middle, k * (b.middle - b.low));
 	s->min = s->sorted[0];
 	s->max = s->sorted[s->n - 1];
-	s->mean = r.mean - k * (b.mean - b.median);
+	s->mean = r.mean - k * (b.mean - b.middle);
 	s->error = sqrt(r.variance / (double)s->n + k * k * b.variance / p->baselines);
-	s->base = b.median;
+	s->base = b.middle;
 	s->base_low = b.low;
 	s->base_high = b.high;
 	s->constant = s->min == s->max && base_sorted[0] == base_sorted[p->baselines - 1];
-	s->outliers = outliers_of(s->sorted, s->n, base_sorted + p->baselines);
+	s->outliers = outliers_of(s->sorted, s->n, scratch);
 	s->low = s->low == 0 ? 0 : s->low; /* not -0 */
 	s->high = s->high == 0 ? 0 : s->high;
 	free(base);
@@ -122,19 +133,19 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 }
 
 /*
- * The runs are cut into blocks along time, and the blocks' medians are compared by Student's test: a run that an interrupt
+ * The runs are cut into blocks along time, and the middles of the blocks are compared by Student's test: a run that an interrupt
  * made long is no argument then, and a drift, which the blocks of both follow alike, makes the test more careful, not less. The
  * baselines' own uncertainty is added: each variant has a baseline of its own.
  */
 static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, const struct bench_stat *b, struct tare_error *err)
 {
 	size_t blocks = a->n / LEAST_PER_BLOCK < BLOCKS ? a->n / LEAST_PER_BLOCK : BLOCKS;
-	double *medians = calloc(2 * BLOCKS, sizeof(*medians)), *sorted = calloc(a->n, sizeof(*sorted));
+	double *middles = calloc(2 * BLOCKS, sizeof(*middles)), *sorted = calloc(a->n, sizeof(*sorted));
 	struct student_groups g;
 	double bases, wide;
 	int ret = 0;
 
-	if (!medians || !sorted)
+	if (!middles || !sorted)
 		ret = tare_fail_nomem(err);
 	v->blocks = blocks;
 	for (size_t side = 0; ret == 0 && side < 2; side++)
@@ -143,10 +154,10 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 
 			memcpy(sorted, (side ? b : a)->run + from, (to - from) * sizeof(*sorted));
 			qsort(sorted, to - from, sizeof(*sorted), by_value);
-			medians[side * BLOCKS + i] = median_of(sorted, to - from);
+			middles[side * BLOCKS + i] = middle_of(sorted, to - from);
 		}
 	if (ret == 0 && blocks >= 2) {
-		g = student_compare(medians, blocks, medians + BLOCKS, blocks);
+		g = student_compare(middles, blocks, middles + BLOCKS, blocks);
 		bases = hypot(a->pairs_per_op * (a->base_high - a->base_low) / 2, b->pairs_per_op * (b->base_high - b->base_low) / 2);
 		wide = hypot(g.half, bases);
 		v->change = b->value - a->value;
@@ -161,7 +172,7 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 		v->percent = v->change == 0 ? 0 : a->value == 0 ? copysign(INFINITY, v->change) : 100 * v->change / fabs(a->value);
 		v->beyond = v->tested && v->change != 0 && v->p <= BENCH_P;
 	}
-	free(medians);
+	free(middles);
 	free(sorted);
 	return ret;
 }

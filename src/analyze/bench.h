@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs of a bench -> what an operation costs, how sure that is, and which variant costs less. The pair of marks was measured
- * by itself (the baseline), as often as asked: its median is taken off, and how far that may lie from the truth is part of
- * every interval. Results below 0 stay below 0.
+ * by itself (the baseline), as often as asked: that is taken off, and how far it may lie from the truth is part of every interval. Results
+ * below 0 stay below 0.
+ *
+ * Of runs and of baselines the mean of the middle half is taken: runs that an interrupt hit do not count, and a clock that moves on by
+ * many ticks at a time, whose readings are two or three numbers and their median one of them, is averaged.
  */
 #ifndef ANALYZE_BENCH_H
 #define ANALYZE_BENCH_H
@@ -14,8 +17,8 @@ struct bench_stat {
 	double *run; /* each run, in the order they ran */
 	double *sorted;
 	size_t n;
-	double value; /* the median */
-	double low, high; /* where it would lie in many more such runs, with at least 95 %: runs' and baseline's spread together */
+	double value;
+	double low, high; /* where it would lie in many more such runs, by 95 %: runs' and baseline's spread together */
 	double min, max, mean;
 	double error; /* standard deviation of the mean, that of the baseline's included */
 	size_t outliers; /* by Iglewicz and Hoaglin's modified z-score, as in spread.h */

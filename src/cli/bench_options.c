@@ -204,7 +204,7 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "engine", "NAME", "auto, perf, exact or clock", set_engine },
 	{ 'r', "runs", "N", "default: 100; of each test", set_runs },
 	{ 0, "warmup", "N", "runs before them that do not count; default: 10", set_warmup },
-	{ 0, "baselines", "N", "how often start and stop are measured by themselves; default: 100", set_baselines },
+	{ 0, "baselines", "N", "how often start and stop are measured by themselves; default: as many as runs, 100 at least", set_baselines },
 	{ 0, "cold", "HOW", "before each run: flush (the test's buffers), or evict (everything)", set_cold },
 	{ 0, "cpu", "N", "run there; 'any': unpinned; default: where tare runs", set_cpu },
 	{ 0, "order", "ORDER", "of several tests' runs: abba (default), or shuffled", set_order },

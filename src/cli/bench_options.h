@@ -32,7 +32,7 @@ struct bench_options {
 	int att; /* -1: as it looks */
 	const char *function, *cc, *cflags;
 
-	uint64_t runs, warmup, baselines, seed, ops, bytes, timeout_ns;
+	uint64_t runs, warmup, baselines /* 0: as many as runs, and 100 */, seed, ops, bytes, timeout_ns;
 	bool shuffle, aslr, all;
 	int cpu;
 	enum bench_cold cold;
@@ -46,7 +46,7 @@ struct bench_options {
 
 #define BENCH_OPTIONS_INIT                                                                                             \
 	{                                                                                                              \
-		.runs = 100, .warmup = 10, .baselines = 100, .cpu = -1, .att = -1, .inside = -1, .timeout_ns = 60000000000 \
+		.runs = 100, .warmup = 10, .cpu = -1, .att = -1, .inside = -1, .timeout_ns = 60000000000 \
 	}
 
 extern const struct option_row bench_option_rows[];

@@ -181,6 +181,14 @@ static int add_code(struct bench_tests *t, const struct bench_options *o, size_t
 	}
 	if (ret == 0 && o->form != BENCH_FORM_IN_TURN)
 		ret = add_snippet(t, o, &s, o->is_c[i], before, o->code[i], err);
+	if (ret == -EINVAL && o->is_c[i] && t->said.len && !strpbrk(o->code[i], ";{}")) { /* of type void, perhaps */
+		text_add(&name, "%s;", o->code[i]);
+		text_free(&t->said);
+		s.code = name.s;
+		s.unroll = o->unroll ? (uint32_t)o->unroll : 1;
+		*err = (struct tare_error)TARE_ERROR_INIT;
+		ret = name.failed ? tare_fail_nomem(err) : add_snippet(t, o, &s, true, before, o->code[i], err);
+	}
 	if (ret == 0 && can) {
 		s.in_turn = true;
 		text_add(&name, "%s (in turn)", o->code[i]);
@@ -193,14 +201,24 @@ static int add_code(struct bench_tests *t, const struct bench_options *o, size_t
 	return ret;
 }
 
+/* string.h, <string.h>, "own.h"; all else stands before the function as it is. */
+static void put_include(struct text *out, const char *words)
+{
+	static const char of_names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+
+	if (!words[strspn(words, of_names)])
+		text_add(out, "#include <%s>\n", words);
+	else
+		text_add(out, *words == '<' || *words == '"' ? "#include %s\n" : "%s\n", words);
+}
+
 int bench_tests_make(struct bench_tests *t, const struct bench_options *o, char *const *files, size_t n_files, struct tare_error *err)
 {
 	struct text before = { 0 };
 	int ret = 0;
 
 	for (size_t i = 0; i < o->n_include; i++)
-		text_add(&before, strchr("\"<#", o->include[i][0]) ? o->include[i][0] == '#' ? "%s\n" : "#include %s\n" : "#include <%s>\n",
-			 o->include[i]);
+		put_include(&before, o->include[i]);
 	for (size_t i = 0; ret == 0 && i < n_files; i++)
 		ret = add_file(t, o, files[i], n_files, err);
 	for (size_t i = 0; ret == 0 && i < o->n_code; i++)

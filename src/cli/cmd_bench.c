@@ -336,7 +336,7 @@ static int measure(struct job *j)
 		.n_variants = j->tests.n,
 		.runs = (uint32_t)j->o.runs,
 		.warmup = (uint32_t)j->o.warmup,
-		.baselines = (uint32_t)j->o.baselines,
+		.baselines = (uint32_t)(j->o.baselines ? j->o.baselines : j->o.runs > 100 ? j->o.runs : 100),
 		.shuffle = j->o.shuffle,
 		.seed = j->o.seed ? j->o.seed : 1,
 		.cpu = j->o.cpu,
@@ -447,7 +447,7 @@ const struct command cmd_bench = {
 	.about = "what a few lines cost: run them many times, less what the counting costs",
 	.args = "TEST.{c,S,so}... | --asm CODE | --c CODE",
 	.example = "  tare bench --asm 'imul rax, rbx'\n"
-		   "  tare bench --c 'strlen(s)' --init 'char s[] = \"hello\"' --include string.h\n"
+		   "  tare bench --c 'strlen(p)' --init 'char s[] = \"hello\", *p = s; hide(p)' --include string.h\n"
 		   "  tare bench --html compared.html old.c new.c",
 	.topic = TOPIC_HOW_MUCH,
 	.options = bench_option_rows,

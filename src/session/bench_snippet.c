@@ -229,7 +229,10 @@ static void put_copies(struct text *out, const struct bench_snippet *s)
 			put_turn(out, s, &t, t.number[i]);
 		return;
 	}
-	text_add(out, "\t.rept %u\n# 1 \"--asm\"\n%s\n\t.endr\n", s->unroll, s->code);
+	if (s->unroll == 1)
+		text_add(out, "# 1 \"--asm\"\n%s\n", s->code);
+	else
+		text_add(out, "\t.rept %u\n%s\n\t.endr\n", s->unroll, s->code);
 }
 
 #if defined(__x86_64__)

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	char *code = malloc(n + 1);
 	struct text names = { 0 }, out = { 0 };
-	struct bench_snippet s = { .code = code, .unroll = 20, .in_turn = true };
+	struct bench_snippet s = { .code = code, .unroll = 8, .in_turn = true };
 
 	must(code);
 	memcpy(code, bytes, n);

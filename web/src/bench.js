@@ -21,7 +21,7 @@ function facts(doc) {
 function results(doc) {
   const rows = doc.results.filter((r) => r.value !== 0 || varies(r)), zero = [...new Set(doc.results.map((r) => r.event))].filter((e) => !rows.some((r) => r.event === e));
   const bytes = rows.some((r) => r.per_byte !== null), many = doc.variants.length > 1;
-  return section("Per operation", "The median of the runs, less the median of the baseline. The interval: where it would lie in many more runs, by 95 %, the baseline's uncertainty included.", table([
+  return section("Per operation", "The mean of the middle half of the runs, less the same of the baseline. The interval: where it would lie in many more runs, by 95 %, the baseline's uncertainty included.", table([
     many && { title: "Test", wide: true, value: (r) => doc.variants[r.variant].name },
     { title: "Counter", value: (r) => plainName(r.event) },
     { title: "Value", number: true, value: (r) => r.value, show: (r) => value(r.value) },
@@ -39,7 +39,7 @@ function results(doc) {
 function verdicts(doc) {
   const rows = doc.verdicts.filter((v) => v.verdict !== "no difference" || v.half > 0);
   if (!doc.verdicts.length) return null;
-  return section("Compared", `Against ${doc.variants[0].name}. Medians of stretches of runs, by Student's test, with the baselines' uncertainty added.`, table([
+  return section("Compared", `Against ${doc.variants[0].name}. The middles of stretches of runs, by Student's test, with the baselines' uncertainty added.`, table([
     { title: "Test", wide: true, value: (v) => doc.variants[v.variant].name },
     { title: "Counter", value: (v) => plainName(v.event) },
     { title: "Verdict", value: (v) => v.verdict },
