@@ -45,6 +45,12 @@ struct insn {
 /* Decode the instruction at `bytes`, of which `size` may be read (15 are always enough). */
 bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size);
 
+/* int3: the program's own, or a uprobe of the kernel's. */
+static inline bool insn_breakpoint(const struct insn *in)
+{
+	return in->encoding == E_LEGACY && in->map == 0 && in->opcode == 0xcc;
+}
+
 /* Is its memory operand relative to RIP? */
 static inline bool insn_rip_relative(const struct insn *in)
 {

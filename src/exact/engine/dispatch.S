@@ -71,7 +71,7 @@ GLOBAL engine_miss
 	mov gs:[T_TARGET], rcx
 	mov rcx, gs:[T_RCX]
 	mov rax, gs:[T_RAX]
-	mov qword ptr gs:[T_EDGE], 0
+	mov qword ptr gs:[T_EDGE], EDGE_MISS
 	jmp engine_dispatch
 
 	/* From a syscall instruction: rcx is the address after it; rcx itself in T_RCX. */

@@ -114,10 +114,15 @@ static void check_rseq(const struct thread *t)
 
 void dispatch(struct thread *t)
 {
-	uint64_t from = t->edge;
+	bool missed = t->edge == (uint64_t)EDGE_MISS;
+	uint64_t from = t->edge = missed ? 0 : t->edge;
 	struct block *b;
 
 	check_rseq(t);
+	if (missed && stray_branch(t)) {
+		step_natively(t);
+		return;
+	}
 	if (eng.mode & COUNT_EVERY)
 		every_enter(t);
 	lock();

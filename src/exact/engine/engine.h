@@ -293,6 +293,9 @@ void sample_take(struct thread *t);
 uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class,
 		    unsigned which, uint64_t *out);
 
+/* stray.c */
+bool stray_branch(struct thread *t);
+
 /* sums.c */
 void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES]);
 

@@ -26,4 +26,7 @@
 #define T_IN_CALL  0x118
 #define T_GENERATION 0x11c
 
+/* In T_EDGE: came by an indirect branch, or from a system call. */
+#define EDGE_MISS  -1
+
 #endif

@@ -455,10 +455,14 @@ static void end_step(struct thread *t, struct context *c)
 	c->mask = t->step_mask;
 }
 
-/* One instruction of the program was executed where it stands: go on translated. */
-static void on_native_step(struct thread *t, struct context *c)
+/*
+ * One instruction of the program was executed where it stands: go on translated. An int3 has its own signal; where none
+ * came the kernel had put it there, and has executed what stood in its place, which is not known here.
+ */
+static void on_native_step(struct thread *t, const struct info *info, struct context *c)
 {
 	struct insn in;
+	bool breakpoint;
 
 	if (c->rip >= (uint64_t)leave_begin && c->rip < (uint64_t)leave_end)
 		return;
@@ -469,21 +473,28 @@ static void on_native_step(struct thread *t, struct context *c)
 	end_step(t, c);
 	if (!insn_decode(&in, (const uint8_t *)t->target, code_room(t->target)))
 		in = (struct insn){ .kind = K_PLAIN };
+	breakpoint = insn_breakpoint(&in);
+	if (breakpoint && info->code != SI_KERNEL)
+		refuse("a uprobe (perf probe, bpftrace) stands in the program's code, at", t->target);
 	lock();
 	eng.tid = t->tid;
 	count_special(t, &in, t->target);
 	unlock();
+	if (breakpoint) {
+		deliver(t, SIGTRAP, info, c, true);
+		return;
+	}
 	t->target = c->rip;
 	t->edge = 0;
 	c->rip = (uint64_t)engine_dispatch;
 }
 
-static void on_step(struct thread *t, struct context *c)
+static void on_step(struct thread *t, const struct info *now, struct context *c)
 {
 	struct info info;
 
 	if (t->stepping == STEP_NATIVE) {
-		on_native_step(t, c);
+		on_native_step(t, now, c);
 		return;
 	}
 	memcpy(&info, t->step_info, sizeof info);
@@ -550,7 +561,7 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 	if (c->rip == (uint64_t)exec_failed_after)
 		return; /* the supervisor, which this trap was for, is gone */
 	if (sig == SIGTRAP && t->stepping) {
-		on_step(t, c);
+		on_step(t, info, c);
 		return;
 	}
 	if (sig == SIGTRAP && info->code == TRAP_TRACE)
@@ -589,13 +600,20 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		refuse("the program left the exact engine, at", c->rip);
 }
 
+/* The kernel ends the step over a uprobe by a signal that looks sent. Source: arch_uprobe_post_xol(). */
+static bool ends_uprobe(const struct thread *t, int sig, const struct context *c)
+{
+	return sig == SIGTRAP && t->stepping == STEP_NATIVE && c->rip != t->target && code_room(c->rip) &&
+	       *(const uint8_t *)t->target == 0xcc;
+}
+
 static void on_signal(int sig, struct info *info, struct context *c)
 {
 	struct thread *t = of_this_stack();
 
 	if (sig == SIGSYS && info->code == SECCOMP_CODE)
 		info->address = t->target;
-	if ((FAULTS & BIT(sig)) && info->code > 0) {
+	if ((FAULTS & BIT(sig)) && (info->code > 0 || ends_uprobe(t, sig, c))) {
 		on_fault(t, sig, info, c);
 		return;
 	}

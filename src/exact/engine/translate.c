@@ -140,7 +140,7 @@ static bool reads_count(const struct insn *in, uint64_t pc)
 /* Is it executed as a copy, and not by the engine or where it stands? */
 bool insn_copied(const struct insn *in)
 {
-	if (in->kind == K_XBEGIN || in->kind == K_GS || in->kind == K_REFUSED)
+	if (in->kind == K_XBEGIN || in->kind == K_GS || in->kind == K_REFUSED || insn_breakpoint(in))
 		return false;
 	return !((in->prefix & P_GS) && (in->loads || in->stores) &&
 		 (insn_has_memory(in) || (in->bits & R_STRING) || in->map == 0));
