@@ -617,6 +617,9 @@ static void on_signal(int sig, struct info *info, struct context *c)
 		on_fault(t, sig, info, c);
 		return;
 	}
+	/* Sent from outside: it cannot be queued again, blocked, while we stand in the engine, where faults must be heard. */
+	if ((FAULTS & BIT(sig)) && process_at(t->process)->actions[sig - 1].handler == (uint64_t)SIG_IGN)
+		return;
 	switch (locate(t, c, false)) {
 	case AT_BORDER:
 		deliver(t, sig, info, c, false);
