@@ -332,6 +332,17 @@ static int put_back(struct job *j, const struct tare_msr_op *before)
 	return registers_run_all(j->r, &j->on, j->op, j->n, NULL, &j->err);
 }
 
+/* Before anything is read: what may not be written need not be looked at. */
+static int may_write(struct job *j, const struct msr_word *w)
+{
+	const struct tare_msr_op op = { .msr = w->msr, .kind = TARE_MSR_WRITE, .value = w->one_field ? w->value << w->field.low : w->value };
+	int ret = msr_op_check(&op, j->maker, &j->err);
+
+	if (ret < 0)
+		tare_hint(&j->err, "nothing was done. 'tare msr list' shows what may be written");
+	return ret;
+}
+
 static int write_words(struct job *j, struct msr_word *w, char **word)
 {
 	int ret = 0;
@@ -342,6 +353,8 @@ static int write_words(struct job *j, struct msr_word *w, char **word)
 			ret = tare_fail(&j->err, EINVAL, "'%.60s' has no value", word[i]);
 			tare_hint(&j->err, "such as: tare msr write IA32_PERF_GLOBAL_CTRL=0 IA32_FIXED_CTR_CTRL.EN0=2");
 		}
+		if (ret == 0)
+			ret = may_write(j, &w[i]);
 	}
 	return ret;
 }

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: MIT
+"""`tare msr` as a user runs it: plans against the manuals' values, registers against a model of them that is a file system, with rdmsr and
+wrmsr of msr-tools as another reader and writer.
+
+usage: msr_test.py TARE SCHEMAS [REGISTER_FILES]
+"""
+import atexit
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, sh, skip, test, true  # noqa: E402
+
+TARE, SCHEMAS = os.path.abspath(sys.argv[1]), Path(sys.argv[2])
+MODEL = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else None
+
+cpuinfo = Path("/proc/cpuinfo").read_text()
+INTEL = "GenuineIntel" in cpuinfo
+MAKER = INTEL or "AuthenticAMD" in cpuinfo or "HygonGenuine" in cpuinfo
+# One select, its counter, the gate, a register that faults in the model, and one that is never written.
+SELECT, COUNTER, GATE, FAULT = (("IA32_PERFEVTSEL0", "IA32_PMC0", "IA32_PERF_GLOBAL_CTRL", "IA32_PMC4") if INTEL else
+                                ("PERF_CTL0", "PERF_CTR0", "PERF_GLOBAL_CTL", "PERF_CTR5"))
+SELECT_AT, GATE_AT = (0x186, 0x38F) if INTEL else (0xC0010200, 0xC0000301)
+
+
+def msr(*words, **options):
+    return sh(TARE, "msr", *words, **options)
+
+
+def document(name, *words):
+    r = msr(*words, "--json")
+    equal((r.returncode, r.stderr), (0, ""), "status and stderr")
+    d = json.loads(r.stdout)
+    try:
+        import jsonschema
+        jsonschema.validate(d, json.loads((SCHEMAS / f"tare-{name}-1.json").read_text()))
+    except ImportError:
+        pass
+    return d
+
+
+def refused(words, *said, status=125):
+    r = msr(*words)
+    equal(r.returncode, status, f"{words}: {r.stdout}{r.stderr}")
+    for s in said:
+        true(s in r.stderr, f"{words}: '{s}' is not in: {r.stderr}")
+    return r
+
+
+# ---- plans: the same on every machine ----
+
+GOLDEN = "instructions:u,cycles:u,ref-cycles:u,r00c5:u,r01c2:u,r81d0:u,r82d0:u"
+
+
+@test
+def a_plan_has_the_values_of_the_manual():
+    trace = msr("plan", "--cpu", "skl", "--format", "trace", "-e", GOLDEN).stdout.splitlines()
+    for line in ("186, value 4100c5", "187, value 4101c2", "188, value 4181d0", "189, value 4182d0", "38d, value 222", "38f, value 70000000f"):
+        true(f"write_msr: {line}" in trace, line)
+    equal(trace[0], "read_msr: 38f, value ?", "the module looks before it writes")
+    equal(trace[-1], "write_msr: 38f, value saved", "the gate last")
+
+
+@test
+def a_window_starts_below_zero():
+    out = msr("plan", "--cpu", "skl", "-e", GOLDEN.replace("instructions:u", "instructions/period=512000/u")).stdout
+    true(re.search(r"write IA32_FIXED_CTR_CTRL +0x38d +0x22a EN0=0x2 EN1=0x2 EN2=0x2 PMI0", out), out)
+    true(re.search(r"write IA32_FIXED_CTR0 +0x309 +0xfffffff83000", out), out)
+
+
+@test
+def a_plan_as_json():
+    d = document("msr-plan", "plan", "--cpu", "zen 4", "-e", "cycles:u,r1000001cf")
+    equal([e["counter"] for e in d["events"]], ["PERF_CTR0", "PERF_CTR1"], "counters")
+    equal([s["value"] for s in d["steps"] if s["register"] == "PERF_CTL1" and "value" in s], [0x1004301CF], "event bits 35:32")
+    equal(d["cpu"]["version"], 2, "it has a global control")
+    equal(sum(s.get("saved", False) for s in d["steps"]), sum(s["phase"] == "save" for s in d["steps"]), "what is saved comes back")
+
+
+@test
+def plans_that_cannot_be():
+    refused(["plan", "--cpu", "skl", "-e", "r1,r2,r3,r4,r5"], "r5", "4 programmable and 3 fixed")
+    refused(["plan", "--cpu", "skl", "-e", "faults"], "counted by the kernel")
+    refused(["plan", "--cpu", "skl", "-e", "r4300c0"], "0x430000", ":u and :k")
+    refused(["plan", "--cpu", "skl", "-e", "cycles:p"], "precise")
+    refused(["plan", "--cpu", "n1", "-e", "cycles"], "Neoverse N1")
+    refused(["plan", "--cpu", "nonsense", "-e", "cycles"], "no CPU model 'nonsense'")
+    refused(["plan", "--cpu", "skl", "-e", "nonsense"], "there is no event 'nonsense'")
+    refused(["plan", "--cpu", "skl"], "-e EVENTS")
+    refused(["plan", "--cpu", "skl", "-e", "cycles", "more"], "'more'")
+
+
+@test
+def mistakes_on_the_command_line():
+    refused([], "list, plan, read, write, batch, watch")
+    refused(["peek"], "'peek'")
+    refused(["read", "-C", "x", "0x10"], "'x' is not a list of CPUs")
+    refused(["read", "--via", "telepathy", "0x10"], "telepathy")
+    refused(["watch", "-I", "1us", "0x10"], "too short")
+    refused(["read", "0x10", "--", "true"], "only write")
+    refused(["batch", "/nonexistent"], "/nonexistent")
+
+
+@test
+def the_list_says_what_may_be_written():
+    d = document("msr-list", "list", "--cpu", "skl")
+    rows = {r["name"]: r for r in d["registers"]}
+    equal(rows["IA32_PERFEVTSEL"]["write"] & (1 << 20 | 1 << 19 | 1 << 21), 0, "no interrupt, pin or AnyThread")
+    equal(rows["IA32_FIXED_CTR_CTRL"]["write"], 0x3333, "modes only")
+    true("PERF_CTL" not in rows, "AMD's are not Intel's")
+    true(re.search(r"INT +bit 20 +never written", msr("list", "--cpu", "skl", "ia32_perfevtsel3").stdout), "fields of one")
+    refused(["list", "--cpu", "skl", "PERF_CTL0"], "AMD")
+
+
+# ---- registers: over the model ----
+
+MOUNT = None
+
+
+def model():
+    """Where the model's devices are. One mount for all tests."""
+    global MOUNT
+    if MOUNT:
+        return MOUNT
+    if not MAKER:
+        skip("this CPU is neither Intel's nor AMD's")
+    if not MODEL:
+        skip("libfuse3 is not here")
+    if os.geteuid() != 0 or not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        skip("mounting takes root and /dev/fuse")
+    where = tempfile.mkdtemp(prefix="tare-msr-")
+    server = subprocess.Popen([MODEL, where], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def leave():
+        sh("umount", where)
+        server.send_signal(signal.SIGTERM)
+        server.wait()
+        os.rmdir(where)
+
+    for _ in range(600):
+        if os.path.exists(f"{where}/cpu"):
+            break
+        if server.poll() is not None:
+            os.rmdir(where)
+            skip(f"FUSE does not mount here: {server.stderr.read().decode()[:200]}")
+        time.sleep(0.05)
+    atexit.register(leave)
+    MOUNT = where
+    return where
+
+
+def on_model(*words, **options):
+    return msr(words[0], "--device-root", model(), *words[1:], **options)
+
+
+def ok(*words):
+    r = on_model(*words)
+    equal((r.returncode, r.stderr), (0, ""), f"{words}: {r.stdout}")
+    return r.stdout
+
+
+def witness(*words):
+    """rdmsr or wrmsr, which know /dev/cpu only: in a mount namespace of their own that is the model."""
+    tool = shutil.which(words[0], path="/usr/sbin:/usr/bin:/sbin:/bin")
+    if not tool:
+        skip("msr-tools is not installed")
+    r = sh("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /dev && mkdir /dev/cpu && mount --bind "$0/cpu" /dev/cpu && exec "$@"',
+           model(), tool, *map(str, words[1:]))
+    equal((r.returncode, r.stderr), (0, ""), f"{words}")
+    return r.stdout.strip()
+
+
+@test
+def what_is_written_reads_back():
+    equal(ok("write", "-C", "2", f"{SELECT}=0x4300c5"), f"cpu 2   write {SELECT} 0x4300c5 EVENT=0xc5 USR OS EN\n", "text")
+    equal(ok("read", "-C", "2", SELECT), f"cpu 2   read  {SELECT} 0x4300c5 EVENT=0xc5 USR OS EN\n", "text")
+    equal(ok("read", "-C", "2", f"{SELECT}.EVENT"), f"cpu 2   read  {SELECT}.EVENT 0xc5\n", "a field")
+    equal(ok("read", "-C", "3", SELECT), f"cpu 3   read  {SELECT} 0x0\n", "another CPU")
+    equal(ok("write", "-C", "2", f"{SELECT}=0", "--format", "trace"), f"write_msr: {SELECT_AT:x}, value 0\n", "as the kernel traces it")
+
+
+@test
+def other_programs_see_the_same():
+    ok("write", "-C", "4", f"{SELECT}=0x4101c2")
+    equal(witness("rdmsr", "-p", 4, SELECT_AT), "4101c2", "rdmsr reads what tare wrote")
+    witness("wrmsr", "-p", 4, SELECT_AT, 0x4381D0)
+    true(ok("read", "-C", "4", SELECT).endswith("0x4381d0 EVENT=0xd0 UMASK=0x81 USR OS EN\n"), "tare reads what wrmsr wrote")
+    ok("write", "-C", "4", f"{SELECT}=0")
+
+
+@test
+def a_field_is_put_into_what_stands_there():
+    ok("write", f"{SELECT}=0x4300c5")
+    ok("write", f"{SELECT}.OS=0", f"{SELECT}.EVENT=0xc2")
+    equal(ok("read", SELECT).split()[4], "0x4100c2", "both fields, and the others as they were")
+    ok("write", f"{SELECT}=0")
+
+
+@test
+def written_for_the_time_of_a_command():
+    ok("write", "-C", "0-1", f"{GATE}=1")
+    r = on_model("write", "-C", "0-1", f"{GATE}=2", "--", TARE, "msr", "read", "--device-root", model(), "-C", "0-1", GATE)
+    equal([line.split()[4] for line in r.stdout.splitlines()], ["0x2", "0x2"], "while it runs")
+    equal([line.split()[4] for line in ok("read", "-C", "0-1", GATE).splitlines()], ["0x1", "0x1"], "afterwards")
+    equal(on_model("write", f"{GATE}=2", "--", "sh", "-c", "exit 7").returncode, 7, "its status")
+    equal(on_model("write", f"{GATE}=2", "--", "sh", "-c", "kill -9 $$").returncode, 128 + 9, "its death")
+    equal(on_model("write", f"{GATE}=2", "--", "/nonexistent").returncode, 127, "there is none")
+    equal(ok("read", GATE).split()[4], "0x1", "put back each time")
+    ok("write", "-C", "0-1", f"{GATE}=0")
+
+
+@test
+def a_batch_with_a_fault_in_the_middle():
+    with tempfile.NamedTemporaryFile("w", suffix=".batch") as f:
+        f.write(f"# the model has half of the counters\nwrite {COUNTER} 7\nread {COUNTER}\nread {FAULT}\nread {COUNTER}\n")
+        f.flush()
+        r = on_model("batch", "-C", "1", f.name)
+    equal(r.returncode, 125, "status")
+    lines = r.stdout.splitlines()
+    true(lines[1].split()[4] == "0x7" and lines[2].endswith("#GP") and lines[3].endswith("not run"), r.stdout)
+    true(f"cpu 1: read {FAULT}" in r.stderr and "#GP" in r.stderr, r.stderr)
+    ok("write", "-C", "1", f"{COUNTER}=0")
+
+
+@test
+def a_batch_from_standard_input_as_json():
+    r = on_model("batch", "--json", "-C", "6,7", "-", input=f"write {SELECT} EVENT=0xc0 USR=1 EN=1\nread {SELECT}\n")
+    d = json.loads(r.stdout)
+    equal([c["cpu"] for c in d["cpus"]], [6, 7], "CPUs")
+    for c in d["cpus"]:
+        equal(c["operations"][1]["value"], 0x4100C0, "value")
+        equal(c["operations"][1]["fields"]["EVENT"], 0xC0, "a field of it")
+    equal(d["via"], "msr", "the way")
+    document("msr", "read", "--device-root", model(), SELECT, f"{SELECT}.EN")
+
+
+@test
+def nothing_of_a_refused_batch_is_done():
+    ok("write", f"{COUNTER}=5")
+    r = on_model("batch", "-", input=f"write {COUNTER} 9\nwrite {SELECT} 0x5300c0\n")
+    equal(r.returncode, 125, "status")
+    true("INT" in r.stderr and "nothing of the batch was done" in r.stderr, r.stderr)
+    equal(ok("read", COUNTER).split()[4], "0x5", "the first operation did not run either")
+    r = on_model("write", "0xc0000080=0")
+    true("not on the list" in r.stderr, r.stderr)
+    r = on_model("write", "IA32_MPERF=0")
+    true("not to be written" in r.stderr, r.stderr)
+    ok("write", f"{COUNTER}=0")
+
+
+@test
+def counting_and_freezing():
+    ok("write", "-C", "9", f"{SELECT}=0x4300c0", f"{GATE}=1")
+    a, b = (int(ok("read", "-C", "9", COUNTER).split()[4], 16) for _ in "ab")
+    true(b > a, f"{a} and {b}: it counts")
+    ok("write", "-C", "9", f"{GATE}=0")
+    equal(ok("read", "-C", "9", COUNTER), ok("read", "-C", "9", COUNTER), "it is frozen")
+
+
+@test
+def rates():
+    out = ok("watch", "-n", "3", "-I", "20ms", "-C", "10,11", "IA32_APERF", "IA32_MPERF", GATE)
+    # Of the model each reading makes one step and two: two readings of three registers each.
+    rates = re.findall(r"cpu (\d+) +(IA32_[AM]PERF) +([\d,]+) ", out)
+    equal(len(rates), 3 * 4, out)
+    for _, name, n in rates:
+        equal(int(n.replace(",", "")), 3000 if name == "IA32_APERF" else 6000, "difference")
+    equal(len(re.findall(rf"{GATE} +0x0\n", out)), 4 * 2, "a register that does not count is shown as it is")
+    d = document("msr-watch", "watch", "--device-root", model(), "-n", "1", "-I", "5ms", "IA32_APERF")
+    equal([("difference" in r) for r in d["readings"]], [False, True], "the first has nothing before it")
+
+
+@test
+def watching_is_ended_by_a_signal():
+    p = subprocess.Popen([TARE, "msr", "watch", "--json", "--device-root", model(), "-I", "10s", "IA32_APERF"], stdout=subprocess.PIPE)
+    time.sleep(0.5)
+    for _ in range(100):  # it may not have got so far as to listen
+        p.send_signal(signal.SIGTERM)
+        try:
+            p.wait(0.2)
+            break
+        except subprocess.TimeoutExpired:
+            pass
+    if p.returncode == -signal.SIGTERM:
+        skip("it was not yet listening: a busy machine")
+    equal(p.returncode, 0, "status")
+    true(json.loads(p.stdout.read())["readings"], "what was read")
+
+
+@test
+def cpus_that_are_off_or_not_there():
+    true("that CPU is off" in on_model("read", "-C", "1000", GATE).stderr, "off")
+    true("that CPU is off, or is not there" in on_model("read", "-C", "2000", GATE).stderr, "not there")
+    r = on_model("read", "-C", "0,1000", GATE)
+    equal(r.returncode, 125, "one of two")
+
+
+@test
+def no_way_to_registers():
+    with tempfile.TemporaryDirectory() as empty:
+        if not MAKER:
+            skip("this CPU is neither Intel's nor AMD's")
+        r = msr("read", "--device-root", empty, "0x10")
+        true("modprobe tare_msr" in r.stderr, r.stderr)
+        r = msr("read", "--device-root", empty, "--via", "module", "0x10")
+        true(f"{empty}/tare_msr" in r.stderr, r.stderr)
+        r = msr("read", "--device-root", empty, "--via", "msr", "0x10")
+        true(f"{empty}/cpu/0/msr" in r.stderr, r.stderr)
+        r = msr("read", "--device-root", "/" + "x" * 300, "0x10")
+        true("too long" in r.stderr, r.stderr)
+
+
+@test
+def a_name_of_the_other_maker():
+    if not MAKER:
+        skip("this CPU is neither Intel's nor AMD's")
+    refused(["read", "PERF_CTL0" if INTEL else "IA32_PMC0"], "AMD" if INTEL else "Intel")
+    refused(["read", f"{SELECT}.EVNT"], "no field 'EVNT'", "UMASK")
+    refused(["write", f"{SELECT}"], "has no value")
+    refused(["write", f"{SELECT}.EVENT=0x100"], "8 bits")
+
+
+main()
