@@ -105,11 +105,14 @@ static unsigned distance(const char *a, const char *b)
 void text_nearest(struct text *out, const char *word, const char *const *names, size_t n_names,
 		  size_t n)
 {
-	unsigned far = (unsigned)strlen(word) / 3 + 1;
+	unsigned far = (unsigned)strlen(word) / 3 + 1, *away = calloc(n_names + 1, sizeof(*away));
 	size_t written = 0;
 
-	for (unsigned d = 0; d <= far && written < n; d++)
+	for (size_t i = 0; away && i < n_names; i++)
+		away[i] = distance(word, names[i]);
+	for (unsigned d = 0; away && d <= far && written < n; d++)
 		for (size_t i = 0; i < n_names && written < n; i++)
-			if (distance(word, names[i]) == d)
+			if (away[i] == d)
 				text_add(out, "%s%s", written++ ? ", " : "", names[i]);
+	free(away);
 }

@@ -16,6 +16,7 @@
 #include "cli/stat_page.h"
 #include "event/metric.h"
 #include "exact/exact.h"
+#include "source/msr.h"
 #include "session/cgroup.h"
 #include "session/environment.h"
 #include "session/pidspace.h"
@@ -106,11 +107,15 @@ static int choose_events(struct job *j)
 	struct encode_options how = {
 		.keep_unavailable = true,
 		.event_files = o->n_event_files ? o->event_files : NULL,
+		.cpu = o->cpu_model,
 	};
+	const struct msr_how registers = { .via = o->via, .root = o->device_root, .cpu = o->cpu_model };
 	int ret = 0;
 
 	if (o->null_run)
 		return 0;
+	if (o->engine == ENGINE_MSR)
+		source_msr_how(&registers);
 	if (!o->events_given && !o->n_asked)
 		ret = event_list_parse(default_events, &o->events, j->err);
 	for (size_t i = 0; ret == 0 && i < o->detail && i < ARRAY_SIZE(detail_events); i++)
@@ -215,7 +220,7 @@ static int choose_engine(struct job *j)
 		return exact;
 	if (exact)
 		j->launcher = &launch_exact;
-	j->about.engine = j->launcher->engine;
+	j->about.engine = o->engine == ENGINE_MSR ? source_msr.name : j->launcher->engine;
 	if (!exact && j->argv && (o->by == BY_PROCESS || (o->by == BY_THREAD && !o->pids && !o->tids))) {
 		tare_fail(j->err, EINVAL,
 			  "%s of a command divides what the exact engine counts, and here it counts nothing%s%.120s",

@@ -43,7 +43,7 @@ static int make(struct planning *p, const struct msr_options *o, struct tare_err
 		if (ret < 0)
 			return ret;
 	}
-	return msr_plan_make(&p->plan, &p->cpu, p->event, p->list.n, NULL, err);
+	return msr_plan_make(&p->plan, &p->cpu, p->event, p->list.n, 0, err);
 }
 
 int msr_plan_command(const struct command *self, const struct msr_options *o, char **word, int n)

@@ -237,14 +237,36 @@ static int set_engine(void *to, const char *arg, struct tare_error *err)
 	static const struct {
 		const char *name;
 		enum engine_wish wish;
-	} rows[] = { { "auto", ENGINE_AUTO }, { "perf", ENGINE_PERF }, { "exact", ENGINE_EXACT } };
+	} rows[] = { { "auto", ENGINE_AUTO }, { "perf", ENGINE_PERF }, { "exact", ENGINE_EXACT },
+		     { "msr", ENGINE_MSR } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (!strcmp(arg, rows[i].name)) {
 			((struct stat_options *)to)->engine = rows[i].wish;
 			return 0;
 		}
-	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
+	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf, exact or msr", arg);
+}
+
+static int set_via(void *to, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct stat_options *)to)->via = arg;
+	return 0;
+}
+
+static int set_device_root(void *to, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct stat_options *)to)->device_root = arg;
+	return 0;
+}
+
+static int set_cpu_model(void *to, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct stat_options *)to)->cpu_model = arg;
+	return 0;
 }
 
 static int set_launch(void *to, const char *arg, struct tare_error *err)
@@ -422,7 +444,10 @@ const struct option_row stat_option_rows[] = {
 	  set_no_multiplex },
 	{ 0, "split", NULL, "events that do not fit at once are counted in further rounds",
 	  set_split },
-	{ 0, "engine", "ENGINE", "auto, perf, exact: what gives user-mode counts", set_engine },
+	{ 0, "engine", "ENGINE", "auto, perf, exact: what gives user-mode counts; msr: the registers", set_engine },
+	{ 0, "via", "WAY", NULL, set_via },
+	{ 0, "device-root", "DIR", NULL, set_device_root },
+	{ 0, "cpu-model", "MODEL", NULL, set_cpu_model },
 	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line", set_profile },
 	{ 0, "profile-limit", "N", NULL, set_profile_limit },
 	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",
@@ -490,10 +515,17 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		tare_hint(err, "add --control fifo:PATH (mkfifo PATH), and write 'enable' there");
 		return -EINVAL;
 	}
+	if ((o->via || o->device_root || o->cpu_model) && o->engine != ENGINE_MSR)
+		return tare_fail(err, EINVAL, "--via, --device-root and --cpu-model are about registers: with --engine msr");
+	if (o->engine == ENGINE_MSR && (tasks || o->cgroups || !wide)) {
+		tare_fail(err, EINVAL, "registers count what a CPU does, not a task or a group of them: --engine msr goes with -C or -a");
+		tare_hint(err, "tare stat --engine msr -C 2 -- taskset -c 2 COMMAND");
+		return -EINVAL;
+	}
 	if (o->profile_limited && !o->profile)
 		return tare_fail(err, EINVAL, "--profile-limit needs --profile");
-	if (o->profile && o->engine == ENGINE_PERF) {
-		tare_fail(err, EINVAL, "--profile shows what the exact engine counts: not with --engine perf");
+	if (o->profile && (o->engine == ENGINE_PERF || o->engine == ENGINE_MSR)) {
+		tare_fail(err, EINVAL, "--profile shows what the exact engine counts: not with --engine perf or msr");
 		return -EINVAL;
 	}
 	if (o->profile && (o->interval_ns || o->split || !has_command))

@@ -37,6 +37,7 @@ struct stat_options {
 	bool start_disabled, no_multiplex, split;
 	const char *control;
 	enum engine_wish engine;
+	const char *via, *device_root, *cpu_model; /* with ENGINE_MSR */
 	bool clean_times;
 	enum { LAUNCH_DEFAULT, LAUNCH_FIXED, LAUNCH_PLAIN } launch;
 	bool deterministic;

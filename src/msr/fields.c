@@ -113,12 +113,13 @@ int msr_field_by_name(const struct msr_row *row, const char *name, struct msr_bi
 		      struct tare_error *err)
 {
 	struct text all = { 0 };
+	struct msr_bits f;
 
-	for (size_t i = 0; msr_field_nth(row, i, out); i++) {
+	for (size_t i = 0; msr_field_nth(row, i, out); i++)
 		if (!strcasecmp(out->name, name))
 			return 0;
-		text_add(&all, "%s%s", all.len ? ", " : "", out->name);
-	}
+	for (size_t i = 0; msr_field_nth(row, i, &f); i++)
+		text_add(&all, "%s%s", all.len ? ", " : "", f.name);
 	if (all.len) {
 		tare_fail(err, ENOENT, "%s has no field '%.40s'", row->name, name);
 		tare_hint(err, "its fields: %s", all.s);

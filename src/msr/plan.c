@@ -183,7 +183,7 @@ static bool find_place(struct match *m, int event, uint64_t *seen)
 }
 
 static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
-		  const struct msr_taken *taken, struct tare_error *err)
+		  uint64_t taken, struct tare_error *err)
 {
 	struct match m;
 
@@ -192,7 +192,7 @@ static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct ms
 	for (size_t i = 0; i < n; i++) {
 		uint64_t seen = 0, may = counters_for(cpu, &ev[i]);
 
-		m.may[i] = may & ~taken->counters;
+		m.may[i] = may & ~taken;
 		if (!may) {
 			tare_fail(err, ENOSPC, "no counter of %s can count %s", cpu->name, ev[i].name);
 			return -ENOSPC;
@@ -298,28 +298,28 @@ static uint32_t global_clear(const struct msr_cpu *cpu)
 }
 
 /* The middle: from quiet to check. */
-static void middle(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev, const struct msr_taken *taken)
+static void middle(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev)
 {
 	bool global = has_global(cpu);
 
 	if (global)
-		add(p, MSR_QUIET, TARE_MSR_WRITE, global_ctrl(cpu), taken->enabled);
+		add(p, MSR_QUIET, TARE_MSR_WRITE, global_ctrl(cpu), 0);
 	else
 		selects(p, MSR_QUIET, 0);
 	extra_registers(p, cpu, ev);
 	if (global)
 		selects(p, MSR_CONFIGURE, UINT64_MAX);
 	if (p->fixed_ctrl)
-		add(p, MSR_CONFIGURE, TARE_MSR_WRITE, FIXED_CTR_CTRL, p->fixed_ctrl | taken->fixed_ctrl);
+		add(p, MSR_CONFIGURE, TARE_MSR_WRITE, FIXED_CTR_CTRL, p->fixed_ctrl);
 	zero(p, cpu, ev);
 	if (global)
 		add(p, MSR_ZERO, TARE_MSR_WRITE, global_clear(cpu), p->enable);
 	if (global)
-		add(p, MSR_START, TARE_MSR_WRITE, global_ctrl(cpu), p->enable | taken->enabled);
+		add(p, MSR_START, TARE_MSR_WRITE, global_ctrl(cpu), p->enable);
 	else
 		selects(p, MSR_START, UINT64_MAX);
 	if (global)
-		add(p, MSR_STOP, TARE_MSR_WRITE, global_ctrl(cpu), taken->enabled);
+		add(p, MSR_STOP, TARE_MSR_WRITE, global_ctrl(cpu), 0);
 	else
 		selects(p, MSR_STOP, ~SELECT_EN);
 	for (size_t i = 0; i < p->n_events; i++) {
@@ -353,13 +353,12 @@ static size_t written(const struct msr_plan *p, const struct msr_cpu *cpu, uint3
 }
 
 /* The gate first, with 0; then all else, newest first; the gate last. As the module does on close. */
-static void restore(struct msr_plan *p, const struct msr_cpu *cpu, const uint32_t *msr, size_t n,
-		    const struct msr_taken *taken)
+static void restore(struct msr_plan *p, const struct msr_cpu *cpu, const uint32_t *msr, size_t n)
 {
 	uint32_t gate = has_global(cpu) ? global_ctrl(cpu) : 0;
 
 	if (gate)
-		add(p, MSR_RESTORE, TARE_MSR_WRITE, gate, taken->enabled);
+		add(p, MSR_RESTORE, TARE_MSR_WRITE, gate, 0);
 	for (size_t i = n; i-- > 0;)
 		if (msr[i] != gate)
 			add(p, MSR_RESTORE, TARE_MSR_WRITE, msr[i], 0);
@@ -368,10 +367,8 @@ static void restore(struct msr_plan *p, const struct msr_cpu *cpu, const uint32_
 }
 
 int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
-		  const struct msr_taken *with, struct tare_error *err)
+		  uint64_t taken, struct tare_error *err)
 {
-	static const struct msr_taken nothing;
-	const struct msr_taken *taken = with ? with : &nothing;
 	uint32_t msr[MSR_STEPS_MAX];
 	struct msr_plan core = { .n_events = n };
 	size_t n_msr;
@@ -395,7 +392,7 @@ int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct 
 		place(&core, cpu, &ev[i], &core.place[i]);
 	core.status = has_global(cpu);
 	core.wrap = BIT(cpu->width);
-	middle(&core, cpu, ev, taken);
+	middle(&core, cpu, ev);
 	n_msr = written(&core, cpu, msr);
 
 	/* Saving goes in front. */
@@ -405,7 +402,7 @@ int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct 
 		add(out, MSR_SAVE, TARE_MSR_READ, msr[i], 0);
 	for (size_t i = 0; i < core.n && out->n < MSR_STEPS_MAX; i++)
 		out->step[out->n++] = core.step[i];
-	restore(out, cpu, msr, n_msr, taken);
+	restore(out, cpu, msr, n_msr);
 	return 0;
 }
 
@@ -418,6 +415,18 @@ size_t msr_plan_ops(const struct msr_plan *p, enum msr_phase first, enum msr_pha
 		if (p->step[i].phase >= first && p->step[i].phase <= last && n < room)
 			out[n++] = p->step[i].op;
 	return n;
+}
+
+void msr_plan_beside(struct tare_msr_op *op, size_t n, const struct msr_cpu *cpu, const struct msr_beside *others)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (op[i].kind != TARE_MSR_WRITE)
+			continue;
+		if (has_global(cpu) && op[i].msr == global_ctrl(cpu))
+			op[i].value |= others->enabled;
+		if (is_intel(cpu) && op[i].msr == FIXED_CTR_CTRL)
+			op[i].value |= others->fixed_ctrl;
+	}
 }
 
 void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved, size_t n_saved)

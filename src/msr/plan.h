@@ -78,22 +78,23 @@ struct msr_plan {
 	bool status;	     /* MSR_CHECK can tell */
 };
 
-/* What other plans have on the same CPU, and go on counting. All 0: nothing. */
-struct msr_taken {
-	uint64_t counters, enabled; /* as msr_plan.enable */
-	uint64_t fixed_ctrl;
-};
-
 /*
- * -ENOSPC: they do not all fit at one time; -EINVAL: an event that this CPU cannot count so; -ERANGE: a period
+ * `taken`: counters that other plans have on the same CPU, as msr_plan.enable. -ENOSPC: they do not all fit at one time; -EINVAL: an event that this CPU cannot count so; -ERANGE: a period
  * that does not fit a counter. The error names the event.
  */
 int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
-		  const struct msr_taken *taken, struct tare_error *err);
+		  uint64_t taken, struct tare_error *err);
 
 /* The operations of phases first..last, in order; at most `room`. */
 size_t msr_plan_ops(const struct msr_plan *p, enum msr_phase first, enum msr_phase last,
 		    struct tare_msr_op *out, size_t room);
+
+/* What other plans have going on the same CPU, which operations of this one leave as it is. */
+struct msr_beside {
+	uint64_t enabled; /* as msr_plan.enable */
+	uint64_t fixed_ctrl;
+};
+void msr_plan_beside(struct tare_msr_op *op, size_t n, const struct msr_cpu *cpu, const struct msr_beside *others);
 
 /* MSR_RESTORE, with what MSR_SAVE read: both as msr_plan_ops gives them. */
 void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved, size_t n_saved);

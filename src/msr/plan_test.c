@@ -35,7 +35,7 @@ static struct msr_plan plan_on(const struct msr_cpu *cpu, const struct msr_event
 	struct msr_plan p;
 
 	err = (struct tare_error)TARE_ERROR_INIT;
-	CHECK_EQ(msr_plan_make(&p, cpu, ev, n, NULL, &err), 0, "%s", err.what);
+	CHECK_EQ(msr_plan_make(&p, cpu, ev, n, 0, &err), 0, "%s", err.what);
 	return p;
 }
 
@@ -98,9 +98,9 @@ TEST(window_on_a_programmable_counter)
 	ev.period++;
 	p = plan_on(&cpu, &ev, 1);
 	CHECK_EQ(written(&p, MSR_ZERO, 0x4c1), 0xffff7fffffff, "through IA32_A_PMC0");
-	CHECK_EQ(msr_plan_make(&p, &old, &ev, 1, NULL, &err), -ENOSPC, "a CPU without that name for it");
+	CHECK_EQ(msr_plan_make(&p, &old, &ev, 1, 0, &err), -ENOSPC, "a CPU without that name for it");
 	ev.period = UINT64_C(1) << 47;
-	CHECK_EQ(msr_plan_make(&p, &cpu, &ev, 1, NULL, &err), -ERANGE, "half of the counter");
+	CHECK_EQ(msr_plan_make(&p, &cpu, &ev, 1, 0, &err), -ERANGE, "half of the counter");
 }
 
 TEST(bits_of_a_select)
@@ -129,7 +129,7 @@ TEST(bits_of_a_select)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct msr_event ev = { .name = "e", .config = rows[i].config, .user = rows[i].user, .kernel = rows[i].kernel };
 		struct msr_plan p;
-		int ret = msr_plan_make(&p, &cpu, &ev, 1, NULL, &err);
+		int ret = msr_plan_make(&p, &cpu, &ev, 1, 0, &err);
 
 		CHECK_EQ(ret, rows[i].select ? 0 : -EINVAL, "row at line %d", rows[i].line);
 		if (ret == 0)
@@ -185,7 +185,7 @@ TEST(version_1_starts_by_its_selects)
 	CHECK_EQ(written(&p, MSR_STOP, 0x187), 0x0101c2, "stopped again");
 	for (size_t i = 0; i < p.n; i++)
 		CHECK(p.step[i].op.msr != 0x38f && p.step[i].op.msr != 0x390, "it has no global control");
-	CHECK_EQ(msr_plan_make(&p, &cpu, &seven[2], 1, NULL, &err), -ENOSPC, "reference cycles need a fixed counter");
+	CHECK_EQ(msr_plan_make(&p, &cpu, &seven[2], 1, 0, &err), -ENOSPC, "reference cycles need a fixed counter");
 }
 
 TEST(counters_run_out)
@@ -194,9 +194,9 @@ TEST(counters_run_out)
 	struct msr_event ev[5] = { USER(0xc5), USER(0x1c2), USER(0x81d0), USER(0x82d0), USER(0xc4) };
 	struct msr_plan p;
 
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 5, NULL, &err), -ENOSPC, "five on four");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 5, 0, &err), -ENOSPC, "five on four");
 	CHECK(strstr(err.what, "0xc4"), "it names the event: %s", err.what);
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 0, NULL, &err), -EINVAL, "none");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 0, 0, &err), -EINVAL, "none");
 }
 
 TEST(events_make_room_for_each_other)
@@ -209,23 +209,27 @@ TEST(events_make_room_for_each_other)
 	CHECK_EQ(p.place[3].index, 0, "the one that only counter 0 takes");
 	CHECK(p.place[4].fixed, "instructions on the fixed counter");
 	CHECK_EQ(p.enable, 0x10000000f, "all four and a fixed one");
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 6, NULL, &err), -ENOSPC, "instructions twice: no programmable one is left");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 6, 0, &err), -ENOSPC, "instructions twice: no programmable one is left");
 }
 
 TEST(beside_others_on_the_same_cpu)
 {
+	static const struct msr_beside others = { .enabled = 0x100000001, .fixed_ctrl = 0x3 };
 	struct msr_cpu cpu = skylake();
-	struct msr_taken taken = { .counters = 0x100000003, .enabled = 0x100000001, .fixed_ctrl = 0x3 };
 	struct msr_event ev[] = { USER(0xc5), USER(0x3c) };
+	struct tare_msr_op op[64];
 	struct msr_plan p;
+	size_t n;
 
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, &taken, &err), 0, "%s", err.what);
-	CHECK_EQ(written(&p, MSR_QUIET, 0x38f), 0x100000001, "others go on");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, 0x100000003, &err), 0, "%s", err.what);
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x188), 0x4100c5, "the third counter is the first free one");
-	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x38d), 0x23, "theirs and ours");
-	CHECK_EQ(written(&p, MSR_START, 0x38f), 0x300000005, "theirs and ours");
-	CHECK_EQ(written(&p, MSR_STOP, 0x38f), 0x100000001, "theirs");
 	CHECK_EQ(written(&p, MSR_ZERO, 0x390), 0x200000004, "only our overflows are cleared");
+	n = msr_plan_ops(&p, MSR_QUIET, MSR_STOP, op, 64);
+	msr_plan_beside(op, n, &cpu, &others);
+	CHECK(op[0].msr == 0x38f && op[0].value == 0x100000001, "others go on");
+	CHECK(op[2].msr == 0x38d && op[2].value == 0x23, "their modes and ours");
+	CHECK(op[n - 2].msr == 0x38f && op[n - 2].value == 0x300000005, "theirs and ours");
+	CHECK(op[n - 1].msr == 0x38f && op[n - 1].value == 0x100000001, "theirs");
 }
 
 TEST(offcore_responses)
@@ -238,15 +242,15 @@ TEST(offcore_responses)
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a6), 0x10001, "MSR_OFFCORE_RSP_0");
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a7), 0x20002, "MSR_OFFCORE_RSP_1");
 	ev[1].config = 0x1b7;
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, NULL, &err), -ENOSPC, "two wishes for one register");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, 0, &err), -ENOSPC, "two wishes for one register");
 	ev[1].extra = ev[0].extra;
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, NULL, &err), 0, "the same wish twice");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, 0, &err), 0, "the same wish twice");
 	ev[0].extra = 0;
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, NULL, &err), -EINVAL, "nothing to count");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "nothing to count");
 	ev[0] = (struct msr_event){ .name = "loads", .config = 0x1cd, .extra = 3, .user = true };
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, NULL, &err), -EINVAL, "needs PEBS");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "needs PEBS");
 	ev[0] = (struct msr_event){ .name = "x", .config = 0xc4, .extra = 3, .user = true };
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, NULL, &err), -EINVAL, "an extra term of an event that has none");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "an extra term of an event that has none");
 }
 
 /* What is written is what the module allows, and what was there comes back, the newest first. */

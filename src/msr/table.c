@@ -76,7 +76,8 @@ static void no_name(const char *name, unsigned maker, struct tare_error *err)
 		return;
 	}
 	tare_fail(err, ENOENT, "no register '%.60s' is known", name);
-	text_nearest(&near, name, at, n, 2);
+	if (strlen(name) < MSR_NAME_ROOM)
+		text_nearest(&near, name, at, n, 2);
 	if (near.len)
 		tare_hint(err, "did you mean %s? Any register can be named by its number", near.s);
 	else

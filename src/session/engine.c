@@ -151,6 +151,14 @@ static void refuse_exact(struct encoding_list *list, int code, const char *why, 
 	list->groups *= 2;
 }
 
+/* What a core's counters count is counted by their registers, of whole CPUs; all else as before. */
+static void by_registers(struct encoding_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (is_spoilt(&list->enc[i]) && list->enc[i].attr.type != PERF_TYPE_BREAKPOINT)
+			list->enc[i].source = "msr";
+}
+
 int engine_choose(struct encoding_list *list, const struct engine_question *q,
 		  struct tare_error *err)
 {
@@ -168,10 +176,10 @@ int engine_choose(struct encoding_list *list, const struct engine_question *q,
 		if (q->wish == ENGINE_AUTO && !named)
 			pmu |= has_counter(e, q->source);
 	}
-	if (q->wish == ENGINE_PERF && named) {
+	if ((q->wish == ENGINE_PERF || q->wish == ENGINE_MSR) && named) {
 		tare_fail(err, EINVAL,
-			  "%.100s is counted by the exact engine, and --engine perf leaves it out",
-			  named->name);
+			  "%.100s is counted by the exact engine, and --engine %s leaves it out",
+			  named->name, q->wish == ENGINE_MSR ? "msr" : "perf");
 		tare_hint(err, "--engine exact, or auto");
 		return -EINVAL;
 	}
@@ -179,6 +187,10 @@ int engine_choose(struct encoding_list *list, const struct engine_question *q,
 		if (err)
 			*err = *q->cannot;
 		return -q->cannot->code;
+	}
+	if (q->wish == ENGINE_MSR) {
+		by_registers(list);
+		return 0;
 	}
 	if (q->wish == ENGINE_PERF || (q->wish == ENGINE_AUTO && !named && (!wanted || pmu)))
 		return 0;

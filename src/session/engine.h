@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include "source/source.h"
 
-enum engine_wish { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT };
+enum engine_wish { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT, ENGINE_MSR };
 
 struct engine_question {
 	enum engine_wish wish;

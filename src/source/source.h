@@ -56,6 +56,7 @@ struct source {
 };
 
 extern const struct source source_perf;
+extern const struct source source_msr;
 
 /* The source of that name (the `source` of an encoding), or NULL. */
 const struct source *source_find(const char *name);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "source/source.h"
 
-const struct source *const sources[] = { &source_perf, NULL };
+const struct source *const sources[] = { &source_perf, &source_msr, NULL };
 
 const struct source *source_find(const char *name)
 {

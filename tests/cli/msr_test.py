@@ -27,7 +27,7 @@ INTEL = "GenuineIntel" in cpuinfo
 MAKER = INTEL or "AuthenticAMD" in cpuinfo or "HygonGenuine" in cpuinfo
 # One select, its counter, the gate, a register that faults in the model, and one that is never written.
 SELECT, COUNTER, GATE, FAULT = (("IA32_PERFEVTSEL0", "IA32_PMC0", "IA32_PERF_GLOBAL_CTRL", "IA32_PMC4") if INTEL else
-                                ("PERF_CTL0", "PERF_CTR0", "PERF_GLOBAL_CTL", "PERF_CTR5"))
+                                ("PERF_CTL0", "PERF_CTR0", "PERF_GLOBAL_CTL", "PERF_LEGACY_CTR3"))
 SELECT_AT, GATE_AT = (0x186, 0x38F) if INTEL else (0xC0010200, 0xC0000301)
 
 
@@ -220,7 +220,7 @@ def written_for_the_time_of_a_command():
 @test
 def a_batch_with_a_fault_in_the_middle():
     with tempfile.NamedTemporaryFile("w", suffix=".batch") as f:
-        f.write(f"# the model has half of the counters\nwrite {COUNTER} 7\nread {COUNTER}\nread {FAULT}\nread {COUNTER}\n")
+        f.write(f"# the model has not all of the counters\nwrite {COUNTER} 7\nread {COUNTER}\nread {FAULT}\nread {COUNTER}\n")
         f.flush()
         r = on_model("batch", "-C", "1", f.name)
     equal(r.returncode, 125, "status")
@@ -301,6 +301,78 @@ def cpus_that_are_off_or_not_there():
     true("that CPU is off, or is not there" in on_model("read", "-C", "2000", GATE).stderr, "not there")
     r = on_model("read", "-C", "0,1000", GATE)
     equal(r.returncode, 125, "one of two")
+
+
+# ---- tare stat --engine msr: the model's counters go up by 1000 for each register that is read ----
+
+CPU_MODEL = "skl" if INTEL else "zen 4"
+EVENTS = "r00c5:u" if INTEL else "r00c3:u"
+
+
+def stat(*words):
+    command = words[words.index("--") + 1:] if "--" in words else ["true"]
+    words = words[:words.index("--")] if "--" in words else words
+    return sh(TARE, "stat", "--engine", "msr", "--device-root", model(), "--cpu-model", CPU_MODEL, "-C", "0", "--format", "json", "-o", "-", *words,
+              "--", *command)
+
+
+def counts(r):
+    return {e["event"]: e for e in json.loads(r.stdout)["events"]}
+
+
+@test
+def stat_counts_by_registers():
+    r = stat("-e", "{" + EVENTS + ",r0002},task-clock")
+    equal(r.returncode, 0, r.stderr)
+    got = counts(r)
+    equal(got["r0002"]["value"], got[EVENTS]["value"], "the gate froze both before they were read")
+    true(got[EVENTS]["value"] % 1000 == 0 and got[EVENTS]["value"] <= 20000, f"{got[EVENTS]['value']}: steps of the model")
+    equal((got[EVENTS]["engine"], got[EVENTS]["quality"], got["task-clock"]["engine"]), ("msr", "counted", "perf"), "who counted")
+    for register in (SELECT, COUNTER, GATE):
+        equal(ok("read", register).split()[4], "0x0", f"{register} is put back")
+
+
+@test
+def stat_puts_back_what_was_there():
+    ok("write", f"{COUNTER}=0x1234", f"{SELECT}=0x3003c")
+    equal(stat("-e", EVENTS).returncode, 0, "status")
+    equal([ok("read", r).split()[4] for r in (SELECT, COUNTER)], ["0x3003c", "0x1234"], "as it was")
+    ok("write", f"{COUNTER}=0", f"{SELECT}=0")
+
+
+@test
+def stat_leaves_counters_in_use_alone():
+    ok("write", f"{SELECT}=0x43003c", f"{GATE}=1")
+    r = stat("-e", EVENTS)
+    true(r.returncode == 125 and "somebody counts with it already" in r.stderr, r.stderr)
+    equal(ok("read", SELECT).split()[4], "0x43003c", "untouched")
+    equal(ok("read", GATE).split()[4], "0x1", "untouched")
+    ok("write", f"{SELECT}=0", f"{GATE}=0")
+
+
+@test
+def stat_notices_another_writer():
+    r = stat("-e", EVENTS, "--", "sh", "-c", '"$@" >/dev/null', "sh", TARE, "msr", "write", "--device-root", model(), f"{SELECT}.EVENT=0x3c")
+    event = counts(r)[EVENTS]
+    equal((event["value"], event["quality"]), (None, "unavailable"), "no number")
+    true(f"somebody else has written {SELECT}" in event["reason"], event["reason"])
+    equal(ok("read", SELECT).split()[4], "0x0", "put back all the same")
+
+
+@test
+def stat_counts_no_more_than_there_are_counters():
+    got = counts(stat("-e", ",".join(f"r000{i}" for i in range(1, 8))))
+    there = [e for e, v in got.items() if v["value"] is not None]
+    equal(len(there), 4 if INTEL else 6, "counters of the CPU")
+    true("no counter is left" in got["r0007"]["reason"], got["r0007"]["reason"])
+
+
+@test
+def stat_by_registers_is_of_cpus():
+    r = sh(TARE, "stat", "--engine", "msr", "-e", "cycles", "--", "true")
+    true(r.returncode == 125 and "goes with -C or -a" in r.stderr, r.stderr)
+    r = sh(TARE, "stat", "--via", "msr", "--", "true")
+    true(r.returncode == 125 and "--engine msr" in r.stderr, r.stderr)
 
 
 @test

@@ -186,7 +186,7 @@ static void phases(struct registers *r, const struct msr_plan *p, enum msr_phase
 	struct tare_msr_op op[TARE_MSR_OPS_MAX];
 	size_t n = msr_plan_ops(p, from, to, op, TARE_MSR_OPS_MAX);
 
-	CHECK_EQ(registers_run(r, 1, op, n, NULL, &err), 0, "%s", err.what);
+	CHECK_EQ(registers_run(r, 1, op, n, 0, &err), 0, "%s", err.what);
 }
 
 static void plan_is_traced(const char *bound, const char *libpfm, unsigned programmable, unsigned fixed,
@@ -199,7 +199,7 @@ static void plan_is_traced(const char *bound, const char *libpfm, unsigned progr
 	struct msr_plan p;
 
 	msr_cpu_of(&cpu, bound, libpfm, "planned", programmable, fixed, NULL);
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, n, NULL, &err), 0, "%s", err.what);
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, n, 0, &err), 0, "%s", err.what);
 	msr_plan_trace(&planned, &p, &cpu, module);
 	r = way(module ? "module" : "msr", cpu.maker);
 	if (!r)
@@ -254,7 +254,7 @@ TEST(the_command_plans_what_the_kernel_sees)
 	fread(planned, 1, sizeof(planned) - 1, f);
 	CHECK_EQ(pclose(f), 0, "tare msr plan");
 	msr_cpu_of(&cpu, "skl", "skl", "planned", 4, 3, NULL);
-	msr_plan_make(&p, &cpu, intel_seven, 7, NULL, NULL);
+	msr_plan_make(&p, &cpu, intel_seven, 7, 0, NULL);
 	r = way("module", TARE_MSR_INTEL);
 	trace_begin();
 	phases(r, &p, MSR_QUIET, MSR_START);
@@ -720,12 +720,12 @@ TEST(counters_count_and_freeze)
 	size_t n;
 
 	msr_cpu_of(&cpu, "skl", "skl", "planned", 4, 3, NULL);
-	msr_plan_make(&p, &cpu, ev, 3, NULL, NULL);
+	msr_plan_make(&p, &cpu, ev, 3, 0, NULL);
 	phases(r, &p, MSR_QUIET, MSR_START);
 	n = msr_plan_ops(&p, MSR_STOP, MSR_READ, op, TARE_MSR_OPS_MAX);
-	CHECK_EQ(registers_run(r, 1, op, n, NULL, &err), 0, "%s", err.what);
+	CHECK_EQ(registers_run(r, 1, op, n, 0, &err), 0, "%s", err.what);
 	n = msr_plan_ops(&p, MSR_READ, MSR_READ, again, TARE_MSR_OPS_MAX);
-	CHECK_EQ(registers_run(r, 1, again, n, NULL, &err), 0, "%s", err.what);
+	CHECK_EQ(registers_run(r, 1, again, n, 0, &err), 0, "%s", err.what);
 	for (size_t i = 0; i < 3; i++) {
 		CHECK(op[1 + i].value > 0, "counter %zu counted nothing", i);
 		CHECK_EQ(again[i].value, op[1 + i].value, "counter %zu is frozen", i);
@@ -755,16 +755,16 @@ TEST(the_kernels_own_driver_counts_alike)
 	size_t n, n_saved;
 
 	msr_cpu_of(&cpu, "skl", "skl", "planned", 4, 3, NULL);
-	msr_plan_make(&p, &cpu, ev, 2, NULL, NULL);
+	msr_plan_make(&p, &cpu, ev, 2, 0, NULL);
 	n_saved = msr_plan_ops(&p, MSR_SAVE, MSR_SAVE, saved, TARE_MSR_OPS_MAX);
 	CHECK_EQ(registers_run(r, 1, saved, n_saved, NULL, &err), 0, "%s", err.what);
 	phases(r, &p, MSR_QUIET, MSR_START);
 	n = msr_plan_ops(&p, MSR_STOP, MSR_READ, op, TARE_MSR_OPS_MAX);
-	CHECK_EQ(registers_run(r, 1, op, n, NULL, &err), 0, "%s", err.what);
+	CHECK_EQ(registers_run(r, 1, op, n, 0, &err), 0, "%s", err.what);
 	CHECK(op[1].value > 0 && op[2].value > 0, "nothing was counted");
 	n = msr_plan_ops(&p, MSR_RESTORE, MSR_RESTORE, op, TARE_MSR_OPS_MAX);
 	msr_plan_saved(op, n, saved, n_saved);
-	CHECK_EQ(registers_run(r, 1, op, n, NULL, &err), 0, "%s", err.what);
+	CHECK_EQ(registers_run(r, 1, op, n, 0, &err), 0, "%s", err.what);
 	registers_close(r);
 }
 

@@ -14,7 +14,7 @@
 
 enum { CPUS = 1000, OFF = 1000, STEP = 1000 };
 
-/* Runs of registers, and the bits of each that may be written. Half of each maker's are there, as on small CPUs. */
+/* Runs of registers, and the bits of each that may be written. Four of Intel's counters, six of AMD's. */
 static const struct run {
 	uint32_t first, count;
 	uint64_t bits;
@@ -30,7 +30,7 @@ static const struct run {
 	{ 0x390, 1, 0x70000000f },
 	{ 0xc0000300, 1, 0 },
 	{ 0xc0000301, 2, 0x3f },
-	{ 0xc0010200, 8, UINT64_MAX },
+	{ 0xc0010200, 12, UINT64_MAX },
 };
 enum { RUNS = sizeof(runs) / sizeof(runs[0]), SLOTS = 40 };
 
@@ -63,8 +63,8 @@ static void tick(int cpu)
 	*at(cpu, 0x10) += STEP;
 	*at(cpu, 0xe8) += STEP;
 	*at(cpu, 0xe7) += 2 * STEP;
-	for (uint32_t i = 0; i < 4; i++) {
-		if (global >> i & 1 && *at(cpu, 0x186 + i) & 1 << 22)
+	for (uint32_t i = 0; i < 6; i++) {
+		if (i < 4 && global >> i & 1 && *at(cpu, 0x186 + i) & 1 << 22)
 			*at(cpu, 0xc1 + i) += STEP;
 		if (amd >> i & 1 && *at(cpu, 0xc0010200 + 2 * i) & 1 << 22)
 			*at(cpu, 0xc0010201 + 2 * i) += STEP;
