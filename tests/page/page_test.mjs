@@ -39,7 +39,7 @@ function file(name, make) {
   return files[name];
 }
 function run(words, status = 0) {
-  const r = spawnSync(TARE, words, { encoding: "utf8" });
+  const r = spawnSync(TARE, words, { encoding: "utf8", maxBuffer: 1 << 28 });
   equal(r.status, status, `${words.join(" ")}: ${r.stderr}`);
   return r;
 }
