@@ -200,6 +200,8 @@ int accessed_open(struct accessed *c, const char *path, const struct accessed_op
 		ret = read_nodes(c, err);
 	if (ret == 0)
 		ret = accessed_note_selection(c, err);
+	if (ret == 0)
+		ret = accessed_read_blocks(c, path, err);
 	if (ret < 0)
 		return ret;
 	c->p->reader = tare_accesses_open(path, err);
@@ -213,6 +215,7 @@ void accessed_close(struct accessed *c)
 	if (p) {
 		tare_accesses_close(p->reader);
 		history_free(p->history);
+		history_free(p->blocks);
 		accessed_objects_free(c);
 		set_free(&p->tasks);
 		set_free(&p->process_of);

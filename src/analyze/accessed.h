@@ -19,6 +19,7 @@ enum object_kind {
 	OBJECT_STACK,	/* of a process's first thread */
 	OBJECT_HEAP,	/* that grows by brk(2) */
 	OBJECT_MEMORY,	/* a mapping of no file: large blocks, other threads' stacks */
+	OBJECT_BLOCK,	/* all blocks that were taken at one place in the code, where that was recorded */
 	OBJECT_KERNEL,
 	OBJECT_UNKNOWN, /* nothing was recorded to be mapped there */
 };
@@ -26,7 +27,7 @@ enum object_kind {
 struct object {
 	uint32_t kind, pid;    /* pid: of STACK, HEAP, MEMORY, UNKNOWN */
 	uint32_t module, name; /* name: word, of a SYMBOL */
-	uint64_t start;	       /* SYMBOL: the file's own address; MEMORY: of the mapping */
+	uint64_t start;	       /* SYMBOL: the file's own address; MEMORY: of the mapping; BLOCK: offset of the call in `module` */
 	uint64_t size;	       /* bytes; 0: not known */
 };
 
@@ -74,7 +75,7 @@ struct accessed_code accessed_code(struct accessed *c, const struct tare_access 
 uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t *offset);
 const struct object *accessed_object_at(const struct accessed *c, uint32_t number);
 /* "counters", "heap of 4711", "memory at 0x7f.. (2097152 bytes)": for people; names are not escaped. */
-void accessed_object_name(const struct accessed *c, const struct object *o, struct text *out);
+void accessed_object_name(struct accessed *c, const struct object *o, struct text *out);
 /* "" when the recording does not say. */
 const char *accessed_comm(const struct accessed *c, uint32_t pid, uint32_t tid);
 /* -1 when the recording does not say. */

@@ -26,7 +26,7 @@ static uint32_t word(struct accessed *c, const char *s)
 	return words_add(&c->modules.words, s, strlen(s));
 }
 
-static bool name_one(struct accessed *c, const struct accessed_code *code, struct accessed_name *out)
+bool accessed_name_one(struct accessed *c, const struct accessed_code *code, struct accessed_name *out)
 {
 	struct symbol symbol;
 	const char *file;
@@ -90,7 +90,7 @@ int accessed_name(struct accessed *c, const struct accessed_code *code, const ui
 	for (size_t i = 0; ret == 0 && i < n; i++) {
 		uint32_t module = code[order[i]].module;
 
-		if (!name_one(c, &code[order[i]], &out[order[i]]))
+		if (!accessed_name_one(c, &code[order[i]], &out[order[i]]))
 			ret = tare_fail_nomem(err);
 		if (!out[order[i]].function)
 			unnamed += samples[order[i]];

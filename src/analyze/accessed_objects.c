@@ -151,11 +151,17 @@ static bool below_stack(struct accessed *c, uint32_t pid, uint64_t time, const s
 
 static void find_user(struct accessed *c, uint32_t pid, uint64_t time, uint64_t address, struct found *f)
 {
-	struct history_place mapped, whole;
+	struct history_place mapped, whole, block = { .high = UINT64_MAX, .until = UINT64_MAX };
+	bool in_block = accessed_find_block(c, pid, time, address, &block), file;
 	const struct module *of;
 	const char *path;
-	bool file;
 
+	narrow(f, block.low, block.high, block.from, block.until);
+	if (in_block) {
+		f->object = *accessed_object_at(c, block.map.module);
+		f->base = block.map.start;
+		return;
+	}
 	history_find(c->p->history, pid, time, HISTORY_MAPPED, address, &mapped);
 	history_find(c->p->history, pid, time, HISTORY_IMAGE, address, &whole);
 	narrow(f, mapped.low, mapped.high, mapped.from, mapped.until);
@@ -214,7 +220,31 @@ const struct object *accessed_object_at(const struct accessed *c, uint32_t numbe
 	return (struct object *)c->p->objects.item + number;
 }
 
-void accessed_object_name(const struct accessed *c, const struct object *o, struct text *out)
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void name_block(struct accessed *c, const struct object *o, struct text *out)
+{
+	struct accessed_code code = { .module = o->module, .offset = o->start };
+	struct accessed_name name;
+
+	if (!accessed_name_one(c, &code, &name)) {
+		out->failed = true;
+		return;
+	}
+	if (name.function)
+		text_add(out, "block taken in %s", words_at(&c->modules.words, name.function));
+	else
+		text_add(out, "block taken at 0x%" PRIx64 " in %s", o->start, base_name(words_at(&c->modules.words, name.module)));
+	if (name.file)
+		text_add(out, "  %s:%u", base_name(words_at(&c->modules.words, name.file)), name.line);
+}
+
+void accessed_object_name(struct accessed *c, const struct object *o, struct text *out)
 {
 	const char *module = words_at(&c->modules.words, c->modules.module[o->module].path);
 	const char *comm = accessed_comm(c, o->pid, o->pid);
@@ -237,6 +267,9 @@ void accessed_object_name(const struct accessed *c, const struct object *o, stru
 		break;
 	case OBJECT_MEMORY:
 		text_add(out, "%s at 0x%" PRIx64 " of %s (%u)", strncmp(module, "//anon", 6) ? module : "memory", o->start, comm, o->pid);
+		break;
+	case OBJECT_BLOCK:
+		name_block(c, o, out);
 		break;
 	case OBJECT_KERNEL:
 		text_add(out, "[kernel]");

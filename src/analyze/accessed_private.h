@@ -44,6 +44,8 @@ struct accessed_private {
 	size_t cpus;
 	struct code_cached code[1 << CODE_BITS];
 	struct data_cached data[1 << DATA_BITS];
+	struct history *blocks; /* NULL: none were written down; `module` of a map is the number of an object */
+	uint64_t blocks_until;
 	int input; /* the copy of standard input; -1: none */
 };
 
@@ -55,6 +57,12 @@ static inline bool during(uint64_t from, uint64_t until, uint64_t time)
 
 /* NULL: out of memory. */
 struct image *accessed_image(struct accessed *c, uint32_t module);
+/* The blocks written down beside the recording, if any. After the history is finished. */
+int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error *err);
+/* Is the address in a block? *out holds for the answer either way; it is not written where no blocks are known at all. */
+bool accessed_find_block(const struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, struct history_place *out);
+/* The words of one instruction; its module stays open. False: out of memory. */
+bool accessed_name_one(struct accessed *c, const struct accessed_code *code, struct accessed_name *out);
 void accessed_forget_unnamed(struct accessed *c);
 void accessed_objects_free(struct accessed *c);
 int accessed_add_note(struct accessed *c, struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

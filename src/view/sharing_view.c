@@ -45,7 +45,7 @@ static bool fought_over(const struct sharing_line *l)
 
 static void put_object(struct text *out, const struct sharing_shown *s, const struct sharing_named_line *n)
 {
-	const struct accessed *c = s->named->of;
+	struct accessed *c = s->named->of;
 	const struct object *o = n->object == SET_NONE ? NULL : accessed_object_at(c, n->object);
 	struct text name = { 0 };
 
@@ -54,10 +54,11 @@ static void put_object(struct text *out, const struct sharing_shown *s, const st
 	accessed_object_name(c, o, &name);
 	escape(out, name.s ? name.s : "", name.len);
 	text_free(&name);
-	if (o->kind == OBJECT_SYMBOL && (int64_t)n->offset < 0) /* it begins within the line */
-		text_add(out, "-0x%" PRIx64, -n->offset);
-	else if (o->kind != OBJECT_STACK && o->kind != OBJECT_KERNEL && o->kind != OBJECT_UNKNOWN)
-		text_add(out, "+0x%" PRIx64, n->offset);
+	if (o->kind != OBJECT_STACK && o->kind != OBJECT_KERNEL && o->kind != OBJECT_UNKNOWN) {
+		bool before = (int64_t)n->offset < 0; /* it begins within the line */
+
+		text_add(out, "%s%c0x%" PRIx64, o->kind == OBJECT_SYMBOL ? "" : ", at ", before ? '-' : '+', before ? -n->offset : n->offset);
+	}
 	if (o->kind == OBJECT_SYMBOL)
 		text_add(out, " in "), escape(out, base_name(word(s, c->modules.module[o->module].path)),
 					      strlen(base_name(word(s, c->modules.module[o->module].path))));

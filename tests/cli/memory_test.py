@@ -351,4 +351,43 @@ def a_real_program_by_the_exact_engine():
     true(any(x["file"] and x["file"].endswith("loop.c") and x["line"] == 2 for x in document("memory", room("exact.data"))["rows"]), "the line")
 
 
+BLOCKS = r"""
+#include <stdlib.h>
+__attribute__((noinline)) static long *kept(void) { return malloc(64 * sizeof(long)); }
+__attribute__((noinline)) static long *passing(void) { return malloc(64 * sizeof(long)); }
+int main(void)
+{
+	volatile long *p = kept(), *first;
+	for (int i = 0; i < 64000; i++)
+		p[i % 64] = i;
+	for (int round = 0; round < 500; round++) { /* the same memory again and again, by turns of two places */
+		first = round % 2 ? kept() : passing();
+		for (int i = 0; i < 64; i++)
+			first[i] = i;
+		free((void *)first);
+	}
+	return 0;
+}
+"""
+
+
+@test
+def blocks_are_told_by_where_they_were_taken():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("blocks.c").write_text(BLOCKS)
+    r = subprocess.run([CC, "-g", "-O1", str(room("blocks.c")), "-o", str(room("blocks"))], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    r = tare("record", "--engine", "exact", "--precise=memory", "-c", "13", "--alloc", "-o", room("blocks.data"), "--", room("blocks"), status=None)
+    if r.returncode:
+        skip(f"no --alloc here: {r.stderr.strip()}")
+    got = {k: v["weight"] for k, v in rows(room("blocks.data"), "symbol").items() if "block taken" in k}
+    equal(sorted(got), ["block taken in kept  blocks.c:3", "block taken in passing  blocks.c:4"], "places")
+    # 64000 stores and 250 times 64; 250 times 64
+    true(abs(got["block taken in kept  blocks.c:3"] - 80000) < 8000 and abs(got["block taken in passing  blocks.c:4"] - 16000) < 4000, got)
+    room("blocks.data.alloc").write_bytes(b"TAREBLKS nonsense")
+    d = document("memory", "--by", "symbol", room("blocks.data"))
+    true(any("blocks are not told" in n for n in d["notes"]), d["notes"])
+
+
 main()

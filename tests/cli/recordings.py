@@ -26,7 +26,8 @@ def room(name):
 
 def tare(*words, status=0, **more):
     r = subprocess.run([TARE, *map(str, words)], capture_output=True, text=True, timeout=60, env={**ENV, **more})
-    equal(r.returncode, status, f"status of {words}: {r.stderr}")
+    if status is not None:
+        equal(r.returncode, status, f"status of {words}: {r.stderr}")
     return r
 
 

@@ -335,7 +335,7 @@ test("accesses to memory are tables", async () => {
 
 test("lines that are fought over have their bytes and their code", async () => {
   const page = await open(file("sharing.html", (to) => run(["sharing", "--html", to, accesses()])));
-  equal((await cells(page, "1. memory at 0x10000000 of <b>evil (1)+0x0", 0)).join(), "+0,+8", "fields");
+  equal((await cells(page, "1. memory at 0x10000000 of <b>evil (1), at +0x0", 0)).join(), "+0,+8", "fields");
   yes((await page.locator("section").nth(1).textContent()).includes("FALSE SHARING"), "the verdict");
 });
 

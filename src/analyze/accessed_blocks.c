@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks of memory that the recorded program took, where `tare record --alloc` wrote them down beside the recording: an address
+ * at a time -> the place in the code that took the block. A block that is given back is a mapping to nothing over it.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analyze/accessed_private.h"
+#include "record/alloc.h"
+
+enum { FACTS_MOST = 3 << 20, ATTR_CLOCKID_BIT = 25, MONOTONIC = 1, GENERATIONS_MAX = 8, NO_BLOCK = UINT32_MAX };
+
+struct live { /* a block of a process */
+	uint32_t pid, low, high; /* its address, in halves */
+	uint64_t size;
+};
+
+struct parent {
+	uint32_t pid, parent;
+};
+
+struct reading {
+	struct accessed *c;
+	struct set live, parents;
+	uint64_t facts;
+	bool cut;
+	struct tare_error *err;
+};
+
+/* Code that takes blocks for others: who called it is of interest. */
+static bool takes_for_others(const struct accessed *c, uint32_t module)
+{
+	static const char *const names[] = { "libc.so", "libc-", "libstdc++", "libc++", "libtare-alloc", "ld-linux", "ld-2" };
+	const char *path = words_at(&c->modules.words, c->modules.module[module].path), *slash = strrchr(path, '/');
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(slash ? slash + 1 : path, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* The number of the object that all blocks taken at one place are. */
+static uint32_t site_of(struct reading *r, const struct alloc_event *ev)
+{
+	struct object site = { .kind = OBJECT_BLOCK, .module = r->c->p->unknown_module };
+
+	for (unsigned i = 0; i < ev->frames; i++) {
+		/* the call is before the place it returns to */
+		struct tare_access a = { .has = TARE_ACCESS_TIME, .time_ns = ev->time_ns, .pid = ev->pid, .ip = ev->frame[i] - 1 };
+		struct accessed_code code = accessed_code(r->c, &a);
+		bool last = i + 1 == ev->frames;
+
+		if (takes_for_others(r->c, code.module) && !last)
+			continue;
+		site.module = code.module;
+		site.start = code.offset;
+		break;
+	}
+	return set_add(&r->c->p->objects, &site, sizeof(site), offsetof(struct object, size), NULL);
+}
+
+static struct live *live_block(struct reading *r, uint32_t pid, uint64_t address)
+{
+	for (int i = 0; i < GENERATIONS_MAX; i++) {
+		struct live key = { pid, (uint32_t)address, (uint32_t)(address >> 32), 0 };
+		struct parent child = { .pid = pid };
+		uint32_t at = set_find(&r->live, &key, sizeof(key), 12);
+
+		if (at != SET_NONE)
+			return (struct live *)r->live.item + at;
+		at = set_find(&r->parents, &child, sizeof(child), sizeof(child.pid)); /* a block from before the fork */
+		if (at == SET_NONE)
+			return NULL;
+		pid = ((struct parent *)r->parents.item)[at].parent;
+	}
+	return NULL;
+}
+
+static int cover(struct reading *r, const struct alloc_event *ev, uint64_t size, uint32_t site)
+{
+	struct map m = { .start = ev->address, .module = site };
+
+	if (!size || __builtin_add_overflow(ev->address, size - 1, &m.last))
+		return 0;
+	r->facts++;
+	return history_map(r->c->p->blocks, ev->pid, ev->time_ns, HISTORY_MAPPED, &m, r->err);
+}
+
+static int take(struct reading *r, const struct alloc_event *ev)
+{
+	struct live block = { ev->pid, (uint32_t)ev->address, (uint32_t)(ev->address >> 32), ev->size };
+	struct parent parent = { ev->pid, (uint32_t)ev->address };
+	struct live *known;
+	uint32_t at, site;
+
+	switch (ev->kind) {
+	case ALLOC_TAKEN:
+	case ALLOC_MAPPED:
+		site = site_of(r, ev);
+		at = set_add(&r->live, &block, sizeof(block), 12, NULL);
+		if (site == SET_NONE || at == SET_NONE)
+			return tare_fail_nomem(r->err);
+		((struct live *)r->live.item)[at].size = ev->size;
+		return cover(r, ev, ev->size, site);
+	case ALLOC_FREED:
+		known = live_block(r, ev->pid, ev->address);
+		return known ? cover(r, ev, known->size, NO_BLOCK) : 0;
+	case ALLOC_UNMAPPED:
+		return cover(r, ev, ev->size, NO_BLOCK);
+	case ALLOC_FORK:
+		if (set_add(&r->parents, &parent, sizeof(parent), sizeof(parent.pid), NULL) == SET_NONE)
+			return tare_fail_nomem(r->err);
+		r->facts++;
+		return history_fork(r->c->p->blocks, ev->pid, parent.parent, ev->time_ns, r->err);
+	case ALLOC_PROGRAM:
+		r->facts++;
+		return history_exec(r->c->p->blocks, ev->pid, ev->time_ns, r->err);
+	}
+	return 0;
+}
+
+static bool by_monotonic_clock(const struct accessed *c)
+{
+	for (size_t i = 0; i < perfdata_event_count(c->file); i++) {
+		const struct perfdata_attr *a = &perfdata_event_at(c->file, i)->attr;
+
+		if (!(a->flags >> ATTR_CLOCKID_BIT & 1) || a->clockid != MONOTONIC)
+			return false;
+	}
+	return true;
+}
+
+int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error *err)
+{
+	struct reading r = { .c = c, .err = err };
+	struct tare_error why = TARE_ERROR_INIT;
+	struct alloc_file *f = NULL;
+	struct alloc_event ev;
+	char file[4096];
+	uint64_t last = 0;
+	int ret;
+
+	if (!alloc_path(file, sizeof(file), path) || access(file, F_OK) < 0)
+		return 0;
+	if (!by_monotonic_clock(c))
+		return accessed_add_note(c, err, "%s is left out: the recording's clock is another one than CLOCK_MONOTONIC", file);
+	if (alloc_open(&f, file, &why) < 0)
+		return accessed_add_note(c, err, "blocks are not told: %s", why.what);
+	c->p->blocks = history_new(err);
+	ret = c->p->blocks ? 0 : -ENOMEM;
+	while (ret == 0 && !r.cut && alloc_next(f, &ev)) {
+		ret = take(&r, &ev);
+		last = ev.time_ns;
+		r.cut = r.facts >= FACTS_MOST;
+	}
+	if (ret == 0)
+		ret = history_finish(c->p->blocks, err);
+	c->p->blocks_until = r.cut ? last : UINT64_MAX;
+	if (ret == 0 && r.cut)
+		ret = accessed_add_note(c, err, "%s: only the first %d blocks taken and given back are looked at; later ones are told as heap or memory", file,
+					FACTS_MOST);
+	if (ret == 0 && alloc_loss(f)->lost)
+		ret = accessed_add_note(c, err, "%s: %llu blocks were not written down: the disk was full", file, (unsigned long long)alloc_loss(f)->lost);
+	if (ret == 0 && (alloc_loss(f)->damaged || alloc_loss(f)->missing))
+		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);
+	alloc_close(f);
+	set_free(&r.live);
+	set_free(&r.parents);
+	return ret;
+}
+
+bool accessed_find_block(const struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, struct history_place *out)
+{
+	if (!c->p->blocks)
+		return false;
+	if (time_ns >= c->p->blocks_until && c->p->blocks_until != UINT64_MAX) {
+		*out = (struct history_place){ .high = UINT64_MAX, .from = c->p->blocks_until, .until = UINT64_MAX };
+		return false;
+	}
+	history_find(c->p->blocks, pid, time_ns, HISTORY_MAPPED, address, out);
+	if (out->until > c->p->blocks_until)
+		out->until = c->p->blocks_until;
+	return out->found && out->map.module != NO_BLOCK;
+}
