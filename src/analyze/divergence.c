@@ -6,6 +6,7 @@
 #include "analyze/divergence_cause.h"
 #include "analyze/unwind.h"
 
+enum { FIRST_STACK = 64 << 20 };
 enum { VVAR_BYTES = 0x8000 }; /* the pages of clocks end where the vdso begins. Source: Linux, arch/x86/entry/vdso/vma.c */
 
 #define STACK_TOP 0x7ffffffff000ull /* without randomisation. Source: Linux, arch/x86/include/asm/page_64_types.h */
@@ -234,7 +235,10 @@ static int look_further(struct divergence_report *r, struct divergence *d, struc
 			r->back = d->low - run->call[i].number;
 			return 0;
 		}
-	if (c->address < STACK_TOP && STACK_TOP - c->address < environment_bytes + 4096)
+	/* A thread with a stack of its own began in the midst of others. */
+	if (ret == 0 && d->first == 1 && run->step[0].regs[RSP] < STACK_TOP - FIRST_STACK)
+		c->kind = CAUSE_THREADS;
+	else if (c->address < STACK_TOP && STACK_TOP - c->address < environment_bytes + 4096)
 		c->kind = CAUSE_STARTUP;
 	return ret;
 }

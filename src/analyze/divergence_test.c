@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* A few instructions, executed twice with registers that are known: where the value that decided came from. */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/divergence_cause.h"
+#include "tap.h"
+
+enum { AX, CX, DX, BX, SP, BP, SI, DI };
+enum { CODE = 0x1000, STEPS_MOST = 8, STACK = 0x7000 };
+
+struct way {
+	int line;
+	const char *code[STEPS_MOST]; /* each instruction's bytes in hexadecimal, the last is the branch */
+	/* From step `from` on the register differs; -1: nothing does. rax is the call's number before a syscall. */
+	struct {
+		int reg, from;
+	} differ[3];
+	uint64_t rax;
+	enum cause_kind kind;
+	int step;
+	uint64_t address;
+	int hops_most;
+};
+
+static const struct way ways[] = {
+	/* syscall; mov rbx, rax; cmp rbx, 5; jne */
+	{ __LINE__, { "0f05", "4889c3", "4883fb05", "7502" }, { { AX, 1 }, { BX, 2 } }, 39, CAUSE_CALL, 0, 0, 5 },
+	/* rdtsc; and eax, 7; test eax, eax; je */
+	{ __LINE__, { "0f31", "83e007", "85c0", "7402" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 5 },
+	/* rdrand rax; cmp; jne */
+	{ __LINE__, { "480fc7f0", "4883f805", "7502" }, { { AX, 1 } }, 0, CAUSE_RANDOM, 0, 0, 3 },
+	/* cpuid; cmp ebx, 5; jne */
+	{ __LINE__, { "0fa2", "83fb05", "7502" }, { { BX, 1 } }, 0, CAUSE_CPUID, 0, 0, 3 },
+	/* read into 0x5000; mov rcx, [0x5000]; cmp rcx, 5; jne */
+	{ __LINE__, { "0f05", "488b0c2500500000", "4883f905", "7502" }, { { CX, 2 } }, 0, CAUSE_WRITTEN, 0, 0x5000, 4 },
+	/* the same, compared in memory: no register holds it */
+	{ __LINE__, { "0f05", "48833c250050000005", "7502" }, { { -1, 0 } }, 0, CAUSE_WRITTEN, 0, 0x5000, 4 },
+	/* the same through a vector register: movq xmm0, [0x5000]; pxor xmm1, xmm1; movq rcx, xmm0 */
+	{ __LINE__, { "0f05", "f30f7e042500500000", "660fefc9", "66480f7ec1", "4883f905", "7502" }, { { CX, 4 } }, 0, CAUSE_WRITTEN, 0,
+	  0x5000, 6 },
+	/* rdtsc; mov [rsp-8], rax; xor eax, eax; mov rcx, [rsp-8]; cmp rcx, 5; jne */
+	{ __LINE__, { "0f31", "48894424f8", "31c0", "488b4c24f8", "4883f905", "7502" }, { { AX, 1 }, { CX, 4 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	/* rdtsc; push rax; pop rdx; cmp rdx, 5; jne */
+	{ __LINE__, { "0f31", "50", "5a", "4883fa05", "7502" }, { { AX, 1 }, { DX, 3 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	/* mov rcx, [0x9000]: nobody here wrote it */
+	{ __LINE__, { "488b0c2500900000", "4883f905", "7502" }, { { CX, 1 } }, 0, CAUSE_BEFORE, -1, 0x9000, 4 },
+	/* rdtsc whose value is the same in both is no cause: mov rcx, [rax + 0x9000] */
+	{ __LINE__, { "0f31", "488b8800900000", "4883f905", "7502" }, { { CX, 2 } }, 0, CAUSE_BEFORE, -1, 0x9000, 4 },
+	/* a register from before: cmp rbp, 5; jne */
+	{ __LINE__, { "90", "4883fd05", "7502" }, { { BP, 0 } }, 0, CAUSE_BEFORE, -1, 0, 4 },
+	/* no branch at all */
+	{ __LINE__, { "90", "4889c3" }, { { -1, 0 } }, 0, CAUSE_SIGNAL, -1, 0, 0 },
+	/* in a call that is no source of anything */
+	{ __LINE__, { "90", "0f05" }, { { -1, 0 } }, 202, CAUSE_SIGNAL, 1, 0, 0 },
+};
+
+struct code {
+	uint8_t bytes[128];
+	size_t n;
+};
+
+static size_t code_at(void *with, uint64_t pc, void *to, size_t n)
+{
+	const struct code *c = with;
+	size_t at = pc - CODE, some = at < c->n ? c->n - at : 0;
+
+	if (some > n)
+		some = n;
+	memcpy(to, c->bytes + at, some);
+	return some;
+}
+
+static unsigned nibble(char c)
+{
+	return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
+}
+
+/* Steps of both runs; how many. */
+static size_t lay_out(const struct way *w, struct code *code, struct diverge_step a[STEPS_MOST], struct diverge_step b[STEPS_MOST])
+{
+	size_t n = 0;
+
+	for (; n < STEPS_MOST && w->code[n]; n++) {
+		a[n] = (struct diverge_step){ .pc = CODE + code->n, .regs = { [AX] = w->rax, [SP] = STACK, [SI] = 0x5000, [DX] = 8 } };
+		for (const char *p = w->code[n]; *p; p += 2)
+			code->bytes[code->n++] = (uint8_t)(nibble(p[0]) << 4 | nibble(p[1]));
+		if (n && !strcmp(w->code[n - 1], "50"))
+			a[n].regs[SP] -= 8;
+		b[n] = a[n];
+		for (size_t i = 0; i < ARRAY_SIZE(w->differ); i++)
+			if (w->differ[i].reg >= 0 && (w->differ[i].reg || w->differ[i].from) && (int)n >= w->differ[i].from)
+				b[n].regs[w->differ[i].reg] += 77;
+	}
+	return n;
+}
+
+TEST(each_way_leads_to_where_it_came_in)
+{
+	struct disasm *d;
+
+	if (disasm_open(&d, 62, false, NULL) < 0)
+		tap_skip("capstone", "Capstone is not installed");
+	disasm_close(d);
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		const struct way *w = &ways[i];
+		struct diverge_step a[STEPS_MOST], b[STEPS_MOST];
+		struct code code = { .n = 0 };
+		size_t n = lay_out(w, &code, a, b);
+		const struct divergence d2 = { .at = n - 1, .run = { { .step = a, .n = n, .threads = 1 }, { .step = b, .n = n, .threads = 1 } } };
+		struct cause c;
+
+		CHECK_EQ(cause_find(&c, &d2, code_at, &code, NULL), 0, "row at line %d", w->line);
+		CHECK_EQ(c.kind, w->kind, "row at line %d", w->line);
+		CHECK_EQ(c.has_step ? (int)c.step : -1, w->step, "row at line %d", w->line);
+		CHECK_EQ(c.address, w->address, "row at line %d", w->line);
+		CHECK(c.hops <= (unsigned)w->hops_most, "row at line %d: %u hops", w->line, c.hops);
+		if (w->kind == CAUSE_CALL || w->kind == CAUSE_WRITTEN)
+			CHECK_EQ(c.call, (int)w->rax, "row at line %d", w->line);
+	}
+}
+
+TEST(memory_that_this_thread_wrote_alike_was_written_by_another)
+{
+	/* mov [0x5000], rbx; cmp [0x5000], 5; jne: rbx is the same in both */
+	static const struct way w = { __LINE__, { "48891c2500500000", "48833c250050000005", "7502" }, { { -1, 0 } }, 0, 0, 0, 0, 0 };
+	struct diverge_step a[STEPS_MOST], b[STEPS_MOST];
+	struct code code = { .n = 0 };
+	size_t n = lay_out(&w, &code, a, b);
+	struct divergence d = { .at = n - 1, .run = { { .step = a, .n = n, .threads = 2 }, { .step = b, .n = n, .threads = 2 } } };
+	struct disasm *disasm;
+	struct cause c;
+
+	if (disasm_open(&disasm, 62, false, NULL) < 0)
+		tap_skip("capstone", "Capstone is not installed");
+	disasm_close(disasm);
+	CHECK_EQ(cause_find(&c, &d, code_at, &code, NULL), 0, "found");
+	CHECK_EQ(c.kind, CAUSE_THREADS, "with two threads");
+	CHECK_EQ(c.address, (uint64_t)0x5000, "where");
+	d.run[0].threads = 1;
+	CHECK_EQ(cause_find(&c, &d, code_at, &code, NULL), 0, "found");
+	CHECK_EQ(c.kind, CAUSE_UNKNOWN, "with one");
+}
+
+TEST(what_calls_write)
+{
+	const uint64_t read_regs[EXACT_REGISTERS] = { [AX] = 0, [SI] = 0x5000, [DX] = 8 };
+	const uint64_t write_regs[EXACT_REGISTERS] = { [AX] = 1, [SI] = 0x5000, [DX] = 8 };
+	char name[32];
+
+	CHECK(call_writes(read_regs, 0x5000) && call_writes(read_regs, 0x5007), "inside");
+	CHECK(!call_writes(read_regs, 0x4fff) && !call_writes(read_regs, 0x5008), "outside");
+	CHECK(!call_writes(write_regs, 0x5000), "write only reads");
+	call_name(name, 318);
+	CHECK(!strcmp(name, "getrandom"), "%s", name);
+	call_name(name, 4000);
+	CHECK(!strcmp(name, "system call 4000"), "%s", name);
+}
+
+TEST_MAIN()
