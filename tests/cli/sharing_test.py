@@ -6,6 +6,7 @@ usage: sharing_test.py TARE SCHEMAS ROOT CC EXACT
 import collections
 import csv
 import io
+import json
 import os
 import random
 import struct
@@ -70,7 +71,8 @@ def verdicts_are_right():
         said, planted, right, wrong = collections.Counter(), collections.Counter(), collections.Counter(), []
         for seed in range(12):
             r, plans = machine(seed, hitm=hitm)
-            d = document("sharing", r.write(room("machine")))
+            path = r.write(room("machine"))  # checking thousands of cells against the schema takes longer than all else
+            d = document("sharing", path) if seed == 0 else json.loads(tare("sharing", "--format", "json", path).stdout)
             equal(d["knows_modified"], hitm, "modified lines")
             got = {int(l["address"], 16): l["verdict"] for l in d["lines"]}
             for address, plan in plans.items():

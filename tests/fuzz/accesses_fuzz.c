@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a recording of accesses to memory: added up by everything, and its lines judged. What the rows of a table
+ * have together is what all have.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "fuzz.h"
+#include "view/memory_view.h"
+#include "view/sharing_view.h"
+
+static void check_sums(const struct memory *m, const struct memory_table *t)
+{
+	struct memory_row sum = { 0 };
+	uint64_t latency = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct memory_row *r = &t->row[i];
+
+		sum.samples += r->samples;
+		sum.weight += r->weight;
+		sum.placed += r->placed;
+		sum.translated += r->translated;
+		must(r->loads + r->stores + r->updates + r->prefetches == r->samples);
+		if (m->latency >= 0 && r->latency[m->latency])
+			latency += r->latency[m->latency]->sum;
+	}
+	must(sum.samples == m->total.samples && sum.weight == m->total.weight && sum.placed == m->total.placed &&
+	     sum.translated == m->total.translated);
+	must(m->latency < 0 || latency == m->total.latency[m->latency]->sum);
+}
+
+static void add_up(const char *path, uint32_t rows_max)
+{
+	const struct accessed_options from = { .modules = { .symfs = "/nowhere" }, .filter = SAMPLES_ALL };
+	const struct memory_options opts = { .rows_max = rows_max };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct style style = { .width = 100 };
+	enum memory_by by[MEMORY_BYS];
+	struct memory m = { 0 };
+	struct text out = { 0 };
+	struct accessed c;
+
+	for (int i = 0; i < MEMORY_BYS; i++)
+		by[i] = (enum memory_by)i;
+	if (accessed_open(&c, path, &from, &err) == 0 && memory_read(&m, &c, by, MEMORY_BYS, &opts, &err) == 0) {
+		struct memory_shown shown = { .path = path, .memory = &m };
+
+		for (size_t i = 0; i < m.tables; i++) {
+			check_sums(&m, &m.table[i]);
+			memory_json(&out, &shown, &m.table[i]);
+			memory_csv(&out, &shown, &m.table[i]);
+		}
+		memory_text(&out, &shown, &style);
+	} else {
+		must(err.what[0]);
+	}
+	text_free(&out);
+	memory_free(&m);
+	accessed_close(&c);
+}
+
+static void judge(const char *path)
+{
+	const struct accessed_options from = { .modules = { .symfs = "/nowhere" }, .filter = SAMPLES_ALL };
+	const struct sharing_options opts = { .line_size = 64, .least = 2 };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct style style = { .width = 100 };
+	struct sharing_named n = { 0 };
+	struct text out = { 0 };
+	struct accessed c;
+
+	if (accessed_open(&c, path, &from, &err) == 0 && sharing_named_read(&n, &c, &opts, &err) == 0) {
+		struct sharing_shown shown = { .path = path, .named = &n, .line_size = 64, .all = true };
+
+		for (size_t i = 0; i < n.n; i++)
+			must(n.line[i].line->sure >= 0 && n.line[i].line->sure <= 1);
+		sharing_json(&out, &shown);
+		sharing_csv(&out, &shown);
+		sharing_text(&out, &shown, &style);
+	} else {
+		must(err.what[0]);
+	}
+	text_free(&out);
+	sharing_named_free(&n);
+	accessed_close(&c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static int fd = -1;
+	char path[64];
+
+	if (fd < 0)
+		fd = memfd_create("accesses", MFD_CLOEXEC);
+	must(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, bytes, n, 0) == (ssize_t)n);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	add_up(path, 3);
+	judge(path);
+	return 0;
+}
