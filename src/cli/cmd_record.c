@@ -264,6 +264,9 @@ static int record(struct job *j)
 	struct tare_error late = TARE_ERROR_INIT;
 	int ret = perfdata_writer_open(&j->writer, &file, j->err), finished;
 
+	plan.how.fields = true;
+	plan.how.rate_given = o->rate_given;
+
 	if (ret < 0)
 		return ret;
 	if (j->exact) {
@@ -340,6 +343,8 @@ static int show(struct job *j, const struct command *self)
 			    j->writer ? perfdata_writer_size(j->writer) : 0, j->o.quiet, &with);
 		if (!j->o.quiet)
 			record_alloc_tell(&j->alloc, &text);
+		if (j->writer && perfdata_writer_no_fields(j->writer))
+			text_add(&text, "  the fields of tracepoints cannot be told from this file: %s\n", perfdata_writer_no_fields(j->writer));
 		ret = output_put(&out, &text, &err);
 	}
 	if (ret < 0 && ret != -EPIPE && ret != -EBADF)

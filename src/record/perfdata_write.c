@@ -40,6 +40,7 @@ struct perfdata_writer {
 	struct mapped mapped;
 	struct deflate *deflate;
 	uint64_t raw, packed; /* bytes before and after compression */
+	struct tare_error no_fields;
 	unsigned char piece[PIECE_ROOM];
 };
 
@@ -198,7 +199,7 @@ static int put_round(struct sample_sink *self, struct tare_error *err)
 
 /* ---- what stands before the records ---- */
 
-static struct feature_source source_of(const struct perfdata_writer *w)
+static struct feature_source source_of(struct perfdata_writer *w)
 {
 	return (struct feature_source){
 		.root = w->o.root,
@@ -208,6 +209,7 @@ static struct feature_source source_of(const struct perfdata_writer *w)
 		.mapped = w->o.build_ids ? &w->mapped : NULL,
 		.clockid = w->o.clockid,
 		.compress = w->o.compress,
+		.no_fields = &w->no_fields,
 		.ratio = w->packed ? (double)w->raw / (double)w->packed : 1,
 	};
 }
@@ -248,6 +250,27 @@ static int write_record(struct perfdata_writer *w, uint32_t type, const struct t
 	return ret == 0 && body->len ? write_bytes(w, body->s, body->len, err) : ret;
 }
 
+/* Its size is not that of the record, whose 16 bits are too few: the data stand behind it, padded to 8 bytes. */
+static int write_tracing_data(struct perfdata_writer *w, const struct feature_source *from, struct tare_error *err)
+{
+	struct {
+		struct perf_event_header h;
+		uint32_t size;
+	} head = { { .type = PD_RECORD_TRACING_DATA, .size = 12 }, 0 };
+	struct text body = { 0 };
+	int ret = 0;
+
+	if (feature_rows[0].write(&body, from)) {
+		text_put(&body, "\0\0\0\0\0\0\0", -body.len % 8);
+		head.size = (uint32_t)body.len;
+		ret = body.failed ? tare_fail_nomem(err) : write_bytes(w, &head, head.h.size, err);
+		if (ret == 0)
+			ret = write_bytes(w, body.s, body.len, err);
+	}
+	text_free(&body);
+	return ret;
+}
+
 static int begin_pipe(struct perfdata_writer *w, struct tare_error *err)
 {
 	const struct {
@@ -275,7 +298,7 @@ static int begin_pipe(struct perfdata_writer *w, struct tare_error *err)
 			ret = write_record(w, PD_RECORD_FEATURE, &body, err);
 		text_free(&body);
 	}
-	return ret;
+	return ret < 0 ? ret : write_tracing_data(w, &from, err);
 }
 
 static int begin_file(struct perfdata_writer *w, struct tare_error *err)
@@ -425,6 +448,11 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 	text_free(&bodies);
 	text_free(&table);
 	return ret;
+}
+
+const char *perfdata_writer_no_fields(const struct perfdata_writer *w)
+{
+	return w->no_fields.code ? w->no_fields.what : NULL;
 }
 
 uint64_t perfdata_writer_size(const struct perfdata_writer *w)

@@ -37,6 +37,8 @@ int perfdata_writer_open(struct perfdata_writer **out, const struct perfdata_wri
 struct sample_sink *perfdata_writer_sink(struct perfdata_writer *w);
 /* The features, and the head that names them. */
 int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome, struct tare_error *err);
+/* Why the file does not say what the fields of its tracepoints are; NULL: it does, or there are none. After finish. */
+const char *perfdata_writer_no_fields(const struct perfdata_writer *w);
 /* Bytes in the file. */
 uint64_t perfdata_writer_size(const struct perfdata_writer *w);
 /* Without finish: what was written so far stays, and is readable. */

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "record/perfdata_format.h"
 #include "record/perfdata_write_features.h"
+#include "record/tracing_data.h"
 #include "session/topology.h"
 
 enum { STRING_ALIGN = 64, CPUINFO_MOST = 16 << 20 };
@@ -36,6 +37,26 @@ static bool put_string(struct text *out, const char *s)
 	text_put(out, s, n);
 	text_put(out, zeros, padded - n);
 	return true;
+}
+
+static bool tracing_data(struct text *out, const struct feature_source *from)
+{
+	uint64_t *ids = calloc(from->n_events + 1, sizeof(*ids));
+	size_t n = 0;
+	bool known;
+
+	for (size_t i = 0; ids && i < from->n_events; i++) {
+		const struct perf_event_attr *a = &from->event[i].attr;
+		size_t k = 0;
+
+		while (k < n && ids[k] != a->config)
+			k++;
+		if (a->type == PERF_TYPE_TRACEPOINT && k == n)
+			ids[n++] = a->config;
+	}
+	known = n && tracing_data_put(out, from->root, ids, n, from->no_fields) == 0;
+	free(ids);
+	return known;
 }
 
 static bool build_ids(struct text *out, const struct feature_source *from)
@@ -349,6 +370,7 @@ static bool compressed(struct text *out, const struct feature_source *from)
 }
 
 const struct feature_row feature_rows[] = {
+	{ PD_FEAT_TRACING_DATA, tracing_data, false }, /* in a pipe a record of its own */
 	{ PD_FEAT_BUILD_ID, build_ids, false },
 	{ PD_FEAT_HOSTNAME, hostname, true },
 	{ PD_FEAT_OS_RELEASE, os_release, true },

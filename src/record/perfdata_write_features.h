@@ -26,6 +26,7 @@ struct feature_source {
 	int compress;
 	double ratio; /* of compression */
 	uint64_t first_ns, last_ns; /* of samples; 0: unknown */
+	struct tare_error *no_fields; /* why the fields of tracepoints are not in the file; code 0: they are, or none is */
 };
 
 struct feature_row {

@@ -75,6 +75,8 @@ static void ask_more(struct perf_event_attr *a, const struct sample_how *how)
 		a->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
 	if (how->hardware)
 		a->sample_type |= PERF_SAMPLE_RAW;
+	if (how->fields && a->type == PERF_TYPE_TRACEPOINT)
+		a->sample_type |= PERF_SAMPLE_RAW;
 	if (how->weights)
 		a->sample_type |= SAMPLE_WEIGHTS;
 	if (how->weight)
@@ -108,6 +110,11 @@ static void ask_rate(struct perf_event_attr *a, const struct encoding *e, const 
 {
 	if (is_companion(e))
 		return;
+	/* Each one, and what it stands for (a run of 5 ms is 5,000,000 of sched_stat_runtime) as its period. */
+	if (!a->sample_period && how->fields && !how->rate_given && a->type == PERF_TYPE_TRACEPOINT) {
+		a->sample_period = 1;
+		a->sample_type |= PERF_SAMPLE_PERIOD;
+	}
 	if (!a->sample_period) { /* else the event's own: cpu/cycles,period=1000/ */
 		a->freq = !how->period;
 		a->sample_period = how->period ? how->period : how->frequency;

@@ -22,6 +22,8 @@ struct sample_how {
 	bool ends;     /* what each inherited event counted, when its task ends */
 	bool track;    /* mappings, names, forks and ends from the first event on */
 	int clockid;   /* -1: the kernel's own clock */
+	bool fields;   /* of tracepoints: each one is a sample, with what it says */
+	bool rate_given; /* period and frequency are for tracepoints, too */
 	bool lost;     /* ask each event for the records that found no room */
 	bool reads_inherited;
 };

@@ -66,6 +66,26 @@ TEST(members_that_are_read_do_not_overflow)
 	CHECK(e[1].attr.sample_period == 500 && !(e[0].attr.sample_type & PERF_SAMPLE_READ));
 }
 
+TEST(each_tracepoint_is_a_sample_with_its_fields)
+{
+	static struct encoding both[2] = { { .name = "sched:sched_switch", .attr = { .type = PERF_TYPE_TRACEPOINT, .config = 300 } },
+					   { .name = "cycles", .group = 1, .attr = { .type = PERF_TYPE_HARDWARE } } };
+	const struct encoding_list list = { both, 2, 2 };
+	struct sample_how how = { .frequency = 4000, .fields = true };
+	struct sampled e[2];
+
+	sample_attrs(e, &list, &how, 0);
+	CHECK(e[0].attr.sample_period == 1 && !e[0].attr.freq);
+	CHECK(e[0].attr.sample_type & PERF_SAMPLE_RAW && e[0].attr.sample_type & PERF_SAMPLE_PERIOD);
+	CHECK(e[1].attr.sample_period == 4000 && e[1].attr.freq && !(e[1].attr.sample_type & PERF_SAMPLE_RAW));
+	how.rate_given = true;
+	sample_attrs(e, &list, &how, 0);
+	CHECK(e[0].attr.sample_period == 4000 && e[0].attr.freq && e[0].attr.sample_type & PERF_SAMPLE_RAW);
+	how.fields = false;
+	sample_attrs(e, &list, &how, 0);
+	CHECK(!(e[0].attr.sample_type & PERF_SAMPLE_RAW));
+}
+
 TEST(what_precise_hardware_tells)
 {
 	enum { WEIGHTS = 1 << 24 };

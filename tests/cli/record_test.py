@@ -186,6 +186,30 @@ def call_graphs_by_frame_pointers_and_by_dwarf_agree():
 
 
 @test
+def tracepoints_are_told_with_their_fields():
+    """Each occurrence is a sample; perf prints it by what the file itself says of its fields: as file, compressed and piped."""
+    if not os.access("/sys/kernel/tracing/events/sched/sched_process_exec/format", os.R_OK):
+        skip("this user may not read tracefs here")
+    for options in ([], ["-z"], ["-o", "-"]):
+        r = sh(TARE, "record", "-o", FILE, "-e", "sched:sched_process_exec,sched:sched_process_exit", "-e", "task:task_newtask", *options,
+               "--", "sh", "-c", "env true & wait; exec env false")
+        if r.returncode == 125 and b"made without zstd" in r.stderr:
+            continue
+        equal(r.returncode, 1, r.stderr.decode())
+        if "-" in options:
+            Path(FILE).write_bytes(r.stdout)
+        said = perf("script", "-F", "pid,event,trace")
+        execs = re.findall(r"^\s*(\d+)\s+sched:sched_process_exec:\s+filename=(\S+) pid=(\d+) old_pid=(\d+)$", said, re.M)
+        equal([os.path.basename(e[1]) for e in execs], ["sh", "env", "true", "env", "false"], said)
+        true(all(e[0] == e[2] == e[3] for e in execs), said)
+        equal(len(re.findall(r"task:task_newtask:\s+pid=\d+ comm=sh clone_flags=", said)), 1, said)
+        equal(len(re.findall(r"sched:sched_process_exit:\s+comm=", said)), 2, said)
+        equal(len(by_tare()), 5 + 2 + 1)
+        if "-" not in options:
+            true("# event : name = sched:sched_process_exec" in perf("report", "--header-only"), "event_desc")
+
+
+@test
 def a_running_process_and_the_whole_machine():
     p = subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"])
     try:
