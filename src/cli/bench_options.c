@@ -63,8 +63,8 @@ static int set_engine(void *to, const char *arg, struct tare_error *err)
 	int i;
 
 	if (!strcmp(arg, "msr")) {
-		tare_fail(err, ENOTSUP, "counting by MSRs is not part of this tare");
-		tare_hint(err, "--engine perf counts the same events through the kernel");
+		tare_fail(err, ENOTSUP, "tare bench does not count by MSRs");
+		tare_hint(err, "--engine perf counts the same events through the kernel; tare msr programs registers by hand");
 		return -ENOTSUP;
 	}
 	i = set_word(words, ARRAY_SIZE(words), arg, "engine", err);
