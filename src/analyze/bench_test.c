@@ -79,6 +79,7 @@ TEST(bench_carries_the_spread_of_the_baseline)
 	CHECK(fabs(s->value - 0.4 * half - s->low) < 1e-6 && fabs(s->value + 0.4 * half - s->high) < 1e-6, "%g to %g", s->low, s->high);
 	/* The variance of all is 750. */
 	CHECK(near(s->error, sqrt(0.16 * 750 / 9)), "%g", s->error);
+	CHECK(near(s->mean, 44), "%g", s->mean);
 	CHECK(!s->constant, "the baseline varies");
 	bench_stats_free(&stats);
 	/* Both spreads, as the sides of a right angle. */
@@ -117,6 +118,25 @@ TEST(bench_below_0_stays)
 		base[0][i] = 25;
 	work_out();
 	CHECK(bench_stat_of(&stats, 0, 0)->value == -5 && bench_stat_of(&stats, 0, 0)->high == -5, "%g", bench_stat_of(&stats, 0, 0)->value);
+	bench_stats_free(&stats);
+}
+
+/* The mean of all, less the mean of the baselines, whose middle lies elsewhere. */
+TEST(bench_mean)
+{
+	make(1, 1, 1);
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 100;
+	for (int i = 0; i < BASES; i++)
+		base[0][i] = i ? 10 : 100;
+	work_out();
+	CHECK(near(bench_stat_of(&stats, 0, 0)->value, 90) && near(bench_stat_of(&stats, 0, 0)->mean, 80), "%g, %g", bench_stat_of(&stats, 0, 0)->value,
+	      bench_stat_of(&stats, 0, 0)->mean);
+	bench_stats_free(&stats);
+	plan.runs = 4; /* too few to call one an outlier */
+	value[0][3] = 1000000;
+	work_out();
+	CHECK_EQ(bench_stat_of(&stats, 0, 0)->outliers, 0);
 	bench_stats_free(&stats);
 }
 
@@ -179,6 +199,12 @@ TEST(bench_verdicts)
 	plan.runs = 9;
 	work_out();
 	CHECK(!bench_verdict_of(&stats, 1, 0)->tested, "too few");
+	bench_stats_free(&stats);
+	plan.runs = 10; /* two stretches of five, constant: any difference is one */
+	value[1][0] = value[1][1] = value[1][2] = value[1][3] = 1;
+	work_out();
+	v = bench_verdict_of(&stats, 1, 0);
+	CHECK(v->tested && v->blocks == 2, "enough");
 	bench_stats_free(&stats);
 }
 
