@@ -12,3 +12,7 @@ const struct marks mark_registers[MARK_COUNTERS + 1] = {
 };
 const struct marks mark_clock = PAIR(clock);
 const struct marks mark_call = PAIR(call);
+#if defined(__x86_64__)
+MARKS(function)
+const struct marks mark_function = PAIR(function);
+#endif

@@ -18,6 +18,8 @@
 #define MARK_HANDLE 16
 #define MARK_CALL   80
 #define MARK_SAVED  104
+#define MARK_FUNCTION 168
+#define MARK_VECTORS 2752
 
 #define MARK_START 1
 #define MARK_STOP  0
@@ -37,12 +39,14 @@ struct mark_state {
 		uint64_t number, first, third; /* the second argument is where the entry's counters go */
 	} call;
 	uint64_t saved[8];
+	int (*function)(uint64_t *counters); /* below 0: an error, which stands in the entry */
 };
 
 _Static_assert(offsetof(struct mark_state, stride) == MARK_STRIDE, "");
 _Static_assert(offsetof(struct mark_state, handle) == MARK_HANDLE, "");
 _Static_assert(offsetof(struct mark_state, call) == MARK_CALL, "");
 _Static_assert(offsetof(struct mark_state, saved) == MARK_SAVED, "");
+_Static_assert(offsetof(struct mark_state, function) == MARK_FUNCTION, "");
 
 struct marks {
 	void (*start)(void), (*stop)(void);
@@ -52,6 +56,9 @@ extern struct mark_state mark_state;
 /* By number of counters, 1 to MARK_COUNTERS: their registers, read without a system call. */
 extern const struct marks mark_registers[MARK_COUNTERS + 1];
 extern const struct marks mark_clock; /* the time stamp counter, the generic timer */
+#if defined(__x86_64__)
+extern const struct marks mark_function; /* mark_state.function; every register is kept, vector state by xsave, which must be there */
+#endif
 extern const struct marks mark_call;  /* one system call, which writes its answer into the entry */
 
 /* start(), stop(), `times` times, at least once; and start(), function(), stop(): with no instruction more than the calls. */

@@ -17,6 +17,9 @@
 
 OPTION(init, o->init = arg)
 OPTION(function, o->function = arg)
+OPTION(via, o->msr.via = arg)
+OPTION(device_root, o->msr.root = arg)
+OPTION(cpu_model, o->msr.cpu = arg)
 OPTION(cc, o->cc = arg)
 OPTION(cflags, o->cflags = arg)
 OPTION(aslr, o->aslr = true)
@@ -59,15 +62,8 @@ WORD(colour, "colour", colour, enum when, "auto", "always", "never")
 
 static int set_engine(void *to, const char *arg, struct tare_error *err)
 {
-	static const char *const words[] = { "auto", "perf", "exact", "clock" };
-	int i;
-
-	if (!strcmp(arg, "msr")) {
-		tare_fail(err, ENOTSUP, "tare bench does not count by MSRs");
-		tare_hint(err, "--engine perf counts the same events through the kernel; tare msr programs registers by hand");
-		return -ENOTSUP;
-	}
-	i = set_word(words, ARRAY_SIZE(words), arg, "engine", err);
+	static const char *const words[] = { "auto", "perf", "exact", "clock", "msr" };
+	int i = set_word(words, ARRAY_SIZE(words), arg, "engine", err);
 	if (i >= 0)
 		((struct bench_options *)to)->engine = (enum bench_engine)i;
 	return i < 0 ? i : 0;
@@ -201,7 +197,7 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "form", "FORM", "both (default), written, or in-turn: each copy writes another register", set_form },
 	{ 0, "function", "NAME", "call this function of TEST, instead of execute_test()", set_function },
 	{ 'e', "event", "EVENTS", "what to count; default: instructions by class, cycles where there is a PMU, the clock", set_event },
-	{ 0, "engine", "NAME", "auto, perf, exact or clock", set_engine },
+	{ 0, "engine", "NAME", "auto, perf, exact, clock or msr (the registers of one CPU)", set_engine },
 	{ 'r', "runs", "N", "default: 100; of each test", set_runs },
 	{ 0, "warmup", "N", "runs before them that do not count; default: 10", set_warmup },
 	{ 0, "baselines", "N", "how often start and stop are measured by themselves; default: as many as runs, 100 at least", set_baselines },
@@ -220,6 +216,9 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "ops", "N", NULL, set_ops },
 	{ 0, "bytes", "N", NULL, set_bytes },
 	{ 0, "cc", "COMPILER", NULL, set_cc },
+	{ 0, "via", "WAY", NULL, set_via },
+	{ 0, "device-root", "FOLDER", NULL, set_device_root },
+	{ 0, "cpu-model", "CPU", NULL, set_cpu_model },
 	{ 0, "aslr", NULL, NULL, set_aslr },
 	{ 0, "event-file", "FILE", NULL, set_event_file },
 	{ 0, "color", "WHEN", NULL, set_colour },
@@ -244,6 +243,8 @@ int bench_options_check(const struct bench_options *o, size_t n_files, struct ta
 		return tare_fail(err, EINVAL, "--function names a function in a file");
 	if (o->check && n_files + o->n_code < 2 && o->form != BENCH_FORM_BOTH)
 		return tare_fail(err, EINVAL, "--check compares tests with the first one: there is one only");
+	if ((o->msr.via || o->msr.root || o->msr.cpu) && o->engine != BENCH_ENGINE_MSR)
+		return tare_fail(err, EINVAL, "--via, --device-root and --cpu-model are about registers: with --engine msr");
 	if (o->engine == BENCH_ENGINE_CLOCK && o->events.len)
 		return tare_fail(err, EINVAL, "--engine clock counts no events");
 	if (o->format == BENCH_KDB && (!o->output || !strcmp(o->output, "-"))) {

@@ -10,7 +10,7 @@
 
 enum { BENCH_FILES_MAX = 16, BENCH_INCLUDES_MAX = 16 };
 
-enum bench_engine { BENCH_ENGINE_AUTO, BENCH_ENGINE_PERF, BENCH_ENGINE_EXACT, BENCH_ENGINE_CLOCK };
+enum bench_engine { BENCH_ENGINE_AUTO, BENCH_ENGINE_PERF, BENCH_ENGINE_EXACT, BENCH_ENGINE_CLOCK, BENCH_ENGINE_MSR };
 enum bench_format { BENCH_TEXT, BENCH_JSON, BENCH_CSV, BENCH_PARQUET, BENCH_KDB };
 enum bench_form { BENCH_FORM_BOTH, BENCH_FORM_WRITTEN, BENCH_FORM_IN_TURN };
 
@@ -20,6 +20,7 @@ struct bench_options {
 	const char *event_files[BENCH_FILES_MAX + 1];
 	size_t n_event_files;
 	enum bench_engine engine;
+	struct msr_how msr;
 
 	const char *code[BENCH_VARIANTS]; /* --asm and --c */
 	bool is_c[BENCH_VARIANTS];

@@ -61,7 +61,7 @@ static bool can_count_exactly(struct tare_error *why)
 
 static int default_events(struct job *j, struct text *text)
 {
-	bool exact = j->o.engine != BENCH_ENGINE_PERF && can_count_exactly(NULL);
+	bool exact = j->o.engine != BENCH_ENGINE_PERF && j->o.engine != BENCH_ENGINE_MSR && can_count_exactly(NULL);
 
 	for (int c = 0; exact && c < EXACT_CLASSES; c++)
 		text_add(text, "%sexact/%s/", c ? "," : "", exact_class_names[c]);
@@ -95,8 +95,8 @@ static void drop_unavailable(struct encoding_list *l)
 
 static int choose_events(struct job *j)
 {
-	const struct encode_options how = { .keep_unavailable = true, .event_files = j->o.n_event_files ? j->o.event_files : NULL };
-	static const enum engine_wish wishes[] = { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT, ENGINE_AUTO };
+	const struct encode_options how = { .keep_unavailable = true, .cpu = j->o.msr.cpu, .event_files = j->o.n_event_files ? j->o.event_files : NULL };
+	static const enum engine_wish wishes[] = { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT, ENGINE_AUTO, ENGINE_MSR };
 	struct tare_error cannot = TARE_ERROR_INIT;
 	struct engine_question q = { .wish = wishes[j->o.engine], .apart = true, .source = find_source };
 	struct event_list events = { 0 };
@@ -134,6 +134,13 @@ static int choose_events(struct job *j)
 	}
 	if (ret >= 0 && !given)
 		drop_unavailable(&j->list);
+	if (ret >= 0 && !j->list.n) {
+		ret = j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR;
+		if (ret)
+			ret = tare_fail(j->err, ENODATA, "this machine offers no counter of the processor");
+		if (ret < 0)
+			tare_hint(j->err, "tare doctor says why; --engine auto counts instructions without one, --engine clock takes the time");
+	}
 	event_list_free(&events);
 	text_free(&text);
 	return ret < 0 ? ret : 0;
@@ -226,6 +233,8 @@ static void make_remarks(struct job *j)
 			  "the one before. So the one is about throughput, the other, where the result is an operand, about latency.", j->tests.turns);
 	if (exact)
 		remark(j, "Instructions and their classes are counted by the exact engine, in user mode, in runs of their own: every one, nothing else.");
+	if (j->plan.msr)
+		remark(j, "Registers count what the CPU does, in the modes asked for: what other tasks and interrupts did there meanwhile is in the counts.");
 	if (r->clock_hz)
 		remark_clock(j);
 	if (negative)
@@ -344,6 +353,7 @@ static int measure(struct job *j)
 		.timeout_ns = j->o.timeout_ns,
 		.aslr = j->o.aslr,
 		.events = &j->list,
+		.msr = j->o.engine == BENCH_ENGINE_MSR ? &j->o.msr : NULL,
 		.clock = j->o.engine != BENCH_ENGINE_EXACT,
 		.self = j->self_path,
 	};

@@ -211,8 +211,62 @@ static void fill_board(const struct bench *b, const struct bench_set *set, bool 
 		board->variant[v].ops = p->variant[v].ops;
 		board->variant[v].bytes = p->variant[v].bytes;
 	}
-	for (size_t i = 0; (set->how == BENCH_REGISTER || set->how == BENCH_READ) && i < set->n; i++)
+	for (size_t i = 0; (set->how == BENCH_REGISTER || set->how == BENCH_READ || set->how == BENCH_MSR) && i < set->n; i++)
 		board->event[i] = p->events->enc[set->event[i]];
+}
+
+/*
+ * Registers are tare's: it programs them and puts them back, whatever becomes of the process that reads them. What the board says of them goes
+ * there, too.
+ */
+static int hold_registers(const struct bench *b, const struct bench_set *set, struct counters **held, struct tare_error *err)
+{
+	const struct target whole = { .pid = -1, .cpu = b->r->cpu, .cgroup_fd = -1 };
+	const struct encoding *enc[BENCH_COUNTERS];
+	struct bench_board *board = b->board;
+	struct msr_counts at;
+	int ret;
+
+	*held = NULL;
+	if (set->how != BENCH_MSR)
+		return 0;
+	for (size_t i = 0; i < set->n; i++)
+		enc[i] = &b->plan->events->enc[set->event[i]];
+	ret = source_msr.open(held, enc, set->n, &whole, NULL, err);
+	if (ret == 0)
+		ret = source_msr.start(*held, err);
+	if (ret == 0)
+		ret = source_msr_counts(*held, &at);
+	if (ret < 0)
+		return ret;
+	board->cpu = b->r->cpu;
+	snprintf(board->via, sizeof(board->via), "%s", at.via);
+	snprintf(board->root, sizeof(board->root), "%s", at.root ? at.root : "");
+	board->maker = at.maker;
+	board->mask = at.mask;
+	memcpy(board->counter, at.counter, sizeof(board->counter));
+	return 0;
+}
+
+/* Did they count what was asked for, to the end? */
+static int let_registers_go(const struct bench *b, const struct bench_set *set, struct counters *held, int ret, struct tare_error *err)
+{
+	struct tare_reading last[BENCH_COUNTERS];
+	struct tare_error lost = TARE_ERROR_INIT;
+
+	if (!held)
+		return ret;
+	if (ret == 0 && source_msr.read(held, last, &lost) < 0)
+		ret = -(lost.code ? lost.code : EIO);
+	for (size_t i = 0; ret == 0 && i < set->n; i++)
+		if (last[i].quality == TARE_UNAVAILABLE)
+			ret = -ENODATA;
+	if (lost.what[0] && ret < 0 && err) {
+		*b->blame = BENCH_NOBODY;
+		*err = lost;
+	}
+	source_msr.close(held);
+	return ret;
 }
 
 static int run_set(struct bench *b, const struct bench_set *set, bool by_read, struct tare_error *err)
@@ -234,17 +288,21 @@ static int run_set(struct bench *b, const struct bench_set *set, bool by_read, s
 		.timeout_ns = p->timeout_ns,
 	};
 	struct bench_child_end end;
+	struct counters *held;
 	int ret;
 
 	fill_board(b, set, by_read);
 	b->at = bench_places(b->board, p->n_variants, p->runs, p->baselines, set->n_board);
 	memcpy(b->at.order, b->r->order, (size_t)p->runs * p->n_variants * sizeof(uint32_t));
 	snprintf(fd, sizeof(fd), "%d", b->board_fd);
-	ret = bench_child(&child, &end, err);
-	b->r->by_signal = end.by_signal;
-	if (ret < 0 && !(ret == -ENOTSUP && (b->board->fault || end.timed_out)))
-		return ret;
-	return explain_end(b, &end, err);
+	ret = hold_registers(b, set, &held, err);
+	if (ret == 0) {
+		ret = bench_child(&child, &end, err);
+		b->r->by_signal = end.by_signal;
+		if (ret == 0 || (ret == -ENOTSUP && (b->board->fault || end.timed_out)))
+			ret = explain_end(b, &end, err);
+	}
+	return let_registers_go(b, set, held, ret, err);
 }
 
 /* Of the board's counters the set's, into the result. */
@@ -379,8 +437,12 @@ int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_
 	*r = (struct bench_result){ .cpu = plan->cpu == -1 ? sched_getcpu() : plan->cpu == -2 ? -1 : plan->cpu };
 	*blame = BENCH_NOBODY;
 	ret = try_cpu(plan->cpu, err);
+	if (ret == 0 && plan->msr && r->cpu < 0)
+		ret = tare_fail(err, EINVAL, "registers count what one CPU does: not with --cpu any");
+	if (ret == 0 && plan->msr)
+		source_msr_how(plan->msr);
 	if (ret == 0)
-		ret = bench_sets_make(&sets, plan, r->counter, err);
+		ret = bench_sets_make(&sets, plan, r->cpu, r->counter, err);
 	if (ret == 0 && sets.n == 0) {
 		ret = tare_fail(err, ENODATA, "none of the events can be counted here%s%s", r->counter[0].why[0] ? ": " : "", r->counter[0].why);
 		tare_hint(err, "%s", r->counter[0].remedy);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "pmu/pmu.h"
+#include "source/msr.h"
 #include "tare/bench.h"
 #include "tare/reading.h"
 
@@ -38,11 +39,12 @@ struct bench_plan {
 	uint64_t timeout_ns; /* of one run */
 	bool aslr;
 	const struct encoding_list *events; /* by the perf source and the exact engine; unavailable ones too */
+	const struct msr_how *msr; /* events of the source "msr": by which way; NULL: there are none. Takes a CPU */
 	bool clock; /* the time stamp counter, or generic timer, too */
 	const char *self; /* tare's own path: it loads the tests in another process */
 };
 
-enum bench_how { BENCH_EXACT, BENCH_REGISTER, BENCH_READ, BENCH_CLOCK };
+enum bench_how { BENCH_EXACT, BENCH_REGISTER, BENCH_READ, BENCH_CLOCK, BENCH_MSR };
 
 struct bench_counter {
 	char name[160];

@@ -48,6 +48,11 @@ struct bench_board {
 		uint64_t ops, bytes;
 	} variant[BENCH_VARIANTS];
 	struct encoding event[MARK_COUNTERS];
+	/* With BENCH_MSR: whose registers, and which. */
+	int32_t cpu;
+	uint32_t maker, counter[MARK_COUNTERS];
+	uint64_t mask;
+	char via[32], root[256];
 	/* What came of it. */
 	volatile uint64_t progress; /* moves with every run */
 	volatile uint32_t stage, of, run; /* where it is: the variant, the run of it */

@@ -168,6 +168,8 @@ static bool counted(uint32_t v, int times, int64_t *to, size_t *pairs)
 	}
 	if (f == FAULT_NONE)
 		return true;
+	if (f == FAULT_SHARED && in->reader.lost.what[0])
+		fault_words(&in->reader.lost, BENCH_NOBODY);
 	fault(f, f == FAULT_MOVED || f == FAULT_SHARED ? BENCH_NOBODY : BENCH_TEST);
 	return false;
 }

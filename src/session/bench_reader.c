@@ -54,6 +54,50 @@ static int open_group(struct bench_reader *r, struct tare_error *err)
 	return 0;
 }
 
+#if defined(__x86_64__)
+static struct bench_reader *asked; /* for a function that has no argument to spare */
+
+static int read_msrs(uint64_t *counters)
+{
+	struct tare_msr_op op[MARK_COUNTERS];
+	int ret;
+
+	for (size_t i = 0; i < asked->n; i++)
+		op[i] = (struct tare_msr_op){ .kind = TARE_MSR_READ, .msr = asked->msr[i] };
+	ret = registers_run(asked->registers, asked->cpu, op, asked->n, NULL, &asked->lost);
+	for (size_t i = 0; ret == 0 && i < asked->n; i++)
+		counters[i] = op[i].value;
+	return ret;
+}
+#endif
+
+/* Tare itself has programmed them, and puts them back: here they are only read. */
+static int open_msrs(struct bench_reader *r, const struct bench_board *b, struct tare_error *err)
+{
+#if defined(__x86_64__)
+	const struct registers_options how = { .via = b->via, .root = *b->root ? b->root : NULL, .maker = b->maker };
+	int ret;
+
+	if (!__builtin_cpu_supports("xsave"))
+		return tare_fail(err, ENOTSUP, "this processor has no xsave, by which the vector registers are kept meanwhile");
+	ret = registers_open(&r->registers, &how, err);
+	if (ret < 0)
+		return ret;
+	memcpy(r->msr, b->counter, sizeof(r->msr));
+	r->cpu = b->cpu;
+	r->mask = b->mask;
+	asked = r;
+	r->marks = mark_function;
+	r->answer = 0;
+	mark_state.function = read_msrs;
+	mark_state.stride = 8 + 8 * r->n;
+	return 0;
+#else
+	(void)r, (void)b;
+	return tare_fail(err, ENOTSUP, "this processor has no MSRs");
+#endif
+}
+
 static int open_registers(struct bench_reader *r, struct tare_error *err)
 {
 	r->pinned = tare_pinned_open(&r->events, err);
@@ -72,7 +116,7 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 
 	*r = (struct bench_reader){ .n = b->counters, .step = 1, .answer = -1, .mask = UINT64_MAX };
 	mark_state = (struct mark_state){ 0 };
-	if (b->how == BENCH_REGISTER || b->how == BENCH_READ) {
+	if (b->how == BENCH_REGISTER || b->how == BENCH_READ || b->how == BENCH_MSR) {
 		if (r->n > MARK_COUNTERS)
 			return tare_fail(err, EINVAL, "%zu counters at once", r->n);
 		r->events.list.enc = calloc(r->n, sizeof(struct encoding));
@@ -82,7 +126,7 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 		r->events.list.groups = 1;
 		for (size_t i = 0; i < r->n; i++) {
 			r->events.list.enc[i] = b->event[i];
-			r->events.list.enc[i].source = "perf";
+			r->events.list.enc[i].source = b->how == BENCH_MSR ? "msr" : "perf";
 			r->events.list.enc[i].cpus = (struct cpus){ 0 };
 			r->events.list.enc[i].group = 0;
 		}
@@ -92,6 +136,8 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 		mark_state.stride = 16;
 	} else if (b->how == BENCH_EXACT) {
 		ret = open_exact(r, err);
+	} else if (b->how == BENCH_MSR) {
+		ret = open_msrs(r, b, err);
 	} else if (b->how == BENCH_REGISTER && !b->by_read) {
 		ret = open_registers(r, err);
 	} else {
@@ -189,6 +235,8 @@ void bench_reader_close(struct bench_reader *r)
 	tare_pinned_close(r->pinned);
 	if (r->group)
 		source_perf.close(r->group);
+	if (r->registers)
+		registers_close(r->registers);
 	free(r->events.list.enc);
 	r->events.list.enc = NULL;
 	if (r->guard)

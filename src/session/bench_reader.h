@@ -5,6 +5,7 @@
 
 #include "session/bench_board.h"
 #include "source/events.h"
+#include "source/registers.h"
 #include "source/source.h"
 #include "tare/pinned.h"
 
@@ -18,6 +19,10 @@ struct bench_reader {
 	struct tare_events events;
 	struct tare_pinned *pinned;
 	struct counters *group;
+	struct registers *registers;
+	uint32_t msr[MARK_COUNTERS];
+	int cpu; /* whose registers */
+	struct tare_error lost; /* why a mark could not read */
 	uint32_t version;
 };
 

@@ -24,9 +24,9 @@ static enum kind kind_of(const struct encoding *e)
 }
 
 /* Whether they can be on the counters all at once, for a thread of this user. */
-static int try_set(const struct bench_plan *p, const struct bench_set *s, struct tare_error *err)
+static int try_set(const struct bench_plan *p, int cpu, const struct bench_set *s, struct tare_error *err)
 {
-	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
+	const struct target self = { .cpu = -1, .cgroup_fd = -1 }, whole = { .pid = -1, .cpu = cpu, .cgroup_fd = -1 };
 	const struct encoding *enc[MARK_COUNTERS];
 	struct tare_reading now[MARK_COUNTERS];
 	struct encoding leader = p->events->enc[s->event[0]];
@@ -36,6 +36,12 @@ static int try_set(const struct bench_plan *p, const struct bench_set *s, struct
 	leader.attr.pinned = s->how == BENCH_REGISTER;
 	for (size_t i = 0; i < s->n; i++)
 		enc[i] = i ? &p->events->enc[s->event[i]] : &leader;
+	if (s->how == BENCH_MSR) { /* its plan says whether they fit, and nothing is written before it starts */
+		ret = source_msr.open(&c, enc, s->n, &whole, NULL, err);
+		if (ret == 0)
+			source_msr.close(c);
+		return ret;
+	}
 	ret = source_perf.open(&c, enc, s->n, &self, NULL, err);
 	if (ret < 0)
 		return ret;
@@ -65,7 +71,7 @@ static void add(struct bench_set *s, size_t counter, size_t event)
 	s->n_board = ++s->n;
 }
 
-static void place(struct bench_sets *s, const struct bench_plan *p, enum kind kind, size_t event, struct bench_counter *c)
+static void place(struct bench_sets *s, const struct bench_plan *p, int cpu, enum kind kind, size_t event, struct bench_counter *c)
 {
 	const struct encoding *e = &p->events->enc[event];
 	size_t number = s->n_counters++;
@@ -73,6 +79,8 @@ static void place(struct bench_sets *s, const struct bench_plan *p, enum kind ki
 	struct bench_set alone = { .how = kind == KIND_EXACT ? BENCH_EXACT : kind == KIND_KERNEL ? BENCH_READ : BENCH_REGISTER };
 	struct tare_error why = TARE_ERROR_INIT;
 
+	if (e->source && !strcmp(e->source, "msr"))
+		alone.how = BENCH_MSR;
 	*c = (struct bench_counter){ .how = alone.how, .quality = kind == KIND_EXACT ? TARE_EXACT : TARE_COUNTED };
 	snprintf(c->name, sizeof(c->name), "%s", e->name);
 	if (e->unavailable) {
@@ -97,19 +105,19 @@ static void place(struct bench_sets *s, const struct bench_plan *p, enum kind ki
 		struct bench_set more = *last;
 
 		add(&more, number, event);
-		if (try_set(p, &more, NULL) == 0) {
+		if (try_set(p, cpu, &more, NULL) == 0) {
 			*last = more;
 			return;
 		}
 	}
 	add(&alone, number, event);
-	if (try_set(p, &alone, &why) < 0)
+	if (try_set(p, cpu, &alone, &why) < 0)
 		unavailable(c, why.what, why.hint);
 	else
 		s->set[s->n++] = alone;
 }
 
-int bench_sets_make(struct bench_sets *s, const struct bench_plan *p, struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err)
+int bench_sets_make(struct bench_sets *s, const struct bench_plan *p, int cpu, struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err)
 {
 	size_t n = p->events ? p->events->n : 0;
 
@@ -119,7 +127,7 @@ int bench_sets_make(struct bench_sets *s, const struct bench_plan *p, struct ben
 	for (int kind = 0; kind < KINDS; kind++)
 		for (size_t i = 0; i < n; i++)
 			if ((int)kind_of(&p->events->enc[i]) == kind)
-				place(s, p, (enum kind)kind, i, &counter[s->n_counters]);
+				place(s, p, cpu, (enum kind)kind, i, &counter[s->n_counters]);
 	if (p->clock) {
 		counter[s->n_counters] = (struct bench_counter){ .name = CLOCK_NAME, .how = BENCH_CLOCK, .quality = TARE_COUNTED };
 		s->set[s->n] = (struct bench_set){ .how = BENCH_CLOCK };

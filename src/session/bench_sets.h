@@ -27,6 +27,6 @@ struct bench_sets {
  * The plan's events, each in a set or marked unavailable in `counter`, in the order in which they are shown: what the exact
  * engine counts, fixed counters, programmable ones, the kernel's own, the clock. As many to a set as fit at once, by trying.
  */
-int bench_sets_make(struct bench_sets *s, const struct bench_plan *plan, struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err);
+int bench_sets_make(struct bench_sets *s, const struct bench_plan *plan, int cpu, struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err);
 
 #endif

@@ -51,6 +51,23 @@ void source_msr_how(const struct msr_how *how)
 	all.how = *how;
 }
 
+int source_msr_counts(const struct counters *c, struct msr_counts *out)
+{
+	const struct group *g = (const struct group *)c;
+
+	if (g->n > sizeof(out->counter) / sizeof(out->counter[0]))
+		return -E2BIG;
+	*out = (struct msr_counts){ .via = registers_via(all.r), .root = all.how.root, .maker = all.cpu.maker, .mask = UINT64_MAX };
+	for (size_t i = 0; i < g->n; i++) {
+		unsigned width = g->plan.place[i].fixed ? all.cpu.fixed_width : all.cpu.width;
+
+		out->counter[i] = g->plan.place[i].counter;
+		if (width && width < 64)
+			out->mask &= (UINT64_C(1) << width) - 1;
+	}
+	return 0;
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;

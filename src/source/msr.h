@@ -11,4 +11,14 @@ struct msr_how {
 };
 void source_msr_how(const struct msr_how *how);
 
+/* Where an open group's counts stand while it runs: for another process, which may read them by registers_run() itself. */
+struct msr_counts {
+	const char *via, *root;
+	unsigned maker;
+	uint32_t counter[8];
+	uint64_t mask; /* of the bits that all of them have */
+};
+/* -E2BIG: more than those. */
+int source_msr_counts(const struct counters *c, struct msr_counts *out);
+
 #endif

@@ -9,7 +9,7 @@
 #include "view/parquet.h"
 
 static const char *const how_names[] = { [BENCH_EXACT] = "exact engine", [BENCH_REGISTER] = "register", [BENCH_READ] = "system call",
-					 [BENCH_CLOCK] = "clock" };
+					 [BENCH_CLOCK] = "clock", [BENCH_MSR] = "msr" };
 static const char *const cold_names[] = { [BENCH_WARM] = "none", [BENCH_FLUSH] = "flush", [BENCH_EVICT] = "evict" };
 
 /* Values that are whole are written so. */

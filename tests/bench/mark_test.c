@@ -132,6 +132,17 @@ TEST(mark_probe_sees_changes)
 	CHECK(state.vector_out[4] != 0xff, "x87 tags");
 }
 
+/* All that a function may change, and more: flags, x87, all 16 bytes and 32 of vector registers. */
+static int changes_much(uint64_t *counters)
+{
+	*counters = 12345;
+	__asm__ volatile("fninit; fldz; pcmpeqd %%xmm0, %%xmm0; pxor %%xmm5, %%xmm5; pxor %%xmm15, %%xmm15; stc" : : : "cc", "memory", "st", "xmm0", "xmm5", "xmm15",
+			 "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11");
+	if (components & 4)
+		__asm__ volatile("vzeroall" : : : "memory");
+	return -7;
+}
+
 TEST(mark_registers_are_kept)
 {
 	need_xsave();
@@ -145,6 +156,11 @@ TEST(mark_registers_are_kept)
 	mark_state.call.number = SYS_getppid;
 	check("start by a system call", mark_call.start);
 	check("stop by a system call", mark_call.stop);
+	mark_state.function = changes_much;
+	check("start by a function", mark_function.start);
+	check("stop by a function", mark_function.stop);
+	CHECK_EQ((int32_t)(room[0] >> 32), -7, "its answer");
+	CHECK_EQ(room[1], 12345, "its counter");
 }
 
 TEST(mark_entries)

@@ -291,7 +291,7 @@ def events_by_name():
     equal(len({c["set"] for c in document["counters"]}), 3, "each in runs of its own")
     refused("-e", "no-such-event", "--asm", "nop", status=2, says="no-such-event")
     refused("-e", "page-faults", "--engine", "exact", "--asm", "nop", status=2, says="does not count page-faults")
-    refused("--engine", "msr", "--asm", "nop", status=2, says="MSR")
+    refused("--via", "msr", "--asm", "nop", status=2, says="with --engine msr")
 
 
 @test

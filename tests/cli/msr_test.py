@@ -303,6 +303,62 @@ def cpus_that_are_off_or_not_there():
     equal(r.returncode, 125, "one of two")
 
 
+# ---- tare bench --engine msr: a register that is read goes up by 1000, so a pair of marks counts the same each time ----
+
+EMPTY = "void execute_test(void (*start)(void), void (*stop)(void)) { start(); stop(); }"
+TWICE = "void execute_test(void (*start)(void), void (*stop)(void)) { start(); stop(); start(); stop(); }"
+CRASH = "void execute_test(void (*start)(void), void (*stop)(void)) { start(); *(volatile int *)8 = 1; stop(); }"
+ENDLESS = "void execute_test(void (*start)(void), void (*stop)(void)) { start(); for (;;) __asm__ volatile(\"\"); stop(); }"
+
+
+def bench(source, *words):
+    if not shutil.which("cc"):
+        skip("there is no compiler")
+    with tempfile.TemporaryDirectory() as room:
+        with open(os.path.join(room, "t.c"), "w") as f:
+            f.write(source)
+        return sh(TARE, "bench", "--engine", "msr", "--device-root", model(), "--cpu-model", CPU_MODEL, "--cpu", "0", "--runs", "5", "--timeout", "2s",
+                  "--format", "json", *words, os.path.join(room, "t.c"))
+
+
+def put_back():
+    for register in (SELECT, COUNTER, GATE):
+        equal(ok("read", register).split()[4], "0x0", f"{register} is put back")
+
+
+@test
+def bench_counts_by_registers():
+    for source, pairs in ((EMPTY, 1), (TWICE, 2)):
+        r = bench(source, "-e", EVENTS + ",r0002")
+        equal(r.returncode, 0, r.stderr)
+        document = json.loads(r.stdout)
+        equal([(c["event"], c["how"]) for c in document["counters"]][:2], [(EVENTS, "msr"), ("r0002", "msr")])
+        equal(document["counters"][0]["set"], document["counters"][1]["set"], "counted in the same runs")
+        for result in document["results"][:2]:
+            # Both counters are read in a start, the second one behind the first: 2000 pass between reads of the same.
+            equal((result["runs"], set(result["baseline"]["pairs"]), result["value"]), ([2000 * pairs] * 5, {2000}, 0), result["event"])
+        put_back()
+
+
+@test
+def bench_puts_registers_back_whatever_the_test_does():
+    for source, said in ((CRASH, "SIGSEGV"), (ENDLESS, "no end")):
+        r = bench(source, "-e", EVENTS)
+        equal(r.returncode, 1, r.stderr)
+        true(said in r.stderr, r.stderr)
+        put_back()
+
+
+@test
+def bench_in_sets():
+    """More events than counters: in runs of their own."""
+    r = bench(EMPTY, "-e", "r0001,r0002,r0003,r0004,r0005,r0006,r0007")
+    equal(r.returncode, 0, r.stderr)
+    document = json.loads(r.stdout)
+    true(len({c["set"] for c in document["counters"][:7]}) == 2, str(document["counters"]))
+    equal({x["value"] for x in document["results"][:7]}, {0})
+
+
 # ---- tare stat --engine msr: the model's counters go up by 1000 for each register that is read ----
 
 CPU_MODEL = "skl" if INTEL else "zen 4"

@@ -132,6 +132,71 @@ FUNCTION(stop_call)
 	ask MARK_STOP
 END(stop_call)
 
+/*
+ * A function of C, which may change all that the calling convention lets it: general registers and flags are kept on the
+ * stack, vector state by xsave, in an area that is as large as x87, SSE, AVX and AVX-512 need.
+ */
+.macro ask_function kind
+	pushfq
+	push	%rax
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%rbx
+	push	%rbp
+	mov	%rsp, %rbp
+	cld
+	and	$-64, %rsp
+	sub	$MARK_VECTORS, %rsp
+	/* Of the area's head xsave writes the first word only, and xrstor wants the rest to be 0. */
+	xor	%eax, %eax
+	.set	i, 512
+	.rept	8
+	mov	%rax, i(%rsp)
+	.set	i, i + 8
+	.endr
+	mov	$0xe7, %eax
+	xor	%edx, %edx
+	xsave64	(%rsp)
+	mov	AT(MARK_CURSOR), %rbx
+	movl	$\kind, (%rbx)
+	lea	8(%rbx), %rdi
+	call	*AT(MARK_FUNCTION)
+	mov	%eax, 4(%rbx)
+	add	AT(MARK_STRIDE), %rbx
+	mov	%rbx, AT(MARK_CURSOR)
+	mov	$0xe7, %eax
+	xor	%edx, %edx
+	xrstor64 (%rsp)
+	mov	%rbp, %rsp
+	pop	%rbp
+	pop	%rbx
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	popfq
+	ret
+.endm
+
+FUNCTION(start_function)
+	ask_function MARK_START
+END(start_function)
+
+FUNCTION(stop_function)
+	ask_function MARK_STOP
+END(stop_function)
+
 /* Between the marks: the call of stop, and nothing else. */
 FUNCTION(pairs)
 	push	%rbx
