@@ -371,7 +371,8 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 	s->weight = calloc(s->threads.n ? s->threads.n : 1, sizeof(*s->weight));
 	if (!s->weight)
 		return tare_fail_nomem(err);
-	qsort(s->hit, s->n, sizeof(*s->hit), by_line_and_time);
+	if (s->n)
+		qsort(s->hit, s->n, sizeof(*s->hit), by_line_and_time);
 	for (size_t i = 0, end; ret == 0 && i < s->n; i = end) {
 		for (end = i + 1; end < s->n && s->hit[end].line == s->hit[i].line; end++)
 			;
