@@ -21,7 +21,6 @@ struct row {
 	u32 number, count, step;
 	u32 maker, flags;
 	u64 read, write, zero;
-	u32 slot; /* of NAME0 among those that are saved */
 };
 
 extern u32 table_maker; /* of this machine; 0: neither */

@@ -8,9 +8,9 @@
 
 #undef MSR_ROW
 #define MSR_ROW(name, number, count, step, maker, read, write, zero, flags, about) \
-	{ name, number, count, step, maker, flags, read, write, zero, 0 },
+	{ name, number, count, step, maker, flags, read, write, zero },
 
-static struct row rows[] = {
+static const struct row rows[] = {
 #include "msr_table.h"
 };
 
@@ -36,9 +36,48 @@ static u32 maker_here(void)
 	return 0;
 }
 
+/* Every register that this machine has and that is not denied, found by its number in a step or two. */
+enum { PLACES = 256 };
+static struct {
+	u32 msr;
+	u8 row, slot;
+	bool used;
+} places[PLACES];
+
+static u32 place_of(u32 msr)
+{
+	return (msr * 0x9e3779b1u) >> 24;
+}
+
+static bool is_denied(u32 msr)
+{
+	for (u32 i = 0; i < n_deny; i++)
+		if (deny[i] == msr)
+			return true;
+	return false;
+}
+
+static int add(u32 msr, u32 row, u32 slot)
+{
+	u32 at = place_of(msr);
+
+	for (u32 turn = 0; turn < PLACES; turn++, at = (at + 1) % PLACES) {
+		if (places[at].used && places[at].msr == msr)
+			return 0; /* the first row of a register holds */
+		if (places[at].used)
+			continue;
+		places[at].msr = msr;
+		places[at].row = row;
+		places[at].slot = slot;
+		places[at].used = true;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
 int table_init(void)
 {
-	u32 slots = 0;
+	u32 slots = 0, registers = 0;
 
 	table_maker = maker_here();
 	if (!table_maker) {
@@ -46,16 +85,21 @@ int table_init(void)
 		return -ENODEV;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct row *r = &rows[i];
+		const struct row *r = &rows[i];
+		bool saved = r->write && !(r->flags & TARE_MSR_CLEAR);
 
-		if (!(r->maker & table_maker) || !r->write || (r->flags & TARE_MSR_CLEAR))
-			continue;
-		r->slot = slots;
-		for (u32 k = 0; k < r->count; k++, slots++) {
-			if (WARN_ON(slots == SLOTS_MAX))
+		for (u32 k = 0; r->maker & table_maker && k < r->count; k++) {
+			u32 msr = r->number + k * r->step;
+
+			if (is_denied(msr))
+				continue;
+			/* Half of the places stay free, so that a search for what is not there ends soon. */
+			if (WARN_ON(slots == SLOTS_MAX || registers++ == PLACES / 2 || add(msr, i, saved ? slots : 0)))
 				return -ENOSPC;
-			slot_msr[slots] = r->number + k * r->step;
-			slot_is_gate[slots] = r->flags & TARE_MSR_GATE;
+			if (!saved)
+				continue;
+			slot_msr[slots] = msr;
+			slot_is_gate[slots++] = r->flags & TARE_MSR_GATE;
 		}
 	}
 	return 0;
@@ -63,17 +107,10 @@ int table_init(void)
 
 int table_find(u32 msr, u32 *slot)
 {
-	for (u32 i = 0; i < n_deny; i++)
-		if (deny[i] == msr)
-			return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct row *r = &rows[i];
-		u32 past = msr - r->number; /* huge when msr is below */
-
-		if (!(r->maker & table_maker) || past >= r->count * r->step || past % r->step)
-			continue;
-		*slot = r->slot + past / r->step;
-		return i;
-	}
+	for (u32 at = place_of(msr); places[at].used; at = (at + 1) % PLACES)
+		if (places[at].msr == msr) {
+			*slot = places[at].slot;
+			return places[at].row;
+		}
 	return -1;
 }

@@ -105,11 +105,15 @@ static unsigned distance(const char *a, const char *b)
 void text_nearest(struct text *out, const char *word, const char *const *names, size_t n_names,
 		  size_t n)
 {
-	unsigned far = (unsigned)strlen(word) / 3 + 1, *away = calloc(n_names + 1, sizeof(*away));
-	size_t written = 0;
+	size_t letters = strlen(word), written = 0;
+	unsigned far = (unsigned)letters / 3 + 1, *away = calloc(n_names + 1, sizeof(*away));
 
-	for (size_t i = 0; away && i < n_names; i++)
-		away[i] = distance(word, names[i]);
+	/* As many edits as one has letters more than the other, at least. */
+	for (size_t i = 0; away && i < n_names; i++) {
+		size_t n = strlen(names[i]), more = n > letters ? n - letters : letters - n;
+
+		away[i] = more > far && n < 63 ? far + 1 : distance(word, names[i]);
+	}
 	for (unsigned d = 0; away && d <= far && written < n; d++)
 		for (size_t i = 0; i < n_names && written < n; i++)
 			if (away[i] == d)

@@ -822,6 +822,23 @@ TEST(the_command_reads_and_writes)
 	CHECK(strstr(out, "cpu 1    IA32_PMC0"), "%s", out);
 }
 
+/* From the command to the counters and back, by the module: the model says 1000 for each look at the CPU's registers. */
+TEST(the_command_counts_by_the_module)
+{
+	char out[16384];
+
+	CHECK_EQ(words("tare stat --engine msr --cpu-model skl -C 1 -e '{instructions:u,r00c5:u},r01c2' --format csv -o - -- true 2>&1", out, sizeof(out)), 0,
+		 "%s", out);
+	CHECK(strstr(out, "instructions:u") && strstr(out, "r01c2") && strstr(out, "counted") && !strstr(out, "unavailable"), "%s", out);
+	CHECK_EQ(words("tare msr read -C 1 IA32_PERF_GLOBAL_CTRL IA32_PERFEVTSEL0 IA32_PMC0 IA32_FIXED_CTR_CTRL IA32_FIXED_CTR0 | grep read | grep -vc ' 0x0$'", out,
+		       sizeof(out)), 1, "all put back");
+	CHECK_STR(out, "0\n", "registers that were not put back");
+	CHECK_EQ(words("tare stat --engine msr --cpu-model skl -C 1 -e r00c5:u --format json -o - -- "
+		       "sh -c 'tare stat --engine msr --cpu-model skl -C 0 -e r00c5:u -- true 2>/tmp/inner; true' 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK_EQ(words("cat /tmp/inner", out, sizeof(out)), 0, "%s", out);
+	CHECK(strstr(out, "held by tare (pid"), "the second of two: %s", out);
+}
+
 /* ---- speed: a ratio, and what it is made of ---- */
 
 static double now_us(void)
