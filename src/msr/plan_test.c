@@ -98,6 +98,8 @@ TEST(window_on_a_programmable_counter)
 	ev.period++;
 	p = plan_on(&cpu, &ev, 1);
 	CHECK_EQ(written(&p, MSR_ZERO, 0x4c1), 0xffff7fffffff, "through IA32_A_PMC0");
+	CHECK_EQ(msr_plan_make(&p, &cpu, &ev, 1, 0x7, &err), 0, "%s", err.what);
+	CHECK_EQ(written(&p, MSR_ZERO, 0x4c4), 0xffff7fffffff, "through IA32_A_PMC3");
 	CHECK_EQ(msr_plan_make(&p, &old, &ev, 1, 0, &err), -ENOSPC, "a CPU without that name for it");
 	ev.period = UINT64_C(1) << 47;
 	CHECK_EQ(msr_plan_make(&p, &cpu, &ev, 1, 0, &err), -ERANGE, "half of the counter");
@@ -241,6 +243,15 @@ TEST(offcore_responses)
 
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a6), 0x10001, "MSR_OFFCORE_RSP_0");
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a7), 0x20002, "MSR_OFFCORE_RSP_1");
+	ev[0].config = 0x12a;
+	ev[1].config = 0x12b;
+	p = plan_on(&cpu, ev, 2);
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a6), 0x10001, "under its newer code");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a7), 0x20002, "under its newer code");
+	ev[0] = (struct msr_event){ .name = "f", .config = 0x1c6, .extra = 0x12, .user = true };
+	p = plan_on(&cpu, ev, 1);
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x3f7), 0x12, "MSR_PEBS_FRONTEND");
+	ev[0] = (struct msr_event){ .name = "a", .config = 0x1b7, .extra = 0x10001, .user = true };
 	ev[1].config = 0x1b7;
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, 0, &err), -ENOSPC, "two wishes for one register");
 	ev[1].extra = ev[0].extra;
