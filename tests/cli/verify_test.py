@@ -171,8 +171,7 @@ def bad_items():
             r = sh(*words, f"--deterministic={word}", "--", "true", status=125)
             true(what in r.stderr and hint in r.stderr, r.stderr)
     for words, what in ((["run"], "which command?"), (["run", "--list", "true"], "takes no command"), (["stat", "--deterministic", "-a"], "no"),
-                        (["stat", "--deterministic", "--launch", "plain", "true"], "choose one"), (["verify"], "missing"),
-                        (["verify", "lunch"], "'tare verify launch'"), (["verify", "launch"], "which command?"),
+                        (["stat", "--deterministic", "--launch", "plain", "true"], "choose one"), (["verify", "lunch"], "'tare verify launch'"), (["verify", "launch"], "which command?"),
                         (["verify", "launch", "-r", "1", "true"], "2 to 1000"), (["verify", "launch", "--format", "xml", "true"], "text or json")):
         r = sh(TARE, *words, status=125)
         true(what in r.stderr and r.stderr.count("\n") <= 2, r.stderr)
@@ -195,6 +194,30 @@ def stat_says_what_was_fixed():
 
 # What each planted cause needs, and whether it makes counts differ by itself in five runs.
 CAUSES = {"address": "aslr", "stack": "environment", "order": "order", "random": "random", "urandom": "random", "at-random": "random", "pid": "pid"}
+
+
+@test
+def page_faults_are_exact():
+    for words in (["verify"], ["verify", "counts"]):
+        r = sh(TARE, *words, "-e", "page-faults:u,minor-faults:u,task-clock:u", "--format", "json", status=None)
+        d = validated(r.stdout, "tare-verify-1.json")
+        found = {e["event"]: e for e in d["events"]}
+        if found["page-faults:u"]["verdict"] == "unavailable":
+            skip(found["page-faults:u"]["words"])
+        equal((found["page-faults:u"]["verdict"], found["minor-faults:u"]["verdict"], found["task-clock:u"]["verdict"], r.returncode),
+              ("exact", "exact", "untested", 0), str(d)[:2000])
+    text = sh(TARE, "verify", status=None).stdout
+    true(re.search(r"page-faults:u +exact +each time", text) and re.search(r"instructions:u +\w", text), text)
+
+
+@test
+def what_is_no_threads_count_is_said():
+    r = sh(TARE, "verify", "-e", "duration_time", status=125)
+    true("no counter of the kernel's" in r.stdout and "tare doctor" in r.stderr, r.stdout + r.stderr)
+    for words, what in ((["counts", "x"], "takes only options"), (["-e", "no-such-event"], "no-such-event"), (["-e", ""], "an event name is expected"),
+                        (["--format", "xml"], "text or json"), (["-o", "/nowhere/x"], "/nowhere/x")):
+        r = sh(TARE, "verify", *words, status=125)
+        true(what in r.stderr, r.stderr)
 
 
 @test

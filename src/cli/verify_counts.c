@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* tare verify counts: each event counts work of known size, and is told what it is worth. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analyze/verify.h"
+#include "cli/output.h"
+#include "cli/verify.h"
+#include "view/json.h"
+
+static const char usual_events[] = "instructions:u,branches:u,cycles:u,page-faults:u,minor-faults:u";
+
+struct counts_options {
+	struct event_list events;
+	bool given, json;
+	const char *output, *text;
+};
+
+static int set_event(void *to, const char *arg, struct tare_error *err)
+{
+	struct counts_options *o = to;
+
+	o->given = true;
+	o->text = arg;
+	return event_list_parse(arg, &o->events, err);
+}
+
+static int set_format(void *to, const char *arg, struct tare_error *err)
+{
+	if (strcmp(arg, "text") && strcmp(arg, "json"))
+		return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
+	((struct counts_options *)to)->json = !strcmp(arg, "json");
+	return 0;
+}
+
+static int set_output(void *to, const char *arg, struct tare_error *err)
+{
+	((struct counts_options *)to)->output = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "the name of a file is wanted");
+}
+
+static const struct option_row counts_opts[] = {
+	{ 'e', "event", "EVENTS", "which events; without it instructions, branches, cycles and page faults in user mode", set_event },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify/1)", set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
+	{ 0 },
+};
+
+struct row {
+	const struct encoding *event;
+	struct verify_result result;
+	bool interrupts_known;
+	char why[sizeof(((struct tare_error *)0)->what)];
+};
+
+static void judge(struct row *row)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	const struct source *source = source_find(row->event->source ? row->event->source : "perf");
+	struct verify_sample samples[VERIFY_SAMPLES_MOST];
+	int n = -ENOTSUP;
+
+	if (row->event->place != PLACE_TASK)
+		tare_fail(&err, ENOTSUP, "it counts whole CPUs or units, not a thread's work");
+	else if (!source)
+		tare_fail(&err, ENOTSUP, "it is no counter of the kernel's: a clock, or the exact engine, which is exact by construction");
+	else
+		n = verify_work(samples, row->event, source, &row->interrupts_known, &err);
+	if (n >= 0)
+		row->result = verify_judge(samples, (size_t)n);
+	else
+		snprintf(row->why, sizeof(row->why), "%s", err.what);
+}
+
+static void words_of(struct text *out, const struct row *row)
+{
+	if (row->result.verdict == VERIFY_UNAVAILABLE && row->why[0])
+		text_add(out, "%s", row->why);
+	else
+		verify_words(out, &row->result);
+}
+
+static enum ink ink_of(const struct verify_result *r)
+{
+	if (verify_trusted(r))
+		return INK_STRONG;
+	return r->verdict == VERIFY_UNTESTED || r->verdict == VERIFY_UNAVAILABLE ? INK_FAINT : INK_CAREFUL;
+}
+
+static void put_text(struct text *out, const struct row *row, size_t n, const struct style *s)
+{
+	text_put(out, "\n", 1);
+	for (size_t i = 0; i < n; i++) {
+		struct text words = { 0 };
+
+		words_of(&words, &row[i]);
+		text_add(out, " %-24.60s %s%-18s%s %s\n", row[i].event->name, ink_on(s, ink_of(&row[i].result)),
+			 verify_names[row[i].result.verdict], ink_off(s), words.s ? words.s : "");
+		text_free(&words);
+	}
+	text_add(out, "\n Each counted a loop of known length and pages touched for the first time, many times, in this thread, on one CPU.\n");
+}
+
+static void put_json(struct text *out, const struct row *row, size_t n)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/verify/1");
+	json_array(&j, "events");
+	for (size_t i = 0; i < n; i++) {
+		const struct verify_result *r = &row[i].result;
+		struct text words = { 0 };
+
+		words_of(&words, &row[i]);
+		json_object(&j, NULL);
+		json_string(&j, "event", row[i].event->name);
+		json_string(&j, "verdict", verify_names[r->verdict]);
+		json_bool(&j, "trusted", verify_trusted(r));
+		json_string(&j, "words", words.s);
+		json_uint(&j, "samples", r->samples);
+		json_int(&j, "fixed", r->fixed);
+		json_int(&j, "per_fault", r->per_fault);
+		json_uint(&j, "per_interrupt", r->per_interrupt);
+		json_uint(&j, "interrupts", r->interrupts);
+		json_bool(&j, "interrupts_known", row[i].interrupts_known);
+		json_uint(&j, "over", r->over);
+		json_uint(&j, "spread", r->spread);
+		json_real(&j, "factor", r->factor);
+		json_real(&j, "share", r->share);
+		json_end(&j);
+		text_free(&words);
+	}
+	json_end(&j);
+	json_end(&j);
+	text_put(out, j.out.s, j.out.len);
+	out->failed |= j.out.failed;
+	text_free(&j.out);
+}
+
+static int show(const struct counts_options *o, const struct row *row, size_t n, struct tare_error *err)
+{
+	struct output to;
+	struct style style;
+	struct text out = { 0 };
+	int ret = output_open(&to, o->output, false, STDOUT_FILENO, err), closed;
+
+	if (ret < 0)
+		return ret;
+	style = output_style(&to, WHEN_AUTO);
+	if (o->json)
+		put_json(&out, row, n);
+	else
+		put_text(&out, row, n, &style);
+	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
+	closed = output_close(&to, err);
+	text_free(&out);
+	return ret < 0 ? ret : closed;
+}
+
+/* What all of them say together. */
+static int status_of(const struct row *row, size_t n, struct tare_error *err)
+{
+	bool any = false, bad = false;
+
+	for (size_t i = 0; i < n; i++) {
+		enum verify_verdict v = row[i].result.verdict;
+
+		any |= v != VERIFY_UNAVAILABLE;
+		bad |= v != VERIFY_UNAVAILABLE && v != VERIFY_UNTESTED && !verify_trusted(&row[i].result);
+	}
+	if (!any) {
+		tare_fail(err, ENOTSUP, "none of these events can be counted here");
+		tare_hint(err, "tare doctor says why");
+		return -ENOTSUP;
+	}
+	return bad ? EXIT_NOT_VERIFIED : EXIT_VERIFIED;
+}
+
+static int work(struct counts_options *o, struct tare_error *err)
+{
+	const struct encode_options how = { .keep_unavailable = true };
+	struct machine *machine = machine_open(NULL, err);
+	struct encoding_list list = { 0 };
+	struct row *row = NULL;
+	int ret = machine ? 0 : -err->code;
+
+	if (ret == 0 && !o->given) {
+		ret = event_list_parse(usual_events, &o->events, err);
+		err->at = -1;
+	}
+	if (ret == 0)
+		ret = pmu_encode(machine, &o->events, &how, &list, err);
+	row = ret == 0 ? calloc(list.n + 1, sizeof(*row)) : NULL;
+	if (ret == 0 && !row)
+		ret = tare_fail_nomem(err);
+	for (size_t i = 0; ret == 0 && i < list.n; i++) {
+		row[i].event = &list.enc[i];
+		judge(&row[i]);
+	}
+	if (ret == 0)
+		ret = show(o, row, list.n, err);
+	if (ret == 0)
+		ret = status_of(row, list.n, err);
+	free(row);
+	encoding_list_free(&list);
+	machine_close(machine);
+	return ret;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct counts_options o = { .given = false };
+	int status, rest = options_parse(self, argc, argv, &o, &status);
+
+	if (rest >= 0 && rest < argc) {
+		status = tare_fail(&err, EINVAL, "'%.64s' is not expected: counts takes only options", argv[rest]);
+		tare_hint(&err, "tare verify launch -- COMMAND verifies a command");
+	} else if (rest >= 0) {
+		status = work(&o, &err);
+	}
+	event_list_free(&o.events);
+	if (rest < 0 || status >= 0)
+		return status;
+	complain(self, &err, o.text);
+	return EXIT_CANNOT_MEASURE;
+}
+
+const struct command verify_counts = {
+	.name = "verify counts",
+	.about = "whether events count what was done: exact, noisy, dead, ...",
+	.args = "",
+	.example = "  tare verify counts\n  tare verify counts -e instructions:u,r00c4:u",
+	.topic = TOPIC_TRUST,
+	.options = counts_opts,
+	.run = run,
+};
