@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/mark.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 struct mark_state mark_state __attribute__((visibility("hidden"), aligned(64)));
 
 #define MARKS(x) void mark_start_##x(void), mark_stop_##x(void);
@@ -15,4 +19,11 @@ const struct marks mark_call = PAIR(call);
 #if defined(__x86_64__)
 MARKS(function)
 const struct marks mark_function = PAIR(function);
+
+bool mark_function_possible(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_OSXSAVE;
+}
 #endif

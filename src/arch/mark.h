@@ -25,6 +25,7 @@
 #define MARK_STOP  0
 
 #ifndef __ASSEMBLER__
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "tare/pmc.h"
@@ -57,7 +58,8 @@ extern struct mark_state mark_state;
 extern const struct marks mark_registers[MARK_COUNTERS + 1];
 extern const struct marks mark_clock; /* the time stamp counter, the generic timer */
 #if defined(__x86_64__)
-extern const struct marks mark_function; /* mark_state.function; every register is kept, vector state by xsave, which must be there */
+extern const struct marks mark_function; /* mark_state.function; every register is kept, vector state by xsave */
+bool mark_function_possible(void);	 /* there is xsave */
 #endif
 extern const struct marks mark_call;  /* one system call, which writes its answer into the entry */
 

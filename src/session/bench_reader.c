@@ -78,7 +78,7 @@ static int open_msrs(struct bench_reader *r, const struct bench_board *b, struct
 	const struct registers_options how = { .via = b->via, .root = *b->root ? b->root : NULL, .maker = b->maker };
 	int ret;
 
-	if (!__builtin_cpu_supports("xsave"))
+	if (!mark_function_possible())
 		return tare_fail(err, ENOTSUP, "this processor has no xsave, by which the vector registers are kept meanwhile");
 	ret = registers_open(&r->registers, &how, err);
 	if (ret < 0)
