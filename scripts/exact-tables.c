@@ -260,6 +260,55 @@ static bool ask(int enc, int map, int op, int w, int pp, int mem, int reg, int l
 	return false;
 }
 
+static int log2_of(long n)
+{
+	return n > 0 && !(n & (n - 1)) ? __builtin_ctzl((unsigned long)n) : -1;
+}
+
+/* What a displacement of 8 bits counts in, as a power of 2; -1: the encoding is none, or has no operand in memory. */
+static int scale_of(int map, int op, int w, int pp, int reg, int len, int broadcast)
+{
+	ZydisDecodedInstruction z;
+	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+	uint8_t b[15];
+
+	for (int v = 0; v < 3; v++)
+		for (int k = 0; k < 2; k++) {
+			int n = build(b, EVEX, map, op, pp, 0x40 | reg << 3, w, len, v, k);
+
+			b[n] = 1;
+			b[3] |= (uint8_t)(broadcast << 4);
+			if (!probe(b, EVEX, op, &z, o))
+				continue;
+			for (int i = 0; i < z.operand_count; i++)
+				if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY && o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM)
+					return log2_of((long)o[i].mem.disp.value);
+		}
+	return -1;
+}
+
+static uint8_t scale(int map, int op, int w, int pp, int reg)
+{
+	int of[3], element = -1, first = -1;
+	bool same = true, doubles = true;
+
+	for (int len = 0; len < 3; len++) {
+		int e = scale_of(map, op, w, pp, reg, len, 1);
+
+		of[len] = scale_of(map, op, w, pp, reg, len, 0);
+		element = e > 0 ? e : element;
+		if (of[len] < 0)
+			continue;
+		if (first < 0)
+			first = len;
+		same &= of[len] == of[first];
+		doubles &= of[len] == of[first] + len - first;
+	}
+	if (first < 0 || (!same && (!doubles || of[first] < first)))
+		return S_UNKNOWN | (uint8_t)((element > 0 ? element : 0) << S_ELEMENT_AT);
+	return (uint8_t)((same ? of[first] : of[first] - first) | (same ? 0 : S_DOUBLES) | (element > 0 ? element : 0) << S_ELEMENT_AT);
+}
+
 static int row_number(const struct insn_row *r)
 {
 	for (int i = 1; i < n_rows; i++)
@@ -292,6 +341,12 @@ static int answer(int enc, int map, int op, int w, int pp, int mem, int reg)
 		r.vec = V_BY_LENGTH;
 	else if (forms == 3 && by_half)
 		r.vec = V_BY_HALF;
+	r.scale = 0;
+	if (enc == EVEX && mem) {
+		r.scale = scale(map, op, w, pp, reg);
+		if (r.scale == S_UNKNOWN)
+			r.scale = scale(map, op, !w, pp, reg);
+	}
 	return row_number(&r);
 }
 
@@ -350,13 +405,13 @@ int main(void)
 			       : j % 16 == 15 ? "\n\t  "
 					      : " ");
 	}
-	printf("};\n\n/* kind, imm, flags read, written, loads, stores, vector, bits */\n"
+	printf("};\n\n/* kind, imm, flags read, written, loads, stores, vector, bits, scale */\n"
 	       "static const struct insn_row insn_rows[%d] = {\n",
 	       n_rows);
 	for (int i = 0; i < n_rows; i++)
-		printf("\t{ %d, %d, %#x, %#x, %d, %d, %d, %#x },\n", rows[i].kind, rows[i].imm,
+		printf("\t{ %d, %d, %#x, %#x, %d, %d, %d, %#x, %#x },\n", rows[i].kind, rows[i].imm,
 		       rows[i].reads, rows[i].writes, rows[i].loads, rows[i].stores, rows[i].vec,
-		       rows[i].bits);
+		       rows[i].bits, rows[i].scale);
 	printf("};\n");
 	return 0;
 }

@@ -242,6 +242,18 @@ static unsigned vector_width(unsigned vec, const struct cursor *c, bool memory)
 	return vec == V_BY_HALF ? V_128 + length / 2 : vec;
 }
 
+/* Source: Intel SDM vol. 2, 2.7.5, "Compressed Displacement (disp8*N) Support in EVEX". */
+static unsigned disp_shift(unsigned scale, const struct insn *in, const struct cursor *c)
+{
+	if (in->encoding != E_EVEX)
+		return 0;
+	if (c->rounding) /* of memory: one element for all */
+		return scale & S_ELEMENT ? (scale & S_ELEMENT) >> S_ELEMENT_AT : S_UNKNOWN;
+	if ((scale & S_LEAST) == S_UNKNOWN)
+		return S_UNKNOWN;
+	return (scale & S_LEAST) + (scale & S_DOUBLES && c->length < 3 ? c->length : 0);
+}
+
 bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
 {
 	struct cursor c = { .b = bytes, .size = size > 15 ? 15 : size };
@@ -285,6 +297,7 @@ bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
 	in->loads = row->loads;
 	in->stores = row->stores;
 	in->bits = row->bits;
+	in->disp_shift = (uint8_t)disp_shift(row->scale, in, &c);
 	in->vec = (uint8_t)vector_width(row->vec, &c, insn_has_memory(in));
 	/*
 	 * A near branch with operand size 66 and no REX.W: Intel keeps the 32-bit displacement, AMD

@@ -34,6 +34,7 @@ struct insn {
 	uint8_t modrm_at; /* 0: none */
 	uint8_t modrm;
 	uint8_t disp_at, disp_size;
+	uint8_t disp_shift; /* a displacement of 8 bits counts in so many, as a power of 2; 7: not known */
 	uint8_t imm_at, imm_size;
 	uint8_t reads, writes; /* flags, F_* */
 	uint8_t loads, stores;

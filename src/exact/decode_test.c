@@ -57,6 +57,37 @@ TEST(known_instructions)
 	}
 }
 
+/* What a displacement of 8 bits counts in. */
+TEST(short_displacements)
+{
+	static const struct {
+		int line;
+		const char *bytes;
+		unsigned size, shift;
+	} short_ones[] = {
+		{ __LINE__, "\x8b\x40\x01", 3, 0 },
+		{ __LINE__, "\xc5\xfc\x10\x40\x01", 5, 0 },		/* vmovups ymm0, [rax + 1] */
+		{ __LINE__, "\x62\xf1\x7c\x48\x10\x40\x01", 7, 6 }, /* the same of zmm0, + 64 */
+		{ __LINE__, "\x62\xf1\x7c\x28\x10\x40\x01", 7, 5 },
+		{ __LINE__, "\x62\xf1\x7c\x08\x10\x40\x01", 7, 4 },
+		{ __LINE__, "\x62\xf1\x7c\x58\x58\x40\x01", 7, 2 }, /* vaddps zmm0, zmm0, [rax + 4]{1to16} */
+		{ __LINE__, "\x62\xf1\xfd\x58\x58\x40\x01", 7, 3 },
+		{ __LINE__, "\x62\xf1\x7e\x08\x10\x40\x01", 7, 2 }, /* vmovss */
+		{ __LINE__, "\x62\xf2\x7d\x48\x30\x40\x01", 7, 5 }, /* vpmovzxbw: half a vector */
+		{ __LINE__, "\x62\xf2\x7d\x48\x31\x40\x01", 7, 4 }, /* vpmovzxbd: a quarter */
+		{ __LINE__, "\x62\xf2\x7d\x08\x31\x40\x01", 7, 2 },
+		{ __LINE__, "\x62\xf1\xff\x48\x12\x40\x01", 7, S_UNKNOWN }, /* vmovddup */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(short_ones); i++) {
+		struct insn in;
+
+		CHECK(insn_decode(&in, (const uint8_t *)short_ones[i].bytes, short_ones[i].size), "row at line %d", short_ones[i].line);
+		CHECK_EQ(in.disp_size, 1, "row at line %d", short_ones[i].line);
+		CHECK_EQ(in.disp_shift, short_ones[i].shift, "row at line %d", short_ones[i].line);
+	}
+}
+
 TEST(never_reads_past_size)
 {
 	uint8_t b[15];

@@ -64,11 +64,21 @@ enum insn_row_bits {
 	R_PREFETCH = 64,
 };
 
+/* As powers of 2: of the shortest vector; whether each longer one doubles it; of one element, where that is broadcast. */
+enum {
+	S_LEAST = 7,   /* 7: not known */
+	S_DOUBLES = 8,
+	S_ELEMENT = 48,
+	S_ELEMENT_AT = 4,
+	S_UNKNOWN = 7,
+};
+
 struct insn_row {
 	uint8_t kind, imm;
 	uint8_t reads, writes; /* flags; `writes` only what it always sets to a defined value */
 	uint8_t loads, stores; /* memory operands read and written */
 	uint8_t vec, bits;
+	uint8_t scale; /* EVEX: what a displacement of 8 bits counts in, S_* */
 };
 
 #endif

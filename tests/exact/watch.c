@@ -46,7 +46,7 @@ static void registers(ZydisRegisterContext *c, const struct user_regs_struct *r,
 /* What the decoder's operands do not say: a push writes below the stack pointer, bt reaches further. */
 static bool plain(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
 {
-	if (o->mem.type != ZYDIS_MEMOP_TYPE_MEM || z->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
+	if (o->mem.type != ZYDIS_MEMOP_TYPE_MEM)
 		return false;
 	switch (z->mnemonic) {
 	case ZYDIS_MNEMONIC_BT:

@@ -22,7 +22,7 @@ static uint64_t displacement(const struct insn *in, const uint8_t *s)
 	int32_t d32;
 
 	if (in->disp_size == 1)
-		return (uint64_t)(int64_t)(int8_t)s[in->disp_at];
+		return (uint64_t)(int8_t)s[in->disp_at] << in->disp_shift;
 	if (in->disp_size != 4)
 		return 0;
 	memcpy(&d32, s + in->disp_at, 4);
@@ -59,8 +59,7 @@ static bool modrm_address(const struct thread *t, const struct insn *in, uint64_
 	uint64_t a = displacement(in, s);
 	unsigned rm = in->modrm & 7;
 
-	/* EVEX scales a displacement of 8 bits by what the instruction accesses: not known here. */
-	if (is_vector_sib(in) || (in->encoding == E_EVEX && in->disp_size == 1))
+	if (is_vector_sib(in) || (in->disp_size == 1 && in->disp_shift == S_UNKNOWN))
 		return false;
 	if (insn_rip_relative(in)) {
 		a += pc + in->len;
