@@ -36,7 +36,7 @@ static const struct tree trees[] = {
 	{ "nehalem", { INTEL("26"), KERNEL("4.19.0"), CORE("cpu"), { DEV "cpu/format/ldlat", "config1:0-15" }, { DEV "cpu/caps/max_precise", "1" },
 		       { DEV "cpu/events/mem-loads", "event=0x0b,umask=0x10,ldlat=3" } } },
 	{ "haswell", { INTEL("60"), KERNEL("5.10.0-28-amd64"), PEBS("cpu", "event=0xcd,umask=0x1,ldlat=3", "event=0xd0,umask=0x82") } },
-	{ "skylake", { INTEL("85"), KERNEL("6.1.0-25-amd64"), PEBS("cpu", "event=0xcd,umask=0x1,ldlat=3", "event=0xd0,umask=0x82"),
+	{ "skylake", { INTEL("85"), KERNEL("5.12.0"), PEBS("cpu", "event=0xcd,umask=0x1,ldlat=3", "event=0xd0,umask=0x82"),
 		       { DEV "cpu/format/frontend", "config1:0-23" } } },
 	{ "sapphirerapids", { INTEL("143"), KERNEL("6.1.0"), PEBS("cpu", "event=0xcd,umask=0x1,ldlat=3", "event=0xcd,umask=0x2"),
 			      { DEV "cpu/format/frontend", "config1:0-23" }, { DEV "cpu/events/mem-loads-aux", "event=0x03,umask=0x82" } } },
