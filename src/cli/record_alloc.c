@@ -89,20 +89,16 @@ int record_alloc_begin(struct record_alloc *a, const char *recording, struct tar
 	return make_environment(a, recorder, err);
 }
 
-static void put_counts(struct text *out, const struct record_alloc *a, struct alloc_file *f)
+static void put_counts(struct text *out, const struct record_alloc *a, const struct alloc_file *f)
 {
 	const struct alloc_loss *loss = alloc_loss(f);
-	uint64_t n[ALLOC_PROGRAM + 1] = { 0 };
-	struct alloc_event e;
 
-	while (alloc_next(f, &e) > 0)
-		n[e.kind]++;
-	if (!n[ALLOC_PROGRAM]) {
+	if (!alloc_count_of(f, ALLOC_PROGRAM)) {
 		text_add(out, "  no allocation was recorded: nothing that ran loads preloaded libraries (it is static, or gains rights)\n");
 		return;
 	}
-	text_add(out, "  %s: %" PRIu64 " blocks taken, %" PRIu64 " given back; %" PRIu64 " mapped\n", a->path, n[ALLOC_TAKEN],
-		 n[ALLOC_FREED], n[ALLOC_MAPPED]);
+	text_add(out, "  %s: %" PRIu64 " blocks taken, %" PRIu64 " given back; %" PRIu64 " mapped\n", a->path,
+		 alloc_count_of(f, ALLOC_TAKEN), alloc_count_of(f, ALLOC_FREED), alloc_count_of(f, ALLOC_MAPPED));
 	if (loss->lost)
 		text_add(out, "  %" PRIu64 " more were lost: %s\n", loss->lost, "the file could not grow");
 	if (loss->damaged)

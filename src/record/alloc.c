@@ -20,6 +20,8 @@ struct alloc_file {
 	size_t size;
 	struct entry *entry;
 	size_t n, room, next;
+	bool sorted;
+	uint64_t kinds[ALLOC_PROGRAM + 1];
 	struct alloc_loss loss;
 };
 
@@ -79,6 +81,7 @@ static int index_block(struct alloc_file *f, uint64_t at, struct tare_error *err
 			break;
 		}
 		ret = add(f, r.time_ns, at, err);
+		f->kinds[r.kind]++;
 	}
 	return ret;
 }
@@ -122,8 +125,6 @@ static int index_all(struct alloc_file *f, const char *path, struct tare_error *
 	f->loss.missing = h.blocks - n;
 	for (uint64_t i = 0; ret == 0 && i < n; i++)
 		ret = index_block(f, ALLOC_PAGE + i * ALLOC_BLOCK, err);
-	if (ret == 0 && f->n)
-		qsort(f->entry, f->n, sizeof(*f->entry), by_time);
 	return ret;
 }
 
@@ -175,6 +176,9 @@ int alloc_next(struct alloc_file *f, struct alloc_event *out)
 
 	if (f->next == f->n)
 		return 0;
+	if (!f->sorted)
+		qsort(f->entry, f->n, sizeof(*f->entry), by_time);
+	f->sorted = true;
 	at = f->entry[f->next++].at;
 	memcpy(&r, f->bytes + at, sizeof(r));
 	memcpy(&b, f->bytes + at - (at - ALLOC_PAGE) % ALLOC_BLOCK, sizeof(b));
@@ -197,6 +201,11 @@ const struct alloc_loss *alloc_loss(const struct alloc_file *f)
 uint64_t alloc_count(const struct alloc_file *f)
 {
 	return f->n;
+}
+
+uint64_t alloc_count_of(const struct alloc_file *f, enum alloc_kind kind)
+{
+	return kind >= ALLOC_TAKEN && kind <= ALLOC_PROGRAM ? f->kinds[kind] : 0;
 }
 
 void alloc_close(struct alloc_file *f)

@@ -104,6 +104,7 @@ int alloc_open(struct alloc_file **out, const char *path, struct tare_error *err
 int alloc_next(struct alloc_file *f, struct alloc_event *out);
 const struct alloc_loss *alloc_loss(const struct alloc_file *f);
 uint64_t alloc_count(const struct alloc_file *f);
+uint64_t alloc_count_of(const struct alloc_file *f, enum alloc_kind kind);
 void alloc_close(struct alloc_file *f);
 
 /* PATH of a recording -> PATH.alloc; false when it does not fit. */

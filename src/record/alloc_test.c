@@ -63,6 +63,10 @@ TEST(alloc_in_order_of_time)
 	record(1, ALLOC_MAPPED, 30, 0xf000, 4096, 16);
 	CHECK_EQ(read_back(sizeof(file), &f, &err), 0, "%s", err.what);
 	CHECK_EQ(alloc_count(f), 5);
+	CHECK_EQ(alloc_count_of(f, ALLOC_TAKEN), 1);
+	CHECK_EQ(alloc_count_of(f, ALLOC_MAPPED), 1);
+	CHECK_EQ(alloc_count_of(f, ALLOC_UNMAPPED), 0);
+	CHECK_EQ(alloc_count_of(f, (enum alloc_kind)7), 0);
 
 	static const struct {
 		enum alloc_kind kind;

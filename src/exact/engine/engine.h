@@ -137,7 +137,7 @@ struct engine {
 	uint64_t mapped[LIMITS]; /* by the engine: see limits.c */
 	uint32_t lent; /* another process runs in this memory, or did */
 	int32_t tid; /* of the thread that holds the lock in dispatch */
-	uint32_t parts[4096]; /* blocks up to samples, by the hash of pc and length; chained by part_next */
+	uint32_t parts[32768]; /* blocks up to samples, by the hash of pc and length; chained by part_next */
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
 };
 

@@ -21,7 +21,8 @@ static void retire(void)
 		if (!(eng.blocks[i].flags & B_ONCE))
 			block_dead(&eng.blocks[i]);
 	pages_without_code();
-	memset(eng.parts, 0, sizeof eng.parts);
+	if (eng.mode & COUNT_EVERY)
+		memset(eng.parts, 0, sizeof eng.parts);
 	cache_begin();
 	eng.retiring = true;
 }
