@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +49,7 @@ static size_t early_used;
 static volatile int resolving;
 
 static volatile int state;
+static volatile bool full; /* the file does not grow any more */
 static struct alloc_head *head;
 static char path[PATH_MAX];
 static uint32_t pid;
@@ -63,9 +65,17 @@ static __thread __attribute__((tls_model("initial-exec"))) struct {
 
 /* ---- the file ---- */
 
+/* A file that grows beyond its limit is a signal. */
+static bool allowed(uint64_t end)
+{
+	struct rlimit size;
+
+	return getrlimit(RLIMIT_FSIZE, &size) < 0 || size.rlim_cur == RLIM_INFINITY || end <= size.rlim_cur;
+}
+
 static struct alloc_block *new_block(void)
 {
-	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0), map = -1;
+	long fd = full ? -1 : syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0), map = -1;
 	struct alloc_block *b;
 	uint64_t n, at;
 
@@ -74,9 +84,10 @@ static struct alloc_block *new_block(void)
 	n = __atomic_fetch_add(&head->blocks, 1, __ATOMIC_ACQ_REL);
 	at = ALLOC_PAGE + n * ALLOC_BLOCK;
 	/* Real space: a page that finds none when it is written to is a SIGBUS. */
-	if (syscall(SYS_fallocate, fd, 0, (off_t)at, (off_t)ALLOC_BLOCK) == 0)
+	if (allowed(at + ALLOC_BLOCK) && syscall(SYS_fallocate, fd, 0, (off_t)at, (off_t)ALLOC_BLOCK) == 0)
 		map = syscall(SYS_mmap, NULL, ALLOC_BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
 	else { /* unless someone has taken the next one meanwhile */
+		full = true;
 		n++;
 		__atomic_compare_exchange_n(&head->blocks, &n, n - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	}

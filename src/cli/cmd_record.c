@@ -397,6 +397,8 @@ static int run(const struct command *self, int argc, char **argv)
 	}
 	if (j.outcome.began)
 		show(&j, self);
+	else
+		record_alloc_forget(&j.alloc);
 	if (ret < 0 && ret != -EPIPE)
 		complain(self, &err, j.o.event_text);
 	perfdata_writer_close(j.writer);

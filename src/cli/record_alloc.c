@@ -119,6 +119,12 @@ void record_alloc_tell(const struct record_alloc *a, struct text *out)
 	alloc_close(f);
 }
 
+void record_alloc_forget(const struct record_alloc *a)
+{
+	if (a->path[0])
+		unlink(a->path);
+}
+
 void record_alloc_free(struct record_alloc *a)
 {
 	free(a->envp);

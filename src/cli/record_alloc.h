@@ -16,6 +16,8 @@ struct record_alloc {
 int record_alloc_begin(struct record_alloc *a, const char *recording, struct tare_error *err);
 /* What is in it, a line or two. */
 void record_alloc_tell(const struct record_alloc *a, struct text *out);
+/* The command did not run: no file is kept. */
+void record_alloc_forget(const struct record_alloc *a);
 void record_alloc_free(struct record_alloc *a);
 
 #endif

@@ -159,6 +159,16 @@ def another_program():
 
 
 @test
+def a_file_that_may_not_grow():
+    limited = ["sh", "-c", 'ulimit -f 300; exec "$@"', "sh"] # blocks of 512 bytes: two blocks of the file, no more
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", *limited, program())
+    equal(r.returncode, 0, r.stderr)
+    true("more were lost: the file could not grow" in r.stderr, r.stderr)
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", "/none/such")
+    equal((r.returncode, os.path.exists(FILE + ".alloc")), (127, False), "a command that did not run")
+
+
+@test
 def what_cannot_be():
     for words, why in ((["--alloc", "-p", "1"], "a command that tare starts"), (["--alloc", "-o", "-", "--", "true"], "-o FILE, and not -"),
                        (["--alloc", "-o", "/proc/none/x", "--", "true"], "/proc/none/x.alloc")):
