@@ -359,11 +359,11 @@ def a_real_program_by_the_exact_engine():
                               'int main(void) { for (long i = 0; i < 400000; i++) { table[i % 512]++; if (i % 8 == 0) other = i; } return 0; }\n')
     r = subprocess.run([CC, "-g", "-O1", str(room("loop.c")), "-o", str(room("loop"))], capture_output=True, text=True)
     true(r.returncode == 0, r.stderr)
-    tare("record", "--engine", "exact", "--precise=memory", "-o", room("exact.data"), "--", room("loop"))
+    tare("record", "--engine", "exact", "--precise=memory", "-c", "101", "-o", room("exact.data"), "--", room("loop"))
     d = document("memory", "--by", "symbol", room("exact.data"))
     got = {x.get("symbol"): x["weight"] for x in d["rows"]}
     # 400000 loads and as many stores of the table, 50000 stores of the other
-    true(abs(got["table"] - 800000) < 120000, got)
+    true(abs(got["table"] - 800000) < 60000, got)
     true(got["table"] > 8 * got.get("other", 0), got)
     equal(d["latency"], None, "no latencies")
     true(any("the same chance" in n for n in d["notes"]), d["notes"])
