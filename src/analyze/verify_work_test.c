@@ -10,7 +10,7 @@
 
 enum { PIECES = 9 }; /* of a round: five loops, two sizes of pages, each of these twice */
 
-static const uint64_t turns[] = { 0, 1000, 20000, 400000, 2000000 };
+static const uint64_t turns[] = { 1, 1000, 20000, 400000, 2000000 };
 
 /* What is wrong with the PMU. */
 static struct {

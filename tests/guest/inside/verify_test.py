@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""tare verify where the PMU is known: QEMU's counts instructions and cycles, and nothing else."""
+import json
+
+from check import equal, main, sh, test, true
+
+LIVE = {0x00, 0x08, 0x11}  # software increment, instructions, cycles
+
+
+def verdicts(events):
+    out = sh("tare", "verify", "counts", "--format", "json", "-e", events)
+    true(out.returncode in (0, 1), out.stderr)
+    return {e["event"]: e for e in json.loads(out.stdout)["events"]}
+
+
+@test
+def instructions_are_exact():
+    for name, row in verdicts("instructions:u,r08:u,page-faults:u").items():
+        true(row["verdict"] in ("exact", "exact-minus-fixed") and row["trusted"], f"{name}: {row}")
+
+
+@test
+def cycles_move():
+    equal(verdicts("cycles:u")["cycles:u"]["verdict"], "untested", "cycles")
+
+
+@test
+def all_other_events_are_dead():
+    found = verdicts(",".join(f"r{n:02x}:u" for n in range(64) if n not in LIVE))
+    live = {name: v["verdict"] for name, v in found.items() if v["verdict"] != "dead"}
+    equal(live, {"r1e:u": "unavailable"}, "not dead: of the chain event the kernel takes no order")
+    equal(len(found), 61, "events")
+
+
+main()
