@@ -166,7 +166,7 @@ PROGRAM = r"""
 struct counter { _Alignas(LINE) volatile long n; };
 _Alignas(64) struct counter counters[2];
 static _Alignas(64) pthread_barrier_t turn;
-static void *count(void *p)
+__attribute__((noinline)) static void *count(void *p)
 {
 	for (int round = 0; round < 400; round++) {
 		pthread_barrier_wait(&turn);
