@@ -265,34 +265,54 @@ static int read_command(const struct command *self, const struct msr_options *o,
 	return end(&j, ret < 0 ? ret : run(&j), j.r != NULL);
 }
 
-/* Run a command while the registers hold what was written. */
+static volatile pid_t command_pid;
+
+/* tare lives on until the command has ended, and puts back what stood there. */
+static void pass_on(int signal)
+{
+	if (command_pid > 0)
+		kill(command_pid, signal);
+}
+
+/* Run a command while the registers hold what was written. The terminal's signals reach it by themselves. */
 static int run_command(struct job *j, char **argv)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old_int, old_quit;
+	static const struct {
+		int signal;
+		void (*handler)(int signal);
+	} rows[] = { { SIGINT, SIG_IGN }, { SIGQUIT, SIG_IGN }, { SIGTERM, pass_on }, { SIGHUP, pass_on } };
+	struct sigaction old[ARRAY_SIZE(rows)];
+	sigset_t held, before;
 	int status = 0;
 	pid_t pid;
 
-	sigaction(SIGINT, &ignore, &old_int);
-	sigaction(SIGQUIT, &ignore, &old_quit);
-	pid = fork();
+	sigemptyset(&held);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sigaction on = { .sa_handler = rows[i].handler };
+
+		sigaddset(&held, rows[i].signal);
+		sigaction(rows[i].signal, &on, &old[i]);
+	}
+	sigprocmask(SIG_BLOCK, &held, &before);
+	pid = command_pid = fork();
 	if (pid == 0) {
-		sigaction(SIGINT, &old_int, NULL);
-		sigaction(SIGQUIT, &old_quit, NULL);
+		for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+			sigaction(rows[i].signal, &old[i], NULL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		execvp(argv[0], argv);
 		fprintf(stderr, "tare msr: cannot run %s: %s\n", argv[0], strerror(errno));
 		_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 	}
-	if (pid < 0) {
+	if (pid < 0)
 		tare_fail(&j->err, errno, "cannot start %.100s: %s", argv[0], strerror(errno));
-		status = msr_failed(j->self, &j->err);
-	} else {
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-		status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	}
-	sigaction(SIGINT, &old_int, NULL);
-	sigaction(SIGQUIT, &old_quit, NULL);
-	return status;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (pid < 0)
+		return msr_failed(j->self, &j->err);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	/* The handlers stay: what is left to do is putting back, and it is short. */
+	command_pid = 0;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* Fields are put into what stands there: read it first, on every CPU. */

@@ -218,6 +218,20 @@ def written_for_the_time_of_a_command():
 
 
 @test
+def put_back_when_tare_is_told_to_end():
+    ok("write", "-C", "12", f"{GATE}=1")
+    p = subprocess.Popen([TARE, "msr", "write", "--device-root", model(), "-C", "12", f"{GATE}=2", "--", "sleep", "60"])
+    for _ in range(600):
+        if ok("read", "-C", "12", GATE).split()[4] == "0x2" and sh("pgrep", "-P", str(p.pid), "-x", "sleep").returncode == 0:
+            break
+        time.sleep(0.05)
+    p.terminate()
+    equal(p.wait(60), 128 + signal.SIGTERM, "the command's death")
+    equal(ok("read", "-C", "12", GATE).split()[4], "0x1", "put back")
+    ok("write", "-C", "12", f"{GATE}=0")
+
+
+@test
 def a_batch_with_a_fault_in_the_middle():
     with tempfile.NamedTemporaryFile("w", suffix=".batch") as f:
         f.write(f"# the model has not all of the counters\nwrite {COUNTER} 7\nread {COUNTER}\nread {FAULT}\nread {COUNTER}\n")
