@@ -430,6 +430,20 @@ def stat_notices_another_writer():
 
 
 @test
+def stat_notices_a_counter_that_went_round():
+    # The second event's counter: its number, and its bit of the status, are not those of the first.
+    second = COUNTER[:-1] + "1"
+    nearly = (1 << 48) - 1500
+    r = stat("-e", "{r0002," + EVENTS + "}", "--", "sh", "-c", '{ $0 write $1 && $0 read $2 && $0 read $2; } >/dev/null',
+             f"{TARE} msr --device-root {model()}", f"{second}={nearly:#x}", second)
+    got = counts(r)
+    equal((got[EVENTS]["value"], got[EVENTS]["quality"]), (None, "unavailable"), "no number")
+    true("went round" in got[EVENTS]["reason"], got[EVENTS]["reason"])
+    got = counts(stat("-e", "{r0002," + EVENTS + "}"))
+    equal(got[EVENTS]["quality"], "counted", "the next time it is whole again")
+
+
+@test
 def stat_counts_no_more_than_there_are_counters():
     got = counts(stat("-e", ",".join(f"r000{i}" for i in range(1, 8))))
     there = [e for e, v in got.items() if v["value"] is not None]

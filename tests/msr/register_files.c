@@ -56,6 +56,17 @@ static uint64_t *at(int cpu, uint32_t msr)
 	return &value[cpu][slot_of(msr, &bits)];
 }
 
+/* A counter of 48 bits; when it goes round, its bit of the status register is set. */
+static void count(int cpu, uint32_t counter, uint32_t status, unsigned bit)
+{
+	uint64_t *v = at(cpu, counter);
+
+	*v += STEP;
+	if (*v >> 48)
+		*at(cpu, status) |= UINT64_C(1) << bit;
+	*v &= (UINT64_C(1) << 48) - 1;
+}
+
 static void tick(int cpu)
 {
 	uint64_t global = *at(cpu, 0x38f), fixed = *at(cpu, 0x38d), amd = *at(cpu, 0xc0000301);
@@ -65,11 +76,11 @@ static void tick(int cpu)
 	*at(cpu, 0xe7) += 2 * STEP;
 	for (uint32_t i = 0; i < 6; i++) {
 		if (i < 4 && global >> i & 1 && *at(cpu, 0x186 + i) & 1 << 22)
-			*at(cpu, 0xc1 + i) += STEP;
+			count(cpu, 0xc1 + i, 0x38e, i);
 		if (amd >> i & 1 && *at(cpu, 0xc0010200 + 2 * i) & 1 << 22)
-			*at(cpu, 0xc0010201 + 2 * i) += STEP;
+			count(cpu, 0xc0010201 + 2 * i, 0xc0000300, i);
 		if (i < 3 && global >> (32 + i) & 1 && fixed >> 4 * i & 3)
-			*at(cpu, 0x309 + i) += STEP;
+			count(cpu, 0x309 + i, 0x38e, 32 + i);
 	}
 }
 
@@ -142,7 +153,10 @@ static int write_file(const char *path, const char *from, size_t n, off_t offset
 	memcpy(&v, from, 8);
 	if (slot < 0 || v & ~bits || !bits)
 		return -EIO;
-	value[cpu][slot] = v;
+	if (offset == 0x390 || offset == 0xc0000302)
+		*at(cpu, offset == 0x390 ? 0x38e : 0xc0000300) &= ~v;
+	else
+		value[cpu][slot] = v;
 	return 8;
 }
 
