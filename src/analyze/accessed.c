@@ -155,13 +155,12 @@ static int read_nodes(struct accessed *c, struct tare_error *err)
 /* What cannot be read twice is copied to a file that nobody sees. */
 static int copy_input(struct accessed *c, struct tare_error *err)
 {
-	const char *room = "/var/tmp";
 	unsigned char buffer[1 << 16];
 	ssize_t n;
-	int fd = open(room, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = file_scratch(err);
 
 	if (fd < 0)
-		return tare_fail(err, errno, "cannot make a temporary file in %s: %s", room, strerror(errno));
+		return fd;
 	c->p->input = fd;
 	while ((n = read(STDIN_FILENO, buffer, sizeof(buffer))) != 0) {
 		if (n < 0 && errno == EINTR)
@@ -169,7 +168,7 @@ static int copy_input(struct accessed *c, struct tare_error *err)
 		if (n < 0)
 			return tare_fail(err, errno, "cannot read standard input: %s", strerror(errno));
 		if (file_write_all(fd, buffer, (size_t)n) < 0)
-			return tare_fail(err, errno, "cannot write a temporary file in %s: %s", room, strerror(errno));
+			return tare_fail(err, errno, "cannot write a temporary file in /var/tmp: %s", strerror(errno));
 	}
 	return 0;
 }

@@ -408,10 +408,10 @@ static int count(struct reader *r, const struct perfdata_record *rec, uint32_t c
 	int ret = stacks_count(r->raw->stacks, &row, (double)amount * (double)amount, r->err);
 
 	if (ret == 0 && r->opts->moments) {
-		struct stacks_moment m = { rec->time, amount, node, task, column,
+		struct moment m = { rec->time, amount, node, task, column,
 					   rec->has & PD_SAMPLE_CPU ? rec->cpu : UINT32_MAX };
 
-		ret = stacks_add_moment(r->raw->stacks, &m, r->err);
+		ret = moments_add(&r->raw->stacks->moments, &m, r->err);
 	}
 	return ret;
 }

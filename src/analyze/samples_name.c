@@ -229,15 +229,10 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now)
 		now.task = task_now[now.task];
 		ret = stacks_count(t->to, &now, 0, t->err);
 	}
-	for (size_t i = 0; i < from->moments; i++) {
-		from->moment[i].node = node_now[from->moment[i].node];
-		from->moment[i].task = task_now[from->moment[i].task];
-	}
-	t->to->moment = from->moment;
+	if (ret == 0)
+		ret = moments_renumber(&from->moments, node_now, task_now, t->err);
 	t->to->moments = from->moments;
-	t->to->moment_room = from->moment_room;
-	from->moment = NULL;
-	from->moments = from->moment_room = 0;
+	from->moments = (struct moments){ 0 };
 	return ret;
 }
 

@@ -427,10 +427,10 @@ TEST(moments_are_kept_when_asked_for)
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
 	CHAIN(USER, 0x1014, MARK_USER, 0x1014, 0x1020);
 	rows_with(&o);
-	CHECK_EQ(s.stacks->moments, (size_t)2, "both");
-	CHECK_EQ(s.stacks->moment[1].amount, 100u, "amount");
-	CHECK_EQ(s.stacks->moment[1].cpu, 5u, "CPU");
-	CHECK_EQ(s.stacks->moment[0].node, s.stacks->moment[1].node, "one function: one node");
+	CHECK_EQ(s.stacks->moments.n, 2u, "both");
+	CHECK_EQ(s.stacks->moments.held[1].amount, 100u, "amount");
+	CHECK_EQ(s.stacks->moments.held[1].cpu, 5u, "CPU");
+	CHECK_EQ(s.stacks->moments.held[0].node, s.stacks->moments.held[1].node, "one function: one node");
 }
 
 TEST(moments_have_their_time)
@@ -440,8 +440,8 @@ TEST(moments_have_their_time)
 	begin(&timed_attr);
 	sample(1, 1, 0x1, USER);
 	rows_with(&o);
-	CHECK_EQ(s.stacks->moment[0].time_ns, 5u, "time");
-	CHECK_EQ(s.stacks->moment[0].cpu, UINT32_MAX, "no CPU");
+	CHECK_EQ(s.stacks->moments.held[0].time_ns, 5u, "time");
+	CHECK_EQ(s.stacks->moments.held[0].cpu, UINT32_MAX, "no CPU");
 	CHECK_EQ(s.quality.first_ns, 5u, "of the recording, too");
 }
 

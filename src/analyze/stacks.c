@@ -34,7 +34,7 @@ void stacks_free(struct stacks *s)
 	set_free(&s->task_set);
 	set_free(&s->row_set);
 	free(s->column);
-	free(s->moment);
+	moments_free(&s->moments);
 	free(s);
 }
 
@@ -95,21 +95,6 @@ int stacks_count(struct stacks *s, const struct stacks_row *row, double squares,
 	c->samples += row->samples;
 	c->amount += row->amount;
 	c->squares += squares;
-	return 0;
-}
-
-int stacks_add_moment(struct stacks *s, const struct stacks_moment *m, struct tare_error *err)
-{
-	if (s->moments == s->moment_room) {
-		size_t room = s->moment_room + s->moment_room / 2 + 256;
-		struct stacks_moment *more = realloc(s->moment, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		s->moment = more;
-		s->moment_room = room;
-	}
-	s->moment[s->moments++] = *m;
 	return 0;
 }
 

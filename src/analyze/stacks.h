@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "analyze/moments.h"
 #include "base/error.h"
 #include "base/words.h"
 #include "base/set.h"
@@ -56,12 +57,6 @@ struct stacks_row {
 	uint64_t amount; /* events that they stand for; equal to `samples` where that is not known */
 };
 
-/* One sample. */
-struct stacks_moment {
-	uint64_t time_ns, amount;
-	uint32_t node, task, column, cpu; /* cpu UINT32_MAX: not recorded */
-};
-
 struct stacks_column {
 	uint32_t name, unit; /* unit "" for plain counts, "ns" for clocks */
 	bool read;	     /* no samples of its own: its counter was read when another event's sample was taken */
@@ -75,8 +70,7 @@ struct stacks {
 	struct set frame_set, node_set, task_set, row_set; /* private: the macros below */
 	struct stacks_column *column;
 	uint32_t columns;
-	struct stacks_moment *moment; /* in the order of the recording */
-	size_t moments, moment_room;
+	struct moments moments;
 };
 
 static inline const struct stacks_frame *stacks_frames(const struct stacks *s, size_t *n)
@@ -125,7 +119,6 @@ uint32_t stacks_add_column(struct stacks *s, const char *name, const char *unit)
 /* Count samples at a stack. `squares`: the sum of the squares of their amounts. */
 int stacks_count(struct stacks *s, const struct stacks_row *row, double squares,
 		 struct tare_error *err);
-int stacks_add_moment(struct stacks *s, const struct stacks_moment *m, struct tare_error *err);
 
 /*
  * Per node the column's amounts that ended there, and those that ended there or below it (either

@@ -59,19 +59,4 @@ TEST(a_tree_adds_up)
 	stacks_free(s);
 }
 
-TEST(moments_keep_their_order)
-{
-	struct stacks *s = stacks_new(NULL);
-	struct stacks_moment m = { .cpu = UINT32_MAX };
-
-	for (uint64_t i = 0; i < 1000; i++) {
-		m.time_ns = i * 7;
-		CHECK_EQ(stacks_add_moment(s, &m, NULL), 0, "add");
-	}
-	CHECK_EQ(s->moments, (size_t)1000, "all of them");
-	CHECK_EQ(s->moment[999].time_ns, 999u * 7, "the last");
-	stacks_free(s);
-	stacks_free(NULL);
-}
-
 TEST_MAIN()

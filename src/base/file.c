@@ -93,6 +93,16 @@ int file_line(const char *root, const char *path, char *buf, size_t room, struct
 	return ret;
 }
 
+int file_scratch(struct tare_error *err)
+{
+	char name[] = "/var/tmp/tare-XXXXXX";
+	int fd = open("/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 && (fd = mkostemp(name, O_CLOEXEC)) >= 0) /* not every file system has files without a name */
+		unlink(name);
+	return fd < 0 ? tare_fail(err, errno, "cannot make a temporary file in /var/tmp: %s", strerror(errno)) : fd;
+}
+
 int file_write_all(int fd, const void *bytes, size_t n)
 {
 	const char *p = bytes;

@@ -112,9 +112,9 @@ int export_timeline(struct out *out, const struct exporter *how, struct timeline
 		    struct export_told *told, struct tare_error *err);
 /*
  * A profile. The head says of what; its counters and threads are the profile's. A format with a `sample` is given the profile's
- * moments, thread by thread; the others its stacks.
+ * moments, thread by thread (they are sorted for it, where they lie); the others its stacks.
  */
-int export_stacks(struct out *out, const struct exporter *how, const struct stacks *s, const struct timeline_info *head,
+int export_stacks(struct out *out, const struct exporter *how, struct stacks *s, const struct timeline_info *head,
 		  const struct export_options *opt, struct tare_error *err);
 
 /* The label, or "?" for one that is not there. Behind the recording's own come its threads, then the program. */

@@ -123,45 +123,39 @@ static int each_stack(struct export *x, const struct stacks *s, bool by_thread, 
 	return ret;
 }
 
-static int order_moments(const void *a, const void *b, void *with)
+struct samples_walk {
+	struct export *x;
+	uint64_t first_ns;
+};
+
+static int hand_sample(void *with, const struct moment *m)
 {
-	const struct stacks_moment *m = with, *x = &m[*(const uint32_t *)a], *y = &m[*(const uint32_t *)b];
+	struct samples_walk *w = with;
+	struct export *x = w->x;
+	struct export_sample e = { .at = m->time_ns > w->first_ns ? m->time_ns - w->first_ns : 0, .amount = m->amount,
+				   .counter = m->column, .node = m->node, .cpu = m->cpu };
 
-	if (x->task != y->task)
-		return x->task < y->task ? -1 : 1;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static int each_sample(struct export *x, const struct stacks *s, uint64_t first_ns, struct tare_error *err)
-{
-	uint32_t *at = calloc(s->moments + 1, sizeof(*at));
-	size_t i = 0;
-
-	if (!at)
-		return tare_fail_nomem(err);
-	for (uint32_t k = 0; k < s->moments; k++)
-		at[k] = k;
-	qsort_r(at, s->moments, sizeof(*at), order_moments, s->moment);
-	for (x->thread = 0; x->thread < x->of->info->n_threads && !x->out->error; x->thread++) {
-		if (i == s->moments || s->moment[at[i]].task != x->thread)
-			continue; /* nothing of it passed the filter */
+	if (x->thread != m->task) {
+		x->thread = m->task;
 		if (x->how->thread)
 			x->how->thread(x);
-		for (; i < s->moments && s->moment[at[i]].task == x->thread && !x->out->error; i++) {
-			const struct stacks_moment *m = &s->moment[at[i]];
-			struct export_sample e = { .at = m->time_ns > first_ns ? m->time_ns - first_ns : 0, .amount = m->amount,
-						   .counter = m->column, .node = m->node, .cpu = m->cpu };
-
-			x->how->sample(x, &e);
-		}
 	}
-	free(at);
-	return 0;
+	x->how->sample(x, &e);
+	return x->out->error;
 }
 
-static int hand_over(struct export *x, const struct stacks *s, const struct export_options *opt, size_t n_frames,
+static int each_sample(struct export *x, struct stacks *s, uint64_t first_ns, struct tare_error *err)
+{
+	struct samples_walk w = { x, first_ns };
+	int ret;
+
+	x->thread = SIZE_MAX;
+	ret = moments_each(&s->moments, hand_sample, &w, err);
+	x->thread = x->of->info->n_threads;
+	return x->out->error ? 0 : ret; /* the caller says what it was */
+}
+
+static int hand_over(struct export *x, struct stacks *s, const struct export_options *opt, size_t n_frames,
 		     struct tare_error *err)
 {
 	if (x->how->profile)
@@ -171,7 +165,7 @@ static int hand_over(struct export *x, const struct stacks *s, const struct expo
 	return each_stack(x, s, opt->by_thread, n_frames, err);
 }
 
-int export_stacks(struct out *out, const struct exporter *how, const struct stacks *s, const struct timeline_info *head,
+int export_stacks(struct out *out, const struct exporter *how, struct stacks *s, const struct timeline_info *head,
 		  const struct export_options *opt, struct tare_error *err)
 {
 	struct timeline_info info = *head;

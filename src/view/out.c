@@ -139,13 +139,9 @@ static int drain_spool(void *with, const void *bytes, size_t n)
 	struct spool *s = with;
 
 	if (s->fd < 0) {
-		FILE *f = tmpfile();
-
-		s->fd = f ? dup(fileno(f)) : -1;
-		if (f)
-			fclose(f);
+		s->fd = file_scratch(NULL);
 		if (s->fd < 0)
-			return -errno;
+			return s->fd;
 	}
 	s->stored += n;
 	return file_write_all(s->fd, bytes, n);

@@ -144,7 +144,7 @@ static void put_thread(struct json *j, const struct windows_table *t, const stru
 	put_uints(j, "begin", &row->begin, sizeof(*row), th->n, packed);
 	put_uints(j, "time_ns", &row->time_ns, sizeof(*row), th->n, packed);
 	put_uints(j, "wall_ns", &row->wall_ns, sizeof(*row), th->n, packed);
-	if (!packed)
+	if (!packed || th->n < PACK_FROM)
 		put_places(j, row, th->n);
 	json_array(j, "events");
 	for (size_t e = 0; e < t->n_events; e++)

@@ -20,7 +20,7 @@ void windows_text(struct text *out, const struct windows_table *t, const struct 
 		  const struct style *style);
 void windows_csv(struct text *out, const struct windows_table *t, const struct windows_about *about);
 void windows_json(struct text *out, const struct windows_table *t, const struct windows_about *about);
-/* The same for a page: long columns are packed, and what no plot shows is left out. */
+/* The same for a page: of long threads the columns are packed, and what no plot shows is left out. */
 void windows_page(struct text *out, const struct windows_table *t, const struct windows_about *about);
 
 /* One line of n values, `width` characters wide at most; NAN leaves a gap. */
