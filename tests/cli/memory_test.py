@@ -356,15 +356,14 @@ def a_real_program_by_the_exact_engine():
         skip("this machine has no exact engine")
     path, _ = compiled()
     room("loop.c").write_text('static volatile long table[512], other;\n'
-                              'int main(void) { for (long i = 0; i < 400000; i++) { table[i % 512]++; if (i % 8 == 0) other = i; } return 0; }\n')
+                              'int main(void) { for (long i = 0; i < 400000; i++) { table[i % 512] = i; if (i % 8 == 0) other = i; } return 0; }\n')
     r = subprocess.run([CC, "-g", "-O1", str(room("loop.c")), "-o", str(room("loop"))], capture_output=True, text=True)
     true(r.returncode == 0, r.stderr)
     tare("record", "--engine", "exact", "--precise=memory", "-c", "101", "-o", room("exact.data"), "--", room("loop"))
     d = document("memory", "--by", "symbol", room("exact.data"))
     got = {x.get("symbol"): x["weight"] for x in d["rows"]}
-    # 400000 loads and as many stores of the table, 50000 stores of the other
-    true(abs(got["table"] - 800000) < 60000, got)
-    true(got["table"] > 8 * got.get("other", 0), got)
+    # 400000 stores of the table, 50000 of the other: a volatile store is one access, whoever compiles it
+    true(abs(got["table"] - 400000) < 40000 and abs(got["other"] - 50000) < 15000, got)
     equal(d["latency"], None, "no latencies")
     true(any("the same chance" in n for n in d["notes"]), d["notes"])
     true(any(x["file"] and x["file"].endswith("loop.c") and x["line"] == 2 for x in document("memory", room("exact.data"))["rows"]), "the line")
