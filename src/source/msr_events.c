@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "arch/cpu.h"
+#include "pmu/machine.h"
 #include "source/msr_events.h"
 
 static const struct {
@@ -50,14 +51,22 @@ unsigned msr_maker_here(void)
 
 static int cpu_here(struct msr_cpu *out, struct counter_facts *facts, struct tare_error *err)
 {
-	struct cpu_description self;
 	struct machine *m = machine_open(NULL, err);
+	const struct pmu *const *cores;
+	struct cpu_description self;
+	size_t types = 0;
 
 	if (!m)
 		return -ENOMEM;
+	machine_cores(m, &cores, &types, NULL);
 	/* Its table of constraints, where it is known; the counters are CPUID's to say. */
 	counter_facts_of(m, "", facts, NULL);
 	machine_close(m);
+	if (types > 1) {
+		tare_fail(err, EOPNOTSUPP, "this machine has several types of core, and CPUID speaks of one of them only");
+		tare_hint(err, "perf knows which is which: --engine perf");
+		return -EOPNOTSUPP;
+	}
 	cpu_describe(&self);
 	*out = (struct msr_cpu){ .maker = maker_of(self.vendor),
 				 .version = self.version,

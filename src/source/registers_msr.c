@@ -15,8 +15,9 @@ static int open_cpu(struct registers *r, int cpu, struct tare_error *err)
 
 	if (cpu < 0 || cpu >= REGISTERS_CPUS_MAX)
 		return -ENXIO;
-	if (__atomic_load_n(&r->by_cpu[cpu], __ATOMIC_ACQUIRE) >= 0)
-		return r->by_cpu[cpu];
+	fd = __atomic_load_n(&r->by_cpu[cpu], __ATOMIC_ACQUIRE);
+	if (fd >= 0)
+		return fd;
 	snprintf(path, sizeof(path), "%s/cpu/%d/msr", r->root, cpu);
 	fd = open(path, (r->write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 	code = errno;
