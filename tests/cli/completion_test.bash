@@ -66,6 +66,7 @@ offers --per-thread tare summarize --per
 offers --intel tare annotate --in
 offers annotate tare ann
 offers launch tare verify l
+offers counts tare verify c
 offers skid tare verify s
 offers --format tare verify skid --f
 offers --deterministic tare verify launch --d
