@@ -51,6 +51,18 @@ TEST(the_nearest_name_is_named)
 	CHECK(strstr(err.hint, "aslr"), "%s", err.hint);
 }
 
+TEST(names_of_a_set)
+{
+	struct text t = { 0 };
+
+	fixed_names(&t, FIXED(ORDER) | FIXED(PID) | FIXED(LOCALE));
+	CHECK(!strcmp(t.s, "order, pid, locale"), "%s", t.s);
+	text_free(&t);
+	fixed_names(&t, 0);
+	CHECK(!strcmp(t.s, "nothing"), "%s", t.s);
+	text_free(&t);
+}
+
 TEST(what_was_missed_is_not_had)
 {
 	struct fixed f = { .set = FIXED(ASLR) | FIXED(PID) };
