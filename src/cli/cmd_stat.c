@@ -744,8 +744,10 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret == 0 && j.o.deterministic) {
 		j.fixed.set = j.o.fixed;
 		status = j.o.root || !j.argv ? -1 : pidspace_enter(&j.fixed, j.argv[0]);
-		if (status >= 0)
+		if (status >= 0) { /* it was done in a namespace */
+			stat_options_free(&j.o);
 			return status;
+		}
 	}
 
 	j.about.target = target_words(&j, &target);
