@@ -82,6 +82,14 @@ struct action {
 	uint64_t handler, flags, restorer, mask;
 };
 
+/* Signals that wait, by the bit, and what the kernel said of them: see engine/kept.c. */
+enum { KEPT_MAX = 5 };
+
+struct kept {
+	volatile uint64_t which;
+	uint8_t info[KEPT_MAX][128];
+};
+
 enum { SIGNALS = 64, REASON_MAX = 200, EXEC_REGIONS = 24 };
 
 /* What a program may limit itself to, and the engine's memory counts against. */
@@ -135,6 +143,7 @@ struct process {
 	struct limit limits[LIMITS]; /* as the program has set them, where `limited` has a bit */
 	uint64_t mapped[LIMITS];     /* of the engine's, in bytes */
 	uint32_t limited, pad2;
+	struct kept kept;
 };
 
 /* A process that has ended and whose slots were freed. */

@@ -13,7 +13,11 @@ enum {
 	AFTER_UNPIN = 1,  /* memory that the kernel may have written to is the engine's again */
 	AFTER_OPEN = 2,   /* a file was opened to be written */
 	AFTER_UNLOCK = 4, /* of a fork */
+	AFTER_MASK = 8,   /* the kernel had the program's mask whole: kept.c */
 };
+
+/* In `pending`. */
+enum { PUT_OFF = 1 /* queued again, blocked */, KEPT = 2 /* see kept.c */ };
 
 enum { LATER_MAX = 2 };
 
@@ -28,7 +32,7 @@ struct thread {
 	uint64_t jump;     /* translated code for `target` */
 	uint64_t stack, dispatch, miss, syscall, tail;
 	struct thread *child;      /* being born */
-	volatile uint32_t pending; /* a signal was put off */
+	volatile uint32_t pending; /* enum pending: signals wait until the engine leaves */
 	uint32_t after;
 
 	uint64_t scratch2;
@@ -74,6 +78,8 @@ struct thread {
 	uint32_t clear_handlers; /* a child with CLONE_CLEAR_SIGHAND */
 	uint32_t child_serial;          /* of the process being born */
 	uint32_t randoms; /* chunks of bytes it was given by random.c */
+	volatile uint64_t waits; /* for these signals, in sigwait() */
+	struct kept kept; /* sent to this thread */
 };
 
 #define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)

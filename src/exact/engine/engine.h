@@ -323,6 +323,17 @@ enum place { AT_BORDER, AT_WORK, IN_ENGINE, OUTSIDE };
 struct context;
 enum place locate(struct thread *t, struct context *c, bool fault);
 
+/* kept.c */
+struct info;
+void was_passed_on(struct info *info);
+bool keep_unwanted(struct thread *t, int sig, const struct info *info, struct context *c);
+void keep(struct thread *t, int sig, const struct info *info);
+void hand_over_kept(struct thread *t, uint64_t which);
+void look_at_kept(struct thread *t);
+bool looks_for_kept(struct thread *t);
+void keep_for_exec(struct thread *t, bool watched);
+void forget_kept(const struct thread *t, int sig);
+
 /* signal.c */
 void signals_first(struct thread *t);
 void set_alt_stack(struct thread *t);
@@ -332,10 +343,11 @@ void signals_for_exec(struct thread *t);
 void signals_after_exec(struct thread *t);
 void signals_cleared(struct thread *t);
 void deliver_pending(struct thread *t);
+void hear_faults(bool yes);
+void set_program_mask(struct thread *t, bool whole);
 long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint64_t size);
 long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_t size);
 long signal_stack(struct thread *t, uint64_t ss, uint64_t old);
-struct info;
 uint64_t fp_size(uint64_t fpstate);
 void die(struct thread *t, int sig, const struct info *info, struct context *c);
 void force_signal(struct thread *t, int sig, const struct info *info, bool fatal);

@@ -81,7 +81,7 @@ uint64_t block_signals(void)
 	uint64_t old = 0;
 
 	kernel_mask(~0ull, &old);
-	return t->pending ? t->frame_mask : old;
+	return t->pending & PUT_OFF ? t->frame_mask : old;
 }
 
 void set_signal_mask(uint64_t mask)
@@ -89,13 +89,23 @@ void set_signal_mask(uint64_t mask)
 	struct thread *t = self();
 
 	t->frame_mask = mask; /* for what was put off; else meaningless */
-	if (!t->pending)
+	if (!(t->pending & PUT_OFF))
 		kernel_mask(mask, NULL);
 }
 
 static uint64_t masked_for_kernel(uint64_t mask)
 {
 	return mask & ~FAULTS;
+}
+
+/* `whole`: signals that are kept go to the kernel, and it blocks them indeed; else the engine hears faults. */
+void set_program_mask(struct thread *t, bool whole)
+{
+	if (whole) {
+		block_signals();
+		hand_over_kept(t, ~0ull);
+	}
+	set_signal_mask(whole ? t->mask : masked_for_kernel(t->mask));
 }
 
 long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_t size)
@@ -117,6 +127,7 @@ long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_
 		else
 			return -EINVAL;
 		set_signal_mask(masked_for_kernel(t->mask));
+		look_at_kept(t);
 	}
 	if (old && copy_bytes((void *)old, &before, 8) != 8)
 		return -EFAULT;
@@ -134,7 +145,7 @@ static void install(int sig, uint64_t flags)
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000u |
 			 (flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
 		.restorer = (uint64_t)signal_restorer,
-		.mask = ~(BIT(SIGSEGV) | BIT(SIGBUS)), /* copy_bytes may meet them */
+		.mask = ~0ull, /* faults too: who sends them as fast as he can would fill the stack. See hear_faults() */
 	};
 
 	sys(__NR_rt_sigaction, sig, &a, 0, 8);
@@ -237,6 +248,8 @@ long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint6
 		p->actions[sig - 1] = new;
 		if (!(FAULTS & BIT(sig)))
 			install_for((int)sig, &new);
+		else if (new.handler == (uint64_t)SIG_IGN)
+			forget_kept(t, (int)sig);
 	}
 	unlock();
 	if (old && copy_bytes((void *)old, &before, sizeof before) != sizeof before)
@@ -309,12 +322,18 @@ static void reset_fp(uint64_t fpstate)
 	*(uint32_t *)(fpstate + 24) = 0x1f80; /* MXCSR */
 }
 
+/* In the handler they are blocked, but where it touches the program's memory. */
+void hear_faults(bool yes)
+{
+	kernel_mask(yes ? ~(BIT(SIGSEGV) | BIT(SIGBUS)) : ~0ull, NULL);
+}
+
 /* Lay the frame on the program's stack; 0 when there is no room. */
 static uint64_t push_frame(struct thread *t, int sig, const struct info *info,
 			   const struct context *c, const struct action *a)
 {
 	uint64_t size = fp_size(c->fpstate), sp = c->rsp - RED_ZONE, fp, at;
-	bool on_alt = on_alt_stack(t, c->rsp);
+	bool on_alt = on_alt_stack(t, c->rsp), done;
 	struct frame f = { .restorer = a->restorer, .context = *c, .info = *info };
 
 	(void)sig;
@@ -328,8 +347,11 @@ static uint64_t push_frame(struct thread *t, int sig, const struct info *info,
 	f.context.mask = t->mask;
 	f.context.fpstate = c->fpstate ? fp : 0;
 	f.context.gs = 0;
-	if (copy_bytes((void *)fp, (const void *)c->fpstate, size) != size ||
-	    copy_bytes((void *)at, &f, sizeof f) != sizeof f)
+	hear_faults(true);
+	done = copy_bytes((void *)fp, (const void *)c->fpstate, size) == size &&
+	       copy_bytes((void *)at, &f, sizeof f) == sizeof f;
+	hear_faults(false);
+	if (!done)
 		return 0;
 	if (t->alt_flags & STACK_AUTODISARM)
 		t->alt_flags = STACK_DISABLE, t->alt_sp = t->alt_size = 0;
@@ -350,6 +372,7 @@ static void deliver(struct thread *t, int sig, const struct info *info, struct c
 		t->target = c->rip;
 		t->edge = 0;
 		c->rip = (uint64_t)engine_dispatch;
+		c->mask = masked_for_kernel(c->mask);
 		return;
 	}
 	if (a.handler == (uint64_t)SIG_DFL) {
@@ -389,7 +412,7 @@ static void put_off(struct thread *t, int sig, const struct info *info, struct c
 {
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
 	t->frame_mask = c->mask;
-	t->pending = 1;
+	__atomic_fetch_or(&t->pending, PUT_OFF, __ATOMIC_RELAXED);
 	c->mask = ~FAULTS;
 }
 
@@ -409,19 +432,27 @@ void force_signal(struct thread *t, int sig, const struct info *info, bool fatal
 	}
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
 	t->frame_mask = mask & ~BIT(sig);
-	t->pending = 1;
+	__atomic_fetch_or(&t->pending, PUT_OFF, __ATOMIC_RELAXED);
 }
+
+enum { STEP_NONE, STEP_TO_BORDER, STEP_NATIVE };
 
 /* The engine is about to leave: let what was put off come, at unblock_after. */
 void deliver_pending(struct thread *t)
 {
-	uint64_t mask = t->frame_mask;
+	uint64_t mask = block_signals();
 
+	if (t->stepping == STEP_NATIVE) { /* not begun: it will be when the handlers are done */
+		t->stepping = STEP_NONE;
+		t->flags &= ~(uint64_t)EFLAGS_TF;
+		t->jump = (uint64_t)engine_dispatch;
+		t->edge = 0;
+		mask = t->step_mask;
+	}
+	hand_over_kept(t, ~t->mask);
 	t->pending = 0;
 	raw_unblock(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
 }
-
-enum { STEP_NONE, STEP_TO_BORDER, STEP_NATIVE };
 
 static void step_to_border(struct thread *t, int sig, const struct info *info, struct context *c)
 {
@@ -471,8 +502,10 @@ static void on_native_step(struct thread *t, const struct info *info, struct con
 		return;
 	}
 	end_step(t, c);
+	hear_faults(true);
 	if (!insn_decode(&in, (const uint8_t *)t->target, code_room(t->target)))
 		in = (struct insn){ .kind = K_PLAIN };
+	hear_faults(false);
 	breakpoint = insn_breakpoint(&in);
 	if (breakpoint && info->code != SI_KERNEL)
 		refuse("a uprobe (perf probe, bpftrace) stands in the program's code, at", t->target);
@@ -521,10 +554,10 @@ void step_natively(struct thread *t)
 	if (in_cache(t->target) || t->target - eng.image < eng.image_size)
 		refuse("the program jumped into the exact engine's own memory, at", t->target);
 	t->step_mask = block_signals();
-	kernel_mask(~FAULTS, NULL);
 	t->stepping = STEP_NATIVE;
 	t->flags |= EFLAGS_TF;
 	t->jump = t->target;
+	kernel_mask(~FAULTS, NULL);
 }
 
 /* A write to a page with translated code: forget the code, and make the write. */
@@ -600,11 +633,23 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		refuse("the program left the exact engine, at", c->rip);
 }
 
+static bool step_is_over(const struct thread *t, const struct context *c)
+{
+	return t->stepping == STEP_NATIVE && c->rip != t->target &&
+	       !(c->rip >= (uint64_t)leave_begin && c->rip < (uint64_t)leave_end);
+}
+
 /* The kernel ends the step over a uprobe by a signal that looks sent. Source: arch_uprobe_post_xol(). */
 static bool ends_uprobe(const struct thread *t, int sig, const struct context *c)
 {
-	return sig == SIGTRAP && t->stepping == STEP_NATIVE && c->rip != t->target && code_room(c->rip) &&
-	       *(const uint8_t *)t->target == 0xcc;
+	return sig == SIGTRAP && step_is_over(t, c) && code_room(c->rip) && *(const uint8_t *)t->target == 0xcc;
+}
+
+/* The step's own trap is gone, where one that was sent stood in its way. */
+static void after_sent(struct thread *t, int sig, const struct info *info, struct context *c)
+{
+	if (sig == SIGTRAP && step_is_over(t, c))
+		on_native_step(t, info, c);
 }
 
 static void on_signal(int sig, struct info *info, struct context *c)
@@ -617,9 +662,16 @@ static void on_signal(int sig, struct info *info, struct context *c)
 		on_fault(t, sig, info, c);
 		return;
 	}
-	/* Sent from outside: it cannot be queued again, blocked, while we stand in the engine, where faults must be heard. */
-	if ((FAULTS & BIT(sig)) && process_at(t->process)->actions[sig - 1].handler == (uint64_t)SIG_IGN)
+	was_passed_on(info);
+	if ((FAULTS & BIT(sig)) && keep_unwanted(t, sig, info, c)) {
+		after_sent(t, sig, info, c);
 		return;
+	}
+	if (t->stepping) {
+		keep(t, sig, info);
+		after_sent(t, sig, info, c);
+		return;
+	}
 	switch (locate(t, c, false)) {
 	case AT_BORDER:
 		deliver(t, sig, info, c, false);
@@ -628,7 +680,10 @@ static void on_signal(int sig, struct info *info, struct context *c)
 		step_to_border(t, sig, info, c);
 		return;
 	default:
-		put_off(t, sig, info, c);
+		if (FAULTS & BIT(sig))
+			keep(t, sig, info);
+		else
+			put_off(t, sig, info, c);
 	}
 }
 
@@ -649,6 +704,7 @@ void signal_return(struct thread *t)
 	if (f.context.eflags & EFLAGS_TF)
 		refuse(STEPS_ITSELF, f.context.rip);
 	t->mask = f.context.mask & ~NEVER_BLOCKED;
+	look_at_kept(t);
 	t->alt_sp = f.context.stack_sp;
 	t->alt_size = f.context.stack_size;
 	t->alt_flags = f.context.stack_flags & ~(uint32_t)STACK_ON;

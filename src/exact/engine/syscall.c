@@ -48,6 +48,10 @@ static void call_over(struct thread *t)
 		unpin(t);
 		unlock();
 	}
+	if (t->after & AFTER_MASK) {
+		t->waits = 0;
+		set_program_mask(t, false);
+	}
 	t->after = AFTER_NOTHING;
 }
 
@@ -59,6 +63,10 @@ static void go(struct thread *t)
 		t->after |= AFTER_UNPIN;
 	if (opens_to_write(t))
 		t->after |= AFTER_OPEN;
+	if (looks_for_kept(t)) {
+		t->after |= AFTER_MASK;
+		set_program_mask(t, true);
+	}
 	/* A call that is sampled comes back to be taken when it has been made. */
 	t->jump = (uint64_t)(t->after || t->drafted ? syscall_go_back : syscall_go);
 }
@@ -120,7 +128,7 @@ void system_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
 
-	if (t->after & AFTER_UNPIN) /* of a call that a signal ended */
+	if (t->after & (AFTER_UNPIN | AFTER_MASK)) /* of a call that a signal ended */
 		call_over(t);
 	if ((t->filter || t->strict) && !seccomp_allows(t))
 		return;

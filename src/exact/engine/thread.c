@@ -218,6 +218,7 @@ static struct process *process_new(const struct process *parent)
 	memcpy(p->mapped, parent->mapped, sizeof p->mapped);
 	memset(p->done, 0, sizeof p->done);
 	memcpy(p->actions, parent->actions, sizeof p->actions);
+	p->kept.which = 0;
 	__atomic_store_n(&p->state, PROCESS_LIVE, __ATOMIC_RELEASE);
 	return p;
 }
@@ -252,6 +253,7 @@ void fork_like(struct thread *t, long nr)
 	uint64_t mask = block_signals();
 
 	if (t->pending) {
+		set_signal_mask(mask);
 		undo_syscall(t);
 		return;
 	}
@@ -406,6 +408,7 @@ void exec_like(struct thread *t, long nr)
 	long ret;
 
 	if (t->pending) {
+		set_signal_mask(mask);
 		undo_syscall(t);
 		return;
 	}
@@ -429,6 +432,7 @@ void exec_like(struct thread *t, long nr)
 		watched = ask_supervisor(t);
 	signals_for_exec(t);
 	no_gain_for_exec();
+	keep_for_exec(t, watched);
 	if (!watched) {
 		limits_for_real(p);
 		set_signal_mask(t->mask);
@@ -476,6 +480,7 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	t->target = p->entry;
 	t->filter = p->filter;
 	signals_first(t);
+	look_at_kept(t);
 	dispatch(t);
 	return t;
 }

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signals of the processor's kind (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP) that somebody sent. The engine must hear
+ * those that the processor makes, so the kernel never blocks them while anything of the engine or of the program runs:
+ * one that is sent comes at once, whatever the program blocks and wherever the engine is. It is kept here, one of each
+ * kind as the kernel has it,
+ *	until the program unblocks it, or
+ *	until the engine leaves, where it came in the midst of its work.
+ * System calls that look for it are made with the kernel having it, blocked indeed: sigsuspend(), sigwaitinfo(),
+ * sigpending(), those to a signalfd, and exec.
+ */
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/signal.h>
+#include "exact/engine/engine.h"
+#include "exact/engine/context.h"
+
+/* In place of SI_USER, which the kernel lets no thread say to another. */
+enum { PASSED_ON = -0x7a4e };
+
+static const uint8_t kinds[KEPT_MAX] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
+
+static uint64_t bit(int sig)
+{
+	return 1ull << (sig - 1);
+}
+
+static void queue(int32_t tid, int sig, const void *info)
+{
+	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), tid, sig, info);
+}
+
+static bool to_process(const struct info *info)
+{
+	return info->code == SI_USER || info->code == SI_QUEUE;
+}
+
+static void pass_on(const struct thread *to, int sig, const struct info *info)
+{
+	struct info as = *info;
+
+	if (as.code == SI_USER)
+		as.code = to->waits & bit(sig) ? SI_QUEUE : PASSED_ON;
+	queue(to->tid, sig, &as);
+}
+
+/* It is heard by the thread it was passed on to. */
+void was_passed_on(struct info *info)
+{
+	if (info->code == PASSED_ON)
+		info->code = SI_USER;
+}
+
+/* Another thread that natively would have it, the signal being the process's. */
+static struct thread *one_that_hears(const struct thread *t, int sig)
+{
+	for (uint32_t i = 0; i < board_threads(eng.board); i++) {
+		struct thread *other = thread_at(i);
+
+		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process && other != t && other->tid &&
+		    (!(other->mask & bit(sig)) || (other->waits & bit(sig))))
+			return other;
+	}
+	return NULL;
+}
+
+/* A call that was interrupted though the program blocks or ignores the signal: it begins anew. */
+static void call_again(const struct thread *t, struct context *c)
+{
+	bool back = c->rip == (uint64_t)syscall_after_back;
+
+	if ((!back && c->rip != (uint64_t)syscall_after) || c->rax != (uint64_t)-EINTR)
+		return;
+	c->rax = t->regs[RAX];
+	c->rcx = 0;
+	c->rip = (uint64_t)(back ? syscall_insn_back : syscall_insn);
+}
+
+/* In a call that was made with a mask of its own the kernel has asked that mask. */
+static bool by_mask_of_call(const struct thread *t, const struct context *c)
+{
+	const uint64_t *r = t->regs;
+	uint64_t mask;
+	bool given;
+
+	if ((c->rip != (uint64_t)syscall_after_back && c->rip != (uint64_t)syscall_after) || c->rax != (uint64_t)-EINTR)
+		return false;
+	switch (r[RAX]) {
+	case __NR_rt_sigsuspend:
+		return true;
+	case __NR_ppoll:
+		return r[R10];
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+		return r[R8];
+	case __NR_pselect6:
+		hear_faults(true);
+		given = r[R9] && copy_bytes(&mask, (const void *)r[R9], 8) == 8 && mask;
+		hear_faults(false);
+		return given;
+	default:
+		return false;
+	}
+}
+
+static struct kept *of_process(const struct thread *t)
+{
+	return &process_at(t->process)->kept;
+}
+
+static void put(struct kept *to, int sig, const void *info)
+{
+	for (int i = 0; i < KEPT_MAX; i++)
+		if (kinds[i] == sig && !(to->which & bit(sig))) {
+			memcpy(to->info[i], info, sizeof to->info[i]);
+			__atomic_fetch_or(&to->which, bit(sig), __ATOMIC_SEQ_CST);
+		}
+}
+
+/* Until the program unblocks it, or the engine leaves. */
+void keep(struct thread *t, int sig, const struct info *info)
+{
+	put(to_process(info) ? of_process(t) : &t->kept, sig, info);
+	look_at_kept(t);
+}
+
+/* The signal was sent. True when the program blocks or ignores it, and that has been seen to. */
+bool keep_unwanted(struct thread *t, int sig, const struct info *info, struct context *c)
+{
+	bool ignored = process_at(t->process)->actions[sig - 1].handler == (uint64_t)SIG_IGN;
+	bool blocked = (t->mask & bit(sig)) && !by_mask_of_call(t, c);
+	struct thread *other;
+
+	if (!blocked && !ignored)
+		return false;
+	call_again(t, c);
+	if (!blocked)
+		return true;
+	keep(t, sig, info);
+	/* In this order: one that begins to wait looks at what is kept after it has said so. */
+	if (to_process(info) && (other = one_that_hears(t, sig)) &&
+	    (__atomic_fetch_and(&of_process(t)->which, ~bit(sig), __ATOMIC_SEQ_CST) & bit(sig)))
+		pass_on(other, sig, info);
+	return true;
+}
+
+static void give_to_kernel(struct kept *from, uint64_t which, const struct thread *t)
+{
+	uint64_t had = __atomic_fetch_and(&from->which, ~which, __ATOMIC_ACQUIRE) & which;
+	bool process = from != &t->kept && process_at(t->process)->threads == 1 && t->tid == sys(__NR_getpid);
+
+	for (int i = 0; i < KEPT_MAX; i++)
+		if ((had & bit(kinds[i])) && process)
+			sys(__NR_rt_sigqueueinfo, sys(__NR_getpid), kinds[i], from->info[i]);
+		else if (had & bit(kinds[i]))
+			queue(t->tid, kinds[i], from->info[i]);
+}
+
+/* The kernel gets those of `which` that are kept. All signals are blocked. */
+void hand_over_kept(struct thread *t, uint64_t which)
+{
+	give_to_kernel(&t->kept, which, t);
+	give_to_kernel(of_process(t), which, t);
+}
+
+/* What waits for the program waits for the next one. A SIGTRAP in the kernel would be taken for one of the supervisor's own. */
+void keep_for_exec(struct thread *t, bool watched)
+{
+	if (!watched) {
+		hand_over_kept(t, ~0ull);
+		return;
+	}
+	for (int i = 0; i < KEPT_MAX; i++)
+		if (t->kept.which & bit(kinds[i]))
+			put(of_process(t), kinds[i], t->kept.info[i]);
+	t->kept.which = 0;
+}
+
+/* The thread is about to make a call: does that look for signals that wait, and might there be one? */
+bool looks_for_kept(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	uint64_t set;
+
+	switch (r[RAX]) {
+	case __NR_rt_sigtimedwait:
+		if (copy_bytes(&set, (const void *)r[RDI], 8) == 8)
+			__atomic_store_n(&t->waits, set, __ATOMIC_SEQ_CST);
+		return true;
+	case __NR_rt_sigsuspend:
+	case __NR_rt_sigpending:
+	case __NR_read: /* and these, of a signalfd */
+	case __NR_readv:
+	case __NR_poll:
+	case __NR_ppoll:
+	case __NR_select:
+	case __NR_pselect6:
+	case __NR_epoll_wait:
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+		return t->kept.which | of_process(t)->which;
+	default:
+		return false;
+	}
+}
+
+/* The program's mask has changed, or what is kept. */
+void look_at_kept(struct thread *t)
+{
+	if ((t->kept.which | of_process(t)->which) & ~t->mask)
+		__atomic_fetch_or(&t->pending, KEPT, __ATOMIC_RELAXED);
+}
+
+/* The program ignores the signal from now on: those that wait are gone. */
+void forget_kept(const struct thread *t, int sig)
+{
+	__atomic_fetch_and(&of_process(t)->which, ~bit(sig), __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < board_threads(eng.board); i++)
+		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->process == t->process)
+			__atomic_fetch_and(&thread_at(i)->kept.which, ~bit(sig), __ATOMIC_RELAXED);
+}
