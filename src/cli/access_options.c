@@ -22,7 +22,7 @@ int access_one_file(const struct sample_options *o, int argc, char **argv, int r
 	if (argc - rest <= (o->input ? 0 : 1))
 		return 0;
 	tare_fail(err, EINVAL, "'%.64s' is one file too many", argv[argc - 1]);
-	tare_hint(err, "one file; options stand before it");
+	tare_hint(err, "it takes one file");
 	return -EINVAL;
 }
 

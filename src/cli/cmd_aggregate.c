@@ -144,7 +144,7 @@ static int run(const struct command *self, int argc, char **argv)
 	struct opened_output to;
 	struct aggregate a = { 0 };
 	struct text out = { 0 };
-	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret = 0;
 
 	if (rest < 0)
 		return status;
@@ -155,8 +155,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return EXIT_CANNOT_MEASURE;
 	}
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
-	ret = form_check_files(argv + rest, (size_t)(argc - rest), &err);
-	if (ret == 0 && o.form.html)
+	if (o.form.html)
 		ret = page_file_open(&page, o.form.html, &err);
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
@@ -192,6 +191,7 @@ const struct command cmd_aggregate = {
 		   "  tare aggregate run.1 run.2 run.3\n"
 		   "  tare aggregate --check --format json run.*",
 	.topic = TOPIC_TRUST,
+	.words = WORDS_ANYWHERE,
 	.options = aggregate_opts,
 	.run = run,
 };

@@ -196,6 +196,7 @@ const struct command cmd_annotate = {
 	.example = "  tare annotate -i perf.data my_function\n"
 		   "  tare annotate my_function -- ./prog     # exact: how often each instruction was executed",
 	.topic = TOPIC_WHERE,
+	.words = WORDS_PARTED,
 	.options = annotate_opts,
 	.run = annotate_run,
 };

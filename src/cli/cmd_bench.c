@@ -427,8 +427,6 @@ static int run(const struct command *self, int argc, char **argv)
 		return bench_inside(j.o.inside, NULL, &err) < 0;
 	ret = bench_options_check(&j.o, (size_t)(argc - rest), &err);
 	if (ret == 0)
-		ret = form_check_files(argv + rest, (size_t)(argc - rest), &err);
-	if (ret == 0)
 		ret = prepare(&j);
 	if (ret == 0)
 		ret = bench_tests_make(&j.tests, &j.o, argv + rest, (size_t)(argc - rest), &err);
@@ -460,6 +458,7 @@ const struct command cmd_bench = {
 		   "  tare bench --c 'strlen(p)' --init 'char s[] = \"hello\", *p = s; hide(p)' --include string.h\n"
 		   "  tare bench --html compared.html old.c new.c",
 	.topic = TOPIC_HOW_MUCH,
+	.words = WORDS_ANYWHERE,
 	.options = bench_option_rows,
 	.run = run,
 };

@@ -219,6 +219,7 @@ const struct command cmd_diff = {
 		   "  tare diff old.1 old.2 old.3 -- new.1 new.2 new.3\n"
 		   "  tare diff --check=2 --sure old.* -- new.*",
 	.topic = TOPIC_WHERE,
+	.words = WORDS_PARTED,
 	.options = diff_opts,
 	.run = run,
 };

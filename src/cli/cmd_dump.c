@@ -303,7 +303,7 @@ static int dump_run(const struct command *self, int argc, char **argv)
 		return status;
 	if (argc - rest > 1) {
 		tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[rest + 1]);
-		tare_hint(&err, "dump takes one file; options stand before it");
+		tare_hint(&err, "dump takes one file");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
@@ -321,6 +321,7 @@ const struct command cmd_dump = {
 		   "  tare dump --records sample,lost --raw perf.data\n"
 		   "  perf record -o - -- true | tare dump --counts -",
 	.topic = TOPIC_WHERE,
+	.words = WORDS_ANYWHERE,
 	.options = dump_opts,
 	.run = dump_run,
 };

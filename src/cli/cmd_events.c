@@ -448,38 +448,23 @@ static int events_run(const struct command *self, int argc, char **argv)
 	struct tare_error err = TARE_ERROR_INIT;
 	struct machine *m;
 	char **word;
-	int n_words = 0, status, at = options_parse(self, argc, argv, &o, &status);
+	int status, at = options_parse(self, argc, argv, &o, &status), n_words = argc - at;
 	bool explaining;
 
 	if (at < 0)
 		return status;
-	word = calloc((size_t)argc + 1, sizeof(*word));
-	if (!word) {
-		tare_fail_nomem(&err);
-		return failed(self, &err, NULL);
-	}
-	/* Options may stand behind words as well. */
-	for (int more; at < argc; at += more) {
-		word[n_words++] = argv[at];
-		more = options_parse(self, argc - at, argv + at, &o, &status);
-		if (more < 0)
-			goto out;
-	}
+	word = argv + at;
 	explaining = n_words && !strcmp(word[0], "explain");
 	if (explaining && n_words == 1) {
 		tare_fail(&err, EINVAL, "explain needs the name of an event");
 		tare_hint(&err, "such as: tare events explain instructions:u");
-		status = failed(self, &err, NULL);
-		goto out;
+		return failed(self, &err, NULL);
 	}
-	if (o.cpu && !strcmp(o.cpu, "list")) {
-		status = list_models(self);
-		goto out;
-	}
+	if (o.cpu && !strcmp(o.cpu, "list"))
+		return list_models(self);
 	if (explaining && o.format == EVENTS_CSV) {
 		tare_fail(&err, EINVAL, "explain has the formats text and json");
-		status = failed(self, &err, NULL);
-		goto out;
+		return failed(self, &err, NULL);
 	}
 
 	/* libpfm4 asks its environment whether it may encode for other CPUs; no child of ours
@@ -494,8 +479,6 @@ static int events_run(const struct command *self, int argc, char **argv)
 	else
 		status = list(self, m, &o, word, n_words);
 	machine_close(m);
-out:
-	free(word);
 	return status;
 }
 
@@ -507,6 +490,7 @@ const struct command cmd_events = {
 		   "cycles,branches\n"
 		   "  tare events explain --cpu skl mem_load_retired.l1_miss",
 	.topic = TOPIC_MACHINE,
+	.words = WORDS_ANYWHERE,
 	.options = events_opts,
 	.run = events_run,
 };

@@ -43,8 +43,11 @@ static int set_format(void *options, const char *arg, struct tare_error *err)
 
 static int set_accesses(void *options, const char *arg, struct tare_error *err)
 {
-	(void)arg, (void)err;
-	((struct export_command *)options)->accesses = true;
+	(void)err;
+	struct export_command *o = options;
+
+	o->accesses = true;
+	o->format = arg ? arg : o->format;
 	return 0;
 }
 
@@ -71,7 +74,7 @@ static const struct option_row export_opts[] = {
 	{ 'f', "format", "FORMAT", "chrome, perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", set_format },
 	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", set_output },
 	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", set_counter },
-	{ 0, "accesses", NULL, "the precise samples of a perf.data as a table, each as one access: csv or parquet", set_accesses },
+	{ 0, "accesses", "[FORMAT]", "the precise samples of a perf.data as a table, each as one access: csv or parquet", set_accesses },
 	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart", set_by_thread },
 	{ 0 },
 };
@@ -189,12 +192,14 @@ static int export_run(const struct command *self, int argc, char **argv)
 
 	if (rest < 0)
 		return status;
+	if (o.accesses && !o.format && argc - rest == 2 && access_format_known(argv[rest])) /* --accesses csv FILE */
+		o.format = argv[rest++];
 	if (argc - rest != 1) {
 		if (argc == rest)
 			ret = tare_fail(&err, EINVAL, "no recording is named");
 		else
 			ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[rest + 1]);
-		tare_hint(&err, "tare export takes one file; options stand before it");
+		tare_hint(&err, "tare export takes one file");
 	} else if (o.accesses) {
 		ret = o.options.by_thread || o.options.counter
 			      ? tare_fail(&err, EINVAL, "--counter and --by-thread are not for --accesses, which has every thread and column")
@@ -220,6 +225,7 @@ const struct command cmd_export = {
 		   "  tare export -o run.pb.gz run.tare && go tool pprof -http : run.pb.gz\n"
 		   "  tare export --accesses -o accesses.parquet perf.data",
 	.topic = TOPIC_WHERE,
+	.words = WORDS_ANYWHERE,
 	.options = export_opts,
 	.run = export_run,
 };

@@ -205,6 +205,7 @@ const struct command cmd_memory = {
 		   "  tare memory --by symbol --sort misses perf.data\n"
 		   "  tare memory --html memory.html perf.data",
 	.topic = TOPIC_WHERE,
+	.words = WORDS_ANYWHERE,
 	.options = memory_opts,
 	.run = memory_run,
 };

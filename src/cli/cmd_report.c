@@ -345,7 +345,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 	ret = check(&o, &err);
 	if (ret == 0 && argc - rest > (o.common.input ? 0 : 1)) {
 		ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[argc - 1]);
-		tare_hint(&err, "report takes one file; options stand before it");
+		tare_hint(&err, "report takes one file");
 	}
 	o.common.read.detail = o.keys & REPORT_ADDRESS ? SAMPLES_ADDRESS
 			       : o.keys & REPORT_LINE  ? SAMPLES_LINE
@@ -370,6 +370,7 @@ const struct command cmd_report = {
 		   "  tare report --sort line --filter 'comm=gcc,module=*cc1'\n"
 		   "  tare report --folded perf.data | flamegraph.pl >flame.svg",
 	.topic = TOPIC_WHERE,
+	.words = WORDS_ANYWHERE,
 	.options = report_opts,
 	.run = report_run,
 };

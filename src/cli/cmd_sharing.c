@@ -169,6 +169,7 @@ const struct command cmd_sharing = {
 		   "  tare sharing perf.data\n"
 		   "  tare sharing --format json perf.data",
 	.topic = TOPIC_WHERE,
+	.words = WORDS_ANYWHERE,
 	.options = sharing_opts,
 	.run = sharing_run,
 };

@@ -151,7 +151,7 @@ static int run(const struct command *self, int argc, char **argv)
 	struct opened_output to;
 	struct regions r;
 	struct text out = { 0 };
-	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret = 0;
 
 	if (rest < 0)
 		return status;
@@ -164,8 +164,7 @@ static int run(const struct command *self, int argc, char **argv)
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
 	o.how.singles = o.form.top ? o.form.top : SINGLES;
 	regions_init(&r, &o.how);
-	ret = form_check_files(argv + rest, (size_t)(argc - rest), &err);
-	if (ret == 0 && o.form.html)
+	if (o.form.html)
 		ret = page_file_open(&page, o.form.html, &err);
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
@@ -201,6 +200,7 @@ const struct command cmd_summarize = {
 		   "  tare summarize --label parse --top 5 run.regions\n"
 		   "  tare summarize --format json rustc-1234.mm_profdata",
 	.topic = TOPIC_WHERE,
+	.words = WORDS_ANYWHERE,
 	.options = summarize_opts,
 	.run = run,
 };

@@ -28,19 +28,27 @@ struct option_row {
 	int (*set)(void *options, const char *arg, struct tare_error *err);
 };
 
+/* Where options may stand. */
+enum words_place {
+	WORDS_END_OPTIONS, /* before the first other word: what follows is a command line */
+	WORDS_ANYWHERE,	   /* between the words, too, up to a "--" */
+	WORDS_PARTED,	   /* likewise; a "--" behind a word stays, because it parts the words */
+};
+
 struct command {
 	const char *name;
 	const char *about;   /* one line */
 	const char *args;    /* after the options: "[--] COMMAND [ARG...]" */
 	const char *example; /* one to three lines, each indented by two spaces: --help begins with it */
 	enum topic topic;
+	enum words_place words;
 	const struct option_row *options; /* ends with a row of zeros */
 	int (*run)(const struct command *self, int argc, char **argv); /* argv[0] is the command's name */
 };
 
 /*
- * Parse argv by self->options into `into`, stopping at the first word that is no option.
- * Returns the index of that word. On --help prints it and returns -1 with *status 0; on a mistake
+ * Parse argv by self->options into `into`. Returns the index of the first word that is no option: the others follow it, those
+ * that stood between options were moved there. On --help prints it and returns -1 with *status 0; on a mistake
  * prints one line (nearest option named) and returns -1 with *status EXIT_CANNOT_MEASURE.
  */
 int options_parse(const struct command *self, int argc, char **argv, void *into, int *status);

@@ -17,18 +17,25 @@ static bool ends_with(const char *path, const char *ending)
 	return n > k && !strcmp(path + n - k, ending);
 }
 
+static const struct {
+	const char *name, *ending;
+	enum access_format format;
+} formats[] = { { "csv", ".csv", ACCESS_CSV }, { "parquet", ".parquet", ACCESS_PARQUET } };
+
+bool access_format_known(const char *name)
+{
+	return !strcmp(name, formats[0].name) || !strcmp(name, formats[1].name);
+}
+
 static int choose(const char *name, const char *output, enum access_format *format, struct tare_error *err)
 {
-	static const char *const names[] = { [ACCESS_CSV] = "csv", [ACCESS_PARQUET] = "parquet" };
-	static const char *const endings[] = { [ACCESS_CSV] = ".csv", [ACCESS_PARQUET] = ".parquet" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (name ? !strcmp(names[i], name) : ends_with(output, endings[i])) {
-			*format = (enum access_format)i;
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (name ? !strcmp(formats[i].name, name) : ends_with(output, formats[i].ending)) {
+			*format = formats[i].format;
 			return 0;
 		}
 	tare_fail(err, EINVAL, "no format of a table is chosen");
-	tare_hint(err, "-f csv, -f parquet, or an -o that ends in .csv or .parquet");
+	tare_hint(err, "--accesses=csv, --accesses=parquet, or an -o that ends in .csv or .parquet");
 	return -EINVAL;
 }
 

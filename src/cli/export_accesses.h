@@ -3,7 +3,11 @@
 #ifndef CLI_EXPORT_ACCESSES_H
 #define CLI_EXPORT_ACCESSES_H
 
+#include <stdbool.h>
 #include "cli/command.h"
+
+/* Of a table. */
+bool access_format_known(const char *name);
 
 /*
  * `name`: the format, or NULL: by the ending of `output`, which may be NULL: standard output. Returns the exit status or a

@@ -75,14 +75,3 @@ int form_close(struct opened_output *o, struct text *out, struct tare_error *err
 
 	return ret < 0 ? ret : closed;
 }
-
-int form_check_files(char **files, size_t n, struct tare_error *err)
-{
-	for (size_t i = 0; i < n; i++)
-		if (files[i][0] == '-' && files[i][1] && access(files[i], F_OK) < 0) {
-			tare_fail(err, EINVAL, "'%.64s' is no file", files[i]);
-			tare_hint(err, "options stand before the files");
-			return -EINVAL;
-		}
-	return 0;
-}

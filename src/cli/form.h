@@ -39,9 +39,6 @@ int form_set_html(void *options, const char *arg, struct tare_error *err);
 /* Of the commands that write a page (cli/region_page.h). */
 #define FORM_HTML_OPTION { 0, "html", "FILE", "write a page there, too: opens in a browser, offline", form_set_html }
 
-/* Before the work: an option behind a file is no file, and is refused as such. */
-int form_check_files(char **files, size_t n, struct tare_error *err);
-
 struct opened_output {
 	struct output to;
 	struct style style;

@@ -76,61 +76,85 @@ static void unknown(const struct command *self, const char *word)
 	complain(self, &err, NULL);
 }
 
-int options_parse(const struct command *self, int argc, char **argv, void *into, int *status)
+static void say_value_wanted(const struct command *self, const char *word)
 {
-	struct option longs[ROWS_MAX + 2] = { 0 };
-	char shorts[3 * ROWS_MAX + 4] = "+:h";
-	size_t n = rows_of(self), l = 0, s = strlen(shorts);
+	struct tare_error err = TARE_ERROR_INIT;
 
-	for (size_t i = 0; i < n; i++) {
+	tare_fail(&err, EINVAL, "%.64s needs a value", word);
+	tare_hint(&err, "tare %s --help shows its form", self->name);
+	complain(self, &err, NULL);
+}
+
+/* What getopt_long wants to know: letters and names, a name being LONG_BASE + its row. */
+static void describe(const struct command *self, char *shorts, struct option *longs)
+{
+	*shorts++ = self->words == WORDS_END_OPTIONS ? '+' : '-'; /* stop at a word; hand words over in their place */
+	*shorts++ = ':';
+	*shorts++ = 'h';
+	for (size_t i = 0; i < rows_of(self); i++) {
 		const struct option_row *r = &self->options[i];
 		int has = !r->arg ? no_argument : r->arg[0] == '[' ? optional_argument : required_argument;
 
 		if (r->name)
-			longs[l++] = (struct option){ r->name, has, NULL, (int)(LONG_BASE + i) };
+			*longs++ = (struct option){ r->name, has, NULL, (int)(LONG_BASE + i) };
 		if (r->letter) {
-			shorts[s++] = r->letter;
+			*shorts++ = r->letter;
 			for (int c = 0; c < has; c++)
-				shorts[s++] = ':';
+				*shorts++ = ':';
 		}
 	}
-	longs[l] = (struct option){ "help", no_argument, NULL, 'h' };
-	shorts[s] = '\0';
+	*longs = (struct option){ "help", no_argument, NULL, 'h' };
+	*shorts = '\0';
+}
 
-	optind = 0; /* glibc: start afresh */
+/* The option that getopt_long returned; a mistake is said and is -1. */
+static int take(const struct command *self, int c, char **argv, void *into, int *status)
+{
+	const struct option_row *r = NULL;
+	char word[] = { '-', (char)optopt, '\0' };
+
 	*status = EXIT_CANNOT_MEASURE;
+	switch (c) {
+	case 'h':
+		help(self);
+		*status = fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+		return -1;
+	case ':':
+		say_value_wanted(self, argv[optind - 1]);
+		return -1;
+	case '?':
+		unknown(self, optopt && optopt < LONG_BASE ? word : argv[optind - 1]);
+		return -1;
+	}
+	if (c >= LONG_BASE)
+		r = &self->options[c - LONG_BASE];
+	for (size_t i = 0; !r && i < rows_of(self); i++)
+		if (self->options[i].letter == c)
+			r = &self->options[i];
+	return r ? set(self, r, optarg, into) : 0;
+}
+
+int options_parse(const struct command *self, int argc, char **argv, void *into, int *status)
+{
+	struct option longs[ROWS_MAX + 2] = { 0 };
+	char shorts[3 * ROWS_MAX + 4];
+	int n = 0, last = 0;
+
+	describe(self, shorts, longs);
+	optind = 0; /* glibc: start afresh */
 	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-		const struct option_row *r = NULL;
-
-		if (c == 'h') {
-			help(self);
-			*status = fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+		/* Each is moved to the front, over options that were taken: it stands behind as many. */
+		if (c == 1)
+			argv[n++] = optarg;
+		else if (take(self, c, argv, into, status) < 0)
 			return -1;
-		}
-		if (c == ':') {
-			struct tare_error err = TARE_ERROR_INIT;
-
-			tare_fail(&err, EINVAL, "%.64s needs a value", argv[optind - 1]);
-			tare_hint(&err, "tare %s --help shows its form", self->name);
-			complain(self, &err, NULL);
-			return -1;
-		}
-		if (c == '?') {
-			char word[] = { '-', (char)optopt, '\0' };
-
-			unknown(self, optopt && optopt < LONG_BASE ? word : argv[optind - 1]);
-			return -1;
-		}
-		if (c >= LONG_BASE)
-			r = &self->options[c - LONG_BASE];
-		for (size_t i = 0; !r && i < n; i++)
-			if (self->options[i].letter == c)
-				r = &self->options[i];
-		if (r && set(self, r, optarg, into) < 0)
-			return -1;
+		last = optind;
 	}
 	*status = 0;
-	return optind;
+	if (n && optind > last && self->words == WORDS_PARTED)
+		argv[n++] = argv[optind - 1];
+	memmove(argv + optind - n, argv, (size_t)n * sizeof(*argv));
+	return optind - n;
 }
 
 /* Words of the user, of files and of the kernel go to a terminal: no control byte of theirs does. */

@@ -51,6 +51,7 @@ static const struct command diff = {
 	.args = "A.csv B.csv",
 	.example = "  tare windows --format csv -o A.csv -- old; tare windows --format csv -o B.csv -- new\n"
 		   "  tare windows diff A.csv B.csv",
+	.words = WORDS_ANYWHERE,
 	.options = options,
 };
 

@@ -52,6 +52,8 @@ def what_exceeds_the_noise():
     after = [noisy(f"a{i}", 100 + i, 1.01) for i in range(6)]
     d = document("diff", *before, "--", *after)
     equal(d["test"], "welch", "test")
+    equal(document("diff", before[0], "--match", "slower", *before[1:], "--", *after)["labels"],
+          [r for r in d["labels"] if "slower" in r["label"]], "options stand anywhere before --")
     rows = {r["label"]: r["counters"]["wall-time"]["self"] for r in d["labels"]}
     true(rows["slower"]["beyond"] and 0.5 < rows["slower"]["percent"] < 1.5, f"{rows['slower']}")
     true(len([k for k, v in rows.items() if v["beyond"] and k != "slower"]) <= 1, "and hardly anything by chance")

@@ -85,7 +85,7 @@ def explained_on_trees():
 @test
 def the_exact_engine_as_a_pmu():
     rows = {e["name"]: e for e in document("events", "exact") if e["group"] == "exact engine"}
-    equal(len(rows), 17, rows)
+    equal(len(rows), 18, rows)
     here = os.uname().machine == "x86_64"
     true(all(e["available"] == here and len(e["about"]) > 8 for e in rows.values()), rows)
     for name in rows:

@@ -279,9 +279,14 @@ def accesses_in_parquet():
     path = ibs_recording([fetch(0)], "AuthenticAMD,23,49,0")
     equal(run(TARE, "export", "--accesses", "-o", out, path)[1].returncode, 0, "status")
     data = Path(out).read_bytes()
+    for words in (["--accesses=parquet", path], ["--accesses", "parquet", path], [path, "--accesses=parquet"], [path, "--accesses", "-f", "parquet"]):
+        r = subprocess.run([TARE, "export", *words], capture_output=True, env=ENV)
+        equal((r.returncode, r.stdout), (0, data), str(words))
     true(data[:4] == data[-4:] == b"PAR1" and b"latency_tag_to_retire" in data and b"tare/accesses/1" in data, "a Parquet file")
     for words, says in (
         (["--accesses", path], "no format of a table is chosen"),
+        (["--accesses=xml", path], "no format of a table is chosen"),
+        (["--accesses", "xml", path], "one file too many"),
         (["--accesses", "-f", "folded", path], "no format of a table is chosen"),
         (["--accesses", "-f", "csv", "--counter", "x", path], "--counter and --by-thread are not for --accesses"),
         (["--accesses", "-o", "/nonexistent/x.csv", path], "/nonexistent"),

@@ -114,6 +114,20 @@ def the_same_samples_and_names_as_perf_report():
 
 
 @test
+def options_stand_where_they_like():
+    """As perf's and GNU's do; behind -- everything is a file."""
+    path = record("fp.data", [program("fp", "-fno-omit-frame-pointer"), "threads"], "-g")
+    wanted = report("--sort", "module", "--format", "csv", path)
+    for words in ((path, "--sort", "module", "--format", "csv"), ("--format=csv", path, "--sort=module"), ("--sort", "module", "--format", "csv", "--", path)):
+        equal(report(*words), wanted, str(words))
+    true("there is no option --sotr" in report(path, "--sotr", status=125, text=False).stderr.decode(), "a wrong one is told")
+    true("--sort needs a value" in report(path, "--sort", status=125, text=False).stderr.decode(), "so is one without its value")
+    for words in ((path, "--", "--sort"), ("--", path, "--sort")):
+        true("'--sort' is one file too many" in report(*words, status=125, text=False).stderr.decode(), str(words))
+    true("Count what" in sh(TARE, "help").stdout.decode() and "usage: tare report" in report(path, "--help"), "help")
+
+
+@test
 def forks_threads_and_libraries_that_are_opened_late():
     lib = os.path.join(ROOM.name, "late.so")
     r = sh(CC, "-g", "-O1", "-shared", "-fPIC", "-DLATE", str(HERE / "report" / "stacks.c"), "-o", lib)

@@ -104,9 +104,11 @@ def counts_have_no_time_unit():
 
 
 @test
-def options_stand_before_the_files():
-    r = tare("summarize", write(room("x"), trees(1)), "--top", "1", status=125)
-    true("'--top' is no file" in r.stderr and "options stand before the files" in r.stderr, r.stderr)
+def options_may_stand_behind_the_files():
+    x = write(room("x"), trees(1))
+    equal(tare("summarize", x, "--top", "1", x).stdout, tare("summarize", "--top", "1", x, x).stdout)
+    r = tare("summarize", "--", x, "--top", status=125)
+    true("--top: No such file" in r.stderr, r.stderr)
 
 
 @test
