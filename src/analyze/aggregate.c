@@ -23,6 +23,7 @@ struct work {
 	struct timeline **timeline;
 	uint32_t **number, **group; /* per run, by its labels */
 	uint32_t *group_of;	    /* by number */
+	uint64_t *key;		    /* likewise, and one for LABELS_NONE */
 	struct source *source;
 	struct align_source **sources;
 	uint64_t *last;	 /* run * n_counters + counter: at the point before */
@@ -31,6 +32,7 @@ struct work {
 	struct align_point before;
 	bool has_before;
 	size_t thread;
+	const size_t *paired; /* per run, the number of that thread in it */
 };
 
 /* Rows. */
@@ -53,9 +55,10 @@ static __attribute__((noinline)) struct aggregate_row *make_row(struct aggregate
 				       .count = calloc(a->n_runs, sizeof(*row->count)),
 				       .amount = calloc(a->n_runs * a->n_counters + 1, sizeof(*row->amount)),
 				       .noise = calloc(a->n_counters + 1, sizeof(*row->noise)),
+				       .compared = calloc(a->n_counters + 1, sizeof(*row->compared)),
 				       .open = calloc(a->n_runs, sizeof(*row->open)) };
 	a->row_of[label] = (uint32_t)++a->n; /* also when it failed: aggregate_free() finds it */
-	return row->count && row->amount && row->noise && row->open ? row : NULL;
+	return row->count && row->amount && row->noise && row->compared && row->open ? row : NULL;
 }
 
 static inline struct aggregate_row *row_of(struct aggregate *a, uint32_t label)
@@ -249,8 +252,10 @@ static void note_interval(struct work *w, const struct align *al, const struct s
 		list_add(&k->most, a->options.extremes, span[c].most, w, al);
 		list_add(&k->steady, a->options.extremes, range, w, al);
 		list_add(&k->noisy, a->options.extremes, range, w, al);
-		if (row)
+		if (row) {
 			a->row[row - 1].noise[c] += range;
+			a->row[row - 1].compared[c]++;
+		}
 		for (size_t i = 0; range && i < k->n_causes; i++)
 			find_cause(w, c, &k->cause[i], range);
 	}
@@ -305,7 +310,7 @@ static int note_difference(struct work *w, const struct align *al, bool lost, st
 
 	a->differences++;
 	a->thread[w->thread].differences++;
-	a->thread[w->thread].gave_up = lost;
+	a->thread[w->thread].gave_up |= lost;
 	for (size_t r = 0; r < a->n_runs; r++)
 		a->run[r].alone += align_passed(al, r);
 	if (a->n_differences < a->options.differences) {
@@ -359,12 +364,43 @@ static int drain(struct source *s, struct tare_error *err)
 	return ret;
 }
 
-static int compare_thread(struct work *w, struct tare_error *err)
+/* The pair is read once more: how often each run has each label. */
+static int find_steady(void *with, bool *steady, struct tare_error *err)
+{
+	struct work *w = with;
+	size_t n = w->a->labels.n;
+	uint64_t *first = calloc(2 * n + 1, sizeof(*first)), *count = first + n;
+	int ret = first ? 0 : tare_fail_nomem(err);
+
+	for (size_t r = 0; ret == 0 && r < w->a->n_runs; r++) {
+		struct timeline_point p;
+		struct cursor *c;
+
+		ret = timeline_thread(w->timeline[r], w->paired[r], &c, err);
+		if (ret < 0)
+			break;
+		memset(count, 0, n * sizeof(*count));
+		while ((ret = cursor_next(c, &p, err)) == 1)
+			if (p.kind != TIMELINE_LOST && p.kind != TIMELINE_INTEGER)
+				count[w->number[r][p.label]]++;
+		cursor_close(c);
+		if (r == 0)
+			memcpy(first, count, n * sizeof(*first));
+		for (size_t i = 0; i < n; i++)
+			steady[i] &= count[i] == first[i];
+	}
+	free(first);
+	return ret;
+}
+
+static int compare_thread(struct work *w, const size_t *thread, struct tare_error *err)
 {
 	struct aggregate *a = w->a;
+	const struct align_labels labels = { w->key, a->labels.n, find_steady, w };
 	struct align al;
-	int what = align_open(&al, w->sources, a->n_runs, err);
+	int what = align_open(&al, w->sources, a->n_runs, &labels, err);
 
+	w->paired = thread;
 	w->has_before = false;
 	while (what >= 0 && (what = align_next(&al, err)) > ALIGN_END) {
 		if (what == ALIGN_STEP)
@@ -409,7 +445,7 @@ static int one_pair(struct work *w, const size_t *thread, struct tare_error *err
 		ret = open_source(w, r, thread[r], err);
 	}
 	if (ret == 0 && t->runs == a->n_runs)
-		ret = compare_thread(w, err);
+		ret = compare_thread(w, thread, err);
 	else
 		for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
 			if (w->source[r].cursor)
@@ -461,8 +497,11 @@ static int take_runs(struct work *w, struct tare_error *err)
 	}
 	a->row_of = calloc(a->labels.n + 1, sizeof(*a->row_of));
 	w->group_of = calloc(a->labels.n + 1, sizeof(*w->group_of));
-	if (!a->row_of || !w->group_of)
+	w->key = calloc(a->labels.n + 1, sizeof(*w->key));
+	if (!a->row_of || !w->group_of || !w->key)
 		return tare_fail_nomem(err);
+	for (uint32_t i = 0; i < a->labels.n; i++)
+		w->key[i] = labels_key(&a->labels, i);
 	for (size_t r = 0; r < a->n_runs; r++)
 		for (size_t i = 0; i < timeline_info(w->timeline[r])->n_labels; i++)
 			w->group_of[w->number[r][i]] = w->group[r][i];
@@ -508,6 +547,7 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	free(w.number);
 	free(w.group);
 	free(w.group_of);
+	free(w.key);
 	free(w.source);
 	free(w.sources);
 	free(w.last);

@@ -74,6 +74,7 @@ struct aggregate_row {
 	uint64_t *count; /* per run */
 	struct aggregate_amount *amount; /* run * n_counters + counter */
 	uint64_t *noise; /* per counter: ranges of the intervals that lie directly in it */
+	uint64_t *compared; /* per counter: those intervals */
 	uint64_t *open;	 /* per run, while reading */
 };
 

@@ -85,6 +85,7 @@ void aggregate_free(struct aggregate *a)
 		free(a->row[i].count);
 		free(a->row[i].amount);
 		free(a->row[i].noise);
+		free(a->row[i].compared);
 		free(a->row[i].open);
 	}
 	for (size_t i = 0; i < a->n_threads; i++)

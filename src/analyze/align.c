@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where runs differ, the first point of the first run is sought from which ALIGN_SAME points follow that every other run
- * has in a row too, each as soon as it can. The end of a thread counts as a point that is followed by others like it, so
- * that runs whose ends are within the window always come together there.
+ * Where runs differ, the points that all of them have, in the same order, are found by their longest common subsequence
+ * within a window (common.c), of labels first that all runs have equally often. Where that is too far for it, the runs go on from
+ * the cheapest place from which points in a row are in all of them. Neither depends on the order of the runs.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/align.h"
+#include "analyze/common.h"
 
-struct gram {
-	uint64_t hash;
-	uint32_t at_1; /* + 1; 0: free */
-};
-enum { GRAMS = 4 * ALIGN_WINDOW };
+enum { FIRST_ROOM = 128, LONG = 64 };
 
-int align_open(struct align *a, struct align_source **sources, size_t n, struct tare_error *err)
+int align_open(struct align *a, struct align_source **sources, size_t n, const struct align_labels *labels, struct tare_error *err)
 {
-	*a = (struct align){ .n_runs = n };
+	*a = (struct align){ .n_runs = n, .labels = labels };
 	a->run = calloc(n + 1, sizeof(*a->run));
 	if (!a->run)
 		return tare_fail_nomem(err);
@@ -30,30 +27,48 @@ void align_close(struct align *a)
 	for (size_t r = 0; a->run && r < a->n_runs; r++)
 		free(a->run[r].ahead);
 	free(a->run);
+	free(a->together);
+	free(a->steady);
 	*a = (struct align){ 0 };
 }
 
 static inline struct align_point *slot(const struct align_run *r, size_t i)
 {
-	return &r->ahead[(r->first + i) % ALIGN_RING];
+	return &r->ahead[(r->first + i) & (r->room - 1)];
+}
+
+static int make_room(struct align_run *r, size_t n, struct tare_error *err)
+{
+	struct align_point *more;
+	size_t room = r->room ? r->room : FIRST_ROOM;
+
+	while (room < n)
+		room *= 2;
+	if (room == r->room)
+		return 0;
+	more = malloc(room * sizeof(*more));
+	if (!more)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; i < r->n; i++)
+		more[i] = *slot(r, i);
+	free(r->ahead);
+	r->ahead = more;
+	r->room = room;
+	r->first = 0;
+	return 0;
 }
 
 /* So many points ahead, or all there are. */
 static int fill(struct align_run *r, size_t n, struct tare_error *err)
 {
-	if (!r->ahead)
-		r->ahead = malloc(ALIGN_RING * sizeof(*r->ahead));
-	if (!r->ahead)
-		return tare_fail_nomem(err);
-	while (r->n < n && !r->ended) {
-		int ret = r->source->next(r->source, slot(r, r->n), err);
+	int ret = make_room(r, n, err);
 
-		if (ret < 0)
-			return ret;
+	while (ret >= 0 && r->n < n && !r->ended) {
+		ret = r->source->next(r->source, slot(r, r->n), err);
 		r->n += ret == 1;
 		r->ended = ret == 0;
 	}
-	return 0;
+	return ret < 0 ? ret : 0;
 }
 
 static inline bool same(const struct align_point *p, const struct align_point *q)
@@ -61,70 +76,258 @@ static inline bool same(const struct align_point *p, const struct align_point *q
 	return p->label == q->label && p->kind == q->kind && p->around == q->around;
 }
 
-static uint64_t hash_at(const struct align_run *r, size_t at)
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static uint64_t label_key(const struct align *a, uint32_t label)
+{
+	return label == LABELS_NONE ? 1 : a->labels->key[label];
+}
+
+/* What tells points apart, COMMON_NONE: the same as nothing else. */
+static uint64_t key_of(const struct align *a, const struct align_point *p)
+{
+	uint64_t h;
+
+	if (p->kind == TIMELINE_LOST)
+		return COMMON_NONE;
+	h = mix(mix(p->kind + 1, label_key(a, p->label)), label_key(a, p->around));
+	return h == COMMON_NONE ? 1 : h;
+}
+
+/* ---- near: all that is in all runs ---- */
+
+/* Points that all runs have are kept, as far as what lies behind the window cannot change them. */
+static int keep(struct align *a, const struct common *c, bool whole, size_t window, struct tare_error *err)
+{
+	size_t n = c->n;
+	void *more;
+
+	while (!whole && n) {
+		bool sure = true;
+
+		for (size_t r = 0; r < a->n_runs; r++)
+			sure &= (a->run[r].ended && a->run[r].n <= window) || c->at[(n - 1) * a->n_runs + r] < window / 4 * 3;
+		if (sure)
+			break;
+		n--;
+	}
+	more = realloc(a->together, (n * a->n_runs + 1) * sizeof(*a->together));
+	if (!more)
+		return tare_fail_nomem(err);
+	a->together = more;
+	for (size_t i = 0; i < n; i++)
+		for (size_t r = 0; r < a->n_runs; r++)
+			a->together[i * a->n_runs + r] = a->run[r].index + c->at[i * a->n_runs + r];
+	a->n_together = n;
+	a->next = 0;
+	return n || whole;
+}
+
+static bool is_steady(const struct align *a, const struct align_point *p)
+{
+	return p->label == LABELS_NONE || a->steady[p->label];
+}
+
+/* The points [from, to) of each run as they are, or those that are steady; their places in `place`. */
+static void take(const struct align *a, struct common *c, uint32_t *place, const uint32_t *from, const uint32_t *to, bool steady)
+{
+	for (size_t r = 0; r < a->n_runs; r++) {
+		struct common_seq *seq = &c->seq[r];
+
+		seq->n = 0;
+		for (uint32_t i = from[r]; i < to[r]; i++) {
+			const struct align_point *p = slot(&a->run[r], i);
+
+			if (steady && !is_steady(a, p))
+				continue;
+			place[r * c->room + seq->n] = i;
+			seq->key[seq->n++] = key_of(a, p);
+		}
+	}
+}
+
+/* What was found goes behind what `all` has. */
+static void add_found(struct common *all, const struct common *found, const uint32_t *place)
+{
+	for (size_t i = 0; i < found->n; i++, all->n++)
+		for (size_t r = 0; r < all->n_seqs; r++)
+			all->at[all->n * all->n_seqs + r] = place[r * found->room + found->at[i * all->n_seqs + r]];
+}
+
+/*
+ * First labels that all runs have equally often: what some runs do more often than others must not move them against each
+ * other. Then what else is the same between those. at: room for two places of each run.
+ */
+static int common_points(struct align *a, struct common *all, uint32_t *at, const uint32_t *end, bool open_end)
+{
+	struct common c = { 0 }, gap = { 0 };
+	uint32_t *from = at, *to = at + a->n_runs, *place = malloc((all->room * a->n_runs + 1) * sizeof(*place));
+	int ret = common_open(&c, a->n_runs, all->room) < 0 || common_open(&gap, a->n_runs, all->room) < 0 || !place ? -ENOMEM : 1;
+
+	memset(from, 0, a->n_runs * sizeof(*from));
+	if (ret == 1) {
+		take(a, &c, place, from, end, true);
+		ret = common_find(&c, open_end);
+	}
+	for (size_t i = 0; ret == 1 && i < c.n; i++) /* from places among the steady to places among all */
+		for (size_t r = 0; r < a->n_runs; r++)
+			c.at[i * a->n_runs + r] = place[r * c.room + c.at[i * a->n_runs + r]];
+	for (size_t i = 0; ret == 1 && i <= c.n; i++) {
+		bool some = true;
+
+		memcpy(to, i < c.n ? &c.at[i * a->n_runs] : end, a->n_runs * sizeof(*to));
+		for (size_t r = 0; r < a->n_runs; r++)
+			some &= from[r] < to[r];
+		if (some) {
+			take(a, &gap, place, from, to, false);
+			ret = common_find(&gap, open_end && i == c.n);
+			if (ret == 1)
+				add_found(all, &gap, place);
+			else if (ret == 0) /* between two that are the same, what is too far apart is alone */
+				ret = c.n > 0;
+		}
+		for (size_t r = 0; i < c.n && r < a->n_runs; r++) {
+			all->at[all->n * a->n_runs + r] = to[r];
+			from[r] = to[r] + 1;
+		}
+		all->n += i < c.n;
+	}
+	free(place);
+	common_close(&c);
+	common_close(&gap);
+	return ret;
+}
+
+/* 1: they come together within this window, in so many points at least. */
+static int near(struct align *a, size_t window, size_t least, struct tare_error *err)
+{
+	struct common all;
+	uint32_t *at = calloc(3 * a->n_runs, sizeof(*at)), *end = at + 2 * a->n_runs;
+	bool whole = true;
+	int ret = common_open(&all, a->n_runs, window);
+
+	if (ret < 0 || !at) {
+		common_close(&all);
+		free(at);
+		return tare_fail_nomem(err);
+	}
+	for (size_t r = 0; ret == 0 && r < a->n_runs; r++) {
+		struct align_run *run = &a->run[r];
+
+		ret = fill(run, window, err);
+		end[r] = (uint32_t)(run->n < window ? run->n : window);
+		whole &= run->ended && run->n == end[r];
+	}
+	if (ret == 0) {
+		ret = common_points(a, &all, at, end, !whole);
+		if (ret < 0)
+			tare_fail_nomem(err);
+	}
+	if (ret == 1 && !whole && all.n < least)
+		ret = 0;
+	if (ret == 1)
+		ret = keep(a, &all, whole, window, err);
+	common_close(&all);
+	free(at);
+	return ret;
+}
+
+/* ---- far: points in a row that all runs have ---- */
+
+struct gram {
+	uint64_t hash;
+	uint64_t cost;	/* points to pass over, of the runs so far */
+	uint32_t runs;	/* so far in so many of them */
+};
+
+/* The end of a thread counts as points that all have, so that runs whose ends are within the window come together there. */
+static uint64_t hash_at(const struct align *a, const struct align_run *r, size_t at, size_t length)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
 
-	for (size_t i = at; i < at + ALIGN_SAME; i++) {
-		uint64_t word = UINT64_MAX;
+	for (size_t i = at; i < at + length; i++) {
+		uint64_t k = i < r->n ? key_of(a, slot(r, i)) : UINT64_MAX;
 
-		if (i < r->n) {
-			const struct align_point *p = slot(r, i);
-
-			word = ((uint64_t)p->label << 35) ^ ((uint64_t)p->around << 4) ^ p->kind;
-			if (p->kind == TIMELINE_LOST) /* the same as nothing else */
-				word = (uint64_t)(uintptr_t)p | 1;
-		}
-		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
-		h ^= h >> 29;
+		if (k == COMMON_NONE)
+			k = mix((uint64_t)(uintptr_t)r, i);
+		h = mix(h, k);
 	}
 	return h;
 }
 
 /* Where grams may begin: behind the last one only if the thread ends there. */
-static size_t starts(const struct align_run *r)
+static size_t starts(const struct align_run *r, size_t length)
 {
-	return r->ended ? r->n + 1 : r->n >= ALIGN_SAME ? r->n - ALIGN_SAME + 1 : 0;
+	return r->ended ? r->n + 1 : r->n >= length ? r->n - length + 1 : 0;
 }
 
-static struct gram *gram_at(struct gram *table, uint64_t hash)
+static struct gram *gram_at(struct gram *table, size_t room, uint64_t hash)
 {
-	size_t at = (size_t)(hash >> 20) % GRAMS;
+	size_t at = (size_t)(hash >> 20) & (room - 1);
 
-	while (table[at].at_1 && table[at].hash != hash)
-		at = (at + 1) % GRAMS;
+	while (table[at].runs && table[at].hash != hash)
+		at = (at + 1) & (room - 1);
 	return &table[at];
 }
 
-/* Sets how many points each run passes over; false: not within these windows. */
-static bool meet(struct align *a, struct gram *tables, size_t *passed)
+/* 1: sets how many points each run passes over to the cheapest place from which they have `length` points in a row. */
+static int meet(struct align *a, size_t length, struct tare_error *err)
 {
-	memset(tables, 0, (a->n_runs - 1) * GRAMS * sizeof(*tables));
-	for (size_t r = 1; r < a->n_runs; r++)
-		for (size_t i = 0, n = starts(&a->run[r]); i < n; i++) {
-			uint64_t h = hash_at(&a->run[r], i);
-			struct gram *g = gram_at(tables + (r - 1) * GRAMS, h);
+	const struct gram *best = NULL;
+	size_t room = 64;
+	struct gram *table;
 
-			if (!g->at_1)
-				*g = (struct gram){ h, (uint32_t)i + 1 };
-		}
-	for (size_t i = 0, n = starts(&a->run[0]); i < n; i++) {
-		uint64_t h = hash_at(&a->run[0], i);
-		size_t r;
+	while (room < 2 * starts(&a->run[0], length))
+		room *= 2;
+	table = calloc(room, sizeof(*table));
+	if (!table)
+		return tare_fail_nomem(err);
+	for (uint32_t r = 0; r < a->n_runs; r++)
+		for (size_t i = 0, n = starts(&a->run[r], length); i < n; i++) {
+			uint64_t h = hash_at(a, &a->run[r], i, length);
+			struct gram *g = gram_at(table, room, h);
 
-		for (r = 1; r < a->n_runs; r++) {
-			const struct gram *g = gram_at(tables + (r - 1) * GRAMS, h);
+			if (g->runs == r) /* the first of this run, and all before have it */
+				*g = (struct gram){ h, g->cost + i, r + 1 };
+		}
+	for (size_t i = 0; i < room; i++)
+		if (table[i].runs == a->n_runs &&
+		    (!best || table[i].cost < best->cost || (table[i].cost == best->cost && table[i].hash < best->hash)))
+			best = &table[i];
+	for (size_t r = 0; best && r < a->n_runs; r++) {
+		size_t i = 0;
 
-			if (!g->at_1)
-				break;
-			passed[r] = g->at_1 - 1;
-		}
-		if (r == a->n_runs) {
-			passed[0] = i;
-			return true;
-		}
+		while (hash_at(a, &a->run[r], i, length) != best->hash)
+			i++;
+		a->run[r].passed = i;
 	}
+	free(table);
+	return best != NULL;
+}
+
+static bool at_an_end(const struct align *a)
+{
+	for (size_t r = 0; r < a->n_runs; r++)
+		if (a->run[r].passed + LONG > a->run[r].n)
+			return true;
 	return false;
+}
+
+static int far(struct align *a, size_t window, struct tare_error *err)
+{
+	int ret = 0;
+
+	for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
+		ret = fill(&a->run[r], window, err);
+	if (ret == 0)
+		ret = meet(a, LONG, err);
+	if (ret == 0 || (ret == 1 && at_an_end(a)))
+		ret = meet(a, ALIGN_SAME, err);
+	return ret;
 }
 
 size_t align_passed(const struct align *a, size_t run)
@@ -132,27 +335,40 @@ size_t align_passed(const struct align *a, size_t run)
 	return a->run[run].passed;
 }
 
+/* To where the next point is that all have; without one, over all that was looked at. */
+static void pass_to(struct align *a)
+{
+	for (size_t r = 0; r < a->n_runs; r++)
+		a->run[r].passed = a->next < a->n_together ? a->together[a->next * a->n_runs + r] - a->run[r].index : a->run[r].n;
+}
+
 static int difference(struct align *a, struct tare_error *err)
 {
-	size_t *passed = calloc(a->n_runs, sizeof(*passed));
-	struct gram *tables = calloc(a->n_runs, GRAMS * sizeof(*tables));
-	int ret = passed && tables ? 0 : tare_fail_nomem(err);
-	bool met = false;
+	static const struct { size_t window, least; } tries[] = {
+		{ 64, 24 }, { 512, 192 }, { ALIGN_CLOSE, ALIGN_SAME }, { 512, 64 },
+	};
+	int met = 0;
 
-	for (size_t window = 64; ret == 0 && !met && window <= ALIGN_WINDOW; window *= 8) {
-		for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
-			ret = fill(&a->run[r], window, err);
-		if (ret == 0)
-			met = meet(a, tables, passed);
+	a->n_together = a->next = 0;
+	if (!a->steady) {
+		a->steady = malloc(a->labels->n + 1);
+		if (!a->steady)
+			return tare_fail_nomem(err);
+		memset(a->steady, true, a->labels->n);
+		met = a->labels->find_steady ? a->labels->find_steady(a->labels->with, a->steady, err) : 0;
 	}
-	for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
-		a->run[r].passed = met ? passed[r] : a->run[r].n;
-	free(passed);
-	free(tables);
-	if (ret < 0)
-		return ret;
+	/* The closest window in which most is the same is the cheapest; little in a wide one may still be all there is. */
+	for (size_t i = 0; met == 0 && i < sizeof(tries) / sizeof(tries[0]); i++)
+		met = near(a, tries[i].window, tries[i].least, err);
+	if (met == 1)
+		pass_to(a);
+	for (size_t window = 4 * ALIGN_CLOSE; met == 0 && window <= ALIGN_WINDOW; window *= 4)
+		met = far(a, window, err);
+	if (met < 0)
+		return met;
+	if (met == 0)
+		pass_to(a);
 	a->differ = true;
-	a->gave_up = !met;
 	return met ? ALIGN_DIFFERENCE : ALIGN_LOST;
 }
 
@@ -164,7 +380,7 @@ static int next_of(struct align_run *r, size_t done, struct tare_error *err)
 	r->index += done;
 	if (r->n > done) {
 		r->n -= done;
-		r->first = (r->first + done) % ALIGN_RING;
+		r->first = (r->first + done) & (r->room - 1);
 		return 1;
 	}
 	r->n = r->first = 0; /* one place, and so few cache lines, while nothing is ahead */
@@ -176,14 +392,28 @@ static int next_of(struct align_run *r, size_t done, struct tare_error *err)
 	return ret;
 }
 
+/* Behind a difference, what all runs have is known already. */
+static int next_together(struct align *a)
+{
+	bool here = true;
+
+	for (size_t r = 0; r < a->n_runs; r++)
+		here &= a->together[a->next * a->n_runs + r] == a->run[r].index;
+	if (!here) {
+		pass_to(a);
+		a->differ = true;
+		return ALIGN_DIFFERENCE;
+	}
+	a->next++;
+	return ALIGN_STEP;
+}
+
 int align_next(struct align *a, struct tare_error *err)
 {
 	const struct align_point *leader = NULL;
 	bool all = true;
 	size_t ended = 0;
 
-	if (a->gave_up)
-		return ALIGN_END;
 	for (size_t i = 0; i < a->n_runs; i++) {
 		struct align_run *r = &a->run[i];
 		int ret = next_of(r, a->differ ? r->passed : r->n > 0, err);
@@ -198,6 +428,8 @@ int align_next(struct align *a, struct tare_error *err)
 			all &= leader && same(leader, slot(r, 0));
 	}
 	a->differ = false;
+	if (a->next < a->n_together)
+		return next_together(a);
 	if (ended == a->n_runs)
 		return ALIGN_END;
 	if (ended == 0 && all && leader->kind != TIMELINE_LOST)

@@ -10,9 +10,9 @@
 #include "record/timeline.h"
 
 enum {
-	ALIGN_SAME = 8,	     /* so many equal points in a row, and runs are together again */
-	ALIGN_WINDOW = 4096, /* so many points of each are looked at for that */
-	ALIGN_RING = 2 * ALIGN_WINDOW,
+	ALIGN_SAME = 8,		 /* so many points that all have are enough to go on from */
+	ALIGN_CLOSE = 4096,	 /* so many points of each run are compared one with another */
+	ALIGN_WINDOW = 1 << 18, /* so many are searched for points in a row that all have */
 };
 
 /* Labels are numbers that all runs share (labels_of()). */
@@ -31,7 +31,8 @@ struct align_source {
 
 struct align_run {
 	struct align_source *source;
-	struct align_point *ahead; /* a ring of ALIGN_RING points */
+	struct align_point *ahead; /* a ring */
+	size_t room;		   /* of it, a power of two */
 	size_t first, n;
 	bool ended;	/* the source has no more behind those */
 	uint64_t index; /* of the point that `step` shows, from 0 */
@@ -42,16 +43,29 @@ enum align_what {
 	ALIGN_END,
 	ALIGN_STEP,	  /* all runs have this point next */
 	ALIGN_DIFFERENCE, /* they have not; what each has next is in run.ahead. The next call goes on behind it */
-	ALIGN_LOST,	  /* as that, but within the window they do not come together again: no more is compared */
+	ALIGN_LOST,	  /* as that, but within the window they do not come together: all of it is passed over */
+};
+
+struct align_labels {
+	const uint64_t *key; /* by label: a number that says the same whichever run is first */
+	size_t n;
+	/* Asked once, where runs differ: takes `true` from labels that not all runs have equally often. NULL: not known. */
+	int (*find_steady)(void *with, bool *steady, struct tare_error *err);
+	void *with;
 };
 
 struct align {
 	struct align_run *run;
 	size_t n_runs;
-	bool gave_up, differ;
+	const struct align_labels *labels;
+	bool *steady; /* by label; NULL: they do not differ so far */
+	bool differ;
+	uint64_t *together; /* n_runs indices each: points that all runs have, behind the last difference */
+	size_t n_together, next;
 };
 
-int align_open(struct align *a, struct align_source **sources, size_t n, struct tare_error *err);
+/* labels outlive the align. */
+int align_open(struct align *a, struct align_source **sources, size_t n, const struct align_labels *labels, struct tare_error *err);
 void align_close(struct align *a);
 /* An enum align_what, or a negative errno. */
 int align_next(struct align *a, struct tare_error *err);
@@ -61,7 +75,7 @@ static inline const struct align_point *align_point(const struct align *a, size_
 {
 	const struct align_run *r = &a->run[run];
 
-	return i < r->n ? &r->ahead[(r->first + i) % ALIGN_RING] : NULL;
+	return i < r->n ? &r->ahead[(r->first + i) & (r->room - 1)] : NULL;
 }
 /* After ALIGN_DIFFERENCE, before the next call: how many points of a run are passed over to come together again. */
 size_t align_passed(const struct align *a, size_t run);

@@ -113,6 +113,13 @@ uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, s
 	return number;
 }
 
+uint64_t labels_key(const struct labels *l, uint32_t number)
+{
+	const struct labels_entry *e = &l->entry[number];
+
+	return hash(e->name, e->kind, e->arg);
+}
+
 void labels_free(struct labels *l)
 {
 	free(l->entry);

@@ -140,6 +140,7 @@ static void labels(struct json *j, const struct aggregate *a, const struct aggre
 			range(j, "self", a, order[i], c, false);
 			range(j, "total", a, order[i], c, true);
 			json_uint(j, "interval_noise", order[i]->noise[c]);
+			json_uint(j, "intervals_compared", order[i]->compared[c]);
 			json_end(j);
 		}
 		json_end(j);

@@ -282,7 +282,10 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 		grid_put(g, COL_TOTAL, INK_PLAIN, &t);
 		put_half(&t, s, k->unit, total.max - total.min);
 		grid_put(g, COL_TOTAL_NOISE, INK_PLAIN, &t);
-		put_half(&t, s, k->unit, (double)row->noise[c]);
+		if (row->compared[c])
+			put_half(&t, s, k->unit, (double)row->noise[c]);
+		else
+			text_add(&t, "-");
 		grid_put(g, COL_WITHIN, INK_PLAIN, &t);
 	} else {
 		grid_word(g, COL_SELF, INK_BAD, "unavailable");
@@ -380,7 +383,7 @@ static void one_difference(struct text *out, const struct aggregate *a, const st
 	grid_write(out, &g, s, 4);
 	grid_free(&g);
 	if (d->lost)
-		put_note(out, s, INK_CAREFUL, " Within %d points they do not come together again: the rest of this thread is not compared, point by point.",
+		put_note(out, s, INK_CAREFUL, " Within %d points they do not come together again: what was looked at is passed over, not compared; it goes on behind it.",
 			 ALIGN_WINDOW);
 }
 
