@@ -186,11 +186,12 @@ def check_diff(d, parted):
 
 @test
 def csv_and_where_two_runs_part():
+    """Of a program that reads no clock: the kernel's code for that goes some instructions more now and then (docs/exact-engine.md),
+    which a start of python does."""
     exact_or_skip()
-    for name, extra in (("a", "0"), ("b", "0"), ("c", "1")):
-        script = f"for i in range(30000): pass\nif {extra}: sorted(range(20000), key=str)\nfor i in range(30000): pass"
+    for name, other in (("a", "1"), ("b", "1"), ("c", "2")):
         r = sh(TARE, "windows", "--engine", "exact", "-e", "exact/calls/", "--every", "50k", "--format", "csv", "-o", f"{name}.csv", "--",
-               PYTHON, "-S", "-c", script)
+               os.path.join(LOOPS, "parts"), other)
         equal((r.returncode, r.stderr), (0, ""))
     with open(os.path.join(ROOM.name, "a.csv")) as f:
         rows = list(csv.DictReader(f))
