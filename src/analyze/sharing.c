@@ -1,48 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
-#include "analyze/sharing.h"
-#include "base/set.h"
+#include "analyze/sharing_private.h"
 
 enum { LINE_SIZE = 64, LEAST = 4, WORD = 8 };
-
-enum { HIT_LOAD = 1, HIT_STORE = 2, HIT_MODIFIED = 4, HIT_KERNEL = 8, HIT_TIMED = 16 };
-
-struct line_key {
-	uint64_t address;
-	uint32_t pid, physical;
-};
-
-struct line {
-	struct line_key key;
-	uint32_t thread, seen_by;
-	uint64_t seen_at;
-	uint32_t samples;
-	bool many, stored; /* more than one thread; anybody stores */
-};
-
-struct thread_key {
-	uint32_t pid, tid;
-};
-
-struct hit { /* one access */
-	uint64_t time;
-	uint32_t line, thread, ip, latency;
-	uint8_t offset, size, flags;
-};
-
-struct sharing {
-	struct sharing_options opt;
-	struct set lines, threads, ips;
-	struct hit *hit;
-	size_t n, room;
-	struct sharing_line *out;
-	size_t n_out, out_room;
-	struct sharing_cell *cell;
-	size_t n_cells, cell_room;
-	uint32_t *weight; /* per thread, of the line at hand */
-	struct sharing_totals totals;
-};
 
 struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error *err)
 {
@@ -72,6 +33,9 @@ void sharing_free(struct sharing *s)
 	free(s->out);
 	free(s->cell);
 	free(s->weight);
+	free(s->use);
+	free(s->ran);
+	free(s->ran_at);
 	free(s);
 }
 
@@ -191,24 +155,48 @@ static bool same_bytes(const struct hit *a, const struct hit *b)
 	return a->offset <= last_byte(b) && b->offset <= last_byte(a);
 }
 
-/* Count the switches of hits that are in order of time. */
-static void count_switches(const struct hit *h, size_t n, struct sharing_line *l)
+/* Who uses the bytes that begin at an offset. */
+struct owner {
+	uint32_t thread; /* the most frequent, if one has more than half */
+	uint32_t lead;
+	size_t hits, his;
+};
+
+static bool owned(const struct owner *o)
 {
+	return o->his >= o->hits * 0.9; /* what another thread's initialisation or summing up leaves */
+}
+
+static void find_owners(const struct hit *h, size_t n, struct owner *of)
+{
+	for (size_t i = 0; i < n; i++) { /* Boyer and Moore's vote */
+		struct owner *o = &of[h[i].offset];
+
+		if (!o->lead)
+			o->thread = h[i].thread;
+		o->lead = o->thread == h[i].thread ? o->lead + 1 : o->lead - 1;
+		o->hits++;
+	}
+	for (size_t i = 0; i < n; i++)
+		of[h[i].offset].his += of[h[i].offset].thread == h[i].thread;
+}
+
+void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l)
+{
+	struct owner of[UINT8_MAX + 1] = { 0 };
+
+	find_owners(h, n, of);
 	for (size_t i = 1; i < n; i++) {
 		if (h[i].thread == h[i - 1].thread || !((h[i].flags | h[i - 1].flags) & HIT_STORE))
 			continue;
-		if (same_bytes(&h[i], &h[i - 1]))
+		if (same_bytes(&h[i], &h[i - 1]) || (!owned(&of[h[i].offset]) && !owned(&of[h[i - 1].offset])))
 			l->switches_true++;
 		else
 			l->switches_false++;
 	}
 }
 
-/*
- * How many switches chance would give: over all pairs of different threads, with a store in the pair, in n - 1 places
- * between neighbours.
- */
-static double expected_switches(struct sharing *s, const struct hit *h, size_t n)
+double sharing_expected(struct sharing *s, const struct hit *h, size_t n)
 {
 	double pairs = 0, readers = 0, all = (double)n * (n - 1) / 2, same = 0, same_readers = 0, loads = 0;
 
@@ -241,11 +229,13 @@ static double at_least(uint64_t k, uint64_t n)
 	return sum < 1 ? sum : 1;
 }
 
+/* ---- verdicts ---- */
+
 /*
- * Fewer than a quarter of the switches that shuffled accesses would have: the threads took turns. Of the switches, a
+ * Fewer than a quarter of the switches that shuffled accesses would have: one thread after the other. Of the switches, a
  * tenth of the other kind is what one thread's initialisation and one thread's summing up leave.
  */
-static void judge(struct sharing_line *l)
+static void judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
 {
 	uint64_t switches = l->switches_true + l->switches_false;
 	double minor = switches ? (double)(l->switches_true < l->switches_false ? l->switches_true : l->switches_false) / switches : 0;
@@ -254,7 +244,13 @@ static void judge(struct sharing_line *l)
 		l->verdict = SHARING_UNCLEAR;
 		return;
 	}
-	if (switches < l->expected / 4 && l->modified < l->expected / 4) {
+	if (switches < l->expected / 4 && l->modified < l->expected / 4)
+		sharing_turns(s, h, n, l);
+	if (l->in_turns && l->few_turns) {
+		l->verdict = SHARING_UNCLEAR;
+		return;
+	}
+	if (switches < l->expected / 4 && l->modified < l->expected / 4 && !l->in_turns) {
 		l->verdict = SHARING_HANDED_OVER;
 		l->sure = 1 - exp(switches - l->expected + (switches ? switches * log(l->expected / switches) : 0));
 		return;
@@ -267,6 +263,8 @@ static void judge(struct sharing_line *l)
 	/* that the kind is right: against a mixture in which both were equally frequent */
 	l->sure = l->verdict == SHARING_BOTH ? 1 - exp(-(double)(minor * switches))
 					     : 1 - at_least(switches - (uint64_t)(minor * switches + 0.5), switches);
+	if (l->in_turns)
+		l->sure *= l->steady;
 }
 
 /* ---- results ---- */
@@ -325,9 +323,9 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 		timed &= (h[i].flags & HIT_TIMED) != 0;
 	}
 	l.time_ns = timed ? h[n - 1].time : UINT64_MAX;
-	count_switches(h, n, &l);
-	l.expected = timed ? expected_switches(s, h, n) : 0;
-	judge(&l);
+	sharing_switches(h, n, &l);
+	l.expected = timed ? sharing_expected(s, h, n) : 0;
+	judge(s, h, n, &l);
 	ret = add_cells(s, h, n, &l, err);
 	if (ret < 0)
 		return ret;
@@ -358,6 +356,9 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 	size_t kept = 0;
 	int ret = 0;
 
+	ret = sharing_note_running(s, err);
+	if (ret < 0)
+		return ret;
 	s->totals.lines = s->lines.n;
 	for (uint32_t i = 0; i < s->lines.n; i++)
 		s->totals.too_few += line_at(s, i)->many && line_at(s, i)->stored && line_at(s, i)->samples < s->opt.least;
@@ -369,7 +370,8 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 	}
 	s->n = kept;
 	s->weight = calloc(s->threads.n ? s->threads.n : 1, sizeof(*s->weight));
-	if (!s->weight)
+	s->use = calloc(s->threads.n ? s->threads.n : 1, sizeof(*s->use));
+	if (!s->weight || !s->use)
 		return tare_fail_nomem(err);
 	if (s->n)
 		qsort(s->hit, s->n, sizeof(*s->hit), by_line_and_time);

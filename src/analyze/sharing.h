@@ -7,6 +7,10 @@
  * move: a switch. A switch between bytes that both use is true sharing; between bytes that only one of them uses,
  * false sharing. How many switches there are beside how many there would be if the threads' accesses were shuffled
  * tells sharing at one time from a line that is handed on.
+ *
+ * Threads that seldom ran at once, as on a busy machine, show few switches on any line. So a line with few is looked at beside all
+ * that its threads did: one that each uses all the while that it runs, turn after turn, is fought over as soon as they run
+ * at once; one that is handed on is used by each for a part of its time.
  */
 #ifndef ANALYZE_SHARING_H
 #define ANALYZE_SHARING_H
@@ -47,6 +51,9 @@ struct sharing_line {
 	uint64_t time_ns; /* of its last access; UINT64_MAX: not told */
 	enum sharing_verdict verdict;
 	double sure;	  /* 0 to 1: chance that the verdict is not the work of sampling */
+	bool in_turns;	  /* its threads use it all the while that they run, but seldom run at once: the verdict is of when they do */
+	bool few_turns;	  /* of those, too few to tell */
+	double steady;	  /* 0 to 1: share of what the threads did that was done while using it, less what few turns leave open */
 	uint64_t samples, loads, stores, modified;
 	uint64_t switches_true, switches_false; /* as above */
 	double expected;  /* switches, if the accesses were shuffled; 0 where there are no times */

@@ -43,6 +43,16 @@ static bool fought_over(const struct sharing_line *l)
 	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
 }
 
+static const char *means(const struct sharing_line *l)
+{
+	return l->few_turns ? "its threads ran in turns, and in too few of them to tell" : verdicts[l->verdict].means;
+}
+
+static const char *fix(const struct sharing_line *l)
+{
+	return l->few_turns ? "record longer, or with a CPU for each thread" : verdicts[l->verdict].fix;
+}
+
 static void put_object(struct text *out, const struct sharing_shown *s, const struct sharing_named_line *n)
 {
 	struct accessed *c = s->named->of;
@@ -176,7 +186,7 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	text_add(out, " %zu. %s", number, ink_on(style, fought_over(l) ? INK_STRONG : INK_PLAIN));
 	put_object(out, s, n);
 	text_add(out, "%s%s0x%" PRIx64 "%s\n", ink_off(style), n->object == SET_NONE ? "" : "  ", l->address, l->physical ? " (physical)" : "");
-	text_add(out, "    %s", verdicts[l->verdict].means);
+	text_add(out, "    %s", means(l));
 	if (l->verdict != SHARING_UNCLEAR) {
 		text_add(out, " (");
 		put_sure(out, l->sure);
@@ -186,6 +196,8 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 		text_add(out, "\n    bytes ");
 		put_owners(out, s, l);
 	}
+	if (l->in_turns && !l->few_turns)
+		text_add(out, "\n    here the threads mostly took turns on the CPU and each used the line all the while: what is said holds when they run at once");
 	text_add(out, "\n    ");
 	put_count(out, style, l->samples);
 	text_add(out, " samples by %u threads: ", l->threads);
@@ -208,8 +220,8 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 		text_add(out, " found it changed in another core's cache (hitm)\n");
 	}
 	put_cells(out, s, l, style);
-	if (verdicts[l->verdict].fix)
-		text_add(out, "    %s%s%s\n", ink_on(style, INK_FAINT), verdicts[l->verdict].fix, ink_off(style));
+	if (fix(l))
+		text_add(out, "    %s%s%s\n", ink_on(style, INK_FAINT), fix(l), ink_off(style));
 	text_add(out, "\n");
 }
 
@@ -234,7 +246,7 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 	put_count(out, style, n->n - fought - unclear);
 	text_add(out, " handed from thread to thread, ");
 	put_count(out, style, unclear + t.too_few);
-	text_add(out, " shared ones with too few samples to tell\n\n");
+	text_add(out, " shared ones with too few samples or turns to tell\n\n");
 	for (size_t i = 0; i < n->n && (!s->limit || shown < s->limit); i++)
 		if (s->all || fought_over(n->line[i].line))
 			put_line(out, s, ++shown, &n->line[i], style);
@@ -319,8 +331,9 @@ static void json_line(struct json *j, const struct sharing_shown *s, const struc
 		json_null(j, "sure");
 	else
 		json_real(j, "sure", l->sure);
-	json_string(j, "means", verdicts[l->verdict].means);
-	json_string(j, "fix", verdicts[l->verdict].fix);
+	json_bool(j, "in_turns", l->in_turns);
+	json_string(j, "means", means(l));
+	json_string(j, "fix", fix(l));
 	json_uint(j, "samples", l->samples);
 	json_uint(j, "loads", l->loads);
 	json_uint(j, "stores", l->stores);

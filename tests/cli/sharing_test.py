@@ -203,4 +203,56 @@ def a_real_program_is_found_and_its_repaired_twin_is_not():
             true("counters+0x0 in turns" in tare("sharing", room("turns.data")).stdout, "its name")
 
 
+# Both on one CPU, which they yield now and then: fields that each works on all the while, and a box that is handed to and fro with other work between.
+ON_ONE_CPU = r"""
+#include <pthread.h>
+#include <sched.h>
+enum { TURNS = 60, EACH = 2000 };
+static struct { _Alignas(64) volatile long n[2]; } fields;
+static struct { _Alignas(64) volatile long n[8]; } box;
+static struct { _Alignas(64) volatile int of; } turn;
+static struct { _Alignas(64) volatile long n; } own[2];
+static void *work(void *p)
+{
+	int me = p != 0;
+	for (int i = 0; i < TURNS; i++) {
+		for (int k = 0; turn.of == me && k < EACH; k++)
+			box.n[k % 8]++, fields.n[me]++;
+		turn.of = !me;
+		for (int k = 0; k < EACH; k++)
+			own[me].n++, own[me].n++, fields.n[me]++;
+		sched_yield();
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, work, &t);
+	work(0);
+	return pthread_join(t, 0);
+}
+"""
+
+
+@test
+def threads_on_one_cpu_share_falsely_or_hand_over():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("one.c").write_text(ON_ONE_CPU)
+    r = subprocess.run([CC, "-g", "-O1", "-pthread", str(room("one.c")), "-o", str(room("one"))], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        tare("record", "--engine", "exact", "--precise=memory", "-c", "101", "-o", room("one.data"), "--", room("one"))
+    finally:
+        os.sched_setaffinity(0, allowed)
+    lines = {l["symbol"]: l for l in document("sharing", room("one.data"))["lines"] if l["symbol"]}
+    equal((lines["fields"]["verdict"], lines["fields"]["in_turns"]), ("false", True), f"fields: {lines['fields']}")
+    true(0.75 <= lines["fields"]["sure"] <= 1, lines["fields"]["sure"])
+    equal((lines["box"]["verdict"], lines["box"]["in_turns"]), ("handed over", False), f"box: {lines['box']}")
+    true("took turns on the CPU" in tare("sharing", room("one.data")).stdout, "it is listed, and why")
+
+
 main()

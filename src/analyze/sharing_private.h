@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of sharing.h share. */
+#ifndef ANALYZE_SHARING_PRIVATE_H
+#define ANALYZE_SHARING_PRIVATE_H
+
+#include "analyze/sharing.h"
+#include "base/set.h"
+
+enum { HIT_LOAD = 1, HIT_STORE = 2, HIT_MODIFIED = 4, HIT_KERNEL = 8, HIT_TIMED = 16 };
+
+struct line_key {
+	uint64_t address;
+	uint32_t pid, physical;
+};
+
+struct line {
+	struct line_key key;
+	uint32_t thread, seen_by;
+	uint64_t seen_at;
+	uint32_t samples;
+	bool many, stored; /* more than one thread; anybody stores */
+};
+
+struct thread_key {
+	uint32_t pid, tid;
+};
+
+struct hit { /* one access */
+	uint64_t time;
+	uint32_t line, thread, ip, latency;
+	uint8_t offset, size, flags;
+};
+
+/* How one thread uses the line at hand. */
+struct use {
+	uint64_t first, last; /* times */
+	size_t n, at, end;    /* hits; places among all that the thread did */
+	size_t idle, longest; /* of those, without the line; a gap up to this is none */
+};
+
+struct sharing {
+	struct sharing_options opt;
+	struct set lines, threads, ips;
+	struct hit *hit;
+	size_t n, room;
+	struct sharing_line *out;
+	size_t n_out, out_room;
+	struct sharing_cell *cell;
+	size_t n_cells, cell_room;
+	uint32_t *weight; /* per thread, of the line at hand */
+	struct use *use;  /* likewise */
+	uint64_t *ran;	  /* when: thread by thread, all that has a time, in order */
+	size_t *ran_at;	  /* per thread, into `ran`; one more for the end */
+	struct sharing_totals totals;
+};
+
+/* Count the switches of one line's hits, which are in order of time. */
+void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l);
+/*
+ * How many switches chance would give: over all pairs of different threads, with a store in the pair, in n - 1 places
+ * between neighbours.
+ */
+double sharing_expected(struct sharing *s, const struct hit *h, size_t n);
+
+/* When each thread did anything: of all hits, before any is dropped. */
+int sharing_note_running(struct sharing *s, struct tare_error *err);
+/*
+ * A line that moves less often than by chance is handed on, or its threads seldom run at once: then they
+ * use it all the while that they run, and in many turns.
+ */
+void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is a line on which threads seldom meet handed on, or do its threads seldom run at once? By the times of all that they did: on a line that
+ * is fought over each works all the while that it runs.
+ */
+#include <stdlib.h>
+#include "analyze/sharing_private.h"
+
+static int by_time(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+int sharing_note_running(struct sharing *s, struct tare_error *err)
+{
+	uint32_t threads = s->threads.n;
+
+	s->ran_at = calloc(threads + 2ul, sizeof(*s->ran_at));
+	s->ran = malloc((s->n + 1) * sizeof(*s->ran));
+	if (!s->ran_at || !s->ran)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; i < s->n; i++)
+		s->ran_at[s->hit[i].thread + 2] += (s->hit[i].flags & HIT_TIMED) != 0;
+	for (uint32_t t = 0; t < threads; t++)
+		s->ran_at[t + 2] += s->ran_at[t + 1];
+	for (size_t i = 0; i < s->n; i++)
+		if (s->hit[i].flags & HIT_TIMED)
+			s->ran[s->ran_at[s->hit[i].thread + 1]++] = s->hit[i].time;
+	for (uint32_t t = 0; t < threads; t++) {
+		uint64_t *ran = s->ran + s->ran_at[t];
+		size_t n = s->ran_at[t + 1] - s->ran_at[t], k = 1;
+
+		while (k < n && ran[k - 1] <= ran[k])
+			k++;
+		if (k < n)
+			qsort(ran, n, sizeof(*ran), by_time);
+	}
+	return 0;
+}
+
+/* How many accesses a thread had made before a time. */
+static size_t ran_before(const struct sharing *s, uint32_t thread, uint64_t time)
+{
+	size_t low = s->ran_at[thread], high = s->ran_at[thread + 1];
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->ran[mid] < time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The line's hits in the time in which all that use it much use it; 0: there is none, or most are outside. */
+static size_t common_time(struct sharing *s, const struct hit **h, size_t n, const struct sharing_line *l)
+{
+	uint64_t from = 0, to = UINT64_MAX;
+	size_t first = 0, last = n;
+	uint32_t users = 0;
+
+	for (size_t i = 0; i < n; i++)
+		s->use[(*h)[i].thread] = (struct use){ .first = UINT64_MAX };
+	for (size_t i = 0; i < n; i++) {
+		struct use *u = &s->use[(*h)[i].thread];
+
+		u->n++;
+		u->first = (*h)[i].time < u->first ? (*h)[i].time : u->first;
+		u->last = (*h)[i].time;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct use *u = &s->use[(*h)[i].thread];
+
+		if (u->n < (double)n / (4.0 * l->threads) || u->first != (*h)[i].time)
+			continue;
+		from = u->first > from ? u->first : from;
+		to = u->last < to ? u->last : to;
+		users++;
+		u->n = 0; /* once */
+	}
+	while (first < n && (*h)[first].time < from)
+		first++;
+	while (last > first && (*h)[last - 1].time > to)
+		last--;
+	*h += first;
+	return users > 1 && last - first >= n / 2 ? last - first : 0;
+}
+
+/*
+ * Of what the threads did while they all used the line, the share that was done while using it, of the thread with the
+ * least. What a thread does between two of its hits counts as done without the line where it is four times what it does on average.
+ */
+static double steadiness(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l)
+{
+	enum { LONG = 4 };
+	double least = 1;
+
+	for (size_t i = 0; i < n; i++)
+		s->use[h[i].thread].n = 0;
+	for (size_t i = 0; i < n; i++)
+		s->use[h[i].thread].n++;
+	for (size_t i = 0; i < n; i++) {
+		struct use *u = &s->use[h[i].thread];
+		size_t at = ran_before(s, h[i].thread, h[i].time);
+
+		if (!u->end) {
+			u->at = ran_before(s, h[i].thread, h[0].time);
+			u->end = ran_before(s, h[i].thread, h[n - 1].time) + 1;
+			u->longest = LONG * (u->end - u->at) / u->n;
+			u->first = u->at;
+		}
+		u->idle += at - u->at > u->longest ? at - u->at : 0;
+		u->at = at;
+	}
+	for (size_t i = n; i-- > 0;) {
+		struct use *u = &s->use[h[i].thread];
+		double share;
+
+		if (!u->end)
+			continue;
+		u->idle += u->end - u->at > u->longest ? u->end - u->at : 0;
+		share = 1 - (double)u->idle / (double)(u->end - u->first);
+		if (u->n >= (double)n / (4.0 * l->threads) && share < least)
+			least = share;
+		u->end = 0;
+	}
+	return least;
+}
+
+void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
+{
+	enum { TURNS = 4 }; /* each thread's */
+	struct sharing_line common = { 0 };
+	uint64_t turns;
+	size_t m = common_time(s, &h, n, l);
+
+	if (!m || sharing_expected(s, h, m) < 2) /* whoever stores does it before or after */
+		return;
+	l->steady = steadiness(s, h, m, l);
+	if (l->steady < 0.75)
+		return;
+	sharing_switches(h, m, &common);
+	l->in_turns = true;
+	turns = common.switches_true + common.switches_false;
+	l->few_turns = turns < TURNS * l->threads;
+	/* that it is used in the next turn, too: Laplace's rule of succession */
+	l->steady *= (double)(turns + 1) / (double)(turns + 2);
+}
