@@ -106,6 +106,7 @@ enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all is in `don
 struct exec_region {
 	uint64_t start, end;
 	uint32_t writable, shared, checked, pad;
+	uint64_t dev, inode, written_ns; /* of the file that is mapped; 0: none, or not known */
 };
 
 /* A process asks the supervisor what is mapped at `pc`; it answers with a mapping and how far it goes. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -72,6 +73,20 @@ static bool failed(int64_t ret)
 	return ret < 0 && ret > -4096;
 }
 
+/* The file at `name`, as the program sees it: which it is, and when it was last written. */
+static void look_at_file(struct exec_region *r, pid_t tid, const char *name, unsigned long inode)
+{
+	char path[4500];
+	struct stat st;
+
+	snprintf(path, sizeof path, "/proc/%d/root%s", (int)tid, name);
+	if (name[0] != '/' || stat(path, &st) < 0 || st.st_ino != inode)
+		return;
+	r->dev = st.st_dev;
+	r->inode = st.st_ino;
+	r->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+}
+
 /* The program's executable memory, from /proc/tid/maps. */
 static int read_regions(struct process *p, pid_t tid)
 {
@@ -84,10 +99,11 @@ static int read_regions(struct process *p, pid_t tid)
 		return -errno;
 	p->n_regions = 0;
 	while (fgets(line, sizeof line, f)) {
-		unsigned long start, end;
+		unsigned long start, end, inode;
+		int name = 0;
 		char prot[8];
 
-		if (sscanf(line, "%lx-%lx %7s", &start, &end, prot) != 3 || prot[2] != 'x' ||
+		if (sscanf(line, "%lx-%lx %7s %*s %*s %lu %n", &start, &end, prot, &inode, &name) != 4 || prot[2] != 'x' ||
 		    strstr(line, "[vsyscall]"))
 			continue;
 		if (p->n_regions == EXEC_REGIONS) {
@@ -100,6 +116,8 @@ static int read_regions(struct process *p, pid_t tid)
 			.writable = prot[1] == 'w',
 			.shared = prot[3] == 's',
 		};
+		line[strcspn(line, "\n")] = 0;
+		look_at_file(&p->regions[p->n_regions], tid, line + name, inode);
 		/* A stack that may be executed: it grows down, and its writes cannot be watched. */
 		if (strstr(line, "[stack]")) {
 			p->regions[p->n_regions].checked = 1;

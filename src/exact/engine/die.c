@@ -62,6 +62,7 @@ void die(struct thread *t, int sig, const struct info *info, struct context *c)
 	uint64_t all = ~0ull;
 
 	sys(__NR_rt_sigprocmask, SIG_SETMASK, &all, 0, 8);
+	files_unchanged(0, ~0ull);
 	sys(__NR_rt_sigaction, sig, &by_default, 0, 8);
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
 	c->eflags &= ~0x100ull; /* no trap flag of ours */

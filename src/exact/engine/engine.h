@@ -83,6 +83,7 @@ struct region {
 	uint8_t checked;  /* writes to it cannot be seen: see pages.c */
 	uint32_t mapping; /* its number, when COUNT_PROFILE; 0: not asked yet */
 	uint64_t file;    /* which: see files.c; 0: none, or not known */
+	uint64_t written_ns; /* when the file was last written, before it was mapped */
 };
 
 /* A page from which code was translated. */
@@ -211,6 +212,8 @@ void file_mapped(int fd, int prot, bool shared, struct region *r);
 bool memory_shared(uint64_t start, uint64_t end);
 bool opens_to_write(const struct thread *t);
 void file_opened(int fd);
+uint64_t file_of(uint64_t dev, uint64_t inode);
+void files_unchanged(uint64_t start, uint64_t end);
 bool writes_memory(struct thread *t);
 bool pokes_memory(struct thread *t);
 struct process *counted(int64_t pid);

@@ -146,6 +146,8 @@ static void unmap_call(struct thread *t)
 	uint64_t start = t->regs[RDI], end = start + t->regs[RSI];
 	long ret;
 
+	if (region_in(start, end))
+		files_unchanged(start, end);
 	lock();
 	ret = same(t);
 	if (!failed(ret))

@@ -63,7 +63,7 @@ static void join(uint32_t i)
 
 	if (i == 0 || i >= eng.n_regions || r[-1].end != r->start || r[-1].exec != r->exec ||
 	    r[-1].writable != r->writable || r[-1].checked != r->checked ||
-	    r[-1].mapping != r->mapping || r[-1].file != r->file)
+	    r[-1].mapping != r->mapping || r[-1].file != r->file || r[-1].written_ns != r->written_ns)
 		return;
 	r[-1].end = r->end;
 	erase(i);
@@ -143,6 +143,8 @@ void regions_first(const struct process *p)
 						       .end = r->end,
 						       .exec = 1,
 						       .writable = r->writable,
+						       .file = r->inode ? file_of(r->dev, r->inode) : 0,
+						       .written_ns = r->written_ns,
 						       .checked = r->shared || r->checked });
 	}
 	note_bounds();

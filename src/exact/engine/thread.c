@@ -156,6 +156,8 @@ void end_thread(struct thread *t, long status)
 	block_signals();
 	sample_take(t);
 	unpin_thread(t);
+	if (p->threads == 1)
+		files_unchanged(0, ~0ull);
 	fold(t);
 	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0)
 		end_last(t, status, __NR_exit);
@@ -182,6 +184,7 @@ void end_process(struct thread *t, long status)
 
 	t->ended_at = read_ticks();
 	sample_take(t);
+	files_unchanged(0, ~0ull);
 	if (p->threads != 1)
 		return;
 	block_signals();
@@ -422,6 +425,7 @@ void exec_like(struct thread *t, long nr)
 			return;
 		}
 	}
+	files_unchanged(0, ~0ull);
 	if (changes_rights(dir, path, flags))
 		note_refusal(
 		    p,
