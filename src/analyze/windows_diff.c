@@ -162,30 +162,29 @@ static int by_difference(const void *x, const void *y)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Runs of windows in which the difference is alike: its phases. Those without one are left out. */
-static int find_stretches(const struct pair *p, const struct windows_table *a, const struct windows_thread *ta,
+/* Runs of windows from `from` on in which the difference is alike: its phases. Those without one are left out. */
+static int find_stretches(const struct pair *p, const struct windows_table *a, const struct windows_thread *ta, size_t from,
 			  struct windows_diff *out, struct tare_error *err)
 {
 	size_t n = a->n_events;
-	double *feature = calloc(p->n * n + 1, sizeof(*feature));
+	double *feature = calloc((p->n - from) * n + 1, sizeof(*feature));
 	struct phases *phases = calloc(1, sizeof(*phases));
 	int ret = feature && phases ? 0 : tare_fail_nomem(err);
 
-	for (size_t i = 0; ret == 0 && i < p->n; i++)
+	for (size_t i = from; ret == 0 && i < p->n; i++)
 		for (size_t e = 1; e < n; e++)
-			feature[i * (n - 1) + e - 1] = p->b[i * n + e] - p->a[i * n + e];
+			feature[(i - from) * (n - 1) + e - 1] = p->b[i * n + e] - p->a[i * n + e];
 	if (ret == 0 && n > 1)
-		ret = phases_find(feature, p->n, n - 1, phases, err);
+		ret = phases_find(feature, p->n - from, n - 1, phases, err);
 	for (size_t k = 0; ret == 0 && k < phases->segments; k++) {
-		const struct segment *s = &phases->segment[k];
-		struct diff_stretch d = { .first = s->first, .n = s->n };
-		size_t last = ta->first + s->first + s->n - 1;
+		struct diff_stretch d = { .first = from + phases->segment[k].first, .n = phases->segment[k].n };
+		size_t last = ta->first + d.first + d.n - 1;
 		bool any = false;
 
-		d.begin = a->row[ta->first + s->first].begin;
+		d.begin = a->row[ta->first + d.first].begin;
 		d.end = a->row[last].begin + a->value[last * n];
 		for (size_t e = 0; e < n; e++) {
-			for (size_t i = s->first; i < s->first + s->n; i++) {
+			for (size_t i = d.first; i < d.first + d.n; i++) {
 				d.a[e] += p->a[i * n + e];
 				d.b[e] += p->b[i * n + e];
 			}
@@ -243,8 +242,8 @@ int windows_diff(const struct windows_table *a, const struct windows_table *b, b
 		find_noisy_part(&p, a->n_events, out);
 	if (out->parted)
 		out->part_at = a->row[out->a->first + out->part_window].begin;
-	if (ret == 0)
-		ret = find_stretches(&p, a, out->a, out, err);
+	if (ret == 0) /* exact ones are the same until they part */
+		ret = find_stretches(&p, a, out->a, !exact ? 0 : out->parted ? out->part_window : p.n, out, err);
 	free(p.a);
 	free(p.b);
 	return ret;

@@ -232,7 +232,8 @@ static struct windows *series(size_t n, uint64_t length, size_t from, size_t to,
 
 TEST(exact_runs_part_at_the_first_difference)
 {
-	struct windows *a = series(100, 1000, 0, 0, 0, 0), *b = series(110, 1000, 42, 50, 501, 0);
+	struct windows *a = series(100, 1000, 0, 0, 0, 0), *b = series(110, 1000, 42, 50, 501, 0),
+		       *c = series(62, 1000, 43, 45, 100, 0);
 	static struct windows_diff d;
 	struct tare_error err = TARE_ERROR_INIT;
 
@@ -243,9 +244,13 @@ TEST(exact_runs_part_at_the_first_difference)
 	CHECK(d.total_a[1] == 50000 && d.total_b[1] == 50008);
 	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(a, NULL), true, UINT64_MAX, UINT64_MAX, &d, &err), 0);
 	CHECK(!d.parted && d.stretches == 0);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(c, NULL), true, UINT64_MAX, UINT64_MAX, &d, &err), 0);
+	CHECK(d.part_window == 43 && d.stretches && d.stretch[0].first == 43 && d.stretch[0].begin == 43000, "%u from %zu: until then they are the same",
+	      (unsigned)d.stretches, d.stretch[0].first);
 	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, 0, 5, &d, &err), -EINVAL);
 	windows_free(a);
 	windows_free(b);
+	windows_free(c);
 }
 
 TEST(noisy_runs_part_where_it_stands_out)
