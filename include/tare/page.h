@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-#define TARE_PAGE_INLINE static __inline__ __attribute__((always_inline))
+#define TARE_PAGE_INLINE static __inline__ __attribute__((always_inline, no_instrument_function))
 
 /**
  * The page of event i of a group.

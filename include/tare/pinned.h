@@ -75,7 +75,7 @@ TARE_API int tare_pinned_read_slowly(struct tare_pinned *p, uint64_t *out, uint3
  * counter and 6 more for each further one (bench/count_instructions), serialised before and after
  * (x86 `lfence` or `serialize`, arm64 `isb`); a system call only when the kernel moved something.
  */
-static __inline__ __attribute__((always_inline)) int tare_pinned_read(struct tare_pinned *p,
+static __inline__ __attribute__((always_inline, no_instrument_function)) int tare_pinned_read(struct tare_pinned *p,
 								  uint64_t *out, uint32_t n)
 {
 	const void *pages = tare_pmc_pages(p);

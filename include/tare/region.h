@@ -15,7 +15,8 @@
  *
  * Off by default: then each begin and end is one load and one branch. `tare regions -o FILE -- program` switches them
  * on, as does tare_regions_start(). Regions may be nested and recursive; each thread has counters and a stream of its
- * own, without a lock. Not for signal handlers.
+ * own, without a lock. In a signal handler, too; but while it interrupts the recording of another point of its thread,
+ * what it records is lost, and counted.
  */
 #ifndef TARE_REGION_H
 #define TARE_REGION_H
@@ -29,7 +30,9 @@
 extern "C" {
 #endif
 
-#define TARE_REGION_INLINE static __inline__ __attribute__((always_inline))
+/* -finstrument-functions is for the program's functions: one of ours would come between a point and its clock. */
+#define TARE_REGION_UNSEEN __attribute__((no_instrument_function))
+#define TARE_REGION_INLINE static __inline__ __attribute__((always_inline, no_instrument_function))
 
 /** A label, ready to be written; 0 while nothing is recorded. */
 typedef uint32_t tare_label;
@@ -61,10 +64,12 @@ struct tare_region {
 					       __FILE__ }
 
 /* Where the calling thread writes short points: a word of 3 bytes, the clock's ticks since the last point above 14
- * bits of label. `at` is not below `end` when that is not what it writes, or there is no room. */
+ * bits of label. `at` is not below `end` when that is not what it writes, or there is no room. `busy`: a point is being
+ * written, so a signal handler that comes between must not. */
 struct tare_region_here {
 	uint8_t *at, *end;
 	uint64_t last;
+	uint32_t busy;
 };
 
 extern TARE_API __thread struct tare_region_here tare_region_here
@@ -90,23 +95,32 @@ TARE_API void tare_region_point(struct tare_region *r, tare_label label, uint64_
 TARE_REGION_INLINE void tare_region_put(struct tare_region *r, tare_label label, tare_label end)
 {
 	struct tare_region_here *here = &tare_region_here;
-	uint8_t *at = here->at;
 	uint64_t clock = 0, gap;
+	uint8_t *at;
 
-	if (__builtin_expect(at < TARE_REGION_ROOM(here), 1)) {
-		clock = tare_pmc_clock();
-		gap = clock - here->last;
-		if (__builtin_expect(gap < 1024, 1)) {
-			uint32_t word = (uint32_t)gap << 14 | label | end;
+	if (__builtin_expect(!here->busy, 1)) {
+		here->busy = 1;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		at = here->at;
+		if (__builtin_expect(at < TARE_REGION_ROOM(here), 1)) {
+			clock = tare_pmc_clock();
+			gap = clock - here->last;
+			if (__builtin_expect(gap < 1024, 1)) {
+				uint32_t word = (uint32_t)gap << 14 | label | end;
 
-			/* A label that is not short has the highest bit, where so small a gap has none. */
-			if (__builtin_expect((int32_t)word >= 0, 1)) {
-				here->last = clock;
-				memcpy(at, &word, sizeof(word));
-				here->at = at + 3;
-				return;
+				/* A label that is not short has the highest bit, where so small a gap has none. */
+				if (__builtin_expect((int32_t)word >= 0, 1)) {
+					here->last = clock;
+					memcpy(at, &word, sizeof(word));
+					here->at = at + 3;
+					__atomic_signal_fence(__ATOMIC_SEQ_CST);
+					here->busy = 0;
+					return;
+				}
 			}
 		}
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		here->busy = 0;
 	}
 	tare_region_point(r, label | end, clock);
 }
@@ -115,8 +129,8 @@ TARE_REGION_INLINE void tare_region_put(struct tare_region *r, tare_label label,
  * Begin and end a region, on the calling thread.
  *
  * An end belongs to the last begin of the same label; what was begun since and is still open is closed with it, and
- * the recording says so with the region's name and place. From any thread, not from a signal handler. Never fails:
- * what cannot be written (a full disk) is counted as lost. Off: one load and one branch. On, with wall-time: some 20
+ * the recording says so with the region's name and place. From any thread. Never fails:
+ * what cannot be written (a full disk) is counted as lost. Off: one load and one branch. On, with wall-time: some 25
  * instructions beside reading the clock; every 64 KiB of points a write to the file.
  */
 TARE_REGION_INLINE void tare_region_begin(struct tare_region *r)
@@ -244,15 +258,15 @@ namespace tare {
 /* Ends with its scope: `tare::region r(parse);` */
 class region {
 public:
-	explicit region(struct tare_region &r) : r_(&r), label_(0)
+	TARE_REGION_UNSEEN explicit region(struct tare_region &r) : r_(&r), label_(0)
 	{
 		tare_region_begin(r_);
 	}
-	explicit region(tare_label label) : r_(0), label_(label)
+	TARE_REGION_UNSEEN explicit region(tare_label label) : r_(0), label_(label)
 	{
 		tare_label_begin(label_);
 	}
-	~region()
+	TARE_REGION_UNSEEN ~region()
 	{
 		if (r_)
 			tare_region_end(r_);

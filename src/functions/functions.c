@@ -11,8 +11,10 @@
  * The table is open addressing by address, read without a lock: an address is entered last.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -154,29 +156,33 @@ static UNSEEN void empty_functions(tare_label label, unsigned n, void *generatio
 	}
 }
 
-static UNSEEN tare_label name_it(uintptr_t function)
+/* 0 as a label: not wanted. False: there cannot be one now, in a handler that interrupted the recorder. */
+static UNSEEN bool name_it(uintptr_t function, tare_label *label)
 {
 	char name[NAME_ROOM], *readable = NULL;
 	demangler *demangle;
-	tare_label label = 0;
+	bool is_wanted;
 
+	*label = 0;
 	functions_name((void *)function, name, sizeof(name));
 	demangle = strncmp(name, "_Z", 2) ? NULL : find_demangler();
 	if (demangle)
 		readable = demangle(name, NULL, NULL, NULL);
-	if (wanted(name, readable))
-		label = tare_label_new_by(TARE_PATH_FUNCTIONS, readable ? readable : name, NULL, 0);
+	is_wanted = wanted(name, readable);
+	if (is_wanted)
+		*label = tare_label_new_by(TARE_PATH_FUNCTIONS, readable ? readable : name, NULL, 0);
 	free(readable);
-	return label;
+	return !is_wanted || *label;
 }
 
 /* A function that is called for the first time since recording began. */
 static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function, unsigned generation)
 {
 	tare_label label = 0;
+	bool named = true;
 
 	if (inside)
-		return 0;
+		return TARE_LABEL_UNKNOWN; /* a handler's: counted as lost */
 	inside = 1;
 	pthread_mutex_lock(&lock);
 	if (!looked) {
@@ -186,12 +192,12 @@ static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function
 	/* At three quarters it takes no more: looking up would become slow. */
 	if (make_slots() && used < SLOTS / 4 * 3) {
 		if (generation & 1) {
-			if (measured != generation)
-				tare_region_measure(TARE_PATH_FUNCTIONS, empty_functions, &generation);
-			measured = generation;
-			label = name_it(function);
+			if (measured != generation && tare_region_measure(TARE_PATH_FUNCTIONS, empty_functions, &generation) != -EDEADLK)
+				measured = generation;
+			named = name_it(function, &label);
 		}
-		enter(label, function, generation);
+		if (named)
+			enter(label, function, generation);
 	}
 	pthread_mutex_unlock(&lock);
 	inside = 0;

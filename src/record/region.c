@@ -25,12 +25,53 @@ static struct region_recording *current;
 static unsigned generation; /* odd: recording */
 static bool looked;	    /* at the environment */
 static struct tare_error look_error;
+static uint64_t lost_early; /* points of handlers that interrupted a thread before it had a recording */
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Regions that were begun; one of a library that was closed since is recognised by being nowhere. */
 static struct tare_region **known;
 static size_t n_known, known_room;
+
+/* Nothing but the innermost of a thread's points may be written: those of a handler that interrupts one are lost. */
+static bool enter(unsigned points)
+{
+	struct region_stream *s = mine;
+
+	if (!tare_region_here.busy) {
+		tare_region_here.busy = 1;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		return true;
+	}
+	if (s && !s->scratch)
+		region_recording_lose(s->of, points, 0);
+	else
+		__atomic_add_fetch(&lost_early, points, __ATOMIC_RELAXED);
+	return false;
+}
+
+static void leave(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	tare_region_here.busy = 0;
+}
+
+/* False: this thread has it, and a handler interrupted it. */
+static bool lock(void)
+{
+	if (pthread_mutex_lock(&region_lock) == 0)
+		return true;
+	__atomic_add_fetch(&lost_early, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+static void count_early(struct region_recording *r)
+{
+	uint64_t n = __atomic_exchange_n(&lost_early, 0, __ATOMIC_RELAXED);
+
+	if (n)
+		region_recording_lose(r, n, 0);
+}
 
 static int holds(struct dl_phdr_info *object, size_t size, void *place)
 {
@@ -207,6 +248,7 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 		return -ENOMEM;
 	region_stream_private(&s, r, &tare_region_here, memory);
 	mine = &s;
+	tare_region_here.busy = 0; /* these points are to be written */
 	if (kept_current != r)
 		__atomic_store_n(&current, r, __ATOMIC_RELEASE);
 	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
@@ -237,8 +279,11 @@ static void thread_ends(void *stream)
 {
 	if (mine != stream)
 		return;
+	if (!enter(0))
+		return;
 	mine = NULL;
 	region_stream_close(stream, true);
+	leave();
 }
 
 static void before_fork(void)
@@ -267,7 +312,7 @@ static void in_child(void)
 {
 	struct region_recording *r = current;
 
-	pthread_mutex_init(&region_lock, NULL);
+	region_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 	tare_region_here = (struct tare_region_here){ 0 };
 	if (mine && mine->of != r)
 		mine = NULL; /* of a recording that was stopped: let it be */
@@ -360,6 +405,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	}
 	__atomic_store_n(&current, r, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+	count_early(r);
 	set_all();
 	return 0;
 }
@@ -400,7 +446,8 @@ static tare_label enrol(struct tare_region *r)
 	tare_label label;
 
 	region_stream_pause(paused_stream(), &pause);
-	pthread_mutex_lock(&region_lock);
+	if (!lock())
+		return 0;
 	look();
 	label = r->label;
 	if (label == TARE_LABEL_UNKNOWN) {
@@ -443,7 +490,8 @@ static struct region_stream *my_stream(void)
 
 	int ret;
 
-	pthread_mutex_lock(&region_lock);
+	if (!lock())
+		return NULL;
 	r = current;
 	ret = r ? process_open(r) : -ESRCH;
 	if (ret == 0)
@@ -461,40 +509,53 @@ static struct region_stream *my_stream(void)
 	return s;
 }
 
-/* The first point of a region, or of a thread, or after a recording began. */
-static __attribute__((noinline, cold)) void first_point(struct tare_region *r, tare_label label)
+/* The first point of a region, or of a thread, or after a recording began: where it goes, or NULL. */
+static __attribute__((noinline, cold)) struct region_stream *first_point(struct tare_region *r, tare_label *label)
+{
+	if ((*label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN) {
+		tare_label known_as = r ? enrol(r) : 0;
+
+		if (!r) /* a function that has no label yet, for a handler interrupted its naming */
+			__atomic_add_fetch(&lost_early, 1, __ATOMIC_RELAXED);
+		if (!known_as)
+			return NULL;
+		*label = known_as | (*label & TARE_LABEL_END);
+	}
+	return my_stream();
+}
+
+/* The first point takes the same steps from where it is read as any other. */
+void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 {
 	struct region_stream *s;
 
-	if ((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN) {
-		tare_label known_as = r ? enrol(r) : 0;
-
-		if (!known_as)
-			return;
-		label = known_as | (label & TARE_LABEL_END);
-	}
-	s = my_stream();
-	if (s)
-		region_stream_begin_or_end(s, label, 0);
-}
-
-void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
-{
-	struct region_stream *s = mine;
-
+	if (__builtin_expect(!enter(1), 0))
+		return;
+	s = mine;
+	if (__builtin_expect((int64_t)(clock - tare_region_here.last) < 0, 0))
+		clock = 0; /* a handler came between */
 	if (__builtin_expect(!s || (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN ||
 				 s->of != __atomic_load_n(&current, __ATOMIC_RELAXED),
-			     0))
-		first_point(r, label);
-	else
+			     0)) {
+		s = first_point(r, &label);
+		clock = 0;
+	}
+	if (__builtin_expect(s != NULL, 1))
 		region_stream_begin_or_end(s, label, clock);
+	leave();
 }
 
 tare_label tare_region_label(struct tare_region *r)
 {
 	tare_label label = __atomic_load_n(&r->label, __ATOMIC_RELAXED);
 
-	return label == TARE_LABEL_UNKNOWN ? enrol(r) : label;
+	if (label != TARE_LABEL_UNKNOWN)
+		return label;
+	if (!enter(1))
+		return 0;
+	label = enrol(r);
+	leave();
+	return label;
 }
 
 tare_label tare_label_new_by(enum tare_region_path path, const char *name, const char *const *args, unsigned n)
@@ -507,12 +568,18 @@ tare_label tare_label_new_by(enum tare_region_path path, const char *name, const
 	for (unsigned i = 0; i < n; i++)
 		if (!args[i])
 			return 0;
+	if (!enter(1))
+		return 0;
 	region_stream_pause(paused_stream(), &pause);
-	pthread_mutex_lock(&region_lock);
+	if (!lock()) {
+		leave();
+		return 0;
+	}
 	look();
 	label = label_of(name, "", (uint32_t)path << LINE_BITS, args, n);
 	pthread_mutex_unlock(&region_lock);
 	region_stream_resume(&pause);
+	leave();
 	return label;
 }
 
@@ -530,6 +597,8 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 
 	if (path <= TARE_PATH_INLINE || path >= TARE_PATHS)
 		return -EINVAL;
+	if (!enter(0))
+		return -EDEADLK;
 	region_stream_pause(paused_stream(), &pause);
 	pthread_mutex_lock(&region_lock);
 	r = current;
@@ -552,16 +621,20 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 		region_recording_put(r);
 	}
 	region_stream_resume(&pause);
+	leave();
 	return ret;
 }
 
-static struct region_stream *point(tare_label label, enum point_op op, uint64_t number)
+static void point(tare_label label, enum point_op op, uint64_t number)
 {
-	struct region_stream *s = label && label != TARE_LABEL_UNKNOWN ? my_stream() : NULL;
+	struct region_stream *s;
 
+	if (!label || label == TARE_LABEL_UNKNOWN || !enter(1))
+		return;
+	s = my_stream();
 	if (s)
 		region_stream_point(s, label, op, number, 0);
-	return s;
+	leave();
 }
 
 void tare_label_instant(tare_label label)
@@ -576,14 +649,18 @@ void tare_label_integer(tare_label label, uint64_t value)
 
 struct tare_timing tare_timing_start(tare_label label)
 {
-	struct region_stream *s = label ? my_stream() : NULL;
 	struct tare_timing t = { 0, 0 };
+	struct region_stream *s;
 
+	if (!label || !enter(1))
+		return t;
+	s = my_stream();
 	if (s) {
 		t.label = label;
 		t.number = (uint64_t)(s->thread + 1) << 32 | ++s->timings;
 		region_stream_point(s, label, OP_START, t.number, 0);
 	}
+	leave();
 	return t;
 }
 
@@ -596,10 +673,13 @@ int tare_regions_start(const char *path, const char *events, struct tare_error *
 {
 	int ret;
 
+	if (!enter(0))
+		return tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted the recording of a point", path);
 	pthread_mutex_lock(&region_lock);
 	looked = true;
 	ret = start(path, events, ANEW, err);
 	pthread_mutex_unlock(&region_lock);
+	leave();
 	return ret;
 }
 
@@ -607,6 +687,8 @@ int tare_regions_from_environment(struct tare_error *err)
 {
 	int ret;
 
+	if (!enter(0))
+		return 0;
 	pthread_mutex_lock(&region_lock);
 	ret = look();
 	if (ret < 0 && err)
@@ -614,6 +696,7 @@ int tare_regions_from_environment(struct tare_error *err)
 	else if (current)
 		ret = 1;
 	pthread_mutex_unlock(&region_lock);
+	leave();
 	return ret;
 }
 
@@ -625,14 +708,19 @@ unsigned tare_regions_generation(void)
 int tare_regions_stop(struct tare_error *err)
 {
 	struct region_recording *r;
+	uint32_t interrupted = tare_region_here.busy; /* by a handler that ends the program */
 	int ret = 0;
 
-	pthread_mutex_lock(&region_lock);
+	if (pthread_mutex_lock(&region_lock))
+		return tare_fail(err, EDEADLK, "the recording cannot be stopped from a signal handler that interrupted its beginning");
+	tare_region_here.busy = 1;
 	r = current;
 	if (!r) {
 		pthread_mutex_unlock(&region_lock);
+		tare_region_here.busy = interrupted;
 		return 0;
 	}
+	count_early(r);
 	__atomic_store_n(&current, NULL, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	set_all();
@@ -647,6 +735,7 @@ int tare_regions_stop(struct tare_error *err)
 	}
 	pthread_mutex_unlock(&region_lock);
 	my_stream(); /* closes this thread's */
+	tare_region_here.busy = interrupted;
 	if (r->lost_errno)
 		ret = tare_fail(err, r->lost_errno, "%.200s: %llu points could not be written: %s", r->file.path,
 				(unsigned long long)r->lost, strerror(r->lost_errno));

@@ -9,7 +9,7 @@
 
 enum { SLACK = 2 * POINT_MAX + 16 };
 
-pthread_mutex_t region_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t region_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 
 static uint8_t *data_of(struct block_head *b)
 {

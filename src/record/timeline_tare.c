@@ -199,8 +199,12 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 
 		if (p.lost_threads)
 			snprintf(threads, sizeof(threads), ", %u threads whole", p.lost_threads);
-		tare_damage(t, "process %u could not write %llu points or labels%s: %s", h->pid, (unsigned long long)p.lost, threads,
-		       p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
+		if (!p.lost_errno && !p.lost_threads)
+			tare_damage(t, "process %u lost %llu points of signal handlers that interrupted the recording of others", h->pid,
+				    (unsigned long long)p.lost);
+		else
+			tare_damage(t, "process %u could not write %llu points or labels%s: %s", h->pid, (unsigned long long)p.lost, threads,
+				    p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
 	}
 	return 0;
 }

@@ -26,13 +26,13 @@ typedef const void *tare_pmc_handle;
 
 /** Wait until all earlier instructions are done, and let no later one begin before.
  *  Source: Arm ARM, "Instruction Synchronization Barrier"; "Synchronization and the PMU". */
-static __inline__ __attribute__((always_inline)) void tare_pmc_fence(void)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_pmc_fence(void)
 {
 	__asm__ volatile("isb" : : : "memory");
 }
 
 /** The raw bits of a counter. SIGILL where it is not allowed. */
-static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_read(tare_pmc_handle counter)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read(tare_pmc_handle counter)
 {
 	register uint64_t value __asm__("x0");
 
@@ -41,7 +41,7 @@ static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_read(tare_pmc
 }
 
 /** The clock that the page's cap_user_time speaks of: the generic timer. */
-static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_clock(void)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_clock(void)
 {
 	uint64_t ticks;
 
@@ -50,7 +50,7 @@ static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_clock(void)
 }
 
 /** Where the kernel's pages are, given the state that tells it: its first word. */
-static __inline__ __attribute__((always_inline)) const void *tare_pmc_pages(const void *state)
+static __inline__ __attribute__((always_inline, no_instrument_function)) const void *tare_pmc_pages(const void *state)
 {
 	return *(const void *const *)state;
 }
@@ -60,7 +60,7 @@ static __inline__ __attribute__((always_inline)) const void *tare_pmc_pages(cons
  * counter of the group. arm64 takes a group off and on as a whole, and sets a single counter back
  * only when it overflows, which one of 64 bits does not. Call it after a fence.
  */
-static __inline__ __attribute__((always_inline)) uint32_t tare_pmc_version(const void *pages,
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_t tare_pmc_version(const void *pages,
 								       uint32_t n)
 {
 	(void)n;
@@ -86,7 +86,7 @@ static __inline__ int tare_pmc_index_known(uint32_t index)
 #endif
 
 /* A jump into a table of reads: in place, so that no link register need be saved. */
-static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_read_index(uint32_t index)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read_index(uint32_t index)
 {
 	uint64_t value, at = index - 1;
 
@@ -107,7 +107,7 @@ static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_read_index(ui
 }
 
 /* Version and index of a page lie side by side: one load. */
-static __inline__ __attribute__((always_inline)) void
+static __inline__ __attribute__((always_inline, no_instrument_function)) void
 tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
 {
 	__asm__ volatile("ldp %w0, %w1, [%2, #8]"
@@ -118,7 +118,7 @@ tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
 
 /* The low `width` bits, sign-extended. Shifts take the low 6 bits of their count, which spares the
  * mask that C asks for. Source: Arm ARM, "LSLV", "ASRV". */
-static __inline__ __attribute__((always_inline)) int64_t tare_pmc_sign_extend(uint64_t pmc,
+static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_pmc_sign_extend(uint64_t pmc,
 									  unsigned width)
 {
 	int64_t value;

@@ -18,7 +18,7 @@ extern "C" {
  * Natively it loads the -1 beside it. The engine knows the load by its three prefixes, which mean
  * nothing, and by the words behind the -1, and loads the thread's count instead.
  */
-static __inline__ __attribute__((always_inline)) int64_t tare_exact_now(void)
+static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_exact_now(void)
 {
 	int64_t now;
 

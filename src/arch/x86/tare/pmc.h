@@ -25,7 +25,7 @@ typedef uint32_t tare_pmc_handle;
  * hypervisor, which costs microseconds. SERIALIZE is taken when the compiler may use it
  * (-mserialize).
  */
-static __inline__ __attribute__((always_inline)) void tare_pmc_fence(void)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_pmc_fence(void)
 {
 #ifdef __SERIALIZE__
 	__asm__ volatile("serialize" : : : "memory");
@@ -36,7 +36,7 @@ static __inline__ __attribute__((always_inline)) void tare_pmc_fence(void)
 
 /** The raw bits of counter `counter` (pages give it as index - 1). Faults where it is not allowed.
  *  Source: Intel SDM vol. 2, "RDPMC". */
-static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_read(tare_pmc_handle counter)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read(tare_pmc_handle counter)
 {
 	uint64_t low, high;
 
@@ -45,7 +45,7 @@ static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_read(tare_pmc
 }
 
 /** The clock that the page's cap_user_time speaks of: the time stamp counter. */
-static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_clock(void)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_clock(void)
 {
 	uint64_t low, high;
 
@@ -54,7 +54,7 @@ static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_clock(void)
 }
 
 /** Where the kernel's pages are, given the state that lies before them in a page of its own. */
-static __inline__ __attribute__((always_inline)) const void *tare_pmc_pages(const void *state)
+static __inline__ __attribute__((always_inline, no_instrument_function)) const void *tare_pmc_pages(const void *state)
 {
 	return (const char *)state + 4096;
 }
@@ -65,7 +65,7 @@ static __inline__ __attribute__((always_inline)) const void *tare_pmc_pages(cons
  * another counter without the leader (kernel, arch/x86/events/core.c, x86_pmu_enable). Call it
  * after a fence.
  */
-static __inline__ __attribute__((always_inline)) uint32_t tare_pmc_version(const void *pages,
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_t tare_pmc_version(const void *pages,
 								       uint32_t n)
 {
 	uint32_t sum = 0;
@@ -93,14 +93,14 @@ static __inline__ int tare_pmc_index_known(uint32_t index)
 }
 
 /* Serialised before, so that what is to be counted is. */
-static __inline__ __attribute__((always_inline)) uint64_t tare_pmc_read_index(uint32_t index)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read_index(uint32_t index)
 {
 	tare_pmc_fence();
 	return tare_pmc_read(index - 1);
 }
 
 /* Version and index of a page. */
-static __inline__ __attribute__((always_inline)) void
+static __inline__ __attribute__((always_inline, no_instrument_function)) void
 tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
 {
 	*version = *(const volatile uint32_t *)((const char *)page + 8);
@@ -109,7 +109,7 @@ tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
 
 /* The low `width` bits, sign-extended. Shifts take the low 6 bits of their count, which spares the
  * mask that C asks for. Source: Intel SDM vol. 2, "SAL/SAR/SHL/SHR". */
-static __inline__ __attribute__((always_inline)) int64_t tare_pmc_sign_extend(uint64_t pmc,
+static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_pmc_sign_extend(uint64_t pmc,
 									  unsigned width)
 {
 	__asm__("shl %%cl, %0\n\tsar %%cl, %0" : "+r"(pmc) : "c"(0 - width) : "cc");
