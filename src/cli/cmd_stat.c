@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "cli/stat_cross.h"
 #include "cli/stat_dry.h"
 #include "cli/stat_options.h"
 #include "cli/stat_page.h"
@@ -27,6 +28,9 @@
 
 static const char default_events[] = "task-clock,context-switches,cpu-migrations,page-faults,"
 				     "cycles,instructions,branches,branch-misses";
+
+/* Of them, what a core's counters count. */
+static const char cross_events[] = "cycles,instructions,branches,branch-misses";
 
 /* Each -d adds a row. */
 static const char *const detail_events[] = {
@@ -117,7 +121,7 @@ static int choose_events(struct job *j)
 	if (o->engine == ENGINE_MSR)
 		source_msr_how(&registers);
 	if (!o->events_given && !o->n_asked)
-		ret = event_list_parse(default_events, &o->events, j->err);
+		ret = event_list_parse(o->cross_check ? cross_events : default_events, &o->events, j->err);
 	for (size_t i = 0; ret == 0 && i < o->detail && i < ARRAY_SIZE(detail_events); i++)
 		ret = event_list_parse(detail_events[i], &o->events, j->err);
 	for (size_t i = 0; ret == 0 && i < o->n_asked; i++)
@@ -491,6 +495,25 @@ static int count_apart(struct job *j, struct stat_plan *plan, struct stat_outcom
 	return ret;
 }
 
+/* --cross-check: a run by registers, one by perf, and the other way round, so that a drift is in both. */
+static int count_by_turns(struct job *j, struct stat_plan *plan, struct stat_outcome *outcome)
+{
+	size_t n = j->list.n;
+	bool *mask = calloc(2 * n + 1, sizeof(*mask));
+	int ret = mask ? 0 : tare_fail_nomem(j->err);
+
+	for (size_t i = 0; mask && i < n; i++) {
+		mask[i] = !strcmp(j->list.enc[i].source, source_msr.name);
+		mask[n + i] = !mask[i];
+	}
+	plan->runs = 1;
+	for (unsigned r = 0; ret == 0 && r < 2 * j->o.runs && !outcome->exec_code; r++)
+		ret = count_batch(j, plan, mask + ((r + 1) / 2 % 2 ? n : 0), j->launcher, outcome);
+	j->only = NULL;
+	free(mask);
+	return ret;
+}
+
 static int count(struct job *j, struct stat_outcome *outcome)
 {
 	const struct stat_options *o = &j->o;
@@ -530,6 +553,8 @@ static int count(struct job *j, struct stat_outcome *outcome)
 
 	if (ret < 0)
 		return ret;
+	if (o->cross_check)
+		return count_by_turns(j, &plan, outcome);
 	if (exact && o->clean_times)
 		ret = count_apart(j, &plan, outcome);
 	else
@@ -607,6 +632,10 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 		if (!j->o.profile_limited && j->o.format == FORMAT_TEXT)
 			j->about.profile_limit = PROFILE_ROWS;
 	}
+	if (j->o.cross_check) {
+		ret = stat_cross_show(&j->out, t, &j->o, j->argv, &j->style, j->err);
+		return ret < 0 ? ret : status_of(t) ? status_of(t) : ret;
+	}
 	ret = check_whole(j, t);
 	if (ret == 0 && (!j->o.interval_ns || j->o.format == FORMAT_JSON || j->o.summary))
 		ret = show(j, t, false);
@@ -669,6 +698,8 @@ static int prepare(struct job *j)
 	ret = choose_events(j);
 	if (ret == 0)
 		ret = choose_engine(j);
+	if (ret == 0 && o->cross_check)
+		ret = stat_cross_ready(&j->list, &o->cpus, find_source, j->err);
 	if (ret == 0 && o->profile) {
 		j->profile = profile_new(o->profile, j->err);
 		ret = j->profile ? 0 : -ENOMEM;

@@ -370,6 +370,7 @@ FLAG(set_per_node, by, BY_NODE)
 FLAG(set_per_thread, by, BY_THREAD)
 FLAG(set_per_process, by, BY_PROCESS)
 FLAG(set_clean_times, clean_times, true)
+FLAG(set_cross_check, cross_check, true)
 FLAG(set_json, format, FORMAT_PERF_JSON)
 FLAG(set_append, append, true)
 FLAG(set_thousands, no_thousands, false)
@@ -448,6 +449,7 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "via", "WAY", NULL, set_via },
 	{ 0, "device-root", "DIR", NULL, set_device_root },
 	{ 0, "cpu-model", "MODEL", NULL, set_cpu_model },
+	{ 0, "cross-check", NULL, "with --engine msr: perf counts the same in runs between; do they agree?", set_cross_check },
 	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line", set_profile },
 	{ 0, "profile-limit", "N", NULL, set_profile_limit },
 	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",
@@ -474,6 +476,28 @@ const struct option_row stat_option_rows[] = {
 	  set_root },
 	{ 0 },
 };
+
+/* Two counts of the same command are compared, and nothing else is shown. */
+static int check_cross(const struct stat_options *o, bool has_command, struct tare_error *err)
+{
+	const struct {
+		bool given;
+		const char *what;
+	} rows[] = { { o->interval_ns, "-I" },	    { o->split, "--split" },	{ o->by != BY_ALL, "--per-core and the like" },
+		     { o->n_asked, "-M" },	    { o->html, "--html" },	{ o->null_run, "-n" },
+		     { o->detail, "-d" },	    { o->control, "--control" }, { o->delay_ns || o->start_disabled, "-D" },
+		     { !o->runs, "-r 0" },	    { o->root, "--root" },
+		     { o->format != FORMAT_TEXT && o->format != FORMAT_JSON, "this format: text or json" } };
+
+	if (o->engine != ENGINE_MSR)
+		return tare_fail(err, EINVAL, "--cross-check compares registers with perf: with --engine msr");
+	if (!has_command)
+		return tare_fail(err, EINVAL, "--cross-check runs a command by turns, and there is none");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].given)
+			return tare_fail(err, EINVAL, "--cross-check compares whole runs of a command: not with %s", rows[i].what);
+	return 0;
+}
 
 int stat_options_check(struct stat_options *o, bool has_command, struct tare_error *err)
 {
@@ -521,6 +545,12 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		tare_fail(err, EINVAL, "registers count what a CPU does, not a task or a group of them: --engine msr goes with -C or -a");
 		tare_hint(err, "tare stat --engine msr -C 2 -- taskset -c 2 COMMAND");
 		return -EINVAL;
+	}
+	if (o->cross_check) {
+		int ret = check_cross(o, has_command, err);
+
+		if (ret < 0)
+			return ret;
 	}
 	if (o->profile_limited && !o->profile)
 		return tare_fail(err, EINVAL, "--profile-limit needs --profile");

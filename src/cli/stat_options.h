@@ -38,6 +38,7 @@ struct stat_options {
 	const char *control;
 	enum engine_wish engine;
 	const char *via, *device_root, *cpu_model; /* with ENGINE_MSR */
+	bool cross_check;			   /* likewise */
 	bool clean_times;
 	enum { LAUNCH_DEFAULT, LAUNCH_FIXED, LAUNCH_PLAIN } launch;
 	bool deterministic;

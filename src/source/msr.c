@@ -44,11 +44,17 @@ static struct {
 	struct on_cpu *on;
 	size_t n;
 	unsigned users;
+	const char *via; /* the way that was last taken */
 } all;
 
 void source_msr_how(const struct msr_how *how)
 {
 	all.how = *how;
+}
+
+const char *source_msr_via(void)
+{
+	return all.via;
 }
 
 int source_msr_counts(const struct counters *c, struct msr_counts *out)
@@ -91,6 +97,7 @@ static int share(struct tare_error *err)
 		ret = registers_open(&all.r, &opt, err);
 		if (ret < 0)
 			return ret;
+		all.via = registers_via(all.r);
 	}
 	all.users++;
 	return 0;

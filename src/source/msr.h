@@ -11,6 +11,9 @@ struct msr_how {
 };
 void source_msr_how(const struct msr_how *how);
 
+/* By which way registers were last opened; NULL: they never were. */
+const char *source_msr_via(void);
+
 /* Where an open group's counts stand while it runs: for another process, which may read them by registers_run() itself. */
 struct msr_counts {
 	const char *via, *root;

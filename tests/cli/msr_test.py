@@ -460,6 +460,31 @@ def stat_by_registers_is_of_cpus():
 
 
 @test
+def stat_against_perf():
+    """Both have to be there. Whether they agree is judged over made-up engines (cross_test.c): a model's counters count nothing."""
+    before = [ok("read", r).split()[4] for r in (SELECT, COUNTER, GATE)]
+    r = stat("--cross-check", "-r", "3", "-e", EVENTS, "--", "sh", "-c", "echo it runs")
+    if r.returncode in (0, 1):
+        d = json.loads(r.stdout[r.stdout.index("{"):])
+        equal([(e["event"], e["msr"]["runs"], e["perf"]["runs"]) for e in d["events"]], [(EVENTS, 3, 3)], "runs of each")
+        equal(r.returncode, int(d["events"][0]["verdict"] == "differ"), "the status says so")
+    else:
+        equal(r.returncode, 125, r.stderr)
+        true(f"--cross-check needs both, and perf cannot count {EVENTS}: " in r.stderr, r.stderr)
+        true("it runs" not in r.stdout, "the command is not started")
+    equal([ok("read", r).split()[4] for r in (SELECT, COUNTER, GATE)], before, "registers as before")
+    for words, said in ((["-e", "faults"], "nothing to compare"), (["-I", "100", "-e", EVENTS], "not with -I"), (["--format", "csv"], "text or json"),
+                        (["--split"], "not with --split")):
+        r = sh(TARE, "stat", "--engine", "msr", "-C", "0", "--cross-check", *words, "--", "true")
+        true(r.returncode == 125 and said in r.stderr, f"{words}: {r.stderr}")
+    r = sh(TARE, "stat", "--cross-check", "--", "true")
+    true(r.returncode == 125 and "--engine msr" in r.stderr, r.stderr)
+    with tempfile.TemporaryDirectory() as empty:
+        r = sh(TARE, "stat", "--engine", "msr", "--device-root", empty, "--cpu-model", CPU_MODEL, "-C", "0", "--cross-check", "-e", EVENTS, "--", "true")
+        true(r.returncode == 125 and "registers cannot count" in r.stderr and "modprobe" in r.stderr, r.stderr)
+
+
+@test
 def no_way_to_registers():
     with tempfile.TemporaryDirectory() as empty:
         if not MAKER:
