@@ -19,7 +19,11 @@
 #include "view/record_view.h"
 
 enum {
+	RING = 512 << 10,
 	RING_MOST = 64 << 20,
+	RING_BESIDE = 256 << 10, /* of records, beside an AUX area */
+	AUX_AREA = 4 << 20,
+	AUX_AREA_LOCKED = 256 << 10,
 	RATE_UNKNOWN = 0,
 	EXACT_PERIOD = 100003, /* a prime: no loop of the program has its length */
 	EXACT_ACCESS_PERIOD = 10007,
@@ -166,12 +170,28 @@ static int encode(struct job *j, const char *default_event)
 	return ret;
 }
 
-/* What SPE tells comes by another way than samples. */
-static int refuse_aux(struct job *j)
+/* Periods are what the hardware takes; a sample stands for as many. */
+static int choose_period(struct job *j)
 {
-	tare_fail(j->err, ENOTSUP, "%s: tare reads what SPE writes, and does not record it yet", j->precise.events);
-	tare_hint(j->err, "perf record -e %s records it; tare memory, report, export read that", j->precise.events);
-	return -ENOTSUP;
+	struct record_options *o = &j->o;
+	const struct precise_choice *p = &j->precise;
+	uint64_t asked = o->how.period;
+
+	if (p->period && o->rate_given && !o->how.period) {
+		tare_fail(j->err, EINVAL, "-F: %s cannot be steered towards a number of samples a second", p->events);
+		tare_hint(j->err, "-c N: one of every N operations; %llu unless given", (unsigned long long)p->period);
+		return -EINVAL;
+	}
+	if (p->period && !o->how.period)
+		o->how.period = p->period;
+	if (o->how.period && o->how.period < p->least)
+		o->how.period = p->least;
+	if (o->how.period % p->multiple)
+		o->how.period += p->multiple - o->how.period % p->multiple;
+	if (asked && asked != o->how.period)
+		fprintf(stderr, "tare record: a sample every %llu: this PMU counts in multiples of %llu%s\n", (unsigned long long)o->how.period,
+			(unsigned long long)p->multiple, o->how.period == p->least ? ", and no fewer" : "");
+	return 0;
 }
 
 /* Which hardware; without any, of a command, the exact engine. */
@@ -191,19 +211,15 @@ static int choose_precise(struct job *j)
 	}
 	if (exact)
 		ret = precise_exact(&o->precise_of, &j->precise, j->err);
-	if (ret == 0 && j->precise.aux)
-		ret = refuse_aux(j);
+	if (ret < 0)
+		return ret;
+	ret = choose_period(j);
 	if (ret < 0)
 		return ret;
 	o->how.addresses = true;
 	o->how.hardware = j->precise.registers;
 	o->how.weights = j->precise.weights;
 	o->how.weight |= exact ? false : !j->precise.weights;
-	if (o->how.period % j->precise.multiple) {
-		o->how.period += j->precise.multiple - o->how.period % j->precise.multiple;
-		fprintf(stderr, "tare record: a sample every %llu: this PMU counts in multiples of %llu\n", (unsigned long long)o->how.period,
-			(unsigned long long)j->precise.multiple);
-	}
 	o->how.jitter = exact && !o->no_jitter;
 	o->events_given = true;
 	if (!o->quiet)
@@ -237,6 +253,69 @@ static int choose_rate(struct job *j)
 	return -EINVAL;
 }
 
+/* ---- AUX areas ---- */
+
+/* What SPE cannot do, of what was asked; its clock is the kernel's own, and whose it is the switches tell. */
+static int check_aux(struct job *j, const struct encoding *e)
+{
+	struct record_options *o = &j->o;
+	const struct {
+		bool given;
+		const char *what, *instead;
+	} rows[] = {
+		{ !o->how.period && !e->attr.sample_period, "a rate (-F)", "-c N takes one of every N operations, 4096 for instance" },
+		{ o->clock_given && o->how.clockid >= 0, "another clock (-k)", "-k perf: its times are the kernel's own" },
+		{ o->alloc, "--alloc", "blocks of memory are stamped by another clock than SPE's: leave it out, or --engine exact" },
+		{ o->precise && o->how.calls != CALLS_NONE, "callers (-g)", "SPE knows the instruction alone" },
+		{ o->precise && o->how.branches, "a stack of branches (-b)", "--precise=branches samples branches with their targets" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].given) {
+			tare_fail(j->err, EINVAL, "%.100s cannot be recorded with %s", e->name, rows[i].what);
+			tare_hint(j->err, "%s", rows[i].instead);
+			return -EINVAL;
+		}
+	o->how.clockid = -1;
+	o->how.switches = true;
+	return 0;
+}
+
+/* Whether the kernel locks as much memory as it is asked for. Source: linux kernel/events/core.c, perf_mmap(). */
+static bool may_lock_much(void)
+{
+	char line[32];
+
+	return geteuid() == 0 || (file_line(NULL, "/proc/sys/kernel/perf_event_paranoid", line, sizeof(line), NULL) == 0 && line[0] == '-');
+}
+
+/*
+ * perf's sizes for root; for others both together are what a CPU's share of kernel.perf_event_mlock_kb (516) holds.
+ * Beside an AUX area the records are few.
+ */
+static int choose_rings(struct job *j)
+{
+	struct record_options *o = &j->o;
+	bool aux = false, much = may_lock_much();
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < j->list.n; i++)
+		if (sample_by_aux(&j->list.enc[i])) {
+			aux = true;
+			ret = check_aux(j, &j->list.enc[i]);
+		}
+	if (ret == 0 && o->aux_bytes && !aux) {
+		ret = tare_fail(j->err, EINVAL, "-m SIZE,AUX: nothing that is recorded has an AUX area");
+		tare_hint(j->err, "Arm's SPE has: --precise, or -e arm_spe_0//");
+		ret = -EINVAL;
+	}
+	if (!o->ring_bytes)
+		o->ring_bytes = !aux ? RING : much ? RING_BESIDE : RING_BESIDE / 2;
+	if (!o->aux_bytes)
+		o->aux_bytes = much ? AUX_AREA : AUX_AREA_LOCKED;
+	return ret;
+}
+
 /* ---- recording ---- */
 
 static int record(struct job *j)
@@ -259,6 +338,7 @@ static int record(struct job *j)
 		.timeout_ns = o->timeout_ns,
 		.delay_ns = o->delay_ns,
 		.ring_bytes = o->ring_bytes,
+		.aux_bytes = o->aux_bytes,
 		.ring_most = o->ring_bytes > RING_MOST ? o->ring_bytes : RING_MOST,
 	};
 	struct tare_error late = TARE_ERROR_INIT;
@@ -307,6 +387,8 @@ static int sample(struct job *j)
 	if (ret < 0)
 		return ret;
 	ret = encode(j, j->o.events_given ? NULL : j->o.engine == ENGINE_EXACT ? "instructions" : "cycles");
+	if (ret == 0)
+		ret = choose_rings(j);
 	if (ret == 0)
 		ret = record(j);
 	if (ret < 0 && try_clock(j, ret)) {

@@ -210,28 +210,44 @@ static int set_clock(void *to, const char *arg, struct tare_error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (!strcmp(arg, rows[i].name)) {
 			((struct record_options *)to)->how.clockid = rows[i].id;
+			((struct record_options *)to)->clock_given = true;
 			return 0;
 		}
 	return tare_fail(err, EINVAL, "samples cannot be stamped by '%.32s': mono, raw, or perf (the kernel's own)", arg);
 }
 
 /* As perf takes it: pages, or bytes with K, M or G; rounded up to a power of two. */
-static int set_ring(void *to, const char *arg, struct tare_error *err)
+static int size_of(const char *arg, size_t n_arg, size_t *out, struct tare_error *err)
 {
 	static const char units[] = "BKMG";
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = page;
 	char *end;
 	unsigned long long n = strtoull(arg, &end, 10);
-	const char *unit = *end ? strchr(units, *end) : NULL;
+	const char *stop = arg + n_arg, *unit = end < stop ? strchr(units, *end) : NULL;
 	uint64_t each = unit ? 1ull << 10 * (unit - units) : page;
 
-	if (end == arg || !n || (*end && (!unit || end[1])) || n > RING_MOST_BYTES / each)
-		return tare_fail(err, EINVAL, "'%.32s' is no size of a buffer: pages, or bytes as 512K, 8M; at most 1G",
-				 arg);
+	if (end == arg || !n || (end < stop && (!unit || end + 1 != stop)) || n > RING_MOST_BYTES / each)
+		return tare_fail(err, EINVAL, "'%.*s' is no size of a buffer: pages, or bytes as 512K, 8M; at most 1G",
+				 (int)(n_arg < 32 ? n_arg : 32), arg);
 	while (size < n * each)
 		size *= 2;
-	((struct record_options *)to)->ring_bytes = size;
+	*out = size;
 	return 0;
+}
+
+/* SIZE, SIZE,AUX or ,AUX */
+static int set_ring(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+	size_t n = strcspn(arg, ",");
+	int ret = n || !arg[n] ? size_of(arg, n, &o->ring_bytes, err) : 0;
+
+	if (ret < 0 || !arg[n])
+		return ret;
+	ret = size_of(arg + n + 1, strlen(arg + n + 1), &o->aux_bytes, err);
+	if (ret == 0 && o->aux_bytes < 2 * (size_t)sysconf(_SC_PAGESIZE))
+		return tare_fail(err, EINVAL, "'%.32s': an AUX area has two pages at least", arg + n + 1);
+	return ret;
 }
 
 static int set_precise(void *to, const char *arg, struct tare_error *err)
@@ -294,7 +310,7 @@ const struct option_row record_option_rows[] = {
 	{ 0, "switch-events", NULL, NULL, set_switches },
 	{ 'D', "delay", "MS", "begin to sample that long after the start", set_delay },
 	{ 0, "timeout", "MS", "end after that long", set_timeout },
-	{ 'm', "mmap-pages", "SIZE", "buffer per CPU to begin with; default: 512K", set_ring },
+	{ 'm', "mmap-pages", "SIZE[,AUX]", "buffer per CPU to begin with; default: 512K", set_ring },
 	{ 'k', "clockid", "CLOCK", NULL, set_clock },
 	{ 0, "all-user", NULL, NULL, set_all_user },
 	{ 0, "all-kernel", NULL, NULL, set_all_kernel },

@@ -29,7 +29,8 @@ struct record_options {
 	bool precise, no_jitter, alloc;
 	struct precise_question precise_of;
 
-	size_t ring_bytes;
+	size_t ring_bytes, aux_bytes; /* 0: as it is best */
+	bool clock_given;
 	int compress;
 	bool no_build_ids, quiet;
 	const char *output;
@@ -38,7 +39,7 @@ struct record_options {
 #define RECORD_OPTIONS_INIT                                                                                            \
 	{                                                                                                              \
 		.how = { .frequency = DEFAULT_FREQUENCY, .inherit = true, .clockid = 1 /* CLOCK_MONOTONIC */ },        \
-		.ring_bytes = 512 << 10, .output = "perf.data"                                                         \
+		.output = "perf.data"                                                         \
 	}
 
 extern const struct option_row record_option_rows[];

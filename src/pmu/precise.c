@@ -17,6 +17,7 @@ const char *const precise_names[PRECISE_WHATS] = { "memory", "branches", "fetch"
 enum {
 	LDLAT_LEAST = 3, /* of PEBS: every load. Source: Intel SDM vol. 3B, "Load Latency Performance Monitoring Facility" */
 	SPE_PERIOD = 4096,
+	SPE_MULTIPLE = 256, /* the interval has no lower bits. Source: linux arm_spe_pmu.c, arm_spe_event_sanitise_period() */
 	IBS_MULTIPLE = 16, /* the counter holds sixteenths */
 };
 
@@ -213,6 +214,8 @@ static int spe(struct machine *m, const char *name, const struct precise_questio
 		return -ENOTSUP;
 	ADD_EVENT(out, "%s/%s/", name, terms);
 	out->period = least > SPE_PERIOD ? least : SPE_PERIOD;
+	out->least = least;
+	out->multiple = SPE_MULTIPLE;
 	out->aux = true;
 	add(out->why, sizeof(out->why), "SPE: %s",
 	    q->what == PRECISE_MEMORY ? "loads and stores" : q->what == PRECISE_BRANCHES ? "branches" : "operations of every kind");

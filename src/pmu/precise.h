@@ -24,6 +24,7 @@ struct precise_choice {
 	char why[240];	   /* "PEBS: loads of at least 3 cycles, and stores" */
 	char refused[200]; /* what to do where the kernel refuses them; "" */
 	uint64_t period;   /* events to a sample; 0: by frequency */
+	uint64_t least;	   /* that a period may be; 0: any */
 	uint64_t multiple; /* that periods must be of; 1 */
 	bool registers;	   /* the samples bring the hardware's own (IBS) */
 	bool weights;	   /* and several latencies in one word: Linux 5.12 */

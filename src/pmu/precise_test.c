@@ -169,16 +169,16 @@ TEST(precise_how)
 		int line;
 		const char *tree;
 		enum precise_what what;
-		uint64_t period, multiple;
+		uint64_t period, multiple, least;
 		bool registers, weights, aux;
 	} how[] = {
-		{ __LINE__, "haswell", PRECISE_MEMORY, 0, 1, false, false, false }, /* Linux 5.10 */
-		{ __LINE__, "skylake", PRECISE_MEMORY, 0, 1, false, true, false },
-		{ __LINE__, "skylake", PRECISE_BRANCHES, 0, 1, false, false, false },
-		{ __LINE__, "zen4", PRECISE_MEMORY, 0, 16, true, false, false },
-		{ __LINE__, "zen4", PRECISE_FETCH, 0, 16, true, false, false },
-		{ __LINE__, "neoverse", PRECISE_MEMORY, 4096, 1, false, false, true },
-		{ __LINE__, "slow-spe", PRECISE_MEMORY, 16384, 1, false, false, true },
+		{ __LINE__, "haswell", PRECISE_MEMORY, 0, 1, 0, false, false, false }, /* Linux 5.10 */
+		{ __LINE__, "skylake", PRECISE_MEMORY, 0, 1, 0, false, true, false },
+		{ __LINE__, "skylake", PRECISE_BRANCHES, 0, 1, 0, false, false, false },
+		{ __LINE__, "zen4", PRECISE_MEMORY, 0, 16, 0, true, false, false },
+		{ __LINE__, "zen4", PRECISE_FETCH, 0, 16, 0, true, false, false },
+		{ __LINE__, "neoverse", PRECISE_MEMORY, 4096, 256, 1024, false, false, true },
+		{ __LINE__, "slow-spe", PRECISE_MEMORY, 16384, 256, 16384, false, false, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(how); i++) {
@@ -189,6 +189,7 @@ TEST(precise_how)
 		CHECK_EQ(precise_choose(m, &q, &c, NULL), 0, "row at line %d", how[i].line);
 		CHECK_EQ(c.period, how[i].period, "row at line %d", how[i].line);
 		CHECK_EQ(c.multiple, how[i].multiple, "row at line %d", how[i].line);
+		CHECK_EQ(c.least, how[i].least, "row at line %d", how[i].line);
 		CHECK_EQ(c.registers, how[i].registers, "row at line %d", how[i].line);
 		CHECK_EQ(c.weights, how[i].weights, "row at line %d", how[i].line);
 		CHECK_EQ(c.aux, how[i].aux, "row at line %d", how[i].line);

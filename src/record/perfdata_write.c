@@ -14,10 +14,6 @@
 
 enum { PIECE = 48 << 10, PIECE_ROOM = RECORD_MOST + 1024, PAYLOAD_MOST = 65528 - sizeof(struct perf_event_header) };
 
-struct section {
-	uint64_t offset, size;
-};
-
 /* The head of the file layout. */
 struct head {
 	char magic[8];
@@ -40,6 +36,8 @@ struct perfdata_writer {
 	struct mapped mapped;
 	struct deflate *deflate;
 	uint64_t raw, packed; /* bytes before and after compression */
+	struct section *aux;  /* where the AUXTRACE records are, and their sizes without the data */
+	size_t n_aux, aux_room;
 	struct tare_error no_fields;
 	unsigned char piece[PIECE_ROOM];
 };
@@ -140,6 +138,77 @@ static int put_records(struct sample_sink *self, const unsigned char *bytes, siz
 	return ret;
 }
 
+/* ---- AUX data: never compressed, as perf's is not ---- */
+
+enum { AUX_ALIGN = 8, AUXTRACE_ARM_SPE = 4 };
+
+/*
+ * How SPE's clock becomes the records' time, then which hardware it is: readers need them in this order. Source:
+ * Linux, tools/perf/util/arm-spe.c, arm_spe_info_fill(); tools/lib/perf/include/perf/event.h.
+ */
+static int put_about_aux(struct sample_sink *self, const struct sample_aux *about, struct tare_error *err)
+{
+	struct perfdata_writer *w = (struct perfdata_writer *)self;
+	const struct {
+		struct perf_event_header h;
+		uint64_t shift, mult, zero, cycles, mask;
+		uint8_t has_zero, is_short, pad[6];
+	} clock = { { .type = PD_RECORD_TIME_CONV, .size = sizeof(clock) }, about->clock.shift, about->clock.mult, about->clock.zero,
+		    about->clock.cycles, about->clock.mask, about->has_clock, about->clock.is_short, { 0 } };
+	const struct {
+		struct perf_event_header h;
+		uint32_t type, pad;
+		uint64_t pmu_type, per_cpu;
+	} info = { { .type = PD_RECORD_AUXTRACE_INFO, .size = sizeof(info) }, AUXTRACE_ARM_SPE, 0, about->pmu_type, about->per_cpu };
+	int ret = about->has_clock ? write_bytes(w, &clock, sizeof(clock), err) : 0;
+
+	return ret < 0 ? ret : write_bytes(w, &info, sizeof(info), err);
+}
+
+static int note_aux(struct perfdata_writer *w, uint64_t offset, uint64_t size, struct tare_error *err)
+{
+	if (w->n_aux == w->aux_room) {
+		size_t room = w->aux_room ? 2 * w->aux_room : 64;
+		struct section *more = realloc(w->aux, room * sizeof(*more));
+
+		if (!more)
+			return tare_fail_nomem(err);
+		w->aux = more;
+		w->aux_room = room;
+	}
+	w->aux[w->n_aux++] = (struct section){ offset, size };
+	return 0;
+}
+
+/* The record, then the bytes, which its own size does not count; zeros are SPE's padding, too. */
+static int put_aux(struct sample_sink *self, const struct aux_piece *p, struct tare_error *err)
+{
+	static const unsigned char zeros[AUX_ALIGN];
+	struct perfdata_writer *w = (struct perfdata_writer *)self;
+	uint64_t n = p->part[0].n + p->part[1].n, pad = -n % AUX_ALIGN, before = w->at;
+	const struct {
+		struct perf_event_header h;
+		uint64_t size, offset, reference;
+		uint32_t index, tid, cpu, pad;
+	} rec = { { .type = PD_RECORD_AUXTRACE, .size = sizeof(rec) }, n + pad, p->offset, p->reference, p->index, (uint32_t)p->tid,
+		  (uint32_t)p->cpu, 0 };
+	const struct {
+		const void *bytes;
+		size_t n;
+	} rows[] = { { &rec, sizeof(rec) }, { p->part[0].bytes, p->part[0].n }, { p->part[1].bytes, p->part[1].n }, { zeros, pad } };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(rows); i++)
+		if (rows[i].n)
+			ret = write_bytes(w, rows[i].bytes, rows[i].n, err);
+	if (ret == 0 || w->pipe)
+		return ret < 0 ? ret : note_aux(w, before, sizeof(rec), err);
+	w->at = before; /* no record without its data */
+	if (ftruncate(w->fd, (off_t)before) == 0)
+		lseek(w->fd, (off_t)before, SEEK_SET);
+	return ret;
+}
+
 /*
  * The file gets its name with the first round: a command that cannot be executed, an event that cannot be
  * opened leave the recording before alone.
@@ -210,6 +279,8 @@ static struct feature_source source_of(struct perfdata_writer *w)
 		.clockid = w->o.clockid,
 		.compress = w->o.compress,
 		.no_fields = &w->no_fields,
+		.aux = w->aux,
+		.n_aux = w->n_aux,
 		.ratio = w->packed ? (double)w->raw / (double)w->packed : 1,
 	};
 }
@@ -377,7 +448,7 @@ int perfdata_writer_open(struct perfdata_writer **out, const struct perfdata_wri
 
 	if (!w)
 		return tare_fail_nomem(err);
-	w->sink = (struct sample_sink){ begin, put_records, put_round };
+	w->sink = (struct sample_sink){ begin, put_records, put_round, put_about_aux, put_aux };
 	w->o = *o;
 	w->fd = -1;
 	w->pipe = !strcmp(o->path, "-");
@@ -474,5 +545,6 @@ void perfdata_writer_close(struct perfdata_writer *w)
 	for (size_t i = 0; i < w->n; i++)
 		free(w->event[i].ids);
 	free(w->event);
+	free(w->aux);
 	free(w);
 }

@@ -323,6 +323,17 @@ static bool branch_stack(struct text *out, const struct feature_source *from)
 	return false;
 }
 
+/* Readers find AUX data by it without reading all that stands between. */
+static bool auxtrace(struct text *out, const struct feature_source *from)
+{
+	put64(out, from->n_aux);
+	for (size_t i = 0; i < from->n_aux; i++) {
+		put64(out, from->aux[i].offset);
+		put64(out, from->aux[i].size);
+	}
+	return from->n_aux > 0;
+}
+
 static bool sample_time(struct text *out, const struct feature_source *from)
 {
 	put64(out, from->first_ns);
@@ -386,6 +397,7 @@ const struct feature_row feature_rows[] = {
 	{ PD_FEAT_BRANCH_STACK, branch_stack, false }, /* a flag of the file layout alone */
 	{ PD_FEAT_PMU_MAPPINGS, pmu_mappings, true },
 	{ PD_FEAT_GROUP_DESC, group_desc, true },
+	{ PD_FEAT_AUXTRACE, auxtrace, false },
 	{ PD_FEAT_SAMPLE_TIME, sample_time, false },
 	{ PD_FEAT_CLOCKID, clock_id, true },
 	{ PD_FEAT_COMPRESSED, compressed, true },

@@ -16,6 +16,10 @@ struct written_event {
 	size_t n_ids;
 };
 
+struct section { /* of the file, in bytes */
+	uint64_t offset, size;
+};
+
 struct feature_source {
 	const char *root;
 	char *const *argv;
@@ -26,6 +30,8 @@ struct feature_source {
 	int compress;
 	double ratio; /* of compression */
 	uint64_t first_ns, last_ns; /* of samples; 0: unknown */
+	const struct section *aux; /* the AUXTRACE records: where, and their size without the data */
+	size_t n_aux;
 	struct tare_error *no_fields; /* why the fields of tracepoints are not in the file; code 0: they are, or none is */
 };
 

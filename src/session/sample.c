@@ -110,6 +110,14 @@ static void tally_sample(struct recording *r, const unsigned char *p, size_t siz
 		r->out->last_ns = at;
 }
 
+/* Of PERF_RECORD_AUX: { header, u64 offset, size, flags }. Source: linux/perf_event.h. */
+static void tally_aux(struct sample_outcome *o, uint64_t flags)
+{
+	o->aux_full += (flags & PERF_AUX_FLAG_TRUNCATED) != 0;
+	o->aux_gaps += (flags & PERF_AUX_FLAG_PARTIAL) != 0;
+	o->aux_collided += (flags & PERF_AUX_FLAG_COLLISION) != 0;
+}
+
 static int take(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
 {
 	struct recording *r = with;
@@ -125,6 +133,8 @@ static int take(void *with, const unsigned char *bytes, size_t n, struct tare_er
 			sampler_want_room(r->sampler);
 		} else if (h.type == PERF_RECORD_LOST_SAMPLES)
 			r->out->lost += word(bytes + at + 8);
+		else if (h.type == PERF_RECORD_AUX)
+			tally_aux(r->out, word(bytes + at + 24));
 		else if (h.type == PERF_RECORD_THROTTLE)
 			r->out->throttled++;
 	}
@@ -132,12 +142,24 @@ static int take(void *with, const unsigned char *bytes, size_t n, struct tare_er
 	return r->to->records(r->to, bytes, n, err);
 }
 
+static int take_aux(void *with, const struct aux_piece *piece, struct tare_error *err)
+{
+	struct recording *r = with;
+
+	r->out->aux_bytes += piece->part[0].n + piece->part[1].n;
+	return r->to->aux(r->to, piece, err);
+}
+
 static int drain(struct recording *r)
 {
-	int64_t got = sampler_drain(r->sampler, take, r, r->err);
+	int64_t got = sampler_drain(r->sampler, take, r, r->err), aux = 0;
 
-	if (got <= 0)
-		return (int)got;
+	if (got >= 0 && r->out->aux)
+		aux = sampler_drain_aux(r->sampler, take_aux, r, r->err);
+	if (got < 0 || aux < 0)
+		return (int)(got < 0 ? got : aux);
+	if (!got && !aux)
+		return 0;
 	return r->to->round(r->to, r->err);
 }
 
@@ -209,14 +231,18 @@ static int make_events(struct recording *r, const struct sample_how *how)
 	const struct encoding_list *list = r->plan->events;
 	struct sample_how of = *how;
 
-	r->tracked_apart = r->plan->delay_ns > 0;
+	/* A full AUX area stops its event, which then tells of no mappings either. */
+	for (size_t i = 0; i < list->n; i++)
+		r->out->aux |= sample_by_aux(&list->enc[i]);
+	r->tracked_apart = r->plan->delay_ns > 0 || r->out->aux;
 	r->event = calloc(list->n + 1, sizeof(*r->event));
 	if (!r->event)
 		return tare_fail_nomem(r->err);
 	r->n = list->n + r->tracked_apart;
 	if (r->tracked_apart) {
 		sample_tracker(&r->tracker, &r->event[0], how);
-		of.track = of.on_exec = false;
+		of.track = false;
+		of.on_exec &= !r->plan->delay_ns;
 	}
 	sample_attrs(r->event + r->tracked_apart, list, &of, r->tracked_apart);
 	for (size_t i = 0; i < r->n; i++)
@@ -237,7 +263,8 @@ static size_t ring_bytes(const struct sample_plan *plan)
 static int try_open(struct recording *r, const struct sample_how *how)
 {
 	const struct sample_plan *plan = r->plan;
-	const struct sampler_options o = { ring_bytes(plan), plan->ring_most, how->clockid };
+	const struct sampler_options o = { .ring_bytes = ring_bytes(plan), .ring_most = plan->ring_most, .clockid = how->clockid,
+					   .aux_bytes = plan->aux_bytes };
 	int ret = make_events(r, how);
 
 	if (ret == 0)
@@ -326,6 +353,17 @@ static int state_before(struct recording *r)
 	return ret;
 }
 
+static int tell_aux(struct recording *r)
+{
+	struct sample_aux about = { .per_cpu = !r->plan->any_cpu };
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->event[i].aux)
+			about.pmu_type = r->event[i].attr.type;
+	about.has_clock = sampler_clock(r->sampler, &about.clock);
+	return r->to->about_aux(r->to, &about, r->err);
+}
+
 /* ---- begin, wait, end ---- */
 
 static int begin(struct recording *r)
@@ -335,6 +373,8 @@ static int begin(struct recording *r)
 
 	if (ret == 0)
 		ret = r->to->begin(r->to, r->event, r->n, r->err);
+	if (ret == 0 && r->out->aux)
+		ret = tell_aux(r);
 	if (ret == 0)
 		ret = state_before(r);
 	r->delayed = plan->delay_ns > 0;

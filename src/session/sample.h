@@ -10,6 +10,14 @@
 #include "session/sample_attr.h"
 #include "session/where.h"
 
+/* What a reader of AUX data has to know. */
+struct sample_aux {
+	uint32_t pmu_type; /* of the hardware that writes it */
+	bool per_cpu;	   /* an area holds what a CPU did; else what a thread did */
+	bool has_clock;
+	struct sampler_clock clock;
+};
+
 struct sample_sink {
 	/* Once, before any record: what was opened, with its ids. `events` lives until the session ends. */
 	int (*begin)(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err);
@@ -17,6 +25,9 @@ struct sample_sink {
 	int (*records)(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err);
 	/* The command runs, and all rings were read: what comes later is not older than what came before the round before. */
 	int (*round)(struct sample_sink *self, struct tare_error *err);
+	/* Only where an event samples by AUX areas: once, after begin(); then what was in them, after the records that tell of it. */
+	int (*about_aux)(struct sample_sink *self, const struct sample_aux *about, struct tare_error *err);
+	int (*aux)(struct sample_sink *self, const struct aux_piece *piece, struct tare_error *err);
 };
 
 /* What became of one event. */
@@ -34,6 +45,9 @@ struct sample_outcome {
 	uint64_t records, bytes;
 	uint64_t lost;		/* records that found no room, as far as the kernel told */
 	uint64_t throttled;	/* times the kernel paused an event for taking too much time */
+	uint64_t aux_bytes;	/* that the hardware wrote into AUX areas */
+	uint64_t aux_full, aux_gaps, aux_collided; /* times an area was full; had gaps; samples fell on one another, as often as was told */
+	bool aux;		/* an event sampled so */
 	uint64_t first_ns, last_ns; /* of samples; 0: none */
 	uint64_t wall_ns;
 	struct sampler_rings rings;
@@ -63,6 +77,7 @@ struct sample_plan {
 	bool any_cpu;	      /* one ring per thread, which stays whole when it moves; no children */
 	uint64_t timeout_ns, delay_ns;
 	size_t ring_bytes, ring_most;
+	size_t aux_bytes; /* of each AUX area, where there are some */
 };
 
 /* 0, or a negative errno: what failed. The outcome holds what was recorded until then. */

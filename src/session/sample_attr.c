@@ -102,6 +102,11 @@ static bool is_companion(const struct encoding *e)
 	return strstr(e->name, "/mem-loads-aux/") != NULL;
 }
 
+bool sample_by_aux(const struct encoding *e)
+{
+	return !strncmp(e->pmu, "arm_spe_", 8);
+}
+
 /*
  * A period that is the same each time is not written into the samples: asked for it, the kernel samples every
  * single event of the software ones. Source: linux kernel/events/core.c, perf_swevent_event().
@@ -141,8 +146,10 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 		bool reads = list->enc[leader].sample_read;
 
 		common(&a, how);
-		ask_calls(&a, how);
-		ask_more(&a, how);
+		if (!sample_by_aux(e)) {
+			ask_calls(&a, how);
+			ask_more(&a, how);
+		}
 		ask_rate(&a, e, how);
 		a.enable_on_exec = leader == i && how->on_exec;
 		if (reads) {
@@ -160,7 +167,7 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 		}
 		if (how->track && i == 0)
 			track(&a, how);
-		out[i] = (struct sampled){ .enc = e, .attr = a, .leader = base + leader };
+		out[i] = (struct sampled){ .enc = e, .attr = a, .leader = base + leader, .aux = sample_by_aux(e) };
 	}
 }
 

@@ -34,6 +34,9 @@ struct sample_how {
  */
 void sample_attrs(struct sampled *out, const struct encoding_list *list, const struct sample_how *how, size_t base);
 
+/* Arm's SPE: what it samples comes by an AUX area, not as samples; it needs a period, and the kernel's own clock. */
+bool sample_by_aux(const struct encoding *e);
+
 /* The event that only tells of mappings, names, forks: for when the others begin later. */
 void sample_tracker(struct encoding *enc, struct sampled *out, const struct sample_how *how);
 

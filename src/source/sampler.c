@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,6 +20,7 @@ struct opened {
 
 struct cpu_ring {
 	struct ring ring;
+	struct aux_ring aux; /* beside it; its event can no more be led elsewhere: the ring does not grow */
 	int fd;	   /* of the event that holds it */
 	int cpu;   /* -1: any, for one thread */
 	pid_t pid; /* of a ring without a CPU */
@@ -32,7 +34,7 @@ struct sampler {
 	size_t events, room;
 	int epoll;
 	size_t grown;
-	bool limited, pressed;
+	bool limited, pressed, stopped;
 };
 
 static int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group, unsigned long flags)
@@ -185,7 +187,7 @@ static int64_t grow(struct sampler *s, size_t i, size_t times, ring_take *take, 
 
 	while (times > 1 && old->ring.size * times > s->o.ring_most)
 		times /= 2;
-	if (s->limited || times < 2)
+	if (s->limited || times < 2 || old->aux.page)
 		return 0;
 	larger = calloc(1, sizeof(*larger));
 	if (!larger)
@@ -256,7 +258,82 @@ struct sampler_rings sampler_rings(const struct sampler *s)
 	for (size_t i = 0; i < s->rings; i++)
 		if (s->ring[i]->ring.size > r.largest)
 			r.largest = s->ring[i]->ring.size;
+	for (size_t i = 0; i < s->rings; i++)
+		if (s->ring[i]->aux.page && (!r.aux || s->ring[i]->aux.size < r.aux))
+			r.aux = s->ring[i]->aux.size;
 	return r;
+}
+
+/* ---- AUX areas ---- */
+
+/* Least: SPE's driver wants two pages. Source: linux drivers/perf/arm_spe_pmu.c, arm_spe_pmu_setup_aux(). */
+static int make_aux(struct sampler *s, const struct opened *o, struct tare_error *err)
+{
+	struct cpu_ring *r = s->ring[o->ring];
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = s->o.aux_bytes;
+	int ret;
+
+	if (r->aux.page)
+		return 0;
+	do
+		ret = aux_ring_map(&r->aux, r->ring.page, page + r->ring.size, o->fd, size);
+	while ((ret == -EPERM || ret == -ENOMEM) && (size /= 2) >= 2 * page);
+	if (ret == 0)
+		return 0;
+	tare_fail(err, -ret, "cannot map an AUX area for %.100s: %s", o->of->enc->name, strerror(-ret));
+	if (ret == -EPERM)
+		tare_hint(err, "no more memory may be locked: -m 16,32 asks for less; kernel.perf_event_mlock_kb or `ulimit -l` allow more");
+	return ret;
+}
+
+/* A full area stops its event for good: who made room starts it. */
+static int go_on(const struct sampler *s, size_t ring, struct tare_error *err)
+{
+	for (size_t i = 0; i < s->events; i++)
+		if (s->event[i].ring == ring && s->event[i].of->aux && ioctl(s->event[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+			return tare_fail(err, errno, "cannot go on with %s: %s", s->event[i].of->enc->name, strerror(errno));
+	return 0;
+}
+
+int64_t sampler_drain_aux(struct sampler *s, aux_take *take, void *with, struct tare_error *err)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < s->rings; i++) {
+		struct cpu_ring *r = s->ring[i];
+		const struct aux_piece whose = { .index = (uint32_t)i, .tid = r->cpu >= 0 ? -1 : r->pid, .cpu = r->cpu };
+		int64_t got = r->aux.page ? aux_ring_read(&r->aux, &whose, take, with, err) : 0;
+		int ret = got > 0 && !s->stopped ? go_on(s, i, err) : 0;
+
+		if (got < 0 || ret < 0)
+			return got < 0 ? got : ret;
+		sum += got;
+	}
+	return sum;
+}
+
+bool sampler_clock(const struct sampler *s, struct sampler_clock *out)
+{
+	const volatile struct perf_event_mmap_page *p;
+	uint32_t seq;
+	bool known;
+
+	if (!s->rings)
+		return false;
+	p = s->ring[0]->ring.page;
+	do {
+		seq = p->lock;
+		atomic_thread_fence(memory_order_acquire);
+		known = p->cap_user_time_zero;
+		*out = (struct sampler_clock){ .shift = p->time_shift, .mult = p->time_mult, .zero = p->time_zero,
+					       .mask = UINT64_MAX, .is_short = p->cap_user_time_short };
+		if (out->is_short) {
+			out->cycles = p->time_cycles;
+			out->mask = p->time_mask;
+		}
+		atomic_thread_fence(memory_order_acquire);
+	} while (seq & 1 || p->lock != seq);
+	return known;
 }
 
 /* ---- events ---- */
@@ -312,7 +389,8 @@ static int add_one(struct sampler *s, struct sampled *events, size_t i, size_t f
 	    ioctl(o.fd, PERF_EVENT_IOC_SET_OUTPUT, s->ring[ring]->fd) < 0)
 		return tare_fail(err, errno, "cannot lead the samples of %s into a buffer: %s", e->enc->name,
 				 strerror(errno));
-	return add_id(e, s->event[s->events - 1].id, err);
+	ret = e->aux ? make_aux(s, &s->event[s->events - 1], err) : 0;
+	return ret < 0 ? ret : add_id(e, s->event[s->events - 1].id, err);
 }
 
 int sampler_add(struct sampler *s, struct sampled *events, const size_t *at, size_t n, const struct target *on,
@@ -346,6 +424,7 @@ int sampler_start(struct sampler *s, const struct sampled *only, struct tare_err
 
 int sampler_stop(struct sampler *s, struct tare_error *err)
 {
+	s->stopped = true;
 	return all_leaders(s, NULL, PERF_EVENT_IOC_DISABLE, "stop", err);
 }
 
@@ -406,6 +485,7 @@ void sampler_close(struct sampler *s)
 	for (size_t i = s->events; i-- > 0;)
 		close(s->event[i].fd);
 	for (size_t i = 0; i < s->rings; i++) {
+		aux_ring_unmap(&s->ring[i]->aux);
 		ring_unmap(&s->ring[i]->ring);
 		close(s->ring[i]->fd);
 		free(s->ring[i]);

@@ -11,6 +11,7 @@
 #ifndef SOURCE_SAMPLER_H
 #define SOURCE_SAMPLER_H
 
+#include "source/aux_ring.h"
 #include "source/ring.h"
 #include "source/source.h"
 
@@ -20,12 +21,14 @@ struct sampled {
 	size_t leader; /* index of its group's first event, or its own */
 	uint64_t *ids; /* filled as it is opened; the caller frees them */
 	size_t n_ids;
+	bool aux; /* what it samples comes by an AUX area, not as records */
 };
 
 struct sampler_options {
 	size_t ring_bytes; /* data of one ring to begin with: a power of two of pages */
 	size_t ring_most;  /* what it may grow to */
 	int clockid;	   /* of the times in the records; -1: the kernel's own. As in every attr */
+	size_t aux_bytes;  /* of each AUX area, a power of two of pages: less where no more may be locked */
 };
 
 /* What an event counted until now, in all places it was opened in. */
@@ -55,6 +58,21 @@ int sampler_stop(struct sampler *s, struct tare_error *err);
 int sampler_fd(const struct sampler *s);
 /* Every record that is there, and larger rings where they were nearly full. Bytes, or -errno. */
 int64_t sampler_drain(struct sampler *s, ring_take *take, void *with, struct tare_error *err);
+/*
+ * What is in the AUX areas, a piece of each; events that a full one had stopped go on. After sampler_drain(): the
+ * records tell of the bytes. Bytes, or -errno.
+ */
+int64_t sampler_drain_aux(struct sampler *s, aux_take *take, void *with, struct tare_error *err);
+/*
+ * How the counter that stamps what the hardware writes becomes time of the kernel's own clock. Source:
+ * linux/perf_event.h, cap_user_time_zero.
+ */
+struct sampler_clock {
+	uint64_t shift, mult, zero, cycles, mask;
+	bool is_short; /* the counter is narrower than 64 bits: cycles and mask count */
+};
+/* False: the kernel does not say. */
+bool sampler_clock(const struct sampler *s, struct sampler_clock *out);
 /* Records were lost: every ring grows at the next drain, as far as it may. */
 void sampler_want_room(struct sampler *s);
 /* What one event counted, as long as it is open. */
@@ -63,6 +81,7 @@ int sampler_total(struct sampler *s, const struct sampled *event, struct sampler
 /* Bytes of the largest ring now; how often one grew; whether one could not for want of lockable memory. */
 struct sampler_rings {
 	size_t n, largest, grown;
+	size_t aux; /* bytes of the smallest AUX area; 0: none */
 	bool limited;
 };
 struct sampler_rings sampler_rings(const struct sampler *s);

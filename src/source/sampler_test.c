@@ -169,6 +169,34 @@ TEST(a_ring_that_fills_gives_way_to_a_larger_one)
 	close_faults(&o);
 }
 
+/* The kernel here is the judge: page faults have no such hardware. */
+TEST(an_event_without_an_aux_area_is_named)
+{
+	static const size_t at[] = { 0 };
+	const struct sampler_options options = { .ring_bytes = 1 << 14, .ring_most = 1 << 14, .clockid = -1, .aux_bytes = 1 << 14 };
+	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
+	struct sampled event = { .enc = &faults, .attr = faults.attr, .aux = true };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct sampler_clock clock;
+	struct sampler *s;
+
+	event.attr.size = sizeof(event.attr);
+	event.attr.sample_period = 1;
+	event.attr.disabled = 1;
+	if (sampler_new(&s, &options, &err) < 0)
+		tap_skip("perf", "%s", err.what);
+	CHECK(!sampler_clock(s, &clock), "nothing is mapped that could tell");
+	if (sampler_add(s, &event, at, 1, &self, NULL, &err) != -EOPNOTSUPP)
+		tap_skip("perf", "%s", err.what);
+	CHECK(strstr(err.what, "cannot map an AUX area for page-faults"), "%s", err.what);
+	CHECK_EQ(sampler_rings(s).aux, 0);
+	CHECK_EQ(sampler_drain_aux(s, NULL, NULL, &err), 0);
+	if (sampler_clock(s, &clock))
+		CHECK(clock.mult > 0 && clock.shift < 64 && clock.mask, "shift %d", (int)clock.shift);
+	sampler_close(s);
+	free(event.ids);
+}
+
 TEST(events_that_do_not_exist_are_named)
 {
 	static const size_t at[] = { 0 };

@@ -80,6 +80,40 @@ static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t 
 	}
 }
 
+/* What the hardware wrote by itself, and what of it is missing: how many samples that is, nobody knows. */
+static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_only, const struct style *s)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} rows[] = {
+		{ o->aux_full, "times the area was full, and what came then is missing: -m SIZE,AUX gives a larger one, -c takes fewer samples" },
+		{ o->aux_gaps, "times the hardware says that there are gaps" },
+		{ o->aux_collided, "times operations were left out because the one sampled before them took so long: -c takes fewer samples" },
+	};
+	bool whole = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!rows[i].n)
+			continue;
+		whole = false;
+		text_add(out, "  %s", ink_on(s, INK_BAD));
+		put_count(out, s, rows[i].n);
+		text_add(out, " %s%s\n", rows[i].what, ink_off(s));
+	}
+	if (o->aux_full) {
+		text_add(out, "  an AUX area has now ");
+		put_size(out, o->rings.aux);
+		text_add(out, " per CPU\n");
+	}
+	if (loss_only)
+		return;
+	if (!o->aux_bytes)
+		put_careful(out, s, "the hardware wrote nothing: the command was too short, or -c takes smaller steps");
+	else if (whole && !o->lost)
+		text_add(out, "  none lost, as far as the kernel tells\n");
+}
+
 /* Half the width of the 95 % interval of a share of 10 % among n samples: the normal approximation. */
 static void put_confidence(struct text *out, const struct sample_outcome *o, uint64_t samples, const struct style *s)
 {
@@ -106,10 +140,17 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	struct text name = { 0 };
 
 	escape(&name, file ? file : "standard output", strlen(file ? file : "standard output"));
-	if (!loss_only || o->lost || o->throttled) {
+	if (!loss_only || o->lost || o->throttled || o->aux_full || o->aux_gaps || o->aux_collided) {
 		text_add(out, "tare record: ");
-		put_count(out, s, samples);
-		text_add(out, " sample%s in ", samples == 1 ? "" : "s");
+		if (samples || !o->aux) {
+			put_count(out, s, samples);
+			text_add(out, " sample%s%s ", samples == 1 ? "" : "s", o->aux ? " and" : "");
+		}
+		if (o->aux) {
+			put_size(out, o->aux_bytes);
+			text_add(out, " of AUX data ");
+		}
+		text_add(out, "in ");
 		put_time(out, s, o->wall_ns);
 		text_add(out, ": %s (", name.s ? name.s : "?");
 		put_size(out, file_bytes);
@@ -125,11 +166,13 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	if (!loss_only && o->exact && o->n_events)
 		put_exact(out, o, s);
 	put_loss(out, o, samples, s);
+	if (o->aux)
+		put_aux(out, o, loss_only, s);
 	if (loss_only)
 		return;
 	if (samples)
 		put_confidence(out, o, samples, s);
-	else if (!o->lost)
+	else if (!o->lost && !o->aux)
 		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
 	if (samples && o->accesses)
 		text_add(out, "  what a cache had, where data came from and how long it took is not to be had without hardware that tells\n");
