@@ -28,4 +28,7 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 /* The class of an event that engine_counts(). */
 enum exact_class exact_class_of(const struct encoding *e);
 
+/* Tables by the numbers that samples have: room for index i of *n that only grows; new ones are zeros. NULL: out of memory. */
+void *exact_reach(void *table, size_t *n, size_t i, size_t each);
+
 #endif

@@ -109,27 +109,10 @@ static int end_with_trailer(struct exact_recording *r, const struct exact_sample
 
 /* ---- who is who ---- */
 
-static void *reach(void *p, size_t *n, size_t i, size_t each)
-{
-	size_t room = *n ? *n : 16;
-	char *q;
-
-	if (i < *n)
-		return p;
-	while (room <= i)
-		room *= 2;
-	q = realloc(p, room * each);
-	if (q) {
-		memset(q + *n * each, 0, (room - *n) * each);
-		*n = room;
-	}
-	return q;
-}
-
 static int know_process(struct exact_recording *r, const struct exact_sample *s)
 {
 	uint32_t highest = s->serial > s->parent ? s->serial : s->parent;
-	void *more = reach(r->process, &r->processes, highest, sizeof(*r->process));
+	void *more = exact_reach(r->process, &r->processes, highest, sizeof(*r->process));
 
 	if (!more)
 		return tare_fail_nomem(r->err);
@@ -152,7 +135,7 @@ static int put_task(struct exact_recording *r, const struct exact_sample *s, uin
 /* A thread is met with its first sample: its process has it then. */
 static int know_thread(struct exact_recording *r, const struct exact_sample *s)
 {
-	void *more = reach(r->thread, &r->threads, s->born, sizeof(*r->thread));
+	void *more = exact_reach(r->thread, &r->threads, s->born, sizeof(*r->thread));
 
 	if (!more)
 		return tare_fail_nomem(r->err);

@@ -27,28 +27,10 @@ struct exact_windows {
 	uint64_t *value;
 };
 
-/* Room for index i of an array that only grows; new ones are zeros. */
-static void *reach(void *p, size_t *n, size_t i, size_t each)
-{
-	size_t room = *n ? *n : 16;
-	char *q;
-
-	if (i < *n)
-		return p;
-	while (room <= i)
-		room *= 2;
-	q = realloc(p, room * each);
-	if (q) {
-		memset(q + *n * each, 0, (room - *n) * each);
-		*n = room;
-	}
-	return q;
-}
-
 static int name_process(struct exact_windows *x, const struct exact_sample *s)
 {
 	uint32_t highest = s->serial > s->parent ? s->serial : s->parent;
-	struct process *more = reach(x->process, &x->processes, highest, sizeof(*more));
+	struct process *more = exact_reach(x->process, &x->processes, highest, sizeof(*more));
 
 	if (!more)
 		return tare_fail_nomem(x->err);
@@ -72,7 +54,7 @@ static int name_thread(struct exact_windows *x, const struct exact_sample *s)
 
 static int put_window(struct exact_windows *x, const struct exact_sample *s)
 {
-	struct thread *more = reach(x->thread, &x->threads, s->born, sizeof(*more)), *t;
+	struct thread *more = exact_reach(x->thread, &x->threads, s->born, sizeof(*more)), *t;
 	const struct encoding_list *events = x->plan->events;
 	struct window w = { .thread = s->born, .time_ns = s->time_ns, .cpu = -1, .rest = s->kind == EXACT_SAMPLE_END,
 			    .value = x->value };
