@@ -85,7 +85,11 @@ static int write_profile(FILE *f, struct exact *x)
 	return 0;
 }
 
-/* A line each, as the judge's -e writes them: THREAD NUMBER PC COUNT...; with chain and address behind. */
+enum { R11 = 11, DIRECTION_FLAG = 0x400, STACK_BYTES = 64 };
+
+#define TRAP_FLAG 0x100ull
+
+/* A line each, as the judge's -e writes them: THREAD NUMBER PC COUNT... @ADDRESS =REGISTERS ^STACK <CALLER... */
 static int write_sample(void *with, const struct exact_sample *s)
 {
 	FILE *f = with;
@@ -113,6 +117,15 @@ static int write_sample(void *with, const struct exact_sample *s)
 			s->locked ? "l" : "");
 	if (s->kind == EXACT_SAMPLE && s->has_address)
 		fprintf(f, " @%#" PRIx64, s->address);
+	for (int i = 0; s->registers && i < EXACT_REGISTERS; i++) {
+		uint64_t all = i == EXACT_REGISTERS - 1 ? DIRECTION_FLAG : i == R11 ? ~TRAP_FLAG : ~0ull; /* the judge's */
+
+		fprintf(f, "%s%#" PRIx64, i ? "," : " =", s->registers[i] & all);
+	}
+	if (s->kind == EXACT_SAMPLE)
+		fprintf(f, " ^");
+	for (size_t i = 0; i < s->n_stack; i++)
+		fprintf(f, "%02x", s->stack[i]);
 	for (size_t i = 0; i < s->n_chain; i++)
 		fprintf(f, " <%#" PRIx64, s->chain[i]);
 	return fprintf(f, "\n") < 0 ? -1 : 0;
@@ -126,7 +139,8 @@ static FILE *take_every(char *word, struct exact_every *every)
 	if (!file)
 		return NULL;
 	*class++ = *file++ = 0;
-	*every = (struct exact_every){ .n = strtoull(word, NULL, 10), .class = EXACT_CLASSES, .counts = true, .chain = 20 };
+	*every = (struct exact_every){ .n = strtoull(word, NULL, 10), .class = EXACT_CLASSES, .counts = true, .chain = 20,
+				      .registers = true, .stack = STACK_BYTES };
 	for (int c = 0; c < EXACT_CLASSES; c++)
 		if (!strcmp(exact_class_names[c], class))
 			every->class = (enum exact_class) c;

@@ -61,6 +61,7 @@ struct task {
 	bool pending_known, gone;
 	struct watch_access accesses[WATCH_ACCESSES]; /* of the pending instruction */
 	unsigned n_accesses;
+	struct watch_state state;
 	bool asks;       /* the pending system call reads the thread's counts */
 	unsigned number; /* in order of creation */
 };
@@ -173,7 +174,8 @@ static void retire(struct task *t, const struct insn *in, uint64_t next_rip)
 	if (in->conditional)
 		t->counts[C_TAKEN] += in->to_next ? branch_holds(in, t->flags, t->rcx)
 						  : next_rip != in->at + in->length;
-	watch_retired(t->number, in, in->syscall && t->asks, before, t->counts, t->accesses, t->n_accesses);
+	watch_retired(t->number, in, in->syscall && t->asks, before, t->counts, t->accesses, t->n_accesses,
+		      &t->state);
 	if (trace)
 		fprintf(trace, "%d %#llx %u\n", t->tid, (unsigned long long)in->at, in->mnemonic);
 }
@@ -266,8 +268,10 @@ static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 		t->after = decode_at(t->tid, r->rip + t->pending.length);
 	t->flags = r->eflags;
 	t->rcx = r->rcx;
-	if (!again) /* a rep string instruction goes on: it began elsewhere */
+	if (!again) { /* a rep string instruction goes on: it began elsewhere */
 		t->n_accesses = accesses(t->tid, r, t->accesses);
+		watch_state(t->tid, r, &t->state);
+	}
 	t->asks = t->pending.syscall && r->rax == SYS_arch_prctl && r->rdi == EXACT_READ;
 	if (t->pending.syscall)
 		keep_mask(t, r);

@@ -5,6 +5,7 @@
 #include <Zydis/Zydis.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 
 static FILE *reads, *samples;
 static uint64_t every;
@@ -128,6 +129,66 @@ unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const s
 	return n;
 }
 
+static bool executable(pid_t tid, uint64_t at)
+{
+	char path[64], line[4400], prot[8];
+	unsigned long start, end;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tid);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "%lx-%lx %7s", &start, &end, prot) == 3 && prot[2] == 'x' && at >= start && at < end;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static size_t read_memory(pid_t tid, uint64_t at, void *to, size_t n)
+{
+	ssize_t got = process_vm_readv(tid, &(struct iovec){ to, n }, 1, &(struct iovec){ (void *)at, n }, 1, 0);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+void watch_state(pid_t tid, const struct user_regs_struct *r, struct watch_state *out)
+{
+	uint64_t at = r->rbp, below = r->rsp, frame[2];
+
+	if (!samples)
+		return;
+	out->registers = *r;
+	out->n_stack = read_memory(tid, r->rsp, out->stack, sizeof(out->stack));
+	out->n_chain = 0;
+	/* Each frame lies further up, is aligned, less than 16 MiB away, and returns to code. */
+	while (out->n_chain < WATCH_CHAIN && at >= below && at - below < 1 << 24 && at % 8 == 0 &&
+	       read_memory(tid, at, frame, sizeof(frame)) == sizeof(frame) && executable(tid, frame[1])) {
+		out->chain[out->n_chain++] = frame[1];
+		below = at + 1;
+		at = frame[0];
+	}
+}
+
+/*
+ * Of the flags only the direction: those that a program overwrites before it reads them are not kept. In r11, flags after a
+ * system call, there is the trap flag by which we step.
+ */
+static void state_line(const struct watch_state *s)
+{
+	const struct user_regs_struct *r = &s->registers;
+	const unsigned long long all[] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi, r->r8,
+					   r->r9,  r->r10, r->r11 & ~0x100ull, r->r12, r->r13, r->r14, r->r15, r->eflags & 0x400 };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		fprintf(samples, "%s%#llx", i ? "," : " =", all[i]);
+	fprintf(samples, " ^");
+	for (size_t i = 0; i < s->n_stack; i++)
+		fprintf(samples, "%02x", s->stack[i]);
+	for (unsigned i = 0; i < s->n_chain; i++)
+		fprintf(samples, " <%#llx", (unsigned long long)s->chain[i]);
+}
+
 static void counts_line(FILE *f, const uint64_t counts[C_COUNT])
 {
 	for (int c = 0; c < C_COUNT; c++)
@@ -136,7 +197,8 @@ static void counts_line(FILE *f, const uint64_t counts[C_COUNT])
 }
 
 void watch_retired(unsigned thread, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
-		   const uint64_t after[C_COUNT], const struct watch_access *accesses, unsigned n_accesses)
+		   const uint64_t after[C_COUNT], const struct watch_access *accesses, unsigned n_accesses,
+		   const struct watch_state *state)
 {
 	if (reads && in->reads_now)
 		fprintf(reads, "%u now %llu\n", thread, (unsigned long long)after[C_INSTRUCTIONS]);
@@ -156,6 +218,7 @@ void watch_retired(unsigned thread, const struct insn *in, bool asks, const uint
 			fprintf(samples, " %s", accesses[which].what);
 		if (which < n_accesses && accesses[which].known)
 			fprintf(samples, " @%#llx", (unsigned long long)accesses[which].address);
+		state_line(state);
 		fputc('\n', samples);
 	}
 }
