@@ -26,7 +26,7 @@ int aggregate_take_counters(struct aggregate *a, struct timeline **timelines, st
 		for (size_t c = 0; same && c < first->n_counters; c++)
 			same = !strcmp(info->counter[c].name, first->counter[c].name);
 		if (!same) {
-			tare_fail(err, EINVAL, "%.120s and %.120s have different counters: %.40s.. and %.40s..", first->path, info->path,
+			tare_fail(err, EINVAL, "%.60s and %.60s have different counters: %.60s; and %.60s", first->path, info->path,
 				  first->n_counters ? first->counter[0].name : "none", info->n_counters ? info->counter[0].name : "none");
 			tare_hint(err, "only runs with the same counters can be compared");
 			return -EINVAL;

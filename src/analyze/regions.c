@@ -214,6 +214,19 @@ static inline uint32_t row_of(struct adding *a, uint32_t label)
 	return __builtin_expect(a->row[label] != NO_ROW, 1) ? a->row[label] : find_row(a, label);
 }
 
+static __attribute__((noinline, cold)) void note_cut(struct adding *a, struct regions_row *row, uint32_t label, bool no_end)
+{
+	const struct timeline_label *l = timeline_label(a->t, label);
+
+	row->cut++;
+	row->not_ended += no_end;
+	row->not_begun += !no_end;
+	if (row->cut_file || !l->file)
+		return;
+	row->cut_file = arena_string(&a->r->arena, l->file, strlen(l->file));
+	row->cut_line = l->line;
+}
+
 static void note_single(struct adding *a, const struct region_done *done, const struct regions_own *own)
 {
 	struct regions *r = a->r;
@@ -326,7 +339,8 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 	outermost = --row->open == 0;
 	row->count++;
 	row->recursive += !outermost;
-	row->cut += done.frame->cut;
+	if (__builtin_expect(done.frame->cut, 0))
+		note_cut(a, row, done.frame->label, p->repaired);
 	row->holes += done.frame->hole;
 	r->regions++;
 	if (a->way)

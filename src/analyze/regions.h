@@ -50,6 +50,9 @@ struct regions_row {
 	uint64_t count;
 	uint64_t recursive; /* of count: within another of the same label */
 	uint64_t cut;	    /* of count: the begin or end is not in the recording; in the sums, not among the single ones */
+	uint64_t not_ended, not_begun; /* of cut: which of both is missing */
+	const char *cut_file;	       /* where the first of them stands in the source; NULL: not known */
+	uint32_t cut_line;
 	uint64_t detached;  /* of count: timings that lie in nothing and count as their own self */
 	uint64_t holes;	    /* of count: points are missing in it, so its self is too much */
 	uint64_t instants;

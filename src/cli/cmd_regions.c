@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fixed_say.h"
+#include "cli/kept_output.h"
 #include "exact/exact.h"
 #include "record/region_counters.h"
 #include "record/region_file.h"
@@ -322,6 +323,7 @@ static void say_fixed(const struct command *self, const struct regions_options *
 static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
 {
 	struct environment padded = { 0 };
+	struct kept_output kept;
 	struct region_file file;
 	struct text own[2] = { { 0 } };
 	const struct where where = { .all_cpus = true };
@@ -340,10 +342,14 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		o->fixed.set = FIXED_LAYOUT;
 	if (o->fixed.set)
 		plan.fixed = &o->fixed;
-	ret = region_file_create(&file, o->output, o->counters, command, true, err);
+	ret = kept_output_begin(&kept, o->output, argv[0], err);
+	if (ret == 0)
+		ret = region_file_create(&file, kept.path, o->counters, command, true, err);
 	free(command);
-	if (ret < 0)
+	if (ret < 0) {
+		kept_output_end(&kept, false);
 		return -1;
+	}
 	env = environment_with(file.path, o->counters, own);
 	region_file_close(&file);
 	plan.envp = env;
@@ -360,7 +366,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	text_free(&own[0]);
 	text_free(&own[1]);
 	if (ret < 0) {
-		unlink(o->output);
+		kept_output_end(&kept, false);
 		complain(self, err, NULL);
 		return end.exec_code == ENOENT ? EXIT_NOT_FOUND
 		       : end.exec_code	       ? EXIT_NOT_EXECUTABLE
@@ -368,6 +374,12 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	}
 	say_fixed(self, o);
 	ret = report(self, o, err);
+	if (ret == NOTHING && kept.aside) { /* the old one is worth more */
+		kept_output_end(&kept, false);
+		fprintf(stderr, "tare %s: no regions: nothing that ran has any, by tare/region.h or a binding to it; %s is left as it was\n", self->name, o->output);
+		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
+	}
+	kept_output_end(&kept, true);
 	if (ret < 0)
 		return -1;
 	if (ret == SOME)

@@ -148,6 +148,14 @@ static void labels(struct json *j, const struct regions *r, const struct regions
 		json_uint(j, "count", row->count);
 		json_uint(j, "recursive", row->recursive);
 		json_uint(j, "cut", row->cut);
+		if (row->cut) {
+			json_uint(j, "not_ended", row->not_ended);
+			json_uint(j, "not_begun", row->not_begun);
+		}
+		if (row->cut_file) {
+			json_string(j, "file", row->cut_file);
+			json_uint(j, "line", row->cut_line);
+		}
 		json_uint(j, "detached", row->detached);
 		json_uint(j, "holes", row->holes);
 		json_uint(j, "instants", row->instants);

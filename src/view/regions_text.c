@@ -385,6 +385,43 @@ static void own_cost(struct text *out, const struct regions *r, const struct sty
 	}
 }
 
+static bool is_damaged(const struct regions *r)
+{
+	for (size_t i = 0; i < r->n_recordings; i++)
+		if (r->recording[i].damage)
+			return true;
+	return false;
+}
+
+/* Which begin or end is missing, and where the region stands in the source. */
+static void cut_places(struct text *out, const struct regions *r, const struct style *s)
+{
+	enum { SHOWN = 8 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct regions_row *row = &r->row[i];
+		struct text t = { 0 };
+
+		if (!row->cut || n++ >= SHOWN)
+			continue;
+		put_label(&t, s, &r->labels.entry[row->label], 60);
+		if (row->cut_file) {
+			text_add(&t, " (");
+			escape(&t, row->cut_file, strlen(row->cut_file));
+			text_add(&t, ":%u)", row->cut_line);
+		}
+		if (row->not_ended)
+			text_add(&t, ", %" PRIu64 " begun and not ended", row->not_ended);
+		if (row->not_begun)
+			text_add(&t, ", %" PRIu64 " ended and not begun", row->not_begun);
+		put_note(out, s, INK_CAREFUL, "cut: %s.", t.s ? t.s : "");
+		text_free(&t);
+	}
+	if (n > SHOWN)
+		put_note(out, s, INK_CAREFUL, "cut: %zu labels more.", n - SHOWN);
+}
+
 static void notes(struct text *out, const struct regions *r, const struct style *s)
 {
 	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, unfinished = 0;
@@ -399,7 +436,9 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	for (size_t i = 0; i < r->n_threads; i++)
 		unfinished += !r->thread[i].complete;
 	text_add(out, "\n");
-	if (r->n_counters == 0)
+	if (r->n_counters == 0 && is_damaged(r))
+		put_note(out, s, INK_CAREFUL, "Which counters were recorded is not known: what says so is not in what is left of the recording.");
+	else if (r->n_counters == 0)
 		put_note(out, s, INK_FAINT, "Recorded without a counter (-e none): what regions cost is not known, only how often they ran.");
 	if (recursive)
 		put_note(out, s, INK_FAINT, "recursive: in another region of its label; total counts the outer one only, self and count each.");
@@ -408,6 +447,7 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	own_cost(out, r, s);
 	if (cut)
 		put_note(out, s, INK_CAREFUL, "cut: begin or end is not in the recording; what is known of them is in self and total, not in min to max.");
+	cut_places(out, r, s);
 	if (backwards)
 		put_note(out, s, INK_CAREFUL, "%" PRIu64 " regions in which a counter went back are without a count.", backwards);
 	if (r->lost || r->lost_places)

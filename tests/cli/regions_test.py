@@ -82,6 +82,21 @@ def unbalanced_with_label_and_place():
     r = sh(TARE, "regions", "--", PROGRAM, "unbalanced")
     true("'work' (" in r.stderr and "regions.c:" in r.stderr and "1 begun and not ended" in r.stderr, r.stderr)
     true("'other' (" in r.stderr and "1 ended and not begun" in r.stderr, r.stderr)
+    # By the environment nobody is told at once; the recording says it.
+    sh(PROGRAM, "unbalanced", env={**ENV, "TARE_REGIONS": inside("unb.tare")})
+    text = " ".join(sh(TARE, "summarize", "unb.tare").stdout.split())
+    true(re.search(r"cut: work \([^)]*regions\.c:\d+\), 1 begun and not ended", text) and re.search(r"cut: other \([^)]*regions\.c:\d+\), 1 ended and not begun", text), text)
+    rows = {x["label"]: x for x in json.loads(sh(TARE, "summarize", "--format", "json", "unb.tare").stdout)["labels"]}
+    true(rows["work"]["file"].endswith("regions.c") and rows["work"]["line"] > 0, rows["work"])
+    equal((rows["work"]["not_ended"], rows["work"]["not_begun"], rows["other"]["not_begun"]), (1, 0, 1), "which is missing")
+
+
+@test
+def the_head_alone_says_nothing_of_counters():
+    sh(TARE, "regions", "-q", "-o", "whole.tare", "--", PROGRAM, "loop", "10", "1")
+    Path(inside("cut.tare")).write_bytes(Path(inside("whole.tare")).read_bytes()[:4096])
+    r = sh(TARE, "summarize", "cut.tare", status=1)
+    true("-e none" not in r.stdout and "is not known" in r.stdout, r.stdout + r.stderr)
 
 
 @test
@@ -174,6 +189,27 @@ def exact_counts():
     # What is more than the loop is the region, as it was measured: by another piece of code, so within what that says.
     more, itself, off = (int(x) for x in re.search(r"(\d+) instructions more than their loop, of which the region itself (\d+) \+- (\d+)", out[0]).groups())
     true(abs(more - itself) <= off < itself / 4, out[0])
+
+
+@test
+def what_was_there_stays_until_there_is_something_better():
+    sh(TARE, "regions", "-q", "-o", "keep.tare", "--", PROGRAM, "known", "10", "1")
+    before = Path(inside("keep.tare")).read_bytes()
+    os.symlink("keep.tare", inside("link.tare"))
+    for name in ("keep.tare", "link.tare"):
+        sh(TARE, "regions", "-o", name, "--", "./typo", status=127)
+        r = sh(TARE, "regions", "-o", name, "--", "true", status=125)
+        true("left as it was" in r.stderr, r.stderr)
+        equal(Path(inside("keep.tare")).read_bytes(), before, f"{name}: not touched")
+    sh("cp", PROGRAM, "itself")
+    r = sh(TARE, "regions", "-o", "./itself", "--", "./itself", "known", "10", "1", status=125)
+    true("is the command itself" in r.stderr, r.stderr)
+    equal(Path(inside("itself")).read_bytes(), Path(PROGRAM).read_bytes(), "the program")
+    sh(TARE, "regions", "-q", "-o", "link.tare", "--", PROGRAM, "known", "20", "1")
+    true(os.path.islink(inside("link.tare")) and Path(inside("keep.tare")).read_bytes() != before, "replaced, behind the link")
+    sh(TARE, "regions", "-o", "nowhere.tare", "--", "./typo", status=127)
+    equal([f for f in os.listdir(os.path.dirname(inside("x"))) if "before" in f or f == "nowhere.tare"], [], "nothing is left behind")
+
 
 @test
 def labels_made_while_it_runs_are_in_no_interval():
