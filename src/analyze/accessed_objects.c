@@ -142,7 +142,7 @@ static bool below_stack(struct accessed *c, uint32_t pid, uint64_t time, const s
 	if (gap->high == UINT64_MAX)
 		return false;
 	history_find(c->p->history, pid, time, HISTORY_MAPPED, gap->high + 1, &above);
-	if (!above.found || strncmp(words_at(&c->modules.words, c->modules.module[above.map.module].path), "[stack", 6))
+	if (!above.found || strcmp(words_at(&c->modules.words, c->modules.module[above.map.module].path), "[stack]"))
 		return false;
 	f->object = (struct object){ .kind = OBJECT_STACK, .pid = pid };
 	narrow(f, gap->high >= STACK_ROOM ? gap->high - STACK_ROOM : 0, UINT64_MAX, above.from, above.until);
@@ -184,7 +184,7 @@ static void find_user(struct accessed *c, uint32_t pid, uint64_t time, uint64_t 
 	else if (!of)
 		f->base = 0;
 	else if (!strncmp(path, "[stack", 6))
-		f->object = (struct object){ .kind = OBJECT_STACK, .pid = pid };
+		f->object = (struct object){ .kind = OBJECT_STACK, .pid = pid, .start = path[6] == ':' ? strtoul(path + 7, NULL, 10) : 0 };
 	else if (!strcmp(path, "[heap]"))
 		f->object = (struct object){ .kind = OBJECT_HEAP, .pid = pid };
 	else if (of->kind == MODULE_MEMORY)
@@ -260,7 +260,10 @@ void accessed_object_name(struct accessed *c, const struct object *o, struct tex
 		text_add(out, "%s", module);
 		break;
 	case OBJECT_STACK:
-		text_add(out, "stack of %s (%u)", comm, o->pid);
+		if (o->start && o->start != o->pid)
+			text_add(out, "stack of thread %" PRIu64 " of %s (%u)", o->start, comm, o->pid);
+		else
+			text_add(out, "stack of %s (%u)", comm, o->pid);
 		break;
 	case OBJECT_HEAP:
 		text_add(out, "heap of %s (%u)", comm, o->pid);

@@ -115,7 +115,9 @@ struct question {
 	int32_t tid;
 	uint64_t pc;
 	uint64_t start, end;
-	uint32_t mapping, pad;
+	uint32_t mapping;
+	uint32_t data;	  /* `pc` is what a sampled instruction accesses, not code */
+	uint64_t tsc, sp; /* of that instruction */
 };
 
 enum question_state { QUESTION_NONE, QUESTION_ASKED, QUESTION_ANSWERED };

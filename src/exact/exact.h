@@ -138,8 +138,9 @@ struct exact_sample {
 	const uint8_t *stack;      /* from rsp upwards, as far as it is there */
 	size_t n_stack;
 
-	const char *name; /* PROGRAM */
+	const char *name; /* PROGRAM; of a MAPPING that is the stack of a thread other than the first "[stack:TID]", else "" */
 	/* MAPPING: [start, end) holds `path` from `offset` on. */
+	bool data; /* it is what a sampled instruction accesses, not code */
 	uint64_t start, end, offset;
 	enum exact_module_kind module;
 	const char *path;

@@ -84,6 +84,7 @@ static int give_happening(struct samples *s, const struct happening *h, exact_sa
 		out.end = h->end;
 		out.offset = m->start ? m->offset + (h->start - m->start) : 0;
 		out.module = module->kind;
+		out.data = h->data;
 		out.path = module->path;
 	}
 	return each(with, &out);

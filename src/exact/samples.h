@@ -74,7 +74,8 @@ struct happening {
 	int32_t pid;
 	uint64_t tsc, start, end;
 	uint32_t mapping;
-	char name[24];
+	char name[24];	/* of a program; [stack:TID] where a mapping is the stack of a thread other than the first */
+	uint32_t data;	/* a mapping that is accessed, not executed */
 };
 
 #endif

@@ -285,14 +285,20 @@ static void watch_execs(struct supervisor *s)
 static void note_mapping(struct board *b, const struct process *p)
 {
 	const struct question *q = &p->question;
+	struct happening h = { .serial = p->serial,
+			       .pid = p->pid,
+			       .tsc = q->data ? q->tsc : clock_ticks(),
+			       .start = q->start,
+			       .end = q->end,
+			       .mapping = q->mapping,
+			       .data = q->data };
 
-	note_happening(b, HAPPENED_MAPPING,
-		       &(struct happening){ .serial = p->serial,
-					    .pid = p->pid,
-					    .tsc = clock_ticks(),
-					    .start = q->start,
-					    .end = q->end,
-					    .mapping = q->mapping });
+	/* Names for data are worth less than the room that code needs. */
+	if (q->data && (q->mapping == MAPPING_UNKNOWN || b->n_happenings > HAPPENINGS_MAX / 2))
+		return;
+	if (q->data && q->tid != p->pid && q->sp >= q->start && q->sp < q->end)
+		snprintf(h.name, sizeof h.name, "[stack:%d]", (int)q->tid);
+	note_happening(b, HAPPENED_MAPPING, &h);
 }
 
 /* Answer the processes that want to know what is mapped. */

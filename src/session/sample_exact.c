@@ -166,9 +166,20 @@ static int put_fork(struct exact_recording *r, const struct exact_sample *s)
 	return ret < 0 ? ret : put_task(r, s, PERF_RECORD_FORK, parent, parent);
 }
 
+static const char *mapping_name(const struct exact_sample *s)
+{
+	if (s->module == EXACT_VDSO)
+		return "[vdso]";
+	if (s->module == EXACT_FILE && s->path)
+		return s->path;
+	if (s->data && s->name && *s->name)
+		return s->name;
+	return s->data && s->path && (!strcmp(s->path, "[heap]") || !strcmp(s->path, "[stack]")) ? s->path : "//anon";
+}
+
 static int put_mapping(struct exact_recording *r, const struct exact_sample *s)
 {
-	const char *name = s->module == EXACT_VDSO ? "[vdso]" : s->module == EXACT_FILE && s->path ? s->path : "//anon";
+	const char *name = mapping_name(s);
 	struct stat st = { 0 };
 
 	if (s->module == EXACT_FILE && s->path && stat(s->path, &st) < 0)
@@ -183,10 +194,10 @@ static int put_mapping(struct exact_recording *r, const struct exact_sample *s)
 	put32(r, minor(st.st_dev));
 	put64(r, st.st_ino);
 	put64(r, 0);
-	put32(r, PROT_READ | PROT_EXEC);
+	put32(r, s->data ? PROT_READ : PROT_READ | PROT_EXEC);
 	put32(r, MAP_PRIVATE);
 	put_name(r, name);
-	return end_with_trailer(r, s, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+	return end_with_trailer(r, s, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (s->data ? PERF_RECORD_MISC_MMAP_DATA : 0));
 }
 
 /* ---- samples ---- */

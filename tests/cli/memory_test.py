@@ -408,4 +408,50 @@ def blocks_are_told_by_where_they_were_taken():
     true(any("blocks are not told" in n for n in d["notes"]), d["notes"])
 
 
+PLACES = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+enum { TIMES = 40000, PAGES = 16 };
+static volatile char *shared;
+__attribute__((noinline)) static void touch(volatile char *p) { for (int i = 0; i < TIMES; i++) p[i % 256] = 1; }
+static void *work(void *p)
+{
+	volatile char own[256];
+	touch(own);
+	touch(p);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	volatile char own[256], *heap = malloc(256);
+	pthread_create(&t, 0, work, (void *)heap);
+	pthread_join(t, 0);
+	touch(own);
+	shared = mmap(0, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	touch(shared);
+	munmap((void *)shared, PAGES * 4096);
+	return 0;
+}
+"""
+
+
+@test
+def stacks_and_the_heap_are_told_under_the_exact_engine():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("places.c").write_text(PLACES)
+    r = subprocess.run([CC, "-g", "-O1", "-pthread", str(room("places.c")), "-o", str(room("places"))], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    tare("record", "--engine", "exact", "--precise=memory", "-c", "31", "-o", room("places.data"), "--", room("places"))
+    stores = {}
+    for name, x in rows(room("places.data"), "symbol").items():
+        kind = next((k for k in ("stack of thread", "stack of places", "heap of places", "memory at") if name.startswith(k)), "else")
+        true("unrecorded" not in name, name)
+        stores[kind] = stores.get(kind, 0) + x["stores"] * 31
+    for kind in ("stack of thread", "stack of places", "heap of places", "memory at"):
+        true(35000 < stores.get(kind, 0) < 60000, f"{kind}: {stores}")  # 40000, and on the first stack what the loader does
+
+
 main()

@@ -95,7 +95,7 @@ struct code_page {
 
 enum { WATCH_FAULTS_MAX = 200 /* then its blocks check their bytes instead */ };
 
-enum { PAGE = 4096, REGIONS_MAX = 4096 };
+enum { PAGE = 4096, REGIONS_MAX = 4096, TOLD_MAX = 32 };
 
 /* Everything a process of the program has one of. */
 struct engine {
@@ -128,6 +128,11 @@ struct engine {
 
 	struct region *regions;
 	uint32_t n_regions;
+	struct told {
+		uint64_t start, end;
+		bool as_stack;
+	} told[TOLD_MAX]; /* of data, by mapping_of_data() */
+	uint32_t next_told;
 	struct code_page *pages; /* open addressing by page number */
 	uint32_t page_bits, page_used;
 	uint64_t watch_start, watch_end; /* pages that may be write-protected for our sake lie in here */
@@ -188,6 +193,7 @@ struct region *region_any(uint64_t address);
 struct region *region_in(uint64_t start, uint64_t end);
 size_t code_room(uint64_t pc);
 uint32_t mapping_of(uint64_t pc);
+void mapping_of_data(uint64_t address, uint64_t sp, uint64_t tsc);
 
 /* pages.c: code that is written while it runs. */
 void pages_first(void);

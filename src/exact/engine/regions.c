@@ -80,6 +80,9 @@ void region_set(uint64_t start, uint64_t end, int prot, const struct region *wha
 
 	start &= ~(uint64_t)(PAGE - 1);
 	end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	for (uint32_t k = 0; k < TOLD_MAX; k++)
+		if (eng.told[k].start < end && start < eng.told[k].end)
+			eng.told[k].end = eng.told[k].start;
 	/* Cut what overlaps. */
 	while (i < eng.n_regions && eng.regions[i].start < end) {
 		struct region r = eng.regions[i], tail = r;
@@ -227,6 +230,7 @@ uint32_t mapping_of(uint64_t pc)
 		return MAPPING_UNKNOWN;
 	if (r->mapping)
 		return r->mapping;
+	q->data = 0;
 	ask(q, pc);
 	if (q->state != QUESTION_ANSWERED)
 		return MAPPING_UNKNOWN;
@@ -234,4 +238,33 @@ uint32_t mapping_of(uint64_t pc)
 	if (q->start <= pc && q->end > pc && eng.n_regions < REGIONS_MAX / 2)
 		divide(r, q->start, q->end, q->mapping);
 	return q->mapping;
+}
+
+/*
+ * A reader of samples is to know what is mapped where a sampled instruction accesses memory, too: told once, again when
+ * calls have changed it, and once more by the thread whose stack it is. With the lock held.
+ */
+void mapping_of_data(uint64_t address, uint64_t sp, uint64_t tsc)
+{
+	struct question *q = &eng.process->question;
+
+	if (!(eng.mode & COUNT_PROFILE) || eng.process->foreign)
+		return;
+	for (uint32_t i = 0; i < TOLD_MAX; i++) {
+		struct told *k = &eng.told[i];
+
+		if (address >= k->start && address < k->end) {
+			if (k->as_stack || sp < k->start || sp >= k->end)
+				return;
+			k->end = k->start;
+		}
+	}
+	q->data = 1;
+	q->sp = sp;
+	q->tsc = tsc;
+	ask(q, address);
+	if (q->state == QUESTION_ANSWERED && q->start < q->end)
+		eng.told[eng.next_told++ % TOLD_MAX] = (struct told){ q->start, q->end, sp >= q->start && sp < q->end };
+	q->state = QUESTION_NONE;
+	q->data = 0;
 }

@@ -61,6 +61,11 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned
 							    &t->later[i].address);
 	*r = (struct sample_record){ .pc = pc, .tsc = read_ticks() };
 	r->has = access_of(t, in, pc, e->class, which, &r->address);
+	if (r->has & SAMPLE_HAS_ADDRESS)
+		mapping_of_data(r->address, t->regs[RSP], r->tsc);
+	for (unsigned i = 0; i < LATER_MAX; i++)
+		if (t->later[i].what & SAMPLE_HAS_ADDRESS)
+			mapping_of_data(t->later[i].address, t->regs[RSP], r->tsc);
 	if (e->counts) {
 		r->has |= SAMPLE_HAS_COUNTS;
 		p = put_counts(p);
