@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/set.h"
 #include "record/access.h"
+#include "record/access_running.h"
 #include "record/perfdata_features.h"
 #include "record/perfdata_precise.h"
 
@@ -40,6 +41,7 @@ struct tare_accesses {
 	const struct perfdata_event *last; /* of the sample before */
 	struct ibs_event last_ibs;
 	struct set tasks, cores;
+	struct running running;
 	bool spe, one_core; /* AUX data is SPE's; one description holds for every CPU */
 	bool has_time;
 	uint64_t shift, mult, zero, cycles, mask;
@@ -83,6 +85,7 @@ void tare_accesses_close(struct tare_accesses *a)
 	perfdata_close(a->r);
 	set_free(&a->tasks);
 	set_free(&a->cores);
+	running_free(&a->running);
 	free(a->piece);
 	free(a);
 }
@@ -168,6 +171,8 @@ static int learn(struct tare_accesses *a, const struct perfdata_record *rec, str
 		return 0;
 	case PD_RECORD_AUXTRACE_INFO:
 		return rec->auxtrace_info.type == PD_AUXTRACE_ARM_SPE ? learn_spe(a, rec, err) : 0;
+	case PD_RECORD_SWITCH:
+		return a->spe ? running_learn(&a->running, rec, err) : 0;
 	case PD_RECORD_AUX:
 		a->loss.truncated += (rec->aux.flags & (AUX_TRUNCATED | AUX_PARTIAL)) != 0;
 		a->loss.collided += (rec->aux.flags & AUX_COLLISION) != 0;
@@ -239,10 +244,19 @@ static int refill(struct tare_accesses *a, struct tare_error *err)
 	return 0;
 }
 
+/* A buffer of one thread says whose it is; of one of a CPU the switches tell, or the context register. */
+static uint32_t whose(const struct tare_accesses *a, const struct spe_record *r, const struct tare_access *x)
+{
+	uint32_t tid = a->tid;
+
+	if (tid == UINT32_MAX && x->has & TARE_ACCESS_TIME)
+		tid = running_at(&a->running, a->cpu, x->time_ns);
+	return tid == UINT32_MAX && r->has & SPE_HAS_CONTEXT ? r->context : tid;
+}
+
 static void finish_spe(struct tare_accesses *a, const struct spe_record *r, struct tare_access *out)
 {
-	/* A buffer of one thread says whose it is; one of a CPU does not, but the context register may. */
-	uint32_t tid = a->tid == UINT32_MAX && r->has & SPE_HAS_CONTEXT ? r->context : a->tid;
+	uint32_t tid;
 
 	access_from_spe(r, a->codes, out);
 	a->loss.unknown_cpu |= r->has & SPE_HAS_SOURCE && !a->codes_known;
@@ -254,6 +268,7 @@ static void finish_spe(struct tare_accesses *a, const struct spe_record *r, stru
 		out->has |= TARE_ACCESS_CPU;
 		out->cpu = (int32_t)a->cpu;
 	}
+	tid = whose(a, r, out);
 	if (tid != UINT32_MAX) {
 		struct task key = { .tid = tid };
 		uint32_t i = set_find(&a->tasks, &key, sizeof(key), sizeof(key.tid));

@@ -74,7 +74,7 @@ static int to_sink(void *with, const struct aux_piece *p, struct tare_error *err
 }
 
 /* perf's readers want a mapping's time, so there is one record with a trailer in front. */
-static void put_switch(struct made *m, uint32_t tid, uint64_t time)
+static void put_switch(struct made *m, uint32_t tid, uint64_t time, uint32_t cpu, bool out)
 {
 	struct {
 		struct perf_event_header h;
@@ -82,7 +82,7 @@ static void put_switch(struct made *m, uint32_t tid, uint64_t time)
 		uint64_t time;
 		uint32_t cpu, res;
 		uint64_t id;
-	} rec = { { PERF_RECORD_SWITCH, 0, sizeof(rec) }, 1000, tid, time, 2, 0, tracker_ids[0] };
+	} rec = { { PERF_RECORD_SWITCH, out ? PERF_RECORD_MISC_SWITCH_OUT : 0, sizeof(rec) }, 1000, tid, time, cpu, 0, tracker_ids[0] };
 
 	CHECK_EQ(m->sink->records(m->sink, (unsigned char *)&rec, sizeof(rec), &m->err), 0, "%s", m->err.what);
 }
@@ -140,7 +140,7 @@ static unsigned fill(struct made *m, size_t n)
 			area[(at + i) % AREA] = stream[at + i];
 		at += some;
 		page.aux_head = at;
-		put_switch(m, 1000 + pieces, 100 + pieces);
+		put_switch(m, 1000 + pieces, 100 + pieces, 2, false);
 		CHECK_EQ(aux_ring_read(&ring, &whose, to_sink, m->sink, &m->err), (int)some, "%s", m->err.what);
 		CHECK_EQ(m->sink->round(m->sink, &m->err), 0, "%s", m->err.what);
 		step = step * 3 % AREA + 1;
@@ -273,7 +273,7 @@ static void write_whole(struct made *m)
 		const struct aux_piece p = { .part = { { stream + i * RECORD, 20 * RECORD + 3 }, { stream + (i + 20) * RECORD + 3, 30 * RECORD - 3 } },
 					     .offset = i * RECORD, .reference = i + 1, .tid = -1, .cpu = 0 };
 
-		put_switch(m, 1000, 100 + i);
+		put_switch(m, 1000, 100 + i, 2, false);
 		CHECK_EQ(m->sink->aux(m->sink, &p, &m->err), 0, "%s", m->err.what);
 		CHECK_EQ(m->sink->round(m->sink, &m->err), 0, "%s", m->err.what);
 	}
@@ -303,6 +303,42 @@ TEST(its_accesses_are_those_that_the_hardware_wrote)
 	CHECK_EQ(ret, 0, "%s", m.err.what);
 	CHECK_EQ(i, RECORDS);
 	CHECK_EQ(tare_accesses_loss(a)->damaged, 0);
+	tare_accesses_close(a);
+	clean();
+}
+
+/* Of an area that all threads of a CPU wrote into, the switches tell whose each is; before the context does. */
+TEST(whose_they_are_the_switches_tell)
+{
+	/* The first one ran from the beginning on; two switches are missing before the last one. */
+	static const struct {
+		unsigned at; /* the access it stands before */
+		uint32_t tid;
+		bool out;
+	} rows[] = { { 50, 7, true }, { 60, 8, false }, { 110, 8, true }, { 120, 9, false }, { 300, 6, true } };
+	const struct aux_piece p = { .part = { { stream, sizeof(stream) } }, .reference = 1, .tid = -1, .cpu = 0 };
+	struct tare_accesses *a;
+	struct tare_access x;
+	struct made m;
+	unsigned i;
+
+	prepare();
+	begin(&m, 0, path);
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		put_switch(&m, rows[i].tid, 100 + (5000 + rows[i].at) / 2 * 4, 0, rows[i].out);
+	CHECK_EQ(m.sink->aux(m.sink, &p, &m.err), 0);
+	CHECK_EQ(m.sink->round(m.sink, &m.err), 0);
+	finish(&m);
+	a = tare_accesses_open(path, &m.err);
+	if (!CHECK(a != NULL, "%s", m.err.what))
+		_exit(TAP_FAILED);
+	for (i = 0; tare_accesses_next(a, &x, &m.err) == 1; i++) {
+		uint32_t context = 1000 + i % 3, tid = i < 50 ? 7 : i >= 60 && i < 110 ? 8 : context;
+
+		if (!CHECK(x.has & TARE_ACCESS_TASK && x.tid == tid, "access %u: %u, not %u", i, x.tid, tid))
+			break;
+	}
+	CHECK_EQ(i, RECORDS);
 	tare_accesses_close(a);
 	clean();
 }
