@@ -131,10 +131,18 @@ static int set_inside(void *to, const char *arg, struct tare_error *err)
 	return ret;
 }
 
+/* Blanks, and comments to the end of the line. */
+static bool is_empty(const char *code, bool is_c)
+{
+	for (code += strspn(code, " \t\n;"); *code == '#' && !is_c; code += strspn(code, " \t\n;"))
+		code += strcspn(code, "\n");
+	return !*code;
+}
+
 static int add_code(struct bench_options *o, const char *arg, bool is_c, struct tare_error *err)
 {
-	if (!arg[strspn(arg, " \t\n;")] && !is_c)
-		return tare_fail(err, EINVAL, "there is no instruction in it");
+	if (is_empty(arg, is_c))
+		return tare_fail(err, EINVAL, "there is no %s in it", is_c ? "statement" : "instruction");
 	if (o->n_code == BENCH_VARIANTS)
 		return tare_fail(err, E2BIG, "more than %d pieces of code", BENCH_VARIANTS);
 	o->is_c[o->n_code] = is_c;

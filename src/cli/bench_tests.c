@@ -147,8 +147,11 @@ static int add_snippet(struct bench_tests *t, const struct bench_options *o, str
 		s->unroll = 1;
 		s->in_turn = false;
 	}
-	if (ret == -EINVAL && t->said.len)
+	if (ret == -EINVAL && t->said.len) {
 		tare_fail(err, EINVAL, "'%.150s' does not %s: this is what the compiler says", s->code, is_c ? "compile" : "assemble");
+		if (t->said.s && strstr(t->said.s, "ambiguous operand size"))
+			tare_hint(err, "say how large what is in memory is, such as: inc qword ptr [r14]");
+	}
 	if (ret == 0 && s->unroll == 1 && o->unroll != 1 && !is_c) {
 		tare_fail(err, EINVAL, "'%.150s' assembles, but not %u times in a row", s->code, o->unroll ? (unsigned)o->unroll : COPIES);
 		tare_hint(err, "labels are 1:, 2: ... and 1b, 1f, as many copies stand in one file");

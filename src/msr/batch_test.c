@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations as people write them. */
 #include <stdio.h>
+#include <stdlib.h>
+#include "base/file.h"
 #include "msr/batch.h"
 #include "tap.h"
 
@@ -152,6 +154,40 @@ TEST(words_of_the_command_line)
 		CHECK_EQ(w.one_field ? (int)w.field.low : -1, rows[i].low, "row at line %d", rows[i].line);
 		CHECK_EQ(w.has_value, rows[i].has_value, "row at line %d", rows[i].line);
 		CHECK_EQ(w.value, rows[i].value, "row at line %d", rows[i].line);
+	}
+}
+
+/* The files of examples/ are what they say they are: every line is one operation of that maker, and what it writes is allowed. */
+TEST(examples)
+{
+	static const struct {
+		const char *file;
+		unsigned maker;
+		size_t n, writes;
+	} rows[] = {
+		{ "msr_clock", TARE_MSR_INTEL, 4, 0 },		{ "msr_clock", TARE_MSR_AMD, 4, 0 },
+		{ "msr_counters_intel", TARE_MSR_INTEL, 6, 0 }, { "msr_counters_amd", TARE_MSR_AMD, 6, 0 },
+		{ "msr_count_intel", TARE_MSR_INTEL, 5, 4 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+		struct msr_batch b;
+		char path[512], *text = NULL;
+		size_t writes = 0;
+
+		snprintf(path, sizeof(path), "%s/../../examples/%s.batch", TREES_DIR, rows[i].file);
+		if (!CHECK(file_read("", path, 1 << 16, &text, NULL, &err) == 0, "%s", err.what))
+			continue;
+		CHECK_EQ(msr_batch_parse(&b, text, rows[i].maker, &err), 0, "%s: %s", rows[i].file, err.what);
+		CHECK_EQ(b.n, rows[i].n, "%s: operations", rows[i].file);
+		for (size_t k = 0; k < b.n; k++) {
+			writes += b.op[k].kind == TARE_MSR_WRITE;
+			if (b.op[k].kind == TARE_MSR_WRITE)
+				CHECK_EQ(msr_op_check(&b.op[k], rows[i].maker, &err), 0, "%s: %s", rows[i].file, err.what);
+		}
+		CHECK_EQ(writes, rows[i].writes, "%s: writes", rows[i].file);
+		free(text);
 	}
 }
 

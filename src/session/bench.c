@@ -140,7 +140,9 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 		break;
 	case FAULT_CRASH:
 		tare_fail(err, EFAULT, "%s: it crashed: SIG%s", where.s, signal_words(board->signal));
-		if (board->address || board->signal == SIGSEGV)
+		if (board->no_address)
+			tare_fail(err, EFAULT, "%s: it crashed: SIGSEGV, by an instruction of the kernel's or an address that is not canonical", where.s);
+		else if (board->address || board->signal == SIGSEGV)
 			tare_fail(err, EFAULT, "%s: it crashed: SIG%s at address %#llx", where.s, signal_words(board->signal),
 				  (unsigned long long)board->address);
 		ret = -EFAULT;

@@ -66,6 +66,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	} else if (!in->board->fault) {
 		in->board->signal = number;
 		in->board->address = info->si_code > 0 ? (uint64_t)(uintptr_t)at : 0;
+		in->board->no_address = number == SIGSEGV && info->si_code == SI_KERNEL;
 		fault(FAULT_CRASH, BENCH_TEST);
 	}
 	_exit(1);

@@ -373,6 +373,11 @@ def what_is_no_test():
         refused("--asm", "here: jmp here", status=2, says="not 100 times in a row")
     refused("--c", "missing(1)", status=2, says="does not compile")
     refused("--asm", " ; ", status=2, says="no instruction")
+    refused("--asm", "# nothing", status=2, says="no instruction")
+    refused("--c", " ;", status=2, says="no statement")
+    if X86:
+        refused("--asm", "lock inc [r14]", status=2, says=r"qword ptr \[r14\]")
+        refused("--asm", "hlt", status=1, says="an instruction of the kernel's")
     refused("--cc", "no-such-compiler", "none.c", status=2, says="there is no compiler 'no-such-compiler'")
     refused("/bin/true" if not os.path.islink("/bin/true") else os.path.realpath("/bin/true"), status=2, says="is a program, but no test|for another processor")
     refused("--asm", "nop", "a.c", status=2, says="do not go together")
