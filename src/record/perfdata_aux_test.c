@@ -156,6 +156,10 @@ static void finish(struct made *m)
 
 static void clean(void)
 {
+	char old[80];
+
+	snprintf(old, sizeof(old), "%s.old", path);
+	unlink(old);
 	unlink(path);
 	rmdir(dir);
 }
