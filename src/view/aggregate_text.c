@@ -387,6 +387,14 @@ static void one_difference(struct text *out, const struct aggregate *a, const st
 			 ALIGN_WINDOW);
 }
 
+static bool alone_threads(const struct aggregate *a)
+{
+	for (size_t i = 0; i < a->n_threads; i++)
+		if (a->thread[i].runs < a->n_runs)
+			return true;
+	return false;
+}
+
 static void sameness(struct text *out, const struct aggregate *a, const struct style *s)
 {
 	uint64_t alone = 0, shared = 0, points = 0;
@@ -409,8 +417,10 @@ static void sameness(struct text *out, const struct aggregate *a, const struct s
 				 a->thread[i].name[0] ? " " : "", a->thread[i].name, a->thread[i].runs, a->n_runs);
 	if (a->n_threads > 1)
 		put_note(out, s, INK_FAINT, "Threads go together %s.", thread_pairing_words(a->pairing));
+	if (a->differences == 0 && shared == 0)
+		return;
 	if (a->differences == 0) {
-		put_note(out, s, INK_PLAIN, "All runs have the same points in the same order.");
+		put_note(out, s, INK_PLAIN, "%s runs have the same points in the same order.", alone_threads(a) ? "Where they are compared, all" : "All");
 		return;
 	}
 	put_note(out, s, INK_CAREFUL, "The runs differ in %" PRIu64 " place%s, by %" PRIu64 " points that not all of them have. What lies between is compared.%s",

@@ -137,7 +137,11 @@ def label(name, *args):
 
 
 class region(contextlib.ContextDecorator):
-    """A part of the program: `with tare.region("name", argument...):`, or before a function."""
+    """A part of the program: `with tare.region("name", argument...):`, or before a function.
+
+    Regions of a thread nest. One that is open across an `await` is not closed before another task runs, whose regions then
+    come between: what it costs would be theirs, and where ends cross, regions are cut. Use `Timing` there.
+    """
 
     __slots__ = ("_name", "_args", "_open")
 
