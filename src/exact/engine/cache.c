@@ -89,9 +89,22 @@ static bool reaches(const struct arena *a, uint64_t pc)
 	return low > -REACH && low < REACH && high > -REACH && high < REACH;
 }
 
+/* Where large mappings leave no room for a whole arena, as a Java machine makes them: the largest that fits. */
+static uint8_t *gap_below(uint64_t pc, size_t *size)
+{
+	uint8_t *p;
+
+	for (*size = ARENA_SIZE; *size >= ARENA_LEAST; *size /= 2)
+		for (int64_t d = REACH - 0x2000000; d > (int64_t)*size; d -= 0x400000)
+			if (pc > (uint64_t)d + 0x10000 && (p = code_reserve((pc - (uint64_t)d) & ~0xfffffull, *size)))
+				return p;
+	return NULL;
+}
+
 static struct arena *arena_new(uint64_t pc)
 {
 	struct arena *a = &eng.arenas[eng.n_arenas];
+	size_t size = ARENA_SIZE;
 	uint8_t *p = NULL;
 
 	if (eng.n_arenas == ARENAS_MAX)
@@ -107,9 +120,11 @@ static struct arena *arena_new(uint64_t pc)
 			p = code_reserve((pc + (uint64_t)d) & ~0xfffffull, ARENA_SIZE);
 	}
 	if (!p)
+		p = gap_below(pc, &size);
+	if (!p)
 		refuse("no room for translated code within 2 GiB of the program's code at", pc);
 	a->start = a->hot = p;
-	a->cold = a->end = p + ARENA_SIZE;
+	a->cold = a->end = p + size;
 	a->blocks = reserve(ARENA_SIZE / 16 * sizeof(uint32_t));
 	a->n_blocks = 0;
 	a->generation = eng.generation;

@@ -3,6 +3,8 @@
 #include <linux/signal.h>
 #include "exact/engine/engine.h"
 
+static const uint64_t VSYSCALL = 0xffffffffff600000;
+
 /*
  * System calls by the 32-bit gate that can do the engine no harm: read, write, close, time, lseek,
  * getpid, getuid, getgid, geteuid, getegid, getppid, gettimeofday.
@@ -112,6 +114,16 @@ static void check_rseq(const struct thread *t)
 		       t->target);
 }
 
+/*
+ * The kernel executes these calls of old static programs itself and returns from them, to where the program has no
+ * translated code. Source: arch/x86/entry/vsyscall/vsyscall_64.c, addr_to_vsyscall_nr().
+ */
+static void check_vsyscall(const struct thread *t)
+{
+	if ((t->target & ~0xc00ull) == VSYSCALL && (t->target & 0xc00) != 0xc00)
+		refuse("a call into the [vsyscall] page, which the kernel executes itself, at", t->target);
+}
+
 void dispatch(struct thread *t)
 {
 	bool missed = t->edge == (uint64_t)EDGE_MISS;
@@ -129,6 +141,7 @@ void dispatch(struct thread *t)
 	eng.tid = t->tid;
 	if (from)
 		t->target = eng.edges[from].target;
+	check_vsyscall(t);
 	retire_check(t);
 	while (!(b = block_for(t, !from))) {
 		from = 0;

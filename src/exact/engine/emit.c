@@ -246,6 +246,12 @@ uint8_t *jump_back(struct arena *a, uint8_t *p, unsigned condition, struct block
 	return p + 4;
 }
 
+/* Does the branch lead to a block already? Several threads may have come out by one stub. */
+static bool leads_on(const struct edge *e)
+{
+	return e->site + 4 + __atomic_load_n((const int32_t *)e->site, __ATOMIC_RELAXED) != e->stub;
+}
+
 /* The branch has been taken for the first time: from now on it leads to the block by itself. */
 bool link_edge(uint32_t edge, struct block *b)
 {
@@ -256,6 +262,8 @@ bool link_edge(uint32_t edge, struct block *b)
 		return false;
 	if (!e->site || (b->flags & (B_CHECKED | B_ONCE)))
 		return false;
+	if (leads_on(e)) /* a block's edges are a list, and twice in it would make it a ring */
+		return true;
 	d = b->code - (e->site + 4);
 	if (d == (int32_t)d) {
 		lead(edge, b, b->code);

@@ -67,6 +67,7 @@ enum {
 	ARENAS_MAX = 64,
 	BLOCK_INSNS = 48,
 	ARENA_SIZE = 64 << 20,
+	ARENA_LEAST = 4 << 20,
 	/* The tables, half of each for the generation of code in use: see retire.c. */
 	BLOCKS_HALF = 1 << 22,
 	MAP_HALF = 1 << 28,
