@@ -311,7 +311,7 @@ static int choose_rings(struct job *j)
 	}
 	if (!o->ring_bytes)
 		o->ring_bytes = !aux ? RING : much ? RING_BESIDE : RING_BESIDE / 2;
-	if (!o->aux_bytes)
+	if (aux && !o->aux_bytes)
 		o->aux_bytes = much ? AUX_AREA : AUX_AREA_LOCKED;
 	return ret;
 }
@@ -377,6 +377,16 @@ static bool try_clock(struct job *j, int ret)
 	return true;
 }
 
+/* Samples of `event`; NULL: of those that were asked for. */
+static int sample_of(struct job *j, const char *event)
+{
+	int ret = encode(j, event);
+
+	if (ret == 0)
+		ret = choose_rings(j);
+	return ret < 0 ? ret : record(j);
+}
+
 static int sample(struct job *j)
 {
 	int ret = choose_rate(j);
@@ -386,16 +396,10 @@ static int sample(struct job *j)
 		ret = choose_precise(j);
 	if (ret < 0)
 		return ret;
-	ret = encode(j, j->o.events_given ? NULL : j->o.engine == ENGINE_EXACT ? "instructions" : "cycles");
-	if (ret == 0)
-		ret = choose_rings(j);
-	if (ret == 0)
-		ret = record(j);
+	ret = sample_of(j, j->o.events_given ? NULL : j->o.engine == ENGINE_EXACT ? "instructions" : "cycles");
 	if (ret < 0 && try_clock(j, ret)) {
 		clock = true;
-		ret = encode(j, "cpu-clock");
-		if (ret == 0)
-			ret = record(j);
+		ret = sample_of(j, "cpu-clock");
 	}
 	if (ret < 0 && j->precise.refused[0] && !j->outcome.began)
 		tare_hint(j->err, "%s", j->precise.refused);

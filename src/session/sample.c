@@ -255,7 +255,7 @@ static size_t ring_bytes(const struct sample_plan *plan)
 {
 	size_t bytes = plan->ring_bytes;
 
-	while (bytes < 8 * (size_t)plan->how.stack_bytes && bytes < plan->ring_most)
+	while (bytes && bytes < 8 * (size_t)plan->how.stack_bytes && bytes < plan->ring_most)
 		bytes *= 2;
 	return bytes;
 }

@@ -83,8 +83,11 @@ bool sampler_reads_inherited(void)
 
 int sampler_new(struct sampler **out, const struct sampler_options *o, struct tare_error *err)
 {
-	struct sampler *s = calloc(1, sizeof(*s));
+	struct sampler *s;
 
+	if (!o->ring_bytes)
+		return tare_fail(err, EINVAL, "a ring without room for records");
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return tare_fail_nomem(err);
 	s->o = *o;

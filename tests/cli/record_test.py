@@ -72,6 +72,13 @@ def by_perf(file=FILE):
     return sorted((int(p), int(t), int(c), s, e, int(ip, 16)) for p, t, c, s, e, ip in rows)
 
 
+@test
+def without_an_event():
+    for words in ((), ("-g",), ("--call-graph", "dwarf")):
+        said = record(*words, "-F", "5000", "--", *WORK, status=5)
+        true(len(records("SAMPLE")) > 20, f"{words}: {said}")
+
+
 def by_tare(file=FILE):
     return sorted((int(s["pid"]), int(s["tid"]), int(s["cpu"]), s["time"], s["event"], int(s["ip"], 16))
                   for s in records("sample", file=file))
