@@ -449,7 +449,7 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "via", "WAY", NULL, set_via },
 	{ 0, "device-root", "DIR", NULL, set_device_root },
 	{ 0, "cpu-model", "MODEL", NULL, set_cpu_model },
-	{ 0, "cross-check", NULL, "with --engine msr: perf counts the same in runs between; do they agree?", set_cross_check },
+	{ 0, "cross-check", NULL, "with --engine msr: perf counts the same in turns; do they agree?", set_cross_check },
 	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line", set_profile },
 	{ 0, "profile-limit", "N", NULL, set_profile_limit },
 	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",
