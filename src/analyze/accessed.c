@@ -168,7 +168,7 @@ static int copy_input(struct accessed *c, struct tare_error *err)
 		if (n < 0)
 			return tare_fail(err, errno, "cannot read standard input: %s", strerror(errno));
 		if (file_write_all(fd, buffer, (size_t)n) < 0)
-			return tare_fail(err, errno, "cannot write a temporary file in /var/tmp: %s", strerror(errno));
+			return tare_fail(err, errno, "cannot write a temporary file: %s", strerror(errno));
 	}
 	return 0;
 }

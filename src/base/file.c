@@ -93,14 +93,28 @@ int file_line(const char *root, const char *path, char *buf, size_t room, struct
 	return ret;
 }
 
+static int scratch_in(const char *dir)
+{
+	char name[256];
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0 || (size_t)snprintf(name, sizeof(name), "%s/tare-XXXXXX", dir) >= sizeof(name))
+		return fd;
+	fd = mkostemp(name, O_CLOEXEC); /* not every file system has files without a name */
+	if (fd >= 0)
+		unlink(name);
+	return fd;
+}
+
 int file_scratch(struct tare_error *err)
 {
-	char name[] = "/var/tmp/tare-XXXXXX";
-	int fd = open("/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	const char *const dirs[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
+	int fd = -1;
 
-	if (fd < 0 && (fd = mkostemp(name, O_CLOEXEC)) >= 0) /* not every file system has files without a name */
-		unlink(name);
-	return fd < 0 ? tare_fail(err, errno, "cannot make a temporary file in /var/tmp: %s", strerror(errno)) : fd;
+	for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(dirs); i++)
+		if (dirs[i] && *dirs[i])
+			fd = scratch_in(dirs[i]);
+	return fd < 0 ? tare_fail(err, errno, "cannot make a temporary file in /var/tmp or /tmp: %s", strerror(errno)) : fd;
 }
 
 int file_write_all(int fd, const void *bytes, size_t n)
