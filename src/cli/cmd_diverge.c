@@ -11,10 +11,9 @@
 #include "view/divergence_view.h"
 
 struct diverge_options {
+	struct verify_form form;
 	struct fixed fixed;
-	uint64_t every, timeout_ns;
-	bool json;
-	const char *output;
+	uint64_t every;
 };
 
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
@@ -40,34 +39,12 @@ static int set_every(void *to, const char *arg, struct tare_error *err)
 	return ret;
 }
 
-static int set_timeout(void *to, const char *arg, struct tare_error *err)
-{
-	struct diverge_options *o = to;
-	int ret = num_parse_ns(arg, 1000000, &o->timeout_ns, err);
-
-	return ret < 0 || o->timeout_ns ? ret : tare_fail(err, EINVAL, "a time above 0 is wanted");
-}
-
-static int set_format(void *to, const char *arg, struct tare_error *err)
-{
-	if (strcmp(arg, "text") && strcmp(arg, "json"))
-		return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
-	((struct diverge_options *)to)->json = !strcmp(arg, "json");
-	return 0;
-}
-
-static int set_output(void *to, const char *arg, struct tare_error *err)
-{
-	((struct diverge_options *)to)->output = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "the name of a file is wanted");
-}
-
 static const struct option_row diverge_opts[] = {
 	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'", set_deterministic },
 	{ 0, "every", "N", "instructions between the first checkpoints (65536)", set_every },
-	{ 0, "timeout", "MS", "of one run: a longer one is an error", set_timeout },
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/diverge/1)", set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
+	{ 0, "timeout", "MS", "of one run: a longer one is an error", verify_set_timeout },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/diverge/1)", verify_set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
 	{ 0 },
 };
 
@@ -88,13 +65,13 @@ static int show(const struct diverge_options *o, const struct divergence_report 
 	struct output to;
 	struct style style;
 	struct text out = { 0 };
-	int ret = output_open(&to, o->output, false, STDOUT_FILENO, err), closed;
+	int ret = output_open(&to, o->form.output, false, STDOUT_FILENO, err), closed;
 
 	if (ret < 0)
 		return ret;
 	style = output_style(&to, WHEN_AUTO);
 	style.thousands = true;
-	if (o->json)
+	if (o->form.json)
 		divergence_json(&out, r, about);
 	else
 		divergence_text(&out, r, about, &style);
@@ -110,7 +87,7 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	struct divergence d = { 0 };
 	struct divergence_report report = { 0 };
 	const struct divergence_about about = { .argv = argv, .fixed = &o->fixed };
-	struct diverge_plan plan = { .argv = argv, .fixed = &o->fixed, .timeout_ns = o->timeout_ns, .every = o->every };
+	struct diverge_plan plan = { .argv = argv, .fixed = &o->fixed, .timeout_ns = o->form.timeout_ns, .every = o->every };
 	int ret = environment_fix(&environment, o->fixed.set, argv, environ, err);
 
 	plan.envp = environment.envp;

@@ -3,6 +3,8 @@
 #ifndef CLI_VERIFY_H
 #define CLI_VERIFY_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include "cli/command.h"
 
 /* Exit statuses of all kinds, beside EXIT_CANNOT_MEASURE. */
@@ -10,6 +12,17 @@ enum {
 	EXIT_VERIFIED = 0,
 	EXIT_NOT_VERIFIED = 1, /* it was tried, and the result says no */
 };
+
+/* First member of the options of each kind, and of tare diverge. */
+struct verify_form {
+	bool json;
+	const char *output;  /* NULL: standard output */
+	uint64_t timeout_ns; /* of one run of a command; 0: none */
+};
+
+int verify_set_format(void *options, const char *arg, struct tare_error *err);
+int verify_set_output(void *options, const char *arg, struct tare_error *err);
+int verify_set_timeout(void *options, const char *arg, struct tare_error *err);
 
 /* `name` is "verify KIND", as messages and --help show it; run() gets argv[0] as KIND. */
 extern const struct command *const verify_kinds[]; /* ends with NULL */

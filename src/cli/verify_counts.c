@@ -12,9 +12,10 @@
 static const char usual_events[] = "instructions:u,branches:u,cycles:u,page-faults:u,minor-faults:u";
 
 struct counts_options {
+	struct verify_form form;
 	struct event_list events;
-	bool given, json;
-	const char *output, *text;
+	bool given;
+	const char *text;
 };
 
 static int set_event(void *to, const char *arg, struct tare_error *err)
@@ -26,24 +27,10 @@ static int set_event(void *to, const char *arg, struct tare_error *err)
 	return event_list_parse(arg, &o->events, err);
 }
 
-static int set_format(void *to, const char *arg, struct tare_error *err)
-{
-	if (strcmp(arg, "text") && strcmp(arg, "json"))
-		return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
-	((struct counts_options *)to)->json = !strcmp(arg, "json");
-	return 0;
-}
-
-static int set_output(void *to, const char *arg, struct tare_error *err)
-{
-	((struct counts_options *)to)->output = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "the name of a file is wanted");
-}
-
 static const struct option_row counts_opts[] = {
 	{ 'e', "event", "EVENTS", "which events; without it instructions, branches, cycles and page faults in user mode", set_event },
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify/1)", set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify/1)", verify_set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
 	{ 0 },
 };
 
@@ -144,12 +131,12 @@ static int show(const struct counts_options *o, const struct row *row, size_t n,
 	struct output to;
 	struct style style;
 	struct text out = { 0 };
-	int ret = output_open(&to, o->output, false, STDOUT_FILENO, err), closed;
+	int ret = output_open(&to, o->form.output, false, STDOUT_FILENO, err), closed;
 
 	if (ret < 0)
 		return ret;
 	style = output_style(&to, WHEN_AUTO);
-	if (o->json)
+	if (o->form.json)
 		put_json(&out, row, n);
 	else
 		put_text(&out, row, n, &style);

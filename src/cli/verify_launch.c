@@ -21,12 +21,10 @@
 enum { RUNS_USUAL = 5, RUNS_MOST = 1000, OTHER_STEP = 173 };
 
 struct launch_options {
+	struct verify_form form;
 	struct fixed fixed;
 	enum engine_wish engine;
 	unsigned runs;
-	uint64_t timeout_ns;
-	bool json;
-	const char *output;
 };
 
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
@@ -56,35 +54,13 @@ static int set_engine(void *to, const char *arg, struct tare_error *err)
 	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
 }
 
-static int set_timeout(void *to, const char *arg, struct tare_error *err)
-{
-	struct launch_options *o = to;
-	int ret = num_parse_ns(arg, 1000000, &o->timeout_ns, err);
-
-	return ret < 0 || o->timeout_ns ? ret : tare_fail(err, EINVAL, "a time above 0 is wanted");
-}
-
-static int set_format(void *to, const char *arg, struct tare_error *err)
-{
-	if (strcmp(arg, "text") && strcmp(arg, "json"))
-		return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
-	((struct launch_options *)to)->json = !strcmp(arg, "json");
-	return 0;
-}
-
-static int set_output(void *to, const char *arg, struct tare_error *err)
-{
-	((struct launch_options *)to)->output = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "the name of a file is wanted");
-}
-
 static const struct option_row launch_opts[] = {
 	{ 'r', "repeat", "N", "runs under each condition (5)", set_runs },
 	{ 0, "deterministic", "[ITEMS]", "the items to try: +cpu,-vdso (more, less), aslr,pid (just those), all", set_deterministic },
 	{ 0, "engine", "ENGINE", "exact (default), perf, auto: what counts instructions", set_engine },
-	{ 0, "timeout", "MS", "of one run: a longer one is an error", set_timeout },
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-launch/1)", set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
+	{ 0, "timeout", "MS", "of one run: a longer one is an error", verify_set_timeout },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-launch/1)", verify_set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
 	{ 0 },
 };
 
@@ -215,13 +191,13 @@ static int show(struct job *j)
 	struct output to;
 	struct style style;
 	struct text out = { 0 };
-	int ret = output_open(&to, j->o->output, false, STDOUT_FILENO, j->err), closed;
+	int ret = output_open(&to, j->o->form.output, false, STDOUT_FILENO, j->err), closed;
 
 	if (ret < 0)
 		return ret;
 	style = output_style(&to, WHEN_AUTO);
 	style.thousands = true;
-	if (j->o->json)
+	if (j->o->form.json)
 		verify_launch_json(&out, &j->report);
 	else
 		verify_launch_text(&out, &j->report, &style);
@@ -237,7 +213,7 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 			 .report = { .argv = argv, .runs = o->runs, .fixed = &o->fixed } };
 	int ret = trial_open(&j.trial, argv, o->engine, err);
 
-	j.trial.timeout_ns = o->timeout_ns;
+	j.trial.timeout_ns = o->form.timeout_ns;
 	j.report.engine = j.trial.launcher->engine;
 	while (environ[j.n_environment])
 		j.n_environment++;

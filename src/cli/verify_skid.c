@@ -16,27 +16,12 @@
 enum { LEVELS = 4, ROWS_MOST = 32, CLOCK_PERIOD = 100003, TIMES_MOST = 8192 };
 
 struct skid_options {
-	bool json;
-	const char *output;
+	struct verify_form form;
 };
 
-static int set_format(void *to, const char *arg, struct tare_error *err)
-{
-	if (strcmp(arg, "text") && strcmp(arg, "json"))
-		return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
-	((struct skid_options *)to)->json = !strcmp(arg, "json");
-	return 0;
-}
-
-static int set_output(void *to, const char *arg, struct tare_error *err)
-{
-	((struct skid_options *)to)->output = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "the name of a file is wanted");
-}
-
 static const struct option_row skid_opts[] = {
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-skid/1)", set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-skid/1)", verify_set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
 	{ 0 },
 };
 
@@ -118,12 +103,12 @@ static int show(const struct skid_options *o, const struct skid_report *r, struc
 	struct output to;
 	struct style style;
 	struct text out = { 0 };
-	int ret = output_open(&to, o->output, false, STDOUT_FILENO, err), closed;
+	int ret = output_open(&to, o->form.output, false, STDOUT_FILENO, err), closed;
 
 	if (ret < 0)
 		return ret;
 	style = output_style(&to, WHEN_AUTO);
-	if (o->json)
+	if (o->form.json)
 		verify_skid_json(&out, r);
 	else
 		verify_skid_text(&out, r, &style);
