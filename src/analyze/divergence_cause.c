@@ -221,12 +221,41 @@ static bool follow(struct slice *s, struct thing t, unsigned depth)
 	return false;
 }
 
-/* A branch goes where it says; anything else that does not go on was stopped by a signal. */
+/* Where a direct branch goes when it is taken; 0: that is not told by its bytes. */
+static uint64_t target_of(const struct slice *s, size_t i)
+{
+	uint64_t pc = step_of(s, i)->pc;
+	size_t size = effects_of(s, i)->size;
+	uint8_t b[16];
+	int32_t by;
+
+	if (s->code(s->with, pc, b, sizeof(b)) < size)
+		return 0;
+	if (size == 2 && ((b[0] & 0xf0) == 0x70 || b[0] == 0xeb))
+		return pc + size + (uint64_t)(int8_t)b[1];
+	if ((size == 6 && b[0] == 0x0f && (b[1] & 0xf0) == 0x80) || (size == 5 && (b[0] & 0xfe) == 0xe8)) {
+		memcpy(&by, b + size - sizeof(by), sizeof(by));
+		return pc + size + (uint64_t)by;
+	}
+	return 0;
+}
+
+/* A branch goes where it says; whatever goes on elsewhere was stopped by a signal. */
 static bool came_from_outside(const struct slice *s)
 {
-	const struct disasm_effects *e = effects_of(s, s->d->at);
+	size_t at = s->d->at;
+	const struct disasm_effects *e = effects_of(s, at);
+	uint64_t behind = step_of(s, at)->pc + e->size, target;
 
-	return e->size && e->kind != EFFECT_JUMP && e->kind != EFFECT_SYSCALL;
+	if (!e->size || e->kind == EFFECT_SYSCALL)
+		return false;
+	if (e->kind != EFFECT_JUMP)
+		return true;
+	target = target_of(s, at);
+	for (size_t r = 0; target && r < 2; r++)
+		if (s->d->run[r].n > at + 1 && s->d->run[r].step[at + 1].pc != target && s->d->run[r].step[at + 1].pc != behind)
+			return true;
+	return false;
 }
 
 int cause_find(struct cause *out, const struct divergence *d, code_at_fn *code, void *with, struct tare_error *err)

@@ -119,6 +119,38 @@ TEST(each_way_leads_to_where_it_came_in)
 	}
 }
 
+/* A branch that goes one of its two ways leads on; one behind which a run stands elsewhere was interrupted. */
+TEST(a_branch_that_a_signal_stopped)
+{
+	static const struct {
+		int line;
+		const char *branch;
+		uint64_t behind, target;
+	} rows[] = { { __LINE__, "7502", 2, 4 }, { __LINE__, "75fe", 2, 0 }, { __LINE__, "0f8510000000", 6, 0x16 } };
+	struct disasm *d;
+
+	if (disasm_open(&d, 62, false, NULL) < 0)
+		tap_skip("capstone", "Capstone is not installed");
+	disasm_close(d);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (int stopped = 0; stopped < 2; stopped++) {
+			/* rdtsc; cmp rax, 5; the branch */
+			const struct way w = { 0, { "0f31", "4883f805", rows[i].branch }, { { AX, 1 } }, 0, 0, 0, 0, 0 };
+			struct diverge_step a[STEPS_MOST + 1], b[STEPS_MOST + 1];
+			struct code code = { .n = 0 };
+			size_t n = lay_out(&w, &code, a, b);
+			uint64_t pc = a[n - 1].pc;
+			const struct divergence d2 = { .at = n - 1, .run = { { .step = a, .n = n + 1, .threads = 1 },
+									     { .step = b, .n = n + 1, .threads = 1 } } };
+			struct cause c;
+
+			a[n] = (struct diverge_step){ .pc = pc + rows[i].behind };
+			b[n] = (struct diverge_step){ .pc = stopped ? CODE + 0x1000 : pc + rows[i].target };
+			CHECK_EQ(cause_find(&c, &d2, code_at, &code, NULL), 0, "row at line %d", rows[i].line);
+			CHECK_EQ(c.kind, stopped ? CAUSE_SIGNAL : CAUSE_TICKS, "row at line %d, stopped %d", rows[i].line, stopped);
+		}
+}
+
 TEST(memory_that_this_thread_wrote_alike_was_written_by_another)
 {
 	/* mov [0x5000], rbx; cmp [0x5000], 5; jne: rbx is the same in both */
