@@ -198,6 +198,8 @@ static void find_callers(struct divergence_report *r)
 		place_name(r, &r->caller[r->callers++], active[i].at);
 	for (unsigned i = gone; i < m && r->callers < CALLERS_MOST; i++)
 		place_name(r, &r->caller[r->callers++], before[i]);
+	for (unsigned i = 0; i < r->callers; i++) /* a place inside the call, where no instruction begins */
+		r->caller[i].text[0] = '\0';
 	r->callers_whole |= m && gone == m; /* all that was active then has returned */
 	free(active);
 }
