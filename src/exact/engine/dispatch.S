@@ -3,7 +3,7 @@
  * Between translated code and the engine. GS points at the thread's struct (layout.h). Only general
  * registers and flags are saved: the engine is built without vector code, so the rest stays put.
  *
- * A signal may arrive at any instruction here; signal.c knows these ranges by their labels:
+ * A signal may arrive at any instruction here; locate.c knows these ranges by their labels:
  *	leave_begin..leave_end    the program's registers are in struct thread, its pc in T_TARGET
  *	syscall_go..syscall_done  the program's registers are live (rcx, r11 aside)
  * Everywhere else in the engine the signal is put off until engine_leave.

@@ -148,7 +148,7 @@ void dispatch(struct thread *t)
 		if (!execute_special(t)) {
 			/*
 			 * Nothing that can be executed, or an instruction the table does not know:
-			 * let the processor say which, at the program's own address. signal.c takes
+			 * let the processor say which, at the program's own address. step.c takes
 			 * it on.
 			 */
 			unlock();

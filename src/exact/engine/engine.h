@@ -269,7 +269,7 @@ void lead(uint32_t edge, struct block *b, const uint8_t *code);
 void dispatch(struct thread *t);
 void finish(struct thread *t, long ret);
 void undo_syscall(struct thread *t);
-void step_natively(struct thread *t); /* in signal.c */
+void step_natively(struct thread *t); /* in step.c */
 void system_call(struct thread *t);
 void system_call_done(struct thread *t);
 
@@ -344,7 +344,7 @@ bool looks_for_kept(struct thread *t);
 void keep_for_exec(struct thread *t, bool watched);
 void forget_kept(const struct thread *t, int sig);
 
-/* signal.c */
+/* signal_calls.c, deliver.c */
 void signals_first(struct thread *t);
 void set_alt_stack(struct thread *t);
 uint64_t block_signals(void);

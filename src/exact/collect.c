@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* What threads and processes leave on the board when they end: added up, and their places freed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "exact/supervise.h"
+
+enum { COUNTERS_FEW = 1 << 14 /* of a thread that is done they are 0: not worth a call */ };
+
+static void free_thread(struct supervisor *s, uint32_t i)
+{
+	off_t at = (off_t)(BOARD_THREADS + i * THREAD_STRIDE + THREAD_COUNTERS);
+
+	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, COUNTERS_MAX * 8l * 2);
+	s->b->thread_states[i] = THREAD_FREE;
+}
+
+void leave_lineage(struct supervisor *s, uint32_t lineage)
+{
+	if (__atomic_sub_fetch(&s->b->lineage_users[lineage], 1, __ATOMIC_ACQ_REL))
+		return;
+	if (s->l->mode & COUNT_PROFILE)
+		profile_lineage(s->b, lineage);
+}
+
+/* A lineage nobody uses; the supervisor alone hands them out. */
+int64_t new_lineage(struct supervisor *s)
+{
+	for (uint32_t i = 0; i < LINEAGES; i++)
+		if (!s->b->lineage_users[i]) {
+			if (s->b->lineage_top[i]) /* of the one before; the last of all is never emptied */
+				fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					  (off_t)(BOARD_BLOCKS + i * LINEAGE_STRIDE), (off_t)LINEAGE_STRIDE);
+			s->b->lineage_users[i] = 1;
+			s->b->lineage_top[i] = 0;
+			return i;
+		}
+	return -1;
+}
+
+/* The process's threads are no more: their counts become the process's. */
+void fold_threads(struct supervisor *s, uint32_t process)
+{
+	struct process *p = board_process(s->b, process);
+
+	__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < board_threads(s->b); i++) {
+		const struct thread *t = (const struct thread *)board_thread(s->b, i);
+
+		if ((s->b->thread_states[i] != THREAD_LIVE && s->b->thread_states[i] != THREAD_DONE) || t->process != process)
+			continue;
+		if (s->b->thread_states[i] == THREAD_DONE) {
+			if (s->b->lineage_top[p->lineage] < COUNTERS_FEW)
+				s->b->thread_states[i] = THREAD_FREE;
+			else
+				free_thread(s, i);
+			continue;
+		}
+		int64_t sums[EXACT_CLASSES] = { 0 };
+
+		add_thread(s->b, p, i, sums);
+		note_ended(s->b, p, t->born, t->tid, clock_ticks(), sums);
+		for (int c = 0; c < EXACT_CLASSES; c++)
+			p->done[c] += sums[c];
+		if (s->l->mode & COUNT_PROFILE)
+			profile_thread(s->b, p->lineage, i);
+		free_thread(s, i);
+	}
+	p->threads = 0;
+	__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
+}
+
+static void collect(struct supervisor *s, uint32_t process)
+{
+	struct process *p = board_process(s->b, process);
+	struct board *b = s->b;
+
+	fold_threads(s, process);
+	if (p->refused)
+		note_reason(b, p->reason);
+	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
+	if (b->n_past < PAST_MAX) {
+		struct past *past = board_past(b, b->n_past);
+
+		past->pid = p->pid;
+		past->parent = p->parent_pid;
+		past->serial = p->serial;
+		memcpy(past->name, p->name, sizeof past->name);
+		memcpy(past->counts, p->done, sizeof past->counts);
+		b->n_past++;
+	} else {
+		for (int c = 0; c < EXACT_CLASSES; c++)
+			b->past_overflow[c] += p->done[c];
+	}
+	leave_lineage(s, p->lineage);
+	memset(p->done, 0, sizeof p->done);
+	p->question.state = QUESTION_NONE;
+	p->state = PROCESS_FREE;
+	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Has the process ended, reaped or not? */
+static bool is_dead(pid_t pid)
+{
+	char path[64], text[512], *state;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return true;
+	text[n] = 0;
+	state = strrchr(text, ')');
+	return state && (state[2] == 'Z' || state[2] == 'X');
+}
+
+/* Free what processes have left. Returns how many still run. */
+unsigned sweep(struct supervisor *s, enum looks looks)
+{
+	unsigned live = 0;
+
+	for (uint32_t i = 0; i < board_processes(s->b); i++) {
+		struct process *p = board_process(s->b, i);
+
+		if (p->state == PROCESS_TAKEN && looks == ALL_GONE)
+			p->state = PROCESS_FREE; /* its parent was killed over it */
+		if (p->state == PROCESS_FREE)
+			continue;
+		if (p->state == PROCESS_TAKEN)
+			live++;
+		else if (p->state == PROCESS_ENDED || looks == ALL_GONE ||
+			 (looks == LOOK_FOR_KILLED && p->pid > 0 && is_dead(p->pid)))
+			collect(s, i);
+		else
+			live++;
+	}
+	return live;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* The command itself: started, watched from its first instruction, by a supervisor that then holds nothing of its. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include "base/program.h"
+#include "exact/supervise.h"
+
+enum { CHANGES_RIGHTS = -1 }; /* in place of an errno */
+
+/* Would the kernel give the command other rights? Not while it is watched at its exec. */
+static bool changes_rights(const char *command)
+{
+	char path[4096];
+
+	return program_find(command, path, sizeof(path)) && program_changes_rights(path);
+}
+
+/* The program itself: wait until it is watched, then execute. */
+static void become_command(const struct launch *l, int go_fd, int error_fd)
+{
+	char c;
+	int code;
+
+	if (!l->aslr)
+		personality(ADDR_NO_RANDOMIZE);
+	if (read(go_fd, &c, 1) != 1)
+		_exit(127);
+	close(go_fd);
+	if (changes_rights(l->argv[0])) {
+		code = CHANGES_RIGHTS;
+	} else {
+		execvpe(l->argv[0], l->argv, l->envp);
+		code = errno;
+	}
+	if (write(error_fd, &code, sizeof code) != sizeof code)
+		_exit(126);
+	_exit(127);
+}
+
+static void fail_launch(struct supervisor *s, int code, const char *reason)
+{
+	struct report r = { .error = code };
+
+	snprintf(r.reason, sizeof r.reason, "%s", reason);
+	say(s, &r);
+	_exit(1);
+}
+
+void start_command(struct supervisor *s)
+{
+	int go[2], error[2], code;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(error, O_CLOEXEC) < 0)
+		fail_launch(s, errno, "cannot make a pipe");
+	pid = fork();
+	if (pid < 0)
+		fail_launch(s, errno, "cannot fork");
+	if (pid == 0) {
+		close(go[1]);
+		close(error[0]);
+		sigaction(SIGCHLD, &s->former, NULL);
+		sigprocmask(SIG_SETMASK, s->l->mask, NULL);
+		become_command(s->l, go[0], error[1]);
+	}
+	close(go[0]);
+	close(error[1]);
+	s->command = pid;
+	setsid(); /* signals for the command's process group or terminal do not reach us, SIGKILL and SIGSTOP included */
+	/* Until it is let go it ends with us: tare may then start it again, without the engine. */
+	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
+		code = errno;
+		kill(pid, SIGKILL);
+		fail_launch(
+		    s, code,
+		    "ptrace is not permitted here, and the exact engine needs it for a moment at "
+		    "the start of each program");
+	}
+	if (write(go[1], "", 1) != 1)
+		fail_launch(s, errno, "cannot start the command");
+	close(go[1]);
+	if (read(error[0], &code, sizeof code) == sizeof code)
+		fail_launch(
+		    s, code == CHANGES_RIGHTS ? ENOTSUP : code,
+		    code == CHANGES_RIGHTS
+			? "it changes its rights (setuid, setgid or file capabilities), which the "
+			  "kernel does not let a program do that is watched at its start"
+			: ""); /* else execve's own error */
+	close(error[0]);
+}
+
+static void close_between(int first, int last)
+{
+	if (first > last || syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0u) == 0)
+		return;
+	for (int fd = first; fd <= last && fd < 1024; fd++) /* forbidden, perhaps */
+		close(fd);
+}
+
+void forget_descriptors(const struct launch *l)
+{
+	int low = l->board_fd < l->report_fd ? l->board_fd : l->report_fd, high = l->board_fd + l->report_fd - low;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* ours may be among them, where tare was started with one of them closed */
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		if (fd != l->board_fd && fd != l->report_fd)
+			dup2(null, fd);
+	/* A pipe end kept here would keep its reader waiting. */
+	close_between(3, low - 1);
+	close_between(low < 3 ? 3 : low + 1, high - 1);
+	close_between(high < 3 ? 3 : high + 1, INT_MAX);
+}

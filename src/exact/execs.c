@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that begin. A thread about to exec asks to be watched; in its exec stop the new program gets the engine, or
+ * it is noted why it runs uncounted.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/futex.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include "base/auxv.h"
+#include "exact/supervise.h"
+
+void unwatch(struct supervisor *s, unsigned i)
+{
+	s->watched[i] = s->watched[--s->n_watched];
+}
+
+int watched_index(const struct supervisor *s, pid_t tid)
+{
+	for (unsigned i = 0; i < s->n_watched; i++)
+		if (s->watched[i].tid == tid)
+			return (int)i;
+	return -1;
+}
+
+/* Why PTRACE_SEIZE failed: mostly because a thread can have one tracer. */
+static const char *why_untraced(pid_t tid, int code, char other[64])
+{
+	char path[64], line[128];
+	int tracer = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+	f = code == EPERM ? fopen(path, "re") : NULL;
+	while (f && !tracer && fgets(line, sizeof line, f))
+		sscanf(line, "TracerPid: %d", &tracer);
+	if (f)
+		fclose(f);
+	if (!tracer)
+		return strerror(code);
+	snprintf(other, 64, "process %d traces it already", tracer);
+	return other;
+}
+
+/* Answer the threads that are about to exec. */
+void watch_execs(struct supervisor *s)
+{
+	for (uint32_t i = 0; i < board_threads(s->b); i++) {
+		struct thread *t = (struct thread *)board_thread(s->b, i);
+		struct process *p;
+		uint32_t answer = EXEC_WATCHED;
+
+		if (s->b->thread_states[i] != THREAD_LIVE || t->exec != EXEC_ASKED)
+			continue;
+		p = board_process(s->b, t->process);
+		if (p->foreign) {
+			note_reason(s->b, "a program in a pid namespace of its own ran uncounted");
+			answer = EXEC_UNWATCHED;
+		} else if (s->n_watched == WATCHED_MAX ||
+			   ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACEEXEC) < 0) {
+			char reason[REASON_MAX], other[64];
+
+			snprintf(reason, sizeof reason,
+				 "a program executed by pid %d ran uncounted: cannot trace its start: %s",
+				 (int)t->tid, why_untraced(t->tid, errno, other));
+			note_reason(s->b, reason);
+			answer = EXEC_UNWATCHED;
+		} else {
+			s->watched[s->n_watched].tid = t->tid;
+			s->watched[s->n_watched++].thread = i;
+		}
+		t->exec = answer;
+		syscall(SYS_futex, &t->exec, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+}
+
+static void name_process(struct process *p, pid_t tid)
+{
+	char path[64];
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)tid);
+	memset(p->name, 0, sizeof p->name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, p->name, sizeof p->name - 1);
+	if (n > 0 && p->name[n - 1] == '\n')
+		p->name[n - 1] = 0;
+	close(fd);
+}
+
+/* Was it laid out as it was meant to be? What runs with other rights is not, nor what has changed that. */
+static void check_layout(const struct supervisor *s, const struct process *p)
+{
+	char path[64], text[16] = "";
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/personality", (int)p->pid);
+	fd = s->l->aslr || s->b->layout_lost[0] ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (read(fd, text, sizeof text - 1) > 0 && !(strtoul(text, NULL, 16) & ADDR_NO_RANDOMIZE))
+		snprintf(s->b->layout_lost, sizeof s->b->layout_lost, "%s", p->name[0] ? p->name : "?");
+	close(fd);
+}
+
+static void note_program(struct board *b, const struct process *p)
+{
+	struct happening h = { .serial = p->serial, .parent = board_process(b, p->parent)->serial, .pid = p->pid,
+			       .tsc = clock_ticks() };
+
+	memcpy(h.name, p->name, sizeof h.name);
+	note_happening(b, HAPPENED_PROGRAM, &h);
+}
+
+/* The program has been replaced by a new one, which has not run an instruction yet. */
+void on_exec(struct supervisor *s, pid_t pid)
+{
+	unsigned long former = (unsigned long)pid;
+	char reason[REASON_MAX] = "";
+	struct process *p = NULL;
+	int64_t lineage = -1;
+	bool first = false;
+	int i, ret;
+
+	if (s->damaged) {
+		ptrace(PTRACE_DETACH, pid, 0, 0);
+		return;
+	}
+	ptrace(PTRACE_GETEVENTMSG, pid, 0, &former);
+	i = watched_index(s, (pid_t)former);
+	if (i >= 0) {
+		struct thread *t = (struct thread *)board_thread(s->b, s->watched[i].thread);
+		uint32_t process = t->process;
+
+		p = board_process(s->b, process);
+		p->signal_mask = t->mask;
+		p->filter = t->filter;
+		fold_threads(s, process);
+		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
+		leave_lineage(s, p->lineage);
+		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
+		unwatch(s, (unsigned)i);
+	} else if (pid == s->command && !s->command_started) {
+		p = board_process(s->b, 0);
+		ptrace(PTRACE_GETSIGMASK, pid, 8, &p->signal_mask);
+		p->state = PROCESS_LIVE;
+		s->b->serials = 1;
+		p->parent_pid = s->b->supervisor;
+		s->b->processes_top = 1;
+		s->command_started = first = true;
+	} else {
+		ptrace(PTRACE_DETACH, pid, 0, 0);
+		return;
+	}
+	lineage = new_lineage(s);
+	p->lineage = lineage < 0 ? 0 : (uint32_t)lineage;
+	p->pid = pid;
+	p->mode = s->l->mode;
+	p->question.state = QUESTION_NONE;
+	for (int k = 0; k < SIGNALS; k++)
+		if (p->actions[k].handler > 1)
+			p->actions[k] = (struct action){ 0 };
+	name_process(p, pid);
+	check_layout(s, p);
+	if (s->l->same_random || s->l->no_vdso)
+		auxv_fix(pid, s->l->same_random, s->l->no_vdso);
+	note_program(s->b, p);
+	if (lineage < 0) {
+		snprintf(reason, sizeof reason,
+			 "more programs at a time than the exact engine follows");
+		ret = -EAGAIN;
+	} else {
+		/* With us its only hope would go: a program that is half prepared must not run. */
+		ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
+		ret = inject(s->b, s->l->board_fd, pid, p, reason);
+	}
+	if (ret < 0) {
+		uint64_t mask = p->signal_mask;
+		char full[REASON_MAX];
+
+		snprintf(full, sizeof full, "%s ran uncounted: %.150s", p->name, reason);
+		note_reason(s->b, full);
+		ptrace(PTRACE_SETSIGMASK, pid, 8, &mask);
+		p->state = PROCESS_ENDED;
+		if (first) { /* the command itself: run nothing rather than count nothing */
+			kill(pid, SIGKILL);
+			ret = 0;
+		}
+	}
+	if (first) {
+		struct report r = { .pid = pid };
+
+		snprintf(r.reason, sizeof r.reason, "%s", s->b->reason);
+		say(s, &r);
+	}
+	ptrace(PTRACE_DETACH, pid, 0, ret > 0 ? ret : 0);
+}

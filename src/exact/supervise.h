@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside the supervisor process: supervise.c, collect.c, execs.c, command.c. */
+#ifndef EXACT_SUPERVISE_H
+#define EXACT_SUPERVISE_H
+
+#include <signal.h>
+#include "exact/supervisor.h"
+#include "exact/thread.h"
+
+enum { WATCHED_MAX = 1024 };
+
+struct supervisor {
+	const struct launch *l;
+	struct board *b;
+	pid_t command;
+	bool command_started, command_ended, end_said;
+	bool damaged; /* the board: see damage.c */
+	struct report end; /* of the command */
+	struct {
+		pid_t tid;
+		uint32_t thread;
+	} watched[WATCHED_MAX]; /* threads about to exec */
+	unsigned n_watched;
+	struct sigaction former; /* what tare does with SIGCHLD, for the command */
+};
+
+/* supervise.c: to tare; and why something was not counted, the first time. */
+void say(const struct supervisor *s, const struct report *r);
+void note_reason(struct board *b, const char *reason);
+
+/* collect.c: what ended threads and processes leave on the board. */
+enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is left */ };
+unsigned sweep(struct supervisor *s, enum looks looks);
+void fold_threads(struct supervisor *s, uint32_t process);
+void leave_lineage(struct supervisor *s, uint32_t lineage);
+int64_t new_lineage(struct supervisor *s);
+
+/* execs.c: programs that begin. */
+void watch_execs(struct supervisor *s);
+void unwatch(struct supervisor *s, unsigned i);
+int watched_index(const struct supervisor *s, pid_t tid);
+void on_exec(struct supervisor *s, pid_t pid);
+
+/* command.c: start the command, watched; reports why it cannot be, and ends then. Then close what was its. */
+void start_command(struct supervisor *s);
+void forget_descriptors(const struct launch *l);
+
+#endif
