@@ -172,6 +172,7 @@ static int learn(struct tare_accesses *a, const struct perfdata_record *rec, str
 	case PD_RECORD_AUXTRACE_INFO:
 		return rec->auxtrace_info.type == PD_AUXTRACE_ARM_SPE ? learn_spe(a, rec, err) : 0;
 	case PD_RECORD_SWITCH:
+	case PD_RECORD_SWITCH_CPU_WIDE:
 		return a->spe ? running_learn(&a->running, rec, err) : 0;
 	case PD_RECORD_AUX:
 		a->loss.truncated += (rec->aux.flags & (AUX_TRUNCATED | AUX_PARTIAL)) != 0;
@@ -244,6 +245,20 @@ static int refill(struct tare_accesses *a, struct tare_error *err)
 	return 0;
 }
 
+/*
+ * The context register that names the thread: EL2's where it is there, as a host's kernel that runs at EL2 writes that one, and
+ * EL1's is then a guest's.
+ */
+static uint32_t by_context(const struct spe_record *r)
+{
+	static const unsigned order[] = { SPE_EL2, SPE_EL1 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		if (r->has & SPE_HAS_CONTEXT(order[i]))
+			return r->context[order[i]];
+	return UINT32_MAX;
+}
+
 /* A buffer of one thread says whose it is; of one of a CPU the switches tell, or the context register. */
 static uint32_t whose(const struct tare_accesses *a, const struct spe_record *r, const struct tare_access *x)
 {
@@ -251,7 +266,7 @@ static uint32_t whose(const struct tare_accesses *a, const struct spe_record *r,
 
 	if (tid == UINT32_MAX && x->has & TARE_ACCESS_TIME)
 		tid = running_at(&a->running, a->cpu, x->time_ns);
-	return tid == UINT32_MAX && r->has & SPE_HAS_CONTEXT ? r->context : tid;
+	return tid == UINT32_MAX ? by_context(r) : tid;
 }
 
 static void finish_spe(struct tare_accesses *a, const struct spe_record *r, struct tare_access *out)

@@ -11,7 +11,7 @@ struct running {
 	struct set cpus; /* of lists of stints, in order of time */
 };
 
-/* A SWITCH record; those of one CPU come in order of time. Others, and those without time and CPU, are passed over. */
+/* A SWITCH record of a task or (recorded with -a) of a CPU; those of one CPU come in order of time. Others, and those without time and CPU, are passed over. */
 int running_learn(struct running *r, const struct perfdata_record *rec, struct tare_error *err);
 /* UINT32_MAX: nobody that was recorded, or it is not known. */
 uint32_t running_at(const struct running *r, uint32_t cpu, uint64_t time_ns);

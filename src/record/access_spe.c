@@ -99,10 +99,6 @@ static void level_by_events(uint64_t ev, struct tare_access *a)
 		access_served(a, TARE_AT_L1);
 	if (a->has & TARE_ACCESS_PLACE && (a->place == TARE_AT_L1 || a->place == TARE_AT_L2))
 		access_distance(a, TARE_OWN);
-	if (ev & SPE_EV_REMOTE)
-		access_distance(a, TARE_REMOTE);
-	if (ev & SPE_EV_MODIFIED)
-		access_snoop(a, TARE_SNOOP_MODIFIED);
 }
 
 static void load_store(const struct spe_record *r, const struct spe_codes *codes, struct tare_access *a)
@@ -134,6 +130,11 @@ static void load_store(const struct spe_record *r, const struct spe_codes *codes
 		return;
 	if (!(a->has & TARE_ACCESS_PLACE))
 		level_by_events(r->events, a);
+	/* What no source says as exactly: "peer" may be either. */
+	if (r->events & SPE_EV_REMOTE)
+		access_distance(a, TARE_REMOTE);
+	if (r->events & SPE_EV_MODIFIED)
+		access_snoop(a, TARE_SNOOP_MODIFIED);
 	if (r->events & SPE_EV_TLB_WALK)
 		access_tlb(a, TARE_TLB_WALK);
 	else if (r->events & SPE_EV_TLB_ACCESS)

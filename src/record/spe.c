@@ -105,9 +105,8 @@ static bool take(struct spe_record *r, const struct spe_packet *p)
 		r->source = p->payload;
 		break;
 	case SPE_CONTEXT:
-		bit = SPE_HAS_CONTEXT;
-		r->context = (uint32_t)p->payload;
-		r->context_level = p->index + 1;
+		bit = SPE_HAS_CONTEXT(p->index);
+		r->context[p->index] = (uint32_t)p->payload;
 		break;
 	case SPE_OPERATION:
 		bit = SPE_HAS_OPERATION;

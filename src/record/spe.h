@@ -65,13 +65,16 @@ enum {
 	SPE_EV_SNOOPED = 1 << 23,
 };
 
-/* spe_record.has: addresses from bit 0, counters from bit 8. */
+/* Indices of contexts: CONTEXTIDR of which exception level. Each is written where it is enabled, so both may be. */
+enum { SPE_EL1, SPE_EL2, SPE_CONTEXTS = 4 };
+
+/* spe_record.has: addresses from bit 0, counters from bit 8, contexts from bit 24. */
 #define SPE_HAS_ADDRESS(i) (1u << (i))
 #define SPE_HAS_COUNTER(i) (1u << (SPE_ADDRESSES + (i)))
+#define SPE_HAS_CONTEXT(i) (1u << (24 + (i)))
 enum {
 	SPE_HAS_EVENTS = 1 << 16,
 	SPE_HAS_SOURCE = 1 << 17,
-	SPE_HAS_CONTEXT = 1 << 18,
 	SPE_HAS_OPERATION = 1 << 19,
 	SPE_HAS_TIMESTAMP = 1 << 20,
 };
@@ -83,8 +86,8 @@ struct spe_record {
 	uint64_t address[SPE_ADDRESSES]; /* payloads: spe_address() makes addresses of them */
 	uint16_t counter[SPE_COUNTERS];	 /* cycles; most cores stop at 4095 */
 	uint64_t events, source, timestamp;
-	uint32_t context;
-	uint8_t context_level, class, operation;
+	uint32_t context[SPE_CONTEXTS];
+	uint8_t class, operation;
 };
 
 struct spe_walk {

@@ -90,14 +90,13 @@ TEST(records)
 	CHECK_EQ(r.offset, 10);
 	CHECK_EQ(r.has, SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_ADDRESS(SPE_DATA_VIRTUAL) | SPE_HAS_COUNTER(SPE_TOTAL) |
 				SPE_HAS_COUNTER(SPE_ISSUE) | SPE_HAS_COUNTER(SPE_TRANSLATION) | SPE_HAS_EVENTS |
-				SPE_HAS_SOURCE | SPE_HAS_CONTEXT | SPE_HAS_OPERATION | SPE_HAS_TIMESTAMP);
+				SPE_HAS_SOURCE | SPE_HAS_CONTEXT(SPE_EL2) | SPE_HAS_OPERATION | SPE_HAS_TIMESTAMP);
 	CHECK_EQ(r.address[SPE_PC], 0x8000000000002010);
 	CHECK_EQ(r.address[SPE_DATA_VIRTUAL], 0x0e3703096b28);
 	CHECK_EQ(r.counter[SPE_TOTAL], 12);
 	CHECK_EQ(r.counter[SPE_ISSUE], 4);
 	CHECK_EQ(r.counter[SPE_TRANSLATION], 1);
-	CHECK_EQ(r.context, 7);
-	CHECK_EQ(r.context_level, 2);
+	CHECK_EQ(r.context[SPE_EL2], 7);
 	CHECK_EQ(r.class, SPE_LOAD_STORE);
 	CHECK_EQ(r.operation, 1);
 	CHECK_EQ(r.events, 0x16);
@@ -143,12 +142,14 @@ static size_t make_record(uint8_t *to, struct spe_record *r)
 	r->has = SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_OPERATION;
 	r->address[SPE_PC] = draw(UINT64_MAX);
 	put(&at, 0xb0, r->address[SPE_PC], 8);
-	if (draw(2)) {
-		r->has |= SPE_HAS_CONTEXT;
-		r->context = (uint32_t)draw(1ull << 32);
-		r->context_level = 1 + (uint8_t)draw(4);
-		put(&at, 0x64 - 0x20 + (r->context_level - 1), r->context, 4);
-	}
+	for (unsigned i = 0; i < 2; i++)
+		if (draw(2)) {
+			unsigned level = 2 * i + (unsigned)draw(2);
+
+			r->has |= SPE_HAS_CONTEXT(level);
+			r->context[level] = (uint32_t)draw(1ull << 32);
+			put(&at, 0x64 - 0x20 + level, r->context[level], 4);
+		}
 	r->class = (uint8_t)draw(3);
 	r->operation = (uint8_t)draw(256);
 	put(&at, 0x48 + r->class, r->operation, 1);
@@ -192,8 +193,8 @@ static bool same(const struct spe_record *a, const struct spe_record *b)
 {
 	return a->has == b->has && !memcmp(a->address, b->address, sizeof(a->address)) &&
 	       !memcmp(a->counter, b->counter, sizeof(a->counter)) && a->events == b->events &&
-	       a->source == b->source && a->timestamp == b->timestamp && a->context == b->context &&
-	       a->context_level == b->context_level && a->class == b->class && a->operation == b->operation;
+	       a->source == b->source && a->timestamp == b->timestamp &&
+	       !memcmp(a->context, b->context, sizeof(a->context)) && a->class == b->class && a->operation == b->operation;
 }
 
 enum { RECORDS = 40, ROOM = RECORDS * 128 };

@@ -4,6 +4,7 @@ import struct
 
 ARCH, VERSION, CPUID, NUMA, PMU_MAPPINGS, MEM_TOPOLOGY = 6, 5, 9, 14, 16, 22
 MMAP, LOST, COMM, FORK, SAMPLE, AUX, LOST_SAMPLES, MMAP2 = 1, 2, 3, 7, 9, 11, 13, 10
+SWITCH, SWITCH_CPU_WIDE = 14, 15
 AUXTRACE_INFO, AUXTRACE, TIME_CONV, SPE = 70, 71, 79, 4
 ATTR_SIZE, KERNEL, USER, DATA, EXEC = 128, 1, 2, 1 << 13, 1 << 13
 IP, TID, TIME, ADDR, CPU, PERIOD, WEIGHT, DATA_SRC, IDENTIFIER, PHYS = 1, 2, 4, 8, 0x80, 0x100, 0x4000, 0x8000, 0x10000, 0x80000
@@ -76,13 +77,25 @@ class Recording:
         body = b"".join(struct.pack(form, *v) for bit, form, v in fields if self.kind & bit)
         self.data += record(SAMPLE, body, (KERNEL if kernel else USER) | 1 << 14)
 
-    def spe(self, aux, tid=1000, cpu=0, midr=None):
-        """AUX data of SPE, with its description in front of the first."""
-        if b"" == self.data or not getattr(self, "announced", False):
+    def announce_spe(self):
+        """What is in AUX data; recorders write it before all else."""
+        if not getattr(self, "announced", False):
             self.data += record(AUXTRACE_INFO, struct.pack("<IIQQ", SPE, 0, 9, 0))
             self.announced = True
+
+    def spe(self, aux, tid=1000, cpu=0):
+        """AUX data of SPE, of one thread; or with a tid of 0xffffffff of one CPU."""
+        self.announce_spe()
         aux += bytes(-len(aux) % 8)
-        self.data += record(AUXTRACE, struct.pack("<QQQIIII", len(aux), 0, 0x1000, cpu, tid, 0xffffffff, 0)) + aux
+        self.data += record(AUXTRACE, struct.pack("<QQQIIII", len(aux), 0, 0x1000, cpu, tid, cpu if tid == 0xffffffff else 0xffffffff, 0)) + aux
+
+    def clock_is_spe(self):
+        """SPE's timestamps are nanoseconds of the records' clock."""
+        self.data += record(TIME_CONV, struct.pack("<QQQ", 0, 1, 0))
+
+    def switch(self, pid, tid, time, out=False, wide=False):
+        """A thread comes to CPU 0, or leaves it; `wide`: as the kernel writes it when a CPU is recorded and no task."""
+        self.add(SWITCH_CPU_WIDE if wide else SWITCH, struct.pack("<II", 0, 0) if wide else b"", 1 << 13 if out else 0, pid, tid, time)
 
     def write(self, path):
         a = bytearray(ATTR_SIZE)
@@ -105,9 +118,12 @@ class Recording:
         return path
 
 
-def spe_record(ip, address, store=False, events=0x16, latency=30, time=None, source=None):
-    """One load or store as SPE writes it."""
-    out = bytes([0xb0]) + (0x8000 << 48 | ip).to_bytes(8, "little") + bytes([0x49, 1 if store else 0, 0x52, *events.to_bytes(2, "little")])
+def spe_record(ip, address, store=False, events=0x16, latency=30, time=None, source=None, contexts=()):
+    """One load or store as SPE writes it. `contexts`: of (exception level, what its CONTEXTIDR holds)."""
+    out = bytes([0xb0]) + (0x8000 << 48 | ip).to_bytes(8, "little")
+    for level, held in contexts:
+        out += bytes([0x63 + level, *held.to_bytes(4, "little")])
+    out += bytes([0x49, 1 if store else 0, 0x62, *events.to_bytes(4, "little")])
     out += bytes([0x98]) + latency.to_bytes(2, "little") + bytes([0xb2]) + address.to_bytes(8, "little")
     if source is not None:
         out += bytes([0x43, source])

@@ -145,6 +145,56 @@ def spe_without_times_and_sources():
     true("have no times: that they were at one time is not known" in text, text)
 
 
+def spe(**more):
+    return Recording(config=0, config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU, **more)
+
+
+@test
+def switches_tell_whose_the_records_of_a_cpu_are():
+    """Those of a recording of tasks, and the other kind that the kernel writes of whole CPUs (-a)."""
+    for wide in (False, True):
+        r, aux = spe(), b""
+        r.announce_spe()
+        r.clock_is_spe()
+        for t in (500, 501):
+            r.comm(500, t, "spe")
+        for turn in range(8):
+            start, tid = 1000 * (turn + 1), 500 + turn % 2
+            r.switch(500, tid, start, wide=wide)
+            for k in range(40):
+                aux += spe_record(0x401000, BASE + 8 * (tid - 500), k % 2 == 0, time=start + 10 + k)
+            r.switch(500, tid, start + 900, out=True, wide=wide)
+        r.spe(aux, tid=0xffffffff)
+        path = r.write(room("switches"))
+        rows = [(a["tid"], int(a["address"], 16) - BASE) for a in csv.DictReader(io.StringIO(tare("export", "--accesses", "-f", "csv", path).stdout))]
+        equal(collections.Counter(rows), {("500", 0): 160, ("501", 8): 160}, f"whose, wide={wide}")
+        equal(document("sharing", path)["lines"][0]["threads"], 2, "threads of the line")
+
+
+@test
+def context_registers_tell_whose_the_records_are():
+    """Each exception level's is a packet of its own; of two, EL2's is the host's."""
+    for contexts, tid in ((((1, 500),), "500"), (((2, 7),), "7"), (((1, 500), (2, 7)), "7"), (((2, 7), (1, 500)), "7")):
+        r = spe()
+        r.spe(b"".join(spe_record(0x401000, BASE, contexts=contexts, time=i) for i in range(20)), tid=0xffffffff)
+        done = tare("export", "--accesses", "-f", "csv", r.write(room("contexts")))
+        equal([a["tid"] for a in csv.DictReader(io.StringIO(done.stdout))], [tid] * 20, f"threads by {contexts}")
+        true("could not be decoded" not in done.stderr, done.stderr)
+
+
+@test
+def modified_and_remote_lines_count_whatever_the_source_says():
+    """On a Neoverse N1, source 9 is another core's cache near by, and "peer": of the event it is known that the line was changed."""
+    modified, remote = 1 << 21, 1 << 10
+    for number in (None, 9):
+        for events, snoop, distance in ((0x16, "peer" if number else "", "near" if number else "own"), (0x16 | modified, "modified", "near" if number else "own"),
+                                        (0x16 | modified | remote, "modified", "remote")):
+            r = spe()
+            r.spe(b"".join(spe_record(0x401000, BASE, events=events, source=number, time=i) for i in range(4)))
+            rows = list(csv.DictReader(io.StringIO(tare("export", "--accesses", "-f", "csv", r.write(room("modified"))).stdout)))
+            equal([(a["snoop"], a["distance"]) for a in rows], [(snoop, distance)] * 4, f"source {number}, events {events:#x}")
+
+
 @test
 def what_cannot_be_told_is_said():
     r = Recording()
