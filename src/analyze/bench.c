@@ -25,7 +25,7 @@ static double variance_of(const double *v, size_t n, double mean)
 
 	for (size_t i = 0; i < n; i++)
 		sum += (v[i] - mean) * (v[i] - mean);
-	return n > 1 ? sum / (double)(n - 1) : 0;
+	return sum / (double)(n - 1);
 }
 
 static double mean_of(const double *v, size_t n)
@@ -66,34 +66,75 @@ static double middle_of(const double *sorted, size_t n)
 	return mean_of(sorted + n / 4, n - 2 * (n / 4));
 }
 
-/* Source: Tukey and McLaughlin, "Less Vulnerable Confidence and Significance Procedures for Location", Sankhya A 25, 1963. */
+/* NAN where there are too few to tell. Source: Tukey and McLaughlin, "Less Vulnerable Confidence and Significance Procedures for Location", Sankhya A 25, 1963. */
 static struct interval interval_of(const double *v, double *sorted, double *scratch, size_t n)
 {
 	size_t cut = n / 4, left = n - 2 * cut;
 	struct interval s = { 0 };
-	double half = 0;
+	double half = NAN;
 
 	memcpy(sorted, v, n * sizeof(*v));
 	qsort(sorted, n, sizeof(*sorted), by_value);
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = sorted[i < cut ? cut : i >= n - cut ? n - cut - 1 : i];
 	s.middle = middle_of(sorted, n);
-	if (left > 1)
+	if (n >= BENCH_LEAST)
 		half = student_t(0.05, (double)left - 1) * sqrt(variance_of(scratch, n, mean_of(scratch, n)) / (double)n) * (double)n / (double)left;
 	s.low = s.middle - half;
 	s.high = s.middle + half;
 	s.mean = mean_of(v, n);
-	s.variance = variance_of(v, n, s.mean);
+	s.variance = n > 1 ? variance_of(v, n, s.mean) : NAN;
 	return s;
 }
 
-static int make_stat(struct bench_stat *s, const struct bench_plan *p, const struct bench_series *series, const uint32_t *pairs, uint64_t ops,
+static uint64_t common_step(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/*
+ * Virtual machines and some processors move the clock on by more than 1 at a time: what divides all that was read. Of other
+ * counters that count one by one there may be nothing to learn that from.
+ */
+static uint64_t step_of(const struct bench_plan *p, const struct bench_result *r, size_t counter)
+{
+	uint64_t step = 0;
+
+	if (r->counter[counter].quality == TARE_EXACT)
+		return 0;
+	for (size_t v = 0; v < p->n_variants && r->counter[counter].how == BENCH_CLOCK; v++) {
+		const struct bench_series *s = &r->series[v * r->n_counters + counter];
+
+		for (uint32_t i = 0; i < p->runs; i++)
+			step = common_step(step, (uint64_t)llabs(s->value[i]));
+		for (uint32_t i = 0; i < p->baselines; i++)
+			step = common_step(step, (uint64_t)llabs(s->base[i]));
+	}
+	return step ? step : 1;
+}
+
+/* The counter may have stood anywhere within a step at the first reading and at the last: readings that agree know no more than that. */
+static double at_least(double half, double step)
+{
+	return half < step / 2 ? step / 2 : half;
+}
+
+static int make_stat(struct bench_stat *s, const struct bench_plan *p, const struct bench_result *result, size_t v, size_t counter, double step,
 		     struct tare_error *err)
 {
+	const struct bench_series *series = &result->series[v * result->n_counters + counter];
+	const uint32_t *pairs = result->pairs + v * p->runs;
+	uint64_t ops = result->ops[v];
 	double *base = calloc(3 * (size_t)p->baselines + p->runs, sizeof(*base)), *base_sorted = base + p->baselines, *scratch = base_sorted + p->baselines;
 	struct interval b, r;
 	uint64_t all_pairs = 0;
-	double k;
+	double k, per_run, half, b_half;
 
 	s->run = calloc(2 * (size_t)p->runs, sizeof(*s->run));
 	if (!base || !s->run) {
@@ -114,17 +155,26 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	r = interval_of(s->run, s->sorted, scratch, s->n);
 	s->pairs_per_op = ops ? (double)all_pairs / ((double)ops * p->runs) : 1;
 	k = s->pairs_per_op;
+	s->constant = s->sorted[0] == s->sorted[s->n - 1] && base_sorted[0] == base_sorted[p->baselines - 1] &&
+		      result->counter[counter].how != BENCH_CLOCK;
+	if (s->constant && step == 0)
+		r.low = r.high = r.middle, b.low = b.high = b.middle;
+	if (s->constant)
+		step = 0;
+	per_run = ops ? (double)ops : (double)all_pairs / p->runs;
+	s->unsure = step / 2 / per_run;
 	s->value = r.middle;
-	s->low = r.middle - hypot(r.middle - r.low, k * (b.high - b.middle));
-	s->high = r.middle + hypot(r.high - r.middle, k * (b.middle - b.low));
+	b_half = at_least(b.high - b.middle, step);
+	half = hypot(at_least(r.high - r.middle, step / per_run), k * b_half);
+	s->low = r.middle - half;
+	s->high = r.middle + half;
 	s->min = s->sorted[0];
 	s->max = s->sorted[s->n - 1];
 	s->mean = r.mean - k * (b.mean - b.middle);
 	s->error = sqrt(r.variance / (double)s->n + k * k * b.variance / p->baselines);
 	s->base = b.middle;
-	s->base_low = b.low;
-	s->base_high = b.high;
-	s->constant = s->min == s->max && base_sorted[0] == base_sorted[p->baselines - 1];
+	s->base_low = b.middle - b_half;
+	s->base_high = b.middle + b_half;
 	s->outliers = outliers_of(s->sorted, s->n, scratch);
 	s->low = s->low == 0 ? 0 : s->low; /* not -0 */
 	s->high = s->high == 0 ? 0 : s->high;
@@ -142,12 +192,13 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 	size_t blocks = a->n / LEAST_PER_BLOCK < BLOCKS ? a->n / LEAST_PER_BLOCK : BLOCKS;
 	double *middles = calloc(2 * BLOCKS, sizeof(*middles)), *sorted = calloc(a->n, sizeof(*sorted));
 	struct student_groups g;
-	double bases, wide;
+	double bases;
 	int ret = 0;
 
 	if (!middles || !sorted)
 		ret = tare_fail_nomem(err);
-	v->blocks = blocks;
+	*v = (struct bench_verdict){ .change = b->value - a->value, .half = NAN, .p = NAN, .blocks = blocks };
+	v->percent = v->change == 0 ? 0 : a->value == 0 ? copysign(INFINITY, v->change) : 100 * v->change / fabs(a->value);
 	for (size_t side = 0; ret == 0 && side < 2; side++)
 		for (size_t i = 0; i < blocks; i++) {
 			size_t from = i * a->n / blocks, to = (i + 1) * a->n / blocks;
@@ -157,19 +208,14 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 			middles[side * BLOCKS + i] = middle_of(sorted, to - from);
 		}
 	if (ret == 0 && blocks >= 2) {
+		double df = 2 * (double)blocks - 2;
+
 		g = student_compare(middles, blocks, middles + BLOCKS, blocks);
 		bases = hypot(a->pairs_per_op * (a->base_high - a->base_low) / 2, b->pairs_per_op * (b->base_high - b->base_low) / 2);
-		wide = hypot(g.half, bases);
-		v->change = b->value - a->value;
-		v->half = wide;
-		v->p = g.p;
-		/* What the baselines leave open can make all of the change. */
-		if (bases > 0 && v->p < 1 && g.half > 0)
-			v->p = student_p(v->change / wide * student_t(BENCH_P, 2 * (double)blocks - 2), 2 * (double)blocks - 2);
-		else if (bases > 0 && fabs(v->change) <= wide)
-			v->p = 1;
-		v->tested = g.tested;
-		v->percent = v->change == 0 ? 0 : a->value == 0 ? copysign(INFINITY, v->change) : 100 * v->change / fabs(a->value);
+		v->half = hypot(at_least(g.half, 2 * hypot(a->unsure, b->unsure)), bases);
+		/* Of the change that is shown; where blocks agree, what a step and the baselines leave open decides. */
+		v->p = v->half > 0 ? student_p(v->change / v->half * student_t(BENCH_P, df), df) : v->change == 0;
+		v->tested = !isnan(v->half);
 		v->beyond = v->tested && v->change != 0 && v->p <= BENCH_P;
 	}
 	free(middles);
@@ -186,13 +232,16 @@ int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const st
 	out->verdict = calloc(plan->n_variants * r->n_counters + 1, sizeof(*out->verdict));
 	if (!out->stat || !out->verdict)
 		return tare_fail_nomem(err);
+	for (size_t c = 0; c < r->n_counters; c++)
+		if (r->counter[c].quality != TARE_UNAVAILABLE)
+			out->step[c] = step_of(plan, r, c);
 	for (size_t v = 0; v < plan->n_variants; v++)
 		for (size_t c = 0; ret == 0 && c < r->n_counters; c++) {
 			size_t at = v * r->n_counters + c;
 
 			if (r->counter[c].quality == TARE_UNAVAILABLE)
 				continue;
-			ret = make_stat(&out->stat[at], plan, &r->series[at], r->pairs + v * plan->runs, r->ops[v], err);
+			ret = make_stat(&out->stat[at], plan, r, v, c, (double)out->step[c], err);
 			if (ret == 0 && v)
 				ret = make_verdict(&out->verdict[at], &out->stat[c], &out->stat[at], err);
 		}

@@ -18,29 +18,37 @@ struct bench_stat {
 	double *sorted;
 	size_t n;
 	double value;
-	double low, high; /* where it would lie in many more such runs, by 95 %: runs' and baseline's spread together */
+	/*
+	 * Where it would lie in many more such runs, by 95 %: runs' and baseline's spread together, and never closer than one step of the
+	 * counter. NAN with fewer than BENCH_LEAST runs or baselines, unless exact counts were all alike.
+	 */
+	double low, high;
 	double min, max, mean;
-	double error; /* standard deviation of the mean, that of the baseline's included */
+	double error; /* standard deviation of the mean, that of the baseline's included; NAN of a single run */
 	size_t outliers; /* by Iglewicz and Hoaglin's modified z-score, as in spread.h */
 	double base, base_low, base_high; /* of one pair of marks */
 	double pairs_per_op;
-	bool constant; /* all runs alike, and all baselines */
+	double unsure; /* of the runs' middle, however alike they are: what a step of the counter leaves open */
+	bool constant; /* all runs alike, and all baselines; never of a clock, which may have stood still meanwhile */
 };
 
 /* A variant against the first one. */
 struct bench_verdict {
-	double change, half; /* of the value; within +- half by 95 % */
+	double change, half; /* of the values that are shown; within +- half by 95 %, NAN if not tested */
 	double percent;	     /* of the first one's; infinite where that is 0 */
-	double p;	     /* of a change as large if there were none */
+	double p;	     /* of that change, or a larger one, if there were none; NAN if not tested */
 	size_t blocks;
 	bool tested, beyond; /* p small enough: BENCH_P */
 };
 
 #define BENCH_P 0.05
+/* Runs from which an interval is made: of fewer the middle half is three or less, and Student's factor has nothing to go by. */
+enum { BENCH_LEAST = 6 };
 
 struct bench_stats {
 	struct bench_stat *stat; /* [variant * n_counters + counter]; n 0: unavailable */
 	struct bench_verdict *verdict;
+	uint64_t step[BENCH_COUNTERS]; /* by which that counter moves on at a time, as far as the readings tell; 0: exact */
 	size_t n_variants, n_counters;
 };
 

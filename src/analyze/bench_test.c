@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include "analyze/bench.h"
+#include "analyze/student.h"
 #include "tap.h"
 
 enum { RUNS = 40, BASES = 9 };
@@ -65,6 +66,7 @@ TEST(bench_what_never_varies)
 TEST(bench_carries_the_spread_of_the_baseline)
 {
 	double half = 2.7764451052 * sqrt(2600.0 / 8 / 9) * 9 / 5, runs = 2.0930240544 * sqrt(300 * 300 * 40.0 / 39 / 40) * 40 / 20 / 10;
+	double both = hypot(0.5 / 10, 0.4 * half); /* runs that agree: within half a count of each */
 	const struct bench_stat *s;
 
 	make(1, 10, 4);
@@ -76,7 +78,7 @@ TEST(bench_carries_the_spread_of_the_baseline)
 	s = bench_stat_of(&stats, 0, 0);
 	CHECK(near(s->value, (1000 - 4 * 140) / 10.0), "%g", s->value);
 	CHECK(near(s->base, 140) && fabs(s->base_high - 140 - half) < 1e-6 && fabs(140 - half - s->base_low) < 1e-6, "%.9g to %.9g", s->base_low, s->base_high);
-	CHECK(fabs(s->value - 0.4 * half - s->low) < 1e-6 && fabs(s->value + 0.4 * half - s->high) < 1e-6, "%g to %g", s->low, s->high);
+	CHECK(fabs(s->value - both - s->low) < 1e-6 && fabs(s->value + both - s->high) < 1e-6, "%g to %g", s->low, s->high);
 	/* The variance of all is 750. */
 	CHECK(near(s->error, sqrt(0.16 * 750 / 9)), "%g", s->error);
 	CHECK(near(s->mean, 44), "%g", s->mean);
@@ -106,6 +108,76 @@ TEST(bench_averages_a_coarse_clock)
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
 	CHECK(s->value > 12 && s->value < 15 && s->low < 13 && s->high > 13 && s->low > 0 && s->high < 26, "%g, %g to %g", s->value, s->low, s->high);
+	bench_stats_free(&stats);
+}
+
+/* However alike the readings are, a step of the clock is not seen into. */
+TEST(bench_is_never_surer_than_a_step)
+{
+	double half = hypot(13.0 / 10, 13.0 * 2 / 10);
+	const struct bench_stat *s;
+
+	make(1, 10, 2);
+	result.counter[0].how = BENCH_CLOCK;
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 260;
+	value[0][9] = 26;
+	for (int i = 0; i < BASES; i++)
+		base[0][i] = 52;
+	work_out();
+	s = bench_stat_of(&stats, 0, 0);
+	CHECK_EQ(stats.step[0], 26);
+	CHECK(near(s->value, 15.6) && near(s->high - s->value, half) && near(s->value - s->low, half), "%g, %g to %g", s->value, s->low, s->high);
+	CHECK(near(s->base_high, 65) && near(s->base_low, 39), "baseline %g to %g", s->base_low, s->base_high);
+	bench_stats_free(&stats);
+	/* All alike: the clock may have stood still. */
+	value[0][9] = 260;
+	work_out();
+	s = bench_stat_of(&stats, 0, 0);
+	CHECK(!s->constant && s->low < s->value && s->value < s->high, "%g to %g", s->low, s->high);
+	bench_stats_free(&stats);
+	/* What counts one by one is known within half of one. */
+	result.counter[0].how = BENCH_REGISTER;
+	value[0][9] = 26;
+	work_out();
+	CHECK(near(bench_stat_of(&stats, 0, 0)->high - 15.6, hypot(0.5 / 10, 0.5 * 2 / 10)), "%g", bench_stat_of(&stats, 0, 0)->high);
+	bench_stats_free(&stats);
+}
+
+TEST(bench_of_few_runs_is_not_sure)
+{
+	const struct bench_stat *s;
+
+	make(1, 1, 1);
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 100 + i;
+	for (int i = 0; i < BASES; i++)
+		base[0][i] = 25 + i % 2;
+	for (plan.runs = 1; plan.runs <= 6; plan.runs++) {
+		work_out();
+		s = bench_stat_of(&stats, 0, 0);
+		CHECK(isnan(s->low) == (plan.runs < 6) && isnan(s->high) == (plan.runs < 6), "%u runs: %g to %g", plan.runs, s->low, s->high);
+		CHECK(isnan(s->error) == (plan.runs < 2), "%u runs: error %g", plan.runs, s->error);
+		bench_stats_free(&stats);
+	}
+	plan.runs = RUNS;
+	plan.baselines = 5;
+	work_out();
+	s = bench_stat_of(&stats, 0, 0);
+	CHECK(isnan(s->low) && isnan(s->high) && isnan(s->base_low) && isnan(s->base_high), "five baselines: %g to %g", s->low, s->high);
+	bench_stats_free(&stats);
+	/* Exact counts that are all alike have nothing to be unsure of. */
+	make(1, 1, 1);
+	memset(base, 0, sizeof(base));
+	result.counter[0].quality = TARE_EXACT;
+	plan.runs = 1;
+	work_out();
+	s = bench_stat_of(&stats, 0, 0);
+	CHECK(s->low == 100 && s->high == 100 && s->constant, "%g to %g", s->low, s->high);
+	bench_stats_free(&stats);
+	plan.runs = 2;
+	work_out();
+	CHECK(isnan(bench_stat_of(&stats, 0, 0)->low), "exact, and not alike");
 	bench_stats_free(&stats);
 }
 
@@ -198,14 +270,90 @@ TEST(bench_verdicts)
 	bench_stats_free(&stats);
 	plan.runs = 9;
 	work_out();
-	CHECK(!bench_verdict_of(&stats, 1, 0)->tested, "too few");
+	v = bench_verdict_of(&stats, 1, 0);
+	CHECK(!v->tested && isnan(v->half) && isnan(v->p), "too few");
 	bench_stats_free(&stats);
+	plan.runs = RUNS;
+	plan.baselines = 5;
+	work_out();
+	CHECK(!bench_verdict_of(&stats, 1, 0)->tested, "too few baselines");
+	bench_stats_free(&stats);
+	plan.baselines = BASES;
 	plan.runs = 10; /* two stretches of five, constant: any difference is one */
 	value[1][0] = value[1][1] = value[1][2] = value[1][3] = 1;
 	work_out();
 	v = bench_verdict_of(&stats, 1, 0);
 	CHECK(v->tested && v->blocks == 2, "enough");
 	bench_stats_free(&stats);
+}
+
+/* The change that is shown is the one that is judged: half of it all is 5 %. */
+TEST(bench_p_is_of_the_change_shown)
+{
+	const struct bench_verdict *v;
+
+	make(2, 1, 1);
+	memset(base, 0, sizeof(base));
+	for (int i = 0; i < RUNS; i++) {
+		value[0][i] = 1000 + i * 7 % 10;
+		value[1][i] = 1003 + i * 3 % 10;
+	}
+	work_out();
+	v = bench_verdict_of(&stats, 1, 0);
+	CHECK(near(v->change, bench_stat_of(&stats, 1, 0)->value - bench_stat_of(&stats, 0, 0)->value), "%g", v->change);
+	CHECK(fabs(v->p - student_p(v->change / v->half * student_t(0.05, 14), 14)) < 1e-12 && v->beyond == (fabs(v->change) >= v->half), "p %g", v->p);
+	bench_stats_free(&stats);
+}
+
+/* A clock in steps of 26, read at a moment that nobody chose; a run that an interrupt hit, now and then. */
+static int64_t ticks(double truth)
+{
+	static uint64_t seed = 88172645463325252u;
+	double at, noise;
+
+	for (int i = 0; i < 2; i++) {
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		*(i ? &noise : &at) = (double)(seed >> 11) / 9007199254740992.0;
+	}
+	truth += noise < 0.02 ? 5000 * noise * 50 : 6 * noise;
+	return 26 * (int64_t)floor((at * 26 + truth) / 26);
+}
+
+/* Of 100 tries, so many say that the second differs. */
+static int found_of_100(uint32_t runs, double more)
+{
+	int found = 0;
+
+	for (int try = 0; try < 100; try++) {
+		make(2, 1, 1);
+		plan.runs = runs;
+		result.counter[0].how = BENCH_CLOCK;
+		for (int v = 0; v < 2; v++) {
+			for (uint32_t i = 0; i < runs; i++)
+				value[v][i] = ticks(100 + v * more);
+			for (int i = 0; i < BASES; i++)
+				base[v][i] = ticks(60);
+		}
+		work_out();
+		found += bench_verdict_of(&stats, 1, 0)->beyond;
+		bench_stats_free(&stats);
+	}
+	return found;
+}
+
+TEST(bench_verdicts_are_seldom_wrong)
+{
+	static const uint32_t runs[] = { 10, 20, 40 };
+
+	CHECK_EQ(found_of_100(6, 1000), 0, "too few runs");
+	for (size_t i = 0; i < 3; i++) {
+		int wrong = found_of_100(runs[i], 0), right = found_of_100(runs[i], 275);
+
+		CHECK(wrong <= 5, "%u runs: of 100 times the same, %d are told apart", runs[i], wrong);
+		CHECK(right >= 75, "%u runs: of 100 times 275 ticks more, %d are found", runs[i], right);
+	}
 }
 
 TEST_MAIN()

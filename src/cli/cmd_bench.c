@@ -3,6 +3,7 @@
  * tare bench: what a few lines cost. Files and snippets become tests, a session runs them, what the marks themselves cost
  * is taken off, views show it.
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,27 +171,12 @@ static bool counts_cycles(const struct bench_result *r)
 	return false;
 }
 
-/* Virtual machines and some processors move the clock on by more than 1 at a time. */
 static uint64_t clock_step(const struct job *j)
 {
-	const struct bench_result *r = &j->result;
-	uint64_t step = 0;
-
-	for (size_t c = 0; c < r->n_counters; c++)
-		for (size_t v = 0; v < j->plan.n_variants && r->counter[c].how == BENCH_CLOCK; v++)
-			for (uint32_t i = 0; i < j->plan.runs + j->plan.baselines; i++) {
-				const struct bench_series *s = &r->series[v * r->n_counters + c];
-				uint64_t a = step, b = (uint64_t)llabs(i < j->plan.runs ? s->value[i] : s->base[i - j->plan.runs]);
-
-				while (b) {
-					uint64_t rest = a % b;
-
-					a = b;
-					b = rest;
-				}
-				step = a;
-			}
-	return step;
+	for (size_t c = 0; c < j->result.n_counters; c++)
+		if (j->result.counter[c].how == BENCH_CLOCK)
+			return j->stats.step[c];
+	return 0;
 }
 
 static void remark_clock(struct job *j)
@@ -208,7 +194,7 @@ static void remark_clock(struct job *j)
 	       1 / ghz);
 #endif
 	if (step > 4)
-		remark(j, "The clock moves on by %llu ticks at a time here, so no run is known more closely than that; longer runs are (%s).",
+		remark(j, "The clock moves on by %llu ticks at a time here, so nothing is known more closely than that; longer runs are (%s).",
 		       (unsigned long long)step, j->o.n_code ? "--unroll, --loop" : "a loop between start and stop, with ops()");
 	if (!counts_cycles(r) && !j->o.events.len && j->o.engine != BENCH_ENGINE_CLOCK)
 		remark(j, "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
@@ -217,7 +203,7 @@ static void remark_clock(struct job *j)
 static void make_remarks(struct job *j)
 {
 	const struct bench_result *r = &j->result;
-	bool exact = false, negative = false;
+	bool exact = false, negative = false, unbounded = false;
 	uint32_t again = 0;
 
 	for (size_t c = 0; c < r->n_counters; c++) {
@@ -225,8 +211,10 @@ static void make_remarks(struct job *j)
 
 		exact |= k->how == BENCH_EXACT && k->quality != TARE_UNAVAILABLE;
 		again = k->again > again ? k->again : again;
-		for (size_t v = 0; v < j->plan.n_variants && k->quality != TARE_UNAVAILABLE; v++)
+		for (size_t v = 0; v < j->plan.n_variants && k->quality != TARE_UNAVAILABLE; v++) {
 			negative |= bench_stat_of(&j->stats, v, c)->value < 0;
+			unbounded |= isnan(bench_stat_of(&j->stats, v, c)->low);
+		}
 	}
 	if (j->tests.turns)
 		remark(j, "In turn: the copies write %s one after the other, and do not wait for each other's results; as written, each may wait for "
@@ -237,6 +225,8 @@ static void make_remarks(struct job *j)
 		remark(j, "Registers count what the CPU does, in the modes asked for: what other tasks and interrupts did there meanwhile is in the counts.");
 	if (r->clock_hz)
 		remark_clock(j);
+	if (unbounded)
+		remark(j, "How sure a value is takes %d runs and baselines at least.", BENCH_LEAST);
 	if (negative)
 		remark(j, "A result below 0 stays so: those runs cost less than a pair of start and stop by itself, which is as good as the "
 			  "baseline can be known.");

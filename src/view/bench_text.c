@@ -122,6 +122,8 @@ static void cell_spread(struct grid *g, const struct style *s, const struct benc
 
 	if (st->constant) {
 		text_add(&t, "%s", quality == TARE_EXACT ? "exact, every run" : "every run");
+	} else if (isnan(st->low)) {
+		text_add(&t, "too few to say");
 	} else {
 		put_both(&t, s, st->low, s->utf8 ? " … " : " .. ", st->high);
 	}
@@ -226,7 +228,7 @@ static void verdicts(struct text *out, const struct bench_about *b, size_t v, co
 			continue;
 		text_add(out, "  %-20s ", short_name(&r->counter[c], room, sizeof(room)));
 		if (!d->tested) {
-			text_add(out, "not compared: at least ten runs are needed\n");
+			text_add(out, d->blocks < 2 ? "not compared: at least ten runs are needed\n" : "not compared: at least %d baselines are needed\n", BENCH_LEAST);
 			continue;
 		}
 		if (!d->beyond) {

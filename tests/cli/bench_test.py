@@ -274,6 +274,21 @@ def the_clock_everywhere():
 
 
 @test
+def few_runs_have_no_interval():
+    for runs in (1, 5, 6):
+        (result,) = bench("--asm", "nop", engine="clock", runs=runs)["results"]
+        equal((result["low"] is None, result["high"] is None), (runs < 6,) * 2, f"{runs} runs")
+        equal(result["error_of_mean"] is None, runs == 1, f"{runs} runs")
+    true(result["high"] - result["low"] >= 0.01, f"a hundredth of a tick at least: {result['low']} to {result['high']}")
+    r = sh(TARE, "bench", "--engine", "clock", "--runs", "5", "--asm", "nop")
+    true("too few to say" in r.stdout and "6 runs and baselines at least" in r.stdout, r.stdout)
+    document = bench("--asm", "nop", "--asm", "nop", "--form", "written", engine="clock", runs=9)
+    equal([(v["verdict"], v["half"], v["p"]) for v in document["verdicts"]], [("too few runs", None, None)])
+    document = bench("--baselines", "5", "--asm", "nop", "--asm", "nop", "--form", "written", engine="clock", runs=10)
+    equal([v["verdict"] for v in document["verdicts"]], ["too few runs"])
+
+
+@test
 def cold_caches():
     for how, more in (("evict", []), ("flush", [])):
         document = bench("--cold", how, "--asm", "nop", *more, engine="clock", runs=5)

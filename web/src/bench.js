@@ -46,7 +46,7 @@ function verdicts(doc) {
     { title: "Change", number: true, value: (v) => v.change, show: (v) => value(v.change) },
     { title: "±", number: true, value: (v) => v.half, show: (v) => value(v.half) },
     { title: "Percent", number: true, value: (v) => v.percent, show: (v) => (v.percent === null ? "" : `${short(v.percent)} %`) },
-    { title: "p", number: true, value: (v) => v.p, show: (v) => (v.p < 0.0001 ? "< 0.0001" : v.p.toFixed(4)) },
+    { title: "p", number: true, value: (v) => v.p, show: (v) => (v.p === null ? "" : v.p < 0.0001 ? "< 0.0001" : v.p.toFixed(4)) },
   ], rows, { caption: "Compared", empty: "no difference in any counter" }));
 }
 
