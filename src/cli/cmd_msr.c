@@ -204,7 +204,7 @@ static int run(struct job *j)
 static int show(struct job *j)
 {
 	const struct msr_done d = { .on = &j->on, .op = j->op, .field = j->field, .span = (const uint64_t(*)[2])j->span,
-				    .n = j->n, .maker = j->maker, .via = registers_via(j->r) };
+				    .n = j->n, .maker = j->maker, .via = j->r ? registers_via(j->r) : NULL };
 	struct text out = { 0 };
 
 	if (j->o->format == MSR_JSON)
@@ -223,12 +223,20 @@ static void set_op(struct job *j, size_t i, struct tare_msr_op op)
 		j->op[k * j->n + i] = op;
 }
 
+/* Each operation that was refused or faulted has its own reason. */
+static bool any_failed(const struct job *j)
+{
+	for (size_t i = 0; j->op && i < j->n * j->on.n; i++)
+		if (j->op[i].err)
+			return true;
+	return false;
+}
+
 static int end(struct job *j, int ret, bool shown)
 {
 	int status = 0;
 
-	/* A batch that faulted in the middle has results before that. */
-	if (shown && (ret == 0 || ret == -EIO))
+	if (shown && (ret == 0 || any_failed(j)))
 		status = show(j);
 	if (ret < 0)
 		status = msr_failed(j->self, &j->err);
@@ -262,7 +270,7 @@ static int read_command(const struct command *self, const struct msr_options *o,
 	}
 	if (ret == 0)
 		ret = msr_open(&j.r, o, false, &j.err);
-	return end(&j, ret < 0 ? ret : run(&j), j.r != NULL);
+	return end(&j, ret < 0 ? ret : run(&j), true);
 }
 
 static volatile pid_t command_pid;
@@ -352,15 +360,23 @@ static int put_back(struct job *j, const struct tare_msr_op *before)
 	return registers_run_all(j->r, &j->on, j->op, j->n, NULL, &j->err);
 }
 
-/* Before anything is read: what may not be written need not be looked at. */
+/* Before anything is read: what may not be written need not be looked at. Every word that may not has its reason. */
 static int may_write(struct job *j, const struct msr_word *w)
 {
-	const struct tare_msr_op op = { .msr = w->msr, .kind = TARE_MSR_WRITE, .value = w->one_field ? w->value << w->field.low : w->value };
-	int ret = msr_op_check(&op, j->maker, &j->err);
+	int first = 0;
 
-	if (ret < 0)
-		tare_hint(&j->err, "nothing was done. 'tare msr list' shows what may be written");
-	return ret;
+	for (size_t i = 0; i < j->n; i++) {
+		struct tare_msr_op op = { .msr = w[i].msr, .kind = TARE_MSR_WRITE, .value = w[i].one_field ? w[i].value << w[i].field.low : w[i].value };
+
+		op.err = (int16_t)msr_op_check(&op, j->maker, first ? NULL : &j->err);
+		first = first ? first : op.err;
+		set_op(j, i, op);
+	}
+	if (!first)
+		return 0;
+	registers_none_ran(j->op, j->n * j->on.n);
+	tare_hint(&j->err, "nothing was done. 'tare msr list' shows what may be written");
+	return -EACCES;
 }
 
 static int write_words(struct job *j, struct msr_word *w, char **word)
@@ -373,10 +389,8 @@ static int write_words(struct job *j, struct msr_word *w, char **word)
 			ret = tare_fail(&j->err, EINVAL, "'%.60s' has no value", word[i]);
 			tare_hint(&j->err, "such as: tare msr write IA32_PERF_GLOBAL_CTRL=0 IA32_FIXED_CTR_CTRL.EN0=2");
 		}
-		if (ret == 0)
-			ret = may_write(j, &w[i]);
 	}
-	return ret;
+	return ret < 0 ? ret : may_write(j, w);
 }
 
 static int write_command(const struct command *self, const struct msr_options *o, char **word, int n, char **argv)
@@ -415,7 +429,7 @@ static int write_command(const struct command *self, const struct msr_options *o
 		end(&j, 0, false);
 		return status;
 	}
-	return end(&j, ret, j.r != NULL);
+	return end(&j, ret, true);
 }
 
 static int read_stdin(char **out, struct tare_error *err)
@@ -469,7 +483,7 @@ static int batch_command(const struct command *self, const struct msr_options *o
 		ret = msr_open(&j.r, o, j.writes, &j.err);
 	free(text);
 	free(b);
-	return end(&j, ret < 0 ? ret : run(&j), j.r != NULL);
+	return end(&j, ret < 0 ? ret : run(&j), true);
 }
 
 /* ---- list ---- */

@@ -88,6 +88,13 @@ void registers_close(struct registers *r)
 
 /* ---- what all ways have in common ---- */
 
+void registers_none_ran(struct tare_msr_op *op, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!op[i].err)
+			op[i].err = -ECANCELED;
+}
+
 static int check(const struct registers *r, struct tare_msr_op *op, size_t n, struct tare_error *err)
 {
 	int first = 0;
@@ -111,6 +118,8 @@ static int check(const struct registers *r, struct tare_msr_op *op, size_t n, st
 			tare_hint(err, "nothing of the batch was done. 'tare msr list' shows what may be written");
 		}
 	}
+	if (first)
+		registers_none_ran(op, n);
 	return first ? -EACCES : 0;
 }
 
@@ -120,7 +129,7 @@ static void say_where(const struct registers *r, int cpu, const struct tare_msr_
 	struct text words = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		if (op[i].err) {
+		if (op[i].err && op[i].err != -ECANCELED) {
 			msr_op_text(&words, &op[i], r->maker);
 			break;
 		}

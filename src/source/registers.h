@@ -34,7 +34,7 @@ bool registers_guarded(const struct registers *r);
 
 /*
  * Run n operations on `cpu`; results stand in op[].value and op[].err (0 or a negative errno). Returns 0; -EACCES: not
- * all are allowed, none ran; -EIO: one of them faulted, those behind it did not run (err -ECANCELED); -ENXIO: that CPU is off;
+ * all are allowed, none ran (err of those that are: -ECANCELED); -EIO: one of them faulted, those behind it did not run (err -ECANCELED); -ENXIO: that CPU is off;
  * -EBUSY: somebody else has the counters; -ESTALE: the CPU was off since, and what was written there is gone.
  * `span` may be NULL. Costs one system call by the module and msr-safe, else one per operation.
  */
@@ -67,6 +67,9 @@ struct registers {
 	int fd;	 /* of the one device; -1 */
 	int *by_cpu; /* of each CPU's own */
 };
+
+/* One of them was refused: the others did not run. */
+void registers_none_ran(struct tare_msr_op *op, size_t n);
 
 enum { REGISTERS_CPUS_MAX = 8192 };
 

@@ -72,6 +72,7 @@ static int module_run(struct registers *r, int cpu, struct tare_msr_op *op, size
 			if (!err->what[0])
 				tare_fail(err, EACCES, "the module lets nobody do it");
 			tare_hint(err, "nothing of the batch was done. The kernel's own device reads what is on no list: --via msr");
+			registers_none_ran(op, n);
 			return ret;
 		}
 	if (ret == -EBUSY)

@@ -13,7 +13,17 @@ static uint64_t field_of(const struct msr_bits *f, uint64_t value)
 
 static const char *err_name(int err)
 {
-	return err == -EIO ? "#GP" : err == -ECANCELED ? "not run" : err == -EPERM ? "not allowed" : err == -EINVAL ? "bits not allowed" : strerror(-err);
+	return err == -EIO ? "#GP" : err == -ECANCELED ? "not run" : err == -EPERM ? "not allowed" : err == -EINVAL ? "bits not allowed" : err == -EBADF ? "not to be written" : strerror(-err);
+}
+
+/* Of an operation that was refused, what forbids it; what[0] 0: nothing more than its name says. */
+static struct tare_error reason_of(const struct tare_msr_op *op, unsigned maker)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+
+	if (op->err == -EPERM || op->err == -EINVAL)
+		msr_op_check(op, maker, &why);
+	return why;
 }
 
 static void name_of(struct text *out, const struct msr_done *d, const struct tare_msr_op *op, const struct msr_bits *f)
@@ -44,13 +54,16 @@ void msr_done_text(struct text *out, const struct msr_done *d)
 		for (size_t i = 0; i < d->n; i++) {
 			const struct tare_msr_op *op = &d->op[k * d->n + i];
 			const struct msr_row *row = msr_row_of(op->msr, d->maker);
+			const struct tare_error why = reason_of(op, d->maker);
 			struct text name = { 0 };
 
 			name_of(&name, d, op, &d->field[i]);
 			text_add(out, "cpu %-3d %-5s %-*s ", d->on->cpu[k], kinds[op->kind], width, name.s);
 			text_free(&name);
+			if (op->err && op->kind == TARE_MSR_WRITE)
+				text_add(out, "0x%" PRIx64 ": ", field_of(&d->field[i], op->value));
 			if (op->err)
-				text_add(out, "%s", err_name(op->err));
+				text_add(out, "%s%s%s", err_name(op->err), *why.what ? ": " : "", why.what);
 			else
 				text_add(out, "0x%" PRIx64, field_of(&d->field[i], op->value));
 			if (!op->err && !d->field[i].bits && op->kind <= TARE_MSR_WRITE)
@@ -63,13 +76,18 @@ void msr_done_text(struct text *out, const struct msr_done *d)
 				 d->span[k][1] - d->span[k][0]);
 }
 
+static bool op_refused(const struct tare_msr_op *op)
+{
+	return op->err && op->err != -EIO;
+}
+
 /* As arch/x86/include/asm/msr-trace.h prints them. */
 void msr_done_trace(struct text *out, const struct msr_done *d)
 {
 	for (size_t i = 0; i < d->on->n * d->n; i++) {
 		const struct tare_msr_op *op = &d->op[i];
 
-		if (op->kind <= TARE_MSR_WRITE && op->err != -ECANCELED)
+		if (op->kind <= TARE_MSR_WRITE && !op_refused(op))
 			text_add(out, "%s_msr: %x, value %" PRIx64 "%s\n", kinds[op->kind], op->msr, (uint64_t)op->value,
 				 op->err ? " #GP" : "");
 	}
@@ -107,6 +125,7 @@ void msr_done_json(struct text *out, const struct msr_done *d)
 		for (size_t i = 0; i < d->n; i++) {
 			const struct tare_msr_op *op = &d->op[k * d->n + i];
 			const struct msr_bits *f = &d->field[i];
+			const struct tare_error why = reason_of(op, d->maker);
 
 			json_object(&j, NULL);
 			json_string(&j, "kind", kinds[op->kind]);
@@ -119,9 +138,13 @@ void msr_done_json(struct text *out, const struct msr_done *d)
 				json_null(&j, "value");
 			else
 				json_uint(&j, "value", field_of(f, op->value));
+			if (op->err && op->kind == TARE_MSR_WRITE)
+				json_uint(&j, "asked", field_of(f, op->value));
 			if (op->err)
 				json_string(&j, "error", err_name(op->err));
-			else if (op->kind <= TARE_MSR_WRITE && !f->bits)
+			if (*why.what)
+				json_string(&j, "reason", why.what);
+			if (!op->err && op->kind <= TARE_MSR_WRITE && !f->bits)
 				put_fields(&j, msr_row_of(op->msr, d->maker), op->value);
 			json_end(&j);
 		}

@@ -35,15 +35,19 @@ def msr(*words, **options):
     return sh(TARE, "msr", *words, **options)
 
 
-def document(name, *words):
-    r = msr(*words, "--json")
-    equal((r.returncode, r.stderr), (0, ""), "status and stderr")
-    d = json.loads(r.stdout)
+def validate(d, name):
     try:
         import jsonschema
         jsonschema.validate(d, json.loads((SCHEMAS / f"tare-{name}-1.json").read_text()))
     except ImportError:
         pass
+
+
+def document(name, *words):
+    r = msr(*words, "--json")
+    equal((r.returncode, r.stderr), (0, ""), "status and stderr")
+    d = json.loads(r.stdout)
+    validate(d, name)
     return d
 
 
@@ -268,6 +272,29 @@ def nothing_of_a_refused_batch_is_done():
     r = on_model("write", "IA32_MPERF=0")
     true("not to be written" in r.stderr, r.stderr)
     ok("write", f"{COUNTER}=0")
+
+
+@test
+def each_refused_operation_has_its_reason():
+    words = f"write {COUNTER} 9\nwrite 0xc0000080 1\nwrite {SELECT} 0x100000\nread {COUNTER}\nwrite IA32_MPERF 1\n"
+    r = on_model("batch", "--json", "-", input=words)
+    equal(r.returncode, 125, "status")
+    d = json.loads(r.stdout)
+    validate(d, "msr")
+    ops = d["cpus"][0]["operations"]
+    equal([(o["error"], o["value"]) for o in ops], [("not run", None), ("not allowed", None), ("bits not allowed", None), ("not run", None), ("not allowed", None)])
+    for at, said in ((1, "0xc0000080 is not on the list"), (2, "INT"), (4, "IA32_MPERF is not to be written")):
+        true(said in ops[at]["reason"], ops[at])
+    equal([o.get("asked") for o in ops], [9, 1, 0x100000, None, 1], "what was asked for")
+    true("reason" not in ops[0], "it was allowed")
+    lines = on_model("batch", "-", input=words).stdout.splitlines()
+    equal(len(lines), 5, lines)
+    true(lines[0].endswith("0x9: not run") and "0xc0000080 is not on the list" in lines[1] and "bits 0x100000 may not be set: INT" in lines[2], lines)
+    equal(on_model("batch", "--format", "trace", "-", input=words).stdout, "", "nothing was read or written")
+    r = on_model("write", "--json", "0xc0000080=0", f"{COUNTER}=3", "IA32_MPERF=1")
+    equal(r.returncode, 125, r.stderr)
+    equal([o["error"] for o in json.loads(r.stdout)["cpus"][0]["operations"]], ["not allowed", "not run", "not allowed"], "words, too")
+    equal(json.loads(r.stdout)["via"], None, "it went no way")
 
 
 @test
