@@ -137,13 +137,20 @@ static bool reads_count(const struct insn *in, uint64_t pc)
 	       !memcmp(memory, EXACT_NOW_MEMORY, sizeof memory);
 }
 
+/*
+ * Does it reach memory through GS? Gathers, cache lines flushed and what maskmovq or clzero (0F 01) names by no
+ * operand count no load or store, or have none to be seen.
+ */
+static bool through_gs(const struct insn *in)
+{
+	return (in->prefix & P_GS) &&
+	       (in->loads || in->stores || insn_has_memory(in) || (in->map == 1 && in->opcode == 0x01));
+}
+
 /* Is it executed as a copy, and not by the engine or where it stands? */
 bool insn_copied(const struct insn *in)
 {
-	if (in->kind == K_XBEGIN || in->kind == K_GS || in->kind == K_REFUSED || insn_breakpoint(in))
-		return false;
-	return !((in->prefix & P_GS) && (in->loads || in->stores) &&
-		 (insn_has_memory(in) || (in->bits & R_STRING) || in->map == 0));
+	return in->kind != K_XBEGIN && in->kind != K_GS && in->kind != K_REFUSED && !insn_breakpoint(in) && !through_gs(in);
 }
 
 /* Decode the block, of `max` instructions at most; false when its first one is none that can be copied. */
