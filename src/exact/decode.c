@@ -297,6 +297,9 @@ bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
 	in->loads = row->loads;
 	in->stores = row->stores;
 	in->bits = row->bits;
+	/* Neither a branch nor a system call can be locked: #UD, which the processor says itself. */
+	if ((in->prefix & P_LOCK) && in->kind != K_PLAIN)
+		return false;
 	in->disp_shift = (uint8_t)disp_shift(row->scale, in, &c);
 	in->vec = (uint8_t)vector_width(row->vec, &c, insn_has_memory(in));
 	/*

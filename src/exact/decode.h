@@ -52,6 +52,19 @@ static inline bool insn_breakpoint(const struct insn *in)
 	return in->encoding == E_LEGACY && in->map == 0 && in->opcode == 0xcc;
 }
 
+/*
+ * sldt, str, sgdt, sidt, smsw: where the processor has UMIP they fault, and the kernel executes them in its place.
+ * Source: arch/x86/kernel/umip.c
+ */
+static inline bool insn_umip(const struct insn *in)
+{
+	unsigned what = in->modrm >> 3 & 7;
+
+	return in->encoding == E_LEGACY && in->map == 1 &&
+	       ((in->opcode == 0x00 && what < 2) ||
+		(in->opcode == 0x01 && (what == 4 || (what < 2 && in->modrm < 0xc0))));
+}
+
 /* Is its memory operand relative to RIP? */
 static inline bool insn_rip_relative(const struct insn *in)
 {

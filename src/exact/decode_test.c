@@ -31,6 +31,8 @@ static const struct {
 	{ __LINE__, "\xf3\x48\x0f\xae\xd8", 5, 5, K_GS, F_ALL, 0, 0, 0, V_NONE }, /* wrgsbase rax */
 	{ __LINE__, "\xcd\x80", 2, 2, K_REFUSED, F_ALL, 0, 0, 0, V_NONE },
 	{ __LINE__, "\xcb", 1, 1, K_REFUSED, F_ALL, 0, 1, 0, V_NONE },
+	{ __LINE__, "\xf0\xeb\x00", 3, 0, 0, 0, 0, 0, 0, 0 }, /* lock jmp: #UD */
+	{ __LINE__, "\xf0\x0f\x05", 3, 0, 0, 0, 0, 0, 0, 0 },
 	{ __LINE__, "\x06", 1, 0, 0, 0, 0, 0, 0, 0 },       /* push es: not in 64-bit mode */
 	{ __LINE__, "\x48\x01", 2, 0, 0, 0, 0, 0, 0, 0 },   /* cut off */
 	{ __LINE__, "\xe8\0\0\0", 4, 0, 0, 0, 0, 0, 0, 0 }, /* cut off */

@@ -40,6 +40,7 @@ struct insn {
 	bool syscall;
 	bool trap;             /* int3, int n: reported with RIP behind it */
 	bool holds_traps;      /* mov ss: the next instruction runs before the trap */
+	bool umip;             /* the kernel executes it where the processor has UMIP: it does not retire */
 	bool conditional;      /* a branch; taken or not is for the caller to see */
 	bool reads_now;        /* the load of a running count, see watch.h; for the caller to see */
 	bool to_next;          /* a conditional branch whose target is the next instruction */

@@ -24,6 +24,7 @@
 #include "classify.h"
 #include "watch.h"
 
+#include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -53,6 +54,7 @@ struct task {
 	struct task *next; /* in order of creation */
 	uint64_t counts[C_COUNT];
 	struct insn pending, after; /* what the next step runs; after: behind a mov ss */
+	uint64_t from;              /* where that step begins: at `pending`, or at what the kernel executes before it */
 	uint64_t flags, rcx;        /* before `pending` */
 	uint64_t restart_at;        /* a system call the kernel may execute again, or 0 */
 	bool restart_is_ours;
@@ -258,12 +260,22 @@ static unsigned accesses(pid_t tid, const struct user_regs_struct *r, struct wat
 	return watch_accesses(r->rip, code, read_code(tid, r->rip, code), r, out);
 }
 
+static bool has_umip(void)
+{
+	unsigned a, b, c = 0, d;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & 1u << 2);
+}
+
 static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 {
 	bool again = t->pending_known && t->pending.rep_string && t->pending.at == r->rip;
 
 	t->pending = decode_at(t->tid, r->rip);
 	t->pending_known = true;
+	t->from = r->rip;
+	while (t->pending.umip && has_umip()) /* the kernel goes on behind it without a trap */
+		t->pending = decode_at(t->tid, t->pending.at + t->pending.length);
 	if (t->pending.holds_traps)
 		t->after = decode_at(t->tid, r->rip + t->pending.length);
 	t->flags = r->eflags;
@@ -360,7 +372,7 @@ static void one_stop(pid_t tid, int status, bool *started)
 	case PTRACE_EVENT_VFORK_DONE:
 		break; /* inside the system call, which stays pending */
 	case PTRACE_EVENT_EXIT:
-		if (t->pending_known && r.rip != t->pending.at)
+		if (t->pending_known && r.rip != t->from)
 			retire(t, &t->pending, r.rip);
 		t->pending_known = false;
 		ptrace(PTRACE_CONT, tid, 0, 0);

@@ -2,12 +2,22 @@
 /* What an instruction adds to each class, and what a block that was left early has really added. */
 #include "exact/engine/engine.h"
 
+/* Does the kernel execute it, so that it never retires? */
+bool insn_emulated(const struct insn *in)
+{
+	static struct cpuid_7 cpu;
+
+	return insn_umip(in) && cpuid_7(&cpu)->c & 1u << 2;
+}
+
 void facts_add(struct block_facts *f, const struct insn *in)
 {
 	static const uint8_t vectors[] = {
 		[V_128] = EXACT_VEC128, [V_256] = EXACT_VEC256, [V_512] = EXACT_VEC512
 	};
 
+	if (insn_emulated(in))
+		return;
 	f->adds[EXACT_INSTRUCTIONS]++;
 	f->adds[EXACT_LOADS] += in->loads;
 	f->adds[EXACT_STORES] += in->stores;

@@ -43,6 +43,14 @@ static const char *why_refused(const struct insn *in)
 	return "a far call, jump or return, which the exact engine does not run, at";
 }
 
+/* RTM in EBX[11]; RTM_ALWAYS_ABORT in EDX[11]. Without both, xbegin is none: #UD. */
+static bool has_transactions(void)
+{
+	static struct cpuid_7 cpu;
+
+	return (cpuid_7(&cpu)->b | cpu.d) & 1u << 11;
+}
+
 /* Instructions the engine executes itself, because a copy would touch what is the engine's. */
 static bool execute_special(struct thread *t)
 {
@@ -54,6 +62,8 @@ static bool execute_special(struct thread *t)
 		return false;
 	switch (in.kind) {
 	case K_XBEGIN:
+		if (!has_transactions())
+			return false;
 		/* A transaction that aborts at once, with no reason given: go to its fallback. */
 		t->regs[RAX] = 0;
 		count_special(t, &in, t->target);
@@ -68,6 +78,8 @@ static bool execute_special(struct thread *t)
 		}
 		refuse(why_refused(&in), t->target);
 	default:
+		if (insn_emulated(&in)) /* what comes behind it would be stepped too */
+			refuse("an sldt, str, sgdt, sidt or smsw instruction that names GS, which the kernel executes, at", t->target);
 		return false; /* through GS: with the program's own, one step at a time */
 	}
 }

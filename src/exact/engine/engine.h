@@ -279,6 +279,7 @@ unsigned counter_for(const struct block_facts *f);
 void counter_free(unsigned i);
 
 /* count.c: what executing part of a block adds. */
+bool insn_emulated(const struct insn *in);
 void facts_add(struct block_facts *f, const struct insn *in);
 void count_special(struct thread *t, const struct insn *in, uint64_t pc);
 void uncount_special(struct thread *t, const struct insn *in, uint64_t pc);
@@ -362,6 +363,20 @@ uint64_t fp_size(uint64_t fpstate);
 void die(struct thread *t, int sig, const struct info *info, struct context *c);
 void force_signal(struct thread *t, int sig, const struct info *info, bool fatal);
 void signal_return(struct thread *t);
+
+struct cpuid_7 {
+	uint32_t a, b, c, d;
+};
+
+/* CPUID.(EAX=07H,ECX=0), kept in `k`: on a virtual machine it is slow. EAX, the highest subleaf, is kept as that + 1. */
+static inline const struct cpuid_7 *cpuid_7(struct cpuid_7 *k)
+{
+	if (!k->a) {
+		__asm__ volatile("cpuid" : "=a"(k->a), "=b"(k->b), "=c"(k->c), "=d"(k->d) : "0"(7), "2"(0));
+		k->a++;
+	}
+	return k;
+}
 
 /* The address at which code is executed that is written at p. */
 static inline uint64_t runs_at(const uint8_t *p)

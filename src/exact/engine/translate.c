@@ -27,6 +27,7 @@ struct draft {
 	unsigned n;
 	uint64_t end;     /* the pc behind the last instruction */
 	unsigned counter; /* the block's */
+	unsigned retires; /* of its instructions, so many: all, but for one by itself that the kernel executes */
 	bool reads_count; /* its one instruction loads the running count */
 	/* Of a loop: its first block, how many copies follow, and their ways out. */
 	struct block *loop;
@@ -48,7 +49,7 @@ static uint8_t *save_rcx(struct draft *d, uint8_t *p, bool count, bool reload)
 {
 	p = gs_store(p, RCX, T_RCX);
 	if (count) {
-		p = count_both(p, false, RCX, d->n, d->counter);
+		p = count_both(p, false, RCX, d->retires, d->counter);
 		if (reload)
 			p = gs_load(p, RCX, T_RCX);
 	}
@@ -170,14 +171,14 @@ static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 		if (!insn_copied(in))
 			break;
 
-		bool reads = reads_count(in, d->end);
+		bool reads = reads_count(in, d->end), alone = reads || insn_emulated(in);
 
-		if (reads && d->n > 0)
+		if (alone && d->n > 0)
 			break;
 		d->reads_count = reads;
 		d->pcs[d->n++] = d->end;
 		d->end += in->len;
-		if (in->kind != K_PLAIN || once || (checked && in->stores) || d->reads_count)
+		if (in->kind != K_PLAIN || once || (checked && in->stores) || alone)
 			break;
 	}
 	return d->n > 0;
@@ -232,6 +233,7 @@ static void note_facts(struct draft *d)
 
 	for (unsigned i = 0; i < d->n; i++)
 		facts_add(&f, &d->insns[i]);
+	d->retires = f.adds[EXACT_INSTRUCTIONS];
 	d->counter = d->b->counter = counter_for(&f);
 }
 
@@ -322,7 +324,7 @@ static void emit_block(struct draft *d)
 		if (i == 0 && every)
 			d->p = emit_every(d->a, d->p, b, dead, !(b->flags & (B_PART | B_ONCE)));
 		if ((int)i == at && !by_rcx)
-			d->p = count_here(d->p, dead, d->n, d->counter);
+			d->p = count_here(d->p, dead, d->retires, d->counter);
 		d->p = emit_insn(d, d->p, i, by_rcx && (int)i == at);
 		map[i * MAP_ENTRY] = d->insns[i].len;
 		map[i * MAP_ENTRY + 1] = (uint8_t)(d->p - start);
