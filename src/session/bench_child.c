@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "session/bench_child.h"
 #include "session/environment.h"
+#include "session/orphans.h"
 #include "session/signals.h"
 
 enum { LOOK_MS = 50 };
@@ -73,7 +74,8 @@ static void end_it(const struct bench_child *c, pid_t pid)
 	kill(pid, SIGKILL);
 }
 
-static void watch(const struct bench_child *c, const struct launcher *by, struct launched *l, struct signals *s, struct bench_child_end *end)
+static void watch(const struct bench_child *c, const struct launcher *by, struct launched *l, struct signals *s, const struct orphans *o,
+		  struct bench_child_end *end)
 {
 	uint64_t seen = 0, since = now_ns();
 	struct rusage used;
@@ -83,6 +85,7 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 		struct signal_seen signal;
 
 		poll(fds, ARRAY_SIZE(fds), LOOK_MS);
+		orphans_reap(o, l->pid);
 		while (signals_next(s, &signal))
 			if (signal.number != SIGCHLD && !end->by_signal) {
 				end->by_signal = signal.number;
@@ -105,6 +108,7 @@ int bench_child(const struct bench_child *c, struct bench_child_end *end, struct
 	struct fixed layout = { .set = FIXED_LAYOUT };
 	struct launched l = { .go_fd = -1, .result_fd = -1, .fixed = c->fixed ? &layout : NULL, .envp = environ };
 	struct environment env = { 0 };
+	struct orphans left = { 0 };
 	struct signals s;
 	struct lent lent;
 	int64_t counts[EXACT_CLASSES];
@@ -120,6 +124,8 @@ int bench_child(const struct bench_child *c, struct bench_child_end *end, struct
 		ret = signals_open(&s, err);
 	if (ret < 0)
 		goto out;
+	if (c->own_group)
+		orphans_adopt(&left);
 	lend(&lent, c);
 	ret = by->prepare(&l, c->argv, &s.before, err);
 	if (ret == 0)
@@ -127,14 +133,16 @@ int bench_child(const struct bench_child *c, struct bench_child_end *end, struct
 	take_back(&lent, c);
 	if (ret == 0) {
 		pid = l.pid;
-		watch(c, by, &l, &s, end);
+		watch(c, by, &l, &s, &left, end);
 		if (c->own_group && pid > 0)
-			kill(-pid, SIGKILL); /* what it has left behind */
+			kill(-pid, SIGKILL); /* what it has left behind; what left its group is found by its parent */
+		orphans_end(&left);
 		if (end->by_signal)
 			ret = tare_fail(err, ECANCELED, "ended by signal %d", end->by_signal);
 		else if (c->exact)
 			ret = launched_counts(&l, counts, err);
 	}
+	orphans_end(&left);
 	by->close(&l);
 	signals_close(&s);
 out:

@@ -61,7 +61,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	const unsigned char *at = info->si_addr;
 
 	(void)context;
-	if (number == SIGSEGV && info->si_code > 0 && at >= in->reader.guard && at < in->reader.guard + 65536) {
+	/* There is no log, and no guard behind it, before the first mark. */
+	if (number == SIGSEGV && info->si_code > 0 && in->reader.guard && at >= in->reader.guard && at < in->reader.guard + 65536) {
 		fault(FAULT_PAIRS, BENCH_TEST);
 	} else if (!in->board->fault) {
 		in->board->signal = number;

@@ -376,6 +376,7 @@ void bench_snippet_c(struct text *out, const struct bench_snippet *s, const char
 #else
 	static const char where[] = "rw";
 #endif
+	/* What is no expression ends with a semicolon of ours: one too many is an empty statement, and a line's end ends a comment. */
 	bool expression = !strpbrk(s->code, ";{}");
 
 	text_add(out, "#define keep(x) do { __auto_type kept_ = (x); __asm__ volatile(\"\" : : \"%s\"(kept_) : \"memory\"); } while (0)\n", where);
@@ -384,12 +385,12 @@ void bench_snippet_c(struct text *out, const struct bench_snippet *s, const char
 	text_add(out, "void execute_test(void (*start)(void), void (*stop)(void));\n"
 		      "void execute_test(void (*start)(void), void (*stop)(void))\n{\n");
 	if (s->init)
-		text_add(out, "#line 1 \"--init\"\n%s%s\n", s->init, strpbrk(s->init, ";}") ? "" : ";");
+		text_add(out, "#line 1 \"--init\"\n%s\n;\n", s->init);
 	text_add(out, "#line 1 \"tare\"\n\tstart();\n");
 	if (s->loop)
 		text_add(out, "\tfor (unsigned round_ = 0; round_ < %u; round_++) {\n", s->loop);
 	for (uint32_t i = 0; i < s->unroll; i++)
-		text_add(out, "#line 1 \"--c\"\n%s%s%s\n\t__asm__ volatile(\"\" : : : \"memory\");\n", expression ? "keep(" : "", s->code,
-			 expression ? ");" : "");
+		text_add(out, "#line 1 \"--c\"\n%s%s\n%s;\n\t__asm__ volatile(\"\" : : : \"memory\");\n", expression ? "keep(" : "", s->code,
+			 expression ? ")" : "");
 	text_add(out, "#line 100 \"tare\"\n\t%sstop();\n}\n", s->loop ? "}\n\t" : "");
 }

@@ -96,8 +96,8 @@ TEST(snippet_c)
 	struct text t = { 0 };
 
 	bench_snippet_c(&t, &s, "#include <stdio.h>\n");
-	CHECK_EQ(count(t.s, "keep(f(x));"), 3);
-	CHECK(strstr(t.s, "int x = 1;\n"), "%s", t.s);
+	CHECK_EQ(count(t.s, "keep(f(x)\n);"), 3);
+	CHECK(strstr(t.s, "int x = 1\n;\n"), "%s", t.s);
 	text_free(&t);
 	s = (struct bench_snippet){ .code = "if (x) { f(x); }", .unroll = 1, .loop = 5 };
 	bench_snippet_c(&t, &s, NULL);

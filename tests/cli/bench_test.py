@@ -105,6 +105,17 @@ def snippets_are_what_they_are():
 
 
 @test
+def snippets_of_c_need_no_semicolon():
+    for words in (("strlen(p)", "--init", 'char s[] = "hello", *p = s; hide(p)', "--include", "string.h"),  # as in the man page
+                  ("p = malloc(10); free(p)", "--init", "void *p", "--include", "stdlib.h"),
+                  ("for (int i = 0; i < 3; i++) hide(i)",), ("for (int i = 0; i < 3; i++) { hide(i); }",),
+                  ("x++", "--init", "int x = 1; // a comment"), ("x++; // another", "--init", "int x = 1;")):
+        bench("--c", *words, engine="clock", runs=3)
+    page = Path(SCHEMA).parent.parent.joinpath("tare-bench.1.scd").read_text()
+    true("tare bench --c 'strlen(p)' --init 'char s[] = \"hello\", *p = s; hide(p)' --include string.h\n" in page, "the example is the one that was tried")
+
+
+@test
 def loops_and_copies():
     """The round's own two instructions are in the baseline, too, as often."""
     need_exact()
@@ -341,26 +352,37 @@ def tests_that_misbehave():
         equal((r.returncode, r.stdout), (1, ""), f"longjmp: {r.stderr}")
     refused(of("start(); stop();", "void execute_baseline(int n, mark *start, mark *stop); void execute_baseline(int n, mark *start, mark *stop) { (void)n; start(); stop(); }"),
             status=1, says=r"execute_baseline\(\d+, ...\) called start and stop 1 times")
+    refused(of("start(); stop();", "void setup(void); void setup(void) { *(volatile int *)16 = 1; }"), status=1, says=r"bad.c: setup\(\): it crashed: SIGSEGV at address 0x10")
     refused(of("start(); stop();", "void setup(void); void setup(void) { exit(4); }"), status=1, says=r"bad.c: setup\(\): it ended its process")
 
 
 @test
-def a_child_that_a_test_leaves_behind_is_ended():
+def children_that_a_test_leaves_behind_are_ended():
+    """One in its process group; one in a session of its own; a daemon, whose parent has ended."""
     write("leaves.c", HEAD + """
 #include <stdio.h>
 #include <unistd.h>
+static void wait_here(FILE *f) { fprintf(f, "%d\\n", (int)getpid()); fflush(f); for (;;) pause(); }
 void setup(void);
-void setup(void) { pid_t p = fork(); if (p == 0) for (;;) pause(); FILE *f = fopen("left.txt", "w"); fprintf(f, "%d", (int)p); fclose(f); }
+void setup(void)
+{
+	FILE *f = fopen("left.txt", "w");
+	if (fork() == 0) wait_here(f);
+	if (fork() == 0) { setsid(); wait_here(f); }
+	if (fork() == 0) { setsid(); if (fork()) _exit(0); setsid(); if (fork() == 0) wait_here(f); wait_here(f); }
+	usleep(300000);
+}
 void execute_test(mark *start, mark *stop) { start(); stop(); }
+void teardown(void);
+void teardown(void) { int n = 0, c; for (int i = 0; i < 200 && n < 4; i++) { FILE *f = fopen("left.txt", "r"); n = 0; while ((c = getc(f)) != EOF) n += c == '\\n'; fclose(f); usleep(50000); } }
 """)
     bench("leaves.c", engine="clock", runs=3)
-    pid = int(Path(ROOM.name, "left.txt").read_text())
-    for _ in range(200):
-        if not os.path.exists(f"/proc/{pid}") or Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[0] == "Z":
-            return
-        time.sleep(0.05)
-    os.kill(pid, signal.SIGKILL)
-    true(False, f"{pid} runs on")
+    pids = [int(p) for p in Path(ROOM.name, "left.txt").read_text().split()]
+    equal(len(set(pids)), 4, "four were started")
+    left = [p for p in pids if os.path.exists(f"/proc/{p}")]
+    for p in left:
+        os.kill(p, signal.SIGKILL)
+    equal(left, [], "they are gone when tare ends")
 
 
 @test
