@@ -358,7 +358,8 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 				    .by_signal = f->end.by_signal,
 				    .timed_out = f->end.timed_out,
 				    .intervals_done = f->end.intervals_done,
-				    .stopped = f->end.stopped } };
+				    .stopped = f->end.stopped,
+				    .around = f->end.around } };
 	tally_rows(s->tally, &r->n);
 	r->amount = calloc(r->n + 1, sizeof(*r->amount));
 	if (!r->amount || tally_sums(s->tally, s->enc, false, r->amount) < 0) {

@@ -60,6 +60,7 @@ struct stat_end {
 	int wait_status;
 	int by_signal; /* to tare, while it ran: not the run's own end */
 	bool timed_out, intervals_done, stopped; /* ended by tare, as was asked for */
+	struct around around; /* where it was asked for */
 };
 
 struct stat_times {

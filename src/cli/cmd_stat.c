@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "cli/stat_cross.h"
 #include "cli/stat_dry.h"
+#include "cli/stat_explain.h"
 #include "cli/stat_options.h"
 #include "cli/stat_page.h"
 #include "event/metric.h"
@@ -55,6 +56,7 @@ struct job {
 	struct control control;
 	struct output out;
 	struct stat_page page;
+	struct stat_explain explain;
 	time_t started;
 	struct style style;
 	struct summary *summary;
@@ -514,6 +516,24 @@ static int count_by_turns(struct job *j, struct stat_plan *plan, struct stat_out
 	return ret;
 }
 
+/* The noise budget; it may run the command again, so it comes before anything is shown. */
+static int explain(struct job *j, const struct stat_plan *plan, const struct stat_outcome *outcome)
+{
+	const struct stat_table *t;
+	struct stat_plan again = *plan;
+	int ret;
+
+	if (!j->o.explain || !outcome->runs)
+		return 0;
+	t = summary_table(j->summary, j->err);
+	if (!t)
+		return -j->err->code;
+	again.runs = j->o.runs;
+	ret = stat_explain(&j->explain, &again, t, j->o.explain == EXPLAIN_ALL && !outcome->by_signal, j->err);
+	j->about.explained = ret == 0 ? &j->explain.explained : NULL;
+	return ret;
+}
+
 static int count(struct job *j, struct stat_outcome *outcome)
 {
 	const struct stat_options *o = &j->o;
@@ -547,6 +567,7 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.pre = o->pre,
 		.post = o->post,
 		.sync = o->sync,
+		.around = o->explain,
 		.with = j,
 	};
 	int ret = o->no_multiplex ? check_fit(j) : 0;
@@ -559,6 +580,8 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		ret = count_apart(j, &plan, outcome);
 	else
 		ret = count_rounds(j, &plan, NULL, j->launcher, outcome);
+	if (ret == 0)
+		ret = explain(j, &plan, outcome);
 	if (ret != -ENOTSUP || !exact || j->exact_asked || (outcome->runs && !o->clean_times))
 		return ret;
 	/* Nobody asked for the engine, and it cannot run this command: nothing of it has run yet. */
@@ -566,7 +589,8 @@ static int count(struct job *j, struct stat_outcome *outcome)
 	if (outcome->runs) /* the clean runs stand; only the counts are missing */
 		return summary_amend(j->summary, j->list.enc, j->list.n, j->err);
 	j->about.engine = launch_plain.engine;
-	return count_rounds(j, &plan, NULL, &launch_plain, outcome);
+	ret = count_rounds(j, &plan, NULL, &launch_plain, outcome);
+	return ret < 0 ? ret : explain(j, &plan, outcome);
 }
 
 /* ---- the end ---- */
@@ -741,6 +765,7 @@ static void clean_up(struct job *j)
 	free(j->cgroup_fd);
 	free(j->cpu);
 	environment_free(&j->environment);
+	stat_explain_free(&j->explain);
 	summary_free(j->summary);
 	profile_free(j->profile);
 	encoding_list_free(&j->list);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
+#include "analyze/budget.h"
 #include "cli/stat_options.h"
 #include "event/metric.h"
 
@@ -331,6 +332,16 @@ static int set_root(void *to, const char *arg, struct tare_error *err)
 	return *arg ? 0 : tare_fail(err, EINVAL, "a directory is wanted");
 }
 
+static int set_explain(void *to, const char *arg, struct tare_error *err)
+{
+	struct stat_options *o = to;
+
+	if (arg && strcmp(arg, "all") && strcmp(arg, "regression"))
+		return tare_fail(err, EINVAL, "'%.40s' is no way to explain: all or regression", arg);
+	o->explain = arg && !strcmp(arg, "regression") ? EXPLAIN_REGRESSION : EXPLAIN_ALL;
+	return 0;
+}
+
 /* The plain ones: a word kept, a flag set. */
 #define KEEP(name, member)                                                                         \
 	static int name(void *to, const char *arg, struct tare_error *err)                         \
@@ -456,6 +467,7 @@ const struct option_row stat_option_rows[] = {
 	  set_clean_times },
 	{ 0, "launch", "HOW", NULL, set_launch },
 	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", set_deterministic },
+	{ 0, "explain", "[HOW]", "with -r: what the spread comes from; =regression: without further runs", set_explain },
 	{ 'n', "null", NULL, "count nothing: times only", set_null },
 	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
 	  set_output },
@@ -496,6 +508,33 @@ static int check_cross(const struct stat_options *o, bool has_command, struct ta
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given)
 			return tare_fail(err, EINVAL, "--cross-check compares whole runs of a command: not with %s", rows[i].what);
+	return 0;
+}
+
+/* The budget is of whole runs of a command, each event once. */
+static int check_explain(const struct stat_options *o, bool has_command, struct tare_error *err)
+{
+	const struct {
+		bool given;
+		const char *what;
+	} rows[] = { { o->interval_ns, "-I" },
+		     { o->split, "--split" },
+		     { o->clean_times, "--clean-times" },
+		     { o->by != BY_ALL, "rows per CPU, process or thread" },
+		     { o->cross_check, "--cross-check" },
+		     { o->pids || o->tids, "-p or -t" },
+		     { o->all_cpus || o->cpus.n, "-a or -C" },
+		     { o->control || o->start_disabled, "--control" },
+		     { o->format == FORMAT_PERF_CSV || o->format == FORMAT_PERF_JSON || o->format == FORMAT_CSV, "this format: text or json" } };
+
+	if (!has_command || o->runs < 2 || o->runs > BUDGET_RUNS_MOST) {
+		tare_fail(err, EINVAL, "--explain compares runs of a command: 2 to %d of them", BUDGET_RUNS_MOST);
+		tare_hint(err, "tare stat -r 20 --explain -- COMMAND");
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].given)
+			return tare_fail(err, EINVAL, "--explain is of whole runs of a command: not with %s", rows[i].what);
 	return 0;
 }
 
@@ -548,6 +587,12 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 	}
 	if (o->cross_check) {
 		int ret = check_cross(o, has_command, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	if (o->explain) {
+		int ret = check_explain(o, has_command, err);
 
 		if (ret < 0)
 			return ret;

@@ -42,6 +42,7 @@ struct stat_options {
 	bool clean_times;
 	enum { LAUNCH_DEFAULT, LAUNCH_FIXED, LAUNCH_PLAIN } launch;
 	bool deterministic;
+	enum { EXPLAIN_NO, EXPLAIN_ALL, EXPLAIN_REGRESSION } explain;
 	unsigned fixed; /* with it: a set of FIXED() */
 	enum profile_by profile;
 	size_t profile_limit; /* 0: all */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/error.h"
+#include "session/around.h"
 #include "tare/reading.h"
 
 enum fact_kind {
@@ -56,6 +57,7 @@ struct fact_end {
 	bool intervals_done; /* ended after so many intervals as asked for */
 	bool stopped;        /* ended by the control's stop */
 	bool added_work; /* the engine's own work is in the times, and in what the kernel counted */
+	struct around around; /* while it ran, where the plan asked for it; switches and faults are of the command */
 };
 
 struct fact {

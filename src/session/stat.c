@@ -35,6 +35,7 @@ struct run {
 	unsigned asked_to_stop;               /* how many signals said so */
 	const struct launch_signals *signals; /* for the command */
 	struct fact_end end;
+	struct around before;
 };
 
 static uint64_t now_ns(void)
@@ -250,6 +251,8 @@ static int begin(struct run *r)
 			  .begin = { .adds_work = plan->argv && plan->launcher->adds_work } };
 	int ret = r->to->put(r->to, &f, r->err);
 
+	if (plan->around)
+		around_read(&r->before, plan->root);
 	r->delayed = plan->delay_ns > 0;
 	if (ret == 0 && !r->delayed && !plan->start_disabled)
 		ret = enable(r, -1);
@@ -286,6 +289,9 @@ static void reap(struct run *r)
 	r->end.user_ns = timeval_ns(used.ru_utime);
 	r->end.system_ns = timeval_ns(used.ru_stime);
 	r->end.max_rss_kib = (uint64_t)used.ru_maxrss;
+	r->end.around.used_known = true;
+	r->end.around.switches = (uint64_t)(used.ru_nvcsw + used.ru_nivcsw);
+	r->end.around.faults = (uint64_t)(used.ru_minflt + used.ru_majflt);
 	r->child.pid = 0;
 }
 
@@ -453,6 +459,17 @@ static int put_profile(struct run *r)
 	return ret;
 }
 
+static void take_around(struct run *r)
+{
+	struct around after, used = r->end.around;
+
+	around_read(&after, r->plan->root);
+	r->end.around = around_between(&r->before, &after);
+	r->end.around.used_known = used.used_known;
+	r->end.around.switches = used.switches;
+	r->end.around.faults = used.faults;
+}
+
 static int end(struct run *r, struct signals *signals)
 {
 	struct fact f = { .kind = FACT_RUN_END, .run = r->number };
@@ -463,6 +480,8 @@ static int end(struct run *r, struct signals *signals)
 	r->end.added_work = r->plan->argv && r->plan->launcher->adds_work;
 	end_command(r, signals);
 	f.time_ns = r->end.wall_ns;
+	if (r->plan->around)
+		take_around(r);
 	f.end = r->end;
 	if (f.end.has_status && f.end.wait_status == 0)
 		f.end.by_signal = 0; /* the command took the signal and finished its work */

@@ -37,6 +37,7 @@ struct stat_plan {
 	 */
 	int (*opened)(void *with, const struct counting *c, struct tare_error *err);
 	const char *pre, *post; /* shell commands before and after each run, not counted; or NULL */
+	bool around;            /* also say what the machine did around each run */
 	bool sync;              /* write back what is dirty before each run: sync(2) */
 	/* With launch_exact: given where each run's instructions were executed. NULL: nobody asks. */
 	int (*profile)(void *with, const struct exact_profile *p, struct tare_error *err);

@@ -7,6 +7,7 @@
 #include "analyze/metrics.h"
 #include "analyze/profile.h"
 #include "session/fixed.h"
+#include "view/explain_view.h"
 #include "view/style.h"
 
 struct stat_about {
@@ -25,6 +26,7 @@ struct stat_about {
 	bool verbose;
 	const struct profile_table *profile; /* or NULL */
 	size_t profile_limit;                /* rows; 0: all */
+	const struct explained *explained;   /* or NULL */
 };
 
 /* For people: the whole table at the end. */

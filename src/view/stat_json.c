@@ -245,6 +245,8 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 		event(&j, t, &t->row[i]);
 	json_end(&j);
 	metrics(&j, t, m);
+	if (about->explained)
+		explain_json(&j, about->explained);
 	if (about->profile)
 		profile_json(&j, about->profile, about->profile_limit);
 	json_end(&j);

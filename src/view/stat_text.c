@@ -592,6 +592,8 @@ void stat_text(struct text *out, const struct stat_table *t, const struct stat_m
 	put_asked_metrics(out, m, s);
 	put_notes(out, t, about, s);
 	grid_free(&g);
+	if (about->explained)
+		explain_text(out, about->explained, s);
 	if (about->profile)
 		profile_text(out, about->profile, about->profile_limit, s);
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The noise budget, for people and in JSON. */
+#ifndef VIEW_EXPLAIN_VIEW_H
+#define VIEW_EXPLAIN_VIEW_H
+
+#include "analyze/budget.h"
+#include "view/json.h"
+#include "view/style.h"
+
+struct explained_row {
+	const char *name; /* of the event */
+	const char *unit; /* "" for counts */
+	double scale;	  /* a count times this is in `unit` */
+	bool exact;	  /* counted by the exact engine: what the processor and the kernel add is not in it */
+	struct budget budget;
+};
+
+struct explained {
+	struct explained_row *row;
+	size_t n;
+	unsigned runs, conditions; /* of the launch that were tried beside the one asked for; 0: none */
+	const char *why_none;	   /* with 0: the reason */
+	unsigned fixed, fixed_already; /* causes: those switched off; those that the launch as asked has off anyway */
+	struct {
+		unsigned cause;
+		char why[120];
+	} not_switched[BUDGET_CAUSES];
+	size_t n_not_switched;
+	bool output_differs, cut_short;
+	char place[400]; /* where what is unexplained begins, in words; "": not looked for */
+	bool ids_vary; /* process ids were not fixed: they need a namespace */
+};
+
+void explain_text(struct text *out, const struct explained *e, const struct style *s);
+/* As a member "explain". */
+void explain_json(struct json *j, const struct explained *e);
+
+#endif
