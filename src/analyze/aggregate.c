@@ -159,26 +159,30 @@ static size_t list_at(const struct aggregate_list *l, uint64_t value)
 	return low;
 }
 
+static struct aggregate_place place_of(const struct work *w, const struct align *al)
+{
+	const struct align_point *p = align_point(al, 0, 0);
+
+	return (struct aggregate_place){ .thread = w->thread,
+					 .index = al->run[0].index,
+					 .from_kind = w->before.kind,
+					 .to_kind = p->kind,
+					 .from = w->before.label,
+					 .to = p->label,
+					 .around = p->kind == TIMELINE_END ? p->label : p->around };
+}
+
 static void list_put(struct aggregate_list *l, size_t limit, uint64_t value, const struct work *w, const struct align *al)
 {
 	size_t at = list_at(l, value);
-	const struct align_point *p;
 
 	if (at < l->n && l->entry[at].value == value) {
 		l->entry[at].n++;
 		return;
 	}
-	p = align_point(al, 0, 0);
 	l->n += l->n < limit;
 	memmove(&l->entry[at + 1], &l->entry[at], (l->n - 1 - at) * sizeof(*l->entry));
-	l->entry[at] = (struct aggregate_extreme){ value, 1,
-						   { .thread = w->thread,
-						     .index = al->run[0].index,
-						     .from_kind = w->before.kind,
-						     .to_kind = p->kind,
-						     .from = w->before.label,
-						     .to = p->label,
-						     .around = p->kind == TIMELINE_END ? p->label : p->around } };
+	l->entry[at] = (struct aggregate_extreme){ value, 1, place_of(w, al) };
 }
 
 static inline void list_add(struct aggregate_list *l, size_t limit, uint64_t value, const struct work *w, const struct align *al)
@@ -255,6 +259,10 @@ static void note_interval(struct work *w, const struct align *al, const struct s
 		if (row) {
 			a->row[row - 1].noise[c] += range;
 			a->row[row - 1].compared[c]++;
+		}
+		if (range && !k->differs) {
+			k->differs = true;
+			k->first = place_of(w, al);
 		}
 		for (size_t i = 0; range && i < k->n_causes; i++)
 			find_cause(w, c, &k->cause[i], range);

@@ -7,6 +7,7 @@
 #define ANALYZE_AGGREGATE_H
 
 #include "analyze/align.h"
+#include "analyze/budget.h"
 #include "analyze/labels.h"
 #include "analyze/pair_threads.h"
 
@@ -61,6 +62,8 @@ struct aggregate_counter {
 	struct aggregate_list steady, noisy; /* ranges: most less least over the runs */
 	struct aggregate_cause *cause;
 	size_t n_causes;
+	bool differs;
+	struct aggregate_place first; /* with differs: the first interval that is not the same in all runs, of the first thread that has one */
 };
 
 /* One label: what it cost in each run. */
@@ -126,5 +129,8 @@ struct aggregate {
 /* All at once, for their points are read side by side. -EINVAL where their counters differ. */
 int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const struct aggregate_options *options, struct tare_error *err);
 void aggregate_free(struct aggregate *a);
+
+/* The noise budget of a counter: of what all labels cost in each run, by what the recordings count beside it. -ENOMEM. */
+int aggregate_budget(const struct aggregate *a, size_t counter, struct budget *out, struct tare_error *err);
 
 #endif

@@ -12,7 +12,7 @@ static const struct aggregate_options options = { .extremes = 10, .differences =
 
 static void run(struct made *m, size_t n)
 {
-	struct timeline *t[4];
+	struct timeline *t[12];
 	struct tare_error err = TARE_ERROR_INIT;
 
 	for (size_t i = 0; i < n; i++)
@@ -114,6 +114,41 @@ TEST(noise_that_is_no_multiple)
 	run(m, 3);
 	CHECK_EQ(a.counter[0].cause[0].n, 1, "one interval");
 	CHECK_EQ(a.counter[0].cause[0].exact, 0, "of which it is no multiple");
+	aggregate_free(&a);
+}
+
+/* Twelve runs: 7 for each fault, in a second region, and a little beside it that has no cause. */
+TEST(the_budget_of_a_counter)
+{
+	static const unsigned faults_of[12] = { 3, 9, 1, 14, 6, 2, 11, 5, 8, 0, 13, 4 }, rest[12] = { 0, 1, 0, 2, 1, 1, 0, 0, 2, 1, 0, 1 };
+	static struct made_point p[12][4];
+	struct tare_error err = TARE_ERROR_INIT;
+	struct made m[12];
+	struct budget b;
+
+	for (size_t r = 0; r < 12; r++) {
+		uint64_t end = 1200 + 7 * faults_of[r] + rest[r];
+
+		p[r][0] = (struct made_point){ B, "a", { 100, 0 } };
+		p[r][1] = (struct made_point){ E, "a", { 1100, 0 } };
+		p[r][2] = (struct made_point){ B, "b", { 1150, 0 } };
+		p[r][3] = (struct made_point){ E, "b", { end, faults_of[r] } };
+		made_init(&m[r], "x", 2);
+		MADE_ADD(&m[r], 1, p[r]);
+	}
+	run(m, 12);
+	CHECK(a.counter[0].differs);
+	CHECK_EQ(a.counter[0].first.index, 3, "the end of b");
+	CHECK_EQ(a.counter[0].first.from_kind, B);
+	CHECK_EQ(aggregate_budget(&a, 0, &b, &err), 0, "%s", err.what);
+	CHECK_EQ(b.state, BUDGET_SPLIT);
+	CHECK_EQ(b.n, 12);
+	CHECK(b.parts == 1 && b.part[0].causes == BUDGET(FAULTS), "%zu parts", b.parts);
+	CHECK(b.part[0].per_low < 7 && b.part[0].per_high > 7, "%f", b.part[0].per);
+	CHECK(b.part[0].share > 0.99);
+	CHECK_EQ(aggregate_budget(&a, 1, &b, &err), 0, "%s", err.what);
+	CHECK_EQ(b.parts, 0, "faults are not their own cause");
+	CHECK(!(b.tried & BUDGET(FAULTS)));
 	aggregate_free(&a);
 }
 

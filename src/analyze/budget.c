@@ -20,6 +20,30 @@ const struct budget_cause_row budget_causes[BUDGET_CAUSES] = {
 	[BUDGET_THREADS] = { "threads", "threads on several CPUs", NULL, FIXED(CPU) },
 };
 
+const struct budget_event budget_events[] = {
+	{ BUDGET_SWITCHES, "context-switches", NULL },	{ BUDGET_SWITCHES, "cs", NULL },
+	{ BUDGET_MIGRATIONS, "cpu-migrations", NULL },	{ BUDGET_MIGRATIONS, "migrations", NULL },
+	{ BUDGET_FAULTS, "page-faults", NULL },		{ BUDGET_FAULTS, "faults", NULL },
+	{ BUDGET_FAULTS, "minor-faults", NULL },	{ BUDGET_SMI, "msr/smi/", NULL },
+	{ BUDGET_FREQUENCY, "msr/aperf/", "msr/mperf/" }, { BUDGET_FREQUENCY, "cycles", "task-clock" },
+	{ BUDGET_CAUSES, NULL, NULL },
+};
+
+bool budget_is_called(const char *event, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(event, name, n) && (!event[n] || event[n] == ':');
+}
+
+bool budget_is_of(enum budget_cause cause, const char *event)
+{
+	for (const struct budget_event *e = budget_events; e->name; e++)
+		if (e->cause == cause && (budget_is_called(event, e->name) || (e->by && budget_is_called(event, e->by))))
+			return true;
+	return false;
+}
+
 enum { SHUFFLES = 1999, RESAMPLES = 499, LETS = BUDGET_CAUSES - BUDGET_SEEN };
 
 #define ALONE 0.8  /* of the variance is one run's: that run is told */
@@ -126,7 +150,7 @@ static void shares_of(const struct variances *v, double share[LETS])
 static int limits(struct budget *out, const struct budget_question *q, const struct variances *seen, struct tare_error *err)
 {
 	size_t most = q->asked.n > q->fixed.n ? q->asked.n : q->fixed.n;
-	double *room, (*share)[LETS] = calloc(RESAMPLES, sizeof(*share)), one[RESAMPLES];
+	double *room, (*share)[LETS] = calloc(RESAMPLES, sizeof(*share)), one[RESAMPLES], left[RESAMPLES];
 	uint64_t state = 22;
 
 	for (unsigned c = 0; c < LETS; c++)
@@ -140,17 +164,28 @@ static int limits(struct budget *out, const struct budget_question *q, const str
 			v.let[c] = q->let[c].n ? resampled(&q->let[c], room, &state) : 0;
 		shares_of(&v, share[k]);
 	}
+	for (unsigned k = 0; k < RESAMPLES; k++)
+		left[k] = 1;
 	for (size_t i = 0; room && share && i < out->parts; i++) {
 		struct budget_part *part = &out->part[i];
 		unsigned c = (unsigned)__builtin_ctz(part->causes) - BUDGET_SEEN;
 
 		if (part->causes & (part->causes - 1))
 			continue;
-		for (unsigned k = 0; k < RESAMPLES; k++)
+		for (unsigned k = 0; k < RESAMPLES; k++) {
 			one[k] = share[k][c];
+			left[k] = fmax(0, left[k] - one[k]);
+		}
 		qsort(one, RESAMPLES, sizeof(*one), compare);
 		part->low = fmin(part->share, one[(size_t)(LOW_END * RESAMPLES)]);
 		part->high = fmax(part->share, one[RESAMPLES - 1 - (size_t)(LOW_END * RESAMPLES)]);
+	}
+	if (out->parts && !(out->part[0].causes & (out->part[0].causes - 1))) {
+		qsort(left, RESAMPLES, sizeof(*left), compare);
+		out->left_low = left[(size_t)(LOW_END * RESAMPLES)];
+		out->left_high = left[RESAMPLES - 1 - (size_t)(LOW_END * RESAMPLES)];
+	} else if (out->parts) {
+		out->left_low = 0;
 	}
 	if (!room || !share)
 		tare_fail_nomem(err);
@@ -260,18 +295,19 @@ static void sort_parts(struct budget *out)
 	}
 }
 
+/* What the switched causes left is there with its limits; the regression takes its parts from that. */
 static void find_left(struct budget *out)
 {
 	double low = 0, high = 0, sum = 0;
 
 	for (size_t i = 0; i < out->parts; i++) {
 		sum += out->part[i].share;
-		low += out->part[i].low;
-		high += out->part[i].high;
+		low += out->part[i].switched ? 0 : out->part[i].low;
+		high += out->part[i].switched ? 0 : out->part[i].high;
 	}
 	out->left = fmax(0, 1 - sum);
-	out->left_low = fmax(0, 1 - high);
-	out->left_high = fmax(out->left, fmin(1, 1 - low));
+	out->left_low = fmin(out->left, fmax(0, out->left_low - high));
+	out->left_high = fmax(out->left, fmin(1, out->left_high - low));
 }
 
 static void describe(struct budget *out, const struct budget_runs *r)
@@ -294,11 +330,11 @@ int budget_split(struct budget *out, const struct budget_question *q, struct tar
 	size_t from;
 	int ret = 0;
 
-	*out = (struct budget){ .state = BUDGET_SPLIT, .left = 1, .left_high = 1 };
+	*out = (struct budget){ .state = BUDGET_SPLIT, .left = 1, .left_low = 1, .left_high = 1 };
 	describe(out, &q->asked);
 	if (out->n < 2 || out->max == out->min) {
 		out->state = out->n < 2 ? BUDGET_FEW : BUDGET_NO_SPREAD;
-		out->left = out->left_high = 0;
+		out->left = out->left_low = out->left_high = 0;
 		return 0;
 	}
 	if (out->n < BUDGET_RUNS_LEAST) {

@@ -51,6 +51,22 @@ struct budget_cause_row {
 
 extern const struct budget_cause_row budget_causes[BUDGET_CAUSES];
 
+/* An event that is a cause, or tells of one when it is divided by another. */
+struct budget_event {
+	enum budget_cause cause;
+	const char *name, *by; /* by: NULL where it is the cause itself */
+};
+
+extern const struct budget_event budget_events[]; /* ends with a name of NULL */
+/* Of the causes that are seen, those that can be in a count of the exact engine: how the program and its threads went, not what
+ * the processor and the kernel added. */
+#define BUDGET_OF_EXACT (BUDGET(SWITCHES) | BUDGET(MIGRATIONS) | BUDGET(FAULTS))
+
+/* An event of perf's, with modifiers or without. */
+bool budget_is_called(const char *event, const char *name);
+/* An event is not its own cause, nor of a cause that it tells of. */
+bool budget_is_of(enum budget_cause cause, const char *event);
+
 /* Counts of runs, and what was seen of them; NULL where it was not. Nothing is owned. */
 struct budget_runs {
 	const double *count;

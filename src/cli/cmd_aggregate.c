@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tare aggregate: several runs of the same work, side by side; the noise of every label and of every interval. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
@@ -13,7 +14,7 @@ struct aggregate_command {
 	struct form form; /* first: form.h */
 	struct aggregate_options how;
 	struct aggregate_shown shown;
-	bool check;
+	bool check, explain;
 };
 
 static int set_extremes(void *options, const char *arg, struct tare_error *err)
@@ -63,11 +64,19 @@ static int set_check(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_explain(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct aggregate_command *)options)->explain = true;
+	return 0;
+}
+
 static const struct option_row aggregate_opts[] = {
 	{ 0, "by", "COUNTER", "only this counter", set_by },
 	{ 0, "match", "TEXT", "only labels that contain TEXT", set_match },
 	{ 0, "extremes", "N", "so many values in each list of intervals (10)", set_extremes },
 	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)", set_differences },
+	{ 0, "explain", NULL, "what the spread of each counter comes from, by what the recordings count beside it", set_explain },
 	{ 0, "check", NULL, "exit with 2 if the runs differ in what they did", set_check },
 	FORM_OPTIONS("tare/aggregate/1"),
 	FORM_HTML_OPTION,
@@ -110,6 +119,34 @@ static int run_files(struct aggregate *a, char **files, size_t n, const struct a
 	return ret;
 }
 
+/* The budget of each counter that is shown. `out->row` is the caller's to free. */
+static int explain(struct explained *out, const struct aggregate *a, const struct aggregate_shown *how, struct tare_error *err)
+{
+	int ret = 0;
+
+	*out = (struct explained){ .runs = (unsigned)a->n_runs, .why_none = "recordings are there as they are",
+				   .row = calloc(a->n_counters + 1, sizeof(*out->row)) };
+	if (!out->row)
+		return tare_fail_nomem(err);
+	for (size_t c = 0; ret == 0 && c < a->n_counters; c++) {
+		const struct aggregate_counter *k = &a->counter[c];
+		struct explained_row *r = &out->row[out->n];
+		struct text place = { 0 };
+
+		if (!aggregate_wanted(how, k->name))
+			continue;
+		*r = (struct explained_row){ .name = k->name, .unit = k->unit, .scale = 1, .exact = k->quality == TARE_EXACT };
+		ret = aggregate_budget(a, c, &r->budget, err);
+		if (k->differs && r->budget.state == BUDGET_SPLIT && r->budget.left > 0.01)
+			aggregate_place_words(&place, a, &k->first);
+		if (place.len)
+			snprintf(r->place, sizeof(r->place), "the first interval that differs is %s", place.s);
+		text_free(&place);
+		out->n++;
+	}
+	return ret;
+}
+
 /* --html: every label. */
 static int to_page(struct page_file *p, const struct aggregate *a, const struct aggregate_command *o, char **files, size_t n,
 		   struct tare_error *err)
@@ -143,6 +180,7 @@ static int run(const struct command *self, int argc, char **argv)
 	struct page_file page = PAGE_FILE_INIT;
 	struct opened_output to;
 	struct aggregate a = { 0 };
+	struct explained explained = { 0 };
 	struct text out = { 0 };
 	int status, rest = options_parse(self, argc, argv, &o, &status), ret = 0;
 
@@ -154,6 +192,11 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
+	if (o.explain && o.form.kind == FORM_CSV) {
+		tare_fail(&err, EINVAL, "--explain is told as text or json: csv has a row per label");
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
 	if (o.form.html)
 		ret = page_file_open(&page, o.form.html, &err);
@@ -161,6 +204,9 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
 		ret = run_files(&a, argv + rest, (size_t)(argc - rest), &o, &err);
+		if (ret == 0 && o.explain)
+			ret = explain(&explained, &a, &o.shown, &err);
+		o.shown.explained = o.explain ? &explained : NULL;
 		if (ret == 0 && o.form.kind == FORM_JSON)
 			aggregate_json(&out, &a, &o.shown);
 		else if (ret == 0 && o.form.kind == FORM_CSV)
@@ -179,6 +225,7 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 	else
 		ret = verdict(&a, o.check);
+	free(explained.row);
 	aggregate_free(&a);
 	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
 }

@@ -31,54 +31,22 @@ struct work {
 
 /* ---- what was seen of each run ---- */
 
-/* perf's name, with modifiers or without. */
-static bool is_called(const struct stat_row *r, const struct stat_table *t, const char *name)
-{
-	const char *is = t->enc[r->event].name;
-	size_t n = strlen(name);
-
-	return !strncmp(is, name, n) && (!is[n] || is[n] == ':');
-}
-
 static const struct stat_row *row_called(const struct stat_table *t, const char *name)
 {
 	for (size_t i = 0; name && i < t->n; i++)
-		if (is_called(&t->row[i], t, name) && t->row[i].quality != TARE_UNAVAILABLE)
+		if (budget_is_called(t->enc[t->row[i].event].name, name) && t->row[i].quality != TARE_UNAVAILABLE)
 			return &t->row[i];
 	return NULL;
 }
 
-/* The events that are a cause, or tell of one together: the first divided by the second. */
-static const struct {
-	enum budget_cause cause;
-	const char *name, *by;
-} telling[] = {
-	{ BUDGET_SWITCHES, "context-switches", NULL },	{ BUDGET_SWITCHES, "cs", NULL },
-	{ BUDGET_MIGRATIONS, "cpu-migrations", NULL },	{ BUDGET_MIGRATIONS, "migrations", NULL },
-	{ BUDGET_FAULTS, "page-faults", NULL },		{ BUDGET_FAULTS, "faults", NULL },
-	{ BUDGET_FAULTS, "minor-faults", NULL },	{ BUDGET_SMI, "msr/smi/", NULL },
-	{ BUDGET_FREQUENCY, "msr/aperf/", "msr/mperf/" }, { BUDGET_FREQUENCY, "cycles", "task-clock" },
-};
-
-/* An event is not its own cause, nor that of which it is a part. */
-static bool is_of(enum budget_cause cause, const struct stat_row *r, const struct stat_table *t)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(telling); i++)
-		if (telling[i].cause == cause &&
-		    (is_called(r, t, telling[i].name) || (telling[i].by && is_called(r, t, telling[i].by))))
-			return true;
-	return false;
-}
-
 static bool by_events(enum budget_cause cause, const struct stat_table *t, unsigned run, double *out)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(telling); i++) {
-		const struct stat_row *a = telling[i].cause == cause ? row_called(t, telling[i].name) : NULL;
-		const struct stat_row *b = a && telling[i].by ? row_called(t, telling[i].by) : NULL;
+	for (const struct budget_event *e = budget_events; e->name; e++) {
+		const struct stat_row *a = e->cause == cause ? row_called(t, e->name) : NULL, *b = a ? row_called(t, e->by) : NULL;
 
 		if (!a || a->run[run].quality == TARE_UNAVAILABLE)
 			continue;
-		if (!telling[i].by) {
+		if (!e->by) {
 			*out = (double)a->run[run].value;
 			return true;
 		}
@@ -121,9 +89,6 @@ static bool see(enum budget_cause cause, const struct stat_table *t, const struc
 	}
 }
 
-/* What can be in a count of the exact engine: how the program and its threads went, not what the processor and the kernel added. */
-#define OF_EXACT (BUDGET(SWITCHES) | BUDGET(MIGRATIONS) | BUDGET(FAULTS))
-
 /* The runs of a row as the budget wants them; `room` for 1 + BUDGET_SEEN series. */
 static struct budget_runs runs_of(const struct stat_table *t, const struct stat_row *r, double *room)
 {
@@ -140,7 +105,8 @@ static struct budget_runs runs_of(const struct stat_table *t, const struct stat_
 		out.n++;
 	}
 	for (unsigned c = 0; c < BUDGET_SEEN; c++)
-		if (seen[c] && !is_of((enum budget_cause)c, r, t) && (r->quality != TARE_EXACT || (OF_EXACT >> c & 1)))
+		if (seen[c] && !budget_is_of((enum budget_cause)c, t->enc[r->event].name) &&
+		    (r->quality != TARE_EXACT || (BUDGET_OF_EXACT >> c & 1)))
 			out.seen[c] = room + (1 + c) * t->runs;
 	return out;
 }
@@ -291,6 +257,19 @@ static int rerun(struct work *w)
 
 /* ---- the place ---- */
 
+static bool is_left(const struct explained_row *r)
+{
+	return r->exact && r->budget.state == BUDGET_SPLIT && r->budget.fixed_deviation != 0 && r->budget.left > 0.01;
+}
+
+static bool any_is_left(const struct explained *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (is_left(&e->row[i]))
+			return true;
+	return false;
+}
+
 static int take_calls(void *with, struct divergence *d, struct tare_error *err)
 {
 	return diverge_calls(with, d, err);
@@ -327,8 +306,9 @@ static void find_place(struct work *w)
 
 	if (ret == 0)
 		ret = divergence_explain(&report, &d, w->fixed.environment.bytes, take_calls, &plan, &err);
-	if (ret == 0)
-		say_place(e->place, sizeof(e->place), &d, &report);
+	for (size_t i = 0; ret == 0 && i < e->n; i++)
+		if (is_left(&e->row[i]))
+			say_place(e->row[i].place, sizeof(e->row[i].place), &d, &report);
 	divergence_free(&report);
 	diverge_free(&d);
 }
@@ -371,17 +351,6 @@ static int explain_row(struct work *w, const struct stat_row *r, struct explaine
 	return ret;
 }
 
-static bool is_left(const struct explained *e)
-{
-	for (size_t i = 0; i < e->n; i++) {
-		const struct budget *b = &e->row[i].budget;
-
-		if (e->row[i].exact && b->state == BUDGET_SPLIT && b->fixed_deviation != 0 && b->left > 0.01)
-			return true;
-	}
-	return false;
-}
-
 static int explain_rows(struct work *w)
 {
 	struct explained *e = &w->x->explained;
@@ -416,7 +385,7 @@ int stat_explain(struct stat_explain *x, const struct stat_plan *plan, const str
 		x->explained.why_none = "as was asked";
 	if (ret == 0)
 		ret = explain_rows(&w);
-	if (ret == 0 && again && !x->explained.cut_short && is_left(&x->explained))
+	if (ret == 0 && again && !x->explained.cut_short && any_is_left(&x->explained))
 		find_place(&w);
 	end(&w.fixed);
 	for (unsigned c = 0; c < LETS; c++)

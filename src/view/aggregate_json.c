@@ -222,6 +222,8 @@ void aggregate_json(struct text *out, const struct aggregate *a, const struct ag
 			counter(&j, a, c);
 	json_end(&j);
 	labels(&j, a, how);
+	if (how->explained)
+		explain_json(&j, how->explained);
 	json_end(&j);
 	out->failed |= j.out.failed;
 	if (j.out.s)

@@ -142,6 +142,13 @@ static void put_place(struct text *out, const struct aggregate *a, const struct 
 	}
 }
 
+void aggregate_place_words(struct text *out, const struct aggregate *a, const struct aggregate_place *p)
+{
+	const struct style plain = { .width = 200 };
+
+	put_place(out, a, &plain, p);
+}
+
 static void list(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k,
 		 const struct aggregate_list *l, const char *head, bool ranges)
 {
@@ -450,6 +457,8 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 		micro(out, a, s, &a->counter[c]);
 	}
 	text_add(out, "\n");
+	if (how->explained)
+		explain_text(out, how->explained, s);
 	put_note(out, s, INK_FAINT, "self and total are medians of the runs; noise is half of most less least, as is %s. intervals: the sum of the noise of the intervals that lie directly in the label.",
 		 plus_minus(s));
 	for (size_t r = 0; r < a->n_runs; r++)

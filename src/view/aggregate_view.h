@@ -4,18 +4,22 @@
 #define VIEW_AGGREGATE_VIEW_H
 
 #include "analyze/aggregate.h"
-#include "view/style.h"
+#include "view/explain_view.h"
 
 struct aggregate_shown {
 	size_t top;	   /* labels; 0: all */
 	const char *match; /* only labels that hold this text; NULL: all */
 	const char *by;	   /* only this counter; NULL: all of them */
+	const struct explained *explained; /* or NULL */
 };
 
 void aggregate_text(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s);
 void aggregate_json(struct text *out, const struct aggregate *a, const struct aggregate_shown *how);
 /* A line per label, counter and run. */
 void aggregate_csv(struct text *out, const struct aggregate *a, const struct aggregate_shown *how);
+
+/* Where an interval lies, in words. */
+void aggregate_place_words(struct text *out, const struct aggregate *a, const struct aggregate_place *p);
 
 /* A row's selves (or totals) over the runs that know them all; false: a run does not. */
 struct aggregate_range {

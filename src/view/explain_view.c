@@ -85,7 +85,7 @@ static void put_heading(struct text *out, const struct style *s, const struct ex
 	text_put(out, "\n", 1);
 }
 
-static void put_row(struct text *out, const struct style *s, const struct explained *e, const struct explained_row *r)
+static void put_row(struct text *out, const struct style *s, const struct explained_row *r)
 {
 	const struct budget *b = &r->budget;
 
@@ -103,8 +103,8 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 		put_part(out, s, r, &b->part[i]);
 	put_share(out, b->left, b->left_low, b->left_high);
 	text_add(out, " %sunexplained%s", ink_on(s, INK_CAREFUL), ink_off(s));
-	if (e->place[0] && r->exact)
-		text_add(out, ": %s", e->place);
+	if (r->place[0])
+		text_add(out, ": %s", r->place);
 	text_put(out, "\n", 1);
 	if (b->alone)
 		text_add(out, "         Run %zu alone makes %.0f %% of the variance: one event, of which no rule can be learned.\n", b->alone_run + 1,
@@ -126,7 +126,7 @@ void explain_text(struct text *out, const struct explained *e, const struct styl
 
 	text_add(out, " Where the spread comes from: shares of the variance, with their 95 %% intervals\n\n");
 	for (size_t i = 0; i < e->n; i++) {
-		put_row(out, s, e, &e->row[i]);
+		put_row(out, s, &e->row[i]);
 		if (e->row[i].budget.state == BUDGET_SPLIT) {
 			constant |= e->row[i].budget.constant;
 			unseen |= e->row[i].exact ? 0 : e->row[i].budget.unseen;
@@ -181,7 +181,7 @@ static void json_part(struct json *j, const struct budget_part *p)
 	json_end(j);
 }
 
-static void json_row(struct json *j, const struct explained *e, const struct explained_row *r)
+static void json_row(struct json *j, const struct explained_row *r)
 {
 	static const char *const states[] = { [BUDGET_NO_SPREAD] = "no spread", [BUDGET_FEW] = "too few runs", [BUDGET_SPLIT] = "split" };
 	const struct budget *b = &r->budget;
@@ -204,7 +204,7 @@ static void json_row(struct json *j, const struct explained *e, const struct exp
 	json_real(j, "share", b->left);
 	json_real(j, "low", b->left_low);
 	json_real(j, "high", b->left_high);
-	json_string(j, "place", e->place[0] && r->exact && b->state == BUDGET_SPLIT ? e->place : NULL);
+	json_string(j, "place", r->place[0] ? r->place : NULL);
 	json_end(j);
 	if (b->alone) {
 		json_object(j, "one_run");
@@ -239,7 +239,7 @@ void explain_json(struct json *j, const struct explained *e)
 	json_bool(j, "process_ids_vary", e->ids_vary);
 	json_array(j, "events");
 	for (size_t i = 0; i < e->n; i++)
-		json_row(j, e, &e->row[i]);
+		json_row(j, &e->row[i]);
 	json_end(j);
 	json_end(j);
 }

@@ -13,6 +13,7 @@ struct explained_row {
 	double scale;	  /* a count times this is in `unit` */
 	bool exact;	  /* counted by the exact engine: what the processor and the kernel add is not in it */
 	struct budget budget;
+	char place[400]; /* where what is unexplained begins, in words; "": not known */
 };
 
 struct explained {
@@ -27,7 +28,6 @@ struct explained {
 	} not_switched[BUDGET_CAUSES];
 	size_t n_not_switched;
 	bool output_differs, cut_short;
-	char place[400]; /* where what is unexplained begins, in words; "": not looked for */
 	bool ids_vary; /* process ids were not fixed: they need a namespace */
 };
 

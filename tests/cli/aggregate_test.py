@@ -278,4 +278,24 @@ def rustcs_recordings_as_measureme_compares_them():
                 equal((p["from_kind"], p["to_kind"]), ("begin", "end"), what)
 
 
+@test
+def the_budget_of_many_runs():
+    files = []
+    for n in range(8):
+        files.append(room(f"budget.{n}"))
+        write(files[-1], trees(3, steps=60, noise=n))
+    d = document("aggregate", "--explain", *files)
+    c = d["explain"]["events"][0]
+    equal((c["state"], c["n"], c["parts"], d["explain"]["conditions"]), ("split", 8, [], 0))
+    true(c["unexplained"]["share"] == 1 and c["unexplained"]["place"].startswith("the first interval that differs is "), f"{c}")
+    text = tare("aggregate", "--explain", *files).stdout
+    true("Where the spread comes from" in text and "unexplained: the first interval that differs is" in text, text)
+    d = document("aggregate", "--explain", *files[:3])
+    equal(d["explain"]["events"][0]["state"], "too few runs")
+    d = document("aggregate", "--explain", files[0], files[0], files[0])
+    equal(d["explain"]["events"][0]["state"], "no spread")
+    true("--explain is told as text or json" in tare("aggregate", "--explain", "--format", "csv", *files, status=125).stderr, "csv")
+    true("explain" not in document("aggregate", *files), "only where it is asked for")
+
+
 main()
