@@ -210,6 +210,12 @@ GLOBAL ticks_failed
 	xor eax, eax
 	ret
 
+	/* The kernel leaves a signal handler the alignment check: on_signal is not made for it. */
+GLOBAL engine_signal
+	push 2
+	popfq
+	jmp on_signal
+
 	/* void resume_frame(frame): rt_sigreturn from a frame of our own making. */
 GLOBAL resume_frame
 	mov rsp, rdi

@@ -151,7 +151,7 @@ struct engine {
 extern struct engine eng;
 
 /* dispatch.S */
-extern const char engine_dispatch[], engine_miss[], engine_syscall[], engine_leave[];
+extern const char engine_dispatch[], engine_miss[], engine_syscall[], engine_leave[], engine_signal[];
 extern const char leave_begin[], leave_end[], syscall_go[], syscall_insn[], syscall_after[],
     syscall_done[];
 extern const char syscall_go_back[], syscall_insn_back[], syscall_after_back[];

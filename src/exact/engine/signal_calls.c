@@ -77,7 +77,7 @@ long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_
 void install(int sig, uint64_t flags)
 {
 	struct action a = {
-		.handler = (uint64_t)on_signal,
+		.handler = (uint64_t)engine_signal,
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000u |
 			 (flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
 		.restorer = (uint64_t)signal_restorer,
