@@ -21,7 +21,13 @@ enum {
 	FRAMES_MAX = 8192,	/* of one stack: a record has no room for more */
 	UNWOUND_MAX = 512,
 	CACHE_BITS = 14,
-	NODES_MAX = 64 << 20,
+	/*
+	 * What is kept grows with the bytes that were read, so that a small file that unpacks to much (a hostile one) takes
+	 * little memory. An address of a stack is 8 bytes and a mapping 80 or more, and a recorder's own are packed 30 times
+	 * at most; a fork that maps something has the mappings of its parent for itself.
+	 */
+	NODES_LEAST = 256 << 10, NODES_PER_BYTE = 8, NODES_MAX = 64 << 20,
+	MAPS_LEAST = 256 << 10, MAPS_PER_BYTE = 4, MAPS_MAX = 16 << 20,
 };
 
 /* Marks of context in a call chain. Source: linux/perf_event.h, enum perf_callchain_context. */
@@ -60,8 +66,9 @@ struct reader {
 	struct cached cache[1 << CACHE_BITS];
 	uint32_t kernel_module, unknown_module, unknown_guest;
 	struct unwinder *unwinder;
-	bool no_unwinder;
+	bool no_unwinder, crowded; /* crowded: of this stack not all was kept */
 	struct tare_error *err;
+	uint64_t read; /* how far the reading has come in the file */
 
 	/* the stack that is being put together, the innermost frame first */
 	uint32_t frame[FRAMES_MAX];
@@ -74,6 +81,12 @@ struct reader {
 static int nomem(struct reader *r)
 {
 	return tare_fail_nomem(r->err);
+}
+
+/* How many of something may be kept by now. */
+static uint32_t in_proportion(const struct reader *r, uint32_t least, uint32_t per_byte, uint32_t max)
+{
+	return r->read < (max - least) / per_byte ? least + per_byte * (uint32_t)r->read : max;
 }
 
 /* ---- processes and threads ---- */
@@ -143,6 +156,7 @@ static int take_mapping(struct reader *r, const struct perfdata_record *rec)
 
 	if (ret <= 0)
 		return ret;
+	r->spaces.most = in_proportion(r, MAPS_LEAST, MAPS_PER_BYTE, MAPS_MAX);
 	return m.kernel ? spaces_map_kernel(&r->spaces, &m.map, r->err) : spaces_map(&r->spaces, m.pid, &m.map, r->err);
 }
 
@@ -160,6 +174,29 @@ static void push_mark(struct reader *r, const char *words)
 				  .flags = STACKS_MARK };
 
 	push(r, stacks_add_frame(r->raw->stacks, &f));
+}
+
+/* How many different pieces of stacks, and addresses, are kept. */
+static uint32_t most_kept(const struct reader *r)
+{
+	return r->opts->nodes_max ? r->opts->nodes_max : in_proportion(r, NODES_LEAST, NODES_PER_BYTE, NODES_MAX);
+}
+
+/* Its number; that of a mark when there are too many different ones. */
+static uint32_t frame_of(struct reader *r, const struct stacks_frame *f)
+{
+	struct stacks *st = r->raw->stacks;
+	struct stacks_frame mark = { .flags = STACKS_MARK };
+	uint32_t at;
+
+	if (st->frame_set.n < most_kept(r))
+		return stacks_add_frame(st, f);
+	at = set_find(&st->frame_set, f, sizeof(*f), sizeof(*f));
+	if (at != SET_NONE)
+		return at;
+	r->crowded = true;
+	mark.function = stacks_add_name(st, "[address not kept: too many different ones]");
+	return stacks_add_frame(st, &mark);
 }
 
 /* A frame at an address; of callers the address of the call. */
@@ -188,7 +225,7 @@ static void push_address(struct reader *r, uint64_t address, enum context in,
 		   : in == CONTEXT_USER	  ? r->unknown_module
 					  : r->unknown_guest;
 	f.address = m ? address - m->start + m->offset : address;
-	*c = (struct cached){ address, space, stacks_add_frame(r->raw->stacks, &f) + 1 };
+	*c = (struct cached){ address, space, frame_of(r, &f) + 1 };
 	push(r, c->frame - 1);
 }
 
@@ -339,7 +376,7 @@ static uint32_t only_leaf(struct reader *r)
 {
 	uint32_t leaf = r->frame[0];
 
-	r->out->quality.unkept++;
+	r->crowded = true;
 	r->n = r->last_n = 0;
 	push_mark(r, "[stack not kept: too many different ones]");
 	return stacks_add_node(r->raw->stacks, stacks_add_node(r->raw->stacks, 0, r->frame[0]), leaf);
@@ -348,7 +385,7 @@ static uint32_t only_leaf(struct reader *r)
 /* The node of the stack, from the root. Beyond nodes_max only the innermost frame is kept. */
 static uint32_t node_of(struct reader *r)
 {
-	uint32_t max = r->opts->nodes_max ? r->opts->nodes_max : NODES_MAX, node = 0;
+	uint32_t max = most_kept(r), node = 0;
 	struct stacks *st = r->raw->stacks;
 	unsigned depth = 0;
 
@@ -502,8 +539,10 @@ static int take_sample(struct reader *r, const struct perfdata_record *rec)
 		return 0;
 	if (t->task == SET_NONE)
 		t->task = stacks_add_task(r->raw->stacks, t->pid, t->tid, t->comm);
+	r->crowded = false;
 	push_stack(r, rec);
 	node = node_of(r);
+	q->unkept += r->crowded;
 	if (node == SET_NONE || t->task == SET_NONE)
 		return nomem(r);
 	q->used++;
@@ -557,10 +596,16 @@ static int read_all(struct reader *r)
 	struct perfdata_record rec;
 	int ret, taken = mapped_build_ids(&r->raw->modules, r->file, r->err);
 
-	while (taken == 0 && (ret = perfdata_next_ordered(r->file, &rec, &damage)) == 1)
+	while (taken == 0 && (ret = perfdata_next_ordered(r->file, &rec, &damage)) == 1) {
+		r->read = rec.offset;
 		taken = take(r, &rec);
-	if (taken < 0)
+	}
+	if (taken == -EFBIG && r->err) { /* what stood before it is worth showing */
+		damage = *r->err;
+		*r->err = (struct tare_error)TARE_ERROR_INIT;
+	} else if (taken < 0) {
 		return taken;
+	}
 	if (damage.code)
 		snprintf(q->damage, sizeof(q->damage), "%s", damage.what);
 	q->undecodable = loss->undecodable;

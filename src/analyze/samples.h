@@ -33,7 +33,7 @@ struct samples_options {
 	bool moments;  /* keep each sample's time */
 	struct samples_filter filter;
 	const char *symfs, *kallsyms, *home; /* struct modules_options */
-	uint32_t nodes_max; /* different pieces of stacks to keep; 0: 64 M (1 GiB) */
+	uint32_t nodes_max; /* different pieces of stacks to keep, and different addresses; 0: 256 Ki and 8 for each byte read, up to 64 M (1 GiB) */
 };
 
 #define SAMPLES_ALL { .pid = -1, .tid = -1, .cpu = -1 }
@@ -53,7 +53,7 @@ struct samples_quality {
 	uint64_t throttled;    /* times an event was stopped because it came too often */
 	uint64_t disordered;
 	uint64_t cut;	       /* stacks that end before their outermost caller, as far as one can tell */
-	uint64_t unkept;       /* stacks of which only the innermost frame was kept: nodes_max */
+	uint64_t unkept;       /* stacks that were not kept whole: nodes_max */
 	uint64_t deferred;     /* user stacks that were to follow and are not here */
 	uint64_t backwards;    /* counters of a group that were less than before */
 	uint64_t first_ns, last_ns;

@@ -31,6 +31,7 @@ struct spaces {
 	uint32_t serial;
 	struct maps kernel;
 	size_t total; /* mappings of all of them */
+	size_t most;  /* -EFBIG beyond; 0: 16 Mi */
 };
 
 int spaces_map(struct spaces *s, uint32_t pid, const struct map *m, struct tare_error *err);

@@ -23,7 +23,7 @@ struct perfdata_opts {
 	/* Bytes one compressed record may grow to; 0: what the file's own COMPRESSED feature
 	 * allows, or 256 MiB where it says nothing. Memory does not depend on it, time does. */
 	uint64_t inflate_max;
-	/* Bytes that perfdata_next_ordered() may hold back; 0: 1 GiB. */
+	/* Bytes that perfdata_next_ordered() may hold back; 0: 32 MiB and 64 for each byte that was read of the file, up to 1 GiB. */
 	size_t queue_max;
 };
 

@@ -5,7 +5,8 @@
  * before. Up to there the queue is sorted and handed out. Where that holds much, because a file has no
  * rounds or long ones, its rest is looked through for the earliest time that is still to come. What
  * tells neither (a pipe, a directory, whose parts each begin anew) is held back to its end or to the
- * limit.
+ * limit, which is in proportion to what was read: a few compressed bytes cannot become a queue that
+ * fills the memory.
  */
 #include <stdlib.h>
 #include "record/perfdata_private.h"
@@ -13,6 +14,8 @@
 enum { CHUNK = 256 << 10, LOOK_AHEAD = 2 << 20, LONG_ROUND = 8 << 20 };
 
 #define QUEUE_MAX (1ull << 30)
+#define QUEUE_LEAST (32ull << 20)
+enum { HELD_PER_BYTE = 64 }; /* records of callchains are packed 30 times at most, and an item is added to each */
 
 /* Copies of records, freed together when the last one was handed out. */
 struct chunk {
@@ -230,10 +233,22 @@ static void release_early(struct perfdata *r, struct queue *q)
 	release(q, least);
 }
 
+/* How much may be held back now: it grows with the bytes that were read of the file. */
+static uint64_t queue_limit(const struct perfdata *r)
+{
+	uint64_t read = 0;
+
+	if (r->opts.queue_max)
+		return r->opts.queue_max;
+	for (unsigned i = 0; i < r->n_streams; i++)
+		read += r->streams[i].in.offset;
+	return read < (QUEUE_MAX - QUEUE_LEAST) / HELD_PER_BYTE ? QUEUE_LEAST + HELD_PER_BYTE * read : QUEUE_MAX;
+}
+
 /* Read on until something is ready (0) or a record that has no place in time is met (1). */
 static int advance(struct perfdata *r, struct queue *q, struct perfdata_record *out)
 {
-	uint64_t max = r->opts.queue_max ? r->opts.queue_max : QUEUE_MAX, time;
+	uint64_t time;
 	int ret;
 
 	while (q->head == q->ready) {
@@ -261,7 +276,8 @@ static int advance(struct perfdata *r, struct queue *q, struct perfdata_record *
 			continue;
 		}
 		release_early(r, q);
-		if (q->head == q->ready && q->held > max) {
+		if (q->head == q->ready && q->held > (r->opts.queue_max ? r->opts.queue_max : QUEUE_LEAST) &&
+		    q->held > queue_limit(r)) {
 			release(q, UINT64_MAX);
 			q->ready = q->head + (q->n - q->head + 1) / 2;
 		}

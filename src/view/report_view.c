@@ -134,7 +134,7 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 		{ q->unattributed, "samples left out, for they are of no known event" },
 		{ q->disordered, "records out of order" },
 		{ q->cut, "stacks cut off before their outermost caller" },
-		{ q->unkept, "stacks kept by their innermost function only: too many different ones" },
+		{ q->unkept, "stacks not kept whole: too many different ones" },
 		{ q->deferred, "user stacks that were to be recorded later and are not here" },
 		{ q->backwards, "readings of a group less than the one before, taken as 0" },
 	};
@@ -358,7 +358,7 @@ static void put_row(struct grid *g, const struct report_shown *r, const struct c
 	}
 	if (r->ratio) {
 		if (ratio_of(r->ratio, row->self, &ratio))
-			put_real(&t, s, ratio, fabs(ratio) < 100 ? 3 : 0);
+			put_significant(&t, s, ratio);
 		else
 			text_add(&t, "-");
 		cell(g, &at, true, &t, INK_PLAIN);

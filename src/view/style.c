@@ -47,6 +47,18 @@ void put_real(struct text *out, const struct style *s, double v, unsigned digits
 	put_digits(out, p, s->thousands ? strspn(p, "0123456789") : 0);
 }
 
+void put_significant(struct text *out, const struct style *s, double v)
+{
+	double size = fabs(v);
+	int digits = size >= 1 || size == 0 ? 3 : 3 - (int)floor(log10(size));
+
+	if (size != 0 && !(size >= 1e-12)) {
+		text_add(out, "%.3e", v);
+		return;
+	}
+	put_real(out, s, v, size >= 1000 || size == 0 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : (unsigned)digits);
+}
+
 void put_time(struct text *out, const struct style *s, uint64_t ns)
 {
 	static const struct {

@@ -22,6 +22,8 @@ const char *ink_off(const struct style *s);
 /* With separators if the style has them. */
 void put_count(struct text *out, const struct style *s, uint64_t n);
 void put_real(struct text *out, const struct style *s, double v, unsigned digits);
+/* With four digits that say something, at the least those before the point: 0.0001235, 0.5000, 1.235, 12,345. */
+void put_significant(struct text *out, const struct style *s, double v);
 /* The unit that suits: "12.3 us", "1.234 s"; at most 11 characters wide. */
 void put_time(struct text *out, const struct style *s, uint64_t ns);
 /* 0.41 -> "0.41 %", with as many digits as say something: "12 %", "0.0004 %", "0 %" only for

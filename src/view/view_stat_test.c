@@ -356,6 +356,25 @@ TEST(percentages)
 	}
 }
 
+TEST(four_digits_that_say_something)
+{
+	const struct style with = { .thousands = true };
+	static const struct {
+		double v;
+		const char *shown;
+	} rows[] = { { 0, "0" },	       { 0.5, "0.5000" },     { 0.00012346, "0.0001235" }, { -0.002, "-0.002000" },
+		     { 1.23456, "1.235" },     { 12.3456, "12.35" },  { 123.456, "123.5" },	   { 12345.6, "12,346" },
+		     { 9.9999e-1, "1.0000" }, { 4e-15, "4.000e-15" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct text t = { 0 };
+
+		put_significant(&t, &with, rows[i].v);
+		CHECK_STR(t.s, rows[i].shown);
+		text_free(&t);
+	}
+}
+
 TEST(numbers)
 {
 	const struct style with = { .thousands = true }, without = { 0 };

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -460,6 +461,64 @@ def group_reads_are_columns():
         equal(row["ratio"], instructions / cycles if cycles else None, "instructions per cycle")
     folded = report("--folded", "--ratio", "instructions / cycles", fixture("group-read-lost.perf.data"))
     true(all(re.search(r" \d+ (-|[0-9.e+-]+)$", l) for l in folded.splitlines()), folded)
+
+
+def packed(path, make):
+    """A recording as `perf record -z -o -` writes it: one event with ids in all records, and what make() gives, compressed.
+    In a process of its own: what starts from here later would have this one's size as its own."""
+    child = os.fork()
+    if child:
+        equal(os.waitpid(child, 0)[1], 0, "packing")
+        return
+    sample_type = 1 | 2 | 4 | 32 | 256  # address, thread, time, callchain, period
+    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000, sample_type, 0, 1 | 1 << 18).ljust(128, b"\0")
+    z = subprocess.run(["zstd", "-19", "-c"], input=b"".join(make()), stdout=subprocess.PIPE, check=True).stdout
+    out = b"PERFILE2" + struct.pack("<Q", 16) + record_of(64, attr + struct.pack("<Q", 1))
+    Path(path).write_bytes(out + b"".join(record_of(81, z[k : k + 60000]) for k in range(0, len(z), 60000)))
+    os._exit(0)
+
+
+def record_of(kind, body, misc=0):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def mapping(pid, start, size, offset, time):
+    return record_of(1, struct.pack("<IIQQQ", pid, pid, start, size, offset) + b"/nosuch\0" + struct.pack("<IIQ", pid, pid, time))
+
+
+def sampled(time, chain):
+    return record_of(9, struct.pack("<QIIQQQ", 0x1000, 1, 1, time, 1000, len(chain)) + struct.pack(f"<{len(chain)}Q", *chain), 2)
+
+
+def memory_of(status, path):
+    with open(os.path.join(ROOM.name, "out"), "wb") as out:
+        child = subprocess.Popen([TARE, "report", path], stdout=out, stderr=subprocess.DEVNULL, env=ENV)
+        _, waited, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(waited)
+    equal(child.returncode, status, f"exit status of {path}")
+    return usage.ru_maxrss >> 10, Path(out.name).read_text()
+
+
+@test
+def a_small_file_that_unpacks_to_much_takes_little_memory():
+    if not shutil.which("zstd"):
+        skip("there is no zstd")
+    path, chain = os.path.join(ROOM.name, "small"), [0x1000 + 16 * k for k in range(8000)]
+    packed(path, lambda: [sampled(1, [1, 2, 3])])
+    if sh(TARE, "report", path).returncode != 0:
+        skip("this tare is built without zstd")
+    # each mapping makes other places of the same addresses: 8 million of them in 20 KB
+    packed(path, lambda: [r for i in range(1000) for r in (mapping(1, 0, 1 << 40, i << 20, 2 * i), sampled(2 * i + 1, chain))])
+    true(os.path.getsize(path) < 40000, os.path.getsize(path))
+    megabytes, said = memory_of(0, path)
+    true(megabytes < 300, f"{megabytes} MiB")
+    true("stacks not kept whole: too many different ones:" in said and " 1,000 samples" in said, said)
+    # each child has 2000 mappings of its own
+    children = lambda: [record_of(7, struct.pack("<IIIIQ", 2 + i, 1, 2 + i, 1, 0) + struct.pack("<IIQ", 1, 1, 0)) + mapping(2 + i, 7, 1, 0, 0) for i in range(2000)]
+    packed(path, lambda: [mapping(1, k * 8192, 4096, 0, 0) for k in range(2000)] + [sampled(0, [5])] + children())
+    megabytes, said = memory_of(1, path)
+    true(megabytes < 100, f"{megabytes} MiB")
+    true("mappings at a time" in said and "1 sample," in said, said)
 
 
 @test

@@ -7,7 +7,7 @@ const remarks = (q) => [
   q.lost_samples > 0 ? [q.lost_samples, "samples were lost: the kernel had no room for them"] : q.lost_records > 0 && [q.lost_records, "records were lost: the kernel had no room for them"],
   q.throttled > 0 && [q.throttled, "times an event was stopped because it came too often"],
   q.cut_stacks > 0 && [q.cut_stacks, "stacks end before their outermost caller"],
-  q.shortened_stacks > 0 && [q.shortened_stacks, "stacks were kept as their innermost frame only"],
+  q.shortened_stacks > 0 && [q.shortened_stacks, "stacks were not kept whole: there were too many different ones"],
   q.deferred_stacks > 0 && [q.deferred_stacks, "user stacks were to follow and are not in the recording"],
   q.undecodable > 0 && [q.undecodable, "records could not be decoded"],
   q.unattributed > 0 && [q.unattributed, "samples are of no event that the recording names"],
