@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include "analyze/ratio.h"
+#include "cli/page_file.h"
 #include "cli/sample_options.h"
 #include "view/annotate_view.h"
 
@@ -12,6 +13,7 @@ struct annotate_cli {
 	struct sample_options common; /* first */
 	bool intel, no_source;
 	double least_percent;
+	const char *html;
 };
 
 static int set_intel(void *options, const char *arg, struct tare_error *err)
@@ -39,21 +41,45 @@ static int set_least(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_html(void *options, const char *arg, struct tare_error *err)
+{
+	((struct annotate_cli *)options)->html = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
 static const struct option_row annotate_opts[] = {
 	SAMPLE_OPTION_ROWS,
 	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", set_intel },
 	{ 0, "no-source", NULL, "leave the text of source lines out", set_no_source },
 	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", set_least },
+	{ 0, "html", "FILE", "write a page there instead, that opens in a browser, offline", set_html },
 	{ 0 },
 };
+
+static int to_page(const struct annotate_cli *o, const struct annotate_shown *shown, struct tare_error *err)
+{
+	struct page_file p = PAGE_FILE_INIT;
+	struct text json = { 0 };
+	int ret = page_file_open(&p, o->html, err);
+
+	annotate_json(&json, shown);
+	if (ret == 0)
+		ret = page_file_document(&p, "tare annotate", shown->of->function, &json, err);
+	page_file_abandon(&p);
+	text_free(&json);
+	return ret;
+}
 
 static int put(const struct annotate_cli *o, const struct annotate_shown *shown, struct tare_error *err)
 {
 	struct output to;
 	struct text out = { 0 };
 	struct style style;
-	int ret = output_open(&to, o->common.output, false, 1, err), closed;
+	int ret, closed;
 
+	if (o->html)
+		return to_page(o, shown, err);
+	ret = output_open(&to, o->common.output, false, 1, err);
 	if (ret < 0)
 		return ret;
 	style = output_style(&to, o->common.colour);
@@ -177,6 +203,10 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 		ret = tare_fail(&err, EINVAL, "no command stands behind --");
 	if (ret == 0 && command < argc && (o.common.input || o.common.event))
 		ret = tare_fail(&err, EINVAL, "a command is executed and counted exactly: -i and -e are for recordings");
+	if (ret == 0 && o.html && (o.common.output || o.common.format != SAMPLE_TEXT))
+		ret = tare_fail(&err, EINVAL, "--html is an output of its own: not with --format or -o");
+	if (ret == 0 && o.html)
+		ret = page_available(&err); /* before the command runs */
 	if (ret == 0 && command < argc)
 		ret = of_command(&o, argv[rest], argv + command, &own, &err);
 	else if (ret == 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/form.h"
+#include "cli/page_file.h"
 #include "view/compare_view.h"
 
 enum { ROWS = 30 };
@@ -87,6 +88,7 @@ static const struct option_row diff_opts[] = {
 	{ 0, "args", NULL, "each set of arguments has a row of its own", set_args },
 	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", set_subtract },
 	FORM_OPTIONS("tare/diff/1"),
+	FORM_HTML_OPTION,
 	{ 0 },
 };
 
@@ -163,10 +165,29 @@ static int verdict(const struct compare *c, const struct diff_options *o)
 	return 0;
 }
 
+/* --html: every label. */
+static int to_page(struct page_file *p, const struct compare *c, const struct diff_options *o, struct tare_error *err)
+{
+	struct compare_shown all = o->shown;
+	struct text json = { 0 }, title = { 0 };
+	int ret;
+
+	all.top = o->form.top_given ? o->form.top : 0;
+	compare_json(&json, c, &all);
+	for (size_t i = 0; i < c->n_runs; i++)
+		text_add(&title, "%s%s", i == c->n[COMPARE_BEFORE] ? " - " : i ? " " : "", c->run[i].recording[0].path);
+	json.failed |= title.failed;
+	ret = page_file_document(p, "tare diff", title.s, &json, err);
+	text_free(&title);
+	text_free(&json);
+	return ret;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct diff_options o = { 0 };
+	struct page_file page = PAGE_FILE_INIT;
 	struct opened_output to;
 	struct compare c = { 0 };
 	struct text out = { 0 };
@@ -185,7 +206,10 @@ static int run(const struct command *self, int argc, char **argv)
 		return EXIT_CANNOT_MEASURE;
 	}
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
-	ret = form_open(&to, &o.form, &err);
+	if (o.form.html)
+		ret = page_file_open(&page, o.form.html, &err);
+	if (ret == 0)
+		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
 		ret = compare(&c, argv + rest, before, after, &o.how, &err);
 		if (ret == 0)
@@ -202,7 +226,10 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = form_close(&to, &out, &err);
 		else
 			output_close(&to.to, NULL);
+		if (ret == 0 && o.form.html)
+			ret = to_page(&page, &c, &o, &err);
 	}
+	page_file_abandon(&page);
 	if (ret < 0)
 		complain(self, &err, NULL);
 	else

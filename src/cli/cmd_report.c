@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/num.h"
 #include "cli/page_file.h"
+#include "cli/report_diff.h"
 #include "cli/sample_options.h"
 #include "view/folded.h"
 #include "view/report_view.h"
@@ -149,8 +150,8 @@ static const struct option_row report_opts[] = {
 	{ 0, "inline", NULL, "functions that were inlined as rows of their own", set_inline },
 	{ 0, "flat", NULL, "do not look at callers", set_flat },
 	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts", set_folded },
-	{ 0, "diff", "BEFORE", "with --folded: counts of that recording, then of this one", set_before },
-	{ 0, "normalise", NULL, "with --diff: as if both were equally long", set_normalise },
+	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it", set_before },
+	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long", set_normalise },
 	{ 0, "html", "FILE", "write a page there instead: the table and a flame graph, offline", set_html },
 	SAMPLE_OPTION_ROWS,
 	{ 0 },
@@ -158,11 +159,10 @@ static const struct option_row report_opts[] = {
 
 static int check(const struct report_cli *o, struct tare_error *err)
 {
-	if (o->before && !o->folded) {
-		tare_fail(err, EINVAL, "--diff is for --folded");
-		tare_hint(err, "tare report --folded --diff BEFORE AFTER");
+	if (o->before && o->about)
+		return tare_fail(err, EINVAL, "--diff and --callers exclude each other");
+	if (o->before && !o->folded && report_diff_check(o->keys, err) < 0)
 		return -EINVAL;
-	}
 	if (o->normalise && !o->before)
 		return tare_fail(err, EINVAL, "--normalise is for --diff");
 	if (o->folded && o->about)
@@ -299,7 +299,7 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 	return ret;
 }
 
-static int show(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
+static int show(const struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
 {
 	struct samples samples = { 0 };
 	struct ratio ratio = { 0 };
@@ -330,6 +330,17 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 	return ret;
 }
 
+static int show_diff(const struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
+{
+	const struct report_diff_cli d = {
+		.common = &o->common, .before = o->before, .after = path, .html = o->html, .keys = o->keys, .by_total = o->by_total,
+		.shares = o->normalise, .least_percent = o->least_percent,
+		.limit = o->limit_set ? o->limit : o->html ? ROWS_ON_A_PAGE : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0,
+	};
+
+	return report_diff_show(&d, partial, err);
+}
+
 static int report_run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -353,7 +364,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 	o.common.read.lines = o.keys & REPORT_LINE;
 	o.common.read.home = getenv("HOME");
 	if (ret == 0)
-		ret = show(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
+		ret = (o.before && !o.folded ? show_diff : show)(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
 	sample_options_free(&o.common);
 	if (ret < 0) {
 		complain(self, &err, NULL);
@@ -368,6 +379,7 @@ const struct command cmd_report = {
 	.args = "[FILE]",
 	.example = "  tare report perf.data\n"
 		   "  tare report --sort line --filter 'comm=gcc,module=*cc1'\n"
+		   "  tare report --diff before.data after.data\n"
 		   "  tare report --folded perf.data | flamegraph.pl >flame.svg",
 	.topic = TOPIC_WHERE,
 	.words = WORDS_ANYWHERE,

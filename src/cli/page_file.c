@@ -36,6 +36,16 @@ int page_file_end(struct page_file *p, struct tare_error *err)
 	return ret;
 }
 
+int page_file_document(struct page_file *p, const char *kind, const char *title, const struct text *json, struct tare_error *err)
+{
+	int ret = json->failed ? tare_fail_nomem(err) : page_file_begin(p, kind, title, 0, err);
+
+	if (ret < 0)
+		return ret;
+	page_add(&p->page, json->s, json->len);
+	return page_file_end(p, err);
+}
+
 void page_file_abandon(struct page_file *p)
 {
 	struct tare_error unsaid = TARE_ERROR_INIT;

@@ -3,6 +3,7 @@
 #ifndef CLI_PAGE_FILE_H
 #define CLI_PAGE_FILE_H
 
+#include "base/text.h"
 #include "cli/whole_file.h"
 #include "view/page.h"
 
@@ -22,6 +23,8 @@ struct page_file {
 int page_file_open(struct page_file *p, const char *path, struct tare_error *err);
 /* As page_open(). */
 int page_file_begin(struct page_file *p, const char *kind, const char *title, uint64_t recorded_ns, struct tare_error *err);
+/* Begins it, puts one document of JSON there, and ends it. */
+int page_file_document(struct page_file *p, const char *kind, const char *title, const struct text *json, struct tare_error *err);
 /* The page is whole, and takes its place. */
 int page_file_end(struct page_file *p, struct tare_error *err);
 /* Gives up what was not ended. After page_file_end() and on PAGE_FILE_INIT does nothing. */

@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/page_file.h"
 #include "cli/windows_diff.h"
 #include "view/windows_diff_view.h"
 
@@ -15,6 +16,7 @@ enum { EXIT_PARTED = 1 };
 struct diff_options {
 	uint64_t thread_a, thread_b;
 	bool json;
+	const char *html;
 };
 
 /* N, or N,M */
@@ -39,9 +41,16 @@ static int set_format(void *to, const char *arg, struct tare_error *err)
 	return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
 }
 
+static int set_html(void *to, const char *arg, struct tare_error *err)
+{
+	((struct diff_options *)to)->html = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
 static const struct option_row options[] = {
 	{ 0, "thread", "N[,M]", "compare thread N of A with N, or M, of B; default: the longest of each", set_thread },
 	{ 0, "format", "NAME", "text or json", set_format },
+	{ 0, "html", "FILE", "write a page there, too: opens in a browser, offline", set_html },
 	{ 0 },
 };
 
@@ -55,9 +64,24 @@ static const struct command diff = {
 	.options = options,
 };
 
+static int to_page(struct page_file *p, const struct windows_diff *d, bool exact, char **files, struct tare_error *err)
+{
+	struct text json = { 0 }, title = { 0 };
+	int ret;
+
+	windows_diff_json(&json, d, exact, files[0], files[1]);
+	text_add(&title, "%s and %s", files[0], files[1]);
+	json.failed |= title.failed;
+	ret = page_file_document(p, "tare windows diff", title.s, &json, err);
+	text_free(&title);
+	text_free(&json);
+	return ret;
+}
+
 int windows_diff_run(int argc, char **argv)
 {
-	struct diff_options o = { UINT64_MAX, UINT64_MAX, false };
+	struct diff_options o = { .thread_a = UINT64_MAX, .thread_b = UINT64_MAX };
+	struct page_file page = PAGE_FILE_INIT;
 	struct tare_error err = TARE_ERROR_INIT;
 	struct windows *w[2] = { NULL, NULL };
 	const struct windows_table *t[2] = { NULL, NULL };
@@ -74,6 +98,8 @@ int windows_diff_run(int argc, char **argv)
 				argc - rest == 1 ? "is" : "are");
 		tare_hint(&err, "tare windows --format csv -o FILE -- COMMAND makes one");
 	}
+	if (ret == 0 && o.html)
+		ret = page_file_open(&page, o.html, &err);
 	for (int i = 0; ret == 0 && i < 2; i++) {
 		bool one;
 
@@ -99,6 +125,9 @@ int windows_diff_run(int argc, char **argv)
 		status = d->parted || d->length_a != d->length_b ? EXIT_PARTED : 0;
 		ret = output_put(&out, &text, &err);
 	}
+	if (ret == 0 && o.html)
+		ret = to_page(&page, d, exact, argv + rest, &err);
+	page_file_abandon(&page);
 	if (ret < 0 && ret != -EPIPE)
 		complain(&diff, &err, NULL);
 	free(d);

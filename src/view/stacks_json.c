@@ -118,9 +118,18 @@ static void put(struct out *o, const struct shrunk *w, const struct stacks_about
 			put_key(o, "quality");
 			out_json(o, tare_quality_name(about->quality[c]));
 		}
+		if (about->difference) {
+			put_key(o, "squares");
+			out_add(o, "%.17g", s->column[c].squares);
+		}
 		out_text(o, "}");
 	}
-	out_text(o, "],\n\"names\":[");
+	out_text(o, "]");
+	if (about->difference) {
+		put_key(o, "difference");
+		out_text(o, about->shares ? "{\"before\":0,\"after\":1,\"shares\":true}" : "{\"before\":0,\"after\":1,\"shares\":false}");
+	}
+	out_text(o, ",\n\"names\":[");
 	for (uint32_t i = 0; i < s->names.n; i++) {
 		out_text(o, i ? "," : "");
 		out_json(o, stacks_name(s, i));

@@ -3,6 +3,7 @@
 #ifndef VIEW_STACKS_JSON_H
 #define VIEW_STACKS_JSON_H
 
+#include <stdbool.h>
 #include "analyze/stacks.h"
 #include "tare/reading.h"
 #include "view/out.h"
@@ -16,6 +17,8 @@ struct stacks_about {
 	 * what they cost counts to the stack above them. 0: those that cost nothing at all.
 	 */
 	double least;
+	bool difference; /* the first two columns are one event's, before and after: shown as a difference */
+	bool shares;	 /* and of those the shares are compared */
 };
 
 int stacks_json(struct out *o, const struct stacks *s, const struct stacks_about *about, struct tare_error *err);

@@ -389,6 +389,8 @@ def damage_and_nonsense():
     report("--ratio", "instructions / cycles", record("fp.data", []), status=125)
     report("--ratio", "1 +", record("fp.data", []), status=125)
     report("--diff", "x", record("fp.data", []), status=125)
+    for words in (["--callers", "main"], ["--ratio", "a / b"], ["--sort", "pid"], ["--sort", "function,address"]):
+        report("--diff", record("fp.data", []), *words, record("fp.data", []), status=125)
     report("-o", "/no/such/folder/x", record("fp.data", []), status=125)
     r = subprocess.run(f"exec {TARE} report {record('fp.data', [])} >&-", shell=True, capture_output=True, env=ENV)
     true(r.returncode == 125 and r.stderr, "closed standard output")
@@ -405,6 +407,32 @@ def differences_of_two_recordings():
     scaled = [l.rsplit(" ", 2) for l in report("--folded", "--diff", a, "--normalise", b).splitlines()]
     off = sum(int(l[1]) for l in scaled) - document(b)["events"][0]["amount"]
     true(abs(off) <= len(scaled), f"normalised to the same sum: {off}")
+
+
+@test
+def what_changed_and_what_is_noise():
+    a, b = record("fp.data", []), record("fp2.data", [program("fp", "-fno-omit-frame-pointer"), "deep"], "-g")
+    d = json.loads(report("--format", "json", "--diff", a, b))
+    jsonschema.validate(d, json.loads(Path(sys.argv[2]).with_name("tare-report-diff-1.json").read_text()))
+    old, new = document(a), document(b)
+    for side, doc in (("before", old), ("after", new)):
+        equal(d[side]["amount"], doc["events"][0]["amount"], side)
+        for what in ("self", "total"):
+            wanted = collections.Counter()
+            for row in doc["rows"]:
+                wanted[(row["comm"], row["module"].rpartition("/")[2], row["function"])] += row["events"][0][what]
+            got = {(r["comm"], r["module"], r["function"]): r[what][side] for r in d["rows"] if r[what][side]}
+            equal(got, {k: v for k, v in wanted.items() if v}, f"{what} {side}")
+    same = json.loads(report("--format", "json", "--diff", a, a))
+    true(all(r["self"]["change"] == 0 and not r["self"]["beyond"] and r["self"]["p"] == 1 for r in same["rows"]), "of itself nothing")
+    shares = json.loads(report("--format", "json", "--normalise", "--diff", a, b))
+    for r in shares["rows"]:
+        change = r["self"]["after"] / d["after"]["amount"] - r["self"]["before"] / d["before"]["amount"]
+        true(abs(r["self"]["change"] - change) < 1e-12, f"share of {r}")
+    rows = list(csv.DictReader(io.StringIO(report("--format", "csv", "--diff", a, b))))
+    equal([(r["function"], int(r["self before"])) for r in rows], [(r["function"] or "", r["self"]["before"]) for r in d["rows"]], "csv")
+    text = report("--diff", a, b)
+    true("rows changed by more than the noise of sampling" in text and "one recording of each" in text, text)
 
 
 @test

@@ -340,6 +340,93 @@ test("lines that are fought over have their bytes and their code", async () => {
   yes((await page.locator("section").nth(1).textContent()).includes("FALSE SHARING"), "the verdict");
 });
 
+/** Of 1000 samples each: f went from 100 to 300, g is gone, h is new, and i is what it was, within the noise. */
+const difference = (shares) => ({ schema: "tare/stacks/1", program: "all", left_out: 0, difference: { before: 0, after: 1, shares },
+  columns: [{ name: "before", unit: "", squares: 1000 }, { name: "after", unit: "", squares: 1000 }], names: ["", "main", "f", "g", "h", "i", EVIL],
+  frames: { name: [1, 2, 3, 4, 5, 6], module: [0, 0, 0, 0, 0, 0], file: [0, 0, 0, 0, 0, 0], line: [0, 0, 0, 0, 0, 0] },
+  nodes: { parent: [0, 0, 1, 1, 1, 1, 2], frame: [0, 0, 1, 2, 3, 4, 5], self: [[0, 190, 90, 200, 0, 510, 10], [0, 90, 300, 0, 100, 510, 0]] } });
+
+test("a flame graph of a difference: both sides, what has gone, what is noise", async () => {
+  const page = await open(made("difference.html", [difference(false)])), told = page.locator(".selected"), key = (k) => page.keyboard.press(k), canvas = page.locator(".flame canvas");
+  await canvas.focus();
+  yes((await told.textContent()).startsWith("all after 1,000 (100.00 %), before 1,000 (100.00 %): ±0 (±0 %), within the noise"), await told.textContent());
+  await key("ArrowDown");
+  await key("ArrowDown"); // i, the widest
+  yes((await told.textContent()).startsWith("i after 510 (51.00 %), before 510 (51.00 %): ±0"), await told.textContent());
+  await key("ArrowLeft"); // h; g is not as wide as a line of the new side
+  yes((await told.textContent()).startsWith("h after 100 (10.00 %), before 0 (0.00 %): new, +100, 6.8 times the noise"), await told.textContent());
+  await key("ArrowLeft");
+  yes((await told.textContent()).startsWith("f after 300 (30.00 %), before 100 (10.00 %): +200 (+200 %), 5.3 times the noise. Alone after 300 (30.00 %), before 90"), await told.textContent());
+  await page.getByLabel("Width:").selectOption("before");
+  await canvas.focus();
+  await key("ArrowRight");
+  yes((await told.textContent()).startsWith("g after 0 (0.00 %), before 200 (20.00 %): gone, −200 (−100 %)"), `what has gone is seen: ${await told.textContent()}`);
+  await page.getByLabel("Width:").selectOption("both together");
+  await canvas.focus();
+  await key("ArrowRight");
+  yes((await told.textContent()).startsWith("h "), `what is new and what has gone at once: ${await told.textContent()}`);
+  await page.getByLabel("Find").fill("^[gh]$");
+  equal(await page.locator(".tools .count").first().textContent(), "2 frames, 15.00 %", "found on both sides");
+  await page.getByLabel("Find").fill("");
+  const hues = await page.evaluate(() => { // the colours of the row of f, g, h, i, from left to right
+    const c = document.querySelector(".flame canvas"), r = c.width / c.clientWidth, line = c.getContext("2d").getImageData(0, Math.round((19 * 2 + 17) * r), c.width, 1).data, seen = [];
+    for (let x = 0; x < c.width; x += 4) {
+      const [red, , blue] = line.slice(4 * x, 4 * x + 3), name = red > blue + 40 ? "red" : blue > red + 40 ? "blue" : "grey";
+      if (line[4 * x + 3] === 255 && seen.at(-1) !== name) seen.push(name);
+    }
+    return seen.join();
+  });
+  yes(/^red,(grey,)?blue,(grey,)?red,grey$/.test(hues), `f more, g gone, h new, i noise: ${hues}`);
+  yes((await page.locator(".legend").textContent()).includes("within the noise of sampling"), "the colours in words");
+  equal(await page.evaluate(() => window.hacked), undefined, "a name runs nowhere");
+  const phone = await open(made("difference.html", []), { viewport: { width: 360, height: 740 }, isMobile: true });
+  yes(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no wider than a phone");
+  await page.emulateMedia({ media: "print" });
+  yes(await page.locator(".legend").isVisible(), "the legend is on paper, too");
+});
+
+test("shares are compared as shares", async () => {
+  const page = await open(made("shares.html", [difference(true)]));
+  await page.locator(".flame canvas").focus();
+  for (const k of ["ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft"]) await page.keyboard.press(k);
+  yes((await page.locator(".selected").textContent()).startsWith("f after 30.00 %, before 10.00 %: +20.00 points, 5.9 times the noise"), await page.locator(".selected").textContent());
+});
+
+test("two recordings of samples are a page", async () => {
+  const spin = (name, n) => file(name, (to) => run(["record", "-e", "cpu-clock:u", "-F", "2000", "-g", "-o", to, "--", "sh", "-c", `i=0; while [ $i -lt ${n} ]; do i=$((i+1)); done`]));
+  const old = spin("before.data", 50000), now = spin("after.data", 200000);
+  const page = await open(file("report-diff.html", (to) => run(["report", "--diff", old, "--html", to, now]))), { documents } = await data(page);
+  equal(documents.map((d) => d.schema).join(), "tare/stacks/1,tare/report-diff/1", "documents");
+  const shown = await cells(page, "What changed", 0), wanted = documents[1].rows;
+  equal(shown[0], wanted[0].function ?? "(unknown)", "the surest first");
+  yes(await page.locator(".flame canvas").isVisible(), "a flame graph");
+  const { score } = await source("flame_diff.js"), [a, b] = [documents[1].before, documents[1].after], [x, y] = documents[0].columns;
+  const sure = wanted[0].self, z = score(sure.before, sure.after, [x.squares / a.amount, y.squares / b.amount], [a.amount, b.amount], false), t = 1 / (1 + 0.3275911 * Math.abs(z) / Math.SQRT2);
+  const p = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))) * Math.exp(-z * z / 2); // Abramowitz and Stegun, 7.1.26
+  yes(Math.abs(p - sure.p) < 1e-6, `the page and the table judge alike: ${p} and ${sure.p}`);
+});
+
+test("recordings of regions before and after are a page", async () => {
+  const one = join(SEEDS, "measureme", "1"), page = await open(file("diff.html", (to) => run(["diff", "--html", to, one, one, "--", one, one]))), { documents } = await data(page);
+  equal(documents.map((d) => d.schema).join(), "tare/diff/1", "documents");
+  equal((await cells(page, "What changed in wall-time", 4)).join(), documents[0].labels.filter((l) => l.counters["wall-time"]).map((l) => `${l.counters["wall-time"].self.before.mean} ns`).join(), "before");
+});
+
+test("windows of two runs are a page", async () => {
+  const csv = (name, n) => file(name, (to) => run(["windows", "--engine", "exact", "-e", "branches:u", "--every", "20k", "--format", "csv", "-o", to, "--", "sh", "-c", `i=0; while [ $i -lt ${n} ]; do i=$((i+1)); done`]));
+  const a = csv("a.csv", 2000), b = csv("b.csv", 4000), page = await open(file("windows-diff.html", (to) => run(["windows", "diff", "--html", to, a, b], 1))), { documents } = await data(page);
+  equal(documents.map((d) => d.schema).join(), "tare/windows-diff/1", "documents");
+  equal((await cells(page, "In all", 1))[1], documents[0].total_a[1].toLocaleString("en-US"), "branches of A");
+  yes((await page.locator(".remark").first().textContent()).startsWith("B goes on for"), "the longer one");
+});
+
+test("a function is a page, instruction by instruction", async () => {
+  const f = file("annotate.html", (to) => run(["annotate", "--html", to, "malloc", "--", "sh", "-c", ":"])), page = await open(f), { documents: [doc] } = await data(page);
+  equal(doc.schema, "tare/annotate/1", "document");
+  const shown = await cells(page, "Instructions", 0);
+  equal(shown.slice(0, 5).join(), doc.instructions.slice(0, 5).map((i) => i.address).join(), "in the order of their addresses");
+});
+
 test("what the page does not know it names", async () => {
   const page = await open(made("unknown.html", [{ schema: "tare/tomorrow/1" }, stacks]));
   yes((await page.locator(".remark").first().textContent()).includes("tare/tomorrow/1"), "said");

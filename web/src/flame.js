@@ -1,14 +1,15 @@
 // A flame graph on a canvas, root at the top. Click or Enter zooms; arrow keys walk; the search marks.
 import { colour, h, newId, onTheme } from "./dom.js";
+import { difference } from "./flame_diff.js";
 import { full, percent, plain } from "./format.js";
 import { layout, search } from "./tree.js";
 
 const ROW = 19, FONT = "12px system-ui, sans-serif";
 
-/** `chosen` is told the column when it changes. */
+/** `chosen`, if there is one, is told the column when it changes. */
 export function flame(doc, tree, chosen) {
-  const columns = doc.columns;
-  const state = { column: 0, by: "name", root: 0, at: 0, found: null, rects: [], rows: 1 };
+  const columns = doc.columns, diff = doc.difference && difference(doc, tree);
+  const state = { column: diff ? diff.widths[0][1] : 0, by: diff ? diff.colours[0][1] : "name", root: 0, at: 0, found: null, rects: [], rows: 1 };
   const canvas = h("canvas", { tabindex: 0, role: "application", "aria-label": "flame graph; arrow keys walk, Enter zooms, Escape zooms out" });
   const tip = h("div", { class: "tip", hidden: true }), said = h("p", { class: "selected", role: "status", "aria-live": "polite" });
   const hits = h("span", { class: "count", role: "status" });
@@ -18,6 +19,7 @@ export function flame(doc, tree, chosen) {
   const unit = () => columns[state.column].unit;
 
   function describe(i) {
+    if (diff) return diff.describe(i);
     const total = tree.total[state.column], own = tree.own[state.column];
     const parts = [`${plain(total[i], unit())} (${percent(total[i] / total[0], 2)})`, `alone ${plain(own[i], unit())}`];
     if (state.by !== "name") {
@@ -29,6 +31,7 @@ export function flame(doc, tree, chosen) {
 
   function fillOf(i) {
     if (state.found) return state.found[i] ? colour("--mark") : colour("--dim");
+    if (diff) return diff.fill(i, state.by, colour("--flame-l"));
     if (state.by === "name") return hue(tree.name(i));
     const r = ratio(state.by)(i), middle = ratio(state.by)(0);
     if (r === null || !middle) return colour("--dim");
@@ -139,8 +142,8 @@ export function flame(doc, tree, chosen) {
   addEventListener("beforeprint", () => { tip.hidden = true; draw(); });
   return h("div", {},
     h("div", { class: "tools" },
-      choice("Width:", columns.map((c, i) => [c.name, i]), (v) => { state.column = v; chosen(v); }),
-      choice("Colour:", [["by name", "name"], ...ratios], (v) => { state.by = v; }),
+      choice("Width:", diff ? diff.widths : columns.map((c, i) => [c.name, i]), (v) => { state.column = v; chosen?.(v); }),
+      choice("Colour:", diff ? diff.colours : [["by name", "name"], ...ratios], (v) => { state.by = v; }),
       h("label", { for: id }, "Find"), input, hits, back),
-    room, said);
+    diff && diff.legend, room, said);
 }

@@ -1,24 +1,32 @@
 // The page: every document in it is shown by the row of its schema. A new kind of document is a module and a row.
 import "./style.css";
 import { aggregate, aggregateTitle } from "./aggregate.js";
+import { annotate, annotateTitle } from "./annotate.js";
 import { bench, benchTitle } from "./bench.js";
+import { diff, diffTitle } from "./diff.js";
 import { h, themeChanged } from "./dom.js";
 import { stacks, summarize, summarizeTitle } from "./regions.js";
 import { memory, memoryTitle, sharing, sharingTitle } from "./memory.js";
 import { report, reportTitle } from "./report.js";
+import { reportDiff, reportDiffTitle } from "./report_diff.js";
 import { series } from "./series.js";
 import { intervals, stat, statTitle } from "./stat.js";
 import { windows, windowsTitle } from "./windows.js";
+import { windowsDiff, windowsDiffTitle } from "./windows_diff.js";
 
 const kinds = {
   "tare/stat/1": { show: stat, title: statTitle },
   "tare/report/1": { show: report, title: reportTitle },
+  "tare/report-diff/1": { show: reportDiff, title: reportDiffTitle },
   "tare/memory/1": { show: memory, title: memoryTitle },
   "tare/sharing/1": { show: sharing, title: sharingTitle },
   "tare/summarize/1": { show: summarize, title: summarizeTitle },
   "tare/aggregate/1": { show: aggregate, title: aggregateTitle },
   "tare/bench/1": { show: bench, title: benchTitle },
   "tare/windows/1": { show: windows, title: windowsTitle },
+  "tare/diff/1": { show: diff, title: diffTitle },
+  "tare/windows-diff/1": { show: windowsDiff, title: windowsDiffTitle },
+  "tare/annotate/1": { show: annotate, title: annotateTitle },
   "tare/stacks/1": { show: stacks },
   "tare/series/1": { show: series },
 };

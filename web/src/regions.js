@@ -71,8 +71,15 @@ function frames(doc, tree, column) {
   return [...rows.values()].filter((r) => r.total);
 }
 
+const leftOut = (doc) => doc.left_out > 0 && h("p", { class: "about" }, `${full(doc.left_out)} stacks too small to be seen are counted to the one above them.`);
+
+const difference = (doc) => section(doc.title ?? "Flame graph of the difference",
+  "The wider, the more was counted in it: after the change, or before, where what has gone is seen. The colour says what changed. Click or Enter zooms, the arrow keys walk.",
+  flame(doc, makeTree(doc)), leftOut(doc));
+
 /** With a table of its own beside it (tare/report/1), a flame graph needs no other. */
 export function stacks(doc, all) {
+  if (doc.difference) return [difference(doc)];
   const room = h("div"), tree = makeTree(doc);
   function show(column) {
     const { unit, quality: q } = doc.columns[column], all = tree.total[column][0];
@@ -89,8 +96,7 @@ export function stacks(doc, all) {
   show(0);
   const about = [doc.about ?? "The wider, the more was counted in it.", "Click or Enter zooms, the arrow keys walk."].join(" ");
   return [
-    section(doc.title ?? "Flame graph", about, flame(doc, tree, show),
-      doc.left_out > 0 && h("p", { class: "about" }, `${full(doc.left_out)} stacks too small to be seen are counted to the one above them.`)),
+    section(doc.title ?? "Flame graph", about, flame(doc, tree, show), leftOut(doc)),
     all.some((d) => (d.schema === "tare/report/1" && d.rows) || d.schema === "tare/summarize/1") ? null : section("Frames", "the same, added up by name", room),
   ];
 }

@@ -7,7 +7,7 @@ const ROWS_FIRST = 30;
 /**
  * columns: [{ title, about, value(row), show(row), number, sort: "down" | "up", bar(row), wide, text(row) }]
  * `value` sorts, `show` gives text or an element, `bar` a part of 1 drawn behind the cell.
- * options: { caption, search: "Filter events", empty }
+ * options: { caption, search: "Filter events", empty, rows: how many are shown first }
  */
 export function table(columns, rows, options = {}) {
   const state = { by: columns.findIndex((c) => c.sort), down: true, words: "", all: false };
@@ -17,7 +17,7 @@ export function table(columns, rows, options = {}) {
   const heads = columns.map((c, i) => h("th", { scope: "col", class: c.number ? "n" : null, title: c.about },
     h("button", { type: "button", onclick: () => sortBy(i) }, c.title, h("span", { class: "arrow", "aria-hidden": "true" }))));
   const text = (row) => columns.map((c) => (c.text ? c.text(row) : c.value(row)) ?? "").join(" ").toLowerCase();
-  const texts = new Map();
+  const texts = new Map(), first = options.rows ?? ROWS_FIRST;
 
   function sortBy(i) {
     state.down = state.by === i ? !state.down : !!columns[i].number;
@@ -51,7 +51,7 @@ export function table(columns, rows, options = {}) {
   }
 
   function draw() {
-    const left = chosen(), shown = state.all || left.length < 1.5 * ROWS_FIRST ? left : left.slice(0, ROWS_FIRST);
+    const left = chosen(), shown = state.all || left.length < 1.5 * first ? left : left.slice(0, first);
     body.replaceChildren(...shown.map((row) => h("tr", {}, columns.map((c) => cell(c, row)))));
     if (!left.length) body.append(h("tr", {}, h("td", { colspan: columns.length, class: "empty" }, options.empty ?? "nothing matches")));
     heads.forEach((th, i) => {

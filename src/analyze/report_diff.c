@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/report_diff.h"
+#include "analyze/student.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* ---- two profiles as one ---- */
+
+struct pairing {
+	struct stacks *to;
+	const struct stacks *from;
+	uint32_t *node, *task; /* their numbers in `to` */
+	uint32_t side, column;
+	unsigned keys;
+};
+
+static uint32_t pair_name(const struct pairing *p, uint32_t name)
+{
+	return stacks_add_name(p->to, stacks_name(p->from, name));
+}
+
+static uint32_t pair_frame(const struct pairing *p, const struct stacks_frame *f)
+{
+	struct stacks_frame g = { .function = pair_name(p, f->function), .flags = f->flags };
+
+	if (p->keys & REPORT_MODULE)
+		g.module = stacks_add_name(p->to, base_name(stacks_name(p->from, f->module)));
+	if (p->keys & REPORT_LINE) {
+		g.file = pair_name(p, f->file);
+		g.line = f->line;
+	}
+	return g.function == WORDS_NONE || g.module == WORDS_NONE || g.file == WORDS_NONE ? SET_NONE : stacks_add_frame(p->to, &g);
+}
+
+/* A parent's number is less than its children's. */
+static bool pair_nodes(const struct pairing *p)
+{
+	size_t nodes, frames;
+	const struct stacks_node *node = stacks_nodes(p->from, &nodes);
+	const struct stacks_frame *frame = stacks_frames(p->from, &frames);
+
+	p->node[0] = 0;
+	for (size_t i = 1; i < nodes; i++) {
+		uint32_t f = pair_frame(p, &frame[node[i].frame]);
+
+		p->node[i] = f == SET_NONE ? SET_NONE : stacks_add_node(p->to, p->node[node[i].parent], f);
+		if (p->node[i] == SET_NONE)
+			return false;
+	}
+	return true;
+}
+
+static bool pair_tasks(const struct pairing *p)
+{
+	size_t tasks;
+	const struct stacks_task *task = stacks_tasks(p->from, &tasks);
+
+	for (size_t i = 0; i < tasks; i++) {
+		uint32_t comm = p->keys & REPORT_COMM ? pair_name(p, task[i].comm) : 0;
+
+		p->task[i] = comm == WORDS_NONE ? SET_NONE : stacks_add_task(p->to, 0, 0, comm);
+		if (p->task[i] == SET_NONE)
+			return false;
+	}
+	return true;
+}
+
+static int pair_one(struct pairing *p, struct tare_error *err)
+{
+	size_t nodes, tasks, rows;
+	const struct stacks_row *row = stacks_rows(p->from, &rows);
+	int ret = 0;
+
+	stacks_nodes(p->from, &nodes);
+	stacks_tasks(p->from, &tasks);
+	p->node = calloc(nodes, sizeof(*p->node));
+	p->task = calloc(tasks + 1, sizeof(*p->task));
+	if (!p->node || !p->task || !pair_nodes(p) || !pair_tasks(p))
+		ret = tare_fail_nomem(err);
+	for (size_t i = 0; ret == 0 && i < rows; i++) {
+		struct stacks_row r = { p->node[row[i].node], p->task[row[i].task], p->side, 0, row[i].samples, row[i].amount };
+
+		if (row[i].column == p->column)
+			ret = stacks_count(p->to, &r, 0, err);
+	}
+	free(p->node);
+	free(p->task);
+	return ret;
+}
+
+struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const uint32_t column[REPORT_SIDES], unsigned keys,
+			   struct tare_error *err)
+{
+	static const char *const names[] = { "before", "after" };
+	struct stacks *to = stacks_new(err);
+	int ret = to ? 0 : -ENOMEM;
+
+	for (uint32_t side = 0; ret == 0 && side < REPORT_SIDES; side++)
+		if (stacks_add_column(to, names[side], stacks_name(from[side], from[side]->column[column[side]].unit)) == SET_NONE)
+			ret = tare_fail_nomem(err);
+	for (uint32_t side = 0; ret == 0 && side < REPORT_SIDES; side++) {
+		struct pairing p = { .to = to, .from = from[side], .side = side, .column = column[side], .keys = keys };
+
+		ret = pair_one(&p, err);
+		to->column[side].squares = from[side]->column[column[side]].squares;
+		to->column[side].skids = from[side]->column[column[side]].skids;
+	}
+	if (ret == 0)
+		return to;
+	stacks_free(to);
+	return NULL;
+}
+
+/* ---- the noise of sampling ---- */
+
+/* What one sample stands for on average, the large ones weighing more: amount / weight is the number of equal samples that are as sure. */
+static double weight(const struct stacks_column *c)
+{
+	return c->amount && c->squares > 0 ? c->squares / (double)c->amount : 1;
+}
+
+/*
+ * Samples of an event are counts: the square root of a count has the same variance, 1/4, however large it is, so that
+ * two of them are compared by their roots; and a share by its arcsine. 3/8 makes small counts behave.
+ * Source: Anscombe, "The transformation of Poisson, binomial and negative-binomial data", Biometrika 35, 1948.
+ */
+static double score(const struct stacks_column c[REPORT_SIDES], double a, double b, bool shares)
+{
+	double w[] = { weight(&c[0]), weight(&c[1]) }, n[] = { (double)c[0].amount / w[0], (double)c[1].amount / w[1] };
+
+	if (!shares)
+		return 2 * (sqrt(b + 0.375 * w[1]) - sqrt(a + 0.375 * w[0])) / sqrt(w[0] + w[1]);
+	if (n[0] <= 0 || n[1] <= 0)
+		return 0;
+	return 2 * (asin(sqrt((b / w[1] + 0.375) / (n[1] + 0.75))) - asin(sqrt((a / w[0] + 0.375) / (n[0] + 0.75)))) /
+	       sqrt(1 / (n[0] + 0.5) + 1 / (n[1] + 0.5));
+}
+
+struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares)
+{
+	double a = (double)before, b = (double)after, wa = weight(&column[0]), wb = weight(&column[1]);
+	struct report_change c = { a, b, b - a, 1.96 * sqrt(a * wa + b * wb), 1, 1, false };
+
+	if (shares) {
+		c.before = column[0].amount ? a / (double)column[0].amount : 0;
+		c.after = column[1].amount ? b / (double)column[1].amount : 0;
+		c.change = c.after - c.before;
+		c.half = hypot(report_margin(&column[0], c.before), report_margin(&column[1], c.after));
+	}
+	c.p = c.q = c.change == 0 ? 1 : erfc(fabs(score(column, a, b, shares)) * M_SQRT1_2);
+	return c;
+}
+
+/* ---- rows ---- */
+
+static struct report_change *change_of(struct report_diff_row *row, bool total)
+{
+	return total ? &row->total : &row->self;
+}
+
+/* Rows of nothing on either side ask nothing. */
+static int judge(struct report_diff *d, bool total, struct tare_error *err)
+{
+	double *p = calloc(d->n + 1, sizeof(*p));
+	size_t n = 0;
+
+	for (size_t i = 0; p && i < d->n; i++) {
+		struct report_change *c = change_of(&d->row[i], total);
+
+		if (c->before > 0 || c->after > 0)
+			p[n++] = c->p;
+	}
+	if (!p || !student_adjust(p, n)) {
+		free(p);
+		return tare_fail_nomem(err);
+	}
+	n = 0;
+	for (size_t i = 0; i < d->n; i++) {
+		struct report_change *c = change_of(&d->row[i], total);
+
+		if (c->before > 0 || c->after > 0)
+			c->q = p[n++];
+		c->beyond = c->change != 0 && c->q <= REPORT_DIFF_Q;
+	}
+	free(p);
+	return 0;
+}
+
+static int surest_first(const void *a, const void *b, void *arg)
+{
+	const struct report_diff_row *x = a, *y = b;
+	const bool *total = arg;
+	const struct report_change *c = *total ? &x->total : &x->self, *d = *total ? &y->total : &y->self;
+	double m = fabs(c->change), n = fabs(d->change);
+
+	if (c->beyond != d->beyond)
+		return c->beyond ? -1 : 1;
+	if (m != n)
+		return m < n ? 1 : -1;
+	return x->row < y->row ? -1 : x->row > y->row; /* report_make() has put them in the order of their names */
+}
+
+int report_diff_make(struct report_diff *out, const struct stacks *pair, const struct report_options *opts, bool shares,
+		     struct tare_error *err)
+{
+	int ret;
+
+	*out = (struct report_diff){ .shares = shares, .by_total = opts->by_total };
+	ret = report_make(&out->report, pair, opts, err);
+	if (ret == 0 && !(out->row = calloc(out->report.n + 1, sizeof(*out->row))))
+		ret = tare_fail_nomem(err);
+	for (size_t i = 0; ret == 0 && i < out->report.n; i++) {
+		const struct report_row *r = &out->report.row[i];
+
+		out->row[out->n++] = (struct report_diff_row){
+			r, report_change(pair->column, r->self[REPORT_BEFORE], r->self[REPORT_AFTER], shares),
+			report_change(pair->column, r->total[REPORT_BEFORE], r->total[REPORT_AFTER], shares)
+		};
+	}
+	for (int total = 0; ret == 0 && total < 2; total++)
+		ret = judge(out, total, err);
+	if (ret == 0)
+		qsort_r(out->row, out->n, sizeof(*out->row), surest_first, &out->by_total);
+	if (ret < 0)
+		report_diff_free(out);
+	return ret;
+}
+
+void report_diff_free(struct report_diff *d)
+{
+	report_free(&d->report);
+	free(d->row);
+	*d = (struct report_diff){ 0 };
+}

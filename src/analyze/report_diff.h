@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two recordings of samples as one profile, and what of a row's change is more than the noise of having been sampled.
+ * What differs from run to run besides is not known from one recording of each.
+ */
+#ifndef ANALYZE_REPORT_DIFF_H
+#define ANALYZE_REPORT_DIFF_H
+
+#include "analyze/report.h"
+
+enum report_side { REPORT_BEFORE, REPORT_AFTER, REPORT_SIDES };
+
+#define REPORT_DIFF_Q 0.05 /* of the changes that are said to exceed the noise, at most this part does so by chance */
+
+/*
+ * Both in one, with a column for each side (enum report_side): `column[side]` of `from[side]`. Frames are alike by function,
+ * and by module (its name without folders) and line where `keys` has them; tasks by command, where `keys` has it. NULL: no memory.
+ */
+struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const uint32_t column[REPORT_SIDES], unsigned keys,
+			   struct tare_error *err);
+
+/* Amounts, or as shares of their recording (from 0 to 1). */
+struct report_change {
+	double before, after, change;
+	double half; /* the change is within +- this, by 95 %, for having been sampled */
+	double p;    /* of a change as large if there were none; two-sided */
+	double q;    /* among all rows, by Benjamini and Hochberg; p before report_diff_judge() */
+	bool beyond; /* it exceeds the noise: q <= REPORT_DIFF_Q */
+};
+
+/* Of one amount in either column. */
+struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares);
+
+struct report_diff_row {
+	const struct report_row *row;
+	struct report_change self, total;
+};
+
+struct report_diff {
+	struct report report; /* of the pair */
+	struct report_diff_row *row; /* what is sure first, then by the size of the change */
+	size_t n;
+	bool shares, by_total;
+};
+
+/* `pair` is report_pair()'s and stays the caller's. */
+int report_diff_make(struct report_diff *out, const struct stacks *pair, const struct report_options *opts, bool shares,
+		     struct tare_error *err);
+void report_diff_free(struct report_diff *d);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Two profiles made by hand, as one; and what is called more than noise. */
+#include <math.h>
+#include "analyze/report_diff.h"
+#include "base/text.h"
+#include "tap.h"
+
+static struct stacks *side_of(const char *unit)
+{
+	struct stacks *s = stacks_new(NULL);
+
+	stacks_add_column(s, "cycles:u", unit);
+	stacks_add_column(s, "other", "");
+	return s;
+}
+
+/* `samples` samples of 10 each at "abc", outermost first, in `module`. */
+static void count(struct stacks *s, const char *stack, const char *module, uint64_t samples)
+{
+	uint32_t node = 0, task = stacks_add_task(s, (uint32_t)samples, 7, stacks_add_name(s, "prog"));
+
+	for (const char *c = stack; *c; c++) {
+		char name[2] = { *c, 0 };
+		struct stacks_frame f = { .function = stacks_add_name(s, name), .module = stacks_add_name(s, module), .address = samples };
+
+		node = stacks_add_node(s, node, stacks_add_frame(s, &f));
+	}
+
+	struct stacks_row row = { node, task, 0, 0, samples, 10 * samples };
+
+	stacks_count(s, &row, 100.0 * (double)samples, NULL);
+	row.column = 1; /* of another event: no part of it */
+	stacks_count(s, &row, 1, NULL);
+}
+
+static const char *rows_of(const struct stacks *before, const struct stacks *after, unsigned keys, bool shares)
+{
+	static char out[1024];
+	const struct stacks *from[] = { before, after };
+	const uint32_t column[] = { 0, 0 };
+	struct report_options o = { .keys = keys, .column = REPORT_AFTER };
+	struct stacks *pair = report_pair(from, column, keys, NULL);
+	struct report_diff d;
+	struct text t = { 0 };
+
+	CHECK_EQ(report_diff_make(&d, pair, &o, shares, NULL), 0, "made");
+	for (size_t i = 0; i < d.n; i++)
+		text_add(&t, "%s%s%s%s %.4g>%.4g/%.4g>%.4g%s", i ? "; " : "", stacks_name(pair, d.row[i].row->what.module),
+			 keys & REPORT_MODULE ? " " : "", stacks_name(pair, d.row[i].row->what.function), d.row[i].self.before,
+			 d.row[i].self.after, d.row[i].total.before, d.row[i].total.after, d.row[i].self.beyond ? " !" : "");
+	snprintf(out, sizeof(out), "%s", t.s ? t.s : "");
+	text_free(&t);
+	report_diff_free(&d);
+	stacks_free(pair);
+	return out;
+}
+
+TEST(rows_of_both_sides)
+{
+	struct stacks *a = side_of(""), *b = side_of("");
+
+	count(a, "mf", "/old/prog", 100);
+	count(a, "mg", "/old/prog", 300);
+	count(a, "m", "/old/prog", 50);
+	count(b, "mf", "/new/prog", 110);
+	count(b, "mh", "/new/prog", 40);
+	count(b, "m", "/new/prog", 50);
+	CHECK_STR(rows_of(a, b, REPORT_MODULE | REPORT_FUNCTION, false),
+		  "prog g 3000>0/3000>0 !; prog h 0>400/0>400 !; prog f 1000>1100/1000>1100; prog m 500>500/4500>2000",
+		  "by module without its folder; what is sure first");
+	CHECK_STR(rows_of(a, b, REPORT_FUNCTION, true),
+		  "g 0.6667>0/0.6667>0 !; f 0.2222>0.55/0.2222>0.55 !; h 0>0.2/0>0.2 !; m 0.1111>0.25/1>1 !", "shares");
+	stacks_free(a);
+	stacks_free(b);
+}
+
+TEST(modules_tell_apart_where_they_are_asked_for)
+{
+	struct stacks *a = side_of(""), *b = side_of("");
+
+	count(a, "f", "/x/one", 100);
+	count(b, "f", "/x/two", 100);
+	CHECK_STR(rows_of(a, b, REPORT_MODULE | REPORT_FUNCTION, false), "two f 0>1000/0>1000 !; one f 1000>0/1000>0 !", "a new name");
+	CHECK_STR(rows_of(a, b, REPORT_FUNCTION, false), "f 1000>1000/1000>1000", "the same function");
+	stacks_free(a);
+	stacks_free(b);
+}
+
+/* Counts of samples, whatever each stands for: 2 sqrt(b + 3/8) - 2 sqrt(a + 3/8) has the variance 2. */
+TEST(noise_is_that_of_the_samples)
+{
+	static const struct {
+		int line;
+		uint64_t before, after;
+		double weight;
+		bool shares;
+		double p;
+	} rows[] = {
+		{ __LINE__, 100, 100, 1, false, 1 },
+		{ __LINE__, 100, 130, 1, false, 0.04750 },
+		{ __LINE__, 130, 100, 1, false, 0.04750 },
+		{ __LINE__, 100000, 130000, 1000, false, 0.04750 }, /* as many samples of 1000 each */
+		{ __LINE__, 0, 4, 1, false, 0.03738 },
+		{ __LINE__, 500, 550, 1, true, 0.02533 }, /* of 1000 each: half, and 55 % */
+		{ __LINE__, 990, 1000, 1, true, 0.0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t all = (uint64_t)(1000 * rows[i].weight);
+		struct stacks_column c = { .amount = all, .squares = (double)all * rows[i].weight, .samples = 1000 };
+		struct stacks_column both[] = { c, c };
+		struct report_change d = report_change(both, rows[i].before, rows[i].after, rows[i].shares);
+
+		CHECK(fabs(d.p - rows[i].p) < 0.002, "row at line %d: %.5f", rows[i].line, d.p);
+	}
+}
+
+TEST(a_change_has_its_interval)
+{
+	struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 };
+	struct stacks_column both[] = { c, c };
+	struct report_change d = report_change(both, 100, 200, false), e = report_change(both, 100, 200, true);
+
+	CHECK(fabs(d.change - 100) < 1e-9 && fabs(d.half - 1.96 * sqrt(300)) < 1e-9, "%g +- %g", d.change, d.half);
+	CHECK(fabs(e.change - 0.1) < 1e-9 && fabs(e.half - hypot(report_margin(&c, 0.1), report_margin(&c, 0.2))) < 1e-9, "%g +- %g",
+	      e.change, e.half);
+}
+
+TEST_MAIN()

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* tare report --diff: two recordings of samples, as a table or as a page with a flame graph of the difference. */
+#include <string.h>
+#include "analyze/ratio.h"
+#include "analyze/report_diff.h"
+#include "cli/page_file.h"
+#include "cli/report_diff.h"
+#include "view/report_diff_view.h"
+#include "view/stacks_json.h"
+
+int report_diff_check(unsigned keys, struct tare_error *err)
+{
+	if (!(keys & (REPORT_PID | REPORT_TID | REPORT_ADDRESS)))
+		return 0;
+	tare_fail(err, EINVAL, "--diff: processes, threads and addresses of two recordings are not the same ones");
+	tare_hint(err, "--sort takes comm, module, function and line with --diff");
+	return -EINVAL;
+}
+
+/* The event that is compared, in either recording: the one named, or the first of AFTER. */
+static int columns(const struct report_diff_cli *o, const struct samples s[REPORT_SIDES], uint32_t column[REPORT_SIDES],
+		   struct tare_error *err)
+{
+	const struct stacks *after = s[REPORT_AFTER].stacks, *before = s[REPORT_BEFORE].stacks;
+	const char *names[] = { o->before, o->after };
+
+	for (int side = 0; side < REPORT_SIDES; side++)
+		if (!s[side].stacks->columns)
+			return tare_fail(err, ENODATA, "%.200s has no samples%s", names[side],
+					 s[side].quality.samples ? " that were asked for" : "");
+	column[REPORT_AFTER] = o->common->event ? ratio_column(after, o->common->event, err) : 0;
+	if (column[REPORT_AFTER] == SET_NONE)
+		return -ENOENT;
+	column[REPORT_BEFORE] = ratio_column(before, stacks_name(after, after->column[column[REPORT_AFTER]].name), err);
+	if (column[REPORT_BEFORE] == SET_NONE) {
+		tare_prefix(err, "%.100s: ", o->before);
+		return -ENOENT;
+	}
+	if (!o->shares && s[REPORT_BEFORE].quality.weightless != s[REPORT_AFTER].quality.weightless) {
+		tare_fail(err, EINVAL, "only one of the recordings has periods: what a sample of the other stands for is not known");
+		tare_hint(err, "--normalise compares shares");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int to_page(const struct report_diff_cli *o, const struct report_diff_shown *shown, struct tare_error *err)
+{
+	const struct stacks_about about = { .title = "Flame graph of the difference", .program = "all", .least = 1e-6, .difference = true,
+					    .shares = o->shares };
+	struct page_file p = PAGE_FILE_INIT;
+	struct text table = { 0 }, title = { 0 };
+	int ret = page_file_open(&p, o->html, err);
+
+	report_diff_json(&table, shown);
+	text_add(&title, "%s, before: %s", o->after, o->before);
+	if (ret == 0 && (table.failed || title.failed))
+		ret = tare_fail_nomem(err);
+	if (ret == 0)
+		ret = page_file_begin(&p, "tare report --diff", title.s, 0, err);
+	if (ret == 0) {
+		ret = stacks_json(page_document(&p.page), shown->diff->report.stacks, &about, err);
+		page_add(&p.page, table.s, table.len);
+	}
+	if (ret == 0)
+		ret = page_file_end(&p, err);
+	page_file_abandon(&p);
+	text_free(&table);
+	text_free(&title);
+	return ret;
+}
+
+static int to_output(const struct report_diff_cli *o, const struct report_diff_shown *shown, struct tare_error *err)
+{
+	struct output to;
+	struct text out = { 0 };
+	struct style style;
+	int ret = output_open(&to, o->common->output, false, 1, err), closed;
+
+	if (ret < 0)
+		return ret;
+	style = output_style(&to, o->common->colour);
+	style.thousands = true;
+	if (o->common->format == SAMPLE_JSON)
+		report_diff_json(&out, shown);
+	else if (o->common->format == SAMPLE_CSV)
+		report_diff_csv(&out, shown);
+	else
+		report_diff_text(&out, shown, &style);
+	ret = output_put(&to, &out, err);
+	text_free(&out);
+	closed = output_close(&to, ret < 0 ? NULL : err);
+	return ret < 0 ? ret : closed;
+}
+
+int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare_error *err)
+{
+	const struct report_options opts = { .keys = o->keys, .column = REPORT_AFTER, .by_total = o->by_total,
+					     .module = o->common->module, .function = o->common->function };
+	struct samples s[REPORT_SIDES] = { 0 };
+	struct report_diff diff = { 0 };
+	struct report_diff_shown shown = { .path = { o->before, o->after }, .samples = { &s[0], &s[1] }, .diff = &diff,
+					   .limit = o->limit, .least_percent = o->least_percent };
+	struct stacks *pair = NULL;
+	int ret = samples_read(&s[REPORT_BEFORE], o->before, &o->common->read, err);
+
+	if (ret == 0)
+		ret = samples_read(&s[REPORT_AFTER], o->after, &o->common->read, err);
+	if (ret == 0)
+		ret = columns(o, s, shown.column, err);
+	if (ret == 0) {
+		const struct stacks *from[] = { s[0].stacks, s[1].stacks };
+
+		pair = report_pair(from, shown.column, o->keys, err);
+		ret = pair ? report_diff_make(&diff, pair, &opts, o->shares, err) : -ENOMEM;
+	}
+	if (ret == 0)
+		ret = o->html ? to_page(o, &shown, err) : to_output(o, &shown, err);
+	*partial = s[0].quality.damage[0] || s[1].quality.damage[0];
+	report_diff_free(&diff);
+	stacks_free(pair);
+	for (int side = 0; side < REPORT_SIDES; side++)
+		samples_free(&s[side]);
+	return ret;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "view/escape.h"
+#include "view/report_diff_view.h"
+#include "view/report_view.h"
+
+static const struct stacks *pair_of(const struct report_diff_shown *r)
+{
+	return r->diff->report.stacks;
+}
+
+static bool in_time(const struct report_diff_shown *r)
+{
+	return !strcmp(stacks_name(pair_of(r), pair_of(r)->column[REPORT_AFTER].unit), "ns");
+}
+
+static const struct report_change *main_change(const struct report_diff_shown *r, const struct report_diff_row *row)
+{
+	return r->diff->by_total ? &row->total : &row->self;
+}
+
+static bool is_shown(const struct report_diff_shown *r, const struct report_diff_row *row)
+{
+	const struct stacks *st = pair_of(r);
+	bool any = false;
+
+	for (int side = 0; side < REPORT_SIDES; side++) {
+		uint64_t amount = r->diff->by_total ? row->row->total[side] : row->row->self[side];
+
+		any |= amount && 100.0 * (double)amount >= r->least_percent * (double)st->column[side].amount;
+	}
+	return any;
+}
+
+static const char *change_word(const struct report_change *c)
+{
+	return !c->beyond ? "" : c->before == 0 ? "new" : c->after == 0 ? "gone" : c->change > 0 ? "more" : "less";
+}
+
+/* ---- for people ---- */
+
+static void put_quantity(struct text *out, const struct report_diff_shown *r, const struct style *s, double v, bool share)
+{
+	if (share)
+		text_add(out, "%.2f %%", 100 * v);
+	else if (in_time(r))
+		put_time(out, s, (uint64_t)(v + 0.5));
+	else
+		put_count(out, s, (uint64_t)(v + 0.5));
+}
+
+static void put_change(struct text *out, const struct report_diff_shown *r, const struct style *s, const struct report_change *c)
+{
+	text_add(out, "%s", c->change > 0 ? "+" : c->change < 0 ? "-" : "");
+	if (r->diff->shares) {
+		text_add(out, "%.2f %s %.2f", 100 * fabs(c->change), s->utf8 ? "±" : "+-", 100 * c->half);
+		return;
+	}
+	put_quantity(out, r, s, fabs(c->change), false);
+	text_add(out, " %s ", s->utf8 ? "±" : "+-");
+	put_quantity(out, r, s, c->half, false);
+}
+
+static void put_name_of(struct text *out, const struct report_diff_shown *r, const struct report_what *w, const struct style *s)
+{
+	const struct stacks *st = pair_of(r);
+	unsigned keys = r->diff->report.keys;
+
+	if (keys & REPORT_FUNCTION)
+		put_name(out, stacks_name(st, w->function), s->width > 100 ? (size_t)s->width - 76 : 24);
+	if (keys & REPORT_FUNCTION && w->flags & STACKS_INLINED)
+		text_add(out, " (inlined)");
+	if (keys & REPORT_LINE) {
+		text_add(out, keys & REPORT_FUNCTION ? "  " : "");
+		put_name(out, w->file ? stacks_name(st, w->file) : "-", 40);
+		if (w->file)
+			text_add(out, ":%u", w->line);
+	}
+}
+
+static void cell(struct grid *g, unsigned *at, bool right, struct text *t, enum ink ink)
+{
+	g->right[*at] = right;
+	grid_put(g, *at, ink, t);
+	text_free(t);
+	*t = (struct text){ 0 };
+	if (++*at > g->columns)
+		g->columns = *at;
+}
+
+static void words(struct grid *g, unsigned *at, bool right, const char *text)
+{
+	struct text t = { 0 };
+
+	text_add(&t, "%s", text);
+	cell(g, at, right, &t, INK_FAINT);
+}
+
+static void put_row(struct grid *g, const struct report_diff_shown *r, const struct report_diff_row *row, const struct style *s)
+{
+	const struct report_change *c = main_change(r, row);
+	unsigned keys = r->diff->report.keys, at = 0;
+	struct text t = { 0 };
+
+	grid_row(g);
+	put_quantity(&t, r, s, c->before, r->diff->shares);
+	cell(g, &at, true, &t, INK_PLAIN);
+	put_quantity(&t, r, s, c->after, r->diff->shares);
+	cell(g, &at, true, &t, INK_PLAIN);
+	put_change(&t, r, s, c);
+	cell(g, &at, true, &t, c->beyond ? INK_STRONG : INK_FAINT);
+	text_add(&t, "%s", change_word(c));
+	cell(g, &at, false, &t, c->beyond && c->change > 0 ? INK_CAREFUL : INK_PLAIN);
+	if (keys & REPORT_COMM) {
+		put_name(&t, stacks_name(pair_of(r), row->row->what.comm), 16);
+		cell(g, &at, false, &t, INK_PLAIN);
+	}
+	if (keys & REPORT_MODULE) {
+		put_name(&t, stacks_name(pair_of(r), row->row->what.module), 28);
+		cell(g, &at, false, &t, INK_PLAIN);
+	}
+	put_name_of(&t, r, &row->row->what, s);
+	cell(g, &at, false, &t, INK_PLAIN);
+}
+
+static void put_table(struct text *out, const struct report_diff_shown *r, const struct style *s)
+{
+	unsigned keys = r->diff->report.keys, at = 0;
+	struct grid g = { 0 };
+	size_t shown = 0, left = 0;
+
+	grid_row(&g);
+	words(&g, &at, true, "before");
+	words(&g, &at, true, "after");
+	words(&g, &at, true, r->diff->shares ? "change in points" : "change");
+	words(&g, &at, false, "");
+	if (keys & REPORT_COMM)
+		words(&g, &at, false, "command");
+	if (keys & REPORT_MODULE)
+		words(&g, &at, false, "module");
+	words(&g, &at, false, keys & REPORT_FUNCTION ? "function" : keys & REPORT_LINE ? "line" : "");
+	for (size_t i = 0; i < r->diff->n; i++) {
+		if (!is_shown(r, &r->diff->row[i]))
+			continue;
+		if (r->limit && shown == r->limit) {
+			left++;
+			continue;
+		}
+		put_row(&g, r, &r->diff->row[i], s);
+		shown++;
+	}
+	grid_write(out, &g, s, 1);
+	grid_free(&g);
+	if (left)
+		text_add(out, "\n %zu more %s (-n 0 shows all)\n", left, left == 1 ? "row" : "rows");
+	if (r->diff->report.hidden)
+		text_add(out, "\n the filter leaves %zu rows out\n", r->diff->report.hidden);
+}
+
+/* Modules that are on one side only: a build under another name, most often. */
+static void put_lone_modules(struct text *out, const struct report_diff_shown *r)
+{
+	static const char *const sides[] = { "before", "after" };
+	const struct stacks *st = pair_of(r);
+	uint64_t(*sum)[REPORT_SIDES] = calloc(st->names.n + 1, sizeof(*sum));
+	bool any = false;
+
+	for (size_t i = 0; sum && i < r->diff->report.n; i++)
+		for (int side = 0; side < REPORT_SIDES; side++)
+			sum[r->diff->report.row[i].what.module][side] += r->diff->report.row[i].self[side];
+	for (int side = 0; sum && r->diff->report.keys & REPORT_MODULE && side < REPORT_SIDES; side++)
+		for (uint32_t m = 1; m < st->names.n; m++) {
+			if (sum[m][!side] || 100 * sum[m][side] < st->column[side].amount)
+				continue;
+			text_add(out, " only %s: ", sides[side]);
+			put_name(out, stacks_name(st, m), 60);
+			text_add(out, "\n");
+			any = true;
+		}
+	if (any)
+		text_add(out, "   where a program was renamed, --sort function compares its functions all the same\n");
+	free(sum);
+}
+
+static void put_side(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
+{
+	const struct samples *of = r->samples[side];
+	const struct stacks_column *c = &pair_of(r)->column[side];
+
+	text_add(out, " %s ", side ? "after: " : "before:");
+	escape(out, r->path[side], strlen(r->path[side]));
+	text_add(out, ", ");
+	put_name(out, stacks_name(of->stacks, of->stacks->column[r->column[side]].name), 60);
+	text_add(out, ": ");
+	put_count(out, s, c->samples);
+	text_add(out, c->samples == 1 ? " sample" : " samples");
+	if (!of->quality.weightless) {
+		text_add(out, ", ");
+		put_quantity(out, r, s, (double)c->amount, false);
+	}
+	if (of->quality.lost_samples || of->quality.lost)
+		text_add(out, ", %s%llu lost%s", ink_on(s, INK_CAREFUL),
+			 (unsigned long long)(of->quality.lost_samples ? of->quality.lost_samples : of->quality.lost), ink_off(s));
+	if (of->quality.damage[0])
+		text_add(out, "\n   %spartial:%s ", ink_on(s, INK_BAD), ink_off(s)), put_name(out, of->quality.damage, 0);
+	text_add(out, "\n");
+}
+
+void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s)
+{
+	const struct report_change all =
+		report_change(pair_of(r)->column, pair_of(r)->column[0].amount, pair_of(r)->column[1].amount, false);
+	size_t sure = 0;
+
+	for (int side = 0; side < REPORT_SIDES; side++)
+		put_side(out, r, side, s);
+	if (!r->diff->shares && all.before > 0) {
+		text_add(out, " in all: %s", all.change > 0 ? "+" : all.change < 0 ? "-" : "");
+		put_percent(out, 100 * fabs(all.change) / all.before);
+		text_add(out, all.p <= REPORT_DIFF_Q ? "\n" : ", within the noise\n");
+	}
+	text_add(out, "\n");
+	put_table(out, r, s);
+	for (size_t i = 0; i < r->diff->n; i++)
+		sure += main_change(r, &r->diff->row[i])->beyond;
+	text_add(out, "\n %zu of %zu rows changed by more than the noise of sampling; of those a twentieth at most by chance.\n"
+		      " What differs from run to run besides is not known from one recording of each.\n",
+		 sure, r->diff->n);
+	put_lone_modules(out, r);
+}

@@ -1,0 +1,43 @@
+// tare/windows-diff/1: two runs side by side, by the count that makes their windows; where they part.
+import { h, section, svg } from "./dom.js";
+import { full, quality, short, toNumber } from "./format.js";
+import { table } from "./table.js";
+
+const changed = (a, b) => (a === b ? 0 : a ? 100 * (b - a) / a : null);
+const percentage = (p) => (p === null ? "new" : p === 0 ? "0 %" : `${p > 0 ? "+" : "−"}${short(Math.abs(p), "%", 3)}`);
+
+function facts(doc) {
+  const first = doc.events[0], side = (name, s) => [name, full(s.length), `${first} of ${s.comm || "thread"} ${s.thread} in ${full(s.windows)} windows: ${s.file}`];
+  const p = doc.parted, rows = [side("A", doc.a), side("B", doc.b), ["Windows of both", full(doc.windows_of_both), quality(doc.quality)],
+    p ? ["They part", `window ${full(p.window)}`, `at ${first} ${full(p.at)}: ${p.event} ${full(p.a)} in A, ${full(p.b)} in B`] : ["They part", "nowhere", doc.quality === "exact" ? "every window is equal" : "as far as the noise lets see"]];
+  const a = toNumber(doc.a.length), b = toNumber(doc.b.length);
+  return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
+    a !== b && h("p", { class: "remark" }, `${a > b ? "A" : "B"} goes on for ${full(Math.abs(a - b))} ${first} more: what lies there has no counterpart.`));
+}
+
+/** A bar for each stretch along the run: up where B has more, down where it has less, as tall as the change in percent. */
+function strip(doc, k) {
+  const end = Math.max(1, ...doc.stretches.map((s) => toNumber(s.end))), of = doc.stretches.map((s) => changed(toNumber(s.a[k]), toNumber(s.b[k])));
+  const most = Math.max(1e-9, ...of.map((p) => Math.abs(p ?? 100)));
+  const bars = doc.stretches.map((s, i) => {
+    const p = of[i] ?? 100, height = 50 * Math.abs(p) / most, x = 1000 * toNumber(s.begin) / end;
+    return svg("rect", { x, width: Math.max(0.5, 1000 * toNumber(s.end) / end - x), y: p > 0 ? 50 - height : 50, height: Math.max(0.5, height), class: p > 0 ? "up" : "down" },
+      svg("title", {}, `from ${full(s.begin)} to ${full(s.end)}: ${percentage(of[i])}`));
+  });
+  return h("figure", { class: "along" }, svg("svg", { viewBox: "0 0 1000 100", preserveAspectRatio: "none", role: "img", class: "stretches", "aria-label": `change of ${doc.events[k]} along the run, in percent` }, bars), h("figcaption", {}, `${doc.events[k]}: up where B has more, down where it has less; the tallest ${percentage(of.reduce((m, p) => (Math.abs(p ?? 100) > Math.abs(m ?? 100) ? p : m), 0))}`));
+}
+
+export function windowsDiff(doc) {
+  const others = doc.events.map((name, i) => [name, i]).slice(doc.events.length > 1 ? 1 : 0);
+  const totals = section("In all", "in the windows that both have", table([
+    { title: "Event", value: (r) => r.name, show: (r) => h("b", {}, r.name) }, { title: "A", number: true, value: (r) => r.a, show: (r) => full(r.a) }, { title: "B", number: true, value: (r) => r.b, show: (r) => full(r.b) },
+    { title: "Changed", number: true, value: (r) => r.b - r.a, show: (r) => percentage(changed(r.a, r.b)) },
+  ], doc.events.map((name, i) => ({ name, a: toNumber(doc.total_a[i]), b: toNumber(doc.total_b[i]) })), { caption: "In all" }));
+  const stretches = doc.stretches.length > 0 && section("Where the difference lies", "Stretches of the run in which the two behave alike within themselves.", others.filter(([, i]) => doc.stretches.some((s) => toNumber(s.a[i]) !== toNumber(s.b[i]))).map(([, i]) => strip(doc, i)), table([
+    { title: "From window", number: true, value: (s) => s.first_window, show: (s) => full(s.first_window) }, { title: "Windows", number: true, value: (s) => s.windows, show: (s) => full(s.windows) },
+    ...others.flatMap(([name, i]) => [{ title: `${name} A`, number: true, value: (s) => toNumber(s.a[i]), show: (s) => full(s.a[i]) }, { title: `${name} B`, number: true, value: (s) => toNumber(s.b[i]), show: (s) => full(s.b[i]) },
+      { title: "Changed", number: true, value: (s) => toNumber(s.b[i]) - toNumber(s.a[i]), show: (s) => percentage(changed(toNumber(s.a[i]), toNumber(s.b[i]))) }]),
+  ], doc.stretches, { caption: "Stretches", search: "Filter stretches" }));
+  return [facts(doc), totals, stretches];
+}
+export const windowsDiffTitle = (doc) => ({ title: `${doc.a.file} and ${doc.b.file}`, kind: "tare windows diff" });
