@@ -33,16 +33,43 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct tare_region **known;
 static size_t n_known, known_room;
 
+/* What `at` is while a point is written here and not by the inline functions: beyond every block. */
+#define NOWHERE (UINT64_MAX / 2)
+
+/* A thread that has no block has `at` 0. */
+static bool is_held(uint64_t at)
+{
+	return at - (mine ? (uintptr_t)mine->block : 0) > BLOCK_BYTES;
+}
+
+/* Take the position from the inline functions, which then leave it alone. The value for put_back(). */
+static uint64_t take_position(void)
+{
+	uint64_t at = tare_whole_fetch_add(&tare_region_here.at, TARE_REGION_HELD);
+
+	if (!is_held(at)) {
+		if (mine)
+			mine->at = (uint8_t *)(uintptr_t)at;
+		tare_region_here.at = NOWHERE;
+	}
+	return at;
+}
+
+static void put_back(uint64_t at)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	tare_region_here.at = at;
+}
+
 /* Nothing but the innermost of a thread's points may be written: those of a handler that interrupts one are lost. */
 static bool enter(unsigned points)
 {
+	uint64_t at = take_position();
 	struct region_stream *s = mine;
 
-	if (!tare_region_here.busy) {
-		tare_region_here.busy = 1;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (!is_held(at))
 		return true;
-	}
+	put_back(at);
 	if (s && !s->scratch)
 		region_recording_lose(s->of, points, 0);
 	else
@@ -52,8 +79,7 @@ static bool enter(unsigned points)
 
 static void leave(void)
 {
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	tare_region_here.busy = 0;
+	put_back(mine ? (uintptr_t)mine->at : 0);
 }
 
 /* False: this thread has it, and a handler interrupted it. */
@@ -248,7 +274,7 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 		return -ENOMEM;
 	region_stream_private(&s, r, &tare_region_here, memory);
 	mine = &s;
-	tare_region_here.busy = 0; /* these points are to be written */
+	leave(); /* these points are to be written */
 	if (kept_current != r)
 		__atomic_store_n(&current, r, __ATOMIC_RELEASE);
 	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
@@ -301,9 +327,7 @@ static void forget_streams(struct region_stream *s)
 	while (s) {
 		struct region_stream *next = s->next;
 
-		if (s->block)
-			munmap(s->block, s->bytes);
-		free(s); /* its counters are the parent's */
+		region_stream_forget(s);
 		s = next;
 	}
 }
@@ -313,12 +337,14 @@ static void in_child(void)
 	struct region_recording *r = current;
 
 	region_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-	tare_region_here = (struct tare_region_here){ 0 };
-	if (mine && mine->of != r)
-		mine = NULL; /* of a recording that was stopped: let it be */
-	if (mine)
+	if (mine && mine->of == r)
 		pthread_setspecific(at_thread_end, NULL);
-	mine = NULL;
+	if (mine && is_held(tare_region_here.at)) {
+		region_stream_bury(mine); /* in a handler that interrupted a point, which is written when it returns */
+	} else {
+		tare_region_here = (struct tare_region_here){ 0 };
+		mine = NULL; /* one of a recording that was stopped is left as it is */
+	}
 	if (!r)
 		return;
 	forget_streams(r->streams);
@@ -478,12 +504,15 @@ static struct region_stream *my_stream(void)
 	struct region_recording *r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
 	struct region_stream *s = mine;
 
-	if (__builtin_expect(s && (s->of == r || s->scratch), 1))
+	if (__builtin_expect(s && (s->of == r || (s->scratch && s->of != &region_nobody)), 1))
 		return s;
 	if (s) {
 		mine = NULL;
 		pthread_setspecific(at_thread_end, NULL);
-		region_stream_close(s, false);
+		if (s->of == &region_nobody)
+			region_stream_forget(s);
+		else
+			region_stream_close(s, false);
 	}
 	if (!r)
 		return NULL;
@@ -705,19 +734,30 @@ unsigned tare_regions_generation(void)
 	return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
 }
 
-int tare_regions_stop(struct tare_error *err)
+/* Close the calling thread's stream, which a handler interrupted with `at`: it ends before that point. */
+static void close_interrupted(uint64_t at)
+{
+	if (mine && at < NOWHERE)
+		mine->at = (uint8_t *)mine->block + ((at - (uintptr_t)mine->block) & (TARE_REGION_HELD - 1));
+	my_stream();
+}
+
+/* for_good: a handler that interrupted a point will not go back to it. */
+static int stop(bool for_good, struct tare_error *err)
 {
 	struct region_recording *r;
-	uint32_t interrupted = tare_region_here.busy; /* by a handler that ends the program */
+	uint64_t at = take_position();
+	bool interrupted = is_held(at);
 	int ret = 0;
 
-	if (pthread_mutex_lock(&region_lock))
+	if (pthread_mutex_lock(&region_lock)) {
+		put_back(at);
 		return tare_fail(err, EDEADLK, "the recording cannot be stopped from a signal handler that interrupted its beginning");
-	tare_region_here.busy = 1;
+	}
 	r = current;
 	if (!r) {
 		pthread_mutex_unlock(&region_lock);
-		tare_region_here.busy = interrupted;
+		put_back(at);
 		return 0;
 	}
 	count_early(r);
@@ -734,8 +774,14 @@ int tare_regions_stop(struct tare_error *err)
 		__atomic_store_n(&r->process->ended, 1, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&region_lock);
-	my_stream(); /* closes this thread's */
-	tare_region_here.busy = interrupted;
+	if (!interrupted) {
+		my_stream(); /* closes this thread's */
+		leave();
+	} else {
+		if (for_good)
+			close_interrupted(at);
+		put_back(at);
+	}
 	if (r->lost_errno)
 		ret = tare_fail(err, r->lost_errno, "%.200s: %llu points could not be written: %s", r->file.path,
 				(unsigned long long)r->lost, strerror(r->lost_errno));
@@ -743,7 +789,12 @@ int tare_regions_stop(struct tare_error *err)
 	return ret;
 }
 
+int tare_regions_stop(struct tare_error *err)
+{
+	return stop(false, err);
+}
+
 __attribute__((destructor)) static void at_exit(void)
 {
-	tare_regions_stop(NULL);
+	stop(true, NULL);
 }

@@ -49,12 +49,13 @@ static double typical(uint64_t *x, unsigned n, bool count)
 static void take(struct region_stream *s, const uint8_t *p, struct samples *to, bool first_only)
 {
 	struct format_point begin, end;
+	const uint8_t *to_here = (const uint8_t *)(uintptr_t)s->here->at;
 	bool follows = false;
 	unsigned i = 0;
 
-	for (size_t n; to->n < INTERVALS && (n = format_point(p, s->here->at, s->of->counters.n, &begin)); i++) {
+	for (size_t n; to->n < INTERVALS && (n = format_point(p, to_here, s->of->counters.n, &begin)); i++) {
 		p += n;
-		n = format_point(p, s->here->at, s->of->counters.n, &end);
+		n = format_point(p, to_here, s->of->counters.n, &end);
 		p += n;
 		if (!n || begin.op != OP_BEGIN || end.op != OP_END)
 			return;
@@ -82,7 +83,7 @@ static void typical_of(const struct region_stream *s, struct samples *x, struct 
 
 static void restart(struct region_stream *s)
 {
-	s->here->at = (uint8_t *)(s->block + 1);
+	s->here->at = (uintptr_t)(s->block + 1);
 }
 
 static void round_of(struct region_stream *s, tare_label label, tare_region_empty *empty, void *with, struct samples *x, struct cost *out)

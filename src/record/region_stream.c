@@ -10,6 +10,7 @@
 enum { SLACK = 2 * POINT_MAX + 16 };
 
 pthread_mutex_t region_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+struct region_recording region_nobody;
 
 static uint8_t *data_of(struct block_head *b)
 {
@@ -51,7 +52,7 @@ void region_recording_lose(struct region_recording *r, uint64_t points, int code
 /* Points that the inline functions write have three bytes and are not counted one by one. */
 static uint64_t points_in(const struct region_stream *s)
 {
-	return ((uint64_t)(s->here->at - data_of(s->block)) - s->beyond) / 3;
+	return ((uint64_t)(s->at - data_of(s->block)) - s->beyond) / 3;
 }
 
 /* Values that the next difference is taken from: of counts always, of clocks only at first, for they are shared. */
@@ -101,7 +102,7 @@ static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
 	head.state = BLOCK_FREE;
 	head.head_sum = format_head_sum(&head);
 	format_begin_block(b, &head);
-	s->here->at = data_of(b);
+	s->at = data_of(b);
 	__atomic_store_n(&b->state, BLOCK_OPEN, __ATOMIC_RELEASE);
 }
 
@@ -109,7 +110,7 @@ static void seal(struct region_stream *s)
 {
 	struct block_head *b = s->block;
 
-	b->used = (uint32_t)(s->here->at - data_of(b));
+	b->used = (uint32_t)(s->at - data_of(b));
 	prctl(PR_GET_NAME, b->name);
 	b->sum = format_block_sum(b, data_of(b));
 	b->points = points_in(s);
@@ -153,7 +154,7 @@ static __attribute__((noinline)) void flush(struct region_stream *s)
 	int kept = errno, ret;
 
 	if (s->scratch) {
-		s->here->at = data_of(b);
+		s->at = data_of(b);
 		return;
 	}
 	seal(s);
@@ -195,13 +196,13 @@ static inline const struct size *size_of(uint64_t gap)
 
 static void put_wide(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, const uint64_t *gap)
 {
-	uint8_t *at = s->here->at;
+	uint8_t *at = s->at;
 
 	put64(at, 3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 | (uint64_t)(label >> 3 & 0x0fffffff) << 20);
 	put64(at + 8, number);
 	for (unsigned i = 0; i < s->of->counters.n; i++)
 		put64(at + 16 + 8 * i, gap[i]);
-	s->here->at = at + 16 + 8 * s->of->counters.n;
+	s->at = at + 16 + 8 * s->of->counters.n;
 }
 
 static __attribute__((noinline)) void any_point(struct region_stream *s, tare_label label, enum point_op op,
@@ -217,9 +218,9 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 		region_recording_lose(s->of, 1, 0);
 		return;
 	}
-	if (__builtin_expect(here->at >= s->limit, 0)) /* filled by the inline functions */
+	if (__builtin_expect(s->at >= s->limit, 0)) /* filled by the inline functions */
 		flush(s);
-	from = here->at;
+	from = s->at;
 	value[0] = gap[0] = 0;
 	thread_counters_read(&s->counters, c, clock, value);
 	if (__builtin_expect(s->counters.missing != 0, 0)) {
@@ -242,7 +243,7 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 		wide |= gap[i] >> 62;
 	}
 	if (__builtin_expect(!wide, 1)) {
-		uint8_t *at = here->at;
+		uint8_t *at = s->at;
 		const struct size *size = size_of(gap[0]);
 
 		put64(at, gap[0] << 14 | (label & ~3u) | size->code);
@@ -253,12 +254,12 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 			put64(at, gap[i] << 2 | next);
 			at += (size_t)1 << next;
 		}
-		here->at = at;
+		s->at = at;
 	} else {
 		put_wide(s, label, op == OP_BEGIN && label & TARE_LABEL_END ? OP_END : op, number, gap);
 	}
-	s->beyond += (uint64_t)(here->at - from) - 3;
-	if (__builtin_expect(here->at >= s->limit, 0))
+	s->beyond += (uint64_t)(s->at - from) - 3;
+	if (__builtin_expect(s->at >= s->limit, 0))
 		flush(s);
 }
 
@@ -267,7 +268,7 @@ static inline bool short_point(struct region_stream *s, tare_label label, uint64
 {
 	const struct region_counters *c = &s->of->counters;
 	struct tare_region_here *here = s->here;
-	uint8_t *at = here->at;
+	uint8_t *at = s->at;
 	uint64_t value, gap;
 	const struct size *size;
 
@@ -284,7 +285,7 @@ static inline bool short_point(struct region_stream *s, tare_label label, uint64
 	size = size_of(gap);
 	put64(at, gap << 14 | (label & ~3u) | size->code);
 	at += size->bytes;
-	here->at = at;
+	s->at = at;
 	s->beyond += size->bytes - 3u;
 	if (__builtin_expect(at >= s->limit, 0))
 		flush(s);
@@ -309,7 +310,7 @@ static void attach(struct region_stream *s)
 	set_limit(s);
 	s->missing = s->counters.missing;
 	s->single = !s->missing && (r->counters.mode == READ_EXACT || r->counters.mode == READ_CLOCK);
-	s->here->at = data_of(s->block);
+	s->at = data_of(s->block);
 	rebase(s, true);
 }
 
@@ -370,7 +371,7 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 			s->next->link = &s->next;
 		r->streams = s;
 		if (!s->block) {
-			here->at = NULL;
+			s->at = NULL;
 			__atomic_store_n(&here->end, NULL, __ATOMIC_RELAXED);
 			region_recording_lose(r, 0, code);
 			if (r->process)
@@ -390,25 +391,45 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 	return s;
 }
 
+void region_stream_forget(struct region_stream *s)
+{
+	if (s->block)
+		munmap(s->block, s->bytes);
+	free(s);
+}
+
+static void unlink_stream(struct region_stream *s)
+{
+	*s->link = s->next;
+	if (s->next)
+		s->next->link = s->link;
+}
+
+void region_stream_bury(struct region_stream *s)
+{
+	if (s->block)
+		mmap(s->block, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	__atomic_store_n(&s->here->end, NULL, __ATOMIC_RELAXED);
+	unlink_stream(s);
+	region_nobody = *s->of;
+	s->of = &region_nobody;
+	s->scratch = true;
+}
+
 /* Out of the list. The block goes to another thread, when what is in it stands elsewhere. */
 static void detach(struct region_stream *s, bool spare)
 {
 	struct region_recording *r = s->of;
 
 	pthread_mutex_lock(&region_lock);
-	*s->link = s->next;
-	if (s->next)
-		s->next->link = s->link;
+	unlink_stream(s);
 	if (spare) {
 		s->next = r->spare;
 		r->spare = s;
 	}
 	pthread_mutex_unlock(&region_lock);
-	if (spare)
-		return;
-	if (s->block)
-		munmap(s->block, s->bytes);
-	free(s);
+	if (!spare)
+		region_stream_forget(s);
 }
 
 void region_stream_close(struct region_stream *s, bool reuse)
@@ -436,7 +457,6 @@ void region_stream_close(struct region_stream *s, bool reuse)
 				region_file_punch(&r->file, s->offset + pages, BLOCK_BYTES - pages);
 		}
 	}
-	s->here->at = NULL;
 	__atomic_store_n(&s->here->end, NULL, __ATOMIC_RELAXED);
 	detach(s, spare);
 	region_recording_put(r);

@@ -38,7 +38,8 @@ enum { SMALL_BYTES = 16384 };
 struct region_stream {
 	struct region_stream *next, **link;
 	struct region_recording *of;
-	struct tare_region_here *here; /* `at` and `last` (of the first counter) are there */
+	struct tare_region_here *here; /* `last` (of the first counter) is there */
+	uint8_t *at;		       /* where the next point goes, while the inline functions do not have it in `here` */
 	struct block_head *block;      /* NULL: there was no room for one, and points are lost */
 	uint64_t offset;	       /* of it in the file */
 	uint32_t bytes;		       /* of it: BLOCK_BYTES, or SMALL_BYTES until it was full once */
@@ -65,6 +66,12 @@ void region_recording_lose(struct region_recording *r, uint64_t points, int code
 struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here);
 /* From its own thread, at its end: seal. reuse: the recording goes on, and another thread may have the block. */
 void region_stream_close(struct region_stream *s, bool reuse);
+
+/* In a child of fork: counters and what is in the block are the parent's. */
+void region_stream_forget(struct region_stream *s);
+/* The same, of one in the midst of a point: what is still written goes nowhere. Then it is of this recording. */
+void region_stream_bury(struct region_stream *s);
+extern struct region_recording region_nobody;
 
 /* `label` as tare/region.h has it, TARE_LABEL_END included; clock: 0, or the ticks, read already. */
 void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock);

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regions in signal handlers, which interrupt a region at each of its instructions in turn: the CPU traps after each one
+ * (x86-64's trap flag), and the trap's handler is what comes between. Handlers interrupt handlers, too.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "record/timeline.h"
+#include "tap.h"
+#include "tare/region.h"
+
+#ifdef __x86_64__
+#include <ucontext.h>
+
+enum { TRAP_FLAG = 0x100 };
+
+/* Below 128 bytes of the stack that the compiler may be using. */
+#define STEPS(which) __asm__ volatile("sub $128, %%rsp; pushf; " which "; popf; add $128, %%rsp" : : : "cc", "memory")
+
+static void step_from_here(void)
+{
+	STEPS("orq $0x100, (%%rsp)");
+}
+
+static void step_no_more(void)
+{
+	STEPS("andq $~0x100, (%%rsp)");
+}
+
+static void leave_steps(void *context)
+{
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+}
+
+/* Traps take longer than the inline functions' short points can tell: let what was read be a clock without them. */
+static void hide_time(void *context)
+{
+	static __thread uint64_t before;
+	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	if (before && !memcmp((const void *)(uintptr_t)before, "\x0f\x31", 2)) { /* rdtsc */
+		uint64_t clock = tare_region_here.last + 100;
+
+		r[REG_RAX] = (greg_t)(uint32_t)clock;
+		r[REG_RDX] = (greg_t)(clock >> 32);
+	}
+	before = (uint64_t)r[REG_RIP];
+}
+#else
+static void step_from_here(void)
+{
+	tap_skip("x86_64", "no trap flag: no CPU but x86-64 has it");
+}
+
+static void step_no_more(void)
+{
+}
+
+static void leave_steps(void *context)
+{
+	(void)context;
+}
+
+static void hide_time(void *context)
+{
+	(void)context;
+}
+#endif
+
+TARE_REGION(plain, "plain");
+TARE_REGION(handlers, "handlers");
+
+static char path[128];
+
+static void start(const char *counters)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	snprintf(path, sizeof(path), "region-signal-test-%d.tare", (int)getpid());
+	CHECK_EQ(tare_regions_start(path, counters, &err), 0, "%s", err.what);
+}
+
+static void on_trap(void (*handler)(int, siginfo_t *, void *))
+{
+	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_NODEFER };
+
+	sigaction(SIGTRAP, &action, NULL);
+}
+
+static void region_of(struct tare_region *r)
+{
+	tare_region_begin(r);
+	tare_region_end(r);
+}
+
+/* What stands in the file. */
+struct found {
+	uint64_t plain, handlers, repaired, lost, threads;
+	bool complete;
+};
+
+static void read_back(struct found *out)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct timeline *t = NULL;
+	struct timeline_point p;
+	struct cursor *c;
+	int ret;
+
+	*out = (struct found){ 0 };
+	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
+	if (!t)
+		exit(1);
+	if (timeline_info(t)->damage)
+		CHECK_EQ(sscanf(timeline_info(t)->damage, "process %*d lost %lu points of signal handlers", &out->lost), 1, "%s",
+			 timeline_info(t)->damage);
+	out->threads = timeline_info(t)->n_threads;
+	out->complete = out->threads && timeline_info(t)->thread[0].complete;
+	for (size_t i = 0; i < out->threads; i++) {
+		CHECK_EQ(timeline_thread(t, i, &c, &err), 0, "%s", err.what);
+		while ((ret = cursor_next(c, &p, &err)) == 1) {
+			const char *name = p.kind == TIMELINE_LOST ? "" : timeline_label(t, p.label)->name;
+
+			CHECK(p.kind != TIMELINE_LOST);
+			out->plain += !strcmp(name, "plain") && !p.repaired;
+			out->handlers += !strcmp(name, "handlers") && !p.repaired;
+			out->repaired += p.repaired;
+		}
+		CHECK_EQ(ret, 0, "%s", err.what);
+		cursor_close(c);
+	}
+	timeline_close(t);
+	remove(path);
+}
+
+static uint64_t handled;
+static int depth;
+static volatile bool deep, timeless;
+
+static void record_in_handler(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info;
+	if (timeless)
+		hide_time(context);
+	handled++;
+	if (!deep || depth) {
+		region_of(&handlers);
+		return;
+	}
+	depth++;
+	step_from_here();
+	region_of(&handlers);
+	step_no_more();
+	depth--;
+}
+
+static void interrupted_everywhere(const char *counters, int rounds)
+{
+	struct found f;
+
+	start(counters);
+	region_of(&plain);
+	region_of(&handlers);
+	on_trap(record_in_handler);
+	for (int i = 0; i < rounds; i++) {
+		deep = i < 2;
+		timeless = i & 1;
+		step_from_here();
+		region_of(&plain);
+		step_no_more();
+		region_of(&plain); /* nothing of it is left behind */
+	}
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+	CHECK(handled > 100);
+	read_back(&f);
+	CHECK_EQ(f.plain, 2 + 4 * rounds, "with %s", counters);
+	CHECK_EQ(f.handlers + f.lost, 2 + 2 * handled, "with %s, %llu lost", counters, (unsigned long long)f.lost);
+	CHECK(f.handlers > 2 && f.lost > 0);
+	CHECK_EQ(f.repaired, 0);
+}
+
+TEST(regions_are_whole_whatever_instruction_of_theirs_a_handler_interrupts)
+{
+	interrupted_everywhere("wall-time", 10);
+}
+
+TEST(points_of_the_general_kind_likewise)
+{
+	interrupted_everywhere("none", 10);
+}
+
+TEST(blocks_that_are_full_likewise)
+{
+	struct found f;
+	uint64_t n = 0;
+
+	start("wall-time");
+	region_of(&handlers);
+	on_trap(record_in_handler);
+	for (; n < 10890; n++) /* 64 KiB are full after some 10,900 */
+		region_of(&plain);
+	for (; n < 10960; n++) {
+		step_from_here();
+		region_of(&plain);
+		step_no_more();
+	}
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+	read_back(&f);
+	CHECK_EQ(f.plain, 2 * n);
+	CHECK_EQ(f.handlers + f.lost, 2 + 2 * handled);
+	CHECK_EQ(f.repaired, 0);
+}
+
+/* Of a thing that can happen once: it does at the n-th instruction of a region. */
+static uint64_t due;
+static void (*thing)(void);
+
+static void do_thing(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info;
+	if (timeless)
+		hide_time(context);
+	if (handled++ != due)
+		return;
+	leave_steps(context);
+	thing();
+}
+
+static bool happens_at(uint64_t n, void (*what)(void))
+{
+	region_of(&plain);
+	region_of(&handlers);
+	handled = 0;
+	due = n;
+	thing = what;
+	on_trap(do_thing);
+	step_from_here();
+	region_of(&plain);
+	step_no_more();
+	return handled > n;
+}
+
+static void fork_here(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		due = UINT64_MAX; /* marks the child */
+		return;
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0, "of the child at instruction %llu", (unsigned long long)due);
+}
+
+static void forks(void)
+{
+	struct found f;
+	uint64_t n = 0;
+	bool more = true;
+
+	start("wall-time");
+	for (; more; n++) {
+		more = happens_at(n, fork_here);
+		region_of(&handlers);
+		region_of(&handlers);
+		if (due == UINT64_MAX) {
+			tare_regions_stop(NULL);
+			_exit(tap_failures ? 1 : 0);
+		}
+	}
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+	read_back(&f);
+	CHECK_EQ(f.threads, n, "one of the parent, one of each child");
+	CHECK_EQ(f.handlers, 6 * n + 4 * (n - 1));
+	CHECK(f.plain >= 4 * n && f.plain <= 6 * n, "%llu of %llu", (unsigned long long)f.plain, (unsigned long long)n);
+}
+
+TEST(a_handler_forks_within_a_point)
+{
+	forks();
+	timeless = true;
+	forks();
+}
+
+static void stop_here(void)
+{
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+}
+
+static void stops(void)
+{
+	bool more = true;
+
+	for (uint64_t n = 0; more; n++) {
+		struct found f;
+
+		start("wall-time");
+		more = happens_at(n, stop_here);
+		CHECK_EQ(tare_regions_stop(NULL), 0);
+		read_back(&f);
+		CHECK(f.plain >= 2 && f.plain <= 4 && f.handlers == 2 && !f.lost, "%llu points at instruction %llu", (unsigned long long)f.plain,
+		      (unsigned long long)n);
+		CHECK_EQ(f.threads, 1);
+	}
+}
+
+TEST(a_handler_stops_the_recording_within_a_point)
+{
+	stops();
+	timeless = true;
+	stops();
+}
+
+static void exit_here(void)
+{
+	exit(tap_failures ? 1 : 0);
+}
+
+static void exits(void)
+{
+	for (uint64_t n = 0, more = 1; more; n++) {
+		struct found f;
+		int status;
+		pid_t child = fork();
+
+		if (child == 0) {
+			start("wall-time");
+			happens_at(n, exit_here);
+			_exit(33);
+		}
+		CHECK_EQ(waitpid(child, &status, 0), child);
+		more = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+		CHECK(more || (WIFEXITED(status) && WEXITSTATUS(status) == 33), "status %#x at instruction %llu", status, (unsigned long long)n);
+		snprintf(path, sizeof(path), "region-signal-test-%d.tare", (int)child);
+		read_back(&f);
+		CHECK_EQ(f.complete, more);
+		CHECK(f.plain >= 2 && f.plain <= 4, "%llu at instruction %llu", (unsigned long long)f.plain, (unsigned long long)n);
+	}
+}
+
+TEST(a_handler_ends_the_program_within_a_point)
+{
+	exits();
+	timeless = true;
+	exits();
+}
+
+TEST_MAIN()
