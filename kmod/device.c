@@ -113,6 +113,8 @@ static int check(struct batch *b, u32 i)
 		return -EPERM;
 	if (o->value & ~row->write)
 		return -EINVAL;
+	if (row->flags & TARE_MSR_SIGNED && o->value != MSR_SIGNED_32(o->value))
+		return -EINVAL;
 	b->writes = true;
 	b->pmu |= row->flags & TARE_MSR_PMU;
 	return 0;

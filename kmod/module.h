@@ -24,7 +24,7 @@ struct row {
 };
 
 extern u32 table_maker; /* of this machine; 0: neither */
-extern u32 slot_msr[SLOTS_MAX];
+extern u32 slot_msr[SLOTS_MAX]; /* by which its value is put back */
 extern bool slot_is_gate[SLOTS_MAX];
 
 int table_init(void);

@@ -23,9 +23,15 @@ enum tare_msr_flags {
 	TARE_MSR_GATE = 1,  /* 0 in it stops all counters: first to stop, last to start */
 	TARE_MSR_CLEAR = 2, /* writing a 1 clears something elsewhere: has no value to save or to restore */
 	TARE_MSR_PMU = 4,   /* belongs to the counters, which are reserved before it is written */
+	TARE_MSR_SIGNED = 8, /* a write sets 32 bits and spreads their sign: other values go to MSR_FULL_WIDTH beyond it, where that is */
 };
 #define MSR_ALL 0xffffffffffffffffULL
 #define MSR_48 0x0000ffffffffffffULL
+/* From IA32_PMCx to IA32_A_PMCx, on CPUs whose IA32_PERF_CAPABILITIES has FULL_WIDTH_WRITE. Source: Intel SDM vol. 3B, "Full-Width Writes". */
+#define MSR_CAPABILITIES 0x345
+#define MSR_CAPABLE_OF_FULL_WIDTH 0x2000ULL
+#define MSR_FULL_WIDTH 0x400
+#define MSR_SIGNED_32(value) ((unsigned long long)(long long)(int)(unsigned int)(value) & MSR_48)
 #define MSR_INTEL_SELECT 0x00000003ffc7ffffULL
 #define MSR_AMD_SELECT 0x0000030fffc7ffffULL
 #endif
@@ -44,7 +50,7 @@ MSR_ROW("TEST_FAULT", 0x6e1, 1, 1, TARE_MSR_ANY, MSR_ALL, MSR_ALL, 0, 0, "")
 
 MSR_READ_ONLY("IA32_TIME_STAMP_COUNTER", 0x10, TARE_MSR_ANY, "time stamp counter")
 MSR_READ_ONLY("MSR_SMI_COUNT", 0x34, TARE_MSR_INTEL, "system management interrupts since reset")
-MSR_PMU_ROW("IA32_PMC", 0xc1, 8, 1, TARE_MSR_INTEL, MSR_48, 0, "programmable counter; a write sets 32 bits, sign-extended")
+MSR_PMU_ROW("IA32_PMC", 0xc1, 8, 1, TARE_MSR_INTEL, MSR_48, TARE_MSR_SIGNED, "programmable counter; a write sets 32 bits, sign-extended")
 MSR_READ_ONLY("IA32_MPERF", 0xe7, TARE_MSR_ANY, "cycles at the reference frequency while not halted")
 MSR_READ_ONLY("IA32_APERF", 0xe8, TARE_MSR_ANY, "cycles at the actual frequency while not halted")
 MSR_PMU_ROW("IA32_PERFEVTSEL", 0x186, 8, 1, TARE_MSR_INTEL, MSR_INTEL_SELECT, 0, "what a programmable counter counts")

@@ -4,6 +4,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <asm/processor.h>
+#include "compat.h"
 #include "module.h"
 
 #undef MSR_ROW
@@ -75,15 +76,26 @@ static int add(u32 msr, u32 row, u32 slot)
 	return -ENOSPC;
 }
 
+/* Can a counter be set to all that it can hold? */
+static bool has_full_width(void)
+{
+	u64 capabilities = 0;
+
+	return table_maker == TARE_MSR_INTEL && !rdmsrq_safe(MSR_CAPABILITIES, &capabilities) &&
+	       capabilities & MSR_CAPABLE_OF_FULL_WIDTH;
+}
+
 int table_init(void)
 {
 	u32 slots = 0, registers = 0;
+	bool full_width;
 
 	table_maker = maker_here();
 	if (!table_maker) {
 		pr_err("the registers of this CPU's maker are not known\n");
 		return -ENODEV;
 	}
+	full_width = has_full_width();
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *r = &rows[i];
 		bool saved = r->write && !(r->flags & TARE_MSR_CLEAR);
@@ -98,7 +110,7 @@ int table_init(void)
 				return -ENOSPC;
 			if (!saved)
 				continue;
-			slot_msr[slots] = msr;
+			slot_msr[slots] = full_width && r->flags & TARE_MSR_SIGNED ? msr + MSR_FULL_WIDTH : msr;
 			slot_is_gate[slots++] = r->flags & TARE_MSR_GATE;
 		}
 	}

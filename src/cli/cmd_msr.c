@@ -347,17 +347,33 @@ static int fill_fields(struct job *j, const struct msr_word *w, struct tare_msr_
 	return ret;
 }
 
+/* What stood there, as it can be written: of what cannot, the rest. */
+static struct tare_msr_op as_before(struct job *j, int cpu, struct tare_msr_op was, bool *whole)
+{
+	const struct msr_row *row = msr_row_of(was.msr, j->maker);
+	struct tare_msr_op op = { .msr = was.msr, .kind = TARE_MSR_WRITE, .value = msr_value_kept(row, was.value) };
+
+	if (op.value != was.value && row->flags & TARE_MSR_SIGNED && registers_full_width(j->r, cpu)) {
+		op.msr += MSR_FULL_WIDTH;
+		op.value = was.value;
+	}
+	*whole &= op.value == was.value;
+	return op;
+}
+
 /* The other ways leave what was written; this one has said that it is for the time of the command. */
 static int put_back(struct job *j, const struct tare_msr_op *before)
 {
-	for (size_t k = 0; k < j->on.n; k++)
-		for (size_t i = 0; i < j->n; i++) {
-			struct tare_msr_op *op = &j->op[k * j->n + i];
+	bool whole = true;
+	int ret;
 
-			*op = before[k * j->n + (j->n - 1 - i)];
-			op->kind = TARE_MSR_WRITE;
-		}
-	return registers_run_all(j->r, &j->on, j->op, j->n, NULL, &j->err);
+	for (size_t k = 0; k < j->on.n; k++)
+		for (size_t i = 0; i < j->n; i++)
+			j->op[k * j->n + i] = as_before(j, j->on.cpu[k], before[k * j->n + (j->n - 1 - i)], &whole);
+	ret = registers_run_all(j->r, &j->on, j->op, j->n, NULL, &j->err);
+	if (ret == 0 && !whole)
+		return tare_fail(&j->err, EIO, "not all bits of what stood there before could be put back: tare may not set them, or this CPU cannot");
+	return ret;
 }
 
 /* Before anything is read: what may not be written need not be looked at. Every word that may not has its reason. */

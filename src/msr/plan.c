@@ -80,7 +80,8 @@ static uint32_t select_of(const struct msr_cpu *cpu, unsigned i)
 
 static uint32_t counter_of(const struct msr_cpu *cpu, unsigned i)
 {
-	return is_intel(cpu) ? PMC + i : cpu->version == 0 ? 0xc0010004 + i : 0xc0010201 + 2 * i;
+	/* By the one name a counter is set whole, and so put back as it was; by the other to 32 bits and their sign. */
+	return is_intel(cpu) ? (cpu->full_width ? A_PMC : PMC) + i : cpu->version == 0 ? 0xc0010004 + i : 0xc0010201 + 2 * i;
 }
 
 /* ---- which counter ---- */
@@ -237,9 +238,6 @@ static void place(struct msr_plan *p, const struct msr_cpu *cpu, const struct ms
 	at->select = select_of(cpu, at->index);
 	at->value = ev->config | (ev->user ? SELECT_USR : 0) | (ev->kernel ? SELECT_OS : 0) |
 		    (ev->period ? SELECT_INT : 0) | SELECT_EN;
-	/* A write to IA32_PMCx sets 32 bits and their sign: more goes through the other name. */
-	if (is_intel(cpu) && ev->period > BIT(31))
-		at->counter = A_PMC + at->index;
 }
 
 /* Two events may share an extra register only if they want the same of it. */

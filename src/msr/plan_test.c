@@ -64,7 +64,8 @@ TEST(intel_seven_counters_in_user_mode)
 	CHECK_EQ(written(&p, MSR_STOP, 0x38f), 0, "stopped");
 	CHECK_EQ(written(&p, MSR_CHECK, 0x390), 0x70000000f, "overflows cleared");
 	for (uint32_t i = 0; i < 4; i++)
-		CHECK_EQ(written(&p, MSR_ZERO, 0xc1 + i), 0, "IA32_PMC%u", i);
+		CHECK_EQ(written(&p, MSR_ZERO, 0x4c1 + i), 0, "IA32_A_PMC%u: what stood there can be put back whole", i);
+	CHECK_EQ(written(&p, MSR_RESTORE, 0x4c4), 0, "by the same name");
 	for (uint32_t i = 0; i < 3; i++)
 		CHECK_EQ(written(&p, MSR_ZERO, 0x309 + i), 0, "IA32_FIXED_CTR%u", i);
 }
@@ -91,9 +92,11 @@ TEST(window_on_a_programmable_counter)
 	struct msr_plan p = plan_on(&cpu, &ev, 1);
 
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x186), 0x5300c5, "USR OS INT EN");
+	CHECK_EQ(written(&p, MSR_ZERO, 0x4c1), 0xfffffff83000, "IA32_A_PMC0");
+	p = plan_on(&old, &ev, 1);
 	CHECK_EQ(written(&p, MSR_ZERO, 0xc1), 0xfffffff83000, "32 bits and their sign");
 	ev.period = UINT64_C(1) << 31;
-	p = plan_on(&cpu, &ev, 1);
+	p = plan_on(&old, &ev, 1);
 	CHECK_EQ(written(&p, MSR_ZERO, 0xc1), 0xffff80000000, "the most that a write to IA32_PMC0 can set");
 	ev.period++;
 	p = plan_on(&cpu, &ev, 1);
@@ -305,15 +308,15 @@ TEST(as_the_kernel_traces_it)
 	CHECK_STR(module.s,
 		  "read_msr: 38f, value ?\nwrite_msr: 38f, value 0\n"
 		  "read_msr: 186, value ?\nwrite_msr: 186, value 4100c5\n"
-		  "read_msr: c1, value ?\nwrite_msr: c1, value 0\n"
+		  "read_msr: 4c1, value ?\nwrite_msr: 4c1, value 0\n"
 		  "write_msr: 390, value 1\nwrite_msr: 38f, value 1\n"
-		  "write_msr: 38f, value 0\nread_msr: c1, value ?\n"
+		  "write_msr: 38f, value 0\nread_msr: 4c1, value ?\n"
 		  "read_msr: 38e, value ?\nwrite_msr: 390, value 1\n"
-		  "write_msr: 38f, value 0\nwrite_msr: c1, value saved\n"
+		  "write_msr: 38f, value 0\nwrite_msr: 4c1, value saved\n"
 		  "write_msr: 186, value saved\nwrite_msr: 38f, value saved\n",
 		  "by the module");
 	msr_plan_trace(&plain, &p, &cpu, false);
-	CHECK(!strncmp(plain.s, "read_msr: 38f, value ?\nread_msr: 186, value ?\nread_msr: c1, value ?\nwrite_msr: 38f, value 0\n", 90),
+	CHECK(!strncmp(plain.s, "read_msr: 38f, value ?\nread_msr: 186, value ?\nread_msr: 4c1, value ?\nwrite_msr: 38f, value 0\n", 91),
 	      "saved first: %s", plain.s);
 	text_free(&module);
 	text_free(&plain);

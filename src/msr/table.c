@@ -110,6 +110,12 @@ int msr_by_name(const char *name, unsigned maker, uint32_t *msr, struct tare_err
 	return -ENOENT;
 }
 
+uint64_t msr_value_kept(const struct msr_row *row, uint64_t value)
+{
+	value &= row->write;
+	return row->flags & TARE_MSR_SIGNED ? MSR_SIGNED_32(value) : value;
+}
+
 int msr_op_check(const struct tare_msr_op *op, unsigned maker, struct tare_error *err)
 {
 	const struct msr_row *row = msr_row_of(op->msr, maker);
@@ -127,6 +133,11 @@ int msr_op_check(const struct tare_msr_op *op, unsigned maker, struct tare_error
 	if (!row->write)
 		return tare_fail(err, EPERM, "%s is not to be written", name);
 	bad = op->value & ~row->write;
+	if (!bad && row->flags & TARE_MSR_SIGNED && op->value != MSR_SIGNED_32(op->value)) {
+		tare_fail(err, EINVAL, "%s takes 32 bits and their sign: 0x%llx would become 0x%llx; IA32_A_PMC%u takes all of it", name,
+			  (unsigned long long)op->value, MSR_SIGNED_32(op->value), op->msr - row->number);
+		return -EINVAL;
+	}
 	if (!bad)
 		return 0;
 	msr_fields_text(&bits, row, bad);

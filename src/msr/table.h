@@ -53,6 +53,12 @@ void msr_fields_text(struct text *out, const struct msr_row *row, uint64_t value
 /* How many bits of the register count up; 0: it is no counter. */
 unsigned msr_counts_up(const struct msr_row *row);
 
+/*
+ * Of a value that stood in a register what can be written there again: bits that are not ours to set are left off, and of a counter
+ * that takes 32 bits and their sign the others are lost.
+ */
+uint64_t msr_value_kept(const struct msr_row *row, uint64_t value);
+
 /* As the module would answer: 0, -EPERM or -EINVAL, in words. */
 int msr_op_check(const struct tare_msr_op *op, unsigned maker, struct tare_error *err);
 

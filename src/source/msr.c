@@ -84,7 +84,7 @@ static uint64_t now_ns(void)
 
 /* ---- what is shared ---- */
 
-static int share(struct tare_error *err)
+static int share(int cpu, struct tare_error *err)
 {
 	struct registers_options opt = { .via = all.how.via, .root = all.how.root, .write = true };
 	int ret;
@@ -98,6 +98,8 @@ static int share(struct tare_error *err)
 		if (ret < 0)
 			return ret;
 		all.via = registers_via(all.r);
+		/* What its model could do, a hypervisor may not. */
+		all.cpu.full_width = all.cpu.maker != TARE_MSR_INTEL || registers_full_width(all.r, cpu);
 	}
 	all.users++;
 	return 0;
@@ -206,7 +208,7 @@ static void restore(struct on_cpu *c)
 	}
 	/* A bit that we may not set, such as another owner's interrupt, is left off: that it was there is why we were careful. */
 	for (size_t i = 0; i < n; i++)
-		op[i].value &= msr_row_of(op[i].msr, all.cpu.maker)->write;
+		op[i].value = msr_value_kept(msr_row_of(op[i].msr, all.cpu.maker), op[i].value);
 	if (n)
 		registers_run(all.r, c->cpu, op, n, NULL, NULL);
 	c->n_saved = 0;
@@ -216,7 +218,7 @@ static void restore(struct on_cpu *c)
 
 static int msr_probe(struct tare_error *err)
 {
-	int ret = share(err);
+	int ret = share(0, err);
 
 	if (ret == 0)
 		unshare();
@@ -263,7 +265,7 @@ static int msr_open(struct counters **out, const struct encoding *const *enc, si
 	if (ret == 0 && n > MSR_EVENTS_MAX)
 		ret = tare_fail(err, ENOSPC, "a group of %zu: no CPU has counters for more than %d", n, MSR_EVENTS_MAX);
 	if (ret == 0)
-		ret = share(err);
+		ret = share(on->cpu, err);
 	if (ret < 0)
 		return ret;
 	c = find_or_add(on->cpu, err);

@@ -147,11 +147,16 @@ int msr_event_for(struct msr_event *out, const struct msr_cpu *cpu, const struct
 	}
 	if (attr->precise_ip)
 		return tare_fail(err, EOPNOTSUPP, "%s: precise sampling is perf's: a register only counts", enc->name);
+	if (attr->freq) {
+		tare_fail(err, EOPNOTSUPP, "%s: a frequency is kept by perf, which changes the period as it goes: a register has none to keep", enc->name);
+		tare_hint(err, "period=N plans a window of N");
+		return -EOPNOTSUPP;
+	}
 	ret = config_of(facts, enc, &out->config, err);
 	if (ret < 0)
 		return ret;
 	out->extra = attr->config1;
-	out->period = attr->freq ? 0 : attr->sample_period;
+	out->period = attr->sample_period;
 	out->legal = fit_counters(facts, enc) & UINT32_MAX;
 	(void)cpu;
 	return 0;

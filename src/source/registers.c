@@ -193,6 +193,13 @@ int registers_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n
 	return ret;
 }
 
+bool registers_full_width(struct registers *r, int cpu)
+{
+	struct tare_msr_op op = { .kind = TARE_MSR_READ, .msr = MSR_CAPABILITIES };
+
+	return r->maker == TARE_MSR_INTEL && registers_run(r, cpu, &op, 1, NULL, NULL) == 0 && op.value & MSR_CAPABLE_OF_FULL_WIDTH;
+}
+
 struct one {
 	struct registers *r;
 	int cpu;

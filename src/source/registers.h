@@ -46,6 +46,8 @@ int registers_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n
  */
 int registers_run_all(struct registers *r, const struct cpus *on, struct tare_msr_op *op, size_t n,
 		      struct registers_span *span, struct tare_error *err);
+/* Whether a counter of that CPU can be set to all that it holds (MSR_FULL_WIDTH beyond its register): read from it. */
+bool registers_full_width(struct registers *r, int cpu);
 void registers_close(struct registers *r);
 
 /* For the ways themselves: one row each. */

@@ -95,6 +95,7 @@ def plans_that_cannot_be():
     refused(["plan", "--cpu", "skl", "-e", "faults"], "counted by the kernel")
     refused(["plan", "--cpu", "skl", "-e", "r4300c0"], "0x430000", ":u and :k")
     refused(["plan", "--cpu", "skl", "-e", "cycles:p"], "precise")
+    refused(["plan", "--cpu", "skl", "-e", "instructions/freq=100/u"], "a frequency is kept by perf", "period=N")
     refused(["plan", "--cpu", "n1", "-e", "cycles"], "Neoverse N1")
     refused(["plan", "--cpu", "nonsense", "-e", "cycles"], "no CPU model 'nonsense'")
     refused(["plan", "--cpu", "skl", "-e", "nonsense"], "there is no event 'nonsense'")

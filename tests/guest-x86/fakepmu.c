@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * For the tests only: counters for an emulated machine that has none. Two probes on the kernel's accessors answer the
- * counter registers of Intel's architectural performance monitoring 4 (4 programmable, 3 fixed, 48 bits) for whoever
+ * counter registers of Intel's architectural performance monitoring 4 (4 programmable, 3 fixed, 48 bits, written whole at 0x4c1) for whoever
  * reads and writes them: tare's module, or the kernel's own msr driver. A counter that is on goes up by 1000 each time
  * the CPU's registers are looked at; reserved bits and registers beyond the last fault.
  */
@@ -13,7 +13,7 @@ enum { STEP = 1000 };
 #define COUNTER_BITS GENMASK_ULL(47, 0)
 
 /* What one CPU keeps, each with the bits that may be written without a fault. */
-enum reg { SELECT0, PMC0 = 4, FIXED0 = 8, FIXED_CTRL = 11, STATUS, GLOBAL, CLEAR, REGS };
+enum reg { SELECT0, PMC0 = 4, FIXED0 = 8, FIXED_CTRL = 11, STATUS, GLOBAL, CLEAR, CAPABLE, REGS };
 static const struct {
 	u32 first, count;
 	enum reg reg;
@@ -22,7 +22,8 @@ static const struct {
 	{ 0x186, 4, SELECT0, 0xffffffff }, { 0xc1, 4, PMC0, ~0ULL },	  { 0x309, 3, FIXED0, COUNTER_BITS },
 	{ 0x38d, 1, FIXED_CTRL, 0xbbb },   { 0x38e, 1, STATUS, 0 },	  { 0x38f, 1, GLOBAL, 0x70000000f },
 	{ 0x390, 1, CLEAR, 0x70000000f },  { 0x18a, 4, REGS, 0 },	  { 0xc5, 4, REGS, 0 },
-	{ 0x30c, 1, REGS, 0 },
+	{ 0x30c, 1, REGS, 0 },		   { 0x345, 1, CAPABLE, 0 },	  { 0x4c1, 4, PMC0, COUNTER_BITS },
+	{ 0x4c5, 4, REGS, 0 },
 };
 
 struct bank {
@@ -61,10 +62,10 @@ static int access(u32 msr, u64 *value, bool write)
 		look(b);
 		r = &b->value[rows[i].reg + at];
 		if (!write)
-			*value = rows[i].reg == CLEAR ? 0 : *r;
+			*value = rows[i].reg == CLEAR ? 0 : rows[i].reg == CAPABLE ? BIT(13) : *r;
 		else if (rows[i].reg == CLEAR)
 			b->value[STATUS] &= ~*value;
-		else if (rows[i].reg == PMC0)
+		else if (rows[i].first == 0xc1) /* the other name takes all bits */
 			*r = (u64)(s32)*value & COUNTER_BITS;
 		else
 			*r = *value;

@@ -796,6 +796,32 @@ static int words(const char *command, char *out, size_t room)
 	return WEXITSTATUS(status);
 }
 
+/* What stood in a counter comes back whole, though a write to IA32_PMC0 sets 32 bits and their sign. */
+TEST(counters_are_put_back_whole)
+{
+	const uint64_t was = 0x123456789abc;
+	struct tare_msr_op big = { .msr = 0xc1, .kind = TARE_MSR_WRITE, .value = 0x100000000 };
+	int raw = open("/dev/cpu/0/msr", O_RDWR), fd = device(O_RDWR);
+	uint64_t zero = 0;
+	char out[8192];
+
+	CHECK_EQ(pwrite(raw, &was, 8, 0x4c1), 8, "IA32_A_PMC0: %s", strerror(errno));
+	CHECK_EQ(set(fd, 0, 0xc1, 5), 0, "written");
+	CHECK_EQ(raw_read(raw, 0xc1), 5, "it is");
+	CHECK_EQ(run(fd, 0, &big, 1), -EACCES, "a value that IA32_PMC0 cannot take");
+	CHECK_EQ(big.err, -EINVAL, "and why");
+	close(fd);
+	CHECK_EQ(raw_read(raw, 0xc1), was, "put back by the module");
+	CHECK_EQ(words("tare msr write -C 0 --via msr IA32_PMC0=7 -- tare msr read -C 0 --via msr IA32_PMC0 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK(strstr(out, " 0x7\n"), "while the command runs: %s", out);
+	CHECK_EQ(raw_read(raw, 0xc1), was, "put back after a command");
+	CHECK_EQ(words("tare stat --engine msr --via msr --cpu-model skl -C 0 -e r00c5:u,r01c2:u --format csv -o - -- true 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK(!strstr(out, "unavailable"), "%s", out);
+	CHECK_EQ(raw_read(raw, 0xc1), was, "put back after counting");
+	CHECK_EQ(pwrite(raw, &zero, 8, 0x4c1), 8, "%s", strerror(errno));
+	close(raw);
+}
+
 TEST(the_command_reads_and_writes)
 {
 	char out[8192];
@@ -812,6 +838,8 @@ TEST(the_command_reads_and_writes)
 	CHECK_EQ(words("tare msr write IA32_PMC0=1 2>&1", out, sizeof(out)), 125, "without a command");
 	CHECK_EQ(words("printf 'write IA32_PMC0 7\\nread IA32_PMC0\\nread IA32_PMC7\\n' | tare msr batch - 2>&1", out, sizeof(out)), 125, "a counter too many");
 	CHECK(strstr(out, "0x7\n") && strstr(out, "#GP"), "%s", out);
+	CHECK_EQ(words("printf 'read 0x1b\\nread IA32_PMC0\\nread 0x3a\\n' | tare msr batch --json - 2>/dev/null", out, sizeof(out)), 125, "not on the list");
+	CHECK(strstr(out, "0x1b is not on the list") && strstr(out, "0x3a is not on the list") && strstr(out, "not run"), "by the module, each: %s", out);
 	CHECK_EQ(words("tare msr write --via msr IA32_PMC1=5 2>&1 && tare msr read --via msr IA32_PMC1", out, sizeof(out)), 0, "%s", out);
 	CHECK(strstr(out, "read  IA32_PMC1 0x5\n"), "it stays: %s", out);
 	CHECK_EQ(words("tare msr write --via msr IA32_PMC1=0 -- false 2>&1", out, sizeof(out)), 1, "the command's own status: %s", out);

@@ -7,12 +7,14 @@
 #define FUSE_USE_VERSION 31
 #include <errno.h>
 #include <fuse.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CPUS = 1000, OFF = 1000, STEP = 1000 };
+#define COUNTER_BITS ((UINT64_C(1) << 48) - 1)
 
 /* Runs of registers, and the bits of each that may be written. Four of Intel's counters, six of AMD's. */
 static const struct run {
@@ -24,6 +26,7 @@ static const struct run {
 	{ 0xe7, 2, 0 },
 	{ 0x186, 4, 0x3ffffffff },
 	{ 0x309, 3, 0xffffffffffff },
+	{ 0x345, 1, 0 },
 	{ 0x38d, 1, 0xbbb },
 	{ 0x38e, 1, 0 },
 	{ 0x38f, 1, 0x70000000f },
@@ -36,10 +39,19 @@ enum { RUNS = sizeof(runs) / sizeof(runs[0]), SLOTS = 40 };
 
 static uint64_t *value[CPUS]; /* of each CPU, by slot; NULL: all 0 */
 
+/* IA32_A_PMCx are IA32_PMCx by another name, by which all bits are written. */
+static bool is_whole(uint32_t msr)
+{
+	return msr - 0x4c1 < 4;
+}
+
 /* Its slot, or -1. */
 static int slot_of(uint32_t msr, uint64_t *bits)
 {
 	int slot = 0;
+
+	if (is_whole(msr))
+		msr -= 0x400;
 
 	for (int i = 0; i < RUNS; slot += (int)runs[i++].count)
 		if (msr - runs[i].first < runs[i].count) {
@@ -64,7 +76,7 @@ static void count(int cpu, uint32_t counter, uint32_t status, unsigned bit)
 	*v += STEP;
 	if (*v >> 48)
 		*at(cpu, status) |= UINT64_C(1) << bit;
-	*v &= (UINT64_C(1) << 48) - 1;
+	*v &= COUNTER_BITS;
 }
 
 static void tick(int cpu)
@@ -119,10 +131,14 @@ static int open_file(const char *path, struct fuse_file_info *file)
 
 	if (cpu == OFF)
 		return -ENXIO;
-	if (!value[cpu])
-		value[cpu] = calloc(SLOTS, sizeof(*value[cpu]));
 	file->direct_io = 1;
-	return value[cpu] ? 0 : -ENOMEM;
+	if (value[cpu])
+		return 0;
+	value[cpu] = calloc(SLOTS, sizeof(*value[cpu]));
+	if (!value[cpu])
+		return -ENOMEM;
+	*at(cpu, 0x345) = 1 << 13; /* counters can be written whole */
+	return 0;
 }
 
 static int read_file(const char *path, char *to, size_t n, off_t offset, struct fuse_file_info *file)
@@ -156,7 +172,7 @@ static int write_file(const char *path, const char *from, size_t n, off_t offset
 	if (offset == 0x390 || offset == 0xc0000302)
 		*at(cpu, offset == 0x390 ? 0x38e : 0xc0000300) &= ~v;
 	else
-		value[cpu][slot] = v;
+		value[cpu][slot] = offset >= 0xc1 && offset < 0xc5 ? (uint64_t)(int32_t)v & COUNTER_BITS : v;
 	return 8;
 }
 
