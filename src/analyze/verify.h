@@ -17,7 +17,9 @@ enum verify_verdict {
 	VERIFY_EXACT,	    /* each time what the work was */
 	VERIFY_FIXED,	    /* each time the same too many: what a reading itself costs */
 	VERIFY_FAULTS,	    /* some too many for each page fault, else exact */
+	VERIFY_SYSCALLS,    /* likewise, for each system call */
 	VERIFY_INTERRUPTS,  /* too many by no more than some for each interrupt, else exact */
+	VERIFY_SOME,	    /* wrong for some kinds of work, else exact */
 	VERIFY_NOISY,	    /* about right, and different each time */
 	VERIFY_UNDER,	    /* too few */
 	VERIFY_FACTOR,	    /* wrong by a factor */
@@ -33,7 +35,9 @@ enum verify_verdict {
 struct verify_result {
 	enum verify_verdict verdict;
 	int64_t fixed;	      /* too many in each reading */
-	int64_t per_fault;
+	int64_t per_fault, per_syscall;
+	uint32_t kinds;	      /* of work for which it is wrong, a bit each (session/workshop.h) */
+	double per_turn;      /* too many there, on average */
 	unsigned per_interrupt; /* at most */
 	uint64_t interrupts;  /* that were there to be seen */
 	uint64_t over;	      /* too many because of them, in all */
@@ -41,13 +45,18 @@ struct verify_result {
 	double factor;	      /* counted / expected */
 	double share;	      /* of the time on a counter */
 	size_t samples;
+	int as;		      /* enum work_class that it was found to count, of an event nothing was known of; WORK_UNKNOWN else */
 };
 
 extern const char *const verify_names[VERIFY_VERDICTS]; /* "exact", ... */
 
 struct verify_result verify_judge(const struct verify_sample *s, size_t n);
+/* The same of an event of which it is not known what it counts (WORK_UNKNOWN): if it is exact for a class of work, then as that. */
+struct verify_result verify_judge_any(struct verify_sample *s, size_t n);
 /* May its numbers be believed to the last digit, as they are or with what is known taken off? */
 bool verify_trusted(const struct verify_result *r);
+/* "atomics, rep": the kinds of work of these bits. */
+void verify_name_kinds(struct text *out, uint32_t kinds);
 /* In a sentence. */
 void verify_words(struct text *out, const struct verify_result *r);
 

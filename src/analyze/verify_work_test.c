@@ -1,144 +1,236 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The work as it is done, counted by a scripted PMU that knows what comes: verify_work() reads it before and after each
- * piece, in a known order. One fault is planted in each; the verdict must be that.
+ * The work as it is done, on machines that are made up (tests/made_machine.h): in each machine one fault is planted in one event, or
+ * none. The verdict must be that fault, and nothing is called exact that is not. Thousands of machines; the same ones each time.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include "analyze/verify.h"
-#include "scripted.h"
+#include "made_machine.h"
 #include "tap.h"
 
-enum { PIECES = 9 }; /* of a round: five loops, two sizes of pages, each of these twice */
+enum { MACHINES = 3000 };
 
-static const uint64_t turns[] = { 1, 1000, 20000, 400000, 2000000 };
-
-/* What is wrong with the PMU. */
-static struct {
-	uint64_t fixed, per_fault, frozen_after, random;
-	double factor;
-	bool dead, shared, narrow, refused;
-} fault;
-
-static uint64_t total, pieces, chance;
-
-static uint64_t work_of(uint64_t piece)
-{
-	uint64_t in_round = piece % PIECES, pages = in_round < 7 ? 16 : 48;
-
-	if (in_round < ARRAY_SIZE(turns))
-		return 2 * turns[in_round];
-	return 40 + 4 * pages + (in_round % 2 ? fault.per_fault * pages : 0); /* 5 and 7 are the first touch */
-}
-
-static int read_pmu(const struct scripted_call *call, struct tare_reading *out)
-{
-	if (call->reads % 2) {
-		uint64_t n = work_of(pieces);
-
-		chance = chance * 6364136223846793005ull + 1;
-		if (fault.random)
-			n += chance >> 33 & (fault.random - 1);
-		n = (uint64_t)((double)n * fault.factor) + fault.fixed;
-		if (!fault.dead && (!fault.frozen_after || pieces < fault.frozen_after))
-			total += n;
-		pieces++;
-	}
-	out->raw = fault.narrow ? total & 0xfffff : total;
-	out->enabled_ns = 1000000 * (call->reads + 1ull);
-	out->running_ns = fault.shared ? out->enabled_ns / 2 : out->enabled_ns;
-	return 0;
-}
-
-static int refuse(const struct scripted_call *call, struct tare_error *err)
-{
-	(void)call;
-	return fault.refused ? tare_fail(err, EBUSY, "all counters are held") : 0;
-}
-
-static struct verify_result verdict_on_script(int *ret)
-{
-	struct encoding e = { .name = "instructions:u", .source = "scripted", .scale = 1 };
-	struct verify_sample samples[VERIFY_SAMPLES_MOST];
-	struct tare_error err = TARE_ERROR_INIT;
-	bool known;
-
-	e.attr.type = PERF_TYPE_HARDWARE;
-	e.attr.config = PERF_COUNT_HW_INSTRUCTIONS;
-	e.attr.exclude_kernel = 1;
-	total = pieces = chance = 0;
-	scripted_open = refuse;
-	scripted_read = read_pmu;
-	*ret = verify_work(samples, &e, &source_scripted, &known, &err);
-	CHECK_EQ(scripted_open_now, 0u, "closed again");
-	return verify_judge(samples, *ret > 0 ? (size_t)*ret : 0);
-}
-
-static const struct {
-	const char *what;
-	enum verify_verdict verdict;
-	uint64_t fixed, per_fault, frozen_after, random;
-	double factor;
-	bool dead, shared, narrow;
-} rows[] = {
-	{ "right", VERIFY_EXACT, .factor = 1 },
-	{ "30 for each reading", VERIFY_FIXED, .fixed = 30, .factor = 1 },
-	{ "1 for each fault", VERIFY_FAULTS, .per_fault = 1, .factor = 1 },
-	{ "both", VERIFY_FAULTS, .fixed = 11, .per_fault = 2, .factor = 1 },
-	{ "twice", VERIFY_FACTOR, .factor = 2 },
-	{ "half", VERIFY_FACTOR, .factor = 0.5 },
-	{ "dead", VERIFY_DEAD, .factor = 1, .dead = true },
-	{ "shared", VERIFY_MULTIPLEXED, .factor = 1, .shared = true },
-	{ "20 bits", VERIFY_WIDTH, .factor = 1, .narrow = true },
-	{ "frozen in the second pass", VERIFY_FROZEN, .frozen_after = 6 * PIECES + 12, .factor = 1 },
+/* The faults that can be planted in an event; each is a verdict to be found. */
+static const enum verify_verdict faults[] = {
+	VERIFY_EXACT, VERIFY_FIXED, VERIFY_FAULTS, VERIFY_SYSCALLS, VERIFY_INTERRUPTS, VERIFY_SOME, VERIFY_NOISY, VERIFY_UNDER,
+	VERIFY_FACTOR, VERIFY_MULTIPLEXED, VERIFY_IMPOSSIBLE, VERIFY_WIDTH, VERIFY_FROZEN, VERIFY_DEAD, VERIFY_UNTESTED,
 };
 
-TEST(each_planted_fault_is_named)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct verify_result r;
-		int n;
+static const enum work_class classes[] = { WORK_INSTRUCTIONS, WORK_BRANCHES, WORK_CONDITIONAL, WORK_TAKEN, WORK_LOADS, WORK_STORES, WORK_ATOMICS };
 
-		memset(&fault, 0, sizeof(fault));
-		fault.fixed = rows[i].fixed;
-		fault.per_fault = rows[i].per_fault;
-		fault.frozen_after = rows[i].frozen_after;
-		fault.factor = rows[i].factor;
-		fault.dead = rows[i].dead;
-		fault.shared = rows[i].shared;
-		fault.narrow = rows[i].narrow;
-		r = verdict_on_script(&n);
-		CHECK(n > 0, "%s: %d", rows[i].what, n);
-		CHECK(r.verdict == rows[i].verdict, "%s: %s, not %s", rows[i].what, verify_names[r.verdict], verify_names[rows[i].verdict]);
-		if (r.verdict == VERIFY_FIXED || r.verdict == VERIFY_FAULTS) {
-			CHECK_EQ(r.fixed, (int64_t)rows[i].fixed, "%s", rows[i].what);
-			CHECK_EQ(r.per_fault, (int64_t)rows[i].per_fault, "%s", rows[i].what);
-		}
-		CHECK_EQ(verify_trusted(&r), rows[i].verdict == VERIFY_EXACT || rows[i].verdict == VERIFY_FIXED, "%s", rows[i].what);
-	}
+static uint64_t part(struct made *m, uint64_t below)
+{
+	return 1 + made_chance(m, below);
 }
 
-/* It may look like interrupts where there were enough of them, but never exact. */
-TEST(noise_is_not_exact)
+/* Returns what the event is meant to count. */
+static int plant(struct made *m, struct made_event *e, enum verify_verdict fault)
 {
+	enum work_class class = classes[made_chance(m, ARRAY_SIZE(classes))];
+
+	/* These show in long loops of two instructions only, or in atomics only. */
+	if (fault == VERIFY_FACTOR || fault == VERIFY_UNDER || fault == VERIFY_IMPOSSIBLE || fault == VERIFY_WIDTH || fault == VERIFY_NOISY)
+		class = made_chance(m, 2) ? WORK_INSTRUCTIONS : WORK_BRANCHES;
+	if (fault == VERIFY_SOME)
+		class = WORK_ATOMICS;
+	/* Whether a system call is a branch, processors differ in: it is not judged. */
+	if (fault == VERIFY_SYSCALLS && (class == WORK_BRANCHES || class == WORK_TAKEN))
+		class = WORK_INSTRUCTIONS;
+	e->weight[class] = 1;
+	if (fault != VERIFY_EXACT && fault != VERIFY_DEAD && fault != VERIFY_FACTOR && fault != VERIFY_UNDER && made_chance(m, 2))
+		e->fixed = (unsigned)part(m, 300);
+	switch (fault) {
+	case VERIFY_FIXED:
+		e->fixed = (unsigned)part(m, 300);
+		break;
+	case VERIFY_FAULTS:
+		e->per_fault = (unsigned)part(m, 3);
+		break;
+	case VERIFY_SYSCALLS:
+		e->per_syscall = (unsigned)part(m, 5);
+		e->per_fault = (unsigned)made_chance(m, 2);
+		break;
+	case VERIFY_INTERRUPTS:
+		e->per_interrupt = 1;
+		e->per_fault = (unsigned)made_chance(m, 2);
+		m->gap_ns = 50000 + made_chance(m, 500000);
+		break;
+	case VERIFY_SOME:
+		e->replays = (unsigned)part(m, 3);
+		break;
+	case VERIFY_NOISY:
+		e->noise = 0.001 * (double)part(m, 50);
+		break;
+	case VERIFY_UNDER:
+		e->missed = (unsigned)part(m, 1000) + 20;
+		break;
+	case VERIFY_FACTOR:
+		e->factor = made_chance(m, 2) ? 2 + (double)made_chance(m, 6) : 0.1 + 0.1 * (double)made_chance(m, 8);
+		break;
+	case VERIFY_MULTIPLEXED:
+		e->share = 0.01 * (double)part(m, 90);
+		break;
+	case VERIFY_IMPOSSIBLE:
+		e->per_ns = 300 + (double)made_chance(m, 1000);
+		break;
+	case VERIFY_WIDTH:
+		e->width = 12 + (unsigned)made_chance(m, 10);
+		break;
+	case VERIFY_FROZEN:
+		e->frozen_after = 60 + part(m, 90); /* of some 200 pieces */
+		break;
+	case VERIFY_DEAD:
+		e->weight[class] = 0;
+		break;
+	case VERIFY_UNTESTED:
+		e->weight[class] = 0;
+		e->per_ns = 0.5 + 0.01 * (double)part(m, 400);
+		return WORK_UNKNOWN;
+	default:
+		break;
+	}
+	return (int)class;
+}
+
+static struct verify_result judged(struct made *m, int class, int *n, struct tare_error *err)
+{
+	const struct encoding e = { .name = "it", .attr = { .type = PERF_TYPE_RAW, .config = 0x10 }, .scale = 1 };
+	struct verify_sample samples[VERIFY_SAMPLES_MOST];
+	bool known;
+
+	*n = verify_work(samples, &e, class, &source_made, &m->shop, &known, err);
+	CHECK_EQ(m->opened, 0u, "closed again");
+	if (class == WORK_UNKNOWN)
+		return verify_judge_any(samples, *n > 0 ? (size_t)*n : 0);
+	return verify_judge(samples, *n > 0 ? (size_t)*n : 0);
+}
+
+TEST(every_planted_fault_is_found_and_nothing_else_blamed)
+{
+	unsigned said[VERIFY_VERDICTS][VERIFY_VERDICTS] = { { 0 } }, right = 0;
+
+	for (unsigned i = 0; i < MACHINES; i++) {
+		enum verify_verdict fault = faults[i % ARRAY_SIZE(faults)];
+		struct made *m = made_new(i);
+		struct made_event *e = made_add(m, 0x10, 0);
+		struct tare_error err = TARE_ERROR_INIT;
+		int n, class = plant(m, e, fault);
+		struct verify_result r = judged(m, class, &n, &err);
+
+		CHECK(n > 100, "machine %u: %d samples", i, n);
+		said[fault][r.verdict]++;
+		right += r.verdict == fault;
+		if (verify_trusted(&r))
+			CHECK(fault == VERIFY_EXACT || fault == VERIFY_FIXED, "machine %u: %s is called %s", i, verify_names[fault],
+			      verify_names[r.verdict]);
+		if (r.verdict == fault && fault != VERIFY_DEAD && fault <= VERIFY_INTERRUPTS) {
+			CHECK_EQ(r.fixed, (int64_t)e->fixed, "machine %u: fixed", i);
+			CHECK_EQ(r.per_fault, (int64_t)e->per_fault, "machine %u: faults", i);
+			CHECK_EQ(r.per_syscall, (int64_t)e->per_syscall, "machine %u: system calls", i);
+		}
+		free(m);
+	}
+	for (unsigned i = 0; i < VERIFY_VERDICTS; i++)
+		for (unsigned k = 0; k < VERIFY_VERDICTS; k++)
+			if (said[i][k])
+				printf("# planted %-18s found %-18s %u\n", verify_names[i], verify_names[k], said[i][k]);
+	printf("# right: %u of %u\n", right, (unsigned)MACHINES);
+	CHECK(right * 1000 >= MACHINES * 999, "%u of %u", right, (unsigned)MACHINES);
+}
+
+/* Replays of locked instructions: the two kinds of work that have some are named, and no other. */
+TEST(replays_are_told_by_the_work_they_are_in)
+{
+	struct made *m = made_new(7);
+	struct made_event *e = made_add(m, 0x10, 0);
+	struct tare_error err = TARE_ERROR_INIT;
+	struct text words = { 0 }, kinds = { 0 };
 	struct verify_result r;
 	int n;
 
-	memset(&fault, 0, sizeof(fault));
-	fault.factor = 1;
-	fault.random = 1 << 16;
-	r = verdict_on_script(&n);
+	e->weight[WORK_ATOMICS] = 1;
+	e->replays = 1;
+	r = judged(m, WORK_ATOMICS, &n, &err);
+	verify_name_kinds(&kinds, r.kinds);
+	verify_words(&words, &r);
+	CHECK(!strcmp(kinds.s, "atomics, contended"), "%s", kinds.s);
+	CHECK(r.per_turn > 0.5 && r.per_turn < 4, "%g", r.per_turn);
+	CHECK(strstr(words.s, "too many a turn of atomics, contended; else exact"), "%s", words.s);
+	text_free(&kinds);
+	text_free(&words);
+	free(m);
+}
+
+/* Of each class there is an event of which nothing is known: it is exact, as that class and no other. */
+TEST(what_an_unknown_event_counts_is_found)
+{
+	for (unsigned c = 0; c < WORK_CLASSES; c++) {
+		struct made *m = made_new(c + 1);
+		struct made_event *e = made_add(m, 0x10, 0);
+		struct tare_error err = TARE_ERROR_INIT;
+		struct verify_result r;
+		bool any = c == WORK_FAULTS;
+		int n;
+
+		for (size_t i = 0; kernel_at(i); i++)
+			any |= kernel_at(i)->per_turn[c] != 0;
+		e->weight[c] = 1;
+		e->fixed = c % 3;
+		r = judged(m, WORK_UNKNOWN, &n, &err);
+		if (any)
+			CHECK(verify_trusted(&r) && r.as == (int)c, "%s: %s as %d", work_class_names[c], verify_names[r.verdict], r.as);
+		free(m);
+	}
+}
+
+/* Where interrupts cannot be told, what they add is noise, and is not called exact. */
+TEST(interrupts_that_nobody_tells_are_noise)
+{
+	struct made *m = made_new(11);
+	struct made_event *e = made_add(m, 0x10, 0);
+	struct tare_error err = TARE_ERROR_INIT;
+	struct verify_result r;
+	int n;
+
+	e->weight[WORK_INSTRUCTIONS] = e->per_interrupt = 1;
+	m->gap_ns = 100000;
+	m->interrupts_hidden = true;
+	r = judged(m, WORK_INSTRUCTIONS, &n, &err);
 	CHECK(r.verdict == VERIFY_NOISY, "%s", verify_names[r.verdict]);
-	CHECK(r.spread > 1000, "%llu", (unsigned long long)r.spread);
+	free(m);
 }
 
 TEST(an_event_that_cannot_be_opened)
 {
+	struct made *m = made_new(1);
+	struct tare_error err = TARE_ERROR_INIT;
 	int n;
 
-	memset(&fault, 0, sizeof(fault));
-	fault.refused = true;
-	verdict_on_script(&n);
-	CHECK_EQ(n, -EBUSY, "the reason is passed on");
+	made_add(m, 0x10, 0)->refused = true;
+	judged(m, WORK_INSTRUCTIONS, &n, &err);
+	CHECK_EQ(n, -EINVAL, "the reason is passed on");
+	free(m);
+}
+
+/* This thread's own workshop, counted by a PMU that says nothing: each kind of work is done. */
+TEST(the_real_workshop_does_all_of_it)
+{
+	const struct encoding e = { .name = "it", .attr = { .type = PERF_TYPE_RAW, .config = 0x10 }, .scale = 1 };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct verify_sample samples[VERIFY_SAMPLES_MOST];
+	struct workshop *shop = NULL;
+	bool known, seen[WORK_KINDS] = { false };
+	int n = workshop_open(&shop, -1, &err);
+
+	made_new(3);
+	CHECK_EQ(n, 0, "%s", err.what);
+	n = verify_work(samples, &e, WORK_INSTRUCTIONS, &source_made, shop, &known, &err);
+	workshop_close(shop);
+	for (int i = 0; i < n; i++)
+		seen[samples[i].kind] = true;
+	for (unsigned k = 0; k < WORK_KINDS; k++)
+		CHECK(seen[k] || !work_name(k) || kernel_at(k)->contended, "%s", work_name(k));
+	CHECK_EQ(samples[0].expected, 3u, "one turn and a return");
 }
 
 TEST_MAIN()

@@ -7,6 +7,8 @@
 #include "analyze/verify.h"
 #include "cli/output.h"
 #include "cli/verify.h"
+#include "pmu/classes.h"
+#include "pmu/machine.h"
 #include "view/json.h"
 
 static const char usual_events[] = "instructions:u,branches:u,cycles:u,page-faults:u,minor-faults:u";
@@ -41,21 +43,25 @@ struct row {
 	char why[sizeof(((struct tare_error *)0)->what)];
 };
 
-static void judge(struct row *row)
+static void judge(struct row *row, struct machine *machine)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	const struct source *source = source_find(row->event->source ? row->event->source : "perf");
 	struct verify_sample samples[VERIFY_SAMPLES_MOST];
-	int n = -ENOTSUP;
+	struct workshop *shop = NULL;
+	int n = -ENOTSUP, class = class_of(row->event, machine_cpu(machine));
 
 	if (row->event->place != PLACE_TASK)
 		tare_fail(&err, ENOTSUP, "it counts whole CPUs or units, not a thread's work");
 	else if (!source)
 		tare_fail(&err, ENOTSUP, "it is no counter of the kernel's: a clock, or the exact engine, which is exact by construction");
 	else
-		n = verify_work(samples, row->event, source, &row->interrupts_known, &err);
+		n = workshop_open(&shop, row->event->cpus.n ? row->event->cpus.cpu[0] : -1, &err);
+	if (shop)
+		n = verify_work(samples, row->event, class, source, shop, &row->interrupts_known, &err);
+	workshop_close(shop);
 	if (n >= 0)
-		row->result = verify_judge(samples, (size_t)n);
+		row->result = class == WORK_UNKNOWN ? verify_judge_any(samples, (size_t)n) : verify_judge(samples, (size_t)n);
 	else
 		snprintf(row->why, sizeof(row->why), "%s", err.what);
 }
@@ -86,7 +92,7 @@ static void put_text(struct text *out, const struct row *row, size_t n, const st
 			 verify_names[row[i].result.verdict], ink_off(s), words.s ? words.s : "");
 		text_free(&words);
 	}
-	text_add(out, "\n Each counted a loop of known length and pages touched for the first time, many times, in this thread, on one CPU.\n");
+	text_add(out, "\n Each counted loops of known length and pages touched for the first time, many times, in this thread, on one CPU.\n");
 }
 
 static void put_json(struct text *out, const struct row *row, size_t n)
@@ -98,9 +104,10 @@ static void put_json(struct text *out, const struct row *row, size_t n)
 	json_array(&j, "events");
 	for (size_t i = 0; i < n; i++) {
 		const struct verify_result *r = &row[i].result;
-		struct text words = { 0 };
+		struct text words = { 0 }, kinds = { 0 };
 
 		words_of(&words, &row[i]);
+		verify_name_kinds(&kinds, r->kinds);
 		json_object(&j, NULL);
 		json_string(&j, "event", row[i].event->name);
 		json_string(&j, "verdict", verify_names[r->verdict]);
@@ -109,6 +116,10 @@ static void put_json(struct text *out, const struct row *row, size_t n)
 		json_uint(&j, "samples", r->samples);
 		json_int(&j, "fixed", r->fixed);
 		json_int(&j, "per_fault", r->per_fault);
+		json_int(&j, "per_syscall", r->per_syscall);
+		json_string(&j, "counts", r->as == WORK_UNKNOWN ? NULL : work_class_names[r->as]);
+		json_string(&j, "wrong_for", kinds.s ? kinds.s : "");
+		json_real(&j, "per_turn", r->per_turn);
 		json_uint(&j, "per_interrupt", r->per_interrupt);
 		json_uint(&j, "interrupts", r->interrupts);
 		json_bool(&j, "interrupts_known", row[i].interrupts_known);
@@ -118,6 +129,7 @@ static void put_json(struct text *out, const struct row *row, size_t n)
 		json_real(&j, "share", r->share);
 		json_end(&j);
 		text_free(&words);
+		text_free(&kinds);
 	}
 	json_end(&j);
 	json_end(&j);
@@ -184,7 +196,7 @@ static int work(struct counts_options *o, struct tare_error *err)
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < list.n; i++) {
 		row[i].event = &list.enc[i];
-		judge(&row[i]);
+		judge(&row[i], machine);
 	}
 	if (ret == 0)
 		ret = show(o, row, list.n, err);

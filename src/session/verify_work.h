@@ -3,9 +3,7 @@
 #ifndef SESSION_VERIFY_WORK_H
 #define SESSION_VERIFY_WORK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include "source/source.h"
+#include "session/workshop.h"
 
 /* One piece of work, counted once. */
 struct verify_sample {
@@ -17,16 +15,27 @@ struct verify_sample {
 	uint64_t interrupts; /* of this CPU meanwhile, and a little before and after: at most so many hit the work */
 	uint64_t faults;     /* that the work made */
 	bool by_itself;	     /* `expected` is what the same event counted of the same work without them */
+	unsigned kind;	     /* of work, as session/workshop.h numbers them; 0: the loop */
+	uint64_t syscalls;   /* that the work made */
+	uint64_t again;	     /* of pages: what the event counted when the same ones were touched again */
+	uint64_t interrupts_again; /* meanwhile */
+	bool counted_before; /* the event counted something when the same was done to warm up */
 };
 
-enum { VERIFY_SAMPLES_MOST = 64 };
+enum { VERIFY_SAMPLES_MOST = 320 };
+
+/* What verify_work takes as class of an event of which it is not known what it counts. */
+enum { WORK_UNKNOWN = -1 };
+
+/* Fill in what an event of that class (or WORK_UNKNOWN) should have counted. */
+void verify_expect(struct verify_sample *s, size_t n, int class);
 
 /*
- * Have the calling thread do the work, on one CPU (one of the event's, where it has some), and count it by `source`. Some
- * 50 ms. `samples` has room for VERIFY_SAMPLES_MOST; returns how many, or a negative errno: the event cannot be counted.
- * `interrupts_known` is false where /proc/interrupts does not tell of that CPU.
+ * Have the calling thread do the work, and count it by `source`. `class`: what the event is meant to count, an enum work_class or
+ * WORK_UNKNOWN. Some 100 ms. `samples` has room for VERIFY_SAMPLES_MOST; returns how many, or a negative errno: the event cannot be
+ * counted. `interrupts_known` is false where /proc/interrupts does not tell of that CPU.
  */
-int verify_work(struct verify_sample *samples, const struct encoding *event, const struct source *source, bool *interrupts_known,
-		struct tare_error *err);
+int verify_work(struct verify_sample *samples, const struct encoding *event, int class, const struct source *source, struct workshop *w,
+		bool *interrupts_known, struct tare_error *err);
 
 #endif
