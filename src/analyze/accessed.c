@@ -216,6 +216,7 @@ void accessed_close(struct accessed *c)
 		history_free(p->history);
 		history_free(p->blocks);
 		accessed_objects_free(c);
+		accessed_widths_free(c);
 		set_free(&p->tasks);
 		set_free(&p->process_of);
 		free(p->node_of_cpu);

@@ -71,6 +71,11 @@ int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *
 void accessed_close(struct accessed *c);
 
 struct accessed_code accessed_code(struct accessed *c, const struct tare_access *a);
+/*
+ * Bytes that a load, store or update accesses, by its instruction in the file that ran; 0 where the access does not name the very
+ * instruction, or its bytes or their meaning are not known. Costs a look-up, and some microseconds for each different instruction.
+ */
+uint32_t accessed_width(struct accessed *c, const struct tare_access *a);
 /* Number of the object at an address as a task saw it; *offset (may be NULL) into it. SET_NONE: out of memory. */
 uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t *offset);
 const struct object *accessed_object_at(const struct accessed *c, uint32_t number);

@@ -46,6 +46,9 @@ struct accessed_private {
 	struct data_cached data[1 << DATA_BITS];
 	struct history *blocks; /* NULL: none were written down; `module` of a map is the number of an object */
 	uint64_t blocks_until;
+	struct set widths; /* by instruction */
+	struct disasm *disasm;
+	uint16_t disasm_of; /* which machine's code it reads */
 	int input; /* the copy of standard input; -1: none */
 };
 
@@ -65,6 +68,7 @@ bool accessed_find_block(const struct accessed *c, uint32_t pid, uint64_t time_n
 bool accessed_name_one(struct accessed *c, const struct accessed_code *code, struct accessed_name *out);
 void accessed_forget_unnamed(struct accessed *c);
 void accessed_objects_free(struct accessed *c);
+void accessed_widths_free(struct accessed *c);
 int accessed_add_note(struct accessed *c, struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* How its events choose accesses. */
 int accessed_note_selection(struct accessed *c, struct tare_error *err);

@@ -313,6 +313,52 @@ bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t a
 	return true;
 }
 
+/*
+ * What an instruction with an EVEX prefix accesses at the most: its vector's length, or one element that is broadcast; Capstone takes a
+ * vector of any length for one of 64 bytes. 0: it has no such prefix. Source: Intel SDM vol. 2A, 2.7, "Intel AVX-512 Encoding".
+ */
+static unsigned evex_most(const uint8_t *bytes, size_t n)
+{
+	enum { EVEX = 0x62, SEGMENT_FS = 0x64, SEGMENT_GS = 0x65, ADDRESS = 0x67, HALF_MAPS = 4 };
+	size_t at = 0;
+
+	while (at < n && (bytes[at] == SEGMENT_FS || bytes[at] == SEGMENT_GS || bytes[at] == ADDRESS))
+		at++;
+	if (n - at < 4 || bytes[at] != EVEX)
+		return 0;
+	if (bytes[at + 3] & 0x10)
+		return bytes[at + 1] & HALF_MAPS ? 2 : bytes[at + 2] & 0x80 ? 8 : 4;
+	/* addss to maxsd, sqrt: of one element. */
+	if ((bytes[at + 1] & 7) == 1 && (bytes[at + 2] & 2) && n - at > 4 && (bytes[at + 4] == 0x51 || ((bytes[at + 4] & 0xf8) == 0x58 && bytes[at + 4] != 0x5b)))
+		return bytes[at + 2] & 1 ? 8 : 4;
+	return 16u << (bytes[at + 3] >> 5 & 3);
+}
+
+/* Capstone's word on which of them are read is not asked: all operands in memory of an instruction are of one size. */
+struct access_width disasm_width(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address)
+{
+	struct access_width w = { 0 };
+	const uint8_t *p = bytes;
+	size_t left = n;
+	uint64_t at = address;
+	struct disasm_effects e = { 0 };
+	unsigned most;
+
+	if (d->machine == EM_AARCH64 && n >= 4)
+		w.bytes = (uint16_t)arm64_width(bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24);
+	if (d->machine == EM_AARCH64 || !lib.cs_disasm_iter(d->handle, &p, &left, &at, d->insn))
+		return w;
+	add_memories(&e, d->insn, address);
+	for (unsigned i = 0; i < e.n_memory; i++) {
+		w.bytes = e.memory[i].size > w.bytes ? e.memory[i].size : w.bytes;
+		w.repeats |= e.memory[i].repeated;
+	}
+	most = d->machine == EM_X86_64 ? evex_most(bytes, n) : 0;
+	if (most && w.bytes > most)
+		w.bytes = (uint16_t)most;
+	return w;
+}
+
 void disasm_close(struct disasm *d)
 {
 	if (!d)

@@ -61,4 +61,19 @@ struct disasm_effects {
 /* Of the instruction in n bytes at `address`. False when it is not known. */
 bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address, struct disasm_effects *out);
 
+/* ---- how many bytes it accesses ---- */
+
+struct access_width {
+	uint16_t bytes; /* of its operand in memory; 0: none, or not known */
+	bool repeats;	/* a string instruction: of one repetition; hardware may do several at once */
+};
+
+/*
+ * Of the instruction in n bytes at `address`: what masks leave out counts, too. 0 where it is not known, as of gathers, arm64's
+ * vectors of unknown length and its copies of memory.
+ */
+struct access_width disasm_width(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address);
+/* arm64's, from its encoding alone. Source: Arm ARM (DDI 0487), C4.1.94, "Loads and Stores". */
+unsigned arm64_width(uint32_t insn);
+
 #endif

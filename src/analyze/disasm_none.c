@@ -29,3 +29,9 @@ bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t a
 	*out = (struct disasm_effects){ 0 };
 	return false;
 }
+
+struct access_width disasm_width(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address)
+{
+	(void)d, (void)bytes, (void)n, (void)address;
+	return (struct access_width){ 0 };
+}

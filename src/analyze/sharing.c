@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
 #include <stdlib.h>
 #include "analyze/sharing_private.h"
 
-enum { LINE_SIZE = 64, LEAST = 4, WORD = 8 };
+enum { LINE_SIZE = 64, LEAST = 4 };
 
 struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error *err)
 {
@@ -27,6 +26,8 @@ void sharing_free(struct sharing *s)
 	if (!s)
 		return;
 	set_free(&s->lines);
+	set_free(&s->aliases);
+	free(s->same);
 	set_free(&s->threads);
 	set_free(&s->ips);
 	free(s->hit);
@@ -68,55 +69,88 @@ static uint32_t latency_of(const struct tare_access *a)
 	return 0;
 }
 
-int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_error *err)
+/* One page in two address spaces, or seen by loads alone: what its lines are called where no physical address was told. */
+struct alias {
+	struct line_key key; /* virtual */
+	uint32_t line;
+};
+
+static int add_alias(struct sharing *s, uint64_t address, uint32_t pid, uint32_t line, struct tare_error *err)
 {
-	bool load = a->kind == TARE_ACCESS_LOAD || a->kind == TARE_ACCESS_UPDATE;
-	bool store = a->kind == TARE_ACCESS_STORE || a->kind == TARE_ACCESS_UPDATE;
+	struct alias alias = { .key = { address, pid, 0 } };
+	uint32_t at = set_add(&s->aliases, &alias, sizeof(alias), sizeof(alias.key), NULL);
+
+	if (at == SET_NONE)
+		return tare_fail_nomem(err);
+	((struct alias *)s->aliases.item)[at].line = line;
+	return 0;
+}
+
+/* The part of an access that lies in one line: `size` bytes (0: not told), from its byte `from` on. */
+static int add_part(struct sharing *s, const struct tare_access *a, struct hit h, uint64_t from, unsigned size, struct tare_error *err)
+{
 	bool physical = a->has & TARE_ACCESS_PHYSICAL, fresh;
-	uint64_t address = physical ? a->physical : a->address, mask = s->opt.line_size - 1;
-	struct line line = { .key = { address & ~mask, 0, physical } };
-	struct thread_key task = { a->pid, a->tid };
-	struct hit h = { .time = a->time_ns, .offset = (uint8_t)(address & mask), .latency = latency_of(a) };
+	uint64_t mask = s->opt.line_size - 1, address = (physical ? a->physical : a->address) + from;
+	uint64_t seen_at = a->has & TARE_ACCESS_ADDRESS ? (a->address + from) & ~mask : 0;
+	uint32_t pid = (a->address + from) >> 63 ? 0 : a->pid;
+	struct line line = { .key = { address & ~mask, physical ? 0 : pid, physical }, .seen_by = a->pid, .seen_at = seen_at }, *known;
 	void *room;
 
-	if (!(load || store) || !(a->has & (TARE_ACCESS_ADDRESS | TARE_ACCESS_PHYSICAL)) || !(a->has & TARE_ACCESS_TASK)) {
-		s->totals.passed_over++;
-		return 0;
-	}
-	if (!physical && address >> 63 == 0)
-		line.key.pid = a->pid;
-	h.thread = set_add(&s->threads, &task, sizeof(task), sizeof(task), NULL);
-	h.ip = set_add(&s->ips, &a->ip, sizeof(a->ip), sizeof(a->ip), NULL);
-	line.thread = h.thread;
-	line.seen_by = a->pid;
-	line.seen_at = a->has & TARE_ACCESS_ADDRESS ? a->address & ~mask : 0;
 	h.line = set_add(&s->lines, &line, sizeof(line), sizeof(line.key), &fresh);
-	if (h.line == SET_NONE || h.thread == SET_NONE || h.ip == SET_NONE)
+	if (h.line == SET_NONE)
 		return tare_fail_nomem(err);
-	line_at(s, h.line)->many |= line_at(s, h.line)->thread != h.thread;
-	line_at(s, h.line)->stored |= store;
-	line_at(s, h.line)->samples++;
-	if (a->has & TARE_ACCESS_SIZE && a->size <= s->opt.line_size)
-		h.size = (uint8_t)(a->size < s->opt.line_size - h.offset ? a->size : s->opt.line_size - h.offset);
-	h.flags = (load ? HIT_LOAD : 0) | (store ? HIT_STORE : 0) | (a->kernel ? HIT_KERNEL : 0);
-	if (a->has & TARE_ACCESS_SNOOP && a->snoop == TARE_SNOOP_MODIFIED) {
-		h.flags |= HIT_MODIFIED;
-		s->totals.knows_modified = true;
-	}
-	if (a->has & TARE_ACCESS_TIME)
-		h.flags |= HIT_TIMED;
-	else
-		s->totals.without_time++;
+	known = line_at(s, h.line);
+	if (physical && seen_at && (fresh || known->seen_at != seen_at || known->seen_by != a->pid) && add_alias(s, seen_at, pid, h.line, err) < 0)
+		return -ENOMEM;
+	if (seen_at && !known->seen_at)
+		known->seen_at = seen_at, known->seen_by = a->pid;
+	h.offset = (uint8_t)(address & mask);
+	h.size = (uint16_t)size;
 	room = more(s->hit, s->n, &s->room, sizeof(*s->hit));
 	if (!room)
 		return tare_fail_nomem(err);
 	s->hit = room;
 	s->hit[s->n++] = h;
-	s->totals.used++;
 	return 0;
 }
 
-/* ---- judging one line ---- */
+int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_error *err)
+{
+	enum { PAGE = 4096, WIDEST = 4096 };
+	bool load = a->kind == TARE_ACCESS_LOAD || a->kind == TARE_ACCESS_UPDATE;
+	bool store = a->kind == TARE_ACCESS_STORE || a->kind == TARE_ACCESS_UPDATE;
+	uint64_t address = a->has & TARE_ACCESS_PHYSICAL ? a->physical : a->address, line_size = s->opt.line_size;
+	uint64_t size = a->has & TARE_ACCESS_SIZE && a->size <= WIDEST ? a->size : 0, done = 0;
+	struct thread_key task = { a->pid, a->tid };
+	struct hit h = { .time = a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX, .latency = latency_of(a) };
+	int ret;
+
+	if (!(load || store) || !(a->has & (TARE_ACCESS_ADDRESS | TARE_ACCESS_PHYSICAL)) || !(a->has & TARE_ACCESS_TASK)) {
+		s->totals.passed_over++;
+		return 0;
+	}
+	h.thread = set_add(&s->threads, &task, sizeof(task), sizeof(task), NULL);
+	h.ip = set_add(&s->ips, &a->ip, sizeof(a->ip), sizeof(a->ip), NULL);
+	if (h.thread == SET_NONE || h.ip == SET_NONE)
+		return tare_fail_nomem(err);
+	h.flags = (load ? HIT_LOAD : 0) | (store ? HIT_STORE : 0) | (a->kernel ? HIT_KERNEL : 0) | (a->has & TARE_ACCESS_TIME ? HIT_TIMED : 0);
+	if (a->has & TARE_ACCESS_SNOOP && a->snoop == TARE_SNOOP_MODIFIED) {
+		h.flags |= HIT_MODIFIED;
+		s->totals.knows_modified = true;
+	}
+	s->totals.without_time += !(a->has & TARE_ACCESS_TIME);
+	s->totals.used++;
+	do { /* a hit in every line that it touches */
+		uint64_t room = line_size - ((address + done) & (line_size - 1)), part = size - done < room ? size - done : room;
+
+		ret = add_part(s, a, h, done, size ? (unsigned)part : 0, err);
+		done += part;
+		/* which page follows in physical memory is not told */
+	} while (ret == 0 && size && done < size && !(a->has & TARE_ACCESS_PHYSICAL && (address + done) % PAGE == 0));
+	return ret;
+}
+
+/* ---- results ---- */
 
 static int by_line_and_time(const void *pa, const void *pb)
 {
@@ -141,133 +175,6 @@ static int by_bytes_and_thread(const void *pa, const void *pb)
 		return a->ip < b->ip ? -1 : 1;
 	return (a->size > b->size) - (a->size < b->size);
 }
-
-/* Bytes of an access that does not say how many: up to its word's end. */
-static unsigned last_byte(const struct hit *h)
-{
-	return h->size ? h->offset + h->size - 1u : h->offset | (WORD - 1);
-}
-
-static bool same_bytes(const struct hit *a, const struct hit *b)
-{
-	if (!a->size && !b->size)
-		return a->offset == b->offset;
-	return a->offset <= last_byte(b) && b->offset <= last_byte(a);
-}
-
-/* Who uses the bytes that begin at an offset. */
-struct owner {
-	uint32_t thread; /* the most frequent, if one has more than half */
-	uint32_t lead;
-	size_t hits, his;
-};
-
-static bool owned(const struct owner *o)
-{
-	return o->his >= o->hits * 0.9; /* what another thread's initialisation or summing up leaves */
-}
-
-static void find_owners(const struct hit *h, size_t n, struct owner *of)
-{
-	for (size_t i = 0; i < n; i++) { /* Boyer and Moore's vote */
-		struct owner *o = &of[h[i].offset];
-
-		if (!o->lead)
-			o->thread = h[i].thread;
-		o->lead = o->thread == h[i].thread ? o->lead + 1 : o->lead - 1;
-		o->hits++;
-	}
-	for (size_t i = 0; i < n; i++)
-		of[h[i].offset].his += of[h[i].offset].thread == h[i].thread;
-}
-
-void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l)
-{
-	struct owner of[UINT8_MAX + 1] = { 0 };
-
-	find_owners(h, n, of);
-	for (size_t i = 1; i < n; i++) {
-		if (h[i].thread == h[i - 1].thread || !((h[i].flags | h[i - 1].flags) & HIT_STORE))
-			continue;
-		if (same_bytes(&h[i], &h[i - 1]) || (!owned(&of[h[i].offset]) && !owned(&of[h[i - 1].offset])))
-			l->switches_true++;
-		else
-			l->switches_false++;
-	}
-}
-
-double sharing_expected(struct sharing *s, const struct hit *h, size_t n)
-{
-	double pairs = 0, readers = 0, all = (double)n * (n - 1) / 2, same = 0, same_readers = 0, loads = 0;
-
-	for (int stores = 0; stores < 2; stores++) {
-		for (size_t i = 0; i < n; i++)
-			s->weight[h[i].thread] = 0;
-		for (size_t i = 0; i < n; i++) {
-			if (!stores && h[i].flags & HIT_STORE)
-				continue;
-			/* pairs within one thread, one more with each hit before this one */
-			*(stores ? &same : &same_readers) += s->weight[h[i].thread]++;
-			loads += !stores;
-		}
-	}
-	readers = loads * (loads - 1) / 2 - same_readers; /* of different threads, nobody stores */
-	pairs = all - same - readers;
-	return all > 0 ? pairs / all * (double)(n - 1) : 0;
-}
-
-/* Chance of at least k heads of n coins, or for many a bound above it (Hoeffding's). */
-static double at_least(uint64_t k, uint64_t n)
-{
-	enum { MANY = 1000 };
-	double sum = 0, excess = (double)k / n - 0.5;
-
-	if (n > MANY)
-		return excess > 0 ? exp(-2.0 * n * excess * excess) : 1;
-	for (uint64_t i = k; i <= n; i++)
-		sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) - n * M_LN2);
-	return sum < 1 ? sum : 1;
-}
-
-/* ---- verdicts ---- */
-
-/*
- * Fewer than a quarter of the switches that shuffled accesses would have: one thread after the other. Of the switches, a
- * tenth of the other kind is what one thread's initialisation and one thread's summing up leave.
- */
-static void judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
-{
-	uint64_t switches = l->switches_true + l->switches_false;
-	double minor = switches ? (double)(l->switches_true < l->switches_false ? l->switches_true : l->switches_false) / switches : 0;
-
-	if (l->expected > 0 && l->expected < 2) {
-		l->verdict = SHARING_UNCLEAR;
-		return;
-	}
-	if (switches < l->expected / 4 && l->modified < l->expected / 4)
-		sharing_turns(s, h, n, l);
-	if (l->in_turns && l->few_turns) {
-		l->verdict = SHARING_UNCLEAR;
-		return;
-	}
-	if (switches < l->expected / 4 && l->modified < l->expected / 4 && !l->in_turns) {
-		l->verdict = SHARING_HANDED_OVER;
-		l->sure = 1 - exp(switches - l->expected + (switches ? switches * log(l->expected / switches) : 0));
-		return;
-	}
-	if (switches < 2) {
-		l->verdict = SHARING_UNCLEAR;
-		return;
-	}
-	l->verdict = minor > 0.1 && minor * switches >= 3 ? SHARING_BOTH : l->switches_true > l->switches_false ? SHARING_TRUE : SHARING_FALSE;
-	/* that the kind is right: against a mixture in which both were equally frequent */
-	l->sure = l->verdict == SHARING_BOTH ? 1 - exp(-(double)(minor * switches))
-					     : 1 - at_least(switches - (uint64_t)(minor * switches + 0.5), switches);
-	if (l->in_turns)
-		l->sure *= l->steady;
-}
-
-/* ---- results ---- */
 
 static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_line *l, struct tare_error *err)
 {
@@ -309,7 +216,7 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 	const struct line *line = line_at(s, h->line);
 	struct sharing_line l = { .address = line->key.address, .pid = line->key.pid, .physical = line->key.physical,
 				  .seen_at = line->seen_at, .seen_by = line->seen_by, .samples = n };
-	bool timed = true;
+	size_t timed = 0;
 	void *room;
 	int ret;
 
@@ -320,12 +227,13 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 		l.loads += (h[i].flags & HIT_LOAD) != 0;
 		l.stores += (h[i].flags & HIT_STORE) != 0;
 		l.modified += (h[i].flags & HIT_MODIFIED) != 0;
-		timed &= (h[i].flags & HIT_TIMED) != 0;
+		timed += (h[i].flags & HIT_TIMED) != 0; /* they come first */
 	}
-	l.time_ns = timed ? h[n - 1].time : UINT64_MAX;
-	sharing_switches(h, n, &l);
-	l.expected = timed ? sharing_expected(s, h, n) : 0;
-	judge(s, h, n, &l);
+	l.time_ns = timed ? h[timed - 1].time : UINT64_MAX;
+	if (2 * timed >= n)
+		sharing_judge(s, h, timed, &l);
+	else
+		sharing_judge_untimed(h, n, &l);
 	ret = add_cells(s, h, n, &l, err);
 	if (ret < 0)
 		return ret;
@@ -337,18 +245,53 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 	return 0;
 }
 
+static int rank(enum sharing_verdict v)
+{
+	return v == SHARING_HANDED_OVER || v == SHARING_UNCLEAR ? 2 : v == SHARING_UNTIMED;
+}
+
 static int by_movement(const void *pa, const void *pb)
 {
 	const struct sharing_line *a = pa, *b = pb;
 	uint64_t ma = a->switches_true + a->switches_false + a->modified, mb = b->switches_true + b->switches_false + b->modified;
-	bool ca = a->verdict != SHARING_HANDED_OVER && a->verdict != SHARING_UNCLEAR;
-	bool cb = b->verdict != SHARING_HANDED_OVER && b->verdict != SHARING_UNCLEAR;
+	int ca = rank(a->verdict), cb = rank(b->verdict);
 
 	if (ca != cb)
-		return ca ? -1 : 1;
+		return ca < cb ? -1 : 1;
 	if (ma != mb)
 		return ma > mb ? -1 : 1;
+	if (a->verdict == SHARING_UNTIMED && a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
 	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* What is one line gets one number; who uses it how. */
+static int note_lines(struct sharing *s, struct tare_error *err)
+{
+	uint32_t n = s->lines.n;
+
+	s->same = malloc((n + 1ul) * sizeof(*s->same));
+	if (!s->same)
+		return tare_fail_nomem(err);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct alias key = { .key = line_at(s, i)->key };
+		uint32_t at = set_find(&s->aliases, &key, sizeof(key), sizeof(key.key));
+
+		s->same[i] = at == SET_NONE ? i : ((struct alias *)s->aliases.item)[at].line;
+		s->totals.lines += s->same[i] == i;
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		struct hit *h = &s->hit[i];
+		struct line *l;
+
+		h->line = s->same[h->line];
+		l = line_at(s, h->line);
+		if (!l->samples++)
+			l->thread = h->thread;
+		l->many |= l->thread != h->thread;
+		l->stored |= (h->flags & HIT_STORE) != 0;
+	}
+	return 0;
 }
 
 int sharing_finish(struct sharing *s, struct tare_error *err)
@@ -359,7 +302,9 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 	ret = sharing_note_running(s, err);
 	if (ret < 0)
 		return ret;
-	s->totals.lines = s->lines.n;
+	ret = note_lines(s, err);
+	if (ret < 0)
+		return ret;
 	for (uint32_t i = 0; i < s->lines.n; i++)
 		s->totals.too_few += line_at(s, i)->many && line_at(s, i)->stored && line_at(s, i)->samples < s->opt.least;
 	for (size_t i = 0; i < s->n; i++) {
@@ -404,7 +349,7 @@ struct sharing_totals sharing_totals(const struct sharing *s)
 const char *sharing_verdict_name(enum sharing_verdict v)
 {
 	static const char *const names[] = { "none", "false sharing", "true sharing", "true and false sharing", "handed over",
-					     "unclear" };
+					     "unclear", "at times not known" };
 
 	return (unsigned)v < ARRAY_SIZE(names) ? names[v] : "unclear";
 }

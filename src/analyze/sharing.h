@@ -21,6 +21,9 @@
 #include "base/error.h"
 #include "tare/access.h"
 
+/* Bytes that an access may have whose size is not known: as many as one of memcpy's with AVX, or a pair of arm64's vectors. */
+enum { SHARING_WIDE = 32 };
+
 enum sharing_verdict {
 	SHARING_NONE,	    /* one thread only, or nobody stores */
 	SHARING_FALSE,	    /* threads use bytes of their own that lie in one line */
@@ -28,11 +31,13 @@ enum sharing_verdict {
 	SHARING_BOTH,
 	SHARING_HANDED_OVER, /* by one thread after another, not at one time */
 	SHARING_UNCLEAR,    /* too few samples to tell */
+	SHARING_UNTIMED,    /* shared, in the way that `kind` says; without times it is not known whether at one time */
 };
 
 /* One thread's accesses to some bytes from one place in the code. */
 struct sharing_cell {
-	uint8_t offset, size; /* bytes in the line; size 0: not told by the hardware */
+	uint8_t offset;
+	uint16_t size; /* bytes in the line; 0: not known */
 	uint32_t pid, tid;
 	uint64_t ip;
 	uint64_t time_ns; /* of one of them; UINT64_MAX: not told */
@@ -51,11 +56,14 @@ struct sharing_line {
 	uint64_t time_ns; /* of its last access; UINT64_MAX: not told */
 	enum sharing_verdict verdict;
 	double sure;	  /* 0 to 1: chance that the verdict is not the work of sampling */
+	enum sharing_verdict kind; /* of UNTIMED: FALSE, TRUE or BOTH */
+	bool sizes_open;  /* ... for which an access of SHARING_WIDE bytes would make it another kind */
 	bool in_turns;	  /* its threads use it all the while that they run, but seldom run at once: the verdict is of when they do */
 	bool few_turns;	  /* of those, too few to tell */
 	double steady;	  /* 0 to 1: share of what the threads did that was done while using it, less what few turns leave open */
 	uint64_t samples, loads, stores, modified;
-	uint64_t switches_true, switches_false; /* as above */
+	uint64_t switches_true, switches_false; /* as above; 0 where UNTIMED */
+	uint64_t switches_open; /* of the false: a size that is not known decides */
 	double expected;  /* switches, if the accesses were shuffled; 0 where there are no times */
 	uint32_t threads; /* that accessed it */
 	size_t cell, n_cells; /* sharing_cells() from here on: by offset, then thread */
@@ -69,7 +77,7 @@ struct sharing_options {
 struct sharing;
 
 struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error *err);
-/* Loads, stores and updates with an address are used; others are passed over. Some 32 bytes of memory each, and 48 per line. */
+/* Loads, stores and updates with an address are used, in every line that they touch; others are passed over. Some 32 bytes of memory each, and 48 per line. */
 int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_error *err);
 /* Judge. After it the results below; nothing may be added. */
 int sharing_finish(struct sharing *s, struct tare_error *err);

@@ -50,6 +50,57 @@ static int name_lines(struct sharing_named *n, struct tare_error *err)
 	return 0;
 }
 
+static void find_size(struct accessed *c, struct tare_access *a)
+{
+	a->size = accessed_width(c, a);
+	if (a->size)
+		a->has |= TARE_ACCESS_SIZE;
+}
+
+/* Of what one line is as good as another: neighbours in an array, blocks of one kind. */
+static bool adds_up(const struct accessed *c, uint32_t object)
+{
+	static const unsigned kinds = 1 << OBJECT_SYMBOL | 1 << OBJECT_MEMORY | 1 << OBJECT_BLOCK;
+
+	return object != SET_NONE && kinds >> accessed_object_at(c, object)->kind & 1;
+}
+
+static int group_lines(struct sharing_named *n, struct tare_error *err)
+{
+	struct key {
+		uint32_t object, verdict, line, group;
+	};
+	struct set known = { 0 };
+
+	n->group = calloc(n->n + 1, sizeof(*n->group));
+	for (size_t i = 0; n->group && i < n->n; i++) {
+		const struct sharing_line *l = n->line[i].line;
+		uint32_t object = n->line[i].object;
+		bool adds = adds_up(n->of, object), fresh;
+		struct key key = { object, l->verdict, adds ? 0 : (uint32_t)i + 1, (uint32_t)n->groups };
+		uint32_t at = set_add(&known, &key, sizeof(key), 12, &fresh);
+		struct sharing_group *g;
+
+		if (at == SET_NONE) {
+			set_free(&known);
+			return tare_fail_nomem(err);
+		}
+		if (fresh)
+			n->group[n->groups++] = (struct sharing_group){ .object = adds ? object : SET_NONE, .verdict = l->verdict, .first = i };
+		n->line[i].group = ((struct key *)known.item)[at].group;
+		g = &n->group[n->line[i].group];
+		g->lines++;
+		g->samples += l->samples;
+		g->loads += l->loads;
+		g->stores += l->stores;
+		g->modified += l->modified;
+		g->switches_true += l->switches_true;
+		g->switches_false += l->switches_false;
+	}
+	set_free(&known);
+	return n->group ? 0 : tare_fail_nomem(err);
+}
+
 int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct sharing_options *opts, struct tare_error *err)
 {
 	struct tare_access a;
@@ -62,6 +113,8 @@ int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct
 		bool memory = a.kind == TARE_ACCESS_LOAD || a.kind == TARE_ACCESS_STORE || a.kind == TARE_ACCESS_UPDATE ||
 			      a.kind == TARE_ACCESS_PREFETCH;
 
+		if (memory && !(a.has & TARE_ACCESS_SIZE))
+			find_size(c, &a);
 		n->no_accesses += !memory;
 		n->origins |= 1u << a.origin;
 		ret = memory ? sharing_add(n->s, &a, err) : 0;
@@ -70,6 +123,8 @@ int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct
 		ret = sharing_finish(n->s, err);
 	if (ret == 0)
 		ret = name_lines(n, err);
+	if (ret == 0)
+		ret = group_lines(n, err);
 	return ret < 0 ? ret : name_cells(n, err);
 }
 
@@ -77,6 +132,7 @@ void sharing_named_free(struct sharing_named *n)
 {
 	sharing_free(n->s);
 	free(n->line);
+	free(n->group);
 	free(n->name);
 	*n = (struct sharing_named){ 0 };
 }

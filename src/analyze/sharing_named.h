@@ -10,6 +10,15 @@ struct sharing_named_line {
 	const struct sharing_line *line;
 	uint32_t object; /* of accessed_object_at(); SET_NONE: no access told a virtual address */
 	uint64_t offset; /* of the line's first byte in it */
+	uint32_t group;	 /* number */
+};
+
+/* The lines of one object that have one verdict, added up. */
+struct sharing_group {
+	uint32_t object; /* SET_NONE: a line by itself */
+	enum sharing_verdict verdict;
+	size_t first; /* the number of its line that moves most */
+	uint64_t lines, samples, loads, stores, modified, switches_true, switches_false;
 };
 
 struct sharing_named {
@@ -17,6 +26,8 @@ struct sharing_named {
 	struct sharing *s;
 	struct sharing_named_line *line;
 	size_t n;
+	struct sharing_group *group;
+	size_t groups; /* in the order of their first lines */
 	struct accessed_name *name; /* by number of cell */
 	uint64_t no_accesses;	    /* samples of operations that access no memory */
 	unsigned origins;	    /* bit by enum tare_access_origin */

@@ -26,9 +26,10 @@ struct thread_key {
 };
 
 struct hit { /* one access */
-	uint64_t time;
+	uint64_t time; /* UINT64_MAX: not told */
 	uint32_t line, thread, ip, latency;
-	uint8_t offset, size, flags;
+	uint16_t size; /* bytes in the line; 0: not told */
+	uint8_t offset, flags;
 };
 
 /* How one thread uses the line at hand. */
@@ -40,7 +41,8 @@ struct use {
 
 struct sharing {
 	struct sharing_options opt;
-	struct set lines, threads, ips;
+	struct set lines, threads, ips, aliases;
+	uint32_t *same; /* per line: which it is */
 	struct hit *hit;
 	size_t n, room;
 	struct sharing_line *out;
@@ -53,6 +55,13 @@ struct sharing {
 	size_t *ran_at;	  /* per thread, into `ran`; one more for the end */
 	struct sharing_totals totals;
 };
+
+/*
+ * The verdict on one line by its hits, which are in order of time and all have one. Where most have none: by whose bytes are whose
+ * alone; the hits are left in another order.
+ */
+void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l);
+void sharing_judge_untimed(struct hit *h, size_t n, struct sharing_line *l);
 
 /* Count the switches of one line's hits, which are in order of time. */
 void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l);

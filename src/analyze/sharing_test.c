@@ -259,4 +259,121 @@ TEST(verdicts_where_threads_take_turns_on_fewer_cpus)
 	confusion(false, true, 60, 0.98);
 }
 
+static void put(struct sharing *s, uint32_t tid, enum tare_access_kind kind, uint64_t address, uint32_t size, uint64_t physical, uint64_t time)
+{
+	struct tare_access a = { .kind = kind, .pid = 1, .tid = tid, .ip = 0x400000, .address = address, .size = size, .physical = physical, .time_ns = time,
+				 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_TIME | (size ? TARE_ACCESS_SIZE : 0) |
+					(physical ? TARE_ACCESS_PHYSICAL : 0) };
+
+	CHECK_EQ(sharing_add(s, &a, NULL), 0);
+}
+
+/* An access is to every line that it touches; of pages that follow each other in virtual memory alone nothing is said. */
+TEST(accesses_across_lines)
+{
+	static const struct {
+		int line;
+		uint64_t address, physical;
+		uint32_t size, lines; /* lines: beside that of the other thread */
+		size_t shared;
+	} rows[] = {
+		{ __LINE__, 0x1000 + 60, 0, 8, 1, 1 },	      { __LINE__, 0x1000 + 56, 0, 8, 1, 0 },
+		{ __LINE__, 0x1000 + 60, 0, 4, 1, 0 },	      { __LINE__, 0x1000 + 60, 0, 0, 1, 0 },
+		{ __LINE__, 0x1000, 0, 512, 7, 1 },	      { __LINE__, 0x1000 + 60, 0x71000 + 60, 8, 1, 1 },
+		{ __LINE__, 0x0fc0 + 60, 0x70fc0 + 60, 8, 1, 0 }, { __LINE__, 0x1000 + 60, 0, 1 << 20, 1, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sharing *s = sharing_new(NULL, NULL);
+		const struct sharing_line *l;
+		size_t n;
+
+		for (unsigned k = 0; k < 100; k++) {
+			put(s, 10, TARE_ACCESS_UPDATE, rows[i].address, rows[i].size, rows[i].physical, 2 * k);
+			put(s, 11, TARE_ACCESS_UPDATE, 0x1040 + 32, 8, rows[i].physical ? 0x71040 + 32 : 0, 2 * k + 1);
+		}
+		CHECK_EQ(sharing_finish(s, NULL), 0);
+		l = sharing_lines(s, &n);
+		CHECK_EQ(n, rows[i].shared, "row at line %d", rows[i].line);
+		CHECK_EQ(sharing_totals(s).used, 200);
+		CHECK_EQ(sharing_totals(s).lines, rows[i].lines + 1, "row at line %d", rows[i].line);
+		if (n) {
+			const struct sharing_cell *c = sharing_cells(s) + l->cell;
+
+			CHECK_EQ(l->address, rows[i].physical ? 0x71040 : 0x1040);
+			CHECK_EQ(l->samples, 200);
+			CHECK_EQ(l->n_cells, 2);
+			CHECK_EQ(c[0].offset, 0);
+			CHECK_EQ(c[0].size, rows[i].size == 8 ? 4 : 64, "what of it lies in this line");
+			CHECK_EQ(l->verdict, rows[i].size == 8 ? SHARING_FALSE : SHARING_TRUE, "row at line %d", rows[i].line);
+			CHECK(!l->sizes_open);
+		}
+		sharing_free(s);
+	}
+}
+
+/* What is said where sizes are not known, by how far apart the bytes are. */
+TEST(sizes_that_are_not_known)
+{
+	static const struct {
+		int line;
+		unsigned first, second, first_size, second_size;
+		enum sharing_verdict verdict;
+		bool open;
+	} rows[] = {
+		{ __LINE__, 0, 8, 0, 0, SHARING_FALSE, true },	 { __LINE__, 0, 32, 0, 0, SHARING_FALSE, false },
+		{ __LINE__, 0, 31, 0, 0, SHARING_FALSE, true },	 { __LINE__, 0, 8, 8, 0, SHARING_FALSE, false },
+		{ __LINE__, 0, 8, 0, 8, SHARING_FALSE, true },	 { __LINE__, 0, 8, 8, 8, SHARING_FALSE, false },
+		{ __LINE__, 0, 8, 9, 8, SHARING_TRUE, false },	 { __LINE__, 0, 0, 0, 0, SHARING_TRUE, false },
+		{ __LINE__, 0, 24, 32, 0, SHARING_TRUE, false }, { __LINE__, 8, 0, 8, 0, SHARING_FALSE, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sharing *s = sharing_new(NULL, NULL);
+		const struct sharing_line *l;
+		size_t n;
+
+		for (unsigned k = 0; k < 100; k++) {
+			put(s, 10, TARE_ACCESS_STORE, 0x1000 + rows[i].first, rows[i].first_size, 0, 2 * k);
+			put(s, 11, TARE_ACCESS_STORE, 0x1000 + rows[i].second, rows[i].second_size, 0, 2 * k + 1);
+		}
+		CHECK_EQ(sharing_finish(s, NULL), 0);
+		l = sharing_lines(s, &n);
+		CHECK_EQ(n, 1);
+		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
+		CHECK_EQ(l->sizes_open, rows[i].open, "row at line %d", rows[i].line);
+		CHECK(rows[i].open ? l->sure == 0.9 : l->sure > 0.99, "row at line %d: %g", rows[i].line, l->sure);
+		sharing_free(s);
+	}
+}
+
+/* Some accesses have no time, as SPE's records that END closes: the others are judged as if those were not. */
+TEST(some_times)
+{
+	for (unsigned every = 2; every <= 5; every++) {
+		struct sharing *s = sharing_new(NULL, NULL);
+		const struct sharing_line *l;
+		size_t n;
+
+		for (unsigned k = 0; k < 400; k++) {
+			struct tare_access a = { .kind = TARE_ACCESS_STORE, .pid = 1, .tid = 10 + k / 200, .address = 0x1000, .size = 8, .time_ns = k,
+						 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_SIZE };
+
+			if (every == 2 ? k % 3 == 0 : k % every)
+				a.has |= TARE_ACCESS_TIME;
+			CHECK_EQ(sharing_add(s, &a, NULL), 0);
+		}
+		CHECK_EQ(sharing_finish(s, NULL), 0);
+		l = sharing_lines(s, &n);
+		CHECK_EQ(n, 1);
+		CHECK_EQ(l->samples, 400);
+		CHECK_EQ(l->verdict, every == 2 ? SHARING_UNTIMED : SHARING_HANDED_OVER, "one in %u has none", every);
+		if (every == 2)
+			CHECK_EQ(l->kind, SHARING_TRUE);
+		else
+			CHECK_EQ(l->switches_true, 1);
+		sharing_free(s);
+	}
+}
+
 TEST_MAIN()

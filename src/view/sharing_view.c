@@ -24,6 +24,7 @@ static const struct {
 			   "move the bytes that only one thread uses to a line of their own (alignas(64)); then see what is left" },
 	[SHARING_HANDED_OVER] = { "handed over", "handed from thread to thread, not used by several at one time", NULL },
 	[SHARING_UNCLEAR] = { "unclear", "too few samples to tell", "record longer, or with a shorter period" },
+	[SHARING_UNTIMED] = { "untimed", "shared; whether at one time is not known, as the accesses have no times", "record with times (perf record -T; arm_spe_0: ts_enable=1)" },
 };
 
 static const char *word(const struct sharing_shown *s, uint32_t number)
@@ -43,9 +44,20 @@ static bool fought_over(const struct sharing_line *l)
 	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
 }
 
-static const char *means(const struct sharing_line *l)
+/* Is it worth a look, without being asked for? */
+static bool listed(const struct sharing_line *l)
 {
-	return l->few_turns ? "its threads ran in turns, and in too few of them to tell" : verdicts[l->verdict].means;
+	return fought_over(l) || l->verdict == SHARING_UNTIMED;
+}
+
+static void put_means(struct text *out, const struct sharing_line *l)
+{
+	if (l->few_turns)
+		text_add(out, "its threads ran in turns, and in too few of them to tell");
+	else if (l->verdict == SHARING_UNTIMED)
+		text_add(out, "%s; if it is: %s", verdicts[l->verdict].means, verdicts[l->kind].means);
+	else
+		text_add(out, "%s%s", l->in_turns ? "if its threads can run at once: " : "", verdicts[l->verdict].means);
 }
 
 static const char *fix(const struct sharing_line *l)
@@ -82,6 +94,12 @@ static void put_code(struct text *out, const struct sharing_shown *s, const stru
 		text_add(out, "0x%" PRIx64 " in %s", ip, base_name(word(s, n->module)));
 	if (n->file)
 		text_add(out, "  %s:%u", base_name(word(s, n->file)), n->line);
+}
+
+static void put_counted(struct text *out, const struct style *style, uint64_t n, const char *one, const char *many)
+{
+	put_count(out, style, n);
+	text_add(out, "%s", n == 1 ? one : many);
 }
 
 static void put_sure(struct text *out, double sure)
@@ -175,7 +193,25 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 	grid_write(out, &g, style, 4);
 	grid_free(&g);
 	if (shown < l->n_cells)
-		text_add(out, "    %zu more rows (--format json lists them)\n", l->n_cells - shown);
+		text_add(out, "    %zu more row%s (--format json lists them)\n", l->n_cells - shown, l->n_cells - shown == 1 ? "" : "s");
+}
+
+/* What else there is of the same kind in the same object. */
+static void put_group(struct text *out, const struct sharing_shown *s, const struct sharing_group *g, const struct style *style)
+{
+	if (g->lines < 2)
+		return;
+	text_add(out, "    the same of ");
+	put_counted(out, style, g->lines - 1, " more line", " more lines");
+	text_add(out, " of it; in all ");
+	put_counted(out, style, g->samples, " sample", " samples");
+	if (g->verdict != SHARING_UNTIMED) {
+		text_add(out, " and ");
+		put_counted(out, style, g->switches_true + g->switches_false, " move", " moves");
+	}
+	if (sharing_totals(s->named->s).knows_modified)
+		text_add(out, ", "), put_count(out, style, g->modified), text_add(out, " hitm");
+	text_add(out, "\n");
 }
 
 static void put_line(struct text *out, const struct sharing_shown *s, size_t number, const struct sharing_named_line *n, const struct style *style)
@@ -186,82 +222,132 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	text_add(out, " %zu. %s", number, ink_on(style, fought_over(l) ? INK_STRONG : INK_PLAIN));
 	put_object(out, s, n);
 	text_add(out, "%s%s0x%" PRIx64 "%s\n", ink_off(style), n->object == SET_NONE ? "" : "  ", l->address, l->physical ? " (physical)" : "");
-	text_add(out, "    %s", means(l));
+	text_add(out, "    ");
+	put_means(out, l);
 	if (l->verdict != SHARING_UNCLEAR) {
 		text_add(out, " (");
 		put_sure(out, l->sure);
 		text_add(out, ")");
 	}
-	if (l->verdict == SHARING_FALSE || l->verdict == SHARING_BOTH) {
+	if (l->verdict == SHARING_FALSE || l->verdict == SHARING_BOTH || l->verdict == SHARING_UNTIMED) {
 		text_add(out, "\n    bytes ");
 		put_owners(out, s, l);
 	}
+	if (l->sizes_open)
+		text_add(out, "\n    how wide some of these accesses are is not known: if one is of %d bytes, as those of memcpy are, it is to both threads' bytes",
+			 SHARING_WIDE);
 	if (l->in_turns && !l->few_turns)
-		text_add(out, "\n    here the threads mostly took turns on the CPU and each used the line all the while: what is said holds when they run at once");
+		text_add(out, "\n    here the threads mostly took turns and each used the line all the while. Threads that share a CPU by chance will fight over it once they "
+			      "do not; those that wait for each other (a condition, a lock) never will");
 	text_add(out, "\n    ");
-	put_count(out, style, l->samples);
-	text_add(out, " samples by %u threads: ", l->threads);
-	put_count(out, style, l->loads);
-	text_add(out, " loads, ");
-	put_count(out, style, l->stores);
-	text_add(out, " stores; it had to move between ");
-	put_count(out, style, switches);
-	text_add(out, " of ");
-	put_count(out, style, l->samples - 1);
-	text_add(out, " pairs of neighbours");
-	if (l->expected > 0)
-		text_add(out, " (%.0f if their order were by chance)", l->expected);
+	put_counted(out, style, l->samples, " sample", " samples");
+	text_add(out, " by %u thread%s: ", l->threads, l->threads == 1 ? "" : "s");
+	put_counted(out, style, l->loads, " load", " loads");
 	text_add(out, ", ");
-	put_count(out, style, l->switches_true);
-	text_add(out, " times for bytes that both use\n");
+	put_counted(out, style, l->stores, " store", " stores");
+	if (l->verdict != SHARING_UNTIMED) {
+		text_add(out, "; it had to move between ");
+		put_count(out, style, switches);
+		text_add(out, " of ");
+		put_counted(out, style, l->samples - 1, " pair", " pairs");
+		text_add(out, " of neighbours");
+		if (l->expected > 0)
+			text_add(out, " (%.0f if their order were by chance)", l->expected);
+		text_add(out, ", ");
+		put_counted(out, style, l->switches_true, " time", " times");
+		text_add(out, " for bytes that both use");
+	}
+	text_add(out, "\n");
 	if (sharing_totals(s->named->s).knows_modified) {
 		text_add(out, "    ");
 		put_count(out, style, l->modified);
 		text_add(out, " found it changed in another core's cache (hitm)\n");
 	}
 	put_cells(out, s, l, style);
+	if (!s->all)
+		put_group(out, s, &s->named->group[n->group], style);
 	if (fix(l))
 		text_add(out, "    %s%s%s\n", ink_on(style, INK_FAINT), fix(l), ink_off(style));
 	text_add(out, "\n");
+}
+
+struct tally { /* of lines, by verdict */
+	size_t fought, untimed, unclear, wanted;
+};
+
+/* Lines of one object and verdict are shown as one, unless all are asked for. */
+static bool is_shown(const struct sharing_shown *s, size_t i)
+{
+	const struct sharing_named *n = s->named;
+
+	return s->all || (listed(n->line[i].line) && n->group[n->line[i].group].first == i);
+}
+
+static struct tally tally_of(const struct sharing_shown *s)
+{
+	struct tally t = { 0 };
+
+	for (size_t i = 0; i < s->named->n; i++) {
+		const struct sharing_line *l = s->named->line[i].line;
+
+		t.fought += fought_over(l);
+		t.untimed += l->verdict == SHARING_UNTIMED;
+		t.unclear += l->verdict == SHARING_UNCLEAR;
+		t.wanted += is_shown(s, i);
+	}
+	return t;
+}
+
+static void put_head(struct text *out, const struct sharing_shown *s, const struct tally *k, const struct style *style)
+{
+	struct sharing_totals t = sharing_totals(s->named->s);
+
+	accessed_head_text(out, s->path, s->named->of, style);
+	text_add(out, "  ");
+	put_counted(out, style, t.used, " access to ", " accesses to ");
+	put_counted(out, style, t.lines, " line", " lines");
+	text_add(out, " of %u bytes: ", s->line_size);
+	put_count(out, style, k->fought);
+	text_add(out, " fought over, ");
+	if (k->untimed)
+		put_count(out, style, k->untimed), text_add(out, " shared at times that are not known, ");
+	put_count(out, style, s->named->n - k->fought - k->untimed - k->unclear);
+	text_add(out, " handed from thread to thread, ");
+	put_counted(out, style, k->unclear + t.too_few, " shared one", " shared ones");
+	text_add(out, " with too few samples or turns to tell\n\n");
 }
 
 void sharing_text(struct text *out, const struct sharing_shown *s, const struct style *style)
 {
 	const struct sharing_named *n = s->named;
 	struct sharing_totals t = sharing_totals(n->s);
-	size_t fought = 0, unclear = 0, shown = 0;
+	struct tally k = tally_of(s);
+	size_t shown = 0;
 
-	for (size_t i = 0; i < n->n; i++) {
-		fought += fought_over(n->line[i].line);
-		unclear += n->line[i].line->verdict == SHARING_UNCLEAR;
-	}
-	accessed_head_text(out, s->path, n->of, style);
-	text_add(out, "  ");
-	put_count(out, style, t.used);
-	text_add(out, t.used == 1 ? " access to " : " accesses to ");
-	put_count(out, style, t.lines);
-	text_add(out, " lines of %u bytes: ", s->line_size);
-	put_count(out, style, fought);
-	text_add(out, " fought over, ");
-	put_count(out, style, n->n - fought - unclear);
-	text_add(out, " handed from thread to thread, ");
-	put_count(out, style, unclear + t.too_few);
-	text_add(out, " shared ones with too few samples or turns to tell\n\n");
+	put_head(out, s, &k, style);
 	for (size_t i = 0; i < n->n && (!s->limit || shown < s->limit); i++)
-		if (s->all || fought_over(n->line[i].line))
+		if (is_shown(s, i))
 			put_line(out, s, ++shown, &n->line[i], style);
-	if (!fought)
+	if (!k.fought && !k.untimed)
 		text_add(out, " No line is fought over, as far as the samples show.\n");
-	if (shown < (s->all ? n->n : fought))
-		text_add(out, " %zu more lines (-n 0 shows all)\n", (s->all ? n->n : fought) - shown);
-	if (t.without_time == t.used)
-		text_add(out, " The accesses have no times: that they were at one time is not known.\n");
+	if (k.unclear && !s->all) {
+		text_add(out, " Of ");
+		put_counted(out, style, k.unclear, " shared line", " shared lines");
+		text_add(out, " the samples or turns are too few to tell: -a shows %s.\n", k.unclear == 1 ? "it" : "them");
+	}
+	if (shown < k.wanted)
+		text_add(out, " %zu more %s (-n 0 shows all)\n", k.wanted - shown, k.wanted - shown == 1 ? "line" : "lines");
+	if (t.without_time) {
+		text_add(out, " ");
+		put_counted(out, style, t.without_time, " access has no time", " accesses have no times");
+		text_add(out, ": whether they were at one time is not known.\n");
+	}
 	if (!t.knows_modified)
 		text_add(out, " Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.\n");
 	if (t.passed_over) {
 		text_add(out, " ");
-		put_count(out, style, t.passed_over);
-		text_add(out, " accesses were passed over: prefetches, and those without an address or a thread.\n");
+		put_counted(out, style, t.passed_over, " access was", " accesses were");
+		text_add(out, " passed over: prefetches, and those without an address or a thread.\n");
 	}
 	accessed_quality_text(out, n->of, t.used, style);
 }
@@ -314,7 +400,7 @@ static void json_cell(struct json *j, const struct sharing_shown *s, size_t i)
 static void json_line(struct json *j, const struct sharing_shown *s, const struct sharing_named_line *n)
 {
 	const struct sharing_line *l = n->line;
-	struct text object = { 0 };
+	struct text object = { 0 }, means = { 0 };
 
 	json_object(j, NULL);
 	json_hex(j, "address", l->address);
@@ -332,7 +418,11 @@ static void json_line(struct json *j, const struct sharing_shown *s, const struc
 	else
 		json_real(j, "sure", l->sure);
 	json_bool(j, "in_turns", l->in_turns);
-	json_string(j, "means", means(l));
+	json_bool(j, "sizes_known", !l->sizes_open);
+	json_string(j, "kind", l->verdict == SHARING_UNTIMED ? verdicts[l->kind].key : NULL);
+	put_means(&means, l);
+	json_string(j, "means", means.s);
+	text_free(&means);
 	json_string(j, "fix", fix(l));
 	json_uint(j, "samples", l->samples);
 	json_uint(j, "loads", l->loads);
@@ -342,8 +432,13 @@ static void json_line(struct json *j, const struct sharing_shown *s, const struc
 	else
 		json_null(j, "modified");
 	json_uint(j, "threads", l->threads);
-	json_uint(j, "switches_true", l->switches_true);
-	json_uint(j, "switches_false", l->switches_false);
+	if (l->verdict == SHARING_UNTIMED) {
+		json_null(j, "switches_true");
+		json_null(j, "switches_false");
+	} else {
+		json_uint(j, "switches_true", l->switches_true);
+		json_uint(j, "switches_false", l->switches_false);
+	}
 	if (l->expected > 0)
 		json_real(j, "switches_by_chance", l->expected);
 	else
@@ -352,6 +447,28 @@ static void json_line(struct json *j, const struct sharing_shown *s, const struc
 	for (size_t i = l->cell; i < l->cell + l->n_cells; i++)
 		json_cell(j, s, i);
 	json_end(j);
+	json_end(j);
+}
+
+static void json_group(struct json *j, const struct sharing_shown *s, const struct sharing_group *g)
+{
+	struct text name = { 0 };
+
+	json_object(j, NULL);
+	if (g->object != SET_NONE)
+		accessed_object_name(s->named->of, accessed_object_at(s->named->of, g->object), &name);
+	json_string(j, "object", name.s);
+	text_free(&name);
+	json_string(j, "verdict", verdicts[g->verdict].key);
+	json_uint(j, "lines", g->lines);
+	json_uint(j, "samples", g->samples);
+	json_uint(j, "loads", g->loads);
+	json_uint(j, "stores", g->stores);
+	json_uint(j, "moves", g->switches_true + g->switches_false);
+	if (sharing_totals(s->named->s).knows_modified)
+		json_uint(j, "modified", g->modified);
+	else
+		json_null(j, "modified");
 	json_end(j);
 }
 
@@ -381,6 +498,10 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 	json_array(&j, "lines");
 	for (size_t i = 0; i < n->n && (!s->limit || shown < s->limit); i++, shown++)
 		json_line(&j, s, &n->line[i]);
+	json_end(&j);
+	json_array(&j, "objects");
+	for (size_t i = 0; i < n->groups; i++)
+		json_group(&j, s, &n->group[i]);
 	json_end(&j);
 	accessed_quality_json(&j, n->of);
 	json_end(&j);

@@ -106,7 +106,7 @@ def counts_are_the_known_ones():
     table = list(csv.DictReader(io.StringIO(tare("sharing", "--format", "csv", room("counts")).stdout)))
     equal([(r["offset"], r["loads"], r["verdict"]) for r in table], [(str(c["offset"]), str(c["loads"]), "false") for c in line["cells"]], "CSV")
     text = tare("sharing", room("counts")).stdout
-    for says in ("FALSE SHARING: threads use bytes of their own that lie in one line (more than 99.9 % sure)", "bytes +8 by 1, +16 by 2", "alignas(64)",
+    for says in ("FALSE SHARING: threads use bytes of their own that lie in one line (90 % sure)", "how wide some of these accesses are is not known", "bytes +8 by 1, +16 by 2", "alignas(64)",
                  "1 fought over", "helper 1/2"):
         true(says in text, f"{says} in {text}")
     text = tare("sharing", "--filter", "tid=2", room("counts")).stdout
@@ -140,9 +140,68 @@ def spe_without_times_and_sources():
     for t in (1000, 1001):
         r.comm(1000, t, "spe")
     d = document("sharing", r.write(room("spe")))
-    equal((d["without_time"], len(d["lines"]), d["lines"][0]["switches_by_chance"]), (200, 1, None), "without times")
-    text = tare("sharing", "-a", room("spe")).stdout
-    true("have no times: that they were at one time is not known" in text, text)
+    line, = d["lines"]
+    equal((d["without_time"], line["verdict"], line["kind"], line["switches_by_chance"], line["switches_false"]), (200, "untimed", "false", None, None), "without times")
+    text = tare("sharing", room("spe")).stdout
+    for says in ("1 shared at times that are not known", "shared; whether at one time is not known", "if it is: FALSE SHARING", "bytes +0 by 1000, +8 by 1001", "ts_enable=1"):
+        true(says in text, f"{says} in {text}")
+    for says in ("moved", "had to move", "No line is fought over"):
+        true(says not in text, f"{says} in {text}")
+
+
+@test
+def without_times_bytes_tell_the_kind_and_no_more():
+    """As buffers are read one after another, threads seem to take turns in the file: neither that nor the offsets say anything."""
+    for plan, kind in (("fields", "false"), ("turns", "false"), ("counter", "true"), ("lock", "both")):
+        r = Recording(kind=KIND & ~TIME)
+        for k in range(400):
+            thread = k // 200 if plan == "turns" else k % 2
+            word = {"fields": thread, "turns": 2 * (k % 4) + thread, "counter": 0, "lock": (0, 1 + thread)[k // 2 % 2]}[plan]
+            r.sample(0x400000, 1, 11 + thread, 0, BASE + 8 * word, src=source("store", "L1"))
+        line, = document("sharing", r.write(room("untimed")))["lines"]
+        equal((line["verdict"], line["kind"], line["switches_true"], line["switches_false"], line["switches_by_chance"]), ("untimed", kind, None, None, None), plan)
+
+
+@test
+def lines_of_one_object_are_added_up():
+    """False sharing all over an array is one thing to know."""
+    r = Recording()
+    r.mmap(1, BASE, 1 << 20, 0, "//anon", data=True)
+    for k in range(40):
+        for line in range(100):
+            r.sample(0x400000, 1, 11 + k % 2, 1000 * k + line, BASE + 64 * line + 8 * (k % 2), src=source("store"))
+    for k in range(40):
+        r.sample(0x400000, 1, 11 + k % 2, 10**6 + k, BASE + (1 << 20) + 64, src=source("store"))
+    d = document("sharing", r.write(room("array")))
+    equal(sorted((o["verdict"], o["lines"], o["samples"], o["moves"]) for o in d["objects"]), [("false", 100, 4000, 3900), ("true", 1, 40, 39)], "objects")
+    equal(len(d["lines"]), 101, "each is listed, too")
+    text = tare("sharing", room("array")).stdout
+    true("the same of 99 more lines of it; in all 4,000 samples and 3,900 moves" in text, text)
+    equal([l.split(".")[0] for l in text.splitlines() if l[:1] == " " and l[1:2].isdigit() and ". " in l], [" 1", " 2"], "shown")
+    true("more lines (-n 0" not in text, text)
+    equal(tare("sharing", "-a", "-n", "0", room("array")).stdout.count("FALSE SHARING:"), 100, "-a lists each")
+
+
+@test
+def a_line_with_physical_addresses_here_and_there_is_one():
+    """Loads bring them and stores do not, as PEBS has it on some processors."""
+    r = Recording()
+    for k in range(200):
+        r.sample(0x400000, 1, 11 + k % 2, k, BASE + 8 * (k % 2), phys=0x77000 + 8 * (k % 2) if k // 2 % 2 else 0, src=source(("store", "load")[k // 2 % 2]))
+    d = document("sharing", r.write(room("here")))
+    line, = d["lines"]
+    equal((d["lines_in_all"], line["address"], line["samples"], line["loads"], line["stores"], line["verdict"]), (1, "0x77000", 200, 100, 100, "false"), "line")
+
+
+@test
+def what_is_hidden_is_hinted_at():
+    r = Recording()
+    for k, (thread, op) in enumerate(((11, "store"), (12, "load"), (12, "load"), (12, "load"))):
+        r.sample(0x400000, 1, thread, k, BASE, src=source(op))
+    text = tare("sharing", r.write(room("few"))).stdout
+    for says in ("4 accesses to 1 line of 64 bytes", "1 shared one with", "No line is fought over", "Of 1 shared line the samples or turns are too few to tell: -a shows it."):
+        true(says in text, f"{says} in {text}")
+    true("2 threads: 3 loads, 1 store;" in tare("sharing", "-a", room("few")).stdout, "plurals")
 
 
 def spe(**more):
@@ -253,6 +312,53 @@ def a_real_program_is_found_and_its_repaired_twin_is_not():
             true("counters+0x0 in turns" in tare("sharing", room("turns.data")).stdout, "its name")
 
 
+# One thread writes 16 bytes at once, the other reads the second half of them: the same bytes, at another offset.
+WIDE = r"""
+#include <pthread.h>
+#include <emmintrin.h>
+struct message { _Alignas(64) volatile long a; volatile long b, c; } message;
+static _Alignas(64) pthread_barrier_t turn;
+static void *reader(void *p)
+{
+	for (int round = 0; round < 400; round++) {
+		pthread_barrier_wait(&turn);
+		for (int i = 0; i < 100; i++)
+			(void)message.WORD;
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_barrier_init(&turn, 0, 2);
+	pthread_create(&t, 0, reader, 0);
+	for (int round = 0; round < 400; round++) {
+		pthread_barrier_wait(&turn);
+		for (int i = 0; i < 100; i++)
+			*(volatile __m128i *)&message = _mm_set1_epi64x(i);
+	}
+	return pthread_join(t, 0);
+}
+"""
+
+
+@test
+def wide_accesses_reach_other_fields():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("wide.c").write_text(WIDE)
+    for word, verdict in (("b", "true"), ("c", "false")):
+        r = subprocess.run([CC, "-g", "-O1", "-pthread", f"-DWORD={word}", str(room("wide.c")), "-o", str(room("wide"))], capture_output=True, text=True)
+        true(r.returncode == 0, r.stderr)
+        tare("record", "--engine", "exact", "--precise=memory", "-c", "101", "-o", room("wide.data"), "--", room("wide"))
+        line, = [l for l in document("sharing", room("wide.data"))["lines"] if l["symbol"] == "message"]
+        if line["cells"][0]["size"] is None:
+            skip("no Capstone: how wide instructions are is not known")
+        equal({(c["offset"], c["size"]) for c in line["cells"]}, {(0, 16), ({"b": 8, "c": 16}[word], 8)}, "bytes by the instructions")
+        equal((line["verdict"], line["sizes_known"]), (verdict, True), f"the reader's field is {word}")
+        true(line["sure"] > 0.9, line["sure"])
+
+
 # Both on one CPU, which they yield now and then: fields that each works on all the while, and a box that is handed to and fro with other work between.
 ON_ONE_CPU = r"""
 #include <pthread.h>
@@ -300,9 +406,11 @@ def threads_on_one_cpu_share_falsely_or_hand_over():
         os.sched_setaffinity(0, allowed)
     lines = {l["symbol"]: l for l in document("sharing", room("one.data"))["lines"] if l["symbol"]}
     equal((lines["fields"]["verdict"], lines["fields"]["in_turns"]), ("false", True), f"fields: {lines['fields']}")
-    true(0.75 <= lines["fields"]["sure"] <= 1, lines["fields"]["sure"])
+    true(0.75 <= lines["fields"]["sure"] <= 0.8, lines["fields"]["sure"])
     equal((lines["box"]["verdict"], lines["box"]["in_turns"]), ("handed over", False), f"box: {lines['box']}")
-    true("took turns on the CPU" in tare("sharing", room("one.data")).stdout, "it is listed, and why")
+    text = tare("sharing", room("one.data")).stdout
+    for says in ("if its threads can run at once: FALSE SHARING", "mostly took turns", "those that wait for each other (a condition, a lock) never will"):
+        true(says in text, f"{says} in {text}")
 
 
 main()
