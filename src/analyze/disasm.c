@@ -26,7 +26,7 @@ struct disasm {
 
 static void bind(void)
 {
-	void *cs = dlopen("libcapstone.so.4", RTLD_NOW | RTLD_LOCAL);
+	void *cs = dlopen("libcapstone.so.4", RTLD_LAZY | RTLD_LOCAL);
 
 	if (!cs)
 		return;

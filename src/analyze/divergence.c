@@ -55,7 +55,7 @@ static int take_mappings(struct divergence_report *r, const struct diverge_run *
 	return ret;
 }
 
-static const struct map *map_of(const struct divergence_report *r, uint64_t pc)
+static const struct map *map_of(struct divergence_report *r, uint64_t pc)
 {
 	const struct maps *maps = spaces_of(&r->spaces, r->d->run[0].serial);
 

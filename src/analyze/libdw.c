@@ -7,7 +7,7 @@ struct libdw libdw;
 
 static void bind(void)
 {
-	void *dw = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL), *cxx;
+	void *dw = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
 
 	if (!dw)
 		return;
@@ -17,10 +17,25 @@ static void bind(void)
 	libdw.usable &= libdw.name != NULL;
 	LIBDW_FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
-	/* C++ names, by the library every C++ program has. Without it they stay as they are. */
-	cxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+}
+
+static char *(*demangle)(const char *name, char *room, size_t *size, int *status);
+
+static void bind_demangler(void)
+{
+	void *cxx = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+
 	if (cxx)
-		libdw.demangle = (typeof(libdw.demangle))dlsym(cxx, "__cxa_demangle");
+		demangle = (typeof(demangle))dlsym(cxx, "__cxa_demangle");
+}
+
+char *libdw_demangled(const char *name)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int status;
+
+	pthread_once(&once, bind_demangler);
+	return demangle ? demangle(name, NULL, NULL, &status) : NULL; /* NULL, too, when the status is not 0 */
 }
 
 int libdw_load(struct tare_error *err)

@@ -29,7 +29,6 @@ struct libdw {
 #define LIBDW_POINTER(name) typeof(&name) name;
 	LIBDW_FUNCTIONS(LIBDW_POINTER)
 #undef LIBDW_POINTER
-	char *(*demangle)(const char *name, char *room, size_t *size, int *status); /* may be NULL */
 	bool usable;
 };
 
@@ -37,5 +36,9 @@ extern struct libdw libdw;
 
 /* 0 when the functions may be called. */
 int libdw_load(struct tare_error *err);
+
+/* A C++ name as it was written, to be freed; NULL when it is none, or where libstdc++, which every C++ program has, is not. Needs no
+ * libdw_load(): libstdc++ is loaded by the first name, for it takes as long as everything else of a small report. */
+char *libdw_demangled(const char *name);
 
 #endif

@@ -61,6 +61,7 @@ struct reader {
 	struct perfdata *file;
 	struct spaces spaces;
 	struct set threads, counters;
+	uint32_t last_thread; /* that was asked for; the next sample is often of the same */
 	uint32_t *column; /* by event index; SET_NONE: none yet */
 	size_t columns;
 	struct cached cache[1 << CACHE_BITS];
@@ -93,13 +94,19 @@ static uint32_t in_proportion(const struct reader *r, uint32_t least, uint32_t p
 
 static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid)
 {
-	struct thread t = { pid, tid, 0, SET_NONE };
+	struct thread t = { pid, tid, 0, SET_NONE }, *thread = r->threads.item;
 	bool fresh;
-	uint32_t at = set_add(&r->threads, &t, sizeof(t), 8, &fresh);
-	struct thread *thread = at == SET_NONE ? NULL : (struct thread *)r->threads.item + at;
+	uint32_t at;
 	char name[16];
 
-	if (!thread || !fresh)
+	if (r->last_thread < r->threads.n && thread[r->last_thread].pid == pid && thread[r->last_thread].tid == tid)
+		return &thread[r->last_thread];
+	at = set_add(&r->threads, &t, sizeof(t), 8, &fresh);
+	if (at == SET_NONE)
+		return NULL;
+	r->last_thread = at;
+	thread = (struct thread *)r->threads.item + at;
+	if (!fresh)
 		return thread;
 	if (tid != pid) { /* a thread begins with its process's name */
 		struct thread key = { pid, pid, 0, 0 };

@@ -10,12 +10,18 @@ struct process {
 	struct maps *maps; /* NULL: nothing is known yet */
 };
 
-static struct process *process_of(const struct spaces *s, uint32_t pid)
+static struct process *process_of(struct spaces *s, uint32_t pid)
 {
-	struct process key = { .pid = pid };
-	uint32_t at = set_find(&s->process, &key, sizeof(key), sizeof(key.pid));
+	struct process key = { .pid = pid }, *item = s->process.item;
+	uint32_t at;
 
-	return at == SET_NONE ? NULL : (struct process *)s->process.item + at;
+	if (s->last < s->process.n && item[s->last].pid == pid)
+		return &item[s->last];
+	at = set_find(&s->process, &key, sizeof(key), sizeof(key.pid));
+	if (at == SET_NONE)
+		return NULL;
+	s->last = at;
+	return &item[at];
 }
 
 static struct process *make_process(struct spaces *s, uint32_t pid)
@@ -178,7 +184,7 @@ void spaces_exec(struct spaces *s, uint32_t pid)
 	p->maps = NULL;
 }
 
-const struct maps *spaces_of(const struct spaces *s, uint32_t pid)
+const struct maps *spaces_of(struct spaces *s, uint32_t pid)
 {
 	const struct process *p = process_of(s, pid);
 

@@ -28,6 +28,7 @@ struct maps {
 
 struct spaces {
 	struct set process; /* private */
+	uint32_t last;	    /* private: the process that was asked for last; the next question is often of it */
 	uint32_t serial;
 	struct maps kernel;
 	size_t total; /* mappings of all of them */
@@ -39,7 +40,7 @@ int spaces_map_kernel(struct spaces *s, const struct map *m, struct tare_error *
 int spaces_fork(struct spaces *s, uint32_t child, uint32_t parent, struct tare_error *err);
 void spaces_exec(struct spaces *s, uint32_t pid);
 /* NULL when nothing is known of that process. Valid until the next change. */
-const struct maps *spaces_of(const struct spaces *s, uint32_t pid);
+const struct maps *spaces_of(struct spaces *s, uint32_t pid);
 const struct map *maps_find(const struct maps *m, uint64_t address);
 void spaces_free(struct spaces *s);
 

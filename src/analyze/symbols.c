@@ -290,12 +290,11 @@ bool symbols_complete(const struct symbols *s)
 const char *symbols_demangled(struct symbols *s, const char *name)
 {
 	char *plain;
-	int status = 0;
 
-	if (strncmp(name, "_Z", 2) || !libdw.demangle || strnlen(name, MANGLED_MAX) == MANGLED_MAX)
+	if (strncmp(name, "_Z", 2) || strnlen(name, MANGLED_MAX) == MANGLED_MAX)
 		return name;
-	plain = libdw.demangle(name, NULL, NULL, &status);
-	if (plain && status == 0 && own(s, plain))
+	plain = libdw_demangled(name);
+	if (plain && own(s, plain))
 		return plain;
 	free(plain);
 	return name;

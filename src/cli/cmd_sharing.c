@@ -68,14 +68,8 @@ static int write_page(const char *path, const struct sharing_shown *shown, struc
 	int ret = page_file_open(&p, path, err);
 
 	sharing_json(&lines, shown);
-	if (ret == 0 && lines.failed)
-		ret = tare_fail_nomem(err);
 	if (ret == 0)
-		ret = page_file_begin(&p, "tare sharing", shown->path, 0, err);
-	if (ret == 0) {
-		page_add(&p.page, lines.s, lines.len);
-		ret = page_file_end(&p, err);
-	}
+		ret = page_file_document(&p, "tare sharing", shown->path, &lines, err);
 	page_file_abandon(&p);
 	text_free(&lines);
 	return ret;

@@ -33,7 +33,7 @@ static struct {
 
 static bool bind(void)
 {
-	void *lib = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+	void *lib = dlopen("libpfm.so.4", RTLD_LAZY | RTLD_LOCAL);
 
 	return lib && (pfm.initialize = dlsym(lib, "pfm_initialize")) &&
 	       (pfm.get_pmu_info = dlsym(lib, "pfm_get_pmu_info")) &&

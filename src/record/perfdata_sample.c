@@ -197,6 +197,8 @@ static const char *heavy_fields(struct perfdata *r, struct perfdata_sample *s, s
 		if (!(s->chain = words_of(r, b, s->n_chain)))
 			return "its call chain does not fit";
 	}
+	if (!(type & ~(uint32_t)(PD_SAMPLE_PLAIN | PD_SAMPLE_READ | PD_SAMPLE_CALLCHAIN)))
+		return NULL; /* as most are */
 	if (type & PD_SAMPLE_RAW) {
 		s->raw_size = bytes_u32(b);
 		if (!(s->raw = bytes_take(b, s->raw_size)))
