@@ -108,6 +108,13 @@ static int refuse_unavailable(struct job *j)
 	return 0;
 }
 
+static void drop(struct job *j, size_t i)
+{
+	cpus_free(&j->list.enc[i].cpus);
+	memmove(&j->list.enc[i], &j->list.enc[i + 1], (j->list.n - i - 1) * sizeof(j->list.enc[i]));
+	j->list.n--;
+}
+
 /* Of events that nobody asked for by name, those that this machine cannot count are left out. */
 static void drop_uncountable(struct job *j)
 {
@@ -122,9 +129,22 @@ static void drop_uncountable(struct job *j)
 			i++;
 			continue;
 		}
-		cpus_free(&j->list.enc[i].cpus);
-		memmove(&j->list.enc[i], &j->list.enc[i + 1], (j->list.n - i - 1) * sizeof(j->list.enc[i]));
-		j->list.n--;
+		drop(j, i);
+	}
+}
+
+/* The exact engine counts user code only: "instructions" and "instructions:u" are one event there. */
+static void drop_twins(struct job *j)
+{
+	for (size_t i = 1; i < j->list.n;) {
+		size_t k = 0;
+
+		while (k < i && strcmp(j->list.enc[k].name, j->list.enc[i].name))
+			k++;
+		if (k < i)
+			drop(j, i);
+		else
+			i++;
 	}
 }
 
@@ -172,6 +192,8 @@ static int choose_engine(struct job *j)
 
 		ret = engine_choose(&j->list, &q, j->err);
 		ret = ret < 0 ? ret : 0;
+		if (ret == 0)
+			drop_twins(j);
 	}
 	return ret;
 }

@@ -106,6 +106,13 @@ def another_event_makes_the_windows():
 
 
 @test
+def an_event_is_there_once():
+    exact_or_skip()
+    document = windows("--engine", "exact", "-e", "instructions:u,branches,instructions,branches:u", "--every", "500", "--", os.path.join(LOOPS, "loop-1000"))
+    equal([e["event"] for e in document["events"]], ["instructions:u", "branches:u"])
+
+
+@test
 def phases_of_a_program_that_has_some():
     exact_or_skip()
     script = "x = list(range(1000))\nfor i in range(60000): pass\nfor i in range(60): sorted(x, key=str)\nfor i in range(60000): pass"
