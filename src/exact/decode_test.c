@@ -31,6 +31,13 @@ static const struct {
 	{ __LINE__, "\xf3\x48\x0f\xae\xd8", 5, 5, K_GS, F_ALL, 0, 0, 0, V_NONE }, /* wrgsbase rax */
 	{ __LINE__, "\xcd\x80", 2, 2, K_REFUSED, F_ALL, 0, 0, 0, V_NONE },
 	{ __LINE__, "\xcb", 1, 1, K_REFUSED, F_ALL, 0, 1, 0, V_NONE },
+	{ __LINE__, "\xc5\xfc\x10\x00", 4, 4, K_PLAIN, 0, 0, 1, 0, V_256 },
+	{ __LINE__, "\xc5\xf8\x54\x00", 4, 4, K_PLAIN, 0, 0, 1, 0, V_128 },
+	{ __LINE__, "\x0f\x20\x00", 3, 3, K_PLAIN, 0, 0, 0, 0, V_NONE }, /* mov rax, cr0: any mod is a register */
+	{ __LINE__, "\x0f\x23\x45", 3, 3, K_PLAIN, 0, 0, 0, 0, V_NONE },
+	{ __LINE__, "\x66\xc3", 2, 2, K_REFUSED, 0, 0, 1, 0, V_NONE }, /* 16 bits of the instruction pointer */
+	{ __LINE__, "\x66\x74\x00", 3, 3, K_REFUSED, F_ZF, 0, 0, 0, V_NONE },
+	{ __LINE__, "\x66\xe2\x00", 3, 3, K_REFUSED, 0, 0, 0, 0, V_NONE },
 	{ __LINE__, "\xf0\xeb\x00", 3, 0, 0, 0, 0, 0, 0, 0 }, /* lock jmp: #UD */
 	{ __LINE__, "\xf0\x0f\x05", 3, 0, 0, 0, 0, 0, 0, 0 },
 	{ __LINE__, "\x06", 1, 0, 0, 0, 0, 0, 0, 0 },       /* push es: not in 64-bit mode */
@@ -56,6 +63,116 @@ TEST(known_instructions)
 		CHECK_EQ(in.loads, rows[i].loads, "row at line %d", rows[i].line);
 		CHECK_EQ(in.stores, rows[i].stores, "row at line %d", rows[i].line);
 		CHECK_EQ(in.vec, rows[i].vec, "row at line %d", rows[i].line);
+	}
+}
+
+/* Which prefixes are in force, and REX or what VEX, EVEX and XOP have in its place. */
+TEST(prefixes)
+{
+	static const struct {
+		int line;
+		const char *bytes;
+		unsigned size, prefix, rex, map, opcode_at;
+	} prefixed[] = {
+		{ __LINE__, "\x64\x65\x8b\x00", 4, P_GS, 0, 0, 2 }, /* the last of fs and gs */
+		{ __LINE__, "\x65\x64\x8b\x00", 4, P_FS, 0, 0, 2 },
+		{ __LINE__, "\x65\x2e\x36\x3e\x26\x8b\x00", 7, P_GS, 0, 0, 5 }, /* the others mean nothing */
+		{ __LINE__, "\xf2\xf3\x0f\x58\xc1", 5, P_F3, 0, 1, 3 },
+		{ __LINE__, "\xf3\xf2\x0f\x58\xc1", 5, P_F2, 0, 1, 3 },
+		{ __LINE__, "\x66\xf3\x0f\xb8\xc3", 5, P_66 | P_F3, 0, 1, 3 },
+		{ __LINE__, "\xf0\x67\x01\x00", 4, P_LOCK | P_67, 0, 0, 2 },
+		{ __LINE__, "\x48\x01\xd8", 3, 0, 0x48, 0, 1 },
+		{ __LINE__, "\x48\x66\x01\xd8", 4, P_66, 0, 0, 2 }, /* undone by another prefix */
+		{ __LINE__, "\x48\x41\x01\xd8", 4, 0, 0x41, 0, 2 }, /* the last REX */
+		{ __LINE__, "\x66\x4f\x01\xd8", 4, P_66, 0x4f, 0, 2 },
+		{ __LINE__, "\xc5\xfc\x10\x00", 4, 0, 0x40, 1, 2 },
+		{ __LINE__, "\xc5\x7c\x10\x00", 4, 0, 0x44, 1, 2 }, /* R */
+		{ __LINE__, "\xc5\xdc\x58\x00", 4, 0, 0x40, 1, 2 }, /* vvvv is no part of it */
+		{ __LINE__, "\xc4\x61\x7c\x10\x00", 5, 0, 0x44, 1, 3 },
+		{ __LINE__, "\xc4\xa1\x7c\x10\x00", 5, 0, 0x42, 1, 3 }, /* X */
+		{ __LINE__, "\xc4\xc1\x7c\x10\x00", 5, 0, 0x41, 1, 3 }, /* B */
+		{ __LINE__, "\xc4\xe2\xf9\x90\x04\x08", 6, 0, 0x48, 2, 3 }, /* W */
+		{ __LINE__, "\x62\x71\x7c\x48\x10\x00", 6, 0, 0x44, 1, 4 },
+		{ __LINE__, "\x62\xb1\x7c\x48\x10\x00", 6, 0, 0x42, 1, 4 },
+		{ __LINE__, "\x62\xd1\x7c\x48\x10\x00", 6, 0, 0x41, 1, 4 },
+		{ __LINE__, "\x62\xf1\xfd\x48\x10\x00", 6, 0, 0x48, 1, 4 },
+		{ __LINE__, "\x8f\xc9\x78\x81\x00", 5, 0, 0x41, 9, 3 }, /* vfrczpd */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixed); i++) {
+		struct insn in;
+
+		CHECK(insn_decode(&in, (const uint8_t *)prefixed[i].bytes, prefixed[i].size), "row at line %d", prefixed[i].line);
+		CHECK_EQ(in.len, prefixed[i].size, "row at line %d", prefixed[i].line);
+		CHECK_EQ(in.prefix, prefixed[i].prefix, "row at line %d", prefixed[i].line);
+		CHECK_EQ(in.rex, prefixed[i].rex, "row at line %d", prefixed[i].line);
+		CHECK_EQ(in.map, prefixed[i].map, "row at line %d", prefixed[i].line);
+		CHECK_EQ(in.opcode_at, prefixed[i].opcode_at, "row at line %d", prefixed[i].line);
+	}
+}
+
+/* Where displacement and immediate lie, and what the latter is. */
+TEST(parts)
+{
+	static const struct {
+		int line;
+		const char *bytes;
+		unsigned size, disp_at, disp_size, imm_at, imm_size;
+		int64_t imm;
+	} with[] = {
+		{ __LINE__, "\x8b\x05\1\0\0\0", 6, 2, 4, 6, 0, 0 }, /* relative to RIP */
+		{ __LINE__, "\x8b\x45\x80", 3, 2, 1, 3, 0, 0 },
+		{ __LINE__, "\x8b\x85\1\0\0\0", 6, 2, 4, 6, 0, 0 },
+		{ __LINE__, "\x8b\x04\x25\1\0\0\0", 7, 3, 4, 7, 0, 0 }, /* SIB without a base */
+		{ __LINE__, "\x8b\x44\x25\1", 4, 3, 1, 4, 0, 0 },
+		{ __LINE__, "\x8b\x04\x24", 3, 3, 0, 3, 0, 0 },
+		{ __LINE__, "\x80\x05\1\0\0\0\x80", 7, 2, 4, 6, 1, -128 },
+		{ __LINE__, "\x81\xc0\0\0\0\x80", 6, 0, 0, 2, 4, INT32_MIN },
+		{ __LINE__, "\x66\x81\xc0\0\x80", 5, 0, 0, 3, 2, INT16_MIN },
+		{ __LINE__, "\x66\x48\x81\xc0\1\0\0\0", 8, 0, 0, 4, 4, 1 }, /* REX.W goes before 66 */
+		{ __LINE__, "\x48\xb8\1\2\3\4\5\6\7\x08", 10, 0, 0, 2, 8, 0x0807060504030201 },
+		{ __LINE__, "\x66\xb8\1\2", 4, 0, 0, 2, 2, 0x201 },
+		{ __LINE__, "\xa0\1\2\3\4\5\6\7\x08", 9, 0, 0, 1, 8, 0x0807060504030201 },
+		{ __LINE__, "\x67\xa0\1\2\3\4", 6, 0, 0, 2, 4, 0x4030201 },
+		{ __LINE__, "\xc8\1\2\3", 4, 0, 0, 1, 3, 0x30201 }, /* enter */
+		{ __LINE__, "\xc2\0\x80", 3, 0, 0, 1, 2, INT16_MIN },
+		{ __LINE__, "\xeb\x80", 2, 0, 0, 1, 1, -128 },
+		{ __LINE__, "\x0f\x84\xff\xff\xff\xff", 6, 0, 0, 2, 4, -1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(with); i++) {
+		struct insn in;
+
+		CHECK(insn_decode(&in, (const uint8_t *)with[i].bytes, with[i].size), "row at line %d", with[i].line);
+		CHECK_EQ(in.len, with[i].size, "row at line %d", with[i].line);
+		CHECK_EQ(in.disp_at, with[i].disp_at, "row at line %d", with[i].line);
+		CHECK_EQ(in.disp_size, with[i].disp_size, "row at line %d", with[i].line);
+		CHECK_EQ(in.imm_at, with[i].imm_at, "row at line %d", with[i].line);
+		CHECK_EQ(in.imm_size, with[i].imm_size, "row at line %d", with[i].line);
+		CHECK_EQ(in.imm, with[i].imm, "row at line %d", with[i].line);
+		for (unsigned cut = 1; cut < with[i].size; cut++)
+			CHECK(!insn_decode(&in, (const uint8_t *)with[i].bytes, cut), "row at line %d, %u bytes", with[i].line, cut);
+	}
+}
+
+/* What the kernel executes where there is UMIP. */
+TEST(left_to_the_kernel)
+{
+	static const struct {
+		const char *bytes;
+		bool umip;
+	} asked[] = {
+		{ "\x0f\x00\xc0", true },  { "\x0f\x00\x08", true },  { "\x0f\x00\xe0", false }, /* sldt, str, verr */
+		{ "\x0f\x01\x00", true },  { "\x0f\x01\x08", true },  { "\x0f\x01\x20", true },  /* sgdt, sidt, smsw */
+		{ "\x0f\x01\xe0", true },  { "\x0f\x01\x10", false }, { "\x0f\x01\xd0", false }, /* smsw, lgdt, xgetbv */
+		{ "\x0f\x01\xca", false }, { "\x0f\x02\x00", false }, { "\x01\x00", false },	  /* clac, lar, add */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+		struct insn in;
+
+		CHECK(insn_decode(&in, (const uint8_t *)asked[i].bytes, 3), "row %zu", i);
+		CHECK_EQ(insn_umip(&in), asked[i].umip, "row %zu", i);
 	}
 }
 
