@@ -56,7 +56,7 @@ void execute_baseline(int times, tare_bench_mark *start, tare_bench_mark *stop);
 void setup(void);
 void teardown(void);
 
-/** Optional: how many operations one run does, and over how many bytes: results are then shown per operation and per byte
+/** Optional: how many operations one run does, and over how many bytes (1 to 2^53 each): results are then shown per operation and per byte
  *  too. Without ops() an operation is a pair of start and stop. Asked after setup(). */
 uint64_t ops(void);
 uint64_t bytes(void);

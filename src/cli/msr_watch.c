@@ -28,6 +28,7 @@ struct watching {
 	struct registers *r;
 	struct cpus on;
 	struct tare_msr_op *op;
+	struct msr_bits field[TARE_MSR_OPS_MAX]; /* bits 0: the whole register */
 	uint64_t *before;
 	size_t n;
 	unsigned maker;
@@ -51,13 +52,16 @@ static int words(struct watching *w, char **word, int n, struct tare_error *err)
 	if (!w->op || !w->before)
 		return tare_fail_nomem(err);
 	for (int i = 0; i < n; i++) {
-		uint32_t msr;
-		int ret = msr_by_name(word[i], w->maker, &msr, err);
+		struct msr_word one;
+		int ret = msr_word_parse(&one, word[i], w->maker, err);
 
+		if (ret == 0 && one.has_value)
+			ret = tare_fail(err, EINVAL, "'%.60s': watch takes no value", word[i]);
 		if (ret < 0)
 			return ret;
+		w->field[i] = one.field;
 		for (size_t k = 0; k < w->on.n; k++)
-			w->op[k * w->n + (size_t)i] = (struct tare_msr_op){ .msr = msr, .kind = TARE_MSR_READ };
+			w->op[k * w->n + (size_t)i] = (struct tare_msr_op){ .msr = one.msr, .kind = TARE_MSR_READ };
 	}
 	return 0;
 }
@@ -66,7 +70,7 @@ static void tick(struct watching *w, struct text *out, double at, double seconds
 {
 	for (size_t i = 0; i < w->n * w->on.n; i++) {
 		struct msr_tick t = { .time_s = at, .seconds = seconds, .cpu = w->on.cpu[i / w->n], .msr = w->op[i].msr,
-				      .maker = w->maker, .value = w->op[i].value, .before = w->before[i], .first = first };
+				      .field = &w->field[i % w->n], .maker = w->maker, .value = w->op[i].value, .before = w->before[i], .first = first };
 
 		if (w->as_json)
 			msr_tick_json(&w->json, &t);

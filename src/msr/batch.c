@@ -9,12 +9,20 @@
 
 enum { WORDS_ON_A_LINE = 40, WORD_ROOM = 96 };
 
-static int field_value(const struct msr_bits *f, uint64_t value, struct tare_error *err)
+static int field_value(const struct msr_row *row, const struct msr_bits *f, uint64_t value, struct tare_error *err)
 {
-	if (f->bits < 64 && value >> f->bits)
-		return tare_fail(err, ERANGE, "%s has %u bit%s: 0x%llx does not fit", f->name, f->bits,
-				 f->bits == 1 ? "" : "s", (unsigned long long)value);
-	return 0;
+	struct msr_bits high;
+	char name[MSR_NAME_ROOM + 8];
+
+	if (f->bits >= 64 || !(value >> f->bits))
+		return 0;
+	tare_fail(err, ERANGE, "%s has %u bit%s: 0x%llx does not fit", f->name, f->bits, f->bits == 1 ? "" : "s", (unsigned long long)value);
+	snprintf(name, sizeof(name), "%s_HIGH", f->name);
+	for (size_t i = 0; msr_field_nth(row, i, &high); i++)
+		if (!strcmp(high.name, name) && !(value >> f->bits >> high.bits))
+			tare_hint(err, "the upper bits stand apart: %s=0x%llx %s=0x%llx", f->name, (unsigned long long)(value & ((UINT64_C(1) << f->bits) - 1)),
+				  high.name, (unsigned long long)(value >> f->bits));
+	return -ERANGE;
 }
 
 int msr_word_parse(struct msr_word *out, const char *word, unsigned maker, struct tare_error *err)
@@ -45,7 +53,7 @@ int msr_word_parse(struct msr_word *out, const char *word, unsigned maker, struc
 		return tare_fail(err, ENOENT, "register 0x%x is not known, so neither are its fields", out->msr);
 	snprintf(name, sizeof(name), "%.*s", (int)(n - dot - 1), word + dot + 1);
 	ret = msr_field_by_name(row, name, &out->field, err);
-	return ret < 0 || !out->has_value ? ret : field_value(&out->field, out->value, err);
+	return ret < 0 || !out->has_value ? ret : field_value(row, &out->field, out->value, err);
 }
 
 /* "EVENT=0xc5" of that row, into *value. */
@@ -62,7 +70,7 @@ static int add_field(const struct msr_row *row, const char *word, uint64_t *valu
 	if (ret == 0)
 		ret = num_parse(word + n + 1, &v, err);
 	if (ret == 0)
-		ret = field_value(&f, v, err);
+		ret = field_value(row, &f, v, err);
 	if (ret == 0)
 		*value |= v << f.low;
 	return ret;

@@ -71,6 +71,7 @@ TEST(mistakes_name_their_line)
 		{ __LINE__, -EINVAL, "read a b", "line 1: read with 2 words" },
 		{ __LINE__, -EINVAL, "write IA32_PMC0", "line 1: write with 1 word behind" },
 		{ __LINE__, -ENOENT, "read IA32_PMD0", "line 1: no register 'IA32_PMD0'" },
+		{ __LINE__, -ERANGE, "write IA32_PERFEVTSEL0 EVENT=0x1c0", "line 1: EVENT has 8 bits" },
 		{ __LINE__, -EINVAL, "write IA32_PMC0 many", "line 1: 'many' is not a number" },
 		{ __LINE__, -ERANGE, "write IA32_PMC0 0x10000000000000000", "too large" },
 		{ __LINE__, -ENOENT, "write IA32_PERFEVTSEL0 EVNT=1", "no field 'EVNT'" },

@@ -9,7 +9,9 @@ static const struct {
 	const char *bound, *libpfm, *name;
 	unsigned maker, version;
 	bool full_width;
+	unsigned width; /* of all counters; 0: 48 */
 } rows[] = {
+	{ "-", "coreduo", "*", TARE_MSR_INTEL, 1, false, 40 }, { "core2", "*", "*", TARE_MSR_INTEL, 2, false, 40 },
 	{ "nhm", "*", "*", TARE_MSR_INTEL, 3, false },	{ "wsm", "*", "*", TARE_MSR_INTEL, 3, false },
 	{ "snb", "*", "*", TARE_MSR_INTEL, 3, false },	{ "ivb", "*", "*", TARE_MSR_INTEL, 3, true },
 	{ "hsw", "*", "*", TARE_MSR_INTEL, 3, true },	{ "bdw", "*", "*", TARE_MSR_INTEL, 3, true },
@@ -38,8 +40,8 @@ int msr_cpu_of(struct msr_cpu *out, const char *bound, const char *libpfm, const
 					 .version = rows[i].version,
 					 .programmable = programmable,
 					 .fixed = fixed,
-					 .width = 48,
-					 .fixed_width = 48,
+					 .width = rows[i].width ? rows[i].width : 48,
+					 .fixed_width = rows[i].width ? rows[i].width : 48,
 					 .full_width = rows[i].full_width };
 		snprintf(out->name, sizeof(out->name), "%s", name);
 		return 0;

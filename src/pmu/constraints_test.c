@@ -55,6 +55,9 @@ TEST(known_cpus)
 		{ __LINE__, "spr", PERF_TYPE_RAW, 0x02cd, 0x1, true },
 		{ __LINE__, "spr", PERF_TYPE_HW_CACHE, 0x10000, 0xf, true },
 		{ __LINE__, "Intel Alder Lake", PERF_TYPE_RAW, 0x0124, 0xf, true },
+		{ __LINE__, "Intel Core 2", PERF_TYPE_RAW, 0x0012, 0x2, true }, /* mul */
+		{ __LINE__, "core 2", PERF_TYPE_RAW, 0x00c9, 0x1, true },
+		{ __LINE__, "core 2", PERF_TYPE_RAW, 0x00c4, 0x3, true },
 		/* amd_get_event_constraints_f15h, _f17h */
 		{ __LINE__, "AMD Bulldozer family", PERF_TYPE_RAW, 0x0003, 0x8, true },
 		{ __LINE__, "AMD Bulldozer family", PERF_TYPE_RAW, 0x000b, 0x8, true },

@@ -165,8 +165,8 @@ TEST(facts)
 		bool watchdog;
 	} rows[] = {
 		{ "intel-server", "", "Intel Ice Lake server", 8, 4, true },
-		{ "hybrid", "cpu_core", "Intel Alder Lake", 8, 4, false },
-		{ "hybrid", "cpu_atom", "Intel Alder Lake", 6, 3, false },
+		{ "hybrid", "cpu_core", "Intel Alder Lake cpu_core", 8, 4, false },
+		{ "hybrid", "cpu_atom", "Intel Alder Lake cpu_atom", 6, 3, false },
 		{ "amd-zen4", "", "AMD Zen 4", 6, 0, true },
 		{ "arm64-neoverse-n1", "", "Arm Neoverse N1", 6, 1, false },
 		{ "arm64-biglittle", "armv8_cortex_a53", "Arm Cortex-A53", 6, 1, false },

@@ -121,7 +121,7 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 		break;
 	case FAULT_ORDER:
 		tare_fail(err, EINVAL, "%s: start() and stop() did not take turns", where.s);
-		tare_hint(err, "a pair must not lie within another: one stop() for each start(), before the next start()");
+		tare_hint(err, "nested calls are not counted: a pair must not lie within another, so one stop() for each start(), before the next start()");
 		break;
 	case FAULT_OPEN:
 		tare_fail(err, EINVAL, "%s: it called start() and never stop()", where.s);

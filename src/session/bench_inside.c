@@ -207,10 +207,26 @@ static int load(const struct tare_bench_test *linked, struct tare_error *err)
 	return 0;
 }
 
+/* What a test says of its runs, by ops() or bytes(): a number that divides must be one. */
+static int ask(uint64_t (*function)(void), const char *name, uint64_t given, uint64_t *out, struct tare_error *err)
+{
+	*out = given;
+	if (given || !function)
+		return 0;
+	*out = function();
+	if (*out && *out <= (UINT64_C(1) << 53))
+		return 0;
+	tare_fail(err, EINVAL, "its %s() says %llu: a run has 1 to 2^53", name, (unsigned long long)*out);
+	tare_hint(err, "leave %s() out where there is nothing to divide by, or say it by --%s", name, name);
+	return fault_words(err, BENCH_TEST);
+}
+
 static int set_up(struct tare_error *err)
 {
 	struct bench_board *b = in->board;
 	long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+	uint64_t ops = 0, bytes = 0;
+	int ret;
 
 	for (uint32_t v = 0; v < b->variants; v++) {
 		const struct tare_bench_test *t = &in->test[v];
@@ -223,8 +239,13 @@ static int set_up(struct tare_error *err)
 			fault(FAULT_LONGJMP, BENCH_TEST);
 			return -EINVAL;
 		}
-		b->ops[v] = b->variant[v].ops ? b->variant[v].ops : t->ops && !in->call[v] ? t->ops() : 0;
-		b->bytes[v] = b->variant[v].bytes ? b->variant[v].bytes : t->bytes && !in->call[v] ? t->bytes() : 0;
+		ret = ask(in->call[v] ? NULL : t->ops, "ops", b->variant[v].ops, &ops, err);
+		if (ret == 0)
+			ret = ask(in->call[v] ? NULL : t->bytes, "bytes", b->variant[v].bytes, &bytes, err);
+		if (ret < 0)
+			return ret;
+		b->ops[v] = ops;
+		b->bytes[v] = bytes;
 		b->own_baseline[v] = t->execute_baseline && !in->call[v];
 		if (b->cold == BENCH_FLUSH && !t->buffers) {
 			tare_fail(err, EINVAL, "it has no function buffers(), so nothing is known to flush");

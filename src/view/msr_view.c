@@ -350,19 +350,27 @@ static uint64_t difference(const struct msr_tick *t, unsigned bits)
 	return bits < 64 ? d & ((UINT64_C(1) << bits) - 1) : d;
 }
 
+/* Bits of a register that counts up; of a field, and of any other register, 0. */
+static unsigned counting_bits(const struct msr_tick *t)
+{
+	return t->field->bits ? 0 : msr_counts_up(msr_row_of(t->msr, t->maker));
+}
+
 void msr_tick_text(struct text *out, const struct msr_tick *t, const struct style *style)
 {
-	unsigned bits = msr_counts_up(msr_row_of(t->msr, t->maker));
-	char name[MSR_NAME_ROOM];
+	unsigned bits = counting_bits(t);
+	char name[MSR_NAME_ROOM], whole[2 * MSR_NAME_ROOM];
 	double rate;
 	uint64_t d;
 
 	if (t->first && bits)
 		return;
-	text_add(out, "%10.3f  cpu %-3d  %-25s ", t->time_s, t->cpu, msr_name(t->msr, t->maker, name));
+	snprintf(whole, sizeof(whole), "%s%s%s", msr_name(t->msr, t->maker, name), t->field->bits ? "." : "", t->field->bits ? t->field->name : "");
+	text_add(out, "%10.3f  cpu %-3d  %-25s ", t->time_s, t->cpu, whole);
 	if (!bits) {
-		text_add(out, "0x%" PRIx64, t->value);
-		msr_fields_text(out, msr_row_of(t->msr, t->maker), t->value);
+		text_add(out, "0x%" PRIx64, field_of(t->field, t->value));
+		if (!t->field->bits)
+			msr_fields_text(out, msr_row_of(t->msr, t->maker), t->value);
 		text_add(out, "\n");
 		return;
 	}
@@ -375,7 +383,7 @@ void msr_tick_text(struct text *out, const struct msr_tick *t, const struct styl
 
 void msr_tick_json(struct json *j, const struct msr_tick *t)
 {
-	unsigned bits = msr_counts_up(msr_row_of(t->msr, t->maker));
+	unsigned bits = counting_bits(t);
 	char name[MSR_NAME_ROOM];
 
 	json_object(j, NULL);
@@ -383,7 +391,9 @@ void msr_tick_json(struct json *j, const struct msr_tick *t)
 	json_int(j, "cpu", t->cpu);
 	json_string(j, "register", msr_name(t->msr, t->maker, name));
 	json_uint(j, "number", t->msr);
-	json_uint(j, "value", t->value);
+	if (t->field->bits)
+		json_string(j, "field", t->field->name);
+	json_uint(j, "value", field_of(t->field, t->value));
 	if (bits && !t->first) {
 		json_uint(j, "difference", difference(t, bits));
 		json_real(j, "per_second", (double)difference(t, bits) / t->seconds);

@@ -36,8 +36,9 @@ struct msr_tick {
 	double time_s, seconds; /* since the start; since the tick before */
 	int cpu;
 	uint32_t msr;
+	const struct msr_bits *field; /* bits 0: the whole register */
 	unsigned maker;
-	uint64_t value, before;
+	uint64_t value, before; /* of the whole register */
 	bool first;
 };
 void msr_tick_text(struct text *out, const struct msr_tick *t, const struct style *style);

@@ -331,7 +331,7 @@ def tests_that_misbehave():
         for body, says in (
             ("(void)start; (void)stop;", r"bad.c: warm-up run 1: it called neither start\(\) nor stop\(\)"),
             ("start(); (void)stop;", r"called start\(\) and never stop\(\)"),
-            ("start(); start(); stop(); stop();", r"did not take turns"),
+            ("start(); start(); stop(); stop();", r"did not take turns\n.*nested calls are not counted"),
             ("stop(); start();", r"did not take turns"),
             ("for (int i = 0; i < 20000; i++) { start(); stop(); }", r"more than 16384 pairs"),
             ("start(); *(volatile int *)16 = 1; stop();", r"crashed: SIGSEGV at address 0x10"),
@@ -353,6 +353,10 @@ def tests_that_misbehave():
     refused(of("start(); stop();", "void execute_baseline(int n, mark *start, mark *stop); void execute_baseline(int n, mark *start, mark *stop) { (void)n; start(); stop(); }"),
             status=1, says=r"execute_baseline\(\d+, ...\) called start and stop 1 times")
     refused(of("start(); stop();", "void setup(void); void setup(void) { *(volatile int *)16 = 1; }"), status=1, says=r"bad.c: setup\(\): it crashed: SIGSEGV at address 0x10")
+    for function in ("ops", "bytes"):
+        for says in ("0", "-1"):
+            refused(of("start(); stop();", f"unsigned long {function}(void); unsigned long {function}(void) {{ return {says}; }}"), status=1,
+                    says=rf"bad.c: its {function}\(\) says {'0' if says == '0' else 2**64 - 1}: a run has 1 to 2\^53")
     refused(of("start(); stop();", "void setup(void); void setup(void) { exit(4); }"), status=1, says=r"bad.c: setup\(\): it ended its process")
 
 

@@ -90,6 +90,24 @@ def a_plan_as_json():
 
 
 @test
+def plans_for_cpus_of_every_age():
+    d = document("msr-plan", "plan", "--cpu", "core 2", "-e", "instructions:u,cycles:u,r12:u,rc4:u")
+    equal((d["cpu"]["version"], d["cpu"]["width"], d["cpu"]["programmable"]), (2, 40, 2))
+    equal([e["counter"] for e in d["events"]], ["IA32_FIXED_CTR0", "IA32_FIXED_CTR1", "IA32_PMC1", "IA32_PMC0"], "r12 (mul) counts on the second alone")
+    equal([s["value"] for s in d["steps"] if s["phase"] == "start"][-1], 0x300000003)
+    d = document("msr-plan", "plan", "--cpu", "core duo", "-e", "instructions:u")
+    equal((d["cpu"]["version"], [e["counter"] for e in d["events"]]), (1, ["IA32_PMC0"]))
+    true(not any(s["register"] == "IA32_PERF_GLOBAL_CTRL" for s in d["steps"]), "it has no gate")
+    d = document("msr-plan", "plan", "--cpu", "AMD family 10h", "-e", "cycles:u,r1c0:u")
+    equal([e["counter"] for e in d["events"]], ["PERF_LEGACY_CTR0", "PERF_LEGACY_CTR1"])
+    true(0x4101C0 in [s.get("value") for s in d["steps"] if s["register"] == "PERF_LEGACY_CTL1"], d["steps"])
+    for words, kind, n in (("alder lake", "core", 8), ("alder lake cpu_atom", "atom", 6), ("raptor lake cpu_core", "core", 8)):
+        cpu = document("msr-plan", "plan", "--cpu", words, "-e", "rc4")["cpu"]
+        true(cpu["name"].endswith(f" Lake cpu_{kind}"), cpu["name"])
+        equal(cpu["programmable"], n, words)
+
+
+@test
 def plans_that_cannot_be():
     refused(["plan", "--cpu", "skl", "-e", "r1,r2,r3,r4,r5"], "r5", "4 programmable and 3 fixed")
     refused(["plan", "--cpu", "skl", "-e", "faults"], "counted by the kernel")
@@ -316,6 +334,13 @@ def rates():
     for _, name, n in rates:
         equal(int(n.replace(",", "")), 3000 if name == "IA32_APERF" else 6000, "difference")
     equal(len(re.findall(rf"{GATE} +0x0\n", out)), 4 * 2, "a register that does not count is shown as it is")
+    ok("write", "-C", "11", f"{SELECT}=0x4300c5")
+    out = ok("watch", "-n", "1", "-I", "5ms", "-C", "11", f"{SELECT}.EVENT", SELECT)
+    equal(re.findall(rf"({SELECT}\S*) +(0x.*)", out), [(f"{SELECT}.EVENT", "0xc5"), (SELECT, "0x4300c5 EVENT=0xc5 USR OS EN")] * 2, "a field, as read takes it")
+    d = document("msr-watch", "watch", "--device-root", model(), "-n", "1", "-I", "5ms", "-C", "11", f"{SELECT}.EVENT")
+    equal([(r["field"], r["value"]) for r in d["readings"]], [("EVENT", 0xC5)] * 2)
+    ok("write", "-C", "11", f"{SELECT}=0")
+    true("watch takes no value" in on_model("watch", f"{SELECT}=1").stderr, "a value")
     d = document("msr-watch", "watch", "--device-root", model(), "-n", "1", "-I", "5ms", "IA32_APERF")
     equal([("difference" in r) for r in d["readings"]], [False, True], "the first has nothing before it")
 
@@ -534,7 +559,7 @@ def a_name_of_the_other_maker():
     refused(["read", "PERF_CTL0" if INTEL else "IA32_PMC0"], "AMD" if INTEL else "Intel")
     refused(["read", f"{SELECT}.EVNT"], "no field 'EVNT'", "UMASK")
     refused(["write", f"{SELECT}"], "has no value")
-    refused(["write", f"{SELECT}.EVENT=0x100"], "8 bits")
+    refused(["write", f"{SELECT}.EVENT=0x1c0"], "8 bits", *([] if INTEL else ["EVENT=0xc0 EVENT_HIGH=0x1"]))
 
 
 main()
