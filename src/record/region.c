@@ -6,6 +6,7 @@
  * `current` is the recording, or NULL. A thread whose stream is of another one opens a new stream at its next point.
  * After fork the child has the recording, and no block of its own in the file until its first point.
  */
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/pages.h"
 #include "record/region_cost.h"
 #include "record/region_stream.h"
 
@@ -131,18 +133,16 @@ static tare_label as_label(uint32_t number)
 
 static void command_of_self(char *out, size_t room)
 {
-	char *text = NULL;
-	size_t n = 0;
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, out, room - 1);
 
-	out[0] = '\0';
-	if (file_read(NULL, "/proc/self/cmdline", 1 << 21, &text, &n, NULL) < 0)
-		return;
-	while (n && !text[n - 1])
+	if (fd >= 0)
+		close(fd);
+	while (n > 0 && !out[n - 1])
 		n--;
-	for (size_t i = 0; i < n; i++)
-		text[i] = text[i] ? text[i] : ' ';
-	snprintf(out, room, "%s", text);
-	free(text);
+	for (ssize_t i = 0; i < n; i++)
+		out[i] = out[i] ? out[i] : ' ';
+	out[n > 0 ? n : 0] = '\0';
 }
 
 /* This process's own block, at its first point. */
@@ -372,6 +372,13 @@ static void set_up(void)
 	pthread_atfork(before_fork, after_fork, in_child);
 }
 
+/* In the main thread, before there are others: it takes memory from the heap. */
+__attribute__((constructor)) static void set_up_early(void)
+{
+	if (secure_getenv("TARE_REGIONS"))
+		pthread_once(&once, set_up);
+}
+
 enum start { ANEW, JOIN };
 
 static int open_file(struct region_file *f, const char *path, const char *events, enum start how, struct tare_error *err)
@@ -407,7 +414,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	if (!events)
 		events = "wall-time";
 	pthread_once(&once, set_up);
-	r = calloc(1, sizeof(*r));
+	r = pages_new(sizeof(*r));
 	if (!r)
 		return tare_fail_nomem(err);
 	r->references = 1;
@@ -478,14 +485,17 @@ static tare_label enrol(struct tare_region *r)
 	label = r->label;
 	if (label == TARE_LABEL_UNKNOWN) {
 		if (n_known == known_room) {
-			size_t room = known_room ? known_room * 2 : 64;
-			struct tare_region **more = realloc(known, room * sizeof(*more));
+			size_t room = known_room ? known_room * 2 : FILE_PAGE / sizeof(*known);
+			struct tare_region **more = pages_new(room * sizeof(*more));
 
 			if (!more) {
 				pthread_mutex_unlock(&region_lock);
 				region_stream_resume(&pause);
 				return 0;
 			}
+			if (known)
+				memcpy(more, known, n_known * sizeof(*more));
+			pages_free(known, known_room * sizeof(*more));
 			known = more;
 			known_room = room;
 		}

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/pages.h"
 
 enum { ROUNDS = 12, INTERVALS = 64, BUSY_ROUNDS = 6, BUSY_PAIRS = 8, BUSY_BYTES = 16384 };
 
@@ -153,9 +154,9 @@ static float settle(const double *plain, const double *other, const double *busy
 void region_cost_measure(struct region_stream *s, tare_label label, tare_region_empty *empty, tare_region_empty *other, void *with,
 			 struct file_own *out)
 {
-	struct rounds *r = calloc(1, sizeof(*r));
-	struct samples *x = calloc(1, sizeof(*x));
-	uint8_t *memory = calloc(1, BUSY_BYTES);
+	struct rounds *r = pages_new(sizeof(*r));
+	struct samples *x = pages_new(sizeof(*x));
+	uint8_t *memory = pages_new(BUSY_BYTES);
 
 	memset(s->block + 1, 0, BLOCK_BYTES - sizeof(*s->block));
 	if (r && x && memory) {
@@ -176,7 +177,7 @@ void region_cost_measure(struct region_stream *s, tare_label label, tare_region_
 						least, &out[c].outside_off);
 		}
 	}
-	free(r);
-	free(x);
-	free(memory);
+	pages_free(r, sizeof(*r));
+	pages_free(x, sizeof(*x));
+	pages_free(memory, BUSY_BYTES);
 }

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/pages.h"
 #include "base/text.h"
 #include "record/region_irqs.h"
 #include "tare/reading.h"
@@ -225,17 +226,20 @@ int region_counters_new(struct region_counters *c, const char *words, struct tar
 {
 	struct tare_error own = TARE_ERROR_INIT, *err = caller_err ? caller_err : &own;
 	struct text names = { 0 };
-	char *copy = strdup(words), *rest = copy, *word;
+	size_t bytes = strlen(words) + 1;
+	char *copy = pages_new(bytes), *rest = copy, *word;
 	bool exact = tare_exact_now() >= 0;
 	int ret = copy ? 0 : tare_fail_nomem(err);
 
 	memset(c, 0, sizeof(*c));
+	if (copy)
+		memcpy(copy, words, bytes);
 	if (copy && !strcmp(words, "none"))
 		rest = NULL;
 	while (ret == 0 && (word = next_word(&rest)))
 		ret = c->n == FILE_COUNTERS ? tare_fail(err, EINVAL, "at most %d counters can be recorded", FILE_COUNTERS)
 					    : add_word(c, &names, word, exact, err);
-	free(copy);
+	pages_free(copy, bytes);
 	if (ret == 0 && names.failed)
 		ret = tare_fail_nomem(err);
 	if (ret == 0 && c->n_pmu) {

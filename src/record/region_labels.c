@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/region_labels.h"
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "base/pages.h"
+
+enum { TEXT_BYTES = 65536 };
+
+/* Texts, one after another. */
+struct region_texts {
+	struct region_texts *next;
+	size_t room, used; /* of text[] */
+	char text[];
+};
 
 enum { LABEL_MAX = 1 << 28, NUMBERS = 0x0ffffffe };
 
@@ -51,8 +60,26 @@ static int room(struct region_labels *l, size_t n)
 	return 0;
 }
 
-static char *serialise(const char *name, const char *file, uint32_t line, const char *const *args, unsigned n_args,
-		       size_t *bytes)
+/* Room for n bytes, which are kept once they are counted as used. */
+static char *text_room(struct region_labels *l, size_t n)
+{
+	struct region_texts *t = l->texts;
+	size_t bytes = sizeof(*t) + n;
+
+	if (t && t->room - t->used >= n)
+		return t->text + t->used;
+	bytes = bytes < TEXT_BYTES ? TEXT_BYTES : bytes;
+	t = pages_new(bytes);
+	if (!t)
+		return NULL;
+	t->room = bytes - sizeof(*t);
+	t->next = l->texts;
+	l->texts = t;
+	return t->text;
+}
+
+static char *serialise(struct region_labels *l, const char *name, const char *file, uint32_t line, const char *const *args,
+		       unsigned n_args, size_t *bytes)
 {
 	size_t n = 8 + strlen(name) + 1 + strlen(file) + 1;
 	char *text, *p;
@@ -63,7 +90,7 @@ static char *serialise(const char *name, const char *file, uint32_t line, const 
 		errno = E2BIG;
 		return NULL;
 	}
-	text = malloc(n);
+	text = text_room(l, n);
 	if (!text)
 		return NULL;
 	memcpy(text, &line, 4);
@@ -88,14 +115,14 @@ static struct region_label *find(struct region_label *slot, size_t room, uint64_
 static int grow(struct region_labels *l)
 {
 	size_t room = l->room ? l->room * 2 : 256;
-	struct region_label *slot = calloc(room, sizeof(*slot));
+	struct region_label *slot = pages_new(room * sizeof(*slot));
 
 	if (!slot)
 		return -1;
 	for (size_t i = 0; i < l->room; i++)
 		if (l->slot[i].text)
 			*find(slot, room, l->slot[i].hash, l->slot[i].text, l->slot[i].bytes) = l->slot[i];
-	free(l->slot);
+	pages_free(l->slot, l->room * sizeof(*slot));
 	l->slot = slot;
 	l->room = room;
 	return 0;
@@ -112,21 +139,18 @@ uint32_t region_labels_number(struct region_labels *l, const char *name, const c
 
 	if (l->n * 2 >= l->room && grow(l) < 0)
 		return 0;
-	text = serialise(name, file, line, args, n_args, &bytes);
+	text = serialise(l, name, file, line, args, n_args, &bytes);
 	if (!text)
 		return 0;
 	hash = format_sum(text, bytes);
 	hash ^= hash >> 32; /* the low bits of a product know only low bits */
 	slot = find(l->slot, l->room, hash, text, bytes);
-	if (slot->text) {
-		free(text);
+	if (slot->text)
 		return slot->number;
-	}
 	size = (uint32_t)(8 + bytes + 7) & ~7u;
 	if (l->next >= NUMBERS || room(l, size) < 0) {
 		if (l->next >= NUMBERS)
 			errno = EOVERFLOW;
-		free(text);
 		return 0;
 	}
 	number = l->next++;
@@ -135,6 +159,7 @@ uint32_t region_labels_number(struct region_labels *l, const char *name, const c
 	/* Last: whoever reads sees all of it, or nothing. */
 	__atomic_store_n((uint32_t *)(void *)l->at, size, __ATOMIC_RELEASE);
 	l->at += size;
+	l->texts->used += bytes;
 	*slot = (struct region_label){ hash, number, (uint32_t)bytes, text };
 	l->n++;
 	return number;
@@ -157,9 +182,13 @@ void region_labels_forked(struct region_labels *l)
 
 void region_labels_free(struct region_labels *l)
 {
-	for (size_t i = 0; i < l->room; i++)
-		free(l->slot[i].text);
-	free(l->slot);
+	while (l->texts) {
+		struct region_texts *t = l->texts;
+
+		l->texts = t->next;
+		pages_free(t, sizeof(*t) + t->room);
+	}
+	pages_free(l->slot, l->room * sizeof(*l->slot));
 	l->slot = NULL;
 	l->n = l->room = 0;
 }

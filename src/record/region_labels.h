@@ -22,6 +22,7 @@ struct region_labels {
 	uint64_t seq;
 	uint32_t next; /* number for the next one; from 1 */
 	uint32_t nameless; /* of all that cannot be written; 0: none yet */
+	struct region_texts *texts;
 	struct region_label *slot; /* by hash, open addressing */
 	size_t n, room;
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/region_stream.h"
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/pages.h"
 
 enum { SLACK = 2 * POINT_MAX + 16 };
 
@@ -25,8 +25,7 @@ void region_recording_put(struct region_recording *r)
 		struct region_stream *s = r->spare;
 
 		r->spare = s->next;
-		munmap(s->block, s->bytes);
-		free(s);
+		region_stream_forget(s);
 	}
 	region_labels_close(&r->labels);
 	region_labels_free(&r->labels);
@@ -34,7 +33,7 @@ void region_recording_put(struct region_recording *r)
 		munmap(r->block, FILE_PAGE);
 	region_counters_free(&r->counters);
 	region_file_close(&r->file);
-	free(r);
+	pages_free(r, sizeof(*r));
 }
 
 void region_recording_lose(struct region_recording *r, uint64_t points, int code)
@@ -349,7 +348,7 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 	if (s)
 		r->spare = s->next;
 	else
-		s = calloc(1, sizeof(*s));
+		s = pages_new(sizeof(*s));
 	if (s) {
 		if (!s->block) {
 			/* A child of fork is mostly short-lived: pages that it does not need cost more than all else, and so would
@@ -395,7 +394,7 @@ void region_stream_forget(struct region_stream *s)
 {
 	if (s->block)
 		munmap(s->block, s->bytes);
-	free(s);
+	pages_free(s, sizeof(*s));
 }
 
 static void unlink_stream(struct region_stream *s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions recorded by this process and read back: each test is a process of its own. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -469,6 +470,33 @@ TEST(no_room_from_the_first_point_on)
 		timeline_close(t);
 		unlink(path);
 	}
+}
+
+/* A program's heap lies as it would without, whichever of its threads comes first to a region. */
+TEST(the_heap_is_left_alone)
+{
+#ifdef __GLIBC__
+	static char text[200];
+	const char *args[] = { text };
+	struct mallinfo2 before, after;
+
+	start("wall-time");
+	stop(); /* fork's handlers are in the C library's memory: at load, where a recording is asked for */
+	before = mallinfo2();
+	start("wall-time");
+	tare_region_begin(&outer);
+	for (int i = 0; i < 3000; i++) {
+		snprintf(text, sizeof(text), "%0*d", i % 150 + 1, i);
+		tare_label_instant(tare_label_new("x", args, 1));
+	}
+	tare_region_end(&outer);
+	stop();
+	after = mallinfo2();
+	CHECK_EQ(after.uordblks, before.uordblks, "bytes in use");
+	CHECK_EQ(after.fordblks, before.fordblks, "bytes free");
+	CHECK_EQ(after.ordblks, before.ordblks, "free chunks");
+	CHECK_EQ(after.hblks, before.hblks, "mapped");
+#endif
 }
 
 TEST(labels_without_text)
