@@ -100,6 +100,12 @@ struct limit {
 	uint64_t cur, max;
 };
 
+/* How far a process is that dies and leaves a core: see engine/park.c. */
+enum dying_state { DYING_NOT, DYING_ASKED /* to have its other threads brought out */, DYING_SEEN, DYING_PARKED, DYING_ALONE /* not all could be */ };
+
+/* In place of SI_USER and the like: come out of the engine; this thread has. */
+enum { PARK_CODE = -0x7a4d, PARKED_CODE = -0x7a4c };
+
 enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all is in `done` */, PROCESS_TAKEN /* being made */ };
 
 /* Memory that the program may execute when it starts. */
@@ -147,6 +153,10 @@ struct process {
 	uint64_t mapped[LIMITS];     /* of the engine's, in bytes */
 	uint32_t limited, pad2;
 	struct kept kept;
+	volatile uint32_t dying; /* enum dying_state */
+	int32_t dying_tid;       /* of the thread whose death it is; 0: none */
+	int32_t park_signal;     /* by which the others say that they are out */
+	uint32_t pad3;
 };
 
 /* A process that has ended and whose slots were freed. */
@@ -211,6 +221,7 @@ struct filter {
 struct image_head {
 	uint8_t jump[16];
 	int32_t data, end;
+	int32_t call_over, call_over_back; /* behind the two system calls that are made for the program */
 };
 
 enum thread_state {
@@ -228,6 +239,7 @@ struct board {
 	int32_t supervisor;     /* its pid */
 	int32_t board_fd;       /* in the supervisor */
 	volatile uint32_t gone; /* the supervisor serves no longer */
+	uint32_t cores_piped;   /* a program gets them, whatever a process's limit on them */
 	volatile uint32_t threads_top; /* thread slots ever used */
 	volatile uint32_t processes_top;
 	volatile uint32_t changes; /* odd while the supervisor moves sums about */

@@ -97,6 +97,8 @@ static void collect(struct supervisor *s, uint32_t process)
 	leave_lineage(s, p->lineage);
 	memset(p->done, 0, sizeof p->done);
 	p->question.state = QUESTION_NONE;
+	p->dying = DYING_NOT;
+	p->dying_tid = 0;
 	p->state = PROCESS_FREE;
 	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
 }

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include "exact/supervise.h"
 
-enum { IDLE_MS = 200 };
+enum { IDLE_MS = 200, PARKING_MS = 10 };
 
 static struct board *rung; /* for the SIGCHLD handler */
 
@@ -109,6 +109,8 @@ static void on_stop(struct supervisor *s, pid_t pid, int status)
 {
 	int event = status >> 16, sig = WSTOPSIG(status), i = watched_index(s, pid);
 
+	if (park_stop(s, pid, status))
+		return;
 	if (event == PTRACE_EVENT_EXEC) {
 		on_exec(s, pid);
 	} else if (event == PTRACE_EVENT_STOP) {
@@ -131,6 +133,7 @@ static void on_end(struct supervisor *s, pid_t pid, int status, const struct rus
 
 	if (i >= 0)
 		unwatch(s, (unsigned)i);
+	park_end(s, pid);
 	if (pid != s->command)
 		return;
 	s->end = (struct report){ .ended = 1, .pid = pid, .status = status, .usage = *usage };
@@ -160,6 +163,7 @@ void supervise(const struct launch *l)
 	rung = s.b;
 	s.b->supervisor = getpid();
 	s.b->board_fd = l->board_fd;
+	s.b->cores_piped = cores_are_piped();
 	if (l->mode & COUNT_PROFILE)
 		maps_begin(s.b);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -186,6 +190,7 @@ void supervise(const struct launch *l)
 		s.damaged |= board_damaged(s.b);
 		if (!s.damaged) {
 			watch_execs(&s);
+			park_threads(&s);
 			answer_questions(&s);
 			see_to_samples(&s);
 		}
@@ -204,7 +209,7 @@ void supervise(const struct launch *l)
 		swept = now;
 		say_end(&s, live);
 		if (s.b->bell == bell && (!s.command_ended || live))
-			futex_sleep(&s.b->bell, bell, IDLE_MS);
+			futex_sleep(&s.b->bell, bell, s.n_parking ? PARKING_MS : IDLE_MS);
 	}
 	s.b->gone = 1;
 	_exit(0);

@@ -21,6 +21,13 @@ struct supervisor {
 		uint32_t thread;
 	} watched[WATCHED_MAX]; /* threads about to exec */
 	unsigned n_watched;
+	struct parking {
+		pid_t tid;
+		uint32_t process;
+		bool parked;
+		uint64_t told_ms; /* when it was last interrupted */
+	} *parking; /* threads of processes that die, to show their own state in the core: park.c */
+	unsigned n_parking, room_for_parking;
 	struct sigaction former; /* what tare does with SIGCHLD, for the command */
 };
 
@@ -40,6 +47,12 @@ void watch_execs(struct supervisor *s);
 void unwatch(struct supervisor *s, unsigned i);
 int watched_index(const struct supervisor *s, pid_t tid);
 void on_exec(struct supervisor *s, pid_t pid);
+
+/* park.c: threads of processes that die. */
+void park_threads(struct supervisor *s);
+bool park_stop(struct supervisor *s, pid_t tid, int status);
+void park_end(struct supervisor *s, pid_t tid);
+bool cores_are_piped(void);
 
 /* command.c: start the command, watched; reports why it cannot be, and ends then. Then close what was its. */
 void start_command(struct supervisor *s);

@@ -80,6 +80,7 @@ struct thread {
 	uint32_t randoms; /* chunks of bytes it was given by random.c */
 	volatile uint64_t waits; /* for these signals, in sigwait() */
 	struct kept kept; /* sent to this thread */
+	volatile uint32_t park; /* is to come out of the engine: its process dies */
 };
 
 #define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)

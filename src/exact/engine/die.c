@@ -60,15 +60,26 @@ void die(struct thread *t, int sig, const struct info *info, struct context *c)
 {
 	struct action by_default = { 0 };
 	uint64_t all = ~0ull;
+	struct process *p = process_at(t->process);
+	bool alone = p->threads == 1 && !t->started;
 
 	sys(__NR_rt_sigprocmask, SIG_SETMASK, &all, 0, 8);
 	files_unchanged(0, ~0ull);
+	if (p->threads > 1 && leaves_core()) {
+		int32_t nobody = 0;
+
+		if (!__atomic_compare_exchange_n(&p->dying_tid, &nobody, t->tid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			wait_and_park(t, c);
+			return;
+		}
+		alone = park_others(t, sig);
+	}
 	sys(__NR_rt_sigaction, sig, &by_default, 0, 8);
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
 	c->eflags &= ~0x100ull; /* no trap flag of ours */
 	c->mask = ~(1ull << (sig - 1));
 	/* The core shows the program's base; nothing needs the engine's from here to the end. */
 	sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs);
-	if (process_at(t->process)->threads == 1 && !t->started && !eng.lent)
+	if (alone && !eng.lent)
 		leave_for_good(c);
 }

@@ -51,6 +51,8 @@ image:
 	.balign 16
 	.long engine_data - .
 	.long engine_end - .
+	.long syscall_after - .
+	.long syscall_after_back - .
 	.globl engine_start
 engine_start:
 	mov rdx, rsp

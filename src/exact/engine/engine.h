@@ -360,6 +360,12 @@ long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint6
 long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_t size);
 long signal_stack(struct thread *t, uint64_t ss, uint64_t old);
 uint64_t fp_size(uint64_t fpstate);
+bool park_others(struct thread *t, int sig);
+void park_here(struct thread *t, struct context *c);
+void come_out(struct thread *t, const struct info *info, struct context *c);
+void come_out_later(struct thread *t, struct context *c);
+void wait_and_park(struct thread *t, struct context *c);
+bool leaves_core(void);
 void die(struct thread *t, int sig, const struct info *info, struct context *c);
 void force_signal(struct thread *t, int sig, const struct info *info, bool fatal);
 void signal_return(struct thread *t);

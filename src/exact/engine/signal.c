@@ -102,6 +102,10 @@ void on_signal(int sig, struct info *info, struct context *c)
 {
 	struct thread *t = of_this_stack();
 
+	if (info->code == PARK_CODE && process_at(t->process)->dying_tid) {
+		come_out(t, info, c);
+		return;
+	}
 	if (sig == SIGSYS && info->code == SECCOMP_CODE)
 		info->address = t->target;
 	if ((FAULTS & BIT(sig)) && (info->code > 0 || ends_uprobe(t, sig, c))) {

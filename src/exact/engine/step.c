@@ -66,6 +66,10 @@ static void on_native_step(struct thread *t, const struct info *info, struct con
 		deliver(t, SIGTRAP, info, c, true);
 		return;
 	}
+	if (t->park) {
+		park_here(t, c);
+		return;
+	}
 	t->target = c->rip;
 	t->edge = 0;
 	c->rip = (uint64_t)engine_dispatch;
@@ -85,11 +89,17 @@ void on_step(struct thread *t, const struct info *now, struct context *c)
 		return;
 	case AT_BORDER:
 		end_step(t, c);
-		deliver(t, (int)t->step_signal, &info, c, false);
+		if (t->park)
+			park_here(t, c);
+		else
+			deliver(t, (int)t->step_signal, &info, c, false);
 		return;
 	default:
 		end_step(t, c);
-		put_off(t, (int)t->step_signal, &info, c);
+		if (t->park)
+			come_out_later(t, c);
+		else
+			put_off(t, (int)t->step_signal, &info, c);
 	}
 }
 

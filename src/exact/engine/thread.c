@@ -222,6 +222,8 @@ static struct process *process_new(const struct process *parent)
 	memset(p->done, 0, sizeof p->done);
 	memcpy(p->actions, parent->actions, sizeof p->actions);
 	p->kept.which = 0;
+	p->dying = DYING_NOT;
+	p->dying_tid = 0;
 	__atomic_store_n(&p->state, PROCESS_LIVE, __ATOMIC_RELEASE);
 	return p;
 }

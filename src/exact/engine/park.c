@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The other threads of a process that dies and leaves a core: each is brought back to its own pc with its own registers, and
+ * held there, so that the core shows it as it was. A thread cannot hold itself so: the supervisor traces them (../park.c). It
+ * corrects the registers of those that wait in a system call; the others it tells to come out of the engine, and they
+ * return to where they stand in the program, where a signal that is queued stops them before they execute anything.
+ */
+#include <asm/prctl.h>
+#include <asm/resource.h>
+#include "exact/engine/signal.h"
+
+enum { WAIT_MS = 100, WAITS_ALONE = 3, WAITS_MAX = 50 /* a thread that cannot come out must not keep the process from dying */ };
+
+static struct process *of(const struct thread *t)
+{
+	return process_at(t->process);
+}
+
+bool leaves_core(void)
+{
+	struct limit limit;
+
+	return eng.board->cores_piped || sys(__NR_prlimit64, 0, RLIMIT_CORE, 0, &limit) < 0 || limit.cur;
+}
+
+/* Does another process run in this memory? */
+static bool memory_is_lent(const struct thread *t)
+{
+	for (uint32_t i = 0; i < board_threads(eng.board); i++)
+		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->space == t->space && thread_at(i)->process != t->process)
+			return true;
+	return false;
+}
+
+/*
+ * Hundreds of busy threads may leave the supervisor, which is to stop them, no processor: have them wait for it. Not where it
+ * can be done without, for it ends the system calls they are in.
+ */
+static void hold_others(const struct thread *t)
+{
+	for (uint32_t i = 0; i < board_threads(eng.board); i++) {
+		const struct thread *other = thread_at(i);
+		struct info come = { .signo = SIGTRAP, .code = PARK_CODE };
+
+		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process && other != t && other->tid)
+			sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), other->tid, SIGTRAP, &come);
+	}
+}
+
+/* The process dies by `sig` of this thread. True when nobody needs the engine any more. */
+bool park_others(struct thread *t, int sig)
+{
+	struct process *p = of(t);
+
+	p->park_signal = sig == SIGSYS ? SIGXFSZ : SIGSYS;
+	__atomic_store_n(&p->dying, DYING_ASKED, __ATOMIC_RELEASE);
+	ring();
+	for (int i = 0; i < WAITS_MAX && (p->dying == DYING_ASKED || p->dying == DYING_SEEN) && !supervisor_gone(); i++) {
+		if (i >= WAITS_ALONE && p->dying == DYING_ASKED)
+			hold_others(t);
+		futex_wait(&p->dying, p->dying == DYING_SEEN ? DYING_SEEN : DYING_ASKED, WAIT_MS);
+	}
+	return p->dying == DYING_PARKED && !memory_is_lent(t);
+}
+
+/* `c` is the program's context: return to it, into the stop by which the supervisor knows. */
+void park_here(struct thread *t, struct context *c)
+{
+	int sig = of(t)->park_signal;
+	struct info out = { .signo = sig, .code = PARKED_CODE };
+
+	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, &out);
+	c->eflags &= ~(uint64_t)EFLAGS_TF;
+	c->mask = ~BIT(sig);
+	sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs);
+}
+
+/* In the engine, which is left soon: then. */
+void come_out_later(struct thread *t, struct context *c)
+{
+	int sig = of(t)->park_signal;
+	struct info again = { .signo = sig, .code = PARK_CODE };
+	uint64_t mask = t->pending & PUT_OFF ? t->frame_mask : c->mask;
+
+	install(sig, 0);
+	put_off(t, sig, &again, c);
+	t->frame_mask = mask & ~BIT(sig);
+}
+
+/* The thread is to come out, once the supervisor traces it. */
+void come_out(struct thread *t, const struct info *info, struct context *c)
+{
+	while (!t->park)
+		futex_wait(&t->park, 0, WAIT_MS);
+	if (t->stepping) /* it comes out at the next border */
+		return;
+	switch (locate(t, c, false)) {
+	case AT_BORDER:
+		park_here(t, c);
+		return;
+	case AT_WORK:
+		step_to_border(t, 0, info, c);
+		return;
+	case IN_ENGINE:
+		come_out_later(t, c);
+		return;
+	default:
+		return;
+	}
+}
+
+/* This thread would die, too, but another one was first. */
+void wait_and_park(struct thread *t, struct context *c)
+{
+	while (!t->park)
+		futex_wait(&t->park, 0, WAIT_MS);
+	park_here(t, c);
+}

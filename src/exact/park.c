@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process dies and leaves a core: its other threads are traced and brought to where they stand in the program, as
+ * engine/park.c explains, and stay stopped until the kernel kills them.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/futex.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include "exact/supervise.h"
+
+/* Then a program is given them, or a socket. Source: core(5). */
+bool cores_are_piped(void)
+{
+	int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC);
+	char first = '|';
+
+	if (fd < 0)
+		return true;
+	if (read(fd, &first, 1) < 0)
+		first = '|';
+	close(fd);
+	return first == '|' || first == '@';
+}
+
+static struct parking *parking_of(const struct supervisor *s, pid_t tid)
+{
+	for (unsigned i = 0; i < s->n_parking; i++)
+		if (s->parking[i].tid == tid)
+			return &s->parking[i];
+	return NULL;
+}
+
+static struct thread *slot_of(const struct supervisor *s, const struct parking *k)
+{
+	for (uint32_t i = 0; i < board_threads(s->b); i++) {
+		struct thread *t = (struct thread *)board_thread(s->b, i);
+
+		if (s->b->thread_states[i] == THREAD_LIVE && t->process == k->process && t->tid == k->tid)
+			return t;
+	}
+	return NULL;
+}
+
+static struct parking *parking_new(struct supervisor *s)
+{
+	if (s->n_parking == s->room_for_parking) {
+		unsigned room = s->room_for_parking * 2 + 64;
+		struct parking *more = realloc(s->parking, room * sizeof *more);
+
+		if (!more)
+			return NULL;
+		s->parking = more;
+		s->room_for_parking = room;
+	}
+	return &s->parking[s->n_parking++];
+}
+
+/* Where the image has it, in the process. */
+static uint64_t in_image(const struct process *p, size_t field, int32_t value)
+{
+	return p->image + field + (uint64_t)(int64_t)value;
+}
+
+/* In a system call of the program's, or right behind: all but a few registers are its own. */
+static bool correct_call(const struct process *p, const struct thread *t, struct user_regs_struct *regs)
+{
+	const struct image_head *head = (const struct image_head *)exact_image;
+
+	if (regs->rip != in_image(p, offsetof(struct image_head, call_over), head->call_over) &&
+	    regs->rip != in_image(p, offsetof(struct image_head, call_over_back), head->call_over_back))
+		return false;
+	regs->rip = regs->rcx = t->target;
+	regs->gs_base = t->user_gs;
+	return true;
+}
+
+/* It stands where it was interrupted. */
+static void look_at(struct supervisor *s, struct parking *k)
+{
+	struct process *p = board_process(s->b, k->process);
+	struct thread *t = slot_of(s, k);
+	struct user_regs_struct regs;
+	union {
+		struct {
+			int32_t signo, error, code;
+		} head;
+		uint8_t all[128];
+	} info = { .head = { .signo = SIGTRAP, .code = PARK_CODE } };
+
+	if (t && ptrace(PTRACE_GETREGS, k->tid, 0, &regs) == 0 && correct_call(p, t, &regs) &&
+	    ptrace(PTRACE_SETREGS, k->tid, 0, &regs) == 0) {
+		k->parked = true;
+		return;
+	}
+	if (t)
+		__atomic_store_n(&t->park, 1, __ATOMIC_RELEASE); /* first of all: what it hears next it hears as one that is to come out */
+	syscall(SYS_rt_tgsigqueueinfo, p->pid, k->tid, SIGTRAP, &info);
+	ptrace(PTRACE_CONT, k->tid, 0, 0);
+}
+
+bool park_stop(struct supervisor *s, pid_t tid, int status)
+{
+	struct parking *k = parking_of(s, tid);
+	siginfo_t info = { 0 };
+
+	if (!k)
+		return false;
+	if (status >> 16 == PTRACE_EVENT_STOP) {
+		look_at(s, k);
+		return true;
+	}
+	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 && info.si_code == PARKED_CODE)
+		k->parked = true;
+	else
+		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+	return true;
+}
+
+void park_end(struct supervisor *s, pid_t tid)
+{
+	struct parking *k = parking_of(s, tid);
+
+	if (k)
+		*k = s->parking[--s->n_parking];
+}
+
+static bool is_over(pid_t pid, pid_t tid)
+{
+	char path[64], text[512], *state;
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return true;
+	text[n] = 0;
+	state = strrchr(text, ')');
+	return state && (state[2] == 'Z' || state[2] == 'X');
+}
+
+enum { AGAIN_MS = 20 /* time enough to come out in, once told */ };
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+enum outcome { OUT_ALL, OUT_SOME, OUT_NOT_YET };
+
+/* Trace one. A thread that was told and has not come out may have begun to wait in a system call: look again. */
+static enum outcome park_thread(struct supervisor *s, uint32_t process, pid_t tid)
+{
+	struct parking *k = parking_of(s, tid);
+
+	if (k && k->parked)
+		return OUT_ALL;
+	if (!k) {
+		if (ptrace(PTRACE_SEIZE, tid, 0, 0) < 0)
+			return is_over(board_process(s->b, process)->pid, tid) ? OUT_ALL : OUT_SOME;
+		k = parking_new(s);
+		if (!k) {
+			ptrace(PTRACE_DETACH, tid, 0, 0);
+			return OUT_SOME;
+		}
+		*k = (struct parking){ .tid = tid, .process = process };
+	}
+	if (now_ms() - k->told_ms >= AGAIN_MS) {
+		k->told_ms = now_ms();
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	}
+	return OUT_NOT_YET;
+}
+
+static enum outcome park_process(struct supervisor *s, uint32_t process)
+{
+	const struct process *p = board_process(s->b, process);
+	enum outcome all = OUT_ALL;
+	struct dirent *e;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)p->pid);
+	d = p->foreign ? NULL : opendir(path);
+	if (!d)
+		return OUT_SOME;
+	while ((e = readdir(d))) {
+		pid_t tid = (pid_t)atoi(e->d_name);
+		enum outcome one = tid > 0 && tid != p->dying_tid ? park_thread(s, process, tid) : OUT_ALL;
+
+		if (one > all)
+			all = one;
+	}
+	closedir(d);
+	return all;
+}
+
+/* Answer the processes that ask before they die. */
+void park_threads(struct supervisor *s)
+{
+	for (uint32_t i = 0; i < board_processes(s->b); i++) {
+		struct process *p = board_process(s->b, i);
+		enum outcome out;
+
+		if (p->state != PROCESS_LIVE || (p->dying != DYING_ASKED && p->dying != DYING_SEEN))
+			continue;
+		p->dying = DYING_SEEN;
+		out = park_process(s, i);
+		if (out == OUT_NOT_YET)
+			continue;
+		__atomic_store_n(&p->dying, out == OUT_ALL ? DYING_PARKED : DYING_ALONE, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &p->dying, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+}
