@@ -121,6 +121,8 @@ static struct arena *arena_new(uint64_t pc)
 	}
 	if (!p)
 		p = gap_below(pc, &size);
+	if (!p && memory_is_out())
+		refuse("the kernel gives no memory for translated code (limits on mappings, vm.max_map_count, or on memory?), wanted for the program's code at", pc);
 	if (!p)
 		refuse("no room for translated code within 2 GiB of the program's code at", pc);
 	a->start = a->hot = p;

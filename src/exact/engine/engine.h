@@ -178,6 +178,7 @@ void *reserve_at(uint64_t at, size_t size, int prot);
 void unreserve(void *p, size_t size);
 void *code_reserve(uint64_t at, size_t size);
 void *code_memory(size_t size);
+bool memory_is_out(void);
 void lock(void);
 void unlock(void);
 void refuse(const char *why, uint64_t at) __attribute__((noreturn));

@@ -80,6 +80,17 @@ void *reserve_at(uint64_t at, size_t size, int prot)
 	return (void *)p;
 }
 
+/* Does the kernel refuse a mapping wherever it were? */
+bool memory_is_out(void)
+{
+	long p = sys(__NR_mmap, 0, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (p == -ENOMEM)
+		return true;
+	sys(__NR_munmap, p, PAGE);
+	return false;
+}
+
 /* Whole mebibytes. */
 static size_t rounded(size_t size)
 {
@@ -106,6 +117,8 @@ void *reserve(size_t size)
 			return p;
 		next_place += 0x1000000000ull;
 	}
+	if (memory_is_out())
+		refuse("the kernel gives the exact engine no memory (limits on mappings, vm.max_map_count, or on memory?), bytes wanted", size);
 	refuse("no address space is left for the exact engine (ulimit -v?), bytes wanted", size);
 }
 
