@@ -373,6 +373,7 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 	s->last.by_signal = f->end.by_signal;
 	s->last.timed_out = f->end.timed_out;
 	s->last.times.has_command |= f->end.has_status;
+	s->last.times.stops += f->end.stops;
 	if (f->end.max_rss_kib > s->last.times.max_rss_kib)
 		s->last.times.max_rss_kib = f->end.max_rss_kib;
 	if (s->opt.intervals && !f->end.intervals_done) /* so many were asked for, and no rest */
@@ -461,6 +462,7 @@ const struct stat_table *summary_table(struct summary *s, struct tare_error *err
 	s->table.timed_out = s->last.timed_out;
 	s->table.lost = s->last.lost;
 	s->table.times.has_command = s->last.times.has_command;
+	s->table.times.stops = s->last.times.stops;
 	s->table.times.max_rss_kib = s->last.times.max_rss_kib;
 	return &s->table;
 }

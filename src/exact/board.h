@@ -156,7 +156,7 @@ struct process {
 	volatile uint32_t dying; /* enum dying_state */
 	int32_t dying_tid;       /* of the thread whose death it is; 0: none */
 	int32_t park_signal;     /* by which the others say that they are out */
-	uint32_t pad3;
+	uint32_t found_stopped;  /* when the supervisor last looked */
 };
 
 /* A process that has ended and whose slots were freed. */
@@ -248,6 +248,11 @@ struct board {
 	int64_t past_overflow[EXACT_CLASSES]; /* of those that found no room in the list */
 	volatile uint32_t n_modules, n_mappings, n_code;
 	volatile uint32_t n_filters;
+	/*
+	 * Stops of the command and what it started: that it sent itself, of which the supervisor saw the end, that the
+	 * supervisor found. One stop may be in all three.
+	 */
+	volatile uint32_t stops_sent, stops_over, stops_found;
 	int64_t unplaced; /* instructions of which the profile knows no place */
 	struct every every;
 	volatile uint32_t n_happenings;

@@ -99,12 +99,13 @@ static void collect(struct supervisor *s, uint32_t process)
 	p->question.state = QUESTION_NONE;
 	p->dying = DYING_NOT;
 	p->dying_tid = 0;
+	p->found_stopped = 0;
 	p->state = PROCESS_FREE;
 	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Has the process ended, reaped or not? */
-static bool is_dead(pid_t pid)
+/* As the kernel names it: 'Z', 'T', ...; 'X' when there is no such process. */
+static char state_of(pid_t pid)
 {
 	char path[64], text[512], *state;
 	ssize_t n;
@@ -113,14 +114,25 @@ static bool is_dead(pid_t pid)
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT || errno == ESRCH;
+		return errno == ENOENT || errno == ESRCH ? 'X' : '?';
 	n = read(fd, text, sizeof text - 1);
 	close(fd);
 	if (n <= 0)
-		return true;
+		return 'X';
 	text[n] = 0;
 	state = strrchr(text, ')');
-	return state && (state[2] == 'Z' || state[2] == 'X');
+	return state && state[1] ? state[2] : '?';
+}
+
+/* Has the process ended, reaped or not? It may also be found stopped. */
+static bool is_dead(struct board *b, struct process *p)
+{
+	char state = state_of(p->pid);
+	bool stopped = state == 'T';
+
+	b->stops_found += stopped && !p->found_stopped;
+	p->found_stopped = stopped;
+	return state == 'Z' || state == 'X';
 }
 
 /* Free what processes have left. Returns how many still run. */
@@ -138,7 +150,7 @@ unsigned sweep(struct supervisor *s, enum looks looks)
 		if (p->state == PROCESS_TAKEN)
 			live++;
 		else if (p->state == PROCESS_ENDED || looks == ALL_GONE ||
-			 (looks == LOOK_FOR_KILLED && p->pid > 0 && is_dead(p->pid)))
+			 (looks == LOOK_FOR_KILLED && p->pid > 0 && is_dead(s->b, p)))
 			collect(s, i);
 		else
 			live++;

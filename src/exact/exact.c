@@ -410,6 +410,15 @@ const char *exact_layout_lost(const struct exact *x)
 	return x->board->layout_lost[0] ? x->board->layout_lost : NULL;
 }
 
+unsigned exact_stops(const struct exact *x)
+{
+	unsigned most = x->board->stops_sent;
+
+	if (x->board->stops_over > most)
+		most = x->board->stops_over;
+	return x->board->stops_found > most ? x->board->stops_found : most;
+}
+
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err)
 {
 	if (!x->board->every.n)

@@ -189,6 +189,12 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 const char *exact_layout_lost(const struct exact *x);
 
 /*
+ * How often the command, or what it started, was stopped (SIGSTOP, a terminal's ^Z) until now, as far as is known: at least so
+ * often. A thread that was asleep in a system call may have executed that once more for each, which is not counted.
+ */
+unsigned exact_stops(const struct exact *x);
+
+/*
  * The counts so far, of the command and everything it started. In a run with total_only, all but
  * EXACT_INSTRUCTIONS are 0 and mean nothing. -ENOTSUP with the reason when some part of the program
  * could not be counted; `out` is then what could.

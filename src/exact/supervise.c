@@ -181,8 +181,10 @@ void supervise(const struct launch *l)
 		int status;
 		pid_t pid;
 
-		while ((pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0)
-			if (WIFSTOPPED(status))
+		while ((pid = wait4(-1, &status, WNOHANG | WCONTINUED | __WALL, &usage)) > 0)
+			if (WIFCONTINUED(status))
+				s.b->stops_over++;
+			else if (WIFSTOPPED(status))
 				on_stop(&s, pid, status);
 			else
 				on_end(&s, pid, status, &usage);

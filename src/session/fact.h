@@ -57,6 +57,7 @@ struct fact_end {
 	bool intervals_done; /* ended after so many intervals as asked for */
 	bool stopped;        /* ended by the control's stop */
 	bool added_work; /* the engine's own work is in the times, and in what the kernel counted */
+	unsigned stops;  /* of the command, at least, where the exact engine counted: each may have cost it an instruction per thread */
 	struct around around; /* while it ran, where the plan asked for it; switches and faults are of the command */
 };
 

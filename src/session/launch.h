@@ -20,6 +20,7 @@ struct launched {
 	int go_fd;     /* written to at release */
 	int result_fd; /* the errno of a failed exec comes back here; closes on success */
 	void *own;     /* a launcher's own state */
+	unsigned stops; /* of the command, under the exact engine: exact_stops() */
 	bool profile;  /* set before prepare: keep where instructions are executed, where it can */
 	struct exact_every every; /* likewise: samples, for launched_samples(); only the exact engine has them */
 	bool running;  /* likewise: a running count for the program's own reads, tare/exact.h, where it can */

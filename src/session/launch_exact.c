@@ -81,6 +81,7 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 	if (exact_layout_lost(run->engine))
 		fixed_miss(l->fixed, FIXED_ASLR, "lost on the way to %s: it was started with other rights, or its personality "
 			   "was changed", exact_layout_lost(run->engine));
+	l->stops = exact_stops(run->engine);
 	*status = end.status;
 	*used = end.usage;
 	l->pid = 0;

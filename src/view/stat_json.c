@@ -229,6 +229,8 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	json_bool(&j, "interrupted", t->by_signal != 0);
 	json_bool(&j, "timed_out", t->timed_out);
 	json_uint(&j, "batches", about->batches);
+	if (t->times.stops)
+		json_uint(&j, "stops", t->times.stops);
 	json_end(&j);
 	json_object(&j, "times_ns");
 	if (t->times.added_work)

@@ -419,6 +419,16 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 		}
 }
 
+static void put_stops(struct text *out, unsigned stops, const struct style *s)
+{
+	struct text words = { 0 };
+
+	text_add(&words, "But: stopped at least %u time%s and continued. For each, up to 1 instruction less is counted per thread that was asleep "
+		 "in a system call: the kernel begins it anew.", stops, stops == 1 ? "" : "s");
+	put_note(out, s, words.failed ? "" : words.s);
+	text_free(&words);
+}
+
 /* What the exact engine counted, and what it added. */
 static void put_exact_notes(struct text *out, const struct stat_table *t,
 			    const struct stat_about *about, const struct style *s)
@@ -432,6 +442,8 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 	if (exact)
 		put_note(out, s, "exact: every instruction of the command and of all it started, in user mode, up to the "
 				 "command's end, counted by the exact engine.");
+	if (exact && t->times.stops)
+		put_stops(out, t->times.stops, s);
 	if (added)
 		put_note(out, s, "+engine: holds the exact engine's own work too. --clean-times takes it from further "
 				 "runs, without the engine.");

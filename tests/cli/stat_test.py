@@ -781,6 +781,19 @@ def exact_counts_beside_the_kernels():
 
 
 @test
+def exact_says_stops():
+    """A stop may cost an exact count an instruction per sleeping thread: people and programs are told how many there were."""
+    exact_or_skip()
+    script = "sleep 0.1 & kill -STOP $!; kill -CONT $!; wait"
+    words = ("--engine", "exact", "-r", "2", "-e", "instructions:u", "--", "sh", "-c")
+    equal(document(*words, script)["conditions"].get("stops"), 2, "stops in two runs")
+    true("But: stopped at least 2 times and continued." in stat(*words, script).stderr, "people are told")
+    calm = stat(*words, "sleep 0.1 & wait")
+    true("stopped" not in calm.stderr, calm.stderr)
+    true("stops" not in document(*words, "sleep 0.1 & wait")["conditions"], "no word where there was none")
+
+
+@test
 def exact_counts_known_work():
     """A loop of three instructions: a million further rounds are three million further instructions."""
     exact_or_skip()

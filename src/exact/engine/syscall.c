@@ -8,6 +8,7 @@
 #include <linux/errno.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
+#include <linux/signal.h>
 #include "exact/engine/engine.h"
 
 /* The call is over: `ret` is its result, and the program goes on behind it. */
@@ -124,6 +125,20 @@ static void namespace_call(struct thread *t, uint64_t flags)
 	finish(t, ret);
 }
 
+/*
+ * Who is stopped in a sleep begins its system call anew when it is continued: the kernel sets the pc back, and nobody here
+ * sees that the instruction is executed again. That it may have been is said beside the counts.
+ */
+static void note_stop(const struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	bool of_thread = r[RAX] == __NR_tgkill || r[RAX] == __NR_rt_tgsigqueueinfo;
+	int sig = (int)(of_thread ? r[RDX] : r[RSI]);
+
+	if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
+		__atomic_fetch_add(&eng.board->stops_sent, 1, __ATOMIC_RELAXED);
+}
+
 void system_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -174,6 +189,15 @@ void system_call(struct thread *t)
 		return;
 	case __NR_exit_group:
 		end_process(t, (long)r[RDI]);
+		go(t);
+		return;
+	case __NR_kill:
+	case __NR_tkill:
+	case __NR_tgkill:
+	case __NR_rt_sigqueueinfo:
+	case __NR_rt_tgsigqueueinfo:
+	case __NR_pidfd_send_signal:
+		note_stop(t);
 		go(t);
 		return;
 	case __NR_prlimit64:
