@@ -161,6 +161,27 @@ uint64_t distribution_at(const struct distribution *d, uint64_t rank, uint64_t *
 	return d->max;
 }
 
+uint64_t distribution_below(const struct distribution *d, uint64_t v)
+{
+	uint64_t n = 0;
+
+	if (!d->octave && !d->few)
+		return (d->n > 0 && d->min < v) + (d->n > 1 && d->max < v);
+	if (!d->octave) {
+		for (uint64_t i = 0; i < d->n; i++)
+			n += d->few[i] < v;
+		return n;
+	}
+	for (unsigned o = 0; o < DISTRIBUTION_OCTAVES; o++)
+		for (unsigned s = 0; d->octave[o] && s < DISTRIBUTION_BUCKETS; s++) {
+			uint64_t width;
+
+			if (lowest((struct bucket){ o, s }, &width) < v) /* no bucket has values on both sides of a power of two */
+				n += d->octave[o][s];
+		}
+	return n;
+}
+
 void distribution_free(struct distribution *d)
 {
 	for (unsigned o = 0; d->octave && o < DISTRIBUTION_OCTAVES; o++)

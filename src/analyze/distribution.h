@@ -33,6 +33,8 @@ bool distribution_merge(struct distribution *into, const struct distribution *fr
 uint64_t distribution_quantile(const struct distribution *d, double q, uint64_t *error);
 /* The same for the value at a rank, 1 to n. */
 uint64_t distribution_at(const struct distribution *d, uint64_t rank, uint64_t *error);
+/* How many are below v, which must be a power of two, or 0 or 1: exact. */
+uint64_t distribution_below(const struct distribution *d, uint64_t v);
 void distribution_free(struct distribution *d);
 
 #endif

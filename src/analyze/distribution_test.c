@@ -75,4 +75,27 @@ TEST(quantiles)
 		}
 }
 
+/* Of as many as are kept, and of more: how many lie below each power of two. */
+TEST(below_powers_of_two)
+{
+	for (unsigned n = 0; n <= 2000; n = n < 4 ? n + 1 : 2 * n) {
+		struct distribution d = { 0 };
+		uint64_t v[2048], x = 88172645463325252ull;
+
+		for (unsigned i = 0; i < n; i++) {
+			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+			v[i] = i % 7 == 0 ? (uint64_t)1 << x % 20 : x >> x % 64;
+			CHECK(distribution_add(&d, v[i]));
+		}
+		for (unsigned bit = 0; bit <= 64; bit++) {
+			uint64_t edge = bit ? (uint64_t)1 << (bit - 1) : 0, wanted = 0;
+
+			for (unsigned i = 0; i < n; i++)
+				wanted += v[i] < edge;
+			CHECK_EQ(distribution_below(&d, edge), wanted, "of %u, below %llu", n, (unsigned long long)edge);
+		}
+		distribution_free(&d);
+	}
+}
+
 TEST_MAIN()

@@ -161,6 +161,40 @@ static void head(struct grid *g, unsigned *at, bool right, const char *words)
 	cell(g, at, right, &t, INK_FAINT);
 }
 
+/* Bins of latencies: 0, then from each power of two up to below the next. */
+struct bins {
+	unsigned first, last; /* numbers; 0: of the value 0 */
+};
+
+static uint64_t bin_from(unsigned bin)
+{
+	return bin ? (uint64_t)1 << (bin - 1) : 0;
+}
+
+static uint64_t in_bin(const struct distribution *d, unsigned bin)
+{
+	return (bin < 64 ? distribution_below(d, bin_from(bin + 1)) : d->n) - distribution_below(d, bin_from(bin));
+}
+
+static unsigned bin_of(uint64_t v)
+{
+	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
+}
+
+static struct bins bins_of(const struct distribution *d)
+{
+	return (struct bins){ bin_of(d->min), bin_of(d->max) };
+}
+
+/* The edges of the histograms below. */
+static void head_bins(struct grid *g, unsigned *at, struct bins of)
+{
+	struct text t = { 0 };
+
+	text_add(&t, "%" PRIu64 "..%" PRIu64, bin_from(of.first), of.last < 64 ? bin_from(of.last + 1) - 1 : UINT64_MAX);
+	cell(g, at, false, &t, INK_FAINT);
+}
+
 struct by_count {
 	uint64_t n;
 	int place;
@@ -177,7 +211,10 @@ static void put_share(struct text *out, uint64_t part, uint64_t whole)
 {
 	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
 
-	text_add(out, percent >= 9.95 || percent == 0 ? "%.0f %%" : "%.1f %%", percent);
+	if (part && percent < 0.05)
+		text_add(out, "<0.1 %%");
+	else
+		text_add(out, percent >= 9.95 || percent == 0 ? "%.0f %%" : "%.1f %%", percent);
 }
 
 /* "L1 62 %, memory 30 %, L3 8 %" */
@@ -209,6 +246,28 @@ static void put_told(struct text *out, uint64_t part, uint64_t whole)
 		text_add(out, "-");
 }
 
+/* A character a bin, its height by the row's fullest; what is empty has none. */
+static void put_bins(struct text *out, const struct distribution *d, struct bins of, const struct style *style)
+{
+	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char ascii[] = "_.-~=+*#";
+	uint64_t most = 1;
+
+	for (unsigned bin = of.first; bin <= of.last; bin++)
+		most = in_bin(d, bin) > most ? in_bin(d, bin) : most;
+	for (unsigned bin = of.first; bin <= of.last; bin++) {
+		uint64_t n = in_bin(d, bin);
+		unsigned level = (unsigned)(7.999 * (double)n / (double)most);
+
+		if (!n)
+			text_add(out, " ");
+		else if (style->utf8)
+			text_add(out, "%s", blocks[level]);
+		else
+			text_add(out, "%c", ascii[level]);
+	}
+}
+
 static void put_row(struct grid *g, const struct memory_shown *s, const struct memory_table *t, const struct memory_row *r, const struct style *style)
 {
 	const struct memory *m = s->memory;
@@ -235,6 +294,9 @@ static void put_row(struct grid *g, const struct memory_shown *s, const struct m
 				text_add(&c, "-");
 			cell(g, &at, true, &c, INK_PLAIN);
 		}
+		if (has)
+			put_bins(&c, &r->latency[m->latency]->d, bins_of(&all->latency[m->latency]->d), style);
+		cell(g, &at, false, &c, INK_PLAIN);
 	}
 	if (all->placed && t->by != MEMORY_BY_LEVEL) {
 		put_places(&c, r);
@@ -270,6 +332,7 @@ static void put_table(struct text *out, const struct memory_shown *s, const stru
 	if (m->latency >= 0) {
 		head(&g, &at, true, "p50");
 		head(&g, &at, true, "p99");
+		head_bins(&g, &at, bins_of(&m->total.latency[m->latency]->d));
 	}
 	if (m->total.placed && t->by != MEMORY_BY_LEVEL)
 		head(&g, &at, false, "served by");
@@ -295,8 +358,9 @@ static void put_table(struct text *out, const struct memory_shown *s, const stru
 static void put_remarks(struct text *out, const struct memory *m, const struct style *style)
 {
 	if (m->latency >= 0)
-		text_add(out, " p50, p99: cycles, %s; half of the samples took at most p50.\n",
-			 latency_meaning[m->latency]);
+		text_add(out, " p50, p99: cycles, %s; half of the samples took at most p50. Behind them how many took how long: a column for each "
+			      "doubling, from %" PRIu64 " on.\n",
+			 latency_meaning[m->latency], bin_from(bins_of(&m->total.latency[m->latency]->d).first));
 	else
 		text_add(out, " No latencies: what recorded this does not measure them.\n");
 	if (!m->total.placed)
@@ -304,7 +368,9 @@ static void put_remarks(struct text *out, const struct memory *m, const struct s
 	if (m->no_accesses) {
 		text_add(out, " ");
 		put_count(out, style, m->no_accesses);
-		text_add(out, " samples are of operations that access no memory, or of fetches of instructions; they are not counted here.\n");
+		text_add(out, " %s; not counted here.\n",
+			 m->no_accesses == 1 ? "sample is of an operation that accesses no memory, or of a fetch of instructions"
+					     : "samples are of operations that access no memory, or of fetches of instructions");
 	}
 	if (m->without_address) {
 		text_add(out, " ");
@@ -327,18 +393,18 @@ void memory_text(struct text *out, const struct memory_shown *s, const struct st
 	}
 	text_add(out, ": ");
 	put_count(out, style, m->total.loads);
-	text_add(out, " loads, ");
+	text_add(out, m->total.loads == 1 ? " load, " : " loads, ");
 	put_count(out, style, m->total.stores);
-	text_add(out, " stores");
+	text_add(out, m->total.stores == 1 ? " store" : " stores");
 	if (m->total.updates) {
 		text_add(out, ", ");
 		put_count(out, style, m->total.updates);
-		text_add(out, " that do both");
+		text_add(out, m->total.updates == 1 ? " that does both" : " that do both");
 	}
 	if (m->total.prefetches) {
 		text_add(out, ", ");
 		put_count(out, style, m->total.prefetches);
-		text_add(out, " prefetches");
+		text_add(out, m->total.prefetches == 1 ? " prefetch" : " prefetches");
 	}
 	text_add(out, "\n\n");
 	for (size_t i = 0; i < m->tables; i++)
@@ -387,6 +453,21 @@ static const char *tlb_name(unsigned i)
 	return tare_access_tlb_name((enum tare_access_tlb)i);
 }
 
+static void json_histogram(struct json *j, const struct distribution *d)
+{
+	struct bins of = bins_of(d);
+
+	json_array(j, "histogram");
+	for (unsigned bin = of.first; bin <= of.last; bin++) {
+		json_object(j, NULL);
+		json_uint(j, "from", bin_from(bin));
+		json_uint(j, "to", bin < 64 ? bin_from(bin + 1) - 1 : UINT64_MAX);
+		json_uint(j, "count", in_bin(d, bin));
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void json_latencies(struct json *j, const struct memory_row *r)
 {
 	static const struct {
@@ -407,6 +488,7 @@ static void json_latencies(struct json *j, const struct memory_row *r)
 		for (size_t k = 0; k < ARRAY_SIZE(percentiles); k++)
 			json_uint(j, percentiles[k].key, distribution_quantile(&l->d, percentiles[k].q, NULL));
 		json_uint(j, "max", l->d.max);
+		json_histogram(j, &l->d);
 		json_end(j);
 	}
 	json_end(j);

@@ -123,7 +123,8 @@ def spe_record(ip, address, store=False, events=0x16, latency=30, time=None, sou
     out = bytes([0xb0]) + (0x8000 << 48 | ip).to_bytes(8, "little")
     for level, held in contexts:
         out += bytes([0x63 + level, *held.to_bytes(4, "little")])
-    out += bytes([0x49, 1 if store else 0, 0x62, *events.to_bytes(4, "little")])
+    width = 2 if events < 1 << 16 else 4
+    out += bytes([0x49, 1 if store else 0, {2: 0x52, 4: 0x62}[width], *events.to_bytes(width, "little")])
     out += bytes([0x98]) + latency.to_bytes(2, "little") + bytes([0xb2]) + address.to_bytes(8, "little")
     if source is not None:
         out += bytes([0x43, source])

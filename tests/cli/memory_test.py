@@ -52,9 +52,40 @@ def check_row(row, truth, what):
     if latencies:
         got = row["latencies"]["use"]
         equal((got["samples"], got["sum"], got["min"], got["max"]), (len(latencies), sum(latencies), min(latencies), max(latencies)), what)
+        bins = collections.Counter(v.bit_length() for v in latencies)
+        equal([(b["from"], b["to"], b["count"]) for b in got["histogram"]],
+              [(1 << i >> 1, (1 << i) - 1, bins[i]) for i in range(min(bins), max(bins) + 1)], f"{what} histogram")
         for key, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
             wanted = quantile(latencies, q)
             true(abs(got[key] - wanted) <= wanted / 128, f"{what} {key}: {got[key]}, not {wanted}")
+
+
+@test
+def histograms_stand_in_the_table():
+    r = Recording()
+    for i in range(160):  # one place's take 4 to 7 cycles, or a few 512 to 1023; another's 64 to 127
+        r.sample(0x1000 if i % 2 else 0x2000, 1, 1, i, 0x5000, 0, 1, (64 + i % 64) if i % 2 else 600 if i % 16 == 0 else 4 + i // 2 % 4, source("load", "L1"))
+    path = r.write(room("histogram"))
+    text = tare("memory", "--by", "instruction", path).stdout
+    true("4..1023" in text.splitlines()[4], text)
+    shown = {l.split("+0x")[1][:4]: l for l in text.splitlines() if "+0x" in l}
+    true("█" + 6 * " " + "▂" in shown["2000"], text)  # 70 of 80, and 10: the eighth that an eighth of the fullest is
+    true(" 127" + 6 * " " + "█   " in shown["1000"], text)
+    text = tare("memory", "--by", "instruction", path, LC_ALL="C").stdout
+    true("#" + 6 * " " + "." in text, text)
+    one = Recording()
+    one.sample(0x1000, 1, 1, 1, 0x5000, 0, 1, 100, source("load", "L1"))
+    text = tare("memory", one.write(room("one"))).stdout
+    true("1 access: 1 load, 0 stores" in text and "64..127" in text, text)
+
+
+@test
+def a_small_share_is_not_none():
+    r = Recording()
+    for i in range(5400):
+        r.sample(0x2000 if i else 0x1000, 1, 1, i, 0x5000, 0, 1, 5, source("load", "L1"))
+    text = tare("memory", "--by", "instruction", r.write(room("small"))).stdout
+    true(" <0.1 %        1" in text and "0.0 %" not in text, text)
 
 
 def random_accesses(seed, n):

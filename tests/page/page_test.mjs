@@ -325,6 +325,16 @@ for i in range(400):
     r.sample(0x1000 + i % 2, 1, 1 + i % 2, i, 0x10000000 + 8 * (i % 2), 0, 1, 100 + i, source("load" if i % 3 else "store", "far cache", "modified", "walk"))
 r.write(sys.argv[2])`, join(SEEDS, "../../cli"), to]));
 
+const untimed = () => file("untimed.data", (to) => execFileSync("python3", ["-c", `
+import sys
+sys.path.insert(0, sys.argv[1])
+from made_accesses import *
+r = Recording(kind=KIND & ~TIME)
+r.mmap(1, 0x10000000, 4096, 0, "//anon", data=True)
+for i in range(600):
+    r.sample(0x1000, 1, 1 + i % 2, 0, 0x10000000 + 64 * (i % 3) + 32 * (i % 2), src=source("store"))
+r.write(sys.argv[2])`, join(SEEDS, "../../cli"), to]));
+
 test("accesses to memory are tables", async () => {
   const page = await open(file("memory.html", (to) => run(["memory", "--html", to, accesses()]))), { documents } = await data(page);
   equal(documents.map((d) => d.by).join(), "line,function,instruction,symbol,page,level,tlb,node,thread", "documents");
@@ -332,12 +342,23 @@ test("accesses to memory are tables", async () => {
   equal((await cells(page, "Threads", 2)).join(), "200,200", "samples of each thread");
   equal((await cells(page, "What is accessed", 0)).join(), "memory at 0x10000000 of <b>evil (1)  4096 bytes", "names are text");
   yes(/(29[7-9]|30[01]) cycles/.test(await page.locator(".facts").textContent()), "the median: 299, within 1/128");
+  equal(await page.locator(".histogram rect:not(.none)").count(), 3, "latencies of 64 to 127, to 255, to 511 cycles");
+  equal(await page.locator("section:has(h2:text-is('Threads')) .spread").first().getAttribute("title"), "64 to 127: 14\n128 to 255: 64\n256 to 511: 122", "a row's own");
 });
 
 test("lines that are fought over have their bytes and their code", async () => {
   const page = await open(file("sharing.html", (to) => run(["sharing", "--html", to, accesses()])));
   equal((await cells(page, "1. memory at 0x10000000 of <b>evil (1), at +0x0", 0)).join(), "+0,+8", "fields");
   yes((await page.locator("section").nth(1).textContent()).includes("FALSE SHARING"), "the verdict");
+  yes((await page.locator("section").nth(1).textContent()).includes("How wide some of these accesses are is not known"), "what the verdict hangs on");
+});
+
+test("sharing without times says whose bytes are whose; lines of one object are added up", async () => {
+  const page = await open(file("untimed.html", (to) => run(["sharing", "--html", to, untimed()])));
+  const first = await page.locator("section:has(h2:text-matches('^1\\. memory'))").textContent();
+  yes(first.includes("whether at one time is not known") && first.includes("if it is: FALSE SHARING") && !first.includes("had to move"), first);
+  equal((await cells(page, "By object", 2)).join(), "3", "lines of the object");
+  yes((await page.locator(".facts").textContent()).startsWith("Lines fought over0"), "none is known to be");
 });
 
 /** Of 1000 samples each: f went from 100 to 300, g is gone, h is new, and i is what it was, within the noise. */

@@ -1,6 +1,7 @@
 // tare/memory/1: accesses to memory, a table for each way to add them up. tare/sharing/1: lines that threads take from each other.
 import { h, section } from "./dom.js";
 import { full, known, percent, toNumber } from "./format.js";
+import { histogram } from "./histogram.js";
 import { table } from "./table.js";
 
 const lost = (l) => [
@@ -33,6 +34,13 @@ function places(row) {
   return all ? sorted.slice(0, 3).map(([place, n]) => `${place} ${percent(toNumber(n) / all, 0)}`).join(", ") + (sorted.length > 3 ? ", …" : "") : null;
 }
 
+// How latencies lie, a character for each doubling; `edges` are those of all rows together.
+function spread(latencies, edges) {
+  const count = new Map(latencies.histogram.map((b) => [toNumber(b.from), toNumber(b.count)])), most = Math.max(...count.values());
+  return edges.map((b) => { const n = count.get(toNumber(b.from)) ?? 0; return n ? "▁▂▃▄▅▆▇█"[Math.floor(7.999 * n / most)] : "\u2007"; }).join("");
+}
+const bins = (latencies) => latencies.histogram.map((b) => [toNumber(b.from), toNumber(b.to), toNumber(b.count)]);
+
 function rows(doc) {
   const all = toNumber(doc.total.samples), latency = doc.latency, walks = sum(doc.total.tlbs) > 0, placed = sum(doc.total.places) > 0;
   const of = (r) => (latency ? r.latencies[latency] : undefined);
@@ -46,6 +54,8 @@ function rows(doc) {
     { title: "Stores", number: true, value: (r) => toNumber(r.stores) + toNumber(r.updates), show: (r) => full(toNumber(r.stores) + toNumber(r.updates)) },
     latency && { title: "Cycles", about: `all samples' together, ${doc.latency_meaning}`, number: true, sort: "down", value: (r) => (known(of(r)) ? toNumber(of(r).sum) : null), show: (r) => (known(of(r)) ? full(of(r).sum) : "–") },
     ...(latency ? ["p50", "p99", "max"].map(cycles) : []),
+    latency && { title: "Histogram", about: "how many took how long: a bar for each doubling of the cycles", value: (r) => (known(of(r)) ? toNumber(of(r).p50) : null),
+      show: (r) => (known(of(r)) ? h("span", { class: "spread", title: bins(of(r)).map(([from, to, n]) => `${full(from)} to ${full(to)}: ${full(n)}`).join("\n") }, spread(of(r), of(doc.total).histogram)) : "–") },
     placed && doc.by !== "level" && { title: "Served by", value: (r) => places(r), show: (r) => places(r) ?? "–" },
     toNumber(doc.total.snoops.modified ?? 0) > 0 && { title: "Hitm", about: "found the line changed in another core's cache", number: true, value: (r) => part(r, r.snoops.modified, toNumber(r.samples)), show: (r) => percent(part(r, r.snoops.modified, toNumber(r.samples)), 1) },
     walks && doc.by !== "tlb" && { title: "Walks", about: "translations that needed the page tables", number: true, value: (r) => part(r, r.tlbs.walk, sum(r.tlbs)), show: (r) => (sum(r.tlbs) ? percent(part(r, r.tlbs.walk, sum(r.tlbs)), 1) : "–") },
@@ -57,6 +67,8 @@ export function memory(doc, documents) {
   return [first && lead([["Accesses", full(t.samples), doc.origins.join(", ")], ["Loads", full(t.loads)], ["Stores", full(t.stores)], toNumber(t.updates) > 0 && ["Both", full(t.updates)],
     doc.latency ? ["Latency, median", `${full(t.latencies[doc.latency].p50)} cycles`, doc.latency_meaning] : ["Latency", "not measured"],
     toNumber(doc.without_address) > 0 && ["Without an address", full(doc.without_address)]], doc),
+  first && doc.latency && bins(t.latencies[doc.latency]).length > 1 && section("Latency", doc.latency_meaning,
+    histogram(bins(t.latencies[doc.latency]), (v) => full(v), "cycles of all samples; each bin is twice as wide as the one before")),
   rows(doc), last && unnamed(doc)];
 }
 export const memoryTitle = (doc) => ({ title: doc.file, kind: "tare memory" });
@@ -64,8 +76,9 @@ export const memoryTitle = (doc) => ({ title: doc.file, kind: "tare memory" });
 function line(doc, l, i) {
   const latency = l.cells.some((c) => known(c.latency_mean));
   return section(`${i + 1}. ${l.object ?? l.address}`, `${l.means}${known(l.sure) ? ` (${l.sure > 0.999 ? "more than 99.9" : Math.floor(100 * l.sure)} % sure)` : ""}`,
-    h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads; it had to move between ${full(toNumber(l.switches_true) + toNumber(l.switches_false))} of ` +
-      `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for bytes that both use.`),
+    h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads${known(l.switches_true) ? `; it had to move between ${full(toNumber(l.switches_true) + toNumber(l.switches_false))} of ` +
+      `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for bytes that both use` : ""}.` +
+      (l.sizes_known ? "" : " How wide some of these accesses are is not known: if one is of 32 bytes, as those of memcpy are, it is to both threads' bytes.")),
     l.fix && h("p", { class: "about" }, `Usual remedy: ${l.fix}.`),
     table([
       { title: "At", about: "bytes of the line", number: true, value: (c) => c.offset, show: (c) => (c.size > 1 ? `+${c.offset}..${c.offset + c.size - 1}` : `+${c.offset}`) },
@@ -78,12 +91,25 @@ function line(doc, l, i) {
     ].filter(Boolean), l.cells, { caption: l.object ?? l.address }));
 }
 
-const fought = (l) => ["false", "true", "both"].includes(l.verdict);
+const fought = (l) => ["false", "true", "both", "untimed"].includes(l.verdict);
+
+// Lines of one object and verdict, where there are several.
+function objects(doc) {
+  const several = doc.objects.filter((o) => toNumber(o.lines) > 1 && fought(o));
+  return several.length > 0 && section("By object", "lines of one object with the same verdict, added up", table([
+    { title: "Object", wide: true, value: (o) => o.object, show: (o) => h("b", {}, o.object) },
+    { title: "Verdict", value: (o) => o.verdict },
+    { title: "Lines", number: true, value: (o) => toNumber(o.lines), show: (o) => full(o.lines) },
+    { title: "Samples", number: true, value: (o) => toNumber(o.samples), show: (o) => full(o.samples) },
+    { title: "Moves", number: true, sort: "down", value: (o) => toNumber(o.moves), show: (o) => full(o.moves) },
+  ], several, { caption: "By object" }));
+}
 
 export function sharing(doc) {
   const lines = doc.lines.filter(fought), rest = doc.lines.filter((l) => !fought(l));
-  return [lead([["Lines fought over", full(lines.length)], ["False sharing", full(lines.filter((l) => l.verdict === "false").length)], ["Accesses", full(doc.accesses), doc.origins.join(", ")], ["Lines", full(doc.lines_in_all)],
+  return [lead([["Lines fought over", full(lines.filter((l) => l.verdict !== "untimed").length)], ["False sharing", full(lines.filter((l) => l.verdict === "false").length)], ["Accesses", full(doc.accesses), doc.origins.join(", ")], ["Lines", full(doc.lines_in_all)],
     ["Too few samples", full(toNumber(doc.lines_of_too_few_samples) + doc.lines.filter((l) => l.verdict === "unclear").length)]], doc),
+  objects(doc),
   ...lines.slice(0, 100).map((l, i) => line(doc, l, i)),
   rest.length > 0 && section("Other shared lines", "handed from thread to thread, or of too few samples", table([
     { title: "Line", wide: true, value: (l) => l.object ?? l.address, show: (l) => h("b", {}, l.object ?? l.address) },
