@@ -9,7 +9,9 @@ import io
 import json
 import os
 import pty
+import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -579,6 +581,30 @@ def samples_for_perfetto():
     rows = [r for r in csv_stacks(recorded()) if r["stack"]]
     equal(sums(got), sums((tuple(r["stack"].split(";")), 1) for r in rows), "stacks")
     equal(sorted(times), sorted((int(r["pid"]), int(r["tid"]), int(r["time_ns"])) for r in rows), "times")
+
+
+def by_schema(message, data):
+    """protoc's text of it. What exports.proto does not know, or knows to be of another type, protoc writes as a number."""
+    here = Path(__file__).resolve().parent
+    r = subprocess.run(["protoc", f"--decode={message}", f"-I{here}", "exports.proto"], input=data, capture_output=True, cwd=here)
+    equal(r.returncode, 0, r.stderr.decode()[:500])
+    text = r.stdout.decode()
+    strange = [line for line in text.splitlines() if re.match(r" *[0-9]+[:{ ]", line)]
+    equal(strange[:5], [], f"fields of {message} that the schema does not have")
+    return text
+
+
+@test
+def perfetto_and_pprof_are_what_their_schemas_say():
+    if not shutil.which("protoc"):
+        skip("there is no protoc (Debian: protobuf-compiler)")
+    of_regions, of_samples = (by_schema("Trace", tare("-f", "perfetto", what()).stdout) for what in (made, recorded))
+    true("type: TYPE_SLICE_BEGIN" in of_regions and "track_descriptor {" in of_regions, of_regions[:500])
+    true("perf_sample {" in of_samples and "cpu_mode: MODE_USER" in of_samples, of_samples[:500])
+    by_schema("Trace", (GOLDEN / "all.pftrace").read_bytes())
+    for what in (made, recorded):
+        text = by_schema("Profile", gzip.decompress(tare("-f", "pprof", what()).stdout))
+        true("sample_type {" in text and "location_id: 1" in text, text[:500])
 
 
 @test
