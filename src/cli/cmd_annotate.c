@@ -72,28 +72,24 @@ static int to_page(const struct annotate_cli *o, const struct annotate_shown *sh
 
 static int put(const struct annotate_cli *o, const struct annotate_shown *shown, struct tare_error *err)
 {
-	struct output to;
+	struct opened_output to;
 	struct text out = { 0 };
-	struct style style;
-	int ret, closed;
+	int ret;
 
 	if (o->html)
 		return to_page(o, shown, err);
-	ret = output_open(&to, o->common.output, false, 1, err);
+	ret = sample_open(&to, &o->common, err);
 	if (ret < 0)
 		return ret;
-	style = output_style(&to, o->common.colour);
-	style.thousands = true;
 	if (o->common.format == SAMPLE_JSON)
 		annotate_json(&out, shown);
 	else if (o->common.format == SAMPLE_CSV)
 		annotate_csv(&out, shown);
 	else
-		annotate_text(&out, shown, &style);
-	ret = output_put(&to, &out, err);
+		annotate_text(&out, shown, &to.style);
+	ret = form_close(&to, &out, err);
 	text_free(&out);
-	closed = output_close(&to, err);
-	return ret < 0 ? ret : closed;
+	return ret;
 }
 
 static int of_recording(struct annotate_cli *o, const char *function, bool *partial,

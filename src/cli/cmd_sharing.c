@@ -77,26 +77,21 @@ static int write_page(const char *path, const struct sharing_shown *shown, struc
 
 static int write_text(const struct sharing_cli *o, const struct sharing_shown *shown, struct tare_error *err)
 {
-	struct output to = { .fd = -1 };
+	struct opened_output to;
 	struct text out = { 0 };
-	int ret = output_open(&to, o->common.output, false, 1, err), closed;
+	int ret = sample_open(&to, &o->common, err);
 
 	if (ret < 0)
 		return ret;
-	if (o->common.format == SAMPLE_JSON) {
+	if (o->common.format == SAMPLE_JSON)
 		sharing_json(&out, shown);
-	} else if (o->common.format == SAMPLE_CSV) {
+	else if (o->common.format == SAMPLE_CSV)
 		sharing_csv(&out, shown);
-	} else {
-		struct style style = output_style(&to, o->common.colour);
-
-		style.thousands = true;
-		sharing_text(&out, shown, &style);
-	}
-	ret = output_put(&to, &out, err);
-	closed = output_close(&to, err);
+	else
+		sharing_text(&out, shown, &to.style);
+	ret = form_close(&to, &out, err);
 	text_free(&out);
-	return ret < 0 ? ret : closed;
+	return ret;
 }
 
 static int show(const struct sharing_cli *o, const char *path, bool *partial, struct tare_error *err)

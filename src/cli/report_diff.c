@@ -72,25 +72,21 @@ static int to_page(const struct report_diff_cli *o, const struct report_diff_sho
 
 static int to_output(const struct report_diff_cli *o, const struct report_diff_shown *shown, struct tare_error *err)
 {
-	struct output to;
+	struct opened_output to;
 	struct text out = { 0 };
-	struct style style;
-	int ret = output_open(&to, o->common->output, false, 1, err), closed;
+	int ret = sample_open(&to, o->common, err);
 
 	if (ret < 0)
 		return ret;
-	style = output_style(&to, o->common->colour);
-	style.thousands = true;
 	if (o->common->format == SAMPLE_JSON)
 		report_diff_json(&out, shown);
 	else if (o->common->format == SAMPLE_CSV)
 		report_diff_csv(&out, shown);
 	else
-		report_diff_text(&out, shown, &style);
-	ret = output_put(&to, &out, err);
+		report_diff_text(&out, shown, &to.style);
+	ret = form_close(&to, &out, err);
 	text_free(&out);
-	closed = output_close(&to, ret < 0 ? NULL : err);
-	return ret < 0 ? ret : closed;
+	return ret;
 }
 
 int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare_error *err)

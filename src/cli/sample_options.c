@@ -126,6 +126,13 @@ int sample_set_filter(void *options, const char *arg, struct tare_error *err)
 	return ret;
 }
 
+int sample_open(struct opened_output *to, const struct sample_options *o, struct tare_error *err)
+{
+	const struct form f = { .path = o->output, .colour = o->colour };
+
+	return form_open(to, &f, err);
+}
+
 void sample_options_free(struct sample_options *o)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(o->filter); i++)

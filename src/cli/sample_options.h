@@ -7,7 +7,7 @@
 #include "analyze/accessed.h"
 #include "analyze/samples.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/form.h"
 
 enum sample_format { SAMPLE_TEXT, SAMPLE_JSON, SAMPLE_CSV };
 
@@ -66,6 +66,8 @@ int access_one_file(const struct sample_options *o, int argc, char **argv, int r
 /* -ENODATA, with the reason, when none was `used`; `others`: samples of operations that are no access. */
 int access_any(const struct accessed *c, const char *path, uint64_t used, uint64_t others, struct tare_error *err);
 
+/* Where the answer goes; form_close() ends it. */
+int sample_open(struct opened_output *to, const struct sample_options *o, struct tare_error *err);
 void sample_options_free(struct sample_options *o);
 
 /* The file that is meant, from -i or the word behind the options. */
