@@ -148,7 +148,7 @@ static int begin_all(struct work *w)
 	int ret;
 
 	fixed_parse("all", &all, &none);
-	all &= ~FIXED(PID) & ~FIXED(LOCALE);
+	all &= ~FIXED(PID) & ~FIXED(LOCALE) & ~FIXED(BINDING);
 	all |= asked;
 	for (unsigned c = 0; c < LETS; c++) {
 		unsigned items = budget_causes[BUDGET_SEEN + c].items;

@@ -66,7 +66,7 @@ int environment_pad(struct environment *out, char *const argv[], char *const env
 /*
  * The variables, and what they are set to. Sources: Python, "PYTHONHASHSEED"; perlrun, "PERL_HASH_SEED" and
  * "PERL_PERTURB_KEYS"; jemalloc(3), "opt.dirty_decay_ms" (-1: never), of which rustc has a copy without prefix and other
- * Rust programs one with; mimalloc's MIMALLOC_PURGE_DELAY.
+ * Rust programs one with; mimalloc's MIMALLOC_PURGE_DELAY; ld.so(8), "LD_BIND_NOW".
  */
 static const struct {
 	unsigned item;
@@ -81,6 +81,7 @@ static const struct {
 	{ FIXED(MALLOC), "MIMALLOC_PURGE_DELAY=-1", true },
 	{ FIXED(LOCALE), "LC_ALL=C.UTF-8", false },
 	{ FIXED(LOCALE), "TZ=UTC0", false },
+	{ FIXED(BINDING), "LD_BIND_NOW=1", false },
 };
 
 static size_t name_length(const char *variable)

@@ -21,6 +21,7 @@ enum fixed_item {
 	FIXED_PID,	   /* process ids, from 1000 on */
 	FIXED_CPU,	   /* one of those it may use */
 	FIXED_LOCALE,	   /* and time zone */
+	FIXED_BINDING,	   /* symbols at the start, not by whoever calls first */
 	FIXED_ITEMS,
 };
 

@@ -72,7 +72,7 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale"], "items")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "binding"], "items")
     equal({x[1] for x in lines}, {"usual", "by"}, "kinds")
 
 
@@ -113,6 +113,8 @@ def a_seed_of_the_users_own_stays():
     equal(out, "17 C\n", "variables")
     out = sh(TARE, "run", "--deterministic=locale", "--", sys.executable, "-c", "import os; print(os.environ['LC_ALL'], os.environ['TZ'])", env=own).stdout
     equal(out, "C.UTF-8 UTC0\n", "locale")
+    out = sh(TARE, "run", "--deterministic=+binding", "--", sys.executable, "-c", "import os; print(os.environ.get('LD_BIND_NOW'))").stdout
+    equal(out, "1\n", "binding")
 
 
 @test
