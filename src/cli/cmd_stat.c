@@ -16,6 +16,7 @@
 #include "cli/stat_explain.h"
 #include "cli/stat_options.h"
 #include "cli/stat_page.h"
+#include "cli/stat_trust.h"
 #include "event/metric.h"
 #include "exact/exact.h"
 #include "source/msr.h"
@@ -57,6 +58,7 @@ struct job {
 	struct output out;
 	struct stat_page page;
 	struct stat_explain explain;
+	struct stat_trust trust;
 	time_t started;
 	struct style style;
 	struct summary *summary;
@@ -661,6 +663,8 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 		return ret < 0 ? ret : status_of(t) ? status_of(t) : ret;
 	}
 	ret = check_whole(j, t);
+	if (ret == 0 && j->o.correct)
+		ret = stat_trust_correct(&j->trust, j->machine, t, j->err);
 	if (ret == 0 && (!j->o.interval_ns || j->o.format == FORMAT_JSON || j->o.summary))
 		ret = show(j, t, false);
 	if (ret == 0)
@@ -722,6 +726,12 @@ static int prepare(struct job *j)
 	ret = choose_events(j);
 	if (ret == 0)
 		ret = choose_engine(j);
+	if (ret == 0 && !o->root) {
+		ret = stat_trust_load(&j->trust, j->machine, &j->list, j->err);
+		j->about.trust = &j->trust.view;
+	}
+	if (ret == 0 && o->verified_only && !o->root)
+		ret = stat_trust_check(&j->trust, &j->list, o->correct, j->err);
 	if (ret == 0 && o->cross_check)
 		ret = stat_cross_ready(&j->list, &o->cpus, find_source, j->err);
 	if (ret == 0 && o->profile) {
@@ -766,6 +776,7 @@ static void clean_up(struct job *j)
 	free(j->cpu);
 	environment_free(&j->environment);
 	stat_explain_free(&j->explain);
+	stat_trust_free(&j->trust);
 	summary_free(j->summary);
 	profile_free(j->profile);
 	encoding_list_free(&j->list);

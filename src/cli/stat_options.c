@@ -382,6 +382,8 @@ FLAG(set_per_thread, by, BY_THREAD)
 FLAG(set_per_process, by, BY_PROCESS)
 FLAG(set_clean_times, clean_times, true)
 FLAG(set_cross_check, cross_check, true)
+FLAG(set_verified_only, verified_only, true)
+FLAG(set_correct, correct, true)
 FLAG(set_json, format, FORMAT_PERF_JSON)
 FLAG(set_append, append, true)
 FLAG(set_thousands, no_thousands, false)
@@ -463,6 +465,8 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "cross-check", NULL, "with --engine msr: perf counts the same in turns; do they agree?", set_cross_check },
 	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line", set_profile },
 	{ 0, "profile-limit", "N", NULL, set_profile_limit },
+	{ 0, "verified-only", NULL, "refuse events that tare verify did not find right", set_verified_only },
+	{ 0, "correct", NULL, NULL, set_correct },
 	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",
 	  set_clean_times },
 	{ 0, "launch", "HOW", NULL, set_launch },
@@ -591,6 +595,8 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		if (ret < 0)
 			return ret;
 	}
+	if (o->correct && (o->interval_ns || o->by != BY_ALL || (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)))
+		return tare_fail(err, EINVAL, "--correct is of whole runs, as text or json: not with -I, rows per CPU, process or thread, or another format");
 	if (o->explain) {
 		int ret = check_explain(o, has_command, err);
 

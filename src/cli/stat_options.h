@@ -40,6 +40,7 @@ struct stat_options {
 	const char *via, *device_root, *cpu_model; /* with ENGINE_MSR */
 	bool cross_check;			   /* likewise */
 	bool clean_times;
+	bool verified_only, correct;
 	enum { LAUNCH_DEFAULT, LAUNCH_FIXED, LAUNCH_PLAIN } launch;
 	bool deterministic;
 	enum { EXPLAIN_NO, EXPLAIN_ALL, EXPLAIN_REGRESSION } explain;

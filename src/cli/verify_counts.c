@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <time.h>
 #include "analyze/verify.h"
 #include "cli/output.h"
+#include "cli/verdict_file.h"
 #include "cli/verify.h"
 #include "pmu/classes.h"
 #include "pmu/machine.h"
@@ -16,8 +18,9 @@ static const char usual_events[] = "instructions:u,branches:u,cycles:u,page-faul
 struct counts_options {
 	struct verify_form form;
 	struct event_list events;
-	bool given;
+	bool given, no_store;
 	const char *text;
+	char stored[256], why_not[400]; /* where verdicts were kept, or why not; "": nowhere was asked for */
 };
 
 static int set_event(void *to, const char *arg, struct tare_error *err)
@@ -29,10 +32,18 @@ static int set_event(void *to, const char *arg, struct tare_error *err)
 	return event_list_parse(arg, &o->events, err);
 }
 
+static int set_no_store(void *to, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct counts_options *)to)->no_store = true;
+	return 0;
+}
+
 static const struct option_row counts_opts[] = {
 	{ 'e', "event", "EVENTS", "which events; without it instructions, branches, cycles and page faults in user mode", set_event },
 	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify/1)", verify_set_format },
 	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
+	{ 0, "no-store", NULL, "do not keep the verdicts for tare stat", set_no_store },
 	{ 0 },
 };
 
@@ -95,12 +106,14 @@ static void put_text(struct text *out, const struct row *row, size_t n, const st
 	text_add(out, "\n Each counted loops of known length and pages touched for the first time, many times, in this thread, on one CPU.\n");
 }
 
-static void put_json(struct text *out, const struct row *row, size_t n)
+static void put_json(struct text *out, const struct counts_options *o, const struct row *row, size_t n)
 {
 	struct json j = { 0 };
 
 	json_object(&j, NULL);
 	json_string(&j, "schema", "tare/verify/1");
+	json_string(&j, "stored", o->stored[0] ? o->stored : NULL);
+	json_string(&j, "not_stored", o->why_not[0] ? o->why_not : NULL);
 	json_array(&j, "events");
 	for (size_t i = 0; i < n; i++) {
 		const struct verify_result *r = &row[i].result;
@@ -138,6 +151,27 @@ static void put_json(struct text *out, const struct row *row, size_t n)
 	text_free(&j.out);
 }
 
+/* For tare stat. That they cannot be kept is no failure of what was asked. */
+static void keep(struct counts_options *o, struct machine *machine, const struct row *row, size_t n)
+{
+	struct verdict *one = calloc(n + 1, sizeof(*one)), first = { .time = time(NULL) };
+	struct tare_error err = TARE_ERROR_INIT;
+	size_t m = 0;
+
+	verdict_machine(first.machine, sizeof(first.machine), machine_root(machine), machine_cpu(machine));
+	verdict_boot(first.boot, sizeof(first.boot), machine_root(machine));
+	for (size_t i = 0; one && i < n; i++) {
+		one[m] = first;
+		one[m].result = row[i].result;
+		m += row[i].result.verdict != VERIFY_UNAVAILABLE && verdict_event(one[m].event, sizeof(one[m].event), row[i].event);
+	}
+	if (one && m && verdict_keep(one, m, &err) < 0)
+		snprintf(o->why_not, sizeof(o->why_not), "%s", err.what);
+	else if (one && m && !verdict_path(o->stored, sizeof(o->stored)))
+		o->stored[0] = '\0';
+	free(one);
+}
+
 static int show(const struct counts_options *o, const struct row *row, size_t n, struct tare_error *err)
 {
 	struct output to;
@@ -149,9 +183,13 @@ static int show(const struct counts_options *o, const struct row *row, size_t n,
 		return ret;
 	style = output_style(&to, WHEN_AUTO);
 	if (o->form.json)
-		put_json(&out, row, n);
+		put_json(&out, o, row, n);
 	else
 		put_text(&out, row, n, &style);
+	if (!o->form.json && o->stored[0])
+		text_add(&out, " Kept in %s: tare stat shows them with its counts.\n", o->stored);
+	if (!o->form.json && o->why_not[0])
+		text_add(&out, " Not kept for tare stat: %s.\n", o->why_not);
 	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
 	closed = output_close(&to, err);
 	text_free(&out);
@@ -198,6 +236,8 @@ static int work(struct counts_options *o, struct tare_error *err)
 		row[i].event = &list.enc[i];
 		judge(&row[i], machine);
 	}
+	if (ret == 0 && !o->no_store)
+		keep(o, machine, row, list.n);
 	if (ret == 0)
 		ret = show(o, row, list.n, err);
 	if (ret == 0)

@@ -9,6 +9,7 @@
 #include "session/fixed.h"
 #include "view/explain_view.h"
 #include "view/style.h"
+#include "view/trust_view.h"
 
 struct stat_about {
 	char *const *argv;  /* the command, or NULL */
@@ -27,6 +28,7 @@ struct stat_about {
 	const struct profile_table *profile; /* or NULL */
 	size_t profile_limit;                /* rows; 0: all */
 	const struct explained *explained;   /* or NULL */
+	const struct trust_view *trust;      /* or NULL */
 };
 
 /* For people: the whole table at the end. */

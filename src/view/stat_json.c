@@ -36,7 +36,7 @@ static void key(struct json *j, const struct stat_table *t, const struct stat_ro
 		json_string(j, "cgroup", r->key.cgroup);
 }
 
-static void event(struct json *j, const struct stat_table *t, const struct stat_row *r)
+static void event(struct json *j, const struct stat_table *t, const struct stat_row *r, const struct trust_view *trust)
 {
 	const struct encoding *e = &t->enc[r->event];
 	bool have = r->quality != TARE_UNAVAILABLE;
@@ -51,6 +51,8 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 	json_string(j, "unit", e->unit);
 	json_string(j, "quality", tare_quality_name(r->quality));
 	json_string(j, "engine", e->source ? e->source : "perf");
+	if (trust)
+		trust_json(j, trust, r->event);
 	if (r->added_work)
 		json_bool(j, "with_engine_work", true);
 	if (have)
@@ -244,9 +246,10 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	json_end(&j);
 	json_array(&j, "events");
 	for (size_t i = 0; i < t->n; i++)
-		event(&j, t, &t->row[i]);
+		event(&j, t, &t->row[i], about->trust);
 	json_end(&j);
 	metrics(&j, t, m);
+	trust_json_corrected(&j, about->trust, t);
 	if (about->explained)
 		explain_json(&j, about->explained);
 	if (about->profile)
@@ -269,7 +272,7 @@ void stat_json_interval(struct text *out, const struct stat_table *t, const stru
 	json_uint(&j, "time_ns", t->time_ns);
 	json_array(&j, "events");
 	for (size_t i = 0; i < t->n; i++)
-		event(&j, t, &t->row[i]);
+		event(&j, t, &t->row[i], NULL);
 	json_end(&j);
 	metrics(&j, t, m);
 	json_end(&j);

@@ -66,7 +66,7 @@ static enum ink ink_of(enum tare_quality q)
 							 : INK_FAINT;
 }
 
-static void put_quality(struct text *out, const struct stat_row *r)
+static void put_quality(struct text *out, const struct stat_row *r, const struct verdict *verdict)
 {
 	double percent = 100 * r->share;
 
@@ -82,6 +82,8 @@ static void put_quality(struct text *out, const struct stat_row *r)
 		if (r->of_core_type)
 			text_add(out, " of its time");
 	}
+	if (r->quality == TARE_COUNTED && !r->added_work)
+		trust_quality(out, verdict);
 }
 
 /* Half the width of the interval, in percent of the median. */
@@ -177,7 +179,7 @@ static void add_metrics(struct grid *g, const struct stat_metrics *ms, size_t ro
 }
 
 static void add_row(struct grid *g, const struct stat_table *t, size_t i,
-		    const struct stat_metrics *m, const struct style *s, bool only_metrics)
+		    const struct stat_metrics *m, const struct style *s, const struct stat_about *about)
 {
 	const struct stat_row *r = &t->row[i];
 	const struct encoding *e = &t->enc[r->event];
@@ -191,7 +193,7 @@ static void add_row(struct grid *g, const struct stat_table *t, size_t i,
 		text_add(&key, "%s%s", key.len ? " " : "", r->key.cgroup);
 	grid_put(g, COL_KEY, INK_PLAIN, &key);
 	text_add(&name, "%s", e->name);
-	if (!only_metrics) {
+	if (!about->metrics_only) {
 		if (r->quality == TARE_UNAVAILABLE) {
 			text_add(&value, "-");
 		} else {
@@ -202,7 +204,7 @@ static void add_row(struct grid *g, const struct stat_table *t, size_t i,
 			if (r->spread.n > 1)
 				put_range(&range, s, r, sc);
 		}
-		put_quality(&quality, r);
+		put_quality(&quality, r, trust_of(about->trust, r->event));
 		grid_put(g, COL_VALUE, r->quality == TARE_UNAVAILABLE ? INK_BAD : INK_STRONG,
 			 &value);
 		grid_put(g, COL_UNIT, INK_PLAIN, &unit);
@@ -582,6 +584,8 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 	}
 	bool ends = put_silent_raw(out, t, s);
 
+	ends |= trust_notes(out, about->trust, t, s);
+
 	ends |= put_ends(out, t, s);
 
 	if (exact || scaled || odd || ends)
@@ -596,7 +600,7 @@ void stat_text(struct text *out, const struct stat_table *t, const struct stat_m
 	put_heading(out, t, about, s);
 	for (size_t i = 0; i < t->n; i++)
 		if (t->row[i].quality != TARE_UNAVAILABLE || !t->enc[t->row[i].event].unavailable)
-			add_row(&g, t, i, m, s, about->metrics_only);
+			add_row(&g, t, i, m, s, about);
 	put_times(&g, t, s);
 	grid_write(out, &g, s, 1);
 	text_put(out, "\n", 1);
@@ -632,7 +636,7 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 			text_add(&value, "-");
 		else
 			put_value(&value, s, sc, r->spread.median);
-		put_quality(&quality, r);
+		put_quality(&quality, r, NULL);
 		for (size_t k = 0; m && k < m->n && !meaning.len; k++)
 			if (is_shown(&m->metric[k], i))
 				put_metric(&meaning, &limits, s, &m->metric[k]);

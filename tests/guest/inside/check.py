@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: MIT
 """TAP for the tests that run inside the guest: one function, one point."""
+import os
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
+
+# Verdicts of earlier runs on this machine are no part of a test, and those of a test stay in it.
+_state = tempfile.TemporaryDirectory()
+os.environ["XDG_STATE_HOME"] = _state.name
 
 _tests = []
 

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/stat_trust.h"
+#include "cli/verdict_file.h"
+#include "pmu/machine.h"
+#include "record/region_irqs.h"
+#include "session/engine.h"
+
+int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct encoding_list *list, struct tare_error *err)
+{
+	struct tare_error trouble = TARE_ERROR_INIT;
+	char event[96];
+
+	t->view.boot = t->boot;
+	t->view.verdict = calloc(list->n + 1, sizeof(*t->view.verdict));
+	if (!t->view.verdict)
+		return tare_fail_nomem(err);
+	t->view.n = list->n;
+	if (verdict_load(&t->all, &trouble) < 0)
+		snprintf(t->view.trouble, sizeof(t->view.trouble), "%s", trouble.what);
+	if (!t->all.n)
+		return 0;
+	verdict_machine(t->machine, sizeof(t->machine), machine_root(machine), machine_cpu(machine));
+	verdict_boot(t->boot, sizeof(t->boot), machine_root(machine));
+	for (size_t i = 0; i < list->n; i++)
+		if (!engine_counts(&list->enc[i]) && verdict_event(event, sizeof(event), &list->enc[i]))
+			t->view.verdict[i] = verdicts_find(&t->all, event, t->machine);
+	return 0;
+}
+
+/* A time is no count: nothing to verify. An exact count is one by construction. */
+static bool needs_none(const struct encoding *e)
+{
+	return engine_counts(e) || (e->source && !strcmp(e->source, "clock"));
+}
+
+static bool is_good(const struct verdict *v, bool correct)
+{
+	return v && (verify_trusted(&v->result) || (correct && corrected_needed(&v->result)));
+}
+
+int stat_trust_check(const struct stat_trust *t, const struct encoding_list *list, bool correct, struct tare_error *err)
+{
+	struct text missing = { 0 }, bad = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct verdict *v = t->view.verdict[i];
+
+		if (needs_none(&list->enc[i]) || is_good(v, correct))
+			continue;
+		if (v)
+			text_add(&bad, "%s%s (%s)", bad.len ? ", " : "", list->enc[i].name, verify_names[v->result.verdict]);
+		else
+			text_add(&missing, "%s%s", missing.len ? "," : "", list->enc[i].name);
+	}
+	if (t->view.trouble[0] && missing.len) {
+		ret = tare_fail(err, ENODATA, "--verified-only: the verdicts cannot be read: %.180s", t->view.trouble);
+		tare_hint(err, "remove that file; then tare verify counts -e %.80s", missing.s);
+	} else if (missing.len) {
+		ret = tare_fail(err, ENODATA, "--verified-only: no verdict for %.180s on this CPU, microcode and kernel", missing.s);
+		tare_hint(err, "tare verify counts -e %.120s", missing.s);
+	} else if (bad.len) {
+		ret = tare_fail(err, ENODATA, "--verified-only: not to be believed here: %.190s", bad.s);
+		tare_hint(err, "leave it out, or tare verify counts again: another program may have held the counters");
+	}
+	text_free(&missing);
+	text_free(&bad);
+	return ret;
+}
+
+/* The row of the event that counts this CPU's interrupts in user mode, if it is among them. */
+static const struct stat_row *interrupts_row(struct machine *machine, const struct stat_table *table)
+{
+	const struct encode_options how = { .keep_unavailable = true };
+	const struct stat_row *found = NULL;
+	struct event_list events = { 0 };
+	struct encoding_list list = { 0 };
+	struct region_irqs irqs;
+	char wanted[96], event[96];
+
+	if (region_irqs_of_cpu(&irqs, machine_cpu(machine), NULL) == 0 && event_list_parse(irqs.event, &events, NULL) == 0 &&
+	    pmu_encode(machine, &events, &how, &list, NULL) == 0 && list.n == 1 && !list.enc[0].unavailable &&
+	    verdict_event(wanted, sizeof(wanted), &list.enc[0]))
+		for (size_t i = 0; i < table->n && !found; i++)
+			if (verdict_event(event, sizeof(event), &table->enc[table->row[i].event]) && !strcmp(event, wanted))
+				found = &table->row[i];
+	encoding_list_free(&list);
+	event_list_free(&events);
+	return found;
+}
+
+static const struct stat_row *faults_row(const struct stat_trust *t, const struct stat_table *table)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		const struct encoding *e = &table->enc[table->row[i].event];
+		const struct verdict *v = trust_of(&t->view, table->row[i].event);
+
+		if (e->attr.type == PERF_TYPE_SOFTWARE && e->attr.config == PERF_COUNT_SW_PAGE_FAULTS && v && verify_trusted(&v->result))
+			return &table->row[i];
+	}
+	return NULL;
+}
+
+int stat_trust_correct(struct stat_trust *t, struct machine *machine, const struct stat_table *table, struct tare_error *err)
+{
+	struct corrected_from from = { .faults = faults_row(t, table), .interrupts = interrupts_row(machine, table) };
+	int ret = 0;
+
+	t->view.corrected = calloc(table->n + 1, sizeof(*t->view.corrected));
+	if (!t->view.corrected)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; ret == 0 && i < table->n; i++) {
+		const struct verdict *v = trust_of(&t->view, table->row[i].event);
+
+		if (!v || !corrected_needed(&v->result))
+			continue;
+		from.of = &v->result;
+		ret = corrected_row(&t->view.corrected[t->view.n_corrected++], table, &table->row[i], &from, err);
+	}
+	return ret;
+}
+
+void stat_trust_free(struct stat_trust *t)
+{
+	free(t->view.verdict);
+	free(t->view.corrected);
+	verdicts_free(&t->all);
+	*t = (struct stat_trust){ 0 };
+}

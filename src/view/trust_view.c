@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "view/trust_view.h"
+
+const struct verdict *trust_of(const struct trust_view *v, unsigned event)
+{
+	return v && event < v->n ? v->verdict[event] : NULL;
+}
+
+void trust_quality(struct text *out, const struct verdict *v)
+{
+	if (v && v->result.verdict != VERIFY_UNTESTED)
+		text_add(out, ", %s", verify_trusted(&v->result) ? "verified" : verify_names[v->result.verdict]);
+}
+
+static bool any_trusted(const struct trust_view *v, const struct stat_table *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct verdict *of = trust_of(v, t->row[i].event);
+
+		if (of && t->row[i].quality == TARE_COUNTED && !t->row[i].added_work && verify_trusted(&of->result))
+			return true;
+	}
+	return false;
+}
+
+static void put_corrected(struct text *out, const struct corrected *c, const struct stat_table *t, const struct style *s)
+{
+	const char *sign = c->per_fault < 0 ? "more" : "less", *name = t->enc[c->event].name;
+	uint64_t change = c->counted.median > c->corrected.median ? c->counted.median - c->corrected.median : c->corrected.median - c->counted.median;
+
+	if (c->why_not[0]) {
+		text_add(out, " %s is not corrected: %s.\n", name, c->why_not);
+		return;
+	}
+	text_add(out, " %s corrected: %s", name, ink_on(s, INK_STRONG));
+	put_count(out, s, c->corrected.median);
+	text_add(out, "%s (", ink_off(s));
+	put_count(out, s, c->corrected.min);
+	text_add(out, " %s ", s->utf8 ? "\u2026" : "..");
+	put_count(out, s, c->corrected.max);
+	text_add(out, "), ");
+	put_count(out, s, change);
+	text_add(out, " %s than counted", sign);
+	if (c->per_fault)
+		text_add(out, "; %" PRId64 " for each of %" PRIu64 " page faults", c->per_fault, c->faults);
+	if (c->per_interrupt)
+		text_add(out, "; %u for each of %" PRIu64 " interrupts", c->per_interrupt, c->interrupts);
+	text_add(out, ".\n");
+}
+
+bool trust_notes(struct text *out, const struct trust_view *v, const struct stat_table *t, const struct style *s)
+{
+	size_t before = out->len;
+
+	if (!v)
+		return false;
+	if (any_trusted(v, t))
+		text_add(out, " verified: tare verify found it to count what was done, on this CPU, microcode and kernel.\n");
+	for (size_t i = 0; i < t->n; i++) {
+		const struct verdict *of = trust_of(v, t->row[i].event);
+		struct text words = { 0 };
+
+		if (!of || verify_trusted(&of->result) || of->result.verdict == VERIFY_UNTESTED || t->row[i].quality == TARE_EXACT ||
+		    (i && t->row[i].event == t->row[i - 1].event))
+			continue;
+		verify_words(&words, &of->result);
+		text_add(out, " %s: %s%s%s, by tare verify: %s.\n", t->enc[t->row[i].event].name, ink_on(s, INK_CAREFUL),
+			 verify_names[of->result.verdict], ink_off(s), words.s ? words.s : "");
+		text_free(&words);
+	}
+	for (size_t i = 0; i < v->n_corrected; i++)
+		put_corrected(out, &v->corrected[i], t, s);
+	if (v->trouble[0])
+		text_add(out, " No verdicts: %s.\n", v->trouble);
+	return out->len > before;
+}
+
+void trust_json(struct json *j, const struct trust_view *v, unsigned event)
+{
+	const struct verdict *of = trust_of(v, event);
+	struct text words = { 0 };
+
+	if (!of) {
+		json_null(j, "verdict");
+		return;
+	}
+	verify_words(&words, &of->result);
+	json_object(j, "verdict");
+	json_string(j, "verdict", verify_names[of->result.verdict]);
+	json_bool(j, "trusted", verify_trusted(&of->result));
+	json_string(j, "words", words.s);
+	json_int(j, "time", of->time);
+	json_bool(j, "same_boot", of->boot[0] && v->boot && !strcmp(of->boot, v->boot));
+	json_end(j);
+	text_free(&words);
+}
+
+void trust_json_corrected(struct json *j, const struct trust_view *v, const struct stat_table *t)
+{
+	if (!v || !v->corrected)
+		return;
+	json_array(j, "corrected");
+	for (size_t i = 0; i < v->n_corrected; i++) {
+		const struct corrected *c = &v->corrected[i];
+		bool have = !c->why_not[0];
+
+		json_object(j, NULL);
+		json_string(j, "event", t->enc[c->event].name);
+		json_string(j, "reason", have ? NULL : c->why_not);
+		json_uint(j, "counted", c->counted.median);
+		json_int(j, "per_fault", c->per_fault);
+		json_uint(j, "per_interrupt", c->per_interrupt);
+		if (have) {
+			json_uint(j, "value", c->corrected.median);
+			json_uint(j, "min", c->corrected.min);
+			json_uint(j, "max", c->corrected.max);
+			json_uint(j, "page_faults", c->faults);
+			json_uint(j, "interrupts", c->interrupts);
+		} else {
+			json_null(j, "value");
+		}
+		json_end(j);
+	}
+	json_end(j);
+}

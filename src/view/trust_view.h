@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Verdicts beside counts, and corrected counts, for people and in JSON. */
+#ifndef VIEW_TRUST_VIEW_H
+#define VIEW_TRUST_VIEW_H
+
+#include "analyze/corrected.h"
+#include "analyze/verdicts.h"
+#include "view/json.h"
+#include "view/style.h"
+
+struct trust_view {
+	const struct verdict **verdict; /* per encoding; NULL: none */
+	size_t n;
+	const char *boot; /* of now */
+	struct corrected *corrected;
+	size_t n_corrected;
+	char trouble[400]; /* verdicts that could not be read: why; "" */
+};
+
+/* NULL: none. */
+const struct verdict *trust_of(const struct trust_view *v, unsigned event);
+/* ", verified" behind a quality; nothing where there is no verdict. */
+void trust_quality(struct text *out, const struct verdict *v);
+/* Below the table: what verdicts that are not good mean, what was corrected. True: something was said. */
+bool trust_notes(struct text *out, const struct trust_view *v, const struct stat_table *t, const struct style *s);
+/* As a member "verdict" of an event. */
+void trust_json(struct json *j, const struct trust_view *v, unsigned event);
+/* As a member "corrected" of the document; nothing where it was not asked for. */
+void trust_json_corrected(struct json *j, const struct trust_view *v, const struct stat_table *t);
+
+#endif
