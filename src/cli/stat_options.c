@@ -471,7 +471,7 @@ const struct option_row stat_option_rows[] = {
 	  set_clean_times },
 	{ 0, "launch", "HOW", NULL, set_launch },
 	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", set_deterministic },
-	{ 0, "explain", "[HOW]", "with -r: what the spread comes from; =regression: without further runs", set_explain },
+	{ 0, "explain", "[HOW]", "with -r: what the spread comes from; =regression: no further runs", set_explain },
 	{ 'n', "null", NULL, "count nothing: times only", set_null },
 	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
 	  set_output },
