@@ -25,7 +25,7 @@ struct fix {
 	bool as_root;
 };
 
-enum { FIXES_MAX = 3, FINDINGS_MAX = 32 };
+enum { FIXES_MAX = 3, FINDINGS_MAX = 64 };
 
 struct finding {
 	const char *id;

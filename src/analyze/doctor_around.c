@@ -82,6 +82,8 @@ static bool check_capabilities(const struct host *h, struct finding *f)
 	return true;
 }
 
+#define SIBLING_BUSY 0.2
+
 static bool check_smt(const struct host *h, struct finding *f)
 {
 	if (h->smt_active == HOST_UNKNOWN)
@@ -90,6 +92,13 @@ static bool check_smt(const struct host *h, struct finding *f)
 	    h->smt_active
 		? "SMT is on: cycles and cache counts also depend on what the sibling thread runs"
 		: "SMT is off: no sibling thread shares a core");
+	if (!h->smt_active || h->sibling_busy < SIBLING_BUSY)
+		return true;
+	f->mark = MARK_WARN;
+	SAY(f->what, "SMT is on, and the other thread of this core was busy for %.0f %% of the time", 100 * h->sibling_busy);
+	SAY(f->why, "Two threads of a core share its caches and units: cycles and cache misses are partly the other's doing.");
+	doctor_fix(f, FIX_HERE, false, "a CPU whose sibling is idle: mpstat -P ALL 1 shows which", "taskset -c CPU command");
+	doctor_fix(f, place_of_knobs(h), true, "until the next boot: no siblings at all", "sh -c 'echo off > /sys/devices/system/cpu/smt/control'");
 	return true;
 }
 

@@ -17,6 +17,10 @@ struct check {
 
 extern const struct check doctor_counting[];     /* what can be counted */
 extern const struct check doctor_surroundings[]; /* what else bears on it */
+extern const struct check doctor_surround[];	  /* what makes counts and times differ from run to run */
+
+/* A finding for each known fault that shows, or one that none does; how many. */
+unsigned doctor_faults(const struct host *h, struct finding *out, unsigned room);
 
 /* Numbers of linux/capability.h, which older headers lack. */
 enum { CAP_SYS_ADMIN_BIT = 21, CAP_SYSLOG_BIT = 34, CAP_PERFMON_BIT = 38 };

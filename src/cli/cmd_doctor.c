@@ -9,8 +9,10 @@
 #include "cli/command.h"
 #include "view/doctor_view.h"
 
+enum { EXIT_FINDINGS = 3 };
+
 struct doctor_options {
-	bool json;
+	bool json, strict;
 	const char *root;
 };
 
@@ -21,6 +23,20 @@ static int set_format(void *options, const char *arg, struct tare_error *err)
 	if (strcmp(arg, "text") && strcmp(arg, "json"))
 		return tare_fail(err, EINVAL, "there is no format '%.40s': text or json", arg);
 	o->json = !strcmp(arg, "json");
+	return 0;
+}
+
+static int set_json(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct doctor_options *)options)->json = true;
+	return 0;
+}
+
+static int set_strict(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct doctor_options *)options)->strict = true;
 	return 0;
 }
 
@@ -36,6 +52,8 @@ static int set_root(void *options, const char *arg, struct tare_error *err)
 
 static const struct option_row doctor_opts[] = {
 	{ 0, "format", "FORMAT", "text (default) or json (schema tare/doctor/1)", set_format },
+	{ 0, "json", NULL, "the same as --format json", set_json },
+	{ 0, "strict", NULL, "exit with 3 where hardware events count, but a finding is a warning or worse", set_strict },
 	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried",
 	  set_root },
 	{ 0 },
@@ -93,6 +111,9 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
+	/* Sorted: the first is the worst. */
+	if (o.strict && diagnosis.verdict == VERDICT_HARDWARE && diagnosis.findings && diagnosis.finding[0].mark != MARK_OK)
+		return EXIT_FINDINGS;
 	return diagnosis.verdict;
 }
 

@@ -5,11 +5,12 @@
 #include "base/text.h"
 #include "cli/verify.h"
 
-extern const struct command verify_counts, verify_launch, verify_skid;
+extern const struct command verify_counts, verify_faults, verify_launch, verify_skid;
 
 /* One row each. */
 const struct command *const verify_kinds[] = {
 	&verify_counts,
+	&verify_faults,
 	&verify_launch,
 	&verify_skid,
 	NULL,

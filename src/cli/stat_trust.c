@@ -8,6 +8,34 @@
 #include "record/region_irqs.h"
 #include "session/engine.h"
 
+/* One of the core's counters is to be used. */
+static bool uses_core(const struct encoding_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct encoding *e = &list->enc[i];
+
+		if (!e->unavailable && !engine_counts(e) && e->source && !strcmp(e->source, "perf") &&
+		    (e->place == PLACE_CORE || e->attr.type == PERF_TYPE_HARDWARE || e->attr.type == PERF_TYPE_HW_CACHE || e->attr.type == PERF_TYPE_RAW))
+			return true;
+	}
+	return false;
+}
+
+/* Those that show without trying anything; two kinds of core show in the table by themselves. */
+static void look_for_faults(struct stat_trust *t)
+{
+	static struct host host; /* some KiB: not for the stack */
+	size_t n;
+
+	if (host_look(&host, NULL, NULL) < 0)
+		return;
+	n = faults_judge(&host, t->fault, FAULTS_MOST);
+	for (size_t i = 0; i < n; i++)
+		if (t->fault[i].state == FAULT_PRESENT && strcmp(t->fault[i].fault.id, "hybrid"))
+			t->fault[t->view.n_faults++] = t->fault[i];
+	t->view.fault = t->fault;
+}
+
 int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct encoding_list *list, struct tare_error *err)
 {
 	struct tare_error trouble = TARE_ERROR_INIT;
@@ -18,6 +46,8 @@ int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct 
 	if (!t->view.verdict)
 		return tare_fail_nomem(err);
 	t->view.n = list->n;
+	if (uses_core(list))
+		look_for_faults(t);
 	if (verdict_load(&t->all, &trouble) < 0)
 		snprintf(t->view.trouble, sizeof(t->view.trouble), "%s", trouble.what);
 	if (!t->all.n)

@@ -11,6 +11,7 @@ struct stat_trust {
 	struct verdicts all;
 	struct trust_view view; /* for the views */
 	char machine[224], boot[40];
+	struct fault_finding fault[FAULTS_MOST];
 };
 
 /* The verdicts of this machine for these events. A file that cannot be read is told in view.trouble. -ENOMEM. */

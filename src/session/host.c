@@ -12,7 +12,9 @@
 #include "base/cpus.h"
 #include "base/file.h"
 #include "exact/exact.h"
+#include "pmu/machine.h"
 #include "session/host.h"
+#include "session/host_surround.h"
 
 #define PMUS "/sys/bus/event_source/devices"
 
@@ -373,7 +375,26 @@ static void gather_exact(struct host *h)
 		copy(h->exact_why, sizeof(h->exact_why), err.what);
 }
 
-int host_gather(struct host *h, const char *root, struct tare_error *err)
+static void gather_surroundings(struct host *h, const char *root)
+{
+	struct machine *m = machine_open(root, NULL);
+
+	host_surround(h, root, m ? machine_cpu(m) : "");
+	machine_close(m);
+}
+
+static void try_all(struct host *h)
+{
+	struct host_watch watch;
+
+	host_watch_begin(&watch);
+	gather_exact(h);
+	host_probe(h);
+	host_try_faults(h);
+	host_watch_end(&watch, h);
+}
+
+int host_look(struct host *h, const char *root, struct tare_error *err)
 {
 	memset(h, 0, sizeof(*h));
 	h->live = !root || !root[0];
@@ -388,9 +409,15 @@ int host_gather(struct host *h, const char *root, struct tare_error *err)
 	gather_container(h, root);
 	gather_kernel(h, root);
 	gather_machine(h, root);
-	if (h->live) {
-		gather_exact(h);
-		host_probe(h);
-	}
+	gather_surroundings(h, root);
 	return 0;
+}
+
+int host_gather(struct host *h, const char *root, struct tare_error *err)
+{
+	int ret = host_look(h, root, err);
+
+	if (ret == 0 && h->live)
+		try_all(h);
+	return ret;
 }

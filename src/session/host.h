@@ -60,6 +60,12 @@ struct core_pmu {
 	unsigned programmable, fixed;
 };
 
+/* Something that only counting shows. */
+struct fault_try {
+	enum { FAULT_TRY_UNTRIED = 0, FAULT_TRY_NOT, FAULT_TRY_GOOD, FAULT_TRY_BAD } outcome; /* NOT: it could not be counted */
+	char words[160]; /* what was counted, or why not */
+};
+
 struct host {
 	bool live; /* this machine, tried; false: a tree under another root, read only */
 
@@ -92,6 +98,23 @@ struct host {
 	struct core_pmu pmu[HOST_PMUS_MAX];
 	unsigned pmus;
 
+	/* what surrounds a measurement; "" and HOST_UNKNOWN and below 0: not told */
+	char cpu_id[48];	/* as machine_cpu() */
+	char microcode[24];
+	char store_bypass[96];	/* how the kernel keeps speculative stores in check */
+	char nohz_full[64];	/* CPUs without clock ticks */
+	char governor[32];	/* of CPU 0's frequency */
+	bool governors_differ;
+	bool tsx;		/* transactional memory */
+	long hz, turbo, freeze_on_smi;
+	double steal_share;	/* of all CPUs' time since the start */
+	double sibling_busy;	/* share of the time of the other thread of this core, while the rest was tried */
+	bool smi_known;
+	unsigned long smi_meanwhile; /* SMIs while the rest was tried */
+	struct {
+		struct fault_try speclockmap, pmi_leak, txcp;
+	} fault_tries;
+
 	struct attempt tries[TRY_COUNT]; /* all untried unless live */
 
 	/* The exact engine, which needs no PMU: whether this build has it and it says that it works
@@ -105,6 +128,9 @@ struct host {
  * facts, not errors; -ENOENT only where neither /proc nor /sys is there.
  */
 int host_gather(struct host *h, const char *root, struct tare_error *err);
+
+/* What is only read, and needs no more than some files: for remarks beside counts. */
+int host_look(struct host *h, const char *root, struct tare_error *err);
 
 /* Try to count, as this user, on this machine: under 100 ms. Called by host_gather. */
 void host_probe(struct host *h);

@@ -90,6 +90,14 @@ static void json_known(struct json *j, const char *key, long value)
 		json_int(j, key, value);
 }
 
+static void json_share(struct json *j, const char *key, double share)
+{
+	if (share < 0)
+		json_null(j, key);
+	else
+		json_real(j, key, share);
+}
+
 static void json_fix(struct json *j, const struct host *h, const struct fix *x)
 {
 	static const char *const places[] = {
@@ -177,6 +185,15 @@ static void json_machine(struct json *j, const struct host *h)
 	json_known(j, "smt_active", h->smt_active);
 	json_known(j, "cpus_online", h->cpus_online);
 	json_string(j, "cpu", h->cpu.model[0] ? h->cpu.model : NULL);
+	json_string(j, "cpu_id", h->cpu_id[0] ? h->cpu_id : NULL);
+	json_string(j, "microcode", h->microcode[0] ? h->microcode : NULL);
+	json_known(j, "hz", h->hz);
+	json_string(j, "nohz_full", h->nohz_full[0] ? h->nohz_full : NULL);
+	json_string(j, "governor", h->governor[0] ? h->governor : NULL);
+	json_known(j, "turbo", h->turbo);
+	json_known(j, "freeze_on_smi", h->freeze_on_smi);
+	json_share(j, "steal_share", h->steal_share);
+	json_share(j, "sibling_busy", h->sibling_busy);
 	if (h->live)
 		json_bool(j, "exact_engine", h->exact_works);
 	else

@@ -249,6 +249,8 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 		event(&j, t, &t->row[i], about->trust);
 	json_end(&j);
 	metrics(&j, t, m);
+	if (about->trust && about->trust->n_faults)
+		trust_json_faults(&j, about->trust);
 	trust_json_corrected(&j, about->trust, t);
 	if (about->explained)
 		explain_json(&j, about->explained);

@@ -73,6 +73,8 @@ bool trust_notes(struct text *out, const struct trust_view *v, const struct stat
 	}
 	for (size_t i = 0; i < v->n_corrected; i++)
 		put_corrected(out, &v->corrected[i], t, s);
+	for (size_t i = 0; i < v->n_faults; i++)
+		text_add(out, " Known fault here: %s. %s 'tare doctor' says what to type.\n", v->fault[i].fault.what, v->fault[i].fault.why);
 	if (v->trouble[0])
 		text_add(out, " No verdicts: %s.\n", v->trouble);
 	return out->len > before;
@@ -96,6 +98,20 @@ void trust_json(struct json *j, const struct trust_view *v, unsigned event)
 	json_bool(j, "same_boot", of->boot[0] && v->boot && !strcmp(of->boot, v->boot));
 	json_end(j);
 	text_free(&words);
+}
+
+void trust_json_faults(struct json *j, const struct trust_view *v)
+{
+	json_array(j, "faults");
+	for (size_t i = 0; v && i < v->n_faults; i++) {
+		json_object(j, NULL);
+		json_string(j, "id", v->fault[i].fault.id);
+		json_string(j, "known", v->fault[i].fault.known);
+		json_string(j, "what", v->fault[i].fault.what);
+		json_string(j, "why", v->fault[i].fault.why);
+		json_end(j);
+	}
+	json_end(j);
 }
 
 void trust_json_corrected(struct json *j, const struct trust_view *v, const struct stat_table *t)

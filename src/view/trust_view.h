@@ -4,6 +4,7 @@
 #define VIEW_TRUST_VIEW_H
 
 #include "analyze/corrected.h"
+#include "analyze/faults.h"
 #include "analyze/verdicts.h"
 #include "view/json.h"
 #include "view/style.h"
@@ -15,6 +16,8 @@ struct trust_view {
 	struct corrected *corrected;
 	size_t n_corrected;
 	char trouble[400]; /* verdicts that could not be read: why; "" */
+	const struct fault_finding *fault; /* known faults that show here, where the core's counters were used */
+	size_t n_faults;
 };
 
 /* NULL: none. */
@@ -25,6 +28,8 @@ void trust_quality(struct text *out, const struct verdict *v);
 bool trust_notes(struct text *out, const struct trust_view *v, const struct stat_table *t, const struct style *s);
 /* As a member "verdict" of an event. */
 void trust_json(struct json *j, const struct trust_view *v, unsigned event);
+/* As a member "faults" of the document. */
+void trust_json_faults(struct json *j, const struct trust_view *v);
 /* As a member "corrected" of the document; nothing where it was not asked for. */
 void trust_json_corrected(struct json *j, const struct trust_view *v, const struct stat_table *t);
 

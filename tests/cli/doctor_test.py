@@ -149,6 +149,8 @@ def a_server_by_its_tree():
     equal([p["name"] for p in d["facts"]["pmus"]], ["cpu"], "uncore PMUs are no core PMUs")
     equal(d["facts"]["pmus"][0]["programmable"], None, "counters are not made up")
     facts = {k: v for k, v in d["facts"].items() if k not in ("pmus", "tries")}
+    surroundings = {k: facts.pop(k) for k in ("cpu_id", "microcode", "hz", "nohz_full", "governor", "turbo", "freeze_on_smi", "steal_share", "sibling_busy")}
+    equal(set(surroundings.values()), {None}, "what the tree does not have is not made up")
     equal(facts, {"tried": False, "kernel": "6.1.0-28-amd64", "uid": 1001, "perf_event_paranoid": 2, "perf_user_access": None,
                   "nmi_watchdog": 1, "perf_event_mlock_kb": 516, "perf_event_max_sample_rate": 100000, "kptr_restrict": 1,
                   "seccomp": 0, "container": None, "user_namespace": False, "smt_active": 1, "cpus_online": 112,
@@ -250,6 +252,59 @@ def mistakes_get_one_line_and_125():
         r = subprocess.run([TARE, "doctor"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
         equal(r.returncode, 125, "a full disk")
         true("No space left" in r.stderr, r.stderr)
+
+
+@test
+def json_by_its_short_name_and_strict():
+    a = json.loads(sh(TARE, "doctor", "--json").stdout)
+    equal(a["schema"], "tare/doctor/1")
+    r = sh(TARE, "doctor", "--strict", "--json")
+    d = json.loads(r.stdout)
+    bad = any(f["mark"] != "ok" for f in d["findings"])
+    equal(r.returncode, 3 if bad and d["verdict"] == "hardware" else STATUS[d["verdict"]])
+    root = tree(SERVER)
+    equal(doctor("--sysfs-root", root.name)["verdict"], "hardware")
+    busy = tree({**SERVER, KERNEL + "nmi_watchdog": "1\n"})
+    equal(sh(TARE, "doctor", "--strict", "--sysfs-root", busy.name).returncode, 3)
+
+
+CPU = "sys/devices/system/cpu/"
+
+
+@test
+def what_makes_runs_differ():
+    root = tree({**SERVER, CPU + "intel_pstate/no_turbo": "0\n", CPU + "cpu0/cpufreq/scaling_governor": "schedutil\n", CPU + "nohz_full": "4-7\n",
+                 CPU + "cpu0/microcode/version": "0x5003604\n", "proc/stat": "cpu  100 0 100 700 0 0 0 100 0 0\n",
+                 KERNEL + "osrelease": "6.9.1\n", "boot/config-6.9.1": "CONFIG_A=y\nCONFIG_HZ=1000\n",
+                 "proc/cpuinfo": "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 60\nstepping\t: 3\nflags\t\t: fpu rtm sse\n\n",
+                 CPU + "smt/active": "1\n", "sys/devices/cpu/freeze_on_smi": "0\n"})
+    d = doctor("--sysfs-root", root.name)
+    for name, mark, words in (("turbo", "warn", "are on"), ("governor", "warn", "schedutil"), ("ticks", "ok", "1000 clock ticks"), ("ticks", "ok", "4-7"),
+                              ("microcode", "ok", "0x5003604")):
+        f = finding(d, name)
+        true(f and f["mark"] == mark and words in f["what"], f"{name}: {f}")
+    true("scaling_governor" in finding(d, "governor")["fix"][0]["command"], "what to type")
+    f = finding(d, "steal")
+    true(f["mark"] == "warn" and "10 %" in f["what"] and f["fix"][0]["place"] == "host", f"{f}")
+    faults = [f["what"] for f in d["findings"] if f["id"] == "fault"]
+    for words in ("freeze_on_smi is 0", "HSD29", "transactional memory", "HSW11"):
+        true(any(words in f for f in faults), f"{words}: {faults}")
+    equal((d["facts"]["hz"], d["facts"]["turbo"], d["facts"]["nohz_full"]), (1000, 1, "4-7"))
+    quiet = tree({**SERVER, CPU + "intel_pstate/no_turbo": "1\n", CPU + "cpu0/cpufreq/scaling_governor": "performance\n"})
+    d = doctor("--sysfs-root", quiet.name)
+    equal([finding(d, n)["mark"] for n in ("turbo", "governor")], ["ok", "ok"])
+
+
+@test
+def known_faults_by_themselves():
+    r = sh(TARE, "verify", "faults", "--format", "json")
+    d = json.loads(r.stdout)
+    jsonschema.validate(d, json.loads(Path(SCHEMA).with_name("tare-verify-faults-1.json").read_text()))
+    equal(r.returncode, 1 if any(f["state"] == "present" for f in d["faults"]) else 0)
+    root = tree({**SERVER, "proc/cpuinfo": "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 23\nmodel\t\t: 1\nstepping\t: 2\nflags\t\t: fpu\n\n"})
+    r = sh(TARE, "verify", "faults", "--sysfs-root", root.name)
+    true("AuthenticAMD-23-1-2" in r.stdout and "speclockmap     untried" in r.stdout and "rr#2034" in r.stdout, r.stdout + r.stderr)
+    equal(sh(TARE, "verify", "faults", "extra").returncode, 125)
 
 
 main()
