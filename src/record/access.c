@@ -37,7 +37,7 @@ struct core { /* a CPU that SPE data came from */
 struct tare_accesses {
 	struct perfdata *r;
 	struct tare_access_loss loss;
-	bool amd;
+	bool amd, intel;
 	const struct perfdata_event *last; /* of the sample before */
 	struct ibs_event last_ibs;
 	struct set tasks, cores;
@@ -75,6 +75,7 @@ struct tare_accesses *tare_accesses_open(const char *path, struct tare_error *er
 	}
 	cpuid = perfdata_features(a->r)->cpuid;
 	a->amd = cpuid && !strncmp(cpuid, "AuthenticAMD", 12);
+	a->intel = cpuid && !strncmp(cpuid, "GenuineIntel", 12);
 	return a;
 }
 
@@ -335,7 +336,7 @@ static bool from_sample(struct tare_accesses *a, const struct perfdata_record *r
 		a->loss.damaged++;
 		return false;
 	}
-	if (ret > 0 || access_from_sample(rec, a->amd, out))
+	if (ret > 0 || access_from_sample(rec, a->amd, out) || access_from_branch(rec, a->intel, out))
 		return true;
 	a->loss.other++;
 	return false;

@@ -20,6 +20,12 @@ void access_common(const struct perfdata_record *rec, struct tare_access *out);
  */
 bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare_access *out);
 
+/*
+ * From an event that counts branches, or those mispredicted: which branch, and what the branch records (LBR) say of it where they were
+ * recorded and the newest is of this one. False for other events. `intel`: events of its core PMUs have the meaning that Intel gives them.
+ */
+bool access_from_branch(const struct perfdata_record *rec, bool intel, struct tare_access *out);
+
 /* From IBS registers; false when they hold no sample. Call access_common() first. */
 bool access_from_ibs(const struct ibs *s, struct tare_access *out);
 

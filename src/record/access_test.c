@@ -461,6 +461,57 @@ TEST(pebs_recording)
 	tare_accesses_close(r);
 }
 
+/* By the event, and by the branch records where the newest is of the sampled branch. */
+TEST(branches)
+{
+	static const struct {
+		int line;
+		uint32_t type;
+		uint64_t config;
+		const char *name;
+		bool intel;
+		uint64_t from; /* of the newest branch record; 0: none */
+		uint64_t flags;
+		const char *words; /* NULL: no branch */
+		enum tare_access_origin origin;
+	} rows[] = {
+		{ __LINE__, 0, 4, "branches", false, 0, 0, "branch", TARE_FROM_PEBS },
+		{ __LINE__, 0, 4, "exact/branches/", false, 0, 0, "branch", TARE_FROM_EXACT },
+		{ __LINE__, 0, 5, "branch-misses", false, 0, 0, "branch mispredicted", TARE_FROM_PEBS },
+		{ __LINE__, 0, 0x0800000004, "cpu_core/branches/", false, 0, 0, "branch", TARE_FROM_PEBS },
+		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", true, 0, 0, "branch", TARE_FROM_PEBS },
+		{ __LINE__, 4, 0x20c4, "cpu/br_inst_retired.near_taken/P", true, 0x1000, 2, "branch taken target", TARE_FROM_PEBS },
+		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", true, 0x1000, 1, "branch taken mispredicted target", TARE_FROM_PEBS },
+		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", true, 0x1002, 1, "branch", TARE_FROM_PEBS },
+		{ __LINE__, 4, 0xc5, "cpu/branch-misses/P", true, 0x1000, 0, "branch taken mispredicted target", TARE_FROM_PEBS },
+		{ __LINE__, 10, 0xc5, "cpu_atom/branch-misses/P", true, 0, 0, "branch mispredicted", TARE_FROM_PEBS },
+		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", false, 0, 0, NULL, 0 },
+		{ __LINE__, 10, 0xc4, "uncore_cha/x/", true, 0, 0, NULL, 0 },
+		{ __LINE__, 0, 0, "cycles", true, 0x1000, 1, NULL, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct perfdata_event ev = { .attr = { .type = rows[i].type, .config = rows[i].config }, .name = (char *)rows[i].name };
+		struct perfdata_branch b = { .from = rows[i].from, .to = 0x2000, .flags = rows[i].flags };
+		struct perfdata_record rec = { .event = &ev, .has = PD_SAMPLE_IP | (b.from ? PD_SAMPLE_BRANCH_STACK : 0), .misc = 1 << 14,
+					       .sample = { .ip = 0x1000, .branches = &b, .n_branches = b.from != 0 } };
+		struct tare_access a;
+		char got[80];
+
+		access_common(&rec, &a);
+		CHECK_EQ(access_from_branch(&rec, rows[i].intel, &a), rows[i].words != NULL, "row at line %d", rows[i].line);
+		if (!rows[i].words)
+			continue;
+		CHECK(a.exact_ip && a.ip == 0x1000);
+		CHECK_EQ(a.origin, rows[i].origin);
+		snprintf(got, sizeof(got), "%s%s%s%s", tare_access_kind_name(a.kind), a.has & TARE_ACCESS_TAKEN ? a.taken ? " taken" : " not-taken" : "",
+			 a.has & TARE_ACCESS_MISPREDICTED && a.mispredicted ? " mispredicted" : "", a.has & TARE_ACCESS_TARGET ? " target" : "");
+		CHECK_STR(got, rows[i].words, "row at line %d", rows[i].line);
+		if (a.has & TARE_ACCESS_TARGET)
+			CHECK_EQ(a.target, 0x2000);
+	}
+}
+
 TEST(a_recording_without_accesses)
 {
 	struct tare_accesses *r = fixture("x86-callchain.perf.data");

@@ -46,7 +46,7 @@ class Recording:
 
     def __init__(self, config=0x1cd, config1=3, pmu=(4, "cpu"), kind=KIND, cpuid="GenuineIntel-6-55-4", event=None, features=None, period=1000):
         self.config, self.config1, self.pmu, self.kind, self.period = config, config1, pmu, kind, period
-        self.data, self.features = b"", {ARCH: string("x86_64"), VERSION: string("made"), CPUID: string(cpuid), **(features or {})}
+        self.data, self.features = bytearray(), {ARCH: string("x86_64"), VERSION: string("made"), CPUID: string(cpuid), **(features or {})}
 
     def trailer(self, pid, tid, time):
         out = b""

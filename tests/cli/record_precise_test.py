@@ -167,6 +167,17 @@ def one_by_one():
 
 
 @test
+def branches_are_rows_too():
+    exact_or_skip()
+    p = program("four", FOUR)
+    record("--precise=branches", "-c", "97", "--", p)
+    rows = accesses()
+    true(len(rows) > 10, f"{len(rows)} rows")
+    equal({(x["kind"], x["exact_ip"], x["origin"], x["address"], x["target"]) for x in rows}, {("branch", "true", "exact", "", "")}, "branches")
+    true("say nothing of an access" not in sh(TARE, "export", "--accesses", "-f", "csv", FILE).stderr, "none is left out")
+
+
+@test
 def what_cannot_be():
     exact_or_skip()
     for words, why in ((["--precise=fetch"], "no fetches"), (["--precise=cache"], "cannot be sampled precisely"),
