@@ -28,6 +28,14 @@ OPTION(output, o->output = arg)
 OPTION(html, o->html = arg)
 OPTION(check, o->check = arg ? arg : "")
 
+static int set_deterministic(void *to, const char *arg, struct tare_error *err)
+{
+	struct bench_options *o = to;
+
+	o->deterministic = true;
+	return fixed_parse(arg, &o->fixed.set, err);
+}
+
 static int set_word(const char *const *words, size_t n, const char *arg, const char *what, struct tare_error *err)
 {
 	struct text all = { 0 };
@@ -227,6 +235,7 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "via", "WAY", NULL, set_via },
 	{ 0, "device-root", "FOLDER", NULL, set_device_root },
 	{ 0, "cpu-model", "CPU", NULL, set_cpu_model },
+	{ 0, "deterministic", "[ITEMS]", "what differs from process to process is fixed; tare run --list shows what", set_deterministic },
 	{ 0, "aslr", NULL, NULL, set_aslr },
 	{ 0, "event-file", "FILE", NULL, set_event_file },
 	{ 0, "color", "WHEN", NULL, set_colour },
@@ -241,6 +250,8 @@ int bench_options_check(const struct bench_options *o, size_t n_files, struct ta
 		tare_hint(err, "tare bench --asm 'imul rax, rbx', or a TEST.c with execute_test(start, stop)");
 		return -EINVAL;
 	}
+	if (o->aslr && o->deterministic)
+		return tare_fail(err, EINVAL, "--aslr and --deterministic: choose one; --deterministic=-aslr leaves the layout random");
 	if (n_files && o->n_code)
 		return tare_fail(err, EINVAL, "files and --asm or --c do not go together");
 	if (n_files > BENCH_VARIANTS)

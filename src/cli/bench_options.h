@@ -35,6 +35,8 @@ struct bench_options {
 
 	uint64_t runs, warmup, baselines /* 0: as many as runs, and 100 */, seed, ops, bytes, timeout_ns;
 	bool shuffle, aslr, all;
+	struct fixed fixed; /* its set: what is the same in each process */
+	bool deterministic;
 	int cpu;
 	enum bench_cold cold;
 	const char *check; /* an event; "": any */
@@ -47,7 +49,8 @@ struct bench_options {
 
 #define BENCH_OPTIONS_INIT                                                                                             \
 	{                                                                                                              \
-		.runs = 100, .warmup = 10, .cpu = -1, .att = -1, .inside = -1, .timeout_ns = 60000000000 \
+		.runs = 100, .warmup = 10, .cpu = -1, .att = -1, .inside = -1, .timeout_ns = 60000000000,              \
+		.fixed = { .set = FIXED_LAYOUT }                                                                       \
 	}
 
 extern const struct option_row bench_option_rows[];

@@ -18,10 +18,11 @@
 #include "cli/whole_file.h"
 #include "exact/exact.h"
 #include "session/launch.h"
+#include "session/pidspace.h"
 #include "view/bench_view.h"
 
 /* ops() and the like say no; documented in tare-bench(1). */
-enum { EXIT_SAYS_NO = 1, EXIT_BAD_INPUT = 2, REMARKS = 12 };
+enum { EXIT_SAYS_NO = 1, EXIT_BAD_INPUT = 2, REMARKS = 24 };
 
 static const char perf_events[] = "cycles:u,branch-misses:u";
 #if !HAVE_EXACT
@@ -200,6 +201,22 @@ static void remark_clock(struct job *j)
 		remark(j, "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
 }
 
+/* What was the same in each process, where somebody asked for it. */
+static void remark_fixed(struct job *j)
+{
+	const struct fixed *f = j->plan.fixed;
+	struct text names = { 0 };
+
+	if (!j->o.deterministic || !f)
+		return;
+	fixed_names(&names, fixed_had(f));
+	remark(j, "Fixed in each process: %s.", names.s ? names.s : "");
+	text_free(&names);
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (f->missed & 1u << i)
+			remark(j, "Not fixed: %s: %s.", fixed_rows[i].name, f->why[i]);
+}
+
 static void make_remarks(struct job *j)
 {
 	const struct bench_result *r = &j->result;
@@ -216,6 +233,7 @@ static void make_remarks(struct job *j)
 			unbounded |= isnan(bench_stat_of(&j->stats, v, c)->low);
 		}
 	}
+	remark_fixed(j);
 	if (j->tests.turns)
 		remark(j, "In turn: the copies write %s one after the other, and do not wait for each other's results; as written, each may wait for "
 			  "the one before. So the one is about throughput, the other, where the result is an operand, about latency.", j->tests.turns);
@@ -341,7 +359,7 @@ static int measure(struct job *j)
 		.cpu = j->o.cpu,
 		.cold = j->o.cold,
 		.timeout_ns = j->o.timeout_ns,
-		.aslr = j->o.aslr,
+		.fixed = j->o.aslr ? NULL : &j->o.fixed,
 		.events = &j->list,
 		.msr = j->o.engine == BENCH_ENGINE_MSR ? &j->o.msr : NULL,
 		.clock = j->o.engine != BENCH_ENGINE_EXACT,
@@ -416,6 +434,13 @@ static int run(const struct command *self, int argc, char **argv)
 	if (j.o.inside >= 0)
 		return bench_inside(j.o.inside, NULL, &err) < 0;
 	ret = bench_options_check(&j.o, (size_t)(argc - rest), &err);
+	if (ret == 0 && j.o.deterministic) {
+		status = pidspace_enter(&j.o.fixed, argv[0]);
+		if (status >= 0) { /* it was done in a namespace */
+			bench_options_free(&j.o);
+			return status;
+		}
+	}
 	if (ret == 0)
 		ret = prepare(&j);
 	if (ret == 0)

@@ -97,8 +97,8 @@ static struct budget_runs runs_of(const struct stat_table *t, const struct stat_
 
 	memset(seen, true, sizeof(seen));
 	for (unsigned k = 0; k < t->runs; k++) {
-		if (r->run[k].quality == TARE_UNAVAILABLE || t->end[k].by_signal)
-			continue;
+		if (r->run[k].quality == TARE_UNAVAILABLE || t->end[k].by_signal || t->end[k].timed_out)
+			continue; /* cut off: it has not done what the others did */
 		room[out.n] = (double)r->run[k].value;
 		for (unsigned c = 0; c < BUDGET_SEEN; c++)
 			seen[c] &= see((enum budget_cause)c, t, r, k, &room[(1 + c) * t->runs + out.n]);
@@ -148,7 +148,7 @@ static int begin_all(struct work *w)
 	int ret;
 
 	fixed_parse("all", &all, &none);
-	all &= ~FIXED(PID) & ~FIXED(LOCALE) & ~FIXED(BINDING);
+	all &= ~FIXED(PID) & ~FIXED(CWD) & ~FIXED(LOCALE) & ~FIXED(BINDING);
 	all |= asked;
 	for (unsigned c = 0; c < LETS; c++) {
 		unsigned items = budget_causes[BUDGET_SEEN + c].items;

@@ -75,6 +75,7 @@ struct job {
 	char **environment; /* the caller's, with room for one more */
 	size_t n_environment;
 	struct trial_run last;
+	char pwd[FIXED_CWD_BYTES + 8];
 	struct tare_error *err;
 };
 
@@ -99,6 +100,11 @@ static int vary(struct job *j, unsigned off, unsigned n, char **envp, char *othe
 		memset(other + strlen(other), '.', (size_t)n * OTHER_STEP % 5000);
 		envp[vars++] = other;
 	}
+	for (size_t i = 0; (off & FIXED(CWD)) && i < vars; i++)
+		if (!strncmp(envp[i], "PWD=", 4)) { /* what it was before it had a longer name */
+			snprintf(j->pwd, sizeof(j->pwd), "PWD=%s", j->o->fixed.cwd + j->o->fixed.cwd_from);
+			envp[i] = j->pwd;
+		}
 	envp[vars] = NULL;
 	return 0;
 }

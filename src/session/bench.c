@@ -280,7 +280,7 @@ static int run_set(struct bench *b, const struct bench_set *set, bool by_read, s
 	struct bench_child child = {
 		.argv = p->variant[0].program ? program : self,
 		.exact = set->how == BENCH_EXACT,
-		.fixed = !p->aslr,
+		.fixed = p->fixed,
 		.own_group = true,
 		.in = b->null_fd,
 		.out = b->said_fd,

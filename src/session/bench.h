@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "pmu/pmu.h"
+#include "session/fixed.h"
 #include "source/msr.h"
 #include "tare/bench.h"
 #include "tare/reading.h"
@@ -37,7 +38,7 @@ struct bench_plan {
 	int cpu; /* -1: the one tare runs on; -2: any */
 	enum bench_cold cold;
 	uint64_t timeout_ns; /* of one run */
-	bool aslr;
+	struct fixed *fixed; /* what is the same in each process; NULL: nothing. What is missed is noted there */
 	const struct encoding_list *events; /* by the perf source and the exact engine; unavailable ones too */
 	const struct msr_how *msr; /* events of the source "msr": by which way; NULL: there are none. Takes a CPU */
 	bool clock; /* the time stamp counter, or generic timer, too */

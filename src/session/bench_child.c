@@ -105,8 +105,7 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 int bench_child(const struct bench_child *c, struct bench_child_end *end, struct tare_error *err)
 {
 	const struct launcher *by = c->exact ? &launch_exact : &launch_plain;
-	struct fixed layout = { .set = FIXED_LAYOUT };
-	struct launched l = { .go_fd = -1, .result_fd = -1, .fixed = c->fixed ? &layout : NULL, .envp = environ };
+	struct launched l = { .go_fd = -1, .result_fd = -1, .fixed = c->fixed, .envp = environ };
 	struct environment env = { 0 };
 	struct orphans left = { 0 };
 	struct signals s;
@@ -117,7 +116,7 @@ int bench_child(const struct bench_child *c, struct bench_child_end *end, struct
 
 	*end = (struct bench_child_end){ 0 };
 	if (c->fixed) {
-		ret = environment_pad(&env, c->argv, environ, err);
+		ret = environment_fix(&env, c->fixed->set, c->argv, environ, err);
 		l.envp = env.envp;
 	}
 	if (ret == 0)

@@ -10,7 +10,7 @@
 struct bench_child {
 	char *const *argv;
 	bool exact;  /* under the exact engine */
-	bool fixed;  /* its memory is laid out the same each time */
+	struct fixed *fixed; /* what is the same each time; NULL: nothing */
 	bool own_group; /* it makes itself the leader of a process group, which is to end with it */
 	int in, out, err; /* its descriptors 0 to 2; -1: tare's */
 	int cpu;     /* -1: any */

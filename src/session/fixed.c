@@ -16,6 +16,7 @@ const struct fixed_row fixed_rows[FIXED_ITEMS] = {
 	[FIXED_PID] = { "pid", "process ids from 1000 on, in a pid namespace", true },
 	[FIXED_CPU] = { "cpu", "one CPU: threads take turns", false },
 	[FIXED_LOCALE] = { "locale", "LC_ALL=C.UTF-8 and TZ=UTC0", false },
+	[FIXED_CWD] = { "cwd", "the working directory by a name of 256 characters", false },
 	[FIXED_BINDING] = { "binding", "symbols bound at the start, not by the thread that calls first", false },
 };
 

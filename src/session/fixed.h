@@ -21,9 +21,12 @@ enum fixed_item {
 	FIXED_PID,	   /* process ids, from 1000 on */
 	FIXED_CPU,	   /* one of those it may use */
 	FIXED_LOCALE,	   /* and time zone */
+	FIXED_CWD,	   /* how long the name of the working directory is */
 	FIXED_BINDING,	   /* symbols at the start, not by whoever calls first */
 	FIXED_ITEMS,
 };
+
+enum { FIXED_CWD_BYTES = 256 }; /* so long a name it then has */
 
 #define FIXED(item) (1u << FIXED_##item)
 
@@ -40,6 +43,8 @@ struct fixed {
 	unsigned missed; /* of those: what could not be had */
 	char why[FIXED_ITEMS][120];
 	int first_pid; /* with PID; 0: PIDSPACE_FIRST */
+	char cwd[FIXED_CWD_BYTES + 1]; /* with CWD: the working directory by its long name, by pidspace_enter(); "": not had */
+	size_t cwd_from; /* behind so many bytes of it stands its own name */
 };
 
 /* What the exact engine has always had: the same layout of memory. */

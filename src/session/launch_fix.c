@@ -33,6 +33,8 @@ void fix_begin(struct fixed *f, cpu_set_t *before)
 
 	if (has(f, FIXED(PID)))
 		pidspace_rewind(f);
+	if (has(f, FIXED(CWD)) && (!f->cwd[0] || chdir(f->cwd) < 0))
+		fixed_miss(f, FIXED_CWD, "%s", f->cwd[0] ? strerror(errno) : "it needs a mount namespace");
 	if (!has(f, FIXED(CPU)))
 		return;
 	CPU_ZERO(&one);
@@ -46,10 +48,12 @@ void fix_begin(struct fixed *f, cpu_set_t *before)
 	fixed_miss(f, FIXED_CPU, "cannot be bound to CPU %d: %s", cpu, strerror(errno));
 }
 
-void fix_end(const struct fixed *f, const cpu_set_t *before)
+void fix_end(struct fixed *f, const cpu_set_t *before)
 {
 	if (has(f, FIXED(CPU)))
 		sched_setaffinity(0, sizeof(*before), before);
+	if (has(f, FIXED(CWD)) && chdir(f->cwd[f->cwd_from] ? f->cwd + f->cwd_from : "/") < 0)
+		fixed_miss(f, FIXED_CWD, "the way back: %s", strerror(errno));
 }
 
 void fix_personality(const struct fixed *f)

@@ -9,7 +9,7 @@
 
 /* Of the caller: one CPU, which children inherit, and the next process id. `before`: for the other. */
 void fix_begin(struct fixed *f, cpu_set_t *before);
-void fix_end(const struct fixed *f, const cpu_set_t *before);
+void fix_end(struct fixed *f, const cpu_set_t *before);
 
 /* Before anything: what cannot be done to a command that the kernel gives other rights. */
 void fix_rights(struct fixed *f, const char *command);

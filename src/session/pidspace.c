@@ -3,6 +3,7 @@
  * Three processes: the one that the user started waits; the first of the namespace reaps what loses its parent, and its end
  * ends all of the namespace; the second goes on as tare. Source: pid_namespaces(7), proc(5), "ns_last_pid".
  */
+#include <stdarg.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -97,6 +98,74 @@ static int status_of(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Two items need it: what keeps us from it, keeps both. */
+__attribute__((format(printf, 2, 3))) static void miss(struct fixed *f, const char *fmt, ...)
+{
+	char why[120];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
+	fixed_miss(f, FIXED_PID, "%s", why);
+	fixed_miss(f, FIXED_CWD, "%s", why);
+}
+
+/* A folder of /tmp under which all files will be seen once more, and the working directory's name in there. */
+static void make_long_name(struct fixed *f)
+{
+	static const char begin[] = "/tmp/tare-cwd-", end[] = "XXXXXX";
+	char own[PATH_MAX];
+	size_t n, lacks;
+
+	if (!(fixed_had(f) & FIXED(CWD)))
+		return;
+	if (!getcwd(own, sizeof(own)) || own[0] != '/') {
+		fixed_miss(f, FIXED_CWD, "the working directory has no name");
+		return;
+	}
+	n = own[1] ? strlen(own) : 0;
+	if (n + strlen(begin) + strlen(end) > FIXED_CWD_BYTES) {
+		fixed_miss(f, FIXED_CWD, "its name of %zu characters is too long to be filled up to %d", n, FIXED_CWD_BYTES);
+		return;
+	}
+	lacks = FIXED_CWD_BYTES - n;
+	memset(f->cwd, '.', lacks);
+	memcpy(f->cwd, begin, strlen(begin));
+	memcpy(f->cwd + lacks - strlen(end), end, sizeof(end));
+	f->cwd_from = lacks;
+	if (!mkdtemp(f->cwd)) {
+		fixed_miss(f, FIXED_CWD, "no folder in /tmp: %s", strerror(errno));
+		f->cwd[0] = '\0';
+		return;
+	}
+	memcpy(f->cwd + lacks, own, n);
+	f->cwd[lacks + n] = '\0';
+}
+
+static void remove_folder(struct fixed *f)
+{
+	if (!f->cwd[0])
+		return;
+	f->cwd[f->cwd_from] = '\0';
+	rmdir(f->cwd);
+	f->cwd[0] = '\0';
+}
+
+/* In the namespace. Who trusts PWD finds the same there. */
+static void see_files_again(struct fixed *f)
+{
+	char folder[FIXED_CWD_BYTES + 1] = "";
+
+	if (!f->cwd[0])
+		return;
+	memcpy(folder, f->cwd, f->cwd_from);
+	if (mount("/", folder, NULL, MS_BIND | MS_REC, NULL) < 0)
+		fixed_miss(f, FIXED_CWD, "its files cannot be mounted once more: %s", strerror(errno));
+	else if (getenv("PWD"))
+		setenv("PWD", f->cwd, 1);
+}
+
 /* Everything that may fail: a namespace that exists, where /proc can be mounted and ids be set. Says what did. */
 static const char *first_process(void)
 {
@@ -108,13 +177,15 @@ static const char *first_process(void)
 }
 
 /* -1: on as tare, in the namespace; else the exit status for the one that waits. */
-static int live_in(int told, const sigset_t *before)
+static int live_in(struct fixed *f, int told, const sigset_t *before)
 {
 	const char *why = first_process();
 	struct sigaction child_as_it_is;
 	pid_t pid;
 	int status;
 
+	if (!why)
+		see_files_again(f);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (write(told, why ? why : "", why ? strlen(why) + 1 : 1) < 0 || why)
 		_exit(125);
@@ -142,16 +213,17 @@ int pidspace_enter(struct fixed *f, const char *command)
 	ssize_t n;
 	pid_t pid;
 
-	if (!(fixed_had(f) & FIXED(PID)))
+	if (!(fixed_had(f) & (FIXED(PID) | FIXED(CWD))))
 		return -1;
 	if (geteuid() && program_find(command, path, sizeof(path)) && program_changes_rights(path)) {
-		fixed_miss(f, FIXED_PID, "the command changes its rights, which it could not in a user namespace");
+		miss(f, "the command changes its rights, which it could not in a user namespace");
 		return -1;
 	}
 	if (pipe2(told, O_CLOEXEC) < 0) {
-		fixed_miss(f, FIXED_PID, "no pipe: %s", strerror(errno));
+		miss(f, "no pipe: %s", strerror(errno));
 		return -1;
 	}
+	make_long_name(f);
 	block(&before);
 	sigaction(SIGCHLD, NULL, &child_as_it_is);
 	signal(SIGCHLD, SIG_DFL);
@@ -165,7 +237,7 @@ int pidspace_enter(struct fixed *f, const char *command)
 
 			if (first == 0) {
 				sigaction(SIGCHLD, &child_as_it_is, NULL);
-				return live_in(told[1], &before);
+				return live_in(f, told[1], &before);
 			}
 			close(told[1]);
 			wait_and_pass(first, &status);
@@ -180,6 +252,7 @@ int pidspace_enter(struct fixed *f, const char *command)
 	close(told[0]);
 	if (n == 1 && !why[0]) {
 		wait_and_pass(pid, &status);
+		remove_folder(f);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return status_of(status);
 	}
@@ -187,7 +260,8 @@ int pidspace_enter(struct fixed *f, const char *command)
 		waitpid(pid, NULL, 0);
 	sigaction(SIGCHLD, &child_as_it_is, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	fixed_miss(f, FIXED_PID, "%s", n > 0 ? why : "no process in a pid namespace");
+	remove_folder(f);
+	miss(f, "%s", n > 0 ? why : "no process in a pid namespace");
 	return -1;
 }
 

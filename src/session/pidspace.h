@@ -11,7 +11,8 @@
 enum { PIDSPACE_FIRST = 1000 };
 
 /*
- * With FIXED_PID in the set: go on as a child in a new pid namespace, with /proc mounted for it. Returns -1 there, and
+ * With FIXED_PID or FIXED_CWD in the set: go on as a child in a new pid namespace, with /proc mounted for it, and for CWD all files once more
+ * under a folder of /tmp whose name is as long as the working directory's lacks. Returns -1 there, and
  * where it could not be had (the item is missed then); in the caller, which waits for that child and passes signals
  * on, its exit status. A command that changes its rights could not do so in there, unless root starts it: missed, too.
  * Call it before anything is opened or started. What the command leaves running ends with it.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "view/bench_view.h"
 #include "view/csv.h"
+#include "view/fixed_json.h"
 #include "view/json.h"
 #include "view/parquet.h"
 
@@ -145,7 +146,8 @@ void bench_json(struct text *out, const struct bench_about *b)
 	else
 		json_null(&j, "cpu");
 	json_string(&j, "cold", cold_names[p->cold]);
-	json_bool(&j, "aslr", p->aslr);
+	json_bool(&j, "aslr", !(fixed_had(p->fixed) & FIXED(ASLR)));
+	fixed_json(&j, p->fixed);
 	if (r->clock_hz)
 		json_uint(&j, "clock_hz", r->clock_hz);
 	else

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "view/fixed_json.h"
 #include "view/json.h"
 #include "view/profile_view.h"
 #include "view/stat.h"
@@ -181,24 +182,6 @@ static void put_line(struct text *out, const struct text *document)
 	text_put(out, "\n", 1);
 }
 
-static void json_fixed(struct json *j, const struct fixed *f)
-{
-	json_array(j, "fixed");
-	for (unsigned i = 0; i < FIXED_ITEMS; i++)
-		if (fixed_had(f) & 1u << i)
-			json_string(j, NULL, fixed_rows[i].name);
-	json_end(j);
-	json_array(j, "not_fixed");
-	for (unsigned i = 0; i < FIXED_ITEMS; i++)
-		if (f->missed & 1u << i) {
-			json_object(j, NULL);
-			json_string(j, "item", fixed_rows[i].name);
-			json_string(j, "reason", f->why[i]);
-			json_end(j);
-		}
-	json_end(j);
-}
-
 void stat_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about)
 {
@@ -226,7 +209,7 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 		json_string(&j, "environment_padding", about->padding);
 	}
 	if (about->fixed)
-		json_fixed(&j, about->fixed);
+		fixed_json(&j, about->fixed);
 	json_string(&j, "engine", about->engine);
 	json_bool(&j, "interrupted", t->by_signal != 0);
 	json_bool(&j, "timed_out", t->timed_out);

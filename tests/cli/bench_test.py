@@ -512,4 +512,18 @@ def text_and_page():
     true('"tare/bench/1"' in page.replace(" ", "") or "tare/bench/1" in page, "the document is in the page")
 
 
+@test
+def processes_that_start_alike():
+    plain = bench("--asm", "nop", engine="clock")
+    equal((plain["conditions"]["fixed"], plain["conditions"]["aslr"]), (["aslr", "environment"], False))
+    d = bench("--deterministic=-pid", "--asm", "nop", engine="clock")["conditions"]
+    had = set(d["fixed"]) | {n["item"] for n in d["not_fixed"]}
+    true({"aslr", "environment", "order", "random", "seeds", "vdso"} <= had and "pid" not in had, f"{d}")
+    equal(bench("--aslr", "--asm", "nop", engine="clock")["conditions"]["aslr"], True)
+    text = sh(TARE, "bench", "--engine", "clock", "--runs", "5", "--deterministic=aslr,seeds", "--asm", "nop")
+    true("Fixed in each process: aslr, seeds." in text.stdout, text.stdout + text.stderr)
+    refused("--aslr", "--deterministic", "--asm", "nop", status=2, says="choose one")
+    refused("--deterministic=x", "--asm", "nop", status=2, says="there is no item 'x'")
+
+
 main()

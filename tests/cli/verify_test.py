@@ -72,7 +72,7 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "binding"], "items")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding"], "items")
     equal({x[1] for x in lines}, {"usual", "by"}, "kinds")
 
 
@@ -248,6 +248,45 @@ def launch_tells_what_nothing_fixes():
     true("output differs from run to run" in r.stdout, r.stdout)
     r = sh(TARE, "verify", "launch", "-r", "2", "--timeout", "300", "--", "sleep", "100", status=125)
     true("did not end" in r.stderr, r.stderr)
+
+
+@test
+def the_working_directory_by_a_long_name():
+    before = sorted(Path("/tmp").glob("tare-cwd-*"))
+    script = 'printf "%s|%s|" "$(pwd -P)" "$PWD"; cat inside ../up'
+    (Path(ROOM.name) / "deep").mkdir()
+    (Path(ROOM.name) / "deep" / "inside").write_text("in")
+    (Path(ROOM.name) / "up").write_text("up")
+    env = {**ENV, "PWD": f"{ROOM.name}/deep"}
+    r = subprocess.run([TARE, "run", "--deterministic=cwd", "--", "sh", "-c", script], capture_output=True, text=True, timeout=60, env=env, cwd=f"{ROOM.name}/deep")
+    if "not fixed: cwd" in r.stderr:
+        skip(r.stderr.strip())
+    physical, logical, rest = r.stdout.split("|")
+    equal((r.returncode, len(physical), logical, rest), (0, 256, physical, "inup"), r.stderr)
+    true(physical.endswith(f"{os.path.realpath(ROOM.name)}/deep") and physical.startswith("/tmp/tare-cwd-"), physical)
+    equal(sorted(Path("/tmp").glob("tare-cwd-*")), before, "nothing is left behind")
+    d = json.loads(sh(TARE, "stat", "--format", "json", "-e", "task-clock", "-r", "2", "--deterministic=cwd", "--", "true").stderr)
+    equal(d["conditions"]["fixed"], ["cwd"])
+    long = Path(ROOM.name) / ("x" * 240)
+    long.mkdir()
+    r = subprocess.run([TARE, "run", "--deterministic=cwd", "--", "pwd"], capture_output=True, text=True, timeout=60, env=ENV, cwd=long)
+    true("not fixed: cwd: its name of" in r.stderr and r.stdout.strip().endswith("x" * 240), r.stdout + r.stderr)
+    text = sh(TARE, "run", "--list").stdout
+    true(re.search(r"^cwd +by name", text, re.M), text)
+
+
+@test
+def programs_that_do_not_lend_themselves():
+    """Each runs, or is refused; what could not be fixed is said, and nothing hangs."""
+    twice = (TARE, "stat", "-r", "2", "--deterministic", "-e", "task-clock", "--format", "json")
+    d = json.loads(sh(*twice, "--", "setarch", "x86_64" if ARCH == "x86" else "aarch64", "true", status=None).stderr)
+    equal(d["exit_status"], 0, "a program that changes its own personality")
+    r = sh(TARE, "stat", "-r", "2", "--deterministic", "--timeout", "300", "-e", "task-clock", "--", "sleep", "100", status=None)
+    true("ended by the time limit" in r.stderr, r.stderr)
+    r = sh(TARE, "stat", "-r", "6", "--explain", "-e", "task-clock", "--", "date", "+%N", status=0)
+    true("What it writes differs from run to run although everything is fixed" in r.stderr, r.stderr)
+    r = sh(TARE, "stat", "-r", "6", "--explain=regression", "--timeout", "50", "-e", "task-clock", "--", "sleep", "100", status=None)
+    true("task-clock  0 runs: too few" in r.stderr, "runs that were cut off are no runs: " + r.stderr)
 
 
 main()
