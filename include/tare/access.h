@@ -151,7 +151,8 @@ struct tare_access_loss {
 	uint64_t lost;	    /**< samples that the kernel dropped, as the recording says */
 	uint64_t truncated; /**< pieces of AUX data with a gap or an end too early */
 	uint64_t collided;  /**< pieces in which the hardware itself dropped samples because two collided */
-	uint64_t damaged;   /**< bytes of AUX data that are part of no whole record; samples of IBS that hold no registers */
+	uint64_t damaged;   /**< bytes of AUX data that are part of no whole record */
+	uint64_t unreadable; /**< samples of IBS that hold no registers */
 	uint64_t other;	    /**< samples that say nothing of an access: no address, no data source */
 	bool unknown_cpu;   /**< data sources of SPE were left out: their meaning on this core is not known */
 };

@@ -28,6 +28,8 @@ struct object {
 	uint32_t kind, pid;    /* pid: of STACK, HEAP, MEMORY, UNKNOWN */
 	uint32_t module, name; /* name: word, of a SYMBOL */
 	uint64_t start;	       /* SYMBOL: the file's own address; MEMORY: of the mapping; STACK: tid, or 0; BLOCK: offset of the call in `module` */
+	uint64_t caller;       /* BLOCK: offset in `caller_module` of what called the code that called; 0: not recorded */
+	uint32_t caller_module, unused; /* one key without padding */
 	uint64_t size;	       /* bytes; 0: not known */
 };
 

@@ -3,6 +3,7 @@
  * Blocks of memory that the recorded program took, where `tare record --alloc` wrote them down beside the recording: an address
  * at a time -> the place in the code that took the block. A block that is given back is a mapping to nothing over it.
  */
+#include <elf.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct parent {
 
 struct reading {
 	struct accessed *c;
-	struct set live, parents;
+	struct set live, parents, returns;
 	uint64_t facts;
 	bool cut;
 	struct tare_error *err;
@@ -41,6 +42,48 @@ static bool takes_for_others(const struct accessed *c, uint32_t module)
 	return false;
 }
 
+struct return_place {
+	struct accessed_code code;
+	uint32_t after_call, unused;
+};
+
+/*
+ * Does a call end where this code goes on? Programs without frame pointers leave words in their place that may look like some. x86-64
+ * only; arm64's programs have them. Source: Intel SDM vol. 2A, "CALL": E8, or FF /2 of 2 to 7 bytes.
+ */
+static bool after_call(struct reading *r, const struct accessed_code *last)
+{
+	enum { LONGEST = 7, NEAR = 5, INDIRECT = 0xff, RELATIVE = 0xe8 };
+	struct return_place p = { .code = *last };
+	const struct module *of = &r->c->modules.module[last->module];
+	uint8_t bytes[LONGEST];
+	bool fresh;
+	uint32_t at = set_add(&r->returns, &p, sizeof(p), sizeof(p.code), &fresh);
+	struct return_place *known = at == SET_NONE ? NULL : (struct return_place *)r->returns.item + at;
+
+	if (!known || !fresh)
+		return known && known->after_call;
+	if (of->kind != MODULE_FILE || last->offset < LONGEST ||
+	    modules_bytes(&r->c->modules, last->module, last->offset + 1 - LONGEST, bytes, sizeof(bytes)) < sizeof(bytes))
+		return false;
+	known->after_call = of->head.machine != EM_X86_64 || bytes[LONGEST - NEAR] == RELATIVE;
+	for (unsigned i = 0; i + 1 < LONGEST; i++)
+		known->after_call |= bytes[i] == INDIRECT && (bytes[i + 1] >> 3 & 7) == 2;
+	return known->after_call;
+}
+
+/* One place that takes blocks for the whole program, as xmalloc() does, is told apart by who called it. */
+static void add_caller(struct reading *r, const struct alloc_event *ev, uint64_t ip, struct object *site)
+{
+	struct tare_access a = { .has = TARE_ACCESS_TIME, .time_ns = ev->time_ns, .pid = ev->pid, .ip = ip };
+	struct accessed_code code = accessed_code(r->c, &a);
+
+	if (takes_for_others(r->c, code.module) || !after_call(r, &code))
+		return;
+	site->caller_module = code.module;
+	site->caller = code.offset;
+}
+
 /* The number of the object that all blocks taken at one place are. */
 static uint32_t site_of(struct reading *r, const struct alloc_event *ev)
 {
@@ -56,6 +99,8 @@ static uint32_t site_of(struct reading *r, const struct alloc_event *ev)
 			continue;
 		site.module = code.module;
 		site.start = code.offset;
+		if (!last)
+			add_caller(r, ev, ev->frame[i + 1] - 1, &site);
 		break;
 	}
 	return set_add(&r->c->p->objects, &site, sizeof(site), offsetof(struct object, size), NULL);
@@ -167,6 +212,7 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);
 	alloc_close(f);
 	set_free(&r.live);
+	set_free(&r.returns);
 	set_free(&r.parents);
 	return ret;
 }

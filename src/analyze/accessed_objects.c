@@ -227,6 +227,23 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+static void add_caller(struct accessed *c, const struct object *o, struct text *out)
+{
+	struct accessed_code code = { .module = o->caller_module, .offset = o->caller };
+	struct accessed_name name;
+
+	if (!accessed_name_one(c, &code, &name)) {
+		out->failed = true;
+		return;
+	}
+	if (name.function)
+		text_add(out, ", for %s", words_at(&c->modules.words, name.function));
+	else
+		text_add(out, ", for 0x%" PRIx64 " in %s", o->caller, base_name(words_at(&c->modules.words, name.module)));
+	if (name.file)
+		text_add(out, "  %s:%u", base_name(words_at(&c->modules.words, name.file)), name.line);
+}
+
 static void name_block(struct accessed *c, const struct object *o, struct text *out)
 {
 	struct accessed_code code = { .module = o->module, .offset = o->start };
@@ -242,6 +259,8 @@ static void name_block(struct accessed *c, const struct object *o, struct text *
 		text_add(out, "block taken at 0x%" PRIx64 " in %s", o->start, base_name(words_at(&c->modules.words, name.module)));
 	if (name.file)
 		text_add(out, "  %s:%u", base_name(words_at(&c->modules.words, name.file)), name.line);
+	if (o->caller)
+		add_caller(c, o, out);
 }
 
 void accessed_object_name(struct accessed *c, const struct object *o, struct text *out)

@@ -140,6 +140,7 @@ int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_erro
 	}
 	s->totals.without_time += !(a->has & TARE_ACCESS_TIME);
 	s->totals.used++;
+	s->totals.knows_physical |= (a->has & TARE_ACCESS_PHYSICAL) != 0;
 	do { /* a hit in every line that it touches */
 		uint64_t room = line_size - ((address + done) & (line_size - 1)), part = size - done < room ? size - done : room;
 
@@ -294,6 +295,23 @@ static int note_lines(struct sharing *s, struct tare_error *err)
 	return 0;
 }
 
+static int count_processes(struct sharing *s, struct tare_error *err)
+{
+	struct set pids = { 0 };
+
+	for (uint32_t i = 0; i < s->threads.n; i++) {
+		uint32_t pid = ((struct thread_key *)s->threads.item)[i].pid;
+
+		if (set_add(&pids, &pid, sizeof(pid), sizeof(pid), NULL) == SET_NONE) {
+			set_free(&pids);
+			return tare_fail_nomem(err);
+		}
+	}
+	s->totals.processes = pids.n;
+	set_free(&pids);
+	return 0;
+}
+
 int sharing_finish(struct sharing *s, struct tare_error *err)
 {
 	size_t kept = 0;
@@ -302,7 +320,9 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 	ret = sharing_note_running(s, err);
 	if (ret < 0)
 		return ret;
-	ret = note_lines(s, err);
+	ret = count_processes(s, err);
+	if (ret == 0)
+		ret = note_lines(s, err);
 	if (ret < 0)
 		return ret;
 	for (uint32_t i = 0; i < s->lines.n; i++)

@@ -88,7 +88,8 @@ const struct sharing_cell *sharing_cells(const struct sharing *s);
 struct sharing_totals {
 	uint64_t used, passed_over, without_time, lines;
 	uint64_t too_few; /* lines of several threads with a store, of which there are fewer samples than `least` */
-	bool knows_modified;
+	uint32_t processes; /* of the accesses used */
+	bool knows_modified, knows_physical; /* of some */
 };
 struct sharing_totals sharing_totals(const struct sharing *s);
 void sharing_free(struct sharing *s);

@@ -44,18 +44,19 @@ static void remark_accesses(const struct command *self, const struct tare_access
 {
 	const struct {
 		uint64_t n;
-		const char *what;
+		const char *one, *many;
 	} told[] = {
-		{ loss->lost, "samples were lost when they were recorded" },
-		{ loss->truncated, "pieces of AUX data have a gap or end too early" },
-		{ loss->collided, "pieces of AUX data lack samples that the hardware dropped" },
-		{ loss->damaged, "bytes or samples could not be decoded" },
-		{ loss->other, "samples say nothing of an access and were left out" },
+		{ loss->lost, "sample was lost when it was recorded", "samples were lost when they were recorded" },
+		{ loss->truncated, "piece of AUX data has a gap or ends too early", "pieces of AUX data have a gap or end too early" },
+		{ loss->collided, "piece of AUX data lacks samples that the hardware dropped", "pieces of AUX data lack samples that the hardware dropped" },
+		{ loss->damaged, "byte of AUX data is part of no whole record", "bytes of AUX data are part of no whole record" },
+		{ loss->unreadable, "sample holds no registers of the hardware's", "samples hold no registers of the hardware's" },
+		{ loss->other, "sample says nothing of an access and was left out", "samples say nothing of an access and were left out" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(told); i++)
 		if (told[i].n)
-			fprintf(stderr, "tare %s: %" PRIu64 " %s\n", self->name, told[i].n, told[i].what);
+			fprintf(stderr, "tare %s: %" PRIu64 " %s\n", self->name, told[i].n, told[i].n == 1 ? told[i].one : told[i].many);
 	if (loss->unknown_cpu)
 		fprintf(stderr, "tare %s: what this core's data sources mean is not known: where data came from is told by events alone\n",
 			self->name);

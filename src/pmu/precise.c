@@ -181,6 +181,25 @@ static const char *spe_name(struct machine *m)
 	return NULL;
 }
 
+/* Each kind of core may have an SPE of its own, which samples its CPUs alone. */
+static void say_other_spe(struct machine *m, const char *name, struct precise_choice *out)
+{
+	const char *const *names;
+	char path[160], cpus[64];
+	size_t n;
+
+	if (machine_devices(m, &names, &n, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (strncmp(names[i], "arm_spe_", 8) || !strcmp(names[i], name))
+			continue;
+		snprintf(path, sizeof(path), PMU_DEVICES "/%s/cpumask", names[i]);
+		if (file_line(machine_root(m), path, cpus, sizeof(cpus), NULL) < 0)
+			snprintf(cpus, sizeof(cpus), "others");
+		add(out->why, sizeof(out->why), "; nothing on CPUs %s, which -e %s// samples", cpus, names[i]);
+	}
+}
+
 static int spe(struct machine *m, const char *name, const struct precise_question *q, struct precise_choice *out,
 	       struct tare_error *err)
 {
@@ -219,6 +238,7 @@ static int spe(struct machine *m, const char *name, const struct precise_questio
 	out->aux = true;
 	add(out->why, sizeof(out->why), "SPE: %s",
 	    q->what == PRECISE_MEMORY ? "loads and stores" : q->what == PRECISE_BRANCHES ? "branches" : "operations of every kind");
+	say_other_spe(m, name, out);
 	return 0;
 }
 

@@ -59,6 +59,8 @@ static const struct tree trees[] = {
 			{ DEV "arm_spe_0/caps/min_interval", "1024" } } },
 	{ "slow-spe", { { "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd0c0" }, KERNEL("6.1.0"), SPE,
 			{ DEV "arm_spe_0/caps/min_interval", "16384" } } },
+	{ "big-little", { { "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd0c0" }, KERNEL("6.1.0"), SPE,
+			  { DEV "arm_spe_0/caps/min_interval", "1024" }, { DEV "arm_spe_1/type", "12" }, { DEV "arm_spe_1/cpumask", "4-7" } } },
 	{ "arm-without", { { "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd030" }, KERNEL("6.1.0"),
 			   { DEV "software/type", "1" } } },
 };
@@ -139,6 +141,8 @@ static const struct {
 	{ __LINE__, "neoverse", { PRECISE_BRANCHES }, "arm_spe_0/ts_enable=1,jitter=1,branch_filter=1/", "SPE: branches" },
 	{ __LINE__, "neoverse", { PRECISE_ALL }, "arm_spe_0/ts_enable=1,jitter=1/", "SPE: operations of every kind" },
 	{ __LINE__, "neoverse", { PRECISE_FETCH }, NULL, "no fetches" },
+	{ __LINE__, "big-little", { PRECISE_BRANCHES }, "arm_spe_0/ts_enable=1,jitter=1,branch_filter=1/",
+	  "SPE: branches; nothing on CPUs 4-7, which -e arm_spe_1// samples" },
 	{ __LINE__, "arm-without", { PRECISE_MEMORY }, NULL, "this machine's kernel does not show Arm's SPE" },
 };
 

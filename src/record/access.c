@@ -333,7 +333,7 @@ static bool from_sample(struct tare_accesses *a, const struct perfdata_record *r
 	}
 	ret = rec->event ? perfdata_ibs_of(&a->last_ibs, rec, &ibs, NULL) : 0;
 	if (ret < 0 || (ret > 0 && !access_from_ibs(&ibs, out))) {
-		a->loss.damaged++;
+		a->loss.unreadable++;
 		return false;
 	}
 	if (ret > 0 || access_from_sample(rec, a->amd, out) || access_from_branch(rec, a->intel, out))

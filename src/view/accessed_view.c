@@ -35,14 +35,19 @@ void accessed_head_text(struct text *out, const char *path, const struct accesse
 }
 
 static const struct {
-	const char *key, *what;
+	const char *key, *one, *many;
 	size_t at; /* in struct tare_access_loss */
 } losses[] = {
-	{ "lost", "samples were lost, for the recorder was too slow", offsetof(struct tare_access_loss, lost) },
-	{ "truncated", "pieces of the hardware's data have a gap or end too early", offsetof(struct tare_access_loss, truncated) },
-	{ "collided", "pieces lack samples that the hardware dropped because two collided", offsetof(struct tare_access_loss, collided) },
-	{ "damaged", "bytes or samples could not be decoded", offsetof(struct tare_access_loss, damaged) },
-	{ "no_access", "samples say nothing of an access: no data source was recorded", offsetof(struct tare_access_loss, other) },
+	{ "lost", "sample was lost, for the recorder was too slow", "samples were lost, for the recorder was too slow", offsetof(struct tare_access_loss, lost) },
+	{ "truncated", "piece of the hardware's data has a gap or ends too early", "pieces of the hardware's data have a gap or end too early",
+	  offsetof(struct tare_access_loss, truncated) },
+	{ "collided", "piece lacks samples that the hardware dropped because two collided", "pieces lack samples that the hardware dropped because two collided",
+	  offsetof(struct tare_access_loss, collided) },
+	{ "damaged", "byte of the hardware's data is part of no whole record", "bytes of the hardware's data are part of no whole record",
+	  offsetof(struct tare_access_loss, damaged) },
+	{ "unreadable", "sample holds no registers of the hardware's", "samples hold no registers of the hardware's", offsetof(struct tare_access_loss, unreadable) },
+	{ "no_access", "sample says nothing of an access: no data source was recorded", "samples say nothing of an access: no data source was recorded",
+	  offsetof(struct tare_access_loss, other) },
 };
 
 static uint64_t loss_of(const struct accessed *c, size_t i)
@@ -67,7 +72,7 @@ void accessed_quality_text(struct text *out, const struct accessed *c, uint64_t 
 			continue;
 		text_add(out, " %s", ink_on(s, INK_CAREFUL));
 		put_count(out, s, n);
-		text_add(out, " %s%s\n", losses[i].what, ink_off(s));
+		text_add(out, " %s%s\n", n == 1 ? losses[i].one : losses[i].many, ink_off(s));
 	}
 	if (c->throttled) {
 		text_add(out, " %s", ink_on(s, INK_CAREFUL));

@@ -538,6 +538,14 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 		json_string(j, "symbol", word(m, o->name));
 		json_string(j, "module", word(m, m->of->modules.module[o->module].path));
 	}
+	if (o && o->kind == OBJECT_BLOCK) {
+		json_string(j, "module", word(m, m->of->modules.module[o->module].path));
+		json_hex(j, "offset", o->start);
+	}
+	if (o && o->kind == OBJECT_BLOCK && o->caller) {
+		json_string(j, "caller_module", word(m, m->of->modules.module[o->caller_module].path));
+		json_hex(j, "caller_offset", o->caller);
+	}
 	if (o && o->size)
 		json_uint(j, "size", o->size);
 	if (by == MEMORY_BY_PAGE && o)

@@ -344,6 +344,9 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 	}
 	if (!t.knows_modified)
 		text_add(out, " Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.\n");
+	if (t.processes > 1 && !t.knows_physical)
+		text_add(out, " %u processes, and no physical addresses: a line that two of them share (MAP_SHARED) is not found. tare record --precise=memory --phys-data "
+			      "records them, where kernel.perf_event_paranoid <= 1 or CAP_PERFMON allows it; the exact engine cannot.\n", t.processes);
 	if (t.passed_over) {
 		text_add(out, " ");
 		put_counted(out, style, t.passed_over, " access was", " accesses were");
@@ -490,6 +493,8 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 	json_uint(&j, "lines_in_all", t.lines);
 	json_uint(&j, "lines_of_too_few_samples", t.too_few);
 	json_bool(&j, "knows_modified", t.knows_modified);
+	json_bool(&j, "knows_physical", t.knows_physical);
+	json_uint(&j, "processes", t.processes);
 	json_array(&j, "origins");
 	for (unsigned i = 0; i < 32; i++)
 		if (n->origins >> i & 1)

@@ -431,12 +431,45 @@ def blocks_are_told_by_where_they_were_taken():
     if r.returncode:
         skip(f"no --alloc here: {r.stderr.strip()}")
     got = {k: v["weight"] for k, v in rows(room("blocks.data"), "symbol").items() if "block taken" in k}
-    equal(sorted(got), ["block taken in kept  blocks.c:3", "block taken in passing  blocks.c:4"], "places")
+    equal(sorted(got), ["block taken in kept  blocks.c:3", "block taken in passing  blocks.c:4"], "places; no frame pointers, so no callers")
     # 64000 stores and 250 times 64; 250 times 64
     true(abs(got["block taken in kept  blocks.c:3"] - 80000) < 8000 and abs(got["block taken in passing  blocks.c:4"] - 16000) < 4000, got)
     room("blocks.data.alloc").write_bytes(b"TAREBLKS nonsense")
     d = document("memory", "--by", "symbol", room("blocks.data"))
     true(any("blocks are not told" in n for n in d["notes"]), d["notes"])
+
+
+WRAPPED = r"""
+#include <stdlib.h>
+__attribute__((noinline)) static void *xmalloc(size_t n) { void *p = malloc(n); if (!p) abort(); return p; }
+__attribute__((noinline)) static void *node(void) { void *p = xmalloc(512); __asm__ volatile("" : "+r"(p)); return p; }
+__attribute__((noinline)) static void *name(void) { void *p = xmalloc(512); __asm__ volatile("" : "+r"(p)); return p; }
+int main(void)
+{
+	volatile char *a = node(), *b = name();
+	for (int i = 0; i < 40000; i++)
+		a[i % 512] = 1, b[i % 512] = b[(i + 1) % 512] = 1;
+	return 0;
+}
+"""
+
+
+@test
+def blocks_of_one_wrapper_are_told_apart_by_who_called_it():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("wrapped.c").write_text(WRAPPED)
+    r = subprocess.run([CC, "-g", "-O1", "-fno-omit-frame-pointer", str(room("wrapped.c")), "-o", str(room("wrapped"))], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    r = tare("record", "--engine", "exact", "--precise=memory", "-c", "13", "--alloc", "-o", room("wrapped.data"), "--", room("wrapped"), status=None)
+    if r.returncode:
+        skip(f"no --alloc here: {r.stderr.strip()}")
+    got = {k: v for k, v in rows(room("wrapped.data"), "symbol").items() if "block taken" in k}
+    equal(sorted(got), ["block taken in xmalloc  wrapped.c:3, for name  wrapped.c:5", "block taken in xmalloc  wrapped.c:3, for node  wrapped.c:4"], "blocks")
+    a, b = (got[k]["stores"] for k in sorted(got, reverse=True))
+    true(1.7 < b / a < 2.3, f"{a} and {b} stores")
+    equal(len({(v["module"], v["offset"]) for v in got.values()}), 1, "the place")
+    equal(len({(v["caller_module"], v["caller_offset"]) for v in got.values()}), 2, "its callers")
 
 
 PLACES = r"""

@@ -259,7 +259,7 @@ def accesses_of_ibs():
           [("IBS op", "load", "0x401000", "0x7fff1000", "L3", "modified", "8", "120", ""),
            ("IBS op", "branch", "0x1000", "", "", "", "", "", "false"),
            ("IBS fetch", "fetch", "0x400000", "", "L1", "", "", "", "")], "rows")
-    equal(said, "tare export: 1 bytes or samples could not be decoded\n", "what is missing is said")
+    equal(said, "tare export: 1 sample holds no registers of the hardware's\n", "what is missing is said")
 
 
 @test
@@ -269,7 +269,7 @@ def accesses_of_spe():
     rows, said = table(spe_recording(record * 3 + b"\xff" + record))
     equal([(r["kind"], r["ip"], r["address"], r["place"], r["distance"], r["latency_total"], r["tid"], r["time_ns"]) for r in rows],
           [("load", "0x401000", "0x5000", "memory", "socket", "30", "1000", "")] * 4, "rows; no TIME_CONV, so no times")
-    equal(said, "tare export: 1 bytes or samples could not be decoded\n", "what is missing is said")
+    equal(said, "tare export: 1 byte of AUX data is part of no whole record\n", "what is missing is said")
 
 
 @test

@@ -129,7 +129,11 @@ def two_processes_meet_by_physical_address():
     r.data = b""
     for i in range(300):
         r.sample(0x1000, 1 + i % 2, 1 + i % 2, i, BASE + 0x40, src=source("update"))
-    equal(document("sharing", r.write(room("virtual")))["lines"], [], "lines")
+    d = document("sharing", r.write(room("virtual")))
+    equal((d["lines"], d["processes"], d["knows_physical"]), ([], 2, False), "lines")
+    said = "2 processes, and no physical addresses: a line that two of them share (MAP_SHARED) is not found"
+    true(said in tare("sharing", room("virtual")).stdout, "what is not found is said")
+    true("no physical addresses" not in tare("sharing", room("physical")).stdout, "nor where it is found")
 
 
 @test

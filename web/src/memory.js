@@ -6,7 +6,7 @@ import { table } from "./table.js";
 
 const lost = (l) => [
   [l.lost, "samples were lost: the recorder was too slow."], [l.truncated, "pieces of the hardware's data have a gap or end too early."],
-  [l.collided, "pieces lack samples that the hardware dropped."], [l.damaged, "bytes or samples could not be decoded."],
+  [l.collided, "pieces lack samples that the hardware dropped."], [l.damaged, "bytes of the hardware's data are part of no whole record."], [l.unreadable ?? 0, "samples hold no registers of the hardware's."],
   [l.no_access, "samples say nothing of an access."], [l.throttled, "times an event was stopped because it came too often."],
 ].filter(([n]) => toNumber(n) > 0).map(([n, what]) => `${full(n)} ${what}`).concat(l.damage ? [`The recording is damaged: ${l.damage}`] : [],
   l.unknown_cpu ? ["What this core's data sources mean is not known: where data came from is told by events alone."] : []);
