@@ -347,6 +347,85 @@ TEST(sizes_that_are_not_known)
 	}
 }
 
+/*
+ * Two threads take turns on one line, by fields of their own or the same one. In a turn a thread makes `hits` accesses to it, then
+ * `block` accesses to other lines at one go; after each hit, `between` more.
+ */
+TEST(turns_on_one_line)
+{
+	static const struct {
+		int line;
+		unsigned turns, hits, block, between; /* turns: of each */
+		unsigned before; /* hits of the first thread before the second one begins */
+		unsigned stray;	 /* 1: a third thread has one hit at the begin, 2: at the end */
+		enum sharing_verdict verdict;
+		bool in_turns, few;
+	} rows[] = {
+		/* as many turns as are needed: eight changes between two threads, while both use it */
+		{ __LINE__, 3, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
+		{ __LINE__, 4, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
+		{ __LINE__, 5, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
+		{ __LINE__, 6, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
+		{ __LINE__, 20, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
+		/* used for a part of each turn only */
+		{ __LINE__, 20, 100, 25, 0, 0, 0, SHARING_FALSE, true, false },
+		{ __LINE__, 20, 100, 45, 0, 0, 0, SHARING_HANDED_OVER, false, false },
+		{ __LINE__, 20, 100, 200, 0, 0, 0, SHARING_HANDED_OVER, false, false },
+		/* used all the while, with other work between */
+		{ __LINE__, 20, 100, 0, 1, 0, 0, SHARING_FALSE, true, false },
+		{ __LINE__, 20, 100, 0, 9, 0, 0, SHARING_FALSE, true, false },
+		/* one thread's time alone with it is left out, unless it is most */
+		{ __LINE__, 20, 100, 0, 0, 1000, 0, SHARING_FALSE, true, false },
+		{ __LINE__, 20, 100, 0, 0, 3000, 0, SHARING_FALSE, true, false },
+		{ __LINE__, 20, 100, 0, 0, 6000, 0, SHARING_HANDED_OVER, false, false },
+		/* who uses it hardly ever does not bound the time in which all do */
+		{ __LINE__, 20, 100, 0, 0, 0, 1, SHARING_FALSE, true, false },
+		{ __LINE__, 20, 100, 0, 0, 0, 2, SHARING_FALSE, true, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sharing *s = sharing_new(NULL, NULL);
+		const struct sharing_line *l = NULL;
+		uint64_t time = 1;
+		size_t n;
+
+		if (rows[i].stray == 1)
+			put(s, 12, TARE_ACCESS_LOAD, 0x1020, 8, 0, time++);
+		for (unsigned k = 0; k < rows[i].before; k++)
+			put(s, 10, TARE_ACCESS_STORE, 0x1000, 8, 0, time++);
+		for (unsigned turn = 0; turn < 2 * rows[i].turns; turn++) {
+			uint32_t tid = 10 + turn % 2;
+
+			for (unsigned k = 0; k < rows[i].hits; k++) {
+				put(s, tid, TARE_ACCESS_STORE, 0x1000 + 8 * (tid - 10), 8, 0, time++);
+				for (unsigned b = 0; b < rows[i].between; b++)
+					put(s, tid, TARE_ACCESS_STORE, 0x20000 * tid, 8, 0, time++);
+			}
+			for (unsigned k = 0; k < rows[i].block; k++)
+				put(s, tid, TARE_ACCESS_STORE, 0x20000 * tid, 8, 0, time++);
+		}
+		if (rows[i].stray == 2)
+			put(s, 12, TARE_ACCESS_LOAD, 0x1020, 8, 0, time++);
+		CHECK_EQ(sharing_finish(s, NULL), 0);
+		l = sharing_lines(s, &n);
+		CHECK_EQ(n, 1);
+		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
+		CHECK_EQ(l->in_turns, rows[i].in_turns, "row at line %d", rows[i].line);
+		CHECK_EQ(l->few_turns, rows[i].few, "row at line %d", rows[i].line);
+		if (l->in_turns && !rows[i].block && !rows[i].stray) {
+			unsigned switches = 2 * rows[i].turns - 3; /* without the first turn, and the last */
+
+			CHECK(l->steady > (switches + 1.0) / (switches + 2.0) - 1e-9 && l->steady < (switches + 1.0) / (switches + 2.0) + 1e-9,
+			      "row at line %d: steady %g", rows[i].line, l->steady);
+		}
+		if (l->in_turns && rows[i].block)
+			CHECK(l->steady > 0.75 && l->steady < 0.83, "row at line %d: steady %g", rows[i].line, l->steady);
+		if (l->in_turns && !l->few_turns)
+			CHECK(l->sure <= 0.8, "row at line %d: sure %g", rows[i].line, l->sure);
+		sharing_free(s);
+	}
+}
+
 /* Some accesses have no time, as SPE's records that END closes: the others are judged as if those were not. */
 TEST(some_times)
 {
