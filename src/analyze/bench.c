@@ -223,6 +223,45 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 	return ret;
 }
 
+size_t bench_by_perf(const struct bench_result *r, size_t counter)
+{
+	size_t n = strlen(r->counter[counter].name);
+
+	for (size_t c = 0; c < r->n_counters && r->counter[counter].how == BENCH_MSR; c++)
+		if (r->counter[c].how != BENCH_MSR && r->counter[c].quality != TARE_UNAVAILABLE && !strncmp(r->counter[c].name, r->counter[counter].name, n) &&
+		    !strcmp(r->counter[c].name + n, BENCH_BY_PERF))
+			return c;
+	return SIZE_MAX;
+}
+
+/* Of many events one differs by chance: what is found is found among all of them. */
+static int cross(struct bench_stats *out, const struct bench_result *r, struct tare_error *err)
+{
+	size_t n = out->n_variants * out->n_counters, k = 0;
+	double *p = calloc(n + 1, sizeof(*p));
+	int ret = p ? 0 : tare_fail_nomem(err);
+
+	for (size_t i = 0; ret == 0 && i < n; i++) {
+		size_t perf = bench_by_perf(r, i % out->n_counters);
+
+		if (perf == SIZE_MAX || !out->stat[i].n)
+			continue;
+		ret = make_verdict(&out->cross[i], &out->stat[i], &out->stat[i - i % out->n_counters + perf], err);
+		if (out->cross[i].tested)
+			p[k++] = out->cross[i].p;
+	}
+	if (ret == 0 && !student_adjust(p, k))
+		ret = tare_fail_nomem(err);
+	k = 0;
+	for (size_t i = 0; ret == 0 && i < n; i++)
+		if (out->cross[i].tested) {
+			out->cross[i].p = p[k++];
+			out->cross[i].beyond = out->cross[i].change != 0 && out->cross[i].p <= BENCH_P;
+		}
+	free(p);
+	return ret;
+}
+
 int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const struct bench_result *r, struct tare_error *err)
 {
 	int ret = 0;
@@ -230,7 +269,8 @@ int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const st
 	*out = (struct bench_stats){ .n_variants = plan->n_variants, .n_counters = r->n_counters };
 	out->stat = calloc(plan->n_variants * r->n_counters + 1, sizeof(*out->stat));
 	out->verdict = calloc(plan->n_variants * r->n_counters + 1, sizeof(*out->verdict));
-	if (!out->stat || !out->verdict)
+	out->cross = calloc(plan->n_variants * r->n_counters + 1, sizeof(*out->cross));
+	if (!out->stat || !out->verdict || !out->cross)
 		return tare_fail_nomem(err);
 	for (size_t c = 0; c < r->n_counters; c++)
 		if (r->counter[c].quality != TARE_UNAVAILABLE)
@@ -245,7 +285,7 @@ int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const st
 			if (ret == 0 && v)
 				ret = make_verdict(&out->verdict[at], &out->stat[c], &out->stat[at], err);
 		}
-	return ret;
+	return ret == 0 && plan->cross ? cross(out, r, err) : ret;
 }
 
 void bench_stats_free(struct bench_stats *s)
@@ -254,5 +294,6 @@ void bench_stats_free(struct bench_stats *s)
 		free(s->stat[i].run);
 	free(s->stat);
 	free(s->verdict);
+	free(s->cross);
 	*s = (struct bench_stats){ 0 };
 }

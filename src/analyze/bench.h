@@ -48,6 +48,7 @@ enum { BENCH_LEAST = 6 };
 struct bench_stats {
 	struct bench_stat *stat; /* [variant * n_counters + counter]; n 0: unavailable */
 	struct bench_verdict *verdict;
+	struct bench_verdict *cross; /* with plan.cross, of each counter by registers: perf's against it; p among all of them */
 	uint64_t step[BENCH_COUNTERS]; /* by which that counter moves on at a time, as far as the readings tell; 0: exact */
 	size_t n_variants, n_counters;
 };
@@ -55,6 +56,9 @@ struct bench_stats {
 /* -ENOMEM. bench_stats_free() after use, also then. */
 int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const struct bench_result *r, struct tare_error *err);
 void bench_stats_free(struct bench_stats *s);
+
+/* With plan.cross, the counter by perf of the same event; SIZE_MAX: `counter` is not by registers, or there is none with numbers. */
+size_t bench_by_perf(const struct bench_result *r, size_t counter);
 
 static inline const struct bench_stat *bench_stat_of(const struct bench_stats *s, size_t variant, size_t counter)
 {

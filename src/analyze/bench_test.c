@@ -305,6 +305,44 @@ TEST(bench_p_is_of_the_change_shown)
 	bench_stats_free(&stats);
 }
 
+/* Four counters of two variants: two events by registers, and by perf. */
+TEST(bench_registers_against_perf)
+{
+	static int64_t run[8][RUNS], none[BASES];
+	static struct bench_series all[8];
+	static const char *const names[] = { "cycles", "branches", "branches by perf", "cycles by perf" };
+
+	make(2, 1, 1);
+	plan.cross = true;
+	result.n_counters = 4;
+	result.series = all;
+	for (size_t c = 0; c < 4; c++) {
+		result.counter[c].quality = TARE_COUNTED;
+		result.counter[c].how = c < 2 ? BENCH_MSR : BENCH_REGISTER;
+		snprintf(result.counter[c].name, sizeof(result.counter[c].name), "%s", names[c]);
+	}
+	for (size_t i = 0; i < 8; i++) {
+		all[i] = (struct bench_series){ none, run[i] };
+		for (int k = 0; k < RUNS; k++) /* of the second variant perf sees 20 cycles more, and the same branches */
+			run[i][k] = i % 4 == 1 || i % 4 == 2 ? 77 : 1000 + k * (i % 4 ? 7 : 3) % 10 + (i == 7 ? 20 : 0);
+	}
+	work_out();
+	CHECK_EQ(bench_by_perf(&result, 0), 3);
+	CHECK_EQ(bench_by_perf(&result, 1), 2);
+	CHECK(bench_by_perf(&result, 2) == SIZE_MAX && bench_by_perf(&result, 3) == SIZE_MAX, "perf's own");
+	CHECK(stats.cross[0].tested && !stats.cross[0].beyond && stats.cross[0].half > 0, "cycles agree: p %g", stats.cross[0].p);
+	CHECK(stats.cross[1].tested && stats.cross[1].change == 0 && stats.cross[1].half == 0, "branches are equal");
+	CHECK(stats.cross[4].beyond && near(stats.cross[4].change, 20) && stats.cross[4].p < 0.001, "change %g, p %g", stats.cross[4].change, stats.cross[4].p);
+	CHECK(!stats.cross[5].beyond && !stats.cross[2].tested && !stats.cross[7].tested, "no other");
+	bench_stats_free(&stats);
+	plan.runs = 9;
+	work_out();
+	CHECK(!stats.cross[4].tested && !stats.cross[4].beyond, "too few runs");
+	bench_stats_free(&stats);
+	result.counter[3].quality = TARE_UNAVAILABLE;
+	CHECK_EQ(bench_by_perf(&result, 0), SIZE_MAX, "nothing to compare with");
+}
+
 /* A clock in steps of 26, read at a moment that nobody chose; a run that an interrupt hit, now and then. */
 static int64_t ticks(double truth)
 {

@@ -24,6 +24,7 @@ OPTION(cc, o->cc = arg)
 OPTION(cflags, o->cflags = arg)
 OPTION(aslr, o->aslr = true)
 OPTION(all, o->all = true)
+OPTION(cross_check, o->cross_check = true)
 OPTION(output, o->output = arg)
 OPTION(html, o->html = arg)
 OPTION(check, o->check = arg ? arg : "")
@@ -214,6 +215,7 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "function", "NAME", "call this function of TEST, instead of execute_test()", set_function },
 	{ 'e', "event", "EVENTS", "what to count; default: instructions by class, cycles where there is a PMU, the clock", set_event },
 	{ 0, "engine", "NAME", "auto, perf, exact, clock or msr (the registers of one CPU)", set_engine },
+	{ 0, "cross-check", NULL, "with --engine msr: perf counts the same in runs of its own; do they agree?", set_cross_check },
 	{ 'r', "runs", "N", "default: 100; of each test", set_runs },
 	{ 0, "warmup", "N", "runs before them that do not count; default: 10", set_warmup },
 	{ 0, "baselines", "N", "how often start and stop are measured by themselves; default: as many as runs, 100 at least", set_baselines },
@@ -264,6 +266,10 @@ int bench_options_check(const struct bench_options *o, size_t n_files, struct ta
 		return tare_fail(err, EINVAL, "--check compares tests with the first one: there is one only");
 	if ((o->msr.via || o->msr.root || o->msr.cpu) && o->engine != BENCH_ENGINE_MSR)
 		return tare_fail(err, EINVAL, "--via, --device-root and --cpu-model are about registers: with --engine msr");
+	if (o->cross_check && o->engine != BENCH_ENGINE_MSR)
+		return tare_fail(err, EINVAL, "--cross-check compares registers with perf: with --engine msr");
+	if (o->cross_check && o->format != BENCH_TEXT && o->format != BENCH_JSON)
+		return tare_fail(err, EINVAL, "--cross-check is shown as text or json");
 	if (o->engine == BENCH_ENGINE_CLOCK && o->events.len)
 		return tare_fail(err, EINVAL, "--engine clock counts no events");
 	if (o->format == BENCH_KDB && (!o->output || !strcmp(o->output, "-"))) {

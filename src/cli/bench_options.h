@@ -34,7 +34,7 @@ struct bench_options {
 	const char *function, *cc, *cflags;
 
 	uint64_t runs, warmup, baselines /* 0: as many as runs, and 100 */, seed, ops, bytes, timeout_ns;
-	bool shuffle, aslr, all;
+	bool shuffle, aslr, all, cross_check;
 	struct fixed fixed; /* its set: what is the same in each process */
 	bool deterministic;
 	int cpu;

@@ -4,6 +4,7 @@
  * is taken off, views show it.
  */
 #include <math.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "cli/bench_tests.h"
 #include "cli/form.h"
 #include "cli/page_file.h"
+#include "cli/stat_cross.h"
 #include "cli/whole_file.h"
 #include "exact/exact.h"
 #include "session/launch.h"
@@ -95,6 +97,22 @@ static void drop_unavailable(struct encoding_list *l)
 	}
 }
 
+/* The same events by perf, in runs of their own; refused before any run where one of the two cannot. */
+static int double_events(struct job *j)
+{
+	struct cpus on = { 0 };
+	char cpu[16];
+	int ret;
+
+	snprintf(cpu, sizeof(cpu), "%d", j->o.cpu >= 0 ? j->o.cpu : sched_getcpu());
+	source_msr_how(&j->o.msr);
+	ret = cpus_parse(cpu, &on, j->err);
+	if (ret == 0)
+		ret = stat_cross_ready(&j->list, &on, find_source, j->err);
+	cpus_free(&on);
+	return ret;
+}
+
 static int choose_events(struct job *j)
 {
 	const struct encode_options how = { .keep_unavailable = true, .cpu = j->o.msr.cpu, .event_files = j->o.n_event_files ? j->o.event_files : NULL };
@@ -145,7 +163,7 @@ static int choose_events(struct job *j)
 	}
 	event_list_free(&events);
 	text_free(&text);
-	return ret < 0 ? ret : 0;
+	return ret < 0 ? ret : j->o.cross_check ? double_events(j) : 0;
 }
 
 /* ---- what is to be said with it ---- */
@@ -241,6 +259,9 @@ static void make_remarks(struct job *j)
 		remark(j, "Instructions and their classes are counted by the exact engine, in user mode, in runs of their own: every one, nothing else.");
 	if (j->plan.msr)
 		remark(j, "Registers count what the CPU does, in the modes asked for: what other tasks and interrupts did there meanwhile is in the counts.");
+	if (j->plan.cross)
+		remark(j, "perf counts this task, wherever the kernel counts for it; registers count the CPU. Each counted in runs of its own, one after the other: "
+			  "a drift is in the difference.");
 	if (r->clock_hz)
 		remark_clock(j);
 	if (unbounded)
@@ -362,6 +383,7 @@ static int measure(struct job *j)
 		.fixed = j->o.aslr ? NULL : &j->o.fixed,
 		.events = &j->list,
 		.msr = j->o.engine == BENCH_ENGINE_MSR ? &j->o.msr : NULL,
+		.cross = j->o.cross_check,
 		.clock = j->o.engine != BENCH_ENGINE_EXACT,
 		.self = j->self_path,
 	};
@@ -390,6 +412,24 @@ static int check_named(const struct job *j)
 		if (!strcmp(j->o.check, j->result.counter[c].name) && j->result.counter[c].quality != TARE_UNAVAILABLE)
 			return 0;
 	return tare_fail(j->err, EINVAL, "--check: %.100s was not counted", j->o.check);
+}
+
+static bool differ(const struct job *j)
+{
+	for (size_t i = 0; j->o.cross_check && i < j->plan.n_variants * j->result.n_counters; i++)
+		if (j->stats.cross[i].beyond)
+			return true;
+	return false;
+}
+
+/* What was found to be there has to have numbers, too. */
+static int cross_whole(const struct job *j)
+{
+	for (size_t c = 0; j->o.cross_check && c < j->result.n_counters; c++)
+		if (j->result.counter[c].quality == TARE_UNAVAILABLE)
+			return tare_fail(j->err, ENODATA, "--cross-check needs both, and there is no number of %.100s: %.255s", j->result.counter[c].name,
+					 j->result.counter[c].why);
+	return 0;
 }
 
 static int failed(struct job *j, int ret, bool measuring)
@@ -453,6 +493,8 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret == 0)
 		ret = check_named(&j);
 	if (ret == 0)
+		ret = cross_whole(&j);
+	if (ret == 0)
 		ret = bench_stats(&j.stats, &j.plan, &j.result, &err);
 	if (ret == 0)
 		ret = show(&j);
@@ -460,7 +502,7 @@ static int run(const struct command *self, int argc, char **argv)
 		err = late;
 		ret = -late.code;
 	}
-	status = ret < 0 ? failed(&j, ret, measuring) : j.o.check && costs_more(&j) ? EXIT_SAYS_NO : 0;
+	status = ret < 0 ? failed(&j, ret, measuring) : (j.o.check && costs_more(&j)) || differ(&j) ? EXIT_SAYS_NO : 0;
 	release(&j);
 	return status;
 }

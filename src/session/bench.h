@@ -41,6 +41,7 @@ struct bench_plan {
 	struct fixed *fixed; /* what is the same in each process; NULL: nothing. What is missed is noted there */
 	const struct encoding_list *events; /* by the perf source and the exact engine; unavailable ones too */
 	const struct msr_how *msr; /* events of the source "msr": by which way; NULL: there are none. Takes a CPU */
+	bool cross; /* events stand in the list twice, by msr and by perf, whose counters are named "... by perf" */
 	bool clock; /* the time stamp counter, or generic timer, too */
 	const char *self; /* tare's own path: it loads the tests in another process */
 };
@@ -55,6 +56,8 @@ struct bench_counter {
 	unsigned set;	/* counters of the same number were counted in the same runs */
 	uint32_t again; /* runs of its set that were done again, as the kernel had moved a counter meanwhile */
 };
+
+#define BENCH_BY_PERF " by perf" /* behind a name, with plan.cross */
 
 /* What one counter saw of one variant. */
 struct bench_series {

@@ -82,7 +82,7 @@ static void place(struct bench_sets *s, const struct bench_plan *p, int cpu, enu
 	if (e->source && !strcmp(e->source, "msr"))
 		alone.how = BENCH_MSR;
 	*c = (struct bench_counter){ .how = alone.how, .quality = kind == KIND_EXACT ? TARE_EXACT : TARE_COUNTED };
-	snprintf(c->name, sizeof(c->name), "%s", e->name);
+	snprintf(c->name, sizeof(c->name), "%.*s%s", (int)(sizeof(c->name) - sizeof(BENCH_BY_PERF)), e->name, p->cross && alone.how != BENCH_MSR ? BENCH_BY_PERF : "");
 	if (e->unavailable) {
 		unavailable(c, e->why, e->remedy);
 		return;

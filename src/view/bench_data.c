@@ -124,6 +124,35 @@ static void verdict(struct json *j, const struct bench_about *b, size_t v, size_
 	json_end(j);
 }
 
+const char *bench_cross_name(const struct bench_verdict *d)
+{
+	return !d->tested ? "untested" : d->beyond ? "differ" : d->change == 0 && d->half == 0 ? "equal" : "agree";
+}
+
+static void cross(struct json *j, const struct bench_about *b)
+{
+	const struct bench_result *r = b->result;
+
+	json_array(j, "cross");
+	for (size_t v = 0; v < b->plan->n_variants; v++)
+		for (size_t c = 0; c < r->n_counters; c++) {
+			const struct bench_verdict *d = &b->stats->cross[v * r->n_counters + c];
+
+			if (bench_by_perf(r, c) == SIZE_MAX)
+				continue;
+			json_object(j, NULL);
+			json_uint(j, "variant", v);
+			json_string(j, "event", r->counter[c].name);
+			json_string(j, "verdict", bench_cross_name(d));
+			number(j, "change", d->change);
+			number(j, "half", d->half);
+			json_real(j, "percent", d->percent);
+			json_real(j, "p", d->p);
+			json_end(j);
+		}
+	json_end(j);
+}
+
 void bench_json(struct text *out, const struct bench_about *b)
 {
 	const struct bench_plan *p = b->plan;
@@ -175,6 +204,8 @@ void bench_json(struct text *out, const struct bench_about *b)
 			if (r->counter[c].quality != TARE_UNAVAILABLE)
 				verdict(&j, b, v, c);
 	json_end(&j);
+	if (p->cross)
+		cross(&j, b);
 	json_array(&j, "remarks");
 	for (const char *const *remark = b->remarks; *remark; remark++)
 		json_string(&j, NULL, *remark);

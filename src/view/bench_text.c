@@ -255,6 +255,28 @@ static void verdicts(struct text *out, const struct bench_about *b, size_t v, co
 	text_add(out, "\n");
 }
 
+/* "cycles:u: agree: 0.01 +- 0.02, p = 0.3", of perf's less the registers'. */
+static void cross(struct text *out, const struct bench_about *b, size_t v, const struct style *s)
+{
+	const struct bench_result *r = b->result;
+
+	text_add(out, "%s%s%s: perf's less the registers'\n", ink_on(s, INK_STRONG), b->plan->variant[v].name, ink_off(s));
+	for (size_t c = 0; c < r->n_counters; c++) {
+		const struct bench_verdict *d = &b->stats->cross[v * r->n_counters + c];
+
+		if (bench_by_perf(r, c) == SIZE_MAX)
+			continue;
+		text_add(out, "  %-20s %s%s%s", r->counter[c].name, ink_on(s, d->beyond ? INK_CAREFUL : INK_PLAIN), bench_cross_name(d), ink_off(s));
+		if (d->tested && d->half > 0) {
+			text_add(out, ": ");
+			put_both(out, s, d->change, s->utf8 ? " ± " : " +- ", d->half);
+			text_add(out, d->p < 0.0001 ? ", p < 0.0001" : ", p = %.4f", d->p);
+		}
+		text_add(out, "%s\n", d->tested ? "" : ": at least ten runs are needed");
+	}
+	text_add(out, "\n");
+}
+
 static void unavailable(struct text *out, const struct bench_result *r, const struct style *s)
 {
 	for (size_t c = 0; c < r->n_counters; c++)
@@ -315,6 +337,8 @@ void bench_text(struct text *out, const struct bench_about *b, const struct styl
 		variant(out, b, v, s);
 	for (size_t v = 1; v < b->plan->n_variants; v++)
 		verdicts(out, b, v, s);
+	for (size_t v = 0; b->plan->cross && v < b->plan->n_variants; v++)
+		cross(out, b, v, s);
 	unavailable(out, b->result, s);
 	conditions(&t, b, s);
 	out->failed |= t.failed;

@@ -30,4 +30,7 @@ enum { BENCH_KDB_FILES = 11 };
 const char *bench_kdb_name(unsigned file);
 void bench_kdb(struct text *out, unsigned file, const struct bench_about *b);
 
+/* With --cross-check: "equal", "agree", "differ", "untested". */
+const char *bench_cross_name(const struct bench_verdict *d);
+
 #endif

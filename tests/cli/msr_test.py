@@ -538,6 +538,24 @@ def stat_against_perf():
 
 
 @test
+def bench_against_perf():
+    r = bench(EMPTY, "-e", EVENTS, "--cross-check", "--runs", "10")
+    if r.returncode in (0, 1):
+        d = json.loads(r.stdout)
+        equal([c["event"] for c in d["cross"]], [EVENTS], "each event once")
+        true(f"{EVENTS} by perf" in [x["event"] for x in d["results"]], "perf's own numbers")
+        equal(r.returncode, int(d["cross"][0]["verdict"] == "differ"), "the status says so")
+    else:
+        equal((r.returncode, r.stdout), (2, ""), r.stderr)
+        true(f"--cross-check needs both, and perf cannot count {EVENTS}: " in r.stderr, r.stderr)
+    put_back()
+    for words, said in ((["--engine", "exact", "--cross-check"], "with --engine msr"), (["--engine", "msr", "--cross-check", "--format", "csv"], "text or json"),
+                        (["--engine", "msr", "--cross-check", "-e", "faults"], "perf|registers|kernel")):
+        r = sh(TARE, "bench", "--device-root", model(), *words, "--c", "1") if "exact" not in words else sh(TARE, "bench", *words, "--c", "1")
+        true(r.returncode and re.search(said, r.stderr), f"{words}: {r.stderr}")
+
+
+@test
 def no_way_to_registers():
     with tempfile.TemporaryDirectory() as empty:
         if not MAKER:
