@@ -205,6 +205,14 @@ TEST(bench_mean)
 	CHECK(near(bench_stat_of(&stats, 0, 0)->value, 90) && near(bench_stat_of(&stats, 0, 0)->mean, 80), "%g, %g", bench_stat_of(&stats, 0, 0)->value,
 	      bench_stat_of(&stats, 0, 0)->mean);
 	bench_stats_free(&stats);
+	/* 0, and not -0: nothing is less than nothing. */
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 10;
+	for (int i = 0; i < BASES; i++)
+		base[0][i] = 10;
+	work_out();
+	CHECK(bench_stat_of(&stats, 0, 0)->low == 0 && !signbit(bench_stat_of(&stats, 0, 0)->low) && bench_stat_of(&stats, 0, 0)->high == 0, "0 to 0");
+	bench_stats_free(&stats);
 	plan.runs = 4; /* too few to call one an outlier */
 	value[0][3] = 1000000;
 	work_out();
@@ -223,6 +231,7 @@ TEST(bench_outliers)
 		base[0][i] = 0;
 	work_out();
 	CHECK_EQ(bench_stat_of(&stats, 0, 0)->outliers, 2);
+	CHECK(bench_stat_of(&stats, 0, 0)->max == 9000 && bench_stat_of(&stats, 0, 0)->min == 1000, "all runs");
 	CHECK(near(bench_stat_of(&stats, 0, 0)->value, 1002.05), "%.9g: the middle half does not see them", bench_stat_of(&stats, 0, 0)->value);
 	bench_stats_free(&stats);
 }
@@ -260,6 +269,12 @@ TEST(bench_verdicts)
 	work_out();
 	v = bench_verdict_of(&stats, 1, 0);
 	CHECK(v->beyond && v->change == 1 && v->half == 0 && v->p == 0, "p %g", v->p);
+	bench_stats_free(&stats);
+	/* Of nothing, any change is without measure. */
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 0;
+	work_out();
+	CHECK(isinf(bench_verdict_of(&stats, 1, 0)->percent) && bench_verdict_of(&stats, 1, 0)->percent > 0, "%g %%", bench_verdict_of(&stats, 1, 0)->percent);
 	bench_stats_free(&stats);
 	/* A drift that both follow is no difference. */
 	for (int i = 0; i < RUNS; i++)
@@ -311,6 +326,7 @@ TEST(bench_registers_against_perf)
 	static int64_t run[8][RUNS], none[BASES];
 	static struct bench_series all[8];
 	static const char *const names[] = { "cycles", "branches", "branches by perf", "cycles by perf" };
+	double q[4];
 
 	make(2, 1, 1);
 	plan.cross = true;
@@ -324,7 +340,7 @@ TEST(bench_registers_against_perf)
 	for (size_t i = 0; i < 8; i++) {
 		all[i] = (struct bench_series){ none, run[i] };
 		for (int k = 0; k < RUNS; k++) /* of the second variant perf sees 20 cycles more, and the same branches */
-			run[i][k] = i % 4 == 1 || i % 4 == 2 ? 77 : 1000 + k * (i % 4 ? 7 : 3) % 10 + (i == 7 ? 20 : 0);
+			run[i][k] = i % 4 == 1 || i % 4 == 2 ? 77 : 1000 + k * (i % 4 ? 7 : 3) % 10 + (i == 7 ? 20 : i == 3 ? k % 2 : 0);
 	}
 	work_out();
 	CHECK_EQ(bench_by_perf(&result, 0), 3);
@@ -333,6 +349,16 @@ TEST(bench_registers_against_perf)
 	CHECK(stats.cross[0].tested && !stats.cross[0].beyond && stats.cross[0].half > 0, "cycles agree: p %g", stats.cross[0].p);
 	CHECK(stats.cross[1].tested && stats.cross[1].change == 0 && stats.cross[1].half == 0, "branches are equal");
 	CHECK(stats.cross[4].beyond && near(stats.cross[4].change, 20) && stats.cross[4].p < 0.001, "change %g, p %g", stats.cross[4].change, stats.cross[4].p);
+	for (size_t k = 0, i; k < 4; k++) { /* p is among all four */
+		i = k / 2 * 4 + k % 2;
+		q[k] = stats.cross[i].half > 0 ? student_p(stats.cross[i].change / stats.cross[i].half * student_t(0.05, 14), 14) : 1;
+	}
+	CHECK(student_adjust(q, 4) && q[0] < 1, "adjusted");
+	for (size_t k = 0; k < 4; k++) {
+		double p = stats.cross[k / 2 * 4 + k % 2].p;
+
+		CHECK(fabs(p - q[k]) < 1e-12, "%zu: p %g, not %g", k, p, q[k]);
+	}
 	CHECK(!stats.cross[5].beyond && !stats.cross[2].tested && !stats.cross[7].tested, "no other");
 	bench_stats_free(&stats);
 	plan.runs = 9;
