@@ -162,6 +162,7 @@ TEST(a_cause_that_was_seen)
 TEST(two_causes_share)
 {
 	unsigned cases = 500, both = 0, other = 0;
+	bool in_order = true;
 
 	for (unsigned k = 0; k < cases; k++) {
 		unsigned a = (unsigned)below(BUDGET_SEEN), c = (a + 1 + (unsigned)below(BUDGET_SEEN - 1)) % BUDGET_SEEN;
@@ -178,8 +179,10 @@ TEST(two_causes_share)
 		ask(&q.asked, &r);
 		b = split(&q);
 		both += part_with(&b, a) && part_with(&b, c) && part_with(&b, a) != part_with(&b, c);
+		in_order &= b.parts < 2 || b.part[0].share >= b.part[1].share;
 		other += b.parts > 2;
 	}
+	CHECK(in_order, "the largest first");
 	printf("# both found %u, a third blamed %u, of %u\n", both, other, cases);
 	CHECK(both * 100 >= cases * 95, "%u of %u", both, cases);
 	CHECK(other * 100 <= cases * 3, "%u of %u", other, cases);
@@ -307,6 +310,68 @@ TEST(switched_and_seen)
 	CHECK(layout && faults && layout->share + faults->share + b.left < 1.001);
 	CHECK(faults && fabs(faults->per - 100) < 1e-6, "%f", faults ? faults->per : 0);
 	CHECK(b.fixed_deviation > 0 && b.fixed_deviation < b.deviation);
+}
+
+/* A share lies within its limits, and so does what is left; by regression the limits are those of the coefficient, squared. */
+TEST(limits_of_shares)
+{
+	for (unsigned k = 0; k < 60; k++) {
+		static struct runs asked, fixed, let[2];
+		struct budget_question q = { 0 };
+		struct budget b;
+		size_t n = 12;
+
+		see(&asked, n, false);
+		see(&fixed, n, false);
+		asked.n = fixed.n = let[0].n = let[1].n = n;
+		for (size_t i = 0; i < n; i++) {
+			fixed.count[i] = 1e6 + fixed.seen[BUDGET_SWITCHES][i] + normal();
+			let[0].count[i] = 1e6 + 300 * normal() + normal();
+			let[1].count[i] = 1e6 + 150 * normal() + normal();
+			asked.count[i] = 1e6 + 300 * normal() + 150 * normal() + normal();
+		}
+		ask(&q.asked, &asked);
+		ask(&q.fixed, &fixed);
+		q.let[0] = (struct budget_runs){ .count = let[0].count, .n = n };
+		q.let[1] = (struct budget_runs){ .count = let[1].count, .n = n };
+		b = split(&q);
+		CHECK(b.left_low >= 0 && b.left_low <= b.left && b.left <= b.left_high && b.left_high <= 1, "%f %f %f", b.left_low, b.left, b.left_high);
+		CHECK(b.parts < 2 || b.left_high < 0.3, "what is fixed takes nearly all away: %f", b.left_high);
+		for (size_t i = 0; i < b.parts; i++) {
+			const struct budget_part *p = &b.part[i];
+
+			CHECK(p->low >= 0 && p->low <= p->share && p->share <= p->high && p->high <= 1, "%f %f %f", p->low, p->share, p->high);
+			CHECK(!i || b.part[i - 1].share >= p->share, "the largest first");
+		}
+		q = (struct budget_question){ 0 };
+		ask(&q.asked, &fixed);
+		b = split(&q);
+		CHECK(b.parts == 1 && b.part[0].per_high > b.part[0].per && b.part[0].per_low < b.part[0].per);
+		CHECK(fabs(b.part[0].high - fmin(1, b.part[0].share * pow(b.part[0].per_high / b.part[0].per, 2))) < 1e-9);
+		CHECK(fabs(b.part[0].low - b.part[0].share * pow(b.part[0].per_low / b.part[0].per, 2)) < 1e-9);
+	}
+}
+
+TEST(events_and_causes_by_name)
+{
+	CHECK(budget_is_of(BUDGET_FREQUENCY, "cycles:u") && budget_is_of(BUDGET_FREQUENCY, "task-clock") && budget_is_of(BUDGET_FREQUENCY, "msr/aperf/"));
+	CHECK(budget_is_of(BUDGET_FAULTS, "page-faults:u") && budget_is_of(BUDGET_FAULTS, "faults") && !budget_is_of(BUDGET_FAULTS, "page-faults-of-mine"));
+	CHECK(!budget_is_of(BUDGET_FREQUENCY, "instructions:u") && !budget_is_of(BUDGET_SWITCHES, "page-faults") && !budget_is_of(BUDGET_INTERRUPTS, "cs"));
+	for (unsigned c = 0; c < BUDGET_CAUSES; c++) {
+		CHECK(budget_causes[c].name && budget_causes[c].words, "cause %u", c);
+		CHECK_EQ(budget_causes[c].items != 0, c >= BUDGET_SEEN, "%s", budget_causes[c].name);
+	}
+}
+
+TEST(six_runs_of_which_one_is_odd)
+{
+	const double count[6] = { 10, 10, 10, 500, 10, 10 };
+	struct budget_question q = { .asked = { .count = count, .n = 6 } };
+	struct budget b = split(&q);
+
+	CHECK(b.alone && b.alone_run == 3);
+	CHECK_EQ(b.min, 10);
+	CHECK_EQ(b.max, 500);
 }
 
 TEST(nothing_to_split)

@@ -142,7 +142,9 @@ void explain_text(struct text *out, const struct explained *e, const struct styl
 	else if (e->why_none)
 		text_add(out, " By regression alone: %s.\n", e->why_none);
 	put_set(out, "Off already, as it was launched: ", e->fixed_already);
-	put_set(out, "The same in all runs, so not to blame: ", constant & ~tried);
+	put_set(out, e->conditions && !e->cut_short ? "The same in all runs with everything fixed, so not to blame for what is left: "
+						    : "The same in all runs, so not to blame: ",
+		constant & ~tried);
 	put_set(out, "Not seen here: ", unseen & ~tried & ~constant);
 	for (size_t i = 0; i < e->n_not_switched; i++)
 		text_add(out, " Not switched off: %s: %s.\n", budget_causes[e->not_switched[i].cause].words, e->not_switched[i].why);
