@@ -43,7 +43,6 @@ static void drop(struct region_halves *h, size_t at)
 
 enum region_half_met region_halves_meet(struct region_halves *h, const struct region_half *half, struct region_half *other)
 {
-	bool twice;
 	size_t at;
 
 	if (2 * h->n >= h->slots && !grow(h))
@@ -54,11 +53,61 @@ enum region_half_met region_halves_meet(struct region_halves *h, const struct re
 		drop(h, at);
 		return REGION_HALF_WHOLE;
 	}
-	twice = h->slot[at].used;
-	h->n += !twice;
+	if (h->slot[at].used)
+		return REGION_HALF_TWICE;
+	h->n++;
 	h->slot[at] = *half;
 	h->slot[at].used = true;
-	return twice ? REGION_HALF_TWICE : REGION_HALF_KEPT;
+	return REGION_HALF_KEPT;
+}
+
+/* A start that is read before its finish takes it along; so one that is kept beside it is a second one. */
+static int settle_thread(struct region_halves *h, struct timeline *t, size_t thread, bool left_out, struct tare_error *err)
+{
+	struct timeline_point p;
+	struct cursor *c;
+	int ret = timeline_thread(t, thread, &c, err);
+
+	if (ret < 0)
+		return ret;
+	while ((ret = cursor_next(c, &p, err)) == 1) {
+		struct region_half *half;
+
+		if (p.kind != TIMELINE_START && p.kind != TIMELINE_FINISH)
+			continue;
+		half = &h->slot[slot_of(h, p.number)];
+		if (!half->used || half->is_start == (p.kind == TIMELINE_START))
+			continue;
+		half->met = true;
+		half->elsewhere |= left_out;
+	}
+	cursor_close(c);
+	return ret;
+}
+
+int region_halves_settle(struct region_halves *h, struct timeline *t, const bool *left_out, struct tare_error *err)
+{
+	bool ask = h->n && left_out;
+	int ret = 0;
+
+	for (size_t i = 0; i < h->slots; i++)
+		ask |= h->slot[i].used && !h->slot[i].is_start;
+	for (size_t i = 0; ret == 0 && ask && i < timeline_info(t)->n_threads; i++)
+		ret = settle_thread(h, t, i, left_out && left_out[i], err);
+	return ret;
+}
+
+bool region_half_judge(const struct region_half *half, struct region_unbalanced *u)
+{
+	if (half->elsewhere)
+		return false;
+	if (half->met && !half->is_start)
+		u->finished_again++;
+	else if (half->is_start)
+		u->not_finished++;
+	else
+		u->not_started++;
+	return true;
 }
 
 void region_halves_free(struct region_halves *h)

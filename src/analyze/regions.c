@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/region_halves.h"
 #include "analyze/region_stack.h"
 #include "analyze/regions.h"
 #include "base/text.h"
@@ -214,17 +213,35 @@ static inline uint32_t row_of(struct adding *a, uint32_t label)
 	return __builtin_expect(a->row[label] != NO_ROW, 1) ? a->row[label] : find_row(a, label);
 }
 
-static __attribute__((noinline, cold)) void note_cut(struct adding *a, struct regions_row *row, uint32_t label, bool no_end)
+/* What of a row has one end only; made when it is first wanted. NULL: out of memory. */
+static struct region_unbalanced *unbalanced_of(struct adding *a, struct regions_row *row, uint32_t label, size_t thread)
 {
 	const struct timeline_label *l = timeline_label(a->t, label);
+	struct region_unbalanced *u = (struct region_unbalanced *)row->unbalanced;
+
+	if (!u) {
+		u = arena_alloc(&a->r->arena, sizeof(*u));
+		row->unbalanced = u;
+		if (u)
+			u->thread = thread;
+	}
+	if (u && !u->file && l->file) {
+		u->file = arena_string(&a->r->arena, l->file, strlen(l->file));
+		u->line = l->line;
+	}
+	return u;
+}
+
+static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct regions_row *row, uint32_t label, bool no_end)
+{
+	struct region_unbalanced *u = unbalanced_of(a, row, label, a->thread);
 
 	row->cut++;
-	row->not_ended += no_end;
-	row->not_begun += !no_end;
-	if (row->cut_file || !l->file)
-		return;
-	row->cut_file = arena_string(&a->r->arena, l->file, strlen(l->file));
-	row->cut_line = l->line;
+	if (!u)
+		return false;
+	u->not_ended += no_end;
+	u->not_begun += !no_end;
+	return true;
 }
 
 static void note_single(struct adding *a, const struct region_done *done, const struct regions_own *own)
@@ -339,8 +356,8 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 	outermost = --row->open == 0;
 	row->count++;
 	row->recursive += !outermost;
-	if (__builtin_expect(done.frame->cut, 0))
-		note_cut(a, row, done.frame->label, p->repaired);
+	if (__builtin_expect(done.frame->cut, 0) && !note_cut(a, row, done.frame->label, p->repaired))
+		return false;
 	row->holes += done.frame->hole;
 	r->regions++;
 	if (a->way)
@@ -404,6 +421,8 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 			continue;
 		}
 		row->sum[c].self += (int64_t)(to - from);
+		row->sum[c].detached += to - from;
+		r->counter[c].detached += to - from;
 		row->sum[c].total += to - from;
 		row->sum[c].sum += to - from;
 		if (!distribution_add(&row->sum[c].each, to - from))
@@ -414,7 +433,9 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 
 static bool detached(struct adding *a, const struct timeline_point *p)
 {
-	struct region_half h = { .number = p->number, .row = row_of(a, p->label), .missing = p->missing, .is_start = p->kind == TIMELINE_START, .thread = a->thread };
+	struct region_half h = { .number = p->number, .row = row_of(a, p->label), .label = p->label, .missing = p->missing,
+				 .is_start = p->kind == TIMELINE_START, .thread = a->thread };
+	struct region_unbalanced *u;
 	struct region_half other;
 
 	if (h.row == NO_ROW)
@@ -425,7 +446,12 @@ static bool detached(struct adding *a, const struct timeline_point *p)
 		return add_detached(a, &other, p);
 	case REGION_HALF_TWICE:
 		a->r->unmatched++;
-		return true;
+		u = unbalanced_of(a, &a->r->row[h.row], p->label, a->thread);
+		if (u && h.is_start)
+			u->not_finished++;
+		else if (u)
+			u->finished_again++;
+		return u != NULL;
 	case REGION_HALF_KEPT:
 		return true;
 	default:
@@ -582,6 +608,36 @@ static int prepare(struct adding *a, struct tare_error *err)
 	return find_single(a, err);
 }
 
+/* Timings of which one end was met and the other not. */
+static int judge_halves(struct adding *a, struct tare_error *err)
+{
+	bool *left_out = calloc(a->info->n_threads + 1, sizeof(*left_out)), any = false;
+	int ret = left_out ? 0 : tare_fail_nomem(err);
+
+	for (size_t i = 0; ret == 0 && i < a->info->n_threads; i++) {
+		left_out[i] = !wanted(a->r, &a->info->thread[i]);
+		any |= left_out[i];
+	}
+	if (ret == 0)
+		ret = region_halves_settle(&a->halves, a->t, any ? left_out : NULL, err);
+	for (size_t i = 0; ret == 0 && i < a->halves.slots; i++) {
+		const struct region_half *h = &a->halves.slot[i];
+		struct region_unbalanced *u, none_yet = { 0 };
+
+		if (!h->used || !region_half_judge(h, &none_yet))
+			continue;
+		u = unbalanced_of(a, &a->r->row[h->row], h->label, h->thread);
+		if (!u) {
+			ret = tare_fail_nomem(err);
+			break;
+		}
+		region_half_judge(h, u);
+		a->r->unmatched++;
+	}
+	free(left_out);
+	return ret;
+}
+
 /* How labels are recorded, where that says what recording cost. */
 static int find_ways(struct adding *a, struct tare_error *err)
 {
@@ -630,8 +686,9 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	for (size_t i = 0; ret == 0 && i < a.info->n_threads; i++)
 		if (wanted(r, &a.info->thread[i]))
 			ret = one_thread(&a, i, err);
+	if (ret == 0)
+		ret = judge_halves(&a, err);
 	note_ways(&a);
-	r->unmatched += a.halves.n;
 	region_stack_free(&a.stack);
 	free(a.number);
 	free(a.row);
@@ -646,6 +703,11 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 double regions_self(const struct regions *r, const struct regions_row *row, size_t counter)
 {
 	return (double)row->sum[counter].self - (r->options.subtract_own ? row->sum[counter].own.self : 0);
+}
+
+double regions_nested_self(const struct regions *r, const struct regions_row *row, size_t counter)
+{
+	return regions_self(r, row, counter) - (double)row->sum[counter].detached;
 }
 
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter)

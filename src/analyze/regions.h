@@ -8,6 +8,7 @@
 
 #include "analyze/distribution.h"
 #include "analyze/labels.h"
+#include "analyze/region_halves.h"
 
 #define REGIONS_ALL_THREADS SIZE_MAX
 
@@ -31,6 +32,7 @@ struct regions_sum {
 	int64_t self;	    /* without the regions in it; less than 0 only where the counter stepped back */
 	uint64_t total;	    /* a region within one of its own label counts once, in the outer */
 	uint64_t sum;	    /* the same, but such a region counts each time */
+	uint64_t detached;  /* of self: of detached timings, which lie beside what the threads did */
 	uint64_t unknown;   /* regions whose cost is not known, and is in none of these */
 	uint64_t no_self;   /* regions of which only the self is not known; likewise */
 	struct regions_own own;
@@ -50,9 +52,7 @@ struct regions_row {
 	uint64_t count;
 	uint64_t recursive; /* of count: within another of the same label */
 	uint64_t cut;	    /* of count: the begin or end is not in the recording; in the sums, not among the single ones */
-	uint64_t not_ended, not_begun; /* of cut: which of both is missing */
-	const char *cut_file;	       /* where the first of them stands in the source; NULL: not known */
-	uint32_t cut_line;
+	const struct region_unbalanced *unbalanced; /* of cut, and of timings that are in no count; NULL: nothing */
 	uint64_t detached;  /* of count: timings that lie in nothing and count as their own self */
 	uint64_t holes;	    /* of count: points are missing in it, so its self is too much */
 	uint64_t instants;
@@ -71,6 +71,7 @@ struct regions_counter {
 	double own_all;	  /* what all regions together cost, where it is known */
 	uint64_t whole;	  /* from each thread's first begin to its last end, summed */
 	uint64_t outside; /* of whole: in no region */
+	uint64_t detached; /* in selves, and not in whole */
 	uint64_t backwards; /* regions in which it was less at the end than at the begin */
 };
 
@@ -119,7 +120,7 @@ struct regions {
 	size_t n_singles;
 	uint64_t regions, points, lost, lost_places; /* lost_places: where an unknown number is missing */
 	uint64_t deepest;
-	uint64_t unmatched; /* starts without a finish, or the other way round */
+	uint64_t unmatched; /* starts without a finish, the other way round, and second finishes */
 };
 
 void regions_init(struct regions *r, const struct regions_options *options);
@@ -132,6 +133,8 @@ void regions_sort(struct regions *r, enum regions_key key, size_t counter);
 
 /* As shown: with the own cost taken off, if the options say so. */
 double regions_self(const struct regions *r, const struct regions_row *row, size_t counter);
+/* Of that, what is part of `whole`: without detached timings. The share of a row is of this. */
+double regions_nested_self(const struct regions *r, const struct regions_row *row, size_t counter);
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter);
 /* How many single regions a sum has; and the one at the share q of them, of which *error (may be NULL) is as in distribution.h. */
 uint64_t regions_singles(const struct regions_sum *s);

@@ -229,6 +229,61 @@ TEST(detached)
 	CHECK_EQ(row("t")->detached, 3, "they are");
 	CHECK_EQ(row("u")->count, 0, "one end alone is none");
 	CHECK_EQ(sums.unmatched, 1, "and said");
+	CHECK_EQ(row("u")->unbalanced->not_finished, 1, "what is missing");
+	CHECK_EQ(row("u")->unbalanced->thread, 0, "and where");
+	CHECK(!row("t")->unbalanced, "all of the others are whole");
+	CHECK_EQ(row("t")->sum[0].detached, 340, "beside what the threads did");
+	CHECK_EQ(sums.counter[0].detached, 340, "of all labels");
+	CHECK_EQ(sums.counter[0].whole, 0, "no thread did anything");
+	regions_free(&sums);
+}
+
+/* The first finish that is read counts; a second one is told, whether the start is read before it or behind it. */
+TEST(detached_twice)
+{
+	static const struct made_point one[] = {
+		{ TIMELINE_FINISH, "early", { 50 }, .number = 1 },  { TIMELINE_FINISH, "early", { 90 }, .number = 1 },
+		{ TIMELINE_START, "late", { 100 }, .number = 2 },   { TIMELINE_FINISH, "late", { 110 }, .number = 2 },
+		{ TIMELINE_FINISH, "late", { 150 }, .number = 2 },  { TIMELINE_FINISH, "never", { 160 }, .number = 3 },
+		{ TIMELINE_START, "again", { 170 }, .number = 4 },  { TIMELINE_START, "again", { 180 }, .number = 4 },
+	};
+	static const struct made_point two[] = { { TIMELINE_START, "early", { 20 }, .number = 1 } };
+	const struct regions_options second = { .thread = "2" };
+	struct made m;
+
+	made_init(&m, "a", 1);
+	MADE_ADD(&m, 1, one);
+	MADE_ADD(&m, 2, two);
+	sum_up(&m, &plain);
+	check_row("early", 0, 1, 30, 30, 0);
+	check_row("late", 0, 1, 10, 10, 0);
+	CHECK_EQ(row("early")->unbalanced->finished_again, 1, "told before its start was read");
+	CHECK_EQ(row("late")->unbalanced->finished_again, 1, "told behind it");
+	CHECK_EQ(row("late")->unbalanced->not_started, 0, "it was");
+	CHECK_EQ(row("never")->unbalanced->not_started, 1, "no start anywhere");
+	CHECK_EQ(row("again")->unbalanced->not_finished, 2, "neither of two starts");
+	CHECK_EQ(sums.unmatched, 5, "all of them");
+	regions_free(&sums);
+
+	sum_up(&m, &second);
+	CHECK_EQ(sums.unmatched, 0, "its finish is in a thread that was not asked for");
+	regions_free(&sums);
+}
+
+TEST(detached_beside_nested)
+{
+	static const struct made_point p[] = {
+		{ B, "main", { 0 } },			      { TIMELINE_START, "t", { 10 }, .number = 1 }, { B, "t", { 20 } }, { E, "t", { 50 } },
+		{ TIMELINE_FINISH, "t", { 90 }, .number = 1 }, { E, "main", { 100 } },
+	};
+	struct made m;
+
+	made_init(&m, "a", 1);
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &plain);
+	CHECK_EQ(row("t")->sum[0].self, 110, "one in it, one beside it");
+	CHECK(regions_nested_self(&sums, row("t"), 0) == 30, "of that in it");
+	CHECK(regions_nested_self(&sums, row("main"), 0) + 30 + (double)sums.counter[0].outside == (double)sums.counter[0].whole, "which adds up to all");
 	regions_free(&sums);
 }
 

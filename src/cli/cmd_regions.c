@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "analyze/region_halves.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fixed_say.h"
@@ -20,6 +21,7 @@
 #include "session/environment.h"
 #include "session/follow.h"
 #include "view/escape.h"
+#include "view/region_cells.h"
 #include "session/pidspace.h"
 
 enum engine { ENGINE_ANY, ENGINE_PERF_ONLY, ENGINE_EXACT_ONLY };
@@ -162,15 +164,41 @@ static char **environment_with(const char *path, const char *counters, struct te
 	return env;
 }
 
-/* What is wrong with the nesting, by label. */
-struct unbalanced {
-	uint64_t ends, begins; /* without the other */
-};
-
+/* What is wrong with the nesting. */
 struct seen {
 	uint64_t missing;
-	struct unbalanced *of; /* per label */
+	struct region_unbalanced *of; /* per label */
+	struct region_halves halves;
 };
+
+/* A start, or a finish. False: out of memory. */
+static bool look_at_half(struct seen *seen, const struct timeline_point *p, size_t thread)
+{
+	const struct region_half h = { .number = p->number, .label = p->label, .thread = thread, .is_start = p->kind == TIMELINE_START };
+	struct region_half other;
+	enum region_half_met met = region_halves_meet(&seen->halves, &h, &other);
+
+	if (met == REGION_HALF_TWICE && !h.is_start)
+		seen->of[p->label].finished_again++;
+	return met != REGION_HALF_NO_MEMORY;
+}
+
+/* What a gap, or a killed thread, may have taken is not told of. */
+static int look_at_halves(struct timeline *t, struct seen *seen, struct tare_error *err)
+{
+	const struct timeline_info *info = timeline_info(t);
+	bool whole = true, lost = false;
+	int ret = region_halves_settle(&seen->halves, t, NULL, err);
+
+	for (size_t i = 0; i < info->n_threads; i++) {
+		whole &= info->thread[i].complete;
+		lost |= info->thread[i].lost != 0;
+	}
+	for (size_t i = 0; ret == 0 && !lost && i < seen->halves.slots; i++)
+		if (seen->halves.slot[i].used && (whole || !seen->halves.slot[i].is_start))
+			region_half_judge(&seen->halves.slot[i], &seen->of[seen->halves.slot[i].label]);
+	return ret;
+}
 
 static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, struct tare_error *err)
 {
@@ -185,12 +213,16 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 		if (p.kind == TIMELINE_LOST)
 			continue;
 		seen->missing += p.missing != 0;
+		if ((p.kind == TIMELINE_START || p.kind == TIMELINE_FINISH) && !look_at_half(seen, &p, thread)) {
+			ret = tare_fail_nomem(err);
+			break;
+		}
 		if (!p.repaired || about->lost) /* a gap may have taken the other half */
 			continue;
 		if (p.kind == TIMELINE_BEGIN)
-			seen->of[p.label].ends++;
+			seen->of[p.label].not_begun++;
 		else if (about->complete)
-			seen->of[p.label].begins++;
+			seen->of[p.label].not_ended++;
 	}
 	cursor_close(c);
 	return ret;
@@ -202,27 +234,18 @@ static void say_unbalanced(const struct command *self, struct timeline *t, const
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
-		const struct unbalanced *u = &seen->of[i];
 		const struct timeline_label *l = timeline_label(t, i);
-		struct text words = { 0 };
+		struct text words = { 0 }, what = { 0 };
 
-		if (!u->ends && !u->begins)
-			continue;
-		if (n++ >= SHOWN)
-			continue;
-		escape(&words, l->name, strnlen(l->name, 200));
-		text_add(&words, "%s'", strlen(l->name) > 200 ? "..." : "");
-		if (l->file) {
-			text_add(&words, " (");
-			escape(&words, l->file, strlen(l->file));
-			text_add(&words, ":%u)", l->line);
+		put_unbalanced(&what, &seen->of[i]);
+		if (what.len && n++ < SHOWN) {
+			escape(&words, l->name, strnlen(l->name, 200));
+			text_add(&words, "%s'", strlen(l->name) > 200 ? "..." : "");
+			put_source(&words, l->file, l->line);
+			fprintf(stderr, "tare %s: warning: '%s: %s\n", self->name, words.s ? words.s : "", what.s);
 		}
-		fprintf(stderr, "tare %s: warning: '%s: ", self->name, words.s ? words.s : "");
 		text_free(&words);
-		if (u->begins)
-			fprintf(stderr, "%" PRIu64 " begun and not ended%s", u->begins, u->ends ? ", " : "\n");
-		if (u->ends)
-			fprintf(stderr, "%" PRIu64 " ended and not begun\n", u->ends);
+		text_free(&what);
 	}
 	if (n > SHOWN)
 		fprintf(stderr, "tare %s: warning: and %zu labels more\n", self->name, n - SHOWN);
@@ -289,6 +312,9 @@ static int report(const struct command *self, const struct regions_options *o, s
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < info->n_threads && st.st_size <= LOOK_MAX; i++)
 		ret = look_at_thread(t, i, &seen, err);
+	if (ret == 0)
+		ret = look_at_halves(t, &seen, err);
+	region_halves_free(&seen.halves);
 	if (ret == 0) {
 		say_unbalanced(self, t, &seen);
 		if (seen.missing)

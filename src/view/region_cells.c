@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,6 +92,34 @@ void grid_word(struct grid *g, unsigned column, enum ink ink, const char *word)
 
 	text_add(&t, "%s", word);
 	grid_put(g, column, ink, &t);
+}
+
+void put_source(struct text *out, const char *file, uint32_t line)
+{
+	if (!file)
+		return;
+	text_add(out, " (");
+	escape(out, file, strlen(file));
+	text_add(out, ":%u)", line);
+}
+
+void put_unbalanced(struct text *out, const struct region_unbalanced *u)
+{
+	const struct {
+		uint64_t n;
+		const char *words;
+	} kinds[] = {
+		{ u->not_ended, "begun and not ended" },      { u->not_begun, "ended and not begun" },
+		{ u->not_finished, "started and not finished" }, { u->not_started, "finished and not started" },
+		{ u->finished_again, "finished again" },
+	};
+	const char *between = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].n) {
+			text_add(out, "%s%" PRIu64 " %s", between, kinds[i].n, kinds[i].words);
+			between = ", ";
+		}
 }
 
 void json_label(struct json *j, const struct labels_entry *l)

@@ -4,6 +4,7 @@
 #define VIEW_REGION_CELLS_H
 
 #include "analyze/labels.h"
+#include "analyze/region_halves.h"
 #include "view/json.h"
 #include "view/style.h"
 
@@ -21,6 +22,10 @@ void json_label(struct json *j, const struct labels_entry *l);
 void csv_label(struct text *out, const struct labels_entry *l);
 /* A counter's "12 ns" as a number: whole where it is. */
 void json_amount(struct json *j, const char *key, double amount);
+/* " (file:line)", if the file is known: where a label stands in the source. */
+void put_source(struct text *out, const char *file, uint32_t line);
+/* "2 begun and not ended, 1 finished again": what has one end only. */
+void put_unbalanced(struct text *out, const struct region_unbalanced *u);
 /* Lines of the text that are wider than the style is are broken between words, and go on with an indent. */
 void put_note(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

@@ -28,7 +28,9 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 		json_amount(j, "total", regions_total(r, row, c));
 		json_uint(j, "sum", s->sum);
 		if (k->whole)
-			json_real(j, "share", regions_self(r, row, c) / (double)k->whole);
+			json_real(j, "share", regions_nested_self(r, row, c) / (double)k->whole);
+		if (s->detached)
+			json_uint(j, "self_detached", s->detached);
 	}
 	if (regions_singles(s)) {
 		json_int(j, "min", regions_single(s, 0, NULL));
@@ -124,10 +126,31 @@ static void head(struct json *j, const struct regions *r)
 		json_string(j, "note", k->note);
 		json_uint(j, "whole", k->whole);
 		json_uint(j, "outside", k->outside);
+		json_uint(j, "detached", k->detached);
 		own(j, k);
 		json_end(j);
 	}
 	json_end(j);
+}
+
+static void unbalanced(struct json *j, const struct regions_row *row)
+{
+	const struct region_unbalanced *u = row->unbalanced;
+
+	if (row->cut) {
+		json_uint(j, "not_ended", u->not_ended);
+		json_uint(j, "not_begun", u->not_begun);
+	}
+	if (u->not_finished + u->not_started + u->finished_again) {
+		json_uint(j, "not_finished", u->not_finished);
+		json_uint(j, "not_started", u->not_started);
+		json_uint(j, "finished_again", u->finished_again);
+	}
+	json_uint(j, "first_thread", u->thread);
+	if (u->file) {
+		json_string(j, "file", u->file);
+		json_uint(j, "line", u->line);
+	}
 }
 
 static void labels(struct json *j, const struct regions *r, const struct regions_shown *how)
@@ -148,14 +171,8 @@ static void labels(struct json *j, const struct regions *r, const struct regions
 		json_uint(j, "count", row->count);
 		json_uint(j, "recursive", row->recursive);
 		json_uint(j, "cut", row->cut);
-		if (row->cut) {
-			json_uint(j, "not_ended", row->not_ended);
-			json_uint(j, "not_begun", row->not_begun);
-		}
-		if (row->cut_file) {
-			json_string(j, "file", row->cut_file);
-			json_uint(j, "line", row->cut_line);
-		}
+		if (row->unbalanced)
+			unbalanced(j, row);
 		json_uint(j, "detached", row->detached);
 		json_uint(j, "holes", row->holes);
 		json_uint(j, "instants", row->instants);
@@ -282,7 +299,7 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			number(out, known, regions_self(r, row, c));
 			number(out, known, regions_total(r, row, c));
 			number(out, known, (double)s->sum);
-			number(out, known && k->whole, k->whole ? regions_self(r, row, c) / (double)k->whole : 0);
+			number(out, known && k->whole, k->whole ? regions_nested_self(r, row, c) / (double)k->whole : 0);
 			for (size_t q = 0; q < sizeof(shares) / sizeof(shares[0]); q++)
 				number(out, regions_singles(s), regions_singles(s) ? (double)regions_single(s, shares[q], NULL) : 0);
 			text_add(out, "%" PRIu64 ",%.6g\n", s->unknown, r->options.subtract_own ? s->own.self_off : 0);

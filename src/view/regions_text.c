@@ -97,7 +97,8 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 		grid_put(g, COL_OFF, INK_FAINT, &t);
 	}
 	if (!none) {
-		put_share(&t, regions_self(r, row, c), k->whole);
+		if (sum->detached == 0 || row->count > row->detached)
+			put_share(&t, regions_nested_self(r, row, c), k->whole);
 		grid_put(g, COL_SHARE, INK_FAINT, &t);
 		put_amount(&t, s, k->unit, regions_total(r, row, c));
 		grid_put(g, COL_TOTAL, INK_PLAIN, &t);
@@ -126,7 +127,7 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
 	size_t n = 0, left = 0;
 	struct text t = { 0 };
-	double rest = 0;
+	double rest = 0, nested = 0;
 
 	memcpy(g.drop, drop, sizeof(drop));
 	for (unsigned i = 0; i < COL_LABEL; i++)
@@ -140,6 +141,7 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		if (how->top && n == how->top) {
 			left++;
 			rest += regions_self(r, &r->row[i], c);
+			nested += regions_nested_self(r, &r->row[i], c);
 			continue;
 		}
 		n++;
@@ -149,7 +151,7 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		grid_row(&g);
 		put_amount(&t, s, k->unit, rest);
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
-		put_share(&t, rest, k->whole);
+		put_share(&t, nested, k->whole);
 		grid_put(&g, COL_SHARE, INK_FAINT, &t);
 		text_add(&t, "(%zu more; --top 0 shows all)", left);
 		grid_put(&g, COL_LABEL, INK_FAINT, &t);
@@ -165,6 +167,12 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		put_amount(&t, s, k->unit, (double)k->whole);
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
 		grid_word(&g, COL_LABEL, INK_FAINT, r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
+	}
+	if (!how->match && k->detached) {
+		grid_row(&g);
+		put_amount(&t, s, k->unit, (double)k->detached);
+		grid_put(&g, COL_SELF, INK_FAINT, &t);
+		grid_word(&g, COL_LABEL, INK_FAINT, "(detached timings: in the selves above, beside what the threads did, not in all)");
 	}
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
 	escape(out, k->name, strlen(k->name));
@@ -393,8 +401,8 @@ static bool is_damaged(const struct regions *r)
 	return false;
 }
 
-/* Which begin or end is missing, and where the region stands in the source. */
-static void cut_places(struct text *out, const struct regions *r, const struct style *s)
+/* Which begin or end is missing, and where: a line per label. */
+static void unbalanced_places(struct text *out, const struct regions *r, const struct style *s)
 {
 	enum { SHOWN = 8 };
 	size_t n = 0;
@@ -403,23 +411,19 @@ static void cut_places(struct text *out, const struct regions *r, const struct s
 		const struct regions_row *row = &r->row[i];
 		struct text t = { 0 };
 
-		if (!row->cut || n++ >= SHOWN)
+		if (!row->unbalanced || n++ >= SHOWN)
 			continue;
 		put_label(&t, s, &r->labels.entry[row->label], 60);
-		if (row->cut_file) {
-			text_add(&t, " (");
-			escape(&t, row->cut_file, strlen(row->cut_file));
-			text_add(&t, ":%u)", row->cut_line);
-		}
-		if (row->not_ended)
-			text_add(&t, ", %" PRIu64 " begun and not ended", row->not_ended);
-		if (row->not_begun)
-			text_add(&t, ", %" PRIu64 " ended and not begun", row->not_begun);
-		put_note(out, s, INK_CAREFUL, "cut: %s.", t.s ? t.s : "");
+		put_source(&t, row->unbalanced->file, row->unbalanced->line);
+		text_add(&t, ", ");
+		put_unbalanced(&t, row->unbalanced);
+		text_add(&t, ", first in thread");
+		thread_words(&t, r, row->unbalanced->thread);
+		put_note(out, s, INK_CAREFUL, "%s: %s.", row->cut ? "cut" : "detached", t.s ? t.s : "");
 		text_free(&t);
 	}
 	if (n > SHOWN)
-		put_note(out, s, INK_CAREFUL, "cut: %zu labels more.", n - SHOWN);
+		put_note(out, s, INK_CAREFUL, "cut or detached: %zu labels more.", n - SHOWN);
 }
 
 static void notes(struct text *out, const struct regions *r, const struct style *s)
@@ -447,14 +451,14 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	own_cost(out, r, s);
 	if (cut)
 		put_note(out, s, INK_CAREFUL, "cut: begin or end is not in the recording; what is known of them is in self and total, not in min to max.");
-	cut_places(out, r, s);
+	unbalanced_places(out, r, s);
 	if (backwards)
 		put_note(out, s, INK_CAREFUL, "%" PRIu64 " regions in which a counter went back are without a count.", backwards);
 	if (r->lost || r->lost_places)
 		put_note(out, s, INK_CAREFUL, "%" PRIu64 "%s points were lost while recording; the self of what was open there holds what they took.",
 			 r->lost, r->lost_places ? " and more" : "");
 	if (r->unmatched)
-		put_note(out, s, INK_CAREFUL, "%" PRIu64 " detached timings have only one end in the recording and are left out.", r->unmatched);
+		put_note(out, s, INK_CAREFUL, "%" PRIu64 " detached timings have only one end in the recording, or were finished again: those ends are in no number.", r->unmatched);
 	for (size_t i = 0; i < r->n_recordings; i++)
 		if (r->recording[i].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path, r->recording[i].damage);

@@ -92,6 +92,22 @@ def unbalanced_with_label_and_place():
 
 
 @test
+def detached_timings_with_one_end_or_three():
+    r = sh(TARE, "regions", "-o", "det.tare", "--", PROGRAM, "detached")
+    # Two finishes of one number beside the one that counts are kept as one and met again as another.
+    true(re.search(r"'work' \([^)]*regions\.c:\d+\): 1 finished and not started, 2 finished again\n", r.stderr), r.stderr)
+    true(re.search(r"'other' \([^)]*regions\.c:\d+\): 1 started and not finished\n", r.stderr), r.stderr)
+    text = " ".join(sh(TARE, "summarize", "det.tare").stdout.split())
+    true(re.search(r"detached: work \([^)]*regions\.c:\d+\), 1 finished and not started, 2 finished again, first in thread @\d+", text), text)
+    true(re.search(r"detached: other \([^)]*regions\.c:\d+\), 1 started and not finished, first in thread @\d+", text), text)
+    d = json.loads(sh(TARE, "summarize", "--format", "json", "det.tare").stdout)
+    rows = {x["label"]: x for x in d["labels"]}
+    equal([rows["work"][k] for k in ("count", "not_started", "finished_again", "first_thread")], [1, 1, 2, 0], "work")
+    equal([rows["other"][k] for k in ("count", "not_finished")], [0, 1], "other")
+    equal(d["unmatched"], 4, "all of them")
+
+
+@test
 def the_head_alone_says_nothing_of_counters():
     sh(TARE, "regions", "-q", "-o", "whole.tare", "--", PROGRAM, "loop", "10", "1")
     Path(inside("cut.tare")).write_bytes(Path(inside("whole.tare")).read_bytes()[:4096])

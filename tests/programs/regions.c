@@ -4,7 +4,7 @@
  *
  *	regions loop N THREADS		N times "work" within "thread", on each thread
  *	regions known N THREADS		N loops of known sizes on each thread, a label for each size
- *	regions unbalanced | exit STATUS | kill SIGNAL | fork N
+ *	regions unbalanced | detached | exit STATUS | kill SIGNAL | fork N
  *	regions until-killed FILE THREADS	for ever; FILE holds a u64 per thread, how many points it has behind it
  *	regions check FILE		counts what is in a recording
  *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
@@ -232,6 +232,15 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "unbalanced")) {
 		tare_region_begin(&work);
 		tare_region_end(&other);
+	} else if (!strcmp(what, "detached")) {
+		struct tare_timing t = tare_timing_start(tare_region_label(&work));
+
+		tare_timing_finish(t);
+		tare_timing_finish(t);
+		tare_timing_finish(t);
+		tare_timing_start(tare_region_label(&other));
+		t.number += 100;
+		tare_timing_finish(t);
 	} else if (!strcmp(what, "exit")) {
 		loop(NULL);
 		printf("out\n");
