@@ -4,6 +4,7 @@
 #include <string.h>
 #include "analyze/bench.h"
 #include "analyze/student.h"
+#include "base/median.h"
 
 enum { BLOCKS = 20, LEAST_PER_BLOCK = 5 };
 
@@ -12,11 +13,6 @@ static int by_value(const void *pa, const void *pb)
 	double a = *(const double *)pa, b = *(const double *)pb;
 
 	return (a > b) - (a < b);
-}
-
-static double median_of(const double *sorted, size_t n)
-{
-	return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
 static double variance_of(const double *v, size_t n, double mean)
@@ -40,7 +36,7 @@ static double mean_of(const double *v, size_t n)
 /* Source: as spread_of(). */
 static size_t outliers_of(const double *sorted, size_t n, double *distance)
 {
-	double median = median_of(sorted, n), mad, mean, limit;
+	double median = median_of_real(sorted, n), mad, mean, limit;
 	size_t far = 0;
 
 	if (n < 5)
@@ -49,7 +45,7 @@ static size_t outliers_of(const double *sorted, size_t n, double *distance)
 		distance[i] = fabs(sorted[i] - median);
 	mean = mean_of(distance, n);
 	qsort(distance, n, sizeof(*distance), by_value);
-	mad = median_of(distance, n);
+	mad = median_of_real(distance, n);
 	limit = mad > 0 ? 3.5 * 1.4826 * mad : 3.5 * 1.2533 * mean;
 	for (size_t i = 0; i < n; i++)
 		far += distance[i] > limit;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/budget_fit.h"
+#include "base/median.h"
 
 const struct budget_cause_row budget_causes[BUDGET_CAUSES] = {
 	[BUDGET_INTERRUPTS] = { "interrupts", "interrupts", "interrupt", 0 },
@@ -74,7 +75,7 @@ static void distances(const double *v, size_t n, double *to)
 
 	memcpy(to, v, n * sizeof(*to));
 	qsort(to, n, sizeof(*to), compare);
-	median = (to[(n - 1) / 2] + to[n / 2]) / 2;
+	median = median_of_real(to, n);
 	for (size_t i = 0; i < n; i++)
 		to[i] = fabs(v[i] - median);
 }

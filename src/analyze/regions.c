@@ -14,6 +14,7 @@
 #include <string.h>
 #include "analyze/region_stack.h"
 #include "analyze/regions.h"
+#include "base/median.h"
 #include "base/text.h"
 #include "event/arena.h"
 
@@ -720,15 +721,31 @@ uint64_t regions_singles(const struct regions_sum *s)
 	return s->each.n + (s->below ? s->below->n : 0);
 }
 
-int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error)
+static int64_t single_at(const struct regions_sum *s, uint64_t rank, uint64_t *error)
 {
-	uint64_t below = s->below ? s->below->n : 0, n = s->each.n + below, rank = (uint64_t)ceil(q * (double)n), v;
+	uint64_t below = s->below ? s->below->n : 0, v;
 
-	rank = rank < 1 ? 1 : rank > n ? n : rank;
 	if (rank <= below)
 		return -(int64_t)distribution_at(s->below, below - rank + 1, error);
 	v = distribution_at(&s->each, rank - below, error);
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error)
+{
+	uint64_t n = regions_singles(s), rank = (uint64_t)ceil(q * (double)n);
+
+	return single_at(s, rank < 1 ? 1 : rank > n ? n : rank, error);
+}
+
+int64_t regions_median(const struct regions_sum *s, uint64_t *error)
+{
+	uint64_t n = regions_singles(s), lower_off, upper_off;
+	int64_t lower = single_at(s, (n + 1) / 2, &lower_off), upper = single_at(s, n / 2 + 1, &upper_off);
+
+	if (error)
+		*error = lower_off > upper_off ? lower_off : upper_off;
+	return median_between(lower, upper);
 }
 
 bool regions_own_known(const struct regions_counter *k)

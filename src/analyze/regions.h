@@ -139,6 +139,8 @@ double regions_total(const struct regions *r, const struct regions_row *row, siz
 /* How many single regions a sum has; and the one at the share q of them, of which *error (may be NULL) is as in distribution.h. */
 uint64_t regions_singles(const struct regions_sum *s);
 int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error);
+/* Their median, likewise: base/median.h. */
+int64_t regions_median(const struct regions_sum *s, uint64_t *error);
 /* Is anything known of what the recording itself cost? */
 bool regions_own_known(const struct regions_counter *k);
 

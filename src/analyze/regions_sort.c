@@ -23,7 +23,7 @@ static double key_of(const struct regions *r, const struct regions_row *row, enu
 	switch (key) {
 	case REGIONS_SELF: return regions_self(r, row, c);
 	case REGIONS_TOTAL: return regions_total(r, row, c);
-	case REGIONS_MEDIAN: return n ? (double)regions_single(s, 0.5, NULL) : NOTHING;
+	case REGIONS_MEDIAN: return n ? (double)regions_median(s, NULL) : NOTHING;
 	case REGIONS_P99: return n ? (double)regions_single(s, 0.99, NULL) : NOTHING;
 	case REGIONS_MAX: return n ? (double)regions_single(s, 1, NULL) : NOTHING;
 	default: return 0;

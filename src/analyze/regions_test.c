@@ -270,6 +270,34 @@ TEST(detached_twice)
 	regions_free(&sums);
 }
 
+/* Of an even count halfway between the middle two, rounded down; also where what is taken off leaves less than nothing. */
+TEST(median_of_regions)
+{
+	static const struct made_point p[] = {
+		{ B, "a", { 0 } }, { E, "a", { 7 } }, { B, "a", { 10 } }, { E, "a", { 20 } }, { B, "b", { 30 } }, { E, "b", { 35 } },
+		{ B, "b", { 40 } }, { E, "b", { 41 } }, { B, "b", { 50 } }, { E, "b", { 59 } },
+	};
+	struct regions_sum below = { 0 };
+	struct distribution less = { 0 };
+	struct made m;
+	uint64_t error;
+
+	made_init(&m, "a", 1);
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &plain);
+	CHECK_EQ(regions_median(&row("a")->sum[0], &error), 8, "of 7 and 10");
+	CHECK_EQ(error, 0, "exact");
+	CHECK_EQ(regions_median(&row("b")->sum[0], NULL), 5, "of 1, 5 and 9");
+	regions_free(&sums);
+
+	distribution_add(&less, 3);
+	distribution_add(&below.each, 0);
+	below.below = &less;
+	CHECK_EQ(regions_median(&below, NULL), -2, "of -3 and 0");
+	distribution_free(&less);
+	distribution_free(&below.each);
+}
+
 TEST(detached_beside_nested)
 {
 	static const struct made_point p[] = {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/skid.h"
+#include "base/median.h"
 
 enum { ENOUGH = 100 };
 
@@ -162,7 +163,7 @@ bool skid_intervals(uint64_t *times, size_t n, uint64_t *median, uint64_t *p99, 
 		times[i] = times[i + 1] - times[i];
 	n--;
 	qsort(times, n, sizeof(*times), by_value);
-	*median = times[n / 2];
+	*median = median_of(times, n);
 	*p99 = times[n - 1 - n / 100];
 	*most = times[n - 1];
 	return true;

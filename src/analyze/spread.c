@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/spread.h"
+#include "base/median.h"
 
 enum { ENOUGH_FOR_OUTLIERS = 5 };
 
@@ -18,13 +19,6 @@ static int by_real(const void *a, const void *b)
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
-}
-
-static uint64_t middle(const uint64_t *sorted, size_t n)
-{
-	uint64_t lower = sorted[(n - 1) / 2], upper = sorted[n / 2];
-
-	return lower + (upper - lower) / 2;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -84,7 +78,7 @@ int spread_of(const uint64_t *value, size_t n, struct spread *out, bool *outlier
 	*out = (struct spread){ .n = n,
 				.min = sorted[0],
 				.max = sorted[n - 1],
-				.median = middle(sorted, n),
+				.median = median_of(sorted, n),
 				.low = sorted[spread_rank(n)],
 				.high = sorted[n - 1 - spread_rank(n)] };
 
@@ -104,7 +98,7 @@ int spread_of(const uint64_t *value, size_t n, struct spread *out, bool *outlier
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = distance(value[i], out->median);
 	qsort(sorted, n, sizeof(*sorted), by_value);
-	out->mad = (double)middle(sorted, n);
+	out->mad = (double)median_of(sorted, n);
 	free(sorted);
 	out->outliers = mark(value, n, out, outlier);
 	return 0;
@@ -120,7 +114,7 @@ int spread_of_real(const double *value, size_t n, struct spread_real *out, struc
 	qsort(sorted, n, sizeof(*sorted), by_real);
 	*out = (struct spread_real){ .min = sorted[0],
 				     .max = sorted[n - 1],
-				     .median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2,
+				     .median = median_of_real(sorted, n),
 				     .low = sorted[spread_rank(n)],
 				     .high = sorted[n - 1 - spread_rank(n)] };
 	free(sorted);

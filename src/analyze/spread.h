@@ -10,8 +10,7 @@
 
 struct spread {
 	size_t n;
-	uint64_t min, median,
-	    max; /* of an even n the median is halfway between the middle two, rounded down */
+	uint64_t min, median, max; /* median: base/median.h */
 	double mean;
 	double error_of_mean; /* standard deviation / sqrt(n): what perf stat calls variance, not in
 				 percent */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/median.h"
 #include "base/num.h"
 #include "cli/fixed_say.h"
 #include "cli/output.h"
@@ -161,7 +162,7 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 		qsort(counts, j->o->runs, sizeof(*counts), compare);
 		out->min = counts[0];
 		out->max = counts[j->o->runs - 1];
-		out->median = counts[j->o->runs / 2];
+		out->median = median_of(counts, j->o->runs);
 		for (unsigned n = 0; n < j->o->runs; n++)
 			out->different += !n || counts[n] != counts[n - 1];
 	}

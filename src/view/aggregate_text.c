@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/median.h"
 #include "view/aggregate_view.h"
 #include "view/escape.h"
 #include "view/region_cells.h"
@@ -31,7 +32,7 @@ bool aggregate_range_of(const struct aggregate *a, const struct aggregate_row *r
 	}
 	if (known) {
 		qsort(value, a->n_runs, sizeof(*value), by_real);
-		*out = (struct aggregate_range){ value[0], (value[(a->n_runs - 1) / 2] + value[a->n_runs / 2]) / 2, value[a->n_runs - 1] };
+		*out = (struct aggregate_range){ value[0], floor(median_of_real(value, a->n_runs)), value[a->n_runs - 1] };
 	}
 	free(value);
 	return known;

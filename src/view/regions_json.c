@@ -34,7 +34,7 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 	}
 	if (regions_singles(s)) {
 		json_int(j, "min", regions_single(s, 0, NULL));
-		json_int(j, "median", regions_single(s, 0.5, &error));
+		json_int(j, "median", regions_median(s, &error));
 		json_uint(j, "median_error", error);
 		json_int(j, "p99", regions_single(s, 0.99, &error));
 		json_uint(j, "p99_error", error);
@@ -259,6 +259,17 @@ static void number(struct text *out, bool known, double v)
 	text_add(out, ",");
 }
 
+/* min, median, p99, max. */
+static void singles(struct text *out, const struct regions_sum *s)
+{
+	bool any = regions_singles(s);
+
+	number(out, any, any ? (double)regions_single(s, 0, NULL) : 0);
+	number(out, any, any ? (double)regions_median(s, NULL) : 0);
+	number(out, any, any ? (double)regions_single(s, 0.99, NULL) : 0);
+	number(out, any, any ? (double)regions_single(s, 1, NULL) : 0);
+}
+
 /* What a row says whatever the counter. */
 static void csv_row(struct text *out, const struct regions *r, const struct regions_row *row)
 {
@@ -270,7 +281,6 @@ static void csv_row(struct text *out, const struct regions *r, const struct regi
 
 void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
 {
-	static const double shares[] = { 0, 0.5, 0.99, 1 };
 	size_t n = 0;
 
 	text_add(out, "label,kind,arguments,thread,count,recursive,cut,detached,counter,unit,quality,self,total,sum,share,min,median,p99,max,unknown,self_off\n");
@@ -300,8 +310,7 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			number(out, known, regions_total(r, row, c));
 			number(out, known, (double)s->sum);
 			number(out, known && k->whole, k->whole ? regions_nested_self(r, row, c) / (double)k->whole : 0);
-			for (size_t q = 0; q < sizeof(shares) / sizeof(shares[0]); q++)
-				number(out, regions_singles(s), regions_singles(s) ? (double)regions_single(s, shares[q], NULL) : 0);
+			singles(out, s);
 			text_add(out, "%" PRIu64 ",%.6g\n", s->unknown, r->options.subtract_own ? s->own.self_off : 0);
 		}
 	}

@@ -55,12 +55,11 @@ static const char *plus_minus(const struct style *s)
 	return s->utf8 ? "\u00b1" : "+-";
 }
 
-static void put_quantile(struct grid *g, unsigned col, const struct style *s, const char *unit, const struct regions_sum *sum, double q)
+static void put_single(struct grid *g, unsigned col, const struct style *s, const char *unit, int64_t amount)
 {
 	struct text t = { 0 };
 
-	if (regions_singles(sum))
-		put_amount(&t, s, unit, (double)regions_single(sum, q, NULL));
+	put_amount(&t, s, unit, (double)amount);
 	grid_put(g, col, INK_PLAIN, &t);
 }
 
@@ -105,11 +104,11 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 	}
 	put_count(&t, s, row->count);
 	grid_put(g, COL_COUNT, INK_PLAIN, &t);
-	if (row->count > 1) { /* of one it is the total */
-		put_quantile(g, COL_MIN, s, k->unit, sum, 0);
-		put_quantile(g, COL_MEDIAN, s, k->unit, sum, 0.5);
-		put_quantile(g, COL_P99, s, k->unit, sum, 0.99);
-		put_quantile(g, COL_MAX, s, k->unit, sum, 1);
+	if (row->count > 1 && regions_singles(sum)) { /* of one it is the total */
+		put_single(g, COL_MIN, s, k->unit, regions_single(sum, 0, NULL));
+		put_single(g, COL_MEDIAN, s, k->unit, regions_median(sum, NULL));
+		put_single(g, COL_P99, s, k->unit, regions_single(sum, 0.99, NULL));
+		put_single(g, COL_MAX, s, k->unit, regions_single(sum, 1, NULL));
 	}
 	put_label(&t, s, &r->labels.entry[row->label], label_width(s));
 	if (row->thread != REGIONS_ALL_THREADS)
