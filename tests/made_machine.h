@@ -24,6 +24,7 @@ enum { MADE_EVENTS_MOST = 512, MADE_GROUP_MOST = 32, MADE_SOFTWARE_FAULTS = 0xff
 struct made_event {
 	uint32_t select, umask; /* umask: one bit, or 0 */
 	int weight[WORK_CLASSES];
+	int per_kind[WORK_KINDS]; /* so many a turn of that kind of work: what no class explains */
 	unsigned fixed;		/* each reading adds so many */
 	unsigned per_interrupt, per_fault, per_syscall;
 	unsigned replays;     /* up to so many more a turn of locked instructions, by chance */
@@ -95,6 +96,8 @@ static void made_leave(struct workshop *w, unsigned kind)
 }
 
 struct made_piece {
+	unsigned kind;
+	uint64_t turns;
 	int64_t retired[WORK_CLASSES];
 	uint64_t ns, interrupts, locked;
 };
@@ -105,6 +108,7 @@ static inline double made_count(struct made *m, const struct made_event *e, cons
 
 	for (size_t c = 0; c < WORK_CLASSES; c++)
 		sum += (double)e->weight[c] * (double)p->retired[c];
+	sum += (double)e->per_kind[p->kind] * (double)p->turns;
 	if (e->missed && sum > 0)
 		sum -= (double)(uint64_t)(sum / e->missed * (1 + (double)made_chance(m, 100) / 100));
 	sum = (double)(int64_t)(sum * e->factor);
@@ -138,7 +142,7 @@ static void made_work(struct workshop *w, unsigned kind, uint64_t turns)
 {
 	struct made *m = (struct made *)w;
 	const struct kernel *k = kernel_at(kind);
-	struct made_piece p = { .retired = { 0 } };
+	struct made_piece p = { .kind = kind, .turns = kind == WORK_PAGES && !m->fresh ? 0 : turns };
 
 	for (size_t c = 0; k && c < WORK_CLASSES; c++)
 		p.retired[c] = (int64_t)kernel_retires(k, (enum work_class)c, turns);
@@ -227,7 +231,7 @@ static int made_read(struct counters *c, struct tare_reading *out, struct tare_e
 {
 	struct made_group *g = (struct made_group *)c;
 	struct made *m = g->machine;
-	struct made_piece p = { .retired = { 0 } };
+	struct made_piece p = { .turns = 0 };
 
 	for (size_t i = 0; i < WORK_CLASSES; i++)
 		p.retired[i] = m->reading[i];

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/scan_paths.h"
 #include "exact/exact.h"
 #include "pmu/machine.h"
 #include "pmu/names.h"
@@ -449,6 +450,7 @@ static int events_run(const struct command *self, int argc, char **argv)
 	struct machine *m;
 	char **word;
 	int status, at = options_parse(self, argc, argv, &o, &status), n_words = argc - at;
+	char scans[SCAN_TABLES_MOST][4096];
 	bool explaining;
 
 	if (at < 0)
@@ -472,6 +474,8 @@ static int events_run(const struct command *self, int argc, char **argv)
 	if (o.cpu || o.root)
 		setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
 	m = machine_open(o.root, &err);
+	if (m && !o.cpu && !o.root)
+		o.n_files += scan_tables(m, o.files + o.n_files, scans, FILES_MAX - o.n_files);
 	if (!m)
 		status = failed(self, &err, NULL);
 	else if (explaining)

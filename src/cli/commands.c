@@ -22,6 +22,7 @@ extern const struct command cmd_memory;
 extern const struct command cmd_sharing;
 extern const struct command cmd_msr;
 extern const struct command cmd_bench;
+extern const struct command cmd_scan;
 
 const struct command *const commands[] = {
 	&cmd_stat,
@@ -29,6 +30,7 @@ const struct command *const commands[] = {
 	&cmd_run,
 	&cmd_verify,
 	&cmd_diverge,
+	&cmd_scan,
 	&cmd_doctor,
 	&cmd_events,
 	&cmd_record,

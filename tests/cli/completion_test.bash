@@ -44,6 +44,9 @@ offers skl tare msr plan --cpu s
 offers --device-root tare msr read --d
 offers '!skl' tare stat --cpu s
 offers --cold tare bench --c
+offers --like tare scan --l
+offers csv tare scan --format c
+offers page-faults tare scan --like page-f
 offers flush tare bench --cold f
 offers clock tare bench --engine c
 offers kdb tare bench --format k

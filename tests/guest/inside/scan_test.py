@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""tare scan where the PMU is known: of all selectors QEMU's counts by two, instructions and cycles, which are the same here."""
+import json
+import os
+
+from check import equal, main, sh, test, true
+from programs import LOOPS
+
+ENV = dict(os.environ, HOME="/tmp/home")
+LIVE = {0x08: "inst_retired", 0x11: "cpu_cycles"}
+
+
+def scan(*words, status=0):
+    out = sh("tare", "scan", "--format", "json", *words, env=ENV)
+    equal(out.returncode, status, out.stderr)
+    return json.loads(out.stdout)
+
+
+@test
+def two_selectors_count_and_are_what_they_are():
+    d = scan("--selectors", "0-0x3f", "--fresh")
+    events = {e["select"]: e for e in d["events"]}
+    equal(len(events), 64, "tried")
+    equal({s for s, e in events.items() if e["state"] == "live"}, set(LIVE), "live")
+    equal({s: e["state"] for s, e in events.items() if e["state"] not in ("live", "dead")}, {0x1e: "uncounted"}, "the chain event is no event by itself")
+    for select, name in LIVE.items():
+        e = events[select]
+        true(name in e["documented"], e["documented"])
+        equal((e["meaning"], e["sure"], e["explained"], e["except"], e["also"], e["repeats"]),
+              ("counts", "certain", 1, [], 0, True), str(e))
+        equal(e["terms"], [{"what": "class", "name": "instructions", "factor": 1}], "an instruction a cycle")
+        equal(e["same_as"], ["instructions:u", "cycles:u"], "documented events")
+
+
+@test
+def it_goes_on_where_it_stopped():
+    whole = scan("--selectors", "0-0x13", "--state", "/tmp/a.state", "--table", "/tmp/a.txt")
+    scan("--selectors", "0-0x0f", "--state", "/tmp/b.state", "--table", "/tmp/b.txt")
+    before = open("/tmp/b.state").read()
+    parts = scan("--selectors", "0-0x13", "--state", "/tmp/b.state", "--table", "/tmp/b.txt")
+    live = [line for line in before.splitlines() if line.startswith("live")]
+    true(len(live) == 1 and live[0] in open("/tmp/b.state").read(), "what was counted is not counted again")
+    equal([(e["select"], e["state"], e.get("words")) for e in parts["events"]], [(e["select"], e["state"], e.get("words")) for e in whole["events"]],
+          "the same is found")
+    bad = sh("tare", "scan", "--kernel", "--selectors", "0-3", "--state", "/tmp/b.state", env=ENV)
+    equal(bad.returncode, 125, bad.stderr)
+    true("is of another scan" in bad.stderr and "--fresh" in bad.stderr, bad.stderr)
+
+
+@test
+def what_was_found_can_be_counted_by_name():
+    scan("--selectors", "0-0x13")
+    table = sh("tare", "events", "scan", env=ENV).stdout
+    true("scan.0x08.0x00" in table and "certain: counts instructions" in table, table)
+    explained = sh("tare", "events", "explain", "scan.0x08.0x00", env=ENV)
+    true(explained.returncode == 0 and "certain: counts instructions" in explained.stdout, explained.stdout + explained.stderr)
+    files = [os.path.join(r, f) for r, _, fs in os.walk("/tmp/home/.local/share/tare/scan") for f in fs]
+    equal(len(files), 1, str(files))
+    d = json.loads(sh("tare", "stat", "--format", "json", "-o", "-", "--event-file", files[0], "-e", "scan.0x08.0x00:u", "--", "loop-1000").stdout)
+    equal(d["events"][0]["median"], LOOPS[1000], "counted")
+
+
+@test
+def the_nearest_to_an_event():
+    d = scan("--selectors", "0-0x13", "--like", "instructions:u")
+    equal([(n["select"], n["equal"]) for n in d["nearest"]], [(0x08, 1), (0x11, 1)], "both count the same")
+    d = scan("--selectors", "0-0x13", "--like", "page-faults:u")
+    true(all(n["equal"] < 0.2 and n["correlation"] < 0.5 for n in d["nearest"]), str(d["nearest"]))
+
+
+@test
+def a_command_of_the_users():
+    d = scan("--selectors", "0-0x13", "--", "loop-1000")
+    equal({e["select"]: e["command"] for e in d["events"] if e["state"] == "live"}, {s: LOOPS[1000] for s in LIVE}, "loop-1000")
+    d = scan("--selectors", "0-0x13", "--", "loop-1000000")
+    equal({e["select"]: e["command"] for e in d["events"] if e["state"] == "live"}, {s: LOOPS[1000000] for s in LIVE}, "another command")
+
+
+@test
+def in_words():
+    text = sh("tare", "scan", "--selectors", "0-0x3f", env=ENV).stdout
+    true(" 0x08         certain  counts instructions; the same as instructions:u, cycles:u  [armv8_pmuv3/inst_retired/]\n" in text, text)
+    true("64 events tried, 2 count, 61 are dead, 1 never got onto a counter." in text, text)
+    csv = sh("tare", "scan", "--selectors", "0-0x3f", "--format", "csv", env=ENV).stdout.splitlines()
+    equal(len(csv), 65, "a line each")
+    true("0x11,0x0,live,armv8_pmuv3/cpu_cycles/,counts,certain,instructions," in csv[18], csv[18])
+
+
+main()
