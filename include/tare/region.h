@@ -164,6 +164,16 @@ TARE_API tare_label tare_label_new(const char *name, const char *const *args, un
 /** The same for bindings: of a label whose points are recorded by that path. */
 TARE_API tare_label tare_label_new_by(enum tare_region_path path, const char *name, const char *const *args, unsigned n);
 
+/** The same with its place in the source: @file, copied, NULL: not known; @line, below 2^24. Labels of several places are several. */
+TARE_API tare_label tare_label_new_at(enum tare_region_path path, const char *name, const char *const *args, unsigned n, const char *file,
+				      uint32_t line);
+
+/**
+ * For bindings that know that regions do not nest: ends the calling thread's innermost region, which must be of that label, and says in the
+ * recording that this is not where it ended: it is shown as begun and not ended.
+ */
+TARE_API void tare_label_cut(tare_label label);
+
 /**
  * For bindings: measure what a region costs when it is recorded by `path`, and write that into the recording.
  *

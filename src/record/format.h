@@ -28,7 +28,8 @@
  *	w:	bits 0-13	3, 0, POINT_WIDE
  *		bits 14-19	enum point_op
  *		bits 20-63	label
- *	number	(whatever the op says; 0 for begin, end and instant)
+ *	number	(whatever the op says; 0 for begin and instant; of an end 1: what it ends did not end there, but is not known
+ *		to have ended elsewhere either)
  *	then one difference for each counter
  *
  * Differences are taken modulo 2^64: a clock that steps back has a huge one. After OP_MISSING, whose `number` has a

@@ -597,7 +597,8 @@ tare_label tare_region_label(struct tare_region *r)
 	return label;
 }
 
-tare_label tare_label_new_by(enum tare_region_path path, const char *name, const char *const *args, unsigned n)
+tare_label tare_label_new_at(enum tare_region_path path, const char *name, const char *const *args, unsigned n, const char *file,
+			     uint32_t line)
 {
 	struct region_pause pause;
 	tare_label label;
@@ -615,11 +616,16 @@ tare_label tare_label_new_by(enum tare_region_path path, const char *name, const
 		return 0;
 	}
 	look();
-	label = label_of(name, "", (uint32_t)path << LINE_BITS, args, n);
+	label = label_of(name, file ? file : "", (uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
 	pthread_mutex_unlock(&region_lock);
 	region_stream_resume(&pause);
 	leave();
 	return label;
+}
+
+tare_label tare_label_new_by(enum tare_region_path path, const char *name, const char *const *args, unsigned n)
+{
+	return tare_label_new_at(path, name, args, n, NULL, 0);
 }
 
 tare_label tare_label_new(const char *name, const char *const *args, unsigned n)
@@ -679,6 +685,11 @@ static void point(tare_label label, enum point_op op, uint64_t number)
 void tare_label_instant(tare_label label)
 {
 	point(label, OP_INSTANT, 0);
+}
+
+void tare_label_cut(tare_label label)
+{
+	point(label, OP_END, 1);
 }
 
 void tare_label_integer(tare_label label, uint64_t value)

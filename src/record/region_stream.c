@@ -235,7 +235,7 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 		gap[0] = (value[0] - here->last) & s->counters.mask[0];
 		here->last = value[0];
 	}
-	wide = gap[0] >> 50 | (op > OP_END) | label >> 14;
+	wide = gap[0] >> 50 | (op != OP_BEGIN) | label >> 14;
 	for (unsigned i = 1; i < c->n; i++) {
 		gap[i] = (value[i] - s->last[i]) & s->counters.mask[i];
 		s->last[i] = value[i];

@@ -44,7 +44,7 @@ struct timeline_point {
 	uint64_t number;
 	const uint64_t *value;	/* n_counters of them, cumulative on this thread; valid until the next call */
 	uint8_t missing;	/* bit i: counter i was not read here; its value is the last one that was */
-	bool repaired;		/* not in the file: closes what was left open, or opens what was closed without */
+	bool repaired;		/* closes what was left open, or opens what was closed without: not in the file, or it says so */
 	uint64_t offset;	/* of its record in the file, for messages */
 };
 

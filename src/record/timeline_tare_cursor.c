@@ -276,6 +276,7 @@ static int give_record(struct tare_cursor *c, struct timeline_point *p)
 	case OP_END:
 		if (c->depth && c->open[c->depth - 1] == label) {
 			give(c, p, TIMELINE_END, pop(c));
+			p->repaired = c->rec.number != 0;
 			return 1;
 		}
 		c->have = true;

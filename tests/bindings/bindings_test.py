@@ -114,7 +114,72 @@ for bad in ("", "a\\0b"):
 @test
 def a_label_that_a_terminal_would_obey():
     r = python("tare.region('red \\x1b[31m\\n').__enter__()")
-    true("red \\x1b[31m\\x0a': 1 begun and not ended" in r.stderr and "\x1b" not in r.stderr, repr(r.stderr))
+    true(re.search(r"red \\x1b\[31m\\x0a' \([^)]*p\.py:2\): 1 begun and not ended", r.stderr) and "\x1b" not in r.stderr, repr(r.stderr))
+
+
+@test
+def python_tasks_that_interleave_are_cut():
+    """One label in all tasks: in the file's own order of begin and end alone nothing would be wrong."""
+    r = python("""
+import asyncio
+async def one(n):
+    with tare.region("across"):
+        await asyncio.sleep(0)
+        with tare.region("inner"):
+            pass
+async def main():
+    with tare.region("alone"):
+        await asyncio.sleep(0)
+    await asyncio.gather(one(1), one(2), one(3))
+with tare.region("all"):
+    asyncio.run(main())
+""")
+    true(re.search(r"'across' \([^)]*p\.py:5\): 3 begun and not ended\n", r.stderr), r.stderr)
+    true("'inner'" not in r.stderr and "'all'" not in r.stderr and "'alone'" not in r.stderr, r.stderr)
+    rows = {x["label"]: x for x in json.loads(sh(TARE, "summarize", "--format", "json", "py.tare").stdout)["labels"]}
+    equal({k: (x["count"], x["cut"]) for k, x in rows.items()}, {"all": (1, 0), "alone": (1, 0), "across": (3, 3), "inner": (3, 0)}, "count, cut")
+
+
+@test
+def python_generators_threads_and_orders():
+    r = python("""
+import threading
+def g(name):
+    with tare.region(name):
+        yield
+for a, b in zip(g("first"), g("second")):   # "second" is left before "first" is, or the other way round
+    pass
+held = g("held"); next(held)
+with tare.region("around"):
+    next(held, None)
+t = tare.region("moves")
+t.__enter__()
+with tare.region("behind"):
+    pass
+thread = threading.Thread(target=t.__exit__)
+thread.start(); thread.join()
+shared = tare.region("shared")
+def many():
+    for _ in range(200):
+        with shared, shared:
+            pass
+threads = [threading.Thread(target=many) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+""")
+    lines = dict(re.findall(r"warning: '(\w+)' \([^)]*\): (.*)", r.stderr))
+    true("held" in lines and "around" in lines, r.stderr)
+    equal((lines["held"], lines["around"], lines["moves"]), ("1 begun and not ended",) * 2 + ("1 begun and not ended, 1 ended and not begun",), r.stderr)
+    equal(("behind" in lines, "shared" in lines), (False, False), r.stderr)
+    rows = {x["label"]: x for x in json.loads(sh(TARE, "summarize", "--format", "json", "py.tare").stdout)["labels"]}
+    equal((rows["shared"]["count"], rows["shared"]["cut"]), (1600, 0), "of one object in several threads")
+
+
+@test
+def python_refuses_what_would_measure_nothing():
+    for kind, body in (("async def", "pass"), ("def", "yield"), ("async def", "yield")):
+        r = python(f"@tare.region('f')\n{kind} f():\n    {body}\n", status=1)
+        true("TypeError" in r.stderr and "Timing" in r.stderr, r.stderr)
 
 
 @test

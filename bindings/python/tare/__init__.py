@@ -24,6 +24,8 @@ import contextlib
 import ctypes
 import errno
 import os
+import sys
+import threading
 import warnings
 
 __all__ = ["Error", "Timing", "generation", "instant", "integer", "label", "recording", "region", "start", "stop"]
@@ -79,7 +81,8 @@ def _load():
     label, error = ctypes.c_uint32, ctypes.POINTER(_Error)
     for name, result, args in (
         ("tare_region_point", None, [ctypes.c_void_p, label, ctypes.c_uint64]),
-        ("tare_label_new_by", label, [ctypes.c_uint, ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_uint]),
+        ("tare_label_new_at", label, [ctypes.c_uint, ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_uint, ctypes.c_char_p, ctypes.c_uint32]),
+        ("tare_label_cut", None, [label]),
         ("tare_region_measure", ctypes.c_int, [ctypes.c_uint, _Empty, ctypes.c_void_p]),
         ("tare_label_instant", None, [label]),
         ("tare_label_integer", None, [label, ctypes.c_uint64]),
@@ -98,6 +101,7 @@ def _load():
 _lib = _load()
 _END = 4  # TARE_LABEL_END
 _PATH = 2  # TARE_PATH_PYTHON
+_MAKERS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 _labels = {}
 _labels_of = 0  # the generation that they are of
 
@@ -132,37 +136,109 @@ def label(name, *args):
         if any(b"\0" in w for w in words) or not words[0]:
             raise ValueError("a label is a text without NUL, and not empty")
         array = (ctypes.c_char_p * len(args))(*words[1:])
-        found = _labels[key] = _lib.tare_label_new_by(_PATH, words[0], array, len(args))
+        found = _labels[key] = _lib.tare_label_new_at(_PATH, words[0], array, len(args), *_place())
     return found
+
+
+def _place():
+    """File and line of the program that use a label first."""
+    frame = sys._getframe(1)
+    while frame and frame.f_globals.get("__name__") in (__name__, "contextlib"):
+        frame = frame.f_back
+    return (os.fsencode(frame.f_code.co_filename), min(frame.f_lineno or 0, 0xFFFFFF)) if frame else (None, 0)
+
+
+class _Here(threading.local):
+    """The calling thread's regions that are open, outermost first: (region, label or 0, generation, asyncio's task or None or _CROSSED)."""
+
+    def __init__(self):
+        self.open = []
+
+
+_here = _Here()
+_CROSSED = object()  # open while another task had regions
+_modules = sys.modules
+
+
+def _task():
+    """The asyncio task that runs on this thread, or None."""
+    asyncio = _modules["asyncio"]
+    try:
+        return asyncio._get_running_loop() and asyncio.current_task()
+    except AttributeError:  # asyncio is being imported
+        return None
+
+
+def _cross(mine, task):
+    """Another task begins a region: those above are open across an await, and hold what others do."""
+    for i in reversed(range(len(mine))):
+        if mine[i][3] is None or mine[i][3] is task:
+            break
+        mine[i] = (*mine[i][:3], _CROSSED)
+
+
+def _end_crossed(ended, mine):
+    """A region ends that is not the innermost, or that another task's came into: it and all begun since are cut."""
+    task = _task() if "asyncio" in _modules else None
+    found = [i for i, entry in enumerate(mine) if entry[0] is ended]
+    if not found:  # begun on another thread
+        begun = label(ended._name, *ended._args)
+        if begun:
+            _lib.tare_region_point(None, begun | _END, 0)
+        return
+    at = ([i for i in found if mine[i][3] is task] or found)[-1]
+    for i in reversed(range(at, len(mine))):
+        region_, begun, of, of_task = mine[i]
+        if begun and of == generation():
+            _lib.tare_label_cut(begun)
+        mine[i] = (region_, 0, of, of_task)
+    del mine[at]
 
 
 class region(contextlib.ContextDecorator):
     """A part of the program: `with tare.region("name", argument...):`, or before a function.
 
-    Regions of a thread nest. One that is open across an `await` is not closed before another task runs, whose regions then
-    come between: what it costs would be theirs, and where ends cross, regions are cut. Use `Timing` there.
+    Regions of a thread nest. One that is open across an `await` holds what other tasks do meanwhile. Where that is seen - another
+    task begins a region, regions do not end in the order they began in, one ends on another thread - it is cut, as all begun in it that
+    are open still: `tare regions` and `tare summarize` tell it as begun and not ended, with its place. Use `Timing` there.
     """
 
-    __slots__ = ("_name", "_args", "_open")
+    __slots__ = ("_name", "_args")
 
     def __init__(self, name, *args):
-        self._name, self._args, self._open = name, args, []
+        self._name, self._args = name, args
+
+    def __call__(self, function):
+        if getattr(getattr(function, "__code__", None), "co_flags", 0) & _MAKERS:
+            raise TypeError(f"a region around {function.__qualname__} would end before any of it ran, for calling it only makes a "
+                            "coroutine or generator; put regions into it where nothing is awaited or yielded, or a Timing around it")
+        return super().__call__(function)
 
     def _recreate_cm(self):
         return region(self._name, *self._args)
 
     def __enter__(self):
         begun = label(self._name, *self._args)
-        self._open.append((begun, _labels_of))
+        mine, task = _here.open, None
+        if begun and "asyncio" in _modules:
+            task = _task()
+            if mine and mine[-1][3] is not None and mine[-1][3] is not task:
+                _cross(mine, task)
+        mine.append((self, begun, _labels_of, task))
         if begun:
             _lib.tare_region_point(None, begun, 0)
         return self
 
     def __exit__(self, *what):
-        begun, of = self._open.pop()
-        # One that was begun in an earlier recording has nothing to end in this one.
-        if begun and of == generation():
-            _lib.tare_region_point(None, begun | _END, 0)
+        mine = _here.open
+        last = mine[-1] if mine else (None, 0, 0, None)
+        if last[0] is self and (last[3] is None or last[3] is _task()):
+            mine.pop()
+            # One that was begun in an earlier recording has nothing to end in this one.
+            if last[1] and last[2] == generation():
+                _lib.tare_region_point(None, last[1] | _END, 0)
+        else:
+            _end_crossed(self, mine)
         return False
 
 
