@@ -49,6 +49,8 @@ TEST(faults_and_interrupts_are_taken_off_run_by_run)
 	CHECK_EQ(c.corrected.max, 1000);
 	CHECK_EQ(c.counted.median, 1020);
 	CHECK_EQ(c.faults, 10);
+	CHECK_EQ(c.interrupts, 0);
+	CHECK_EQ(c.per_interrupt, 0);
 	c = correct(&per_both, &count, &faults, &interrupts);
 	CHECK_EQ(c.corrected.min, 1006 - 3 - 2);
 	CHECK_EQ(c.corrected.max, 1040 - 20 - 1);

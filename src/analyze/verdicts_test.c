@@ -87,6 +87,7 @@ TEST(what_is_no_verdict_is_refused)
 		{ __LINE__, "", NULL },
 		{ __LINE__, GOOD "e\tm\n", "line 3" },
 		{ __LINE__, "e\tm\tsplendid\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
+		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\tfew\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
 		{ __LINE__, "e\tm\texact\tx\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
 		{ __LINE__, "e\tm\texact\t0\t0\t0\t-1\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
 		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\tnan\t1\t40\t-\t5\tb\n", "line 2" },
@@ -146,6 +147,54 @@ TEST(what_is_meant_by_an_event)
 	b = a;
 	b.unencoded = true;
 	CHECK(!verdict_event(x, sizeof(x), &b), "its numbers mean nothing");
+}
+
+static void put(const char *root, const char *path, const char *text)
+{
+	char whole[256];
+	FILE *f;
+
+	snprintf(whole, sizeof(whole), "mkdir -p $(dirname %s%s)", root, path);
+	CHECK_EQ(system(whole), 0);
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	f = fopen(whole, "w");
+	if (CHECK(f != NULL, "%s", whole)) {
+		fputs(text, f);
+		fclose(f);
+	}
+}
+
+/* A verdict is lost when the microcode or the kernel changes, and not before. */
+TEST(a_machine_by_what_it_tells)
+{
+	char root[] = "/tmp/tare-verdicts-XXXXXX", machine[224], clean[64];
+
+	CHECK(mkdtemp(root) != NULL);
+	verdict_machine(machine, sizeof(machine), root, "");
+	CHECK_STR(machine, "unknown microcode unknown Linux unknown unknown -");
+	put(root, "/proc/cpuinfo", "processor\t: 0\nmodel\t: 1\nmicrocode\t: 0xd0003a5\n\n");
+	put(root, "/proc/sys/kernel/osrelease", "6.1.0-18\n");
+	put(root, "/proc/sys/kernel/version", "#1 SMP\tDebian\n");
+	verdict_machine(machine, sizeof(machine), root, "GenuineIntel-6-6A-6");
+	CHECK_STR(machine, "GenuineIntel-6-6A-6 microcode 0xd0003a5 Linux 6.1.0-18 #1 SMP?Debian -");
+	put(root, "/sys/devices/system/cpu/cpu0/microcode/version", "0xd0003b9\n");
+	verdict_machine(machine, sizeof(machine), root, "GenuineIntel-6-6A-6");
+	CHECK(strstr(machine, "microcode 0xd0003b9 "), "%s", machine);
+	snprintf(clean, sizeof(clean), "rm -r %s", root);
+	CHECK_EQ(system(clean), 0);
+}
+
+TEST(generic_events_of_hybrid_machines)
+{
+	struct encoding a = { .attr = { .type = PERF_TYPE_HARDWARE, .config = 1 } }, b = a;
+	char x[96], y[96];
+
+	b.attr.config |= UINT64_C(8) << 32; /* the kernel's number of the PMU, which differs from boot to boot */
+	CHECK(verdict_event(x, sizeof(x), &a) && verdict_event(y, sizeof(y), &b));
+	CHECK_STR(x, y);
+	a.attr.type = b.attr.type = PERF_TYPE_RAW; /* there it is a bit of the event */
+	CHECK(verdict_event(x, sizeof(x), &a) && verdict_event(y, sizeof(y), &b));
+	CHECK(strcmp(x, y));
 }
 
 TEST(the_machine_is_one_field)
