@@ -58,6 +58,7 @@ struct made {
 	unsigned counters; /* programmable */
 	int reading[WORK_CLASSES]; /* what a reading itself executes */
 	uint64_t ns, interrupts, pieces, opened, read;
+	int prepared; /* kinds of work, less those that were left */
 	bool fresh, interrupts_hidden;
 	uint64_t gap_ns; /* between interrupts, on average */
 	struct made_group *open;
@@ -87,12 +88,14 @@ static int made_prepare(struct workshop *w, unsigned kind, struct tare_error *er
 {
 	(void)err;
 	((struct made *)w)->fresh = kind == WORK_PAGES;
+	((struct made *)w)->prepared++;
 	return 0;
 }
 
 static void made_leave(struct workshop *w, unsigned kind)
 {
-	(void)w, (void)kind;
+	(void)kind;
+	((struct made *)w)->prepared--;
 }
 
 struct made_piece {

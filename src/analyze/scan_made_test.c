@@ -213,6 +213,7 @@ static void try_machines(unsigned first)
 		CHECK_EQ(scan_sweep(&s, &p, &err), 0, "machine %u: %s", i, err.what);
 		CHECK_EQ(scan_column(&cycles, &s, &p, &known, &err), 0, "cycles");
 		CHECK_EQ(m->opened, 0u, "closed again");
+		CHECK_EQ(m->prepared, 0, "what was prepared is left");
 		f = calloc(s.n + 1, sizeof(*f));
 		CHECK_EQ(scan_explain(&s, &column, 1, f, &err), 0, "explained");
 		for (size_t k = 0; k < s.n; k++) {
@@ -376,6 +377,69 @@ TEST(stopped_anywhere_it_goes_on)
 		scan_free(&s);
 		free(m);
 	}
+}
+
+struct last {
+	size_t done[3], all[3];
+};
+
+static int note(void *with, int pass, size_t done, size_t all)
+{
+	struct last *l = with;
+
+	l->done[pass] = done;
+	l->all[pass] = all;
+	return 0;
+}
+
+/* What no class explains is told by the kinds of work that it counted most of. */
+TEST(what_is_known_of_an_odd_event)
+{
+	struct made *m = made_new(12);
+	struct scan_plan p = plan_of(m);
+	struct scan s = { .pmu = "made" };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct scan_finding f[4 * SELECTS];
+	struct text words = { 0 };
+	struct last last = { { 0 } };
+
+	made_add(m, 4, 1)->per_kind[3] = 3;
+	m->event[0].per_kind[2] = 700;
+	m->event[0].per_kind[5] = 1;
+	m->event[0].per_kind[7] = 5;
+	p.progress = note;
+	p.with = &last;
+	s.rows = scan_rows(&m->shop, s.row);
+	CHECK_EQ(scan_sweep(&s, &p, &err), 0, "%s", err.what);
+	CHECK(last.done[1] == 2 * SELECTS && last.all[1] == 2 * SELECTS && last.done[2] == 8 && last.all[2] == 8, "all of both passes");
+	CHECK_EQ(scan_explain(&s, NULL, 0, f, &err), 0, "explained");
+	for (size_t i = 0; i < s.n; i++)
+		if (s.event[i].select == 4 && s.event[i].umask == 1) {
+			CHECK(f[i].top[0] == 2 && f[i].per_turn[0] == 700 && f[i].top[1] == 7 && f[i].per_turn[1] == 5 && f[i].top[2] == 3 && f[i].per_turn[2] == 3,
+			      "%u %u %u", f[i].top[0], f[i].top[1], f[i].top[2]);
+			scan_words(&words, &s, NULL, &f[i]);
+		}
+	CHECK(words.s && strstr(words.s, "most in taken 700 a turn, ") == words.s, "%s", words.s);
+	text_free(&words);
+	scan_free(&s);
+	free(m);
+}
+
+TEST(an_encoding_is_spelled_as_perf_would)
+{
+	struct made *m = made_new(13);
+	struct scan_plan p = plan_of(m);
+	struct encoding e = scan_encoding(&p, "cpu", 0xc4, 0x20);
+
+	CHECK(!strcmp(e.name, "cpu/event=0xc4,umask=0x20/u"), "%s", e.name);
+	CHECK_EQ(e.attr.config, 0x20c4u, "config");
+	CHECK(e.attr.exclude_kernel && e.attr.exclude_hv, "user mode");
+	CHECK(!e.attr.config1 && !e.attr.config2, "no other register");
+	p.umask.mask = 0;
+	p.kernel = true;
+	e = scan_encoding(&p, "armv8_pmuv3", 0x11, 0);
+	CHECK(!strcmp(e.name, "armv8_pmuv3/event=0x11/") && !e.attr.exclude_kernel, "%s", e.name);
+	free(m);
 }
 
 /* As the event of Zen that nobody documented was found: it counts page faults and interrupts. */

@@ -100,6 +100,7 @@ static struct verify_result judged(struct made *m, int class, int *n, struct tar
 
 	*n = verify_work(samples, &e, class, &source_made, &m->shop, &known, err);
 	CHECK_EQ(m->opened, 0u, "closed again");
+	CHECK_EQ(m->prepared, 0, "what was prepared is left");
 	if (class == WORK_UNKNOWN)
 		return verify_judge_any(samples, *n > 0 ? (size_t)*n : 0);
 	return verify_judge(samples, *n > 0 ? (size_t)*n : 0);

@@ -58,6 +58,8 @@ static const struct {
 	const char *text, *what;
 } bad[] = {
 	{ __LINE__, "tare scan 2\n", "it:1: this is no state of a scan" },
+	{ __LINE__, "tare scan 1\ncpu 0123456789012345678901234567890123456789012345678901234567890123\npmu y\n", "it:2: its head is damaged" },
+	{ __LINE__, "tare scan 1\ncpu x\npmu y\nmode u\nguessed 0\ncommand 0\nrows a:1\nend\n", "it:7: a piece of work is KIND:TURNS" },
 	{ __LINE__, "tare scan 1\ncpu x\npmu y\nmode u\nguessed 0\ncommand 0\nrows\nend\n", "it:7: pieces of work are expected" },
 	{ __LINE__, "tare scan 1\ncpu x\npmu y\nmode u\nguessed 0\ncommand 0\nrows 99:1\nend\n", "it:7: a piece of work is KIND:TURNS" },
 	{ __LINE__, "tare scan 1\ncpu x\npmu y\nmode u\nguessed 0\ncommand 0\nrows 1:0\nend\n", "it:7: a piece of work is KIND:TURNS" },
