@@ -106,6 +106,9 @@ enum dying_state { DYING_NOT, DYING_ASKED /* to have its other threads brought o
 /* In place of SI_USER and the like: come out of the engine; this thread has. */
 enum { PARK_CODE = -0x7a4d, PARKED_CODE = -0x7a4c };
 
+/* How a process ends that the engine has let end; else a signal's number. */
+enum { ENDING_NOT = 0, ENDING_EXIT = 1000 };
+
 enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all is in `done` */, PROCESS_TAKEN /* being made */ };
 
 /* Memory that the program may execute when it starts. */
@@ -157,6 +160,7 @@ struct process {
 	int32_t dying_tid;       /* of the thread whose death it is; 0: none */
 	int32_t park_signal;     /* by which the others say that they are out */
 	uint32_t found_stopped;  /* when the supervisor last looked */
+	volatile uint32_t ending; /* ENDING_EXIT, or the signal that the engine has it die by: what else kills it is no doing of the program's */
 };
 
 /* A process that has ended and whose slots were freed. */

@@ -2,9 +2,12 @@
 /* What threads and processes leave on the board when they end: added up, and their places freed. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/wait.h>
 #include "exact/supervise.h"
 
 enum { COUNTERS_FEW = 1 << 14 /* of a thread that is done they are 0: not worth a call */ };
@@ -72,11 +75,56 @@ void fold_threads(struct supervisor *s, uint32_t process)
 	__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 }
 
+static void note_failure(struct board *b, const struct process *p, const char *how)
+{
+	char reason[REASON_MAX];
+
+	snprintf(reason, sizeof reason, "the exact engine failed in process %d (%.23s)%s", (int)p->pid, p->name, how);
+	note_reason(b, reason);
+}
+
+/*
+ * Process `pid` was ended by signal `sig`. Those that leave a core the engine hears, and says so before the program dies of one;
+ * without that it was the engine itself that failed, and what it has counted is no count.
+ */
+void look_at_death(struct board *b, pid_t pid, int sig)
+{
+	static const int heard[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
+	bool hears = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(heard); i++)
+		hears |= heard[i] == sig;
+	for (uint32_t i = 0; hears && i < board_processes(b); i++) {
+		const struct process *p = board_process(b, i);
+
+		if (p->state == PROCESS_LIVE && p->pid == pid && !p->refused && p->ending != (uint32_t)sig)
+			note_failure(b, p, ", which it brought down");
+	}
+}
+
+/* Nobody told how it ended: a thread inside the handler of signals, where a fault kills at once? */
+static void look_for_failure(struct board *b, uint32_t process)
+{
+	const struct process *p = board_process(b, process);
+
+	if (p->state != PROCESS_LIVE || p->refused || p->ending != ENDING_NOT)
+		return;
+	for (uint32_t i = 0; i < board_threads(b); i++) {
+		const struct thread *t = (const struct thread *)board_thread(b, i);
+
+		if (b->thread_states[i] == THREAD_LIVE && t->process == process && t->handling) {
+			note_failure(b, p, ", or it was killed as the engine handled a signal");
+			return;
+		}
+	}
+}
+
 static void collect(struct supervisor *s, uint32_t process)
 {
 	struct process *p = board_process(s->b, process);
 	struct board *b = s->b;
 
+	look_for_failure(b, process);
 	fold_threads(s, process);
 	if (p->refused)
 		note_reason(b, p->reason);
@@ -99,15 +147,16 @@ static void collect(struct supervisor *s, uint32_t process)
 	p->question.state = QUESTION_NONE;
 	p->dying = DYING_NOT;
 	p->dying_tid = 0;
+	p->ending = ENDING_NOT;
 	p->found_stopped = 0;
 	p->state = PROCESS_FREE;
 	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
 }
 
-/* As the kernel names it: 'Z', 'T', ...; 'X' when there is no such process. */
-static char state_of(pid_t pid)
+/* As the kernel names it: 'Z', 'T', ...; 'X' when there is no such process. `status`: of a zombie, as wait() has it. */
+static char state_of(pid_t pid, int *status)
 {
-	char path[64], text[512], *state;
+	char path[64], text[1024], *state, *last;
 	ssize_t n;
 	int fd;
 
@@ -121,17 +170,22 @@ static char state_of(pid_t pid)
 		return 'X';
 	text[n] = 0;
 	state = strrchr(text, ')');
+	last = strrchr(text, ' '); /* exit_code, in front of the line's end. Source: proc(5), /proc/PID/stat, (52) */
+	*status = last ? atoi(last + 1) : 0;
 	return state && state[1] ? state[2] : '?';
 }
 
 /* Has the process ended, reaped or not? It may also be found stopped. */
 static bool is_dead(struct board *b, struct process *p)
 {
-	char state = state_of(p->pid);
+	int status = 0;
+	char state = state_of(p->pid, &status);
 	bool stopped = state == 'T';
 
 	b->stops_found += stopped && !p->found_stopped;
 	p->found_stopped = stopped;
+	if (state == 'Z' && WIFSIGNALED(status))
+		look_at_death(b, p->pid, WTERMSIG(status));
 	return state == 'Z' || state == 'X';
 }
 

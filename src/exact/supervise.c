@@ -134,6 +134,8 @@ static void on_end(struct supervisor *s, pid_t pid, int status, const struct rus
 	if (i >= 0)
 		unwatch(s, (unsigned)i);
 	park_end(s, pid);
+	if (!s->damaged && WIFSIGNALED(status))
+		look_at_death(s->b, pid, WTERMSIG(status));
 	if (pid != s->command)
 		return;
 	s->end = (struct report){ .ended = 1, .pid = pid, .status = status, .usage = *usage };

@@ -81,6 +81,7 @@ struct thread {
 	volatile uint64_t waits; /* for these signals, in sigwait() */
 	struct kept kept; /* sent to this thread */
 	volatile uint32_t park; /* is to come out of the engine: its process dies */
+	volatile uint32_t handling; /* in on_signal(), where a fault of the engine's own kills without a word */
 };
 
 #define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)

@@ -175,6 +175,7 @@ void signal_return(struct thread *t)
 	    sizeof f.context) {
 		struct info info = { .signo = SIGSEGV, .code = SI_KERNEL };
 
+		process_at(t->process)->ending = SIGSEGV;
 		set_kernel_action(SIGSEGV, (uint64_t)SIG_DFL, 0);
 		sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), SIGSEGV, &info);
 		kernel_mask(0, NULL);

@@ -74,6 +74,7 @@ void die(struct thread *t, int sig, const struct info *info, struct context *c)
 		}
 		alone = park_others(t, sig);
 	}
+	p->ending = (uint32_t)sig; /* the supervisor takes a death that was not announced for the engine's failure */
 	sys(__NR_rt_sigaction, sig, &by_default, 0, 8);
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
 	c->eflags &= ~0x100ull; /* no trap flag of ours */

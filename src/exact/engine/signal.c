@@ -98,10 +98,8 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		refuse("the program left the exact engine, at", c->rip);
 }
 
-void on_signal(int sig, struct info *info, struct context *c)
+static void handle(struct thread *t, int sig, struct info *info, struct context *c)
 {
-	struct thread *t = of_this_stack();
-
 	if (info->code == PARK_CODE && process_at(t->process)->dying_tid) {
 		come_out(t, info, c);
 		return;
@@ -135,4 +133,13 @@ void on_signal(int sig, struct info *info, struct context *c)
 		else
 			put_off(t, sig, info, c);
 	}
+}
+
+void on_signal(int sig, struct info *info, struct context *c)
+{
+	struct thread *t = of_this_stack();
+
+	t->handling++;
+	handle(t, sig, info, c);
+	t->handling--;
 }

@@ -185,6 +185,7 @@ void end_process(struct thread *t, long status)
 	t->ended_at = read_ticks();
 	sample_take(t);
 	files_unchanged(0, ~0ull);
+	p->ending = ENDING_EXIT;
 	if (p->threads != 1)
 		return;
 	block_signals();
@@ -224,6 +225,7 @@ static struct process *process_new(const struct process *parent)
 	p->kept.which = 0;
 	p->dying = DYING_NOT;
 	p->dying_tid = 0;
+	p->ending = ENDING_NOT;
 	__atomic_store_n(&p->state, PROCESS_LIVE, __ATOMIC_RELEASE);
 	return p;
 }
