@@ -160,7 +160,7 @@ void supervise(const struct launch *l)
 	struct supervisor s = { .l = l, .b = l->board };
 	uint64_t all_but_child = ~(1ull << (SIGCHLD - 1));
 	unsigned live = 1;
-	time_t swept = 0;
+	time_t swept = time(NULL);
 
 	rung = s.b;
 	s.b->supervisor = getpid();

@@ -77,6 +77,8 @@ void cache_first(void)
 	eng.edges = reserve(2ul * EDGES_HALF * sizeof(struct edge));
 	eng.hash_bits = HASH_BITS_FIRST;
 	eng.hash = reserve(sizeof(uint64_t) << eng.hash_bits);
+	/* Nearly every page of it is searched, which would map a page of zeros, and then written to: two faults each. */
+	sys(__NR_madvise, eng.hash, sizeof(uint64_t) << eng.hash_bits, MADV_POPULATE);
 	eng.buckets = low_memory(BUCKETS * sizeof(uint64_t));
 	counters_first();
 	cache_begin();
