@@ -96,6 +96,29 @@ static void put_stretches(struct text *out, const struct windows_diff *d, const 
 	grid_free(&g);
 }
 
+static const char *bound_word(enum diff_bound b)
+{
+	return b == DIFF_IS ? "" : b == DIFF_AT_LEAST ? "at least " : "at most ";
+}
+
+static void put_part(struct text *out, const struct windows_diff *d, bool exact, const struct style *style)
+{
+	bool wide = d->part_windows > 1;
+
+	text_add(out, " %sThey part %s ", ink_on(style, INK_STRONG), wide ? "between" : "at");
+	put_count(out, style, d->part_at);
+	if (wide) {
+		text_add(out, " and ");
+		put_count(out, style, d->part_end);
+	}
+	text_add(out, " %s (%swindow %zu)%s: %s ", d->name[0], wide ? "from " : "", d->part_window + 1, ink_off(style),
+		 d->name[d->part_event]);
+	put_real(out, style, d->part_a, exact ? 0 : 1);
+	text_add(out, " %s %s", style->utf8 ? "→" : "->", bound_word(d->part_bound));
+	put_real(out, style, d->part_b, exact ? 0 : 1);
+	text_add(out, exact ? "\n" : ", on average over the windows from there\n");
+}
+
 void windows_diff_text(struct text *out, const struct windows_diff *d, bool exact, const char *name_a,
 		       const char *name_b, const struct style *style)
 {
@@ -103,29 +126,26 @@ void windows_diff_text(struct text *out, const struct windows_diff *d, bool exac
 	put_side(out, style, 'A', name_a, d->a, d->length_a, d->name[0]);
 	put_side(out, style, 'B', name_b, d->b, d->length_b, d->name[0]);
 	text_add(out, "\n");
-	if (!d->aligned) {
-		text_add(out, " There is no window that both have.\n");
-		return;
-	}
-	if (d->parted) {
-		text_add(out, " %sThey part at ", ink_on(style, INK_STRONG));
-		put_count(out, style, d->part_at);
-		text_add(out, " %s (window %zu)%s: %s ", d->name[0], d->part_window + 1, ink_off(style),
-			 d->name[d->part_event]);
-		put_real(out, style, d->part_a, exact ? 0 : 1);
-		text_add(out, style->utf8 ? " → " : " -> ");
-		put_real(out, style, d->part_b, exact ? 0 : 1);
-		text_add(out, exact ? "\n" : ", on average over the windows from there\n");
-	} else {
+	if (d->parted)
+		put_part(out, d, exact, style);
+	else if (d->aligned)
 		text_add(out, " %s in all %zu windows that both have.\n",
 			 exact ? "The same, to the last count," : "No difference stands out of the noise", d->aligned);
-	}
+	else
+		text_add(out, " There is no window that both have: none of A ends where one of B does. Windows of equal length "
+			      "(--every) can be compared.\n");
+	if (exact && d->places < d->aligned)
+		text_add(out, " Windows of both end together at %zu place%s; in between a count is only known to lie between two of "
+			      "the other's.\n",
+			 d->places, d->places == 1 ? "" : "s");
 	if (d->length_a != d->length_b) {
 		text_add(out, " %s is longer by ", d->length_a > d->length_b ? "A" : "B");
 		put_count(out, style,
 			  d->length_a > d->length_b ? d->length_a - d->length_b : d->length_b - d->length_a);
 		text_add(out, " %s.\n", d->name[0]);
 	}
+	if (!d->aligned)
+		return;
 	text_add(out, "\n In the %zu windows that both have:\n", d->aligned);
 	put_totals(out, d, style);
 	put_stretches(out, d, style);
@@ -168,6 +188,7 @@ void windows_diff_json(struct text *out, const struct windows_diff *d, bool exac
 		json_string(&j, NULL, d->name[e]);
 	json_end(&j);
 	json_uint(&j, "windows_of_both", d->aligned);
+	json_uint(&j, "places", d->places);
 	if (d->parted) {
 		json_object(&j, "parted");
 		json_uint(&j, "window", d->part_window + 1);
@@ -175,6 +196,10 @@ void windows_diff_json(struct text *out, const struct windows_diff *d, bool exac
 		json_string(&j, "event", d->name[d->part_event]);
 		json_real(&j, "a", d->part_a);
 		json_real(&j, "b", d->part_b);
+		if (exact) {
+			json_uint(&j, "until", d->part_end);
+			json_string(&j, "b_is", d->part_bound == DIFF_IS ? "equal" : d->part_bound == DIFF_AT_LEAST ? "at least" : "at most");
+		}
 		json_end(&j);
 	} else {
 		json_null(&j, "parted");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows as tables, phases of made series, CSV there and back, and where two runs part. */
+#include <inttypes.h>
 #include <math.h>
 #include "analyze/windows_csv.h"
 #include "analyze/windows_diff.h"
 #include "tap.h"
+#include "view/windows_diff_view.h"
 #include "view/windows_view.h"
 
 static struct encoding events[] = {
@@ -271,16 +273,106 @@ TEST(noisy_runs_part_where_it_stands_out)
 	windows_free(c);
 }
 
-/* Windows of other lengths: B's counts are laid into A's windows. */
+/* Exact ones are compared where windows of both end: what lies in between is no difference. */
 TEST(windows_of_two_lengths)
 {
 	struct windows *a = series(60, 1000, 0, 0, 0, 0), *b = series(20, 3000, 10, 20, 1000, 0);
 	static struct windows_diff d;
 
 	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX, UINT64_MAX, &d, NULL), 0);
-	CHECK(d.aligned == 60 && d.parted && d.part_window == 30 && d.part_b == 1000, "%zu", d.part_window);
+	CHECK(d.aligned == 60 && d.places == 20 && d.parted && d.part_window == 30 && d.part_windows == 3, "%zu %zu",
+	      d.part_window, d.part_windows);
+	CHECK(d.part_at == 30000 && d.part_end == 33000 && d.part_a == 1500 && d.part_b == 3000 && d.part_bound == DIFF_IS);
+	CHECK(d.stretches == 1 && d.stretch[0].first == 30 && d.stretch[0].n == 30 && d.stretch[0].end == 60000);
 	windows_free(a);
 	windows_free(b);
+}
+
+/* How much of the second event there is in the first `at` of a run that does not do the same all the time. */
+static uint64_t until(uint64_t at)
+{
+	return at / 2 + (at > 700 ? (at - 700) / 3 : 0) - (at > 4000 ? (at - 4000) / 2 : 0);
+}
+
+/* That run in windows of `length`; `more` of the second event in its last. */
+static struct windows *cut(uint64_t length, uint64_t total, uint64_t more)
+{
+	struct windows *w;
+
+	if (windows_new(&w, &list, NULL, NULL) < 0)
+		abort();
+	for (uint64_t at = 0; at < total; at += length) {
+		uint64_t end = at + length < total ? at + length : total;
+
+		put(w, 0, at, end - at, until(end) - until(at) + (end == total ? more : 0), 0, end - at < length);
+	}
+	return w;
+}
+
+static struct windows_diff *compared(struct windows *a, struct windows *b)
+{
+	static struct windows_diff d;
+
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX, UINT64_MAX, &d, NULL), 0);
+	windows_free(a);
+	windows_free(b);
+	return &d;
+}
+
+TEST(one_run_in_windows_of_any_two_lengths_is_the_same)
+{
+	static const uint64_t lengths[] = { 100, 300, 500, 700, 1000, 7000, 9000 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(lengths); k++) {
+			const struct windows_diff *d = compared(cut(lengths[i], 8200, 0), cut(lengths[k], 8200, 0));
+
+			CHECK(!d->parted && !d->stretches && d->length_a == d->length_b && d->places &&
+				      d->total_a[1] == until(8200) && d->total_b[1] == until(8200),
+			      "%" PRIu64 " and %" PRIu64, lengths[i], lengths[k]);
+			CHECK(compared(cut(lengths[i], 8200, 0), cut(lengths[k], 8200, 1))->parted,
+			      "%" PRIu64 " and %" PRIu64 ": one more in the last", lengths[i], lengths[k]);
+		}
+	const struct windows_diff *d = compared(cut(1000, 8200, 0), cut(700, 8200, 1));
+
+	CHECK(d->part_at == 7000 && d->part_end == 8200 && d->part_window == 7 && d->part_windows == 2 && d->places == 2,
+	      "equal until 7000");
+	CHECK(d->part_b == d->part_a + 1 && d->part_bound == DIFF_IS);
+}
+
+TEST(between_places_of_both_there_are_bounds)
+{
+	struct windows *a = series(5, 1000, 2, 3, 900, 0), *b = series(8, 700, 0, 0, 0, 0);
+	const struct windows_diff *d = compared(a, b);
+
+	CHECK(d->parted && d->part_at == 0 && d->part_end == 3000 && d->part_a == 1900 && d->part_b == 1750 &&
+		      d->part_bound == DIFF_AT_MOST && d->aligned == 0 && d->places == 0,
+	      "A has 1900 at 3000, B 1750 at 3500");
+	d = compared(series(5, 1000, 2, 3, 1, 0), series(8, 700, 0, 0, 0, 0));
+	CHECK(d->parted && d->part_end == 3000 && d->part_a == 1001 && d->part_b == 1400 && d->part_bound == DIFF_AT_LEAST);
+	d = compared(series(5, 1000, 0, 0, 0, 0), series(8, 700, 0, 0, 0, 0));
+	CHECK(!d->parted && d->aligned == 0 && d->length_a < d->length_b, "no place is common");
+
+	struct text t = { 0 };
+	const struct style plain = { .width = 80 };
+
+	a = series(5, 1000, 2, 3, 900, 0), b = series(8, 700, 0, 0, 0, 0);
+	static struct windows_diff kept;
+
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, 0, 0, &kept, NULL), 0);
+	windows_diff_text(&t, &kept, true, "a", "b", &plain);
+	CHECK(strstr(t.s, "They part between 0 and 3000 instructions:u (from window 1): cycles:u 1900 -> at most 1750\n"), "%s", t.s);
+	CHECK(!strstr(t.s, "that both have"), "%s", t.s);
+	windows_free(a);
+	windows_free(b);
+	text_free(&t);
+	windows_diff(windows_table(a = series(5, 1000, 0, 0, 0, 0), NULL), windows_table(b = series(8, 700, 0, 0, 0, 0), NULL), true, 0,
+		     0, &kept, NULL);
+	windows_diff_text(&t, &kept, true, "a", "b", &plain);
+	CHECK(strstr(t.s, "none of A ends where one of B does") && !strstr(t.s, "The same"), "%s", t.s);
+	windows_free(a);
+	windows_free(b);
+	text_free(&t);
 }
 
 TEST(threads_by_number)

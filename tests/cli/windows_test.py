@@ -209,13 +209,29 @@ def csv_and_where_two_runs_part():
     true("The same, to the last count" in same.stdout, same.stdout)
     check_diff(json.loads(sh(TARE, "windows", "diff", "--format", "json", "a.csv", "b.csv").stdout), None)
     parted = json.loads(sh(TARE, "windows", "diff", "--format", "json", "a.csv", "c.csv").stdout)
-    check_diff(parted, {"window", "at", "event", "a", "b"})
+    check_diff(parted, {"window", "at", "event", "a", "b", "until", "b_is"})
     at = parted["parted"]
     equal(rows[at["window"] - 1]["begin"], str(at["at"]), "where that window of A begins")
     equal(float(rows[at["window"] - 1][at["event"]]), at["a"], "what A counted there")
     other = sh(TARE, "windows", "diff", "a.csv", "c.csv")
     equal(other.returncode, 1)
     true("They part at " in other.stdout and "B is longer by" in other.stdout and "Where B differs" in other.stdout, other.stdout)
+
+
+@test
+def one_run_in_windows_of_two_lengths_does_not_part():
+    exact_or_skip()
+    for every in ("50k", "35k"):
+        r = sh(TARE, "windows", "--engine", "exact", "-e", "exact/calls/,exact/loads/", "--every", every, "--format", "csv", "-o", f"{every}.csv",
+               "--", os.path.join(LOOPS, "parts"), "1")
+        equal((r.returncode, r.stderr), (0, ""))
+    r = sh(TARE, "windows", "diff", "--format", "json", "50k.csv", "35k.csv")
+    equal((r.returncode, r.stderr), (0, ""))
+    d = json.loads(r.stdout)
+    jsonschema.validate(d, json.loads(Path(SCHEMA).with_name("tare-windows-diff-1.json").read_text()))
+    equal((d["parted"], d["stretches"], d["total_a"]), (None, [], d["total_b"]))
+    equal(d["total_a"][0], d["a"]["length"], "compared up to the end of both")
+    true(0 < d["places"] < d["windows_of_both"], str(d["places"]))
 
 
 @test

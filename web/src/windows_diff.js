@@ -8,8 +8,8 @@ const percentage = (p) => (p === null ? "new" : p === 0 ? "0 %" : `${p > 0 ? "+"
 
 function facts(doc) {
   const first = doc.events[0], side = (name, s) => [name, full(s.length), `${first} of ${s.comm || "thread"} ${s.thread} in ${full(s.windows)} windows: ${s.file}`];
-  const p = doc.parted, rows = [side("A", doc.a), side("B", doc.b), ["Windows of both", full(doc.windows_of_both), quality(doc.quality)],
-    p ? ["They part", `window ${full(p.window)}`, `at ${first} ${full(p.at)}: ${p.event} ${full(p.a)} in A, ${full(p.b)} in B`] : ["They part", "nowhere", doc.quality === "exact" ? "every window is equal" : "as far as the noise lets see"]];
+  const p = doc.parted, rows = [side("A", doc.a), side("B", doc.b), ["Windows of both", full(doc.windows_of_both), doc.places < toNumber(doc.windows_of_both) ? h("span", {}, quality(doc.quality), ` compared at ${full(doc.places)} places where windows of both end`) : quality(doc.quality)],
+    p ? ["They part", `window ${full(p.window)}`, `${p.until === undefined ? "at" : `between ${full(p.at)} and`} ${full(p.until ?? p.at)} ${first}: ${p.event} ${full(p.a)} in A, ${p.b_is && p.b_is !== "equal" ? `${p.b_is} ` : ""}${full(p.b)} in B`] : ["They part", toNumber(doc.windows_of_both) ? "nowhere" : "unknown", !toNumber(doc.windows_of_both) ? "no window of the one ends where one of the other does: windows of equal length can be compared" : doc.quality === "exact" ? "every window is equal" : "as far as the noise lets see"]];
   const a = toNumber(doc.a.length), b = toNumber(doc.b.length);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     a !== b && h("p", { class: "remark" }, `${a > b ? "A" : "B"} goes on for ${full(Math.abs(a - b))} ${first} more: what lies there has no counterpart.`));
