@@ -49,6 +49,7 @@ static int set_html(void *options, const char *arg, struct tare_error *err)
 
 static const struct option_row annotate_opts[] = {
 	SAMPLE_OPTION_ROWS,
+	SAMPLE_SKID_ROW,
 	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", set_intel },
 	{ 0, "no-source", NULL, "leave the text of source lines out", set_no_source },
 	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", set_least },
@@ -104,14 +105,18 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 					.least_percent = o->least_percent,
 					.root = o->common.read.symfs ? o->common.read.symfs : "" };
 	struct annotation a = { 0 };
+	struct skids_kept kept;
 	struct samples samples;
-	int ret;
+	int ret = sample_load_skid(&kept, &o->common, err);
 
 	o->common.read.detail = SAMPLES_ADDRESS;
 	o->common.read.flat = true;
-	ret = samples_read(&samples, path, &o->common.read, err);
-	if (ret < 0)
+	if (ret == 0)
+		ret = samples_read(&samples, path, &o->common.read, err);
+	if (ret < 0) {
+		skids_kept_free(&kept);
 		return ret;
+	}
 	*partial = samples.quality.damage[0];
 	if (o->common.event && samples.stacks->columns) {
 		opts.column = ratio_column(samples.stacks, o->common.event, err);
@@ -121,10 +126,13 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 		ret = annotate_samples(&a, &samples, &opts, err);
 	shown.of = &a;
 	shown.column = opts.column;
+	shown.samples = &samples;
+	shown.skid = (struct skid_known){ &kept, o->common.skid };
 	if (ret == 0)
 		ret = put(o, &shown, err);
 	annotate_free(&a);
 	samples_free(&samples);
+	skids_kept_free(&kept);
 	return ret;
 }
 
@@ -197,6 +205,8 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 		ret = tare_fail(&err, EINVAL, "'%.64s' is one word too many: a command stands behind --", argv[command]);
 	if (ret == 0 && command == argc && rest + 1 < argc)
 		ret = tare_fail(&err, EINVAL, "no command stands behind --");
+	if (ret == 0 && command < argc && o.common.skid)
+		ret = tare_fail(&err, EINVAL, "--skid is of a recording: executions that were counted have none");
 	if (ret == 0 && command < argc && (o.common.input || o.common.event))
 		ret = tare_fail(&err, EINVAL, "a command is executed and counted exactly: -i and -e are for recordings");
 	if (ret == 0 && o.html && (o.common.output || o.common.format != SAMPLE_TEXT))

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <errno.h>
 #include "base/num.h"
 #include "cli/page_file.h"
 #include "cli/report_diff.h"
@@ -153,6 +154,7 @@ static const struct option_row report_opts[] = {
 	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it", set_before },
 	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long", set_normalise },
 	{ 0, "html", "FILE", "write a page there instead: the table and a flame graph, offline", set_html },
+	SAMPLE_SKID_ROW,
 	SAMPLE_OPTION_ROWS,
 	{ 0 },
 };
@@ -173,6 +175,8 @@ static int check(const struct report_cli *o, struct tare_error *err)
 		tare_fail(err, EINVAL, "--html is an output of its own: not with --folded, --format or -o");
 		return -EINVAL;
 	}
+	if (o->common.skid && (o->before || o->folded || o->about))
+		return tare_fail(err, EINVAL, "--skid tells of the table: not with --diff, --folded or --callers");
 	if (o->before && o->ratio)
 		return tare_fail(err, EINVAL, "--diff and --ratio exclude each other");
 	return 0;
@@ -265,20 +269,28 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 					       : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN
 										 : 0,
 				      .least_percent = o->least_percent };
+	struct skids_kept kept = { 0 };
+	struct skid_shift shift = { 0 };
 	struct text out = { 0 };
 	struct style style = { 0 };
-	int ret = 0;
+	int ret = sample_load_skid(&kept, &o->common, err);
 
+	shown.skid = (struct skid_known){ &kept, o->common.skid };
+	if (ret == 0 && o->common.skid) {
+		ret = skid_shift_make(&shift, s, err);
+		shown.shift = ret == 0 ? &shift : NULL;
+		ret = ret == -ENOENT ? 0 : ret;
+	}
 	if (o->html && !o->limit_set)
 		shown.limit = ROWS_ON_A_PAGE;
 	if (!o->html)
 		style = output_style(to, o->common.colour);
 	style.thousands = true;
-	if (o->about) {
+	if (ret == 0 && o->about) {
 		ret = report_relatives(&relatives, s->stacks, o->about, column, err);
 		shown.relatives = ret == 0 ? &relatives : NULL;
 		shown.function = o->about;
-	} else {
+	} else if (ret == 0) {
 		ret = report_make(&report, s->stacks, &opts, err);
 		shown.report = &report;
 	}
@@ -295,6 +307,8 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 	if (shown.relatives)
 		report_relatives_free(&relatives);
 	report_free(&report);
+	skid_shift_free(&shift);
+	skids_kept_free(&kept);
 	text_free(&out);
 	return ret;
 }

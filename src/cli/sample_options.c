@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/num.h"
 #include "cli/sample_options.h"
+#include "cli/skid_file.h"
 
 int sample_set_input(void *options, const char *arg, struct tare_error *err)
 {
@@ -49,6 +50,24 @@ int sample_set_format(void *options, const char *arg, struct tare_error *err)
 			return 0;
 		}
 	return tare_fail(err, EINVAL, "'%.40s' is not one of text, json, csv", arg);
+}
+
+int sample_set_skid(void *options, const char *arg, struct tare_error *err)
+{
+	struct sample_options *o = options;
+
+	(void)err;
+	o->skid = true;
+	o->skid_file = arg;
+	return 0;
+}
+
+int sample_load_skid(struct skids_kept *out, const struct sample_options *o, struct tare_error *err)
+{
+	struct tare_error unsaid = TARE_ERROR_INIT;
+	int ret = skid_load(out, o->skid_file, o->skid ? err : &unsaid);
+
+	return o->skid ? ret : 0;
 }
 
 int sample_set_colour(void *options, const char *arg, struct tare_error *err)

@@ -21,6 +21,8 @@ struct sample_options {
 	const char *event;	       /* NULL: the first one */
 	enum sample_format format;
 	enum when colour;
+	bool skid;		/* --skid, */
+	const char *skid_file;	/* with a file; NULL: what is kept */
 	char *filter[4]; /* private: the lists, cut up */
 };
 
@@ -34,6 +36,7 @@ int sample_set_symfs(void *options, const char *arg, struct tare_error *err);
 int sample_set_kallsyms(void *options, const char *arg, struct tare_error *err);
 int sample_set_format(void *options, const char *arg, struct tare_error *err);
 int sample_set_colour(void *options, const char *arg, struct tare_error *err);
+int sample_set_skid(void *options, const char *arg, struct tare_error *err);
 
 /* Their rows, for a command's table. */
 #define SAMPLE_OPTION_ROWS                                                                         \
@@ -59,6 +62,11 @@ int sample_set_colour(void *options, const char *arg, struct tare_error *err);
 	{ 'o', "output", "FILE", "write there; default: standard output", sample_set_output },     \
 	{ 0, "color", "WHEN", NULL, sample_set_colour }
 
+/* What precise sampling is measured against; of those that show functions and instructions. */
+#define SAMPLE_SKID_ROW                                                                            \
+	{ 0, "skid", "[FILE]", "how far samples lie from their cause, as tare verify skid found",  \
+	  sample_set_skid }
+
 /* src/cli/access_options.c */
 int access_options_check(const struct sample_options *o, struct tare_error *err);
 struct accessed_options access_options(const struct sample_options *o);
@@ -69,6 +77,10 @@ int access_any(const struct accessed *c, const char *path, uint64_t used, uint64
 /* Where the answer goes; form_close() ends it. */
 int sample_open(struct opened_output *to, const struct sample_options *o, struct tare_error *err);
 void sample_options_free(struct sample_options *o);
+
+/* What is known of skid. Without --skid a file of it that cannot be read is none. skids_kept_free() after use. */
+struct skids_kept;
+int sample_load_skid(struct skids_kept *out, const struct sample_options *o, struct tare_error *err);
 
 /* The file that is meant, from -i or the word behind the options. */
 const char *sample_path(const struct sample_options *o, int argc, char **argv, int rest);

@@ -7,9 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "cli/output.h"
+#include "cli/skid_file.h"
 #include "cli/verify.h"
+#include "record/perfdata_write_features.h"
 #include "session/skid_measure.h"
 #include "view/verify_skid_view.h"
 
@@ -17,11 +21,21 @@ enum { LEVELS = 4, ROWS_MOST = 32, CLOCK_PERIOD = 100003, TIMES_MOST = 8192 };
 
 struct skid_options {
 	struct verify_form form;
+	bool no_store;
+	char stored[256], why_not[400]; /* where it was kept, or why not; "": that was not asked for */
 };
+
+static int set_no_store(void *to, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct skid_options *)to)->no_store = true;
+	return 0;
+}
 
 static const struct option_row skid_opts[] = {
 	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-skid/1)", verify_set_format },
 	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
+	{ 0, "no-store", NULL, "do not keep what was measured for tare report", set_no_store },
 	{ 0 },
 };
 
@@ -69,7 +83,7 @@ static size_t measure_event(const struct skid_event *e, struct skid_row *row, st
 		struct tare_error err = TARE_ERROR_INIT;
 		int ret;
 
-		*r = (struct skid_row){ .event = e->name, .level = level, .hardware = e->hardware };
+		*r = (struct skid_row){ .event = e->name, .of = e, .level = level, .hardware = e->hardware };
 		skid_begin(s, skid_loop(e->loop));
 		ret = skid_measure(e, level, add_place, s, &err);
 		if (ret < 0) {
@@ -98,6 +112,39 @@ static void measure_clock(struct skid_report *r)
 	free(t);
 }
 
+/* For tare report. That it cannot be kept is no failure of what was asked. Too few samples tell of nothing. */
+static void keep(struct skid_options *o, const struct skid_report *r)
+{
+	struct skid_kept one[ROWS_MOST], first = { .time = time(NULL) };
+	struct tare_error err = TARE_ERROR_INIT;
+	size_t n = 0;
+
+	if (!feature_cpuid(first.cpu, sizeof(first.cpu), NULL) ||
+	    file_line(NULL, "/proc/sys/kernel/osrelease", first.release, sizeof(first.release), NULL) < 0) {
+		snprintf(o->why_not, sizeof(o->why_not), "the machine does not name its CPU");
+		return;
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		const struct skid_row *row = &r->row[i];
+
+		if (!row->measured || row->result.shape == SKID_TOO_FEW)
+			continue;
+		one[n] = first;
+		snprintf(one[n].event, sizeof(one[n].event), "%s", row->event);
+		one[n].type = row->of->type;
+		one[n].config = row->of->config;
+		one[n].level = row->level;
+		one[n].samples = row->samples;
+		one[n].exact = row->result.exact;
+		one[n].median = row->result.median.instructions;
+		one[n++].p99 = row->result.p99.instructions;
+	}
+	if (n && skid_keep(one, n, o->stored, sizeof(o->stored), &err) < 0) {
+		o->stored[0] = '\0';
+		snprintf(o->why_not, sizeof(o->why_not), "%s", err.what);
+	}
+}
+
 static int show(const struct skid_options *o, const struct skid_report *r, struct tare_error *err)
 {
 	struct output to;
@@ -112,6 +159,10 @@ static int show(const struct skid_options *o, const struct skid_report *r, struc
 		verify_skid_json(&out, r);
 	else
 		verify_skid_text(&out, r, &style);
+	if (!o->form.json && o->stored[0])
+		text_add(&out, " Kept in %s: tare report and tare annotate tell of it beside samples.\n", o->stored);
+	if (!o->form.json && o->why_not[0])
+		text_add(&out, " Not kept for tare report: %s.\n", o->why_not);
 	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
 	closed = output_close(&to, err);
 	text_free(&out);
@@ -152,6 +203,8 @@ static int run(const struct command *self, int argc, char **argv)
 	free(s);
 	if (ret == 0) {
 		measure_clock(&r);
+		if (!o.no_store)
+			keep(&o, &r);
 		ret = show(&o, &r, &err);
 	}
 	if (ret < 0)

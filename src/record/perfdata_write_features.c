@@ -137,25 +137,27 @@ static bool cpu_desc(struct text *out, const struct feature_source *from)
 	return model[0] && put_string(out, model);
 }
 
-/* "AuthenticAMD,25,17,1"; on Arm the MIDR of the first CPU, as perf has it. */
-static bool cpuid(struct text *out, const struct feature_source *from)
+bool feature_cpuid(char *out, size_t room, const char *root)
 {
 	static const char *const keys[] = { "vendor_id", "cpu family", "model", "stepping" };
-	char midr[64], value[4][64], id[300], *all;
+	char value[4][64], *all;
 	bool known = true;
 
-	if (file_line(from->root, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", midr, sizeof(midr),
-		      NULL) == 0)
-		return put_string(out, midr);
-	if (file_read(from->root, "/proc/cpuinfo", CPUINFO_MOST, &all, NULL, NULL) < 0)
+	if (file_line(root, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", out, room, NULL) == 0)
+		return true;
+	if (file_read(root, "/proc/cpuinfo", CPUINFO_MOST, &all, NULL, NULL) < 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		known &= info_line(all, keys[i], value[i], sizeof(value[i]));
 	free(all);
-	if (!known)
-		return false;
-	snprintf(id, sizeof(id), "%s,%s,%s,%s", value[0], value[1], value[2], value[3]);
-	return put_string(out, id);
+	return known && snprintf(out, room, "%s,%s,%s,%s", value[0], value[1], value[2], value[3]) < (int)room;
+}
+
+static bool cpuid(struct text *out, const struct feature_source *from)
+{
+	char id[300];
+
+	return feature_cpuid(id, sizeof(id), from->root) && put_string(out, id);
 }
 
 static bool total_mem(struct text *out, const struct feature_source *from)

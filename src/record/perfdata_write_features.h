@@ -45,4 +45,7 @@ struct feature_row {
 /* In order of their bits; ends with bit 0. */
 extern const struct feature_row feature_rows[];
 
+/* The CPU as a recording's head names it, as perf does: "AuthenticAMD,25,17,1"; on Arm the MIDR of the first. False: the machine does not say. */
+bool feature_cpuid(char *out, size_t room, const char *root);
+
 #endif

@@ -255,6 +255,8 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 		text_add(out,
 			 " %s%s is not precise: a count may belong to an instruction some places before the one it stands at%s\n",
 			 ink_on(style, INK_CAREFUL), c->name, ink_off(style));
+	if (s->samples && (c->skids || s->skid.asked) && s->column < s->samples->stacks->columns)
+		skid_known_text(out, &s->skid, s->samples, s->column);
 	if (!c->exact && c->samples < 100)
 		text_add(out, " %sonly %llu samples: shares of single instructions mean little%s\n",
 			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, ink_off(style));
@@ -346,6 +348,8 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 		json_string(&j, "unit", a->column[c].unit);
 		json_string(&j, "quality", a->column[c].exact ? "exact" : "sampled");
 		json_bool(&j, "skids", a->column[c].skids);
+		if (s->samples)
+			skid_known_json(&j, &s->skid, s->samples->file, a->column[c].name);
 		json_int(&j, "here", a->column[c].here);
 		json_int(&j, "all", a->column[c].all);
 		json_uint(&j, "samples", a->column[c].samples);

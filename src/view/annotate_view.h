@@ -4,6 +4,7 @@
 #define VIEW_ANNOTATE_VIEW_H
 
 #include "analyze/annotate.h"
+#include "view/skid_view.h"
 #include "view/style.h"
 
 struct annotate_shown {
@@ -13,6 +14,8 @@ struct annotate_shown {
 	bool source;	     /* with the text of source lines */
 	double least_percent; /* instructions with less stand together as one line; text only */
 	const char *root;    /* where source files are; "" */
+	struct skid_known skid;
+	const struct samples *samples; /* of the recording; NULL: a command was run */
 };
 
 void annotate_text(struct text *out, const struct annotate_shown *s, const struct style *style);

@@ -59,6 +59,7 @@ static void json_head(struct json *j, const struct report_shown *r)
 		json_uint(j, "amount", st->column[c].amount);
 		json_bool(j, "read_with_another", st->column[c].read);
 		json_bool(j, "skids", st->column[c].skids);
+		skid_known_json(j, &r->skid, r->samples->file, stacks_name(st, st->column[c].name));
 		json_end(j);
 	}
 	json_end(j);
@@ -219,6 +220,8 @@ void report_json(struct text *out, const struct report_shown *r)
 		json_end(&j);
 		json_rows(&j, r);
 	}
+	if (r->shift)
+		skid_shift_json(&j, r->shift, r->samples);
 	json_quality(&j, r);
 	json_end(&j);
 	text_put(out, j.out.s ? j.out.s : "", j.out.len);

@@ -180,6 +180,21 @@ static void put_unnamed(struct text *out, const struct report_shown *r, const st
 	}
 }
 
+/* Beside the warning; of every event where it was asked for. */
+static void put_skid(struct text *out, const struct report_shown *r)
+{
+	const struct stacks *st = r->samples->stacks;
+	bool places = r->report && r->report->keys & (REPORT_ADDRESS | REPORT_LINE);
+
+	for (uint32_t c = 0; c < st->columns; c++)
+		if (!st->column[c].read && (r->skid.asked || (places && c == r->options->column && st->column[c].skids)))
+			skid_known_text(out, &r->skid, r->samples, c);
+	if (r->shift)
+		skid_shift_text(out, r->shift, r->samples);
+	else if (r->skid.asked && st->columns > 1)
+		text_add(out, "   what skid does to functions is not to be seen: no event was recorded both ways (-e cycles,cycles:pp)\n");
+}
+
 void report_quality_text(struct text *out, const struct report_shown *r, const struct style *s)
 {
 	const struct samples_quality *q = &r->samples->quality;
@@ -214,6 +229,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 			 " %s%s is not precise: an address may be some instructions behind the one that caused the "
 			 "event%s\n",
 			 ink_on(s, INK_CAREFUL), stacks_name(st, c->name), ink_off(s));
+	put_skid(out, r);
 	put_unnamed(out, r, s);
 	if (q->unverified)
 		text_add(out, " Some files were taken by their names alone: the recording has no build ids of them.\n");

@@ -6,6 +6,7 @@
 #include "analyze/ratio.h"
 #include "analyze/report.h"
 #include "analyze/samples.h"
+#include "view/skid_view.h"
 #include "view/style.h"
 
 struct report_shown {
@@ -18,6 +19,8 @@ struct report_shown {
 	double least_percent; /* rows of a smaller share are left out */
 	const struct report_relatives *relatives; /* or NULL: instead of the table, of... */
 	const char *function;			  /* ...these */
+	struct skid_known skid;
+	const struct skid_shift *shift; /* NULL: not asked for, or no event is there both ways */
 };
 
 void report_text(struct text *out, const struct report_shown *r, const struct style *s);

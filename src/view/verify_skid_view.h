@@ -7,8 +7,11 @@
 #include "base/text.h"
 #include "view/style.h"
 
+struct skid_event; /* session/skid_measure.h */
+
 struct skid_row {
 	const char *event;
+	const struct skid_event *of;
 	unsigned level; /* precise_ip */
 	bool hardware, measured;
 	char why[160]; /* it was not measured */

@@ -72,6 +72,7 @@ offers launch tare verify l
 offers counts tare verify c
 offers skid tare verify s
 offers --format tare verify skid --f
+offers --skid tare report --sk
 offers --deterministic tare verify launch --d
 offers --deterministic tare run --d
 offers level tare memory --by l

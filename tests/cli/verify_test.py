@@ -17,7 +17,7 @@ from check import equal, main, skip, test, true  # noqa: E402
 
 TARE, NOISY, SCHEMAS, ARCH = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
 ROOM = tempfile.TemporaryDirectory()
-ENV = {k: v for k, v in os.environ.items() if k not in ("PYTHONHASHSEED", "PERL_HASH_SEED", "MALLOC_CONF")}
+ENV = {"XDG_STATE_HOME": f"{ROOM.name}/state"} | {k: v for k, v in os.environ.items() if k not in ("XDG_STATE_HOME", "PYTHONHASHSEED", "PERL_HASH_SEED", "MALLOC_CONF")}
 
 
 def sh(*words, status=0, env=ENV, **options):
@@ -58,6 +58,42 @@ def skid_of_what_the_kernel_knows_the_cause_of():
     for words, why in ((["ls"], "takes no command"), (["--format", "x"], "there is no format"), (["-o", "/none/x"], "/none/x")):
         bad = sh(TARE, "verify", "skid", *words, status=125)
         true(why in bad.stderr, bad.stderr)
+
+
+@test
+def skid_is_kept_for_reports_of_this_machine():
+    kept, where = Path(ROOM.name) / "kept", None
+    env = {**ENV, "XDG_STATE_HOME": str(kept)}
+    r = sh(TARE, "verify", "skid", "--no-store", status=None, env=env)
+    true(not kept.exists() and "Kept in" not in r.stdout, "--no-store")
+    recorded = sh(TARE, "record", "-q", "-e", "page-faults:u", "-c", "1", "-o", "faults.data", "--", NOISY, status=None)
+    if not Path(ROOM.name, "faults.data").exists():
+        skip(f"page faults cannot be sampled here: {recorded.stderr[:200]}")
+    before = sh(TARE, "report", "--skid", "-i", "faults.data", env=env).stdout
+    true("page-faults:u: nothing was measured of its skid" in before, before)
+    r = sh(TARE, "verify", "skid", status=None, env=env)
+    where = kept / "tare" / "skid"
+    true(f"Kept in {where}" in r.stdout, r.stdout)
+    true(where.read_text().startswith("tare skid 1\n"), where.read_text())
+    once = where.read_text().count("\n")
+    sh(TARE, "verify", "skid", status=None, env=env)
+    equal(where.read_text().count("\n"), once, "measured again, not kept twice")
+    line = "page-faults:u at precise level 0 here: 100.0 % of samples lie at the instruction that caused the event, half of them at it or nearer, 99 % at it or nearer"
+    for words in (["--skid"], [f"--skid={where}"]):
+        text = sh(TARE, "report", *words, "-i", "faults.data", env=env).stdout
+        true(line in text, text)
+    d = json.loads(sh(TARE, "report", "--skid", "--format", "json", "-i", "faults.data", env=env).stdout)
+    validated(json.dumps(d), "tare-report-1.json")
+    equal({k: d["events"][0]["skid"][k] for k in ("measured_event", "same_event", "level", "exact", "p99")},
+          {"measured_event": "page-faults:u", "same_event": True, "level": 0, "exact": 1, "p99": 0})
+    function = next(r["function"] for r in d["rows"] if r["function"])
+    true(line in sh(TARE, "annotate", "--skid", "-i", "faults.data", function, env=env).stdout, "annotate")
+    Path(ROOM.name, "bad").write_text("tare skid 1\nnonsense\n")
+    for words, why in (([f"--skid={ROOM.name}/bad"], "line 2 tells of no skid"), (["--skid=/none"], "/none"), (["--skid", "--folded"], "--skid tells of the table")):
+        true(why in sh(TARE, "report", *words, "-i", "faults.data", status=125, env=env).stderr, why)
+    where.write_text("nonsense\n")
+    sh(TARE, "report", "--sort", "address", "-i", "faults.data", env=env)
+    true("line 1 is not" in sh(TARE, "report", "--skid", "-i", "faults.data", status=125, env=env).stderr, "asked for, a file that is none is said")
 
 
 def need_exact():

@@ -16,7 +16,7 @@ const remarks = (q) => [
 
 function facts(doc) {
   const q = doc.quality, r = doc.recorded;
-  const rows = [["Samples", full(q.samples), toNumber(q.used) !== toNumber(q.samples) && `${full(q.used)} used`], ...doc.events.map((e) => [e.event, plain(e.amount, e.unit), `${full(e.samples)} samples${e.skids ? ", skids" : ""}`]),
+  const rows = [["Samples", full(q.samples), toNumber(q.used) !== toNumber(q.samples) && `${full(q.used)} used`], ...doc.events.map((e) => [e.event, plain(e.amount, e.unit), `${full(e.samples)} samples${e.skids ? ", skids" : ""}${e.skid ? `; ${percent(e.skid.exact, 1)} at the cause, 99 % within ${e.skid.p99} behind it (${e.skid.measured_event}, level ${e.skid.level})` : ""}`]),
     r.host && ["Host", r.host, r.arch], r.cpu && ["CPU", r.cpu]].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     r.command && h("p", { class: "about recorded" }, h("code", {}, r.command.join(" "))),
