@@ -116,7 +116,7 @@ static int read_state(struct accessed *c, const char *path, struct tare_error *e
 		ret = mapped_build_ids(&c->modules, c->file, err); /* in a pipe they come as records */
 	c->undecodable = perfdata_loss(c->file)->undecodable;
 	c->throttled = perfdata_loss(c->file)->throttled;
-	if (damage.code)
+	if (damage.code || !perfdata_whole(c->file, &damage))
 		snprintf(c->damage, sizeof(c->damage), "%s", damage.what);
 	return ret < 0 ? ret : history_finish(c->p->history, err);
 }

@@ -85,6 +85,7 @@ int mapped_build_ids(struct modules *m, const struct perfdata *file, struct tare
 	const struct perfdata_features *f = perfdata_features(file);
 	int ret = 0;
 
+	m->ids_cut |= f->damaged[0] >> PD_FEAT_BUILD_ID & 1;
 	for (size_t i = 0; ret == 0 && i < f->n_build_ids; i++)
 		ret = modules_build_id(m, path_of(f->build_ids[i].file, f->build_ids[i].misc), f->build_ids[i].id,
 				       f->build_ids[i].id_size, err);

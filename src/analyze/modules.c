@@ -189,6 +189,11 @@ static void open_file(struct modules *m, struct module *of)
 			return;
 		}
 	}
+	if (!*wanted && m->ids_cut && !*root) {
+		say(of, "record it again, or vouch for the files here with --symfs /",
+		    "the recording's list of build ids is cut off, so that it cannot be told whether the file here is what ran");
+		return;
+	}
 	if (snprintf(where, sizeof(where), "%s%.*s", root, (int)n, path) < (int)sizeof(where) &&
 	    try_file(of, where, wanted))
 		return;
@@ -265,7 +270,7 @@ static void open_memory(struct modules *m, struct module *of)
 		 of->pid);
 	fd = open_regular(where);
 	if (fd < 0) {
-		say(of, "a JIT compiler can name its functions there (node --perf-basic-prof, java -XX:+DumpPerfMapAtExit)",
+		say(of, "a JIT compiler can name its functions there (node --perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, from 17 on)",
 		    "code that was written at run time, and %.100s cannot be read: %s", where,
 		    strerror(errno));
 		return;

@@ -51,6 +51,7 @@ struct modules {
 	struct module *module; /* as many as keys */
 	size_t room;
 	struct set path_id; /* private: build ids by path */
+	bool ids_cut; /* the recording's list of them is: no file is taken by its name alone, but for one of symfs */
 	uint64_t kernel_text; /* where the recording has _text; 0: it does not say */
 	int64_t kernel_moved; /* kallsyms' addresses minus the recording's */
 	struct symlist kernel;

@@ -1,16 +1,32 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/ratio.h"
 #include "base/text.h"
 
+#define MODIFIERS "ukhpPGHSDIW"
+
+/* "loads:u" and "pmu/loads/u" without the u. */
 static size_t without_modifiers(const char *name)
 {
-	const char *colon = strrchr(name, ':');
+	const char *slash = strrchr(name, '/'), *end = strrchr(slash ? slash : name, ':');
 
-	if (!colon || colon[1 + strspn(colon + 1, "ukhpPGHSDIW")])
+	end = end ? end : slash;
+	if (!end || end[1 + strspn(end + 1, MODIFIERS)])
 		return strlen(name);
-	return (size_t)(colon - name);
+	return (size_t)(end - name) + (end == slash);
+}
+
+/* `name` is the column's, without modifiers, or the one word between its slashes. */
+static bool is_short_for(const char *name, const char *column)
+{
+	size_t len = without_modifiers(column), n = strlen(name);
+	const char *slash = strchr(column, '/');
+
+	if (len == n && !strncmp(column, name, n))
+		return true;
+	return slash && len == (size_t)(slash + 1 - column) + n + 1 && column[len - 1] == '/' && !strncmp(slash + 1, name, n) && !strpbrk(name, "/=,");
 }
 
 uint32_t ratio_column(const struct stacks *s, const char *name, struct tare_error *err)
@@ -25,8 +41,7 @@ uint32_t ratio_column(const struct stacks *s, const char *name, struct tare_erro
 	for (uint32_t c = 0; c < s->columns; c++) {
 		const char *column = stacks_name(s, s->column[c].name);
 
-		if (without_modifiers(column) == strlen(name) &&
-		    !strncmp(column, name, strlen(name))) {
+		if (is_short_for(name, column)) {
 			found = c;
 			n++;
 		}
@@ -43,14 +58,58 @@ uint32_t ratio_column(const struct stacks *s, const char *name, struct tare_erro
 	return SET_NONE;
 }
 
+static bool in_name(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("_.:@#\\", c));
+}
+
+/* The length of an event with slashes that stands at `p`, with its modifiers or without: the longest; 0: none. */
+static size_t slashed_at(const char *p, const struct stacks *s)
+{
+	size_t best = 0;
+
+	for (uint32_t c = 0; c < s->columns; c++) {
+		const char *name = stacks_name(s, s->column[c].name);
+		size_t whole = strlen(name), most = strchr(name, '/') ? without_modifiers(name) : 0;
+
+		if (most && !strncmp(p, name, whole) && !in_name(p[whole]))
+			most = whole;
+		if (most > best && !strncmp(p, name, most) && (!in_name(p[most]) || most == whole))
+			best = most;
+	}
+	return best;
+}
+
+/* The formula as formula_parse() reads it: the slashes of an event's own name, which are no divisions, as @. */
+static char *with_names_closed(const char *text, const struct stacks *s)
+{
+	struct text out = { 0 };
+
+	for (const char *p = text; *p;) {
+		size_t n = p == text || !in_name(p[-1]) ? slashed_at(p, s) : 0;
+
+		if (!n) {
+			text_put(&out, p++, 1);
+			continue;
+		}
+		for (; n; n--, p++)
+			text_put(&out, *p == '/' ? "@" : p, 1);
+	}
+	text_put(&out, "", 0);
+	return text_take(&out);
+}
+
 int ratio_parse(struct ratio *out, const char *text, const struct stacks *s,
 		struct tare_error *err)
 {
+	char *closed;
 	int ret;
 	size_t n;
 
 	*out = (struct ratio){ 0 };
-	ret = formula_parse(text, &out->formula, err);
+	closed = with_names_closed(text, s);
+	ret = closed ? formula_parse(closed, &out->formula, err) : tare_fail_nomem(err);
+	free(closed);
 	if (ret < 0)
 		return ret;
 	n = formula_names(out->formula);

@@ -186,9 +186,27 @@ TEST(ratios)
 	CHECK_EQ(ratio_parse(&r, "branches / cycles", s, &err), -ENOENT, "an event that is not there");
 	CHECK(strstr(err.what, "branches") && strstr(err.hint, "cycles:u"), "what there is: %s", err.hint);
 	CHECK(ratio_parse(&r, "cycles /", s, &err) < 0, "no formula");
+	{
+		uint64_t exact[] = { 50, 100, 10, 40 };
+		static const char *const alike[] = { "exact/loads/ / exact/stores/u", "exact/loads//exact/stores/u", "loads / stores",
+						     "exact@loads@ / exact@stores@u", "exact/loads//exact/stores/", "(exact/loads/)/stores" };
+
+		stacks_add_column(s, "exact/loads/", "");
+		stacks_add_column(s, "exact/stores/u", "");
+		for (size_t i = 0; i < ARRAY_SIZE(alike); i++) {
+			if (CHECK(ratio_parse(&r, alike[i], s, &err) == 0, "%s: %s", alike[i], err.what))
+				CHECK(ratio_of(&r, exact, &v) && v == 0.25, "%s: %g", alike[i], v);
+			ratio_free(&r);
+		}
+		CHECK_EQ(ratio_parse(&r, "instructions/cycles/loads", s, &err), 0, "%s", err.what);
+		CHECK(ratio_of(&r, exact, &v) && v == 0.2, "divisions: %g", v);
+		ratio_free(&r);
+		CHECK_EQ(ratio_parse(&r, "load / stores", s, &err), -ENOENT, "no such event");
+		CHECK(ratio_parse(&r, "", s, &err) < 0 && err.code != ENOMEM, "nothing");
+	}
 	stacks_add_column(s, "cycles:k", "");
 	CHECK_EQ(ratio_column(s, "cycles", &err), (uint32_t)SET_NONE, "two of them");
-	CHECK_EQ(ratio_column(s, "cycles:k", &err), 2u, "the one");
+	CHECK_EQ(ratio_column(s, "cycles:k", &err), 4u, "the one");
 }
 
 TEST_MAIN()

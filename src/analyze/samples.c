@@ -613,7 +613,7 @@ static int read_all(struct reader *r)
 	} else if (taken < 0) {
 		return taken;
 	}
-	if (damage.code)
+	if (damage.code || !perfdata_whole(r->file, &damage))
 		snprintf(q->damage, sizeof(q->damage), "%s", damage.what);
 	q->undecodable = loss->undecodable;
 	q->unattributed = loss->unattributed;

@@ -32,6 +32,7 @@
  * kept as bytes. Source: perf.data-file-format.txt, "Optional feature sections", but for NR_CPUS,
  * whose two numbers stand the other way round in every file that was looked at.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include "record/perfdata_private.h"
 
@@ -440,6 +441,30 @@ int feature_decode(struct perfdata *r, unsigned feature, const unsigned char *by
 const struct perfdata_features *perfdata_features(const struct perfdata *r)
 {
 	return &r->features;
+}
+
+bool perfdata_whole(const struct perfdata *r, struct tare_error *why)
+{
+	char list[192] = "";
+	size_t len = 0;
+	bool any = false;
+
+	for (unsigned i = 0; i < PD_FEAT_BITS; i++) {
+		const char *name = perfdata_feature_name(i);
+
+		if (!(r->features.damaged[i / 64] >> i % 64 & 1))
+			continue;
+		if (len < sizeof(list) && name)
+			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", any ? ", " : "", name);
+		else if (len < sizeof(list))
+			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%u", any ? ", " : "", i);
+		any = true;
+	}
+	if (!any)
+		return true;
+	tare_fail(why, EBADMSG, "%.128s: features are cut off or damaged: %s%s", r->file.path, list,
+		  len >= sizeof(list) ? "..." : "");
+	return false;
 }
 
 bool perfdata_has_feature(const struct perfdata *r, unsigned feature)

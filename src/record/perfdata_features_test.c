@@ -318,7 +318,10 @@ TEST(cut_features)
 			r = must_open(&m);
 			CHECK_EQ(count(r, NULL, &n), 0);
 			CHECK_EQ(n, 1);
-			if (perfdata_features(r)->damaged[bit / 64] >> (bit & 63) & 1)
+			bool damaged = perfdata_features(r)->damaged[bit / 64] >> (bit & 63) & 1;
+
+			CHECK_EQ(perfdata_whole(r, NULL), !damaged, "feature %u, %zu bytes", bit, keep);
+			if (damaged)
 				CHECK(strstr(perfdata_note(r, 0), "byte "), "feature %u", bit);
 			else /* what is there may be a whole list of its own */
 				CHECK(perfdata_note(r, 0) == NULL, "feature %u, %zu bytes", bit,

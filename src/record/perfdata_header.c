@@ -162,6 +162,21 @@ static bool is_decoded(unsigned feature)
 	       feature == PD_FEAT_SIMPLEPERF_META_INFO;
 }
 
+/* Of a list that is cut off the rows that are whole. */
+static void read_start(struct perfdata *r, unsigned feature, struct perfdata_section at)
+{
+	struct perfdata_features *f = &r->features;
+	uint64_t size = r->streams[0].in.size, there = at.offset < size ? size - at.offset : 0;
+	unsigned char *bytes = NULL;
+
+	if (there && there < at.size && there <= SECTIONS_MAX - f->loaded)
+		bytes = features_keep(r, there, 1);
+	if (!bytes || input_at(&r->streams[0].in, at.offset, bytes, there, NULL) < 0)
+		return;
+	f->loaded += there;
+	feature_decode(r, feature, bytes, there, NULL);
+}
+
 /* Damage to a feature is noted and does not keep the records from being read. */
 static void read_feature(struct perfdata *r, unsigned feature, struct perfdata_section at)
 {
@@ -171,9 +186,12 @@ static void read_feature(struct perfdata *r, unsigned feature, struct perfdata_s
 	unsigned char *bytes = NULL;
 
 	f->raw[feature].at = at;
-	if (!in_file(r, at))
+	if (!in_file(r, at)) {
 		tare_fail(&why, EBADMSG, "its %llu bytes lie outside the file",
 			  (unsigned long long)at.size);
+		if (feature == PD_FEAT_BUILD_ID)
+			read_start(r, feature, at);
+	}
 	else if (!is_decoded(feature))
 		return;
 	else if (at.size > SECTIONS_MAX - f->loaded || at.size > r->streams[0].in.size - f->loaded)
@@ -208,6 +226,7 @@ static void read_features(struct perfdata *r, const struct head *h)
 		if (cut || input_at(in, at, pair, sizeof(pair), NULL) < 0) {
 			cut = true;
 			r->features.present[feature / 64] &= ~(1ull << feature % 64);
+			r->features.damaged[feature / 64] |= 1ull << feature % 64;
 			continue;
 		}
 		read_feature(

@@ -232,7 +232,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 	put_skid(out, r);
 	put_unnamed(out, r, s);
 	if (q->unverified)
-		text_add(out, " Some files were taken by their names alone: the recording has no build ids of them.\n");
+		text_add(out, " Some files were taken by their names alone: of them no build ids could be read from the recording.\n");
 }
 
 /* ---- table ---- */

@@ -239,7 +239,7 @@ def callers_and_callees():
     path = record("fp2.data", [program("fp", "-fno-omit-frame-pointer"), "deep"], "-g")
     d = document("--callers", "outer", path)["function"]
     equal([c["function"] for c in d["callers"]], ["recurse"], "who calls outer")
-    true({c["function"] for c in d["callees"]} <= {"inner", "leaf"}, f"whom it calls: {d['callees']}")
+    true({c["function"] for c in d["callees"]} <= {"inner", "leaf", "touch"}, f"whom it calls: {d['callees']}")
     equal(sum(c["amount"] for c in d["callers"]), d["total"], "one caller: all of it")
     d = document("--callers", "recurse", path)["function"]
     true({c["function"] for c in d["callers"]} == {"deep", "recurse"}, f"itself, too: {d['callers']}")
@@ -309,6 +309,36 @@ def another_build_is_said_and_not_used():
     os.makedirs(fs + os.path.dirname(exe))
     shutil.copy(program("fp", "-fno-omit-frame-pointer"), fs + exe)
     true("leaf" in {r["function"] for r in rows("--symfs", fs, path)}, "names under another root")
+
+
+@test
+def a_recording_cut_behind_its_samples_is_partial():
+    """Its list of build ids is cut off, wholly or in its middle: names of another build are not shown."""
+    exe = os.path.join(ROOM.name, "cut")
+    shutil.copy(program("fp", "-fno-omit-frame-pointer"), exe)
+    path = record("cut.data", [exe, "deep"], "-g")
+    whole = Path(path).read_bytes()
+    end = sum(struct.unpack("<QQ", whole[40:56]))
+    ids = struct.unpack("<QQ", whole[end:end + 16])  # of BUILD_ID: the first there is
+    shutil.copy(program("nofp", "-fomit-frame-pointer"), exe)
+    shutil.rmtree(os.path.join(ROOM.name, ".debug"), ignore_errors=True)
+    for cut in (end + 8, end + 100, ids[0] + 10, sum(ids) - 1, sum(ids), len(whole) - 1):
+        bad = os.path.join(ROOM.name, "bad.data")
+        Path(bad).write_bytes(whole[:cut])
+        d = document(bad, status=1)
+        true("features are cut off" in (d["quality"]["damage"] or ""), f"cut at {cut}: {d['quality']['damage']}")
+        equal("BUILD_ID" in d["quality"]["damage"], cut < sum(ids), f"cut at {cut}")
+        true(not {"leaf", "inner"} & {r["function"] for r in d["rows"] if r["module"] == exe}, f"cut at {cut}: a name of another build")
+        why = next(u["reason"] for u in d["quality"]["unnamed"] if u["module"] == exe)
+        true("another build" in why or (cut < sum(ids) and "list of build ids is cut off" in why), f"cut at {cut}: {why}")
+        true("partial:" in report(bad, status=1), f"cut at {cut}")
+        equal(sum(r["events"][0]["self"] for r in d["rows"]), d["events"][0]["amount"], "every sample is there")
+        for words in (("dump", "--header"), ("dump", "--counts"), ("export", "-o", "/dev/null", "--format", "folded")):
+            r = sh(TARE, *words, bad)
+            true(r.returncode == 1 and b"features are cut off" in r.stderr, f"cut at {cut}: {words}: {r.returncode} {r.stderr}")
+    Path(bad).write_bytes(whole[:ids[0] + 10])
+    d = document("--symfs", "/", bad, status=1)
+    true(not d["quality"]["all_builds_verified"], "the user vouches for the files: said")
 
 
 @test

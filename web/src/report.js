@@ -12,7 +12,8 @@ const remarks = (q) => [
   q.undecodable > 0 && [q.undecodable, "records could not be decoded"],
   q.unattributed > 0 && [q.unattributed, "samples are of no event that the recording names"],
 ].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
-  q.with_periods ? [] : ["The recording has no periods: every sample counts as one."]);
+  q.with_periods ? [] : ["The recording has no periods: every sample counts as one."],
+  q.all_builds_verified === false ? ["Some files were taken by their names alone: of them no build ids could be read from the recording."] : []);
 
 function facts(doc) {
   const q = doc.quality, r = doc.recorded;
