@@ -147,7 +147,7 @@ struct process {
 	int64_t done[EXACT_CLASSES]; /* by threads that have ended, and corrections of live ones */
 	struct action actions[SIGNALS];
 	/* For the engine's first instruction, by the supervisor. */
-	uint64_t entry, image, image_size, board_at, board_size, signal_mask;
+	uint64_t entry, image, image_size, tables_at, board_at, board_size, signal_mask;
 	uint32_t mode, n_regions, filter;
 	int32_t board_fd; /* to be closed */
 	struct exec_region regions[EXEC_REGIONS];

@@ -26,8 +26,18 @@
 
 enum { CS_64_BIT = 0x33, PATH_ROOM = 64, BELOW_STACK = 4096 };
 
-/* Where board and image go: far from where kernels, libraries and sanitizers put things. */
-static const uint64_t places[] = { 0x200000000000, 0x240000000000, 0x180000000000, 0x500000000000 };
+/*
+ * Where the board goes, with image and tables right below: behind the heap of a program at a fixed address, in what the kernel's
+ * largest gaps leave whole, and where sanitizers expect nothing but programs. TSan takes 0x550000000000 to 0x568000000000 for
+ * that, MSan 0x510000000000 to 0x600000000000, and both die of anything of a stranger's elsewhere. With random addresses
+ * the program may stand there: then it is the next.
+ * Source: compiler-rt, tsan_platform.h, MappingX86_64; msan.h, kMemoryLayout.
+ */
+static const uint64_t places[] = { 0x559000000000, 0x550500000000, 0x520000000000, 0x200000000000, 0x180000000000 };
+
+enum { IMAGE_BELOW = 0x10000000 };
+
+static const uint64_t TABLES_BELOW = 64ull << 30, HEAP_ROOM = 32ull << 30;
 
 struct remote {
 	pid_t tid;
@@ -234,6 +244,15 @@ static int64_t give_board(struct remote *r, const struct board *b, int board_fd,
 	return fd;
 }
 
+/* Is there room for the program's heap, too? */
+static bool leaves_room(const struct process *p, uint64_t place)
+{
+	for (uint32_t i = 0; i < p->n_regions; i++)
+		if (p->regions[i].end > place - IMAGE_BELOW - TABLES_BELOW - HEAP_ROOM && p->regions[i].start < place + BOARD_SIZE)
+			return false;
+	return true;
+}
+
 static int map_all(struct remote *r, struct board *b, int board_fd, struct process *p, char *reason)
 {
 	const struct image_head *head = (const struct image_head *)exact_image;
@@ -244,11 +263,14 @@ static int map_all(struct remote *r, struct board *b, int board_fd, struct proce
 	if (failed(fd))
 		return (int)fd;
 	for (size_t i = 0; i < ARRAY_SIZE(places) && failed(at); i++) {
+		if (!leaves_room(p, places[i]))
+			continue;
 		at = remote_call(r, SYS_mmap, places[i], BOARD_SIZE, PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uint64_t)fd, 0);
 		if (failed(at))
 			continue;
-		p->image = places[i] - 0x10000000;
+		p->image = places[i] - IMAGE_BELOW;
+		p->tables_at = p->image - TABLES_BELOW;
 		if (!failed(remote_call(r, SYS_mmap, p->image, data, PROT_READ | PROT_EXEC,
 					MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)fd,
 					BOARD_IMAGE)) &&

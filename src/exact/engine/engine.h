@@ -94,9 +94,13 @@ struct code_page {
 	uint16_t watched, faults;
 };
 
+struct range {
+	uint64_t start, end;
+};
+
 enum { WATCH_FAULTS_MAX = 200 /* then its blocks check their bytes instead */ };
 
-enum { PAGE = 4096, REGIONS_MAX = 4096, TOLD_MAX = 32 };
+enum { PAGE = 4096, REGIONS_MAX = 4096, TOLD_MAX = 32, OWN_MAX = 4 * ARENAS_MAX };
 
 /* Everything a process of the program has one of. */
 struct engine {
@@ -141,6 +145,10 @@ struct engine {
 	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
 	uint64_t image, image_size;
+	struct range own[OWN_MAX]; /* memory of the engine's, in order: see own.c */
+	uint32_t n_own;
+	uint32_t locks_later; /* what the program has set by mlockall(): see locked.c */
+	uint64_t next_place; /* for its next table */
 	uint64_t mapped[LIMITS]; /* by the engine: see limits.c */
 	uint32_t lent; /* another process runs in this memory, or did */
 	int32_t tid; /* of the thread that holds the lock in dispatch */
@@ -186,6 +194,12 @@ void note_refusal(struct process *p, const char *why, uint64_t at);
 void futex_wait(volatile uint32_t *word, uint32_t value, int ms);
 void futex_wake(volatile uint32_t *word);
 
+/* own.c: which memory is the engine's. */
+void own_add(uint64_t start, uint64_t size);
+void own_remove(uint64_t start);
+const struct range *own_first(uint64_t start, uint64_t end);
+const struct range *own_last(uint64_t start, uint64_t end);
+
 /* regions.c: what may be executed, and what is written while it is. */
 void regions_first(const struct process *p);
 void region_set(uint64_t start, uint64_t end, int prot, const struct region *what);
@@ -210,6 +224,10 @@ void pin(uint64_t start, uint64_t end, const struct thread *of);
 void unpin(const struct thread *of);
 void unpin_others(void);
 
+/* locked.c: mlockall(), for what is the program's. */
+bool lock_calls(struct thread *t);
+bool locked_too(uint64_t start, uint64_t end);
+
 /* map_calls.c, kernel_writes.c, files.c: system calls that change or write memory. */
 bool map_calls(struct thread *t);
 void no_gain_for_exec(void);
@@ -218,6 +236,7 @@ bool kernel_writes(const struct thread *t);
 void kernel_writes_for_good(const struct thread *t);
 void file_mapped(int fd, int prot, bool shared, struct region *r);
 bool memory_shared(uint64_t start, uint64_t end);
+bool each_mapping(void (*each)(uint64_t start, uint64_t end, void *of), void *of);
 bool opens_to_write(const struct thread *t);
 void file_opened(int fd);
 uint64_t file_of(uint64_t dev, uint64_t inode);

@@ -201,6 +201,22 @@ void files_unchanged(uint64_t start, uint64_t end)
 	sys(__NR_close, m.fd);
 }
 
+/* Call `each` for every mapping of this process below the kernel's; false where they cannot be read. */
+bool each_mapping(void (*each)(uint64_t start, uint64_t end, void *of), void *of)
+{
+	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC) };
+	uint64_t from, to;
+	char name[NAME_MAX_];
+
+	if (m.fd < 0)
+		return false;
+	while (next_line(&m, &from, &to, name))
+		if (!(to >> 63))
+			each(from, to, of);
+	sys(__NR_close, m.fd);
+	return true;
+}
+
 /* ---- opened for writing ---- */
 
 /* Does the next call open a file that can be written through it? */

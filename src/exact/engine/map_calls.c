@@ -115,6 +115,15 @@ static void look_again(uint64_t start, uint64_t end)
 	}
 }
 
+/* The program's [start, end) is to replace what is there. Natively nothing would be. */
+static void never_over_ours(uint64_t start, uint64_t end)
+{
+	const struct range *r = own_first(start, end);
+
+	if (r)
+		refuse("the program maps memory over the exact engine's own, at", r->start < start ? start : r->start);
+}
+
 static void map_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -127,7 +136,13 @@ static void map_call(struct thread *t)
 		return;
 	}
 	lock();
+	if (flags & MAP_FIXED)
+		never_over_ours(start, start + r[RSI]);
 	ret = same(t);
+	if (!failed(ret) && !locked_too((uint64_t)ret, (uint64_t)ret + r[RSI])) {
+		sys(__NR_munmap, ret, r[RSI]);
+		ret = -EAGAIN;
+	}
 	if (failed(ret)) {
 		if (flags & MAP_FIXED)
 			look_again(start, start + r[RSI]);
@@ -141,6 +156,23 @@ static void map_call(struct thread *t)
 	finish(t, ret);
 }
 
+/* What there is between the engine's pieces, the last first: a range that the kernel does not take it refuses before anything is gone. */
+static long unmap_around(struct thread *t)
+{
+	uint64_t start = t->regs[RDI], end = (start + t->regs[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	const struct range *r = start % PAGE ? NULL : own_last(start, end);
+	long ret = 0;
+
+	if (!r)
+		return same(t);
+	for (; !failed(ret) && r; r = own_last(start, end)) {
+		if (r->end < end)
+			ret = sys(__NR_munmap, r->end, end - r->end);
+		end = r->start;
+	}
+	return failed(ret) || end <= start ? ret : sys(__NR_munmap, start, end - start);
+}
+
 static void unmap_call(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], end = start + t->regs[RSI];
@@ -149,7 +181,7 @@ static void unmap_call(struct thread *t)
 	if (region_in(start, end))
 		files_unchanged(start, end);
 	lock();
-	ret = same(t);
+	ret = unmap_around(t);
 	if (!failed(ret))
 		region_set(start, end, 0, NULL);
 	else
@@ -187,6 +219,7 @@ static void protect_call(struct thread *t)
 	uint64_t start = t->regs[RDI], end = (start + t->regs[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	int prot = in_force(t->regs[RDX]);
 	struct region what = { 0 };
+	const struct range *hole;
 	long ret;
 
 	lock();
@@ -195,7 +228,13 @@ static void protect_call(struct thread *t)
 		finish(t, -EACCES);
 		return;
 	}
-	ret = same(t);
+	hole = own_first(start, end);
+	if (hole) { /* and there natively it ends: nothing is mapped */
+		end = hole->start > start ? hole->start : start;
+		ret = end > start ? sys(t->regs[RAX], start, end - start, t->regs[RDX], t->regs[R10]) : 0;
+	} else {
+		ret = same(t);
+	}
 	if (failed(ret) && end > start)
 		end = ret == -EINVAL ? start : protected_until(start, end, (long)t->regs[RDX]);
 	if (end > start) {
@@ -212,7 +251,17 @@ static void protect_call(struct thread *t)
 		region_set(start, end, prot, &what);
 	}
 	unlock();
-	finish(t, ret);
+	finish(t, hole && !failed(ret) ? -ENOMEM : ret);
+}
+
+/* Does it move or grow what natively is not mapped? To shrink such a range is to unmap; to leave it as it is does nothing. */
+static bool moves_ours(uint64_t start, uint64_t old, uint64_t size, uint64_t flags)
+{
+	const struct range *r = own_first(start, start + (old ? old : 1));
+
+	if (r && r->start > start && size < old && !(flags & MREMAP_FIXED))
+		refuse("the program shrinks a range that holds memory of the exact engine's, at", r->start);
+	return r && (r->start <= start || size != old || (flags & MREMAP_FIXED));
 }
 
 static void remap_call(struct thread *t)
@@ -224,6 +273,13 @@ static void remap_call(struct thread *t)
 	long ret;
 
 	lock();
+	if (moves_ours(start, old, size, flags)) {
+		unlock();
+		finish(t, -EFAULT);
+		return;
+	}
+	if (flags & MREMAP_FIXED)
+		never_over_ours(t->regs[R8], t->regs[R8] + size);
 	unwatch_range(start, start + old); /* our protection would cut it in pieces, and come along */
 	r = region_any(start);
 	if (r) {
@@ -246,37 +302,64 @@ static void remap_call(struct thread *t)
 	finish(t, ret);
 }
 
-/* Advice that empties memory, now or later; false when it is none. */
+/* Advice that empties memory, now or later. */
+static bool empties(uint64_t advice)
+{
+	return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE || advice == MADV_DONTNEED_LOCKED_ ||
+	       advice == MADV_GUARD_INSTALL_ || advice == MADV_WIPEONFORK;
+}
+
+/* To what lies around the engine's pieces: as at a hole, which is what natively is there, it goes on, and says so at the end. */
+static long advise_around(struct thread *t)
+{
+	uint64_t start = t->regs[RDI], end = start + t->regs[RSI], advice = t->regs[RDX];
+	const struct range *r = start % PAGE ? NULL : own_first(start, end);
+	long ret = 0;
+
+	if (!r)
+		return same(t);
+	for (; start < end && (!failed(ret) || ret == -ENOMEM); r = own_first(start, end)) {
+		uint64_t to = r ? r->start : end;
+
+		if (to > start)
+			ret = sys(__NR_madvise, start, to - start, advice);
+		start = r ? r->end : end;
+	}
+	return failed(ret) ? ret : -ENOMEM;
+}
+
+/* False when the kernel can make it as it stands. */
 static bool advise_call(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], end = start + t->regs[RSI], advice = t->regs[RDX];
-	bool ours;
+	bool code, ours;
 	long ret;
 
-	if (advice != MADV_DONTNEED && advice != MADV_FREE && advice != MADV_REMOVE &&
-	    advice != MADV_DONTNEED_LOCKED_ && advice != MADV_GUARD_INSTALL_ && advice != MADV_WIPEONFORK)
-		return false;
 	lock();
-	ours = region_in(start, end);
-	if (ours && advice == MADV_WIPEONFORK)
+	code = empties(advice) && region_in(start, end);
+	ours = own_first(start, end);
+	if (code && advice == MADV_WIPEONFORK)
 		refuse("executable memory that is wiped on fork, which the exact engine does not run, at", start);
-	if (ours) {
-		ret = same(t);
+	if (code || ours)
+		ret = advise_around(t);
+	if (code)
 		code_written(start, end);
-	}
 	unlock();
-	if (ours)
+	if (code || ours)
 		finish(t, ret);
-	return ours;
+	return code || ours;
 }
 
 /* shmat, and shmdt, of which the kernel alone knows the size. */
 static void shm_call(struct thread *t)
 {
 	const struct region *r;
+	struct shmid64_ds ds;
 	long ret;
 
 	lock();
+	if (t->regs[RAX] == __NR_shmat && (t->regs[RDX] & SHM_REMAP_) && sys(__NR_shmctl, t->regs[RDI], IPC_STAT, &ds) >= 0)
+		never_over_ours(t->regs[RSI], t->regs[RSI] + ds.shm_segsz);
 	ret = same(t);
 	if (t->regs[RAX] == __NR_shmdt) {
 		r = region_any(t->regs[RDI]);
@@ -284,12 +367,13 @@ static void shm_call(struct thread *t)
 			look_again(r->start, r->end);
 	} else if (!failed(ret)) {
 		struct region what = { .checked = 1 };
-		struct shmid64_ds ds;
 
 		if (sys(__NR_shmctl, t->regs[RDI], IPC_STAT, &ds) < 0)
 			refuse("shared memory whose size is not told, at", (uint64_t)ret);
-		region_set((uint64_t)ret, (uint64_t)ret + ds.shm_segsz,
-			   t->regs[RDX] & SHM_EXEC ? PROT_EXEC | PROT_WRITE : 0, &what);
+		if (locked_too((uint64_t)ret, (uint64_t)ret + ds.shm_segsz))
+			region_set((uint64_t)ret, (uint64_t)ret + ds.shm_segsz, t->regs[RDX] & SHM_EXEC ? PROT_EXEC | PROT_WRITE : 0, &what);
+		else
+			ret = (sys(__NR_shmdt, ret), -EAGAIN);
 	}
 	unlock();
 	finish(t, ret);
@@ -305,46 +389,8 @@ static void personality_call(struct thread *t)
 	finish(t, ret);
 }
 
-static bool ours(uint64_t start, uint64_t size)
-{
-	const struct process *p = eng.process;
-	uint64_t image = eng.image, end = start + size < start ? ~0ull : start + size;
-
-	return (start < p->board_at + p->board_size && end > p->board_at) || (start < image + eng.image_size && end > image);
-}
-
-/* Nothing of the program lies where the engine and its board do: whoever changes that memory means the engine. */
-static void keep_ours(const struct thread *t)
-{
-	const uint64_t *r = t->regs;
-	bool hit = false;
-
-	switch (r[RAX]) {
-	case __NR_mmap:
-		hit = (r[R10] & MAP_FIXED) && ours(r[RDI], r[RSI]);
-		break;
-	case __NR_mremap:
-		hit = ours(r[RDI], r[RSI] ? r[RSI] : 1) || ((r[R10] & MREMAP_FIXED) && ours(r[R8], r[RDX]));
-		break;
-	case __NR_munmap:
-	case __NR_mprotect:
-	case __NR_pkey_mprotect:
-	case __NR_madvise:
-		hit = ours(r[RDI], r[RSI]);
-		break;
-	case __NR_shmat:
-		hit = (r[RDX] & SHM_REMAP_) && ours(r[RSI], 1);
-		break;
-	default:
-		break;
-	}
-	if (hit)
-		refuse("the program changes the exact engine's own memory, at", r[RAX] == __NR_shmat ? r[RSI] : r[RDI]);
-}
-
 bool map_calls(struct thread *t)
 {
-	keep_ours(t);
 	switch (t->regs[RAX]) {
 	case __NR_mmap:
 		map_call(t);
@@ -371,6 +417,6 @@ bool map_calls(struct thread *t)
 		shm_call(t);
 		return true;
 	default:
-		return false;
+		return lock_calls(t);
 	}
 }

@@ -60,9 +60,6 @@ enum { MFD_EXEC_ = 16 /* of kernels newer than the headers this is built with */
 /* One bit, between what a program's addresses have there: 0x5555..., 0x7fff..., 0 to 4 GiB; and what is free beside. */
 static const uint64_t ALIAS = 1ull << 44, BESIDE = 1ull << 40;
 
-/* Where the engine keeps its own things: far from where the kernel puts a program's. */
-static uint64_t next_place = 0x300000000000ull;
-
 void *reserve_at(uint64_t at, size_t size, int prot)
 {
 	int64_t data = prot & PROT_WRITE ? (int64_t)size : 0;
@@ -76,6 +73,7 @@ void *reserve_at(uint64_t at, size_t size, int prot)
 		limits_mapped(-(int64_t)size, -data);
 		return NULL;
 	}
+	own_add(at, size);
 	sys(__NR_madvise, p, size, MADV_DONTDUMP);
 	return (void *)p;
 }
@@ -102,6 +100,7 @@ void unreserve(void *p, size_t size)
 {
 	size = rounded(size);
 	sys(__NR_munmap, p, size);
+	own_remove((uint64_t)p);
 	limits_mapped(-(int64_t)size, -(int64_t)size);
 }
 
@@ -109,13 +108,13 @@ void *reserve(size_t size)
 {
 	size = rounded(size);
 	for (int tries = 0; tries < 64; tries++) {
-		uint64_t at = next_place;
+		uint64_t at = eng.next_place;
 		void *p = reserve_at(at, size, PROT_READ | PROT_WRITE);
 
-		next_place += size + 0x100000;
+		eng.next_place += size + 0x100000;
 		if (p)
 			return p;
-		next_place += 0x1000000000ull;
+		eng.next_place += 0x1000000000ull;
 	}
 	if (memory_is_out())
 		refuse("the kernel gives the exact engine no memory (limits on mappings, vm.max_map_count, or on memory?), bytes wanted", size);
@@ -154,6 +153,8 @@ static void *map_twice(uint64_t at, size_t size)
 	if ((uint64_t)sys(__NR_mremap, at, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to ||
 	    sys(__NR_mprotect, to, size, PROT_READ | PROT_WRITE) < 0)
 		refuse("the kernel does not map translated code twice, at", at);
+	own_add(at, size);
+	own_add(to, size);
 	sys(__NR_madvise, at, size, MADV_DONTDUMP);
 	sys(__NR_madvise, to, size, MADV_DONTDUMP);
 	return (void *)to;

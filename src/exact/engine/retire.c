@@ -80,6 +80,8 @@ void retire_all(void)
 
 		sys(__NR_munmap, runs_at(a->start), a->end - a->start);
 		sys(__NR_munmap, a->start, a->end - a->start);
+		own_remove(runs_at(a->start));
+		own_remove((uint64_t)a->start);
 		limits_mapped(-2 * (int64_t)(a->end - a->start), 0);
 		unreserve(a->blocks, ARENA_SIZE / 16 * sizeof *a->blocks);
 	}

@@ -348,6 +348,7 @@ void child_start(struct thread *t)
 		eng.space = t->space = p->serial;
 		unpin_others();
 		no_gain_for_child();
+		eng.locks_later = 0; /* Source: mlockall(2), "Notes" */
 		limits_of(p);
 		if (eng.alias)
 			retire_all(); /* its parent goes on writing to that code */
@@ -477,6 +478,9 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	/* a core dump would write all of it: hours, and a full disk */
 	sys(__NR_madvise, board, BOARD_SIZE, MADV_DONTDUMP);
 	limits_first();
+	own_add(p->board_at, p->board_size);
+	own_add(p->image, p->image_size);
+	eng.next_place = p->tables_at;
 	regions_first(p);
 	cache_first();
 	emit_tail();

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which memory is the engine's: board, image, tables, the jump table below 2 GiB, code. Natively nothing is there, and the
+ * program's calls that change a range of memory are made around it (map_calls.c). All with the lock held.
+ */
+#include "exact/engine/engine.h"
+
+static uint64_t rounded(uint64_t size)
+{
+	return (size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+void own_add(uint64_t start, uint64_t size)
+{
+	uint32_t i = eng.n_own;
+
+	if (i == OWN_MAX)
+		refuse("the exact engine has more pieces of memory than it can follow; one more at", start);
+	for (eng.n_own++; i && eng.own[i - 1].start > start; i--)
+		eng.own[i] = eng.own[i - 1];
+	eng.own[i] = (struct range){ start, start + rounded(size) };
+}
+
+void own_remove(uint64_t start)
+{
+	uint32_t i = 0;
+
+	while (i < eng.n_own && eng.own[i].start != start)
+		i++;
+	if (i == eng.n_own)
+		return;
+	for (eng.n_own--; i < eng.n_own; i++)
+		eng.own[i] = eng.own[i + 1];
+}
+
+/* The lowest of the engine's ranges that [start, end) meets, or NULL. */
+const struct range *own_first(uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0; i < eng.n_own; i++)
+		if (eng.own[i].start < end && start < eng.own[i].end)
+			return &eng.own[i];
+	return NULL;
+}
+
+/* The highest. */
+const struct range *own_last(uint64_t start, uint64_t end)
+{
+	for (uint32_t i = eng.n_own; i-- > 0;)
+		if (eng.own[i].start < end && start < eng.own[i].end)
+			return &eng.own[i];
+	return NULL;
+}
