@@ -168,7 +168,7 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 		r.reads = F_ALL, r.writes = 0;
 	for (int i = 0; i < z->operand_count; i++)
 		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-		    o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM) {
+		    (o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM || o[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB)) {
 			bool reads = o[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 			bool writes = o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 
@@ -233,7 +233,7 @@ static int build(uint8_t *b, int enc, int map, int op, int pp, int modrm, int w,
 	}
 	b[n++] = (uint8_t)op;
 	b[n++] = (uint8_t)modrm;
-	b[n] = 0x08; /* as SIB: [rax + rcx] */
+	b[n] = (modrm >> 3 & 7) == 1 ? 0x10 : 0x08; /* as SIB: [rax + rcx], or rdx: of a gather no register may be the one it fills */
 	return n;
 }
 

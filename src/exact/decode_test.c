@@ -33,6 +33,10 @@ static const struct {
 	{ __LINE__, "\xcb", 1, 1, K_REFUSED, F_ALL, 0, 1, 0, V_NONE },
 	{ __LINE__, "\xc5\xfc\x10\x00", 4, 4, K_PLAIN, 0, 0, 1, 0, V_256 },
 	{ __LINE__, "\xc5\xf8\x54\x00", 4, 4, K_PLAIN, 0, 0, 1, 0, V_128 },
+	{ __LINE__, "\xc4\xe2\x5d\x90\x1c\x88", 6, 6, K_PLAIN, 0, 0, 1, 0, V_256 }, /* vpgatherdd ymm3, [rax + ymm1*4], ymm4 */
+	{ __LINE__, "\xc4\xe2\x65\x90\x0c\x90", 6, 6, K_PLAIN, 0, 0, 1, 0, V_256 }, /* ymm1, [rax + ymm2*4], ymm3 */
+	{ __LINE__, "\x62\xf2\x7d\x49\x90\x1c\x88", 7, 7, K_PLAIN, 0, 0, 1, 0, V_512 },
+	{ __LINE__, "\x62\xf2\x7d\x49\xa0\x1c\x88", 7, 7, K_PLAIN, 0, 0, 0, 1, V_512 }, /* vpscatterdd */
 	{ __LINE__, "\x0f\x20\x00", 3, 3, K_PLAIN, 0, 0, 0, 0, V_NONE }, /* mov rax, cr0: any mod is a register */
 	{ __LINE__, "\x0f\x23\x45", 3, 3, K_PLAIN, 0, 0, 0, 0, V_NONE },
 	{ __LINE__, "\x66\xc3", 2, 2, K_REFUSED, 0, 0, 1, 0, V_NONE }, /* 16 bits of the instruction pointer */

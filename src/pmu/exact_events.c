@@ -17,8 +17,8 @@ const struct exact_event exact_events[EXACT_EVENTS] = {
 	{ "calls", "near calls" },
 	{ "returns", "near returns" },
 	{ "indirect-branches", "jumps and calls through a register or memory, returns apart" },
-	{ "loads", "memory operands read, implicit ones too" },
-	{ "stores", "memory operands written, implicit ones too" },
+	{ "loads", "memory operands read, implicit ones too; a gather is one, and so is a prefetch or a flush of a cache line" },
+	{ "stores", "memory operands written, implicit ones too; a scatter is one" },
 	{ "atomics", "locked instructions, and xchg with memory" },
 	{ "rep", "repeated string instructions" },
 	{ "syscalls", "syscall instructions" },
@@ -62,7 +62,7 @@ int encode_exact(struct encoder *e)
 	}
 	if (!ev->n_terms)
 		return unknown(e, NULL);
-	if (ev->mods.given && !ev->mods.user)
+	if (ev->mods.given && (!ev->mods.user || ev->mods.kernel || ev->mods.hypervisor))
 		return tare_fail_at(e->err, ev->at, EINVAL,
 				    "%.100s: the exact engine counts user mode, and nothing else",
 				    ev->text);

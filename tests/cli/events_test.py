@@ -96,7 +96,7 @@ def the_exact_engine_as_a_pmu():
     (e,) = document("explain", "explain", "exact/calls/u", "--beside", "cycles,branches")
     equal((e["fits"], e["blocker"]), (True, None), "it needs no counter")
     for words, says, hint in ((["exact/load/"], "no event 'load'", "did you mean loads"), (["exact/loads,calls/"], "one event", "exact/loads/,"),
-                              (["exact/loads/k"], "user mode, and nothing else", "")):
+                              (["exact/loads/k"], "user mode, and nothing else", ""), (["exact/loads/uk"], "user mode, and nothing else", ""), (["exact/loads/uh"], "user mode, and nothing else", "")):
         r = events("explain", *words)
         equal(r.returncode, 125, words)
         true(says in r.stderr and hint in r.stderr, r.stderr)

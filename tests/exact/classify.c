@@ -79,7 +79,7 @@ static void operands(struct insn *in, const ZydisDecodedInstruction *z,
 	for (int i = 0; i < z->operand_count; i++) {
 		const ZydisDecodedOperand *o = &ops[i];
 
-		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.type == ZYDIS_MEMOP_TYPE_MEM && z->mnemonic != ZYDIS_MNEMONIC_NOP) {
+		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && (o->mem.type == ZYDIS_MEMOP_TYPE_MEM || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB) && z->mnemonic != ZYDIS_MNEMONIC_NOP) {
 			in->adds[C_ACCESSES]++;
 			in->adds[C_LOADS] += !!(o->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
 			in->adds[C_STORES] += !!(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);

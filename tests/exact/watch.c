@@ -87,7 +87,9 @@ static bool chosen(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *
 {
 	bool reads = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ, writes = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 
-	if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM || z->mnemonic == ZYDIS_MNEMONIC_NOP)
+	bool accesses = o->mem.type == ZYDIS_MEMOP_TYPE_MEM || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB;
+
+	if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || !accesses || z->mnemonic == ZYDIS_MNEMONIC_NOP)
 		return false;
 	if (z->meta.category == ZYDIS_CATEGORY_PREFETCH)
 		*what++ = 'p';

@@ -139,8 +139,8 @@ static bool reads_count(const struct insn *in, uint64_t pc)
 }
 
 /*
- * Does it reach memory through GS? Gathers, cache lines flushed and what maskmovq or clzero (0F 01) names by no
- * operand count no load or store, or have none to be seen.
+ * Does it reach memory through GS? Some cache lines flushed and what maskmovq or clzero (0F 01) names by no operand
+ * count no load or store, or have none to be seen.
  */
 static bool through_gs(const struct insn *in)
 {
