@@ -30,6 +30,8 @@ int cross_add(struct encoding_list *list, struct tare_error *err)
 		if (more[i].cpus.n && cpus_copy(&e->cpus, &more[i].cpus, err) < 0)
 			return -ENOMEM;
 		e->source = sides[CROSS_PERF];
+		/* Registers count guests, too, unless told otherwise: like is compared with like. */
+		e->attr.exclude_guest = more[i].host_only;
 		e->group += list->groups;
 		list->n++;
 	}

@@ -113,6 +113,22 @@ TEST(verdicts)
 	summary_free(s);
 }
 
+/* Registers count guests with their host; perf leaves them out unless told otherwise, or asked to. */
+TEST(guests_are_on_both_sides_or_on_none)
+{
+	struct encoding_list list = { .enc = calloc(2, sizeof(struct encoding)), .n = 2, .groups = 2 };
+
+	for (size_t i = 0; i < 2; i++)
+		list.enc[i] = (struct encoding){ .source = "msr", .attr = { .exclude_guest = 1 }, .group = (unsigned)i, .host_only = i == 1 };
+	CHECK_EQ(cross_add(&list, NULL), 0);
+	CHECK_EQ(list.n, 4);
+	CHECK_STR(list.enc[2].source, "perf");
+	CHECK_EQ(list.enc[2].attr.exclude_guest, 0, "as a register counts");
+	CHECK_EQ(list.enc[3].attr.exclude_guest, 1, "the host alone was asked for");
+	CHECK_EQ(list.enc[0].attr.exclude_guest, 1, "the first of a pair is left as it is");
+	encoding_list_free(&list);
+}
+
 TEST(one_run_is_no_argument)
 {
 	struct summary *s;

@@ -258,7 +258,7 @@ static void make_remarks(struct job *j)
 	if (exact)
 		remark(j, "Instructions and their classes are counted by the exact engine, in user mode, in runs of their own: every one, nothing else.");
 	if (j->plan.msr)
-		remark(j, "Registers count what the CPU does, in the modes asked for: what other tasks and interrupts did there meanwhile is in the counts.");
+		remark(j, "Registers count what the CPU does, in the modes asked for: what other tasks, interrupts and guests did there meanwhile is in the counts.");
 	if (j->plan.cross)
 		remark(j, "perf counts this task, wherever the kernel counts for it; registers count the CPU. Each counted in runs of its own, one after the other: "
 			  "a drift is in the difference.");

@@ -13,6 +13,10 @@
 
 enum { MSR_EVENTS_MAX = 12, MSR_STEPS_MAX = 160, MSR_PROGRAMMABLE_MAX = 8, MSR_FIXED_MAX = 4 };
 
+/* Source: AMD64 APM vol. 2, "Performance Event-Select Registers", HG_ONLY. Counting for the host alone takes EFER.SVME. */
+#define MSR_AMD_GUEST_ONLY (UINT64_C(1) << 40)
+#define MSR_AMD_HOST_ONLY (UINT64_C(1) << 41)
+
 struct msr_cpu {
 	unsigned maker; /* TARE_MSR_INTEL, TARE_MSR_AMD */
 	/*

@@ -43,6 +43,7 @@ struct encoding *encoder_add(struct encoder *e, const struct pmu *pmu, uint32_t 
 		.event = e->index,
 		.group = ev->group,
 		.weak = ev->mods.weak,
+		.host_only = ev->mods.host && !ev->mods.guest,
 		.sample_read = ev->mods.sample_read,
 		.scale = 1,
 	};

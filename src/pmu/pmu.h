@@ -42,6 +42,7 @@ struct encoding {
 	unsigned group;    /* 0..groups-1; one group on several PMUs became one group per PMU */
 	bool weak;         /* the group may be broken up if it does not fit (:W) */
 	bool sample_read;  /* :S */
+	bool host_only;    /* :H; attr.exclude_guest alone is also perf's default */
 	double scale;      /* 1.0 if none */
 	bool snapshot;     /* a level, not a count: shown as read, never as a difference */
 	uint64_t counters; /* legal counters: bits 0-31 programmable, 32-63 fixed; 0: not known */

@@ -243,6 +243,10 @@ static int plan(struct group *g, const struct encoding *const *enc, const struct
 
 		if (ret == 0 && ev[i].period)
 			ret = tare_fail(err, EOPNOTSUPP, "%s: an interrupt at the end of a period is perf's to take", enc[i]->name);
+		if (ret == 0 && all.cpu.maker == TARE_MSR_AMD && ev[i].config & MSR_AMD_HOST_ONLY) {
+			ret = tare_fail(err, EOPNOTSUPP, "%s: a counter for the host alone stands still, at 0, wherever the CPU's virtualization is off", enc[i]->name);
+			tare_hint(err, "perf knows when that is: --engine perf; :G counts guests alone");
+		}
 		if (ret < 0) {
 			*failed = i;
 			return ret;

@@ -133,6 +133,25 @@ static int config_of(const struct counter_facts *facts, const struct encoding *e
 	return -EOPNOTSUPP;
 }
 
+/*
+ * Intel's selects know no guests. AMD's do; but where virtualization is off in EFER, one that asks for the host alone counts nothing, and
+ * that can change at any time: such a plan can be made, and is not counted with (msr.c).
+ */
+static int guests_of(const struct msr_cpu *cpu, const struct encoding *enc, uint64_t *config, struct tare_error *err)
+{
+	bool guest_only = enc->attr.exclude_host;
+
+	if (!guest_only && !enc->host_only)
+		return 0;
+	if (cpu->maker != TARE_MSR_AMD) {
+		tare_fail(err, EOPNOTSUPP, "%s: a register of Intel's cannot tell guests from their host", enc->name);
+		tare_hint(err, "perf can, by stopping counters as guests begin and end: --engine perf. Without :%c both are counted", guest_only ? 'G' : 'H');
+		return -EOPNOTSUPP;
+	}
+	*config |= guest_only ? MSR_AMD_GUEST_ONLY : MSR_AMD_HOST_ONLY;
+	return 0;
+}
+
 int msr_event_for(struct msr_event *out, const struct msr_cpu *cpu, const struct counter_facts *facts,
 		  const struct encoding *enc, struct tare_error *err)
 {
@@ -153,11 +172,12 @@ int msr_event_for(struct msr_event *out, const struct msr_cpu *cpu, const struct
 		return -EOPNOTSUPP;
 	}
 	ret = config_of(facts, enc, &out->config, err);
+	if (ret == 0)
+		ret = guests_of(cpu, enc, &out->config, err);
 	if (ret < 0)
 		return ret;
 	out->extra = attr->config1;
 	out->period = attr->sample_period;
 	out->legal = fit_counters(facts, enc) & UINT32_MAX;
-	(void)cpu;
 	return 0;
 }

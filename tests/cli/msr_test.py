@@ -122,6 +122,18 @@ def plans_that_cannot_be():
 
 
 @test
+def guests_and_their_host():
+    """By AMD's bits 40 and 41. Intel's registers have none: what cannot be told apart is refused, and not counted together."""
+    for mods, value in (("", 0x430076), (":G", 0x10000430076), (":H", 0x20000430076), (":GH", 0x430076), (":uG", 0x10000410076)):
+        steps = document("msr-plan", "plan", "--cpu", "zen 4", "-e", f"cycles{mods}")["steps"]
+        true(value in [s.get("value") for s in steps if s["register"] == "PERF_CTL0"], f"cycles{mods}: {steps}")
+    for mods in (":G", ":H"):
+        refused(["plan", "--cpu", "skl", "-e", f"cycles{mods}"], "cannot tell guests from their host", f"Without {mods}")
+    for mods in ("", ":GH"):
+        msr("plan", "--cpu", "skl", "-e", f"cycles{mods}")
+
+
+@test
 def mistakes_on_the_command_line():
     refused([], "list, plan, read, write, batch, watch")
     refused(["peek"], "'peek'")
@@ -456,6 +468,19 @@ def stat_counts_by_registers():
 
 
 @test
+def stat_does_not_count_guests_as_their_host():
+    r = stat("-e", "cycles:H")
+    said = "cannot tell guests from their host" if INTEL else "stands still, at 0"
+    true(r.returncode == 125 and said in r.stderr, f"{r.returncode} {r.stderr}")
+    true("counted" not in r.stdout, r.stdout)
+    r = stat("-e", "cycles:G")
+    if INTEL:
+        true(r.returncode == 125 and said in r.stderr, r.stderr)
+    else:
+        equal(counts(r)["cycles:G"]["quality"], "counted", r.stderr)
+
+
+@test
 def stat_puts_back_what_was_there():
     ok("write", f"{COUNTER}=0x1234", f"{SELECT}=0x3003c")
     equal(stat("-e", EVENTS).returncode, 0, "status")
@@ -470,7 +495,7 @@ def stat_leaves_counters_in_use_alone():
     true(r.returncode == 125 and "somebody counts with it already" in r.stderr, r.stderr)
     equal(ok("read", SELECT).split()[4], "0x43003c", "untouched")
     equal(ok("read", GATE).split()[4], "0x1", "untouched")
-    ok("write", f"{SELECT}=0", f"{GATE}=0")
+    ok("write", f"{SELECT}=0", f"{GATE}=0", f"{COUNTER}=0")  # it counted meanwhile: the model's, by being looked at
 
 
 @test
