@@ -179,7 +179,7 @@ static int add_code(struct bench_tests *t, const struct bench_options *o, size_t
 
 	if (o->form == BENCH_FORM_IN_TURN && !can) {
 		tare_fail(err, EINVAL, "'%.150s' has no register that others can stand for", o->code[i]);
-		tare_hint(err, "--form in-turn takes one instruction of two operands or more whose result is in a register");
+		tare_hint(err, "it takes one instruction whose result is in a register, and no flag (adc), second register or memory that the next copy reads");
 		ret = -EINVAL;
 	}
 	if (ret == 0 && o->form != BENCH_FORM_IN_TURN)

@@ -113,6 +113,96 @@ static struct reg next_reg(const char *code, size_t *at)
 	return (struct reg){ .family = -1 };
 }
 
+/* ---- what a copy may wait for beside that register ---- */
+
+/*
+ * Whether all that the instruction hands on to a next copy of itself is in that register: no flag, other register or memory is both read
+ * and written. Of general registers, by the names of instructions that are known to be so; of vector registers, where no flags are and few
+ * write twice, by the names of those that are not. Sources: Intel SDM vol. 2, each instruction's "Operation" and "Flags Affected"; Arm ARM, C6.
+ */
+static bool is_one_of(const char *name, size_t n, const char *const *list, bool suffixed)
+{
+	for (; *list; list++) {
+		size_t k = strlen(*list);
+		bool open = (*list)[k - 1] == '*'; /* and all that begin so */
+
+		k -= open;
+		if (n >= k && !strncasecmp(name, *list, k) && (open || n == k || (suffixed && n == k + 1 && strchr("bwlqBWLQ", name[k]))))
+			return true;
+	}
+	return false;
+}
+
+/* How often the code names that piece of hardware. */
+static unsigned mentions(const char *code, struct reg what)
+{
+	unsigned n = 0;
+	struct reg r;
+
+	for (size_t at = 0; (r = next_reg(code, &at)).family >= 0; at += r.length)
+		n += same(r, what);
+	return n;
+}
+
+static const char *name_of(const char *code, size_t *n)
+{
+	code += strspn(code, " \t\n");
+	for (*n = 0; word(code[*n]);)
+		++*n;
+	return code;
+}
+
+#if defined(__x86_64__)
+static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg written)
+{
+	static const char *const plain[] = { "mov", "movabs", "movzx", "movsx", "movsxd", "movzb*", "movzw*", "movsb*", "movsw*", "movsl*", "movbe", "lea", "add", "sub",
+		"and", "or", "xor", "imul", "cmov*", "bsf", "bsr", "lzcnt", "tzcnt", "popcnt", "crc32*", "andn", "bextr", "blsi", "blsr", "blsmsk", "bzhi",
+		"pdep", "pext", "rorx", "sarx", "shlx", "shrx", "btc", "btr", "bts", "movd", "movq", "vmovd", "vmovq", "cvt*", "vcvt*", "pextr*",
+		"vpextr*", "movmsk*", "vmovmsk*", "pmovmskb", "vpmovmskb", NULL };
+	/* By cl, 0 leaves the flags as they were. Those that go round (rol) always leave some, and are not here. */
+	static const char *const shifts[] = { "shl", "sal", "shr", "sar", "shld", "shrd", NULL };
+	static const char *const twice[] = { "mulx", NULL }; /* the second operand is a result, too */
+	/* Gathers clear their mask; the string comparisons' results, and what is stored, are elsewhere; comparisons of scalars set flags alone. */
+	static const char *const vector[] = { "vgather*", "vpgather*", "pcmpestr*", "pcmpistr*", "vpcmpestr*", "vpcmpistr*", "maskmov*", "vmaskmovdqu", "comis*", "ucomis*",
+		"vcomis*", "vucomis*", "ptest", "vptest", "vtestp*", "encodekey*", "aesenc128kl", "aesdec128kl", "aesenc256kl", "aesdec256kl", NULL };
+	static const char *const reads_xmm0[] = { "blendvp*", "pblendvb", "sha256rnds2", NULL };
+	const struct reg cl = { 0, 2, 0 }, rdx = { 0, 3, 0 };
+	size_t n;
+	const char *name = name_of(s->code, &n);
+
+	if (!is_general(written.family))
+		return !is_one_of(name, n, vector, false) && !(written.number == 0 && is_one_of(name, n, reads_xmm0, false));
+	if (is_one_of(name, n, shifts, s->att))
+		return !mentions(s->code, cl);
+	if (is_one_of(name, n, twice, s->att)) {
+		struct reg r;
+
+		for (size_t at = 0; (r = next_reg(s->code, &at)).family >= 0; at += r.length)
+			if (mentions(s->code, r) > 1 || same(r, rdx))
+				return false;
+		return true;
+	}
+	return is_one_of(name, n, plain, s->att);
+}
+#else
+static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg written)
+{
+	/* What reads the carry or all flags and sets them; stores, exchanges, and what sets nothing but flags. */
+	static const char *const others[] = { "adcs", "sbcs", "ngcs", "ccmp", "ccmn", "fccmp*", "cmp", "cmn", "tst", "fcmp*", "st*", "cas*", "swp*", "rmif", "setf*",
+		"ld*", "cb*", "tb*", "prf*", "msr", "sys*", NULL };
+	static const char *const loads[] = { "ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrsw", "ldur*", NULL };
+	const char *bracket = strchr(s->code, ']');
+	size_t n;
+	const char *name = name_of(s->code, &n);
+
+	(void)written;
+	/* [x1, #8]! and [x1], #8 move x1 on. */
+	if (strchr(s->code, '!') || (bracket && strchr(bracket, ',')))
+		return false;
+	return is_one_of(name, n, loads, false) || !is_one_of(name, n, others, false);
+}
+#endif
+
 struct turns {
 	struct reg written;
 	int number[BENCH_TURNS];
@@ -157,6 +247,8 @@ static bool find_turns(const struct bench_snippet *s, struct turns *t)
 	if (!operand)
 		return false;
 	t->written = reg_at(operand);
+	if (!passes_on_nothing_else(s, t->written))
+		return false;
 	end = operand + t->written.length;
 	if (t->written.family < 0 || (*end && *end != ',' && *end != '.' && !isspace((unsigned char)*end)))
 		return false;

@@ -24,7 +24,8 @@ bool bench_snippet_is_att(const char *code);
 
 /*
  * Whether it is one instruction that writes to a register which other registers can stand for, copy by copy: at least two
- * operands, the one written a register that no address is made of. `names` (may be NULL): which, "rax, r8, r9".
+ * operands, the one written a register that no address is made of, and nothing else (a flag, a second register, memory) by which a copy
+ * would wait for the one before. Only what is known to be so: of general registers by the instruction's name. `names` (may be NULL): which, "rax, r8, r9".
  */
 bool bench_snippet_turns(const struct bench_snippet *s, struct text *names);
 

@@ -135,9 +135,11 @@ def registers_take_turns():
         equal([v["name"] for v in document["variants"]], [code, f"{code} (in turn)"])
         equal(values(document, 0), values(document, 1))
     # A register that an address is made of, a single operand, several instructions: no other can stand for it.
-    for code in ("mov rax, [rax]", "inc rax", "imul rax, rbx; nop", "cmp [r14], rax", "nop"):
+    for code in ("mov rax, [rax]", "inc rax", "imul rax, rbx; nop", "cmp [r14], rax", "nop", "adc rax, rbx", "sbb rax, rbx", "rcl rax, 1",
+                 "shl rax, cl", "xchg rax, rbx", "xadd rax, rbx", "cmpxchg rbx, rcx"):
         equal(len(bench("--init", "mov [r14], r14; mov rax, r14", "--asm", code, runs=3)["variants"]), 1, code)
     refused("--form", "in-turn", "--asm", "inc rax", status=2, says="no register that others can stand for")
+    refused("--form", "in-turn", "--asm", "adc rax, rbx", status=2, says=r"no flag \(adc\)")
 
 
 @test
