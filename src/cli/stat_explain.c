@@ -148,7 +148,7 @@ static int begin_all(struct work *w)
 	int ret;
 
 	fixed_parse("all", &all, &none);
-	all &= ~FIXED(PID) & ~FIXED(CWD) & ~FIXED(LOCALE) & ~FIXED(BINDING);
+	all &= ~FIXED(PID) & ~FIXED(CWD) & ~FIXED(LOCALE) & ~FIXED(BINDING) & ~FIXED(READDIR);
 	all |= asked;
 	for (unsigned c = 0; c < LETS; c++) {
 		unsigned items = budget_causes[BUDGET_SEEN + c].items;

@@ -65,6 +65,7 @@ enum {
 	COUNT_PROFILE = 4, /* also where each block came from */
 	COUNT_EVERY = 8,   /* also a sample every so many of a class */
 	SAME_RANDOM = 16,  /* getrandom gives constant bytes */
+	SAME_READDIR = 32, /* directories are read by the names of their entries */
 };
 
 /* What one counter stands for. */

@@ -265,7 +265,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.no_vdso = o->no_vdso,
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) | (o->running ? COUNT_RUNNING : 0) |
 				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
-				(o->same_random ? SAME_RANDOM : 0),
+				(o->same_random ? SAME_RANDOM : 0) | (o->same_readdir ? SAME_READDIR : 0),
 		};
 
 		close(fds[0]);

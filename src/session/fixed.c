@@ -18,6 +18,7 @@ const struct fixed_row fixed_rows[FIXED_ITEMS] = {
 	[FIXED_LOCALE] = { "locale", "LC_ALL=C.UTF-8 and TZ=UTC0", false },
 	[FIXED_CWD] = { "cwd", "the working directory by a name of 256 characters", false },
 	[FIXED_BINDING] = { "binding", "symbols bound at the start, not by the thread that calls first", false },
+	[FIXED_READDIR] = { "readdir", "directories read in the order of names; under the exact engine alone", false },
 };
 
 static unsigned usual(void)

@@ -23,6 +23,7 @@ enum fixed_item {
 	FIXED_LOCALE,	   /* and time zone */
 	FIXED_CWD,	   /* how long the name of the working directory is */
 	FIXED_BINDING,	   /* symbols at the start, not by whoever calls first */
+	FIXED_READDIR,	   /* in which order a directory gives its entries */
 	FIXED_ITEMS,
 };
 

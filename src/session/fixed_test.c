@@ -6,7 +6,7 @@
 #include "tap.h"
 
 #define ALL ((1u << FIXED_ITEMS) - 1)
-#define USUAL (ALL & ~(FIXED(CPU) | FIXED(LOCALE) | FIXED(CWD) | FIXED(BINDING)))
+#define USUAL (ALL & ~(FIXED(CPU) | FIXED(LOCALE) | FIXED(CWD) | FIXED(BINDING) | FIXED(READDIR)))
 
 static const struct {
 	int line;

@@ -57,6 +57,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		}
 		return ret;
 	}
+	fixed_miss(l->fixed, FIXED_READDIR, "only the exact engine can, and this runs without it");
 	fix_rights(l->fixed, argv[0]);
 	random_pair(l->fixed, pair);
 	fix_begin(l->fixed, &before);

@@ -50,6 +50,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 			   &(struct exact_options){ .mask = &sig->mask,
 						    .aslr = !(set & FIXED(ASLR)),
 						    .same_random = set & FIXED(RANDOM),
+						    .same_readdir = set & FIXED(READDIR),
 						    .no_vdso = set & FIXED(VDSO),
 						    .profile = l->profile,
 						    .running = l->running,

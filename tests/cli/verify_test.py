@@ -108,7 +108,7 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding"], "items")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir"], "items")
     equal({x[1] for x in lines}, {"usual", "by"}, "kinds")
 
 
@@ -309,6 +309,69 @@ def the_working_directory_by_a_long_name():
     true("not fixed: cwd: its name of" in r.stderr and r.stdout.strip().endswith("x" * 240), r.stdout + r.stderr)
     text = sh(TARE, "run", "--list").stdout
     true(re.search(r"^cwd +by name", text, re.M), text)
+
+
+# Reads a directory, goes back to places in it, and takes it away while it is read: x86-64's struct dirent.
+DIRECTORY = """
+import ctypes, os, sys
+c = ctypes.CDLL(None)
+c.opendir.restype = c.readdir.restype = ctypes.c_void_p
+c.opendir.argtypes, c.telldir.restype = [ctypes.c_char_p], ctypes.c_long
+for f in (c.readdir, c.telldir, c.rewinddir, c.closedir): f.argtypes = [ctypes.c_void_p]
+c.seekdir.argtypes = [ctypes.c_void_p, ctypes.c_long]
+d = c.opendir(sys.argv[1].encode())
+def one():
+    e = c.readdir(d)
+    return ctypes.string_at(e + 19).decode() if e else None
+names, places = [], []
+while (n := one()) is not None:
+    names.append(n); places.append(c.telldir(d))
+wrong = 0
+for i in range(len(names) - 2, 0, -53):
+    c.seekdir(d, places[i]); wrong += one() != names[i + 1]
+c.seekdir(d, places[-1]); wrong += one() is not None
+c.rewinddir(d); wrong += one() != names[0]
+c.rewinddir(d)
+if len(sys.argv) > 2:
+    os.chdir(sys.argv[1])
+    while (n := one()) is not None:
+        if n not in (".", ".."): os.unlink(n)
+    os.rmdir(sys.argv[1])
+print(names == [".", ".."] + sorted(names[2:]), wrong, len(names))
+"""
+
+
+@test
+def directories_by_name():
+    need_exact()
+    count = (TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--format", "json")
+    names = [f"a-name-of-some-length-{i}" for i in range(2500)] + [".hidden", "-x", "+"]
+    for folder, order in (("one", names), ("two", names[::-1])):
+        (Path(ROOM.name) / folder).mkdir()
+        for n in order:
+            (Path(ROOM.name) / folder / n).touch()
+    by_name = "--deterministic=+readdir"
+    for extra in ((), ("remove",)):
+        r = sh(*count, by_name, "--", sys.executable, "-c", DIRECTORY, f"{ROOM.name}/one", *extra)
+        equal(r.stdout, "True 0 2505\n", "sorted; places that were wrong; entries")
+    true("readdir" in json.loads(r.stderr)["conditions"]["fixed"], r.stderr)
+    true(not (Path(ROOM.name) / "one").exists(), "all was seen, though it was removed meanwhile")
+    (Path(ROOM.name) / "one").mkdir()
+    for n in names[::2] + names[1::2]:
+        (Path(ROOM.name) / "one" / n).touch()
+    script = "import os, sys; print([e.name for e in os.scandir(sys.argv[1])])"
+    out = {sh(*count, by_name, "--", sys.executable, "-c", script, f"{ROOM.name}/{f}").stdout for f in ("one", "two")}
+    equal(out, {f"{sorted(names)}\n"}, "two copies")
+    (Path(ROOM.name) / "empty").mkdir()
+    r = sh(*count, by_name, "--", sys.executable, "-c", "import os; print(len(os.listdir('/proc/self/fd')) > 2, os.listdir('empty'))")
+    equal(r.stdout, "True []\n", "what the kernel makes up; nothing")
+
+
+@test
+def directories_by_name_only_with_the_engine():
+    r = sh(TARE, "run", "--deterministic=+readdir", "--", "true")
+    true("not fixed: readdir: only the exact engine can" in r.stderr, r.stderr)
+    true(re.search(r"^readdir +by name", sh(TARE, "run", "--list").stdout, re.M), "the list")
 
 
 @test

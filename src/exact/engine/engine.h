@@ -248,6 +248,17 @@ struct process *counted(int64_t pid);
 /* random.c */
 bool random_call(struct thread *t);
 
+/* directory.c: one that was read whole and sorted, of which not all is given yet. */
+struct directory {
+	int fd;
+	uint64_t dev, inode;
+	uint8_t *memory; /* the entries as the kernel gave them, but for their positions */
+	size_t bytes, used;
+	size_t n;
+	uint64_t *entry; /* n addresses in `memory`, in order; then n positions: behind the i-th entry given */
+};
+bool directory_call(struct thread *t);
+
 /* limits.c: the program's own limits on its memory. */
 void limits_first(void);
 void limits_mapped(int64_t space, int64_t data);

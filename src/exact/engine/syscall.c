@@ -157,6 +157,10 @@ void system_call(struct thread *t)
 		if (!random_call(t))
 			go(t);
 		return;
+	case __NR_getdents64:
+		if (!directory_call(t))
+			go(t);
+		return;
 	case __NR_prctl:
 	case __NR_seccomp:
 		if (!seccomp_call(t))
