@@ -4,6 +4,8 @@
  * addresses, each once; a module's symbols are freed before the next one's are read. Then the tree is
  * built again with the names: frames that are alike become one.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/samples_private.h"
@@ -112,6 +114,26 @@ static bool name_frame(struct naming *t, const struct stacks_frame *raw)
 	return make_inlined(t, of, raw->address, &f);
 }
 
+/* Mappings may be among the lost records: then it is not the program's fault that its code is nowhere. */
+static int blame_loss(struct naming *t, struct samples_unnamed *row)
+{
+	const struct samples_quality *q = &t->out->quality;
+	uint64_t lost = q->lost > q->lost_samples ? q->lost : q->lost_samples;
+	int n;
+
+	if (!lost)
+		return 0;
+	free(row->why);
+	free(row->remedy);
+	row->why = row->remedy = NULL;
+	n = asprintf(&row->why, "no mapping of it was recorded; %" PRIu64 " records were lost, and mappings may be among them", lost);
+	if (n >= 0)
+		row->remedy = strdup("record again with a larger buffer (-m) or fewer samples (-F, -c)");
+	else
+		row->why = NULL;
+	return row->why && row->remedy ? 0 : tare_fail_nomem(t->err);
+}
+
 /* Samples whose innermost frame has no name, for the module's row. */
 static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 {
@@ -128,7 +150,9 @@ static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 		strdup(why->why), strdup(why->remedy), samples
 	};
 	t->out->n_unnamed++;
-	return row->module && row->why && row->remedy ? 0 : tare_fail_nomem(t->err);
+	if (!row->module || !row->why || !row->remedy)
+		return tare_fail_nomem(t->err);
+	return why->kind == MODULE_UNKNOWN ? blame_loss(t, row) : 0;
 }
 
 static int by_module(const void *a, const void *b, void *frames)

@@ -159,6 +159,31 @@ TEST(code_is_what_is_mapped_at_that_time)
 	CHECK_EQ(s.n_unnamed, (size_t)3, "modules without names");
 }
 
+TEST(lost_records_are_named_where_nothing_was_mapped)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		begin(&plain_attr);
+		comm(1, 1, "prog", false);
+		if (lost) {
+			begin_record(&m, PD_RECORD_LOST, 0);
+			put64(&m, 0), put64(&m, 9);
+			end_record(&m);
+		}
+		sample(1, 1, 0x20000, USER);
+		mapping(1, 0x10000, 0x1000, 0, "/none/such", 0);
+		sample(1, 1, 0x10000, USER);
+		rows();
+		if (!CHECK(s.n_unnamed == 2, "%zu modules without names", s.n_unnamed))
+			return;
+		for (size_t i = 0; i < 2; i++) {
+			bool nowhere = !strcmp(s.unnamed[i].module, "[unknown]"), blamed = strstr(s.unnamed[i].why, "9 records were lost");
+
+			CHECK(blamed == (lost && nowhere), "%s: %s", s.unnamed[i].module, s.unnamed[i].why);
+			CHECK(!blamed || strstr(s.unnamed[i].remedy, "-m"), "%s", s.unnamed[i].remedy);
+		}
+	}
+}
+
 TEST(forks_inherit_and_execs_begin_anew)
 {
 	begin(&plain_attr);

@@ -253,11 +253,16 @@ static double evaluate(const struct windows *w, size_t m, const uint64_t *value,
 	return formula_eval(b->formula, in, &out) < 0 ? NAN : out;
 }
 
-bool windows_of_time(const struct windows_table *t)
+bool windows_is_clock(const struct windows_table *t, size_t e)
 {
-	const char *name = t->event[0].name;
+	const char *name = t->event[e].name;
 
 	return !strncmp(name, "task-clock", 10) || !strncmp(name, "cpu-clock", 9);
+}
+
+bool windows_of_time(const struct windows_table *t)
+{
+	return windows_is_clock(t, 0);
 }
 
 double windows_rate(const struct windows_table *t, size_t row, size_t e)

@@ -46,8 +46,14 @@ struct perfdata_writer {
 
 static int fail_write(const struct perfdata_writer *w, int code, struct tare_error *err)
 {
+	struct stat st;
+
 	tare_fail(err, code, "cannot write to %.200s: %s", strcmp(w->o.path, "-") ? w->o.path : "standard output", strerror(code));
-	if (code == ENOSPC || code == EDQUOT)
+	if (code != ENOSPC && code != EDQUOT)
+		return -code;
+	if (fstat(w->fd, &st) == 0 && !S_ISREG(st.st_mode))
+		tare_hint(err, "it is no regular file and keeps nothing; -o names another place");
+	else
 		tare_hint(err, "what was recorded before is in the file and can be read; -o names another place");
 	return -code;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
-#include "view/export.h"
+#include "view/export_private.h"
 #include "view/json.h"
 
 /* Text of CSV, made valid UTF-8 by the same rule as JSON's. */
@@ -145,6 +145,7 @@ static void put_stack(struct out *o, const struct stacks *s, uint32_t node)
 	size_t n, ignored, depth = 0;
 	const struct stacks_node *nodes = stacks_nodes(s, &n);
 	const struct stacks_frame *frame = stacks_frames(s, &ignored);
+	char room[EXPORT_NAME_ROOM];
 	struct text t = { 0 };
 	uint32_t *path;
 
@@ -159,7 +160,7 @@ static void put_stack(struct out *o, const struct stacks *s, uint32_t node)
 		path[--i] = nodes[up].frame;
 	for (size_t i = 0; i < depth; i++) {
 		text_put(&t, ";", i > 0);
-		for (const char *p = stacks_name(s, frame[path[i]].function); *p; p++)
+		for (const char *p = export_shorten(stacks_name(s, frame[path[i]].function), room); *p; p++)
 			text_put(&t, *p == ';' ? ":" : p, 1);
 	}
 	field(o, t.s ? t.s : "");
@@ -174,6 +175,7 @@ static void sample(struct export *x, const struct export_sample *e)
 	size_t n, ignored;
 	const struct stacks_node *node = stacks_nodes(s, &n);
 	const struct stacks_frame *frames = stacks_frames(s, &ignored), *f = e->node ? &frames[node[e->node].frame] : NULL;
+	char room[EXPORT_NAME_ROOM];
 	struct out *o = x->out;
 
 	out_u64(o, e->at);
@@ -187,7 +189,7 @@ static void sample(struct export *x, const struct export_sample *e)
 	out_text(o, ",");
 	out_u64(o, e->amount);
 	out_text(o, ",");
-	field(o, f && !(f->flags & STACKS_UNKNOWN) ? stacks_name(s, f->function) : "");
+	field(o, f && !(f->flags & STACKS_UNKNOWN) ? export_shorten(stacks_name(s, f->function), room) : "");
 	out_text(o, ",");
 	field(o, f ? stacks_name(s, f->module) : "");
 	out_text(o, ",");

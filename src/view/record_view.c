@@ -64,7 +64,8 @@ static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t 
 		if (samples) {
 			text_add(out, ": ");
 			put_percent(out, part);
-			text_add(out, ", so a share may be off by as many points");
+			text_add(out, " of all, so a share may be off by as many points; where mappings are among them, the code there has "
+				      "no names");
 		}
 		text_add(out, "%s\n  -m gives a larger buffer (now ", ink_off(s));
 		put_size(out, o->rings.largest);

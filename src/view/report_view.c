@@ -127,8 +127,7 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 		uint64_t n;
 		const char *what;
 	} rows[] = {
-		{ q->lost, "records lost, for the recorder was too slow" },
-		{ q->lost_samples, "samples lost" },
+		{ q->lost > q->lost_samples ? q->lost : q->lost_samples, "records lost, for want of room" },
 		{ q->throttled, "times that an event was stopped for coming too often; shares are off there" },
 		{ q->undecodable, "records that could not be decoded" },
 		{ q->unattributed, "samples left out, for they are of no known event" },
@@ -308,7 +307,7 @@ static void heads(struct grid *g, const struct report_shown *r, const struct col
 		cell(g, &at, true, &t, INK_FAINT);
 	}
 	if (keys & (REPORT_COMM | REPORT_PID | REPORT_TID))
-		word(g, &at, false, "command");
+		word(g, &at, false, keys & REPORT_COMM ? "command" : keys & REPORT_TID ? "process/thread" : "process");
 	if (keys & (REPORT_MODULE | REPORT_ADDRESS))
 		word(g, &at, false, "module");
 	if (keys & (REPORT_FUNCTION | REPORT_LINE | REPORT_ADDRESS))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,20 @@ static void measure(const struct grid *g, const struct style *s, unsigned indent
 		whole -= *w ? *w + 2 : 0;
 		*w = 0;
 	}
+}
+
+unsigned grid_left_out(const struct grid *g, const struct style *s, unsigned indent)
+{
+	size_t fits[GRID_COLUMNS], all[GRID_COLUMNS];
+	struct style wide = *s;
+	unsigned n = 0;
+
+	wide.width = INT_MAX / 2;
+	measure(g, s, indent, fits);
+	measure(g, &wide, indent, all);
+	for (unsigned c = 0; c < g->columns; c++)
+		n += all[c] && !fits[c];
+	return n;
 }
 
 void grid_write(struct text *out, const struct grid *g, const struct style *s, unsigned indent)

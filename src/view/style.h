@@ -58,6 +58,8 @@ struct grid {
 void grid_row(struct grid *g);
 /* Into the current row; takes the text over (t becomes empty). */
 void grid_put(struct grid *g, unsigned column, enum ink ink, struct text *t);
+/* How many columns that are not empty grid_write() would drop. */
+unsigned grid_left_out(const struct grid *g, const struct style *s, unsigned indent);
 void grid_write(struct text *out, const struct grid *g, const struct style *s, unsigned indent);
 void grid_free(struct grid *g);
 

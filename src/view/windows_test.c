@@ -404,6 +404,29 @@ TEST(other_events_are_refused)
 
 /* ---- the plot ---- */
 
+TEST(columns_that_find_no_room_are_counted_and_clocks_are_times)
+{
+	static struct encoding clocked[] = { { .name = "task-clock", .scale = 1e-6 }, { .name = "context-switches-or-so", .scale = 1 },
+					     { .name = "another-that-is-wide", .scale = 1 } };
+	static const struct window_end end = { 0 };
+	const struct windows_about about = { .engine = "perf", .mode = "sample", .every = 2500000, .end = &end };
+	struct style narrow = { .width = 50 }, wide = { .width = 200 };
+	struct windows *w = NULL;
+	struct text t = { 0 };
+
+	CHECK_EQ(windows_new(&w, &(struct encoding_list){ clocked, 3, 1 }, NULL, NULL), 0);
+	for (uint64_t i = 0; i < 5; i++)
+		put(w, 0, i * 2500000, 2500000, 5, 7, false);
+	windows_text(&t, windows_table(w, NULL), &about, &narrow);
+	CHECK(strstr(t.s, "3 more columns: too wide for this terminal"), "%s", t.s);
+	text_free(&t);
+	windows_text(&t, windows_table(w, NULL), &about, &wide);
+	CHECK(!strstr(t.s, "more column"), "%s", t.s);
+	CHECK(strstr(t.s, "2.50 ms") && !strstr(t.s, "2500000"), "%s", t.s);
+	text_free(&t);
+	windows_free(w);
+}
+
 TEST(sparklines)
 {
 	static const double v[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, flat[] = { 5, 5 }, gap[] = { 1, NAN, 3 };

@@ -144,6 +144,16 @@ static void put_runs(struct text *out, const struct windows_thread *th, unsigned
 		text_add(out, " and %u more", more);
 }
 
+/* A column that is not there must not be taken for one that nobody asked for. */
+static void put_left_out(struct text *out, const struct grid *g, const struct style *style)
+{
+	unsigned n = grid_left_out(g, style, 3);
+
+	if (n)
+		text_add(out, "   %s%u more column%s: too wide for this terminal (--format csv has all)%s\n",
+			 ink_on(style, INK_FAINT), n, n == 1 ? "" : "s", ink_off(style));
+}
+
 /* The phases of a thread: how much of it, which windows, and the mean of each series. */
 static void put_phases(struct text *out, const struct windows_table *t, const struct windows_thread *th,
 		       const struct series *series, size_t n_series, const struct style *style)
@@ -201,6 +211,7 @@ static void put_phases(struct text *out, const struct windows_table *t, const st
 	}
 	text_add(out, "\n");
 	grid_write(out, &g, style, 3);
+	put_left_out(out, &g, style);
 	grid_free(&g);
 }
 
@@ -244,7 +255,10 @@ static void put_rows(struct text *out, const struct windows_table *t, const stru
 			put_time(&cell, style, t->row[r].wall_ns);
 		grid_put(&g, 1, INK_PLAIN, &cell);
 		for (size_t e = 0; e < events; e++) {
-			put_count(&cell, style, t->value[r * t->n_events + e]);
+			if (windows_is_clock(t, e))
+				put_time(&cell, style, t->value[r * t->n_events + e]);
+			else
+				put_count(&cell, style, t->value[r * t->n_events + e]);
 			grid_put(&g, (unsigned)(2 + e), INK_PLAIN, &cell);
 		}
 		for (size_t m = 0; m < metrics; m++) {
@@ -257,6 +271,7 @@ static void put_rows(struct text *out, const struct windows_table *t, const stru
 	}
 	text_add(out, "\n");
 	grid_write(out, &g, style, 3);
+	put_left_out(out, &g, style);
 	grid_free(&g);
 }
 

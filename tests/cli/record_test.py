@@ -344,7 +344,7 @@ def a_buffer_too_small_grows():
     true(len(by_tare()) > 20, err)
     lost = re.search(r"([\d,]+) records lost", err)
     if lost:
-        true("so a share may be off by as many points" in err and "-m gives a larger buffer" in err, err)
+        true("so a share may be off by as many points; where mappings are among them" in err and "-m gives a larger buffer" in err, err)
         true("LOST" in dump("--counts"), "and the file says so")
 
 
@@ -353,6 +353,7 @@ def a_full_disk_is_one_line_and_125():
     out = sh(TARE, "record", "-q", "-o", "/dev/full", "-e", "cpu-clock:u", "--", *WORK)
     equal(out.returncode, 125)
     equal(out.stderr.decode().splitlines()[0], "tare record: cannot write to /dev/full: No space left on device")
+    true("keeps nothing" in out.stderr.decode(), "and no word of a file that can be read")
 
 
 @test

@@ -429,6 +429,34 @@ def damage_and_nonsense():
 
 
 @test
+def tasks_have_a_column_of_their_name():
+    path = record("fp.data", [program("fp", "-fno-omit-frame-pointer"), "threads"], "-g")
+    for keys, head in (("tid", "process/thread"), ("pid", "process"), ("comm", "command"), ("comm,tid", "command")):
+        lines = [l for l in report("--sort", keys, path).splitlines() if " self " in l and "cpu-clock" in l]
+        true(lines and lines[0].split()[-1] == head, f"{keys}: {lines}")
+
+
+@test
+def a_name_of_100_kb_is_cut_in_csv():
+    source = Path(ROOM.name, "long.c")
+    name = "x" * 100000
+    source.write_text(f"int {name}(int n) {{ volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }}\nint main(void) {{ return {name}(100000000) & 1; }}\n")
+    exe = os.path.join(ROOM.name, "long")
+    r = sh(CC, "-O0", str(source), "-o", exe)
+    true(r.returncode == 0, r.stderr.decode()[:300])
+    path = record("long.data", [exe], "-g")
+    out = os.path.join(ROOM.name, "long.csv")
+    r = sh(TARE, "export", "-f", "csv", "-o", out, path)
+    equal(r.returncode, 0)
+    longest = 0
+    with open(out, newline="") as f:
+        csv.field_size_limit(1 << 30)
+        for row in csv.DictReader(f):
+            longest = max(longest, *(len(part) for part in [row["function"], *row["stack"].split(";")]))
+    equal(longest, 4096 + len("..."), "the beginning of the name")
+
+
+@test
 def differences_of_two_recordings():
     a, b = record("fp.data", []), record("fp2.data", [program("fp", "-fno-omit-frame-pointer"), "deep"], "-g")
     lines = [l.rsplit(" ", 2) for l in report("--folded", "--diff", a, b).splitlines()]

@@ -433,6 +433,16 @@ test("recordings of regions before and after are a page", async () => {
   equal((await cells(page, "What changed in wall-time", 4)).join(), documents[0].labels.filter((l) => l.counters["wall-time"]).map((l) => `${l.counters["wall-time"].self.before.mean} ns`).join(), "before");
 });
 
+test("ratios of three events with long names fit on a phone, and a name of 100 KB fits in a table", async () => {
+  const columns = ["exact/conditional-branches/", "exact/instructions-of-many-kinds/", "exact/loads-and-stores-of-all/"].map((name) => ({ name, unit: "", quality: "exact" }));
+  const page = await open(made("three.html", [{ ...stacks, columns, nodes: { ...stacks.nodes, self: [...stacks.nodes.self, stacks.nodes.self[0]] } }]), { viewport: { width: 375, height: 740 }, isMobile: true });
+  yes(await page.locator("select").count() > 0, "there are ratios to choose");
+  yes(await page.evaluate(() => document.documentElement.scrollWidth <= 375), `no wider than the phone: ${await page.evaluate(() => document.documentElement.scrollWidth)}`);
+  const { clip } = await source("format.js"), long = clip("a".repeat(50000) + "b".repeat(50000));
+  equal(`${long.length} ${long.slice(0, 2)} ${long.slice(-2)}`, "400 aa bb", "both ends of it");
+  equal(clip("short"), "short");
+});
+
 test("windows of two runs are a page", async () => {
   const csv = (name, n) => file(name, (to) => run(["windows", "--engine", "exact", "-e", "branches:u", "--every", "20k", "--format", "csv", "-o", to, "--", "sh", "-c", `i=0; while [ $i -lt ${n} ]; do i=$((i+1)); done`]));
   const a = csv("a.csv", 2000), b = csv("b.csv", 4000), page = await open(file("windows-diff.html", (to) => run(["windows", "diff", "--html", to, a, b], 1))), { documents } = await data(page);

@@ -61,3 +61,6 @@ export function quality(name) {
 }
 
 export const qualityRank = (name) => ["unavailable", "simulated", "scaled", "counted", "exact"].indexOf(name);
+
+/** A name as a table shows it: of a very long one, as compilers make of templates, the beginning and the end. */
+export const clip = (name, most = 400) => (name && name.length > most ? `${name.slice(0, most - 100)} … ${name.slice(-97)}` : name);

@@ -1,10 +1,10 @@
 // tare/report/1: where the samples of a recording fell.
 import { h, section } from "./dom.js";
-import { full, known, percent, plain, toNumber } from "./format.js";
+import { clip, full, known, percent, plain, toNumber } from "./format.js";
 import { table } from "./table.js";
 
 const remarks = (q) => [
-  q.lost_samples > 0 ? [q.lost_samples, "samples were lost: the kernel had no room for them"] : q.lost_records > 0 && [q.lost_records, "records were lost: the kernel had no room for them"],
+  Math.max(q.lost_samples, q.lost_records) > 0 && [Math.max(q.lost_samples, q.lost_records), "records were lost, for want of room"],
   q.throttled > 0 && [q.throttled, "times an event was stopped because it came too often"],
   q.cut_stacks > 0 && [q.cut_stacks, "stacks end before their outermost caller"],
   q.shortened_stacks > 0 && [q.shortened_stacks, "stacks were not kept whole: there were too many different ones"],
@@ -24,7 +24,7 @@ function facts(doc) {
     remarks(q).map((text) => h("p", { class: "remark" }, text)));
 }
 
-const name = (r) => r.function ?? "(unknown)";
+const name = (r) => clip(r.function ?? "(unknown)");
 
 function rows(doc) {
   const keys = new Set(doc.keys), single = doc.events.length === 1;
@@ -54,7 +54,7 @@ function rows(doc) {
 function relatives(doc) {
   const f = doc.function, unit = doc.events.find((e) => e.event === doc.sorted_by)?.unit ?? "";
   const one = (title, list) => section(title, null, table([
-    { title: "Function", wide: true, value: name, show: (r) => h("b", {}, r.function ?? "(none: it was the outermost)") },
+    { title: "Function", wide: true, value: name, show: (r) => h("b", {}, clip(r.function ?? "(none: it was the outermost)")) },
     { title: "Amount", number: true, sort: "down", value: (r) => toNumber(r.amount), show: (r) => plain(r.amount, unit) },
     { title: "Of it", number: true, value: (r) => toNumber(r.amount) / toNumber(f.total), show: (r) => percent(toNumber(r.amount) / toNumber(f.total), 2), bar: (r) => toNumber(r.amount) / toNumber(f.total) },
     { title: "Module", value: (r) => r.module },
