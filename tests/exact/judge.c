@@ -311,6 +311,9 @@ static int signal_stop(struct task *t, int sig, const struct user_regs_struct *r
 	/* seccomp's SIGSYS, int3's SIGTRAP: RIP is behind an instruction that has retired. */
 	if (t->pending_known && (in->syscall || in->trap) && r->rip == in->at + in->length)
 		retire(t, in, r->rip);
+	/* A sigreturn whose frame the kernel does not take: RIP is where the frame says. */
+	else if (t->pending_known && in->syscall && sig == SIGSEGV && ptrace(PTRACE_GETSIGINFO, t->tid, 0, &si) == 0 && si.si_code == SI_KERNEL)
+		retire(t, in, r->rip);
 	return sig;
 }
 

@@ -103,9 +103,9 @@ void deliver(struct thread *t, int sig, const struct info *info, struct context 
 		return;
 	}
 	if (a.flags & SA_RESETHAND) {
-		p->actions[sig - 1].handler = (uint64_t)SIG_DFL;
+		p->actions[sig - 1].handler = (uint64_t)SIG_DFL; /* flags and mask stay, and can be asked for */
 		if (!((FAULTS | CORES) & BIT(sig)))
-			set_kernel_action(sig, (uint64_t)SIG_DFL, 0);
+			sys(__NR_rt_sigaction, sig, &p->actions[sig - 1], 0, 8);
 	}
 	t->mask |= a.mask | (a.flags & SA_NODEFER ? 0 : BIT(sig));
 	t->mask &= ~NEVER_BLOCKED;
@@ -182,6 +182,9 @@ void signal_return(struct thread *t)
 	}
 	if (f.context.eflags & EFLAGS_TF)
 		refuse(STEPS_ITSELF, f.context.rip);
+	/* Others are none of the program's: the kernel says so (frame_not_taken). */
+	if ((f.context.cs | 3) == CODE_32 || (f.context.cs & OF_LDT))
+		refuse("a return from a signal into another code segment, which the exact engine does not run, at", f.context.rip);
 	t->mask = f.context.mask & ~NEVER_BLOCKED;
 	look_at_kept(t);
 	t->alt_sp = f.context.stack_sp;

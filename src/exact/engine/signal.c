@@ -48,6 +48,18 @@ static bool on_watched_write(struct thread *t, const struct info *info, struct c
 	return ours;
 }
 
+/*
+ * The program's own frame, from signal_return(): the kernel took its registers, and then not its vector state or its
+ * segments. Natively, too, that is the program's fault, where the frame says.
+ */
+static void frame_not_taken(struct thread *t, int sig, const struct info *info, struct context *c)
+{
+	c->rip = t->target;
+	deliver(t, sig, info, c, true);
+	c->cs = CODE_64;
+	c->ss = DATA;
+}
+
 static void on_fault(struct thread *t, int sig, const struct info *info, struct context *c)
 {
 	enum place place;
@@ -86,6 +98,10 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), t->step_signal,
 		    &kept);
 	}
+	if (info->code == SI_KERNEL && c->rip == (uint64_t)engine_dispatch) {
+		frame_not_taken(t, sig, info, c);
+		return;
+	}
 	place = locate(t, c, sig != SIGTRAP);
 	if (place == AT_BORDER)
 		deliver(t, sig, info, c, true);
@@ -95,7 +111,7 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		refuse("the exact engine itself failed at (offset in its image)",
 		       c->rip - eng.image);
 	else
-		refuse("the program left the exact engine, at", c->rip);
+		refuse(c->rip ? "the program left the exact engine, at" : "the program left the exact engine, at 0x0", c->rip);
 }
 
 static void handle(struct thread *t, int sig, struct info *info, struct context *c)

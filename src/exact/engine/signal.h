@@ -16,6 +16,10 @@ enum {
 	EFLAGS_TF = 0x100,
 	STACK_DISABLE = 2,
 	STACK_ON = 1,
+	CODE_64 = 0x33, /* segments as the kernel has them */
+	CODE_32 = 0x23,
+	DATA = 0x2b,
+	OF_LDT = 4,
 };
 
 #define STACK_AUTODISARM (1u << 31)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What is left of an action whose handler is for one signal only: its flags and its mask. exact: build=static */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct action {
+	unsigned long handler, flags, restorer, mask;
+};
+
+static void ask(const char *when, int sig)
+{
+	struct action a;
+
+	memset(&a, 0, sizeof a);
+	syscall(SYS_rt_sigaction, sig, NULL, &a, 8);
+	printf("%s: signal %d, handler %d, flags %#lx, mask %#lx\n", when, sig, a.handler ? 1 : 0, a.flags, a.mask);
+}
+
+static void handler(int sig)
+{
+	ask("in it", sig);
+}
+
+int main(void)
+{
+	const int signals[] = { SIGUSR1, SIGSEGV, SIGABRT, SIGCHLD, SIGRTMAX };
+
+	for (int i = 0; i < 5; i++) {
+		struct sigaction a = { .sa_handler = handler, .sa_flags = SA_RESETHAND | SA_NODEFER | SA_NOCLDWAIT };
+
+		sigaddset(&a.sa_mask, SIGUSR2);
+		sigaction(signals[i], &a, NULL);
+		ask("before", signals[i]);
+		raise(signals[i]);
+		ask("behind", signals[i]);
+	}
+	return 0;
+}
