@@ -12,11 +12,14 @@ enum {
 	NAME_BYTES = 4096, /* of a name, in machine output */
 	NAME_SHOWN = 100,  /* for people, and less in a narrow window */
 	NAME_LEAST = 24,
-	BESIDE = 60, /* columns for what stands beside it */
+	BESIDE = 60, /* columns for what stands beside it, a line's place apart */
+	BESIDE_LEAST = 32, /* the same, where columns are left out */
+	NAME_BESIDE_LINE = 12, /* at least, where the line takes the room */
+	FILE_SHOWN = 40,
 	GAPS_MAX = 12,
 };
 
-enum { COL_SELF, COL_SHARE, COL_SUM, COL_FUNCTION, COL_WHERE, COL_VARIED };
+enum { COL_SELF, COL_SHARE, COL_SUM, COL_FUNCTION, COL_LINE, COL_WHERE, COL_VARIED };
 
 static double share(const struct profile_table *t, int64_t n)
 {
@@ -53,30 +56,61 @@ static void put_range(struct text *out, const struct style *s, const struct prof
 	put_signed(out, s, r->max);
 }
 
-static size_t name_width(const struct style *s)
+/* The file and the line of a row, "" where it has none. */
+static void put_line(struct text *out, const struct profile_row *r)
 {
-	return s->width < BESIDE + NAME_LEAST   ? NAME_LEAST
-	       : s->width > BESIDE + NAME_SHOWN ? NAME_SHOWN
-						: (size_t)(s->width - BESIDE);
+	if (!r->file)
+		return;
+	put_name(out, last_part(r->file), FILE_SHOWN);
+	text_add(out, ":%u", r->line);
+}
+
+/* Of all rows shown, the widest line and its gap; 0 in a profile of functions. */
+static size_t line_width(const struct profile_table *t, size_t shown)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < shown; i++) {
+		struct text line = { 0 };
+		size_t w;
+
+		put_line(&line, &t->row[i]);
+		w = line.len ? shown_width(line.s) + 2 : 0;
+		most = w > most ? w : most;
+		text_free(&line);
+	}
+	return most;
+}
+
+/* Room for a function's name beside lines of that width, which are never left out: they are what was asked for. */
+static size_t name_width(const struct style *s, size_t line)
+{
+	size_t width = s->width, beside = BESIDE + line;
+
+	if (width > beside + NAME_SHOWN)
+		return NAME_SHOWN;
+	if (width >= beside + NAME_LEAST)
+		return width - beside;
+	beside = BESIDE_LEAST + line;
+	if (!line || width >= beside + NAME_LEAST)
+		return NAME_LEAST;
+	return width >= beside + NAME_BESIDE_LINE ? width - beside : NAME_BESIDE_LINE;
 }
 
 static void add_row(struct grid *g, const struct profile_table *t, const struct profile_row *r,
-		    int64_t sum, const struct style *s)
+		    int64_t sum, size_t name_most, const struct style *s)
 {
-	struct text self = { 0 }, part = { 0 }, sums = { 0 }, name = { 0 }, where = { 0 },
+	struct text self = { 0 }, part = { 0 }, sums = { 0 }, name = { 0 }, line = { 0 }, where = { 0 },
 		    varied = { 0 };
 
 	put_signed(&self, s, r->instructions);
 	text_add(&part, "%.2f", share(t, r->instructions));
 	text_add(&sums, "%.2f", share(t, sum));
 	if (r->function)
-		put_name(&name, r->function, name_width(s));
+		put_name(&name, r->function, name_most);
 	else
 		text_add(&name, "[no symbol]");
-	if (r->file) {
-		put_name(&where, last_part(r->file), NAME_SHOWN);
-		text_add(&where, ":%u  ", r->line);
-	}
+	put_line(&line, r);
 	put_name(&where, last_part(r->module), NAME_SHOWN);
 	if (r->min != r->max)
 		put_range(&varied, s, r);
@@ -85,6 +119,7 @@ static void add_row(struct grid *g, const struct profile_table *t, const struct 
 	grid_put(g, COL_SHARE, INK_PLAIN, &part);
 	grid_put(g, COL_SUM, INK_FAINT, &sums);
 	grid_put(g, COL_FUNCTION, r->function ? INK_PLAIN : INK_CAREFUL, &name);
+	grid_put(g, COL_LINE, INK_FAINT, &line);
 	grid_put(g, COL_WHERE, INK_FAINT, &where);
 	grid_put(g, COL_VARIED, INK_CAREFUL, &varied);
 }
@@ -104,7 +139,9 @@ static void add_heading(struct grid *g, const struct profile_table *t)
 	add_words(g, COL_SHARE, "%");
 	add_words(g, COL_SUM, "sum %");
 	add_words(g, COL_FUNCTION, "function");
-	add_words(g, COL_WHERE, t->by == PROFILE_LINE ? "line, file" : "file");
+	if (t->by == PROFILE_LINE)
+		add_words(g, COL_LINE, "line");
+	add_words(g, COL_WHERE, "file");
 	if (t->varied)
 		add_words(g, COL_VARIED, "not the same in every run");
 }
@@ -239,7 +276,7 @@ void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 			  .least = { [COL_SELF] = 16 },
 			  .drop = { COL_SUM, COL_WHERE },
 			  .drops = 2 };
-	size_t shown = rows_shown(t, limit), varied = 0;
+	size_t shown = rows_shown(t, limit), varied = 0, name_most = name_width(s, line_width(t, shown));
 	int64_t sum = 0;
 
 	put_title(out, t, s);
@@ -247,7 +284,7 @@ void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 	for (size_t i = 0; i < shown; i++) {
 		sum += t->row[i].instructions;
 		varied += t->row[i].min != t->row[i].max;
-		add_row(&g, t, &t->row[i], sum, s);
+		add_row(&g, t, &t->row[i], sum, name_most, s);
 	}
 	put_rest(&g, t, shown, sum, s);
 	grid_write(out, &g, s, 1);

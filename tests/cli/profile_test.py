@@ -83,6 +83,22 @@ def lines_of_known_counts():
 
 
 @test
+def lines_are_shown_however_long_the_names_of_functions():
+    name = "a_name_" + "of_parts_" * 20
+    Path("a_file_of_a_long_name.c").write_text(f"static int sum;\nint {name}(int n)\n{{\n\tfor (; n; n--)\n\t\tsum += n;\n\treturn sum;\n}}\nint main(void) {{ return {name}(100000) == 1; }}\n")
+    program = build("long", "./a_file_of_a_long_name.c", "-O0")
+    for columns in ("50", "66", "80", "120", "200"):
+        os.environ["COLUMNS"] = columns
+        stat("-o", "out.txt", "--profile=line", "--profile-limit", "2", "-e", "instructions:u", "--", program)
+        os.environ["COLUMNS"] = "160"
+        text = Path("out.txt").read_text()
+        table = text[text.index("instructions by line"):].splitlines()[2:5]
+        true(re.search("function +line", table[0]), f"{columns} columns: {table[0]!r}")
+        true(all("a_file_of_a_long_name.c:" in row and " a_name" in row for row in table[1:]), f"{columns} columns: {table}")
+        true(all(len(row) <= max(int(columns), 72) for row in table), f"{columns} columns: {[len(row) for row in table]}")
+
+
+@test
 def without_line_information_lines_fall_back_to_functions():
     program = build("bare", "known.S", "-nostdlib", "-static", "-g0")
     d = profile("--", program, by="line")
