@@ -34,7 +34,7 @@ beside() {
 	row "tare report, $1: memory" "$(echo "$5 $7" | awk '{ printf "%.2f", $1 / $2 }')" "of perf's" '<= 0.5' "$5 MiB, perf $7 MiB"
 }
 
-perf record -q -e cpu-clock -F 5000 -g -o "$dir/fp" -- sh -c "for i in 1 2 3 4 5 6 7 8; do gcc -O2 -c $src -o $dir/x.o; done" 2>/dev/null
+"$tare" record -q -e cpu-clock -F 5000 -g -o "$dir/fp" -- sh -c "for i in 1 2 3 4 5 6 7 8; do gcc -O2 -c $src -o $dir/x.o; done" 2>/dev/null
 samples=$("$tare" dump --counts "$dir/fp" | awk '$1 == "SAMPLE" { print $2 }')
 python3 bench/repeat_samples.py "$dir/fp" "$dir/fp1m" $((1000000 / samples + 1))
 beside '1 M samples with call chains' "$dir/fp1m" 10
@@ -42,6 +42,14 @@ beside '1 M samples with call chains' "$dir/fp1m" 10
 perf record -q -e cpu-clock:u -F 5000 --call-graph dwarf -o "$dir/dwarf" -- gcc -O2 -c $src -o "$dir/x.o" 2>/dev/null
 python3 bench/repeat_samples.py "$dir/dwarf" "$dir/dwarf10" 10
 beside '15,000 samples with stacks to unwind' "$dir/dwarf10" 3
+
+# Names of 20,000 different addresses of a program whose symbols nobody has read yet: the largest that is here.
+for program in /usr/lib/chromium/chromium "$tare"; do
+	[ -f "$program" ] || continue
+	python3 bench/cold_symbols.py "$program" 20000 "$dir/cold"
+	set -- $(cost 3 "$tare" report -n 0 "$dir/cold")
+	row "20,000 addresses of ${program##*/}, $(($(stat -Lc %s "$program") >> 20)) MiB, cold" "$1" 's CPU' '< 5' "$2 MiB"
+done
 
 # A recording without rounds, which is put in order by looking ahead.
 fixture=${TARE_FIXTURES:-../shared/fixtures}/perfdata/x86-callchain.perf.data

@@ -245,8 +245,10 @@ static int make_events(struct recording *r, const struct sample_how *how)
 		of.on_exec &= !r->plan->delay_ns;
 	}
 	sample_attrs(r->event + r->tracked_apart, list, &of, r->tracked_apart);
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		r->out->children_left_out |= how->inherit && !r->event[i].attr.inherit;
+		r->out->groups_of_children |= r->event[i].attr.inherit && !r->event[i].attr.sample_period && r->event[i].leader != i;
+	}
 	return 0;
 }
 

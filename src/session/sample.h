@@ -59,6 +59,7 @@ struct sample_outcome {
 	bool kernel_left_out;	/* this user may not sample the kernel */
 	bool kernel_unplaced;	/* the kernel was sampled, and its addresses are hidden */
 	bool children_left_out; /* group members are read, and this kernel cannot in children */
+	bool groups_of_children; /* read in each sample (:S), in every thread from 0 */
 	int exec_code;		/* errno of an exec that failed, else 0 */
 	int by_signal;
 	bool timed_out, has_status;

@@ -182,6 +182,9 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	if (o->kernel_unplaced)
 		put_careful(out, s,
 			    "the kernel's functions stay nameless: kernel.kptr_restrict hides its addresses");
+	if (o->groups_of_children)
+		put_careful(out, s, "groups are read (:S) in each thread from 0: perf report --group may take them for one that runs on, tare "
+				    "report does not; -i records the first thread only");
 	if (o->children_left_out)
 		put_careful(out, s, "the first thread only: in children, groups are read (:S) from Linux 6.12 on");
 }

@@ -349,6 +349,15 @@ def a_buffer_too_small_grows():
 
 
 @test
+def groups_of_children_are_told():
+    told = "perf report --group may take them"
+    err = record("-e", "{task-clock:u,page-faults:u}:S", "-c", "1000000", "--", *WORK, status=5)
+    true((told in err) != ("the first thread only: in children" in err), err)
+    true(told not in record("-i", "-e", "{task-clock:u,page-faults:u}:S", "-c", "1000000", "--", *WORK, status=5), "one thread")
+    true(told not in record("-e", "task-clock:u", "-c", "1000000", "--", *WORK, status=5), "no group")
+
+
+@test
 def a_full_disk_is_one_line_and_125():
     out = sh(TARE, "record", "-q", "-o", "/dev/full", "-e", "cpu-clock:u", "--", *WORK)
     equal(out.returncode, 125)
