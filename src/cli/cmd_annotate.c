@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include "analyze/ratio.h"
+#include "analyze/report.h"
 #include "cli/page_file.h"
 #include "cli/sample_options.h"
 #include "view/annotate_view.h"
@@ -93,6 +94,42 @@ static int put(const struct annotate_cli *o, const struct annotate_shown *shown,
 	return ret;
 }
 
+/* The function may be there without code of its own: inlined, and its samples are those of the functions around it. */
+static void say_inlined(const struct annotate_cli *o, const char *path, const char *function, struct tare_error *err)
+{
+	struct samples_options read = o->common.read;
+	size_t n_rows, ignored;
+	struct samples s;
+	uint64_t most = 0;
+
+	read.detail = SAMPLES_FUNCTION;
+	read.inlined = true;
+	if (samples_read(&s, path, &read, NULL) < 0)
+		return;
+
+	const struct stacks_frame *frame = stacks_frames(s.stacks, &ignored);
+	const struct stacks_node *node = stacks_nodes(s.stacks, &ignored);
+	const struct stacks_row *row = stacks_rows(s.stacks, &n_rows);
+
+	for (size_t i = 0; i < n_rows; i++) {
+		uint32_t at = row[i].node;
+		bool within = false;
+
+		for (; at && frame[node[at].frame].flags & STACKS_INLINED; at = node[at].parent)
+			within |= report_matches(function, stacks_name(s.stacks, frame[node[at].frame].function));
+		if (!within || !at || row[i].samples <= most)
+			continue;
+		most = row[i].samples;
+
+		const char *host = stacks_name(s.stacks, frame[node[at].frame].function);
+
+		tare_fail(err, ENOENT, "'%.60s' was inlined and has no instructions of its own: they are in '%.100s', which has most of its samples",
+			  function, host);
+		tare_hint(err, "tare annotate '%.100s' shows them", host);
+	}
+	samples_free(&s);
+}
+
 static int of_recording(struct annotate_cli *o, const char *function, bool *partial,
 			struct tare_error *err)
 {
@@ -124,6 +161,8 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 	}
 	if (ret == 0)
 		ret = annotate_samples(&a, &samples, &opts, err);
+	if (ret == -ENOENT && !(o->common.event && opts.column == SET_NONE))
+		say_inlined(o, path, function, err);
 	shown.of = &a;
 	shown.column = opts.column;
 	shown.samples = &samples;

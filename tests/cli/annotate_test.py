@@ -158,6 +158,18 @@ def calls_name_where_they_go():
 
 
 @test
+def of_an_inlined_function_it_says_where_it_is():
+    exe, path = os.path.join(ROOM.name, "inl"), os.path.join(ROOM.name, "inl.data")
+    r = sh(CC, "-g", "-O2", "-DINLINE", "-fno-omit-frame-pointer", str(SOURCE), "-o", exe, "-lpthread")
+    true(r.returncode == 0, r.stderr.decode())
+    sh(TARE, "record", "-q", "-e", "cpu-clock:u", "-F", "4000", "-o", path, "--", exe, "deep")
+    r = sh(TARE, "annotate", "-i", path, "tiny")
+    err = r.stderr.decode()
+    true(r.returncode == 125 and "'tiny' was inlined" in err and "they are in 'leaf'" in err and "tare annotate 'leaf'" in err, err)
+    true("inlined" not in sh(TARE, "annotate", "-i", path, "no_such_function").stderr.decode(), "another that is not there")
+
+
+@test
 def what_cannot_be_shown():
     annotate(status=125)
     annotate("-i", recording(), "no_such_function", status=125)
