@@ -22,6 +22,7 @@ struct file_state {
 	bool reserved; /* the counters, in the kernel's book */
 	pid_t pid;
 	char name[TASK_COMM_LEN];
+	struct batch *spare; /* of the last batch that was not kept: a fresh one costs more than all its checks */
 	cpumask_var_t lost; /* what it wrote there was taken back behind its back */
 	struct cpu_saved **saved; /* by CPU */
 	struct xarray prepared;
@@ -94,7 +95,7 @@ static int check(struct batch *b, u32 i)
 	case TARE_MSR_TSC:
 		return o->msr ? -EINVAL : 0;
 	case TARE_MSR_RDPMC:
-		return 0; /* an index that is not there faults, and that is caught */
+		return table_rdpmc ? 0 : -EPERM; /* an index that is not there faults, and that is caught */
 	case TARE_MSR_READ:
 	case TARE_MSR_WRITE:
 		break;
@@ -120,37 +121,91 @@ static int check(struct batch *b, u32 i)
 	return 0;
 }
 
+/*
+ * Operations are moved by words of 8 bytes. A copy by rep movsb, which the kernel's own functions use, is as fast where microcode makes it so,
+ * and byte by byte in an emulated machine.
+ */
+enum { WORDS = sizeof(struct tare_msr_op) / sizeof(u64) };
+
 static int put_ops(const struct tare_msr_batch *head, const struct batch *b)
 {
-	return copy_to_user(u64_to_user_ptr(head->ops), b->op, b->n * sizeof(b->op[0])) ? -EFAULT : 0;
+	u64 __user *to = u64_to_user_ptr(head->ops);
+	const u64 *from = (const u64 *)b->op;
+
+	if (!user_access_begin(to, b->n * sizeof(b->op[0])))
+		return -EFAULT;
+	for (u32 i = 0; i < b->n * WORDS; i++)
+		unsafe_put_user(from[i], to + i, fault);
+	user_access_end();
+	return 0;
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+
+static int get_ops(const struct tare_msr_batch *head, struct batch *b)
+{
+	const u64 __user *from = u64_to_user_ptr(head->ops);
+	u64 *to = (u64 *)b->op;
+
+	if (!user_access_begin(from, b->n * sizeof(b->op[0])))
+		return -EFAULT;
+	for (u32 i = 0; i < b->n * WORDS; i++)
+		unsafe_get_user(to[i], from + i, fault);
+	user_access_end();
+	return 0;
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+
+/* What may have been used before; found[] and op[] are set as operations are. */
+static struct batch *fresh_batch(struct file_state *f)
+{
+	struct batch *b = xchg(&f->spare, NULL);
+
+	if (!b)
+		b = kmalloc(sizeof(*b), GFP_KERNEL);
+	if (!b)
+		return NULL;
+	mutex_init(&b->lock);
+	b->writes = false;
+	b->pmu = false;
+	b->saved = NULL;
+	return b;
+}
+
+static void put_away(struct file_state *f, struct batch *b)
+{
+	kfree(xchg(&f->spare, b));
 }
 
 /* -EACCES: refused, and the reasons stand in the caller's operations. */
-static int get_batch(struct batch **out, const struct tare_msr_batch *head, bool may_write)
+static int get_batch(struct file_state *f, struct batch **out, const struct tare_msr_batch *head, bool may_write)
 {
+	bool refused = false;
 	struct batch *b;
-	int ret = 0;
+	int ret;
 
 	if (!head->n || head->n > TARE_MSR_OPS_MAX || head->flags & ~TARE_MSR_KEEP_GOING)
 		return -EINVAL;
-	b = kzalloc(sizeof(*b), GFP_KERNEL);
+	b = fresh_batch(f);
 	if (!b)
 		return -ENOMEM;
-	mutex_init(&b->lock);
 	b->cpu = head->cpu;
 	b->n = head->n;
 	b->flags = head->flags;
-	if (copy_from_user(b->op, u64_to_user_ptr(head->ops), b->n * sizeof(b->op[0])))
-		ret = -EFAULT;
-	for (u32 i = 0; !ret && i < b->n; i++)
+	ret = get_ops(head, b);
+	for (u32 i = 0; !ret && i < b->n; i++) {
 		b->op[i].err = check(b, i);
-	for (u32 i = 0; !ret && i < b->n; i++)
-		if (b->op[i].err)
-			ret = put_ops(head, b) ?: -EACCES;
+		refused |= b->op[i].err != 0;
+	}
+	if (refused)
+		ret = put_ops(head, b) ?: -EACCES;
 	if (!ret && b->writes && !may_write)
 		ret = -EBADF;
 	if (ret)
-		kfree(b);
+		put_away(f, b);
 	else
 		*out = b;
 	return ret;
@@ -258,11 +313,11 @@ static int call_run(struct file_state *f, struct tare_msr_batch *head, bool may_
 
 	if (head->handle)
 		return -EINVAL;
-	ret = get_batch(&b, head, may_write);
+	ret = get_batch(f, &b, head, may_write);
 	if (ret)
 		return ret;
 	ret = run_and_tell(f, head, b);
-	kfree(b);
+	put_away(f, b);
 	return ret;
 }
 
@@ -273,7 +328,7 @@ static int call_prepare(struct file_state *f, struct tare_msr_batch *head, bool 
 
 	if (head->handle)
 		return -EINVAL;
-	ret = get_batch(&b, head, may_write);
+	ret = get_batch(f, &b, head, may_write);
 	if (ret)
 		return ret;
 	ret = xa_alloc(&f->prepared, &head->handle, b, XA_LIMIT(1, TARE_MSR_PREPARED_MAX), GFP_KERNEL);
@@ -371,6 +426,7 @@ static void file_free(struct file_state *f)
 	xa_for_each(&f->prepared, handle, b)
 		kfree(b);
 	xa_destroy(&f->prepared);
+	kfree(f->spare);
 	for (int cpu = 0; f->saved && cpu < nr_cpu_ids; cpu++)
 		kfree(f->saved[cpu]);
 	kfree(f->saved);

@@ -24,6 +24,7 @@ struct row {
 };
 
 extern u32 table_maker; /* of this machine; 0: neither */
+extern bool table_rdpmc; /* no counter is denied, so that the instruction that reads any of them may be used */
 extern u32 slot_msr[SLOTS_MAX]; /* by which its value is put back */
 extern bool slot_is_gate[SLOTS_MAX];
 

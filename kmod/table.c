@@ -22,6 +22,7 @@ MODULE_PARM_DESC(deny, "registers, by number, that nobody may read or write thro
 
 const struct row *const table_rows = rows;
 u32 table_maker;
+bool table_rdpmc = true;
 u32 slot_msr[SLOTS_MAX];
 bool slot_is_gate[SLOTS_MAX];
 
@@ -50,10 +51,38 @@ static u32 place_of(u32 msr)
 	return (msr * 0x9e3779b1u) >> 24;
 }
 
+/*
+ * Registers by two numbers. Sources: Intel SDM vol. 3B, "Full-Width Writes"; AMD PPR for family 19h, "PERF_LEGACY_CTL" (an alias of the
+ * first four of PERF_CTL) and "MPERF_READONLY".
+ */
+static const struct {
+	u32 number, step, other, other_step, count;
+} aliases[] = {
+	{ 0xc1, 1, 0xc1 + MSR_FULL_WIDTH, 1, 8 },
+	{ 0xc0010000, 1, 0xc0010200, 2, 4 },
+	{ 0xc0010004, 1, 0xc0010201, 2, 4 },
+	{ 0xe7, 1, 0xc00000e7, 1, 2 },
+};
+
+/* The same by its other number; by its own where it has no other. */
+static u32 alias_of(u32 msr)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+		for (u32 k = 0; k < aliases[i].count; k++) {
+			u32 one = aliases[i].number + k * aliases[i].step, other = aliases[i].other + k * aliases[i].other_step;
+
+			if (msr == one || msr == other)
+				return msr == one ? other : one;
+		}
+	return msr;
+}
+
 static bool is_denied(u32 msr)
 {
+	u32 other = alias_of(msr);
+
 	for (u32 i = 0; i < n_deny; i++)
-		if (deny[i] == msr)
+		if (deny[i] == msr || deny[i] == other)
 			return true;
 	return false;
 }
@@ -103,8 +132,10 @@ int table_init(void)
 		for (u32 k = 0; r->maker & table_maker && k < r->count; k++) {
 			u32 msr = r->number + k * r->step;
 
-			if (is_denied(msr))
+			if (is_denied(msr)) {
+				table_rdpmc &= !(r->flags & TARE_MSR_COUNTER);
 				continue;
+			}
 			/* Half of the places stay free, so that a search for what is not there ends soon. */
 			if (WARN_ON(slots == SLOTS_MAX || registers++ == PLACES / 2 || add(msr, i, saved ? slots : 0)))
 				return -ENOSPC;

@@ -2,10 +2,17 @@
 . /points
 insmod /m/msr.ko
 insmod /m/tare_msr.ko
+if [ -n "$COUNTED" ]; then
+	points "instructions" $COUNTED
+	return
+fi
 points "module" $MODULE
 rmmod tare_msr
-insmod /m/tare_msr.ko deny=0x186,0xc0010200
+insmod /m/tare_msr.ko deny=0x186,0xc0010200,0xc1,0xc0010201
 points "module with deny" denied_registers
+rmmod tare_msr
+insmod /m/tare_msr.ko deny=0xe7,0xc0010001
+points "module with deny by another number" denied_by_another_number
 rmmod tare_msr
 if [ -n "$COUNTERS" ]; then
 	insmod /m/fakepmu.ko
