@@ -195,6 +195,8 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 		ret = tare_fail_nomem(err);
 	*v = (struct bench_verdict){ .change = b->value - a->value, .half = NAN, .p = NAN, .blocks = blocks };
 	v->percent = v->change == 0 ? 0 : a->value == 0 ? copysign(INFINITY, v->change) : 100 * v->change / fabs(a->value);
+	if (a->low != a->high && a->low <= 0 && a->high >= 0)
+		v->percent = copysign(INFINITY, v->change); /* of what may be nothing */
 	for (size_t side = 0; ret == 0 && side < 2; side++)
 		for (size_t i = 0; i < blocks; i++) {
 			size_t from = i * a->n / blocks, to = (i + 1) * a->n / blocks;

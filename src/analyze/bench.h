@@ -35,7 +35,7 @@ struct bench_stat {
 /* A variant against the first one. */
 struct bench_verdict {
 	double change, half; /* of the values that are shown; within +- half by 95 %, NAN if not tested */
-	double percent;	     /* of the first one's; infinite where that is 0 */
+	double percent;	     /* of the first one's; infinite where that is, or may be, 0 */
 	double p;	     /* of that change, or a larger one, if there were none; NAN if not tested */
 	size_t blocks;
 	bool tested, beyond; /* p small enough: BENCH_P */

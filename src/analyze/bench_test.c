@@ -276,6 +276,19 @@ TEST(bench_verdicts)
 	work_out();
 	CHECK(isinf(bench_verdict_of(&stats, 1, 0)->percent) && bench_verdict_of(&stats, 1, 0)->percent > 0, "%g %%", bench_verdict_of(&stats, 1, 0)->percent);
 	bench_stats_free(&stats);
+	/* Nor of what may be nothing: -1 to 1. */
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = i % 3 - 1;
+	work_out();
+	v = bench_verdict_of(&stats, 1, 0);
+	CHECK(v->beyond && isinf(v->percent) && v->percent > 0, "%g %% of %g", v->percent, bench_stat_of(&stats, 0, 0)->value);
+	CHECK(bench_stat_of(&stats, 0, 0)->low < 0 && bench_stat_of(&stats, 0, 0)->high > 0, "low");
+	bench_stats_free(&stats);
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 10 + i % 3 - 1;
+	work_out();
+	CHECK(isfinite(bench_verdict_of(&stats, 1, 0)->percent), "of what is surely something");
+	bench_stats_free(&stats);
 	/* A drift that both follow is no difference. */
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = value[1][i] = 1000 + 20 * i;

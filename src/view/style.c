@@ -43,8 +43,9 @@ void put_real(struct text *out, const struct style *s, double v, unsigned digits
 	const char *p = buf;
 
 	snprintf(buf, sizeof(buf), "%.*f", (int)digits, v);
-	if (*p == '-')
-		text_put(out, p++, 1);
+	if (*p == '-' && p[1 + strspn(p + 1, "0.")]) /* what is shown as 0 has no sign */
+		text_put(out, p, 1);
+	p += *p == '-';
 	put_digits(out, p, s->thousands ? strspn(p, "0123456789") : 0);
 }
 

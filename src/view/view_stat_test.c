@@ -395,7 +395,9 @@ TEST(numbers)
 	}
 	put_count(&t, &without, 1000);
 	put_real(&t, &with, -1234567.891, 2);
-	CHECK_STR(t.s, "1000-1,234,567.89");
+	put_real(&t, &with, -0.00004, 4);
+	put_real(&t, &with, -0.00006, 4);
+	CHECK_STR(t.s, "1000-1,234,567.890.0000-0.0001");
 	text_free(&t);
 }
 
