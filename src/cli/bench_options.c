@@ -111,7 +111,15 @@ static int set_seed(void *to, const char *arg, struct tare_error *err)
 
 static int set_timeout(void *to, const char *arg, struct tare_error *err)
 {
-	return num_parse_ns(arg, 1000000000, &((struct bench_options *)to)->timeout_ns, err);
+	uint64_t *ns = &((struct bench_options *)to)->timeout_ns;
+	int ret = num_parse_ns(arg, 1000000000, ns, err);
+
+	if (ret == 0 && *ns == 0) {
+		tare_fail(err, EINVAL, "a run takes more than no time");
+		tare_hint(err, "there is always an end; as late as you like: --timeout 1000h");
+		return -EINVAL;
+	}
+	return ret;
 }
 
 static int set_cpu(void *to, const char *arg, struct tare_error *err)

@@ -384,6 +384,7 @@ static int measure(struct job *j)
 		.events = &j->list,
 		.msr = j->o.engine == BENCH_ENGINE_MSR ? &j->o.msr : NULL,
 		.cross = j->o.cross_check,
+		.asked = j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR || j->o.events.len,
 		.clock = j->o.engine != BENCH_ENGINE_EXACT,
 		.self = j->self_path,
 	};

@@ -433,7 +433,7 @@ int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_
 {
 	struct bench b = { .plan = plan, .r = r, .blame = blame, .board_fd = -1, .said_fd = -1, .null_fd = -1 };
 	struct bench_sets sets = { 0 };
-	size_t board;
+	size_t board, counted = 0;
 	int ret;
 
 	*r = (struct bench_result){ .cpu = plan->cpu == -1 ? sched_getcpu() : plan->cpu == -2 ? -1 : plan->cpu };
@@ -445,7 +445,9 @@ int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_
 		source_msr_how(plan->msr);
 	if (ret == 0)
 		ret = bench_sets_make(&sets, plan, r->cpu, r->counter, err);
-	if (ret == 0 && sets.n == 0) {
+	for (size_t i = 0; i < sets.n; i++)
+		counted += sets.set[i].how != BENCH_CLOCK;
+	if (ret == 0 && (sets.n == 0 || (plan->asked && !counted))) {
 		ret = tare_fail(err, ENODATA, "none of the events can be counted here%s%s", r->counter[0].why[0] ? ": " : "", r->counter[0].why);
 		tare_hint(err, "%s", r->counter[0].remedy);
 	}

@@ -42,6 +42,7 @@ struct bench_plan {
 	const struct encoding_list *events; /* by the perf source and the exact engine; unavailable ones too */
 	const struct msr_how *msr; /* events of the source "msr": by which way; NULL: there are none. Takes a CPU */
 	bool cross; /* events stand in the list twice, by msr and by perf, whose counters are named "... by perf" */
+	bool asked; /* for events or an engine: the clock alone is no answer */
 	bool clock; /* the time stamp counter, or generic timer, too */
 	const char *self; /* tare's own path: it loads the tests in another process */
 };

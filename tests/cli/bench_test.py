@@ -323,6 +323,26 @@ def events_by_name():
 
 
 @test
+def the_clock_is_no_answer_to_another_question():
+    """An event of a PMU that is not there, alone; with one that can be counted, that one's numbers are shown."""
+    for words in (["-e", "no_such_pmu/event=1/"],):
+        r = sh(TARE, "bench", *words, "--asm", "nop")
+        true(r.returncode in (2, 125) and r.stdout == "", f"{r.returncode} {r.stdout}")
+    r = sh(TARE, "bench", "--engine", "perf", "--runs", "3", "-e", "cycles", "--asm", "nop", "--form", "written")
+    if r.returncode == 0:
+        true("cycles" in r.stdout, r.stdout)
+    else:
+        equal((r.returncode, r.stdout), (125, ""), r.stderr)
+        true("none of the events can be counted here" in r.stderr, r.stderr)
+        equal(sh(TARE, "bench", "--check", "-e", "cycles", "--engine", "perf", "--asm", "nop", "--asm", "nop; nop").returncode, 125, "nor is the clock judged")
+        r = sh(TARE, "bench", "--engine", "auto", "--runs", "3", "-e", "cycles,page-faults", "--asm", "nop", "--form", "written")
+        true(r.returncode == 0 and "page-faults" in r.stdout and "cycles" in r.stdout, f"{r.returncode} {r.stderr} {r.stdout}")
+    with tempfile.TemporaryDirectory() as empty:
+        r = sh(TARE, "bench", "--engine", "msr", "--device-root", empty, "-e", "cycles", "--cpu", "0", "--asm", "nop")
+        equal((r.returncode, r.stdout), (125, ""), r.stderr)
+
+
+@test
 def tests_that_misbehave():
     def of(body, before=""):
         return write("bad.c", "#include <setjmp.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n#include <signal.h>\n" + HEAD + before +
@@ -426,7 +446,7 @@ def what_is_no_test():
     refused("--asm", "nop", "a.c", status=2, says="do not go together")
     refused("--init", "nop", "none.c", status=2, says="--init")
     refused("--asm", "nop", "--format", "kdb", status=2, says="a folder")
-    for word, value in (("--runs", "0"), ("--unroll", "0"), ("--cpu", "x"), ("--cold", "icy"), ("--order", "x"), ("--timeout", "x")):
+    for word, value in (("--runs", "0"), ("--unroll", "0"), ("--cpu", "x"), ("--cold", "icy"), ("--order", "x"), ("--timeout", "x"), ("--timeout", "0"), ("--timeout", "0s")):
         r = sh(TARE, "bench", word, value, "--asm", "nop")
         equal((r.returncode, r.stdout), (2, ""), f"{word} {value}: {r.stderr}")
         true(word in r.stderr, r.stderr)
