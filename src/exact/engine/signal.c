@@ -60,9 +60,15 @@ static void frame_not_taken(struct thread *t, int sig, const struct info *info, 
 	c->ss = DATA;
 }
 
+static bool dies_of(const struct thread *t, int sig)
+{
+	return (t->mask & BIT(sig)) || process_at(t->process)->actions[sig - 1].handler <= (uint64_t)SIG_IGN;
+}
+
 static void on_fault(struct thread *t, int sig, const struct info *info, struct context *c)
 {
 	enum place place;
+	bool translated;
 
 	if (c->rip == (uint64_t)ticks_insn) {
 		c->rip = (uint64_t)ticks_failed;
@@ -82,7 +88,9 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		c->rip = (uint64_t)copy_after;
 		return;
 	}
-	if (t->stepping == STEP_NATIVE) {
+	if (t->stepping == STEP_PROOF && c->rip != t->target)
+		refuse(OVERWRITTEN, t->target);
+	if (t->stepping == STEP_NATIVE || t->stepping == STEP_PROOF) {
 		end_step(t, c);
 		if (c->rip != t->target) /* the jump to it failed: no address at all */
 			locate(t, c, true);
@@ -102,8 +110,13 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 		frame_not_taken(t, sig, info, c);
 		return;
 	}
+	translated = in_cache(c->rip);
+	if (sig == SIGTRAP && info->code == SI_KERNEL && translated) /* no int3 is ever copied */
+		refuse(OVERWRITTEN, c->rip);
 	place = locate(t, c, sig != SIGTRAP);
-	if (place == AT_BORDER)
+	if (place == AT_BORDER && translated && dies_of(t, sig))
+		step_proof(t, c);
+	else if (place == AT_BORDER)
 		deliver(t, sig, info, c, true);
 	else if (place == AT_WORK)
 		step_to_border(t, sig, info, c);

@@ -45,6 +45,7 @@ static inline bool on_alt_stack(const struct thread *t, uint64_t rsp)
 	return !(t->alt_flags & (STACK_DISABLE | STACK_AUTODISARM)) && rsp > t->alt_sp && rsp - t->alt_sp <= t->alt_size;
 }
 
+static const char OVERWRITTEN[] = "the exact engine's own memory was written over: its code fails where the program's does not, at";
 static const char STEPS_ITSELF[] = "the program sets the trap flag to step itself, which the exact engine does not run, at";
 
 /* signal.c: the kernel's one handler. */
@@ -59,7 +60,8 @@ void deliver(struct thread *t, int sig, const struct info *info, struct context 
 void put_off(struct thread *t, int sig, const struct info *info, struct context *c);
 
 /* step.c */
-enum { STEP_NONE, STEP_TO_BORDER, STEP_NATIVE };
+enum { STEP_NONE, STEP_TO_BORDER, STEP_NATIVE, STEP_PROOF /* native, and it must fault */ };
+void step_proof(struct thread *t, struct context *c);
 void step_to_border(struct thread *t, int sig, const struct info *info, struct context *c);
 void end_step(struct thread *t, struct context *c);
 void on_step(struct thread *t, const struct info *now, struct context *c);

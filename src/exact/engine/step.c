@@ -79,6 +79,8 @@ void on_step(struct thread *t, const struct info *now, struct context *c)
 {
 	struct info info;
 
+	if (t->stepping == STEP_PROOF)
+		refuse(OVERWRITTEN, t->target);
 	if (t->stepping == STEP_NATIVE) {
 		on_native_step(t, now, c);
 		return;
@@ -117,6 +119,19 @@ void step_natively(struct thread *t)
 	t->flags |= EFLAGS_TF;
 	t->jump = t->target;
 	kernel_mask(~FAULTS, NULL);
+}
+
+/*
+ * Translated code has failed, and the program is to die of that: only if the processor says so of its own instruction, too, where it
+ * stands. Else the engine's code, or what it jumps by, is not what the engine wrote. `c` is the program's context.
+ */
+void step_proof(struct thread *t, struct context *c)
+{
+	t->target = c->rip;
+	t->step_mask = c->mask;
+	t->stepping = STEP_PROOF;
+	c->eflags |= EFLAGS_TF;
+	c->mask = ~FAULTS;
 }
 
 static bool step_is_over(const struct thread *t, const struct context *c)
