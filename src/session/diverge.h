@@ -14,7 +14,7 @@
 enum diverge_verdict {
 	DIVERGE_SAME,	/* both went the same way, to the last instruction */
 	DIVERGE_PARTED, /* at a place that is known to the instruction */
-	DIVERGE_SETTLED, /* only the first runs parted: they left something behind that later ones found */
+	DIVERGE_SETTLED, /* a pair parted, a later one did not: the first run left something behind, or runs part now and then */
 	DIVERGE_MOVES,	/* each pair of runs parts elsewhere: only roughly known */
 };
 

@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/file.h"
+#include "session/around.h"
 #include "session/workshop.h"
 
-enum { COLUMNS_MOST = 4096, IDLE_NS = 50000 };
+enum { INTERRUPTS_MOST = 16 << 20, IDLE_NS = 50000 };
 
 struct real {
 	struct workshop shop;
@@ -137,38 +139,23 @@ static uint64_t now_ns(struct workshop *w)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* All interrupts of the CPU until now: its column. Source: proc(5), /proc/interrupts. */
+static bool is_own(void *with, int cpu)
+{
+	return cpu == *(const int *)with;
+}
+
+/* All interrupts of the CPU until now. */
 static bool interrupts(struct workshop *w, uint64_t *out)
 {
-	FILE *f = fopen("/proc/interrupts", "re");
-	char *line = NULL, *p, name[16];
-	size_t room = 0;
-	int column = -1, n = 0;
+	char *text;
+	bool known;
 
 	*out = 0;
-	if (!f)
+	if (file_read(NULL, "/proc/interrupts", INTERRUPTS_MOST, &text, NULL, NULL) < 0)
 		return false;
-	snprintf(name, sizeof(name), "CPU%d", w->cpu);
-	if (getline(&line, &room, f) > 0)
-		for (p = strtok(line, " \n"); p && n < COLUMNS_MOST; p = strtok(NULL, " \n"), n++)
-			if (!strcmp(p, name))
-				column = n;
-	while (column >= 0 && getline(&line, &room, f) > 0) {
-		p = strchr(line, ':');
-		p = p ? p + 1 : line;
-		for (int i = 0; i <= column; i++) {
-			char *end;
-			unsigned long long v = strtoull(p, &end, 10);
-
-			if (end == p)
-				break;
-			p = end;
-			*out += i == column ? v : 0;
-		}
-	}
-	free(line);
-	fclose(f);
-	return column >= 0;
+	known = around_interrupts(text, is_own, &w->cpu, out);
+	free(text);
+	return known;
 }
 
 int workshop_open(struct workshop **out, int cpu, struct tare_error *err)

@@ -148,8 +148,8 @@ void divergence_text(struct text *out, const struct divergence_report *r, const 
 		put_count(out, s, (uint64_t)d->longest);
 		text_add(out, "%s instructions, %u thread%s.\n", ink_off(s), d->run[0].threads, d->run[0].threads == 1 ? "" : "s");
 	} else if (d->verdict == DIVERGE_SETTLED) {
-		text_add(out, " The first two runs differed, and the next ones went the same way: the first left something behind, a file\n"
-			      " or a cache, that the others found. Run it again to see whether it repeats now.\n");
+		text_add(out, " Two runs differed, and later ones went the same way: either the first left something behind, a file or a\n"
+			      " cache, that the others found, or they part only now and then. Run it again: what was left behind is there now.\n");
 	} else if (d->verdict == DIVERGE_MOVES) {
 		text_add(out, " Runs differ, but not twice at one place: last seen in thread %u between instructions ", d->born + 1);
 		put_count(out, s, (uint64_t)d->low);

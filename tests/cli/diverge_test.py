@@ -132,6 +132,7 @@ def real_programs_repeat():
         "git": ["--version"],
         "sqlite3": [":memory:", "select hex(randomblob(16)), count(*) from sqlite_master"],
         "gcc": ["-x", "c", "-S", "-o", "-", "-"],
+        sys.executable: ["-S", "-c", "import json, re; print(hash('x'), json.dumps({1: [2]}), re.sub('a', 'b', 'banana'))"],
     }
     any_there = False
     for name, words in programs.items():
@@ -146,6 +147,17 @@ def real_programs_repeat():
         equal((d["verdict"], d["output_differs"]), ("same", False), f"{name}: {json.dumps(d)[:1500]}")
     if not any_there:
         skip("none of them is installed")
+
+
+@test
+def a_program_whose_threads_race_is_told_truly():
+    """It repeats, or what is named is of another thread, a clock or a signal: nothing that an item has fixed."""
+    if not shutil.which("node"):
+        skip("node is not installed")
+    d = diverge("--", "node", "-e", "console.log(1)", tries=2)
+    true(d["verdict"] in ("same", "parted", "moves", "settled"), str(d)[:800])
+    if d["verdict"] == "parted":
+        true(d["at"]["module"] and d["cause"]["kind"] not in ("rdrand", "startup", "cpuid") and "getrandom" not in d["cause"].get("call", ""), json.dumps(d)[:1500])
 
 
 @test

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """`tare run`, `tare verify launch` and --deterministic, on a program with planted causes.
 
-usage: verify_test.py TARE NOISY SCHEMAS ARCH     (NOISY: tests/programs/noisy)
+usage: verify_test.py TARE NOISY SCHEMAS ARCH FILTERED     (NOISY: tests/programs/noisy)
 """
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 
 TARE, NOISY, SCHEMAS, ARCH = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
+FILTERED = os.path.abspath(sys.argv[5])
 ROOM = tempfile.TemporaryDirectory()
 ENV = {"XDG_STATE_HOME": f"{ROOM.name}/state"} | {k: v for k, v in os.environ.items() if k not in ("XDG_STATE_HOME", "PYTHONHASHSEED", "PERL_HASH_SEED", "MALLOC_CONF")}
 
@@ -386,6 +389,72 @@ def programs_that_do_not_lend_themselves():
     true("What it writes differs from run to run although everything is fixed" in r.stderr, r.stderr)
     r = sh(TARE, "stat", "-r", "6", "--explain=regression", "--timeout", "50", "-e", "task-clock", "--", "sleep", "100", status=None)
     true("task-clock  0 runs: too few" in r.stderr, "runs that were cut off are no runs: " + r.stderr)
+
+
+@test
+def a_filter_that_forbids_filters():
+    r = sh(FILTERED, "seccomp", TARE, "run", "--deterministic=random,seeds", "--", sys.executable, "-c", "import os; print(len(os.urandom(8)), os.environ['PYTHONHASHSEED'])")
+    equal(r.stdout, "8 0\n", "it runs, with what is left")
+    true("not fixed: random: a seccomp filter with a listener is not permitted here" in r.stderr, r.stderr)
+
+
+@test
+def who_needs_randomness_gets_on():
+    """The constant bytes are a sequence: who waits for others than the last ones ends."""
+    code = "import os\na = os.urandom(8)\nwhile os.urandom(8) == a: pass\nprint('others')"
+    equal(sh(TARE, "run", "--", sys.executable, "-c", code).stdout, "others\n", "natively")
+    if ARCH == "x86":
+        equal(sh(TARE, "stat", "--engine", "exact", "--deterministic", "-e", "instructions:u", "-o", "/dev/null", "--", sys.executable, "-c", code).stdout, "others\n", "exact")
+
+
+@test
+def what_does_not_end_is_ended_by_hand():
+    for words, status in ((["run"], 130), (["verify", "launch", "-r", "2"], None)):
+        p = subprocess.Popen([TARE, *words, "--", "sh", "-c", "echo on; exec sleep 1000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV,
+                             cwd=ROOM.name, start_new_session=True)
+        time.sleep(0.3)
+        for _ in range(100):
+            if p.poll() is not None:
+                break
+            os.killpg(p.pid, signal.SIGINT)
+            time.sleep(0.3)
+        p.communicate(timeout=60)
+        true(p.returncode not in (0, -9) and (status is None or p.returncode == status), f"{words}: {p.returncode}")
+
+
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+
+
+@test
+def as_nobody():
+    """Without any right: what still works works, and what could not be had is said."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        skip("needs root, and setpriv")
+    with tempfile.TemporaryDirectory() as room:
+        os.chmod(room, 0o755)
+        tare = shutil.copy(TARE, room)
+        root = shutil.copy(shutil.which("id"), f"{room}/id-as-root")
+        os.chmod(root, 0o4755)
+        own = dict(ENV, HOME=room)
+        r = subprocess.run([*NOBODY, tare, "run", "-v", "--", "id", "-u"], capture_output=True, text=True, env=own, cwd=room, timeout=60)
+        equal((r.returncode, r.stdout), (0, "65534\n"), r.stderr)
+        true({"aslr", "environment", "order", "seeds", "malloc"} <= set(had(r.stderr)), r.stderr)
+        r = subprocess.run([*NOBODY, tare, "run", "--", root, "-u"], capture_output=True, text=True, env=own, cwd=room, timeout=60)
+        equal((r.returncode, r.stdout), (0, "0\n"), r.stderr)
+        for item in ("aslr", "random", "vdso"):
+            true(f"not fixed: {item}: the command changes its rights" in r.stderr, r.stderr)
+        if ARCH != "x86":
+            return
+        count = [*NOBODY, tare, "stat", "--engine", "exact", "--deterministic", "-r", "3", "-e", "instructions:u", "--format", "json", "--", "true"]
+        d = json.loads(subprocess.run(count, capture_output=True, text=True, env=own, cwd=room, timeout=60).stderr)
+        true({"aslr", "random", "vdso"} <= set(d["conditions"]["fixed"]), str(d["conditions"]))
+        equal(len(set(d["events"][0]["runs"])), 1, "counts repeat")
+        r = subprocess.run([*NOBODY, tare, "diverge", "--", "true"], capture_output=True, text=True, env=own, cwd=room, timeout=100)
+        equal(r.returncode, 0, r.stdout + r.stderr)
+        r = subprocess.run([*NOBODY, tare, "verify", "launch", "-r", "2", "--", "true"], capture_output=True, text=True, env=own, cwd=room, timeout=100)
+        equal(r.returncode, 0, r.stdout + r.stderr)
+        r = subprocess.run([*NOBODY, tare, "doctor"], capture_output=True, text=True, env=own, cwd=room, timeout=60)
+        true(r.returncode in (0, 1) and not r.stderr, r.stderr)
 
 
 main()
