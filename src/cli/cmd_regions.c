@@ -183,19 +183,17 @@ static bool look_at_half(struct seen *seen, const struct timeline_point *p, size
 	return met != REGION_HALF_NO_MEMORY;
 }
 
-/* What a gap, or a killed thread, may have taken is not told of. */
+/* What a gap may have taken is not told of. */
 static int look_at_halves(struct timeline *t, struct seen *seen, struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
-	bool whole = true, lost = false;
+	bool lost = false;
 	int ret = region_halves_settle(&seen->halves, t, NULL, err);
 
-	for (size_t i = 0; i < info->n_threads; i++) {
-		whole &= info->thread[i].complete;
+	for (size_t i = 0; i < info->n_threads; i++)
 		lost |= info->thread[i].lost != 0;
-	}
 	for (size_t i = 0; ret == 0 && !lost && i < seen->halves.slots; i++)
-		if (seen->halves.slot[i].used && (whole || !seen->halves.slot[i].is_start))
+		if (seen->halves.slot[i].used)
 			region_half_judge(&seen->halves.slot[i], &seen->of[seen->halves.slot[i].label]);
 	return ret;
 }
@@ -221,7 +219,7 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 			continue;
 		if (p.kind == TIMELINE_BEGIN)
 			seen->of[p.label].not_begun++;
-		else if (about->complete)
+		else
 			seen->of[p.label].not_ended++;
 	}
 	cursor_close(c);
@@ -293,8 +291,10 @@ static int report(const struct command *self, const struct regions_options *o, s
 
 	const struct timeline_info *info = timeline_info(t);
 	uint64_t lost = 0, points = 0;
+	size_t unfinished = 0;
 
 	for (size_t i = 0; i < info->n_threads; i++) {
+		unfinished += !info->thread[i].complete;
 		lost += info->thread[i].lost;
 		points += info->thread[i].points;
 	}
@@ -302,6 +302,8 @@ static int report(const struct command *self, const struct regions_options *o, s
 		fprintf(stderr, "tare %s: warning: %s\n", self->name, info->damage);
 	if (lost)
 		fprintf(stderr, "tare %s: warning: %" PRIu64 " points are missing in it\n", self->name, lost);
+	if (unfinished)
+		fprintf(stderr, "tare %s: warning: %zu of %zu threads did not come to their end\n", self->name, unfinished, info->n_threads);
 	if (!info->n_threads) {
 		ret = info->damage ? LOST_ALL : NOTHING;
 		timeline_close(t);
@@ -344,6 +346,14 @@ static void say_fixed(const struct command *self, const struct regions_options *
 		text_free(&words);
 	}
 	fixed_say_missed(self, &o->fixed);
+}
+
+static const char *why_none(void)
+{
+	const char *chosen = getenv("TARE_FUNCTIONS");
+
+	return chosen && *chosen ? "nothing that ran has any, by tare/region.h or a binding to it, and TARE_FUNCTIONS chooses no function that ran"
+				 : "nothing that ran has any, by tare/region.h or a binding to it";
 }
 
 static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
@@ -400,9 +410,10 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	}
 	say_fixed(self, o);
 	ret = report(self, o, err);
-	if (ret == NOTHING && kept.aside) { /* the old one is worth more */
+	if (ret == NOTHING) { /* a file that was there before is worth more than one that holds nothing */
+		fprintf(stderr, "tare %s: no regions: %s; %s %s\n", self->name, why_none(), o->output,
+			kept.aside ? "is left as it was" : kept.ours ? "is not made" : "holds none");
 		kept_output_end(&kept, false);
-		fprintf(stderr, "tare %s: no regions: nothing that ran has any, by tare/region.h or a binding to it; %s is left as it was\n", self->name, o->output);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
 	kept_output_end(&kept, true);
@@ -410,8 +421,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		return -1;
 	if (ret == SOME)
 		return follow_status(&end);
-	fprintf(stderr, "tare %s: no regions in %s%s\n", self->name, o->output,
-		ret == NOTHING ? ": nothing that ran has any, by tare/region.h or a binding to it" : "");
+	fprintf(stderr, "tare %s: no regions in %s\n", self->name, o->output);
 	return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 }
 

@@ -6,7 +6,7 @@
  * of the file that the function is in (names.c); a function that has none is named by its place, "program+0x1139".
  *
  * TARE_FUNCTIONS chooses by name: globs separated by commas, the last that matches decides, '!' leaves out; unset: all. A
- * C++ function is known by either name, _ZN3foo3barEi and foo::bar(int); commas within () and <> are part of a glob.
+ * C++ function is known by either name, _ZN3foo3barEi and foo::bar(int), a template's without its return type, too; commas within () and <> are part of a glob.
  *
  * The table is open addressing by address, read without a lock: an address is entered last.
  */
@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "functions/names.h"
+#include "functions/readable.h"
 #include "tare/region.h"
 
 #define UNSEEN __attribute__((no_instrument_function))
@@ -71,41 +72,59 @@ static UNSEEN size_t glob_length(const char *p)
 	return n;
 }
 
-/* A glob of a name without arguments, foo::bar or foo::*, is of all functions of that name. */
-static UNSEEN int fits(const char *glob, const char *name, const char *plain)
+/*
+ * A template's readable name begins with its return type: a glob may leave that out, and the arguments. One without
+ * arguments, foo::bar or foo::*, is of all functions of that name.
+ */
+struct names {
+	const char *symbol, *readable, *from;
+	char *plain, *typed; /* without arguments; with the return type */
+};
+
+static UNSEEN void names_of(struct names *n, const char *symbol, const char *readable)
 {
-	return !fnmatch(glob, name, 0) || (plain && !fnmatch(glob, plain, 0));
+	const char *to;
+
+	*n = (struct names){ .symbol = symbol, .readable = readable };
+	if (!readable)
+		return;
+	readable_parts(readable, &n->from, &to);
+	n->plain = strndup(n->from, (size_t)(to - n->from));
+	n->typed = strndup(readable, (size_t)(to - readable));
 }
 
-/* The name up to its arguments; NULL where there are none. */
-static UNSEEN char *without_arguments(const char *name)
+static UNSEEN int fits(const char *glob, const struct names *n)
 {
-	const char *from = strstr(name, "operator()"), *end = strchr(from ? from + 10 : name, '(');
+	const char *const name[] = { n->symbol, n->readable, n->from, n->plain, n->typed };
 
-	/* "(anonymous namespace)::f(int)" begins with one that is none. */
-	while (end && !strncmp(end, "(anonymous namespace)", 21))
-		end = strchr(end + 21, '(');
-	return end && end > name ? strndup(name, (size_t)(end - name)) : NULL;
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		if (name[i] && !fnmatch(glob, name[i], 0))
+			return 1;
+	return 0;
 }
 
 /* readable: NULL where it is the same. */
 static UNSEEN int wanted(const char *name, const char *readable)
 {
-	char *plain = readable ? without_arguments(readable) : NULL;
 	const char *p = filter;
 	int yes = !p || *p == '!';
+	struct names names;
 
-	while (p && *p) {
+	if (!p || !*p)
+		return yes;
+	names_of(&names, name, readable);
+	while (*p) {
 		size_t n = glob_length(p);
 		int out = *p == '!';
 		char *glob = strndup(p + out, n - (size_t)out);
 
-		if (glob && (fits(glob, name, NULL) || (readable && fits(glob, readable, plain))))
+		if (glob && fits(glob, &names))
 			yes = !out;
 		free(glob);
 		p += n + (p[n] == ',');
 	}
-	free(plain);
+	free(names.plain);
+	free(names.typed);
 	return yes;
 }
 

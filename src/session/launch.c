@@ -100,6 +100,8 @@ int launch_not_executed(const char *command, int code, struct tare_error *err)
 {
 	struct stat st;
 
+	if (!command)
+		return tare_fail(err, code, "the command cannot be executed: %s", strerror(code));
 	if (code == ENOENT && is_there(command)) {
 		tare_fail(err, ENOEXEC,
 			  "%.200s cannot be executed: its interpreter or loader does not exist",

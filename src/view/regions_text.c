@@ -441,11 +441,13 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	text_add(out, "\n");
 	if (r->n_counters == 0 && is_damaged(r))
 		put_note(out, s, INK_CAREFUL, "Which counters were recorded is not known: what says so is not in what is left of the recording.");
+	else if (r->n_counters == 0 && r->n_threads == 0)
+		put_note(out, s, INK_CAREFUL, "No thread recorded anything; which counters were wanted is not known.");
 	else if (r->n_counters == 0)
 		put_note(out, s, INK_FAINT, "Recorded without a counter (-e none): what regions cost is not known, only how often they ran.");
 	if (recursive)
 		put_note(out, s, INK_FAINT, "recursive: in another region of its label; total counts the outer one only, self and count each.");
-	if (most > DISTRIBUTION_FEW)
+	if (most > DISTRIBUTION_FEW && r->n_counters)
 		put_note(out, s, INK_FAINT, "median and p99 are exact for up to %d regions of a label, within 0.8 %% beyond.", DISTRIBUTION_FEW);
 	own_cost(out, r, s);
 	if (cut)

@@ -337,6 +337,28 @@ int main() { foo::bar b; return b.get(1) + b.put(1, 2) + b(0) + foo::call(0) - 5
                              ("foo::(anonymous namespace)::hidden", [hidden]), ("bar*", [])):
         r = sh(TARE, "regions", "-q", "-e", "none", "-o", "g.tare", "--", "./g", env={**ENV, "TARE_FUNCTIONS": chosen}, status=0 if expected else 125)
         equal(words("g.tare") if expected else [], [" ".join(f"{n}( {n})" for n in expected)] if expected else [], chosen + r.stderr)
+        equal("TARE_FUNCTIONS chooses no function" in r.stderr, not expected, r.stderr)
+
+
+@test
+def function_templates_without_their_return_type():
+    if not shutil.which("c++"):
+        skip("no c++")
+    Path(ROOM.name, "t.cc").write_text("""
+namespace json { struct S { int v; template<class T> operator T() const { return T(v); } template<class T> bool operator<(T x) const { return v < x; } };
+template<class T> T tm(T x) { return x; } template<class T> decltype(auto) da(T &x) { return (x); } template<class T> int (*fp(T))(char) { return nullptr; } }
+int json_not(int x) { return x; }
+int main() { json::S s{1}; int x = 1; long q = s; json::tm(1); json::da(x); json::fp(1); return json_not(!(s < 3)) + (int)q - 1; }
+""")
+    sh("c++", "-std=c++14", "-O0", "-finstrument-functions", "t.cc", "-o", "t", *LINK, "-ltare-functions", "-ltare")
+    conversion, tm, da, fp, less = all_json = ["json::S::operator long<long>() const", "int json::tm<int>(int)", "decltype(auto) json::da<int>(int&)",
+                                               "int (*json::fp<int>(int))(char)", "bool json::S::operator< <int>(int) const"]
+    for chosen, expected in (("json::*", all_json), ("json::tm<int>(int)", [tm]), ("json::tm<int>", [tm]), ("int json::tm<int>(int)", [tm]),
+                             ("json::da<*", [da]), ("json::fp<int>", [fp]), ("json::S::*", [conversion, less]), ("json::*,!json::S::*", [tm, da, fp])):
+        sh(TARE, "regions", "-q", "-e", "none", "-o", "t.tare", "--", "./t", env={**ENV, "TARE_FUNCTIONS": chosen})
+        equal(words("t.tare"), [" ".join(f"{n}( {n})" for n in expected)], chosen)
+    sh(TARE, "regions", "-q", "-e", "none", "-o", "t.tare", "--", "./t", env={**ENV, "TARE_FUNCTIONS": "*,!json::*"})
+    true("json::" not in words("t.tare")[0] and "json_not(int)" in words("t.tare")[0], words("t.tare")[0])
 
 
 @test

@@ -73,8 +73,27 @@ def status_and_output_are_the_commands():
 @test
 def without_regions():
     r = sh(TARE, "regions", "--", "true", status=125)
-    true("no regions" in r.stderr, r.stderr)
+    true("no regions" in r.stderr and "TARE_FUNCTIONS" not in r.stderr, r.stderr)
     sh(TARE, "regions", "--", "false", status=1)
+    r = sh(TARE, "regions", "-o", "never.tare", "--", "true", status=125, env={**ENV, "TARE_FUNCTIONS": "f*"})
+    true("TARE_FUNCTIONS chooses no function" in r.stderr and "never.tare is not made" in r.stderr, r.stderr)
+    true(not os.path.exists(inside("never.tare")), "no file where none was")
+    sh(TARE, "regions", "-q", "-o", "never.tare", "--", PROGRAM, "loop", "1", "1")
+    before = Path(inside("never.tare")).read_bytes()
+    r = sh(TARE, "regions", "-o", "never.tare", "--", "true", status=125)
+    true("never.tare is left as it was" in r.stderr, r.stderr)
+    equal(Path(inside("never.tare")).read_bytes(), before, "the old recording")
+
+
+@test
+def threads_that_did_not_come_to_their_end():
+    r = sh(TARE, "regions", "-q", "-o", "ended.tare", "--", PROGRAM, "exit-inside")
+    true(re.search(r"'work' \([^)]*regions\.c:\d+\): 1 begun and not ended\n", r.stderr) and "1 of 1 threads did not come to their end" in r.stderr, r.stderr)
+    r = sh(TARE, "regions", "-q", "-o", "ended.tare", "--", PROGRAM, "fork-inside")
+    true(re.search(r"'work' \([^)]*regions\.c:\d+\): 2 begun and not ended\n", r.stderr) and "1 of 2 threads did not come to their end" in r.stderr, r.stderr)
+    true(re.search(r"'other' \([^)]*regions\.c:\d+\): 1 started and not finished\n", r.stderr), r.stderr)
+    rows = {x["label"]: x for x in json.loads(sh(TARE, "summarize", "--format", "json", "ended.tare").stdout)["labels"]}
+    equal((rows["work"]["not_ended"], rows["other"]["not_finished"]), (2, 1), "as summarize has it")
 
 
 @test
@@ -113,6 +132,22 @@ def the_head_alone_says_nothing_of_counters():
     Path(inside("cut.tare")).write_bytes(Path(inside("whole.tare")).read_bytes()[:4096])
     r = sh(TARE, "summarize", "cut.tare", status=1)
     true("-e none" not in r.stdout and "is not known" in r.stdout, r.stdout + r.stderr)
+
+
+@test
+def a_file_in_which_no_process_began():
+    """As a `tare regions` leaves it that was killed before its command had a region."""
+    p = subprocess.Popen([TARE, "regions", "-o", "begun.tare", "--", "sleep", "100"], env=ENV, cwd=ROOM.name, start_new_session=True)
+    while not os.path.exists(inside("begun.tare")) or os.path.getsize(inside("begun.tare")) < 4096:
+        time.sleep(0.01)
+    os.killpg(p.pid, signal.SIGKILL)
+    p.wait()
+    r = sh(TARE, "summarize", "begun.tare")
+    true("-e none" not in r.stdout and "No thread recorded anything" in r.stdout, r.stdout)
+    # With points, but without a counter.
+    sh(TARE, "regions", "-q", "-e", "none", "-o", "begun.tare", "--", PROGRAM, "loop", "300", "1")
+    r = sh(TARE, "summarize", "begun.tare")
+    true("-e none" in r.stdout and "p99" not in r.stdout, r.stdout)
 
 
 @test

@@ -5,6 +5,7 @@
  *	regions loop N THREADS		N times "work" within "thread", on each thread
  *	regions known N THREADS		N loops of known sizes on each thread, a label for each size
  *	regions unbalanced | detached | exit STATUS | kill SIGNAL | fork N
+ *	regions exit-inside | fork-inside	it, or its child, is gone within "work"; beside the child a timing of "other" is not finished
  *	regions until-killed FILE THREADS	for ever; FILE holds a u64 per thread, how many points it has behind it
  *	regions check FILE		counts what is in a recording
  *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
@@ -254,6 +255,17 @@ int main(int argc, char **argv)
 		if (fork() == 0) {
 			loop(NULL);
 			return 0;
+		}
+		wait(NULL);
+	} else if (!strcmp(what, "exit-inside")) {
+		tare_region_begin(&work);
+		_exit(0);
+	} else if (!strcmp(what, "fork-inside")) {
+		tare_timing_start(tare_region_label(&other));
+		tare_region_begin(&work);
+		if (fork() == 0) {
+			tare_region_begin(&work);
+			_exit(0);
 		}
 		wait(NULL);
 	} else if (!strcmp(what, "until-killed") && argc > 3) {
