@@ -160,10 +160,13 @@ static int apply(struct encoder *e, const struct origin *from, const struct pmu 
 
 	if (ret != -ENOENT)
 		return ret;
-	if (!pmu)
-		return fail(
-		    e, from, t, EINVAL,
-		    "this event takes only config, config1, config2, period, freq and name");
+	if (!pmu) {
+		ret = fail(e, from, t, EINVAL, "this event takes only config, config1, config2, period, freq and name");
+		if (e->ev->kind == EVENT_RAW)
+			tare_hint(e->err, "a PMU's name takes the others: cpu/event=0x%02llx,umask=0x%02llx,%s=.../", (unsigned long long)(e->ev->raw & 0xff),
+				  (unsigned long long)(e->ev->raw >> 8 & 0xff), t->name);
+		return ret;
+	}
 	if (event_names && names_event(e, pmu, t))
 		return encoder_pmu_event(e, pmu, t->name, enc);
 	ret = e->opt->cpu ? builtin_format(e->kind, t->name, &f)

@@ -112,6 +112,8 @@ def plans_that_cannot_be():
     refused(["plan", "--cpu", "skl", "-e", "r1,r2,r3,r4,r5"], "r5", "4 programmable and 3 fixed")
     refused(["plan", "--cpu", "skl", "-e", "faults"], "counted by the kernel")
     refused(["plan", "--cpu", "skl", "-e", "r4300c0"], "0x430000", ":u and :k")
+    refused(["plan", "--cpu", "skl", "-e", "r01c0/cmask=1/"], "takes only config", "cpu/event=0xc0,umask=0x01,cmask=.../")
+    msr("plan", "--cpu", "skl", "-e", "cpu/event=0xc0,umask=0x01,cmask=1/")
     refused(["plan", "--cpu", "skl", "-e", "cycles:p"], "precise")
     refused(["plan", "--cpu", "skl", "-e", "instructions/freq=100/u"], "a frequency is kept by perf", "period=N")
     refused(["plan", "--cpu", "n1", "-e", "cycles"], "Neoverse N1")
