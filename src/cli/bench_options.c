@@ -27,6 +27,7 @@ OPTION(all, o->all = true)
 OPTION(cross_check, o->cross_check = true)
 OPTION(output, o->output = arg)
 OPTION(html, o->html = arg)
+OPTION(json, o->format = BENCH_JSON)
 OPTION(check, o->check = arg ? arg : "")
 
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
@@ -236,6 +237,7 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "cflags", "FLAGS", "for the compiler, behind -O2 -g", set_cflags },
 	{ 0, "all", NULL, "in text also what is 0", set_all },
 	{ 0, "format", "NAME", "text, json, csv, parquet, or kdb (-o FOLDER)", set_format },
+	{ 'j', "json", NULL, "the same as --format json", set_json },
 	{ 'o', "output", "FILE", "write there; - is standard output", set_output },
 	{ 0, "html", "FILE", "write a page there, too: distributions, runs in their order", set_html },
 	{ 0, "syntax", "NAME", NULL, set_syntax },

@@ -96,6 +96,8 @@ static int add_file(struct bench_tests *t, const struct bench_options *o, const 
 		if (access(file, R_OK) < 0)
 			return tare_fail(err, errno, "%.200s: %s", file, strerror(errno));
 		ret = compile(t, o, file, object, sizeof(object), err);
+		if (ret == -EINVAL && t->said.s && strstr(t->said.s, "tare/bench.h"))
+			tare_hint(err, "tare/bench.h comes with tare's headers; in its source tree: --cflags -Iinclude");
 		if (ret == 0)
 			ret = add(t, file, object, err);
 	} else {

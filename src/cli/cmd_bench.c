@@ -206,8 +206,7 @@ static void remark_clock(struct job *j)
 	double ghz = (double)r->clock_hz / 1e9;
 
 #if defined(__x86_64__)
-	remark(j, "tsc is time, not cycles: it ticks at %.3f GHz however fast the core runs just then, and what interrupts%s take is in it.", ghz,
-	       counts_cycles(r) ? "" : " and the hypervisor");
+	remark(j, "tsc is time, not cycles: it ticks at %.3f GHz however fast the core runs just then, and what interrupts and a hypervisor take is in it.", ghz);
 #else
 	remark(j, "cntvct is the generic timer: it ticks at %.3f MHz, every %.1f ns, which is many cycles; what interrupts take is in it.", ghz * 1e3,
 	       1 / ghz);

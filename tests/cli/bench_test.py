@@ -283,6 +283,11 @@ def the_clock_everywhere():
     equal(len(result["runs"]), 30)
     equal(len(result["baseline"]["pairs"]), 100)
     true(result["low"] <= result["value"] <= result["high"] and result["min"] <= result["value"] <= result["max"], str(result))
+    if X86:
+        true(any("interrupts and a hypervisor" in r for r in document["remarks"]), str(document["remarks"]))
+    for word in ("-j", "--json"):
+        short = sh(TARE, "bench", word, "--engine", "clock", "--runs", "2", "--form", "written", "--asm", "nop")
+        equal(json.loads(short.stdout)["schema"], document["schema"], short.stderr)
     true(any("is time, not cycles" in r or "generic timer" in r for r in document["remarks"]), str(document["remarks"]))
 
 
@@ -435,6 +440,8 @@ def what_is_no_test():
         equal(len(re.findall("no such instruction|invalid instruction", text)), 1, f"one mistake is said once: {text}")
         refused("--asm", "here: jmp here", status=2, says="not 100 times in a row")
     refused("--c", "missing(1)", status=2, says="does not compile")
+    if not Path("/usr/include/tare/bench.h").exists() and not Path("/usr/local/include/tare/bench.h").exists():
+        refused(write("header.c", "#include <tare/bench.h>\n"), status=2, says="--cflags -Iinclude")
     refused("--asm", " ; ", status=2, says="no instruction")
     refused("--asm", "# nothing", status=2, says="no instruction")
     refused("--c", " ;", status=2, says="no statement")
