@@ -1,34 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* States of scans: what is read is written, and read again, the same. */
-#include <stdlib.h>
-#include <string.h>
+/* States of scans: what is read is written and read again the same, and something is said of it. */
 #include "analyze/scan.h"
 #include "fuzz.h"
 #include "record/scan_file.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void explain(const struct scan *s)
 {
-	char *text = strndup((const char *)data, size);
+	struct scan_finding *f = calloc(s->n + 1, sizeof(*f));
+	struct text words = { 0 };
+
+	must(f && scan_explain(s, NULL, 0, f, NULL) == 0);
+	for (size_t i = 0; i < s->n; i++)
+		if (s->event[i].state == SCAN_LIVE)
+			scan_words(&words, s, NULL, &f[i]);
+	text_free(&words);
+	free(f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	char *text = fuzz_text(bytes, n);
 	struct scan s = { .cpu = "" }, again = { .cpu = "" };
+	struct text a = { 0 }, b = { 0 };
 	bool kernel;
 
 	if (scan_file_parse(text, "it", &s, &kernel, NULL) == 0) {
-		struct scan_finding *f = calloc(s.n + 1, sizeof(*f));
-		struct text a = { 0 }, b = { 0 };
-
 		scan_file_write(&a, &s, kernel);
-		if (scan_file_parse(a.s, "it", &again, &kernel, NULL) < 0)
-			abort();
+		must(scan_file_parse(a.s, "it", &again, &kernel, NULL) == 0);
 		scan_file_write(&b, &again, kernel);
-		if (strcmp(a.s, b.s))
-			abort();
-		scan_explain(&s, NULL, 0, f, NULL);
-		text_free(&a);
-		text_free(&b);
-		free(f);
-		scan_free(&again);
-		scan_free(&s);
+		must(!strcmp(a.s, b.s));
+		explain(&s);
 	}
+	text_free(&a);
+	text_free(&b);
+	scan_free(&again);
+	scan_free(&s);
 	free(text);
 	return 0;
 }
