@@ -88,18 +88,54 @@ static const struct option_row regions_opts[] = {
 	{ 0 },
 };
 
+/* What of a list the exact engine does not count, clocks apart; empty: nothing. counts: it has instructions:u. */
+static void beside_engine(const char *counters, struct text *others, bool *counts)
+{
+	char *copy = strdup(counters), *rest = copy;
+
+	*counts = false;
+	for (char *word; copy && (word = strsep(&rest, ","));)
+		if (!strcmp(word, "instructions:u"))
+			*counts = true;
+		else if (strcmp(word, "wall-time"))
+			text_add(others, "%s%s", others->len ? "," : "", word);
+	free(copy);
+}
+
 /* Only what the exact engine counts, and clocks. */
 static bool engine_counts(const char *counters)
 {
-	char *copy = strdup(counters), *rest = copy;
-	bool counts = false, other = false;
+	struct text others = { 0 };
+	bool counts;
 
-	for (char *word; copy && (word = strsep(&rest, ","));) {
-		counts |= !strcmp(word, "instructions:u");
-		other |= strcmp(word, "instructions:u") && strcmp(word, "wall-time");
+	beside_engine(counters, &others, &counts);
+	counts &= others.len == 0;
+	text_free(&others);
+	return counts;
+}
+
+/* The engine would count instructions:u: why not the others, instead of why not the PMU's. */
+static int blame_others(const char *counters, struct tare_error *err)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	struct region_counters c;
+	struct text others = { 0 };
+	bool counts;
+	int ret = -err->code;
+
+	beside_engine(counters, &others, &counts);
+	if (counts && others.s && exact_probe(&why) == 0) {
+		if (region_counters_new(&c, others.s, &why) == 0) {
+			region_counters_free(&c);
+			ret = tare_fail(err, EOPNOTSUPP, "'%.200s' cannot be counted beside instructions:u, which without a PMU the exact engine counts", others.s);
+		} else {
+			*err = why;
+			ret = -why.code;
+		}
+		tare_hint(err, "without a PMU: -e instructions:u, or -e wall-time,instructions:u");
 	}
-	free(copy);
-	return counts && !other;
+	text_free(&others);
+	return ret;
 }
 
 /* 1: under the exact engine; 0: as it is; or why the counters cannot be had. */
@@ -126,7 +162,7 @@ static int choose_engine(const struct regions_options *o, struct tare_error *err
 	}
 	if (o->engine == ENGINE_ANY && engine_counts(o->counters) && exact_probe(&without) == 0)
 		return 1;
-	return ret;
+	return o->engine == ENGINE_ANY ? blame_others(o->counters, err) : ret;
 }
 
 static char *words_of(char *const *argv)

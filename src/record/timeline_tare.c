@@ -15,7 +15,7 @@
 
 enum { NAME_MAX_HERE = sizeof(((struct block_head *)0)->name) };
 
-static bool read_at(const struct tare_timeline *t, void *out, size_t n, uint64_t offset)
+bool tare_read(const struct tare_timeline *t, void *out, size_t n, uint64_t offset)
 {
 	char *p = out;
 
@@ -52,21 +52,19 @@ static bool is_tare(const unsigned char *head, size_t n)
 	return n >= 8 && !memcmp(head, FILE_MAGIC, 8);
 }
 
-static int check_head(const struct file_head *h, const char *path, struct tare_error *err)
+static int check_head(const struct file_head *h, struct tare_error *err)
 {
 	int ret;
 
 	if (h->order == __builtin_bswap32(FILE_ORDER)) {
-		ret = tare_fail(err, EINVAL, "%.200s: offset 8: recorded on a big-endian machine, whose recordings are not read here",
-				path);
+		ret = tare_fail(err, EINVAL, "offset 8: recorded on a big-endian machine, whose recordings are not read here");
 		tare_hint(err, "read it with the tare of a machine of that kind");
 		return ret;
 	}
 	if (h->order != FILE_ORDER)
-		return tare_fail(err, EINVAL, "%.200s: offset 8: the mark of the byte order is damaged", path);
+		return tare_fail(err, EINVAL, "offset 8: the mark of the byte order is damaged");
 	if (h->version != FILE_VERSION) {
-		ret = tare_fail(err, EINVAL, "%.200s: offset 12: version %u of the format, and this tare reads %d", path,
-				h->version, FILE_VERSION);
+		ret = tare_fail(err, EINVAL, "offset 12: version %u of the format, and this tare reads %d", h->version, FILE_VERSION);
 		tare_hint(err, h->version > FILE_VERSION ? "a newer tare made it" : "an older tare made it: record again");
 		return ret;
 	}
@@ -162,7 +160,7 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 	struct file_process p;
 	struct tare_process *process;
 
-	if (!read_at(t, &p, sizeof(p), offset + sizeof(*h)) || !sane_process(&p, h->process)) {
+	if (!tare_read(t, &p, sizeof(p), offset + sizeof(*h)) || !sane_process(&p, h->process)) {
 		tare_damage(t, "what the block of process %u says (offset %llu) makes no sense", h->pid,
 		       (unsigned long long)offset);
 		return 0;
@@ -195,10 +193,10 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 	if (p.lost_errno)
 		t->lost_errno = p.lost_errno;
 	if (p.lost || p.lost_threads) {
-		char threads[40] = "";
+		char threads[60] = "";
 
 		if (p.lost_threads)
-			snprintf(threads, sizeof(threads), ", %u threads whole", p.lost_threads);
+			snprintf(threads, sizeof(threads), ", and nothing at all of %u thread%s", p.lost_threads, p.lost_threads > 1 ? "s" : "");
 		if (!p.lost_errno && !p.lost_threads)
 			tare_damage(t, "process %u lost %llu points of signal handlers that interrupted the recording of others", h->pid,
 				    (unsigned long long)p.lost);
@@ -326,7 +324,7 @@ static int add_labels(struct tare_timeline *t, const struct block_head *h, uint6
 	p = tare_labels_keep(&t->labels, room);
 	if (!p)
 		return -ENOMEM;
-	if (!read_at(t, p, room, offset + sizeof(*h))) {
+	if (!tare_read(t, p, room, offset + sizeof(*h))) {
 		tare_damage(t, "labels at offset %llu cannot be read", (unsigned long long)offset);
 		return 0;
 	}
@@ -472,7 +470,7 @@ static bool empty_page(const struct tare_timeline *t, uint64_t offset, size_t n)
 	static const char zeros[FILE_PAGE];
 	char page[FILE_PAGE];
 
-	return read_at(t, page, n, offset) && (!memcmp(page, zeros, n) || format_is_begun(page, n));
+	return tare_read(t, page, n, offset) && (!memcmp(page, zeros, n) || format_is_begun(page, n));
 }
 
 /* Processes come before what is theirs, but for those whose block is damaged. */
@@ -486,11 +484,11 @@ static int scan(struct tare_timeline *t, uint64_t last[2])
 		size_t there = t->size - at < FILE_PAGE ? (size_t)(t->size - at) : FILE_PAGE;
 
 		step = FILE_PAGE;
-		bool sane = there >= sizeof(h) && read_at(t, &h, sizeof(h), at) && sane_block(&h);
+		bool sane = there >= sizeof(h) && tare_read(t, &h, sizeof(h), at) && sane_block(&h);
 
 		/* A head that is being written as it is read is another one a moment later. */
 		for (int tries = 0; tries < 3 && !sane && there >= sizeof(h) && h.magic == BLOCK_MAGIC; tries++)
-			sane = read_at(t, &h, sizeof(h), at) && sane_block(&h);
+			sane = tare_read(t, &h, sizeof(h), at) && sane_block(&h);
 		if (!sane) {
 			/* A head that was being written when its program was killed, or is now: nothing is in that block yet. */
 			bool begun = there >= sizeof(h) && h.state == BLOCK_FREE && (h.magic == 0 || (h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS));
@@ -673,12 +671,12 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 	t->size = size < 0 ? 0 : (uint64_t)size;
 	t->base.info.path = path;
 	t->base.info.format = "tare 2";
-	if (!read_at(t, h, sizeof(*h), 0)) {
-		ret = tare_fail(err, EINVAL, "%.200s: ends at offset %llu, within its head", path,
+	if (!tare_read(t, h, sizeof(*h), 0)) {
+		ret = tare_fail(err, EINVAL, "ends at offset %llu, within its head",
 				(unsigned long long)t->size);
 		goto out;
 	}
-	ret = check_head(h, path, err);
+	ret = check_head(h, err);
 	if (ret < 0)
 		goto out;
 	t->base.info.start_ns = h->start_ns;

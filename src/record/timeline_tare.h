@@ -80,6 +80,8 @@ enum { SCALE_SHIFT = 56 };
 /* Blocks that are missing, wrong or cut off become damage, and their threads incomplete. After all threads are known. */
 int tare_check_blocks(struct tare_timeline *t, const struct file_head *head);
 __attribute__((format(printf, 2, 3))) void tare_damage(struct tare_timeline *t, const char *fmt, ...);
+/* n bytes of the file, all of them; false where they are not there or cannot be read. */
+bool tare_read(const struct tare_timeline *t, void *out, size_t n, uint64_t offset);
 
 /* The index of a label that a point of a process says. */
 uint32_t tare_timeline_label(const struct tare_timeline *t, uint32_t process, uint32_t number);

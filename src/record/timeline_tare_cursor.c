@@ -93,32 +93,14 @@ static uint64_t shown(const struct tare_timeline *t, unsigned i, uint64_t raw)
 	return raw;
 }
 
-static bool read_whole(int fd, void *out, size_t n, uint64_t offset)
-{
-	char *p = out;
-
-	while (n) {
-		ssize_t got = pread(fd, p, n, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		p += got;
-		n -= (size_t)got;
-		offset += (uint64_t)got;
-	}
-	return true;
-}
-
 static bool load(struct tare_cursor *c, const struct tare_block *b)
 {
 	struct tare_timeline *t = (struct tare_timeline *)c->base.of;
 	struct block_head h;
 
 	/* What is still being written ends where its record does. */
-	if (b->bad || !read_whole(t->fd, &h, sizeof(h), b->offset) || (b->cut && b->sealed) ||
-	    !read_whole(t->fd, c->data, b->used, b->offset + sizeof(h)))
+	if (b->bad || !tare_read(t, &h, sizeof(h), b->offset) || (b->cut && b->sealed) ||
+	    !tare_read(t, c->data, b->used, b->offset + sizeof(h)))
 		return false;
 	if (format_head_sum(&h) != h.head_sum || h.seq != b->seq)
 		return false;

@@ -146,7 +146,7 @@ static void mark(struct export *x, const struct export_mark *m)
 		time_field(x, "ts", m->at);
 		field(x, "name", l->name);
 		out_text(x->out, ",\"args\":{\"value\":");
-		out_json_u64(x->out, m->number);
+		out_u64(x->out, m->number); /* a counter track draws numbers only; a viewer may round one above 2^53 */
 		out_text(x->out, "}}");
 		return;
 	}

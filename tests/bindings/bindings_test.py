@@ -68,6 +68,13 @@ f(1)
 with tare.region("query", "typeck", 7):
     tare.instant("now")
     tare.integer(2**64 - 1, "big")
+    for wrong in (("big", 1), (1.5, "big")):
+        try:
+            tare.integer(*wrong)
+        except TypeError as e:
+            assert "the value comes first" in str(e), e
+        else:
+            raise AssertionError(wrong)
 t = tare.Timing("apart")
 t.finish()
 try:

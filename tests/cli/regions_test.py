@@ -165,6 +165,20 @@ def refused():
         r = sh(TARE, "regions", *words, "--", "true", status=125)
         true(r.stderr.startswith("tare regions: ") and said in r.stderr, r.stderr)
     sh(TARE, "regions", status=125)
+    # Where there is a PMU both can be had.
+    r = subprocess.run([TARE, "regions", "-e", "instructions:u,no-such-event", "--", "true"], capture_output=True, text=True, env=ENV, cwd=ROOM.name)
+    true(r.returncode == 125 and "no-such-event" in r.stderr, r.stderr)
+    for beside in ("cycles", "page-faults"):
+        r = subprocess.run([TARE, "regions", "-e", f"instructions:u,{beside}", "--", PROGRAM, "loop", "1", "1"], capture_output=True, text=True, env=ENV, cwd=ROOM.name)
+        true(r.returncode == 0 or "instructions:u is unavailable" not in r.stderr or os.uname().machine != "x86_64", r.stderr)
+    # The file is named once.
+    sh(TARE, "regions", "-q", "-o", "order.tare", "--", PROGRAM, "loop", "1", "1")
+    for at in (8, 12):
+        data = bytearray(Path(inside("order.tare")).read_bytes())
+        data[at] ^= 0x55
+        Path(inside("damaged.tare")).write_bytes(data)
+        r = sh(TARE, "summarize", "damaged.tare", status=125)
+        equal((r.stderr.count("damaged.tare"), r.stderr.count(f"offset {at}")), (1, 1), r.stderr)
 
 
 @test

@@ -265,7 +265,10 @@ def instant(name, *args):
 
 
 def integer(value, name, *args):
-    """A number at a point in time, 0 to 2^64-1."""
+    """A number at a point in time, 0 to 2^64-1: first the number, then the label, which has arguments."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__index__"):
+        raise TypeError("tare.integer(value, name, ...): the value comes first, and is an integer")
+    value = value.__index__()
     if not 0 <= value < 1 << 64:
         raise ValueError("0 to 2**64 - 1")
     _lib.tare_label_integer(label(name, *args), value)
