@@ -46,13 +46,13 @@ static unsigned lowest(unsigned set)
 	return (unsigned)__builtin_ctz(set);
 }
 
-static void put_part(struct text *out, const struct style *s, const struct explained_row *r, const struct budget_part *p)
+/* What it is, and how much: beside the share. */
+static void put_words(struct text *out, const struct style *s, const struct explained_row *r, const struct budget_part *p)
 {
 	const char *one = budget_causes[lowest(p->causes)].one;
 	bool several = p->causes & (p->causes - 1);
 
-	put_share(out, p->share, p->low, p->high);
-	text_add(out, " %s", ink_on(s, INK_STRONG));
+	text_add(out, "%s", ink_on(s, INK_STRONG));
 	put_causes(out, p->causes, p->switched ? " and " : " or ");
 	text_add(out, "%s", ink_off(s));
 	if (p->switched) {
@@ -69,46 +69,63 @@ static void put_part(struct text *out, const struct style *s, const struct expla
 		put_amount(out, s, r, p->per_high);
 		text_add(out, ") for each %s", one);
 	}
-	text_put(out, "\n", 1);
 }
 
-static void put_heading(struct text *out, const struct style *s, const struct explained_row *r)
+/* The event in a sentence: how far its runs lie apart, or why there is nothing to split. */
+static void put_state(struct text *out, const struct style *s, const struct explained_row *r)
 {
-	text_add(out, " %s%s%s  standard deviation ", ink_on(s, INK_STRONG), r->name, ink_off(s));
-	put_amount(out, s, r, r->budget.deviation);
-	text_add(out, ", largest minus smallest ");
-	put_amount(out, s, r, r->budget.max - r->budget.min);
-	if (r->budget.fixed_deviation >= 0) {
-		text_add(out, "; with everything fixed ");
-		put_amount(out, s, r, r->budget.fixed_deviation);
+	const struct budget *b = &r->budget;
+
+	if (b->state == BUDGET_NO_SPREAD) {
+		text_add(out, "all %zu equal: there is no spread to explain.", b->n);
+		return;
 	}
-	text_put(out, "\n", 1);
+	if (b->state == BUDGET_FEW) {
+		text_add(out, "%zu run%s: too few to name a cause, of which chance would find one as well. -r %d at least, -r 20 better.",
+			 b->n, b->n == 1 ? "" : "s", BUDGET_RUNS_LEAST);
+		return;
+	}
+	text_add(out, "standard deviation ");
+	put_amount(out, s, r, b->deviation);
+	text_add(out, ", largest minus smallest ");
+	put_amount(out, s, r, b->max - b->min);
+	if (b->fixed_deviation >= 0) {
+		text_add(out, "; with everything fixed ");
+		put_amount(out, s, r, b->fixed_deviation);
+	}
+}
+
+static void put_alone(struct text *out, const struct budget *b)
+{
+	text_add(out, "Run %zu alone makes %.0f %% of the variance: one event, of which no rule can be learned.", b->alone_run + 1,
+		 100 * b->alone_share);
 }
 
 static void put_row(struct text *out, const struct style *s, const struct explained_row *r)
 {
 	const struct budget *b = &r->budget;
 
-	if (b->state == BUDGET_NO_SPREAD) {
-		text_add(out, " %s%s%s  all %zu equal: there is no spread to explain.\n", ink_on(s, INK_STRONG), r->name, ink_off(s), b->n);
+	text_add(out, " %s%s%s  ", ink_on(s, INK_STRONG), r->name, ink_off(s));
+	put_state(out, s, r);
+	text_put(out, "\n", 1);
+	if (b->state != BUDGET_SPLIT)
 		return;
+	for (size_t i = 0; i < b->parts; i++) {
+		put_share(out, b->part[i].share, b->part[i].low, b->part[i].high);
+		text_put(out, " ", 1);
+		put_words(out, s, r, &b->part[i]);
+		text_put(out, "\n", 1);
 	}
-	if (b->state == BUDGET_FEW) {
-		text_add(out, " %s%s%s  %zu run%s: too few to name a cause, of which chance would find one as well. -r %d at least, -r 20 better.\n",
-			 ink_on(s, INK_STRONG), r->name, ink_off(s), b->n, b->n == 1 ? "" : "s", BUDGET_RUNS_LEAST);
-		return;
-	}
-	put_heading(out, s, r);
-	for (size_t i = 0; i < b->parts; i++)
-		put_part(out, s, r, &b->part[i]);
 	put_share(out, b->left, b->left_low, b->left_high);
 	text_add(out, " %sunexplained%s", ink_on(s, INK_CAREFUL), ink_off(s));
 	if (r->place[0])
 		text_add(out, ": %s", r->place);
 	text_put(out, "\n", 1);
-	if (b->alone)
-		text_add(out, "         Run %zu alone makes %.0f %% of the variance: one event, of which no rule can be learned.\n", b->alone_run + 1,
-			 100 * b->alone_share);
+	if (b->alone) {
+		text_add(out, "         ");
+		put_alone(out, b);
+		text_put(out, "\n", 1);
+	}
 }
 
 static void put_set(struct text *out, const char *lead, unsigned set)
@@ -120,20 +137,17 @@ static void put_set(struct text *out, const char *lead, unsigned set)
 	text_add(out, ".\n");
 }
 
-void explain_text(struct text *out, const struct explained *e, const struct style *s)
+/* Below the events: how it was done, and what is not to blame. Each note is a line. */
+static void put_notes(struct text *out, const struct explained *e)
 {
 	unsigned constant = 0, unseen = 0, tried = 0;
 
-	text_add(out, " Where the spread comes from: shares of the variance, with their 95 %% intervals\n\n");
-	for (size_t i = 0; i < e->n; i++) {
-		put_row(out, s, &e->row[i]);
+	for (size_t i = 0; i < e->n; i++)
 		if (e->row[i].budget.state == BUDGET_SPLIT) {
 			constant |= e->row[i].budget.constant;
 			unseen |= e->row[i].exact ? 0 : e->row[i].budget.unseen;
 			tried |= e->row[i].budget.tried;
 		}
-	}
-	text_put(out, "\n", 1);
 	if (e->cut_short)
 		text_add(out, " Cut short: what the launch lets vary was not tried to the end, and is not told of.\n");
 	else if (e->conditions)
@@ -152,7 +166,39 @@ void explain_text(struct text *out, const struct explained *e, const struct styl
 		text_add(out, " What it writes differs from run to run although everything is fixed: it does not do the same work.\n");
 	if (e->ids_vary)
 		text_add(out, " Process ids differed all the time: --deterministic fixes them, and what they are worth is then gone from the spread.\n");
+}
+
+void explain_text(struct text *out, const struct explained *e, const struct style *s)
+{
+	text_add(out, " Where the spread comes from: shares of the variance, with their 95 %% intervals\n\n");
+	for (size_t i = 0; i < e->n; i++)
+		put_row(out, s, &e->row[i]);
 	text_put(out, "\n", 1);
+	put_notes(out, e);
+	text_put(out, "\n", 1);
+}
+
+/* The words of the text, where there is neither colour nor a column to keep. */
+static const struct style words_style = { .thousands = true, .utf8 = true };
+
+static void json_words(struct json *j, const char *key, struct text *words)
+{
+	json_string(j, key, words->s);
+	text_free(words);
+}
+
+static void json_notes(struct json *j, const struct explained *e)
+{
+	struct text notes = { 0 };
+
+	put_notes(&notes, e);
+	json_array(j, "notes");
+	for (char *at = notes.s, *end; at && (end = strchr(at, '\n')); at = end + 1) {
+		*end = '\0';
+		json_string(j, NULL, at + 1);
+	}
+	json_end(j);
+	text_free(&notes);
 }
 
 static void json_causes(struct json *j, const char *key, unsigned set)
@@ -164,9 +210,13 @@ static void json_causes(struct json *j, const char *key, unsigned set)
 	json_end(j);
 }
 
-static void json_part(struct json *j, const struct budget_part *p)
+static void json_part(struct json *j, const struct explained_row *r, const struct budget_part *p)
 {
+	struct text words = { 0 };
+
+	put_words(&words, &words_style, r, p);
 	json_object(j, NULL);
+	json_words(j, "words", &words);
 	json_causes(j, "causes", p->causes);
 	json_string(j, "how", p->switched ? "switched" : "regression");
 	json_real(j, "share", p->share);
@@ -187,9 +237,12 @@ static void json_row(struct json *j, const struct explained_row *r)
 {
 	static const char *const states[] = { [BUDGET_NO_SPREAD] = "no spread", [BUDGET_FEW] = "too few runs", [BUDGET_SPLIT] = "split" };
 	const struct budget *b = &r->budget;
+	struct text words = { 0 }, alone = { 0 };
 
+	put_state(&words, &words_style, r);
 	json_object(j, NULL);
 	json_string(j, "event", r->name);
+	json_words(j, "words", &words);
 	json_string(j, "state", states[b->state]);
 	json_uint(j, "n", b->n);
 	json_real(j, "deviation", b->deviation);
@@ -200,7 +253,7 @@ static void json_row(struct json *j, const struct explained_row *r)
 		json_null(j, "fixed_deviation");
 	json_array(j, "parts");
 	for (size_t i = 0; i < b->parts; i++)
-		json_part(j, &b->part[i]);
+		json_part(j, r, &b->part[i]);
 	json_end(j);
 	json_object(j, "unexplained");
 	json_real(j, "share", b->left);
@@ -212,6 +265,8 @@ static void json_row(struct json *j, const struct explained_row *r)
 		json_object(j, "one_run");
 		json_uint(j, "run", b->alone_run);
 		json_real(j, "share", b->alone_share);
+		put_alone(&alone, b);
+		json_words(j, "words", &alone);
 		json_end(j);
 	} else {
 		json_null(j, "one_run");
@@ -239,6 +294,7 @@ void explain_json(struct json *j, const struct explained *e)
 	json_bool(j, "output_differs", e->output_differs);
 	json_bool(j, "cut_short", e->cut_short);
 	json_bool(j, "process_ids_vary", e->ids_vary);
+	json_notes(j, e);
 	json_array(j, "events");
 	for (size_t i = 0; i < e->n; i++)
 		json_row(j, &e->row[i]);

@@ -58,6 +58,7 @@ def each_planted_cause_of_the_launch():
             continue
         equal(e["state"], "split", program)
         equal([p["causes"] for p in e["parts"]][:1], [[cause]], f"{program}: {e}")
+        true(re.match(r"(address layout|hash seeds and other random bytes): alone a standard deviation of [\d,.]+$", e["parts"][0]["words"]), f"{e}")
         true(e["parts"][0]["how"] == "switched" and e["parts"][0]["share"] > 0.9, f"{program}: {e}")
         equal(e["fixed_deviation"], 0, program)
         true(e["unexplained"]["share"] < 0.1, f"{program}: {e}")
@@ -74,6 +75,19 @@ def what_nothing_fixes_is_left_with_its_place():
     text = sh(TARE, "stat", "-r", "8", "--explain", *EXACT[:4], "--", NOISY, "ticks").stderr
     true(re.search(r"^ +100 %  .*unexplained: two runs part in spin", text, re.M), text)
     true("Off already, as it was launched: address layout." in text, text)
+
+
+@test
+def json_has_the_words_of_the_text():
+    words = ("-r", "8", "--explain=regression", "-e", "task-clock,page-faults,context-switches", "--", "true")
+    d, _ = explained(*words, name="task-clock")
+    true(any("By regression alone: as was asked." == n for n in d["notes"]), d["notes"])
+    true(all(n and n == n.strip() and n.endswith(".") for n in d["notes"]), d["notes"])
+    for e in d["events"]:
+        begins = "standard deviation " if e["state"] == "split" else "all 8 equal: there is no spread"
+        true(e["words"].startswith(begins), e["words"])
+        true(all(p["words"] for p in e["parts"]), f"{e}")
+        true(not e["one_run"] or e["one_run"]["words"].startswith(f"Run {e['one_run']['run']} alone makes "), f"{e}")
 
 
 @test

@@ -123,6 +123,33 @@ test("numbers of tare stat are shown as they stand in the JSON", async () => {
   equal((await page.$$eval('section[data-title="Events"] .quality', (q) => q.map((e) => e.textContent))).join(), counted.map((e) => e.quality).join(), "each number's quality");
 });
 
+test("the noise budget is told in the words of the text", async () => {
+  const words = ["stat", "-r", "3", "-e", "task-clock", "--engine", "perf", "--explain"];
+  const page = await open(file("few.html", (to) => run([...words, "--html", to, "--", "true"])));
+  const few = page.locator('section[data-title="Where the spread comes from"]');
+  yes((await few.textContent()).includes("3 runs: too few to name a cause"), "too few are said to be too few");
+  equal(await few.locator("table").count(), 0, "nothing to split");
+
+  const part = (causes, text, share, low, high, how) => ({ causes, words: text, how, share, low, high, p: 0.001 });
+  const doc = (await data(page)).documents[0];
+  doc.explain.events = [{ event: `instructions:u ${EVIL}`, state: "split", n: 8, words: "standard deviation 672, largest minus smallest 1,900; with everything fixed 0",
+    parts: [part(["hash-seeds"], "hash seeds: alone a standard deviation of 616", 0.84, 0.57, 0.96, "switched"), part(["page-faults"], "page faults: 12 (9 to 14) for each page fault", 0.1, 0.04, 0.43, "regression")],
+    unexplained: { share: 0.06, low: 0, high: 0.28, place: "two runs part in spin" }, one_run: { run: 3, share: 0.9, words: "Run 3 alone makes 90 % of the variance" } },
+  { ...doc.explain.events[0], words: "all 8 equal: there is no spread to explain.", state: "no spread" }];
+  doc.explain.notes = ["8 runs as asked", "Not seen here: migrations."];
+  const split = await open(made("explain.html", [doc])), title = "Where the spread comes from", section = split.locator(`section[data-title="${title}"]`);
+  equal((await cells(split, title, 0)).join(), "84 %,10 %,6 %", "shares");
+  equal((await cells(split, title, 1)).join(), "57 % to 96 %,4 % to 43 %,0 % to 28 %", "intervals");
+  equal((await cells(split, title, 2)).join("|"), "hash seeds: alone a standard deviation of 616|page faults: 12 (9 to 14) for each page fault|unexplained: two runs part in spin", "causes");
+  equal((await cells(split, title, 3)).join(), "switched,regression,", "how");
+  equal((await section.locator("rect").evaluateAll((r) => r.map((b) => b.getAttribute("width")))).join(), "84,10,6", "bars");
+  for (const text of ["standard deviation 672, largest minus smallest 1,900", "all 8 equal", "Run 3 alone makes 90 %", "8 runs as asked", "Not seen here: migrations.", EVIL])
+    yes((await section.textContent()).includes(text), text);
+  equal(await section.locator("table").count(), 1, "the event without spread has no table");
+  const none = await open(stat());
+  equal(await none.locator(`section[data-title="${title}"]`).count(), 0, "without --explain");
+});
+
 test("a table sorts by click and by key, and says how", async () => {
   const page = await open(stat()), head = page.locator('section[data-title="Events"] th', { hasText: "Largest" });
   const index = await head.evaluate((th) => th.cellIndex), wanted = (await data(page)).documents[0].events.filter((e) => e.value !== null).sort((a, b) => b.max - a.max).map((e) => e.event);

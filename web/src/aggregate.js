@@ -1,5 +1,6 @@
 // tare/aggregate/1: several runs of the same work side by side, and the noise of every label and interval.
 import { h, section } from "./dom.js";
+import { explain } from "./explain.js";
 import { full, known, percent, plain, quality, short, toNumber } from "./format.js";
 import { histogram } from "./histogram.js";
 import { strip } from "./strip.js";
@@ -55,5 +56,5 @@ function counter(doc, c) {
   ], rows, { caption: `Labels by ${c.counter}`, search: "Filter labels" }))];
 }
 
-export const aggregate = (doc) => [facts(doc), differences(doc), ...doc.counters.flatMap((c) => counter(doc, c))];
+export const aggregate = (doc) => [facts(doc), explain(doc), differences(doc), ...doc.counters.flatMap((c) => counter(doc, c))];
 export const aggregateTitle = (doc) => ({ title: doc.runs[0]?.command ?? doc.runs.map((r) => r.path).join(" "), kind: "tare aggregate" });

@@ -1,6 +1,7 @@
 // tare/stat/1: what a command did, each number with its quality and its spread.
 import { charts } from "./chart.js";
 import { h, section } from "./dom.js";
+import { explain } from "./explain.js";
 import { full, known, percent, plain, quality, qualityRank, short, spread, toNumber } from "./format.js";
 import { bin, histogram } from "./histogram.js";
 import { strip } from "./strip.js";
@@ -93,7 +94,7 @@ export function stat(doc) {
   return [h("section", { class: "lead" }, facts(doc),
     cut > 0 && h("p", { class: "remark" }, `${cut} of ${doc.runs} runs did not end by themselves (${[...new Set(doc.each_run.map((r) => r.ended_by))].join(", ")}).`),
     doc.times_ns.with_engine_work && h("p", { class: "remark" }, "Times and +engine numbers hold the exact engine's own work; tare stat --clean-times takes it from further runs.")),
-  events(doc), metrics(doc), runs(doc), missing(doc), profile(doc)];
+  events(doc), explain(doc), metrics(doc), runs(doc), missing(doc), profile(doc)];
 }
 
 export const statTitle = (doc) => ({ title: doc.command.length ? doc.command.join(" ") : doc.target ?? "", kind: "tare stat" });

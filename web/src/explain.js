@@ -1,0 +1,27 @@
+// The noise budget, "explain" of tare/stat/1 and tare/aggregate/1: of each event what its spread comes from, in the words of the text.
+import { h, section } from "./dom.js";
+import { percent } from "./format.js";
+import { table } from "./table.js";
+
+const whole = (x) => percent(x, 0);
+
+function parts(e) {
+  return [...e.parts.map((p) => ({ ...p, named: true })), { ...e.unexplained, words: ["unexplained", e.unexplained.place].filter(Boolean).join(": ") }];
+}
+
+function budget(e) {
+  const rows = e.state === "split" ? parts(e) : [];
+  return [h("h3", {}, e.event), h("p", {}, e.words), rows.length > 0 && table([
+    { title: "Share", about: "of the variance", number: true, value: (p) => p.share, show: (p) => whole(p.share), bar: (p) => p.share },
+    { title: "95 % interval", number: true, value: (p) => p.low, show: (p) => `${whole(p.low)} to ${whole(p.high)}` },
+    { title: "Cause", wide: true, value: (p) => p.words, show: (p) => h(p.named ? "b" : "i", {}, p.words) },
+    { title: "How", about: "switched: the cause was switched off and let vary alone; regression: by what differed from run to run", value: (p) => p.how ?? "" },
+  ], rows, { caption: `Where the spread of ${e.event} comes from` }),
+  e.one_run && h("p", { class: "remark" }, e.one_run.words)];
+}
+
+export function explain(doc) {
+  const x = doc.explain;
+  return x ? section("Where the spread comes from", "shares of the variance, with their 95 % intervals", x.events.map(budget),
+    x.notes.map((n) => h("p", { class: "soft" }, n))) : null;
+}
