@@ -45,6 +45,15 @@ static const char *short_name(const struct bench_counter *c, char *room, size_t 
 	return room;
 }
 
+/* What heads a counter's row: its name, and the unit of what does not count events. */
+static const char *row_name(const struct bench_counter *c, char *room, size_t size)
+{
+	if (strncmp(c->name, "task-clock", 10) && strncmp(c->name, "cpu-clock", 9))
+		return short_name(c, room, size);
+	snprintf(room, size, "%s ns", c->name);
+	return room;
+}
+
 /* A paragraph, in lines as wide as the style has them. */
 static void put_wrapped(struct text *out, const struct style *s, const char *words)
 {
@@ -164,7 +173,7 @@ static void variant(struct text *out, const struct bench_about *b, size_t v, con
 	bool heads = false;
 	struct text zero = { 0 };
 	size_t zeros = 0, exact = 0;
-	char room[160];
+	char room[176];
 
 	text_add(out, "%s%s%s", ink_on(s, INK_STRONG), b->plan->variant[v].name, ink_off(s));
 	if (r->ops[v]) {
@@ -193,7 +202,7 @@ static void variant(struct text *out, const struct bench_about *b, size_t v, con
 		heads = true;
 		exact += r->counter[c].how == BENCH_EXACT;
 		grid_row(&g);
-		cell_words(&g, NAME, INK_PLAIN, short_name(&r->counter[c], room, sizeof(room)));
+		cell_words(&g, NAME, INK_PLAIN, row_name(&r->counter[c], room, sizeof(room)));
 		cell_value(&g, VALUE, st->value < 0 ? INK_CAREFUL : INK_STRONG, s, st->value, st->constant);
 		cell_spread(&g, s, st, r->counter[c].quality);
 		cell_range(&g, s, st);
@@ -217,7 +226,7 @@ static void verdicts(struct text *out, const struct bench_about *b, size_t v, co
 {
 	const struct bench_result *r = b->result;
 
-	char room[160];
+	char room[176];
 
 	text_add(out, "%s%s%s against %s\n", ink_on(s, INK_STRONG), b->plan->variant[v].name, ink_off(s), b->plan->variant[0].name);
 	for (size_t c = 0; c < r->n_counters; c++) {
@@ -292,7 +301,7 @@ static void costs(struct text *out, const struct bench_about *b, const struct st
 {
 	const struct bench_result *r = b->result;
 	bool any = false;
-	char room[160];
+	char room[176];
 
 	for (size_t c = 0; c < r->n_counters; c++) {
 		const struct bench_stat *st = bench_stat_of(b->stats, 0, c);

@@ -534,6 +534,8 @@ def text_and_page():
         true(words in r.stdout, f"{words} in {r.stdout}")
     true(max(len(line) for line in r.stdout.splitlines()) <= 120, "as wide as the terminal")
     true("\033" not in r.stdout, "no colour in a pipe")
+    r = sh(TARE, "bench", "-e", "task-clock", "--asm", "nop", "--runs", "6", "--warmup", "0")
+    true("  task-clock ns " in r.stdout or "task-clock: unavailable" in r.stdout, f"a clock's row has its unit: {r.stdout}")
     r = sh(TARE, "bench", "--engine", "clock", "--runs", "5", "--html", "page.html", "-o", os.devnull, "--asm", "nop")
     if "without a page" in r.stderr or "--html" in r.stderr:
         return
