@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/chains.h"
 #include "analyze/mapped.h"
 #include "analyze/samples_private.h"
 #include "analyze/spaces.h"
@@ -65,6 +66,7 @@ struct reader {
 	uint32_t *column; /* by event index; SET_NONE: none yet */
 	size_t columns;
 	struct cached cache[1 << CACHE_BITS];
+	struct chains chains;
 	uint32_t kernel_module, unknown_module, unknown_guest;
 	struct unwinder *unwinder;
 	bool no_unwinder, crowded; /* crowded: of this stack not all was kept */
@@ -416,6 +418,42 @@ static uint32_t node_of(struct reader *r)
 	return node;
 }
 
+/* The node of a sample's stack, which is put together unless the same one was before. */
+static uint32_t stack_of(struct reader *r, const struct perfdata_record *rec)
+{
+	const struct perfdata_sample *s = &rec->sample;
+	const struct samples_quality *q = &r->out->quality;
+	const uint64_t losses = q->cut + q->deferred;
+	const struct maps *user;
+	struct chains_key key;
+	struct chain *at;
+	uint32_t node;
+
+	r->crowded = false;
+	if (rec->has & (PD_SAMPLE_BRANCH_STACK | PD_SAMPLE_STACK_USER)) { /* there the chain is not all of it */
+		push_stack(r, rec);
+		return node_of(r);
+	}
+	user = spaces_of(&r->spaces, rec->pid);
+	key = (struct chains_key){
+		.head = { rec->has & PD_SAMPLE_IP ? s->ip : 0, (uintptr_t)rec->event, rec->misc & PD_MISC_CPUMODE,
+			  (uint64_t)r->spaces.kernel.serial << 32 | (user ? user->serial : 0) },
+	};
+	if (rec->has & PD_SAMPLE_CALLCHAIN && !r->opts->flat) {
+		key.chain = s->chain;
+		key.n = s->n_chain;
+	}
+	at = chains_at(&r->chains, &key);
+	node = chains_node(at, &key);
+	if (node != SET_NONE)
+		return node;
+	push_stack(r, rec);
+	node = node_of(r);
+	if (node != SET_NONE && !r->crowded && q->cut + q->deferred == losses)
+		chains_keep(at, &key, node);
+	return node;
+}
+
 /* ---- counts ---- */
 
 static bool is_clock(const struct perfdata_attr *a)
@@ -546,9 +584,7 @@ static int take_sample(struct reader *r, const struct perfdata_record *rec)
 		return 0;
 	if (t->task == SET_NONE)
 		t->task = stacks_add_task(r->raw->stacks, t->pid, t->tid, t->comm);
-	r->crowded = false;
-	push_stack(r, rec);
-	node = node_of(r);
+	node = stack_of(r, rec);
 	q->unkept += r->crowded;
 	if (node == SET_NONE || t->task == SET_NONE)
 		return nomem(r);
@@ -652,6 +688,7 @@ out:
 	if (r) {
 		unwinder_free(r->unwinder);
 		spaces_free(&r->spaces);
+		chains_free(&r->chains);
 		set_free(&r->threads);
 		set_free(&r->counters);
 		free(r->column);

@@ -303,6 +303,29 @@ TEST(a_user_stack_that_was_to_come_later)
 	CHECK_EQ(s.quality.deferred, 1u, "counted");
 }
 
+TEST(the_same_chain_again_is_looked_up_where_things_are_now)
+{
+	two_modules();
+	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
+	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
+	mapping(1, 0x1000, 0x1000, 0x500, "/other", 0);
+	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
+	comm(1, 1, "new", true);
+	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
+	CHECK_STR(rows(),
+		  ":1/1 /u+1f /u+10 2*200; :1/1 /other+51f /other+510 1*100; new/1 [unknown]+101f [unknown]+1010 1*100",
+		  "after a mapping, and after an exec");
+}
+
+TEST(what_a_stack_lacks_is_counted_each_time)
+{
+	two_modules();
+	for (int i = 0; i < 3; i++)
+		CHAIN(KERNEL, 0xffff0010, MARK_KERNEL, 0xffff0010, (uint64_t)-640, 0x1234);
+	rows();
+	CHECK_EQ(s.quality.deferred, 3u, "user stacks that are not here");
+}
+
 TEST(flat_leaves_callers_out)
 {
 	struct samples_options o = { .detail = SAMPLES_ADDRESS, .filter = SAMPLES_ALL, .flat = true };

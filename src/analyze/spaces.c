@@ -116,6 +116,7 @@ static struct maps *own(struct spaces *s, struct process *p)
 	if (!m)
 		return NULL;
 	m->refs = 1;
+	m->serial = ++s->serial;
 	if (p->maps) {
 		if (!make_room(m, p->maps->n)) {
 			free(m);

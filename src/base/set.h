@@ -27,15 +27,22 @@ struct set {
 bool set_grow(struct set *s, size_t each, size_t key);
 void set_free(struct set *s);
 
-/* Keys are read as 32-bit words: whole ones, without padding between their members. */
+/* Keys are whole 32-bit words, without padding between their members. They are read two at a time. */
 static inline uint64_t set_hash(const void *key, size_t n)
 {
-	uint64_t h = n;
-	uint32_t word;
+	const uint64_t mix = 0x9e3779b97f4a7c15ull;
+	uint64_t h = n, two;
+	uint32_t one;
+	size_t i = 0;
 
-	for (size_t i = 0; i + 4 <= n; i += 4) {
-		memcpy(&word, (const char *)key + i, 4);
-		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+	for (; i + 8 <= n; i += 8) {
+		memcpy(&two, (const char *)key + i, 8);
+		h = (h ^ two) * mix;
+		h ^= h >> 32;
+	}
+	if (i + 4 <= n) {
+		memcpy(&one, (const char *)key + i, 4);
+		h = (h ^ one) * mix;
 		h ^= h >> 32;
 	}
 	return h;

@@ -202,6 +202,14 @@ static bool alike(const struct perfdata_attr *a, const struct perfdata_attr *b)
 	       a->regs_intr == b->regs_intr;
 }
 
+/* The byte of the time in a sample, header included; 0: none. */
+static unsigned time_at_of(uint64_t type)
+{
+	const uint64_t before = PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID;
+
+	return type & PD_SAMPLE_TIME ? RECORD_HEADER + 8 * (unsigned)__builtin_popcountll(type & before) : 0;
+}
+
 /* What the events agree on, now that there is one more. */
 static void agree(struct perfdata *r, const struct perfdata_attr *a)
 {
@@ -211,6 +219,7 @@ static void agree(struct perfdata *r, const struct perfdata_attr *a)
 		r->id_word = word;
 		r->id_tail = tail;
 		r->one_layout = true;
+		r->time_at = time_at_of(a->sample_type);
 		return;
 	}
 	if (r->id_word != word)

@@ -91,7 +91,7 @@ static ssize_t fill(struct input *in, void *to, size_t n, struct tare_error *err
 	return got;
 }
 
-ssize_t input_peek(struct input *in, size_t n, const unsigned char **p, struct tare_error *err)
+ssize_t input_peek_on(struct input *in, size_t n, const unsigned char **p, struct tare_error *err)
 {
 	while (in->end - in->at < n) {
 		if (in->at) {

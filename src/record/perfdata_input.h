@@ -31,11 +31,20 @@ void input_close(struct input *in);
 /* Go to `offset` of a seekable file; reading ends after `n` bytes. */
 void input_seek(struct input *in, uint64_t offset, uint64_t n);
 
+/* For input_peek(): read until n bytes are in the window. */
+ssize_t input_peek_on(struct input *in, size_t n, const unsigned char **p, struct tare_error *err);
+
 /*
  * See the next n bytes (at most 64 KiB) at *p without taking them. Returns how many there are,
  * fewer only where the input ends; a negative errno when reading fails.
  */
-ssize_t input_peek(struct input *in, size_t n, const unsigned char **p, struct tare_error *err);
+static inline ssize_t input_peek(struct input *in, size_t n, const unsigned char **p, struct tare_error *err)
+{
+	if (__builtin_expect(in->end - in->at < n, 0))
+		return input_peek_on(in, n, p, err);
+	*p = in->buf + in->at;
+	return (ssize_t)n;
+}
 /* Take n bytes that were seen. */
 static inline void input_take(struct input *in, size_t n)
 {

@@ -52,6 +52,7 @@ struct perfdata {
 	int id_word;     /* of a sample, counted from its first; -1: none; -2: they disagree */
 	int id_tail;     /* of other records, counted from the end (1: the last); -1, -2 alike */
 	bool one_layout; /* every event lays out its samples alike */
+	unsigned time_at; /* with one_layout: the byte of a sample's time; 0: it has none */
 
 	char *notes[NOTES_MAX];
 	size_t n_notes;

@@ -499,18 +499,6 @@ void record_decode(struct perfdata *r, struct perfdata_record *rec)
 		rec->has = 0;
 }
 
-/* Where all samples are laid out alike their time is at one place. */
-static bool sample_time(const struct perfdata *r, const struct perfdata_record *rec, uint64_t *time)
-{
-	uint32_t type = (uint32_t)r->events[0]->attr.sample_type;
-	uint32_t before = PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID;
-
-	if (!(type & PD_SAMPLE_TIME) || rec->size < r->events[0]->least_sample)
-		return false;
-	*time = load64(rec->bytes + RECORD_HEADER + 8 * __builtin_popcount(type & before), r->swap);
-	return *time != 0 && *time != UINT64_MAX;
-}
-
 /* The time of a record on its own: enough to order it. */
 bool record_time(struct perfdata *r, const struct perfdata_record *rec, uint64_t *time)
 {
@@ -518,8 +506,12 @@ bool record_time(struct perfdata *r, const struct perfdata_record *rec, uint64_t
 
 	if (rec->type >= PD_RECORD_USER)
 		return false;
-	if (rec->type == PD_RECORD_SAMPLE && r->n_events && r->one_layout)
-		return sample_time(r, rec, time);
+	if (rec->type == PD_RECORD_SAMPLE && r->n_events && r->one_layout) {
+		if (!r->time_at || rec->size < r->events[0]->least_sample)
+			return false;
+		*time = load64(rec->bytes + r->time_at, r->swap);
+		return *time != 0 && *time != UINT64_MAX;
+	}
 	copy.type = rec->type;
 	copy.misc = rec->misc;
 	copy.size = rec->size;
