@@ -223,6 +223,81 @@ bool stat_failed(const struct stat_end *end)
 	       !(by_us && WIFSIGNALED(end->wait_status) && WTERMSIG(end->wait_status) == SIGTERM);
 }
 
+/* ---- what is taken off ---- */
+
+static struct stat_row *row_of(struct stat_table *t, unsigned event, const struct stat_key *key)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->row[i].event == event && !stat_key_order(&t->row[i].key, key) && t->row[i].key.cgroup == key->cgroup)
+			return &t->row[i];
+	return NULL;
+}
+
+/* One run's amount; false, and why, where it cannot be. */
+static bool take_off(struct amount *a, const struct amount *by, const char **why)
+{
+	*why = NULL;
+	if (a->quality == TARE_UNAVAILABLE)
+		return false;
+	if (!by || by->quality == TARE_UNAVAILABLE)
+		*why = "what is to be taken off was not counted";
+	else if (by->value > a->value || by->raw > a->raw)
+		*why = "more would be taken off than was counted";
+	if (*why) {
+		a->quality = TARE_UNAVAILABLE;
+		return false;
+	}
+	a->value -= by->value;
+	a->raw -= by->raw;
+	a->low -= by->high < a->low ? by->high : a->low;
+	a->high -= by->low < a->high ? by->low : a->high;
+	a->quality = by->quality < a->quality ? by->quality : a->quality;
+	return true;
+}
+
+static int less_row(struct stat_table *t, struct stat_row *r, const struct summary_less *less, struct tare_error *err)
+{
+	const struct stat_row *by = row_of(t, less->by, &r->key);
+	uint64_t *counted = calloc(2 * (size_t)t->runs + 1, sizeof(*counted)), *taken = counted + t->runs;
+	struct spread spread = { 0 };
+	const char *why;
+	size_t n = 0;
+	int ret = 0;
+
+	if (!counted)
+		return tare_fail_nomem(err);
+	r->less = less;
+	for (unsigned k = 0; k < t->runs; k++) {
+		counted[n] = r->run[k].value;
+		taken[n] = by ? by->run[k].value : 0;
+		if (take_off(&r->run[k], by ? &by->run[k] : NULL, &why))
+			n++;
+		else if (why)
+			snprintf(r->why, sizeof(r->why), "%s: %s", t->enc[less->by].name, why);
+	}
+	if (n) {
+		ret = spread_of(counted, n, &spread, NULL, err);
+		r->counted = spread.median;
+	}
+	if (n && ret == 0) {
+		ret = spread_of(taken, n, &spread, NULL, err);
+		r->taken = spread.median;
+	}
+	free(counted);
+	return ret;
+}
+
+static int less_rows(const struct summary *s, struct stat_table *t, struct tare_error *err)
+{
+	int ret = 0;
+
+	for (size_t k = 0; k < s->opt.n_less; k++)
+		for (size_t i = 0; ret == 0 && i < t->n; i++)
+			if (t->row[i].event == s->opt.less[k].event)
+				ret = less_row(t, &t->row[i], &s->opt.less[k], err);
+	return ret;
+}
+
 static int build(struct summary *s, struct stat_table *t, const struct run *run, unsigned runs,
 		 struct tare_error *err)
 {
@@ -260,6 +335,12 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 			return tare_fail_nomem(err);
 		if (i < n)
 			fill_runs(s, t, r, i, run);
+	}
+	if (ret == 0)
+		ret = less_rows(s, t, err);
+	for (size_t i = 0; ret == 0 && i < t->n; i++) {
+		struct stat_row *r = &t->row[i];
+
 		judge_row(r, runs, &s->enc[r->event]);
 		ret = spread_row(r, runs, err);
 	}

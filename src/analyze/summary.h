@@ -52,6 +52,8 @@ struct stat_row {
 	uint64_t low, high;              /* spread and limits together */
 	struct amount *run;              /* one per run of the table */
 	bool *outlier;                   /* one per run */
+	const struct summary_less *less; /* NULL: nothing was taken off */
+	uint64_t counted, taken;	 /* with it: the medians of the runs, of what was counted and of what was taken off */
 };
 
 /* How one run ended. */
@@ -90,7 +92,15 @@ struct stat_table {
 	uint64_t lost;
 };
 
+/* Of what `event` counts, what `by` counts is taken off: place by place, run by run. Indices in the encodings. */
+struct summary_less {
+	unsigned event, by;
+	char known[96]; /* that this is right: by whom */
+};
+
 struct summary_options {
+	const struct summary_less *less;
+	size_t n_less;
 	enum stat_by by;
 	const struct cpu_place *cpu; /* by index; for BY_CORE and beyond */
 	size_t n_cpu;

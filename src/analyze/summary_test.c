@@ -604,4 +604,85 @@ TEST(the_table_of_metrics_is_sound)
 	}
 }
 
+/* Runs of instructions and of interrupts, the one less the other. */
+static const struct stat_row *less_of(const struct summary_less *less, const uint64_t (*run)[4], unsigned runs)
+{
+	event("instructions-minus-irqs:u");
+	event("cpu/event=0x2c/u");
+	begin(&(struct summary_options){ .less = less, .n_less = 1 });
+	for (unsigned k = 0; k < runs; k++) {
+		run_begins();
+		reading(0, run[k][0], 1000, run[k][2]);
+		if (run[k][3])
+			reading(1, run[k][1], 1000, run[k][3]);
+		run_ends(1000);
+	}
+	return row_of(summary_table(s, NULL), 0, -1);
+}
+
+static const struct summary_less by_second = { .event = 0, .by = 1, .known = "seen: by somebody" };
+
+TEST(taken_off_run_by_run)
+{
+	static const uint64_t run[][4] = { { 1007, 7, 1000, 1000 }, { 1003, 3, 1000, 1000 }, { 1012, 11, 1000, 1000 } };
+	const struct stat_row *r = less_of(&by_second, run, 3);
+
+	CHECK_EQ(r->quality, TARE_COUNTED);
+	CHECK_EQ(r->spread.min, 1000);
+	CHECK_EQ(r->spread.median, 1000);
+	CHECK_EQ(r->spread.max, 1001);
+	CHECK_EQ(r->run[2].value, 1001);
+	CHECK_EQ(r->run[2].raw, 1001);
+	CHECK(r->less == &by_second);
+	CHECK_EQ(r->counted, 1007);
+	CHECK_EQ(r->taken, 7);
+	CHECK_EQ(row_of(summary_table(s, NULL), 1, -1)->spread.median, 7, "what is taken off stands beside it");
+	CHECK(!row_of(summary_table(s, NULL), 1, -1)->less);
+	CHECK_EQ(row_of(summary_table(s, NULL), 0, -1)->spread.median, 1000, "once, however often it is asked for");
+	summary_free(s);
+}
+
+TEST(an_estimate_less_an_estimate)
+{
+	static const uint64_t run[][4] = { { 500, 10, 500, 500 } }; /* 1000 (750 to 1500), 20 (15 to 30) */
+	const struct stat_row *r = less_of(&by_second, run, 1);
+
+	CHECK_EQ(r->quality, TARE_SCALED);
+	CHECK_EQ(r->spread.median, 980);
+	CHECK_EQ(r->run[0].low, 750 - 30);
+	CHECK_EQ(r->run[0].high, 1500 - 15);
+	summary_free(s);
+}
+
+TEST(what_cannot_be_taken_off_leaves_no_number)
+{
+	static const struct {
+		uint64_t run[1][4];
+		const char *why;
+	} rows[] = { { { { 1000, 0, 1000, 0 } }, "was not counted" }, { { { 5, 6, 1000, 1000 } }, "more would be taken off" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		n_enc = 0;
+
+		const struct stat_row *r = less_of(&by_second, rows[i].run, 1);
+
+		CHECK_EQ(r->quality, TARE_UNAVAILABLE);
+		CHECK_EQ(r->spread.n, 0);
+		CHECK(strstr(r->why, rows[i].why) && strstr(r->why, "0x2c"), "%s", r->why);
+		summary_free(s);
+	}
+}
+
+TEST(one_bad_run_is_left_out)
+{
+	static const uint64_t run[][4] = { { 1000, 0, 1000, 0 }, { 1012, 2, 1000, 1000 } };
+	const struct stat_row *r = less_of(&by_second, run, 2);
+
+	CHECK_EQ(r->spread.n, 1);
+	CHECK_EQ(r->spread.median, 1010);
+	CHECK_EQ(r->counted, 1012);
+	CHECK_EQ(r->taken, 2);
+	summary_free(s);
+}
+
 TEST_MAIN()

@@ -14,6 +14,7 @@
 #include "cli/stat_cross.h"
 #include "cli/stat_dry.h"
 #include "cli/stat_explain.h"
+#include "cli/stat_irqs.h"
 #include "cli/stat_options.h"
 #include "cli/stat_page.h"
 #include "cli/stat_trust.h"
@@ -59,6 +60,7 @@ struct job {
 	struct stat_page page;
 	struct stat_explain explain;
 	struct stat_trust trust;
+	struct stat_irqs irqs;
 	time_t started;
 	struct style style;
 	struct summary *summary;
@@ -131,7 +133,13 @@ static int choose_events(struct job *j)
 	for (size_t i = 0; ret == 0 && i < o->n_asked; i++)
 		ret = add_metric_events(&o->events, o->asked[i], j->err);
 	if (ret == 0)
+		ret = stat_irqs_expand(&o->events, j->machine, j->err);
+	if (ret == 0)
 		ret = pmu_encode(j->machine, &o->events, &how, &j->list, j->err);
+	if (ret == 0)
+		ret = stat_irqs_find(&j->irqs, &j->list, j->machine, j->err);
+	if (ret == 0 && o->all_kernel && j->irqs.n)
+		ret = tare_fail(j->err, EINVAL, "instructions-minus-irqs:u counts user mode: not with --all-kernel");
 	for (size_t i = 0; ret == 0 && (o->all_user || o->all_kernel) && i < j->list.n; i++)
 		if (j->list.enc[i].source && !strcmp(j->list.enc[i].source, "perf"))
 			encoding_restrict(&j->list.enc[i], o->all_user);
@@ -726,8 +734,14 @@ static int prepare(struct job *j)
 	ret = choose_events(j);
 	if (ret == 0)
 		ret = choose_engine(j);
+	stat_irqs_settle(&j->irqs, &j->list);
+	how.less = j->irqs.less;
+	how.n_less = j->irqs.n;
+	j->explain.less = &j->irqs;
 	if (ret == 0 && !o->root) {
 		ret = stat_trust_load(&j->trust, j->machine, &j->list, j->err);
+		for (size_t i = 0; ret == 0 && i < j->irqs.n; i++)
+			j->trust.view.verdict[j->irqs.less[i].event] = NULL; /* that of instructions:u is not its */
 		j->about.trust = &j->trust.view;
 	}
 	if (ret == 0 && o->verified_only && !o->root)
@@ -777,6 +791,7 @@ static void clean_up(struct job *j)
 	environment_free(&j->environment);
 	stat_explain_free(&j->explain);
 	stat_trust_free(&j->trust);
+	stat_irqs_free(&j->irqs);
 	summary_free(j->summary);
 	profile_free(j->profile);
 	encoding_list_free(&j->list);

@@ -127,7 +127,7 @@ static unsigned asked_for(const struct work *w)
 
 static int begin(struct work *w, struct condition *c, unsigned set)
 {
-	const struct summary_options how = { .by = BY_ALL };
+	const struct summary_options how = { .by = BY_ALL, .less = w->x->less->less, .n_less = w->x->less->n };
 	int ret;
 
 	c->fixed.set = set;

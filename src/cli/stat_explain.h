@@ -7,11 +7,13 @@
 #define CLI_STAT_EXPLAIN_H
 
 #include "analyze/summary.h"
+#include "cli/stat_irqs.h"
 #include "session/stat.h"
 #include "view/explain_view.h"
 
 struct stat_explain {
 	struct explained explained; /* for the views */
+	const struct stat_irqs *less; /* of the runs as asked */
 };
 
 /*

@@ -5,7 +5,7 @@
 #include "cli/stat_trust.h"
 #include "cli/verdict_file.h"
 #include "pmu/machine.h"
-#include "record/region_irqs.h"
+#include "pmu/interrupts.h"
 #include "session/engine.h"
 
 /* One of the core's counters is to be used. */
@@ -108,10 +108,10 @@ static const struct stat_row *interrupts_row(struct machine *machine, const stru
 	const struct stat_row *found = NULL;
 	struct event_list events = { 0 };
 	struct encoding_list list = { 0 };
-	struct region_irqs irqs;
+	struct interrupts_event irqs;
 	char wanted[96], event[96];
 
-	if (region_irqs_of_cpu(&irqs, machine_cpu(machine), NULL) == 0 && event_list_parse(irqs.event, &events, NULL) == 0 &&
+	if (interrupts_of_cpu(&irqs, machine_cpu(machine), NULL) == 0 && event_list_parse(irqs.event, &events, NULL) == 0 &&
 	    pmu_encode(machine, &events, &how, &list, NULL) == 0 && list.n == 1 && !list.enc[0].unavailable &&
 	    verdict_event(wanted, sizeof(wanted), &list.enc[0]))
 		for (size_t i = 0; i < table->n && !found; i++)

@@ -6,6 +6,7 @@
 #include "pmu/catalogue.h"
 #include "pmu/encode.h"
 #include "pmu/exact_events.h"
+#include "pmu/interrupts.h"
 #include "pmu/libpfm.h"
 #include "pmu/table.h"
 
@@ -129,6 +130,22 @@ static int walk_exact(struct walk *w)
 	return ret;
 }
 
+/* What is taken off after counting. */
+static int walk_corrected(struct walk *w)
+{
+	struct interrupts_event irqs;
+	const struct pmu *const *cores;
+	char terms[80] = "";
+	size_t n;
+	int ret = w->opt->cpu ? 0 : machine_cores(w->m, &cores, &n, w->err);
+	bool here = !w->opt->cpu && ret == 0 && interrupts_of_cpu(&irqs, machine_cpu(w->m), NULL) == 0;
+
+	if (here)
+		snprintf(terms, sizeof(terms), "less %.60s", irqs.event);
+	return ret < 0 ? ret : show(w, "corrected", INSTRUCTIONS_MINUS_IRQS, "instructions:u less one for each interrupt, by tare stat and tare regions",
+				    terms, here && n > 0 && strcmp(irqs.known, "guessed") != 0);
+}
+
 static int walk_file(struct walk *w, const struct vendor_file *f, bool core_here)
 {
 	int ret = 0;
@@ -218,6 +235,8 @@ int catalogue_walk(struct machine *m, const struct catalogue_options *opt,
 
 	if (!ret && !opt->cpu)
 		ret = walk_exact(&w);
+	if (ret == 0)
+		ret = walk_corrected(&w);
 	if (!ret && !opt->cpu)
 		ret = walk_pmus(&w);
 	if (!ret)

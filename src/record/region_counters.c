@@ -144,7 +144,7 @@ static int add_pmu(struct region_counters *c, struct text *names, const char *wo
 static int add_word(struct region_counters *c, struct text *names, const char *word, bool exact,
 		    struct tare_error *err)
 {
-	struct region_irqs irqs;
+	struct interrupts_event irqs;
 	char pair[128];
 	int ret;
 

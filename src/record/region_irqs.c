@@ -1,48 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/region_irqs.h"
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include "arch/cpu.h"
 #include "pmu/machine.h"
-#include "pmu/table.h"
 
 enum { TURNS = 5000000, EXCESS_MAX = 200 };
 
-int region_irqs_of_cpu(struct region_irqs *out, const char *cpu, struct tare_error *err)
-{
-	const char *p = embedded_text("interrupts.txt");
-	struct column c[4];
-	unsigned line = 0;
-	char pattern[64], by[72];
-	int ret;
-
-	while (table_next(&p, &line, c, 4) == 4) {
-		column_copy(&c[0], pattern, sizeof(pattern));
-		if (fnmatch(pattern, cpu, 0))
-			continue;
-		column_copy(&c[1], out->event, sizeof(out->event));
-		column_copy(&c[2], out->known, sizeof(out->known));
-		column_copy(&c[3], by, sizeof(by));
-		snprintf(out->note, sizeof(out->note), "%s: %s", out->known, by);
-		return 0;
-	}
-	ret = tare_fail(err, ENOENT, "instructions-minus-irqs:u: nobody knows an event of this CPU (%s) that counts interrupts",
-			cpu[0] ? cpu : "unnamed");
-	tare_hint(err, "record instructions:u; branches that may fall through (conditional branches) are exact on most CPUs");
-	return ret;
-}
-
-int region_irqs_find(struct region_irqs *out, struct tare_error *err)
+int region_irqs_find(struct interrupts_event *out, struct tare_error *err)
 {
 	struct machine *m = machine_open(NULL, err);
 	int ret;
 
 	if (!m)
 		return err && err->code ? -err->code : -ENOMEM;
-	ret = region_irqs_of_cpu(out, machine_cpu(m), err);
+	ret = interrupts_of_cpu(out, machine_cpu(m), err);
 	machine_close(m);
 	return ret;
 }

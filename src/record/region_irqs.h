@@ -9,18 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/error.h"
+#include "pmu/interrupts.h"
 #include "tare/pinned.h"
 
-struct region_irqs {
-	char event[64];
-	char known[16]; /* "documented", "seen", "guessed" */
-	char note[96];	/* the same with by whom, for the recording */
-};
-
-/* The row of a CPU, as machine_cpu() names it. -ENOENT: nobody knows such an event. */
-int region_irqs_of_cpu(struct region_irqs *out, const char *cpu, struct tare_error *err);
 /* This machine's. */
-int region_irqs_find(struct region_irqs *out, struct tare_error *err);
+int region_irqs_find(struct interrupts_event *out, struct tare_error *err);
 
 /* One run of a loop of known size: what was counted. */
 struct irq_run {

@@ -28,8 +28,8 @@ TEST(rows_of_known_cpus)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tare_error err = TARE_ERROR_INIT;
-		struct region_irqs got;
-		int ret = region_irqs_of_cpu(&got, rows[i].cpu, &err);
+		struct interrupts_event got;
+		int ret = interrupts_of_cpu(&got, rows[i].cpu, &err);
 
 		CHECK_EQ(ret, rows[i].event ? 0 : -ENOENT, "%s", rows[i].cpu);
 		if (ret == 0) {

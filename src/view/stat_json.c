@@ -88,6 +88,14 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 	}
 	json_uint(j, "enabled_ns", r->enabled_ns);
 	json_uint(j, "running_ns", r->running_ns);
+	if (r->less && have) {
+		json_object(j, "less");
+		json_string(j, "event", t->enc[r->less->by].name);
+		json_string(j, "known", r->less->known);
+		json_uint(j, "counted", r->counted);
+		json_uint(j, "value", r->taken);
+		json_end(j);
+	}
 	json_string(j, "reason", have ? NULL : r->why);
 	if (!have && r->remedy[0])
 		json_string(j, "remedy", r->remedy);

@@ -549,6 +549,29 @@ static bool put_silent_raw(struct text *out, const struct stat_table *t, const s
 	return any;
 }
 
+/* What was taken off: medians of the runs. */
+static bool put_less(struct text *out, const struct stat_table *t, const struct style *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct stat_row *r = &t->row[i];
+		struct text words = { 0 };
+
+		if (!r->less || r->quality == TARE_UNAVAILABLE)
+			continue;
+		text_add(&words, "%s: ", t->enc[r->event].name);
+		put_count(&words, s, r->counted);
+		text_add(&words, " instructions:u less ");
+		put_count(&words, s, r->taken);
+		text_add(&words, " of %s, one for each interrupt (%s).", t->enc[r->less->by].name, r->less->known);
+		put_note(out, s, words.s ? words.s : "");
+		text_free(&words);
+		any = true;
+	}
+	return any;
+}
+
 static void put_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
 		      const struct style *s)
 {
@@ -583,6 +606,8 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 		    1);
 	}
 	bool ends = put_silent_raw(out, t, s);
+
+	ends |= put_less(out, t, s);
 
 	ends |= trust_notes(out, about->trust, t, s);
 

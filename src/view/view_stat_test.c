@@ -401,4 +401,33 @@ TEST(numbers)
 	text_free(&t);
 }
 
+/* instructions-minus-irqs:u: the number is what is left, and beside it stands what was taken off, and by whom that is known. */
+TEST(what_was_taken_off_is_shown)
+{
+	static const struct summary_less less = { .event = 0, .by = 1, .known = "documented: Linux" };
+	static const char said[] = "instructions-minus-irqs:u: 1,000,012 instructions:u less 12 of cpu/event=0x2c/u, one for each interrupt";
+	const struct style style = { .thousands = true, .width = 200 };
+	const struct stat_about about = { .engine = "perf" };
+	const struct stat_table *t;
+
+	event("instructions-minus-irqs:u");
+	event("cpu/event=0x2c/u");
+	begin(&(struct summary_options){ .less = &less, .n_less = 1 });
+	mark(FACT_RUN_BEGIN, 0, 0);
+	reading(0, 0, -1, 1000012, 1000, 1000);
+	reading(0, 1, -1, 12, 1000, 1000);
+	mark(FACT_RUN_END, 2000, 0);
+	t = summary_table(s, NULL);
+	stat_text(&shown, t, NULL, &about, &style);
+	CHECK(strstr(shown.s, "1,000,000      instructions-minus-irqs:u") != NULL, "%s", shown.s);
+	CHECK(strstr(shown.s, said) != NULL && strstr(shown.s, "(documented: Linux)"), "%s", shown.s);
+	text_free(&shown);
+	stat_json(&shown, t, NULL, &about);
+	CHECK(strstr(shown.s, "\"less\":{\"event\":\"cpu/event=0x2c/u\",\"known\":\"documented: Linux\",\"counted\":1000012,\"value\":12}") ||
+		      strstr(shown.s, "\"counted\": 1000012,"),
+	      "%s", shown.s);
+	text_free(&shown);
+	summary_free(s);
+}
+
 TEST_MAIN()

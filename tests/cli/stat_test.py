@@ -1125,4 +1125,21 @@ def help_begins_with_an_example():
     true(len(r.stdout.splitlines()) <= 45 and max(map(len, r.stdout.splitlines())) <= 100, "fits a screen")
 
 
+@test
+def instructions_minus_interrupts_are_a_pair():
+    less = "instructions-minus-irqs:u"
+    out = stat("--sysfs-root", f"{TREES}/amd-zen4", "-e", f"page-faults,{less},cycles", "--", "touch", "started").stderr
+    lines = [x.split() for x in out.splitlines() if x.startswith("  group")]
+    equal([(x[1], x[2]) for x in lines], [("0", "page-faults"), ("1", less), ("1", "cpu/event=0x2c/u"), ("2", "cycles")], out)
+    true("type 0 config 0x1:" in " ".join(lines[1]) and "config 0x2c:" in " ".join(lines[2]), out)
+    for tree, why in (("intel-server", "is only a guess"), ("vm-no-pmu", "no core PMU"), ("hybrid", "nobody knows an event of this CPU")):
+        out = stat("--sysfs-root", f"{TREES}/{tree}", "-e", less, "--", "true").stderr
+        lines = [x for x in out.splitlines() if x.startswith("  group")]
+        true(lines and all("instructions-minus-irqs:u" in x and "unavailable: " in x and why in x for x in lines), out)
+    for words, why in ((("-e", "instructions-minus-irqs"), "counts user mode"), (("-e", "instructions-minus-irqs:uk"), "counts user mode"),
+                       (("-e", "{cycles," + less + "}"), "stands in no other"), (("--all-kernel", "-e", less), "not with --all-kernel")):
+        r = stat("--sysfs-root", f"{TREES}/amd-zen4", *words, "--", "true", status=125)
+        true(why in r.stderr, r.stderr)
+
+
 main()
