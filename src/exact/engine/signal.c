@@ -65,7 +65,18 @@ static bool dies_of(const struct thread *t, int sig)
 	return (t->mask & BIT(sig)) || process_at(t->process)->actions[sig - 1].handler <= (uint64_t)SIG_IGN;
 }
 
-static void on_fault(struct thread *t, int sig, const struct info *info, struct context *c)
+/* locate(), of a fault: an address that is the copy's becomes the instruction's own. */
+static enum place locate_fault(struct thread *t, int sig, struct info *info, struct context *c)
+{
+	bool of_insn = (sig == SIGILL || sig == SIGFPE || sig == SIGTRAP) && info->address == c->rip;
+	enum place place = locate(t, c, sig != SIGTRAP);
+
+	if (of_insn && place == AT_BORDER)
+		info->address = c->rip;
+	return place;
+}
+
+static void on_fault(struct thread *t, int sig, struct info *info, struct context *c)
 {
 	enum place place;
 	bool translated;
@@ -113,7 +124,7 @@ static void on_fault(struct thread *t, int sig, const struct info *info, struct 
 	translated = in_cache(c->rip);
 	if (sig == SIGTRAP && info->code == SI_KERNEL && translated) /* no int3 is ever copied */
 		refuse(OVERWRITTEN, c->rip);
-	place = locate(t, c, sig != SIGTRAP);
+	place = locate_fault(t, sig, info, c);
 	if (place == AT_BORDER && translated && dies_of(t, sig))
 		step_proof(t, c);
 	else if (place == AT_BORDER)

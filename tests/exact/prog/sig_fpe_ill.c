@@ -1,18 +1,19 @@
-/* SIGFPE, SIGILL and SIGBUS: their codes and addresses, left by siglongjmp. */
+/* SIGFPE, SIGILL and SIGBUS: their codes and addresses, which are the pc or what was read, left by siglongjmp. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 
 static sigjmp_buf out;
 static volatile int code, sig_seen;
-static void *volatile where;
+static void *volatile where, *volatile pc;
 
 static void on(int sig, siginfo_t *si, void *uc)
 {
-	(void)uc;
+	pc = (void *)((ucontext_t *)uc)->uc_mcontext.gregs[REG_RIP];
 	sig_seen = sig;
 	code = si->si_code;
 	where = si->si_addr;
@@ -61,7 +62,7 @@ int main(void)
 
 			asm volatile("fninit; ldmxcsr %0" ::"m"(cw));
 			printf("%d: signal %d code %d %d\n", i, sig_seen, code,
-			       i == 3 ? where == (void *)0x10000000 : where != NULL);
+			       where == (i == 3 ? (void *)0x10000000 : pc));
 		}
 	return 0;
 }
