@@ -257,15 +257,18 @@ static struct clone_wish wish_of(const struct thread *t, long nr)
 
 void fork_like(struct thread *t, long nr)
 {
-	uint64_t mask = block_signals();
+	/* These read the program's memory, which may not be there: before the signal that says so is blocked. */
+	struct clone_wish w = wish_of(t, nr);
+	uint64_t mask;
 
+	t->after = kernel_writes(t) ? AFTER_UNPIN : AFTER_NOTHING;
+	mask = block_signals();
 	if (t->pending) {
 		set_signal_mask(mask);
 		undo_syscall(t);
 		return;
 	}
 
-	struct clone_wish w = wish_of(t, nr);
 	struct process *p = process_at(t->process);
 	struct thread *n;
 
@@ -301,7 +304,6 @@ void fork_like(struct thread *t, long nr)
 	t->resume_mask = mask;
 	t->scratch2 = t->regs[RBX];
 	/* The copy of our memory that a forked child gets is one nobody was changing. */
-	t->after = kernel_writes(t) ? AFTER_UNPIN : AFTER_NOTHING;
 	if (!(w.flags & CLONE_VM)) {
 		t->after |= AFTER_UNLOCK;
 		lock();
