@@ -631,6 +631,28 @@ static int take(struct reader *r, const struct perfdata_record *rec)
 	return 0;
 }
 
+/*
+ * Whether a clock was asked for a period below 10 us: the kernel writes it into each sample, and makes none. Source: linux
+ * kernel/events/core.c, perf_swevent_start_hrtimer().
+ */
+static bool short_clock(const struct perfdata *file)
+{
+	enum { SOFTWARE = 1, CPU_CLOCK = 0, TASK_CLOCK = 1, LEAST_NS = 10000, NS_PER_S = 1000000000 };
+	const struct perfdata_event *e;
+
+	for (size_t i = 0; (e = perfdata_event_at(file, i)); i++) {
+		uint64_t ns = e->attr.period;
+
+		if (e->attr.type != SOFTWARE || (e->attr.config != CPU_CLOCK && e->attr.config != TASK_CLOCK) || !ns)
+			continue;
+		if (e->attr.flags & PD_ATTR_FREQ)
+			ns = NS_PER_S / ns;
+		if (ns < LEAST_NS)
+			return true;
+	}
+	return false;
+}
+
 static int read_all(struct reader *r)
 {
 	struct tare_error damage = TARE_ERROR_INIT;
@@ -651,6 +673,7 @@ static int read_all(struct reader *r)
 	}
 	if (damage.code || !perfdata_whole(r->file, &damage))
 		snprintf(q->damage, sizeof(q->damage), "%s", damage.what);
+	q->short_clock = short_clock(r->file);
 	q->undecodable = loss->undecodable;
 	q->unattributed = loss->unattributed;
 	q->lost = loss->lost;

@@ -58,6 +58,7 @@ struct samples_quality {
 	uint64_t backwards;    /* counters of a group that were less than before */
 	uint64_t first_ns, last_ns;
 	bool with_stacks, weightless; /* weightless: amounts are samples, the file has no periods */
+	bool short_clock;      /* samples of a clock say that they stand for less time than the kernel can make them do */
 	bool unverified;       /* some modules have no build id in the recording */
 	char damage[384];      /* what ended the reading early, or "" */
 	char no_unwinding[384]; /* why recorded stacks were not unwound, or "" */

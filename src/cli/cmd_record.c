@@ -377,6 +377,17 @@ static bool try_clock(struct job *j, int ret)
 	return true;
 }
 
+static void say_clocks(const struct job *j)
+{
+	for (size_t i = 0; i < j->list.n; i++) {
+		uint64_t asked = sample_clock_short(&j->list.enc[i], &j->o.how);
+
+		if (asked && !j->o.quiet)
+			fprintf(stderr, "tare record: %s: a sample every 10 us, not every %llu ns: the kernel's clocks go no faster\n",
+				j->list.enc[i].name, (unsigned long long)asked);
+	}
+}
+
 /* Samples of `event`; NULL: of those that were asked for. */
 static int sample_of(struct job *j, const char *event)
 {
@@ -384,6 +395,8 @@ static int sample_of(struct job *j, const char *event)
 
 	if (ret == 0)
 		ret = choose_rings(j);
+	if (ret == 0)
+		say_clocks(j);
 	return ret < 0 ? ret : record(j);
 }
 

@@ -14,6 +14,7 @@
 #include "exact/exact.h"
 #include "session/environment.h"
 #include "session/exact_follow.h"
+#include "session/sample_attr.h"
 #include "view/windows_view.h"
 
 enum { DEFAULT_EVERY = 1000000, ROWS_SHOWN = 40 };
@@ -198,6 +199,16 @@ static int choose_engine(struct job *j)
 	return ret;
 }
 
+/* N:cpu-clock is a time, too. */
+static int check_clock(struct job *j)
+{
+	const struct sample_how how = { .period = j->o.every };
+
+	if (!j->o.every || !sample_clock_short(&j->list.enc[0], &how))
+		return 0;
+	return tare_fail(j->err, ERANGE, "the kernel's clocks make no windows of less than 10 us");
+}
+
 /* Under the exact engine only what it counts can be in a window. */
 static int check_exact(struct job *j)
 {
@@ -279,8 +290,8 @@ static int prepare(struct job *j)
 	ret = choose_engine(j);
 	if (ret == 0)
 		ret = refuse_unavailable(j);
-	if (ret == 0 && j->exact)
-		ret = check_exact(j);
+	if (ret == 0)
+		ret = j->exact ? check_exact(j) : check_clock(j);
 	return ret;
 }
 

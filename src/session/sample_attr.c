@@ -4,6 +4,7 @@
 #include "regs.h"
 #include "session/sample_attr.h"
 
+#define NS_PER_S 1000000000u
 #define FORMAT_LOST (1u << 4) /* PERF_FORMAT_LOST: Linux 6.0 */
 #define SAMPLE_WEIGHTS (1u << 24) /* PERF_SAMPLE_WEIGHT_STRUCT: Linux 5.12 */
 
@@ -128,6 +129,18 @@ static void ask_rate(struct perf_event_attr *a, const struct encoding *e, const 
 		a->sample_type |= PERF_SAMPLE_PERIOD;
 }
 
+uint64_t sample_clock_short(const struct encoding *e, const struct sample_how *how)
+{
+	struct perf_event_attr a = e->attr;
+	uint64_t ns;
+
+	if (a.type != PERF_TYPE_SOFTWARE || (a.config != PERF_COUNT_SW_CPU_CLOCK && a.config != PERF_COUNT_SW_TASK_CLOCK))
+		return 0;
+	ask_rate(&a, e, how);
+	ns = a.freq && a.sample_freq ? NS_PER_S / a.sample_freq : a.sample_period;
+	return ns && ns < SAMPLE_CLOCK_LEAST ? ns : 0;
+}
+
 static size_t leader_of(const struct encoding_list *list, size_t i)
 {
 	size_t at = 0;
@@ -151,6 +164,11 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 			ask_more(&a, how);
 		}
 		ask_rate(&a, e, how);
+		if (sample_clock_short(e, how)) {
+			a.freq = 0;
+			a.sample_period = SAMPLE_CLOCK_LEAST;
+			a.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+		}
 		a.enable_on_exec = leader == i && how->on_exec;
 		if (reads) {
 			/* The members are read when the leader overflows, and do not overflow themselves. */

@@ -8,6 +8,8 @@
 
 enum call_graph { CALLS_NONE, CALLS_FRAME_POINTERS, CALLS_DWARF, CALLS_LBR };
 
+enum { SAMPLE_CLOCK_LEAST = 10000 };
+
 struct sample_how {
 	uint64_t period;    /* events from one sample to the next; 0: by frequency */
 	uint64_t frequency; /* samples a second that the kernel steers towards */
@@ -42,6 +44,13 @@ void sample_tracker(struct encoding *enc, struct sampled *out, const struct samp
 
 /* Whether mappings of data are told too: where addresses lie, and the tables that stacks are unwound by. */
 bool sample_maps_data(const struct sample_how *how);
+
+/*
+ * The period in ns that a clock (cpu-clock, task-clock) would be asked for and the kernel cannot make; 0: it can, or `e` is no
+ * clock. Its timer goes off every SAMPLE_CLOCK_LEAST ns at most, while its samples would say that they stand for less: sample_attrs()
+ * asks for that instead. Source: linux kernel/events/core.c, perf_swevent_start_hrtimer().
+ */
+uint64_t sample_clock_short(const struct encoding *e, const struct sample_how *how);
 
 /* Bytes in a sample before its period, in the layouts that sample_attrs() makes; 0: it is sample_period each time. */
 size_t sample_period_at(const struct perf_event_attr *attr);

@@ -38,6 +38,38 @@ TEST(a_fixed_period_is_not_written_and_a_frequency_is)
 	CHECK_EQ(sample_period_at(&e[0].attr), 56);
 }
 
+TEST(a_clock_is_not_asked_for_what_its_timer_cannot)
+{
+	static const struct {
+		int line;
+		uint32_t type;
+		uint64_t config, own, period, frequency, got;
+		bool freq;
+	} rows[] = {
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 1000, 0, 10000, false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, 9999, 0, 10000, false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, 10000, 0, 10000, false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 10001, 0, 10001, false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1, 0, 4000, 10000, false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 0, 100000, 100000, true },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 0, 100011, 10000, false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 1, 0, 1, false },
+		{ __LINE__, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, 1000, 0, 1000, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct encoding e = { .name = "e", .attr = { .type = rows[i].type, .config = rows[i].config } };
+		struct sample_how how = { .period = rows[i].period, .frequency = rows[i].frequency };
+		struct sampled s;
+
+		e.attr.sample_period = rows[i].own;
+		sample_attrs(&s, &(struct encoding_list){ &e, 1, 1 }, &how, 0);
+		CHECK(s.attr.sample_period == rows[i].got && s.attr.freq == rows[i].freq, "line %d: %llu", rows[i].line,
+		      (unsigned long long)s.attr.sample_period);
+		CHECK(!(s.attr.sample_type & PERF_SAMPLE_PERIOD) == !rows[i].freq, "line %d", rows[i].line);
+	}
+}
+
 TEST(only_the_first_event_tells_of_mappings)
 {
 	struct sampled e[2];

@@ -260,6 +260,8 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 	if (!c->exact && c->samples < 100)
 		text_add(out, " %sonly %llu samples: shares of single instructions mean little%s\n",
 			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, ink_off(style));
+	if (s->samples)
+		report_clock_text(out, s->samples, style);
 	if (a->between)
 		text_add(out, " %llu samples were not at the first byte of an instruction: they stand at the one they are in\n",
 			 (unsigned long long)a->between);

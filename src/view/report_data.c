@@ -95,6 +95,7 @@ static void json_quality(struct json *j, const struct report_shown *r)
 		json_uint(j, rows[i].name, rows[i].n);
 	json_bool(j, "with_stacks", q->with_stacks);
 	json_bool(j, "with_periods", !q->weightless);
+	json_bool(j, "clock_too_fast", q->short_clock);
 	json_bool(j, "all_builds_verified", !q->unverified);
 	json_string(j, "damage", q->damage[0] ? q->damage : NULL);
 	json_string(j, "not_unwound", q->no_unwinding[0] ? q->no_unwinding : NULL);

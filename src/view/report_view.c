@@ -194,6 +194,15 @@ static void put_skid(struct text *out, const struct report_shown *r)
 		text_add(out, "   what skid does to functions is not to be seen: no event was recorded both ways (-e cycles,cycles:pp)\n");
 }
 
+void report_clock_text(struct text *out, const struct samples *of, const struct style *s)
+{
+	if (of->quality.short_clock)
+		text_add(out,
+			 " %sa clock was asked for samples less than 10 us apart, and the kernel makes none: each stands for more time than "
+			 "is shown here%s\n",
+			 ink_on(s, INK_CAREFUL), ink_off(s));
+}
+
 void report_quality_text(struct text *out, const struct report_shown *r, const struct style *s)
 {
 	const struct samples_quality *q = &r->samples->quality;
@@ -220,6 +229,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 	}
 	if (q->weightless)
 		text_add(out, " The recording has no periods: every sample counts as 1.\n");
+	report_clock_text(out, r->samples, s);
 	put_losses(out, q, s);
 	if (q->no_unwinding[0])
 		text_add(out, " recorded stacks were not unwound: %s\n", q->no_unwinding);

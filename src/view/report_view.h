@@ -34,4 +34,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 /* A name out of a file, cut to `room` characters (0: whole) and made safe to show. */
 void put_name(struct text *out, const char *name, size_t room);
 
+/* Of a clock whose periods are wrong, where one is. */
+void report_clock_text(struct text *out, const struct samples *of, const struct style *s);
+
 #endif

@@ -150,6 +150,35 @@ def a_period_is_kept_to_the_event():
 
 
 @test
+def a_clock_goes_no_faster_than_its_timer():
+    for event in ("cpu-clock", "task-clock"):
+        said = record("-e", event, "-c", "1000", "--", *WORK, status=5)
+        true(f"{event}: a sample every 10 us, not every 1000 ns" in said, said)
+        d = json.loads(sh(TARE, "report", "--format", "json", FILE).stdout)
+        equal(int(d["events"][0]["amount"]), 10000 * int(d["events"][0]["samples"]), "each stands for 10 us")
+        equal(d["quality"]["clock_too_fast"], False, "and the file says so")
+    true("not every" not in record("-e", "cpu-clock", "-c", "10000", "--", *WORK, status=5), "10 us can be")
+    out = sh(TARE, "windows", "--every", "9999:cpu-clock", "-e", "page-faults", "--", "true")
+    equal(out.returncode, 125, out.stderr.decode())
+    true("no windows of less than 10 us" in out.stderr.decode(), out.stderr.decode())
+
+
+@test
+def another_tool_asked_a_clock_for_too_much():
+    record("-e", "cpu-clock", "-c", "10000", "--", *WORK, status=5)
+    raw = open(FILE, "rb").read()
+    attrs = struct.unpack_from("<Q", raw, 24)[0]
+    equal(struct.unpack_from("<Q", raw, attrs + 16)[0], 10000, "the period of the first event")
+    fast = FILE + ".fast"
+    with open(fast, "wb") as f:
+        f.write(raw[:attrs + 16] + struct.pack("<Q", 1000) + raw[attrs + 24:])
+    note = "each stands for more time than is shown here"
+    true(note in sh(TARE, "report", fast).stdout.decode(), "said")
+    true(note not in sh(TARE, "report", FILE).stdout.decode(), "only where it is so")
+    equal(json.loads(sh(TARE, "report", "--format", "json", fast).stdout)["quality"]["clock_too_fast"], True)
+
+
+@test
 def group_members_are_in_each_sample():
     record("-i", "-e", "{task-clock:u,page-faults:u}:S", "-c", "1000000", "--", *WORK, status=5)
     values = {}

@@ -13,6 +13,7 @@ const remarks = (q) => [
   q.unattributed > 0 && [q.unattributed, "samples are of no event that the recording names"],
 ].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
   q.with_periods ? [] : ["The recording has no periods: every sample counts as one."],
+  q.clock_too_fast ? ["A clock was asked for samples less than 10 µs apart. The kernel makes none: each stands for more time than is shown here."] : [],
   q.all_builds_verified === false ? ["Some files were taken by their names alone: of them no build ids could be read from the recording."] : []);
 
 function facts(doc) {
