@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "analyze/chains.h"
 #include "analyze/mapped.h"
 #include "analyze/samples_private.h"
@@ -688,6 +689,7 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 {
 	struct raw raw = { .modules.opts = { opts->symfs, opts->kallsyms, opts->home } };
 	struct reader *r = calloc(1, sizeof(*r));
+	struct stat st;
 	int ret = -ENOMEM;
 
 	*out = (struct samples){ 0 };
@@ -705,6 +707,8 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 	r->unknown_guest = modules_add(&raw.modules, MODULE_UNKNOWN, "[guest]", NULL, 0, 0);
 	out->file = r->file = perfdata_open(path, NULL, err);
 	ret = r->file ? read_all(r) : -(err && err->code ? err->code : EIO);
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		raw.ended_s = st.st_mtim.tv_sec;
 	if (ret == 0)
 		ret = samples_name(out, &raw, opts, err);
 out:
@@ -735,10 +739,21 @@ void samples_free(struct samples *s)
 		free(s->unnamed[i].remedy);
 	}
 	free(s->unnamed);
+	for (size_t i = 0; i < s->n_by_name; i++)
+		free(s->by_name[i].module);
+	free(s->by_name);
 	if (s->modules)
 		modules_free(s->modules);
 	free(s->modules);
 	stacks_free(s->stacks);
 	perfdata_close(s->file);
 	*s = (struct samples){ 0 };
+}
+
+const struct samples_by_name *samples_by_name(const struct samples *s, const char *module)
+{
+	for (size_t i = 0; i < s->n_by_name; i++)
+		if (!strcmp(s->by_name[i].module, module))
+			return &s->by_name[i];
+	return NULL;
 }

@@ -44,6 +44,12 @@ struct samples_unnamed {
 	uint64_t samples; /* that were taken there */
 };
 
+/* A file that was taken by its name alone: the recording has no build id of it. */
+struct samples_by_name {
+	char *module;
+	bool newer; /* than the recording: what ran was another file, or it was copied since */
+};
+
 struct samples_quality {
 	uint64_t samples;      /* SAMPLE records */
 	uint64_t used;	       /* that passed the filter and are in the profile */
@@ -69,6 +75,8 @@ struct samples {
 	struct samples_quality quality;
 	struct samples_unnamed *unnamed; /* most samples first */
 	size_t n_unnamed;
+	struct samples_by_name *by_name;
+	size_t n_by_name;
 	struct perfdata *file; /* its head and features */
 	struct modules *modules; /* with SAMPLES_ADDRESS: `code` of its frames are their numbers */
 };
@@ -78,5 +86,8 @@ struct samples {
 int samples_read(struct samples *out, const char *path, const struct samples_options *opts,
 		 struct tare_error *err);
 void samples_free(struct samples *s);
+
+/* The module's row, or NULL: its build id is that of what ran. */
+const struct samples_by_name *samples_by_name(const struct samples *s, const char *module);
 
 #endif

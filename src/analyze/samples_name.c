@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "analyze/samples_private.h"
 
 struct naming {
@@ -155,6 +156,26 @@ static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 	return why->kind == MODULE_UNKNOWN ? blame_loss(t, row) : 0;
 }
 
+/* Under another root files are copies, whose times say nothing. */
+static int add_by_name(struct naming *t, const struct module *of)
+{
+	struct samples *out = t->out;
+	struct samples_by_name *more = realloc(out->by_name, (out->n_by_name + 1) * sizeof(*more));
+	struct stat st;
+	bool dated = t->raw->ended_s && !t->opts->symfs && of->fd >= 0 && fstat(of->fd, &st) == 0;
+
+	if (!more)
+		return tare_fail_nomem(t->err);
+	out->by_name = more;
+	more[out->n_by_name].module = strdup(shown_module(of, words_at(&t->raw->modules.words, of->path)));
+	more[out->n_by_name].newer = dated && st.st_mtim.tv_sec > t->raw->ended_s;
+	if (!more[out->n_by_name].module)
+		return tare_fail_nomem(t->err);
+	out->n_by_name++;
+	out->quality.unverified = true;
+	return 0;
+}
+
 static int by_module(const void *a, const void *b, void *frames)
 {
 	const struct stacks_frame *x = (struct stacks_frame *)frames + *(const uint32_t *)a,
@@ -202,8 +223,8 @@ static int name_frames(struct naming *t, const uint32_t *order)
 		if (!(f->flags & STACKS_MARK)) {
 			const struct module *of = &t->raw->modules.module[f->module];
 
-			t->out->quality.unverified |= of->kind == MODULE_FILE && of->symbols &&
-						      !of->verified;
+			if (ret == 0 && of->kind == MODULE_FILE && of->symbols && !of->verified)
+				ret = add_by_name(t, of);
 			modules_close(&t->raw->modules, f->module);
 		}
 	}

@@ -13,6 +13,7 @@
 struct raw {
 	struct stacks *stacks;
 	struct modules modules;
+	int64_t ended_s; /* when the recording was written, since 1970; 0: not known */
 };
 
 /* A profile with names from one without. */

@@ -244,6 +244,11 @@ static void put_head(struct text *out, const struct annotate_shown *s, const str
 	text_add(out, c->exact ? " of all: every execution was counted\n\n" : " of all\n\n");
 }
 
+static const struct samples_by_name *by_name(const struct annotate_shown *s)
+{
+	return s->samples ? samples_by_name(s->samples, s->of->module) : NULL;
+}
+
 static void put_notes(struct text *out, const struct annotate_shown *s, const struct sources *sources,
 		      const struct style *style)
 {
@@ -260,6 +265,8 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 	if (!c->exact && c->samples < 100)
 		text_add(out, " %sonly %llu samples: shares of single instructions mean little%s\n",
 			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, ink_off(style));
+	if (by_name(s))
+		report_by_name_text(out, by_name(s), style);
 	if (s->samples)
 		report_clock_text(out, s->samples, style);
 	if (a->between)
@@ -385,6 +392,8 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 		json_end(&j);
 	}
 	json_end(&j);
+	json_bool(&j, "build_verified", !by_name(s));
+	json_bool(&j, "newer_than_recording", by_name(s) && by_name(s)->newer);
 	json_string(&j, "no_instructions", a->no_code);
 	json_uint(&j, "between_instructions", a->between);
 	json_uint(&j, "bytes_left_out", a->left_out);

@@ -97,6 +97,14 @@ static void json_quality(struct json *j, const struct report_shown *r)
 	json_bool(j, "with_periods", !q->weightless);
 	json_bool(j, "clock_too_fast", q->short_clock);
 	json_bool(j, "all_builds_verified", !q->unverified);
+	json_array(j, "by_name");
+	for (size_t i = 0; i < r->samples->n_by_name; i++) {
+		json_object(j, NULL);
+		json_string(j, "module", r->samples->by_name[i].module);
+		json_bool(j, "newer", r->samples->by_name[i].newer);
+		json_end(j);
+	}
+	json_end(j);
 	json_string(j, "damage", q->damage[0] ? q->damage : NULL);
 	json_string(j, "not_unwound", q->no_unwinding[0] ? q->no_unwinding : NULL);
 	json_array(j, "unnamed");

@@ -161,7 +161,7 @@ static void put_unnamed(struct text *out, const struct report_shown *r, const st
 		}
 		text_add(out, " no names for ");
 		put_count(out, s, u->samples);
-		text_add(out, " samples (");
+		text_add(out, u->samples == 1 ? " sample (" : " samples (");
 		put_percent(out, 100.0 * (double)u->samples / (double)(of->quality.used ? of->quality.used : 1));
 		text_add(out, ") in ");
 		put_name(out, base_name(u->module), 60);
@@ -192,6 +192,29 @@ static void put_skid(struct text *out, const struct report_shown *r)
 		skid_shift_text(out, r->shift, r->samples);
 	else if (r->skid.asked && st->columns > 1)
 		text_add(out, "   what skid does to functions is not to be seen: no event was recorded both ways (-e cycles,cycles:pp)\n");
+}
+
+void report_by_name_text(struct text *out, const struct samples_by_name *file, const struct style *s)
+{
+	text_add(out, " %s", file->newer ? ink_on(s, INK_BAD) : "");
+	put_name(out, file->module, 0);
+	text_add(out, " was taken by its name alone: of it no build id could be read from the recording");
+	if (file->newer)
+		text_add(out, "; it is newer than the recording, and names and instructions may be of another build%s", ink_off(s));
+	text_add(out, "\n");
+}
+
+/* Those that are newer than the recording, then others. */
+static void put_by_name(struct text *out, const struct samples *of, const struct style *s)
+{
+	size_t shown = 0;
+
+	for (int newer = 1; newer >= 0; newer--)
+		for (size_t i = 0; i < of->n_by_name; i++)
+			if (of->by_name[i].newer == newer && shown++ < REASONS_MOST)
+				report_by_name_text(out, &of->by_name[i], s);
+	if (shown > REASONS_MOST)
+		text_add(out, " %zu more files were taken by their names alone (--format json lists them)\n", shown - REASONS_MOST);
 }
 
 void report_clock_text(struct text *out, const struct samples *of, const struct style *s)
@@ -240,8 +263,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 			 ink_on(s, INK_CAREFUL), stacks_name(st, c->name), ink_off(s));
 	put_skid(out, r);
 	put_unnamed(out, r, s);
-	if (q->unverified)
-		text_add(out, " Some files were taken by their names alone: of them no build ids could be read from the recording.\n");
+	put_by_name(out, r->samples, s);
 }
 
 /* ---- table ---- */

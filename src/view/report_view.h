@@ -34,6 +34,9 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 /* A name out of a file, cut to `room` characters (0: whole) and made safe to show. */
 void put_name(struct text *out, const char *name, size_t room);
 
+/* That a file was not known by its build id. */
+void report_by_name_text(struct text *out, const struct samples_by_name *file, const struct style *s);
+
 /* Of a clock whose periods are wrong, where one is. */
 void report_clock_text(struct text *out, const struct samples *of, const struct style *s);
 

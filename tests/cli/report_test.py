@@ -312,6 +312,31 @@ def another_build_is_said_and_not_used():
 
 
 @test
+def without_build_ids_the_files_are_named():
+    exe = os.path.join(ROOM.name, "unidentified")
+    if os.path.exists(exe):
+        os.unlink(exe)
+    shutil.copy(program("noid", "-fno-omit-frame-pointer", "-Wl,--build-id=none"), exe)
+    path = os.path.join(ROOM.name, "unidentified.data")
+    r = sh(TARE, "record", "-q", "-B", "-e", "cpu-clock:u", "-o", path, "--", exe, "deep")
+    equal(r.returncode, 0, r.stderr.decode())
+    ended = os.stat(path).st_mtime
+    line = f"{exe} was taken by its name alone"
+    for newer in (False, True):
+        os.utime(exe, (ended + 10 * newer - 5, ended + 10 * newer - 5))
+        equal([f["newer"] for f in document(path)["quality"]["by_name"] if f["module"] == exe], [newer], "in JSON")
+        note = next(l for l in report(path).splitlines() if line in l)
+        equal("newer than the recording" in note, newer, note)
+        said = sh(TARE, "annotate", "-i", path, "leaf").stdout.decode()
+        note = next(l for l in said.splitlines() if line in l)
+        equal("newer than the recording" in note, newer, note)
+        d = json.loads(sh(TARE, "annotate", "--format", "json", "-i", path, "leaf").stdout)
+        equal((d["build_verified"], d["newer_than_recording"]), (False, newer), "annotate's JSON")
+    d = document("--symfs", "/", path)
+    equal([f["newer"] for f in d["quality"]["by_name"] if f["module"] == exe], [False], "the user vouches for it")
+
+
+@test
 def a_recording_cut_behind_its_samples_is_partial():
     """Its list of build ids is cut off, wholly or in its middle: names of another build are not shown."""
     exe = os.path.join(ROOM.name, "cut")
