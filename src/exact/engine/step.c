@@ -19,7 +19,9 @@ static void swap_gs(struct thread *t, bool to_program)
 	if (to_program == t->gs_swapped)
 		return;
 	if (to_program) {
-		sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs);
+		/* wrgsbase, which the program has then, takes an address of the kernel's, too. */
+		if (sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs) < 0)
+			__asm__ volatile("wrgsbase %0" : : "r"(t->user_gs));
 	} else {
 		sys(__NR_arch_prctl, ARCH_GET_GS, &t->user_gs);
 		sys(__NR_arch_prctl, ARCH_SET_GS, t);

@@ -97,6 +97,31 @@
 	rdfsbase %ebx
 	rdgsbase %rcx
 	keep	%rbx, %rcx
+	/* below 0, which arch_prctl refuses */
+	mov	$-64, %rax
+	wrgsbase %rax
+	lea	areag+64(%rip), %rbx
+	mov	%gs:8(%rbx), %rax
+	rdgsbase %rcx
+	keep	%rax, %rcx
+	mov	%gs:16(%rbx), %rax
+	keep	%rax
+	base	0x1001, areag
+	base	0x1001, 0x7fffffffefff
+	base	0x1001, 0x7ffffffff000
+	base	0x1001, 0x800000000000
+	base	0x1001, 0xffff800000000000
+	base	0x1001, -1
+	rdgsbase %rax
+	keep	%rax
+	base	0x1001, areag
+	base	0x1001, -64
+	mov	%gs:8, %rax
+	keep	%rax
+	base	0x1002, 0x7ffffffff000
+	base	0x1002, -1
+	rdfsbase %rax
+	keep	%rax
 	finish
 sub:	ret
 	.data
