@@ -11,6 +11,8 @@
 #include <linux/signal.h>
 #include "exact/engine/engine.h"
 
+enum { USER_DISPATCH = 59 }; /* PR_SET_SYSCALL_USER_DISPATCH */
+
 /* Source: linux/arch/x86/include/asm/page_64.h, TASK_SIZE_MAX with four levels of page tables. */
 static const uint64_t LOWER_HALF = 0x7ffffffff000;
 
@@ -157,6 +159,18 @@ static void note_stop(const struct thread *t)
 		__atomic_fetch_add(&eng.board->stops_sent, 1, __ATOMIC_RELAXED);
 }
 
+/*
+ * The kernel would send system calls, the engine's own among them, to a handler of the program's: as a byte says (1), or those
+ * from a range (2, from Linux 6.18). One before 5.11 knows neither. Source: prctl(2), PR_SET_SYSCALL_USER_DISPATCH.
+ */
+static void check_user_dispatch(const struct thread *t)
+{
+	const uint64_t *r = t->regs;
+
+	if ((int)r[RDI] == USER_DISPATCH && (r[RSI] == 1 || r[RSI] == 2) && !sys(__NR_prctl, USER_DISPATCH, 0))
+		refuse("PR_SET_SYSCALL_USER_DISPATCH, by which the engine's own system calls would come to the program, at", t->target);
+}
+
 void system_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -180,6 +194,8 @@ void system_call(struct thread *t)
 			go(t);
 		return;
 	case __NR_prctl:
+		check_user_dispatch(t);
+		/* fall through */
 	case __NR_seccomp:
 		if (!seccomp_call(t))
 			go(t);
