@@ -169,10 +169,12 @@ long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint6
 	struct process *p = process_at(t->process);
 	struct action new, before;
 
-	if (size != 8 || sig < 1 || sig > SIGNALS || (act && (NEVER_BLOCKED & BIT(sig))))
+	if (size != 8)
 		return -EINVAL;
 	if (act && copy_bytes(&new, (const void *)act, sizeof new) != sizeof new)
 		return -EFAULT;
+	if (sig < 1 || sig > SIGNALS || (act && (NEVER_BLOCKED & BIT(sig))))
+		return -EINVAL;
 	lock();
 	before = p->actions[sig - 1];
 	/* What was there at exec the kernel knows best. */

@@ -44,6 +44,27 @@
 	mov	$-1, %rax
 	syscall
 	keep	%rax
+	.irp	sig, 9, 0, 65, 10, 9
+	mov	$13, %eax		/* rt_sigaction: what cannot be read comes before what cannot be set */
+	mov	$\sig, %edi
+	mov	$1, %esi
+	xor	%edx, %edx
+	mov	$8, %r10d
+	syscall
+	keep	%rax
+	mov	$13, %eax
+	mov	$\sig, %edi
+	lea	results(%rip), %rsi
+	mov	$4, %r10d
+	syscall
+	keep	%rax
+	.endr
+	mov	$13, %eax
+	mov	$9, %edi
+	lea	results(%rip), %rsi
+	mov	$8, %r10d
+	syscall
+	keep	%rax
 	mov	$9, %eax		/* mmap, six arguments */
 	mov	$0x10000000, %edi
 	mov	$4096, %esi
