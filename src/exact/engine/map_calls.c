@@ -5,9 +5,11 @@
  */
 #include <asm/unistd.h>
 #include <linux/errno.h>
+#include <linux/ioctl.h>
 #include <linux/ipc.h>
 #include <linux/mman.h>
 #include <linux/personality.h>
+#include <linux/userfaultfd.h>
 #include <asm/posix_types.h>
 #include <asm/ipcbuf.h>
 #include <asm/shmbuf.h>
@@ -389,6 +391,29 @@ static void personality_call(struct thread *t)
 	finish(t, ret);
 }
 
+/*
+ * UFFDIO_REGISTER: whose pages a thread of the program's own fills would be waited for by the engine as it reads code, with its
+ * lock held, which that thread needs. Source: ioctl_userfaultfd(2), struct uffdio_register: start, length, mode.
+ */
+static bool register_call(struct thread *t)
+{
+	uint64_t range[2];
+	bool code;
+	long ret;
+
+	if ((uint32_t)t->regs[RSI] != UFFDIO_REGISTER ||
+	    copy_bytes(range, (const void *)t->regs[RDX], sizeof range) != sizeof range)
+		return false;
+	ret = same(t);
+	lock();
+	code = !failed(ret) && region_in(range[0], range[0] + range[1]);
+	unlock();
+	if (code)
+		refuse("code in memory that userfaultfd serves, which the exact engine cannot wait for, at", range[0]);
+	finish(t, ret);
+	return true;
+}
+
 bool map_calls(struct thread *t)
 {
 	switch (t->regs[RAX]) {
@@ -409,6 +434,8 @@ bool map_calls(struct thread *t)
 		return no_gain_call(t);
 	case __NR_madvise:
 		return advise_call(t);
+	case __NR_ioctl:
+		return register_call(t);
 	case __NR_personality:
 		personality_call(t);
 		return true;
