@@ -16,10 +16,18 @@ enum {
 	WINDOW_LOG_MAX = 27, /* 128 MiB: what perf's highest level (22) may ask for, and no more */
 };
 
+/*
+ * What all payloads of a file may grow to together: recordings are packed to a hundredth at best, a bomb to less than a ten-thousandth.
+ * The first bytes are free, so that small files of one thing repeated are read whole.
+ */
+#define GROWTH_MOST 1000u
+#define GROWTH_FREE (64ull << 20)
+
 struct inflate {
 	ZSTD_DCtx *ctx;
 	ZSTD_inBuffer in;
 	uint64_t left; /* bytes this payload may still grow to */
+	uint64_t fed, given; /* bytes of all payloads until now, packed and unpacked */
 	bool starved;  /* the last call gave nothing more */
 	size_t at, end;
 	unsigned char buf[WINDOW];
@@ -33,7 +41,7 @@ struct inflate *inflate_new(struct tare_error *err)
 		z->ctx = ZSTD_createDCtx();
 		z->in = (ZSTD_inBuffer){ 0 };
 		z->at = z->end = 0;
-		z->left = 0;
+		z->left = z->fed = z->given = 0;
 		z->starved = true;
 	}
 	if (!z || !z->ctx ||
@@ -55,7 +63,11 @@ void inflate_free(struct inflate *z)
 void inflate_feed(struct inflate *z, const void *bytes, size_t n, uint64_t max)
 {
 	z->in = (ZSTD_inBuffer){ bytes, n, 0 };
-	z->left = max;
+	z->fed += n;
+
+	uint64_t all = GROWTH_FREE + GROWTH_MOST * z->fed, rest = all > z->given ? all - z->given : 0;
+
+	z->left = max < rest ? max : rest;
 	z->starved = false;
 }
 
@@ -81,6 +93,7 @@ ssize_t inflate_peek(struct inflate *z, size_t n, const unsigned char **p, struc
 		if (out.pos > z->left)
 			return tare_fail(err, EFBIG, "grows beyond what it may");
 		z->left -= out.pos;
+		z->given += out.pos;
 		z->end += out.pos;
 		/* Room was left in the output: the decoder has nothing more for this input. */
 		z->starved = z->in.pos == z->in.size && out.pos < out.size;

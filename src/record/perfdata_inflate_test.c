@@ -167,6 +167,32 @@ TEST(bombs)
 	CHECK(used.ru_maxrss < 128 * 1024, "%ld kB", used.ru_maxrss);
 }
 
+/* Many payloads that each grow to what one may: all together are stopped. */
+TEST(bombs_in_pieces)
+{
+	enum { PIECES = 120, SAMPLES = 40000, FREE = 64 << 20 };
+	ZSTD_CCtx *ctx = ZSTD_createCCtx();
+	struct tare_error err = TARE_ERROR_INIT;
+	struct perfdata *r;
+	uint64_t n = 0;
+	int ret;
+
+	begin_pipe();
+	inner.n = 0;
+	for (uint64_t k = 0; k < SAMPLES; k++)
+		put64(&inner, PD_RECORD_SAMPLE | 24ull << 48), put64(&inner, 0), put64(&inner, 0);
+	for (int k = 0; k < PIECES; k++)
+		put_compressed(ctx, inner.b, inner.n, false, false);
+	r = open_made(&m, NULL, &err);
+	while ((ret = perfdata_next(r, &rec, &err)) == 1)
+		n++;
+	CHECK_EQ(ret, -EFBIG, "%s", err.what);
+	CHECK(strstr(err.what, "grows beyond"), "%s", err.what);
+	CHECK(n > FREE / 24 && n < FREE / 24 + 1000 * m.n / 24, "%llu records of %zu bytes", (unsigned long long)n, m.n);
+	perfdata_close(r);
+	ZSTD_freeCCtx(ctx);
+}
+
 TEST(damage)
 {
 	static const struct {
