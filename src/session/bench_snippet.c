@@ -133,6 +133,15 @@ static bool is_one_of(const char *name, size_t n, const char *const *list, bool 
 	return false;
 }
 
+static const char *name_of(const char *code, size_t *n)
+{
+	code += strspn(code, " \t\n");
+	for (*n = 0; word(code[*n]);)
+		++*n;
+	return code;
+}
+
+#if defined(__x86_64__)
 /* How often the code names that piece of hardware. */
 static unsigned mentions(const char *code, struct reg what)
 {
@@ -144,15 +153,6 @@ static unsigned mentions(const char *code, struct reg what)
 	return n;
 }
 
-static const char *name_of(const char *code, size_t *n)
-{
-	code += strspn(code, " \t\n");
-	for (*n = 0; word(code[*n]);)
-		++*n;
-	return code;
-}
-
-#if defined(__x86_64__)
 static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg written)
 {
 	static const char *const plain[] = { "mov", "movabs", "movzx", "movsx", "movsxd", "movzb*", "movzw*", "movsb*", "movsw*", "movsl*", "movbe", "lea", "add", "sub",

@@ -17,16 +17,23 @@
 
 static char text[8192];
 
+/* In as many instructions whatever stands before it: numbers of processes, above all the tracer's, are longer and shorter. */
 static long status_kib(const char *name)
 {
 	int fd = open("/proc/self/status", O_RDONLY);
-	ssize_t n = read(fd, text, sizeof text - 1);
-	const char *at;
+	unsigned at = 0;
 
+	memset(text, 0, sizeof text);
+	read(fd, text, sizeof text - 1);
 	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	at = strstr(text, name);
-	return at ? atol(at + strlen(name) + 1) : -1;
+	for (unsigned i = 0; i < sizeof text - 5; i++) {
+		unsigned other = 0;
+
+		for (int k = 0; k < 5; k++)
+			other |= text[i + k] ^ name[k];
+		at |= i & ((other & 0xff) - 1) >> 16; /* i below 2^13, where nothing is other */
+	}
+	return atol(text + at + 6);
 }
 
 static void say(const char *what, long ret)
