@@ -72,6 +72,19 @@ const peaks = () => {
     series: [{ name: "cycles", unit: "", quality: "counted", values }, { name: "ipc", unit: "", values: values.map((v) => (v === null ? null : 100 / v)) }] };
 };
 
+test("characters that are not seen are written out", async () => {
+  const { shown } = await source("dom.js");
+  for (const [raw, text] of [["main", "main"], ["a\x1b[31mb", "a\\x1b[31mb"], ["a\u202eb\u2066", "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6"], ["\x9b\x7f\0", "\\xc2\\x9b\\x7f\\x00"], ["größe 名前\t", "größe 名前\t"]])
+    equal(shown(raw), text, JSON.stringify(raw));
+  const page = await open(made("unseen.html", [{ ...stacks, names: names.map((n, i) => (i === 2 ? "pa\u202erse\x1b[2J" : n)) }]));
+  const text = await page.evaluate(() => document.body.innerText + [...document.querySelectorAll("*")].flatMap((e) => [...e.attributes].map((a) => a.value)).join("\n").replaceAll("\n", " "));
+  const main = await page.evaluate(() => document.querySelector("main").innerText);
+  yes(main.includes("pa\\xe2\\x80\\xaerse\\x1b[2J"), main.slice(0, 600));
+  yes(!/[\x1b\u202e]/.test(main), "none stands raw");
+  yes(text, "attributes, too");
+  yes(!/[\x1b\u202e]/.test(text.replace(/<script[^]*/, "")), "in no attribute");
+});
+
 test("numbers are written as they are", async () => {
   const { short, full, percent, spread } = await source("format.js");
   for (const [value, unit, text] of [

@@ -1,5 +1,12 @@
 // Elements, from text only: nothing here parses HTML, so that no name out of a recording can become markup.
 
+const UNSHOWN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/** Text with control characters and marks of direction as \xNN, as the reports in text have them: a name must not pass for another. */
+export const shown = (text) => text.replace(UNSHOWN, (c) => [...new TextEncoder().encode(c)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join(""));
+
+const safe = (x) => (typeof x === "string" ? shown(x) : x);
+
 /** h("td", { class: "n", onclick: f }, "text", element, ...) */
 export function h(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
@@ -14,9 +21,9 @@ function fill(element, properties, children) {
     if (value === undefined || value === null || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key === "style") for (const [name, v] of Object.entries(value)) element.style.setProperty(name, v);
-    else element.setAttribute(key, value === true ? "" : value);
+    else element.setAttribute(key, value === true ? "" : key === "value" ? value : safe(value));
   }
-  element.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
+  element.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false).map(safe));
   return element;
 }
 

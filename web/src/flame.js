@@ -1,5 +1,5 @@
 // A flame graph on a canvas, root at the top. Click or Enter zooms; arrow keys walk; the search marks.
-import { colour, h, newId, onTheme } from "./dom.js";
+import { colour, h, newId, onTheme, shown } from "./dom.js";
 import { difference } from "./flame_diff.js";
 import { full, percent, plain } from "./format.js";
 import { layout, search } from "./tree.js";
@@ -68,7 +68,7 @@ export function flame(doc, tree, chosen) {
       c.fillRect(x, row * ROW, Math.max(0.5, w - (w > 3 ? 1 : 0)), ROW - 1);
       if (w > 28) {
         c.fillStyle = ink;
-        c.fillText(fit(c, tree.name(i), w - 8), x + 4, row * ROW + ROW / 2);
+        c.fillText(fit(c, shown(tree.name(i)), w - 8), x + 4, row * ROW + ROW / 2);
       }
     }
     c.globalAlpha = 1;
