@@ -37,6 +37,10 @@ static void step_from_here(void)
 	STEPS("orq $0x100, (%%rsp)");
 }
 
+static void need_steps(void)
+{
+}
+
 static void step_no_more(void)
 {
 	STEPS("andq $~0x100, (%%rsp)");
@@ -62,9 +66,14 @@ static void hide_time(void *context)
 	before = (uint64_t)r[REG_RIP];
 }
 #else
-static void step_from_here(void)
+/* Called first in each test, before anything is recorded or forked. */
+static void need_steps(void)
 {
 	tap_skip("steps", WHY_NOT);
+}
+
+static void step_from_here(void)
+{
 }
 
 static void step_no_more(void)
@@ -206,11 +215,13 @@ static void interrupted_everywhere(const char *counters, int rounds)
 
 TEST(regions_are_whole_whatever_instruction_of_theirs_a_handler_interrupts)
 {
+	need_steps();
 	interrupted_everywhere("wall-time", ROUNDS);
 }
 
 TEST(points_of_the_general_kind_likewise)
 {
+	need_steps();
 	interrupted_everywhere("none", ROUNDS);
 }
 
@@ -219,6 +230,7 @@ TEST(blocks_that_are_full_likewise)
 	struct found f;
 	uint64_t n = 0;
 
+	need_steps();
 	start("wall-time");
 	region_of(&handlers);
 	on_trap(record_in_handler);
@@ -303,6 +315,7 @@ static void forks(void)
 
 TEST(a_handler_forks_within_a_point)
 {
+	need_steps();
 	forks();
 	timeless = true;
 	forks();
@@ -332,6 +345,7 @@ static void stops(void)
 
 TEST(a_handler_stops_the_recording_within_a_point)
 {
+	need_steps();
 	stops();
 	timeless = true;
 	stops();
@@ -366,6 +380,7 @@ static void exits(void)
 
 TEST(a_handler_ends_the_program_within_a_point)
 {
+	need_steps();
 	exits();
 	timeless = true;
 	exits();
