@@ -372,11 +372,18 @@ static void set_up(void)
 	pthread_atfork(before_fork, after_fork, in_child);
 }
 
+static char began_in[PATH_MAX]; /* where a relative TARE_REGIONS counts from, however the program changes its directory */
+
 /* In the main thread, before there are others: it takes memory from the heap. */
 __attribute__((constructor)) static void set_up_early(void)
 {
-	if (secure_getenv("TARE_REGIONS"))
-		pthread_once(&once, set_up);
+	const char *path = secure_getenv("TARE_REGIONS");
+
+	if (!path)
+		return;
+	pthread_once(&once, set_up);
+	if (path[0] != '/' && !getcwd(began_in, sizeof(began_in)))
+		began_in[0] = '\0';
 }
 
 enum start { ANEW, JOIN };
@@ -447,7 +454,8 @@ static int start(const char *path, const char *events, enum start how, struct ta
 static int look(void)
 {
 	const char *path, *events;
-	int kept = errno, ret;
+	char whole[PATH_MAX];
+	int kept = errno, ret = 0;
 
 	if (looked)
 		return 0;
@@ -456,7 +464,15 @@ static int look(void)
 	events = secure_getenv("TARE_REGIONS_EVENTS");
 	if (!path || !*path)
 		return 0;
-	ret = start(path, events && *events ? events : NULL, JOIN, &look_error);
+	if (path[0] != '/' && began_in[0]) {
+		int n = snprintf(whole, sizeof(whole), "%s/%s", began_in, path);
+
+		if (n < 0 || (size_t)n >= sizeof(whole))
+			ret = tare_fail(&look_error, ENAMETOOLONG, "%.200s...: the name is too long", path);
+		path = whole;
+	}
+	if (ret == 0)
+		ret = start(path, events && *events ? events : NULL, JOIN, &look_error);
 	/* The program did not ask, so there is nobody else to tell. */
 	if (ret < 0)
 		dprintf(STDERR_FILENO, "tare: no regions are recorded: %s%s%s\n", look_error.what,

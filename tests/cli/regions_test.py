@@ -201,6 +201,14 @@ def by_the_environment_and_appended():
 
 
 @test
+def a_relative_path_counts_from_where_the_program_started():
+    os.mkdir(inside("deeper"))
+    sh(PROGRAM, "elsewhere", "deeper", env={**ENV, "TARE_REGIONS": "relative.tare"})
+    true(os.path.exists(inside("relative.tare")), "the file")
+    equal(os.listdir(inside("deeper")), [], "where the program went")
+
+
+@test
 def killed_at_random_moments():
     """No point that the program knows to be written is lost: it prints how many, before the next."""
     random.seed(1)

@@ -246,6 +246,11 @@ int main(int argc, char **argv)
 		loop(NULL);
 		printf("out\n");
 		return atoi(argv[2]);
+	} else if (!strcmp(what, "elsewhere")) {
+		count = 1;
+		if (chdir(argv[2]) < 0)
+			return 1;
+		loop(NULL);
 	} else if (!strcmp(what, "kill")) {
 		count = 1;
 		loop(NULL);
