@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/counter_named.h"
 #include "analyze/region_stack.h"
 #include "analyze/regions.h"
 #include "base/median.h"
@@ -91,8 +92,15 @@ static bool copied(char **to, const char *from)
 	return !from || *to;
 }
 
+const char *regions_counter_name(const void *regions, size_t counter)
+{
+	return ((const struct regions *)regions)->counter[counter].name;
+}
+
 static int take_counters(struct regions *r, const struct timeline_info *info, struct tare_error *err)
 {
+	char who[160];
+
 	if (r->n_recordings == 0) {
 		r->counter = calloc(info->n_counters + 1, sizeof(*r->counter));
 		if (!r->counter)
@@ -123,21 +131,8 @@ static int take_counters(struct regions *r, const struct timeline_info *info, st
 		tare_hint(err, "sums are over recordings with the same counters; look at these one by one");
 		return -EINVAL;
 	}
-	if (r->options.by) {
-		for (r->by = 0; r->by < r->n_counters && strcmp(r->counter[r->by].name, r->options.by); r->by++)
-			;
-		if (r->by == r->n_counters) {
-			struct text names = { 0 };
-
-			for (size_t c = 0; c < r->n_counters; c++)
-				text_add(&names, "%s%s", c ? ", " : "", r->counter[c].name);
-			tare_fail(err, EINVAL, "%.150s has no counter '%.60s'", info->path, r->options.by);
-			tare_hint(err, "it has: %s", names.s ? names.s : "none");
-			text_free(&names);
-			return -EINVAL;
-		}
-	}
-	return 0;
+	snprintf(who, sizeof(who), "%.150s has", info->path);
+	return counter_named(&r->by, r->options.by, r, r->n_counters, regions_counter_name, who, err);
 }
 
 static int take_recording(struct regions *r, const struct timeline_info *info, struct tare_error *err)

@@ -141,6 +141,8 @@ uint64_t regions_singles(const struct regions_sum *s);
 int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error);
 /* Their median, likewise: base/median.h. */
 int64_t regions_median(const struct regions_sum *s, uint64_t *error);
+/* Its name, for counter_named(). */
+const char *regions_counter_name(const void *regions, size_t counter);
 /* Is anything known of what the recording itself cost? */
 bool regions_own_known(const struct regions_counter *k);
 

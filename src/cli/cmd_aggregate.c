@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/counter_named.h"
 #include "base/num.h"
 #include "cli/form.h"
 #include "cli/region_page.h"
@@ -17,7 +18,7 @@ struct aggregate_command {
 	bool check, explain;
 };
 
-static int set_extremes(void *options, const char *arg, struct tare_error *err)
+static int parse_few(const char *arg, size_t *out, struct tare_error *err)
 {
 	uint64_t n;
 	int ret = num_parse(arg, &n, err);
@@ -26,35 +27,18 @@ static int set_extremes(void *options, const char *arg, struct tare_error *err)
 		return ret;
 	if (n > MOST)
 		return tare_fail(err, ERANGE, "at most %d", MOST);
-	((struct aggregate_command *)options)->how.extremes = (size_t)n;
+	*out = (size_t)n;
 	return 0;
+}
+
+static int set_extremes(void *options, const char *arg, struct tare_error *err)
+{
+	return parse_few(arg, &((struct aggregate_command *)options)->how.extremes, err);
 }
 
 static int set_differences(void *options, const char *arg, struct tare_error *err)
 {
-	uint64_t n;
-	int ret = num_parse(arg, &n, err);
-
-	if (ret < 0)
-		return ret;
-	if (n > MOST)
-		return tare_fail(err, ERANGE, "at most %d", MOST);
-	((struct aggregate_command *)options)->how.differences = (size_t)n;
-	return 0;
-}
-
-static int set_by(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct aggregate_command *)options)->shown.by = arg;
-	return 0;
-}
-
-static int set_match(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct aggregate_command *)options)->shown.match = arg;
-	return 0;
+	return parse_few(arg, &((struct aggregate_command *)options)->how.differences, err);
 }
 
 static int set_check(void *options, const char *arg, struct tare_error *err)
@@ -72,8 +56,7 @@ static int set_explain(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row aggregate_opts[] = {
-	{ 0, "by", "COUNTER", "only this counter", set_by },
-	{ 0, "match", "TEXT", "only labels that contain TEXT", set_match },
+	FORM_REGION_OPTIONS,
 	{ 0, "extremes", "N", "so many values in each list of intervals (10)", set_extremes },
 	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)", set_differences },
 	{ 0, "explain", NULL, "what the spread of each counter comes from, by what the recordings count beside it", set_explain },
@@ -83,36 +66,23 @@ static const struct option_row aggregate_opts[] = {
 	{ 0 },
 };
 
-static int known_counter(const struct aggregate *a, const char *name, struct tare_error *err)
+static const char *name_of(const void *a, size_t counter)
 {
-	struct text names = { 0 };
-
-	for (size_t c = 0; name && c < a->n_counters; c++) {
-		if (!strcmp(a->counter[c].name, name)) {
-			text_free(&names);
-			return 0;
-		}
-		text_add(&names, "%s%s", c ? ", " : "", a->counter[c].name);
-	}
-	if (!name)
-		return 0;
-	tare_fail(err, EINVAL, "the recordings have no counter '%.60s'", name);
-	tare_hint(err, "they have: %s", names.s ? names.s : "none");
-	text_free(&names);
-	return -EINVAL;
+	return ((const struct aggregate *)a)->counter[counter].name;
 }
 
 static int run_files(struct aggregate *a, char **files, size_t n, const struct aggregate_command *o, struct tare_error *err)
 {
 	struct timeline **t = calloc(n, sizeof(*t));
 	int ret = t ? 0 : tare_fail_nomem(err);
+	size_t only;
 
 	for (size_t i = 0; ret == 0 && i < n; i++)
 		ret = timeline_open(&t[i], files[i], err);
 	if (ret == 0)
 		ret = aggregate(a, t, n, &o->how, err);
 	if (ret == 0)
-		ret = known_counter(a, o->shown.by, err);
+		ret = counter_named(&only, o->form.by, a, a->n_counters, name_of, "the recordings have", err);
 	for (size_t i = 0; t && i < n; i++)
 		timeline_close(t[i]);
 	free(t);
@@ -197,6 +167,8 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
+	o.shown.by = o.form.by;
+	o.shown.match = o.form.match;
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
 	if (o.form.html)
 		ret = page_file_open(&page, o.form.html, &err);

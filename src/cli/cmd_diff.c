@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/counter_named.h"
 #include "cli/form.h"
 #include "cli/page_file.h"
 #include "view/compare_view.h"
@@ -28,20 +29,6 @@ static int set_sort(void *options, const char *arg, struct tare_error *err)
 			return 0;
 		}
 	return tare_fail(err, EINVAL, "'%.40s' is none of change, percent, sure, name", arg);
-}
-
-static int set_by(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct diff_options *)options)->shown.by = arg;
-	return 0;
-}
-
-static int set_match(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct diff_options *)options)->shown.match = arg;
-	return 0;
 }
 
 static int set_args(void *options, const char *arg, struct tare_error *err)
@@ -83,8 +70,7 @@ static const struct option_row diff_opts[] = {
 	{ 0, "check", "[PERCENT]", "exit with 2 if something got dearer by more than the noise, and PERCENT (=5)", set_check },
 	{ 0, "sure", NULL, "only changes that exceed the noise", set_sure },
 	{ 0, "sort", "KEY", "change (default), percent, sure or name", set_sort },
-	{ 0, "by", "COUNTER", "only this counter", set_by },
-	{ 0, "match", "TEXT", "only labels that contain TEXT", set_match },
+	FORM_REGION_OPTIONS,
 	{ 0, "args", NULL, "each set of arguments has a row of its own", set_args },
 	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", set_subtract },
 	FORM_OPTIONS("tare/diff/1"),
@@ -138,23 +124,6 @@ static bool regression(const struct compare *c, const struct diff_options *o)
 	return false;
 }
 
-static int known_counter(const struct compare *c, const char *name, struct tare_error *err)
-{
-	struct text names = { 0 };
-	bool found = !name;
-
-	for (size_t k = 0; k < c->n_counters; k++) {
-		found |= name && !strcmp(c->run[0].counter[k].name, name);
-		text_add(&names, "%s%s", k ? ", " : "", c->run[0].counter[k].name);
-	}
-	if (!found) {
-		tare_fail(err, EINVAL, "the recordings have no counter '%.60s'", name);
-		tare_hint(err, "they have: %s", names.s ? names.s : "none");
-	}
-	text_free(&names);
-	return found ? 0 : -EINVAL;
-}
-
 static int verdict(const struct compare *c, const struct diff_options *o)
 {
 	if (o->check && regression(c, o))
@@ -191,7 +160,7 @@ static int run(const struct command *self, int argc, char **argv)
 	struct opened_output to;
 	struct compare c = { 0 };
 	struct text out = { 0 };
-	size_t before, after;
+	size_t before, after, only;
 	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
 
 	if (rest < 0)
@@ -205,6 +174,8 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
+	o.shown.by = o.form.by;
+	o.shown.match = o.form.match;
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
 	if (o.form.html)
 		ret = page_file_open(&page, o.form.html, &err);
@@ -213,7 +184,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret == 0) {
 		ret = compare(&c, argv + rest, before, after, &o.how, &err);
 		if (ret == 0)
-			ret = known_counter(&c, o.shown.by, &err);
+			ret = counter_named(&only, o.form.by, &c.run[0], c.n_counters, regions_counter_name, "the recordings have", &err);
 		if (ret == 0)
 			compare_sort(&c, o.shown.key, 0);
 		if (ret == 0 && o.form.kind == FORM_JSON)

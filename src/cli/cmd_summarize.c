@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tare summarize: what the regions of recordings cost, per label. */
+#include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
 #include "cli/form.h"
@@ -25,20 +26,6 @@ static int set_sort(void *options, const char *arg, struct tare_error *err)
 			return 0;
 		}
 	return tare_fail(err, EINVAL, "'%.40s' is none of self, total, count, median, p99, max, name", arg);
-}
-
-static int set_by(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct summarize_options *)options)->how.by = arg;
-	return 0;
-}
-
-static int set_match(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct summarize_options *)options)->shown.match = arg;
-	return 0;
 }
 
 static int set_thread(void *options, const char *arg, struct tare_error *err)
@@ -78,8 +65,7 @@ static int set_subtract(void *options, const char *arg, struct tare_error *err)
 
 static const struct option_row summarize_opts[] = {
 	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name", set_sort },
-	{ 0, "by", "COUNTER", "only this counter", set_by },
-	{ 0, "match", "TEXT", "only labels that contain TEXT", set_match },
+	FORM_REGION_OPTIONS,
 	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments", set_label },
 	{ 0, "args", NULL, "each set of arguments has a row of its own", set_args },
 	{ 't', "thread", "THREAD", "only the thread of this number or name", set_thread },
@@ -90,10 +76,36 @@ static const struct option_row summarize_opts[] = {
 	{ 0 },
 };
 
+/* The names of labels, each once; with arguments they stand for the same. */
+static int is_label(const struct regions *r, const char *wanted, struct tare_error *err)
+{
+	const char **names = malloc((r->labels.n + 1) * sizeof(*names));
+	struct text near = { 0 };
+	size_t n = 0;
+
+	for (uint32_t i = 0; names && i < r->labels.n; i++) {
+		if (!strcmp(r->labels.entry[i].name, wanted)) {
+			free(names);
+			return 0;
+		}
+		if (!r->labels.entry[i].arg[0])
+			names[n++] = r->labels.entry[i].name;
+	}
+	if (!names)
+		return tare_fail_nomem(err);
+	tare_fail(err, EINVAL, "there is no label '%.100s'", wanted);
+	text_nearest(&near, wanted, names, n, 3);
+	if (near.len)
+		tare_hint(err, "did you mean %.100s? --sort name --top 0 lists them all", near.s);
+	else
+		tare_hint(err, "tare summarize --sort name --top 0 lists them");
+	text_free(&near);
+	free(names);
+	return -EINVAL;
+}
+
 static int summarize(struct regions *r, char **files, size_t n, const struct summarize_options *o, struct tare_error *err)
 {
-	bool found = false;
-
 	for (size_t i = 0; i < n; i++) {
 		struct timeline *t = NULL;
 		int ret = timeline_open(&t, files[i], err);
@@ -109,13 +121,8 @@ static int summarize(struct regions *r, char **files, size_t n, const struct sum
 		tare_hint(err, "tare summarize --per-thread shows what threads there are");
 		return -EINVAL;
 	}
-	for (uint32_t i = 0; o->how.single && !found && i < r->labels.n; i++)
-		found = !strcmp(r->labels.entry[i].name, o->how.single);
-	if (o->how.single && !found) {
-		tare_fail(err, EINVAL, "there is no label '%.100s'", o->how.single);
-		tare_hint(err, "tare summarize --sort name --top 0 lists them");
+	if (o->how.single && is_label(r, o->how.single, err) < 0)
 		return -EINVAL;
-	}
 	regions_sort(r, o->shown.key, r->by);
 	return 0;
 }
@@ -162,6 +169,8 @@ static int run(const struct command *self, int argc, char **argv)
 		return EXIT_CANNOT_MEASURE;
 	}
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
+	o.how.by = o.form.by;
+	o.shown.match = o.form.match;
 	o.how.singles = o.form.top ? o.form.top : SINGLES;
 	regions_init(&r, &o.how);
 	if (o.form.html)

@@ -24,6 +24,20 @@ int form_set_output(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+int form_set_by(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct form *)options)->by = arg;
+	return 0;
+}
+
+int form_set_match(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct form *)options)->match = arg;
+	return 0;
+}
+
 int form_set_html(void *options, const char *arg, struct tare_error *err)
 {
 	((struct form *)options)->html = arg;

@@ -21,6 +21,7 @@ struct form {
 	size_t top;	  /* rows; 0: all */
 	bool top_given;
 	const char *html; /* a page, too; NULL: none */
+	const char *by, *match; /* of recordings of regions: only this counter, only labels with this text; NULL: all */
 };
 
 int form_set_format(void *options, const char *arg, struct tare_error *err);
@@ -38,6 +39,14 @@ int form_set_html(void *options, const char *arg, struct tare_error *err);
 
 /* Of the commands that write a page (cli/region_page.h). */
 #define FORM_HTML_OPTION { 0, "html", "FILE", "write a page there, too: opens in a browser, offline", form_set_html }
+
+int form_set_by(void *options, const char *arg, struct tare_error *err);
+int form_set_match(void *options, const char *arg, struct tare_error *err);
+
+/* Of the commands that look at recordings of regions. */
+#define FORM_REGION_OPTIONS                                                     \
+	{ 0, "by", "COUNTER", "only this counter", form_set_by },               \
+	{ 0, "match", "TEXT", "only labels that contain TEXT", form_set_match }
 
 struct opened_output {
 	struct output to;

@@ -67,11 +67,14 @@ static uint64_t size_limit(void)
 										      : size.rlim_cur;
 }
 
-static int absolute(struct region_file *f, const char *path, struct tare_error *err)
+/* Of no file yet, by its absolute path. */
+static int name_file(struct region_file *f, const char *path, struct tare_error *err)
 {
 	char here[PATH_MAX];
 	int n;
 
+	memset(f, 0, sizeof(*f));
+	f->fd = -1;
 	if (path[0] == '/')
 		n = snprintf(f->path, sizeof(f->path), "%s", path);
 	else if (!getcwd(here, sizeof(here)))
@@ -159,11 +162,8 @@ int region_file_create(struct region_file *f, const char *path, const char *coun
 {
 	char own_name[PATH_MAX + 32];
 	struct stat st;
-	int ret;
+	int ret = name_file(f, path, err);
 
-	memset(f, 0, sizeof(*f));
-	f->fd = -1;
-	ret = absolute(f, path, err);
 	if (ret < 0)
 		return ret;
 	/* Not truncated: somebody may still map it. */
@@ -184,11 +184,8 @@ int region_file_create(struct region_file *f, const char *path, const char *coun
 int region_file_join(struct region_file *f, const char *path, struct tare_error *err)
 {
 	struct stat st;
-	int ret;
+	int ret = name_file(f, path, err);
 
-	memset(f, 0, sizeof(*f));
-	f->fd = -1;
-	ret = absolute(f, path, err);
 	if (ret < 0)
 		return ret;
 	f->fd = open(f->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);

@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/counter_named.h"
 #include "base/text.h"
 #include "view/export_private.h"
-
-enum { NAMES_MAX = 64 };
 
 bool export_name_fits(const char *name)
 {
@@ -63,24 +62,9 @@ const char *export_program_of(const char *command, char *room, size_t size)
 	return *room ? room : "program";
 }
 
-static int counter_named(const struct timeline_info *info, const char *name, struct tare_error *err)
+static const char *name_of(const void *info, size_t i)
 {
-	const char *names[NAMES_MAX];
-	struct text near = { 0 };
-
-	for (size_t i = 0; i < info->n_counters; i++) {
-		if (!strcmp(info->counter[i].name, name))
-			return (int)i;
-		names[i < NAMES_MAX ? i : 0] = info->counter[i].name;
-	}
-	tare_fail(err, EINVAL, "%.100s has no counter '%.64s'", info->path, name);
-	text_nearest(&near, name, names, info->n_counters < NAMES_MAX ? info->n_counters : NAMES_MAX, 1);
-	if (near.len)
-		tare_hint(err, "did you mean %s?", near.s);
-	else if (info->n_counters)
-		tare_hint(err, "its first is %.64s; 'tare summarize' shows all", info->counter[0].name);
-	text_free(&near);
-	return -EINVAL;
+	return ((const struct timeline_info *)info)->counter[i].name;
 }
 
 int export_counter_of(const struct timeline_info *info, const char *name, struct tare_error *err)
@@ -90,9 +74,14 @@ int export_counter_of(const struct timeline_info *info, const char *name, struct
 		tare_hint(err, "'tare summarize --format csv' has its labels with their counts; 'tare regions -e wall-time' records a clock");
 		return -EINVAL;
 	}
-	if (name)
-		return counter_named(info, name, err);
-	return info->time >= 0 ? info->time : 0;
+	if (!name)
+		return info->time >= 0 ? info->time : 0;
+
+	char who[160];
+	size_t at;
+
+	snprintf(who, sizeof(who), "%.150s has", info->path);
+	return counter_named(&at, name, info, info->n_counters, name_of, who, err) < 0 ? -EINVAL : (int)at;
 }
 
 /* ---- numbers for labels ---- */
