@@ -59,6 +59,7 @@ MSR_READ_ONLY("IA32_PERF_STATUS", 0x198, TARE_MSR_INTEL, "current performance st
 MSR_READ_ONLY("IA32_MISC_ENABLE", 0x1a0, TARE_MSR_INTEL, "processor features that are on")
 MSR_PMU_ROW("MSR_OFFCORE_RSP_", 0x1a6, 2, 1, TARE_MSR_INTEL, 0x3fffffffffULL, 0, "which requests and responses an offcore event counts")
 MSR_PMU_ROW("IA32_FIXED_CTR", 0x309, 4, 1, TARE_MSR_INTEL, MSR_48, TARE_MSR_COUNTER, "fixed counter: instructions, cycles, reference cycles, slots")
+MSR_READ_ONLY("MSR_PERF_METRICS", 0x329, TARE_MSR_INTEL, "shares of the slots, each in 255ths (Ice Lake and later)")
 MSR_READ_ONLY("IA32_PERF_CAPABILITIES", 0x345, TARE_MSR_INTEL, "what the counters can do")
 MSR_PMU_ROW("IA32_FIXED_CTR_CTRL", 0x38d, 1, 1, TARE_MSR_INTEL, 0x3333ULL, 0, "modes that each fixed counter counts in")
 MSR_READ_ONLY("IA32_PERF_GLOBAL_STATUS", 0x38e, TARE_MSR_INTEL, "counters that overflowed")

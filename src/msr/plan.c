@@ -112,7 +112,12 @@ static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, st
 		tare_hint(err, "modes are given as :u and :k; enabling and interrupts are the plan's own");
 		return -EINVAL;
 	}
-	/* perf's own numbers for fixed counters, and for shares of the slots that no counter counts. */
+	/* perf's own numbers: from 0x8000 on shares of the slots, 0x0100 to 0x0400 fixed counters. Source: Linux, INTEL_TD_METRIC_*. */
+	if (is_intel(cpu) && (ev->config & 0x80ff) == 0x8000) {
+		tare_fail(err, EINVAL, "%s is a share of the slots: it stands in MSR_PERF_METRICS, in 255ths, and no counter counts it", ev->name);
+		tare_hint(err, "slots are counted (r0400); their shares are left to perf: --engine perf");
+		return -EINVAL;
+	}
 	if (is_intel(cpu) && (ev->config & 0xff) == 0 && !fixed_event(ev->config))
 		return tare_fail(err, EINVAL, "%s is no event of a counter: its code is 0", ev->name);
 	if (ev->period && ev->period >= BIT(width - 1))
@@ -140,6 +145,16 @@ static uint32_t extra_register(const struct msr_cpu *cpu, const struct msr_event
 		if ((ev->config & 0xffff) == extras[i].config)
 			return extras[i].msr;
 	return 0;
+}
+
+static int no_counter(const struct msr_cpu *cpu, const struct msr_event *ev, struct tare_error *err)
+{
+	tare_fail(err, ENOSPC, "no counter of %s can count %s", cpu->name, ev->name);
+	for (size_t i = 0; is_intel(cpu) && i < ARRAY_SIZE(fixed_events); i++)
+		if (fixed_events[i].config == ev->config && fixed_events[i].only)
+			tare_hint(err, "fixed counter %u alone counts it%s, and this CPU has %u fixed ones", fixed_events[i].counter,
+				  fixed_events[i].counter == 3 ? " (Ice Lake and later)" : "", cpu->fixed);
+	return -ENOSPC;
 }
 
 static uint64_t counters_for(const struct msr_cpu *cpu, const struct msr_event *ev)
@@ -194,10 +209,8 @@ static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct ms
 		uint64_t seen = 0, may = counters_for(cpu, &ev[i]);
 
 		m.may[i] = may & ~taken;
-		if (!may) {
-			tare_fail(err, ENOSPC, "no counter of %s can count %s", cpu->name, ev[i].name);
-			return -ENOSPC;
-		}
+		if (!may)
+			return no_counter(cpu, &ev[i], err);
 		if (find_place(&m, (int)i, &seen))
 			continue;
 		tare_fail(err, ENOSPC, "no counter is left for %s: %s has %u programmable and %u fixed ones", ev[i].name,

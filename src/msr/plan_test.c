@@ -267,6 +267,36 @@ TEST(offcore_responses)
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "an extra term of an event that has none");
 }
 
+/* Source: Intel SDM vol. 3B, "Fixed Counter 3": TOPDOWN.SLOTS, from Ice Lake on. */
+TEST(slots_on_fixed_counter_3)
+{
+	struct msr_cpu icl = cpu_of("icl", "icl", "Intel Ice Lake", 8, 4), spr = cpu_of("spr", "spr", "Intel Sapphire Rapids", 8, 4);
+	struct msr_cpu tmt = cpu_of("slm", "tmt", "Intel Tremont", 4, 3), skl = skylake(), *without[] = { &tmt, &skl };
+	struct msr_event ev[] = { { .name = "slots", .config = 0x400, .user = true, .kernel = true }, USER(0xc0), USER(0x400) };
+	struct msr_plan p = plan_on(&icl, ev, 2);
+
+	CHECK(p.place[0].fixed && p.place[0].index == 3 && p.place[0].counter == 0x30c, "IA32_FIXED_CTR3");
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x38d), 0x3002, "OS and USR of the fourth, USR of the first");
+	CHECK_EQ(written(&p, MSR_ZERO, 0x30c), 0, "from 0");
+	CHECK_EQ(written(&p, MSR_START, 0x38f), 0x900000000, "both, and not PERF_METRICS (bit 48)");
+	CHECK_EQ(written(&p, MSR_CHECK, 0x390), 0x900000000, "their overflows");
+	ev[0].period = 512000;
+	p = plan_on(&spr, ev, 2);
+	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x38d), 0xb002, "its interrupt");
+	CHECK_EQ(written(&p, MSR_ZERO, 0x30c), 0xfffffff83000, "-512000");
+	CHECK_EQ(msr_plan_make(&p, &icl, ev, 3, 0, &err), -ENOSPC, "twice: there is one");
+	CHECK(strstr(err.what, "0x400"), "%s", err.what);
+	for (size_t i = 0; i < ARRAY_SIZE(without); i++) {
+		CHECK_EQ(msr_plan_make(&p, without[i], ev, 1, 0, &err), -ENOSPC, "%s has no such counter", without[i]->name);
+		CHECK(strstr(err.what, without[i]->name) && strstr(err.what, "slots") && strstr(err.hint, "fixed counter 3 alone"), "%s: %s", err.what, err.hint);
+	}
+	for (uint64_t share = 0x8000; share <= 0x8700; share += 0x100) {
+		ev[1].config = share;
+		CHECK_EQ(msr_plan_make(&p, &icl, ev, 2, 0, &err), -EINVAL, "0x%llx", (unsigned long long)share);
+		CHECK(strstr(err.what, "MSR_PERF_METRICS") && strstr(err.hint, "perf"), "%s", err.what);
+	}
+}
+
 /* What is written is what the module allows, and what was there comes back, the newest first. */
 TEST(plans_are_allowed_and_put_back)
 {
