@@ -6,8 +6,6 @@
 #include "analyze/student.h"
 #include "base/median.h"
 
-enum { BLOCKS = 20, LEAST_PER_BLOCK = 5 };
-
 static int by_value(const void *pa, const void *pb)
 {
 	double a = *(const double *)pa, b = *(const double *)pb;
@@ -185,8 +183,8 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
  */
 static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, const struct bench_stat *b, struct tare_error *err)
 {
-	size_t blocks = a->n / LEAST_PER_BLOCK < BLOCKS ? a->n / LEAST_PER_BLOCK : BLOCKS;
-	double *middles = calloc(2 * BLOCKS, sizeof(*middles)), *sorted = calloc(a->n, sizeof(*sorted));
+	size_t blocks = a->n / BENCH_STRETCH_LEAST < BENCH_STRETCHES ? a->n / BENCH_STRETCH_LEAST : BENCH_STRETCHES;
+	double *middles = calloc(2 * BENCH_STRETCHES, sizeof(*middles)), *sorted = calloc(a->n, sizeof(*sorted));
 	struct student_groups g;
 	double bases;
 	int ret = 0;
@@ -203,12 +201,12 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 
 			memcpy(sorted, (side ? b : a)->run + from, (to - from) * sizeof(*sorted));
 			qsort(sorted, to - from, sizeof(*sorted), by_value);
-			middles[side * BLOCKS + i] = middle_of(sorted, to - from);
+			middles[side * BENCH_STRETCHES + i] = middle_of(sorted, to - from);
 		}
 	if (ret == 0 && blocks >= 2) {
 		double df = 2 * (double)blocks - 2;
 
-		g = student_compare(middles, blocks, middles + BLOCKS, blocks);
+		g = student_compare(middles, blocks, middles + BENCH_STRETCHES, blocks);
 		bases = hypot(a->pairs_per_op * (a->base_high - a->base_low) / 2, b->pairs_per_op * (b->base_high - b->base_low) / 2);
 		v->half = hypot(at_least(g.half, 2 * hypot(a->unsure, b->unsure)), bases);
 		/* Of the change that is shown; where blocks agree, what a step and the baselines leave open decides. */

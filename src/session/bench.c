@@ -22,8 +22,26 @@ struct bench {
 	enum bench_blame *blame;
 	struct bench_board *board;
 	struct bench_places at;
+	struct bench_stretch part; /* of the runs, that is being counted */
 	int board_fd, said_fd, null_fd;
 };
+
+size_t bench_stretches(const struct bench_plan *p)
+{
+	size_t n = p->runs / BENCH_STRETCH_LEAST;
+
+	return !p->cross || !n ? 1 : n < BENCH_STRETCHES ? n : BENCH_STRETCHES;
+}
+
+struct bench_stretch bench_stretch(const struct bench_plan *p, size_t i)
+{
+	uint64_t n = bench_stretches(p);
+
+	return (struct bench_stretch){ .run = (uint32_t)(i * p->runs / n),
+				       .end = (uint32_t)((i + 1) * p->runs / n),
+				       .base = (uint32_t)(i * p->baselines / n),
+				       .base_end = (uint32_t)((i + 1) * p->baselines / n) };
+}
 
 static size_t max_size(size_t a, size_t b)
 {
@@ -88,7 +106,7 @@ static void put_where(struct text *out, const struct bench *b, uint32_t stage, u
 		text_add(out, "warm-up run %u", run + 1);
 		break;
 	case STAGE_RUN:
-		text_add(out, "run %u of %u", run + 1, p->runs);
+		text_add(out, "run %u of %u", b->part.run + run + 1, p->runs);
 		break;
 	case STAGE_TEARDOWN:
 		text_add(out, "teardown()");
@@ -200,9 +218,9 @@ static void fill_board(const struct bench *b, const struct bench_set *set, bool 
 	memset(board, 0, sizeof(*board));
 	board->magic = BENCH_MAGIC;
 	board->variants = (uint32_t)p->n_variants;
-	board->runs = p->runs;
+	board->runs = b->part.end - b->part.run;
 	board->warmup = p->warmup;
-	board->baselines = p->baselines;
+	board->baselines = b->part.base_end - b->part.base;
 	board->counters = (uint32_t)set->n_board;
 	board->how = set->how;
 	board->by_read = by_read;
@@ -294,8 +312,8 @@ static int run_set(struct bench *b, const struct bench_set *set, bool by_read, s
 	int ret;
 
 	fill_board(b, set, by_read);
-	b->at = bench_places(b->board, p->n_variants, p->runs, p->baselines, set->n_board);
-	memcpy(b->at.order, b->r->order, (size_t)p->runs * p->n_variants * sizeof(uint32_t));
+	b->at = bench_places(b->board, p->n_variants, b->part.end - b->part.run, b->part.base_end - b->part.base, set->n_board);
+	memcpy(b->at.order, b->r->order + b->part.run * p->n_variants, (size_t)(b->part.end - b->part.run) * p->n_variants * sizeof(uint32_t));
 	snprintf(fd, sizeof(fd), "%d", b->board_fd);
 	ret = hold_registers(b, set, &held, err);
 	if (ret == 0) {
@@ -307,31 +325,33 @@ static int run_set(struct bench *b, const struct bench_set *set, bool by_read, s
 	return let_registers_go(b, set, held, ret, err);
 }
 
-/* Of the board's counters the set's, into the result. */
+/* Of the board's counters the set's, into the result: this stretch of them. */
 static void take(struct bench *b, const struct bench_set *set)
 {
 	const struct bench_plan *p = b->plan;
+	const struct bench_stretch *t = &b->part;
+	uint32_t runs = t->end - t->run, baselines = t->base_end - t->base;
 	struct bench_result *r = b->r;
 
 	for (size_t i = 0; i < set->n; i++) {
 		struct bench_counter *c = &r->counter[set->counter[i]];
 		size_t column = set->how == BENCH_EXACT ? set->class[i] : i;
 
-		c->again = b->board->again;
+		c->again = t->run ? c->again + b->board->again : b->board->again;
 		for (size_t v = 0; v < p->n_variants; v++) {
 			struct bench_series *s = &r->series[v * r->n_counters + set->counter[i]];
 
-			for (uint32_t k = 0; k < p->runs; k++)
-				s->value[k] = b->at.value[bench_cell(v, k, p->runs, set->n_board) + column];
-			for (uint32_t k = 0; k < p->baselines; k++)
-				s->base[k] = b->at.base[bench_cell(v, k, p->baselines, set->n_board) + column];
+			for (uint32_t k = 0; k < runs; k++)
+				s->value[t->run + k] = b->at.value[bench_cell(v, k, runs, set->n_board) + column];
+			for (uint32_t k = 0; k < baselines; k++)
+				s->base[t->base + k] = b->at.base[bench_cell(v, k, baselines, set->n_board) + column];
 		}
 	}
 	for (size_t v = 0; v < p->n_variants; v++) {
 		r->ops[v] = b->board->ops[v];
 		r->bytes[v] = b->board->bytes[v];
 		r->own_baseline[v] = b->board->own_baseline[v];
-		memcpy(r->pairs + v * p->runs, b->at.pairs + v * p->runs, p->runs * sizeof(uint32_t));
+		memcpy(r->pairs + v * p->runs + t->run, b->at.pairs + v * runs, runs * sizeof(uint32_t));
 	}
 	if (b->board->clock_hz)
 		r->clock_hz = b->board->clock_hz;
@@ -389,25 +409,42 @@ static int make_room(struct bench *b, const struct bench_sets *sets, struct tare
 	return 0;
 }
 
+/* One stretch of a set's runs. `by_read`: whether this set is read by system calls, which may be found out here. */
+static int run_stretch(struct bench *b, const struct bench_set *set, bool *by_read, struct tare_error *err)
+{
+	int ret = run_set(b, set, *by_read, err);
+
+	/* The kernel moves a counter whenever it lets another thread run: tests that are long enough never see a quiet run. */
+	if (set->how == BENCH_REGISTER && !*by_read && ((ret < 0 && b->board->fault == FAULT_MOVED) ||
+							(ret == -EOPNOTSUPP && b->board->stage == STAGE_BEGIN))) {
+		*b->blame = BENCH_NOBODY;
+		*by_read = true;
+		ret = b->part.run ? 0 : run_set(b, set, true, err);
+	}
+	return ret;
+}
+
+/* All sets, stretch by stretch: forth, back. Where a set turns out to be read otherwise than its first stretches were, all begins anew: at most once for each. */
 static int run_sets(struct bench *b, const struct bench_sets *sets, struct tare_error *err)
 {
+	bool by_read[BENCH_SETS] = { false };
+	size_t n = bench_stretches(b->plan);
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < sets->n; i++) {
-		const struct bench_set *set = &sets->set[i];
-		bool by_read = false;
+	for (size_t i = 0; ret == 0 && i < n * sets->n; i++) {
+		size_t turn = i / sets->n, at = turn % 2 ? sets->n - 1 - i % sets->n : i % sets->n;
+		const struct bench_set *set = &sets->set[at];
+		bool before = by_read[at];
 
-		ret = run_set(b, set, false, err);
-		/* The kernel moves a counter whenever it lets another thread run: tests that are long enough never see a quiet run. */
-		if (set->how == BENCH_REGISTER && ((ret < 0 && b->board->fault == FAULT_MOVED) ||
-						   (ret == -EOPNOTSUPP && b->board->stage == STAGE_BEGIN))) {
-			*b->blame = BENCH_NOBODY;
-			by_read = true;
-			ret = run_set(b, set, true, err);
-		}
+		b->part = bench_stretch(b->plan, turn);
+		ret = run_stretch(b, set, &by_read[at], err);
 		if (ret < 0)
 			return ret;
-		for (size_t k = 0; by_read && k < set->n; k++)
+		if (turn && by_read[at] != before) {
+			i = SIZE_MAX;
+			continue;
+		}
+		for (size_t k = 0; by_read[at] && k < set->n; k++)
 			b->r->counter[set->counter[k]].how = BENCH_READ;
 		take(b, set);
 	}

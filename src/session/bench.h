@@ -41,7 +41,7 @@ struct bench_plan {
 	struct fixed *fixed; /* what is the same in each process; NULL: nothing. What is missed is noted there */
 	const struct encoding_list *events; /* by the perf source and the exact engine; unavailable ones too */
 	const struct msr_how *msr; /* events of the source "msr": by which way; NULL: there are none. Takes a CPU */
-	bool cross; /* events stand in the list twice, by msr and by perf, whose counters are named "... by perf" */
+	bool cross; /* events stand in the list twice, by msr and by perf, whose counters are named "... by perf"; sets take turns */
 	bool asked; /* for events or an engine: the clock alone is no answer */
 	bool clock; /* the time stamp counter, or generic timer, too */
 	const char *self; /* tare's own path: it loads the tests in another process */
@@ -59,6 +59,17 @@ struct bench_counter {
 };
 
 #define BENCH_BY_PERF " by perf" /* behind a name, with plan.cross */
+
+/* Verdicts cut the runs along time into stretches: so many, but none of fewer runs. */
+enum { BENCH_STRETCHES = 20, BENCH_STRETCH_LEAST = 5 };
+
+/* With plan.cross the sets take turns by the same stretches, so that a drift is in all alike. Else there is one, of all runs. */
+struct bench_stretch {
+	uint32_t run, end;	 /* runs run..end-1 */
+	uint32_t base, base_end; /* and these baselines */
+};
+size_t bench_stretches(const struct bench_plan *p);
+struct bench_stretch bench_stretch(const struct bench_plan *p, size_t i);
 
 /* What one counter saw of one variant. */
 struct bench_series {
