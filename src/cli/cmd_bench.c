@@ -17,6 +17,7 @@
 #include "cli/form.h"
 #include "cli/page_file.h"
 #include "cli/stat_cross.h"
+#include "cli/stat_irqs.h"
 #include "cli/whole_file.h"
 #include "exact/exact.h"
 #include "session/launch.h"
@@ -41,6 +42,7 @@ struct job {
 	struct bench_result result;
 	struct bench_stats stats;
 	enum bench_blame blame;
+	bool cannot; /* what was asked for is right, and cannot be counted here */
 	struct output out;
 	struct whole_file file;
 	struct page_file page;
@@ -110,7 +112,21 @@ static int double_events(struct job *j)
 	if (ret == 0)
 		ret = stat_cross_ready(&j->list, &on, find_source, j->err);
 	cpus_free(&on);
+	j->cannot = ret < 0;
 	return ret;
+}
+
+/* Its value is of the runs that no interrupt hit: there is nothing to take off. */
+static int without_interrupts(const struct event_list *events, struct tare_error *err)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (stat_irqs_is(&events->event[i])) {
+			tare_fail_at(err, events->event[i].at, ENOTSUP, "%.80s is not counted by a bench: runs that met an interrupt are outside the middle half that makes a value",
+				     events->event[i].text);
+			tare_hint(err, "-e instructions:u; --engine exact, which no interrupt disturbs; for whole programs, tare stat");
+			return -ENOTSUP;
+		}
+	return 0;
 }
 
 static int choose_events(struct job *j)
@@ -130,6 +146,7 @@ static int choose_events(struct job *j)
 		q.cannot = &cannot;
 	if (j->o.engine == BENCH_ENGINE_EXACT && q.cannot) {
 		*j->err = cannot;
+		j->cannot = true;
 		return -cannot.code;
 	}
 	if (given)
@@ -138,6 +155,8 @@ static int choose_events(struct job *j)
 		ret = default_events(j, &text);
 	if (ret == 0)
 		ret = text.failed ? tare_fail_nomem(j->err) : event_list_parse(text.s, &events, j->err);
+	if (ret == 0)
+		ret = without_interrupts(&events, j->err);
 	if (ret == 0)
 		ret = pmu_encode(j->machine, &events, &how, &j->list, j->err);
 	if (ret < 0 && (!j->o.event_text || strcmp(text.s, j->o.event_text)))
@@ -160,6 +179,7 @@ static int choose_events(struct job *j)
 			ret = tare_fail(j->err, ENODATA, "this machine offers no counter of the processor");
 		if (ret < 0)
 			tare_hint(j->err, "tare doctor says why; --engine auto counts instructions without one, --engine clock takes the time");
+		j->cannot = ret < 0;
 	}
 	event_list_free(&events);
 	text_free(&text);
@@ -259,8 +279,8 @@ static void make_remarks(struct job *j)
 	if (j->plan.msr)
 		remark(j, "Registers count what the CPU does, in the modes asked for: what other tasks, interrupts and guests did there meanwhile is in the counts.");
 	if (j->plan.cross)
-		remark(j, "perf counts this task, wherever the kernel counts for it; registers count the CPU. Each counted in runs of its own, one after the other: "
-			  "a drift is in the difference.");
+		remark(j, "perf counts this task, wherever the kernel counts for it; registers count the CPU. Each counted in runs of its own, a few of the one, then of "
+			  "the other: a drift is in both.");
 	if (r->clock_hz)
 		remark_clock(j);
 	if (unbounded)
@@ -442,7 +462,7 @@ static int failed(struct job *j, int ret, bool measuring)
 	if (j->tests.said.len)
 		fprintf(stderr, "%s%s", j->tests.said.s, j->tests.said.s[j->tests.said.len - 1] == '\n' ? "" : "\n");
 	if (!measuring)
-		return EXIT_BAD_INPUT;
+		return j->cannot ? EXIT_CANNOT_MEASURE : EXIT_BAD_INPUT;
 	return j->blame == BENCH_TEST ? EXIT_SAYS_NO : j->blame == BENCH_OBJECT ? EXIT_BAD_INPUT : EXIT_CANNOT_MEASURE;
 }
 

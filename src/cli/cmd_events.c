@@ -8,7 +8,9 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/scan_paths.h"
+#include "cli/stat_irqs.h"
 #include "exact/exact.h"
+#include "pmu/interrupts.h"
 #include "pmu/machine.h"
 #include "pmu/names.h"
 #include "source/source.h"
@@ -246,6 +248,11 @@ static void describe(struct machine *m, const struct events_options *o, const st
 	char room[GENERIC_ROOM], *whole = a->name;
 
 	*a = (struct about){ 0 };
+	if (ev->label && !strcmp(ev->label, INSTRUCTIONS_MINUS_IRQS)) {
+		snprintf(whole, sizeof(a->name), "%s", ev->label);
+		catalogue_walk(m, &opt, find_about, a, NULL);
+		return;
+	}
 	if (ev->kind == EVENT_NAME && generic_find(ev->name, &g, room)) {
 		snprintf(a->text, sizeof(a->text), "%s", g.about);
 		return;
@@ -395,9 +402,23 @@ static bool encode(struct asked *q, const char *text, struct event_list *events,
 				      .event_files = q->o->files,
 				      .cpu = q->o->cpu };
 	struct tare_error err = TARE_ERROR_INIT;
+	struct stat_irqs irqs = { 0 };
+	int ret = event_list_parse(text, events, &err);
 
-	if (event_list_parse(text, events, &err) == 0 &&
-	    pmu_encode(q->m, events, &opt, out, &err) == 0)
+	for (size_t i = 0; ret == 0 && q->o->cpu && i < events->n; i++)
+		if (stat_irqs_is(&events->event[i])) {
+			tare_fail_at(&err, events->event[i].at, EINVAL, "%.80s is a pair of events of this machine", events->event[i].text);
+			tare_hint(&err, "without --cpu");
+			ret = -EINVAL;
+		}
+	if (ret == 0)
+		ret = stat_irqs_expand(events, q->m, &err);
+	if (ret == 0)
+		ret = pmu_encode(q->m, events, &opt, out, &err);
+	if (ret == 0)
+		ret = stat_irqs_find(&irqs, out, q->m, &err);
+	stat_irqs_free(&irqs);
+	if (ret == 0)
 		return true;
 	failed(q->self, &err, text);
 	event_list_free(events);

@@ -44,7 +44,7 @@ static bool usable(struct interrupts_event *out, struct machine *m, struct tare_
 	return false;
 }
 
-static bool is_it(const struct event *e)
+bool stat_irqs_is(const struct event *e)
 {
 	return e->kind == EVENT_NAME && !strcmp(e->name, name);
 }
@@ -82,7 +82,7 @@ int stat_irqs_expand(struct event_list *events, struct machine *m, struct tare_e
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < events->n; i++) {
-		if (!is_it(&events->event[i]))
+		if (!stat_irqs_is(&events->event[i]))
 			continue;
 		ret = check(events, i, err);
 		if (ret < 0)
@@ -102,7 +102,9 @@ static void refuse(struct encoding *e, const struct tare_error *why)
 {
 	e->unavailable = why->code;
 	e->source = "perf";
-	e->attr = (struct perf_event_attr){ .type = PERF_TYPE_RAW, .size = sizeof(e->attr) }; /* so that no engine takes it for instructions:u */
+	/* So that no engine takes it for instructions:u. */
+	e->attr.type = PERF_TYPE_RAW;
+	e->attr.config = 0;
 	e->unencoded = true;
 	snprintf(e->why, sizeof(e->why), "%.250s", why->what);
 	snprintf(e->remedy, sizeof(e->remedy), "%.190s", why->hint);

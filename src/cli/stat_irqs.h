@@ -11,6 +11,8 @@ struct stat_irqs {
 	size_t n;
 };
 
+/* Whether it is asked for, whatever the modifiers. */
+bool stat_irqs_is(const struct event *e);
 /*
  * Before the events are encoded: each instructions-minus-irqs:u becomes the pair. -EINVAL where it has other modifiers than u, or stands
  * in a group; -ENOMEM.

@@ -209,6 +209,10 @@ static void say_encoding(struct text *v, const struct encoding *enc)
 		text_add(v, "none: not an event of the kernel's; tare's exact engine counts it");
 		return;
 	}
+	if (enc->unencoded && !enc->pmu[0]) {
+		text_add(v, "none: it is no event by itself");
+		return;
+	}
 	if (enc->unencoded) {
 		text_add(v, "not known: it takes the format files of the PMU %s, which is not here", enc->pmu);
 		return;

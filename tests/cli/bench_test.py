@@ -325,6 +325,11 @@ def events_by_name():
     refused("-e", "no-such-event", "--asm", "nop", status=2, says="no-such-event")
     refused("-e", "page-faults", "--engine", "exact", "--asm", "nop", status=2, says="does not count page-faults")
     refused("--via", "msr", "--asm", "nop", status=2, says="with --engine msr")
+    refused("-e", "cycles,instructions-minus-irqs:u", "--asm", "nop", status=2, says="instructions-minus-irqs:u is not counted by a bench")
+    r = sh(TARE, "bench", "--engine", "perf", "--runs", "3", "--asm", "nop")
+    if r.returncode:  # no PMU
+        equal((r.returncode, r.stdout), (125, ""), r.stderr)
+        true("this machine offers no counter of the processor" in r.stderr and "--engine auto" in r.stderr, r.stderr)
 
 
 @test

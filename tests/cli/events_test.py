@@ -74,6 +74,12 @@ def a_word_that_nothing_has():
 
 @test
 def explained_on_trees():
+    rows = document("explain", *on("amd-zen4"), "explain", "instructions-minus-irqs:u")
+    equal([e["event"] for e in rows], ["instructions-minus-irqs:u", "cpu/event=0x2c/u"], "what is taken off stands beside it")
+    true("less one for each interrupt" in rows[0]["about"] and rows[0]["available"] is not False, rows[0])
+    (e,) = document("explain", *on("vm-no-pmu"), "explain", "instructions-minus-irqs:u")
+    equal((e["available"], e["user"], e["kernel"], e["type"]), (False, True, False, None))
+    true("nothing counts interrupts" in e["reason"] and "--engine exact" in e["remedy"], e)
     rows = document("explain", *on("hybrid"), "explain", "instructions:u")
     equal([(e["event"], e["cpus"], e["config"], e["user"], e["kernel"]) for e in rows],
           [("cpu_core/instructions/u", "0-3", "0x400000001", True, False),
