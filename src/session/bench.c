@@ -149,6 +149,10 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 		tare_hint(err, "a loop belongs between start() and stop(), with ops() to say how many rounds it has");
 		ret = -E2BIG;
 		break;
+	case FAULT_THREAD:
+		tare_fail(err, EINVAL, "%s: stop() was not called by the thread that called start()", where.s);
+		tare_hint(err, "threads are counted one by one: both belong into the thread that called execute_test(); --engine clock takes the time between any two");
+		break;
 	case FAULT_FORKED:
 		tare_fail(err, EINVAL, "%s: a child that it forked came back from execute_test(); only the parent may", where.s);
 		tare_hint(err, "end the child with _exit()");

@@ -36,6 +36,7 @@ enum bench_fault {
 	FAULT_CRASH,
 	FAULT_MOVED, /* the kernel moved a counter in every attempt: read them otherwise */
 	FAULT_SHARED, /* the counters were taken away meanwhile */
+	FAULT_THREAD, /* it counted less than nothing: start and stop were called by different threads */
 };
 
 struct bench_board {

@@ -215,6 +215,10 @@ size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, 
 			size_t at = 1 + r->first + i * r->step;
 			int64_t d = (int64_t)((e[at] - started[at]) & r->mask);
 
+			if (d < 0) { /* what one thread has counted does not become less */
+				*fault = FAULT_THREAD;
+				return pairs;
+			}
 			if (each)
 				to[pairs * r->n + i] = d;
 			else

@@ -333,6 +333,25 @@ def events_by_name():
 
 
 @test
+def threads_are_counted_one_by_one():
+    need_exact()
+    body = """
+#include <pthread.h>
+static void *go(void *stop) { ((void (*)(void))stop)(); return 0; }
+void execute_test(void (*start)(void), void (*stop)(void))
+{
+	pthread_t t;
+
+	start();
+	pthread_create(&t, 0, go, (void *)stop);
+	pthread_join(t, 0);
+}
+"""
+    refused("--engine", "exact", write("other_thread.c", body), status=1, says=r"stop\(\) was not called by the thread that called start\(\)")
+    true(bench("--engine", "clock", write("other_thread.c", body), engine="clock", runs=3)["counters"], "time passes for all")
+
+
+@test
 def the_clock_is_no_answer_to_another_question():
     """An event of a PMU that is not there, alone; with one that can be counted, that one's numbers are shown."""
     for words in (["-e", "no_such_pmu/event=1/"],):
