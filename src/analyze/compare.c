@@ -99,7 +99,7 @@ static int gather(struct compare *c, struct tare_error *err)
 			for (size_t k = 0; k < c->n_counters; k++) {
 				const struct regions_sum *s = &from->sum[k];
 
-				to->known[k] &= s->unknown + s->no_self == 0;
+				to->known[k] &= s->seldom->unknown + s->seldom->no_self == 0;
 				values_of(c, to, COMPARE_SELF, k)[r] = regions_self(run, from, k);
 				values_of(c, to, COMPARE_TOTAL, k)[r] = regions_total(run, from, k);
 				values_of(c, to, COMPARE_SUM, k)[r] = (double)s->sum;

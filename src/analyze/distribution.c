@@ -56,7 +56,6 @@ static bool to_buckets(struct distribution *d)
 		return false;
 	free(d->few);
 	d->few = NULL;
-	d->room = 0;
 	return true;
 }
 
@@ -64,14 +63,12 @@ static bool keep(struct distribution *d, uint64_t v)
 {
 	if (d->n < 2) /* most labels of a recording that has many run once or twice */
 		return true;
-	if (d->n >= d->room) {
-		uint32_t room = d->room ? 2 * d->room : 4;
-		void *more = realloc(d->few, room * sizeof(*d->few));
+	if (d->n == 2 || (d->n >= 4 && !(d->n & (d->n - 1)))) { /* room for 4, 8, 16, ... */
+		void *more = realloc(d->few, 2 * d->n * sizeof(*d->few));
 
 		if (!more)
 			return false;
 		d->few = more;
-		d->room = room;
 	}
 	if (d->n == 2) {
 		d->few[0] = d->min;

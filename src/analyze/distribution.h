@@ -20,7 +20,6 @@ struct distribution {
 	uint64_t n, min, max;
 	uint64_t *few;	    /* all of them, while n <= DISTRIBUTION_FEW; NULL while min and max say it */
 	uint64_t **octave;  /* after that: DISTRIBUTION_OCTAVES arrays of counts, NULL where none fell */
-	uint32_t room;
 };
 
 bool distribution_add(struct distribution *d, uint64_t v); /* false: out of memory, and not added */

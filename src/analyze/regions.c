@@ -47,12 +47,34 @@ void regions_init(struct regions *r, const struct regions_options *options)
 	*r = (struct regions){ .options = *options };
 }
 
+/* What rows and sums point to that have nothing of it. */
+static const struct regions_seldom no_seldom;
+static const struct regions_sum_seldom no_sum_seldom;
+
+/* To be written; made when it is first wanted. NULL: out of memory. */
+static struct regions_seldom *seldom_of(struct regions *r, struct regions_row *row)
+{
+	struct regions_seldom *own = row->seldom == &no_seldom ? arena_alloc(&r->arena, sizeof(*own)) : (struct regions_seldom *)row->seldom;
+
+	if (own)
+		row->seldom = own;
+	return own;
+}
+
+static struct regions_sum_seldom *sum_seldom_of(struct regions *r, struct regions_sum *s)
+{
+	struct regions_sum_seldom *own = s->seldom == &no_sum_seldom ? arena_alloc(&r->arena, sizeof(*own)) : (struct regions_sum_seldom *)s->seldom;
+
+	if (own)
+		s->seldom = own;
+	return own;
+}
+
 static void sum_free(struct regions_sum *s)
 {
 	distribution_free(&s->each);
-	if (s->below)
-		distribution_free(s->below);
-	free(s->below);
+	if (s->seldom != &no_sum_seldom)
+		distribution_free(&((struct regions_sum_seldom *)s->seldom)->below);
 }
 
 void regions_free(struct regions *r)
@@ -168,10 +190,9 @@ static int take_thread(struct regions *r, const struct timeline_thread *from, st
 	return copied(&to->name, from->name) ? 0 : tare_fail_nomem(err);
 }
 
-static const struct regions_integers none;
-
-static uint32_t new_row(struct regions *r, uint32_t label, size_t thread)
+static uint32_t new_row(struct regions *r, uint32_t label, uint32_t thread)
 {
+	size_t n = r->n_counters ? r->n_counters : 1; /* a view looks at the first also where there is none */
 	struct regions_row *row;
 
 	if (r->n == r->room) {
@@ -184,10 +205,12 @@ static uint32_t new_row(struct regions *r, uint32_t label, size_t thread)
 		r->room = room;
 	}
 	row = &r->row[r->n];
-	*row = (struct regions_row){ .label = label, .thread = thread, .integers = &none };
-	row->sum = arena_alloc(&r->arena, (r->n_counters ? r->n_counters : 1) * sizeof(*row->sum));
+	*row = (struct regions_row){ .label = label, .thread = thread, .seldom = &no_seldom };
+	row->sum = arena_alloc(&r->arena, n * sizeof(*row->sum));
 	if (!row->sum)
 		return NO_ROW;
+	for (size_t c = 0; c < n; c++)
+		row->sum[c].seldom = &no_sum_seldom;
 	return (uint32_t)r->n++;
 }
 
@@ -200,7 +223,7 @@ static __attribute__((noinline)) uint32_t find_row(struct adding *a, uint32_t la
 		label = timeline_label(a->t, label)->group;
 	number = a->number[label];
 	if (a->row_of[number] == NO_ROW)
-		a->row_of[number] = new_row(a->r, number, a->r->options.per_thread ? a->thread : REGIONS_ALL_THREADS);
+		a->row_of[number] = new_row(a->r, number, a->r->options.per_thread ? (uint32_t)a->thread : REGIONS_ALL_THREADS);
 	return *row = a->row_of[number];
 }
 
@@ -213,11 +236,12 @@ static inline uint32_t row_of(struct adding *a, uint32_t label)
 static struct region_unbalanced *unbalanced_of(struct adding *a, struct regions_row *row, uint32_t label, size_t thread)
 {
 	const struct timeline_label *l = timeline_label(a->t, label);
-	struct region_unbalanced *u = (struct region_unbalanced *)row->unbalanced;
+	struct regions_seldom *seldom = seldom_of(a->r, row);
+	struct region_unbalanced *u = seldom ? (struct region_unbalanced *)seldom->unbalanced : NULL;
 
-	if (!u) {
+	if (seldom && !u) {
 		u = arena_alloc(&a->r->arena, sizeof(*u));
-		row->unbalanced = u;
+		seldom->unbalanced = u;
 		if (u)
 			u->thread = thread;
 	}
@@ -232,9 +256,9 @@ static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct re
 {
 	struct region_unbalanced *u = unbalanced_of(a, row, label, a->thread);
 
-	row->cut++;
 	if (!u)
 		return false;
+	((struct regions_seldom *)row->seldom)->cut++;
 	u->not_ended += no_end;
 	u->not_begun += !no_end;
 	return true;
@@ -302,8 +326,9 @@ static bool begin(struct adding *a, const struct timeline_point *p)
 }
 
 /* The cost of a single region, as it is shown. */
-static inline bool add_single(const struct regions *r, struct regions_sum *s, uint64_t cost, const struct regions_own *own)
+static inline bool add_single(struct regions *r, struct regions_sum *s, uint64_t cost, const struct regions_own *own)
 {
+	struct regions_sum_seldom *seldom;
 	int64_t left;
 
 	if (!r->options.subtract_own)
@@ -311,9 +336,8 @@ static inline bool add_single(const struct regions *r, struct regions_sum *s, ui
 	left = (int64_t)cost - llround(own->total);
 	if (left >= 0)
 		return distribution_add(&s->each, (uint64_t)left);
-	if (!s->below)
-		s->below = calloc(1, sizeof(*s->below));
-	return s->below && distribution_add(s->below, (uint64_t)-left);
+	seldom = sum_seldom_of(r, s);
+	return seldom && distribution_add(&seldom->below, (uint64_t)-left);
 }
 
 /* What the recording cost of a region that ended, whose frame is at `depth`; and what it took from the one around it. */
@@ -343,6 +367,8 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 {
 	struct regions *r = a->r;
 	struct regions_own own = { 0 }, single_own = { 0 };
+	struct regions_sum_seldom *sum_seldom;
+	struct regions_seldom *seldom;
 	struct region_done done;
 	struct regions_row *row;
 	bool outermost;
@@ -351,10 +377,20 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 	row = &r->row[a->row[done.frame->label]];
 	outermost = --row->open == 0;
 	row->count++;
-	row->recursive += !outermost;
+	if (!outermost) {
+		seldom = seldom_of(r, row);
+		if (!seldom)
+			return false;
+		seldom->recursive++;
+	}
 	if (__builtin_expect(done.frame->cut, 0) && !note_cut(a, row, done.frame->label, p->repaired))
 		return false;
-	row->holes += done.frame->hole;
+	if (__builtin_expect(done.frame->hole, 0)) {
+		seldom = seldom_of(r, row);
+		if (!seldom)
+			return false;
+		seldom->holes++;
+	}
 	r->regions++;
 	if (a->way)
 		a->of_way[a->way[done.frame->label]]++;
@@ -364,7 +400,10 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 		if (a->way)
 			own_of(a, &done, a->stack.depth, c, n, &own);
 		if (done.no_cost & 1u << c) {
-			s->unknown++;
+			sum_seldom = sum_seldom_of(r, s);
+			if (!sum_seldom)
+				return false;
+			sum_seldom->unknown++;
 			r->counter[c].backwards += done.backwards >> c & 1;
 			continue;
 		}
@@ -375,7 +414,10 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 			s->own.total_off += own.total_off;
 		}
 		if (done.no_self & 1u << c) {
-			s->no_self++;
+			sum_seldom = sum_seldom_of(r, s);
+			if (!sum_seldom)
+				return false;
+			sum_seldom->no_self++;
 		} else {
 			s->self += done.self[c];
 			s->own.self += own.self;
@@ -402,22 +444,28 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 {
 	struct regions *r = a->r;
 	struct regions_row *row = &r->row[h->row];
+	struct regions_seldom *of_row = seldom_of(r, row);
 
+	if (!of_row)
+		return false;
 	row->count++;
-	row->detached++;
+	of_row->detached++;
 	r->regions++;
 	for (size_t c = 0; c < r->n_counters; c++) {
 		uint64_t from = h->is_start ? h->value[c] : p->value[c], to = h->is_start ? p->value[c] : h->value[c];
 		/* Only a clock goes on from thread to thread. */
 		bool known = (h->thread == a->thread || (int)c == a->info->time) && !((h->missing | p->missing) & 1u << c);
+		struct regions_sum_seldom *seldom = sum_seldom_of(r, &row->sum[c]);
 
+		if (!seldom)
+			return false;
 		if (!known || to < from) {
-			row->sum[c].unknown++;
+			seldom->unknown++;
 			r->counter[c].backwards += known;
 			continue;
 		}
 		row->sum[c].self += (int64_t)(to - from);
-		row->sum[c].detached += to - from;
+		seldom->detached += to - from;
 		r->counter[c].detached += to - from;
 		row->sum[c].total += to - from;
 		row->sum[c].sum += to - from;
@@ -458,17 +506,12 @@ static bool detached(struct adding *a, const struct timeline_point *p)
 static bool integer(struct adding *a, const struct timeline_point *p)
 {
 	uint32_t row = row_of(a, p->label);
+	struct regions_seldom *seldom = row == NO_ROW ? NULL : seldom_of(a->r, &a->r->row[row]);
 	struct regions_integers *to;
 
-	if (row == NO_ROW)
+	if (!seldom)
 		return false;
-	to = (struct regions_integers *)a->r->row[row].integers;
-	if (to == &none)
-		a->r->row[row].integers = to = arena_alloc(&a->r->arena, sizeof(*to));
-	if (!to) {
-		a->r->row[row].integers = &none;
-		return false;
-	}
+	to = &seldom->integers;
 	to->min = to->n == 0 || p->number < to->min ? p->number : to->min;
 	to->max = p->number > to->max ? p->number : to->max;
 	to->beyond |= __builtin_add_overflow(to->sum, p->number, &to->sum);
@@ -498,6 +541,7 @@ static void note_last(struct adding *a, const struct timeline_point *p)
 static bool point(struct adding *a, const struct timeline_point *p)
 {
 	struct regions *r = a->r;
+	struct regions_seldom *seldom;
 	uint32_t row;
 
 	r->points++;
@@ -517,9 +561,10 @@ static bool point(struct adding *a, const struct timeline_point *p)
 		return integer(a, p);
 	case TIMELINE_INSTANT:
 		row = row_of(a, p->label);
-		if (row != NO_ROW)
-			r->row[row].instants++;
-		return row != NO_ROW;
+		seldom = row == NO_ROW ? NULL : seldom_of(r, &r->row[row]);
+		if (seldom)
+			seldom->instants++;
+		return seldom != NULL;
 	case TIMELINE_LOST:
 		r->lost += p->number;
 		r->lost_places += p->number == 0;
@@ -703,7 +748,7 @@ double regions_self(const struct regions *r, const struct regions_row *row, size
 
 double regions_nested_self(const struct regions *r, const struct regions_row *row, size_t counter)
 {
-	return regions_self(r, row, counter) - (double)row->sum[counter].detached;
+	return regions_self(r, row, counter) - (double)row->sum[counter].seldom->detached;
 }
 
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter)
@@ -713,15 +758,15 @@ double regions_total(const struct regions *r, const struct regions_row *row, siz
 
 uint64_t regions_singles(const struct regions_sum *s)
 {
-	return s->each.n + (s->below ? s->below->n : 0);
+	return s->each.n + s->seldom->below.n;
 }
 
 static int64_t single_at(const struct regions_sum *s, uint64_t rank, uint64_t *error)
 {
-	uint64_t below = s->below ? s->below->n : 0, v;
+	uint64_t below = s->seldom->below.n, v;
 
 	if (rank <= below)
-		return -(int64_t)distribution_at(s->below, below - rank + 1, error);
+		return -(int64_t)distribution_at(&s->seldom->below, below - rank + 1, error);
 	v = distribution_at(&s->each, rank - below, error);
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }

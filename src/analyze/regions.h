@@ -10,7 +10,7 @@
 #include "analyze/labels.h"
 #include "analyze/region_halves.h"
 
-#define REGIONS_ALL_THREADS SIZE_MAX
+#define REGIONS_ALL_THREADS UINT32_MAX
 
 struct regions_options {
 	bool per_thread;     /* rows are of a label in a thread */
@@ -27,18 +27,23 @@ struct regions_own {
 	double self, total, self_off, total_off;
 };
 
+/* What few sums have: a recording may have a million labels. */
+struct regions_sum_seldom {
+	uint64_t detached;  /* of self: of detached timings, which lie beside what the threads did */
+	uint64_t unknown;   /* regions whose cost is not known, and is in none of the sums */
+	uint64_t no_self;   /* regions of which only the self is not known; likewise */
+	/* The costs below 0, which only what is taken off makes, without their sign. */
+	struct distribution below;
+};
+
 /* One counter in the regions of a row. */
 struct regions_sum {
 	int64_t self;	    /* without the regions in it; less than 0 only where the counter stepped back */
 	uint64_t total;	    /* a region within one of its own label counts once, in the outer */
 	uint64_t sum;	    /* the same, but such a region counts each time */
-	uint64_t detached;  /* of self: of detached timings, which lie beside what the threads did */
-	uint64_t unknown;   /* regions whose cost is not known, and is in none of these */
-	uint64_t no_self;   /* regions of which only the self is not known; likewise */
+	const struct regions_sum_seldom *seldom; /* never NULL */
 	struct regions_own own;
-	/* The cost of each region that is whole, as shown: regions_single(). Those below 0, which only what is taken off makes, apart
-	 * and without their sign; NULL: there are none. */
-	struct distribution each, *below;
+	struct distribution each; /* the cost of each region that is whole, as shown: regions_single() */
 };
 
 struct regions_integers {
@@ -46,19 +51,24 @@ struct regions_integers {
 	bool beyond; /* the sum is more than `sum`, which is the most that fits */
 };
 
-struct regions_row {
-	uint32_t label; /* in regions.labels */
-	size_t thread;	/* in regions.thread, or REGIONS_ALL_THREADS */
-	uint64_t count;
+/* What few rows have. */
+struct regions_seldom {
 	uint64_t recursive; /* of count: within another of the same label */
 	uint64_t cut;	    /* of count: the begin or end is not in the recording; in the sums, not among the single ones */
 	const struct region_unbalanced *unbalanced; /* of cut, and of timings that are in no count; NULL: nothing */
 	uint64_t detached;  /* of count: timings that lie in nothing and count as their own self */
 	uint64_t holes;	    /* of count: points are missing in it, so its self is too much */
 	uint64_t instants;
-	const struct regions_integers *integers; /* never NULL */
-	struct regions_sum *sum; /* per counter */
-	uint64_t open;		 /* while reading: how many are open */
+	struct regions_integers integers;
+};
+
+struct regions_row {
+	uint32_t label;	 /* in regions.labels */
+	uint32_t thread; /* in regions.thread, or REGIONS_ALL_THREADS */
+	uint64_t count;
+	const struct regions_seldom *seldom; /* never NULL */
+	struct regions_sum *sum;	     /* per counter */
+	uint64_t open;			     /* while reading: how many are open */
 };
 
 struct regions_counter {

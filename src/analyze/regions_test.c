@@ -35,7 +35,7 @@ static void check_row(const char *name, size_t c, uint64_t count, int64_t self, 
 	CHECK_EQ(r->count, count, "count of %s", name);
 	CHECK_EQ(r->sum[c].self, self, "self of %s", name);
 	CHECK_EQ(r->sum[c].total, total, "total of %s", name);
-	CHECK_EQ(r->sum[c].unknown, unknown, "unknown of %s", name);
+	CHECK_EQ(r->sum[c].seldom->unknown, unknown, "unknown of %s", name);
 }
 
 static const struct regions_options plain = { .singles = 0 };
@@ -55,7 +55,7 @@ TEST(recursion_counts_once)
 	check_row("g", 0, 1, 20, 50, 0);
 	check_row("f", 1, 3, 5 + 3, 10, 0);
 	CHECK_EQ(row("f")->sum[0].sum, 131, "each time");
-	CHECK_EQ(row("f")->recursive, 1, "in another");
+	CHECK_EQ(row("f")->seldom->recursive, 1, "in another");
 	CHECK_EQ(sums.counter[0].whole, 111, "all");
 	CHECK_EQ(sums.counter[0].outside, 10, "in no region");
 	CHECK_EQ(sums.deepest, 3, "depth");
@@ -176,7 +176,7 @@ TEST(counters_that_are_missing)
 	check_row("b", 1, 2, 2, 2, 1);
 	check_row("a", 0, 1, 30, 50, 0);
 	check_row("a", 1, 1, 0, 20, 0);
-	CHECK_EQ(row("a")->sum[1].no_self, 1, "what b took of it is not known");
+	CHECK_EQ(row("a")->sum[1].seldom->no_self, 1, "what b took of it is not known");
 	check_row("c", 0, 1, 0, 0, 1);
 	CHECK_EQ(row("c")->sum[0].each.n, 0, "no single one");
 	check_row("d", 1, 1, 0, 0, 1);
@@ -197,10 +197,10 @@ TEST(cut_and_lost)
 	MADE_ADD(&m, 1, p);
 	sum_up(&m, &plain);
 	check_row("main", 0, 1, 25, 50, 0);
-	CHECK_EQ(row("main")->cut, 1, "its end is not there");
+	CHECK_EQ(row("main")->seldom->cut, 1, "its end is not there");
 	CHECK_EQ(row("main")->sum[0].each.n, 0, "so it is no single one");
-	CHECK_EQ(row("main")->holes, 1, "and points are missing in it");
-	CHECK_EQ(row("a")->holes, 1, "in one of two");
+	CHECK_EQ(row("main")->seldom->holes, 1, "and points are missing in it");
+	CHECK_EQ(row("a")->seldom->holes, 1, "in one of two");
 	CHECK_EQ(row("a")->sum[0].each.n, 2, "both are whole");
 	CHECK_EQ(sums.lost, 7, "known to be lost");
 	CHECK_EQ(sums.lost_places, 1, "and more");
@@ -226,13 +226,13 @@ TEST(detached)
 	sum_up(&m, &plain);
 	check_row("t", 0, 3, 200 + 40 + 100, 200 + 40 + 100, 0);
 	check_row("t", 1, 3, 9, 9, 2);
-	CHECK_EQ(row("t")->detached, 3, "they are");
+	CHECK_EQ(row("t")->seldom->detached, 3, "they are");
 	CHECK_EQ(row("u")->count, 0, "one end alone is none");
 	CHECK_EQ(sums.unmatched, 1, "and said");
-	CHECK_EQ(row("u")->unbalanced->not_finished, 1, "what is missing");
-	CHECK_EQ(row("u")->unbalanced->thread, 0, "and where");
-	CHECK(!row("t")->unbalanced, "all of the others are whole");
-	CHECK_EQ(row("t")->sum[0].detached, 340, "beside what the threads did");
+	CHECK_EQ(row("u")->seldom->unbalanced->not_finished, 1, "what is missing");
+	CHECK_EQ(row("u")->seldom->unbalanced->thread, 0, "and where");
+	CHECK(!row("t")->seldom->unbalanced, "all of the others are whole");
+	CHECK_EQ(row("t")->sum[0].seldom->detached, 340, "beside what the threads did");
 	CHECK_EQ(sums.counter[0].detached, 340, "of all labels");
 	CHECK_EQ(sums.counter[0].whole, 0, "no thread did anything");
 	regions_free(&sums);
@@ -257,11 +257,11 @@ TEST(detached_twice)
 	sum_up(&m, &plain);
 	check_row("early", 0, 1, 30, 30, 0);
 	check_row("late", 0, 1, 10, 10, 0);
-	CHECK_EQ(row("early")->unbalanced->finished_again, 1, "told before its start was read");
-	CHECK_EQ(row("late")->unbalanced->finished_again, 1, "told behind it");
-	CHECK_EQ(row("late")->unbalanced->not_started, 0, "it was");
-	CHECK_EQ(row("never")->unbalanced->not_started, 1, "no start anywhere");
-	CHECK_EQ(row("again")->unbalanced->not_finished, 2, "neither of two starts");
+	CHECK_EQ(row("early")->seldom->unbalanced->finished_again, 1, "told before its start was read");
+	CHECK_EQ(row("late")->seldom->unbalanced->finished_again, 1, "told behind it");
+	CHECK_EQ(row("late")->seldom->unbalanced->not_started, 0, "it was");
+	CHECK_EQ(row("never")->seldom->unbalanced->not_started, 1, "no start anywhere");
+	CHECK_EQ(row("again")->seldom->unbalanced->not_finished, 2, "neither of two starts");
 	CHECK_EQ(sums.unmatched, 5, "all of them");
 	regions_free(&sums);
 
@@ -277,8 +277,8 @@ TEST(median_of_regions)
 		{ B, "a", { 0 } }, { E, "a", { 7 } }, { B, "a", { 10 } }, { E, "a", { 20 } }, { B, "b", { 30 } }, { E, "b", { 35 } },
 		{ B, "b", { 40 } }, { E, "b", { 41 } }, { B, "b", { 50 } }, { E, "b", { 59 } },
 	};
-	struct regions_sum below = { 0 };
-	struct distribution less = { 0 };
+	struct regions_sum_seldom less = { 0 };
+	struct regions_sum below = { .seldom = &less };
 	struct made m;
 	uint64_t error;
 
@@ -290,11 +290,10 @@ TEST(median_of_regions)
 	CHECK_EQ(regions_median(&row("b")->sum[0], NULL), 5, "of 1, 5 and 9");
 	regions_free(&sums);
 
-	distribution_add(&less, 3);
+	distribution_add(&less.below, 3);
 	distribution_add(&below.each, 0);
-	below.below = &less;
 	CHECK_EQ(regions_median(&below, NULL), -2, "of -3 and 0");
-	distribution_free(&less);
+	distribution_free(&less.below);
 	distribution_free(&below.each);
 }
 

@@ -689,6 +689,7 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		ret = note_execs(t);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TARE_PATH_INLINE, NULL, 0, &t->nameless);
+	tare_labels_settle(&t->labels);
 	if (ret == 0)
 		ret = make_threads(t);
 	if (ret == 0)

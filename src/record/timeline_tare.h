@@ -47,6 +47,8 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 		    const char **args, size_t n_args, uint32_t *index);
 /* Memory that lives as long as the labels. NULL when there is none. */
 void *tare_labels_keep(struct tare_labels *l, size_t n);
+/* All labels are there: what only finds them is freed. */
+void tare_labels_settle(struct tare_labels *l);
 void tare_labels_free(struct tare_labels *l);
 
 struct tare_timeline {

@@ -34,6 +34,15 @@ void tare_labels_free(struct tare_labels *l)
 	memset(l, 0, sizeof(*l));
 }
 
+void tare_labels_settle(struct tare_labels *l)
+{
+	free(l->hash);
+	free(l->slot);
+	l->hash = NULL;
+	l->slot = NULL;
+	l->slots = 0;
+}
+
 static uint64_t mix(uint64_t h, const char *s)
 {
 	h = (h ^ format_sum(s, strlen(s))) * SUM_FACTOR;

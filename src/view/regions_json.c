@@ -15,7 +15,7 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 {
 	const struct regions_counter *k = &r->counter[c];
 	const struct regions_sum *s = &row->sum[c];
-	bool known = s->unknown < row->count;
+	bool known = s->seldom->unknown < row->count;
 	uint64_t error;
 
 	json_object(j, k->name);
@@ -29,8 +29,8 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 		json_uint(j, "sum", s->sum);
 		if (k->whole)
 			json_real(j, "share", regions_nested_self(r, row, c) / (double)k->whole);
-		if (s->detached)
-			json_uint(j, "self_detached", s->detached);
+		if (s->seldom->detached)
+			json_uint(j, "self_detached", s->seldom->detached);
 	}
 	if (regions_singles(s)) {
 		json_int(j, "min", regions_single(s, 0, NULL));
@@ -40,8 +40,8 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 		json_uint(j, "p99_error", error);
 		json_int(j, "max", regions_single(s, 1, NULL));
 	}
-	json_uint(j, "unknown", s->unknown);
-	json_uint(j, "self_unknown", s->unknown + s->no_self);
+	json_uint(j, "unknown", s->seldom->unknown);
+	json_uint(j, "self_unknown", s->seldom->unknown + s->seldom->no_self);
 	if (regions_own_known(k)) {
 		json_real(j, "self_own", s->own.self);
 		json_real(j, "self_own_off", s->own.self_off);
@@ -135,9 +135,9 @@ static void head(struct json *j, const struct regions *r)
 
 static void unbalanced(struct json *j, const struct regions_row *row)
 {
-	const struct region_unbalanced *u = row->unbalanced;
+	const struct region_unbalanced *u = row->seldom->unbalanced;
 
-	if (row->cut) {
+	if (row->seldom->cut) {
 		json_uint(j, "not_ended", u->not_ended);
 		json_uint(j, "not_begun", u->not_begun);
 	}
@@ -169,25 +169,25 @@ static void labels(struct json *j, const struct regions *r, const struct regions
 		if (row->thread != REGIONS_ALL_THREADS)
 			json_uint(j, "thread", row->thread);
 		json_uint(j, "count", row->count);
-		json_uint(j, "recursive", row->recursive);
-		json_uint(j, "cut", row->cut);
-		if (row->unbalanced)
+		json_uint(j, "recursive", row->seldom->recursive);
+		json_uint(j, "cut", row->seldom->cut);
+		if (row->seldom->unbalanced)
 			unbalanced(j, row);
-		json_uint(j, "detached", row->detached);
-		json_uint(j, "holes", row->holes);
-		json_uint(j, "instants", row->instants);
-		if (row->integers->n) {
+		json_uint(j, "detached", row->seldom->detached);
+		json_uint(j, "holes", row->seldom->holes);
+		json_uint(j, "instants", row->seldom->instants);
+		if (row->seldom->integers.n) {
 			json_object(j, "integers");
-			json_uint(j, "count", row->integers->n);
-			if (row->integers->beyond) {
+			json_uint(j, "count", row->seldom->integers.n);
+			if (row->seldom->integers.beyond) {
 				json_null(j, "sum");
-				json_uint(j, "sum_more_than", row->integers->sum);
+				json_uint(j, "sum_more_than", row->seldom->integers.sum);
 			} else {
-				json_uint(j, "sum", row->integers->sum);
+				json_uint(j, "sum", row->seldom->integers.sum);
 			}
-			json_uint(j, "min", row->integers->min);
-			json_uint(j, "max", row->integers->max);
-			json_uint(j, "last", row->integers->last);
+			json_uint(j, "min", row->seldom->integers.min);
+			json_uint(j, "max", row->seldom->integers.max);
+			json_uint(j, "last", row->seldom->integers.last);
 			json_end(j);
 		}
 		json_object(j, "counters");
@@ -276,7 +276,7 @@ static void csv_row(struct text *out, const struct regions *r, const struct regi
 	csv_label(out, &r->labels.entry[row->label]);
 	if (row->thread != REGIONS_ALL_THREADS)
 		text_add(out, "%" PRIu64, r->thread[row->thread].tid);
-	text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->count, row->recursive, row->cut, row->detached);
+	text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->count, row->seldom->recursive, row->seldom->cut, row->seldom->detached);
 }
 
 void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
@@ -297,7 +297,7 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 		for (size_t c = 0; c < r->n_counters; c++) {
 			const struct regions_counter *k = &r->counter[c];
 			const struct regions_sum *s = &row->sum[c];
-			bool known = s->unknown < row->count;
+			bool known = s->seldom->unknown < row->count;
 
 			if (r->options.by && c != r->by)
 				continue;
@@ -311,7 +311,7 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			number(out, known, (double)s->sum);
 			number(out, known && k->whole, k->whole ? regions_nested_self(r, row, c) / (double)k->whole : 0);
 			singles(out, s);
-			text_add(out, "%" PRIu64 ",%.6g\n", s->unknown, r->options.subtract_own ? s->own.self_off : 0);
+			text_add(out, "%" PRIu64 ",%.6g\n", s->seldom->unknown, r->options.subtract_own ? s->own.self_off : 0);
 		}
 	}
 }

@@ -35,9 +35,9 @@ static void row_notes(struct text *out, const struct style *s, const struct regi
 		uint64_t n;
 		const char *word;
 	} notes[] = {
-		{ row->recursive, "recursive" },      { row->cut, "cut" },
-		{ row->detached, "detached" },	      { row->holes, "with points lost" },
-		{ sum->unknown, "without a count" },  { sum->no_self, "without a self" },
+		{ row->seldom->recursive, "recursive" },      { row->seldom->cut, "cut" },
+		{ row->seldom->detached, "detached" },	      { row->seldom->holes, "with points lost" },
+		{ sum->seldom->unknown, "without a count" },  { sum->seldom->no_self, "without a self" },
 	};
 
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
@@ -80,7 +80,7 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 {
 	const struct regions_counter *k = &r->counter[c];
 	const struct regions_sum *sum = &row->sum[c];
-	bool none = sum->unknown == row->count;
+	bool none = sum->seldom->unknown == row->count;
 	struct text t = { 0 };
 
 	grid_row(g);
@@ -96,7 +96,7 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 		grid_put(g, COL_OFF, INK_FAINT, &t);
 	}
 	if (!none) {
-		if (sum->detached == 0 || row->count > row->detached)
+		if (sum->seldom->detached == 0 || row->count > row->seldom->detached)
 			put_share(&t, regions_nested_self(r, row, c), k->whole);
 		grid_put(g, COL_SHARE, INK_FAINT, &t);
 		put_amount(&t, s, k->unit, regions_total(r, row, c));
@@ -225,7 +225,7 @@ static void counts(struct text *out, const struct regions *r, const struct regio
 static int by_times(const void *a, const void *b)
 {
 	const struct regions_row *x = *(const struct regions_row *const *)a, *y = *(const struct regions_row *const *)b;
-	uint64_t m = x->integers->n + x->instants, n = y->integers->n + y->instants;
+	uint64_t m = x->seldom->integers.n + x->seldom->instants, n = y->seldom->integers.n + y->seldom->instants;
 
 	return m != n ? (m < n ? 1 : -1) : (x > y) - (x < y);
 }
@@ -239,7 +239,7 @@ static void events(struct text *out, const struct regions *r, const struct regio
 	size_t rows = 0, n = 0, left = 0, most = how->top && how->top > EVENTS_SHOWN ? EVENTS_SHOWN : how->top;
 
 	for (size_t i = 0; order && i < r->n; i++)
-		if (r->row[i].instants + r->row[i].integers->n)
+		if (r->row[i].seldom->instants + r->row[i].seldom->integers.n)
 			order[rows++] = &r->row[i];
 	if (order)
 		qsort(order, rows, sizeof(*order), by_times);
@@ -253,7 +253,7 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		grid_word(&g, i, INK_FAINT, heads[i]);
 	for (size_t i = 0; order && i < rows; i++) {
 		const struct regions_row *row = order[i];
-		const uint64_t values[] = { row->integers->sum, row->integers->min, row->integers->max, row->integers->last };
+		const uint64_t values[] = { row->seldom->integers.sum, row->seldom->integers.min, row->seldom->integers.max, row->seldom->integers.last };
 		struct text t = { 0 };
 
 		if (how->match && !strstr(r->labels.entry[row->label].name, how->match))
@@ -264,10 +264,10 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		}
 		n++;
 		grid_row(&g);
-		put_count(&t, s, row->instants + row->integers->n);
+		put_count(&t, s, row->seldom->instants + row->seldom->integers.n);
 		grid_put(&g, 0, INK_PLAIN, &t);
-		for (unsigned v = 0; row->integers->n && v < (row->integers->n > 1 ? 4 : 1); v++) {
-			if (v == 0 && row->integers->beyond)
+		for (unsigned v = 0; row->seldom->integers.n && v < (row->seldom->integers.n > 1 ? 4 : 1); v++) {
+			if (v == 0 && row->seldom->integers.beyond)
 				text_add(&t, ">");
 			put_count(&t, s, values[v]);
 			grid_put(&g, v + 1, INK_PLAIN, &t);
@@ -410,15 +410,15 @@ static void unbalanced_places(struct text *out, const struct regions *r, const s
 		const struct regions_row *row = &r->row[i];
 		struct text t = { 0 };
 
-		if (!row->unbalanced || n++ >= SHOWN)
+		if (!row->seldom->unbalanced || n++ >= SHOWN)
 			continue;
 		put_label(&t, s, &r->labels.entry[row->label], 60);
-		put_source(&t, row->unbalanced->file, row->unbalanced->line);
+		put_source(&t, row->seldom->unbalanced->file, row->seldom->unbalanced->line);
 		text_add(&t, ", ");
-		put_unbalanced(&t, row->unbalanced);
+		put_unbalanced(&t, row->seldom->unbalanced);
 		text_add(&t, ", first in thread");
-		thread_words(&t, r, row->unbalanced->thread);
-		put_note(out, s, INK_CAREFUL, "%s: %s.", row->cut ? "cut" : "detached", t.s ? t.s : "");
+		thread_words(&t, r, row->seldom->unbalanced->thread);
+		put_note(out, s, INK_CAREFUL, "%s: %s.", row->seldom->cut ? "cut" : "detached", t.s ? t.s : "");
 		text_free(&t);
 	}
 	if (n > SHOWN)
@@ -430,8 +430,8 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, unfinished = 0;
 
 	for (size_t i = 0; i < r->n; i++) {
-		recursive += r->row[i].recursive;
-		cut += r->row[i].cut;
+		recursive += r->row[i].seldom->recursive;
+		cut += r->row[i].seldom->cut;
 		most = r->row[i].count > most ? r->row[i].count : most;
 	}
 	for (size_t c = 0; c < r->n_counters; c++)
