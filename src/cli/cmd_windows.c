@@ -37,7 +37,7 @@ struct job {
 	struct output out;
 	struct page_file page;
 	struct style style;
-	bool exact;
+	bool exact, asked; /* the exact engine; because the user named it, or an event of it */
 	struct tare_error *err;
 };
 
@@ -177,6 +177,7 @@ static int choose_engine(struct job *j)
 		return ret;
 	none = j->list.enc[0].unavailable != 0;
 	asked |= any_exact(&j->list);
+	j->asked = asked;
 	if (!j->argv && asked)
 		tare_fail(&why, EINVAL, "the exact engine looks at a command that it starts");
 	if (asked && !can) {
@@ -199,14 +200,35 @@ static int choose_engine(struct job *j)
 	return ret;
 }
 
-/* N:cpu-clock is a time, too. */
-static int check_clock(struct job *j)
+/* A time is of a clock; and N:cpu-clock is a time, too. */
+static int check_time(struct job *j)
 {
 	const struct sample_how how = { .period = j->o.every };
+	const struct encoding *leader = &j->list.enc[0];
 
-	if (!j->o.every || !sample_clock_short(&j->list.enc[0], &how))
+	if (j->o.every && j->o.every_timed && strcmp(leader->unit, "ns")) {
+		tare_fail(j->err, EINVAL, "--every is a time, and %.100s is none", leader->name);
+		tare_hint(j->err, "--every N:%.100s, windows of N of them; or --every with the time alone", leader->name);
+		return -EINVAL;
+	}
+	if (!j->o.every || !sample_clock_short(leader, &how))
 		return 0;
 	return tare_fail(j->err, ERANGE, "the kernel's clocks make no windows of less than 10 us");
+}
+
+/* The exact engine does not count an event: of those that it was not chosen for, why it is here. */
+static int refuse_uncounted(struct job *j, const struct encoding *e)
+{
+	if (j->asked) {
+		tare_fail(j->err, EINVAL, "the exact engine does not count %.100s", e->name);
+		tare_hint(j->err, "'tare events exact' lists what it does");
+		return -EINVAL;
+	}
+	tare_fail(j->err, EINVAL, "windows of %.60s need the exact engine on this machine, and it does not count %.60s",
+		  wanted_leader(j), e->name);
+	tare_hint(j->err, "--every 10ms makes windows of time, and --every N:%.60s of N %.60s; 'tare events exact' lists what the exact engine counts",
+		  e->name, e->name);
+	return -EINVAL;
 }
 
 /* Under the exact engine only what it counts can be in a window. */
@@ -223,15 +245,16 @@ static int check_exact(struct job *j)
 					 "the exact engine looks at a command that it starts, with all its children, from "
 					 "begin to end: not with %s",
 					 rows[i].what);
+	if (j->o.every_ns) {
+		tare_fail(j->err, EINVAL, "the exact engine makes windows of events, not of time");
+		tare_hint(j->err, "--every 1M, windows of instructions; or --engine perf");
+		return -EINVAL;
+	}
 	if (exact_class_of(&j->list.enc[0]) == EXACT_TAKEN)
 		return tare_fail(j->err, EINVAL, "taken branches make no windows: another event of the exact engine does");
 	for (size_t i = 0; i < j->list.n; i++)
-		if (!engine_counts(&j->list.enc[i])) {
-			tare_fail(j->err, EINVAL, "the exact engine does not count %.100s", j->list.enc[i].name);
-			tare_hint(j->err, "'tare events exact' lists what it does; --engine perf and a leader that this "
-					  "machine counts, or --every 10ms, do without it");
-			return -EINVAL;
-		}
+		if (!engine_counts(&j->list.enc[i]))
+			return refuse_uncounted(j, &j->list.enc[i]);
 	return 0;
 }
 
@@ -289,9 +312,11 @@ static int prepare(struct job *j)
 		return -j->err->code;
 	ret = choose_engine(j);
 	if (ret == 0)
-		ret = refuse_unavailable(j);
+		ret = check_time(j);
 	if (ret == 0)
-		ret = j->exact ? check_exact(j) : check_clock(j);
+		ret = refuse_unavailable(j);
+	if (ret == 0 && j->exact)
+		ret = check_exact(j);
 	return ret;
 }
 

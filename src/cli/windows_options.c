@@ -50,31 +50,33 @@ static int set_event_file(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
-/* N, N:EVENT, or a time: 1000000, 1M, 1M:cycles:u, 10ms */
+/* N, N:EVENT, a time or a time of a clock: 1000000, 1M, 1M:cycles:u, 10ms, 10ms:task-clock */
 static int set_every(void *to, const char *arg, struct tare_error *err)
 {
 	struct windows_options *o = to;
 	size_t n = strcspn(arg, ":");
 	char number[32];
+	uint64_t every;
 	int ret;
 
 	snprintf(number, sizeof(number), "%.*s", (int)(n < sizeof(number) ? n : sizeof(number) - 1), arg);
 	o->every_given = true;
 	o->every = o->every_ns = 0;
 	o->leader[0] = '\0';
-	if (!arg[n] && n >= 2 && number[n - 1] == 's')
-		return num_parse_ns(number, 0, &o->every_ns, err) < 0 || o->every_ns
-			   ? err->code ? -err->code : 0
-			   : tare_fail(err, ERANGE, "windows of no time");
-	ret = num_parse(number, &o->every, err);
+	o->every_timed = n >= 2 && n < sizeof(number) && number[n - 1] == 's';
+	ret = n >= sizeof(number)  ? tare_fail(err, ERANGE, "'%.64s' is no length of a window", arg)
+	      : o->every_timed ? num_parse_ns(number, 0, &every, err)
+			       : num_parse(number, &every, err);
 	if (ret < 0)
 		return ret;
-	if (!o->every || o->every >> 62)
-		return tare_fail(err, ERANGE, "windows of %.30s events cannot be", number);
+	if (!every || every >> 62)
+		return o->every_timed ? tare_fail(err, ERANGE, every ? "windows of %.30s cannot be" : "windows of no time", number)
+				      : tare_fail(err, ERANGE, "windows of %.30s events cannot be", number);
 	if (arg[n])
 		snprintf(o->leader, sizeof(o->leader), "%s", arg + n + 1);
 	if (arg[n] && !o->leader[0])
 		return tare_fail_at(err, (int)n + 1, EINVAL, "an event is wanted behind ':'");
+	*(o->every_timed && !o->leader[0] ? &o->every_ns : &o->every) = every;
 	return 0;
 }
 
@@ -227,7 +229,8 @@ int windows_options_check(struct windows_options *o, bool has_command, struct ta
 		ret = tare_fail(err, EINVAL, "there is nothing to look at");
 		tare_hint(err, "give a command after the options, or -p PID");
 	} else if (o->poll && !o->every_ns) {
-		ret = tare_fail(err, EINVAL, "--mode poll reads by a timer, and --every is no time");
+		ret = tare_fail(err, EINVAL, "--mode poll reads by a timer, and --every %s",
+				o->every_timed ? "names an event" : "is no time");
 		tare_hint(err, "--every 10ms; or --mode sample, whose windows are of events");
 	} else if (o->poll && o->every_ns < 1000000) {
 		ret = tare_fail(err, ERANGE, "a timer of less than 1 ms measures its own reading");

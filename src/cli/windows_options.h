@@ -24,6 +24,7 @@ struct windows_options {
 	size_t n_asked, n_own;
 
 	uint64_t every, every_ns; /* of the event; or of time */
+	bool every_timed;	  /* it was given as a time; of the event's, where one is named */
 	char leader[160];	  /* "": instructions */
 	bool every_given, poll;
 	const char *pids, *tids;

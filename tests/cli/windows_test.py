@@ -140,6 +140,26 @@ def windows_of_time():
 
 
 @test
+def a_time_may_name_its_clock():
+    for clock in ("task-clock", "cpu-clock"):
+        document = windows("--every", f"2ms:{clock}", "-e", "page-faults", "--", *WORK, status=5)
+        equal((document["every"], [e["event"].split(":")[0] for e in document["events"]]), (2000000, [clock, "page-faults"]))
+
+
+@test
+def what_the_exact_engine_cannot_count_says_why_it_is_here():
+    r = sh(TARE, "windows", "-e", "page-faults", "--every", "10", "--", "true")
+    if r.returncode == 0:
+        skip("this machine's counters make windows of instructions")
+    equal((r.returncode, r.stderr.splitlines()[0]),
+          (125, "tare windows: windows of instructions need the exact engine on this machine, and it does not count page-faults"))
+    remedy = " ".join(r.stderr.split())
+    true("--every 10ms makes" in remedy and "--every N:page-faults" in remedy, r.stderr)
+    for every in ("10ms", "10:page-faults"):
+        windows("-e", "page-faults", "--every", every, "--", "true")
+
+
+@test
 def page_faults_make_windows_too():
     """Sums are those of tare stat, within what a run differs from the next."""
     document = windows("--every", "50:page-faults:u", "-e", "task-clock:u", "--", *WORK, status=5)
@@ -248,6 +268,14 @@ def mistakes_have_a_line():
         (["--mode", "poll", "--every", "10us", "--", "true"], "measures its own reading"),
         (["--mode", "other", "--", "true"], "there is no mode 'other'"),
         (["--every", "1us", "--", "true"], "no windows of less than 10 us"),
+        (["--every", "1us:task-clock", "--", "true"], "no windows of less than 10 us"),
+        (["--every", "10ms:page-faults", "--", "true"], "--every is a time, and page-faults is none"),
+        (["--every", "10ms:", "--", "true"], "an event is wanted"),
+        (["--every", "0ms", "--", "true"], "windows of no time"),
+        (["--every", "0" * 40 + "s", "--", "true"], "is no length of a window"),
+        (["--mode", "poll", "--every", "10ms:task-clock", "--", "true"], "--every names an event"),
+        (["--engine", "exact", "-e", "page-faults", "--every", "10", "--", "true"], "the exact engine does not count page-faults"),
+        (["--engine", "exact", "--every", "10ms", "--", "true"], "makes windows of events, not of time"),
         (["-M", "nope", "--", "true"], "there is no metric 'nope'"),
         (["--every", "1ms", "-e", "duration_time", "--", "true"], "is no counter"),
         (["-p", "1", "--", "true"], "choose one"),
