@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyze/accessed_private.h"
+#include "analyze/kept.h"
 #include "base/cpus.h"
 #include "base/file.h"
 #include "record/perfdata_features.h"
@@ -100,6 +101,15 @@ static int take(struct accessed *c, const struct perfdata_record *rec, struct ta
 	}
 }
 
+static int check_kept(const struct accessed *c, const char *path, uint64_t read, struct tare_error *err)
+{
+	size_t bytes = set_memory(&c->p->tasks, sizeof(struct accessed_task)) +
+		       set_memory(&c->p->process_of, sizeof(struct accessed_task)) +
+		       c->modules.room * sizeof(struct image);
+
+	return kept_check(&c->modules, bytes, path, read, err);
+}
+
 static int read_state(struct accessed *c, const char *path, struct tare_error *err)
 {
 	struct tare_error damage = TARE_ERROR_INIT;
@@ -110,8 +120,11 @@ static int read_state(struct accessed *c, const char *path, struct tare_error *e
 	if (!c->file)
 		return -(err && err->code ? err->code : EIO);
 	ret = mapped_build_ids(&c->modules, c->file, err);
-	while (ret == 0 && perfdata_next(c->file, &rec, &damage) == 1)
+	while (ret == 0 && perfdata_next(c->file, &rec, &damage) == 1) {
 		ret = take(c, &rec, err);
+		if (ret == 0)
+			ret = check_kept(c, path, rec.offset, err);
+	}
 	if (ret == 0)
 		ret = mapped_build_ids(&c->modules, c->file, err); /* in a pipe they come as records */
 	c->undecodable = perfdata_loss(c->file)->undecodable;

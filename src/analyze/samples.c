@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "analyze/chains.h"
+#include "analyze/kept.h"
 #include "analyze/mapped.h"
 #include "analyze/samples_private.h"
 #include "analyze/spaces.h"
@@ -654,7 +655,17 @@ static bool short_clock(const struct perfdata *file)
 	return false;
 }
 
-static int read_all(struct reader *r)
+static int check_kept(const struct reader *r, const char *path)
+{
+	const struct stacks *s = r->raw->stacks;
+	size_t bytes = set_memory(&r->threads, sizeof(struct thread)) + set_memory(&r->counters, sizeof(struct counter)) +
+		       set_memory(&s->task_set, sizeof(struct stacks_task)) + set_memory(&s->row_set, sizeof(struct stacks_row)) +
+		       words_memory(&s->names);
+
+	return kept_check(&r->raw->modules, bytes, path, r->read, r->err);
+}
+
+static int read_all(struct reader *r, const char *path)
 {
 	struct tare_error damage = TARE_ERROR_INIT;
 	struct samples_quality *q = &r->out->quality;
@@ -663,8 +674,11 @@ static int read_all(struct reader *r)
 	int ret, taken = mapped_build_ids(&r->raw->modules, r->file, r->err);
 
 	while (taken == 0 && (ret = perfdata_next_ordered(r->file, &rec, &damage)) == 1) {
-		r->read = rec.offset;
+		if (rec.offset > r->read)
+			r->read = rec.offset;
 		taken = take(r, &rec);
+		if (taken == 0)
+			taken = check_kept(r, path);
 	}
 	if (taken == -EFBIG && r->err) { /* what stood before it is worth showing */
 		damage = *r->err;
@@ -706,7 +720,7 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 	r->unknown_module = modules_add(&raw.modules, MODULE_UNKNOWN, "[unknown]", NULL, 0, 0);
 	r->unknown_guest = modules_add(&raw.modules, MODULE_UNKNOWN, "[guest]", NULL, 0, 0);
 	out->file = r->file = perfdata_open(path, NULL, err);
-	ret = r->file ? read_all(r) : -(err && err->code ? err->code : EIO);
+	ret = r->file ? read_all(r, path) : -(err && err->code ? err->code : EIO);
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		raw.ended_s = st.st_mtim.tv_sec;
 	if (ret == 0)

@@ -27,6 +27,12 @@ struct set {
 bool set_grow(struct set *s, size_t each, size_t key);
 void set_free(struct set *s);
 
+/* The memory that things of `each` bytes take. */
+static inline size_t set_memory(const struct set *s, size_t each)
+{
+	return s->room * each + (s->slot ? sizeof(*s->slot) << s->bits : 0);
+}
+
 /* Keys are whole 32-bit words, without padding between their members. They are read two at a time. */
 static inline uint64_t set_hash(const void *key, size_t n)
 {

@@ -36,6 +36,7 @@ static char *keep(struct words *t, const char *s, size_t n)
 			return NULL;
 		*c = (struct chunk){ t->chunk, 0, room };
 		t->chunk = c;
+		t->held += sizeof(*c) + room;
 	}
 	to = c->bytes + c->used;
 	memcpy(to, s, n);
