@@ -45,7 +45,11 @@ static int read_mmap(struct modules *m, const struct perfdata_record *rec, struc
 		out->map.offset = mm->addr;
 	out->map.module = modules_add(m, kind, kernel && is_kernel_path(mm->file) ? KERNEL_NAME : mm->file,
 				      mm->build_id_size ? mm->build_id : NULL, mm->build_id_size, mm->pid);
-	return out->map.module == SET_NONE ? tare_fail_nomem(err) : 1;
+	if (out->map.module == SET_NONE)
+		return tare_fail_nomem(err);
+	if (kind == MODULE_FILE && rec->type == PD_RECORD_MMAP2 && !mm->build_id_size)
+		modules_inode(m, out->map.module, mm->inode);
+	return 1;
 }
 
 static int read_ksymbol(struct modules *m, const struct perfdata_record *rec, struct mapped *out, struct tare_error *err)

@@ -84,6 +84,14 @@ uint32_t modules_add(struct modules *m, enum module_kind kind, const char *path,
 	return at;
 }
 
+void modules_inode(struct modules *m, uint32_t number, uint64_t inode)
+{
+	struct module *of = &m->module[number];
+
+	if (inode)
+		of->inode = of->inode && of->inode != inode ? UINT64_MAX : inode;
+}
+
 int modules_build_id(struct modules *m, const char *path, const uint8_t *id, size_t size,
 		     struct tare_error *err)
 {

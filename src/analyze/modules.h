@@ -27,6 +27,7 @@ struct module {
 	uint32_t path; /* word; of a MODULE_SYMBOL the function's name */
 	uint32_t id;   /* word: build id in hexadecimal; 0: not recorded with the mapping */
 	uint32_t pid;  /* of MODULE_MEMORY */
+	uint64_t inode; /* of the file that ran; 0: not recorded, UINT64_MAX: several were mapped under that name */
 
 	bool opened;
 	bool verified; /* its build id is that of what ran */
@@ -62,6 +63,8 @@ struct modules {
 /* The module's number, or SET_NONE. build_id may be NULL. The kind follows from kernel and path. */
 uint32_t modules_add(struct modules *m, enum module_kind kind, const char *path,
 		     const uint8_t *build_id, size_t size, uint32_t pid);
+/* The recording says which inode was mapped. */
+void modules_inode(struct modules *m, uint32_t number, uint64_t inode);
 /* What a path names in a process's mapping. */
 enum module_kind modules_kind(const char *path);
 /* The recording says which build of `path` ran. */

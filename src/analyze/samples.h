@@ -48,6 +48,7 @@ struct samples_unnamed {
 struct samples_by_name {
 	char *module;
 	bool newer; /* than the recording: what ran was another file, or it was copied since */
+	bool other; /* what ran had another inode: the file was replaced since, or this is another machine */
 };
 
 struct samples_quality {

@@ -156,19 +156,21 @@ static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 	return why->kind == MODULE_UNKNOWN ? blame_loss(t, row) : 0;
 }
 
-/* Under another root files are copies, whose times say nothing. */
+/* Under another root files are copies, whose times and inodes say nothing. */
 static int add_by_name(struct naming *t, const struct module *of)
 {
 	struct samples *out = t->out;
 	struct samples_by_name *more = realloc(out->by_name, (out->n_by_name + 1) * sizeof(*more));
 	struct stat st;
-	bool dated = t->raw->ended_s && !t->opts->symfs && of->fd >= 0 && fstat(of->fd, &st) == 0;
+	bool here = !t->opts->symfs && of->fd >= 0 && fstat(of->fd, &st) == 0;
 
 	if (!more)
 		return tare_fail_nomem(t->err);
 	out->by_name = more;
 	more[out->n_by_name].module = strdup(shown_module(of, words_at(&t->raw->modules.words, of->path)));
-	more[out->n_by_name].newer = dated && st.st_mtim.tv_sec > t->raw->ended_s;
+	more[out->n_by_name].newer = here && t->raw->ended_s && st.st_mtim.tv_sec > t->raw->ended_s;
+	/* Inodes alone: of layered and snapshot file systems the kernel records another device than stat(2) gives. */
+	more[out->n_by_name].other = here && of->inode && of->inode != UINT64_MAX && st.st_ino != of->inode;
 	if (!more[out->n_by_name].module)
 		return tare_fail_nomem(t->err);
 	out->n_by_name++;

@@ -394,6 +394,7 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 	json_end(&j);
 	json_bool(&j, "build_verified", !by_name(s));
 	json_bool(&j, "newer_than_recording", by_name(s) && by_name(s)->newer);
+	json_bool(&j, "other_file", by_name(s) && by_name(s)->other);
 	json_string(&j, "no_instructions", a->no_code);
 	json_uint(&j, "between_instructions", a->between);
 	json_uint(&j, "bytes_left_out", a->left_out);

@@ -102,6 +102,7 @@ static void json_quality(struct json *j, const struct report_shown *r)
 		json_object(j, NULL);
 		json_string(j, "module", r->samples->by_name[i].module);
 		json_bool(j, "newer", r->samples->by_name[i].newer);
+		json_bool(j, "other_file", r->samples->by_name[i].other);
 		json_end(j);
 	}
 	json_end(j);

@@ -196,22 +196,26 @@ static void put_skid(struct text *out, const struct report_shown *r)
 
 void report_by_name_text(struct text *out, const struct samples_by_name *file, const struct style *s)
 {
-	text_add(out, " %s", file->newer ? ink_on(s, INK_BAD) : "");
+	const char *doubt = file->other	  ? "it is not the file that ran, which had another inode"
+			    : file->newer ? "it is newer than the recording"
+					  : NULL;
+
+	text_add(out, " %s", doubt ? ink_on(s, INK_BAD) : "");
 	put_name(out, file->module, 0);
 	text_add(out, " was taken by its name alone: of it no build id could be read from the recording");
-	if (file->newer)
-		text_add(out, "; it is newer than the recording, and names and instructions may be of another build%s", ink_off(s));
+	if (doubt)
+		text_add(out, "; %s: names and instructions may be of another build%s", doubt, ink_off(s));
 	text_add(out, "\n");
 }
 
-/* Those that are newer than the recording, then others. */
+/* Those that are in doubt, then others. */
 static void put_by_name(struct text *out, const struct samples *of, const struct style *s)
 {
 	size_t shown = 0;
 
-	for (int newer = 1; newer >= 0; newer--)
+	for (int doubted = 1; doubted >= 0; doubted--)
 		for (size_t i = 0; i < of->n_by_name; i++)
-			if (of->by_name[i].newer == newer && shown++ < REASONS_MOST)
+			if ((of->by_name[i].newer || of->by_name[i].other) == doubted && shown++ < REASONS_MOST)
 				report_by_name_text(out, &of->by_name[i], s);
 	if (shown > REASONS_MOST)
 		text_add(out, " %zu more files were taken by their names alone (--format json lists them)\n", shown - REASONS_MOST);

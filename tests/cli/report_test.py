@@ -332,8 +332,17 @@ def without_build_ids_the_files_are_named():
         equal("newer than the recording" in note, newer, note)
         d = json.loads(sh(TARE, "annotate", "--format", "json", "-i", path, "leaf").stdout)
         equal((d["build_verified"], d["newer_than_recording"]), (False, newer), "annotate's JSON")
+        equal(("not the file that ran" in note, d["other_file"]), (False, False), "it is the one that ran")
+    # The same bytes and times, as of a package that is installed anew, in another file.
+    shutil.copy(exe, exe + ".new")
+    os.utime(exe + ".new", (ended - 5, ended - 5))
+    os.rename(exe + ".new", exe)
+    equal([(f["newer"], f["other_file"]) for f in document(path)["quality"]["by_name"] if f["module"] == exe], [(False, True)], "another inode")
+    for said in (report(path), sh(TARE, "annotate", "-i", path, "leaf").stdout.decode()):
+        true("not the file that ran, which had another inode" in next(l for l in said.splitlines() if line in l), said)
+    equal(json.loads(sh(TARE, "annotate", "--format", "json", "-i", path, "leaf").stdout)["other_file"], True)
     d = document("--symfs", "/", path)
-    equal([f["newer"] for f in d["quality"]["by_name"] if f["module"] == exe], [False], "the user vouches for it")
+    equal([(f["newer"], f["other_file"]) for f in d["quality"]["by_name"] if f["module"] == exe], [(False, False)], "the user vouches for it")
 
 
 @test

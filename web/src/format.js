@@ -64,3 +64,7 @@ export const qualityRank = (name) => ["unavailable", "simulated", "scaled", "cou
 
 /** A name as a table shows it: of a very long one, as compilers make of templates, the beginning and the end. */
 export const clip = (name, most = 400) => (name && name.length > most ? `${name.slice(0, most - 100)} … ${name.slice(-97)}` : name);
+
+/** Of a file that was taken by its name alone: why it may be another build, or "". */
+export const doubt = (other, newer, what) => (other ? ` It is not the file that ran, which had another inode: ${what} may be of another build.`
+  : newer ? ` It is newer than the recording: ${what} may be of another build.` : "");

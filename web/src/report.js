@@ -1,6 +1,6 @@
 // tare/report/1: where the samples of a recording fell.
 import { h, section } from "./dom.js";
-import { clip, full, known, percent, plain, toNumber } from "./format.js";
+import { clip, doubt, full, known, percent, plain, toNumber } from "./format.js";
 import { table } from "./table.js";
 
 const remarks = (q) => [
@@ -14,7 +14,7 @@ const remarks = (q) => [
 ].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
   q.with_periods ? [] : ["The recording has no periods: every sample counts as one."],
   q.clock_too_fast ? ["A clock was asked for samples less than 10 µs apart. The kernel makes none: each stands for more time than is shown here."] : [],
-  q.all_builds_verified === false ? (q.by_name ?? []).map((f) => `${f.module} was taken by its name alone: of it no build id could be read from the recording.${f.newer ? " It is newer than the recording: names may be of another build." : ""}`) : []);
+  q.all_builds_verified === false ? (q.by_name ?? []).map((f) => `${f.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(f.other_file, f.newer, "names")}`) : []);
 
 function facts(doc) {
   const q = doc.quality, r = doc.recorded;
