@@ -503,6 +503,81 @@ test("what the page does not know it names", async () => {
   yes((await page.locator(".remark").first().textContent()).includes("tare/tomorrow/1"), "said");
 });
 
+/** The same documents with marks in every string that is a name; `fixed` are the words and numbers that the page goes by. */
+function poisoned(x, key = "") {
+  const fixed = /^(schema|quality|unit|packed|base64|kind|by|mode|ended|verdict|test|how|latency|counters|counter)$/;
+  if (typeof x === "string") return fixed.test(key) || /^(-?[0-9.]+|0x[0-9a-f]+|)$/.test(x) ? x : `a\u202e${x}\x1b[2J`;
+  if (Array.isArray(x)) return x.map((v) => poisoned(v, key));
+  return x && typeof x === "object" ? Object.fromEntries(Object.entries(x).map(([k, v]) => [k, poisoned(v, k)])) : x;
+}
+const embedded = (html) => JSON.parse(/<script[^>]*id="?data"?[^>]*>([^]*?)<\/script>/.exec(html)[1]);
+
+test("names are written out in every kind of page: text, attributes, plots and flame graphs", async () => {
+  const kinds = new Set();
+  made("series.html", [{ schema: "tare/series/1", title: "Windows", x: { name: "instructions", unit: "", start: 0, step: 1000, n: 3 }, series: [{ name: "cycles", unit: "", quality: "counted", values: [1, 2, 3] }] }]);
+  for (const [name, path] of Object.entries(files).filter(([n, p]) => n.endsWith(".html") && n !== "unknown.html" && statSync(p).size < 3_000_000)) {
+    const { documents } = embedded(readFileSync(path, "utf8")), fresh = documents.filter((d) => !kinds.has(d.schema));
+    if (!fresh.length) continue;
+    fresh.forEach((d) => kinds.add(d.schema));
+    const target = made(`poisoned-${name}`, documents.map((d) => poisoned(d))), context = await browser.newContext({ viewport: { width: 1200, height: 900 } }), page = await context.newPage();
+    page.on("pageerror", (e) => said.push(`error in ${name}: ${e.message}`));
+    await page.addInitScript(() => {
+      window.drawn = [];
+      const draw = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { window.drawn.push(text); return draw.call(this, text, ...at); };
+    });
+    await page.goto(pathToFileURL(target).href);
+    for (const plot of (await page.locator(".u-over").all()).slice(0, 2)) await plot.hover();
+    const canvas = page.locator(".flame canvas").first();
+    if (await canvas.count()) { await canvas.hover({ position: { x: 100, y: 10 } }); await canvas.focus(); await page.keyboard.press("ArrowDown"); }
+    const found = await page.evaluate(() => {
+      const out = [["title", document.title], ...window.drawn.map((t) => ["canvas", t])];
+      for (const e of document.body.querySelectorAll(":not(script)")) {
+        for (const a of e.attributes) out.push([`${e.tagName} ${a.name}`, a.value]);
+        for (const n of e.childNodes) if (n.nodeType === 3) out.push([e.tagName, n.data]);
+      }
+      return { written: out.filter(([, t]) => t.includes("\\x1b")).length, raw: out.filter(([, t]) => /[\x1b\u202e]/.test(t)) };
+    });
+    equal(found.raw.slice(0, 3).join(" | "), "", `${name}: raw`);
+    yes(found.written > 0, `${name}: written out`);
+    await context.close();
+  }
+  for (const schema of ["stat", "stacks", "series", "report", "report-diff", "windows", "windows-diff", "diff", "memory", "sharing", "bench", "aggregate", "summarize", "annotate"])
+    yes(kinds.has(`tare/${schema}/1`), `a page of tare/${schema}/1 was looked at`);
+});
+
+test("every word of the pages of differences can be read, by day and by night", async () => {
+  for (const name of ["difference.html", "report-diff.html", "diff.html", "windows-diff.html"]) for (const colorScheme of ["light", "dark"]) {
+    yes(files[name], `${name} was made`);
+    const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, colorScheme }), page = await context.newPage();
+    await page.addInitScript(() => {
+      window.drawn = [];
+      const draw = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        const m = this.getTransform(), under = this.getImageData(Math.max(0, x * m.a + m.e - 2), y * m.d + m.f, 1, 1).data;
+        if (under[3] === 255) window.drawn.push([text, this.fillStyle, `rgb(${under[0]}, ${under[1]}, ${under[2]})`]);
+        return draw.call(this, text, x, y);
+      };
+    });
+    await page.goto(pathToFileURL(files[name]).href);
+    await page.waitForTimeout(50);
+    const dim = await page.evaluate(() => {
+      const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+      const rgb = (c) => { probe.clearRect(0, 0, 1, 1); probe.fillStyle = c; probe.fillRect(0, 0, 1, 1); return probe.getImageData(0, 0, 1, 1).data; };
+      const light = (c) => [...rgb(c)].slice(0, 3).map((v) => (v /= 255, v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
+      const contrast = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); }; // WCAG 2.1, "contrast ratio"
+      const ground = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (rgb(c)[3] === 255) return c; } return "white"; };
+      const words = [...document.querySelectorAll("main *")].filter((e) => e.checkVisibility() && !e.disabled && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+        .map((e) => [e.textContent.slice(0, 30), getComputedStyle(e).color, ground(e)]);
+      return { n: words.length, drawn: window.drawn.length, low: [...words, ...window.drawn].map((w) => [...w, contrast(w[1], w[2]).toFixed(2)]).filter((w) => w[3] < 4.5) };
+    });
+    yes(dim.n > 10, `${name}: ${dim.n} words`);
+    yes(!/difference|report/.test(name) || dim.drawn > 0, `${name}: words in the flame graph`);
+    equal(dim.low.slice(0, 5).join(" | "), "", `${name}, ${colorScheme}: too little contrast`);
+    await context.close();
+  }
+});
+
 test("no error, no warning, no request in any of them", async () => equal(said.join("\n"), "", "said"));
 
 const missing = !CHROMIUM ? "there is no chromium" : !existsSync(join(WEB, "node_modules/playwright-core")) ? "npm ci was not run in web/" : null;

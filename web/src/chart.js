@@ -1,7 +1,7 @@
 // Series over time (or over instructions, or runs), one plot below the other, with one zoom for all of them.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { colour, h, onTheme } from "./dom.js";
+import { colour, h, onTheme, shown } from "./dom.js";
 import { full, short } from "./format.js";
 import { reduce } from "./reduce.js";
 
@@ -79,7 +79,7 @@ function plot(box, x, s, index, { sync, range, zoom, points, whole }) {
           self.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
           zoom(from, to);
         }],
-        setCursor: [(self) => { readout.textContent = self.cursor.idx === null || self.cursor.left < 0 ? "" : read(self); }],
+        setCursor: [(self) => { readout.textContent = self.cursor.idx === null || self.cursor.left < 0 ? "" : shown(read(self)); }],
       },
     }, data(range.now), box);
     u.over.addEventListener("dblclick", () => zoom(...range.full));

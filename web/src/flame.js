@@ -88,7 +88,7 @@ export function flame(doc, tree, chosen) {
 
   function select(i) {
     state.at = i;
-    said.replaceChildren(h("b", {}, tree.name(i)), ` ${describe(i)}`, h("span", { class: "soft" }, ` ${tree.about(i)}`));
+    said.replaceChildren(h("b", {}, tree.name(i)), ` ${shown(describe(i))}`, h("span", { class: "soft" }, ` ${tree.about(i)}`));
     draw();
   }
   function zoom(i) {
