@@ -86,7 +86,7 @@ int bench_build(struct bench_room *r, const struct bench_compiler *cc, const cha
 	static char *const own[] = { "-O2", "-g", "-fno-optimize-sibling-calls", "-Werror=implicit-function-declaration", "-fPIC", "-shared", "-o" };
 	char *words = strdup(cc->words), *flags = strdup(cc->flags ? cc->flags : "");
 	char *argv[2 * WORDS_MAX + 16];
-	struct bench_child child = { .argv = argv, .in = -1, .cpu = -1 };
+	struct bench_child child = { .argv = argv, .in = -1, .cpu = -1, .own_group = true, .tidies = true };
 	struct bench_child_end end;
 	size_t n = 0;
 	int ret;

@@ -86,11 +86,16 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 
 		poll(fds, ARRAY_SIZE(fds), LOOK_MS);
 		orphans_reap(o, l->pid);
-		while (signals_next(s, &signal))
-			if (signal.number != SIGCHLD && !end->by_signal) {
-				end->by_signal = signal.number;
+		while (signals_next(s, &signal)) {
+			if (signal.number == SIGCHLD)
+				continue;
+			if (c->tidies && !end->by_signal && l->pid > 0)
+				kill(-l->pid, SIGTERM);
+			else
 				end_it(c, l->pid);
-			}
+			if (!end->by_signal)
+				end->by_signal = signal.number;
+		}
 		if (c->progress && *c->progress != seen) {
 			seen = *c->progress;
 			since = now_ns();
@@ -127,6 +132,8 @@ int bench_child(const struct bench_child *c, struct bench_child_end *end, struct
 		orphans_adopt(&left);
 	lend(&lent, c);
 	ret = by->prepare(&l, c->argv, &s.before, err);
+	if (ret == 0 && c->tidies)
+		setpgid(l.pid, l.pid);
 	if (ret == 0)
 		ret = by->release(&l, c->argv, &s.before, err);
 	take_back(&lent, c);
