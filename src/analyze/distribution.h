@@ -23,6 +23,12 @@ struct distribution {
 };
 
 bool distribution_add(struct distribution *d, uint64_t v); /* false: out of memory, and not added */
+/* A value is about to be added: the memory where it will stand is asked for. */
+static inline void distribution_coming(const struct distribution *d)
+{
+	if (d->few)
+		__builtin_prefetch(&d->few[d->n], 1);
+}
 bool distribution_merge(struct distribution *into, const struct distribution *from);
 
 /*

@@ -4,7 +4,17 @@
 #include <string.h>
 #include "analyze/memory.h"
 
-enum { ROWS_MAX = 1 << 19, TOLD = 1 /* added to what may not be told, in a key */ };
+enum {
+	ROWS_MAX = 1 << 19,
+	OTHERS = SET_NONE - 1, /* no row's number */
+	TOLD = 1,	       /* added to what may not be told, in a key */
+	BATCH = 32,	       /* accesses added together: more than a processor fetches lines of memory at once */
+};
+
+struct batch {
+	struct tare_access access[BATCH];
+	size_t n;
+};
 
 static const char *const by_names[] = { "line", "function", "instruction", "symbol", "page", "level", "tlb", "node", "thread" };
 static const char *const sort_names[] = { "",	    "samples", "weight", "latency", "p50",     "p99",
@@ -182,48 +192,99 @@ static bool key_of(struct memory *m, enum memory_by by, const struct tare_access
 	return false;
 }
 
-static struct memory_row *new_row(struct memory *m, struct memory_table *t, const struct memory_what *w, const struct tare_access *a)
+static uint32_t new_row(struct memory *m, struct memory_table *t, const struct memory_what *w, const struct tare_access *a)
 {
 	struct memory_row row = { .is = *w };
-	uint32_t at;
 
 	/* Which object a page belongs to is asked once a page. */
 	if (t->by == MEMORY_BY_PAGE && a->has & TARE_ACCESS_ADDRESS) {
 		row.is.object = object_of(m, a);
 		if (row.is.object == SET_NONE)
-			return NULL;
+			return SET_NONE;
 	}
-	at = set_add(&t->rows, &row, sizeof(row), sizeof(row.is.key), NULL);
-	return at == SET_NONE ? NULL : (struct memory_row *)t->rows.item + at;
+	return set_add(&t->rows, &row, sizeof(row), sizeof(row.is.key), NULL);
 }
 
-static int add_to_table(struct memory *m, struct memory_table *t, const struct tare_access *a, uint32_t rows_max, struct tare_error *err)
+/* The row of an access, made if it has none yet; OTHERS where there is no room for more. SET_NONE: out of memory. */
+static uint32_t row_of(struct memory *m, struct memory_table *t, const struct memory_what *w, const struct tare_access *a, uint32_t rows_max)
 {
-	struct memory_what w;
-	struct memory_row *row;
-	uint32_t at;
+	uint32_t at = set_find(&t->rows, w, sizeof(struct memory_row), sizeof(w->key));
 
-	if (!key_of(m, t->by, a, &w))
-		return tare_fail_nomem(err);
-	at = set_find(&t->rows, &w, sizeof(*row), sizeof(w.key));
-	if (at != SET_NONE) {
-		row = (struct memory_row *)t->rows.item + at;
-	} else if (t->rows.n < rows_max) {
-		row = new_row(m, t, &w, a);
-	} else {
-		row = &t->others;
-		t->unkept++;
-	}
-	return row && add_to_row(row, a) ? 0 : tare_fail_nomem(err);
+	if (at != SET_NONE)
+		return at;
+	if (t->rows.n < rows_max)
+		return new_row(m, t, w, a);
+	t->unkept++;
+	return OTHERS;
 }
 
-static int add(struct memory *m, const struct tare_access *a, uint32_t rows_max, struct tare_error *err)
+static struct memory_row *row_at(struct memory_table *t, uint32_t at)
 {
-	int ret = 0;
+	return at == OTHERS ? &t->others : (struct memory_row *)t->rows.item + at;
+}
 
+static void prefetch(const void *what, size_t n)
+{
+	enum { LINE = 64 };
+
+	for (size_t i = 0; i < n; i += LINE)
+		__builtin_prefetch((const char *)what + i, 1);
+}
+
+/*
+ * Of a table by page hardly any row is in a cache when its next access comes. Each step looks at where the next one will read,
+ * for all accesses at hand, so that the processor gets their lines at the same time.
+ */
+static bool add_to_table(struct memory *m, struct memory_table *t, const struct batch *b, uint32_t rows_max)
+{
+	struct memory_what w[BATCH];
+	uint32_t at[BATCH];
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (!key_of(m, t->by, &b->access[i], &w[i]))
+			return false;
+		set_coming(&t->rows, &w[i], sizeof(w[i].key));
+	}
+	for (size_t i = 0; i < b->n; i++)
+		set_close(&t->rows, &w[i], sizeof(struct memory_row), sizeof(w[i].key));
+	for (size_t i = 0; i < b->n; i++) {
+		at[i] = row_of(m, t, &w[i], &b->access[i], rows_max);
+		if (at[i] == SET_NONE)
+			return false;
+		prefetch(&row_at(t, at[i])->samples, sizeof(struct memory_row) - offsetof(struct memory_row, samples));
+	}
+	for (size_t i = 0; i < b->n; i++)
+		for (int l = 0; l < TARE_LATENCIES; l++)
+			if (b->access[i].has_latency >> l & 1 && row_at(t, at[i])->latency[l])
+				prefetch(row_at(t, at[i])->latency[l], sizeof(struct memory_latency));
+	for (size_t i = 0; i < b->n; i++)
+		for (int l = 0; l < TARE_LATENCIES; l++)
+			if (b->access[i].has_latency >> l & 1 && row_at(t, at[i])->latency[l])
+				distribution_coming(&row_at(t, at[i])->latency[l]->d);
+	for (size_t i = 0; i < b->n; i++)
+		if (!add_to_row(row_at(t, at[i]), &b->access[i]))
+			return false;
+	return true;
+}
+
+static int add_batch(struct memory *m, struct batch *b, uint32_t rows_max, struct tare_error *err)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < m->tables; i++)
+		ok = add_to_table(m, &m->table[i], b, rows_max);
+	for (size_t i = 0; ok && i < b->n; i++)
+		ok = add_to_row(&m->total, &b->access[i]);
+	b->n = 0;
+	return ok ? 0 : tare_fail_nomem(err);
+}
+
+/* Is it an access to memory? */
+static bool counts(struct memory *m, const struct tare_access *a)
+{
 	if (a->kind != TARE_ACCESS_LOAD && a->kind != TARE_ACCESS_STORE && a->kind != TARE_ACCESS_UPDATE && a->kind != TARE_ACCESS_PREFETCH) {
 		m->no_accesses++;
-		return 0;
+		return false;
 	}
 	m->origins |= 1u << a->origin;
 	m->without_address += !(a->has & TARE_ACCESS_ADDRESS);
@@ -234,11 +295,7 @@ static int add(struct memory *m, const struct tare_access *a, uint32_t rows_max,
 		if (a->time_ns > m->last_ns)
 			m->last_ns = a->time_ns;
 	}
-	for (size_t i = 0; ret == 0 && i < m->tables; i++)
-		ret = add_to_table(m, &m->table[i], a, rows_max, err);
-	if (ret == 0 && !add_to_row(&m->total, a))
-		ret = tare_fail_nomem(err);
-	return ret;
+	return true;
 }
 
 /* ---- names: rows of one function or line become one ---- */
@@ -406,7 +463,8 @@ static int main_latency(const struct memory_row *total)
 int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, size_t n, const struct memory_options *opts,
 		struct tare_error *err)
 {
-	struct tare_access a;
+	uint32_t rows_max = opts->rows_max ? opts->rows_max : ROWS_MAX;
+	struct batch b = { .n = 0 };
 	int ret = 0;
 
 	*m = (struct memory){ .of = c, .table = calloc(n ? n : 1, sizeof(*m->table)) };
@@ -414,8 +472,12 @@ int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, 
 		return tare_fail_nomem(err);
 	for (m->tables = 0; m->tables < n; m->tables++)
 		m->table[m->tables].by = by[m->tables];
-	while (ret == 0 && (ret = accessed_next(c, &a, err)) == 1)
-		ret = add(m, &a, opts->rows_max ? opts->rows_max : ROWS_MAX, err);
+	while (ret == 0 && (ret = accessed_next(c, &b.access[b.n], err)) == 1) {
+		b.n += counts(m, &b.access[b.n]);
+		ret = b.n == BATCH ? add_batch(m, &b, rows_max, err) : 0;
+	}
+	if (ret == 0)
+		ret = add_batch(m, &b, rows_max, err);
 	m->latency = main_latency(&m->total);
 	for (size_t i = 0; ret == 0 && i < n; i++) {
 		if (of_code(by[i]))
