@@ -348,19 +348,72 @@ TEST(sizes_that_are_not_known)
 }
 
 /*
- * Two threads take turns on one line, by fields of their own or the same one. In a turn a thread makes `hits` accesses to it, then
- * `block` accesses to other lines at one go; after each hit, `between` more.
+ * Two threads take turns on one line, by fields of their own. In a turn a thread makes `hits` accesses to it, then `block` accesses to other
+ * lines at one go; after each hit, or after one in `every`, `between` more. What is found is the same whichever order they come in.
  */
+struct turned {
+	int line;
+	unsigned turns, hits, block, between; /* turns: of each */
+	unsigned before; /* hits of the first thread before the second one begins */
+	unsigned stray;	 /* 1: a third thread has one hit at the begin, 2: at the end */
+	enum sharing_verdict verdict;
+	bool in_turns, few;
+	unsigned every;
+	bool untimed; /* beside each hit there is an access elsewhere without a time */
+};
+
+static struct queued {
+	uint32_t tid;
+	enum tare_access_kind kind;
+	uint64_t address, time; /* time: 0: none */
+} queue[64 << 10];
+static size_t queued;
+
+static void later(uint32_t tid, enum tare_access_kind kind, uint64_t address, uint64_t time)
+{
+	queue[queued++] = (struct queued){ tid, kind, address, time };
+}
+
+static void queue_turns(const struct turned *r)
+{
+	uint64_t time = 1;
+
+	queued = 0;
+	if (r->stray == 1)
+		later(12, TARE_ACCESS_LOAD, 0x1020, time++);
+	for (unsigned k = 0; k < r->before; k++)
+		later(10, TARE_ACCESS_STORE, 0x1000, time++);
+	for (unsigned turn = 0; turn < 2 * r->turns; turn++) {
+		uint32_t tid = 10 + turn % 2;
+
+		for (unsigned k = 0; k < r->hits; k++) {
+			later(tid, TARE_ACCESS_STORE, 0x1000 + 8 * (tid - 10), time++);
+			if (r->untimed)
+				later(tid, TARE_ACCESS_STORE, 0x20000 * tid, 0);
+			for (unsigned b = 0; b < r->between && (!r->every || k % r->every == 0); b++)
+				later(tid, TARE_ACCESS_STORE, 0x20000 * tid, time++);
+		}
+		for (unsigned k = 0; k < r->block; k++)
+			later(tid, TARE_ACCESS_STORE, 0x20000 * tid, time++);
+	}
+	if (r->stray == 2)
+		later(12, TARE_ACCESS_LOAD, 0x1020, time++);
+}
+
+static void add_queued(struct sharing *s, bool backwards)
+{
+	for (size_t i = 0; i < queued; i++) {
+		const struct queued *q = &queue[backwards ? queued - 1 - i : i];
+		struct tare_access a = { .kind = q->kind, .pid = 1, .tid = q->tid, .ip = 0x400000, .address = q->address, .size = 8, .time_ns = q->time,
+					 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_SIZE | (q->time ? TARE_ACCESS_TIME : 0) };
+
+		CHECK_EQ(sharing_add(s, &a, NULL), 0);
+	}
+}
+
 TEST(turns_on_one_line)
 {
-	static const struct {
-		int line;
-		unsigned turns, hits, block, between; /* turns: of each */
-		unsigned before; /* hits of the first thread before the second one begins */
-		unsigned stray;	 /* 1: a third thread has one hit at the begin, 2: at the end */
-		enum sharing_verdict verdict;
-		bool in_turns, few;
-	} rows[] = {
+	static const struct turned rows[] = {
 		/* as many turns as are needed: eight changes between two threads, while both use it */
 		{ __LINE__, 3, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
 		{ __LINE__, 4, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
@@ -381,47 +434,38 @@ TEST(turns_on_one_line)
 		/* who uses it hardly ever does not bound the time in which all do */
 		{ __LINE__, 20, 100, 0, 0, 0, 1, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 0, 0, 2, SHARING_FALSE, true, false },
+		/* a gap of six places where 1.5 are the mean is work between hits; one of seven where 1.6 are is not */
+		{ __LINE__, 20, 100, 0, 5, 0, 0, SHARING_FALSE, true, false, .every = 10 },
+		{ __LINE__, 20, 100, 0, 6, 0, 0, SHARING_HANDED_OVER, false, false, .every = 10 },
+		/* what has no time is not among what a thread did meanwhile */
+		{ __LINE__, 20, 100, 0, 0, 0, 0, SHARING_FALSE, true, false, .untimed = true },
+		{ __LINE__, 20, 100, 0, 6, 0, 0, SHARING_HANDED_OVER, false, false, .every = 10, .untimed = true },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		const struct turned *r = &rows[i / 2];
 		struct sharing *s = sharing_new(NULL, NULL);
 		const struct sharing_line *l = NULL;
-		uint64_t time = 1;
 		size_t n;
 
-		if (rows[i].stray == 1)
-			put(s, 12, TARE_ACCESS_LOAD, 0x1020, 8, 0, time++);
-		for (unsigned k = 0; k < rows[i].before; k++)
-			put(s, 10, TARE_ACCESS_STORE, 0x1000, 8, 0, time++);
-		for (unsigned turn = 0; turn < 2 * rows[i].turns; turn++) {
-			uint32_t tid = 10 + turn % 2;
-
-			for (unsigned k = 0; k < rows[i].hits; k++) {
-				put(s, tid, TARE_ACCESS_STORE, 0x1000 + 8 * (tid - 10), 8, 0, time++);
-				for (unsigned b = 0; b < rows[i].between; b++)
-					put(s, tid, TARE_ACCESS_STORE, 0x20000 * tid, 8, 0, time++);
-			}
-			for (unsigned k = 0; k < rows[i].block; k++)
-				put(s, tid, TARE_ACCESS_STORE, 0x20000 * tid, 8, 0, time++);
-		}
-		if (rows[i].stray == 2)
-			put(s, 12, TARE_ACCESS_LOAD, 0x1020, 8, 0, time++);
+		queue_turns(r);
+		add_queued(s, i % 2);
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
 		CHECK_EQ(n, 1);
-		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
-		CHECK_EQ(l->in_turns, rows[i].in_turns, "row at line %d", rows[i].line);
-		CHECK_EQ(l->few_turns, rows[i].few, "row at line %d", rows[i].line);
-		if (l->in_turns && !rows[i].block && !rows[i].stray) {
-			unsigned switches = 2 * rows[i].turns - 3; /* without the first turn, and the last */
+		CHECK_EQ(l->verdict, r->verdict, "row at line %d", r->line);
+		CHECK_EQ(l->in_turns, r->in_turns, "row at line %d", r->line);
+		CHECK_EQ(l->few_turns, r->few, "row at line %d", r->line);
+		if (l->in_turns && !r->block && !r->stray) {
+			unsigned switches = 2 * r->turns - 3; /* without the first turn, and the last */
 
 			CHECK(l->steady > (switches + 1.0) / (switches + 2.0) - 1e-9 && l->steady < (switches + 1.0) / (switches + 2.0) + 1e-9,
-			      "row at line %d: steady %g", rows[i].line, l->steady);
+			      "row at line %d: steady %g", r->line, l->steady);
 		}
-		if (l->in_turns && rows[i].block)
-			CHECK(l->steady > 0.75 && l->steady < 0.83, "row at line %d: steady %g", rows[i].line, l->steady);
+		if (l->in_turns && r->block)
+			CHECK(l->steady > 0.75 && l->steady < 0.83, "row at line %d: steady %g", r->line, l->steady);
 		if (l->in_turns && !l->few_turns)
-			CHECK(l->sure <= 0.8, "row at line %d: sure %g", rows[i].line, l->sure);
+			CHECK(l->sure <= 0.8, "row at line %d: sure %g", r->line, l->sure);
 		sharing_free(s);
 	}
 }
