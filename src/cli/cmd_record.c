@@ -21,6 +21,7 @@
 enum {
 	RING = 512 << 10,
 	RING_MOST = 64 << 20,
+	RING_FAST = 4 << 20,	 /* to begin with, where samples may come fast: on 128 CPUs, 512 MiB */
 	RING_BESIDE = 256 << 10, /* of records, beside an AUX area */
 	AUX_AREA = 4 << 20,
 	AUX_AREA_LOCKED = 256 << 10,
@@ -40,6 +41,7 @@ struct job {
 	struct record_alloc alloc;
 	struct fixed fixed;
 	bool exact;
+	size_t ring_by_rate;
 	struct precise_choice precise;
 	struct sample_outcome outcome;
 	struct tare_error *err;
@@ -309,6 +311,7 @@ static int choose_rings(struct job *j)
 		tare_hint(j->err, "Arm's SPE has: --precise, or -e arm_spe_0//");
 		ret = -EINVAL;
 	}
+	j->ring_by_rate = !o->ring_bytes && !aux && much ? RING_FAST : 0;
 	if (!o->ring_bytes)
 		o->ring_bytes = !aux ? RING : much ? RING_BESIDE : RING_BESIDE / 2;
 	if (aux && !o->aux_bytes)
@@ -340,6 +343,8 @@ static int record(struct job *j)
 		.ring_bytes = o->ring_bytes,
 		.aux_bytes = o->aux_bytes,
 		.ring_most = o->ring_bytes > RING_MOST ? o->ring_bytes : RING_MOST,
+		.ring_by_rate = j->ring_by_rate,
+		.rate_most = most_rate(),
 	};
 	struct tare_error late = TARE_ERROR_INIT;
 	int ret = perfdata_writer_open(&j->writer, &file, j->err), finished;

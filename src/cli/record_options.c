@@ -310,7 +310,7 @@ const struct option_row record_option_rows[] = {
 	{ 0, "switch-events", NULL, NULL, set_switches },
 	{ 'D', "delay", "MS", "begin to sample that long after the start", set_delay },
 	{ 0, "timeout", "MS", "end after that long", set_timeout },
-	{ 'm', "mmap-pages", "SIZE[,AUX]", "buffer per CPU to begin with; default: 512K", set_ring },
+	{ 'm', "mmap-pages", "SIZE[,AUX]", "buffer per CPU to begin with; default: by the rate, from 512K on", set_ring },
 	{ 'k', "clockid", "CLOCK", NULL, set_clock },
 	{ 0, "all-user", NULL, NULL, set_all_user },
 	{ 0, "all-kernel", NULL, NULL, set_all_kernel },

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "session/follow.h"
 #include "session/sample.h"
+#include "session/sample_room.h"
 #include "session/sample_state.h"
 
 enum { DRAIN_MS = 250, IDS_SPREAD = 4 };
@@ -252,25 +253,29 @@ static int make_events(struct recording *r, const struct sample_how *how)
 	return 0;
 }
 
-/* Several samples with their stacks, at least. */
-static size_t ring_bytes(const struct sample_plan *plan)
+/* Several samples with their stacks, at least; what comes while tare waits for a CPU. */
+static size_t ring_bytes(const struct recording *r)
 {
+	const struct sample_plan *plan = r->plan;
 	size_t bytes = plan->ring_bytes;
 
 	while (bytes && bytes < 8 * (size_t)plan->how.stack_bytes && bytes < plan->ring_most)
 		bytes *= 2;
+	if (bytes && bytes < plan->ring_by_rate)
+		bytes = sample_ring_bytes(r->event, r->n, &(struct sample_room){ plan->rate_most, bytes, plan->ring_by_rate });
 	return bytes;
 }
 
 static int try_open(struct recording *r, const struct sample_how *how)
 {
 	const struct sample_plan *plan = r->plan;
-	const struct sampler_options o = { .ring_bytes = ring_bytes(plan), .ring_most = plan->ring_most, .clockid = how->clockid,
-					   .aux_bytes = plan->aux_bytes };
+	struct sampler_options o = { .ring_most = plan->ring_most, .clockid = how->clockid, .aux_bytes = plan->aux_bytes };
 	int ret = make_events(r, how);
 
-	if (ret == 0)
+	if (ret == 0) {
+		o.ring_bytes = ring_bytes(r);
 		ret = sampler_new(&r->sampler, &o, r->err);
+	}
 	for (size_t i = 0; ret == 0 && i < r->n; i++)
 		if (r->event[i].leader == i)
 			ret = open_group(r, i, plan->where);

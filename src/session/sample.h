@@ -78,6 +78,8 @@ struct sample_plan {
 	bool any_cpu;	      /* one ring per thread, which stays whole when it moves; no children */
 	uint64_t timeout_ns, delay_ns;
 	size_t ring_bytes, ring_most;
+	size_t ring_by_rate; /* rings begin larger, up to this, where samples may come fast; 0: with ring_bytes */
+	uint64_t rate_most;  /* samples of an event a second before the kernel pauses it; 0: not known */
 	size_t aux_bytes; /* of each AUX area, where there are some */
 };
 
