@@ -21,6 +21,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import jsonschema
+
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 
@@ -312,6 +314,45 @@ def firefox():
     equal(sorted(got), sorted(REGIONS), "markers")
     equal(d["meta"]["preprocessedProfileVersion"], 48, "version")
     equal(d["meta"]["startTime"], 1700000000000.0, "start in ms")
+
+
+def check_firefox(d):
+    """Its schema, and that every index is of a row that is there."""
+    jsonschema.validate(d, json.loads(Path(__file__).with_name("firefox-profile-48.json").read_text()))
+    categories = d["meta"]["categories"]
+    kinds = {s["name"] for s in d["meta"]["markerSchema"]}
+
+    def within(values, n, what, least=0):
+        true(all(v is None or least <= v < n for v in values), f"{what}: an index of {n}")
+
+    for c in d.get("counters", []):
+        true(c["mainThreadIndex"] < len(d["threads"]), "the thread of a counter")
+        equal({len(v) for k, v in c["samples"].items() if k != "length"}, {c["samples"]["length"]}, "columns of a counter")
+    for t in d["threads"]:
+        n, strings = {k: v["length"] for k, v in t.items() if isinstance(v, dict)}, len(t["stringArray"])
+        for name, table in ((k, v) for k, v in t.items() if isinstance(v, dict)):
+            for column, values in table.items():
+                true(not isinstance(values, list) or len(values) == n[name], f"{name}.{column} is as long as the others")
+        for table, column, rows, least in (
+            ("samples", "stack", n["stackTable"], 0), ("stackTable", "frame", n["frameTable"], 0), ("stackTable", "category", len(categories), 0),
+            ("frameTable", "func", n["funcTable"], 0), ("frameTable", "nativeSymbol", n["nativeSymbols"], 0), ("frameTable", "category", len(categories), 0),
+            ("funcTable", "name", strings, 0), ("funcTable", "fileName", strings, 0), ("funcTable", "resource", n["resourceTable"], -1),
+            ("resourceTable", "name", strings, 0), ("resourceTable", "lib", len(d["libs"]), 0), ("nativeSymbols", "name", strings, 0),
+            ("nativeSymbols", "libIndex", len(d["libs"]), 0), ("markers", "name", strings, 0), ("markers", "category", len(categories), 0)):
+            within(t[table][column], rows, f"{table}.{column}", least)
+        for prefix, i in zip(t["stackTable"]["prefix"], range(n["stackTable"])):
+            true(prefix is None or prefix < i, "a stack's caller stands before it")
+        for category, sub in zip(t["stackTable"]["category"], t["stackTable"]["subcategory"]):
+            true(sub < len(categories[category].get("subcategories", ["Other"])), "a subcategory")
+        for phase, start, end, data in zip(*(t["markers"][c] for c in ("phase", "startTime", "endTime", "data"))):
+            equal((start is not None, end is not None), (phase != 3, phase in (1, 3)), "which times a marker of that phase has")
+            true(data is None or data["type"] in kinds, "a marker of a kind that is described")
+
+
+@test
+def firefox_is_what_its_schema_says():
+    for d in (tare("-f", "firefox", made()).stdout, tare("-f", "firefox", recorded()).stdout, (GOLDEN / "all.firefox.json").read_bytes()):
+        check_firefox(json.loads(d))
 
 
 @test
