@@ -69,6 +69,7 @@ static int kind_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *
 	case ZYDIS_MNEMONIC_SYSEXIT:
 	case ZYDIS_MNEMONIC_SYSRET:
 	case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_INT1:
 	case ZYDIS_MNEMONIC_INTO:
 	case ZYDIS_MNEMONIC_IRET:
 	case ZYDIS_MNEMONIC_IRETD:

@@ -46,10 +46,10 @@ struct insn {
 /* Decode the instruction at `bytes`, of which `size` may be read (15 are always enough). */
 bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size);
 
-/* int3: the program's own, or a uprobe of the kernel's. */
+/* int3: the program's own, or a uprobe of the kernel's; or its long form, int 3. */
 static inline bool insn_breakpoint(const struct insn *in)
 {
-	return in->encoding == E_LEGACY && in->map == 0 && in->opcode == 0xcc;
+	return in->encoding == E_LEGACY && in->map == 0 && (in->opcode == 0xcc || (in->opcode == 0xcd && in->imm == 3));
 }
 
 /*

@@ -30,6 +30,7 @@ static const struct {
 	{ __LINE__, "\x62\xf1\xfe\x48\x6f\x07", 6, 6, K_PLAIN, 0, 0, 1, 0, V_512 },
 	{ __LINE__, "\xf3\x48\x0f\xae\xd8", 5, 5, K_GS, F_ALL, 0, 0, 0, V_NONE }, /* wrgsbase rax */
 	{ __LINE__, "\xcd\x80", 2, 2, K_REFUSED, F_ALL, 0, 0, 0, V_NONE },
+	{ __LINE__, "\xf1", 1, 1, K_REFUSED, F_ALL, 0, 0, 0, V_NONE }, /* int1 */
 	{ __LINE__, "\xcb", 1, 1, K_REFUSED, F_ALL, 0, 1, 0, V_NONE },
 	{ __LINE__, "\xc5\xfc\x10\x00", 4, 4, K_PLAIN, 0, 0, 1, 0, V_256 },
 	{ __LINE__, "\xc5\xf8\x54\x00", 4, 4, K_PLAIN, 0, 0, 1, 0, V_128 },

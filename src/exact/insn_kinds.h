@@ -19,7 +19,7 @@ enum insn_kind {
 	K_SYSCALL,
 	K_XBEGIN,
 	K_GS,      /* reads or writes the gs base or selector */
-	K_REFUSED, /* far transfers, int n, sysenter: no program for Linux on x86-64 needs them */
+	K_REFUSED, /* far transfers, int n, int1, sysenter: no program for Linux on x86-64 needs them */
 };
 
 /* Bytes of immediate or displacement-like data after ModRM. */

@@ -36,6 +36,8 @@ static const char *why_refused(const struct insn *in)
 		return "an iret instruction, which the exact engine does not run, at";
 	if (in->map == 0 && in->opcode == 0xcd)
 		return "an int instruction, which the exact engine does not run, at";
+	if (in->map == 0 && in->opcode == 0xf1)
+		return "an int1 instruction, which the exact engine does not run, at";
 	if (in->map == 1 && (in->opcode == 0x34 || in->opcode == 0x07 || in->opcode == 0x35))
 		return "a sysenter or sysret instruction, which the exact engine does not run, at";
 	if (in->prefix & P_66)
@@ -76,6 +78,8 @@ static bool execute_special(struct thread *t)
 			t->target += in.len;
 			return true;
 		}
+		if (insn_breakpoint(&in)) /* the processor's, where it stands */
+			return false;
 		refuse(why_refused(&in), t->target);
 	default:
 		if (insn_emulated(&in)) /* what comes behind it would be stepped too */

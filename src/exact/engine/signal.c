@@ -65,10 +65,10 @@ static bool dies_of(const struct thread *t, int sig)
 	return (t->mask & BIT(sig)) || process_at(t->process)->actions[sig - 1].handler <= (uint64_t)SIG_IGN;
 }
 
-/* locate(), of a fault: an address that is the copy's becomes the instruction's own. */
+/* locate(), of a fault: an address that is the copy's becomes the instruction's own. (What traps by itself is never copied.) */
 static enum place locate_fault(struct thread *t, int sig, struct info *info, struct context *c)
 {
-	bool of_insn = (sig == SIGILL || sig == SIGFPE || sig == SIGTRAP) && info->address == c->rip;
+	bool of_insn = (sig == SIGILL || sig == SIGFPE) && info->address == c->rip;
 	enum place place = locate(t, c, sig != SIGTRAP);
 
 	if (of_insn && place == AT_BORDER)

@@ -1,4 +1,4 @@
-/* int3 and a signal sent by the program to itself: both are taken behind the instruction. */
+/* int3, in both its forms, and a signal sent by the program to itself: both are taken behind the instruction. */
 #include "run.inc"
 #include "sig.inc"
 	begin
@@ -10,6 +10,11 @@
 	.endr
 	jmp	1f
 1:	int3
+	.byte	0xcd, 3				/* int 3 */
+	nop
+	.byte	0xcd, 3, 0xcd, 3
+	jmp	1f
+1:	.byte	0x48, 0xcd, 3
 	mov	$39, %eax
 	syscall
 	mov	%eax, %ebx
