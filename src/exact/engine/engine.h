@@ -143,6 +143,7 @@ struct engine {
 	uint64_t watch_start, watch_end; /* pages that may be write-protected for our sake lie in here */
 	bool read_implies_exec;
 	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
+	bool serves; /* it has had memory served by a userfaultfd */
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
 	uint64_t image, image_size;
 	struct range own[OWN_MAX]; /* memory of the engine's, in order: see own.c */
@@ -236,6 +237,7 @@ bool kernel_writes(const struct thread *t);
 void kernel_writes_for_good(const struct thread *t);
 void file_mapped(int fd, int prot, bool shared, struct region *r);
 bool memory_shared(uint64_t start, uint64_t end);
+bool memory_served(uint64_t start, uint64_t end);
 bool each_mapping(void (*each)(uint64_t start, uint64_t end, void *of), void *of);
 bool opens_to_write(const struct thread *t);
 void file_opened(int fd);

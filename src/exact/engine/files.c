@@ -94,6 +94,33 @@ bool memory_shared(uint64_t start, uint64_t end)
 	return mapped_with("/proc/self/maps", start, end, 3, 's');
 }
 
+/*
+ * Does a userfaultfd serve some of [start, end)? Yes where nobody can tell. Of the kernel's two letters for each flag of a mapping
+ * no others begin with u. Source: proc_pid_smaps(5), VmFlags; linux/fs/proc/task_mmu.c, show_smap_vma_flags().
+ */
+bool memory_served(uint64_t start, uint64_t end)
+{
+	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, "/proc/self/smaps", O_RDONLY | O_CLOEXEC) };
+	bool found = m.fd < 0, inside = false;
+	int c = 0;
+
+	while (!found && c >= 0) {
+		uint64_t from = next_number(&m, &c);
+		bool flags = c == 'V';
+
+		if (c == '-')
+			inside = next_number(&m, &c) > start && from < end;
+		for (int before; c >= 0 && c != '\n';) {
+			before = c;
+			c = next_char(&m);
+			found |= inside && flags && before == ' ' && c == 'u';
+		}
+	}
+	if (m.fd >= 0)
+		sys(__NR_close, m.fd);
+	return found;
+}
+
 /* ---- files that are mapped to be executed ---- */
 
 uint64_t file_of(uint64_t dev, uint64_t inode)

@@ -216,6 +216,12 @@ static struct region unknown_memory(uint64_t start, uint64_t end)
 	return (struct region){ .checked = !anonymous && memory_shared(start, end) };
 }
 
+/* The engine would wait, as it reads code, with its lock held, for a thread that needs the lock to fill the page. */
+static void refuse_served(uint64_t start)
+{
+	refuse("code in memory that userfaultfd serves, which the exact engine cannot wait for, at", start);
+}
+
 static void protect_call(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], end = (start + t->regs[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -242,6 +248,8 @@ static void protect_call(struct thread *t)
 	if (end > start) {
 		const struct region *r = region_any(start);
 
+		if ((prot & PROT_EXEC) && eng.serves && memory_served(start, end))
+			refuse_served(start);
 		if (r)
 			what = *r;
 		if ((prot & PROT_EXEC) && (!r || r->end < end))
@@ -391,10 +399,7 @@ static void personality_call(struct thread *t)
 	finish(t, ret);
 }
 
-/*
- * UFFDIO_REGISTER: whose pages a thread of the program's own fills would be waited for by the engine as it reads code, with its
- * lock held, which that thread needs. Source: ioctl_userfaultfd(2), struct uffdio_register: start, length, mode.
- */
+/* UFFDIO_REGISTER. Source: ioctl_userfaultfd(2), struct uffdio_register: start, length, mode. */
 static bool register_call(struct thread *t)
 {
 	uint64_t range[2];
@@ -407,9 +412,10 @@ static bool register_call(struct thread *t)
 	ret = same(t);
 	lock();
 	code = !failed(ret) && region_in(range[0], range[0] + range[1]);
+	eng.serves |= !failed(ret);
 	unlock();
 	if (code)
-		refuse("code in memory that userfaultfd serves, which the exact engine cannot wait for, at", range[0]);
+		refuse_served(range[0]);
 	finish(t, ret);
 	return true;
 }
