@@ -289,7 +289,7 @@ void bucket_add(struct block *b)
 {
 	uint64_t *link = &eng.buckets[b->pc & (BUCKETS - 1)];
 
-	*b->next = *link;
+	*next_of(b) = *link;
 	__atomic_store_n(link, runs_at(b->indirect), __ATOMIC_RELEASE);
 }
 
@@ -310,9 +310,9 @@ static void bucket_remove(struct block *b)
 	if (!b->indirect)
 		return;
 	while (*link != runs_at(b->indirect) && *link != (uint64_t)engine_miss)
-		link = block_of_entry(*link)->next;
+		link = next_of(block_of_entry(*link));
 	if (*link != (uint64_t)engine_miss)
-		__atomic_store_n(link, *b->next, __ATOMIC_RELEASE);
+		__atomic_store_n(link, *next_of(b), __ATOMIC_RELEASE);
 }
 
 /* It is executed no more, but for who is inside. */

@@ -323,7 +323,7 @@ uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p)
 	next = a->cold;
 	p = put32(p, (uint32_t)(b - eng.blocks));
 	b->indirect = p;
-	b->next = (uint64_t *)next;
+	b->next = (int32_t)(next - p);
 	p = lea_rip(p, RAX, b->pc);
 	PUT(p, 0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x4c, 0x01, 0x01, 0xe3, 13);
 	PUT(p, 0x48, 0xf7, 0xd0, 0x48, 0x8d, 0x0c, 0x01, 0xff, 0x25);

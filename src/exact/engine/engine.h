@@ -31,7 +31,7 @@ struct block {
 	uint64_t pc;
 	uint8_t *code;
 	uint8_t *indirect; /* where indirect branches enter it, or NULL */
-	uint64_t *next;    /* of that entry: the next block in the same bucket */
+	int32_t next;      /* from there, the address of the next entry in the same bucket: next_of() */
 	uint32_t map;      /* of its instructions, in map_pool: 3 bytes each */
 	uint32_t counter;  /* its number on the board */
 	uint32_t part_next; /* the next of its kind, when B_PART */
@@ -45,6 +45,8 @@ struct block {
 	uint32_t fall_counter; /* of its fall-through, or 0 */
 	uint32_t incoming;     /* the first edge that leads here by itself */
 };
+
+_Static_assert(sizeof(struct block) == 64, "a line of the cache, which a search touches");
 
 /* Code is translated to within 2 GiB of where it stands, so that RIP-relative operands reach. */
 struct arena {
@@ -287,6 +289,11 @@ bool in_cache(uint64_t rip);
 struct arena *arena_near(uint64_t pc);
 struct arena *arena_with(const uint8_t *code);
 void bucket_add(struct block *b);
+
+static inline uint64_t *next_of(const struct block *b)
+{
+	return (uint64_t *)(b->indirect + b->next);
+}
 
 /* translate.c, flags.c, count.c */
 struct block *translate(uint64_t pc, bool indirect, bool once);
