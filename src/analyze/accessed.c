@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "analyze/accessed_private.h"
 #include "analyze/kept.h"
@@ -42,6 +43,24 @@ static int take_image(struct accessed *c, const struct mapped *m, uint64_t lengt
 	return 0;
 }
 
+/* Memory that several processes may have at different addresses: of a file, of shm_open(3), or of nothing but each other. */
+static int take_shared(struct accessed *c, const struct perfdata_record *rec, struct map *m, struct tare_error *err)
+{
+	enum { PAGE = 4096 }; /* a line begins at the same place of both */
+	const struct perfdata_mmap *mm = &rec->mmap;
+	const struct shared_file file = { mm->major, mm->minor, { (uint32_t)mm->inode, (uint32_t)(mm->inode >> 32) } };
+	uint32_t at;
+
+	if (rec->type != PD_RECORD_MMAP2 || !(mm->flags & MAP_SHARED) || mm->build_id_size || !mm->inode || (mm->addr ^ mm->pgoff) % PAGE)
+		return 0;
+	at = set_add(&c->p->shared, &file, sizeof(file), sizeof(file), NULL);
+	if (at == SET_NONE)
+		return tare_fail_nomem(err);
+	m->shared = at + 1;
+	m->shared_offset = mm->pgoff;
+	return 0;
+}
+
 static int take_mapping(struct accessed *c, const struct perfdata_record *rec, struct tare_error *err)
 {
 	struct mapped m;
@@ -50,7 +69,9 @@ static int take_mapping(struct accessed *c, const struct perfdata_record *rec, s
 
 	if (ret <= 0)
 		return ret;
-	ret = history_map(c->p->history, m.kernel ? HISTORY_KERNEL : m.pid, time, HISTORY_MAPPED, &m.map, err);
+	ret = m.kernel ? 0 : take_shared(c, rec, &m.map, err);
+	if (ret == 0)
+		ret = history_map(c->p->history, m.kernel ? HISTORY_KERNEL : m.pid, time, HISTORY_MAPPED, &m.map, err);
 	if (ret == 0 && !m.kernel && !m.map.data && c->modules.module[m.map.module].kind == MODULE_FILE)
 		ret = take_image(c, &m, m.map.last - m.map.start + 1, time, err);
 	return ret;
@@ -232,6 +253,7 @@ void accessed_close(struct accessed *c)
 		accessed_widths_free(c);
 		set_free(&p->tasks);
 		set_free(&p->process_of);
+		set_free(&p->shared);
 		free(p->node_of_cpu);
 		if (p->input >= 0)
 			close(p->input);
@@ -307,6 +329,24 @@ struct accessed_code accessed_code(struct accessed *c, const struct tare_access 
 		k->code.offset = a->ip - at.map.start + at.map.offset;
 	}
 	return k->code;
+}
+
+uint32_t accessed_shared(struct accessed *c, const struct tare_access *a, uint64_t *offset)
+{
+	uint64_t time = a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX;
+	struct shared_cached *k = &c->p->mapped;
+
+	if (!c->p->shared.n || !(a->has & TARE_ACCESS_TASK) || !(a->has & TARE_ACCESS_ADDRESS) || a->address >> 63)
+		return 0;
+	if (!k->set || k->pid != a->pid || a->address < k->at.low || a->address > k->at.high || !during(k->at.from, k->at.until, time)) {
+		history_find(c->p->history, a->pid, time, HISTORY_MAPPED, a->address, &k->at);
+		k->pid = a->pid;
+		k->set = true;
+	}
+	if (!k->at.found || !k->at.map.shared)
+		return 0;
+	*offset = a->address - k->at.map.start + k->at.map.shared_offset;
+	return k->at.map.shared;
 }
 
 /* ---- of tasks and nodes ---- */

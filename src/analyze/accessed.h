@@ -78,6 +78,11 @@ struct accessed_code accessed_code(struct accessed *c, const struct tare_access 
  * instruction, or its bytes or their meaning are not known. Costs a look-up, and some microseconds for each different instruction.
  */
 uint32_t accessed_width(struct accessed *c, const struct tare_access *a);
+/*
+ * The file of a mapping that processes share (MAP_SHARED), by a number, and *offset of the access in it; 0: the recording tells of none there.
+ * Two processes that access one byte of it have the same of both, whatever its addresses.
+ */
+uint32_t accessed_shared(struct accessed *c, const struct tare_access *a, uint64_t *offset);
 /* Number of the object at an address as a task saw it; *offset (may be NULL) into it. SET_NONE: out of memory. */
 uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t *offset);
 const struct object *accessed_object_at(const struct accessed *c, uint32_t number);

@@ -20,6 +20,12 @@ struct data_cached {
 	bool set;
 };
 
+struct shared_cached { /* the last mapping that was asked for */
+	struct history_place at;
+	uint32_t pid;
+	bool set;
+};
+
 /* Where a module's file would be in memory, by its own addresses. */
 struct image {
 	int state; /* 0: not looked at, 1: known, -1: no such file */
@@ -31,12 +37,18 @@ struct image {
 	bool data_read;
 };
 
+/* Inodes are not given anew while something of them is mapped: whoever maps one at a time maps the same file. */
+struct shared_file {
+	uint32_t major, minor, inode[2];
+};
+
 struct accessed_private {
 	struct tare_accesses *reader;
 	struct history *history;
 	struct set tasks;   /* struct accessed_task by tid and pid */
 	struct set process_of; /* the same by tid alone */
 	struct set objects; /* struct object */
+	struct set shared; /* struct shared_file */
 	struct image **image; /* by module */
 	size_t images;
 	uint32_t kernel_module, unknown_module;
@@ -44,6 +56,7 @@ struct accessed_private {
 	size_t cpus;
 	struct code_cached code[1 << CODE_BITS];
 	struct data_cached data[1 << DATA_BITS];
+	struct shared_cached mapped;
 	struct history *blocks; /* NULL: none were written down; `module` of a map is the number of an object */
 	uint64_t blocks_until;
 	struct set widths; /* by instruction */

@@ -87,13 +87,16 @@ static int add_alias(struct sharing *s, uint64_t address, uint32_t pid, uint32_t
 }
 
 /* The part of an access that lies in one line: `size` bytes (0: not told), from its byte `from` on. */
-static int add_part(struct sharing *s, const struct tare_access *a, struct hit h, uint64_t from, unsigned size, struct tare_error *err)
+static int add_part(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct hit h, uint64_t from, unsigned size,
+		    struct tare_error *err)
 {
 	bool physical = a->has & TARE_ACCESS_PHYSICAL, fresh;
-	uint64_t mask = s->opt.line_size - 1, address = (physical ? a->physical : a->address) + from;
+	uint64_t mask = s->opt.line_size - 1, address = (physical ? a->physical : file ? file->offset : a->address) + from;
 	uint64_t seen_at = a->has & TARE_ACCESS_ADDRESS ? (a->address + from) & ~mask : 0;
 	uint32_t pid = (a->address + from) >> 63 ? 0 : a->pid;
-	struct line line = { .key = { address & ~mask, physical ? 0 : pid, physical }, .seen_by = a->pid, .seen_at = seen_at }, *known;
+	struct line line = { .key = { address & ~mask, physical || file ? 0 : pid,
+				      physical ? LINE_PHYSICAL : file ? LINE_SHARED + file->number : LINE_VIRTUAL },
+			     .seen_by = a->pid, .seen_at = seen_at }, *known;
 	void *room;
 
 	h.line = set_add(&s->lines, &line, sizeof(line), sizeof(line.key), &fresh);
@@ -114,7 +117,7 @@ static int add_part(struct sharing *s, const struct tare_access *a, struct hit h
 	return 0;
 }
 
-int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_error *err)
+int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct tare_error *err)
 {
 	enum { PAGE = 4096, WIDEST = 4096 };
 	bool load = a->kind == TARE_ACCESS_LOAD || a->kind == TARE_ACCESS_UPDATE;
@@ -141,10 +144,11 @@ int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_erro
 	s->totals.without_time += !(a->has & TARE_ACCESS_TIME);
 	s->totals.used++;
 	s->totals.knows_physical |= (a->has & TARE_ACCESS_PHYSICAL) != 0;
+	s->totals.knows_shared |= file != NULL;
 	do { /* a hit in every line that it touches */
 		uint64_t room = line_size - ((address + done) & (line_size - 1)), part = size - done < room ? size - done : room;
 
-		ret = add_part(s, a, h, done, size ? (unsigned)part : 0, err);
+		ret = add_part(s, a, file, h, done, size ? (unsigned)part : 0, err);
 		done += part;
 		/* which page follows in physical memory is not told */
 	} while (ret == 0 && size && done < size && !(a->has & TARE_ACCESS_PHYSICAL && (address + done) % PAGE == 0));
@@ -215,7 +219,9 @@ static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_
 static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_error *err)
 {
 	const struct line *line = line_at(s, h->line);
-	struct sharing_line l = { .address = line->key.address, .pid = line->key.pid, .physical = line->key.physical,
+	bool shared = line->key.where > LINE_PHYSICAL;
+	struct sharing_line l = { .address = shared ? line->seen_at : line->key.address, .pid = shared ? line->seen_by : line->key.pid,
+				  .physical = line->key.where == LINE_PHYSICAL,
 				  .seen_at = line->seen_at, .seen_by = line->seen_by, .samples = n };
 	size_t timed = 0;
 	void *room;
@@ -275,7 +281,8 @@ static int note_lines(struct sharing *s, struct tare_error *err)
 	if (!s->same)
 		return tare_fail_nomem(err);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct alias key = { .key = line_at(s, i)->key };
+		const struct line *l = line_at(s, i);
+		const struct alias key = { .key = l->key.where > LINE_PHYSICAL ? (struct line_key){ l->seen_at, l->seen_by, LINE_VIRTUAL } : l->key };
 		uint32_t at = set_find(&s->aliases, &key, sizeof(key), sizeof(key.key));
 
 		s->same[i] = at == SET_NONE ? i : ((struct alias *)s->aliases.item)[at].line;

@@ -77,8 +77,17 @@ struct sharing_options {
 struct sharing;
 
 struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error *err);
-/* Loads, stores and updates with an address are used, in every line that they touch; others are passed over. Some 32 bytes of memory each, and 48 per line. */
-int sharing_add(struct sharing *s, const struct tare_access *a, struct tare_error *err);
+/* Where an access goes in a file whose mappings are shared: by that, processes meet that have it at different addresses. */
+struct sharing_file {
+	uint32_t number;
+	uint64_t offset;
+};
+
+/*
+ * Loads, stores and updates with an address are used, in every line that they touch; others are passed over. `file` may be NULL; a physical
+ * address goes before it. Some 32 bytes of memory each, and 48 per line.
+ */
+int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct tare_error *err);
 /* Judge. After it the results below; nothing may be added. */
 int sharing_finish(struct sharing *s, struct tare_error *err);
 /* Lines of more than one thread with a store among their accesses, those that move most first. */
@@ -89,7 +98,7 @@ struct sharing_totals {
 	uint64_t used, passed_over, without_time, lines;
 	uint64_t too_few; /* lines of several threads with a store, of which there are fewer samples than `least` */
 	uint32_t processes; /* of the accesses used */
-	bool knows_modified, knows_physical; /* of some */
+	bool knows_modified, knows_physical, knows_shared; /* of some; shared: a file */
 };
 struct sharing_totals sharing_totals(const struct sharing *s);
 void sharing_free(struct sharing *s);

@@ -104,6 +104,7 @@ static int group_lines(struct sharing_named *n, struct tare_error *err)
 int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct sharing_options *opts, struct tare_error *err)
 {
 	struct tare_access a;
+	struct sharing_file file;
 	int ret = 0;
 
 	*n = (struct sharing_named){ .of = c, .s = sharing_new(opts, err) };
@@ -117,7 +118,8 @@ int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct
 			find_size(c, &a);
 		n->no_accesses += !memory;
 		n->origins |= 1u << a.origin;
-		ret = memory ? sharing_add(n->s, &a, err) : 0;
+		file.number = memory ? accessed_shared(c, &a, &file.offset) : 0;
+		ret = memory ? sharing_add(n->s, &a, file.number ? &file : NULL, err) : 0;
 	}
 	if (ret == 0)
 		ret = sharing_finish(n->s, err);

@@ -10,8 +10,10 @@ enum { HIT_LOAD = 1, HIT_STORE = 2, HIT_MODIFIED = 4, HIT_KERNEL = 8, HIT_TIMED 
 
 struct line_key {
 	uint64_t address;
-	uint32_t pid, physical;
+	uint32_t pid, where; /* pid: of LINE_VIRTUAL; where: LINE_..., or LINE_SHARED + the number of a file */
 };
+
+enum { LINE_VIRTUAL, LINE_PHYSICAL, LINE_SHARED };
 
 struct line {
 	struct line_key key;

@@ -98,7 +98,7 @@ static void sample(const struct machine *m, struct sharing *s, struct tare_acces
 {
 	a->time_ns = time;
 	if (draw(m->keep) == 0)
-		CHECK_EQ(sharing_add(s, a, NULL), 0);
+		CHECK_EQ(sharing_add(s, a, NULL, NULL), 0);
 }
 
 /* Run it: every line is accessed `n` times; samples go to s. */
@@ -265,7 +265,7 @@ static void put(struct sharing *s, uint32_t tid, enum tare_access_kind kind, uin
 				 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_TIME | (size ? TARE_ACCESS_SIZE : 0) |
 					(physical ? TARE_ACCESS_PHYSICAL : 0) };
 
-	CHECK_EQ(sharing_add(s, &a, NULL), 0);
+	CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
 }
 
 /* An access is to every line that it touches; of pages that follow each other in virtual memory alone nothing is said. */
@@ -407,7 +407,7 @@ static void add_queued(struct sharing *s, bool backwards)
 		struct tare_access a = { .kind = q->kind, .pid = 1, .tid = q->tid, .ip = 0x400000, .address = q->address, .size = 8, .time_ns = q->time,
 					 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_SIZE | (q->time ? TARE_ACCESS_TIME : 0) };
 
-		CHECK_EQ(sharing_add(s, &a, NULL), 0);
+		CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
 	}
 }
 
@@ -484,7 +484,7 @@ TEST(some_times)
 
 			if (every == 2 ? k % 3 == 0 : k % every)
 				a.has |= TARE_ACCESS_TIME;
-			CHECK_EQ(sharing_add(s, &a, NULL), 0);
+			CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
 		}
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);

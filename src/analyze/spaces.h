@@ -16,6 +16,8 @@ struct map {
 	uint64_t offset;      /* of `start` in the file */
 	uint32_t module;
 	bool data; /* not to be executed */
+	uint32_t shared;	/* number of the file, where what one process writes another one sees (MAP_SHARED); 0: it is no such mapping */
+	uint64_t shared_offset; /* of `start` in it */
 };
 
 /* The mappings of a process, shared by those that forked and have changed nothing since. */

@@ -128,6 +128,7 @@ struct question {
 	uint32_t mapping;
 	uint32_t data;	  /* `pc` is what a sampled instruction accesses, not code */
 	uint64_t tsc, sp; /* of that instruction */
+	struct shared_part shared;
 };
 
 enum question_state { QUESTION_NONE, QUESTION_ASKED, QUESTION_ANSWERED };

@@ -145,6 +145,7 @@ struct exact_sample {
 	uint64_t start, end, offset;
 	enum exact_module_kind module;
 	const char *path;
+	uint64_t shared_inode, shared_dev, shared_offset; /* MAP_SHARED: the file, and where in it `start` is; inode 0: it is not */
 };
 
 /* Below 0: stop, and exact_samples() returns that; the sample counts as taken. */

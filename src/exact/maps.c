@@ -16,18 +16,20 @@
 struct line {
 	uint64_t start, end, offset, inode, dev;
 	char *path; /* within the line */
+	bool shared;
 };
 
 static bool read_line(char *text, struct line *l)
 {
 	unsigned long start, end, offset, inode;
 	unsigned major, minor;
+	char perms[8];
 	int path = 0;
 
-	if (sscanf(text, "%lx-%lx %*s %lx %x:%x %lu %n", &start, &end, &offset, &major, &minor,
-		   &inode, &path) < 6)
+	if (sscanf(text, "%lx-%lx %7s %lx %x:%x %lu %n", &start, &end, perms, &offset, &major, &minor,
+		   &inode, &path) < 7)
 		return false;
-	*l = (struct line){ start, end, offset, inode, makedev(major, minor), text + path };
+	*l = (struct line){ start, end, offset, inode, makedev(major, minor), text + path, perms[3] == 's' };
 	l->path[strcspn(l->path, "\n")] = 0;
 	return true;
 }
@@ -138,6 +140,7 @@ void maps_answer(struct board *b, struct question *q)
 
 	q->mapping = MAPPING_UNKNOWN;
 	q->start = q->end = 0;
+	q->shared.inode = 0;
 	if (find_line(q->tid, q->pc, &text, &l)) {
 		struct mapping m = { .module = module_of(b, &l, q->tid) };
 
@@ -148,6 +151,7 @@ void maps_answer(struct board *b, struct question *q)
 		q->mapping = mapping_number(b, &m);
 		q->start = l.start;
 		q->end = l.end;
+		q->shared = (struct shared_part){ l.shared ? l.inode : 0, l.dev, l.offset };
 	}
 	free(text);
 }

@@ -85,6 +85,9 @@ static int give_happening(struct samples *s, const struct happening *h, exact_sa
 		out.offset = m->start ? m->offset + (h->start - m->start) : 0;
 		out.module = module->kind;
 		out.data = h->data;
+		out.shared_inode = h->shared.inode;
+		out.shared_dev = h->shared.dev;
+		out.shared_offset = h->shared.offset;
 		out.path = module->path;
 	}
 	return each(with, &out);

@@ -68,6 +68,12 @@ struct sample_record {
 
 enum happening_kind { HAPPENED_PROGRAM = 1, HAPPENED_FORK, HAPPENED_MAPPING };
 
+/* Of which file a mapping shows what others write there, too (MAP_SHARED), from where on. */
+struct shared_part {
+	uint64_t inode; /* 0: it is no such mapping */
+	uint64_t dev, offset;
+};
+
 struct happening {
 	volatile uint32_t ready; /* enum happening_kind, last of all */
 	uint32_t serial, parent;
@@ -76,6 +82,7 @@ struct happening {
 	uint32_t mapping;
 	char name[24];	/* of a program; [stack:TID] where a mapping is the stack of a thread other than the first */
 	uint32_t data;	/* a mapping that is accessed, not executed */
+	struct shared_part shared;
 };
 
 #endif

@@ -61,7 +61,8 @@ static void note_mapping(struct board *b, const struct process *p)
 			       .start = q->start,
 			       .end = q->end,
 			       .mapping = q->mapping,
-			       .data = q->data };
+			       .data = q->data,
+			       .shared = q->shared };
 
 	/* Names for data are worth less than the room that code needs. */
 	if (q->data && (q->mapping == MAPPING_UNKNOWN || b->n_happenings > HAPPENINGS_MAX / 2))

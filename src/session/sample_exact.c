@@ -189,13 +189,13 @@ static int put_mapping(struct exact_recording *r, const struct exact_sample *s)
 	put32(r, tid_of(s));
 	put64(r, s->start);
 	put64(r, s->end - s->start);
-	put64(r, s->offset);
-	put32(r, major(st.st_dev));
-	put32(r, minor(st.st_dev));
-	put64(r, st.st_ino);
+	put64(r, s->shared_inode ? s->shared_offset : s->offset);
+	put32(r, major(s->shared_inode ? s->shared_dev : st.st_dev));
+	put32(r, minor(s->shared_inode ? s->shared_dev : st.st_dev));
+	put64(r, s->shared_inode ? s->shared_inode : st.st_ino);
 	put64(r, 0);
 	put32(r, s->data ? PROT_READ : PROT_READ | PROT_EXEC);
-	put32(r, MAP_PRIVATE);
+	put32(r, s->shared_inode ? MAP_SHARED : MAP_PRIVATE);
 	put_name(r, name);
 	return end_with_trailer(r, s, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (s->data ? PERF_RECORD_MISC_MMAP_DATA : 0));
 }

@@ -344,9 +344,9 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 	}
 	if (!t.knows_modified)
 		text_add(out, " Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.\n");
-	if (t.processes > 1 && !t.knows_physical)
-		text_add(out, " %u processes, and no physical addresses: a line that two of them share (MAP_SHARED) is not found. tare record --precise=memory --phys-data "
-			      "records them, where kernel.perf_event_paranoid <= 1 or CAP_PERFMON allows it; the exact engine cannot.\n", t.processes);
+	if (t.processes > 1 && !t.knows_physical && !t.knows_shared)
+		text_add(out, " %u processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found. tare record --precise=memory --phys-data "
+			      "records them, where kernel.perf_event_paranoid <= 1 or CAP_PERFMON allows it; the exact engine tells the mappings.\n", t.processes);
 	if (t.passed_over) {
 		text_add(out, " ");
 		put_counted(out, style, t.passed_over, " access was", " accesses were");

@@ -131,9 +131,42 @@ def two_processes_meet_by_physical_address():
         r.sample(0x1000, 1 + i % 2, 1 + i % 2, i, BASE + 0x40, src=source("update"))
     d = document("sharing", r.write(room("virtual")))
     equal((d["lines"], d["processes"], d["knows_physical"]), ([], 2, False), "lines")
-    said = "2 processes, and no physical addresses: a line that two of them share (MAP_SHARED) is not found"
+    said = "2 processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found"
     true(said in tare("sharing", room("virtual")).stdout, "what is not found is said")
-    true("no physical addresses" not in tare("sharing", room("physical")).stdout, "nor where it is found")
+    true("physical addresses nor" not in tare("sharing", room("physical")).stdout, "nor where it is found")
+
+
+@test
+def two_processes_meet_in_a_file_that_both_map():
+    """Of each process: its address of the mapping, where in the file that begins, flags (1: MAP_SHARED), device and inode."""
+    for second, found in (((0x2000000, 0, 1, 8, 77), True), ((0x2000000, 4096, 1, 8, 77), True), ((BASE, 0, 1, 8, 77), True), ((0x2000000, 0, 2, 8, 77), False),
+                          ((0x2000000, 0, 1, 8, 78), False), ((0x2000000, 0, 1, 9, 77), False), ((0x2000000, 0, 1, 8, 77 + (1 << 32)), False),
+                          ((0x2000000, 0, 1, 8, 0), False), ((BASE, 0, 1, 8, 78), False)):
+        r = Recording(kind=KIND & ~PHYS)
+        maps = {1: (BASE, 0, 1, 8, second[4] and 77), 2: second}
+        for pid, (start, offset, flags, device, inode) in maps.items():
+            r.add(MMAP2, struct.pack("<IIQQQIIQQII", pid, pid, start, 1 << 20, offset, device, 1, inode, pid, 3, flags) + name("/dev/zero (deleted)"),
+                  USER | DATA, pid, pid)
+        for i in range(300):  # each its own word of the line at byte 0x8040 of the file
+            pid = 1 + i * 7 % 3 % 2
+            r.sample(0x1000, pid, pid, i, maps[pid][0] + 0x8040 - maps[pid][1] + 8 * pid, src=source("update"))
+        d = document("sharing", r.write(room("shared")))
+        equal([(x["address"], x["physical"], x["threads"], x["verdict"]) for x in d["lines"]],
+              [(f"{BASE + 0x8040:#x}", False, 2, "false")] if found else [], second)
+        equal("neither physical" in tare("sharing", room("shared")).stdout, not second[4], second)
+
+
+@test
+def a_child_has_its_parents_mappings_and_physical_addresses_go_first():
+    for phys in (0, 0x77000):
+        r = Recording()
+        r.add(MMAP2, struct.pack("<IIQQQIIQQII", 1, 1, BASE, 4096, 0, 8, 1, 77, 0, 3, 1) + name("/memfd:x (deleted)"), USER | DATA, 1, 1)
+        r.fork(2, 1, 2, 1, time=1)
+        for i in range(300):
+            pid = 1 + i * 7 % 3 % 2
+            r.sample(0x1000, pid, pid, 2 + i, BASE + 8 * pid, phys=phys + 8 * pid if phys and i % 2 else 0, src=source("update"))
+        line, = document("sharing", r.write(room("child")))["lines"]
+        equal((line["physical"], line["samples"], line["verdict"]), (phys > 0, 300, "false"), "line")
 
 
 @test
@@ -344,6 +377,42 @@ int main(void)
 	return pthread_join(t, 0);
 }
 """
+
+
+MEETING = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	FILE *f = tmpfile();
+	if (!f || ftruncate(fileno(f), 8192)) return 1;
+	pid_t child = fork();
+	if (!child) mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); /* so that the addresses differ */
+	volatile long *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(f), child ? 0 : 4096);
+	volatile long *q = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(f), child ? 4096 : 0);
+	if (p == MAP_FAILED || q == MAP_FAILED) return 1;
+	volatile long *line = child ? p : q;
+	for (long i = 0; i < 300000; i++) line[child ? 8 : 9]++;
+	return child ? wait(NULL) != child : 0;
+}
+"""
+
+
+@test
+def two_real_processes_meet_under_the_exact_engine():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("meeting.c").write_text(MEETING)
+    r = subprocess.run([CC, "-O1", str(room("meeting.c")), "-o", str(room("meeting"))], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    tare("record", "--engine", "exact", "--precise=memory", "-c", "101", "-o", room("meeting.data"), "--", room("meeting"))
+    d = document("sharing", room("meeting.data"))
+    lines = [x for x in d["lines"] if x["threads"] == 2]
+    equal((d["processes"], len(lines), lines[0]["address"][-3:] if lines else ""), (2, 1, "040"), "the line at byte 64 of the file")
+    true(lines[0]["samples"] > 5000, f"{lines[0]['samples']} of 600,000 accesses or twice as many")
 
 
 @test
