@@ -155,6 +155,7 @@ struct tare_access_loss {
 	uint64_t unreadable; /**< samples of IBS that hold no registers */
 	uint64_t other;	    /**< samples that say nothing of an access: no address, no data source */
 	bool unknown_cpu;   /**< data sources of SPE were left out: their meaning on this core is not known */
+	uint64_t missing;   /**< bytes of AUX data that the kernel told of and that the file does not hold; complete at the end */
 };
 
 /** A reader; one thread at a time. */

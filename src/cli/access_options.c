@@ -40,6 +40,9 @@ int access_any(const struct accessed *c, const char *path, uint64_t used, uint64
 	} else if (c->loss.lost && !others) {
 		tare_fail(err, ENODATA, "%.200s: there is no access in it: all %llu samples were lost", path, (unsigned long long)c->loss.lost);
 		tare_hint(err, "record again with a longer period or a larger buffer");
+	} else if (c->loss.missing && !c->loss.damaged) {
+		tare_fail(err, ENODATA, "%.200s: cut off: it tells of %llu bytes of the hardware's data that it does not hold", path,
+			  (unsigned long long)c->loss.missing);
 	} else if (c->loss.truncated || c->loss.damaged) {
 		tare_fail(err, ENODATA, "%.200s: the hardware's data is empty or damaged: %llu pieces cut off, %llu bytes that are no record", path,
 			  (unsigned long long)c->loss.truncated, (unsigned long long)c->loss.damaged);

@@ -14,6 +14,7 @@
 enum {
 	PIECE = 1 << 20, /* of AUX data decoded at once */
 	AUX_TRUNCATED = 1,
+	AUX_OVERWRITE = 2,
 	AUX_PARTIAL = 4,
 	AUX_COLLISION = 8,
 	INFO_V1_WORDS = 2,   /* of AUXTRACE_INFO for SPE before it described each CPU */
@@ -57,6 +58,7 @@ struct tare_accesses {
 	const struct spe_codes *codes;
 	bool codes_known;
 	bool whole; /* the piece ends with the data */
+	uint64_t told, there; /* bytes of AUX data: by the kernel's records; in the file */
 };
 
 struct tare_accesses *tare_accesses_open(const char *path, struct tare_error *err)
@@ -176,6 +178,8 @@ static int learn(struct tare_accesses *a, const struct perfdata_record *rec, str
 	case PD_RECORD_SWITCH_CPU_WIDE:
 		return a->spe ? running_learn(&a->running, rec, err) : 0;
 	case PD_RECORD_AUX:
+		if (!(rec->aux.flags & AUX_OVERWRITE)) /* a ring that is read once says more than it holds */
+			a->told += rec->aux.size;
 		a->loss.truncated += (rec->aux.flags & (AUX_TRUNCATED | AUX_PARTIAL)) != 0;
 		a->loss.collided += (rec->aux.flags & AUX_COLLISION) != 0;
 		if (rec->event && !a->period)
@@ -211,6 +215,7 @@ static int begin_spe(struct tare_accesses *a, const struct perfdata_record *rec,
 	}
 	a->codes_known = i != SET_NONE && ((struct core *)a->cores.item)[i].known;
 	a->codes = a->codes_known ? &((struct core *)a->cores.item)[i].codes : NULL;
+	a->there += rec->auxtrace.size;
 	a->tid = rec->auxtrace.tid;
 	a->cpu = rec->auxtrace.cpu;
 	if (!a->piece)
@@ -355,8 +360,10 @@ int tare_accesses_next(struct tare_accesses *a, struct tare_access *out, struct 
 		}
 		ret = perfdata_next(a->r, &rec, err);
 		a->loss.lost = perfdata_loss(a->r)->lost + perfdata_loss(a->r)->lost_samples;
-		if (ret <= 0)
+		if (ret <= 0) {
+			a->loss.missing = a->spe && a->told > a->there ? a->told - a->there : 0;
 			return ret;
+		}
 		if (rec.bad)
 			continue;
 		if (rec.type == PD_RECORD_SAMPLE && from_sample(a, &rec, out))

@@ -45,6 +45,8 @@ static const struct {
 	  offsetof(struct tare_access_loss, collided) },
 	{ "damaged", "byte of the hardware's data is part of no whole record", "bytes of the hardware's data are part of no whole record",
 	  offsetof(struct tare_access_loss, damaged) },
+	{ "missing", "byte of the hardware's data is not in the file, though the kernel told of it", "bytes of the hardware's data are not in the file, though the kernel told of them",
+	  offsetof(struct tare_access_loss, missing) },
 	{ "unreadable", "sample holds no registers of the hardware's", "samples hold no registers of the hardware's", offsetof(struct tare_access_loss, unreadable) },
 	{ "no_access", "sample says nothing of an access: no data source was recorded", "samples say nothing of an access: no data source was recorded",
 	  offsetof(struct tare_access_loss, other) },

@@ -328,6 +328,24 @@ def spe_with_gaps_and_cores_that_are_not_known():
     true(any("one of every 1000 operations" in n for n in d["notes"]), d["notes"])
     equal(d["latency"], "total", "its own latency")
 
+    # the kernel told of more than the file holds: its recorder was killed, and no flag says so
+    equal(d["losses"]["missing"], 0, "nothing is missing")
+    for more, missing in ((0, 0), (1, 1), (5000, 5000)):
+        c = Recording(config=0x600000001, config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
+        aux = b"".join(spe_record(0x401000 + 4 * i, 0x5000, latency=10 + i, source=14) for i in range(8))
+        aux += bytes(-len(aux) % 8)
+        c.spe(aux)
+        c.add(AUX, struct.pack("<QQQ", 0, len(aux) + more, 0), 0, 1000, 1000, 5)
+        c.add(AUX, struct.pack("<QQQ", 0, 1 << 20, 2), 0, 1000, 1000, 6)  # PERF_AUX_FLAG_OVERWRITE: not counted
+        x = document("memory", c.write(room("cut")))
+        equal((x["total"]["samples"], x["losses"]["missing"], x["losses"]["truncated"]), (8, missing, 0), "cut")
+    true("5,000 bytes of the hardware's data are not in the file" in tare("memory", room("cut")).stdout, "the text")
+    c = Recording(config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
+    c.announce_spe()
+    c.add(AUX, struct.pack("<QQQ", 0, 4096, 0), 0, 1000, 1000, 5)
+    said = tare("memory", c.write(room("cut")), status=125).stderr
+    true("cut off: it tells of 4096 bytes of the hardware's data that it does not hold" in said, said)
+
     r.features[CPUID] = string("0x00000000000f0000")
     text = tare("memory", "--by", "level", r.write(room("unknown"))).stdout
     true("What this core's data sources mean is not known" in text, text)
