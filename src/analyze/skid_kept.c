@@ -1,81 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/skid_kept.h"
+#include "base/rows.h"
 #include "record/perfdata_features.h"
 #include "record/perfdata_format.h"
 
 static const char head[] = "tare skid 1\n";
 
-enum { FIELDS = 11, MOST = 1024 };
+enum { MOST = 1024 };
 
-/* ---- lines ---- */
-
-static bool printable(const char *s)
+/* What a recording is found by. */
+static bool named_all(const struct skid_kept *k)
 {
-	for (; *s; s++)
-		if (!isprint((unsigned char)*s))
-			return false;
-	return true;
+	return k->event[0] && k->cpu[0] && k->release[0];
 }
 
-static bool take_text(char *to, size_t room, const char *field)
+static bool take_row(struct skid_kept *k, struct rows *r)
 {
-	if (!*field || strlen(field) >= room || !printable(field))
-		return false;
-	strcpy(to, field);
-	return true;
-}
-
-static bool take_int(int64_t *to, const char *field)
-{
-	char *end;
-
-	errno = 0;
-	*to = strtoll(field, &end, 10);
-	return (*field == '-' || isdigit((unsigned char)*field)) && !*end && !errno;
-}
-
-static bool take_count(uint64_t *to, const char *field)
-{
-	char *end;
-
-	errno = 0;
-	*to = strtoull(field, &end, 10);
-	return isdigit((unsigned char)*field) && !*end && !errno;
-}
-
-static bool take_share(double *to, const char *field)
-{
-	char *end;
-
-	*to = strtod(field, &end);
-	return isdigit((unsigned char)*field) && !*end && *to >= 0 && *to <= 1;
-}
-
-static bool take_line(struct skid_kept *k, char *line)
-{
-	char *field[FIELDS];
 	uint64_t type, level;
 
 	*k = (struct skid_kept){ 0 };
-	for (size_t i = 0; i < FIELDS; i++) {
-		char *tab = line ? strchr(line, '\t') : NULL;
-
-		if (!line)
-			return false;
-		field[i] = line;
-		line = tab ? tab + 1 : NULL;
-		if (tab)
-			*tab = '\0';
-	}
-	if (line || !take_text(k->event, sizeof(k->event), field[0]) || !take_count(&type, field[1]) || !take_count(&k->config, field[2]) ||
-	    !take_count(&level, field[3]) || !take_text(k->cpu, sizeof(k->cpu), field[4]) || !take_text(k->release, sizeof(k->release), field[5]) ||
-	    !take_count(&k->samples, field[6]) || !take_share(&k->exact, field[7]) || !take_int(&k->median, field[8]) ||
-	    !take_int(&k->p99, field[9]) || !take_int(&k->time, field[10]) || type > UINT32_MAX || level > 3)
+	if (!row_text(r, k->event, sizeof(k->event)) || !row_count(r, &type, UINT32_MAX) || !row_count(r, &k->config, UINT64_MAX) ||
+	    !row_count(r, &level, 3) || !row_text(r, k->cpu, sizeof(k->cpu)) || !row_text(r, k->release, sizeof(k->release)) ||
+	    !row_count(r, &k->samples, UINT64_MAX) || !row_real(r, &k->exact, 0, 1) || !row_int(r, &k->median) || !row_int(r, &k->p99) ||
+	    !row_int(r, &k->time) || !row_ends(r) || !named_all(k))
 		return false;
 	k->type = (uint32_t)type;
 	k->level = (unsigned)level;
@@ -84,31 +35,16 @@ static bool take_line(struct skid_kept *k, char *line)
 
 int skids_kept_parse(struct skids_kept *out, const char *text, size_t len, struct tare_error *err)
 {
-	size_t number = 1, at = sizeof(head) - 1;
-	char line[512];
+	struct rows rows;
+	int ret = rows_begin(&rows, head, text, len, "tells of no skid", err);
 
 	*out = (struct skids_kept){ 0 };
-	if (len < at || memcmp(text, head, at))
-		return tare_fail(err, EBADMSG, "line 1 is not '%.*s'", (int)at - 1, head);
-	while (at < len) {
-		const char *end = memchr(text + at, '\n', len - at);
-		size_t n = end ? (size_t)(end - text) - at : len - at;
+	while (ret == 0 && (ret = rows_next(&rows, err)) > 0) {
 		struct skid_kept one;
-		int ret;
 
-		number++;
-		if (!end || n >= sizeof(line) || memchr(text + at, '\0', n))
-			return tare_fail(err, EBADMSG, "line %zu tells of no skid", number);
-		memcpy(line, text + at, n);
-		line[n] = '\0';
-		if (!take_line(&one, line))
-			return tare_fail(err, EBADMSG, "line %zu tells of no skid", number);
-		ret = skids_kept_put(out, &one, err);
-		if (ret < 0)
-			return ret;
-		at += n + 1;
+		ret = take_row(&one, &rows) ? skids_kept_put(out, &one, err) : rows_refuse(&rows, err);
 	}
-	return 0;
+	return ret;
 }
 
 static bool same(const struct skid_kept *a, const struct skid_kept *b)
@@ -120,7 +56,7 @@ int skids_kept_put(struct skids_kept *k, const struct skid_kept *one, struct tar
 {
 	struct skid_kept *more;
 
-	if (!one->event[0] || !one->cpu[0] || !one->release[0] || !printable(one->event) || !printable(one->cpu) || !printable(one->release))
+	if (!named_all(one) || !row_fits(one->event) || !row_fits(one->cpu) || !row_fits(one->release))
 		return tare_fail(err, EINVAL, "a name that fits in no line");
 	for (size_t i = 0; i < k->n; i++)
 		if (same(&k->row[i], one)) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,11 @@
 #include "arch/cpu.h"
 #include "arch/kernels.h"
 #include "base/file.h"
+#include "base/rows.h"
 
 static const char head[] = "tare verdicts 1\n";
 
-enum { FIELDS = 18, MOST = 4096 };
+enum { MOST = 4096 };
 
 /* ---- who is meant ---- */
 
@@ -92,101 +92,22 @@ void verdict_boot(char *out, size_t room, const char *root)
 
 /* ---- lines ---- */
 
-/* Up to the next tab, or the line's end; NULL: there is none. */
-static char *next_field(char **at)
+static bool take_row(struct verdict *v, struct rows *rows)
 {
-	char *field = *at, *tab;
-
-	if (!field)
-		return NULL;
-	tab = strchr(field, '\t');
-	if (tab)
-		*tab = '\0';
-	*at = tab ? tab + 1 : NULL;
-	return field;
-}
-
-static bool take_text(char *to, size_t room, const char *field)
-{
-	if (strlen(field) >= room)
-		return false;
-	for (const char *p = field; *p; p++)
-		if (!isprint((unsigned char)*p))
-			return false;
-	strcpy(to, field);
-	return true;
-}
-
-static bool take_int(int64_t *to, const char *field)
-{
-	char *end;
-
-	errno = 0;
-	*to = strtoll(field, &end, 10);
-	return *field && !*end && !errno && (*field == '-' || isdigit((unsigned char)*field));
-}
-
-static bool take_count(uint64_t *to, const char *field)
-{
-	int64_t v;
-
-	if (!take_int(&v, field) || v < 0)
-		return false;
-	*to = (uint64_t)v;
-	return true;
-}
-
-static bool take_real(double *to, const char *field)
-{
-	char *end;
-
-	*to = strtod(field, &end);
-	return (isdigit((unsigned char)*field) || *field == '-') && !*end && fabs(*to) < 1e18;
-}
-
-static bool take_verdict(enum verify_verdict *to, const char *field)
-{
-	for (unsigned i = 0; i < VERIFY_VERDICTS; i++)
-		if (!strcmp(field, verify_names[i])) {
-			*to = (enum verify_verdict)i;
-			return true;
-		}
-	return false;
-}
-
-static bool take_class(int *to, const char *field)
-{
-	*to = WORK_UNKNOWN;
-	if (!strcmp(field, "-"))
-		return true;
-	for (int i = 0; i < WORK_CLASSES; i++)
-		if (!strcmp(field, work_class_names[i])) {
-			*to = i;
-			return true;
-		}
-	return false;
-}
-
-static bool take_line(struct verdict *v, char *line)
-{
-	char *field[FIELDS];
 	struct verify_result *r = &v->result;
 	uint64_t per_interrupt, samples, kinds;
-	bool good;
+	int verdict;
 
 	*v = (struct verdict){ 0 };
-	for (size_t i = 0; i < FIELDS; i++)
-		if (!(field[i] = next_field(&line)))
-			return false;
-	good = !line && take_text(v->event, sizeof(v->event), field[0]) && take_text(v->machine, sizeof(v->machine), field[1]) &&
-	       take_verdict(&r->verdict, field[2]) && take_int(&r->fixed, field[3]) && take_int(&r->per_fault, field[4]) &&
-	       take_int(&r->per_syscall, field[5]) && take_count(&per_interrupt, field[6]) && take_count(&r->interrupts, field[7]) &&
-	       take_count(&r->over, field[8]) && take_count(&r->spread, field[9]) && take_count(&kinds, field[10]) &&
-	       take_real(&r->per_turn, field[11]) && take_real(&r->factor, field[12]) && take_real(&r->share, field[13]) &&
-	       take_count(&samples, field[14]) && take_class(&r->as, field[15]) && take_int(&v->time, field[16]) &&
-	       take_text(v->boot, sizeof(v->boot), field[17]);
-	if (!good || per_interrupt > UINT32_MAX || kinds > UINT32_MAX)
+	if (!row_text(rows, v->event, sizeof(v->event)) || !row_text(rows, v->machine, sizeof(v->machine)) ||
+	    !row_name(rows, &verdict, verify_names, VERIFY_VERDICTS, NULL) || !row_int(rows, &r->fixed) || !row_int(rows, &r->per_fault) ||
+	    !row_int(rows, &r->per_syscall) || !row_count(rows, &per_interrupt, UINT32_MAX) || !row_count(rows, &r->interrupts, INT64_MAX) ||
+	    !row_count(rows, &r->over, INT64_MAX) || !row_count(rows, &r->spread, INT64_MAX) || !row_count(rows, &kinds, UINT32_MAX) ||
+	    !row_real(rows, &r->per_turn, -1e18, 1e18) || !row_real(rows, &r->factor, -1e18, 1e18) || !row_real(rows, &r->share, -1e18, 1e18) ||
+	    !row_count(rows, &samples, INT64_MAX) || !row_name(rows, &r->as, work_class_names, WORK_CLASSES, "-") || !row_int(rows, &v->time) ||
+	    !row_text(rows, v->boot, sizeof(v->boot)) || !row_ends(rows))
 		return false;
+	r->verdict = (enum verify_verdict)verdict;
 	r->kinds = (uint32_t)kinds;
 	r->per_interrupt = (unsigned)per_interrupt;
 	r->samples = (size_t)samples;
@@ -228,31 +149,16 @@ int verdicts_put(struct verdicts *v, const struct verdict *one, struct tare_erro
 
 int verdicts_parse(struct verdicts *out, const char *text, size_t len, struct tare_error *err)
 {
-	size_t number = 1, at = sizeof(head) - 1;
-	char line[1024];
+	struct rows rows;
+	int ret = rows_begin(&rows, head, text, len, "is no verdict", err);
 
 	*out = (struct verdicts){ 0 };
-	if (len < at || memcmp(text, head, at))
-		return tare_fail(err, EBADMSG, "line 1 is not '%.*s'", (int)at - 1, head);
-	while (at < len) {
-		const char *end = memchr(text + at, '\n', len - at);
-		size_t n = end ? (size_t)(end - text) - at : len - at;
+	while (ret == 0 && (ret = rows_next(&rows, err)) > 0) {
 		struct verdict one;
-		int ret;
 
-		number++;
-		if (!end || n >= sizeof(line) || memchr(text + at, '\0', n))
-			return tare_fail(err, EBADMSG, "line %zu is no verdict", number);
-		memcpy(line, text + at, n);
-		line[n] = '\0';
-		if (!take_line(&one, line))
-			return tare_fail(err, EBADMSG, "line %zu is no verdict", number);
-		ret = verdicts_put(out, &one, err);
-		if (ret < 0)
-			return ret;
-		at += n + 1;
+		ret = take_row(&one, &rows) ? verdicts_put(out, &one, err) : rows_refuse(&rows, err);
 	}
-	return 0;
+	return ret;
 }
 
 void verdicts_write(struct text *out, const struct verdicts *v)
