@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/kernels.h"
+#include "arch/kernels_table.h"
 
 const char *const work_class_names[WORK_CLASSES] = {
 	[WORK_INSTRUCTIONS] = "instructions",
@@ -21,3 +21,8 @@ const char *const work_class_names[WORK_CLASSES] = {
 	[WORK_DIVIDES] = "divisions",
 	[WORK_FAULTS] = "page-faults",
 };
+
+const struct kernel *kernel_at(size_t i)
+{
+	return i < kernel_count() ? &kernels[i] : NULL;
+}

@@ -1,71 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* How much each kernel of kernels.S is, counted by reading it. */
-#include "arch/kernels.h"
+#include "arch/kernels_table.h"
 
-#define KERNEL(id) void kernel_##id(uint64_t turns, void *memory)
-KERNEL(loop);
-KERNEL(straight);
-KERNEL(taken);
-KERNEL(not_taken);
-KERNEL(random);
-KERNEL(calls);
-KERNEL(returns);
-KERNEL(jumps);
-KERNEL(indirect);
-KERNEL(loads);
-KERNEL(stores);
-KERNEL(far);
-KERNEL(atomics);
 KERNEL(rep);
-KERNEL(syscalls);
 KERNEL(x87);
-KERNEL(scalar);
-KERNEL(packed);
-KERNEL(vector);
-KERNEL(divides);
 
-/* The last turn's jnz falls through, then comes a ret; `more` instructions stand before the first turn. */
-#define ONCE(more) [WORK_INSTRUCTIONS] = 1 + (more), [WORK_BRANCHES] = 1, [WORK_TAKEN] = -1 + 1, [WORK_RETURNS] = 1, [WORK_LOADS] = 1
-/* Of a turn, sub and jnz included. */
-#define TURN(all) [WORK_INSTRUCTIONS] = (all) + 2
-#define BRANCH(all, conditional, taken) [WORK_BRANCHES] = (all) + 1, [WORK_CONDITIONAL] = (conditional) + 1, [WORK_TAKEN] = (taken) + 1
+enum { RETURN_LOADS = 1 };
 
-static const struct kernel kernels[] = {
-	{ "loop", "two instructions, one of them a taken branch", kernel_loop, { ONCE(0) }, { TURN(0), BRANCH(0, 0, 0) } },
-	{ "straight", "64 arithmetic instructions in a row", kernel_straight, { ONCE(0) }, { TURN(64), BRANCH(0, 0, 0) } },
-	{ "taken", "8 branches, taken", kernel_taken, { ONCE(0) }, { TURN(9), BRANCH(8, 8, 8) } },
-	{ "not-taken", "8 branches, not taken", kernel_not_taken, { ONCE(0) }, { TURN(10), BRANCH(8, 8, 0) } },
+const struct kernel kernels[] = {
+	KERNELS_BRANCHING,
 	{ "random", "a branch that no one can predict", kernel_random, { ONCE(2) }, { TURN(5), BRANCH(2, 2, 1) } },
 	{ "calls", "two calls and returns", kernel_calls, { ONCE(0) },
 	  { TURN(4), BRANCH(4, 0, 4), [WORK_CALLS] = 2, [WORK_RETURNS] = 2, [WORK_LOADS] = 2, [WORK_STORES] = 2 } },
 	{ "returns", "a return that no call belongs to", kernel_returns, { ONCE(0) },
 	  { TURN(3), BRANCH(1, 0, 1), [WORK_RETURNS] = 1, [WORK_LOADS] = 1, [WORK_STORES] = 1 } },
-	{ "jumps", "two jumps", kernel_jumps, { ONCE(0) }, { TURN(2), BRANCH(2, 0, 2) } },
-	{ "indirect", "two jumps through a register", kernel_indirect, { ONCE(0) }, { TURN(4), BRANCH(2, 0, 2), [WORK_INDIRECT] = 2 } },
-	{ "loads", "8 loads of the same lines", kernel_loads, { ONCE(0) }, { TURN(8), BRANCH(0, 0, 0), [WORK_LOADS] = 8 } },
-	{ "stores", "8 stores to the same lines", kernel_stores, { ONCE(0) }, { TURN(8), BRANCH(0, 0, 0), [WORK_STORES] = 8 } },
+	KERNELS_MOVING,
 	{ "far", "a load, each time of another page", kernel_far, { ONCE(1) }, { TURN(3), BRANCH(0, 0, 0), [WORK_LOADS] = 1 } },
-	{ "atomics", "4 locked instructions", kernel_atomics, { ONCE(0) },
-	  { TURN(4), BRANCH(0, 0, 0), [WORK_LOADS] = 4, [WORK_STORES] = 4, [WORK_ATOMICS] = 4 } },
-	{ "contended", "4 locked instructions on a line that another thread takes away", kernel_atomics, { ONCE(0) },
-	  { TURN(4), BRANCH(0, 0, 0), [WORK_LOADS] = 4, [WORK_STORES] = 4, [WORK_ATOMICS] = 4 }, .contended = true },
+	{ "atomics", "4 locked instructions", kernel_atomics, { ONCE(0) }, FOUR_ATOMICS },
+	{ "contended", "4 locked instructions on a line that another thread takes away", kernel_atomics, { ONCE(0) }, FOUR_ATOMICS, .contended = true },
 	{ "rep", "rep stosb of 64 bytes", kernel_rep, { ONCE(0) }, { TURN(8), BRANCH(0, 0, 0), [WORK_STORES] = 1, [WORK_REP] = 1 },
 	  .unsure = 1u << WORK_LOADS | 1u << WORK_STORES },
 	{ "syscalls", "a system call", kernel_syscalls, { ONCE(0) }, { TURN(2), BRANCH(0, 0, 0), [WORK_SYSCALLS] = 1 },
 	  .unsure = 1u << WORK_BRANCHES | 1u << WORK_TAKEN },
 	{ "x87", "16 x87 instructions", kernel_x87, { ONCE(0) }, { TURN(16), BRANCH(0, 0, 0), [WORK_X87] = 16 } },
-	{ "scalar", "8 floating-point operations on one value", kernel_scalar, { ONCE(2), [WORK_VECTOR] = 2 },
-	  { TURN(8), BRANCH(0, 0, 0), [WORK_VECTOR] = 8, [WORK_SCALAR] = 8 } },
-	{ "packed", "8 floating-point operations on two values", kernel_packed, { ONCE(2), [WORK_VECTOR] = 2 },
-	  { TURN(8), BRANCH(0, 0, 0), [WORK_VECTOR] = 8, [WORK_PACKED] = 8 } },
-	{ "vector", "8 vector operations on integers", kernel_vector, { ONCE(2), [WORK_VECTOR] = 2 }, { TURN(8), BRANCH(0, 0, 0), [WORK_VECTOR] = 8 } },
+	KERNELS_VECTOR,
 	{ "divides", "two integer divisions", kernel_divides, { ONCE(1) }, { TURN(5), BRANCH(0, 0, 0), [WORK_DIVIDES] = 2 } },
 };
-
-const struct kernel *kernel_at(size_t i)
-{
-	return i < kernel_count() ? &kernels[i] : NULL;
-}
 
 size_t kernel_count(void)
 {
