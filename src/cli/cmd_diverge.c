@@ -62,23 +62,17 @@ static int take_calls(void *with, struct divergence *d, struct tare_error *err)
 static int show(const struct diverge_options *o, const struct divergence_report *r, const struct divergence_about *about,
 		struct tare_error *err)
 {
-	struct output to;
-	struct style style;
-	struct text out = { 0 };
-	int ret = output_open(&to, o->form.output, false, STDOUT_FILENO, err), closed;
+	struct document to;
+	int ret = document_open(&to, o->form.output, err);
 
 	if (ret < 0)
 		return ret;
-	style = output_style(&to, WHEN_AUTO);
-	style.thousands = true;
+	to.style.thousands = true;
 	if (o->form.json)
-		divergence_json(&out, r, about);
+		divergence_json(&to.out, r, about);
 	else
-		divergence_text(&out, r, about, &style);
-	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
-	closed = output_close(&to, err);
-	text_free(&out);
-	return ret < 0 ? ret : closed;
+		divergence_text(&to.out, r, about, &to.style);
+	return document_close(&to, err);
 }
 
 static int work(const struct command *self, struct diverge_options *o, char *const *argv, struct tare_error *err)

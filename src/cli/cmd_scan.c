@@ -299,26 +299,20 @@ static int keep_table(struct job *j, const struct scan_shown *v, struct tare_err
 
 static int show(struct job *j, const struct scan_shown *v, struct tare_error *err)
 {
-	struct output to;
-	struct style style;
-	struct text out = { 0 };
-	int ret = output_open(&to, j->o.output, false, STDOUT_FILENO, err), closed;
+	struct document to;
+	int ret = document_open(&to, j->o.output, err);
 
 	if (ret < 0)
 		return ret;
-	style = output_style(&to, WHEN_AUTO);
 	if (j->o.format == JSON)
-		scan_view_json(&out, v);
+		scan_view_json(&to.out, v);
 	else if (j->o.format == CSV)
-		scan_view_csv(&out, v);
+		scan_view_csv(&to.out, v);
 	else
-		scan_view_text(&out, v, &style);
+		scan_view_text(&to.out, v, &to.style);
 	if (j->o.format == TEXT)
-		text_add(&out, " Kept in %s; tare events scan shows it.\n", j->table);
-	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
-	closed = output_close(&to, err);
-	text_free(&out);
-	return ret < 0 ? ret : closed;
+		text_add(&to.out, " Kept in %s; tare events scan shows it.\n", j->table);
+	return document_close(&to, err);
 }
 
 static int explain(struct job *j, char *const argv[], struct tare_error *err)

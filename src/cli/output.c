@@ -131,3 +131,22 @@ struct style output_style(const struct output *o, enum when colour)
 		s.width = WIDTH_MOST;
 	return s;
 }
+
+int document_open(struct document *d, const char *path, struct tare_error *err)
+{
+	int ret;
+
+	*d = (struct document){ 0 };
+	ret = output_open(&d->to, path, false, STDOUT_FILENO, err);
+	if (ret == 0)
+		d->style = output_style(&d->to, WHEN_AUTO);
+	return ret;
+}
+
+int document_close(struct document *d, struct tare_error *err)
+{
+	int ret = d->out.failed ? tare_fail_nomem(err) : output_put(&d->to, &d->out, err), closed = output_close(&d->to, ret < 0 ? NULL : err);
+
+	text_free(&d->out);
+	return ret < 0 ? ret : closed;
+}

@@ -26,4 +26,16 @@ enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
  * ENVIRONMENT. */
 struct style output_style(const struct output *o, enum when colour);
 
+/* A text of one piece on standard output or in a file. */
+struct document {
+	struct output to;
+	struct style style;
+	struct text out; /* add to it */
+};
+
+/* path as output_open() takes it. */
+int document_open(struct document *d, const char *path, struct tare_error *err);
+/* Writes it, closes, frees. -ENOMEM when the text could not be made. */
+int document_close(struct document *d, struct tare_error *err);
+
 #endif

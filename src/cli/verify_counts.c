@@ -146,9 +146,7 @@ static void put_json(struct text *out, const struct counts_options *o, const str
 	}
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 /* For tare stat. That they cannot be kept is no failure of what was asked. */
@@ -174,26 +172,20 @@ static void keep(struct counts_options *o, struct machine *machine, const struct
 
 static int show(const struct counts_options *o, const struct row *row, size_t n, struct tare_error *err)
 {
-	struct output to;
-	struct style style;
-	struct text out = { 0 };
-	int ret = output_open(&to, o->form.output, false, STDOUT_FILENO, err), closed;
+	struct document to;
+	int ret = document_open(&to, o->form.output, err);
 
 	if (ret < 0)
 		return ret;
-	style = output_style(&to, WHEN_AUTO);
 	if (o->form.json)
-		put_json(&out, o, row, n);
+		put_json(&to.out, o, row, n);
 	else
-		put_text(&out, row, n, &style);
+		put_text(&to.out, row, n, &to.style);
 	if (!o->form.json && o->stored[0])
-		text_add(&out, " Kept in %s: tare stat shows them with its counts.\n", o->stored);
+		text_add(&to.out, " Kept in %s: tare stat shows them with its counts.\n", o->stored);
 	if (!o->form.json && o->why_not[0])
-		text_add(&out, " Not kept for tare stat: %s.\n", o->why_not);
-	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
-	closed = output_close(&to, err);
-	text_free(&out);
-	return ret < 0 ? ret : closed;
+		text_add(&to.out, " Not kept for tare stat: %s.\n", o->why_not);
+	return document_close(&to, err);
 }
 
 /* What all of them say together. */

@@ -72,29 +72,21 @@ static void put_json(struct text *out, const struct host *h, const struct fault_
 	}
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 static int show(const struct faults_options *o, const struct host *h, const struct fault_finding *f, size_t n, struct tare_error *err)
 {
-	struct output to;
-	struct style style;
-	struct text out = { 0 };
-	int ret = output_open(&to, o->form.output, false, STDOUT_FILENO, err), closed;
+	struct document to;
+	int ret = document_open(&to, o->form.output, err);
 
 	if (ret < 0)
 		return ret;
-	style = output_style(&to, WHEN_AUTO);
 	if (o->form.json)
-		put_json(&out, h, f, n);
+		put_json(&to.out, h, f, n);
 	else
-		put_text(&out, h, f, n, &style);
-	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
-	closed = output_close(&to, err);
-	text_free(&out);
-	return ret < 0 ? ret : closed;
+		put_text(&to.out, h, f, n, &to.style);
+	return document_close(&to, err);
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -195,23 +195,17 @@ static int run_conditions(struct job *j)
 
 static int show(struct job *j)
 {
-	struct output to;
-	struct style style;
-	struct text out = { 0 };
-	int ret = output_open(&to, j->o->form.output, false, STDOUT_FILENO, j->err), closed;
+	struct document to;
+	int ret = document_open(&to, j->o->form.output, j->err);
 
 	if (ret < 0)
 		return ret;
-	style = output_style(&to, WHEN_AUTO);
-	style.thousands = true;
+	to.style.thousands = true;
 	if (j->o->form.json)
-		verify_launch_json(&out, &j->report);
+		verify_launch_json(&to.out, &j->report);
 	else
-		verify_launch_text(&out, &j->report, &style);
-	ret = out.failed ? tare_fail_nomem(j->err) : output_put(&to, &out, j->err);
-	closed = output_close(&to, j->err);
-	text_free(&out);
-	return ret < 0 ? ret : closed;
+		verify_launch_text(&to.out, &j->report, &to.style);
+	return document_close(&to, j->err);
 }
 
 static int work(const struct command *self, struct launch_options *o, char *const *argv, struct tare_error *err)

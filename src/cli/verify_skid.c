@@ -147,26 +147,20 @@ static void keep(struct skid_options *o, const struct skid_report *r)
 
 static int show(const struct skid_options *o, const struct skid_report *r, struct tare_error *err)
 {
-	struct output to;
-	struct style style;
-	struct text out = { 0 };
-	int ret = output_open(&to, o->form.output, false, STDOUT_FILENO, err), closed;
+	struct document to;
+	int ret = document_open(&to, o->form.output, err);
 
 	if (ret < 0)
 		return ret;
-	style = output_style(&to, WHEN_AUTO);
 	if (o->form.json)
-		verify_skid_json(&out, r);
+		verify_skid_json(&to.out, r);
 	else
-		verify_skid_text(&out, r, &style);
+		verify_skid_text(&to.out, r, &to.style);
 	if (!o->form.json && o->stored[0])
-		text_add(&out, " Kept in %s: tare report and tare annotate tell of it beside samples.\n", o->stored);
+		text_add(&to.out, " Kept in %s: tare report and tare annotate tell of it beside samples.\n", o->stored);
 	if (!o->form.json && o->why_not[0])
-		text_add(&out, " Not kept for tare report: %s.\n", o->why_not);
-	ret = out.failed ? tare_fail_nomem(err) : output_put(&to, &out, err);
-	closed = output_close(&to, err);
-	text_free(&out);
-	return ret < 0 ? ret : closed;
+		text_add(&to.out, " Not kept for tare report: %s.\n", o->why_not);
+	return document_close(&to, err);
 }
 
 static int status_of(const struct skid_report *r)

@@ -225,10 +225,7 @@ void aggregate_json(struct text *out, const struct aggregate *a, const struct ag
 	if (how->explained)
 		explain_json(&j, how->explained);
 	json_end(&j);
-	out->failed |= j.out.failed;
-	if (j.out.s)
-		text_put(out, j.out.s, j.out.len);
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 void aggregate_csv(struct text *out, const struct aggregate *a, const struct aggregate_shown *how)

@@ -400,9 +400,7 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 	json_uint(&j, "bytes_left_out", a->left_out);
 	json_string(&j, "others", a->others);
 	json_end(&j);
-	text_put(out, j.out.s ? j.out.s : "", j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 static void quoted(struct text *out, const char *value)

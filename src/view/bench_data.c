@@ -211,9 +211,7 @@ void bench_json(struct text *out, const struct bench_about *b)
 		json_string(&j, NULL, *remark);
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 /* ---- rows ---- */

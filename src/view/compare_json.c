@@ -134,10 +134,7 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 	}
 	json_end(&j);
 	json_end(&j);
-	out->failed |= j.out.failed;
-	if (j.out.s)
-		text_put(out, j.out.s, j.out.len);
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 void compare_csv(struct text *out, const struct compare *c, const struct compare_shown *how)

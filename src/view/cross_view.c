@@ -127,7 +127,5 @@ void cross_json(struct text *out, const struct cross_view *v)
 	}
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }

@@ -285,7 +285,5 @@ void divergence_json(struct text *out, const struct divergence_report *r, const 
 		}
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }

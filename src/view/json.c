@@ -122,6 +122,13 @@ void json_end(struct json *j)
 		text_put(&j->out, "\n", 1);
 }
 
+void json_into(struct text *out, struct json *j)
+{
+	text_put(out, j->out.s ? j->out.s : "", j->out.len);
+	out->failed |= j->out.failed;
+	text_free(&j->out);
+}
+
 void json_string(struct json *j, const char *key, const char *value)
 {
 	if (!value) {

@@ -23,6 +23,7 @@ struct json {
 void json_object(struct json *j, const char *key) JSON_SYMBOL(json_object);
 void json_array(struct json *j, const char *key) JSON_SYMBOL(json_array);
 void json_end(struct json *j); /* of the innermost object or array; a newline after the outermost */
+void json_into(struct text *out, struct json *j); /* the whole document; frees what it was made in */
 
 /* NULL is written as null. Bytes that are not UTF-8 become U+FFFD, so that the document stays
  * valid. */

@@ -593,9 +593,7 @@ void memory_json(struct text *out, const struct memory_shown *s, const struct me
 	json_uint(&j, "rows_in_all", t->n);
 	accessed_quality_json(&j, m->of);
 	json_end(&j);
-	text_put(out, j.out.s ? j.out.s : "", j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 /* ---- CSV ---- */

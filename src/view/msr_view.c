@@ -153,9 +153,7 @@ void msr_done_json(struct text *out, const struct msr_done *d)
 	}
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 /* ---- plans ---- */
@@ -241,9 +239,7 @@ void msr_plan_json(struct text *out, const struct msr_plan *p, const struct msr_
 	}
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 /* ---- what there is ---- */
@@ -315,9 +311,7 @@ void msr_list_json(struct text *out, unsigned maker)
 	}
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 void msr_row_text(struct text *out, const struct msr_row *row, uint32_t msr)

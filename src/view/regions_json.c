@@ -246,10 +246,7 @@ void regions_json(struct text *out, const struct regions *r, const struct region
 		json_end(&j);
 	}
 	json_end(&j);
-	out->failed |= j.out.failed;
-	if (j.out.s)
-		text_put(out, j.out.s, j.out.len);
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 static void number(struct text *out, bool known, double v)

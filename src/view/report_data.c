@@ -234,9 +234,7 @@ void report_json(struct text *out, const struct report_shown *r)
 		skid_shift_json(&j, r->shift, r->samples);
 	json_quality(&j, r);
 	json_end(&j);
-	text_put(out, j.out.s ? j.out.s : "", j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 /* ---- CSV: RFC 4180 ---- */

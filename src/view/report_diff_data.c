@@ -87,9 +87,7 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 		json_row(&j, r, &r->diff->row[i]);
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s ? j.out.s : "", j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 static void csv_change(struct text *out, const struct report_change *c, const uint64_t *amount)

@@ -277,9 +277,7 @@ void scan_view_json(struct text *out, const struct scan_shown *v)
 		json_end(&j);
 	}
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 	free(nearest);
 }
 

@@ -510,9 +510,7 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 	json_end(&j);
 	accessed_quality_json(&j, n->of);
 	json_end(&j);
-	text_put(out, j.out.s ? j.out.s : "", j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 /* ---- CSV ---- */

@@ -139,7 +139,5 @@ void verify_launch_json(struct text *out, const struct launch_report *r)
 		}
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s, j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }

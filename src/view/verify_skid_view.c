@@ -107,7 +107,5 @@ void verify_skid_json(struct text *out, const struct skid_report *r)
 	} else
 		json_null(&j, "clock");
 	json_end(&j);
-	text_put(out, j.out.s ? j.out.s : "", j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }

@@ -208,9 +208,7 @@ static void put_document(struct text *out, const struct windows_table *t, const 
 		put_thread(&j, t, &t->thread[k], packed);
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s ? j.out.s : "", j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
 
 void windows_json(struct text *out, const struct windows_table *t, const struct windows_about *about)

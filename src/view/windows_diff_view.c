@@ -221,7 +221,5 @@ void windows_diff_json(struct text *out, const struct windows_diff *d, bool exac
 	}
 	json_end(&j);
 	json_end(&j);
-	text_put(out, j.out.s ? j.out.s : "", j.out.len);
-	out->failed |= j.out.failed;
-	text_free(&j.out);
+	json_into(out, &j);
 }
