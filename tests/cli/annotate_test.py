@@ -12,12 +12,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import jsonschema
-
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import validated  # noqa: E402
 
-TARE, SCHEMA, CC, EXACT = os.path.abspath(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text()), sys.argv[3], sys.argv[4] == "yes"
+TARE, SCHEMA, CC, EXACT = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4] == "yes"
 SOURCE = Path(__file__).resolve().parent / "report" / "stacks.c"
 ROOM = tempfile.TemporaryDirectory()
 ENV = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": ROOM.name, "DEBUGINFOD_URLS": ""}
@@ -52,7 +51,7 @@ def annotate(*words, status=0):
 
 def document(*words, status=0):
     d = json.loads(annotate("--format", "json", *words, status=status))
-    jsonschema.validate(d, SCHEMA)
+    validated(d, SCHEMA)
     if d["no_instructions"] and "apstone" in d["no_instructions"]:
         skip("this build has no Capstone")
     return d

@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import validated  # noqa: E402
 
 TARE, SCHEMA = (os.path.abspath(p) for p in sys.argv[1:3])
 CC, X86 = sys.argv[3], sys.argv[4] == "yes"
@@ -36,11 +37,7 @@ def bench(*words, status=0, engine="exact", runs=20):
     r = sh(TARE, "bench", "--format", "json", "--engine", engine, "--runs", str(runs), *words)
     equal(r.returncode, status, f"status of tare bench {' '.join(words)[:200]}; {r.stderr[:600]}")
     document = json.loads(r.stdout)
-    try:
-        import jsonschema
-        jsonschema.validate(document, json.loads(Path(SCHEMA).read_text()))
-    except ImportError:
-        pass
+    validated(document, SCHEMA)
     return document
 
 

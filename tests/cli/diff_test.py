@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 from mmprofdata import INSTRUCTIONS, write  # noqa: E402
-from recordings import TARE, document, fixtures, room, tare  # noqa: E402
+from recordings import document, fixtures, room, tare  # noqa: E402
 
 
 def run(name, costs, metadata=None):

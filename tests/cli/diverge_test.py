@@ -6,39 +6,26 @@ usage: diverge_test.py TARE NOISY SCHEMAS     (NOISY: tests/programs/noisy)
 import json
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import ROOM, sh, validated  # noqa: E402
 
 TARE, NOISY, SCHEMAS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), Path(sys.argv[3])
-ROOM = tempfile.TemporaryDirectory()
-
-
-def sh(*words, status=None, **options):
-    r = subprocess.run(words, capture_output=True, text=True, timeout=200, cwd=ROOM.name, **options)
-    if status is not None:
-        equal(r.returncode, status, f"exit status of {' '.join(words)}; {r.stderr[:500]}")
-    return r
 
 
 def diverge(*words, tries=3):
     """The document, checked; again where the place moved, as it may on a busy machine."""
     for _ in range(tries):
-        r = sh(TARE, "diverge", "--format", "json", *words)
+        r = sh(TARE, "diverge", "--format", "json", *words, status=None)
         true(r.stdout, r.stderr)
         d = json.loads(r.stdout)
         equal(r.returncode, 0 if d["verdict"] == "same" else 1, "status")
         if d["verdict"] not in ("moves", "settled"):
             break
-    try:
-        import jsonschema
-        jsonschema.validate(d, json.loads((SCHEMAS / "tare-diverge-1.json").read_text()))
-    except ImportError:
-        pass
+    validated(d, SCHEMAS / "tare-diverge-1.json")
     return d
 
 

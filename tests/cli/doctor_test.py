@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
+from commands import validated  # noqa: E402
 
 TARE, FILTERED, SCHEMA = sys.argv[1:4]
 STATUS = {"hardware": 0, "software": 1, "nothing": 2}
@@ -32,7 +33,7 @@ def doctor(*words, before=(), **options):
     r = sh(*before, TARE, "doctor", "--format", "json", *words, **options)
     equal(r.stderr, "", "stderr")
     d = json.loads(r.stdout)
-    jsonschema.validate(d, json.loads(Path(SCHEMA).read_text()))
+    validated(d, SCHEMA)
     equal(r.returncode, STATUS[d["verdict"]], "exit status")
     equal(d["exit_status"], r.returncode, "exit_status")
     return d
@@ -299,7 +300,7 @@ def what_makes_runs_differ():
 def known_faults_by_themselves():
     r = sh(TARE, "verify", "faults", "--format", "json")
     d = json.loads(r.stdout)
-    jsonschema.validate(d, json.loads(Path(SCHEMA).with_name("tare-verify-faults-1.json").read_text()))
+    validated(d, Path(SCHEMA).with_name("tare-verify-faults-1.json"))
     equal(r.returncode, 1 if any(f["state"] == "present" for f in d["faults"]) else 0)
     root = tree({**SERVER, "proc/cpuinfo": "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 23\nmodel\t\t: 1\nstepping\t: 2\nflags\t\t: fpu\n\n"})
     r = sh(TARE, "verify", "faults", "--sysfs-root", root.name)

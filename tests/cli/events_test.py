@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
+from commands import validated  # noqa: E402
 
 TARE, SCHEMAS, TESTS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 
@@ -35,7 +36,7 @@ def document(schema, *words):
     r = events("--format", "json", *words)
     equal((r.returncode, r.stderr), (0, ""), "status and stderr")
     d = json.loads(r.stdout)
-    jsonschema.validate(d, json.loads((SCHEMAS / f"tare-{schema}-1.json").read_text()))
+    validated(d, SCHEMAS / f"tare-{schema}-1.json")
     return d["events"]
 
 

@@ -3,40 +3,20 @@
 
 usage: explain_test.py TARE NOISY SCHEMAS ARCH     (NOISY: tests/programs/noisy)
 """
-import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import ROOM, sh, validated  # noqa: E402
 
 TARE, NOISY, SCHEMAS, ARCH = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), Path(sys.argv[3]).resolve(), sys.argv[4]
-ROOM = tempfile.TemporaryDirectory()
-
-
-def sh(*words, status=0):
-    r = subprocess.run(words, capture_output=True, text=True, timeout=200, cwd=ROOM.name, stdin=subprocess.DEVNULL)
-    if status is not None:
-        equal(r.returncode, status, f"exit status of {' '.join(words)}; {r.stderr[:800]}")
-    return r
-
-
-def validated(text, schema):
-    d = json.loads(text)
-    try:
-        import jsonschema
-    except ImportError:
-        return d
-    jsonschema.validate(d, json.loads((SCHEMAS / schema).read_text()))
-    return d
 
 
 def explained(*words, name="instructions:u"):
-    d = validated(sh(TARE, "stat", "--format", "json", *words).stderr, "tare-stat-1.json")["explain"]
+    d = validated(sh(TARE, "stat", "--format", "json", *words).stderr, SCHEMAS / "tare-stat-1.json")["explain"]
     return d, next(e for e in d["events"] if e["event"] == name)
 
 

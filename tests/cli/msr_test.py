@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, sh, skip, test, true  # noqa: E402
+from commands import validated  # noqa: E402
 
 TARE, SCHEMAS = os.path.abspath(sys.argv[1]), Path(sys.argv[2])
 MODEL = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else None
@@ -36,11 +37,7 @@ def msr(*words, **options):
 
 
 def validate(d, name):
-    try:
-        import jsonschema
-        jsonschema.validate(d, json.loads((SCHEMAS / f"tare-{name}-1.json").read_text()))
-    except ImportError:
-        pass
+    validated(d, SCHEMAS / f"tare-{name}-1.json")
 
 
 def document(name, *words):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
+from commands import validated  # noqa: E402
 
 TARE, SCHEMA = (os.path.abspath(p) for p in sys.argv[1:3])
 SOURCES = Path(__file__).resolve().parent / "profile"
@@ -48,7 +49,7 @@ def profile(*words, by="function", status=0):
     """The document; its rows add up to the total, and the total is the event's count."""
     stat("-o", "out.json", "--format", "json", f"--profile={by}", "-e", "instructions:u", *words, status=status)
     d = json.loads(Path("out.json").read_text())
-    jsonschema.validate(d, json.loads(Path(SCHEMA).read_text()))
+    validated(d, SCHEMA)
     about = d["profile_about"]
     equal(sum(int(r["instructions"]) for r in d["profile"]) + int(about["left_out"]), about["total"], "sum of the rows")
     equal(d["events"][0]["runs"][about["run"]], about["total"], "total against instructions:u")

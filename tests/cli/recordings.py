@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from check import equal, skip
+from commands import validated
 
 TARE, SCHEMAS, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 ROOM = tempfile.TemporaryDirectory()
@@ -33,7 +34,7 @@ def tare(*words, status=0, **more):
 
 def document(command, *words, status=0):
     d = json.loads(tare(command, "--format", "json", *words, status=status).stdout)
-    jsonschema.validate(d, json.loads((SCHEMAS / f"tare-{command}-1.json").read_text()))
+    validated(d, SCHEMAS / f"tare-{command}-1.json")
     return d
 
 

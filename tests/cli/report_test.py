@@ -17,12 +17,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import jsonschema
-
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import validated  # noqa: E402
 
-TARE, SCHEMA, CC = os.path.abspath(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text()), sys.argv[3]
+TARE, SCHEMA, CC = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
 HERE = Path(__file__).resolve().parent
 FIXTURES = Path(os.environ.get("TARE_FIXTURES", HERE.parents[2] / "shared" / "fixtures")) / "perfdata"
 ROOM = tempfile.TemporaryDirectory()
@@ -59,7 +58,7 @@ def report(*words, status=0, text=True, **options):
 
 def document(*words, status=0):
     d = json.loads(report("--format", "json", *words, status=status))
-    jsonschema.validate(d, SCHEMA)
+    validated(d, SCHEMA)
     return d
 
 
@@ -505,7 +504,7 @@ def differences_of_two_recordings():
 def what_changed_and_what_is_noise():
     a, b = record("fp.data", []), record("fp2.data", [program("fp", "-fno-omit-frame-pointer"), "deep"], "-g")
     d = json.loads(report("--format", "json", "--diff", a, b))
-    jsonschema.validate(d, json.loads(Path(sys.argv[2]).with_name("tare-report-diff-1.json").read_text()))
+    validated(d, Path(sys.argv[2]).with_name("tare-report-diff-1.json"))
     old, new = document(a), document(b)
     for side, doc in (("before", old), ("after", new)):
         equal(d[side]["amount"], doc["events"][0]["amount"], side)
@@ -555,7 +554,7 @@ def recordings_of_real_machines():
         r = sh(TARE, "report", "--format", "json", "--sort", "module,address", fixture(name))
         true(r.returncode in (0, 1), f"{name}: {r.stderr.decode()}")
         d = json.loads(r.stdout)
-        jsonschema.validate(d, SCHEMA)
+        validated(d, SCHEMA)
         q = d["quality"]
         equal(q["samples"], samples, f"{name}: samples")
         equal(q["lost_records"], want["lost"], f"{name}: lost")

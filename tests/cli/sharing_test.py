@@ -9,7 +9,6 @@ import io
 import json
 import os
 import random
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 from made_accesses import *  # noqa: E402,F403
-from recordings import ROOT, document, room, tare  # noqa: E402
+from recordings import document, room, tare  # noqa: E402
 
 CC, EXACT = sys.argv[4], sys.argv[5] == "yes"
 BASE = 0x10000000

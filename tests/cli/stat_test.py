@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import validated  # noqa: E402
 
 TARE, SCHEMA, TREES = (os.path.abspath(p) for p in sys.argv[1:4])
 os.environ.update(LC_ALL="C.UTF-8", COLUMNS="160")
@@ -44,7 +45,7 @@ def stat(*words, status=0, before=(), **options):
 
 def document(*words, status=0, **options):
     d = json.loads(stat("--format", "json", *words, status=status, **options).stderr)
-    jsonschema.validate(d, json.loads(Path(SCHEMA).read_text()))
+    validated(d, SCHEMA)
     return d
 
 
@@ -474,7 +475,7 @@ def a_run_cut_off_is_left_out():
     status, out = group_interrupted(third, "-r", "5", "--format", "json", "-e", "page-faults", "--", "sh", "-c", script)
     equal(status, 130, out)
     d = json.loads(out)
-    jsonschema.validate(d, json.loads(Path(SCHEMA).read_text()))
+    validated(d, SCHEMA)
     e = event(d, "page-faults")
     equal((d["runs"], e["n"], e["runs"][2]), (3, 2, None), "two whole runs")
     equal([r["left_out"] for r in d["each_run"]], [False, False, True], "each run")
@@ -525,7 +526,7 @@ def intervals():
     true(any("<not counted>" in line for line in lines), "asleep is not 0")
     out = stat("--format", "json", "-I", "20", "-e", "task-clock,page-faults,instructions", "--", "sh", "-c", "sleep 0.1; ls / >/dev/null").stderr
     seen = [json.loads(line) for line in out.splitlines()]  # every line a document
-    jsonschema.validate(seen.pop(), json.loads(Path(SCHEMA).read_text()))  # the last one of the whole
+    validated(seen.pop(), SCHEMA)  # the last one of the whole
     schema = json.loads(Path(SCHEMA).with_name("tare-stat-interval-1.json").read_text())
     for line in seen:
         jsonschema.validate(line, schema)

@@ -3,45 +3,29 @@
 
 usage: trust_test.py TARE SCHEMAS
 """
-import json
 import os
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import ROOM, sh, validated  # noqa: E402
 
 TARE, SCHEMAS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
-ROOM = tempfile.TemporaryDirectory()
 
 
 def home(name):
     return {**os.environ, "XDG_STATE_HOME": f"{ROOM.name}/{name}"}
 
 
-def sh(*words, env, status=0):
-    r = subprocess.run([TARE, *words], capture_output=True, text=True, timeout=100, env=env, cwd=ROOM.name, stdin=subprocess.DEVNULL)
-    if status is not None:
-        equal(r.returncode, status, f"exit status of {' '.join(words)}; {r.stdout[:300]}{r.stderr[:500]}")
-    return r
-
-
-def validated(text, schema):
-    d = json.loads(text)
-    try:
-        import jsonschema
-    except ImportError:
-        return d
-    jsonschema.validate(d, json.loads((SCHEMAS / schema).read_text()))
-    return d
+def tare(*words, env, status=0):
+    return sh(TARE, *words, env=env, status=status)
 
 
 def verified(name):
     """A folder with a verdict on page-faults:u, and whether it is a good one."""
     env = home(name)
-    d = validated(sh("verify", "counts", "-e", "page-faults:u", "--format", "json", env=env, status=None).stdout, "tare-verify-1.json")
+    d = validated(tare("verify", "counts", "-e", "page-faults:u", "--format", "json", env=env, status=None).stdout, SCHEMAS / "tare-verify-1.json")
     if d["events"][0]["verdict"] == "unavailable":
         skip("page faults cannot be counted here")
     equal(d["stored"], f"{ROOM.name}/{name}/tare/verdicts")
@@ -49,7 +33,7 @@ def verified(name):
 
 
 def event(env, *words, status=0):
-    return validated(sh("stat", "--format", "json", *words, "--", "true", env=env, status=status).stderr, "tare-stat-1.json")
+    return validated(tare("stat", "--format", "json", *words, "--", "true", env=env, status=status).stderr, SCHEMAS / "tare-stat-1.json")
 
 
 @test
@@ -61,9 +45,9 @@ def a_verdict_is_kept_and_shown():
     e = event(env, "-e", "page-faults:u,context-switches:u")["events"]
     equal((e[0]["verdict"]["verdict"], e[0]["verdict"]["trusted"], e[0]["verdict"]["same_boot"]), ("exact", True, True))
     equal(e[1]["verdict"], None)
-    text = sh("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
+    text = tare("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
     true("counted, verified" in text and "verified: tare verify found" in text, text)
-    sh("verify", "counts", "-e", "page-faults:u", env=env, status=None)
+    tare("verify", "counts", "-e", "page-faults:u", env=env, status=None)
     equal(len(path.read_text().splitlines()), 2, "a new verdict takes the place of the old one")
     equal(sorted(p.name for p in path.parent.iterdir()), ["verdicts", "verdicts.lock"], "nothing else is left")
 
@@ -71,12 +55,12 @@ def a_verdict_is_kept_and_shown():
 @test
 def only_verified_events():
     env, _, good = verified("only")
-    r = sh("stat", "--verified-only", "-e", "page-faults:u,context-switches:u", "--", "touch", "never", env=env, status=125)
+    r = tare("stat", "--verified-only", "-e", "page-faults:u,context-switches:u", "--", "touch", "never", env=env, status=125)
     true("no verdict for context-switches:u" in r.stderr and "tare verify counts -e context-switches:u" in r.stderr, r.stderr)
     true(not (Path(ROOM.name) / "never").exists(), "nothing was started")
     if good:
-        sh("stat", "--verified-only", "-e", "page-faults:u,duration_time", "--", "true", env=env)
-    r = sh("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=home("nobody"), status=125)
+        tare("stat", "--verified-only", "-e", "page-faults:u,duration_time", "--", "true", env=env)
+    r = tare("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=home("nobody"), status=125)
     true("no verdict for page-faults:u" in r.stderr, r.stderr)
 
 
@@ -94,9 +78,9 @@ def bad_verdicts_and_those_of_other_machines():
     env, path, _ = verified("bad")
     good = path.read_text()
     path.write_text(rewritten(path, verdict="noisy", spread="12"))
-    text = sh("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
+    text = tare("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
     true("counted, noisy" in text and "page-faults:u: noisy, by tare verify: different each time, by up to 12." in text, text)
-    r = sh("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=env, status=125)
+    r = tare("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=env, status=125)
     true("page-faults:u (noisy)" in r.stderr, r.stderr)
     path.write_text(good)
     path.write_text(rewritten(path, machine="GenuineIntel-6-1-1 microcode 0x1 Linux 5.0 #1 -"))
@@ -105,11 +89,11 @@ def bad_verdicts_and_those_of_other_machines():
     path.write_text(rewritten(path, boot="0000"))
     equal(event(env, "-e", "page-faults:u")["events"][0]["verdict"]["same_boot"], False)
     path.write_text(good + "nonsense\n")
-    text = sh("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
+    text = tare("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
     true("No verdicts:" in text and "line 3 is no verdict" in text, text)
-    r = sh("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=env, status=125)
+    r = tare("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=env, status=125)
     true("cannot be read" in r.stderr and "remove that file" in r.stderr, r.stderr)
-    r = sh("verify", "counts", "-e", "page-faults:u", env=env, status=None)
+    r = tare("verify", "counts", "-e", "page-faults:u", env=env, status=None)
     true("Not kept for tare stat" in r.stdout, r.stdout)
     equal(path.read_text(), good + "nonsense\n", "what is not understood is not overwritten")
 
@@ -120,7 +104,7 @@ def a_known_overcount_is_taken_off():
     if not good:
         skip("page faults are not counted right here")
     page_faults = path.read_text()
-    sh("verify", "counts", "-e", "minor-faults:u", env=env, status=None)
+    tare("verify", "counts", "-e", "minor-faults:u", env=env, status=None)
     lines = path.read_text().splitlines()
     minor = next(l for l in lines if " 0x5 " in l).split("\t")
     minor[2], minor[4] = "per-fault", "1"  # as if each page fault were one too many
@@ -132,13 +116,13 @@ def a_known_overcount_is_taken_off():
     wanted = sorted(a - b for a, b in zip(minors["runs"], faults["runs"]))
     equal((c[0]["min"], c[0]["value"], c[0]["max"]), (wanted[0], wanted[1], wanted[2]))
     equal((c[0]["per_fault"], c[0]["counted"]), (1, minors["value"]))
-    text = sh("stat", "--correct", "-e", "minor-faults:u,page-faults:u", "--", "true", env=env).stderr
+    text = tare("stat", "--correct", "-e", "minor-faults:u,page-faults:u", "--", "true", env=env).stderr
     true("minor-faults:u corrected:" in text and "1 for each of" in text, text)
-    text = sh("stat", "--correct", "-e", "minor-faults:u", "--", "true", env=env).stderr
+    text = tare("stat", "--correct", "-e", "minor-faults:u", "--", "true", env=env).stderr
     true("minor-faults:u is not corrected" in text and "page-faults:u" in text, text)
     true("corrected" not in event(env, "-e", "minor-faults:u"), "only where it is asked for")
-    sh("stat", "--verified-only", "--correct", "-e", "minor-faults:u,page-faults:u", "--", "true", env=env)
-    r = sh("stat", "--verified-only", "-e", "minor-faults:u", "--", "true", env=env, status=125)
+    tare("stat", "--verified-only", "--correct", "-e", "minor-faults:u,page-faults:u", "--", "true", env=env)
+    r = tare("stat", "--verified-only", "-e", "minor-faults:u", "--", "true", env=env, status=125)
     true("(per-fault)" in r.stderr, r.stderr)
 
 
@@ -146,13 +130,13 @@ def a_known_overcount_is_taken_off():
 def where_nothing_can_be_kept():
     env = home("closed")
     (Path(ROOM.name) / "closed").write_text("a file, not a folder")
-    r = sh("verify", "counts", "-e", "page-faults:u", env=env, status=None)
+    r = tare("verify", "counts", "-e", "page-faults:u", env=env, status=None)
     if "unavailable" in r.stdout:
         skip("page faults cannot be counted here")
     true("Not kept for tare stat: cannot make the folder" in r.stdout, r.stdout)
-    sh("stat", "-e", "page-faults:u", "--", "true", env=env)
+    tare("stat", "-e", "page-faults:u", "--", "true", env=env)
     env = home("not-asked")
-    sh("verify", "counts", "-e", "page-faults:u", "--no-store", env=env, status=None)
+    tare("verify", "counts", "-e", "page-faults:u", "--no-store", env=env, status=None)
     true(not (Path(ROOM.name) / "not-asked").exists(), "--no-store leaves nothing")
 
 

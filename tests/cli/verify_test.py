@@ -16,34 +16,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import ROOM, sh, validated  # noqa: E402
 
 TARE, NOISY, SCHEMAS, ARCH = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
 FILTERED = os.path.abspath(sys.argv[5])
-ROOM = tempfile.TemporaryDirectory()
-ENV = {"XDG_STATE_HOME": f"{ROOM.name}/state"} | {k: v for k, v in os.environ.items() if k not in ("XDG_STATE_HOME", "PYTHONHASHSEED", "PERL_HASH_SEED", "MALLOC_CONF")}
-
-
-def sh(*words, status=0, env=ENV, **options):
-    r = subprocess.run(words, capture_output=True, text=True, timeout=200, env=env, cwd=ROOM.name, **options)
-    if status is not None:
-        equal(r.returncode, status, f"exit status of {' '.join(words)}; {r.stderr[:500]}")
-    return r
-
-
-def validated(text, schema):
-    d = json.loads(text)
-    try:
-        import jsonschema
-    except ImportError:
-        return d
-    jsonschema.validate(d, json.loads((SCHEMAS / schema).read_text()))
-    return d
+for variable in ("PYTHONHASHSEED", "PERL_HASH_SEED", "MALLOC_CONF"):
+    os.environ.pop(variable, None)
+ENV = os.environ
 
 
 @test
 def skid_of_what_the_kernel_knows_the_cause_of():
     r = sh(TARE, "verify", "skid", "--format", "json", status=None)
-    d = validated(r.stdout, "tare-verify-skid-1.json")
+    d = validated(r.stdout, SCHEMAS / "tare-verify-skid-1.json")
     rows = {(e["event"], e["level"]): e for e in d["events"]}
     hardware = [e for e in d["events"] if e["hardware"] and not e["reason"]]
     equal(r.returncode, 125 if not hardware else 0 if all(e["kept"] for e in hardware) else 1)
@@ -86,7 +71,7 @@ def skid_is_kept_for_reports_of_this_machine():
         text = sh(TARE, "report", *words, "-i", "faults.data", env=env).stdout
         true(line in text, text)
     d = json.loads(sh(TARE, "report", "--skid", "--format", "json", "-i", "faults.data", env=env).stdout)
-    validated(json.dumps(d), "tare-report-1.json")
+    validated(json.dumps(d), SCHEMAS / "tare-report-1.json")
     equal({k: d["events"][0]["skid"][k] for k in ("measured_event", "same_event", "level", "exact", "p99")},
           {"measured_event": "page-faults:u", "same_event": True, "level": 0, "exact": 1, "p99": 0})
     function = next(r["function"] for r in d["rows"] if r["function"])
@@ -241,7 +226,7 @@ CAUSES = {"address": "aslr", "stack": "environment", "order": "order", "random":
 def page_faults_are_exact():
     for words in (["verify"], ["verify", "counts"]):
         r = sh(TARE, *words, "-e", "page-faults:u,minor-faults:u,task-clock:u", "--format", "json", status=None)
-        d = validated(r.stdout, "tare-verify-1.json")
+        d = validated(r.stdout, SCHEMAS / "tare-verify-1.json")
         found = {e["event"]: e for e in d["events"]}
         if found["page-faults:u"]["verdict"] == "unavailable":
             skip(found["page-faults:u"]["words"])
@@ -267,7 +252,7 @@ def launch_finds_each_planted_cause():
     for cause, item in CAUSES.items():
         r = sh(TARE, "verify", "launch", "-r", "4", f"--deterministic={item}" + ("" if item == "aslr" else ",aslr,environment,order"),
                "--format", "json", "--", NOISY, cause, status=None)
-        d = validated(r.stdout, "tare-verify-launch-1.json")
+        d = validated(r.stdout, SCHEMAS / "tare-verify-launch-1.json")
         if d["not_fixed"]:
             print(f"# {cause}: {d['not_fixed']}")
             continue

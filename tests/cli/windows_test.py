@@ -5,7 +5,6 @@ every machine has; and `tare windows diff`.
 usage: windows_test.py TARE SCHEMA LOOPS
 """
 import csv
-import io
 import json
 import os
 import subprocess
@@ -13,10 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import jsonschema
-
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import validated  # noqa: E402
 
 TARE, SCHEMA, LOOPS = (os.path.abspath(p) for p in sys.argv[1:4])
 ROOM = tempfile.TemporaryDirectory()
@@ -40,11 +38,7 @@ def windows(*words, status=0):
     r = sh(TARE, "windows", "--format", "json", *words)
     equal(r.returncode, status, f"status of tare windows {' '.join(words)[:200]}; {r.stderr[:600]}")
     document = json.loads(r.stdout)
-    try:
-        import jsonschema
-        jsonschema.validate(document, json.loads(Path(SCHEMA).read_text()))
-    except ImportError:
-        pass
+    validated(document, SCHEMA)
     for t in document["threads"]:
         n = len(t["columns"]["begin"])
         equal({len(c) for k, c in t["columns"].items() if k not in ("events", "metrics")}, {n}, "equal columns")
@@ -205,7 +199,7 @@ def text_has_plots_and_rows():
 
 
 def check_diff(d, parted):
-    jsonschema.validate(d, json.loads(Path(SCHEMA).with_name("tare-windows-diff-1.json").read_text()))
+    validated(d, Path(SCHEMA).with_name("tare-windows-diff-1.json"))
     equal(d["parted"] and set(d["parted"]), parted)
     equal(bool(d["stretches"]), bool(parted))
     equal((d["a"]["file"], d["quality"]), ("a.csv", "exact"))
@@ -248,7 +242,7 @@ def one_run_in_windows_of_two_lengths_does_not_part():
     r = sh(TARE, "windows", "diff", "--format", "json", "50k.csv", "35k.csv")
     equal((r.returncode, r.stderr), (0, ""))
     d = json.loads(r.stdout)
-    jsonschema.validate(d, json.loads(Path(SCHEMA).with_name("tare-windows-diff-1.json").read_text()))
+    validated(d, Path(SCHEMA).with_name("tare-windows-diff-1.json"))
     equal((d["parted"], d["stretches"], d["total_a"]), (None, [], d["total_b"]))
     equal(d["total_a"][0], d["a"]["length"], "compared up to the end of both")
     true(0 < d["places"] < d["windows_of_both"], str(d["places"]))

@@ -46,9 +46,9 @@ def main():
     failed = 0
     for n, function in enumerate(_tests, 1):
         try:
-            began = time.monotonic()
+            began, before = time.monotonic(), sum(os.times()[:4])
             function()
-            print(f"# {time.monotonic() - began:.2f} s\nok {n} {function.__name__}", flush=True)
+            print(f"# {time.monotonic() - began:.2f} s, {sum(os.times()[:4]) - before:.2f} s of CPU\nok {n} {function.__name__}", flush=True)
         except Skipped as e:
             print(f"ok {n} {function.__name__} # SKIP {e}", flush=True)
         except Exception as e:
