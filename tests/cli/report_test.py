@@ -591,7 +591,7 @@ def packed(path, make):
         return
     sample_type = 1 | 2 | 4 | 32 | 256  # address, thread, time, callchain, period
     attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000, sample_type, 0, 1 | 1 << 18).ljust(128, b"\0")
-    z = subprocess.run(["zstd", "-19", "-c"], input=b"".join(make()), stdout=subprocess.PIPE, check=True).stdout
+    z = subprocess.run(["zstd", "-9", "-c"], input=b"".join(make()), stdout=subprocess.PIPE, check=True).stdout
     out = b"PERFILE2" + struct.pack("<Q", 16) + record_of(64, attr + struct.pack("<Q", 1))
     Path(path).write_bytes(out + b"".join(record_of(81, z[k : k + 60000]) for k in range(0, len(z), 60000)))
     os._exit(0)
