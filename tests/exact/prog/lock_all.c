@@ -3,6 +3,7 @@
  * mlockall() and what follows it: how much memory is locked, and what is mapped later, the same as natively.
  * exact: build=static
  */
+#include <emmintrin.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,32 +16,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char text[8192];
+static char text[1025];
 
-/* In as many instructions whatever stands before it: numbers of processes, above all the tracer's, are longer and shorter. */
-static long status_kib(const char *name)
+/*
+ * In as many instructions whatever stands before it: numbers of processes, above all the tracer's, are longer and shorter. And in few: the
+ * judge steps through them all, at every line.
+ */
+static long locked_kib(void)
 {
 	int fd = open("/proc/self/status", O_RDONLY);
 	unsigned at = 0;
 
 	memset(text, 0, sizeof text);
-	read(fd, text, sizeof text - 1);
+	read(fd, text, sizeof text - 2);
 	close(fd);
-	for (unsigned i = 0; i < sizeof text - 5; i++) {
-		unsigned other = 0;
+	for (unsigned i = 0; i + 1 < sizeof text; i += 16) { /* the L of VmLck, 16 places at a time */
+		__m128i l = _mm_cmpeq_epi8(_mm_loadu_si128((__m128i *)(text + i)), _mm_set1_epi8('L'));
+		__m128i c = _mm_cmpeq_epi8(_mm_loadu_si128((__m128i *)(text + i + 1)), _mm_set1_epi8('c'));
+		unsigned found = (unsigned)_mm_movemask_epi8(_mm_and_si128(l, c));
 
-		for (int k = 0; k < 5; k++)
-			other |= text[i + k] ^ name[k];
-		at |= i & ((other & 0xff) - 1) >> 16; /* i below 2^13, where nothing is other */
+		at |= -(unsigned)(found != 0) & (i + (unsigned)__builtin_ctz(found | 1u << 16));
 	}
-	return atol(text + at + 6);
+	return at ? atol(text + at + 4) : -1;
 }
 
 static void say(const char *what, long ret)
 {
 	int error = ret == -1 ? errno : 0;
 
-	dprintf(1, "%s: %ld, %d; locked %ld KiB\n", what, ret, error, status_kib("VmLck"));
+	dprintf(1, "%s: %ld, %d; locked %ld KiB\n", what, ret, error, locked_kib());
 }
 
 static void *map(size_t size)
