@@ -32,7 +32,7 @@ int main()
 {
 	int caught = 0;
 
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 4; i++)
 		try {
 			try {
 				down(i);
