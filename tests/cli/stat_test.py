@@ -571,13 +571,13 @@ def running_processes():
     p.stdout.readline()
     try:
         d = document("-p", str(p.pid), "-e", "task-clock", "--timeout", "100")
-        true(1e6 < event(d, "task-clock")["value"] < 150e6, d["events"])
+        true(1e6 < event(d, "task-clock")["value"] <= d["times_ns"]["counted"]["value"], d)
         equal((d["exit_status"], d["target"]), (None, f"process {p.pid}"), "no command")
         rows = stat("-p", str(p.pid), "--per-thread", "-x,", "-e", "task-clock", "--timeout", "50").stderr.splitlines()
         equal(len(rows), 4, rows)
         equal(sum(not row.split(",")[1].startswith("<") for row in rows), 1, "three of them sleep")
         d = document("-t", str(p.pid), "-e", "task-clock", "--", "sleep", "0.05")
-        true(1e6 < event(d, "task-clock")["value"] < 80e6, "while another command runs")
+        true(1e6 < event(d, "task-clock")["value"] <= d["times_ns"]["counted"]["value"], f"while another command runs: {d}")
     finally:
         p.kill()
         p.wait()
@@ -1048,9 +1048,10 @@ def modes_for_all_events():
     e = document("--all-user", "-e", "page-faults,task-clock:u", "--", "true")["events"]
     equal([x["event"] for x in e], ["page-faults:u", "task-clock:u"], "names")
     if os.geteuid() == 0:
-        user, kernel, both = (document(*w, "-e", "page-faults", "--", "true")["events"][0]["value"]
-                              for w in (["--all-user"], ["--all-kernel"], []))
-        true(0 < kernel < both and 0 < user < both and abs(user + kernel - both) <= 6, f"{user} and {kernel}, together {both}")
+        user, kernel, both = (x["value"] for x in document("-e", "page-faults:u,page-faults:k,page-faults", "--", "true")["events"])
+        true(user > 0 and kernel > 0, f"{user} and {kernel}")
+        equal(user + kernel, both, "in one run")
+        equal(document("--all-kernel", "-e", "page-faults", "--", "true")["events"][0]["event"], "page-faults:k", "name")
     refused("--all-user", "--all-kernel", "--", "true", says="choose one")
 
 
