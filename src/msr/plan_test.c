@@ -352,6 +352,36 @@ TEST(as_the_kernel_traces_it)
 	text_free(&plain);
 }
 
+/* Sources: Intel SDM vol. 3B, the chapters per microarchitecture; "Full-Width Writes": since Ivy Bridge. AMD PPRs. */
+TEST(what_each_cpu_has)
+{
+	static const struct {
+		int line;
+		const char *bound, *libpfm, *name;
+		unsigned version, width;
+		bool full_width;
+	} rows[] = {
+		{ __LINE__, "-", "coreduo", "", 1, 40, false },	 { __LINE__, "core2", "core", "", 2, 40, false },
+		{ __LINE__, "nhm", "nhm_ex", "", 3, 48, false }, { __LINE__, "wsm", "wsm", "", 3, 48, false },
+		{ __LINE__, "snb", "snb", "", 3, 48, false },	 { __LINE__, "ivb", "ivb", "", 3, 48, true },
+		{ __LINE__, "hsw", "hsw", "", 3, 48, true },	 { __LINE__, "bdw", "bdw", "", 3, 48, true },
+		{ __LINE__, "skl", "clx", "", 4, 48, true },	 { __LINE__, "icl", "icx", "", 5, 48, true },
+		{ __LINE__, "spr", "spr", "", 5, 48, true },	 { __LINE__, "grt", "-", "", 5, 48, true },
+		{ __LINE__, "slm", "slm", "", 3, 48, false },	 { __LINE__, "slm", "glm", "", 4, 48, true },
+		{ __LINE__, "slm", "tmt", "", 5, 48, true },	 { __LINE__, "amd16h", "amd64_fam16h", "", 0, 48, true },
+		{ __LINE__, "amd15h", "-", "", 1, 48, true },	 { __LINE__, "amd17h", "-", "AMD Zen 5", 2, 48, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct msr_cpu cpu = cpu_of(rows[i].bound, rows[i].libpfm, rows[i].name, 4, 3);
+
+		CHECK_EQ(cpu.version, rows[i].version, "row at line %d", rows[i].line);
+		CHECK(cpu.width == rows[i].width && cpu.fixed_width == rows[i].width, "row at line %d", rows[i].line);
+		CHECK_EQ(cpu.full_width, rows[i].full_width, "row at line %d", rows[i].line);
+		CHECK_EQ(cpu.maker, strncmp(rows[i].bound, "amd", 3) ? TARE_MSR_INTEL : TARE_MSR_AMD, "row at line %d", rows[i].line);
+	}
+}
+
 TEST(the_largest_plan_fits)
 {
 	struct msr_cpu cpu = cpu_of("icl", "icl", "Intel Ice Lake", 8, 4);
