@@ -88,6 +88,7 @@ int main(void)
 	say("nothing", mlockall(0));
 	say("on fault alone", mlockall(MCL_ONFAULT));
 	say("what is there", mlockall(MCL_CURRENT));
+	later("what is there");
 	say("all", mlockall(MCL_CURRENT | MCL_FUTURE));
 	later("all");
 	if (!fork()) {
@@ -104,6 +105,9 @@ int main(void)
 	later("on fault");
 	say("no more", munlockall());
 	say("one", mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0) == MAP_FAILED ? -1 : 0);
+	setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ 8192, 4 << 20 });
+	say("by right", mlockall(MCL_CURRENT));
+	munlockall();
 	/* Somebody else, with 4 MiB to lock: enough for what there is, not for a mapping more. */
 	setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ 4 << 20, 4 << 20 });
 	if (geteuid() == 0 && syscall(SYS_setuid, 65534))
