@@ -20,11 +20,25 @@ static char *map(char *at, unsigned long size)
 	return mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
+/* So many blocks that tables become larger, and the engine's memory is in other places than at the start. */
+static void run_much(void)
+{
+	enum { JUMPS = 20000, SIZE = JUMPS * 2 + 1 };
+	unsigned char *code = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (int i = 0; i < JUMPS; i++)
+		code[i * 2] = 0xeb; /* to the next */
+	code[SIZE - 1] = 0xc3;
+	mprotect(code, SIZE, PROT_READ | PROT_EXEC);
+	((void (*)(void))code)();
+}
+
 int main(void)
 {
 	char *near = map(table - 8192, 8192), *above = map(table + 0x80000, 4096);
 	unsigned char core;
 
+	run_much();
 	/* Of advice and protection what lies before a hole is reached, of advice what lies behind it, too. */
 	*near = *above = 1;
 	say("advise", madvise(near, 0x90000, MADV_DONTNEED));
