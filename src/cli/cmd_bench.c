@@ -252,6 +252,8 @@ static void remark_fixed(struct job *j)
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)
 		if (f->missed & 1u << i)
 			remark(j, "Not fixed: %s: %s.", fixed_rows[i].name, f->why[i]);
+		else if (fixed_partly(f) & 1u << i)
+			remark(j, "Fixed in part: %s: %s.", fixed_rows[i].name, fixed_rows[i].leaves);
 }
 
 static void make_remarks(struct job *j)

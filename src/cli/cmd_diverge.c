@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/verify.h"
 #include "session/environment.h"
+#include "session/launch_fix.h"
 #include "session/pidspace.h"
 #include "view/divergence_view.h"
 
@@ -88,6 +89,10 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	plan.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
 	if (ret == 0)
 		ret = exact_probe(err);
+	if (ret == 0 && fix_layout_refused()) {
+		ret = tare_fail(err, EPERM, "addresses are random, and two runs part at once: %s", fix_layout_refused());
+		tare_hint(err, "in a container: let it (docker: --security-opt seccomp=unconfined)");
+	}
 	if (ret == 0)
 		ret = diverge_search(&plan, &d, err);
 	if (ret == 0)

@@ -374,13 +374,8 @@ static int report(const struct command *self, const struct regions_options *o, s
 
 static void say_fixed(const struct command *self, const struct regions_options *o)
 {
-	struct text words = { 0 };
-
-	if (o->deterministic && !o->quiet) {
-		fixed_names(&words, fixed_had(&o->fixed));
-		fprintf(stderr, "tare %s: fixed: %s\n", self->name, words.s ? words.s : "");
-		text_free(&words);
-	}
+	if (o->deterministic && !o->quiet)
+		fixed_say_had(self, &o->fixed);
 	fixed_say_missed(self, &o->fixed);
 }
 

@@ -65,13 +65,8 @@ static int start(const struct command *self, struct run_options *o, char *const 
 		complain(self, err, NULL);
 		return end.exec_code == ENOENT ? EXIT_NOT_FOUND : end.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
 	}
-	if (o->verbose) {
-		struct text words = { 0 };
-
-		fixed_names(&words, fixed_had(&o->fixed));
-		fprintf(stderr, "tare run: fixed: %s\n", words.s ? words.s : "");
-		text_free(&words);
-	}
+	if (o->verbose)
+		fixed_say_had(self, &o->fixed);
 	return follow_status(&end);
 }
 

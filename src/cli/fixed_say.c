@@ -8,3 +8,15 @@ void fixed_say_missed(const struct command *self, const struct fixed *f)
 		if (f->missed & 1u << i)
 			fprintf(stderr, "tare %s: not fixed: %s: %s\n", self->name, fixed_rows[i].name, f->why[i]);
 }
+
+void fixed_say_had(const struct command *self, const struct fixed *f)
+{
+	struct text words = { 0 };
+
+	fixed_names(&words, fixed_had(f));
+	fprintf(stderr, "tare %s: fixed: %s\n", self->name, words.s ? words.s : "");
+	text_free(&words);
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (fixed_partly(f) & 1u << i)
+			fprintf(stderr, "tare %s: fixed in part: %s: %s\n", self->name, fixed_rows[i].name, fixed_rows[i].leaves);
+}

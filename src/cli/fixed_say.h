@@ -8,5 +8,7 @@
 
 /* On stderr, a line for each item that was wanted and could not be had. */
 void fixed_say_missed(const struct command *self, const struct fixed *f);
+/* Likewise, what was had, and what of it in part. */
+void fixed_say_had(const struct command *self, const struct fixed *f);
 
 #endif

@@ -142,8 +142,8 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 
 	*out = (struct launch_runs){ 0 };
 	/* Ids of a namespace are there anyway: without the item they have other widths. */
-	f.set = fixed_had(&f) & ~(off & ~FIXED(PID));
-	f.missed = 0;
+	f.set = fixed_tried(&f) & ~(off & ~FIXED(PID));
+	f.missed = f.lost = 0;
 	for (unsigned n = 0; ret == 0 && n < j->o->runs; n++) {
 		struct trial_run run;
 
@@ -169,7 +169,7 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 	if (!off) /* what the launcher could not have */
 		for (unsigned i = 0; i < FIXED_ITEMS; i++)
 			if (f.missed & 1u << i)
-				fixed_miss(&j->o->fixed, (enum fixed_item)i, "%s", f.why[i]);
+				(f.lost & 1u << i ? fixed_lose : fixed_miss)(&j->o->fixed, (enum fixed_item)i, "%s", f.why[i]);
 	free(counts);
 	return ret;
 }

@@ -6,19 +6,20 @@
 #include "session/fixed.h"
 
 const struct fixed_row fixed_rows[FIXED_ITEMS] = {
-	[FIXED_ASLR] = { "aslr", "no randomisation of addresses", true },
-	[FIXED_ENVIRONMENT] = { "environment", "arguments and environment filled up to a round size", true },
-	[FIXED_ORDER] = { "order", "the environment's variables sorted", true },
-	[FIXED_RANDOM] = { "random", "constant bytes from getrandom and AT_RANDOM; under the exact engine also from /dev/urandom", true },
-	[FIXED_SEEDS] = { "seeds", "hash seeds of Python and Perl, by their variables", true },
-	[FIXED_MALLOC] = { "malloc", "no purging by time in jemalloc and mimalloc", true },
-	[FIXED_VDSO] = { "vdso", "clocks read by system call, without retries in user mode", true },
-	[FIXED_PID] = { "pid", "process ids from 1000 on, in a pid namespace", true },
-	[FIXED_CPU] = { "cpu", "one CPU: threads take turns", false },
-	[FIXED_LOCALE] = { "locale", "LC_ALL=C.UTF-8 and TZ=UTC0", false },
-	[FIXED_CWD] = { "cwd", "the working directory by a name of 256 characters", false },
-	[FIXED_BINDING] = { "binding", "symbols bound at the start, not by the thread that calls first", false },
-	[FIXED_READDIR] = { "readdir", "directories read in the order of names; under the exact engine alone", false },
+	[FIXED_ASLR] = { "aslr", "no randomisation of addresses", true, NULL },
+	[FIXED_ENVIRONMENT] = { "environment", "arguments and environment filled up to a round size", true, NULL },
+	[FIXED_ORDER] = { "order", "the environment's variables sorted", true, NULL },
+	[FIXED_RANDOM] = { "random", "constant bytes from getrandom and AT_RANDOM; under the exact engine also from /dev/urandom", true,
+			   "/dev/urandom and /dev/random are as random as ever: only the exact engine answers them" },
+	[FIXED_SEEDS] = { "seeds", "hash seeds of Python and Perl, by their variables", true, NULL },
+	[FIXED_MALLOC] = { "malloc", "no purging by time in jemalloc and mimalloc", true, NULL },
+	[FIXED_VDSO] = { "vdso", "clocks read by system call, without retries in user mode", true, NULL },
+	[FIXED_PID] = { "pid", "process ids from 1000 on, in a pid namespace", true, NULL },
+	[FIXED_CPU] = { "cpu", "one CPU: threads take turns", false, NULL },
+	[FIXED_LOCALE] = { "locale", "LC_ALL=C.UTF-8 and TZ=UTC0", false, NULL },
+	[FIXED_CWD] = { "cwd", "the working directory by a name of 256 characters", false, NULL },
+	[FIXED_BINDING] = { "binding", "symbols bound at the start, not by the thread that calls first", false, NULL },
+	[FIXED_READDIR] = { "readdir", "directories read in the order of names; under the exact engine alone", false, NULL },
 };
 
 static unsigned usual(void)
@@ -97,19 +98,45 @@ void fixed_names(struct text *out, unsigned set)
 		}
 }
 
+__attribute__((format(printf, 3, 0))) static bool note(struct fixed *f, enum fixed_item item, const char *fmt, va_list args)
+{
+	if (!f || !(f->set & 1u << item) || (f->missed & 1u << item))
+		return false; /* the first reason stays */
+	f->missed |= 1u << item;
+	vsnprintf(f->why[item], sizeof(f->why[item]), fmt, args);
+	return true;
+}
+
 void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...)
 {
 	va_list args;
 
-	if (!f || !(f->set & 1u << item) || (f->missed & 1u << item))
-		return; /* the first reason stays */
-	f->missed |= 1u << item;
 	va_start(args, fmt);
-	vsnprintf(f->why[item], sizeof(f->why[item]), fmt, args);
+	note(f, item, fmt, args);
 	va_end(args);
+}
+
+void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	if (note(f, item, fmt, args))
+		f->lost |= 1u << item;
+	va_end(args);
+}
+
+unsigned fixed_tried(const struct fixed *f)
+{
+	return f ? f->set & ~(f->missed & ~f->lost) : 0;
 }
 
 unsigned fixed_had(const struct fixed *f)
 {
 	return f ? f->set & ~f->missed : 0;
+}
+
+unsigned fixed_partly(const struct fixed *f)
+{
+	return f ? fixed_had(f) & f->partly : 0;
 }

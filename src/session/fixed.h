@@ -35,6 +35,7 @@ struct fixed_row {
 	const char *name;  /* as it is typed and stored */
 	const char *about; /* one line */
 	bool usual;	   /* part of --deterministic without a list */
+	const char *leaves; /* what stays as it is where the item is had in part; NULL: it never is */
 };
 
 extern const struct fixed_row fixed_rows[FIXED_ITEMS];
@@ -42,6 +43,8 @@ extern const struct fixed_row fixed_rows[FIXED_ITEMS];
 struct fixed {
 	unsigned set;	 /* wanted; FIXED(...) */
 	unsigned missed; /* of those: what could not be had */
+	unsigned lost;	 /* of these: had at first, and gone in a program that was executed later; tried again at the next start */
+	unsigned partly; /* of those that are had: in part, see fixed_rows[].leaves */
 	char why[FIXED_ITEMS][120];
 	int first_pid; /* with PID; 0: PIDSPACE_FIRST */
 	char cwd[FIXED_CWD_BYTES + 1]; /* with CWD: the working directory by its long name, by pidspace_enter(); "": not had */
@@ -56,7 +59,12 @@ int fixed_parse(const char *text, unsigned *set, struct tare_error *err);
 /* "aslr, environment, order"; "nothing". */
 void fixed_names(struct text *out, unsigned set);
 void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* What is in effect. */
+/* Likewise, of what was had at first. */
+void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* What a launcher is to do: all but what could not be had from the start. */
+unsigned fixed_tried(const struct fixed *f);
+/* What is in effect; and what of that in part. */
 unsigned fixed_had(const struct fixed *f);
+unsigned fixed_partly(const struct fixed *f);
 
 #endif

@@ -76,6 +76,23 @@ TEST(what_was_missed_is_not_had)
 	CHECK_EQ(fixed_had(NULL), 0u, "nothing");
 }
 
+TEST(what_was_lost_is_tried_again)
+{
+	struct fixed f = { .set = FIXED(ASLR) | FIXED(PID) | FIXED(RANDOM), .partly = FIXED(RANDOM) | FIXED(CPU) };
+
+	CHECK_EQ(fixed_partly(&f), FIXED(RANDOM), "in part");
+	fixed_miss(&f, FIXED_PID, "never had");
+	fixed_lose(&f, FIXED_PID, "nor lost");
+	fixed_lose(&f, FIXED_RANDOM, "lost");
+	fixed_miss(&f, FIXED_RANDOM, "too late");
+	CHECK_EQ(fixed_had(&f), FIXED(ASLR), "had");
+	CHECK_EQ(fixed_tried(&f), FIXED(ASLR) | FIXED(RANDOM), "tried");
+	CHECK_EQ(f.missed, FIXED(PID) | FIXED(RANDOM), "missed");
+	CHECK_STR(f.why[FIXED_RANDOM], "lost", "the first reason");
+	CHECK_EQ(fixed_partly(&f), 0u, "not at all is not in part");
+	CHECK_EQ(fixed_tried(NULL), 0u, "nothing");
+}
+
 static const char *value(char *const *envp, const char *name)
 {
 	size_t n = strlen(name);

@@ -19,8 +19,7 @@ static void __attribute__((noreturn)) become(const struct launched *l, char *con
 	char word;
 	ssize_t got;
 
-	fix_personality(l->fixed);
-	random_ask(ask);
+	serve_ask(ask);
 	environ = (char **)l->envp;
 
 	sigaction(SIGPIPE, &sig->sigpipe, NULL);
@@ -44,7 +43,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		   struct tare_error *err)
 {
 	int go[2] = { -1, -1 }, result[2] = { -1, -1 }, pair[2];
-	cpu_set_t before;
+	struct fix_before before;
 
 	l->go_fd = l->result_fd = -1;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0) {
@@ -58,8 +57,10 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		return ret;
 	}
 	fixed_miss(l->fixed, FIXED_READDIR, "only the exact engine can, and this runs without it");
+	if (l->fixed)
+		l->fixed->partly = FIXED(RANDOM);
 	fix_rights(l->fixed, argv[0]);
-	random_pair(l->fixed, pair);
+	serve_pair(l->fixed, pair);
 	fix_begin(l->fixed, &before);
 	l->pid = fork();
 	if (l->pid == 0) {
@@ -77,7 +78,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 	close(result[1]);
 	if (pair[1] >= 0)
 		close(pair[1]);
-	l->own = random_serve(l->fixed, pair[0]);
+	l->own = serve_begin(l->fixed, pair[0], l->pid);
 	l->go_fd = go[1];
 	l->result_fd = result[0];
 	if (l->pid > 0)
@@ -133,7 +134,6 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	ssize_t got;
 
 	(void)sig; /* the child has put them back itself */
-	fix_watch(l->fixed, l->pid);
 	if (write(l->go_fd, "g", 1) != 1)
 		code = errno;
 	close(l->go_fd);
@@ -141,11 +141,8 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	do
 		got = read(l->result_fd, &code, sizeof(code));
 	while (got < 0 && errno == EINTR);
-	if (got == 0 && !code) {
-		fix_executed(l->fixed, l->pid);
+	if (got == 0 && !code)
 		return 0;
-	}
-
 	return launch_not_executed(argv[0], code ? code : EIO, err);
 }
 
@@ -157,7 +154,16 @@ static int wake_fd(const struct launched *l)
 
 static int reap(struct launched *l, int *status, struct rusage *used)
 {
-	if (l->pid <= 0 || wait4(l->pid, status, WNOHANG, used) != l->pid)
+	siginfo_t info = { 0 };
+
+	/* Traced at an exec, it stops, and whoever traces it takes that. */
+	if (l->pid <= 0 || waitid(P_PID, (id_t)l->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid ||
+	    info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
+		return 0;
+	serve_end(l->own); /* it writes to `fixed`, too */
+	l->own = NULL;
+	fix_check(l->fixed, l->pid);
+	if (wait4(l->pid, status, WNOHANG, used) != l->pid)
 		return 0;
 	l->pid = 0;
 	return 1;
@@ -176,7 +182,7 @@ static void give_up(struct launched *l)
 			;
 	}
 	l->pid = 0;
-	random_close(l->own);
+	serve_end(l->own);
 	l->own = NULL;
 }
 

@@ -38,12 +38,13 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 {
 	struct exact_run *run = l->own;
 	struct sigaction pipe_now, child_now;
-	unsigned set = fixed_had(l->fixed);
-	cpu_set_t before;
+	struct fix_before before;
+	unsigned set;
 	int ret;
 
 	clock_gettime(CLOCK_MONOTONIC, &run->begun);
 	fix_begin(l->fixed, &before); /* the command has it from us */
+	set = fixed_tried(l->fixed);
 	sigaction(SIGPIPE, &sig->sigpipe, &pipe_now);
 	sigaction(SIGCHLD, &sig->sigchld, &child_now);
 	ret = exact_launch(&run->engine, argv, l->envp,
@@ -80,7 +81,7 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 	if (!run->engine || exact_wait(run->engine, 0, &end, NULL) != 1)
 		return 0;
 	if (exact_layout_lost(run->engine))
-		fixed_miss(l->fixed, FIXED_ASLR, "lost on the way to %s: it was started with other rights, or its personality "
+		fixed_lose(l->fixed, FIXED_ASLR, "lost on the way to %s: it was started with other rights, or its personality "
 			   "was changed", exact_layout_lost(run->engine));
 	l->stops = exact_stops(run->engine);
 	*status = end.status;

@@ -7,32 +7,51 @@
 #include <sys/types.h>
 #include "session/fixed.h"
 
-/* Of the caller: one CPU, which children inherit, and the next process id. `before`: for the other. */
-void fix_begin(struct fixed *f, cpu_set_t *before);
-void fix_end(struct fixed *f, const cpu_set_t *before);
+/* What the caller was before. */
+struct fix_before {
+	cpu_set_t cpus;
+	int personality;
+};
+
+/* Of the caller: one CPU and addresses that are not random, which children inherit, and the next process id. `before`: for the other. */
+void fix_begin(struct fixed *f, struct fix_before *before);
+void fix_end(struct fixed *f, const struct fix_before *before);
+/* NULL: random addresses can be switched off here. */
+const char *fix_layout_refused(void);
 
 /* Before anything: what cannot be done to a command that the kernel gives other rights. */
 void fix_rights(struct fixed *f, const char *command);
-/* In the child: its personality. */
-void fix_personality(const struct fixed *f);
-/* Whether a program that was executed has it still; the item is missed where not. */
+/* Whether a process has its addresses not random still, dead and not yet waited for included; the item is lost where not. */
 void fix_check(struct fixed *f, pid_t pid);
 
 /*
- * Of a child that waits for its exec: watch for that; then, when the exec has succeeded, change what the kernel told the
- * new program, and let it go. Only the program that the command names: what that starts is as it is.
+ * Calls of a child and of all that it starts, answered by a thread of the parent's: getrandom(2) with constant bytes; at
+ * execve(2), what the kernel tells the new program is changed. By a seccomp filter that the child sets, with its end of
+ * `pair`, made by the parent.
  */
-void fix_watch(struct fixed *f, pid_t pid);
-void fix_executed(struct fixed *f, pid_t pid);
+struct served;
+void serve_pair(struct fixed *f, int pair[2]);
+void serve_ask(int end);
+/* `f` is written to by the thread until serve_end(). NULL, and the items are missed, where it cannot be had. */
+struct served *serve_begin(struct fixed *f, int end, pid_t command);
+/* What the command has left behind goes on, with random bytes and whatever programs it executes. NULL is fine. */
+void serve_end(struct served *s);
 
 /*
- * Constant bytes for getrandom(2) in a child and all that it starts: by a seccomp filter that the child sets (its
- * end of `pair`, made by the parent), and a thread of the parent's that answers.
+ * Threads that are about to execute a program, each traced from exec_begin() until it has done so or failed: their only stop. In
+ * between the caller lets their system call go on, and calls exec_stop(). All by one thread, which traces nothing else.
+ * Source: ptrace(2), "PTRACE_INTERRUPT", "PTRACE_EVENT_EXEC".
  */
-struct random_server;
-void random_pair(struct fixed *f, int pair[2]);
-void random_ask(int end);
-struct random_server *random_serve(struct fixed *f, int end);
-void random_close(struct random_server *s); /* NULL is fine */
+enum { EXECS_MAX = 64 };
+
+struct execs {
+	pid_t tid[EXECS_MAX], process[EXECS_MAX];
+	size_t n;
+};
+
+void exec_begin(struct fixed *f, struct execs *e, pid_t tid);
+void exec_stop(const struct execs *e, pid_t tid);
+/* Changes what the kernel told those that stand at their new program, and lets go who has stopped; does not wait. */
+void exec_look(struct fixed *f, struct execs *e, pid_t command);
 
 #endif

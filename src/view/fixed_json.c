@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/fixed_json.h"
 
+static void put_reason(struct json *j, unsigned item, const char *reason)
+{
+	json_object(j, NULL);
+	json_string(j, "item", fixed_rows[item].name);
+	json_string(j, "reason", reason);
+	json_end(j);
+}
+
 void fixed_json(struct json *j, const struct fixed *f)
 {
 	json_array(j, "fixed");
@@ -8,13 +16,14 @@ void fixed_json(struct json *j, const struct fixed *f)
 		if (fixed_had(f) & 1u << i)
 			json_string(j, NULL, fixed_rows[i].name);
 	json_end(j);
+	json_array(j, "fixed_in_part");
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (fixed_partly(f) & 1u << i)
+			put_reason(j, i, fixed_rows[i].leaves);
+	json_end(j);
 	json_array(j, "not_fixed");
 	for (unsigned i = 0; f && i < FIXED_ITEMS; i++)
-		if (f->missed & 1u << i) {
-			json_object(j, NULL);
-			json_string(j, "item", fixed_rows[i].name);
-			json_string(j, "reason", f->why[i]);
-			json_end(j);
-		}
+		if (f->missed & 1u << i)
+			put_reason(j, i, f->why[i]);
 	json_end(j);
 }

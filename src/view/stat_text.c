@@ -413,12 +413,16 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 	}
 	put_note(out, s, words.failed ? "" : words.s);
 	text_free(&words);
-	for (unsigned i = 0; f && i < FIXED_ITEMS; i++)
-		if (f->missed & 1u << i) {
+	for (unsigned i = 0; f && i < FIXED_ITEMS; i++) {
+		if (f->missed & 1u << i)
 			text_add(&words, "Not fixed: %s: %s.", fixed_rows[i].name, f->why[i]);
-			put_note(out, s, words.failed ? "" : words.s);
-			text_free(&words);
-		}
+		else if (fixed_partly(f) & 1u << i)
+			text_add(&words, "Fixed in part: %s: %s.", fixed_rows[i].name, fixed_rows[i].leaves);
+		else
+			continue;
+		put_note(out, s, words.failed ? "" : words.s);
+		text_free(&words);
+	}
 }
 
 static void put_stops(struct text *out, unsigned stops, const struct style *s)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a command under a seccomp filter that answers perf_event_open with an error, as containers
- * and sandboxes do; or, with the word seccomp, seccomp(2) itself with EPERM: filtered EPERM|ENOSYS|seccomp COMMAND [ARG...]
+ * and sandboxes do; or, with the words seccomp or personality, these calls with EPERM:
+ * filtered EPERM|ENOSYS|seccomp|personality COMMAND [ARG...]
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -16,7 +17,9 @@
 int main(int argc, char **argv)
 {
 	unsigned code = argc > 1 && !strcmp(argv[1], "ENOSYS") ? ENOSYS : EPERM;
-	unsigned call = argc > 1 && !strcmp(argv[1], "seccomp") ? SYS_seccomp : SYS_perf_event_open;
+	unsigned call = argc > 1 && !strcmp(argv[1], "seccomp")	     ? SYS_seccomp
+			: argc > 1 && !strcmp(argv[1], "personality") ? SYS_personality
+								      : SYS_perf_event_open;
 	struct sock_filter rows[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
@@ -26,7 +29,7 @@ int main(int argc, char **argv)
 	struct sock_fprog program = { sizeof(rows) / sizeof(rows[0]), rows };
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: filtered EPERM|ENOSYS|seccomp COMMAND [ARG...]\n");
+		fprintf(stderr, "usage: filtered EPERM|ENOSYS|seccomp|personality COMMAND [ARG...]\n");
 		return 125;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||

@@ -90,7 +90,7 @@ def need_exact():
 
 
 def had(verbose):
-    return re.search(r"fixed: (.*)", verbose.split("tare run: ")[-1]).group(1).split(", ")
+    return re.search(r"^tare run: fixed: (.*)", verbose, re.M).group(1).split(", ")
 
 
 @test
@@ -381,6 +381,113 @@ def a_filter_that_forbids_filters():
     r = sh(FILTERED, "seccomp", TARE, "run", "--deterministic=random,seeds", "--", sys.executable, "-c", "import os; print(len(os.urandom(8)), os.environ['PYTHONHASHSEED'])")
     equal(r.stdout, "8 0\n", "it runs, with what is left")
     true("not fixed: random: a seccomp filter with a listener is not permitted here" in r.stderr, r.stderr)
+
+
+@test
+def a_filter_that_forbids_personality():
+    why = "personality(2), which switches it off, is refused here"
+    r = sh(FILTERED, "personality", TARE, "run", "--deterministic=aslr,seeds", "--", "echo", "on")
+    equal(r.stdout, "on\n", "it runs, with what is left")
+    equal(r.stderr, f"tare run: not fixed: aslr: {why}: Operation not permitted\n", "and says why")
+    if ARCH != "x86":
+        return
+    r = sh(FILTERED, "personality", TARE, "diverge", "--", "touch", "never", status=125)
+    true(why in r.stderr and "docker" in r.stderr and not Path(ROOM.name, "never").exists(), r.stderr)
+
+
+# Of a program that starts: its AT_RANDOM, where it finds the vdso, and random bytes. 25, 33: getauxval(3).
+TOLD = """
+import ctypes, os
+c = ctypes.CDLL(None)
+c.getauxval.restype, c.getauxval.argtypes = ctypes.c_ulong, [ctypes.c_ulong]
+print(ctypes.string_at(c.getauxval(25), 16).hex(), c.getauxval(33), os.urandom(4).hex(), flush=True)
+"""
+
+
+@test
+def what_the_kernel_tells_is_fixed_at_each_exec():
+    """A wrapper that becomes the command, one that starts it, one that looks for it along PATH."""
+    for script in ('exec "$0" "$@"', '"$0" "$@"; "$0" "$@"; true', 'exec env "$(basename "$0")" "$@"', "/nowhere/to/be/found 2> /dev/null; exec \"$0\" \"$@\""):
+        words = [TARE, "run", "-v", "--", "sh", "-c", script, sys.executable, "-c", TOLD]
+        a, b = sh(*words), sh(*words)
+        if not {"random", "vdso"} <= set(had(a.stderr)):
+            skip(a.stderr)
+        equal(a.stdout, b.stdout, script)
+        true(all(x.split()[1] == "0" for x in a.stdout.splitlines()) and a.stdout, a.stdout)
+    several = ("import os, threading\n"
+               "threading.Thread(target=lambda: os.execv('/bin/sh', ['sh', '-c', 'exec \"$0\" -c \"$1\"', *__import__('sys').argv[1:]])).start()\n"
+               "threading.Event().wait()")
+    words = [TARE, "run", "--", sys.executable, "-c", several, sys.executable, TOLD]
+    equal(sh(*words).stdout.split()[:2], a.stdout.split()[:2], "executed by a second thread")
+
+
+@test
+def what_a_later_exec_takes_back_is_said():
+    why = "aslr: lost on the way to exe: it was started with other rights, or its personality was changed"
+    for words in ((NOISY, "own-personality"), ("sh", "-c", f"exec {NOISY} own-personality"), ("sh", "-c", f"{NOISY} own-personality; true")):
+        r = sh(TARE, "run", "-v", "--", *words)
+        true(f"tare run: not fixed: {why}\n" in r.stderr and "aslr" not in had(r.stderr), r.stderr)
+    for items in ("aslr", "aslr,random"):
+        d = json.loads(sh(TARE, "stat", f"--deterministic={items}", "-r", "2", "-e", "task-clock", "--format", "json", "--", NOISY, "own-personality").stderr)
+        equal([x["item"] for x in d["conditions"]["not_fixed"]], ["aslr"], "stored")
+        true("aslr" not in d["conditions"]["fixed"], d["conditions"])
+
+
+@test
+def a_program_that_another_traces():
+    """Its debugger keeps it; what could then not be fixed is said."""
+    code = ("import ctypes, os\np = ctypes.CDLL(None).ptrace\npid = os.fork()\n"
+            "if not pid:\n p(0, 0, None, None)\n os.execv('/bin/true', ['true'])\n"
+            "print(os.WIFSTOPPED(os.waitpid(pid, 0)[1]), p(7, pid, None, None), os.waitpid(pid, 0)[1])")
+    r = sh(TARE, "run", "-v", "--", sys.executable, "-c", code)
+    equal(r.stdout, "True 0 0\n", "traced, let go, ended")
+    if "seccomp" not in r.stderr:
+        for item in ("random", "vdso"):
+            true(re.search(f"not fixed: {item}: python.* could not be traced as it executed a program: Operation not permitted", r.stderr), r.stderr)
+
+
+@test
+def what_the_command_leaves_behind_executes_programs():
+    """Without a pid namespace it outlives tare, which may be killed, too."""
+    for name, script in (("left", "(sleep 0.3; sleep 0.1; echo late > left) > /dev/null 2>&1 &"),
+                         ("killed", "echo on; sleep 0.5; sleep 0.1; echo late > killed")):
+        p = subprocess.Popen([TARE, "run", "--deterministic=random,vdso", "--", "sh", "-c", script], stdout=subprocess.PIPE, text=True, env=ENV, cwd=ROOM.name)
+        if name == "killed":
+            equal(p.stdout.readline(), "on\n", "on")
+            p.kill()
+        p.wait(60)
+        p.stdout.close()
+        for _ in range(600):
+            if Path(ROOM.name, name).exists() and Path(ROOM.name, name).stat().st_size:
+                break
+            time.sleep(0.05)
+        equal(Path(ROOM.name, name).read_text(), "late\n", name)
+
+
+@test
+def flags_of_getrandom_are_the_kernels():
+    code = ("import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nb = ctypes.create_string_buffer(8)\n"
+            "for f in (0, 1, 2, 4, 5, 6, 8, 0x1000):\n ctypes.set_errno(0)\n print(f, c.getrandom(b, 8, f), ctypes.get_errno())")
+    plain = sh(sys.executable, "-c", code).stdout
+    equal(sh(TARE, "run", "--", sys.executable, "-c", code).stdout, plain, "tare run")
+    if ARCH == "x86":
+        equal(sh(TARE, "stat", "--engine", "exact", "--deterministic", "-e", "instructions:u", "-o", "/dev/null", "--", sys.executable, "-c", code).stdout, plain, "exact")
+
+
+@test
+def what_is_fixed_in_part_is_said():
+    r = sh(TARE, "run", "-v", "--", "true")
+    if "random" not in had(r.stderr):
+        skip(r.stderr)
+    leaves = "/dev/urandom and /dev/random are as random as ever: only the exact engine answers them"
+    true(f"tare run: fixed in part: random: {leaves}\n" in r.stderr, r.stderr)
+    count = (TARE, "stat", "--deterministic", "-e", "task-clock")
+    true(f"Fixed in part: random: {leaves}." in re.sub(r"\s+", " ", sh(*count, "--", "true").stderr), "stat")
+    d = validated(sh(*count, "--format", "json", "--", "true").stderr, "tare-stat-1.json")
+    equal(d["conditions"]["fixed_in_part"], [{"item": "random", "reason": leaves}])
+    if ARCH == "x86":
+        d = json.loads(sh(TARE, "stat", "--engine", "exact", "--deterministic", "-e", "instructions:u", "--format", "json", "--", "true").stderr)
+        equal(d["conditions"]["fixed_in_part"], [])
 
 
 @test

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/personality.h>
 #include <sys/random.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -169,6 +170,14 @@ static uint64_t child(void)
 	return (uint64_t)WEXITSTATUS(status) * 5;
 }
 
+/* What setarch does, turned round: addresses are random again. */
+static uint64_t own_personality(void)
+{
+	personality(0);
+	execl("/proc/self/exe", "noisy", "address", (char *)NULL);
+	return 5000;
+}
+
 static uint64_t none(void)
 {
 	return 100;
@@ -182,7 +191,7 @@ static const struct {
 	{ "random", random_bytes }, { "urandom", urandom }, { "at-random", at_random }, { "pid", pid },
 	{ "clock", clock_read }, { "file", file },	{ "ticks", ticks },
 	{ "late", late },	{ "signal", signalled }, { "thread", thread },
-	{ "child", child },
+	{ "child", child },	{ "own-personality", own_personality },
 };
 
 int main(int argc, char **argv)
