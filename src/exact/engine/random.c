@@ -11,7 +11,8 @@
 #include <linux/random.h>
 #include "exact/engine/engine.h"
 
-enum { CHUNK = 256, GETRANDOM_MAX = 33554431, FILE_BYTES = 1 << 20, FLAGS_KNOWN = GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE };
+enum { CHUNK = 256, GETRANDOM_MAX = 33554431, FILE_BYTES = 1 << 20, FLAGS_KNOWN = GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE,
+       FLAGS_EITHER = GRND_RANDOM | GRND_INSECURE };
 
 /* splitmix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators". */
 static uint64_t next(uint64_t *state)
@@ -95,7 +96,9 @@ bool random_call(struct thread *t)
 	if (!(eng.mode & SAME_RANDOM))
 		return false;
 	if (r[RAX] == __NR_getrandom) {
-		if (r[RDX] & ~(uint64_t)FLAGS_KNOWN)
+		unsigned asked = (unsigned)r[RDX]; /* it looks at no more. Source: linux, drivers/char/random.c, getrandom() */
+
+		if (asked & ~(unsigned)FLAGS_KNOWN || (asked & FLAGS_EITHER) == FLAGS_EITHER)
 			return false; /* the kernel's to refuse */
 		finish(t, get_random(t, r[RDI], r[RSI]));
 		return true;
