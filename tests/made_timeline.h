@@ -14,8 +14,7 @@ struct made_point {
 	const char *label;
 	uint64_t value[2];
 	uint64_t number;
-	uint8_t missing;
-	bool repaired;
+	uint8_t missing, repaired;
 };
 
 struct made {
@@ -44,7 +43,8 @@ static uint32_t made_number(struct made *m, const char *name)
 		abort();
 	if (i == m->base.info.n_labels)
 		m->label[m->base.info.n_labels++] =
-			(struct timeline_label){ .name = name, .kind = "", .arg = made_no_arguments, .group = (uint32_t)i };
+			(struct timeline_label){ .name = name, .kind = "", .arg = made_no_arguments, .group = (uint32_t)i,
+						 .gap = !strcmp(name, "(lost)") };
 	return (uint32_t)i;
 }
 

@@ -13,6 +13,7 @@ struct source {
 	struct align_source base;
 	struct aggregate *a;
 	size_t run;
+	struct timeline *timeline;
 	struct cursor *cursor;
 	const uint32_t *number, *group; /* by label of the recording: with its arguments, and without */
 	struct region_stack stack;
@@ -100,22 +101,45 @@ static inline __attribute__((always_inline)) void region_ends(struct source *s, 
 	}
 }
 
+/* What was lost has a row like a region, and is none. */
+static __attribute__((noinline, cold)) bool gap_of(struct source *s, const struct timeline_point *p, size_t n)
+{
+	if (p->kind == TIMELINE_BEGIN)
+		return region_begins(s, p, n);
+	region_ends(s, p, n);
+	s->a->run[s->run].regions--;
+	return true;
+}
+
 static inline __attribute__((always_inline)) int next_of(struct source *s, struct align_point *out, size_t n, struct tare_error *err)
 {
 	const struct region_frame *top;
 	struct timeline_point p;
 	int ret;
 
-	do
+	for (;;) {
 		ret = cursor_next(s->cursor, &p, err);
-	while (ret == 1 && p.kind == TIMELINE_INTEGER); /* lies between points, and splits no interval */
-	if (ret != 1)
-		return ret;
+		if (ret != 1)
+			return ret;
+		if (__builtin_expect(p.repaired == TIMELINE_AT_GAP, 0) && timeline_label(s->timeline, p.label)->gap) {
+			if (!gap_of(s, &p, n))
+				return tare_fail_nomem(err);
+			continue; /* one point is enough for it */
+		}
+		if (__builtin_expect(p.repaired == TIMELINE_AT_END, 0)) {
+			region_ends(s, &p, n);
+			continue; /* what is open at the end is no point of the run */
+		}
+		if (__builtin_expect(p.kind == TIMELINE_LOST, 0)) {
+			s->a->run[s->run].lost += p.number;
+			s->a->run[s->run].lost_unknown |= p.number == 0;
+		}
+		if (p.kind != TIMELINE_INTEGER) /* lies between points, and splits no interval */
+			break;
+	}
 	s->a->run[s->run].points++;
 	if (p.kind == TIMELINE_END)
 		region_ends(s, &p, n);
-	else if (p.kind == TIMELINE_LOST)
-		region_stack_lost(&s->stack);
 	top = region_stack_top(&s->stack);
 	out->kind = p.kind;
 	out->label = p.kind == TIMELINE_LOST ? LABELS_NONE : s->number[p.label];
@@ -355,7 +379,7 @@ static int open_source(struct work *w, size_t run, size_t thread, struct tare_er
 	struct source *s = &w->source[run];
 
 	region_stack_free(&s->stack);
-	*s = (struct source){ .base.next = source_next, .a = w->a, .run = run, .number = w->number[run], .group = w->group[run] };
+	*s = (struct source){ .base.next = source_next, .a = w->a, .run = run, .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run] };
 	region_stack_init(&s->stack, w->a->n_counters);
 	w->a->run[run].threads++;
 	return timeline_thread(w->timeline[run], thread, &s->cursor, err);
@@ -389,7 +413,7 @@ static int find_steady(void *with, bool *steady, struct tare_error *err)
 			break;
 		memset(count, 0, n * sizeof(*count));
 		while ((ret = cursor_next(c, &p, err)) == 1)
-			if (p.kind != TIMELINE_LOST && p.kind != TIMELINE_INTEGER)
+			if (p.kind != TIMELINE_LOST && p.kind != TIMELINE_INTEGER && p.repaired != TIMELINE_AT_GAP)
 				count[w->number[r][p.label]]++;
 		cursor_close(c);
 		if (r == 0)
@@ -494,7 +518,7 @@ static int take_runs(struct work *w, struct tare_error *err)
 		const struct timeline_info *info = timeline_info(w->timeline[r]);
 		struct aggregate_run *run = &a->run[r];
 
-		*run = (struct aggregate_run){ copy(info->path), copy(info->format), copy(info->command), copy(info->damage), 0, 0, 0, 0 };
+		*run = (struct aggregate_run){ copy(info->path), copy(info->format), copy(info->command), copy(info->damage), .lost = info->lost, .lost_unknown = info->lost_unknown };
 		if (!run->path || !run->format || !run->command || !run->damage != !info->damage)
 			return tare_fail_nomem(err);
 		w->number[r] = labels_of(&a->labels, w->timeline[r], true, err);

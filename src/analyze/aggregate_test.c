@@ -49,7 +49,7 @@ TEST(lost_points_are_a_difference)
 		{ B, "a", { 0 } }, { E, "a", { 1 } }, { B, "b", { 2 } }, { E, "b", { 3 } }, { B, "c", { 4 } }, { E, "c", { 5 } }, { B, "d", { 6 } }, { E, "d", { 7 } },
 	};
 	static const struct made_point two[] = {
-		{ B, "a", { 0 } }, { E, "a", { 1 } }, { TIMELINE_LOST, NULL, { 1 }, .number = 2 }, { B, "c", { 4 } }, { E, "c", { 5 } }, { B, "d", { 6 } }, { E, "d", { 8 } },
+		{ B, "a", { 0 } }, { E, "a", { 1 } }, { B, "(lost)", { 1 }, .repaired = TIMELINE_AT_GAP }, { TIMELINE_LOST, NULL, { 3 }, .number = 2 }, { E, "(lost)", { 3 }, .repaired = TIMELINE_AT_GAP }, { B, "c", { 4 } }, { E, "c", { 5 } }, { B, "d", { 6 } }, { E, "d", { 8 } },
 	};
 	struct made m[2];
 

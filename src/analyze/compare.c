@@ -55,6 +55,8 @@ static int read_runs(struct compare *c, char *const *paths, const struct compare
 		}
 	}
 	c->n_counters = c->run[0].n_counters;
+	for (size_t r = 0; r < c->n_runs; r++)
+		c->lost |= c->run[r].lost || c->run[r].lost_unknown;
 	return 0;
 }
 
@@ -165,11 +167,11 @@ static int judge_all(struct compare *c, struct tare_error *err)
 				if (!d->known)
 					continue;
 				d->q = p[n++];
-				d->beyond = d->test.tested && d->test.change != 0 && d->q <= COMPARE_Q;
+				d->beyond = !c->lost && d->test.tested && d->test.change != 0 && d->q <= COMPARE_Q;
 			}
 			judge(c, &c->all, (enum compare_what)what, k); /* a question of its own */
 			change_of(c, &c->all, (enum compare_what)what, k)->beyond =
-				c->tested && change_of(c, &c->all, (enum compare_what)what, k)->test.change != 0 &&
+				!c->lost && c->tested && change_of(c, &c->all, (enum compare_what)what, k)->test.change != 0 &&
 				change_of(c, &c->all, (enum compare_what)what, k)->test.p <= COMPARE_Q;
 		}
 	free(p);

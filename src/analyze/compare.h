@@ -35,6 +35,7 @@ struct compare {
 	struct compare_row *row, all;
 	size_t n_rows;
 	bool tested; /* there are runs enough to know of noise */
+	bool lost;   /* points of a run were: what its labels cost is not known, and no change is beyond the noise */
 };
 
 struct compare_options {

@@ -30,9 +30,3 @@ bool region_stack_grow(struct region_stack *s)
 	s->room = room;
 	return true;
 }
-
-void region_stack_lost(struct region_stack *s)
-{
-	for (size_t i = 0; i < s->depth; i++)
-		s->frame[i].hole = true;
-}

@@ -10,8 +10,7 @@ struct region_frame {
 	uint32_t label;
 	uint8_t no_begin;    /* counters not read at its begin */
 	uint8_t no_children; /* counters of which a child's cost is not known */
-	bool cut;	     /* its begin, or end, is not in the file */
-	bool hole;	     /* points were lost while it was open */
+	uint8_t repaired;    /* of its begin or its end: enum timeline_repair */
 };
 
 struct region_stack {
@@ -33,7 +32,6 @@ struct region_done {
 void region_stack_init(struct region_stack *s, size_t n_counters);
 void region_stack_free(struct region_stack *s);
 bool region_stack_grow(struct region_stack *s);
-void region_stack_lost(struct region_stack *s);
 
 static inline const struct region_frame *region_stack_top(const struct region_stack *s)
 {
@@ -55,7 +53,7 @@ static inline __attribute__((always_inline)) bool region_stack_begin_of(struct r
 		value[n + c] = 0;
 	}
 	s->frame[s->depth++] =
-		(struct region_frame){ .label = p->label, .offset = p->offset, .no_begin = p->missing, .cut = p->repaired };
+		(struct region_frame){ .label = p->label, .offset = p->offset, .no_begin = p->missing, .repaired = p->repaired };
 	return true;
 }
 
@@ -65,7 +63,7 @@ static inline __attribute__((always_inline)) void region_stack_end_of(struct reg
 	struct region_frame *f = &s->frame[--s->depth], *around = s->depth ? f - 1 : NULL;
 	uint64_t *value = s->value + s->depth * 2 * n, *outer = value - n;
 
-	f->cut |= p->repaired;
+	f->repaired |= p->repaired;
 	out->frame = f;
 	out->begin = value;
 	out->no_cost = f->no_begin | p->missing;

@@ -252,13 +252,20 @@ static struct region_unbalanced *unbalanced_of(struct adding *a, struct regions_
 	return u;
 }
 
-static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct regions_row *row, uint32_t label, bool no_end)
+static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct regions_row *row, const struct region_frame *f, bool no_end)
 {
-	struct region_unbalanced *u = unbalanced_of(a, row, label, a->thread);
+	struct region_unbalanced *u;
 
+	if (timeline_label(a->t, f->label)->gap) {
+		a->r->regions--;
+		a->r->points -= 2;
+		return true;
+	}
+	u = unbalanced_of(a, row, f->label, a->thread);
 	if (!u)
 		return false;
 	((struct regions_seldom *)row->seldom)->cut++;
+	((struct regions_seldom *)row->seldom)->holes += (f->repaired & TIMELINE_AT_GAP) == TIMELINE_AT_GAP;
 	u->not_ended += no_end;
 	u->not_begun += !no_end;
 	return true;
@@ -277,7 +284,8 @@ static void note_single(struct adding *a, const struct region_done *done, const 
 				      .cost = done->cost[c],
 				      .self = done->self[c],
 				      .own = *own,
-				      .self_known = !(done->no_self & 1u << c) };
+				      .self_known = !(done->no_self & 1u << c),
+				      .cut = done->frame->repaired };
 	size_t at = r->n_singles;
 
 	if (done->no_cost & 1u << c || r->options.singles == 0)
@@ -383,15 +391,9 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 			return false;
 		seldom->recursive++;
 	}
-	if (__builtin_expect(done.frame->cut, 0) && !note_cut(a, row, done.frame->label, p->repaired))
-		return false;
-	if (__builtin_expect(done.frame->hole, 0)) {
-		seldom = seldom_of(r, row);
-		if (!seldom)
-			return false;
-		seldom->holes++;
-	}
 	r->regions++;
+	if (__builtin_expect(done.frame->repaired, 0) && !note_cut(a, row, done.frame, p->repaired))
+		return false;
 	if (a->way)
 		a->of_way[a->way[done.frame->label]]++;
 	for (size_t c = 0; c < n; c++) {
@@ -423,7 +425,7 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 			s->own.self += own.self;
 			s->own.self_off += own.self_off;
 		}
-		if (!done.frame->cut && !add_single(r, s, done.cost[c], &own))
+		if (!done.frame->repaired && !add_single(r, s, done.cost[c], &own))
 			return false;
 		if (a->single && c == r->by)
 			single_own = own;
@@ -567,8 +569,8 @@ static bool point(struct adding *a, const struct timeline_point *p)
 		return seldom != NULL;
 	case TIMELINE_LOST:
 		r->lost += p->number;
-		r->lost_places += p->number == 0;
-		region_stack_lost(&a->stack);
+		r->lost_unknown |= p->number == 0;
+		r->points--;
 		return true;
 	}
 	return true;
@@ -701,7 +703,7 @@ static int find_ways(struct adding *a, struct tare_error *err)
 static void note_ways(struct adding *a)
 {
 	for (size_t c = 0; c < a->r->n_counters; c++)
-		for (size_t w = 0; w < TIMELINE_WAYS; w++) {
+		for (size_t w = 0; w < TIMELINE_WAY_NONE; w++) {
 			const struct timeline_own *own = &a->info->counter[c].own[w];
 
 			a->r->counter[c].way[w].regions += a->of_way[w];
@@ -730,6 +732,8 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	if (ret == 0)
 		ret = judge_halves(&a, err);
 	note_ways(&a);
+	r->lost += r->options.thread ? 0 : a.info->lost;
+	r->lost_unknown |= a.info->lost_unknown || (r->options.thread && a.info->lost); /* whose those are is not known */
 	region_stack_free(&a.stack);
 	free(a.number);
 	free(a.row);

@@ -57,7 +57,7 @@ struct regions_seldom {
 	uint64_t cut;	    /* of count: the begin or end is not in the recording; in the sums, not among the single ones */
 	const struct region_unbalanced *unbalanced; /* of cut, and of timings that are in no count; NULL: nothing */
 	uint64_t detached;  /* of count: timings that lie in nothing and count as their own self */
-	uint64_t holes;	    /* of count: points are missing in it, so its self is too much */
+	uint64_t holes;	    /* of cut: because points were lost; what they took is the row's whose label is a gap */
 	uint64_t instants;
 	struct regions_integers integers;
 };
@@ -106,7 +106,7 @@ struct regions_single {
 	uint64_t begin, cost; /* of the counter asked for; begin is from the thread's first value */
 	int64_t self;
 	struct regions_own own; /* in both; not taken off */
-	bool self_known;
+	bool self_known, cut;
 };
 
 enum regions_key { REGIONS_SELF, REGIONS_TOTAL, REGIONS_COUNT, REGIONS_MEDIAN, REGIONS_P99, REGIONS_MAX, REGIONS_NAME };
@@ -128,7 +128,9 @@ struct regions {
 	void *arena; /* of what belongs to rows */
 	struct regions_single *single; /* the dearest first, once regions_finish() was called */
 	size_t n_singles;
-	uint64_t regions, points, lost, lost_places; /* lost_places: where an unknown number is missing */
+	uint64_t regions, points; /* gaps are none, nor are their ends */
+	uint64_t lost;	  /* points that are missing, as far as that is known */
+	bool lost_unknown; /* and others of which it is not */
 	uint64_t deepest;
 	uint64_t unmatched; /* starts without a finish, the other way round, and second finishes */
 };

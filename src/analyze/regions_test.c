@@ -185,25 +185,44 @@ TEST(counters_that_are_missing)
 	regions_free(&sums);
 }
 
+/* Nothing of what went on in a gap is any region's. */
 TEST(cut_and_lost)
 {
 	static const struct made_point p[] = {
-		{ B, "main", { 0 } }, { B, "a", { 10 } }, { TIMELINE_LOST, NULL, { 20 }, .number = 7 }, { E, "a", { 30 } },
-		{ B, "a", { 40 } }, { E, "a", { 45 } }, { TIMELINE_LOST, NULL, { 46 } }, { E, "main", { 50 }, .repaired = true },
+		{ B, "main", { 0 } }, { B, "a", { 10 } }, { E, "a", { 12 }, .repaired = TIMELINE_AT_GAP }, { E, "main", { 12 }, .repaired = TIMELINE_AT_GAP },
+		{ B, "(lost)", { 12 }, .repaired = TIMELINE_AT_GAP }, { TIMELINE_LOST, NULL, { 30 }, .number = 7 }, { E, "(lost)", { 30 }, .repaired = TIMELINE_AT_GAP },
+		{ B, "a", { 40 } }, { E, "a", { 45 } }, { B, "main", { 50 }, .repaired = TIMELINE_AT_GAP }, { E, "main", { 50 } },
+		{ B, "c", { 50 } }, { E, "c", { 52 }, .repaired = TIMELINE_REPAIRED },
+		{ B, "(lost)", { 52 }, .repaired = TIMELINE_AT_GAP }, { TIMELINE_LOST, NULL, { 52 } }, { E, "(lost)", { 52 }, .repaired = TIMELINE_AT_GAP, .missing = 1 },
 	};
+	const struct regions_options dearest = { .single = "main", .singles = 2 };
 	struct made m;
 
 	made_init(&m, "a", 1);
 	MADE_ADD(&m, 1, p);
-	sum_up(&m, &plain);
-	check_row("main", 0, 1, 25, 50, 0);
-	CHECK_EQ(row("main")->seldom->cut, 1, "its end is not there");
-	CHECK_EQ(row("main")->sum[0].each.n, 0, "so it is no single one");
-	CHECK_EQ(row("main")->seldom->holes, 1, "and points are missing in it");
+	m.base.info.lost = 100;
+	m.counter[0].own[0] = (struct timeline_own){ true, 1, 0, 0, 0 };
+	m.label[made_number(&m, "(lost)")].way = TIMELINE_WAY_NONE;
+	sum_up(&m, &dearest);
+	check_row("main", 0, 2, 10, 12, 0);
+	CHECK_EQ(row("main")->seldom->cut, 2, "the end of one is not there, nor the begin of the other");
+	CHECK_EQ(row("main")->sum[0].each.n, 0, "so they are no single ones");
+	CHECK_EQ(row("main")->seldom->holes, 2, "because of the gap");
+	check_row("a", 0, 2, 7, 7, 0);
 	CHECK_EQ(row("a")->seldom->holes, 1, "in one of two");
-	CHECK_EQ(row("a")->sum[0].each.n, 2, "both are whole");
-	CHECK_EQ(sums.lost, 7, "known to be lost");
-	CHECK_EQ(sums.lost_places, 1, "and more");
+	CHECK_EQ(row("a")->sum[0].each.n, 1, "the other is whole");
+	CHECK_EQ(row("c")->seldom->cut, 1, "cut off");
+	CHECK_EQ(row("c")->seldom->holes, 0, "and not by a gap");
+	check_row("(lost)", 0, 2, 18, 18, 1);
+	CHECK_EQ(row("(lost)")->seldom->cut, 0, "no region");
+	CHECK_EQ(sums.regions, 5, "likewise");
+	CHECK_EQ(sums.points, 10, "of regions");
+	CHECK_EQ(sums.counter[0].whole, 52, "all of it");
+	CHECK_EQ(sums.counter[0].outside, 52 - 12 - 18 - 5 - 0 - 2, "what is lost is not in no region");
+	CHECK_EQ(sums.counter[0].own_all, 5, "recording a gap cost nothing");
+	CHECK_EQ(sums.lost, 107, "known to be lost, in all");
+	CHECK(sums.lost_unknown, "and more");
+	CHECK(sums.n_singles == 2 && sums.single[0].cut && sums.single[0].cost == 12 && sums.single[0].self == 10, "the dearest is cut off, and says so");
 	regions_free(&sums);
 }
 

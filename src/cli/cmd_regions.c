@@ -244,14 +244,14 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 	if (ret < 0)
 		return ret;
 	while ((ret = cursor_next(c, &p, err)) == 1) {
-		if (p.kind == TIMELINE_LOST)
+		if (p.kind == TIMELINE_LOST || p.repaired == TIMELINE_AT_GAP) /* a gap may have taken the other half */
 			continue;
 		seen->missing += p.missing != 0;
 		if ((p.kind == TIMELINE_START || p.kind == TIMELINE_FINISH) && !look_at_half(seen, &p, thread)) {
 			ret = tare_fail_nomem(err);
 			break;
 		}
-		if (!p.repaired || about->lost) /* a gap may have taken the other half */
+		if (!p.repaired || about->lost)
 			continue;
 		if (p.kind == TIMELINE_BEGIN)
 			seen->of[p.label].not_begun++;
@@ -326,7 +326,7 @@ static int report(const struct command *self, const struct regions_options *o, s
 	stat(o->output, &st);
 
 	const struct timeline_info *info = timeline_info(t);
-	uint64_t lost = 0, points = 0;
+	uint64_t lost = info->lost, points = 0;
 	size_t unfinished = 0;
 
 	for (size_t i = 0; i < info->n_threads; i++) {
@@ -337,7 +337,8 @@ static int report(const struct command *self, const struct regions_options *o, s
 	if (info->damage)
 		fprintf(stderr, "tare %s: warning: %s\n", self->name, info->damage);
 	if (lost)
-		fprintf(stderr, "tare %s: warning: %" PRIu64 " points are missing in it\n", self->name, lost);
+		fprintf(stderr, "tare %s: warning: %" PRIu64 "%s points are missing in it\n", self->name, lost,
+			info->lost_unknown ? " and more" : "");
 	if (unfinished)
 		fprintf(stderr, "tare %s: warning: %zu of %zu threads did not come to their end\n", self->name, unfinished, info->n_threads);
 	if (!info->n_threads) {

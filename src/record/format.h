@@ -149,7 +149,7 @@ struct file_process {
 	uint32_t mult, shift;
 	uint64_t start_ticks, start_clock_ns; /* read together when the recording was asked for */
 	uint64_t end_ticks, end_clock_ns;     /* and when it ended */
-	uint64_t lost;			  /* points of threads that could not have a block, or whose label could not */
+	uint64_t lost;			  /* points of threads that could not have a block, or of handlers that interrupted a point */
 	uint32_t lost_threads, lost_errno;
 	struct file_counter counter[FILE_COUNTERS];
 	struct file_own own[FILE_PATHS][FILE_COUNTERS];

@@ -205,7 +205,7 @@ static tare_label label_of(const char *name, const char *file, uint32_t line, co
 		if (process_open(current) == 0)
 			number = region_labels_number(&current->labels, name, file, line, args, n);
 		if (!number && !current->no_block)
-			region_recording_lose(current, 1, errno);
+			region_recording_lose(current, 0, errno); /* its points are there, without a name */
 		if (!number)
 			number = region_labels_nameless(&current->labels);
 	}

@@ -21,7 +21,11 @@
 #include "base/error.h"
 #include "tare/reading.h"
 
-enum { TIMELINE_COUNTERS_MAX = 8, TIMELINE_WAYS = 16 };
+enum {
+	TIMELINE_COUNTERS_MAX = 8,
+	TIMELINE_WAYS = 16,
+	TIMELINE_WAY_NONE = TIMELINE_WAYS - 1, /* of what nobody recorded: it cost nothing */
+};
 
 enum timeline_kind {
 	TIMELINE_BEGIN,
@@ -35,7 +39,20 @@ enum timeline_kind {
 	 */
 	TIMELINE_START,
 	TIMELINE_FINISH,
-	TIMELINE_LOST,	   /* `number` points are missing here; 0: nobody knows how many */
+	/*
+	 * `number` points are missing here; 0: nobody knows how many. It lies alone between the begin and the end of a region whose label
+	 * is a `gap`: what the counters went on by meanwhile is that region's, and no other is open in it. A counter of which that is not
+	 * known is missing at its begin or end.
+	 */
+	TIMELINE_LOST,
+};
+
+/* What of a begin or end is not in the file. All but the first have the second's bit. */
+enum timeline_repair {
+	TIMELINE_AS_RECORDED,
+	TIMELINE_REPAIRED = 1, /* closes what was left open, or opens what was closed without: not in the file, or it says so */
+	TIMELINE_AT_GAP = 3,   /* the same, and points are missing there, or before it */
+	TIMELINE_AT_END = 5,   /* the same, and it is an end behind the thread's last point */
 };
 
 struct timeline_point {
@@ -44,7 +61,7 @@ struct timeline_point {
 	uint64_t number;
 	const uint64_t *value;	/* n_counters of them, cumulative on this thread; valid until the next call */
 	uint8_t missing;	/* bit i: counter i was not read here; its value is the last one that was */
-	bool repaired;		/* closes what was left open, or opens what was closed without: not in the file, or it says so */
+	uint8_t repaired;	/* enum timeline_repair */
 	uint64_t offset;	/* of its record in the file, for messages */
 };
 
@@ -56,6 +73,7 @@ struct timeline_label {
 	const char *file;	  /* where it stands in the source, or NULL */
 	uint32_t line;
 	uint8_t way;		  /* how its points are recorded, below TIMELINE_WAYS: timeline_counter.own */
+	bool gap;		  /* stands for points that were lost: TIMELINE_LOST */
 };
 
 /*
@@ -96,6 +114,8 @@ struct timeline_info {
 	const struct timeline_thread *thread;
 	size_t n_threads;
 	size_t n_labels;
+	uint64_t lost;		/* points known to be missing that are of none of the threads */
+	bool lost_unknown;	/* others may be, and nobody knows how many */
 	const char *damage;	/* what of the file could not be read, with its offset; NULL: nothing */
 	const char *remark;	/* what one should know of a file that is whole all the same; NULL: nothing */
 };

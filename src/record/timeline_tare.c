@@ -197,11 +197,12 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 
 		if (p.lost_threads)
 			snprintf(threads, sizeof(threads), ", and nothing at all of %u thread%s", p.lost_threads, p.lost_threads > 1 ? "s" : "");
+		t->base.info.lost += p.lost;
 		if (!p.lost_errno && !p.lost_threads)
 			tare_damage(t, "process %u lost %llu points of signal handlers that interrupted the recording of others", h->pid,
 				    (unsigned long long)p.lost);
 		else
-			tare_damage(t, "process %u could not write %llu points or labels%s: %s", h->pid, (unsigned long long)p.lost, threads,
+			tare_damage(t, "process %u could not write %llu points%s: %s", h->pid, (unsigned long long)p.lost, threads,
 				    p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
 	}
 	return 0;
@@ -458,6 +459,7 @@ struct gap {
 
 static void note_gap(struct tare_timeline *t, struct gap *g)
 {
+	t->base.info.lost_unknown |= g->n > 0;
 	if (g->n)
 		tare_damage(t, "%llu bytes from offset %llu on are no blocks", (unsigned long long)g->n,
 		       (unsigned long long)g->from);
@@ -681,6 +683,7 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		goto out;
 	t->base.info.start_ns = h->start_ns;
 	t->command = strndup(h->command, sizeof(h->command));
+	t->base.info.lost = h->lost;
 	if (h->lost_processes)
 		tare_damage(t, "%u processes could write nothing, %llu points in all: %s", h->lost_processes,
 			    (unsigned long long)h->lost, h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
@@ -689,6 +692,10 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		ret = note_execs(t);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TARE_PATH_INLINE, NULL, 0, &t->nameless);
+	if (ret == 0)
+		ret = tare_labels_add(&t->labels, "(lost)", "", 0, TIMELINE_WAY_NONE, NULL, 0, &t->gap);
+	if (ret == 0)
+		t->labels.label[t->gap].gap = true;
 	tare_labels_settle(&t->labels);
 	if (ret == 0)
 		ret = make_threads(t);

@@ -57,6 +57,7 @@ struct tare_timeline {
 	uint64_t size;
 	struct tare_labels labels;
 	uint32_t nameless; /* the label of points whose own is not there */
+	uint32_t gap;	   /* that of what was lost */
 	struct tare_process *process;
 	size_t n_processes;
 	struct tare_block *block;

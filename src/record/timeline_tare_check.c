@@ -78,6 +78,9 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
 				    (unsigned long long)first->offset, lost);
 			of->complete = false;
 		}
+		if (first->lost)
+			tare_damage(t, "%llu points of thread %u could not be written before its block at offset %llu",
+				    (unsigned long long)first->lost, first->tid, (unsigned long long)first->offset);
 		if (!good) {
 			char lost[40] = "";
 
@@ -93,6 +96,7 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
 			points = good->first + good->points;
 			at_end = good->seq + 1;
 		}
+		t->base.info.lost_unknown |= good && good->cut;
 		if (good && good->cut)
 			tare_damage(t, "the file ends within the block of thread %u at offset %llu",
 				    first->tid, (unsigned long long)first->offset);
@@ -143,6 +147,7 @@ static void check_size(struct tare_timeline *t, const struct file_head *head)
 		return;
 	tare_damage(t, "the file ends at offset %llu, and was written up to %llu",
 		    (unsigned long long)t->size, (unsigned long long)head->next);
+	t->base.info.lost_unknown = true;
 	/* Whose the rest was, nobody can say. */
 	for (size_t i = 0; i < t->base.info.n_threads; i++)
 		t->threads[i].complete = false;

@@ -2,7 +2,8 @@
 /*
  * The points of one thread, block after block. A block whose sum is wrong is missing, like one that is not there. Begin
  * and end are made to nest: an end closes what was begun since its begin and is open still; one without a begin
- * gets one on the spot.
+ * gets one on the spot. Where points are missing everything is closed, for nobody knows what ended there; what the counters
+ * went on by until the next point that is there is a region of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,11 @@ struct tare_cursor {
 	uint32_t rec_label;
 	uint64_t rec_offset;
 	bool have;	   /* rec is to be given yet */
-	bool lost;	   /* points are missing before it */
+	enum { WHOLE, LOST, IN_GAP, GAP_TOLD } gap; /* points are missing before it; of those are told: nothing, the begin, how many */
+	bool begun, after_gap; /* a point of the thread, or a gap, was there before */
 	uint64_t n_lost;
+	uint64_t behind[FILE_COUNTERS]; /* raw values behind the gap */
+	uint8_t missing_behind;
 	uint64_t raw[FILE_COUNTERS], value[FILE_COUNTERS];
 	uint8_t missing;   /* as the file says */
 	uint8_t stepped;   /* that went back at this point */
@@ -109,13 +113,27 @@ static bool load(struct tare_cursor *c, const struct tare_block *b)
 	c->at = c->data;
 	c->end = c->data + b->used;
 	c->offset = b->offset + sizeof(h);
-	c->missing = (uint8_t)h.missing;
+	c->missing_behind = (uint8_t)h.missing;
 	/* Behind the block before, values go on where it ended: between them lies the recorder's work and nothing else. Where
 	 * one is missing they begin as they stood; a damaged file that says otherwise is no reason to fall. */
+	memcpy(c->behind, c->raw, sizeof(c->behind));
 	for (unsigned i = 0; i < c->n && (b->seq != c->seq || !c->seq); i++)
 		if (h.value[i] > c->raw[i])
-			c->raw[i] = h.value[i];
+			c->behind[i] = h.value[i];
 	return true;
+}
+
+static uint8_t all_counters(const struct tare_cursor *c)
+{
+	return (uint8_t)((1u << c->n) - 1);
+}
+
+/* On to the first value of the block that was loaded. */
+static void go_on(struct tare_cursor *c)
+{
+	memcpy(c->raw, c->behind, sizeof(c->raw));
+	c->missing = c->missing_behind;
+	c->stepped = 0;
 }
 
 /* The next block that can be read: 1; 0 when there is none. */
@@ -129,8 +147,10 @@ static int next_block(struct tare_cursor *c)
 		if (!load(c, b))
 			continue;
 		if (b->first != c->points) {
-			c->lost = true;
+			c->gap = LOST;
 			c->n_lost = b->first > c->points ? b->first - c->points : 0;
+		} else {
+			go_on(c);
 		}
 		c->points = b->first + b->points;
 		c->seq = b->seq + 1;
@@ -142,7 +162,9 @@ static int next_block(struct tare_cursor *c)
 
 		/* All of them are told by the last one, if it says how many it had. */
 		c->n_lost = b->points == NOT_COUNTED || b->first < c->points ? 0 : b->first - c->points + b->points;
-		c->lost = b->points == NOT_COUNTED || c->n_lost > 0;
+		c->gap = b->points == NOT_COUNTED || c->n_lost > 0 ? LOST : WHOLE;
+		c->missing_behind = all_counters(c); /* how far the counters went on, nobody knows */
+		memcpy(c->behind, c->raw, sizeof(c->behind));
 		c->seq = UINT64_MAX;
 	}
 	return 0;
@@ -175,7 +197,7 @@ static int next_record(struct tare_cursor *c)
 
 			if (ret <= 0)
 				return ret;
-			if (c->lost)
+			if (c->gap)
 				return 1; /* is said first */
 			continue;
 		}
@@ -189,7 +211,7 @@ static int next_record(struct tare_cursor *c)
 		c->rec_label = tare_timeline_label(t, c->process, c->rec.label);
 		if (c->rec.label < POINT_WIDE)
 			c->by_number[c->rec.label] = c->rec_label;
-		c->have = true;
+		c->have = c->begun = true;
 		return 1;
 	}
 }
@@ -258,18 +280,19 @@ static int give_record(struct tare_cursor *c, struct timeline_point *p)
 	case OP_END:
 		if (c->depth && c->open[c->depth - 1] == label) {
 			give(c, p, TIMELINE_END, pop(c));
-			p->repaired = c->rec.number != 0;
+			p->repaired = c->rec.number ? TIMELINE_REPAIRED : TIMELINE_AS_RECORDED;
 			return 1;
 		}
 		c->have = true;
 		if (c->depth && is_open(c, label)) {
 			give(c, p, TIMELINE_END, pop(c));
+			p->repaired = TIMELINE_REPAIRED;
 		} else {
 			give(c, p, TIMELINE_BEGIN, label);
 			if (push(c, label) < 0)
 				return -ENOMEM;
+			p->repaired = c->after_gap ? TIMELINE_AT_GAP : TIMELINE_REPAIRED;
 		}
-		p->repaired = true;
 		return 1;
 	case OP_INSTANT:
 		give(c, p, TIMELINE_INSTANT, label);
@@ -286,27 +309,52 @@ static int give_record(struct tare_cursor *c, struct timeline_point *p)
 	}
 }
 
+/* What points that are missing are told as. */
+static void give_gap(struct tare_cursor *c, struct timeline_point *p)
+{
+	const struct tare_timeline *t = (const struct tare_timeline *)c->base.of;
+
+	switch (c->gap) {
+	case LOST:
+		give(c, p, TIMELINE_BEGIN, t->gap);
+		if (!c->begun)
+			p->missing = all_counters(c); /* where the thread began is not known */
+		p->repaired = TIMELINE_AT_GAP;
+		go_on(c);
+		c->gap = IN_GAP;
+		return;
+	case IN_GAP:
+		give(c, p, TIMELINE_LOST, 0);
+		p->number = c->n_lost;
+		c->gap = GAP_TOLD;
+		return;
+	default:
+		give(c, p, TIMELINE_END, t->gap);
+		p->repaired = TIMELINE_AT_GAP;
+		c->gap = WHOLE;
+		c->after_gap = true;
+	}
+}
+
 /* The general way. */
 static __attribute__((noinline)) int next_any(struct tare_cursor *c, struct timeline_point *p, struct tare_error *err)
 {
 	int ret = 1;
 
-	if (!c->have && !c->lost)
+	if (!c->have && !c->gap)
 		ret = next_record(c);
 	if (ret < 0)
 		return tare_fail_nomem(err);
 	/* Nobody knows what ended in a gap, or after the end. */
-	if (c->lost || ret == 0) {
+	if (c->gap || ret == 0) {
 		if (c->depth) {
 			give(c, p, TIMELINE_END, pop(c));
-			p->repaired = true;
+			p->repaired = c->gap ? TIMELINE_AT_GAP : TIMELINE_AT_END;
 			return 1;
 		}
-		if (!c->lost)
+		if (!c->gap)
 			return 0;
-		c->lost = false;
-		give(c, p, TIMELINE_LOST, 0);
-		p->number = c->n_lost;
+		give_gap(c, p);
 		return 1;
 	}
 	ret = give_record(c, p);
@@ -353,7 +401,7 @@ static inline bool next_plain(struct tare_cursor *c, struct timeline_point *p)
 	p->number = 0;
 	p->value = c->value;
 	p->missing = 0;
-	p->repaired = false;
+	p->repaired = TIMELINE_AS_RECORDED;
 	p->offset = c->rec_offset = c->offset + (uint64_t)(at - c->data);
 	return true;
 }
@@ -366,6 +414,6 @@ int tare_cursor_next(struct cursor *base, struct timeline_point *p, struct tare_
 	if (__builtin_expect(next_plain(c, p), 1))
 		return 1;
 	ret = next_any(c, p, err);
-	c->plain = !c->have && !c->lost && c->n == 1 && !c->missing && !c->count && c->end - c->at >= 8 ? c->end - 7 : NULL;
+	c->plain = !c->have && !c->gap && c->n == 1 && !c->missing && !c->count && c->end - c->at >= 8 ? c->end - 7 : NULL;
 	return ret;
 }

@@ -102,7 +102,7 @@ static void check_own(const struct timeline_own *own, double unit)
 
 struct expected {
 	enum timeline_kind kind;
-	bool repaired;
+	uint8_t repaired;
 	unsigned missing;
 	uint64_t value[2], number;
 };
@@ -230,11 +230,13 @@ TEST(a_block_that_is_missing)
 	sum_up(h);
 	damaged = "the block of thread 43 at offset 16384 is damaged, with 1 points";
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
-				    { TIMELINE_END, true, 0, { 4000, 7 }, 0 },
+				    { TIMELINE_END, TIMELINE_AT_GAP, 0, { 4, 1 }, 0 },
+				    { TIMELINE_BEGIN, TIMELINE_AT_GAP, 0, { 4, 1 }, 0 },
 				    { TIMELINE_LOST, false, 0, { 4000, 7 }, 6 },
-				    { TIMELINE_BEGIN, true, 0, { 4004, 8 }, 0 },
+				    { TIMELINE_END, TIMELINE_AT_GAP, 0, { 4000, 7 }, 0 },
+				    { TIMELINE_BEGIN, TIMELINE_AT_GAP, 0, { 4004, 8 }, 0 },
 				    { TIMELINE_END, false, 0, { 4004, 8 }, 0 } },
-	       5);
+	       7);
 }
 
 /* What was counted while a block was written is the recorder's, not the program's. */
@@ -302,22 +304,23 @@ static void three_blocks(unsigned missing)
 TEST(a_file_that_was_cut_off_says_so)
 {
 	static const struct expected gap[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
-					       { TIMELINE_LOST, false, 0, { 8, 2 }, 2 },
+					       { TIMELINE_BEGIN, TIMELINE_AT_GAP, 0, { 8, 2 }, 0 }, { TIMELINE_LOST, false, 0, { 8, 2 }, 2 },
+					       { TIMELINE_END, TIMELINE_AT_GAP, 0, { 8, 2 }, 0 },
 					       { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 }, { TIMELINE_END, false, 0, { 16, 4 }, 0 } };
 
 	three_blocks(2);
 	damaged = "1 block of thread 43 is missing before its block at offset 12288, with 2 points";
-	expect(gap, 5);
+	expect(gap, 7);
 	/* The head says how far it went. */
 	three_blocks(2);
 	((struct file_head *)(void *)file)->next = size + FILE_PAGE;
 	damaged = "the file ends at offset 20480, and was written up to 24576";
-	expect(gap, 5);
+	expect(gap, 7);
 	/* Within a block. */
 	three_blocks(3);
 	size -= FILE_PAGE - sizeof(struct block_head) - 3;
 	damaged = "the block of thread 43 at offset 20480 is cut off, with 2 points";
-	expect(gap, 5);
+	expect(gap, 7);
 }
 
 TEST(a_thread_whose_last_block_is_missing)
@@ -363,8 +366,19 @@ TEST(points_of_the_last_blocks)
 		h->points -= (unsigned)seal;
 		damaged = seal ? "at offset 16384 is damaged" : "at offset 16384 is damaged, with 2 points";
 		expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
-					    { TIMELINE_LOST, false, 0, { 8, 2 }, seal ? 0 : 6 } }, 3);
+					    { TIMELINE_BEGIN, TIMELINE_AT_GAP, 0, { 8, 2 }, 0 }, { TIMELINE_LOST, false, 3, { 8, 2 }, seal ? 0 : 6 },
+				    { TIMELINE_END, TIMELINE_AT_GAP, 3, { 8, 2 }, 0 } }, 5);
 	}
+	/* The first block is missing: when the thread began is not known. */
+	begin_file();
+	h = add(BLOCK_POINTS, 1, data, n, BLOCK_SEALED);
+	h->value[0] = 1000;
+	h->first = 2;
+	sum_up(h);
+	damaged = "1 block of thread 43 is missing";
+	expect((struct expected[]){ { TIMELINE_BEGIN, TIMELINE_AT_GAP, 3, { 0, 0 }, 0 }, { TIMELINE_LOST, false, 0, { 0, 0 }, 2 },
+				    { TIMELINE_END, TIMELINE_AT_GAP, 0, { 0, 0 }, 0 },
+				    { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 5);
 	/* A seal that is wrong around data that are right: they are counted. */
 	begin_file();
 	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);

@@ -196,6 +196,8 @@ void aggregate_json(struct text *out, const struct aggregate *a, const struct ag
 		json_uint(&j, "regions", a->run[r].regions);
 		json_uint(&j, "points", a->run[r].points);
 		json_uint(&j, "alone", a->run[r].alone);
+		json_uint(&j, "lost", a->run[r].lost);
+		json_bool(&j, "lost_unknown", a->run[r].lost_unknown);
 		json_uint(&j, "threads", a->run[r].threads);
 		json_end(&j);
 	}

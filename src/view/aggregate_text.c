@@ -463,6 +463,10 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 	put_note(out, s, INK_FAINT, "self and total are medians of the runs; noise is half of most less least, as is %s. intervals: the sum of the noise of the intervals that lie directly in the label.",
 		 plus_minus(s));
 	for (size_t r = 0; r < a->n_runs; r++)
+		if (a->run[r].lost || a->run[r].lost_unknown)
+			put_note(out, s, INK_CAREFUL, "Run %zu lost %" PRIu64 "%s points: what went on there is (lost), and in no other label of that run.", r + 1,
+				 a->run[r].lost, a->run[r].lost_unknown ? " and more" : "");
+	for (size_t r = 0; r < a->n_runs; r++)
 		if (a->run[r].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", a->run[r].path, a->run[r].damage);
 }

@@ -97,6 +97,8 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 			json_string(&j, "format", f->format);
 			json_string(&j, "command", f->command);
 			json_string(&j, "damage", f->damage);
+			json_uint(&j, "lost", c->run[r].lost);
+			json_bool(&j, "lost_unknown", c->run[r].lost_unknown);
 			json_end(&j);
 		}
 		json_end(&j);

@@ -76,7 +76,9 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 	else
 		put_label(&t, s, &c->labels.entry[row->label], s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22);
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
-	if (self->beyond || total->beyond)
+	if (c->lost && self->known && self->test.change != 0)
+		text_add(&t, "points lost");
+	else if (self->beyond || total->beyond)
 		text_add(&t, self->beyond ? "beyond the noise" : "total beyond the noise");
 	grid_put(g, COL_MARK, INK_CAREFUL, &t);
 }
@@ -151,6 +153,10 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 			 c->n[0] > 1 && c->n[1] > 1 ? "Welch's t test" : "Student's t test, the noise of the single run taken to be that of the others", beyond,
 			 beyond == 1 ? "" : "s", beyond == 1 ? "s" : "",
 			 100 * COMPARE_Q);
+	for (size_t r = 0; r < c->n_runs; r++)
+		if (c->run[r].lost || c->run[r].lost_unknown)
+			put_note(out, s, INK_CAREFUL, "%s: %" PRIu64 "%s points were lost: what its labels cost is not known, and no change is judged.",
+				 c->run[r].recording[0].path, c->run[r].lost, c->run[r].lost_unknown ? " and more" : "");
 	for (size_t r = 0; r < c->n_runs; r++)
 		if (c->run[r].recording[0].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", c->run[r].recording[0].path, c->run[r].recording[0].damage);

@@ -185,7 +185,7 @@ static int regions_as_stacks(struct out *out, const struct exporter *how, struct
 	int ret = s ? region_stacks(s, t, &said, err) : -ENOMEM;
 
 	if (ret == 0) {
-		told->lost = said.lost;
+		told->lost += said.lost;
 		told->too_deep = said.too_deep;
 		told->missing = said.missing + said.backwards;
 		ret = export_stacks(out, how, s, timeline_info(t), opt, err);
@@ -203,7 +203,7 @@ int export_timeline(struct out *out, const struct exporter *how, struct timeline
 	struct export x = { .how = how, .of = &of, .out = out, .own = calloc(1, how->own_size + 1) };
 	int ret;
 
-	*told = (struct export_told){ 0 };
+	*told = (struct export_told){ .lost = info->lost };
 	of.program = names.program = export_program_of(info->command, names.program_room, sizeof(names.program_room));
 	ret = x.own ? export_counter_of(info, opt->counter, err) : tare_fail_nomem(err);
 	if (ret >= 0 && !how->close) {

@@ -210,7 +210,7 @@ void regions_json(struct text *out, const struct regions *r, const struct region
 	json_uint(&j, "regions", r->regions);
 	json_uint(&j, "points", r->points);
 	json_uint(&j, "lost", r->lost);
-	json_bool(&j, "lost_unknown", r->lost_places > 0);
+	json_bool(&j, "lost_unknown", r->lost_unknown);
 	json_uint(&j, "unmatched", r->unmatched);
 	json_bool(&j, "own_cost_subtracted", r->options.subtract_own);
 	labels(&j, r, how);
@@ -232,6 +232,7 @@ void regions_json(struct text *out, const struct regions *r, const struct region
 			json_string(&j, "counter", r->counter[r->by].name);
 			json_uint(&j, "begin", one->begin);
 			json_uint(&j, "total", one->cost);
+			json_bool(&j, "cut", one->cut);
 			if (one->self_known)
 				json_int(&j, "self", one->self);
 			else

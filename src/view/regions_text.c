@@ -293,9 +293,9 @@ static void events(struct text *out, const struct regions *r, const struct regio
 /* The dearest single regions of the label that was asked for. */
 static void singles(struct text *out, const struct regions *r, const struct style *s)
 {
-	static const char *const heads[] = { "total", "self", "begins at", "thread", "region", "in", "byte" };
+	static const char *const heads[] = { "total", "self", "begins at", "thread", "region", "in", "byte", "" };
 	const struct regions_counter *k = &r->counter[r->by];
-	struct grid g = { .columns = 7, .drop = { 6, 5, 3, 1, 2 }, .drops = 5, .right = { true, true, true, true } };
+	struct grid g = { .columns = 8, .drop = { 6, 5, 3, 1, 2 }, .drops = 5, .right = { true, true, true, true } };
 
 	grid_row(&g);
 	for (unsigned i = 0; i < 7; i++)
@@ -322,6 +322,8 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 		grid_put(&g, 5, INK_FAINT, &t);
 		text_add(&t, "%" PRIu64, one->offset);
 		grid_put(&g, 6, INK_FAINT, &t);
+		text_add(&t, "%s", one->cut ? "cut" : "");
+		grid_put(&g, 7, INK_CAREFUL, &t);
 	}
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
 	escape(out, r->options.single, strlen(r->options.single));
@@ -455,9 +457,9 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	unbalanced_places(out, r, s);
 	if (backwards)
 		put_note(out, s, INK_CAREFUL, "%" PRIu64 " regions in which a counter went back are without a count.", backwards);
-	if (r->lost || r->lost_places)
-		put_note(out, s, INK_CAREFUL, "%" PRIu64 "%s points were lost while recording; the self of what was open there holds what they took.",
-			 r->lost, r->lost_places ? " and more" : "");
+	if (r->lost || r->lost_unknown)
+		put_note(out, s, INK_CAREFUL, "%" PRIu64 "%s points were lost in all. What was open there is cut off; what the counters went on by to the next point is (lost): whose it was is not known.",
+			 r->lost, r->lost_unknown ? " and more" : "");
 	if (r->unmatched)
 		put_note(out, s, INK_CAREFUL, "%" PRIu64 " detached timings have only one end in the recording, or were finished again: those ends are in no number.", r->unmatched);
 	for (size_t i = 0; i < r->n_recordings; i++)

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 from mmprofdata import INSTANT, INSTRUCTIONS, INTEGER, trees, truth, write  # noqa: E402
-from recordings import document, fixtures, room, tare  # noqa: E402
+from recordings import copy, document, fixtures, room, tare  # noqa: E402
 
 
 def points(events, thread):
@@ -91,10 +91,10 @@ def the_same_work_with_noise():
 @test
 def identical_runs_have_no_noise():
     path = write(room("same"), trees(6))
-    d = document("aggregate", path, path, path)
+    d = document("aggregate", path, copy(path), copy(path, 2))
     (c,) = d["counters"]
     equal((c["equal"], c["noise"]), (c["intervals"], 0), "none")
-    text = tare("aggregate", "--check", path, path).stdout
+    text = tare("aggregate", "--check", path, copy(path)).stdout
     true("All runs have the same points" in text and "±0 in 100.00 % of them" in text, text)
 
 
@@ -207,10 +207,10 @@ def runs_with_nothing_in_common():
     text = tare("aggregate", x, y).stdout
     true("nothing in common" in text and "same points" not in text, text)
     tare("aggregate", "--check", x, y, status=2)
-    true("nothing in common" not in tare("aggregate", x, x).stdout, "of one with itself")
-    tare("aggregate", "--check", x, x)
+    true("nothing in common" not in tare("aggregate", x, copy(x)).stdout, "of one with itself")
+    tare("aggregate", "--check", x, copy(x))
     tare("aggregate", x, y, "--check", status=2)
-    tare("aggregate", x, x, "--check")
+    tare("aggregate", x, copy(x), "--check")
 
 
 @test
@@ -221,7 +221,7 @@ def damaged_and_refused():
     true("two recordings or more" in tare("aggregate", path, status=125).stderr, "one is not enough")
     other = write(room("y"), trees(1), metadata=INSTRUCTIONS)
     true("have different counters" in tare("aggregate", path, other, status=125).stderr, "counters")
-    true("have no counter 'cycles'" in tare("aggregate", "--by", "cycles", path, path, status=125).stderr, "no such counter")
+    true("have no counter 'cycles'" in tare("aggregate", "--by", "cycles", path, copy(path), status=125).stderr, "no such counter")
 
 
 @test
@@ -292,7 +292,7 @@ def the_budget_of_many_runs():
     true("Where the spread comes from" in text and "unexplained: the first interval that differs is" in text, text)
     d = document("aggregate", "--explain", *files[:3])
     equal(d["explain"]["events"][0]["state"], "too few runs")
-    d = document("aggregate", "--explain", files[0], files[0], files[0])
+    d = document("aggregate", "--explain", files[0], copy(files[0]), copy(files[0], 2))
     equal(d["explain"]["events"][0]["state"], "no spread")
     true("--explain is told as text or json" in tare("aggregate", "--explain", "--format", "csv", *files, status=125).stderr, "csv")
     true("explain" not in document("aggregate", *files), "only where it is asked for")

@@ -5,6 +5,7 @@ usage: diff_test.py TARE SCHEMAS ROOT PROGRAM     (PROGRAM: tests/programs/regio
 """
 import csv
 import io
+import os
 import random
 import re
 import statistics
@@ -14,7 +15,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 from mmprofdata import INSTRUCTIONS, write  # noqa: E402
-from recordings import document, fixtures, room, tare  # noqa: E402
+from recordings import copy, document, fixtures, room, tare  # noqa: E402
+
+PROGRAM = sys.argv[4]
+EXACT = ["--engine", "exact", "-e", "instructions:u"]
 
 
 def run(name, costs, metadata=None):
@@ -96,7 +100,7 @@ def exact_counts_need_no_luck():
     tare("diff", "--check", *same, "--", *one_more, status=2)
     equal(document("diff", *same, "--", one_more[0])["test"], "student", "one further run")
     thirds = [run(f"t{i}", {"x": 10**14 + 1}, INSTRUCTIONS) for i in range(3)]
-    side = document("diff", *thirds, "--", *thirds)["labels"][0]["counters"]["instructions:u"]["self"]["before"]
+    side = document("diff", *thirds, "--", *(copy(f) for f in thirds))["labels"][0]["counters"]["instructions:u"]["self"]["before"]
     equal((side["mean"], side["min"], side["max"]), (10**14 + 1,) * 3, "what is the same each time has no rounding in its mean")
     # With one run only on either side, the variance is the other's.
     a = [run(f"v{i}", {"x": v}) for i, v in enumerate((1000, 1200, 1400))]
@@ -111,7 +115,7 @@ def usage():
     for words in ([], [a], [a, a, a], [a, "--"], ["--", a], ["--", "--", a]):
         true("which recordings are from before" in tare("diff", *words, status=125).stderr, f"{words}")
     true("its counter 1 is instructions:u" in tare("diff", a, run("i", {"x": 1}, INSTRUCTIONS), status=125).stderr, "counters")
-    true("have no counter" in tare("diff", "--by", "cycles", a, a, status=125).stderr, "no such counter")
+    true("have no counter" in tare("diff", "--by", "cycles", a, copy(a), status=125).stderr, "no such counter")
     for bad in ("x", "-1", "nan", "1x"):
         true("is no percentage" in tare("diff", f"--check={bad}", a, a, "--", a, status=125).stderr, bad)
     broken = write(room("broken"), [("K", "x", 1, 0, 5), ("K", "y", 1, 9, 3)])
@@ -119,7 +123,7 @@ def usage():
     rows = list(csv.DictReader(io.StringIO(tare("diff", "--format", "csv", a, run("b", {"x": 3})).stdout)))
     equal([(r["label"], r["change"], r["percent"], r["p"]) for r in rows], [("x", "2", "200", "")], "csv")
     for columns in (40, 60, 100):
-        for line in tare("diff", a, a, "--", run("b", {"x": 3000000}), COLUMNS=str(columns)).stdout.split("\n")[2:]:
+        for line in tare("diff", a, copy(a), "--", run("b", {"x": 3000000}), COLUMNS=str(columns)).stdout.split("\n")[2:]:
             true(len(line) <= columns, line)
 
 
@@ -128,7 +132,7 @@ def several_counters_of_recordings_of_its_own():
     files = []
     for i, rounds in enumerate((10, 10, 10, 30, 30, 30)):
         files.append(room(f"own{i}"))
-        tare("regions", "-q", "-e", "wall-time,page-faults", "-o", files[-1], "--", sys.argv[4], "loop", str(rounds), "2")
+        tare("regions", "-q", "-e", "wall-time,page-faults", "-o", files[-1], "--", PROGRAM, "loop", str(rounds), "2")
     sums = [document("summarize", f) for f in files]
     names = [c["counter"] for c in sums[0]["counters"]]
     true(len(names) > 1, f"{names}")
@@ -182,6 +186,38 @@ def rustcs_recordings_as_measureme_compares_them():
     true(n > 250, f"{n} rows")
     (total,) = re.findall(r"Total cpu time: (\S+)", (path / "expected/diff-1-2.txt").read_text())
     equal(d["all"]["counters"]["wall-time"]["whole"]["change"], in_ns(total), "all")
+
+
+@test
+def one_file_is_one_run():
+    """Also by another name: what is added twice would pass for noise that is 0."""
+    a, b, c = (run(n, {"x": 1000 + len(n)}) for n in ("one", "other", "third"))
+    link = room("link")
+    link.symlink_to(a)
+    for words in (("diff", a, b, "--", c, a), ("diff", a, b, "--", link, c), ("aggregate", a, link), ("summarize", b, b)):
+        r = tare(*words, status=125)
+        true("are one file" in r.stderr and "name each recording once" in r.stderr, r.stderr)
+
+
+@test
+def what_lost_points_is_not_judged():
+    if os.uname().machine != "x86_64":
+        return  # counts that repeat, so that whatever differs is a change
+    whole, lost = [room(f"whole{i}") for i in range(3)], [room(f"lost{i}") for i in range(3)]
+    for f in whole:
+        tare("regions", "-q", *EXACT, "-o", f, "--", PROGRAM, "loop", "50000", "1")
+    for f in lost:
+        tare("regions", "-q", *EXACT, "-o", f, "--", "sh", "-c", 'ulimit -f 320; exec "$0" loop 50000 1', PROGRAM)
+    d = document("diff", *whole, "--", *lost, status=1)
+    rows = {r["label"]: r["counters"]["instructions:u"] for r in d["labels"] if r["label"] != "(lost)"}
+    equal([x["lost"] > 0 for x in d["before"] + d["after"]], [False] * 3 + [True] * 3, "which")
+    true(rows["work"]["self"]["q"] < 0.05 and rows["work"]["self"]["percent"] < -20, f"planted: most of work is gone; {rows['work']['self']}")
+    true(not any(r[k]["beyond"] for r in rows.values() for k in ("self", "total", "sum")), "and nothing is said of it")
+    text = tare("diff", *whole, "--", *lost, status=1, COLUMNS="200").stdout
+    true("beyond the noise" not in text and re.search(r"work +points lost", text) and "no change is judged" in text.replace("\n  ", " "), text)
+    d = document("aggregate", whole[0], lost[0], status=1)
+    true(d["runs"][1]["lost"] > 0 and d["runs"][0]["lost"] == 0, "aggregate says which")
+    true("Run 2 lost" in tare("aggregate", whole[0], lost[0], status=1).stdout, "and how many")
 
 
 main()

@@ -2,6 +2,7 @@
 """What the tests of the commands that read recordings share: `NAME_test.py TARE SCHEMAS ROOT`."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,11 @@ def tare(*words, status=0, **more):
     if status is not None:
         equal(r.returncode, status, f"status of {words}: {r.stderr}")
     return r
+
+
+def copy(path, n=1):
+    """The same recording in another file."""
+    return Path(shutil.copy(path, f"{path}.copy{n}"))
 
 
 def document(command, *words, status=0):

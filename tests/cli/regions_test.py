@@ -231,12 +231,59 @@ def killed_at_random_moments():
 
 
 @test
+def a_run_that_ends_early_differs_in_one_place():
+    """However much the other does after that: here more than is looked through for where they come together again."""
+    files = []
+    for points in (2000, 600000):
+        path, count = inside(f"early{points}.tare"), inside("count")
+        Path(count).write_bytes(b"\0" * 64)
+        p = subprocess.Popen([PROGRAM, "until-killed", count, "1"], env={**ENV, "TARE_REGIONS": path})
+        while int.from_bytes(Path(count).read_bytes()[:8], "little") < points and p.poll() is None:
+            time.sleep(0.001)
+        p.kill()
+        p.wait()
+        files.append(path)
+    there = [int(sh(PROGRAM, "check", f).stdout.split()[3]) for f in files]
+    true(2000 <= there[0] < there[1] - 300000, there)
+    for order in (1, -1):
+        d = json.loads(sh(TARE, "aggregate", "--format", "json", *files[::order]).stdout)
+        said = [(r["next"] is None, r["alone"]) for r in d["first_differences"][0]["runs"]][::order]
+        equal((d["differences"], said), (1, [(True, 0), (False, there[1] - there[0])]), f"{d['first_differences']}")
+
+
+@test
 def the_disk_fills_up():
     """As a limit of the size of files, which is an error that writes return, or a signal."""
     r = sh("sh", "-c", f"ulimit -f 4096; exec {TARE} regions -o full.tare -- {PROGRAM} loop 2000000 2")
     true("could not write" in r.stderr or "are missing" in r.stderr, r.stderr)
     said = sh(PROGRAM, "check", "full.tare").stdout.split()
     equal(int(said[3]) + int(said[7]), 2 * 2 * 2000000 + 2 * 2, "what is there and what is lost")
+    # What the lost points took is nobody's, in every view; the rest has the cost that the regions have.
+    d = json.loads(sh(TARE, "summarize", "--format", "json", "full.tare", status=1).stdout)
+    equal((d["lost"], d["lost_unknown"]), (int(said[7]), False), "in all")
+    true(f"{d['lost']} points are missing" in r.stderr, r.stderr)
+    rows = {x["label"]: x for x in d["labels"]}
+    cost = {k: x["counters"]["wall-time"] for k, x in rows.items()}
+    true(rows["(lost)"]["count"] >= 1 and rows["work"]["holes"] == rows["work"]["cut"] and rows["thread"]["holes"] >= 1, rows)
+    equal(sum(x["self"] for x in cost.values()) + d["counters"][0]["outside"], d["counters"][0]["whole"], "nothing is in two places")
+    true(cost["(lost)"]["self"] > 3 * cost["thread"]["self"], cost)
+    equal(sh(TARE, "summarize", "--match", "thread", "full.tare", status=1).stdout.count("with points lost"), 1, "in the row")
+    one = sh(TARE, "summarize", "--label", "thread", "full.tare", status=1).stdout
+    true(re.search(r"thread .* cut\n", one), one)
+    folded = sh(TARE, "export", "-f", "folded", "full.tare", status=1).stdout
+    true(f"regions;(lost) {cost['(lost)']['self']}\n" in folded, folded)
+
+
+@test
+def a_thread_of_which_nothing_could_be_written():
+    """Its points are in the total, which is one number."""
+    r = sh("sh", "-c", f"ulimit -f 320; exec {TARE} regions -o none.tare -- {PROGRAM} loop 100000 2")
+    d = json.loads(sh(TARE, "summarize", "--format", "json", "none.tare", status=1).stdout)
+    said = sh(PROGRAM, "check", "none.tare").stdout.split()
+    equal((d["lost"], d["lost_unknown"]), (int(said[7]), False), "in all")
+    equal(d["lost"] + int(said[3]), 2 * (2 * 100000 + 2), "what is there and what is lost")
+    true("nothing at all of 1 thread" in r.stderr and d["lost"] > d["threads"][0]["lost"] > 0, r.stderr)
+    true(f"{d['lost']} points are missing" in r.stderr, r.stderr)
 
 
 @test

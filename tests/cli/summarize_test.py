@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 from mmprofdata import INSTANT, INSTRUCTIONS, INTEGER, trees, truth, write  # noqa: E402
-from recordings import ENV, ROOM, TARE, document, fixtures, nanoseconds, room, tare  # noqa: E402
+from recordings import ENV, ROOM, TARE, copy, document, fixtures, nanoseconds, room, tare  # noqa: E402
 
 
 def nearest_rank(values, q):
@@ -112,7 +112,7 @@ def counts_have_no_time_unit():
 @test
 def options_may_stand_behind_the_files():
     x = write(room("x"), trees(1))
-    equal(tare("summarize", x, "--top", "1", x).stdout, tare("summarize", "--top", "1", x, x).stdout)
+    equal(tare("summarize", x, "--top", "1", copy(x)).stdout, tare("summarize", "--top", "1", x, copy(x)).stdout)
     r = tare("summarize", "--", x, "--top", status=125)
     true("--top: No such file" in r.stderr, r.stderr)
 

@@ -108,11 +108,12 @@ static int fail(const struct tare_error *err)
 static int check(const char *path)
 {
 	struct tare_error err = TARE_ERROR_INIT;
-	uint64_t points = 0, repaired = 0, lost = 0;
+	uint64_t points = 0, repaired = 0, lost;
 	struct timeline *t;
 
 	if (timeline_open(&t, path, &err) < 0)
 		return fail(&err);
+	lost = timeline_info(t)->lost;
 	for (size_t i = 0; i < timeline_info(t)->n_threads; i++) {
 		struct timeline_point p;
 		struct cursor *c;
@@ -121,7 +122,7 @@ static int check(const char *path)
 			return fail(&err);
 		while (cursor_next(c, &p, &err) == 1) {
 			points += p.kind != TIMELINE_LOST && !p.repaired;
-			repaired += p.repaired;
+			repaired += p.repaired != TIMELINE_AS_RECORDED;
 			lost += p.kind == TIMELINE_LOST ? p.number : 0;
 		}
 		cursor_close(c);
