@@ -182,7 +182,9 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
-		ret = compare(&c, argv + rest, before, after, &o.how, &err);
+		ret = form_each_once(argv + rest, before + after, &err);
+		if (ret == 0)
+			ret = compare(&c, argv + rest, before, after, &o.how, &err);
 		if (ret == 0)
 			ret = counter_named(&only, o.form.by, &c.run[0], c.n_counters, regions_counter_name, "the recordings have", &err);
 		if (ret == 0)

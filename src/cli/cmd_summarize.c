@@ -178,7 +178,9 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
-		ret = summarize(&r, argv + rest, (size_t)(argc - rest), &o, &err);
+		ret = form_each_once(argv + rest, (size_t)(argc - rest), &err);
+		if (ret == 0)
+			ret = summarize(&r, argv + rest, (size_t)(argc - rest), &o, &err);
 		if (ret == 0 && o.form.kind == FORM_JSON)
 			regions_json(&out, &r, &o.shown);
 		else if (ret == 0 && o.form.kind == FORM_CSV)

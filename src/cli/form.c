@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/num.h"
 #include "cli/form.h"
@@ -88,4 +90,23 @@ int form_close(struct opened_output *o, struct text *out, struct tare_error *err
 	int ret = output_put(&o->to, out, err), closed = output_close(&o->to, ret < 0 ? NULL : err);
 
 	return ret < 0 ? ret : closed;
+}
+
+int form_each_once(char *const *files, size_t n, struct tare_error *err)
+{
+	struct stat *st = calloc(n + 1, sizeof(*st));
+	int ret = st ? 0 : tare_fail_nomem(err);
+
+	for (size_t i = 0; ret == 0 && i < n; i++) {
+		if (stat(files[i], &st[i]) < 0)
+			continue; /* whoever opens it says why */
+		for (size_t k = 0; k < i; k++)
+			if (st[k].st_nlink && st[k].st_ino == st[i].st_ino && st[k].st_dev == st[i].st_dev) {
+				ret = tare_fail(err, EINVAL, "%.100s and %.100s are one file: it would count as two runs", files[k], files[i]);
+				tare_hint(err, "name each recording once");
+				break;
+			}
+	}
+	free(st);
+	return ret;
 }

@@ -48,6 +48,9 @@ int form_set_match(void *options, const char *arg, struct tare_error *err);
 	{ 0, "by", "COUNTER", "only this counter", form_set_by },               \
 	{ 0, "match", "TEXT", "only labels that contain TEXT", form_set_match }
 
+/* -EINVAL where two of the paths lead to one file: a run that is added twice is not two. */
+int form_each_once(char *const *files, size_t n, struct tare_error *err);
+
 struct opened_output {
 	struct output to;
 	struct style style;
