@@ -342,6 +342,25 @@ static void pass_to(struct align *a)
 		a->run[r].passed = a->next < a->n_together ? a->together[a->next * a->n_runs + r] - a->run[r].index : a->run[r].n;
 }
 
+/* A run is at its end, so what the others have yet is nowhere in it: one difference, however much it is. */
+static int pass_all(struct align *a, struct tare_error *err)
+{
+	for (size_t r = 0; r < a->n_runs; r++) {
+		struct align_run *run = &a->run[r];
+		struct align_point p;
+		int ret = run->ended ? 0 : 1;
+
+		run->passed = run->n;
+		for (; ret == 1; run->passed += ret == 1)
+			ret = run->source->next(run->source, &p, err);
+		if (ret < 0)
+			return ret;
+		run->ended = true;
+	}
+	a->differ = true;
+	return ALIGN_DIFFERENCE;
+}
+
 static int difference(struct align *a, struct tare_error *err)
 {
 	static const struct { size_t window, least; } tries[] = {
@@ -434,5 +453,5 @@ int align_next(struct align *a, struct tare_error *err)
 		return ALIGN_END;
 	if (ended == 0 && all && leader->kind != TIMELINE_LOST)
 		return ALIGN_STEP;
-	return difference(a, err);
+	return ended ? pass_all(a, err) : difference(a, err);
 }
