@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include "analyze/divergence_cause.h"
+#include "analyze/divergence_memory.h"
 #include "analyze/unwind.h"
 
-enum { FIRST_STACK = 64 << 20 };
 enum { VVAR_BYTES = 0x8000 }; /* the pages of clocks end where the vdso begins. Source: Linux, arch/x86/entry/vdso/vma.c */
 
 #define STACK_TOP 0x7ffffffff000ull /* without randomisation. Source: Linux, arch/x86/include/asm/page_64_types.h */
@@ -215,86 +214,134 @@ static bool is_clock_page(const struct diverge_run *run, uint64_t address)
 	return false;
 }
 
-/* Memory that was filled before what was looked at: by the kernel at the start, or by an earlier call? */
-static int look_further(struct divergence_report *r, struct divergence *d, struct cause *c, size_t environment_bytes,
-			int (*calls)(void *with, struct divergence *d, struct tare_error *err), void *with, struct tare_error *err)
+/* The variable that lies there, of the files that are mapped: "name+0x4 (module)". */
+static void name_memory(struct divergence_report *r, uint64_t address)
 {
-	const struct diverge_run *run = &d->run[0];
-	int ret;
+	const struct diverge_run *run = &r->d->run[0];
 
-	if (c->kind != CAUSE_BEFORE || !c->address)
-		return 0;
-	if (is_clock_page(run, c->address)) {
-		c->kind = CAUSE_CLOCK;
-		return 0;
+	for (size_t i = 0; i < run->happenings && !r->memory[0]; i++) {
+		const struct diverge_happening *h = &run->happening[i];
+		uint64_t at, start;
+		struct symbol_data *data = NULL;
+		struct module *of;
+		uint32_t number;
+		size_t n = 0;
+
+		if (h->kind != EXACT_SAMPLE_MAPPING || h->data || h->module != EXACT_FILE || !h->path)
+			continue;
+		number = modules_add(&r->modules, MODULE_FILE, h->path, NULL, 0, h->serial);
+		if (number == SET_NONE || !modules_elf(&r->modules, number, &of) || !elf_offset_to_address(&of->head, h->offset, &start))
+			continue;
+		at = address - (h->start - start);
+		if (modules_find(&r->modules, number, h->offset, &(struct symbol){ 0 }) || of->symbols)
+			symbols_data(of->symbols, &data, &n, NULL);
+		for (size_t k = 0; k < n && !r->memory[0]; k++)
+			if (at >= data[k].start && at < data[k].end) {
+				const char *slash = strrchr(h->path, '/');
+				char into[24] = "";
+
+				if (at != data[k].start)
+					snprintf(into, sizeof(into), "+%#llx", (unsigned long long)(at - data[k].start));
+				snprintf(r->memory, sizeof(r->memory), "%.80s%s (%.40s)", data[k].name, into, slash ? slash + 1 : h->path);
+			}
+		free(data);
 	}
-	ret = calls ? calls(with, d, err) : 0;
-	for (size_t i = run->calls; ret == 0 && i-- > 0;)
-		if (run->call[i].number < d->first && call_writes(run->call[i].regs, c->address)) {
-			c->kind = CAUSE_WRITTEN;
-			c->call = (int)run->call[i].regs[0];
-			place_name(r, &r->from, run->call[i].pc);
-			r->back = d->low - run->call[i].number;
-			return 0;
-		}
-	/* A thread with a stack of its own began in the midst of others. */
-	if (ret == 0 && d->first == 1 && run->step[0].regs[RSP] < STACK_TOP - FIRST_STACK)
-		c->kind = CAUSE_THREADS;
-	else if (c->address < STACK_TOP && STACK_TOP - c->address < environment_bytes + 4096)
-		c->kind = CAUSE_STARTUP;
-	return ret;
 }
 
-static int find_cause(struct divergence_report *r, struct divergence *d, size_t environment_bytes,
-		      int (*calls)(void *with, struct divergence *d, struct tare_error *err), void *with, struct tare_error *err)
+/* On the page of the clocks, or on the first stack as the kernel left it: then nobody else is asked. */
+static bool from_kernel(struct divergence_report *r, const struct cause *c, const struct memory_cause *m, size_t environment_bytes)
 {
+	uint64_t address = m->address ? m->address : c->address;
+
+	if (address && is_clock_page(&r->d->run[0], address))
+		r->cause = CAUSE_CLOCK;
+	else if (m->kind == CAUSE_START && address < STACK_TOP && STACK_TOP - address < environment_bytes + 4096)
+		r->cause = CAUSE_STARTUP;
+	else
+		return false;
+	r->address = address;
+	return true;
+}
+
+static int find_cause(struct divergence_report *r, struct divergence *d, size_t environment_bytes, struct diverge_plan *plan,
+		      struct tare_error *err)
+{
+	struct memory_cause m = { 0 };
 	struct cause c;
 	int ret = cause_find(&c, d, code_at, r, err);
+	bool open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS;
 
+	if (ret == 0 && open && c.places && plan && !(c.address && is_clock_page(&d->run[0], c.address)))
+		ret = memory_cause_find(&m, d, &c, plan, code_at, r, err);
 	if (ret < 0)
 		return ret;
 	if (c.has_step) {
-		place_name(r, &r->from, d->run[0].step[c.step].pc);
+		r->from.pc = d->run[0].step[c.step].pc;
 		r->back = (int64_t)(d->at - c.step);
 	}
 	if (c.kind == CAUSE_CALL) { /* what it returned */
 		c.value_in = 0;
 		c.value_at = c.step + 1;
 	}
-	ret = look_further(r, d, &c, environment_bytes, calls, with, err);
 	r->cause = c.kind;
 	r->address = c.address;
 	r->call = c.call;
 	r->hops = c.hops;
+	open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS;
+	if (open && !from_kernel(r, &c, &m, environment_bytes)) {
+		if (m.found || c.held_in < 0)
+			r->cause = m.found || c.places ? (m.kind ? m.kind : CAUSE_MEMORY) : CAUSE_UNKNOWN;
+		r->address = m.found ? m.address : c.address;
+		if (m.found && m.file)
+			snprintf(r->memory, sizeof(r->memory), "%s", m.file);
+		if (r->address && !(m.file && m.kind == CAUSE_FILE)) {
+			r->memory[0] = '\0';
+			name_memory(r, r->address);
+		}
+		r->call = m.call;
+		r->from.pc = m.from;
+		r->back = m.from ? d->low - m.number : 0;
+	}
 	if (c.held_in >= 0)
 		r->held_in = register_names[c.held_in];
-	if (c.kind == CAUSE_CALL || c.kind == CAUSE_WRITTEN || (c.kind == CAUSE_SIGNAL && c.has_step))
-		call_name(r->call_name, c.call);
+	if (r->cause == CAUSE_CALL || r->cause == CAUSE_WRITTEN || r->cause == CAUSE_FILE || (r->cause == CAUSE_SIGNAL && c.has_step))
+		call_name(r->call_name, r->call);
 	if (c.value_in >= 0 && c.value_at <= d->at) {
 		r->has_value = true;
 		r->value_in = register_names[c.value_in];
 		for (int i = 0; i < 2; i++)
 			r->value[i] = d->run[i].step[c.value_at].regs[c.value_in];
+	} else if (m.found) {
+		r->has_value = true;
+		r->value_in = "memory";
+		memcpy(r->value, m.value, sizeof(r->value));
 	}
 	return ret;
 }
 
-/* What the thread's process ran then. */
+/* What the thread's process ran then: what it executed last, or else what it was copied from had. */
 static const char *program_of(const struct diverge_run *run)
 {
 	const char *name = "";
+	uint32_t serial = run->serial;
 
-	for (size_t i = 0; i < run->happenings; i++) {
+	for (size_t i = run->happenings; i-- > 0;) {
 		const struct diverge_happening *h = &run->happening[i];
 
-		if (h->kind == EXACT_SAMPLE_PROGRAM && h->serial == run->serial && h->time_ns <= run->until_ns + TOLD_LATE_NS && h->path)
+		if (h->serial != serial || h->time_ns > run->until_ns + TOLD_LATE_NS)
+			continue;
+		if (h->kind == EXACT_SAMPLE_PROGRAM && h->path) {
 			name = h->path;
+			break;
+		}
+		if (h->kind == EXACT_SAMPLE_FORK)
+			serial = h->parent;
 	}
 	return name;
 }
 
-int divergence_explain(struct divergence_report *out, struct divergence *d, size_t environment_bytes,
-		       int (*calls)(void *with, struct divergence *d, struct tare_error *err), void *with, struct tare_error *err)
+int divergence_explain(struct divergence_report *out, struct divergence *d, size_t environment_bytes, struct diverge_plan *plan,
+		       struct tare_error *err)
 {
 	int ret;
 
@@ -304,18 +351,22 @@ int divergence_explain(struct divergence_report *out, struct divergence *d, size
 	ret = take_mappings(out, &d->run[0], err);
 	if (ret < 0)
 		return ret;
+	if (strcmp(program_of(&d->run[0]), program_of(&d->run[1])))
+		out->cause = CAUSE_ORDER;
+	else
+		ret = find_cause(out, d, environment_bytes, plan, err);
+	if (ret < 0)
+		return ret;
+	for (int i = 0; i < 2; i++)
+		out->program[i] = program_of(&d->run[i]);
 	place_name(out, &out->at, d->run[0].step[d->at].pc);
+	if (out->from.pc)
+		place_name(out, &out->from, out->from.pc);
 	for (int i = 0; i < 2; i++)
 		if (d->at + 1 < d->run[i].n)
 			place_name(out, &out->next[i], d->run[i].step[d->at + 1].pc);
 	find_callers(out);
-	for (int i = 0; i < 2; i++)
-		out->program[i] = program_of(&d->run[i]);
-	if (strcmp(out->program[0], out->program[1])) {
-		out->cause = CAUSE_ORDER;
-		return 0;
-	}
-	return find_cause(out, d, environment_bytes, calls, with, err);
+	return 0;
 }
 
 void divergence_free(struct divergence_report *r)

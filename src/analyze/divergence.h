@@ -21,8 +21,15 @@ enum cause_kind {
 	CAUSE_CLOCK,	/* the page from which clocks are read without a system call */
 	CAUSE_STARTUP,	/* what the kernel put onto the first stack: arguments, environment, random bytes */
 	CAUSE_SIGNAL,	/* a signal came in one of them, or in both at different places */
-	CAUSE_THREADS,	/* memory that another thread wrote, or another process that shares it */
-	CAUSE_BEFORE,	/* it was in place before what was looked at */
+	CAUSE_THREADS,	/* memory that another thread wrote */
+	CAUSE_PROCESS,	/* memory that another process wrote, which shares it */
+	CAUSE_THREAD_END, /* the id of a thread, which the kernel clears when that ends */
+	CAUSE_RSEQ,	/* the number of the processor, which the kernel writes into memory as it schedules the thread */
+	CAUSE_FILE,	/* what the file held that was mapped there */
+	CAUSE_START,	/* memory that differed when the thread began */
+	CAUSE_STORED,	/* memory that the thread wrote before what was looked at */
+	CAUSE_MEMORY,	/* memory, and it was not found who wrote it */
+	CAUSE_BEFORE,	/* a register: it was in place before what was looked at */
 	CAUSE_ORDER,	/* processes began in another order: the thread is another program's in each run */
 	CAUSE_END,	/* one of them was ended from outside */
 };
@@ -51,7 +58,8 @@ struct divergence_report {
 	enum cause_kind cause;
 	struct code_place from; /* the instruction by which it came in; pc 0: not known */
 	int64_t back;		/* so many instructions before the place */
-	uint64_t address;	/* CAUSE_WRITTEN, CLOCK, STARTUP, BEFORE: of the memory, or 0 */
+	uint64_t address;	/* of the memory, or 0 */
+	char memory[160];	/* its name: the variable and its module, or the file; or "" */
 	const char *held_in;	/* CAUSE_BEFORE: the register, or NULL */
 	int call;		/* its number, of CAUSE_CALL and CAUSE_WRITTEN */
 	char call_name[32];
@@ -66,9 +74,12 @@ struct divergence_report {
 	struct spaces spaces;
 };
 
-/* `calls`: asked, when it helps, for the runs' system calls; may run the program. */
-int divergence_explain(struct divergence_report *out, struct divergence *d, size_t environment_bytes,
-		       int (*calls)(void *with, struct divergence *d, struct tare_error *err), void *with, struct tare_error *err);
+/*
+ * `plan`: by which the command is run again where memory is what differed, see diverge_watch(); may be NULL. `d` is then of a later
+ * pair of runs.
+ */
+int divergence_explain(struct divergence_report *out, struct divergence *d, size_t environment_bytes, struct diverge_plan *plan,
+		       struct tare_error *err);
 void divergence_free(struct divergence_report *r);
 
 #endif

@@ -45,6 +45,7 @@ struct slice {
 	uint32_t *index; /* per step: into known */
 	uint64_t budget;
 	struct cause *out;
+	struct cause places; /* of those alone */
 	struct cause open; /* the first way that led out of what was looked at */
 };
 
@@ -113,6 +114,25 @@ static uint64_t extent_of(const struct slice *s, size_t i, const struct effect_m
 
 static bool follow(struct slice *s, struct thing t, unsigned depth);
 
+/* Memory that differs and was not written here by what differs: to be looked at. */
+static void note_place(struct slice *s, const struct thing *t)
+{
+	struct cause *c = &s->places;
+
+	for (unsigned done = 0; done < t->size && c->places < DIVERGE_PLACES_MAX; done += 8) {
+		const struct cause_place p = { .address = (t->address & ~FS_SPACE) + done,
+					       .fs = t->address & FS_SPACE,
+					       .size = t->size - done < 8 ? t->size - done : 8,
+					       .at = t->at };
+		bool known = false;
+
+		for (unsigned i = 0; i < c->places && !known; i++)
+			known = c->place[i].address == p.address && c->place[i].fs == p.fs;
+		if (!known)
+			c->place[c->places++] = p;
+	}
+}
+
 static bool arrive(struct slice *s, enum cause_kind kind, size_t step, unsigned depth)
 {
 	s->out->kind = kind;
@@ -180,6 +200,8 @@ static bool writes(const struct slice *s, size_t i, const struct thing *t)
 
 static void leave_open(struct slice *s, const struct thing *t, unsigned depth)
 {
+	if (t->what == MEMORY)
+		note_place(s, t);
 	if (s->open.kind == CAUSE_THREADS || (s->open.kind == CAUSE_BEFORE && (s->open.address || t->what != MEMORY)))
 		return; /* memory says more than a register */
 	s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .hops = depth };
@@ -213,6 +235,8 @@ static bool follow(struct slice *s, struct thing t, unsigned depth)
 		if (follow_sources(s, i, t.what == MEMORY ? t.address : 0, depth))
 			return true;
 		/* What this thread wrote there last was the same in both. */
+		if (t.what == MEMORY)
+			note_place(s, &t);
 		if (t.what == MEMORY && s->open.kind == CAUSE_UNKNOWN && s->d->run[0].threads > 1)
 			s->open = (struct cause){ .kind = CAUSE_THREADS, .held_in = -1, .value_in = -1, .address = t.address };
 		return false;
@@ -282,9 +306,34 @@ int cause_find(struct cause *out, const struct divergence *d, code_at_fn *code, 
 		s.open.value_at = out->value_at;
 		*out = s.open;
 	}
+	memcpy(out->place, s.places.place, sizeof(out->place));
+	out->places = s.places.places;
 out:
 	disasm_close(s.disasm);
 	free(s.known);
 	free(s.index);
 	return ret;
+}
+
+enum cause_writer cause_writer(const struct diverge_step *step, const struct cause_place *p, uint64_t absolute, code_at_fn *code, void *with)
+{
+	const struct divergence one = { .run[0].step = (struct diverge_step *)step };
+	const struct thing t[2] = { { .what = MEMORY, .address = p->fs ? p->address | FS_SPACE : p->address, .size = p->size },
+				    { .what = MEMORY, .address = absolute, .size = p->size } };
+	struct known known = { .pc = step->pc };
+	uint32_t index = 0;
+	struct slice s = { .d = &one, .known = &known, .index = &index };
+	enum cause_writer found = WRITER_NONE;
+	uint8_t bytes[16];
+	size_t n = code(with, step->pc, bytes, sizeof(bytes));
+
+	if (!n || disasm_open(&s.disasm, EM_X86_64, false, NULL) < 0)
+		return WRITER_NONE;
+	disasm_effects(s.disasm, bytes, n, step->pc, &known.effects);
+	if (known.effects.kind == EFFECT_SYSCALL)
+		found = WRITER_CALL;
+	else if (writes(&s, 0, &t[0]) || writes(&s, 0, &t[1]))
+		found = WRITER_STORE;
+	disasm_close(s.disasm);
+	return found;
 }

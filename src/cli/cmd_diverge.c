@@ -14,7 +14,7 @@
 struct diverge_options {
 	struct verify_form form;
 	struct fixed fixed;
-	uint64_t every;
+	uint64_t every, runs;
 };
 
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
@@ -40,9 +40,20 @@ static int set_every(void *to, const char *arg, struct tare_error *err)
 	return ret;
 }
 
+static int set_runs(void *to, const char *arg, struct tare_error *err)
+{
+	struct diverge_options *o = to;
+	int ret = num_parse(arg, &o->runs, err);
+
+	if (ret == 0 && (o->runs < 2 || o->runs > 1000))
+		return tare_fail(err, EINVAL, "2 to 1000 runs are compared, not '%.32s'", arg);
+	return ret;
+}
+
 static const struct option_row diverge_opts[] = {
 	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'", set_deterministic },
 	{ 0, "every", "N", "instructions between the first checkpoints (65536)", set_every },
+	{ 'r', "runs", "N", "so many must go the same way before it is said (6)", set_runs },
 	{ 0, "timeout", "MS", "of one run: a longer one is an error", verify_set_timeout },
 	{ 0, "format", "FORMAT", "text (default) or json (schema tare/diverge/1)", verify_set_format },
 	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
@@ -53,11 +64,6 @@ static void show_progress(void *with, unsigned pair, unsigned run)
 {
 	(void)with;
 	fprintf(stderr, "\rtare diverge: pair %u, run %u ", pair, run + 1);
-}
-
-static int take_calls(void *with, struct divergence *d, struct tare_error *err)
-{
-	return diverge_calls(with, d, err);
 }
 
 static int show(const struct diverge_options *o, const struct divergence_report *r, const struct divergence_about *about,
@@ -82,7 +88,9 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	struct divergence d = { 0 };
 	struct divergence_report report = { 0 };
 	const struct divergence_about about = { .argv = argv, .fixed = &o->fixed };
-	struct diverge_plan plan = { .argv = argv, .fixed = &o->fixed, .timeout_ns = o->form.timeout_ns, .every = o->every };
+	struct diverge_plan plan = { .argv = argv, .fixed = &o->fixed, .timeout_ns = o->form.timeout_ns, .every = o->every,
+				     .runs = (unsigned)o->runs };
+	struct same_input input = { -1, -1, -1 };
 	int ret = environment_fix(&environment, o->fixed.set, argv, environ, err);
 
 	plan.envp = environment.envp;
@@ -93,16 +101,20 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 		ret = tare_fail(err, EPERM, "addresses are random, and two runs part at once: %s", fix_layout_refused());
 		tare_hint(err, "in a container: let it (docker: --security-opt seccomp=unconfined)");
 	}
+	plan.input = &input;
+	if (ret == 0)
+		ret = same_input_begin(&input, err);
 	if (ret == 0)
 		ret = diverge_search(&plan, &d, err);
 	if (ret == 0)
-		ret = divergence_explain(&report, &d, environment.bytes, take_calls, &plan, err);
+		ret = divergence_explain(&report, &d, environment.bytes, &plan, err);
 	if (plan.progress)
 		fprintf(stderr, "\r%-40s\r", "");
 	if (ret == 0)
 		ret = show(o, &report, &about, err);
 	if (ret == 0)
 		ret = d.verdict == DIVERGE_SAME ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
+	same_input_end(&input);
 	divergence_free(&report);
 	diverge_free(&d);
 	environment_free(&environment);

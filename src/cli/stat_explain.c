@@ -270,27 +270,22 @@ static bool any_is_left(const struct explained *e)
 	return false;
 }
 
-static int take_calls(void *with, struct divergence *d, struct tare_error *err)
-{
-	return diverge_calls(with, d, err);
-}
-
 static void say_place(char *to, size_t room, const struct divergence *d, const struct divergence_report *r)
 {
 	const struct code_place *at = &r->at;
 
 	if (d->verdict == DIVERGE_PARTED && at->function && at->line)
 		snprintf(to, room, "two runs part in %.120s (%.150s:%u), after %lld instructions of thread %u", at->function, at->file, at->line,
-			 (long long)(d->first + (int64_t)d->at), d->born);
+			 (long long)(d->first + (int64_t)d->at), d->thread);
 	else if (d->verdict == DIVERGE_PARTED)
 		snprintf(to, room, "two runs part in %.120s+%#llx, after %lld instructions of thread %u",
 			 at->function ? at->function : at->module ? at->module : "code without a name",
-			 (unsigned long long)(at->function ? at->into : at->offset), (long long)(d->first + (int64_t)d->at), d->born);
+			 (unsigned long long)(at->function ? at->into : at->offset), (long long)(d->first + (int64_t)d->at), d->thread);
 	else if (d->verdict == DIVERGE_MOVES)
 		snprintf(to, room, "each pair of runs parts elsewhere, between instructions %lld and %lld of thread %u", (long long)d->low,
-			 (long long)d->high, d->born);
+			 (long long)d->high, d->thread);
 	else
-		snprintf(to, room, "two more runs went the same way: it is not in each pair of runs");
+		snprintf(to, room, "%u more runs went the same way: it is not in each pair of runs", d->alike);
 }
 
 /* Where two runs with everything fixed part, of an exact count. Not having it is no failure of the budget. */
@@ -305,7 +300,7 @@ static void find_place(struct work *w)
 	int ret = diverge_search(&plan, &d, &err);
 
 	if (ret == 0)
-		ret = divergence_explain(&report, &d, w->fixed.environment.bytes, take_calls, &plan, &err);
+		ret = divergence_explain(&report, &d, w->fixed.environment.bytes, &plan, &err);
 	for (size_t i = 0; ret == 0 && i < e->n; i++)
 		if (is_left(&e->row[i]))
 			say_place(e->row[i].place, sizeof(e->row[i].place), &d, &report);

@@ -66,6 +66,7 @@ enum {
 	COUNT_EVERY = 8,   /* also a sample every so many of a class */
 	SAME_RANDOM = 16,  /* getrandom gives constant bytes */
 	SAME_READDIR = 32, /* directories are read by the names of their entries */
+	COUNT_PATH = 64,   /* also a hash of the way that each thread went: engine/path.c */
 };
 
 /* What one counter stands for. */
@@ -180,7 +181,7 @@ struct ended_thread {
 	int32_t pid, tid;
 	volatile uint32_t ready; /* all is written */
 	uint32_t pad;
-	uint64_t tsc;
+	uint64_t tsc, path;
 	int64_t counts[EXACT_CLASSES];
 };
 
@@ -290,7 +291,7 @@ static inline uint32_t board_pasts(const struct board *b)
 
 /* Write down a thread that ends. Those that find no room are in their process's sum all the same. */
 static inline void note_ended(struct board *b, const struct process *p, uint32_t born, int32_t tid,
-			      uint64_t tsc, const int64_t counts[EXACT_CLASSES])
+			      uint64_t tsc, uint64_t path, const int64_t counts[EXACT_CLASSES])
 {
 	struct ended_thread *list = (struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
 	uint32_t i = __atomic_fetch_add(&b->n_ended, 1, __ATOMIC_ACQ_REL);
@@ -298,7 +299,7 @@ static inline void note_ended(struct board *b, const struct process *p, uint32_t
 
 	if (i >= ENDED_MAX)
 		return;
-	*e = (struct ended_thread){ p->serial, born, p->pid, tid, .tsc = tsc };
+	*e = (struct ended_thread){ p->serial, born, p->pid, tid, .tsc = tsc, .path = path };
 	for (int c = 0; c < EXACT_CLASSES; c++)
 		e->counts[c] = counts[c];
 	__atomic_store_n(&e->ready, 1, __ATOMIC_RELEASE);

@@ -64,7 +64,7 @@ void fold_threads(struct supervisor *s, uint32_t process)
 		int64_t sums[EXACT_CLASSES] = { 0 };
 
 		add_thread(s->b, p, i, sums);
-		note_ended(s->b, p, t->born, t->tid, clock_ticks(), sums);
+		note_ended(s->b, p, t->born, t->tid, clock_ticks(), t->path, sums);
 		for (int c = 0; c < EXACT_CLASSES; c++)
 			p->done[c] += sums[c];
 		if (s->l->mode & COUNT_PROFILE)

@@ -106,6 +106,8 @@ static int check_every(const struct exact_options *o, struct tare_error *err)
 	if (e->stack > EXACT_STACK_MAX || e->chain > EXACT_CHAIN_MAX)
 		return tare_fail(err, EINVAL, "exact: samples have up to %d bytes of stack and %d callers, not %u and %u",
 				 EXACT_STACK_MAX, EXACT_CHAIN_MAX, e->stack, e->chain);
+	if (e->n_peek > EXACT_PEEK_MAX)
+		return tare_fail(err, EINVAL, "exact: samples peek at up to %d places, not %u", EXACT_PEEK_MAX, e->n_peek);
 	if (e->counts && o->total_only)
 		return tare_fail(err, EINVAL, "exact: samples with the counts of classes that are not counted");
 	return 0;
@@ -124,6 +126,9 @@ static void set_every(struct board *b, const struct exact_every *e)
 	b->every.registers = e->registers;
 	b->every.stack = e->stack;
 	b->every.chain = e->chain;
+	b->every.n_peek = e->n_peek;
+	b->every.peek_fs = e->peek_fs;
+	memcpy(b->every.peek, e->peek, sizeof(b->every.peek));
 }
 
 static void reap_supervisor(struct exact *x)
@@ -265,6 +270,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.no_vdso = o->no_vdso,
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) | (o->running ? COUNT_RUNNING : 0) |
 				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
+				(o->every.n && o->every.path ? COUNT_PATH : 0) |
 				(o->same_random ? SAME_RANDOM : 0) | (o->same_readdir ? SAME_READDIR : 0),
 		};
 

@@ -22,6 +22,8 @@
 #include "base/error.h"
 #include "exact/classes.h"
 
+enum { EXACT_STACK_MAX = 65528, EXACT_CHAIN_MAX = 127, EXACT_REGISTERS = 17, EXACT_PEEK_MAX = 16 };
+
 /*
  * A sample every n-th instruction, or every n-th of another class, of each thread: by the count of what has
  * retired, so that each run of a program that repeats gives the same samples.
@@ -33,13 +35,16 @@ struct exact_every {
 	uint32_t only;          /* of this thread alone: its `born` + 1; 0: of all */
 	enum exact_class class; /* not EXACT_TAKEN */
 	bool counts;            /* with all classes' counts at that instant: rows of windows */
+	bool path;              /* a hash of the way there, with `counts`: costs some 4 instructions a block */
 	bool registers;
 	bool jitter;            /* n only on average: by chance a quarter more or less, yet the same in each run */
 	uint32_t stack; /* bytes from the stack pointer, at most EXACT_STACK_MAX */
 	uint16_t chain; /* callers, at most EXACT_CHAIN_MAX: by frame pointers, so only where code keeps them */
+	/* What memory holds, 8 bytes at each of these addresses. */
+	uint16_t n_peek;	      /* at most EXACT_PEEK_MAX */
+	uint32_t peek_fs;	      /* by bit: an offset from the base of fs */
+	uint64_t peek[EXACT_PEEK_MAX];
 };
-
-enum { EXACT_STACK_MAX = 65528, EXACT_CHAIN_MAX = 127, EXACT_REGISTERS = 17 };
 
 /* All zero: every class, the layout of memory fixed so that counts repeat. */
 struct exact_options {
@@ -126,6 +131,7 @@ struct exact_sample {
 	uint64_t number; /* with `jitter` END: about */
 	int64_t count;         /* of the class: first + (number - 1) * n, with `jitter` about that; END: all of it */
 	const int64_t *counts; /* EXACT_CLASSES of the thread, the sampled instruction being the last one in; or NULL */
+	uint64_t way; /* END, and SAMPLE with counts: hash of all instructions that it has executed, in their order */
 
 	/* SAMPLE: the very instruction that retired as the count-th; everything else is as before it. */
 	uint64_t pc;
@@ -138,6 +144,8 @@ struct exact_sample {
 	size_t n_chain;
 	const uint8_t *stack;      /* from rsp upwards, as far as it is there */
 	size_t n_stack;
+	const uint64_t *peek;      /* what is there before it, as wide as there is memory; else 0; or NULL */
+	uint64_t fs_base, rseq;    /* with `peek`: bases of fs, and of the area that it registered with the kernel, or 0 */
 
 	const char *name; /* PROGRAM; of a MAPPING that is the stack of a thread other than the first "[stack:TID]", else "" */
 	/* MAPPING: [start, end) holds `path` from `offset` on. */

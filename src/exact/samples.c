@@ -19,7 +19,7 @@ struct samples {
 	struct exact_clock clock;
 	uint32_t happenings, ends; /* given away */
 	uint64_t goes_to[THREADS]; /* how far each ring went when this round began */
-	uint64_t buffer[(sizeof(struct sample_record) + EXACT_CLASSES * 8 + SAMPLE_REGISTERS * 8 +
+	uint64_t buffer[(sizeof(struct sample_record) + EXACT_CLASSES * 8 + 8 + SAMPLE_REGISTERS * 8 + 16 + SAMPLE_PEEKS * 8 +
 			 SAMPLE_CHAIN_MAX * 8 + SAMPLE_STACK_MAX) / 8 + 1];
 };
 
@@ -148,10 +148,17 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 	if (r->has & SAMPLE_HAS_COUNTS) {
 		out.counts = (const int64_t *)p;
 		p += EXACT_CLASSES;
+		out.way = *p++;
 	}
 	if (r->has & SAMPLE_HAS_REGISTERS) {
 		out.registers = p;
 		p += SAMPLE_REGISTERS;
+	}
+	if (r->has & SAMPLE_HAS_PEEKS) {
+		out.fs_base = *p++;
+		out.rseq = *p++;
+		out.peek = p;
+		p += s->b->every.n_peek;
 	}
 	out.chain = p;
 	out.stack = (const uint8_t *)(p + r->chain);
@@ -197,7 +204,8 @@ static int give_end(struct samples *s, const struct ended_thread *e, exact_sampl
 				    .time_ns = time_of(&s->clock, e->tsc),
 				    .number = samples_of(&s->b->every, (uint64_t)e->counts[s->b->every.class]),
 				    .count = e->counts[s->b->every.class],
-				    .counts = e->counts };
+				    .counts = e->counts,
+				    .way = e->path };
 
 	return each(with, &out);
 }

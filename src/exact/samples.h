@@ -22,6 +22,7 @@ enum {
 	SAMPLE_BYTES_SIZE = 0x80000,
 	SAMPLE_CHAIN_MAX = 127,
 	SAMPLE_STACK_MAX = 65528, /* as perf_event_attr.sample_stack_user has it */
+	SAMPLE_PEEKS = 16,
 	SAMPLE_REGISTERS = 17,    /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags */
 };
 
@@ -32,6 +33,8 @@ struct every {
 	uint32_t only;	      /* thread, by its number + 1; 0: all */
 	uint32_t class, stack, chain;
 	uint32_t counts, registers;
+	uint32_t n_peek, peek_fs;
+	uint64_t peek[SAMPLE_PEEKS];
 	volatile uint32_t nobody; /* reads the rings any more */
 	volatile uint32_t waiting; /* some ring is half full */
 	volatile uint32_t said;    /* tare has been told so */
@@ -47,6 +50,7 @@ enum {
 	SAMPLE_HAS_ADDRESS = 1,
 	SAMPLE_HAS_COUNTS = 2,
 	SAMPLE_HAS_REGISTERS = 4,
+	SAMPLE_HAS_PEEKS = 128,
 	/* What the operand is for. */
 	SAMPLE_READS = 8,
 	SAMPLE_WRITES = 16,
@@ -55,7 +59,7 @@ enum {
 	SAMPLE_OPERAND = SAMPLE_HAS_ADDRESS | SAMPLE_READS | SAMPLE_WRITES | SAMPLE_LOCKED | SAMPLE_PREFETCHES,
 };
 
-/* One sample; behind it, each as far as it is there: counts, registers, chain, stack. */
+/* One sample; behind it, each as far as it is there: counts and path, registers, base of fs, area of rseq and what was peeked at, chain, stack. */
 struct sample_record {
 	uint32_t size; /* of all of it, a multiple of 8 */
 	uint32_t has;

@@ -42,6 +42,7 @@ struct thread {
 	int64_t left; /* until the next sample: so many of its class come before it, when COUNT_EVERY */
 	volatile uint32_t in_call;    /* in a system call: in no translated code */
 	volatile uint32_t generation; /* of the oldest code it can be in; 0: none */
+	uint64_t path; /* where it has been, when COUNT_PATH: path.c */
 	volatile uint32_t started;
 	volatile uint32_t exec; /* enum exec_state */
 	int32_t tid;
@@ -107,6 +108,7 @@ AT(user_gs, T_USER_GS);
 AT(left, T_LEFT);
 AT(in_call, T_IN_CALL);
 AT(generation, T_GENERATION);
+AT(path, T_PATH);
 #undef AT
 
 /* Parts of a thread's slot before its counters. */

@@ -12,16 +12,21 @@ enum {
 	NARROW = 1024,	  /* one pass divides a larger one by so much */
 	BEFORE = 1 << 18, /* instructions before the place, looked at one by one for its cause */
 	BEHIND = 8,
+	STEPS_MOST = BEFORE + CLOSE + BEHIND + 8,
 	STACK_BYTES = 65528,
 	THREADS_MOST = 1 << 20,
 	TRACKS_BYTES = 1 << 30, /* of checkpoints, in all */
-	CALLS_MOST = 1 << 20,
+	CALLS_MOST = 1 << 20, /* of each thread, looked at for the order of threads */
 	TRIES = 4, /* to find a place that moves */
+	AGAIN = 5, /* runs that are compared with one, until one of them parts from it */
+	PARTS = 4096, /* one pass over what came before divides it by so much */
+	CHANCES = 4, /* runs in which a value may change */
 };
 
 /* One checkpoint: what the thread had executed, and when. */
 struct mark {
 	uint64_t hash, time_ns;
+	int64_t count; /* instructions */
 };
 
 struct track {
@@ -29,7 +34,6 @@ struct track {
 	size_t n, room;
 	bool ended;
 	struct mark end;
-	int64_t count; /* instructions, at its end */
 };
 
 /* What one run is listened to for. */
@@ -37,7 +41,9 @@ struct pass {
 	struct diverge_run *run;
 	struct track *track; /* by the thread's number */
 	size_t tracks, bytes;
-	bool steps, calls, stack;
+	bool steps, stack;
+	unsigned peeks; /* places whose contents are kept with each step */
+	struct history *history;
 	uint32_t born; /* of the thread whose steps are kept */
 	struct tare_error *err;
 };
@@ -48,10 +54,10 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
-/* Where it is, and how much of each class it took to come there: two ways that differ do not come to the same. */
+/* Where it is, by which way, and how much of each class it took to come there. */
 static uint64_t hash_of(const struct exact_sample *s)
 {
-	uint64_t h = s->pc;
+	uint64_t h = mix(s->pc, s->way);
 
 	for (int c = 0; s->counts && c < EXACT_CLASSES; c++)
 		h = mix(h, (uint64_t)s->counts[c]);
@@ -88,20 +94,36 @@ static struct track *track_of(struct pass *p, uint32_t born)
 	return &p->track[born];
 }
 
+static int keep_thread(struct pass *p, const struct exact_sample *s)
+{
+	struct diverge_run *r = p->run;
+
+	if (r->ended == r->ended_room) {
+		size_t room = r->ended_room ? 2 * r->ended_room : 16;
+		struct diverge_thread *more = realloc(r->thread, room * sizeof(*more));
+
+		if (!more)
+			return tare_fail_nomem(p->err);
+		r->thread = more;
+		r->ended_room = room;
+	}
+	r->thread[r->ended++] = (struct diverge_thread){ s->serial, s->born, s->pid, s->tid };
+	return 0;
+}
+
 static int keep_mark(struct pass *p, const struct exact_sample *s)
 {
 	struct track *t = track_of(p, s->born);
-	struct mark mark = { hash_of(s), s->time_ns };
+	struct mark mark = { hash_of(s), s->time_ns, s->counts ? s->counts[EXACT_INSTRUCTIONS] : s->count };
 
 	if (!t)
 		return -p->err->code;
 	if (s->kind == EXACT_SAMPLE_END) {
 		t->ended = true;
 		t->end = mark;
-		t->count = s->count;
-		p->run->instructions += s->count;
+		p->run->instructions += mark.count;
 		p->run->threads++;
-		return 0;
+		return keep_thread(p, s);
 	}
 	if (t->n == t->room) {
 		size_t room = t->room ? 2 * t->room : 16;
@@ -119,22 +141,28 @@ static int keep_mark(struct pass *p, const struct exact_sample *s)
 	return 0;
 }
 
-static int keep_step(struct diverge_step **list, size_t *n, size_t *room, const struct exact_sample *s, struct tare_error *err)
+static struct diverge_step step_of(const struct exact_sample *s)
 {
-	if (*n == *room) {
-		size_t more_room = *room ? 2 * *room : 1024;
-		struct diverge_step *more = realloc(*list, more_room * sizeof(*more));
+	struct diverge_step step = { .number = s->count, .pc = s->pc };
 
-		if (!more)
-			return tare_fail_nomem(err);
-		*list = more;
-		*room = more_room;
+	memcpy(step.regs, s->registers, sizeof(step.regs));
+	return step;
+}
+
+/* Room for all of them was made at once. */
+static void keep_step(struct pass *p, const struct exact_sample *s)
+{
+	struct diverge_run *r = p->run;
+
+	r->until_ns = s->time_ns;
+	if (r->n == STEPS_MOST)
+		return;
+	if (p->peeks && s->peek) {
+		memcpy(r->held + r->n * p->peeks, s->peek, p->peeks * sizeof(*r->held));
+		r->fs_base = s->fs_base;
+		r->rseq = s->rseq;
 	}
-	(*list)[*n].number = s->counts ? s->counts[EXACT_INSTRUCTIONS] : s->count;
-	(*list)[*n].pc = s->pc;
-	memcpy((*list)[*n].regs, s->registers, sizeof((*list)[*n].regs));
-	++*n;
-	return 0;
+	r->step[r->n++] = step_of(s);
 }
 
 static int keep_happening(struct pass *p, const struct exact_sample *s)
@@ -159,6 +187,7 @@ static int keep_happening(struct pass *p, const struct exact_sample *s)
 								  .offset = s->offset,
 								  .time_ns = s->time_ns,
 								  .module = s->module,
+								  .data = s->data,
 								  .path = path ? strdup(path) : NULL };
 	r->happenings++;
 	return 0;
@@ -179,30 +208,54 @@ static int keep_stack(struct pass *p, const struct exact_sample *s)
 	return 0;
 }
 
+/* What one place held, now and then, in one run. */
+struct history {
+	uint64_t mask;
+	size_t n;
+	bool any; /* it changed */
+	uint64_t first, last;
+	struct diverge_step before, behind, now; /* around the last change */
+};
+
+static void keep_history(struct history *h, const struct exact_sample *s)
+{
+	uint64_t value = s->peek[0] & h->mask;
+
+	if (!h->n++)
+		h->first = value;
+	else if (value != h->last) {
+		h->any = true;
+		h->before = h->now;
+		h->behind = step_of(s);
+	}
+	h->last = value;
+	h->now = step_of(s);
+}
+
 static int hear(void *with, const struct exact_sample *s)
 {
 	struct pass *p = with;
 	struct diverge_run *r = p->run;
-	size_t room = r->n;
 
 	if (s->kind == EXACT_SAMPLE_END)
 		return keep_mark(p, s);
 	if (s->kind != EXACT_SAMPLE)
 		return p->steps || p->stack ? keep_happening(p, s) : 0;
-	if (!p->steps && !p->calls && !p->stack)
+	if (p->history) {
+		keep_history(p->history, s);
+		return 0;
+	}
+	if (!p->steps && !p->stack)
 		return keep_mark(p, s);
 	if (s->born != p->born)
 		return 0;
 	r->serial = s->serial;
 	r->pid = s->pid;
+	r->tid = s->tid;
 	if (p->stack)
 		return keep_stack(p, s);
-	if (p->calls)
-		return r->calls < CALLS_MOST ? keep_step(&r->call, &r->calls, &r->calls_room, s, p->err) : 0;
-	r->until_ns = s->time_ns;
-	/* its room was made for all of them at once */
-	return room < BEFORE + CLOSE + BEHIND + 8 ? keep_step(&r->step, &r->n, &(size_t){ BEFORE + CLOSE + BEHIND + 8 }, s, p->err)
-						   : 0;
+	keep_step(p, s);
+	return 0;
 }
 
 static void forget(struct diverge_run *r)
@@ -210,12 +263,12 @@ static void forget(struct diverge_run *r)
 	for (size_t i = 0; i < r->happenings; i++)
 		free(r->happening[i].path);
 	r->happenings = 0;
-	r->n = r->calls = 0;
+	r->n = r->ended = 0;
 	r->instructions = 0;
 	r->threads = 0;
 }
 
-static int run_one(struct diverge_plan *plan, struct pass *p, const struct exact_every *every, unsigned pair, unsigned nth)
+static int run_one(struct diverge_plan *plan, struct divergence *d, struct pass *p, const struct exact_every *every, unsigned nth)
 {
 	const struct where where = { .inherit = true };
 	struct exact_follow how = {
@@ -228,11 +281,13 @@ static int run_one(struct diverge_plan *plan, struct pass *p, const struct exact
 	};
 	struct exact_followed end;
 	struct hidden hidden;
-	int ret;
+	int ret = plan->input ? same_input_again(plan->input, p->err) : 0;
 
+	d->runs++;
 	if (plan->progress)
-		plan->progress(plan->with, pair, nth);
-	ret = hidden_begin(&hidden, p->err);
+		plan->progress(plan->with, d->pairs + 1, nth);
+	if (ret == 0)
+		ret = hidden_begin(&hidden, p->err);
 	if (ret < 0)
 		return ret;
 	ret = exact_follow(&how, &end, p->err);
@@ -246,36 +301,56 @@ static int run_one(struct diverge_plan *plan, struct pass *p, const struct exact
 	return ret;
 }
 
-/* Two runs, listened to by p[0] and p[1]. */
-static int run_pair(struct diverge_plan *plan, struct divergence *d, struct pass p[2], const struct exact_every *every,
-		    struct tare_error *err)
+static int make_room(struct diverge_run *r, unsigned peeks, struct tare_error *err)
 {
-	int ret = 0;
+	if (!r->step)
+		r->step = malloc(STEPS_MOST * sizeof(*r->step));
+	if (peeks && !r->held)
+		r->held = malloc(STEPS_MOST * peeks * sizeof(*r->held));
+	return r->step && (!peeks || r->held) ? 0 : tare_fail_nomem(err);
+}
 
-	d->pairs++;
-	for (unsigned i = 0; ret == 0 && i < 2; i++) {
-		struct diverge_run *r = &d->run[i];
+/* Run number i of a pair, heard by p[i], into d->run[i]. */
+static int run_of_pair(struct diverge_plan *plan, struct divergence *d, struct pass p[2], unsigned i, const struct exact_every *every,
+		       struct tare_error *err)
+{
+	struct diverge_run *r = &d->run[i];
+	int ret;
 
-		p[i].run = r;
-		p[i].err = err;
-		p[i].born = d->born;
-		if (!p[i].calls && !p[i].stack)
-			forget(r);
-		if (p[i].steps && !r->step) {
-			r->step = malloc((BEFORE + CLOSE + BEHIND + 8) * sizeof(*r->step));
-			if (!r->step)
-				return tare_fail_nomem(err);
-		}
-		ret = run_one(plan, &p[i], every, d->pairs, i);
-		if (ret == 0 && (!d->shortest || r->instructions < d->shortest))
-			d->shortest = r->instructions;
-		if (ret == 0 && r->instructions > d->longest)
-			d->longest = r->instructions;
-	}
-	if (ret == 0) {
+	free_tracks(&p[i]);
+	p[i].run = r;
+	p[i].err = err;
+	p[i].born = d->born;
+	forget(r);
+	ret = p[i].steps ? make_room(r, p[i].peeks, err) : 0;
+	if (ret == 0)
+		ret = run_one(plan, d, &p[i], every, i);
+	if (ret == 0 && (!d->shortest || r->instructions < d->shortest))
+		d->shortest = r->instructions;
+	if (ret == 0 && r->instructions > d->longest)
+		d->longest = r->instructions;
+	return ret;
+}
+
+typedef bool parted_fn(const struct pass p[2], const struct exact_every *every, struct divergence *d);
+
+/* One run, and up to `tries` others beside it, until one of them parts from it: 1; 0: none does. */
+static int run_until(struct diverge_plan *plan, struct divergence *d, struct pass p[2], const struct exact_every *every, unsigned tries,
+		     parted_fn *parted, struct tare_error *err)
+{
+	int ret = run_of_pair(plan, d, p, 0, every, err);
+
+	for (unsigned i = 0; ret == 0 && i < tries; i++) {
+		ret = run_of_pair(plan, d, p, 1, every, err);
+		if (ret < 0)
+			break;
+		d->pairs++;
 		d->output_differs |= d->run[0].output != d->run[1].output;
 		d->end_differs |= d->run[0].wait_status != d->run[1].wait_status;
+		ret = parted(p, every, d);
 	}
+	free_tracks(&p[0]);
+	free_tracks(&p[1]);
 	return ret;
 }
 
@@ -298,15 +373,29 @@ static uint64_t time_of(const struct track *t, size_t i)
 	return i < t->n ? t->mark[i].time_ns : t->ended ? t->end.time_ns : UINT64_MAX - 1;
 }
 
-/* The thread that parts first, and between which of its instructions; false: none does. */
-static bool first_parted(const struct pass p[2], uint64_t every, struct divergence *d)
+static int64_t count_of(const struct track *t, size_t i)
+{
+	return i < t->n ? t->mark[i].count : t->ended ? t->end.count : 0;
+}
+
+static const struct track *track_at(const struct pass *p, size_t i)
 {
 	static const struct track none;
+
+	return i < p->tracks ? &p->track[i] : &none;
+}
+
+/*
+ * The thread that parts first, and between which of its instructions. That is the one whose first checkpoint to differ came first:
+ * what another does because of it comes behind its next checkpoint, where calls are checkpoints.
+ */
+static bool first_parted(const struct pass p[2], const struct exact_every *every, struct divergence *d)
+{
 	size_t n = p[0].tracks > p[1].tracks ? p[0].tracks : p[1].tracks;
 	uint64_t best = UINT64_MAX;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct track *a = i < p[0].tracks ? &p[0].track[i] : &none, *b = i < p[1].tracks ? &p[1].track[i] : &none;
+		const struct track *a = track_at(&p[0], i), *b = track_at(&p[1], i);
 		size_t at = parted(a, b);
 		uint64_t when = at == SIZE_MAX ? UINT64_MAX : time_of(a, at);
 
@@ -314,37 +403,46 @@ static bool first_parted(const struct pass p[2], uint64_t every, struct divergen
 			continue;
 		best = when;
 		d->born = (uint32_t)i;
-		d->low = (int64_t)(at * every);
-		d->high = d->low + (int64_t)every;
+		d->low = at ? count_of(a, at - 1) : 0;
+		d->high = count_of(a, at) > count_of(b, at) ? count_of(a, at) : count_of(b, at);
+		if (every->class == EXACT_INSTRUCTIONS && d->high > d->low + (int64_t)every->n)
+			d->high = d->low + (int64_t)every->n;
+		if (d->high <= d->low)
+			d->high = d->low + 1;
 	}
 	return best != UINT64_MAX;
 }
 
-/*
- * Look between d->low and d->high, every `n` instructions. 1: they part there, and low and high are closer; 0: not here, this
- * time.
- */
-static int narrow(struct diverge_plan *plan, struct divergence *d, uint64_t n, struct tare_error *err)
+/* Did another thread part too, before the first one was seen to? Then their order is not known by these checkpoints. */
+static bool several_parted(const struct pass p[2], const struct divergence *d)
 {
-	int64_t low = d->low > 0 ? d->low : 1;
-	struct exact_every every = { .n = n, .first = (uint64_t)low, .most = (uint64_t)(d->high - low) / n + 2, .counts = true,
-				     .only = d->born + 1 };
-	struct pass p[2] = { { 0 } };
-	int ret = run_pair(plan, d, p, &every, err);
+	size_t n = p[0].tracks > p[1].tracks ? p[0].tracks : p[1].tracks;
 
-	if (ret == 0 && d->born < p[0].tracks && d->born < p[1].tracks) {
-		size_t at = parted(&p[0].track[d->born], &p[1].track[d->born]);
-		bool at_once = at == 0 && d->low > 0; /* before the interval, then */
+	for (size_t i = 0; i < n; i++)
+		if (i != d->born && parted(track_at(&p[0], i), track_at(&p[1], i)) != SIZE_MAX)
+			return true;
+	return false;
+}
 
-		if (at != SIZE_MAX && !at_once) {
-			d->low = at ? low + (int64_t)((at - 1) * n) : 0;
-			d->high = low + (int64_t)(at * n);
-			ret = 1;
-		}
-	}
-	free_tracks(&p[0]);
-	free_tracks(&p[1]);
-	return ret;
+static bool first_and_alone(const struct pass p[2], const struct exact_every *every, struct divergence *d)
+{
+	bool any = first_parted(p, every, d);
+
+	d->several = any && several_parted(p, d);
+	return any;
+}
+
+/* Whether they part in the interval that is looked at; low and high are closer then. */
+static bool narrowed(const struct pass p[2], const struct exact_every *every, struct divergence *d)
+{
+	const struct track *a = track_at(&p[0], d->born), *b = track_at(&p[1], d->born);
+	size_t at = parted(a, b);
+
+	if (at == SIZE_MAX || (at == 0 && d->low > 0)) /* not at all, or before the interval */
+		return false;
+	d->low = at ? (int64_t)(every->first + (at - 1) * every->n) : 0;
+	d->high = (int64_t)(every->first + at * every->n);
+	return true;
 }
 
 static bool same_way(const struct diverge_step *a, const struct diverge_step *b)
@@ -352,32 +450,64 @@ static bool same_way(const struct diverge_step *a, const struct diverge_step *b)
 	return a->pc == b->pc;
 }
 
-/* Instruction by instruction, from well before the place. 1: found; 0: not here, this time. */
-static int look_closely(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
+static bool parted_closely(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
-	int64_t first = d->low > BEFORE ? d->low - BEFORE : 1;
-	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + BEHIND + 1, .registers = true,
-				     .only = d->born + 1 };
-	struct pass p[2] = { { .steps = true }, { .steps = true } };
 	const struct diverge_run *a = &d->run[0], *b = &d->run[1];
-	size_t n, i = 0;
-	int ret = run_pair(plan, d, p, &every, err);
+	size_t n = a->n < b->n ? a->n : b->n, i = 0;
 
-	free_tracks(&p[0]);
-	free_tracks(&p[1]);
-	if (ret < 0)
-		return ret;
-	n = a->n < b->n ? a->n : b->n;
+	(void)p;
 	while (i < n && same_way(&a->step[i], &b->step[i]))
 		i++;
 	d->ended = i == n && a->n != b->n;
 	if (i == 0 || (i == n && !d->ended))
-		return 0;
-	d->first = first;
+		return false;
+	d->first = (int64_t)every->first;
 	d->at = i - 1;
-	d->low = first + (int64_t)d->at;
+	d->low = d->first + (int64_t)d->at;
 	d->high = d->low + 1;
-	return 1;
+	return true;
+}
+
+/* Look between d->low and d->high, every `n` instructions. */
+static int narrow(struct diverge_plan *plan, struct divergence *d, uint64_t n, struct tare_error *err)
+{
+	int64_t low = d->low > 0 ? d->low : 1;
+	struct exact_every every = { .n = n, .first = (uint64_t)low, .most = (uint64_t)(d->high - low) / n + 2, .counts = true, .path = true,
+				     .only = d->born + 1 };
+	struct pass p[2] = { { 0 } };
+
+	return run_until(plan, d, p, &every, AGAIN, narrowed, err);
+}
+
+/* Instruction by instruction, from well before the place. */
+static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigned tries, struct tare_error *err)
+{
+	int64_t first = d->low > BEFORE ? d->low - BEFORE : 1;
+	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + BEHIND + 1, .registers = true,
+				     .only = d->born + 1, .n_peek = (uint16_t)d->n_watched };
+	struct pass p[2] = { { .steps = true, .peeks = d->n_watched }, { .steps = true, .peeks = d->n_watched } };
+
+	for (unsigned i = 0; i < d->n_watched; i++) {
+		every.peek[i] = d->watched[i].address;
+		every.peek_fs |= (uint32_t)d->watched[i].fs << i;
+	}
+	return run_until(plan, d, p, &every, tries, parted_closely, err);
+}
+
+/* Threads that another's parting made part are told apart by their system calls: what goes from one to another goes by those. */
+static int order_threads(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
+{
+	struct exact_every every = { .n = 1, .class = EXACT_SYSCALLS, .most = CALLS_MOST, .counts = true, .path = true };
+	struct divergence before = *d;
+	struct pass p[2] = { { 0 } };
+	int ret = run_until(plan, d, p, &every, AGAIN, first_parted, err);
+
+	if (ret == 0) {
+		d->born = before.born;
+		d->low = before.low;
+		d->high = before.high;
+	}
+	return ret < 0 ? ret : 0;
 }
 
 /*
@@ -394,10 +524,12 @@ static int take_stacks(struct diverge_plan *plan, struct divergence *d, struct t
 	for (unsigned i = 0; ret == 0 && i < 2; i++) {
 		struct diverge_run other = { 0 };
 
+		free(d->run[i].stack);
+		d->run[i].stack = NULL;
 		p[i].run = &other;
 		p[i].err = err;
 		p[i].born = d->born;
-		ret = run_one(plan, &p[i], &every, d->pairs + 1, i);
+		ret = run_one(plan, d, &p[i], &every, i);
 		free_tracks(&p[i]);
 		if (ret == 0 && other.stack_pc == d->run[i].step[0].pc) {
 			d->run[i].stack = other.stack;
@@ -408,37 +540,54 @@ static int take_stacks(struct diverge_plan *plan, struct divergence *d, struct t
 		}
 		forget(&other);
 		free(other.happening);
+		free(other.thread);
 		free(other.stack);
 	}
-	d->pairs++;
 	return ret;
 }
 
 static int search_once(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
 	uint64_t n = plan->every ? plan->every : EVERY_USUAL;
+	unsigned runs = plan->runs ? plan->runs : DIVERGE_RUNS;
 	struct pass p[2] = { { 0 } };
-	struct exact_every every = { .n = n, .counts = true };
-	int ret = run_pair(plan, d, p, &every, err);
-	bool any = ret == 0 && first_parted(p, n, d);
+	struct exact_every every = { .n = n, .counts = true, .path = true };
+	int ret = run_until(plan, d, p, &every, runs - 1, first_and_alone, err);
 
-	free_tracks(&p[0]);
-	free_tracks(&p[1]);
-	if (ret < 0)
-		return ret;
-	if (!any) {
+	if (ret == 0) {
 		d->verdict = DIVERGE_SAME; /* this time */
+		d->alike = runs;
 		return 1;
 	}
-	for (ret = 1; ret == 1 && n > CLOSE;) {
-		n = n / NARROW ? n / NARROW : 1;
+	if (ret == 1 && d->several)
+		ret = order_threads(plan, d, err) < 0 ? -err->code : 1;
+	while (ret == 1 && d->high - d->low > CLOSE) {
+		n = (uint64_t)(d->high - d->low) / NARROW + 1;
 		ret = narrow(plan, d, n, err);
 	}
 	if (ret == 1)
-		ret = look_closely(plan, d, err);
+		ret = look_closely(plan, d, AGAIN, err);
 	if (ret == 1)
 		d->verdict = DIVERGE_PARTED;
 	return ret;
+}
+
+/* A thread's number for people: of threads in the order of their creation, of which exec begins none. */
+static uint32_t number_of(const struct divergence *d)
+{
+	const struct diverge_run *r = &d->run[0];
+	uint32_t n = 1;
+
+	for (size_t i = 0; i < r->ended; i++) {
+		const struct diverge_thread *t = &r->thread[i];
+		bool anew = false;
+
+		for (size_t k = 0; k < r->ended && !anew && t->tid == t->pid; k++)
+			anew = r->thread[k].serial == t->serial && r->thread[k].tid == t->tid && r->thread[k].born < t->born;
+		if (t->born <= d->born && t->born && !anew)
+			n++;
+	}
+	return n;
 }
 
 int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tare_error *err)
@@ -448,41 +597,140 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 	*out = (struct divergence){ .verdict = DIVERGE_MOVES };
 	for (int i = 0; ret == 0 && i < TRIES; i++)
 		ret = search_once(plan, out, err);
-	if (ret == 1 && out->verdict == DIVERGE_SAME && out->pairs > 1)
+	if (ret == 1 && out->verdict == DIVERGE_SAME && out->pairs >= out->alike)
 		out->verdict = DIVERGE_SETTLED;
+	if (ret >= 0 && out->verdict != DIVERGE_SAME && (plan->fixed->missed & FIXED(ASLR))) {
+		tare_fail(err, ENOTSUP, "aslr is not fixed, and at different addresses two runs part at once: %s", plan->fixed->why[FIXED_ASLR]);
+		return -ENOTSUP;
+	}
 	if (ret == 1 && out->verdict == DIVERGE_PARTED && out->first > 1)
 		ret = take_stacks(plan, out, err);
+	out->thread = number_of(out);
 	return ret < 0 ? ret : 0;
 }
 
-int diverge_calls(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
+static void free_run(struct diverge_run *r)
 {
-	struct exact_every every = { .n = 1, .class = EXACT_SYSCALLS, .registers = true, .counts = true, .only = d->born + 1 };
-	struct pass p[2] = { { .calls = true }, { .calls = true } };
+	forget(r);
+	free(r->step);
+	free(r->happening);
+	free(r->thread);
+	free(r->stack);
+	free(r->held);
+	*r = (struct diverge_run){ 0 };
+}
+
+/* The same place again: at once, near where it was, or by another search. */
+static int find_again(struct diverge_plan *plan, struct divergence *d, uint64_t pc, struct tare_error *err)
+{
+	int ret;
+
+	d->high = d->low + CLOSE;
+	ret = look_closely(plan, d, AGAIN, err);
+	for (int i = 0; ret == 0 && i < TRIES; i++) {
+		ret = search_once(plan, d, err);
+		if (ret == 1 && (d->verdict != DIVERGE_PARTED || d->run[0].step[d->at].pc != pc))
+			ret = 0;
+	}
+	return ret == 1 ? d->run[0].step[d->at].pc == pc : ret;
+}
+
+/* The stacks of a first step that is still the same one. */
+static void move_stacks(struct divergence *to, struct divergence *from)
+{
+	for (int i = 0; i < 2; i++) {
+		struct diverge_run *old = &from->run[i], *now = &to->run[i];
+
+		if (from->first != to->first || old->stack_pc != now->step[0].pc)
+			continue;
+		now->stack = old->stack;
+		now->n_stack = old->n_stack;
+		now->stack_pc = old->stack_pc;
+		memcpy(now->stack_regs, old->stack_regs, sizeof(old->stack_regs));
+		old->stack = NULL;
+	}
+}
+
+int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned n, struct tare_error *err)
+{
+	struct divergence before = *d;
+	int ret;
+
+	d->run[0] = d->run[1] = (struct diverge_run){ 0 };
+	memcpy(d->watched, place, n * sizeof(*place));
+	d->n_watched = n;
+	ret = find_again(plan, d, before.run[0].step[before.at].pc, err);
+	if (ret == 1) {
+		d->thread = number_of(d);
+		move_stacks(d, &before);
+		free_run(&before.run[0]);
+		free_run(&before.run[1]);
+		return d->first > 1 && !d->run[0].stack && take_stacks(plan, d, err) < 0 ? -err->code : 1;
+	}
+	free_run(&d->run[0]);
+	free_run(&d->run[1]);
+	before.runs = d->runs;
+	before.pairs = d->pairs;
+	before.shortest = d->shortest;
+	before.longest = d->longest;
+	*d = before;
+	return ret;
+}
+
+/* In one run: the last instruction before step[0] by which the place changed, each pass closer. 1: found; 0: it did not change. */
+static int last_change(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, struct history *h,
+		       struct tare_error *err)
+{
+	uint64_t low = 1, high = (uint64_t)d->first, mask = h->mask, n, first = 0;
+	bool whole = true;
 	int ret = 0;
 
-	for (unsigned i = 0; ret == 0 && i < 2; i++) {
-		p[i].run = &d->run[i];
-		p[i].err = err;
-		p[i].born = d->born;
-		d->run[i].calls = 0;
-		ret = run_one(plan, &p[i], &every, d->pairs + 1, i);
-		free_tracks(&p[i]);
+	do {
+		struct diverge_run run = { 0 };
+		struct pass p = { .history = h, .run = &run, .err = err, .born = d->born };
+		struct exact_every every = { .registers = true, .only = d->born + 1, .n_peek = 1, .peek = { place->address },
+					     .peek_fs = place->fs, .first = low };
+
+		every.n = n = (high - low) / PARTS + 1;
+		every.most = (high - low) / n + 1;
+		*h = (struct history){ .mask = mask };
+		ret = run_one(plan, d, &p, &every, 0);
+		free_tracks(&p);
+		free_run(&run);
+		if (whole)
+			first = h->first;
+		whole = false;
+		if (ret < 0 || !h->any)
+			break;
+		low = (uint64_t)h->before.number;
+		high = (uint64_t)h->behind.number;
+	} while (n > 1);
+	h->first = first;
+	return ret < 0 ? ret : h->any && n == 1;
+}
+
+int diverge_history(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned size,
+		    struct diverge_written *out, struct tare_error *err)
+{
+	uint64_t first = 0;
+	int ret = 0;
+
+	*out = (struct diverge_written){ 0 };
+	for (int i = 0; ret == 0 && i < CHANCES; i++) {
+		struct history h = { .mask = size < 8 ? (1ull << 8 * size) - 1 : ~0ull };
+
+		ret = last_change(plan, d, place, &h, err);
+		if (ret == 1)
+			*out = (struct diverge_written){ .found = true, .step = h.before };
+		out->at_start |= i && h.first != first;
+		first = h.first;
 	}
-	d->pairs++;
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 void diverge_free(struct divergence *d)
 {
-	for (unsigned i = 0; i < 2; i++) {
-		struct diverge_run *r = &d->run[i];
-
-		forget(r);
-		free(r->step);
-		free(r->happening);
-		free(r->stack);
-		free(r->call);
-	}
+	free_run(&d->run[0]);
+	free_run(&d->run[1]);
 	*d = (struct divergence){ 0 };
 }

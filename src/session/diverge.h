@@ -10,9 +10,10 @@
 
 #include "exact/exact.h"
 #include "session/fixed.h"
+#include "session/same_input.h"
 
 enum diverge_verdict {
-	DIVERGE_SAME,	/* both went the same way, to the last instruction */
+	DIVERGE_SAME,	/* all went the same way, to the last instruction */
 	DIVERGE_PARTED, /* at a place that is known to the instruction */
 	DIVERGE_SETTLED, /* a pair parted, a later one did not: the first run left something behind, or runs part now and then */
 	DIVERGE_MOVES,	/* each pair of runs parts elsewhere: only roughly known */
@@ -25,12 +26,27 @@ struct diverge_step {
 	uint64_t regs[EXACT_REGISTERS]; /* as in struct exact_sample */
 };
 
+/* A place in memory, of 8 bytes. */
+struct diverge_place {
+	uint64_t address;
+	bool fs; /* it is an offset from the thread's own base */
+};
+
+enum { DIVERGE_PLACES_MAX = EXACT_PEEK_MAX };
+
+/* A thread that came to its end. */
+struct diverge_thread {
+	uint32_t serial, born;
+	int pid, tid;
+};
+
 /* What was mapped, and what became of processes, in the order in which it was told. */
 struct diverge_happening {
 	enum exact_sample_kind kind; /* PROGRAM, FORK, MAPPING */
 	uint32_t serial, parent;
 	uint64_t start, end, offset, time_ns;
 	enum exact_module_kind module;
+	bool data; /* it was looked at, not executed */
 	char *path; /* or the program's name */
 };
 
@@ -42,7 +58,9 @@ struct diverge_run {
 	uint32_t threads;
 
 	uint32_t serial; /* of the process of the thread that parts */
-	int pid;
+	int pid, tid;
+	struct diverge_thread *thread; /* all that ended */
+	size_t ended, ended_room;
 	struct diverge_step *step; /* before they part and a little behind; step[0] is instruction number `first` */
 	size_t n;
 	uint64_t until_ns; /* when the last of them was executed */
@@ -52,23 +70,30 @@ struct diverge_run {
 	uint64_t stack_pc, stack_regs[EXACT_REGISTERS];
 	uint8_t *stack;
 	size_t n_stack;
-	/* Its system calls up to there, where they were asked for. */
-	struct diverge_step *call;
-	size_t calls, calls_room;
+	/* Of diverge_watch(): before each step, what the watched places held. */
+	uint64_t *held;
+	uint64_t fs_base, rseq; /* of the thread: 0: not known */
 };
 
 struct divergence {
 	enum diverge_verdict verdict;
-	uint32_t born;	 /* the thread, by order of creation */
+	uint32_t born;	 /* the thread, by order of creation; a program begun by exec has a new one */
+	uint32_t thread; /* the same for people, from 1: exec begins no new one */
 	int64_t first;	 /* number of step[0], from 1 */
 	size_t at;	 /* step[at] is the last instruction that both executed */
 	int64_t low, high; /* roughly: between these instructions of the thread */
-	unsigned pairs;	 /* how many times two runs were compared */
+	unsigned pairs, runs; /* how many times two runs were compared; how many there were */
+	unsigned alike;	      /* DIVERGE_SAME: so many runs */
+	struct diverge_place watched[DIVERGE_PLACES_MAX];
+	unsigned n_watched;
 	bool output_differs, end_differs;
 	bool ended;	 /* one of them ends there */
+	bool several;	 /* more threads than one part */
 	int64_t shortest, longest; /* instructions of all runs that went to their end */
 	struct diverge_run run[2];
 };
+
+enum { DIVERGE_RUNS = 6 }; /* of those that part in half of all pairs, 1 in 32 is not found out */
 
 struct diverge_plan {
 	char *const *argv;
@@ -76,6 +101,8 @@ struct diverge_plan {
 	struct fixed *fixed;
 	uint64_t timeout_ns; /* of one run; 0: none */
 	uint64_t every;	     /* instructions between the first checkpoints; 0: 2^16 */
+	unsigned runs;	     /* that must go the same way before it is said; 0: DIVERGE_RUNS */
+	struct same_input *input; /* what each run reads; NULL: standard input, as it is */
 	/* Told before each run: for a progress line. May be NULL. */
 	void (*progress)(void *with, unsigned pair, unsigned run);
 	void *with;
@@ -84,8 +111,22 @@ struct diverge_plan {
 
 /* diverge_free() after use, also after an error. */
 int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tare_error *err);
-/* The system calls of the two runs' thread before they part, into run[].call. Two more runs. */
-int diverge_calls(struct diverge_plan *plan, struct divergence *d, struct tare_error *err);
+/*
+ * The two runs anew, with what `n` places hold before each step, into run[].held. 1: they part by the same instruction again, and
+ * `d` is of them; 0: they do not, and `d` is as it was. Two to six more runs.
+ */
+int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned n, struct tare_error *err);
+
+/* Who wrote to a place before step[0]. */
+struct diverge_written {
+	bool found;
+	struct diverge_step step; /* of the thread: before it another value was there than behind it */
+	bool at_start; /* else: it differed already before the thread's first instruction */
+};
+
+/* A few more runs, each with few samples. */
+int diverge_history(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned size,
+		    struct diverge_written *out, struct tare_error *err);
 void diverge_free(struct divergence *d);
 
 #endif

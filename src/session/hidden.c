@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 #include "session/hidden.h"
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_of(int fd)
+/* FNV-1a, 64 bits. Without end, or until nothing more is there once `stop` has been written to. */
+static void *hash_all(void *with)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
+	struct hidden *h = with;
+	struct pollfd fds[2] = { { .fd = h->pipe[0], .events = POLLIN }, { .fd = h->stop, .events = POLLIN } };
 	uint8_t some[65536];
 	ssize_t n;
-	off_t at = 0;
 
-	while ((n = pread(fd, some, sizeof(some), at)) > 0) {
+	h->hash = 0xcbf29ce484222325ull;
+	for (;;) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return NULL;
+		n = read(h->pipe[0], some, sizeof(some));
+		if (n == 0 || (n < 0 && (fds[1].revents || (errno != EAGAIN && errno != EINTR))))
+			return NULL;
 		for (ssize_t i = 0; i < n; i++)
-			hash = (hash ^ some[i]) * 0x100000001b3ull;
-		at += n;
+			h->hash = (h->hash ^ some[i]) * 0x100000001b3ull;
 	}
-	return hash;
 }
 
 /* Standard output and error become `fd`; `before` keeps what they were. */
@@ -42,21 +49,47 @@ static void redirect_back(const int before[2])
 	}
 }
 
+static int begin_reading(struct hidden *h)
+{
+	sigset_t all, before;
+	int code;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the caller's */
+	code = pthread_create(&h->reader, NULL, hash_all, h);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code;
+}
+
 int hidden_begin(struct hidden *h, struct tare_error *err)
 {
-	h->fd = memfd_create("output", MFD_CLOEXEC);
-	if (h->fd < 0)
-		return tare_fail(err, errno, "no memory for the command's output: %s", strerror(errno));
-	redirect(h->fd, h->before);
-	return 0;
+	int code = 0;
+
+	h->pipe[0] = h->pipe[1] = -1;
+	h->stop = eventfd(0, EFD_CLOEXEC);
+	if (h->stop < 0 || pipe2(h->pipe, O_CLOEXEC) < 0 || fcntl(h->pipe[0], F_SETFL, O_NONBLOCK) < 0)
+		code = errno;
+	if (!code)
+		code = begin_reading(h);
+	if (!code) {
+		redirect(h->pipe[1], h->before);
+		close(h->pipe[1]);
+		return 0;
+	}
+	close(h->stop);
+	close(h->pipe[0]);
+	close(h->pipe[1]);
+	return tare_fail(err, code, "no pipe for the command's output: %s", strerror(code));
 }
 
 uint64_t hidden_end(struct hidden *h)
 {
-	uint64_t hash;
+	uint64_t one = 1;
 
 	redirect_back(h->before);
-	hash = hash_of(h->fd);
-	close(h->fd);
-	return hash;
+	if (write(h->stop, &one, sizeof(one)) == sizeof(one))
+		pthread_join(h->reader, NULL);
+	close(h->stop);
+	close(h->pipe[0]);
+	return h->hash;
 }

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of a command that nobody is to see, hashed. */
+/* The output of a command that nobody is to see, hashed as it comes: none of it is kept. */
 #ifndef SESSION_HIDDEN_H
 #define SESSION_HIDDEN_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include "base/error.h"
 
 struct hidden {
-	int fd, before[2];
+	int pipe[2], stop, before[2];
+	pthread_t reader;
+	uint64_t hash;
 };
 
-/* From here on tare's standard output and error are a file of memory, which what it starts inherits. */
+/*
+ * From here on tare's standard output and error are a pipe, which what it starts inherits; a thread reads it. `h` must stay where it
+ * is until hidden_end().
+ */
 int hidden_begin(struct hidden *h, struct tare_error *err);
-/* They are again what they were. A hash of what was written. */
+/* They are again what they were. A hash of what was written until now; who still writes is told that nobody reads. */
 uint64_t hidden_end(struct hidden *h);
 
 #endif

@@ -12,7 +12,8 @@ static const char *const causes[] = {
 	[CAUSE_UNKNOWN] = "unknown", [CAUSE_CALL] = "system-call", [CAUSE_WRITTEN] = "system-call-memory", [CAUSE_TICKS] = "ticks",
 	[CAUSE_CPUID] = "cpuid",     [CAUSE_RANDOM] = "rdrand",	   [CAUSE_CLOCK] = "clock-page",	    [CAUSE_STARTUP] = "startup",
 	[CAUSE_SIGNAL] = "signal",   [CAUSE_THREADS] = "other-thread",
-	[CAUSE_ORDER] = "order",
+	[CAUSE_ORDER] = "order", [CAUSE_PROCESS] = "other-process", [CAUSE_THREAD_END] = "thread-end", [CAUSE_RSEQ] = "rseq",
+	[CAUSE_FILE] = "file", [CAUSE_START] = "start", [CAUSE_STORED] = "stored", [CAUSE_MEMORY] = "memory",
 	[CAUSE_BEFORE] = "before",   [CAUSE_END] = "end",
 };
 
@@ -31,6 +32,15 @@ static void put_place(struct text *out, const struct code_place *p)
 		text_add(out, "%s+%#" PRIx64, base(p->module), p->offset);
 	if (p->file[0])
 		text_add(out, "  %s:%u", base(p->file), p->line);
+}
+
+/* "memory at 0x5000, `flag` of prog" */
+static void put_memory(struct text *out, const struct divergence_report *r)
+{
+	if (r->address)
+		text_add(out, "memory at %#" PRIx64 "%s%s", r->address, r->memory[0] ? ", " : "", r->memory);
+	else
+		text_add(out, "memory");
 }
 
 /* What differed, in a sentence. */
@@ -67,14 +77,37 @@ static void put_cause(struct text *out, const struct divergence_report *r)
 			text_add(out, "a signal that came in one of them here");
 		break;
 	case CAUSE_THREADS:
-		text_add(out, "memory at %#" PRIx64 " that another thread or process wrote: they do not get on alike in each run", r->address);
+		put_memory(out, r);
+		text_add(out, ", which another thread wrote: they do not get on alike in each run");
+		break;
+	case CAUSE_PROCESS:
+		put_memory(out, r);
+		text_add(out, ", which another process wrote that shares it");
+		break;
+	case CAUSE_THREAD_END:
+		put_memory(out, r);
+		text_add(out, ": a thread's id, which the kernel clears when the thread ends");
+		break;
+	case CAUSE_RSEQ:
+		text_add(out, "the number of the processor that it ran on, which the kernel writes to %#" PRIx64 " (rseq)", r->address);
+		break;
+	case CAUSE_FILE:
+		text_add(out, "what was in %s when it was mapped, at %#" PRIx64, r->memory, r->address);
+		break;
+	case CAUSE_START:
+		put_memory(out, r);
+		text_add(out, ", as it was when the program began");
+		break;
+	case CAUSE_STORED:
+		put_memory(out, r);
+		text_add(out, ", written long before");
+		break;
+	case CAUSE_MEMORY:
+		put_memory(out, r);
+		text_add(out, ": who wrote it was not found");
 		break;
 	case CAUSE_BEFORE:
-		if (r->address && r->d->first == 1)
-			text_add(out, "memory at %#" PRIx64 ", as it was when the program began", r->address);
-		else if (r->address)
-			text_add(out, "memory at %#" PRIx64 ", written more than %zu instructions before", r->address, r->d->at);
-		else if (r->held_in)
+		if (r->held_in)
 			text_add(out, "a value that had been in %s for more than %zu instructions", r->held_in, r->d->at);
 		else
 			text_add(out, "a value that came in more than %zu instructions before", r->d->at);
@@ -98,7 +131,7 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 
 	text_add(out, " They part at instruction %s", ink_on(s, INK_STRONG));
 	put_count(out, s, (uint64_t)d->low);
-	text_add(out, "%s of thread %u%s%.40s%s:\n\n   %s", ink_off(s), d->born + 1, r->program[0][0] ? " (" : "",
+	text_add(out, "%s of thread %u%s%.40s%s:\n\n   %s", ink_off(s), d->thread, r->program[0][0] ? " (" : "",
 		 r->program[0], r->program[0][0] ? ")" : "", ink_on(s, INK_STRONG));
 	put_place(out, &r->at);
 	text_add(out, "%s\n      %s\n", ink_off(s), r->at.text);
@@ -144,14 +177,14 @@ void divergence_text(struct text *out, const struct divergence_report *r, const 
 		text_add(out, " %s", *a);
 	text_add(out, "\n\n");
 	if (d->verdict == DIVERGE_SAME) {
-		text_add(out, " Two runs went the same way: %s", ink_on(s, INK_STRONG));
+		text_add(out, " %u runs went the same way: %s", d->alike, ink_on(s, INK_STRONG));
 		put_count(out, s, (uint64_t)d->longest);
 		text_add(out, "%s instructions, %u thread%s.\n", ink_off(s), d->run[0].threads, d->run[0].threads == 1 ? "" : "s");
 	} else if (d->verdict == DIVERGE_SETTLED) {
 		text_add(out, " Two runs differed, and later ones went the same way: either the first left something behind, a file or a\n"
 			      " cache, that the others found, or they part only now and then. Run it again: what was left behind is there now.\n");
 	} else if (d->verdict == DIVERGE_MOVES) {
-		text_add(out, " Runs differ, but not twice at one place: last seen in thread %u between instructions ", d->born + 1);
+		text_add(out, " Runs differ, but not twice at one place: last seen in thread %u between instructions ", d->thread);
 		put_count(out, s, (uint64_t)d->low);
 		text_add(out, " and ");
 		put_count(out, s, (uint64_t)d->high);
@@ -161,7 +194,7 @@ void divergence_text(struct text *out, const struct divergence_report *r, const 
 	}
 	text_add(out, "\n");
 	if (d->shortest != d->longest) {
-		text_add(out, " %u runs: ", 2 * d->pairs);
+		text_add(out, " %u runs: ", d->runs);
 		put_count(out, s, (uint64_t)d->shortest);
 		text_add(out, " to ");
 		put_count(out, s, (uint64_t)d->longest);
@@ -215,6 +248,8 @@ static void json_cause(struct json *j, const struct divergence_report *r)
 		snprintf(hex, sizeof(hex), "%#" PRIx64, r->address);
 		json_string(j, "address", hex);
 	}
+	if (r->memory[0])
+		json_string(j, "memory", r->memory);
 	if (r->from.pc) {
 		json_place(j, "from", &r->from);
 		json_int(j, "instructions_before", r->back);
@@ -245,12 +280,13 @@ void divergence_json(struct text *out, const struct divergence_report *r, const 
 	json_end(&j);
 	json_string(&j, "verdict", verdicts[d->verdict]);
 	json_uint(&j, "pairs", d->pairs);
+	json_uint(&j, "runs", d->runs);
 	json_int(&j, "instructions_min", d->shortest);
 	json_int(&j, "instructions_max", d->longest);
 	json_bool(&j, "output_differs", d->output_differs);
 	json_bool(&j, "exit_differs", d->end_differs);
 	if (d->verdict != DIVERGE_SAME) {
-		json_uint(&j, "thread", d->born + 1);
+		json_uint(&j, "thread", d->thread);
 		json_int(&j, "low", d->low);
 		json_int(&j, "high", d->high);
 	}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`tare diverge` on a program with planted causes, and on real ones that repeat.
 
-usage: diverge_test.py TARE NOISY SCHEMAS     (NOISY: tests/programs/noisy)
+usage: diverge_test.py TARE NOISY PARTING SCHEMAS     (NOISY, PARTING: tests/programs)
 """
 import json
 import os
@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 from commands import ROOM, sh, validated  # noqa: E402
 
-TARE, NOISY, SCHEMAS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), Path(sys.argv[3])
+TARE, NOISY, PARTING, SCHEMAS = *map(os.path.abspath, sys.argv[1:4]), Path(sys.argv[4])
 
 
 def diverge(*words, tries=3):
@@ -36,13 +36,15 @@ def without(item):
 @test
 def the_same_way():
     d = diverge("--", NOISY, "none")
-    equal((d["verdict"], d["pairs"], d["output_differs"]), ("same", 1, False), "verdict")
+    equal((d["verdict"], d["pairs"], d["runs"], d["output_differs"]), ("same", 5, 6, False), "verdict")
+    d = diverge("-r", "2", "--", NOISY, "none")
+    equal((d["verdict"], d["pairs"]), ("same", 1), "of two runs")
     equal(d["instructions_min"], d["instructions_max"], "instructions")
     counted = json.loads(sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--format", "json", "-o", "-", "--", NOISY,
                             "none", status=0).stdout)
     equal(counted["events"][0]["value"], d["instructions_max"], "as many as stat counts")
     text = sh(TARE, "diverge", "--", NOISY, "none", status=0).stdout
-    true("Two runs went the same way" in text and "1 thread." in text, text)
+    true(" 6 runs went the same way" in text and "1 thread." in text, text)
 
 
 # cause, what must not be fixed for it, what it is called, and the call it came by
@@ -79,7 +81,68 @@ def what_came_in_long_before_is_not_made_up():
     d = diverge("--", NOISY, "late")
     if d["verdict"] == "same":
         skip("two clocks were the same")
-    equal((d["cause"]["kind"], "call" in d["cause"]), ("before", False), str(d["cause"]))
+    cause = d["cause"]
+    equal((cause["kind"], "call" in cause, cause["from"]["function"]), ("stored", False, "late"), str(cause))
+    true(cause["memory"].startswith("kept") and cause["instructions_before"] > 262144, str(cause))
+
+
+# way, what must not be fixed for it, and what is told: kind, call, variable
+WAYS = (("readv", "random", "system-call-memory", "readv", "value (parting)"), ("recvmsg", "seeds", "system-call-memory", "recvmsg", ""),
+        ("getitimer", "seeds", "system-call-memory", "getitimer", ""), ("shared", "seeds", "other-process", None, ""),
+        ("file", "seeds", "file", "mmap", "parting.data"), ("thread", "seeds", "other-thread", None, "flag (parting)"),
+        ("far", "random", "system-call-memory", "getrandom", "came+0x"), ("order", "random", "system-call-memory", "getrandom", ""),
+        ("exec", "seeds", "startup", None, ""))
+
+
+@test
+def whoever_wrote_the_memory_is_named():
+    for way, item, kind, call, memory in WAYS:
+        d = diverge(without(item), "--", PARTING, way)
+        what = f"{way}: {json.dumps(d)[:2500]}"
+        equal(d["verdict"], "parted", what)
+        cause = d["cause"]
+        if way == "thread" and cause["kind"] == "memory":  # a thread is seldom as far in the second pair: then it is not said
+            continue
+        equal((cause["kind"], cause.get("call"), d["thread"], d["program"]), (kind, call, 1, "parting"), what)
+        true(memory in cause.get("memory", ""), what)
+        equal(d["at"]["function"], {"order": "in_another_order", "thread": "by_thread", "exec": "spin"}.get(way, "spin"), what)
+        if way == "far":
+            true(cause["instructions_before"] > 1000000, what)
+
+
+@test
+def the_processor_it_ran_on():
+    if len(os.sched_getaffinity(0)) < 2:
+        skip("one processor")
+    d = diverge(without("random"), "--", PARTING, "cpu")
+    equal((d["verdict"], d["at"]["function"]), ("parted", "spin"), str(d)[:1500])
+    true(d["cause"]["kind"] == "rseq" or d["cause"].get("call") == "getcpu", str(d["cause"]))
+
+
+@test
+def the_child_that_parts_first_is_the_place():
+    d = diverge("--", PARTING, "child")
+    equal((d["verdict"], d["thread"], d["program"], d["at"]["function"], d["cause"].get("call")), ("parted", 2, "parting", "spin", "clock_gettime"),
+          str(d)[:1500])
+    true(d["low"] < 10000, "of the child's own instructions")
+
+
+@test
+def each_run_reads_the_same():
+    for given in ({"input": "hi\n"}, {"stdin": open(__file__)}, {}):
+        r = sh(TARE, "diverge", "-r", "3", "--format", "json", "--", "sh", "-c", "read line; echo $line; cat", status=0, **given)
+        equal((json.loads(r.stdout)["verdict"], json.loads(r.stdout)["output_differs"]), ("same", False), r.stdout[:500])
+    counts = [json.loads(sh(TARE, "diverge", "-r", "2", "--format", "json", "--", "wc", "-c", input="x" * n, status=0).stdout)["instructions_max"]
+              for n in (1, 1000000)]
+    true(counts[1] > counts[0], f"what is read is what was given: {counts}")
+
+
+@test
+def output_without_end_is_not_kept():
+    r = sh(TARE, "diverge", "--timeout", "1500", "--", "yes", status=125)
+    true("did not end within --timeout" in r.stderr, r.stderr)
+    d = diverge("-r", "2", "--", "head", "-c", "50M", "/dev/zero")
+    equal((d["verdict"], d["output_differs"]), ("same", False), str(d)[:500])
 
 
 @test
@@ -150,7 +213,7 @@ def a_program_whose_threads_race_is_told_truly():
 @test
 def bad_input():
     for words, what in (([], "which command?"), (["--deterministic=none", "true"], "part at once"), (["--deterministic=-aslr", "true"], "part at once"),
-                        (["--every", "10", "true"], "100 to 1G"), (["--every", "x", "true"], "x"), (["--format", "xml", "true"], "text or json"),
+                        (["--every", "10", "true"], "100 to 1G"), (["--every", "x", "true"], "x"), (["-r", "1", "true"], "2 to 1000 runs"), (["--format", "xml", "true"], "text or json"),
                         (["--timeout", "0", "true"], "above 0"), (["--timeout", "300", "sleep", "100"], "did not end within --timeout"),
                         (["-o", "/nowhere/x", "true"], "/nowhere/x")):
         r = sh(TARE, "diverge", *words, status=125)

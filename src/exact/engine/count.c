@@ -99,6 +99,12 @@ static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32
 
 	facts_add(&f, in);
 	every_correct(t, &f, sign);
+	if (eng.mode & COUNT_PATH) {
+		if (sign > 0)
+			path_add(t, in, pc);
+		else
+			path_take_back(t, in, pc);
+	}
 	if ((eng.mode & COUNT_PROFILE) && count_at(t, in, pc, mapping, sign))
 		return;
 	add(t, &f, sign);
@@ -106,17 +112,20 @@ static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32
 
 /*
  * The thread leaves a block after `executed` of its instructions. Once counted, a block counts as
- * executed whole; the rest is taken back. Not yet counted, what was executed is added.
+ * executed whole; the rest is taken back, the last first. Not yet counted, what was executed is added.
  */
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted)
 {
 	uint32_t mapping = eng.mode & COUNT_PROFILE ? facts_of(eng.process->lineage)[b->counter].mapping : 0;
 	const uint8_t *map = eng.map_pool + b->map;
-	uint64_t pc = b->pc;
+	uint64_t pc = counted ? b->pc + b->src_len : b->pc;
 
-	for (unsigned i = 0; i < b->n; i++) {
+	for (unsigned k = 0; k < b->n; k++) {
+		unsigned i = counted ? b->n - 1 - k : k;
 		struct insn in;
 
+		if (counted)
+			pc -= map[i * MAP_ENTRY];
 		if ((i >= executed) == counted) {
 			const uint8_t *bytes =
 			    b->copy ? eng.map_pool + b->copy + (pc - b->pc) : (const uint8_t *)pc;
@@ -125,7 +134,8 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 				refuse("code changed unseen at", pc);
 			correct(t, &in, pc, mapping, counted ? -1 : 1);
 		}
-		pc += map[i * MAP_ENTRY];
+		if (!counted)
+			pc += map[i * MAP_ENTRY];
 	}
 }
 

@@ -325,6 +325,10 @@ void count_special(struct thread *t, const struct insn *in, uint64_t pc);
 void uncount_special(struct thread *t, const struct insn *in, uint64_t pc);
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted);
 
+/* path.c */
+void path_add(struct thread *t, const struct insn *in, uint64_t pc);
+void path_take_back(struct thread *t, const struct insn *in, uint64_t pc);
+
 struct block *translate_part(uint64_t pc, unsigned n);
 bool insn_copied(const struct insn *in);
 

@@ -25,6 +25,7 @@
 #define T_LEFT     0x110
 #define T_IN_CALL  0x118
 #define T_GENERATION 0x11c
+#define T_PATH     0x120
 
 /* In T_EDGE: came by an indirect branch, or from a system call. */
 #define EDGE_MISS  -1

@@ -4,6 +4,8 @@
  * change the registers; it becomes a sample once that instruction has retired, and is void when it fails
  * or a signal comes first. Then the thread waits until its ring has room: nothing is lost.
  */
+#include <asm/prctl.h>
+#include <asm/unistd.h>
 #include <linux/errno.h>
 #include "exact/engine/engine.h"
 
@@ -36,7 +38,26 @@ static uint32_t callers(const struct thread *t, uint64_t *out, uint32_t n)
 
 static uint8_t *put_counts(uint8_t *p)
 {
-	return p + EXACT_CLASSES * sizeof(int64_t); /* when it is taken */
+	return p + (EXACT_CLASSES + 1) * sizeof(int64_t); /* when it is taken */
+}
+
+/* Where the thread's own memory is, and what memory holds now at the places that were asked for. */
+static uint8_t *put_peeks(uint8_t *p, const struct thread *t, uint64_t tsc)
+{
+	const struct every *e = &eng.board->every;
+	uint64_t *out = (uint64_t *)p;
+
+	out[0] = 0;
+	sys(__NR_arch_prctl, ARCH_GET_FS, out);
+	out[1] = t->rseq;
+	for (uint32_t i = 0; i < e->n_peek; i++) {
+		uint64_t at = e->peek[i] + (e->peek_fs >> i & 1 ? *out : 0);
+
+		out[i + 2] = 0;
+		if (copy_bytes(&out[i + 2], (const void *)at, 8))
+			mapping_of_data(at, t->regs[RSP], tsc);
+	}
+	return p + (e->n_peek + 2) * 8;
 }
 
 static uint8_t *put_registers(uint8_t *p, const struct thread *t)
@@ -73,6 +94,10 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned
 	if (e->registers) {
 		r->has |= SAMPLE_HAS_REGISTERS;
 		p = put_registers(p, t);
+	}
+	if (e->n_peek) {
+		r->has |= SAMPLE_HAS_PEEKS;
+		p = put_peeks(p, t, r->tsc);
 	}
 	r->chain = callers(t, (uint64_t *)p, e->chain);
 	p += r->chain * 8;
@@ -136,8 +161,10 @@ void sample_take(struct thread *t)
 	r->born = t->born;
 	r->pid = p->pid;
 	r->tid = t->tid;
-	if (r->has & SAMPLE_HAS_COUNTS)
+	if (r->has & SAMPLE_HAS_COUNTS) {
 		thread_sums(t, (int64_t *)(r + 1));
+		((uint64_t *)(r + 1))[EXACT_CLASSES] = t->path;
+	}
 	for (unsigned i = 0; t->left < 0; i++) {
 		r->number = ++t->samples;
 		if (e->most && t->samples > e->most) {

@@ -125,7 +125,7 @@ static void fold(struct thread *t)
 		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS], __ATOMIC_RELAXED);
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];
-	note_ended(eng.board, p, t->born, t->tid, t->ended_at, sums);
+	note_ended(eng.board, p, t->born, t->tid, t->ended_at, t->path, sums);
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		if (sums[k])
 			__atomic_fetch_add(&p->done[k], sums[k], __ATOMIC_RELAXED);

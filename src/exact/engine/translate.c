@@ -296,7 +296,7 @@ static void emit_block(struct draft *d)
 	uint8_t *map = eng.map_pool + b->map;
 	const struct insn *last = &d->insns[d->n - 1];
 	int at = dead_point(d, F_ALL);
-	bool by_rcx = false, dead = true, every;
+	bool by_rcx = false, dead = true, every, path = eng.mode & COUNT_PATH;
 
 	if (at < 0)
 		at = dead_point(d, live_behind(d));
@@ -311,7 +311,7 @@ static void emit_block(struct draft *d)
 		b->flags |= B_RCX;
 	note_facts(d);
 	every = (eng.mode & COUNT_EVERY) && every_amount(b);
-	if (every) { /* one border for both: what was entered was counted, and the other way round */
+	if (every || path) { /* one border for all: what was entered was counted, and the other way round */
 		at = 0;
 		dead = !(live_before(d, live_behind(d)) & F_ALL);
 		by_rcx = false;
@@ -323,6 +323,8 @@ static void emit_block(struct draft *d)
 		map[i * MAP_ENTRY + 2] = 0;
 		if (i == 0 && every)
 			d->p = emit_every(d->a, d->p, b, dead, !(b->flags & (B_PART | B_ONCE)));
+		if (i == 0 && path)
+			d->p = emit_path(d->p, d->insns, d->pcs, d->n);
 		if ((int)i == at && !by_rcx)
 			d->p = count_here(d->p, dead, d->retires, d->counter);
 		d->p = emit_insn(d, d->p, i, by_rcx && (int)i == at);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Who wrote the memory in which two runs differ; see divergence.h. */
+#ifndef ANALYZE_DIVERGENCE_MEMORY_H
+#define ANALYZE_DIVERGENCE_MEMORY_H
+
+#include "analyze/divergence_cause.h"
+
+struct memory_cause {
+	enum cause_kind kind;
+	bool found; /* a place was seen to differ: all else is of it */
+	uint64_t address, value[2];
+	const char *file; /* that is mapped there, or NULL; as long as the divergence */
+	uint64_t from;	  /* the instruction that wrote it, or 0 */
+	int64_t number;	  /* of that instruction */
+	int call;
+};
+
+/* `c` has places. It and `d` become those of a later pair of runs, where that was had. */
+int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c, struct diverge_plan *plan, code_at_fn *code,
+		      void *with, struct tare_error *err);
+
+#endif

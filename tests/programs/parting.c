@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* A program whose runs part by one planted cause, which comes in by a way of its own: parting WAY [FILE]. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile uint64_t sink;
+
+/* The place where two runs part. */
+static __attribute__((noinline)) void spin(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		sink += i;
+}
+
+static uint32_t clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint32_t)now.tv_nsec >> 4 & 1023;
+}
+
+static uint32_t value;
+
+static void by_readv(void)
+{
+	struct iovec to = { &value, 2 };
+	int fd = open("/dev/urandom", O_RDONLY);
+
+	if (fd >= 0 && readv(fd, &to, 1) == 2)
+		spin(value & 1023);
+}
+
+static void by_recvmsg(void)
+{
+	uint32_t now = clock_now(), got = 0;
+	struct iovec to = { &got, sizeof(got) };
+	struct msghdr message = { .msg_iov = &to, .msg_iovlen = 1 };
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0 && send(ends[0], &now, sizeof(now), 0) > 0 && recvmsg(ends[1], &message, 0) > 0)
+		spin(got);
+}
+
+static void by_getitimer(void)
+{
+	struct itimerval set = { .it_value.tv_sec = 100 }, left;
+
+	setitimer(ITIMER_REAL, &set, NULL);
+	getitimer(ITIMER_REAL, &left);
+	spin((uint64_t)left.it_value.tv_usec & 1023);
+}
+
+static void by_shared_memory(void)
+{
+	volatile uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (shared == MAP_FAILED)
+		return;
+	if (!fork()) {
+		shared[3] = clock_now() + 1;
+		_exit(0);
+	}
+	wait(NULL);
+	spin(shared[3]);
+}
+
+/* What the run before has left in it. */
+static void by_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT, 0644);
+	uint32_t *mapped = fd >= 0 && ftruncate(fd, 4096) == 0 ? mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+	uint32_t n;
+
+	if (mapped == MAP_FAILED)
+		return;
+	n = mapped[5];
+	mapped[5] += 13;
+	spin(n);
+}
+
+static volatile int flag;
+
+static void *raise_flag(void *with)
+{
+	usleep(20000);
+	flag = 1;
+	return with;
+}
+
+static void by_thread(void)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, raise_flag, NULL) == 0) {
+		while (!flag)
+			sink++;
+		pthread_join(other, NULL);
+	}
+}
+
+static uint16_t came[64], copy[64];
+
+/* It came in long before, and was copied. */
+static void far(void)
+{
+	if (getrandom(came, sizeof(came), 0) != sizeof(came))
+		return;
+	for (volatile int i = 0; i < 300000; i++)
+		sink++;
+	memcpy(copy, came, sizeof(copy));
+	spin(copy[17] & 1023);
+}
+
+static volatile uint64_t a, b;
+
+static __attribute__((noinline)) void one(void)
+{
+	for (volatile int i = 0; i < 1000; i++)
+		a++;
+}
+
+static __attribute__((noinline)) void other(void)
+{
+	for (volatile int i = 0; i < 1000; i++)
+		b++;
+}
+
+/* As many instructions of each class, whichever comes first. */
+static void in_another_order(void)
+{
+	static void (*const work[2])(void) = { one, other };
+	uint8_t bit = 0;
+
+	if (getrandom(&bit, 1, 0) == 1) {
+		work[bit & 1]();
+		work[~bit & 1]();
+	}
+}
+
+/* A child parts, tells its parent, which parts by that, and ends long after. */
+static void by_child(void)
+{
+	uint32_t n = 0;
+	int ends[2];
+
+	if (pipe(ends) < 0)
+		return;
+	if (!fork()) {
+		n = clock_now() & 127;
+		spin(n);
+		if (write(ends[1], &n, sizeof(n)) == sizeof(n))
+			usleep(300000);
+		_exit(0);
+	}
+	if (read(ends[0], &n, sizeof(n)) == sizeof(n)) {
+		for (uint32_t i = 0; i < n; i++)
+			sink += 2;
+		for (volatile int i = 0; i < 200000; i++)
+			sink++;
+	}
+	wait(NULL);
+}
+
+/* On one of two processors, by chance. */
+static void by_processor(void)
+{
+	cpu_set_t may, only;
+	uint8_t bit = 0;
+	int cpu[2], n = 0;
+
+	sched_getaffinity(0, sizeof(may), &may);
+	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+		if (CPU_ISSET(i, &may))
+			cpu[n++] = i;
+	if (n < 2 || getrandom(&bit, 1, 0) != 1)
+		return;
+	CPU_ZERO(&only);
+	CPU_SET(cpu[bit & 1], &only);
+	sched_setaffinity(0, sizeof(only), &only);
+	spin((uint64_t)sched_getcpu() * 10);
+}
+
+/* By an argument that it gives itself. */
+static void by_exec(const char *self)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", clock_now());
+	execl(self, self, "given", text, (char *)NULL);
+}
+
+static void by_argument(const char *text)
+{
+	uint64_t n = 0;
+
+	while (*text)
+		n = n * 10 + (uint64_t)(*text++ - '0');
+	spin(n);
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 1 ? argv[1] : "", *more = argc > 2 ? argv[2] : "parting.data";
+	static const struct {
+		const char *name;
+		void (*go)(void);
+	} ways[] = {
+		{ "readv", by_readv },	  { "recvmsg", by_recvmsg }, { "getitimer", by_getitimer }, { "shared", by_shared_memory },
+		{ "thread", by_thread },  { "far", far },	     { "order", in_another_order }, { "child", by_child },
+		{ "cpu", by_processor },
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		if (!strcmp(way, ways[i].name))
+			ways[i].go();
+	if (!strcmp(way, "file"))
+		by_file(more);
+	if (!strcmp(way, "exec"))
+		by_exec(argv[0]);
+	if (!strcmp(way, "given"))
+		by_argument(more);
+	return 0;
+}
