@@ -4,7 +4,11 @@
 #include <string.h>
 #include "msr/plan.h"
 
-/* The first row that matches holds. "*": any. Sources: Intel SDM vol. 3B, the chapters per microarchitecture; AMD PPRs. */
+/*
+ * The first row that matches holds. "*": any. Sources: Intel SDM vol. 3B, the chapters per microarchitecture; AMD PPRs. Silvermont and Airmont: what Linux
+ * prints at boot on E3815, N2930, N3050, N3150, N3700 and Z8300 ("full-width counters", "bit width: 40"). Of Knights Landing and Mill nothing public says how wide their
+ * counters are: no row, and so no plan for them but on such a machine.
+ */
 static const struct {
 	const char *bound, *libpfm, *name;
 	unsigned maker, version;
@@ -18,7 +22,7 @@ static const struct {
 	{ "skl", "*", "*", TARE_MSR_INTEL, 4, true },	{ "icl", "*", "*", TARE_MSR_INTEL, 5, true },
 	{ "spr", "*", "*", TARE_MSR_INTEL, 5, true },	{ "grt", "*", "*", TARE_MSR_INTEL, 5, true },
 	{ "slm", "glm", "*", TARE_MSR_INTEL, 4, true }, { "slm", "tmt", "*", TARE_MSR_INTEL, 5, true },
-	{ "slm", "*", "*", TARE_MSR_INTEL, 3, false },	{ "amd17h", "amd64_fam19h_zen4", "*", TARE_MSR_AMD, 2, true },
+	{ "slm", "slm", "*", TARE_MSR_INTEL, 3, true, 40 },	{ "amd17h", "amd64_fam19h_zen4", "*", TARE_MSR_AMD, 2, true },
 	{ "amd17h", "*", "AMD Zen 5", TARE_MSR_AMD, 2, true }, { "amd17h", "*", "*", TARE_MSR_AMD, 1, true },
 	{ "amd16h", "*", "*", TARE_MSR_AMD, 0, true },	{ "amd15h", "*", "*", TARE_MSR_AMD, 1, true },
 	{ "*", "amd64_fam10h_barcelona", "*", TARE_MSR_AMD, 0, true },

@@ -94,6 +94,15 @@ static bool fixed_event(uint64_t config)
 	return false;
 }
 
+/* Nothing is planned that the list would not let through. */
+static int check_extra(const struct msr_cpu *cpu, const struct msr_event *ev, uint32_t msr, struct tare_error *err)
+{
+	const struct tare_msr_op op = { .msr = msr, .kind = TARE_MSR_WRITE, .value = ev->extra };
+	struct tare_error why = TARE_ERROR_INIT;
+
+	return msr_op_check(&op, cpu->maker, &why) < 0 ? tare_fail(err, EINVAL, "%s: %s", ev->name, why.what) : 0;
+}
+
 static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, struct tare_error *err)
 {
 	uint64_t bad = ev->config & ~(is_intel(cpu) ? INTEL_CONFIG : AMD_CONFIG);
@@ -131,7 +140,7 @@ static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, st
 		/* Where the code means something else the CPU has no such register, and nothing says it. */
 		if (!ev->extra && extras[i].config != 0x012a && extras[i].config != 0x012b)
 			return tare_fail(err, EINVAL, "%s counts nothing without %s=", ev->name, extras[i].term);
-		return 0;
+		return check_extra(cpu, ev, extras[i].msr, err);
 	}
 	if (ev->extra)
 		return tare_fail(err, EINVAL, "%s: which register takes the term of 0x%llx is not known", ev->name,
@@ -147,6 +156,12 @@ static uint32_t extra_register(const struct msr_cpu *cpu, const struct msr_event
 	return 0;
 }
 
+/* A programmable counter is set to more than 32 bits only through IA32_A_PMCx. */
+static bool beyond_32_bits(const struct msr_cpu *cpu, const struct msr_event *ev)
+{
+	return is_intel(cpu) && !cpu->full_width && ev->period > BIT(31);
+}
+
 static int no_counter(const struct msr_cpu *cpu, const struct msr_event *ev, struct tare_error *err)
 {
 	tare_fail(err, ENOSPC, "no counter of %s can count %s", cpu->name, ev->name);
@@ -154,6 +169,11 @@ static int no_counter(const struct msr_cpu *cpu, const struct msr_event *ev, str
 		if (fixed_events[i].config == ev->config && fixed_events[i].only)
 			tare_hint(err, "fixed counter %u alone counts it%s, and this CPU has %u fixed ones", fixed_events[i].counter,
 				  fixed_events[i].counter == 3 ? " (Ice Lake and later)" : "", cpu->fixed);
+	if (beyond_32_bits(cpu, ev))
+		tare_hint(err, "it starts a programmable counter at -period, and this CPU sets those to 32 bits: a period of at most %llu does fit",
+			  (unsigned long long)BIT(31));
+	else if (ev->legal && !(ev->legal & (BIT(cpu->programmable) - 1)))
+		tare_hint(err, "it is counted by counters that this CPU, with %u programmable and %u fixed ones, does not have", cpu->programmable, cpu->fixed);
 	return -ENOSPC;
 }
 
@@ -169,8 +189,7 @@ static uint64_t counters_for(const struct msr_cpu *cpu, const struct msr_event *
 				return fixed;
 		}
 	any &= ev->legal ? ev->legal : any;
-	/* Set to more than 32 bits only through IA32_A_PMCx. */
-	if (is_intel(cpu) && !cpu->full_width && ev->period > BIT(31))
+	if (beyond_32_bits(cpu, ev))
 		any = 0;
 	return any | fixed;
 }

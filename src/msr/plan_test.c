@@ -261,6 +261,11 @@ TEST(offcore_responses)
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, 0, &err), 0, "the same wish twice");
 	ev[0].extra = 0;
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "nothing to count");
+	ev[0] = (struct msr_event){ .name = "o", .config = 0x1b7, .extra = 0xffffffffffff, .user = true };
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "bits that the list keeps");
+	CHECK(strstr(err.what, "o: MSR_OFFCORE_RSP_0: bits 0xffc000000000"), "%s", err.what);
+	ev[0].extra = 0x3fffffffff;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), 0, "all that it takes: %s", err.what);
 	ev[0] = (struct msr_event){ .name = "loads", .config = 0x1cd, .extra = 3, .user = true };
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "needs PEBS");
 	ev[0] = (struct msr_event){ .name = "x", .config = 0xc4, .extra = 3, .user = true };
@@ -367,7 +372,7 @@ TEST(what_each_cpu_has)
 		{ __LINE__, "hsw", "hsw", "", 3, 48, true },	 { __LINE__, "bdw", "bdw", "", 3, 48, true },
 		{ __LINE__, "skl", "clx", "", 4, 48, true },	 { __LINE__, "icl", "icx", "", 5, 48, true },
 		{ __LINE__, "spr", "spr", "", 5, 48, true },	 { __LINE__, "grt", "-", "", 5, 48, true },
-		{ __LINE__, "slm", "slm", "", 3, 48, false },	 { __LINE__, "slm", "glm", "", 4, 48, true },
+		{ __LINE__, "slm", "slm", "", 3, 40, true },	 { __LINE__, "slm", "glm", "", 4, 48, true },
 		{ __LINE__, "slm", "tmt", "", 5, 48, true },	 { __LINE__, "amd16h", "amd64_fam16h", "", 0, 48, true },
 		{ __LINE__, "amd15h", "-", "", 1, 48, true },	 { __LINE__, "amd17h", "-", "AMD Zen 5", 2, 48, true },
 	};
@@ -380,6 +385,50 @@ TEST(what_each_cpu_has)
 		CHECK_EQ(cpu.full_width, rows[i].full_width, "row at line %d", rows[i].line);
 		CHECK_EQ(cpu.maker, strncmp(rows[i].bound, "amd", 3) ? TARE_MSR_INTEL : TARE_MSR_AMD, "row at line %d", rows[i].line);
 	}
+}
+
+/* Nothing says how wide their counters are. */
+TEST(cpus_that_are_not_known_are_refused)
+{
+	struct msr_cpu cpu;
+
+	CHECK_EQ(msr_cpu_of(&cpu, "slm", "knl", "Intel Knights Landing", 2, 3, &err), -ENODATA);
+	CHECK(strstr(err.what, "Knights Landing"), "%s", err.what);
+	CHECK_EQ(msr_cpu_of(&cpu, "slm", "knm", "Intel Knights Mill", 2, 3, &err), -ENODATA);
+}
+
+/* 40 bits, all of which a write sets. Source: Linux's own words at boot on such CPUs. */
+TEST(silvermont_has_40_bits)
+{
+	struct msr_cpu cpu = cpu_of("slm", "slm", "Intel Silvermont", 2, 3);
+	struct msr_event ev[] = { { .name = "f", .config = 0xc0, .user = true, .period = 512000 }, { .name = "p", .config = 0xc5, .user = true, .period = 1ull << 32 } };
+	struct msr_plan p = plan_on(&cpu, ev, 2);
+
+	CHECK_EQ(written(&p, MSR_ZERO, 0x309), 0xfffff83000, "-512000");
+	CHECK_EQ(written(&p, MSR_ZERO, 0x4c1), 0xff00000000, "IA32_A_PMC0");
+	CHECK_EQ(p.wrap, 1ull << 40, "where they wrap");
+	ev[0].period = 1ull << 39;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, 0, &err), -ERANGE, "half of the counter");
+	CHECK(strstr(err.what, "40 bits"), "%s", err.what);
+}
+
+/* No counter: and why. */
+TEST(no_counter_and_why)
+{
+	struct msr_cpu cpu = cpu_of("nhm", "nhm", "Intel Nehalem", 4, 3);
+	struct msr_event ev = { .name = "r00c5", .config = 0xc5, .user = true, .period = 1ull << 32 };
+	struct msr_plan p;
+
+	err = (struct tare_error)TARE_ERROR_INIT;
+	CHECK_EQ(msr_plan_make(&p, &cpu, &ev, 1, 0, &err), -ENOSPC);
+	CHECK(strstr(err.what, "Nehalem") && strstr(err.hint, "2147483648"), "%s: %s", err.what, err.hint);
+	ev.period = 1u << 31;
+	CHECK_EQ(msr_plan_make(&p, &cpu, &ev, 1, 0, &err), 0, "%s", err.what);
+	ev.period = 0;
+	ev.legal = 0x30;
+	err = (struct tare_error)TARE_ERROR_INIT;
+	CHECK_EQ(msr_plan_make(&p, &cpu, &ev, 1, 0, &err), -ENOSPC);
+	CHECK(strstr(err.hint, "4 programmable"), "%s: %s", err.what, err.hint);
 }
 
 TEST(the_largest_plan_fits)
