@@ -81,42 +81,18 @@ static struct interval interval_of(const double *v, double *sorted, double *scra
 	return s;
 }
 
-static uint64_t common_step(uint64_t a, uint64_t b)
+/* By which it moves on at a time: virtual machines and some processors move the clock on by more than 1, all else counts one by one. */
+static double step_of(const struct bench_result *r, size_t counter)
 {
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/*
- * Virtual machines and some processors move the clock on by more than 1 at a time: what divides all that was read. Of other
- * counters that count one by one there may be nothing to learn that from.
- */
-static uint64_t step_of(const struct bench_plan *p, const struct bench_result *r, size_t counter)
-{
-	uint64_t step = 0;
-
 	if (r->counter[counter].quality == TARE_EXACT)
 		return 0;
-	for (size_t v = 0; v < p->n_variants && r->counter[counter].how == BENCH_CLOCK; v++) {
-		const struct bench_series *s = &r->series[v * r->n_counters + counter];
-
-		for (uint32_t i = 0; i < p->runs; i++)
-			step = common_step(step, (uint64_t)llabs(s->value[i]));
-		for (uint32_t i = 0; i < p->baselines; i++)
-			step = common_step(step, (uint64_t)llabs(s->base[i]));
-	}
-	return step ? step : 1;
+	return r->counter[counter].how == BENCH_CLOCK ? fmax(1, r->clock_step) : 1;
 }
 
-/* The counter may have stood anywhere within a step at the first reading and at the last: readings that agree know no more than that. */
-static double at_least(double half, double step)
+/* Readings that agree know no more than that. */
+static double at_least(double half, double open)
 {
-	return half < step / 2 ? step / 2 : half;
+	return half < open ? open : half;
 }
 
 static int make_stat(struct bench_stat *s, const struct bench_plan *p, const struct bench_result *result, size_t v, size_t counter, double step,
@@ -128,7 +104,7 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	double *base = calloc(3 * (size_t)p->baselines + p->runs, sizeof(*base)), *base_sorted = base + p->baselines, *scratch = base_sorted + p->baselines;
 	struct interval b, r;
 	uint64_t all_pairs = 0;
-	double k, per_run, half, b_half;
+	double k, per_run, half, b_half, open;
 
 	s->run = calloc(2 * (size_t)p->runs, sizeof(*s->run));
 	if (!base || !s->run) {
@@ -156,10 +132,12 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	if (s->constant)
 		step = 0;
 	per_run = ops ? (double)ops : (double)all_pairs / p->runs;
-	s->unsure = step / 2 / per_run;
+	/* A clock shows one step less or more, as code begins early or late in one; and code may always begin at the same place in it. */
+	open = result->counter[counter].how == BENCH_CLOCK ? step : step / 2;
+	s->unsure = open / per_run;
 	s->value = r.middle;
-	b_half = at_least(b.high - b.middle, step);
-	half = hypot(at_least(r.high - r.middle, step / per_run), k * b_half);
+	b_half = at_least(b.high - b.middle, open);
+	half = hypot(at_least(r.high - r.middle, s->unsure), k * b_half);
 	s->low = r.middle - half;
 	s->high = r.middle + half;
 	s->min = s->sorted[0];
@@ -208,7 +186,7 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 
 		g = student_compare(middles, blocks, middles + BENCH_STRETCHES, blocks);
 		bases = hypot(a->pairs_per_op * (a->base_high - a->base_low) / 2, b->pairs_per_op * (b->base_high - b->base_low) / 2);
-		v->half = hypot(at_least(g.half, 2 * hypot(a->unsure, b->unsure)), bases);
+		v->half = hypot(at_least(g.half, hypot(a->unsure, b->unsure)), bases);
 		/* Of the change that is shown; where blocks agree, what a step and the baselines leave open decides. */
 		v->p = v->half > 0 ? student_p(v->change / v->half * student_t(BENCH_P, df), df) : v->change == 0;
 		v->tested = !isnan(v->half);
@@ -270,14 +248,14 @@ int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const st
 		return tare_fail_nomem(err);
 	for (size_t c = 0; c < r->n_counters; c++)
 		if (r->counter[c].quality != TARE_UNAVAILABLE)
-			out->step[c] = step_of(plan, r, c);
+			out->step[c] = step_of(r, c);
 	for (size_t v = 0; v < plan->n_variants; v++)
 		for (size_t c = 0; ret == 0 && c < r->n_counters; c++) {
 			size_t at = v * r->n_counters + c;
 
 			if (r->counter[c].quality == TARE_UNAVAILABLE)
 				continue;
-			ret = make_stat(&out->stat[at], plan, r, v, c, (double)out->step[c], err);
+			ret = make_stat(&out->stat[at], plan, r, v, c, out->step[c], err);
 			if (ret == 0 && v)
 				ret = make_verdict(&out->verdict[at], &out->stat[c], &out->stat[at], err);
 		}

@@ -19,8 +19,8 @@ struct bench_stat {
 	size_t n;
 	double value;
 	/*
-	 * Where it would lie in many more such runs, by 95 %: runs' and baseline's spread together, and never closer than one step of the
-	 * counter. NAN with fewer than BENCH_LEAST runs or baselines, unless exact counts were all alike.
+	 * Where it would lie in many more such runs, by 95 %: runs' and baseline's spread together, and never closer than half a count, of the
+	 * clock a step. NAN with fewer than BENCH_LEAST runs or baselines, unless exact counts were all alike.
 	 */
 	double low, high;
 	double min, max, mean;
@@ -49,7 +49,7 @@ struct bench_stats {
 	struct bench_stat *stat; /* [variant * n_counters + counter]; n 0: unavailable */
 	struct bench_verdict *verdict;
 	struct bench_verdict *cross; /* with plan.cross, of each counter by registers: perf's against it; p among all of them */
-	uint64_t step[BENCH_COUNTERS]; /* by which that counter moves on at a time, as far as the readings tell; 0: exact */
+	double step[BENCH_COUNTERS]; /* by which that counter moves on at a time; 0: exact */
 	size_t n_variants, n_counters;
 };
 

@@ -114,11 +114,12 @@ TEST(bench_averages_a_coarse_clock)
 /* However alike the readings are, a step of the clock is not seen into. */
 TEST(bench_is_never_surer_than_a_step)
 {
-	double half = hypot(13.0 / 10, 13.0 * 2 / 10);
+	double half = hypot(26.0 / 10, 26.0 * 2 / 10);
 	const struct bench_stat *s;
 
 	make(1, 10, 2);
 	result.counter[0].how = BENCH_CLOCK;
+	result.clock_step = 26;
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = 260;
 	value[0][9] = 26;
@@ -126,9 +127,9 @@ TEST(bench_is_never_surer_than_a_step)
 		base[0][i] = 52;
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
-	CHECK_EQ(stats.step[0], 26);
+	CHECK(stats.step[0] == 26, "%g", stats.step[0]);
 	CHECK(near(s->value, 15.6) && near(s->high - s->value, half) && near(s->value - s->low, half), "%g, %g to %g", s->value, s->low, s->high);
-	CHECK(near(s->base_high, 65) && near(s->base_low, 39), "baseline %g to %g", s->base_low, s->base_high);
+	CHECK(near(s->base_high, 78) && near(s->base_low, 26), "baseline %g to %g", s->base_low, s->base_high);
 	bench_stats_free(&stats);
 	/* All alike: the clock may have stood still. */
 	value[0][9] = 260;
@@ -382,54 +383,96 @@ TEST(bench_registers_against_perf)
 	CHECK_EQ(bench_by_perf(&result, 0), SIZE_MAX, "nothing to compare with");
 }
 
-/* A clock in steps of 26, read at a moment that nobody chose; a run that an interrupt hit, now and then. */
-static int64_t ticks(double truth)
+/* A clock that shows whole ticks of whole steps, and may be off by `jitter` on top. */
+struct clock {
+	double step;
+	unsigned jitter;
+	double locked; /* 0: read at a moment that nobody chose; else always within so many ticks of the same place in a step */
+};
+
+static double chance(void)
 {
 	static uint64_t seed = 88172645463325252u;
-	double at, noise;
 
-	for (int i = 0; i < 2; i++) {
-		seed ^= seed << 13;
-		seed ^= seed >> 7;
-		seed ^= seed << 17;
-		*(i ? &noise : &at) = (double)(seed >> 11) / 9007199254740992.0;
-	}
-	truth += noise < 0.02 ? 5000 * noise * 50 : 6 * noise;
-	return 26 * (int64_t)floor((at * 26 + truth) / 26);
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (double)(seed >> 11) / 9007199254740992.0;
 }
 
-/* Of 100 tries, so many say that the second differs. */
-static int found_of_100(uint32_t runs, double more)
+static int64_t shows(const struct clock *c, double time)
 {
-	int found = 0;
+	return (int64_t)floor(floor(time / c->step) * c->step) + (int64_t)(chance() * (2 * c->jitter + 1)) - c->jitter;
+}
+
+/* Code of `truth` ticks and a little more each time; a run that an interrupt hit, now and then. */
+static int64_t ticks(const struct clock *c, double truth, double place)
+{
+	double at = 1000 * c->step + (c->locked > 0 ? place + c->locked * chance() : floor(1000 * chance()) * c->step + c->step * chance()), noise = chance();
+
+	return shows(c, at + truth + (noise < 0.02 ? 5000 * noise * 50 : 6 * noise)) - shows(c, at);
+}
+
+struct tries {
+	int differ;  /* verdicts: the second differs */
+	int outside; /* intervals, one a try, that the truth is not in */
+};
+
+/* 100 of them, of code that takes `truth` ticks, and `more`. */
+static struct tries tries(const struct clock *c, uint32_t runs, double truth, double more)
+{
+	struct tries t = { 0 };
 
 	for (int try = 0; try < 100; try++) {
+		const struct bench_stat *s;
+
 		make(2, 1, 1);
 		plan.runs = runs;
 		result.counter[0].how = BENCH_CLOCK;
+		result.clock_step = c->step;
 		for (int v = 0; v < 2; v++) {
+			double place = c->step * chance();
+
 			for (uint32_t i = 0; i < runs; i++)
-				value[v][i] = ticks(100 + v * more);
+				value[v][i] = ticks(c, 60 + truth + v * more, place);
 			for (int i = 0; i < BASES; i++)
-				base[v][i] = ticks(60);
+				base[v][i] = ticks(c, 60, place);
 		}
 		work_out();
-		found += bench_verdict_of(&stats, 1, 0)->beyond;
+		s = bench_stat_of(&stats, 0, 0);
+		t.outside += s->low > truth || s->high < truth;
+		t.differ += bench_verdict_of(&stats, 1, 0)->beyond;
 		bench_stats_free(&stats);
 	}
-	return found;
+	return t;
 }
 
+/* Of code as long as a few steps, or shorter than one, read at any place in it or always at the same. */
 TEST(bench_verdicts_are_seldom_wrong)
 {
-	static const uint32_t runs[] = { 10, 20, 40 };
+	static const struct {
+		int line;
+		struct clock c;
+	} rows[] = {
+		{ __LINE__, { 1, 0, 0 } },
+		{ __LINE__, { 26, 0, 0 } },
+		{ __LINE__, { 24.46, 0, 0 } },
+		{ __LINE__, { 33.33, 1, 0 } },
+		{ __LINE__, { 26, 0, 0.01 } },
+		{ __LINE__, { 24.46, 0, 0.01 } },
+		{ __LINE__, { 24.46, 0, 3 } },
+		{ __LINE__, { 33.33, 1, 1 } },
+	};
 
-	CHECK_EQ(found_of_100(6, 1000), 0, "too few runs");
-	for (size_t i = 0; i < 3; i++) {
-		int wrong = found_of_100(runs[i], 0), right = found_of_100(runs[i], 275);
+	CHECK_EQ(tries(&rows[1].c, 6, 40, 1000).differ, 0, "too few runs");
+	for (size_t k = 0; k < ARRAY_SIZE(rows); k++) {
+		struct tries few = tries(&rows[k].c, 10, 12, 0), more = tries(&rows[k].c, 40, 40, 0);
+		int right = tries(&rows[k].c, 40, 40, 275).differ;
 
-		CHECK(wrong <= 5, "%u runs: of 100 times the same, %d are told apart", runs[i], wrong);
-		CHECK(right >= 75, "%u runs: of 100 times 275 ticks more, %d are found", runs[i], right);
+		CHECK(few.differ <= 5, "row at line %d, 10 runs: of 100 times the same, %d are told apart", rows[k].line, few.differ);
+		CHECK(more.differ <= 5, "row at line %d, 40 runs: of 100 times the same, %d are told apart", rows[k].line, more.differ);
+		CHECK(more.outside <= 10, "row at line %d: %d of 100 intervals are beside the truth", rows[k].line, more.outside);
+		CHECK(right >= 75, "row at line %d: of 100 times 275 ticks more, %d are found", rows[k].line, right);
 	}
 }
 

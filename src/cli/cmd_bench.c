@@ -210,7 +210,7 @@ static bool counts_cycles(const struct bench_result *r)
 	return false;
 }
 
-static uint64_t clock_step(const struct job *j)
+static double clock_step(const struct job *j)
 {
 	for (size_t c = 0; c < j->result.n_counters; c++)
 		if (j->result.counter[c].how == BENCH_CLOCK)
@@ -220,7 +220,7 @@ static uint64_t clock_step(const struct job *j)
 
 static void remark_clock(struct job *j)
 {
-	uint64_t step = clock_step(j);
+	double step = clock_step(j);
 
 	const struct bench_result *r = &j->result;
 	double ghz = (double)r->clock_hz / 1e9;
@@ -232,8 +232,8 @@ static void remark_clock(struct job *j)
 	       1 / ghz);
 #endif
 	if (step > 4)
-		remark(j, "The clock moves on by %llu ticks at a time here, so nothing is known more closely than that; longer runs are (%s).",
-		       (unsigned long long)step, j->o.n_code ? "--unroll, --loop" : "a loop between start and stop, with ops()");
+		remark(j, "The clock moves on by %.4g ticks at a time here, so nothing is known more closely than that; longer runs are (%s).",
+		       step, j->o.n_code ? "--unroll, --loop" : "a loop between start and stop, with ops()");
 	if (!counts_cycles(r) && !j->o.events.len && j->o.engine != BENCH_ENGINE_CLOCK)
 		remark(j, "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
 }

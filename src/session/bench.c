@@ -359,6 +359,8 @@ static void take(struct bench *b, const struct bench_set *set)
 	}
 	if (b->board->clock_hz)
 		r->clock_hz = b->board->clock_hz;
+	if (b->board->clock_step > 0)
+		r->clock_step = b->board->clock_step;
 }
 
 /* A test that writes to standard output writes into this, at most SAID_MAX bytes: then write(2) fails. */

@@ -87,6 +87,7 @@ struct bench_result {
 	uint64_t bytes[BENCH_VARIANTS];
 	bool own_baseline[BENCH_VARIANTS];
 	uint64_t clock_hz; /* of the clock, as measured against CLOCK_MONOTONIC; 0: not known */
+	double clock_step; /* ticks by which it moves on at a time (base/clock_step.h); 0: not known */
 	int cpu; /* that they ran on; -1: any */
 	uint64_t said; /* bytes that tests wrote to standard output */
 	char words[80]; /* the first of them */

@@ -17,7 +17,7 @@
 #include "exact/classes.h"
 #include "session/bench.h"
 
-#define BENCH_MAGIC 0x31686e6265726174ull /* "tarebnh1" */
+#define BENCH_MAGIC 0x32686e6265726174ull /* "tarebnh2" */
 #define BENCH_WORD "--tare-bench"
 
 enum bench_stage { STAGE_BEGIN, STAGE_LOAD, STAGE_SETUP, STAGE_BASELINE, STAGE_WARMUP, STAGE_RUN, STAGE_TEARDOWN, STAGE_DONE };
@@ -66,6 +66,7 @@ struct bench_board {
 	uint64_t ops[BENCH_VARIANTS], bytes[BENCH_VARIANTS];
 	uint32_t own_baseline[BENCH_VARIANTS];
 	uint64_t clock_hz;
+	double clock_step;
 };
 
 struct bench_places {

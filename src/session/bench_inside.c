@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "arch/mark.h"
 #include "cache.h"
+#include "base/clock_step.h"
 #include "base/num.h"
 #include "session/bench_load.h"
 #include "session/bench_reader.h"
@@ -321,6 +322,12 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t clock_now(void *data)
+{
+	(void)data;
+	return tare_pmc_clock();
+}
+
 static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 {
 	struct bench_board *b = in->board;
@@ -343,6 +350,7 @@ static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 	if (b->how == BENCH_CLOCK) {
 		while (now_ns() - ns < LEAST_CLOCK_NS)
 			;
+		b->clock_step = clock_step(clock_now, NULL);
 		b->clock_hz = (uint64_t)((double)(tare_pmc_clock() - ticks) / (double)(now_ns() - ns) * 1e9);
 	}
 	for (uint32_t v = 0; v < b->variants; v++) {

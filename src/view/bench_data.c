@@ -181,6 +181,10 @@ void bench_json(struct text *out, const struct bench_about *b)
 		json_uint(&j, "clock_hz", r->clock_hz);
 	else
 		json_null(&j, "clock_hz");
+	if (r->clock_step > 0)
+		json_real(&j, "clock_step", r->clock_step);
+	else
+		json_null(&j, "clock_step");
 	json_end(&j);
 	variants(&j, b);
 	counters(&j, r);

@@ -276,9 +276,14 @@ def the_clock_everywhere():
     document = bench("--asm", "nop", engine="clock", runs=30)
     equal([c["how"] for c in document["counters"]], ["clock"])
     true(document["conditions"]["clock_hz"] > 1000000, str(document["conditions"]))
+    step = document["conditions"]["clock_step"]
+    true(step >= 1, str(document["conditions"]))
+    true((step > 4) == any("moves on by" in r for r in document["remarks"]), str(document["remarks"]))
     (result,) = document["results"]
     equal(len(result["runs"]), 30)
     equal(len(result["baseline"]["pairs"]), 100)
+    ops = document["variants"][0]["ops"]
+    true(result["value"] - result["low"] >= 0.999 * step / ops, f"surer than a step of {step}: {result['value']} from {result['low']}, {ops} operations")
     true(result["low"] <= result["value"] <= result["high"] and result["min"] <= result["value"] <= result["max"], str(result))
     if X86:
         true(any("interrupts and a hypervisor" in r for r in document["remarks"]), str(document["remarks"]))
