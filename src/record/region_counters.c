@@ -95,6 +95,8 @@ static void add_clock(struct region_counters *c)
 	}
 }
 
+#define MINUS_IRQS "instructions-minus-irqs:u"
+
 /* The next of the words, which commas within {} and // do not end. NULL at the end. */
 static char *next_word(char **rest)
 {
@@ -169,7 +171,7 @@ static int add_word(struct region_counters *c, struct text *names, const char *w
 		tare_hint(err, "the exact engine counts instructions:u; wall-time goes with it");
 		return ret;
 	}
-	if (strcmp(word, "instructions-minus-irqs:u"))
+	if (strcmp(word, MINUS_IRQS))
 		return add_pmu(c, names, word, FROM_PMU, NULL, err);
 	ret = region_irqs_find(&irqs, err);
 	if (ret < 0)
@@ -222,6 +224,18 @@ static int prove(struct region_counters *c, struct tare_error *err)
 	return ret;
 }
 
+/* Who asked for instructions is told which of his words it was, and what counts them where no PMU does. */
+static void say_which(const char *words, struct tare_error *err)
+{
+	bool less = strstr(words, MINUS_IRQS), unavailable = strstr(err->what, "instructions") && err->code != EINVAL && err->code != ENOMEM;
+
+	if (less && unavailable && !strstr(err->what, MINUS_IRQS))
+		tare_prefix(err, MINUS_IRQS ": ");
+	if (HAVE_EXACT && unavailable && err->code != EBUSY && (less || strstr(words, "instructions:u")))
+		tare_hint(err, "'tare regions -e instructions:u -- command' counts by the exact engine where no PMU does%s",
+			  less ? ": interrupts are not in it" : "");
+}
+
 int region_counters_new(struct region_counters *c, const char *words, struct tare_error *caller_err)
 {
 	struct tare_error own = TARE_ERROR_INIT, *err = caller_err ? caller_err : &own;
@@ -250,8 +264,10 @@ int region_counters_new(struct region_counters *c, const char *words, struct tar
 	choose_mode(c);
 	if (ret == 0)
 		ret = prove(c, err);
-	if (ret < 0)
+	if (ret < 0) {
+		say_which(words, err);
 		region_counters_free(c);
+	}
 	return ret;
 }
 
