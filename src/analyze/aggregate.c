@@ -586,3 +586,15 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	free(w.delta);
 	return ret;
 }
+
+uint64_t aggregate_outside(const struct aggregate *a, size_t counter, uint64_t *noise)
+{
+	uint64_t intervals = a->counter[counter].intervals;
+
+	*noise = a->counter[counter].noise;
+	for (size_t i = 0; i < a->n; i++) {
+		*noise -= a->row[i].noise[counter];
+		intervals -= a->row[i].compared[counter];
+	}
+	return intervals;
+}

@@ -132,6 +132,9 @@ struct aggregate {
 int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const struct aggregate_options *options, struct tare_error *err);
 void aggregate_free(struct aggregate *a);
 
+/* The intervals that lie in no region, and what they differ by, which is in no row. */
+uint64_t aggregate_outside(const struct aggregate *a, size_t counter, uint64_t *noise);
+
 /* The noise budget of a counter: of what all labels cost in each run, by what the recordings count beside it. -ENOMEM. */
 int aggregate_budget(const struct aggregate *a, size_t counter, struct budget *out, struct tare_error *err);
 

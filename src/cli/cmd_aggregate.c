@@ -178,6 +178,8 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = form_each_once(argv + rest, (size_t)(argc - rest), &err);
 		if (ret == 0)
 			ret = run_files(&a, argv + rest, (size_t)(argc - rest), &o, &err);
+		if (ret == 0)
+			ret = form_some_match(&o.form, &a.labels, &err);
 		if (ret == 0 && o.explain)
 			ret = explain(&explained, &a, &o.shown, &err);
 		o.shown.explained = o.explain ? &explained : NULL;

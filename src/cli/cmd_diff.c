@@ -186,6 +186,8 @@ static int run(const struct command *self, int argc, char **argv)
 		if (ret == 0)
 			ret = compare(&c, argv + rest, before, after, &o.how, &err);
 		if (ret == 0)
+			ret = form_some_match(&o.form, &c.labels, &err);
+		if (ret == 0)
 			ret = counter_named(&only, o.form.by, &c.run[0], c.n_counters, regions_counter_name, "the recordings have", &err);
 		if (ret == 0)
 			compare_sort(&c, o.shown.key, 0);

@@ -121,7 +121,7 @@ static int summarize(struct regions *r, char **files, size_t n, const struct sum
 		tare_hint(err, "tare summarize --per-thread shows what threads there are");
 		return -EINVAL;
 	}
-	if (o->how.single && is_label(r, o->how.single, err) < 0)
+	if ((o->how.single && is_label(r, o->how.single, err) < 0) || form_some_match(&o->form, &r->labels, err) < 0)
 		return -EINVAL;
 	regions_sort(r, o->shown.key, r->by);
 	return 0;

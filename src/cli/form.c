@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "analyze/labels.h"
 #include "base/num.h"
 #include "cli/form.h"
 
@@ -109,4 +110,16 @@ int form_each_once(char *const *files, size_t n, struct tare_error *err)
 	}
 	free(st);
 	return ret;
+}
+
+int form_some_match(const struct form *form, const struct labels *l, struct tare_error *err)
+{
+	for (size_t i = 0; form->match && i < l->n; i++)
+		if (strstr(l->entry[i].name, form->match))
+			return 0;
+	if (!form->match)
+		return 0;
+	tare_fail(err, EINVAL, "--match: no label contains '%.100s'", form->match);
+	tare_hint(err, "without it all are shown; upper and lower case differ");
+	return -EINVAL;
 }

@@ -51,6 +51,10 @@ int form_set_match(void *options, const char *arg, struct tare_error *err);
 /* -EINVAL where two of the paths lead to one file: a run that is added twice is not two. */
 int form_each_once(char *const *files, size_t n, struct tare_error *err);
 
+struct labels;
+/* -EINVAL where --match was given and none of the labels has that text. */
+int form_some_match(const struct form *form, const struct labels *l, struct tare_error *err);
+
 struct opened_output {
 	struct output to;
 	struct style style;

@@ -49,6 +49,7 @@ static void list(struct json *j, const char *key, const struct aggregate *a, con
 static void counter(struct json *j, const struct aggregate *a, size_t c)
 {
 	const struct aggregate_counter *k = &a->counter[c];
+	uint64_t outside, noise;
 
 	json_object(j, NULL);
 	json_string(j, "counter", k->name);
@@ -58,6 +59,9 @@ static void counter(struct json *j, const struct aggregate *a, size_t c)
 	json_uint(j, "not_counted", k->not_counted);
 	json_uint(j, "equal", k->zero);
 	json_uint(j, "noise", k->noise);
+	outside = aggregate_outside(a, c, &noise);
+	json_uint(j, "outside_intervals", outside);
+	json_uint(j, "outside_noise", noise);
 	json_array(j, "histogram");
 	for (unsigned b = 0; b < AGGREGATE_BUCKETS; b++) {
 		if (!k->bucket[b])

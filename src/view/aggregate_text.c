@@ -313,6 +313,8 @@ static void macro(struct text *out, const struct aggregate *a, const struct aggr
 	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
 	const struct aggregate_row **order = aggregate_order(a, c);
 	size_t n = 0, left = 0;
+	struct text t = { 0 };
+	uint64_t noise;
 
 	if (!order) {
 		out->failed = true;
@@ -333,6 +335,12 @@ static void macro(struct text *out, const struct aggregate *a, const struct aggr
 		}
 		n++;
 		macro_row(&g, a, order[i], c, s);
+	}
+	if (!how->match && aggregate_outside(a, c, &noise)) {
+		grid_row(&g);
+		put_half(&t, s, a->counter[c].unit, (double)noise);
+		grid_put(&g, COL_WITHIN, INK_PLAIN, &t);
+		grid_word(&g, COL_LABEL, INK_FAINT, "(in no region)");
 	}
 	text_add(out, "\n");
 	grid_write(out, &g, s, 1);

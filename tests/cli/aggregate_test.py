@@ -202,6 +202,18 @@ def threads_are_matched():
 
 
 @test
+def what_lies_in_no_region_is_a_row():
+    """Between two regions 10 and 30: noise that no label has."""
+    a, b = (write(room(f"between{gap}"), [("K", "x", 1, 0, 5), ("K", "y", 1, 5 + gap, 10 + gap)]) for gap in (10, 30))
+    d = document("aggregate", a, b)
+    c = d["counters"][0]
+    equal((c["noise"], c["outside_noise"], c["outside_intervals"], c["intervals"]), (20, 20, 1, 3), "in JSON")
+    text = tare("aggregate", a, b).stdout
+    true(re.search(r"\u00b110 ns +\(in no region\)", text), text)
+    true("(in no region)" not in tare("aggregate", "--match", "x", a, b).stdout, "of all labels only")
+
+
+@test
 def runs_with_nothing_in_common():
     x, y = write(room("x"), flat(["a"] * 20)), write(room("y"), flat(["b"] * 20))
     text = tare("aggregate", x, y).stdout

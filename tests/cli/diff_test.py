@@ -118,6 +118,9 @@ def usage():
     true("have no counter" in tare("diff", "--by", "cycles", a, copy(a), status=125).stderr, "no such counter")
     for bad in ("x", "-1", "nan", "1x"):
         true("is no percentage" in tare("diff", f"--check={bad}", a, a, "--", a, status=125).stderr, bad)
+    for words in (("summarize", a), ("aggregate", a, copy(a)), ("diff", a, copy(a))):
+        true("no label contains 'typo'" in tare(*words, "--match", "typo", status=125).stderr, f"{words}")
+        tare(*words, "--match", "x")
     broken = write(room("broken"), [("K", "x", 1, 0, 5), ("K", "y", 1, 9, 3)])
     tare("diff", a, broken, status=1)
     rows = list(csv.DictReader(io.StringIO(tare("diff", "--format", "csv", a, run("b", {"x": 3})).stdout)))
