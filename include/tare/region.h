@@ -290,15 +290,15 @@ private:
 };
 }
 
-#define TARE_REGION_SCOPE(r) ::tare::region TARE_REGION_JOIN(tare_scope_, __LINE__)(*(r))
-#define TARE_LABEL_SCOPE(label) ::tare::region TARE_REGION_JOIN(tare_scope_, __LINE__)((tare_label)(label))
+#define TARE_REGION_SCOPE(r) ::tare::region TARE_REGION_JOIN(tare_scope_, __COUNTER__)(*(r))
+#define TARE_LABEL_SCOPE(label) ::tare::region TARE_REGION_JOIN(tare_scope_, __COUNTER__)((tare_label)(label))
 #else
 /** Begin here, end where the block ends: by return, break or goto, too (gcc, clang). */
 #define TARE_REGION_SCOPE(r)                                                                       \
-	struct tare_region *const TARE_REGION_JOIN(tare_scope_, __LINE__)                          \
+	struct tare_region *const TARE_REGION_JOIN(tare_scope_, __COUNTER__)                          \
 		__attribute__((cleanup(tare_region_leave), unused)) = (tare_region_begin(r), (r))
 #define TARE_LABEL_SCOPE(label_)                                                                   \
-	const tare_label TARE_REGION_JOIN(tare_scope_, __LINE__)                                   \
+	const tare_label TARE_REGION_JOIN(tare_scope_, __COUNTER__)                                   \
 		__attribute__((cleanup(tare_label_leave), unused)) = tare_label_entered(label_)
 TARE_REGION_INLINE tare_label tare_label_entered(tare_label label)
 {

@@ -152,7 +152,8 @@ TEST(labels_with_arguments_instants_integers_timings)
 	CHECK_EQ(tare_label_new("query", args, 2), a);
 	tare_label_begin(a);
 	{
-		TARE_LABEL_SCOPE(b);
+		/* Two on a line; the other is none. */
+		TARE_LABEL_SCOPE(b); TARE_LABEL_SCOPE(0);
 	}
 	tare_label_instant(b);
 	tare_label_integer(tare_region_label(&inner), 1234567890123456789ull);

@@ -123,7 +123,7 @@ def recording():
 
 
 def label(name, *args):
-    """The number of a label; 0 while nothing is recorded. Valid for one generation()."""
+    """The number of a label; 0 while nothing is recorded, and of a label "". Valid for one generation()."""
     now = generation()
     if not now & 1:
         return 0
@@ -132,9 +132,7 @@ def label(name, *args):
     key = (name, *args) if args else name
     found = _labels.get(key)
     if found is None:
-        words = [str(a).encode(errors="surrogateescape") for a in (name, *args)]
-        if any(b"\0" in w for w in words) or not words[0]:
-            raise ValueError("a label is a text without NUL, and not empty")
+        words = [str(a).encode(errors="surrogateescape").replace(b"\0", b"\\0") for a in (name, *args)]
         array = (ctypes.c_char_p * len(args))(*words[1:])
         found = _labels[key] = _lib.tare_label_new_at(_PATH, words[0], array, len(args), *_place())
     return found
