@@ -17,23 +17,22 @@
 
 enum { STRING_ALIGN = 64, CPUINFO_MOST = 16 << 20 };
 
-static void put32(struct text *out, uint32_t v)
+void feature_u32(struct text *out, uint32_t v)
 {
 	text_put(out, (char *)&v, sizeof(v));
 }
 
-static void put64(struct text *out, uint64_t v)
+void feature_u64(struct text *out, uint64_t v)
 {
 	text_put(out, (char *)&v, sizeof(v));
 }
 
-/* The length with its padding, the bytes, zeros up to the next 64. */
-static bool put_string(struct text *out, const char *s)
+bool feature_string(struct text *out, const char *s)
 {
 	static const char zeros[STRING_ALIGN];
 	size_t n = strlen(s), padded = (n + STRING_ALIGN) / STRING_ALIGN * STRING_ALIGN;
 
-	put32(out, (uint32_t)padded);
+	feature_u32(out, (uint32_t)padded);
 	text_put(out, s, n);
 	text_put(out, zeros, padded - n);
 	return true;
@@ -71,7 +70,7 @@ static bool hostname(struct text *out, const struct feature_source *from)
 	struct utsname u;
 
 	(void)from;
-	return uname(&u) == 0 && put_string(out, u.nodename);
+	return uname(&u) == 0 && feature_string(out, u.nodename);
 }
 
 static bool os_release(struct text *out, const struct feature_source *from)
@@ -79,13 +78,13 @@ static bool os_release(struct text *out, const struct feature_source *from)
 	struct utsname u;
 
 	(void)from;
-	return uname(&u) == 0 && put_string(out, u.release);
+	return uname(&u) == 0 && feature_string(out, u.release);
 }
 
 static bool version(struct text *out, const struct feature_source *from)
 {
 	(void)from;
-	return put_string(out, "tare " TARE_VERSION);
+	return feature_string(out, "tare " TARE_VERSION);
 }
 
 static bool arch(struct text *out, const struct feature_source *from)
@@ -93,14 +92,14 @@ static bool arch(struct text *out, const struct feature_source *from)
 	struct utsname u;
 
 	(void)from;
-	return uname(&u) == 0 && put_string(out, u.machine);
+	return uname(&u) == 0 && feature_string(out, u.machine);
 }
 
 static bool nr_cpus(struct text *out, const struct feature_source *from)
 {
 	(void)from;
-	put32(out, (uint32_t)sysconf(_SC_NPROCESSORS_CONF)); /* available stands first, whatever the document says */
-	put32(out, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	feature_u32(out, (uint32_t)sysconf(_SC_NPROCESSORS_CONF)); /* available stands first, whatever the document says */
+	feature_u32(out, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	return true;
 }
 
@@ -134,7 +133,7 @@ static bool cpu_desc(struct text *out, const struct feature_source *from)
 		cpu_describe(&cpu);
 		snprintf(model, sizeof(model), "%s", cpu.model);
 	}
-	return model[0] && put_string(out, model);
+	return model[0] && feature_string(out, model);
 }
 
 bool feature_cpuid(char *out, size_t room, const char *root)
@@ -157,7 +156,7 @@ static bool cpuid(struct text *out, const struct feature_source *from)
 {
 	char id[300];
 
-	return feature_cpuid(id, sizeof(id), from->root) && put_string(out, id);
+	return feature_cpuid(id, sizeof(id), from->root) && feature_string(out, id);
 }
 
 static bool total_mem(struct text *out, const struct feature_source *from)
@@ -170,7 +169,7 @@ static bool total_mem(struct text *out, const struct feature_source *from)
 	known = info_line(all, "MemTotal", kb, sizeof(kb));
 	free(all);
 	if (known)
-		put64(out, strtoull(kb, NULL, 10));
+		feature_u64(out, strtoull(kb, NULL, 10));
 	return known;
 }
 
@@ -182,22 +181,22 @@ static bool cmdline(struct text *out, const struct feature_source *from)
 		n++;
 	if (!n)
 		return false;
-	put32(out, n);
+	feature_u32(out, n);
 	for (uint32_t i = 0; i < n; i++)
-		put_string(out, from->argv[i]);
+		feature_string(out, from->argv[i]);
 	return true;
 }
 
 static bool event_desc(struct text *out, const struct feature_source *from)
 {
-	put32(out, (uint32_t)from->n_events);
-	put32(out, sizeof(struct perf_event_attr));
+	feature_u32(out, (uint32_t)from->n_events);
+	feature_u32(out, sizeof(struct perf_event_attr));
 	for (size_t i = 0; i < from->n_events; i++) {
 		const struct written_event *e = &from->event[i];
 
 		text_put(out, (const char *)&e->attr, sizeof(e->attr));
-		put32(out, (uint32_t)e->n_ids);
-		put_string(out, e->name);
+		feature_u32(out, (uint32_t)e->n_ids);
+		feature_string(out, e->name);
 		text_put(out, (const char *)e->ids, e->n_ids * sizeof(uint64_t));
 	}
 	return true;
@@ -220,9 +219,9 @@ static void put_siblings(struct text *out, const char *root, const struct cpus *
 		if (!known && (set[n] = strdup(line)))
 			n++;
 	}
-	put32(out, n);
+	feature_u32(out, n);
 	for (uint32_t k = 0; k < n; k++) {
-		put_string(out, set[k]);
+		feature_string(out, set[k]);
 		free(set[k]);
 	}
 	free(set);
@@ -243,13 +242,13 @@ static bool cpu_topology(struct text *out, const struct feature_source *from)
 		put_siblings(out, from->root, &online, "core_siblings_list");
 		put_siblings(out, from->root, &online, "thread_siblings_list");
 		for (long i = 0; i < sysconf(_SC_NPROCESSORS_CONF); i++) {
-			put32(out, (size_t)i < n ? (uint32_t)place[i].core : (uint32_t)-1);
-			put32(out, (size_t)i < n ? (uint32_t)place[i].socket : (uint32_t)-1);
+			feature_u32(out, (size_t)i < n ? (uint32_t)place[i].core : (uint32_t)-1);
+			feature_u32(out, (size_t)i < n ? (uint32_t)place[i].socket : (uint32_t)-1);
 		}
 		if (n && place[0].die >= 0) {
 			put_siblings(out, from->root, &online, "die_cpus_list");
 			for (long i = 0; i < sysconf(_SC_NPROCESSORS_CONF); i++)
-				put32(out, (size_t)i < n ? (uint32_t)place[i].die : (uint32_t)-1);
+				feature_u32(out, (size_t)i < n ? (uint32_t)place[i].die : (uint32_t)-1);
 		}
 	}
 	free(place);
@@ -273,13 +272,13 @@ static bool pmu_mappings(struct text *out, const struct feature_source *from)
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", d->d_name);
 		if (d->d_name[0] == '.' || file_line(from->root, path, type, sizeof(type), NULL) < 0)
 			continue;
-		put32(&rows, (uint32_t)strtoul(type, NULL, 10));
-		put_string(&rows, d->d_name);
+		feature_u32(&rows, (uint32_t)strtoul(type, NULL, 10));
+		feature_string(&rows, d->d_name);
 		n++;
 	}
 	if (dir)
 		closedir(dir);
-	put32(out, n);
+	feature_u32(out, n);
 	text_put(out, rows.s ? rows.s : "", rows.len);
 	text_free(&rows);
 	return n > 0;
@@ -303,13 +302,13 @@ static bool group_desc(struct text *out, const struct feature_source *from)
 	for (size_t i = 0; i < from->n_events; i++) {
 		if (from->event[i].leader != i || members(from, i) < 2)
 			continue;
-		put_string(&rows, "{anon_group}");
-		put32(&rows, (uint32_t)i);
-		put32(&rows, members(from, i));
+		feature_string(&rows, "{anon_group}");
+		feature_u32(&rows, (uint32_t)i);
+		feature_u32(&rows, members(from, i));
 		groups++;
 	}
 	if (groups) {
-		put32(out, groups);
+		feature_u32(out, groups);
 		text_put(out, rows.s, rows.len);
 	}
 	text_free(&rows);
@@ -328,18 +327,18 @@ static bool branch_stack(struct text *out, const struct feature_source *from)
 /* Readers find AUX data by it without reading all that stands between. */
 static bool auxtrace(struct text *out, const struct feature_source *from)
 {
-	put64(out, from->n_aux);
+	feature_u64(out, from->n_aux);
 	for (size_t i = 0; i < from->n_aux; i++) {
-		put64(out, from->aux[i].offset);
-		put64(out, from->aux[i].size);
+		feature_u64(out, from->aux[i].offset);
+		feature_u64(out, from->aux[i].size);
 	}
 	return from->n_aux > 0;
 }
 
 static bool sample_time(struct text *out, const struct feature_source *from)
 {
-	put64(out, from->first_ns);
-	put64(out, from->last_ns);
+	feature_u64(out, from->first_ns);
+	feature_u64(out, from->last_ns);
 	return from->first_ns > 0;
 }
 
@@ -349,7 +348,7 @@ static bool clock_id(struct text *out, const struct feature_source *from)
 
 	if (from->clockid < 0 || clock_getres(from->clockid, &res) < 0)
 		return false;
-	put64(out, (uint64_t)res.tv_sec * 1000000000 + (uint64_t)res.tv_nsec);
+	feature_u64(out, (uint64_t)res.tv_sec * 1000000000 + (uint64_t)res.tv_nsec);
 	return true;
 }
 
@@ -366,10 +365,10 @@ static bool clock_data(struct text *out, const struct feature_source *from)
 {
 	if (from->clockid < 0)
 		return false;
-	put32(out, 1); /* version */
-	put32(out, (uint32_t)from->clockid);
-	put64(out, clock_ns(CLOCK_REALTIME));
-	put64(out, clock_ns(from->clockid));
+	feature_u32(out, 1); /* version */
+	feature_u32(out, (uint32_t)from->clockid);
+	feature_u64(out, clock_ns(CLOCK_REALTIME));
+	feature_u64(out, clock_ns(from->clockid));
 	return true;
 }
 
@@ -396,13 +395,18 @@ const struct feature_row feature_rows[] = {
 	{ PD_FEAT_CMDLINE, cmdline, true },
 	{ PD_FEAT_EVENT_DESC, event_desc, true },
 	{ PD_FEAT_CPU_TOPOLOGY, cpu_topology, true },
+	{ PD_FEAT_NUMA_TOPOLOGY, feature_numa, true },
 	{ PD_FEAT_BRANCH_STACK, branch_stack, false }, /* a flag of the file layout alone */
 	{ PD_FEAT_PMU_MAPPINGS, pmu_mappings, true },
 	{ PD_FEAT_GROUP_DESC, group_desc, true },
 	{ PD_FEAT_AUXTRACE, auxtrace, false },
+	{ PD_FEAT_CACHE, feature_caches, true },
 	{ PD_FEAT_SAMPLE_TIME, sample_time, false },
+	{ PD_FEAT_MEM_TOPOLOGY, feature_memory, true },
 	{ PD_FEAT_CLOCKID, clock_id, true },
 	{ PD_FEAT_COMPRESSED, compressed, true },
+	{ PD_FEAT_CPU_PMU_CAPS, feature_cpu_caps, true },
 	{ PD_FEAT_CLOCK_DATA, clock_data, true },
+	{ PD_FEAT_PMU_CAPS, feature_pmu_caps, true },
 	{ 0 },
 };

@@ -42,6 +42,18 @@ struct feature_row {
 	bool early; /* known before the first record */
 };
 
+/* A number in this machine's order of bytes; a string as its padded length, its bytes, zeros up to the next 64. */
+void feature_u32(struct text *out, uint32_t v);
+void feature_u64(struct text *out, uint64_t v);
+bool feature_string(struct text *out, const char *s); /* true */
+
+/* What sysfs tells of memory, caches and PMUs, as feature_row has it: NUMA_TOPOLOGY, CACHE, MEM_TOPOLOGY, CPU_PMU_CAPS, PMU_CAPS. */
+bool feature_numa(struct text *out, const struct feature_source *from);
+bool feature_caches(struct text *out, const struct feature_source *from);
+bool feature_memory(struct text *out, const struct feature_source *from);
+bool feature_cpu_caps(struct text *out, const struct feature_source *from);
+bool feature_pmu_caps(struct text *out, const struct feature_source *from);
+
 /* In order of their bits; ends with bit 0. */
 extern const struct feature_row feature_rows[];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the writer wrote, as the reader reads it: every byte of every record, whole, cut short, piped, compressed. */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include "base/build_id.h"
 #include "record/perfdata.h"
@@ -70,10 +71,12 @@ struct made {
 	struct sample_outcome outcome;
 };
 
+static const char *root; /* of the machine; NULL: this one */
+
 static void begin(struct made *m, int compress, const char *to)
 {
 	const struct perfdata_write_options o = { .path = to, .argv = words, .compress = compress, .build_ids = true,
-						  .clockid = 1 };
+						  .clockid = 1, .root = root };
 
 	*m = (struct made){ .err = TARE_ERROR_INIT, .outcome = { .first_ns = 1000, .last_ns = 2000 } };
 	if (!CHECK(perfdata_writer_open(&m->w, &o, &m->err) == 0, "%s", m->err.what))
@@ -330,6 +333,145 @@ TEST(build_ids_are_of_the_files_that_were_mapped)
 			CHECK_EQ(f->damaged[i], 0);
 		perfdata_close(r);
 	}
+	clean();
+}
+
+/* ---- what the machine says of its memory, caches and PMUs ---- */
+
+#define NODE "/sys/devices/system/node/"
+#define CPU "/sys/devices/system/cpu/"
+#define DEV "/sys/bus/event_source/devices/"
+#define CACHE(cpu, index, level, sets, type, size, cpus)                                                                        \
+	{ CPU "cpu" cpu "/cache/index" index "/level", level }, { CPU "cpu" cpu "/cache/index" index "/coherency_line_size", "64" }, \
+	{ CPU "cpu" cpu "/cache/index" index "/number_of_sets", sets },                                                          \
+	{ CPU "cpu" cpu "/cache/index" index "/ways_of_associativity", "8" }, { CPU "cpu" cpu "/cache/index" index "/type", type },  \
+	{ CPU "cpu" cpu "/cache/index" index "/size", size }, { CPU "cpu" cpu "/cache/index" index "/shared_cpu_list", cpus }
+
+/* Two nodes with CPUs; one of memory alone, far above; one that is offline. */
+static const struct {
+	const char *path, *text;
+} machine[] = {
+	{ CPU "online", "0-2" },
+	{ NODE "online", "0-1,7" },
+	{ NODE "node0/cpulist", "0,2" }, { NODE "node0/meminfo", "Node 0 MemTotal:       1000 kB\nNode 0 MemFree:        300 kB\n" },
+	{ NODE "node1/cpulist", "1" }, { NODE "node1/meminfo", "Node 1 MemTotal:       2000 kB\nNode 1 MemFree:        400 kB\n" },
+	{ NODE "node7/cpulist", "" }, { NODE "node7/meminfo", "Node 7 MemTotal:       3000 kB\nNode 7 MemFree:        500 kB\n" },
+	{ NODE "node3/cpulist", "3" }, { NODE "node3/meminfo", "Node 3 MemTotal:       9 kB\n" },
+	{ "/sys/devices/system/memory/block_size_bytes", "8000000" },
+	{ NODE "node0/memory0/state", "online" }, { NODE "node0/memory2/state", "online" }, { NODE "node0/memory63/state", "online" },
+	{ NODE "node1/memory64/state", "online" }, { NODE "node1/memory_x", "" }, { NODE "node1/memory1x", "" },
+	{ NODE "node7/memory5000/state", "online" },
+	CACHE("0", "0", "1", "32", "Data", "32K", "0"), CACHE("0", "1", "3", "4096", "Unified", "2048K", "0-2"),
+	CACHE("1", "0", "1", "64", "Data", "64K", "1"), CACHE("1", "1", "3", "4096", "Unified", "2048K", "0-2"),
+	{ DEV "cpu/type", "4" }, { DEV "cpu/caps/max_precise", "3" }, { DEV "cpu/caps/pmu_name", "skylake" },
+	{ DEV "ibs_op/type", "11" }, { DEV "ibs_op/caps/zen4_ibs_extensions", "1" },
+	{ DEV "msr/type", "9" },
+};
+
+static void make_machine(char *at)
+{
+	char full[400];
+
+	CHECK(mkdtemp(at) != NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(machine); i++) {
+		snprintf(full, sizeof(full), "%s%s", at, machine[i].path);
+		for (char *slash = strchr(full + strlen(at) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+			*slash = '\0';
+			mkdir(full, 0700);
+			*slash = '/';
+		}
+
+		FILE *f = fopen(full, "we");
+
+		CHECK(f != NULL, "%s", full);
+		fprintf(f, "%s\n", machine[i].text);
+		CHECK_EQ(fclose(f), 0);
+	}
+}
+
+static void check_bits(const struct perfdata_memory_row *m, uint64_t node, uint64_t bits, const uint64_t *set, size_t n)
+{
+	size_t k = 0;
+
+	CHECK_EQ(m->node, node);
+	CHECK_EQ(m->size, bits);
+	CHECK_EQ(m->n_words, (bits + 63) / 64);
+	for (uint64_t i = 0; i < m->n_words * 64; i++) {
+		bool wanted = k < n && set[k] == i;
+
+		CHECK_EQ(m->blocks[i / 64] >> i % 64 & 1, wanted, "block %llu", (unsigned long long)i);
+		k += wanted;
+	}
+}
+
+static void check_machine(const struct perfdata_features *f)
+{
+	static const struct perfdata_node_row node[] = { { 0, 1000, 300, "0,2" }, { 1, 2000, 400, "1" }, { 7, 3000, 500, "" } };
+	static const struct perfdata_cache_row cache[] = { { 1, 64, 32, 8, "Data", "32K", "0" }, { 1, 64, 64, 8, "Data", "64K", "1" },
+							   { 3, 64, 4096, 8, "Unified", "2048K", "0-2" } };
+
+	CHECK_EQ(f->n_nodes, ARRAY_SIZE(node));
+	for (size_t i = 0; i < f->n_nodes && i < ARRAY_SIZE(node); i++)
+		CHECK(f->nodes[i].node == node[i].node && f->nodes[i].total_kb == node[i].total_kb &&
+			      f->nodes[i].free_kb == node[i].free_kb && !strcmp(f->nodes[i].cpus, node[i].cpus),
+		      "node %u: %s", f->nodes[i].node, f->nodes[i].cpus);
+	CHECK_EQ(f->n_caches, ARRAY_SIZE(cache));
+	for (size_t i = 0; i < f->n_caches && i < ARRAY_SIZE(cache); i++) {
+		const struct perfdata_cache_row *c = &f->caches[i], *w = &cache[i];
+
+		CHECK(c->level == w->level && c->line_size == w->line_size && c->sets == w->sets && c->ways == w->ways &&
+			      !strcmp(c->type, w->type) && !strcmp(c->size, w->size) && !strcmp(c->cpus, w->cpus),
+		      "cache %zu: level %u of %s", i, c->level, c->cpus);
+	}
+	CHECK_EQ(f->memory_block_size, 0x8000000);
+	if (CHECK(f->n_memory == 3)) {
+		check_bits(&f->memory[0], 0, 64, (uint64_t[]){ 0, 2, 63 }, 3);
+		check_bits(&f->memory[1], 1, 65, (uint64_t[]){ 64 }, 1);
+		check_bits(&f->memory[2], 7, 5001, (uint64_t[]){ 5000 }, 1);
+	}
+	if (CHECK(f->n_cpu_caps == 2)) {
+		bool first = !strcmp(f->cpu_caps[1].name, "max_precise"); /* in the order of the folder */
+
+		CHECK(!strcmp(f->cpu_caps[first].name, "max_precise") && !strcmp(f->cpu_caps[first].value, "3"));
+		CHECK(!strcmp(f->cpu_caps[!first].name, "pmu_name") && !strcmp(f->cpu_caps[!first].value, "skylake"));
+	}
+	if (CHECK(f->n_pmu_caps == 1))
+		CHECK(!strcmp(f->pmu_caps[0].pmu, "ibs_op") && f->pmu_caps[0].n == 1 &&
+		      !strcmp(f->pmu_caps[0].cap[0].name, "zen4_ibs_extensions") && !strcmp(f->pmu_caps[0].cap[0].value, "1"));
+	for (size_t i = 0; i < PD_FEAT_BITS / 64; i++)
+		CHECK_EQ(f->damaged[i], 0);
+}
+
+TEST(nodes_caches_and_abilities_are_what_sysfs_says)
+{
+	char at[] = "/tmp/tare-machine-XXXXXX", command[80];
+	struct made m;
+	struct perfdata *r;
+
+	make_machine(at);
+	prepare();
+	root = at;
+	begin(&m, 0, path);
+	put(&m, 0, 10);
+	CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
+	perfdata_writer_close(m.w);
+	r = reopen(path);
+	check_machine(perfdata_features(r));
+	perfdata_close(r);
+	snprintf(command, sizeof(command), "rm -rf %s/sys", at);
+	CHECK_EQ(system(command), 0);
+	begin(&m, 0, path); /* a machine that says nothing: the file goes without */
+	put(&m, 0, 10);
+	CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
+	perfdata_writer_close(m.w);
+	r = reopen(path);
+	static const unsigned none[] = { PD_FEAT_NUMA_TOPOLOGY, PD_FEAT_MEM_TOPOLOGY, PD_FEAT_CACHE, PD_FEAT_CPU_PMU_CAPS, PD_FEAT_PMU_CAPS };
+
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+		CHECK(!perfdata_has_feature(r, none[i]), "%s", perfdata_feature_name(none[i]));
+	perfdata_close(r);
+	root = NULL;
+	rmdir(at);
 	clean();
 }
 
