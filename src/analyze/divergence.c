@@ -252,10 +252,12 @@ static void name_memory(struct divergence_report *r, uint64_t address)
 static bool from_kernel(struct divergence_report *r, const struct cause *c, const struct memory_cause *m, size_t environment_bytes)
 {
 	uint64_t address = m->address ? m->address : c->address;
+	/* Not seen again, but all that the program's only thread did is known, and it did not write there. */
+	bool untouched = !m->found && c->kind == CAUSE_BEFORE && r->d->first == 1 && r->d->run[0].threads == 1;
 
 	if (address && is_clock_page(&r->d->run[0], address))
 		r->cause = CAUSE_CLOCK;
-	else if (m->kind == CAUSE_START && address < STACK_TOP && STACK_TOP - address < environment_bytes + 4096)
+	else if ((m->kind == CAUSE_START || untouched) && address < STACK_TOP && STACK_TOP - address < environment_bytes + 4096)
 		r->cause = CAUSE_STARTUP;
 	else
 		return false;
@@ -320,10 +322,12 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 }
 
 /* What the thread's process ran then: what it executed last, or else what it was copied from had. */
-static const char *program_of(const struct diverge_run *run)
+static const char *program_of(const struct diverge_run *run, bool *forked)
 {
 	const char *name = "";
 	uint32_t serial = run->serial;
+
+	*forked = false;
 
 	for (size_t i = run->happenings; i-- > 0;) {
 		const struct diverge_happening *h = &run->happening[i];
@@ -334,8 +338,10 @@ static const char *program_of(const struct diverge_run *run)
 			name = h->path;
 			break;
 		}
-		if (h->kind == EXACT_SAMPLE_FORK)
+		if (h->kind == EXACT_SAMPLE_FORK) {
 			serial = h->parent;
+			*forked = true;
+		}
 	}
 	return name;
 }
@@ -351,14 +357,14 @@ int divergence_explain(struct divergence_report *out, struct divergence *d, size
 	ret = take_mappings(out, &d->run[0], err);
 	if (ret < 0)
 		return ret;
-	if (strcmp(program_of(&d->run[0]), program_of(&d->run[1])))
+	if (strcmp(program_of(&d->run[0], &out->forked), program_of(&d->run[1], &out->forked)))
 		out->cause = CAUSE_ORDER;
 	else
 		ret = find_cause(out, d, environment_bytes, plan, err);
 	if (ret < 0)
 		return ret;
 	for (int i = 0; i < 2; i++)
-		out->program[i] = program_of(&d->run[i]);
+		out->program[i] = program_of(&d->run[i], &out->forked);
 	place_name(out, &out->at, d->run[0].step[d->at].pc);
 	if (out->from.pc)
 		place_name(out, &out->from, out->from.pc);

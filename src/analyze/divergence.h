@@ -67,6 +67,7 @@ struct divergence_report {
 	uint64_t value[2]; /* as first seen in a register */
 	const char *value_in; /* the register's name */
 	unsigned hops;	      /* instructions that carried it on */
+	bool forked; /* the process executed no program of its own: it began as a copy of its parent */
 	const char *program[2]; /* of the thread that parts; "" where it is not known */
 
 	/* private */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "analyze/divergence_memory.h"
 
+enum { PAIRS_MOST = 4 };
 enum { RSEQ_BYTES = 32 }; /* that the kernel writes to. Source: linux/rseq.h, struct rseq */
 
 struct search {
@@ -184,30 +185,47 @@ static int judge(struct search *s, unsigned watched, struct divergence *d, struc
 	return 0;
 }
 
+/* The places of `c` beside those that were watched; how many. */
+static unsigned to_watch(const struct divergence *d, const struct cause *c, struct diverge_place out[DIVERGE_PLACES_MAX])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->places && n < DIVERGE_PLACES_MAX; i++)
+		out[n++] = (struct diverge_place){ c->place[i].address, c->place[i].fs };
+	for (unsigned i = 0; i < d->n_watched && n < DIVERGE_PLACES_MAX; i++)
+		out[n++] = d->watched[i];
+	return n;
+}
+
 int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c, struct diverge_plan *plan, code_at_fn *code,
 		      void *with, struct tare_error *err)
 {
-	struct diverge_place place[DIVERGE_PLACES_MAX];
-	int ret;
-
 	*out = (struct memory_cause){ .kind = CAUSE_MEMORY };
-	for (unsigned i = 0; i < c->places; i++)
-		place[i] = (struct diverge_place){ c->place[i].address, c->place[i].fs };
-	ret = diverge_watch(plan, d, place, c->places, err);
-	if (ret <= 0) {
-		out->address = c->places == 1 && !c->place[0].fs ? c->place[0].address : 0;
-		return ret;
-	}
-	ret = cause_find(c, d, code, with, err); /* these are other runs */
-	for (unsigned i = 0; ret == 0 && i < c->places; i++) {
-		struct search s = { .out = out, .d = d, .place = &c->place[i], .code = code, .with = with };
-		int watched = watched_as(d, s.place);
+	for (int again = 0; again < PAIRS_MOST && c->places; again++) {
+		struct diverge_place place[DIVERGE_PLACES_MAX];
+		unsigned n = to_watch(d, c, place);
+		bool unwatched = false;
+		int ret = diverge_watch(plan, d, place, n, err);
 
-		if (watched < 0 || held(d, 0, (unsigned)watched, s.place->at, s.place->size) ==
-					   held(d, 1, (unsigned)watched, s.place->at, s.place->size))
-			continue;
-		out->found = true;
-		return judge(&s, (unsigned)watched, d, plan, err);
+		if (ret > 0)
+			ret = cause_find(c, d, code, with, err); /* these are other runs: it may have come by another place */
+		else if (ret == 0)
+			return 0;
+		if (ret < 0)
+			return ret;
+		for (unsigned i = 0; i < c->places; i++) {
+			struct search s = { .out = out, .d = d, .place = &c->place[i], .code = code, .with = with };
+			int watched = watched_as(d, s.place);
+
+			unwatched |= watched < 0;
+			if (watched < 0 || held(d, 0, (unsigned)watched, s.place->at, s.place->size) ==
+						   held(d, 1, (unsigned)watched, s.place->at, s.place->size))
+				continue;
+			out->found = true;
+			return judge(&s, (unsigned)watched, d, plan, err);
+		}
+		if (!unwatched)
+			break;
 	}
-	return ret;
+	return 0;
 }

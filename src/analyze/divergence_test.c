@@ -168,6 +168,8 @@ TEST(memory_that_this_thread_wrote_alike_was_written_by_another)
 	CHECK_EQ(cause_find(&c, &d, code_at, &code, NULL), 0, "found");
 	CHECK_EQ(c.kind, CAUSE_THREADS, "with two threads");
 	CHECK_EQ(c.address, (uint64_t)0x5000, "where");
+	CHECK_EQ(c.places, 1u, "one place to look at");
+	CHECK(c.place[0].address == 0x5000 && c.place[0].size == 8 && c.place[0].at == 1 && !c.place[0].fs, "it is that, where it is read");
 	d.run[0].threads = 1;
 	CHECK_EQ(cause_find(&c, &d, code_at, &code, NULL), 0, "found");
 	CHECK_EQ(c.kind, CAUSE_UNKNOWN, "with one");
@@ -182,10 +184,34 @@ TEST(what_calls_write)
 	CHECK(call_writes(read_regs, 0x5000) && call_writes(read_regs, 0x5007), "inside");
 	CHECK(!call_writes(read_regs, 0x4fff) && !call_writes(read_regs, 0x5008), "outside");
 	CHECK(!call_writes(write_regs, 0x5000), "write only reads");
+	CHECK(call_may_write(19) && call_may_write(4000), "by a list, and what is not known");
+	CHECK(!call_may_write(0) && !call_may_write(202), "those of which it is known");
+	CHECK(call_has_row(202) && !call_has_row(4000), "rows");
 	call_name(name, 318);
 	CHECK(!strcmp(name, "getrandom"), "%s", name);
 	call_name(name, 4000);
 	CHECK(!strcmp(name, "system call 4000"), "%s", name);
+}
+
+TEST(who_writes_to_a_place)
+{
+	/* mov [0x5000], rbx; syscall; nop; mov fs:[0x28], rbx */
+	static const struct way w = { __LINE__, { "48891c2500500000", "0f05", "90", "6448891c2528000000" }, { { -1, 0 } }, 0, 0, 0, 0, 0 };
+	static const enum cause_writer expected[] = { WRITER_STORE, WRITER_CALL, WRITER_NONE, WRITER_NONE };
+	const struct cause_place place = { .address = 0x5004, .size = 4 }, behind = { .address = 0x5008, .size = 8 };
+	const struct cause_place own = { .address = 0x28, .fs = true, .size = 8 };
+	struct diverge_step a[STEPS_MOST], b[STEPS_MOST];
+	struct code code = { .n = 0 };
+	size_t n = lay_out(&w, &code, a, b);
+	struct disasm *disasm;
+
+	if (disasm_open(&disasm, 62, false, NULL) < 0)
+		tap_skip("capstone", "Capstone is not installed");
+	disasm_close(disasm);
+	for (size_t i = 0; i < n; i++)
+		CHECK_EQ(cause_writer(&a[i], &place, 0x5004, code_at, &code), expected[i], "step %zu", i);
+	CHECK_EQ(cause_writer(&a[0], &behind, 0x5008, code_at, &code), WRITER_NONE, "behind it");
+	CHECK_EQ(cause_writer(&a[3], &own, 0x7f0000000028, code_at, &code), WRITER_STORE, "the thread's own memory");
 }
 
 TEST_MAIN()

@@ -96,7 +96,7 @@ static void put_cause(struct text *out, const struct divergence_report *r)
 		break;
 	case CAUSE_START:
 		put_memory(out, r);
-		text_add(out, ", as it was when the program began");
+		text_add(out, r->forked ? ", as it was when the process began as a copy of its parent" : ", as it was when the program began");
 		break;
 	case CAUSE_STORED:
 		put_memory(out, r);

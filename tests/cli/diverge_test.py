@@ -128,6 +128,13 @@ def the_child_that_parts_first_is_the_place():
 
 
 @test
+def what_a_child_has_from_its_parent():
+    d = diverge(without("random"), "--", PARTING, "parent")
+    equal((d["verdict"], d["thread"], d["program"], d["at"]["function"], d["cause"]["kind"]), ("parted", 2, "parting", "spin", "start"), str(d)[:1500])
+    true("value (parting)" in d["cause"]["memory"] and "as a copy of its parent" in d["cause"]["words"], str(d["cause"]))
+
+
+@test
 def each_run_reads_the_same():
     for given in ({"input": "hi\n"}, {"stdin": open(__file__)}, {}):
         r = sh(TARE, "diverge", "-r", "3", "--format", "json", "--", "sh", "-c", "read line; echo $line; cat", status=0, **given)
@@ -135,6 +142,12 @@ def each_run_reads_the_same():
     counts = [json.loads(sh(TARE, "diverge", "-r", "2", "--format", "json", "--", "wc", "-c", input="x" * n, status=0).stdout)["instructions_max"]
               for n in (1, 1000000)]
     true(counts[1] > counts[0], f"what is read is what was given: {counts}")
+
+
+@test
+def a_pipe_with_too_much_is_refused():
+    r = sh("sh", "-c", f"head -c 300M /dev/zero | '{TARE}' diverge -- cat", status=125)
+    true("more than 256 MiB" in r.stderr and "< FILE" in r.stderr, r.stderr)
 
 
 @test

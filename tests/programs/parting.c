@@ -176,6 +176,18 @@ static void by_child(void)
 	wait(NULL);
 }
 
+/* What a child has from its parent, which goes its own way alike. */
+static void by_parent(void)
+{
+	if (getrandom(&value, sizeof(value), 0) != sizeof(value))
+		return;
+	if (!fork()) {
+		spin(value & 1023);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
 /* On one of two processors, by chance. */
 static void by_processor(void)
 {
@@ -200,7 +212,7 @@ static void by_exec(const char *self)
 {
 	char text[16];
 
-	snprintf(text, sizeof(text), "%u", clock_now());
+	snprintf(text, sizeof(text), "%04u", clock_now());
 	execl(self, self, "given", text, (char *)NULL);
 }
 
@@ -222,7 +234,7 @@ int main(int argc, char **argv)
 	} ways[] = {
 		{ "readv", by_readv },	  { "recvmsg", by_recvmsg }, { "getitimer", by_getitimer }, { "shared", by_shared_memory },
 		{ "thread", by_thread },  { "far", far },	     { "order", in_another_order }, { "child", by_child },
-		{ "cpu", by_processor },
+		{ "cpu", by_processor },  { "parent", by_parent },
 	};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
