@@ -50,5 +50,7 @@ int msr_cpu_of(struct msr_cpu *out, const char *bound, const char *libpfm, const
 		snprintf(out->name, sizeof(out->name), "%s", name);
 		return 0;
 	}
-	return tare_fail(err, ENODATA, "the counters' registers of %.60s are not known", name);
+	tare_fail(err, ENODATA, "the counters' registers of %.60s are not known", name);
+	tare_hint(err, "on such a machine itself, without --cpu, CPUID says how many there are and how wide");
+	return -ENODATA;
 }

@@ -170,7 +170,7 @@ static int no_counter(const struct msr_cpu *cpu, const struct msr_event *ev, str
 			tare_hint(err, "fixed counter %u alone counts it%s, and this CPU has %u fixed ones", fixed_events[i].counter,
 				  fixed_events[i].counter == 3 ? " (Ice Lake and later)" : "", cpu->fixed);
 	if (beyond_32_bits(cpu, ev))
-		tare_hint(err, "it starts a programmable counter at -period, and this CPU sets those to 32 bits: a period of at most %llu does fit",
+		tare_hint(err, "it starts a programmable counter at -period, and this CPU sets those to 32 bits: a period of at most %llu fits",
 			  (unsigned long long)BIT(31));
 	else if (ev->legal && !(ev->legal & (BIT(cpu->programmable) - 1)))
 		tare_hint(err, "it is counted by counters that this CPU, with %u programmable and %u fixed ones, does not have", cpu->programmable, cpu->fixed);
