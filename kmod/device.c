@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/security.h>
 #include <linux/slab.h>
@@ -235,7 +236,10 @@ static int become_holder(struct file_state *f, bool pmu)
 /* With `machine` held: may this batch go on that CPU now? Reads `saved` for the CPU. */
 static int may_run(struct file_state *f, struct batch *b)
 {
-	if (b->cpu >= nr_cpu_ids || !cpu_online(b->cpu))
+	if (b->cpu >= nr_cpu_ids)
+		return -ENXIO;
+	b->cpu = array_index_nospec(b->cpu, nr_cpu_ids);
+	if (!cpu_online(b->cpu))
 		return -ENXIO;
 	if (cpumask_test_cpu(b->cpu, f->lost))
 		return -ESTALE;

@@ -26,6 +26,15 @@ bool table_rdpmc = true;
 u32 slot_msr[SLOTS_MAX];
 bool slot_is_gate[SLOTS_MAX];
 
+/*
+ * Which MSRs the kernel's book of counters is kept by: Intel's architectural ones, and those of family 6, which have the same numbers. Of others, such as
+ * family 15, it says yes to everything. Source: arch/x86/kernel/cpu/perfctr-watchdog.c, nmi_perfctr_msr_to_bit().
+ */
+static bool counters_are_in_the_book(void)
+{
+	return table_maker != TARE_MSR_INTEL || boot_cpu_has(X86_FEATURE_ARCH_PERFMON) || boot_cpu_data.x86 == 6;
+}
+
 static u32 maker_here(void)
 {
 	switch (boot_cpu_data.x86_vendor) {
@@ -122,6 +131,10 @@ int table_init(void)
 	table_maker = maker_here();
 	if (!table_maker) {
 		pr_err("the registers of this CPU's maker are not known\n");
+		return -ENODEV;
+	}
+	if (!counters_are_in_the_book()) {
+		pr_err("the counters of Intel's family %u are not known, and this CPU has no architectural ones\n", boot_cpu_data.x86);
 		return -ENODEV;
 	}
 	full_width = has_full_width();
