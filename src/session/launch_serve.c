@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -43,6 +44,7 @@ enum { CALLERS_MAX = 1024, CHUNK = 256, GETRANDOM_MAX = 33554431, GLANCES = 300,
 struct served {
 	int listener, stop;
 	int alive[2]; /* a pipe: who stands by reads its end */
+	struct seccomp_notif *call; /* the last one that was received: shared with who stands by, and answers it when tare was killed over it */
 	struct fixed *fixed;
 	pid_t command;
 	struct execs execs;
@@ -146,17 +148,15 @@ static void answer_random(struct served *s, const struct seccomp_notif *call)
 
 static void answer(struct served *s)
 {
-	struct seccomp_notif call;
-
-	memset(&call, 0, sizeof(call));
-	if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0)
+	memset(s->call, 0, sizeof(*s->call));
+	if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, s->call) < 0)
 		return; /* who asked was killed */
-	if (call.data.nr != SYS_getrandom)
-		answer_exec(s, &call);
+	if (s->call->data.nr != SYS_getrandom)
+		answer_exec(s, s->call);
 	else if (fixed_tried(s->fixed) & FIXED(RANDOM))
-		answer_random(s, &call);
+		answer_random(s, s->call);
 	else
-		send_on(s->listener, call.id);
+		send_on(s->listener, s->call->id);
 }
 
 static void *serve(void *with)
@@ -179,7 +179,7 @@ static void *serve(void *with)
 
 /* ---- who stands by ---- */
 
-__attribute__((noreturn)) static void stand_by(int listener, int alive)
+__attribute__((noreturn)) static void stand_by(int listener, int alive, struct seccomp_notif *call)
 {
 	struct pollfd fds[1] = { { .fd = 4, .events = POLLIN } };
 	sigset_t all;
@@ -196,12 +196,11 @@ __attribute__((noreturn)) static void stand_by(int listener, int alive)
 	syscall(SYS_close_range, 5u, ~0u, 0u);
 	while (read(3, &byte, 1) < 0 && errno == EINTR)
 		;
+	send_on(4, call->id); /* answered already, as a rule */
 	while (poll(fds, 1, -1) > 0 && fds[0].revents & POLLIN) {
-		struct seccomp_notif call;
-
-		memset(&call, 0, sizeof(call));
-		if (ioctl(4, SECCOMP_IOCTL_NOTIF_RECV, &call) == 0)
-			send_on(4, call.id);
+		memset(call, 0, sizeof(*call));
+		if (ioctl(4, SECCOMP_IOCTL_NOTIF_RECV, call) == 0)
+			send_on(4, call->id);
 	}
 	_exit(0);
 }
@@ -219,7 +218,7 @@ static bool leave_by(struct served *s)
 		close(s->alive[1]);
 		pid = fork();
 		if (pid == 0)
-			stand_by(s->listener, s->alive[0]);
+			stand_by(s->listener, s->alive[0], s->call);
 		_exit(pid < 0);
 	}
 	close(s->alive[0]);
@@ -320,6 +319,8 @@ static void free_all(struct served *s)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
+	if (s->call != MAP_FAILED)
+		munmap(s->call, sizeof(*s->call));
 	free(s);
 }
 
@@ -338,9 +339,10 @@ struct served *serve_begin(struct fixed *f, int end, pid_t command)
 		s->alive[0] = s->alive[1] = -1;
 		s->listener = receive(end);
 		s->stop = eventfd(0, EFD_CLOEXEC);
+		s->call = mmap(NULL, sizeof(*s->call), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the caller's */
-		if (s->listener >= 0 && s->stop >= 0 && leave_by(s))
+		if (s->listener >= 0 && s->stop >= 0 && s->call != MAP_FAILED && leave_by(s))
 			code = pthread_create(&s->thread, NULL, serve, s);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
