@@ -372,12 +372,11 @@ int stat_explain(struct stat_explain *x, const struct stat_plan *plan, const str
 	int ret = 0;
 
 	x->explained = (struct explained){ .runs = plan->runs };
-	if (t->runs < BUDGET_RUNS_LEAST)
-		again = false; /* for nothing: they would be too few as well */
+	if (!again)
+		x->explained.why_none = "as was asked";
+	again = again && t->runs >= BUDGET_RUNS_LEAST; /* for nothing else: they would be too few as well */
 	if (again)
 		ret = rerun(&w);
-	else
-		x->explained.why_none = "as was asked";
 	if (ret == 0)
 		ret = explain_rows(&w);
 	if (ret == 0 && again && !x->explained.cut_short && any_is_left(&x->explained))

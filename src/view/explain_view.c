@@ -120,6 +120,8 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 	text_add(out, " %sunexplained%s", ink_on(s, INK_CAREFUL), ink_off(s));
 	if (r->place[0])
 		text_add(out, ": %s", r->place);
+	else if (b->fixed_deviation == 0 && b->left >= 0.005)
+		text_add(out, ": gone with everything fixed, so what the launch lets vary makes it; more runs would say which part");
 	text_put(out, "\n", 1);
 	if (b->alone) {
 		text_add(out, "         ");

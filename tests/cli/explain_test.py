@@ -89,6 +89,7 @@ def too_few_runs_are_said_to_be_too_few():
     equal((e["state"], e["n"], e["parts"], d["conditions"]), ("too few runs", 3, [], 0))
     text = sh(TARE, "stat", "-r", "3", "--explain", "-e", "task-clock", "--", "true").stderr
     true("3 runs: too few to name a cause" in text and "-r 6 at least" in text, text)
+    true("regression alone" not in text, "nobody asked for that: " + text)
 
 
 @test
