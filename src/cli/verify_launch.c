@@ -2,7 +2,7 @@
 /*
  * tare verify launch: runs a command with everything fixed, then with each item left out, and says by how much its
  * instructions differ then. What does not differ by itself within one shell is made to differ as it would between two: the
- * size of the environment, its order, the width of process ids.
+ * size of the environment, its order, the width of process ids, the working directory's name, the locale, the order of directories.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,14 @@
 #include "cli/verify.h"
 #include "session/environment.h"
 #include "session/pidspace.h"
+#include "session/same_input.h"
 #include "session/trial.h"
 #include "view/verify_launch_view.h"
 
-enum { RUNS_USUAL = 5, RUNS_MOST = 1000, OTHER_STEP = 173 };
+enum { RUNS_USUAL = 5, RUNS_MOST = 1000, OTHER_STEP = 173, OTHER_VARIABLES = 5 };
+
+/* Items that are left out by being done in another way each time. */
+#define OTHERWISE (FIXED(PID) | FIXED(CWD) | FIXED(READDIR))
 
 struct launch_options {
 	struct verify_form form;
@@ -76,6 +80,7 @@ struct job {
 	char **environment; /* the caller's, with room for one more */
 	size_t n_environment;
 	struct trial_run last;
+	struct same_input input;
 	char pwd[FIXED_CWD_BYTES + 8];
 	struct tare_error *err;
 };
@@ -87,9 +92,24 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* As another shell would have it, in its n-th version; `other` holds the variable that makes the difference. */
-static int vary(struct job *j, unsigned off, unsigned n, char **envp, char *other)
+/* In the place of one of that name, or behind the others. How many there are then. */
+static size_t set_variable(char **envp, size_t vars, char *variable)
 {
+	size_t name = strcspn(variable, "=") + 1;
+
+	for (size_t i = 0; i < vars; i++)
+		if (!strncmp(envp[i], variable, name)) {
+			envp[i] = variable;
+			return vars;
+		}
+	envp[vars] = variable;
+	return vars + 1;
+}
+
+/* As another shell would have it, in its n-th version; `other` holds the variable that makes the difference. */
+static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n, char **envp, char *other)
+{
+	static char locales[][24] = { "LC_ALL=C", "LC_ALL=en_US.UTF-8" }, zones[][24] = { "TZ=EST5EDT", "TZ=<+0530>-5:30" };
 	size_t vars = j->n_environment;
 
 	memcpy(envp, j->environment, vars * sizeof(*envp));
@@ -101,30 +121,39 @@ static int vary(struct job *j, unsigned off, unsigned n, char **envp, char *othe
 		memset(other + strlen(other), '.', (size_t)n * OTHER_STEP % 5000);
 		envp[vars++] = other;
 	}
-	for (size_t i = 0; (off & FIXED(CWD)) && i < vars; i++)
-		if (!strncmp(envp[i], "PWD=", 4)) { /* what it was before it had a longer name */
-			snprintf(j->pwd, sizeof(j->pwd), "PWD=%s", j->o->fixed.cwd + j->o->fixed.cwd_from);
-			envp[i] = j->pwd;
-		}
+	if ((off & FIXED(LOCALE)) && n) {
+		vars = set_variable(envp, vars, locales[n % 2]);
+		vars = set_variable(envp, vars, zones[n % 2]);
+	}
+	if ((off & FIXED(CWD)) && getenv("PWD")) {
+		snprintf(j->pwd, sizeof(j->pwd), "PWD=%s", f->cwd);
+		vars = set_variable(envp, vars, j->pwd);
+	}
 	envp[vars] = NULL;
-	return 0;
 }
 
 static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, struct trial_run *run)
 {
 	static const int widths[] = { 1000, 100, 10000, 500, 20000 };
 	struct environment environment;
-	char **envp = calloc(j->n_environment + 2, sizeof(*envp)), other[6000] = "";
+	char **envp = calloc(j->n_environment + OTHER_VARIABLES, sizeof(*envp)), other[6000] = "";
 	int ret;
 
 	if (!envp)
 		return tare_fail_nomem(j->err);
 	f->first_pid = off & FIXED(PID) ? widths[n % ARRAY_SIZE(widths)] : 0;
-	vary(j, off, n, envp, other);
+	f->turned = (off & FIXED(READDIR)) && n % 2;
+	if (off & FIXED(CWD))
+		pidspace_rename(f, (size_t)n * 29);
+	vary(j, f, off, n, envp, other);
 	ret = environment_fix(&environment, f->set, j->trial.argv, envp, j->err);
+	if (ret == 0)
+		ret = same_input_again(&j->input, j->err);
 	if (ret == 0)
 		ret = trial_run(&j->trial, f, environment.envp, run, j->err);
 	j->last = *run;
+	if (off & FIXED(CWD))
+		pidspace_rename_end(f);
 	environment_free(&environment);
 	free(envp);
 	if (ret == 0 && run->by_signal)
@@ -141,13 +170,17 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 	int ret = counts ? 0 : tare_fail_nomem(j->err);
 
 	*out = (struct launch_runs){ 0 };
-	/* Ids of a namespace are there anyway: without the item they have other widths. */
-	f.set = fixed_tried(&f) & ~(off & ~FIXED(PID));
+	/* Ids of a namespace are there anyway, and without the item have other widths; so do names, and directories another order. */
+	f.set = fixed_tried(&f) & ~(off & ~OTHERWISE);
 	f.missed = f.lost = 0;
 	for (unsigned n = 0; ret == 0 && n < j->o->runs; n++) {
+		struct fixed one = f;
 		struct trial_run run;
 
-		ret = run_one(j, &f, off, n, &run);
+		ret = run_one(j, &one, off, n, &run);
+		f.missed = one.missed;
+		f.lost = one.lost;
+		memcpy(f.why, one.why, sizeof(f.why));
 		if (ret < 0)
 			break;
 		if (!j->began) {
@@ -218,8 +251,12 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 	j.report.engine = j.trial.launcher->engine;
 	while (environ[j.n_environment])
 		j.n_environment++;
+	j.input.file = j.input.before = -1;
+	if (ret == 0)
+		ret = same_input_begin(&j.input, err);
 	if (ret == 0)
 		ret = run_conditions(&j);
+	same_input_end(&j.input);
 	trial_close(&j.trial);
 	if (ret == 0)
 		ret = show(&j);

@@ -67,6 +67,7 @@ enum {
 	SAME_RANDOM = 16,  /* getrandom gives constant bytes */
 	SAME_READDIR = 32, /* directories are read by the names of their entries */
 	COUNT_PATH = 64,   /* also a hash of the way that each thread went: engine/path.c */
+	TURNED_READDIR = 128, /* likewise, from the last to the first */
 };
 
 /* What one counter stands for. */

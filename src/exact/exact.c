@@ -271,7 +271,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) | (o->running ? COUNT_RUNNING : 0) |
 				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
 				(o->every.n && o->every.path ? COUNT_PATH : 0) |
-				(o->same_random ? SAME_RANDOM : 0) | (o->same_readdir ? SAME_READDIR : 0),
+				(o->same_random ? SAME_RANDOM : 0) | (o->same_readdir ? SAME_READDIR : 0) | (o->turned_readdir ? TURNED_READDIR : 0),
 		};
 
 		close(fds[0]);

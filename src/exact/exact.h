@@ -51,6 +51,7 @@ struct exact_options {
 	const sigset_t *mask; /* the signals that the command begins with blocked; NULL: those of the caller */
 	bool same_random; /* constant bytes from getrandom, /dev/urandom and AT_RANDOM, to all it starts */
 	bool same_readdir; /* directories are read in the order of their entries' names */
+	bool turned_readdir; /* with same_readdir: from the last name to the first */
 	bool no_vdso;     /* clocks are read by system call: what the kernel maps for them is not shown to it */
 	bool aslr;       /* leave address space layout random, as it runs elsewhere */
 	bool total_only; /* instructions alone: a little faster, and no taken branches */

@@ -47,6 +47,7 @@ struct fixed {
 	unsigned partly; /* of those that are had: in part, see fixed_rows[].leaves */
 	char why[FIXED_ITEMS][120];
 	int first_pid; /* with PID; 0: PIDSPACE_FIRST */
+	bool turned; /* with READDIR: from the last name to the first */
 	char cwd[FIXED_CWD_BYTES + 1]; /* with CWD: the working directory by its long name, by pidspace_enter(); "": not had */
 	size_t cwd_from; /* behind so many bytes of it stands its own name */
 };

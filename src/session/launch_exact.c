@@ -52,6 +52,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 						    .aslr = !(set & FIXED(ASLR)),
 						    .same_random = set & FIXED(RANDOM),
 						    .same_readdir = set & FIXED(READDIR),
+						    .turned_readdir = l->fixed && l->fixed->turned,
 						    .no_vdso = set & FIXED(VDSO),
 						    .profile = l->profile,
 						    .running = l->running,

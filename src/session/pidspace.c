@@ -265,6 +265,42 @@ int pidspace_enter(struct fixed *f, const char *command)
 	return -1;
 }
 
+void pidspace_rename(struct fixed *f, size_t more)
+{
+	static const char begin[] = "/tmp/tare-cwd-", end[] = "XXXXXX";
+	char own[FIXED_CWD_BYTES + 1], folder[FIXED_CWD_BYTES + 1];
+	size_t n = strlen(f->cwd + f->cwd_from), least = strlen(begin) + strlen(end);
+
+	memcpy(own, f->cwd + f->cwd_from, n + 1);
+	f->cwd_from = 0;
+	strcpy(f->cwd, n ? own : "/");
+	if (!more)
+		return;
+	more = more < least ? least : more > FIXED_CWD_BYTES - n ? FIXED_CWD_BYTES - n : more;
+	memset(folder, '.', more);
+	memcpy(folder, begin, strlen(begin));
+	memcpy(folder + more - strlen(end), end, sizeof(end));
+	if (mkdtemp(folder) && mount("/", folder, NULL, MS_BIND | MS_REC, NULL) == 0) {
+		f->cwd_from = more;
+		memcpy(f->cwd, folder, more);
+		memcpy(f->cwd + more, own, n + 1);
+		return;
+	}
+	fixed_miss(f, FIXED_CWD, "no other name for it: %s", strerror(errno));
+	rmdir(folder);
+}
+
+void pidspace_rename_end(struct fixed *f)
+{
+	if (!f->cwd_from)
+		return;
+	f->cwd[f->cwd_from] = '\0';
+	umount2(f->cwd, MNT_DETACH); /* something that is left may still be in there */
+	rmdir(f->cwd);
+	f->cwd[0] = '\0';
+	f->cwd_from = 0;
+}
+
 void pidspace_rewind(struct fixed *f)
 {
 	char words[16];

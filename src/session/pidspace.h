@@ -21,4 +21,11 @@ int pidspace_enter(struct fixed *f, const char *command);
 /* The next process to be started has id f->first_pid, or a little above where that is in use. */
 void pidspace_rewind(struct fixed *f);
 
+/*
+ * In the namespace, with FIXED_CWD had: instead of the long name one that is `more` characters longer than the working directory's
+ * own, as far as there is room; 0: its own. `f` is a copy, of which the other lives on; end it before the next.
+ */
+void pidspace_rename(struct fixed *f, size_t more);
+void pidspace_rename_end(struct fixed *f);
+
 #endif

@@ -208,7 +208,7 @@ def bad_items():
 def stat_says_what_was_fixed():
     need_exact()
     d = validated(sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "-r", "3", "--format", "json", "-o", "-", "--deterministic=all", "--",
-                     NOISY, "none").stdout, "tare-stat-1.json")
+                     NOISY, "none").stdout, SCHEMAS / "tare-stat-1.json")
     c = d["conditions"]
     equal(sorted(c["fixed"] + [x["item"] for x in c["not_fixed"]]),
           sorted(x.split()[0] for x in sh(TARE, "run", "--list").stdout.splitlines()), "every item has its place")
@@ -219,7 +219,8 @@ def stat_says_what_was_fixed():
 
 
 # What each planted cause needs, and whether it makes counts differ by itself in five runs.
-CAUSES = {"address": "aslr", "stack": "environment", "order": "order", "random": "random", "urandom": "random", "at-random": "random", "pid": "pid"}
+CAUSES = {"address": "aslr", "stack": "environment", "order": "order", "random": "random", "urandom": "random", "at-random": "random", "pid": "pid",
+          "cwd": "cwd", "locale": "locale", "readdir": "readdir"}
 
 
 @test
@@ -249,6 +250,10 @@ def what_is_no_threads_count_is_said():
 @test
 def launch_finds_each_planted_cause():
     need_exact()
+    (Path(ROOM.name) / "noisy.dir").mkdir()
+    for i in "abcdmnoxyz":
+        (Path(ROOM.name) / "noisy.dir" / i).touch()
+    folders = sorted(Path("/tmp").glob("tare-cwd-*"))
     for cause, item in CAUSES.items():
         r = sh(TARE, "verify", "launch", "-r", "4", f"--deterministic={item}" + ("" if item == "aslr" else ",aslr,environment,order"),
                "--format", "json", "--", NOISY, cause, status=None)
@@ -260,7 +265,23 @@ def launch_finds_each_planted_cause():
             true(d["repeats"] and r.returncode == 0, f"{cause}: {d['all']}")
         worth = d["without"][item]["spread"]
         true(worth > 100, f"{cause}: {d['without']}")
-        true(item == "pid" or max(d["without"].items(), key=lambda x: x[1]["spread"])[0] in (item, "environment", "aslr"), f"{cause}: {d['without']}")
+        true(item in ("pid", "cwd") or max(d["without"].items(), key=lambda x: x[1]["spread"])[0] in (item, "environment", "aslr"), f"{cause}: {d['without']}")
+    equal(sorted(Path("/tmp").glob("tare-cwd-*")), folders, "nothing is left behind")
+
+
+@test
+def each_run_reads_the_same_input():
+    need_exact()
+    words = (TARE, "verify", "launch", "-r", "3", "--deterministic=aslr,environment,order,random,vdso", "--format", "json", "--", NOISY, "input")
+    Path(ROOM.name, "input").write_text("a line that is skipped\n" + "x" * 100)
+    with open(Path(ROOM.name, "input")) as file:
+        os.lseek(file.fileno(), 23, os.SEEK_SET)
+        of_file = json.loads(sh(*words, stdin=file).stdout)
+    of_pipe = json.loads(sh(*words, input="x" * 100).stdout)
+    none = json.loads(sh(*words, stdin=subprocess.DEVNULL).stdout)
+    for d in (of_file, of_pipe):
+        true(d["all"]["min"] > none["all"]["max"] + 10000, f"each run has read all of it: {d['all']}, {none['all']}")
+        equal(d["without"]["order"]["output_differs"], False)
 
 
 @test
@@ -448,11 +469,12 @@ def a_program_that_another_traces():
 
 @test
 def what_the_command_leaves_behind_executes_programs():
-    """Without a pid namespace it outlives tare, which may be killed, too."""
-    for name, script in (("left", "(sleep 0.3; sleep 0.1; echo late > left) > /dev/null 2>&1 &"),
+    """Without a pid namespace it outlives tare, which may be killed, too, in the middle of an answer."""
+    busy = "echo on; i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i+1)); done; "
+    for name, script in (*((f"killed{n}", f"{busy}echo late > killed{n}") for n in range(5)), ("left", "(sleep 0.3; sleep 0.1; echo late > left) > /dev/null 2>&1 &"),
                          ("killed", "echo on; sleep 0.5; sleep 0.1; echo late > killed")):
         p = subprocess.Popen([TARE, "run", "--deterministic=random,vdso", "--", "sh", "-c", script], stdout=subprocess.PIPE, text=True, env=ENV, cwd=ROOM.name)
-        if name == "killed":
+        if name.startswith("killed"):
             equal(p.stdout.readline(), "on\n", "on")
             p.kill()
         p.wait(60)
@@ -483,7 +505,7 @@ def what_is_fixed_in_part_is_said():
     true(f"tare run: fixed in part: random: {leaves}\n" in r.stderr, r.stderr)
     count = (TARE, "stat", "--deterministic", "-e", "task-clock")
     true(f"Fixed in part: random: {leaves}." in re.sub(r"\s+", " ", sh(*count, "--", "true").stderr), "stat")
-    d = validated(sh(*count, "--format", "json", "--", "true").stderr, "tare-stat-1.json")
+    d = validated(sh(*count, "--format", "json", "--", "true").stderr, SCHEMAS / "tare-stat-1.json")
     equal(d["conditions"]["fixed_in_part"], [{"item": "random", "reason": leaves}])
     if ARCH == "x86":
         d = json.loads(sh(TARE, "stat", "--engine", "exact", "--deterministic", "-e", "instructions:u", "--format", "json", "--", "true").stderr)

@@ -3,6 +3,7 @@
  * A program that does the same each time but for one planted cause: noisy CAUSE. What it is given by that cause decides how
  * often a loop goes round.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -178,6 +179,42 @@ static uint64_t own_personality(void)
 	return 5000;
 }
 
+static uint64_t cwd(void)
+{
+	char name[5000];
+
+	return getcwd(name, sizeof(name)) ? strlen(name) * 50 : 0;
+}
+
+static uint64_t locale(void)
+{
+	const char *zone = getenv("TZ");
+
+	return zone ? strlen(zone) * 100 : 0;
+}
+
+/* At which place in its directory the entry "m" stands. */
+static uint64_t place_in_directory(void)
+{
+	DIR *d = opendir("noisy.dir");
+	const struct dirent *e;
+	uint64_t n = 1;
+
+	while (d && (e = readdir(d)) && strcmp(e->d_name, "m"))
+		n++;
+	return n * 100;
+}
+
+/* What it reads. */
+static uint64_t input(void)
+{
+	uint64_t n = 0;
+
+	while (getchar() != EOF)
+		n += 100;
+	return n;
+}
+
 static uint64_t none(void)
 {
 	return 100;
@@ -192,6 +229,7 @@ static const struct {
 	{ "clock", clock_read }, { "file", file },	{ "ticks", ticks },
 	{ "late", late },	{ "signal", signalled }, { "thread", thread },
 	{ "child", child },	{ "own-personality", own_personality },
+	{ "cwd", cwd }, { "locale", locale }, { "readdir", place_in_directory }, { "input", input },
 };
 
 int main(int argc, char **argv)

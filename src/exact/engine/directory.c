@@ -151,6 +151,12 @@ static bool order(struct directory *d)
 	for (size_t at = 0; at < d->used; at += ((struct entry *)(d->memory + at))->bytes)
 		d->entry[i++] = (uint64_t)(d->memory + at);
 	heap_sort(d->entry, d->n, name_before);
+	for (i = 0; eng.mode & TURNED_READDIR && i < d->n / 2; i++) {
+		uint64_t last = d->entry[d->n - 1 - i];
+
+		d->entry[d->n - 1 - i] = d->entry[i];
+		d->entry[i] = last;
+	}
 	for (i = 0; i < d->n; i++)
 		((struct entry *)d->entry[i])->behind = position[i];
 	return true;
