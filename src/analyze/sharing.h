@@ -10,7 +10,8 @@
  *
  * Threads that seldom ran at once, as on a busy machine, show few switches on any line. So a line with few is looked at beside all
  * that its threads did: one that each uses all the while that it runs, turn after turn, is fought over as soon as they run
- * at once; one that is handed on is used by each for a part of its time.
+ * at once; one that is handed on is used by each for a part of its time. After a few turns that is only told where threads ran, and left the line
+ * alone, while another had it: else there is no verdict.
  */
 #ifndef ANALYZE_SHARING_H
 #define ANALYZE_SHARING_H
@@ -59,7 +60,7 @@ struct sharing_line {
 	enum sharing_verdict kind; /* of UNTIMED: FALSE, TRUE or BOTH */
 	bool sizes_open;  /* ... for which an access of SHARING_WIDE bytes would make it another kind */
 	bool in_turns;	  /* its threads use it all the while that they run, but seldom run at once: the verdict is of when they do */
-	bool few_turns;	  /* of those, too few to tell */
+	bool few_turns;	  /* its threads took turns, too few to tell that from one that is handed on: no verdict */
 	double steady;	  /* 0 to 1: share of what the threads did that was done while using it, less what few turns leave open */
 	uint64_t samples, loads, stores, modified;
 	uint64_t switches_true, switches_false; /* as above; 0 where UNTIMED */

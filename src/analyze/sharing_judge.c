@@ -5,9 +5,8 @@
 
 enum { WORD = 8 };
 
-/* The most that is said where an access may be wider than it looks; where threads that took turns may never run at once. */
+/* The most that is said where an access may be wider than it looks. */
 #define SIZES_OPEN_SURE 0.9
-#define TURNS_SURE 0.8
 
 /* Bytes of an access that does not say how many: up to its word's end. */
 static unsigned last_byte(const struct hit *h)
@@ -126,6 +125,7 @@ static void kind_of(struct sharing_line *l)
 void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
 {
 	uint64_t switches;
+	double shown;
 	bool few;
 
 	sharing_switches(h, n, l);
@@ -140,8 +140,13 @@ void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct shar
 	if (l->in_turns && l->few_turns)
 		return;
 	if (few && !l->in_turns) {
+		l->few_turns = !sharing_handed_over(s, h, n, l, &shown);
+		if (l->few_turns)
+			return;
 		l->verdict = SHARING_HANDED_OVER;
 		l->sure = 1 - exp(switches - l->expected + (switches ? switches * log(l->expected / switches) : 0));
+		if (l->sure > shown)
+			l->sure = shown;
 		return;
 	}
 	if (switches < 2)

@@ -80,5 +80,13 @@ int sharing_note_running(struct sharing *s, struct tare_error *err);
  * use it all the while that they run, and in many turns.
  */
 void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l);
+/*
+ * Is a line with few moves, which its threads do not use all the while, handed on? Only where it changed hands often enough, or where those
+ * who use it ran and left it alone while another had it: threads that merely ran one after the other look the same on any line. `sure`: how far
+ * that bears, 0 to 1.
+ */
+bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l, double *sure);
+
+#define TURNS_SURE 0.8 /* the most that is said where threads that took turns may never run at once */
 
 #endif

@@ -490,11 +490,58 @@ TEST(some_times)
 		l = sharing_lines(s, &n);
 		CHECK_EQ(n, 1);
 		CHECK_EQ(l->samples, 400);
-		CHECK_EQ(l->verdict, every == 2 ? SHARING_UNTIMED : SHARING_HANDED_OVER, "one in %u has none", every);
+		CHECK_EQ(l->verdict, every == 2 ? SHARING_UNTIMED : SHARING_UNCLEAR, "one in %u has none", every);
+		CHECK_EQ(l->few_turns, every != 2);
 		if (every == 2)
 			CHECK_EQ(l->kind, SHARING_TRUE);
 		else
 			CHECK_EQ(l->switches_true, 1);
+		sharing_free(s);
+	}
+}
+
+/*
+ * Two threads, each `hits` times at the line, one after the other with so many moves; while the first has it the second runs elsewhere so many
+ * times. One that did not run then tells nothing: the scheduler may have kept it.
+ */
+TEST(one_after_the_other)
+{
+	static const struct {
+		int line;
+		unsigned hits, moves, beside;
+		enum sharing_verdict verdict;
+		double least, most;
+	} rows[] = {
+		{ __LINE__, 200, 1, 0, SHARING_UNCLEAR, 0, 0 },	 { __LINE__, 2000, 1, 0, SHARING_UNCLEAR, 0, 0 },
+		{ __LINE__, 201, 2, 0, SHARING_UNCLEAR, 0, 0 },	 { __LINE__, 2000, 3, 0, SHARING_UNCLEAR, 0, 0 },
+		{ __LINE__, 200, 1, 39, SHARING_UNCLEAR, 0, 0 }, /* as a thread that starts */
+		{ __LINE__, 200, 1, 45, SHARING_HANDED_OVER, 0.999, 1 },
+		{ __LINE__, 200, 1, 200, SHARING_HANDED_OVER, 0.999, 1 },
+		{ __LINE__, 8, 1, 3, SHARING_UNCLEAR, 0, 0 },
+		{ __LINE__, 8, 1, 6, SHARING_HANDED_OVER, 0.98, 0.999 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sharing *s = sharing_new(NULL, NULL);
+		const struct sharing_line *l;
+		unsigned part = 2 * rows[i].hits / (rows[i].moves + 1), left = rows[i].beside;
+		uint64_t time = 1;
+		size_t n;
+
+		for (unsigned k = 0; k < 2 * rows[i].hits; k++) {
+			uint32_t tid = 10 + k / part % 2;
+
+			put(s, tid, TARE_ACCESS_STORE, 0x1000 + 8 * (tid - 10), 8, 0, time++);
+			if (tid == 10 && left)
+				put(s, 11, TARE_ACCESS_STORE, 0x20000, 8, 0, time++), left--;
+		}
+		CHECK_EQ(sharing_finish(s, NULL), 0);
+		l = sharing_lines(s, &n);
+		CHECK_EQ(n, 1);
+		CHECK_EQ(l->switches_true + l->switches_false, rows[i].moves, "row at line %d", rows[i].line);
+		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
+		CHECK_EQ(l->few_turns, rows[i].verdict == SHARING_UNCLEAR, "row at line %d", rows[i].line);
+		CHECK(l->sure >= rows[i].least && l->sure <= rows[i].most, "row at line %d: sure %g", rows[i].line, l->sure);
 		sharing_free(s);
 	}
 }

@@ -3,8 +3,11 @@
  * Is a line on which threads seldom meet handed on, or do its threads seldom run at once? By the times of all that they did: on a line that
  * is fought over each works all the while that it runs.
  */
+#include <math.h>
 #include <stdlib.h>
 #include "analyze/sharing_private.h"
+
+enum { TURNS = 4 }; /* each thread's, at least */
 
 static int by_time(const void *pa, const void *pb)
 {
@@ -131,9 +134,61 @@ static double steadiness(struct sharing *s, const struct hit *h, size_t n, const
 	return least;
 }
 
+/*
+ * How many more hits there would be, had those who use the line much used it as densely while another thread held it as in the time
+ * from their first hit to their last. None where they did not run then.
+ */
+static double left_alone(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l)
+{
+	double sum = 0;
+	size_t users = 0;
+	uint32_t *user = s->weight; /* used up */
+
+	for (size_t i = 0; i < n; i++)
+		s->use[h[i].thread] = (struct use){ .first = h[i].time };
+	for (size_t i = n; i-- > 0;) {
+		struct use *u = &s->use[h[i].thread];
+
+		u->last = u->n++ ? u->last : h[i].time;
+		u->first = h[i].time;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct use *u = &s->use[h[i].thread];
+
+		if (!u->end && u->n >= (double)n / (4.0 * l->threads))
+			user[users++] = h[i].thread;
+		u->end = 1; /* once */
+	}
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && h[end].thread == h[i].thread;)
+			end++;
+		for (size_t k = 0; k < users; k++) {
+			struct use *u = &s->use[user[k]];
+			size_t meanwhile = ran_before(s, user[k], h[end - 1].time) - ran_before(s, user[k], h[i].time);
+
+			if (user[k] != h[i].thread && meanwhile)
+				sum += (double)meanwhile * u->n / (ran_before(s, user[k], u->last) + 1 - ran_before(s, user[k], u->first));
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		s->use[h[i].thread] = (struct use){ 0 };
+	return sum;
+}
+
+bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l, double *sure)
+{
+	enum { LEAST = 4 };
+	bool turns = l->switches_true + l->switches_false >= (uint64_t)TURNS * l->threads;
+	double alone = left_alone(s, h, n, l);
+
+	*sure = 1 - exp(-alone);
+	if (turns && *sure < TURNS_SURE)
+		*sure = TURNS_SURE;
+	return turns || (alone >= LEAST && alone >= n / 10.0);
+}
+
 void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
 {
-	enum { TURNS = 4 }; /* each thread's */
 	struct sharing_line common = { 0 };
 	uint64_t turns;
 	size_t m = common_time(s, &h, n, l);

@@ -53,7 +53,7 @@ static bool listed(const struct sharing_line *l)
 static void put_means(struct text *out, const struct sharing_line *l)
 {
 	if (l->few_turns)
-		text_add(out, "its threads ran in turns, and in too few of them to tell");
+		text_add(out, "its threads ran one after the other, in too few turns to tell");
 	else if (l->verdict == SHARING_UNTIMED)
 		text_add(out, "%s; if it is: %s", verdicts[l->verdict].means, verdicts[l->kind].means);
 	else
@@ -333,7 +333,7 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 	if (k.unclear && !s->all) {
 		text_add(out, " Of ");
 		put_counted(out, style, k.unclear, " shared line", " shared lines");
-		text_add(out, " the samples or turns are too few to tell: -a shows %s.\n", k.unclear == 1 ? "it" : "them");
+		text_add(out, " the samples or turns are too few to tell: -a shows %s, a longer recording may tell.\n", k.unclear == 1 ? "it" : "them");
 	}
 	if (shown < k.wanted)
 		text_add(out, " %zu more %s (-n 0 shows all)\n", k.wanted - shown, k.wanted - shown == 1 ? "line" : "lines");

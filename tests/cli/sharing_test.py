@@ -235,7 +235,7 @@ def what_is_hidden_is_hinted_at():
     for k, (thread, op) in enumerate(((11, "store"), (12, "load"), (12, "load"), (12, "load"))):
         r.sample(0x400000, 1, thread, k, BASE, src=source(op))
     text = tare("sharing", r.write(room("few"))).stdout
-    for says in ("4 accesses to 1 line of 64 bytes", "1 shared one with", "No line is fought over", "Of 1 shared line the samples or turns are too few to tell: -a shows it."):
+    for says in ("4 accesses to 1 line of 64 bytes", "1 shared one with", "No line is fought over", "Of 1 shared line the samples or turns are too few to tell: -a shows it, a longer recording may tell."):
         true(says in text, f"{says} in {text}")
     true("2 threads: 3 loads, 1 store;" in tare("sharing", "-a", room("few")).stdout, "plurals")
 
