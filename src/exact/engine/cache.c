@@ -17,12 +17,13 @@ enum {
 static const int64_t REACH = 0x78000000;
 
 /*
- * Code that runs together stays together in the table, in the same cache lines and pages; each 64 KiB of
- * code begins somewhere else.
+ * The blocks of 32 bytes of code begin in one cache line of the table, their lines lie anywhere: it is mostly searched for
+ * what is not there, as far as the next free entry, and neighbours in one run would make that far. By the low half of pc,
+ * which an entry holds.
  */
 static uint32_t hash_of(uint64_t pc, uint32_t bits)
 {
-	return (uint32_t)((pc >> 1) + (pc >> 16) * 0x9e3779b1u) & ((1u << bits) - 1);
+	return (((uint32_t)pc >> 5) * 0x9e3779b1u >> (32 - bits) & ~7u) | (pc >> 2 & 7);
 }
 
 /* An entry of the table: the block's number (0: of one that is gone), and enough of its pc to pass strangers by. */
@@ -175,6 +176,13 @@ bool in_cache(uint64_t rip)
 	return arena_with((const uint8_t *)(rip ^ eng.alias));
 }
 
+/* It will be looked for: where it may stand is had from memory meanwhile, and so is its code. */
+void block_expect(uint64_t pc)
+{
+	__builtin_prefetch(&eng.hash[hash_of(pc, eng.hash_bits)]);
+	__builtin_prefetch((const void *)pc);
+}
+
 struct block *block_find(uint64_t pc)
 {
 	uint32_t mask = (1u << eng.hash_bits) - 1;
@@ -225,7 +233,7 @@ static void hash_grow(void)
 	eng.hash_used = 0;
 	for (uint64_t i = 0; i < size / sizeof *old; i++)
 		if ((uint32_t)old[i])
-			hash_put(eng.blocks[(uint32_t)old[i]].pc, (uint32_t)old[i]);
+			hash_put(old[i] >> 32, (uint32_t)old[i]);
 	unreserve(old, size);
 }
 

@@ -273,6 +273,7 @@ bool limit_call(struct thread *t);
 
 /* cache.c: blocks, found by pc and by where their code lies. */
 void cache_first(void);
+void block_expect(uint64_t pc);
 struct block *block_find(uint64_t pc);
 struct block *block_new(uint64_t pc);
 void block_done(struct block *b, struct arena *a);

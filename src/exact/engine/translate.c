@@ -178,9 +178,12 @@ static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 		d->reads_count = reads;
 		d->pcs[d->n++] = d->end;
 		d->end += in->len;
+		if (in->kind == K_JCC || in->kind == K_JMP || in->kind == K_CALL)
+			block_expect(d->end + (uint64_t)in->imm);
 		if (in->kind != K_PLAIN || once || (checked && in->stores) || alone)
 			break;
 	}
+	block_expect(d->end);
 	return d->n > 0;
 }
 
