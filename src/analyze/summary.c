@@ -455,6 +455,8 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 	s->last.timed_out = f->end.timed_out;
 	s->last.times.has_command |= f->end.has_status;
 	s->last.times.stops += f->end.stops;
+	if (f->end.left.n > s->last.times.left.n)
+		s->last.times.left = f->end.left;
 	if (f->end.max_rss_kib > s->last.times.max_rss_kib)
 		s->last.times.max_rss_kib = f->end.max_rss_kib;
 	if (s->opt.intervals && !f->end.intervals_done) /* so many were asked for, and no rest */
@@ -544,6 +546,7 @@ const struct stat_table *summary_table(struct summary *s, struct tare_error *err
 	s->table.lost = s->last.lost;
 	s->table.times.has_command = s->last.times.has_command;
 	s->table.times.stops = s->last.times.stops;
+	s->table.times.left = s->last.times.left;
 	s->table.times.max_rss_kib = s->last.times.max_rss_kib;
 	return &s->table;
 }

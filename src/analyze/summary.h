@@ -71,6 +71,7 @@ struct stat_times {
 	bool added_work;      /* of the engine is in them; where some runs were without, they are those runs' */
 	uint64_t max_rss_kib; /* the largest of the runs */
 	unsigned stops;       /* of the command, over all runs: see fact.h */
+	struct exact_left left; /* of the run with the most of them: see fact.h */
 };
 
 struct stat_table {

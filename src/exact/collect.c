@@ -211,3 +211,21 @@ unsigned sweep(struct supervisor *s, enum looks looks)
 	}
 	return live;
 }
+
+/* Behind a sweep: who runs on. A process that is being born has no name yet. */
+struct exact_left look_at_left(struct board *b)
+{
+	struct exact_left left = { 0 };
+
+	for (uint32_t i = 0; i < board_processes(b); i++) {
+		const struct process *p = board_process(b, i);
+
+		if (p->state != PROCESS_LIVE)
+			continue;
+		if (!left.n++) {
+			left.pid = p->pid;
+			snprintf(left.name, sizeof left.name, "%.*s", (int)sizeof p->name, p->name);
+		}
+	}
+	return left;
+}

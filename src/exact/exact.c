@@ -192,7 +192,7 @@ static void note_end(struct exact *x, const struct report *r)
 {
 	x->ended = true;
 	x->alone = r->alone;
-	x->end = (struct exact_end){ .status = r->status, .usage = r->usage };
+	x->end = (struct exact_end){ .status = r->status, .left = r->left, .usage = r->usage };
 }
 
 /* The next report of the supervisor: 1, 0 when it has not said anything in time, -EIO when it never will. */

@@ -60,8 +60,16 @@ struct exact_options {
 	struct exact_every every; /* exact_samples(); with `profile` also what is mapped where */
 };
 
+/* Counted processes that ran on when the command ended; one of them by name. */
+struct exact_left {
+	unsigned n;
+	pid_t pid;
+	char name[24];
+};
+
 struct exact_end {
 	int status;          /* as wait(2) gives it */
+	struct exact_left left;
 	struct rusage usage; /* of the command and its children; includes translation */
 };
 

@@ -150,6 +150,8 @@ static void say_end(struct supervisor *s, unsigned live)
 		return;
 	s->end_said = true;
 	s->end.alone = !live;
+	if (!s->damaged)
+		s->end.left = look_at_left(s->b);
 	if (!s->command_started)
 		note_reason(s->b, "the command was ended by a signal before its first instruction");
 	snprintf(s->end.reason, sizeof s->end.reason, "%s", s->b->reason);

@@ -39,6 +39,7 @@ void note_reason(struct board *b, const char *reason);
 enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is left */ };
 void look_at_death(struct board *b, pid_t pid, int sig);
 unsigned sweep(struct supervisor *s, enum looks looks);
+struct exact_left look_at_left(struct board *b);
 void fold_threads(struct supervisor *s, uint32_t process);
 void leave_lineage(struct supervisor *s, uint32_t lineage);
 int64_t new_lineage(struct supervisor *s);

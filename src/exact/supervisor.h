@@ -19,6 +19,7 @@ struct report {
 	int samples; /* wait to be read: nothing else has happened */
 	int alone; /* nothing of the command is left: the supervisor ends, too */
 	int status;
+	struct exact_left left;
 	struct rusage usage;
 	char reason[REASON_MAX];
 };

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/error.h"
+#include "exact/exact.h"
 #include "session/around.h"
 #include "tare/reading.h"
 
@@ -58,6 +59,7 @@ struct fact_end {
 	bool stopped;        /* ended by the control's stop */
 	bool added_work; /* the engine's own work is in the times, and in what the kernel counted */
 	unsigned stops;  /* of the command, at least, where the exact engine counted: each may have cost it an instruction per thread */
+	struct exact_left left; /* ran on when the command ended, where the exact engine counted: counted up to there */
 	struct around around; /* while it ran, where the plan asked for it; switches and faults are of the command */
 };
 

@@ -21,6 +21,7 @@ struct launched {
 	int result_fd; /* the errno of a failed exec comes back here; closes on success */
 	void *own;     /* a launcher's own state */
 	unsigned stops; /* of the command, under the exact engine: exact_stops() */
+	struct exact_left left; /* likewise, once it was reaped */
 	bool profile;  /* set before prepare: keep where instructions are executed, where it can */
 	struct exact_every every; /* likewise: samples, for launched_samples(); only the exact engine has them */
 	bool running;  /* likewise: a running count for the program's own reads, tare/exact.h, where it can */

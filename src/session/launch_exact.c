@@ -85,6 +85,7 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 		fixed_lose(l->fixed, FIXED_ASLR, "lost on the way to %s: it was started with other rights, or its personality "
 			   "was changed", exact_layout_lost(run->engine));
 	l->stops = exact_stops(run->engine);
+	l->left = end.left;
 	*status = end.status;
 	*used = end.usage;
 	l->pid = 0;

@@ -484,6 +484,7 @@ static int end(struct run *r, struct signals *signals)
 		take_around(r);
 	f.end = r->end;
 	f.end.stops = r->child.stops;
+	f.end.left = r->child.left;
 	if (f.end.has_status && f.end.wait_status == 0)
 		f.end.by_signal = 0; /* the command took the signal and finished its work */
 	if (ret == 0)

@@ -224,6 +224,8 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	json_uint(&j, "batches", about->batches);
 	if (t->times.stops)
 		json_uint(&j, "stops", t->times.stops);
+	if (t->times.left.n)
+		json_uint(&j, "left_running", t->times.left.n);
 	json_end(&j);
 	json_object(&j, "times_ns");
 	if (t->times.added_work)

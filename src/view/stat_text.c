@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "base/rows.h"
 #include "view/profile_view.h"
 #include "view/stat.h"
 
@@ -435,6 +436,19 @@ static void put_stops(struct text *out, unsigned stops, const struct style *s)
 	text_free(&words);
 }
 
+static void put_left(struct text *out, const struct exact_left *left, const struct style *s)
+{
+	struct text words = { 0 };
+	bool one = left->n == 1;
+
+	text_add(&words, "But: %u process%s still running when the command ended, ", left->n, one ? " was" : "es were");
+	if (row_fits(left->name))
+		text_add(&words, "%s, ", left->name);
+	text_add(&words, "pid %d%s: counted up to there.", (int)left->pid, one ? "" : ", among them");
+	put_note(out, s, words.failed ? "" : words.s);
+	text_free(&words);
+}
+
 /* What the exact engine counted, and what it added. */
 static void put_exact_notes(struct text *out, const struct stat_table *t,
 			    const struct stat_about *about, const struct style *s)
@@ -450,6 +464,8 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 				 "command's end, counted by the exact engine.");
 	if (exact && t->times.stops)
 		put_stops(out, t->times.stops, s);
+	if (exact && t->times.left.n)
+		put_left(out, &t->times.left, s);
 	if (added)
 		put_note(out, s, "+engine: holds the exact engine's own work too. --clean-times takes it from further "
 				 "runs, without the engine.");

@@ -795,6 +795,31 @@ def exact_says_stops():
 
 
 @test
+def exact_says_what_runs_on():
+    """Processes that run on when the command ends are counted up to there: people and programs are told that there are some."""
+    exact_or_skip()
+    words = ("--engine", "exact", "-e", "instructions:u", "--", "sh", "-c")
+    ended = "But: 1 process was still running when the command ended, sleep, pid %d: counted up to there."
+    pids = []
+    try:
+        # The shell ends when it is asleep: then it has its name.
+        script = "sleep 100 >&- 2>&- & until grep -q '(sleep) S' /proc/$!/stat; do :; done; echo $!"
+        told = stat(*words, script)
+        pids.append(int(told.stdout))
+        true(ended % pids[0] in " ".join(told.stderr.split()), told.stderr)
+        several = stat(*words, script + "; " + script)
+        pids += map(int, several.stdout.split())
+        true("But: 2 processes were still running when the command ended, sleep, pid" in " ".join(several.stderr.split()), several.stderr)
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+    d = document(*words, "sleep 0.3 >&- 2>&- &")
+    equal(d["conditions"].get("left_running"), 1, "programs are told")
+    true("still running" not in stat(*words, "sleep 0.1 & wait").stderr, "no word where there was none")
+    true("left_running" not in document(*words, "sleep 0.1 & wait")["conditions"], "nor there")
+
+
+@test
 def exact_counts_known_work():
     """A loop of three instructions: a million further rounds are three million further instructions."""
     exact_or_skip()
