@@ -138,12 +138,17 @@ static double sorted(const double *first, unsigned n, double *to)
 	return to[n / 2];
 }
 
-/* The middle of the plain rounds, and how far off it can be; the best and the worst plain round are not asked. */
+/*
+ * The middle of the plain rounds, and how far off it can be. Where other code shows how much that differs by itself, the best
+ * and the worst plain round are not asked; where there is none, as of a binding, all are, and twice: an interpreter's regions last
+ * long enough for what else the machine does to be in all of a round, and that is not the same later.
+ */
 static float settle(const double *plain, const double *other, const double *busy, double least, float *off)
 {
 	double x[ROUNDS], y[ROUNDS], middle = sorted(plain, ROUNDS, x), far = least;
+	int out = other ? 1 : 0;
 
-	far = fmax(far, fmax(middle - x[1], x[ROUNDS - 2] - middle));
+	far = fmax(far, (other ? 1 : 2) * fmax(middle - x[out], x[ROUNDS - 1 - out] - middle));
 	if (other)
 		far = fmax(far, fabs(sorted(other, ROUNDS, y) - middle));
 	far = fmax(far, fabs(sorted(busy, BUSY_ROUNDS, y) - middle));

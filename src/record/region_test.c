@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include "base/text.h"
 #include "record/format.h"
 #include "record/timeline.h"
@@ -630,6 +631,43 @@ TEST(other_versions_and_byte_orders_by_name)
 	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
 	timeline_close(t);
 	close(fd);
+	unlink(path);
+}
+
+/* In one of the first turns 20 us go by between two regions. */
+static void once_slow(tare_label label, unsigned n, void *with)
+{
+	unsigned *turn = with;
+	struct timespec from, now;
+
+	++*turn;
+	for (unsigned i = 0; i < n; i++) {
+		tare_label_begin(label);
+		tare_label_end(label);
+		clock_gettime(CLOCK_MONOTONIC, &from);
+		do
+			clock_gettime(CLOCK_MONOTONIC, &now);
+		while (*turn == 5 && (now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < 20000);
+	}
+}
+
+/* A binding's regions that once cost more than at other times: what they cost then lies within what is said. */
+TEST(what_a_region_costs_at_times)
+{
+	const struct timeline_own *own;
+	struct timeline *t;
+	unsigned turn = 0;
+
+	start("wall-time");
+	tare_region_begin(&outer);
+	tare_region_end(&outer);
+	CHECK_EQ(tare_region_measure(TARE_PATH_OTHER, once_slow, &turn), 0);
+	stop();
+	t = reopen();
+	own = &timeline_info(t)->counter[0].own[TARE_PATH_OTHER];
+	CHECK(own->known && own->outside - own->outside_off < 10000 && own->outside + own->outside_off > 20000,
+	      "%g +- %g", own->outside, own->outside_off);
+	timeline_close(t);
 	unlink(path);
 }
 

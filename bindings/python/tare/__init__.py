@@ -248,11 +248,22 @@ def _begin(now):
 
 
 def _run_empty(number, n, _):
+    """As programs do, by turns: a region that is made each time, and one that is kept."""
+    global _kept
     _labels[_run_empty] = number
+    _kept = not _kept
+    if not _kept:
+        for _ in range(n):
+            with region(_run_empty):
+                pass
+        return
     r = region(_run_empty)
     for _ in range(n):
         with r:
             pass
+
+
+_kept = False
 
 
 _empty = _Empty(_run_empty)
