@@ -104,7 +104,7 @@ static int gather(struct compare *c, struct tare_error *err)
 				to->known[k] &= s->seldom->unknown + s->seldom->no_self == 0;
 				values_of(c, to, COMPARE_SELF, k)[r] = regions_self(run, from, k);
 				values_of(c, to, COMPARE_TOTAL, k)[r] = regions_total(run, from, k);
-				values_of(c, to, COMPARE_SUM, k)[r] = (double)s->sum;
+				values_of(c, to, COMPARE_SUM, k)[r] = (double)regions_sum_each(s);
 			}
 		}
 	}

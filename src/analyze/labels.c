@@ -36,8 +36,11 @@ static bool same(const struct labels_entry *e, const char *name, const char *kin
 
 static bool grow_slots(struct labels *l)
 {
-	uint32_t slots = l->slots ? 2 * l->slots : 128, *slot = calloc(slots, sizeof(*slot));
+	uint32_t slots = l->slots ? 2 * l->slots : 128, *slot;
 
+	while (slots <= 2 * l->n)
+		slots *= 2;
+	slot = calloc(slots, sizeof(*slot));
 	if (!slot)
 		return false;
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -111,6 +114,13 @@ uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, s
 	if (!number)
 		tare_fail_nomem(err);
 	return number;
+}
+
+void labels_settle(struct labels *l)
+{
+	free(l->slot);
+	l->slot = NULL;
+	l->slots = 0;
 }
 
 uint64_t labels_key(const struct labels *l, uint32_t number)

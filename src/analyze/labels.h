@@ -24,6 +24,8 @@ struct labels {
 uint32_t labels_number(struct labels *l, const char *name, const char *kind, const char *const *arg);
 /* By label of a recording, its number: with its arguments, or without them. NULL with err; the caller frees it. */
 uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, struct tare_error *err);
+/* What only finds labels is freed; labels_number() makes it anew. */
+void labels_settle(struct labels *l);
 /* What tells its text apart, whichever number it has. */
 uint64_t labels_key(const struct labels *l, uint32_t number);
 void labels_free(struct labels *l);

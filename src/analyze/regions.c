@@ -409,11 +409,15 @@ static inline __attribute__((always_inline)) bool end_of(struct adding *a, const
 			r->counter[c].backwards += done.backwards >> c & 1;
 			continue;
 		}
-		s->sum += done.cost[c];
 		if (outermost) {
 			s->total += done.cost[c];
 			s->own.total += own.total;
 			s->own.total_off += own.total_off;
+		} else {
+			sum_seldom = sum_seldom_of(r, s);
+			if (!sum_seldom)
+				return false;
+			sum_seldom->again += done.cost[c];
 		}
 		if (done.no_self & 1u << c) {
 			sum_seldom = sum_seldom_of(r, s);
@@ -470,7 +474,6 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 		seldom->detached += to - from;
 		r->counter[c].detached += to - from;
 		row->sum[c].total += to - from;
-		row->sum[c].sum += to - from;
 		if (!distribution_add(&row->sum[c].each, to - from))
 			return false;
 	}
@@ -640,6 +643,7 @@ static int prepare(struct adding *a, struct tare_error *err)
 	a->number = labels_of(&r->labels, a->t, true, err);
 	if (!a->number)
 		return -ENOMEM;
+	labels_settle(&r->labels); /* rows need the room */
 	a->row = malloc((a->info->n_labels + 1) * sizeof(*a->row));
 	a->row_of = malloc((r->labels.n + 1) * sizeof(*a->row_of));
 	if (!a->row || !a->row_of)

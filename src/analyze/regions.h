@@ -29,6 +29,7 @@ struct regions_own {
 
 /* What few sums have: a recording may have a million labels. */
 struct regions_sum_seldom {
+	uint64_t again;	    /* beside total: of regions within one of their own label */
 	uint64_t detached;  /* of self: of detached timings, which lie beside what the threads did */
 	uint64_t unknown;   /* regions whose cost is not known, and is in none of the sums */
 	uint64_t no_self;   /* regions of which only the self is not known; likewise */
@@ -40,7 +41,6 @@ struct regions_sum_seldom {
 struct regions_sum {
 	int64_t self;	    /* without the regions in it; less than 0 only where the counter stepped back */
 	uint64_t total;	    /* a region within one of its own label counts once, in the outer */
-	uint64_t sum;	    /* the same, but such a region counts each time */
 	const struct regions_sum_seldom *seldom; /* never NULL */
 	struct regions_own own;
 	struct distribution each; /* the cost of each region that is whole, as shown: regions_single() */
@@ -151,6 +151,11 @@ double regions_total(const struct regions *r, const struct regions_row *row, siz
 /* How many single regions a sum has; and the one at the share q of them, of which *error (may be NULL) is as in distribution.h. */
 uint64_t regions_singles(const struct regions_sum *s);
 int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error);
+/* Like total, but a region within one of its own label counts, too. */
+static inline uint64_t regions_sum_each(const struct regions_sum *s)
+{
+	return s->total + s->seldom->again;
+}
 /* Their median, likewise: base/median.h. */
 int64_t regions_median(const struct regions_sum *s, uint64_t *error);
 /* Its name, for counter_named(). */

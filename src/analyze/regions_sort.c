@@ -7,8 +7,7 @@
 /* What rows are sorted by: computed once, for a quantile is not for free. */
 struct keyed {
 	double key;
-	size_t row;
-	const struct regions *r;
+	uint32_t row;
 };
 
 #define NOTHING (-1e300) /* behind all that have one */
@@ -30,11 +29,12 @@ static double key_of(const struct regions *r, const struct regions_row *row, enu
 	}
 }
 
-static int by_key(const void *pa, const void *pb)
+static int by_key(const void *pa, const void *pb, void *with)
 {
 	const struct keyed *a = pa, *b = pb;
-	const struct regions_row *x = &a->r->row[a->row], *y = &b->r->row[b->row];
-	const struct labels_entry *lx = &a->r->labels.entry[x->label], *ly = &b->r->labels.entry[y->label];
+	const struct regions *r = with;
+	const struct regions_row *x = &r->row[a->row], *y = &r->row[b->row];
+	const struct labels_entry *lx = &r->labels.entry[x->label], *ly = &r->labels.entry[y->label];
 	int way = strcmp(lx->name, ly->name);
 
 	if (a->key != b->key)
@@ -51,12 +51,12 @@ static int by_key(const void *pa, const void *pb)
 /* Each row to where order says that it comes from, in circles. */
 static void reorder(struct regions *r, struct keyed *order)
 {
-	for (size_t i = 0; i < r->n; i++) {
+	for (uint32_t i = 0; i < r->n; i++) {
 		struct regions_row first = r->row[i];
-		size_t at = i;
+		uint32_t at = i;
 
 		while (order[at].row != i) {
-			size_t from = order[at].row;
+			uint32_t from = order[at].row;
 
 			r->row[at] = r->row[from];
 			order[at].row = at;
@@ -74,10 +74,10 @@ void regions_sort(struct regions *r, enum regions_key key, size_t counter)
 	if (r->sorted && r->sorted_by == key && r->sorted_counter == counter)
 		return;
 	order = calloc(r->n + 1, sizeof(*order));
-	for (size_t i = 0; order && i < r->n; i++)
-		order[i] = (struct keyed){ key_of(r, &r->row[i], key, counter), i, r };
+	for (uint32_t i = 0; order && i < r->n; i++)
+		order[i] = (struct keyed){ key_of(r, &r->row[i], key, counter), i };
 	if (order) {
-		qsort(order, r->n, sizeof(*order), by_key);
+		qsort_r(order, r->n, sizeof(*order), by_key, r);
 		reorder(r, order);
 		r->sorted = true;
 		r->sorted_by = key;

@@ -71,9 +71,9 @@ struct timeline_label {
 	const char *const *arg;   /* arguments; NULL-terminated */
 	uint32_t group;		  /* index of the label that has the same name and kind, and no arguments */
 	const char *file;	  /* where it stands in the source, or NULL */
-	uint32_t line;
-	uint8_t way;		  /* how its points are recorded, below TIMELINE_WAYS: timeline_counter.own */
-	bool gap;		  /* stands for points that were lost: TIMELINE_LOST */
+	uint32_t line : 24;
+	uint32_t way : 7;	  /* how its points are recorded, below TIMELINE_WAYS: timeline_counter.own */
+	uint32_t gap : 1;	  /* stands for points that were lost: TIMELINE_LOST */
 };
 
 /*

@@ -26,7 +26,7 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 	} else {
 		json_amount(j, "self", regions_self(r, row, c));
 		json_amount(j, "total", regions_total(r, row, c));
-		json_uint(j, "sum", s->sum);
+		json_uint(j, "sum", regions_sum_each(s));
 		if (k->whole)
 			json_real(j, "share", regions_nested_self(r, row, c) / (double)k->whole);
 		if (s->seldom->detached)
@@ -306,7 +306,7 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			text_add(out, "%s,", tare_quality_name(k->quality));
 			number(out, known, regions_self(r, row, c));
 			number(out, known, regions_total(r, row, c));
-			number(out, known, (double)s->sum);
+			number(out, known, (double)regions_sum_each(s));
 			number(out, known && k->whole, k->whole ? regions_nested_self(r, row, c) / (double)k->whole : 0);
 			singles(out, s);
 			text_add(out, "%" PRIu64 ",%.6g\n", s->seldom->unknown, r->options.subtract_own ? s->own.self_off : 0);
