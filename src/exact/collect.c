@@ -212,7 +212,7 @@ unsigned sweep(struct supervisor *s, enum looks looks)
 	return live;
 }
 
-/* Behind a sweep: who runs on. A process that is being born has no name yet. */
+/* Behind a sweep: who runs on. One that has just been forked may not have written down its pid: it counts, unnamed. */
 struct exact_left look_at_left(struct board *b)
 {
 	struct exact_left left = { 0 };
@@ -222,7 +222,8 @@ struct exact_left look_at_left(struct board *b)
 
 		if (p->state != PROCESS_LIVE)
 			continue;
-		if (!left.n++) {
+		left.n++;
+		if (p->pid > 0 && !left.pid) {
 			left.pid = p->pid;
 			snprintf(left.name, sizeof left.name, "%.*s", (int)sizeof p->name, p->name);
 		}

@@ -60,7 +60,7 @@ struct exact_options {
 	struct exact_every every; /* exact_samples(); with `profile` also what is mapped where */
 };
 
-/* Counted processes that ran on when the command ended; one of them by name. */
+/* Counted processes that ran on when the command ended; one of them by name, if any has said its pid (else 0). */
 struct exact_left {
 	unsigned n;
 	pid_t pid;

@@ -441,10 +441,12 @@ static void put_left(struct text *out, const struct exact_left *left, const stru
 	struct text words = { 0 };
 	bool one = left->n == 1;
 
-	text_add(&words, "But: %u process%s still running when the command ended, ", left->n, one ? " was" : "es were");
-	if (row_fits(left->name))
-		text_add(&words, "%s, ", left->name);
-	text_add(&words, "pid %d%s: counted up to there.", (int)left->pid, one ? "" : ", among them");
+	text_add(&words, "But: %u process%s still running when the command ended", left->n, one ? " was" : "es were");
+	if (left->pid && row_fits(left->name))
+		text_add(&words, ", %s", left->name);
+	if (left->pid)
+		text_add(&words, ", pid %d%s", (int)left->pid, one ? "" : ", among them");
+	text_add(&words, ": counted up to there.");
 	put_note(out, s, words.failed ? "" : words.s);
 	text_free(&words);
 }

@@ -813,6 +813,8 @@ def exact_says_what_runs_on():
     finally:
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
+    for _ in range(5): # one that has hardly begun has no pid yet
+        true("pid 0" not in stat(*words, "sleep 0.1 >&- 2>&- &").stderr, "no pid that is none")
     d = document(*words, "sleep 0.3 >&- 2>&- &")
     equal(d["conditions"].get("left_running"), 1, "programs are told")
     true("still running" not in stat(*words, "sleep 0.1 & wait").stderr, "no word where there was none")
