@@ -58,7 +58,7 @@ int main(void)
 {
 	void *s = from, *d = to;
 	long n = 64;
-	__asm__ volatile(".globl here\nhere: rep movsb\nprefetcht0 from(%%rip)\nnopw 0x1234(%%rax,%%rax,1)\npush $1\npop %%rax"
+	__asm__ volatile(".globl here\nhere: rep movsb\nprefetcht0 from(%%rip)\nnopw 0x1234(%%rax,%%rax,1)\npush $1\npop %%rax\n.globl empty\nempty: rep movsb"
 			 : "+S"(s), "+D"(d), "+c"(n) : : "rax", "memory");
 	return 0;
 }
@@ -86,6 +86,10 @@ def record(*words, status=0, file=FILE):
     r = sh(TARE, "record", "--engine", "exact", "-o", file, *words)
     equal(r.returncode, status, r.stderr)
     return r
+
+
+def symbol(p, name):
+    return next(int(line.split()[0], 16) for line in sh("nm", p).stdout.splitlines() if line.endswith(" " + name))
 
 
 def accesses(file=FILE):
@@ -154,7 +158,7 @@ def one_by_one():
     """Every single access: what a repeated copy, a prefetch and a nop count as."""
     exact_or_skip()
     p = program("kinds", KINDS)
-    here = next((int(line.split()[0], 16) for line in sh("nm", p).stdout.splitlines() if line.endswith(" here")), None)
+    here = symbol(p, "here")
     record("--precise=memory", "-c", "1", "--", p)
     rows = accesses()
     at = next(i for i, x in enumerate(rows) if x["kind"] == "load" and int(x["ip"], 16) & 0xfff == here & 0xfff)
@@ -164,6 +168,34 @@ def one_by_one():
     lines = [int(x["address"], 16) for x in rows[at:at + 5]]
     equal(lines[0], lines[2], "where the copy begins, and what is prefetched")
     equal(lines[3], lines[4], "what is pushed is popped")
+    empty = f"{symbol(p, 'empty') & 0xfff:03x}"
+    equal([(x["kind"], x["address"]) for x in rows[at + 5:at + 7] if x["ip"].endswith(empty)], [], "rep movsb of no byte")
+
+
+MASKED = """
+#include <immintrin.h>
+static int from[64] __attribute__((aligned(32)));
+int main(void)
+{
+	__m256i none = _mm256_setzero_si256(), v;
+	__asm__ volatile(".globl here\\nhere: vpmaskmovd %1, %2, %0\\n.globl there\\nthere: vmovdqa %1, %0" : "=x"(v) : "m"(*from), "x"(none));
+	return 0;
+}
+"""
+
+
+@test
+def masked_operands_have_no_address():
+    exact_or_skip()
+    if "avx2" not in open("/proc/cpuinfo", encoding="utf-8").read():
+        skip("no AVX2 here")
+    out = os.path.join(ROOM.name, "masked")
+    subprocess.run([CC, "-O1", "-mavx2", "-x", "c", "-", "-o", out], input=MASKED, text=True, check=True)
+    record("--precise=memory", "-c", "1", "--", out)
+    rows = accesses()
+    here, there = (symbol(out, word) & 0xfff for word in ("here", "there"))
+    at = next(i for i, x in enumerate(rows) if i and int(x["ip"], 16) & 0xfff == there and int(rows[i - 1]["ip"], 16) & 0xfff == here)
+    equal([(x["kind"], bool(x["address"])) for x in rows[at - 1:at + 1]], [("load", False), ("load", True)], "its mask may be 0")
 
 
 @test

@@ -105,6 +105,15 @@ static bool chosen(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *
 	return read_first && (of == C_LOADS ? reads : writes);
 }
 
+/* A rep that is over before it began accesses nothing. */
+static bool is_empty(const ZydisDecodedInstruction *z, const struct user_regs_struct *r)
+{
+	bool repeats = z->meta.category == ZYDIS_CATEGORY_STRINGOP &&
+		       (z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
+
+	return repeats && !(z->address_width == 32 ? (uint32_t)r->rcx : r->rcx);
+}
+
 unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const struct user_regs_struct *r,
 			struct watch_access out[WATCH_ACCESSES])
 {
@@ -116,7 +125,7 @@ unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const s
 	if (!samples || (of != C_LOADS && of != C_STORES && of != C_ACCESSES))
 		return 0;
 	ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, code, size, &z, ops)))
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, code, size, &z, ops)) || is_empty(&z, r))
 		return 0;
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < z.operand_count && n < WATCH_ACCESSES; i++) {

@@ -79,6 +79,23 @@ static bool modrm_address(const struct thread *t, const struct insn *in, uint64_
 	return true;
 }
 
+/* Of which of its bytes a mask decides: which ones, and whether any, is not known here. */
+static bool is_masked(const struct insn *in, uint64_t pc)
+{
+	if (in->encoding == E_EVEX)
+		return ((const uint8_t *)pc)[in->opcode_at - 1] & 7; /* aaa */
+	if (in->encoding == E_VEX)
+		return (in->map == 2 && ((in->opcode >= 0x2c && in->opcode <= 0x2f) || in->opcode == 0x8c || in->opcode == 0x8e)) ||
+		       (in->map == 1 && in->opcode == 0xf7); /* vmaskmov, vpmaskmov, vmaskmovdqu */
+	return in->encoding == E_LEGACY && in->map == 1 && in->opcode == 0xf7; /* maskmovq, maskmovdqu */
+}
+
+/* Does it repeat, not even once? */
+static bool is_empty(const struct thread *t, const struct insn *in)
+{
+	return insn_repeats(in) && !(in->prefix & P_67 ? (uint32_t)t->regs[RCX] : t->regs[RCX]);
+}
+
 /* rsi and rdi of string instructions. */
 static bool string_address(const struct thread *t, const struct insn *in, bool load, unsigned which,
 			   uint64_t *out)
@@ -153,7 +170,7 @@ static bool address_of(const struct thread *t, const struct insn *in, uint64_t p
 {
 	if (in->bits & R_STRING)
 		return string_address(t, in, load, which, out);
-	if (which)
+	if (which || is_masked(in, pc))
 		return false;
 	if (!load && pushes(in)) {
 		*out = t->regs[RSP] - stack_size(in);
@@ -170,7 +187,7 @@ static bool address_of(const struct thread *t, const struct insn *in, uint64_t p
 
 /*
  * The `which`-th operand of the class (loads, stores, accesses), from 0: what is done with it, and its
- * address where SAMPLE_HAS_ADDRESS says so. 0: there is none. Of accesses, those that are read come first.
+ * address where SAMPLE_HAS_ADDRESS says so. 0: there is none, or it repeats not even once. Of accesses, those that are read come first.
  */
 uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class, unsigned which,
 		   uint64_t *out)
@@ -178,7 +195,7 @@ uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, e
 	bool update = in->bits & R_UPDATE, load = class == EXACT_LOADS || (class == EXACT_ACCESSES && which < in->loads);
 	uint32_t what = load ? SAMPLE_READS : SAMPLE_WRITES;
 
-	if (class != EXACT_LOADS && class != EXACT_STORES && class != EXACT_ACCESSES)
+	if ((class != EXACT_LOADS && class != EXACT_STORES && class != EXACT_ACCESSES) || is_empty(t, in))
 		return 0;
 	if (class == EXACT_ACCESSES && !load)
 		which += update - in->loads;
