@@ -43,7 +43,7 @@ enum tare_access_place {
 	TARE_AT_L2,
 	TARE_AT_L3, /**< or the system level cache */
 	TARE_AT_L4,
-	TARE_AT_CACHE, /**< a cache of other cores, level not told */
+	TARE_AT_CACHE, /**< which one is not told: a shared one, or one of other cores */
 	TARE_AT_MEMORY,
 	TARE_AT_PERSISTENT_MEMORY,
 	TARE_AT_EXTENSION_MEMORY, /**< CXL and its kin */
@@ -156,6 +156,7 @@ struct tare_access_loss {
 	uint64_t other;	    /**< samples that say nothing of an access: no address, no data source */
 	bool unknown_cpu;   /**< data sources of SPE were left out: their meaning on this core is not known */
 	uint64_t missing;   /**< bytes of AUX data that the kernel told of and that the file does not hold; complete at the end */
+	uint64_t unknown_sources; /**< data sources of SPE that this core's table does not have: told by the events alone */
 };
 
 /** A reader; one thread at a time. */

@@ -113,7 +113,8 @@ static int note_event(struct accessed *c, const struct perfdata_event *ev, struc
 				 "shares and percentiles are of slow loads, not of all", ev->name, (unsigned)(a->config1 & 0xffff),
 				 (unsigned)(a->config1 & 0xffff));
 	if (!strncmp(ev->name, "exact/", 6))
-		return accessed_add_note(c, err, "%s: one of every %" PRIu64 " loads and stores on average, each with the same chance", ev->name, a->period);
+		return accessed_add_note(c, err, "%s: one of every %" PRIu64 " loads and stores on average, each with the same chance; a repeated string "
+				 "instruction (rep movs, rep stos: large copies) is one, at its first byte: what lies behind is not seen", ev->name, a->period);
 	if (a->flags & FREQUENCY)
 		return accessed_add_note(c, err, "%s: %" PRIu64 " samples a second were asked for; each stands for as many events as passed since the one "
 				 "before (column weight)", ev->name, a->period);

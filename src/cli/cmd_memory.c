@@ -29,6 +29,8 @@ static int set_by(void *options, const char *arg, struct tare_error *err)
 			return 0;
 		}
 	tare_fail(err, EINVAL, "there is no '%.40s'", arg);
+	if (!strncmp(arg, "alloc", 5) || !strcmp(arg, "block"))
+		return tare_hint(err, "blocks, by the place that took them, are rows of --by symbol where tare record --alloc was used"), -EINVAL;
 	tare_hint(err, "one of line, function, instruction, symbol, page, level, tlb, node, thread");
 	return -EINVAL;
 }
@@ -91,6 +93,20 @@ static const char *lacks(const struct memory *m, enum memory_sort sort)
 								       : m->total.snooped);
 
 	return has ? NULL : what[sort];
+}
+
+/* What rows by that would have to be told and are not: of no access. */
+static const char *lacks_rows(const struct memory *m, enum memory_by by)
+{
+	const struct memory_table *t = m->table;
+	bool node = m->total.distanced;
+
+	for (size_t i = 0; i < t->n && by == MEMORY_BY_NODE; i++)
+		node |= t->row[i].is.cpu_node >= 0 || t->row[i].is.memory_node >= 0;
+	return by == MEMORY_BY_LEVEL && !m->total.placed && !m->total.distanced ? "what served the data"
+	       : by == MEMORY_BY_TLB && !m->total.translated			? "what translated addresses"
+	       : by == MEMORY_BY_NODE && !node					? "nodes of CPUs, of memory or how far away data was"
+										: NULL;
 }
 
 static int write_page(const struct memory_cli *o, const struct memory_shown *shown, struct tare_error *err)
@@ -157,6 +173,10 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 	if (ret == 0 && lacks(&m, o->sort)) {
 		ret = tare_fail(err, ENODATA, "--sort %s: the recording does not tell %s", memory_sort_name(o->sort), lacks(&m, o->sort));
 		tare_hint(err, "what recorded it does not measure that; --sort samples always works");
+	}
+	if (ret == 0 && !o->html && lacks_rows(&m, o->by)) {
+		ret = tare_fail(err, ENODATA, "--by %s: the recording does not tell %s", memory_by_name(o->by), lacks_rows(&m, o->by));
+		tare_hint(err, "what recorded it does not know that; --by line, symbol and page always work");
 	}
 	if (ret == 0) {
 		struct memory_shown shown = { path, &m, o->sort, o->limit_set ? o->limit

@@ -51,6 +51,7 @@ static void remark_accesses(const struct command *self, const struct tare_access
 		{ loss->collided, "piece of AUX data lacks samples that the hardware dropped", "pieces of AUX data lack samples that the hardware dropped" },
 		{ loss->damaged, "byte of AUX data is part of no whole record", "bytes of AUX data are part of no whole record" },
 		{ loss->unreadable, "sample holds no registers of the hardware's", "samples hold no registers of the hardware's" },
+		{ loss->unknown_sources, "access names a data source whose meaning is not known", "accesses name data sources whose meaning is not known" },
 		{ loss->other, "sample says nothing of an access and was left out", "samples say nothing of an access and were left out" },
 	};
 

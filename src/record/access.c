@@ -281,6 +281,7 @@ static void finish_spe(struct tare_accesses *a, const struct spe_record *r, stru
 
 	access_from_spe(r, a->codes, out);
 	a->loss.unknown_cpu |= r->has & SPE_HAS_SOURCE && !a->codes_known;
+	a->loss.unknown_sources += r->has & SPE_HAS_SOURCE && a->codes_known && (r->source >= SPE_CODES || !a->codes->code[r->source].has);
 	if (r->has & SPE_HAS_TIMESTAMP && a->has_time) {
 		out->has |= TARE_ACCESS_TIME;
 		out->time_ns = perf_time(a, r->timestamp);

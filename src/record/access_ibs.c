@@ -14,7 +14,7 @@ static const struct source_row {
 	enum tare_access_place place;
 	int distance;
 } plain[] = {
-	{ 2, TARE_AT_L3, TARE_NEAR },
+	{ 2, TARE_AT_CACHE, TARE_NEAR }, /* L3, or another core's */
 	{ 3, TARE_AT_MEMORY, -1 },
 	{ 4, TARE_AT_CACHE, TARE_REMOTE },
 	{ 7, TARE_AT_IO, -1 },

@@ -48,6 +48,8 @@ static const struct {
 	{ "missing", "byte of the hardware's data is not in the file, though the kernel told of it", "bytes of the hardware's data are not in the file, though the kernel told of them",
 	  offsetof(struct tare_access_loss, missing) },
 	{ "unreadable", "sample holds no registers of the hardware's", "samples hold no registers of the hardware's", offsetof(struct tare_access_loss, unreadable) },
+	{ "unknown_sources", "access names a data source whose meaning is not known: where data came from is told by its events alone",
+	  "accesses name data sources whose meaning is not known: where data came from is told by their events alone", offsetof(struct tare_access_loss, unknown_sources) },
 	{ "no_access", "sample says nothing of an access: no data source was recorded", "samples say nothing of an access: no data source was recorded",
 	  offsetof(struct tare_access_loss, other) },
 };

@@ -2,6 +2,7 @@
 /* tare sharing: text for people, CSV, JSON. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "view/csv.h"
@@ -144,6 +145,30 @@ static void put_owners(struct text *out, const struct sharing_shown *s, const st
 	}
 }
 
+static int by_number(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* 0: out of memory. */
+static unsigned processes_of(const struct sharing_shown *s, const struct sharing_line *l)
+{
+	const struct sharing_cell *cell = sharing_cells(s->named->s) + l->cell;
+	uint32_t *pid = malloc((l->n_cells + 1) * sizeof(*pid));
+	unsigned n = 0;
+
+	for (size_t i = 0; pid && i < l->n_cells; i++)
+		pid[i] = cell[i].pid;
+	if (pid)
+		qsort(pid, l->n_cells, sizeof(*pid), by_number);
+	for (size_t i = 0; pid && i < l->n_cells; i++)
+		n += i == 0 || pid[i] != pid[i - 1];
+	free(pid);
+	return n;
+}
+
 static void put_cells(struct text *out, const struct sharing_shown *s, const struct sharing_line *l, const struct style *style)
 {
 	const struct sharing_cell *cell = sharing_cells(s->named->s);
@@ -241,7 +266,10 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 			      "do not; those that wait for each other (a condition, a lock) never will");
 	text_add(out, "\n    ");
 	put_counted(out, style, l->samples, " sample", " samples");
-	text_add(out, " by %u thread%s: ", l->threads, l->threads == 1 ? "" : "s");
+	text_add(out, " by %u thread%s", l->threads, l->threads == 1 ? "" : "s");
+	if (processes_of(s, l) > 1)
+		text_add(out, " of %u processes", processes_of(s, l));
+	text_add(out, ": ");
 	put_counted(out, style, l->loads, " load", " loads");
 	text_add(out, ", ");
 	put_counted(out, style, l->stores, " store", " stores");

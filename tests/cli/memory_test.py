@@ -298,6 +298,10 @@ def what_is_missing_is_said():
     true("--sort p99: the recording does not tell latencies" in said, said)
     said = tare("memory", "--sort", "remote", room("some"), status=125).stderr
     true("does not tell how far away the data was" in said, said)
+    for by, what in (("level", "what served the data"), ("tlb", "what translated addresses"), ("node", "nodes of CPUs, of memory or how far away data was")):
+        r = tare("memory", "--by", by, room("some"), status=125)
+        equal(r.stdout, "", by)
+        true(f"--by {by}: the recording does not tell {what}" in r.stderr and "always work" in r.stderr, r.stderr)
     said = tare("memory", "--filter", "pid=99", room("some"), status=125).stderr
     true("no access passes the filter" in said, said)
 
@@ -307,7 +311,7 @@ def what_is_missing_is_said():
     room("damaged").write_bytes(data)
     said = tare("memory", room("damaged"), status=125).stderr
     true("no access stands before that" in said, said)
-    for words, says in ((("--by", "x"), "there is no 'x'"), (("--sort", "x"), "nothing to sort by"), (("--filter", "module=x"), "do not choose accesses"),
+    for words, says in ((("--by", "x"), "there is no 'x'"), (("--by", "allocation"), "rows of --by symbol where tare record --alloc was used"), (("--sort", "x"), "nothing to sort by"), (("--filter", "module=x"), "do not choose accesses"),
                         ((room("some"), room("some")), "one file too many"), (("--html", "x", "--by", "line"), "an output of its own"),
                         (("/nonexistent/file",), "/nonexistent/file"), (("/etc/passwd",), "/etc/passwd")):
         said = tare("memory", *words, status=125).stderr
@@ -534,6 +538,19 @@ def stacks_and_the_heap_are_told_under_the_exact_engine():
         stores[kind] = stores.get(kind, 0) + x["stores"] * 31
     for kind in ("stack of thread", "stack of places", "heap of places", "memory at"):
         true(35000 < stores.get(kind, 0) < 60000, f"{kind}: {stores}")  # 40000, and on the first stack what the loader does
+
+
+@test
+def a_data_source_that_the_core_does_not_have():
+    for codes, says in (((14, 0, 14), None), ((63, 0, 14), "1 access names a data source whose meaning is not known"),
+                        ((63, 63, 14), "2 accesses name data sources whose meaning is not known")):
+        r = Recording(config=0x600000001, config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
+        r.spe(b"".join(spe_record(0x401000, 0x5000, source=code) for code in codes), tid=7)
+        r.write(room("codes"))
+        text = tare("memory", room("codes")).stdout
+        equal("whose meaning is not known" in text, says is not None, text)
+        true(not says or says in text, text)
+        equal(json.loads(tare("memory", "--format", "json", room("codes")).stdout)["losses"]["unknown_sources"], codes.count(63), codes)
 
 
 main()

@@ -123,6 +123,7 @@ def two_processes_meet_by_physical_address():
     line, = document("sharing", r.write(room("physical")))["lines"]
     equal((line["address"], line["physical"], line["verdict"]), ("0x77040", True, "true"), "line")
     true("/dev/shm/queue" in line["object"], line["object"])
+    true("300 samples by 2 threads of 2 processes: " in tare("sharing", room("physical")).stdout, "processes")
     # the same without physical addresses: two lines of one process each
     r.kind &= ~PHYS
     r.data = b""
