@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include "base/cpus.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -140,6 +143,51 @@ TEST(files)
 	CHECK_STR(err.what, "cannot open /nonexistent/x: No such file or directory");
 	CHECK_EQ(file_read(NULL, "/proc/self/maps", 10, &all, &n, &err), -EFBIG);
 	CHECK_EQ(file_line("/proc", "/self/comm", line, 2, &err), -ENOSPC);
+}
+
+static void put(const char *path, const char *bytes)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fputs(bytes, f) >= 0 && fclose(f) == 0, "%s", path);
+}
+
+static bool holds(const char *path, const char *bytes)
+{
+	char line[16] = "";
+	bool is = file_line(NULL, path, line, sizeof(line), NULL) == 0 && !strcmp(line, bytes);
+
+	return is;
+}
+
+TEST(files_under_a_name_of_their_own)
+{
+	char folder[] = "/tmp/tare-part-XXXXXX", path[64], old[64], name[2][FILE_PART_ROOM];
+
+	CHECK(mkdtemp(folder) != NULL, "a folder");
+	snprintf(path, sizeof(path), "%s/f", folder);
+	snprintf(old, sizeof(old), "%s/f.old", folder);
+	for (int i = 0; i < 2; i++) {
+		int fd = file_part_open(path, 0600, name[i]);
+
+		CHECK(fd >= 0);
+		close(fd);
+		put(name[i], i ? "b" : "a");
+	}
+	CHECK(!strcmp(name[0] + strlen(path), ".part") && !strcmp(name[1] + strlen(path), ".part-2"), "%s, %s", name[0], name[1]);
+	CHECK_EQ(file_part_place(name[1], path, old), 0);
+	CHECK(holds(path, "b") && access(old, F_OK) < 0 && access(name[1], F_OK) < 0, "where there was none");
+	CHECK_EQ(file_part_place(name[0], path, old), 0);
+	CHECK(holds(path, "a") && holds(old, "b") && access(name[0], F_OK) < 0, "what was there is kept");
+	put(name[0], "c");
+	CHECK_EQ(file_part_place(name[0], path, NULL), 0);
+	CHECK(holds(path, "c") && holds(old, "b"), "or not");
+	CHECK_EQ(file_part_place(name[0], path, old), -ENOENT);
+	CHECK(holds(path, "c") && holds(old, "b"), "what is not there takes no place");
+	CHECK_EQ(file_part_open("/proc/none/f", 0600, name[0]), -ENOENT);
+	unlink(path);
+	unlink(old);
+	CHECK_EQ(rmdir(folder), 0);
 }
 
 TEST_MAIN()

@@ -117,6 +117,55 @@ int file_scratch(struct tare_error *err)
 	return fd < 0 ? tare_fail(err, errno, "cannot make a temporary file in /var/tmp or /tmp: %s", strerror(errno)) : fd;
 }
 
+int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM])
+{
+	for (int i = 1; i < 1000; i++) {
+		int fd, n = i > 1 ? snprintf(name, FILE_PART_ROOM, "%s.part-%d", path, i) : snprintf(name, FILE_PART_ROOM, "%s.part", path);
+
+		if (n >= FILE_PART_ROOM)
+			return -ENAMETOOLONG;
+		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (fd >= 0 || errno != EEXIST)
+			return fd < 0 ? -errno : fd;
+	}
+	return -EEXIST;
+}
+
+/* Not every file system exchanges names. */
+static int place_by_steps(const char *part, const char *path, const char *old)
+{
+	for (int i = 0; i < 100; i++) {
+		if (link(part, path) == 0)
+			return unlink(part) < 0 ? -errno : 0;
+		if (errno == ENOENT)
+			return -ENOENT;
+		if (errno != EEXIST) /* nor has links: FAT */
+			break;
+		if (rename(path, old) < 0 && errno != ENOENT)
+			return -errno;
+	}
+	if (rename(path, old) < 0 && errno != ENOENT)
+		return -errno;
+	return rename(part, path) < 0 ? -errno : 0;
+}
+
+int file_part_place(const char *part, const char *path, const char *old)
+{
+	if (!old)
+		return rename(part, path) < 0 ? -errno : 0;
+	for (int i = 0; i < 100; i++) {
+		if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_EXCHANGE) == 0)
+			return rename(part, old) < 0 ? -errno : 0;
+		if (errno != ENOENT)
+			break;
+		if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return place_by_steps(part, path, old);
+}
+
 int file_write_all(int fd, const void *bytes, size_t n)
 {
 	const char *p = bytes;

@@ -3,7 +3,9 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <limits.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include "base/error.h"
 
 /*
@@ -19,6 +21,19 @@ int file_line(const char *root, const char *path, char *buf, size_t room, struct
 
 /* A file for what does not fit into memory, in $TMPDIR, /var/tmp or /tmp, that nobody else sees and that is gone when it is closed. */
 int file_scratch(struct tare_error *err);
+
+/*
+ * A new, empty file PATH.part (PATH.part-2, ... where others are there): of this process alone, on PATH's file system.
+ * Returns its descriptor, and the name in `name`; or a negative errno. No number of a process is in the name: programs
+ * that read it are to do the same in every run. Allocates nothing.
+ */
+enum { FILE_PART_ROOM = PATH_MAX + 16 };
+int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM]);
+/*
+ * The file `part` gets the name `path`. What has it goes to `old`, or away (NULL), and at no moment is there none;
+ * of those that do so at once each finds what the one before put there. 0 or a negative errno: `part` is left.
+ */
+int file_part_place(const char *part, const char *path, const char *old);
 
 /* Write every byte, through short writes and EINTR. */
 int file_write_all(int fd, const void *bytes, size_t n);

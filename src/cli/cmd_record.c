@@ -499,10 +499,14 @@ static int run(const struct command *self, int argc, char **argv)
 		if (ret == 0)
 			ret = sample(&j);
 	}
-	if (j.outcome.began)
+	if (j.outcome.began) {
+		int placed = record_alloc_place(&j.alloc, ret < 0 ? NULL : &err);
+
+		ret = ret < 0 ? ret : placed;
 		show(&j, self);
-	else
+	} else {
 		record_alloc_forget(&j.alloc);
+	}
 	if (ret < 0 && ret != -EPIPE)
 		complain(self, &err, j.o.event_text);
 	perfdata_writer_close(j.writer);

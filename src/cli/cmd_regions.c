@@ -314,16 +314,16 @@ enum { LOOK_MAX = 256 << 20 };
 enum found { NOTHING, LOST_ALL, SOME };
 
 /* enum found, or an error. */
-static int report(const struct command *self, const struct regions_options *o, struct tare_error *err)
+static int report(const struct command *self, const struct regions_options *o, const char *made, struct tare_error *err)
 {
 	struct timeline *t = NULL;
 	struct seen seen = { 0 };
 	struct stat st = { 0 };
-	int ret = timeline_open(&t, o->output, err);
+	int ret = timeline_open(&t, made, err);
 
 	if (ret < 0)
 		return ret;
-	stat(o->output, &st);
+	stat(made, &st);
 
 	const struct timeline_info *info = timeline_info(t);
 	uint64_t lost = info->lost, points = 0;
@@ -415,7 +415,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		ret = region_file_create(&file, kept.path, o->counters, command, true, err);
 	free(command);
 	if (ret < 0) {
-		kept_output_end(&kept, false);
+		kept_output_end(&kept, false, NULL);
 		return -1;
 	}
 	env = environment_with(file.path, o->counters, own);
@@ -434,22 +434,21 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	text_free(&own[0]);
 	text_free(&own[1]);
 	if (ret < 0) {
-		kept_output_end(&kept, false);
+		kept_output_end(&kept, false, NULL);
 		complain(self, err, NULL);
 		return end.exec_code == ENOENT ? EXIT_NOT_FOUND
 		       : end.exec_code	       ? EXIT_NOT_EXECUTABLE
 					       : EXIT_CANNOT_MEASURE;
 	}
 	say_fixed(self, o);
-	ret = report(self, o, err);
+	ret = report(self, o, kept.path, err);
 	if (ret == NOTHING) { /* a file that was there before is worth more than one that holds nothing */
 		fprintf(stderr, "tare %s: no regions: %s; %s %s\n", self->name, why_none(), o->output,
-			kept.aside ? "is left as it was" : kept.ours ? "is not made" : "holds none");
-		kept_output_end(&kept, false);
+			kept.before ? "is left as it was" : "is not made");
+		kept_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
-	kept_output_end(&kept, true);
-	if (ret < 0)
+	if (kept_output_end(&kept, true, ret < 0 ? NULL : err) < 0 || ret < 0)
 		return -1;
 	if (ret == SOME)
 		return follow_status(&end);

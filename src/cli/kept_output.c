@@ -8,53 +8,62 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/file.h"
 #include "base/program.h"
 
-int kept_output_begin(struct kept_output *k, const char *output, const char *command, struct tare_error *err)
+static int check(const struct kept_output *k, const char *output, const char *command, struct tare_error *err)
 {
 	char program[PATH_MAX];
 	struct stat at, of;
-	int ret;
 
-	*k = (struct kept_output){ .path = realpath(output, NULL) };
-	if (!k->path) {
-		k->path = strdup(output);
-		k->ours = lstat(output, &at) < 0; /* a link to nothing is not */
-		return k->path ? 0 : tare_fail_nomem(err);
-	}
-	if (stat(k->path, &at) < 0 || !S_ISREG(at.st_mode))
+	if (stat(k->place, &at) < 0)
 		return 0;
+	if (!S_ISREG(at.st_mode))
+		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", output);
 	if (program_find(command, program, sizeof(program)) && stat(program, &of) == 0 && at.st_dev == of.st_dev && at.st_ino == of.st_ino) {
-		ret = tare_fail(err, EINVAL, "%.200s: is the command itself, which the recording would replace", output);
+		tare_fail(err, EINVAL, "%.200s: is the command itself, which the recording would replace", output);
 		tare_hint(err, "-o with another name");
-		free(k->path);
-		*k = (struct kept_output){ 0 };
-		return ret;
-	}
-	if (asprintf(&k->aside, "%s.before-%d", k->path, (int)getpid()) < 0) {
-		k->aside = NULL;
-		return tare_fail_nomem(err);
-	}
-	k->ours = rename(k->path, k->aside) == 0;
-	if (!k->ours) { /* a folder that may not be changed: the file itself is written anew */
-		free(k->aside);
-		k->aside = NULL;
+		return -EINVAL;
 	}
 	return 0;
 }
 
-bool kept_output_end(struct kept_output *k, bool worth)
+int kept_output_begin(struct kept_output *k, const char *output, const char *command, struct tare_error *err)
 {
-	bool before = k->aside != NULL;
+	int ret;
 
-	if (worth && before)
-		unlink(k->aside);
-	else if (!worth && before)
-		rename(k->aside, k->path);
-	else if (!worth && k->ours)
+	*k = (struct kept_output){ .place = realpath(output, NULL) };
+	k->before = k->place != NULL;
+	if (!k->place)
+		k->place = strdup(output);
+	if (!k->place)
+		return tare_fail_nomem(err);
+	ret = check(k, output, command, err);
+	if (ret == 0) {
+		ret = file_part_open(k->place, 0666, k->path);
+		if (ret >= 0) {
+			ret = close(ret);
+		} else {
+			k->path[0] = '\0';
+			tare_fail(err, -ret, "%.250s: cannot be created: %s", output, strerror(-ret));
+		}
+	}
+	if (ret < 0)
+		kept_output_end(k, false, NULL);
+	return ret;
+}
+
+int kept_output_end(struct kept_output *k, bool worth, struct tare_error *err)
+{
+	int ret = worth && k->path[0] ? file_part_place(k->path, k->place, NULL) : 0;
+
+	if (ret < 0) {
+		tare_fail(err, -ret, "cannot give %.150s its name: %s", k->place, strerror(-ret));
+		tare_hint(err, "the recording is %.100s", k->path);
+	} else if (!worth && k->path[0]) {
 		unlink(k->path);
-	free(k->path);
-	free(k->aside);
+	}
+	free(k->place);
 	*k = (struct kept_output){ 0 };
-	return before;
+	return ret;
 }

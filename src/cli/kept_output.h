@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* What an output file was before, kept until there is something to put in its place. */
+/* An output file that another process writes, under a name of its own until there is something to put in its place. */
 #ifndef CLI_KEPT_OUTPUT_H
 #define CLI_KEPT_OUTPUT_H
 
 #include <stdbool.h>
-#include "tare/error.h"
+#include "base/file.h"
 
 struct kept_output {
-	char *path;  /* to be written: behind links */
-	char *aside; /* where the old one is meanwhile; NULL: there was none */
-	bool ours;   /* whatever is at `path` from now on was not there before */
+	char path[FILE_PART_ROOM]; /* to be written: made, and empty; "": nothing is */
+	char *place;		   /* where it is to be: behind links */
+	bool before;		   /* something is there */
 };
 
-/* -EINVAL: output is the command itself. */
+/* -EINVAL: output is the command itself, or no regular file. */
 int kept_output_begin(struct kept_output *k, const char *output, const char *command, struct tare_error *err);
-/* worth: what is there now stays; else what was there before is there again. True: something was there before. */
-bool kept_output_end(struct kept_output *k, bool worth);
+/* worth: what was written is the output now; else it is gone. After a begin that failed, does nothing. */
+int kept_output_end(struct kept_output *k, bool worth, struct tare_error *err);
 
 #endif

@@ -74,18 +74,33 @@ static int make_environment(struct record_alloc *a, const char *recorder, struct
 	return 0;
 }
 
+static int make_file(struct record_alloc *a, struct tare_error *err)
+{
+	int fd = file_part_open(a->place, 0600, a->path), ret;
+
+	if (fd >= 0) {
+		ret = alloc_begin(fd);
+		close(fd);
+		if (ret == 0)
+			return 0;
+		unlink(a->path);
+		fd = ret;
+	}
+	a->path[0] = '\0';
+	return tare_fail(err, -fd, "cannot create %.200s: %s", a->place, strerror(-fd));
+}
+
 int record_alloc_begin(struct record_alloc *a, const char *recording, struct tare_error *err)
 {
-	char recorder[PATH_MAX], path[PATH_MAX];
+	char recorder[PATH_MAX];
 	int ret = find_recorder(recorder, sizeof(recorder), err);
 
 	if (ret == 0)
-		ret = absolute(path, sizeof(path), recording, err);
+		ret = absolute(a->place, sizeof(a->place), recording, err);
 	if (ret == 0)
-		ret = alloc_create(path, err);
+		ret = make_file(a, err);
 	if (ret < 0)
 		return ret;
-	memcpy(a->path, path, sizeof(path));
 	return make_environment(a, recorder, err);
 }
 
@@ -103,6 +118,19 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 		text_add(out, "  %" PRIu64 " more were lost: %s\n", loss->lost, "the file could not grow");
 	if (loss->damaged)
 		text_add(out, "  %" PRIu64 " bytes of it are damaged\n", loss->damaged);
+}
+
+int record_alloc_place(struct record_alloc *a, struct tare_error *err)
+{
+	int ret = a->path[0] ? file_part_place(a->path, a->place, NULL) : 0;
+
+	if (ret < 0) {
+		tare_fail(err, -ret, "cannot give %.150s its name: %s", a->place, strerror(-ret));
+		tare_hint(err, "it is %.120s", a->path);
+	} else if (a->path[0]) {
+		snprintf(a->path, sizeof(a->path), "%s", a->place);
+	}
+	return ret;
 }
 
 void record_alloc_tell(const struct record_alloc *a, struct text *out)

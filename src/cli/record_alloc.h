@@ -4,16 +4,20 @@
 #define CLI_RECORD_ALLOC_H
 
 #include <limits.h>
+#include "base/file.h"
 #include "base/text.h"
 
 struct record_alloc {
-	char path[PATH_MAX]; /* of the file; "": nothing is to be recorded */
+	char path[FILE_PART_ROOM]; /* of the file; "": nothing is to be recorded */
+	char place[PATH_MAX];	   /* where it is to be: beside the recording */
 	char **envp;
 	struct text own[2];
 };
 
 /* The file, made; and an environment that names it and the recorder. */
 int record_alloc_begin(struct record_alloc *a, const char *recording, struct tare_error *err);
+/* The recording has its name, so that the file is to have its own. */
+int record_alloc_place(struct record_alloc *a, struct tare_error *err);
 /* What is in it, a line or two. */
 void record_alloc_tell(const struct record_alloc *a, struct text *out);
 /* The command did not run: no file is kept. */

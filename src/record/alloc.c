@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "record/alloc.h"
 
 struct entry { /* where a record is, by time */
@@ -225,31 +226,14 @@ bool alloc_path(char *out, size_t room, const char *recording)
 	return n > 0 && (size_t)n < room;
 }
 
-int alloc_create(const char *path, struct tare_error *err)
+int alloc_begin(int fd)
 {
 	static const struct alloc_head head = { .magic = ALLOC_MAGIC,
 						.version = ALLOC_VERSION,
 						.block = ALLOC_BLOCK,
 						.clock = CLOCK_MONOTONIC };
 	char page[ALLOC_PAGE] = { 0 };
-	int fd, code;
 
 	memcpy(page, &head, sizeof(head));
-	/* A recorder of a run before may still write to the old one. */
-	if (unlink(path) < 0 && errno != ENOENT) {
-		code = errno;
-		return tare_fail(err, code, "cannot replace %.200s: %s", path, strerror(code));
-	}
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	code = errno;
-	if (fd < 0)
-		return tare_fail(err, code, "cannot create %.200s: %s", path, strerror(code));
-	if (write(fd, page, sizeof(page)) != (ssize_t)sizeof(page)) {
-		code = errno ? errno : ENOSPC;
-		close(fd);
-		unlink(path);
-		return tare_fail(err, code, "cannot write to %.200s: %s", path, strerror(code));
-	}
-	close(fd);
-	return 0;
+	return file_write_all(fd, page, sizeof(page));
 }

@@ -73,8 +73,8 @@ struct alloc_record {
 	/* uint64_t frame[frames]; */
 };
 
-/* An empty file for the recorder, in place of what was there; readable by its owner alone. */
-int alloc_create(const char *path, struct tare_error *err);
+/* An empty file for the recorder. 0 or a negative errno. */
+int alloc_begin(int fd);
 
 /* ---- reading ---- */
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "record/alloc.h"
 #include "record/perfdata_deflate.h"
 #include "record/perfdata_format.h"
 #include "record/perfdata_write.h"
@@ -28,7 +29,8 @@ struct perfdata_writer {
 	int fd;
 	bool pipe, own, began;
 	bool unnamed; /* the file is still called `part` */
-	char *part;
+	bool worth;   /* ... and holds a round, so that it is to have its name */
+	char part[FILE_PART_ROOM];
 	struct head head;
 	uint64_t at; /* bytes written: all of whole records */
 	struct written_event *event;
@@ -216,8 +218,8 @@ static int put_aux(struct sample_sink *self, const struct aux_piece *p, struct t
 }
 
 /*
- * The file gets its name with the first round: a command that cannot be executed, an event that cannot be
- * opened leave the recording before alone.
+ * The file gets its name at the end: recordings at the same time to the same name are each whole; and a command that
+ * cannot be executed, an event that cannot be opened leave the recording before alone.
  */
 static int open_file(struct perfdata_writer *w, struct tare_error *err)
 {
@@ -228,14 +230,12 @@ static int open_file(struct perfdata_writer *w, struct tare_error *err)
 		return 0;
 	}
 	w->unnamed = lstat(w->o.path, &st) < 0 || S_ISREG(st.st_mode);
-	if (w->unnamed && asprintf(&w->part, "%s.part", w->o.path) < 0) {
-		w->part = NULL;
-		return tare_fail_nomem(err);
-	}
-	w->fd = open(w->unnamed ? w->part : w->o.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	w->fd = w->unnamed ? file_part_open(w->o.path, 0600, w->part) : open(w->o.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (w->fd < 0) {
+		int code = w->unnamed ? -w->fd : errno;
+
 		w->unnamed = false;
-		return fail_write(w, errno, err);
+		return fail_write(w, code, err);
 	}
 	w->own = true;
 	if (fstat(w->fd, &st) == 0 && !S_ISREG(st.st_mode))
@@ -243,20 +243,37 @@ static int open_file(struct perfdata_writer *w, struct tare_error *err)
 	return 0;
 }
 
-/* As perf does: the recording before stays as FILE.old. */
+/* Its blocks of memory (--alloc) go with the recording that they are of. */
+static void move_blocks(const char *path, const char *old)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	if (alloc_path(from, sizeof(from), path) && alloc_path(to, sizeof(to), old) && rename(from, to) < 0 && errno == ENOENT)
+		unlink(to);
+}
+
+/* As perf does: the recording before stays as FILE.old; an empty file is none. */
 static int take_name(struct perfdata_writer *w, struct tare_error *err)
 {
 	struct stat st;
 	char *old = NULL;
+	int ret;
 
 	if (!w->unnamed)
 		return 0;
-	w->unnamed = false;
-	if (lstat(w->o.path, &st) == 0 && st.st_size && asprintf(&old, "%s.old", w->o.path) > 0) {
-		rename(w->o.path, old);
-		free(old);
+	if ((lstat(w->o.path, &st) < 0 || st.st_size) && asprintf(&old, "%s.old", w->o.path) < 0)
+		return tare_fail_nomem(err);
+	ret = file_part_place(w->part, w->o.path, old);
+	if (ret == 0 && old)
+		move_blocks(w->o.path, old);
+	free(old);
+	if (ret == 0) {
+		w->unnamed = false;
+		return 0;
 	}
-	return rename(w->part, w->o.path) < 0 ? fail_write(w, errno, err) : 0;
+	tare_fail(err, -ret, "cannot give %.150s its name: %s", w->o.path, strerror(-ret));
+	tare_hint(err, "the recording is %.100s", w->part);
+	return ret;
 }
 
 static int put_round(struct sample_sink *self, struct tare_error *err)
@@ -267,9 +284,9 @@ static int put_round(struct sample_sink *self, struct tare_error *err)
 
 	if (ret < 0 || w->pipe)
 		return ret;
+	w->worth = true;
 	w->head.data.size = w->at - w->head.data.offset;
-	ret = write_head(w, err);
-	return ret < 0 ? ret : take_name(w, err);
+	return write_head(w, err);
 }
 
 /* ---- what stands before the records ---- */
@@ -513,8 +530,6 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 	uint64_t before = w->at;
 
 	if (ret == 0)
-		ret = take_name(w, err);
-	if (ret == 0)
 		ret = write_bytes(w, table.s, table.len, err);
 	if (ret == 0) {
 		w->head = head;
@@ -524,7 +539,11 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 	}
 	text_free(&bodies);
 	text_free(&table);
-	return ret;
+	w->worth = true;
+
+	int named = take_name(w, ret < 0 ? NULL : err);
+
+	return ret < 0 ? ret : named;
 }
 
 const char *perfdata_writer_no_fields(const struct perfdata_writer *w)
@@ -541,11 +560,12 @@ void perfdata_writer_close(struct perfdata_writer *w)
 {
 	if (!w)
 		return;
-	if (w->unnamed && w->own)
+	if (w->unnamed && w->own && w->worth)
+		take_name(w, NULL);
+	else if (w->unnamed && w->own)
 		unlink(w->part);
 	if (w->own)
 		close(w->fd);
-	free(w->part);
 	deflate_free(w->deflate);
 	mapped_free(&w->mapped);
 	for (size_t i = 0; i < w->n; i++)

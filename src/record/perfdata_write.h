@@ -29,19 +29,19 @@ struct perfdata_write_options {
 };
 
 /*
- * -ENOSYS: compression was asked for, and this build has none. The file is made when recording begins; one that
- * is there becomes FILE.old.
+ * -ENOSYS: compression was asked for, and this build has none. The file is made when recording begins, as
+ * FILE.part; it becomes FILE at the end, and one that is there FILE.old.
  */
 int perfdata_writer_open(struct perfdata_writer **out, const struct perfdata_write_options *o,
 			 struct tare_error *err);
 struct sample_sink *perfdata_writer_sink(struct perfdata_writer *w);
-/* The features, and the head that names them. */
+/* The features, and the head that names them; then the file has its name, even where these found no room. */
 int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome, struct tare_error *err);
 /* Why the file does not say what the fields of its tracepoints are; NULL: it does, or there are none. After finish. */
 const char *perfdata_writer_no_fields(const struct perfdata_writer *w);
 /* Bytes in the file. */
 uint64_t perfdata_writer_size(const struct perfdata_writer *w);
-/* Without finish: what was written so far stays, and is readable. */
+/* Without finish: what was written up to the last round gets the name. */
 void perfdata_writer_close(struct perfdata_writer *w);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/file.h"
 
 #if defined(__x86_64__)
 enum { MACHINE = EM_X86_64 };
@@ -160,7 +161,7 @@ static int begin_file(struct region_file *f, const char *own_name, const char *c
 int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command, bool replace,
 		       struct tare_error *err)
 {
-	char own_name[PATH_MAX + 32];
+	char own_name[FILE_PART_ROOM];
 	struct stat st;
 	int ret = name_file(f, path, err);
 
@@ -169,10 +170,12 @@ int region_file_create(struct region_file *f, const char *path, const char *coun
 	/* Not truncated: somebody may still map it. */
 	if (stat(f->path, &st) == 0 && !S_ISREG(st.st_mode))
 		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", f->path);
-	snprintf(own_name, sizeof(own_name), "%s.%d", f->path, (int)getpid());
-	f->fd = open(own_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (f->fd < 0)
-		return cannot(f, errno, "be created", err);
+	f->fd = file_part_open(f->path, 0666, own_name);
+	if (f->fd < 0) {
+		ret = -f->fd;
+		f->fd = -1;
+		return cannot(f, ret, "be created", err);
+	}
 	ret = begin_file(f, own_name, counters, command, replace, err);
 	if (ret < 0) {
 		unlink(own_name);

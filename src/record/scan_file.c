@@ -231,24 +231,22 @@ static int make_parents(const char *path, struct tare_error *err)
 
 int scan_file_replace(const char *path, const struct text *bytes, struct tare_error *err)
 {
-	struct text beside = { 0 };
+	char part[FILE_PART_ROOM];
 	int fd = -1, ret = make_parents(path, err);
 
-	text_add(&beside, "%s.new", path);
-	if (ret == 0 && (bytes->failed || beside.failed))
+	if (ret == 0 && bytes->failed)
 		ret = tare_fail_nomem(err);
 	if (ret == 0) {
-		fd = open(beside.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		ret = fd < 0 ? tare_fail(err, errno, "cannot write %s: %s", beside.s, strerror(errno)) : 0;
+		fd = file_part_open(path, 0666, part);
+		ret = fd < 0 ? tare_fail(err, -fd, "cannot write beside %s: %s", path, strerror(-fd)) : 0;
 	}
 	if (ret == 0 && (file_write_all(fd, bytes->s, bytes->len) < 0 || fsync(fd) < 0))
-		ret = tare_fail(err, errno, "cannot write %s: %s", beside.s, strerror(errno));
+		ret = tare_fail(err, errno, "cannot write %s: %s", part, strerror(errno));
 	if (fd >= 0 && close(fd) < 0 && ret == 0)
-		ret = tare_fail(err, errno, "cannot write %s: %s", beside.s, strerror(errno));
-	if (ret == 0 && rename(beside.s, path) < 0)
+		ret = tare_fail(err, errno, "cannot write %s: %s", part, strerror(errno));
+	if (ret == 0 && rename(part, path) < 0)
 		ret = tare_fail(err, errno, "cannot replace %s: %s", path, strerror(errno));
 	if (ret < 0 && fd >= 0)
-		unlink(beside.s);
-	text_free(&beside);
+		unlink(part);
 	return ret;
 }

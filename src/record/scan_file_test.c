@@ -95,7 +95,7 @@ TEST(a_file_is_replaced_whole)
 	CHECK_EQ(scan_file_replace(path, &t, &err), 0, "%s", err.what);
 	CHECK_EQ(file_read(NULL, path, 100, &read, NULL, &err), 0, "%s", err.what);
 	CHECK(read && !strcmp(read, "one\ntwo\n"), "%s", read);
-	snprintf(other, sizeof(other), "%s.new", path);
+	snprintf(other, sizeof(other), "%s.part", path);
 	CHECK(access(other, F_OK) < 0, "nothing is left beside it");
 	snprintf(other, sizeof(other), "%s/state", path);
 	CHECK_EQ(scan_file_replace(other, &t, &err), -ENOTDIR, "%s", err.what);

@@ -5,6 +5,7 @@ usage: record_alloc_test.py TARE CC RECORDER
 """
 import collections
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -80,8 +81,8 @@ def program():
     return out
 
 
-def events():
-    data, out = Path(FILE + ".alloc").read_bytes(), []
+def events(file=FILE):
+    data, out = Path(file + ".alloc").read_bytes(), []
     magic, version, block, blocks, lost = struct.unpack_from("=8sIIQQ", data)
     equal((magic, version, block, lost), (b"TAREBLKS", 1, 65536, 0))
     for i in range(blocks):
@@ -139,6 +140,26 @@ def blocks_of_threads_and_children():
 
 
 @test
+def several_with_one_name():
+    """Each recording has its own blocks: those of another are at other addresses, of other processes."""
+    both = [subprocess.Popen([TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", "sh", "-c", f"{program()}; sleep 0.2"],
+                             stderr=subprocess.PIPE, text=True) for _ in "ab"]
+    for p in both:
+        said = p.communicate(timeout=60)[1]
+        equal(p.returncode, 0, said)
+        true(f"{FILE}.alloc: " in said, said)
+    ids = []
+    for name in (FILE + ".old", FILE):
+        dump = subprocess.run([TARE, "dump", "-r", "mmap2", name], capture_output=True, text=True, check=True).stdout
+        blocks = {x.pid for x in events(name) if x.kind == PROGRAM}
+        mapped = {int(w) for w in re.findall(r"\bpid=(\d+)", dump)}
+        true(blocks and blocks <= mapped, f"{name}: blocks of {blocks}, mappings of {mapped}")
+        ids.append(blocks)
+    true(not ids[0] & ids[1], f"{ids}")
+    equal([f for f in os.listdir(ROOM.name) if ".part" in f], [])
+
+
+@test
 def after_a_kill():
     check("-e", "cpu-clock", words=["kill"], status=137)
 
@@ -164,8 +185,11 @@ def a_file_that_may_not_grow():
     r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", *limited, program())
     equal(r.returncode, 0, r.stderr)
     true("more were lost: the file could not grow" in r.stderr, r.stderr)
+    before = Path(FILE + ".alloc").read_bytes()
     r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", "/none/such")
-    equal((r.returncode, os.path.exists(FILE + ".alloc")), (127, False), "a command that did not run")
+    equal(r.returncode, 127)
+    true(Path(FILE + ".alloc").read_bytes() == before, "a command that did not run leaves what there was")
+    equal([f for f in os.listdir(ROOM.name) if ".part" in f], [])
 
 
 @test

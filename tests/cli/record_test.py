@@ -293,6 +293,7 @@ def a_killed_recorder_leaves_a_readable_file():
     time.sleep(1)
     p.kill()
     p.wait()
+    os.rename(FILE + ".part", FILE)
     got = by_tare()
     true(len(got) > 100, f"{len(got)} samples")
     equal({g[4] for g in got} - {"cpu-clock:u", "page-faults:u"}, set(), "names without features")
@@ -437,6 +438,21 @@ def the_recording_before_stays():
     record("-q", "-e", "cpu-clock:u", "--", "true")
     true(Path(FILE + ".old").read_bytes() == first, "kept as .old")
     equal(os.stat(FILE).st_mode & 0o777, 0o600)
+
+
+@test
+def several_recorders_with_one_name():
+    """Each is whole: the last to end has the name, the one before is kept."""
+    file = os.path.join(ROOM.name, "same.data")
+    for i in range(4):
+        both = [subprocess.Popen([TARE, "record", "-q", "-e", "cpu-clock:u", "-o", file, "--", "sh", "-c", f": number {i}{k}; sleep 0.1"],
+                                 stderr=subprocess.PIPE, env=ENV) for k in "ab"]
+        for p in both:
+            err = p.communicate(timeout=60)[1].decode()
+            equal((p.returncode, err), (0, ""))
+        heads = [dump("--header", file=f) for f in (file, file + ".old")]
+        equal(sorted(k for k in "ab" for h in heads if f"number {i}{k};" in h), ["a", "b"], "both are there")
+    equal([f for f in os.listdir(ROOM.name) if "part" in f], [])
 
 
 main()

@@ -139,16 +139,31 @@ def the_head_alone_says_nothing_of_counters():
 def a_file_in_which_no_process_began():
     """As a `tare regions` leaves it that was killed before its command had a region."""
     p = subprocess.Popen([TARE, "regions", "-o", "begun.tare", "--", "sleep", "100"], env=ENV, cwd=ROOM.name, start_new_session=True)
-    while not os.path.exists(inside("begun.tare")) or os.path.getsize(inside("begun.tare")) < 4096:
+    part = inside("begun.tare.part")
+    while not os.path.exists(part) or os.path.getsize(part) < 4096:
         time.sleep(0.01)
     os.killpg(p.pid, signal.SIGKILL)
     p.wait()
+    os.rename(part, inside("begun.tare"))
     r = sh(TARE, "summarize", "begun.tare")
     true("-e none" not in r.stdout and "No thread recorded anything" in r.stdout, r.stdout)
     # With points, but without a counter.
     sh(TARE, "regions", "-q", "-e", "none", "-o", "begun.tare", "--", PROGRAM, "loop", "300", "1")
     r = sh(TARE, "summarize", "begun.tare")
     true("-e none" in r.stdout and "p99" not in r.stdout, r.stdout)
+
+
+@test
+def several_with_one_name():
+    """Each tells of its own, and the file is the whole of one of them."""
+    both = [subprocess.Popen([TARE, "regions", "-o", "same.tare", "--", "sh", "-c", f"{PROGRAM} loop {n} 1; sleep 0.2"], stderr=subprocess.PIPE,
+                             env=ENV, cwd=ROOM.name, text=True) for n in (5, 7)]
+    said = [p.communicate(timeout=60)[1] for p in both]
+    equal([p.returncode for p in both], [0, 0], str(said))
+    for n in (5, 7):
+        equal(sum(f"{2 * n + 2} points of 1 thread" in s for s in said), 1, f"{n}: {said}")
+    true(json.loads(sh(TARE, "summarize", "--format", "json", "same.tare").stdout)["points"] in (12, 16), "one of them")
+    equal([f for f in os.listdir(ROOM.name) if ".part" in f], [])
 
 
 @test
