@@ -91,13 +91,14 @@ static int renumber(struct moment *one, size_t n, const void *with)
 	for (size_t i = 0; i < n; i++) {
 		one[i].node = now[0][one[i].node];
 		one[i].task = now[1][one[i].task];
+		one[i].column = now[2][one[i].column];
 	}
 	return 0;
 }
 
-int moments_renumber(struct moments *m, const uint32_t *nodes, const uint32_t *tasks, struct tare_error *err)
+int moments_renumber(struct moments *m, const uint32_t *nodes, const uint32_t *tasks, const uint32_t *columns, struct tare_error *err)
 {
-	const uint32_t *now[] = { nodes, tasks };
+	const uint32_t *now[] = { nodes, tasks, columns };
 
 	return change_all(m, renumber, now, err);
 }

@@ -28,8 +28,8 @@ struct moments {
 
 /* Zeroed, it is empty. */
 int moments_add(struct moments *m, const struct moment *one, struct tare_error *err);
-/* node -> nodes[node], task -> tasks[task], of all. */
-int moments_renumber(struct moments *m, const uint32_t *nodes, const uint32_t *tasks, struct tare_error *err);
+/* node -> nodes[node], task -> tasks[task], column -> columns[column], of all. */
+int moments_renumber(struct moments *m, const uint32_t *nodes, const uint32_t *tasks, const uint32_t *columns, struct tare_error *err);
 /* Those of equal task and time come in the order in which they were added. `take` returning non-zero ends it with that. */
 int moments_each(struct moments *m, int take(void *with, const struct moment *one), void *with, struct tare_error *err);
 void moments_free(struct moments *m);

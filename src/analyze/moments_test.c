@@ -40,7 +40,7 @@ static void fill(struct moments *m, size_t run, uint64_t n)
 TEST(sorted_by_task_and_time)
 {
 	static const uint64_t counts[] = { 0, 1, 99, 100, 101, 200, 12345 };
-	static const uint32_t nodes[16] = { 3 }, tasks[TASKS] = { 6, 5, 4, 3, 2, 1, 0 };
+	static const uint32_t nodes[16] = { 3 }, tasks[TASKS] = { 6, 5, 4, 3, 2, 1, 0 }, columns[] = { 5 };
 	struct moments m;
 
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
@@ -55,12 +55,13 @@ TEST(sorted_by_task_and_time)
 			CHECK_EQ(moments_each(&m, take, &c, NULL), 0);
 			CHECK(c.seen == counts[i] && c.in_order == counts[i], "%llu in runs of %zu: %llu, %llu in order",
 			      (unsigned long long)counts[i], run, (unsigned long long)c.seen, (unsigned long long)c.in_order);
-			CHECK_EQ(moments_renumber(&m, nodes, tasks, NULL), 0);
+			CHECK_EQ(moments_renumber(&m, nodes, tasks, columns, NULL), 0);
 			c = (struct check){ 0 };
 			CHECK_EQ(moments_each(&m, take, &c, NULL), 0);
 			CHECK(c.seen == counts[i], "after new numbers");
 			CHECK(c.in_order == counts[i], "by the new ones");
 			CHECK(!counts[i] || c.last.node == 0 || c.last.node == 3);
+			CHECK(!counts[i] || c.last.column == 5);
 			moments_free(&m);
 		}
 }

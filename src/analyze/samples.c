@@ -65,8 +65,6 @@ struct reader {
 	struct spaces spaces;
 	struct set threads, counters;
 	uint32_t last_thread; /* that was asked for; the next sample is often of the same */
-	uint32_t *column; /* by event index; SET_NONE: none yet */
-	size_t columns;
 	struct cached cache[1 << CACHE_BITS];
 	struct chains chains;
 	uint32_t kernel_module, unknown_module, unknown_guest;
@@ -465,24 +463,24 @@ static bool is_clock(const struct perfdata_attr *a)
 
 static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
 {
-	while (r->columns <= ev->index) {
-		uint32_t *more = realloc(r->column, (r->columns + 16) * sizeof(*more));
+	while (r->raw->n_columns <= ev->index) {
+		uint32_t *more = realloc(r->raw->column, (r->raw->n_columns + 16) * sizeof(*more));
 
 		if (!more)
 			return SET_NONE;
-		r->column = more;
+		r->raw->column = more;
 		for (int i = 0; i < 16; i++)
-			more[r->columns++] = SET_NONE;
+			more[r->raw->n_columns++] = SET_NONE;
 	}
-	if (r->column[ev->index] == SET_NONE) {
+	if (r->raw->column[ev->index] == SET_NONE) {
 		uint32_t c = stacks_add_column(r->raw->stacks, ev->name,
 					       is_clock(&ev->attr) ? "ns" : "");
 
 		if (c == SET_NONE)
 			return SET_NONE;
-		r->column[ev->index] = c;
+		r->raw->column[ev->index] = c;
 	}
-	return r->column[ev->index];
+	return r->raw->column[ev->index];
 }
 
 static int count(struct reader *r, const struct perfdata_record *rec, uint32_t column,
@@ -732,9 +730,9 @@ out:
 		chains_free(&r->chains);
 		set_free(&r->threads);
 		set_free(&r->counters);
-		free(r->column);
 	}
 	free(r);
+	free(raw.column);
 	if (ret == 0 && opts->detail == SAMPLES_ADDRESS && (out->modules = malloc(sizeof(*out->modules))))
 		*out->modules = raw.modules;
 	else

@@ -234,7 +234,7 @@ static int name_frames(struct naming *t, const uint32_t *order)
 }
 
 /* The same tree with the new frames. A parent comes before its children. */
-static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now)
+static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint32_t *column_now)
 {
 	size_t n, rows, tasks;
 	const struct stacks_node *node = stacks_nodes(t->raw->stacks, &n);
@@ -243,12 +243,18 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now)
 	struct stacks *from = t->raw->stacks;
 	int ret = 0;
 
-	for (uint32_t c = 0; c < from->columns; c++) {
-		uint32_t now = stacks_add_column(t->to, stacks_name(from, from->column[c].name),
+	/* In the file's order of events: that of the first samples is chance. */
+	for (size_t i = 0; i < t->raw->n_columns; i++) {
+		uint32_t c = t->raw->column[i], now;
+
+		if (c == SET_NONE)
+			continue;
+		now = stacks_add_column(t->to, stacks_name(from, from->column[c].name),
 						 stacks_name(from, from->column[c].unit));
 
 		if (now == SET_NONE)
 			return tare_fail_nomem(t->err);
+		column_now[c] = now;
 		t->to->column[now].read = from->column[c].read;
 		t->to->column[now].skids = from->column[c].skids;
 		t->to->column[now].squares = from->column[c].squares;
@@ -274,10 +280,11 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now)
 
 		now.node = node_now[now.node];
 		now.task = task_now[now.task];
+		now.column = column_now[now.column];
 		ret = stacks_count(t->to, &now, 0, t->err);
 	}
 	if (ret == 0)
-		ret = moments_renumber(&from->moments, node_now, task_now, t->err);
+		ret = moments_renumber(&from->moments, node_now, task_now, column_now, t->err);
 	t->to->moments = from->moments;
 	from->moments = (struct moments){ 0 };
 	return ret;
@@ -294,7 +301,7 @@ int samples_name(struct samples *out, struct raw *raw, const struct samples_opti
 		 struct tare_error *err)
 {
 	struct naming t = { .out = out, .raw = raw, .opts = opts, .err = err };
-	uint32_t *order, *node_now, *task_now;
+	uint32_t *order, *node_now, *task_now, *column_now;
 	int ret;
 
 	t.from = stacks_frames(raw->stacks, &t.n);
@@ -305,7 +312,8 @@ int samples_name(struct samples *out, struct raw *raw, const struct samples_opti
 	t.leaf_samples = calloc(t.n + 1, sizeof(*t.leaf_samples));
 	node_now = calloc(raw->stacks->node_set.n, sizeof(*node_now));
 	task_now = calloc(raw->stacks->task_set.n + 1, sizeof(*task_now));
-	if (!t.to || !order || !t.first || !t.count || !t.leaf_samples || !node_now || !task_now) {
+	column_now = calloc(raw->stacks->columns + 1, sizeof(*column_now));
+	if (!t.to || !order || !t.first || !t.count || !t.leaf_samples || !node_now || !task_now || !column_now) {
 		ret = tare_fail_nomem(err);
 		goto out;
 	}
@@ -315,7 +323,7 @@ int samples_name(struct samples *out, struct raw *raw, const struct samples_opti
 	count_leaves(&t);
 	ret = name_frames(&t, order);
 	if (ret == 0)
-		ret = build(&t, node_now, task_now);
+		ret = build(&t, node_now, task_now, column_now);
 	if (out->n_unnamed)
 		qsort(out->unnamed, out->n_unnamed, sizeof(*out->unnamed), most_first);
 out:
@@ -326,5 +334,6 @@ out:
 	free(t.made);
 	free(node_now);
 	free(task_now);
+	free(column_now);
 	return ret;
 }

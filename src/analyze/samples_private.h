@@ -13,6 +13,8 @@
 struct raw {
 	struct stacks *stacks;
 	struct modules modules;
+	uint32_t *column; /* by the event's index in the file; SET_NONE: no sample had it */
+	size_t n_columns;
 	int64_t ended_s; /* when the recording was written, since 1970; 0: not known */
 };
 

@@ -398,6 +398,31 @@ TEST(members_of_a_group_count_what_they_gained)
 	CHECK(!s.stacks->column[0].read && s.stacks->column[1].read, "who was sampled and who was read");
 }
 
+/* Whichever happens first: else a report of the same events sorts now by one, then by another. */
+TEST(columns_are_in_the_files_order)
+{
+	struct perfdata_attr a = { .type = 0, .size = 64, .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID };
+	static const uint64_t ids[] = { 13, 11, 13 };
+
+	begin(&a);
+	m.n = 16;
+	for (uint64_t i = 0; i < 3; i++) { /* the second has no sample */
+		a.config = i;
+		put_event(&m, &a, 11 + i);
+	}
+	mapping(1, 0x1000, 0x1000, 0, "/u", 0);
+	for (size_t i = 0; i < 3; i++) {
+		begin_record(&m, PD_RECORD_SAMPLE, USER);
+		put64(&m, 0x1000 + i), put32(&m, 1), put32(&m, 1), put64(&m, 5 + i), put64(&m, ids[i]);
+		end_record(&m);
+	}
+	rows();
+	CHECK_EQ(s.stacks->columns, 2u);
+	CHECK_STR(stacks_name(s.stacks, s.stacks->column[0].name), "cycles:HG");
+	CHECK_EQ(s.stacks->column[0].samples, 1u);
+	CHECK_EQ(s.stacks->column[1].samples, 2u);
+}
+
 TEST(periods_that_are_not_known)
 {
 	struct perfdata_attr a = plain_attr;
