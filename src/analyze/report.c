@@ -236,7 +236,8 @@ void report_free(struct report *r)
 
 /*
  * Wilson's interval, which stays sane at shares near 0 and 1. Samples that stand for different
- * amounts count as fewer: (sum of weights) squared over the sum of squares.
+ * amounts count as fewer: (sum of weights) squared over the sum of squares. What was lost may all have been of one
+ * place, or none of it.
  */
 double report_margin(const struct stacks_column *c, double share)
 {
@@ -246,7 +247,7 @@ double report_margin(const struct stacks_column *c, double share)
 
 	if (n <= 0)
 		return 1;
-	return z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+	return fmin(1, c->lost + z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n)));
 }
 
 /* ---- neighbours ---- */

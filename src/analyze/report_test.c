@@ -159,6 +159,12 @@ TEST(margins)
 	struct stacks_column c = { .samples = 100, .amount = 100, .squares = 100 };
 	double alike = report_margin(&c, 0.5);
 
+	c.lost = 0.25;
+	CHECK(fabs(report_margin(&c, 0.5) - alike - 0.25) < 1e-9, "what was lost adds its share");
+	c.lost = 0.99;
+	CHECK(report_margin(&c, 0.5) == 1, "up to all");
+	c.lost = 0;
+
 	CHECK(fabs(alike - 0.0961) < 0.001, "a half of 100: %f", alike);
 	CHECK(report_margin(&c, 0) > 0.01 && report_margin(&c, 0) < 0.03, "none of 100 is not nothing");
 	/* One sample that stands for half of all: as if there were four. */

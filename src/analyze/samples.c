@@ -696,6 +696,16 @@ static int read_all(struct reader *r, const char *path)
 	return mapped_build_ids(&r->raw->modules, r->file, r->err); /* in a pipe they come as records */
 }
 
+/* Without a word of the samples, every lost record may have been one. */
+static void note_loss(struct samples *out)
+{
+	const struct samples_quality *q = &out->quality;
+	uint64_t lost = q->lost > q->lost_samples ? q->lost : q->lost_samples;
+
+	for (uint32_t c = 0; lost && c < out->stacks->columns; c++)
+		out->stacks->column[c].lost = (double)lost / (double)(lost + q->samples);
+}
+
 int samples_read(struct samples *out, const char *path, const struct samples_options *opts,
 		 struct tare_error *err)
 {
@@ -723,6 +733,8 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 		raw.ended_s = st.st_mtim.tv_sec;
 	if (ret == 0)
 		ret = samples_name(out, &raw, opts, err);
+	if (ret == 0)
+		note_loss(out);
 out:
 	if (r) {
 		unwinder_free(r->unwinder);

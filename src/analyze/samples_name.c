@@ -5,10 +5,12 @@
  * built again with the names: frames that are alike become one.
  */
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include "analyze/samples_private.h"
 
 struct naming {
@@ -156,6 +158,18 @@ static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 	return why->kind == MODULE_UNKNOWN ? blame_loss(t, row) : 0;
 }
 
+/*
+ * Inodes alone are compared: of some file systems the kernel records another device than stat(2) gives; and layers and
+ * subvolumes may give another inode, too. Source: Linux, Documentation/filesystems/overlayfs.rst, "Inode properties".
+ */
+static bool other_inode(const struct module *of, const struct stat *st)
+{
+	struct statfs fs;
+
+	return of->inode && of->inode != UINT64_MAX && st->st_ino != of->inode && fstatfs(of->fd, &fs) == 0 &&
+	       fs.f_type != OVERLAYFS_SUPER_MAGIC && fs.f_type != BTRFS_SUPER_MAGIC;
+}
+
 /* Under another root files are copies, whose times and inodes say nothing. */
 static int add_by_name(struct naming *t, const struct module *of)
 {
@@ -169,8 +183,7 @@ static int add_by_name(struct naming *t, const struct module *of)
 	out->by_name = more;
 	more[out->n_by_name].module = strdup(shown_module(of, words_at(&t->raw->modules.words, of->path)));
 	more[out->n_by_name].newer = here && t->raw->ended_s && st.st_mtim.tv_sec > t->raw->ended_s;
-	/* Inodes alone: of layered and snapshot file systems the kernel records another device than stat(2) gives. */
-	more[out->n_by_name].other = here && of->inode && of->inode != UINT64_MAX && st.st_ino != of->inode;
+	more[out->n_by_name].other = here && other_inode(of, &st);
 	if (!more[out->n_by_name].module)
 		return tare_fail_nomem(t->err);
 	out->n_by_name++;

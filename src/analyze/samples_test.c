@@ -173,6 +173,7 @@ TEST(lost_records_are_named_where_nothing_was_mapped)
 		mapping(1, 0x10000, 0x1000, 0, "/none/such", 0);
 		sample(1, 1, 0x10000, USER);
 		rows();
+		CHECK(s.stacks->column[0].lost == (lost ? 9.0 / 11 : 0), "%f", s.stacks->column[0].lost);
 		if (!CHECK(s.n_unnamed == 2, "%zu modules without names", s.n_unnamed))
 			return;
 		for (size_t i = 0; i < 2; i++) {

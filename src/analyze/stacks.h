@@ -63,6 +63,7 @@ struct stacks_column {
 	bool skids;	     /* the address may lie some instructions behind the event */
 	uint64_t samples, amount;
 	double squares; /* sum of the squares of the samples' amounts */
+	double lost;	/* share of the recording's samples that is missing in it: which ones, nobody knows */
 };
 
 struct stacks {

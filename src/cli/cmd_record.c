@@ -367,6 +367,7 @@ static int record(struct job *j)
 	ret = (j->exact ? sample_exact : sample_run)(&plan, perfdata_writer_sink(j->writer), &j->outcome, j->err);
 	if (!j->outcome.began)
 		return ret;
+	j->outcome.broke_off = ret < 0;
 	finished = perfdata_writer_finish(j->writer, &j->outcome, ret < 0 ? &late : j->err);
 	return ret < 0 ? ret : finished;
 }

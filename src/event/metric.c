@@ -58,6 +58,14 @@ static bool in_name(const char *p)
 	       *p == '#';
 }
 
+/* The bytes of "/conditional-branches/" at `p`, where `word` is the exact engine: a name as its columns print it. */
+static size_t slashes_of_exact(const char *word, size_t n, const char *p)
+{
+	size_t len = strspn(p + 1, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return n == 5 && !strncmp(word, "exact", n) && *p == '/' && len && p[1 + len] == '/' ? len + 2 : 0;
+}
+
 /* cpu@event\=0x3c@u: perf writes @ for the slashes, and a backslash before what would end a name.
  */
 static int name(struct parser *ps)
@@ -69,7 +77,16 @@ static int name(struct parser *ps)
 
 	for (; *ps->p; ps->p++) {
 		char c = *ps->p;
+		size_t exact = term ? 0 : slashes_of_exact(word, n, ps->p);
 
+		if (exact) {
+			if (n + exact >= NAME_ROOM)
+				return fail(ps, "the name is too long");
+			memcpy(word + n, ps->p, exact);
+			n += exact;
+			ps->p += exact - 1;
+			continue;
+		}
 		if (c == '\\' && ps->p[1])
 			c = *++ps->p;
 		else if (c == '@') {

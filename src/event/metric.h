@@ -13,7 +13,7 @@ struct formula;
 
 /*
  * Numbers, names, + - * /, parentheses, min(a, b), max(a, b), d_ratio(a, b) (0 where b is 0). A
- * name is an event as written (instructions:u, cpu_core@instructions@ for pmu/.../, \- as in perf's
+ * name is an event as written (instructions:u, cpu_core@instructions@ for pmu/.../, exact/loads/, \- as in perf's
  * metrics). On failure err->at is the byte. At most 4 KiB of text.
  */
 int formula_parse(const char *text, struct formula **out, struct tare_error *err);

@@ -15,6 +15,9 @@ static double worth(const char *name)
 		{ "branches", 50 },
 		{ "instructions:u", 12 },
 		{ "cpu_core/instructions/", 7 },
+		{ "exact/conditional-branches/", 20 },
+		{ "exact/loads/u", 8 },
+		{ "exact", 40 },
 		{ "cpu/event=0x3c,umask=1/u", 9 },
 	};
 
@@ -51,6 +54,9 @@ TEST(values)
 		{ __LINE__, "cpu_core@instructions@ * 2", 14, 0 },
 		{ __LINE__, "cpu@event\\=0x3c\\,umask\\=1@u", 9, 0 },
 		{ __LINE__, "cpu@event=0x3c,umask=1@u", 9, 0 },
+		{ __LINE__, "exact/conditional-branches/ / exact/loads/u", 2.5, 0 },
+		{ __LINE__, "exact/conditional-branches//exact/loads/u", 2.5, 0 },
+		{ __LINE__, "exact / b", 10, 0 },
 		{ __LINE__, "1e3 * .5", 500, 0 },
 		{ __LINE__, "a / zero", 0, -EDOM },
 		{ __LINE__, "zero / zero", 0, -EDOM },

@@ -534,8 +534,10 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 	if (ret == 0) {
 		w->head = head;
 		ret = write_head(w, err);
-	} else {
+	} else { /* without features, but with every record that found room */
 		w->at = before;
+		w->head.data.size = w->at - w->head.data.offset;
+		write_head(w, NULL);
 	}
 	text_free(&bodies);
 	text_free(&table);

@@ -123,7 +123,10 @@ static int take(void *with, const unsigned char *bytes, size_t n, struct tare_er
 {
 	struct recording *r = with;
 	struct perf_event_header h;
+	int ret = r->to->records(r->to, bytes, n, err);
 
+	if (ret < 0) /* what is told is what has been put down */
+		return ret;
 	for (size_t at = 0; at < n; at += h.size) {
 		memcpy(&h, bytes + at, sizeof(h));
 		r->out->records++;
@@ -140,7 +143,7 @@ static int take(void *with, const unsigned char *bytes, size_t n, struct tare_er
 			r->out->throttled++;
 	}
 	r->out->bytes += n;
-	return r->to->records(r->to, bytes, n, err);
+	return 0;
 }
 
 static int take_aux(void *with, const struct aux_piece *piece, struct tare_error *err)
@@ -476,7 +479,8 @@ static int end(struct recording *r)
 		struct sample_tally *t = &r->out->event[i];
 
 		ret = sampler_total(r->sampler, &r->event[i], &t->total, r->err);
-		t->share = share_of(r, &r->event[i], &t->total);
+		if (ret == 0)
+			t->share = share_of(r, &r->event[i], &t->total);
 		all_known &= t->total.lost_known;
 		known += t->total.lost;
 		if (ret == 0 && t->total.lost && r->event[i].n_ids)

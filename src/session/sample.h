@@ -55,6 +55,7 @@ struct sample_outcome {
 	uint64_t period;	/* of its first event */
 	bool jitter;		/* ... on average */
 	bool accesses;		/* of memory, with their addresses */
+	bool broke_off;		/* what came later could not be put down */
 	bool began;		/* the command ran, or the tasks were sampled: there is a recording */
 	bool kernel_left_out;	/* this user may not sample the kernel */
 	bool kernel_unplaced;	/* the kernel was sampled, and its addresses are hidden */

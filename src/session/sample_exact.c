@@ -92,9 +92,13 @@ static int end_record(struct exact_recording *r, uint32_t type, uint16_t misc)
 	if (r->full || r->at > UINT16_MAX)
 		return tare_fail(r->err, E2BIG, "a record of more than %d bytes", UINT16_MAX);
 	memcpy(r->record, &h, sizeof(h));
+	int ret = r->to->records(r->to, r->record, r->at, r->err);
+
+	if (ret < 0)
+		return ret;
 	r->out->records++;
 	r->out->bytes += r->at;
-	return r->to->records(r->to, r->record, r->at, r->err);
+	return 0;
 }
 
 /* What closes all but samples, in the order of its bits: task, time, id. */

@@ -52,18 +52,21 @@ static void put_careful(struct text *out, const struct style *s, const char *wor
 	text_add(out, "  %s%s%s\n", ink_on(s, INK_CAREFUL), words, ink_off(s));
 }
 
+static double lost_points(const struct sample_outcome *o, uint64_t samples)
+{
+	return o->lost ? 100.0 * (double)o->lost / (double)(o->lost + samples) : 0;
+}
+
 /* What did not get into the file, and what that does to a share of the whole. */
 static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t samples, const struct style *s)
 {
-	double part = 100.0 * (double)o->lost / (double)(o->lost + samples);
-
 	if (o->lost) {
 		text_add(out, "  %s", ink_on(s, INK_BAD));
 		put_count(out, s, o->lost);
 		text_add(out, " records lost, for want of room");
 		if (samples) {
 			text_add(out, ": ");
-			put_percent(out, part);
+			put_percent(out, lost_points(o, samples));
 			text_add(out, " of all, so a share may be off by as many points; where mappings are among them, the code there has "
 				      "no names");
 		}
@@ -115,22 +118,27 @@ static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_
 		text_add(out, "  none lost, as far as the kernel tells\n");
 }
 
-/* Half the width of the 95 % interval of a share of 10 % among n samples: the normal approximation. */
+/*
+ * Half the width of the 95 % interval of a share of 10 % among n samples: the normal approximation; and what is missing
+ * may all have been of one place.
+ */
 static void put_confidence(struct text *out, const struct sample_outcome *o, uint64_t samples, const struct style *s)
 {
 	const double share = 0.1, z = 1.96;
-	double points = 100 * z * sqrt(share * (1 - share) / (double)samples);
+	double chance = 100 * z * sqrt(share * (1 - share) / (double)samples), points = chance + lost_points(o, samples);
 
 	text_add(out, "  ");
-	if (o->exact)
+	if (o->exact && !o->broke_off)
 		text_add(out, "the same in every run of a program that repeats; ");
+	else if (o->broke_off)
+		text_add(out, "the recording broke off: what came later is missing; ");
 	else if (!o->lost && !o->throttled)
 		text_add(out, "none lost; ");
 	if (points < 10)
 		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)\n", s->utf8 ? "\u00b1" : "+-",
 			 points < 1 ? 2 : 1, points);
 	else
-		text_add(out, "too few to tell shares by\n");
+		text_add(out, "too %s to tell shares by\n", chance < 10 ? "much is missing" : "few");
 }
 
 void record_view(struct text *out, const struct sample_outcome *o, const char *file, uint64_t file_bytes,
@@ -173,6 +181,8 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 		return;
 	if (samples)
 		put_confidence(out, o, samples, s);
+	else if (o->broke_off)
+		put_careful(out, s, "the recording broke off before the first of them was in the file");
 	else if (!o->lost && !o->aux)
 		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
 	if (samples && o->accesses)

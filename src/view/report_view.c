@@ -252,7 +252,13 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 		text_add(out, " A share of %.*f %% is known to %s %.1f points (95 %%): it is of ",
 			 share < 0.1 ? 1 : 0, 100 * share, s->utf8 ? "±" : "+-", 100 * report_margin(c, share));
 		put_count(out, s, c->samples);
-		text_add(out, c->samples == 1 ? " sample.\n" : " samples.\n");
+		text_add(out, c->samples == 1 ? " sample" : " samples");
+		if (c->lost > 0) {
+			text_add(out, ", and ");
+			put_percent(out, 100 * c->lost);
+			text_add(out, " of all were lost");
+		}
+		text_add(out, ".\n");
 	}
 	if (q->weightless)
 		text_add(out, " The recording has no periods: every sample counts as 1.\n");
