@@ -272,7 +272,7 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 		if (i == 1)
 			file = text;
 		if (i == 0 && n_args) {
-			args = tare_labels_keep(l, (n_args + 1) * sizeof(*args));
+			args = tare_labels_args(l, n_args);
 			if (!args)
 				return -ENOMEM;
 		}
@@ -280,8 +280,6 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 			args[i - 2] = text;
 		text = stop + 1;
 	}
-	if (n_args)
-		args[n_args] = NULL;
 	/* A number too large for the file would be memory for nothing. */
 	if (number < process->inherited || number - process->inherited > t->size / 16)
 		return -EINVAL;
@@ -305,35 +303,12 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 	return 0;
 }
 
-static int add_labels(struct tare_timeline *t, const struct block_head *h, uint64_t offset)
+/* Those that a block of labels has, size by size. */
+static int add_each(struct tare_timeline *t, struct tare_process *process, const char *p, uint64_t room, uint64_t offset)
 {
-	struct tare_process *process = h->process < t->n_processes ? &t->process[h->process] : NULL;
-	uint64_t room = h->size - sizeof(*h);
 	uint32_t size;
-	char *p, *end;
 
-	if (!process || !process->known)
-		return 0; /* said already */
-	process->label_gap |= h->seq != process->label_blocks;
-	process->label_blocks++;
-	if (h->state == BLOCK_SEALED)
-		room = h->used;
-	if (room > t->size - offset - sizeof(*h)) {
-		tare_damage(t, "the file ends within labels (offset %llu)", (unsigned long long)offset);
-		room = t->size - offset - sizeof(*h);
-	}
-	p = tare_labels_keep(&t->labels, room);
-	if (!p)
-		return -ENOMEM;
-	if (!tare_read(t, p, room, offset + sizeof(*h))) {
-		tare_damage(t, "labels at offset %llu cannot be read", (unsigned long long)offset);
-		return 0;
-	}
-	if (h->state == BLOCK_SEALED && (room != h->used || format_block_sum(h, p) != h->sum)) {
-		tare_damage(t, "labels at offset %llu are damaged", (unsigned long long)offset);
-		return 0;
-	}
-	for (end = p + room; end - p >= 16; p += size) {
+	for (const char *end = p + room; end - p >= 16; p += size) {
 		memcpy(&size, p, 4);
 		if (!size)
 			break;
@@ -348,6 +323,36 @@ static int add_labels(struct tare_timeline *t, const struct block_head *h, uint6
 		}
 	}
 	return 0;
+}
+
+static int add_labels(struct tare_timeline *t, const struct block_head *h, uint64_t offset)
+{
+	struct tare_process *process = h->process < t->n_processes ? &t->process[h->process] : NULL;
+	uint64_t room = h->size - sizeof(*h);
+	int ret = 0;
+	char *p;
+
+	if (!process || !process->known)
+		return 0; /* said already */
+	process->label_gap |= h->seq != process->label_blocks;
+	process->label_blocks++;
+	if (h->state == BLOCK_SEALED)
+		room = h->used;
+	if (room > t->size - offset - sizeof(*h)) {
+		tare_damage(t, "the file ends within labels (offset %llu)", (unsigned long long)offset);
+		room = t->size - offset - sizeof(*h);
+	}
+	p = malloc(room ? room : 1);
+	if (!p)
+		return -ENOMEM;
+	if (!tare_read(t, p, room, offset + sizeof(*h)))
+		tare_damage(t, "labels at offset %llu cannot be read", (unsigned long long)offset);
+	else if (h->state == BLOCK_SEALED && (room != h->used || format_block_sum(h, p) != h->sum))
+		tare_damage(t, "labels at offset %llu are damaged", (unsigned long long)offset);
+	else
+		ret = add_each(t, process, p, room, offset);
+	free(p);
+	return ret;
 }
 
 uint32_t tare_timeline_label(const struct tare_timeline *t, uint32_t process, uint32_t number)

@@ -38,15 +38,17 @@ struct tare_labels {
 	uint64_t *hash; /* of each */
 	uint32_t *slot; /* index + 1 by hash, open addressing */
 	size_t n, room, slots;
-	void **kept; /* what their texts lie in */
-	size_t n_kept, kept_room;
-	const char **args; /* for the lists of arguments; not moved */
+	void *arena; /* of their texts */
+	const char *file; /* the last of them, in it */
+	const char **args; /* of the one that is read */
+	size_t args_room;
 };
 
+/* Its index, new or not; texts are copied. -ENOMEM. */
 int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, uint8_t way,
 		    const char **args, size_t n_args, uint32_t *index);
-/* Memory that lives as long as the labels. NULL when there is none. */
-void *tare_labels_keep(struct tare_labels *l, size_t n);
+/* Where to list n arguments for it, NULL behind them; valid until the next call. NULL: out of memory. */
+const char **tare_labels_args(struct tare_labels *l, size_t n);
 /* All labels are there: what only finds them is freed. */
 void tare_labels_settle(struct tare_labels *l);
 void tare_labels_free(struct tare_labels *l);

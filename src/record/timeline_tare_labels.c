@@ -2,33 +2,14 @@
 /* The labels of a recording, of all its processes together: equal ones once. */
 #include <stdlib.h>
 #include <string.h>
+#include "event/arena.h"
 #include "record/timeline_tare.h"
-
-void *tare_labels_keep(struct tare_labels *l, size_t n)
-{
-	if (l->n_kept == l->kept_room) {
-		size_t room = l->kept_room ? l->kept_room * 2 : 16;
-		void **more = realloc(l->kept, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		l->kept = more;
-		l->kept_room = room;
-	}
-
-	void *p = malloc(n ? n : 1);
-
-	if (p)
-		l->kept[l->n_kept++] = p;
-	return p;
-}
 
 void tare_labels_free(struct tare_labels *l)
 {
-	for (size_t i = 0; i < l->n_kept; i++)
-		free(l->kept[i]);
-	free(l->kept);
+	arena_free(&l->arena);
 	free(l->label);
+	free(l->args);
 	free(l->hash);
 	free(l->slot);
 	memset(l, 0, sizeof(*l));
@@ -38,6 +19,9 @@ void tare_labels_settle(struct tare_labels *l)
 {
 	free(l->hash);
 	free(l->slot);
+	free(l->args);
+	l->args = NULL;
+	l->args_room = 0;
 	l->hash = NULL;
 	l->slot = NULL;
 	l->slots = 0;
@@ -119,9 +103,48 @@ static uint32_t group_of(struct tare_labels *l, uint64_t hash, const char *name)
 	return NO_LABEL;
 }
 
+const char **tare_labels_args(struct tare_labels *l, size_t n)
+{
+	if (n + 1 > l->args_room) {
+		void *more = realloc(l->args, (n + 1) * sizeof(*l->args));
+
+		if (!more)
+			return NULL;
+		l->args = more;
+		l->args_room = n + 1;
+	}
+	l->args[n] = NULL;
+	return l->args;
+}
+
+static const char *kept(struct tare_labels *l, const char *s)
+{
+	return arena_string(&l->arena, s, strlen(s));
+}
+
+/* Its texts, which are about to go, where they stay: with those of its group, and of the file that was met last. */
+static bool keep(struct tare_labels *l, struct timeline_label *x, size_t n_args)
+{
+	const char **args = n_args ? arena_alloc(&l->arena, (n_args + 1) * sizeof(*args)) : NULL;
+
+	if (n_args && !args)
+		return false;
+	for (size_t i = 0; i < n_args; i++)
+		if (!(args[i] = kept(l, x->arg[i])))
+			return false;
+	if (n_args)
+		x->arg = args;
+	x->name = x->group < l->n ? l->label[x->group].name : kept(l, x->name);
+	if (x->file && (!l->file || strcmp(l->file, x->file)) && !(l->file = kept(l, x->file)))
+		return false;
+	x->file = x->file ? l->file : NULL;
+	return x->name;
+}
+
 int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, uint8_t way,
 		    const char **args, size_t n_args, uint32_t *index)
 {
+	struct timeline_label made;
 	/* Labels of one name and no arguments share their hash, so that their group is found among them. */
 	uint64_t hash = mix(1, name);
 	uint32_t *slot, group, first;
@@ -153,13 +176,16 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 	} else if (group == NO_LABEL) {
 		group = first;
 	}
-	l->label[first] = (struct timeline_label){ .name = name,
-						   .kind = "",
-						   .arg = n_args ? args : no_args,
-						   .group = group,
-						   .file = *file ? file : NULL,
-						   .line = line,
-						   .way = way };
+	made = (struct timeline_label){ .name = name,
+					.kind = "",
+					.arg = n_args ? args : no_args,
+					.group = group,
+					.file = *file ? file : NULL,
+					.line = line,
+					.way = way };
+	if (!keep(l, &made, n_args))
+		return -ENOMEM;
+	l->label[first] = made;
 	l->hash[first] = hash;
 	*slot = first + 1;
 	l->n++;
