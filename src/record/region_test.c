@@ -499,6 +499,7 @@ TEST(the_heap_is_left_alone)
 	CHECK_EQ(after.fordblks, before.fordblks, "bytes free");
 	CHECK_EQ(after.ordblks, before.ordblks, "free chunks");
 	CHECK_EQ(after.hblks, before.hblks, "mapped");
+	unlink(path);
 #endif
 }
 
