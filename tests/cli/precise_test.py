@@ -256,7 +256,7 @@ def accesses_of_ibs():
     rows, said = table(ibs_recording([load, op(0, 0x401008, 3 << 37, 0, 0), fetch(1 << 50 | 9 << 32, 0x400000), (OP, 0x3ff, [0] * 8)],
                                      "AuthenticAMD,23,49,0"))
     equal([(r["origin"], r["kind"], r["ip"], r["address"], r["place"], r["snoop"], r["size"], r["latency_miss"], r["taken"]) for r in rows],
-          [("IBS op", "load", "0x401000", "0x7fff1000", "L3", "modified", "8", "120", ""),
+          [("IBS op", "load", "0x401000", "0x7fff1000", "cache", "modified", "8", "120", ""),
            ("IBS op", "branch", "0x1000", "", "", "", "", "", "false"),
            ("IBS fetch", "fetch", "0x400000", "", "L1", "", "", "", "")], "rows")
     equal(said, "tare export: 1 sample holds no registers of the hardware's\n", "what is missing is said")
