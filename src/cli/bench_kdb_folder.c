@@ -35,25 +35,43 @@ static int put_file(int folder, const char *path, unsigned file, const struct be
 	bench_kdb(&t, file, b);
 	if (t.failed)
 		ret = tare_fail_nomem(err);
-	fd = ret < 0 ? -1 : openat(folder, bench_kdb_name(file), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = ret < 0 ? -1 : openat(folder, bench_kdb_name(file), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (ret == 0 && (fd < 0 || file_write_all(fd, t.s, t.len) < 0))
 		ret = tare_fail(err, errno, "cannot write %.200s/%s: %s", path, bench_kdb_name(file), strerror(errno));
 	if (fd >= 0 && close(fd) < 0 && ret == 0)
 		ret = tare_fail(err, errno, "cannot write %.200s/%s: %s", path, bench_kdb_name(file), strerror(errno));
+	if (fd >= 0 && ret < 0)
+		unlinkat(folder, bench_kdb_name(file), 0);
 	text_free(&t);
 	return ret;
 }
 
+/* Whole or not at all: of a table that could not be written nothing stays. What others put there meanwhile does. */
 int bench_kdb_folder_write(const char *path, const struct bench_about *b, struct tare_error *err)
 {
-	int folder, ret = 0;
+	bool made = mkdir(path, 0777) == 0, runs;
+	int folder = made || errno == EEXIST ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, ret = 0;
+	unsigned n = 0;
 
-	if ((mkdir(path, 0777) < 0 && errno != EEXIST) || (folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-		return tare_fail(err, errno, "cannot make the folder %.200s: %s", path, strerror(errno));
-	if (mkdirat(folder, "runs", 0777) < 0 && errno != EEXIST)
+	if (folder < 0) {
+		ret = tare_fail(err, errno, "cannot make the folder %.200s: %s", path, strerror(errno));
+		if (made)
+			rmdir(path);
+		return ret;
+	}
+	runs = mkdirat(folder, "runs", 0777) == 0;
+	if (!runs)
 		ret = tare_fail(err, errno, "cannot make the folder %.200s/runs: %s", path, strerror(errno));
-	for (unsigned i = 0; ret == 0 && i < BENCH_KDB_FILES; i++)
-		ret = put_file(folder, path, i, b, err);
+	while (ret == 0 && n < BENCH_KDB_FILES) {
+		ret = put_file(folder, path, n, b, err);
+		n += ret == 0;
+	}
+	while (ret < 0 && n > 0)
+		unlinkat(folder, bench_kdb_name(--n), 0);
+	if (ret < 0 && runs)
+		unlinkat(folder, "runs", AT_REMOVEDIR);
 	close(folder);
+	if (ret < 0 && made)
+		rmdir(path);
 	return ret;
 }

@@ -272,8 +272,8 @@ int bench_options_check(const struct bench_options *o, size_t n_files, struct ta
 		return tare_fail(err, EINVAL, "--init, --include, --unroll and --loop are of --asm and --c: a file says these itself");
 	if (!n_files && o->function)
 		return tare_fail(err, EINVAL, "--function names a function in a file");
-	if (o->check && n_files + o->n_code < 2 && o->form != BENCH_FORM_BOTH)
-		return tare_fail(err, EINVAL, "--check compares tests with the first one: there is one only");
+	if (o->check && o->runs < BENCH_COMPARED_LEAST)
+		return tare_fail(err, EINVAL, "--check takes %d runs at least: of fewer no test is compared with another", BENCH_COMPARED_LEAST);
 	if ((o->msr.via || o->msr.root || o->msr.cpu) && o->engine != BENCH_ENGINE_MSR)
 		return tare_fail(err, EINVAL, "--via, --device-root and --cpu-model are about registers: with --engine msr");
 	if (o->cross_check && o->engine != BENCH_ENGINE_MSR)

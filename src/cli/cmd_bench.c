@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyze/bench.h"
+#include "base/file.h"
 #include "cli/bench_kdb_folder.h"
 #include "cli/bench_options.h"
 #include "cli/bench_tests.h"
@@ -43,8 +44,7 @@ struct job {
 	struct bench_stats stats;
 	enum bench_blame blame;
 	bool cannot; /* what was asked for is right, and cannot be counted here */
-	struct output out;
-	struct whole_file file;
+	struct whole_file file; /* results, but for kdb's */
 	struct page_file page;
 	struct style style;
 	char self_path[4096];
@@ -320,6 +320,11 @@ static int to_page(struct job *j, const struct bench_about *about)
 	return ret;
 }
 
+static int unwritten(struct job *j, int ret)
+{
+	return tare_fail(j->err, -ret, "cannot write results to %.200s: %s", j->file.path ? j->file.path : "standard output", strerror(-ret));
+}
+
 static int to_parquet(struct job *j, const struct bench_about *about)
 {
 	struct out out;
@@ -329,7 +334,16 @@ static int to_parquet(struct job *j, const struct bench_about *about)
 	ret = bench_parquet(&out, about, j->err);
 	closed = out_close(&out);
 	if (ret == 0 && closed < 0)
-		ret = tare_fail(j->err, -closed, "cannot write %.200s: %s", j->o.output ? j->o.output : "standard output", strerror(-closed));
+		ret = unwritten(j, closed);
+	return ret < 0 ? ret : whole_file_commit(&j->file, j->err);
+}
+
+static int to_text(struct job *j, const struct text *text)
+{
+	int ret = text->failed ? tare_fail_nomem(j->err) : 0, put = ret < 0 ? 0 : file_write_all(j->file.fd, text->s, text->len);
+
+	if (put < 0)
+		ret = unwritten(j, put);
 	return ret < 0 ? ret : whole_file_commit(&j->file, j->err);
 }
 
@@ -358,7 +372,7 @@ static int show(struct job *j)
 		break;
 	}
 	if (ret == 0 && j->o.format <= BENCH_CSV)
-		ret = output_put(&j->out, &text, j->err);
+		ret = to_text(j, &text);
 	text_free(&text);
 	return ret == 0 && j->o.html ? to_page(j, &about) : ret;
 }
@@ -372,17 +386,15 @@ static int prepare(struct job *j)
 	if (n <= 0)
 		return tare_fail(j->err, errno, "cannot find tare's own path: %s", strerror(errno));
 	j->self_path[n] = '\0';
-	if (j->o.format == BENCH_PARQUET)
-		ret = whole_file_open(&j->file, j->o.output, true, j->err);
-	else if (j->o.format == BENCH_KDB)
+	if (j->o.format == BENCH_KDB)
 		ret = bench_kdb_folder_check(j->o.output, j->err);
 	else
-		ret = output_open(&j->out, j->o.output, false, STDOUT_FILENO, j->err);
+		ret = whole_file_open(&j->file, j->o.output, j->o.format == BENCH_PARQUET, j->err);
 	if (ret == 0 && j->o.html)
 		ret = page_file_open(&j->page, j->o.html, j->err);
 	if (ret < 0)
 		return ret;
-	j->style = output_style(&j->out, j->o.colour);
+	j->style = output_style(&(struct output){ .fd = j->file.fd }, j->o.colour);
 	j->style.thousands = true;
 	j->machine = machine_open(NULL, j->err);
 	return j->machine ? choose_events(j) : -j->err->code;
@@ -426,14 +438,27 @@ static bool costs_more(const struct job *j)
 	return false;
 }
 
-static int check_named(const struct job *j)
+/* --check that has nothing to compare must not pass: each event it is about was counted and compared. */
+static int check_compared(const struct job *j)
 {
-	if (!j->o.check || !*j->o.check)
+	bool any = false;
+
+	for (size_t c = 0; j->o.check && c < j->result.n_counters; c++) {
+		const struct bench_counter *k = &j->result.counter[c];
+		bool named = !strcmp(j->o.check, k->name);
+
+		if (*j->o.check && !named)
+			continue;
+		if (k->quality == TARE_UNAVAILABLE && (named || j->o.events.len))
+			return tare_fail(j->err, ENODATA, "--check: %.100s was not counted", k->name);
+		for (size_t v = 1; v < j->plan.n_variants && k->quality != TARE_UNAVAILABLE; v++)
+			if (!bench_verdict_of(&j->stats, v, c)->tested)
+				return tare_fail(j->err, ENODATA, "--check: %.100s was not compared: at least %d baselines are needed", k->name, BENCH_LEAST);
+		any |= k->quality != TARE_UNAVAILABLE;
+	}
+	if (any || !j->o.check)
 		return 0;
-	for (size_t c = 0; c < j->result.n_counters; c++)
-		if (!strcmp(j->o.check, j->result.counter[c].name) && j->result.counter[c].quality != TARE_UNAVAILABLE)
-			return 0;
-	return tare_fail(j->err, EINVAL, "--check: %.100s was not counted", j->o.check);
+	return tare_fail(j->err, ENODATA, "--check: %.100s was not counted", *j->o.check ? j->o.check : "nothing that it compares");
 }
 
 static bool differ(const struct job *j)
@@ -484,8 +509,8 @@ static void release(struct job *j)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	struct tare_error err = TARE_ERROR_INIT, late = TARE_ERROR_INIT;
-	struct job j = { .self = self, .o = BENCH_OPTIONS_INIT, .page = PAGE_FILE_INIT, .file = { .fd = -1 }, .out = { .fd = -1 }, .err = &err };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct job j = { .self = self, .o = BENCH_OPTIONS_INIT, .page = PAGE_FILE_INIT, .file = { .fd = -1 }, .err = &err };
 	int status, rest = options_parse(self, argc, argv, &j.o, &status), ret;
 	bool measuring = false;
 
@@ -507,23 +532,21 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = prepare(&j);
 	if (ret == 0)
 		ret = bench_tests_make(&j.tests, &j.o, argv + rest, (size_t)(argc - rest), &err);
+	if (ret == 0 && j.o.check && j.tests.n < 2)
+		ret = tare_fail(&err, EINVAL, "--check compares tests with the first one: there is one only");
 	if (ret == 0) {
 		measuring = true;
 		ret = measure(&j);
 	}
 	bench_room_close(&j.tests.room);
 	if (ret == 0)
-		ret = check_named(&j);
-	if (ret == 0)
 		ret = cross_whole(&j);
 	if (ret == 0)
 		ret = bench_stats(&j.stats, &j.plan, &j.result, &err);
 	if (ret == 0)
+		ret = check_compared(&j);
+	if (ret == 0)
 		ret = show(&j);
-	if (output_close(&j.out, &late) < 0 && ret == 0) {
-		err = late;
-		ret = -late.code;
-	}
 	status = ret < 0 ? failed(&j, ret, measuring) : (j.o.check && costs_more(&j)) || differ(&j) ? EXIT_SAYS_NO : 0;
 	release(&j);
 	return status;

@@ -61,7 +61,7 @@ struct bench_counter {
 #define BENCH_BY_PERF " by perf" /* behind a name, with plan.cross */
 
 /* Verdicts cut the runs along time into stretches: so many, but none of fewer runs. */
-enum { BENCH_STRETCHES = 20, BENCH_STRETCH_LEAST = 5 };
+enum { BENCH_STRETCHES = 20, BENCH_STRETCH_LEAST = 5, BENCH_COMPARED_LEAST = 2 * BENCH_STRETCH_LEAST };
 
 /* With plan.cross the sets take turns by the same stretches, so that a drift is in all alike. Else there is one, of all runs. */
 struct bench_stretch {

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -247,8 +248,22 @@ def two_tests_compared():
     bench("--check", "a.c", "b.c")
     bench("--check", "b.c", "a.c", status=1)
     bench("--check=exact/loads/", "b.c", "a.c")
-    refused("--engine", "exact", "--check=cycles", "a.c", "b.c", status=125, says="cycles was not counted")
+    refused("--engine", "exact", "--check=cycles", "a.c", "b.c", status=125, says="cycles was not counted", runs="10")
     equal(bench("a.c", "b.c", "a.c", runs=5)["verdicts"][0]["verdict"], "too few runs")
+
+
+@test
+def a_check_that_compares_nothing_is_not_passed():
+    write("a.c", HEAD + 'void execute_test(mark *start, mark *stop) { start(); __asm__ volatile("nop; nop; nop; nop"); stop(); }\n')
+    clock = ("--engine", "clock", "--check")
+    for words in (("a.c",), ("--asm", "nop", "--form", "written"), ("--asm", "nop")):
+        said = refused(*clock, *words, status=2, says="there is one only", runs="10")
+        equal(said.count("\n"), 1, said)
+    said = refused(*clock, "a.c", "a.c", status=2, says="10 runs at least", runs="9")
+    equal(said.count("\n"), 1, said)
+    refused(*clock, "--baselines", "5", "a.c", "a.c", status=125, says="was not compared: at least 6 baselines", runs="10")
+    r = sh(TARE, "bench", "--runs", "10", *clock, "a.c", "a.c")
+    true(r.returncode in (0, 1) and "against a.c" in r.stdout, f"{r.returncode} {r.stderr} {r.stdout}")  # two of twenty are told apart
 
 
 @test
@@ -571,6 +586,36 @@ def a_table_of_kdb():
         true(abs(table["raw"][i] - table["net"][i]) < 1e6, "about the same")
     true("get`:runs/" in (room / "tare.q").read_text(), "the loader names the table")
     refused("--format", "kdb", "-o", "table", *words, status=2, says="has files in it already")
+
+
+ON_A_FULL_DISK = r"""
+form=$1; shift
+try() { "$@" --format "$form" -o full/out >said 2>&1; echo "status $?, $(grep -c "cannot write.*full/out.*No space left" said) said:" $(find full -mindepth 1 ! -name fill); }
+mount -t tmpfs -o size=8k none full || exit 77
+try "$@"
+mount -o remount,size=16m full
+"$@" --format "$form" -o full/out || echo "no retry: $?"
+cp -r full/out earlier
+[ "$form" != kdb ] || { rm -r full/out; mkdir full/out earlier.none; rm -r earlier; mv earlier.none earlier; }
+cat /dev/zero > full/fill 2>/dev/null
+try "$@"
+diff -r full/out earlier && echo "as it was"
+"""
+
+
+@test
+def what_could_not_be_written_whole_is_not_there():
+    os.mkdir(os.path.join(ROOM.name, "full"))
+    words = (TARE, "bench", "--engine", "clock", "--runs", "4000", "--warmup", "0", "--baselines", "6", "--asm", "nop")
+    for form in ("csv", "json", "parquet", "kdb"):
+        r = sh("unshare", "-rm", "sh", "-c", ON_A_FULL_DISK, "sh", form, *words)
+        if r.returncode == 77 or "unshare failed" in r.stderr:
+            skip("no file system can be mounted here")
+        equal(r.stdout.splitlines(), ["status 125, 1 said:", "status 125, 1 said: full/out", "as it was"], f"{form}: {r.stderr}")
+        shutil.rmtree(os.path.join(ROOM.name, "earlier")) if form == "kdb" else os.unlink(os.path.join(ROOM.name, "earlier"))
+    with open("/dev/full", "w") as full:
+        r = subprocess.run([TARE, "bench", "--engine", "clock", "--runs", "4", "--format", "json", "--asm", "nop"], stdout=full, stderr=subprocess.PIPE, env=ENV, cwd=ROOM.name, text=True, timeout=100)
+    equal((r.returncode, "cannot write results to standard output" in r.stderr), (125, True), r.stderr)
 
 
 @test
