@@ -103,7 +103,7 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	}
 	plan.input = &input;
 	if (ret == 0)
-		ret = same_input_begin(&input, err);
+		ret = verify_begin_input(self, &o->form, &input, err);
 	if (ret == 0)
 		ret = diverge_search(&plan, &d, err);
 	if (ret == 0)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tare: the first word chooses a command. */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/text.h"
 #include "cli/command.h"
 
@@ -64,8 +66,20 @@ static int no_command(const char *name)
 	return EXIT_CANNOT_MEASURE;
 }
 
+/*
+ * A closed one of 0 to 2 is held by what can be neither read nor written, and is closed again at exec: a command finds it as tare
+ * did, and no file or pipe of tare's gets the number, to be taken for standard output.
+ */
+static void hold_standard(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/", O_PATH | O_CLOEXEC); /* gets the lowest that is free */
+}
+
 int main(int argc, char **argv)
 {
+	hold_standard();
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_CANNOT_MEASURE;

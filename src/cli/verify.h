@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "cli/command.h"
+#include "session/same_input.h"
 
 /* Exit statuses of all kinds, beside EXIT_CANNOT_MEASURE. */
 enum {
@@ -17,12 +18,15 @@ enum {
 struct verify_form {
 	bool json;
 	const char *output;  /* NULL: standard output */
-	uint64_t timeout_ns; /* of one run of a command; 0: none */
+	uint64_t timeout_ns; /* of one run of a command, and of reading its standard input; 0: none */
 };
 
 int verify_set_format(void *options, const char *arg, struct tare_error *err);
 int verify_set_output(void *options, const char *arg, struct tare_error *err);
 int verify_set_timeout(void *options, const char *arg, struct tare_error *err);
+
+/* same_input_begin(); what a user may have to do for it is said on standard error. */
+int verify_begin_input(const struct command *self, const struct verify_form *form, struct same_input *in, struct tare_error *err);
 
 /* `name` is "verify KIND", as messages and --help show it; run() gets argv[0] as KIND. */
 extern const struct command *const verify_kinds[]; /* ends with NULL */

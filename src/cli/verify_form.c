@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/num.h"
 #include "cli/verify.h"
 
@@ -23,4 +25,19 @@ int verify_set_timeout(void *options, const char *arg, struct tare_error *err)
 	int ret = num_parse_ns(arg, 1000000, &o->timeout_ns, err);
 
 	return ret < 0 || o->timeout_ns ? ret : tare_fail(err, EINVAL, "a time above 0 is wanted");
+}
+
+static void tell_input(void *with)
+{
+	const struct command *self = with;
+
+	fprintf(stderr, "tare %s: standard input is being read to its end, as each run is given the same; where the command needs none: </dev/null\n",
+		self->name);
+}
+
+int verify_begin_input(const struct command *self, const struct verify_form *form, struct same_input *in, struct tare_error *err)
+{
+	if (isatty(STDIN_FILENO))
+		fprintf(stderr, "tare %s: standard input is a terminal, which each run reads anew; to give each the same: < FILE\n", self->name);
+	return same_input_begin(in, form->timeout_ns, tell_input, (void *)self, err);
 }

@@ -253,7 +253,7 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 		j.n_environment++;
 	j.input.file = j.input.before = -1;
 	if (ret == 0)
-		ret = same_input_begin(&j.input, err);
+		ret = verify_begin_input(self, &o->form, &j.input, err);
 	if (ret == 0)
 		ret = run_conditions(&j);
 	same_input_end(&j.input);

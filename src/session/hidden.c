@@ -28,24 +28,20 @@ static void *hash_all(void *with)
 	}
 }
 
-/* Standard output and error become `fd`; `before` keeps what they were. */
-static void redirect(int fd, int before[2])
+/* Standard output and error become `fd`. */
+static void redirect(struct hidden *h, int fd)
 {
 	for (int i = 0; i < 2; i++) {
-		before[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 3);
+		h->to_close[i] = fcntl(i + 1, F_GETFD) & FD_CLOEXEC;
 		dup2(fd, i + 1);
 	}
 }
 
-static void redirect_back(const int before[2])
+static void redirect_back(struct hidden *h)
 {
 	for (int i = 0; i < 2; i++) {
-		if (before[i] >= 0)
-			dup2(before[i], i + 1);
-		else
-			close(i + 1);
-		if (before[i] >= 0)
-			close(before[i]);
+		dup3(h->before[i], i + 1, h->to_close[i] ? O_CLOEXEC : 0);
+		close(h->before[i]);
 	}
 }
 
@@ -66,16 +62,20 @@ int hidden_begin(struct hidden *h, struct tare_error *err)
 	int code = 0;
 
 	h->pipe[0] = h->pipe[1] = -1;
+	h->before[0] = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	h->before[1] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	h->stop = eventfd(0, EFD_CLOEXEC);
-	if (h->stop < 0 || pipe2(h->pipe, O_CLOEXEC) < 0 || fcntl(h->pipe[0], F_SETFL, O_NONBLOCK) < 0)
+	if (h->before[0] < 0 || h->before[1] < 0 || h->stop < 0 || pipe2(h->pipe, O_CLOEXEC) < 0 || fcntl(h->pipe[0], F_SETFL, O_NONBLOCK) < 0)
 		code = errno;
 	if (!code)
 		code = begin_reading(h);
 	if (!code) {
-		redirect(h->pipe[1], h->before);
+		redirect(h, h->pipe[1]);
 		close(h->pipe[1]);
 		return 0;
 	}
+	close(h->before[0]);
+	close(h->before[1]);
 	close(h->stop);
 	close(h->pipe[0]);
 	close(h->pipe[1]);
@@ -86,7 +86,7 @@ uint64_t hidden_end(struct hidden *h)
 {
 	uint64_t one = 1;
 
-	redirect_back(h->before);
+	redirect_back(h);
 	if (write(h->stop, &one, sizeof(one)) == sizeof(one))
 		pthread_join(h->reader, NULL);
 	close(h->stop);

@@ -17,8 +17,13 @@ struct same_input {
 	int64_t from; /* where it began; -1: it has no places */
 };
 
-/* Reads all there is, which may wait. -EFBIG for more than SAME_INPUT_MOST. same_input_end() in any case. */
-int same_input_begin(struct same_input *in, struct tare_error *err);
+typedef void same_input_tell(void *with);
+
+/*
+ * Reads all there is, which waits until whoever writes it closes it: `tell` is called once when that takes longer than a second, and
+ * after timeout_ns (0: never) it is -ETIMEDOUT. -EFBIG for more than SAME_INPUT_MOST. same_input_end() in any case.
+ */
+int same_input_begin(struct same_input *in, uint64_t timeout_ns, same_input_tell *tell, void *with, struct tare_error *err);
 /* Before each run. */
 int same_input_again(struct same_input *in, struct tare_error *err);
 void same_input_end(struct same_input *in);

@@ -2,11 +2,13 @@
 """What tests of commands share: a folder to run them in, and documents that are of a schema."""
 import functools
 import json
+import os
+import pty
 import subprocess
 import tempfile
 from pathlib import Path
 
-from check import equal
+from check import equal, true
 
 ROOM = tempfile.TemporaryDirectory()
 
@@ -39,3 +41,26 @@ def validated(document, path):
     if validator(path):
         validator(path).validate(d)
     return d
+
+
+def told_while_input_stays_open(words, name, status):
+    """Standard input is a pipe, which these words wait for: that is said while they do, and --timeout ends it."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": ROOM.name}
+    with subprocess.Popen(words, **pipes) as p:
+        line = p.stderr.readline()
+        true(line.startswith(f"{name}: standard input is being read to its end") and "</dev/null" in line, line)
+        out, err = p.communicate("hi\n", timeout=100)
+        equal((p.returncode, err), (status, ""), out)
+    at = words.index("--")
+    with subprocess.Popen([*words[:at], "--timeout", "200", *words[at:]], **pipes) as p:
+        err = p.stderr.read()  # nobody writes or closes
+        equal(p.wait(60), 125, err)
+        true("did not end within --timeout" in err and "</dev/null" in err and err.count("\n") == 2, err)
+
+
+def told_of_a_terminal(words, name, status):
+    line = f"{name}: standard input is a terminal, which each run reads anew; to give each the same: < FILE\n"
+    ours, terminal = pty.openpty()
+    equal(sh(*words, status=status, stdin=terminal).stderr, line)
+    os.close(terminal)
+    os.close(ours)

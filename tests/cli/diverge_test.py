@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import ROOM, sh, validated  # noqa: E402
+from commands import ROOM, sh, told_of_a_terminal, told_while_input_stays_open, validated  # noqa: E402
 
 TARE, NOISY, PARTING, SCHEMAS = *map(os.path.abspath, sys.argv[1:4]), Path(sys.argv[4])
 
@@ -148,6 +148,24 @@ def each_run_reads_the_same():
 def a_pipe_with_too_much_is_refused():
     r = sh("sh", "-c", f"head -c 300M /dev/zero | '{TARE}' diverge -- cat", status=125)
     true("more than 256 MiB" in r.stderr and "< FILE" in r.stderr, r.stderr)
+
+
+@test
+def standard_descriptors_may_be_closed():
+    for closed in ("0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"):
+        sh("sh", "-c", f"exec '{TARE}' diverge -r 2 -o closed.txt -- true {closed}", status=0, timeout=60)
+        true("2 runs went the same way" in Path(ROOM.name, "closed.txt").read_text(), closed)
+    sh("sh", "-c", f"exec '{TARE}' diverge -r 2 -- true 1>&-", status=125, timeout=60)  # the answer could not be written
+
+
+@test
+def a_pipe_that_stays_open():
+    told_while_input_stays_open([TARE, "diverge", "-r", "2", "--", "wc", "-c"], "tare diverge", 0)
+
+
+@test
+def a_terminal_is_told_of():
+    told_of_a_terminal([TARE, "diverge", "-r", "2", "--", "true"], "tare diverge", 0)
 
 
 @test

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import ROOM, sh, validated  # noqa: E402
+from commands import ROOM, sh, told_of_a_terminal, told_while_input_stays_open, validated  # noqa: E402
 
 TARE, NOISY, SCHEMAS, ARCH = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
 FILTERED = os.path.abspath(sys.argv[5])
@@ -484,6 +484,32 @@ def what_the_command_leaves_behind_executes_programs():
                 break
             time.sleep(0.05)
         equal(Path(ROOM.name, name).read_text(), "late\n", name)
+
+
+@test
+def standard_descriptors_may_be_closed():
+    fds = "import os\nn = []\nfor i in range(3):\n try: os.fstat(i)\n except OSError: n.append(i)\nos.write(os.open('fds', os.O_CREAT | os.O_WRONLY | os.O_TRUNC), repr(n).encode())"
+    Path(ROOM.name, "fds.py").write_text(fds)
+    count = f"'{TARE}' stat --engine exact -e instructions:u -o /dev/null -- " if ARCH == "x86" else ""
+    for closed, which in (("0<&-", "[0]"), ("1>&-", "[1]"), ("2>&-", "[2]"), ("0<&- 1>&- 2>&-", "[0, 1, 2]")):
+        sh("sh", "-c", f"exec '{TARE}' verify launch -r 2 --engine auto --deterministic=none,+aslr -o closed.txt -- true {closed}", status=None, timeout=60)
+        true("Everything fixed" in Path(ROOM.name, "closed.txt").read_text(), closed)
+        for begin in (f"'{TARE}' run -- ", f"'{TARE}' run --deterministic=random,vdso -- ", count):
+            sh("sh", "-c", f"exec {begin}{sys.executable} fds.py {closed}", timeout=60)
+            equal(Path(ROOM.name, "fds").read_text(), which, f"closed for the command, too: {begin}")
+
+
+LAUNCH = ("verify", "launch", "-r", "2", "--engine", "auto", "--deterministic=none,+aslr", "--", "true")
+
+
+@test
+def a_pipe_that_stays_open():
+    told_while_input_stays_open([TARE, *LAUNCH], "tare verify launch", 0)
+
+
+@test
+def a_terminal_is_told_of():
+    told_of_a_terminal([TARE, *LAUNCH], "tare verify launch", 0)
 
 
 @test
