@@ -3,7 +3,7 @@
 //
 // usage: page_test.mjs TARE WEB FUZZ_SEEDS        prints TAP; without chromium or web/node_modules every test is skipped by name
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -43,6 +43,8 @@ function run(words, status = 0) {
   equal(r.status, status, `${words.join(" ")}: ${r.stderr}`);
   return r;
 }
+/** Runs alike: one file given twice would be one run. */
+const copies = (n) => Array.from({ length: n }, (_, i) => file(`run.${i}`, (to) => copyFileSync(join(SEEDS, "measureme", "1"), to)));
 /** Documents in the page that web/build.mjs writes by itself. */
 const made = (name, documents) => file(name, (to) => {
   const page = JSON.stringify({ schema: "tare/page/1", tare: "test", kind: "tare test", title: name, documents });
@@ -314,7 +316,7 @@ test("a summary of regions is a page", async () => {
 });
 
 test("runs side by side are a page", async () => {
-  const one = join(SEEDS, "measureme", "1"), page = await open(file("aggregate.html", (to) => run(["aggregate", "--html", to, one, one]))), { documents } = await data(page);
+  const page = await open(file("aggregate.html", (to) => run(["aggregate", "--html", to, ...copies(2)]))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/aggregate/1", "documents");
   equal((await cells(page, "Labels by wall-time", 0)).length, documents[0].labels.filter((l) => l.counters["wall-time"]).length, "labels");
   yes((await page.locator(".facts").textContent()).includes("the runs took the same way"), "and what of them differs");
@@ -467,7 +469,7 @@ test("two recordings of samples are a page", async () => {
 });
 
 test("recordings of regions before and after are a page", async () => {
-  const one = join(SEEDS, "measureme", "1"), page = await open(file("diff.html", (to) => run(["diff", "--html", to, one, one, "--", one, one]))), { documents } = await data(page);
+  const runs = copies(4), page = await open(file("diff.html", (to) => run(["diff", "--html", to, ...runs.slice(0, 2), "--", ...runs.slice(2)]))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/diff/1", "documents");
   equal((await cells(page, "What changed in wall-time", 4)).join(), documents[0].labels.filter((l) => l.counters["wall-time"]).map((l) => `${l.counters["wall-time"].self.before.mean} ns`).join(), "before");
 });
