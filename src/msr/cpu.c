@@ -46,7 +46,8 @@ int msr_cpu_of(struct msr_cpu *out, const char *bound, const char *libpfm, const
 					 .fixed = fixed,
 					 .width = rows[i].width ? rows[i].width : 48,
 					 .fixed_width = rows[i].width ? rows[i].width : 48,
-					 .full_width = rows[i].full_width };
+					 .full_width = rows[i].full_width,
+					 .extras = msr_extras_of(bound, libpfm) };
 		snprintf(out->name, sizeof(out->name), "%s", name);
 		return 0;
 	}

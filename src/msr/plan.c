@@ -46,16 +46,6 @@ static const struct {
 	{ 0x0400, 3, true },
 };
 
-/* Events whose meaning a second register completes. Source: Linux, arch/x86/events/intel/core.c, *_extra_regs. */
-static const struct {
-	uint64_t config;
-	uint32_t msr; /* 0: not without what this planner leaves alone */
-	const char *term;
-} extras[] = {
-	{ 0x01b7, 0x1a6, "offcore_rsp" }, { 0x01bb, 0x1a7, "offcore_rsp" }, { 0x012a, 0x1a6, "offcore_rsp" },
-	{ 0x012b, 0x1a7, "offcore_rsp" }, { 0x01c6, 0x3f7, "frontend" },    { 0x01cd, 0, "ldlat" },
-};
-
 const char *msr_phase_name(enum msr_phase phase)
 {
 	static const char *const names[] = { "save", "quiet", "configure", "zero", "start", "stop", "read", "check", "restore" };
@@ -94,12 +84,28 @@ static bool fixed_event(uint64_t config)
 	return false;
 }
 
-/* Nothing is planned that the list would not let through. */
-static int check_extra(const struct msr_cpu *cpu, const struct msr_event *ev, uint32_t msr, struct tare_error *err)
+/* Nothing is planned that faults, nor what the list would not let through. */
+static int check_extra(const struct msr_cpu *cpu, const struct msr_event *ev, struct tare_error *err)
 {
-	const struct tare_msr_op op = { .msr = msr, .kind = TARE_MSR_WRITE, .value = ev->extra };
+	const struct msr_extra *extra = msr_extra_find(cpu->extras, ev->config);
+	const struct tare_msr_op op = { .msr = extra ? extra->msr : 0, .kind = TARE_MSR_WRITE, .value = ev->extra };
 	struct tare_error why = TARE_ERROR_INIT;
 
+	if (is_intel(cpu) && !cpu->extras && (ev->extra || msr_extra_anywhere(ev->config))) {
+		tare_fail(err, ENODATA, "%s: which register completes it on %s is not known", ev->name, cpu->name);
+		tare_hint(err, "the kernel may know it: --engine perf");
+		return -ENODATA;
+	}
+	if (!extra && ev->extra)
+		return tare_fail(err, EINVAL, "%s: no register of %s takes the term of 0x%llx for this event", ev->name, cpu->name, (unsigned long long)ev->extra);
+	if (!extra)
+		return 0;
+	if (!extra->msr)
+		return tare_fail(err, EINVAL, "%s needs PEBS (%s), which is left to perf", ev->name, extra->term);
+	if (!ev->extra)
+		return tare_fail(err, EINVAL, "%s takes %s=: without it what it counts is not known", ev->name, extra->term);
+	if (ev->extra & ~extra->mask)
+		return tare_fail(err, EINVAL, "%s: %s of %s has no bits 0x%llx", ev->name, extra->term, cpu->name, (unsigned long long)(ev->extra & ~extra->mask));
 	return msr_op_check(&op, cpu->maker, &why) < 0 ? tare_fail(err, EINVAL, "%s: %s", ev->name, why.what) : 0;
 }
 
@@ -132,28 +138,14 @@ static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, st
 	if (ev->period && ev->period >= BIT(width - 1))
 		return tare_fail(err, ERANGE, "%s: a period of %llu does not fit a counter of %u bits", ev->name,
 				 (unsigned long long)ev->period, width);
-	for (size_t i = 0; is_intel(cpu) && i < ARRAY_SIZE(extras); i++) {
-		if ((ev->config & 0xffff) != extras[i].config)
-			continue;
-		if (!extras[i].msr)
-			return tare_fail(err, EINVAL, "%s needs PEBS (%s), which is left to perf", ev->name, extras[i].term);
-		/* Where the code means something else the CPU has no such register, and nothing says it. */
-		if (!ev->extra && extras[i].config != 0x012a && extras[i].config != 0x012b)
-			return tare_fail(err, EINVAL, "%s counts nothing without %s=", ev->name, extras[i].term);
-		return check_extra(cpu, ev, extras[i].msr, err);
-	}
-	if (ev->extra)
-		return tare_fail(err, EINVAL, "%s: which register takes the term of 0x%llx is not known", ev->name,
-				 (unsigned long long)ev->extra);
-	return 0;
+	return check_extra(cpu, ev, err);
 }
 
 static uint32_t extra_register(const struct msr_cpu *cpu, const struct msr_event *ev)
 {
-	for (size_t i = 0; is_intel(cpu) && ev->extra && i < ARRAY_SIZE(extras); i++)
-		if ((ev->config & 0xffff) == extras[i].config)
-			return extras[i].msr;
-	return 0;
+	const struct msr_extra *extra = ev->extra ? msr_extra_find(cpu->extras, ev->config) : NULL;
+
+	return extra ? extra->msr : 0;
 }
 
 /* A programmable counter is set to more than 32 bits only through IA32_A_PMCx. */
@@ -278,11 +270,16 @@ static int extras_agree(const struct msr_cpu *cpu, const struct msr_event *ev, s
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++) {
 			uint32_t msr = extra_register(cpu, &ev[i]);
+			const struct msr_extra *other;
 
 			if (!msr || msr != extra_register(cpu, &ev[k]) || ev[i].extra == ev[k].extra)
 				continue;
 			tare_fail(err, ENOSPC, "%s and %s want different values in register 0x%x", ev[k].name, ev[i].name, msr);
-			tare_hint(err, "count them in two runs, or one of them as event 0xbb");
+			other = msr_extra_beside(cpu->extras, msr_extra_find(cpu->extras, ev[i].config));
+			if (other)
+				tare_hint(err, "count them in two runs, or one of them as event=0x%x,umask=0x%x", other->code & 0xff, other->code >> 8);
+			else
+				tare_hint(err, "count them in two runs");
 			return -ENOSPC;
 		}
 	return 0;

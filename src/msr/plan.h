@@ -28,7 +28,25 @@ struct msr_cpu {
 	unsigned width, fixed_width; /* bits */
 	bool full_width;	     /* a counter can be set to more than 32 bits, by IA32_A_PMCx */
 	char name[64];
+	const struct msr_extra *extras; /* msr_extras_of(); NULL: not known, or AMD's, which have none */
 };
+
+/* An event that counts what it is for with a second register alone. */
+struct msr_extra {
+	uint32_t code; /* umask and event */
+	uint32_t msr;  /* 0: not without what this planner leaves alone */
+	uint64_t mask; /* what that register takes; another bit faults */
+	const char *term;
+};
+
+/* By the words of data/cpus.txt. NULL: not known. The CPU may have none: then nothing is found in it. Static. */
+const struct msr_extra *msr_extras_of(const char *bound, const char *libpfm);
+/* That of an event by its event and umask; NULL: it needs no second register. `extras` may be NULL. */
+const struct msr_extra *msr_extra_find(const struct msr_extra *extras, uint64_t config);
+/* Another one with the same term and a register of its own; or NULL. */
+const struct msr_extra *msr_extra_beside(const struct msr_extra *extras, const struct msr_extra *one);
+/* Is it such an event on any CPU? */
+bool msr_extra_anywhere(uint64_t config);
 
 /* A CPU that need not be here, by its words in data/cpus.txt. -ENODATA: not known. */
 int msr_cpu_of(struct msr_cpu *out, const char *bound, const char *libpfm, const char *name,

@@ -246,11 +246,6 @@ TEST(offcore_responses)
 
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a6), 0x10001, "MSR_OFFCORE_RSP_0");
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a7), 0x20002, "MSR_OFFCORE_RSP_1");
-	ev[0].config = 0x12a;
-	ev[1].config = 0x12b;
-	p = plan_on(&cpu, ev, 2);
-	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a6), 0x10001, "under its newer code");
-	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x1a7), 0x20002, "under its newer code");
 	ev[0] = (struct msr_event){ .name = "f", .config = 0x1c6, .extra = 0x12, .user = true };
 	p = plan_on(&cpu, ev, 1);
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0x3f7), 0x12, "MSR_PEBS_FRONTEND");
@@ -261,15 +256,89 @@ TEST(offcore_responses)
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, 0, &err), 0, "the same wish twice");
 	ev[0].extra = 0;
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "nothing to count");
-	ev[0] = (struct msr_event){ .name = "o", .config = 0x1b7, .extra = 0xffffffffffff, .user = true };
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "bits that the list keeps");
-	CHECK(strstr(err.what, "o: MSR_OFFCORE_RSP_0: bits 0xffc000000000"), "%s", err.what);
-	ev[0].extra = 0x3fffffffff;
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), 0, "all that it takes: %s", err.what);
+	CHECK_EQ(msr_plan_make(&p, &cpu, &ev[1], 1, 0, &err), 0, "%s", err.what);
 	ev[0] = (struct msr_event){ .name = "loads", .config = 0x1cd, .extra = 3, .user = true };
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "needs PEBS");
 	ev[0] = (struct msr_event){ .name = "x", .config = 0xc4, .extra = 3, .user = true };
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "an extra term of an event that has none");
+}
+
+/* What Linux says of each: register and every bit it takes; 0: the event has none there. Source: arch/x86/events/intel/core.c, *_extra_regs. */
+TEST(second_registers_of_each_cpu)
+{
+	static const struct {
+		int line;
+		const char *bound, *libpfm;
+		uint64_t config;
+		uint32_t msr;
+		uint64_t mask;
+	} rows[] = {
+		{ __LINE__, "core2", "core", 0x1b7, 0, 0 },
+		{ __LINE__, "nhm", "nhm", 0x1b7, 0x1a6, 0xffff },
+		{ __LINE__, "nhm", "nhm_ex", 0x1bb, 0, 0 },
+		{ __LINE__, "wsm", "wsm_dp", 0x1bb, 0x1a7, 0xffff },
+		{ __LINE__, "snb", "snb", 0x1b7, 0x1a6, 0x3f807f8fff },
+		{ __LINE__, "snb", "snb_ep", 0x1bb, 0x1a7, 0x3fffff8fff },
+		{ __LINE__, "ivb", "ivb", 0x1bb, 0x1a7, 0x3f807f8fff },
+		{ __LINE__, "ivb", "ivb_ep", 0x1b7, 0x1a6, 0x3fffff8fff },
+		{ __LINE__, "hsw", "hsw", 0x1b7, 0x1a6, 0x3fffff8fff },
+		{ __LINE__, "hsw", "hsw", 0x1c6, 0, 0 },
+		{ __LINE__, "bdw", "bdw_ep", 0x1c6, 0, 0 },
+		{ __LINE__, "skl", "clx", 0x1bb, 0x1a7, 0x3fffff8fff },
+		{ __LINE__, "skl", "skl", 0x1c6, 0x3f7, 0x7fff17 },
+		{ __LINE__, "icl", "-", 0x1b7, 0x1a6, 0x3fffffbfff },
+		{ __LINE__, "icl", "icl", 0x2b7, 0, 0 },
+		{ __LINE__, "spr", "-", 0x1b7, 0, 0 },
+		{ __LINE__, "spr", "-", 0x12a, 0x1a6, 0x3fffffffff },
+		{ __LINE__, "spr", "spr", 0x12b, 0x1a7, 0x3fffffffff },
+		{ __LINE__, "spr", "spr", 0x1c6, 0x3f7, 0x7fff1f },
+		{ __LINE__, "spr", "spr", 0x4c2, 0x3f7, 0x8 },
+		{ __LINE__, "slm", "slm", 0x2b7, 0x1a7, 0x368005ffff },
+		{ __LINE__, "slm", "slm", 0x1bb, 0, 0 },
+		{ __LINE__, "slm", "glm", 0x2b7, 0x1a7, 0x360005ffbf },
+		{ __LINE__, "grt", "-", 0x2b7, 0x1a7, 0x3fffffffff },
+		{ __LINE__, "grt", "-", 0x12a, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct msr_cpu cpu = cpu_of(rows[i].bound, rows[i].libpfm, "CPU", 2, 3);
+		struct msr_event with = { .name = "e", .config = rows[i].config, .extra = rows[i].msr ? rows[i].mask : 1, .user = true }, without = with;
+		struct msr_plan p;
+
+		without.extra = 0;
+		err = (struct tare_error)TARE_ERROR_INIT;
+		CHECK_EQ(msr_plan_make(&p, &cpu, &with, 1, 0, &err), rows[i].msr ? 0 : -EINVAL, "line %d: %s", rows[i].line, err.what);
+		CHECK_EQ(msr_plan_make(&p, &cpu, &without, 1, 0, &err), rows[i].msr ? -EINVAL : 0, "line %d: an event of its own, or nothing", rows[i].line);
+		if (!rows[i].msr)
+			continue;
+		p = plan_on(&cpu, &with, 1);
+		CHECK_EQ(written(&p, MSR_CONFIGURE, rows[i].msr), rows[i].mask, "line %d", rows[i].line);
+		for (unsigned bit = 0; bit < 64; bit++) {
+			with.extra = UINT64_C(1) << bit;
+			if (!(rows[i].mask & with.extra))
+				CHECK_EQ(msr_plan_make(&p, &cpu, &with, 1, 0, &err), -EINVAL, "line %d: bit %u would fault", rows[i].line, bit);
+		}
+	}
+}
+
+TEST(second_registers_that_are_not_known)
+{
+	struct msr_cpu cpu = skylake(), slm = cpu_of("slm", "slm", "Intel Silvermont", 2, 3), nhm = cpu_of("nhm", "nhm", "Intel Nehalem", 4, 3);
+	struct msr_event ev[] = { { .name = "a", .config = 0x1b7, .extra = 1, .user = true }, { .name = "b", .config = 0x1b7, .extra = 2, .user = true } }, plain = USER(0xc5);
+	struct msr_event latency = USER(0x100b);
+	struct msr_plan p;
+
+	CHECK_EQ(msr_plan_make(&p, &slm, ev, 2, 0, &err), -ENOSPC, "two wishes");
+	CHECK(strstr(err.hint, "event=0xb7,umask=0x2"), "%s", err.hint);
+	CHECK_EQ(msr_plan_make(&p, &nhm, ev, 2, 0, &err), -ENOSPC, "two wishes, one register");
+	CHECK(!strstr(err.hint, "umask"), "%s", err.hint);
+	CHECK_EQ(msr_plan_make(&p, &nhm, &latency, 1, 0, &err), -EINVAL, "Nehalem's latency event needs PEBS");
+	CHECK_EQ(msr_plan_make(&p, &cpu, &latency, 1, 0, &err), 0, "which is another one on Skylake");
+	cpu.extras = NULL;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -ENODATA, "nobody knows");
+	ev[0].extra = 0;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -ENODATA, "nor whether it needs one");
+	CHECK_EQ(msr_plan_make(&p, &cpu, &plain, 1, 0, &err), 0, "others go on: %s", err.what);
 }
 
 /* Source: Intel SDM vol. 3B, "Fixed Counter 3": TOPDOWN.SLOTS, from Ice Lake on. */

@@ -53,7 +53,9 @@ static int cpu_here(struct msr_cpu *out, struct counter_facts *facts, struct tar
 {
 	struct machine *m = machine_open(NULL, err);
 	const struct pmu *const *cores;
+	const struct msr_extra *extras;
 	struct cpu_description self;
+	struct cpu_row row;
 	size_t types = 0;
 
 	if (!m)
@@ -61,6 +63,7 @@ static int cpu_here(struct msr_cpu *out, struct counter_facts *facts, struct tar
 	machine_cores(m, &cores, &types, NULL);
 	/* Its table of constraints, where it is known; the counters are CPUID's to say. */
 	counter_facts_of(m, "", facts, NULL);
+	extras = cpu_row_find(machine_cpu(m), NULL, &row) ? msr_extras_of(row.bound, row.libpfm) : NULL;
 	machine_close(m);
 	if (types > 1) {
 		tare_fail(err, EOPNOTSUPP, "this machine has several types of core, and CPUID speaks of one of them only");
@@ -74,7 +77,8 @@ static int cpu_here(struct msr_cpu *out, struct counter_facts *facts, struct tar
 				 .fixed = self.fixed < MSR_FIXED_MAX ? self.fixed : MSR_FIXED_MAX,
 				 .width = self.width_bits,
 				 .fixed_width = self.fixed_width_bits ? self.fixed_width_bits : self.width_bits,
-				 .full_width = self.version >= 4 };
+				 .full_width = self.version >= 4,
+				 .extras = extras };
 	snprintf(out->name, sizeof(out->name), "%s", self.model[0] ? self.model : "this CPU");
 	facts->kind = out->maker == TARE_MSR_AMD ? COUNTERS_AMD : COUNTERS_INTEL;
 	facts->programmable = out->programmable;

@@ -599,7 +599,7 @@ cp -r full/out earlier
 [ "$form" != kdb ] || { rm -r full/out; mkdir full/out earlier.none; rm -r earlier; mv earlier.none earlier; }
 cat /dev/zero > full/fill 2>/dev/null
 try "$@"
-diff -r full/out earlier && echo "as it was"
+diff -rq full/out earlier && echo "as it was"
 """
 
 
