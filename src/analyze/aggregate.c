@@ -131,6 +131,7 @@ static inline __attribute__((always_inline)) int next_of(struct source *s, struc
 			continue; /* what is open at the end is no point of the run */
 		}
 		if (__builtin_expect(p.kind == TIMELINE_LOST, 0)) {
+			s->a->run[s->run].gaps++;
 			s->a->run[s->run].lost += p.number;
 			s->a->run[s->run].lost_unknown |= p.number == 0;
 		}

@@ -104,7 +104,7 @@ struct aggregate_thread {
 struct aggregate_run {
 	char *path, *format, *command, *damage;
 	uint64_t regions, points, alone; /* alone: points that not all runs have */
-	uint64_t lost;			 /* points that are missing, as far as that is known */
+	uint64_t gaps, lost;		 /* places where points are missing; points that are, as far as that is known */
 	bool lost_unknown;		 /* and others of which it is not */
 	size_t threads;
 };

@@ -30,6 +30,64 @@ static bool make_row(const struct compare *c, struct compare_row *row, uint32_t 
 	return row->count && row->value && row->known && row->change;
 }
 
+/* Points are missing among its own, or behind the last one, and nobody knows how many. */
+static bool lost_points(const struct timeline_info *info, size_t thread, bool gap)
+{
+	return gap || (info->lost_unknown && !info->thread[thread].complete);
+}
+
+/*
+ * Which labels a loss may touch: those that a thread with a gap has at all, for a gap takes whole regions, too. Points of signal
+ * handlers leave no gap, and threads that wrote nothing take nothing from labels of others.
+ */
+static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tare_error *err)
+{
+	const struct timeline_info *info = timeline_info(t);
+	struct regions *run = &c->run[r];
+	bool *lost, *seen;
+	uint32_t *number;
+	size_t n;
+	int ret = 0;
+
+	c->all.lost |= run->gaps || run->lost_unknown || run->lost > run->lost_handlers;
+	if (!run->gaps && !run->lost_unknown)
+		return 0;
+	number = labels_of(&run->labels, t, run->options.with_arguments, err);
+	if (!number)
+		return -ENOMEM;
+	n = run->labels.n;
+	lost = calloc(n + 1, sizeof(*lost));
+	seen = calloc(n + 1, sizeof(*seen));
+	if (!lost || !seen)
+		ret = tare_fail_nomem(err);
+	for (size_t i = 0; ret == 0 && i < info->n_threads; i++) {
+		struct timeline_point p;
+		struct cursor *cursor;
+		bool gap = false;
+
+		ret = timeline_thread(t, i, &cursor, err);
+		if (ret < 0)
+			break;
+		memset(seen, false, n * sizeof(*seen));
+		while ((ret = cursor_next(cursor, &p, err)) == 1) {
+			gap |= p.kind == TIMELINE_LOST;
+			if (p.kind != TIMELINE_LOST)
+				seen[number[p.label]] = true;
+		}
+		cursor_close(cursor);
+		if (!lost_points(info, i, gap))
+			continue;
+		c->lost[r] = lost;
+		for (size_t l = 0; l < n; l++)
+			lost[l] |= seen[l];
+	}
+	free(number);
+	free(seen);
+	if (!c->lost[r])
+		free(lost);
+	return ret;
+}
+
 static int read_runs(struct compare *c, char *const *paths, const struct compare_options *options, struct tare_error *err)
 {
 	for (size_t r = 0; r < c->n_runs; r++) {
@@ -40,6 +98,8 @@ static int read_runs(struct compare *c, char *const *paths, const struct compare
 		regions_init(&c->run[r], &how);
 		if (ret == 0)
 			ret = regions_add(&c->run[r], t, err);
+		if (ret == 0)
+			ret = find_lost(c, r, t, err);
 		timeline_close(t);
 		if (ret < 0)
 			return ret;
@@ -55,8 +115,6 @@ static int read_runs(struct compare *c, char *const *paths, const struct compare
 		}
 	}
 	c->n_counters = c->run[0].n_counters;
-	for (size_t r = 0; r < c->n_runs; r++)
-		c->lost |= c->run[r].lost || c->run[r].lost_unknown;
 	return 0;
 }
 
@@ -98,6 +156,7 @@ static int gather(struct compare *c, struct tare_error *err)
 			}
 			to = &c->row[label];
 			to->count[r] = from->count;
+			to->lost |= c->lost[r] && c->lost[r][from->label];
 			for (size_t k = 0; k < c->n_counters; k++) {
 				const struct regions_sum *s = &from->sum[k];
 
@@ -108,6 +167,9 @@ static int gather(struct compare *c, struct tare_error *err)
 			}
 		}
 	}
+	for (size_t i = 0; ret == 0 && i < c->n_rows; i++) /* what a run does not have, it may have lost */
+		for (size_t r = 0; r < c->n_runs; r++)
+			c->row[i].lost |= c->lost[r] && c->row[i].count[r] == 0;
 	if (ret == 0 && !make_row(c, &c->all, LABELS_NONE))
 		ret = tare_fail_nomem(err);
 	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
@@ -153,7 +215,7 @@ static int judge_all(struct compare *c, struct tare_error *err)
 
 			for (size_t i = 0; i < c->n_rows; i++) {
 				judge(c, &c->row[i], (enum compare_what)what, k);
-				if (change_of(c, &c->row[i], (enum compare_what)what, k)->known)
+				if (change_of(c, &c->row[i], (enum compare_what)what, k)->known && !c->row[i].lost)
 					p[n++] = change_of(c, &c->row[i], (enum compare_what)what, k)->test.p;
 			}
 			if (!student_adjust(p, n)) {
@@ -164,14 +226,14 @@ static int judge_all(struct compare *c, struct tare_error *err)
 			for (size_t i = 0; i < c->n_rows; i++) {
 				struct compare_change *d = change_of(c, &c->row[i], (enum compare_what)what, k);
 
-				if (!d->known)
+				if (!d->known || c->row[i].lost)
 					continue;
 				d->q = p[n++];
-				d->beyond = !c->lost && d->test.tested && d->test.change != 0 && d->q <= COMPARE_Q;
+				d->beyond = d->test.tested && d->test.change != 0 && d->q <= COMPARE_Q;
 			}
 			judge(c, &c->all, (enum compare_what)what, k); /* a question of its own */
 			change_of(c, &c->all, (enum compare_what)what, k)->beyond =
-				!c->lost && c->tested && change_of(c, &c->all, (enum compare_what)what, k)->test.change != 0 &&
+				!c->all.lost && c->tested && change_of(c, &c->all, (enum compare_what)what, k)->test.change != 0 &&
 				change_of(c, &c->all, (enum compare_what)what, k)->test.p <= COMPARE_Q;
 		}
 	free(p);
@@ -184,7 +246,8 @@ int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_aft
 
 	*c = (struct compare){ .n = { n_before, n_after }, .n_runs = n_before + n_after, .tested = n_before + n_after > 2 };
 	c->run = calloc(c->n_runs, sizeof(*c->run));
-	if (!c->run)
+	c->lost = calloc(c->n_runs, sizeof(*c->lost));
+	if (!c->run || !c->lost)
 		return tare_fail_nomem(err);
 	ret = read_runs(c, paths, options, err);
 	if (ret == 0)
@@ -207,10 +270,26 @@ void compare_free(struct compare *c)
 	free_row(&c->all);
 	for (size_t r = 0; c->run && r < c->n_runs; r++)
 		regions_free(&c->run[r]);
+	for (size_t r = 0; c->lost && r < c->n_runs; r++)
+		free(c->lost[r]);
+	free(c->lost);
 	free(c->row);
 	free(c->run);
 	labels_free(&c->labels);
 	*c = (struct compare){ 0 };
+}
+
+size_t compare_not_judged(const struct compare *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_rows * c->n_counters; i++) {
+		const struct compare_row *row = &c->row[i / c->n_counters];
+		const struct compare_change *d = &row->change[i % c->n_counters];
+
+		n += row->lost && d->known && d->test.change != 0;
+	}
+	return n;
 }
 
 double compare_percent(const struct compare_change *c)

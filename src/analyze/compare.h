@@ -25,6 +25,7 @@ struct compare_row {
 	uint64_t *count; /* per run: those before, then those after */
 	double *value;	 /* (what * n_counters + counter) * n_runs + run */
 	bool *known;	 /* per counter: in every run */
+	bool lost;	 /* points of it may be missing in a run: no change of it is beyond the noise */
 	struct compare_change *change; /* what * n_counters + counter */
 };
 
@@ -35,7 +36,7 @@ struct compare {
 	struct compare_row *row, all;
 	size_t n_rows;
 	bool tested; /* there are runs enough to know of noise */
-	bool lost;   /* points of a run were: what its labels cost is not known, and no change is beyond the noise */
+	bool **lost; /* per run, by its labels: in a thread whose points are not all there; NULL: there is no such thread */
 };
 
 struct compare_options {
@@ -45,6 +46,8 @@ struct compare_options {
 /* paths: those before, then those after. */
 int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after, const struct compare_options *options, struct tare_error *err);
 void compare_free(struct compare *c);
+/* Changes of self that are not judged, because points were lost: all counters', without the row of all. */
+size_t compare_not_judged(const struct compare *c);
 
 enum compare_key { COMPARE_BY_CHANGE, COMPARE_BY_PERCENT, COMPARE_BY_SURE, COMPARE_BY_NAME };
 void compare_sort(struct compare *c, enum compare_key key, size_t counter);

@@ -571,6 +571,7 @@ static bool point(struct adding *a, const struct timeline_point *p)
 			seldom->instants++;
 		return seldom != NULL;
 	case TIMELINE_LOST:
+		r->gaps++;
 		r->lost += p->number;
 		r->lost_unknown |= p->number == 0;
 		r->points--;
@@ -737,6 +738,7 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 		ret = judge_halves(&a, err);
 	note_ways(&a);
 	r->lost += r->options.thread ? 0 : a.info->lost;
+	r->lost_handlers += r->options.thread ? 0 : a.info->lost_handlers;
 	r->lost_unknown |= a.info->lost_unknown || (r->options.thread && a.info->lost); /* whose those are is not known */
 	region_stack_free(&a.stack);
 	free(a.number);

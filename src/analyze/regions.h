@@ -130,7 +130,9 @@ struct regions {
 	size_t n_singles;
 	uint64_t regions, points; /* gaps are none, nor are their ends */
 	uint64_t lost;	  /* points that are missing, as far as that is known */
+	uint64_t lost_handlers; /* of those: of signal handlers, which leave no gap */
 	bool lost_unknown; /* and others of which it is not */
+	uint64_t gaps;	   /* places where points are missing */
 	uint64_t deepest;
 	uint64_t unmatched; /* starts without a finish, the other way round, and second finishes */
 };

@@ -115,6 +115,7 @@ struct timeline_info {
 	size_t n_threads;
 	size_t n_labels;
 	uint64_t lost;		/* points known to be missing that are of none of the threads */
+	uint64_t lost_handlers; /* of those: of signal handlers that interrupted the recording, whose other points are all there */
 	bool lost_unknown;	/* others may be, and nobody knows how many */
 	const char *damage;	/* what of the file could not be read, with its offset; NULL: nothing */
 	const char *remark;	/* what one should know of a file that is whole all the same; NULL: nothing */

@@ -199,6 +199,8 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 			snprintf(threads, sizeof(threads), ", and nothing at all of %u thread%s", p.lost_threads, p.lost_threads > 1 ? "s" : "");
 		t->base.info.lost += p.lost;
 		if (!p.lost_errno && !p.lost_threads)
+			t->base.info.lost_handlers += p.lost;
+		if (!p.lost_errno && !p.lost_threads)
 			tare_damage(t, "process %u lost %llu points of signal handlers that interrupted the recording of others", h->pid,
 				    (unsigned long long)p.lost);
 		else
@@ -690,7 +692,7 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 	t->command = strndup(h->command, sizeof(h->command));
 	t->base.info.lost = h->lost;
 	if (h->lost_processes)
-		tare_damage(t, "%u processes could write nothing, %llu points in all: %s", h->lost_processes,
+		tare_damage(t, "%u process%s could write nothing, %llu points in all: %s", h->lost_processes, h->lost_processes > 1 ? "es" : "",
 			    (unsigned long long)h->lost, h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
 	ret = scan(t, last);
 	if (ret == 0)

@@ -445,6 +445,18 @@ static void sameness(struct text *out, const struct aggregate *a, const struct s
 		one_difference(out, a, &a->difference[i], s);
 }
 
+static void run_losses(struct text *out, const struct aggregate *a, size_t run, const struct style *s)
+{
+	const struct aggregate_run *r = &a->run[run];
+	struct text t = { 0 };
+
+	put_points_lost(&t, r->lost, r->lost_unknown);
+	if (t.len)
+		put_note(out, s, INK_CAREFUL, "Run %zu: %s%s.", run + 1, t.s,
+			 r->gaps ? ": what went on there is (lost), and in no other label of that run" : "");
+	text_free(&t);
+}
+
 void aggregate_text(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s)
 {
 	for (size_t r = 0; r < a->n_runs; r++) {
@@ -471,9 +483,7 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 	put_note(out, s, INK_FAINT, "self and total are medians of the runs; noise is half of most less least, as is %s. intervals: the sum of the noise of the intervals that lie directly in the label.",
 		 plus_minus(s));
 	for (size_t r = 0; r < a->n_runs; r++)
-		if (a->run[r].lost || a->run[r].lost_unknown)
-			put_note(out, s, INK_CAREFUL, "Run %zu lost %" PRIu64 "%s points: what went on there is (lost), and in no other label of that run.", r + 1,
-				 a->run[r].lost, a->run[r].lost_unknown ? " and more" : "");
+		run_losses(out, a, r, s);
 	for (size_t r = 0; r < a->n_runs; r++)
 		if (a->run[r].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", a->run[r].path, a->run[r].damage);

@@ -39,7 +39,7 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 	if (d->test.tested) {
 		json_real(j, "half_95", d->test.half);
 		json_real(j, "p", d->test.p);
-		if (row->label != LABELS_NONE)
+		if (row->label != LABELS_NONE && !row->lost)
 			json_real(j, "q", d->q);
 		json_bool(j, "beyond", d->beyond);
 	}
@@ -115,6 +115,7 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 	}
 	json_end(&j);
 	json_object(&j, "all");
+	json_bool(&j, "judged", c->tested && !c->all.lost);
 	counts(&j, c, &c->all);
 	counters(&j, c, &c->all, how);
 	json_end(&j);
@@ -130,6 +131,7 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 		n++;
 		json_object(&j, NULL);
 		json_label(&j, &c->labels.entry[row->label]);
+		json_bool(&j, "judged", c->tested && !row->lost);
 		counts(&j, c, row);
 		counters(&j, c, row, how);
 		json_end(&j);
@@ -162,7 +164,7 @@ void compare_csv(struct text *out, const struct compare *c, const struct compare
 			if (isfinite(percent))
 				text_add(out, "%.6g", percent);
 			if (self->test.tested)
-				text_add(out, ",%.6g,%.6g,%.6g,%d", self->test.half, self->test.p, self->q, self->beyond);
+				text_add(out, row->lost ? ",%.6g,%.6g,," : ",%.6g,%.6g,%.6g,%d", self->test.half, self->test.p, self->q, self->beyond);
 			else
 				text_add(out, ",,,,");
 			text_add(out, ",%.15g,%.15g,%.15g\n", total->mean[0], total->mean[1], total->test.change);

@@ -52,7 +52,7 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 		else
 			put_percent_change(&t, compare_percent(self));
 		grid_put(g, COL_PERCENT, ink, &t);
-		if (c->tested && self->test.change != 0)
+		if (c->tested && !row->lost && self->test.change != 0)
 			put_sure(&t, row->label == LABELS_NONE ? 'p' : 'q', row->label == LABELS_NONE ? self->test.p : self->q);
 		grid_put(g, COL_SURE, self->beyond ? INK_STRONG : INK_FAINT, &t);
 		put_amount(&t, s, unit, self->mean[COMPARE_BEFORE]);
@@ -76,7 +76,7 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 	else
 		put_label(&t, s, &c->labels.entry[row->label], s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22);
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
-	if (c->lost && self->known && self->test.change != 0)
+	if (row->lost && c->tested && self->known && self->test.change != 0)
 		text_add(&t, "points lost");
 	else if (self->beyond || total->beyond)
 		text_add(&t, self->beyond ? "beyond the noise" : "total beyond the noise");
@@ -133,30 +133,64 @@ static void side(struct text *out, const struct compare *c, const char *name, si
 	text_add(out, "\n");
 }
 
+/* How many changes exceed the noise, and how many nobody judged: "0 changes" would say that there are none. */
+static void put_verdict(struct text *out, const struct compare *c)
+{
+	size_t beyond = 0, judged = 0, not_judged = compare_not_judged(c);
+
+	for (size_t i = 0; i < c->n_rows * c->n_counters; i++) {
+		beyond += c->row[i / c->n_counters].change[i % c->n_counters].beyond;
+		judged += !c->row[i / c->n_counters].lost;
+	}
+	if (not_judged)
+		text_add(out, "%zu change%s of self %s not judged, because points were lost", not_judged, not_judged == 1 ? "" : "s",
+			 not_judged == 1 ? "is" : "are");
+	if (not_judged && judged)
+		text_add(out, "; of the others ");
+	if (judged || !not_judged)
+		text_add(out, "%zu change%s of self exceed%s the noise, of which at most %.0f %% are expected to do so by chance", beyond,
+			 beyond == 1 ? "" : "s", beyond == 1 ? "s" : "", 100 * COMPARE_Q);
+}
+
+static void put_losses(struct text *out, const struct compare *c, size_t r, const struct style *s)
+{
+	const struct regions *run = &c->run[r];
+	const char *path = run->recording[0].path;
+	struct text t = { 0 };
+
+	put_points_lost(&t, run->lost, run->lost_unknown);
+	if (!t.len)
+		return;
+	if (c->lost[r])
+		put_note(out, s, INK_CAREFUL, "%s: %s: what the labels of those threads cost is not known, and no change of them is judged.", path, t.s);
+	else if (run->lost > run->lost_handlers || run->lost_unknown)
+		put_note(out, s, INK_CAREFUL, "%s: %s, of no thread that is in it: whose they are is not known, and what changed in all is not judged.", path, t.s);
+	else
+		put_note(out, s, INK_CAREFUL, "%s: %s, of signal handlers: what these cost is too little; the rest is judged.", path, t.s);
+	text_free(&t);
+}
+
 void compare_text(struct text *out, struct compare *c, const struct compare_shown *how, const struct style *s)
 {
-	size_t beyond = 0;
+	struct text verdict = { 0 };
 
 	side(out, c, "before", 0, c->n[0], s);
 	side(out, c, "after", c->n[0], c->n[1], s);
 	for (size_t k = 0; k < c->n_counters; k++)
 		if (compare_counter_wanted(how, c->run[0].counter[k].name))
 			table(out, c, how, k, s);
-	for (size_t i = 0; i < c->n_rows * c->n_counters; i++)
-		beyond += c->row[i / c->n_counters].change[i % c->n_counters].beyond;
 	text_add(out, "\n");
+	put_verdict(&verdict, c);
 	if (!c->tested)
 		put_note(out, s, INK_CAREFUL, "With one recording on each side nothing is known of the noise: any of these changes may be it. Several tell: tare diff BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3.");
 	else
-		put_note(out, s, INK_FAINT, "before and after are self, means of the runs; a change is within its %s by 95 %%. By %s, with q by Benjamini and Hochberg: %zu change%s of self exceed%s the noise, of which at most %.0f %% are expected to do so by chance.",
+		put_note(out, s, INK_FAINT, "before and after are self, means of the runs; a change is within its %s by 95 %%. By %s, with q by Benjamini and Hochberg: %s.",
 			 s->utf8 ? "\u00b1" : "+-",
-			 c->n[0] > 1 && c->n[1] > 1 ? "Welch's t test" : "Student's t test, the noise of the single run taken to be that of the others", beyond,
-			 beyond == 1 ? "" : "s", beyond == 1 ? "s" : "",
-			 100 * COMPARE_Q);
+			 c->n[0] > 1 && c->n[1] > 1 ? "Welch's t test" : "Student's t test, the noise of the single run taken to be that of the others",
+			 verdict.s ? verdict.s : "");
+	text_free(&verdict);
 	for (size_t r = 0; r < c->n_runs; r++)
-		if (c->run[r].lost || c->run[r].lost_unknown)
-			put_note(out, s, INK_CAREFUL, "%s: %" PRIu64 "%s points were lost: what its labels cost is not known, and no change is judged.",
-				 c->run[r].recording[0].path, c->run[r].lost, c->run[r].lost_unknown ? " and more" : "");
+		put_losses(out, c, r, s);
 	for (size_t r = 0; r < c->n_runs; r++)
 		if (c->run[r].recording[0].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", c->run[r].recording[0].path, c->run[r].recording[0].damage);

@@ -152,6 +152,14 @@ void json_amount(struct json *j, const char *key, double amount)
 		json_real(j, key, amount);
 }
 
+void put_points_lost(struct text *out, uint64_t lost, bool unknown)
+{
+	if (lost)
+		text_add(out, "%" PRIu64 " point%s lost%s", lost, lost == 1 ? " was" : "s were", unknown ? ", and others of which it is not known how many" : "");
+	else if (unknown)
+		text_add(out, "points may be lost, and it is not known how many");
+}
+
 void put_note(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...)
 {
 	struct text line = { 0 };

@@ -26,6 +26,8 @@ void json_amount(struct json *j, const char *key, double amount);
 void put_source(struct text *out, const char *file, uint32_t line);
 /* "2 begun and not ended, 1 finished again": what has one end only. */
 void put_unbalanced(struct text *out, const struct region_unbalanced *u);
+/* "3 points were lost", also where it is not known how many were; nothing where none was. */
+void put_points_lost(struct text *out, uint64_t lost, bool unknown);
 /* Lines of the text that are wider than the style is are broken between words, and go on with an indent. */
 void put_note(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

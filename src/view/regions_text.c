@@ -427,6 +427,18 @@ static void unbalanced_places(struct text *out, const struct regions *r, const s
 		put_note(out, s, INK_CAREFUL, "cut or detached: %zu labels more.", n - SHOWN);
 }
 
+static void losses(struct text *out, const struct regions *r, const struct style *s)
+{
+	struct text t = { 0 };
+
+	put_points_lost(&t, r->lost, r->lost_unknown);
+	if (t.len)
+		put_note(out, s, INK_CAREFUL, "%s%s.%s", t.s,
+			 r->lost && r->lost == r->lost_handlers && !r->lost_unknown ? ", of signal handlers" : "",
+			 r->gaps ? " What was open there is cut off; what the counters went on by to the next point is (lost): whose it was is not known. Behind it, what a region cost that was open across it is that of the region around it, or (in no region)." : "");
+	text_free(&t);
+}
+
 static void notes(struct text *out, const struct regions *r, const struct style *s)
 {
 	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, unfinished = 0;
@@ -457,9 +469,7 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	unbalanced_places(out, r, s);
 	if (backwards)
 		put_note(out, s, INK_CAREFUL, "%" PRIu64 " regions in which a counter went back are without a count.", backwards);
-	if (r->lost || r->lost_unknown)
-		put_note(out, s, INK_CAREFUL, "%" PRIu64 "%s points were lost in all. What was open there is cut off; what the counters went on by to the next point is (lost): whose it was is not known.",
-			 r->lost, r->lost_unknown ? " and more" : "");
+	losses(out, r, s);
 	if (r->unmatched)
 		put_note(out, s, INK_CAREFUL, "%" PRIu64 " detached timings have only one end in the recording, or were finished again: those ends are in no number.", r->unmatched);
 	for (size_t i = 0; i < r->n_recordings; i++)

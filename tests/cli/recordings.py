@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,38 @@ def tare(*words, status=0, **more):
     if status is not None:
         equal(r.returncode, status, f"status of {words}: {r.stderr}")
     return r
+
+
+def blocks(path, kind=3):
+    """Offset and size of a recording's blocks of this kind (record/format.h): 1 a process, 3 points."""
+    data, at, found = path.read_bytes(), 4096, []
+    while at + 192 <= len(data):
+        magic, k, _, size = struct.unpack_from("<IHHI", data, at)
+        if magic == 0x31425254 and k == kind:
+            found.append((at, size))
+        at += size if magic == 0x31425254 else 4096
+    return found
+
+
+def patched(path, name, at, new):
+    """A copy with other bytes at an offset."""
+    data = bytearray(path.read_bytes())
+    data[at:at + len(new)] = new
+    to = room(name)
+    to.write_bytes(data)
+    return to
+
+
+def damaged(path, name, which):
+    """A copy in which one block of points, by its number in the file, cannot be read: a gap, whose number of points is known."""
+    at, _ = blocks(path)[which]
+    return patched(path, name, at + 1000, bytes(8))
+
+
+def without_handlers(path, name, points):
+    """A copy that lost so many points of signal handlers: 192 + 56, format.h."""
+    (at, _), = blocks(path, 1)
+    return patched(path, name, at + 192 + 56, struct.pack("<Q", points))
 
 
 def copy(path, n=1):
