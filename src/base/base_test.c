@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/cpus.h"
 #include "base/error.h"
@@ -160,6 +162,42 @@ static bool holds(const char *path, const char *bytes)
 	return is;
 }
 
+TEST(where_a_file_takes_its_name)
+{
+	char folder[] = "/tmp/tare-place-XXXXXX", path[80], target[80], name[PATH_MAX];
+	int fd;
+
+	CHECK(mkdtemp(folder) != NULL, "a folder");
+	snprintf(path, sizeof(path), "%s/f", folder);
+	CHECK(file_place(path, name) == 1 && !strcmp(name, path), "no file yet: %s", name);
+	CHECK_EQ(symlink("next", path), 0);
+	snprintf(target, sizeof(target), "%s/next", folder);
+	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to nothing yet: %s", name);
+	put(target, "a");
+	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to a file: %s", name);
+	fd = open(target, O_RDONLY);
+	unlink(path);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	CHECK_EQ(symlink(name, path), 0);
+	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to an open file: %s", name);
+	unlink(target);
+	CHECK(file_place(path, name) == 0, "which is gone");
+	put(target, "b");
+	CHECK(file_place(path, name) == 0, "and has a successor");
+	close(fd);
+	unlink(path);
+	CHECK_EQ(symlink("f", path), 0);
+	CHECK_EQ(file_place(path, name), -ELOOP);
+	unlink(path);
+	unlink(target);
+	CHECK_EQ(mkfifo(target, 0600), 0);
+	CHECK_EQ(symlink(target, path), 0);
+	CHECK(file_place(path, name) == 0 && file_place(target, name) == 0 && file_place("/dev/null", name) == 0, "no regular file");
+	unlink(path);
+	unlink(target);
+	CHECK_EQ(rmdir(folder), 0);
+}
+
 TEST(files_under_a_name_of_their_own)
 {
 	char folder[] = "/tmp/tare-part-XXXXXX", path[64], old[64], name[2][FILE_PART_ROOM];
@@ -184,6 +222,13 @@ TEST(files_under_a_name_of_their_own)
 	CHECK(holds(path, "c") && holds(old, "b"), "or not");
 	CHECK_EQ(file_part_place(name[0], path, old), -ENOENT);
 	CHECK(holds(path, "c") && holds(old, "b"), "what is not there takes no place");
+	unlink(old);
+	put(name[0], "d");
+	CHECK_EQ(mkdir(old, 0700), 0);
+	CHECK_EQ(file_part_place(name[0], path, old), -EISDIR);
+	CHECK(holds(path, "c") && holds(name[0], "d"), "what cannot be kept is not replaced");
+	rmdir(old);
+	unlink(name[0]);
 	CHECK_EQ(file_part_open("/proc/none/f", 0600, name[0]), -ENOENT);
 	unlink(path);
 	unlink(old);

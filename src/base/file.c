@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Small files (sysfs, procfs, event files) read whole and bounded. */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
 
@@ -117,6 +119,45 @@ int file_scratch(struct tare_error *err)
 	return fd < 0 ? tare_fail(err, errno, "cannot make a temporary file in /var/tmp or /tmp: %s", strerror(errno)) : fd;
 }
 
+/* The link `name` by what it says, which is relative to its own folder. 1: done; 0: it is no link; or a negative errno. */
+static int follow_link(char name[PATH_MAX])
+{
+	char says[PATH_MAX];
+	ssize_t n = readlink(name, says, sizeof(says) - 1);
+	const char *slash = strrchr(name, '/');
+	size_t folder = slash ? (size_t)(slash - name) + 1 : 0;
+
+	if (n < 0)
+		return 0;
+	says[n] = '\0';
+	if (says[0] == '/')
+		folder = 0;
+	if (folder + (size_t)n >= PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(name + folder, says, (size_t)n + 1);
+	return 1;
+}
+
+int file_place(const char *path, char name[PATH_MAX])
+{
+	struct stat is, at;
+	bool there = stat(path, &is) == 0;
+	int ret = 1;
+
+	if (!there && (errno == ELOOP || errno == ENAMETOOLONG))
+		return -errno;
+	if (there && !S_ISREG(is.st_mode))
+		return 0;
+	if (snprintf(name, PATH_MAX, "%s", path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	for (int i = 0; ret > 0; i++)
+		ret = i < 40 ? follow_link(name) : -ELOOP;
+	if (ret < 0)
+		return ret;
+	/* A link in /proc to an open file that was removed says a name that is not, or is another file's. */
+	return !there || (stat(name, &at) == 0 && at.st_dev == is.st_dev && at.st_ino == is.st_ino);
+}
+
 int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM])
 {
 	for (int i = 1; i < 1000; i++) {
@@ -154,8 +195,13 @@ int file_part_place(const char *part, const char *path, const char *old)
 	if (!old)
 		return rename(part, path) < 0 ? -errno : 0;
 	for (int i = 0; i < 100; i++) {
-		if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_EXCHANGE) == 0)
-			return rename(part, old) < 0 ? -errno : 0;
+		if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_EXCHANGE) == 0) {
+			int code = rename(part, old) < 0 ? errno : 0;
+
+			if (code)
+				renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_EXCHANGE);
+			return -code;
+		}
 		if (errno != ENOENT)
 			break;
 		if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)

@@ -23,6 +23,12 @@ int file_line(const char *root, const char *path, char *buf, size_t room, struct
 int file_scratch(struct tare_error *err);
 
 /*
+ * Where a new file that is to be PATH takes its name: PATH, or what its links lead to, which need not be there yet.
+ * Returns 1, with that in `name`; 0 where PATH is no regular file (a pipe, a device), or one that has no name any more: it
+ * is written as it is, and nothing renamed over it; or a negative errno (-ELOOP, -ENAMETOOLONG). Allocates nothing.
+ */
+int file_place(const char *path, char name[PATH_MAX]);
+/*
  * A new, empty file PATH.part (PATH.part-2, ... where others are there): of this process alone, on PATH's file system.
  * Returns its descriptor, and the name in `name`; or a negative errno. No number of a process is in the name: programs
  * that read it are to do the same in every run. Allocates nothing.
@@ -31,7 +37,7 @@ enum { FILE_PART_ROOM = PATH_MAX + 16 };
 int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM]);
 /*
  * The file `part` gets the name `path`. What has it goes to `old`, or away (NULL), and at no moment is there none;
- * of those that do so at once each finds what the one before put there. 0 or a negative errno: `part` is left.
+ * of those that do so at once each finds what the one before put there. 0 or a negative errno: both are left as they were.
  */
 int file_part_place(const char *part, const char *path, const char *old);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "cli/whole_file.h"
 
 static const int deadly[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
@@ -62,8 +64,10 @@ static int open_beside(struct whole_file *f)
 
 int whole_file_open(struct whole_file *f, const char *path, bool binary, struct tare_error *err)
 {
+	char place[PATH_MAX];
 	struct stat st;
-	char *real;
+	bool there;
+	int placed;
 
 	*f = (struct whole_file){ .fd = -1 };
 	if (!path || !strcmp(path, "-")) {
@@ -76,18 +80,19 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 		f->direct = true;
 		return fcntl(f->fd, F_GETFD) < 0 ? tare_fail(err, EBADF, "standard output is not open") : 0;
 	}
-	real = realpath(path, NULL); /* a link stays a link to what is written */
-	f->path = real ? real : strdup(path);
+	placed = file_place(path, place); /* a link stays a link to what is written */
+	f->path = strdup(placed > 0 ? place : path);
 	if (!f->path)
 		return tare_fail_nomem(err);
-	if (real && stat(real, &st) == 0 && !S_ISREG(st.st_mode)) {
+	there = stat(f->path, &st) == 0;
+	if (placed < 0) {
+		errno = -placed;
+	} else if (placed == 0) {
 		f->direct = true;
-		f->fd = open(real, O_WRONLY | O_CLOEXEC);
-	} else if (real && access(real, W_OK) < 0) {
-		f->fd = -1; /* a rename would get around it */
-	} else {
+		f->fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	} else if (!there || access(place, W_OK) == 0) { /* a rename would get around rights */
 		open_beside(f);
-		if (real && f->fd >= 0 && stat(real, &st) == 0)
+		if (there && f->fd >= 0)
 			fchmod(f->fd, st.st_mode & 07777);
 	}
 	if (f->fd >= 0)

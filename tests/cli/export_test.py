@@ -789,6 +789,43 @@ def a_link_stays_a_link_and_rights_stay():
 
 
 @test
+def what_is_no_regular_file_is_written_in_place():
+    """As /dev/stdout: a link to a link in /proc, to whatever standard output is. Nothing takes the link's name."""
+    whole = tare("-f", "csv", made()).stdout
+    room = HERE / "streams"
+    room.mkdir()
+    (room / "stdout").symlink_to("/proc/self/fd/1")
+    (room / "again").symlink_to("stdout")
+    for name in ("stdout", "again"):
+        equal(tare("-f", "csv", "-o", room / name, made()).stdout, whole, name)
+        true((room / name).is_symlink(), f"{name} stays a link")
+    with tempfile.TemporaryFile(dir=room) as gone:
+        subprocess.run([TARE, "export", "-f", "csv", "-o", room / "stdout", made()], stdout=gone, check=True, timeout=100)
+        gone.seek(0)
+        equal(gone.read(), whole, "a file without a name")
+    os.mkfifo(room / "fifo")
+    (room / "to-fifo").symlink_to("fifo")
+    for name in ("fifo", "to-fifo"):
+        reader = subprocess.Popen(["cat", room / "fifo"], stdout=subprocess.PIPE)
+        tare("-f", "csv", "-o", room / name, made())
+        equal(reader.communicate(timeout=100)[0], whole, name)
+        true((room / "fifo").is_fifo(), "stays a pipe")
+    equal(sorted(os.listdir(room)), ["again", "fifo", "stdout", "to-fifo"], "and nothing else is there")
+
+
+@test
+def a_link_to_nothing_yet():
+    whole, room = tare("-f", "csv", made()).stdout, HERE / "links"
+    (room / "there").mkdir(parents=True)
+    (room / "link").symlink_to("there/new.csv")
+    tare("-f", "csv", "-o", room / "link", made())
+    true((room / "link").is_symlink() and (room / "there" / "new.csv").read_bytes() == whole, "made behind the link")
+    (room / "round").symlink_to("round")
+    true(b"symbolic links" in tare("-f", "csv", "-o", room / "round", made(), status=125).stderr, "said")
+    equal(sorted(os.listdir(room)), ["link", "round", "there"])
+
+
+@test
 def no_binary_on_a_terminal():
     primary, secondary = pty.openpty()
     r = subprocess.run([TARE, "export", "-f", "perfetto", made()], stdout=secondary, stderr=subprocess.PIPE, timeout=60)
