@@ -101,13 +101,13 @@ static inline __attribute__((always_inline)) void region_ends(struct source *s, 
 	}
 }
 
-/* What was lost has a row like a region, and is none. */
-static __attribute__((noinline, cold)) bool gap_of(struct source *s, const struct timeline_point *p, size_t n)
+/* Begins and ends that a gap made are no points of the run. What was lost has a row like a region, and is none. */
+static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const struct timeline_point *p, size_t n)
 {
 	if (p->kind == TIMELINE_BEGIN)
 		return region_begins(s, p, n);
 	region_ends(s, p, n);
-	s->a->run[s->run].regions--;
+	s->a->run[s->run].regions -= timeline_label(s->timeline, p->label)->gap;
 	return true;
 }
 
@@ -115,16 +115,17 @@ static inline __attribute__((always_inline)) int next_of(struct source *s, struc
 {
 	const struct region_frame *top;
 	struct timeline_point p;
+	uint64_t points = 0;
 	int ret;
 
 	for (;;) {
 		ret = cursor_next(s->cursor, &p, err);
 		if (ret != 1)
 			return ret;
-		if (__builtin_expect(p.repaired == TIMELINE_AT_GAP, 0) && timeline_label(s->timeline, p.label)->gap) {
-			if (!gap_of(s, &p, n))
+		if (__builtin_expect(p.repaired == TIMELINE_AT_GAP, 0)) {
+			if (!beside_gap(s, &p, n))
 				return tare_fail_nomem(err);
-			continue; /* one point is enough for it */
+			continue;
 		}
 		if (__builtin_expect(p.repaired == TIMELINE_AT_END, 0)) {
 			region_ends(s, &p, n);
@@ -137,8 +138,10 @@ static inline __attribute__((always_inline)) int next_of(struct source *s, struc
 		}
 		if (p.kind != TIMELINE_INTEGER) /* lies between points, and splits no interval */
 			break;
+		points++;
 	}
-	s->a->run[s->run].points++;
+	s->a->run[s->run].points += p.kind != TIMELINE_LOST;
+	out->points = p.kind != TIMELINE_LOST ? points + 1 : p.number ? points + p.number : 0;
 	if (p.kind == TIMELINE_END)
 		region_ends(s, &p, n);
 	top = region_stack_top(&s->stack);
@@ -184,6 +187,16 @@ static size_t list_at(const struct aggregate_list *l, uint64_t value)
 	return low;
 }
 
+/* What the interval up to this point lies in, as a run knows that lost nothing. */
+static inline uint32_t around_of(const struct work *w, const struct align *al)
+{
+	const struct align_point *p = align_point(al, 0, 0);
+
+	for (size_t r = 1; p->around == LABELS_NONE && r < w->a->n_runs; r++)
+		p = align_point(al, r, 0);
+	return p->kind == TIMELINE_END ? p->label : p->around;
+}
+
 static struct aggregate_place place_of(const struct work *w, const struct align *al)
 {
 	const struct align_point *p = align_point(al, 0, 0);
@@ -194,7 +207,7 @@ static struct aggregate_place place_of(const struct work *w, const struct align 
 					 .to_kind = p->kind,
 					 .from = w->before.label,
 					 .to = p->label,
-					 .around = p->kind == TIMELINE_END ? p->label : p->around };
+					 .around = around_of(w, al) };
 }
 
 static void list_put(struct aggregate_list *l, size_t limit, uint64_t value, const struct work *w, const struct align *al)
@@ -260,8 +273,7 @@ struct span {
 static void note_interval(struct work *w, const struct align *al, const struct span *span, uint8_t unknown)
 {
 	struct aggregate *a = w->a;
-	const struct align_point *p = align_point(al, 0, 0);
-	uint32_t around = p->kind == TIMELINE_END ? p->label : p->around;
+	uint32_t around = around_of(w, al);
 	uint32_t row = around == LABELS_NONE ? 0 : a->row_of[w->group_of[around]];
 
 	a->intervals++;
@@ -429,10 +441,12 @@ static int find_steady(void *with, bool *steady, struct tare_error *err)
 static int compare_thread(struct work *w, const size_t *thread, struct tare_error *err)
 {
 	struct aggregate *a = w->a;
-	const struct align_labels labels = { w->key, a->labels.n, find_steady, w };
+	struct align_labels labels = { .key = w->key, .n = a->labels.n, .find_steady = find_steady, .with = w };
 	struct align al;
 	int what = align_open(&al, w->sources, a->n_runs, &labels, err);
 
+	for (size_t r = 0; r < a->n_runs; r++)
+		labels.around_unknown |= timeline_info(w->timeline[r])->lost_unknown || timeline_info(w->timeline[r])->thread[thread[r]].lost;
 	w->paired = thread;
 	w->has_before = false;
 	while (what >= 0 && (what = align_next(&al, err)) > ALIGN_END) {

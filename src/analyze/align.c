@@ -71,9 +71,9 @@ static int fill(struct align_run *r, size_t n, struct tare_error *err)
 	return ret < 0 ? ret : 0;
 }
 
-static inline bool same(const struct align_point *p, const struct align_point *q)
+static inline bool same(const struct align *a, const struct align_point *p, const struct align_point *q)
 {
-	return p->label == q->label && p->kind == q->kind && p->around == q->around;
+	return p->label == q->label && p->kind == q->kind && (p->around == q->around || a->labels->around_unknown);
 }
 
 static uint64_t mix(uint64_t h, uint64_t word)
@@ -94,7 +94,7 @@ static uint64_t key_of(const struct align *a, const struct align_point *p)
 
 	if (p->kind == TIMELINE_LOST)
 		return COMMON_NONE;
-	h = mix(mix(p->kind + 1, label_key(a, p->label)), label_key(a, p->around));
+	h = mix(mix(p->kind + 1, label_key(a, p->label)), label_key(a, a->labels->around_unknown ? LABELS_NONE : p->around));
 	return h == COMMON_NONE ? 1 : h;
 }
 
@@ -332,7 +332,7 @@ static int far(struct align *a, size_t window, struct tare_error *err)
 
 size_t align_passed(const struct align *a, size_t run)
 {
-	return a->run[run].passed;
+	return a->run[run].passed - a->run[run].gaps;
 }
 
 /* To where the next point is that all have; without one, over all that was looked at. */
@@ -391,6 +391,71 @@ static int difference(struct align *a, struct tare_error *err)
 	return met ? ALIGN_DIFFERENCE : ALIGN_LOST;
 }
 
+/* A run lost points here, and all that did know how many. */
+static bool gap_of_known_length(const struct align *a)
+{
+	bool any = false;
+
+	for (size_t r = 0; r < a->n_runs; r++) {
+		const struct align_point *p = slot(&a->run[r], 0);
+
+		if (p->kind == TIMELINE_LOST && p->points == 0)
+			return false;
+		any |= p->kind == TIMELINE_LOST;
+	}
+	return any;
+}
+
+/* The next point is passed over: how many of the file that are; 0 where nobody knows, or there is none. */
+static int pass_one(struct align_run *r, uint64_t *points, struct tare_error *err)
+{
+	struct align_point ahead;
+	const struct align_point *p = r->passed < r->n ? slot(r, r->passed) : &ahead;
+
+	*points = 0;
+	if (p == &ahead) {
+		int ret = r->ended ? 0 : r->source->next(r->source, &ahead, err);
+
+		if (ret < 0)
+			return ret;
+		r->ended = ret == 0;
+		if (r->ended)
+			return 0;
+	}
+	r->passed++;
+	r->gaps += p->kind == TIMELINE_LOST;
+	*points = p->points;
+	return 0;
+}
+
+/* As many points as one run lost are passed over in the others: behind them all stand at the same point, if they did the same. */
+static int skip_gaps(struct align *a, struct tare_error *err)
+{
+	uint64_t *at = calloc(a->n_runs, sizeof(*at)), to = 1;
+	bool moved = true;
+	int ret = at ? 0 : tare_fail_nomem(err);
+
+	for (size_t r = 0; r < a->n_runs; r++)
+		a->run[r].passed = 0;
+	while (ret == 0 && moved) {
+		moved = false;
+		for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
+			while (ret == 0 && at[r] < to) {
+				uint64_t points;
+
+				ret = pass_one(&a->run[r], &points, err);
+				at[r] = points ? at[r] + points : to;
+				moved = true;
+			}
+		for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
+			to = at[r] > to ? at[r] : to;
+	}
+	free(at);
+	a->n_together = a->next = 0;
+	a->differ = true;
+	return ret < 0 ? ret : ALIGN_DIFFERENCE;
+}
+
 /* What was shown last is done with, and the next point is there; 0: it ends, or a negative errno. */
 static int next_of(struct align_run *r, size_t done, struct tare_error *err)
 {
@@ -444,7 +509,7 @@ int align_next(struct align *a, struct tare_error *err)
 		else if (i == 0)
 			leader = slot(r, 0);
 		else
-			all &= leader && same(leader, slot(r, 0));
+			all &= leader && same(a, leader, slot(r, 0));
 	}
 	a->differ = false;
 	if (a->next < a->n_together)
@@ -453,5 +518,9 @@ int align_next(struct align *a, struct tare_error *err)
 		return ALIGN_END;
 	if (ended == 0 && all && leader->kind != TIMELINE_LOST)
 		return ALIGN_STEP;
-	return ended ? pass_all(a, err) : difference(a, err);
+	for (size_t i = 0; i < a->n_runs; i++)
+		a->run[i].gaps = 0;
+	if (ended)
+		return pass_all(a, err);
+	return gap_of_known_length(a) ? skip_gaps(a, err) : difference(a, err);
 }

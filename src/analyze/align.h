@@ -21,6 +21,7 @@ struct align_point {
 	uint32_t label, around; /* around: what it lies in; LABELS_NONE: nothing */
 	uint8_t missing;	/* counters whose value means nothing */
 	uint64_t offset;	/* in its file */
+	uint64_t points;	/* of the file, behind the one before and up to this; of lost ones, how many, 0: nobody knows */
 	uint64_t value[TIMELINE_COUNTERS_MAX];
 };
 
@@ -37,6 +38,7 @@ struct align_run {
 	bool ended;	/* the source has no more behind those */
 	uint64_t index; /* of the point that `step` shows, from 0 */
 	size_t passed;	/* of a difference: points that not all runs have */
+	size_t gaps;	/* of those: no points, but what stands for lost ones */
 };
 
 enum align_what {
@@ -52,6 +54,7 @@ struct align_labels {
 	/* Asked once, where runs differ: takes `true` from labels that not all runs have equally often. NULL: not known. */
 	int (*find_steady)(void *with, bool *steady, struct tare_error *err);
 	void *with;
+	bool around_unknown; /* a run lost points: behind them it may not know what its points lie in, and that tells none apart */
 };
 
 struct align {
