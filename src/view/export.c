@@ -58,6 +58,7 @@ struct points {
 	struct opened *open;
 	size_t depth, room;
 	uint64_t last; /* place of the point before */
+	bool held;     /* what was begun last is a gap whose begin is not known */
 	struct export_told *told;
 };
 
@@ -75,7 +76,29 @@ static uint64_t place(struct points *w, const struct timeline_point *p, bool *un
 	return *unknown ? w->last : p->value[c];
 }
 
-static int begin(struct points *w, const struct timeline_point *p, struct tare_error *err)
+static void show_begun(struct points *w)
+{
+	const struct opened *o = &w->open[w->depth - 1];
+	struct export_span s = { .label = o->label, .depth = (unsigned)w->depth - 1, .begin = o->at, .begin_unknown = o->at_unknown,
+				 .from = o->value, .missing = o->missing, .repaired = o->repaired };
+
+	if (w->x->how->open)
+		w->x->how->open(w->x, &s);
+}
+
+/* A gap that begins nobody knows when, before a thread's first point that is there, has no length: it stands at the point behind it. */
+static void place_gap(struct points *w, const struct timeline_point *behind)
+{
+	struct opened *o = &w->open[w->depth - 1];
+	size_t c = w->x->of->counter;
+
+	if (!(behind->missing >> c & 1) && behind->value[c] > o->at)
+		o->at = behind->value[c];
+	w->held = false;
+	show_begun(w);
+}
+
+static int begin(struct points *w, struct timeline *t, const struct timeline_point *p, struct tare_error *err)
 {
 	struct opened *o;
 
@@ -95,14 +118,10 @@ static int begin(struct points *w, const struct timeline_point *p, struct tare_e
 	memcpy(o->value, p->value, w->x->of->info->n_counters * sizeof(*o->value));
 	o->at = place(w, p, &o->at_unknown);
 	w->told->repaired += p->repaired;
-	if (w->x->how->open) {
-		struct export_span s = { .label = o->label, .depth = (unsigned)w->depth, .begin = o->at,
-					 .begin_unknown = o->at_unknown, .from = o->value, .missing = o->missing,
-					 .repaired = o->repaired };
-
-		w->x->how->open(w->x, &s);
-	}
 	w->depth++;
+	w->held = o->at_unknown && p->repaired == TIMELINE_AT_GAP && timeline_label(t, p->label)->gap;
+	if (!w->held)
+		show_begun(w);
 	return 0;
 }
 
@@ -149,12 +168,15 @@ static int one_thread(struct points *w, struct timeline *t, struct tare_error *e
 	int ret = timeline_thread(t, w->x->thread, &c, err);
 
 	w->depth = 0;
+	w->held = false;
 	w->last = 0;
 	if (ret == 0 && w->x->how->thread)
 		w->x->how->thread(w->x);
 	for (uint64_t i = 0; ret >= 0 && (ret = cursor_next(c, &p, err)) == 1; i++) {
+		if (w->held)
+			place_gap(w, &p);
 		if (p.kind == TIMELINE_BEGIN)
-			ret = begin(w, &p, err);
+			ret = begin(w, t, &p, err);
 		else if (p.kind == TIMELINE_END)
 			end(w, &p);
 		else

@@ -5,6 +5,7 @@ usage: diff_test.py TARE SCHEMAS ROOT PROGRAM     (PROGRAM: tests/programs/regio
 """
 import csv
 import io
+import json
 import os
 import random
 import re
@@ -256,6 +257,49 @@ def points_of_handlers_stop_no_verdict():
     true("7 points were lost, of signal handlers" in text and "not judged" not in text and "beyond the noise" in text, text)
     text = " ".join(tare("summarize", runs["few"][0], status=1).stdout.split())
     true("7 points were lost, of signal handlers." in text and "(lost)" not in text, text)
+
+
+@test
+def a_gap_of_known_length_is_one_difference():
+    """aggregate passes over as many points in the other runs as one lost, and compares the same intervals behind it."""
+    if os.uname().machine != "x86_64":
+        return
+    a, b = room("gapless"), room("gapless2")
+    for f in (a, b):
+        tare("regions", "-q", *EXACT, "-o", f, "--", PROGRAM, "loop", "40000", "1")
+    n = document("aggregate", a, b)["runs"][0]["points"]
+    for files in ((a, damaged(b, "middle", 2)), (damaged(b, "first", 1), a), (a, b, damaged(b, "last", 0)),
+                  (damaged(a, "gap2", 2), damaged(b, "gap3", 3))):
+        d = document("aggregate", *files, status=1)
+        lost = sum(r["lost"] for r in d["runs"])
+        gaps = sum(r["lost"] > 0 for r in d["runs"])
+        equal([r["points"] + r["lost"] for r in d["runs"]], [n] * len(files) if len(files) == 2 else [n, n, n], "what is there and what is lost")
+        equal([r["alone"] for r in d["runs"]], [lost - r["lost"] for r in d["runs"]], "and nothing else is alone")
+        true(lost > 0 and d["differences"] == gaps, f"{d['differences']} differences by {gaps} gaps")
+        (c,) = d["counters"]
+        true(n - lost - 1 - gaps <= c["intervals"] <= n - lost - 1, f"all others are compared: {c['intervals']} of {n} less {lost}")
+        equal((c["noise"], c["equal"]), (0, c["intervals"]), "and are the same")
+
+
+@test
+def a_gap_at_the_begin_has_no_length():
+    """Nobody knows when it began: all exports have it as an instant, where the first point behind it is."""
+    made = room("wholebegin")
+    tare("regions", "-q", "-o", made, "--", PROGRAM, "loop", "40000", "1")
+    made = damaged(made, "nobegin", 1)
+    made = {x: json.loads(tare("export", "-f", x, made, status=1).stdout) for x in ("chrome", "speedscope", "firefox")}
+    (gap,) = [e for e in made["chrome"]["traceEvents"] if e["name"] == "(lost)"]
+    (at,) = [e["ts"] for e in made["chrome"]["traceEvents"] if e["name"] == "lost points"]
+    equal((gap["ts"], gap["dur"], gap["args"]["unknown"]), (at, 0, "begin"), "chrome")
+    frame = [f["name"] for f in made["speedscope"]["shared"]["frames"]].index("(lost)")
+    first, last = [e["at"] for p in made["speedscope"]["profiles"] for e in p["events"] if e["frame"] == frame]
+    true(first == last > 0, f"speedscope: {first} to {last}")
+    gaps = []
+    for t in made["firefox"]["threads"]:
+        names = t.get("stringArray") or made["firefox"]["shared"]["stringArray"]
+        m = t["markers"]
+        gaps += [(m["startTime"][i], m["endTime"][i]) for i in range(len(m["name"])) if names[m["name"][i]] == "(lost)"]
+    true(len(gaps) == 1 and gaps[0][0] == gaps[0][1] > 0, f"firefox: {gaps}")
 
 
 main()
