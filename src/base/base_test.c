@@ -226,6 +226,13 @@ TEST(files_under_a_name_of_their_own)
 	put(name[0], "d");
 	CHECK_EQ(mkdir(old, 0700), 0);
 	CHECK_EQ(file_part_place(name[0], path, old), -EISDIR);
+	struct tare_error err = TARE_ERROR_INIT;
+
+	CHECK_EQ(file_part_failed(path, EACCES, &err), -EACCES);
+	CHECK(strstr(err.what, path) && strstr(err.hint, "its folder"), "%s; %s", err.what, err.hint);
+	err = (struct tare_error)TARE_ERROR_INIT;
+	CHECK_EQ(file_part_failed("/proc/none/f", EACCES, &err), -EACCES);
+	CHECK(!*err.hint, "no file there: %s", err.hint);
 	CHECK(holds(path, "c") && holds(name[0], "d"), "what cannot be kept is not replaced");
 	rmdir(old);
 	unlink(name[0]);

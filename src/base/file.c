@@ -172,6 +172,14 @@ int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM])
 	return -EEXIST;
 }
 
+int file_part_failed(const char *path, int code, struct tare_error *err)
+{
+	tare_fail(err, code, "%.250s: cannot be created: %s", path, strerror(code));
+	if ((code == EACCES || code == EPERM || code == EROFS) && access(path, W_OK) == 0)
+		tare_hint(err, "the file may be written, its folder not, where it is made anew; -o names another place");
+	return -code;
+}
+
 /* Not every file system exchanges names. */
 static int place_by_steps(const char *part, const char *path, const char *old)
 {

@@ -35,6 +35,8 @@ int file_place(const char *path, char name[PATH_MAX]);
  */
 enum { FILE_PART_ROOM = PATH_MAX + 16 };
 int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM]);
+/* Says why file_part_open(path) gave -code; where PATH may be written and its folder may not, that this is the reason. -code. */
+int file_part_failed(const char *path, int code, struct tare_error *err);
 /*
  * The file `part` gets the name `path`. What has it goes to `old`, or away (NULL), and at no moment is there none;
  * of those that do so at once each finds what the one before put there. 0 or a negative errno: both are left as they were.

@@ -30,14 +30,16 @@ static int check(const struct kept_output *k, const char *output, const char *co
 
 int kept_output_begin(struct kept_output *k, const char *output, const char *command, struct tare_error *err)
 {
-	int ret;
+	char place[PATH_MAX];
+	int ret = file_place(output, place);
 
-	*k = (struct kept_output){ .place = realpath(output, NULL) };
-	k->before = k->place != NULL;
-	if (!k->place)
-		k->place = strdup(output);
+	*k = (struct kept_output){ 0 };
+	if (ret < 0)
+		return tare_fail(err, -ret, "%.250s: cannot be created: %s", output, strerror(-ret));
+	k->place = strdup(ret ? place : output);
 	if (!k->place)
 		return tare_fail_nomem(err);
+	k->before = access(k->place, F_OK) == 0;
 	ret = check(k, output, command, err);
 	if (ret == 0) {
 		ret = file_part_open(k->place, 0666, k->path);
@@ -45,7 +47,7 @@ int kept_output_begin(struct kept_output *k, const char *output, const char *com
 			ret = close(ret);
 		} else {
 			k->path[0] = '\0';
-			tare_fail(err, -ret, "%.250s: cannot be created: %s", output, strerror(-ret));
+			file_part_failed(k->place, -ret, err);
 		}
 	}
 	if (ret < 0)

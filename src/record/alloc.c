@@ -221,7 +221,8 @@ void alloc_close(struct alloc_file *f)
 
 bool alloc_path(char *out, size_t room, const char *recording)
 {
-	int n = snprintf(out, room, "%s.alloc", recording);
+	char place[PATH_MAX];
+	int n = snprintf(out, room, "%s.alloc", file_place(recording, place) > 0 ? place : recording);
 
 	return n > 0 && (size_t)n < room;
 }

@@ -30,7 +30,7 @@ struct perfdata_writer {
 	bool pipe, own, began;
 	bool unnamed; /* the file is still called `part` */
 	bool worth;   /* ... and holds a round, so that it is to have its name */
-	char part[FILE_PART_ROOM];
+	char part[FILE_PART_ROOM], place[PATH_MAX]; /* place: behind links */
 	struct head head;
 	uint64_t at; /* bytes written: all of whole records */
 	struct written_event *event;
@@ -224,19 +224,19 @@ static int put_aux(struct sample_sink *self, const struct aux_piece *p, struct t
 static int open_file(struct perfdata_writer *w, struct tare_error *err)
 {
 	struct stat st;
+	int placed;
 
 	if (w->pipe) {
 		w->fd = STDOUT_FILENO;
 		return 0;
 	}
-	w->unnamed = lstat(w->o.path, &st) < 0 || S_ISREG(st.st_mode);
-	w->fd = w->unnamed ? file_part_open(w->o.path, 0600, w->part) : open(w->o.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (w->fd < 0) {
-		int code = w->unnamed ? -w->fd : errno;
-
-		w->unnamed = false;
-		return fail_write(w, code, err);
-	}
+	placed = file_place(w->o.path, w->place);
+	if (placed < 0)
+		return fail_write(w, -placed, err);
+	w->fd = placed ? file_part_open(w->place, 0600, w->part) : open(w->o.path, O_RDWR | O_TRUNC | O_CLOEXEC);
+	if (w->fd < 0)
+		return placed ? file_part_failed(w->place, -w->fd, err) : fail_write(w, errno, err);
+	w->unnamed = placed;
 	w->own = true;
 	if (fstat(w->fd, &st) == 0 && !S_ISREG(st.st_mode))
 		w->pipe = true; /* a FIFO or a device: nothing there can be written twice */
@@ -261,17 +261,20 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 
 	if (!w->unnamed)
 		return 0;
-	if ((lstat(w->o.path, &st) < 0 || st.st_size) && asprintf(&old, "%s.old", w->o.path) < 0)
+	if ((stat(w->place, &st) < 0 || st.st_size) && asprintf(&old, "%s.old", w->place) < 0)
 		return tare_fail_nomem(err);
-	ret = file_part_place(w->part, w->o.path, old);
+	ret = file_part_place(w->part, w->place, old);
 	if (ret == 0 && old)
-		move_blocks(w->o.path, old);
-	free(old);
-	if (ret == 0) {
+		move_blocks(w->place, old);
+	if (ret == 0)
 		w->unnamed = false;
+	else if (ret == -EISDIR && old && stat(old, &st) == 0 && S_ISDIR(st.st_mode))
+		tare_fail(err, EISDIR, "cannot keep the recording before as %.150s: it is a folder", old);
+	else
+		tare_fail(err, -ret, "cannot give %.150s its name: %s", w->place, strerror(-ret));
+	free(old);
+	if (ret == 0)
 		return 0;
-	}
-	tare_fail(err, -ret, "cannot give %.150s its name: %s", w->o.path, strerror(-ret));
 	tare_hint(err, "the recording is %.100s", w->part);
 	return ret;
 }

@@ -161,15 +161,18 @@ static int begin_file(struct region_file *f, const char *own_name, const char *c
 int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command, bool replace,
 		       struct tare_error *err)
 {
-	char own_name[FILE_PART_ROOM];
-	struct stat st;
+	char own_name[FILE_PART_ROOM], place[PATH_MAX];
 	int ret = name_file(f, path, err);
 
 	if (ret < 0)
 		return ret;
 	/* Not truncated: somebody may still map it. */
-	if (stat(f->path, &st) == 0 && !S_ISREG(st.st_mode))
+	ret = file_place(f->path, place);
+	if (ret == 0)
 		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", f->path);
+	if (ret < 0)
+		return cannot(f, -ret, "be created", err);
+	memcpy(f->path, place, sizeof(place));
 	f->fd = file_part_open(f->path, 0666, own_name);
 	if (f->fd < 0) {
 		ret = -f->fd;

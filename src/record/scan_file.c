@@ -231,20 +231,25 @@ static int make_parents(const char *path, struct tare_error *err)
 
 int scan_file_replace(const char *path, const struct text *bytes, struct tare_error *err)
 {
-	char part[FILE_PART_ROOM];
-	int fd = -1, ret = make_parents(path, err);
+	char part[FILE_PART_ROOM], place[PATH_MAX];
+	int fd = -1, ret = file_place(path, place);
 
+	if (ret == 0)
+		return tare_fail(err, EINVAL, "cannot replace %s: it is no regular file", path);
+	if (ret < 0)
+		return tare_fail(err, -ret, "cannot replace %s: %s", path, strerror(-ret));
+	ret = make_parents(place, err);
 	if (ret == 0 && bytes->failed)
 		ret = tare_fail_nomem(err);
 	if (ret == 0) {
-		fd = file_part_open(path, 0666, part);
+		fd = file_part_open(place, 0666, part);
 		ret = fd < 0 ? tare_fail(err, -fd, "cannot write beside %s: %s", path, strerror(-fd)) : 0;
 	}
 	if (ret == 0 && (file_write_all(fd, bytes->s, bytes->len) < 0 || fsync(fd) < 0))
 		ret = tare_fail(err, errno, "cannot write %s: %s", part, strerror(errno));
 	if (fd >= 0 && close(fd) < 0 && ret == 0)
 		ret = tare_fail(err, errno, "cannot write %s: %s", part, strerror(errno));
-	if (ret == 0 && rename(part, path) < 0)
+	if (ret == 0 && rename(part, place) < 0)
 		ret = tare_fail(err, errno, "cannot replace %s: %s", path, strerror(errno));
 	if (ret < 0 && fd >= 0)
 		unlink(part);

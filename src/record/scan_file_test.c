@@ -97,6 +97,15 @@ TEST(a_file_is_replaced_whole)
 	CHECK(read && !strcmp(read, "one\ntwo\n"), "%s", read);
 	snprintf(other, sizeof(other), "%s.part", path);
 	CHECK(access(other, F_OK) < 0, "nothing is left beside it");
+	snprintf(other, sizeof(other), "%s/link", folder);
+	CHECK_EQ(symlink("a/b/state", other), 0);
+	text_add(&t, "three\n");
+	CHECK_EQ(scan_file_replace(other, &t, &err), 0, "%s", err.what);
+	free(read);
+	read = NULL;
+	CHECK_EQ(file_read(NULL, path, 100, &read, NULL, &err), 0, "%s", err.what);
+	CHECK(read && !strcmp(read, "one\ntwo\nthree\n") && readlink(other, read, 1) == 1, "behind the link");
+	CHECK_EQ(scan_file_replace("/dev/null", &t, &err), -EINVAL, "%s", err.what);
 	snprintf(other, sizeof(other), "%s/state", path);
 	CHECK_EQ(scan_file_replace(other, &t, &err), -ENOTDIR, "%s", err.what);
 	unlink(path);

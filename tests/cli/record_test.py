@@ -455,4 +455,40 @@ def several_recorders_with_one_name():
     equal([f for f in os.listdir(ROOM.name) if "part" in f], [])
 
 
+@test
+def a_link_leads_to_the_recording():
+    """Behind a link a recording is kept as by name, and nothing truncated before there is a whole one."""
+    room = Path(ROOM.name, "linked")
+    (room / "there").mkdir(parents=True)
+    link, real, old = room / "link.data", room / "there" / "real.data", room / "there" / "real.data.old"
+    link.symlink_to("there/real.data")
+    sh(TARE, "record", "-o", link, "--", "/no/such/command")
+    true(not real.exists(), "nothing is made for a command that is not")
+    record("-q", "-e", "cpu-clock:u", "--", "true", file=link)
+    first = real.read_bytes()
+    sh(TARE, "record", "-o", link, "--", "/no/such/command")
+    equal(real.read_bytes(), first, "left as it was")
+    both = [subprocess.Popen([TARE, "record", "-q", "-e", "cpu-clock:u", "-o", link, "--", "sh", "-c", f": number {k}; sleep 0.1"],
+                             stderr=subprocess.PIPE, env=ENV) for k in "ab"]
+    for p in both:
+        err = p.communicate(timeout=60)[1].decode()
+        equal((p.returncode, err), (0, ""))
+    heads = [dump("--header", file=f) for f in (real, old)]
+    equal(sorted(k for k in "ab" for h in heads if f"number {k};" in h), ["a", "b"], "both are there")
+    true(link.is_symlink(), "stays a link")
+    equal(sorted(os.listdir(room) + os.listdir(room / "there")), ["link.data", "real.data", "real.data.old", "there"])
+
+
+@test
+def what_cannot_be_kept_is_not_replaced():
+    room = Path(ROOM.name, "folder-old")
+    (room / "x.data.old").mkdir(parents=True)
+    record("-q", "-e", "cpu-clock:u", "--", "true", file=room / "x.data")
+    first = (room / "x.data").read_bytes()
+    said = record("-q", "-e", "cpu-clock:u", "--", "true", file=room / "x.data", status=125)
+    true("x.data.old: it is a folder" in said and "the recording is " in said, said)
+    equal((room / "x.data").read_bytes(), first)
+    dump("--header", file=room / "x.data.part")
+
+
 main()

@@ -343,6 +343,9 @@ def what_was_there_stays_until_there_is_something_better():
     equal(Path(inside("itself")).read_bytes(), Path(PROGRAM).read_bytes(), "the program")
     sh(TARE, "regions", "-q", "-o", "link.tare", "--", PROGRAM, "known", "20", "1")
     true(os.path.islink(inside("link.tare")) and Path(inside("keep.tare")).read_bytes() != before, "replaced, behind the link")
+    os.symlink("later.tare", inside("early.tare"))
+    sh(TARE, "regions", "-q", "-o", "early.tare", "--", PROGRAM, "known", "20", "1")
+    true(os.path.islink(inside("early.tare")) and os.path.getsize(inside("later.tare")) > 4096, "made behind the link")
     sh(TARE, "regions", "-o", "nowhere.tare", "--", "./typo", status=127)
     equal([f for f in os.listdir(os.path.dirname(inside("x"))) if "before" in f or f == "nowhere.tare"], [], "nothing is left behind")
 
