@@ -405,7 +405,7 @@ void verify_words(struct text *out, const struct verify_result *r)
 		text_add(out, "0, whatever was done");
 		break;
 	case VERIFY_UNTESTED:
-		text_add(out, "it moves; what it should count is not known here");
+		text_add(out, r->idle ? "0: none of the work done here causes it" : "it moves; what it should count is not known here");
 		break;
 	default:
 		text_add(out, "it could not be read");

@@ -28,7 +28,7 @@ enum verify_verdict {
 	VERIFY_WIDTH,	    /* it went backwards: a wrong number of bits */
 	VERIFY_FROZEN,	    /* it counted once, and then no more */
 	VERIFY_DEAD,	    /* nothing, whatever was done */
-	VERIFY_UNTESTED,    /* it moves, and it is not known what it should count */
+	VERIFY_UNTESTED,    /* it moves, and it is not known what it should count; or it had nothing to count (`idle`) */
 	VERIFY_VERDICTS,
 };
 
@@ -45,6 +45,7 @@ struct verify_result {
 	double factor;	      /* counted / expected */
 	double share;	      /* of the time on a counter */
 	size_t samples;
+	bool idle; /* untested because none of the work causes it */
 	int as;		      /* enum work_class that it was found to count, of an event nothing was known of; WORK_UNKNOWN else */
 };
 

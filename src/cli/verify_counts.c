@@ -54,6 +54,16 @@ struct row {
 	char why[sizeof(((struct tare_error *)0)->what)];
 };
 
+/* What the kernel counts by itself stays 0 where nothing of the kind happens: that is no fault. */
+static void excuse_idle(struct verify_result *r, const struct perf_event_attr *attr)
+{
+	if (r->verdict != VERIFY_DEAD ||
+	    (attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT && attr->type != PERF_TYPE_BREAKPOINT))
+		return;
+	r->verdict = VERIFY_UNTESTED;
+	r->idle = true;
+}
+
 static void judge(struct row *row, struct machine *machine)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -71,9 +81,11 @@ static void judge(struct row *row, struct machine *machine)
 	if (shop)
 		n = verify_work(samples, row->event, class, source, shop, &row->interrupts_known, &err);
 	workshop_close(shop);
-	if (n >= 0)
+	if (n >= 0) {
 		row->result = class == WORK_UNKNOWN ? verify_judge_any(samples, (size_t)n) : verify_judge(samples, (size_t)n);
-	else
+		if (class == WORK_UNKNOWN)
+			excuse_idle(&row->result, &row->event->attr);
+	} else
 		snprintf(row->why, sizeof(row->why), "%s", err.what);
 }
 

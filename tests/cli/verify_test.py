@@ -26,6 +26,14 @@ ENV = os.environ
 
 
 @test
+def what_no_work_here_causes_is_not_dead():
+    r = sh(TARE, "verify", "--no-store", "-e", "dummy,emulation-faults,page-faults:u", status=0)
+    for name in ("dummy", "emulation-faults"):
+        true(re.search(rf"^ {name} +untested +0: none of the work done here causes it$", r.stdout, re.M), r.stdout)
+    true(re.search(r"^ page-faults:u +exact ", r.stdout, re.M), r.stdout)
+
+
+@test
 def skid_of_what_the_kernel_knows_the_cause_of():
     r = sh(TARE, "verify", "skid", "--format", "json", status=None)
     d = validated(r.stdout, SCHEMAS / "tare-verify-skid-1.json")
