@@ -85,7 +85,8 @@ int stat_trust_check(const struct stat_trust *t, const struct encoding_list *lis
 	for (size_t i = 0; i < list->n; i++) {
 		const struct verdict *v = t->view.verdict[i];
 
-		if (needs_none(&list->enc[i]) || is_good(v, correct))
+		/* What is unavailable has no number that could be believed. */
+		if (list->enc[i].unavailable || needs_none(&list->enc[i]) || is_good(v, correct))
 			continue;
 		if (v)
 			text_add(&bad, "%s%s (%s)", bad.len ? ", " : "", list->enc[i].name, verify_names[v->result.verdict]);
