@@ -46,11 +46,13 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 	struct regions *run = &c->run[r];
 	bool *lost, *seen;
 	uint32_t *number;
+	uint64_t in_gaps = 0;
 	size_t n;
+	bool any = run->gaps || run->lost_unknown || run->lost > run->lost_handlers, of_all = false;
 	int ret = 0;
 
-	c->all.lost |= run->gaps || run->lost_unknown || run->lost > run->lost_handlers;
-	if (!run->gaps && !run->lost_unknown)
+	c->all.lost |= any;
+	if (!any)
 		return 0;
 	number = labels_of(&run->labels, t, run->options.with_arguments, err);
 	if (!number)
@@ -63,7 +65,7 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 	for (size_t i = 0; ret == 0 && i < info->n_threads; i++) {
 		struct timeline_point p;
 		struct cursor *cursor;
-		bool gap = false;
+		bool gap = false, empty = true;
 
 		ret = timeline_thread(t, i, &cursor, err);
 		if (ret < 0)
@@ -71,8 +73,12 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 		memset(seen, false, n * sizeof(*seen));
 		while ((ret = cursor_next(cursor, &p, err)) == 1) {
 			gap |= p.kind == TIMELINE_LOST;
-			if (p.kind != TIMELINE_LOST)
-				seen[number[p.label]] = true;
+			if (p.kind == TIMELINE_LOST) {
+				in_gaps += p.number;
+				continue;
+			}
+			seen[number[p.label]] = true;
+			empty = false;
 		}
 		cursor_close(cursor);
 		if (!lost_points(info, i, gap))
@@ -80,6 +86,13 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 		c->lost[r] = lost;
 		for (size_t l = 0; l < n; l++)
 			lost[l] |= seen[l];
+		of_all |= empty;
+	}
+	/* Of a thread that shows none of its points, or is not there at all, any label may have been. */
+	of_all |= run->lost > run->lost_handlers + in_gaps;
+	if (ret == 0 && of_all) {
+		c->lost[r] = lost;
+		memset(lost, true, n * sizeof(*lost));
 	}
 	free(number);
 	free(seen);

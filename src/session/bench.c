@@ -399,7 +399,7 @@ static int make_room(struct bench *b, const struct bench_sets *sets, struct tare
 	}
 	make_order(p, r->order);
 	for (size_t i = 0; i < sets->n; i++)
-		board = max_size(board, bench_places(NULL, p->n_variants, p->runs, p->baselines, sets->set[i].n_board).size);
+		board = max_size(board, bench_board_size(p->n_variants, p->runs, p->baselines, sets->set[i].n_board));
 	b->board_fd = memfd_create("tare-bench", 0); /* stays open over exec */
 	b->said_fd = memfd_create("tare-bench-said", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	b->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -75,17 +75,27 @@ struct bench_places {
 	size_t size; /* of all */
 };
 
+static inline size_t bench_board_head(void)
+{
+	return (sizeof(struct bench_board) + 63) & ~(size_t)63;
+}
+
+static inline size_t bench_board_size(size_t variants, size_t runs, size_t baselines, size_t counters)
+{
+	return bench_board_head() + 2 * runs * variants * sizeof(uint32_t) + sizeof(int64_t) * variants * counters * (runs + baselines);
+}
+
 static inline struct bench_places bench_places(struct bench_board *b, size_t variants, size_t runs, size_t baselines, size_t counters)
 {
 	struct bench_places p;
-	size_t at = (sizeof(*b) + 63) & ~(size_t)63;
+	size_t at = bench_board_head();
 
 	p.order = (uint32_t *)((char *)b + at);
 	p.pairs = p.order + runs * variants;
 	at += 2 * runs * variants * sizeof(uint32_t);
 	p.value = (int64_t *)((char *)b + at);
 	p.base = p.value + variants * runs * counters;
-	p.size = at + sizeof(int64_t) * variants * counters * (runs + baselines);
+	p.size = bench_board_size(variants, runs, baselines, counters);
 	return p;
 }
 
