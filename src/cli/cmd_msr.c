@@ -70,8 +70,13 @@ static int set_root(void *to, const char *arg, struct tare_error *err)
 
 static int set_events(void *to, const char *arg, struct tare_error *err)
 {
-	(void)err;
-	((struct msr_options *)to)->events = arg;
+	struct msr_options *o = to;
+	char *all;
+
+	if (asprintf(&all, "%s%s%s", o->events ? o->events : "", o->events ? "," : "", arg) < 0)
+		return tare_fail_nomem(err);
+	free(o->events);
+	o->events = all;
 	return 0;
 }
 
@@ -595,6 +600,7 @@ static int msr_run(const struct command *self, int argc, char **argv)
 out:
 	argv[end_of_words] = cut;
 	cpus_free(&o.cpus);
+	free(o.events);
 	free(word);
 	return status;
 }

@@ -15,7 +15,8 @@ struct msr_options {
 	struct cpus cpus;
 	bool all_cpus;
 	const char *via, *root;   /* the way to registers */
-	const char *events, *cpu; /* plan */
+	char *events; /* plan; of all -e, owned */
+	const char *cpu;
 	uint64_t interval_ns;     /* watch */
 	uint64_t ticks;           /* 0: until it is interrupted */
 };

@@ -68,6 +68,8 @@ def a_plan_has_the_values_of_the_manual():
         true(f"write_msr: {line}" in trace, line)
     equal(trace[0], "read_msr: 38f, value ?", "the module looks before it writes")
     equal(trace[-1], "write_msr: 38f, value saved", "the gate last")
+    apart = [w for e in GOLDEN.split(",") for w in ("-e", e)]
+    equal(msr("plan", "--cpu", "skl", "--format", "trace", *apart).stdout.splitlines(), trace, "-e more than once")
 
 
 @test
