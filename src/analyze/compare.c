@@ -37,8 +37,8 @@ static bool lost_points(const struct timeline_info *info, size_t thread, bool ga
 }
 
 /*
- * Which labels a loss may touch: those that a thread with a gap has at all, for a gap takes whole regions, too. Points of signal
- * handlers leave no gap, and threads that wrote nothing take nothing from labels of others.
+ * Which labels a loss may touch: those that a thread with a gap has at all, for a gap takes whole regions, too; and all of them
+ * where a thread shows nothing but its gap, or is not there. Points of signal handlers leave no gap.
  */
 static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tare_error *err)
 {
@@ -78,7 +78,7 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 				continue;
 			}
 			seen[number[p.label]] = true;
-			empty = false;
+			empty &= timeline_label(t, p.label)->gap;
 		}
 		cursor_close(cursor);
 		if (!lost_points(info, i, gap))
@@ -88,7 +88,6 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 			lost[l] |= seen[l];
 		of_all |= empty;
 	}
-	/* Of a thread that shows none of its points, or is not there at all, any label may have been. */
 	of_all |= run->lost > run->lost_handlers + in_gaps;
 	if (ret == 0 && of_all) {
 		c->lost[r] = lost;
