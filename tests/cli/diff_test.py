@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 from mmprofdata import INSTRUCTIONS, write  # noqa: E402
-from recordings import copy, damaged, document, fixtures, room, tare, without_handlers  # noqa: E402
+from recordings import blocks, copy, damaged, document, fixtures, patched, room, tare, without_handlers  # noqa: E402
 
 PROGRAM = sys.argv[4]
 EXACT = ["--engine", "exact", "-e", "instructions:u"]
@@ -233,6 +233,10 @@ def what_lost_points_is_not_judged():
     equal(d["all"]["judged"], False, "nor all of them together")
     text = " ".join(tare("diff", *sides[0], "--", *gaps, status=1, COLUMNS="200").stdout.split())
     true(re.search(r"3 changes of self are not judged, because points were lost; of the others \d+ changes", text), text)
+    # A thread of which only its gap is left may have had any label.
+    none = [patched(f, f"{f.name}none", blocks(f)[-1][0] + 200, bytes(8)) for f in sides[1]]
+    d = document("diff", *sides[0], "--", *none, status=1)
+    equal({r["label"] for r in d["labels"] if r["judged"]} - {"(lost)"}, set(), "a whole thread is lost")
     d = document("aggregate", whole[0], lost[0], status=1)
     true(d["runs"][1]["lost"] > 0 and d["runs"][0]["lost"] == 0, "aggregate says which")
     true("Run 2: " in tare("aggregate", whole[0], lost[0], status=1).stdout, "and how many")
