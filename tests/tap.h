@@ -20,6 +20,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* gcc says so by macros, clang by features. */
+#if defined(__has_feature)
+#define TAP_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#define TAP_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#else
+#ifdef __SANITIZE_ADDRESS__
+#define TAP_ADDRESS_SANITIZER 1
+#else
+#define TAP_ADDRESS_SANITIZER 0
+#endif
+#ifdef __SANITIZE_THREAD__
+#define TAP_THREAD_SANITIZER 1
+#else
+#define TAP_THREAD_SANITIZER 0
+#endif
+#endif
+
 enum { TAP_FAILED = 1, TAP_SKIPPED = 77, TAP_SECONDS = 60, TAP_MAX = 512 };
 
 struct tap_test {

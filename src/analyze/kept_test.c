@@ -69,14 +69,6 @@ static void make_file(uint32_t type)
 	ZSTD_freeCCtx(ctx);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
-#else
-#define SANITIZED 0
-#endif
-
 static long peak_mib(void)
 {
 	struct rusage used;
@@ -111,7 +103,7 @@ static void check_kind(uint32_t type)
 	}
 	unlink(path);
 	/* Of 180 MB; tables are copied when they grow, and sanitizers keep what was freed. */
-	CHECK(SANITIZED || peak_mib() < 150, "%ld MiB", peak_mib());
+	CHECK(TAP_ADDRESS_SANITIZER || TAP_THREAD_SANITIZER || peak_mib() < 150, "%ld MiB", peak_mib());
 }
 
 TEST(names_of_threads)

@@ -12,13 +12,7 @@
 #include "tap.h"
 #include "tare/region.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__ 1
-#endif
-#endif
-
-#if defined(__SANITIZE_THREAD__)
+#if TAP_THREAD_SANITIZER
 #define WHY_NOT "the thread sanitizer hands signals on when it likes, not at the instruction"
 #elif !defined(__x86_64__)
 #define WHY_NOT "no trap flag: no CPU but x86-64 has it"
@@ -157,15 +151,7 @@ static void read_back(struct found *out)
 	remove(path);
 }
 
-/*
- * At every instruction; at some of them with the address sanitizer, which makes a region several times as long, and a
- * fork and an end hundreds of times as dear.
- */
-#ifdef __SANITIZE_ADDRESS__
-enum { STRIDE = 37, ROUNDS = 3 };
-#else
-enum { STRIDE = 1, ROUNDS = 10 };
-#endif
+enum { ROUNDS = 10 };
 
 static uint64_t handled;
 static int depth;
@@ -197,7 +183,7 @@ static void interrupted_everywhere(const char *counters, int rounds)
 	region_of(&handlers);
 	on_trap(record_in_handler);
 	for (int i = 0; i < rounds; i++) {
-		deep = i == 0 || (i == 1 && STRIDE == 1);
+		deep = i <= 1;
 		timeless = i & 1;
 		step_from_here();
 		region_of(&plain);
@@ -298,7 +284,7 @@ static void forks(void)
 
 	start("wall-time");
 	for (; more; n++) {
-		more = happens_at(n * STRIDE, fork_here);
+		more = happens_at(n, fork_here);
 		region_of(&handlers);
 		region_of(&handlers);
 		if (due == UINT64_MAX) {
@@ -330,7 +316,7 @@ static void stops(void)
 {
 	bool more = true;
 
-	for (uint64_t n = 0; more; n += STRIDE) {
+	for (uint64_t n = 0; more; n++) {
 		struct found f;
 
 		start("wall-time");
@@ -358,7 +344,7 @@ static void exit_here(void)
 
 static void exits(void)
 {
-	for (uint64_t n = 0, more = 1; more; n += STRIDE) {
+	for (uint64_t n = 0, more = 1; more; n++) {
 		struct found f;
 		int status;
 		pid_t child = fork();

@@ -6,17 +6,7 @@
 #include "tap.h"
 
 /* A page that is touched faults once; under the thread sanitizer its shadow does, too, up to three times. */
-#if defined(__SANITIZE_THREAD__)
-enum { SHADOW = 4 };
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-enum { SHADOW = 4 };
-#else
-enum { SHADOW = 1 };
-#endif
-#else
-enum { SHADOW = 1 };
-#endif
+enum { SHADOW = TAP_THREAD_SANITIZER ? 4 : 1 };
 
 static struct encoding faults = { .name = "page-faults",
 				  .source = "perf",
