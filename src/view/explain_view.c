@@ -265,7 +265,7 @@ static void json_row(struct json *j, const struct explained_row *r)
 	json_end(j);
 	if (b->alone) {
 		json_object(j, "one_run");
-		json_uint(j, "run", b->alone_run);
+		json_uint(j, "run", b->alone_run + 1);
 		json_real(j, "share", b->alone_share);
 		put_alone(&alone, b);
 		json_words(j, "words", &alone);

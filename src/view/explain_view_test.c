@@ -32,4 +32,22 @@ TEST(what_is_gone_with_everything_fixed)
 	}
 }
 
+TEST(one_run_has_one_number)
+{
+	struct explained_row row = { .name = "context-switches", .unit = "", .scale = 1,
+				     .budget = { .state = BUDGET_SPLIT, .n = 8, .deviation = 0.354, .max = 1, .left = 1, .alone = true, .alone_run = 1, .alone_share = 1 } };
+	struct explained e = { .row = &row, .n = 1, .runs = 8 };
+	const struct style plain = { 0 };
+	struct json j = { 0 };
+	struct text out = { 0 };
+
+	explain_text(&out, &e, &plain);
+	CHECK(strstr(out.s, "Run 2 alone makes "), "%s", out.s);
+	text_free(&out);
+	explain_json(&j, &e);
+	json_into(&out, &j);
+	CHECK(strstr(out.s, "\"run\": 2,"), "%s", out.s);
+	text_free(&out);
+}
+
 TEST_MAIN()
