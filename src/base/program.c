@@ -10,6 +10,9 @@
 #include <unistd.h>
 #include "base/program.h"
 
+/* In a user namespace: whoever does not exist in there, nobody's own programs apart. Source: user_namespaces(7), "Unmapped user and group IDs". */
+enum { OVERFLOW_ID = 65534 };
+
 static bool is_program(const char *path)
 {
 	struct stat st;
@@ -42,19 +45,24 @@ bool program_find(const char *name, char *path, size_t room)
 	}
 }
 
-bool program_changes_rights(const char *path)
+const char *program_rights(const char *path)
 {
 	struct stat st;
 	char capability[4];
 
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid())
-		return true;
-	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid())
-		return true;
-	/* Any value, even one too long for the buffer. */
-	return geteuid() != 0 &&
-	       (getxattr(path, "security.capability", capability, sizeof(capability)) > 0 ||
-		errno == ERANGE);
+		return NULL;
+	if ((st.st_mode & S_ISUID) && (st.st_uid != geteuid() || st.st_uid == OVERFLOW_ID))
+		return "setuid";
+	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && (st.st_gid != getegid() || st.st_gid == OVERFLOW_ID))
+		return "setgid";
+	/* Any value: one too long for the buffer, and one of a user who does not exist in this namespace. */
+	if (geteuid() != 0 && (getxattr(path, "security.capability", capability, sizeof(capability)) > 0 || errno == ERANGE || errno == EOVERFLOW))
+		return "file capabilities";
+	return NULL;
+}
+
+bool program_changes_rights(const char *path)
+{
+	return program_rights(path) != NULL;
 }

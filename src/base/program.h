@@ -9,7 +9,8 @@
 /* The path that execvp(3) would execute, into `path`; false when there is none, or no room. */
 bool program_find(const char *name, char *path, size_t room);
 
-/* setuid, setgid or file capabilities that would give this user other rights. */
+/* What would give this user other rights: "setuid", "setgid" or "file capabilities"; NULL: nothing. */
+const char *program_rights(const char *path);
 bool program_changes_rights(const char *path);
 
 #endif

@@ -249,11 +249,11 @@ static void remark_fixed(struct job *j)
 	fixed_names(&names, fixed_had(f));
 	remark(j, "Fixed in each process: %s.", names.s ? names.s : "");
 	text_free(&names);
-	for (unsigned i = 0; i < FIXED_ITEMS; i++)
-		if (f->missed & 1u << i)
-			remark(j, "Not fixed: %s: %s.", fixed_rows[i].name, f->why[i]);
-		else if (fixed_partly(f) & 1u << i)
-			remark(j, "Fixed in part: %s: %s.", fixed_rows[i].name, fixed_rows[i].leaves);
+	for (unsigned i = 0; i < FIXED_REMARKS; i++)
+		if (fixed_remark(&names, f, i)) {
+			remark(j, "%s.", names.s ? names.s : "");
+			text_free(&names);
+		}
 }
 
 static void make_remarks(struct job *j)

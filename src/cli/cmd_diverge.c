@@ -113,7 +113,7 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	if (ret == 0)
 		ret = show(o, &report, &about, err);
 	if (ret == 0)
-		ret = d.verdict == DIVERGE_SAME ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
+		ret = d.verdict == DIVERGE_SAME && !d.uncounted[0] ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
 	same_input_end(&input);
 	divergence_free(&report);
 	diverge_free(&d);

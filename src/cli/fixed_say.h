@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "session/fixed.h"
 
-/* On stderr, a line for each item that was wanted and could not be had. */
+/* On stderr, a line for each item that was wanted and could not be had, and one where a program ran without its rights. */
 void fixed_say_missed(const struct command *self, const struct fixed *f);
 /* Likewise, what was had, and what of it in part. */
 void fixed_say_had(const struct command *self, const struct fixed *f);

@@ -181,6 +181,7 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 		f.missed = one.missed;
 		f.lost = one.lost;
 		memcpy(f.why, one.why, sizeof(f.why));
+		memcpy(f.stripped, one.stripped, sizeof(f.stripped));
 		if (ret < 0)
 			break;
 		if (!j->began) {

@@ -294,6 +294,8 @@ static int run_one(struct diverge_plan *plan, struct divergence *d, struct pass 
 	p->run->output = hidden_end(&hidden);
 	p->run->wait_status = end.wait_status;
 	plan->exec_code = end.exec_code;
+	if (end.uncounted[0])
+		memcpy(d->uncounted, end.uncounted, sizeof(d->uncounted));
 	if (ret == 0 && end.by_signal)
 		ret = tare_fail(p->err, EINTR, "stopped by signal %d", end.by_signal);
 	if (ret == 0 && end.timed_out)

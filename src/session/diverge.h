@@ -87,6 +87,7 @@ struct divergence {
 	struct diverge_place watched[DIVERGE_PLACES_MAX];
 	unsigned n_watched;
 	bool output_differs, end_differs;
+	char uncounted[200]; /* what of some run was not compared, and why; "": nothing */
 	bool ended;	 /* one of them ends there */
 	bool several;	 /* more threads than one part */
 	int64_t shortest, longest; /* instructions of all runs that went to their end */

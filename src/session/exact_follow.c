@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -49,6 +50,15 @@ static int wait_for_end(const struct exact_follow *plan, struct follow *f, struc
 	return ret;
 }
 
+static void look_for_uncounted(const struct follow *f, struct exact_followed *out)
+{
+	int64_t counts[EXACT_CLASSES];
+	struct tare_error why = TARE_ERROR_INIT;
+
+	if (launched_counts(&f->child, counts, &why) < 0)
+		snprintf(out->uncounted, sizeof(out->uncounted), "%.199s", why.what);
+}
+
 int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err)
 {
 	struct follow f;
@@ -85,6 +95,7 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 		out->wall_ns = now_ns() - begin;
 		if (ret == 0)
 			ret = hand_over(plan, &f, err);
+		look_for_uncounted(&f, out);
 	}
 	out->exec_code = f.exec_code;
 	out->by_signal = f.by_signal;

@@ -21,6 +21,7 @@ struct exact_followed {
 	bool began, timed_out, has_status;
 	int exec_code, by_signal, wait_status;
 	uint64_t wall_ns;
+	char uncounted[200]; /* what of it the engine did not see, and why; "": nothing */
 };
 
 int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err);

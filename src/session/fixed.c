@@ -126,6 +126,35 @@ void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...)
 	va_end(args);
 }
 
+void fixed_strip(struct fixed *f, const char *program, const char *rights)
+{
+	unsigned by = fixed_tried(f) & (FIXED(RANDOM) | FIXED(VDSO) | FIXED(PID) | FIXED(CWD));
+	char without[64] = "";
+	size_t n = 0;
+
+	if (!by || f->stripped[0])
+		return;
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (by & 1u << i)
+			n += (size_t)snprintf(without + n, sizeof(without) - n, "%s-%s", n ? "," : "", fixed_rows[i].name);
+	snprintf(f->stripped, sizeof(f->stripped), "%.90s (%s); --deterministic with %s leaves it them", program, rights, without);
+}
+
+bool fixed_remark(struct text *out, const struct fixed *f, unsigned i)
+{
+	if (!f)
+		return false;
+	if (i == FIXED_ITEMS && f->stripped[0])
+		text_add(out, "Ran without its rights: %s", f->stripped);
+	else if (i < FIXED_ITEMS && f->missed & 1u << i)
+		text_add(out, "Not fixed: %s: %s", fixed_rows[i].name, f->why[i]);
+	else if (i < FIXED_ITEMS && fixed_partly(f) & 1u << i)
+		text_add(out, "Fixed in part: %s: %s", fixed_rows[i].name, fixed_rows[i].leaves);
+	else
+		return false;
+	return true;
+}
+
 unsigned fixed_tried(const struct fixed *f)
 {
 	return f ? f->set & ~(f->missed & ~f->lost) : 0;

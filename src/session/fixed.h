@@ -46,6 +46,7 @@ struct fixed {
 	unsigned lost;	 /* of these: had at first, and gone in a program that was executed later; tried again at the next start */
 	unsigned partly; /* of those that are had: in part, see fixed_rows[].leaves */
 	char why[FIXED_ITEMS][120];
+	char stripped[200]; /* the first program that was seen to run without the rights that its file gives, and why; "": none was */
 	int first_pid; /* with PID; 0: PIDSPACE_FIRST */
 	bool turned; /* with READDIR: from the last name to the first */
 	char cwd[FIXED_CWD_BYTES + 1]; /* with CWD: the working directory by its long name, by pidspace_enter(); "": not had */
@@ -62,6 +63,11 @@ void fixed_names(struct text *out, unsigned set);
 void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Likewise, of what was had at first. */
 void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A program, by its path, that is setuid, setgid or has file capabilities, and ran without: by the items that are tried. The first one stays. */
+void fixed_strip(struct fixed *f, const char *program, const char *rights);
+/* What there is to say of a launch, a line at a time, for i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...", "Ran without its rights: ...". False: nothing at this i. */
+enum { FIXED_REMARKS = FIXED_ITEMS + 1 };
+bool fixed_remark(struct text *out, const struct fixed *f, unsigned i);
 /* What a launcher is to do: all but what could not be had from the start. */
 unsigned fixed_tried(const struct fixed *f);
 /* What is in effect; and what of that in part. */

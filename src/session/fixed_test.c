@@ -93,6 +93,28 @@ TEST(what_was_lost_is_tried_again)
 	CHECK_EQ(fixed_tried(NULL), 0u, "nothing");
 }
 
+TEST(who_ran_without_rights_is_told_once)
+{
+	struct fixed f = { .set = FIXED(ASLR) | FIXED(VDSO) | FIXED(PID) | FIXED(CPU), .partly = FIXED(VDSO) }, plain = { .set = FIXED(ASLR) };
+	struct text t = { 0 };
+
+	fixed_miss(&f, FIXED_PID, "no namespace");
+	fixed_strip(&f, "/bin/su", "setuid");
+	fixed_strip(&f, "/bin/ping", "file capabilities");
+	CHECK(fixed_remark(&t, &f, FIXED_ITEMS), "said");
+	CHECK_STR(t.s, "Ran without its rights: /bin/su (setuid); --deterministic with -vdso leaves it them", "the first, and by what is in effect");
+	text_free(&t);
+	CHECK(fixed_remark(&t, &f, FIXED_PID), "said");
+	CHECK_STR(t.s, "Not fixed: pid: no namespace", "missed");
+	text_free(&t);
+	CHECK(fixed_remark(&t, &f, FIXED_VDSO) && strstr(t.s, "Fixed in part: vdso: "), "%s", t.s);
+	text_free(&t);
+	CHECK(!fixed_remark(&t, &f, FIXED_ASLR) && !fixed_remark(&t, NULL, 0), "nothing to say");
+	fixed_strip(&plain, "/bin/su", "setuid");
+	CHECK(!fixed_remark(&t, &plain, FIXED_ITEMS), "aslr takes no rights");
+	text_free(&t);
+}
+
 static const char *value(char *const *envp, const char *name)
 {
 	size_t n = strlen(name);

@@ -134,11 +134,28 @@ void fix_rights(struct fixed *f, const char *command)
 
 /* ---- at an exec ---- */
 
+/* The rights of its file, which neither a traced program is given, nor one under the filter of who is not root, nor one in a user namespace. */
+static void look_at_rights(struct fixed *f, pid_t pid)
+{
+	char link[64], path[PATH_MAX];
+	const char *rights;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	rights = geteuid() && !f->stripped[0] ? program_rights(link) : NULL;
+	n = rights ? readlink(link, path, sizeof(path) - 1) : -1;
+	if (n <= 0)
+		return;
+	path[n] = '\0';
+	fixed_strip(f, path, rights);
+}
+
 static void change(struct fixed *f, pid_t pid)
 {
 	char name[24];
 
 	fix_check(f, pid);
+	look_at_rights(f, pid);
 	if (!has(f, FIXED(RANDOM) | FIXED(VDSO)) || auxv_fix(pid, has(f, FIXED(RANDOM)), has(f, FIXED(VDSO))) == 0)
 		return;
 	fixed_lose(f, FIXED_RANDOM, "what the kernel told %s cannot be changed", name_of(pid, name));

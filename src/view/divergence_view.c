@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "view/divergence_view.h"
-#include "view/json.h"
+#include "view/fixed_json.h"
 
 static const char *const verdicts[] = { [DIVERGE_SAME] = "same", [DIVERGE_PARTED] = "parted",
 					 [DIVERGE_SETTLED] = "settled", [DIVERGE_MOVES] = "moves" };
@@ -200,6 +200,8 @@ void divergence_text(struct text *out, const struct divergence_report *r, const 
 		put_count(out, s, (uint64_t)d->longest);
 		text_add(out, " instructions.\n");
 	}
+	if (d->uncounted[0])
+		text_add(out, " Not all was compared: %s.\n", d->uncounted);
 	if (d->output_differs)
 		text_add(out, " Its output differs from run to run.\n");
 	if (d->end_differs)
@@ -207,9 +209,7 @@ void divergence_text(struct text *out, const struct divergence_report *r, const 
 	text_add(out, " Fixed in each run: ");
 	fixed_names(out, fixed_had(about->fixed));
 	text_add(out, ".\n");
-	for (unsigned i = 0; i < FIXED_ITEMS; i++)
-		if (about->fixed->missed & 1u << i)
-			text_add(out, " Not fixed: %s: %s.\n", fixed_rows[i].name, about->fixed->why[i]);
+	fixed_remarks_text(out, about->fixed);
 }
 
 static void json_place(struct json *j, const char *key, const struct code_place *p)
@@ -306,20 +306,8 @@ void divergence_json(struct text *out, const struct divergence_report *r, const 
 		json_end(&j);
 		json_cause(&j, r);
 	}
-	json_array(&j, "fixed");
-	for (unsigned i = 0; i < FIXED_ITEMS; i++)
-		if (fixed_had(about->fixed) & 1u << i)
-			json_string(&j, NULL, fixed_rows[i].name);
-	json_end(&j);
-	json_array(&j, "not_fixed");
-	for (unsigned i = 0; i < FIXED_ITEMS; i++)
-		if (about->fixed->missed & 1u << i) {
-			json_object(&j, NULL);
-			json_string(&j, "item", fixed_rows[i].name);
-			json_string(&j, "reason", about->fixed->why[i]);
-			json_end(&j);
-		}
-	json_end(&j);
+	json_string(&j, "uncounted", d->uncounted[0] ? d->uncounted : NULL);
+	fixed_json(&j, about->fixed);
 	json_end(&j);
 	json_into(out, &j);
 }

@@ -26,4 +26,16 @@ void fixed_json(struct json *j, const struct fixed *f)
 		if (f->missed & 1u << i)
 			put_reason(j, i, f->why[i]);
 	json_end(j);
+	json_string(j, "without_rights", f && f->stripped[0] ? f->stripped : NULL);
+}
+
+void fixed_remarks_text(struct text *out, const struct fixed *f)
+{
+	struct text words = { 0 };
+
+	for (unsigned i = 0; i < FIXED_REMARKS; i++) {
+		if (!(fixed_partly(f) & 1u << i) && fixed_remark(&words, f, i) && !words.failed)
+			text_add(out, " %s.\n", words.s);
+		text_free(&words);
+	}
 }

@@ -414,16 +414,12 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 	}
 	put_note(out, s, words.failed ? "" : words.s);
 	text_free(&words);
-	for (unsigned i = 0; f && i < FIXED_ITEMS; i++) {
-		if (f->missed & 1u << i)
-			text_add(&words, "Not fixed: %s: %s.", fixed_rows[i].name, f->why[i]);
-		else if (fixed_partly(f) & 1u << i)
-			text_add(&words, "Fixed in part: %s: %s.", fixed_rows[i].name, fixed_rows[i].leaves);
-		else
-			continue;
-		put_note(out, s, words.failed ? "" : words.s);
-		text_free(&words);
-	}
+	for (unsigned i = 0; i < FIXED_REMARKS; i++)
+		if (fixed_remark(&words, f, i)) {
+			text_add(&words, ".");
+			put_note(out, s, words.failed ? "" : words.s);
+			text_free(&words);
+		}
 }
 
 static void put_stops(struct text *out, unsigned stops, const struct style *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include "view/json.h"
+#include "view/fixed_json.h"
 #include "view/verify_launch_view.h"
 
 static uint64_t spread(const struct launch_runs *r)
@@ -87,9 +87,7 @@ void verify_launch_text(struct text *out, const struct launch_report *r, const s
 		text_add(out, " Its output differs from run to run although everything is fixed.\n");
 	if (r->all.end_differs)
 		text_add(out, " Its exit status differs from run to run although everything is fixed.\n");
-	for (unsigned i = 0; i < FIXED_ITEMS; i++)
-		if (r->fixed->missed & 1u << i)
-			text_add(out, " Not fixed: %s: %s.\n", fixed_rows[i].name, r->fixed->why[i]);
+	fixed_remarks_text(out, r->fixed);
 	text_add(out, " Spread: largest count minus smallest. Shift: of the median, against everything fixed.\n");
 	if (spread(&r->all))
 		text_add(out, " What is left has another cause.\n");
@@ -129,15 +127,7 @@ void verify_launch_json(struct text *out, const struct launch_report *r)
 		if (fixed_had(r->fixed) & 1u << i)
 			json_runs(&j, fixed_rows[i].name, &r->off[i]);
 	json_end(&j);
-	json_array(&j, "not_fixed");
-	for (unsigned i = 0; i < FIXED_ITEMS; i++)
-		if (r->fixed->missed & 1u << i) {
-			json_object(&j, NULL);
-			json_string(&j, "item", fixed_rows[i].name);
-			json_string(&j, "reason", r->fixed->why[i]);
-			json_end(&j);
-		}
-	json_end(&j);
+	fixed_json(&j, r->fixed);
 	json_end(&j);
 	json_into(out, &j);
 }

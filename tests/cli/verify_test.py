@@ -591,8 +591,20 @@ def as_nobody():
         equal((r.returncode, r.stdout), (0, "0\n"), r.stderr)
         for item in ("aslr", "random", "vdso"):
             true(f"not fixed: {item}: the command changes its rights" in r.stderr, r.stderr)
+        below = ["--", "sh", "-c", f"{root} -u; {root} -u; true"]
+        r = subprocess.run([*NOBODY, tare, "run", *below], capture_output=True, text=True, env=own, cwd=room, timeout=60)
+        equal((r.stdout, r.stderr.count("without its rights"), r.stderr.count(f"{root} (setuid)")), ("65534\n" * 2, 1, 1), r.stderr)
+        leave = r.stderr.split("--deterministic with ")[1].split()[0]
+        r = subprocess.run([*NOBODY, tare, "run", f"--deterministic={leave}", *below], capture_output=True, text=True, env=own, cwd=room, timeout=60)
+        equal((r.stdout, r.stderr), ("0\n" * 2, ""), leave)
+        said = subprocess.run([*NOBODY, tare, "stat", "--engine", "perf", "--deterministic", "-e", "task-clock:u", "--format", "json", *below],
+                              capture_output=True, text=True, env=own, cwd=room, timeout=60)
+        equal(said.stdout, "65534\n" * 2, said.stderr)
+        true(json.loads(said.stderr)["conditions"]["without_rights"].startswith(f"{root} (setuid); "), said.stderr)
         if ARCH != "x86":
             return
+        r = subprocess.run([*NOBODY, tare, "diverge", *below], capture_output=True, text=True, env=own, cwd=room, timeout=100)
+        true(r.returncode == 1 and "Not all was compared: exact: a program that changes its rights" in r.stdout, r.stdout + r.stderr)
         count = [*NOBODY, tare, "stat", "--engine", "exact", "--deterministic", "-r", "3", "-e", "instructions:u", "--format", "json", "--", "true"]
         d = json.loads(subprocess.run(count, capture_output=True, text=True, env=own, cwd=room, timeout=60).stderr)
         true({"aslr", "random", "vdso"} <= set(d["conditions"]["fixed"]), str(d["conditions"]))

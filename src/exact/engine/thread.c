@@ -374,6 +374,9 @@ void child_start(struct thread *t)
 
 /* ---- exec ---- */
 
+/* As in src/base/program.c: whoever does not exist in this user namespace. */
+enum { OVERFLOW_ID = 65534 };
+
 /* Would the kernel change the program's rights? A program that is watched at exec would not get
  * them. */
 static bool changes_rights(int dir, const char *path, int flags)
@@ -384,10 +387,10 @@ static bool changes_rights(int dir, const char *path, int flags)
 	if (sys(__NR_statx, dir, path, flags & AT_EMPTY_PATH, STATX_MODE | STATX_UID | STATX_GID,
 		&st) < 0)
 		return false;
-	if ((st.stx_mode & S_ISUID) && st.stx_uid != (uint32_t)sys(__NR_geteuid))
+	if ((st.stx_mode & S_ISUID) && (st.stx_uid == OVERFLOW_ID || st.stx_uid != (uint32_t)sys(__NR_geteuid)))
 		return true;
 	if ((st.stx_mode & S_ISGID) && (st.stx_mode & 010) &&
-	    st.stx_gid != (uint32_t)sys(__NR_getegid))
+	    (st.stx_gid == OVERFLOW_ID || st.stx_gid != (uint32_t)sys(__NR_getegid)))
 		return true;
 	return !(flags & AT_EMPTY_PATH) && dir == AT_FDCWD && sys(__NR_geteuid) != 0 &&
 	       sys(__NR_getxattr, path, "security.capability", capability, 0) > 0;
