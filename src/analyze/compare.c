@@ -36,32 +36,13 @@ static bool lost_points(const struct timeline_info *info, size_t thread, bool ga
 	return gap || (info->lost_unknown && !info->thread[thread].complete);
 }
 
-/*
- * Which labels a loss may touch: those that a thread with a gap has at all, for a gap takes whole regions, too; and all of them
- * where a thread shows nothing but its gap, or is not there. Points of signal handlers leave no gap.
- */
-static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tare_error *err)
+/* Those that a thread with a gap has at all, for a gap takes whole regions, too; and all where a thread shows nothing but its gap. */
+static int lost_of_threads(struct timeline *t, const uint32_t *number, size_t n, struct compare_loss *loss, uint64_t *in_gaps, struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
-	struct regions *run = &c->run[r];
-	bool *lost, *seen;
-	uint32_t *number;
-	uint64_t in_gaps = 0;
-	size_t n;
-	bool any = run->gaps || run->lost_unknown || run->lost > run->lost_handlers, of_all = false;
-	int ret = 0;
+	bool *seen = calloc(n + 1, sizeof(*seen));
+	int ret = seen ? 0 : tare_fail_nomem(err);
 
-	c->all.lost |= any;
-	if (!any)
-		return 0;
-	number = labels_of(&run->labels, t, run->options.with_arguments, err);
-	if (!number)
-		return -ENOMEM;
-	n = run->labels.n;
-	lost = calloc(n + 1, sizeof(*lost));
-	seen = calloc(n + 1, sizeof(*seen));
-	if (!lost || !seen)
-		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < info->n_threads; i++) {
 		struct timeline_point p;
 		struct cursor *cursor;
@@ -74,7 +55,7 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 		while ((ret = cursor_next(cursor, &p, err)) == 1) {
 			gap |= p.kind == TIMELINE_LOST;
 			if (p.kind == TIMELINE_LOST) {
-				in_gaps += p.number;
+				*in_gaps += p.number;
 				continue;
 			}
 			seen[number[p.label]] = true;
@@ -83,20 +64,43 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 		cursor_close(cursor);
 		if (!lost_points(info, i, gap))
 			continue;
-		c->lost[r] = lost;
+		loss->threads = true;
 		for (size_t l = 0; l < n; l++)
-			lost[l] |= seen[l];
-		of_all |= empty;
+			loss->label[l] |= seen[l] || empty;
 	}
-	of_all |= run->lost > run->lost_handlers + in_gaps;
-	if (ret == 0 && of_all) {
-		c->lost[r] = lost;
-		memset(lost, true, n * sizeof(*lost));
-	}
-	free(number);
 	free(seen);
-	if (!c->lost[r])
-		free(lost);
+	return ret;
+}
+
+/* Which labels a loss may touch. Of a thread that is not there at all it may be any; of signal handlers, those that the file tells. */
+static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tare_error *err)
+{
+	const struct timeline_info *info = timeline_info(t);
+	struct regions *run = &c->run[r];
+	struct compare_loss *loss = &c->loss[r];
+	uint32_t *number;
+	uint64_t in_gaps = 0;
+	size_t n;
+	bool any = run->gaps || run->lost_unknown || run->lost > run->lost_handlers;
+	int ret;
+
+	c->all.lost |= any;
+	if (!any && !run->lost_handlers)
+		return 0;
+	number = labels_of(&run->labels, t, run->options.with_arguments, err);
+	if (!number)
+		return -ENOMEM;
+	n = run->labels.n;
+	loss->label = calloc(n + 1, sizeof(*loss->label));
+	ret = !loss->label ? tare_fail_nomem(err) : any ? lost_of_threads(t, number, n, loss, &in_gaps, err) : 0;
+	if (ret == 0 && run->lost > run->lost_handlers + in_gaps) {
+		loss->threads = true;
+		memset(loss->label, true, n * sizeof(*loss->label));
+	}
+	for (size_t l = 0; ret == 0 && l < info->n_labels; l++)
+		loss->label[number[l]] |= timeline_label(t, (uint32_t)l)->handlers;
+	loss->elsewhere = loss->threads || info->handlers_any;
+	free(number);
 	return ret;
 }
 
@@ -128,6 +132,58 @@ static int read_runs(struct compare *c, char *const *paths, const struct compare
 	}
 	c->n_counters = c->run[0].n_counters;
 	return 0;
+}
+
+static int mark_lost(struct compare *c, struct tare_error *err)
+{
+	for (size_t r = 0; r < c->n_runs; r++) {
+		const struct compare_loss *loss = &c->loss[r];
+		const struct labels *of = &c->run[r].labels;
+
+		for (size_t i = 0; i < c->n_rows; i++)
+			c->row[i].lost |= loss->elsewhere && c->row[i].count[r] == 0;
+		for (uint32_t l = 0; loss->label && l < of->n; l++) {
+			uint32_t row = loss->label[l] ? labels_number(&c->labels, of->entry[l].name, of->entry[l].kind, of->entry[l].arg) : 0;
+
+			if (row == LABELS_NONE)
+				return tare_fail_nomem(err);
+			if (loss->label[l] && row < c->n_rows) /* others have no region anywhere */
+				c->row[row].lost = true;
+		}
+	}
+	return 0;
+}
+
+/* A region of a handler takes two points, and is taken to cost what the dearest label that handlers lost costs on average in any run. */
+static int find_hidden(struct compare *c, struct tare_error *err)
+{
+	for (size_t r = 0; r < c->n_runs; r++) {
+		if (!c->run[r].lost_handlers)
+			continue;
+		c->loss[r].hidden = calloc(c->n_counters + 1, sizeof(*c->loss[r].hidden));
+		if (!c->loss[r].hidden)
+			return tare_fail_nomem(err);
+		for (size_t k = 0; k < c->n_counters; k++) {
+			double most = -1;
+
+			for (size_t i = 0; i < c->n_rows; i++)
+				for (size_t of = 0; c->row[i].lost && of < c->n_runs; of++)
+					if (c->row[i].count[of])
+						most = fmax(most, values_of(c, &c->row[i], COMPARE_SUM, k)[of] / (double)c->row[i].count[of]);
+			c->loss[r].hidden[k] = most < 0 ? INFINITY : most * (double)((c->run[r].lost_handlers + 1) / 2);
+		}
+	}
+	return 0;
+}
+
+/* How much of a side's self may be what handlers lost: of its mean. */
+static double hidden_in(const struct compare *c, enum compare_side side, size_t k)
+{
+	double sum = 0;
+
+	for (size_t r = side == COMPARE_BEFORE ? 0 : c->n[0]; r < (side == COMPARE_BEFORE ? c->n[0] : c->n_runs); r++)
+		sum += c->loss[r].hidden ? c->loss[r].hidden[k] : 0;
+	return sum / (double)c->n[side];
 }
 
 /* Rows of all runs under the labels' common numbers. */
@@ -168,7 +224,6 @@ static int gather(struct compare *c, struct tare_error *err)
 			}
 			to = &c->row[label];
 			to->count[r] = from->count;
-			to->lost |= c->lost[r] && c->lost[r][from->label];
 			for (size_t k = 0; k < c->n_counters; k++) {
 				const struct regions_sum *s = &from->sum[k];
 
@@ -179,9 +234,8 @@ static int gather(struct compare *c, struct tare_error *err)
 			}
 		}
 	}
-	for (size_t i = 0; ret == 0 && i < c->n_rows; i++) /* what a run does not have, it may have lost */
-		for (size_t r = 0; r < c->n_runs; r++)
-			c->row[i].lost |= c->lost[r] && c->row[i].count[r] == 0;
+	if (ret == 0)
+		ret = mark_lost(c, err);
 	if (ret == 0 && !make_row(c, &c->all, LABELS_NONE))
 		ret = tare_fail_nomem(err);
 	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
@@ -199,6 +253,7 @@ static void judge(struct compare *c, struct compare_row *row, enum compare_what 
 	const double *v = values_of(c, row, what, k);
 
 	d->known = row->known[k];
+	d->lost = row->lost;
 	for (size_t side = 0, r = 0; side < COMPARE_SIDES; side++) {
 		size_t end = r + c->n[side];
 
@@ -242,6 +297,11 @@ static int judge_all(struct compare *c, struct tare_error *err)
 					continue;
 				d->q = p[n++];
 				d->beyond = d->test.tested && d->test.change != 0 && d->q <= COMPARE_Q;
+				if (d->beyond && what == COMPARE_SELF &&
+				    fabs(d->test.change) <= hidden_in(c, d->test.change > 0 ? COMPARE_AFTER : COMPARE_BEFORE, k)) {
+					d->lost = true;
+					d->beyond = false;
+				}
 			}
 			judge(c, &c->all, (enum compare_what)what, k); /* a question of its own */
 			change_of(c, &c->all, (enum compare_what)what, k)->beyond =
@@ -258,12 +318,14 @@ int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_aft
 
 	*c = (struct compare){ .n = { n_before, n_after }, .n_runs = n_before + n_after, .tested = n_before + n_after > 2 };
 	c->run = calloc(c->n_runs, sizeof(*c->run));
-	c->lost = calloc(c->n_runs, sizeof(*c->lost));
-	if (!c->run || !c->lost)
+	c->loss = calloc(c->n_runs, sizeof(*c->loss));
+	if (!c->run || !c->loss)
 		return tare_fail_nomem(err);
 	ret = read_runs(c, paths, options, err);
 	if (ret == 0)
 		ret = gather(c, err);
+	if (ret == 0)
+		ret = find_hidden(c, err);
 	return ret < 0 ? ret : judge_all(c, err);
 }
 
@@ -282,9 +344,11 @@ void compare_free(struct compare *c)
 	free_row(&c->all);
 	for (size_t r = 0; c->run && r < c->n_runs; r++)
 		regions_free(&c->run[r]);
-	for (size_t r = 0; c->lost && r < c->n_runs; r++)
-		free(c->lost[r]);
-	free(c->lost);
+	for (size_t r = 0; c->loss && r < c->n_runs; r++) {
+		free(c->loss[r].label);
+		free(c->loss[r].hidden);
+	}
+	free(c->loss);
 	free(c->row);
 	free(c->run);
 	labels_free(&c->labels);
@@ -299,7 +363,7 @@ size_t compare_not_judged(const struct compare *c)
 		const struct compare_row *row = &c->row[i / c->n_counters];
 		const struct compare_change *d = &row->change[i % c->n_counters];
 
-		n += row->lost && d->known && d->test.change != 0;
+		n += d->lost && d->known && d->test.change != 0;
 	}
 	return n;
 }

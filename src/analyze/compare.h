@@ -17,7 +17,8 @@ struct compare_change {
 	double mean[COMPARE_SIDES], min[COMPARE_SIDES], max[COMPARE_SIDES];
 	struct student_groups test;
 	double q;	  /* p among all labels, by Benjamini and Hochberg */
-	bool beyond;	  /* tested, and q <= COMPARE_Q */
+	bool beyond;	  /* tested, q <= COMPARE_Q, and not lost */
+	bool lost;	  /* points that were lost may be all there is to it: it is not judged */
 };
 
 struct compare_row {
@@ -25,8 +26,16 @@ struct compare_row {
 	uint64_t *count; /* per run: those before, then those after */
 	double *value;	 /* (what * n_counters + counter) * n_runs + run */
 	bool *known;	 /* per counter: in every run */
-	bool lost;	 /* points of it may be missing in a run: no change of it is beyond the noise */
+	bool lost;	 /* points of it may be missing in a run: so of all its changes */
 	struct compare_change *change; /* what * n_counters + counter */
+};
+
+/* What a run lost. */
+struct compare_loss {
+	bool *label;	/* by the run's labels: points of it may be among that; NULL: of none */
+	bool threads;	/* there are threads whose points are not all there */
+	bool elsewhere; /* and of labels that the run does not show */
+	double *hidden; /* per counter: what regions of handlers may have cost that are lost, and is now in other labels' self; NULL: no such */
 };
 
 struct compare {
@@ -36,7 +45,7 @@ struct compare {
 	struct compare_row *row, all;
 	size_t n_rows;
 	bool tested; /* there are runs enough to know of noise */
-	bool **lost; /* per run, by its labels: in a thread whose points are not all there; NULL: there is no such thread */
+	struct compare_loss *loss; /* per run */
 };
 
 struct compare_options {

@@ -82,6 +82,11 @@ bool format_is_begun(const void *page, size_t n)
 	return magic == 0;
 }
 
+unsigned format_lost_bit(uint32_t label)
+{
+	return label ? LOST_LABELS + (label - 1) % (64 * FILE_LOST_WORDS - LOST_LABELS) : LOST_ANY;
+}
+
 /* The n <= 8 bytes at p as a number; a word's bytes need not all be there, if zeros would stand for them. */
 static uint64_t bytes_at(const uint8_t *p, const uint8_t *end, size_t n)
 {

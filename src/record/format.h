@@ -133,6 +133,14 @@ enum {
 	FILE_PATH_WIDE = FILE_PATHS - 1, /* that of C with a label above the 2046th */
 };
 
+/* The bits of file_process.lost_label: a label's may be another's, too. */
+enum {
+	FILE_LOST_WORDS = 3,
+	LOST_UNNAMED = 0, /* a label that has no number yet */
+	LOST_ANY = 1,     /* nobody knows which */
+	LOST_LABELS = 2,  /* from here on: label n's is LOST_LABELS + (n - 1) % (64 * FILE_LOST_WORDS - LOST_LABELS) */
+};
+
 /* What an empty region costs, in the counter's unit or in ticks: what it shows itself, what beside that is around it sees;
  * and how far either can be off. */
 struct file_own {
@@ -155,6 +163,7 @@ struct file_process {
 	struct file_own own[FILE_PATHS][FILE_COUNTERS];
 	uint32_t measured; /* bit per path: `own` says what it costs; set last */
 	char command[600];
+	uint64_t lost_label[FILE_LOST_WORDS]; /* whose points handlers lost; all 0 with some lost: not known */
 };
 
 enum { POINT_WIDE = 0x7ff, POINT_MAX = 16 + 8 * FILE_COUNTERS };
@@ -185,6 +194,8 @@ uint64_t format_seal_sum(const struct block_head *b);
 void format_begin_block(struct block_head *b, const struct block_head *head);
 /* A page in which that was going on: a head without magic, and no data. */
 bool format_is_begun(const void *page, size_t n);
+/* Which bit of file_process.lost_label is the label's; 0 is no label: LOST_ANY. */
+unsigned format_lost_bit(uint32_t label);
 
 struct format_point {
 	enum point_op op;

@@ -27,9 +27,15 @@ static struct region_recording *current;
 static unsigned generation; /* odd: recording */
 static bool looked;	    /* at the environment */
 static struct tare_error look_error;
-static uint64_t lost_early; /* points of handlers that interrupted a thread before it had a recording */
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* What handlers lost while there was no recording to say it in: they interrupted the thread before it had one. */
+enum { EARLY_REGIONS = 16 };
+static struct {
+	uint64_t points, label[FILE_LOST_WORDS];
+	struct tare_region *region[EARLY_REGIONS]; /* which have no number yet, whoever was interrupted */
+} early;
 
 /* Regions that were begun; one of a library that was closed since is recognised by being nowhere. */
 static struct tare_region **known;
@@ -63,19 +69,51 @@ static void put_back(uint64_t at)
 	tare_region_here.at = at;
 }
 
+static uint32_t number_of(tare_label label)
+{
+	return (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN ? 0 : label >> 3 & 0x0fffffff;
+}
+
+static bool keep_early(struct tare_region *r)
+{
+	for (unsigned i = 0; r && i < EARLY_REGIONS; i++) {
+		struct tare_region *there = NULL;
+
+		if (__atomic_compare_exchange_n(&early.region[i], &there, r, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || there == r)
+			return true;
+	}
+	return false;
+}
+
+/* A handler's points, of that region or label; of neither: any may be theirs. */
+static void lose(unsigned points, struct tare_region *r, tare_label label)
+{
+	struct region_stream *s = mine;
+	uint32_t number = number_of(label);
+	unsigned bit = format_lost_bit(number);
+
+	if (!points)
+		return;
+	if (!number && keep_early(r))
+		bit = LOST_UNNAMED;
+	if (s && !s->scratch) {
+		region_recording_lose_of(s->of, bit);
+		region_recording_lose(s->of, points, 0);
+	} else {
+		__atomic_or_fetch(&early.label[bit / 64], (uint64_t)1 << bit % 64, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&early.points, points, __ATOMIC_RELAXED);
+	}
+}
+
 /* Nothing but the innermost of a thread's points may be written: those of a handler that interrupts one are lost. */
-static bool enter(unsigned points)
+static bool enter(unsigned points, struct tare_region *r, tare_label label)
 {
 	uint64_t at = take_position();
-	struct region_stream *s = mine;
 
 	if (!is_held(at))
 		return true;
 	put_back(at);
-	if (s && !s->scratch)
-		region_recording_lose(s->of, points, 0);
-	else
-		__atomic_add_fetch(&lost_early, points, __ATOMIC_RELAXED);
+	lose(points, r, label);
 	return false;
 }
 
@@ -84,21 +122,13 @@ static void leave(void)
 	put_back(mine ? (uintptr_t)mine->at : 0);
 }
 
-/* False: this thread has it, and a handler interrupted it. */
-static bool lock(void)
+/* False: this thread has it, and a handler interrupted it; its point is lost. */
+static bool lock(struct tare_region *r, tare_label label)
 {
 	if (pthread_mutex_lock(&region_lock) == 0)
 		return true;
-	__atomic_add_fetch(&lost_early, 1, __ATOMIC_RELAXED);
+	lose(1, r, label);
 	return false;
-}
-
-static void count_early(struct region_recording *r)
-{
-	uint64_t n = __atomic_exchange_n(&lost_early, 0, __ATOMIC_RELAXED);
-
-	if (n)
-		region_recording_lose(r, n, 0);
 }
 
 static int holds(struct dl_phdr_info *object, size_t size, void *place)
@@ -213,6 +243,47 @@ static tare_label label_of(const char *name, const char *file, uint32_t line, co
 	return as_label(number);
 }
 
+/* Give it a number, and remember that it has one. False: out of memory. */
+static bool number_region(struct tare_region *r)
+{
+	if (n_known == known_room) {
+		size_t room = known_room ? known_room * 2 : FILE_PAGE / sizeof(*known);
+		struct tare_region **more = pages_new(room * sizeof(*more));
+
+		if (!more)
+			return false;
+		if (known)
+			memcpy(more, known, n_known * sizeof(*more));
+		pages_free(known, known_room * sizeof(*more));
+		known = more;
+		known_room = room;
+	}
+	known[n_known++] = r;
+	__atomic_store_n(&r->label, current ? label_of(r->name, r->file, r->line, NULL, 0) : 0, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* What was lost before anybody could be told: the recording is told now, and regions without a number get one. */
+static void tell_early(struct region_recording *r)
+{
+	uint64_t points = __atomic_exchange_n(&early.points, 0, __ATOMIC_RELAXED);
+
+	for (unsigned word = 0; word < FILE_LOST_WORDS; word++)
+		for (uint64_t bits = __atomic_exchange_n(&early.label[word], 0, __ATOMIC_RELAXED); bits; bits &= bits - 1)
+			region_recording_lose_of(r, 64 * word + (unsigned)__builtin_ctzll(bits));
+	if (r->process) /* set again by who comes in between */
+		__atomic_and_fetch(&r->process->lost_label[0], ~((uint64_t)1 << LOST_UNNAMED), __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < EARLY_REGIONS; i++) {
+		struct tare_region *region = __atomic_exchange_n(&early.region[i], NULL, __ATOMIC_RELAXED);
+		bool named = region && still_there(region) && (region->label != TARE_LABEL_UNKNOWN || number_region(region));
+
+		if (region)
+			region_recording_lose_of(r, format_lost_bit(named ? number_of(region->label) : 0));
+	}
+	if (points)
+		region_recording_lose(r, points, 0);
+}
+
 static void set_all(void)
 {
 	for (size_t i = 0; i < n_known; i++) {
@@ -305,7 +376,7 @@ static void thread_ends(void *stream)
 {
 	if (mine != stream)
 		return;
-	if (!enter(0))
+	if (!enter(0, NULL, 0))
 		return;
 	mine = NULL;
 	region_stream_close(stream, true);
@@ -337,6 +408,7 @@ static void in_child(void)
 	struct region_recording *r = current;
 
 	region_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+	memset(&early, 0, sizeof(early)); /* the parent tells it */
 	if (mine && mine->of == r)
 		pthread_setspecific(at_thread_end, NULL);
 	if (mine && is_held(tare_region_here.at)) {
@@ -445,7 +517,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	}
 	__atomic_store_n(&current, r, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-	count_early(r);
+	tell_early(r);
 	set_all();
 	return 0;
 }
@@ -495,37 +567,19 @@ static tare_label enrol(struct tare_region *r)
 	tare_label label;
 
 	region_stream_pause(paused_stream(), &pause);
-	if (!lock())
+	if (!lock(r, TARE_LABEL_UNKNOWN))
 		return 0;
 	look();
-	label = r->label;
-	if (label == TARE_LABEL_UNKNOWN) {
-		if (n_known == known_room) {
-			size_t room = known_room ? known_room * 2 : FILE_PAGE / sizeof(*known);
-			struct tare_region **more = pages_new(room * sizeof(*more));
-
-			if (!more) {
-				pthread_mutex_unlock(&region_lock);
-				region_stream_resume(&pause);
-				return 0;
-			}
-			if (known)
-				memcpy(more, known, n_known * sizeof(*more));
-			pages_free(known, known_room * sizeof(*more));
-			known = more;
-			known_room = room;
-		}
-		known[n_known++] = r;
-		label = current ? label_of(r->name, r->file, r->line, NULL, 0) : 0;
-		__atomic_store_n(&r->label, label, __ATOMIC_RELAXED);
-	}
+	label = r->label == TARE_LABEL_UNKNOWN && !number_region(r) ? 0 : r->label;
+	if (current)
+		tell_early(current);
 	pthread_mutex_unlock(&region_lock);
 	region_stream_resume(&pause);
 	return label;
 }
 
 /* The calling thread's stream of the recording that there is, or NULL. */
-static struct region_stream *my_stream(void)
+static struct region_stream *my_stream(tare_label label)
 {
 	struct region_recording *r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
 	struct region_stream *s = mine;
@@ -545,7 +599,7 @@ static struct region_stream *my_stream(void)
 
 	int ret;
 
-	if (!lock())
+	if (!lock(NULL, label))
 		return NULL;
 	r = current;
 	ret = r ? process_open(r) : -ESRCH;
@@ -571,12 +625,12 @@ static __attribute__((noinline, cold)) struct region_stream *first_point(struct 
 		tare_label known_as = r ? enrol(r) : 0;
 
 		if (!r) /* a function that has no label yet, for a handler interrupted its naming */
-			__atomic_add_fetch(&lost_early, 1, __ATOMIC_RELAXED);
+			lose(1, NULL, 0);
 		if (!known_as)
 			return NULL;
 		*label = known_as | (*label & TARE_LABEL_END);
 	}
-	return my_stream();
+	return my_stream(*label);
 }
 
 /* The first point takes the same steps from where it is read as any other. */
@@ -584,7 +638,7 @@ void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 {
 	struct region_stream *s;
 
-	if (__builtin_expect(!enter(1), 0))
+	if (__builtin_expect(!enter(1, r, label), 0))
 		return;
 	s = mine;
 	if (__builtin_expect((int64_t)(clock - tare_region_here.last) < 0, 0))
@@ -606,7 +660,7 @@ tare_label tare_region_label(struct tare_region *r)
 
 	if (label != TARE_LABEL_UNKNOWN)
 		return label;
-	if (!enter(1))
+	if (!enter(1, r, label))
 		return 0;
 	label = enrol(r);
 	leave();
@@ -624,10 +678,10 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 	for (unsigned i = 0; i < n; i++)
 		if (!args[i])
 			return 0;
-	if (!enter(1))
+	if (!enter(1, NULL, 0))
 		return 0;
 	region_stream_pause(paused_stream(), &pause);
-	if (!lock()) {
+	if (!lock(NULL, 0)) {
 		leave();
 		return 0;
 	}
@@ -658,7 +712,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 
 	if (path <= TARE_PATH_INLINE || path >= TARE_PATHS)
 		return -EINVAL;
-	if (!enter(0))
+	if (!enter(0, NULL, 0))
 		return -EDEADLK;
 	region_stream_pause(paused_stream(), &pause);
 	pthread_mutex_lock(&region_lock);
@@ -690,9 +744,9 @@ static void point(tare_label label, enum point_op op, uint64_t number)
 {
 	struct region_stream *s;
 
-	if (!label || label == TARE_LABEL_UNKNOWN || !enter(1))
+	if (!label || label == TARE_LABEL_UNKNOWN || !enter(1, NULL, label))
 		return;
-	s = my_stream();
+	s = my_stream(label);
 	if (s)
 		region_stream_point(s, label, op, number, 0);
 	leave();
@@ -718,9 +772,9 @@ struct tare_timing tare_timing_start(tare_label label)
 	struct tare_timing t = { 0, 0 };
 	struct region_stream *s;
 
-	if (!label || !enter(1))
+	if (!label || !enter(1, NULL, label))
 		return t;
-	s = my_stream();
+	s = my_stream(label);
 	if (s) {
 		t.label = label;
 		t.number = (uint64_t)(s->thread + 1) << 32 | ++s->timings;
@@ -739,7 +793,7 @@ int tare_regions_start(const char *path, const char *events, struct tare_error *
 {
 	int ret;
 
-	if (!enter(0))
+	if (!enter(0, NULL, 0))
 		return tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted the recording of a point", path);
 	pthread_mutex_lock(&region_lock);
 	looked = true;
@@ -753,7 +807,7 @@ int tare_regions_from_environment(struct tare_error *err)
 {
 	int ret;
 
-	if (!enter(0))
+	if (!enter(0, NULL, 0))
 		return 0;
 	pthread_mutex_lock(&region_lock);
 	ret = look();
@@ -776,7 +830,7 @@ static void close_interrupted(uint64_t at)
 {
 	if (mine && at < NOWHERE)
 		mine->at = (uint8_t *)mine->block + ((at - (uintptr_t)mine->block) & (TARE_REGION_HELD - 1));
-	my_stream();
+	my_stream(0);
 }
 
 /* for_good: a handler that interrupted a point will not go back to it. */
@@ -797,7 +851,7 @@ static int stop(bool for_good, struct tare_error *err)
 		put_back(at);
 		return 0;
 	}
-	count_early(r);
+	tell_early(r);
 	__atomic_store_n(&current, NULL, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	set_all();
@@ -812,7 +866,7 @@ static int stop(bool for_good, struct tare_error *err)
 	}
 	pthread_mutex_unlock(&region_lock);
 	if (!interrupted) {
-		my_stream(); /* closes this thread's */
+		my_stream(0); /* closes this thread's */
 		leave();
 	} else {
 		if (for_good)

@@ -113,8 +113,9 @@ static void region_of(struct tare_region *r)
 
 /* What stands in the file. */
 struct found {
-	uint64_t plain, handlers, repaired, lost, threads;
+	uint64_t plain, handlers, once, repaired, lost, threads;
 	bool complete;
+	bool lost_plain, lost_handlers, lost_once, lost_any; /* may be among the lost ones */
 };
 
 static void read_back(struct found *out)
@@ -142,10 +143,19 @@ static void read_back(struct found *out)
 			CHECK(p.kind != TIMELINE_LOST);
 			out->plain += !strcmp(name, "plain") && !p.repaired;
 			out->handlers += !strcmp(name, "handlers") && !p.repaired;
+			out->once += !strcmp(name, "once");
 			out->repaired += p.repaired;
 		}
 		CHECK_EQ(ret, 0, "%s", err.what);
 		cursor_close(c);
+	}
+	out->lost_any = timeline_info(t)->handlers_any;
+	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
+		const struct timeline_label *l = timeline_label(t, i);
+
+		out->lost_plain |= l->handlers && !strcmp(l->name, "plain");
+		out->lost_handlers |= l->handlers && !strcmp(l->name, "handlers");
+		out->lost_once |= l->handlers && !strcmp(l->name, "once");
 	}
 	timeline_close(t);
 	remove(path);
@@ -196,6 +206,7 @@ static void interrupted_everywhere(const char *counters, int rounds)
 	CHECK_EQ(f.plain, 2 + 4 * rounds, "with %s", counters);
 	CHECK_EQ(f.handlers + f.lost, 2 + 2 * handled, "with %s, %llu lost", counters, (unsigned long long)f.lost);
 	CHECK(f.handlers > 2 && f.lost > 0);
+	CHECK(f.lost_handlers && !f.lost_plain && !f.lost_any);
 	CHECK_EQ(f.repaired, 0);
 }
 
@@ -335,6 +346,40 @@ TEST(a_handler_stops_the_recording_within_a_point)
 	stops();
 	timeless = true;
 	stops();
+}
+
+enum { MOST = 4096 };
+static struct tare_region once[MOST];
+
+static void use_once(void)
+{
+	region_of(&once[due]);
+}
+
+static void names_once(void)
+{
+	uint64_t lost = 0, n = 0;
+
+	for (bool more = true; more && n < MOST; n += 3) {
+		struct found f;
+
+		once[n] = (struct tare_region){ TARE_LABEL_UNKNOWN, __LINE__, "once", __FILE__ };
+		start("wall-time");
+		more = happens_at(n, use_once);
+		CHECK_EQ(tare_regions_stop(NULL), 0);
+		read_back(&f);
+		CHECK_EQ(f.once + f.lost, more ? 2 : 0, "at instruction %llu", (unsigned long long)n);
+		CHECK(f.lost_once == (f.lost > 0) && !f.lost_plain && !f.lost_handlers && !f.lost_any, "at instruction %llu", (unsigned long long)n);
+		lost += f.lost;
+	}
+	CHECK(n < MOST && lost > 0);
+}
+
+/* A region that a handler alone uses has no number when its points are lost. */
+TEST(the_label_of_what_is_lost_is_told_also_where_nothing_else_is_of_it)
+{
+	need_steps();
+	names_once();
 }
 
 static void exit_here(void)

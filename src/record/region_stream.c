@@ -48,6 +48,12 @@ void region_recording_lose(struct region_recording *r, uint64_t points, int code
 	}
 }
 
+void region_recording_lose_of(struct region_recording *r, unsigned bit)
+{
+	if (r->process)
+		__atomic_or_fetch(&r->process->lost_label[bit / 64], (uint64_t)1 << bit % 64, __ATOMIC_RELAXED);
+}
+
 /* Points that the inline functions write have three bytes and are not counted one by one. */
 static uint64_t points_in(const struct region_stream *s)
 {

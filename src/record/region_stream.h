@@ -61,6 +61,8 @@ extern pthread_mutex_t region_lock;
 void region_recording_put(struct region_recording *r);
 /* Points that are lost beyond what blocks say. */
 void region_recording_lose(struct region_recording *r, uint64_t points, int code);
+/* Some are of the label that this bit of file_process.lost_label stands for. */
+void region_recording_lose_of(struct region_recording *r, unsigned bit);
 
 /* The calling thread's. Never NULL with memory left; one without a block counts what is lost. */
 struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here);

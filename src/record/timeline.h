@@ -72,7 +72,8 @@ struct timeline_label {
 	uint32_t group;		  /* index of the label that has the same name and kind, and no arguments */
 	const char *file;	  /* where it stands in the source, or NULL */
 	uint32_t line : 24;
-	uint32_t way : 7;	  /* how its points are recorded, below TIMELINE_WAYS: timeline_counter.own */
+	uint32_t way : 6;	  /* how its points are recorded, below TIMELINE_WAYS: timeline_counter.own */
+	uint32_t handlers : 1;	  /* timeline_info.lost_handlers may be of it */
 	uint32_t gap : 1;	  /* stands for points that were lost: TIMELINE_LOST */
 };
 
@@ -116,6 +117,7 @@ struct timeline_info {
 	size_t n_labels;
 	uint64_t lost;		/* points known to be missing that are of none of the threads */
 	uint64_t lost_handlers; /* of those: of signal handlers that interrupted the recording, whose other points are all there */
+	bool handlers_any; /* and they may be of labels that are not in the file */
 	bool lost_unknown;	/* others may be, and nobody knows how many */
 	const char *damage;	/* what of the file could not be read, with its offset; NULL: nothing */
 	const char *remark;	/* what one should know of a file that is whole all the same; NULL: nothing */

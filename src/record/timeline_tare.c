@@ -198,8 +198,11 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 		if (p.lost_threads)
 			snprintf(threads, sizeof(threads), ", and nothing at all of %u thread%s", p.lost_threads, p.lost_threads > 1 ? "s" : "");
 		t->base.info.lost += p.lost;
-		if (!p.lost_errno && !p.lost_threads)
+		if (!p.lost_errno && !p.lost_threads) {
 			t->base.info.lost_handlers += p.lost;
+			process->handlers = p.lost;
+			memcpy(process->lost_label, p.lost_label, sizeof(p.lost_label));
+		}
 		if (!p.lost_errno && !p.lost_threads)
 			tare_damage(t, "process %u lost %llu points of signal handlers that interrupted the recording of others", h->pid,
 				    (unsigned long long)p.lost);
@@ -369,6 +372,37 @@ uint32_t tare_timeline_label(const struct tare_timeline *t, uint32_t process, ui
 	    p->label[number - p->inherited] != NO_LABEL)
 		return p->label[number - p->inherited];
 	return t->nameless;
+}
+
+static bool has_bit(const struct tare_process *p, unsigned bit)
+{
+	return p->lost_label[bit / 64] >> bit % 64 & 1;
+}
+
+/* Which labels points that handlers lost may be of: those that the process marked, its parents' among them. */
+static void mark_handlers(struct tare_timeline *t)
+{
+	for (size_t i = 0; i < t->n_processes; i++) {
+		const struct tare_process *p = &t->process[i], *of = p;
+		uint64_t marks = p->lost_label[0] | p->lost_label[1] | p->lost_label[2];
+		uint32_t below = UINT32_MAX;
+
+		if (!p->handlers)
+			continue;
+		t->labels.label[t->nameless].handlers = true;
+		t->base.info.handlers_any |= !marks || has_bit(p, LOST_ANY) || has_bit(p, LOST_UNNAMED);
+		for (;;) {
+			for (size_t at = 0; at < of->n_labels && of->inherited + at < below; at++)
+				if (of->label[at] != NO_LABEL && has_bit(p, format_lost_bit((uint32_t)(of->inherited + at))))
+					t->labels.label[of->label[at]].handlers = true;
+			below = of->inherited;
+			if (!below || of->parent >= (size_t)(of - t->process) || !t->process[of->parent].known)
+				break;
+			of = &t->process[of->parent];
+		}
+	}
+	for (size_t i = 0; t->base.info.handlers_any && i < t->labels.n; i++)
+		t->labels.label[i].handlers = true;
 }
 
 /* Blocks of points. */
@@ -703,6 +737,8 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		ret = tare_labels_add(&t->labels, "(lost)", "", 0, TIMELINE_WAY_NONE, NULL, 0, &t->gap);
 	if (ret == 0)
 		t->labels.label[t->gap].gap = true;
+	if (ret == 0)
+		mark_handlers(t);
 	tare_labels_settle(&t->labels);
 	if (ret == 0)
 		ret = make_threads(t);

@@ -23,6 +23,8 @@ struct tare_process {
 	bool known;
 	uint32_t pid, parent, inherited;
 	bool ended;
+	uint64_t handlers; /* points that they lost, of these labels: */
+	uint64_t lost_label[FILE_LOST_WORDS];
 	uint32_t *label; /* by number, from `inherited` on: its index, or NO_LABEL */
 	size_t n_labels;
 	uint64_t label_blocks; /* that are there; they are numbered from 0 */

@@ -41,6 +41,7 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 		json_real(j, "p", d->test.p);
 		if (row->label != LABELS_NONE && !row->lost)
 			json_real(j, "q", d->q);
+		json_bool(j, "judged", !d->lost);
 		json_bool(j, "beyond", d->beyond);
 	}
 	json_end(j);
@@ -164,7 +165,7 @@ void compare_csv(struct text *out, const struct compare *c, const struct compare
 			if (isfinite(percent))
 				text_add(out, "%.6g", percent);
 			if (self->test.tested)
-				text_add(out, row->lost ? ",%.6g,%.6g,," : ",%.6g,%.6g,%.6g,%d", self->test.half, self->test.p, self->q, self->beyond);
+				text_add(out, self->lost ? ",%.6g,%.6g,," : ",%.6g,%.6g,%.6g,%d", self->test.half, self->test.p, self->q, self->beyond);
 			else
 				text_add(out, ",,,,");
 			text_add(out, ",%.15g,%.15g,%.15g\n", total->mean[0], total->mean[1], total->test.change);

@@ -52,7 +52,7 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 		else
 			put_percent_change(&t, compare_percent(self));
 		grid_put(g, COL_PERCENT, ink, &t);
-		if (c->tested && !row->lost && self->test.change != 0)
+		if (c->tested && !self->lost && self->test.change != 0)
 			put_sure(&t, row->label == LABELS_NONE ? 'p' : 'q', row->label == LABELS_NONE ? self->test.p : self->q);
 		grid_put(g, COL_SURE, self->beyond ? INK_STRONG : INK_FAINT, &t);
 		put_amount(&t, s, unit, self->mean[COMPARE_BEFORE]);
@@ -76,8 +76,8 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 	else
 		put_label(&t, s, &c->labels.entry[row->label], s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22);
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
-	if (row->lost && c->tested && self->known && self->test.change != 0)
-		text_add(&t, "points lost");
+	if (self->lost && c->tested && self->known && self->test.change != 0)
+		text_add(&t, total->beyond ? "points lost, total beyond the noise" : "points lost");
 	else if (self->beyond || total->beyond)
 		text_add(&t, self->beyond ? "beyond the noise" : "total beyond the noise");
 	grid_put(g, COL_MARK, INK_CAREFUL, &t);
@@ -140,7 +140,7 @@ static void put_verdict(struct text *out, const struct compare *c)
 
 	for (size_t i = 0; i < c->n_rows * c->n_counters; i++) {
 		beyond += c->row[i / c->n_counters].change[i % c->n_counters].beyond;
-		judged += !c->row[i / c->n_counters].lost;
+		judged += !c->row[i / c->n_counters].change[i % c->n_counters].lost;
 	}
 	if (not_judged)
 		text_add(out, "%zu change%s of self %s not judged, because points were lost", not_judged, not_judged == 1 ? "" : "s",
@@ -161,18 +161,17 @@ static void put_losses(struct text *out, const struct compare *c, size_t r, cons
 	put_points_lost(&t, run->lost, run->lost_unknown);
 	if (!t.len)
 		return;
-	if (c->lost[r])
+	if (c->loss[r].threads)
 		put_note(out, s, INK_CAREFUL, "%s: %s: what the labels of those threads cost is not known, and no change of them is judged.", path, t.s);
 	else if (run->lost > run->lost_handlers || run->lost_unknown)
 		put_note(out, s, INK_CAREFUL, "%s: %s, of no thread that is in it: whose they are is not known, and what changed in all is not judged.", path, t.s);
-	else
-		put_note(out, s, INK_CAREFUL, "%s: %s, of signal handlers: what these cost is too little; the rest is judged.", path, t.s);
 	text_free(&t);
 }
 
 void compare_text(struct text *out, struct compare *c, const struct compare_shown *how, const struct style *s)
 {
 	struct text verdict = { 0 };
+	bool handlers = false;
 
 	side(out, c, "before", 0, c->n[0], s);
 	side(out, c, "after", c->n[0], c->n[1], s);
@@ -191,6 +190,10 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 	text_free(&verdict);
 	for (size_t r = 0; r < c->n_runs; r++)
 		put_losses(out, c, r, s);
+	for (size_t r = 0; r < c->n_runs; r++)
+		handlers |= c->run[r].lost_handlers > 0;
+	if (handlers)
+		put_note(out, s, INK_CAREFUL, "Points of signal handlers were lost, as told below. Labels of theirs are not judged; nor is a change of self of another label that is no more than they may have cost, for that stands there.");
 	for (size_t r = 0; r < c->n_runs; r++)
 		if (c->run[r].recording[0].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", c->run[r].recording[0].path, c->run[r].recording[0].damage);

@@ -243,23 +243,46 @@ def what_lost_points_is_not_judged():
 
 
 @test
-def points_of_handlers_stop_no_verdict():
+def points_of_handlers_stop_no_verdict_but_their_labels():
     if os.uname().machine != "x86_64":
         return
     runs = {}
     for name, rounds in (("few", 1000), ("more", 3000)):
-        made = [room(f"{name}{i}") for i in range(3)]
-        for f in made:
+        runs[name] = [room(f"{name}{i}") for i in range(3)]
+        for f in runs[name]:
             tare("regions", "-q", *EXACT, "-o", f, "--", PROGRAM, "loop", str(rounds), "1")
-        runs[name] = [without_handlers(f, f"{f.name}lost", 7) for f in made]
-    d = document("diff", *runs["few"], "--", *runs["more"], status=1)
+
+    def judged(before, after):
+        d = document("diff", *before, "--", *after, status=1)
+        rows = {r["label"]: {k: (x["judged"], x["beyond"]) for k, x in r["counters"]["instructions:u"].items() if k != "unit"} for r in d["labels"]}
+        true(all(r["judged"] or not any(sum(rows[r["label"]].values(), ())) for r in d["labels"]), d["labels"])
+        text = " ".join(tare("diff", *before, "--", *after, status=1, COLUMNS="200").stdout.split())
+        return d, rows, text
+
+    def lost(name, points, *labels):
+        return [without_handlers(f, f"{f.name}lost", points, *labels) for f in runs[name]]
+
+    no, yes, none = (False, False), (True, True), (True, False)
+    # Another label's points: what they may have cost is less than what changed here.
+    d, rows, text = judged(lost("few", 7, "thread"), lost("more", 7, "thread"))
     equal([x["lost"] for x in d["before"] + d["after"]], [7] * 6, "told")
-    rows = {r["label"]: (r["judged"], r["counters"]["instructions:u"]["self"]["beyond"]) for r in d["labels"]}
-    equal(rows["work"], (True, True), "and judged")
+    equal((rows["work"]["self"], rows["work"]["total"], rows["thread"]["self"], rows["thread"]["total"]), (no, yes, no, no),
+          "4 regions of thread may have cost more than what changed in the self of work, but not in its total")
     true(d["all"]["judged"] and d["all"]["counters"]["instructions:u"]["whole"]["beyond"], "in all, too")
-    text = " ".join(tare("diff", *runs["few"], "--", *runs["more"], status=1, COLUMNS="200").stdout.split())
-    true("7 points were lost, of signal handlers" in text and "not judged" not in text and "beyond the noise" in text, text)
-    text = " ".join(tare("summarize", runs["few"][0], status=1).stdout.split())
+    true("work points lost, total beyond the noise" in text and "thread points lost" in text, text)
+    equal(text.count("Points of signal handlers were lost"), 1, text)
+    equal(tare("diff", "--check", *lost("few", 7, "thread"), "--", *lost("more", 7, "thread"), status=None).returncode, 2, "by the total of work")
+    d, rows, text = judged(lost("few", 7, "work"), lost("more", 7, "work"))
+    equal((rows["work"]["self"], rows["work"]["total"], rows["thread"]["self"], rows["thread"]["total"]), (no, no, yes, yes),
+          "4 regions of work are next to nothing of thread")
+    # Lost on one side only; or more of them than what changed.
+    equal(judged(runs["few"], lost("more", 1, "work"))[1]["work"]["self"], no, "the side that is whole judges nothing")
+    _, rows, _ = judged(runs["few"], lost("more", 10**6, "work"))
+    equal((rows["thread"]["self"], rows["thread"]["total"]), (no, yes), "what was lost stands in the self of what is around it")
+    equal(judged(lost("few", 10**6, "work"), runs["more"])[1]["thread"]["self"], yes, "before, it can only have made the change less")
+    # A recording that does not know which.
+    equal({x for r in judged(runs["few"], lost("more", 1))[1].values() for x in r.values()}, {no}, "any label")
+    text = " ".join(tare("summarize", lost("few", 7, "work")[0], status=1).stdout.split())
     true("7 points were lost, of signal handlers." in text and "(lost)" not in text, text)
 
 

@@ -60,10 +60,18 @@ def damaged(path, name, which):
     return patched(path, name, at + 1000, bytes(8))
 
 
-def without_handlers(path, name, points):
-    """A copy that lost so many points of signal handlers: 192 + 56, format.h."""
+def without_handlers(path, name, points, *labels):
+    """A copy that lost so many points of signal handlers, of these labels: 192 + 56 and 192 + 3880, format.h."""
     (at, _), = blocks(path, 1)
-    return patched(path, name, at + 192 + 56, struct.pack("<Q", points))
+    (of, _), = blocks(path, 2)
+    data, bits = path.read_bytes(), 0
+    of += 192
+    while size := struct.unpack_from("<I", data, of)[0]:
+        if data[of + 16:of + size].split(b"\0")[0].decode() in labels:
+            bits |= 1 << 2 + (struct.unpack_from("<I", data, of + 4)[0] - 1) % 190
+        of += size
+    equal(bits.bit_count(), len(labels), "all are there")
+    return patched(patched(path, name, at + 192 + 56, struct.pack("<Q", points)), name, at + 192 + 3880, bits.to_bytes(24, "little"))
 
 
 def copy(path, n=1):
