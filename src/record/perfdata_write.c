@@ -37,6 +37,7 @@ struct perfdata_writer {
 	size_t n;
 	struct mapped mapped;
 	struct deflate *deflate;
+	int broken; /* why the compressed stream ends here: what came later could not be read without what is missing */
 	uint64_t raw, packed; /* bytes before and after compression */
 	struct section *aux;  /* where the AUXTRACE records are, and their sizes without the data */
 	size_t n_aux, aux_room;
@@ -60,14 +61,20 @@ static int fail_write(const struct perfdata_writer *w, int code, struct tare_err
 	return -code;
 }
 
+/* The file ends here: what stands behind is half of something. */
+static void end_at(struct perfdata_writer *w, uint64_t at)
+{
+	w->at = at;
+	if (!w->pipe && ftruncate(w->fd, (off_t)at) == 0)
+		lseek(w->fd, (off_t)at, SEEK_SET);
+}
+
 static int write_bytes(struct perfdata_writer *w, const void *bytes, size_t n, struct tare_error *err)
 {
 	int ret = file_write_all(w->fd, bytes, n);
 
 	if (ret < 0) {
-		/* Half of it may stand there: the file ends where the last whole piece does. */
-		if (!w->pipe && ftruncate(w->fd, (off_t)w->at) == 0)
-			lseek(w->fd, (off_t)w->at, SEEK_SET);
+		end_at(w, w->at);
 		return fail_write(w, -ret, err);
 	}
 	w->at += n;
@@ -96,14 +103,10 @@ static int write_piece(struct perfdata_writer *w, const unsigned char *bytes, si
 	for (size_t at = 0; ret == 0 && at < (size_t)packed;) {
 		size_t part = (size_t)packed - at < PAYLOAD_MOST ? (size_t)packed - at : PAYLOAD_MOST;
 		struct perf_event_header h = { .type = PD_RECORD_COMPRESSED, .size = (uint16_t)(sizeof(h) + part) };
-		uint64_t before = w->at;
 
 		ret = write_bytes(w, &h, sizeof(h), err);
-		if (ret == 0 && (ret = write_bytes(w, w->piece + at, part, err)) < 0) {
-			w->at = before; /* no head without its body */
-			if (!w->pipe && ftruncate(w->fd, (off_t)before) == 0)
-				lseek(w->fd, (off_t)before, SEEK_SET);
-		}
+		if (ret == 0)
+			ret = write_bytes(w, w->piece + at, part, err);
 		at += part;
 	}
 	return ret;
@@ -122,16 +125,12 @@ static int note_mapped(struct perfdata_writer *w, const unsigned char *bytes, si
 	return ret;
 }
 
-static int put_records(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err)
+/* Pieces of whole records, one COMPRESSED record each. All of `bytes` or nothing: who hands them over counts what is in the file. */
+static int write_compressed(struct perfdata_writer *w, const unsigned char *bytes, size_t n, struct tare_error *err)
 {
-	struct perfdata_writer *w = (struct perfdata_writer *)self;
-	int ret = w->o.build_ids ? note_mapped(w, bytes, n, err) : 0;
+	uint64_t before = w->at;
+	int ret = w->broken ? fail_write(w, w->broken, err) : 0;
 
-	if (ret < 0)
-		return ret;
-	if (!w->deflate)
-		return write_bytes(w, bytes, n, err);
-	/* Pieces of whole records: one COMPRESSED record each. */
 	for (size_t from = 0, to = 0; ret == 0 && from < n; from = to) {
 		struct perf_event_header h;
 
@@ -143,7 +142,21 @@ static int put_records(struct sample_sink *self, const unsigned char *bytes, siz
 		} while (to < n);
 		ret = write_piece(w, bytes + from, to - from, err);
 	}
+	if (ret < 0 && !w->broken) {
+		w->broken = -ret;
+		end_at(w, before);
+	}
 	return ret;
+}
+
+static int put_records(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err)
+{
+	struct perfdata_writer *w = (struct perfdata_writer *)self;
+	int ret = w->o.build_ids ? note_mapped(w, bytes, n, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	return w->deflate ? write_compressed(w, bytes, n, err) : write_bytes(w, bytes, n, err);
 }
 
 /* ---- AUX data: never compressed, as perf's is not ---- */
@@ -211,9 +224,7 @@ static int put_aux(struct sample_sink *self, const struct aux_piece *p, struct t
 			ret = write_bytes(w, rows[i].bytes, rows[i].n, err);
 	if (ret == 0 || w->pipe)
 		return ret < 0 ? ret : note_aux(w, before, sizeof(rec), err);
-	w->at = before; /* no record without its data */
-	if (ftruncate(w->fd, (off_t)before) == 0)
-		lseek(w->fd, (off_t)before, SEEK_SET);
+	end_at(w, before); /* no record without its data */
 	return ret;
 }
 
@@ -368,6 +379,19 @@ static int write_tracing_data(struct perfdata_writer *w, const struct feature_so
 	return ret;
 }
 
+static int write_feature(struct perfdata_writer *w, const struct feature_row *f, const struct feature_source *from, struct tare_error *err)
+{
+	struct text body = { 0 };
+	uint64_t bit = f->bit;
+	int ret = 0;
+
+	text_put(&body, (const char *)&bit, sizeof(bit));
+	if (f->write(&body, from))
+		ret = write_record(w, PD_RECORD_FEATURE, &body, err);
+	text_free(&body);
+	return ret;
+}
+
 static int begin_pipe(struct perfdata_writer *w, struct tare_error *err)
 {
 	const struct {
@@ -386,15 +410,9 @@ static int begin_pipe(struct perfdata_writer *w, struct tare_error *err)
 		ret = write_record(w, PD_RECORD_ATTR, &body, err);
 		text_free(&body);
 	}
-	for (const struct feature_row *f = feature_rows; ret == 0 && f->bit; f++) {
-		struct text body = { 0 };
-		uint64_t bit = f->bit;
-
-		text_put(&body, (const char *)&bit, sizeof(bit));
-		if (f->early && f->write(&body, &from))
-			ret = write_record(w, PD_RECORD_FEATURE, &body, err);
-		text_free(&body);
-	}
+	for (const struct feature_row *f = feature_rows; ret == 0 && f->bit; f++)
+		if (f->early)
+			ret = write_feature(w, f, &from, err);
 	return ret < 0 ? ret : write_tracing_data(w, &from, err);
 }
 
@@ -423,6 +441,18 @@ static int begin_file(struct perfdata_writer *w, struct tare_error *err)
 		memcpy(body.s, &w->head, sizeof(w->head));
 	ret = body.failed ? tare_fail_nomem(err) : write_bytes(w, body.s, body.len, err);
 	text_free(&body);
+	return ret;
+}
+
+/* How it is compressed, as a record, too: perf unpacks nothing without, and a file whose writer was killed has no features. */
+static int write_how_compressed(struct perfdata_writer *w, struct tare_error *err)
+{
+	const struct feature_source from = source_of(w);
+	int ret = 0;
+
+	for (const struct feature_row *f = feature_rows; ret == 0 && f->bit; f++)
+		if (f->bit == PD_FEAT_COMPRESSED)
+			ret = write_feature(w, f, &from, err);
 	return ret;
 }
 
@@ -460,6 +490,8 @@ static int begin(struct sample_sink *self, const struct sampled *events, size_t 
 		ret = w->pipe ? begin_pipe(w, err) : begin_file(w, err);
 	if (ret == 0)
 		ret = write_names(w, err);
+	if (ret == 0 && !w->pipe)
+		ret = write_how_compressed(w, err);
 	w->began = ret == 0;
 	return ret;
 }

@@ -2,6 +2,8 @@
 /* What the writer wrote, as the reader reads it: every byte of every record, whole, cut short, piped, compressed. */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include "base/build_id.h"
 #include "record/perfdata.h"
@@ -260,6 +262,72 @@ TEST(the_recording_before_stays_as_old)
 
 	check_samples(r, 10);
 	perfdata_close(r);
+	clean();
+}
+
+static void needs_zstd(void)
+{
+	const struct perfdata_write_options o = { .path = path, .compress = 1 };
+	struct perfdata_writer *w = NULL;
+
+	if (perfdata_writer_open(&w, &o, NULL) == -ENOSYS)
+		tap_skip("zstd", "this build has no zstd");
+	perfdata_writer_close(w);
+}
+
+/* As many as were taken: not a part of those that found no room, and none that came later and cannot be unpacked without. */
+TEST(a_full_disk_leaves_of_a_compressed_recording_what_was_taken)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+	static struct sample many[4096];
+	struct perfdata *r;
+	struct made m;
+
+	prepare();
+	needs_zstd();
+	begin(&m, 1, path);
+	put(&m, 0, 4096);
+	for (uint64_t i = 0; i < 4096; i++)
+		many[i] = sample(4096 + i);
+	signal(SIGXFSZ, SIG_IGN);
+	limit.rlim_cur = perfdata_writer_size(m.w) * 3 / 2;
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	CHECK_EQ(m.sink->records(m.sink, (unsigned char *)many, sizeof(many), &m.err), -EFBIG);
+	limit.rlim_cur = RLIM_INFINITY;
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	CHECK_EQ(m.sink->records(m.sink, (unsigned char *)many, sizeof(many[0]), &m.err), -EFBIG, "the stream ended there");
+	CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
+	perfdata_writer_close(m.w);
+	r = reopen(path);
+	check_samples(r, 4096);
+	CHECK(!perfdata_note(r, 0), "%s", perfdata_note(r, 0));
+	perfdata_close(r);
+	clean();
+}
+
+/* A writer that was killed wrote no features, and perf unpacks nothing unless it was told by then how. */
+TEST(a_compressed_recording_begins_with_how_it_is_compressed)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct perfdata_record rec;
+	struct perfdata *r;
+	struct made m;
+	char part[80];
+	uint64_t told = 0;
+	int ret;
+
+	prepare();
+	needs_zstd();
+	snprintf(part, sizeof(part), "%s.part", path);
+	begin(&m, 1, path);
+	put(&m, 0, 100);
+	r = reopen(part);
+	while ((ret = perfdata_next(r, &rec, &err)) == 1 && rec.type != PD_RECORD_SAMPLE)
+		told += rec.type == PD_RECORD_FEATURE && rec.feature.id == PD_FEAT_COMPRESSED;
+	CHECK_EQ(ret, 1, "%s", err.what);
+	CHECK_EQ(told, 1);
+	perfdata_close(r);
+	perfdata_writer_close(m.w);
 	clean();
 }
 

@@ -6,6 +6,7 @@ usage: record_test.py TARE
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -121,8 +122,7 @@ def what_perf_reports_of_it():
 
 @test
 def compressed_and_piped_they_are_the_same_to_perf():
-    zstd = "made without zstd" not in sh(TARE, "record", "-z", "-o", FILE, "-e", "cpu-clock:u", "--", "true").stderr.decode()
-    for options in (["-z"], ["--compression-level=19"], ["-z", "-o", "-"], ["-o", "-"])[0 if zstd else 3:]:
+    for options in (["-z"], ["--compression-level=19"], ["-z", "-o", "-"], ["-o", "-"])[0 if has_zstd() else 3:]:
         r = sh(TARE, "record", "-q", "-o", FILE, "-e", "cpu-clock:u", "-F", "2000", *options, "--", *WORK)
         equal(r.returncode, 5, r.stderr.decode())
         equal(r.stderr, b"")
@@ -285,19 +285,47 @@ def signals_end_it_with_a_whole_file():
         equal(by_tare(), by_perf())
 
 
-@test
-def a_killed_recorder_leaves_a_readable_file():
-    p = subprocess.Popen([TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-e", "page-faults:u", "-F", "2000", "--",
+def has_zstd():
+    return "made without zstd" not in sh(TARE, "record", "-z", "-o", FILE, "-e", "cpu-clock:u", "--", "true").stderr.decode()
+
+
+def killed(*options):
+    """A recording whose recorder was killed once there were samples in it."""
+    p = subprocess.Popen([TARE, "record", "-o", FILE, *options, "-e", "cpu-clock:u", "-e", "page-faults:u", "-F", "2000", "--",
                           sys.executable, "-S", "-c", "import time\ne = time.time() + 2\nwhile time.time() < e: pass"],
                          stderr=subprocess.DEVNULL, env=ENV)
     time.sleep(1)
     p.kill()
     p.wait()
     os.rename(FILE + ".part", FILE)
-    got = by_tare()
-    true(len(got) > 100, f"{len(got)} samples")
-    equal({g[4] for g in got} - {"cpu-clock:u", "page-faults:u"}, set(), "names without features")
-    equal(len(by_perf()), len(got))
+
+
+@test
+def a_killed_recorder_leaves_a_readable_file():
+    for options in ([], ["-z"])[:1 + has_zstd()]:
+        killed(*options)
+        got = by_tare()
+        true(len(got) > 100, f"{len(got)} samples")
+        equal({g[4] for g in got} - {"cpu-clock:u", "page-faults:u"}, set(), "names without features")
+        equal(by_perf(), got, str(options))
+
+
+@test
+def what_found_room_is_told_and_read():
+    """A file that may grow no further, as on a full disk: told are the samples that are in it, for every reader."""
+    for most, options in ((200000, []), (30000, ["-z", "--call-graph", "dwarf"]))[:1 + has_zstd()]:
+        def small():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+        out = sh(TARE, "record", *options, "-o", FILE, "-e", "cpu-clock:u", "-F", "5000", "--",
+                 sys.executable, "-S", "-c", "import time\ne = time.time() + 3\nwhile time.time() < e: pass", preexec_fn=small)
+        said = out.stderr.decode()
+        equal(out.returncode, 125, said)
+        told = int(re.search(r"([\d,]+) samples? in", said).group(1).replace(",", ""))
+        true("broke off" in said and told > 0, said)
+        equal(len(by_tare()), told, said)
+        equal(len(by_perf()), told, said)
 
 
 def exact_or_skip():
