@@ -37,7 +37,7 @@
 #endif
 #endif
 
-enum { TAP_FAILED = 1, TAP_SKIPPED = 77, TAP_SECONDS = 60, TAP_MAX = 512 };
+enum { TAP_FAILED = 1, TAP_SKIPPED = 77, TAP_SECONDS = 240, TAP_MAX = 512 };
 
 struct tap_test {
 	const char *name;
@@ -145,6 +145,7 @@ static int tap_main(int argc, char **argv)
 {
 	int failed = 0, n = 0;
 
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a test that dies has said what it had found */
 	for (int i = 0; i < tap_count; i++) {
 		bool wanted = argc < 2;
 
