@@ -30,6 +30,10 @@ struct work {
 	uint64_t *last;	 /* run * n_counters + counter: at the point before */
 	uint64_t *delta; /* likewise: from there to this one */
 	uint8_t last_missing;
+	struct {
+		uint32_t thread; /* + 1 */
+		uint8_t kinds;
+	} *met; /* by label: in which thread it was met last, and as what */
 	struct align_point before;
 	bool has_before;
 	size_t thread;
@@ -270,7 +274,7 @@ struct span {
 	uint64_t least, most;
 };
 
-static void note_interval(struct work *w, const struct align *al, const struct span *span, uint8_t unknown)
+static void note_interval(struct work *w, const struct align *al, const struct span *span, uint8_t unknown, bool first)
 {
 	struct aggregate *a = w->a;
 	uint32_t around = around_of(w, al);
@@ -288,6 +292,8 @@ static void note_interval(struct work *w, const struct align *al, const struct s
 		k->intervals++;
 		k->zero += range == 0;
 		k->noise += range;
+		k->firsts += first && range;
+		k->firsts_noise += first ? range : 0;
 		k->bucket[bucket_of(range)]++;
 		list_add(&k->least, a->options.extremes, span[c].least, w, al);
 		list_add(&k->most, a->options.extremes, span[c].most, w, al);
@@ -306,6 +312,19 @@ static void note_interval(struct work *w, const struct align *al, const struct s
 	}
 }
 
+/* The thread has this point for the first time. */
+static inline bool meet(struct work *w, const struct align_point *p)
+{
+	uint32_t thread = (uint32_t)w->thread + 1;
+	uint8_t kind = (uint8_t)(1u << p->kind);
+
+	if (p->label == LABELS_NONE || __builtin_expect(w->met[p->label].thread == thread && w->met[p->label].kinds & kind, 1))
+		return false;
+	w->met[p->label].kinds = (w->met[p->label].thread == thread ? w->met[p->label].kinds : 0) | kind;
+	w->met[p->label].thread = thread;
+	return true;
+}
+
 /* All runs have this point: with the one before it, it makes an interval. n is n_counters, known to the compiler where it is 1. */
 static inline __attribute__((always_inline)) void step_of(struct work *w, const struct align *al, size_t n)
 {
@@ -313,6 +332,7 @@ static inline __attribute__((always_inline)) void step_of(struct work *w, const 
 	struct span span[TIMELINE_COUNTERS_MAX];
 	uint64_t *last = w->last, *delta = w->delta;
 	uint8_t missing = 0, backwards = 0;
+	bool first = meet(w, align_point(al, 0, 0));
 
 	for (size_t c = 0; c < n; c++)
 		span[c] = (struct span){ UINT64_MAX, 0 };
@@ -331,7 +351,7 @@ static inline __attribute__((always_inline)) void step_of(struct work *w, const 
 		}
 	}
 	if (w->has_before)
-		note_interval(w, al, span, w->last_missing | missing | backwards);
+		note_interval(w, al, span, w->last_missing | missing | backwards, first);
 	w->last_missing = missing;
 	w->before.kind = align_point(al, 0, 0)->kind;
 	w->before.label = align_point(al, 0, 0)->label;
@@ -545,7 +565,8 @@ static int take_runs(struct work *w, struct tare_error *err)
 	a->row_of = calloc(a->labels.n + 1, sizeof(*a->row_of));
 	w->group_of = calloc(a->labels.n + 1, sizeof(*w->group_of));
 	w->key = calloc(a->labels.n + 1, sizeof(*w->key));
-	if (!a->row_of || !w->group_of || !w->key)
+	w->met = calloc(a->labels.n + 1, sizeof(*w->met));
+	if (!a->row_of || !w->met || !w->group_of || !w->key)
 		return tare_fail_nomem(err);
 	for (uint32_t i = 0; i < a->labels.n; i++)
 		w->key[i] = labels_key(&a->labels, i);
@@ -595,6 +616,7 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	free(w.group);
 	free(w.group_of);
 	free(w.key);
+	free(w.met);
 	free(w.source);
 	free(w.sources);
 	free(w.last);

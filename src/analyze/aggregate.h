@@ -57,6 +57,7 @@ struct aggregate_counter {
 	uint64_t not_counted; /* in which a run has no value, or it went back */
 	uint64_t zero;	      /* with the same value in all runs */
 	uint64_t noise;	      /* the sum of the ranges */
+	uint64_t firsts, firsts_noise; /* of these: noisy ones that end where their thread is for the first time, and their noise */
 	uint64_t bucket[AGGREGATE_BUCKETS];
 	struct aggregate_list least, most; /* durations: the least of the least, the most of the most */
 	struct aggregate_list steady, noisy; /* ranges: most less least over the runs */

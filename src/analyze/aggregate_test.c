@@ -43,6 +43,30 @@ TEST(values_that_are_missing)
 	aggregate_free(&a);
 }
 
+/* Of each thread, and of each end of a label; also behind a begin that no interval ends at. */
+TEST(what_is_met_for_the_first_time)
+{
+	static const struct made_point one[] = { { B, "a", { 0, 0 } },	 { E, "a", { 10, 5 } },	 { B, "a", { 20, 5 } }, { E, "a", { 30, 5 } },
+						 { B, "b", { 40, 5 } },	 { E, "b", { 50, 5 } },	 { B, "a", { 60, 5 } }, { E, "a", { 70, 5 } } };
+	static const struct made_point two[] = { { B, "a", { 0, 0 } },	 { E, "a", { 11, 5 } },	 { B, "a", { 23, 5 } }, { E, "a", { 37, 5 } },
+						 { B, "b", { 55, 5 } },	 { E, "b", { 65, 5 } },	 { B, "a", { 91, 5 } }, { E, "a", { 101, 5 } } };
+	struct made m[2];
+
+	made_init(&m[0], "1", 2);
+	made_init(&m[1], "2", 2);
+	for (int i = 0; i < 2; i++) {
+		MADE_ADD(&m[0], i, one);
+		MADE_ADD(&m[1], i, two);
+	}
+	run(m, 2);
+	CHECK_EQ(a.counter[0].intervals - a.counter[0].zero, 2 * 5, "1, 2, 4, 8, 16");
+	CHECK_EQ(a.counter[0].noise, 2 * (1 + 2 + 4 + 8 + 16));
+	CHECK_EQ(a.counter[0].firsts, 2 * 2, "the end of a, the begin of b; that of b differs in nothing");
+	CHECK_EQ(a.counter[0].firsts_noise, 2 * (1 + 8));
+	CHECK_EQ(a.counter[1].firsts, 0, "none has noise");
+	aggregate_free(&a);
+}
+
 TEST(lost_points_are_a_difference)
 {
 	static const struct made_point one[] = {

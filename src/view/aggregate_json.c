@@ -77,6 +77,10 @@ static void counter(struct json *j, const struct aggregate *a, size_t c)
 	list(j, "longest", a, &k->most);
 	list(j, "smallest_noise", a, &k->steady);
 	list(j, "largest_noise", a, &k->noisy);
+	json_object(j, "first_times");
+	json_uint(j, "intervals", k->firsts);
+	json_uint(j, "noise", k->firsts_noise);
+	json_end(j);
 	json_array(j, "causes");
 	for (size_t i = 0; i < k->n_causes; i++) {
 		json_object(j, NULL);

@@ -214,8 +214,21 @@ static void histogram(struct text *out, const struct style *s, const struct aggr
 	grid_free(&g);
 }
 
+/* Noise of a clock is everywhere, and tells nothing of first times. */
+static void first_times(struct text *out, const struct style *s, const struct aggregate_counter *k)
+{
+	uint64_t noisy = k->intervals - k->zero;
+
+	if (!k->firsts || k->unit[0] || 100 * (double)k->firsts_noise < (double)k->noise)
+		return;
+	put_note(out, s, INK_PLAIN, " %.0f %% of the noise lies in %" PRIu64 " of the %" PRIu64 " intervals that have any: those that end where their thread is for the first time (a begin or end of a "
+		 "label). What is done once may be done by another thread in another run: naming a region, binding a function, a thread's first malloc(3). On one CPU it is mostly the same thread: tare regions --deterministic=+cpu.",
+		 100 * (double)k->firsts_noise / (double)k->noise, k->firsts, noisy);
+}
+
 static void causes(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
 {
+	first_times(out, s, k);
 	for (size_t i = 0; i < k->n_causes; i++) {
 		const struct aggregate_cause *c = &k->cause[i];
 		struct text per = { 0 };
