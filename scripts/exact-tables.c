@@ -7,6 +7,9 @@
  *numbers.
  *
  *	cc -I src scripts/exact-tables.c -lZydis -o /tmp/t && /tmp/t > src/exact/insn_table.h
+ *	/tmp/t widths > src/exact/width_table.h
+ *
+ * The second is of how many bytes each operand in memory has: what only samples need.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -370,18 +373,164 @@ static int cell(int enc, int map, int op)
 	return n_blocks++ | 0x8000;
 }
 
-int main(void)
+/* ---- bytes of the operands in memory ---- */
+
+enum { WIDTH_FORMS = 96 };
+
+static struct width {
+	int bytes[3], element; /* by the vector's length; of one element, where that is broadcast. 0: not told */
+} widths[256];
+static int n_widths = 1; /* 0: not told */
+static unsigned char width_blocks[1024][WIDTH_FORMS];
+static int n_width_blocks;
+
+/* That of all its operands in memory, if it is one; 0 where no number says it: states of the processor, lines, hints. */
+static int width_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
 {
-	static const struct {
-		int enc, map;
-	} maps[] = {
-		{ LEGACY, 0 }, { LEGACY, 1 }, { LEGACY, 2 }, { LEGACY, 3 }, { VEX, 1 },
-		{ VEX, 2 },    { VEX, 3 },    { EVEX, 1 },   { EVEX, 2 },   { EVEX, 3 },
-		{ EVEX, 5 },   { EVEX, 6 },   { XOP, 8 },    { XOP, 9 },    { XOP, 10 },
-	};
+	int width = -1;
+
+	switch (z->meta.category) {
+	case ZYDIS_CATEGORY_XSAVE:
+	case ZYDIS_CATEGORY_XSAVEOPT:
+		return 0;
+	default:
+		break;
+	}
+	switch (z->mnemonic) {
+	case ZYDIS_MNEMONIC_NOP:
+	case ZYDIS_MNEMONIC_ENTER:
+	case ZYDIS_MNEMONIC_CLFLUSH:
+	case ZYDIS_MNEMONIC_CLFLUSHOPT:
+	case ZYDIS_MNEMONIC_CLWB:
+	case ZYDIS_MNEMONIC_CLDEMOTE:
+	case ZYDIS_MNEMONIC_CLZERO:
+	case ZYDIS_MNEMONIC_INVLPG:
+		return 0;
+	default:
+		break;
+	}
+	if (z->meta.category == ZYDIS_CATEGORY_PREFETCH)
+		return 0;
+	for (int i = 0; i < z->operand_count; i++)
+		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY && o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM)
+			width = width < 0 || width == o[i].size / 8 ? o[i].size / 8 : 0;
+	return width < 0 ? 0 : width;
+}
+
+/* `mandatory`: 0 none, 2 F3, 3 F2, as build() has them. -1: no such encoding. */
+static int width_asked(int enc, int map, int op, int w, int p66, int mandatory, int reg, int len, int broadcast)
+{
+	ZydisDecodedInstruction z;
+	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+	uint8_t b[16];
+
+	if (enc != LEGACY && p66 && mandatory)
+		return -1;
+	for (int form = 0; form < 2; form++)
+		for (int v = 0; v < (enc == LEGACY ? 1 : 3); v++)
+			for (int k = 0; k < (enc == EVEX ? 2 : 1); k++) {
+				bool both = p66 && mandatory;
+
+				build(b + both, enc, map, op, mandatory ? mandatory : p66, (form ? 0xc0 : 0) | reg << 3, w, len, v, k);
+				if (both)
+					b[0] = 0x66;
+				if (broadcast)
+					b[3] |= 0x10;
+				if (probe(b, enc, op, &z, o))
+					return width_of(&z, o);
+				if (broadcast && form)
+					return -1;
+			}
+	return -1;
+}
+
+static unsigned char width_number(int enc, int map, int op, int w, int p66, int mandatory, int reg)
+{
+	struct width x = { 0 };
+
+	for (int len = 0; len < 3; len++) {
+		int bytes = len && enc == LEGACY ? x.bytes[0] : len == 2 && enc != EVEX ? 0 : width_asked(enc, map, op, w, p66, mandatory, reg, len, 0);
+		int element = enc == EVEX ? width_asked(enc, map, op, w, p66, mandatory, reg, len, 1) : 0;
+
+		x.bytes[len] = bytes > 0 ? bytes : 0;
+		x.element = element > 0 ? element : x.element;
+	}
+	for (int i = 0; i < n_widths; i++)
+		if (!memcmp(&widths[i], &x, sizeof x))
+			return (unsigned char)i;
+	if (n_widths == 256)
+		abort();
+	widths[n_widths] = x;
+	return (unsigned char)n_widths++;
+}
+
+/* Bit 15 set: the number of a block; else of a row of widths. */
+static int width_cell(int enc, int map, int op)
+{
+	static const int mandatory[] = { 0, 2, 3 };
+	unsigned char b[WIDTH_FORMS];
+	bool same = true;
+
+	for (int i = 0; i < WIDTH_FORMS; i++) {
+		b[i] = width_number(enc, map, op, i / 48, i / 24 % 2, mandatory[i / 8 % 3], i % 8);
+		same &= b[i] == b[0];
+	}
+	if (same)
+		return b[0];
+	for (int i = 0; i < n_width_blocks; i++)
+		if (!memcmp(width_blocks[i], b, sizeof b))
+			return i | 0x8000;
+	memcpy(width_blocks[n_width_blocks], b, sizeof b);
+	return n_width_blocks++ | 0x8000;
+}
+
+static const struct {
+	int enc, map;
+} maps[] = {
+	{ LEGACY, 0 }, { LEGACY, 1 }, { LEGACY, 2 }, { LEGACY, 3 }, { VEX, 1 },
+	{ VEX, 2 },    { VEX, 3 },    { EVEX, 1 },   { EVEX, 2 },   { EVEX, 3 },
+	{ EVEX, 5 },   { EVEX, 6 },   { XOP, 8 },    { XOP, 9 },    { XOP, 10 },
+};
+
+static int write_widths(void)
+{
+	int n = sizeof maps / sizeof *maps;
+
+	printf("/* SPDX-License-Identifier: MIT */\n"
+	       "/* Written by scripts/exact-tables.c from Zydis %d.%d; not to be edited by hand. */\n\n"
+	       "/* [as insn_cells][opcode] */\n"
+	       "static const uint16_t width_cells[%d][256] = {\n",
+	       (int)ZYDIS_VERSION_MAJOR(ZYDIS_VERSION), (int)ZYDIS_VERSION_MINOR(ZYDIS_VERSION), n);
+	for (int m = 0; m < n; m++) {
+		printf("\t{\n");
+		for (int op = 0; op < 256; op++)
+			printf("%s%#x,%s", op % 16 ? " " : "\t\t", width_cell(maps[m].enc, maps[m].map, op), op % 16 == 15 ? "\n" : "");
+		printf("\t},\n");
+	}
+	printf("};\n\n/* [block][W][66][none, F3, F2][ModRM.reg] -> row */\n"
+	       "static const uint8_t width_blocks[%d][%d] = {\n",
+	       n_width_blocks, WIDTH_FORMS);
+	for (int i = 0; i < n_width_blocks; i++) {
+		printf("\t{ ");
+		for (int j = 0; j < WIDTH_FORMS; j++)
+			printf("%d,%s", width_blocks[i][j], j == WIDTH_FORMS - 1 ? " },\n" : j % 24 == 23 ? "\n\t  " : " ");
+	}
+	printf("};\n\n/* bytes by the vector's length: 128, 256, 512; of one element that is broadcast; 0: not told */\n"
+	       "static const uint16_t width_rows[%d][4] = {\n",
+	       n_widths);
+	for (int i = 0; i < n_widths; i++)
+		printf("\t{ %d, %d, %d, %d },\n", widths[i].bytes[0], widths[i].bytes[1], widths[i].bytes[2], widths[i].element);
+	printf("};\n");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
 	int n = sizeof maps / sizeof *maps;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (argc > 1 && !strcmp(argv[1], "widths"))
+		return write_widths();
 	printf("/* SPDX-License-Identifier: MIT */\n"
 	       "/* Written by scripts/exact-tables.c from Zydis %d.%d; not to be edited by hand. "
 	       "*/\n\n"

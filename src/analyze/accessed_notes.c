@@ -114,7 +114,7 @@ static int note_event(struct accessed *c, const struct perfdata_event *ev, struc
 				 (unsigned)(a->config1 & 0xffff));
 	if (!strncmp(ev->name, "exact/", 6))
 		return accessed_add_note(c, err, "%s: one of every %" PRIu64 " loads and stores on average, each with the same chance; a repeated string "
-				 "instruction (rep movs, rep stos: large copies) is one, at its first byte: what lies behind is not seen", ev->name, a->period);
+				 "instruction (rep movs, rep stos: large copies) is one, whose place is its first byte", ev->name, a->period);
 	if (a->flags & FREQUENCY)
 		return accessed_add_note(c, err, "%s: %" PRIu64 " samples a second were asked for; each stands for as many events as passed since the one "
 				 "before (column weight)", ev->name, a->period);

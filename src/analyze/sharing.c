@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "analyze/sharing_private.h"
 
-enum { LINE_SIZE = 64, LEAST = 4 };
+enum { LINE_SIZE = 64, LEAST = 4, WIDEST = 1 << 20, MORE_LINES = 4 << 20 /* behind the first ones of all accesses */ };
 
 struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error *err)
 {
@@ -119,11 +119,12 @@ static int add_part(struct sharing *s, const struct tare_access *a, const struct
 
 int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct tare_error *err)
 {
-	enum { PAGE = 4096, WIDEST = 4096 };
+	enum { PAGE = 4096, OPERAND = 4096 /* no instruction that does not repeat has a larger one */ };
+	bool sized = a->has & TARE_ACCESS_SIZE && (a->origin == TARE_FROM_EXACT || a->size <= OPERAND);
 	bool load = a->kind == TARE_ACCESS_LOAD || a->kind == TARE_ACCESS_UPDATE;
 	bool store = a->kind == TARE_ACCESS_STORE || a->kind == TARE_ACCESS_UPDATE;
 	uint64_t address = a->has & TARE_ACCESS_PHYSICAL ? a->physical : a->address, line_size = s->opt.line_size;
-	uint64_t size = a->has & TARE_ACCESS_SIZE && a->size <= WIDEST ? a->size : 0, done = 0;
+	uint64_t size = sized ? a->size : 0, done = 0, most = (MORE_LINES - s->more_lines) * line_size;
 	struct thread_key task = { a->pid, a->tid };
 	struct hit h = { .time = a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX, .latency = latency_of(a) };
 	int ret;
@@ -145,11 +146,18 @@ int sharing_add(struct sharing *s, const struct tare_access *a, const struct sha
 	s->totals.used++;
 	s->totals.knows_physical |= (a->has & TARE_ACCESS_PHYSICAL) != 0;
 	s->totals.knows_shared |= file != NULL;
+	most = most > WIDEST ? WIDEST : most < 2 * line_size ? 2 * line_size : most;
+	if (size > most) { /* of large copies the beginning: each line costs memory */
+		s->totals.cut_short++;
+		size = most;
+	}
 	do { /* a hit in every line that it touches */
 		uint64_t room = line_size - ((address + done) & (line_size - 1)), part = size - done < room ? size - done : room;
 
 		ret = add_part(s, a, file, h, done, size ? (unsigned)part : 0, err);
 		done += part;
+		s->more_lines += h.flags & HIT_MORE && s->more_lines < MORE_LINES;
+		h.flags |= HIT_MORE;
 		/* which page follows in physical memory is not told */
 	} while (ret == 0 && size && done < size && !(a->has & TARE_ACCESS_PHYSICAL && (address + done) % PAGE == 0));
 	return ret;

@@ -86,7 +86,8 @@ struct sharing_file {
 
 /*
  * Loads, stores and updates with an address are used, in every line that they touch; others are passed over. `file` may be NULL; a physical
- * address goes before it. Some 32 bytes of memory each, and 48 per line.
+ * address goes before it. Some 32 bytes of memory each, and 48 per line. Of one of more
+ * than 1 MiB that much is looked at, and of all together 4194304 lines beyond the first of each: totals say where it was less.
  */
 int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct tare_error *err);
 /* Judge. After it the results below; nothing may be added. */
@@ -97,6 +98,7 @@ const struct sharing_cell *sharing_cells(const struct sharing *s);
 /* How many accesses were used; how many of them had no time; whether any hardware spoke of modified lines. */
 struct sharing_totals {
 	uint64_t used, passed_over, without_time, lines;
+	uint64_t cut_short; /* of `used`: too large for all its lines to be looked at */
 	uint64_t too_few; /* lines of several threads with a store, of which there are fewer samples than `least` */
 	uint32_t processes; /* of the accesses used */
 	bool knows_modified, knows_physical, knows_shared; /* of some; shared: a file */

@@ -6,7 +6,7 @@
 #include "analyze/sharing.h"
 #include "base/set.h"
 
-enum { HIT_LOAD = 1, HIT_STORE = 2, HIT_MODIFIED = 4, HIT_KERNEL = 8, HIT_TIMED = 16 };
+enum { HIT_LOAD = 1, HIT_STORE = 2, HIT_MODIFIED = 4, HIT_KERNEL = 8, HIT_TIMED = 16, HIT_MORE = 32 /* of an access to several lines: not the first */ };
 
 struct line_key {
 	uint64_t address;
@@ -47,6 +47,7 @@ struct sharing {
 	uint32_t *same; /* per line: which it is */
 	struct hit *hit;
 	size_t n, room;
+	uint64_t more_lines; /* hits that are HIT_MORE */
 	struct sharing_line *out;
 	size_t n_out, out_room;
 	struct sharing_cell *cell;

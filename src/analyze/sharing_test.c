@@ -3,7 +3,7 @@
  * The verdicts against machines that are made up: threads with known lines, known bytes, known turns, sampled as
  * hardware samples. What is found is compared with what was planted.
  */
-#include "analyze/sharing.h"
+#include "analyze/sharing_private.h"
 #include "tap.h"
 
 static uint64_t seed;
@@ -310,6 +310,39 @@ TEST(accesses_across_lines)
 		}
 		sharing_free(s);
 	}
+}
+
+/* Copies by one instruction, as the exact engine tells them: every line of it, and of very large ones, and very many, the first. */
+TEST(large_copies)
+{
+	enum { MIB = 1 << 20, LINES = MIB / 64, MOST = 4 << 20 };
+	struct tare_access a = { .origin = TARE_FROM_EXACT, .kind = TARE_ACCESS_STORE, .pid = 1, .tid = 10, .address = 0x10000000, .size = 5000,
+				 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_TIME | TARE_ACCESS_SIZE };
+	struct sharing *s = sharing_new(NULL, NULL);
+
+	CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
+	CHECK_EQ(s->n, 79, "5000 bytes");
+	CHECK_EQ(s->hit[78].size, 5000 - 78 * 64);
+	CHECK_EQ(s->totals.cut_short, 0);
+	a.size = MIB;
+	CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
+	CHECK_EQ(s->n, 79 + LINES);
+	CHECK_EQ(s->totals.cut_short, 0);
+	a.size = UINT32_MAX;
+	CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
+	CHECK_EQ(s->n, 79 + 2 * LINES);
+	CHECK_EQ(s->totals.cut_short, 1);
+	for (size_t i = 2; i < MOST / LINES + 4; i++)
+		CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
+	CHECK(s->n >= MOST && s->n < MOST + 1000, "%zu", s->n);
+	a.address += 60;
+	a.size = 8;
+	CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
+	CHECK_EQ(s->hit[s->n - 1].size, 4, "what lies across two lines is in both, always");
+	a.time_ns = 7;
+	CHECK_EQ(sharing_finish(s, NULL), 0);
+	CHECK_EQ(s->ran_at[1] - s->ran_at[0], s->totals.used, "each is one thing that the thread did");
+	sharing_free(s);
 }
 
 /* What is said where sizes are not known, by how far apart the bytes are. */

@@ -16,6 +16,12 @@ static int by_time(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
+/* A thing done at a known time; a copy of many lines is one. */
+static bool did(const struct hit *h)
+{
+	return (h->flags & (HIT_TIMED | HIT_MORE)) == HIT_TIMED;
+}
+
 int sharing_note_running(struct sharing *s, struct tare_error *err)
 {
 	uint32_t threads = s->threads.n;
@@ -25,11 +31,11 @@ int sharing_note_running(struct sharing *s, struct tare_error *err)
 	if (!s->ran_at || !s->ran)
 		return tare_fail_nomem(err);
 	for (size_t i = 0; i < s->n; i++)
-		s->ran_at[s->hit[i].thread + 2] += (s->hit[i].flags & HIT_TIMED) != 0;
+		s->ran_at[s->hit[i].thread + 2] += did(&s->hit[i]);
 	for (uint32_t t = 0; t < threads; t++)
 		s->ran_at[t + 2] += s->ran_at[t + 1];
 	for (size_t i = 0; i < s->n; i++)
-		if (s->hit[i].flags & HIT_TIMED)
+		if (did(&s->hit[i]))
 			s->ran[s->ran_at[s->hit[i].thread + 1]++] = s->hit[i].time;
 	for (uint32_t t = 0; t < threads; t++) {
 		uint64_t *ran = s->ran + s->ran_at[t];

@@ -46,6 +46,12 @@ struct insn {
 /* Decode the instruction at `bytes`, of which `size` may be read (15 are always enough). */
 bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size);
 
+/*
+ * How many bytes each of its operands in memory has, of one that repeats a single element; `bytes` are its own. 0: not told, as
+ * for what a mask or the processor's state decides, and for what is no access but a hint.
+ */
+unsigned insn_width(const struct insn *in, const uint8_t *bytes);
+
 /* int3: the program's own, or a uprobe of the kernel's; or its long form, int 3. */
 static inline bool insn_breakpoint(const struct insn *in)
 {

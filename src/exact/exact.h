@@ -144,10 +144,13 @@ struct exact_sample {
 
 	/* SAMPLE: the very instruction that retired as the count-th; everything else is as before it. */
 	uint64_t pc;
-	/* Of accesses, loads and stores: the count-th operand. A repeated string instruction is one, where it begins. */
+	/* Of accesses, loads and stores: the count-th operand. A repeated string instruction is one, of all its bytes. */
 	bool reads, writes, locked, prefetches;
 	bool has_address; /* not of gather, scatter, ... */
 	uint64_t address;
+	uint64_t bytes; /* from `address` on, of a string instruction that repeats all that it accessed; 0: not known */
+	bool has_target, has_outcome, taken; /* of branches: where it leads; whether it went there */
+	uint64_t target;
 	const uint64_t *registers; /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags; or NULL */
 	const uint64_t *chain;     /* return addresses, the innermost first; memory that may be executed */
 	size_t n_chain;

@@ -89,7 +89,7 @@ enum { R11 = 11, DIRECTION_FLAG = 0x400, STACK_BYTES = 64 };
 
 #define TRAP_FLAG 0x100ull
 
-/* A line each, as the judge's -e writes them: THREAD NUMBER PC COUNT... @ADDRESS =REGISTERS ^STACK <CALLER... */
+/* A line each, as the judge's -e writes them: THREAD NUMBER PC COUNT... >TARGET @ADDRESS#BYTES =REGISTERS ^STACK <CALLER... */
 static int write_sample(void *with, const struct exact_sample *s)
 {
 	FILE *f = with;
@@ -115,8 +115,10 @@ static int write_sample(void *with, const struct exact_sample *s)
 	if (s->reads || s->writes || s->prefetches)
 		fprintf(f, " %s%s%s%s", s->reads ? "r" : "", s->writes ? "w" : "", s->prefetches ? "p" : "",
 			s->locked ? "l" : "");
+	if (s->has_target)
+		fprintf(f, " >%#" PRIx64 "%s", s->target, !s->has_outcome ? "?" : s->taken ? "!" : "");
 	if (s->kind == EXACT_SAMPLE && s->has_address)
-		fprintf(f, " @%#" PRIx64, s->address);
+		fprintf(f, " @%#" PRIx64 "#%" PRIu64, s->address, s->bytes);
 	for (int i = 0; s->registers && i < EXACT_REGISTERS; i++) {
 		uint64_t all = i == EXACT_REGISTERS - 1 ? DIRECTION_FLAG : i == R11 ? ~TRAP_FLAG : ~0ull; /* the judge's */
 

@@ -142,6 +142,11 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 				    .prefetches = r->has & SAMPLE_PREFETCHES,
 				    .has_address = r->has & SAMPLE_HAS_ADDRESS,
 				    .address = r->address,
+				    .bytes = r->bytes,
+				    .has_target = r->has & SAMPLE_HAS_TARGET,
+				    .has_outcome = r->has & SAMPLE_HAS_OUTCOME,
+				    .taken = r->has & SAMPLE_TAKEN,
+				    .target = r->target,
 				    .n_chain = r->chain,
 				    .n_stack = r->stack };
 

@@ -56,6 +56,10 @@ enum {
 	SAMPLE_WRITES = 16,
 	SAMPLE_LOCKED = 32,
 	SAMPLE_PREFETCHES = 64,
+	/* Of a branch. */
+	SAMPLE_HAS_TARGET = 256,
+	SAMPLE_HAS_OUTCOME = 512,
+	SAMPLE_TAKEN = 1024,
 	SAMPLE_OPERAND = SAMPLE_HAS_ADDRESS | SAMPLE_READS | SAMPLE_WRITES | SAMPLE_LOCKED | SAMPLE_PREFETCHES,
 };
 
@@ -67,6 +71,8 @@ struct sample_record {
 	int32_t pid, tid;
 	uint64_t number; /* the first is 1 */
 	uint64_t tsc, pc, address;
+	uint64_t bytes;	 /* that it accesses, from `address` on; 0: not known */
+	uint64_t target; /* where a branch leads */
 	uint32_t chain, stack; /* entries; bytes */
 };
 

@@ -69,6 +69,13 @@ struct thread {
 		uint64_t address;
 		uint32_t what; /* SAMPLE_OPERAND */
 	} later[LATER_MAX]; /* further samples of the same instruction */
+	struct {
+		uint64_t address;     /* rsi or rdi before a string instruction that repeats */
+		uint8_t by;	      /* which of them; 0: it does not */
+		uint8_t narrow;	      /* of which the lower half counts */
+		uint8_t branch;	      /* enum insn_kind of a branch; else 0 */
+		uint8_t to_next;      /* a branch that leads to the next instruction, taken or not */
+	} draft;
 	uint64_t random;
 	uint64_t ended_at;
 	int64_t left_more; /* `left` goes on with so many */

@@ -26,6 +26,9 @@ bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare
  */
 bool access_from_branch(const struct perfdata_record *rec, bool intel, struct tare_access *out);
 
+/* What the exact engine told in a sample's raw bytes: of memory how many bytes it is, of a branch where it leads. False: nothing. */
+bool access_from_exact(const struct perfdata_record *rec, struct tare_access *out);
+
 /* From IBS registers; false when they hold no sample. Call access_common() first. */
 bool access_from_ibs(const struct ibs *s, struct tare_access *out);
 

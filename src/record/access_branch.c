@@ -30,7 +30,7 @@ bool access_from_branch(const struct perfdata_record *rec, bool intel, struct ta
 		out->has |= TARE_ACCESS_MISPREDICTED;
 		out->mispredicted = true;
 	}
-	if (!b || b->from != out->ip)
+	if (access_from_exact(rec, out) || !b || b->from != out->ip)
 		return true;
 	out->has |= TARE_ACCESS_TARGET | TARE_ACCESS_TAKEN;
 	out->target = b->to;

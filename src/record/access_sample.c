@@ -4,7 +4,9 @@
  * fields. Source: Linux, include/uapi/linux/perf_event.h, union perf_mem_data_src.
  */
 #include <string.h>
+#include "record/perfdata_bytes.h"
 #include "record/access.h"
+#include "session/exact_raw.h"
 
 enum {
 	MISC_MODE = 7,
@@ -165,6 +167,31 @@ static void weights(const struct perfdata_record *rec, bool amd, struct tare_acc
 		access_latency(a, meaning[2], (uint32_t)(w >> 48));
 }
 
+bool access_from_exact(const struct perfdata_record *rec, struct tare_access *out)
+{
+	const uint8_t *raw = rec->sample.raw;
+	uint64_t value;
+	uint32_t told;
+
+	if (out->origin != TARE_FROM_EXACT || !(rec->has & PD_SAMPLE_RAW) || rec->sample.raw_size != EXACT_RAW_SIZE)
+		return false;
+	told = load32(raw, false);
+	value = load64(raw + 4, false);
+	if (told & EXACT_RAW_BYTES && value && value <= UINT32_MAX) {
+		out->has |= TARE_ACCESS_SIZE;
+		out->size = (uint32_t)value;
+	}
+	if (told & EXACT_RAW_TARGET) {
+		out->has |= TARE_ACCESS_TARGET;
+		out->target = value;
+	}
+	if (told & EXACT_RAW_OUTCOME) {
+		out->has |= TARE_ACCESS_TAKEN;
+		out->taken = told & EXACT_RAW_TAKEN;
+	}
+	return told != 0;
+}
+
 void access_common(const struct perfdata_record *rec, struct tare_access *out)
 {
 	*out = (struct tare_access){ .event = rec->event ? (uint32_t)rec->event->index : UINT32_MAX,
@@ -221,5 +248,6 @@ bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare
 		out->locked = s.lock & LOCK_LOCKED;
 	}
 	weights(rec, amd, out);
+	access_from_exact(rec, out);
 	return out->kind != TARE_ACCESS_OTHER || out->has & TARE_ACCESS_PLACE;
 }

@@ -461,6 +461,48 @@ TEST(pebs_recording)
 	tare_accesses_close(r);
 }
 
+/* The raw bytes of the exact engine's samples, of memory and of branches; of others they are not its, nor of another length. */
+TEST(raw_of_the_exact_engine)
+{
+	enum { ANY = 0xee };
+	static const struct {
+		int line;
+		unsigned told;
+		uint64_t value;
+		uint32_t size;
+		enum tare_access_origin origin;
+		bool is;
+		uint32_t has, bytes;
+		bool taken;
+	} rows[] = {
+		{ __LINE__, 1, 32, 12, TARE_FROM_EXACT, true, TARE_ACCESS_SIZE, 32, false },
+		{ __LINE__, 1, UINT32_MAX, 12, TARE_FROM_EXACT, true, TARE_ACCESS_SIZE, UINT32_MAX, false },
+		{ __LINE__, 1, 1ull << 32, 12, TARE_FROM_EXACT, true, 0, ANY, false },
+		{ __LINE__, 1, 0, 12, TARE_FROM_EXACT, true, 0, ANY, false },
+		{ __LINE__, 0, 32, 12, TARE_FROM_EXACT, false, 0, ANY, false },
+		{ __LINE__, 2, 0x1234, 12, TARE_FROM_EXACT, true, TARE_ACCESS_TARGET, ANY, false },
+		{ __LINE__, 2 | 4, 0x1234, 12, TARE_FROM_EXACT, true, TARE_ACCESS_TARGET | TARE_ACCESS_TAKEN, ANY, false },
+		{ __LINE__, 2 | 4 | 8, 0x1234, 12, TARE_FROM_EXACT, true, TARE_ACCESS_TARGET | TARE_ACCESS_TAKEN, ANY, true },
+		{ __LINE__, 1, 32, 12, TARE_FROM_PEBS, false, 0, ANY, false },
+		{ __LINE__, 1, 32, 11, TARE_FROM_EXACT, false, 0, ANY, false },
+		{ __LINE__, 1, 32, 20, TARE_FROM_EXACT, false, 0, ANY, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint8_t raw[24] = { (uint8_t)rows[i].told };
+		struct perfdata_record rec = { .has = PD_SAMPLE_RAW, .sample = { .raw = raw, .raw_size = rows[i].size } };
+		struct tare_access a = { .origin = rows[i].origin, .size = ANY };
+
+		memcpy(raw + 4, &rows[i].value, 8);
+		CHECK_EQ(access_from_exact(&rec, &a), rows[i].is, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has, rows[i].has, "row at line %d", rows[i].line);
+		CHECK_EQ(a.size, rows[i].bytes, "row at line %d", rows[i].line);
+		CHECK_EQ(a.taken, rows[i].taken, "row at line %d", rows[i].line);
+		if (rows[i].has & TARE_ACCESS_TARGET)
+			CHECK_EQ(a.target, 0x1234, "row at line %d", rows[i].line);
+	}
+}
+
 /* By the event, and by the branch records where the newest is of the sampled branch. */
 TEST(branches)
 {

@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include "regs.h"
 #include "session/exact_follow.h"
+#include "session/exact_raw.h"
 #include "session/sample.h"
 
 enum { ROOM = RECORD_MOST, CHAIN = EXACT_CHAIN_MAX };
@@ -275,6 +276,17 @@ static uint64_t data_source(const struct exact_sample *s)
 	       (s->locked ? PERF_MEM_S(LOCK, LOCKED) : 0) | PERF_MEM_S(TLB, NA) | PERF_MEM_S(LVLNUM, NA);
 }
 
+static void put_raw(struct exact_recording *r, const struct exact_sample *s)
+{
+	bool bytes = s->has_address && s->bytes;
+	uint64_t value = bytes ? s->bytes : s->has_target ? s->target : 0;
+
+	put32(r, EXACT_RAW_SIZE);
+	put32(r, bytes ? EXACT_RAW_BYTES
+		       : (s->has_target ? EXACT_RAW_TARGET : 0) | (s->has_outcome ? EXACT_RAW_OUTCOME : 0) | (s->taken ? EXACT_RAW_TAKEN : 0));
+	put64(r, value);
+}
+
 /* Fields in the order of perf_event_open(2), "PERF_RECORD_SAMPLE". */
 static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 {
@@ -295,6 +307,8 @@ static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 		put_counts(r, s);
 	if (a->sample_type & PERF_SAMPLE_CALLCHAIN)
 		put_chain(r, s, a->exclude_callchain_user);
+	if (a->sample_type & PERF_SAMPLE_RAW)
+		put_raw(r, s);
 	if (a->sample_type & PERF_SAMPLE_REGS_USER)
 		put_stack(r, s, a->sample_regs_user);
 	if (a->sample_type & PERF_SAMPLE_DATA_SRC)
@@ -365,6 +379,14 @@ static bool accesses_memory(const struct encoding *e)
 	return c == EXACT_LOADS || c == EXACT_STORES || c == EXACT_ACCESSES;
 }
 
+static bool branches(const struct encoding *e)
+{
+	static const uint64_t classes = 1ull << EXACT_BRANCHES | 1ull << EXACT_CONDITIONAL | 1ull << EXACT_CALLS | 1ull << EXACT_RETURNS |
+					1ull << EXACT_INDIRECT;
+
+	return classes >> exact_class_of(e) & 1;
+}
+
 static int make_events(struct exact_recording *r)
 {
 	const struct sample_how *how = &r->plan->how;
@@ -392,6 +414,8 @@ static int make_events(struct exact_recording *r)
 			a->sample_type |= PERF_SAMPLE_ADDR;
 		if (how->addresses && accesses_memory(&list->enc[0]))
 			a->sample_type |= PERF_SAMPLE_DATA_SRC;
+		if (how->addresses && (accesses_memory(&list->enc[0]) || branches(&list->enc[0])))
+			a->sample_type |= PERF_SAMPLE_RAW;
 		if (r->n > 1) {
 			a->sample_type |= PERF_SAMPLE_READ;
 			a->read_format |= PERF_FORMAT_GROUP;

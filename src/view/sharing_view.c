@@ -380,6 +380,11 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 		put_counted(out, style, t.passed_over, " access was", " accesses were");
 		text_add(out, " passed over: prefetches, and those without an address or a thread.\n");
 	}
+	if (t.cut_short) {
+		text_add(out, " ");
+		put_counted(out, style, t.cut_short, " large copy was", " large copies were");
+		text_add(out, " looked at in part: the first 1 MiB of each, and 256 MiB of all.\n");
+	}
 	accessed_quality_text(out, n->of, t.used, style);
 }
 
@@ -517,6 +522,7 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 	json_uint(&j, "accesses", t.used);
 	json_uint(&j, "passed_over", t.passed_over);
 	json_uint(&j, "without_time", t.without_time);
+	json_uint(&j, "cut_short", t.cut_short);
 	json_uint(&j, "no_memory_operations", n->no_accesses);
 	json_uint(&j, "lines_in_all", t.lines);
 	json_uint(&j, "lines_of_too_few_samples", t.too_few);

@@ -6,6 +6,7 @@ usage: record_precise_test.py TARE CC
 import collections
 import csv
 import io
+import json
 import os
 import re
 import shutil
@@ -168,8 +169,108 @@ def one_by_one():
     lines = [int(x["address"], 16) for x in rows[at:at + 5]]
     equal(lines[0], lines[2], "where the copy begins, and what is prefetched")
     equal(lines[3], lines[4], "what is pushed is popped")
+    equal([x["size"] for x in rows[at:at + 5]], ["64", "64", "", "8", "8"], "all that is copied; a prefetch has no size")
     empty = f"{symbol(p, 'empty') & 0xfff:03x}"
     equal([(x["kind"], x["address"]) for x in rows[at + 5:at + 7] if x["ip"].endswith(empty)], [], "rep movsb of no byte")
+
+
+# One access of each size behind the other, each by an instruction of its own; copies upwards, downwards, and one that stops early.
+SIZES = r"""
+#include <stdint.h>
+static char from[8192] __attribute__((aligned(64))), to[8192] __attribute__((aligned(64)));
+int main(void)
+{
+	void *s = from, *d = to;
+	long n = 100;
+	__asm__ volatile(".globl here\nhere: movb (%0), %%al\nmovw %%ax, (%1)\nmovl (%0), %%eax\nmovq %%rax, (%1)\nmovzbl (%0), %%eax\n"
+			 "movups (%0), %%xmm0\nmovss %%xmm0, (%1)\nmovlps %%xmm0, (%1)\nvmovups (%0), %%ymm1\nvmovups %%ymm1, (%1)\nfldt (%0)\nfstpl (%1)\n"
+			 "fxsave64 1024(%1)\nxor %%edx, %%edx\nmov $3, %%eax\nxsave64 2048(%1)\nlock cmpxchg16b (%1)\nbtsq $1, (%1)\npushw $1\npopw %%ax\npush %%rax\npop %%rax\n"
+			 "sub $128, %%rsp\ncall 1f\nadd $128, %%rsp\njmp 2f\n1: ret\n2:\n"
+			 : : "r"(s), "r"(d) : "rax", "rbx", "rcx", "rdx", "xmm0", "xmm1", "memory", "st");
+	__asm__ volatile("rep movsw" : "+S"(s), "+D"(d), "+c"(n) : : "memory");
+	n = 10;
+	__asm__ volatile("std\nrep stosq\ncld" : "+D"(d), "+c"(n) : "a"(7) : "memory");
+	to[3000] = 1;
+	d = to + 2900;
+	n = 5000;
+	__asm__ volatile("repe scasb" : "+D"(d), "+c"(n) : "a"(0) : "memory");
+	__asm__ volatile(".globl there\nthere: movb $1, %0" : "=m"(*to));
+	return 0;
+}
+"""
+
+
+@test
+def sizes():
+    exact_or_skip()
+    if "avx" not in open("/proc/cpuinfo", encoding="utf-8").read():
+        skip("no AVX here")
+    p = program("sizes", SIZES)
+    record("--precise=memory", "-c", "1", "--", p)
+    rows, to = accesses(), symbol(p, "to") & 0xfff
+    here, there = symbol(p, "here") & 0xfff, symbol(p, "there") & 0xfff
+    begin, end = (next(i for i, x in enumerate(rows) if int(x["ip"], 16) & 0xfff == at and int(x["ip"], 16) >> 40 == 0x55 and x["kind"] == k)
+                  for at, k in ((here, "load"), (there, "store")))
+    got = [(x["kind"], x["size"]) for x in rows[begin:end]]
+    wanted = [("load", "1"), ("store", "2"), ("load", "4"), ("store", "8"), ("load", "1"), ("load", "16"), ("store", "4"), ("store", "8"),
+              ("load", "32"), ("store", "32"), ("load", "10"), ("store", "8"), ("store", "512"), ("update", ""), ("update", "16"), ("update", "8"),
+              ("store", "2"), ("load", "2"), ("store", "8"), ("load", "8"), ("store", "8"), ("load", "8")]
+    equal(got[:len(wanted)], wanted, "what each instruction accesses; what xsave writes depends on the processor's state")
+    strings = [(x["kind"], x["size"], (int(x["address"], 16) - to) % 4096) for x in rows[begin:end] if int(x["size"] or 0) in (200, 80, 101)]
+    equal([s for s in strings if s[0] == "store"], [("store", "200", 0), ("store", "80", 200 - 9 * 8)], "from the lowest byte on, downwards, too")
+    equal([s[:2] for s in strings if s[0] == "load"], [("load", "200"), ("load", "101")], "as far as it came")
+
+
+# A large copy by one instruction into lines that another thread writes a byte of, and reads from.
+COPIES = r"""
+#include <pthread.h>
+#include <stdint.h>
+static char from[8192] __attribute__((aligned(64)));
+static volatile char to[8192] __attribute__((aligned(64)));
+static pthread_barrier_t both;
+static void *one(void *p)
+{
+	pthread_barrier_wait(&both);
+	for (int i = 0; i < 3000; i++) {
+		const void *s = from;
+		volatile void *d = to;
+		long n = 8192;
+		__asm__ volatile("rep movsb" : "+S"(s), "+D"(d), "+c"(n) : : "memory");
+	}
+	return p;
+}
+static void *two(void *p)
+{
+	pthread_barrier_wait(&both);
+	for (int i = 0; i < 1000000; i++)
+		to[64 * 77 + 5]++;
+	return p;
+}
+int main(void)
+{
+	pthread_t x, y;
+	pthread_barrier_init(&both, 0, 2);
+	pthread_create(&x, 0, one, 0);
+	pthread_create(&y, 0, two, 0);
+	pthread_join(x, 0);
+	pthread_join(y, 0);
+	return 0;
+}
+"""
+
+
+@test
+def lines_inside_a_copy():
+    """A line in the middle of a copy is seen, with both threads in it; whether they ran at once is the machine's matter."""
+    exact_or_skip()
+    record("--precise=memory", "-c", "50", "--", program("copies", COPIES))
+    r = sh(TARE, "sharing", "-a", "--format", "json", FILE)
+    equal(r.returncode, 0, r.stderr)
+    lines = [x for x in json.loads(r.stdout)["lines"] if x["object"] and x["object"].startswith(f"to+{hex(64 * 77)} ")]
+    equal(len(lines), 1, "the line that both use")
+    cells = lines[0]["cells"]
+    equal({(c["offset"], c["size"]) for c in cells}, {(0, 64), (5, 1)}, "all of it, and a byte")
+    equal(len({c["tid"] for c in cells}), 2, "by two threads")
 
 
 MASKED = """
@@ -198,6 +299,18 @@ def masked_operands_have_no_address():
     equal([(x["kind"], bool(x["address"])) for x in rows[at - 1:at + 1]], [("load", False), ("load", True)], "its mask may be 0")
 
 
+# A loop of three rounds, a call and its return, a jump through a register, and one that leads to the next instruction either way.
+JUMPS = r"""
+int main(void)
+{
+	__asm__ volatile("mov $3, %%ecx\n.globl again\nagain: dec %%ecx\n.globl back\nback: jnz again\nsub $128, %%rsp\n.globl call\ncall: call callee\n"
+			 ".globl behind\nbehind: add $128, %%rsp\nlea last(%%rip), %%rax\n.globl through\nthrough: jmp *%%rax\nnop\n"
+			 ".globl callee\ncallee: ret\n.globl last\nlast: nop\n.globl next\nnext: jz 1f\n1:\n" : : : "rax", "rcx", "memory");
+	return 0;
+}
+"""
+
+
 @test
 def branches_are_rows_too():
     exact_or_skip()
@@ -205,7 +318,16 @@ def branches_are_rows_too():
     record("--precise=branches", "-c", "97", "--", p)
     rows = accesses()
     true(len(rows) > 10, f"{len(rows)} rows")
-    equal({(x["kind"], x["exact_ip"], x["origin"], x["address"], x["target"]) for x in rows}, {("branch", "true", "exact", "", "")}, "branches")
+    equal({(x["kind"], x["exact_ip"], x["origin"], x["address"], x["size"]) for x in rows}, {("branch", "true", "exact", "", "")}, "branches")
+    true(all(x["target"] for x in rows), "where each leads")
+    p = program("jumps", JUMPS)
+    record("--precise=branches", "-c", "1", "--", p)
+    low = {w: symbol(p, w) & 0xfff for w in ("again", "back", "call", "callee", "behind", "through", "last", "next")}
+    at = {(w, low[w]): [(x["taken"], int(x["target"], 16) & 0xfff) for x in accesses() if int(x["ip"], 16) & 0xfff == low[w] and
+                        int(x["ip"], 16) >> 40 == 0x55] for w in ("back", "call", "callee", "through", "next")}
+    equal({k[0]: v for k, v in at.items()},
+          {"back": [("true", low["again"])] * 2 + [("false", low["again"])], "call": [("true", low["callee"])], "callee": [("true", low["behind"])],
+           "through": [("true", low["last"])], "next": [("", low["next"] + 2)]}, "where each leads, and whether it went there")
     true("say nothing of an access" not in sh(TARE, "export", "--accesses", "-f", "csv", FILE).stderr, "none is left out")
 
 

@@ -176,8 +176,8 @@ static void retire(struct task *t, const struct insn *in, uint64_t next_rip)
 	if (in->conditional)
 		t->counts[C_TAKEN] += in->to_next ? branch_holds(in, t->flags, t->rcx)
 						  : next_rip != in->at + in->length;
-	watch_retired(t->number, in, in->syscall && t->asks, before, t->counts, t->accesses, t->n_accesses,
-		      &t->state);
+	watch_retired(t->number, t->tid, in, in->syscall && t->asks, before, t->counts, t->accesses, t->n_accesses,
+		      &t->state, next_rip);
 	if (trace)
 		fprintf(trace, "%d %#llx %u\n", t->tid, (unsigned long long)in->at, in->mnemonic);
 }

@@ -5,6 +5,7 @@
 #include <Zydis/Zydis.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/uio.h>
 
 static FILE *reads, *samples;
@@ -56,6 +57,7 @@ static bool plain(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o
 	case ZYDIS_MNEMONIC_BTC:
 	case ZYDIS_MNEMONIC_ENTER:
 	case ZYDIS_MNEMONIC_POP:
+	case ZYDIS_MNEMONIC_XLAT:
 		return false;
 	default:
 		return true;
@@ -105,6 +107,26 @@ static bool chosen(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *
 	return read_first && (of == C_LOADS ? reads : writes);
 }
 
+static size_t read_memory(pid_t tid, uint64_t at, void *to, size_t n)
+{
+	ssize_t got = process_vm_readv(tid, &(struct iovec){ to, n }, 1, &(struct iovec){ (void *)at, n }, 1, 0);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Bytes of an operand; 0 where no number says it: the processor's state, lines of a cache, hints. */
+static uint64_t bytes_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
+{
+	switch (z->meta.category) {
+	case ZYDIS_CATEGORY_PREFETCH:
+	case ZYDIS_CATEGORY_XSAVE:
+	case ZYDIS_CATEGORY_XSAVEOPT:
+		return 0;
+	default:
+		return strncmp(ZydisMnemonicGetString(z->mnemonic), "cl", 2) != 0 ? o->size / 8 : 0;
+	}
+}
+
 /* A rep that is over before it began accesses nothing. */
 static bool is_empty(const ZydisDecodedInstruction *z, const struct user_regs_struct *r)
 {
@@ -134,6 +156,7 @@ unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const s
 
 			if (!chosen(&z, &ops[i], pass == 0, a->what))
 				continue;
+			a->bytes = bytes_of(&z, &ops[i]);
 			a->known = address_of(&z, &ops[i], at, r, reads, &a->address);
 			n++;
 		}
@@ -154,13 +177,6 @@ static bool executable(pid_t tid, uint64_t at)
 	if (f)
 		fclose(f);
 	return found;
-}
-
-static size_t read_memory(pid_t tid, uint64_t at, void *to, size_t n)
-{
-	ssize_t got = process_vm_readv(tid, &(struct iovec){ to, n }, 1, &(struct iovec){ (void *)at, n }, 1, 0);
-
-	return got > 0 ? (size_t)got : 0;
 }
 
 void watch_state(pid_t tid, const struct user_regs_struct *r, struct watch_state *out)
@@ -200,6 +216,48 @@ static void state_line(const struct watch_state *s)
 		fprintf(samples, " <%#llx", (unsigned long long)s->chain[i]);
 }
 
+/* Where a branch leads, and whether it went there: !; ? where both ways lead there. */
+static void branch_words(const struct insn *in, pid_t tid, uint64_t next)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction z;
+	uint8_t code[15];
+	ZydisDecoder d;
+	ZyanU64 to = next;
+
+	if (!in->adds[C_BRANCHES])
+		return;
+	ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, code, read_memory(tid, in->at, code, sizeof(code)), &z, ops)) &&
+	    ops[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && ops[0].imm.is_relative)
+		ZydisCalcAbsoluteAddress(&z, ops, in->at, &to);
+	fprintf(samples, " >%#llx%s", (unsigned long long)to, in->to_next ? "?" : in->conditional && next == in->at + in->length ? "" : "!");
+}
+
+/* How far a string instruction that repeats has come, of all its operands the same way. */
+static int64_t came(pid_t tid, const struct insn *in, const struct user_regs_struct *before)
+{
+	struct user_regs_struct now;
+	uint64_t far;
+	uint8_t code[15] = { 0 };
+	unsigned at = 0;
+
+	if (!in->rep_string || ptrace(PTRACE_GETREGS, tid, 0, &now) != 0)
+		return 0;
+	read_memory(tid, in->at, code, sizeof(code));
+	far = now.rdi != before->rdi ? now.rdi - before->rdi : now.rsi - before->rsi;
+	while (at < in->length && code[at] != 0x67)
+		at++;
+	return at < in->length ? (int32_t)far : (int64_t)far;
+}
+
+static void access_words(const struct watch_access *a, int64_t far)
+{
+	uint64_t bytes = far ? (uint64_t)(far < 0 ? -far : far) : a->bytes;
+
+	fprintf(samples, " @%#llx#%llu", (unsigned long long)(a->address - (far < 0 ? bytes - a->bytes : 0)), (unsigned long long)bytes);
+}
+
 static void counts_line(FILE *f, const uint64_t counts[C_COUNT])
 {
 	for (int c = 0; c < C_COUNT; c++)
@@ -207,9 +265,9 @@ static void counts_line(FILE *f, const uint64_t counts[C_COUNT])
 	fputc('\n', f);
 }
 
-void watch_retired(unsigned thread, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
+void watch_retired(unsigned thread, pid_t tid, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
 		   const uint64_t after[C_COUNT], const struct watch_access *accesses, unsigned n_accesses,
-		   const struct watch_state *state)
+		   const struct watch_state *state, uint64_t next)
 {
 	if (reads && in->reads_now)
 		fprintf(reads, "%u now %llu\n", thread, (unsigned long long)after[C_INSTRUCTIONS]);
@@ -227,8 +285,9 @@ void watch_retired(unsigned thread, const struct insn *in, bool asks, const uint
 			fprintf(samples, " %llu", (unsigned long long)after[c]);
 		if (which < n_accesses)
 			fprintf(samples, " %s", accesses[which].what);
+		branch_words(in, tid, next);
 		if (which < n_accesses && accesses[which].known)
-			fprintf(samples, " @%#llx", (unsigned long long)accesses[which].address);
+			access_words(&accesses[which], came(tid, in, &state->registers));
 		state_line(state);
 		fputc('\n', samples);
 	}

@@ -29,14 +29,14 @@ void watch_state(pid_t tid, const struct user_regs_struct *r, struct watch_state
 /* Note readings into a file, a line each: "THREAD now COUNT" or "THREAD all COUNT...", by order of creation. */
 bool watch_reads(const char *path);
 
-/* Note every n-th of a class, by name, into a file: "THREAD NUMBER PC COUNT... =REGISTERS ^STACK <CALLER...". */
+/* Note every n-th of a class, by name, into a file: "THREAD NUMBER PC COUNT... >TARGET @ADDRESS#BYTES =REGISTERS ^STACK <CALLER...". */
 bool watch_every(const char *path, uint64_t n, const char *class);
 
 /* Is it the load of a running count? */
 bool watch_is_now(const uint8_t *code, unsigned size);
 
 struct watch_access {
-	uint64_t address;
+	uint64_t address, bytes; /* 0 bytes: not to be compared */
 	bool known; /* to be compared */
 	char what[5];
 };
@@ -48,10 +48,10 @@ struct watch_access {
 unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const struct user_regs_struct *r,
 			struct watch_access out[WATCH_ACCESSES]);
 
-/* An instruction of a thread has retired: its counts before and after. */
-void watch_retired(unsigned thread, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
+/* An instruction of a thread has retired, which goes on at `next`: its counts before and after. */
+void watch_retired(unsigned thread, pid_t tid, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
 		   const uint64_t after[C_COUNT], const struct watch_access *accesses, unsigned n_accesses,
-		   const struct watch_state *state);
+		   const struct watch_state *state, uint64_t next);
 
 /* Close the files; false when something could not be written. */
 bool watch_end(void);

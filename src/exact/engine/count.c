@@ -139,11 +139,11 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 	}
 }
 
-/* An instruction the engine executed in the program's stead; with the lock held. */
-void count_special(struct thread *t, const struct insn *in, uint64_t pc)
+/* An instruction the engine executed in the program's stead, and goes on at `next` (0: no branch does); with the lock held. */
+void count_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next)
 {
 	correct(t, in, pc, mapping_of(pc), 1);
-	every_special(t, in, pc);
+	every_special(t, in, pc, next);
 }
 
 /* A system call that was not made, after all; without the lock. */

@@ -68,13 +68,13 @@ static bool execute_special(struct thread *t)
 			return false;
 		/* A transaction that aborts at once, with no reason given: go to its fallback. */
 		t->regs[RAX] = 0;
-		count_special(t, &in, t->target);
+		count_special(t, &in, t->target, 0);
 		t->target += in.len + (uint64_t)in.imm;
 		return true;
 	case K_REFUSED:
 		if (in.opcode == 0xcd && in.imm == (int8_t)0x80 && old_call(t)) {
 			in.kind = K_SYSCALL;
-			count_special(t, &in, t->target);
+			count_special(t, &in, t->target, 0);
 			t->target += in.len;
 			return true;
 		}

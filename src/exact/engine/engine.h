@@ -322,7 +322,7 @@ void counter_free(unsigned i);
 /* count.c: what executing part of a block adds. */
 bool insn_emulated(const struct insn *in);
 void facts_add(struct block_facts *f, const struct insn *in);
-void count_special(struct thread *t, const struct insn *in, uint64_t pc);
+void count_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next);
 void uncount_special(struct thread *t, const struct insn *in, uint64_t pc);
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted);
 
@@ -343,9 +343,9 @@ void every_enter(struct thread *t);
 struct block *every_block(struct thread *t);
 unsigned every_amount(const struct block *b);
 void every_correct(struct thread *t, const struct block_facts *f, int64_t sign);
-void every_special(struct thread *t, const struct insn *in, uint64_t pc);
+void every_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next);
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned which);
-void sample_take(struct thread *t);
+void sample_take(struct thread *t, uint64_t next);
 uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class,
 		    unsigned which, uint64_t *out);
 

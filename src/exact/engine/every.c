@@ -136,7 +136,7 @@ void every_enter(struct thread *t)
 		t->sampling = 1;
 		next_leg(t);
 	}
-	sample_take(t);
+	sample_take(t, t->edge ? eng.edges[t->edge].target : t->target);
 }
 
 /*
@@ -195,7 +195,7 @@ void every_correct(struct thread *t, const struct block_facts *f, int64_t sign)
 		t->left -= sign * f->adds[eng.board->every.class];
 }
 
-void every_special(struct thread *t, const struct insn *in, uint64_t pc)
+void every_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next)
 {
 	if (!(eng.mode & COUNT_EVERY) || t->left >= 0)
 		return;
@@ -203,5 +203,6 @@ void every_special(struct thread *t, const struct insn *in, uint64_t pc)
 	if (t->left >= 0)
 		return;
 	sample_draft(t, in, pc, (unsigned)(t->left + amount_of(in)));
-	sample_take(t);
+	if (!t->draft.by) /* how far that came is seen when the engine is entered again, at once */
+		sample_take(t, next);
 }

@@ -67,6 +67,55 @@ static uint8_t *put_registers(uint8_t *p, const struct thread *t)
 	return p + SAMPLE_REGISTERS * 8;
 }
 
+/* Where a branch leads, if that is written in it. */
+static void draft_branch(struct thread *t, const struct insn *in, uint64_t pc, struct sample_record *r)
+{
+	t->draft.branch = in->kind >= K_JCC && in->kind <= K_RET ? in->kind : 0;
+	if (!t->draft.branch)
+		return;
+	t->draft.to_next = in->kind <= K_LOOP && !in->imm;
+	if (in->kind != K_JCC && in->kind != K_LOOP && in->kind != K_JMP && in->kind != K_CALL)
+		return;
+	r->has |= SAMPLE_HAS_TARGET;
+	r->target = pc + in->len + (uint64_t)in->imm;
+}
+
+/* It went to `next`. A conditional one that leads there anyway does not show whether it was taken. */
+static void take_branch(const struct thread *t, uint64_t next, struct sample_record *r)
+{
+	if (!(r->has & SAMPLE_HAS_TARGET)) {
+		r->has |= SAMPLE_HAS_TARGET;
+		r->target = next;
+	}
+	if (t->draft.branch > K_LOOP || (next == r->target && !t->draft.to_next))
+		r->has |= SAMPLE_HAS_OUTCOME | SAMPLE_TAKEN;
+	else if (!t->draft.to_next)
+		r->has |= SAMPLE_HAS_OUTCOME;
+}
+
+static void draft_repeats(struct thread *t, const struct insn *in)
+{
+	unsigned by = (in->opcode & 0xfe) == 0xac ? RSI : RDI; /* lods; all others move rdi */
+
+	t->draft.by = insn_repeats(in) ? by : 0;
+	t->draft.narrow = !!(in->prefix & P_67);
+	t->draft.address = t->regs[by];
+}
+
+/* All that a string instruction accessed, from the lowest byte on: by how far it came. */
+static void take_repeats(struct thread *t, struct sample_record *r)
+{
+	uint64_t now = t->regs[t->draft.by], width = r->bytes;
+	int64_t came = t->draft.narrow ? (int32_t)(now - t->draft.address) : (int64_t)(now - t->draft.address);
+
+	r->bytes = came < 0 ? -(uint64_t)came : (uint64_t)came;
+	if (came >= 0)
+		return;
+	r->address -= r->bytes - width;
+	for (unsigned i = 0; i < LATER_MAX; i++)
+		t->later[i].address -= r->bytes - width;
+}
+
 /* The next sample is the instruction at `pc`: its `which`-th operand of the class, from 0. */
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned which)
 {
@@ -82,6 +131,10 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned
 							    &t->later[i].address);
 	*r = (struct sample_record){ .pc = pc, .tsc = read_ticks() };
 	r->has = access_of(t, in, pc, e->class, which, &r->address);
+	if (r->has & SAMPLE_OPERAND)
+		r->bytes = insn_width(in, (const uint8_t *)pc);
+	draft_repeats(t, in);
+	draft_branch(t, in, pc, r);
 	if (r->has & SAMPLE_HAS_ADDRESS)
 		mapping_of_data(r->address, t->regs[RSP], r->tsc);
 	for (unsigned i = 0; i < LATER_MAX; i++)
@@ -143,8 +196,11 @@ static void push(struct thread *t, const struct sample_record *record)
 	}
 }
 
-/* The instruction of the draft has retired, if the class's count has come as far as the sample. */
-void sample_take(struct thread *t)
+/*
+ * The instruction of the draft has retired, if the class's count has come as far as the sample. `next`: the one that the thread goes on
+ * with; 0: it has not got there.
+ */
+void sample_take(struct thread *t, uint64_t next)
 {
 	const struct every *e = &eng.board->every;
 	const struct process *p = process_at(t->process);
@@ -157,6 +213,10 @@ void sample_take(struct thread *t)
 		t->sampling = 1; /* it has not: the sample is the next one to retire */
 		return;
 	}
+	if (t->draft.by)
+		take_repeats(t, r);
+	if (t->draft.branch && next)
+		take_branch(t, next, r);
 	r->serial = p->serial;
 	r->born = t->born;
 	r->pid = p->pid;

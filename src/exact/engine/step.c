@@ -62,7 +62,7 @@ static void on_native_step(struct thread *t, const struct info *info, struct con
 		refuse("a uprobe (perf probe, bpftrace) stands in the program's code, at", t->target);
 	lock();
 	eng.tid = t->tid;
-	count_special(t, &in, t->target);
+	count_special(t, &in, t->target, c->rip);
 	unlock();
 	if (breakpoint) {
 		deliver(t, SIGTRAP, info, c, true);

@@ -154,7 +154,7 @@ void end_thread(struct thread *t, long status)
 
 	t->ended_at = read_ticks();
 	block_signals();
-	sample_take(t);
+	sample_take(t, 0);
 	unpin_thread(t);
 	if (p->threads == 1)
 		files_unchanged(0, ~0ull);
@@ -183,7 +183,7 @@ void end_process(struct thread *t, long status)
 	struct process *p = process_at(t->process);
 
 	t->ended_at = read_ticks();
-	sample_take(t);
+	sample_take(t, 0);
 	files_unchanged(0, ~0ull);
 	p->ending = ENDING_EXIT;
 	if (p->threads != 1)
@@ -425,7 +425,7 @@ void exec_like(struct thread *t, long nr)
 		undo_syscall(t);
 		return;
 	}
-	sample_take(t); /* what comes back from an exec is another program */
+	sample_take(t, 0); /* what comes back from an exec is another program */
 	/* A search along PATH fails often: no need to bother the supervisor. */
 	if (!(flags & AT_EMPTY_PATH) && (ret = sys(__NR_faccessat, dir, path, 1)) < 0) {
 		if (ret != -EACCES || sys(__NR_geteuid) == sys(__NR_getuid)) {
