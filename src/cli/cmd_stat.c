@@ -677,6 +677,8 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 		ret = show(j, t, false);
 	if (ret == 0)
 		ret = to_page(j, t, false);
+	if (ret == 0 && j->o.verified_only && !j->o.root)
+		ret = stat_trust_alive(&j->trust, t, j->err);
 	if (ret == 0)
 		ret = check_exact(j, t);
 	return ret < 0 ? ret : status_of(t);

@@ -6,6 +6,7 @@
 #include "cli/verdict_file.h"
 #include "pmu/machine.h"
 #include "pmu/interrupts.h"
+#include "session/counting.h"
 #include "session/engine.h"
 
 /* One of the core's counters is to be used. */
@@ -36,10 +37,37 @@ static void look_for_faults(struct stat_trust *t)
 	t->view.fault = t->fault;
 }
 
+/* Opened for this thread and closed again: who may not count the kernel's part counts the other, and a verdict is of what is counted. */
+static int open_once(struct stat_trust *t, const struct encoding_list *list, struct tare_error *err)
+{
+	struct place self = { .cpu = -1, .shown = { .cpu = -1 } };
+	const struct places tasks = { .place = &self, .n = 1 };
+	const struct where where = { .inherit = true };
+	bool *only = calloc(list->n + 1, sizeof(*only));
+	struct counting c;
+	int ret;
+
+	t->opened = calloc(list->n + 1, sizeof(*t->opened));
+	if (!only || !t->opened) {
+		free(only);
+		return tare_fail_nomem(err);
+	}
+	for (size_t i = 0; i < list->n; i++)
+		only[i] = !engine_counts(&list->enc[i]) && list->enc[i].place != PLACE_UNCORE;
+	ret = counting_open(&c, list, &(struct counting_options){ .where = &where, .tasks = &tasks, .only = only, .source = source_find }, err);
+	if (ret == 0) {
+		memcpy(t->opened, c.enc, list->n * sizeof(*c.enc));
+		counting_close(&c);
+	}
+	free(only);
+	return ret;
+}
+
 int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct encoding_list *list, struct tare_error *err)
 {
 	struct tare_error trouble = TARE_ERROR_INIT;
 	char event[96];
+	int ret;
 
 	t->view.boot = t->boot;
 	t->view.verdict = calloc(list->n + 1, sizeof(*t->view.verdict));
@@ -52,10 +80,13 @@ int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct 
 		snprintf(t->view.trouble, sizeof(t->view.trouble), "%s", trouble.what);
 	if (!t->all.n)
 		return 0;
+	ret = open_once(t, list, err);
+	if (ret < 0)
+		return ret;
 	verdict_machine(t->machine, sizeof(t->machine), machine_root(machine), machine_cpu(machine));
 	verdict_boot(t->boot, sizeof(t->boot), machine_root(machine));
 	for (size_t i = 0; i < list->n; i++)
-		if (!engine_counts(&list->enc[i]) && verdict_event(event, sizeof(event), &list->enc[i]))
+		if (!engine_counts(&list->enc[i]) && verdict_event(event, sizeof(event), &t->opened[i]))
 			t->view.verdict[i] = verdicts_find(&t->all, event, t->machine);
 	return 0;
 }
@@ -71,9 +102,15 @@ static bool is_good(const struct verdict *v, bool correct)
 	return v && (verify_trusted(&v->result) || (correct && corrected_needed(&v->result)));
 }
 
-int stat_trust_check(const struct stat_trust *t, const struct encoding_list *list, bool correct, struct tare_error *err)
+static void list_name(struct text *out, const char *name)
 {
-	struct text missing = { 0 }, bad = { 0 };
+	text_add(out, "%s%s", out->len ? "," : "", name);
+}
+
+int stat_trust_check(struct stat_trust *t, const struct encoding_list *list, bool correct, struct tare_error *err)
+{
+	struct text missing = { 0 }, bad = { 0 }, good = { 0 };
+	bool again = false;
 	int ret = 0;
 
 	for (size_t i = 0; i < list->n; i++)
@@ -82,16 +119,24 @@ int stat_trust_check(const struct stat_trust *t, const struct encoding_list *lis
 			tare_hint(err, "--correct -e instructions:u takes off what tare verify counts -e instructions:u finds to be too many");
 			return -ENODATA;
 		}
+	if (!t->opened)
+		ret = open_once(t, list, err);
+	if (ret < 0)
+		return ret;
 	for (size_t i = 0; i < list->n; i++) {
+		const struct encoding *e = &t->opened[i];
 		const struct verdict *v = t->view.verdict[i];
 
-		/* What is unavailable has no number that could be believed. */
-		if (list->enc[i].unavailable || needs_none(&list->enc[i]) || is_good(v, correct))
+		if (e->unavailable)
 			continue;
-		if (v)
-			text_add(&bad, "%s%s (%s)", bad.len ? ", " : "", list->enc[i].name, verify_names[v->result.verdict]);
-		else
-			text_add(&missing, "%s%s", missing.len ? "," : "", list->enc[i].name);
+		if (needs_none(e) || is_good(v, correct) || (v && v->result.verdict == VERIFY_DEAD)) {
+			list_name(&good, e->name);
+		} else if (v) {
+			text_add(&bad, "%s%s (%s)", bad.len ? ", " : "", e->name, verify_names[v->result.verdict]);
+			again |= v->result.verdict != VERIFY_UNTESTED;
+		} else {
+			list_name(&missing, e->name);
+		}
 	}
 	if (t->view.trouble[0] && missing.len) {
 		ret = tare_fail(err, ENODATA, "--verified-only: the verdicts cannot be read: %.180s", t->view.trouble);
@@ -101,11 +146,28 @@ int stat_trust_check(const struct stat_trust *t, const struct encoding_list *lis
 		tare_hint(err, "tare verify counts -e %.120s", missing.s);
 	} else if (bad.len) {
 		ret = tare_fail(err, ENODATA, "--verified-only: not to be believed here: %.190s", bad.s);
-		tare_hint(err, "leave it out, or tare verify counts again: another program may have held the counters");
+		tare_hint(err, "%s%.60s%s", good.len ? "leave it out: -e " : "leave it out", good.len ? good.s : "",
+			  again ? "; or tare verify counts again: another program may have held the counters" : "");
 	}
 	text_free(&missing);
 	text_free(&bad);
+	text_free(&good);
 	return ret;
+}
+
+int stat_trust_alive(const struct stat_trust *t, const struct stat_table *table, struct tare_error *err)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		const struct stat_row *r = &table->row[i];
+		const struct verdict *v = trust_of(&t->view, r->event);
+
+		if (!v || v->result.verdict != VERIFY_DEAD || r->quality == TARE_UNAVAILABLE || trust_refuted(v, r))
+			continue;
+		tare_fail(err, ENODATA, "--verified-only: %.60s counted 0, and tare verify found it dead: its 0 says nothing", table->enc[r->event].name);
+		tare_hint(err, "leave it out, or tare verify counts again: another program may have held the counters");
+		return -ENODATA;
+	}
+	return 0;
 }
 
 /* The row of the event that counts this CPU's interrupts in user mode, if it is among them. */
@@ -163,6 +225,7 @@ int stat_trust_correct(struct stat_trust *t, struct machine *machine, const stru
 void stat_trust_free(struct stat_trust *t)
 {
 	free(t->view.verdict);
+	free(t->opened);
 	free(t->view.corrected);
 	verdicts_free(&t->all);
 	*t = (struct stat_trust){ 0 };

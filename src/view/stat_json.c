@@ -53,7 +53,7 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 	json_string(j, "quality", tare_quality_name(r->quality));
 	json_string(j, "engine", e->source ? e->source : "perf");
 	if (trust)
-		trust_json(j, trust, r->event);
+		trust_json(j, trust, r);
 	if (r->added_work)
 		json_bool(j, "with_engine_work", true);
 	if (have)

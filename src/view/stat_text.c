@@ -84,7 +84,7 @@ static void put_quality(struct text *out, const struct stat_row *r, const struct
 			text_add(out, " of its time");
 	}
 	if (r->quality == TARE_COUNTED && !r->added_work)
-		trust_quality(out, verdict);
+		trust_quality(out, verdict, r);
 }
 
 /* Half the width of the interval, in percent of the median. */

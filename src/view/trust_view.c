@@ -9,9 +9,14 @@ const struct verdict *trust_of(const struct trust_view *v, unsigned event)
 	return v && event < v->n ? v->verdict[event] : NULL;
 }
 
-void trust_quality(struct text *out, const struct verdict *v)
+bool trust_refuted(const struct verdict *v, const struct stat_row *r)
 {
-	if (v && v->result.verdict != VERIFY_UNTESTED)
+	return v->result.verdict == VERIFY_DEAD && r->quality != TARE_UNAVAILABLE && r->spread.max;
+}
+
+void trust_quality(struct text *out, const struct verdict *v, const struct stat_row *r)
+{
+	if (v && !trust_refuted(v, r) && v->result.verdict != VERIFY_UNTESTED)
 		text_add(out, ", %s", verify_trusted(&v->result) ? "verified" : verify_names[v->result.verdict]);
 }
 
@@ -66,6 +71,13 @@ bool trust_notes(struct text *out, const struct trust_view *v, const struct stat
 		if (!of || verify_trusted(&of->result) || of->result.verdict == VERIFY_UNTESTED || t->row[i].quality == TARE_EXACT ||
 		    (i && t->row[i].event == t->row[i - 1].event))
 			continue;
+		if (trust_refuted(of, &t->row[i])) {
+			text_add(out, " %s: counted ", t->enc[t->row[i].event].name);
+			put_count(out, s, t->row[i].spread.max);
+			text_add(out, ": the verdict '%s' of tare verify is refuted; tare verify counts -e %s tries it again.\n", verify_names[of->result.verdict],
+				 t->enc[t->row[i].event].name);
+			continue;
+		}
 		verify_words(&words, &of->result);
 		text_add(out, " %s: %s%s%s, by tare verify: %s.\n", t->enc[t->row[i].event].name, ink_on(s, INK_CAREFUL),
 			 verify_names[of->result.verdict], ink_off(s), words.s ? words.s : "");
@@ -80,9 +92,9 @@ bool trust_notes(struct text *out, const struct trust_view *v, const struct stat
 	return out->len > before;
 }
 
-void trust_json(struct json *j, const struct trust_view *v, unsigned event)
+void trust_json(struct json *j, const struct trust_view *v, const struct stat_row *r)
 {
-	const struct verdict *of = trust_of(v, event);
+	const struct verdict *of = trust_of(v, r->event);
 	struct text words = { 0 };
 
 	if (!of) {
@@ -93,6 +105,7 @@ void trust_json(struct json *j, const struct trust_view *v, unsigned event)
 	json_object(j, "verdict");
 	json_string(j, "verdict", verify_names[of->result.verdict]);
 	json_bool(j, "trusted", verify_trusted(&of->result));
+	json_bool(j, "refuted", trust_refuted(of, r));
 	json_string(j, "words", words.s);
 	json_int(j, "time", of->time);
 	json_bool(j, "same_boot", of->boot[0] && v->boot && !strcmp(of->boot, v->boot));

@@ -22,12 +22,14 @@ struct trust_view {
 
 /* NULL: none. */
 const struct verdict *trust_of(const struct trust_view *v, unsigned event);
+/* It was found dead, and counts: that verdict is wrong. */
+bool trust_refuted(const struct verdict *v, const struct stat_row *r);
 /* ", verified" behind a quality; nothing where there is no verdict. */
-void trust_quality(struct text *out, const struct verdict *v);
+void trust_quality(struct text *out, const struct verdict *v, const struct stat_row *r);
 /* Below the table: what verdicts that are not good mean, what was corrected. True: something was said. */
 bool trust_notes(struct text *out, const struct trust_view *v, const struct stat_table *t, const struct style *s);
 /* As a member "verdict" of an event. */
-void trust_json(struct json *j, const struct trust_view *v, unsigned event);
+void trust_json(struct json *j, const struct trust_view *v, const struct stat_row *r);
 /* As a member "faults" of the document. */
 void trust_json_faults(struct json *j, const struct trust_view *v);
 /* As a member "corrected" of the document; nothing where it was not asked for. */

@@ -20,7 +20,7 @@ TEST(qualities)
 	for (unsigned i = 0; i < 3; i++) {
 		struct text t = { 0 };
 
-		trust_quality(&t, trust_of(&v, i));
+		trust_quality(&t, trust_of(&v, i), &rows[i]);
 		CHECK_STR(t.s ? t.s : "", wanted[i]);
 		text_free(&t);
 	}
@@ -51,17 +51,50 @@ TEST(json)
 	struct json j = { 0 };
 
 	json_object(&j, NULL);
-	trust_json(&j, &v, 0);
+	trust_json(&j, &v, &rows[0]);
 	json_end(&j);
 	CHECK(strstr(j.out.s, "\"same_boot\": true") && strstr(j.out.s, "\"trusted\": true"), "%s", j.out.s);
 	text_free(&j.out);
 	j = (struct json){ 0 };
 	json_object(&j, NULL);
-	trust_json(&j, &v, 2);
+	trust_json(&j, &v, &rows[2]);
 	trust_json_corrected(&j, &v, &table);
 	json_end(&j);
 	CHECK(strstr(j.out.s, "\"verdict\": null") && !strstr(j.out.s, "corrected"), "%s", j.out.s);
 	text_free(&j.out);
+}
+
+/* "0, whatever was done", and then it counts. */
+TEST(a_dead_event_that_counts)
+{
+	static const struct verdict dead = { .result = { .verdict = VERIFY_DEAD, .as = WORK_UNKNOWN } };
+	const struct verdict *one[3] = { NULL, &dead, NULL };
+	const struct trust_view v = { .verdict = one, .n = 3 };
+	struct stat_row counts[] = { { .event = 1, .quality = TARE_COUNTED, .spread = { .n = 2, .max = 10 } }, { .event = 1, .quality = TARE_COUNTED },
+				     { .event = 1, .quality = TARE_UNAVAILABLE, .spread = { .max = 10 } } };
+	static const char *const wanted[] = {
+		" branches:u: counted 10: the verdict 'dead' of tare verify is refuted; tare verify counts -e branches:u tries it again.\n",
+		" branches:u: dead, by tare verify: 0, whatever was done.\n",
+		" branches:u: dead, by tare verify: 0, whatever was done.\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		const struct stat_table of = { .enc = enc, .n_enc = 3, .row = &counts[i], .n = 1, .runs = 2 };
+		struct text t = { 0 }, quality = { 0 };
+		struct json j = { 0 };
+
+		CHECK(trust_notes(&t, &v, &of, &plain));
+		CHECK_STR(t.s, wanted[i], "row %zu", i);
+		trust_quality(&quality, &dead, &counts[i]);
+		CHECK_STR(quality.s ? quality.s : "", i ? ", dead" : "", "row %zu", i);
+		json_object(&j, NULL);
+		trust_json(&j, &v, &counts[i]);
+		json_end(&j);
+		CHECK(strstr(j.out.s, i ? "\"refuted\": false" : "\"refuted\": true"), "%s", j.out.s);
+		text_free(&t);
+		text_free(&quality);
+		text_free(&j.out);
+	}
 }
 
 TEST_MAIN()

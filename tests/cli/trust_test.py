@@ -4,7 +4,9 @@
 usage: trust_test.py TARE SCHEMAS
 """
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
@@ -55,8 +57,8 @@ def a_verdict_is_kept_and_shown():
 @test
 def only_verified_events():
     env, _, good = verified("only")
-    r = tare("stat", "--verified-only", "-e", "page-faults:u,context-switches:u", "--", "touch", "never", env=env, status=125)
-    true("no verdict for context-switches:u" in r.stderr and "tare verify counts -e context-switches:u" in r.stderr, r.stderr)
+    r = tare("stat", "--verified-only", "-e", "page-faults:u,major-faults:u", "--", "touch", "never", env=env, status=125)
+    true("no verdict for major-faults:u" in r.stderr and "tare verify counts -e major-faults:u" in r.stderr, r.stderr)
     true(not (Path(ROOM.name) / "never").exists(), "nothing was started")
     if good:
         tare("stat", "--verified-only", "-e", "page-faults:u,duration_time", "--", "true", env=env)
@@ -100,6 +102,40 @@ def bad_verdicts_and_those_of_other_machines():
     r = tare("verify", "counts", "-e", "page-faults:u", env=env, status=None)
     true("Not kept for tare stat" in r.stdout, r.stdout)
     equal(path.read_text(), good + "nonsense\n", "what is not understood is not overwritten")
+
+
+@test
+def dead_and_yet_it_counts():
+    env, path, _ = verified("dead")
+    path.write_text(rewritten(path, verdict="dead"))
+    text = tare("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
+    true("the verdict 'dead' of tare verify is refuted; tare verify counts -e page-faults:u tries it again" in text and "counted, dead" not in text, text)
+    equal(event(env, "--verified-only", "-e", "page-faults:u")["events"][0]["verdict"]["refuted"], True)
+    path.write_text(rewritten(path, verdict="dead", event="perf software 0x7 0 0 u"))  # alignment-faults, of which true has none
+    r = tare("stat", "--verified-only", "-e", "alignment-faults:u", "--", "true", env=env, status=125)
+    true("counted 0, and tare verify found it dead" in r.stderr, r.stderr)
+
+
+@test
+def who_may_not_count_the_kernel():
+    """A verdict is of what is counted; what cannot be counted needs none, and the advice is one that helps."""
+    if os.geteuid() or not shutil.which("setpriv") or int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) < 2:
+        skip("needs root, setpriv, and a perf_event_paranoid of 2")
+    with tempfile.TemporaryDirectory() as room:
+        own = shutil.copy(TARE, room)
+        os.chmod(room, 0o777)
+        user = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "env", f"XDG_STATE_HOME={room}/state", own)
+        stat = (*user, "stat", "--verified-only", "-e", "page-faults,context-switches,task-clock", "--", "true")
+        r = sh(*stat, status=125, cwd=room)
+        true("no verdict for page-faults:u,task-clock:u on" in r.stderr and "tare verify counts -e page-faults:u,task-clock:u\n" in r.stderr, r.stderr)
+        r = sh(*user, "verify", "counts", "-e", "page-faults:u,task-clock:u", status=None, cwd=room)
+        true("Kept in" in r.stdout, r.stdout)
+        if "page-faults:u            exact " not in r.stdout:
+            skip("page faults are not counted right here")
+        r = sh(*stat, status=125, cwd=room)
+        true("task-clock:u (untested)" in r.stderr and r.stderr.endswith("leave it out: -e page-faults:u\n"), r.stderr)
+        r = sh(*user, "stat", "--verified-only", "-e", "page-faults,context-switches", "--", "true", cwd=room)
+        true("counted, verified" in r.stderr, r.stderr)
 
 
 @test
