@@ -9,11 +9,13 @@
 #include "cli/output.h"
 #include "cli/verdict_file.h"
 #include "cli/verify.h"
+#include "exact/exact.h"
 #include "pmu/classes.h"
 #include "pmu/machine.h"
+#include "session/engine.h"
 #include "view/json.h"
 
-static const char usual_events[] = "instructions:u,branches:u,cycles:u,page-faults:u,minor-faults:u";
+#define USUAL_EVENTS "instructions:u,branches:u,cycles:u,page-faults:u,minor-faults:u"
 
 struct counts_options {
 	struct verify_form form;
@@ -40,7 +42,7 @@ static int set_no_store(void *to, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row counts_opts[] = {
-	{ 'e', "event", "EVENTS", "which events; without it instructions, branches, cycles and page faults in user mode", set_event },
+	{ 'e', "event", "EVENTS", "which events; without it " USUAL_EVENTS, set_event },
 	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify/1)", verify_set_format },
 	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
 	{ 0, "no-store", NULL, "do not keep the verdicts for tare stat", set_no_store },
@@ -51,7 +53,7 @@ struct row {
 	const struct encoding *event;
 	struct verify_result result;
 	bool interrupts_known;
-	char why[sizeof(((struct tare_error *)0)->what)];
+	char why[sizeof(((struct tare_error *)0)->what)]; /* of what did not count the work; else "" */
 };
 
 /* What the kernel counts by itself stays 0 where nothing of the kind happens: that is no fault. */
@@ -72,10 +74,18 @@ static void judge(struct row *row, struct machine *machine)
 	struct workshop *shop = NULL;
 	int n = -ENOTSUP, class = class_of(row->event, machine_cpu(machine));
 
-	if (row->event->place != PLACE_TASK)
+	row->result.as = WORK_UNKNOWN;
+	if (engine_counts(row->event) && exact_probe(&err) == 0) {
+		row->result.verdict = VERIFY_EXACT;
+		snprintf(row->why, sizeof(row->why), "by construction: the exact engine counts each instruction itself");
+		return;
+	}
+	if (engine_counts(row->event))
+		; /* it says why not */
+	else if (row->event->place != PLACE_TASK)
 		tare_fail(&err, ENOTSUP, "it counts whole CPUs or units, not a thread's work");
 	else if (!source)
-		tare_fail(&err, ENOTSUP, "it is no counter of the kernel's: a clock, or the exact engine, which is exact by construction");
+		tare_fail(&err, ENOTSUP, "it is a clock: there is nothing that it should count");
 	else
 		n = workshop_open(&shop, row->event->cpus.n ? row->event->cpus.cpu[0] : -1, &err);
 	if (shop)
@@ -91,7 +101,7 @@ static void judge(struct row *row, struct machine *machine)
 
 static void words_of(struct text *out, const struct row *row)
 {
-	if (row->result.verdict == VERIFY_UNAVAILABLE && row->why[0])
+	if (row->why[0])
 		text_add(out, "%s", row->why);
 	else
 		verify_words(out, &row->result);
@@ -106,16 +116,20 @@ static enum ink ink_of(const struct verify_result *r)
 
 static void put_text(struct text *out, const struct row *row, size_t n, const struct style *s)
 {
+	bool any = false;
+
 	text_put(out, "\n", 1);
 	for (size_t i = 0; i < n; i++) {
 		struct text words = { 0 };
 
+		any |= row[i].result.samples > 0;
 		words_of(&words, &row[i]);
 		text_add(out, " %-24.60s %s%-18s%s %s\n", row[i].event->name, ink_on(s, ink_of(&row[i].result)),
 			 verify_names[row[i].result.verdict], ink_off(s), words.s ? words.s : "");
 		text_free(&words);
 	}
-	text_add(out, "\n Each counted loops of known length and pages touched for the first time, many times, in this thread, on one CPU.\n");
+	if (any)
+		text_add(out, "\n Each counted loops of known length and pages touched for the first time, many times, in this thread, on one CPU.\n");
 }
 
 static void put_json(struct text *out, const struct counts_options *o, const struct row *row, size_t n)
@@ -173,7 +187,7 @@ static void keep(struct counts_options *o, struct machine *machine, const struct
 	for (size_t i = 0; one && i < n; i++) {
 		one[m] = first;
 		one[m].result = row[i].result;
-		m += row[i].result.verdict != VERIFY_UNAVAILABLE && verdict_event(one[m].event, sizeof(one[m].event), row[i].event);
+		m += row[i].result.samples && verdict_event(one[m].event, sizeof(one[m].event), row[i].event);
 	}
 	if (one && m && verdict_keep(one, m, &err) < 0)
 		snprintf(o->why_not, sizeof(o->why_not), "%s", err.what);
@@ -212,8 +226,8 @@ static int status_of(const struct row *row, size_t n, struct tare_error *err)
 		bad |= v != VERIFY_UNAVAILABLE && v != VERIFY_UNTESTED && !verify_trusted(&row[i].result);
 	}
 	if (!any) {
-		tare_fail(err, ENOTSUP, "none of these events can be counted here");
-		tare_hint(err, "tare doctor says why");
+		tare_fail(err, ENOTSUP, "none of these events can be verified here");
+		tare_hint(err, "why stands beside each; tare doctor says what the machine lacks");
 		return -ENOTSUP;
 	}
 	return bad ? EXIT_NOT_VERIFIED : EXIT_VERIFIED;
@@ -228,7 +242,7 @@ static int work(struct counts_options *o, struct tare_error *err)
 	int ret = machine ? 0 : -err->code;
 
 	if (ret == 0 && !o->given) {
-		ret = event_list_parse(usual_events, &o->events, err);
+		ret = event_list_parse(USUAL_EVENTS, &o->events, err);
 		err->at = -1;
 	}
 	if (ret == 0)

@@ -70,6 +70,21 @@ def only_verified_events():
     true("no verdict for page-faults:u" in r.stderr, r.stderr)
 
 
+@test
+def what_the_exact_engine_counts_needs_no_proof():
+    env = home("exact")
+    d = validated(tare("verify", "counts", "-e", "exact/loads/,duration_time", "--format", "json", env=env, status=None).stdout, SCHEMAS / "tare-verify-1.json")
+    equal([e["counts"] for e in d["events"]], [None, None], "no class was looked for")
+    equal(d["stored"], None, "nothing was counted")
+    if d["events"][0]["verdict"] == "unavailable":
+        skip(d["events"][0]["words"])
+    equal([(e["verdict"], e["trusted"]) for e in d["events"]], [("exact", True), ("unavailable", False)])
+    r = tare("verify", "counts", "-e", "exact/loads/", env=env)
+    true("by construction" in r.stdout and "Each counted loops" not in r.stdout, r.stdout)
+    r = tare("verify", "counts", "-e", "duration_time", env=env, status=125)
+    true("a clock" in r.stdout and "why stands beside each" in r.stderr, r.stdout + r.stderr)
+
+
 def rewritten(path, **fields):
     names = ("event", "machine", "verdict", "fixed", "per_fault", "per_syscall", "per_interrupt", "interrupts", "over", "spread", "kinds", "per_turn", "factor",
              "share", "samples", "class", "time", "boot")
