@@ -50,6 +50,7 @@ struct fixed {
 	int first_pid; /* with PID; 0: PIDSPACE_FIRST */
 	bool turned; /* with READDIR: from the last name to the first */
 	char cwd[FIXED_CWD_BYTES + 1]; /* with CWD: the working directory by its long name, by pidspace_enter(); "": not had */
+	int cwd_lock; /* with cwd: held on the folder before cwd_from as long as it is used */
 	size_t cwd_from; /* behind so many bytes of it stands its own name */
 };
 

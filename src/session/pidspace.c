@@ -6,15 +6,18 @@
 #include <stdarg.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/program.h"
@@ -111,10 +114,54 @@ __attribute__((format(printf, 2, 3))) static void miss(struct fixed *f, const ch
 	fixed_miss(f, FIXED_CWD, "%s", why);
 }
 
+static const char begin[] = "/tmp/tare-cwd-", end[] = "XXXXXX";
+
+/* Those of a tare that was killed: who uses one holds its lock, and the kernel takes that from the dead. */
+static void remove_stale_folders(void)
+{
+	glob_t found;
+	char pattern[sizeof(begin) + 1];
+
+	snprintf(pattern, sizeof(pattern), "%s*", begin);
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		int fd = open(found.gl_pathv[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		struct stat st;
+
+		if (fd < 0)
+			continue;
+		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			rmdir(found.gl_pathv[i]);
+		close(fd);
+	}
+	globfree(&found);
+}
+
+/* By a name as for mkdtemp(3). Its lock, held until the descriptor is closed in this process and all that it forks; or -errno. */
+static int make_folder(char *name)
+{
+	size_t n = strlen(name);
+
+	for (int tries = 0; tries < 3; tries++) {
+		struct stat st;
+		int fd;
+
+		memcpy(name + n - strlen(end), end, sizeof(end));
+		if (!mkdtemp(name))
+			return -errno;
+		fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 && flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink)
+			return fd;
+		if (fd >= 0) /* somebody took it for stale before it was locked */
+			close(fd);
+	}
+	return -EBUSY;
+}
+
 /* A folder of /tmp under which all files will be seen once more, and the working directory's name in there. */
 static void make_long_name(struct fixed *f)
 {
-	static const char begin[] = "/tmp/tare-cwd-", end[] = "XXXXXX";
 	char own[PATH_MAX];
 	size_t n, lacks;
 
@@ -134,8 +181,10 @@ static void make_long_name(struct fixed *f)
 	memcpy(f->cwd, begin, strlen(begin));
 	memcpy(f->cwd + lacks - strlen(end), end, sizeof(end));
 	f->cwd_from = lacks;
-	if (!mkdtemp(f->cwd)) {
-		fixed_miss(f, FIXED_CWD, "no folder in /tmp: %s", strerror(errno));
+	remove_stale_folders();
+	f->cwd_lock = make_folder(f->cwd);
+	if (f->cwd_lock < 0) {
+		fixed_miss(f, FIXED_CWD, "no folder in /tmp: %s", strerror(-f->cwd_lock));
 		f->cwd[0] = '\0';
 		return;
 	}
@@ -149,6 +198,7 @@ static void remove_folder(struct fixed *f)
 		return;
 	f->cwd[f->cwd_from] = '\0';
 	rmdir(f->cwd);
+	close(f->cwd_lock);
 	f->cwd[0] = '\0';
 }
 
@@ -267,7 +317,6 @@ int pidspace_enter(struct fixed *f, const char *command)
 
 void pidspace_rename(struct fixed *f, size_t more)
 {
-	static const char begin[] = "/tmp/tare-cwd-", end[] = "XXXXXX";
 	char own[FIXED_CWD_BYTES + 1], folder[FIXED_CWD_BYTES + 1];
 	size_t n = strlen(f->cwd + f->cwd_from), least = strlen(begin) + strlen(end);
 
@@ -280,14 +329,17 @@ void pidspace_rename(struct fixed *f, size_t more)
 	memset(folder, '.', more);
 	memcpy(folder, begin, strlen(begin));
 	memcpy(folder + more - strlen(end), end, sizeof(end));
-	if (mkdtemp(folder) && mount("/", folder, NULL, MS_BIND | MS_REC, NULL) == 0) {
+	f->cwd_lock = make_folder(folder);
+	if (f->cwd_lock >= 0 && mount("/", folder, NULL, MS_BIND | MS_REC, NULL) == 0) {
 		f->cwd_from = more;
 		memcpy(f->cwd, folder, more);
 		memcpy(f->cwd + more, own, n + 1);
 		return;
 	}
-	fixed_miss(f, FIXED_CWD, "no other name for it: %s", strerror(errno));
+	fixed_miss(f, FIXED_CWD, "no other name for it: %s", strerror(f->cwd_lock < 0 ? -f->cwd_lock : errno));
 	rmdir(folder);
+	if (f->cwd_lock >= 0)
+		close(f->cwd_lock);
 }
 
 void pidspace_rename_end(struct fixed *f)
@@ -297,6 +349,7 @@ void pidspace_rename_end(struct fixed *f)
 	f->cwd[f->cwd_from] = '\0';
 	umount2(f->cwd, MNT_DETACH); /* something that is left may still be in there */
 	rmdir(f->cwd);
+	close(f->cwd_lock);
 	f->cwd[0] = '\0';
 	f->cwd_from = 0;
 }

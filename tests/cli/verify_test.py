@@ -3,6 +3,7 @@
 
 usage: verify_test.py TARE NOISY SCHEMAS ARCH FILTERED     (NOISY: tests/programs/noisy)
 """
+import fcntl
 import json
 import os
 import re
@@ -255,13 +256,30 @@ def what_is_no_threads_count_is_said():
         true(what in r.stderr, r.stderr)
 
 
+def long_names():
+    """Folders of tare run's in /tmp that nobody holds."""
+    found = set()
+    for path in Path("/tmp").glob("tare-cwd-*"):
+        try:
+            fd = os.open(path, os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found.add(path)
+        except OSError:
+            pass
+        os.close(fd)
+    return found
+
+
 @test
 def launch_finds_each_planted_cause():
     need_exact()
     (Path(ROOM.name) / "noisy.dir").mkdir()
     for i in "abcdmnoxyz":
         (Path(ROOM.name) / "noisy.dir" / i).touch()
-    folders = sorted(Path("/tmp").glob("tare-cwd-*"))
+    folders = long_names()
     for cause, item in CAUSES.items():
         r = sh(TARE, "verify", "launch", "-r", "4", f"--deterministic={item}" + ("" if item == "aslr" else ",aslr,environment,order"),
                "--format", "json", "--", NOISY, cause, status=None)
@@ -274,7 +292,7 @@ def launch_finds_each_planted_cause():
         worth = d["without"][item]["spread"]
         true(worth > 100, f"{cause}: {d['without']}")
         true(item in ("pid", "cwd") or max(d["without"].items(), key=lambda x: x[1]["spread"])[0] in (item, "environment", "aslr"), f"{cause}: {d['without']}")
-    equal(sorted(Path("/tmp").glob("tare-cwd-*")), folders, "nothing is left behind")
+    equal(long_names() - folders, set(), "nothing is left behind")
 
 
 @test
@@ -305,7 +323,7 @@ def launch_tells_what_nothing_fixes():
 
 @test
 def the_working_directory_by_a_long_name():
-    before = sorted(Path("/tmp").glob("tare-cwd-*"))
+    before = long_names()
     script = 'printf "%s|%s|" "$(pwd -P)" "$PWD"; cat inside ../up'
     (Path(ROOM.name) / "deep").mkdir()
     (Path(ROOM.name) / "deep" / "inside").write_text("in")
@@ -317,9 +335,36 @@ def the_working_directory_by_a_long_name():
     physical, logical, rest = r.stdout.split("|")
     equal((r.returncode, len(physical), logical, rest), (0, 256, physical, "inup"), r.stderr)
     true(physical.endswith(f"{os.path.realpath(ROOM.name)}/deep") and physical.startswith("/tmp/tare-cwd-"), physical)
-    equal(sorted(Path("/tmp").glob("tare-cwd-*")), before, "nothing is left behind")
+    equal(long_names() - before, set(), "nothing is left behind")
     d = json.loads(sh(TARE, "stat", "--format", "json", "-e", "task-clock", "-r", "2", "--deterministic=cwd", "--", "true").stderr)
     equal(d["conditions"]["fixed"], ["cwd"])
+
+
+@test
+def what_a_killed_run_left_is_taken_away():
+    """The folder of the long name: of the dead alone, and of no other user's."""
+    p = subprocess.Popen([TARE, "run", "--deterministic=cwd", "--", "sh", "-c", "pwd -P; exec sleep 100"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         env=ENV, cwd=ROOM.name)
+    folder = Path(p.stdout.readline().strip()[:-len(os.path.realpath(ROOM.name))])
+    if not folder.name.startswith("tare-cwd-"):
+        p.kill()
+        skip(p.communicate()[1].strip())
+    true(folder.is_dir() and folder not in long_names(), "it is held")
+    again = (TARE, "run", "--deterministic=cwd", "--", "true")
+    sh(*again)
+    true(folder.is_dir() and p.poll() is None, "whoever lives keeps it")
+    p.kill()
+    p.communicate()
+    for _ in range(100):
+        if folder in long_names():
+            break
+        time.sleep(0.1)
+    true(folder in long_names(), "left behind")
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        sh(*NOBODY, *again, status=None)
+        true(folder.is_dir(), "of another user")
+    sh(*again)
+    true(not folder.exists(), "taken away")
     long = Path(ROOM.name) / ("x" * 240)
     long.mkdir()
     r = subprocess.run([TARE, "run", "--deterministic=cwd", "--", "pwd"], capture_output=True, text=True, timeout=60, env=ENV, cwd=long)
