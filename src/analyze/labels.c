@@ -57,14 +57,32 @@ static bool grow_slots(struct labels *l)
 	return true;
 }
 
-uint32_t labels_number(struct labels *l, const char *name, const char *kind, const char *const *arg)
+static bool copy_texts(struct labels *l, struct labels_entry *e)
 {
-	struct labels_entry made;
 	const char **copy;
 	size_t n = 0;
+
+	while (e->arg[n])
+		n++;
+	copy = n ? arena_alloc(&l->arena, (n + 1) * sizeof(*copy)) : NULL;
+	if (n && !copy)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!(copy[i] = arena_string(&l->arena, e->arg[i], strlen(e->arg[i]))))
+			return false;
+	e->name = arena_string(&l->arena, e->name, strlen(e->name));
+	e->kind = *e->kind ? arena_string(&l->arena, e->kind, strlen(e->kind)) : "";
+	e->arg = copy ? copy : (const char **)no_arguments;
+	return e->name && e->kind;
+}
+
+static uint32_t number_of(struct labels *l, const char *name, const char *kind, const char *const *arg, bool texts_stay)
+{
+	struct labels_entry made;
 	uint32_t at;
 
 	arg = arg ? arg : no_arguments;
+	made = (struct labels_entry){ name, kind, arg };
 	if (2 * l->n >= l->slots && !grow_slots(l))
 		return LABELS_NONE;
 	for (at = (uint32_t)hash(name, kind, arg) & (l->slots - 1); l->slot[at]; at = (at + 1) & (l->slots - 1))
@@ -79,33 +97,40 @@ uint32_t labels_number(struct labels *l, const char *name, const char *kind, con
 		l->entry = grown;
 		l->room = room;
 	}
-	while (arg[n])
-		n++;
-	copy = n ? arena_alloc(&l->arena, (n + 1) * sizeof(*copy)) : NULL;
-	if (n && !copy)
-		return LABELS_NONE;
-	for (size_t i = 0; i < n; i++)
-		if (!(copy[i] = arena_string(&l->arena, arg[i], strlen(arg[i]))))
-			return LABELS_NONE;
-	made.name = arena_string(&l->arena, name, strlen(name));
-	made.kind = *kind ? arena_string(&l->arena, kind, strlen(kind)) : "";
-	made.arg = copy ? copy : (const char **)no_arguments;
-	if (!made.name || !made.kind)
+	if (!texts_stay && !copy_texts(l, &made))
 		return LABELS_NONE;
 	l->entry[l->n] = made;
 	l->slot[at] = ++l->n;
 	return l->n - 1;
 }
 
+uint32_t labels_number(struct labels *l, const char *name, const char *kind, const char *const *arg)
+{
+	return number_of(l, name, kind, arg, false);
+}
+
+/* A million names twice is memory that nobody has to spend. */
+static bool take_texts(struct labels *l, struct timeline *t)
+{
+	void **more = realloc(l->taken, (l->n_taken + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	l->taken = more;
+	more[l->n_taken] = timeline_take_texts(t);
+	return more[l->n_taken] && ++l->n_taken;
+}
+
 uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, struct tare_error *err)
 {
 	size_t n = timeline_info(t)->n_labels;
 	uint32_t *number = malloc((n + 1) * sizeof(*number));
+	bool taken = take_texts(l, t);
 
 	for (size_t i = 0; number && i < n; i++) {
 		const struct timeline_label *label = timeline_label(t, (uint32_t)i);
 
-		number[i] = labels_number(l, label->name, label->kind, with_arguments ? label->arg : NULL);
+		number[i] = number_of(l, label->name, label->kind, with_arguments ? label->arg : NULL, taken);
 		if (number[i] == LABELS_NONE) {
 			free(number);
 			number = NULL;
@@ -135,5 +160,8 @@ void labels_free(struct labels *l)
 	free(l->entry);
 	free(l->slot);
 	arena_free(&l->arena);
+	for (size_t i = 0; i < l->n_taken; i++)
+		arena_free(&l->taken[i]);
+	free(l->taken);
 	*l = (struct labels){ 0 };
 }

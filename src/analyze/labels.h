@@ -16,6 +16,8 @@ struct labels {
 	uint32_t *slot; /* entry + 1; 0: free */
 	uint32_t slots;
 	void *arena;
+	void **taken; /* those of recordings, whose texts are used where they are */
+	size_t n_taken;
 };
 
 #define LABELS_NONE UINT32_MAX

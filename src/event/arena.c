@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A chain of blocks, newest first; each is filled from its start. */
 #include <stdalign.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "event/arena.h"
@@ -13,30 +14,35 @@ struct block {
 	alignas(max_align_t) char bytes[];
 };
 
-void *arena_alloc(void **arena, size_t n)
+/* align: a power of two, at most that of any object. */
+static void *take(void **arena, size_t n, size_t align)
 {
 	struct block *b = *arena;
-	size_t need = (n + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+	size_t begin = b ? (b->used + align - 1) & ~(align - 1) : 0;
 
-	if (need < n)
-		return NULL;
-	if (!b || b->room - b->used < need) {
-		size_t room = need > BLOCK_BYTES ? need : BLOCK_BYTES;
-		struct block *fresh = calloc(1, sizeof(*fresh) + room);
+	if (!b || begin > b->room || b->room - begin < n) {
+		size_t room = n > BLOCK_BYTES ? n : BLOCK_BYTES;
+		struct block *fresh = room < SIZE_MAX - sizeof(*fresh) ? calloc(1, sizeof(*fresh) + room) : NULL;
 
 		if (!fresh)
 			return NULL;
 		fresh->older = b;
 		fresh->room = room;
 		*arena = b = fresh;
+		begin = 0;
 	}
-	b->used += need;
-	return b->bytes + b->used - need;
+	b->used = begin + n;
+	return b->bytes + begin;
+}
+
+void *arena_alloc(void **arena, size_t n)
+{
+	return take(arena, n, alignof(max_align_t));
 }
 
 char *arena_string(void **arena, const char *bytes, size_t n)
 {
-	char *s = arena_alloc(arena, n + 1);
+	char *s = n < SIZE_MAX ? take(arena, n + 1, 1) : NULL;
 
 	if (s)
 		memcpy(s, bytes, n);

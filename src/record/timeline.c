@@ -75,6 +75,11 @@ const struct timeline_label *timeline_label(struct timeline *t, uint32_t index)
 	return t->format->label(t, index);
 }
 
+void *timeline_take_texts(struct timeline *t)
+{
+	return t->format->take_texts ? t->format->take_texts(t) : NULL;
+}
+
 void timeline_close(struct timeline *t)
 {
 	char *name;

@@ -69,8 +69,8 @@ struct timeline_label {
 	const char *name;	  /* without the arguments; any bytes but 0 */
 	const char *kind;	  /* measureme's event kind ("Query"); "" where there is none */
 	const char *const *arg;   /* arguments; NULL-terminated */
-	uint32_t group;		  /* index of the label that has the same name and kind, and no arguments */
 	const char *file;	  /* where it stands in the source, or NULL */
+	uint32_t group;		  /* index of the label that has the same name and kind, and no arguments */
 	uint32_t line : 24;
 	uint32_t way : 6;	  /* how its points are recorded, below TIMELINE_WAYS: timeline_counter.own */
 	uint32_t handlers : 1;	  /* timeline_info.lost_handlers may be of it */
@@ -131,6 +131,9 @@ int timeline_open(struct timeline **out, const char *path, struct tare_error *er
 const struct timeline_info *timeline_info(const struct timeline *t);
 /* Valid until timeline_close(). */
 const struct timeline_label *timeline_label(struct timeline *t, uint32_t index);
+/* The caller's from now on, for arena_free(): names, kinds and arguments of all labels, for which the timeline goes on to use it. NULL: it
+ * was taken already, or the format has none. */
+void *timeline_take_texts(struct timeline *t);
 void timeline_close(struct timeline *t);
 
 /* A thread's points, from its first. Any number of cursors at once; one cursor in one thread. */

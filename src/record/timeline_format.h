@@ -26,6 +26,7 @@ struct timeline_format {
 	/* fd is a regular file, read by pread(2); it stays the caller's until this returned 0. `path` lives as long as *out. */
 	int (*open)(struct timeline **out, int fd, const char *path, struct tare_error *err);
 	const struct timeline_label *(*label)(struct timeline *t, uint32_t index);
+	void *(*take_texts)(struct timeline *t); /* NULL: it has none to give */
 	void (*close)(struct timeline *t); /* and fd */
 	int (*thread)(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err);
 	int (*next)(struct cursor *c, struct timeline_point *p, struct tare_error *err);

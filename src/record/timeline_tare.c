@@ -771,10 +771,20 @@ static const struct timeline_label *label_tare(struct timeline *base, uint32_t i
 	return index < t->labels.n ? &t->labels.label[index] : NULL;
 }
 
+static void *take_texts(struct timeline *base)
+{
+	struct tare_timeline *t = (struct tare_timeline *)base;
+	void *arena = t->labels.arena;
+
+	t->labels.arena = NULL;
+	return arena;
+}
+
 const struct timeline_format timeline_tare = {
 	.is = is_tare,
 	.open = open_tare,
 	.label = label_tare,
+	.take_texts = take_texts,
 	.close = close_tare,
 	.thread = tare_cursor_open,
 	.next = tare_cursor_next,

@@ -10,6 +10,7 @@
  *	regions check FILE		counts what is in a recording
  *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
  *	regions labels N THREADS	N times a label that is new, within "work"
+ *	regions names N			N labels, each with a name of 31 bytes, once each
  *	regions known-check FILE	is each interval its loop and one and the same number of instructions more?
  */
 #include <fcntl.h>
@@ -229,6 +230,16 @@ int main(int argc, char **argv)
 			sized[i] = tare_label_new(name, NULL, 0);
 		}
 		on_threads(loops, threads);
+	} else if (!strcmp(what, "names")) {
+		for (long i = 0; i < count; i++) {
+			char name[32];
+			tare_label label;
+
+			snprintf(name, sizeof(name), "%031ld", i);
+			label = tare_label_new(name, NULL, 0);
+			tare_label_begin(label);
+			tare_label_end(label);
+		}
 	} else if (!strcmp(what, "labels")) {
 		on_threads(labels, threads);
 	} else if (!strcmp(what, "unbalanced")) {
