@@ -396,6 +396,7 @@ static int note_difference(struct work *w, const struct align *al, bool lost, st
 
 			d->run[r].index = al->run[r].index;
 			d->run[r].passed = align_passed(al, r);
+			d->run[r].ends = !p;
 			d->run[r].label = p ? p->label : LABELS_NONE;
 			d->run[r].kind = p ? p->kind : TIMELINE_LOST;
 			d->run[r].offset = p ? p->offset : 0;

@@ -89,7 +89,8 @@ struct aggregate_difference {
 	bool lost; /* they did not come together again */
 	struct {
 		uint64_t index, passed, offset;
-		uint32_t label; /* the next point; LABELS_NONE: the thread ends */
+		bool ends;	/* the thread: there is no next point */
+		uint32_t label; /* of the next point; LABELS_NONE: none, or lost points */
 		enum timeline_kind kind;
 	} *run;
 };

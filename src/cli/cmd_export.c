@@ -116,18 +116,21 @@ static void remark(const struct command *self, const struct timeline_info *info,
 {
 	const struct {
 		uint64_t n;
-		const char *what;
+		const char *one, *more;
 	} rows[] = {
-		{ told->lost, "points are missing in the recording" },
-		{ told->repaired, "begins or ends are not in the recording and were put where it stops or starts" },
-		{ told->missing, "regions have a counter that could not be read: it is left out there" },
-		{ told->unplaced, "points have no place on the axis: they stand where the point before them stood" },
-		{ told->too_deep, "regions are too deep for a stack: they count to the one above" },
+		{ told->lost, "point is missing in the recording", "points are missing in the recording" },
+		{ told->repaired, "begin or end is not in the recording and was put where it stops or starts",
+		  "begins or ends are not in the recording and were put where it stops or starts" },
+		{ told->missing, "region has a counter that could not be read: it is left out there",
+		  "regions have a counter that could not be read: it is left out there" },
+		{ told->unplaced, "point has no place on the axis: it stands at its thread's next one to either side",
+		  "points have no place on the axis: they stand at their thread's next one to either side" },
+		{ told->too_deep, "region is too deep for a stack: it counts to the one above", "regions are too deep for a stack: they count to the one above" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].n)
-			fprintf(stderr, "tare %s: %" PRIu64 " %s\n", self->name, rows[i].n, rows[i].what);
+			fprintf(stderr, "tare %s: %" PRIu64 " %s\n", self->name, rows[i].n, rows[i].n == 1 ? rows[i].one : rows[i].more);
 	if (!o->options.counter && info->time < 0 && o->how->close)
 		fprintf(stderr, "tare %s: the recording has no clock: the axis is %s, and threads do not line up\n", self->name,
 			info->counter[0].name);

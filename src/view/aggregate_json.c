@@ -172,11 +172,10 @@ static void differences(struct json *j, const struct aggregate *a)
 		json_bool(j, "lost", d->lost);
 		json_array(j, "runs");
 		for (size_t r = 0; r < a->n_runs; r++) {
-			bool ends = d->run[r].label == LABELS_NONE && d->run[r].offset == 0;
 
 			json_object(j, NULL);
 			json_uint(j, "index", d->run[r].index);
-			json_string(j, "kind", ends ? NULL : kinds[d->run[r].kind]);
+			json_string(j, "kind", d->run[r].ends ? NULL : kinds[d->run[r].kind]);
 			json_name(j, "next", a, d->run[r].label);
 			json_uint(j, "alone", d->run[r].passed);
 			json_uint(j, "offset", d->run[r].offset);

@@ -395,7 +395,7 @@ static void one_difference(struct text *out, const struct aggregate *a, const st
 		text_add(&t, "point ");
 		put_count(&t, s, d->run[r].index);
 		grid_put(&g, 1, INK_FAINT, &t);
-		if (d->run[r].label == LABELS_NONE && d->run[r].offset == 0)
+		if (d->run[r].ends)
 			text_add(&t, "ends");
 		else
 			put_point(&t, a, s, d->run[r].kind, d->run[r].label);

@@ -306,6 +306,8 @@ def a_gap_of_known_length_is_one_difference():
         (c,) = d["counters"]
         true(n - lost - 1 - gaps <= c["intervals"] <= n - lost - 1, f"all others are compared: {c['intervals']} of {n} less {lost}")
         equal((c["noise"], c["equal"]), (0, c["intervals"]), "and are the same")
+        if files[0].name == "first":
+            equal([r["kind"] for r in d["first_differences"][0]["runs"]], ["lost", "begin"], "no thread ends there")
 
 
 @test
