@@ -162,6 +162,8 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		put_share(&t, (double)k->outside, k->whole);
 		grid_put(&g, COL_SHARE, INK_FAINT, &t);
 		grid_word(&g, COL_LABEL, INK_FAINT, "(in no region)");
+		if (r->gaps)
+			grid_word(&g, COL_NOTE, INK_CAREFUL, "points lost");
 		grid_row(&g);
 		put_amount(&t, s, k->unit, (double)k->whole);
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
@@ -468,10 +470,11 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 		put_note(out, s, INK_CAREFUL, "cut: begin or end is not in the recording; what is known of them is in self and total, not in min to max.");
 	unbalanced_places(out, r, s);
 	if (backwards)
-		put_note(out, s, INK_CAREFUL, "%" PRIu64 " regions in which a counter went back are without a count.", backwards);
+		put_note(out, s, INK_CAREFUL, backwards == 1 ? "%" PRIu64 " region in which a counter went back is without a count." : "%" PRIu64 " regions in which a counter went back are without a count.", backwards);
 	losses(out, r, s);
 	if (r->unmatched)
-		put_note(out, s, INK_CAREFUL, "%" PRIu64 " detached timings have only one end in the recording, or were finished again: those ends are in no number.", r->unmatched);
+		put_note(out, s, INK_CAREFUL, r->unmatched == 1 ? "%" PRIu64 " detached timing has only one end in the recording, or was finished again: that end is in no number."
+							  : "%" PRIu64 " detached timings have only one end in the recording, or were finished again: those ends are in no number.", r->unmatched);
 	for (size_t i = 0; i < r->n_recordings; i++)
 		if (r->recording[i].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path, r->recording[i].damage);
