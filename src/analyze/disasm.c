@@ -189,8 +189,16 @@ static const struct {
 	{ X86_INS_CALL, EFFECT_JUMP },	     { X86_INS_RET, EFFECT_JUMP },
 };
 
-static enum effect_kind kind_of(const cs_insn *in)
+/* Capstone takes it for rdseed. F3 0F C7 /7. Source: Intel SDM vol. 2B, "RDPID". */
+static bool is_rdpid(const cs_insn *in, const uint8_t *bytes)
 {
+	return in->id == X86_INS_RDSEED && bytes[0] == 0xf3;
+}
+
+static enum effect_kind kind_of(const cs_insn *in, const uint8_t *bytes)
+{
+	if (is_rdpid(in, bytes))
+		return EFFECT_CPUID;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (kinds[i].id == in->id)
 			return kinds[i].kind;
@@ -238,12 +246,14 @@ static void add_memories(struct disasm_effects *e, const cs_insn *in, uint64_t a
 	}
 	switch (in->id) {
 	case X86_INS_PUSH:
+	case X86_INS_PUSHFQ:
 	case X86_INS_CALL:
 		stack.offset = -8;
 		stack.write = true;
 		add_memory(e, stack);
 		break;
 	case X86_INS_POP:
+	case X86_INS_POPFQ:
 	case X86_INS_RET:
 		stack.read = true;
 		add_memory(e, stack);
@@ -256,6 +266,39 @@ static void add_memories(struct disasm_effects *e, const cs_insn *in, uint64_t a
 	default:
 		break;
 	}
+}
+
+/*
+ * What Capstone says wrongly of operands in memory and of flags: it takes stos, cmpxchg, movnti, stores of vectors and of x87 for loads, a
+ * test for an update, and knows no flags of cmpxchg and xadd. The engine's own table has them.
+ */
+static void mend(struct disasm_effects *e, const cs_insn *in, const struct exact_effects *known)
+{
+	bool stack = in->id == X86_INS_PUSH || in->id == X86_INS_PUSHFQ || in->id == X86_INS_POP || in->id == X86_INS_POPFQ ||
+		     in->id == X86_INS_CALL || in->id == X86_INS_RET || in->id == X86_INS_LEAVE;
+
+	for (unsigned i = 0; i < e->n_memory && !stack && !(known->string && known->loads && known->stores); i++) {
+		e->memory[i].read = known->loads;
+		e->memory[i].write = known->stores;
+	}
+	if (known->writes_flags)
+		e->writes |= EFFECT_FLAGS;
+	if (known->string) /* the direction, which is always the same */
+		e->reads &= ~(uint32_t)EFFECT_FLAGS;
+	if (known->branches)
+		e->kind = EFFECT_JUMP;
+	if (in->id == X86_INS_CMPXCHG)
+		e->writes |= EFFECT_RAX;
+	if (in->id == X86_INS_XLATB) {
+		e->reads |= EFFECT_RAX | 1u << 3;
+		e->writes |= EFFECT_RAX;
+	}
+}
+
+static bool is_modelled(x86_reg r)
+{
+	return general(r) >= 0 || vector(r) >= 0 || r == X86_REG_EFLAGS || r == X86_REG_RIP || r == X86_REG_FS || r == X86_REG_GS ||
+	       r == X86_REG_EIP || r == X86_REG_DS || r == X86_REG_ES || r == X86_REG_SS || r == X86_REG_CS;
 }
 
 /* xor eax, eax: what was in it does not matter. */
@@ -286,19 +329,30 @@ bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t a
 	uint64_t at = address;
 	cs_regs reads, writes;
 	uint8_t n_reads = 0, n_writes = 0;
+	struct exact_effects known = { 0 };
+	bool is_known = exact_effects(bytes, n, &known);
 
-	*out = (struct disasm_effects){ 0 };
+	*out = (struct disasm_effects){ .in_part = true };
 	if (d->machine != EM_X86_64 || !lib.cs_disasm_iter(d->handle, &p, &left, &at, d->insn))
 		return false;
 	out->size = (uint8_t)d->insn->size;
-	out->kind = kind_of(d->insn);
+	out->kind = kind_of(d->insn, bytes);
+	out->moves = d->insn->id == X86_INS_MOV;
+	out->swaps = d->insn->id == X86_INS_XCHG;
 	add_memories(out, d->insn, address);
 	if (lib.cs_regs_access(d->handle, d->insn, reads, &n_reads, writes, &n_writes) != CS_ERR_OK)
 		return false;
-	for (unsigned i = 0; i < n_reads; i++)
+	out->in_part = !is_known || known.other_registers;
+	for (unsigned i = 0; i < n_reads; i++) {
+		out->in_part |= !is_modelled((x86_reg)reads[i]);
 		add_register((x86_reg)reads[i], &out->reads, &out->vec_reads);
-	for (unsigned i = 0; i < n_writes; i++)
+	}
+	for (unsigned i = 0; i < n_writes; i++) {
+		out->in_part |= !is_modelled((x86_reg)writes[i]);
 		add_register((x86_reg)writes[i], &out->writes, &out->vec_writes);
+	}
+	if (is_known)
+		mend(out, d->insn, &known);
 	/* Part of a register written: the rest is as it was. */
 	for (unsigned i = 0; i < d->insn->detail->x86.op_count; i++) {
 		const cs_x86_op *op = &d->insn->detail->x86.operands[i];

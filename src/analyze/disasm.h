@@ -52,6 +52,9 @@ struct effect_memory {
 struct disasm_effects {
 	enum effect_kind kind;
 	uint8_t size; /* 0: not known */
+	bool moves;   /* mov: what was read, and no more */
+	bool swaps;   /* xchg: each becomes the other, as it was */
+	bool in_part; /* it also does what is not told here: to registers of x87, MMX, masks; or nothing is known of it */
 	uint32_t reads, writes;		/* registers and EFFECT_FLAGS */
 	uint32_t vec_reads, vec_writes; /* xmm0 to xmm31, by number */
 	uint8_t n_memory;

@@ -248,6 +248,11 @@ static void name_memory(struct divergence_report *r, uint64_t address)
 	}
 }
 
+static bool on_first_stack(uint64_t address, size_t environment_bytes)
+{
+	return address < STACK_TOP && STACK_TOP - address < environment_bytes + 4096;
+}
+
 /* On the page of the clocks, or on the first stack as the kernel left it: then nobody else is asked. */
 static bool from_kernel(struct divergence_report *r, const struct cause *c, const struct memory_cause *m, size_t environment_bytes)
 {
@@ -257,11 +262,61 @@ static bool from_kernel(struct divergence_report *r, const struct cause *c, cons
 
 	if (address && is_clock_page(&r->d->run[0], address))
 		r->cause = CAUSE_CLOCK;
-	else if ((m->kind == CAUSE_START || untouched) && address < STACK_TOP && STACK_TOP - address < environment_bytes + 4096)
+	else if ((m->kind == CAUSE_START || untouched) && on_first_stack(address, environment_bytes))
 		r->cause = CAUSE_STARTUP;
 	else
 		return false;
 	r->address = address;
+	return true;
+}
+
+static bool one_process(const struct diverge_run *run)
+{
+	for (size_t i = 0; i < run->ended; i++)
+		if (run->thread[i].serial != run->serial)
+			return false;
+	return true;
+}
+
+static bool is_id(const struct divergence *d, const uint64_t value[2])
+{
+	for (unsigned r = 0; r < 2; r++)
+		for (size_t i = 0; i < d->run[r].ended; i++)
+			if ((uint64_t)d->run[r].thread[i].tid == value[r])
+				return true;
+	return false;
+}
+
+/*
+ * Memory that another thread wrote, or the kernel as one ended, because the thread itself, the kernel and other processes did not: it is
+ * concluded from this pair of runs alone. False: that is not sure. What is no named variable may be a file's contents, or the id of a thread
+ * that it created, which the kernel writes there.
+ */
+static bool from_another_thread(struct divergence_report *r, const struct cause *c, size_t environment_bytes, struct memory_cause *out)
+{
+	const struct diverge_run *run = &r->d->run[0];
+	const struct cause_place *place = c->places == 1 ? &c->place[0] : NULL;
+	bool first_thread = run->tid == run->pid, ended;
+
+	if (!c->somebody_else || !has_threads(run) || !one_process(run) || (c->from_start && first_thread && r->forked))
+		return false;
+	for (unsigned i = 0; i < c->places; i++) {
+		if (c->from_start && (on_first_stack(c->place[i].address, environment_bytes) || is_clock_page(run, c->place[i].address)))
+			return false;
+		if (!place && c->place[i].differs)
+			place = &c->place[i];
+	}
+	if (!place)
+		return false;
+	r->memory[0] = '\0';
+	name_memory(r, place->address);
+	ended = place->differs && is_thread_id(r->d, place->value);
+	if (!ended && !r->memory[0] && (c->from_file || (place->size < 8 && (!place->differs || is_id(r->d, place->value)))))
+		return false;
+	*out = (struct memory_cause){ .kind = ended ? CAUSE_THREAD_END : CAUSE_THREADS,
+				      .found = place->differs,
+				      .address = place->address,
+				      .value = { place->value[0], place->value[1] } };
 	return true;
 }
 
@@ -271,9 +326,12 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 	struct memory_cause m = { 0 };
 	struct cause c;
 	int ret = cause_find(&c, d, code_at, r, err);
-	bool open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS;
+	bool open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS, other;
 
-	if (ret == 0 && open && c.places && plan && !(c.address && is_clock_page(&d->run[0], c.address)))
+	if (ret < 0)
+		return ret;
+	other = from_another_thread(r, &c, environment_bytes, &m);
+	if (!other && open && c.places && plan && !(c.address && is_clock_page(&d->run[0], c.address)))
 		ret = memory_cause_find(&m, d, &c, plan, code_at, r, err);
 	if (ret < 0)
 		return ret;
@@ -291,9 +349,9 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 	r->hops = c.hops;
 	open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS;
 	if (open && !from_kernel(r, &c, &m, environment_bytes)) {
-		if (m.found || c.held_in < 0)
+		if (m.found || other || c.held_in < 0)
 			r->cause = m.found || c.places ? (m.kind ? m.kind : CAUSE_MEMORY) : CAUSE_UNKNOWN;
-		r->address = m.found ? m.address : c.address;
+		r->address = m.found || other ? m.address : c.address;
 		if (m.found && m.file)
 			snprintf(r->memory, sizeof(r->memory), "%s", m.file);
 		if (r->address && !(m.file && m.kind == CAUSE_FILE)) {

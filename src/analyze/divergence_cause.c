@@ -44,9 +44,14 @@ struct slice {
 	size_t mask, n;
 	uint32_t *index; /* per step: into known */
 	uint64_t budget;
+	uint64_t fs_base; /* or 0 */
 	struct cause *out;
 	struct cause places; /* of those alone */
 	struct cause open; /* the first way that led out of what was looked at */
+	uint8_t *seen;	   /* per step: its sources were followed */
+	bool doubt;	   /* some way was not followed to its end */
+	bool from_start;   /* memory that the thread never wrote */
+	bool from_file;	   /* nor that, after it had mapped it */
 };
 
 static const struct diverge_step *step_of(const struct slice *s, size_t i)
@@ -64,6 +69,39 @@ static bool differs(const struct slice *s, size_t i, unsigned reg)
 	return s->d->run[0].step[i].regs[reg] != s->d->run[1].step[i].regs[reg];
 }
 
+/* A call whose effects are not known: it writes somewhere, or it ends a signal's handler. */
+static bool is_obscure_call(const struct slice *s, size_t i)
+{
+	enum { RT_SIGRETURN = 15 };
+	int nr = (int)step_of(s, i)->regs[0];
+
+	return effects_of(s, i)->kind == EFFECT_SYSCALL && (call_may_write(nr) || nr == RT_SIGRETURN);
+}
+
+/* Behind it another instruction follows than the next one: a signal's handler begins. */
+static bool is_left(const struct slice *s, size_t i)
+{
+	const struct disasm_effects *e = effects_of(s, i);
+
+	return i < s->d->at && e->kind != EFFECT_JUMP && e->size && step_of(s, i + 1)->pc != step_of(s, i)->pc + e->size;
+}
+
+/* Where the thread's own memory is, from an instruction that reads the word there that says so. Source: the x86-64 ABI's TCB. */
+static uint64_t own_base(const struct slice *s, size_t steps)
+{
+	enum { SELF = 0x10 };
+
+	for (size_t i = 0; i + 1 < steps; i++) {
+		const struct disasm_effects *e = effects_of(s, i);
+		uint32_t to = e->writes & 0xffff;
+
+		if (e->n_memory == 1 && e->memory[0].fs && e->memory[0].read && e->memory[0].size == 8 && e->memory[0].offset == SELF &&
+		    e->memory[0].base == EFFECT_NO_REGISTER && e->memory[0].index == EFFECT_NO_REGISTER && e->moves && to && !(to & (to - 1)))
+			return step_of(s, i + 1)->regs[__builtin_ctz(to)];
+	}
+	return 0;
+}
+
 static int learn(struct slice *s)
 {
 	size_t steps = s->d->at + 1, room = 1024;
@@ -72,7 +110,8 @@ static int learn(struct slice *s)
 		room *= 2;
 	s->known = calloc(room, sizeof(*s->known));
 	s->index = calloc(steps, sizeof(*s->index));
-	if (!s->known || !s->index)
+	s->seen = calloc(steps, sizeof(*s->seen));
+	if (!s->known || !s->index || !s->seen)
 		return -ENOMEM;
 	s->mask = room - 1;
 	for (size_t i = 0; i < steps; i++) {
@@ -91,19 +130,29 @@ static int learn(struct slice *s)
 		if (n)
 			disasm_effects(s->disasm, bytes, n, pc, &s->known[at].effects);
 	}
+	s->fs_base = own_base(s, steps);
+	for (size_t i = 0; i < steps; i++)
+		s->doubt |= !effects_of(s, i)->size || is_obscure_call(s, i) || is_left(s, i);
 	return 0;
 }
 
-static uint64_t address_of(const struct slice *s, size_t i, const struct effect_memory *m)
+static uint64_t address_in(const struct slice *s, size_t i, const struct effect_memory *m, unsigned run)
 {
-	const uint64_t *regs = step_of(s, i)->regs;
+	const uint64_t *regs = s->d->run[run].step[i].regs;
 	uint64_t address = (uint64_t)m->offset;
 
 	if (m->base != EFFECT_NO_REGISTER)
 		address += regs[m->base];
 	if (m->index != EFFECT_NO_REGISTER)
 		address += regs[m->index] * m->scale;
+	if (m->fs && s->fs_base)
+		return address + s->fs_base;
 	return m->fs ? address | FS_SPACE : address;
+}
+
+static uint64_t address_of(const struct slice *s, size_t i, const struct effect_memory *m)
+{
+	return address_in(s, i, m, 0);
 }
 
 /* How many bytes from there. */
@@ -114,22 +163,49 @@ static uint64_t extent_of(const struct slice *s, size_t i, const struct effect_m
 
 static bool follow(struct slice *s, struct thing t, unsigned depth);
 
+/* A register that step i wrote differs behind it, none that it read did, and it read one place in memory. */
+static bool read_what_differs(const struct slice *s, size_t i, uint64_t value[2])
+{
+	const struct disasm_effects *e = effects_of(s, i);
+	unsigned read = 0;
+	bool other = false;
+
+	for (unsigned k = 0; k < e->n_memory; k++)
+		read += e->memory[k].read;
+	for (unsigned r = 0; r < 16; r++) {
+		if ((e->reads & 1u << r) && differs(s, i, r))
+			return false;
+		if (!(e->writes & 1u << r) || i == s->d->at || !differs(s, i + 1, r))
+			continue;
+		other = true;
+		for (unsigned run = 0; run < 2; run++)
+			value[run] = s->d->run[run].step[i + 1].regs[r];
+	}
+	return other && read == 1 && !e->vec_reads && !(e->reads & EFFECT_FLAGS) && !e->in_part;
+}
+
 /* Memory that differs and was not written here by what differs: to be looked at. */
 static void note_place(struct slice *s, const struct thing *t)
 {
 	struct cause *c = &s->places;
 
-	for (unsigned done = 0; done < t->size && c->places < DIVERGE_PLACES_MAX; done += 8) {
-		const struct cause_place p = { .address = (t->address & ~FS_SPACE) + done,
-					       .fs = t->address & FS_SPACE,
-					       .size = t->size - done < 8 ? t->size - done : 8,
-					       .at = t->at };
-		bool known = false;
+	for (unsigned done = 0; done < t->size; done += 8) {
+		struct cause_place p = { .address = (t->address & ~FS_SPACE) + done,
+					 .fs = t->address & FS_SPACE,
+					 .size = t->size - done < 8 ? t->size - done : 8,
+					 .at = t->at };
+		unsigned i = 0;
 
-		for (unsigned i = 0; i < c->places && !known; i++)
-			known = c->place[i].address == p.address && c->place[i].fs == p.fs;
-		if (!known)
-			c->place[c->places++] = p;
+		p.differs = t->size <= 8 && read_what_differs(s, t->at, p.value);
+		while (i < c->places && (c->place[i].address != p.address || c->place[i].fs != p.fs))
+			i++;
+		if (i == DIVERGE_PLACES_MAX) {
+			s->doubt = true;
+			return;
+		}
+		if (i == c->places || c->place[i].at < p.at) /* what is added to what is there was read there before */
+			c->place[i] = p;
+		c->places += i == c->places;
 	}
 }
 
@@ -142,30 +218,56 @@ static bool arrive(struct slice *s, enum cause_kind kind, size_t step, unsigned 
 	return true;
 }
 
-/* Where the instruction at step i had it from. `address`: what it wrote there is wanted; 0: all else. */
-static bool follow_sources(struct slice *s, size_t i, uint64_t address, unsigned depth)
+/* It changes what is in memory at that address, and all else that matters for it are its registers: add, cmpxchg. */
+static bool updates(const struct slice *s, size_t i, uint64_t address)
 {
 	const struct disasm_effects *e = effects_of(s, i);
 
-	for (unsigned r = 0; r < 16; r++)
-		if ((e->reads & 1u << r) && differs(s, i, r)) {
-			if (s->out->value_in < 0 || i < s->out->value_at) {
-				s->out->value_in = (int)r;
-				s->out->value_at = i;
-			}
-			return follow(s, (struct thing){ .what = REGISTER, .number = r, .at = i }, depth + 1);
-		}
-	for (unsigned k = 0; k < e->n_memory; k++) {
-		struct thing t = { .what = MEMORY, .size = e->memory[k].size, .at = i };
+	return e->n_memory == 1 && e->memory[0].read && e->memory[0].write && !e->swaps && address_of(s, i, &e->memory[0]) == address;
+}
 
-		if (!e->memory[k].read)
+static bool follow_registers(struct slice *s, size_t i, uint32_t which, unsigned depth)
+{
+	for (unsigned r = 0; r < 16; r++) {
+		if (!(which & 1u << r) || !differs(s, i, r))
 			continue;
-		t.address = address_of(s, i, &e->memory[k]);
-		if (e->memory[k].repeated && address) /* movs: as far in as what it wrote */
-			t.address += address - step_of(s, i)->regs[RDI];
-		if (follow(s, t, depth + 1))
+		if (s->out->value_in < 0 || i < s->out->value_at) {
+			s->out->value_in = (int)r;
+			s->out->value_at = i;
+		}
+		if (follow(s, (struct thing){ .what = REGISTER, .number = r, .at = i }, depth + 1))
 			return true;
 	}
+	return false;
+}
+
+/* Of movs: as far in as what it wrote. */
+static bool follow_memory(struct slice *s, size_t i, const struct effect_memory *m, uint64_t address, unsigned depth)
+{
+	struct thing t = { .what = MEMORY, .size = m->size, .at = i, .address = address_of(s, i, m) };
+
+	if (m->repeated && address)
+		t.address += address - step_of(s, i)->regs[RDI];
+	return follow(s, t, depth + 1);
+}
+
+/* Where the instruction at step i had `t` from; `t` NULL: all that it read. */
+static bool follow_sources(struct slice *s, size_t i, const struct thing *t, unsigned depth)
+{
+	const struct disasm_effects *e = effects_of(s, i);
+	uint64_t address = t && t->what == MEMORY ? t->address : 0;
+	bool repeated = e->n_memory && e->memory[0].repeated, swapped = e->swaps && e->n_memory == 1 && t;
+
+	s->doubt |= e->in_part;
+	if (s->seen[i] && !swapped && !(repeated && address)) /* of movs other bytes may be wanted another time */
+		return false;
+	s->seen[i] = true;
+	if (!(swapped && t->what == REGISTER) && follow_registers(s, i, e->reads, depth))
+		return true;
+	for (unsigned k = 0; k < e->n_memory; k++)
+		if (e->memory[k].read && !(address && (swapped || updates(s, i, address))) &&
+		    follow_memory(s, i, &e->memory[k], address, depth))
+			return true;
 	for (unsigned v = 0; v < 32; v++)
 		if ((e->vec_reads & 1u << v) &&
 		    follow(s, (struct thing){ .what = VECTOR, .number = v, .at = i }, depth + 1))
@@ -188,12 +290,31 @@ static bool writes(const struct slice *s, size_t i, const struct thing *t)
 	case MEMORY:
 		if (e->kind == EFFECT_SYSCALL)
 			return call_writes(step_of(s, i)->regs, t->address);
-		for (unsigned k = 0; k < e->n_memory; k++) {
-			uint64_t at = address_of(s, i, &e->memory[k]);
+		for (unsigned k = 0; k < e->n_memory; k++)
+			for (unsigned run = 0; run < 2 && e->memory[k].write && s->d->run[run].step; run++) {
+				uint64_t at = address_in(s, i, &e->memory[k], run);
 
-			if (e->memory[k].write && t->address < at + extent_of(s, i, &e->memory[k]) && at < t->address + t->size)
-				return true;
-		}
+				if (t->address < at + extent_of(s, i, &e->memory[k]) && at < t->address + t->size)
+					return true;
+			}
+	}
+	return false;
+}
+
+/* It wrote the thing: all of it, and not by what had been there? */
+static bool writes_all(const struct slice *s, size_t i, const struct thing *t)
+{
+	const struct disasm_effects *e = effects_of(s, i);
+
+	if (t->what != MEMORY)
+		return true;
+	if (updates(s, i, t->address))
+		return false;
+	for (unsigned k = 0; k < e->n_memory; k++) {
+		uint64_t at = address_of(s, i, &e->memory[k]);
+
+		if (e->memory[k].write && at <= t->address && at + extent_of(s, i, &e->memory[k]) >= t->address + t->size)
+			return true;
 	}
 	return false;
 }
@@ -202,6 +323,8 @@ static void leave_open(struct slice *s, const struct thing *t, unsigned depth)
 {
 	if (t->what == MEMORY)
 		note_place(s, t);
+	s->doubt |= t->what != MEMORY || (t->address & FS_SPACE) || s->d->first > 1;
+	s->from_start = true;
 	if (s->open.kind == CAUSE_THREADS || (s->open.kind == CAUSE_BEFORE && (s->open.address || t->what != MEMORY)))
 		return; /* memory says more than a register */
 	s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .hops = depth };
@@ -211,18 +334,46 @@ static void leave_open(struct slice *s, const struct thing *t, unsigned depth)
 		s->open.held_in = (int)t->number;
 }
 
+/* Step i is a call by which the memory came into being. */
+static bool maps(const struct slice *s, size_t i, const struct thing *t)
+{
+	enum { MMAP = 9 };
+	const struct diverge_step *step = step_of(s, i);
+
+	return t->what == MEMORY && effects_of(s, i)->kind == EFFECT_SYSCALL && step->regs[0] == MMAP && i < s->d->at &&
+	       t->address - step_of(s, i + 1)->regs[0] < step->regs[RSI];
+}
+
+/* What is in it then is all 0, or a file's. */
+static void leave_mapped(struct slice *s, size_t i, const struct thing *t)
+{
+	enum { SHARED = 1, ANONYMOUS = 0x20, R10 = 10 };
+	uint64_t flags = step_of(s, i)->regs[R10];
+
+	note_place(s, t);
+	s->from_file |= (flags & SHARED) || !(flags & ANONYMOUS);
+	if (s->open.kind == CAUSE_UNKNOWN)
+		s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .address = t->address };
+}
+
 static bool follow(struct slice *s, struct thing t, unsigned depth)
 {
 	static const enum cause_kind outside[] = { [EFFECT_TICKS] = CAUSE_TICKS,
 						   [EFFECT_CPUID] = CAUSE_CPUID,
 						   [EFFECT_RANDOM] = CAUSE_RANDOM };
 
-	if (depth > DEPTH_MOST)
+	if (depth > DEPTH_MOST) {
+		s->doubt = true;
 		return false;
+	}
 	for (size_t i = t.at; i-- > 0 && s->budget;) {
 		const struct disasm_effects *e = effects_of(s, i);
 
 		s->budget--;
+		if (maps(s, i, &t)) {
+			leave_mapped(s, i, &t);
+			return false;
+		}
 		if (!writes(s, i, &t))
 			continue;
 		if (e->kind == EFFECT_SYSCALL) {
@@ -232,8 +383,10 @@ static bool follow(struct slice *s, struct thing t, unsigned depth)
 		}
 		if (e->kind == EFFECT_TICKS || e->kind == EFFECT_CPUID || e->kind == EFFECT_RANDOM)
 			return arrive(s, outside[e->kind], i, depth);
-		if (follow_sources(s, i, t.what == MEMORY ? t.address : 0, depth))
+		if (follow_sources(s, i, &t, depth))
 			return true;
+		if (!writes_all(s, i, &t))
+			continue;
 		/* What this thread wrote there last was the same in both. */
 		if (t.what == MEMORY)
 			note_place(s, &t);
@@ -282,6 +435,11 @@ static bool came_from_outside(const struct slice *s)
 	return false;
 }
 
+static bool is_open(enum cause_kind kind)
+{
+	return kind == CAUSE_UNKNOWN || kind == CAUSE_BEFORE || kind == CAUSE_THREADS;
+}
+
 int cause_find(struct cause *out, const struct divergence *d, code_at_fn *code, void *with, struct tare_error *err)
 {
 	struct slice s = { .d = d, .code = code, .with = with, .budget = BUDGET, .out = out };
@@ -301,17 +459,21 @@ int cause_find(struct cause *out, const struct divergence *d, code_at_fn *code, 
 	} else if (e->kind == EFFECT_SYSCALL) {
 		out->call = (int)step_of(&s, d->at)->regs[0];
 		arrive(&s, CAUSE_SIGNAL, d->at, 0);
-	} else if (!follow_sources(&s, d->at, 0, 0) && s.open.kind != CAUSE_UNKNOWN) {
+	} else if (!follow_sources(&s, d->at, NULL, 0) && s.open.kind != CAUSE_UNKNOWN) {
 		s.open.value_in = out->value_in;
 		s.open.value_at = out->value_at;
 		*out = s.open;
 	}
 	memcpy(out->place, s.places.place, sizeof(out->place));
 	out->places = s.places.places;
+	out->somebody_else = is_open(out->kind) && out->places && !s.doubt && s.budget;
+	out->from_start = s.from_start;
+	out->from_file = s.from_file;
 out:
 	disasm_close(s.disasm);
 	free(s.known);
 	free(s.index);
+	free(s.seen);
 	return ret;
 }
 

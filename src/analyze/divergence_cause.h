@@ -13,7 +13,10 @@ struct cause_place {
 	uint64_t address;
 	bool fs; /* an offset from the thread's own base */
 	unsigned size; /* bytes, at most 8 */
-	size_t at; /* the step that read it */
+	size_t at; /* the step that read it, the last one */
+	/* It must: what was read into a register does, and nothing else was read. In each run: */
+	bool differs;
+	uint64_t value[2];
 };
 
 struct cause {
@@ -28,6 +31,13 @@ struct cause {
 	unsigned hops;
 	struct cause_place place[DIVERGE_PLACES_MAX];
 	unsigned places;
+	/*
+	 * Nothing was found, and all ways were followed to their ends: to memory, each place of which the thread itself last wrote the same
+	 * in both runs, or never in its life. So somebody else wrote one of them.
+	 */
+	bool somebody_else;
+	bool from_start; /* one of them it never wrote: it may have been other from the start */
+	bool from_file;	 /* one of them it mapped, from a file or shared, and did not write */
 };
 
 /* 0, or -errno when code cannot be disassembled. */

@@ -67,7 +67,7 @@ static bool may_be_shared(const struct diverge_happening *h)
 	return h && h->path && h->path[0] == '/';
 }
 
-static bool has_threads(const struct diverge_run *run)
+bool has_threads(const struct diverge_run *run)
 {
 	for (size_t i = 0; i < run->ended; i++)
 		if (run->thread[i].serial == run->serial && run->thread[i].tid != run->tid)
@@ -75,8 +75,7 @@ static bool has_threads(const struct diverge_run *run)
 	return false;
 }
 
-/* One run still has a thread's id there, the other has 0 already. */
-static bool is_thread_id(const struct divergence *d, const uint64_t value[2])
+bool is_thread_id(const struct divergence *d, const uint64_t value[2])
 {
 	for (unsigned r = 0; r < 2; r++)
 		for (size_t i = 0; i < d->run[r].ended; i++)

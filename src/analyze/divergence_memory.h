@@ -15,6 +15,10 @@ struct memory_cause {
 	int call;
 };
 
+/* Whether the process of the thread that parts has others. */
+bool has_threads(const struct diverge_run *run);
+/* One run still has a thread's id there, the other has 0 already. */
+bool is_thread_id(const struct divergence *d, const uint64_t value[2]);
 /* `c` has places. It and `d` become those of a later pair of runs, where that was had. */
 int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c, struct diverge_plan *plan, code_at_fn *code,
 		      void *with, struct tare_error *err);

@@ -48,6 +48,23 @@ static const struct way ways[] = {
 	{ __LINE__, { "0f31", "488b8800900000", "4883f905", "7502" }, { { CX, 2 } }, 0, CAUSE_BEFORE, -1, 0x9000, 4 },
 	/* a register from before: cmp rbp, 5; jne */
 	{ __LINE__, { "90", "4883fd05", "7502" }, { { BP, 0 } }, 0, CAUSE_BEFORE, -1, 0, 4 },
+	/* rdtsc; mov [0x5000], eax; lock cmpxchg [0x5000], ecx; jne: by the flags of what is in memory */
+	{ __LINE__, { "0f31", "89042500500000", "31c0", "f00fb10c2500500000", "7502" }, { { AX, 1 }, { AX, 2 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	/* the same by lock xadd; by lock dec; by lock bts; by cmpxchg16b */
+	{ __LINE__, { "0f31", "89042500400000", "f00fc10c2500400000", "7502" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	{ __LINE__, { "0f31", "89042500400000", "f0ff0c2500400000", "7502" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	{ __LINE__, { "0f31", "89042500400000", "f00fba2c250040000003", "7202" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	{ __LINE__, { "0f31", "89042500400000", "f0480fc70c2500400000", "7502" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	/* rdtsc; mov [0x4000], eax; xchg ecx, [0x4000]; cmp ecx, 5; jne: ecx is what was in memory */
+	{ __LINE__, { "0f31", "89042500400000", "870c2500400000", "83f905", "7502" }, { { AX, 1 }, { CX, 3 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	/* rdtsc; rep stosq; mov rcx, [0x4000]: stored by a string instruction */
+	{ __LINE__, { "0f31", "48c7c700400000", "f348ab", "488b1c2500400000", "4883fb05", "7502" }, { { AX, 1 }, { BX, 4 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	/* rdtsc; movnti [0x4000], rax; vmovq ... as read by mov rbx, [0x4000] */
+	{ __LINE__, { "0f31", "480fc3042500400000", "488b1c2500400000", "4883fb05", "7502" }, { { AX, 1 }, { BX, 3 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	/* rdtsc; vmovq xmm0, rax; vmovdqu [0x4000], ymm0; mov rbx, [0x4008] */
+	{ __LINE__, { "0f31", "c4e1f96ec0", "c5fe7f042500400000", "488b1c2508400000", "4883fb05", "7502" }, { { AX, 1 }, { BX, 4 } }, 0, CAUSE_TICKS, 0, 0, 6 },
+	/* rdpid rax is no random number */
+	{ __LINE__, { "f30fc7f8", "4883f805", "7502" }, { { AX, 1 } }, 0, CAUSE_CPUID, 0, 0, 3 },
 	/* no branch at all */
 	{ __LINE__, { "90", "4889c3" }, { { -1, 0 } }, 0, CAUSE_SIGNAL, -1, 0, 0 },
 	/* in a call that is no source of anything */
@@ -81,7 +98,7 @@ static size_t lay_out(const struct way *w, struct code *code, struct diverge_ste
 	size_t n = 0;
 
 	for (; n < STEPS_MOST && w->code[n]; n++) {
-		a[n] = (struct diverge_step){ .pc = CODE + code->n, .regs = { [AX] = w->rax, [SP] = STACK, [SI] = 0x5000, [DX] = 8 } };
+		a[n] = (struct diverge_step){ .pc = CODE + code->n, .regs = { [AX] = w->rax, [CX] = 4, [SP] = STACK, [SI] = 0x5000, [DX] = 8, [DI] = 0x4000 } };
 		for (const char *p = w->code[n]; *p; p += 2)
 			code->bytes[code->n++] = (uint8_t)(nibble(p[0]) << 4 | nibble(p[1]));
 		if (n && !strcmp(w->code[n - 1], "50"))
@@ -173,6 +190,61 @@ TEST(memory_that_this_thread_wrote_alike_was_written_by_another)
 	d.run[0].threads = 1;
 	CHECK_EQ(cause_find(&c, &d, code_at, &code, NULL), 0, "found");
 	CHECK_EQ(c.kind, CAUSE_UNKNOWN, "with one");
+}
+
+/* What two runs read differs: mov eax, [0x5000], behind `before`. */
+static const struct {
+	int line;
+	const char *before[3];
+	int64_t first;
+	uint64_t rax;
+	bool somebody_else, from_start;
+} elsewhere[] = {
+	{ __LINE__, { "90" }, 1, 0, true, true },	/* it never wrote there */
+	{ __LINE__, { "90" }, 2, 0, false, true },	/* but may have, before */
+	{ __LINE__, { "48891c2500500000" }, 2, 0, true, false },	   /* it wrote what is the same in both */
+	{ __LINE__, { "48891c2500500000", "f048ff0c2500500000" }, 2, 0, true, false }, /* and changed it */
+	{ __LINE__, { "f048ff0c2500500000" }, 1, 0, true, true },
+	{ __LINE__, { "f048ff0c2500500000" }, 2, 0, false, true },
+	{ __LINE__, { "c604250050000000" }, 2, 0, false, true }, /* one byte of it */
+	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 19, false, false }, /* readv may have, or ... */
+	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 4000, false, false }, /* a call that is not known */
+	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 202, true, false }, /* futex does not */
+	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 15, false, false }, /* a signal's handler ends */
+	{ __LINE__, { "48891c2500500000", "62f17dc874c1" }, 2, 0, false, false }, /* what is not known: vpcmpeqb k0, zmm0, zmm1 */
+};
+
+TEST(what_the_thread_did_not_write_somebody_else_did)
+{
+	struct disasm *disasm;
+
+	if (disasm_open(&disasm, 62, false, NULL) < 0)
+		tap_skip("capstone", "Capstone is not installed");
+	disasm_close(disasm);
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++) {
+		struct way w = { .rax = elsewhere[i].rax, .differ = { { -1, 0 }, { -1, 0 }, { -1, 0 } } };
+		struct diverge_step a[STEPS_MOST], b[STEPS_MOST];
+		struct code code = { .n = 0 };
+		size_t n = 0;
+
+		for (; n < ARRAY_SIZE(elsewhere[i].before) && elsewhere[i].before[n]; n++)
+			w.code[n] = elsewhere[i].before[n];
+		w.code[n] = "8b042500500000";
+		w.code[n + 1] = "85c0";
+		w.code[n + 2] = "7502";
+		lay_out(&w, &code, a, b);
+		b[n + 1].regs[AX] += 77;
+		const struct divergence d = { .at = n + 2, .first = elsewhere[i].first,
+					      .run = { { .step = a, .n = n + 3, .threads = 2 }, { .step = b, .n = n + 3, .threads = 2 } } };
+		struct cause c;
+
+		CHECK_EQ(cause_find(&c, &d, code_at, &code, NULL), 0, "row at line %d", elsewhere[i].line);
+		CHECK_EQ(c.somebody_else, elsewhere[i].somebody_else, "row at line %d", elsewhere[i].line);
+		CHECK_EQ(c.from_start, elsewhere[i].from_start, "row at line %d", elsewhere[i].line);
+		CHECK_EQ(c.places, 1u, "row at line %d", elsewhere[i].line);
+		CHECK(c.place[0].at == n && c.place[0].differs, "row at line %d: at %zu", elsewhere[i].line, c.place[0].at);
+		CHECK_EQ(c.place[0].value[1] - c.place[0].value[0], (uint64_t)77, "row at line %d", elsewhere[i].line);
+	}
 }
 
 TEST(what_calls_write)

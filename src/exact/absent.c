@@ -79,6 +79,12 @@ size_t exact_lengths(const uint8_t *code, size_t size, uint8_t *length, size_t n
 	return 0;
 }
 
+bool exact_effects(const uint8_t *code, size_t size, struct exact_effects *out)
+{
+	(void)code, (void)size, (void)out;
+	return false;
+}
+
 size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 {
 	(void)x, (void)out, (void)n;

@@ -243,6 +243,16 @@ void exact_profile_free(struct exact_profile *p);
  */
 size_t exact_lengths(const uint8_t *code, size_t size, uint8_t *length, size_t n);
 
+/* What the instruction that begins a piece of code does, as the engine counts it. */
+struct exact_effects {
+	uint8_t loads, stores; /* operands in memory */
+	bool branches, string, writes_flags;
+	bool other_registers; /* of x87 or MMX */
+};
+
+/* In `size` bytes; false: it is none that is known. */
+bool exact_effects(const uint8_t *code, size_t size, struct exact_effects *out);
+
 /*
  * Everything that was sampled and has not been given yet: to `each`, in the thread of the caller. What explains a sample
  * comes before it. Samples of one thread come in their order, those of several threads do not: sort by

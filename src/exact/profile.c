@@ -219,3 +219,18 @@ size_t exact_lengths(const uint8_t *code, size_t size, uint8_t *length, size_t n
 	}
 	return found;
 }
+
+bool exact_effects(const uint8_t *code, size_t size, struct exact_effects *out)
+{
+	struct insn in;
+
+	if (!insn_decode(&in, code, size))
+		return false;
+	*out = (struct exact_effects){ .loads = in.loads,
+				       .stores = in.stores,
+				       .branches = in.kind >= K_JCC && in.kind <= K_RET,
+				       .string = in.bits & R_STRING,
+				       .writes_flags = in.writes,
+				       .other_registers = in.bits & (R_X87 | R_MMX) };
+	return true;
+}
