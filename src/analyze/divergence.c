@@ -6,8 +6,6 @@
 #include "analyze/divergence_memory.h"
 #include "analyze/unwind.h"
 
-enum { VVAR_BYTES = 0x8000 }; /* the pages of clocks end where the vdso begins. Source: Linux, arch/x86/entry/vdso/vma.c */
-
 #define STACK_TOP 0x7ffffffff000ull /* without randomisation. Source: Linux, arch/x86/include/asm/page_64_types.h */
 
 static enum module_kind kind_of(enum exact_module_kind kind)
@@ -205,15 +203,6 @@ static void find_callers(struct divergence_report *r)
 
 /* ---- the cause ---- */
 
-static bool is_clock_page(const struct diverge_run *run, uint64_t address)
-{
-	for (size_t i = 0; i < run->happenings; i++)
-		if (run->happening[i].kind == EXACT_SAMPLE_MAPPING && run->happening[i].module == EXACT_VDSO &&
-		    address < run->happening[i].start && run->happening[i].start - address <= VVAR_BYTES)
-			return true;
-	return false;
-}
-
 /* The variable that lies there, of the files that are mapped: "name+0x4 (module)". */
 static void name_memory(struct divergence_report *r, uint64_t address)
 {
@@ -325,7 +314,7 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 {
 	struct memory_cause m = { 0 };
 	struct cause c;
-	int ret = cause_find(&c, d, code_at, r, err);
+	int ret = cause_find(&c, d, NULL, code_at, r, err);
 	bool open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS, other;
 
 	if (ret < 0)
@@ -352,9 +341,9 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 		if (m.found || other || c.held_in < 0)
 			r->cause = m.found || c.places ? (m.kind ? m.kind : CAUSE_MEMORY) : CAUSE_UNKNOWN;
 		r->address = m.found || other ? m.address : c.address;
-		if (m.found && m.file)
+		if (m.found && m.file[0])
 			snprintf(r->memory, sizeof(r->memory), "%s", m.file);
-		if (r->address && !(m.file && m.kind == CAUSE_FILE)) {
+		if (r->address && !(m.file[0] && m.kind == CAUSE_FILE)) {
 			r->memory[0] = '\0';
 			name_memory(r, r->address);
 		}
@@ -373,7 +362,7 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 			r->value[i] = d->run[i].step[c.value_at].regs[c.value_in];
 	} else if (m.found) {
 		r->has_value = true;
-		r->value_in = "memory";
+		r->value_in = m.value_in ? m.value_in : "memory";
 		memcpy(r->value, m.value, sizeof(r->value));
 	}
 	return ret;

@@ -13,20 +13,22 @@
 const char *const register_names[16] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
 					 "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15" };
 
-enum { DEPTH_MOST = 1500, RSP = 4, RCX = 1, RSI = 6, RDI = 7 };
+enum { RSP = 4, RCX = 1, RSI = 6, RDI = 7 };
 
 #define BUDGET 100000000u /* steps looked at, in all */
 #define FS_SPACE (1ull << 62) /* addresses of a thread's own memory, whose base is not known */
 
 enum what { FLAGS, REGISTER, VECTOR, MEMORY };
 
-/* What is looked for: as it stands before step `at`. */
+/* What is looked for: as it stands before step `at`; of what later steps wrote in part the rest, before the step `since`. */
 struct thing {
 	enum what what;
 	unsigned number; /* of the register */
 	uint64_t address;
 	unsigned size;
-	size_t at;
+	size_t at, since;
+	bool in_part;
+	unsigned depth; /* instructions that carried it on from there */
 };
 
 /* The effects of each different instruction, found by its address. */
@@ -49,6 +51,8 @@ struct slice {
 	struct cause places; /* of those alone */
 	struct cause open; /* the first way that led out of what was looked at */
 	uint8_t *seen;	   /* per step: its sources were followed */
+	struct thing *todo; /* the last one is next */
+	size_t n_todo, todo_room;
 	bool doubt;	   /* some way was not followed to its end */
 	bool from_start;   /* memory that the thread never wrote */
 	bool from_file;	   /* nor that, after it had mapped it */
@@ -161,8 +165,6 @@ static uint64_t extent_of(const struct slice *s, size_t i, const struct effect_m
 	return m->repeated ? step_of(s, i)->regs[RCX] * m->size : m->size;
 }
 
-static bool follow(struct slice *s, struct thing t, unsigned depth);
-
 /* A register that step i wrote differs behind it, none that it read did, and it read one place in memory. */
 static bool read_what_differs(const struct slice *s, size_t i, uint64_t value[2])
 {
@@ -226,53 +228,66 @@ static bool updates(const struct slice *s, size_t i, uint64_t address)
 	return e->n_memory == 1 && e->memory[0].read && e->memory[0].write && !e->swaps && address_of(s, i, &e->memory[0]) == address;
 }
 
-static bool follow_registers(struct slice *s, size_t i, uint32_t which, unsigned depth)
+static void follow_later(struct slice *s, struct thing t)
 {
-	for (unsigned r = 0; r < 16; r++) {
+	if (s->n_todo == s->todo_room) {
+		size_t room = s->todo_room ? 2 * s->todo_room : 256;
+		struct thing *more = realloc(s->todo, room * sizeof(*more));
+
+		s->doubt |= !more;
+		if (!more)
+			return;
+		s->todo = more;
+		s->todo_room = room;
+	}
+	s->todo[s->n_todo++] = t;
+}
+
+static void follow_registers(struct slice *s, size_t i, uint32_t which, unsigned depth)
+{
+	for (unsigned r = 16; r-- > 0;) {
 		if (!(which & 1u << r) || !differs(s, i, r))
 			continue;
-		if (s->out->value_in < 0 || i < s->out->value_at) {
+		follow_later(s, (struct thing){ .what = REGISTER, .number = r, .at = i, .depth = depth });
+		if (s->out->value_in < 0 || i <= s->out->value_at) {
 			s->out->value_in = (int)r;
 			s->out->value_at = i;
 		}
-		if (follow(s, (struct thing){ .what = REGISTER, .number = r, .at = i }, depth + 1))
-			return true;
 	}
-	return false;
 }
 
 /* Of movs: as far in as what it wrote. */
-static bool follow_memory(struct slice *s, size_t i, const struct effect_memory *m, uint64_t address, unsigned depth)
+static void follow_memory(struct slice *s, size_t i, const struct effect_memory *m, uint64_t address, unsigned depth)
 {
-	struct thing t = { .what = MEMORY, .size = m->size, .at = i, .address = address_of(s, i, m) };
+	struct thing t = { .what = MEMORY, .size = m->size, .at = i, .address = address_of(s, i, m), .depth = depth };
 
 	if (m->repeated && address)
 		t.address += address - step_of(s, i)->regs[RDI];
-	return follow(s, t, depth + 1);
+	follow_later(s, t);
 }
 
-/* Where the instruction at step i had `t` from; `t` NULL: all that it read. */
-static bool follow_sources(struct slice *s, size_t i, const struct thing *t, unsigned depth)
+/* Where the instruction at step i had `t` from; `t` NULL: all that it read. What is put down last is followed first. */
+static void follow_sources(struct slice *s, size_t i, const struct thing *t)
 {
 	const struct disasm_effects *e = effects_of(s, i);
 	uint64_t address = t && t->what == MEMORY ? t->address : 0;
 	bool repeated = e->n_memory && e->memory[0].repeated, swapped = e->swaps && e->n_memory == 1 && t;
+	unsigned depth = t ? t->depth + 1 : 1;
 
 	s->doubt |= e->in_part;
 	if (s->seen[i] && !swapped && !(repeated && address)) /* of movs other bytes may be wanted another time */
-		return false;
+		return;
 	s->seen[i] = true;
-	if (!(swapped && t->what == REGISTER) && follow_registers(s, i, e->reads, depth))
-		return true;
-	for (unsigned k = 0; k < e->n_memory; k++)
-		if (e->memory[k].read && !(address && (swapped || updates(s, i, address))) &&
-		    follow_memory(s, i, &e->memory[k], address, depth))
-			return true;
-	for (unsigned v = 0; v < 32; v++)
-		if ((e->vec_reads & 1u << v) &&
-		    follow(s, (struct thing){ .what = VECTOR, .number = v, .at = i }, depth + 1))
-			return true;
-	return (e->reads & EFFECT_FLAGS) && follow(s, (struct thing){ .what = FLAGS, .at = i }, depth + 1);
+	if (e->reads & EFFECT_FLAGS)
+		follow_later(s, (struct thing){ .what = FLAGS, .at = i, .depth = depth });
+	for (unsigned v = 32; v-- > 0;)
+		if (e->vec_reads & 1u << v)
+			follow_later(s, (struct thing){ .what = VECTOR, .number = v, .at = i, .depth = depth });
+	for (unsigned k = e->n_memory; k-- > 0;)
+		if (e->memory[k].read && !(address && (swapped || updates(s, i, address))))
+			follow_memory(s, i, &e->memory[k], address, depth);
+	if (!(swapped && t->what == REGISTER))
+		follow_registers(s, i, e->reads, depth);
 }
 
 /* Did step i write it? */
@@ -319,7 +334,7 @@ static bool writes_all(const struct slice *s, size_t i, const struct thing *t)
 	return false;
 }
 
-static void leave_open(struct slice *s, const struct thing *t, unsigned depth)
+static void leave_open(struct slice *s, const struct thing *t)
 {
 	if (t->what == MEMORY)
 		note_place(s, t);
@@ -327,7 +342,7 @@ static void leave_open(struct slice *s, const struct thing *t, unsigned depth)
 	s->from_start = true;
 	if (s->open.kind == CAUSE_THREADS || (s->open.kind == CAUSE_BEFORE && (s->open.address || t->what != MEMORY)))
 		return; /* memory says more than a register */
-	s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .hops = depth };
+	s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .hops = t->depth };
 	if (t->what == MEMORY && !(t->address & FS_SPACE))
 		s->open.address = t->address;
 	if (t->what == REGISTER)
@@ -356,17 +371,14 @@ static void leave_mapped(struct slice *s, size_t i, const struct thing *t)
 		s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .address = t->address };
 }
 
-static bool follow(struct slice *s, struct thing t, unsigned depth)
+/* Back to whatever wrote it last: true where it came in by that. */
+static bool follow(struct slice *s, struct thing t)
 {
 	static const enum cause_kind outside[] = { [EFFECT_TICKS] = CAUSE_TICKS,
 						   [EFFECT_CPUID] = CAUSE_CPUID,
 						   [EFFECT_RANDOM] = CAUSE_RANDOM };
 
-	if (depth > DEPTH_MOST) {
-		s->doubt = true;
-		return false;
-	}
-	for (size_t i = t.at; i-- > 0 && s->budget;) {
+	for (size_t i = t.in_part ? t.since : t.at; i-- > 0 && s->budget;) {
 		const struct disasm_effects *e = effects_of(s, i);
 
 		s->budget--;
@@ -379,22 +391,27 @@ static bool follow(struct slice *s, struct thing t, unsigned depth)
 		if (e->kind == EFFECT_SYSCALL) {
 			s->out->call = (int)step_of(s, i)->regs[0];
 			s->out->address = t.what == MEMORY ? t.address : 0;
-			return arrive(s, t.what == MEMORY ? CAUSE_WRITTEN : CAUSE_CALL, i, depth);
+			return arrive(s, t.what == MEMORY ? CAUSE_WRITTEN : CAUSE_CALL, i, t.depth);
 		}
 		if (e->kind == EFFECT_TICKS || e->kind == EFFECT_CPUID || e->kind == EFFECT_RANDOM)
-			return arrive(s, outside[e->kind], i, depth);
-		if (follow_sources(s, i, &t, depth))
-			return true;
-		if (!writes_all(s, i, &t))
-			continue;
-		/* What this thread wrote there last was the same in both. */
-		if (t.what == MEMORY)
-			note_place(s, &t);
-		if (t.what == MEMORY && s->open.kind == CAUSE_UNKNOWN && s->d->run[0].threads > 1)
-			s->open = (struct cause){ .kind = CAUSE_THREADS, .held_in = -1, .value_in = -1, .address = t.address };
+			return arrive(s, outside[e->kind], i, t.depth);
+		if (writes_all(s, i, &t)) {
+			/* If nothing is found: what this thread wrote there last was the same in both. */
+			if (t.what == MEMORY)
+				note_place(s, &t);
+			if (t.what == MEMORY && s->open.kind == CAUSE_UNKNOWN && s->d->run[0].threads > 1)
+				s->open = (struct cause){ .kind = CAUSE_THREADS, .held_in = -1, .value_in = -1, .address = t.address };
+		} else { /* the rest of it is from before */
+			struct thing rest = t;
+
+			rest.in_part = true;
+			rest.since = i;
+			follow_later(s, rest);
+		}
+		follow_sources(s, i, &t);
 		return false;
 	}
-	leave_open(s, &t, depth);
+	leave_open(s, &t);
 	return false;
 }
 
@@ -440,7 +457,20 @@ static bool is_open(enum cause_kind kind)
 	return kind == CAUSE_UNKNOWN || kind == CAUSE_BEFORE || kind == CAUSE_THREADS;
 }
 
-int cause_find(struct cause *out, const struct divergence *d, code_at_fn *code, void *with, struct tare_error *err)
+/* The way of what decides at the place, or of what is stored there. */
+static bool follow_from_place(struct slice *s, const struct cause_place *stored)
+{
+	const struct thing t = { .what = MEMORY, .address = stored ? stored->address : 0, .size = stored ? stored->size : 0, .at = s->d->at };
+
+	follow_sources(s, s->d->at, stored ? &t : NULL);
+	while (s->n_todo)
+		if (follow(s, s->todo[--s->n_todo]))
+			return true;
+	return false;
+}
+
+int cause_find(struct cause *out, const struct divergence *d, const struct cause_place *stored, code_at_fn *code, void *with,
+	       struct tare_error *err)
 {
 	struct slice s = { .d = d, .code = code, .with = with, .budget = BUDGET, .out = out };
 	const struct disasm_effects *e;
@@ -454,12 +484,12 @@ int cause_find(struct cause *out, const struct divergence *d, code_at_fn *code, 
 	e = effects_of(&s, d->at);
 	if (d->ended) {
 		out->kind = CAUSE_END;
-	} else if (came_from_outside(&s)) {
+	} else if (!stored && came_from_outside(&s)) {
 		out->kind = CAUSE_SIGNAL;
 	} else if (e->kind == EFFECT_SYSCALL) {
 		out->call = (int)step_of(&s, d->at)->regs[0];
 		arrive(&s, CAUSE_SIGNAL, d->at, 0);
-	} else if (!follow_sources(&s, d->at, NULL, 0) && s.open.kind != CAUSE_UNKNOWN) {
+	} else if (!follow_from_place(&s, stored) && s.open.kind != CAUSE_UNKNOWN) {
 		s.open.value_in = out->value_in;
 		s.open.value_at = out->value_at;
 		*out = s.open;
@@ -474,6 +504,7 @@ out:
 	free(s.known);
 	free(s.index);
 	free(s.seen);
+	free(s.todo);
 	return ret;
 }
 

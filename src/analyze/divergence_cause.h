@@ -40,8 +40,12 @@ struct cause {
 	bool from_file;	 /* one of them it mapped, from a file or shared, and did not write */
 };
 
-/* 0, or -errno when code cannot be disassembled. */
-int cause_find(struct cause *out, const struct divergence *d, code_at_fn *code, void *with, struct tare_error *err);
+/*
+ * Of the branch at the place; with `stored`, what the instruction there, which is no branch then, stored to that. 0, or -errno when code
+ * cannot be disassembled.
+ */
+int cause_find(struct cause *out, const struct divergence *d, const struct cause_place *stored, code_at_fn *code, void *with,
+	       struct tare_error *err);
 /* How the instruction of a step writes to `p`, which is also at `absolute`. */
 enum cause_writer { WRITER_NONE, WRITER_STORE, WRITER_CALL };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "analyze/divergence_memory.h"
 
-enum { PAIRS_MOST = 4 };
+enum { PAIRS_MOST = 4, STORES_MOST = 8 };
 enum { RSEQ_BYTES = 32 }; /* that the kernel writes to. Source: linux/rseq.h, struct rseq */
 
 struct search {
@@ -21,6 +21,17 @@ struct search {
 	uint64_t absolute;
 	const struct diverge_happening *in; /* its mapping, or NULL */
 };
+
+enum { VVAR_BYTES = 0x8000 }; /* the pages of clocks end where the vdso begins. Source: Linux, arch/x86/entry/vdso/vma.c */
+
+bool is_clock_page(const struct diverge_run *run, uint64_t address)
+{
+	for (size_t i = 0; i < run->happenings; i++)
+		if (run->happening[i].kind == EXACT_SAMPLE_MAPPING && run->happening[i].module == EXACT_VDSO &&
+		    address < run->happening[i].start && run->happening[i].start - address <= VVAR_BYTES)
+			return true;
+	return false;
+}
 
 static uint64_t low_bytes(uint64_t value, unsigned size)
 {
@@ -64,7 +75,7 @@ static bool is_file(const struct diverge_happening *h)
 
 static bool may_be_shared(const struct diverge_happening *h)
 {
-	return h && h->path && h->path[0] == '/';
+	return h && h->shared;
 }
 
 bool has_threads(const struct diverge_run *run)
@@ -173,7 +184,7 @@ static int judge(struct search *s, unsigned watched, struct divergence *d, struc
 	for (unsigned r = 0; r < 2; r++)
 		s->out->value[r] = held(d, r, watched, p->at, p->size);
 	s->in = mapping_at(&d->run[0], s->absolute);
-	s->out->file = is_file(s->in) ? s->in->path : NULL;
+	snprintf(s->out->file, sizeof(s->out->file), "%s", is_file(s->in) ? s->in->path : "");
 	if (!last_alike(d, watched, p->at, p->size, &step))
 		return by_history(s, watched, d, plan, err);
 	by_step(s, &d->run[0].step[step]);
@@ -182,6 +193,24 @@ static int judge(struct search *s, unsigned watched, struct divergence *d, struc
 		by_somebody(s);
 	}
 	return 0;
+}
+
+/* Of the places of `c` that were seen to differ as they were read the one that was read first: the others have it from there. */
+static const struct cause_place *seen_to_differ(const struct divergence *d, const struct cause *c, unsigned *watched, bool *unwatched)
+{
+	const struct cause_place *first = NULL;
+
+	for (unsigned i = 0; i < c->places; i++) {
+		const struct cause_place *p = &c->place[i];
+		int w = watched_as(d, p);
+
+		*unwatched |= w < 0;
+		if (w < 0 || (first && first->at <= p->at) || held(d, 0, (unsigned)w, p->at, p->size) == held(d, 1, (unsigned)w, p->at, p->size))
+			continue;
+		*watched = (unsigned)w;
+		first = p;
+	}
+	return first;
 }
 
 /* The places of `c` beside those that were watched; how many. */
@@ -196,32 +225,132 @@ static unsigned to_watch(const struct divergence *d, const struct cause *c, stru
 	return n;
 }
 
+/* Where what was stored came in, among the instructions before that. */
+static void come_in(struct memory_cause *out, const struct divergence *e, const struct cause *c)
+{
+	out->kind = c->kind;
+	out->from = e->run[0].step[c->step].pc;
+	out->number = e->run[0].step[c->step].number;
+	out->call = c->call;
+	if (c->kind == CAUSE_WRITTEN)
+		out->address = c->address;
+	if (c->value_in < 0)
+		return;
+	out->value_in = register_names[c->value_in];
+	for (unsigned r = 0; r < 2; r++)
+		out->value[r] = e->run[r].step[c->value_at].regs[c->value_in];
+}
+
+/* One store further back. 1: there may be more; 0: its end, or all that is known. `e` is of its own runs then. */
+static int one_store_back(struct memory_cause *out, struct divergence *d, struct divergence *e, unsigned size, struct diverge_plan *plan,
+			  code_at_fn *code, void *with, struct tare_error *err)
+{
+	const struct cause_place stored = { .address = out->address, .size = size };
+	struct diverge_place place[DIVERGE_PLACES_MAX];
+	struct search s = { .out = out, .d = e, .code = code, .with = with };
+	struct cause c = { 0 };
+	unsigned n = 0, watched;
+	bool unwatched = false;
+	int ret = 0;
+
+	for (int again = 0; again < PAIRS_MOST; again++) {
+		diverge_free(e);
+		ret = diverge_earlier(plan, d, out->number, place, n, 1, e, err);
+		if (ret > 0)
+			ret = cause_find(&c, e, &stored, code, with, err) < 0 ? -err->code : 1;
+		if (ret <= 0)
+			return ret;
+		if (c.has_step) {
+			come_in(out, e, &c);
+			return 0;
+		}
+		s.place = seen_to_differ(e, &c, &watched, &unwatched);
+		if (s.place)
+			return judge(&s, watched, e, plan, err) < 0 ? -err->code : out->kind == CAUSE_STORED;
+		n = to_watch(e, &c, place);
+		for (unsigned i = 0; i < c.places; i++)
+			if (is_clock_page(&e->run[0], c.place[i].address)) {
+				out->kind = CAUSE_CLOCK;
+				out->address = c.place[i].address;
+				return 0;
+			}
+		if (!c.places)
+			break;
+	}
+	return 0;
+}
+
+/* What the thread stored long before had come from somewhere, too. */
+static int go_back(struct memory_cause *out, struct divergence *d, unsigned size, struct diverge_plan *plan, code_at_fn *code, void *with,
+		   struct tare_error *err)
+{
+	struct divergence e = { 0 };
+	int ret = out->kind == CAUSE_STORED;
+
+	for (unsigned stores = 0; ret == 1 && stores < STORES_MOST; stores++)
+		ret = one_store_back(out, d, &e, size, plan, code, with, err);
+	diverge_free(&e);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * They do not part there again: then two runs that come as far as where the memory is read, on the same way. Only for the one place that
+ * must differ.
+ */
+static int look_before(struct memory_cause *out, struct divergence *d, const struct cause *c, struct diverge_plan *plan, code_at_fn *code,
+		       void *with, struct tare_error *err)
+{
+	struct divergence e = { 0 };
+	const struct cause_place *p = c->places == 1 ? &c->place[0] : NULL;
+	struct cause one = { .places = 1 };
+	struct search s = { .out = out, .d = &e, .code = code, .with = with };
+	struct diverge_place place;
+	unsigned watched;
+	bool unwatched = false;
+	int ret;
+
+	for (unsigned i = 0; i < c->places && !p; i++)
+		if (c->place[i].differs)
+			p = &c->place[i];
+	if (!p)
+		return 0;
+	place = (struct diverge_place){ p->address, p->fs };
+	ret = diverge_earlier(plan, d, d->first + (int64_t)p->at, &place, 1, PAIRS_MOST, &e, err);
+	one.place[0] = *p;
+	one.place[0].at = e.at;
+	s.place = ret > 0 ? seen_to_differ(&e, &one, &watched, &unwatched) : NULL;
+	if (s.place) {
+		out->found = true;
+		ret = judge(&s, watched, &e, plan, err);
+		if (ret == 0)
+			ret = go_back(out, &e, p->size, plan, code, with, err);
+	}
+	diverge_free(&e);
+	return ret < 0 ? ret : 0;
+}
+
 int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c, struct diverge_plan *plan, code_at_fn *code,
 		      void *with, struct tare_error *err)
 {
 	*out = (struct memory_cause){ .kind = CAUSE_MEMORY };
 	for (int again = 0; again < PAIRS_MOST && c->places; again++) {
 		struct diverge_place place[DIVERGE_PLACES_MAX];
-		unsigned n = to_watch(d, c, place);
+		struct search s = { .out = out, .d = d, .code = code, .with = with };
+		unsigned n = to_watch(d, c, place), watched;
 		bool unwatched = false;
 		int ret = diverge_watch(plan, d, place, n, err);
 
 		if (ret > 0)
-			ret = cause_find(c, d, code, with, err); /* these are other runs: it may have come by another place */
+			ret = cause_find(c, d, NULL, code, with, err); /* these are other runs: it may have come by another place */
 		else if (ret == 0)
-			return 0;
+			return look_before(out, d, c, plan, code, with, err);
 		if (ret < 0)
 			return ret;
-		for (unsigned i = 0; i < c->places; i++) {
-			struct search s = { .out = out, .d = d, .place = &c->place[i], .code = code, .with = with };
-			int watched = watched_as(d, s.place);
-
-			unwatched |= watched < 0;
-			if (watched < 0 || held(d, 0, (unsigned)watched, s.place->at, s.place->size) ==
-						   held(d, 1, (unsigned)watched, s.place->at, s.place->size))
-				continue;
+		s.place = seen_to_differ(d, c, &watched, &unwatched);
+		if (s.place) {
 			out->found = true;
-			return judge(&s, (unsigned)watched, d, plan, err);
+			ret = judge(&s, watched, d, plan, err);
+			return ret == 0 ? go_back(out, d, s.place->size, plan, code, with, err) : ret;
 		}
 		if (!unwatched)
 			break;

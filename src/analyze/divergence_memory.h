@@ -9,12 +9,15 @@ struct memory_cause {
 	enum cause_kind kind;
 	bool found; /* a place was seen to differ: all else is of it */
 	uint64_t address, value[2];
-	const char *file; /* that is mapped there, or NULL; as long as the divergence */
+	char file[160];	  /* that is mapped there, or "" */
 	uint64_t from;	  /* the instruction that wrote it, or 0 */
 	int64_t number;	  /* of that instruction */
 	int call;
+	const char *value_in; /* the register that had value[], or NULL: the memory */
 };
 
+/* On the page from which the kernel lets clocks be read. */
+bool is_clock_page(const struct diverge_run *run, uint64_t address);
 /* Whether the process of the thread that parts has others. */
 bool has_threads(const struct diverge_run *run);
 /* One run still has a thread's id there, the other has 0 already. */

@@ -126,7 +126,7 @@ TEST(each_way_leads_to_where_it_came_in)
 		const struct divergence d2 = { .at = n - 1, .run = { { .step = a, .n = n, .threads = 1 }, { .step = b, .n = n, .threads = 1 } } };
 		struct cause c;
 
-		CHECK_EQ(cause_find(&c, &d2, code_at, &code, NULL), 0, "row at line %d", w->line);
+		CHECK_EQ(cause_find(&c, &d2, NULL, code_at, &code, NULL), 0, "row at line %d", w->line);
 		CHECK_EQ(c.kind, w->kind, "row at line %d", w->line);
 		CHECK_EQ(c.has_step ? (int)c.step : -1, w->step, "row at line %d", w->line);
 		CHECK_EQ(c.address, w->address, "row at line %d", w->line);
@@ -163,7 +163,7 @@ TEST(a_branch_that_a_signal_stopped)
 
 			a[n] = (struct diverge_step){ .pc = pc + rows[i].behind };
 			b[n] = (struct diverge_step){ .pc = stopped ? CODE + 0x1000 : pc + rows[i].target };
-			CHECK_EQ(cause_find(&c, &d2, code_at, &code, NULL), 0, "row at line %d", rows[i].line);
+			CHECK_EQ(cause_find(&c, &d2, NULL, code_at, &code, NULL), 0, "row at line %d", rows[i].line);
 			CHECK_EQ(c.kind, stopped ? CAUSE_SIGNAL : CAUSE_TICKS, "row at line %d, stopped %d", rows[i].line, stopped);
 		}
 }
@@ -182,13 +182,13 @@ TEST(memory_that_this_thread_wrote_alike_was_written_by_another)
 	if (disasm_open(&disasm, 62, false, NULL) < 0)
 		tap_skip("capstone", "Capstone is not installed");
 	disasm_close(disasm);
-	CHECK_EQ(cause_find(&c, &d, code_at, &code, NULL), 0, "found");
+	CHECK_EQ(cause_find(&c, &d, NULL, code_at, &code, NULL), 0, "found");
 	CHECK_EQ(c.kind, CAUSE_THREADS, "with two threads");
 	CHECK_EQ(c.address, (uint64_t)0x5000, "where");
 	CHECK_EQ(c.places, 1u, "one place to look at");
 	CHECK(c.place[0].address == 0x5000 && c.place[0].size == 8 && c.place[0].at == 1 && !c.place[0].fs, "it is that, where it is read");
 	d.run[0].threads = 1;
-	CHECK_EQ(cause_find(&c, &d, code_at, &code, NULL), 0, "found");
+	CHECK_EQ(cause_find(&c, &d, NULL, code_at, &code, NULL), 0, "found");
 	CHECK_EQ(c.kind, CAUSE_UNKNOWN, "with one");
 }
 
@@ -238,7 +238,7 @@ TEST(what_the_thread_did_not_write_somebody_else_did)
 					      .run = { { .step = a, .n = n + 3, .threads = 2 }, { .step = b, .n = n + 3, .threads = 2 } } };
 		struct cause c;
 
-		CHECK_EQ(cause_find(&c, &d, code_at, &code, NULL), 0, "row at line %d", elsewhere[i].line);
+		CHECK_EQ(cause_find(&c, &d, NULL, code_at, &code, NULL), 0, "row at line %d", elsewhere[i].line);
 		CHECK_EQ(c.somebody_else, elsewhere[i].somebody_else, "row at line %d", elsewhere[i].line);
 		CHECK_EQ(c.from_start, elsewhere[i].from_start, "row at line %d", elsewhere[i].line);
 		CHECK_EQ(c.places, 1u, "row at line %d", elsewhere[i].line);

@@ -188,6 +188,7 @@ static int keep_happening(struct pass *p, const struct exact_sample *s)
 								  .time_ns = s->time_ns,
 								  .module = s->module,
 								  .data = s->data,
+								  .shared = s->shared_inode != 0,
 								  .path = path ? strdup(path) : NULL };
 	r->happenings++;
 	return 0;
@@ -481,8 +482,22 @@ static int narrow(struct diverge_plan *plan, struct divergence *d, uint64_t n, s
 	return run_until(plan, d, p, &every, AGAIN, narrowed, err);
 }
 
+static bool same_until(const struct pass p[2], const struct exact_every *every, struct divergence *d)
+{
+	const struct diverge_run *a = &d->run[0], *b = &d->run[1];
+	size_t n = (size_t)(d->low - (int64_t)every->first) + 1;
+
+	(void)p;
+	d->first = (int64_t)every->first;
+	d->at = n - 1;
+	for (size_t i = 0; i < n; i++)
+		if (i >= a->n || i >= b->n || !same_way(&a->step[i], &b->step[i]))
+			return false;
+	return true;
+}
+
 /* Instruction by instruction, from well before the place. */
-static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigned tries, struct tare_error *err)
+static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigned tries, parted_fn *parted, struct tare_error *err)
 {
 	int64_t first = d->low > BEFORE ? d->low - BEFORE : 1;
 	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + BEHIND + 1, .registers = true,
@@ -493,7 +508,7 @@ static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigne
 		every.peek[i] = d->watched[i].address;
 		every.peek_fs |= (uint32_t)d->watched[i].fs << i;
 	}
-	return run_until(plan, d, p, &every, tries, parted_closely, err);
+	return run_until(plan, d, p, &every, tries, parted, err);
 }
 
 /* Threads that another's parting made part are told apart by their system calls: what goes from one to another goes by those. */
@@ -568,7 +583,7 @@ static int search_once(struct diverge_plan *plan, struct divergence *d, struct t
 		ret = narrow(plan, d, n, err);
 	}
 	if (ret == 1)
-		ret = look_closely(plan, d, AGAIN, err);
+		ret = look_closely(plan, d, AGAIN, parted_closely, err);
 	if (ret == 1)
 		d->verdict = DIVERGE_PARTED;
 	return ret;
@@ -628,7 +643,7 @@ static int find_again(struct diverge_plan *plan, struct divergence *d, uint64_t 
 	int ret;
 
 	d->high = d->low + CLOSE;
-	ret = look_closely(plan, d, AGAIN, err);
+	ret = look_closely(plan, d, AGAIN, parted_closely, err);
 	for (int i = 0; ret == 0 && i < TRIES; i++) {
 		ret = search_once(plan, d, err);
 		if (ret == 1 && (d->verdict != DIVERGE_PARTED || d->run[0].step[d->at].pc != pc))
@@ -676,6 +691,20 @@ int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct 
 	before.shortest = d->shortest;
 	before.longest = d->longest;
 	*d = before;
+	return ret;
+}
+
+int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t number, const struct diverge_place *place, unsigned n,
+		    unsigned tries, struct divergence *out, struct tare_error *err)
+{
+	int ret;
+
+	*out = (struct divergence){ .verdict = DIVERGE_PARTED, .born = d->born, .thread = d->thread, .low = number, .high = number + 1,
+				    .n_watched = n };
+	if (n)
+		memcpy(out->watched, place, n * sizeof(*place));
+	ret = look_closely(plan, out, tries, same_until, err);
+	d->runs += out->runs;
 	return ret;
 }
 

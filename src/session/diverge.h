@@ -47,6 +47,7 @@ struct diverge_happening {
 	uint64_t start, end, offset, time_ns;
 	enum exact_module_kind module;
 	bool data; /* it was looked at, not executed */
+	bool shared; /* what others write there is seen (MAP_SHARED) */
 	char *path; /* or the program's name */
 };
 
@@ -128,6 +129,13 @@ struct diverge_written {
 /* A few more runs, each with few samples. */
 int diverge_history(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned size,
 		    struct diverge_written *out, struct tare_error *err);
+/*
+ * Two runs anew: what the thread of `d`, which goes the same way up to there, did before its instruction `number`, with what `n` places
+ * hold before each, into `out`, where step[at] is that instruction. 1; 0: they had not the same way now. `tries` and one runs at the most;
+ * diverge_free() after use.
+ */
+int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t number, const struct diverge_place *place, unsigned n,
+		    unsigned tries, struct divergence *out, struct tare_error *err);
 void diverge_free(struct divergence *d);
 
 #endif
