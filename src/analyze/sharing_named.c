@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "analyze/sharing_named.h"
 
 static int name_cells(struct sharing_named *n, struct tare_error *err)
@@ -28,6 +30,49 @@ static int name_cells(struct sharing_named *n, struct tare_error *err)
 	free(code);
 	free(samples);
 	return ret;
+}
+
+/* Of several variables in one line each cell has its own. */
+static uint32_t field_of(struct accessed *c, const struct sharing_line *l, const struct sharing_cell *cell)
+{
+	char part[256], whole[1024];
+	uint64_t at;
+	uint32_t number = accessed_object(c, l->seen_by, l->time_ns, l->seen_at + cell->offset, &at);
+	const struct object *o = number == SET_NONE ? NULL : accessed_object_at(c, number);
+	struct symbol unused;
+	int n;
+
+	if (!o || o->kind != OBJECT_SYMBOL)
+		return number == SET_NONE ? WORDS_NONE : 0;
+	modules_find(&c->modules, o->module, 0, &unused); /* has its symbols read */
+	if (!c->modules.module[o->module].symbols || !symbols_field(c->modules.module[o->module].symbols, o->start, at, part, sizeof(part)))
+		*part = 0;
+	n = snprintf(whole, sizeof(whole), "%.700s%s", words_at(&c->modules.words, o->name), part);
+	return words_add(&c->modules.words, whole, (size_t)n);
+}
+
+static int name_fields(struct sharing_named *n, struct tare_error *err)
+{
+	const struct sharing_cell *cell = sharing_cells(n->s);
+	size_t cells = 0;
+
+	for (size_t i = 0; i < n->n; i++)
+		cells += n->line[i].line->n_cells;
+	n->field = calloc(cells + 1, sizeof(*n->field));
+	if (!n->field)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; i < n->n; i++) {
+		const struct sharing_line *l = n->line[i].line;
+
+		for (size_t k = l->cell; l->seen_at && k < l->cell + l->n_cells; k++) {
+			bool same = k > l->cell && cell[k].offset == cell[k - 1].offset;
+
+			n->field[k] = same ? n->field[k - 1] : field_of(n->of, l, &cell[k]);
+			if (n->field[k] == WORDS_NONE)
+				return tare_fail_nomem(err);
+		}
+	}
+	return 0;
 }
 
 static int name_lines(struct sharing_named *n, struct tare_error *err)
@@ -127,6 +172,8 @@ int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct
 		ret = name_lines(n, err);
 	if (ret == 0)
 		ret = group_lines(n, err);
+	if (ret == 0)
+		ret = name_fields(n, err);
 	return ret < 0 ? ret : name_cells(n, err);
 }
 
@@ -136,5 +183,6 @@ void sharing_named_free(struct sharing_named *n)
 	free(n->line);
 	free(n->group);
 	free(n->name);
+	free(n->field);
 	*n = (struct sharing_named){ 0 };
 }

@@ -29,6 +29,7 @@ struct sharing_named {
 	struct sharing_group *group;
 	size_t groups; /* in the order of their first lines */
 	struct accessed_name *name; /* by number of cell */
+	uint32_t *field; /* likewise: a word, "stats.hits", the variable and its part that the cell lies in; 0: no variable */
 	uint64_t no_accesses;	    /* samples of operations that access no memory */
 	unsigned origins;	    /* bit by enum tare_access_origin */
 };

@@ -279,6 +279,7 @@ void symbols_close(struct symbols *s)
 	free(s->section);
 	free(s->unit);
 	inlines_free(s->inlines);
+	fields_free(s->fields);
 	free(s);
 }
 

@@ -50,6 +50,12 @@ struct symbol_data {
 /* All variables of which the size is known, by address, one per address; free() them. Thread-local ones have none. */
 int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct tare_error *err);
 
+/*
+ * What stands `at` bytes behind the beginning of the variable at `address` (of the file's own), by its type: ".hits", "[3].lock". False where
+ * types are not known, or the variable has no parts. Of a union it says no more than its name.
+ */
+bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, char *out, size_t room);
+
 /* A function that the compiler put into another one, and the line that called it. */
 struct symbol_inlined {
 	const char *name;

@@ -53,6 +53,12 @@ int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct 
 	return symbols_probe(err);
 }
 
+bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, char *out, size_t room)
+{
+	(void)s, (void)address, (void)at, (void)out, (void)room;
+	return false;
+}
+
 unsigned symbols_inlined(struct symbols *s, uint64_t offset,
 			 struct symbol_inlined out[SYMBOL_INLINED_MAX])
 {

@@ -27,6 +27,7 @@ struct unit {
 };
 
 struct inlines;
+struct fields;
 
 struct symbols {
 	Dwfl *dwfl;
@@ -45,6 +46,7 @@ struct symbols {
 	bool units_read;
 	bool complete;
 	struct inlines *inlines; /* read when first asked for */
+	struct fields *fields;	 /* likewise */
 };
 
 /* The compilation unit of one of libdw's addresses, or NULL. */
@@ -53,5 +55,7 @@ struct unit *symbols_unit(struct symbols *s, uint64_t address);
 const char *symbols_demangled(struct symbols *s, const char *name);
 /* src/analyze/inlines.c */
 void inlines_free(struct inlines *in);
+/* src/analyze/fields.c */
+void fields_free(struct fields *f);
 
 #endif

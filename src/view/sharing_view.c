@@ -195,6 +195,8 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 
 		grid_row(&g);
 		put_bytes(&t, c);
+		if (s->named->field[i])
+			text_add(&t, "  "), escape(&t, word(s, s->named->field[i]), strlen(word(s, s->named->field[i])));
 		grid_put(&g, 0, INK_PLAIN, &t);
 		escape(&t, comm, strlen(comm));
 		text_add(&t, "%s%u/%u", *comm ? " " : "", c->pid, c->tid);
@@ -219,6 +221,30 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 	grid_free(&g);
 	if (shown < l->n_cells)
 		text_add(out, "    %zu more row%s (--format json lists them)\n", l->n_cells - shown, l->n_cells - shown == 1 ? "" : "s");
+}
+
+/* What padding would do, where it is known what the threads' bytes are, and one cut divides them. */
+static void put_padding(struct text *out, const struct sharing_shown *s, const struct sharing_line *l)
+{
+	const struct sharing_cell *cell = sharing_cells(s->named->s);
+	const uint32_t *field = s->named->field;
+	size_t i = l->cell, end = l->cell + l->n_cells;
+	const char *first, *second;
+
+	while (i < end && cell[i].tid == cell[l->cell].tid)
+		i++;
+	for (size_t k = i; k < end; k++)
+		if (cell[k].tid == cell[l->cell].tid)
+			return;
+	if (i == end || !field[i] || !field[l->cell] || field[i] == field[i - 1] || l->verdict != SHARING_FALSE)
+		return;
+	first = word(s, field[l->cell]);
+	second = word(s, field[i]);
+	text_add(out, "    ");
+	escape(out, second, strlen(second));
+	text_add(out, " aligned to %u bytes begins a line of its own, and ", s->line_size);
+	escape(out, first, strlen(first));
+	text_add(out, " keeps this one\n");
 }
 
 /* What else there is of the same kind in the same object. */
@@ -294,6 +320,7 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	put_cells(out, s, l, style);
 	if (!s->all)
 		put_group(out, s, &s->named->group[n->group], style);
+	put_padding(out, s, l);
 	if (fix(l))
 		text_add(out, "    %s%s%s\n", ink_on(style, INK_FAINT), fix(l), ink_off(style));
 	text_add(out, "\n");
@@ -409,6 +436,7 @@ static void json_cell(struct json *j, const struct sharing_shown *s, size_t i)
 		json_uint(j, "size", c->size);
 	else
 		json_null(j, "size");
+	json_string(j, "field", s->named->field[i] ? word(s, s->named->field[i]) : NULL);
 	json_uint(j, "pid", c->pid);
 	json_uint(j, "tid", c->tid);
 	json_string(j, "comm", accessed_comm(s->named->of, c->pid, c->tid));

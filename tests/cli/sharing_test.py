@@ -112,6 +112,43 @@ def counts_are_the_known_ones():
     true("No line is fought over" in text, text)
 
 
+FIELDS = """
+#include <stdint.h>
+struct inner { int x, y; };
+struct base { uint64_t hits, more; };
+typedef struct { struct base first; const volatile struct inner in[2]; union { long l; char c[8]; } u; struct { int deep; }; unsigned low : 4, high : 12; } counters;
+counters stats __attribute__((aligned(64)));
+static uint64_t alone[8] __attribute__((aligned(64)));
+int plain __attribute__((aligned(64)));
+int main(void) { return (int)alone[stats.first.hits & 7] + plain; }
+"""
+
+
+@test
+def bytes_are_named_by_their_types():
+    out = {}
+    for how in ("-g", "-g0"):
+        program = str(room("fields" + how))
+        subprocess.run([CC, "-O0", how, "-no-pie", "-x", "c", "-", "-o", program], input=FIELDS, text=True, check=True)
+        at = {w[2]: int(w[0], 16) for w in (line.split() for line in subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()) if len(w) == 3}
+        r = Recording()
+        r.comm(1, 1, "prog")
+        r.mmap(1, 0x401000, 0x1000, 0x1000, program)
+        for name, first, second in (("stats", (0,), (8, 16, 28, 32, 36, 40, 44)), ("alone", (8,), (24,)), ("plain", (0,), (4,))):
+            for i in range(600):
+                mine = (first, second)[i % 2]
+                r.sample(0x401000, 1, 1 + i % 2, i, at[name] + mine[i // 2 % len(mine)], 0, 1, 0, source("store", "L1", "none"))
+        path = r.write(room("typed" + how))
+        lines = {l["symbol"]: l for l in document("sharing", path)["lines"]}
+        out[how] = {name: {c["offset"]: c["field"] for c in l["cells"]} for name, l in lines.items()}
+        text = tare("sharing", path).stdout
+        true(("stats.first.more aligned to 64 bytes begins a line of its own, and stats.first.hits keeps this one" in text) == (how == "-g"), text)
+        true(("alone[3] aligned to 64 bytes begins a line of its own, and alone[1] keeps this one" in text) == (how == "-g"), text)
+    equal(out["-g"], {"stats": {0: "stats.first.hits", 8: "stats.first.more", 16: "stats.in[0].x", 28: "stats.in[1].y", 32: "stats.u", 36: "stats.u",
+                                40: "stats.deep", 44: "stats.low"}, "alone": {8: "alone[1]", 24: "alone[3]"}, "plain": {0: "plain", 4: None}}, "with types")
+    equal(out["-g0"], {"stats": dict.fromkeys((0, 8, 16, 28, 32, 36, 40, 44), "stats"), "alone": dict.fromkeys((8, 24), "alone"), "plain": {0: "plain", 4: None}}, "without")
+
+
 @test
 def two_processes_meet_by_physical_address():
     r = Recording()
