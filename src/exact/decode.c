@@ -254,7 +254,107 @@ static unsigned disp_shift(unsigned scale, const struct insn *in, const struct c
 	return (scale & S_LEAST) + (scale & S_DOUBLES && c->length < 3 ? c->length : 0);
 }
 
-bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
+/* ---- most instructions: no prefix or one of 66, F2, F3; REX or none; one byte of opcode, or 0F and one ---- */
+
+enum first { OPCODE, REX, MANDATORY, OTHER };
+
+/* What the decoder meets in front of an opcode, from the byte. */
+static const uint8_t firsts[256] = {
+	[0x26] = OTHER, [0x2e] = OTHER, [0x36] = OTHER, [0x3e] = OTHER, [0x40 ... 0x4f] = REX, [0x62] = OTHER,
+	[0x64] = OTHER, [0x65] = OTHER, [0x66] = MANDATORY, [0x67] = OTHER, [0x8f] = OTHER, [0xc4] = OTHER,
+	[0xc5] = OTHER, [0xf0] = OTHER, [0xf2] = MANDATORY, [0xf3] = MANDATORY,
+};
+
+enum { SIB = 8, DISPLACEMENT = 7 };
+
+/* What follows ModRM, by its mod and rm. */
+static const uint8_t behind_modrm[32] = {
+	0, 0, 0, 0, SIB, 4, 0, 0, 1, 1, 1, 1, SIB | 1, 1, 1, 1, 4, 4, 4, 4, SIB | 4, 4, 4, 4,
+};
+
+/* [enum insn_imm][prefix 66 | REX.W << 1] */
+static const uint8_t imm_sizes[][4] = {
+	[I_8] = { 1, 1, 1, 1 }, [I_16] = { 2, 2, 2, 2 }, [I_24] = { 3, 3, 3, 3 },
+	[I_Z] = { 4, 2, 4, 4 }, [I_V] = { 4, 2, 8, 8 },	 [I_A] = { 8, 8, 8, 8 },
+};
+
+enum { ROW_BYTES = 8 }; /* that are the same in both */
+
+#define SAME(f) _Static_assert(offsetof(struct insn, f) == offsetof(struct insn_row, f), "a row is copied whole: " #f)
+SAME(kind);
+SAME(reads);
+SAME(writes);
+SAME(loads);
+SAME(stores);
+SAME(vec);
+SAME(bits);
+#undef SAME
+_Static_assert(offsetof(struct insn, imm_kind) == offsetof(struct insn_row, imm) && offsetof(struct insn_row, scale) == ROW_BYTES,
+	       "a row is copied whole");
+
+/*
+ * Of INSN_ROOM bytes. False: not one of them, or one that some rule of its own applies to. What it says is what
+ * the way through all prefixes and maps says.
+ */
+static bool decode_common(struct insn *in, const uint8_t *b)
+{
+	unsigned at = 0, prefix = 0, pp = 0, rex = 0, map = 0, disp = 0, imm, cell;
+	const struct insn_row *row;
+	uint8_t modrm;
+	uint64_t v;
+
+	if (firsts[b[0]] == MANDATORY) {
+		pp = b[0] == 0x66 ? 1 : b[0] == 0xf3 ? 2 : 3;
+		prefix = b[0] == 0x66 ? P_66 : b[0] == 0xf3 ? P_F3 : P_F2;
+		at = 1;
+	}
+	if (firsts[b[at]] == REX)
+		rex = b[at++];
+	if (firsts[b[at]] != OPCODE)
+		return false;
+	if (b[at] == 0x0f) {
+		map = 1;
+		at++;
+		if (b[at] == 0x38 || b[at] == 0x3a || (b[at] & 0xfc) == 0x20)
+			return false;
+	}
+	cell = insn_cells[map][b[at]];
+	modrm = b[at + 1];
+	if (cell & 0x8000)
+		cell = insn_blocks[cell & 0x7fff][(rex & 8) << 3 | pp << 4 | (modrm < 0xc0) << 3 | (modrm >> 3 & 7)];
+	row = &insn_rows[cell];
+	if (row->kind == K_INVALID || (row->kind != K_PLAIN && prefix == P_66))
+		return false;
+	*in = (struct insn){ .prefix = (uint8_t)prefix, .rex = (uint8_t)rex, .map = (uint8_t)map,
+			     .opcode = b[at], .opcode_at = (uint8_t)at };
+	__builtin_memcpy(in, row, ROW_BYTES);
+	at++;
+	if (row->bits & R_MODRM) {
+		in->modrm_at = (uint8_t)at++;
+		in->modrm = modrm;
+		if (modrm < 0xc0) {
+			disp = behind_modrm[(modrm >> 3 & 0x18) | (modrm & 7)];
+			if (disp & SIB)
+				disp = (b[at++] & 7) == 5 && modrm < 0x40 ? 4 : disp & DISPLACEMENT;
+			in->disp_at = (uint8_t)at;
+			in->disp_size = (uint8_t)disp;
+			at += disp;
+		}
+	}
+	in->imm_at = (uint8_t)at;
+	in->len = (uint8_t)at;
+	if (!row->imm)
+		return true;
+	imm = imm_sizes[row->imm][(prefix & P_66) | (rex & 8) >> 2];
+	__builtin_memcpy(&v, b + at, 8);
+	in->imm = (int64_t)(v << (64 - 8 * imm)) >> (64 - 8 * imm);
+	in->imm_size = (uint8_t)imm;
+	in->len = (uint8_t)(at + imm);
+	return true;
+}
+
+/* Any, of `size` bytes, prefix by prefix. */
+__attribute__((noinline)) static bool decode_any(struct insn *in, const uint8_t *bytes, size_t size)
 {
 	struct cursor c = { .b = bytes, .size = size > 15 ? 15 : size };
 
@@ -292,6 +392,7 @@ bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
 	in->imm = imm_value(bytes + in->imm_at, imm);
 	in->len = (uint8_t)c.at;
 	in->kind = row->kind;
+	in->imm_kind = row->imm;
 	in->reads = row->reads;
 	in->writes = row->writes;
 	in->loads = row->loads;
@@ -311,4 +412,9 @@ bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
 	if ((in->kind == K_JCC || in->kind == K_JMP || in->kind == K_CALL) && imm == 2)
 		in->kind = K_REFUSED;
 	return true;
+}
+
+bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size)
+{
+	return (size >= INSN_ROOM && decode_common(in, bytes)) || decode_any(in, bytes, size);
 }

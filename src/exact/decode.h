@@ -23,8 +23,15 @@ enum insn_prefix {
 enum insn_encoding { E_LEGACY, E_VEX, E_EVEX, E_XOP };
 
 struct insn {
+	/* As in its row (struct insn_row), in that order: see decode_common(). */
+	uint8_t kind; /* enum insn_kind */
+	uint8_t imm_kind; /* enum insn_imm */
+	uint8_t reads, writes; /* flags, F_* */
+	uint8_t loads, stores;
+	uint8_t vec;  /* V_NONE .. V_512 */
+	uint8_t bits; /* R_* of the row */
+
 	uint8_t len;    /* 0: not a known instruction, or cut off */
-	uint8_t kind;   /* enum insn_kind */
 	uint8_t prefix; /* enum insn_prefix, those in force */
 	uint8_t rex;    /* the REX byte, or 0; for VEX and EVEX their R, X, B, W in its place */
 	uint8_t encoding;
@@ -36,14 +43,11 @@ struct insn {
 	uint8_t disp_at, disp_size;
 	uint8_t disp_shift; /* a displacement of 8 bits counts in so many, as a power of 2; 7: not known */
 	uint8_t imm_at, imm_size;
-	uint8_t reads, writes; /* flags, F_* */
-	uint8_t loads, stores;
-	uint8_t vec;  /* V_NONE .. V_512 */
-	uint8_t bits; /* R_* of the row */
 	int64_t imm;  /* sign extended */
 };
 
-/* Decode the instruction at `bytes`, of which `size` may be read (15 are always enough). */
+/* Decode the instruction at `bytes`, of which `size` may be read: 15 are always enough, INSN_ROOM are decoded sooner. */
+enum { INSN_ROOM = 24 };
 bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size);
 
 /*

@@ -167,13 +167,15 @@ struct region *region_of(uint64_t pc)
 	return &eng.regions[i];
 }
 
-/* How many bytes of code may be read at `pc`, 15 at most; 0 where nothing may be executed. */
+/* How many bytes of code may be read at `pc`, INSN_ROOM of them within its page; 0 where nothing may be executed. */
 size_t code_room(uint64_t pc)
 {
 	const struct region *r = region_of(pc);
 
 	if (!r)
 		return 0;
+	if (pc % PAGE <= PAGE - INSN_ROOM)
+		return INSN_ROOM;
 	if (r->end - pc >= 15)
 		return 15;
 
