@@ -11,8 +11,8 @@
  *	                  each: struct thread, stacks, then at THREAD_COUNTERS one u64 per counter, and at
  *	                  THREAD_SEEN as many
  *	BOARD_BLOCKS      LINEAGES * LINEAGE_STRIDE
- *	                  each: struct block_facts per counter, shared by the processes forked from one exec;
- *	                  then, when COUNT_PROFILE, a u64 per counter: what ended threads have counted
+ *	                  each: struct block_facts per kind of counter, shared by the processes forked from one
+ *	                  exec; a u32 per counter: its kind; then, when COUNT_PROFILE, a u64 per counter: what ended threads have counted
  *	BOARD_PAST        PAST_MAX * sizeof(struct past)
  *	BOARD_ENDED       ENDED_MAX * sizeof(struct ended_thread)
  *	BOARD_MODULES, BOARD_MAPPINGS, BOARD_CODE: the profile of ended programs, see profile.c
@@ -36,11 +36,12 @@
 #define THREADS          4096u
 #define THREAD_STRIDE    0x4000000ull /* 64 MiB: struct, stacks, counters */
 #define THREAD_COUNTERS  0x100000ull
-#define COUNTERS_MAX     0x3e0000u /* of 8 bytes: 31 MiB, twice (see THREAD_SEEN) */
+#define COUNTERS_MAX     0x380000u /* of 8 bytes: 28 MiB, twice (see THREAD_SEEN) */
 #define THREAD_SEEN      (THREAD_COUNTERS + COUNTERS_MAX * 8ull) /* the counters at the thread's last reading */
 #define BOARD_BLOCKS     (BOARD_THREADS + THREADS * THREAD_STRIDE)
 #define LINEAGES         4096u
-#define LINEAGE_SUMS     (COUNTERS_MAX * 32ull)
+#define LINEAGE_KINDS    (COUNTERS_MAX * 32ull)
+#define LINEAGE_SUMS     (LINEAGE_KINDS + COUNTERS_MAX * 4ull)
 #define LINEAGE_STRIDE   (LINEAGE_SUMS + COUNTERS_MAX * 8ull)
 #define BOARD_PAST       (BOARD_BLOCKS + LINEAGES * LINEAGE_STRIDE)
 #define PAST_MAX         0x100000u
@@ -70,7 +71,10 @@ enum {
 	TURNED_READDIR = 128, /* likewise, from the last to the first */
 };
 
-/* What one counter stands for. */
+/*
+ * What a counter stands for. Most blocks add what some other adds, too: each such kind is written down once. Number 0 is
+ * none.
+ */
 struct block_facts {
 	uint64_t pc;
 	uint8_t adds[EXACT_CLASSES]; /* per execution, by class; TAKEN is signed: a fall-through has -1 */
@@ -268,6 +272,7 @@ struct board {
 	char layout_lost[24]; /* the first program with random addresses, where they were to be fixed */
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */
+	volatile uint32_t lineage_kinds[LINEAGES]; /* the last kind of them */
 	volatile uint32_t lineage_users[LINEAGES];
 	uint64_t magic_behind;
 };

@@ -37,7 +37,7 @@ int64_t new_lineage(struct supervisor *s)
 				fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					  (off_t)(BOARD_BLOCKS + i * LINEAGE_STRIDE), (off_t)LINEAGE_STRIDE);
 			s->b->lineage_users[i] = 1;
-			s->b->lineage_top[i] = 0;
+			s->b->lineage_top[i] = s->b->lineage_kinds[i] = 0;
 			return i;
 		}
 	return -1;

@@ -116,13 +116,12 @@ full:
 
 void profile_lineage(struct board *b, uint32_t lineage)
 {
-	const struct block_facts *facts = board_facts(b, lineage);
 	const volatile uint64_t *sums = board_sums(b, lineage);
 	uint32_t top = b->lineage_top[lineage];
 	struct code_sum c;
 
 	for (uint32_t i = 0; i < top && i < COUNTERS_MAX; i++)
-		if (place(b, &facts[i], sums[i], &c))
+		if (place(b, board_facts(b, lineage, i), sums[i], &c))
 			put(b, &c);
 }
 
@@ -170,13 +169,12 @@ static int append_counters(struct board *b, struct exact_profile *out, size_t *r
 			   uint32_t lineage, const volatile uint64_t *counters,
 			   struct tare_error *err)
 {
-	const struct block_facts *facts = board_facts(b, lineage);
 	uint32_t top = b->lineage_top[lineage];
 	struct code_sum c;
 	int ret = 0;
 
 	for (uint32_t i = 0; ret == 0 && i < top && i < COUNTERS_MAX; i++)
-		if (place(b, &facts[i], counters[i], &c))
+		if (place(b, board_facts(b, lineage, i), counters[i], &c))
 			ret = append(out, room, &c, err);
 	return ret;
 }

@@ -21,7 +21,6 @@ void add_thread(struct board *b, const struct process *p, uint32_t thread,
 	uint8_t *slot = board_thread(b, thread);
 	const struct thread *t = (const struct thread *)slot;
 	const volatile uint64_t *counters = (const volatile uint64_t *)(slot + THREAD_COUNTERS);
-	const struct block_facts *facts = board_facts(b, p->lineage);
 	uint32_t top = p->lineage < LINEAGES ? b->lineage_top[p->lineage] : 0;
 
 	for (int c = 0; c < EXACT_CLASSES; c++)
@@ -31,7 +30,10 @@ void add_thread(struct board *b, const struct process *p, uint32_t thread,
 
 		if (!n)
 			continue;
+
+		const struct block_facts *f = board_facts(b, p->lineage, i);
+
 		for (int c = 0; c < EXACT_CLASSES; c++)
-			into[c] += n * (int8_t)facts[i].adds[c];
+			into[c] += n * (int8_t)f->adds[c];
 	}
 }

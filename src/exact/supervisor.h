@@ -58,9 +58,13 @@ bool board_damaged(struct board *b);
 uint32_t thread_process(struct board *b, uint32_t i); /* whose thread slot i is */
 struct exact_thread thread_facts(struct board *b, uint32_t i);
 
-static inline struct block_facts *board_facts(struct board *b, uint32_t lineage)
+/* What counter i of the lineage stands for. */
+static inline const struct block_facts *board_facts(struct board *b, uint32_t lineage, uint32_t i)
 {
-	return (struct block_facts *)((uint8_t *)b + BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE);
+	const uint8_t *at = (const uint8_t *)b + BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
+	uint32_t kind = ((const volatile uint32_t *)(at + LINEAGE_KINDS))[i < COUNTERS_MAX ? i : 0];
+
+	return (const struct block_facts *)at + (kind < COUNTERS_MAX ? kind : 0);
 }
 
 static inline struct past *board_past(struct board *b, uint32_t i)

@@ -10,7 +10,6 @@
 enum {
 	HASH_BITS_FIRST = 13,
 	FRAGMENT_ROOM = 1 << 16, /* no fragment is longer, stubs included */
-	MADV_POPULATE = 23,      /* MADV_POPULATE_WRITE, from Linux 5.14 */
 	MARGIN = 4096,           /* nor has more blocks, edges, or bytes in the map pool */
 };
 
@@ -42,7 +41,7 @@ static uint64_t *low_memory(size_t size)
 
 		if (!p)
 			continue;
-		sys(__NR_madvise, p, size, MADV_POPULATE); /* all is written at once */
+		populate(p, size);
 		return p;
 	}
 	refuse("no free memory below 2 GiB for the exact engine's jump table", 0);
@@ -71,15 +70,19 @@ void cache_begin(void)
 	eng.hash_used = 0;
 }
 
+static void hash_new(uint32_t bits)
+{
+	eng.hash_bits = bits;
+	eng.hash = reserve(sizeof(uint64_t) << bits);
+	populate(eng.hash, sizeof(uint64_t) << bits);
+}
+
 void cache_first(void)
 {
 	eng.blocks = reserve(2ul * BLOCKS_HALF * sizeof(struct block));
 	eng.map_pool = reserve(2ul * MAP_HALF);
 	eng.edges = reserve(2ul * EDGES_HALF * sizeof(struct edge));
-	eng.hash_bits = HASH_BITS_FIRST;
-	eng.hash = reserve(sizeof(uint64_t) << eng.hash_bits);
-	/* Nearly every page of it is searched, which would map a page of zeros, and then written to: two faults each. */
-	sys(__NR_madvise, eng.hash, sizeof(uint64_t) << eng.hash_bits, MADV_POPULATE);
+	hash_new(HASH_BITS_FIRST);
 	eng.buckets = low_memory(BUCKETS * sizeof(uint64_t));
 	counters_first();
 	cache_begin();
@@ -227,9 +230,8 @@ static void hash_grow(void)
 {
 	uint64_t *old = eng.hash, size = sizeof(uint64_t) << eng.hash_bits;
 
-	if ((eng.n_blocks - eng.first_block - eng.dead_blocks) * 4ull > 1u << eng.hash_bits)
-		eng.hash_bits++;
-	eng.hash = reserve(sizeof(uint64_t) << eng.hash_bits);
+	/* Four times as large: by twos, all the tables on the way would take as much memory again as the last. */
+	hash_new(eng.hash_bits + ((eng.n_blocks - eng.first_block - eng.dead_blocks) * 4ull > 1u << eng.hash_bits ? 2 : 0));
 	eng.hash_used = 0;
 	for (uint64_t i = 0; i < size / sizeof *old; i++)
 		if ((uint32_t)old[i])

@@ -81,10 +81,10 @@ static bool count_at(struct thread *t, const struct insn *in, uint64_t pc, uint3
 	struct block_facts f = { .pc = pc, .size = in->len, .mapping = mapping };
 
 	facts_add(&f, in);
-	if (!i || memcmp(&facts_of(lineage)[i], &f, sizeof f)) {
+	if (!i || memcmp(facts_of(lineage, i), &f, sizeof f)) {
 		if (eng.board->lineage_top[lineage] > COUNTERS_MAX / 2)
 			return false;
-		i = counter_for(&f);
+		i = counter_apart(&f);
 		__atomic_store_n(known, i, __ATOMIC_RELEASE);
 	}
 	counters_of(t)[i] += (uint64_t)sign;
@@ -116,7 +116,7 @@ static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32
  */
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted)
 {
-	uint32_t mapping = eng.mode & COUNT_PROFILE ? facts_of(eng.process->lineage)[b->counter].mapping : 0;
+	uint32_t mapping = eng.mode & COUNT_PROFILE ? facts_of(eng.process->lineage, b->counter)->mapping : 0;
 	const uint8_t *map = eng.map_pool + b->map;
 	uint64_t pc = counted ? b->pc + b->src_len : b->pc;
 

@@ -3,29 +3,131 @@
  * Counters on the board. One whose block is dead goes to the next block that adds the same: executions of either
  * mean the same, in every thread and in every process forked from this program, so nothing needs to be added up
  * first, and a program that makes code for ever uses no more counters than there are kinds of blocks.
+ *
+ * Each kind's facts stand on the board once: a program has many times more blocks, and a page of the board is dear.
  */
 #include "exact/engine/engine.h"
 
-enum { HEADS = 1 << 16 };
+enum { KNOWN_BITS_FIRST = 11, KIND_BITS = 22 };
 
-static uint32_t *heads; /* free counters, by their facts */
+_Static_assert(COUNTERS_MAX <= 1u << KIND_BITS, "a kind's number and some bits of its hash are one word");
+
+static uint32_t *known; /* kinds, open addressing by their facts: the number below, the hash's highest bits above */
+static uint32_t known_bits, n_known;
+static uint32_t *heads; /* free counters, by kind */
 static uint32_t *next;
 static uint32_t n_free;
 
+static void known_new(uint32_t bits)
+{
+	known = reserve(sizeof *known << bits);
+	populate(known, sizeof *known << bits);
+	known_bits = bits;
+}
+
 void counters_first(void)
 {
-	heads = reserve(HEADS * sizeof *heads);
+	known_new(KNOWN_BITS_FIRST);
+	heads = reserve(COUNTERS_MAX * sizeof *heads);
 	next = reserve(COUNTERS_MAX * sizeof *next);
 }
 
-static uint32_t *head_of(const struct block_facts *f)
+static uint64_t hash_of(const struct block_facts *f)
 {
 	uint64_t words[sizeof *f / 8], h = 0;
 
-	memcpy(words, f, sizeof words);
+	__builtin_memcpy(words, f, sizeof words);
 	for (size_t i = 0; i < sizeof words / 8; i++)
 		h = (h ^ words[i]) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
-	return &heads[h >> 48];
+	return h;
+}
+
+static uint32_t kind_in(uint32_t entry)
+{
+	return entry & ((1u << KIND_BITS) - 1);
+}
+
+static uint32_t entry_of(uint32_t kind, uint64_t hash)
+{
+	return (uint32_t)(hash >> (32 + KIND_BITS)) << KIND_BITS | kind;
+}
+
+static void known_put(uint32_t kind, uint64_t hash)
+{
+	uint32_t mask = (1u << known_bits) - 1, at = (uint32_t)hash & mask;
+
+	while (known[at])
+		at = (at + 1) & mask;
+	known[at] = entry_of(kind, hash);
+}
+
+static void known_grow(void)
+{
+	uint32_t *old = known;
+	uint32_t n = 1u << known_bits;
+
+	known_new(known_bits + 2);
+	for (uint32_t i = 0; i < n; i++)
+		if (old[i])
+			known_put(kind_in(old[i]), hash_of(&kinds_of(eng.process->lineage)[kind_in(old[i])]));
+	unreserve(old, n * sizeof *old);
+}
+
+static bool same(const struct block_facts *a, const struct block_facts *b)
+{
+	uint64_t x[sizeof *a / 8], y[sizeof *b / 8], differ = 0;
+
+	__builtin_memcpy(x, a, sizeof x);
+	__builtin_memcpy(y, b, sizeof y);
+	for (size_t i = 0; i < sizeof x / 8; i++)
+		differ |= x[i] ^ y[i];
+	return !differ;
+}
+
+static uint32_t new_kind(const struct block_facts *f)
+{
+	uint32_t kind = __atomic_add_fetch(&eng.board->lineage_kinds[eng.process->lineage], 1, __ATOMIC_RELAXED);
+
+	if (kind >= COUNTERS_MAX)
+		refuse("the exact engine's block counters are used up", f->pc);
+	kinds_of(eng.process->lineage)[kind] = *f;
+	return kind;
+}
+
+/* The kind that is known to be like this; 0: none. */
+static uint32_t known_kind(const struct block_facts *f, uint64_t hash)
+{
+	const struct block_facts *kinds = kinds_of(eng.process->lineage);
+	uint32_t mask = (1u << known_bits) - 1;
+
+	for (uint32_t at = (uint32_t)hash & mask; known[at]; at = (at + 1) & mask)
+		if (known[at] == entry_of(kind_in(known[at]), hash) && same(&kinds[kind_in(known[at])], f))
+			return kind_in(known[at]);
+	return 0;
+}
+
+static uint32_t know(uint32_t kind, uint64_t hash)
+{
+	if (++n_known * 2 > 1u << known_bits)
+		known_grow();
+	known_put(kind, hash);
+	return kind;
+}
+
+/*
+ * Processes forked from one exec write their kinds behind each other's, maybe one of them twice. In a profile each block is
+ * a kind of its own, looked for only where a counter may be free.
+ */
+static uint32_t kind_of(const struct block_facts *f)
+{
+	uint64_t hash;
+	uint32_t kind;
+
+	if ((eng.mode & COUNT_PROFILE) && !n_free)
+		return new_kind(f);
+	hash = hash_of(f);
+	kind = known_kind(f, hash);
+	return kind ? kind : know(new_kind(f), hash);
 }
 
 /* Without a profile nobody asks where a block was; nor, for a part of it, when counters run short. */
@@ -41,36 +143,51 @@ static struct block_facts as_kept(struct block_facts f, uint32_t used)
 	return f;
 }
 
-/* A counter of what adds `f`. */
+static unsigned new_counter(uint32_t kind, uint64_t pc)
+{
+	uint32_t i = __atomic_fetch_add(&eng.board->lineage_top[eng.process->lineage], 1, __ATOMIC_RELAXED);
+
+	if (i >= COUNTERS_MAX)
+		refuse("the exact engine's block counters are used up", pc);
+	kind_numbers(eng.process->lineage)[i] = kind;
+	return i;
+}
+
+/* A counter of what adds `f`, of a kind of its own and never used again: without the lock. */
+unsigned counter_apart(const struct block_facts *f)
+{
+	return new_counter(new_kind(f), f->pc);
+}
+
+/* A counter of what adds `f`; with the lock held. */
 unsigned counter_for(const struct block_facts *f)
 {
-	volatile uint32_t *top = &eng.board->lineage_top[eng.process->lineage];
-	struct block_facts *all = facts_of(eng.process->lineage), kept = as_kept(*f, *top);
-	uint32_t i;
+	struct block_facts kept = as_kept(*f, eng.board->lineage_top[eng.process->lineage]);
+	uint32_t kind = kind_of(&kept), i;
 
-	for (uint32_t *link = n_free ? head_of(&kept) : NULL; link && *link; link = &next[*link])
-		if (!memcmp(&all[*link], &kept, sizeof kept)) {
-			i = *link;
-			*link = next[i];
-			n_free--;
-			return i;
-		}
-	i = __atomic_fetch_add(top, 1, __ATOMIC_RELAXED);
-	if (i >= COUNTERS_MAX)
-		refuse("the exact engine's block counters are used up", f->pc);
-	all[i] = kept;
+	if (!n_free || !heads[kind])
+		return new_counter(kind, f->pc);
+	i = heads[kind];
+	heads[kind] = next[i];
+	n_free--;
 	return i;
 }
 
 /* Its block is executed no more, or has been executed the one time it was made for. */
 void counter_free(unsigned i)
 {
-	uint32_t *head;
+	const struct block_facts *f;
+	uint64_t hash;
+	uint32_t kind;
 
 	if (!i) /* stands for none, here */
 		return;
-	head = head_of(&facts_of(eng.process->lineage)[i]);
-	next[i] = *head;
-	*head = i;
+	f = facts_of(eng.process->lineage, i);
+	hash = hash_of(f);
+	kind = known_kind(f, hash);
+	if (!kind)
+		kind = know(kind_numbers(eng.process->lineage)[i], hash);
+	next[i] = heads[kind];
+	heads[kind] = i;
 	n_free++;
 }

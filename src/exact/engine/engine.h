@@ -187,6 +187,7 @@ long sys6(long nr, long a, long b, long c, long d, long e, long f);
 void *reserve(size_t size);
 void *reserve_at(uint64_t at, size_t size, int prot);
 void unreserve(void *p, size_t size);
+void populate(void *p, size_t size);
 void *code_reserve(uint64_t at, size_t size);
 void *code_memory(size_t size);
 bool memory_is_out(void);
@@ -317,6 +318,7 @@ void system_call_done(struct thread *t);
 /* counters.c */
 void counters_first(void);
 unsigned counter_for(const struct block_facts *f);
+unsigned counter_apart(const struct block_facts *f);
 void counter_free(unsigned i);
 
 /* count.c: what executing part of a block adds. */
@@ -462,10 +464,21 @@ static inline uint64_t *counters_seen(const struct thread *t)
 	return (uint64_t *)((uint8_t *)t + THREAD_SEEN);
 }
 
-static inline struct block_facts *facts_of(uint32_t lineage)
+/* By kind. */
+static inline struct block_facts *kinds_of(uint32_t lineage)
 {
-	return (struct block_facts *)((uint8_t *)eng.board + BOARD_BLOCKS +
-				      lineage * LINEAGE_STRIDE);
+	return (struct block_facts *)((uint8_t *)eng.board + BOARD_BLOCKS + lineage * LINEAGE_STRIDE);
+}
+
+/* By counter. */
+static inline uint32_t *kind_numbers(uint32_t lineage)
+{
+	return (uint32_t *)((uint8_t *)kinds_of(lineage) + LINEAGE_KINDS);
+}
+
+static inline const struct block_facts *facts_of(uint32_t lineage, uint32_t counter)
+{
+	return &kinds_of(lineage)[kind_numbers(lineage)[counter]];
 }
 
 #pragma GCC visibility pop

@@ -61,7 +61,7 @@ static unsigned amount_of(const struct insn *in)
 
 unsigned every_amount(const struct block *b)
 {
-	return facts_of(eng.process->lineage)[b->counter].adds[eng.board->every.class];
+	return facts_of(eng.process->lineage, b->counter)->adds[eng.board->every.class];
 }
 
 /* ---- what blocks begin with ---- */

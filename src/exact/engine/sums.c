@@ -8,7 +8,6 @@
 void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES])
 {
 	uint32_t lineage = process_at(t->process)->lineage, top = eng.board->lineage_top[lineage];
-	const struct block_facts *facts = facts_of(lineage);
 	const volatile uint64_t *now = counters_of(t);
 	uint64_t *before = counters_seen(t);
 
@@ -19,8 +18,11 @@ void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES])
 		if (!moved)
 			continue;
 		before[i] += (uint64_t)moved;
+
+		const struct block_facts *f = facts_of(lineage, i);
+
 		for (int c = 0; c < EXACT_CLASSES; c++)
-			t->seen[c] += moved * (int8_t)facts[i].adds[c];
+			t->seen[c] += moved * (int8_t)f->adds[c];
 	}
 	for (int c = 0; c < EXACT_CLASSES; c++)
 		out[c] = t->seen[c] + t->settled[c];

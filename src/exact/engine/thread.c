@@ -103,8 +103,6 @@ static void fold(struct thread *t)
 	struct process *p = process_at(t->process);
 	uint32_t top = eng.board->lineage_top[p->lineage];
 	volatile uint64_t *c = counters_of(t);
-	const struct block_facts *facts = facts_of(p->lineage);
-
 	int64_t sums[EXACT_CLASSES] = { 0 };
 
 	for (uint32_t i = 0; i < top; i++) {
@@ -114,8 +112,11 @@ static void fold(struct thread *t)
 			counters_seen(t)[i] = 0;
 		if (!n)
 			continue;
+
+		const struct block_facts *f = facts_of(p->lineage, i);
+
 		for (int k = 0; k < EXACT_CLASSES; k++)
-			sums[k] += (int64_t)n * (int8_t)facts[i].adds[k];
+			sums[k] += (int64_t)n * (int8_t)f->adds[k];
 		if (eng.mode & COUNT_PROFILE)
 			__atomic_fetch_add(&lineage_sums(p->lineage)[i], n, __ATOMIC_RELAXED);
 		c[i] = 0;
