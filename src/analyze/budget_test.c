@@ -95,7 +95,7 @@ static struct budget split(const struct budget_question *q)
 /* Nothing is planted but noise of its own: with BUDGET_CHANCE of 1 % to be wrong, 2.5 % is four deviations off. */
 TEST(noise_alone_blames_nobody)
 {
-	unsigned wrong = 0, cases = 1500;
+	unsigned wrong = 0, cases = tap_cases(1500);
 
 	for (unsigned k = 0; k < cases; k++) {
 		struct budget_question q = { 0 };
@@ -123,7 +123,7 @@ TEST(noise_alone_blames_nobody)
  */
 TEST(a_cause_that_was_seen)
 {
-	unsigned cases = 1500, plain = 0, found = 0, alone = 0, other = 0, inside = 0, shares = 0, odd_found = 0;
+	unsigned cases = tap_cases(1500), plain = 0, found = 0, alone = 0, other = 0, inside = 0, shares = 0, odd_found = 0;
 
 	for (unsigned k = 0; k < cases; k++) {
 		unsigned cause = (unsigned)below(BUDGET_SEEN);
@@ -161,7 +161,7 @@ TEST(a_cause_that_was_seen)
 
 TEST(two_causes_share)
 {
-	unsigned cases = 500, both = 0, other = 0;
+	unsigned cases = tap_cases(500), both = 0, other = 0;
 	bool in_order = true;
 
 	for (unsigned k = 0; k < cases; k++) {
@@ -191,7 +191,7 @@ TEST(two_causes_share)
 /* What moves together is named together: neither is called the cause alone. */
 TEST(alike_causes_are_not_told_apart)
 {
-	unsigned cases = 500, together = 0;
+	unsigned cases = tap_cases(500), together = 0;
 
 	for (unsigned k = 0; k < cases; k++) {
 		unsigned a = (unsigned)below(BUDGET_SEEN), c = (a + 1 + (unsigned)below(BUDGET_SEEN - 1)) % BUDGET_SEEN;
@@ -239,7 +239,7 @@ TEST(one_odd_run_is_no_proof)
 /* Causes of a launch, let vary alone: one planted, or none, beside noise that stays. */
 TEST(causes_that_are_switched)
 {
-	unsigned cases = 1200, planted = 0, found = 0, wrong = 0, none_wrong = 0, none = 0;
+	unsigned cases = tap_cases(1200), planted = 0, found = 0, wrong = 0, none_wrong = 0, none = 0;
 
 	for (unsigned k = 0; k < cases; k++) {
 		unsigned cause = (unsigned)below(LETS + 1);

@@ -202,6 +202,7 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 		 wrong_and_sure = 0, in_turns = 0, found_as[SHARING_UNCLEAR + 1] = { 0 }, right_as[SHARING_UNCLEAR + 1] = { 0 },
 		 planted_as[SHARING_UNCLEAR + 1] = { 0 };
 
+	machines = tap_cases(machines);
 	seed = 7 + modified;
 	for (unsigned round = 0; round < machines; round++) {
 		struct machine m = scheduled ? draw_scheduled() : draw_machine(modified);

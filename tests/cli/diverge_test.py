@@ -99,7 +99,7 @@ def a_hash_seed_of_random_bytes():
 WAYS = (("readv", "random", "system-call-memory", "readv", "value (parting)"), ("recvmsg", "seeds", "system-call-memory", "recvmsg", ""),
         ("getitimer", "seeds", "system-call-memory", "getitimer", ""), ("shared", "seeds", "other-process", None, ""),
         ("file", "seeds", "file", "mmap", "parting.data"), ("thread", "seeds", "other-thread", None, "flag (parting)"),
-        ("far", "random", "system-call-memory", "getrandom", "came+0x"), ("order", "random", "system-call-memory", "getrandom", ""),
+        ("far", "random", "system-call-memory", "getrandom", "came+0x"), ("order", "seeds", "system-call-memory", "pread64", ""),
         ("exec", "seeds", "startup", None, ""))
 
 
@@ -123,7 +123,7 @@ def whoever_wrote_the_memory_is_named():
 def the_processor_it_ran_on():
     if len(os.sched_getaffinity(0)) < 2:
         skip("one processor")
-    d = diverge(without("random"), "--", PARTING, "cpu")
+    d = diverge("--", PARTING, "cpu")
     equal((d["verdict"], d["at"]["function"]), ("parted", "spin"), str(d)[:1500])
     true(d["cause"]["kind"] == "rseq" or d["cause"].get("call") == "getcpu", str(d["cause"]))
 

@@ -140,16 +140,29 @@ static __attribute__((noinline)) void other(void)
 		b++;
 }
 
+/* 0 and 1 by turns, from run to run: of two things, by chance many runs in a row would be alike. */
+static uint8_t turn(void)
+{
+	int fd = open("parting.turn", O_RDWR | O_CREAT, 0644);
+	uint8_t now = 0, next;
+
+	if (fd < 0 || pread(fd, &now, 1, 0) < 0)
+		return 0;
+	next = now ^ 1;
+	if (pwrite(fd, &next, 1, 0) < 0)
+		perror("parting.turn");
+	close(fd);
+	return now;
+}
+
 /* As many instructions of each class, whichever comes first. */
 static void in_another_order(void)
 {
 	static void (*const work[2])(void) = { one, other };
-	uint8_t bit = 0;
+	uint8_t bit = turn();
 
-	if (getrandom(&bit, 1, 0) == 1) {
-		work[bit & 1]();
-		work[~bit & 1]();
-	}
+	work[bit]();
+	work[!bit]();
 }
 
 /* A child parts, tells its parent, which parts by that, and ends long after. */
@@ -188,21 +201,20 @@ static void by_parent(void)
 	wait(NULL);
 }
 
-/* On one of two processors, by chance. */
+/* On one of two processors, by turns. */
 static void by_processor(void)
 {
 	cpu_set_t may, only;
-	uint8_t bit = 0;
 	int cpu[2], n = 0;
 
 	sched_getaffinity(0, sizeof(may), &may);
 	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
 		if (CPU_ISSET(i, &may))
 			cpu[n++] = i;
-	if (n < 2 || getrandom(&bit, 1, 0) != 1)
+	if (n < 2)
 		return;
 	CPU_ZERO(&only);
-	CPU_SET(cpu[bit & 1], &only);
+	CPU_SET(cpu[turn()], &only);
 	sched_setaffinity(0, sizeof(only), &only);
 	spin((uint64_t)sched_getcpu() * 10);
 }
