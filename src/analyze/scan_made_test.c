@@ -302,6 +302,7 @@ TEST(a_batch_with_events_that_cannot_be_counted)
 	struct scan_plan p = plan_of(m);
 	struct scan s = { .pmu = "made" };
 	struct tare_error err = TARE_ERROR_INIT;
+	const int64_t *kept;
 
 	made_add(m, 2, 1)->weight[WORK_LOADS] = 1;
 	made_add(m, 3, 1)->refused = true;
@@ -317,6 +318,19 @@ TEST(a_batch_with_events_that_cannot_be_counted)
 	CHECK_EQ(state_of(&s, 4, 1), SCAN_LIVE, "stores");
 	CHECK_EQ(state_of(&s, 5, 0xff), SCAN_UNCOUNTED, "shared");
 	CHECK(!scan_find(&s, 5, 1) && !scan_find(&s, 3, 1) && !scan_find(&s, 7, 1), "no bits of what does not count");
+	/* Who held the counters has left: the next scan tries these again, and nothing else. */
+	m->event[1].refused = false;
+	m->event[1].weight[WORK_CALLS] = 1;
+	m->event[3].share = 1;
+	kept = scan_find(&s, 2, 1)->count;
+	CHECK_EQ(scan_sweep(&s, &p, &err), 0, "%s", err.what);
+	CHECK(state_of(&s, 3, 0xff) == SCAN_REFUSED && state_of(&s, 5, 0xff) == SCAN_UNCOUNTED, "not in the same scan");
+	scan_retry(&s);
+	CHECK(!scan_find(&s, 3, 0xff) && !scan_find(&s, 5, 0xff), "forgotten");
+	CHECK_EQ(state_of(&s, 1, 0xff), SCAN_DEAD, "dead stays dead");
+	CHECK_EQ(scan_sweep(&s, &p, &err), 0, "%s", err.what);
+	CHECK(state_of(&s, 3, 1) == SCAN_LIVE && state_of(&s, 5, 1) == SCAN_LIVE, "both count");
+	CHECK(scan_find(&s, 2, 1)->count == kept, "what was counted is not counted again");
 	scan_free(&s);
 	free(m);
 }

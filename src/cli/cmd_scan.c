@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "analyze/verdicts.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "cli/output.h"
@@ -120,6 +121,7 @@ struct job {
 	struct workshop *shop;
 	char state[4096], table[4096];
 	time_t saved;
+	struct tare_error unsaved; /* why what was counted cannot be kept */
 	struct scan_names names;
 	struct scan_event column[KNOWN_MOST + 1];
 	struct scan_known known[KNOWN_MOST + 1];
@@ -146,15 +148,15 @@ static int save(struct job *j, struct tare_error *err)
 	return ret;
 }
 
-/* A kill loses a second's work; a signal that asks nicely loses nothing. */
+/* A kill loses a second's work; a signal that asks nicely loses nothing. What cannot be kept is not counted on. */
 static int progress(void *with, int pass, size_t done, size_t all)
 {
 	struct job *j = with;
 
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r pass %d: %zu of %zu \033[K", pass, done, all);
-	if (time(NULL) - j->saved >= SAVE_SECONDS)
-		save(j, NULL);
+	if (time(NULL) - j->saved >= SAVE_SECONDS && save(j, &j->unsaved) < 0)
+		return -j->unsaved.code;
 	return stopped_by;
 }
 
@@ -215,7 +217,7 @@ static int make_plan(struct job *j, struct tare_error *err)
 	return workshop_open(&j->shop, j->pmu->cpus.n ? j->pmu->cpus.cpu[0] : -1, err);
 }
 
-/* Go on where an earlier scan of the same work on the same PMU stopped. */
+/* Go on where an earlier scan of the same work on the same PMU stopped; what was not counted then is tried again. */
 static int take_up(struct job *j, struct tare_error *err)
 {
 	struct scan old = { .cpu = "" };
@@ -231,6 +233,11 @@ static int take_up(struct job *j, struct tare_error *err)
 	free(text);
 	if (ret < 0)
 		return ret;
+	if (strcmp(old.cpu, j->scan.cpu) == 0 && strcmp(old.machine, j->scan.machine)) {
+		fprintf(stderr, "tare scan: begun anew: %s is of another kernel, hypervisor or microcode\n", j->state);
+		scan_free(&old);
+		return 0;
+	}
 	if (strcmp(old.cpu, j->scan.cpu) || strcmp(old.pmu, j->scan.pmu) || kernel != j->o.kernel || old.rows != j->scan.rows ||
 	    memcmp(old.row, j->scan.row, old.rows * sizeof(*old.row))) {
 		scan_free(&old);
@@ -238,6 +245,7 @@ static int take_up(struct job *j, struct tare_error *err)
 		tare_hint(err, "--fresh begins anew; --state names another file");
 		return ret;
 	}
+	scan_retry(&old);
 	j->scan.event = old.event;
 	j->scan.n = old.n;
 	j->scan.room = old.room;
@@ -276,14 +284,18 @@ static void count_known(struct job *j)
 
 static int count_all(struct job *j, char *const argv[], struct tare_error *err)
 {
-	int ret = scan_sweep(&j->scan, &j->plan, err), kept;
+	int ret = save(j, err), kept;
 
+	if (ret == 0)
+		ret = scan_sweep(&j->scan, &j->plan, err);
 	if (ret == 0 && argv)
 		ret = scan_command(&j->scan, &j->plan, argv, err);
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");
-	kept = save(j, ret < 0 ? NULL : err);
-	return ret ? ret : kept;
+	if (j->unsaved.code)
+		*err = j->unsaved;
+	kept = ret < 0 ? 0 : save(j, err);
+	return kept < 0 ? kept : ret;
 }
 
 static int keep_table(struct job *j, const struct scan_shown *v, struct tare_error *err)
@@ -297,7 +309,7 @@ static int keep_table(struct job *j, const struct scan_shown *v, struct tare_err
 	return ret;
 }
 
-static int show(struct job *j, const struct scan_shown *v, struct tare_error *err)
+static int show(struct job *j, const struct scan_shown *v, bool kept, struct tare_error *err)
 {
 	struct document to;
 	int ret = document_open(&to, j->o.output, err);
@@ -310,7 +322,7 @@ static int show(struct job *j, const struct scan_shown *v, struct tare_error *er
 		scan_view_csv(&to.out, v);
 	else
 		scan_view_text(&to.out, v, &to.style);
-	if (j->o.format == TEXT)
+	if (j->o.format == TEXT && kept)
 		text_add(&to.out, " Kept in %s; tare events scan shows it.\n", j->table);
 	return document_close(&to, err);
 }
@@ -341,10 +353,16 @@ static int explain(struct job *j, char *const argv[], struct tare_error *err)
 		v.like_event = like;
 	if (ret == 0)
 		ret = scan_explain(&j->scan, j->known, j->n_known, f, err);
-	if (ret == 0)
-		ret = keep_table(j, &v, err);
-	if (ret == 0)
-		ret = show(j, &v, err);
+	if (ret == 0) { /* what was found is shown even where it cannot be kept */
+		struct tare_error unkept = TARE_ERROR_INIT;
+		int kept = keep_table(j, &v, &unkept);
+
+		ret = show(j, &v, kept == 0, err);
+		if (ret == 0 && kept < 0) {
+			*err = unkept;
+			ret = kept;
+		}
+	}
 	free(f);
 	return ret;
 }
@@ -361,12 +379,13 @@ static int prepare(struct job *j, struct tare_error *err)
 		return ret;
 	j->plan.shop = j->shop;
 	snprintf(j->scan.cpu, sizeof(j->scan.cpu), "%s", machine_cpu(j->machine));
+	verdict_machine(j->scan.machine, sizeof(j->scan.machine), machine_root(j->machine), machine_cpu(j->machine));
 	snprintf(j->scan.pmu, sizeof(j->scan.pmu), "%s", j->pmu->name);
 	j->scan.rows = scan_rows(j->shop, j->scan.row);
 	if (j->o.state)
 		snprintf(j->state, sizeof(j->state), "%s", j->o.state);
 	else
-		ret = scan_state_path(j->state, sizeof(j->state), j->scan.cpu, j->scan.pmu, err);
+		ret = scan_state_path(j->state, sizeof(j->state), j->scan.cpu, j->scan.pmu, j->o.kernel, err);
 	if (ret == 0 && j->o.table)
 		snprintf(j->table, sizeof(j->table), "%s", j->o.table);
 	else if (ret == 0)

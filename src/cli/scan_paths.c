@@ -29,9 +29,9 @@ static int path_of(char *out, size_t room, const char *variable, const char *bel
 	return 0;
 }
 
-int scan_state_path(char *out, size_t room, const char *cpu, const char *pmu, struct tare_error *err)
+int scan_state_path(char *out, size_t room, const char *cpu, const char *pmu, bool kernel, struct tare_error *err)
 {
-	return path_of(out, room, "XDG_STATE_HOME", ".local/state", ".state", cpu, pmu, err);
+	return path_of(out, room, "XDG_STATE_HOME", ".local/state", kernel ? "-kernel.state" : ".state", cpu, pmu, err);
 }
 
 int scan_table_path(char *out, size_t room, const char *cpu, const char *pmu, struct tare_error *err)

@@ -3,11 +3,12 @@
 #ifndef CLI_SCAN_PATHS_H
 #define CLI_SCAN_PATHS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "pmu/pmu.h"
 
-/* Of a CPU and a core PMU: what was counted so far, below $XDG_STATE_HOME or ~/.local/state. */
-int scan_state_path(char *out, size_t room, const char *cpu, const char *pmu, struct tare_error *err);
+/* Of a CPU and a core PMU: what was counted so far, below $XDG_STATE_HOME or ~/.local/state; with the kernel's part in another file. */
+int scan_state_path(char *out, size_t room, const char *cpu, const char *pmu, bool kernel, struct tare_error *err);
 /* And the table of what was found, below $XDG_DATA_HOME or ~/.local/share, which `tare events` reads. */
 int scan_table_path(char *out, size_t room, const char *cpu, const char *pmu, struct tare_error *err);
 

@@ -19,7 +19,7 @@ static const char *const state_names[] = {
 
 void scan_file_write(struct text *out, const struct scan *s, bool kernel)
 {
-	text_add(out, "tare scan 1\ncpu %s\npmu %s\nmode %s\nguessed %d\ncommand %016" PRIx64 "\nrows", s->cpu, s->pmu, kernel ? "uk" : "u",
+	text_add(out, "tare scan 2\ncpu %s\npmu %s\nmachine %s\nmode %s\nguessed %d\ncommand %016" PRIx64 "\nrows", s->cpu, s->pmu, s->machine, kernel ? "uk" : "u",
 		 s->interrupts_guessed, s->command);
 	for (size_t i = 0; i < s->rows; i++)
 		text_add(out, " %u:%" PRIu64, s->row[i].kind, s->row[i].turns);
@@ -178,10 +178,11 @@ static int head(struct reader *r, struct scan *s, bool *kernel, struct tare_erro
 {
 	char mode[4], guessed[2], command[17];
 
-	if (!takes(r, "tare scan 1\n"))
+	if (!takes(r, "tare scan 2\n"))
 		return damaged(r, "this is no state of a scan", err);
 	r->line++;
-	if (!name(r, "cpu ", s->cpu, sizeof(s->cpu)) || !name(r, "pmu ", s->pmu, sizeof(s->pmu)) || !name(r, "mode ", mode, sizeof(mode)) ||
+	if (!name(r, "cpu ", s->cpu, sizeof(s->cpu)) || !name(r, "pmu ", s->pmu, sizeof(s->pmu)) || !name(r, "machine ", s->machine, sizeof(s->machine)) ||
+	    !name(r, "mode ", mode, sizeof(mode)) ||
 	    !name(r, "guessed ", guessed, sizeof(guessed)) ||
 	    !name(r, "command ", command, sizeof(command)) || !takes(r, "rows"))
 		return damaged(r, "its head is damaged", err);

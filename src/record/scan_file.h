@@ -7,7 +7,7 @@
 #include "session/scan.h"
 
 /*
- * Lines of text: "tare scan 1", "cpu NAME", "pmu NAME", "mode u|uk", "guessed 0|1", "command HASH", "rows KIND:TURNS ...", then of each event
+ * Lines of text: "tare scan 2", "cpu NAME", "pmu NAME", "machine CPU MICROCODE KERNEL HYPERVISOR", "mode u|uk", "guessed 0|1", "command HASH", "rows KIND:TURNS ...", then of each event
  * "dead|refused|uncounted SELECT UMASK" or "live SELECT UMASK COUNT... / INTERRUPTS... [= COMMAND]", numbers in order of the rows,
  * round by round; "end".
  */

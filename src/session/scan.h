@@ -44,6 +44,7 @@ struct scan_event {
 /* One machine's; zero-initialise but for the first members. Events are in order of select, then umask. */
 struct scan {
 	char cpu[64], pmu[64];
+	char machine[224]; /* CPU, microcode, kernel and hypervisor: what is found holds for no other */
 	struct scan_row row[SCAN_ROWS_MOST];
 	size_t rows;
 	bool interrupts_guessed; /* nobody tells how many came: one for each millisecond and one more are taken for possible */
@@ -55,6 +56,8 @@ struct scan {
 const struct scan_event *scan_find(const struct scan *s, uint32_t select, uint32_t umask);
 /* Takes the arrays over; replaces what is there. */
 int scan_put(struct scan *s, const struct scan_event *e, struct tare_error *err);
+/* Forget which events were refused or never got onto a counter: what stood in the way, another user of the counters or a setting, may be gone. */
+void scan_retry(struct scan *s);
 void scan_free(struct scan *s);
 
 struct scan_range {
@@ -81,7 +84,7 @@ struct encoding scan_encoding(const struct scan_plan *p, const char *pmu, uint32
 
 /*
  * Measure what is in the plan and not yet in `s`: all bits of the unit mask and none of them first, then each bit of the selectors
- * that counted something. 0; what `progress` returned, if it was positive; or -errno: counting failed (other than for one event).
+ * that counted something. 0; what `progress` returned, if it was not 0; or -errno: counting failed (other than for one event).
  */
 int scan_sweep(struct scan *s, const struct scan_plan *p, struct tare_error *err);
 

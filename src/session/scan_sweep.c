@@ -77,6 +77,19 @@ int scan_put(struct scan *s, const struct scan_event *e, struct tare_error *err)
 	return 0;
 }
 
+void scan_retry(struct scan *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->event[i].state == SCAN_REFUSED || s->event[i].state == SCAN_UNCOUNTED)
+			event_free(&s->event[i]);
+		else
+			s->event[kept++] = s->event[i];
+	}
+	s->n = kept;
+}
+
 void scan_free(struct scan *s)
 {
 	for (size_t i = 0; i < s->n; i++)

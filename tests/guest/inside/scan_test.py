@@ -48,6 +48,49 @@ def it_goes_on_where_it_stopped():
 
 
 @test
+def what_holds_for_another_kernel_is_begun_anew():
+    scan("--selectors", "0-0x13", "--state", "/tmp/c.state", "--table", "/tmp/c.txt")
+    text = open("/tmp/c.state").read()
+    machine = next(line for line in text.splitlines() if line.startswith("machine "))
+    true(" Linux " in machine, machine)
+    open("/tmp/c.state", "w").write(text.replace(machine, machine + " other").replace("live 0x8 ", "live 0x9 "))
+    again = sh("tare", "scan", "--selectors", "0-0x13", "--state", "/tmp/c.state", "--table", "/tmp/c.txt", env=ENV)
+    equal((again.returncode, again.stderr), (0, "tare scan: begun anew: /tmp/c.state is of another kernel, hypervisor or microcode\n"), again.stdout)
+    true(machine + "\n" in open("/tmp/c.state").read() and "\ndead 0x9 " in open("/tmp/c.state").read(), "counted anew")
+
+
+@test
+def what_was_not_counted_is_tried_again():
+    scan("--selectors", "0-0x13", "--state", "/tmp/d.state", "--table", "/tmp/d.txt")
+    text = open("/tmp/d.state").read()
+    open("/tmp/d.state", "w").write(text.replace("dead 0x5 ", "uncounted 0x5 ").replace("dead 0x6 ", "refused 0x6 "))
+    d = scan("--selectors", "0-0x13", "--state", "/tmp/d.state", "--table", "/tmp/d.txt")
+    equal({e["state"] for e in d["events"] if e["select"] not in LIVE}, {"dead"}, "each is counted")
+
+
+@test
+def what_cannot_be_kept_ends_it_at_once():
+    """A file system of one page, and a name that no file can have."""
+    os.makedirs("/tmp/small", exist_ok=True)
+    equal(sh("mount", "-t", "tmpfs", "-o", "size=4k", "none", "/tmp/small").returncode, 0, "mounted")
+    out = sh("tare", "scan", "--selectors", "0-0xff", "--state", "/tmp/small/s", "--table", "/tmp/e.txt", env=ENV)
+    true(out.returncode == 125 and "cannot write" in out.stderr and "No space left" in out.stderr, out.stderr)
+    equal([name for name in os.listdir("/tmp/small") if name != "s"], [], "no part is left")
+    out = sh("tare", "scan", "--selectors", "0-3", "--state", "/dev/null/s", "--table", "/tmp/e.txt", env=ENV)
+    true(out.returncode == 125 and "Not a directory" in out.stderr and not out.stdout, out.stderr)
+    sh("umount", "/tmp/small")
+
+
+@test
+def the_kernels_part_has_a_state_of_its_own():
+    home = dict(ENV, XDG_STATE_HOME="/tmp/both")
+    for words in (["--selectors", "0-3"], ["--selectors", "0-3", "--kernel"], ["--selectors", "0-5"]):
+        out = sh("tare", "scan", *words, env=home)
+        equal(out.returncode, 0, out.stderr)
+    equal(len(os.listdir("/tmp/both/tare/scan")), 2, "files")
+
+
+@test
 def what_was_found_can_be_counted_by_name():
     scan("--selectors", "0-0x13")
     table = sh("tare", "events", "scan", env=ENV).stdout
