@@ -377,6 +377,51 @@ static int show(struct job *j)
 	return ret == 0 && j->o.html ? to_page(j, &about) : ret;
 }
 
+/* "instructions" is what the table shows of exact/instructions/. */
+static bool is_named(const char *name, const char *typed)
+{
+	size_t n = strlen(typed);
+
+	return !strcmp(name, typed) || (!strncmp(name, "exact/", 6) && !strncmp(name + 6, typed, n) && !strcmp(name + 6 + n, "/"));
+}
+
+/* --check of what will not be counted is refused before anything runs. */
+static int choose_checked(struct job *j)
+{
+	const bool clock = j->o.engine != BENCH_ENGINE_EXACT;
+	bool found = clock && !strcmp(j->o.check, BENCH_CLOCK_NAME), exact = !clock, cut = false;
+	struct text names = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < j->list.n; i++) {
+		const struct encoding *e = &j->list.enc[i];
+
+		if (names.len < 90)
+			text_add(&names, "%s%s", i ? ", " : "", e->name);
+		else
+			cut = true;
+		exact &= engine_counts(e);
+		if (!*j->o.check || found || !is_named(e->name, j->o.check))
+			continue;
+		if (e->unavailable) {
+			ret = tare_fail(j->err, e->unavailable, "--check: %.60s is unavailable: %.250s", e->name, e->why);
+			tare_hint(j->err, "%s", e->remedy);
+		}
+		j->o.check = e->name;
+		found = true;
+		exact = engine_counts(e);
+	}
+	if (ret == 0 && *j->o.check && !found) {
+		ret = tare_fail(j->err, ENODATA, "--check: %.60s is not among what is counted", j->o.check);
+		tare_hint(j->err, "%.130s%s%s", names.s ? names.s : "", cut ? ", ..." : "", !clock ? "" : names.len ? ", " BENCH_CLOCK_NAME : BENCH_CLOCK_NAME);
+	}
+	j->cannot |= ret < 0;
+	if (ret == 0 && j->o.baselines && j->o.baselines < BENCH_LEAST && !(exact && (*j->o.check || !clock)))
+		ret = tare_fail(j->err, EINVAL, "--check takes %d baselines at least", BENCH_LEAST);
+	text_free(&names);
+	return ret;
+}
+
 /* Where results go is opened before anything is measured. */
 static int prepare(struct job *j)
 {
@@ -397,7 +442,8 @@ static int prepare(struct job *j)
 	j->style = output_style(&(struct output){ .fd = j->file.fd }, j->o.colour);
 	j->style.thousands = true;
 	j->machine = machine_open(NULL, j->err);
-	return j->machine ? choose_events(j) : -j->err->code;
+	ret = j->machine ? choose_events(j) : -j->err->code;
+	return ret == 0 && j->o.check ? choose_checked(j) : ret;
 }
 
 static int measure(struct job *j)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
@@ -91,8 +93,11 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 		f->direct = true;
 		f->fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	} else if (!there || access(place, W_OK) == 0) { /* a rename would get around rights */
-		open_beside(f);
-		if (there && f->fd >= 0)
+		if (open_beside(f) < 0 && there && (errno == EACCES || errno == EPERM)) {
+			f->over = open(f->path, O_WRONLY | O_CLOEXEC);
+			f->in_place = f->over >= 0;
+			f->fd = f->over < 0 ? -1 : memfd_create("tare", MFD_CLOEXEC);
+		} else if (there && f->fd >= 0)
 			fchmod(f->fd, st.st_mode & 07777);
 	}
 	if (f->fd >= 0)
@@ -123,11 +128,28 @@ static int name_it(struct whole_file *f)
 	return -1;
 }
 
+static int write_over(struct whole_file *f)
+{
+	off_t n = lseek(f->fd, 0, SEEK_END), at = 0;
+
+	if (n < 0 || (n && (errno = posix_fallocate(f->over, 0, n))))
+		return -1;
+	while (at < n) {
+		ssize_t some = sendfile(f->over, f->fd, &at, (size_t)(n - at));
+
+		if (some <= 0 && errno != EINTR)
+			return -1;
+	}
+	return ftruncate(f->over, n);
+}
+
 int whole_file_commit(struct whole_file *f, struct tare_error *err)
 {
 	int ret = 0;
 
-	if (!f->direct && ((!f->temp && name_it(f) < 0) || rename(f->temp, f->path) < 0))
+	if (f->in_place)
+		ret = write_over(f) < 0 ? fail(f, err) : 0;
+	else if (!f->direct && ((!f->temp && name_it(f) < 0) || rename(f->temp, f->path) < 0))
 		ret = fail(f, err);
 	if (ret == 0 && f->temp) {
 		guard(NULL);
@@ -150,6 +172,8 @@ void whole_file_abandon(struct whole_file *f)
 	}
 	if (f->fd >= 0 && f->path)
 		close(f->fd);
+	if (f->in_place)
+		close(f->over);
 	free(f->temp);
 	free(f->path);
 	*f = (struct whole_file){ .fd = -1 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A file that is there whole or not at all: written beside its place without a name (or under a hidden one, which a
- * signal takes away), and put there at the end. What stood there before stays until then.
+ * signal takes away), and put there at the end. What stood there before stays until then. A file that may be written in a folder that may not is
+ * written over at the end, once there is room for all of it.
  */
 #ifndef CLI_WHOLE_FILE_H
 #define CLI_WHOLE_FILE_H
@@ -13,6 +14,8 @@ struct whole_file {
 	int fd;
 	char *path, *temp; /* temp: a name that must go; NULL: none */
 	bool direct;	   /* standard output, a pipe or a device: nothing to put in place */
+	bool in_place;	   /* nothing can be made beside it: */
+	int over;	   /* the file itself */
 };
 
 /* NULL or "-": standard output. `binary`: not to a terminal. */

@@ -58,6 +58,11 @@ struct bench_counter {
 	uint32_t again; /* runs of its set that were done again, as the kernel had moved a counter meanwhile */
 };
 
+#if defined(__x86_64__)
+#define BENCH_CLOCK_NAME "tsc"
+#else
+#define BENCH_CLOCK_NAME "cntvct"
+#endif
 #define BENCH_BY_PERF " by perf" /* behind a name, with plan.cross */
 
 /* Verdicts cut the runs along time into stretches: so many, but none of fewer runs. */

@@ -6,12 +6,6 @@
 #include "session/engine.h"
 #include "session/exact_follow.h"
 
-#if defined(__x86_64__)
-#define CLOCK_NAME "tsc"
-#else
-#define CLOCK_NAME "cntvct"
-#endif
-
 enum kind { KIND_EXACT, KIND_FIXED, KIND_PROGRAMMABLE, KIND_KERNEL, KINDS };
 
 static enum kind kind_of(const struct encoding *e)
@@ -129,7 +123,7 @@ int bench_sets_make(struct bench_sets *s, const struct bench_plan *p, int cpu, s
 			if ((int)kind_of(&p->events->enc[i]) == kind)
 				place(s, p, cpu, (enum kind)kind, i, &counter[s->n_counters]);
 	if (p->clock) {
-		counter[s->n_counters] = (struct bench_counter){ .name = CLOCK_NAME, .how = BENCH_CLOCK, .quality = TARE_COUNTED };
+		counter[s->n_counters] = (struct bench_counter){ .name = BENCH_CLOCK_NAME, .how = BENCH_CLOCK, .quality = TARE_COUNTED };
 		s->set[s->n] = (struct bench_set){ .how = BENCH_CLOCK };
 		add(&s->set[s->n++], s->n_counters++, 0);
 	}

@@ -248,7 +248,11 @@ def two_tests_compared():
     bench("--check", "a.c", "b.c")
     bench("--check", "b.c", "a.c", status=1)
     bench("--check=exact/loads/", "b.c", "a.c")
-    refused("--engine", "exact", "--check=cycles", "a.c", "b.c", status=125, says="cycles was not counted", runs="10")
+    bench("--check=loads", "b.c", "a.c")
+    bench("--check=instructions", "b.c", "a.c", status=1)
+    for name in ("cycles", "load", "exact", "tsc"):
+        said = refused("--engine", "exact", f"--check={name}", "no-such-file.c", "b.c", status=125, says=f"{name} is not among what is counted", runs="10")
+        true("exact/instructions/, " in said, said)
     equal(bench("a.c", "b.c", "a.c", runs=5)["verdicts"][0]["verdict"], "too few runs")
 
 
@@ -261,9 +265,33 @@ def a_check_that_compares_nothing_is_not_passed():
         equal(said.count("\n"), 1, said)
     said = refused(*clock, "a.c", "a.c", status=2, says="10 runs at least", runs="9")
     equal(said.count("\n"), 1, said)
-    refused(*clock, "--baselines", "5", "a.c", "a.c", status=125, says="was not compared: at least 6 baselines", runs="10")
+    refused(*clock, "--baselines", "5", "no-such-file.c", "a.c", status=2, says="6 baselines at least", runs="10")
+    refused("--engine", "clock", "--check=instructions", "no-such-file.c", "a.c", status=125, says="instructions is not among what is counted", runs="10")
     r = sh(TARE, "bench", "--runs", "10", *clock, "a.c", "a.c")
     true(r.returncode in (0, 1) and "against a.c" in r.stdout, f"{r.returncode} {r.stderr} {r.stdout}")  # two of twenty are told apart
+
+
+@test
+def a_file_in_a_folder_that_may_not_be_written():
+    if os.geteuid() or not shutil.which("setpriv"):
+        skip("needs root, and setpriv")
+    with tempfile.TemporaryDirectory() as room:
+        os.chmod(room, 0o755)
+        out = Path(room, "o.csv")
+        out.write_text("old" * 100000)
+        out.chmod(0o666)
+        Path(room, "home").mkdir()
+        os.chmod(Path(room, "home"), 0o777)
+        words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", TARE, "bench", "--engine", "clock", "--runs", "5", "--asm", "nop",
+                 "--format", "csv", "-o"]
+        how = {"capture_output": True, "text": True, "timeout": 100, "cwd": f"{room}/home", "env": {**ENV, "TMPDIR": f"{room}/home"}}
+        r = subprocess.run([*words, out], **how)
+        equal(r.returncode, 0, r.stderr)
+        text = out.read_text()
+        true("old" not in text and text.count("\n") > 5 and out.stat().st_mode & 0o777 == 0o666, text[:300])
+        r = subprocess.run([*words, f"{room}/new.csv"], **how)
+        true(r.returncode == 2 and "Permission denied" in r.stderr, r.stderr)
+        equal(sorted(os.listdir(room)), ["home", "o.csv"], "nothing beside it")
 
 
 @test
