@@ -281,16 +281,17 @@ static bool is_id(const struct divergence *d, const uint64_t value[2])
  * concluded from this pair of runs alone. False: that is not sure. What is no named variable may be a file's contents, or the id of a thread
  * that it created, which the kernel writes there.
  */
-static bool from_another_thread(struct divergence_report *r, const struct cause *c, size_t environment_bytes, struct memory_cause *out)
+static bool from_another_thread(struct divergence_report *r, const struct cause *c, size_t environment_bytes, unsigned fixed, struct memory_cause *out)
 {
+	const unsigned stack = FIXED(ENVIRONMENT) | FIXED(RANDOM) | FIXED(VDSO); /* what the kernel puts onto it is alike */
 	const struct diverge_run *run = &r->d->run[0];
 	const struct cause_place *place = c->places == 1 ? &c->place[0] : NULL;
-	bool first_thread = run->tid == run->pid, ended;
+	bool first_thread = run->tid == run->pid, ended, from_start = c->from_start && (first_thread || (fixed & stack) != stack);
 
 	if (!c->somebody_else || !has_threads(run) || !one_process(run) || (c->from_start && first_thread && r->forked))
 		return false;
 	for (unsigned i = 0; i < c->places; i++) {
-		if (c->from_start && (on_first_stack(c->place[i].address, environment_bytes) || is_clock_page(run, c->place[i].address)))
+		if ((from_start && on_first_stack(c->place[i].address, environment_bytes)) || is_clock_page(run, c->place[i].address))
 			return false;
 		if (!place && c->place[i].differs)
 			place = &c->place[i];
@@ -319,7 +320,7 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 
 	if (ret < 0)
 		return ret;
-	other = from_another_thread(r, &c, environment_bytes, &m);
+	other = from_another_thread(r, &c, environment_bytes, plan ? fixed_had(plan->fixed) : 0, &m);
 	if (!other && open && c.places && plan && !(c.address && is_clock_page(&d->run[0], c.address)))
 		ret = memory_cause_find(&m, d, &c, plan, code_at, r, err);
 	if (ret < 0)

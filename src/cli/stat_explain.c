@@ -7,6 +7,7 @@
 #include "cli/stat_explain.h"
 #include "session/environment.h"
 #include "session/hidden.h"
+#include "view/divergence_view.h"
 
 enum { LETS = BUDGET_CAUSES - BUDGET_SEEN };
 
@@ -288,6 +289,18 @@ static void say_place(char *to, size_t room, const struct divergence *d, const s
 		snprintf(to, room, "%u more runs went the same way: it is not in each pair of runs", d->alike);
 }
 
+static void say_cause(struct explained_row *to, const struct divergence *d, const struct divergence_report *r)
+{
+	struct text words = { 0 };
+
+	if (d->verdict != DIVERGE_PARTED || !divergence_cause_found(r))
+		return;
+	divergence_cause(&words, r);
+	snprintf(to->cause, sizeof(to->cause), "%s", words.s ? words.s : "");
+	to->cause_kind = divergence_cause_name(r);
+	text_free(&words);
+}
+
 /* Where two runs with everything fixed part, of an exact count. Not having it is no failure of the budget. */
 static void find_place(struct work *w)
 {
@@ -302,8 +315,10 @@ static void find_place(struct work *w)
 	if (ret == 0)
 		ret = divergence_explain(&report, &d, w->fixed.environment.bytes, &plan, &err);
 	for (size_t i = 0; ret == 0 && i < e->n; i++)
-		if (is_left(&e->row[i]))
+		if (is_left(&e->row[i])) {
 			say_place(e->row[i].place, sizeof(e->row[i].place), &d, &report);
+			say_cause(&e->row[i], &d, &report);
+		}
 	divergence_free(&report);
 	diverge_free(&d);
 }

@@ -44,7 +44,7 @@ static void put_memory(struct text *out, const struct divergence_report *r)
 }
 
 /* What differed, in a sentence. */
-static void put_cause(struct text *out, const struct divergence_report *r)
+void divergence_cause(struct text *out, const struct divergence_report *r)
 {
 	switch (r->cause) {
 	case CAUSE_CALL:
@@ -153,7 +153,7 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 	if (r->callers && !r->callers_whole)
 		text_add(out, "   (and further callers, which could not be followed)\n");
 	text_add(out, "\n What differed: %s", ink_on(s, INK_STRONG));
-	put_cause(out, r);
+	divergence_cause(out, r);
 	text_add(out, "%s\n", ink_off(s));
 	if (r->from.pc && r->back) {
 		text_add(out, "   ");
@@ -165,6 +165,16 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 	if (r->has_value)
 		text_add(out, "   in %s: %#" PRIx64 " (%" PRIu64 ") in one run, %#" PRIx64 " (%" PRIu64 ") in the other\n", r->value_in,
 			 r->value[0], r->value[0], r->value[1], r->value[1]);
+}
+
+const char *divergence_cause_name(const struct divergence_report *r)
+{
+	return causes[r->cause];
+}
+
+bool divergence_cause_found(const struct divergence_report *r)
+{
+	return r->cause != CAUSE_UNKNOWN && r->cause != CAUSE_MEMORY && r->cause != CAUSE_BEFORE && r->cause != CAUSE_STORED;
 }
 
 void divergence_text(struct text *out, const struct divergence_report *r, const struct divergence_about *about,
@@ -238,7 +248,7 @@ static void json_cause(struct json *j, const struct divergence_report *r)
 	struct text words = { 0 };
 	char hex[24];
 
-	put_cause(&words, r);
+	divergence_cause(&words, r);
 	json_object(j, "cause");
 	json_string(j, "kind", causes[r->cause]);
 	json_string(j, "words", words.s);

@@ -13,6 +13,10 @@ struct divergence_about {
 
 void divergence_text(struct text *out, const struct divergence_report *r, const struct divergence_about *about,
 		     const struct style *s);
+/* What differed, as part of a sentence; its name in documents; whether it is where the value came in. Of two runs that parted. */
+void divergence_cause(struct text *out, const struct divergence_report *r);
+const char *divergence_cause_name(const struct divergence_report *r);
+bool divergence_cause_found(const struct divergence_report *r);
 /* Schema tare/diverge/1. */
 void divergence_json(struct text *out, const struct divergence_report *r, const struct divergence_about *about);
 

@@ -101,6 +101,17 @@ static void put_alone(struct text *out, const struct budget *b)
 		 100 * b->alone_share);
 }
 
+/* Any share may be anything. */
+static bool says_nothing(const struct budget *b)
+{
+	const double wide = 0.95;
+
+	for (size_t i = 0; i < b->parts; i++)
+		if (b->part[i].high - b->part[i].low < wide)
+			return false;
+	return b->left_high - b->left_low >= wide;
+}
+
 static void put_row(struct text *out, const struct style *s, const struct explained_row *r)
 {
 	const struct budget *b = &r->budget;
@@ -110,6 +121,10 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 	text_put(out, "\n", 1);
 	if (b->state != BUDGET_SPLIT)
 		return;
+	if (says_nothing(b) && !r->place[0] && !b->alone) {
+		text_add(out, "         Its causes cannot be told apart by %zu runs: each share may be anything. More runs would tell.\n", b->n);
+		return;
+	}
 	for (size_t i = 0; i < b->parts; i++) {
 		put_share(out, b->part[i].share, b->part[i].low, b->part[i].high);
 		text_put(out, " ", 1);
@@ -119,7 +134,7 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 	put_share(out, b->left, b->left_low, b->left_high);
 	text_add(out, " %sunexplained%s", ink_on(s, INK_CAREFUL), ink_off(s));
 	if (r->place[0])
-		text_add(out, ": %s", r->place);
+		text_add(out, ": %s%s%s", r->place, r->cause[0] ? ", by " : "", r->cause);
 	else if (b->fixed_deviation == 0 && b->left >= 0.005)
 		text_add(out, ": gone with everything fixed, so what the launch lets vary makes it; more runs would say which part");
 	text_put(out, "\n", 1);
@@ -262,6 +277,14 @@ static void json_row(struct json *j, const struct explained_row *r)
 	json_real(j, "low", b->left_low);
 	json_real(j, "high", b->left_high);
 	json_string(j, "place", r->place[0] ? r->place : NULL);
+	if (r->cause[0]) {
+		json_object(j, "cause");
+		json_string(j, "kind", r->cause_kind);
+		json_string(j, "words", r->cause);
+		json_end(j);
+	} else {
+		json_null(j, "cause");
+	}
 	json_end(j);
 	if (b->alone) {
 		json_object(j, "one_run");

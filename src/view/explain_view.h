@@ -14,6 +14,8 @@ struct explained_row {
 	bool exact;	  /* counted by the exact engine: what the processor and the kernel add is not in it */
 	struct budget budget;
 	char place[400]; /* where what is unexplained begins, in words; "": not known */
+	char cause[300]; /* what differed there, in words; "": not known */
+	const char *cause_kind; /* of tare diverge's; with `cause` */
 };
 
 struct explained {
