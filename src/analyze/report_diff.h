@@ -11,6 +11,7 @@
 enum report_side { REPORT_BEFORE, REPORT_AFTER, REPORT_SIDES };
 
 #define REPORT_DIFF_Q 0.05 /* of the changes that are said to exceed the noise, at most this part does so by chance */
+#define REPORT_DIFF_LOST 0.5 /* where more than this part of a side's samples is lost, no change is judged */
 
 /*
  * Both in one, with a column for each side (enum report_side): `column[side]` of `from[side]`. Frames are alike by function,
@@ -22,14 +23,17 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const 
 /* Amounts, or as shares of their recording (from 0 to 1). */
 struct report_change {
 	double before, after, change;
-	double half; /* the change is within +- this, by 95 %, for having been sampled */
-	double p;    /* of a change as large if there were none; two-sided */
+	double half; /* the change is within +- this, by 95 %, for having been sampled, and for what was lost */
+	double p;    /* of a change as large if there were none; two-sided. What was lost may all have been of one place, or none of it */
 	double q;    /* among all rows, by Benjamini and Hochberg; p before report_diff_judge() */
 	bool beyond; /* it exceeds the noise: q <= REPORT_DIFF_Q */
 };
 
 /* Of one amount in either column. */
 struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares);
+
+/* Nothing is: each p is 1. */
+bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES]);
 
 struct report_diff_row {
 	const struct report_row *row;

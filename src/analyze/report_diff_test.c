@@ -126,4 +126,54 @@ TEST(a_change_has_its_interval)
 	      e.change, e.half);
 }
 
+/* The worst that the missing samples can have been. */
+TEST(what_was_lost_may_have_made_the_change)
+{
+	static const struct {
+		int line;
+		double lost[2];
+		uint64_t before, after;
+		bool shares;
+		double p;
+	} rows[] = {
+		{ __LINE__, { 0, 0 }, 100, 200, false, 0 },
+		{ __LINE__, { 0.05, 0 }, 100, 200, false, 0.00999 }, /* 52.6 of 1000 are missing: as 152.6 against 200 */
+		{ __LINE__, { 0, 0.05 }, 200, 100, false, 0.00999 },
+		{ __LINE__, { 0, 0.05 }, 100, 200, false, 0 }, /* more of it only adds to the change */
+		{ __LINE__, { 0.1, 0 }, 100, 200, false, 1 },  /* 111.1 are missing: there may be none */
+		{ __LINE__, { 0.02, 0.02 }, 100, 200, true, 0 },
+		{ __LINE__, { 0.06, 0.06 }, 100, 200, true, 0.0373 }, /* 163.8 of 1063.8 against 200 of 1063.8 */
+		{ __LINE__, { 0.1, 0 }, 100, 200, true, 0.5628 },
+		{ __LINE__, { 0.2, 0.1 }, 100, 200, true, 1 },
+		{ __LINE__, { 0, 0.51 }, 100, 1000, false, 1 },
+		{ __LINE__, { 0.51, 0 }, 1000, 100, false, 1 },
+		{ __LINE__, { 0.5, 0 }, 1000, 0, false, 0 }, /* what is lost before cannot make it less */
+		{ __LINE__, { 1, 0 }, 0, 100, false, 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 }, both[] = { c, c };
+
+		for (int side = 0; side < REPORT_SIDES; side++)
+			both[side].lost = rows[i].lost[side];
+
+		struct report_change d = report_change(both, rows[i].before, rows[i].after, rows[i].shares);
+
+		CHECK(fabs(d.p - rows[i].p) < 0.002, "row at line %d: %.5f", rows[i].line, d.p);
+		CHECK_EQ(report_diff_too_much_lost(both), rows[i].lost[0] > 0.5 || rows[i].lost[1] > 0.5, "row at line %d", rows[i].line);
+	}
+}
+
+TEST(what_was_lost_widens_the_interval)
+{
+	struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 };
+	struct stacks_column both[] = { c, c };
+	double half = report_change(both, 100, 200, false).half, shares = report_change(both, 100, 200, true).half;
+
+	both[0].lost = 0.2;
+	both[1].lost = 0.1;
+	CHECK(fabs(report_change(both, 100, 200, false).half - (half + 250)) < 1e-9);
+	CHECK(fabs(report_change(both, 100, 200, true).half - (shares + 0.3)) < 1e-9);
+}
+
 TEST_MAIN()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The difference of two recordings of samples for programs: JSON and CSV. */
+#include <math.h>
 #include <string.h>
 #include "view/csv.h"
 #include "view/json.h"
@@ -17,6 +18,7 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_uint(j, "amount", c->amount);
 	json_uint(j, "lost_records", q->lost);
 	json_uint(j, "lost_samples", q->lost_samples);
+	json_real(j, "lost_share", c->lost);
 	json_bool(j, "with_periods", !q->weightless);
 	json_string(j, "damage", q->damage[0] ? q->damage : NULL);
 	json_end(j);
@@ -76,6 +78,7 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 	json_side(&j, "after", r, REPORT_AFTER);
 	json_string(&j, "unit", stacks_name(st, st->column[REPORT_AFTER].unit));
 	json_bool(&j, "shares", r->diff->shares);
+	json_bool(&j, "judged", !report_diff_too_much_lost(st->column));
 	json_bool(&j, "with_stacks", r->samples[0]->quality.with_stacks || r->samples[1]->quality.with_stacks);
 	json_array(&j, "keys");
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
@@ -92,8 +95,10 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 
 static void csv_change(struct text *out, const struct report_change *c, const uint64_t *amount)
 {
-	text_add(out, ",%llu,%llu,%.17g,%.17g,%.17g,%d", (unsigned long long)amount[REPORT_BEFORE], (unsigned long long)amount[REPORT_AFTER],
-		 c->change, c->half, c->q, c->beyond);
+	text_add(out, ",%llu,%llu,%.17g,", (unsigned long long)amount[REPORT_BEFORE], (unsigned long long)amount[REPORT_AFTER], c->change);
+	if (isfinite(c->half))
+		text_add(out, "%.17g", c->half);
+	text_add(out, ",%.17g,%d", c->q, c->beyond);
 }
 
 void report_diff_csv(struct text *out, const struct report_diff_shown *r)

@@ -60,7 +60,10 @@ static void put_change(struct text *out, const struct report_diff_shown *r, cons
 	}
 	put_quantity(out, r, s, fabs(c->change), false);
 	text_add(out, " %s ", s->utf8 ? "±" : "+-");
-	put_quantity(out, r, s, c->half, false);
+	if (isfinite(c->half))
+		put_quantity(out, r, s, c->half, false);
+	else
+		text_add(out, "?");
 }
 
 static void put_name_of(struct text *out, const struct report_diff_shown *r, const struct report_what *w, const struct style *s)
@@ -184,6 +187,20 @@ static void put_lone_modules(struct text *out, const struct report_diff_shown *r
 	free(sum);
 }
 
+/* Beside the number of those that are missing: which part of all they are. */
+static void put_lost(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
+{
+	const struct samples_quality *q = &r->samples[side]->quality;
+
+	if (!q->lost_samples && !q->lost)
+		return;
+	text_add(out, ", %s", ink_on(s, INK_CAREFUL));
+	put_count(out, s, q->lost_samples ? q->lost_samples : q->lost);
+	text_add(out, " lost (");
+	put_percent(out, 100 * pair_of(r)->column[side].lost);
+	text_add(out, ")%s", ink_off(s));
+}
+
 static void put_side(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
 {
 	const struct samples *of = r->samples[side];
@@ -200,9 +217,7 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 		text_add(out, ", ");
 		put_quantity(out, r, s, (double)c->amount, false);
 	}
-	if (of->quality.lost_samples || of->quality.lost)
-		text_add(out, ", %s%llu lost%s", ink_on(s, INK_CAREFUL),
-			 (unsigned long long)(of->quality.lost_samples ? of->quality.lost_samples : of->quality.lost), ink_off(s));
+	put_lost(out, r, side, s);
 	if (of->quality.damage[0])
 		text_add(out, "\n   %spartial:%s ", ink_on(s, INK_BAD), ink_off(s)), put_name(out, of->quality.damage, 0);
 	text_add(out, "\n");
@@ -212,6 +227,7 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 {
 	const struct report_change all =
 		report_change(pair_of(r)->column, pair_of(r)->column[0].amount, pair_of(r)->column[1].amount, false);
+	const struct stacks_column *c = pair_of(r)->column;
 	size_t sure = 0;
 
 	for (int side = 0; side < REPORT_SIDES; side++)
@@ -219,14 +235,20 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 	if (!r->diff->shares && all.before > 0) {
 		text_add(out, " in all: %s", all.change > 0 ? "+" : all.change < 0 ? "-" : "");
 		put_percent(out, 100 * fabs(all.change) / all.before);
-		text_add(out, all.p <= REPORT_DIFF_Q ? "\n" : ", within the noise\n");
+		text_add(out, report_diff_too_much_lost(c)	? ", not judged: too much is lost\n"
+			      : all.p <= REPORT_DIFF_Q		? "\n"
+			      : c[0].lost > 0 || c[1].lost > 0 ? ", within the noise and what was lost\n"
+							       : ", within the noise\n");
 	}
 	text_add(out, "\n");
 	put_table(out, r, s);
 	for (size_t i = 0; i < r->diff->n; i++)
 		sure += main_change(r, &r->diff->row[i])->beyond;
-	text_add(out, "\n %zu of %zu rows changed by more than the noise of sampling; of those a twentieth at most by chance.\n"
-		      " What differs from run to run besides is not known from one recording of each.\n",
-		 sure, r->diff->n);
+	if (report_diff_too_much_lost(c))
+		text_add(out, "\n %sToo much is lost to judge what changed%s: more than half of the samples of a recording.\n", ink_on(s, INK_CAREFUL), ink_off(s));
+	else
+		text_add(out, "\n %zu of %zu rows changed by more than the noise of sampling%s; of those a twentieth at most by chance.\n"
+			      " What differs from run to run besides is not known from one recording of each.\n",
+			 sure, r->diff->n, c[0].lost > 0 || c[1].lost > 0 ? " and than what was lost can be" : "");
 	put_lone_modules(out, r);
 }

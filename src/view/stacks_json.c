@@ -121,6 +121,8 @@ static void put(struct out *o, const struct shrunk *w, const struct stacks_about
 		if (about->difference) {
 			put_key(o, "squares");
 			out_add(o, "%.17g", s->column[c].squares);
+			put_key(o, "lost");
+			out_add(o, "%.17g", s->column[c].lost);
 		}
 		out_text(o, "}");
 	}

@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { percent, plain, short } from "./format.js";
 
 const SURE = 1.96; // standard deviations: 95 %
+const TOO_MUCH = 0.5; // where more of a side's samples are lost nothing is judged: REPORT_DIFF_LOST
 
 /** How many standard deviations lie between the two; the same as score() of src/analyze/report_diff.c. */
 export function score(before, after, [wa, wb], [all, allAfter], shares) {
@@ -12,19 +13,29 @@ export function score(before, after, [wa, wb], [all, allAfter], shares) {
   return na > 0 && nb > 0 ? 2 * (angle(after / wb, nb) - angle(before / wa, na)) / Math.sqrt(1 / (na + 0.5) + 1 / (nb + 0.5)) : 0;
 }
 
+/** The score if what is missing (`lost`, shares of each side) made both alike as far as it can; the same as least_score() there. */
+export function leastScore(before, after, weights, all, shares, lost) {
+  const plain = score(before, after, weights, all, shares), missing = all.map((v, k) => (v * lost[k]) / (1 - lost[k]));
+  if (!lost[0] && !lost[1]) return plain;
+  if (lost.some((v) => v > TOO_MUCH)) return 0;
+  const [a, b] = plain > 0 ? [before + missing[0], after] : [before, after + missing[1]], least = score(a, b, weights, all.map((v, k) => v + missing[k]), shares);
+  return plain * least > 0 ? least : 0;
+}
+
 const signed = (x, show) => `${x > 0 ? "+" : x < 0 ? "−" : "±"}${show(Math.abs(x))}`;
 
 /** What a flame graph does otherwise when it shows a difference; the tree gets a third column, both sides together. */
 export function difference(doc, tree) {
   const { before: B, after: A, shares } = doc.difference, unit = doc.columns[A].unit;
   const all = [tree.total[B][0], tree.total[A][0]], weights = [B, A].map((k, side) => (all[side] && doc.columns[k].squares ? doc.columns[k].squares / all[side] : 1));
+  const lost = [B, A].map((k) => doc.columns[k].lost ?? 0), within = lost.some((v) => v > TOO_MUCH) ? "not judged" : lost.some((v) => v > 0) ? "within the noise and what was lost" : "within the noise";
   const scale = shares && all[0] ? all[1] / all[0] : 1, both = tree.total.length;
   for (const of of [tree.total, tree.own]) of.push(Float64Array.from(of[A], (v, i) => v + scale * of[B][i]));
 
   const pair = (i, what) => [tree[what][B][i], tree[what][A][i]];
   const noise = (i, what) => { // how many times the noise; the sign says whether it is more or less
     const [a, b] = pair(i, what), same = shares ? a * all[1] === b * all[0] : a === b;
-    return same ? 0 : score(a, b, weights, all, shares) / SURE;
+    return same ? 0 : leastScore(a, b, weights, all, shares, lost) / SURE;
   };
 
   function sentence(i, what) {
@@ -32,7 +43,7 @@ export function difference(doc, tree) {
     const sides = shares ? `after ${percent(part(b, 1), 2)}, before ${percent(part(a, 0), 2)}` : `after ${plain(b, unit)} (${percent(part(b, 1), 2)}), before ${plain(a, unit)} (${percent(part(a, 0), 2)})`;
     if (a === 0 && b === 0) return "nothing";
     const change = shares ? `${signed(100 * (part(b, 1) - part(a, 0)), (x) => x.toFixed(2))} points` : `${signed(b - a, (x) => plain(x, unit))}${a ? ` (${signed(100 * (b - a) / a, (x) => short(x, "%", 3))})` : ""}`;
-    return `${sides}: ${a === 0 ? "new, " : b === 0 ? "gone, " : ""}${change}, ${times < 1 ? "within the noise" : `${short(times, "", 2)} times the noise`}`;
+    return `${sides}: ${a === 0 ? "new, " : b === 0 ? "gone, " : ""}${change}, ${times < 1 ? within : `${short(times, "", 2)} times the noise`}`;
   }
 
   const swatch = (name, words) => h("span", {}, h("i", { class: `swatch sw-${name}`, "aria-hidden": "true" }), words);
@@ -46,7 +57,7 @@ export function difference(doc, tree) {
       const times = noise(i, what), size = Math.min(4, Math.abs(times));
       return size < 1 ? `hsl(45 6% ${lightness})` : `hsl(${times < 0 ? 215 : 8} ${Math.round(28 + 14 * size)}% ${lightness})`;
     },
-    legend: h("p", { class: "legend" }, swatch("much-less", "less or gone, far beyond the noise"), swatch("less", "less, just beyond the noise"), swatch("same", "within the noise of sampling"),
+    legend: h("p", { class: "legend" }, swatch("much-less", "less or gone, far beyond the noise"), swatch("less", "less, just beyond the noise"), swatch("same", within === "within the noise" ? "within the noise of sampling" : within),
       swatch("more", "more, just beyond the noise"), swatch("much-more", "more or new, far beyond the noise")),
   };
 }

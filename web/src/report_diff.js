@@ -9,8 +9,8 @@ function facts(doc) {
   const side = (name, s) => [name, plain(s.amount, doc.unit), `${s.file}: ${full(s.samples)} samples of ${s.event}`];
   const a = toNumber(doc.before.amount), b = toNumber(doc.after.amount), sure = doc.rows.filter((r) => r.self.beyond).length;
   const rows = [side("Before", doc.before), side("After", doc.after), a > 0 && ["In all", `${b < a ? "−" : "+"}${percent(Math.abs(b - a) / a, 2)}`, doc.shares && "shares are compared"],
-    ["Surely changed", full(sure), `of ${full(doc.rows.length)} rows`]].filter(Boolean);
-  const remarks = [["before", doc.before], ["after", doc.after]].flatMap(([name, s]) => [toNumber(s.lost_samples) > 0 && `${full(s.lost_samples)} samples were lost ${name}: the kernel had no room for them.`,
+    ["Surely changed", doc.judged ? full(sure) : "not judged", !doc.judged ? "more than half of the samples of a recording are lost" : `of ${full(doc.rows.length)} rows`]].filter(Boolean);
+  const remarks = [["before", doc.before], ["after", doc.after]].flatMap(([name, s]) => [toNumber(s.lost_samples) > 0 && `${full(s.lost_samples)} samples (${percent(s.lost_share, 1)}) were lost ${name}: the kernel had no room for them. Any place may have lost them all, or none: the intervals are as much wider.`,
     s.damage && `The recording of ${name} is damaged: ${s.damage}`, !s.with_periods && `The recording of ${name} has no periods: every sample counts as one.`]).filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
@@ -21,8 +21,8 @@ function rows(doc) {
   const sides = (field, name) => [["before", 0], ["after", 1]].map(([side, k]) => ({ title: `${name} ${side}`, number: true, value: (r) => toNumber(r[field][side]), bar: (r) => share(r[field][side], k),
     show: (r) => h("span", { title: `${plain(r[field][side], doc.unit)}, ${percent(share(r[field][side], k), 3)}` }, doc.shares ? percent(share(r[field][side], k), 2) : plain(r[field][side], doc.unit)) }));
   const amount = (x) => (doc.shares ? (100 * x).toFixed(2) : plain(Math.round(x), doc.unit));
-  const changed = (field, name) => ({ title: `${name} changed${doc.shares ? ", points" : ""}`, about: "with its interval of 95 % for having been sampled", number: true, value: (r) => r[field].change,
-    show: (r) => [h(r[field].beyond ? "b" : "span", {}, `${r[field].change > 0 ? "+" : r[field].change < 0 ? "−" : ""}${amount(Math.abs(r[field].change))}`), h("span", { class: "margin" }, ` ± ${amount(r[field].half_95)}`)] });
+  const changed = (field, name) => ({ title: `${name} changed${doc.shares ? ", points" : ""}`, about: "with its interval of 95 % for having been sampled, and for what was lost", number: true, value: (r) => r[field].change,
+    show: (r) => [h(r[field].beyond ? "b" : "span", {}, `${r[field].change > 0 ? "+" : r[field].change < 0 ? "−" : ""}${amount(Math.abs(r[field].change))}`), h("span", { class: "margin" }, ` ± ${r[field].half_95 === null ? "?" : amount(r[field].half_95)}`)] });
   const judged = (field, name) => ({ title: name, about: "more than the noise of sampling; of what is said so a twentieth at most is by chance", value: (r) => verdict(r[field]) });
   return section("What changed", "What is sure stands first. What differs from run to run, besides the noise of sampling, is not known from one recording of each.", table([
     keys.has("function") && { title: "Function", wide: true, value: (r) => r.function ?? "(unknown)", show: (r) => [h("b", {}, r.function ?? "(unknown)"), r.kernel && h("span", { class: "soft" }, " kernel"), r.inlined && h("span", { class: "soft" }, " inlined")] },
