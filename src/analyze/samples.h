@@ -57,6 +57,7 @@ struct samples_quality {
 	uint64_t undecodable, unattributed;
 	uint64_t lost;	       /* records that the kernel dropped, of any kind */
 	uint64_t lost_samples; /* samples among them, where the kernel says so */
+	bool broke_off;	       /* the recorder did not come to its end: what came last may be missing */
 	uint64_t throttled;    /* times an event was stopped because it came too often */
 	uint64_t disordered;
 	uint64_t cut;	       /* stacks that end before their outermost caller, as far as one can tell */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
@@ -158,18 +159,72 @@ int file_place(const char *path, char name[PATH_MAX])
 	return !there || (stat(name, &at) == 0 && at.st_dev == is.st_dev && at.st_ino == is.st_ino);
 }
 
+enum { PARTS_LOOKED_AT = 32 };
+
+static bool part_name(char name[FILE_PART_ROOM], const char *path, int i)
+{
+	int n = i > 1 ? snprintf(name, FILE_PART_ROOM, "%s.part-%d", path, i) : snprintf(name, FILE_PART_ROOM, "%s.part", path);
+
+	return n < FILE_PART_ROOM;
+}
+
 int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM])
 {
 	for (int i = 1; i < 1000; i++) {
-		int fd, n = i > 1 ? snprintf(name, FILE_PART_ROOM, "%s.part-%d", path, i) : snprintf(name, FILE_PART_ROOM, "%s.part", path);
+		int fd;
 
-		if (n >= FILE_PART_ROOM)
+		if (!part_name(name, path, i))
 			return -ENAMETOOLONG;
 		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (fd >= 0)
+			flock(fd, LOCK_EX); /* at most for as long as another looks whether it is left, which one that is empty is not */
 		if (fd >= 0 || errno != EEXIST)
 			return fd < 0 ? -errno : fd;
 	}
 	return -EEXIST;
+}
+
+/* Nobody has it open who took its lock; where locks cannot be asked for, somebody may. */
+static bool is_left(int fd, const char *name)
+{
+	struct stat st, at;
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size && stat(name, &at) == 0 &&
+	       at.st_dev == st.st_dev && at.st_ino == st.st_ino;
+}
+
+bool file_part_left(const char *path, bool tidy, char name[FILE_PART_ROOM])
+{
+	int newest = -1;
+	struct timespec latest = { 0 };
+
+	for (int i = 1; i <= PARTS_LOOKED_AT; i++) {
+		char part[FILE_PART_ROOM];
+		struct stat st;
+		int fd = part_name(part, path, i) ? open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+		bool newer;
+
+		if (!is_left(fd, part) || fstat(fd, &st) < 0) {
+			if (fd >= 0)
+				close(fd);
+			continue;
+		}
+		newer = newest < 0 || st.st_mtim.tv_sec > latest.tv_sec || (st.st_mtim.tv_sec == latest.tv_sec && st.st_mtim.tv_nsec > latest.tv_nsec);
+		if (tidy && newest >= 0) /* by whom its lock is held: nobody else takes it for one that is left */
+			unlink(newer ? name : part);
+		if (!newer) {
+			close(fd);
+			continue;
+		}
+		if (newest >= 0)
+			close(newest);
+		newest = fd;
+		latest = st.st_mtim;
+		memcpy(name, part, sizeof(part));
+	}
+	if (newest >= 0)
+		close(newest);
+	return newest >= 0;
 }
 
 int file_part_failed(const char *path, int code, struct tare_error *err)
@@ -198,10 +253,8 @@ static int place_by_steps(const char *part, const char *path, const char *old)
 	return rename(part, path) < 0 ? -errno : 0;
 }
 
-int file_part_place(const char *part, const char *path, const char *old)
+static int exchange(const char *part, const char *path, const char *old)
 {
-	if (!old)
-		return rename(part, path) < 0 ? -errno : 0;
 	for (int i = 0; i < 100; i++) {
 		if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_EXCHANGE) == 0) {
 			int code = rename(part, old) < 0 ? errno : 0;
@@ -218,6 +271,22 @@ int file_part_place(const char *part, const char *path, const char *old)
 			return -errno;
 	}
 	return place_by_steps(part, path, old);
+}
+
+int file_part_place(const char *part, const char *path, const char *old)
+{
+	int before, ret;
+
+	if (!old)
+		return rename(part, path) < 0 ? -errno : 0;
+	/* For a moment it is called `part`, and is nothing that was left. */
+	before = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (before >= 0)
+		flock(before, LOCK_SH | LOCK_NB);
+	ret = exchange(part, path, old);
+	if (before >= 0)
+		close(before);
+	return ret;
 }
 
 int file_write_all(int fd, const void *bytes, size_t n)

@@ -4,6 +4,7 @@
 #define BASE_FILE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include "base/error.h"
@@ -31,10 +32,15 @@ int file_place(const char *path, char name[PATH_MAX]);
 /*
  * A new, empty file PATH.part (PATH.part-2, ... where others are there): of this process alone, on PATH's file system.
  * Returns its descriptor, and the name in `name`; or a negative errno. No number of a process is in the name: programs
- * that read it are to do the same in every run. Allocates nothing.
+ * that read it are to do the same in every run. Whoever has it open holds its lock (flock). Allocates nothing.
  */
 enum { FILE_PART_ROOM = PATH_MAX + 16 };
 int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM]);
+/*
+ * Whether a PATH.part is there that is not empty and whose process is no more, or closed it; the newest into `name`. `tidy`
+ * removes older ones of that kind. Those of a process that has them open are never touched.
+ */
+bool file_part_left(const char *path, bool tidy, char name[FILE_PART_ROOM]);
 /* Says why file_part_open(path) gave -code; where PATH may be written and its folder may not, that this is the reason. -code. */
 int file_part_failed(const char *path, int code, struct tare_error *err);
 /*

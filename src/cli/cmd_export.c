@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/export_accesses.h"
 #include "cli/export_samples.h"
+#include "cli/left_part.h"
 #include "cli/whole_file.h"
 #include "view/export.h"
 
@@ -144,6 +145,7 @@ static int export_into(struct out *out, const struct command *self, const struct
 	struct timeline *t = NULL;
 	int ret;
 
+	tell_left_part(self->name, path);
 	if (is_perfdata(path))
 		return export_perfdata(out, o->how, path, &o->options, damage, err);
 	ret = timeline_open(&t, path, err);

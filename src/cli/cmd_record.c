@@ -450,6 +450,8 @@ static int show(struct job *j, const struct command *self)
 			record_alloc_tell(&j->alloc, &text);
 		if (j->writer && perfdata_writer_no_fields(j->writer))
 			text_add(&text, "  the fields of tracepoints cannot be told from this file: %s\n", perfdata_writer_no_fields(j->writer));
+		if (!j->o.quiet && j->writer && perfdata_writer_left(j->writer))
+			text_add(&text, "  %s is there, too: a recording whose recorder was killed\n", perfdata_writer_left(j->writer));
 		ret = output_put(&out, &text, &err);
 	}
 	if (ret < 0 && ret != -EPIPE && ret != -EBADF)

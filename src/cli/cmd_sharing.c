@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
+#include "cli/left_part.h"
 #include "cli/page_file.h"
 #include "cli/sample_options.h"
 #include "view/sharing_view.h"
@@ -140,6 +141,8 @@ static int sharing_run(const struct command *self, int argc, char **argv)
 			ret = tare_fail(&err, EINVAL, "--html is an output of its own: not with --format or -o");
 		if (ret == 0)
 			ret = access_one_file(&o.common, argc, argv, rest, &err);
+		if (ret == 0)
+			tell_left_part(self->name, sample_path(&o.common, argc, argv, rest));
 		if (ret == 0)
 			ret = show(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
 		if (ret < 0)

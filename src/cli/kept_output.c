@@ -33,7 +33,7 @@ int kept_output_begin(struct kept_output *k, const char *output, const char *com
 	char place[PATH_MAX];
 	int ret = file_place(output, place);
 
-	*k = (struct kept_output){ 0 };
+	*k = (struct kept_output){ .fd = -1 };
 	if (ret < 0)
 		return tare_fail(err, -ret, "%.250s: cannot be created: %s", output, strerror(-ret));
 	k->place = strdup(ret ? place : output);
@@ -44,7 +44,8 @@ int kept_output_begin(struct kept_output *k, const char *output, const char *com
 	if (ret == 0) {
 		ret = file_part_open(k->place, 0666, k->path);
 		if (ret >= 0) {
-			ret = close(ret);
+			k->fd = ret;
+			ret = 0;
 		} else {
 			k->path[0] = '\0';
 			file_part_failed(k->place, -ret, err);
@@ -65,7 +66,9 @@ int kept_output_end(struct kept_output *k, bool worth, struct tare_error *err)
 	} else if (!worth && k->path[0]) {
 		unlink(k->path);
 	}
+	if (k->fd >= 0)
+		close(k->fd);
 	free(k->place);
-	*k = (struct kept_output){ 0 };
+	*k = (struct kept_output){ .fd = -1 };
 	return ret;
 }

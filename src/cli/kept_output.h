@@ -10,6 +10,7 @@ struct kept_output {
 	char path[FILE_PART_ROOM]; /* to be written: made, and empty; "": nothing is */
 	char *place;		   /* where it is to be: behind links */
 	bool before;		   /* something is there */
+	int fd;			   /* holds its lock: it is nobody's leavings */
 };
 
 /* -EINVAL: output is the command itself, or no regular file. */

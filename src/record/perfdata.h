@@ -302,6 +302,7 @@ struct perfdata_file {
 	int version;                   /* 1 or 2 */
 	bool pipe, directory, swapped; /* swapped: the other byte order than this machine's */
 	bool unfinished;               /* the recorder never closed it: data size 0 */
+	bool broke_off;                /* ... or wrote no features, which come last */
 	uint64_t attr_size, data_offset, data_size;
 	size_t n_files;
 };

@@ -278,6 +278,9 @@ static int file_layout(struct perfdata *r, uint64_t size, struct tare_error *err
 		     s->in.path);
 		memset(r->features.present, 0, sizeof(r->features.present));
 	}
+	r->file.broke_off = true;
+	for (int i = 0; i < PD_FEAT_BITS / 64; i++)
+		r->file.broke_off &= !r->features.present[i];
 	read_features(r, &h);
 	input_seek(&s->in, h.data.offset, r->file.unfinished ? UINT64_MAX : h.data.size);
 	return 0;

@@ -9,10 +9,21 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "record/perfdata_input.h"
 
 /* A record is at most 64 KiB; the window is small enough to stay in a second-level cache. */
 enum { PEEK_MAX = 65536, WINDOW = 4 * PEEK_MAX };
+
+static int fail_open(const char *path, int code, struct tare_error *err)
+{
+	char part[FILE_PART_ROOM];
+
+	tare_fail(err, code, "cannot open %s: %s", path, strerror(code));
+	if (code == ENOENT && file_part_left(path, false, part))
+		tare_hint(err, "%.100s is there: a recording whose recorder was killed", part);
+	return -code;
+}
 
 int input_open(struct input *in, const char *path, struct tare_error *err)
 {
@@ -26,7 +37,7 @@ int input_open(struct input *in, const char *path, struct tare_error *err)
 		return tare_fail_nomem(err);
 	in->fd = std ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (in->fd < 0)
-		return tare_fail(err, errno, "cannot open %s: %s", in->path, strerror(errno));
+		return fail_open(in->path, errno, err);
 	if (fstat(in->fd, &st) < 0)
 		return tare_fail(err, errno, "cannot look at %s: %s", in->path, strerror(errno));
 	if (S_ISDIR(st.st_mode))

@@ -31,6 +31,7 @@ struct perfdata_writer {
 	bool unnamed; /* the file is still called `part` */
 	bool worth;   /* ... and holds a round, so that it is to have its name */
 	char part[FILE_PART_ROOM], place[PATH_MAX]; /* place: behind links */
+	char left[FILE_PART_ROOM];		    /* by a recorder that was killed; "": nothing */
 	struct head head;
 	uint64_t at; /* bytes written: all of whole records */
 	struct written_event *event;
@@ -277,12 +278,15 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 	ret = file_part_place(w->part, w->place, old);
 	if (ret == 0 && old)
 		move_blocks(w->place, old);
-	if (ret == 0)
+	if (ret == 0) {
 		w->unnamed = false;
-	else if (ret == -EISDIR && old && stat(old, &st) == 0 && S_ISDIR(st.st_mode))
+		if (!file_part_left(w->place, true, w->left))
+			w->left[0] = '\0';
+	} else if (ret == -EISDIR && old && stat(old, &st) == 0 && S_ISDIR(st.st_mode)) {
 		tare_fail(err, EISDIR, "cannot keep the recording before as %.150s: it is a folder", old);
-	else
+	} else {
 		tare_fail(err, -ret, "cannot give %.150s its name: %s", w->place, strerror(-ret));
+	}
 	free(old);
 	if (ret == 0)
 		return 0;
@@ -586,6 +590,11 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 const char *perfdata_writer_no_fields(const struct perfdata_writer *w)
 {
 	return w->no_fields.code ? w->no_fields.what : NULL;
+}
+
+const char *perfdata_writer_left(const struct perfdata_writer *w)
+{
+	return w->left[0] ? w->left : NULL;
 }
 
 uint64_t perfdata_writer_size(const struct perfdata_writer *w)

@@ -39,6 +39,8 @@ struct sample_sink *perfdata_writer_sink(struct perfdata_writer *w);
 int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome, struct tare_error *err);
 /* Why the file does not say what the fields of its tracepoints are; NULL: it does, or there are none. After finish. */
 const char *perfdata_writer_no_fields(const struct perfdata_writer *w);
+/* What a recorder of the same name left that was killed: the newest, others are gone; NULL: nothing. After finish. */
+const char *perfdata_writer_left(const struct perfdata_writer *w);
 /* Bytes in the file. */
 uint64_t perfdata_writer_size(const struct perfdata_writer *w);
 /* Without finish: what was written up to the last round gets the name. */

@@ -93,6 +93,7 @@ static void json_quality(struct json *j, const struct report_shown *r)
 	json_object(j, "quality");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		json_uint(j, rows[i].name, rows[i].n);
+	json_bool(j, "broke_off", q->broke_off);
 	json_bool(j, "with_stacks", q->with_stacks);
 	json_bool(j, "with_periods", !q->weightless);
 	json_bool(j, "clock_too_fast", q->short_clock);

@@ -138,6 +138,9 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 		{ q->backwards, "readings of a group less than the one before, taken as 0" },
 	};
 
+	if (q->broke_off)
+		text_add(out, " %sthe recording broke off: its recorder did not come to its end, and what came last may be missing%s\n",
+			 ink_on(s, INK_CAREFUL), ink_off(s));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!rows[i].n)
 			continue;

@@ -328,6 +328,58 @@ def what_found_room_is_told_and_read():
         equal(len(by_perf()), told, said)
 
 
+@test
+def what_a_killed_recorder_left_is_named():
+    room = Path(ROOM.name, "left")
+    room.mkdir()
+    file, part, second = room / "x.data", room / "x.data.part", room / "x.data.part-2"
+    spin = [sys.executable, "-S", "-c", "import time\ne = time.time() + 60\nwhile time.time() < e: pass"]
+
+    def recorder():
+        """One that is under way, and has something in its file."""
+        before = {f.name for f in room.iterdir()}
+        p = subprocess.Popen([TARE, "record", "-q", "-o", file, "-e", "cpu-clock:u", "-F", "2000", "--", *spin], stderr=subprocess.DEVNULL, env=ENV,
+                             start_new_session=True)
+        for _ in range(3000):
+            if any(".part" in f.name and f.name not in before and f.stat().st_size > 5000 for f in room.iterdir()):
+                return p
+            time.sleep(0.01)
+        kill(p)
+        true(False, "nothing was recorded in 30 s")
+
+    def kill(p):
+        p.kill()
+        p.wait()
+        os.killpg(p.pid, signal.SIGKILL)  # what it recorded
+
+    record("-q", "-e", "cpu-clock:u", "--", "true", file=file)
+    kill(recorder())
+    for words in (["report"], ["dump", "--header"], ["export", "-f", "folded"]):
+        r = sh(TARE, *words, file)
+        equal((r.returncode, r.stderr.decode()), (0, f"tare {words[0]}: note: {part} is newer: a recording whose recorder was killed\n"))
+    r = sh(TARE, "report", part)
+    true(b"the recording broke off" in r.stdout and r.returncode == 0, r.stdout.decode()[-600:])
+    true(json.loads(sh(TARE, "report", "--format", "json", part).stdout)["quality"]["broke_off"], "in JSON")
+    true(not json.loads(sh(TARE, "report", "--format", "json", file).stdout)["quality"]["broke_off"], "the one before did not")
+    os.rename(file, room / "away")
+    for words in (["report"], ["dump"]):
+        r = sh(TARE, *words, file)
+        true(r.returncode == 125 and f"{part} is there: a recording whose recorder was killed" in r.stderr.decode(), r.stderr.decode())
+    kill(recorder())
+    alive = recorder()
+    equal(sorted(f.name for f in room.iterdir()), ["away", "x.data.part", "x.data.part-2", "x.data.part-3"])
+    newest = second.read_bytes()
+    said = record("-e", "cpu-clock:u", "--", "true", file=file)
+    true(f"{second} is there, too" in said, said)
+    equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.part-2", "x.data.part-3"], "the older is gone; whose recorder is alive is not touched")
+    equal(second.read_bytes(), newest)
+    equal(sh(TARE, "report", file).stderr, b"", "nothing newer that is left")
+    alive.send_signal(signal.SIGINT)
+    os.killpg(alive.pid, signal.SIGINT)
+    alive.wait()
+    equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.old", "x.data.part-2"])
+
+
 def exact_or_skip():
     if sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
         skip("no exact engine here")

@@ -11,14 +11,14 @@ const remarks = (q) => [
   q.deferred_stacks > 0 && [q.deferred_stacks, "user stacks were to follow and are not in the recording"],
   q.undecodable > 0 && [q.undecodable, "records could not be decoded"],
   q.unattributed > 0 && [q.unattributed, "samples are of no event that the recording names"],
-].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
+].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.broke_off ? ["The recording broke off: its recorder did not come to its end, and what came last may be missing."] : [], q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
   q.with_periods ? [] : ["The recording has no periods: every sample counts as one."],
   q.clock_too_fast ? ["A clock was asked for samples less than 10 µs apart. The kernel makes none: each stands for more time than is shown here."] : [],
   q.all_builds_verified === false ? (q.by_name ?? []).map((f) => `${f.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(f.other_file, f.newer, "names")}`) : []);
 
 function facts(doc) {
   const q = doc.quality, r = doc.recorded;
-  const rows = [["Samples", full(q.samples), toNumber(q.used) !== toNumber(q.samples) && `${full(q.used)} used`], ...doc.events.map((e) => [e.event, plain(e.amount, e.unit), `${full(e.samples)} samples${e.skids ? ", skids" : ""}${e.skid ? `; ${percent(e.skid.exact, 1)} at the cause, 99 % within ${e.skid.p99} behind it (${e.skid.measured_event}, level ${e.skid.level})` : ""}`]),
+  const rows = [["Samples", full(q.samples), toNumber(q.used) !== toNumber(q.samples) && `${full(q.used)} used`], ...doc.events.map((e) => [e.event, plain(e.amount, e.unit), `${full(e.samples)} samples${e.skids ? ", skids" : ""}${e.skid ? `; ${percent(e.skid.exact, 1)} at the cause${toNumber(e.skid.p99) > 0 ? `, 99 % within ${e.skid.p99} behind it` : ""} (${e.skid.measured_event}, level ${e.skid.level})` : ""}`]),
     r.host && ["Host", r.host, r.arch], r.cpu && ["CPU", r.cpu]].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     r.command && h("p", { class: "about recorded" }, h("code", {}, r.command.join(" "))),
