@@ -71,6 +71,12 @@ def wait_for(condition, what):
         time.sleep(0.005)
 
 
+def listens(pid, number):
+    """Has it taken that signal over, by a handler or by blocking it?"""
+    masks = re.findall(r"Sig(?:Blk|Cgt):\t(\w+)", Path(f"/proc/{pid}/status").read_text())
+    return any(int(m, 16) >> number - 1 & 1 for m in masks)
+
+
 # ---- counts that are known ----
 
 @test
@@ -97,7 +103,7 @@ def times_add_up():
                  "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
     wall, clock = d["times_ns"]["wall"]["value"], event(d, "task-clock")["value"]
     equal(event(d, "duration_time")["value"], wall, "duration_time")
-    true(0.02 * wall < clock <= 1.02 * wall, f"task-clock {clock} of {wall}")
+    true(5e6 < clock <= 1.02 * wall, f"task-clock {clock} of {wall}")
     used = d["times_ns"]["user"]["value"] + d["times_ns"]["system"]["value"]
     true(abs(used - clock) < 0.2 * clock + 10e6, f"user and system {used}, task-clock {clock}")
     equal(event(d, "user_time")["value"], d["times_ns"]["user"]["value"], "user_time")
@@ -486,7 +492,8 @@ def a_run_cut_off_is_left_out():
     os.unlink("begun")
     out = group_interrupted(third, "-r", "5", "-e", "page-faults", "--", "sh", "-c", script)[1]
     true("median of 2 runs" in out and "the last run was cut short by SIGINT and is left out" in out, out)
-    out = group_interrupted(lambda: time.sleep(0.3), "-r", "5", "-e", "page-faults", "--", "sleep", "20")[1]
+    out = group_interrupted(lambda: wait_for(lambda: os.path.exists("first"), "the first run"), "-r", "5", "-e", "page-faults", "--", "sh", "-c",
+                            "echo >first; exec sleep 20")[1]
     true("cut short by SIGINT; these are the counts until then" in out and re.search(r"\d+ +page-faults", out), out)
 
 
@@ -520,7 +527,7 @@ def outliers_are_marked():
 def intervals():
     lines = stat("-I", "20", "-x,", "-e", "task-clock,page-faults", "--", "sleep", "0.15").stderr.splitlines()
     times = [float(line.split(",")[0]) for line in lines[::2]]
-    true(5 <= len(times) <= 9, lines)
+    true(2 <= len(times) <= times[-1] / 0.02 + 1.5, lines)
     equal(times, sorted(times), "in order")
     total = event(document("-e", "page-faults", "--", "sleep", "0.1"), "page-faults")["value"]
     seen = sum(int(line.split(",")[1]) for line in lines if line.split(",")[1].isdigit())
@@ -532,7 +539,7 @@ def intervals():
     schema = json.loads(Path(SCHEMA).with_name("tare-stat-interval-1.json").read_text())
     for line in seen:
         jsonschema.validate(line, schema)
-    true(len(seen) >= 4 and seen[0]["time_ns"] < seen[-1]["time_ns"], out)
+    true(len(seen) >= 2 and seen[0]["time_ns"] < seen[-1]["time_ns"], out)
     equal(len(stat("-I", "10", "--interval-count", "3", "-x,", "-e", "page-faults", "--", "sleep", "30").stderr
               .splitlines()), 3, "three, and no rest")
 
@@ -541,9 +548,8 @@ def intervals():
 def intervals_are_written_as_they_end():
     p = subprocess.Popen([TARE, "stat", "-I", "10", "-x,", "-e", "task-clock", "--", "sleep", "30"],
                          stderr=subprocess.PIPE, text=True)
-    begun = time.monotonic()
     p.stderr.readline()
-    true(time.monotonic() - begun < 5, "the first line comes at once")
+    equal(p.poll(), None, "the first line comes while the command runs")
     p.terminate()
     p.communicate(timeout=20)
     equal(p.returncode, 128 + signal.SIGTERM, "the command's own end")
@@ -558,7 +564,7 @@ def many_intervals():
 @test
 def limits_in_time():
     d = document("--timeout", "50", "-e", "page-faults", "--", "sleep", "30")
-    true(d["conditions"]["timed_out"] and 50e6 <= d["times_ns"]["wall"]["value"] < 5e9, d["times_ns"])
+    true(d["conditions"]["timed_out"] and 50e6 <= d["times_ns"]["wall"]["value"] < 25e9, d["times_ns"])
     d = document("-D", "100", "-e", "task-clock", "--", "sh", "-c", "sleep 0.2")
     true(d["times_ns"]["counted"]["value"] < d["times_ns"]["wall"]["value"] - 90e6, d["times_ns"])
 
@@ -572,21 +578,19 @@ def running_processes():
     p = subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE)
     p.stdout.readline()
     try:
-        d = document("-p", str(p.pid), "-e", "task-clock", "--timeout", "100")
+        d = document("-p", str(p.pid), "-e", "task-clock", "--timeout", "1000")
         true(1e6 < event(d, "task-clock")["value"] <= d["times_ns"]["counted"]["value"], d)
         equal((d["exit_status"], d["target"]), (None, f"process {p.pid}"), "no command")
-        rows = stat("-p", str(p.pid), "--per-thread", "-x,", "-e", "task-clock", "--timeout", "50").stderr.splitlines()
+        rows = stat("-p", str(p.pid), "--per-thread", "-x,", "-e", "task-clock", "--timeout", "500").stderr.splitlines()
         equal(len(rows), 4, rows)
         equal(sum(not row.split(",")[1].startswith("<") for row in rows), 1, "three of them sleep")
-        d = document("-t", str(p.pid), "-e", "task-clock", "--", "sleep", "0.05")
+        d = document("-t", str(p.pid), "-e", "task-clock", "--", "sleep", "0.5")
         true(1e6 < event(d, "task-clock")["value"] <= d["times_ns"]["counted"]["value"], f"while another command runs: {d}")
     finally:
         p.kill()
         p.wait()
     sleeper = subprocess.Popen(["sleep", "0.2"])
-    begun = time.monotonic()
-    stat("-p", str(sleeper.pid), "-e", "page-faults")
-    true(time.monotonic() - begun < 10, "ends with the process")
+    stat("-p", str(sleeper.pid), "-e", "page-faults")  # ends with the process
     sleeper.wait()
 
 
@@ -610,11 +614,13 @@ def names_of_processes_reach_no_terminal():
 @test
 def the_whole_machine():
     online = len(os.sched_getaffinity(0))
+    begun = time.monotonic()
     d = document("-a", "-A", "-e", "cpu-clock", "--", "sleep", "0.05")
+    most = (time.monotonic() - begun) * 1e9
     equal(len({e["cpu"] for e in d["events"]}), len(d["events"]), "a row per CPU")
     true(len(d["events"]) >= online, d["events"])
     for e in d["events"]:
-        true(abs(e["value"] - d["times_ns"]["wall"]["value"]) < 0.2 * e["value"] + 20e6, e)
+        true(45e6 < e["value"] < 1.02 * most, f"{most} outside, {e}")
     equal([e["cpu"] for e in document("-C", "0", "-A", "-e", "cpu-clock", "--", "true")["events"]], [0], "-C 0")
     for by in ("core", "socket", "node"):
         true(document("-a", f"--per-{by}", "-e", "cpu-clock", "--", "true")["events"][0][by] >= 0, by)
@@ -654,8 +660,8 @@ def controlled_from_outside():
 def a_signal_that_the_command_survives():
     """It finished its work: the run is whole."""
     p = subprocess.Popen([TARE, "stat", "--format", "json", "--engine", "perf", "-e", "task-clock", "--", "sh", "-c",
-                          "trap '' TERM; sleep 0.6; true"], stderr=subprocess.PIPE, text=True)
-    time.sleep(0.3)
+                          "trap '' TERM; echo >trapped; sleep 0.6; true"], stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: os.path.exists("trapped"), "the command")
     p.terminate()
     out = json.loads(p.communicate()[1])
     equal(p.returncode, 0, out)
@@ -684,7 +690,7 @@ def control_without_a_newline():
                          pass_fds=[ctl[0], ack[1]], stderr=subprocess.PIPE, text=True)
     for word in (b"enable", b"stop"):
         os.write(ctl[1], word)
-        true(select.select([ack[0]], [], [], 5)[0], f"{word} is obeyed")
+        true(select.select([ack[0]], [], [], 20)[0], f"{word} is obeyed")
         equal(os.read(ack[0], 100), b"ack\n", word)
     out = p.communicate(timeout=20)[1]
     true(re.match(r"\d", out), out)
@@ -697,6 +703,7 @@ def signalled(number, *words):
                          start_new_session=True)
     wait_for(lambda: "sleep" in subprocess.run(["ps", "-o", "comm=", "--ppid", str(p.pid)], capture_output=True,
                                                text=True).stdout or not words[-1].isdigit(), "the command")
+    wait_for(lambda: listens(p.pid, number), "tare to hear the signal")
     time.sleep(0.05)
     p.send_signal(number)
     out = p.communicate(timeout=20)[1]
