@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "cli/output.h"
@@ -16,6 +17,7 @@
 #include "record/perfdata_write.h"
 #include "session/environment.h"
 #include "session/exact_follow.h"
+#include "view/record_size.h"
 #include "view/record_view.h"
 
 enum {
@@ -40,6 +42,8 @@ struct job {
 	struct environment environment;
 	struct record_alloc alloc;
 	struct fixed fixed;
+	struct record_size size;
+	uint64_t begin_ns;
 	bool exact;
 	size_t ring_by_rate;
 	struct precise_choice precise;
@@ -321,6 +325,26 @@ static int choose_rings(struct job *j)
 
 /* ---- recording ---- */
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool large_enough(void *with)
+{
+	struct job *j = with;
+	struct text out = { 0 };
+	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer), now_ns() - j->begin_ns, &out);
+
+	if (out.len && !j->o.quiet)
+		fprintf(stderr, "tare record: %s", out.s);
+	text_free(&out);
+	return enough;
+}
+
 static int record(struct job *j)
 {
 	const struct record_options *o = &j->o;
@@ -345,6 +369,8 @@ static int record(struct job *j)
 		.ring_most = o->ring_bytes > RING_MOST ? o->ring_bytes : RING_MOST,
 		.ring_by_rate = j->ring_by_rate,
 		.rate_most = most_rate(),
+		.enough = large_enough,
+		.with = j,
 	};
 	struct tare_error late = TARE_ERROR_INIT;
 	int ret = perfdata_writer_open(&j->writer, &file, j->err), finished;
@@ -364,6 +390,10 @@ static int record(struct job *j)
 	}
 	if (ret < 0)
 		return ret;
+	j->size = (struct record_size){ .most = o->size_most,
+					.file = strcmp(o->output, "-") ? o->output : NULL,
+					.less = o->how.period || j->exact ? "a larger -c" : "a lower -F" };
+	j->begin_ns = now_ns();
 	ret = (j->exact ? sample_exact : sample_run)(&plan, perfdata_writer_sink(j->writer), &j->outcome, j->err);
 	if (!j->outcome.began)
 		return ret;
@@ -465,7 +495,7 @@ static int status_of(const struct sample_outcome *o)
 
 	if (!o->has_status)
 		return o->by_signal && o->by_signal != SIGINT ? 128 + o->by_signal : 0;
-	if (o->timed_out && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
+	if ((o->timed_out || o->large_enough) && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
 		return 0; /* ended by us, as asked */
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -250,6 +250,20 @@ static int set_ring(void *to, const char *arg, struct tare_error *err)
 	return ret;
 }
 
+/* As perf takes it: a number and B, K, M or G. */
+static int set_max_size(void *to, const char *arg, struct tare_error *err)
+{
+	static const char units[] = "BKMG";
+	char *end;
+	unsigned long long n = *arg >= '0' && *arg <= '9' ? strtoull(arg, &end, 10) : 0;
+	const char *unit = n && *end ? strchr(units, *end) : NULL;
+
+	if (!unit || end[1] || n > UINT64_MAX >> 10 * (unit - units))
+		return tare_fail(err, EINVAL, "'%.32s' is no size of a file: bytes as 4096B, 500K, 200M, 1G", arg);
+	((struct record_options *)to)->size_most = n << 10 * (unit - units);
+	return 0;
+}
+
 static int set_precise(void *to, const char *arg, struct tare_error *err)
 {
 	struct record_options *o = to;
@@ -310,6 +324,7 @@ const struct option_row record_option_rows[] = {
 	{ 0, "switch-events", NULL, NULL, set_switches },
 	{ 'D', "delay", "MS", "begin to sample that long after the start", set_delay },
 	{ 0, "timeout", "MS", "end after that long", set_timeout },
+	{ 0, "max-size", "SIZE", "end when FILE has that much: 500K, 200M, 1G", set_max_size },
 	{ 'm', "mmap-pages", "SIZE[,AUX]", "buffer per CPU to begin with; default: by the rate, from 512K on", set_ring },
 	{ 'k', "clockid", "CLOCK", NULL, set_clock },
 	{ 0, "all-user", NULL, NULL, set_all_user },

@@ -24,7 +24,7 @@ struct record_options {
 	const char *pids, *tids;
 	bool all_cpus;
 	struct cpus cpus;
-	uint64_t timeout_ns, delay_ns;
+	uint64_t timeout_ns, delay_ns, size_most;
 	enum engine_wish engine;
 	bool precise, no_jitter, alloc;
 	struct precise_question precise_of;

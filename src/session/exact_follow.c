@@ -42,10 +42,13 @@ static int wait_for_end(const struct exact_follow *plan, struct follow *f, struc
 		poll(fds, ARRAY_SIZE(fds), LOOK_MS);
 		ending = follow_ended(f);
 		ret = hand_over(plan, f, err);
-		if (plan->timeout_ns && now_ns() - begin >= plan->timeout_ns && !ending) {
-			out->timed_out = ending = true;
+		if (ending)
+			break;
+		out->timed_out = plan->timeout_ns && now_ns() - begin >= plan->timeout_ns;
+		out->enough = ret == 0 && plan->enough && plan->enough(plan->with);
+		ending = out->timed_out || out->enough;
+		if (ending)
 			kill(f->child.pid, SIGTERM);
-		}
 	}
 	return ret;
 }

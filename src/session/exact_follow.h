@@ -14,11 +14,12 @@ struct exact_follow {
 	void *with;
 	/* After each time that samples were handed over; may be NULL. */
 	int (*round)(void *with, struct tare_error *err);
+	bool (*enough)(void *with); /* asked then: whether it is to end, as by timeout_ns; may be NULL */
 };
 
 /* What became of it. */
 struct exact_followed {
-	bool began, timed_out, has_status;
+	bool began, timed_out, enough, has_status;
 	int exec_code, by_signal, wait_status;
 	uint64_t wall_ns;
 	char uncounted[200]; /* what of it the engine did not see, and why; "": nothing */

@@ -401,6 +401,8 @@ static int do_what_is_due(struct recording *r, bool *ending)
 
 	if (plan->timeout_ns && passed >= plan->timeout_ns)
 		*ending = r->out->timed_out = true;
+	if (plan->enough && plan->enough(plan->with))
+		*ending = r->out->large_enough = true;
 	if (r->delayed && passed >= plan->delay_ns) {
 		r->delayed = false;
 		return sampler_start(r->sampler, NULL, r->err);

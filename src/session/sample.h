@@ -64,6 +64,7 @@ struct sample_outcome {
 	int exec_code;		/* errno of an exec that failed, else 0 */
 	int by_signal;
 	bool timed_out, has_status;
+	bool large_enough; /* as plan->enough said; what came later is missing */
 	int wait_status;
 };
 
@@ -78,6 +79,9 @@ struct sample_plan {
 	struct where where;   /* with neither tasks nor CPUs: the command itself */
 	bool any_cpu;	      /* one ring per thread, which stays whole when it moves; no children */
 	uint64_t timeout_ns, delay_ns;
+	/* Asked after each time that records were stated: whether these are enough. It then ends as by timeout_ns. NULL: never. */
+	bool (*enough)(void *with);
+	void *with;
 	size_t ring_bytes, ring_most;
 	size_t ring_by_rate; /* rings begin larger, up to this, where samples may come fast; 0: with ring_bytes */
 	uint64_t rate_most;  /* samples of an event a second before the kernel pauses it; 0: not known */

@@ -41,6 +41,7 @@ struct exact_recording {
 	unsigned char record[ROOM];
 	size_t at;
 	bool full;
+	bool enough; /* what still comes is of a command that was asked to end */
 };
 
 /* What is told of a process is told of its first thread. */
@@ -333,6 +334,8 @@ static int take(void *with, const struct exact_sample *s)
 {
 	struct exact_recording *r = with;
 
+	if (r->enough && s->kind != EXACT_SAMPLE_END)
+		return 0;
 	switch (s->kind) {
 	case EXACT_SAMPLE:
 		return put_sample(r, s);
@@ -353,6 +356,14 @@ static int round_done(void *with, struct tare_error *err)
 	struct exact_recording *r = with;
 
 	return r->out->records ? r->to->round(r->to, err) : 0;
+}
+
+static bool enough(void *with)
+{
+	struct exact_recording *r = with;
+
+	r->enough = r->plan->enough && r->plan->enough(r->plan->with);
+	return r->enough;
 }
 
 /* ---- the events, as a file describes them ---- */
@@ -464,6 +475,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 		.timeout_ns = plan->timeout_ns,
 		.each = take,
 		.round = round_done,
+		.enough = enough,
 	};
 	struct exact_followed f = { .began = false };
 	int ret = 0;
@@ -489,6 +501,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	outcome->exec_code = f.exec_code;
 	outcome->by_signal = f.by_signal;
 	outcome->timed_out = f.timed_out;
+	outcome->large_enough = f.enough;
 	outcome->has_status = f.has_status;
 	outcome->wait_status = f.wait_status;
 	outcome->wall_ns = f.wall_ns;

@@ -128,7 +128,7 @@ static void put_confidence(struct text *out, const struct sample_outcome *o, uin
 	double chance = 100 * z * sqrt(share * (1 - share) / (double)samples), points = chance + lost_points(o, samples);
 
 	text_add(out, "  ");
-	if (o->exact && !o->broke_off)
+	if (o->exact && !o->broke_off && !o->timed_out && !o->large_enough)
 		text_add(out, "the same in every run of a program that repeats; ");
 	else if (o->broke_off)
 		text_add(out, "the recording broke off: what came later is missing; ");
@@ -187,6 +187,8 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
 	if (samples && o->accesses)
 		text_add(out, "  what a cache had, where data came from and how long it took is not to be had without hardware that tells\n");
+	if (o->large_enough)
+		put_careful(out, s, "ended at --max-size: what came later is missing");
 	if (o->kernel_left_out)
 		put_careful(out, s, "user mode only: this user may not sample the kernel ('tare doctor' says more)");
 	if (o->kernel_unplaced)

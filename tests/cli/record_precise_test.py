@@ -331,6 +331,42 @@ def branches_are_rows_too():
     true("say nothing of an access" not in sh(TARE, "export", "--accesses", "-f", "csv", FILE).stderr, "none is left out")
 
 
+# Ends at a signal only; with an argument, takes no notice of it for some ten million accesses more.
+ENDLESS = r"""
+#include <signal.h>
+int main(int n, char **v)
+{
+	static volatile int x[64];
+	(void)v;
+	if (n > 1)
+		signal(SIGTERM, SIG_IGN);
+	for (long i = 0; n < 2 || i < 5000000; i++)
+		x[i & 63]++;
+	return 0;
+}
+"""
+
+
+@test
+def ends_at_a_size():
+    exact_or_skip()
+    for words in ([], ["deaf"]):
+        r = record("--precise=memory", "-c", "20", "--max-size", "300K", "--", program("endless", ENDLESS), *words)
+        true("ended at --max-size: what came later is missing" in r.stderr and "in every run" not in r.stderr, r.stderr)
+        size, told = os.path.getsize(FILE), int(re.search(r"([\d,]+) samples in", r.stderr).group(1).replace(",", ""))
+        d = sh(TARE, "dump", FILE)
+        equal((d.returncode, d.stderr), (0, ""), "whole")
+        equal(len(accesses()), told, "as many as it says")
+        true(size >= 300 << 10 and told * 20 > 64, f"{size} bytes")
+        if words:
+            true(told < 5000000 / 20, f"{told} of all")
+    r = record("--precise=memory", "-c", "1000", "--max-size", "1G", "--", "true")
+    true("max-size" not in r.stderr, r.stderr)
+    for size in ("5", "5X", "-1M", "0B", "1.5G", "99999999999G", ""):
+        r = sh(TARE, "record", "--max-size", size, "-o", FILE, "--", "true")
+        true(r.returncode == 125 and "is no size of a file" in r.stderr, f"{size}: {r.stderr}")
+
+
 @test
 def what_cannot_be():
     exact_or_skip()

@@ -286,6 +286,18 @@ def command_worked(p, seconds):
 
 
 @test
+def ends_at_a_size():
+    for words in ([], ["-z"]):
+        err = record("-e", "cpu-clock:u", "-c", "50000", *words, "--max-size", "64K", "--", sys.executable, "-S", "-c", "while True: pass")
+        true("ended at --max-size: what came later is missing" in err, err)
+        true(os.path.getsize(FILE) >= 64 << 10, f"{os.path.getsize(FILE)} bytes")
+        equal(len(by_tare()), int(re.search(r"([\d,]+) samples in", err).group(1).replace(",", "")), "whole")
+    r = sh(TARE, "record", "-q", "-o", "-", "-e", "cpu-clock:u", "-c", "50000", "--max-size", "64K", "--", sys.executable, "-S", "-c", "while True: pass")
+    equal((r.returncode, r.stderr), (0, b""), "what was asked for")
+    true(len(r.stdout) >= 64 << 10, f"{len(r.stdout)} bytes through a pipe")
+
+
+@test
 def signals_end_it_with_a_whole_file():
     for number in (signal.SIGINT, signal.SIGTERM):
         p = subprocess.Popen([TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "--", sys.executable, "-S", "-c", "while True: pass"],
