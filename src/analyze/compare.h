@@ -3,21 +3,18 @@
 #ifndef ANALYZE_COMPARE_H
 #define ANALYZE_COMPARE_H
 
+#include "analyze/changes.h"
 #include "analyze/regions.h"
-#include "analyze/student.h"
 
 enum compare_side { COMPARE_BEFORE, COMPARE_AFTER, COMPARE_SIDES };
 enum compare_what { COMPARE_SELF, COMPARE_TOTAL, COMPARE_SUM, COMPARE_WHATS };
-
-#define COMPARE_Q 0.05 /* of the changes that are said to exceed the noise, at most this share does so by chance */
 
 /* One quantity of one label and counter. */
 struct compare_change {
 	bool known;	  /* in every run */
 	double mean[COMPARE_SIDES], min[COMPARE_SIDES], max[COMPARE_SIDES];
-	struct student_groups test;
-	double q;	  /* p among all labels, by Benjamini and Hochberg */
-	bool beyond;	  /* tested, q <= COMPARE_Q, and not lost */
+	struct change is; /* what it is by the values alone */
+	bool beyond;	  /* and known, and not lost */
 	bool lost;	  /* points that were lost may be all there is to it: it is not judged */
 };
 
@@ -45,6 +42,7 @@ struct compare {
 	struct compare_row *row, all;
 	size_t n_rows;
 	bool tested; /* there are runs enough to know of noise */
+	bool one_thread; /* no recording has points of more */
 	struct compare_loss *loss; /* per run */
 };
 
@@ -57,6 +55,8 @@ int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_aft
 void compare_free(struct compare *c);
 /* Changes of self that are not judged, because points were lost: all counters', without the row of all. */
 size_t compare_not_judged(const struct compare *c);
+/* It is not judged for want of runs: CHANGE_FEW, CHANGE_SMALL. */
+bool compare_too_few(const struct compare_change *c);
 
 enum compare_key { COMPARE_BY_CHANGE, COMPARE_BY_PERCENT, COMPARE_BY_SURE, COMPARE_BY_NAME };
 void compare_sort(struct compare *c, enum compare_key key, size_t counter);

@@ -104,30 +104,41 @@ static int sides(char **files, size_t n, size_t *before, size_t *after, struct t
 	return -EINVAL;
 }
 
-static bool dearer(const struct compare_change *d, double threshold)
-{
-	return d->known && d->beyond && d->test.change > 0 && compare_percent(d) > threshold;
-}
-
-static bool regression(const struct compare *c, const struct diff_options *o)
+/* The first that has become dearer by more than the threshold, and is beyond the noise, or else has too few runs to tell. NULL: none. */
+static const struct compare_change *dearer(const struct compare *c, const struct diff_options *o, bool beyond, const char **label, const char **counter)
 {
 	for (size_t k = 0; k < c->n_counters; k++) {
-		if (!compare_counter_wanted(&o->shown, c->run[0].counter[k].name))
-			continue;
-		if (dearer(&c->all.change[k], o->threshold))
-			return true;
-		for (size_t i = 0; i < c->n_rows; i++)
-			if ((!o->shown.match || strstr(c->labels.entry[c->row[i].label].name, o->shown.match)) &&
-			    (dearer(&c->row[i].change[k], o->threshold) || dearer(&c->row[i].change[c->n_counters + k], o->threshold)))
-				return true;
+		*counter = c->run[0].counter[k].name;
+		for (size_t i = 0; compare_counter_wanted(&o->shown, *counter) && i <= c->n_rows; i++)
+			for (size_t what = COMPARE_SELF; what <= COMPARE_TOTAL; what++) {
+				const struct compare_row *row = i ? &c->row[i - 1] : &c->all;
+				const struct compare_change *d = &row->change[what * c->n_counters + k];
+
+				*label = i ? c->labels.entry[row->label].name : "(all)";
+				if (i && o->shown.match && !strstr(*label, o->shown.match))
+					continue;
+				if ((beyond ? d->beyond : compare_too_few(d) && d->is.verdict == CHANGE_FEW) && d->known && d->is.test.change > 0 &&
+				    compare_percent(d) > o->threshold)
+					return d;
+			}
 	}
-	return false;
+	return NULL;
 }
 
-static int verdict(const struct compare *c, const struct diff_options *o)
+static int verdict(const struct compare *c, const struct diff_options *o, struct tare_error *err)
 {
-	if (o->check && regression(c, o))
+	const char *label, *counter;
+	const struct compare_change *few;
+
+	if (o->check && dearer(c, o, true, &label, &counter))
 		return EXIT_CHECK;
+	few = o->check ? dearer(c, o, false, &label, &counter) : NULL;
+	if (few) {
+		tare_fail(err, ENODATA, "--check: whether %.60s got dearer (%.40s, by %.0f) or differs by chance, %zu + %zu runs are too few to tell", label, counter,
+			  few->is.test.change, c->n[0], c->n[1]);
+		tare_hint(err, "%zu recordings on each side are enough", few->is.enough);
+		return -ENODATA;
+	}
 	for (size_t r = 0; r < c->n_runs; r++)
 		if (c->run[r].recording[0].damage)
 			return EXIT_DAMAGED;
@@ -205,10 +216,10 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = to_page(&page, &c, &o, &err);
 	}
 	page_file_abandon(&page);
+	if (ret >= 0)
+		ret = verdict(&c, &o, &err);
 	if (ret < 0)
 		complain(self, &err, NULL);
-	else
-		ret = verdict(&c, &o);
 	compare_free(&c);
 	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
 }

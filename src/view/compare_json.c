@@ -22,6 +22,12 @@ static void group(struct json *j, const char *key, const struct compare *c, cons
 	json_end(j);
 }
 
+/* Why it is not judged; NULL where it is. */
+static const char *reason(const struct compare_change *d)
+{
+	return d->lost ? "lost" : !compare_too_few(d) ? NULL : d->is.verdict == CHANGE_FEW ? "few_runs" : "resolution";
+}
+
 static void change(struct json *j, const char *key, const struct compare *c, const struct compare_row *row, int what, size_t k)
 {
 	const struct compare_change *d = &row->change[(size_t)what * c->n_counters + k];
@@ -34,16 +40,20 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 	json_object(j, key);
 	group(j, "before", c, d, value, COMPARE_BEFORE);
 	group(j, "after", c, d, value, COMPARE_AFTER);
-	json_amount(j, "change", d->test.change);
+	json_amount(j, "change", d->is.test.change);
 	json_real(j, "percent", compare_percent(d)); /* null where there was nothing before */
-	if (d->test.tested) {
-		json_real(j, "half_95", d->test.half);
-		json_real(j, "p", d->test.p);
-		if (row->label != LABELS_NONE && !row->lost)
-			json_real(j, "q", d->q);
-		json_bool(j, "judged", !d->lost);
+	if (d->is.test.tested) {
+		if (!d->is.unseen)
+			json_real(j, "half_95", d->is.test.half);
+		json_real(j, "p", d->is.test.p);
+		if (row->label != LABELS_NONE && !row->lost && d->is.verdict != CHANGE_SMALL)
+			json_real(j, "q", d->is.q);
+		json_bool(j, "judged", !reason(d));
 		json_bool(j, "beyond", d->beyond);
 	}
+	json_string(j, "reason", reason(d));
+	if (compare_too_few(d))
+		json_uint(j, "enough_runs", d->is.enough);
 	json_end(j);
 }
 
@@ -105,6 +115,7 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 		json_end(&j);
 	}
 	json_string(&j, "test", !c->tested ? NULL : c->n[0] > 1 && c->n[1] > 1 ? "welch" : "student");
+	json_bool(&j, "one_thread", c->one_thread);
 	json_bool(&j, "own_cost_subtracted", c->run[0].options.subtract_own);
 	json_array(&j, "counters");
 	for (size_t k = 0; k < c->n_counters; k++) {
@@ -146,7 +157,7 @@ void compare_csv(struct text *out, const struct compare *c, const struct compare
 {
 	size_t n = 0;
 
-	text_add(out, "label,kind,arguments,counter,unit,before,after,change,percent,half_95,p,q,beyond,total_before,total_after,total_change\n");
+	text_add(out, "label,kind,arguments,counter,unit,before,after,change,percent,half_95,p,q,beyond,total_before,total_after,total_change,reason\n");
 	for (size_t i = 0; i < c->n_rows && (!how->top || n < how->top); i++) {
 		const struct compare_row *row = &c->row[i];
 		bool any = false;
@@ -161,14 +172,19 @@ void compare_csv(struct text *out, const struct compare *c, const struct compare
 			csv_label(out, &c->labels.entry[row->label]);
 			csv_field(out, c->run[0].counter[k].name, ',');
 			csv_field(out, c->run[0].counter[k].unit, ',');
-			text_add(out, "%.15g,%.15g,%.15g,", self->mean[0], self->mean[1], self->test.change);
+			text_add(out, "%.15g,%.15g,%.15g,", self->mean[0], self->mean[1], self->is.test.change);
 			if (isfinite(percent))
 				text_add(out, "%.6g", percent);
-			if (self->test.tested)
-				text_add(out, self->lost ? ",%.6g,%.6g,," : ",%.6g,%.6g,%.6g,%d", self->test.half, self->test.p, self->q, self->beyond);
+			text_add(out, ",");
+			if (self->is.test.tested && !self->is.unseen)
+				text_add(out, "%.6g", self->is.test.half);
+			if (!self->is.test.tested)
+				text_add(out, ",,,");
+			else if (reason(self) && self->is.verdict != CHANGE_FEW)
+				text_add(out, ",%.6g,,", self->is.test.p);
 			else
-				text_add(out, ",,,,");
-			text_add(out, ",%.15g,%.15g,%.15g\n", total->mean[0], total->mean[1], total->test.change);
+				text_add(out, ",%.6g,%.6g,%d", self->is.test.p, self->is.q, self->beyond);
+			text_add(out, ",%.15g,%.15g,%.15g,%s\n", total->mean[0], total->mean[1], total->is.test.change, reason(self) ? reason(self) : "");
 		}
 		n += any;
 	}

@@ -31,7 +31,7 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 	const char *unit = c->run[0].counter[k].unit;
 	int64_t count = (int64_t)(row->count[c->n[0]] - row->count[0]);
 	bool everywhere = true, counts_vary = false;
-	enum ink ink = !self->beyond ? INK_PLAIN : self->test.change > 0 ? INK_BAD : INK_STRONG;
+	enum ink ink = !self->beyond ? INK_PLAIN : self->is.test.change > 0 ? INK_BAD : INK_STRONG;
 	struct text t = { 0 };
 
 	for (size_t r = 0; r < c->n_runs; r++) {
@@ -40,27 +40,27 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 	}
 	grid_row(g);
 	if (self->known) {
-		put_change(&t, s, unit, self->test.change);
+		put_change(&t, s, unit, self->is.test.change);
 		grid_put(g, COL_CHANGE, ink, &t);
-		if (c->tested && self->test.half > 0) {
+		if (c->tested && !self->is.unseen && self->is.test.half > 0) {
 			text_add(&t, "%s", s->utf8 ? "\u00b1" : "+-");
-			put_amount(&t, s, unit, self->test.half);
+			put_amount(&t, s, unit, self->is.test.half);
 		}
 		grid_put(g, COL_HALF, INK_FAINT, &t);
-		if (self->test.change != 0 && self->mean[COMPARE_AFTER] == 0 && row->label != LABELS_NONE && !everywhere)
+		if (self->is.test.change != 0 && self->mean[COMPARE_AFTER] == 0 && row->label != LABELS_NONE && !everywhere)
 			text_add(&t, "gone");
 		else
 			put_percent_change(&t, compare_percent(self));
 		grid_put(g, COL_PERCENT, ink, &t);
-		if (c->tested && !self->lost && self->test.change != 0)
-			put_sure(&t, row->label == LABELS_NONE ? 'p' : 'q', row->label == LABELS_NONE ? self->test.p : self->q);
+		if (c->tested && !self->lost && self->is.test.change != 0 && self->is.verdict != CHANGE_SMALL)
+			put_sure(&t, row->label == LABELS_NONE ? 'p' : 'q', row->label == LABELS_NONE ? self->is.test.p : self->is.q);
 		grid_put(g, COL_SURE, self->beyond ? INK_STRONG : INK_FAINT, &t);
 		put_amount(&t, s, unit, self->mean[COMPARE_BEFORE]);
 		grid_put(g, COL_BEFORE, INK_PLAIN, &t);
 		put_amount(&t, s, unit, self->mean[COMPARE_AFTER]);
 		grid_put(g, COL_AFTER, INK_PLAIN, &t);
 		if (row->label != LABELS_NONE) {
-			put_change(&t, s, unit, total->test.change);
+			put_change(&t, s, unit, total->is.test.change);
 			grid_put(g, COL_TOTAL, total->beyond ? INK_STRONG : INK_PLAIN, &t);
 		}
 	} else {
@@ -76,10 +76,12 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 	else
 		put_label(&t, s, &c->labels.entry[row->label], s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22);
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
-	if (self->lost && c->tested && self->known && self->test.change != 0)
+	if (self->lost && c->tested && self->known && self->is.test.change != 0)
 		text_add(&t, total->beyond ? "points lost, total beyond the noise" : "points lost");
 	else if (self->beyond || total->beyond)
 		text_add(&t, self->beyond ? "beyond the noise" : "total beyond the noise");
+	else if (c->tested && (compare_too_few(self) || compare_too_few(total)))
+		text_add(&t, compare_too_few(self) ? "too few runs to tell" : "total: too few runs to tell");
 	grid_put(g, COL_MARK, INK_CAREFUL, &t);
 }
 
@@ -136,20 +138,27 @@ static void side(struct text *out, const struct compare *c, const char *name, si
 /* How many changes exceed the noise, and how many nobody judged: "0 changes" would say that there are none. */
 static void put_verdict(struct text *out, const struct compare *c)
 {
-	size_t beyond = 0, judged = 0, not_judged = compare_not_judged(c);
+	size_t beyond = 0, judged = 0, few = 0, not_judged = compare_not_judged(c);
 
 	for (size_t i = 0; i < c->n_rows * c->n_counters; i++) {
-		beyond += c->row[i / c->n_counters].change[i % c->n_counters].beyond;
-		judged += !c->row[i / c->n_counters].change[i % c->n_counters].lost;
+		const struct compare_change *d = &c->row[i / c->n_counters].change[i % c->n_counters];
+
+		beyond += d->beyond;
+		few += compare_too_few(d);
+		judged += !d->lost && !compare_too_few(d);
 	}
 	if (not_judged)
 		text_add(out, "%zu change%s of self %s not judged, because points were lost", not_judged, not_judged == 1 ? "" : "s",
 			 not_judged == 1 ? "is" : "are");
-	if (not_judged && judged)
+	if (few && not_judged)
+		text_add(out, ", and %zu, because the runs are too few", few);
+	else if (few)
+		text_add(out, "%zu change%s of self %s not judged, because the runs are too few", few, few == 1 ? "" : "s", few == 1 ? "is" : "are");
+	if ((not_judged || few) && judged)
 		text_add(out, "; of the others ");
-	if (judged || !not_judged)
+	if (judged || !(not_judged || few))
 		text_add(out, "%zu change%s of self exceed%s the noise, of which at most %.0f %% are expected to do so by chance", beyond,
-			 beyond == 1 ? "" : "s", beyond == 1 ? "s" : "", 100 * COMPARE_Q);
+			 beyond == 1 ? "" : "s", beyond == 1 ? "s" : "", 100 * CHANGES_Q);
 }
 
 static void put_losses(struct text *out, const struct compare *c, size_t r, const struct style *s)
@@ -166,6 +175,35 @@ static void put_losses(struct text *out, const struct compare *c, size_t r, cons
 	else if (run->lost > run->lost_handlers || run->lost_unknown)
 		put_note(out, s, INK_CAREFUL, "%s: %s, of no thread that is in it: whose they are is not known, and what changed in all is not judged.", path, t.s);
 	text_free(&t);
+}
+
+/* Why runs are too few, and how many would do: of the counters that are shown. */
+static void put_too_few(struct text *out, const struct compare *c, const struct compare_shown *how, const struct style *s)
+{
+	size_t n[2] = { 0 }, enough[2] = { 0 };
+	const char *exact = NULL;
+
+	for (size_t k = 0; k < c->n_counters; k++)
+		for (size_t i = 0; compare_counter_wanted(how, c->run[0].counter[k].name) && i <= c->n_rows; i++)
+			for (size_t what = COMPARE_SELF; what <= COMPARE_TOTAL; what++) {
+				const struct compare_row *row = i < c->n_rows ? &c->row[i] : &c->all;
+				const struct compare_change *d = &row->change[what * c->n_counters + k];
+				bool small = d->is.verdict == CHANGE_SMALL;
+
+				if (!compare_too_few(d))
+					continue;
+				n[small] += 1;
+				enough[small] = d->is.enough > enough[small] ? d->is.enough : enough[small];
+				if (!small && c->one_thread && c->run[0].counter[k].quality == TARE_EXACT)
+					exact = c->run[0].counter[k].name;
+			}
+	if (n[0] && c->tested)
+		put_note(out, s, INK_CAREFUL, "Too few runs to tell: where the runs of each side agree, noise that shows in only some runs parts %zu + %zu of them by chance, with a probability of up to %.2g for each label. %zu + %zu runs are enough.",
+			 c->n[0], c->n[1], changes_unseen(c->n[0], c->n[1]), enough[0], enough[0]);
+	if (n[1] && c->tested)
+		put_note(out, s, INK_CAREFUL, "Too few runs to tell%s exact counts of several threads that lie within 4,000, or 0.01 %%, as they may by which thread comes first. %zu + %zu runs are enough.", n[0] ? ", too:" : ":", enough[1], enough[1]);
+	if (exact)
+		put_note(out, s, INK_CAREFUL, "%s is exact, and each recording has one thread: what differs is what was executed. That may be the change, or input, environment (its size, paths), addresses, random numbers or time.", exact);
 }
 
 void compare_text(struct text *out, struct compare *c, const struct compare_shown *how, const struct style *s)
@@ -188,6 +226,7 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 			 c->n[0] > 1 && c->n[1] > 1 ? "Welch's t test" : "Student's t test, the noise of the single run taken to be that of the others",
 			 verdict.s ? verdict.s : "");
 	text_free(&verdict);
+	put_too_few(out, c, how, s);
 	for (size_t r = 0; r < c->n_runs; r++)
 		put_losses(out, c, r, s);
 	for (size_t r = 0; r < c->n_runs; r++)

@@ -90,16 +90,47 @@ def what_got_cheaper_is_no_regression():
     tare("diff", "--check", "--match", "slower", *before, "--", *after)
 
 
+def change(d, label, counter="instructions:u", what="self"):
+    return next(r for r in d["labels"] if r["label"] == label)["counters"][counter][what]
+
+
+def judged(c):
+    return c["beyond"], c["judged"], c["reason"], c.get("enough_runs"), c["p"], c.get("q")
+
+
 @test
-def exact_counts_need_no_luck():
-    same = [run(f"s{i}", {"x": 10**14, "y": 7}, INSTRUCTIONS) for i in range(2)]
-    one_more = [run(f"m{i}", {"x": 10**14 + 1, "y": 7}, INSTRUCTIONS) for i in range(2)]
-    d = document("diff", *same, "--", *one_more)
-    rows = {r["label"]: r["counters"]["instructions:u"]["self"] for r in d["labels"]}
-    equal((rows["x"]["change"], rows["x"]["beyond"], rows["x"]["p"]), (1, True, 0), "one more is a change")
-    equal((rows["y"]["beyond"], rows["y"]["p"]), (False, 1), "none is none")
-    tare("diff", "--check", *same, "--", *one_more, status=2)
-    equal(document("diff", *same, "--", one_more[0])["test"], "student", "one further run")
+def runs_that_agree_may_be_too_few_to_tell():
+    """What a noise makes that shows in half of the runs: 2 / 2^n, or f (1 - f) of 2 + 1."""
+    same = [run(f"s{i}", {"x": 10**14, "y": 7}, INSTRUCTIONS) for i in range(3)]
+    more = [run(f"m{i}", {"x": 10**14 + 150000, "y": 7}, INSTRUCTIONS) for i in range(3)]
+    for n, m, p, enough in ((3, 3, 0.03125, None), (3, 2, 0.0625, 3), (2, 2, 0.125, 3), (3, 1, 0.125, 3), (2, 1, 0.25, 3)):
+        words = [*same[:n], "--", *more[:m]]
+        d = document("diff", *words)
+        x, name = change(d, "x"), f"{n} + {m}"
+        equal(judged(x), (enough is None, enough is None, enough and "few_runs", enough, p, p), name)
+        equal((x["change"], "half_95" in x), (150000, False), f"{name}: no spread was seen, so there is no interval")
+        equal(judged(d["all"]["counters"]["instructions:u"]["whole"])[:5], judged(x)[:5], f"{name}: all")
+        equal(judged(change(d, "y")), (False, True, None, None, 1, 1), f"{name}: none is none")
+        equal(d["test"], "welch" if m > 1 else "student", name)
+        text = " ".join(tare("diff", *words).stdout.split())
+        equal(("beyond the noise" in text, "x too few runs to tell" in text, "3 + 3 runs are enough" in text), (not enough, bool(enough), bool(enough)), text)
+        true(("1 change of self is not judged, because the runs are too few; of the others 0 changes" in text) == bool(enough), text)
+        equal("is exact, and each recording has one thread" in text, False, "a processor counted it")
+        (row,) = [r for r in csv.DictReader(io.StringIO(tare("diff", "--format", "csv", *words).stdout)) if r["label"] == "x"]
+        equal((row["beyond"], row["half_95"], float(row["q"]), row["reason"]), (str(int(not enough)), "", p, "few_runs" if enough else ""), name)
+        r = tare("diff", "--check", *words, status=125 if enough else 2)
+        true(not enough or "(instructions:u, by 150000) or differs by chance" in r.stderr and "3 recordings on each side are enough" in r.stderr, r.stderr)
+        tare("diff", "--check=1", *words)
+        tare("diff", "--check", "--match", "y", "--by", "instructions:u", *words, status=125 if enough else 2)  # (all) is looked at always
+        tare("diff", "--check", *more[:n], "--", *same[:m])
+    c = change(document("diff", same[0], more[0]), "x")
+    equal((c["reason"], c["enough_runs"], "p" in c), ("few_runs", 3, False), "one on each side")
+    # Whose runs differ takes certainty, and then one run more on each side is enough; what is small beside the noise does not become beyond it.
+    noisy = [[run(f"{side}{i}", {"x": cost, "z": z}, INSTRUCTIONS) for i, z in enumerate((100, 900, 500, 600))] for side, cost in (("n", 5000), ("o", 9000))]
+    for n, q, beyond in ((3, 0.0625, False), (4, 1 / 64, True)):
+        d = document("diff", *noisy[0][:n], "--", *noisy[1][:n])
+        equal(judged(change(d, "x")), (beyond, beyond, None if beyond else "few_runs", None if beyond else 4, 2 / 4**n, q), f"{n} + {n}")
+        equal((change(d, "z")["judged"], change(d, "z")["beyond"]), (True, False), "noise is judged")
     thirds = [run(f"t{i}", {"x": 10**14 + 1}, INSTRUCTIONS) for i in range(3)]
     side = document("diff", *thirds, "--", *(copy(f) for f in thirds))["labels"][0]["counters"]["instructions:u"]["self"]["before"]
     equal((side["mean"], side["min"], side["max"]), (10**14 + 1,) * 3, "what is the same each time has no rounding in its mean")
@@ -108,6 +139,42 @@ def exact_counts_need_no_luck():
     d = document("diff", *a, "--", run("far", {"x": 2000}))
     r = d["labels"][0]["counters"]["wall-time"]["self"]
     true(abs(r["half_95"] / (200 * (4 / 3) ** 0.5) - 4.3027) < 1e-3, f"{r['half_95']}")
+
+
+def counted(name, *words):
+    tare("regions", "-q", *EXACT, "-o", room(name), "--", PROGRAM, *words)
+    return room(name)
+
+
+@test
+def exact_counts_of_one_thread_and_of_several():
+    if os.uname().machine != "x86_64":
+        return
+    single = {n: [counted(f"one{n}.{i}", "loop", n, 1) for i in range(3)] for n in (2000, 2001)}
+    d = document("diff", single[2000][0], single[2001][0])
+    equal((d["one_thread"], change(d, "work")["reason"], change(d, "work")["change"]), (True, "few_runs", 102), "one each")
+    for n in (1, 2):
+        text = " ".join(tare("diff", *single[2000][:n], "--", *single[2001][:n]).stdout.split())
+        true("instructions:u is exact, and each recording has one thread: what differs is what was executed" in text, text)
+    equal(judged(change(document("diff", *single[2000], "--", *single[2001]), "work")), (True, True, None, None, 0.03125, 0.03125), "3 + 3")
+    tare("diff", "--check", *single[2000], "--", *single[2001], status=2)
+    # Threads race for the first use of a label: some tens of instructions, in some runs.
+    several = {n: [counted(f"several{n}.{i}", "once", n, 3) for i in range(3)] for n in (100000, 100100, 150000)}
+    d = document("diff", *several[100000], "--", *several[150000])
+    c = change(d, "work")
+    equal((d["one_thread"], judged(c), "half_95" in c), (False, (True, True, None, None, 0.03125, 0.03125), False), "what is large is found by 3 + 3")
+    tare("diff", "--check", *several[100000], "--", *several[150000], status=2)
+    d = document("diff", *several[100000][:2], "--", several[150000][0])
+    equal(judged(change(d, "work")), (False, False, "few_runs", 3, 0.25, 0.25), "by 2 + 1 it is not")
+    for n in (1, 2, 3):
+        words = [*several[100000][:n], "--", *several[100100][:n]]
+        c = change(document("diff", *words), "work")
+        true(500 < c["change"] < 1000, f"planted: {c}")
+        equal((c.get("beyond", False), c["reason"], c["enough_runs"], "q" in c), (False, "resolution", 6, False), f"what is small is not, by {n} + {n}")
+        if n > 1:
+            tare("diff", "--check", *words)
+            text = " ".join(tare("diff", *words).stdout.split())
+            true("work too few runs to tell" in text and "lie within 4,000, or 0.01 %" in text and "6 + 6 runs are enough" in text, text)
 
 
 @test

@@ -4,6 +4,7 @@
  *
  *	regions loop N THREADS		N times "work" within "thread", on each thread
  *	regions known N THREADS		N loops of known sizes on each thread, a label for each size
+ *	regions once N THREADS		a loop of N turns within "work", once on each thread
  *	regions unbalanced | detached | exit STATUS | kill SIGNAL | fork N
  *	regions exit-inside | fork-inside	it, or its child, is gone within "work"; beside the child a timing of "other" is not finished
  *	regions until-killed FILE THREADS	for ever; FILE holds a u64 per thread, how many points it has behind it
@@ -54,6 +55,13 @@ static void *loops(void *unused)
 		cpu_loop(turns[i % SIZES]);
 		tare_label_end(sized[i % SIZES]);
 	}
+	return unused;
+}
+
+static void *once(void *unused)
+{
+	TARE_REGION_SCOPE(&work);
+	cpu_loop((uint64_t)count);
 	return unused;
 }
 
@@ -222,6 +230,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (!strcmp(what, "loop")) {
 		on_threads(loop, threads);
+	} else if (!strcmp(what, "once")) {
+		on_threads(once, threads);
 	} else if (!strcmp(what, "known")) {
 		for (int i = 0; i < SIZES; i++) {
 			char name[24];
