@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Small files (sysfs, procfs, event files) read whole and bounded. */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
@@ -159,18 +161,41 @@ int file_place(const char *path, char name[PATH_MAX])
 	return !there || (stat(name, &at) == 0 && at.st_dev == is.st_dev && at.st_ino == is.st_ino);
 }
 
-enum { PARTS_LOOKED_AT = 32 };
+enum { PARTS_LOOKED_AT = 32, MOST_PARTS = 1000 };
+
+bool file_beside(const char *path, const char *ending, char name[FILE_PART_ROOM])
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t n = strlen(base), room = NAME_MAX - strlen(ending);
+	char tag[16] = "";
+	int len;
+
+	if (n > room && n <= NAME_MAX) {
+		uint32_t h = 2166136261u; /* FNV-1a: names that are cut to the same stay apart */
+
+		for (size_t i = 0; i < n; i++)
+			h = (h ^ (unsigned char)base[i]) * 16777619u;
+		snprintf(tag, sizeof(tag), "~%08" PRIx32, h);
+		n = room - strlen(tag);
+		while (n && (base[n] & 0xc0) == 0x80) /* not within a character */
+			n--;
+	}
+	len = snprintf(name, FILE_PART_ROOM, "%.*s%.*s%s%s", (int)(base - path), path, (int)n, base, tag, ending);
+	return len < FILE_PART_ROOM;
+}
 
 static bool part_name(char name[FILE_PART_ROOM], const char *path, int i)
 {
-	int n = i > 1 ? snprintf(name, FILE_PART_ROOM, "%s.part-%d", path, i) : snprintf(name, FILE_PART_ROOM, "%s.part", path);
+	char ending[24] = ".part";
 
-	return n < FILE_PART_ROOM;
+	if (i > 1)
+		snprintf(ending, sizeof(ending), ".part-%d", i);
+	return file_beside(path, ending, name);
 }
 
 int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM])
 {
-	for (int i = 1; i < 1000; i++) {
+	for (int i = 1; i < MOST_PARTS; i++) {
 		int fd;
 
 		if (!part_name(name, path, i))
@@ -180,6 +205,23 @@ int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM])
 			flock(fd, LOCK_EX); /* at most for as long as another looks whether it is left, which one that is empty is not */
 		if (fd >= 0 || errno != EEXIST)
 			return fd < 0 ? -errno : fd;
+	}
+	return -EEXIST;
+}
+
+int file_part_link(int fd, const char *path, char name[FILE_PART_ROOM])
+{
+	char has[64];
+
+	snprintf(has, sizeof(has), "/proc/self/fd/%d", fd);
+	flock(fd, LOCK_EX | LOCK_NB); /* nobody's leavings */
+	for (int i = 1; i < MOST_PARTS; i++) {
+		if (!part_name(name, path, i))
+			return -ENAMETOOLONG;
+		if (linkat(AT_FDCWD, has, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
 	}
 	return -EEXIST;
 }
@@ -287,6 +329,26 @@ int file_part_place(const char *part, const char *path, const char *old)
 	if (before >= 0)
 		close(before);
 	return ret;
+}
+
+int file_reserve(int fd, off_t at, off_t n)
+{
+	struct rlimit most;
+	struct stat st;
+	int code;
+
+	if (n <= 0)
+		return 0;
+	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && (rlim_t)(at + n) > most.rlim_cur)
+		return -EFBIG;
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, at, n) == 0)
+		return 0;
+	code = errno;
+	if (code == EOPNOTSUPP || code == ENOSYS || code == ENODEV || code == ESPIPE)
+		return 0;
+	if (fstat(fd, &st) == 0 && ftruncate(fd, st.st_size) < 0) /* what of it had been reserved */
+		return -code;
+	return -code;
 }
 
 int file_write_all(int fd, const void *bytes, size_t n)

@@ -30,12 +30,19 @@ int file_scratch(struct tare_error *err);
  */
 int file_place(const char *path, char name[PATH_MAX]);
 /*
+ * The name of what belongs to PATH and lies beside it: PATH with `ending`. A name that would be longer than a folder takes
+ * is cut, and a hash of the whole stands for what is missing. false: longer than a path can be. Allocates nothing.
+ */
+enum { FILE_PART_ROOM = PATH_MAX + 16 };
+bool file_beside(const char *path, const char *ending, char name[FILE_PART_ROOM]);
+/*
  * A new, empty file PATH.part (PATH.part-2, ... where others are there): of this process alone, on PATH's file system.
  * Returns its descriptor, and the name in `name`; or a negative errno. No number of a process is in the name: programs
  * that read it are to do the same in every run. Whoever has it open holds its lock (flock). Allocates nothing.
  */
-enum { FILE_PART_ROOM = PATH_MAX + 16 };
 int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM]);
+/* The same for a file that is open and has no name (O_TMPFILE). 0 or a negative errno. */
+int file_part_link(int fd, const char *path, char name[FILE_PART_ROOM]);
 /*
  * Whether a PATH.part is there that is not empty and whose process is no more, or closed it; the newest into `name`. `tidy`
  * removes older ones of that kind. Those of a process that has them open are never touched.
@@ -49,6 +56,11 @@ int file_part_failed(const char *path, int code, struct tare_error *err);
  */
 int file_part_place(const char *part, const char *path, const char *old);
 
+/*
+ * Room for the n bytes at `at` of a regular file, whose size and content stay: the write that follows finds the disk not full.
+ * 0, also where the file system cannot tell; or a negative errno (-EFBIG: past RLIMIT_FSIZE, where a write would end the process).
+ */
+int file_reserve(int fd, off_t at, off_t n);
 /* Write every byte, through short writes and EINTR. */
 int file_write_all(int fd, const void *bytes, size_t n);
 

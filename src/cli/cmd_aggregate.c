@@ -192,7 +192,7 @@ static int run(const struct command *self, int argc, char **argv)
 		if (ret == 0)
 			ret = form_close(&to, &out, &err);
 		else
-			output_close(&to.to, NULL);
+			output_abandon(&to.to);
 		if (ret == 0 && o.form.html)
 			ret = to_page(&page, &a, &o, argv + rest, (size_t)(argc - rest), &err);
 	}

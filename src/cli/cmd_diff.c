@@ -211,7 +211,7 @@ static int run(const struct command *self, int argc, char **argv)
 		if (ret == 0)
 			ret = form_close(&to, &out, &err);
 		else
-			output_close(&to.to, NULL);
+			output_abandon(&to.to);
 		if (ret == 0 && o.form.html)
 			ret = to_page(&page, &c, &o, &err);
 	}

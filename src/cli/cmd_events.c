@@ -114,7 +114,7 @@ static int put(const struct command *self, char *text)
 	struct tare_error err = TARE_ERROR_INIT;
 	struct output out;
 	int ret =
-	    text ? output_open(&out, "-", false, STDOUT_FILENO, &err) : tare_fail_nomem(&err);
+	    text ? output_open(&out, "-", OUTPUT_WHOLE, STDOUT_FILENO, &err) : tare_fail_nomem(&err);
 
 	if (ret == 0)
 		ret = output_put(&out, &t, &err);
@@ -130,7 +130,7 @@ static struct style style_here(void)
 	struct tare_error err = TARE_ERROR_INIT;
 	struct output out;
 
-	output_open(&out, "-", false, STDOUT_FILENO, &err);
+	output_open(&out, "-", OUTPUT_WHOLE, STDOUT_FILENO, &err);
 	return output_style(&out, WHEN_AUTO);
 }
 

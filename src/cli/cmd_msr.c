@@ -137,7 +137,7 @@ int msr_put(const struct command *self, struct text *t)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct output out;
-	int ret = output_open(&out, "-", false, STDOUT_FILENO, &err);
+	int ret = output_open(&out, "-", OUTPUT_WHOLE, STDOUT_FILENO, &err);
 
 	if (ret == 0)
 		ret = output_put(&out, t, &err);

@@ -467,7 +467,7 @@ static int show(struct job *j, const struct command *self)
 	struct output out;
 	struct text text = { 0 };
 	struct tare_error err = TARE_ERROR_INIT;
-	int ret = output_open(&out, NULL, false, STDERR_FILENO, &err);
+	int ret = output_open(&out, NULL, OUTPUT_WHOLE, STDERR_FILENO, &err);
 
 	if (ret == 0) {
 		const struct style style = output_style(&out, WHEN_AUTO);

@@ -320,7 +320,7 @@ static int show(const struct report_cli *o, const char *path, bool *partial, str
 	struct ratio ratio = { 0 };
 	struct output to = { .fd = -1 };
 	uint32_t column = 0;
-	int ret = samples_read(&samples, path, &o->common.read, err), closed;
+	int ret = samples_read(&samples, path, &o->common.read, err);
 
 	if (ret < 0)
 		return ret;
@@ -331,15 +331,15 @@ static int show(const struct report_cli *o, const char *path, bool *partial, str
 	if (ret < 0 && o->ratio)
 		tare_prefix(err, "--ratio: ");
 	if (ret == 0 && !o->html)
-		ret = output_open(&to, o->common.output, false, 1, err);
+		ret = output_open(&to, o->common.output, OUTPUT_WHOLE, 1, err);
 	if (ret == 0 && o->folded)
 		ret = show_folded(o, &samples, column, o->ratio ? &ratio : NULL, &to, err);
 	else if (ret == 0)
 		ret = show_table(o, path, &samples, column, o->ratio ? &ratio : NULL, &to, err);
-	if (to.fd >= 0) {
-		closed = output_close(&to, err);
-		ret = ret < 0 ? ret : closed;
-	}
+	if (ret < 0)
+		output_abandon(&to);
+	else
+		ret = output_close(&to, err);
 	ratio_free(&ratio);
 	samples_free(&samples);
 	return ret;

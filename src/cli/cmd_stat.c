@@ -719,7 +719,7 @@ static int prepare(struct job *j)
 		.by = o->by, .intervals = o->interval_ns > 0, .interval = show_interval, .with = j
 	};
 	struct cpus online = { 0 };
-	int ret = output_open(&j->out, o->output, o->append,
+	int ret = output_open(&j->out, o->output, o->append ? OUTPUT_APPEND : o->interval_ns ? OUTPUT_ROWS : OUTPUT_WHOLE,
 			      o->log_fd >= 0 ? o->log_fd : STDERR_FILENO, j->err);
 
 	if (ret < 0)

@@ -190,7 +190,7 @@ static int run(const struct command *self, int argc, char **argv)
 		if (ret == 0)
 			ret = form_close(&to, &out, &err);
 		else
-			output_close(&to.to, NULL);
+			output_abandon(&to.to);
 		if (ret == 0 && o.form.html)
 			ret = to_page(&page, &r, &o, argv + rest, (size_t)(argc - rest), &err);
 	}

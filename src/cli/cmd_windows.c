@@ -298,7 +298,7 @@ static int look(struct job *j)
 
 static int prepare(struct job *j)
 {
-	int ret = output_open(&j->out, j->o.output, false, j->o.format == WINDOWS_TEXT ? STDERR_FILENO : STDOUT_FILENO,
+	int ret = output_open(&j->out, j->o.output, OUTPUT_WHOLE, j->o.format == WINDOWS_TEXT ? STDERR_FILENO : STDOUT_FILENO,
 			      j->err);
 
 	if (ret == 0 && j->o.html)

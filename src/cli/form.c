@@ -75,7 +75,7 @@ int form_set_top(void *options, const char *arg, struct tare_error *err)
 
 int form_open(struct opened_output *o, const struct form *r, struct tare_error *err)
 {
-	int ret = output_open(&o->to, r->path, false, STDOUT_FILENO, err);
+	int ret = output_open(&o->to, r->path, OUTPUT_WHOLE, STDOUT_FILENO, err);
 
 	if (ret < 0)
 		return ret;

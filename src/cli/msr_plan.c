@@ -73,7 +73,7 @@ int msr_plan_command(const struct command *self, const struct msr_options *o, ch
 		complain(self, &err, err.at >= 0 ? o->events : NULL);
 		status = EXIT_CANNOT_MEASURE;
 	} else {
-		output_open(&to, "-", false, STDOUT_FILENO, NULL);
+		output_open(&to, "-", OUTPUT_WHOLE, STDOUT_FILENO, NULL);
 
 		struct style style = output_style(&to, WHEN_AUTO);
 

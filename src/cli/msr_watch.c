@@ -114,7 +114,7 @@ int msr_watch_command(const struct command *self, const struct msr_options *o, c
 	struct output to;
 	int ret = msr_cpus(o, &w.on, &err), status = 0;
 
-	output_open(&to, "-", false, STDOUT_FILENO, NULL);
+	output_open(&to, "-", OUTPUT_WHOLE, STDOUT_FILENO, NULL);
 	w.style = output_style(&to, WHEN_AUTO);
 	if (ret == 0)
 		ret = words(&w, word, n, &err);

@@ -11,27 +11,43 @@
 
 enum { WIDTH_OF_A_FILE = 160, WIDTH_LEAST = 40, WIDTH_MOST = 1000 };
 
-int output_open(struct output *o, const char *path, bool append, int fd, struct tare_error *err)
+/* A file that grows: it is there from now on, and emptied when its first rows come. */
+static int open_rows(struct output *o, const char *path, struct tare_error *err)
 {
-	*o = (struct output){ .fd = fd,
-			      .name = fd == STDERR_FILENO ? "standard error" : "the descriptor" };
-	if (path && !strcmp(path, "-")) {
-		o->fd = STDOUT_FILENO;
-		o->name = "standard output";
-	} else if (path) {
-		int flags = O_WRONLY | O_CLOEXEC | (append ? O_APPEND : 0);
+	const int flags = O_WRONLY | O_CLOEXEC | (o->how == OUTPUT_APPEND ? O_APPEND : 0);
+	int as = whole_file_descriptor(path);
+	struct stat st;
 
+	if (as >= 0) {
+		o->fd = fcntl(as, F_DUPFD_CLOEXEC, 0);
+	} else {
 		o->fd = open(path, flags | O_CREAT | O_EXCL, 0666);
 		o->made = o->fd >= 0;
 		if (o->fd < 0 && errno == EEXIST)
 			o->fd = open(path, flags | O_CREAT, 0666);
+		o->regular = o->fd >= 0 && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
+	}
+	if (o->fd < 0)
+		return tare_fail(err, errno, "cannot write to %.200s: %s", path, strerror(errno));
+	return 0;
+}
+
+int output_open(struct output *o, const char *path, enum output_how how, int fd, struct tare_error *err)
+{
+	*o = (struct output){ .fd = fd, .how = how, .file.fd = -1, .name = fd == STDERR_FILENO ? "standard error" : "the descriptor" };
+	if (path && !strcmp(path, "-")) {
+		o->fd = STDOUT_FILENO;
+		o->name = "standard output";
+	} else if (path) {
+		int ret = how == OUTPUT_WHOLE ? whole_file_open(&o->file, path, false, err) : open_rows(o, path, err);
+
+		o->own = ret == 0;
 		o->name = path;
-		o->own = true;
-		o->append = append;
-		if (o->fd < 0)
-			return tare_fail(err, errno, "cannot write to %.200s: %s", path,
-					 strerror(errno));
-		return 0;
+		if (how == OUTPUT_WHOLE) {
+			o->fd = o->file.fd;
+			o->regular = o->own && !o->file.direct;
+		}
+		return ret;
 	}
 	if (fcntl(o->fd, F_GETFD) < 0)
 		return tare_fail(err, EBADF, "cannot write results: %s %d is not open", o->name,
@@ -39,31 +55,45 @@ int output_open(struct output *o, const char *path, bool append, int fd, struct 
 	return 0;
 }
 
-/* What was there goes when its successor comes, and not before. A device or pipe has nothing to empty. */
-static void empty(const struct output *o)
+/* Rows at the end of a file, all of them or none. The first take the place of what was there, once there is room for them. */
+static int put_rows(struct output *o, const struct text *t)
 {
-	struct stat st;
+	const bool anew = o->how == OUTPUT_ROWS && !o->any;
+	off_t at = anew ? 0 : lseek(o->fd, 0, SEEK_END);
+	int ret = at < 0 ? -errno : file_reserve(o->fd, at, (off_t)t->len);
+	off_t end = at;
 
-	if (o->own && !o->append && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(o->fd, 0) < 0)
-		return; /* writing will say why */
+	if (ret < 0)
+		return ret;
+	ret = file_write_all(o->fd, t->s, t->len);
+	if (ret == 0)
+		end = at + (off_t)t->len;
+	if ((anew || ret < 0) && ftruncate(o->fd, end) < 0 && ret == 0)
+		ret = -errno;
+	return ret;
 }
 
 int output_put(struct output *o, struct text *t, struct tare_error *err)
 {
 	int ret = t->failed ? -ENOMEM : 0;
 
-	if (ret == 0 && t->len && !o->any)
-		empty(o);
-	if (ret == 0 && t->len) {
+	if (ret == 0 && t->len)
+		ret = o->regular ? put_rows(o, t) : file_write_all(o->fd, t->s, t->len);
+	if (ret < 0)
+		o->failed = true;
+	else if (t->len)
 		o->any = true;
-		ret = file_write_all(o->fd, t->s, t->len);
-	}
-
 	text_free(t);
 	if (ret < 0)
-		return tare_fail(err, -ret, "cannot write results to %.200s: %s", o->name,
-				 strerror(-ret));
+		return tare_fail(err, -ret, "cannot write results to %.150s: %s%s", o->name, strerror(-ret),
+				 o->regular && o->any && o->how != OUTPUT_WHOLE ? "; the rows before are there" : "");
 	return 0;
+}
+
+void output_abandon(struct output *o)
+{
+	o->failed = true;
+	output_close(o, NULL);
 }
 
 int output_close(struct output *o, struct tare_error *err)
@@ -71,10 +101,18 @@ int output_close(struct output *o, struct tare_error *err)
 	int fd = o->fd;
 
 	o->fd = -1;
-	if (o->made && !o->any && fd >= 0)
+	if (!o->own)
+		return 0;
+	o->own = false;
+	if (o->how == OUTPUT_WHOLE && o->any && !o->failed)
+		return whole_file_commit(&o->file, err);
+	if (o->how == OUTPUT_WHOLE) {
+		whole_file_abandon(&o->file);
+		return 0;
+	}
+	if (o->made && !o->any)
 		unlink(o->name); /* nothing was measured: no empty file passes for a result */
-	if (o->own && fd >= 0 && close(fd) < 0 &&
-	    errno != EINTR) /* where a network file's errors come */
+	if (close(fd) < 0 && errno != EINTR) /* where a network file's errors come */
 		return tare_fail(err, errno, "cannot write results to %.200s: %s", o->name,
 				 strerror(errno));
 	return 0;
@@ -137,7 +175,7 @@ int document_open(struct document *d, const char *path, struct tare_error *err)
 	int ret;
 
 	*d = (struct document){ 0 };
-	ret = output_open(&d->to, path, false, STDOUT_FILENO, err);
+	ret = output_open(&d->to, path, OUTPUT_WHOLE, STDOUT_FILENO, err);
 	if (ret == 0)
 		d->style = output_style(&d->to, WHEN_AUTO);
 	return ret;

@@ -4,21 +4,35 @@
 #define CLI_OUTPUT_H
 
 #include "view/style.h"
+#include "cli/whole_file.h"
 #include "base/error.h"
+
+enum output_how {
+	OUTPUT_WHOLE,  /* a file is there whole or not at all (cli/whole_file.h); what was there stays until output_close() */
+	OUTPUT_ROWS,   /* each put is in the file at once; what was there stays until the first, and nothing is put in part */
+	OUTPUT_APPEND, /* so, behind what is there */
+};
 
 struct output {
 	int fd;
-	bool own, append;
-	bool made; /* by us: it was not there */
-	bool any;  /* something was written */
+	enum output_how how;
+	bool own;
+	bool regular; /* a file on a disk, that can be full */
+	bool made;    /* by us: it was not there */
+	bool any;     /* something was written */
+	bool failed;  /* something was not */
+	struct whole_file file;
 	const char *name; /* for messages */
 };
 
 /* path NULL: the descriptor `fd`; "-": standard output. */
-int output_open(struct output *o, const char *path, bool append, int fd, struct tare_error *err);
+int output_open(struct output *o, const char *path, enum output_how how, int fd, struct tare_error *err);
 /* All of it at once, then empties the text. -EPIPE: the reader is gone. */
 int output_put(struct output *o, struct text *t, struct tare_error *err);
+/* Where nothing was put, or not all, a whole file stays as it was. After output_abandon() and a second time does nothing. */
 int output_close(struct output *o, struct tare_error *err);
+/* Not all of it could be made. */
+void output_abandon(struct output *o);
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 

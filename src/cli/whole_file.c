@@ -11,25 +11,44 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/num.h"
 #include "cli/whole_file.h"
 
 static const int deadly[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
-static const char *volatile doomed; /* unlinked when one of these comes */
+enum { MOST_DOOMED = 4 };
+static const char *volatile doomed[MOST_DOOMED]; /* unlinked when one of these comes */
+static pid_t doomed_by;
 
 static void on_signal(int number)
 {
-	if (doomed)
-		unlink(doomed);
+	for (size_t i = 0; i < MOST_DOOMED && getpid() == doomed_by; i++)
+		if (doomed[i])
+			unlink(doomed[i]);
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
 static void guard(const char *name)
 {
-	doomed = name;
+	size_t at = 0;
+
+	while (at < MOST_DOOMED && doomed[at])
+		at++;
+	if (at == MOST_DOOMED)
+		return;
+	doomed_by = getpid();
+	doomed[at] = name;
 	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++)
-		if (signal(deadly[i], name ? on_signal : SIG_DFL) == SIG_IGN)
+		if (signal(deadly[i], on_signal) == SIG_IGN)
 			signal(deadly[i], SIG_IGN);
+}
+
+/* The handler stays: with nothing to unlink it is what comes anyway. */
+static void unguard(const char *name)
+{
+	for (size_t i = 0; i < MOST_DOOMED; i++)
+		if (doomed[i] == name)
+			doomed[i] = NULL;
 }
 
 static int fail(const struct whole_file *f, struct tare_error *err)
@@ -39,28 +58,62 @@ static int fail(const struct whole_file *f, struct tare_error *err)
 	return tare_fail(err, code, "cannot write to %.200s: %s", f->path, strerror(code));
 }
 
+static int hidden_name(struct whole_file *f, const char *name)
+{
+	f->temp = strdup(name);
+	if (!f->temp) {
+		unlink(name);
+		errno = ENOMEM;
+		return -1;
+	}
+	guard(f->temp);
+	return 0;
+}
+
 /* Beside its place: a rename must not cross file systems. */
 static int open_beside(struct whole_file *f)
 {
-	char *copy = strdup(f->path);
+	char *copy = strdup(f->path), name[FILE_PART_ROOM];
 	const char *dir = copy ? dirname(copy) : NULL;
 
 	f->fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
-	if (f->fd < 0 && dir && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL) &&
-	    asprintf(&f->temp, "%s.tare-XXXXXX", f->path) > 0) {
-		mode_t mask = umask(0);
+	if (f->fd < 0 && dir && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL)) {
+		int fd = file_part_open(f->path, 0666, name);
 
-		umask(mask);
-		f->fd = mkostemp(f->temp, O_CLOEXEC);
-		if (f->fd >= 0) {
-			guard(f->temp);
-			fchmod(f->fd, 0666 & ~mask);
-		} else {
-			free(f->temp);
-			f->temp = NULL;
+		if (fd < 0)
+			errno = -fd;
+		f->fd = fd;
+		if (fd >= 0 && hidden_name(f, name) < 0) {
+			close(fd);
+			f->fd = -1;
 		}
 	}
 	free(copy);
+	return f->fd < 0 ? -1 : 0;
+}
+
+int whole_file_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	uint64_t n;
+
+	if (!strcmp(path, "/dev/stdout"))
+		return STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		return STDERR_FILENO;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+		if (!strncmp(path, folders[i], strlen(folders[i])) && num_parse(path + strlen(folders[i]), &n, NULL) == 0 && n <= INT_MAX)
+			return (int)n;
+	return -1;
+}
+
+/* As it is: nothing beside it, nothing put in its place. */
+static int open_direct(struct whole_file *f, const char *path)
+{
+	int as = whole_file_descriptor(path);
+
+	f->direct = true;
+	f->fd = as >= 0 ? fcntl(as, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	return f->fd < 0 ? -1 : 0;
 }
 
@@ -82,7 +135,7 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 		f->direct = true;
 		return fcntl(f->fd, F_GETFD) < 0 ? tare_fail(err, EBADF, "standard output is not open") : 0;
 	}
-	placed = file_place(path, place); /* a link stays a link to what is written */
+	placed = whole_file_descriptor(path) >= 0 ? 0 : file_place(path, place); /* a link stays a link to what is written */
 	f->path = strdup(placed > 0 ? place : path);
 	if (!f->path)
 		return tare_fail_nomem(err);
@@ -90,15 +143,14 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 	if (placed < 0) {
 		errno = -placed;
 	} else if (placed == 0) {
-		f->direct = true;
-		f->fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+		open_direct(f, path);
 	} else if (!there || access(place, W_OK) == 0) { /* a rename would get around rights */
 		if (open_beside(f) < 0 && there && (errno == EACCES || errno == EPERM)) {
-			f->over = open(f->path, O_WRONLY | O_CLOEXEC);
-			f->in_place = f->over >= 0;
-			f->fd = f->over < 0 ? -1 : memfd_create("tare", MFD_CLOEXEC);
-		} else if (there && f->fd >= 0)
+			f->in_place = true;
+			f->fd = memfd_create("tare", MFD_CLOEXEC);
+		} else if (there && f->fd >= 0) {
 			fchmod(f->fd, st.st_mode & 07777);
+		}
 	}
 	if (f->fd >= 0)
 		return 0;
@@ -110,56 +162,81 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 /* A file without a name gets a hidden one, which then takes the place. */
 static int name_it(struct whole_file *f)
 {
-	char link_path[64];
+	char name[FILE_PART_ROOM];
+	int ret = file_part_link(f->fd, f->path, name);
 
-	snprintf(link_path, sizeof(link_path), "/proc/self/fd/%d", f->fd);
-	for (int i = 0; i < 100; i++) {
-		if (asprintf(&f->temp, "%s.tare-%d-%d", f->path, (int)getpid(), i) < 0) {
-			f->temp = NULL;
-			return -1;
-		}
-		if (linkat(AT_FDCWD, link_path, AT_FDCWD, f->temp, AT_SYMLINK_FOLLOW) == 0)
-			return 0;
-		free(f->temp);
-		f->temp = NULL;
-		if (errno != EEXIST)
-			return -1;
+	if (ret < 0) {
+		errno = -ret;
+		return -1;
 	}
-	return -1;
+	return hidden_name(f, name);
 }
 
+/* What stood there goes when there is room for what comes, and not before. */
 static int write_over(struct whole_file *f)
 {
 	off_t n = lseek(f->fd, 0, SEEK_END), at = 0;
+	int over = open(f->path, O_WRONLY | O_CLOEXEC), ret = over < 0 || n < 0 ? -1 : 0, code;
 
-	if (n < 0 || (n && (errno = posix_fallocate(f->over, 0, n))))
+	if (ret == 0) {
+		errno = -file_reserve(over, 0, n);
+		ret = errno ? -1 : 0;
+	}
+	while (ret == 0 && at < n) {
+		ssize_t some = sendfile(over, f->fd, &at, (size_t)(n - at));
+
+		if (some == 0)
+			errno = EIO;
+		if (some == 0 || (some < 0 && errno != EINTR))
+			ret = -1;
+	}
+	if (ret == 0)
+		ret = ftruncate(over, n);
+	code = errno;
+	if (over >= 0 && close(over) < 0 && errno != EINTR && ret == 0)
 		return -1;
-	while (at < n) {
-		ssize_t some = sendfile(f->over, f->fd, &at, (size_t)(n - at));
+	errno = code;
+	return ret;
+}
 
-		if (some <= 0 && errno != EINTR)
+/* Another's file in a sticky folder, or a mount point, takes no other in its place; what it holds may be written. */
+static bool only_in_place(int code)
+{
+	return code == EPERM || code == EACCES || code == EBUSY;
+}
+
+static int put_in_place(struct whole_file *f)
+{
+	if (f->direct)
+		return 0;
+	if (f->in_place)
+		return write_over(f);
+	if (!f->temp && name_it(f) < 0)
+		return -1;
+	if (rename(f->temp, f->path) < 0) {
+		if (!only_in_place(errno))
+			return -1;
+		unlink(f->temp);
+		if (write_over(f) < 0)
 			return -1;
 	}
-	return ftruncate(f->over, n);
+	unguard(f->temp);
+	free(f->temp);
+	f->temp = NULL;
+	return 0;
 }
 
 int whole_file_commit(struct whole_file *f, struct tare_error *err)
 {
-	int ret = 0;
+	int ret = put_in_place(f) < 0 ? fail(f, err) : 0;
 
-	if (f->in_place)
-		ret = write_over(f) < 0 ? fail(f, err) : 0;
-	else if (!f->direct && ((!f->temp && name_it(f) < 0) || rename(f->temp, f->path) < 0))
-		ret = fail(f, err);
-	if (ret == 0 && f->temp) {
-		guard(NULL);
-		free(f->temp);
-		f->temp = NULL;
-	}
-	if (ret == 0 && f->path && close(f->fd) < 0 && errno != EINTR)
-		ret = fail(f, err);
-	if (ret == 0)
+	if (ret == 0 && f->path) {
+		int fd = f->fd;
+
 		f->fd = -1;
+		if (close(fd) < 0 && errno != EINTR) /* where a network file's errors come */
+			ret = fail(f, err);
+	}
 	whole_file_abandon(f);
 	return ret;
 }
@@ -168,12 +245,10 @@ void whole_file_abandon(struct whole_file *f)
 {
 	if (f->temp) {
 		unlink(f->temp);
-		guard(NULL);
+		unguard(f->temp);
 	}
 	if (f->fd >= 0 && f->path)
 		close(f->fd);
-	if (f->in_place)
-		close(f->over);
 	free(f->temp);
 	free(f->path);
 	*f = (struct whole_file){ .fd = -1 };

@@ -113,7 +113,7 @@ int windows_diff_run(int argc, char **argv)
 	if (ret == 0)
 		ret = windows_diff(t[0], t[1], exact, o.thread_a, o.thread_b, d, &err);
 	if (ret == 0)
-		ret = output_open(&out, "-", false, STDOUT_FILENO, &err);
+		ret = output_open(&out, "-", OUTPUT_WHOLE, STDOUT_FILENO, &err);
 	if (ret == 0) {
 		struct style style = output_style(&out, WHEN_AUTO);
 

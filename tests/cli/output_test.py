@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""-o FILE of the commands: there whole or not at all, and what was there stays until its successor is.
+
+usage: output_test.py TARE
+"""
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+from commands import ROOM, sh  # noqa: E402
+
+TARE = os.path.abspath(sys.argv[1])
+os.environ.update(LC_ALL="C.UTF-8", COLUMNS="100")
+HERE = Path(ROOM.name)
+DATA = HERE / "in.data"
+STAT = (TARE, "stat", "-e", "page-faults")
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+
+
+def commands():
+    """Name -> the words that write to FILE, which is put in."""
+    if not DATA.exists():
+        sh(TARE, "record", "-q", "-o", str(DATA), "-e", "cpu-clock:u", "-F", "5000", "--", sys.executable, "-S", "-c", "sum(range(3000000))")
+    return {
+        "stat": [*STAT, "-o", "FILE", "--", "true"],
+        "stat json": [*STAT, "--format", "json", "-o", "FILE", "--", "true"],
+        "windows": [TARE, "windows", "--mode", "poll", "-e", "page-faults", "--every", "10ms", "-o", "FILE", "--", "sleep", "0.05"],
+        "report": [TARE, "report", "-o", "FILE", str(DATA)],
+        "report csv": [TARE, "report", "--format", "csv", "-o", "FILE", str(DATA)],
+        "folded": [TARE, "report", "--folded", "-o", "FILE", str(DATA)],
+        "diff": [TARE, "report", "--diff", str(DATA), "-o", "FILE", str(DATA)],
+        "export": [TARE, "export", "-f", "folded", "-o", "FILE", str(DATA)],
+        "faults": [TARE, "verify", "faults", "-o", "FILE"],
+    }
+
+
+def run(words, file, **options):
+    return sh(*[str(file) if w == "FILE" else w for w in words], **options)
+
+
+def no_longer_than(most):
+    """A disk that is full once a file has so many bytes; the signal that comes with it must not be needed."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
+def beside(folder):
+    return sorted(p.name for p in Path(folder).iterdir())
+
+
+@test
+def whole_or_not_at_all():
+    room = HERE / "whole"
+    room.mkdir()
+    file = room / "out"
+    for name, words in commands().items():
+        run(words, file, status=None)
+        whole = file.read_text()
+        true(len(whole) > 30, f"{name} wrote {whole}")
+        file.write_text("was here\n" * 3)
+        run(words, file, status=None)
+        true(len(file.read_text()) > 30 and "was here" not in file.read_text(), name)
+        equal(beside(room), ["out"], name)
+        file.unlink()
+
+
+@test
+def no_room():
+    room = HERE / "no-room"
+    room.mkdir()
+    file = room / "out"
+    for name, words in commands().items():
+        if name == "export":
+            continue  # the limit ends it by a signal; its case is on a full disk
+        r = run(words, file, status=125, preexec_fn=no_longer_than(20))
+        true(f"cannot write results to {file}: File too large" in r.stderr, f"{name}: {r.stderr}")
+        equal(beside(room), [], f"{name} left")
+        file.write_text("was here\n")
+        run(words, file, status=125, preexec_fn=no_longer_than(20))
+        equal((file.read_text(), beside(room)), ("was here\n", ["out"]), name)
+        file.unlink()
+
+
+ON_A_FULL_DISK = r"""
+tare=$1; data=$2
+mount -t tmpfs -o size=8k none full || exit 77
+cd full
+echo was here > old; head -c 4096 /dev/zero > fill
+for out in new old; do
+	for how in "stat -e page-faults -o $out -- true" "stat -e page-faults -I 20 -o $out -- sleep 0.1" "report --format json -o $out $data" "export -f folded -o $out $data"; do
+		[ "$out $how" != "old stat -e page-faults -I 20 -o old -- sleep 0.1" ] || continue
+		"$tare" $how 2>../said; echo "$? $(grep -c "No space left" ../said) $(cat old)" *
+	done
+done
+"$tare" stat -x, -e page-faults -I 5 -o old -- sleep 20 2>../said; echo "$? $(grep -c "No space left on device; the rows before are there" ../said)" *
+cp old ../rows
+"$tare" stat -e page-faults --append -o old -- true 2>../said; echo "$? $(grep -c "No space left" ../said) $(cmp old ../rows && echo same)" *
+"""
+
+
+@test
+def a_full_disk():
+    (HERE / "full").mkdir()
+    commands()
+    r = sh("unshare", "-rm", "sh", "-c", ON_A_FULL_DISK, "sh", TARE, str(DATA), status=None)
+    if r.returncode == 77 or "unshare failed" in r.stderr:
+        skip("no file system can be mounted here")
+    equal(r.stdout.splitlines(), ["125 1 was here fill old"] * 7 + ["125 1 fill old", "125 1 same fill old"], r.stderr)
+    rows = (HERE / "rows").read_text()
+    true(rows.endswith("\n") and len(rows) > 3000 and "was here" not in rows, rows[-200:])
+    equal({len(line.split(",")) for line in rows.splitlines()[2:]}, {8}, "every row whole")
+
+
+@test
+def intervals_are_there_as_they_come():
+    file = HERE / "rows.txt"
+    file.write_text("was here\n")
+    with subprocess.Popen([*STAT, "-x,", "-I", "50", "-o", str(file), "--", "sleep", "60"], stderr=subprocess.PIPE, text=True, start_new_session=True) as p:
+        while "page-faults" not in file.read_text():
+            true(p.poll() is None, "ended early")
+        true(file.read_text().endswith("\n") and "was here" not in file.read_text(), file.read_text())
+        os.killpg(p.pid, signal.SIGKILL)
+    true("page-faults" in file.read_text(), "what was told is there after a kill")
+    file.write_text("was here\n")
+    r = sh(*STAT, "-x,", "-I", "20", "-o", str(file), "--", "sleep", "0.1", status=125, preexec_fn=no_longer_than(20))
+    equal((file.read_text(), "File too large\n" in r.stderr), ("was here\n", True), r.stderr)
+    r = sh(*STAT, "-x,", "-I", "20", "-o", str(file), "--", "sleep", "10", status=125, preexec_fn=no_longer_than(400))
+    rows = file.read_text()
+    true(rows.endswith("\n") and 250 < len(rows) <= 400 and "; the rows before are there" in r.stderr, rows + r.stderr)
+    added = rows + "more\n"
+    file.write_text(added)
+    sh(*STAT, "--append", "-o", str(file), "--", "true", status=125, preexec_fn=no_longer_than(450))
+    equal(file.read_text(), added, "nothing is added in part")
+    sh(*STAT, "--append", "-o", str(file), "--", "true")
+    true(file.read_text().startswith(added) and len(file.read_text()) > len(added) + 100, "added")
+
+
+@test
+def nothing_measured_changes_nothing():
+    file, new = HERE / "kept.txt", HERE / "none.txt"
+    file.write_text("was here\n")
+    for out in (file, new):
+        for words in (["stat", "-o", out, "--", "./nonexistent"], ["stat", "-I", "10", "-o", out, "--", "./nonexistent"],
+                      ["report", "-o", out, "nonexistent.data"], ["windows", "--mode", "poll", "-e", "page-faults", "--every", "10ms", "-o", out, "--", "./nonexistent"]):
+            r = sh(TARE, *map(str, words), status=None)
+            true(r.returncode in (125, 127), f"{words}: {r.returncode} {r.stderr}")
+            equal((file.read_text(), new.exists()), ("was here\n", False), str(words))
+
+
+@test
+def links_modes_and_streams():
+    room = HERE / "links"
+    room.mkdir()
+    real, link = room / "real", room / "link"
+    link.symlink_to("real")
+    for _ in range(2):  # a target that is not there yet, and one that is
+        sh(*STAT, "-o", str(link), "--", "true")
+        true(link.is_symlink() and "page-faults" in real.read_text(), "the link stays one")
+        real.write_text("was here")
+        real.chmod(0o640)
+    sh(*STAT, "-o", str(link), "--", "true")
+    equal((real.stat().st_mode & 0o777, "was here" in real.read_text()), (0o640, False), "the mode stays")
+    long = room / ("n" * 255)
+    sh(*STAT, "-o", str(long), "--", "true")
+    true("page-faults" in long.read_text(), "the longest name")
+    equal(beside(room), sorted(["link", "real", long.name]), "nothing else")
+    for target in ("-", "/dev/stdout", "/proc/self/fd/1", "/dev/fd/1"):
+        true("page-faults" in sh(*STAT, "-o", target, "--", "true").stdout, target)
+        true("page-faults" in sh(*STAT, "-I", "20", "-o", target, "--", "sleep", "0.05").stdout, target)
+        both = HERE / "both.txt"
+        sh("sh", "-c", f"{{ echo first; {' '.join(STAT)} -o {target} -- true; echo last; }} > {both}")
+        lines = both.read_text().splitlines()
+        true(lines[0] == "first" and lines[-1] == "last" and "page-faults" in both.read_text(), f"{target}: {lines}")
+    for how in ([], ["-I", "20"]):
+        r = sh(*STAT, *how, "-o", "/dev/full", "--", "sleep", "0.05", status=125)
+        true("cannot write results to /dev/full: No space left on device\n" in r.stderr, r.stderr)
+        fifo = HERE / "fifo"
+        os.mkfifo(fifo)
+        got = []
+        reader = threading.Thread(target=lambda: got.append(fifo.read_text()))
+        reader.start()
+        sh(*STAT, *how, "-o", str(fifo), "--", "sleep", "0.05")
+        reader.join()
+        true("page-faults" in got[0] and fifo.is_fifo(), got)
+        fifo.unlink()
+
+
+@test
+def where_nothing_can_be_put_in_its_place():
+    """A folder that may not be written, another's file in a sticky one: over what is there; and with no room that stays."""
+    if os.geteuid():
+        skip("needs root")
+    room = HERE / "sticky"
+    room.mkdir()
+    for part in (HERE, *HERE.parents):
+        if not os.stat(part).st_mode & 0o001 or part == HERE:
+            os.chmod(part, os.stat(part).st_mode | 0o011)
+    tare = HERE / "tare-copy"
+    tare.write_bytes(Path(TARE).read_bytes())
+    tare.chmod(0o755)
+    words = [*NOBODY, str(tare), "stat", "-e", "page-faults:u", "-o", "FILE", "--", "true"]
+    for mode in (0o755, 0o1777):
+        os.chmod(room, mode)
+        file = room / "out"
+        file.write_text("was here\n" * 1000)
+        file.chmod(0o666)
+        at = file.stat().st_ino
+        run(words, file)
+        true("page-faults" in file.read_text() and "was here" not in file.read_text(), oct(mode))
+        equal((beside(room), file.stat().st_ino), (["out"], at), oct(mode))
+        file.write_text("was here\n")
+        run(words, file, status=125, preexec_fn=no_longer_than(20))
+        equal((beside(room), file.read_text()), (["out"], "was here\n"), oct(mode))
+        file.chmod(0o644)
+        r = run(words, file, status=125)
+        true("Permission denied" in r.stderr and file.read_text() == "was here\n", r.stderr)
+        file.unlink()
+    os.chmod(room, 0o755)
+    r = run(words, room / "new", status=125)
+    true("cannot write to" in r.stderr and "Permission denied" in r.stderr, r.stderr)
+
+
+main()
