@@ -152,6 +152,7 @@ static int run(const struct command *self, int argc, char **argv)
 	struct aggregate a = { 0 };
 	struct explained explained = { 0 };
 	struct text out = { 0 };
+	size_t *copy_of = NULL;
 	int status, rest = options_parse(self, argc, argv, &o, &status), ret = 0;
 
 	if (rest < 0)
@@ -176,6 +177,9 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
 		ret = form_each_once(argv + rest, (size_t)(argc - rest), &err);
+		if (ret == 0)
+			ret = form_copies(&copy_of, self, argv + rest, (size_t)(argc - rest), &err);
+		o.shown.copy_of = copy_of;
 		if (ret == 0)
 			ret = run_files(&a, argv + rest, (size_t)(argc - rest), &o, &err);
 		if (ret == 0)
@@ -202,6 +206,7 @@ static int run(const struct command *self, int argc, char **argv)
 	else
 		ret = verdict(&a, o.check);
 	free(explained.row);
+	free(copy_of);
 	aggregate_free(&a);
 	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
 }

@@ -171,7 +171,7 @@ static int run(const struct command *self, int argc, char **argv)
 	struct opened_output to;
 	struct compare c = { 0 };
 	struct text out = { 0 };
-	size_t before, after, only;
+	size_t before, after, only, *copy_of = NULL;
 	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
 
 	if (rest < 0)
@@ -194,6 +194,9 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
 		ret = form_each_once(argv + rest, before + after, &err);
+		if (ret == 0)
+			ret = form_copies(&copy_of, self, argv + rest, before + after, &err);
+		o.shown.copy_of = copy_of;
 		if (ret == 0)
 			ret = compare(&c, argv + rest, before, after, &o.how, &err);
 		if (ret == 0)
@@ -221,6 +224,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret < 0)
 		complain(self, &err, NULL);
 	compare_free(&c);
+	free(copy_of);
 	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "analyze/labels.h"
 #include "base/num.h"
+#include "cli/command.h"
 #include "cli/form.h"
 
 int form_set_format(void *options, const char *arg, struct tare_error *err)
@@ -110,6 +112,44 @@ int form_each_once(char *const *files, size_t n, struct tare_error *err)
 	}
 	free(st);
 	return ret;
+}
+
+static bool same_content(const char *a, const char *b)
+{
+	FILE *f[2] = { fopen(a, "rbe"), fopen(b, "rbe") };
+	struct stat st[2];
+	bool same = f[0] && f[1] && fstat(fileno(f[0]), &st[0]) == 0 && fstat(fileno(f[1]), &st[1]) == 0 && S_ISREG(st[0].st_mode) && S_ISREG(st[1].st_mode) &&
+		    st[0].st_size == st[1].st_size;
+
+	while (same) {
+		char block[2][16384];
+		size_t n[] = { fread(block[0], 1, sizeof(block[0]), f[0]), fread(block[1], 1, sizeof(block[1]), f[1]) };
+
+		same = n[0] == n[1] && !memcmp(block[0], block[1], n[0]) && !ferror(f[0]) && !ferror(f[1]);
+		if (n[0] < sizeof(block[0]))
+			break;
+	}
+	for (int i = 0; i < 2; i++)
+		if (f[i])
+			fclose(f[i]);
+	return same;
+}
+
+int form_copies(size_t **out, const struct command *self, char *const *files, size_t n, struct tare_error *err)
+{
+	*out = calloc(n + 1, sizeof(**out));
+	if (!*out)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		while (k < i && ((*out)[k] != k || !same_content(files[k], files[i])))
+			k++;
+		(*out)[i] = k;
+		if (k < i)
+			fprintf(stderr, "tare %s: warning: %s has the very content of %s: a copy is no further run, and hides the noise\n", self->name, files[i], files[k]);
+	}
+	return 0;
 }
 
 int form_some_match(const struct form *form, const struct labels *l, struct tare_error *err)

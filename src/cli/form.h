@@ -50,6 +50,10 @@ int form_set_match(void *options, const char *arg, struct tare_error *err);
 
 /* -EINVAL where two of the paths lead to one file: a run that is added twice is not two. */
 int form_each_once(char *const *files, size_t n, struct tare_error *err);
+struct command;
+/* out[i]: the first of the files with the very content of file i, which is i itself where no file before it has. What has is told on stderr: a
+ * copy is no further run. Reads a file as far as one of the same size is the same. The caller frees. */
+int form_copies(size_t **out, const struct command *self, char *const *files, size_t n, struct tare_error *err);
 
 struct labels;
 /* -EINVAL where --match was given and none of the labels has that text. */

@@ -205,6 +205,7 @@ void aggregate_json(struct text *out, const struct aggregate *a, const struct ag
 		json_uint(&j, "alone", a->run[r].alone);
 		json_uint(&j, "lost", a->run[r].lost);
 		json_bool(&j, "lost_unknown", a->run[r].lost_unknown);
+		json_string(&j, "copy_of", how->copy_of && how->copy_of[r] != r ? a->run[how->copy_of[r]].path : NULL);
 		json_uint(&j, "threads", a->run[r].threads);
 		json_end(&j);
 	}

@@ -11,6 +11,7 @@ struct aggregate_shown {
 	const char *match; /* only labels that hold this text; NULL: all */
 	const char *by;	   /* only this counter; NULL: all of them */
 	const struct explained *explained; /* or NULL */
+	const size_t *copy_of; /* by run: whose content it has, itself where no run before it has it; NULL: not looked */
 };
 
 void aggregate_text(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s);

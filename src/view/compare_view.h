@@ -12,6 +12,7 @@ struct compare_shown {
 	const char *by;	   /* only this counter; NULL: all of them */
 	enum compare_key key;
 	bool sure;	   /* only what exceeds the noise */
+	const size_t *copy_of; /* by run: whose content it has, itself where no run before it has it; NULL: not looked */
 };
 
 /* Sorts the rows anew for each counter's table. */

@@ -271,6 +271,24 @@ def one_file_is_one_run():
 
 
 @test
+def a_copy_is_told():
+    a, b, c = (run(n, {"x": 1000 + 100 * i}) for i, n in enumerate(("first", "second", "larger")))
+    twins = [copy(b), copy(b, 2)]
+    longer = room("longer")
+    longer.write_bytes(b.read_bytes() + bytes(1))
+    says = f"warning: {twins[0]} has the very content of {b}: a copy is no further run"
+    d = tare("diff", "--format", "json", a, b, "--", *twins, c)
+    equal([r["copy_of"] for side in ("before", "after") for r in json.loads(d.stdout)[side]], [None, None, str(b), str(b), None], "diff")
+    true(d.stderr.count("warning") == 2 and says in d.stderr, d.stderr)
+    d = tare("aggregate", "--format", "json", b, a, twins[0])
+    equal([r["copy_of"] for r in json.loads(d.stdout)["runs"]], [None, None, str(b)], "aggregate")
+    true(d.stderr.count("warning") == 1 and says in d.stderr, d.stderr)
+    for words in (("diff", a, b, "--", c), ("aggregate", a, b, c)):
+        equal(tare(*words).stderr, "", f"{words}")
+    true("very content" not in tare("diff", a, b, "--", longer, status=None).stderr, "a byte more")
+
+
+@test
 def what_lost_points_is_not_judged():
     if os.uname().machine != "x86_64":
         return  # counts that repeat, so that whatever differs is a change

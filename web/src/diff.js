@@ -14,6 +14,7 @@ function facts(doc) {
   const rows = [...counters(doc, doc.all).map((c) => { const w = doc.all.counters[c.counter].whole ?? doc.all.counters[c.counter].self; return w && [c.counter, [percentOf(w) || "no change"], [plain(w.before.mean, c.unit), " → ", plain(w.after.mean, c.unit), w.beyond === false && toNumber(w.change) !== 0 ? (w.reason ? `, ${reasons[w.reason]}` : ", within the noise") : ""].join("")]; }).filter(Boolean),
     ["Before", runs(doc.before.length)], ["After", runs(doc.after.length)], ["Labels", full(doc.labels.length)]];
   const remarks = [doc.test === null && "With one recording on each side nothing is known of the noise: no change here is called sure.", doc.own_cost_subtracted && "What the recording itself cost was taken off.",
+    ...[...doc.before, ...doc.after].map((r) => r.copy_of && `${r.path} has the very content of ${r.copy_of}: a copy is no further run, and hides the noise.`),
     ...[...doc.before, ...doc.after].map((r) => r.damage && `${r.path} is damaged: ${r.damage}`)].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
