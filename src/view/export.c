@@ -55,12 +55,25 @@ struct opened {
 
 struct points {
 	struct export *x;
+	struct timeline *t;
 	struct opened *open;
 	size_t depth, room;
 	uint64_t last; /* place of the point before */
 	bool held;     /* what was begun last is a gap whose begin is not known */
 	struct export_told *told;
 };
+
+/* What stands for lost points begins and ends where they are missing; it is no region of the program. */
+static bool is_gap(const struct points *w, const struct timeline_point *p)
+{
+	return timeline_label(w->t, p->label)->gap;
+}
+
+/* A begin or end of the program's that is not in the recording. */
+static void note_repaired(struct points *w, const struct timeline_point *p)
+{
+	w->told->repaired += p->repaired != TIMELINE_AS_RECORDED && !is_gap(w, p);
+}
 
 /* Where the point stands on the axis. Detached timings are in no order (timeline.h, TIMELINE_START). */
 static uint64_t place(struct points *w, const struct timeline_point *p, bool *unknown)
@@ -98,7 +111,7 @@ static void place_gap(struct points *w, const struct timeline_point *behind)
 	show_begun(w);
 }
 
-static int begin(struct points *w, struct timeline *t, const struct timeline_point *p, struct tare_error *err)
+static int begin(struct points *w, const struct timeline_point *p, struct tare_error *err)
 {
 	struct opened *o;
 
@@ -117,9 +130,9 @@ static int begin(struct points *w, struct timeline *t, const struct timeline_poi
 	o->repaired = p->repaired;
 	memcpy(o->value, p->value, w->x->of->info->n_counters * sizeof(*o->value));
 	o->at = place(w, p, &o->at_unknown);
-	w->told->repaired += p->repaired;
+	note_repaired(w, p);
 	w->depth++;
-	w->held = o->at_unknown && p->repaired == TIMELINE_AT_GAP && timeline_label(t, p->label)->gap;
+	w->held = o->at_unknown && p->repaired == TIMELINE_AT_GAP && is_gap(w, p);
 	if (!w->held)
 		show_begun(w);
 	return 0;
@@ -146,7 +159,7 @@ static void end(struct points *w, const struct timeline_point *p)
 	};
 	s.end = place(w, p, &s.end_unknown);
 	w->told->missing += s.missing != 0;
-	w->told->repaired += p->repaired;
+	note_repaired(w, p);
 	w->x->how->close(w->x, &s);
 }
 
@@ -161,11 +174,11 @@ static void mark(struct points *w, const struct timeline_point *p)
 	w->x->how->mark(w->x, &m);
 }
 
-static int one_thread(struct points *w, struct timeline *t, struct tare_error *err)
+static int one_thread(struct points *w, struct tare_error *err)
 {
 	struct timeline_point p;
 	struct cursor *c = NULL;
-	int ret = timeline_thread(t, w->x->thread, &c, err);
+	int ret = timeline_thread(w->t, w->x->thread, &c, err);
 
 	w->depth = 0;
 	w->held = false;
@@ -176,7 +189,7 @@ static int one_thread(struct points *w, struct timeline *t, struct tare_error *e
 		if (w->held)
 			place_gap(w, &p);
 		if (p.kind == TIMELINE_BEGIN)
-			ret = begin(w, t, &p, err);
+			ret = begin(w, &p, err);
 		else if (p.kind == TIMELINE_END)
 			end(w, &p);
 		else
@@ -190,11 +203,11 @@ static int one_thread(struct points *w, struct timeline *t, struct tare_error *e
 
 static int points(struct export *x, struct timeline *t, struct export_told *told, struct tare_error *err)
 {
-	struct points w = { .x = x, .told = told };
+	struct points w = { .x = x, .t = t, .told = told };
 	int ret = 0;
 
 	for (x->thread = 0; ret == 0 && !x->out->error && x->thread < x->of->info->n_threads; x->thread++)
-		ret = one_thread(&w, t, err);
+		ret = one_thread(&w, err);
 	free(w.open);
 	return ret;
 }

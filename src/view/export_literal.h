@@ -12,7 +12,7 @@ struct literal_point {
 	uint32_t label;
 	uint64_t number, value[TIMELINE_COUNTERS_MAX];
 	uint8_t missing;
-	bool repaired;
+	uint8_t repaired; /* enum timeline_repair */
 };
 
 struct literal {

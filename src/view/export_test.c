@@ -50,7 +50,7 @@ static const struct literal_point points[] = {
 	{ 1, TIMELINE_END, 3, .value = { 700, 100 } },
 	{ 1, TIMELINE_BEGIN, 3, .value = { 700, 110 }, .missing = 1 },
 	{ 1, TIMELINE_END, 3, .value = { 650, 120 } },
-	{ 1, TIMELINE_END, 1, .value = { 18446744073709551615u, 200 }, .repaired = true },
+	{ 1, TIMELINE_END, 1, .value = { 18446744073709551615u, 200 }, .repaired = TIMELINE_AT_END },
 };
 
 static void (*change)(struct literal *l);
@@ -136,6 +136,50 @@ TEST(told)
 	CHECK_EQ(told.unplaced, 2, "one not read, one backwards");
 	CHECK_EQ(told.missing, 2, "a begin without instructions, one without a time");
 	CHECK_EQ(told.repaired, 1, "the end of the worker");
+}
+
+static const struct timeline_label lossy_labels[] = {
+	{ .name = "outer", .kind = "", .group = 0 },
+	{ .name = "inner", .kind = "", .group = 1 },
+	{ .name = "(lost)", .kind = "", .group = 2, .gap = 1 },
+};
+/* Three are not there: an end where points are missing, one behind the last point, and a begin. */
+static const struct literal_point lossy_points[] = {
+	{ 0, TIMELINE_BEGIN, 0, .value = { 10, 1 } },
+	{ 0, TIMELINE_END, 0, .value = { 20, 2 }, .repaired = TIMELINE_AT_GAP },
+	{ 0, TIMELINE_BEGIN, 2, .value = { 20, 2 }, .repaired = TIMELINE_AT_GAP },
+	{ 0, TIMELINE_LOST, 0, 7, { 30, 3 } },
+	{ 0, TIMELINE_END, 2, .value = { 30, 3 }, .repaired = TIMELINE_AT_GAP },
+	{ 0, TIMELINE_BEGIN, 1, .value = { 30, 3 }, .repaired = TIMELINE_REPAIRED },
+	{ 0, TIMELINE_END, 1, .value = { 40, 4 } },
+	{ 0, TIMELINE_BEGIN, 0, .value = { 50, 5 } },
+	{ 0, TIMELINE_END, 0, .value = { 60, 6 }, .repaired = TIMELINE_AT_END },
+};
+
+static void with_losses(struct literal *l)
+{
+	l->label = lossy_labels;
+	l->base.info.n_labels = LENGTH(lossy_labels);
+	l->base.info.n_threads = 1;
+	l->point = lossy_points;
+	l->n_points = LENGTH(lossy_points);
+}
+
+TEST(repaired_are_counted_one_by_one)
+{
+	for (const struct exporter *const *e = exporters; *e; e++) {
+		struct export_options opt = { 0 };
+		struct export_told told;
+		char *got;
+		size_t n;
+
+		change = with_losses;
+		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, NULL), 0, "%s", (*e)->name);
+		change = NULL;
+		free(got);
+		CHECK_EQ(told.repaired, (*e)->close ? 3 : 0, "%s: as stacks nothing is put anywhere", (*e)->name);
+		CHECK_EQ(told.lost, 7, "%s", (*e)->name);
+	}
 }
 
 static const struct exporter *named(const char *name)
