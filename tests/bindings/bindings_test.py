@@ -115,6 +115,22 @@ tare.stop()
 
 
 @test
+def python_labels_of_any_text_and_arguments():
+    """What runs while nothing is recorded runs while something is."""
+    code = r"""
+for name, *args in (("\ud800",), ("a", "\udfff\0"), ("raw \udcff",), ("list", [1, "x"]), ("list", [1, "x"]), ("dict", {}, set())):
+    with tare.region(name, *args): pass
+    tare.Timing(name, *args).finish()
+exec(compile("with tare.region('there'): pass", "x.py", "exec").replace(co_filename="\ud800.py"))
+"""
+    sh(sys.executable, "-c", "import tare" + code)
+    python(code)
+    csv = subprocess.run([TARE, "summarize", "--args", "--sort", "name", "--format", "csv", "py.tare"], capture_output=True, timeout=200, env=ENV, cwd=ROOM.name)
+    equal(sorted(re.sub(rb",[^,]*,\d.*", b"", line) for line in csv.stdout.splitlines()[1:]),
+          sorted([rb"\ud800,,", rb"a,,\udfff\0", b"dict,,{}\x1eset()", b'list,,"[1, \'x\']"', b"raw \xff,,", b"there,,"]), "labels")
+
+
+@test
 def a_label_that_a_terminal_would_obey():
     r = python("tare.region('red \\x1b[31m\\n').__enter__()")
     true(re.search(r"red \\x1b\[31m\\x0a' \([^)]*p\.py:2\): 1 begun and not ended", r.stderr) and "\x1b" not in r.stderr, repr(r.stderr))

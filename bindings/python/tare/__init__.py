@@ -130,12 +130,25 @@ def label(name, *args):
     if now != _labels_of:
         _begin(now)
     key = (name, *args) if args else name
-    found = _labels.get(key)
+    try:
+        found = _labels.get(key)
+    except TypeError:  # a list or a dict is no key; what it says is
+        key = (name, *map(str, args))
+        found = _labels.get(key)
     if found is None:
-        words = [str(a).encode(errors="surrogateescape").replace(b"\0", b"\\0") for a in (name, *args)]
+        words = [_bytes(str(a)) for a in (name, *args)]
         array = (ctypes.c_char_p * len(args))(*words[1:])
         found = _labels[key] = _lib.tare_label_new_at(_PATH, words[0], array, len(args), *_place())
     return found
+
+
+def _bytes(text):
+    """UTF-8 of any text: bytes that os.fsdecode() hid in it come back as they were; what else has none is written out, as a NUL is."""
+    try:
+        encoded = text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        encoded = text.encode(errors="backslashreplace")
+    return encoded.replace(b"\0", b"\\0")
 
 
 def _place():
@@ -143,7 +156,7 @@ def _place():
     frame = sys._getframe(1)
     while frame and frame.f_globals.get("__name__") in (__name__, "contextlib"):
         frame = frame.f_back
-    return (os.fsencode(frame.f_code.co_filename), min(frame.f_lineno or 0, 0xFFFFFF)) if frame else (None, 0)
+    return (_bytes(frame.f_code.co_filename), min(frame.f_lineno or 0, 0xFFFFFF)) if frame else (None, 0)
 
 
 class _Here(threading.local):
