@@ -44,7 +44,7 @@ struct job {
 	struct fixed fixed;
 	struct record_size size;
 	uint64_t begin_ns;
-	bool exact;
+	bool exact, phys_data; /* phys_data: asked for by name */
 	size_t ring_by_rate;
 	struct precise_choice precise;
 	struct sample_outcome outcome;
@@ -227,6 +227,8 @@ static int choose_precise(struct job *j)
 	o->how.weights = j->precise.weights;
 	o->how.weight |= exact ? false : !j->precise.weights;
 	o->how.jitter = exact && !o->no_jitter;
+	j->phys_data = o->how.physical;
+	o->how.physical |= j->precise.physical;
 	o->events_given = true;
 	if (!o->quiet)
 		fprintf(stderr, "tare record: %s (%s)\n", j->precise.events, j->precise.why);
@@ -402,14 +404,20 @@ static int record(struct job *j)
 	return ret < 0 ? ret : finished;
 }
 
+/* Nothing was recorded: another way is tried. */
+static void begin_anew(struct job *j)
+{
+	perfdata_writer_close(j->writer);
+	j->writer = NULL;
+	sample_outcome_free(&j->outcome);
+}
+
 /* Nobody named an event, and there is no PMU: time itself is sampled, and said to be. */
 static bool try_clock(struct job *j, int ret)
 {
 	if (j->o.events_given || j->outcome.exec_code || (ret != -ENOENT && ret != -EOPNOTSUPP && ret != -ENODEV))
 		return false;
-	perfdata_writer_close(j->writer);
-	j->writer = NULL;
-	sample_outcome_free(&j->outcome);
+	begin_anew(j);
 	return true;
 }
 
@@ -436,6 +444,24 @@ static int sample_of(struct job *j, const char *event)
 	return ret < 0 ? ret : record(j);
 }
 
+/* Physical addresses were asked for by tare alone, and may be what was refused: the rest is asked for without. */
+static int try_without_physical(struct job *j, int ret)
+{
+	struct record_options *o = &j->o;
+
+	if (!j->precise.physical || j->phys_data || j->outcome.began || j->outcome.exec_code || (ret != -EACCES && ret != -EPERM && ret != -EINVAL))
+		return ret;
+	begin_anew(j);
+	if (!o->quiet)
+		fprintf(stderr, "tare record: asked for again without physical addresses, as the kernel said: %s; kernel.perf_event_paranoid <= 1 or CAP_PERFMON "
+				"may allow them\n", strerror(-ret));
+	o->precise_of.no_physical = true;
+	o->how.physical = false;
+	event_list_free(&o->events);
+	ret = choose_precise(j);
+	return ret < 0 ? ret : sample_of(j, NULL);
+}
+
 static int sample(struct job *j)
 {
 	int ret = choose_rate(j);
@@ -446,6 +472,8 @@ static int sample(struct job *j)
 	if (ret < 0)
 		return ret;
 	ret = sample_of(j, j->o.events_given ? NULL : j->o.engine == ENGINE_EXACT ? "instructions" : "cycles");
+	if (ret < 0)
+		ret = try_without_physical(j, ret);
 	if (ret < 0 && try_clock(j, ret)) {
 		clock = true;
 		ret = sample_of(j, "cpu-clock");

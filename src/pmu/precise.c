@@ -168,6 +168,9 @@ static int ibs(struct machine *m, const struct precise_question *q, struct preci
 
 /* ---- Arm: SPE ---- */
 
+/* For who may sample the kernel. Source: linux arm_spe_pmu.c, arm_spe_pmu_event_init(). */
+#define PHYSICAL "pa_enable"
+
 static const char *spe_name(struct machine *m)
 {
 	const char *const *names;
@@ -208,6 +211,7 @@ static int spe(struct machine *m, const char *name, const struct precise_questio
 		unsigned of; /* bits of enum precise_what */
 	} rows[] = {
 		{ "ts_enable", ~0u },
+		{ PHYSICAL, 1 << PRECISE_MEMORY | 1 << PRECISE_ALL },
 		{ "jitter", ~0u },
 		{ "load_filter", 1 << PRECISE_MEMORY },
 		{ "store_filter", 1 << PRECISE_MEMORY },
@@ -221,9 +225,14 @@ static int spe(struct machine *m, const char *name, const struct precise_questio
 		return no_fetch("SPE samples operations, and no fetches: --precise=all has them all", err);
 	if (machine_pmu(m, name, &pmu, err) < 0)
 		return -ENOTSUP;
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].of >> q->what & 1 && has_format(m, pmu, rows[i].format))
-			add(terms, sizeof(terms), "%s%s=1", terms[0] ? "," : "", rows[i].format);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		bool physical = !strcmp(rows[i].format, PHYSICAL);
+
+		if (!(rows[i].of >> q->what & 1) || (physical && q->no_physical) || !has_format(m, pmu, rows[i].format))
+			continue;
+		add(terms, sizeof(terms), "%s%s=1", terms[0] ? "," : "", rows[i].format);
+		out->physical |= physical;
+	}
 	if (q->min_latency >= 1 << 12)
 		return tare_fail(err, ERANGE, "SPE takes a least latency of up to 4095 cycles");
 	if (q->min_latency)

@@ -17,6 +17,7 @@ struct precise_question {
 	enum precise_what what;
 	bool all_cpus;	      /* CPUs are recorded, not tasks */
 	uint32_t min_latency; /* cycles; 0: all loads */
+	bool no_physical;     /* the kernel refused physical addresses */
 };
 
 struct precise_choice {
@@ -28,6 +29,7 @@ struct precise_choice {
 	uint64_t multiple; /* that periods must be of; 1 */
 	bool registers;	   /* the samples bring the hardware's own (IBS) */
 	bool weights;	   /* and several latencies in one word: Linux 5.12 */
+	bool physical;	   /* physical addresses are asked for, which the kernel may refuse where all else is allowed */
 	bool aux;	   /* what is sampled comes by AUX memory, not as samples (SPE) */
 };
 

@@ -59,6 +59,9 @@ static const struct tree trees[] = {
 			{ DEV "arm_spe_0/caps/min_interval", "1024" } } },
 	{ "slow-spe", { { "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd0c0" }, KERNEL("6.1.0"), SPE,
 			{ DEV "arm_spe_0/caps/min_interval", "16384" } } },
+	{ "old-spe", { { "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd0c0" }, KERNEL("4.19.0"), { DEV "arm_spe_0/type", "11" },
+		       { DEV "arm_spe_0/format/ts_enable", "config:0" }, { DEV "arm_spe_0/format/load_filter", "config:33" },
+		       { DEV "arm_spe_0/format/store_filter", "config:34" }, { DEV "arm_spe_0/caps/min_interval", "1024" } } },
 	{ "big-little", { { "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd0c0" }, KERNEL("6.1.0"), SPE,
 			  { DEV "arm_spe_0/caps/min_interval", "1024" }, { DEV "arm_spe_1/type", "12" }, { DEV "arm_spe_1/cpumask", "4-7" } } },
 	{ "arm-without", { { "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd030" }, KERNEL("6.1.0"),
@@ -134,12 +137,14 @@ static const struct {
 	{ __LINE__, "zen4", { PRECISE_MEMORY, .min_latency = 128 }, NULL, "cannot leave out fast loads" },
 	{ __LINE__, "zen5", { PRECISE_MEMORY, .min_latency = 128 }, "ibs_op/cnt_ctl=1,ldlat=128/", "IBS: micro-operations" },
 	{ __LINE__, "amd-guest", { PRECISE_MEMORY }, NULL, "this virtual machine does not show AMD's IBS" },
-	{ __LINE__, "neoverse", { PRECISE_MEMORY }, "arm_spe_0/ts_enable=1,jitter=1,load_filter=1,store_filter=1/", "SPE: loads and stores" },
+	{ __LINE__, "neoverse", { PRECISE_MEMORY }, "arm_spe_0/ts_enable=1,pa_enable=1,jitter=1,load_filter=1,store_filter=1/", "SPE: loads and stores" },
+	{ __LINE__, "neoverse", { PRECISE_MEMORY, .no_physical = true }, "arm_spe_0/ts_enable=1,jitter=1,load_filter=1,store_filter=1/", "SPE: loads and stores" },
+	{ __LINE__, "old-spe", { PRECISE_MEMORY }, "arm_spe_0/ts_enable=1,load_filter=1,store_filter=1/", "SPE: loads and stores" },
 	{ __LINE__, "neoverse", { PRECISE_MEMORY, .min_latency = 30 },
-	  "arm_spe_0/ts_enable=1,jitter=1,load_filter=1,store_filter=1,min_latency=30/", "SPE: loads and stores" },
+	  "arm_spe_0/ts_enable=1,pa_enable=1,jitter=1,load_filter=1,store_filter=1,min_latency=30/", "SPE: loads and stores" },
 	{ __LINE__, "neoverse", { PRECISE_MEMORY, .min_latency = 4096 }, NULL, "up to 4095 cycles" },
 	{ __LINE__, "neoverse", { PRECISE_BRANCHES }, "arm_spe_0/ts_enable=1,jitter=1,branch_filter=1/", "SPE: branches" },
-	{ __LINE__, "neoverse", { PRECISE_ALL }, "arm_spe_0/ts_enable=1,jitter=1/", "SPE: operations of every kind" },
+	{ __LINE__, "neoverse", { PRECISE_ALL }, "arm_spe_0/ts_enable=1,pa_enable=1,jitter=1/", "SPE: operations of every kind" },
 	{ __LINE__, "neoverse", { PRECISE_FETCH }, NULL, "no fetches" },
 	{ __LINE__, "big-little", { PRECISE_BRANCHES }, "arm_spe_0/ts_enable=1,jitter=1,branch_filter=1/",
 	  "SPE: branches; nothing on CPUs 4-7, which -e arm_spe_1// samples" },
@@ -174,15 +179,17 @@ TEST(precise_how)
 		const char *tree;
 		enum precise_what what;
 		uint64_t period, multiple, least;
-		bool registers, weights, aux;
+		bool registers, weights, aux, physical;
 	} how[] = {
-		{ __LINE__, "haswell", PRECISE_MEMORY, 0, 1, 0, false, false, false }, /* Linux 5.10 */
-		{ __LINE__, "skylake", PRECISE_MEMORY, 0, 1, 0, false, true, false },
-		{ __LINE__, "skylake", PRECISE_BRANCHES, 0, 1, 0, false, false, false },
-		{ __LINE__, "zen4", PRECISE_MEMORY, 0, 16, 0, true, false, false },
-		{ __LINE__, "zen4", PRECISE_FETCH, 0, 16, 0, true, false, false },
-		{ __LINE__, "neoverse", PRECISE_MEMORY, 4096, 256, 1024, false, false, true },
-		{ __LINE__, "slow-spe", PRECISE_MEMORY, 16384, 256, 16384, false, false, true },
+		{ __LINE__, "haswell", PRECISE_MEMORY, 0, 1, 0, false, false, false, false }, /* Linux 5.10 */
+		{ __LINE__, "skylake", PRECISE_MEMORY, 0, 1, 0, false, true, false, false },
+		{ __LINE__, "skylake", PRECISE_BRANCHES, 0, 1, 0, false, false, false, false },
+		{ __LINE__, "zen4", PRECISE_MEMORY, 0, 16, 0, true, false, false, false },
+		{ __LINE__, "zen4", PRECISE_FETCH, 0, 16, 0, true, false, false, false },
+		{ __LINE__, "neoverse", PRECISE_MEMORY, 4096, 256, 1024, false, false, true, true },
+		{ __LINE__, "neoverse", PRECISE_BRANCHES, 4096, 256, 1024, false, false, true, false },
+		{ __LINE__, "old-spe", PRECISE_ALL, 4096, 256, 1024, false, false, true, false },
+		{ __LINE__, "slow-spe", PRECISE_MEMORY, 16384, 256, 16384, false, false, true, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(how); i++) {
@@ -196,6 +203,7 @@ TEST(precise_how)
 		CHECK_EQ(c.least, how[i].least, "row at line %d", how[i].line);
 		CHECK_EQ(c.registers, how[i].registers, "row at line %d", how[i].line);
 		CHECK_EQ(c.weights, how[i].weights, "row at line %d", how[i].line);
+		CHECK_EQ(c.physical, how[i].physical, "row at line %d", how[i].line);
 		CHECK_EQ(c.aux, how[i].aux, "row at line %d", how[i].line);
 		CHECK_EQ(!!c.refused[0], how[i].registers, "row at line %d: %s", how[i].line, c.refused);
 		gone(m);
@@ -225,9 +233,10 @@ TEST(precise_encoded)
 		{ __LINE__, "zen5", { PRECISE_MEMORY, .min_latency = 128 }, "ibs_op 10:0x80000,0x80,0 p0 g0" },
 		{ __LINE__, "zen3", { PRECISE_FETCH }, "ibs_fetch 9:0x200000000000000,0,0 p0 g0" },
 		{ __LINE__, "bulldozer", { PRECISE_MEMORY }, "ibs_op 10:0,0,0 p0 g0" },
-		{ __LINE__, "neoverse", { PRECISE_MEMORY, .min_latency = 30 }, "arm_spe_0 11:0x600010001,0,0x1e p0 g0" },
+		{ __LINE__, "neoverse", { PRECISE_MEMORY, .min_latency = 30 }, "arm_spe_0 11:0x600010003,0,0x1e p0 g0" },
 		{ __LINE__, "neoverse", { PRECISE_BRANCHES }, "arm_spe_0 11:0x100010001,0,0 p0 g0" },
-		{ __LINE__, "neoverse", { PRECISE_ALL }, "arm_spe_0 11:0x10001,0,0 p0 g0" },
+		{ __LINE__, "neoverse", { PRECISE_ALL, .no_physical = true }, "arm_spe_0 11:0x10001,0,0 p0 g0" },
+		{ __LINE__, "neoverse", { PRECISE_ALL }, "arm_spe_0 11:0x10003,0,0 p0 g0" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(drawn); i++) {

@@ -162,6 +162,8 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 		if (!sample_by_aux(e)) {
 			ask_calls(&a, how);
 			ask_more(&a, how);
+		} else if (how->physical) { /* for who reads the file: the hardware goes by the event's own bits */
+			a.sample_type |= PERF_SAMPLE_PHYS_ADDR;
 		}
 		ask_rate(&a, e, how);
 		if (sample_clock_short(e, how)) {

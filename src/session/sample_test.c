@@ -135,6 +135,21 @@ TEST(what_precise_hardware_tells)
 	CHECK(e[0].attr.sample_type & PERF_SAMPLE_RAW && !(e[0].attr.sample_type & WEIGHTS));
 }
 
+TEST(aux_has_physical_addresses_alone)
+{
+	static struct encoding spe = { .name = "arm_spe_0/pa_enable=1/", .pmu = "arm_spe_0", .attr = { .type = 11, .config = 2 } };
+	struct sample_how how = { .period = 4096, .addresses = true, .calls = CALLS_FRAME_POINTERS, .physical = true };
+	const uint64_t of_samples = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_CALLCHAIN;
+	struct sampled e[1];
+
+	sample_attrs(e, &(struct encoding_list){ &spe, 1, 1 }, &how, 0);
+	CHECK(e[0].aux && e[0].attr.config == 2 && e[0].attr.sample_period == 4096);
+	CHECK(e[0].attr.sample_type & PERF_SAMPLE_PHYS_ADDR && !(e[0].attr.sample_type & of_samples));
+	how.physical = false;
+	sample_attrs(e, &(struct encoding_list){ &spe, 1, 1 }, &how, 0);
+	CHECK(!(e[0].attr.sample_type & (PERF_SAMPLE_PHYS_ADDR | of_samples)));
+}
+
 TEST(ways_to_call_chains)
 {
 	struct sampled e[2];
