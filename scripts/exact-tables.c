@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <Zydis/Zydis.h>
+#include "exact-width.h"
 #include "exact/insn_kinds.h"
 
 enum { LEGACY, VEX, EVEX, XOP };
@@ -384,39 +385,6 @@ static int n_widths = 1; /* 0: not told */
 static unsigned char width_blocks[1024][WIDTH_FORMS];
 static int n_width_blocks;
 
-/* That of all its operands in memory, if it is one; 0 where no number says it: states of the processor, lines, hints. */
-static int width_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
-{
-	int width = -1;
-
-	switch (z->meta.category) {
-	case ZYDIS_CATEGORY_XSAVE:
-	case ZYDIS_CATEGORY_XSAVEOPT:
-		return 0;
-	default:
-		break;
-	}
-	switch (z->mnemonic) {
-	case ZYDIS_MNEMONIC_NOP:
-	case ZYDIS_MNEMONIC_ENTER:
-	case ZYDIS_MNEMONIC_CLFLUSH:
-	case ZYDIS_MNEMONIC_CLFLUSHOPT:
-	case ZYDIS_MNEMONIC_CLWB:
-	case ZYDIS_MNEMONIC_CLDEMOTE:
-	case ZYDIS_MNEMONIC_CLZERO:
-	case ZYDIS_MNEMONIC_INVLPG:
-		return 0;
-	default:
-		break;
-	}
-	if (z->meta.category == ZYDIS_CATEGORY_PREFETCH)
-		return 0;
-	for (int i = 0; i < z->operand_count; i++)
-		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY && o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM)
-			width = width < 0 || width == o[i].size / 8 ? o[i].size / 8 : 0;
-	return width < 0 ? 0 : width;
-}
-
 /* `mandatory`: 0 none, 2 F3, 3 F2, as build() has them. -1: no such encoding. */
 static int width_asked(int enc, int map, int op, int w, int p66, int mandatory, int reg, int len, int broadcast)
 {
@@ -437,7 +405,7 @@ static int width_asked(int enc, int map, int op, int w, int p66, int mandatory, 
 				if (broadcast)
 					b[3] |= 0x10;
 				if (probe(b, enc, op, &z, o))
-					return width_of(&z, o);
+					return exact_width(&z, o);
 				if (broadcast && form)
 					return -1;
 			}

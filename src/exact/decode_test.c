@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder on instructions whose parts are known, and against Zydis on millions of encodings. */
-#include <dlfcn.h>
+/* The decoder on instructions whose parts are known. tests/exact/widths.c has it beside Zydis. */
 #include "base/error.h"
 #include "exact/decode.h"
 #include "tap.h"
