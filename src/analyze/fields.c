@@ -40,14 +40,32 @@ static bool number(Dwarf_Die *die, unsigned name, uint64_t *out)
 	return true;
 }
 
-/* DW_OP_addr and eight bytes, and nothing else. */
+/* An address out of the unit's table (clang's), of several variables that were put together with how far behind it this one is. */
+static bool indexed_address(Dwarf_Attribute *location, uint64_t *out)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Addr address;
+	Dwarf_Op *op;
+	size_t n;
+
+	if (libdw.dwarf_getlocation(location, &op, &n) || !n || n > 2 || (n == 2 && op[1].atom != DW_OP_plus_uconst) ||
+	    libdw.dwarf_getlocation_attr(location, op, &attr) || libdw.dwarf_formaddr(&attr, &address))
+		return false;
+	*out = address + (n == 2 ? op[1].number : 0);
+	return true;
+}
+
+/* DW_OP_addr and eight bytes, and nothing else; or the like by DW_OP_addrx. */
 static bool address_of(Dwarf_Die *die, uint64_t *out)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Block block;
 
-	if (!libdw.dwarf_attr(die, DW_AT_location, &attr) || libdw.dwarf_formblock(&attr, &block) || block.length != 1 + sizeof(*out) ||
-	    block.data[0] != DW_OP_addr)
+	if (!libdw.dwarf_attr(die, DW_AT_location, &attr) || libdw.dwarf_formblock(&attr, &block) || !block.length)
+		return false;
+	if (block.data[0] == DW_OP_addrx || block.data[0] == DW_OP_GNU_addr_index)
+		return indexed_address(&attr, out);
+	if (block.data[0] != DW_OP_addr || block.length != 1 + sizeof(*out))
 		return false;
 	memcpy(out, block.data + 1, sizeof(*out));
 	return true;
