@@ -39,9 +39,9 @@ static bool of_code(enum memory_by by)
 
 static bool add_latencies(struct memory_row *r, const struct tare_access *a)
 {
-	for (int i = 0; i < TARE_LATENCIES; i++) {
-		if (!(a->has_latency >> i & 1))
-			continue;
+	for (uint32_t left = a->has_latency; left; left &= left - 1) {
+		int i = __builtin_ctz(left);
+
 		if (!r->latency[i])
 			r->latency[i] = calloc(1, sizeof(*r->latency[i]));
 		if (!r->latency[i] || !distribution_add(&r->latency[i]->d, a->latency[i]))
@@ -254,13 +254,19 @@ static bool add_to_table(struct memory *m, struct memory_table *t, const struct 
 		prefetch(&row_at(t, at[i])->samples, sizeof(struct memory_row) - offsetof(struct memory_row, samples));
 	}
 	for (size_t i = 0; i < b->n; i++)
-		for (int l = 0; l < TARE_LATENCIES; l++)
-			if (b->access[i].has_latency >> l & 1 && row_at(t, at[i])->latency[l])
-				prefetch(row_at(t, at[i])->latency[l], sizeof(struct memory_latency));
+		for (uint32_t left = b->access[i].has_latency; left; left &= left - 1) {
+			const struct memory_latency *l = row_at(t, at[i])->latency[__builtin_ctz(left)];
+
+			if (l)
+				prefetch(l, sizeof(*l));
+		}
 	for (size_t i = 0; i < b->n; i++)
-		for (int l = 0; l < TARE_LATENCIES; l++)
-			if (b->access[i].has_latency >> l & 1 && row_at(t, at[i])->latency[l])
-				distribution_coming(&row_at(t, at[i])->latency[l]->d);
+		for (uint32_t left = b->access[i].has_latency; left; left &= left - 1) {
+			const struct memory_latency *l = row_at(t, at[i])->latency[__builtin_ctz(left)];
+
+			if (l)
+				distribution_coming(&l->d);
+		}
 	for (size_t i = 0; i < b->n; i++)
 		if (!add_to_row(row_at(t, at[i]), &b->access[i]))
 			return false;

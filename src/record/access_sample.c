@@ -44,40 +44,45 @@ static struct source parts(uint64_t v)
 				.remote = v >> 37 & 1, .snoopx = v >> 38 & 3, .hops = v >> 43 & 7 };
 }
 
-/* By the bits of mem_lvl, below hit and miss. */
-static const struct {
-	unsigned bit;
+struct served_by {
 	enum tare_access_place place;
-	int distance; /* -1: not told */
-} levels[] = {
-	{ 0x008, TARE_AT_L1, TARE_OWN },	{ 0x010, TARE_AT_FILL_BUFFER, TARE_OWN },
-	{ 0x020, TARE_AT_L2, TARE_OWN },	{ 0x040, TARE_AT_L3, TARE_SOCKET },
-	{ 0x080, TARE_AT_MEMORY, TARE_SOCKET }, { 0x100, TARE_AT_MEMORY, TARE_REMOTE },
-	{ 0x200, TARE_AT_MEMORY, TARE_REMOTE }, { 0x400, TARE_AT_CACHE, TARE_REMOTE },
-	{ 0x800, TARE_AT_CACHE, TARE_REMOTE },	{ 0x1000, TARE_AT_IO, -1 },
-	{ 0x2000, TARE_AT_UNCACHED, -1 },
+	int distance; /* NOT_TOLD; UNKNOWN: there is no such source */
+};
+
+enum { NOT_TOLD = -1, UNKNOWN = -2 };
+
+/* By the bits of mem_lvl behind hit and miss, from bit 3 on. */
+static const struct served_by levels[] = {
+	{ TARE_AT_L1, TARE_OWN },	 { TARE_AT_FILL_BUFFER, TARE_OWN }, { TARE_AT_L2, TARE_OWN },	   { TARE_AT_L3, TARE_SOCKET },
+	{ TARE_AT_MEMORY, TARE_SOCKET }, { TARE_AT_MEMORY, TARE_REMOTE },   { TARE_AT_MEMORY, TARE_REMOTE }, { TARE_AT_CACHE, TARE_REMOTE },
+	{ TARE_AT_CACHE, TARE_REMOTE },	 { TARE_AT_IO, NOT_TOLD },	    { TARE_AT_UNCACHED, NOT_TOLD },
 };
 
 /* By mem_lvl_num. */
-static const struct {
-	unsigned num;
-	enum tare_access_place place;
-	int distance;
-} numbers[] = {
-	{ 1, TARE_AT_L1, TARE_OWN },	       { 2, TARE_AT_L2, TARE_OWN },
-	{ 3, TARE_AT_L3, TARE_SOCKET },	       { 4, TARE_AT_L4, TARE_SOCKET },
-	{ 5, TARE_AT_FILL_BUFFER, TARE_OWN },  { 6, TARE_AT_L4, TARE_SOCKET },
-	{ 7, TARE_AT_L1, TARE_OWN },	       { 8, TARE_AT_UNCACHED, -1 },
-	{ 9, TARE_AT_EXTENSION_MEMORY, -1 },   { 10, TARE_AT_IO, -1 },
-	{ 11, TARE_AT_CACHE, TARE_SOCKET },    { 12, TARE_AT_FILL_BUFFER, TARE_OWN },
-	{ 13, TARE_AT_MEMORY, TARE_SOCKET },   { 14, TARE_AT_PERSISTENT_MEMORY, TARE_SOCKET },
+static const struct served_by numbers[16] = {
+	{ 0, UNKNOWN },
+	{ TARE_AT_L1, TARE_OWN },
+	{ TARE_AT_L2, TARE_OWN },
+	{ TARE_AT_L3, TARE_SOCKET },
+	{ TARE_AT_L4, TARE_SOCKET },
+	{ TARE_AT_FILL_BUFFER, TARE_OWN },
+	{ TARE_AT_L4, TARE_SOCKET },
+	{ TARE_AT_L1, TARE_OWN },
+	{ TARE_AT_UNCACHED, NOT_TOLD },
+	{ TARE_AT_EXTENSION_MEMORY, NOT_TOLD },
+	{ TARE_AT_IO, NOT_TOLD },
+	{ TARE_AT_CACHE, TARE_SOCKET },
+	{ TARE_AT_FILL_BUFFER, TARE_OWN },
+	{ TARE_AT_MEMORY, TARE_SOCKET },
+	{ TARE_AT_PERSISTENT_MEMORY, TARE_SOCKET },
+	{ 0, UNKNOWN },
 };
 
-static void served(struct tare_access *a, enum tare_access_place place, int distance)
+static void served(struct tare_access *a, const struct served_by *by)
 {
-	access_served(a, place);
-	if (distance >= 0)
-		access_distance(a, (enum tare_access_distance)distance);
+	access_served(a, by->place);
+	if (by->distance >= 0)
+		access_distance(a, (enum tare_access_distance)by->distance);
 }
 
 /* Levels that can be missed; what lies behind them serves. */
@@ -88,8 +93,23 @@ static bool missed(const struct source *s)
 	return cache && s->lvl & LVL_MISS && !(s->lvl & LVL_HIT);
 }
 
-static void level(const struct source *s, struct tare_access *a)
+/*
+ * For memory of another node Linux writes remote and one hop, as IBS tells no more, and for this node's nothing. Source: Linux,
+ * arch/x86/events/amd/ibs.c, perf_ibs_get_mem_lvl().
+ */
+static void level_of_ibs(const struct source *s, struct tare_access *a)
 {
+	bool memory = a->place == TARE_AT_MEMORY || a->place == TARE_AT_PERSISTENT_MEMORY || a->place == TARE_AT_EXTENSION_MEMORY;
+
+	if (memory && s->remote)
+		access_distance(a, TARE_REMOTE);
+	else if (memory && !(a->has & TARE_ACCESS_DISTANCE))
+		access_distance(a, TARE_SOCKET);
+}
+
+static void level(const struct source *s, bool amd, struct tare_access *a)
+{
+	enum { FIRST = 3 };
 	static const enum tare_access_distance hops[] = { 0, TARE_NEAR, TARE_SOCKET, TARE_REMOTE, TARE_REMOTE };
 
 	if (missed(s)) {
@@ -99,18 +119,18 @@ static void level(const struct source *s, struct tare_access *a)
 			access_served(a, TARE_AT_L1_MISS);
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (numbers[i].num == s->num)
-			served(a, numbers[i].place, numbers[i].distance);
-	for (size_t i = 0; i < ARRAY_SIZE(levels) && !(a->has & TARE_ACCESS_PLACE); i++)
-		if (s->lvl & levels[i].bit)
-			served(a, levels[i].place, levels[i].distance);
-	if (!(a->has & TARE_ACCESS_PLACE))
+	if (numbers[s->num].distance != UNKNOWN)
+		served(a, &numbers[s->num]);
+	else if (s->lvl >> FIRST)
+		served(a, &levels[__builtin_ctz(s->lvl >> FIRST)]);
+	else
 		return;
 	if (s->hops && s->hops < ARRAY_SIZE(hops))
 		access_distance(a, hops[s->hops]);
 	else if (s->remote)
 		access_distance(a, TARE_REMOTE);
+	if (amd)
+		level_of_ibs(s, a);
 }
 
 static void snoop(const struct source *s, struct tare_access *a)
@@ -240,7 +260,7 @@ bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare
 		    : s.op & OP_PREFETCH				  ? TARE_ACCESS_PREFETCH
 		    : s.op & OP_EXEC					  ? TARE_ACCESS_FETCH
 									  : TARE_ACCESS_OTHER;
-	level(&s, out);
+	level(&s, amd, out);
 	snoop(&s, out);
 	translation(&s, out);
 	if (s.op > OP_NA && !(s.lock & LOCK_NA)) {

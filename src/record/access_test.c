@@ -103,6 +103,37 @@ TEST(data_sources)
 	}
 }
 
+/* What Linux makes of IBS: of a node it says remote, and one hop for want of more. */
+TEST(data_sources_of_ibs)
+{
+	static const struct {
+		int line;
+		uint64_t src;
+		const char *says;
+	} rows[] = {
+		{ __LINE__, SRC(2, 0x82, 0, 0, 0, 13, 0, 0, 0), "load memory socket" },
+		{ __LINE__, SRC(2, 0x102, 0, 0, 0, 13, 1, 0, 2), "load memory remote" },
+		{ __LINE__, SRC(2, 0, 0, 0, 0, 14, 0, 0, 0), "load persistent memory socket" },
+		{ __LINE__, SRC(2, 0, 0, 0, 0, 14, 1, 0, 2), "load persistent memory remote" },
+		{ __LINE__, SRC(2, 0, 0, 0, 0, 9, 0, 0, 0), "load extension memory socket" },
+		{ __LINE__, SRC(2, 0, 0, 0, 0, 9, 1, 0, 2), "load extension memory remote" },
+		{ __LINE__, SRC(2, 0x402, 0, 0, 0, 11, 1, 0, 1), "load cache near" },   /* of the complex */
+		{ __LINE__, SRC(2, 0x802, 0, 0, 0, 11, 1, 0, 2), "load cache socket" }, /* of another one */
+		{ __LINE__, SRC(2, 0x1002, 0, 0, 0, 10, 0, 0, 0), "load I/O" },
+		{ __LINE__, SRC(2, 0x42, 0, 0, 0, 3, 0, 0, 0), "load L3 socket" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .has = PD_SAMPLE_DATA_SRC };
+		struct tare_access a;
+
+		rec.sample.data_src = rows[i].src;
+		access_common(&rec, &a);
+		CHECK(access_from_sample(&rec, true, &a), "row at line %d", rows[i].line);
+		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+	}
+}
+
 TEST(addresses_and_weights)
 {
 	struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .misc = 0x4002, .pid = 5, .tid = 6, .cpu = 3, .time = 99 };
