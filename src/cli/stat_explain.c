@@ -274,14 +274,15 @@ static bool any_is_left(const struct explained *e)
 static void say_place(char *to, size_t room, const struct divergence *d, const struct divergence_report *r)
 {
 	const struct code_place *at = &r->at;
+	const char *since = d->since_exec ? " since its exec" : "";
 
 	if (d->verdict == DIVERGE_PARTED && at->function && at->line)
-		snprintf(to, room, "two runs part in %.120s (%.150s:%u), after %lld instructions of thread %u", at->function, at->file, at->line,
-			 (long long)(d->first + (int64_t)d->at), d->thread);
+		snprintf(to, room, "two runs part in %.120s (%.150s:%u), after %lld instructions of thread %u%s", at->function, at->file, at->line,
+			 (long long)(d->first + (int64_t)d->at), d->thread, since);
 	else if (d->verdict == DIVERGE_PARTED)
-		snprintf(to, room, "two runs part in %.120s+%#llx, after %lld instructions of thread %u",
+		snprintf(to, room, "two runs part in %.120s+%#llx, after %lld instructions of thread %u%s",
 			 at->function ? at->function : at->module ? at->module : "code without a name",
-			 (unsigned long long)(at->function ? at->into : at->offset), (long long)(d->first + (int64_t)d->at), d->thread);
+			 (unsigned long long)(at->function ? at->into : at->offset), (long long)(d->first + (int64_t)d->at), d->thread, since);
 	else if (d->verdict == DIVERGE_MOVES)
 		snprintf(to, room, "each pair of runs parts elsewhere, between instructions %lld and %lld of thread %u", (long long)d->low,
 			 (long long)d->high, d->thread);

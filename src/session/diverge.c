@@ -589,22 +589,37 @@ static int search_once(struct diverge_plan *plan, struct divergence *d, struct t
 	return ret;
 }
 
-/* A thread's number for people: of threads in the order of their creation, of which exec begins none. */
-static uint32_t number_of(const struct divergence *d)
+/* Of the process's first thread, which is the one that exec lets go on. */
+static bool same_thread(const struct diverge_thread *a, const struct diverge_thread *b)
 {
-	const struct diverge_run *r = &d->run[0];
-	uint32_t n = 1;
+	return a->serial == b->serial && a->tid == b->tid && a->tid == a->pid;
+}
 
-	for (size_t i = 0; i < r->ended; i++) {
-		const struct diverge_thread *t = &r->thread[i];
+uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint32_t born, bool *since_exec)
+{
+	const struct diverge_thread *it = NULL;
+	uint32_t first = born, number = 1;
+
+	for (size_t i = 0; i < n && !it; i++)
+		if (thread[i].born == born)
+			it = &thread[i];
+	for (size_t i = 0; i < n && it; i++)
+		if (same_thread(&thread[i], it) && thread[i].born < first)
+			first = thread[i].born;
+	*since_exec = first != born;
+	for (size_t i = 0; i < n; i++) {
 		bool anew = false;
 
-		for (size_t k = 0; k < r->ended && !anew && t->tid == t->pid; k++)
-			anew = r->thread[k].serial == t->serial && r->thread[k].tid == t->tid && r->thread[k].born < t->born;
-		if (t->born <= d->born && t->born && !anew)
-			n++;
+		for (size_t k = 0; k < n && !anew && thread[i].tid == thread[i].pid; k++)
+			anew = same_thread(&thread[k], &thread[i]) && thread[k].born < thread[i].born;
+		number += thread[i].born <= first && thread[i].born && !anew;
 	}
-	return n;
+	return number;
+}
+
+static void number_it(struct divergence *d)
+{
+	d->thread = diverge_number(d->run[0].thread, d->run[0].ended, d->born, &d->since_exec);
 }
 
 int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tare_error *err)
@@ -622,7 +637,7 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 	}
 	if (ret == 1 && out->verdict == DIVERGE_PARTED && out->first > 1)
 		ret = take_stacks(plan, out, err);
-	out->thread = number_of(out);
+	number_it(out);
 	return ret < 0 ? ret : 0;
 }
 
@@ -678,7 +693,7 @@ int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct 
 	d->n_watched = n;
 	ret = find_again(plan, d, before.run[0].step[before.at].pc, err);
 	if (ret == 1) {
-		d->thread = number_of(d);
+		number_it(d);
 		move_stacks(d, &before);
 		free_run(&before.run[0]);
 		free_run(&before.run[1]);

@@ -80,6 +80,7 @@ struct divergence {
 	enum diverge_verdict verdict;
 	uint32_t born;	 /* the thread, by order of creation; a program begun by exec has a new one */
 	uint32_t thread; /* the same for people, from 1: exec begins no new one */
+	bool since_exec; /* its instructions are numbered from there: the process had executed another program before */
 	int64_t first;	 /* number of step[0], from 1 */
 	size_t at;	 /* step[at] is the last instruction that both executed */
 	int64_t low, high; /* roughly: between these instructions of the thread */
@@ -110,6 +111,12 @@ struct diverge_plan {
 	void *with;
 	int exec_code; /* out: errno of a command that cannot be executed */
 };
+
+/*
+ * A thread's number for people: of those that ended, in the order of their creation, from 1; exec begins no new one. `since_exec`: whether
+ * thread `born` goes on in a process that had run another program before. Quadratic in n.
+ */
+uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint32_t born, bool *since_exec);
 
 /* diverge_free() after use, also after an error. */
 int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tare_error *err);

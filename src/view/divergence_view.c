@@ -78,7 +78,7 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		break;
 	case CAUSE_THREADS:
 		put_memory(out, r);
-		text_add(out, ", which another thread wrote: they do not get on alike in each run");
+		text_add(out, ", which another thread wrote");
 		break;
 	case CAUSE_PROCESS:
 		put_memory(out, r);
@@ -131,8 +131,8 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 
 	text_add(out, " They part at instruction %s", ink_on(s, INK_STRONG));
 	put_count(out, s, (uint64_t)d->low);
-	text_add(out, "%s of thread %u%s%.40s%s:\n\n   %s", ink_off(s), d->thread, r->program[0][0] ? " (" : "",
-		 r->program[0], r->program[0][0] ? ")" : "", ink_on(s, INK_STRONG));
+	text_add(out, "%s of thread %u%s%.40s%s%s:\n\n   %s", ink_off(s), d->thread, r->program[0][0] ? " (" : "",
+		 r->program[0], r->program[0][0] ? ")" : "", d->since_exec ? ", counted from its exec" : "", ink_on(s, INK_STRONG));
 	put_place(out, &r->at);
 	text_add(out, "%s\n      %s\n", ink_off(s), r->at.text);
 	for (int i = 0; i < 2; i++) {
@@ -297,6 +297,7 @@ void divergence_json(struct text *out, const struct divergence_report *r, const 
 	json_bool(&j, "exit_differs", d->end_differs);
 	if (d->verdict != DIVERGE_SAME) {
 		json_uint(&j, "thread", d->thread);
+		json_bool(&j, "since_exec", d->since_exec);
 		json_int(&j, "low", d->low);
 		json_int(&j, "high", d->high);
 	}

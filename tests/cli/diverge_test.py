@@ -137,6 +137,28 @@ def the_child_that_parts_first_is_the_place():
 
 
 @test
+def a_program_begun_by_exec_is_the_thread_that_it_was():
+    """Also after a child, and its instructions are counted from the exec, which is said."""
+    for way, since in (("exec", True), ("child-exec", True), ("readv", False)):
+        d = diverge(without("seeds" if since else "random"), "--", PARTING, way)
+        equal((d["verdict"], d["thread"], d["since_exec"], d["program"]), ("parted", 1, since, "parting"), f"{way}: {str(d)[:1500]}")
+    text = sh(TARE, "diverge", "--", PARTING, "child-exec", status=1).stdout
+    true("of thread 1 (parting), counted from its exec:" in text, text)
+
+
+@test
+def what_another_thread_was_given_is_no_race():
+    """Their order is the same in each run: what differs is the value that it wrote."""
+    for _ in range(4):  # on a busy machine the thread may end so late that they part by that
+        d = diverge("--", PARTING, "handover")
+        if d["verdict"] == "parted" and d["at"]["function"] == "spin":
+            break
+    equal((d["verdict"], d["thread"], d["at"]["function"]), ("parted", 1, "spin"), str(d)[:1500])
+    words = d["cause"]["words"]
+    true("handed (parting)" in words and "another thread wrote" in words and "alike" not in words, words)
+
+
+@test
 def what_a_child_has_from_its_parent():
     d = diverge(without("random"), "--", PARTING, "parent")
     equal((d["verdict"], d["thread"], d["program"], d["at"]["function"], d["cause"]["kind"]), ("parted", 2, "parting", "spin", "start"), str(d)[:1500])

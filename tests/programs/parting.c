@@ -113,6 +113,26 @@ static void by_thread(void)
 	}
 }
 
+static uint32_t handed;
+
+static void *hand_over(void *with)
+{
+	handed = clock_now();
+	return with;
+}
+
+/* What another thread was given: the order of the two is the same each time. */
+static void by_handover(void)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, hand_over, NULL) == 0) {
+		usleep(100000); /* it has ended by then */
+		pthread_join(other, NULL);
+		spin(handed);
+	}
+}
+
 static uint16_t came[64], copy[64];
 
 /* It came in long before, and was copied. */
@@ -228,6 +248,15 @@ static void by_exec(const char *self)
 	execl(self, self, "given", text, (char *)NULL);
 }
 
+/* The same after a child, which is a thread of its own. */
+static void by_exec_after_child(const char *self)
+{
+	if (!fork())
+		_exit(0);
+	wait(NULL);
+	by_exec(self);
+}
+
 static void by_argument(const char *text)
 {
 	uint64_t n = 0;
@@ -246,7 +275,7 @@ int main(int argc, char **argv)
 	} ways[] = {
 		{ "readv", by_readv },	  { "recvmsg", by_recvmsg }, { "getitimer", by_getitimer }, { "shared", by_shared_memory },
 		{ "thread", by_thread },  { "far", far },	     { "order", in_another_order }, { "child", by_child },
-		{ "cpu", by_processor },  { "parent", by_parent },
+		{ "cpu", by_processor },  { "parent", by_parent },  { "handover", by_handover },
 	};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
@@ -256,6 +285,8 @@ int main(int argc, char **argv)
 		by_file(more);
 	if (!strcmp(way, "exec"))
 		by_exec(argv[0]);
+	if (!strcmp(way, "child-exec"))
+		by_exec_after_child(argv[0]);
 	if (!strcmp(way, "given"))
 		by_argument(more);
 	return 0;
