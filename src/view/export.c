@@ -48,8 +48,8 @@ static const struct timeline_label *label_of(void *with, uint32_t index)
 struct opened {
 	uint32_t label;
 	uint64_t at;
-	bool at_unknown, repaired;
-	uint8_t missing;
+	bool at_unknown;
+	uint8_t repaired, missing; /* repaired: enum timeline_repair */
 	uint64_t value[TIMELINE_COUNTERS_MAX];
 };
 
@@ -138,6 +138,14 @@ static int begin(struct points *w, const struct timeline_point *p, struct tare_e
 	return 0;
 }
 
+/* NULL: at neither end, or it is what was lost. */
+static const char *at_gap(const struct points *w, const struct opened *o, const struct timeline_point *end)
+{
+	static const char *const names[] = { NULL, "begin", "end", "begin and end" };
+
+	return is_gap(w, end) ? NULL : names[(o->repaired == TIMELINE_AT_GAP) + 2 * (end->repaired == TIMELINE_AT_GAP)];
+}
+
 static void end(struct points *w, const struct timeline_point *p)
 {
 	struct opened *o;
@@ -156,6 +164,7 @@ static void end(struct points *w, const struct timeline_point *p)
 		.missing = o->missing | p->missing,
 		.to_missing = p->missing,
 		.repaired = o->repaired || p->repaired,
+		.at_gap = at_gap(w, o, p),
 	};
 	s.end = place(w, p, &s.end_unknown);
 	w->told->missing += s.missing != 0;

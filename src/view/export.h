@@ -37,6 +37,7 @@ struct export_span {
 	uint8_t missing;    /* bit i: from[i] or to[i] could not be read */
 	uint8_t to_missing; /* bit i: to[i] */
 	bool repaired;
+	const char *at_gap; /* points were lost at its "begin", "end", "begin and end": it may be a piece of a region that was open there; else NULL */
 };
 
 /* TIMELINE_INSTANT, INTEGER, START, FINISH or LOST. */

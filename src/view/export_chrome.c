@@ -133,6 +133,10 @@ static void close_span(struct export *x, const struct export_span *s)
 		key(x->out, &first, "repaired");
 		out_text(x->out, "true");
 	}
+	if (s->at_gap) {
+		key(x->out, &first, "at_gap");
+		out_json(x->out, s->at_gap);
+	}
 	out_text(x->out, "}}");
 }
 

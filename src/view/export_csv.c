@@ -60,7 +60,7 @@ static int begin(struct export *x, struct tare_error *err)
 		field(x->out, info->counter[c].name);
 		out_text(x->out, ",");
 	}
-	out_text(x->out, "repaired\r\n");
+	out_text(x->out, "repaired,at_gap\r\n");
 	return 0;
 }
 
@@ -117,7 +117,9 @@ static void close_span(struct export *x, const struct export_span *s)
 		if (!(s->missing >> c & 1))
 			out_u64(o, s->to[c] - s->from[c]);
 	}
-	out_text(o, s->repaired ? ",yes\r\n" : ",\r\n");
+	out_text(o, s->repaired ? ",yes," : ",,");
+	out_text(o, s->at_gap ? s->at_gap : "");
+	out_text(o, "\r\n");
 }
 
 static void mark(struct export *x, const struct export_mark *m)
@@ -136,7 +138,7 @@ static void mark(struct export *x, const struct export_mark *m)
 		out_u64(o, m->at);
 	for (size_t c = 0; c < x->of->info->n_counters; c++)
 		out_text(o, ",");
-	out_text(o, ",\r\n");
+	out_text(o, ",,\r\n");
 }
 
 /* "main;parse;leaf", outermost first, as folded stacks have it. */

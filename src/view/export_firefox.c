@@ -273,7 +273,8 @@ static void close_span(struct export *x, const struct export_span *s)
 	put_arguments(o, l);
 	if (s->repaired || s->begin_unknown || s->end_unknown) {
 		put_key(o, "note");
-		out_text(o, s->repaired ? "\"begin or end is not in the recording\"" : "\"begin or end could not be read\"");
+		out_text(o, s->at_gap ? "\"may be a piece of a region that was open where points were lost\"" :
+			     s->repaired ? "\"begin or end is not in the recording\"" : "\"begin or end could not be read\"");
 	}
 	out_text(o, "}");
 	put_marker(x, l->name, l->group, l->kind, s->begin, s->end, true);

@@ -279,6 +279,8 @@ static void close_span(struct export *x, const struct export_span *s)
 		annotate(x, "end", "not known", 0);
 	if (s->repaired)
 		annotate(x, "repaired", "begin or end is not in the recording", 0);
+	if (s->at_gap)
+		annotate(x, "at_gap", s->at_gap, 0);
 	write_event(x, s->end);
 }
 

@@ -396,6 +396,27 @@ def a_gap_of_known_length_is_one_difference():
 
 
 @test
+def what_was_open_at_a_gap_is_in_pieces():
+    whole, path = room("openwhole"), room("opengap")
+    tare("regions", "-q", "-o", whole, "--", PROGRAM, "loop", "40000", "1")
+    path = damaged(whole, path.name, 2)
+    rows = [r for r in csv.DictReader(io.StringIO(tare("export", "-f", "csv", path, status=1).stdout)) if r["kind"] == "region"]
+    at = [(r["label"], r["at_gap"], r["repaired"]) for r in rows if r["label"] != "work"]
+    equal(at, [("thread", "end", "yes"), ("(lost)", "", "yes"), ("thread", "begin", "yes")], "csv")
+    pieces = [r["at_gap"] for r in rows if r["label"] == "work" and r["at_gap"]]
+    true(pieces in ([], ["end"], ["begin"], ["end", "begin"]) and all(r["repaired"] == ("yes" if r["at_gap"] else "") for r in rows if r["label"] != "(lost)"), f"{pieces}")
+    want = sorted(["end", "begin"] + pieces)
+    r = tare("export", "-f", "chrome", path, status=1)
+    equal(sorted(e["args"]["at_gap"] for e in json.loads(r.stdout)["traceEvents"] if "at_gap" in e.get("args", {})), want, "chrome")
+    true(f"{len(want)} begins or ends" in r.stderr, f"each once: {r.stderr}")
+    equal(tare("export", "-f", "firefox", path, status=1).stdout.count("may be a piece of a region that was open where points were lost"), len(want), "firefox")
+    true("at_gap" not in tare("export", "-f", "chrome", whole).stdout, "nothing of the kind where nothing is lost")
+    # What was open across it, behind it, is in what is around it, or in no region: the summary says so.
+    true(re.search(r"\(in no region\) +points lost\n", tare("summarize", path, status=1, COLUMNS="200").stdout), "summarize")
+    true("points lost" not in tare("summarize", whole, COLUMNS="200").stdout, "of a whole one it does not")
+
+
+@test
 def a_gap_at_the_begin_has_no_length():
     """Nobody knows when it began: all exports have it as an instant, where the first point behind it is."""
     made = room("wholebegin")
