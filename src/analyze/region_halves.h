@@ -6,7 +6,7 @@
 #include "record/timeline.h"
 
 struct region_half {
-	uint64_t number, value[TIMELINE_COUNTERS_MAX];
+	uint64_t number, offset, value[TIMELINE_COUNTERS_MAX]; /* offset: in the file */
 	size_t thread;
 	uint32_t row, label; /* the reader's own */
 	uint8_t missing; /* counters that were not read */

@@ -38,6 +38,9 @@ struct adding {
 	uint8_t *single; /* by label: regions of it are kept */
 	struct region_halves halves;
 	size_t thread; /* in r->thread */
+	size_t threads_before; /* in r->thread, of the recordings before */
+	uint64_t *first_by; /* per thread of this one: its first value of r->by; NULL: no single ones are kept */
+	bool *has_first;
 	uint64_t first[TIMELINE_COUNTERS_MAX], last[TIMELINE_COUNTERS_MAX];
 	uint8_t seen, all; /* counters that have a first; all of them */
 };
@@ -271,6 +274,18 @@ static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct re
 	return true;
 }
 
+static void keep_single(struct regions *r, const struct regions_single *now)
+{
+	size_t at = r->n_singles;
+
+	if (r->options.singles == 0 || (at == r->options.singles && now->cost <= r->single[at - 1].cost))
+		return;
+	at = at == r->options.singles ? at - 1 : r->n_singles++;
+	for (; at > 0 && r->single[at - 1].cost < now->cost; at--)
+		r->single[at] = r->single[at - 1];
+	r->single[at] = *now;
+}
+
 static void note_single(struct adding *a, const struct region_done *done, const struct regions_own *own)
 {
 	struct regions *r = a->r;
@@ -279,23 +294,46 @@ static void note_single(struct adding *a, const struct region_done *done, const 
 	struct regions_single now = { .label = a->number[done->frame->label],
 				      .around = around ? a->number[around->label] : LABELS_NONE,
 				      .thread = a->thread,
+				      .end_thread = a->thread,
 				      .offset = done->frame->offset,
 				      .begin = done->begin[c] - a->first[c],
 				      .cost = done->cost[c],
 				      .self = done->self[c],
 				      .own = *own,
 				      .self_known = !(done->no_self & 1u << c),
-				      .cut = done->frame->repaired };
-	size_t at = r->n_singles;
+				      .cut = done->frame->repaired,
+				      .begin_known = true };
 
-	if (done->no_cost & 1u << c || r->options.singles == 0)
-		return;
-	if (at == r->options.singles && now.cost <= r->single[at - 1].cost)
-		return;
-	at = at == r->options.singles ? at - 1 : r->n_singles++;
-	for (; at > 0 && r->single[at - 1].cost < now.cost; at--)
-		r->single[at] = r->single[at - 1];
-	r->single[at] = now;
+	if (!(done->no_cost & 1u << c))
+		keep_single(r, &now);
+}
+
+/* Where it begins is told from what its thread begins with, and that may be read later: place_singles(). */
+static void note_detached(struct adding *a, const struct region_half *h, const struct timeline_point *p, uint64_t from, uint64_t cost)
+{
+	keep_single(a->r, &(struct regions_single){ .label = a->number[h->label],
+						    .around = LABELS_NONE,
+						    .thread = h->is_start ? h->thread : a->thread,
+						    .end_thread = h->is_start ? a->thread : h->thread,
+						    .offset = h->is_start ? h->offset : p->offset,
+						    .begin = from,
+						    .cost = cost,
+						    .self = (int64_t)cost,
+						    .self_known = true,
+						    .detached = true });
+}
+
+static void place_singles(struct adding *a)
+{
+	for (size_t i = 0; i < a->r->n_singles; i++) {
+		struct regions_single *s = &a->r->single[i];
+		size_t thread = s->thread - a->threads_before;
+
+		if (!s->detached || s->thread < a->threads_before)
+			continue;
+		s->begin_known = a->has_first[thread] && s->begin >= a->first_by[thread];
+		s->begin = s->begin_known ? s->begin - a->first_by[thread] : 0;
+	}
 }
 
 static __attribute__((noinline)) bool grow_own(struct adding *a, size_t n)
@@ -460,7 +498,7 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 	for (size_t c = 0; c < r->n_counters; c++) {
 		uint64_t from = h->is_start ? h->value[c] : p->value[c], to = h->is_start ? p->value[c] : h->value[c];
 		/* Only a clock goes on from thread to thread. */
-		bool known = (h->thread == a->thread || (int)c == a->info->time) && !((h->missing | p->missing) & 1u << c);
+		bool across = h->thread != a->thread && (int)c != a->info->time, known = !across && !((h->missing | p->missing) & 1u << c);
 		struct regions_sum_seldom *seldom = sum_seldom_of(r, &row->sum[c]);
 
 		if (!seldom)
@@ -468,8 +506,11 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 		if (!known || to < from) {
 			seldom->unknown++;
 			r->counter[c].backwards += known;
+			r->counter[c].across += across;
 			continue;
 		}
+		if (a->single && a->single[h->label] && c == r->by)
+			note_detached(a, h, p, from, to - from);
 		row->sum[c].self += (int64_t)(to - from);
 		seldom->detached += to - from;
 		r->counter[c].detached += to - from;
@@ -482,7 +523,7 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 
 static bool detached(struct adding *a, const struct timeline_point *p)
 {
-	struct region_half h = { .number = p->number, .row = row_of(a, p->label), .label = p->label, .missing = p->missing,
+	struct region_half h = { .number = p->number, .row = row_of(a, p->label), .label = p->label, .offset = p->offset, .missing = p->missing,
 				 .is_start = p->kind == TIMELINE_START, .thread = a->thread };
 	struct region_unbalanced *u;
 	struct region_half other;
@@ -603,6 +644,10 @@ static int one_thread(struct adding *a, size_t i, struct tare_error *err)
 			break;
 		}
 	cursor_close(cursor);
+	if (a->single) {
+		a->first_by[a->thread - a->threads_before] = a->first[a->r->by];
+		a->has_first[a->thread - a->threads_before] = a->seen >> a->r->by & 1;
+	}
 	a->stack.depth = 0; /* a reader balances what it gives; nothing is open but after an error */
 	for (size_t c = 0; ret == 0 && c < a->r->n_counters; c++)
 		if (a->seen & 1u << c && a->last[c] >= a->first[c]) {
@@ -628,9 +673,11 @@ static int find_single(struct adding *a, struct tare_error *err)
 	if (!r->options.single)
 		return 0;
 	a->single = calloc(a->info->n_labels + 1, sizeof(*a->single));
+	a->first_by = calloc(a->info->n_threads + 1, sizeof(*a->first_by));
+	a->has_first = calloc(a->info->n_threads + 1, sizeof(*a->has_first));
 	if (!r->single)
 		r->single = calloc(r->options.singles + 1, sizeof(*r->single));
-	if (!a->single || !r->single)
+	if (!a->single || !r->single || !a->first_by || !a->has_first)
 		return tare_fail_nomem(err);
 	for (uint32_t i = 0; i < a->info->n_labels; i++)
 		a->single[i] = !strcmp(timeline_label(a->t, i)->name, r->options.single);
@@ -719,7 +766,7 @@ static void note_ways(struct adding *a)
 
 int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 {
-	struct adding a = { .r = r, .t = t, .info = timeline_info(t) };
+	struct adding a = { .r = r, .t = t, .info = timeline_info(t), .threads_before = r->n_threads };
 	int ret = take_counters(r, a.info, err);
 
 	r->sorted = false;
@@ -736,6 +783,8 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 			ret = one_thread(&a, i, err);
 	if (ret == 0)
 		ret = judge_halves(&a, err);
+	if (ret == 0)
+		place_singles(&a);
 	note_ways(&a);
 	r->lost += r->options.thread ? 0 : a.info->lost;
 	r->lost_handlers += r->options.thread ? 0 : a.info->lost_handlers;
@@ -745,6 +794,8 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	free(a.row);
 	free(a.row_of);
 	free(a.single);
+	free(a.first_by);
+	free(a.has_first);
 	free(a.way);
 	free(a.own);
 	region_halves_free(&a.halves);

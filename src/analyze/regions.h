@@ -83,6 +83,7 @@ struct regions_counter {
 	uint64_t outside; /* of whole: in no region */
 	uint64_t detached; /* in selves, and not in whole */
 	uint64_t backwards; /* regions in which it was less at the end than at the begin */
+	uint64_t across; /* detached timings over two threads, from one to another of which it does not go on */
 };
 
 struct regions_thread {
@@ -97,16 +98,17 @@ struct regions_recording {
 	uint64_t start_ns;
 };
 
-/* One region, kept because it is among the dearest. */
+/* One region or detached timing, kept because it is among the dearest. */
 struct regions_single {
 	uint32_t label;
 	uint32_t around; /* the label it lies in; LABELS_NONE: in none */
-	size_t thread;
-	uint64_t offset; /* of its end in the file */
-	uint64_t begin, cost; /* of the counter asked for; begin is from the thread's first value */
+	size_t thread, end_thread; /* where it begins and ends */
+	uint64_t offset; /* of its begin in the file */
+	uint64_t begin, cost; /* of the counter asked for; begin is from the thread's first begin of a region */
 	int64_t self;
 	struct regions_own own; /* in both; not taken off */
-	bool self_known, cut;
+	bool self_known, cut, detached;
+	bool begin_known; /* false of a timing that starts before that, or in a thread without one */
 };
 
 enum regions_key { REGIONS_SELF, REGIONS_TOTAL, REGIONS_COUNT, REGIONS_MEDIAN, REGIONS_P99, REGIONS_MAX, REGIONS_NAME };

@@ -257,6 +257,65 @@ TEST(detached)
 	regions_free(&sums);
 }
 
+/* Among the dearest, with the threads of both ends, whichever is read first; the regions of the label keep their place. */
+TEST(detached_among_the_dearest)
+{
+	static const struct made_point one[] = {
+		{ TIMELINE_FINISH, "t", { 500, 90 }, .number = 3 },
+		{ B, "t", { 50, 1 } }, { TIMELINE_START, "t", { 100, 10 }, .number = 1 }, { TIMELINE_START, "t", { 110, 11 }, .number = 2 },
+		{ TIMELINE_FINISH, "t", { 150, 20 }, .number = 2 }, { E, "t", { 170, 25 } }, { TIMELINE_START, "u", { 1, 1 }, .number = 9 },
+	};
+	static const struct made_point two[] = {
+		{ TIMELINE_FINISH, "t", { 300, 5 }, .number = 1 }, { TIMELINE_START, "t", { 400, 6 }, .number = 3 },
+	};
+	static const struct {
+		uint64_t cost, begin, offset;
+		size_t thread, end_thread;
+		bool detached, begin_known;
+	} wanted[] = {
+		{ 200, 50, 2, 0, 1, true, true }, { 120, 0, 1, 0, 0, false, true }, { 100, 0, 101, 1, 0, true, false }, { 40, 60, 3, 0, 0, true, true },
+	};
+	const struct regions_options clock = { .single = "t", .singles = 9 }, few = { .single = "t", .singles = 1 },
+				     faults = { .single = "t", .singles = 9, .by = "faults" };
+	struct made m;
+
+	made_init(&m, "a", 2);
+	MADE_ADD(&m, 1, one);
+	MADE_ADD(&m, 2, two);
+	sum_up(&m, &clock);
+	CHECK_EQ(sums.n_singles, 4);
+	for (size_t i = 0; sums.n_singles == 4 && i < 4; i++) {
+		const struct regions_single *s = &sums.single[i];
+
+		CHECK_EQ(s->cost, wanted[i].cost, "single %zu", i);
+		CHECK_EQ(s->begin, wanted[i].begin, "single %zu", i);
+		CHECK_EQ(s->begin_known, wanted[i].begin_known, "single %zu", i);
+		CHECK_EQ(s->offset, wanted[i].offset, "single %zu", i);
+		CHECK_EQ(s->thread, wanted[i].thread, "single %zu", i);
+		CHECK_EQ(s->end_thread, wanted[i].end_thread, "single %zu", i);
+		CHECK_EQ(s->detached, wanted[i].detached, "single %zu", i);
+	}
+	CHECK_EQ(sums.counter[0].across, 0, "a clock goes on");
+	CHECK_EQ(sums.counter[1].across, 2, "faults of two threads");
+	regions_free(&sums);
+
+	sum_up(&m, &few);
+	CHECK(sums.n_singles == 1 && sums.single[0].cost == 200, "the dearest of them");
+	regions_free(&sums);
+
+	sum_up(&m, &faults);
+	CHECK_EQ(sums.n_singles, 2, "the region, and the timing on one thread");
+	CHECK_EQ(sums.single[1].cost, 9);
+	CHECK_EQ(sums.single[1].begin, 10);
+	regions_free(&sums);
+
+	/* A second recording leaves alone what the first one's begin at. */
+	sum_up(&m, &clock);
+	CHECK_EQ(regions_add(&sums, &m.base, NULL), 0);
+	CHECK(sums.n_singles == 8 && sums.single[0].begin == 50 && sums.single[1].begin == 50 && sums.single[1].thread == 2, "twice the same");
+	regions_free(&sums);
+}
+
 /* The first finish that is read counts; a second one is told, whether the start is read before it or behind it. */
 TEST(detached_twice)
 {

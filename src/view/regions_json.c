@@ -229,10 +229,15 @@ void regions_json(struct text *out, const struct regions *r, const struct region
 				json_end(&j);
 			}
 			json_uint(&j, "thread", one->thread);
+			json_uint(&j, "end_thread", one->end_thread);
 			json_string(&j, "counter", r->counter[r->by].name);
-			json_uint(&j, "begin", one->begin);
+			if (one->begin_known)
+				json_uint(&j, "begin", one->begin);
+			else
+				json_null(&j, "begin");
 			json_uint(&j, "total", one->cost);
 			json_bool(&j, "cut", one->cut);
+			json_bool(&j, "detached", one->detached);
 			if (one->self_known)
 				json_int(&j, "self", one->self);
 			else

@@ -292,7 +292,7 @@ static void events(struct text *out, const struct regions *r, const struct regio
 	grid_free(&g);
 }
 
-/* The dearest single regions of the label that was asked for. */
+/* The dearest single regions and timings of the label that was asked for. */
 static void singles(struct text *out, const struct regions *r, const struct style *s)
 {
 	static const char *const heads[] = { "total", "self", "begins at", "thread", "region", "in", "byte", "" };
@@ -312,10 +312,15 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 		if (one->self_known)
 			put_amount(&t, s, k->unit, (double)one->self - (r->options.subtract_own ? one->own.self : 0));
 		grid_put(&g, 1, INK_PLAIN, &t);
-		put_amount(&t, s, k->unit, (double)one->begin);
+		if (one->begin_known)
+			put_amount(&t, s, k->unit, (double)one->begin);
 		grid_put(&g, 2, INK_PLAIN, &t);
 		thread_words(&t, r, one->thread);
 		memmove(t.s, t.s + 1, t.len--);
+		if (one->end_thread != one->thread) {
+			text_add(&t, " to");
+			thread_words(&t, r, one->end_thread);
+		}
 		grid_put(&g, 3, INK_PLAIN, &t);
 		put_label(&t, s, &r->labels.entry[one->label], label_width(s));
 		grid_put(&g, 4, INK_PLAIN, &t);
@@ -324,7 +329,7 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 		grid_put(&g, 5, INK_FAINT, &t);
 		text_add(&t, "%" PRIu64, one->offset);
 		grid_put(&g, 6, INK_FAINT, &t);
-		text_add(&t, "%s", one->cut ? "cut" : "");
+		text_add(&t, "%s", one->cut ? "cut" : one->detached ? "detached" : "");
 		grid_put(&g, 7, INK_CAREFUL, &t);
 	}
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
@@ -332,7 +337,10 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 	text_add(out, "%s, the dearest by ", ink_off(s));
 	escape(out, k->name, strlen(k->name));
 	text_add(out, "\n\n");
-	grid_write(out, &g, s, 1);
+	if (r->n_singles)
+		grid_write(out, &g, s, 1);
+	else
+		put_note(out, s, INK_CAREFUL, "There is none whose cost is known.");
 	grid_free(&g);
 }
 
@@ -441,6 +449,26 @@ static void losses(struct text *out, const struct regions *r, const struct style
 	text_free(&t);
 }
 
+/* One note for all counters that have the same. */
+static void across(struct text *out, const struct regions *r, const struct style *s)
+{
+	struct text names = { 0 };
+	uint64_t n = 0;
+
+	for (size_t c = 0; c < r->n_counters; c++) {
+		const struct regions_counter *k = &r->counter[c];
+
+		if (!k->across)
+			continue;
+		text_add(&names, "%s%s", n ? ", " : "", k->name);
+		n = k->across;
+	}
+	if (n)
+		put_note(out, s, INK_CAREFUL, "%s: %" PRIu64 " detached timing%s finished on another thread than %s started on %s without a count: only a clock goes on from thread to thread.",
+			 names.s, n, n == 1 ? "" : "s", n == 1 ? "it" : "they", n == 1 ? "is" : "are");
+	text_free(&names);
+}
+
 static void notes(struct text *out, const struct regions *r, const struct style *s)
 {
 	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, unfinished = 0;
@@ -471,6 +499,7 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	unbalanced_places(out, r, s);
 	if (backwards)
 		put_note(out, s, INK_CAREFUL, backwards == 1 ? "%" PRIu64 " region in which a counter went back is without a count." : "%" PRIu64 " regions in which a counter went back are without a count.", backwards);
+	across(out, r, s);
 	losses(out, r, s);
 	if (r->unmatched)
 		put_note(out, s, INK_CAREFUL, r->unmatched == 1 ? "%" PRIu64 " detached timing has only one end in the recording, or was finished again: that end is in no number."

@@ -101,6 +101,17 @@ def the_dearest_single_regions():
 
 
 @test
+def detached_timings_are_among_the_dearest():
+    """b begins in a and ends behind it: one of the two nests in nothing."""
+    path = write(room("apart"), [("K", "a", 1, 1000, 3000), ("K", "a", 1, 2000, 3500)])
+    singles = document("summarize", "-l", "a", path)["singles"]
+    equal([(s["total"], s["detached"]) for s in singles], [(2000, True), (1500, False)], "totals")
+    equal([(s["thread"], s["end_thread"], s["begin"], s["in"]) for s in singles], [(0, 0, None, None), (0, 0, 0, None)], "places")
+    text = tare("summarize", "-l", "a", path).stdout
+    equal([len(re.findall(r"detached$", line)) for line in text.splitlines() if " us " in line], [1, 0], text)
+
+
+@test
 def counts_have_no_time_unit():
     path = write(room("count"), [("K", "a", 1, 0, 1234567)], metadata=INSTRUCTIONS)
     text = tare("summarize", path).stdout
