@@ -151,28 +151,10 @@ static double missing(const struct stacks_column *c)
 	return c->lost < 1 ? (double)c->amount * c->lost / (1 - c->lost) : INFINITY;
 }
 
-/*
- * The score if all that is missing made the two sides alike: of the side that has less it was all of this place, of the other
- * none. Where that is more than the change itself, there may be none.
- */
-static double least_score(const struct stacks_column column[REPORT_SIDES], double a, double b, bool shares)
+/* By how much what is missing may have made the change, to either side: all of it may have been of this place, or none. */
+static double missing_margin(const struct stacks_column column[REPORT_SIDES], bool shares)
 {
-	struct stacks_column c[] = { column[0], column[1] };
-	const double lost[] = { missing(&c[0]), missing(&c[1]) };
-	double plain = score(c, a, b, shares), least;
-
-	if (lost[0] == 0 && lost[1] == 0)
-		return plain;
-	for (int side = 0; side < REPORT_SIDES; side++) {
-		double more = (double)c[side].amount + lost[side];
-
-		if (!(more < 0x1p63))
-			return 0;
-		c[side].squares *= c[side].amount ? more / (double)c[side].amount : 1;
-		c[side].amount = (uint64_t)more;
-	}
-	least = plain > 0 ? score(c, a + lost[0], b, shares) : score(c, a, b + lost[1], shares);
-	return plain * least > 0 ? least : 0;
+	return shares ? column[0].lost + column[1].lost : fmax(missing(&column[0]), missing(&column[1]));
 }
 
 bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES])
@@ -190,16 +172,19 @@ static double sampled_margin(struct stacks_column c, double share)
 struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares)
 {
 	double a = (double)before, b = (double)after, wa = weight(&column[0]), wb = weight(&column[1]);
-	struct report_change c = { a, b, b - a, 1.96 * sqrt(a * wa + b * wb) + fmax(missing(&column[0]), missing(&column[1])), 1, 1, false };
+	struct report_change c = { a, b, b - a, 1.96 * sqrt(a * wa + b * wb), 1, 1, false };
+	double lost = missing_margin(column, shares);
 
 	if (shares) {
 		c.before = column[0].amount ? a / (double)column[0].amount : 0;
 		c.after = column[1].amount ? b / (double)column[1].amount : 0;
 		c.change = c.after - c.before;
-		c.half = hypot(sampled_margin(column[0], c.before), sampled_margin(column[1], c.after)) + column[0].lost + column[1].lost;
+		c.half = hypot(sampled_margin(column[0], c.before), sampled_margin(column[1], c.after));
 	}
-	if (c.change != 0 && !report_diff_too_much_lost(column))
-		c.p = c.q = erfc(fabs(least_score(column, a, b, shares)) * M_SQRT1_2);
+	c.half += lost;
+	/* The interval and p are of one mind: of the change counts what is missing cannot have made. */
+	if (fabs(c.change) > lost && !report_diff_too_much_lost(column))
+		c.p = c.q = erfc(fabs(score(column, a, b, shares)) * (1 - lost / fabs(c.change)) * M_SQRT1_2);
 	return c;
 }
 

@@ -137,17 +137,17 @@ TEST(what_was_lost_may_have_made_the_change)
 		double p;
 	} rows[] = {
 		{ __LINE__, { 0, 0 }, 100, 200, false, 0 },
-		{ __LINE__, { 0.05, 0 }, 100, 200, false, 0.00999 }, /* 52.6 of 1000 are missing: as 152.6 against 200 */
-		{ __LINE__, { 0, 0.05 }, 200, 100, false, 0.00999 },
-		{ __LINE__, { 0, 0.05 }, 100, 200, false, 0 }, /* more of it only adds to the change */
-		{ __LINE__, { 0.1, 0 }, 100, 200, false, 1 },  /* 111.1 are missing: there may be none */
-		{ __LINE__, { 0.02, 0.02 }, 100, 200, true, 0 },
-		{ __LINE__, { 0.06, 0.06 }, 100, 200, true, 0.0373 }, /* 163.8 of 1063.8 against 200 of 1063.8 */
-		{ __LINE__, { 0.1, 0 }, 100, 200, true, 0.5628 },
+		{ __LINE__, { 0.05, 0 }, 100, 200, false, 0.00558 }, /* 52.6 of 1000 are missing: of 100 more, 47.4 count, of 5.85 deviations 2.77 */
+		{ __LINE__, { 0, 0.05 }, 200, 100, false, 0.00558 },
+		{ __LINE__, { 0, 0.05 }, 100, 200, false, 0.00558 }, /* to either side, as the interval is */
+		{ __LINE__, { 0.1, 0 }, 100, 200, false, 1 },	     /* 111.1 are missing: there may be none */
+		{ __LINE__, { 0.02, 0.02 }, 100, 200, true, 0.0002 },
+		{ __LINE__, { 0.03, 0.03 }, 100, 200, true, 0.0115 }, /* of 10 points 4 count, of 6.32 deviations 2.53 */
+		{ __LINE__, { 0.06, 0.06 }, 100, 200, true, 1 },
 		{ __LINE__, { 0.2, 0.1 }, 100, 200, true, 1 },
 		{ __LINE__, { 0, 0.51 }, 100, 1000, false, 1 },
 		{ __LINE__, { 0.51, 0 }, 1000, 100, false, 1 },
-		{ __LINE__, { 0.5, 0 }, 1000, 0, false, 0 }, /* what is lost before cannot make it less */
+		{ __LINE__, { 0.4, 0 }, 1000, 0, false, 0 },
 		{ __LINE__, { 1, 0 }, 0, 100, false, 1 },
 	};
 
@@ -160,6 +160,8 @@ TEST(what_was_lost_may_have_made_the_change)
 		struct report_change d = report_change(both, rows[i].before, rows[i].after, rows[i].shares);
 
 		CHECK(fabs(d.p - rows[i].p) < 0.002, "row at line %d: %.5f", rows[i].line, d.p);
+		if (rows[i].p < 0.9)
+			CHECK_EQ(d.p < 0.05, fabs(d.change) > d.half, "row at line %d: p %.5f, %g +- %g", rows[i].line, d.p, d.change, d.half);
 		CHECK_EQ(report_diff_too_much_lost(both), rows[i].lost[0] > 0.5 || rows[i].lost[1] > 0.5, "row at line %d", rows[i].line);
 	}
 }

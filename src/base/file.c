@@ -235,38 +235,26 @@ static bool is_left(int fd, const char *name)
 	       at.st_dev == st.st_dev && at.st_ino == st.st_ino;
 }
 
-bool file_part_left(const char *path, bool tidy, char name[FILE_PART_ROOM])
+bool file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_ROOM])
 {
-	int newest = -1;
 	struct timespec latest = { 0 };
+	bool any = false;
 
 	for (int i = 1; i <= PARTS_LOOKED_AT; i++) {
 		char part[FILE_PART_ROOM];
 		struct stat st;
-		int fd = part_name(part, path, i) ? open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-		bool newer;
+		int fd = part_name(part, path, i) ? open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
 
-		if (!is_left(fd, part) || fstat(fd, &st) < 0) {
-			if (fd >= 0)
-				close(fd);
-			continue;
+		if (is_left(fd, part) && fstat(fd, &st) == 0 && is(fd) &&
+		    (!any || st.st_mtim.tv_sec > latest.tv_sec || (st.st_mtim.tv_sec == latest.tv_sec && st.st_mtim.tv_nsec > latest.tv_nsec))) {
+			any = true;
+			latest = st.st_mtim;
+			memcpy(name, part, sizeof(part));
 		}
-		newer = newest < 0 || st.st_mtim.tv_sec > latest.tv_sec || (st.st_mtim.tv_sec == latest.tv_sec && st.st_mtim.tv_nsec > latest.tv_nsec);
-		if (tidy && newest >= 0) /* by whom its lock is held: nobody else takes it for one that is left */
-			unlink(newer ? name : part);
-		if (!newer) {
+		if (fd >= 0)
 			close(fd);
-			continue;
-		}
-		if (newest >= 0)
-			close(newest);
-		newest = fd;
-		latest = st.st_mtim;
-		memcpy(name, part, sizeof(part));
 	}
-	if (newest >= 0)
-		close(newest);
-	return newest >= 0;
+	return any;
 }
 
 int file_part_failed(const char *path, int code, struct tare_error *err)

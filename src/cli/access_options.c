@@ -51,7 +51,7 @@ int access_any(const struct accessed *c, const char *path, uint64_t used, uint64
 	} else if (others) {
 		tare_fail(err, ENODATA, "%.200s: its %llu samples are of operations that access no memory", path, (unsigned long long)others);
 	} else {
-		tare_fail(err, ENODATA, "%.200s: its %llu samples say nothing of accesses to memory", path, (unsigned long long)c->samples);
+		tare_fail(err, ENODATA, "%.200s: its %llu sample%s nothing of accesses to memory", path, (unsigned long long)c->samples, c->samples == 1 ? " says" : "s say");
 		tare_hint(err, "such samples come from precise events: perf mem record, or perf record -d with a data source");
 	}
 	return -ENODATA;

@@ -2,6 +2,7 @@
 /* tare: the first word chooses a command. */
 #include <fcntl.h>
 #include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,9 +78,27 @@ static void hold_standard(void)
 			open("/", O_PATH | O_CLOEXEC); /* gets the lowest that is free */
 }
 
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * A file may grow no further (ulimit -f): writes are to fail and be told as on a full disk. A handler, for SIG_IGN would
+ * outlive exec, and the commands that are run are to have what was there.
+ */
+static void hold_file_limit(void)
+{
+	struct sigaction sa = { .sa_handler = nothing, .sa_flags = SA_RESTART }, before;
+
+	if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &sa, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	hold_standard();
+	hold_file_limit();
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_CANNOT_MEASURE;

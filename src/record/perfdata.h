@@ -339,6 +339,8 @@ size_t perfdata_event_count(const struct perfdata *r);
 const struct perfdata_event *perfdata_event_at(const struct perfdata *r, size_t i);
 /* The event of an id, or NULL. */
 const struct perfdata_event *perfdata_event_of(const struct perfdata *r, uint64_t id);
+/* Whether the open file is one that the writer here has begun and not come to the end of. Leaves its position alone. */
+bool perfdata_unfinished(int fd);
 /* false: features are cut off or damaged, and `why` names them. Known once it is open; in a pipe, once it is read. */
 bool perfdata_whole(const struct perfdata *r, struct tare_error *why);
 /* What is odd about the file without stopping the reading; NULL past the last. */

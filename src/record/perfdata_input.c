@@ -10,17 +10,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "record/perfdata.h"
 #include "record/perfdata_input.h"
 
 /* A record is at most 64 KiB; the window is small enough to stay in a second-level cache. */
 enum { PEEK_MAX = 65536, WINDOW = 4 * PEEK_MAX };
 
+bool perfdata_unfinished(int fd)
+{
+	struct {
+		char magic[8];
+		uint64_t size, attr_size, sections[6], features[4]; /* as perfdata_write.c begins a file */
+	} head;
+
+	return pread(fd, &head, sizeof(head), 0) == sizeof(head) && !memcmp(head.magic, "PERFILE2", 8) && head.size == sizeof(head) &&
+	       !(head.features[0] | head.features[1] | head.features[2] | head.features[3]);
+}
+
 static int fail_open(const char *path, int code, struct tare_error *err)
 {
-	char part[FILE_PART_ROOM];
+	char part[FILE_PART_ROOM], place[PATH_MAX];
 
 	tare_fail(err, code, "cannot open %s: %s", path, strerror(code));
-	if (code == ENOENT && file_part_left(path, false, part))
+	if (code == ENOENT && file_place(path, place) > 0 && file_part_left(place, perfdata_unfinished, part))
 		tare_hint(err, "%.100s is there: a recording whose recorder was killed", part);
 	return -code;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "record/alloc.h"
+#include "record/perfdata.h"
 #include "record/perfdata_deflate.h"
 #include "record/perfdata_format.h"
 #include "record/perfdata_write.h"
@@ -53,12 +54,12 @@ static int fail_write(const struct perfdata_writer *w, int code, struct tare_err
 	struct stat st;
 
 	tare_fail(err, code, "cannot write to %.200s: %s", strcmp(w->o.path, "-") ? w->o.path : "standard output", strerror(code));
-	if (code != ENOSPC && code != EDQUOT)
+	if (code != ENOSPC && code != EDQUOT && code != EFBIG)
 		return -code;
 	if (fstat(w->fd, &st) == 0 && !S_ISREG(st.st_mode))
 		tare_hint(err, "it is no regular file and keeps nothing; -o names another place");
 	else
-		tare_hint(err, "what was recorded before is in the file and can be read; -o names another place");
+		tare_hint(err, "samples recorded before are in the file and can be read; -o names another place");
 	return -code;
 }
 
@@ -280,7 +281,7 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 		move_blocks(w->place, old);
 	if (ret == 0) {
 		w->unnamed = false;
-		if (!file_part_left(w->place, true, w->left))
+		if (!file_part_left(w->place, perfdata_unfinished, w->left))
 			w->left[0] = '\0';
 	} else if (ret == -EISDIR && old && stat(old, &st) == 0 && S_ISDIR(st.st_mode)) {
 		tare_fail(err, EISDIR, "cannot keep the recording before as %.150s: it is a folder", old);
@@ -529,6 +530,14 @@ struct sample_sink *perfdata_writer_sink(struct perfdata_writer *w)
 	return &w->sink;
 }
 
+static bool has_samples(const struct sample_outcome *o)
+{
+	for (size_t i = 0; i < o->n_events; i++)
+		if (o->event[i].samples)
+			return true;
+	return o->aux_bytes > 0;
+}
+
 int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome, struct tare_error *err)
 {
 	struct feature_source from = source_of(w);
@@ -542,7 +551,8 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 	from.first_ns = outcome->first_ns;
 	from.last_ns = outcome->last_ns;
 	head.data.size = w->at - head.data.offset;
-	for (const struct feature_row *f = feature_rows; f->bit; f++) {
+	/* No features tell readers that it broke off. */
+	for (const struct feature_row *f = feature_rows; !outcome->broke_off && f->bit; f++) {
 		struct text body = { 0 };
 
 		if (f->write(&body, &from)) {
@@ -580,9 +590,9 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 	}
 	text_free(&bodies);
 	text_free(&table);
-	w->worth = true;
+	w->worth = !outcome->broke_off || has_samples(outcome);
 
-	int named = take_name(w, ret < 0 ? NULL : err);
+	int named = w->worth ? take_name(w, ret < 0 ? NULL : err) : 0;
 
 	return ret < 0 ? ret : named;
 }

@@ -477,14 +477,16 @@ static int end(struct recording *r)
 	r->out->rings = sampler_rings(r->sampler);
 	if (ret == 0)
 		ret = drain(r);
-	for (size_t i = 0; ret == 0 && i < r->n; i++) {
+	/* Of a recording that broke off, too: what is told of it is to be right. */
+	for (size_t i = 0; i < r->n; i++) {
 		struct sample_tally *t = &r->out->event[i];
+		struct tare_error also = TARE_ERROR_INIT;
+		int got = sampler_total(r->sampler, &r->event[i], &t->total, ret < 0 ? &also : r->err);
 
-		ret = sampler_total(r->sampler, &r->event[i], &t->total, r->err);
-		if (ret == 0)
-			t->share = share_of(r, &r->event[i], &t->total);
-		all_known &= t->total.lost_known;
+		t->share = got == 0 ? share_of(r, &r->event[i], &t->total) : 1;
+		all_known &= got == 0 && t->total.lost_known;
 		known += t->total.lost;
+		ret = ret < 0 ? ret : got;
 		if (ret == 0 && t->total.lost && r->event[i].n_ids)
 			ret = put_lost(r, &r->event[i], t->total.lost);
 	}

@@ -182,7 +182,7 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	if (samples)
 		put_confidence(out, o, samples, s);
 	else if (o->broke_off)
-		put_careful(out, s, "the recording broke off before the first of them was in the file");
+		put_careful(out, s, "the recording broke off before the first of them was in the file, which is left as it was");
 	else if (!o->lost && !o->aux)
 		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
 	if (samples && o->accesses)

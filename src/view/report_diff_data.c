@@ -20,6 +20,7 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_uint(j, "lost_samples", q->lost_samples);
 	json_real(j, "lost_share", c->lost);
 	json_bool(j, "with_periods", !q->weightless);
+	json_bool(j, "broke_off", q->broke_off);
 	json_string(j, "damage", q->damage[0] ? q->damage : NULL);
 	json_end(j);
 }

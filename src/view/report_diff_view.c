@@ -218,6 +218,8 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 		put_quantity(out, r, s, (double)c->amount, false);
 	}
 	put_lost(out, r, side, s);
+	if (of->quality.broke_off)
+		text_add(out, "\n   %sthe recording broke off: what came last may be missing, and may be what the difference is%s", ink_on(s, INK_CAREFUL), ink_off(s));
 	if (of->quality.damage[0])
 		text_add(out, "\n   %spartial:%s ", ink_on(s, INK_BAD), ink_off(s)), put_name(out, of->quality.damage, 0);
 	text_add(out, "\n");

@@ -341,7 +341,6 @@ def what_found_room_is_told_and_read():
     """A file that may grow no further, as on a full disk: told are the samples that are in it, for every reader."""
     for most, options in ((200000, []), (30000, ["-z", "--call-graph", "dwarf"]))[:1 + has_zstd()]:
         def small():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
         out = sh(TARE, "record", *options, "-o", FILE, "-e", "cpu-clock:u", "-F", "5000", "--",
@@ -352,6 +351,39 @@ def what_found_room_is_told_and_read():
         true("broke off" in said and told > 0, said)
         equal(len(by_tare()), told, said)
         equal(len(by_perf()), told, said)
+        true("% of the time" not in said, said)
+        true(json.loads(sh(TARE, "report", "--format", "json", FILE).stdout)["quality"]["broke_off"], "it says so itself")
+        diff = json.loads(sh(TARE, "report", "--format", "json", "--diff", FILE, FILE).stdout)
+        true(diff["before"]["broke_off"] and diff["after"]["broke_off"], "and where it is compared")
+        equal(sh(TARE, "report", "--diff", FILE, FILE).stdout.count(b"broke off"), 2)
+
+
+@test
+def a_recording_without_a_sample_takes_no_name():
+    """Nothing found room: the recording before is there still, and is the one of its name."""
+    record("-q", "-e", "cpu-clock:u", "--", "true")
+    before = Path(FILE).read_bytes()
+    for _ in range(2):
+        out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "5000", "--call-graph", "dwarf,32768", "--", sys.executable, "-S", "-c", "sum(range(3000000))",
+                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000)))
+        equal(out.returncode, 125, out.stderr.decode())
+        true(b"0 samples" in out.stderr and b"left as it was" in out.stderr, out.stderr.decode())
+        equal(Path(FILE).read_bytes(), before)
+    true(not os.path.exists(FILE + ".part"), "nothing is left")
+
+
+@test
+def files_of_others_are_left_alone():
+    room = Path(ROOM.name, "others")
+    room.mkdir()
+    for i in range(1, 5):
+        (room / f"book.part-{i}").write_text(f"chapter {i}\n")
+    record("-q", "-e", "cpu-clock:u", "--", "true")
+    (room / "book.part").write_bytes(Path(FILE).read_bytes())  # a whole one
+    said = record("-e", "cpu-clock:u", "--", "true", file=room / "book")
+    true("killed" not in said, said)
+    equal(sorted(f.name for f in room.iterdir()), ["book", "book.part"] + [f"book.part-{i}" for i in range(1, 5)])
+    equal(sh(TARE, "report", room / "book").stderr, b"")
 
 
 @test
@@ -397,13 +429,13 @@ def what_a_killed_recorder_left_is_named():
     newest = second.read_bytes()
     said = record("-e", "cpu-clock:u", "--", "true", file=file)
     true(f"{second} is there, too" in said, said)
-    equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.part-2", "x.data.part-3"], "the older is gone; whose recorder is alive is not touched")
+    equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.part", "x.data.part-2", "x.data.part-3"], "none is removed")
     equal(second.read_bytes(), newest)
     equal(sh(TARE, "report", file).stderr, b"", "nothing newer that is left")
     alive.send_signal(signal.SIGINT)
     os.killpg(alive.pid, signal.SIGINT)
     alive.wait()
-    equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.old", "x.data.part-2"])
+    equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.old", "x.data.part", "x.data.part-2"])
 
 
 def exact_or_skip():

@@ -341,7 +341,7 @@ def what_cannot_be_told_is_said():
     r = Recording(kind=IDENTIFIER | IP | TID | TIME)
     r.sample(0x1000)
     said = tare("sharing", r.write(room("nothing")), status=125).stderr
-    true("its 1 samples say nothing of accesses to memory" in said, said)
+    true("its 1 sample says nothing of accesses to memory" in said, said)
     for words, says in ((("--line-size", "48"), "48 is not one of"), (("-n", "x"), "x"), (("a", "b"), "one file too many"), (("/nonexistent",), "/nonexistent")):
         said = tare("sharing", *words, status=125).stderr
         true(says in said, f"{words}: {said}")

@@ -13,13 +13,11 @@ export function score(before, after, [wa, wb], [all, allAfter], shares) {
   return na > 0 && nb > 0 ? 2 * (angle(after / wb, nb) - angle(before / wa, na)) / Math.sqrt(1 / (na + 0.5) + 1 / (nb + 0.5)) : 0;
 }
 
-/** The score if what is missing (`lost`, shares of each side) made both alike as far as it can; the same as least_score() there. */
-export function leastScore(before, after, weights, all, shares, lost) {
-  const plain = score(before, after, weights, all, shares), missing = all.map((v, k) => (v * lost[k]) / (1 - lost[k]));
-  if (!lost[0] && !lost[1]) return plain;
-  if (lost.some((v) => v > TOO_MUCH)) return 0;
-  const [a, b] = plain > 0 ? [before + missing[0], after] : [before, after + missing[1]], least = score(a, b, weights, all.map((v, k) => v + missing[k]), shares);
-  return plain * least > 0 ? least : 0;
+/** The score of what missing samples (`lost`, shares of each side) cannot have made of the change; as report_change() there. */
+export function sureScore(before, after, weights, all, shares, lost) {
+  const change = Math.abs(shares ? after / all[1] - before / all[0] : after - before);
+  const made = shares ? lost[0] + lost[1] : Math.max(...all.map((v, k) => (v * lost[k]) / (1 - lost[k])));
+  return change > made && !lost.some((v) => v > TOO_MUCH) ? score(before, after, weights, all, shares) * (1 - made / change) : 0;
 }
 
 const signed = (x, show) => `${x > 0 ? "+" : x < 0 ? "−" : "±"}${show(Math.abs(x))}`;
@@ -35,7 +33,7 @@ export function difference(doc, tree) {
   const pair = (i, what) => [tree[what][B][i], tree[what][A][i]];
   const noise = (i, what) => { // how many times the noise; the sign says whether it is more or less
     const [a, b] = pair(i, what), same = shares ? a * all[1] === b * all[0] : a === b;
-    return same ? 0 : leastScore(a, b, weights, all, shares, lost) / SURE;
+    return same ? 0 : sureScore(a, b, weights, all, shares, lost) / SURE;
   };
 
   function sentence(i, what) {

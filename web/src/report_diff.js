@@ -11,6 +11,7 @@ function facts(doc) {
   const rows = [side("Before", doc.before), side("After", doc.after), a > 0 && ["In all", `${b < a ? "−" : "+"}${percent(Math.abs(b - a) / a, 2)}`, doc.shares && "shares are compared"],
     ["Surely changed", doc.judged ? full(sure) : "not judged", !doc.judged ? "more than half of the samples of a recording are lost" : `of ${full(doc.rows.length)} rows`]].filter(Boolean);
   const remarks = [["before", doc.before], ["after", doc.after]].flatMap(([name, s]) => [toNumber(s.lost_samples) > 0 && `${full(s.lost_samples)} samples (${percent(s.lost_share, 1)}) were lost ${name}: the kernel had no room for them. Any place may have lost them all, or none: the intervals are as much wider.`,
+    s.broke_off && `The recording of ${name} broke off: what came last may be missing, and may be what the difference is.`,
     s.damage && `The recording of ${name} is damaged: ${s.damage}`, !s.with_periods && `The recording of ${name} has no periods: every sample counts as one.`]).filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
