@@ -7,16 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/aggregate_counters.h"
+#include "analyze/region_halves.h"
 #include "analyze/region_stack.h"
 
 struct source {
 	struct align_source base;
 	struct aggregate *a;
-	size_t run;
+	size_t run, thread;
 	struct timeline *timeline;
 	struct cursor *cursor;
 	const uint32_t *number, *group; /* by label of the recording: with its arguments, and without */
 	struct region_stack stack;
+	struct region_halves *halves; /* of the run: detached timings of which one end was read */
 };
 
 struct work {
@@ -26,6 +28,7 @@ struct work {
 	uint32_t *group_of;	    /* by number */
 	uint64_t *key;		    /* likewise, and one for LABELS_NONE */
 	struct source *source;
+	struct region_halves *halves; /* per run */
 	struct align_source **sources;
 	uint64_t *last;	 /* run * n_counters + counter: at the point before */
 	uint64_t *delta; /* likewise: from there to this one */
@@ -115,6 +118,53 @@ static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const s
 	return true;
 }
 
+/* A timing of which both ends were read counts to its label; of counters that are no clock only where it is of one thread. */
+static bool add_detached(struct source *s, const struct region_half *h, const struct timeline_point *p)
+{
+	struct aggregate *a = s->a;
+	struct aggregate_run *run = &a->run[s->run];
+	struct aggregate_row *row = row_of(a, s->group[h->label]);
+
+	if (row && !row->detached)
+		row->detached = calloc(a->n_runs, sizeof(*row->detached));
+	if (!row || !row->detached)
+		return false;
+	row->count[s->run]++;
+	row->detached[s->run]++;
+	run->regions++;
+	for (size_t c = 0; c < a->n_counters; c++) {
+		struct aggregate_amount *m = &row->amount[s->run * a->n_counters + c];
+		uint64_t from = h->is_start ? h->value[c] : p->value[c], to = h->is_start ? p->value[c] : h->value[c];
+		bool goes_on = h->thread == s->thread || (int)c == timeline_info(s->timeline)->time;
+
+		if (!goes_on || (h->missing | p->missing) & 1u << c || to < from) {
+			m->unknown++;
+			run->detached[c].unknown++;
+			continue;
+		}
+		m->self += (int64_t)(to - from);
+		m->total += to - from;
+		run->detached[c].self += (int64_t)(to - from);
+	}
+	return true;
+}
+
+static __attribute__((noinline, cold)) bool detached(struct source *s, const struct timeline_point *p)
+{
+	struct region_half other, h = { .number = p->number, .label = p->label, .missing = p->missing,
+					.is_start = p->kind == TIMELINE_START, .thread = s->thread };
+
+	memcpy(h.value, p->value, s->a->n_counters * sizeof(*p->value));
+	switch (region_halves_meet(s->halves, &h, &other)) {
+	case REGION_HALF_WHOLE:
+		return add_detached(s, &other, p);
+	case REGION_HALF_NO_MEMORY:
+		return false;
+	default:
+		return true;
+	}
+}
+
 static inline __attribute__((always_inline)) int next_of(struct source *s, struct align_point *out, size_t n, struct tare_error *err)
 {
 	const struct region_frame *top;
@@ -157,6 +207,8 @@ static inline __attribute__((always_inline)) int next_of(struct source *s, struc
 	for (size_t c = 0; c < n; c++)
 		out->value[c] = p.value[c];
 	if (p.kind == TIMELINE_BEGIN && !region_begins(s, &p, n))
+		return tare_fail_nomem(err);
+	if (__builtin_expect(p.kind == TIMELINE_START || p.kind == TIMELINE_FINISH, 0) && !detached(s, &p))
 		return tare_fail_nomem(err);
 	return 1;
 }
@@ -413,7 +465,7 @@ static int open_source(struct work *w, size_t run, size_t thread, struct tare_er
 	struct source *s = &w->source[run];
 
 	region_stack_free(&s->stack);
-	*s = (struct source){ .base.next = source_next, .a = w->a, .run = run, .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run] };
+	*s = (struct source){ .base.next = source_next, .a = w->a, .run = run, .thread = thread, .halves = &w->halves[run], .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run] };
 	region_stack_init(&s->stack, w->a->n_counters);
 	w->a->run[run].threads++;
 	return timeline_thread(w->timeline[run], thread, &s->cursor, err);
@@ -588,10 +640,11 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	w.number = calloc(n, sizeof(*w.number));
 	w.group = calloc(n, sizeof(*w.group));
 	w.source = calloc(n, sizeof(*w.source));
+	w.halves = calloc(n, sizeof(*w.halves));
 	w.sources = calloc(n, sizeof(*w.sources));
 	w.last = calloc(n * TIMELINE_COUNTERS_MAX, sizeof(*w.last));
 	w.delta = calloc(n * TIMELINE_COUNTERS_MAX, sizeof(*w.delta));
-	if (!a->run || !a->difference || !w.number || !w.group || !w.source || !w.sources || !w.last || !w.delta)
+	if (!a->run || !a->difference || !w.number || !w.group || !w.source || !w.halves || !w.sources || !w.last || !w.delta)
 		ret = tare_fail_nomem(err);
 	else
 		ret = aggregate_take_counters(a, timelines, err);
@@ -612,6 +665,8 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 			free(w.group[r]);
 		if (w.source)
 			region_stack_free(&w.source[r].stack);
+		if (w.halves)
+			region_halves_free(&w.halves[r]);
 	}
 	free(w.number);
 	free(w.group);
@@ -619,6 +674,7 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	free(w.key);
 	free(w.met);
 	free(w.source);
+	free(w.halves);
 	free(w.sources);
 	free(w.last);
 	free(w.delta);

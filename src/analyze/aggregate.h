@@ -70,12 +70,13 @@ struct aggregate_counter {
 /* One label: what it cost in each run. */
 struct aggregate_amount {
 	int64_t self;
-	uint64_t total, unknown;
+	uint64_t total, unknown; /* unknown: regions and timings whose cost is not known, and is in neither */
 };
 
 struct aggregate_row {
 	uint32_t label;
 	uint64_t *count; /* per run */
+	uint64_t *detached; /* per run, of count: timings that lie beside what the threads did; NULL: none */
 	struct aggregate_amount *amount; /* run * n_counters + counter */
 	uint64_t *noise; /* per counter: ranges of the intervals that lie directly in it */
 	uint64_t *compared; /* per counter: those intervals */
@@ -109,6 +110,7 @@ struct aggregate_run {
 	uint64_t gaps, lost;		 /* places where points are missing; points that are, as far as that is known */
 	bool lost_unknown;		 /* and others of which it is not */
 	size_t threads;
+	struct aggregate_amount detached[TIMELINE_COUNTERS_MAX]; /* of all rows: of detached timings */
 };
 
 struct aggregate {

@@ -3,18 +3,20 @@
 #include <string.h>
 #include "analyze/aggregate.h"
 
-/* All labels of a run together; false: not known of all. */
+/* All labels of a run together, without detached timings: what those cost the threads' regions have already. false: not known of all. */
 static bool sum_of(const struct aggregate *a, size_t run, size_t counter, double *out)
 {
-	*out = 0;
+	const struct aggregate_amount *beside = &a->run[run].detached[counter];
+	uint64_t unknown = 0;
+
+	*out = -(double)beside->self;
 	for (size_t i = 0; i < a->n; i++) {
 		const struct aggregate_amount *m = &a->row[i].amount[run * a->n_counters + counter];
 
-		if (m->unknown)
-			return false;
+		unknown += m->unknown;
 		*out += (double)m->self;
 	}
-	return true;
+	return unknown == beside->unknown;
 }
 
 static bool counter_called(const struct aggregate *a, const char *name, size_t *out)

@@ -83,6 +83,7 @@ void aggregate_free(struct aggregate *a)
 	}
 	for (size_t i = 0; i < a->n; i++) {
 		free(a->row[i].count);
+		free(a->row[i].detached);
 		free(a->row[i].amount);
 		free(a->row[i].noise);
 		free(a->row[i].compared);

@@ -176,6 +176,84 @@ TEST(the_budget_of_a_counter)
 	aggregate_free(&a);
 }
 
+static const struct aggregate_row *row(const char *name)
+{
+	for (size_t i = 0; i < a.n; i++)
+		if (!strcmp(a.labels.entry[a.row[i].label].name, name))
+			return &a.row[i];
+	return NULL;
+}
+
+/* A row of their own, or beside the regions of their label; over two threads only the clock goes on. Their ends are points like any. */
+TEST(detached_timings)
+{
+	static const struct made_point one[2][6] = {
+		{ { B, "t", { 0, 0 } }, { TIMELINE_START, "t", { 10, 1 }, .number = 1 }, { TIMELINE_START, "far", { 20, 2 }, .number = 2 },
+		  { TIMELINE_FINISH, "t", { 70, 5 }, .number = 1 }, { E, "t", { 100, 9 } }, { TIMELINE_START, "t", { 200, 9 }, .number = 3 } },
+		{ { B, "t", { 0, 0 } }, { TIMELINE_START, "t", { 10, 1 }, .number = 1 }, { TIMELINE_START, "far", { 20, 2 }, .number = 2 },
+		  { TIMELINE_FINISH, "t", { 74, 6 }, .number = 1 }, { E, "t", { 100, 9 } }, { TIMELINE_START, "t", { 200, 9 }, .number = 3 } },
+	};
+	static const struct made_point two[2][1] = { { { TIMELINE_FINISH, "far", { 500, 1 }, .number = 2 } }, { { TIMELINE_FINISH, "far", { 510, 1 }, .number = 2 } } };
+	struct made m[2];
+
+	for (size_t r = 0; r < 2; r++) {
+		made_init(&m[r], "x", 2);
+		/* The finish is read first in one of the runs. */
+		if (r)
+			MADE_ADD(&m[r], 1, two[r]);
+		MADE_ADD(&m[r], 2, one[r]);
+		if (!r)
+			MADE_ADD(&m[r], 1, two[r]);
+	}
+	run(m, 2);
+	CHECK_EQ(a.run[0].regions, 3, "a region and two timings; one that was not finished is none");
+	CHECK_EQ(a.run[0].points, 7);
+	CHECK_EQ(a.n, 2, "rows");
+	if (CHECK(row("far") && row("t") && row("far")->detached && row("t")->detached, "both have some")) {
+		const struct aggregate_amount *t = row("t")->amount, *far = row("far")->amount;
+
+		CHECK_EQ(row("t")->count[0], 2);
+		CHECK_EQ(row("t")->detached[0], 1);
+		CHECK(t[0].self == 160 && t[0].total == 160 && t[1].self == 9 + 4, "the first run");
+		CHECK(t[2].self == 164 && t[2].total == 164 && t[3].self == 9 + 5, "the second");
+		CHECK_EQ(row("far")->count[0], 1);
+		CHECK_EQ(row("far")->detached[1], 1);
+		CHECK(far[0].self == 480 && far[0].unknown == 0 && far[1].unknown == 1 && far[1].total == 0, "only the clock");
+		CHECK(far[2].self == 490 && far[2].unknown == 0 && far[3].unknown == 1, "likewise");
+	}
+	CHECK_EQ(a.run[1].detached[0].self, 64 + 490, "of all rows");
+	CHECK_EQ(a.run[1].detached[1].unknown, 1);
+	CHECK_EQ(a.counter[0].noise, 4 + 4, "of the intervals between their ends");
+	aggregate_free(&a);
+}
+
+/* What timings take is in the threads' regions already, so the budget is that of those; what is not known of a timing hides none of it. */
+TEST(the_budget_is_without_detached_timings)
+{
+	static struct made_point p[8][4], q[8][1];
+	struct tare_error err = TARE_ERROR_INIT;
+	struct made m[8];
+	struct budget b;
+
+	for (size_t r = 0; r < 8; r++) {
+		p[r][0] = (struct made_point){ B, "a", { 100, 0 } };
+		p[r][1] = (struct made_point){ TIMELINE_START, "t", { 100, 0 }, .number = 1 };
+		p[r][2] = (struct made_point){ TIMELINE_START, "u", { 100, 0 }, .number = 2 };
+		p[r][3] = (struct made_point){ E, "a", { 1100, 10 } };
+		q[r][0] = (struct made_point){ TIMELINE_FINISH, "t", { 2000 + 100 * r, r }, .number = 1 };
+		made_init(&m[r], "x", 2);
+		MADE_ADD(&m[r], 1, p[r]);
+		MADE_ADD(&m[r], 2, q[r]);
+	}
+	run(m, 8);
+	CHECK_EQ(aggregate_budget(&a, 0, &b, &err), 0, "%s", err.what);
+	CHECK_EQ(b.state, BUDGET_NO_SPREAD);
+	CHECK_EQ(aggregate_budget(&a, 1, &b, &err), 0, "%s", err.what);
+	CHECK_EQ(b.state, BUDGET_NO_SPREAD);
+	CHECK_EQ(b.n, 8);
+	aggregate_free(&a);
+}
+
 TEST(threads_by_name_then_order)
 {
 	static const struct made_point one[] = { { B, "a", { 0 } }, { E, "a", { 1 } } }, two[] = { { B, "b", { 0 } }, { E, "b", { 5 } } };

@@ -139,6 +139,12 @@ static void labels(struct json *j, const struct aggregate *a, const struct aggre
 		for (size_t r = 0; r < a->n_runs; r++)
 			json_uint(j, NULL, order[i]->count[r]);
 		json_end(j);
+		if (order[i]->detached) {
+			json_array(j, "detached");
+			for (size_t r = 0; r < a->n_runs; r++)
+				json_uint(j, NULL, order[i]->detached[r]);
+			json_end(j);
+		}
 		json_object(j, "counters");
 		for (size_t c = 0; c < a->n_counters; c++) {
 			if (!aggregate_wanted(how, a->counter[c].name))

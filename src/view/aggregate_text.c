@@ -287,6 +287,7 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	const struct aggregate_counter *k = &a->counter[c];
 	struct aggregate_range self, total;
 	struct text t = { 0 };
+	uint64_t detached = 0;
 	bool differs = false;
 
 	for (size_t r = 1; r < a->n_runs; r++)
@@ -315,8 +316,16 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	grid_put(g, COL_COUNT, INK_PLAIN, &t);
 	put_label(&t, s, &a->labels.entry[row->label], s->width >= 100 ? (size_t)s->width / 3 : s->width >= 60 ? (size_t)s->width / 2 : (size_t)s->width - 24);
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
+	for (size_t r = 0; row->detached && r < a->n_runs; r++)
+		detached = row->detached[r] > detached ? row->detached[r] : detached;
 	if (differs)
-		grid_word(g, COL_MARK, INK_CAREFUL, "count differs");
+		text_add(&t, "count differs");
+	if (detached) {
+		text_add(&t, "%s", differs ? ", " : "");
+		put_count(&t, s, detached);
+		text_add(&t, " detached");
+	}
+	grid_put(g, COL_MARK, INK_CAREFUL, &t);
 }
 
 static void macro(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, size_t c, const struct style *s)
@@ -470,6 +479,14 @@ static void run_losses(struct text *out, const struct aggregate *a, size_t run, 
 	text_free(&t);
 }
 
+static bool any_detached(const struct aggregate *a)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (a->row[i].detached)
+			return true;
+	return false;
+}
+
 void aggregate_text(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s)
 {
 	for (size_t r = 0; r < a->n_runs; r++) {
@@ -495,6 +512,8 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 		explain_text(out, how->explained, s);
 	put_note(out, s, INK_FAINT, "self and total are medians of the runs; noise is half of most less least, as is %s. intervals: the sum of the noise of the intervals that lie directly in the label.",
 		 plus_minus(s));
+	if (any_detached(a))
+		put_note(out, s, INK_FAINT, "detached: timings of the label, which lie beside what the threads did; no interval is theirs. Where they finish on another thread than they started on, only a clock counts.");
 	for (size_t r = 0; r < a->n_runs; r++)
 		run_losses(out, a, r, s);
 	for (size_t r = 0; r < a->n_runs; r++)

@@ -56,6 +56,19 @@ def listed(c, key):
 
 
 @test
+def detached_timings_have_rows():
+    """b begins in a and ends behind it: the first nests in nothing. Summarize and diff have the same sums."""
+    runs = [write(room(f"apart{i}"), [("K", "a", 1, 1000, 3000 + i), ("K", "b", 1, 2000, 3500)]) for i in range(2)]
+    d = document("aggregate", *runs)
+    rows = {l["label"]: l for l in d["labels"]}
+    equal({n: (l["counts"], l.get("detached"), l["counters"]["wall-time"]["self"]["runs"]) for n, l in rows.items()},
+          {"a": ([1, 1], [1, 1], [2000, 2001]), "b": ([1, 1], None, [1500, 1500])}, "rows")
+    equal([r["regions"] for r in d["runs"]], [document("summarize", r)["regions"] for r in runs], "regions")
+    text = tare("aggregate", "--match", "a", runs[0], runs[1]).stdout
+    true(re.search(r"2.0 us +±0.5 ns .* a \[K\] +1 detached$", text, re.M) and "detached: timings of the label" in text, text)
+
+
+@test
 def the_same_work_with_noise():
     runs = [trees(4, noise=n) for n in (1, 2, 3, 4)]
     d = document("aggregate", *[write(room(f"run{i}"), r) for i, r in enumerate(runs)])

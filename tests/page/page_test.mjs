@@ -322,6 +322,17 @@ test("runs side by side are a page", async () => {
   yes((await page.locator(".facts").textContent()).includes("the runs took the same way"), "and what of them differs");
 });
 
+test("detached timings have rows beside the runs' regions, without a number where none is known", async () => {
+  const self = (runs) => ({ min: Math.min(...runs), median: runs[0], max: Math.max(...runs), runs }), none = { unit: "", self: null, total: null, interval_noise: 0, intervals_compared: 0 };
+  const label = (name, counts, rest) => ({ label: name, kind: "", arguments: [], counts, ...rest });
+  const page = await open(made("detached.html", [{ schema: "tare/aggregate/1", runs: [{ path: "a" }, { path: "b" }], threads: [], intervals: 1, differences: 0, first_differences: [],
+    counters: [{ counter: "instructions:u", unit: "", quality: "exact", intervals: 1, equal: 0, not_counted: 0, histogram: [], largest_noise: [], longest: [], causes: [] }],
+    labels: [label("work", [2, 2], { counters: { "instructions:u": { ...none, self: self([100, 90]), total: self([200, 190]) } } }), label("request", [5, 6], { detached: [4, 5], counters: { "instructions:u": none } })] }]));
+  equal((await cells(page, "Labels by instructions:u", 1)).join(), "100,unavailable", "selves");
+  equal((await cells(page, "Labels by instructions:u", 2)).join(), "10,", "noise");
+  equal((await cells(page, "Labels by instructions:u", 6)).join("; "), "; 4, 5", "detached");
+});
+
 test("windows are plots, with phases", async () => {
   const columns = (n) => ({ begin: Array.from({ length: n }, (_, i) => i * 1000), time_ns: Array.from({ length: n }, (_, i) => String(2n ** 60n + BigInt(i) * 500n)), wall_ns: Array(n).fill(500), cpu: Array(n).fill(0),
     ended: Array(n).fill("whole"), events: [Array(n).fill(1000), Array.from({ length: n }, (_, i) => (i < n / 2 ? 500 : 2000))], metrics: [Array.from({ length: n }, (_, i) => (i === 3 ? null : i < n / 2 ? 2 : 0.5))] });

@@ -41,6 +41,8 @@ const extremes = (title, list, unit) => list.length > 0 && [h("h3", {}, title), 
 function counter(doc, c) {
   const bins = c.histogram.map((b) => [toNumber(b.from), toNumber(b.to), toNumber(b.count)]);
   const rows = doc.labels.filter((l) => l.counters[c.counter]), of = (l) => l.counters[c.counter];
+  const self = (l) => of(l).self?.median ?? null, noise = (l) => (of(l).self ? toNumber(of(l).self.max) - toNumber(of(l).self.min) : null); // null: not known in every run
+  const counts = (list) => (new Set(list.map(String)).size === 1 ? full(list[0]) : list.filter(known).map((n) => full(n)).join(", "));
   return [section(`Noise of ${c.counter}`, ["Largest less smallest of the runs, in each of ", full(c.intervals), " intervals. Each number is ", quality(c.quality), "."],
     bins.length > 1 && histogram(bins, (v) => short(v, c.unit), "intervals by their noise; the bins are each twice as wide as the one before"),
     toNumber(c.not_counted) > 0 && h("p", { class: "remark" }, `${full(c.not_counted)} intervals could not be counted in every run.`),
@@ -48,12 +50,13 @@ function counter(doc, c) {
     extremes("Largest noise", c.largest_noise, c.unit), extremes("Longest intervals", c.longest, c.unit)),
   section(`Labels by ${c.counter}`, "each run is a dot, from the smallest to the largest", table([
     { title: "Label", wide: true, value: name, text: (l) => `${name(l)} ${l.kind}`, show: (l) => [h("b", {}, name(l)), " ", h("span", { class: "soft" }, l.kind)] },
-    { title: "Self", about: "median of the runs", number: true, value: (l) => toNumber(of(l).self.median), show: (l) => h("span", { title: full(of(l).self.median, c.unit) }, plain(of(l).self.median, c.unit)) },
-    { title: "Noise", about: "largest less smallest", number: true, sort: "down", value: (l) => toNumber(of(l).self.max) - toNumber(of(l).self.min), show: (l) => plain(toNumber(of(l).self.max) - toNumber(of(l).self.min), c.unit) },
-    { title: "Runs", value: () => "", show: (l) => strip(of(l).self.runs, [], of(l).self.median, c.unit) },
-    { title: "Total", about: "median of the runs", number: true, value: (l) => toNumber(of(l).total.median), show: (l) => plain(of(l).total.median, c.unit) },
-    { title: "Count", number: true, value: (l) => toNumber(l.counts[0]), show: (l) => (new Set(l.counts.map(String)).size === 1 ? full(l.counts[0]) : l.counts.filter(known).map((n) => full(n)).join(", ")) },
-  ], rows, { caption: `Labels by ${c.counter}`, search: "Filter labels" }))];
+    { title: "Self", about: "median of the runs", number: true, value: (l) => toNumber(self(l)), show: (l) => (of(l).self ? h("span", { title: full(self(l), c.unit) }, plain(self(l), c.unit)) : "unavailable") },
+    { title: "Noise", about: "largest less smallest", number: true, sort: "down", value: noise, show: (l) => (of(l).self ? plain(noise(l), c.unit) : "") },
+    { title: "Runs", value: () => "", show: (l) => (of(l).self ? strip(of(l).self.runs, [], self(l), c.unit) : "") },
+    { title: "Total", about: "median of the runs", number: true, value: (l) => toNumber(of(l).total?.median ?? null), show: (l) => (of(l).total ? plain(of(l).total.median, c.unit) : "") },
+    { title: "Count", number: true, value: (l) => toNumber(l.counts[0]), show: (l) => counts(l.counts) },
+    rows.some((l) => l.detached) && { title: "Detached", about: "of the count: timings that lie beside what the threads did", number: true, value: (l) => toNumber(l.detached?.[0] ?? 0), show: (l) => (l.detached ? counts(l.detached) : "") },
+  ].filter(Boolean), rows, { caption: `Labels by ${c.counter}`, search: "Filter labels" }))];
 }
 
 export const aggregate = (doc) => [facts(doc), explain(doc), differences(doc), ...doc.counters.flatMap((c) => counter(doc, c))];
