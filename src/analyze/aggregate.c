@@ -13,6 +13,7 @@
 struct source {
 	struct align_source base;
 	struct aggregate *a;
+	struct aggregate_run *to; /* a->run[run] */
 	size_t run, thread;
 	struct timeline *timeline;
 	struct cursor *cursor;
@@ -95,7 +96,7 @@ static inline __attribute__((always_inline)) void region_ends(struct source *s, 
 	row = &a->row[a->row_of[s->group[done.frame->label]] - 1];
 	outermost = --row->open[s->run] == 0;
 	row->count[s->run]++;
-	a->run[s->run].regions++;
+	s->to->regions++;
 	for (size_t c = 0; c < n; c++) {
 		struct aggregate_amount *m = &row->amount[s->run * n + c];
 
@@ -114,7 +115,7 @@ static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const s
 	if (p->kind == TIMELINE_BEGIN)
 		return region_begins(s, p, n);
 	region_ends(s, p, n);
-	s->a->run[s->run].regions -= timeline_label(s->timeline, p->label)->gap;
+	s->to->regions -= timeline_label(s->timeline, p->label)->gap;
 	return true;
 }
 
@@ -122,7 +123,7 @@ static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const s
 static bool add_detached(struct source *s, const struct region_half *h, const struct timeline_point *p)
 {
 	struct aggregate *a = s->a;
-	struct aggregate_run *run = &a->run[s->run];
+	struct aggregate_run *run = s->to;
 	struct aggregate_row *row = row_of(a, s->group[h->label]);
 
 	if (row && !row->detached)
@@ -165,6 +166,36 @@ static __attribute__((noinline, cold)) bool detached(struct source *s, const str
 	}
 }
 
+/*
+ * What few points are: of a gap, at the end, no begin or end at all. 1: it is one to compare, of `points` of the file so far; 0: it is
+ * none. Of one that is, begin and end are the caller's.
+ */
+static __attribute__((noinline)) int seldom(struct source *s, const struct timeline_point *p, uint64_t *points, size_t n, struct tare_error *err)
+{
+	struct aggregate_run *run = s->to;
+
+	if (p->repaired == TIMELINE_AT_GAP)
+		return beside_gap(s, p, n) ? 0 : tare_fail_nomem(err);
+	if (p->repaired == TIMELINE_AT_END) {
+		region_ends(s, p, n);
+		return 0; /* what is open at the end is no point of the run */
+	}
+	if (p->kind == TIMELINE_LOST) {
+		run->gaps++;
+		run->lost += p->number;
+		run->lost_unknown |= p->number == 0;
+		*points = p->number ? *points + p->number : 0;
+		return 1;
+	}
+	++*points;
+	if (p->kind == TIMELINE_INTEGER) /* lies between points, and splits no interval */
+		return 0;
+	run->points++;
+	if ((p->kind == TIMELINE_START || p->kind == TIMELINE_FINISH) && !detached(s, p))
+		return tare_fail_nomem(err);
+	return 1;
+}
+
 static inline __attribute__((always_inline)) int next_of(struct source *s, struct align_point *out, size_t n, struct tare_error *err)
 {
 	const struct region_frame *top;
@@ -176,39 +207,29 @@ static inline __attribute__((always_inline)) int next_of(struct source *s, struc
 		ret = cursor_next(s->cursor, &p, err);
 		if (ret != 1)
 			return ret;
-		if (__builtin_expect(p.repaired == TIMELINE_AT_GAP, 0)) {
-			if (!beside_gap(s, &p, n))
-				return tare_fail_nomem(err);
-			continue;
-		}
-		if (__builtin_expect(p.repaired == TIMELINE_AT_END, 0)) {
-			region_ends(s, &p, n);
-			continue; /* what is open at the end is no point of the run */
-		}
-		if (__builtin_expect(p.kind == TIMELINE_LOST, 0)) {
-			s->a->run[s->run].gaps++;
-			s->a->run[s->run].lost += p.number;
-			s->a->run[s->run].lost_unknown |= p.number == 0;
-		}
-		if (p.kind != TIMELINE_INTEGER) /* lies between points, and splits no interval */
+		if (__builtin_expect(p.kind <= TIMELINE_END && p.repaired == TIMELINE_AS_RECORDED, 1)) {
+			s->to->points++;
+			points++;
 			break;
-		points++;
+		}
+		ret = seldom(s, &p, &points, n, err);
+		if (ret < 0)
+			return ret;
+		if (ret == 1)
+			break;
 	}
-	s->a->run[s->run].points += p.kind != TIMELINE_LOST;
-	out->points = p.kind != TIMELINE_LOST ? points + 1 : p.number ? points + p.number : 0;
 	if (p.kind == TIMELINE_END)
 		region_ends(s, &p, n);
 	top = region_stack_top(&s->stack);
 	out->kind = p.kind;
+	out->points = points;
 	out->label = p.kind == TIMELINE_LOST ? LABELS_NONE : s->number[p.label];
 	out->around = top ? s->number[top->label] : LABELS_NONE;
 	out->missing = p.repaired ? 0xff : p.missing;
 	out->offset = p.offset;
 	for (size_t c = 0; c < n; c++)
 		out->value[c] = p.value[c];
-	if (p.kind == TIMELINE_BEGIN && !region_begins(s, &p, n))
-		return tare_fail_nomem(err);
-	if (__builtin_expect(p.kind == TIMELINE_START || p.kind == TIMELINE_FINISH, 0) && !detached(s, &p))
+	if (p.kind == TIMELINE_BEGIN && __builtin_expect(!region_begins(s, &p, n), 0))
 		return tare_fail_nomem(err);
 	return 1;
 }
@@ -268,8 +289,13 @@ static struct aggregate_place place_of(const struct work *w, const struct align 
 
 static void list_put(struct aggregate_list *l, size_t limit, uint64_t value, const struct work *w, const struct align *al)
 {
-	size_t at = list_at(l, value);
+	size_t *hint = &l->hint[value % AGGREGATE_HINTS], at = *hint;
 
+	if (at < l->n && l->entry[at].value == value) {
+		l->entry[at].n++;
+		return;
+	}
+	*hint = at = list_at(l, value);
 	if (at < l->n && l->entry[at].value == value) {
 		l->entry[at].n++;
 		return;
@@ -465,7 +491,7 @@ static int open_source(struct work *w, size_t run, size_t thread, struct tare_er
 	struct source *s = &w->source[run];
 
 	region_stack_free(&s->stack);
-	*s = (struct source){ .base.next = source_next, .a = w->a, .run = run, .thread = thread, .halves = &w->halves[run], .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run] };
+	*s = (struct source){ .base.next = source_next, .a = w->a, .to = &w->a->run[run], .run = run, .thread = thread, .halves = &w->halves[run], .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run] };
 	region_stack_init(&s->stack, w->a->n_counters);
 	w->a->run[run].threads++;
 	return timeline_thread(w->timeline[run], thread, &s->cursor, err);

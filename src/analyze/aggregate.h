@@ -12,6 +12,7 @@
 #include "analyze/pair_threads.h"
 
 enum {
+	AGGREGATE_HINTS = 16,
 	AGGREGATE_BUCKETS = 65, /* ranges of 0, of 1, of 2..3, of 4..7, and so on */
 };
 
@@ -38,6 +39,7 @@ struct aggregate_list {
 	struct aggregate_extreme *entry; /* the most extreme first */
 	size_t n;
 	bool largest;
+	size_t hint[AGGREGATE_HINTS]; /* by value: where one like it stood last */
 };
 
 /* Noise of one counter that goes with another one. */
