@@ -35,6 +35,7 @@ void sharing_free(struct sharing *s)
 	free(s->cell);
 	free(s->weight);
 	free(s->use);
+	free(s->seen);
 	free(s->ran);
 	free(s->ran_at);
 	free(s);
@@ -248,7 +249,7 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 	if (2 * timed >= n)
 		sharing_judge(s, h, timed, &l);
 	else
-		sharing_judge_untimed(h, n, &l);
+		sharing_judge_untimed(s, h, n, &l);
 	ret = add_cells(s, h, n, &l, err);
 	if (ret < 0)
 		return ret;
@@ -329,7 +330,7 @@ static int count_processes(struct sharing *s, struct tare_error *err)
 
 int sharing_finish(struct sharing *s, struct tare_error *err)
 {
-	size_t kept = 0;
+	size_t kept = 0, most = 0;
 	int ret = 0;
 
 	ret = sharing_note_running(s, err);
@@ -355,6 +356,14 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 		return tare_fail_nomem(err);
 	if (s->n)
 		qsort(s->hit, s->n, sizeof(*s->hit), by_line_and_time);
+	for (size_t i = 0, end; i < s->n; i = end) {
+		for (end = i + 1; end < s->n && s->hit[end].line == s->hit[i].line; end++)
+			;
+		most = end - i > most ? end - i : most;
+	}
+	s->seen = malloc((most + 1) * sizeof(*s->seen));
+	if (!s->seen)
+		return tare_fail_nomem(err);
 	for (size_t i = 0, end; ret == 0 && i < s->n; i = end) {
 		for (end = i + 1; end < s->n && s->hit[end].line == s->hit[i].line; end++)
 			;

@@ -12,6 +12,9 @@
  * that its threads did: one that each uses all the while that it runs, turn after turn, is fought over as soon as they run
  * at once; one that is handed on is used by each for a part of its time. After a few turns that is only told where threads ran, and left the line
  * alone, while another had it: else there is no verdict.
+ *
+ * Programs have phases: where all of the time shows no fight, parts of it are judged by themselves. Whose bytes are whose is told only where
+ * the same bytes were seen in enough turns.
  */
 #ifndef ANALYZE_SHARING_H
 #define ANALYZE_SHARING_H
@@ -61,6 +64,9 @@ struct sharing_line {
 	bool sizes_open;  /* ... for which an access of SHARING_WIDE bytes would make it another kind */
 	bool in_turns;	  /* its threads use it all the while that they run, but seldom run at once: the verdict is of when they do */
 	bool few_turns;	  /* its threads took turns, too few to tell that from one that is handed on: no verdict */
+	bool few_bytes;	  /* too few samples of the same bytes to tell whose they are: no verdict */
+	bool seldom;	  /* it moved a few times only: no verdict */
+	uint64_t part;	  /* the verdict is of a part of the time, in which there were so many samples; 0: of all */
 	double steady;	  /* 0 to 1: share of what the threads did that was done while using it, less what few turns leave open */
 	uint64_t samples, loads, stores, modified;
 	uint64_t switches_true, switches_false; /* as above; 0 where UNTIMED */

@@ -1,128 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What a line's hits, in order of time, say of it. */
+/* What a line's hits, in order of time, say of it: all of them, and those of a part of the time, as programs have phases. */
 #include <math.h>
 #include "analyze/sharing_private.h"
 
-enum { WORD = 8 };
-
-/* The most that is said where an access may be wider than it looks. */
-#define SIZES_OPEN_SURE 0.9
-
-/* Bytes of an access that does not say how many: up to its word's end. */
-static unsigned last_byte(const struct hit *h)
-{
-	return h->size ? h->offset + h->size - 1u : h->offset | (WORD - 1);
-}
-
-static bool same_bytes(const struct hit *a, const struct hit *b)
-{
-	if (!a->size && !b->size)
-		return a->offset == b->offset;
-	return a->offset <= last_byte(b) && b->offset <= last_byte(a);
-}
-
-/* If one whose size is not told were as wide as they come. */
-static bool may_be_same_bytes(const struct hit *a, const struct hit *b)
-{
-	const struct hit *low = a->offset < b->offset ? a : b, *high = low == a ? b : a;
-
-	return !low->size && high->offset - low->offset < SHARING_WIDE;
-}
-
-/* Who uses the bytes that begin at an offset. */
-struct owner {
-	uint32_t thread; /* the most frequent, if one has more than half */
-	uint32_t lead;
-	size_t hits, his;
-};
-
-static bool owned(const struct owner *o)
-{
-	return o->his >= o->hits * 0.9; /* what another thread's initialisation or summing up leaves */
-}
-
-static void find_owners(const struct hit *h, size_t n, struct owner *of)
-{
-	for (size_t i = 0; i < n; i++) { /* Boyer and Moore's vote */
-		struct owner *o = &of[h[i].offset];
-
-		if (!o->lead)
-			o->thread = h[i].thread;
-		o->lead = o->thread == h[i].thread ? o->lead + 1 : o->lead - 1;
-		o->hits++;
-	}
-	for (size_t i = 0; i < n; i++)
-		of[h[i].offset].his += of[h[i].offset].thread == h[i].thread;
-}
-
-void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l)
-{
-	struct owner of[UINT8_MAX + 1] = { 0 };
-
-	find_owners(h, n, of);
-	l->switches_true = l->switches_false = l->switches_open = 0;
-	for (size_t i = 1; i < n; i++) {
-		if (h[i].thread == h[i - 1].thread || !((h[i].flags | h[i - 1].flags) & HIT_STORE))
-			continue;
-		if (same_bytes(&h[i], &h[i - 1]) || (!owned(&of[h[i].offset]) && !owned(&of[h[i - 1].offset])))
-			l->switches_true++;
-		else
-			l->switches_false++, l->switches_open += may_be_same_bytes(&h[i], &h[i - 1]);
-	}
-}
-
 double sharing_expected(struct sharing *s, const struct hit *h, size_t n)
 {
-	double pairs = 0, readers = 0, all = (double)n * (n - 1) / 2, same = 0, same_readers = 0, loads = 0;
-
-	for (int stores = 0; stores < 2; stores++) {
-		for (size_t i = 0; i < n; i++)
-			s->weight[h[i].thread] = 0;
-		for (size_t i = 0; i < n; i++) {
-			if (!stores && h[i].flags & HIT_STORE)
-				continue;
-			/* pairs within one thread, one more with each hit before this one */
-			*(stores ? &same : &same_readers) += s->weight[h[i].thread]++;
-			loads += !stores;
-		}
-	}
-	readers = loads * (loads - 1) / 2 - same_readers; /* of different threads, nobody stores */
-	pairs = all - same - readers;
-	return all > 0 ? pairs / all * (double)(n - 1) : 0;
+	return n ? sharing_chance(s, h, NULL, n) * (double)(n - 1) : 0;
 }
 
-/* Chance of at least k heads of n coins, or for many a bound above it (Hoeffding's). */
-static double at_least(uint64_t k, uint64_t n)
+static bool fought_over(const struct sharing_line *l)
 {
-	enum { MANY = 1000 };
-	double sum = 0, excess = (double)k / n - 0.5;
-
-	if (n > MANY)
-		return excess > 0 ? exp(-2.0 * n * excess * excess) : 1;
-	for (uint64_t i = k; i <= n; i++)
-		sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) - n * M_LN2);
-	return sum < 1 ? sum : 1;
+	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
 }
-
-/* ---- verdicts ---- */
 
 /*
- * Fewer than a quarter of the switches that shuffled accesses would have: one thread after the other. Of the switches, a
- * tenth of the other kind is what one thread's initialisation and one thread's summing up leave.
+ * Fewer than a quarter of the switches that shuffled accesses would have: one thread after the other.
  */
-static void kind_of(struct sharing_line *l)
-{
-	uint64_t switches = l->switches_true + l->switches_false, minor = l->switches_true < l->switches_false ? l->switches_true : l->switches_false;
-
-	l->verdict = minor > switches * 0.1 && minor >= 3 ? SHARING_BOTH : l->switches_true > l->switches_false ? SHARING_TRUE : SHARING_FALSE;
-	/* that the kind is right: against a mixture in which both were equally frequent */
-	l->sure = l->verdict == SHARING_BOTH ? 1 - exp(-(double)minor) : 1 - at_least(switches - minor, switches);
-	l->sizes_open = l->verdict != SHARING_TRUE && l->switches_open > l->switches_false * 0.1;
-	if (l->sizes_open && l->sure > SIZES_OPEN_SURE)
-		l->sure = SIZES_OPEN_SURE;
-}
-
-void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
+static void judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
 {
 	uint64_t switches;
 	double shown;
@@ -149,9 +43,8 @@ void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct shar
 			l->sure = shown;
 		return;
 	}
-	if (switches < 2)
+	if (switches < 2 || !sharing_kind(s, h, n, l))
 		return;
-	kind_of(l);
 	if (l->in_turns) {
 		l->sure *= l->steady;
 		if (l->sure > TURNS_SURE)
@@ -159,8 +52,86 @@ void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct shar
 	}
 }
 
+/* A part of the hits by itself. */
+static struct sharing_line judge_part(struct sharing *s, const struct hit *h, size_t n)
+{
+	struct sharing_line part = { .samples = n, .part = n };
+
+	for (size_t i = 0; i < n; i++)
+		s->weight[h[i].thread] = 0;
+	for (size_t i = 0; i < n; i++) {
+		part.threads += !s->weight[h[i].thread]++;
+		part.modified += (h[i].flags & HIT_MODIFIED) != 0;
+	}
+	if (part.threads > 1)
+		judge(s, h, n, &part);
+	return part;
+}
+
+/* How much a part's verdict says: that its threads met there is more than that they would. */
+static int weight_of(const struct sharing_line *l)
+{
+	enum { LEAST = 16 };
+	uint64_t switches = l->switches_true + l->switches_false;
+
+	if (!fought_over(l))
+		return 0;
+	if (l->in_turns)
+		return 1;
+	return !l->part || (switches >= LEAST && (double)switches >= l->expected / 2) ? 2 : 0;
+}
+
+/* The strongest verdict of a part of the time, if it is stronger than that of all of it. */
+static void judge_parts(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
+{
+	enum { SMALLEST = 64, PARTS = 64 };
+	struct sharing_line best = *l;
+	size_t tried = 0;
+
+	for (size_t length = n / 2; length >= SMALLEST && length >= n / PARTS && weight_of(&best) < 2; length /= 2) {
+		for (size_t at = 0; at + length <= n; at += length / 2) {
+			struct sharing_line part = judge_part(s, h + at, length);
+
+			tried++;
+			if (weight_of(&part) > weight_of(&best))
+				best = part;
+		}
+	}
+	if (!best.part)
+		return;
+	l->part = best.part;
+	l->verdict = best.verdict;
+	l->in_turns = best.in_turns;
+	l->few_turns = l->few_bytes = false;
+	l->steady = best.steady;
+	l->sizes_open = best.sizes_open;
+	l->sure = best.in_turns ? best.sure : 1 - (1 - best.sure) * (double)tried; /* any of them could have looked so */
+	if (l->sure < 0.5)
+		l->verdict = SHARING_UNCLEAR, l->few_bytes = true;
+}
+
+/* A few moves in the whole run, as threads begin and end, are none that are worth a thing. */
+static bool seldom(const struct sharing *s, const struct sharing_line *l)
+{
+	enum { MOVES = 8, ONE_IN = 100000 };
+	uint64_t moves = l->switches_true + l->switches_false + l->modified;
+
+	return moves < MOVES || (l->in_turns ? l->samples : moves) < s->totals.used / ONE_IN;
+}
+
+void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
+{
+	judge(s, h, n, l);
+	if (weight_of(l) < 2 && !(l->verdict == SHARING_UNCLEAR && l->few_bytes))
+		judge_parts(s, h, n, l);
+	if (fought_over(l) && seldom(s, l)) {
+		l->verdict = SHARING_UNCLEAR;
+		l->seldom = true;
+	}
+}
+
 /* Whose bytes are whose does not depend on the order: any will do, but that in which they came, as buffers are read one by one. */
-void sharing_judge_untimed(struct hit *h, size_t n, struct sharing_line *l)
+void sharing_judge_untimed(struct sharing *s, struct hit *h, size_t n, struct sharing_line *l)
 {
 	uint64_t seed = 88172645463325252ull;
 
@@ -175,8 +146,7 @@ void sharing_judge_untimed(struct hit *h, size_t n, struct sharing_line *l)
 	}
 	sharing_switches(h, n, l);
 	l->verdict = SHARING_UNCLEAR;
-	if (l->switches_true + l->switches_false >= 2) {
-		kind_of(l);
+	if (l->switches_true + l->switches_false >= 2 && sharing_kind(s, h, n, l)) {
 		l->kind = l->verdict;
 		l->verdict = SHARING_UNTIMED;
 	}

@@ -34,11 +34,25 @@ struct hit { /* one access */
 	uint8_t offset, flags;
 };
 
+/* Between two hits of one thread. */
+struct stretch {
+	size_t meanwhile, longest; /* accesses while another had the line; of the stretches next to this one */
+};
+
 /* How one thread uses the line at hand. */
 struct use {
 	uint64_t first, last; /* times */
 	size_t n, at, end;    /* hits; places among all that the thread did */
 	size_t idle, longest; /* of those, without the line; a gap up to this is none */
+	bool hit;
+	size_t place, length[2];      /* looked up last; of the last two stretches */
+	struct stretch now, past[2];  /* that which is open; the two before */
+};
+
+/* What a thread did to some bytes in one turn, which ends when another thread has the line. */
+struct seen {
+	uint32_t hit, turn; /* the first hit */
+	uint8_t flags;
 };
 
 struct sharing {
@@ -54,6 +68,7 @@ struct sharing {
 	size_t n_cells, cell_room;
 	uint32_t *weight; /* per thread, of the line at hand */
 	struct use *use;  /* likewise */
+	struct seen *seen; /* room for the accesses of one line */
 	uint64_t *ran;	  /* when: thread by thread, all that has a time, in order */
 	size_t *ran_at;	  /* per thread, into `ran`; one more for the end */
 	struct sharing_totals totals;
@@ -64,14 +79,18 @@ struct sharing {
  * alone; the hits are left in another order.
  */
 void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l);
-void sharing_judge_untimed(struct hit *h, size_t n, struct sharing_line *l);
+void sharing_judge_untimed(struct sharing *s, struct hit *h, size_t n, struct sharing_line *l);
 
-/* Count the switches of one line's hits, which are in order of time. */
+/* Count the switches of one line's hits, which are in order of time: bytes that one thread alone was seen to use count as its own. */
 void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l);
 /*
- * How many switches chance would give: over all pairs of different threads, with a store in the pair, in n - 1 places
- * between neighbours.
+ * FALSE, TRUE or BOTH, and how sure that is, by the bytes that were seen in several turns; false: those are too few to tell, and the verdict is UNCLEAR.
+ * l->threads is needed; its switches are counted anew where bytes that one thread alone was seen to use are not known to be its own.
  */
+bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l);
+/* Of all pairs of hits (or of those of `seen`), the part that is of different threads with a store in the pair. */
+double sharing_chance(struct sharing *s, const struct hit *h, const struct seen *seen, size_t n);
+/* How many switches chance would give, in n - 1 places between neighbours. */
 double sharing_expected(struct sharing *s, const struct hit *h, size_t n);
 
 /* When each thread did anything: of all hits, before any is dropped. */

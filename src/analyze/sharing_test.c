@@ -241,7 +241,7 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 	printf("# %u were judged although their threads seldom ran at once\n", in_turns);
 	printf("# right in %u of %u lines that were told (%.2f %%)\n", right, told, 100.0 * right / told);
 	CHECK(right >= least * told, "%u of %u", right, told);
-	CHECK(unclear * 50 < shared, "%u of %u shared lines are said to be unclear", unclear, shared);
+	CHECK(unclear * 25 < shared, "%u of %u shared lines are said to be unclear", unclear, shared);
 	CHECK(wrong_and_sure * 200 < told, "%u wrong ones are said to be sure", wrong_and_sure);
 }
 
@@ -393,6 +393,7 @@ struct turned {
 	enum sharing_verdict verdict;
 	bool in_turns, few;
 	unsigned every;
+	bool part; /* told by a part of the time */
 	bool untimed; /* beside each hit there is an access elsewhere without a time */
 };
 
@@ -452,7 +453,9 @@ TEST(turns_on_one_line)
 		{ __LINE__, 3, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
 		{ __LINE__, 4, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
 		{ __LINE__, 5, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
-		{ __LINE__, 6, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
+		{ __LINE__, 6, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, false }, /* whose the bytes are nine of them do not tell */
+		{ __LINE__, 10, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, false },
+		{ __LINE__, 13, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
 		/* used for a part of each turn only */
 		{ __LINE__, 20, 100, 25, 0, 0, 0, SHARING_FALSE, true, false },
@@ -461,10 +464,10 @@ TEST(turns_on_one_line)
 		/* used all the while, with other work between */
 		{ __LINE__, 20, 100, 0, 1, 0, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 9, 0, 0, SHARING_FALSE, true, false },
-		/* one thread's time alone with it is left out, unless it is most */
+		/* one thread's time alone with it is left out, even if it is most */
 		{ __LINE__, 20, 100, 0, 0, 1000, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 0, 3000, 0, SHARING_FALSE, true, false },
-		{ __LINE__, 20, 100, 0, 0, 6000, 0, SHARING_HANDED_OVER, false, false },
+		{ __LINE__, 20, 100, 0, 0, 6000, 0, SHARING_FALSE, true, false, .part = true },
 		/* who uses it hardly ever does not bound the time in which all do */
 		{ __LINE__, 20, 100, 0, 0, 0, 1, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 0, 0, 2, SHARING_FALSE, true, false },
@@ -490,7 +493,9 @@ TEST(turns_on_one_line)
 		CHECK_EQ(l->verdict, r->verdict, "row at line %d", r->line);
 		CHECK_EQ(l->in_turns, r->in_turns, "row at line %d", r->line);
 		CHECK_EQ(l->few_turns, r->few, "row at line %d", r->line);
-		if (l->in_turns && !r->block && !r->stray) {
+		CHECK_EQ(l->part != 0, r->part, "row at line %d", r->line);
+		CHECK_EQ(l->few_bytes, r->verdict == SHARING_UNCLEAR && !r->few, "row at line %d", r->line);
+		if (l->in_turns && !r->block && !r->stray && !r->part) {
 			unsigned switches = 2 * r->turns - 3; /* without the first turn, and the last */
 
 			CHECK(l->steady > (switches + 1.0) / (switches + 2.0) - 1e-9 && l->steady < (switches + 1.0) / (switches + 2.0) + 1e-9,
@@ -576,6 +581,50 @@ TEST(one_after_the_other)
 		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
 		CHECK_EQ(l->few_turns, rows[i].verdict == SHARING_UNCLEAR, "row at line %d", rows[i].line);
 		CHECK(l->sure >= rows[i].least && l->sure <= rows[i].most, "row at line %d: sure %g", rows[i].line, l->sure);
+		sharing_free(s);
+	}
+}
+
+/*
+ * Two threads in turn. Bytes that are seen once say nothing of whose they are; those that one thread alone uses in turn after turn are its own, and a few
+ * moves are too few for any verdict.
+ */
+TEST(bytes_seen_once_are_nobodys)
+{
+	static const struct {
+		int line;
+		unsigned hits, words; /* words: of each thread, used one after the other; the other's lie behind */
+		bool apart;	      /* else both use them, the second in another order */
+		unsigned elsewhere;   /* accesses of the first thread to memory of its own, at the end */
+		enum sharing_verdict verdict;
+		bool few_bytes, seldom;
+	} rows[] = {
+		{ __LINE__, 16, 8, true, 0, SHARING_UNCLEAR, true, false },   { __LINE__, 64, 32, true, 0, SHARING_UNCLEAR, true, false },
+		{ __LINE__, 72, 32, true, 0, SHARING_UNCLEAR, true, false },  { __LINE__, 64, 32, false, 0, SHARING_TRUE, false, false },
+		{ __LINE__, 192, 32, true, 0, SHARING_FALSE, false, false },  { __LINE__, 20, 1, true, 0, SHARING_UNCLEAR, true, false },
+		{ __LINE__, 30, 1, true, 0, SHARING_FALSE, false, false },    { __LINE__, 8, 1, false, 0, SHARING_UNCLEAR, false, true },
+		{ __LINE__, 12, 1, false, 0, SHARING_TRUE, false, false },    { __LINE__, 300, 32, false, 0, SHARING_TRUE, false, false },
+		{ __LINE__, 40, 1, true, 3900000, SHARING_FALSE, false, false }, { __LINE__, 40, 1, true, 4100000, SHARING_UNCLEAR, false, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sharing *s = sharing_new(NULL, NULL);
+		const struct sharing_line *l;
+		size_t n;
+
+		for (unsigned k = 0; k < rows[i].hits; k++) {
+			unsigned other = k % 2, word = (k / 2 + (other && !rows[i].apart ? rows[i].words / 2 : 0)) % rows[i].words;
+
+			put(s, 10 + other, TARE_ACCESS_STORE, 0x1000 + word + (other && rows[i].apart ? 32 : 0), 1, 0, k);
+		}
+		for (unsigned k = 0; k < rows[i].elsewhere; k++)
+			put(s, 10, TARE_ACCESS_STORE, 0x20000, 1, 0, 1000 + k);
+		CHECK_EQ(sharing_finish(s, NULL), 0);
+		l = sharing_lines(s, &n);
+		CHECK_EQ(n, 1);
+		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d, %g sure", rows[i].line, l->sure);
+		CHECK_EQ(l->few_bytes, rows[i].few_bytes, "row at line %d", rows[i].line);
+		CHECK_EQ(l->seldom, rows[i].seldom, "row at line %d", rows[i].line);
 		sharing_free(s);
 	}
 }

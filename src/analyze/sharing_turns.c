@@ -49,11 +49,16 @@ int sharing_note_running(struct sharing *s, struct tare_error *err)
 	return 0;
 }
 
-/* How many accesses a thread had made before a time. */
-static size_t ran_before(const struct sharing *s, uint32_t thread, uint64_t time)
+/* How many accesses a thread had made before a time; `from`: before an earlier one, or 0. By steps that double: what follows soon is found soon. */
+static size_t ran_before(const struct sharing *s, uint32_t thread, uint64_t time, size_t from)
 {
-	size_t low = s->ran_at[thread], high = s->ran_at[thread + 1];
+	size_t low = from > s->ran_at[thread] ? from : s->ran_at[thread], end = s->ran_at[thread + 1], high = low, step = 1;
 
+	while (high < end && s->ran[high] < time) {
+		low = high + 1;
+		high = end - low < step ? end : low + step;
+		step *= 2;
+	}
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -114,11 +119,11 @@ static double steadiness(struct sharing *s, const struct hit *h, size_t n, const
 		s->use[h[i].thread].n++;
 	for (size_t i = 0; i < n; i++) {
 		struct use *u = &s->use[h[i].thread];
-		size_t at = ran_before(s, h[i].thread, h[i].time);
+		size_t at = ran_before(s, h[i].thread, h[i].time, u->end ? u->at : 0);
 
 		if (!u->end) {
-			u->at = ran_before(s, h[i].thread, h[0].time);
-			u->end = ran_before(s, h[i].thread, h[n - 1].time) + 1;
+			u->at = ran_before(s, h[i].thread, h[0].time, 0);
+			u->end = ran_before(s, h[i].thread, h[n - 1].time, u->at) + 1;
 			u->longest = LONG * (u->end - u->at) / u->n;
 			u->first = u->at;
 		}
@@ -140,9 +145,33 @@ static double steadiness(struct sharing *s, const struct hit *h, size_t n, const
 	return least;
 }
 
+/* A stretch between two hits of one thread in which others had the line is over: hits that are missing, by its longest stretch about then. */
+static double missing(const struct stretch *a)
+{
+	return a->longest ? (double)a->meanwhile / (double)a->longest : 0;
+}
+
+/* A thread's next hit. The stretch before the last but one now has two before and two after it. */
+static double close_stretch(struct use *u, size_t at)
+{
+	size_t length = at - u->at;
+	double sum;
+
+	for (unsigned k = 0; k < 2; k++)
+		if (u->past[k].longest < length)
+			u->past[k].longest = length;
+	sum = missing(&u->past[1]);
+	u->past[1] = u->past[0];
+	u->past[0] = (struct stretch){ u->now.meanwhile, u->length[0] > u->length[1] ? u->length[0] : u->length[1] };
+	u->length[1] = u->length[0];
+	u->length[0] = length;
+	u->now.meanwhile = 0;
+	return sum;
+}
+
 /*
- * How many more hits there would be, had those who use the line much used it as densely while another thread held it as in the time
- * from their first hit to their last. None where they did not run then.
+ * How many more hits there would be, had those who use the line much used it as densely while another thread held it as they did about
+ * then: as in the longest of the two stretches between hits before, and the two after. None where they did not run then.
  */
 static double left_alone(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l)
 {
@@ -151,13 +180,9 @@ static double left_alone(struct sharing *s, const struct hit *h, size_t n, const
 	uint32_t *user = s->weight; /* used up */
 
 	for (size_t i = 0; i < n; i++)
-		s->use[h[i].thread] = (struct use){ .first = h[i].time };
-	for (size_t i = n; i-- > 0;) {
-		struct use *u = &s->use[h[i].thread];
-
-		u->last = u->n++ ? u->last : h[i].time;
-		u->first = h[i].time;
-	}
+		s->use[h[i].thread] = (struct use){ 0 };
+	for (size_t i = 0; i < n; i++)
+		s->use[h[i].thread].n++;
 	for (size_t i = 0; i < n; i++) {
 		struct use *u = &s->use[h[i].thread];
 
@@ -166,15 +191,34 @@ static double left_alone(struct sharing *s, const struct hit *h, size_t n, const
 		u->end = 1; /* once */
 	}
 	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && h[end].thread == h[i].thread;)
-			end++;
-		for (size_t k = 0; k < users; k++) {
-			struct use *u = &s->use[user[k]];
-			size_t meanwhile = ran_before(s, user[k], h[end - 1].time) - ran_before(s, user[k], h[i].time);
+		struct use *u = &s->use[h[i].thread];
 
-			if (user[k] != h[i].thread && meanwhile)
-				sum += (double)meanwhile * u->n / (ran_before(s, user[k], u->last) + 1 - ran_before(s, user[k], u->first));
+		for (end = i; end < n && h[end].thread == h[i].thread; end++) {
+			size_t at = ran_before(s, h[end].thread, h[end].time, u->at);
+
+			if (u->hit)
+				sum += close_stretch(u, at);
+			else
+				u->past[0] = u->now, u->now.meanwhile = 0; /* what it did before its first */
+			u->hit = true;
+			u->at = at;
 		}
+		for (size_t k = 0; k < users; k++) {
+			struct use *other = &s->use[user[k]];
+
+			if (user[k] == h[i].thread)
+				continue;
+			other->place = ran_before(s, user[k], h[i].time, other->place);
+			other->now.meanwhile -= other->place;
+			other->place = ran_before(s, user[k], h[end - 1].time, other->place);
+			other->now.meanwhile += other->place;
+		}
+	}
+	for (size_t k = 0; k < users; k++) {
+		struct use *u = &s->use[user[k]];
+
+		u->now.longest = u->length[0] > u->length[1] ? u->length[0] : u->length[1];
+		sum += missing(&u->now) + missing(&u->past[0]) + missing(&u->past[1]);
 	}
 	for (size_t i = 0; i < n; i++)
 		s->use[h[i].thread] = (struct use){ 0 };

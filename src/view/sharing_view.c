@@ -24,7 +24,7 @@ static const struct {
 	[SHARING_BOTH] = { "both", "true and false sharing: some bytes are used by several threads, others lie in the same line",
 			   "move the bytes that only one thread uses to a line of their own (alignas(64)); then see what is left" },
 	[SHARING_HANDED_OVER] = { "handed over", "handed from thread to thread, not used by several at one time", NULL },
-	[SHARING_UNCLEAR] = { "unclear", "too few samples to tell", "record longer, or with a shorter period" },
+	[SHARING_UNCLEAR] = { "unclear", "too few samples to tell", "record longer, or with a smaller -c" },
 	[SHARING_UNTIMED] = { "untimed", "shared; whether at one time is not known, as the accesses have no times", "record with times (perf record -T; arm_spe_0: ts_enable=1)" },
 };
 
@@ -53,7 +53,11 @@ static bool listed(const struct sharing_line *l)
 
 static void put_means(struct text *out, const struct sharing_line *l)
 {
-	if (l->few_turns)
+	if (l->seldom)
+		text_add(out, "it moved too seldom to matter, or was sampled too seldom to tell");
+	else if (l->few_bytes)
+		text_add(out, "too few samples of the same bytes to tell whose they are");
+	else if (l->few_turns)
 		text_add(out, "its threads ran one after the other, in too few turns to tell");
 	else if (l->verdict == SHARING_UNTIMED)
 		text_add(out, "%s; if it is: %s", verdicts[l->verdict].means, verdicts[l->kind].means);
@@ -63,7 +67,7 @@ static void put_means(struct text *out, const struct sharing_line *l)
 
 static const char *fix(const struct sharing_line *l)
 {
-	return l->few_turns ? "record longer, or with a CPU for each thread" : verdicts[l->verdict].fix;
+	return l->few_turns && !l->seldom && !l->few_bytes ? "record longer, or with a CPU for each thread" : verdicts[l->verdict].fix;
 }
 
 static void put_object(struct text *out, const struct sharing_shown *s, const struct sharing_named_line *n)
@@ -128,10 +132,13 @@ static void put_owners(struct text *out, const struct sharing_shown *s, const st
 
 	for (size_t i = 0, end; i < l->n_cells; i = end) {
 		unsigned threads = 1;
+		uint64_t samples = cell[i].loads + cell[i].stores;
 
 		/* cells of one offset are by thread */
-		for (end = i + 1; end < l->n_cells && cell[end].offset == cell[i].offset; end++)
+		for (end = i + 1; end < l->n_cells && cell[end].offset == cell[i].offset; end++) {
 			threads += cell[end].tid != cell[end - 1].tid;
+			samples += cell[end].loads + cell[end].stores;
+		}
 		if (++shown > OWNERS_SHOWN) {
 			text_add(out, ", ...");
 			return;
@@ -139,7 +146,7 @@ static void put_owners(struct text *out, const struct sharing_shown *s, const st
 		text_add(out, "%s", i ? ", " : "");
 		put_bytes(out, &cell[i]);
 		if (threads == 1)
-			text_add(out, " by %u", cell[i].tid);
+			text_add(out, " by %u%s", cell[i].tid, samples == 1 ? " (seen once)" : "");
 		else
 			text_add(out, " by %u threads", threads);
 	}
@@ -287,6 +294,11 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	if (l->sizes_open)
 		text_add(out, "\n    how wide some of these accesses are is not known: if one is of %d bytes, as those of memcpy are, it is to both threads' bytes",
 			 SHARING_WIDE);
+	if (l->part) {
+		text_add(out, "\n    so in a part of the time, that of ");
+		put_counted(out, style, l->part, " sample", " samples");
+		text_add(out, " of it");
+	}
 	if (l->in_turns && !l->few_turns)
 		text_add(out, "\n    here the threads mostly took turns and each used the line all the while. Threads that share a CPU by chance will fight over it once they "
 			      "do not; those that wait for each other (a condition, a lock) never will");
