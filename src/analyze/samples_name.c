@@ -98,7 +98,7 @@ static bool name_frame(struct naming *t, const struct stacks_frame *raw)
 		f.function = stacks_add_name(t->to, stacks_name(t->raw->stacks, raw->function));
 		return make(t, &f);
 	}
-	if (modules_find(&t->raw->modules, raw->module, raw->address, &symbol)) {
+	if (modules_find(&t->raw->modules, raw->module, raw->address, &symbol) && symbol.name[0]) {
 		f.function = stacks_add_name(t->to, symbol.name);
 	} else {
 		f.function = stacks_add_name(t->to, "[unknown]");

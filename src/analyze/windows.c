@@ -253,6 +253,15 @@ static double evaluate(const struct windows *w, size_t m, const uint64_t *value,
 	return formula_eval(b->formula, in, &out) < 0 ? NAN : out;
 }
 
+size_t windows_whole(const struct windows_table *t, const struct windows_thread *th)
+{
+	size_t n = th->n;
+
+	while (n && t->row[th->first + n - 1].rest)
+		n--;
+	return n;
+}
+
 bool windows_is_clock(const struct windows_table *t, size_t e)
 {
 	const char *name = t->event[e].name;

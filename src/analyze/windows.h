@@ -64,6 +64,8 @@ void windows_rename(struct windows *w, const struct encoding_list *events);
 const struct windows_table *windows_table(struct windows *w, struct tare_error *err);
 void windows_free(struct windows *w);
 
+/* A thread's windows without its rest. */
+size_t windows_whole(const struct windows_table *t, const struct windows_thread *th);
 /* Its values are ns. */
 bool windows_is_clock(const struct windows_table *t, size_t e);
 /* The first event is a clock: windows are of time. */

@@ -10,15 +10,6 @@ enum { NEXT = 5 };
 #define STANDS_OUT 4.0  /* times the noise of a mean of NEXT windows */
 #define LEAST	   0.01 /* of the mean: less is not worth a word */
 
-static size_t whole_windows(const struct windows_table *t, const struct windows_thread *th)
-{
-	size_t n = th->n;
-
-	while (n && t->row[th->first + n - 1].rest)
-		n--;
-	return n;
-}
-
 static const struct windows_thread *choose(const struct windows_table *t, uint64_t number)
 {
 	const struct windows_thread *best = NULL;
@@ -92,7 +83,7 @@ static int pair_new(struct pair *p, size_t pieces, size_t n_events, struct tare_
 static int align(const struct windows_table *a, const struct windows_thread *ta, const struct windows_table *b,
 		 const struct windows_thread *tb, struct pair *out, struct tare_error *err)
 {
-	size_t windows = whole_windows(a, ta), n = a->n_events;
+	size_t windows = windows_whole(a, ta), n = a->n_events;
 	struct curve curve = { .t = b, .th = tb };
 	double before[DIFF_EVENTS_MOST] = { 0 }, now[DIFF_EVENTS_MOST];
 	int ret = pair_new(out, windows, n, err);
@@ -172,7 +163,7 @@ static int compare_exact(const struct windows_table *a, const struct windows_tab
 			 struct windows_diff *out, struct tare_error *err)
 {
 	const struct windows_thread *ta = out->a, *tb = out->b;
-	size_t n = a->n_events, windows = out->length_a == out->length_b ? ta->n : whole_windows(a, ta);
+	size_t n = a->n_events, windows = out->length_a == out->length_b ? ta->n : windows_whole(a, ta);
 	struct boundary now = { 0 }, since_a = { 0 }, since_b = { 0 };
 	struct between near = { .t = b, .th = tb };
 	int ret = pair_new(pieces, windows, n, err);

@@ -502,7 +502,7 @@ static int show(struct job *j, const struct command *self)
 		struct style with = style;
 
 		with.thousands = true;
-		record_view(&text, &j->outcome, strcmp(j->o.output, "-") ? j->o.output : NULL,
+		record_view(&text, &j->outcome, j->writer ? perfdata_writer_path(j->writer) : strcmp(j->o.output, "-") ? j->o.output : NULL,
 			    j->writer ? perfdata_writer_size(j->writer) : 0, j->o.quiet, &with);
 		if (!j->o.quiet)
 			record_alloc_tell(&j->alloc, &text);

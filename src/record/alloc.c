@@ -221,10 +221,9 @@ void alloc_close(struct alloc_file *f)
 
 bool alloc_path(char *out, size_t room, const char *recording)
 {
-	char place[PATH_MAX];
-	int n = snprintf(out, room, "%s.alloc", file_place(recording, place) > 0 ? place : recording);
+	char place[PATH_MAX], name[FILE_PART_ROOM];
 
-	return n > 0 && (size_t)n < room;
+	return file_beside(file_place(recording, place) > 0 ? place : recording, ".alloc", name) && (size_t)snprintf(out, room, "%s", name) < room;
 }
 
 int alloc_begin(int fd)

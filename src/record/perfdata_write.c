@@ -261,7 +261,7 @@ static void move_blocks(const char *path, const char *old)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 
-	if (alloc_path(from, sizeof(from), path) && alloc_path(to, sizeof(to), old) && rename(from, to) < 0 && errno == ENOENT)
+	if (old && alloc_path(from, sizeof(from), path) && alloc_path(to, sizeof(to), old) && rename(from, to) < 0 && errno == ENOENT)
 		unlink(to);
 }
 
@@ -269,17 +269,14 @@ static void move_blocks(const char *path, const char *old)
 static int take_name(struct perfdata_writer *w, struct tare_error *err)
 {
 	struct stat st;
-	char *old = NULL;
+	char room[FILE_PART_ROOM], *old = stat(w->place, &st) < 0 || st.st_size ? room : NULL;
 	int ret;
 
 	if (!w->unnamed)
 		return 0;
-	if ((stat(w->place, &st) < 0 || st.st_size) && asprintf(&old, "%s.old", w->place) < 0)
-		return tare_fail_nomem(err);
-	ret = file_part_place(w->part, w->place, old);
-	if (ret == 0 && old)
-		move_blocks(w->place, old);
+	ret = file_beside(w->place, ".old", room) ? file_part_place(w->part, w->place, old) : -ENAMETOOLONG;
 	if (ret == 0) {
+		move_blocks(w->place, old);
 		w->unnamed = false;
 		if (!file_part_left(w->place, perfdata_unfinished, w->left))
 			w->left[0] = '\0';
@@ -288,7 +285,6 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 	} else {
 		tare_fail(err, -ret, "cannot give %.150s its name: %s", w->place, strerror(-ret));
 	}
-	free(old);
 	if (ret == 0)
 		return 0;
 	tare_hint(err, "the recording is %.100s", w->part);
@@ -605,6 +601,11 @@ const char *perfdata_writer_no_fields(const struct perfdata_writer *w)
 const char *perfdata_writer_left(const struct perfdata_writer *w)
 {
 	return w->left[0] ? w->left : NULL;
+}
+
+const char *perfdata_writer_path(const struct perfdata_writer *w)
+{
+	return w->pipe && !w->own ? NULL : w->unnamed ? w->part : w->o.path;
 }
 
 uint64_t perfdata_writer_size(const struct perfdata_writer *w)

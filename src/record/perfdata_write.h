@@ -41,6 +41,8 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 const char *perfdata_writer_no_fields(const struct perfdata_writer *w);
 /* What a recorder of the same name left that was killed: the newest, others are gone; NULL: nothing. After finish. */
 const char *perfdata_writer_left(const struct perfdata_writer *w);
+/* The file as it is called now: without its name where it could not be given. NULL: standard output. */
+const char *perfdata_writer_path(const struct perfdata_writer *w);
 /* Bytes in the file. */
 uint64_t perfdata_writer_size(const struct perfdata_writer *w);
 /* Without finish: what was written up to the last round gets the name. */

@@ -191,7 +191,7 @@ static void sample(struct export *x, const struct export_sample *e)
 	out_text(o, ",");
 	out_u64(o, e->amount);
 	out_text(o, ",");
-	field(o, f && !(f->flags & STACKS_UNKNOWN) ? export_shorten(stacks_name(s, f->function), room) : "");
+	field(o, f ? export_shorten(stacks_name(s, f->function), room) : "");
 	out_text(o, ",");
 	field(o, f ? stacks_name(s, f->module) : "");
 	out_text(o, ",");

@@ -318,7 +318,7 @@ static void csv_row(struct text *out, const struct report_shown *r, const struct
 	if (by & REPORT_MODULE)
 		field(out, &first, stacks_name(st, w->module));
 	if (by & REPORT_FUNCTION)
-		field(out, &first, w->flags & STACKS_UNKNOWN ? "" : stacks_name(st, w->function));
+		field(out, &first, stacks_name(st, w->function));
 	if (by & REPORT_LINE) {
 		field(out, &first, w->file ? stacks_name(st, w->file) : "");
 		if (w->file)

@@ -113,7 +113,7 @@ void report_diff_csv(struct text *out, const struct report_diff_shown *r)
 
 		csv_field(out, stacks_name(st, w->comm), ',');
 		csv_field(out, stacks_name(st, w->module), ',');
-		csv_field(out, w->flags & STACKS_UNKNOWN ? "" : stacks_name(st, w->function), ',');
+		csv_field(out, stacks_name(st, w->function), ',');
 		csv_field(out, stacks_name(st, w->file), ',');
 		if (w->file)
 			text_add(out, "%u", w->line);

@@ -128,6 +128,7 @@ static void put_thread(struct json *j, const struct windows_table *t, const stru
 	json_uint(j, "pid", th->pid);
 	json_uint(j, "tid", th->tid);
 	json_string(j, "comm", th->comm);
+	json_uint(j, "whole", windows_whole(t, th));
 	json_array(j, "phases");
 	for (size_t k = 0; k < th->phases.segments; k++) {
 		const struct segment *s = &th->phases.segment[k];

@@ -54,15 +54,6 @@ static size_t list_series(const struct windows_table *t, struct series *out, siz
 	return n;
 }
 
-static size_t whole_windows(const struct windows_table *t, const struct windows_thread *th)
-{
-	size_t n = th->n;
-
-	while (n && t->row[th->first + n - 1].rest)
-		n--;
-	return n;
-}
-
 static unsigned digits_for(double v, unsigned digits)
 {
 	return fabs(v) >= 100 ? 0 : fabs(v) >= 10 ? 1 : digits;
@@ -86,7 +77,7 @@ static void pad_to(struct text *out, size_t from, size_t width)
 static void put_plot(struct text *out, const struct windows_table *t, const struct windows_thread *th,
 		     const struct series *s, const struct style *style)
 {
-	size_t n = whole_windows(t, th), from, width = (size_t)style->width;
+	size_t n = windows_whole(t, th), from, width = (size_t)style->width;
 	double *v = malloc((n + 1) * sizeof(*v)), low = INFINITY, high = -INFINITY;
 
 	if (!v) {
@@ -114,15 +105,6 @@ static void put_plot(struct text *out, const struct windows_table *t, const stru
 	put_sparkline(out, v, n, width < PLOT_MOST ? width : PLOT_MOST, style);
 	text_add(out, "\n");
 	free(v);
-}
-
-/* A to Z, then P26 and on. */
-static void put_phase_name(struct text *out, unsigned phase)
-{
-	if (phase < 26)
-		text_add(out, "%c", 'A' + phase);
-	else
-		text_add(out, "P%u", phase);
 }
 
 static void put_runs(struct text *out, const struct windows_thread *th, unsigned phase)
@@ -158,7 +140,7 @@ static void put_left_out(struct text *out, const struct grid *g, const struct st
 static void put_phases(struct text *out, const struct windows_table *t, const struct windows_thread *th,
 		       const struct series *series, size_t n_series, const struct style *style)
 {
-	size_t n = whole_windows(t, th);
+	size_t n = windows_whole(t, th);
 	struct grid g = { .columns = 3 };
 	struct text cell = { 0 };
 
@@ -198,7 +180,7 @@ static void put_phases(struct text *out, const struct windows_table *t, const st
 				}
 		}
 		grid_row(&g);
-		put_phase_name(&cell, p);
+		text_add(&cell, "%u", p + 1);
 		grid_put(&g, 0, INK_STRONG, &cell);
 		put_percent(&cell, 100.0 * (double)rows / (double)n);
 		grid_put(&g, 1, INK_PLAIN, &cell);
@@ -300,7 +282,7 @@ static void put_thread(struct text *out, const struct windows_table *t, const st
 		       const struct windows_about *about, const struct style *style)
 {
 	struct series series[GRID_COLUMNS * 2];
-	size_t n = list_series(t, series, ARRAY_SIZE(series)), windows = whole_windows(t, th);
+	size_t n = list_series(t, series, ARRAY_SIZE(series)), windows = windows_whole(t, th);
 
 	text_add(out, "\n %s", ink_on(style, INK_STRONG));
 	escape(out, th->comm, strlen(th->comm));
@@ -334,7 +316,7 @@ static void put_head(struct text *out, const struct windows_table *t, const stru
 	size_t windows = 0;
 
 	for (size_t k = 0; k < t->n_threads; k++)
-		windows += whole_windows(t, &t->thread[k]);
+		windows += windows_whole(t, &t->thread[k]);
 	text_add(out, "\n ");
 	put_count(out, style, windows);
 	text_add(out, " window%s of ", windows == 1 ? "" : "s");

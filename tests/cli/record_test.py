@@ -438,6 +438,21 @@ def what_a_killed_recorder_left_is_named():
     equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.old", "x.data.part", "x.data.part-2"])
 
 
+@test
+def the_longest_names():
+    """What lies beside a file has a shorter name where there is no room for more; of two names that begin alike each has its own."""
+    room = Path(ROOM.name, "long")
+    room.mkdir()
+    for file in (room / ("n" * 255), room / ("n" * 254 + "m"), room / ("\u00e9" * 126)):
+        for _ in range(2):
+            record("-e", "cpu-clock:u", "--", "true", file=file)
+        true("sample" in dump("--header", file=file) or file.stat().st_size > 100, "it is there")
+    names = sorted(p.name for p in room.iterdir())
+    olds = [n for n in names if n.endswith(".old")]
+    equal((len(names), len(olds)), (6, 3), str(names))
+    true(all(len(n.encode()) <= 255 for n in names) and len(set(olds)) == 3, "each has its own .old")
+
+
 def exact_or_skip():
     if sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
         skip("no exact engine here")
@@ -623,8 +638,9 @@ def what_cannot_be_kept_is_not_replaced():
     (room / "x.data.old").mkdir(parents=True)
     record("-q", "-e", "cpu-clock:u", "--", "true", file=room / "x.data")
     first = (room / "x.data").read_bytes()
-    said = record("-q", "-e", "cpu-clock:u", "--", "true", file=room / "x.data", status=125)
+    said = record("-e", "cpu-clock:u", "--", "true", file=room / "x.data", status=125)
     true("x.data.old: it is a folder" in said and "the recording is " in said, said)
+    true("x.data.part (" in said, f"the summary names the file that is there: {said}")
     equal((room / "x.data").read_bytes(), first)
     dump("--header", file=room / "x.data.part")
 

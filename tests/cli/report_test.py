@@ -200,7 +200,7 @@ def the_forms_agree():
     path = record("fp.data", [])
     d = document(path)
     table = rows(path)
-    equal([(r["comm"], r["module"], r["function"] or "", str(r["events"][0]["self"])) for r in d["rows"]],
+    equal([(r["comm"], r["module"], r["function"] or "[unknown]", str(r["events"][0]["self"])) for r in d["rows"]],
           [(r["comm"], r["module"], r["function"], r["cpu-clock:u self"]) for r in table], "json and csv")
     text = report("-n", "1", path)
     true("samples" in text and "± " in text and " more row" in text, text)
@@ -521,7 +521,7 @@ def what_changed_and_what_is_noise():
         change = r["self"]["after"] / d["after"]["amount"] - r["self"]["before"] / d["before"]["amount"]
         true(abs(r["self"]["change"] - change) < 1e-12, f"share of {r}")
     rows = list(csv.DictReader(io.StringIO(report("--format", "csv", "--diff", a, b))))
-    equal([(r["function"], int(r["self before"])) for r in rows], [(r["function"] or "", r["self"]["before"]) for r in d["rows"]], "csv")
+    equal([(r["function"], int(r["self before"])) for r in rows], [(r["function"] or "[unknown]", r["self"]["before"]) for r in d["rows"]], "csv")
     text = report("--diff", a, b)
     true("rows changed by more than the noise of sampling" in text and "one recording of each" in text, text)
 

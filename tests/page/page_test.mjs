@@ -484,7 +484,7 @@ test("two recordings of samples are a page", async () => {
   const page = await open(file("report-diff.html", (to) => run(["report", "--diff", old, "--html", to, now]))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/stacks/1,tare/report-diff/1", "documents");
   const shown = await cells(page, "What changed", 0), wanted = documents[1].rows;
-  equal(shown[0], wanted[0].function ?? "(unknown)", "the surest first");
+  equal(shown[0], wanted[0].function ?? "[unknown]", "the surest first");
   yes(await page.locator(".flame canvas").isVisible(), "a flame graph");
   const { score } = await source("flame_diff.js"), [a, b] = [documents[1].before, documents[1].after], [x, y] = documents[0].columns;
   const sure = wanted[0].self, z = score(sure.before, sure.after, [x.squares / a.amount, y.squares / b.amount], [a.amount, b.amount], false), t = 1 / (1 + 0.3275911 * Math.abs(z) / Math.SQRT2);

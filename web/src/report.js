@@ -25,7 +25,7 @@ function facts(doc) {
     remarks(q).map((text) => h("p", { class: "remark" }, text)));
 }
 
-const name = (r) => clip(r.function ?? "(unknown)");
+const name = (r) => clip(r.function ?? "[unknown]");
 
 function rows(doc) {
   const keys = new Set(doc.keys), single = doc.events.length === 1;

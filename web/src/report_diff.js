@@ -26,7 +26,7 @@ function rows(doc) {
     show: (r) => [h(r[field].beyond ? "b" : "span", {}, `${r[field].change > 0 ? "+" : r[field].change < 0 ? "−" : ""}${amount(Math.abs(r[field].change))}`), h("span", { class: "margin" }, ` ± ${r[field].half_95 === null ? "?" : amount(r[field].half_95)}`)] });
   const judged = (field, name) => ({ title: name, about: "more than the noise of sampling; of what is said so a twentieth at most is by chance", value: (r) => verdict(r[field]) });
   return section("What changed", "What is sure stands first. What differs from run to run, besides the noise of sampling, is not known from one recording of each.", table([
-    keys.has("function") && { title: "Function", wide: true, value: (r) => r.function ?? "(unknown)", show: (r) => [h("b", {}, r.function ?? "(unknown)"), r.kernel && h("span", { class: "soft" }, " kernel"), r.inlined && h("span", { class: "soft" }, " inlined")] },
+    keys.has("function") && { title: "Function", wide: true, value: (r) => r.function ?? "[unknown]", show: (r) => [h("b", {}, r.function ?? "[unknown]"), r.kernel && h("span", { class: "soft" }, " kernel"), r.inlined && h("span", { class: "soft" }, " inlined")] },
     judged("self", "Self"), changed("self", "Self"), ...sides("self", "Self"),
     ...(doc.with_stacks ? [judged("total", "Total"), changed("total", "Total"), ...sides("total", "Total")] : []),
     keys.has("line") && { title: "Line", value: (r) => (r.file ? `${r.file}:${r.line}` : "") },

@@ -72,7 +72,7 @@ function profile(doc) {
   const sum = toNumber(doc.profile_about?.instructions ?? 0) || rows.reduce((s, r) => s + toNumber(r.instructions), 0);
   const lines = rows.some((r) => r.line);
   return section("Profile", "instructions that each executed: exact, every one in one row", table([
-    { title: "Function", wide: true, value: (r) => r.function ?? "(unknown)", show: (r) => h("b", { title: r.reason }, r.function ?? "(unknown)") },
+    { title: "Function", wide: true, value: (r) => r.function ?? "[unknown]", show: (r) => h("b", { title: r.reason }, r.function ?? "[unknown]") },
     lines && { title: "Line", value: (r) => (r.file ? `${r.file}:${r.line}` : "") },
     { title: "Instructions", number: true, sort: "down", value: (r) => toNumber(r.instructions), show: (r) => full(r.instructions) },
     { title: "Share", number: true, value: (r) => toNumber(r.instructions) / sum, show: (r) => percent(toNumber(r.instructions) / sum, 2), bar: (r) => toNumber(r.instructions) / sum },

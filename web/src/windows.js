@@ -7,7 +7,7 @@ import { size, unpack } from "./packed.js";
 import { table } from "./table.js";
 
 function facts(doc) {
-  const first = doc.events[0], windows = doc.threads.reduce((n, t) => n + size(t.columns.begin), 0);
+  const first = doc.events[0], windows = doc.threads.reduce((n, t) => n + t.whole, 0);
   const rows = [["Windows", full(windows), doc.mode === "poll" ? `every ${short(doc.every, "ns")}` : `every ${full(doc.every)} ${first.event}`], ["Threads", full(doc.threads.length)],
     ["Wall", short(doc.wall_ns, "ns")], ["Engine", doc.engine, quality(doc.quality)]];
   const remarks = [toNumber(doc.lost) > 0 && `${full(doc.lost)} windows found no room: the ones after them are longer.`, toNumber(doc.throttled) > 0 && `The kernel paused sampling ${full(doc.throttled)} times.`,
@@ -55,6 +55,6 @@ export function windows(doc) {
   const show = (t) => room.replaceChildren(thread(doc, t));
   show(threads[0]);
   return [facts(doc), section("Windows", null, threads.length > 1 && h("div", { class: "tools" }, h("label", {}, "Thread: ", h("select", { onchange: (e) => show(threads[e.target.selectedIndex]) },
-    threads.map((t) => h("option", {}, `${t.comm} ${t.tid}, ${full(size(t.columns.begin))} windows`))))), room)];
+    threads.map((t) => h("option", {}, `${t.comm} ${t.tid}, ${full(t.whole)} windows`))))), room)];
 }
 export const windowsTitle = (doc) => ({ title: doc.command?.join(" ") ?? "", kind: "tare windows" });
