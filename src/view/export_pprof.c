@@ -12,7 +12,7 @@
 #include "view/protobuf.h"
 
 enum { /* fields of Profile */
-	SAMPLE_TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING_TABLE = 6, TIME_NANOS = 9, COMMENT = 13,
+	SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING_TABLE = 6, TIME_NANOS = 9, COMMENT = 13,
 	DEFAULT_SAMPLE_TYPE = 14,
 };
 
@@ -20,6 +20,8 @@ struct pprof {
 	struct gzip *z;
 	struct out *out;
 	struct export_ids ids; /* label -> location and function */
+	char **module;	       /* of samples, by mapping less 1 */
+	size_t n_modules, module_room, last_module;
 	struct pb inner, message;
 	uint64_t *location, *value;
 	size_t room, strings;
@@ -90,17 +92,58 @@ static int begin(struct export *x, struct tare_error *err)
 	return 0;
 }
 
+/*
+ * The mapping of a module, from 1, or 0: written where it is new. Samples of a function are added up, whatever process they are
+ * of, so that it says which file and no addresses.
+ */
+static uint64_t mapping(struct pprof *p, const char *module)
+{
+	uint64_t name;
+
+	if (!*module)
+		return 0;
+	if (p->last_module < p->n_modules && !strcmp(p->module[p->last_module], module))
+		return p->last_module + 1;
+	for (p->last_module = 0; p->last_module < p->n_modules; p->last_module++)
+		if (!strcmp(p->module[p->last_module], module))
+			return p->last_module + 1;
+	if (p->n_modules == p->module_room) {
+		size_t room = p->module_room ? 2 * p->module_room : 64;
+		char **more = realloc(p->module, room * sizeof(*more));
+
+		if (!more) {
+			p->out->error = -ENOMEM;
+			return 0;
+		}
+		p->module = more;
+		p->module_room = room;
+	}
+	p->module[p->n_modules] = strdup(module);
+	if (!p->module[p->n_modules]) {
+		p->out->error = -ENOMEM;
+		return 0;
+	}
+	name = string(p, p->out, module);
+	pb_clear(&p->message);
+	pb_int(&p->message, 1, ++p->n_modules);
+	pb_int(&p->message, 5, name);
+	pb_int(&p->message, 7, 1); /* functions are told: nothing is left to look up */
+	pb_write(p->out, MAPPING, &p->message);
+	return p->n_modules;
+}
+
 /* The location of a label, from 1: written with its function where it is new. */
 static uint64_t location(struct export *x, uint32_t label)
 {
 	struct pprof *p = x->own;
 	const struct timeline_label *l = export_label(x, label);
 	bool fresh;
-	uint64_t id = export_id(&p->ids, label, &fresh) + UINT64_C(1), name, file = 0;
+	uint64_t id = export_id(&p->ids, label, &fresh) + UINT64_C(1), name, file = 0, of;
 	uint32_t line = l->file ? l->line : 0;
 
 	if (!fresh)
 		return id;
+	of = x->of->stacks ? mapping(p, l->kind) : 0;
 	name = string(p, p->out, l->name);
 	if (l->file)
 		file = string(p, p->out, l->file);
@@ -118,6 +161,8 @@ static uint64_t location(struct export *x, uint32_t label)
 		pb_int(&p->inner, 2, line);
 	pb_clear(&p->message);
 	pb_int(&p->message, 1, id);
+	if (of)
+		pb_int(&p->message, 2, of);
 	pb_message(&p->message, 4, &p->inner);
 	pb_write(p->out, LOCATION, &p->message);
 	return id;
@@ -173,6 +218,9 @@ static void release(struct export *x)
 	export_ids_free(&p->ids);
 	pb_free(&p->inner);
 	pb_free(&p->message);
+	for (size_t i = 0; i < p->n_modules; i++)
+		free(p->module[i]);
+	free(p->module);
 	free(p->location);
 	free(p->value);
 }

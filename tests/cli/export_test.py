@@ -205,20 +205,24 @@ def read_pprof(data, of_samples=False):
     strings = [v.decode() for f, v in p if f == 6]
     equal(strings[0], "", "string 0")
     types = [(strings[one(fields(v), 1)], strings[one(fields(v), 2)]) for f, v in p if f == 1]
-    functions, locations, samples = {}, {}, {}
+    functions, locations, samples, files, modules = {}, {}, {}, {}, {}
     for f, v in p:
-        m = fields(v) if f in (2, 4, 5) else None
+        m = fields(v) if f in (2, 3, 4, 5) else None
         if f == 5:
             functions[one(m, 1)] = strings[one(m, 2)]
         elif f == 4:
             locations[one(m, 1)] = functions[one(fields(one(m, 4)), 1)]
+            modules.setdefault(locations[one(m, 1)], set()).update(files[v] for k, v in m if k == 2)
+        elif f == 3:
+            equal((one(m, 1), one(m, 7)), (len(files) + 1, 1), "mappings by number, with functions")
+            files[one(m, 1)] = strings[one(m, 5)]
         elif f == 2:
             stack = tuple(locations[i] for i in reversed(packed(one(m, 1))))
             true(stack not in samples or of_samples, f"{stack} stands twice")  # of samples, functions of two modules may share a name
             values = packed(one(m, 2))
             equal(len(values), len(types), "values of a sample")
             samples[stack] = [a + b for a, b in zip(values, samples.get(stack, [0] * len(types)))]
-    return {"types": types, "samples": samples, "default": strings[one(p, 14)], "time": one(p, 9),
+    return {"types": types, "samples": samples, "files": list(files.values()), "modules": modules, "default": strings[one(p, 14)], "time": one(p, 9),
             "comments": [strings[v] for f, v in p if f == 13]}
 
 
@@ -557,6 +561,13 @@ def samples_as_stacks():
     count = sums((tuple(s for s in r["stack"].split(";") if s), 1) for r in rows)
     equal(sums((k[1:], v[1]) for k, v in d["samples"].items()), wanted, "pprof")
     equal(sums((k[1:], v[0]) for k, v in d["samples"].items()), count, "pprof's counts")
+    r = subprocess.run([TARE, "report", "--format", "json", "--sort", "module,function", recorded()], capture_output=True, timeout=60)
+    files = {}
+    for row in json.loads(r.stdout)["rows"]:
+        files.setdefault(row["function"] or "[unknown]", set()).update({row["module"]} - {""})
+    wrong = {k: (v, d["modules"].get(k)) for k, v in files.items() if d["modules"].get(k) != v}
+    true(len(files) > 20 and not wrong, f"each function is of its file: {wrong}")
+    equal(len(set(d["files"])), len(d["files"]), "each file once")
 
 
 @test
