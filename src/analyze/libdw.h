@@ -21,7 +21,7 @@
 	F(dwarf_cfi_addrframe) F(dwarf_frame_info) F(dwarf_frame_cfa) F(dwarf_frame_register) \
 	F(dwarf_ranges) F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_child)        \
 	F(dwarf_siblingof) F(dwarf_tag) F(dwarf_attr) F(dwarf_attr_integrate) F(dwarf_diename)     \
-	F(dwarf_formstring) F(dwarf_formudata) F(dwarf_formaddr) F(dwarf_formblock) F(dwarf_formref_die) F(dwarf_getlocation) F(dwarf_getlocation_attr) F(dwarf_aggregate_size) F(dwarf_getsrcfiles) F(dwarf_filesrc)               \
+	F(dwarf_formstring) F(dwarf_formudata) F(dwarf_formaddr) F(dwarf_formblock) F(dwarf_formref_die) F(dwarf_getlocation) F(dwarf_getlocation_attr) F(dwarf_aggregate_size) F(dwarf_cu_info) F(dwarf_diecu) F(dwarf_srclang) F(dwarf_getsrcfiles) F(dwarf_filesrc)               \
 	F(elf_getphdrnum) F(gelf_getphdr) F(elf_nextscn) F(gelf_getshdr) F(elf_getshdrstrndx)      \
 	F(elf_strptr)
 

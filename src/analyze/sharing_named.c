@@ -32,47 +32,186 @@ static int name_cells(struct sharing_named *n, struct tare_error *err)
 	return ret;
 }
 
-/* Of several variables in one line each cell has its own. */
-static uint32_t field_of(struct accessed *c, const struct sharing_line *l, const struct sharing_cell *cell)
-{
-	char part[256], whole[1024];
-	uint64_t at;
-	uint32_t number = accessed_object(c, l->seen_by, l->time_ns, l->seen_at + cell->offset, &at);
-	const struct object *o = number == SET_NONE ? NULL : accessed_object_at(c, number);
-	struct symbol unused;
-	int n;
+struct byte_named { /* a byte of a line */
+	uint32_t object; /* SET_NONE: out of memory */
+	bool is_variable;
+	char variable[700];
+	struct symbol_field field;
+};
 
+/* gcc's "loc.0" and clang's "f.loc" are the linker's names of what the source calls "loc", and read like a member. */
+static const char *variable_name(const char *symbol, const struct symbol_field *f)
+{
+	return f->variable && strchr(symbol, '.') ? f->variable : symbol;
+}
+
+static void name_byte(struct accessed *c, const struct sharing_line *l, uint64_t offset, bool last, struct byte_named *out)
+{
+	uint64_t at;
+	const struct object *o;
+	struct symbol unused;
+
+	*out = (struct byte_named){ .object = accessed_object(c, l->seen_by, l->time_ns, l->seen_at + offset, &at) };
+	o = out->object == SET_NONE ? NULL : accessed_object_at(c, out->object);
 	if (!o || o->kind != OBJECT_SYMBOL)
-		return number == SET_NONE ? WORDS_NONE : 0;
+		return;
+	out->is_variable = true;
 	modules_find(&c->modules, o->module, 0, &unused); /* has its symbols read */
-	if (!c->modules.module[o->module].symbols || !symbols_field(c->modules.module[o->module].symbols, o->start, at, part, sizeof(part)))
-		*part = 0;
-	n = snprintf(whole, sizeof(whole), "%.700s%s", words_at(&c->modules.words, o->name), part);
+	if (c->modules.module[o->module].symbols)
+		symbols_field(c->modules.module[o->module].symbols, o->start, at, last, &out->field);
+	snprintf(out->variable, sizeof(out->variable), "%s", variable_name(words_at(&c->modules.words, o->name), &out->field));
+}
+
+struct cell_named {
+	struct byte_named first, last; /* bytes that are part of something */
+};
+
+static bool is_open(const struct byte_named *b)
+{
+	return b->field.hole || !b->is_variable;
+}
+
+/* An access may be to more than one field, and begin or end in what lies between them. */
+static void name_ends(struct accessed *c, const struct sharing_line *l, const struct sharing_cell *cell, struct cell_named *out)
+{
+	struct byte_named other;
+	uint64_t end = cell->offset + (cell->size ? cell->size - 1u : 0), at;
+
+	name_byte(c, l, cell->offset, false, &out->first);
+	for (at = cell->offset; is_open(&out->first) && out->first.object != SET_NONE && at < end;) {
+		name_byte(c, l, ++at, false, &other);
+		if (!is_open(&other))
+			out->first = other;
+	}
+	name_byte(c, l, end, cell->size != 0, &out->last);
+	for (at = end; is_open(&out->last) && out->last.object != SET_NONE && at > cell->offset;) {
+		name_byte(c, l, --at, true, &other);
+		if (!is_open(&other))
+			out->last = other;
+	}
+}
+
+/* WORDS_NONE: out of memory. */
+static uint32_t word_of(struct accessed *c, const struct cell_named *n)
+{
+	char first[1024], last[1024], whole[sizeof(first) + sizeof(last) + 2];
+	int k;
+
+	if (n->first.object == SET_NONE || n->last.object == SET_NONE)
+		return WORDS_NONE;
+	if (!n->first.is_variable)
+		return 0;
+	snprintf(first, sizeof(first), "%s%s", n->first.variable, n->first.field.name);
+	snprintf(last, sizeof(last), "%s%s", n->last.variable, n->last.field.name);
+	k = n->last.is_variable && strcmp(first, last) ? snprintf(whole, sizeof(whole), "%s..%s", first, last) : snprintf(whole, sizeof(whole), "%s", first);
+	return words_add(&c->modules.words, whole, (size_t)k);
+}
+
+/* The variable and the first parts of what a byte belongs to. */
+static uint32_t word_up_to(struct accessed *c, const struct byte_named *b, unsigned parts)
+{
+	char whole[1024];
+	int n = snprintf(whole, sizeof(whole), "%s%.*s", b->variable, (int)b->field.part[parts - 1].end, b->field.name);
+
 	return words_add(&c->modules.words, whole, (size_t)n);
+}
+
+/*
+ * The part, counted from 1, in which two bytes of a variable part ways: two members, of which the second may be aligned. 0: there is none.
+ */
+static unsigned parting(const struct byte_named *a, const struct byte_named *b)
+{
+	unsigned from = 0;
+
+	if (a->object != b->object || is_open(a) || is_open(b))
+		return 0;
+	for (unsigned i = 0; i < a->field.parts && i < b->field.parts; from = a->field.part[i++].end)
+		if (a->field.part[i].end != b->field.part[i].end || memcmp(a->field.name + from, b->field.name + from, a->field.part[i].end - from))
+			return a->field.name[from] == '.' && b->field.part[i].mine ? i + 1 : 0;
+	return 0;
+}
+
+/* Between two cells of different threads. */
+static int find_cut(struct sharing_named *n, struct sharing_named_line *line, size_t at, struct tare_error *err)
+{
+	const struct sharing_cell *cell = sharing_cells(n->s);
+	struct cell_named before, here;
+	unsigned part;
+
+	name_ends(n->of, line->line, &cell[at - 1], &before);
+	name_ends(n->of, line->line, &cell[at], &here);
+	part = parting(&before.last, &here.first);
+	if (!part)
+		return 0;
+	n->aligned[at] = word_up_to(n->of, &here.first, part);
+	if (!line->cuts++)
+		line->keeps = word_up_to(n->of, &before.last, part);
+	return n->aligned[at] == WORDS_NONE || line->keeps == WORDS_NONE ? tare_fail_nomem(err) : 1;
+}
+
+/* Nothing is said where a thread's bytes lie on both sides of another's: no cut parts them. */
+static int find_cuts(struct sharing_named *n, struct sharing_named_line *line, struct tare_error *err)
+{
+	const struct sharing_line *l = line->line;
+	const struct sharing_cell *cell = sharing_cells(n->s);
+	unsigned end = 0; /* of the bytes so far */
+	int ret = 1;
+
+	for (size_t i = l->cell; ret == 1 && i < l->cell + l->n_cells; i++) {
+		unsigned until = cell[i].offset + (cell[i].size ? cell[i].size : 1u);
+
+		if (i > l->cell && cell[i].tid != cell[i - 1].tid) {
+			ret = cell[i].offset >= end;
+			for (size_t k = l->cell; ret == 1 && k < i; k++)
+				ret = cell[k].tid != cell[i].tid;
+			if (ret == 1)
+				ret = find_cut(n, line, i, err);
+		}
+		end = until > end ? until : end;
+	}
+	if (ret == 0) {
+		line->cuts = 0;
+		memset(n->aligned + l->cell, 0, l->n_cells * sizeof(*n->aligned));
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Of several variables in one line each cell has its own. */
+static int name_fields_of(struct sharing_named *n, struct sharing_named_line *line, struct tare_error *err)
+{
+	const struct sharing_line *l = line->line;
+	const struct sharing_cell *cell = sharing_cells(n->s);
+
+	for (size_t k = l->cell; k < l->cell + l->n_cells; k++) {
+		struct cell_named named;
+
+		if (k > l->cell && cell[k].offset == cell[k - 1].offset && cell[k].size == cell[k - 1].size) {
+			n->field[k] = n->field[k - 1];
+			continue;
+		}
+		name_ends(n->of, l, &cell[k], &named);
+		n->field[k] = word_of(n->of, &named);
+		if (n->field[k] == WORDS_NONE)
+			return tare_fail_nomem(err);
+	}
+	return l->verdict == SHARING_FALSE ? find_cuts(n, line, err) : 0;
 }
 
 static int name_fields(struct sharing_named *n, struct tare_error *err)
 {
-	const struct sharing_cell *cell = sharing_cells(n->s);
 	size_t cells = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < n->n; i++)
 		cells += n->line[i].line->n_cells;
 	n->field = calloc(cells + 1, sizeof(*n->field));
-	if (!n->field)
+	n->aligned = calloc(cells + 1, sizeof(*n->aligned));
+	if (!n->field || !n->aligned)
 		return tare_fail_nomem(err);
-	for (size_t i = 0; i < n->n; i++) {
-		const struct sharing_line *l = n->line[i].line;
-
-		for (size_t k = l->cell; l->seen_at && k < l->cell + l->n_cells; k++) {
-			bool same = k > l->cell && cell[k].offset == cell[k - 1].offset;
-
-			n->field[k] = same ? n->field[k - 1] : field_of(n->of, l, &cell[k]);
-			if (n->field[k] == WORDS_NONE)
-				return tare_fail_nomem(err);
-		}
-	}
-	return 0;
+	for (size_t i = 0; ret == 0 && i < n->n; i++)
+		if (n->line[i].line->seen_at)
+			ret = name_fields_of(n, &n->line[i], err);
+	return ret;
 }
 
 static int name_lines(struct sharing_named *n, struct tare_error *err)
@@ -184,5 +323,6 @@ void sharing_named_free(struct sharing_named *n)
 	free(n->group);
 	free(n->name);
 	free(n->field);
+	free(n->aligned);
 	*n = (struct sharing_named){ 0 };
 }

@@ -11,6 +11,9 @@ struct sharing_named_line {
 	uint32_t object; /* of accessed_object_at(); SET_NONE: no access told a virtual address */
 	uint64_t offset; /* of the line's first byte in it */
 	uint32_t group;	 /* number */
+	/* Where its threads' bytes lie one after another, and that would part them all: how many members, each aligned to the line's size (`aligned` of
+	 * the cells), and the word of the one that keeps the line. 0: no such is known. */
+	uint32_t cuts, keeps;
 };
 
 /* The lines of one object that have one verdict, added up. */
@@ -29,7 +32,8 @@ struct sharing_named {
 	struct sharing_group *group;
 	size_t groups; /* in the order of their first lines */
 	struct accessed_name *name; /* by number of cell */
-	uint32_t *field; /* likewise: a word, "stats.hits", the variable and its part that the cell lies in; 0: no variable */
+	uint32_t *field; /* likewise: a word, "stats.hits", the variable and its part that the cell lies in, or "stats.hits..stats.more"; 0: no variable */
+	uint32_t *aligned; /* likewise: a word, the member that begins a thread's bytes here and would begin a line of its own; 0: none */
 	uint64_t no_accesses;	    /* samples of operations that access no memory */
 	unsigned origins;	    /* bit by enum tare_access_origin */
 };

@@ -50,11 +50,26 @@ struct symbol_data {
 /* All variables of which the size is known, by address, one per address; free() them. Thread-local ones have none. */
 int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct tare_error *err);
 
+enum { SYMBOL_PARTS_MAX = 32 };
+
+/* What a byte of a variable belongs to, by the variable's type. */
+struct symbol_field {
+	const char *variable; /* as the source has it, without where: "hits"; NULL: not told; lives as long as the symbols */
+	char name[256];	      /* ".hits", "[3].lock" */
+	bool hole;	      /* it is between what the last part holds */
+	unsigned parts;
+	struct symbol_part {
+		uint16_t end; /* in `name` */
+		bool mine;    /* a member that the program's own files declare (none below /usr), and that may be aligned there: no bit field */
+	} part[SYMBOL_PARTS_MAX]; /* of more the first */
+};
+
 /*
- * What stands `at` bytes behind the beginning of the variable at `address` (of the file's own), by its type: ".hits", "[3].lock". False where
- * types are not known, or the variable has no parts. Of a union it says no more than its name.
+ * What stands `at` bytes behind the beginning of the variable at `address` (of the file's own); of several bit fields in the byte the first, or
+ * the last. False where types are not known, or the variable has no parts; `variable` is told then, too. Of a union it says no more than its
+ * name, nor of a virtual base class: where that lies stands in the object. The first question reads all units.
  */
-bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, char *out, size_t room);
+bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, bool last, struct symbol_field *out);
 
 /* A function that the compiler put into another one, and the line that called it. */
 struct symbol_inlined {

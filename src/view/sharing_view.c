@@ -33,6 +33,11 @@ static const char *word(const struct sharing_shown *s, uint32_t number)
 	return words_at(&s->named->of->modules.words, number);
 }
 
+static void put_word(struct text *out, const struct sharing_shown *s, uint32_t number)
+{
+	escape(out, word(s, number), strlen(word(s, number)));
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -179,17 +184,17 @@ static unsigned processes_of(const struct sharing_shown *s, const struct sharing
 static void put_cells(struct text *out, const struct sharing_shown *s, const struct sharing_line *l, const struct style *style)
 {
 	const struct sharing_cell *cell = sharing_cells(s->named->s);
-	bool latency = false, modified = sharing_totals(s->named->s).knows_modified;
-	struct grid g = { .columns = 7, .right = { false, false, true, true, true, true, false } };
-	static const char *const heads[] = { "at", "thread", "loads", "stores", "hitm", "cycles", "code" };
+	bool latency = false, fields = false, modified = sharing_totals(s->named->s).knows_modified;
+	struct grid g = { .columns = 8, .right = { false, false, false, true, true, true, true, false } };
+	static const char *const heads[] = { "at", "field", "thread", "loads", "stores", "hitm", "cycles", "code" };
 	size_t shown = l->n_cells < CELLS_SHOWN ? l->n_cells : CELLS_SHOWN;
 	struct text t = { 0 };
 
 	for (size_t i = l->cell; i < l->cell + l->n_cells; i++)
-		latency |= cell[i].latency_n != 0;
+		latency |= cell[i].latency_n != 0, fields |= s->named->field[i] != 0;
 	grid_row(&g);
 	for (unsigned i = 0; i < ARRAY_SIZE(heads); i++) {
-		if ((i != 4 || modified) && (i != 5 || latency))
+		if ((i != 1 || fields) && (i != 5 || modified) && (i != 6 || latency))
 			text_add(&t, "%s", heads[i]);
 		grid_put(&g, i, INK_FAINT, &t);
 		text_free(&t);
@@ -202,25 +207,25 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 
 		grid_row(&g);
 		put_bytes(&t, c);
-		if (s->named->field[i])
-			text_add(&t, "  "), escape(&t, word(s, s->named->field[i]), strlen(word(s, s->named->field[i])));
 		grid_put(&g, 0, INK_PLAIN, &t);
+		put_word(&t, s, s->named->field[i]);
+		grid_put(&g, 1, INK_PLAIN, &t);
 		escape(&t, comm, strlen(comm));
 		text_add(&t, "%s%u/%u", *comm ? " " : "", c->pid, c->tid);
-		grid_put(&g, 1, INK_PLAIN, &t);
-		put_count(&t, style, c->loads);
 		grid_put(&g, 2, INK_PLAIN, &t);
-		put_count(&t, style, c->stores);
+		put_count(&t, style, c->loads);
 		grid_put(&g, 3, INK_PLAIN, &t);
+		put_count(&t, style, c->stores);
+		grid_put(&g, 4, INK_PLAIN, &t);
 		if (modified)
 			put_count(&t, style, c->modified);
-		grid_put(&g, 4, INK_PLAIN, &t);
+		grid_put(&g, 5, INK_PLAIN, &t);
 		if (c->latency_n)
 			put_count(&t, style, c->latency_sum / c->latency_n);
-		grid_put(&g, 5, INK_PLAIN, &t);
+		grid_put(&g, 6, INK_PLAIN, &t);
 		put_code(&code, s, &s->named->name[i], c->ip);
 		escape(&t, code.s ? code.s : "", code.len);
-		grid_put(&g, 6, INK_PLAIN, &t);
+		grid_put(&g, 7, INK_PLAIN, &t);
 		text_free(&code);
 		text_free(&t);
 	}
@@ -230,28 +235,23 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 		text_add(out, "    %zu more row%s (--format json lists them)\n", l->n_cells - shown, l->n_cells - shown == 1 ? "" : "s");
 }
 
-/* What padding would do, where it is known what the threads' bytes are, and one cut divides them. */
-static void put_padding(struct text *out, const struct sharing_shown *s, const struct sharing_line *l)
+/* What padding would do, where it is known which members begin the threads' bytes: "b and c, each aligned to 64 bytes, begin ..." */
+static void put_padding(struct text *out, const struct sharing_shown *s, const struct sharing_named_line *n)
 {
-	const struct sharing_cell *cell = sharing_cells(s->named->s);
-	const uint32_t *field = s->named->field;
-	size_t i = l->cell, end = l->cell + l->n_cells;
-	const char *first, *second;
+	unsigned told = 0;
 
-	while (i < end && cell[i].tid == cell[l->cell].tid)
-		i++;
-	for (size_t k = i; k < end; k++)
-		if (cell[k].tid == cell[l->cell].tid)
-			return;
-	if (i == end || !field[i] || !field[l->cell] || field[i] == field[i - 1] || l->verdict != SHARING_FALSE)
+	if (!n->cuts)
 		return;
-	first = word(s, field[l->cell]);
-	second = word(s, field[i]);
 	text_add(out, "    ");
-	escape(out, second, strlen(second));
-	text_add(out, " aligned to %u bytes begins a line of its own, and ", s->line_size);
-	escape(out, first, strlen(first));
-	text_add(out, " keeps this one\n");
+	for (size_t i = n->line->cell; i < n->line->cell + n->line->n_cells; i++)
+		if (s->named->aligned[i]) {
+			text_add(out, "%s", !told ? "" : told + 1 < n->cuts ? ", " : " and ");
+			put_word(out, s, s->named->aligned[i]);
+			told++;
+		}
+	text_add(out, n->cuts == 1 ? " aligned to %u bytes begins a line of its own, and " : ", each aligned to %u bytes, begin lines of their own, and ", s->line_size);
+	put_word(out, s, n->keeps);
+	text_add(out, n->cuts == 1 ? " keeps this one\n" : " keeps this one: one for each of the %u threads\n", n->cuts + 1);
 }
 
 /* What else there is of the same kind in the same object. */
@@ -332,7 +332,7 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	put_cells(out, s, l, style);
 	if (!s->all)
 		put_group(out, s, &s->named->group[n->group], style);
-	put_padding(out, s, l);
+	put_padding(out, s, n);
 	if (fix(l))
 		text_add(out, "    %s%s%s\n", ink_on(style, INK_FAINT), fix(l), ink_off(style));
 	text_add(out, "\n");
@@ -595,7 +595,7 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 	const struct sharing_cell *cell = sharing_cells(n->s);
 	bool modified = sharing_totals(n->s).knows_modified;
 
-	text_add(out, "line,physical,object,verdict,sure,offset,size,pid,tid,loads,stores,modified,latency_mean,function,module,file,source_line\n");
+	text_add(out, "line,physical,object,verdict,sure,offset,size,pid,tid,loads,stores,modified,latency_mean,function,module,file,source_line,field\n");
 	for (size_t k = 0; k < n->n && (!s->limit || k < s->limit); k++) {
 		const struct sharing_line *l = n->line[k].line;
 
@@ -625,7 +625,8 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 			csv_field(out, name->file ? word(s, name->file) : NULL, ',');
 			if (name->file)
 				text_add(out, "%u", name->line);
-			text_add(out, "\n");
+			text_add(out, ",");
+			csv_field(out, n->field[i] ? word(s, n->field[i]) : NULL, '\n');
 		}
 	}
 }

@@ -121,36 +121,96 @@ typedef struct { struct base first; const volatile struct inner in[2]; union { l
 counters stats __attribute__((aligned(64)));
 static uint64_t alone[8] __attribute__((aligned(64)));
 int plain __attribute__((aligned(64)));
-int main(void) { return (int)alone[stats.first.hits & 7] + plain; }
+struct inner grid[2][3] __attribute__((aligned(64)));
+struct four { uint64_t a, b; struct inner c; uint64_t d[2]; } four __attribute__((aligned(64)));
+int main(void) { static struct inner loc __attribute__((aligned(64))); loc.x++; grid[four.a][2].y++; return (int)alone[stats.first.hits & 7] + plain; }
 """
+
+
+def built(name, source, *command):
+    """A program at its own addresses, and where its variables are."""
+    compiled = [str(room(name + end)) for end in (".c" if command[0] != "c++" else ".cc", ".o", "")]
+    Path(compiled[0]).write_text(source)
+    subprocess.run([*command, "-c", compiled[0], "-o", compiled[1]], check=True)
+    subprocess.run([command[0], "-no-pie", compiled[1], "-o", compiled[2]], check=True)
+    symbols = subprocess.run(["nm", "-C", compiled[2]], capture_output=True, text=True, check=True).stdout.splitlines()
+    return compiled[2], {w[2]: int(w[0], 16) for w in (line.split() for line in symbols) if len(w) == 3}
+
+
+def fights(program, at, threads):
+    """Of each variable the offsets that threads 1, 2, ... use, by turns."""
+    r = Recording()
+    r.comm(1, 1, "prog")
+    r.mmap(1, 0x401000, 0x1000, 0x1000, program)
+    for name, offsets in threads:
+        for i in range(600):
+            mine = offsets[i % len(offsets)]
+            r.sample(0x401000, 1, 1 + i % len(offsets), i, at[name] + mine[i // len(offsets) % len(mine)], 0, 1, 0, source("store", "L1", "none"))
+    return r.write(room(Path(program).name + ".data"))
 
 
 @test
 def bytes_are_named_by_their_types():
     out = {}
-    # clang names addresses by their place in a table.
-    ways = {"-g": (CC, "-g"), "-g0": (CC, "-g0")} | ({"clang": ("clang", "-gdwarf-5")} if shutil.which("clang") else {})
-    for how, (compiler, types) in ways.items():
-        program = str(room("fields" + how))
-        subprocess.run([compiler, "-O0", types, "-no-pie", "-x", "c", "-", "-o", program], input=FIELDS, text=True, check=True)
-        at = {w[2]: int(w[0], 16) for w in (line.split() for line in subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()) if len(w) == 3}
-        r = Recording()
-        r.comm(1, 1, "prog")
-        r.mmap(1, 0x401000, 0x1000, 0x1000, program)
-        for name, first, second in (("stats", (0,), (8, 16, 28, 32, 36, 40, 44)), ("alone", (8,), (24,)), ("plain", (0,), (4,))):
-            for i in range(600):
-                mine = (first, second)[i % 2]
-                r.sample(0x401000, 1, 1 + i % 2, i, at[name] + mine[i // 2 % len(mine)], 0, 1, 0, source("store", "L1", "none"))
-        path = r.write(room("typed" + how))
+    # clang names addresses by their place in a table; split types are in a file of their own.
+    ways = {"-g": (CC, "-g"), "-g0": (CC, "-g0"), "split": (CC, "-g", "-gsplit-dwarf"), "gone": (CC, "-g", "-gsplit-dwarf"), "dwarf4": (CC, "-gdwarf-4")}
+    ways |= {"clang": ("clang", "-gdwarf-5")} if shutil.which("clang") else {}
+    for how, command in ways.items():
+        program, at = built("fields" + how, FIELDS, *command, "-O0")
+        if how == "gone":
+            Path(program + ".dwo").unlink()
+        loc, = (name for name in at if name in ("loc.0", "main.loc"))
+        path = fights(program, at, [("stats", ((0,), (8, 16, 28, 32, 36, 40, 44))), ("alone", ((8,), (24,))), ("plain", ((0,), (4,))), ("grid", ((16,), (36,))), (loc, ((0,), (4,))),
+                                    ("four", ((0,), (8,), (16, 20), (24, 32)))])
         lines = {l["symbol"]: l for l in document("sharing", path)["lines"]}
-        out[how] = {name: {c["offset"]: c["field"] for c in l["cells"]} for name, l in lines.items()}
-        text = tare("sharing", path).stdout
-        true(("stats.first.more aligned to 64 bytes begins a line of its own, and stats.first.hits keeps this one" in text) == (how != "-g0"), text)
-        true(("alone[3] aligned to 64 bytes begins a line of its own, and alone[1] keeps this one" in text) == (how != "-g0"), text)
-    equal(out["-g"], out.get("clang", out["-g"]), "two compilers")
+        out[how] = {"loc" if name == loc else name: {c["offset"]: c["field"] for c in l["cells"]} for name, l in lines.items()}
+        text, typed = tare("sharing", "-n", "0", path).stdout, how not in ("-g0", "gone")
+        said = [line.strip() for line in text.splitlines() if "aligned to" in line]
+        equal(sorted(said), sorted(["stats.first.more aligned to 64 bytes begins a line of its own, and stats.first.hits keeps this one",
+                                    "loc.y aligned to 64 bytes begins a line of its own, and loc.x keeps this one",
+                                    "four.b, four.c and four.d, each aligned to 64 bytes, begin lines of their own, and four.a keeps this one: one for each of the 4 threads"])
+              if typed else [], f"{how}: of members, neither of elements nor of the whole")
+        equal([c["field"] or "" for l in json.loads(tare("sharing", "--format", "json", path).stdout)["lines"] for c in l["cells"]],
+              [row["field"] for row in csv.DictReader(io.StringIO(tare("sharing", "--format", "csv", path).stdout))], f"{how}: CSV")
+        if typed:
+            heads = [line.split() for line in text.splitlines() if line.startswith("    at ")]
+            equal({tuple(h[:3]) for h in heads}, {("at", "field", "thread")}, "a column")
+        else:
+            equal(out[how], {name: dict.fromkeys(cells, loc if name == "loc" else name) if name != "plain" else {0: "plain", 4: None} for name, cells in out["-g"].items()}, "without types")
+    for how in set(ways) - {"-g0", "gone"}:
+        equal(out[how], out["-g"], how)
     equal(out["-g"], {"stats": {0: "stats.first.hits", 8: "stats.first.more", 16: "stats.in[0].x", 28: "stats.in[1].y", 32: "stats.u", 36: "stats.u",
-                                40: "stats.deep", 44: "stats.low"}, "alone": {8: "alone[1]", 24: "alone[3]"}, "plain": {0: "plain", 4: None}}, "with types")
-    equal(out["-g0"], {"stats": dict.fromkeys((0, 8, 16, 28, 32, 36, 40, 44), "stats"), "alone": dict.fromkeys((8, 24), "alone"), "plain": {0: "plain", 4: None}}, "without")
+                                40: "stats.deep", 44: "stats.low"}, "alone": {8: "alone[1]", 24: "alone[3]"}, "plain": {0: "plain", 4: None},
+                      "grid": {16: "grid[0][2].x", 36: "grid[1][1].y"}, "loc": {0: "loc.x", 4: "loc.y"},
+                      "four": {0: "four.a", 8: "four.b", 16: "four.c.x", 20: "four.c.y", 24: "four.d[0]", 32: "four.d[1]"}}, "with types")
+
+
+CLASSES = """
+#include <utility>
+struct Empty {};
+struct Counts : Empty { std::pair<long, long> pair; long first, second, third; };
+struct Shared { long common; };
+struct Child : virtual Shared { long own; };
+namespace held { alignas(64) Counts counts; alignas(64) Child child; }
+int main() { return held::counts.first + held::child.common; }
+"""
+
+
+@test
+def members_of_classes():
+    if not shutil.which("c++"):
+        skip("no C++ compiler")
+    program, at = built("classes", CLASSES, "c++", "-g", "-O0")
+    path = fights(program, at, [("held::counts", ((0,), (8,), (16,), (24,))), ("held::child", ((8,), (16,)))])
+    lines = {l["symbol"]: {c["offset"]: c["field"] for c in l["cells"]} for l in document("sharing", path)["lines"]}
+    equal(lines["held::counts"], {0: "held::counts.pair.first", 8: "held::counts.pair.second", 16: "held::counts.first", 24: "held::counts.second"}, "behind an empty base class")
+    equal(lines["held::child"], {8: "held::child.own", 16: "held::child"}, "a virtual base class")
+    true("aligned to" not in tare("sharing", path).stdout, "one of the cuts would be in <utility>")
+    path = fights(program, at, [("held::counts", ((0, 8), (16,), (24,)))])
+    true("held::counts.first and held::counts.second, each aligned to 64 bytes, begin lines of their own, and held::counts.pair keeps this one: one for each of the 3 threads"
+         in tare("sharing", path).stdout, "this one's are the program's own")
+    path = fights(program, at, [("held::counts", ((16, 32), (24,)))])
+    true("aligned to" not in tare("sharing", path).stdout, "no cut parts a thread's bytes from those between them")
 
 
 @test
@@ -470,6 +530,8 @@ def wide_accesses_reach_other_fields():
             skip("no Capstone: how wide instructions are is not known")
         equal({(c["offset"], c["size"]) for c in line["cells"]}, {(0, 16), ({"b": 8, "c": 16}[word], 8)}, "bytes by the instructions")
         equal((line["verdict"], line["sizes_known"]), (verdict, True), f"the reader's field is {word}")
+        equal({c["field"] for c in line["cells"]}, {"message.a..message.b", f"message.{word}"}, "all that an access is to")
+        true(("message.c aligned to 64 bytes begins a line of its own, and message.b keeps this one" in tare("sharing", room("wide.data")).stdout) == (word == "c"), "the cut")
         true(line["sure"] > 0.9, line["sure"])
 
 

@@ -405,6 +405,16 @@ test("lines that are fought over have their bytes and their code", async () => {
   yes((await page.locator("section").nth(1).textContent()).includes("How wide some of these accesses are is not known"), "what the verdict hangs on");
 });
 
+test("the fields that are fought over are named, where their types are known", async () => {
+  const page = await open(file("sharing.html", (to) => run(["sharing", "--html", to, accesses()]))), { documents: [doc] } = await data(page);
+  const head = async (p) => (await p.locator("section:has(h2:text-matches('^1\\. ')) th").allTextContents()).map((t) => t.trim()).join();
+  yes(!(await head(page)).includes("Field"), await head(page));
+  doc.lines[0].cells.forEach((c, i) => { c.field = ["stats.hits", null][i]; });
+  const named = await open(made("named.html", [doc]));
+  yes((await head(named)).startsWith("At,Field,Thread"), await head(named));
+  equal((await cells(named, "1. memory at 0x10000000 of <b>evil (1), at +0x0", 1)).join(), "stats.hits,–", "fields");
+});
+
 test("sharing without times says whose bytes are whose; lines of one object are added up", async () => {
   const page = await open(file("untimed.html", (to) => run(["sharing", "--html", to, untimed()])));
   const first = await page.locator("section:has(h2:text-matches('^1\\. memory'))").textContent();

@@ -82,6 +82,7 @@ function line(doc, l, i) {
     l.fix && h("p", { class: "about" }, `Usual remedy: ${l.fix}.`),
     table([
       { title: "At", about: "bytes of the line", number: true, value: (c) => c.offset, show: (c) => (c.size > 1 ? `+${c.offset}..${c.offset + c.size - 1}` : `+${c.offset}`) },
+      l.cells.some((c) => c.field) && { title: "Field", about: "the variable and its part, by its type", value: (c) => c.field, show: (c) => c.field ?? "–" },
       { title: "Thread", value: (c) => `${c.comm} ${c.pid}/${c.tid}` },
       { title: "Loads", number: true, value: (c) => toNumber(c.loads), show: (c) => full(c.loads) },
       { title: "Stores", number: true, value: (c) => toNumber(c.stores), show: (c) => full(c.stores) },
