@@ -296,6 +296,9 @@ static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 
 	if (ret < 0)
 		return ret;
+	/* A repeated string instruction of no turn counts as one that accesses memory, and does not: nothing is asked of it. */
+	if (a->sample_type & PERF_SAMPLE_DATA_SRC && !s->reads && !s->writes && !s->prefetches)
+		return 0;
 	begin_record(r);
 	put64(r, FIRST_ID);
 	put64(r, s->pc);

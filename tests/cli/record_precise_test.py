@@ -172,6 +172,7 @@ def one_by_one():
     equal([x["size"] for x in rows[at:at + 5]], ["64", "64", "", "8", "8"], "all that is copied; a prefetch has no size")
     empty = f"{symbol(p, 'empty') & 0xfff:03x}"
     equal([(x["kind"], x["address"]) for x in rows[at + 5:at + 7] if x["ip"].endswith(empty)], [], "rep movsb of no byte")
+    equal(json.loads(sh(TARE, "memory", "--format", "json", FILE).stdout)["losses"]["no_access"], 0, "of which there is no sample, either")
 
 
 # One access of each size behind the other, each by an instruction of its own; copies upwards, downwards, and one that stops early.
