@@ -162,7 +162,11 @@ static int choose_engine(const struct regions_options *o, struct tare_error *err
 	}
 	if (o->engine == ENGINE_ANY && engine_counts(o->counters) && exact_probe(&without) == 0)
 		return 1;
-	return o->engine == ENGINE_ANY ? blame_others(o->counters, err) : ret;
+	if (o->engine == ENGINE_ANY)
+		ret = blame_others(o->counters, err);
+	if (strstr(o->counters, "exact/"))
+		tare_hint(err, "the exact engine counts regions by the name instructions:u: -e instructions:u --engine exact");
+	return ret;
 }
 
 static char *words_of(char *const *argv)
@@ -262,11 +266,35 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 	return ret;
 }
 
+/* All sets of arguments of a label are one warning, with the first place. */
+static void add_to_group(struct timeline *t, const struct seen *seen, uint32_t label)
+{
+	const struct timeline_label *l = timeline_label(t, label);
+	struct region_unbalanced *from = &seen->of[label], *to = &seen->of[l->group];
+
+	if (!(from->not_ended + from->not_begun + from->not_finished + from->not_started + from->finished_again))
+		return;
+	if (!to->file) {
+		to->file = l->file;
+		to->line = l->line;
+	}
+	if (to == from)
+		return;
+	to->not_ended += from->not_ended;
+	to->not_begun += from->not_begun;
+	to->not_finished += from->not_finished;
+	to->not_started += from->not_started;
+	to->finished_again += from->finished_again;
+	*from = (struct region_unbalanced){ 0 };
+}
+
 static void say_unbalanced(const struct command *self, struct timeline *t, const struct seen *seen)
 {
 	enum { SHOWN = 8 };
 	size_t n = 0;
 
+	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++)
+		add_to_group(t, seen, i);
 	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
 		const struct timeline_label *l = timeline_label(t, i);
 		struct text words = { 0 }, what = { 0 };
@@ -275,7 +303,7 @@ static void say_unbalanced(const struct command *self, struct timeline *t, const
 		if (what.len && n++ < SHOWN) {
 			escape(&words, l->name, strnlen(l->name, 200));
 			text_add(&words, "%s'", strlen(l->name) > 200 ? "..." : "");
-			put_source(&words, l->file, l->line);
+			put_source(&words, seen->of[i].file, seen->of[i].line);
 			fprintf(stderr, "tare %s: warning: '%s: %s\n", self->name, words.s ? words.s : "", what.s);
 		}
 		text_free(&words);

@@ -226,9 +226,18 @@ static void first_times(struct text *out, const struct style *s, const struct ag
 		 100 * (double)k->firsts_noise / (double)k->noise, k->firsts, noisy);
 }
 
+/* Of what the exact engine counted, each difference has a first instruction. */
+static void where_they_part(struct text *out, const struct style *s, const struct aggregate_counter *k)
+{
+	if (k->quality == TARE_EXACT && !strcmp(k->name, "instructions:u") && 2 * k->firsts_noise < k->noise)
+		put_note(out, s, INK_FAINT, " tare diverge -- COMMAND tells the first instruction in which two runs part, and what it read. One cause is a directory that is not the same in "
+			 "each run: write recordings elsewhere than where the command runs.");
+}
+
 static void causes(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
 {
 	first_times(out, s, k);
+	where_they_part(out, s, k);
 	for (size_t i = 0; i < k->n_causes; i++) {
 		const struct aggregate_cause *c = &k->cause[i];
 		struct text per = { 0 };
@@ -512,6 +521,11 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 		explain_text(out, how->explained, s);
 	put_note(out, s, INK_FAINT, "self and total are medians of the runs; noise is half of most less least, as is %s. intervals: the sum of the noise of the intervals that lie directly in the label.",
 		 plus_minus(s));
+	for (size_t c = 0; c < a->n_counters; c++)
+		if (a->counter[c].not_counted && aggregate_wanted(how, a->counter[c].name)) {
+			put_note(out, s, INK_FAINT, "without a value: in a run the counter could not be read at one end of the interval, went back in it, or that end is not in the recording.");
+			break;
+		}
 	if (any_detached(a))
 		put_note(out, s, INK_FAINT, "detached: timings of the label, which lie beside what the threads did; no interval is theirs. Where they finish on another thread than they started on, only a clock counts.");
 	for (size_t r = 0; r < a->n_runs; r++)

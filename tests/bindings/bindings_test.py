@@ -137,6 +137,23 @@ def a_label_that_a_terminal_would_obey():
 
 
 @test
+def a_directory_that_changes_between_runs():
+    if os.uname().machine != "x86_64":
+        return
+    Path(ROOM.name, "l.py").write_text("import os, tare\nfor _ in range(20):\n    with tare.region('list'):\n        len(os.listdir('.'))\n")
+    for i in range(2): # the first one's recording is in the way of the second
+        sh(TARE, "regions", "-q", "--engine", "exact", "-e", "instructions:u", "-o", f"l{i}.tare", "--", sys.executable, "l.py")
+    r = sh(TARE, "aggregate", "l0.tare", "l1.tare")
+    true("tare diverge -- COMMAND" in " ".join(r.stdout.split()), r.stdout)
+
+
+@test
+def arguments_of_a_label_are_one_warning():
+    r = python("for i in range(3):\n    tare.region('task', i).__enter__()")
+    equal(re.findall(r"warning: '(.*)", r.stderr.replace(ROOM.name, "")), ["task' (/p.py:3): 3 begun and not ended"], r.stderr)
+
+
+@test
 def python_tasks_that_interleave_are_cut():
     """One label in all tasks: in the file's own order of begin and end alone nothing would be wrong."""
     r = python("""

@@ -65,6 +65,7 @@ def detached_timings_have_rows():
           {"a": ([1, 1], [1, 1], [2000, 2001]), "b": ([1, 1], None, [1500, 1500])}, "rows")
     equal([r["regions"] for r in d["runs"]], [document("summarize", r)["regions"] for r in runs], "regions")
     text = tare("aggregate", "--match", "a", runs[0], runs[1]).stdout
+    true("; 1 more without a value in every run" in text and "without a value: in a run the counter" in text, text)
     true(re.search(r"2.0 us +±0.5 ns .* a \[K\] +1 detached$", text, re.M) and "detached: timings of the label" in text, text)
 
 

@@ -177,6 +177,7 @@ def refused():
     for words, said in ((["-e", "nonsense"], "nonsense"), (["-e", "none,wall-time"], "alone"), (["-e", ""], "list of counters"),
                         (["--engine", "fast"], "engine"), (["-o", "/dev/full"], "regular file"),
                         (["-o", "/nowhere/x"], "/nowhere/x"), (["--engine", "exact"], "exact"),
+                        (["-e", "exact/instructions/"], "-e instructions:u --engine exact"),
                         (["-e", ",".join(["wall-time"] + ["page-faults"] * 8)], "")):
         r = sh(TARE, "regions", *words, "--", "true", status=125)
         true(r.stderr.startswith("tare regions: ") and said in r.stderr, r.stderr)
