@@ -161,8 +161,14 @@ int stat_trust_alive(const struct stat_trust *t, const struct stat_table *table,
 		const struct stat_row *r = &table->row[i];
 		const struct verdict *v = trust_of(&t->view, r->event);
 
-		if (!v || v->result.verdict != VERIFY_DEAD || r->quality == TARE_UNAVAILABLE || trust_refuted(v, r))
+		if (!v || v->result.verdict != VERIFY_DEAD || r->quality == TARE_UNAVAILABLE)
 			continue;
+		if (trust_refuted(v, r)) {
+			tare_fail(err, ENODATA, "--verified-only: %.60s counted, so its verdict 'dead' is refuted, and nothing says how well it counts",
+				  table->enc[r->event].name);
+			tare_hint(err, "refuted: run tare verify again: tare verify counts -e %.60s", table->enc[r->event].name);
+			return -ENODATA;
+		}
 		tare_fail(err, ENODATA, "--verified-only: %.60s counted 0, and tare verify found it dead: its 0 says nothing", table->enc[r->event].name);
 		tare_hint(err, "leave it out, or tare verify counts again: another program may have held the counters");
 		return -ENODATA;

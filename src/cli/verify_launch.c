@@ -200,6 +200,8 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 		for (unsigned n = 0; n < j->o->runs; n++)
 			out->different += !n || counts[n] != counts[n - 1];
 	}
+	if (f.stripped[0] && !j->o->fixed.stripped[0])
+		memcpy(j->o->fixed.stripped, f.stripped, sizeof(f.stripped));
 	if (!off) /* what the launcher could not have */
 		for (unsigned i = 0; i < FIXED_ITEMS; i++)
 			if (f.missed & 1u << i)
@@ -263,6 +265,8 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 		ret = show(&j);
 	if (ret == 0)
 		return j.report.all.different == 1 ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
+	if (o->fixed.stripped[0])
+		fixed_say_missed(self, &o->fixed);
 	complain(self, err, NULL);
 	return j.last.exec_code == ENOENT ? EXIT_NOT_FOUND : j.last.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
 }

@@ -61,6 +61,14 @@ const char *exact_layout_lost(const struct exact *x)
 	return NULL;
 }
 
+bool exact_gainer(const struct exact *x, char *to, size_t room)
+{
+	(void)x;
+	if (room)
+		to[0] = '\0';
+	return false;
+}
+
 unsigned exact_stops(const struct exact *x)
 {
 	(void)x;

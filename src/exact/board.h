@@ -97,7 +97,7 @@ struct kept {
 	uint8_t info[KEPT_MAX][128];
 };
 
-enum { SIGNALS = 64, REASON_MAX = 200, EXEC_REGIONS = 24 };
+enum { SIGNALS = 64, REASON_MAX = 200, GAINER_MAX = 120, EXEC_REGIONS = 24 };
 
 /* What a program may limit itself to, and the engine's memory counts against. */
 enum { LIMIT_SPACE, LIMIT_DATA, LIMITS };
@@ -270,6 +270,8 @@ struct board {
 	volatile uint32_t n_happenings;
 	char reason[REASON_MAX]; /* why some process was not counted whole; "" if none */
 	char layout_lost[24]; /* the first program with random addresses, where they were to be fixed */
+	volatile uint32_t has_gainer; /* somebody writes, or has written, the next */
+	char gainer[GAINER_MAX]; /* the first program, as it was called, whose file gives it other rights */
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */
 	volatile uint32_t lineage_kinds[LINEAGES]; /* the last kind of them */

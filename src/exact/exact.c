@@ -416,6 +416,12 @@ const char *exact_layout_lost(const struct exact *x)
 	return x->board->layout_lost[0] ? x->board->layout_lost : NULL;
 }
 
+bool exact_gainer(const struct exact *x, char *to, size_t room)
+{
+	snprintf(to, room, "%.*s", GAINER_MAX - 1, x->board->gainer);
+	return to[0];
+}
+
 unsigned exact_stops(const struct exact *x)
 {
 	unsigned most = x->board->stops_sent;

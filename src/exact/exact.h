@@ -211,6 +211,12 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 const char *exact_layout_lost(const struct exact *x);
 
 /*
+ * The first program whose file gives it other rights (setuid, setgid, file capabilities): as it was called, cut at `room`. It ran outside the
+ * engine. False: there was none, and `to` is "".
+ */
+bool exact_gainer(const struct exact *x, char *to, size_t room);
+
+/*
  * How often the command, or what it started, was stopped (SIGSTOP, a terminal's ^Z) until now, as far as is known: at least so
  * often. A thread that was asleep in a system call may have executed that once more for each, which is not counted.
  */

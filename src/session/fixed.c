@@ -126,9 +126,9 @@ void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...)
 	va_end(args);
 }
 
-void fixed_strip(struct fixed *f, const char *program, const char *rights)
+void fixed_strip(struct fixed *f, const char *program, const char *rights, unsigned takers)
 {
-	unsigned by = fixed_tried(f) & (FIXED(RANDOM) | FIXED(VDSO) | FIXED(PID) | FIXED(CWD));
+	unsigned by = fixed_tried(f) & takers;
 	char without[64] = "";
 	size_t n = 0;
 

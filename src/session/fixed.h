@@ -64,8 +64,8 @@ void fixed_names(struct text *out, unsigned set);
 void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Likewise, of what was had at first. */
 void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* A program, by its path, that is setuid, setgid or has file capabilities, and ran without: by the items that are tried. The first one stays. */
-void fixed_strip(struct fixed *f, const char *program, const char *rights);
+/* A program, by its path, that is setuid, setgid or has file capabilities, and ran without: by those of the items `takers` that are tried. The first one stays. */
+void fixed_strip(struct fixed *f, const char *program, const char *rights, unsigned takers);
 /* What there is to say of a launch, a line at a time, for i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...", "Ran without its rights: ...". False: nothing at this i. */
 enum { FIXED_REMARKS = FIXED_ITEMS + 1 };
 bool fixed_remark(struct text *out, const struct fixed *f, unsigned i);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/program.h"
 #include "exact/exact.h"
 #include "session/launch.h"
 #include "session/launch_fix.h"
@@ -74,6 +75,19 @@ static int wake_fd(const struct launched *l)
 	return run->engine ? exact_fd(run->engine) : -1;
 }
 
+/* The engine leaves it alone, so that it has its rights, but for where the kernel gives none: in a namespace of who is not root. */
+static void look_at_rights(struct launched *l, const struct exact *x)
+{
+	const char *rights = NULL;
+	char path[128];
+
+	if (!geteuid() || !exact_gainer(x, path, sizeof(path)))
+		return;
+	if (path[0] == '/')
+		rights = program_rights(path);
+	fixed_strip(l->fixed, path, rights ? rights : "setuid, setgid or file capabilities", FIXED(PID) | FIXED(CWD));
+}
+
 static int reap(struct launched *l, int *status, struct rusage *used)
 {
 	struct exact_run *run = l->own;
@@ -84,6 +98,7 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 	if (exact_layout_lost(run->engine))
 		fixed_lose(l->fixed, FIXED_ASLR, "lost on the way to %s: it was started with other rights, or its personality "
 			   "was changed", exact_layout_lost(run->engine));
+	look_at_rights(l, run->engine);
 	l->stops = exact_stops(run->engine);
 	l->left = end.left;
 	*status = end.status;

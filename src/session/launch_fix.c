@@ -147,7 +147,7 @@ static void look_at_rights(struct fixed *f, pid_t pid)
 	if (n <= 0)
 		return;
 	path[n] = '\0';
-	fixed_strip(f, path, rights);
+	fixed_strip(f, path, rights, FIXED(RANDOM) | FIXED(VDSO) | FIXED(PID) | FIXED(CWD));
 }
 
 static void change(struct fixed *f, pid_t pid)

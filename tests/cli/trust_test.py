@@ -125,7 +125,10 @@ def dead_and_yet_it_counts():
     path.write_text(rewritten(path, verdict="dead"))
     text = tare("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
     true("the verdict 'dead' of tare verify is refuted; tare verify counts -e page-faults:u tries it again" in text and "counted, dead" not in text, text)
-    equal(event(env, "--verified-only", "-e", "page-faults:u")["events"][0]["verdict"]["refuted"], True)
+    r = tare("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=env, status=125)
+    true("refuted: run tare verify again" in r.stderr and "page-faults:u: counted " in r.stderr, r.stderr)
+    r = tare("stat", "--verified-only", "--format", "json", "-o", "refuted.json", "-e", "page-faults:u", "--", "true", env=env, status=125)
+    equal(event(env, "-e", "page-faults:u")["events"][0]["verdict"]["refuted"], True)
     path.write_text(rewritten(path, verdict="dead", event="perf software 0x7 0 0 u"))  # alignment-faults, of which true has none
     r = tare("stat", "--verified-only", "-e", "alignment-faults:u", "--", "true", env=env, status=125)
     true("counted 0, and tare verify found it dead" in r.stderr, r.stderr)

@@ -650,6 +650,15 @@ def as_nobody():
             return
         r = subprocess.run([*NOBODY, tare, "diverge", *below], capture_output=True, text=True, env=own, cwd=room, timeout=100)
         true(r.returncode == 1 and "Not all was compared: exact: a program that changes its rights" in r.stdout, r.stdout + r.stderr)
+        if "Not fixed: pid" not in r.stdout:  # there is a namespace, in which its file gives no rights
+            gone = f"an without its rights: {root} (setuid); --deterministic with -pid leaves it them"
+            true(gone in r.stdout, r.stdout)
+            for words in (("stat", "--engine", "exact", "--deterministic", "-e", "instructions:u"), ("verify", "launch", "-r", "2")):
+                r = subprocess.run([*NOBODY, tare, *words, *below], capture_output=True, text=True, env=own, cwd=room, timeout=100)
+                true(gone in r.stdout + r.stderr, f"{words}: {r.stdout} {r.stderr}")
+            r = subprocess.run([*NOBODY, tare, "stat", "--engine", "exact", "--deterministic=-pid", "-e", "instructions:u", *below], capture_output=True,
+                               text=True, env=own, cwd=room, timeout=60)
+            true(r.stdout == "0\n" * 2 and "without its rights" not in r.stderr, r.stdout + r.stderr)
         count = [*NOBODY, tare, "stat", "--engine", "exact", "--deterministic", "-r", "3", "-e", "instructions:u", "--format", "json", "--", "true"]
         d = json.loads(subprocess.run(count, capture_output=True, text=True, env=own, cwd=room, timeout=60).stderr)
         true({"aslr", "random", "vdso"} <= set(d["conditions"]["fixed"]), str(d["conditions"]))

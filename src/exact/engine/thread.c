@@ -397,6 +397,28 @@ static bool changes_rights(int dir, const char *path, int flags)
 	       sys(__NR_getxattr, path, "security.capability", capability, 0) > 0;
 }
 
+/* The first one is told by its path. True: it is this one. */
+static bool note_gainer(const char *path)
+{
+	struct board *b = eng.board;
+
+	if (__atomic_exchange_n(&b->has_gainer, 1, __ATOMIC_ACQ_REL))
+		return false;
+	for (unsigned i = 0; i < GAINER_MAX - 1 && path[i]; i++)
+		b->gainer[i] = path[i];
+	return true;
+}
+
+/* It was not executed. */
+static void forget_gainer(void)
+{
+	struct board *b = eng.board;
+
+	for (unsigned i = 0; i < GAINER_MAX; i++)
+		b->gainer[i] = 0;
+	__atomic_store_n(&b->has_gainer, 0, __ATOMIC_RELEASE);
+}
+
 /* Have the supervisor watch this thread's exec; false when it cannot. */
 static bool ask_supervisor(struct thread *t)
 {
@@ -418,7 +440,7 @@ void exec_like(struct thread *t, long nr)
 	const char *path = (const char *)(at ? r[RSI] : r[RDI]);
 	struct process *p = process_at(t->process);
 	uint64_t mask = block_signals();
-	bool watched = false;
+	bool watched = false, told = false;
 	long ret;
 
 	if (t->pending) {
@@ -437,14 +459,16 @@ void exec_like(struct thread *t, long nr)
 		}
 	}
 	files_unchanged(0, ~0ull);
-	if (changes_rights(dir, path, flags))
+	if (changes_rights(dir, path, flags)) {
 		note_refusal(
 		    p,
 		    "a program that changes its rights (setuid, setgid or file capabilities) ran "
 		    "uncounted",
 		    0);
-	else
+		told = note_gainer(path);
+	} else {
 		watched = ask_supervisor(t);
+	}
 	signals_for_exec(t);
 	no_gain_for_exec();
 	keep_for_exec(t, watched);
@@ -454,6 +478,8 @@ void exec_like(struct thread *t, long nr)
 		seccomp_for_real(t);
 	}
 	ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
+	if (told)
+		forget_gainer();
 	if (watched)
 		exec_failed();
 	else if (t->filter)
