@@ -394,12 +394,46 @@ static const char *program_of(const struct diverge_run *run, bool *forked)
 	return name;
 }
 
+static bool same_function(const struct code_place *a, const struct code_place *b)
+{
+	return !strcmp(a->function, b->function) && !strcmp(a->module, b->module);
+}
+
+/* Of an interval: what is executed there. */
+static int explain_roughly(struct divergence_report *r, struct tare_error *err)
+{
+	const struct diverge_run *run = &r->d->run[0];
+	int ret = run->n ? take_mappings(r, run, err) : 0;
+
+	if (ret < 0 || !run->n)
+		return ret;
+	r->program[0] = program_of(run, &r->forked);
+	r->threads = has_threads(run);
+	for (size_t i = 0; i < run->n; i++) {
+		struct code_place p;
+		unsigned k = 0;
+
+		place_name(r, &p, run->step[i].pc);
+		while (p.function && k < r->n_roughly && !same_function(&r->roughly[k], &p))
+			k++;
+		if (!p.function || k < r->n_roughly)
+			continue;
+		if (k < ROUGHLY_MOST)
+			r->roughly[r->n_roughly++] = p;
+		else
+			r->roughly_more = true;
+	}
+	return 0;
+}
+
 int divergence_explain(struct divergence_report *out, struct divergence *d, size_t environment_bytes, struct diverge_plan *plan,
 		       struct tare_error *err)
 {
 	int ret;
 
-	*out = (struct divergence_report){ .d = d };
+	*out = (struct divergence_report){ .d = d, .program = { "", "" } };
+	if (d->verdict == DIVERGE_MOVES)
+		return explain_roughly(out, err);
 	if (d->verdict != DIVERGE_PARTED)
 		return 0;
 	ret = take_mappings(out, &d->run[0], err);

@@ -46,7 +46,7 @@ struct code_place {
 	char text[DISASM_TEXT]; /* the instruction, or "" */
 };
 
-enum { CALLERS_MOST = 40, HOPS_MOST = 64 };
+enum { CALLERS_MOST = 40, HOPS_MOST = 64, ROUGHLY_MOST = 4 };
 
 struct divergence_report {
 	const struct divergence *d;
@@ -69,6 +69,11 @@ struct divergence_report {
 	unsigned hops;	      /* instructions that carried it on */
 	bool forked; /* the process executed no program of its own: it began as a copy of its parent */
 	const char *program[2]; /* of the thread that parts; "" where it is not known */
+
+	/* DIVERGE_MOVES: functions of the interval, in the order in which one run came to them; whether there are more, and other threads. */
+	struct code_place roughly[ROUGHLY_MOST];
+	unsigned n_roughly;
+	bool roughly_more, threads;
 
 	/* private */
 	struct modules modules;

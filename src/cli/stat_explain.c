@@ -275,7 +275,9 @@ static void say_place(char *to, size_t room, const struct divergence *d, const s
 {
 	const struct code_place *at = &r->at;
 	const char *since = d->since_exec ? " since its exec" : "";
+	struct text roughly = { 0 };
 
+	divergence_roughly(&roughly, r);
 	if (d->verdict == DIVERGE_PARTED && at->function && at->line)
 		snprintf(to, room, "two runs part in %.120s (%.150s:%u), after %lld instructions of thread %u%s", at->function, at->file, at->line,
 			 (long long)(d->first + (int64_t)d->at), d->thread, since);
@@ -284,10 +286,11 @@ static void say_place(char *to, size_t room, const struct divergence *d, const s
 			 at->function ? at->function : at->module ? at->module : "code without a name",
 			 (unsigned long long)(at->function ? at->into : at->offset), (long long)(d->first + (int64_t)d->at), d->thread, since);
 	else if (d->verdict == DIVERGE_MOVES)
-		snprintf(to, room, "each pair of runs parts elsewhere, between instructions %lld and %lld of thread %u", (long long)d->low,
-			 (long long)d->high, d->thread);
+		snprintf(to, room, "each pair of runs parts elsewhere, between instructions %lld and %lld of thread %u%s", (long long)d->low,
+			 (long long)d->high, d->thread, roughly.s ? roughly.s : "");
 	else
 		snprintf(to, room, "%u more runs went the same way: it is not in each pair of runs", d->alike);
+	text_free(&roughly);
 }
 
 static void say_cause(struct explained_row *to, const struct divergence *d, const struct divergence_report *r)

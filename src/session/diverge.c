@@ -18,6 +18,7 @@ enum {
 	TRACKS_BYTES = 1 << 30, /* of checkpoints, in all */
 	CALLS_MOST = 1 << 20, /* of each thread, looked at for the order of threads */
 	TRIES = 4, /* to find a place that moves */
+	LOOKS = 64, /* at what is executed in an interval that is no place */
 	AGAIN = 5, /* runs that are compared with one, until one of them parts from it */
 	PARTS = 4096, /* one pass over what came before divides it by so much */
 	CHANCES = 4, /* runs in which a value may change */
@@ -162,6 +163,8 @@ static void keep_step(struct pass *p, const struct exact_sample *s)
 		r->fs_base = s->fs_base;
 		r->rseq = s->rseq;
 	}
+	if (!r->n)
+		r->way = s->way;
 	r->step[r->n++] = step_of(s);
 }
 
@@ -459,6 +462,8 @@ static bool parted_closely(const struct pass p[2], const struct exact_every *eve
 	size_t n = a->n < b->n ? a->n : b->n, i = 0;
 
 	(void)p;
+	if (a->way != b->way) /* they parted before, and only their loops are in step */
+		return false;
 	while (i < n && same_way(&a->step[i], &b->step[i]))
 		i++;
 	d->ended = i == n && a->n != b->n;
@@ -488,6 +493,8 @@ static bool same_until(const struct pass p[2], const struct exact_every *every, 
 	size_t n = (size_t)(d->low - (int64_t)every->first) + 1;
 
 	(void)p;
+	if (a->way != b->way)
+		return false;
 	d->first = (int64_t)every->first;
 	d->at = n - 1;
 	for (size_t i = 0; i < n; i++)
@@ -501,7 +508,7 @@ static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigne
 {
 	int64_t first = d->low > BEFORE ? d->low - BEFORE : 1;
 	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + BEHIND + 1, .registers = true,
-				     .only = d->born + 1, .n_peek = (uint16_t)d->n_watched };
+				     .counts = true, .path = true, .only = d->born + 1, .n_peek = (uint16_t)d->n_watched };
 	struct pass p[2] = { { .steps = true, .peeks = d->n_watched }, { .steps = true, .peeks = d->n_watched } };
 
 	for (unsigned i = 0; i < d->n_watched; i++) {
@@ -589,6 +596,21 @@ static int search_once(struct diverge_plan *plan, struct divergence *d, struct t
 	return ret;
 }
 
+/* What the thread executes in the interval, in one more run; no step of it where that does not come so far. */
+static int look_roughly(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
+{
+	int64_t low = d->low > 0 ? d->low : 1;
+	struct exact_every every = { .n = (uint64_t)(d->high - low) / LOOKS + 1, .first = (uint64_t)low, .most = LOOKS, .registers = true,
+				     .only = d->born + 1 };
+	struct pass p[2] = { { .steps = true } };
+	int ret;
+
+	d->n_watched = 0;
+	ret = run_of_pair(plan, d, p, 0, &every, err);
+	free_tracks(&p[0]);
+	return ret;
+}
+
 /* Of the process's first thread, which is the one that exec lets go on. */
 static bool same_thread(const struct diverge_thread *a, const struct diverge_thread *b)
 {
@@ -637,6 +659,8 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 	}
 	if (ret == 1 && out->verdict == DIVERGE_PARTED && out->first > 1)
 		ret = take_stacks(plan, out, err);
+	if (ret >= 0 && out->verdict == DIVERGE_MOVES)
+		ret = look_roughly(plan, out, err);
 	number_it(out);
 	return ret < 0 ? ret : 0;
 }

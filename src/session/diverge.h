@@ -16,7 +16,7 @@ enum diverge_verdict {
 	DIVERGE_SAME,	/* all went the same way, to the last instruction */
 	DIVERGE_PARTED, /* at a place that is known to the instruction */
 	DIVERGE_SETTLED, /* a pair parted, a later one did not: the first run left something behind, or runs part now and then */
-	DIVERGE_MOVES,	/* each pair of runs parts elsewhere: only roughly known */
+	DIVERGE_MOVES,	/* each pair of runs parts elsewhere: only roughly known; run[0].step[] is some of what one run executed there */
 };
 
 /* What one instruction found, before it was executed. */
@@ -64,6 +64,7 @@ struct diverge_run {
 	size_t ended, ended_room;
 	struct diverge_step *step; /* before they part and a little behind; step[0] is instruction number `first` */
 	size_t n;
+	uint64_t way; /* a hash of all that the thread executed before step[0] */
 	uint64_t until_ns; /* when the last of them was executed */
 	struct diverge_happening *happening;
 	size_t happenings, happenings_room;

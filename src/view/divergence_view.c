@@ -43,6 +43,8 @@ static void put_memory(struct text *out, const struct divergence_report *r)
 		text_add(out, "memory");
 }
 
+static const struct style grouped = { .thousands = true };
+
 /* What differed, in a sentence. */
 void divergence_cause(struct text *out, const struct divergence_report *r)
 {
@@ -108,9 +110,11 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		break;
 	case CAUSE_BEFORE:
 		if (r->held_in)
-			text_add(out, "a value that had been in %s for more than %zu instructions", r->held_in, r->d->at);
+			text_add(out, "a value that had been in %s for more than ", r->held_in);
 		else
-			text_add(out, "a value that came in more than %zu instructions before", r->d->at);
+			text_add(out, "a value that came in more than ");
+		put_count(out, &grouped, r->d->at);
+		text_add(out, r->held_in ? " instructions" : " instructions before");
 		break;
 	case CAUSE_ORDER:
 		text_add(out, "processes began in another order: this one is '%s' in one run and '%s' in the other", r->program[0],
@@ -123,6 +127,16 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		text_add(out, "not found: the way the value came is not understood");
 		break;
 	}
+}
+
+void divergence_roughly(struct text *out, const struct divergence_report *r)
+{
+	for (unsigned i = 0; i < r->n_roughly; i++)
+		text_add(out, "%s%s (%s)", i ? ", " : ", in ", r->roughly[i].function, base(r->roughly[i].module));
+	if (r->roughly_more)
+		text_add(out, " and others");
+	if (r->threads)
+		text_add(out, "%s", ": the threads' order may be it");
 }
 
 static void put_parting(struct text *out, const struct divergence_report *r, const struct style *s)
@@ -194,11 +208,15 @@ void divergence_text(struct text *out, const struct divergence_report *r, const 
 		text_add(out, " Two runs differed, and later ones went the same way: either the first left something behind, a file or a\n"
 			      " cache, that the others found, or they part only now and then. Run it again: what was left behind is there now.\n");
 	} else if (d->verdict == DIVERGE_MOVES) {
-		text_add(out, " Runs differ, but not twice at one place: last seen in thread %u between instructions ", d->thread);
+		text_add(out, " Runs differ, but not twice at one place: last seen in thread %u%s%.40s%s between instructions ", d->thread,
+			 r->program[0][0] ? " (" : "", r->program[0], r->program[0][0] ? ")" : "");
 		put_count(out, s, (uint64_t)d->low);
 		text_add(out, " and ");
 		put_count(out, s, (uint64_t)d->high);
+		divergence_roughly(out, r);
 		text_add(out, ".\n");
+		if (r->threads)
+			text_add(out, " With --deterministic=+cpu one runs at a time.\n");
 	} else {
 		put_parting(out, r, s);
 	}
@@ -300,6 +318,14 @@ void divergence_json(struct text *out, const struct divergence_report *r, const 
 		json_bool(&j, "since_exec", d->since_exec);
 		json_int(&j, "low", d->low);
 		json_int(&j, "high", d->high);
+	}
+	if (d->verdict == DIVERGE_MOVES) {
+		json_string(&j, "program", r->program[0]);
+		json_array(&j, "functions");
+		for (unsigned i = 0; i < r->n_roughly; i++)
+			json_place(&j, NULL, &r->roughly[i]);
+		json_end(&j);
+		json_bool(&j, "threads", r->threads);
 	}
 	if (d->verdict == DIVERGE_PARTED) {
 		json_string(&j, "program", r->program[0]);

@@ -10,6 +10,8 @@ struct divergence_about {
 	char *const *argv;
 	const struct fixed *fixed;
 };
+/* Of an interval: ", in f (prog), g (libc.so.6): the threads' order may be it"; "" where nothing is known. */
+void divergence_roughly(struct text *out, const struct divergence_report *r);
 
 void divergence_text(struct text *out, const struct divergence_report *r, const struct divergence_about *about,
 		     const struct style *s);

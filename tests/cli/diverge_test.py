@@ -159,6 +159,18 @@ def what_another_thread_was_given_is_no_race():
 
 
 @test
+def what_is_known_of_a_place_that_moves():
+    """The thread, its program and functions; that other threads are there is said, not that it is their order."""
+    text = sh(TARE, "diverge", "--", PARTING, "turns", status=1, timeout=120).stdout
+    for words in ("Runs differ, but not twice at one place: last seen in thread 1 (parting) between instructions ", ", in spin (parting)",
+                  ": the threads' order may be it.\n With --deterministic=+cpu one runs at a time."):
+        true(words in text, text)
+    d = diverge("--", PARTING, "turns", tries=1)
+    equal((d["verdict"], d["thread"], d["program"], d["threads"]), ("moves", 1, "parting", True), str(d)[:1500])
+    true("spin" in [f["function"] for f in d["functions"]] and len(d["functions"]) <= 4, str(d)[:1500])
+
+
+@test
 def what_a_child_has_from_its_parent():
     d = diverge(without("random"), "--", PARTING, "parent")
     equal((d["verdict"], d["thread"], d["program"], d["at"]["function"], d["cause"]["kind"]), ("parted", 2, "parting", "spin", "start"), str(d)[:1500])

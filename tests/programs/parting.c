@@ -221,6 +221,35 @@ static void by_parent(void)
 	wait(NULL);
 }
 
+static void *end_at_once(void *with)
+{
+	return with;
+}
+
+/* Each of 64 runs parts from all others elsewhere, far from there; beside it there was another thread. */
+static void by_turns(void)
+{
+	int fd = open("parting.turns", O_RDWR | O_CREAT, 0644);
+	uint32_t now = 0, next;
+	pthread_t other;
+
+	if (fd < 0 || pread(fd, &now, sizeof(now), 0) < 0)
+		return;
+	next = now + 1;
+	if (pwrite(fd, &next, sizeof(next), 0) < 0)
+		perror("parting.turns");
+	close(fd);
+	if (pthread_create(&other, NULL, end_at_once, NULL))
+		return;
+	usleep(100000); /* it has ended by then */
+	pthread_join(other, NULL);
+	for (uint32_t i = 0; i < 64; i++) {
+		spin(60000);
+		if (i == now * 37 % 64)
+			sink++;
+	}
+}
+
 /* On one of two processors, by turns. */
 static void by_processor(void)
 {
@@ -276,6 +305,7 @@ int main(int argc, char **argv)
 		{ "readv", by_readv },	  { "recvmsg", by_recvmsg }, { "getitimer", by_getitimer }, { "shared", by_shared_memory },
 		{ "thread", by_thread },  { "far", far },	     { "order", in_another_order }, { "child", by_child },
 		{ "cpu", by_processor },  { "parent", by_parent },  { "handover", by_handover },
+		{ "turns", by_turns },
 	};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
