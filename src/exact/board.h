@@ -37,6 +37,7 @@
 #define THREAD_STRIDE    0x4000000ull /* 64 MiB: struct, stacks, counters */
 #define THREAD_COUNTERS  0x100000ull
 #define COUNTERS_MAX     0x380000u /* of 8 bytes: 28 MiB, twice (see THREAD_SEEN) */
+#define COUNTER_APART    0x80000000u /* with the kind of one that is no block's */
 #define THREAD_SEEN      (THREAD_COUNTERS + COUNTERS_MAX * 8ull) /* the counters at the thread's last reading */
 #define BOARD_BLOCKS     (BOARD_THREADS + THREADS * THREAD_STRIDE)
 #define LINEAGES         4096u

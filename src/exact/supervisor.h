@@ -62,7 +62,7 @@ struct exact_thread thread_facts(struct board *b, uint32_t i);
 static inline const struct block_facts *board_facts(struct board *b, uint32_t lineage, uint32_t i)
 {
 	const uint8_t *at = (const uint8_t *)b + BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
-	uint32_t kind = ((const volatile uint32_t *)(at + LINEAGE_KINDS))[i < COUNTERS_MAX ? i : 0];
+	uint32_t kind = ((const volatile uint32_t *)(at + LINEAGE_KINDS))[i < COUNTERS_MAX ? i : 0] & ~COUNTER_APART;
 
 	return (const struct block_facts *)at + (kind < COUNTERS_MAX ? kind : 0);
 }

@@ -132,6 +132,14 @@ def code_written_at_run_time():
 
 
 @test
+def children_of_one_program_share_what_counts_their_code():
+    program = build("fork_fresh", str(SOURCES / "../../exact/prog/fork_fresh.c"), "-D_GNU_SOURCE")
+    d = profile("--", program, "3")
+    equal(sum(r["instructions"] for r in d["profile"] if r["module"] == "[anonymous memory]"), 3 * 2 * (1 + 24000 + 1),
+          "of code that three children and one of each executed")
+
+
+@test
 def the_kernels_own_code():
     Path("clock.c").write_text('#include <time.h>\nint main(void) { struct timespec t; '
                                'for (int i = 0; i < 100; i++) clock_gettime(CLOCK_MONOTONIC, &t); return 0; }\n')

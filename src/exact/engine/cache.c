@@ -114,7 +114,8 @@ static struct arena *arena_new(uint64_t pc)
 	uint8_t *p = NULL;
 
 	if (eng.n_arenas == ARENAS_MAX)
-		refuse("the exact engine's code cache is full", pc);
+		refuse("the program's code lies too far apart for the exact engine, which follows it in some 1,000 places 2 GiB from each "
+		       "other; one more at", pc);
 	/*
 	 * As far away as reach allows, downwards first: the heap grows up from a program, and
 	 * mappings grow down from the libraries, the same as without the engine.

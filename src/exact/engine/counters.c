@@ -4,6 +4,10 @@
  * mean the same, in every thread and in every process forked from this program, so nothing needs to be added up
  * first, and a program that makes code for ever uses no more counters than there are kinds of blocks.
  *
+ * For the same reason what other processes forked from this program took is free in this one: each thread counts in
+ * memory of its own, and only two blocks of one process should not share. So a thousand children, one after the other or
+ * at once, need as many counters as one of them, and nothing has to be given back when one ends or is killed.
+ *
  * Each kind's facts stand on the board once: a program has many times more blocks, and a page of the board is dear.
  */
 #include "exact/engine/engine.h"
@@ -17,6 +21,7 @@ static uint32_t known_bits, n_known;
 static uint32_t *heads; /* free counters, by kind */
 static uint32_t *next;
 static uint32_t n_free;
+static uint32_t n_met; /* counters below are used here, or in the list of free ones */
 
 static void known_new(uint32_t bits)
 {
@@ -84,12 +89,18 @@ static bool same(const struct block_facts *a, const struct block_facts *b)
 	return !differ;
 }
 
+static void __attribute__((noreturn)) used_up(void)
+{
+	refuse("the exact engine's block counters are used up: the program, with what it has forked, keeps more code than the "
+	       "3.6 million that there are can count; count its parts by commands of their own", 0);
+}
+
 static uint32_t new_kind(const struct block_facts *f)
 {
 	uint32_t kind = __atomic_add_fetch(&eng.board->lineage_kinds[eng.process->lineage], 1, __ATOMIC_RELAXED);
 
 	if (kind >= COUNTERS_MAX)
-		refuse("the exact engine's block counters are used up", f->pc);
+		used_up();
 	kinds_of(eng.process->lineage)[kind] = *f;
 	return kind;
 }
@@ -115,8 +126,8 @@ static uint32_t know(uint32_t kind, uint64_t hash)
 }
 
 /*
- * Processes forked from one exec write their kinds behind each other's, maybe one of them twice. In a profile each block is
- * a kind of its own, looked for only where a counter may be free.
+ * Processes forked from one exec write their kinds behind each other's; two that do so at once, maybe one of them twice. In a
+ * profile each block is a kind of its own, looked for only where a counter may be free.
  */
 static uint32_t kind_of(const struct block_facts *f)
 {
@@ -143,30 +154,75 @@ static struct block_facts as_kept(struct block_facts f, uint32_t used)
 	return f;
 }
 
-static unsigned new_counter(uint32_t kind, uint64_t pc)
+/* `kind` may be with COUNTER_APART. Once its number stands there, others may read what the kind adds. */
+static unsigned new_counter(uint32_t kind)
 {
 	uint32_t i = __atomic_fetch_add(&eng.board->lineage_top[eng.process->lineage], 1, __ATOMIC_RELAXED);
 
 	if (i >= COUNTERS_MAX)
-		refuse("the exact engine's block counters are used up", pc);
-	kind_numbers(eng.process->lineage)[i] = kind;
+		used_up();
+	__atomic_store_n(&kind_numbers(eng.process->lineage)[i], kind, __ATOMIC_RELEASE);
 	return i;
 }
 
 /* A counter of what adds `f`, of a kind of its own and never used again: without the lock. */
 unsigned counter_apart(const struct block_facts *f)
 {
-	return new_counter(new_kind(f), f->pc);
+	return new_counter(new_kind(f) | COUNTER_APART);
+}
+
+static void put_free(unsigned i)
+{
+	const struct block_facts *f = facts_of(eng.process->lineage, i);
+	uint64_t hash = hash_of(f);
+	uint32_t kind = known_kind(f, hash);
+
+	if (!kind)
+		kind = know(kind_numbers(eng.process->lineage)[i], hash);
+	next[i] = heads[kind];
+	heads[kind] = i;
+	n_free++;
+}
+
+/*
+ * Counters below `top` that are not met yet are another process's, and free here. The lowest is the first to be
+ * taken: children that execute the same code take the same ones, in the order in which they lie. One without a kind is just
+ * being made, or its process was killed over it: it is passed by.
+ */
+static void meet(uint32_t top)
+{
+	for (uint32_t i = top; i-- > n_met;) {
+		uint32_t kind = __atomic_load_n(&kind_numbers(eng.process->lineage)[i], __ATOMIC_ACQUIRE);
+
+		if (kind && !(kind & COUNTER_APART))
+			put_free(i);
+	}
+	n_met = top;
+}
+
+/* With the lock held. Before a fork, so that no child has to do it anew. */
+void counters_meet(void)
+{
+	uint32_t top = eng.board->lineage_top[eng.process->lineage];
+
+	if (top > n_met)
+		meet(top < COUNTERS_MAX ? top : COUNTERS_MAX);
 }
 
 /* A counter of what adds `f`; with the lock held. */
 unsigned counter_for(const struct block_facts *f)
 {
 	struct block_facts kept = as_kept(*f, eng.board->lineage_top[eng.process->lineage]);
-	uint32_t kind = kind_of(&kept), i;
+	uint32_t kind, i;
 
-	if (!n_free || !heads[kind])
-		return new_counter(kind, f->pc);
+	counters_meet();
+	kind = kind_of(&kept);
+	if (!n_free || !heads[kind]) {
+		i = new_counter(kind);
+		meet(i);
+		n_met = i + 1;
+		return i;
+	}
 	i = heads[kind];
 	heads[kind] = next[i];
 	n_free--;
@@ -176,18 +232,6 @@ unsigned counter_for(const struct block_facts *f)
 /* Its block is executed no more, or has been executed the one time it was made for. */
 void counter_free(unsigned i)
 {
-	const struct block_facts *f;
-	uint64_t hash;
-	uint32_t kind;
-
-	if (!i) /* stands for none, here */
-		return;
-	f = facts_of(eng.process->lineage, i);
-	hash = hash_of(f);
-	kind = known_kind(f, hash);
-	if (!kind)
-		kind = know(kind_numbers(eng.process->lineage)[i], hash);
-	next[i] = heads[kind];
-	heads[kind] = i;
-	n_free++;
+	if (i) /* 0 stands for none, here */
+		put_free(i);
 }

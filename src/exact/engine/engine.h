@@ -66,7 +66,7 @@ struct edge {
 };
 
 enum {
-	ARENAS_MAX = 64,
+	ARENAS_MAX = 1024,
 	BLOCK_INSNS = 48,
 	ARENA_SIZE = 64 << 20,
 	ARENA_LEAST = 4 << 20,
@@ -320,6 +320,7 @@ void counters_first(void);
 unsigned counter_for(const struct block_facts *f);
 unsigned counter_apart(const struct block_facts *f);
 void counter_free(unsigned i);
+void counters_meet(void);
 
 /* count.c: what executing part of a block adds. */
 bool insn_emulated(const struct insn *in);
@@ -478,7 +479,7 @@ static inline uint32_t *kind_numbers(uint32_t lineage)
 
 static inline const struct block_facts *facts_of(uint32_t lineage, uint32_t counter)
 {
-	return &kinds_of(lineage)[kind_numbers(lineage)[counter]];
+	return &kinds_of(lineage)[kind_numbers(lineage)[counter] & ~COUNTER_APART];
 }
 
 #pragma GCC visibility pop

@@ -308,6 +308,7 @@ void fork_like(struct thread *t, long nr)
 	if (!(w.flags & CLONE_VM)) {
 		t->after |= AFTER_UNLOCK;
 		lock();
+		counters_meet();
 	}
 	t->jump = (uint64_t)clone_go;
 }
