@@ -210,6 +210,8 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 		ret = accessed_add_note(c, err, "%s: %llu blocks were not written down: the disk was full", file, (unsigned long long)alloc_loss(f)->lost);
 	if (ret == 0 && (alloc_loss(f)->damaged || alloc_loss(f)->missing))
 		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);
+	if (ret == 0)
+		ret = accessed_add_note(c, err, "what the recorder of blocks (libtare-alloc.so) accesses itself is among these");
 	alloc_close(f);
 	set_free(&r.live);
 	set_free(&r.returns);

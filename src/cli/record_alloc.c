@@ -34,7 +34,7 @@ static int find_recorder(char *out, size_t room, struct tare_error *err)
 			return tare_fail(err, EINVAL, "%.200s: LD_PRELOAD takes no path with a blank or colon in it", out);
 		}
 	tare_fail(err, ENOENT, "--alloc: %s is not where this tare is", RECORDER);
-	tare_hint(err, "it is installed with tare, in lib/tare; a static tare has none");
+	tare_hint(err, "it is installed with tare, in lib/tare; in a build folder ninja makes it; a static tare has none");
 	return -ENOENT;
 }
 

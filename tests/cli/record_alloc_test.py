@@ -169,6 +169,8 @@ def under_the_exact_engine():
     if sh(TARE, "stat", "--engine", "exact", "-e", "exact/accesses/", "--", "true").returncode:
         skip("no exact engine here")
     check("--engine", "exact", "--precise")
+    text = sh(TARE, "memory", "--by", "function", FILE).stdout
+    true("what the recorder of blocks (libtare-alloc.so) accesses itself is among these" in text, text)
 
 
 @test
