@@ -64,7 +64,8 @@ static bool asks(struct change *c, size_t n_before, size_t n_after, double unsee
 	c->q = 1;
 	c->verdict = all == 0 ? CHANGE_NONE : all <= resolution ? CHANGE_SMALL : c->test.tested ? CHANGE_WITHIN : CHANGE_FEW;
 	c->enough = c->verdict == CHANGE_SMALL ? runs_for(ENOUGH) : c->verdict == CHANGE_FEW ? runs_for(CHANGES_Q) : 0;
-	if (all > 0 && c->unseen)
+	/* Of one run alone nobody knows its noise, and two that nearly agree are as ones that agree. */
+	if (all > 0 && (c->unseen || n_before == 1 || n_after == 1))
 		c->test.p = fmax(c->test.p, unseen);
 	return c->verdict == CHANGE_WITHIN;
 }
@@ -85,7 +86,7 @@ bool changes_judge(struct change *c, size_t n, size_t n_before, size_t n_after)
 		c[i].q = q[at++];
 		if (c[i].test.change != 0 && c[i].q <= CHANGES_Q) {
 			c[i].verdict = CHANGE_BEYOND;
-		} else if (c[i].unseen && c[i].test.p == unseen) {
+		} else if (c[i].test.p == unseen) {
 			c[i].verdict = CHANGE_FEW;
 			c[i].enough = runs_for(CHANGES_Q * unseen / c[i].q);
 		}

@@ -37,6 +37,7 @@ TEST(verdicts)
 	const double jitter[] = { 1000000, 1000000, 1000003, 1000016, 1000016, 1000016 };
 	const double both[] = { 1000, 1010, 1000, 150000, 150010, 150010 }, noisy[] = { 1, 9, 5, 6, 2, 8 };
 	const double many[] = { 5, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6 };
+	const double nearly[] = { 311200, 311206, 313000, 313002 };
 	struct change c;
 
 	c = one(agree, 3, 3, 0);
@@ -46,6 +47,9 @@ TEST(verdicts)
 	CHECK(one(agree + 1, 2, 1, 0).verdict == CHANGE_FEW && one(agree, 3, 2, 0).verdict == CHANGE_FEW, "nor these");
 	c = one(agree + 2, 1, 1, 0);
 	CHECK(c.verdict == CHANGE_FEW && !c.test.tested && c.enough == 3, "nor one each");
+	c = one(nearly, 2, 1, 0);
+	CHECK(c.verdict == CHANGE_FEW && c.test.p == 0.25 && !c.unseen, "two that nearly agree beside one are no better: %g", c.test.p);
+	CHECK(one(nearly + 1, 1, 2, 0).verdict == CHANGE_FEW, "either way round");
 	CHECK(one(agree, 3, 3, 100000).verdict == CHANGE_BEYOND, "beyond the resolution, too");
 	c = one(same, 3, 3, 0);
 	CHECK(c.verdict == CHANGE_NONE && c.test.p == 1 && c.q == 1, "nothing");

@@ -198,7 +198,7 @@ static void put_too_few(struct text *out, const struct compare *c, const struct 
 					exact = c->run[0].counter[k].name;
 			}
 	if (n[0] && c->tested)
-		put_note(out, s, INK_CAREFUL, "Too few runs to tell: where the runs of each side agree, noise that shows in only some runs parts %zu + %zu of them by chance, with a probability of up to %.2g for each label. %zu + %zu runs are enough.",
+		put_note(out, s, INK_CAREFUL, "Too few runs to tell: where the runs of each side agree, or one side has one run, noise that shows in only some runs parts %zu + %zu of them by chance, with a probability of up to %.2g for each label. %zu + %zu runs are enough.",
 			 c->n[0], c->n[1], changes_unseen(c->n[0], c->n[1]), enough[0], enough[0]);
 	if (n[1] && c->tested)
 		put_note(out, s, INK_CAREFUL, "Too few runs to tell%s exact counts of several threads that lie within 4,000, or 0.01 %%, as they may by which thread comes first. %zu + %zu runs are enough.", n[0] ? ", too:" : ":", enough[1], enough[1]);
