@@ -123,6 +123,7 @@ static void set_every(struct board *b, const struct exact_every *e)
 	b->every.only = e->only;
 	b->every.class = e->class;
 	b->every.counts = e->counts;
+	b->every.counts_once = e->counts_once;
 	b->every.registers = e->registers;
 	b->every.stack = e->stack;
 	b->every.chain = e->chain;

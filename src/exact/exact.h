@@ -35,7 +35,8 @@ struct exact_every {
 	uint32_t only;          /* of this thread alone: its `born` + 1; 0: of all */
 	enum exact_class class; /* not EXACT_TAKEN */
 	bool counts;            /* with all classes' counts at that instant: rows of windows */
-	bool path;              /* a hash of the way there, with `counts`: costs some 4 instructions a block */
+	bool counts_once;       /* the same with a thread's first sample alone: they cost more than all else */
+	bool path;              /* a hash of the way there, with `counts` or `counts_once`: costs some 4 instructions a block */
 	bool registers;
 	bool jitter;            /* n only on average: by chance a quarter more or less, yet the same in each run */
 	uint32_t stack; /* bytes from the stack pointer, at most EXACT_STACK_MAX */

@@ -32,7 +32,7 @@ struct every {
 	uint64_t first, most; /* of each thread: 0: n; 0: no limit */
 	uint32_t only;	      /* thread, by its number + 1; 0: all */
 	uint32_t class, stack, chain;
-	uint32_t counts, registers;
+	uint32_t counts, counts_once, registers;
 	uint32_t n_peek, peek_fs;
 	uint64_t peek[SAMPLE_PEEKS];
 	volatile uint32_t nobody; /* reads the rings any more */

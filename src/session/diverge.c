@@ -508,7 +508,7 @@ static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigne
 {
 	int64_t first = d->low > BEFORE ? d->low - BEFORE : 1;
 	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + BEHIND + 1, .registers = true,
-				     .counts = true, .path = true, .only = d->born + 1, .n_peek = (uint16_t)d->n_watched };
+				     .counts_once = true, .path = true, .only = d->born + 1, .n_peek = (uint16_t)d->n_watched };
 	struct pass p[2] = { { .steps = true, .peeks = d->n_watched }, { .steps = true, .peeks = d->n_watched } };
 
 	for (unsigned i = 0; i < d->n_watched; i++) {

@@ -140,7 +140,7 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned
 	for (unsigned i = 0; i < LATER_MAX; i++)
 		if (t->later[i].what & SAMPLE_HAS_ADDRESS)
 			mapping_of_data(t->later[i].address, t->regs[RSP], r->tsc);
-	if (e->counts) {
+	if (e->counts || (e->counts_once && !t->samples)) {
 		r->has |= SAMPLE_HAS_COUNTS;
 		p = put_counts(p);
 	}
