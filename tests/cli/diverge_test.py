@@ -190,7 +190,7 @@ def what_a_child_has_from_its_parent():
 @test
 def each_run_reads_the_same():
     for given in ({"input": "hi\n"}, {"stdin": open(__file__)}, {}):
-        r = sh(TARE, "diverge", "-r", "3", "--format", "json", "--", "sh", "-c", "read line; echo $line; cat", status=0, **given)
+        r = sh(TARE, "diverge", "-r", "3", "--format", "json", "--", "sh", "-c", "read line; echo $line; exec cat", status=0, **given)
         equal((json.loads(r.stdout)["verdict"], json.loads(r.stdout)["output_differs"]), ("same", False), r.stdout[:500])
     counts = [json.loads(sh(TARE, "diverge", "-r", "2", "--format", "json", "--", "wc", "-c", input="x" * n, status=0).stdout)["instructions_max"]
               for n in (1, 1000000)]
