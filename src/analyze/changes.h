@@ -11,7 +11,7 @@ enum change_verdict {
 	CHANGE_NONE,   /* the same in all runs */
 	CHANGE_WITHIN, /* by no more than the runs differ */
 	CHANGE_BEYOND, /* by more */
-	CHANGE_FEW,    /* not judged: the runs of each side agree, but are too few to know that they always do */
+	CHANGE_FEW,    /* not judged: the runs of each side agree, or one side has a single run, and they are too few to know their noise */
 	CHANGE_SMALL,  /* not judged: within `resolution`, and the runs are fewer than needed to look that close */
 };
 
@@ -19,7 +19,7 @@ struct change {
 	const double *value; /* of the runs before, then of those after */
 	double resolution;   /* so far apart runs may lie though few show it; 0: unknown, or none */
 	/* The answers. */
-	struct student_groups test; /* p not below changes_unseen() where no spread was seen; then half means nothing */
+	struct student_groups test; /* p not below changes_unseen() where no spread was seen, in which case half means nothing, or a side has one run */
 	bool unseen;		    /* the runs of each side differ by no more than the resolution */
 	double q;		    /* p among all that were asked, by Benjamini and Hochberg */
 	enum change_verdict verdict;
