@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include "analyze/ratio.h"
 #include "analyze/report.h"
-#include "cli/left_part.h"
+#include "cli/input.h"
 #include "cli/page_file.h"
 #include "cli/sample_options.h"
 #include "view/annotate_view.h"
@@ -147,7 +147,7 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 	struct samples samples;
 	int ret = sample_load_skid(&kept, &o->common, err);
 
-	tell_left_part("annotate", path);
+	input_note_recording("annotate", path);
 	o->common.read.detail = SAMPLES_ADDRESS;
 	o->common.read.flat = true;
 	if (ret == 0)

@@ -16,6 +16,7 @@
 #include "cli/bench_options.h"
 #include "cli/bench_tests.h"
 #include "cli/form.h"
+#include "cli/input.h"
 #include "cli/page_file.h"
 #include "cli/stat_cross.h"
 #include "cli/stat_irqs.h"
@@ -574,6 +575,7 @@ static int run(const struct command *self, int argc, char **argv)
 			return status;
 		}
 	}
+	input_note_all(argv + rest, (size_t)(argc - rest));
 	if (ret == 0)
 		ret = prepare(&j);
 	if (ret == 0)

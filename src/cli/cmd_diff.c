@@ -5,6 +5,7 @@
 #include <string.h>
 #include "analyze/counter_named.h"
 #include "cli/form.h"
+#include "cli/input.h"
 #include "cli/page_file.h"
 #include "view/compare_view.h"
 
@@ -188,6 +189,7 @@ static int run(const struct command *self, int argc, char **argv)
 	o.shown.by = o.form.by;
 	o.shown.match = o.form.match;
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
+	input_note_all(argv + rest, before + after);
 	if (o.form.html)
 		ret = page_file_open(&page, o.form.html, &err);
 	if (ret == 0)

@@ -6,7 +6,7 @@
 #include <strings.h>
 #include "base/num.h"
 #include "cli/command.h"
-#include "cli/left_part.h"
+#include "cli/input.h"
 #include "record/perfdata_precise.h"
 #include "view/escape.h"
 #include "view/perfdata_view.h"
@@ -308,7 +308,7 @@ static int dump_run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
-	tell_left_part(self->name, rest < argc ? argv[rest] : "perf.data");
+	input_note_recording(self->name, rest < argc ? argv[rest] : "perf.data");
 	ret = dump(self, rest < argc ? argv[rest] : "perf.data", &o, &err);
 	if (ret < 0)
 		complain(self, &err, NULL);

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/export_accesses.h"
 #include "cli/export_samples.h"
-#include "cli/left_part.h"
+#include "cli/input.h"
 #include "cli/whole_file.h"
 #include "view/export.h"
 
@@ -145,7 +145,6 @@ static int export_into(struct out *out, const struct command *self, const struct
 	struct timeline *t = NULL;
 	int ret;
 
-	tell_left_part(self->name, path);
 	if (is_perfdata(path))
 		return export_perfdata(out, o->how, path, &o->options, damage, err);
 	ret = timeline_open(&t, path, err);
@@ -165,8 +164,10 @@ static int run_export(const struct command *self, const struct export_command *o
 	struct whole_file file = { .fd = -1 };
 	char damage[DAMAGE_ROOM] = "";
 	struct out out;
-	int ret = whole_file_open(&file, o->output, o->how->binary, err), closed;
+	int ret, closed;
 
+	input_note_recording(self->name, path);
+	ret = whole_file_open(&file, o->output, o->how->binary, err);
 	if (ret < 0)
 		return ret;
 	out_open_fd(&out, &file.fd);

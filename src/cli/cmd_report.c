@@ -5,7 +5,7 @@
 #include <string.h>
 #include <errno.h>
 #include "base/num.h"
-#include "cli/left_part.h"
+#include "cli/input.h"
 #include "cli/page_file.h"
 #include "cli/report_diff.h"
 #include "cli/sample_options.h"
@@ -378,8 +378,10 @@ static int report_run(const struct command *self, int argc, char **argv)
 						       : SAMPLES_FUNCTION;
 	o.common.read.lines = o.keys & REPORT_LINE;
 	o.common.read.home = getenv("HOME");
+	if (ret == 0 && o.before)
+		input_note(o.before);
 	if (ret == 0)
-		tell_left_part(self->name, sample_path(&o.common, argc, argv, rest));
+		input_note_recording(self->name, sample_path(&o.common, argc, argv, rest));
 	if (ret == 0)
 		ret = (o.before && !o.folded ? show_diff : show)(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
 	sample_options_free(&o.common);

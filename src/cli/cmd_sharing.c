@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
-#include "cli/left_part.h"
+#include "cli/input.h"
 #include "cli/page_file.h"
 #include "cli/sample_options.h"
 #include "view/sharing_view.h"
@@ -142,7 +142,7 @@ static int sharing_run(const struct command *self, int argc, char **argv)
 		if (ret == 0)
 			ret = access_one_file(&o.common, argc, argv, rest, &err);
 		if (ret == 0)
-			tell_left_part(self->name, sample_path(&o.common, argc, argv, rest));
+			input_note_recording(self->name, sample_path(&o.common, argc, argv, rest));
 		if (ret == 0)
 			ret = show(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
 		if (ret < 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli/export_accesses.h"
+#include "cli/input.h"
 #include "cli/whole_file.h"
 #include "view/access_table.h"
 
@@ -77,6 +78,7 @@ int export_accesses(const struct command *self, const char *path, const char *na
 
 	if (ret < 0)
 		return ret;
+	input_note_recording(self->name, path);
 	a = tare_accesses_open(path, err);
 	if (!a)
 		return -EINVAL;

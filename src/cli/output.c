@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "cli/input.h"
 #include "cli/output.h"
 
 enum { WIDTH_OF_A_FILE = 160, WIDTH_LEAST = 40, WIDTH_MOST = 1000 };
@@ -15,9 +16,11 @@ enum { WIDTH_OF_A_FILE = 160, WIDTH_LEAST = 40, WIDTH_MOST = 1000 };
 static int open_rows(struct output *o, const char *path, struct tare_error *err)
 {
 	const int flags = O_WRONLY | O_CLOEXEC | (o->how == OUTPUT_APPEND ? O_APPEND : 0);
-	int as = whole_file_descriptor(path);
+	int as = whole_file_descriptor(path), ret = input_refuse(path, err);
 	struct stat st;
 
+	if (ret < 0)
+		return ret;
 	if (as >= 0) {
 		o->fd = fcntl(as, F_DUPFD_CLOEXEC, 0);
 	} else {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/num.h"
+#include "cli/input.h"
 #include "cli/record_options.h"
 
 enum { STACK_BYTES = 8192, STACK_MOST = 65528, RING_MOST_BYTES = 1 << 30 };
@@ -55,6 +56,7 @@ static int set_event_file(void *to, const char *arg, struct tare_error *err)
 	if (o->n_event_files == RECORD_EVENT_FILES_MAX)
 		return tare_fail(err, E2BIG, "more than %d event files", RECORD_EVENT_FILES_MAX);
 	o->event_files[o->n_event_files++] = arg;
+	input_note(arg);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
+#include "cli/input.h"
 #include "cli/sample_options.h"
 #include "cli/skid_file.h"
 
@@ -37,6 +38,7 @@ int sample_set_kallsyms(void *options, const char *arg, struct tare_error *err)
 {
 	(void)err;
 	((struct sample_options *)options)->read.kallsyms = arg;
+	input_note(arg);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "cli/input.h"
 #include "cli/skid_file.h"
 #include "cli/state_file.h"
 
@@ -19,6 +20,7 @@ static int read_one(struct skids_kept *out, const char *path, struct tare_error 
 	*out = (struct skids_kept){ 0 };
 	if (ret < 0)
 		return ret;
+	input_note(path);
 	ret = skids_kept_parse(out, text, len, err);
 	if (ret < 0) {
 		tare_prefix(err, "%.200s: ", path);

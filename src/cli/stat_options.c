@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/num.h"
 #include "analyze/budget.h"
+#include "cli/input.h"
 #include "cli/stat_options.h"
 #include "event/metric.h"
 
@@ -123,6 +124,7 @@ static int set_event_file(void *to, const char *arg, struct tare_error *err)
 	if (o->n_event_files == EVENT_FILES_MAX)
 		return tare_fail(err, E2BIG, "more than %d event files", EVENT_FILES_MAX);
 	o->event_files[o->n_event_files++] = arg;
+	input_note(arg);
 	return 0;
 }
 

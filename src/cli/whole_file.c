@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/num.h"
+#include "cli/input.h"
 #include "cli/whole_file.h"
 
 static const int deadly[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
@@ -122,7 +123,7 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 	char place[PATH_MAX];
 	struct stat st;
 	bool there;
-	int placed;
+	int placed, ret;
 
 	*f = (struct whole_file){ .fd = -1 };
 	if (!path || !strcmp(path, "-")) {
@@ -135,6 +136,9 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 		f->direct = true;
 		return fcntl(f->fd, F_GETFD) < 0 ? tare_fail(err, EBADF, "standard output is not open") : 0;
 	}
+	ret = input_refuse(path, err);
+	if (ret < 0)
+		return ret;
 	placed = whole_file_descriptor(path) >= 0 ? 0 : file_place(path, place); /* a link stays a link to what is written */
 	f->path = strdup(placed > 0 ? place : path);
 	if (!f->path)

@@ -6,6 +6,7 @@
 #include "analyze/windows_csv.h"
 #include "base/num.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/page_file.h"
 #include "cli/windows_diff.h"
@@ -98,6 +99,7 @@ int windows_diff_run(int argc, char **argv)
 				argc - rest == 1 ? "is" : "are");
 		tare_hint(&err, "tare windows --format csv -o FILE -- COMMAND makes one");
 	}
+	input_note_all(argv + rest, (size_t)(argc - rest));
 	if (ret == 0 && o.html)
 		ret = page_file_open(&page, o.html, &err);
 	for (int i = 0; ret == 0 && i < 2; i++) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
+#include "cli/input.h"
 #include "cli/windows_options.h"
 #include "event/metric.h"
 
@@ -47,6 +48,7 @@ static int set_event_file(void *to, const char *arg, struct tare_error *err)
 	if (o->n_event_files == WINDOWS_FILES_MAX)
 		return tare_fail(err, E2BIG, "more than %d event files", WINDOWS_FILES_MAX);
 	o->event_files[o->n_event_files++] = arg;
+	input_note(arg);
 	return 0;
 }
 

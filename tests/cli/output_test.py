@@ -14,6 +14,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 from commands import ROOM, sh  # noqa: E402
+from made_accesses import Recording, source  # noqa: E402
+from mmprofdata import trees, write  # noqa: E402
 
 TARE = os.path.abspath(sys.argv[1])
 os.environ.update(LC_ALL="C.UTF-8", COLUMNS="100")
@@ -223,6 +225,47 @@ def where_nothing_can_be_put_in_its_place():
     os.chmod(room, 0o755)
     r = run(words, room / "new", status=125)
     true("cannot write to" in r.stderr and "Permission denied" in r.stderr, r.stderr)
+
+
+def inputs():
+    """A file of each kind, and the commands that read it, written to FILE."""
+    commands()
+    r = Recording()
+    r.mmap(1, 0x400000, 0x1000, 0, "/made/program")
+    r.sample(ip=0x400100, addr=0x500008, src=source("load", "L1"))
+    accesses, regions, other, windows = r.write(HERE / "accesses"), write(HERE / "regions", trees(1)), write(HERE / "other", trees(2)), HERE / "windows.csv"
+    sh(TARE, "windows", "--mode", "poll", "--format", "csv", "-e", "page-faults", "--every", "10ms", "-o", str(windows), "--", "sleep", "0.05")
+    symbols, before = HERE / "kallsyms", HERE / "before.data"
+    symbols.write_text("0000000000000000 T nothing\n")
+    before.write_bytes(DATA.read_bytes())
+    return {
+        DATA: [["report"], ["report", "--folded"], ["report", "--diff", str(before)], ["export", "-f", "folded"], ["export", "-f", "html"], ["annotate", "*", "-i"]],
+        before: [["report", str(DATA), "--diff"]],
+        symbols: [["report", str(DATA), "--kallsyms"]],
+        accesses: [["memory"], ["sharing"], ["export", "--accesses=csv"]],
+        regions: [["summarize"], ["diff", str(other)], ["aggregate", str(other)], ["export", "-f", "folded"]],
+        windows: [["windows", "diff", str(windows)]],
+    }
+
+
+@test
+def what_is_read_is_not_written_over():
+    other = {"export": ("-o",), "windows": ("--html",)}
+    with_pages = "cannot" not in sh(TARE, "report", "--html", str(HERE / "page"), str(DATA), status=None).stderr
+    for n, (file, reads) in enumerate(inputs().items()):
+        names = [file, HERE / f"link{n}", HERE / f"hard{n}"]
+        names[1].symlink_to(file)
+        os.link(file, names[2])
+        content, at = file.read_bytes(), file.stat().st_ino
+        for command in reads:
+            for option in other.get(command[0], ("-o", "--html") if with_pages and "--folded" not in command else ("-o",)):
+                for name in names:
+                    r = sh(TARE, *command, str(file), option, str(name), status=125)
+                    true(f"{name} is read here, and would be lost: the output wants another name\n" in r.stderr and r.stderr.count("\n") == 1, r.stderr)
+                    equal((file.read_bytes() == content, file.stat().st_ino, names[1].is_symlink()), (True, at, True), f"{command} {option}")
+    sh(TARE, "report", "-o", str(HERE / "link-to-new"), str(HERE / "link0"))
+    r = sh(TARE, "report", "-o", str(DATA), "-", status=125, stdin=DATA.open())
+    true("is read here" in r.stderr, r.stderr)
 
 
 main()

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "cli/input.h"
+#include "record/alloc.h"
+#include "record/perfdata.h"
+#include "view/escape.h"
+
+/* Of the process, which is one command. */
+static struct {
+	dev_t dev;
+	ino_t ino;
+} *noted;
+static size_t n_noted;
+static bool lacks_memory;
+
+void input_note(const char *path)
+{
+	struct stat st;
+	void *more;
+
+	if ((strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) < 0)
+		return; /* whoever opens it says why */
+	more = realloc(noted, (n_noted + 1) * sizeof(*noted));
+	lacks_memory |= !more;
+	if (!more)
+		return;
+	noted = more;
+	noted[n_noted].dev = st.st_dev;
+	noted[n_noted++].ino = st.st_ino;
+}
+
+void input_note_all(char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		input_note(paths[i]);
+}
+
+static bool is_noted(const struct stat *st)
+{
+	for (size_t i = 0; i < n_noted; i++)
+		if (noted[i].dev == st->st_dev && noted[i].ino == st->st_ino)
+			return true;
+	return false;
+}
+
+int input_refuse(const char *path, struct tare_error *err)
+{
+	char place[PATH_MAX];
+	struct stat st;
+	bool is;
+
+	if (lacks_memory)
+		return tare_fail_nomem(err);
+	if (file_place(path, place) <= 0)
+		return 0;
+	is = stat(place, &st) == 0 && is_noted(&st);
+	is |= stat(dirname(place), &st) == 0 && is_noted(&st);
+	return is ? tare_fail(err, EINVAL, "%.200s is read here, and would be lost: the output wants another name", path) : 0;
+}
+
+static void tell_left_part(const char *command, const char *path)
+{
+	char place[PATH_MAX], part[FILE_PART_ROOM];
+	struct stat st, of;
+	struct text out = { 0 };
+
+	if (stat(path, &st) < 0 || file_place(path, place) <= 0 || !file_part_left(place, perfdata_unfinished, part) || stat(part, &of) < 0)
+		return;
+	if (of.st_mtim.tv_sec < st.st_mtim.tv_sec || (of.st_mtim.tv_sec == st.st_mtim.tv_sec && of.st_mtim.tv_nsec <= st.st_mtim.tv_nsec))
+		return;
+	escape(&out, part, strlen(part));
+	if (!out.failed)
+		fprintf(stderr, "tare %s: note: %s is newer: a recording whose recorder was killed\n", command, out.s);
+	text_free(&out);
+}
+
+void input_note_recording(const char *command, const char *path)
+{
+	char blocks[PATH_MAX];
+
+	input_note(path);
+	if (alloc_path(blocks, sizeof(blocks), path))
+		input_note(blocks);
+	tell_left_part(command, path);
+}

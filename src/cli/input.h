@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that a command reads: no output takes the place of one of them (cli/whole_file.h asks). */
+#ifndef CLI_INPUT_H
+#define CLI_INPUT_H
+
+#include <stddef.h>
+#include "base/error.h"
+
+/* `path` is read, or will be, "-" from standard input: told before an output is opened. A path where nothing is, is none. */
+void input_note(const char *path);
+void input_note_all(char *const *paths, size_t n);
+/* The same of a perf.data; and a line on standard error where a newer recording lies beside it whose recorder was killed. */
+void input_note_recording(const char *command, const char *path);
+/*
+ * -EINVAL where `path` is a regular file that was told of, by this or another name of it, or lies in a folder that was: a
+ * recording may be one. Else 0, or -ENOMEM.
+ */
+int input_refuse(const char *path, struct tare_error *err);
+
+#endif
