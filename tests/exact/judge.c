@@ -149,15 +149,19 @@ static unsigned read_code(pid_t tid, uint64_t at, uint8_t out[15])
 	return n < 0 ? 0 : (unsigned)n;
 }
 
-static struct insn decode_at(pid_t tid, uint64_t at)
+static struct insn decode(uint64_t at, const uint8_t *code, unsigned size)
 {
-	uint8_t code[15];
-
-	unsigned size = read_code(tid, at, code);
 	struct insn in = classify(at, code, size);
 
 	in.reads_now = watch_is_now(code, size);
 	return in;
+}
+
+static struct insn decode_at(pid_t tid, uint64_t at)
+{
+	uint8_t code[15];
+
+	return decode(at, code, read_code(tid, at, code));
 }
 
 static void retire(struct task *t, const struct insn *in, uint64_t next_rip)
@@ -253,13 +257,6 @@ static void keep_mask(struct task *t, const struct user_regs_struct *r)
 		t->trap_will_be = r->rdi == SIG_BLOCK;
 }
 
-static unsigned accesses(pid_t tid, const struct user_regs_struct *r, struct watch_access out[WATCH_ACCESSES])
-{
-	uint8_t code[15];
-
-	return watch_accesses(r->rip, code, read_code(tid, r->rip, code), r, out);
-}
-
 static bool has_umip(void)
 {
 	unsigned a, b, c = 0, d;
@@ -270,8 +267,10 @@ static bool has_umip(void)
 static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 {
 	bool again = t->pending_known && t->pending.rep_string && t->pending.at == r->rip;
+	uint8_t code[15];
+	unsigned size = read_code(t->tid, r->rip, code);
 
-	t->pending = decode_at(t->tid, r->rip);
+	t->pending = decode(r->rip, code, size);
 	t->pending_known = true;
 	t->from = r->rip;
 	while (t->pending.umip && has_umip()) /* the kernel goes on behind it without a trap */
@@ -281,7 +280,7 @@ static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 	t->flags = r->eflags;
 	t->rcx = r->rcx;
 	if (!again) { /* a rep string instruction goes on: it began elsewhere */
-		t->n_accesses = accesses(t->tid, r, t->accesses);
+		t->n_accesses = watch_accesses(r->rip, code, size, r, t->accesses);
 		watch_state(t->tid, r, &t->state);
 	}
 	t->asks = t->pending.syscall && r->rax == SYS_arch_prctl && r->rdi == EXACT_READ;
@@ -351,7 +350,8 @@ static void one_stop(pid_t tid, int status, bool *started)
 	struct user_regs_struct r;
 	unsigned long message = 0;
 
-	ptrace(PTRACE_GETEVENTMSG, tid, 0, &message);
+	if (event)
+		ptrace(PTRACE_GETEVENTMSG, tid, 0, &message);
 	if (event == PTRACE_EVENT_EXEC && *started)
 		thread_took_over(tid, message);
 

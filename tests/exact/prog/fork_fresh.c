@@ -19,10 +19,8 @@ enum { BLOCKS = 24000, ROOM = 49152 };
 static void generate(unsigned char *p)
 {
 	memcpy(p, "\x83\xc8\x01", 3);
-	p += 3;
-	for (int i = 0; i < BLOCKS; i++, p += 2)
-		memcpy(p, "\x74\x00", 2);
-	*p = 0xc3;
+	make_many(p + 3, p + 3 + 2 * BLOCKS, 0x74, 0);
+	p[3 + 2 * BLOCKS] = 0xc3;
 }
 
 static int die(const unsigned char *code)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include "code_page.h"
 
 static char *const low = (char *)0x10000, *const table = (char *)0x7ff00000;
 
@@ -23,14 +24,13 @@ static char *map(char *at, unsigned long size)
 /* So many blocks that tables become larger, and the engine's memory is in other places than at the start. */
 static void run_much(void)
 {
-	enum { JUMPS = 20000, SIZE = JUMPS * 2 + 1 };
+	enum { JUMPS = 20000 /* a multiple of 32 */, SIZE = JUMPS * 2 + 1 };
 	unsigned char *code = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	for (int i = 0; i < JUMPS; i++)
-		code[i * 2] = 0xeb; /* to the next */
+	make_many(code, code + 2 * JUMPS, 0xeb, 0); /* each to the next */
 	code[SIZE - 1] = 0xc3;
 	mprotect(code, SIZE, PROT_READ | PROT_EXEC);
-	((void (*)(void))code)();
+	call(code);
 }
 
 int main(void)
