@@ -22,7 +22,7 @@ static uint64_t hash(uint64_t a, uint64_t b)
 	return a;
 }
 
-enum { ELSEWHERE = 0x100000, AT = 0x10000, SHAPES = 13 };
+enum { ELSEWHERE = 0x100000, AT = 0x10000, SHAPES = 14 };
 
 struct program {
 	unsigned threads, turn; /* accesses, of programs that take turns */
@@ -130,6 +130,13 @@ static void phases(const struct program *p, unsigned thread, uint64_t k, struct 
 		to(a, 8 * thread, 8, true);
 }
 
+/* Most of the time one access in 100, and in the end every second one. */
+static void late_phase(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+{
+	if (k < p->all / 10 * 9 ? k % 100 == 0 : k % 2)
+		to(a, 8 * thread, 8, true);
+}
+
 static void read_only(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
 {
 	bool first = k < p->all / 50;
@@ -156,6 +163,7 @@ static const struct shape {
 	{ "a word of each, by turns", own_by_turns, 1 << SHARING_FALSE | 1 << SHARING_HANDED_OVER, false },
 	{ "two phases, 1:25", phases, 1 << SHARING_FALSE, false },
 	{ "two phases on one CPU", phases, 1 << SHARING_FALSE, true },
+	{ "late phase on one CPU", late_phase, 1 << SHARING_FALSE, true },
 	{ "read, once written", read_only, 1 << SHARING_NONE | 1 << SHARING_HANDED_OVER, false },
 };
 

@@ -106,7 +106,8 @@ static size_t common_time(struct sharing *s, const struct hit **h, size_t n, con
 
 /*
  * Of what the threads did while they all used the line, the share that was done while using it, of the thread with the
- * least. What a thread does between two of its hits counts as done without the line where it is four times what it does on average.
+ * least. What a thread does between two of its hits counts as done without the line where others had it meanwhile and it is four times what it
+ * does on average: stretches without others are the program's phases.
  */
 static double steadiness(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l)
 {
@@ -120,6 +121,7 @@ static double steadiness(struct sharing *s, const struct hit *h, size_t n, const
 	for (size_t i = 0; i < n; i++) {
 		struct use *u = &s->use[h[i].thread];
 		size_t at = ran_before(s, h[i].thread, h[i].time, u->end ? u->at : 0);
+		bool others = i && h[i - 1].thread != h[i].thread;
 
 		if (!u->end) {
 			u->at = ran_before(s, h[i].thread, h[0].time, 0);
@@ -127,7 +129,7 @@ static double steadiness(struct sharing *s, const struct hit *h, size_t n, const
 			u->longest = LONG * (u->end - u->at) / u->n;
 			u->first = u->at;
 		}
-		u->idle += at - u->at > u->longest ? at - u->at : 0;
+		u->idle += others && at - u->at > u->longest ? at - u->at : 0;
 		u->at = at;
 	}
 	for (size_t i = n; i-- > 0;) {
@@ -231,10 +233,12 @@ bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n, const
 	bool turns = l->switches_true + l->switches_false >= (uint64_t)TURNS * l->threads;
 	double alone = left_alone(s, h, n, l);
 
-	*sure = 1 - exp(-alone);
+	bool left = alone >= LEAST && alone >= n / 10.0; /* less may be hits that sampling did not show */
+
+	*sure = left ? 1 - exp(-alone) : TURNS_SURE;
 	if (turns && *sure < TURNS_SURE)
 		*sure = TURNS_SURE;
-	return turns || (alone >= LEAST && alone >= n / 10.0);
+	return turns || left;
 }
 
 void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
