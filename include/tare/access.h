@@ -157,6 +157,7 @@ struct tare_access_loss {
 	bool unknown_cpu;   /**< data sources of SPE were left out: their meaning on this core is not known */
 	uint64_t missing;   /**< bytes of AUX data that the kernel told of and that the file does not hold; complete at the end */
 	uint64_t unknown_sources; /**< data sources of SPE that this core's table does not have: told by the events alone */
+	bool broke_off;	    /**< the recorder did not come to its end: what came last may be missing */
 };
 
 /** A reader; one thread at a time. */

@@ -689,7 +689,7 @@ static int read_all(struct reader *r, const char *path)
 	q->short_clock = short_clock(r->file);
 	q->undecodable = loss->undecodable;
 	q->unattributed = loss->unattributed;
-	q->broke_off = perfdata_file(r->file)->broke_off && !perfdata_file(r->file)->pipe;
+	q->broke_off = perfdata_file(r->file)->broke_off;
 	q->lost = loss->lost;
 	q->lost_samples = loss->lost_samples;
 	q->throttled = loss->throttled;

@@ -156,6 +156,8 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 		skids_kept_free(&kept);
 		return ret;
 	}
+	if (o->common.format == SAMPLE_CSV)
+		input_tell_broke_off("annotate", path, samples.quality.broke_off);
 	*partial = samples.quality.damage[0];
 	if (o->common.event && samples.stacks->columns) {
 		opts.column = ratio_column(samples.stacks, o->common.event, err);

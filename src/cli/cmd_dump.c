@@ -282,6 +282,8 @@ static int dump(const struct command *self, const char *path, const struct dump_
 	}
 	if (ret == 0 && fflush(stdout))
 		ret = tare_fail(err, errno, "cannot write: %s", strerror(errno));
+	if (ret == 0)
+		input_tell_broke_off(self->name, path, perfdata_file(r)->broke_off);
 	if (ret == 0 && (damage.code || !perfdata_whole(r, &damage))) {
 		if (!damage.hint[0])
 			tare_hint(&damage, "what stands before that was read and shown");

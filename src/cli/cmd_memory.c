@@ -184,6 +184,8 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 							 : o->html	      ? ROWS_ON_A_PAGE
 							 : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0 };
 
+		if (o->common.format == SAMPLE_CSV)
+			input_tell_broke_off("memory", path, c.loss.broke_off);
 		*partial = c.damage[0];
 		ret = o->html ? write_page(o, &shown, err) : write_text(o, &shown, err);
 	}

@@ -210,6 +210,8 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 
 	if (o->before) {
 		ret = samples_read(&before, o->before, &o->common.read, err);
+		if (ret == 0)
+			input_tell_broke_off("report", o->before, before.quality.broke_off);
 		if (ret == 0 && before.stacks->columns && s->stacks->columns) {
 			/* The same event, whichever place it has there. */
 			f.before_column = ratio_column(
@@ -324,6 +326,8 @@ static int show(const struct report_cli *o, const char *path, bool *partial, str
 
 	if (ret < 0)
 		return ret;
+	if (o->folded || o->common.format == SAMPLE_CSV)
+		input_tell_broke_off("report", path, samples.quality.broke_off);
 	*partial = samples.quality.damage[0];
 	ret = column_of(&samples, o->common.event, &column, err);
 	if (ret == 0 && o->ratio)

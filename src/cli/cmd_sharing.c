@@ -120,6 +120,8 @@ static int show(const struct sharing_cli *o, const char *path, bool *partial, st
 							: o->html    ? LINES_ON_A_PAGE
 							: o->common.format == SAMPLE_TEXT ? LINES_SHOWN : 0 };
 
+		if (o->common.format == SAMPLE_CSV)
+			input_tell_broke_off("sharing", path, c.loss.broke_off);
 		*partial = c.damage[0];
 		ret = o->html ? write_page(o->html, &shown, err) : write_text(o, &shown, err);
 	}

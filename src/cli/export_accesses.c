@@ -94,6 +94,7 @@ int export_accesses(const struct command *self, const char *path, const char *na
 		ret = whole_file_commit(&file, err);
 	if (ret < 0)
 		goto out;
+	input_tell_broke_off(self->name, path, tare_accesses_loss(a)->broke_off);
 	remark_accesses(self, tare_accesses_loss(a), rows);
 	if (partial < 0) {
 		tare_hint(&damage, "what stands before that was exported");

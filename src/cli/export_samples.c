@@ -8,6 +8,7 @@
 #include "analyze/samples.h"
 #include "base/text.h"
 #include "cli/export_samples.h"
+#include "cli/input.h"
 #include "record/perfdata_features.h"
 
 bool is_perfdata(const char *path)
@@ -71,6 +72,8 @@ int export_perfdata(struct out *out, const struct exporter *how, const char *pat
 		return ret;
 	command_of(&command, &s);
 	head.command = command.s ? command.s : path;
+	head.broke_off = s.quality.broke_off;
+	input_tell_broke_off("export", path, s.quality.broke_off);
 	head.damage = s.quality.damage[0] ? s.quality.damage : NULL;
 	options.program = program_of(s.stacks);
 	options.first_ns = s.quality.first_ns;

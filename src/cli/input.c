@@ -90,3 +90,13 @@ void input_note_recording(const char *command, const char *path)
 		input_note(blocks);
 	tell_left_part(command, path);
 }
+
+void input_tell_broke_off(const char *command, const char *path, bool broke_off)
+{
+	struct text name = { 0 };
+
+	escape(&name, path, strlen(path));
+	if (broke_off && !name.failed)
+		fprintf(stderr, "tare %s: note: %s: " PERFDATA_BROKE_OFF "\n", command, name.s ? name.s : "");
+	text_free(&name);
+}

@@ -3,6 +3,7 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/error.h"
 
@@ -11,6 +12,8 @@ void input_note(const char *path);
 void input_note_all(char *const *paths, size_t n);
 /* The same of a perf.data; and a line on standard error where a newer recording lies beside it whose recorder was killed. */
 void input_note_recording(const char *command, const char *path);
+/* A line on standard error where `broke_off`, its recorder did not come to its end: for outputs that have no place to say so. */
+void input_tell_broke_off(const char *command, const char *path, bool broke_off);
 /*
  * -EINVAL where `path` is a regular file that was told of, by this or another name of it, or lies in a folder that was: a
  * recording may be one. Else 0, or -ENOMEM.

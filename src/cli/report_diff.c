@@ -3,6 +3,7 @@
 #include <string.h>
 #include "analyze/ratio.h"
 #include "analyze/report_diff.h"
+#include "cli/input.h"
 #include "cli/page_file.h"
 #include "cli/report_diff.h"
 #include "view/report_diff_view.h"
@@ -112,6 +113,8 @@ int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare
 	}
 	if (ret == 0)
 		ret = o->html ? to_page(o, &shown, err) : to_output(o, &shown, err);
+	for (int side = 0; ret == 0 && o->common->format == SAMPLE_CSV && side < REPORT_SIDES; side++)
+		input_tell_broke_off("report", shown.path[side], s[side].quality.broke_off);
 	*partial = s[0].quality.damage[0] || s[1].quality.damage[0];
 	report_diff_free(&diff);
 	stacks_free(pair);

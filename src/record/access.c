@@ -75,6 +75,7 @@ struct tare_accesses *tare_accesses_open(const char *path, struct tare_error *er
 		free(a);
 		return NULL;
 	}
+	a->loss.broke_off = perfdata_file(a->r)->broke_off;
 	cpuid = perfdata_features(a->r)->cpuid;
 	a->amd = cpuid && !strncmp(cpuid, "AuthenticAMD", 12);
 	a->intel = cpuid && !strncmp(cpuid, "GenuineIntel", 12);

@@ -296,6 +296,9 @@ struct perfdata_loss {
 	uint64_t truncated_aux; /* AUX records that say data is missing */
 };
 
+/* What is to be said where broke_off is set. */
+#define PERFDATA_BROKE_OFF "the recording broke off: its recorder did not come to its end, and what came last may be missing"
+
 /* What the file says of itself. */
 struct perfdata_file {
 	const char *path;

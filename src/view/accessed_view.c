@@ -6,6 +6,7 @@
 #include "record/perfdata_features.h"
 #include "view/escape.h"
 #include "view/memory_view.h"
+#include "view/report_view.h"
 
 enum { REASONS_MOST = 3 };
 
@@ -69,6 +70,7 @@ void accessed_quality_text(struct text *out, const struct accessed *c, uint64_t 
 		put_escaped(out, c->damage);
 		text_add(out, "; what stands before that is shown\n");
 	}
+	report_broke_off_text(out, c->loss.broke_off, s);
 	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
 		uint64_t n = loss_of(c, i);
 
@@ -113,6 +115,7 @@ void accessed_quality_json(struct json *j, const struct accessed *c)
 		json_uint(j, losses[i].key, loss_of(c, i));
 	json_uint(j, "throttled", c->throttled);
 	json_bool(j, "unknown_cpu", c->loss.unknown_cpu);
+	json_bool(j, "broke_off", c->loss.broke_off);
 	json_string(j, "damage", c->damage[0] ? c->damage : NULL);
 	json_end(j);
 	json_array(j, "unnamed");

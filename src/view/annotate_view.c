@@ -267,8 +267,10 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, ink_off(style));
 	if (by_name(s))
 		report_by_name_text(out, by_name(s), style);
-	if (s->samples)
+	if (s->samples) {
 		report_clock_text(out, s->samples, style);
+		report_broke_off_text(out, s->samples->quality.broke_off, style);
+	}
 	if (a->between)
 		text_add(out, " %llu samples were not at the first byte of an instruction: they stand at the one they are in\n",
 			 (unsigned long long)a->between);
@@ -395,6 +397,7 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 	json_bool(&j, "build_verified", !by_name(s));
 	json_bool(&j, "newer_than_recording", by_name(s) && by_name(s)->newer);
 	json_bool(&j, "other_file", by_name(s) && by_name(s)->other);
+	json_bool(&j, "broke_off", s->samples && s->samples->quality.broke_off);
 	json_string(&j, "no_instructions", a->no_code);
 	json_uint(&j, "between_instructions", a->between);
 	json_uint(&j, "bytes_left_out", a->left_out);

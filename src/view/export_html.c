@@ -18,7 +18,7 @@ static int profile(struct export *x, const struct stacks *s, struct tare_error *
 {
 	const struct timeline_info *info = x->of->info;
 	enum tare_quality *quality = calloc(info->n_counters + 1, sizeof(*quality));
-	struct stacks_about about = { .program = x->of->program, .quality = quality, .least = LEAST };
+	struct stacks_about about = { .program = x->of->program, .quality = quality, .least = LEAST, .broke_off = x->of->info->broke_off };
 	struct page page;
 	int ret;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
+#include "record/perfdata.h"
 #include "view/export.h"
 #include "view/gzip.h"
 #include "view/json.h"
@@ -87,6 +88,8 @@ static int begin(struct export *x, struct tare_error *err)
 	number(p, TIME_NANOS, info->start_ns);
 	if (info->command)
 		number(p, COMMENT, string(p, p->out, info->command));
+	if (info->broke_off)
+		number(p, COMMENT, string(p, p->out, PERFDATA_BROKE_OFF));
 	if (info->damage)
 		number(p, COMMENT, string(p, p->out, info->damage));
 	return 0;

@@ -121,6 +121,12 @@ void report_head_text(struct text *out, const struct report_shown *r, const stru
 
 /* ---- what to know of the numbers ---- */
 
+void report_broke_off_text(struct text *out, bool broke_off, const struct style *s)
+{
+	if (broke_off)
+		text_add(out, " %s" PERFDATA_BROKE_OFF "%s\n", ink_on(s, INK_CAREFUL), ink_off(s));
+}
+
 static void put_losses(struct text *out, const struct samples_quality *q, const struct style *s)
 {
 	const struct {
@@ -138,9 +144,6 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 		{ q->backwards, "readings of a group less than the one before, taken as 0" },
 	};
 
-	if (q->broke_off)
-		text_add(out, " %sthe recording broke off: its recorder did not come to its end, and what came last may be missing%s\n",
-			 ink_on(s, INK_CAREFUL), ink_off(s));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!rows[i].n)
 			continue;
@@ -266,6 +269,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 	if (q->weightless)
 		text_add(out, " The recording has no periods: every sample counts as 1.\n");
 	report_clock_text(out, r->samples, s);
+	report_broke_off_text(out, q->broke_off, s);
 	put_losses(out, q, s);
 	if (q->no_unwinding[0])
 		text_add(out, " recorded stacks were not unwound: %s\n", q->no_unwinding);

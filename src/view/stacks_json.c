@@ -105,6 +105,10 @@ static void put(struct out *o, const struct shrunk *w, const struct stacks_about
 	}
 	put_key(o, "program");
 	out_json(o, about->program);
+	if (about->broke_off) {
+		put_key(o, "broke_off");
+		out_text(o, "true");
+	}
 	put_key(o, "left_out");
 	out_u64(o, left_out);
 	put_key(o, "columns");

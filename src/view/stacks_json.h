@@ -17,6 +17,7 @@ struct stacks_about {
 	 * what they cost counts to the stack above them. 0: those that cost nothing at all.
 	 */
 	double least;
+	bool broke_off;	 /* the recorder did not come to its end: said here where no other document of the page does */
 	bool difference; /* the first two columns are one event's, before and after: shown as a difference */
 	bool shares;	 /* and of those the shares are compared */
 };

@@ -553,4 +553,23 @@ def a_data_source_that_the_core_does_not_have():
         equal(json.loads(tare("memory", "--format", "json", room("codes")).stdout)["losses"]["unknown_sources"], codes.count(63), codes)
 
 
+@test
+def a_recording_that_broke_off_says_so():
+    r = Recording()
+    for tid in (1, 2):
+        r.sample(0x1000, 1, tid, tid, 0x5000, 0, 1, 100, source("load", "L1"))
+    said = "the recording broke off: its recorder did not come to its end, and what came last may be missing"
+    for broke_off in (False, True):
+        path = r.write(room("broke"))
+        head = bytearray(path.read_bytes())
+        if broke_off:
+            head[72:104] = bytes(32)  # no features: they come last
+        path.write_bytes(head)
+        for command in ("memory", "sharing"):
+            equal(tare(command, path).stdout.count(said), broke_off, command)
+            equal(json.loads(tare(command, "--format", "json", path).stdout)["losses"]["broke_off"], broke_off, command)
+            equal(tare(command, "--format", "csv", path).stderr.count(said), broke_off, command)
+        equal(tare("export", "--accesses=csv", path).stderr.count(said), broke_off, "the table")
+
+
 main()

@@ -337,6 +337,37 @@ def a_killed_recorder_leaves_a_readable_file():
 
 
 @test
+def every_output_says_that_it_broke_off():
+    """In a place of its own where the output has one, else on standard error."""
+    spin = "import time\nwhile time.process_time() < 0.2: pass"
+    record("-q", "-e", "cpu-clock:u", "-F", "5000", "--", sys.executable, "-S", "-c", spin)
+    whole = Path(FILE).read_bytes()
+    said = "the recording broke off: its recorder did not come to its end, and what came last may be missing"
+    page = Path(ROOM.name, "page.html")
+    inside = (["report"], ["report", "--sort", "comm"], ["annotate", "*"])
+    fields = (["report", "--format", "json"], ["annotate", "--format", "json", "*"])
+    beside = (["report", "--folded"], ["report", "--format", "csv"], ["report", "--format", "csv", "--diff", FILE], ["report", "--folded", "--diff", FILE], ["annotate", "--format", "csv", "*"],
+              ["dump"], ["dump", "--header"], *(["export", "-f", f, "-o", "-"] for f in ("folded", "speedscope", "csv", "firefox", "perfetto", "pprof")))
+    pages = (["report", "--html", page], ["annotate", "*", "--html", page], ["export", "-o", page])
+    with_pages = sh(TARE, "report", "--html", page, FILE).returncode == 0
+    for broke_off in (False, True):
+        Path(FILE).write_bytes(whole[:72] + bytes(32) + whole[104:] if broke_off else whole)  # as written when nothing follows the records
+        file = lambda words: ["-i", FILE] if words[0] == "annotate" else [FILE]  # noqa: E731
+        for words in inside:
+            r = sh(TARE, *words, *file(words))
+            equal((r.returncode, r.stdout.decode().count(said), r.stderr), (0, broke_off, b""), str(words))
+        for words in fields:
+            d = json.loads(sh(TARE, *words, *file(words)).stdout)
+            equal(d.get("quality", d)["broke_off"], broke_off, str(words))
+        for words in beside:
+            r = sh(TARE, *words, *file(words))
+            equal((r.returncode, r.stderr.decode()), (0, f"tare {words[0]}: note: {FILE}: {said}\n" * broke_off * (2 if "--diff" in words else 1)), str(words))
+        for words in pages if with_pages else ():
+            r = sh(TARE, *words, *file(words))
+            equal((r.returncode, re.search('"broke_off": ?true', page.read_text()) is not None), (0, broke_off), f"{words} {r.stderr}")
+
+
+@test
 def what_found_room_is_told_and_read():
     """A file that may grow no further, as on a full disk: told are the samples that are in it, for every reader."""
     for most, options in ((200000, []), (30000, ["-z", "--call-graph", "dwarf"]))[:1 + has_zstd()]:

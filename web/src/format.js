@@ -68,3 +68,6 @@ export const clip = (name, most = 400) => (name && name.length > most ? `${name.
 /** Of a file that was taken by its name alone: why it may be another build, or "". */
 export const doubt = (other, newer, what) => (other ? ` It is not the file that ran, which had another inode: ${what} may be of another build.`
   : newer ? ` It is newer than the recording: ${what} may be of another build.` : "");
+
+/** Of a recording whose recorder did not come to its end. */
+export const brokeOff = "The recording broke off: its recorder did not come to its end, and what came last may be missing.";

@@ -1,6 +1,6 @@
 // tare/memory/1: accesses to memory, a table for each way to add them up. tare/sharing/1: lines that threads take from each other.
 import { h, section } from "./dom.js";
-import { full, known, percent, toNumber } from "./format.js";
+import { brokeOff, full, known, percent, toNumber } from "./format.js";
 import { histogram } from "./histogram.js";
 import { table } from "./table.js";
 
@@ -8,7 +8,7 @@ const lost = (l) => [
   [l.lost, "samples were lost: the recorder was too slow."], [l.truncated, "pieces of the hardware's data have a gap or end too early."],
   [l.collided, "pieces lack samples that the hardware dropped."], [l.damaged, "bytes of the hardware's data are part of no whole record."], [l.unreadable ?? 0, "samples hold no registers of the hardware's."],
   [l.no_access, "samples say nothing of an access."], [l.throttled, "times an event was stopped because it came too often."],
-].filter(([n]) => toNumber(n) > 0).map(([n, what]) => `${full(n)} ${what}`).concat(l.damage ? [`The recording is damaged: ${l.damage}`] : [],
+].filter(([n]) => toNumber(n) > 0).map(([n, what]) => `${full(n)} ${what}`).concat(l.broke_off ? [brokeOff] : [], l.damage ? [`The recording is damaged: ${l.damage}`] : [],
   l.unknown_cpu ? ["What this core's data sources mean is not known: where data came from is told by events alone."] : []);
 
 const lead = (facts, doc) => h("section", { class: "lead" },

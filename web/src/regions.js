@@ -1,7 +1,7 @@
 // tare/summarize/1 and tare/stacks/1: the regions of a recording.
 import { h, section } from "./dom.js";
 import { flame } from "./flame.js";
-import { full, percent, plain, quality, toNumber } from "./format.js";
+import { brokeOff, full, percent, plain, quality, toNumber } from "./format.js";
 import { table } from "./table.js";
 import { makeTree } from "./tree.js";
 
@@ -96,7 +96,7 @@ export function stacks(doc, all) {
   show(0);
   const about = [doc.about ?? "The wider, the more was counted in it.", "Click or Enter zooms, the arrow keys walk."].join(" ");
   return [
-    section(doc.title ?? "Flame graph", about, flame(doc, tree, show), leftOut(doc)),
+    section(doc.title ?? "Flame graph", about, doc.broke_off && h("p", { class: "remark" }, brokeOff), flame(doc, tree, show), leftOut(doc)),
     all.some((d) => (d.schema === "tare/report/1" && d.rows) || d.schema === "tare/summarize/1") ? null : section("Frames", "the same, added up by name", room),
   ];
 }

@@ -1,6 +1,6 @@
 // tare/report/1: where the samples of a recording fell.
 import { h, section } from "./dom.js";
-import { clip, doubt, full, known, percent, plain, toNumber } from "./format.js";
+import { brokeOff, clip, doubt, full, known, percent, plain, toNumber } from "./format.js";
 import { table } from "./table.js";
 
 const remarks = (q) => [
@@ -11,7 +11,7 @@ const remarks = (q) => [
   q.deferred_stacks > 0 && [q.deferred_stacks, "user stacks were to follow and are not in the recording"],
   q.undecodable > 0 && [q.undecodable, "records could not be decoded"],
   q.unattributed > 0 && [q.unattributed, "samples are of no event that the recording names"],
-].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.broke_off ? ["The recording broke off: its recorder did not come to its end, and what came last may be missing."] : [], q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
+].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.broke_off ? [brokeOff] : [], q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
   q.with_periods ? [] : ["The recording has no periods: every sample counts as one."],
   q.clock_too_fast ? ["A clock was asked for samples less than 10 µs apart. The kernel makes none: each stands for more time than is shown here."] : [],
   q.all_builds_verified === false ? (q.by_name ?? []).map((f) => `${f.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(f.other_file, f.newer, "names")}`) : []);
