@@ -111,14 +111,14 @@ with tare.region(""):
 tare.stop()
 """)
     equal(words("own.tare"), ["a( a) a( a( a) a) held( held)!"])
-    equal(words("bad.tare"), ["a\\0b,\\0( a\\0b,\\0)"], "what is no label breaks nothing, recorded or not")
+    equal(words("bad.tare"), ["aU+0000b,U+0000( aU+0000b,U+0000)"], "what is no label breaks nothing, recorded or not")
 
 
 @test
 def python_labels_of_any_text_and_arguments():
     """What runs while nothing is recorded runs while something is."""
     code = r"""
-for name, *args in (("\ud800",), ("a", "\udfff\0"), ("raw \udcff",), ("list", [1, "x"]), ("list", [1, "x"]), ("dict", {}, set())):
+for name, *args in (("\ud800",), ("a", "\udfff\0"), ("raw \udcff",), ("list", [1, "x"]), ("list", [1, "x"]), ("dict", {}, set()), (1,), (True,), (1.0,), ("k", "x", 1), ("k", "x", True), ("k", "x", 1)):
     with tare.region(name, *args): pass
     tare.Timing(name, *args).finish()
 exec(compile("with tare.region('there'): pass", "x.py", "exec").replace(co_filename="\ud800.py"))
@@ -127,7 +127,7 @@ exec(compile("with tare.region('there'): pass", "x.py", "exec").replace(co_filen
     python(code)
     csv = subprocess.run([TARE, "summarize", "--args", "--sort", "name", "--format", "csv", "py.tare"], capture_output=True, timeout=200, env=ENV, cwd=ROOM.name)
     equal(sorted(re.sub(rb",[^,]*,\d.*", b"", line) for line in csv.stdout.splitlines()[1:]),
-          sorted([rb"\ud800,,", rb"a,,\udfff\0", b"dict,,{}\x1eset()", b'list,,"[1, \'x\']"', b"raw \xff,,", b"there,,"]), "labels")
+          sorted([b"U+D800,,", b"a,,U+DFFFU+0000", b"1,,", b"True,,", b"1.0,,", b"k,,x\x1e1", b"k,,x\x1eTrue", b"dict,,{}\x1eset()", b'list,,"[1, \'x\']"', b"raw \xff,,", b"there,,"]), "labels")
 
 
 @test

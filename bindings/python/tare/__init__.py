@@ -129,26 +129,23 @@ def label(name, *args):
         return 0
     if now != _labels_of:
         _begin(now)
-    key = (name, *args) if args else name
-    try:
-        found = _labels.get(key)
-    except TypeError:  # a list or a dict is no key; what it says is
-        key = (name, *map(str, args))
-        found = _labels.get(key)
+    # By its words: 1, 1.0 and True are equal, and a list is no key.
+    key = (str(name), *map(str, args)) if args else name if type(name) is str or name is _run_empty else str(name)
+    found = _labels.get(key)
     if found is None:
-        words = [_bytes(str(a)) for a in (name, *args)]
+        words = [_bytes(word) for word in (key if args else (key,))]
         array = (ctypes.c_char_p * len(args))(*words[1:])
         found = _labels[key] = _lib.tare_label_new_at(_PATH, words[0], array, len(args), *_place())
     return found
 
 
 def _bytes(text):
-    """UTF-8 of any text: bytes that os.fsdecode() hid in it come back as they were; what else has none is written out, as a NUL is."""
+    """UTF-8 of any text: bytes that os.fsdecode() hid in it come back as they were; what else has none is written as U+D800, and a NUL as U+0000."""
     try:
         encoded = text.encode(errors="surrogateescape")
     except UnicodeEncodeError:
-        encoded = text.encode(errors="backslashreplace")
-    return encoded.replace(b"\0", b"\\0")
+        encoded = "".join(f"U+{ord(c):04X}" if "\ud800" <= c <= "\udfff" else c for c in text).encode()
+    return encoded.replace(b"\0", b"U+0000")
 
 
 def _place():
