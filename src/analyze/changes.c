@@ -54,6 +54,14 @@ static double range(const double *v, size_t n)
 	return high - low;
 }
 
+static void at_least(struct change *c, double p, enum change_by by)
+{
+	if (c->test.p > p)
+		return;
+	c->test.p = p;
+	c->by = by;
+}
+
 /* Whether it is a question that the runs can answer. */
 static bool asks(struct change *c, size_t n_before, size_t n_after, double unseen)
 {
@@ -62,11 +70,13 @@ static bool asks(struct change *c, size_t n_before, size_t n_after, double unsee
 	c->test = student_compare(c->value, n_before, c->value + n_before, n_after);
 	c->unseen = range(c->value, n_before) <= resolution && range(c->value + n_before, n_after) <= resolution;
 	c->q = 1;
+	c->by = CHANGE_BY_T;
 	c->verdict = all == 0 ? CHANGE_NONE : all <= resolution ? CHANGE_SMALL : c->test.tested ? CHANGE_WITHIN : CHANGE_FEW;
 	c->enough = c->verdict == CHANGE_SMALL ? runs_for(ENOUGH) : c->verdict == CHANGE_FEW ? runs_for(CHANGES_Q) : 0;
-	/* Of one run alone nobody knows its noise, and two that nearly agree are as ones that agree. */
-	if (all > 0 && (c->unseen || n_before == 1 || n_after == 1))
-		c->test.p = fmax(c->test.p, unseen);
+	if (all > 0 && c->unseen)
+		at_least(c, unseen, CHANGE_BY_BARNARD);
+	else if (all > 0 && (n_before == 1 || n_after == 1)) /* rare noise of it may be like nothing that the others show */
+		at_least(c, 2 / (double)(n_before + n_after), CHANGE_BY_RANK);
 	return c->verdict == CHANGE_WITHIN;
 }
 
@@ -86,9 +96,9 @@ bool changes_judge(struct change *c, size_t n, size_t n_before, size_t n_after)
 		c[i].q = q[at++];
 		if (c[i].test.change != 0 && c[i].q <= CHANGES_Q) {
 			c[i].verdict = CHANGE_BEYOND;
-		} else if (c[i].test.p == unseen) {
+		} else if (c[i].by != CHANGE_BY_T) {
 			c[i].verdict = CHANGE_FEW;
-			c[i].enough = runs_for(CHANGES_Q * unseen / c[i].q);
+			c[i].enough = runs_for(CHANGES_Q * c[i].test.p / c[i].q);
 		}
 	}
 	free(q);

@@ -15,11 +15,19 @@ enum change_verdict {
 	CHANGE_SMALL,  /* not judged: within `resolution`, and the runs are fewer than needed to look that close */
 };
 
+/* Which p it is. */
+enum change_by {
+	CHANGE_BY_T,	   /* of student_compare() */
+	CHANGE_BY_BARNARD, /* changes_unseen(), the runs of each side agree */
+	CHANGE_BY_RANK,	   /* that the single run of a side is the least or the most of all */
+};
+
 struct change {
 	const double *value; /* of the runs before, then of those after */
 	double resolution;   /* so far apart runs may lie though few show it; 0: unknown, or none */
 	/* The answers. */
-	struct student_groups test; /* p not below changes_unseen() where no spread was seen, in which case half means nothing, or a side has one run */
+	struct student_groups test; /* p as `by` says, the greatest that applies; half means nothing where no spread was seen */
+	enum change_by by;
 	bool unseen;		    /* the runs of each side differ by no more than the resolution */
 	double q;		    /* p among all that were asked, by Benjamini and Hochberg */
 	enum change_verdict verdict;

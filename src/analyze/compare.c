@@ -104,6 +104,21 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 	return ret;
 }
 
+static int name_counters(struct compare *c, struct tare_error *err)
+{
+	const struct regions *run = &c->run[0];
+
+	c->counts_only = run->n_counters == 0;
+	c->n_counters = c->counts_only ? 1 : run->n_counters;
+	c->counter = calloc(c->n_counters, sizeof(*c->counter));
+	if (!c->counter)
+		return tare_fail_nomem(err);
+	c->counter[0] = (struct compare_counter){ "count", "", TARE_EXACT };
+	for (size_t k = 0; k < run->n_counters; k++)
+		c->counter[k] = (struct compare_counter){ run->counter[k].name, run->counter[k].unit, run->counter[k].quality };
+	return 0;
+}
+
 static int read_runs(struct compare *c, char *const *paths, const struct compare_options *options, struct tare_error *err)
 {
 	for (size_t r = 0; r < c->n_runs; r++) {
@@ -130,11 +145,10 @@ static int read_runs(struct compare *c, char *const *paths, const struct compare
 			return -EINVAL;
 		}
 	}
-	c->n_counters = c->run[0].n_counters;
 	c->one_thread = true;
 	for (size_t r = 0; r < c->n_runs; r++)
 		c->one_thread &= c->run[r].n_threads == 1;
-	return 0;
+	return name_counters(c, err);
 }
 
 static int mark_lost(struct compare *c, struct tare_error *err)
@@ -161,7 +175,7 @@ static int mark_lost(struct compare *c, struct tare_error *err)
 static int find_hidden(struct compare *c, struct tare_error *err)
 {
 	for (size_t r = 0; r < c->n_runs; r++) {
-		if (!c->run[r].lost_handlers)
+		if (!c->run[r].lost_handlers || c->counts_only) /* what was lost makes no region of another label */
 			continue;
 		c->loss[r].hidden = calloc(c->n_counters + 1, sizeof(*c->loss[r].hidden));
 		if (!c->loss[r].hidden)
@@ -227,7 +241,9 @@ static int gather(struct compare *c, struct tare_error *err)
 			}
 			to = &c->row[label];
 			to->count[r] = from->count;
-			for (size_t k = 0; k < c->n_counters; k++) {
+			for (int what = 0; c->counts_only && what < COMPARE_WHATS; what++)
+				values_of(c, to, (enum compare_what)what, 0)[r] = (double)from->count;
+			for (size_t k = 0; k < run->n_counters; k++) {
 				const struct regions_sum *s = &from->sum[k];
 
 				to->known[k] &= s->seldom->unknown + s->seldom->no_self == 0;
@@ -245,7 +261,7 @@ static int gather(struct compare *c, struct tare_error *err)
 		c->all.count[r] = c->run[r].regions;
 		for (size_t k = 0; k < c->n_counters; k++)
 			for (int what = 0; what < COMPARE_WHATS; what++)
-				values_of(c, &c->all, (enum compare_what)what, k)[r] = (double)c->run[r].counter[k].whole;
+				values_of(c, &c->all, (enum compare_what)what, k)[r] = (double)(c->counts_only ? c->run[r].regions : c->run[r].counter[k].whole);
 	}
 	return ret;
 }
@@ -257,7 +273,7 @@ static int gather(struct compare *c, struct tare_error *err)
  */
 static double resolution(const struct compare *c, const struct compare_row *row, const struct compare_change *d, size_t k)
 {
-	if (c->one_thread || c->run[0].counter[k].quality != TARE_EXACT)
+	if (c->one_thread || c->counter[k].quality != TARE_EXACT)
 		return 0;
 	for (size_t r = 1; r < c->n_runs; r++)
 		if (row->count[r] != row->count[0])
@@ -371,6 +387,7 @@ void compare_free(struct compare *c)
 		free(c->loss[r].hidden);
 	}
 	free(c->loss);
+	free(c->counter);
 	free(c->row);
 	free(c->run);
 	labels_free(&c->labels);
@@ -382,17 +399,9 @@ bool compare_too_few(const struct compare_change *c)
 	return c->known && !c->lost && (c->is.verdict == CHANGE_FEW || c->is.verdict == CHANGE_SMALL);
 }
 
-size_t compare_not_judged(const struct compare *c)
+const char *compare_counter_name(const void *compare, size_t counter)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->n_rows * c->n_counters; i++) {
-		const struct compare_row *row = &c->row[i / c->n_counters];
-		const struct compare_change *d = &row->change[i % c->n_counters];
-
-		n += d->lost && d->known && d->is.test.change != 0;
-	}
-	return n;
+	return ((const struct compare *)compare)->counter[counter].name;
 }
 
 double compare_percent(const struct compare_change *c)
@@ -423,16 +432,16 @@ void compare_sort(struct compare *c, enum compare_key key, size_t counter)
 	struct compare_row *sorted = calloc(c->n_rows + 1, sizeof(*sorted));
 
 	for (size_t i = 0; order && sorted && i < c->n_rows; i++) {
-		const struct compare_change *d = c->n_counters ? change_of(c, &c->row[i], COMPARE_SELF, counter) : NULL;
+		const struct compare_change *d = change_of(c, &c->row[i], COMPARE_SELF, counter);
 		double by = 0;
 
-		if (d && key == COMPARE_BY_CHANGE)
+		if (key == COMPARE_BY_CHANGE)
 			by = fabs(d->is.test.change);
-		else if (d && key == COMPARE_BY_PERCENT)
+		else if (key == COMPARE_BY_PERCENT)
 			by = fabs(compare_percent(d));
-		else if (d && key == COMPARE_BY_SURE)
+		else if (key == COMPARE_BY_SURE)
 			by = d->is.test.change != 0 ? -d->is.q : -2;
-		order[i] = (struct keyed){ d && !d->known ? -3 : by, c->labels.entry[c->row[i].label].name, i };
+		order[i] = (struct keyed){ d->known ? by : -3, c->labels.entry[c->row[i].label].name, i };
 	}
 	if (order && sorted) {
 		qsort(order, c->n_rows, sizeof(*order), by_key);

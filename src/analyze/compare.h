@@ -35,10 +35,17 @@ struct compare_loss {
 	double *hidden; /* per counter: what regions of handlers may have cost that are lost, and is now in other labels' self; NULL: no such */
 };
 
+struct compare_counter {
+	const char *name, *unit;
+	enum tare_quality quality;
+};
+
 struct compare {
 	struct labels labels;
 	struct regions *run; /* those before, then those after */
+	struct compare_counter *counter; /* theirs; where they have none one, "count": how often labels ran, which is self, total and sum */
 	size_t n[COMPARE_SIDES], n_runs, n_counters;
+	bool counts_only; /* that */
 	struct compare_row *row, all;
 	size_t n_rows;
 	bool tested; /* there are runs enough to know of noise */
@@ -53,13 +60,13 @@ struct compare_options {
 /* paths: those before, then those after. */
 int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after, const struct compare_options *options, struct tare_error *err);
 void compare_free(struct compare *c);
-/* Changes of self that are not judged, because points were lost: all counters', without the row of all. */
-size_t compare_not_judged(const struct compare *c);
 /* It is not judged for want of runs: CHANGE_FEW, CHANGE_SMALL. */
 bool compare_too_few(const struct compare_change *c);
 
 enum compare_key { COMPARE_BY_CHANGE, COMPARE_BY_PERCENT, COMPARE_BY_SURE, COMPARE_BY_NAME };
 void compare_sort(struct compare *c, enum compare_key key, size_t counter);
+/* Of a counter of the comparison: for counter_named(). */
+const char *compare_counter_name(const void *compare, size_t counter);
 /* In percent of what was before; infinite for what is new. */
 double compare_percent(const struct compare_change *c);
 

@@ -85,28 +85,28 @@ static double mean_of(const double *v, size_t n, double *variance)
 	return v[0] + sum;
 }
 
+static void at_least(struct student_groups *g, double error, double df)
+{
+	g->p = fmax(g->p, student_p(g->change / error, df));
+	g->half = fmax(g->half, student_t(0.05, df) * error);
+}
+
 struct student_groups student_compare(const double *a, size_t n_a, const double *b, size_t n_b)
 {
-	double va, vb, ma = mean_of(a, n_a, &va), mb = mean_of(b, n_b, &vb), na = (double)n_a, nb = (double)n_b, error, df;
+	double va, vb, ma = mean_of(a, n_a, &va), mb = mean_of(b, n_b, &vb), na = (double)n_a, nb = (double)n_b, df = na + nb - 2;
 	struct student_groups g = { .change = mb - ma, .tested = n_a + n_b > 2, .p = 1 };
+	double sa = va / na, sb = vb / nb;
 
 	if (!g.tested)
 		return g;
-	if (n_a > 1 && n_b > 1) {
-		double sa = va / na, sb = vb / nb;
-
-		error = sqrt(sa + sb);
-		df = error > 0 ? (sa + sb) * (sa + sb) / (sa * sa / (na - 1) + sb * sb / (nb - 1)) : 1;
-	} else {
-		df = na + nb - 2;
-		error = sqrt((va * (na - 1) + vb * (nb - 1)) / df * (1 / na + 1 / nb));
-	}
-	if (error == 0) {
+	if (va + vb == 0) {
 		g.p = g.change == 0;
 		return g;
 	}
-	g.p = student_p(g.change / error, df);
-	g.half = student_t(0.05, df) * error;
+	g.p = 0;
+	at_least(&g, sqrt((va * (na - 1) + vb * (nb - 1)) / df * (1 / na + 1 / nb)), df);
+	if (n_a > 1 && n_b > 1)
+		at_least(&g, sqrt(sa + sb), (sa + sb) * (sa + sb) / (sa * sa / (na - 1) + sb * sb / (nb - 1)));
 	return g;
 }
 

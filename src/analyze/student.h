@@ -19,8 +19,8 @@ struct student_groups {
 };
 
 /*
- * Welch's test where both groups have two numbers or more; where one has a single number, Student's with the other's
- * variance. Where no number differs from the others of its group there is nothing to estimate: p is 1 if the groups are
+ * Welch's test, and Student's if that makes more of it: of two numbers beside eight that are like them, Welch's alone takes one in ten for a change,
+ * where the two nearly agree. Where one group has a single number, Student's with the other's variance. Where no number differs from the others of its group there is nothing to estimate: p is 1 if the groups are
  * equal, else 0. Source: Welch, "The generalization of 'Student's' problem", Biometrika 34, 1947.
  */
 struct student_groups student_compare(const double *a, size_t n_a, const double *b, size_t n_b);

@@ -105,39 +105,80 @@ static int sides(char **files, size_t n, size_t *before, size_t *after, struct t
 	return -EINVAL;
 }
 
-/* The first that has become dearer by more than the threshold, and is beyond the noise, or else has too few runs to tell. NULL: none. */
-static const struct compare_change *dearer(const struct compare *c, const struct diff_options *o, bool beyond, const char **label, const char **counter)
-{
-	for (size_t k = 0; k < c->n_counters; k++) {
-		*counter = c->run[0].counter[k].name;
-		for (size_t i = 0; compare_counter_wanted(&o->shown, *counter) && i <= c->n_rows; i++)
-			for (size_t what = COMPARE_SELF; what <= COMPARE_TOTAL; what++) {
-				const struct compare_row *row = i ? &c->row[i - 1] : &c->all;
-				const struct compare_change *d = &row->change[what * c->n_counters + k];
+/* What has become dearer by more than the threshold. */
+struct dearer {
+	const struct compare_change *change; /* by the most percent; NULL: none */
+	const char *label, *counter, *what; /* what: "self of " or the like */
+	size_t n; /* labels */
+};
 
-				*label = i ? c->labels.entry[row->label].name : "(all)";
-				if (i && o->shown.match && !strstr(*label, o->shown.match))
-					continue;
-				if ((beyond ? d->beyond : compare_too_few(d) && d->is.verdict == CHANGE_FEW) && d->known && d->is.test.change > 0 &&
-				    compare_percent(d) > o->threshold)
-					return d;
-			}
-	}
-	return NULL;
+static bool is_dearer(const struct compare_change *d, double threshold)
+{
+	return d->known && d->is.test.change > 0 && compare_percent(d) > threshold;
 }
 
-static int verdict(const struct compare *c, const struct diff_options *o, struct tare_error *err)
+/* Beyond the noise, or else with too few runs to tell. */
+static struct dearer find_dearer(const struct compare *c, const struct diff_options *o, bool beyond)
 {
-	const char *label, *counter;
-	const struct compare_change *few;
+	static const char *const whats[] = { "self of ", "total of " };
+	struct dearer found = { 0 };
 
-	if (o->check && dearer(c, o, true, &label, &counter))
+	for (size_t i = 0; i <= c->n_rows; i++) {
+		const struct compare_row *row = i < c->n_rows ? &c->row[i] : &c->all;
+		const char *label = i < c->n_rows ? c->labels.entry[row->label].name : "(all)";
+		bool any = false;
+
+		if (o->shown.match && (row == &c->all || !strstr(label, o->shown.match)))
+			continue;
+		for (size_t k = 0; k < c->n_counters; k++)
+			for (size_t what = COMPARE_SELF; what <= COMPARE_TOTAL; what++) {
+				const struct compare_change *d = &row->change[what * c->n_counters + k];
+
+				if (!compare_counter_wanted(&o->shown, c->counter[k].name) || !is_dearer(d, o->threshold) ||
+				    !(beyond ? d->beyond : compare_too_few(d) && d->is.verdict == CHANGE_FEW))
+					continue;
+				any = true;
+				if (!found.change || compare_percent(d) > compare_percent(found.change))
+					found = (struct dearer){ d, label, c->counter[k].name, row == &c->all || c->counts_only ? "" : whats[what], found.n };
+			}
+		found.n += any;
+	}
+	return found;
+}
+
+/* Which it was, on stderr. */
+static void say_dearer(const struct command *self, const struct dearer *d)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct text by = { 0 };
+
+	if (isfinite(compare_percent(d->change)))
+		text_add(&by, "grew by %.3g %%", compare_percent(d->change));
+	else
+		text_add(&by, "is new");
+	tare_fail(&err, EINVAL, "--check: %s%.100s %s (%.40s), beyond the noise", d->what, d->label, by.s ? by.s : "", d->counter);
+	if (d->n > 1)
+		tare_hint(&err, "and %zu more; --sure shows them", d->n - 1);
+	complain(self, &err, NULL);
+	text_free(&by);
+}
+
+static int verdict(const struct command *self, const struct compare *c, const struct diff_options *o, struct tare_error *err)
+{
+	struct dearer found = { 0 };
+
+	if (o->check)
+		found = find_dearer(c, o, true);
+	if (found.change) {
+		say_dearer(self, &found);
 		return EXIT_CHECK;
-	few = o->check ? dearer(c, o, false, &label, &counter) : NULL;
-	if (few) {
-		tare_fail(err, ENODATA, "--check: whether %.60s got dearer (%.40s, by %.0f) or differs by chance, %zu + %zu runs are too few to tell", label, counter,
-			  few->is.test.change, c->n[0], c->n[1]);
-		tare_hint(err, "%zu recordings on each side are enough", few->is.enough);
+	}
+	if (o->check)
+		found = find_dearer(c, o, false);
+	if (found.change) {
+		tare_fail(err, ENODATA, "--check: whether %.60s got dearer (%.40s, by %.0f) or differs by chance, %zu + %zu runs are too few to tell", found.label, found.counter,
+			  found.change->is.test.change, c->n[0], c->n[1]);
+		tare_hint(err, "%zu recordings on each side are enough", found.change->is.enough);
 		return -ENODATA;
 	}
 	for (size_t r = 0; r < c->n_runs; r++)
@@ -204,7 +245,7 @@ static int run(const struct command *self, int argc, char **argv)
 		if (ret == 0)
 			ret = form_some_match(&o.form, &c.labels, &err);
 		if (ret == 0)
-			ret = counter_named(&only, o.form.by, &c.run[0], c.n_counters, regions_counter_name, "the recordings have", &err);
+			ret = counter_named(&only, o.form.by, &c, c.n_counters, compare_counter_name, "the recordings have", &err);
 		if (ret == 0)
 			compare_sort(&c, o.shown.key, 0);
 		if (ret == 0 && o.form.kind == FORM_JSON)
@@ -222,7 +263,7 @@ static int run(const struct command *self, int argc, char **argv)
 	}
 	page_file_abandon(&page);
 	if (ret >= 0)
-		ret = verdict(&c, &o, &err);
+		ret = verdict(self, &c, &o, &err);
 	if (ret < 0)
 		complain(self, &err, NULL);
 	compare_free(&c);

@@ -22,6 +22,12 @@ static void group(struct json *j, const char *key, const struct compare *c, cons
 	json_end(j);
 }
 
+/* Of what differs where the runs of a side differ, and both are enough. */
+static const char *test_name(const struct compare *c)
+{
+	return c->n[0] > 1 && c->n[1] > 1 ? "welch" : "student";
+}
+
 /* Why it is not judged; NULL where it is. */
 static const char *reason(const struct compare_change *d)
 {
@@ -46,6 +52,7 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 		if (!d->is.unseen)
 			json_real(j, "half_95", d->is.test.half);
 		json_real(j, "p", d->is.test.p);
+		json_string(j, "test", d->is.by == CHANGE_BY_BARNARD ? "barnard" : d->is.by == CHANGE_BY_RANK ? "rank" : test_name(c));
 		if (row->label != LABELS_NONE && !row->lost && d->is.verdict != CHANGE_SMALL)
 			json_real(j, "q", d->is.q);
 		json_bool(j, "judged", !reason(d));
@@ -61,10 +68,10 @@ static void counters(struct json *j, const struct compare *c, const struct compa
 {
 	json_object(j, "counters");
 	for (size_t k = 0; k < c->n_counters; k++) {
-		if (!compare_counter_wanted(how, c->run[0].counter[k].name))
+		if (!compare_counter_wanted(how, c->counter[k].name))
 			continue;
-		json_object(j, c->run[0].counter[k].name);
-		json_string(j, "unit", c->run[0].counter[k].unit);
+		json_object(j, c->counter[k].name);
+		json_string(j, "unit", c->counter[k].unit);
 		for (int what = 0; what < (row->label == LABELS_NONE ? 1 : COMPARE_WHATS); what++)
 			change(j, row->label == LABELS_NONE ? "whole" : what_names[what], c, row, what, k);
 		json_end(j);
@@ -115,15 +122,15 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 		}
 		json_end(&j);
 	}
-	json_string(&j, "test", !c->tested ? NULL : c->n[0] > 1 && c->n[1] > 1 ? "welch" : "student");
+	json_string(&j, "test", c->tested ? test_name(c) : NULL);
 	json_bool(&j, "one_thread", c->one_thread);
 	json_bool(&j, "own_cost_subtracted", c->run[0].options.subtract_own);
 	json_array(&j, "counters");
 	for (size_t k = 0; k < c->n_counters; k++) {
 		json_object(&j, NULL);
-		json_string(&j, "counter", c->run[0].counter[k].name);
-		json_string(&j, "unit", c->run[0].counter[k].unit);
-		json_string(&j, "quality", tare_quality_name(c->run[0].counter[k].quality));
+		json_string(&j, "counter", c->counter[k].name);
+		json_string(&j, "unit", c->counter[k].unit);
+		json_string(&j, "quality", tare_quality_name(c->counter[k].quality));
 		json_end(&j);
 	}
 	json_end(&j);
@@ -135,7 +142,7 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 	json_array(&j, "labels");
 	for (size_t i = 0; i < c->n_rows && (!how->top || n < how->top); i++) {
 		const struct compare_row *row = &c->row[i];
-		bool wanted = c->n_counters == 0;
+		bool wanted = false;
 
 		for (size_t k = 0; k < c->n_counters; k++)
 			wanted |= compare_row_wanted(c, row, how, k);
@@ -167,12 +174,12 @@ void compare_csv(struct text *out, const struct compare *c, const struct compare
 			const struct compare_change *self = &row->change[k], *total = &row->change[c->n_counters + k];
 			double percent = compare_percent(self);
 
-			if (!self->known || !compare_counter_wanted(how, c->run[0].counter[k].name) || !compare_row_wanted(c, row, how, k))
+			if (!self->known || !compare_counter_wanted(how, c->counter[k].name) || !compare_row_wanted(c, row, how, k))
 				continue;
 			any = true;
 			csv_label(out, &c->labels.entry[row->label]);
-			csv_field(out, c->run[0].counter[k].name, ',');
-			csv_field(out, c->run[0].counter[k].unit, ',');
+			csv_field(out, c->counter[k].name, ',');
+			csv_field(out, c->counter[k].unit, ',');
 			text_add(out, "%.15g,%.15g,%.15g,", self->mean[0], self->mean[1], self->is.test.change);
 			if (isfinite(percent))
 				text_add(out, "%.6g", percent);

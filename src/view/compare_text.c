@@ -22,13 +22,13 @@ static void put_sure(struct text *out, char letter, double q)
 	if (q < 0.0001)
 		text_add(out, "%c<.0001", letter);
 	else
-		text_add(out, "%c=%.*f", letter, q < 0.01 ? 4 : 2, q);
+		text_add(out, "%c=%.*f", letter, q < 0.01 ? 4 : 3, q);
 }
 
 static void one_row(struct grid *g, const struct compare *c, const struct compare_row *row, size_t k, const struct style *s)
 {
 	const struct compare_change *self = &row->change[COMPARE_SELF * c->n_counters + k], *total = &row->change[COMPARE_TOTAL * c->n_counters + k];
-	const char *unit = c->run[0].counter[k].unit;
+	const char *unit = c->counter[k].unit;
 	int64_t count = (int64_t)(row->count[c->n[0]] - row->count[0]);
 	bool everywhere = true, counts_vary = false;
 	enum ink ink = !self->beyond ? INK_PLAIN : self->is.test.change > 0 ? INK_BAD : INK_STRONG;
@@ -59,14 +59,16 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 		grid_put(g, COL_BEFORE, INK_PLAIN, &t);
 		put_amount(&t, s, unit, self->mean[COMPARE_AFTER]);
 		grid_put(g, COL_AFTER, INK_PLAIN, &t);
-		if (row->label != LABELS_NONE) {
+		if (row->label != LABELS_NONE && !c->counts_only) {
 			put_change(&t, s, unit, total->is.test.change);
 			grid_put(g, COL_TOTAL, total->beyond ? INK_STRONG : INK_PLAIN, &t);
 		}
 	} else {
 		grid_word(g, COL_CHANGE, INK_BAD, "unavailable");
 	}
-	if (count && !counts_vary)
+	if (c->counts_only)
+		; /* the change itself */
+	else if (count && !counts_vary)
 		put_change(&t, s, "", (double)count);
 	else if (counts_vary)
 		text_add(&t, "varies");
@@ -76,7 +78,7 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 	else
 		put_label(&t, s, &c->labels.entry[row->label], s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22);
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
-	if (self->lost && c->tested && self->known && self->is.test.change != 0)
+	if (self->lost && self->known && self->is.test.change != 0)
 		text_add(&t, total->beyond ? "points lost, total beyond the noise" : "points lost");
 	else if (self->beyond || total->beyond)
 		text_add(&t, self->beyond ? "beyond the noise" : "total beyond the noise");
@@ -90,7 +92,7 @@ static void table(struct text *out, struct compare *c, const struct compare_show
 	static const char *const heads[] = { "change", "", "%", "sure", "before", "after", "in total", "count", "label", "" };
 	static const unsigned drop[] = { COL_TOTAL, COL_BEFORE, COL_AFTER, COL_HALF, COL_COUNT, COL_SURE, COL_MARK };
 	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
-	const struct regions_counter *counter = &c->run[0].counter[k];
+	const struct compare_counter *counter = &c->counter[k];
 	size_t n = 0, left = 0;
 
 	memcpy(g.drop, drop, sizeof(drop));
@@ -99,7 +101,7 @@ static void table(struct text *out, struct compare *c, const struct compare_show
 	compare_sort(c, how->key, k);
 	grid_row(&g);
 	for (unsigned i = 0; i < COLS; i++)
-		if (heads[i][0] && (i != COL_SURE || c->tested))
+		if (heads[i][0] && (i != COL_SURE || c->tested) && !(c->counts_only && (i == COL_TOTAL || i == COL_COUNT)))
 			grid_word(&g, i, INK_FAINT, heads[i]);
 	one_row(&g, c, &c->all, k, s);
 	for (size_t i = 0; i < c->n_rows; i++) {
@@ -135,32 +137,6 @@ static void side(struct text *out, const struct compare *c, const char *name, si
 	text_add(out, "\n");
 }
 
-/* How many changes exceed the noise, and how many nobody judged: "0 changes" would say that there are none. */
-static void put_verdict(struct text *out, const struct compare *c)
-{
-	size_t beyond = 0, judged = 0, few = 0, not_judged = compare_not_judged(c);
-
-	for (size_t i = 0; i < c->n_rows * c->n_counters; i++) {
-		const struct compare_change *d = &c->row[i / c->n_counters].change[i % c->n_counters];
-
-		beyond += d->beyond;
-		few += compare_too_few(d);
-		judged += !d->lost && !compare_too_few(d);
-	}
-	if (not_judged)
-		text_add(out, "%zu change%s of self %s not judged, because points were lost", not_judged, not_judged == 1 ? "" : "s",
-			 not_judged == 1 ? "is" : "are");
-	if (few && not_judged)
-		text_add(out, ", and %zu, because the runs are too few", few);
-	else if (few)
-		text_add(out, "%zu change%s of self %s not judged, because the runs are too few", few, few == 1 ? "" : "s", few == 1 ? "is" : "are");
-	if ((not_judged || few) && judged)
-		text_add(out, "; of the others ");
-	if (judged || !(not_judged || few))
-		text_add(out, "%zu change%s of self exceed%s the noise, of which at most %.0f %% are expected to do so by chance", beyond,
-			 beyond == 1 ? "" : "s", beyond == 1 ? "s" : "", 100 * CHANGES_Q);
-}
-
 static void put_losses(struct text *out, const struct compare *c, size_t r, const struct style *s)
 {
 	const struct regions *run = &c->run[r];
@@ -177,56 +153,147 @@ static void put_losses(struct text *out, const struct compare *c, size_t r, cons
 	text_free(&t);
 }
 
-/* Why runs are too few, and how many would do: of the counters that are shown. */
-static void put_too_few(struct text *out, const struct compare *c, const struct compare_shown *how, const struct style *s)
+/* What the rows have that --match and --by leave. */
+struct told {
+	struct {
+		size_t beyond, judged, few, lost;
+	} self;			   /* changes of labels; few, lost: not judged for that */
+	size_t few[2], enough[2];  /* of total and all, too: where runs agree, and where threads race; runs that would do */
+	bool half, by[3];	   /* some have a \u00b1, a p by this enum change_by */
+	const char *exact;	   /* a counter by which what was executed differs, for sure or perhaps; NULL: none */
+};
+
+static void tell(struct told *t, const struct compare *c, size_t k, const struct compare_change *d)
 {
-	size_t n[2] = { 0 }, enough[2] = { 0 };
-	const char *exact = NULL;
+	bool small = d->is.verdict == CHANGE_SMALL;
+
+	if (!d->known || d->lost)
+		return;
+	if (c->tested && d->is.verdict != CHANGE_NONE) {
+		t->half |= !d->is.unseen && d->is.test.half > 0;
+		t->by[d->is.by] = true;
+	}
+	if (compare_too_few(d)) {
+		t->few[small] += 1;
+		t->enough[small] = d->is.enough > t->enough[small] ? d->is.enough : t->enough[small];
+	}
+	if ((d->beyond || (compare_too_few(d) && !small)) && c->one_thread && c->counter[k].quality == TARE_EXACT)
+		t->exact = c->counter[k].name;
+}
+
+static struct told told(const struct compare *c, const struct compare_shown *how)
+{
+	struct told t = { 0 };
 
 	for (size_t k = 0; k < c->n_counters; k++)
-		for (size_t i = 0; compare_counter_wanted(how, c->run[0].counter[k].name) && i <= c->n_rows; i++)
+		for (size_t i = 0; compare_counter_wanted(how, c->counter[k].name) && i <= c->n_rows; i++)
 			for (size_t what = COMPARE_SELF; what <= COMPARE_TOTAL; what++) {
 				const struct compare_row *row = i < c->n_rows ? &c->row[i] : &c->all;
 				const struct compare_change *d = &row->change[what * c->n_counters + k];
-				bool small = d->is.verdict == CHANGE_SMALL;
 
-				if (!compare_too_few(d))
+				if (row != &c->all && !compare_row_matches(c, row, how))
 					continue;
-				n[small] += 1;
-				enough[small] = d->is.enough > enough[small] ? d->is.enough : enough[small];
-				if (!small && c->one_thread && c->run[0].counter[k].quality == TARE_EXACT)
-					exact = c->run[0].counter[k].name;
+				tell(&t, c, k, d);
+				if (row == &c->all || what != COMPARE_SELF)
+					continue;
+				t.self.beyond += d->beyond;
+				t.self.few += compare_too_few(d);
+				t.self.lost += d->lost && d->known && d->is.test.change != 0;
+				t.self.judged += !d->lost && !compare_too_few(d);
 			}
-	if (n[0] && c->tested)
-		put_note(out, s, INK_CAREFUL, "Too few runs to tell: where the runs of each side agree, or one side has one run, noise that shows in only some runs parts %zu + %zu of them by chance, with a probability of up to %.2g for each label. %zu + %zu runs are enough.",
-			 c->n[0], c->n[1], changes_unseen(c->n[0], c->n[1]), enough[0], enough[0]);
-	if (n[1] && c->tested)
-		put_note(out, s, INK_CAREFUL, "Too few runs to tell%s exact counts of several threads that lie within 4,000, or 0.01 %%, as they may by which thread comes first. %zu + %zu runs are enough.", n[0] ? ", too:" : ":", enough[1], enough[1]);
-	if (exact)
-		put_note(out, s, INK_CAREFUL, "%s is exact, and each recording has one thread: what differs is what was executed. That may be the change, or input, environment (its size, paths), addresses, random numbers or time.", exact);
+	return t;
+}
+
+static bool single_run(const struct compare *c)
+{
+	return c->n[0] == 1 || c->n[1] == 1;
+}
+
+/* Which test p is of. */
+static void put_test(struct text *out, const struct compare *c, const struct told *t, const struct style *s)
+{
+	const char *begin = ". p is by ";
+
+	text_add(out, "before and after are %s, means of the runs", c->counts_only ? "how often the label ran" : "self");
+	if (t->half)
+		text_add(out, "; a change is within its %s by 95 %%", s->utf8 ? "\u00b1" : "+-");
+	if (t->by[CHANGE_BY_T]) {
+		text_add(out, "%s%s", begin, single_run(c) ? "Student's t test, the noise of the single run taken to be that of the others" : c->n[0] == c->n[1] ? "Welch's t test" : "Welch's t test, or Student's where that says more");
+		begin = ", or ";
+	}
+	if (t->by[CHANGE_BY_RANK]) {
+		text_add(out, "%srank (a single run is the least or the most of %zu), where that says more", begin, c->n_runs);
+		begin = ", or ";
+	}
+	if (t->by[CHANGE_BY_BARNARD])
+		text_add(out, "%sBarnard's test, where the runs of each side agree", begin);
+	if (t->by[CHANGE_BY_T] || t->by[CHANGE_BY_RANK] || t->by[CHANGE_BY_BARNARD])
+		text_add(out, "; q is p by Benjamini and Hochberg");
+}
+
+/* How many changes exceed the noise, and how many nobody judged: "0 changes" would say that there are none. */
+static void put_verdict(struct text *out, const struct compare *c, const struct told *t)
+{
+	const char *of = c->counts_only ? "" : " of self";
+	const struct {
+		size_t n;
+		const char *why;
+	} not_judged[] = { { t->self.lost, "points were lost" }, { t->self.few, "the runs are too few" } };
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(not_judged); i++) {
+		size_t n = not_judged[i].n;
+
+		if (n && any)
+			text_add(out, ", and %zu, because %s", n, not_judged[i].why);
+		else if (n)
+			text_add(out, "%zu change%s%s %s not judged, because %s", n, n == 1 ? "" : "s", of, n == 1 ? "is" : "are", not_judged[i].why);
+		any |= n > 0;
+	}
+	if (any && t->self.judged)
+		text_add(out, "; of the others ");
+	if (!any || t->self.judged)
+		text_add(out, "%zu change%s%s exceed%s the noise", t->self.beyond, t->self.beyond == 1 ? "" : "s", of, t->self.beyond == 1 ? "s" : "");
+	if (t->self.beyond)
+		text_add(out, ", of which at most %.0f %% are expected to do so by chance", 100 * CHANGES_Q);
+}
+
+/* Why runs are too few, and how many would do. */
+static void put_too_few(struct text *out, const struct compare *c, const struct told *t, const struct style *s)
+{
+	if (t->few[0] && c->tested && single_run(c))
+		put_note(out, s, INK_CAREFUL, "Too few runs to tell: of the noise of a single run nothing is known. %zu + %zu runs are enough.", t->enough[0], t->enough[0]);
+	else if (t->few[0] && c->tested)
+		put_note(out, s, INK_CAREFUL, "Too few runs to tell: where the runs of each side agree, noise that shows in only some runs parts %zu + %zu of them by chance, with a probability of up to %.3g for each label. %zu + %zu runs are enough.",
+			 c->n[0], c->n[1], changes_unseen(c->n[0], c->n[1]), t->enough[0], t->enough[0]);
+	if (t->few[1] && c->tested)
+		put_note(out, s, INK_CAREFUL, "Too few runs to tell%s exact counts of several threads that lie within 4,000, or 0.01 %%, as they may by which thread comes first. %zu + %zu runs are enough.", t->few[0] ? ", too:" : ":", t->enough[1], t->enough[1]);
+	if (t->exact)
+		put_note(out, s, INK_CAREFUL, "%s is exact, and each recording has points of one thread: what differs is what was executed. That may be the change, or input, environment (its size, paths), addresses, random numbers or time, or other threads, if there are any without regions (who takes a lock first, or which piece of the work).", t->exact);
 }
 
 void compare_text(struct text *out, struct compare *c, const struct compare_shown *how, const struct style *s)
 {
-	struct text verdict = { 0 };
+	struct told t = told(c, how);
+	struct text words = { 0 };
 	bool handlers = false;
 
 	side(out, c, "before", 0, c->n[0], s);
 	side(out, c, "after", c->n[0], c->n[1], s);
 	for (size_t k = 0; k < c->n_counters; k++)
-		if (compare_counter_wanted(how, c->run[0].counter[k].name))
+		if (compare_counter_wanted(how, c->counter[k].name))
 			table(out, c, how, k, s);
 	text_add(out, "\n");
-	put_verdict(&verdict, c);
-	if (!c->tested)
+	if (!c->tested) {
 		put_note(out, s, INK_CAREFUL, "With one recording on each side nothing is known of the noise: any of these changes may be it. Several tell: tare diff BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3.");
-	else
-		put_note(out, s, INK_FAINT, "before and after are self, means of the runs; a change is within its %s by 95 %%. By %s, with q by Benjamini and Hochberg: %s.",
-			 s->utf8 ? "\u00b1" : "+-",
-			 c->n[0] > 1 && c->n[1] > 1 ? "Welch's t test" : "Student's t test, the noise of the single run taken to be that of the others",
-			 verdict.s ? verdict.s : "");
-	text_free(&verdict);
-	put_too_few(out, c, how, s);
+	} else {
+		put_test(&words, c, &t, s);
+		text_add(&words, ": ");
+		put_verdict(&words, c, &t);
+		put_note(out, s, INK_FAINT, "%s.", words.s ? words.s : "");
+	}
+	text_free(&words);
+	put_too_few(out, c, &t, s);
 	for (size_t r = 0; r < c->n_runs; r++)
 		put_losses(out, c, r, s);
 	for (size_t r = 0; r < c->n_runs; r++)

@@ -26,11 +26,16 @@ static inline bool compare_counter_wanted(const struct compare_shown *how, const
 	return !how->by || !__builtin_strcmp(how->by, counter);
 }
 
+static inline bool compare_row_matches(const struct compare *c, const struct compare_row *row, const struct compare_shown *how)
+{
+	return !how->match || __builtin_strstr(c->labels.entry[row->label].name, how->match);
+}
+
 static inline bool compare_row_wanted(const struct compare *c, const struct compare_row *row, const struct compare_shown *how, size_t counter)
 {
 	const struct compare_change *self = &row->change[counter], *total = &row->change[c->n_counters + counter];
 
-	return (!how->match || __builtin_strstr(c->labels.entry[row->label].name, how->match)) && (!how->sure || self->beyond || total->beyond);
+	return compare_row_matches(c, row, how) && (!how->sure || self->beyond || total->beyond);
 }
 
 #endif

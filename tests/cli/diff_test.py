@@ -115,13 +115,17 @@ def runs_that_agree_may_be_too_few_to_tell():
         text = " ".join(tare("diff", *words).stdout.split())
         equal(("beyond the noise" in text, "x too few runs to tell" in text, "3 + 3 runs are enough" in text), (not enough, bool(enough), bool(enough)), text)
         true(("1 change of self is not judged, because the runs are too few; of the others 0 changes" in text) == bool(enough), text)
-        equal("is exact, and each recording has one thread" in text, False, "a processor counted it")
+        equal("each recording has points of one thread" in text, False, "a processor counted it")
         (row,) = [r for r in csv.DictReader(io.StringIO(tare("diff", "--format", "csv", *words).stdout)) if r["label"] == "x"]
         equal((row["beyond"], row["half_95"], float(row["q"]), row["reason"]), (str(int(not enough)), "", p, "few_runs" if enough else ""), name)
         r = tare("diff", "--check", *words, status=125 if enough else 2)
         true(not enough or "(instructions:u, by 150000) or differs by chance" in r.stderr and "3 recordings on each side are enough" in r.stderr, r.stderr)
         tare("diff", "--check=1", *words)
-        tare("diff", "--check", "--match", "y", "--by", "instructions:u", *words, status=125 if enough else 2)  # (all) is looked at always
+        true(enough or "--check: x grew by 1.5e-07 % (instructions:u), beyond the noise" in r.stderr.replace("self of ", "") and "and 1 more" in r.stderr, r.stderr)
+        tare("diff", "--check", "--match", "y", "--by", "instructions:u", *words)  # (all) has no such name
+        tare("diff", "--check", "--match", "x", "--by", "instructions:u", *words, status=125 if enough else 2)
+        equal((x["test"], change(d, "y")["test"]), ("barnard", "welch" if m > 1 else "student"), f"{name}: which test")
+        true("p is by Barnard's test, where the runs of each side agree; q" in text and "its ±" not in text and "by Welch" not in text and ("sure" in text), text)
         tare("diff", "--check", *more[:n], "--", *same[:m])
     c = change(document("diff", same[0], more[0]), "x")
     equal((c["reason"], c["enough_runs"], "p" in c), ("few_runs", 3, False), "one on each side")
@@ -155,9 +159,11 @@ def exact_counts_of_one_thread_and_of_several():
     c = change(d, "work")
     equal((d["one_thread"], c["reason"], c["change"]), (True, "few_runs", c["after"]["mean"] - c["before"]["mean"]), "one each")
     true(0 < c["change"] < 500, f"one more turn, whatever a point costs in this build: {c}")
-    for n in (1, 2):
+    for n in (1, 2, 3):  # no number of runs tells what of it is the change
         text = " ".join(tare("diff", *single[2000][:n], "--", *single[2001][:n]).stdout.split())
-        true("instructions:u is exact, and each recording has one thread: what differs is what was executed" in text, text)
+        true("instructions:u is exact, and each recording has points of one thread: what differs is what was executed" in text and "threads, if there are any without" in text, text)
+    text = tare("diff", *single[2000][:1], "--", *single[2000][1:]).stdout
+    true("what was executed" not in text, "nothing differs")
     equal(judged(change(document("diff", *single[2000], "--", *single[2001]), "work")), (True, True, None, None, 0.03125, 0.03125), "3 + 3")
     tare("diff", "--check", *single[2000], "--", *single[2001], status=2)
     # Threads race for the first use of a label: some tens of instructions, in some runs.
@@ -177,6 +183,32 @@ def exact_counts_of_one_thread_and_of_several():
             tare("diff", "--check", *words)
             text = " ".join(tare("diff", *words).stdout.split())
             true("work too few runs to tell" in text and "lie within 4,000, or 0.01 %" in text and "6 + 6 runs are enough" in text, text)
+
+
+def counts(name, n, threads=1):
+    tare("regions", "-q", "-e", "none", "-o", room(name), "--", PROGRAM, "loop", n, threads)
+    return room(name)
+
+
+@test
+def recordings_without_a_counter():
+    """How often labels ran is what is compared."""
+    a, b = ([counts(f"counts{n}.{i}", n) for i in range(3)] for n in (100, 105))
+    d = document("diff", *a, "--", *b)
+    equal(d["counters"], [{"counter": "count", "unit": "", "quality": "exact"}], "the counter")
+    equal([judged(change(d, label, "count")) for label in ("work", "thread")], [(True, True, None, None, 0.03125, 0.03125), (False, True, None, None, 1, 1)], "judged")
+    equal((change(d, "work", "count")["change"], d["all"]["counters"]["count"]["whole"]["change"]), (5, 5), "changes")
+    text = tare("diff", *a, "--", *b).stdout
+    true(re.search(r"\+5 +\+5.0 % +q=0.031 +100 +105 +work +beyond the noise", text) and "1 change exceeds the noise" in text.replace("\n  ", ""), text)
+    text = tare("diff", a[0], b[0]).stdout
+    true(re.search(r"\+5 +\+5.0 % +100 +105 +work\n", text) and "nothing is known of the noise" in text, text)
+    rows = list(csv.DictReader(io.StringIO(tare("diff", "--format", "csv", *a, "--", *b).stdout)))
+    equal([(r["label"], r["counter"], r["before"], r["after"], r["beyond"]) for r in rows], [("work", "count", "100", "105", "1"), ("thread", "count", "1", "1", "0")], "csv")
+    r = tare("diff", "--check", "--by", "count", *a, "--", *b, status=2)
+    true("--check: work grew by 5 % (count), beyond the noise" in r.stderr, r.stderr)
+    tare("diff", "--check", "--match", "thread", *a, "--", *b)
+    tare("diff", "--check", *b, "--", *a)
+    tare("diff", "--check", *a[:2], "--", *b[:2], status=125)
 
 
 @test
@@ -307,6 +339,10 @@ def what_lost_points_is_not_judged():
     text = tare("diff", *whole, "--", *lost, status=1, COLUMNS="200").stdout
     true("beyond the noise" not in text and re.search(r"work +points lost", text) and "no change of them is judged" in text.replace("\n  ", " "), text)
     true("0 changes" not in text and re.search(r"\d changes of self are not judged", text), text)
+    d = document("diff", lost[0], whole[0], status=1)
+    equal((change(d, "work")["reason"], d["all"]["counters"]["instructions:u"]["whole"]["reason"]), ("lost", "lost"), "one on each side")
+    text = tare("diff", lost[0], whole[0], status=1, COLUMNS="200").stdout
+    true(re.search(r"\(all\) +points lost\n", text) and re.search(r"work +points lost\n", text), text)
     # What a thread with a gap has at all may have lost whole regions; a label of other threads only has not.
     sides = []
     for name, n in (("thin", 50), ("thick", 150)):

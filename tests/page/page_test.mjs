@@ -509,6 +509,19 @@ test("recordings of regions before and after are a page", async () => {
   equal((await cells(page, "What changed in wall-time", 4)).join(), documents[0].labels.filter((l) => l.counters["wall-time"]).map((l) => `${l.counters["wall-time"].self.before.mean} ns`).join(), "before");
 });
 
+test("a page of a difference says by which test, how many runs are enough, and what else may differ", async () => {
+  const { remarksOf } = await source("diff.js"), side = (mean) => ({ mean, min: mean, max: mean, runs: [mean] });
+  const doc = (test, more) => ({ test, one_thread: true, counters: [{ counter: "instructions:u", unit: "", quality: "exact" }], all: { counters: {} },
+    labels: [{ label: "x", counters: { "instructions:u": { self: { before: side(1), after: side(3), change: 2, percent: 200, ...more } } } }] });
+  const words = (...of) => remarksOf(doc(...of)).join(" ");
+  yes(/Barnard's test/.test(words("welch", { test: "barnard", beyond: true, reason: null })) && !/Welch|Too few/.test(words("welch", { test: "barnard", beyond: true, reason: null })), "the test that it is by, no other");
+  yes(/rank .*3 \+ 3 runs are enough.*what was executed/.test(words("student", { test: "rank", beyond: false, reason: "few_runs", enough_runs: 3 })), "few runs");
+  yes(/6 \+ 6 runs are enough/.test(words("welch", { test: "welch", beyond: false, reason: "resolution", enough_runs: 6 })), "threads");
+  equal(words("welch", { test: "welch", beyond: false, reason: null }), "p is by Welch's t test, or Student's where that says more. Sure is what has a q of at most 0.05, which is p by Benjamini and Hochberg: of all that is said to exceed the noise, at most 5 % are expected to do so by chance.", "noise");
+  yes(/nothing is known.*what was executed/.test(words(null, { reason: "few_runs", enough_runs: 3 })), "one on each side");
+  equal(remarksOf({ ...doc("welch", {}), labels: [] }).length, 0, "nothing to be said");
+});
+
 test("ratios of three events with long names fit on a phone, and a name of 100 KB fits in a table", async () => {
   const columns = ["exact/conditional-branches/", "exact/instructions-of-many-kinds/", "exact/loads-and-stores-of-all/"].map((name) => ({ name, unit: "", quality: "exact" }));
   const page = await open(made("three.html", [{ ...stacks, columns, nodes: { ...stacks.nodes, self: [...stacks.nodes.self, stacks.nodes.self[0]] } }]), { viewport: { width: 375, height: 740 }, isMobile: true });
