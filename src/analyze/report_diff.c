@@ -107,12 +107,14 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const 
 		if (stacks_add_column(to, names[side], stacks_name(from[side], from[side]->column[column[side]].unit)) == SET_NONE)
 			ret = tare_fail_nomem(err);
 	for (uint32_t side = 0; ret == 0 && side < REPORT_SIDES; side++) {
+		const struct stacks_column *c = &from[side]->column[column[side]];
 		struct pairing p = { .to = to, .from = from[side], .side = side, .column = column[side], .keys = keys };
 
 		ret = pair_one(&p, err);
-		to->column[side].squares = from[side]->column[column[side]].squares;
-		to->column[side].skids = from[side]->column[column[side]].skids;
-		to->column[side].lost = from[side]->column[column[side]].lost;
+		to->column[side].squares = c->squares;
+		to->column[side].skids = c->skids;
+		to->column[side].lost = c->lost;
+		to->column[side].asked = c->asked;
 	}
 	if (ret == 0)
 		return to;
@@ -162,6 +164,36 @@ bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES])
 	return column[0].lost > REPORT_DIFF_LOST || column[1].lost > REPORT_DIFF_LOST;
 }
 
+/* Events for each sample: as asked, where the sides were asked the same way, else as they came. */
+static double after_by_before(const struct stacks_column c[REPORT_SIDES])
+{
+	if (c[0].asked.period && c[1].asked.period)
+		return (double)c[0].asked.period / (double)c[1].asked.period;
+	if (c[0].asked.rate_hz && c[1].asked.rate_hz)
+		return (double)c[1].asked.rate_hz / (double)c[0].asked.rate_hz;
+	if ((c[0].asked.period || c[0].asked.rate_hz) && (c[1].asked.period || c[1].asked.rate_hz) && c[0].samples && c[1].amount)
+		return (double)c[0].amount / (double)c[0].samples * (double)c[1].samples / (double)c[1].amount;
+	return 1;
+}
+
+enum report_side report_diff_denser(const struct stacks_column column[REPORT_SIDES])
+{
+	const double alike = 1.01;
+	double more = after_by_before(column);
+
+	if (!column[0].asked.costs || !column[1].asked.costs)
+		return REPORT_SIDES;
+	return more > alike ? REPORT_AFTER : more < 1 / alike ? REPORT_BEFORE : REPORT_SIDES;
+}
+
+/* However little a sample costs, an increase to where there were more of them may be that: what is left of it nobody measured. */
+static bool may_be_the_price(const struct stacks_column column[REPORT_SIDES], double change, bool shares)
+{
+	enum report_side denser = report_diff_denser(column);
+
+	return !shares && denser != REPORT_SIDES && (denser == REPORT_AFTER ? change > 0 : change < 0);
+}
+
 /* Of one side a share's sampling error alone. */
 static double sampled_margin(struct stacks_column c, double share)
 {
@@ -183,7 +215,7 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 	}
 	c.half += lost;
 	/* The interval and p are of one mind: of the change counts what is missing cannot have made. */
-	if (fabs(c.change) > lost && !report_diff_too_much_lost(column))
+	if (fabs(c.change) > lost && !report_diff_too_much_lost(column) && !may_be_the_price(column, c.change, shares))
 		c.p = c.q = erfc(fabs(score(column, a, b, shares)) * (1 - lost / fabs(c.change)) * M_SQRT1_2);
 	return c;
 }

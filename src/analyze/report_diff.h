@@ -35,6 +35,12 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 /* Nothing is: each p is 1. */
 bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES]);
 
+/*
+ * The side whose samples were asked for more often, by more than a hundredth, and were to be paid for in what is counted: what is
+ * more there may be the price of its samples, and as an amount is not judged (its p is 1). REPORT_SIDES: neither.
+ */
+enum report_side report_diff_denser(const struct stacks_column column[REPORT_SIDES]);
+
 struct report_diff_row {
 	const struct report_row *row;
 	struct report_change self, total;

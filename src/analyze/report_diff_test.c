@@ -178,4 +178,42 @@ TEST(what_was_lost_widens_the_interval)
 	CHECK(fabs(report_change(both, 100, 200, true).half - (shares + 0.3)) < 1e-9);
 }
 
+/* More samples may make more of what they count, and never less. */
+TEST(what_more_samples_cost_is_not_judged)
+{
+	static const struct {
+		int line;
+		uint64_t period[2], rate[2];
+		bool costs, shares;
+		uint64_t before, after;
+		enum report_side denser;
+		bool sure;
+	} rows[] = {
+		{ __LINE__, { 250, 250 }, { 0, 0 }, true, false, 100, 200, REPORT_SIDES, true },
+		{ __LINE__, { 250, 10 }, { 0, 0 }, true, false, 100, 200, REPORT_AFTER, false },
+		{ __LINE__, { 250, 10 }, { 0, 0 }, true, false, 0, 200, REPORT_AFTER, false },
+		{ __LINE__, { 250, 10 }, { 0, 0 }, true, false, 200, 100, REPORT_AFTER, true },
+		{ __LINE__, { 250, 10 }, { 0, 0 }, true, true, 100, 200, REPORT_AFTER, true },
+		{ __LINE__, { 250, 10 }, { 0, 0 }, false, false, 100, 200, REPORT_SIDES, true },
+		{ __LINE__, { 10, 250 }, { 0, 0 }, true, false, 200, 100, REPORT_BEFORE, false },
+		{ __LINE__, { 10, 250 }, { 0, 0 }, true, false, 100, 200, REPORT_BEFORE, true },
+		{ __LINE__, { 0, 0 }, { 4000, 20000 }, true, false, 100, 200, REPORT_AFTER, false },
+		{ __LINE__, { 0, 0 }, { 4000, 3999 }, true, false, 200, 100, REPORT_SIDES, true },
+		{ __LINE__, { 0, 0 }, { 4000, 4040 }, true, false, 100, 200, REPORT_SIDES, true },
+		{ __LINE__, { 0, 0 }, { 4000, 4041 }, true, false, 100, 200, REPORT_AFTER, false },
+		{ __LINE__, { 7, 0 }, { 0, 4000 }, true, false, 100, 200, REPORT_BEFORE, true }, /* as they came: every 1, every 10 */
+		{ __LINE__, { 7, 0 }, { 0, 4000 }, true, false, 200, 100, REPORT_BEFORE, false },
+		{ __LINE__, { 0, 0 }, { 0, 0 }, true, false, 100, 200, REPORT_SIDES, true }, /* not known */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct stacks_column both[REPORT_SIDES];
+
+		for (int side = 0; side < REPORT_SIDES; side++)
+			both[side] = (struct stacks_column){ .amount = 1000, .squares = 1000, .samples = side ? 100 : 1000, .asked = { rows[i].period[side], rows[i].rate[side], rows[i].costs } };
+		CHECK_EQ(report_diff_denser(both), rows[i].denser, "row at line %d", rows[i].line);
+		CHECK_EQ(report_change(both, rows[i].before, rows[i].after, rows[i].shares).p < 0.01, rows[i].sure, "row at line %d", rows[i].line);
+	}
+}
+
 TEST_MAIN()

@@ -461,6 +461,34 @@ static bool is_clock(const struct perfdata_attr *a)
 	return a->type == 1 && a->config <= 1; /* cpu-clock, task-clock */
 }
 
+/* Whether it counts what taking samples costs. What a program itself did does not grow by it: page faults, its own instructions. */
+static bool is_raised(const struct perfdata_event *ev)
+{
+	enum { HARDWARE, SOFTWARE, TRACEPOINT, BREAKPOINT = 5, INSTRUCTIONS = 1, BRANCHES = 4 };
+	const struct perfdata_attr *a = &ev->attr;
+
+	if (a->type == SOFTWARE || a->type == TRACEPOINT || a->type == BREAKPOINT)
+		return is_clock(a);
+	return strncmp(ev->name, "exact/", 6) &&
+	       !(a->type == HARDWARE && a->flags & PD_ATTR_EXCLUDE_KERNEL && (a->config == INSTRUCTIONS || a->config == BRANCHES));
+}
+
+static void say_how_often(struct stacks_asked *c, const struct perfdata_event *ev)
+{
+	enum { NS_PER_S = 1000000000 };
+	const struct perfdata_attr *a = &ev->attr;
+
+	c->costs = is_raised(ev);
+	if (a->flags & PD_ATTR_FREQ)
+		c->rate_hz = a->period;
+	else
+		c->period = a->period;
+	if (is_clock(a) && c->rate_hz)
+		c->period = NS_PER_S / c->rate_hz;
+	else if (is_clock(a) && c->period)
+		c->rate_hz = NS_PER_S / c->period;
+}
+
 static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
 {
 	while (r->raw->n_columns <= ev->index) {
@@ -478,6 +506,7 @@ static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
 
 		if (c == SET_NONE)
 			return SET_NONE;
+		say_how_often(&r->raw->stacks->column[c].asked, ev);
 		r->raw->column[ev->index] = c;
 	}
 	return r->raw->column[ev->index];

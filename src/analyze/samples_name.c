@@ -270,6 +270,7 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 		column_now[c] = now;
 		t->to->column[now].read = from->column[c].read;
 		t->to->column[now].skids = from->column[c].skids;
+		t->to->column[now].asked = from->column[c].asked;
 		t->to->column[now].squares = from->column[c].squares;
 	}
 	node_now[0] = 0;

@@ -57,11 +57,18 @@ struct stacks_row {
 	uint64_t amount; /* events that they stand for; equal to `samples` where that is not known */
 };
 
+/* How often samples were asked for. */
+struct stacks_asked {
+	uint64_t period, rate_hz; /* events between samples, samples a second; of a clock both; 0: not known */
+	bool costs;		  /* taking a sample adds to what is counted */
+};
+
 struct stacks_column {
 	uint32_t name, unit; /* unit "" for plain counts, "ns" for clocks */
 	bool read;	     /* no samples of its own: its counter was read when another event's sample was taken */
 	bool skids;	     /* the address may lie some instructions behind the event */
 	uint64_t samples, amount;
+	struct stacks_asked asked;
 	double squares; /* sum of the squares of the samples' amounts */
 	double lost;	/* share of the recording's samples that is missing in it: which ones, nobody knows */
 };

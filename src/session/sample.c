@@ -139,6 +139,8 @@ static int take(void *with, const unsigned char *bytes, size_t n, struct tare_er
 			r->out->lost += word(bytes + at + 8);
 		else if (h.type == PERF_RECORD_AUX)
 			tally_aux(r->out, word(bytes + at + 24));
+		else if (h.type == PERF_RECORD_FORK)
+			r->out->forks++;
 		else if (h.type == PERF_RECORD_THROTTLE)
 			r->out->throttled++;
 	}
@@ -467,6 +469,13 @@ static double share_of(const struct recording *r, const struct sampled *e, const
 	return tells && t->enabled_ns && running < (double)t->enabled_ns ? running / (double)t->enabled_ns : 1;
 }
 
+/* Of one mode alone a clock samples only that, and counts both. */
+static bool counts_all_time(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK) &&
+	       !a->exclude_user && !a->exclude_kernel;
+}
+
 static int end(struct recording *r)
 {
 	uint64_t known = 0;
@@ -483,6 +492,7 @@ static int end(struct recording *r)
 		struct tare_error also = TARE_ERROR_INIT;
 		int got = sampler_total(r->sampler, &r->event[i], &t->total, ret < 0 ? &also : r->err);
 
+		t->clock = got == 0 && counts_all_time(&r->event[i].attr);
 		t->share = got == 0 ? share_of(r, &r->event[i], &t->total) : 1;
 		all_known &= got == 0 && t->total.lost_known;
 		known += t->total.lost;

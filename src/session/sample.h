@@ -36,6 +36,7 @@ struct sample_tally {
 	bool member; /* read when its leader overflows; has no samples of its own */
 	uint64_t samples, period_sum; /* handed over; the events that they stand for */
 	struct sampler_total total;   /* what was counted meanwhile */
+	bool clock;   /* of all time on a CPU: what it counted is ns that samples should stand for */
 	double share; /* of the time that it was on the PMU; 1: all, or not known */
 };
 
@@ -44,6 +45,7 @@ struct sample_outcome {
 	size_t n_events;
 	uint64_t records, bytes;
 	uint64_t lost;		/* records that found no room, as far as the kernel told */
+	uint64_t forks;		/* of processes and threads that were followed */
 	uint64_t throttled;	/* times the kernel paused an event for taking too much time */
 	uint64_t aux_bytes;	/* that the hardware wrote into AUX areas */
 	uint64_t aux_full, aux_gaps, aux_collided; /* times an area was full; had gaps; samples fell on one another, as often as was told */

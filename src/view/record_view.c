@@ -84,6 +84,29 @@ static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t 
 	}
 }
 
+/* Above this part of a clock's time in no sample it is said. */
+#define SHARE_MISSED 0.1
+
+/*
+ * Where taking a sample takes longer than the time to the next, the kernel's timer leaves that one out. Each thread may end, and
+ * each counter be read, before its next sample is due: that time is in none, either.
+ */
+static void put_missed(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
+{
+	uint64_t in_samples = t->period_sum, all = t->total.value, each = t->samples ? in_samples / t->samples : 0;
+
+	if (!t->clock || t->share < SHARE_WHOLE || o->lost || o->throttled || o->broke_off || !each || all <= in_samples ||
+	    (double)(all - in_samples) <= SHARE_MISSED * (double)all || all - in_samples <= (o->forks + o->rings.n) * each)
+		return;
+	text_add(out, "  %sof ", ink_on(s, INK_CAREFUL));
+	put_time(out, s, all);
+	text_add(out, " of CPU time ");
+	put_time(out, s, in_samples);
+	text_add(out, " are in samples: the timer did not keep up with one every ");
+	put_time(out, s, each);
+	text_add(out, "%s\n  amounts are too small by so much, and taking samples may have taken as much of the command's time; -F or -c take fewer\n", ink_off(s));
+}
+
 /* What the hardware wrote by itself, and what of it is missing: how many samples that is, nobody knows. */
 static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_only, const struct style *s)
 {
@@ -175,6 +198,8 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	if (!loss_only && o->exact && o->n_events)
 		put_exact(out, o, s);
 	put_loss(out, o, samples, s);
+	for (size_t i = 0; !loss_only && i < o->n_events; i++)
+		put_missed(out, o, &o->event[i], s);
 	if (o->aux)
 		put_aux(out, o, loss_only, s);
 	if (loss_only)

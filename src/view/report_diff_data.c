@@ -16,6 +16,14 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_string(j, "event", stacks_name(r->samples[side]->stacks, r->samples[side]->stacks->column[r->column[side]].name));
 	json_uint(j, "samples", c->samples);
 	json_uint(j, "amount", c->amount);
+	if (c->asked.period)
+		json_uint(j, "period", c->asked.period);
+	else
+		json_null(j, "period");
+	if (c->asked.rate_hz)
+		json_uint(j, "rate_hz", c->asked.rate_hz);
+	else
+		json_null(j, "rate_hz");
 	json_uint(j, "lost_records", q->lost);
 	json_uint(j, "lost_samples", q->lost_samples);
 	json_real(j, "lost_share", c->lost);
@@ -71,6 +79,7 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 	static const char *const names[] = { "comm", "module", "function", "line" };
 	static const unsigned bits[] = { REPORT_COMM, REPORT_MODULE, REPORT_FUNCTION, REPORT_LINE };
 	const struct stacks *st = r->diff->report.stacks;
+	const enum report_side denser = report_diff_denser(st->column);
 	struct json j = { 0 };
 
 	json_object(&j, NULL);
@@ -80,6 +89,7 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 	json_string(&j, "unit", stacks_name(st, st->column[REPORT_AFTER].unit));
 	json_bool(&j, "shares", r->diff->shares);
 	json_bool(&j, "judged", !report_diff_too_much_lost(st->column));
+	json_string(&j, "not_judged_more", r->diff->shares || denser == REPORT_SIDES ? NULL : denser == REPORT_AFTER ? "after" : "before");
 	json_bool(&j, "with_stacks", r->samples[0]->quality.with_stacks || r->samples[1]->quality.with_stacks);
 	json_array(&j, "keys");
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)

@@ -201,6 +201,40 @@ static void put_lost(struct text *out, const struct report_diff_shown *r, int si
 	text_add(out, ")%s", ink_off(s));
 }
 
+/* How often it was asked for samples. */
+static void put_often(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
+{
+	const struct stacks_column *c = &pair_of(r)->column[side];
+
+	if (in_time(r) || c->asked.period) {
+		text_add(out, "every ");
+		put_quantity(out, r, s, (double)c->asked.period, false);
+	} else {
+		put_count(out, s, c->asked.rate_hz);
+		text_add(out, " times a second");
+	}
+}
+
+static enum report_side denser(const struct report_diff_shown *r)
+{
+	return r->diff->shares ? REPORT_SIDES : report_diff_denser(pair_of(r)->column);
+}
+
+static void put_price(struct text *out, const struct report_diff_shown *r, const struct style *s)
+{
+	enum report_side side = denser(r);
+
+	if (side == REPORT_SIDES)
+		return;
+	text_add(out, " %sA sample was taken ", ink_on(s, INK_CAREFUL));
+	put_often(out, r, REPORT_BEFORE, s);
+	text_add(out, " before, and ");
+	put_often(out, r, REPORT_AFTER, s);
+	text_add(out, " after%s: what is more %s may be what its samples cost, and is not judged.\n"
+		      " --normalise compares shares; recordings that are sampled alike compare amounts.\n",
+		 ink_off(s), side == REPORT_AFTER ? "after" : "before");
+}
+
 static void put_side(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
 {
 	const struct samples *of = r->samples[side];
@@ -238,6 +272,8 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 		text_add(out, " in all: %s", all.change > 0 ? "+" : all.change < 0 ? "-" : "");
 		put_percent(out, 100 * fabs(all.change) / all.before);
 		text_add(out, report_diff_too_much_lost(c)	? ", not judged: too much is lost\n"
+			      : denser(r) != REPORT_SIDES && (denser(r) == REPORT_AFTER) == (all.change > 0)
+				? ", not judged: the sides were not sampled alike\n"
 			      : all.p <= REPORT_DIFF_Q		? "\n"
 			      : c[0].lost > 0 || c[1].lost > 0 ? ", within the noise and what was lost\n"
 							       : ", within the noise\n");
@@ -252,5 +288,7 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 		text_add(out, "\n %zu of %zu rows changed by more than the noise of sampling%s; of those a twentieth at most by chance.\n"
 			      " What differs from run to run besides is not known from one recording of each.\n",
 			 sure, r->diff->n, c[0].lost > 0 || c[1].lost > 0 ? " and than what was lost can be" : "");
+	if (!report_diff_too_much_lost(c))
+		put_price(out, r, s);
 	put_lone_modules(out, r);
 }

@@ -527,6 +527,20 @@ def what_changed_and_what_is_noise():
 
 
 @test
+def sides_that_were_not_sampled_alike():
+    seldom, often = (record(f"at{hz}.data", [program("fp", "-fno-omit-frame-pointer"), "deep"], "-g", rate=str(hz)) for hz in (500, 4000))
+    for words, before, after, side in (([], seldom, often, "after"), ([], often, seldom, "before"), ([], often, often, None), (["--normalise"], seldom, often, None)):
+        d = json.loads(report("--format", "json", *words, "--diff", before, after))
+        validated(d, Path(sys.argv[2]).with_name("tare-report-diff-1.json"))
+        equal(d["not_judged_more"], side, f"{words} {side}")
+        equal((d["before"]["rate_hz"], d["before"]["period"]), (500, 2000000) if before == seldom else (4000, 250000), "as asked")
+        more = [r for r in d["rows"] if r["self"]["change"] * (1 if side == "after" else -1) > 0]
+        true(side is None or (more and all(r["self"]["p"] == 1 and not r["self"]["beyond"] for r in more)), f"{more[:2]}")
+        text = report(*words, "--diff", before, after)
+        equal(f"what is more {side} may be what its samples cost, and is not judged" in text, side is not None, text)
+
+
+@test
 def narrow_and_wide():
     path = record("fp.data", [])
     for columns in ("40", "80", "300"):

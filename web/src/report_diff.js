@@ -13,6 +13,8 @@ function facts(doc) {
   const remarks = [["before", doc.before], ["after", doc.after]].flatMap(([name, s]) => [toNumber(s.lost_samples) > 0 && `${full(s.lost_samples)} samples (${percent(s.lost_share, 1)}) were lost ${name}: the kernel had no room for them. Any place may have lost them all, or none: the intervals are as much wider.`,
     s.broke_off && `The recording of ${name} broke off: what came last may be missing, and may be what the difference is.`,
     s.damage && `The recording of ${name} is damaged: ${s.damage}`, !s.with_periods && `The recording of ${name} has no periods: every sample counts as one.`]).filter(Boolean);
+  const often = (s) => (s.period && (doc.unit === "ns" || !s.rate_hz) ? `every ${plain(s.period, doc.unit)}` : `${full(s.rate_hz)} times a second`);
+  if (doc.not_judged_more) remarks.push(`A sample was taken ${often(doc.before)} before, and ${often(doc.after)} after: what is more ${doc.not_judged_more} may be what its samples cost, and is not judged.`);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
 }
