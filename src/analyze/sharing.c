@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 #include "analyze/sharing_private.h"
 
 enum { LINE_SIZE = 64, LEAST = 4, WIDEST = 1 << 20, MORE_LINES = 4 << 20 /* behind the first ones of all accesses */ };
@@ -21,22 +22,33 @@ struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error
 	return s;
 }
 
+/* All but the results. */
+static void free_judged(struct sharing *s)
+{
+	set_free(&s->lines);
+	set_free(&s->aliases);
+	free(s->same);
+	free(s->hit);
+	free(s->seen);
+	free(s->ran);
+	s->same = NULL;
+	s->hit = NULL;
+	s->seen = NULL;
+	s->ran = NULL;
+	s->n = s->room = 0;
+}
+
 void sharing_free(struct sharing *s)
 {
 	if (!s)
 		return;
-	set_free(&s->lines);
-	set_free(&s->aliases);
-	free(s->same);
+	free_judged(s);
 	set_free(&s->threads);
 	set_free(&s->ips);
-	free(s->hit);
 	free(s->out);
 	free(s->cell);
 	free(s->weight);
 	free(s->use);
-	free(s->seen);
-	free(s->ran);
 	free(s->ran_at);
 	free(s);
 }
@@ -134,10 +146,13 @@ int sharing_add(struct sharing *s, const struct tare_access *a, const struct sha
 		s->totals.passed_over++;
 		return 0;
 	}
-	h.thread = set_add(&s->threads, &task, sizeof(task), sizeof(task), NULL);
+	h.thread = s->thread;
+	if (!s->threads.n || memcmp((struct thread_key *)s->threads.item + s->thread, &task, sizeof(task)) != 0)
+		h.thread = set_add(&s->threads, &task, sizeof(task), sizeof(task), NULL);
 	h.ip = set_add(&s->ips, &a->ip, sizeof(a->ip), sizeof(a->ip), NULL);
 	if (h.thread == SET_NONE || h.ip == SET_NONE)
 		return tare_fail_nomem(err);
+	s->thread = h.thread;
 	h.flags = (load ? HIT_LOAD : 0) | (store ? HIT_STORE : 0) | (a->kernel ? HIT_KERNEL : 0) | (a->has & TARE_ACCESS_TIME ? HIT_TIMED : 0);
 	if (a->has & TARE_ACCESS_SNOOP && a->snoop == TARE_SNOOP_MODIFIED) {
 		h.flags |= HIT_MODIFIED;
@@ -166,28 +181,9 @@ int sharing_add(struct sharing *s, const struct tare_access *a, const struct sha
 
 /* ---- results ---- */
 
-static int by_line_and_time(const void *pa, const void *pb)
+static bool same_cell(const struct hit *a, const struct hit *b)
 {
-	const struct hit *a = pa, *b = pb;
-
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->offset > b->offset) - (a->offset < b->offset);
-}
-
-static int by_bytes_and_thread(const void *pa, const void *pb)
-{
-	const struct hit *a = pa, *b = pb;
-
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->ip != b->ip)
-		return a->ip < b->ip ? -1 : 1;
-	return (a->size > b->size) - (a->size < b->size);
+	return a->offset == b->offset && a->thread == b->thread && a->ip == b->ip && a->size == b->size;
 }
 
 static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_line *l, struct tare_error *err)
@@ -195,12 +191,12 @@ static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_
 	const struct thread_key *task = s->threads.item;
 	const uint64_t *ip = s->ips.item;
 
-	qsort(h, n, sizeof(*h), by_bytes_and_thread);
+	sharing_sort(h, n, BY_BYTES);
 	l->cell = s->n_cells;
 	for (size_t i = 0; i < n; i++) {
 		struct sharing_cell *c;
 
-		if (i == 0 || by_bytes_and_thread(&h[i - 1], &h[i])) {
+		if (i == 0 || !same_cell(&h[i - 1], &h[i])) {
 			void *room = more(s->cell, s->n_cells, &s->cell_room, sizeof(*s->cell));
 
 			if (!room)
@@ -331,6 +327,7 @@ static int count_processes(struct sharing *s, struct tare_error *err)
 int sharing_finish(struct sharing *s, struct tare_error *err)
 {
 	size_t kept = 0, most = 0;
+	void *shrunk;
 	int ret = 0;
 
 	ret = sharing_note_running(s, err);
@@ -350,12 +347,14 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 			s->hit[kept++] = s->hit[i];
 	}
 	s->n = kept;
-	s->weight = calloc(s->threads.n ? s->threads.n : 1, sizeof(*s->weight));
+	shrunk = realloc(s->hit, (kept + 1) * sizeof(*s->hit)); /* what follows takes memory, too */
+	if (shrunk)
+		s->hit = shrunk;
+	s->weight = calloc(s->threads.n ? 2 * s->threads.n : 1, sizeof(*s->weight));
 	s->use = calloc(s->threads.n ? s->threads.n : 1, sizeof(*s->use));
 	if (!s->weight || !s->use)
 		return tare_fail_nomem(err);
-	if (s->n)
-		qsort(s->hit, s->n, sizeof(*s->hit), by_line_and_time);
+	sharing_sort(s->hit, s->n, BY_LINE_AND_TIME);
 	for (size_t i = 0, end; i < s->n; i = end) {
 		for (end = i + 1; end < s->n && s->hit[end].line == s->hit[i].line; end++)
 			;
@@ -371,6 +370,7 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 	}
 	if (s->n_out)
 		qsort(s->out, s->n_out, sizeof(*s->out), by_movement);
+	free_judged(s);
 	return ret;
 }
 

@@ -28,6 +28,10 @@
 /* Bytes that an access may have whose size is not known: as many as one of memcpy's with AVX, or a pair of arm64's vectors. */
 enum { SHARING_WIDE = 32 };
 
+/* Bytes of memory until all is judged: of each access (of one to several lines: in each), and of each line (a third more with physical addresses). Results
+ * come after: some 300 for each cell. */
+enum { SHARING_MEMORY_EACH = 44, SHARING_MEMORY_LINE = 72 };
+
 enum sharing_verdict {
 	SHARING_NONE,	    /* one thread only, or nobody stores */
 	SHARING_FALSE,	    /* threads use bytes of their own that lie in one line */
@@ -92,8 +96,7 @@ struct sharing_file {
 
 /*
  * Loads, stores and updates with an address are used, in every line that they touch; others are passed over. `file` may be NULL; a physical
- * address goes before it. Some 32 bytes of memory each, and 48 per line. Of one of more
- * than 1 MiB that much is looked at, and of all together 4194304 lines beyond the first of each: totals say where it was less.
+ * address goes before it. Of one of more than 1 MiB that much is looked at, and of all together 4194304 lines beyond the first of each: totals say where it was less.
  */
 int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct tare_error *err);
 /* Judge. After it the results below; nothing may be added. */

@@ -68,17 +68,28 @@ static struct sharing_line judge_part(struct sharing *s, const struct hit *h, si
 	return part;
 }
 
+enum { PART_LEAST = 16, TURNS_LEAST = 8 /* of two threads */ };
+
 /* How much a part's verdict says: that its threads met there is more than that they would. */
 static int weight_of(const struct sharing_line *l)
 {
-	enum { LEAST = 16 };
 	uint64_t switches = l->switches_true + l->switches_false;
 
 	if (!fought_over(l))
 		return 0;
 	if (l->in_turns)
 		return 1;
-	return !l->part || (switches >= LEAST && (double)switches >= l->expected / 2) ? 2 : 0;
+	return !l->part || (switches >= PART_LEAST && (double)switches >= l->expected / 2) ? 2 : 0;
+}
+
+/* Can its verdict weigh more? Most parts are done with by this, at a fraction of the cost. */
+static bool may_outweigh(struct sharing *s, const struct hit *h, size_t n, int weight)
+{
+	uint64_t moves = sharing_moves(h, n);
+
+	if (!weight)
+		return moves >= TURNS_LEAST;
+	return moves >= PART_LEAST && (double)moves >= sharing_expected(s, h, n) / 2;
 }
 
 /* The strongest verdict of a part of the time, if it is stronger than that of all of it. */
@@ -90,9 +101,12 @@ static void judge_parts(struct sharing *s, const struct hit *h, size_t n, struct
 
 	for (size_t length = n / 2; length >= SMALLEST && length >= n / PARTS && weight_of(&best) < 2; length /= 2) {
 		for (size_t at = 0; at + length <= n; at += length / 2) {
-			struct sharing_line part = judge_part(s, h + at, length);
+			struct sharing_line part;
 
 			tried++;
+			if (!may_outweigh(s, h + at, length, weight_of(&best)))
+				continue;
+			part = judge_part(s, h + at, length);
 			if (weight_of(&part) > weight_of(&best))
 				best = part;
 		}

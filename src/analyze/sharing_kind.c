@@ -75,6 +75,15 @@ static void find_owners(const struct hit *h, size_t n, struct owner *of)
 		of[h[i].offset].his += of[h[i].offset].thread == h[i].thread;
 }
 
+uint64_t sharing_moves(const struct hit *h, size_t n)
+{
+	uint64_t moves = 0;
+
+	for (size_t i = 1; i < n; i++)
+		moves += h[i].thread != h[i - 1].thread && (h[i].flags | h[i - 1].flags) & HIT_STORE;
+	return moves;
+}
+
 static void count_switches(const struct hit *h, size_t n, const struct owner *of, struct sharing_line *l)
 {
 	l->switches_true = l->switches_false = l->switches_open = 0;
@@ -105,27 +114,26 @@ static uint32_t thread_of(const struct hit *h, const struct seen *seen, size_t i
 
 static bool stores(const struct hit *h, const struct seen *seen, size_t i)
 {
-	return (seen ? seen[i].flags : h[i].flags) & HIT_STORE;
+	return seen ? seen[i].stored : h[i].flags & HIT_STORE;
 }
 
 double sharing_chance(struct sharing *s, const struct hit *h, const struct seen *seen, size_t n)
 {
-	double pairs = 0, readers = 0, all = (double)n * ((double)n - 1) / 2, same = 0, same_readers = 0, loads = 0;
+	double all = (double)n * ((double)n - 1) / 2, same = 0, same_readers = 0, loads = 0, readers;
 
-	for (int with_stores = 0; with_stores < 2; with_stores++) {
-		for (size_t i = 0; i < n; i++)
-			s->weight[thread_of(h, seen, i)] = 0;
-		for (size_t i = 0; i < n; i++) {
-			if (!with_stores && stores(h, seen, i))
-				continue;
-			/* pairs within one thread, one more with each hit before this one */
-			*(with_stores ? &same : &same_readers) += s->weight[thread_of(h, seen, i)]++;
-			loads += !with_stores;
+	for (size_t i = 0; i < n; i++)
+		s->weight[2 * thread_of(h, seen, i)] = s->weight[2 * thread_of(h, seen, i) + 1] = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *of = &s->weight[2 * thread_of(h, seen, i)]; /* hits, and those that only read: pairs within one thread are one more with each before this one */
+
+		same += of[0]++;
+		if (!stores(h, seen, i)) {
+			same_readers += of[1]++;
+			loads++;
 		}
 	}
 	readers = loads * (loads - 1) / 2 - same_readers; /* of different threads, nobody stores */
-	pairs = all - same - readers;
-	return all > 0 ? pairs / all : 0;
+	return all > 0 ? (all - same - readers) / all : 0;
 }
 
 /* What a thread does to some bytes until another thread has the line is one thing. */
@@ -140,10 +148,10 @@ static size_t once_a_turn(const struct hit *h, size_t n, struct seen *seen)
 
 		turn += i && h[i].thread != h[i - 1].thread;
 		if (*at && seen[*at - 1].turn == turn && h[seen[*at - 1].hit].size == h[i].size) {
-			seen[*at - 1].flags |= h[i].flags;
+			seen[*at - 1].stored |= (h[i].flags & HIT_STORE) != 0;
 			continue;
 		}
-		seen[m++] = (struct seen){ .hit = (uint32_t)i, .turn = turn, .flags = h[i].flags };
+		seen[m++] = (struct seen){ .hit = (uint32_t)i, .turn = turn & INT32_MAX, .stored = (h[i].flags & HIT_STORE) != 0 };
 		*at = (uint32_t)m;
 	}
 	return m;
@@ -173,7 +181,7 @@ static void meet(const struct hit *h, const struct seen *seen, size_t m, struct 
 			continue;
 		o->met = of[h[seen[before].hit].offset].met = true;
 		o->pairs++;
-		o->changes += now->thread != h[seen[before].hit].thread && (seen[i].flags | seen[before].flags) & HIT_STORE;
+		o->changes += now->thread != h[seen[before].hit].thread && (seen[i].stored | seen[before].stored);
 	}
 }
 

@@ -27,7 +27,8 @@ struct thread_key {
 	uint32_t pid, tid;
 };
 
-struct hit { /* one access */
+/* One access: there may be tens of millions. */
+struct __attribute__((packed, aligned(4))) hit {
 	uint64_t time; /* UINT64_MAX: not told */
 	uint32_t line, thread, ip, latency;
 	uint16_t size; /* bytes in the line; 0: not told */
@@ -51,13 +52,19 @@ struct use {
 
 /* What a thread did to some bytes in one turn, which ends when another thread has the line. */
 struct seen {
-	uint32_t hit, turn; /* the first hit */
-	uint8_t flags;
+	uint32_t hit; /* the first */
+	uint32_t turn : 31, stored : 1;
 };
+
+/* What sharing.h promises of an access: its hit, its time among those of its thread, and what it did in a turn. */
+_Static_assert(sizeof(struct hit) + sizeof(uint64_t) + sizeof(struct seen) == SHARING_MEMORY_EACH, "memory of an access");
+/* ... and of a line: itself, its number's new place in the set beside the old one, and which it is. */
+_Static_assert(sizeof(struct line) + 3 * sizeof(uint32_t) + 3 * sizeof(uint32_t) / 2 + sizeof(uint32_t) <= SHARING_MEMORY_LINE, "memory of a line");
 
 struct sharing {
 	struct sharing_options opt;
 	struct set lines, threads, ips, aliases;
+	uint32_t thread; /* of the last access */
 	uint32_t *same; /* per line: which it is */
 	struct hit *hit;
 	size_t n, room;
@@ -66,7 +73,7 @@ struct sharing {
 	size_t n_out, out_room;
 	struct sharing_cell *cell;
 	size_t n_cells, cell_room;
-	uint32_t *weight; /* per thread, of the line at hand */
+	uint32_t *weight; /* two per thread, of the line at hand */
 	struct use *use;  /* likewise */
 	struct seen *seen; /* room for the accesses of one line */
 	uint64_t *ran;	  /* when: thread by thread, all that has a time, in order */
@@ -81,6 +88,12 @@ struct sharing {
 void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l);
 void sharing_judge_untimed(struct sharing *s, struct hit *h, size_t n, struct sharing_line *l);
 
+enum sharing_order { BY_LINE_AND_TIME, BY_BYTES /* and thread, place in the code, size */ };
+
+void sharing_sort(struct hit *h, size_t n, enum sharing_order order);
+
+/* How often the line had to move: one of neighbours by different threads stores. */
+uint64_t sharing_moves(const struct hit *h, size_t n);
 /* Count the switches of one line's hits, which are in order of time: bytes that one thread alone was seen to use count as its own. */
 void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l);
 /*
