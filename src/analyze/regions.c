@@ -706,11 +706,12 @@ static int prepare(struct adding *a, struct tare_error *err)
 /* Timings of which one end was met and the other not. */
 static int judge_halves(struct adding *a, struct tare_error *err)
 {
+	struct regions *r = a->r;
 	bool *left_out = calloc(a->info->n_threads + 1, sizeof(*left_out)), any = false;
 	int ret = left_out ? 0 : tare_fail_nomem(err);
 
 	for (size_t i = 0; ret == 0 && i < a->info->n_threads; i++) {
-		left_out[i] = !wanted(a->r, &a->info->thread[i]);
+		left_out[i] = !wanted(r, &a->info->thread[i]);
 		any |= left_out[i];
 	}
 	if (ret == 0)
@@ -719,15 +720,16 @@ static int judge_halves(struct adding *a, struct tare_error *err)
 		const struct region_half *h = &a->halves.slot[i];
 		struct region_unbalanced *u, none_yet = { 0 };
 
+		r->left_out += h->used && h->elsewhere;
 		if (!h->used || !region_half_judge(h, &none_yet))
 			continue;
-		u = unbalanced_of(a, &a->r->row[h->row], h->label, h->thread);
+		u = unbalanced_of(a, &r->row[h->row], h->label, h->thread);
 		if (!u) {
 			ret = tare_fail_nomem(err);
 			break;
 		}
 		region_half_judge(h, u);
-		a->r->unmatched++;
+		r->unmatched++;
 	}
 	free(left_out);
 	return ret;

@@ -136,6 +136,7 @@ struct regions {
 	bool lost_unknown; /* and others of which it is not */
 	uint64_t gaps;	   /* places where points are missing */
 	uint64_t deepest;
+	uint64_t left_out; /* timings of which options.thread leaves out one end: in no number */
 	uint64_t unmatched; /* starts without a finish, the other way round, and second finishes */
 };
 

@@ -345,6 +345,7 @@ TEST(detached_twice)
 
 	sum_up(&m, &second);
 	CHECK_EQ(sums.unmatched, 0, "its finish is in a thread that was not asked for");
+	CHECK_EQ(sums.left_out, 1, "and that is said");
 	regions_free(&sums);
 }
 

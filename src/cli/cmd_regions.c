@@ -354,11 +354,12 @@ static int report(const struct command *self, const struct regions_options *o, c
 	stat(made, &st);
 
 	const struct timeline_info *info = timeline_info(t);
-	uint64_t lost = info->lost, points = 0;
+	uint64_t lost = info->lost, points = 0, first = 0;
 	size_t unfinished = 0;
 
 	for (size_t i = 0; i < info->n_threads; i++) {
-		unfinished += !info->thread[i].complete;
+		if (!info->thread[i].complete && !unfinished++)
+			first = info->thread[i].tid;
 		lost += info->thread[i].lost;
 		points += info->thread[i].points;
 	}
@@ -368,7 +369,8 @@ static int report(const struct command *self, const struct regions_options *o, c
 		fprintf(stderr, "tare %s: warning: %" PRIu64 "%s points are missing in it\n", self->name, lost,
 			info->lost_unknown ? " and more" : "");
 	if (unfinished)
-		fprintf(stderr, "tare %s: warning: %zu of %zu threads did not come to their end\n", self->name, unfinished, info->n_threads);
+		fprintf(stderr, "tare %s: warning: %zu of %zu threads did not come to their end%s%" PRIu64 "\n", self->name, unfinished, info->n_threads,
+			unfinished > 1 ? ", first " : ": ", first);
 	if (!info->n_threads) {
 		ret = info->damage ? LOST_ALL : NOTHING;
 		timeline_close(t);

@@ -122,6 +122,11 @@ static int summarize(struct regions *r, char **files, size_t n, const struct sum
 		tare_hint(err, "tare summarize --per-thread shows what threads there are");
 		return -EINVAL;
 	}
+	if (o->how.single && r->n_counters == 0) {
+		tare_fail(err, EINVAL, "--label: the recording has no counter, by which one region is dearer than another");
+		tare_hint(err, "how often labels ran: tare summarize --match '%.100s'", o->how.single);
+		return -EINVAL;
+	}
 	if ((o->how.single && is_label(r, o->how.single, err) < 0) || form_some_match(&o->form, &r->labels, err) < 0)
 		return -EINVAL;
 	regions_sort(r, o->shown.key, r->by);
@@ -166,6 +171,11 @@ static int run(const struct command *self, int argc, char **argv)
 	if (rest == argc) {
 		tare_fail(&err, EINVAL, "which recording?");
 		tare_hint(&err, "tare summarize FILE..; 'tare regions -o FILE -- command' writes one, rustc -Z self-profile does");
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	if (o.how.single && o.form.kind == FORM_CSV) {
+		tare_fail(&err, EINVAL, "--label lists single regions as text or json: csv has a row per label");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}

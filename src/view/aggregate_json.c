@@ -257,6 +257,10 @@ void aggregate_csv(struct text *out, const struct aggregate *a, const struct agg
 		if (how->match && !strstr(l->name, how->match))
 			continue;
 		n++;
+		for (size_t r = 0; a->n_counters == 0 && r < a->n_runs; r++) {
+			csv_label(out, l);
+			text_add(out, ",,%zu,%" PRIu64 ",,,\n", r + 1, order[i]->count[r]);
+		}
 		for (size_t c = 0; c < a->n_counters; c++)
 			for (size_t r = 0; aggregate_wanted(how, a->counter[c].name) && r < a->n_runs; r++) {
 				const struct aggregate_amount *m = &order[i]->amount[r * a->n_counters + c];

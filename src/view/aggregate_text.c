@@ -291,6 +291,11 @@ static void put_relative(struct text *out, const struct style *s, const struct a
 	}
 }
 
+static size_t label_width(const struct style *s)
+{
+	return s->width >= 100 ? (size_t)s->width / 3 : s->width >= 60 ? (size_t)s->width / 2 : (size_t)s->width - 24;
+}
+
 static void macro_row(struct grid *g, const struct aggregate *a, const struct aggregate_row *row, size_t c, const struct style *s)
 {
 	const struct aggregate_counter *k = &a->counter[c];
@@ -323,7 +328,7 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	}
 	put_count(&t, s, row->count[0]);
 	grid_put(g, COL_COUNT, INK_PLAIN, &t);
-	put_label(&t, s, &a->labels.entry[row->label], s->width >= 100 ? (size_t)s->width / 3 : s->width >= 60 ? (size_t)s->width / 2 : (size_t)s->width - 24);
+	put_label(&t, s, &a->labels.entry[row->label], label_width(s));
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
 	for (size_t r = 0; row->detached && r < a->n_runs; r++)
 		detached = row->detached[r] > detached ? row->detached[r] : detached;
@@ -379,6 +384,49 @@ static void macro(struct text *out, const struct aggregate *a, const struct aggr
 		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left, ink_off(s));
 	grid_free(&g);
 	free(order);
+}
+
+/* Of recordings without a counter: how often each label ran. */
+static void counts(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s)
+{
+	struct grid g = { .columns = 3, .right = { true }, .drop = { 2 }, .drops = 1 };
+	size_t n = 0, left = 0;
+
+	grid_row(&g);
+	grid_word(&g, 0, INK_FAINT, "count");
+	grid_word(&g, 1, INK_FAINT, "label");
+	for (size_t i = 0; i < a->n; i++) {
+		const struct aggregate_row *row = &a->row[i];
+		uint64_t least = row->count[0], most = row->count[0];
+		struct text t = { 0 };
+
+		if (how->match && !strstr(a->labels.entry[row->label].name, how->match))
+			continue;
+		if (how->top && n == how->top) {
+			left++;
+			continue;
+		}
+		n++;
+		for (size_t r = 1; r < a->n_runs; r++) {
+			least = row->count[r] < least ? row->count[r] : least;
+			most = row->count[r] > most ? row->count[r] : most;
+		}
+		grid_row(&g);
+		put_count(&t, s, least);
+		if (most != least) {
+			text_add(&t, " to ");
+			put_count(&t, s, most);
+		}
+		grid_put(&g, 0, INK_STRONG, &t);
+		put_label(&t, s, &a->labels.entry[row->label], label_width(s));
+		grid_put(&g, 1, INK_PLAIN, &t);
+		grid_word(&g, 2, INK_CAREFUL, most != least ? "count differs" : "");
+	}
+	text_add(out, "\n");
+	grid_write(out, &g, s, 1);
+	if (left)
+		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left, ink_off(s));
+	grid_free(&g);
 }
 
 static const char *const kind_words[] = { "begin of ", "end of ", "instant ", "value ", "start of ", "finish of ", "lost points" };
@@ -516,10 +564,15 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 		macro(out, a, how, c, s);
 		micro(out, a, s, &a->counter[c]);
 	}
+	if (a->n_counters == 0 && a->n)
+		counts(out, a, how, s);
 	text_add(out, "\n");
 	if (how->explained)
 		explain_text(out, how->explained, s);
-	put_note(out, s, INK_FAINT, "self and total are medians of the runs; noise is half of most less least, as is %s. intervals: the sum of the noise of the intervals that lie directly in the label.",
+	if (a->n_counters == 0)
+		put_note(out, s, INK_FAINT, "Recorded without a counter (-e none): what regions cost is not known, only how often they ran, and in which order.");
+	else
+		put_note(out, s, INK_FAINT, "self and total are medians of the runs; noise is half of most less least, as is %s. intervals: the sum of the noise of the intervals that lie directly in the label.",
 		 plus_minus(s));
 	for (size_t c = 0; c < a->n_counters; c++)
 		if (a->counter[c].not_counted && aggregate_wanted(how, a->counter[c].name)) {

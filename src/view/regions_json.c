@@ -212,6 +212,7 @@ void regions_json(struct text *out, const struct regions *r, const struct region
 	json_uint(&j, "lost", r->lost);
 	json_bool(&j, "lost_unknown", r->lost_unknown);
 	json_uint(&j, "unmatched", r->unmatched);
+	json_uint(&j, "left_out", r->left_out);
 	json_bool(&j, "own_cost_subtracted", r->options.subtract_own);
 	labels(&j, r, how);
 	if (r->options.single) {

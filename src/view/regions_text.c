@@ -173,7 +173,7 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		grid_row(&g);
 		put_amount(&t, s, k->unit, (double)k->detached);
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
-		grid_word(&g, COL_LABEL, INK_FAINT, "(detached timings: in the selves above, beside what the threads did, not in all)");
+		grid_word(&g, COL_LABEL, INK_FAINT, "(detached timings, not in all)");
 	}
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
 	escape(out, k->name, strlen(k->name));
@@ -298,6 +298,7 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 	static const char *const heads[] = { "total", "self", "begins at", "thread", "region", "in", "byte", "" };
 	const struct regions_counter *k = &r->counter[r->by];
 	struct grid g = { .columns = 8, .drop = { 6, 5, 3, 1, 2 }, .drops = 5, .right = { true, true, true, true } };
+	bool begins = true;
 
 	grid_row(&g);
 	for (unsigned i = 0; i < 7; i++)
@@ -312,6 +313,7 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 		if (one->self_known)
 			put_amount(&t, s, k->unit, (double)one->self - (r->options.subtract_own ? one->own.self : 0));
 		grid_put(&g, 1, INK_PLAIN, &t);
+		begins &= one->begin_known;
 		if (one->begin_known)
 			put_amount(&t, s, k->unit, (double)one->begin);
 		grid_put(&g, 2, INK_PLAIN, &t);
@@ -341,6 +343,8 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 		grid_write(out, &g, s, 1);
 	else
 		put_note(out, s, INK_CAREFUL, "There is none whose cost is known.");
+	if (!begins)
+		put_note(out, s, INK_FAINT, "begins at is from the first begin of a region in its thread: empty where there is none before it.");
 	grid_free(&g);
 }
 
@@ -386,11 +390,12 @@ static void own_cost(struct text *out, const struct regions *r, const struct sty
 		const struct regions_counter *k = &r->counter[c];
 		struct text words = { 0 }, share = { 0 };
 		uint64_t unmeasured = own_words(&words, k, s);
+		bool more = k->own_all > (double)k->whole;
 
 		if (words.len) {
 			put_percent(&share, k->whole ? 100 * k->own_all / (double)k->whole : 0);
-			put_note(out, s, INK_FAINT, "%s: a region itself costs %s, as measured when the recording began; of all that is %s, %s.",
-				 k->name, words.s, share.s, r->options.subtract_own ? "taken off" : "not taken off (--subtract-own)");
+			put_note(out, s, INK_FAINT, "%s: a region itself costs %s, as measured when the recording began; %s%s%s, %s.",
+				 k->name, words.s, more ? "that would be " : "of all that is ", share.s, more ? " of all, so they cost less here" : "", r->options.subtract_own ? "taken off" : "not taken off (--subtract-own)");
 		}
 		if (unmeasured && words.len)
 			put_note(out, s, INK_CAREFUL, "%s: what %" PRIu64 " of the regions cost themselves nobody measured; for those nothing is taken off.",
@@ -402,6 +407,21 @@ static void own_cost(struct text *out, const struct regions *r, const struct sty
 		text_free(&words);
 		text_free(&share);
 	}
+}
+
+/* Some of them, by number and name. */
+static void unfinished(struct text *out, const struct regions *r)
+{
+	enum { SHOWN = 4 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_threads; i++)
+		if (!r->thread[i].complete && n++ < SHOWN) {
+			text_add(out, "%s", n > 1 ? "," : "");
+			thread_words(out, r, i);
+		}
+	if (n > SHOWN)
+		text_add(out, " and %zu more", n - SHOWN);
 }
 
 static bool is_damaged(const struct regions *r)
@@ -469,9 +489,11 @@ static void across(struct text *out, const struct regions *r, const struct style
 	text_free(&names);
 }
 
-static void notes(struct text *out, const struct regions *r, const struct style *s)
+static void notes(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
 {
-	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, unfinished = 0;
+	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, detached = 0, open = 0;
+	bool singles = r->options.single; /* and no table of labels */
+	struct text threads = { 0 };
 
 	for (size_t i = 0; i < r->n; i++) {
 		recursive += r->row[i].seldom->recursive;
@@ -480,8 +502,10 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	}
 	for (size_t c = 0; c < r->n_counters; c++)
 		backwards += r->counter[c].backwards;
+	for (size_t c = 0; c < r->n_counters; c++)
+		detached += r->counter[c].detached;
 	for (size_t i = 0; i < r->n_threads; i++)
-		unfinished += !r->thread[i].complete;
+		open += !r->thread[i].complete;
 	text_add(out, "\n");
 	if (r->n_counters == 0 && is_damaged(r))
 		put_note(out, s, INK_CAREFUL, "Which counters were recorded is not known: what says so is not in what is left of the recording.");
@@ -489,9 +513,11 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 		put_note(out, s, INK_CAREFUL, "No thread recorded anything; which counters were wanted is not known.");
 	else if (r->n_counters == 0)
 		put_note(out, s, INK_FAINT, "Recorded without a counter (-e none): what regions cost is not known, only how often they ran.");
-	if (recursive)
+	if (recursive && !singles)
 		put_note(out, s, INK_FAINT, "recursive: in another region of its label; total counts the outer one only, self and count each.");
-	if (most > DISTRIBUTION_FEW && r->n_counters)
+	if (detached && !singles && !how->match)
+		put_note(out, s, INK_FAINT, "(detached timings, not in all) are in the selves above them: they lie beside what the threads did.");
+	if (most > DISTRIBUTION_FEW && r->n_counters && !singles)
 		put_note(out, s, INK_FAINT, "median and p99 are exact for up to %d regions of a label, within 0.8 %% beyond.", DISTRIBUTION_FEW);
 	own_cost(out, r, s);
 	if (cut)
@@ -510,8 +536,14 @@ static void notes(struct text *out, const struct regions *r, const struct style 
 	for (size_t i = 0; i < r->n_recordings; i++)
 		if (r->recording[i].remark)
 			put_note(out, s, INK_FAINT, "%s: %s.", r->recording[i].path, r->recording[i].remark);
-	if (unfinished)
-		put_note(out, s, INK_CAREFUL, "%" PRIu64 " of %zu threads did not come to their end in the recording.", unfinished, r->n_threads);
+	if (r->left_out)
+		put_note(out, s, INK_CAREFUL, "%" PRIu64 " detached timing%s left out: the other end is in a thread that is not asked for. Without --thread, %s here.", r->left_out,
+			 r->left_out == 1 ? " is" : "s are", r->left_out == 1 ? "it is" : "they are");
+	if (open) {
+		unfinished(&threads, r);
+		put_note(out, s, INK_CAREFUL, "%" PRIu64 " of %zu threads did not come to their end in the recording:%s.", open, r->n_threads, threads.s ? threads.s : "");
+		text_free(&threads);
+	}
 	for (size_t c = 0; c < r->n_counters; c++)
 		if (r->counter[c].note)
 			put_note(out, s, INK_FAINT, "%s: %s.", r->counter[c].name, r->counter[c].note);
@@ -546,7 +578,7 @@ void regions_text(struct text *out, struct regions *r, const struct regions_show
 	text_add(out, " ");
 	put_count(out, s, r->regions);
 	text_add(out, " region%s, %zu thread%s\n", r->regions == 1 ? "" : "s", r->n_threads, r->n_threads == 1 ? "" : "s");
-	if (r->options.single && r->n_counters) {
+	if (r->options.single) {
 		singles(out, r, s);
 	} else {
 		for (size_t c = 0; c < r->n_counters; c++) {
@@ -559,5 +591,5 @@ void regions_text(struct text *out, struct regions *r, const struct regions_show
 			counts(out, r, how, s);
 		events(out, r, how, s);
 	}
-	notes(out, r, s);
+	notes(out, r, how, s);
 }

@@ -209,6 +209,11 @@ def recordings_without_a_counter():
     tare("diff", "--check", "--match", "thread", *a, "--", *b)
     tare("diff", "--check", *b, "--", *a)
     tare("diff", "--check", *a[:2], "--", *b[:2], status=125)
+    text = tare("aggregate", a[0], b[0]).stdout
+    true(re.search(r"\n +100 to 105 +work +count differs\n", text) and re.search(r"\n +1 +thread\n", text) and "medians" not in text, text)
+    rows = list(csv.DictReader(io.StringIO(tare("aggregate", "--format", "csv", a[0], b[0]).stdout)))
+    equal([(r["label"], r["run"], r["count"], r["counter"], r["self"]) for r in rows], [("thread", "1", "1", "", ""), ("thread", "2", "1", "", ""), ("work", "1", "100", "", ""), ("work", "2", "105", "", "")], "aggregate")
+    true("no counter, by which one region is dearer" in tare("summarize", "--label", "work", a[0], status=125).stderr, "the dearest")
 
 
 @test

@@ -89,7 +89,9 @@ def without_regions():
 @test
 def threads_that_did_not_come_to_their_end():
     r = sh(TARE, "regions", "-q", "-o", "ended.tare", "--", PROGRAM, "exit-inside")
-    true(re.search(r"'work' \([^)]*regions\.c:\d+\): 1 begun and not ended\n", r.stderr) and "1 of 1 threads did not come to their end" in r.stderr, r.stderr)
+    true(re.search(r"'work' \([^)]*regions\.c:\d+\): 1 begun and not ended\n", r.stderr) and re.search(r"1 of 1 threads did not come to their end: \d+\n", r.stderr), r.stderr)
+    text = sh(TARE, "summarize", "ended.tare").stdout
+    true(re.search(r"1 of 1 threads did not come to their end in the recording: @\d+ regions\.", " ".join(text.split())), text)
     r = sh(TARE, "regions", "-q", "-o", "ended.tare", "--", PROGRAM, "fork-inside")
     true(re.search(r"'work' \([^)]*regions\.c:\d+\): 2 begun and not ended\n", r.stderr) and "1 of 2 threads did not come to their end" in r.stderr, r.stderr)
     true(re.search(r"'other' \([^)]*regions\.c:\d+\): 1 started and not finished\n", r.stderr), r.stderr)

@@ -106,6 +106,7 @@ def detached_timings_are_among_the_dearest():
     path = write(room("apart"), [("K", "a", 1, 1000, 3000), ("K", "a", 1, 2000, 3500)])
     singles = document("summarize", "-l", "a", path)["singles"]
     equal([(s["total"], s["detached"]) for s in singles], [(2000, True), (1500, False)], "totals")
+    true("csv has a row per label" in tare("summarize", "--label", "a", "--format", "csv", path, status=125).stderr, "csv")
     equal([(s["thread"], s["end_thread"], s["begin"], s["in"]) for s in singles], [(0, 0, None, None), (0, 0, 0, None)], "places")
     text = tare("summarize", "-l", "a", path).stdout
     equal([len(re.findall(r"detached$", line)) for line in text.splitlines() if " us " in line], [1, 0], text)
