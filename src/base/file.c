@@ -161,7 +161,7 @@ int file_place(const char *path, char name[PATH_MAX])
 	return !there || (stat(name, &at) == 0 && at.st_dev == is.st_dev && at.st_ino == is.st_ino);
 }
 
-enum { PARTS_LOOKED_AT = 32, MOST_PARTS = 1000 };
+enum { GAP_MOST = 32 /* numbers that are free between such files */, MOST_PARTS = 1000 };
 
 bool file_beside(const char *path, const char *ending, char name[FILE_PART_ROOM])
 {
@@ -235,26 +235,27 @@ static bool is_left(int fd, const char *name)
 	       at.st_dev == st.st_dev && at.st_ino == st.st_ino;
 }
 
-bool file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_ROOM])
+size_t file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_ROOM])
 {
 	struct timespec latest = { 0 };
-	bool any = false;
+	size_t n = 0;
 
-	for (int i = 1; i <= PARTS_LOOKED_AT; i++) {
+	for (int i = 1, last = 0; i < MOST_PARTS && i <= last + GAP_MOST; i++) {
 		char part[FILE_PART_ROOM];
 		struct stat st;
 		int fd = part_name(part, path, i) ? open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
 
+		if (fd >= 0)
+			last = i;
 		if (is_left(fd, part) && fstat(fd, &st) == 0 && is(fd) &&
-		    (!any || st.st_mtim.tv_sec > latest.tv_sec || (st.st_mtim.tv_sec == latest.tv_sec && st.st_mtim.tv_nsec > latest.tv_nsec))) {
-			any = true;
+		    (++n == 1 || st.st_mtim.tv_sec > latest.tv_sec || (st.st_mtim.tv_sec == latest.tv_sec && st.st_mtim.tv_nsec > latest.tv_nsec))) {
 			latest = st.st_mtim;
 			memcpy(name, part, sizeof(part));
 		}
 		if (fd >= 0)
 			close(fd);
 	}
-	return any;
+	return n;
 }
 
 int file_part_failed(const char *path, int code, struct tare_error *err)

@@ -44,10 +44,10 @@ int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM]);
 /* The same for a file that is open and has no name (O_TMPFILE). 0 or a negative errno. */
 int file_part_link(int fd, const char *path, char name[FILE_PART_ROOM]);
 /*
- * Whether a PATH.part is there that `is` takes for one (it is asked of an open file), and whose process is no more, or
+ * How many PATH.part are there that `is` takes for one (it is asked of an open file), and whose process is no more, or
  * closed it; the newest into `name`. Nothing is changed or removed: what a file of such a name holds is its owner's to say.
  */
-bool file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_ROOM]);
+size_t file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_ROOM]);
 /* Says why file_part_open(path) gave -code; where PATH may be written and its folder may not, that this is the reason. -code. */
 int file_part_failed(const char *path, int code, struct tare_error *err);
 /*

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/record_alloc.h"
 #include "cli/record_options.h"
@@ -17,6 +18,7 @@
 #include "record/perfdata_write.h"
 #include "session/environment.h"
 #include "session/exact_follow.h"
+#include "view/escape.h"
 #include "view/record_size.h"
 #include "view/record_view.h"
 
@@ -401,6 +403,8 @@ static int record(struct job *j)
 		return ret;
 	j->outcome.broke_off = ret < 0;
 	finished = perfdata_writer_finish(j->writer, &j->outcome, ret < 0 ? &late : j->err);
+	if (ret < 0 && !perfdata_writer_kept(j->writer) && j->err->hint[0])
+		tare_hint(j->err, "-o names another place");
 	return ret < 0 ? ret : finished;
 }
 
@@ -490,6 +494,18 @@ static int sample(struct job *j)
 
 /* ---- the end ---- */
 
+static void say_left(struct text *out, const struct perfdata_writer *w)
+{
+	size_t n;
+	const char *newest = perfdata_writer_left(w, &n);
+
+	text_add(out, "  ");
+	escape(out, newest, strlen(newest));
+	text_add(out, " is there, too: a recording whose recorder was killed");
+	input_say_parts(out, n);
+	text_add(out, "\n");
+}
+
 static int show(struct job *j, const struct command *self)
 {
 	struct output out;
@@ -508,8 +524,8 @@ static int show(struct job *j, const struct command *self)
 			record_alloc_tell(&j->alloc, &text);
 		if (j->writer && perfdata_writer_no_fields(j->writer))
 			text_add(&text, "  the fields of tracepoints cannot be told from this file: %s\n", perfdata_writer_no_fields(j->writer));
-		if (!j->o.quiet && j->writer && perfdata_writer_left(j->writer))
-			text_add(&text, "  %s is there, too: a recording whose recorder was killed\n", perfdata_writer_left(j->writer));
+		if (!j->o.quiet && j->writer && perfdata_writer_left(j->writer, NULL))
+			say_left(&text, j->writer);
 		ret = output_put(&out, &text, &err);
 	}
 	if (ret < 0 && ret != -EPIPE && ret != -EBADF)

@@ -65,19 +65,31 @@ int input_refuse(const char *path, struct tare_error *err)
 	return is ? tare_fail(err, EINVAL, "%.200s is read here, and would be lost: the output wants another name", path) : 0;
 }
 
+void input_say_parts(struct text *out, size_t n)
+{
+	if (n > 1)
+		text_add(out, ", the newest of %zu (.part, .part-2, ...): rm takes away what is not wanted", n);
+}
+
 static void tell_left_part(const char *command, const char *path)
 {
 	char place[PATH_MAX], part[FILE_PART_ROOM];
 	struct stat st, of;
 	struct text out = { 0 };
+	size_t n;
 
-	if (stat(path, &st) < 0 || file_place(path, place) <= 0 || !file_part_left(place, perfdata_unfinished, part) || stat(part, &of) < 0)
+	if (stat(path, &st) < 0 || file_place(path, place) <= 0)
+		return;
+	n = file_part_left(place, perfdata_unfinished, part);
+	if (!n || stat(part, &of) < 0)
 		return;
 	if (of.st_mtim.tv_sec < st.st_mtim.tv_sec || (of.st_mtim.tv_sec == st.st_mtim.tv_sec && of.st_mtim.tv_nsec <= st.st_mtim.tv_nsec))
 		return;
 	escape(&out, part, strlen(part));
+	text_add(&out, " is newer: a recording whose recorder was killed");
+	input_say_parts(&out, n);
 	if (!out.failed)
-		fprintf(stderr, "tare %s: note: %s is newer: a recording whose recorder was killed\n", command, out.s);
+		fprintf(stderr, "tare %s: note: %s\n", command, out.s);
 	text_free(&out);
 }
 

@@ -32,8 +32,13 @@ static int fail_open(const char *path, int code, struct tare_error *err)
 	char part[FILE_PART_ROOM], place[PATH_MAX];
 
 	tare_fail(err, code, "cannot open %s: %s", path, strerror(code));
-	if (code == ENOENT && file_place(path, place) > 0 && file_part_left(place, perfdata_unfinished, part))
-		tare_hint(err, "%.100s is there: a recording whose recorder was killed", part);
+	if (code == ENOENT && file_place(path, place) > 0) {
+		size_t n = file_part_left(place, perfdata_unfinished, part);
+
+		if (n)
+			tare_hint(err, n > 1 ? "%.70s and %zu more are there: recordings whose recorder was killed" : "%.100s is there: a recording whose recorder was killed",
+				  part, n - 1);
+	}
 	return -code;
 }
 

@@ -32,7 +32,8 @@ struct perfdata_writer {
 	bool unnamed; /* the file is still called `part` */
 	bool worth;   /* ... and holds a round, so that it is to have its name */
 	char part[FILE_PART_ROOM], place[PATH_MAX]; /* place: behind links */
-	char left[FILE_PART_ROOM];		    /* by a recorder that was killed; "": nothing */
+	char left[FILE_PART_ROOM];		    /* by a recorder that was killed: the newest of n_left */
+	size_t n_left;
 	struct head head;
 	uint64_t at; /* bytes written: all of whole records */
 	struct written_event *event;
@@ -265,7 +266,18 @@ static void move_blocks(const char *path, const char *old)
 		unlink(to);
 }
 
-/* As perf does: the recording before stays as FILE.old; an empty file is none. */
+/* A recording that did not come to its end. */
+static bool is_broken(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool is = fd >= 0 && perfdata_unfinished(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* As perf does: the recording before stays as FILE.old; an empty file is none. One that broke off takes no whole one's place there. */
 static int take_name(struct perfdata_writer *w, struct tare_error *err)
 {
 	struct stat st;
@@ -274,12 +286,13 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 
 	if (!w->unnamed)
 		return 0;
+	if (old && file_beside(w->place, ".old", room) && access(room, F_OK) == 0 && is_broken(w->place) && !is_broken(room))
+		old = NULL;
 	ret = file_beside(w->place, ".old", room) ? file_part_place(w->part, w->place, old) : -ENAMETOOLONG;
 	if (ret == 0) {
 		move_blocks(w->place, old);
 		w->unnamed = false;
-		if (!file_part_left(w->place, perfdata_unfinished, w->left))
-			w->left[0] = '\0';
+		w->n_left = file_part_left(w->place, perfdata_unfinished, w->left);
 	} else if (ret == -EISDIR && old && stat(old, &st) == 0 && S_ISDIR(st.st_mode)) {
 		tare_fail(err, EISDIR, "cannot keep the recording before as %.150s: it is a folder", old);
 	} else {
@@ -598,9 +611,16 @@ const char *perfdata_writer_no_fields(const struct perfdata_writer *w)
 	return w->no_fields.code ? w->no_fields.what : NULL;
 }
 
-const char *perfdata_writer_left(const struct perfdata_writer *w)
+const char *perfdata_writer_left(const struct perfdata_writer *w, size_t *n)
 {
-	return w->left[0] ? w->left : NULL;
+	if (n)
+		*n = w->n_left;
+	return w->n_left ? w->left : NULL;
+}
+
+bool perfdata_writer_kept(const struct perfdata_writer *w)
+{
+	return w->worth || !w->unnamed;
 }
 
 const char *perfdata_writer_path(const struct perfdata_writer *w)

@@ -39,8 +39,10 @@ struct sample_sink *perfdata_writer_sink(struct perfdata_writer *w);
 int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome, struct tare_error *err);
 /* Why the file does not say what the fields of its tracepoints are; NULL: it does, or there are none. After finish. */
 const char *perfdata_writer_no_fields(const struct perfdata_writer *w);
-/* What a recorder of the same name left that was killed: the newest, others are gone; NULL: nothing. After finish. */
-const char *perfdata_writer_left(const struct perfdata_writer *w);
+/* What recorders of the same name left that were killed: the newest of *n (may be NULL); NULL: nothing. After finish. */
+const char *perfdata_writer_left(const struct perfdata_writer *w, size_t *n);
+/* Whether there is a recording: of one that broke off before a sample was in it nothing is kept. After finish. */
+bool perfdata_writer_kept(const struct perfdata_writer *w);
 /* The file as it is called now: without its name where it could not be given. NULL: standard output. */
 const char *perfdata_writer_path(const struct perfdata_writer *w);
 /* Bytes in the file. */

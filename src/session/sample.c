@@ -119,14 +119,11 @@ static void tally_aux(struct sample_outcome *o, uint64_t flags)
 	o->aux_collided += (flags & PERF_AUX_FLAG_COLLISION) != 0;
 }
 
-static int take(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
+/* What has been put down, which is what is told. */
+static void tally(struct recording *r, const unsigned char *bytes, size_t n)
 {
-	struct recording *r = with;
 	struct perf_event_header h;
-	int ret = r->to->records(r->to, bytes, n, err);
 
-	if (ret < 0) /* what is told is what has been put down */
-		return ret;
 	for (size_t at = 0; at < n; at += h.size) {
 		memcpy(&h, bytes + at, sizeof(h));
 		r->out->records++;
@@ -145,7 +142,24 @@ static int take(void *with, const unsigned char *bytes, size_t n, struct tare_er
 			r->out->throttled++;
 	}
 	r->out->bytes += n;
-	return 0;
+}
+
+/* Where there is no room for all of them, as many as there is room for. */
+static int take(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
+{
+	struct recording *r = with;
+	struct perf_event_header h;
+	int ret = r->to->records(r->to, bytes, n, err);
+
+	if (ret == 0)
+		tally(r, bytes, n);
+	for (size_t at = 0; ret < 0 && at < n; at += h.size) {
+		memcpy(&h, bytes + at, sizeof(h));
+		if (r->to->records(r->to, bytes + at, h.size, NULL) < 0)
+			break;
+		tally(r, bytes + at, h.size);
+	}
+	return ret;
 }
 
 static int take_aux(void *with, const struct aux_piece *piece, struct tare_error *err)

@@ -184,9 +184,12 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 		}
 		text_add(out, "in ");
 		put_time(out, s, o->wall_ns);
-		text_add(out, ": %s (", name.s ? name.s : "?");
-		put_size(out, file_bytes);
-		text_add(out, ")\n");
+		if (samples || o->aux_bytes || !o->broke_off) {
+			text_add(out, ": %s (", name.s ? name.s : "?");
+			put_size(out, file_bytes);
+			text_add(out, ")");
+		}
+		text_add(out, "\n");
 	}
 	text_free(&name);
 	for (size_t i = 0; i < o->n_events; i++)
@@ -207,7 +210,7 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	if (samples)
 		put_confidence(out, o, samples, s);
 	else if (o->broke_off)
-		put_careful(out, s, "the recording broke off before the first of them was in the file, which is left as it was");
+		put_careful(out, s, "the recording broke off before the first of them was in a file: nothing of it is kept");
 	else if (!o->lost && !o->aux)
 		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
 	if (samples && o->accesses)

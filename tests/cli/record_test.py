@@ -337,6 +337,29 @@ def a_killed_recorder_leaves_a_readable_file():
 
 
 @test
+def a_whole_recording_outlives_broken_ones():
+    """The one before is FILE.old; where FILE broke off, too, it stays that."""
+    room = Path(ROOM.name, "outlives")
+    room.mkdir()
+    file, old = room / "good.data", room / "good.data.old"
+    spin = ["-e", "cpu-clock:u", "-F", "5000", "--", sys.executable, "-S", "-c", "import time\nwhile time.process_time() < 0.5: pass"]
+    record("-q", *spin, file=file)
+    good = file.read_bytes()
+    for most in (20000, 24000):
+        said = sh(TARE, "record", "-o", file, *spin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))  # noqa: B023
+        true(said.returncode == 125 and b"broke off" in said.stderr and file.read_bytes() != good, said.stderr.decode())
+        equal(old.read_bytes() == good, True, "the whole one")
+    broken = file.read_bytes()
+    said = sh(TARE, "record", "-o", file, *spin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))).stderr.decode()
+    true("0 samples in" in said and "nothing of it is kept" in said and "can be read" not in said and ".part" not in said, said)
+    equal((sorted(f.name for f in room.iterdir()), file.read_bytes() == broken), ([file.name, old.name], True), said)
+    record("-q", *spin, file=file)
+    equal(old.read_bytes() == good, True, "a broken one takes no whole one's place")
+    record("-q", *spin, file=file)
+    equal(old.read_bytes() == good, False, "a whole one does")
+
+
+@test
 def every_output_says_that_it_broke_off():
     """In a place of its own where the output has one, else on standard error."""
     spin = "import time\nwhile time.process_time() < 0.2: pass"
@@ -370,7 +393,7 @@ def every_output_says_that_it_broke_off():
 @test
 def what_found_room_is_told_and_read():
     """A file that may grow no further, as on a full disk: told are the samples that are in it, for every reader."""
-    for most, options in ((200000, []), (30000, ["-z", "--call-graph", "dwarf"]))[:1 + has_zstd()]:
+    for most, options in ((200000, []), (60000, ["--call-graph", "dwarf"]), (30000, ["-z", "--call-graph", "dwarf"]))[:2 + has_zstd()]:
         def small():
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
@@ -398,7 +421,7 @@ def a_recording_without_a_sample_takes_no_name():
         out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "5000", "--call-graph", "dwarf,32768", "--", sys.executable, "-S", "-c", "sum(range(3000000))",
                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000)))
         equal(out.returncode, 125, out.stderr.decode())
-        true(b"0 samples" in out.stderr and b"left as it was" in out.stderr, out.stderr.decode())
+        true(b"0 samples" in out.stderr and b"nothing of it is kept" in out.stderr, out.stderr.decode())
         equal(Path(FILE).read_bytes(), before)
     true(not os.path.exists(FILE + ".part"), "nothing is left")
 
@@ -455,11 +478,13 @@ def what_a_killed_recorder_left_is_named():
         r = sh(TARE, *words, file)
         true(r.returncode == 125 and f"{part} is there: a recording whose recorder was killed" in r.stderr.decode(), r.stderr.decode())
     kill(recorder())
+    said = sh(TARE, "report", file).stderr.decode()
+    true(f"{second} and 1 more are there: recordings whose recorder was killed" in said, said)
     alive = recorder()
     equal(sorted(f.name for f in room.iterdir()), ["away", "x.data.part", "x.data.part-2", "x.data.part-3"])
     newest = second.read_bytes()
     said = record("-e", "cpu-clock:u", "--", "true", file=file)
-    true(f"{second} is there, too" in said, said)
+    true(f"{second} is there, too: a recording whose recorder was killed, the newest of 2 (" in said, said)
     equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.part", "x.data.part-2", "x.data.part-3"], "none is removed")
     equal(second.read_bytes(), newest)
     equal(sh(TARE, "report", file).stderr, b"", "nothing newer that is left")
