@@ -9,7 +9,7 @@
 #include <string.h>
 #include "analyze/divergence_memory.h"
 
-enum { PAIRS_MOST = 4, STORES_MOST = 8 };
+enum { PAIRS_MOST = 4, STORES_MOST = 8, LOST_MOST = 2 };
 enum { RSEQ_BYTES = 32 }; /* that the kernel writes to. Source: linux/rseq.h, struct rseq */
 
 struct search {
@@ -175,12 +175,61 @@ static int by_history(struct search *s, unsigned watched, struct divergence *d, 
 	return 0;
 }
 
+/* Where what was stored came in, among the instructions before that. */
+static void come_in(struct memory_cause *out, const struct divergence *e, const struct cause *c)
+{
+	out->kind = c->kind;
+	out->from = e->run[0].step[c->step].pc;
+	out->number = e->run[0].step[c->step].number;
+	out->call = c->call;
+	if (c->kind == CAUSE_WRITTEN)
+		out->address = c->address;
+	if (c->value_in < 0)
+		return;
+	out->value_in = register_names[c->value_in];
+	for (unsigned r = 0; r < 2; r++)
+		out->value[r] = e->run[r].step[c->value_at].regs[c->value_in];
+}
+
+/* By step `at` the thread stored it: that came in before it, or differed there, or was alike, and somebody else wrote at the same time. */
+static int by_store(struct search *s, const struct divergence *d, size_t at, struct tare_error *err)
+{
+	const struct cause_place stored = { .address = s->absolute, .size = s->place->size };
+	struct divergence until = *d;
+	struct cause *c = &s->out->trail;
+	bool alike;
+	int ret;
+
+	until.at = at;
+	until.ended = false;
+	ret = cause_find(c, &until, &stored, s->code, s->with, err);
+	if (ret < 0)
+		return ret;
+	s->out->trail_first = d->first;
+	if (c->has_step) {
+		come_in(s->out, &until, c);
+		return 0;
+	}
+	alike = c->value_in < 0;
+	for (unsigned i = 0; i < c->places; i++) {
+		int w = watched_as(d, &c->place[i]);
+
+		alike &= w >= 0 && held(d, 0, (unsigned)w, c->place[i].at, c->place[i].size) == held(d, 1, (unsigned)w, c->place[i].at, c->place[i].size);
+	}
+	if (alike) {
+		s->out->from = 0;
+		by_somebody(s);
+	}
+	return 0;
+}
+
 static int judge(struct search *s, unsigned watched, struct divergence *d, struct diverge_plan *plan, struct tare_error *err)
 {
 	const struct cause_place *p = s->place;
 	size_t step;
 
 	s->out->address = s->absolute = p->fs ? d->run[0].fs_base + p->address : p->address;
+	s->out->trail.places = 0;
 	for (unsigned r = 0; r < 2; r++)
 		s->out->value[r] = held(d, r, watched, p->at, p->size);
 	s->in = mapping_at(&d->run[0], s->absolute);
@@ -188,11 +237,7 @@ static int judge(struct search *s, unsigned watched, struct divergence *d, struc
 	if (!last_alike(d, watched, p->at, p->size, &step))
 		return by_history(s, watched, d, plan, err);
 	by_step(s, &d->run[0].step[step]);
-	if (s->out->kind == CAUSE_STORED) { /* from what is the same in both: so somebody else wrote it at the same time */
-		s->out->from = 0;
-		by_somebody(s);
-	}
-	return 0;
+	return s->out->kind == CAUSE_STORED ? by_store(s, d, step, err) : 0;
 }
 
 /* Of the places of `c` that were seen to differ as they were read the one that was read first: the others have it from there. */
@@ -225,22 +270,6 @@ static unsigned to_watch(const struct divergence *d, const struct cause *c, stru
 	return n;
 }
 
-/* Where what was stored came in, among the instructions before that. */
-static void come_in(struct memory_cause *out, const struct divergence *e, const struct cause *c)
-{
-	out->kind = c->kind;
-	out->from = e->run[0].step[c->step].pc;
-	out->number = e->run[0].step[c->step].number;
-	out->call = c->call;
-	if (c->kind == CAUSE_WRITTEN)
-		out->address = c->address;
-	if (c->value_in < 0)
-		return;
-	out->value_in = register_names[c->value_in];
-	for (unsigned r = 0; r < 2; r++)
-		out->value[r] = e->run[r].step[c->value_at].regs[c->value_in];
-}
-
 /* One store further back. 1: there may be more; 0: its end, or all that is known. `e` is of its own runs then. */
 static int one_store_back(struct memory_cause *out, struct divergence *d, struct divergence *e, unsigned size, struct diverge_plan *plan,
 			  code_at_fn *code, void *with, struct tare_error *err)
@@ -248,14 +277,19 @@ static int one_store_back(struct memory_cause *out, struct divergence *d, struct
 	const struct cause_place stored = { .address = out->address, .size = size };
 	struct diverge_place place[DIVERGE_PLACES_MAX];
 	struct search s = { .out = out, .d = e, .code = code, .with = with };
-	struct cause c = { 0 };
-	unsigned n = 0, watched;
+	struct cause c = { 0 }, last = out->trail;
+	const int64_t first = diverge_first(out->number);
+	unsigned n, watched;
 	bool unwatched = false;
 	int ret = 0;
 
+	for (unsigned i = 0; i < last.places; i++)
+		last.place[i].at += (size_t)(out->trail_first - first);
+	diverge_free(e);
+	n = to_watch(e, &last, place);
 	for (int again = 0; again < PAIRS_MOST; again++) {
 		diverge_free(e);
-		ret = diverge_earlier(plan, d, out->number, place, n, 1, e, err);
+		ret = diverge_earlier(plan, d, out->number, place, n, PAIRS_MOST, e, err);
 		if (ret > 0)
 			ret = cause_find(&c, e, &stored, code, with, err) < 0 ? -err->code : 1;
 		if (ret <= 0)
@@ -264,6 +298,10 @@ static int one_store_back(struct memory_cause *out, struct divergence *d, struct
 			come_in(out, e, &c);
 			return 0;
 		}
+		if (c.places)
+			last = c;
+		else /* in these two it is the same, by chance */
+			c = last;
 		s.place = seen_to_differ(e, &c, &watched, &unwatched);
 		if (s.place)
 			return judge(&s, watched, e, plan, err) < 0 ? -err->code : out->kind == CAUSE_STORED;
@@ -274,8 +312,6 @@ static int one_store_back(struct memory_cause *out, struct divergence *d, struct
 				out->address = c.place[i].address;
 				return 0;
 			}
-		if (!c.places)
-			break;
 	}
 	return 0;
 }
@@ -332,20 +368,25 @@ static int look_before(struct memory_cause *out, struct divergence *d, const str
 int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c, struct diverge_plan *plan, code_at_fn *code,
 		      void *with, struct tare_error *err)
 {
+	unsigned lost = 0; /* times that the place was not found again */
+
 	*out = (struct memory_cause){ .kind = CAUSE_MEMORY };
-	for (int again = 0; again < PAIRS_MOST && c->places; again++) {
+	for (int again = 0; again < PAIRS_MOST && c->places && lost < LOST_MOST; again++) {
 		struct diverge_place place[DIVERGE_PLACES_MAX];
 		struct search s = { .out = out, .d = d, .code = code, .with = with };
 		unsigned n = to_watch(d, c, place), watched;
-		bool unwatched = false;
+		bool unwatched = false, found_again;
 		int ret = diverge_watch(plan, d, place, n, err);
 
-		if (ret > 0)
+		found_again = ret > 0;
+		if (found_again)
 			ret = cause_find(c, d, NULL, code, with, err); /* these are other runs: it may have come by another place */
-		else if (ret == 0)
-			return look_before(out, d, c, plan, code, with, err);
-		if (ret < 0)
+		else if (ret == 0 && ++lost)
+			ret = look_before(out, d, c, plan, code, with, err);
+		if (ret < 0 || out->found)
 			return ret;
+		if (!found_again)
+			continue;
 		s.place = seen_to_differ(d, c, &watched, &unwatched);
 		if (s.place) {
 			out->found = true;

@@ -14,6 +14,9 @@ struct memory_cause {
 	int64_t number;	  /* of that instruction */
 	int call;
 	const char *value_in; /* the register that had value[], or NULL: the memory */
+	/* Of CAUSE_STORED, if the pair of runs is known in which that differed: where it had it from, by steps from `trail_first`. */
+	struct cause trail;
+	int64_t trail_first;
 };
 
 /* On the page from which the kernel lets clocks be read. */

@@ -503,10 +503,15 @@ static bool same_until(const struct pass p[2], const struct exact_every *every, 
 	return true;
 }
 
+int64_t diverge_first(int64_t number)
+{
+	return number > BEFORE ? number - BEFORE : 1;
+}
+
 /* Instruction by instruction, from well before the place. */
 static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigned tries, parted_fn *parted, struct tare_error *err)
 {
-	int64_t first = d->low > BEFORE ? d->low - BEFORE : 1;
+	int64_t first = diverge_first(d->low);
 	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + BEHIND + 1, .registers = true,
 				     .counts_once = true, .path = true, .only = d->born + 1, .n_peek = (uint16_t)d->n_watched };
 	struct pass p[2] = { { .steps = true, .peeks = d->n_watched }, { .steps = true, .peeks = d->n_watched } };
@@ -676,19 +681,32 @@ static void free_run(struct diverge_run *r)
 	*r = (struct diverge_run){ 0 };
 }
 
-/* The same place again: at once, near where it was, or by another search. */
-static int find_again(struct diverge_plan *plan, struct divergence *d, uint64_t pc, struct tare_error *err)
+/* The same place, or one of the thread that comes before it: where others part so early, few come as far as the first pair did. */
+static bool as_early(const struct divergence *d, const struct divergence *before)
 {
-	int ret;
+	return d->verdict == DIVERGE_PARTED && d->born == before->born &&
+	       (d->low < before->low || d->run[0].step[d->at].pc == before->run[0].step[before->at].pc);
+}
 
-	d->high = d->low + CLOSE;
-	ret = look_closely(plan, d, AGAIN, parted_closely, err);
-	for (int i = 0; ret == 0 && i < TRIES; i++) {
-		ret = search_once(plan, d, err);
-		if (ret == 1 && (d->verdict != DIVERGE_PARTED || d->run[0].step[d->at].pc != pc))
+/* At once, near where it was, or by another search. */
+static int find_again(struct diverge_plan *plan, struct divergence *d, const struct divergence *before, struct tare_error *err)
+{
+	bool near = true;
+	int ret = 0;
+
+	for (int i = 0; ret == 0 && i < 2 * TRIES; i++) {
+		if (near) {
+			d->low = before->low;
+			d->high = d->low + CLOSE;
+			ret = look_closely(plan, d, AGAIN, parted_closely, err);
+		} else {
+			ret = search_once(plan, d, err);
+		}
+		near = near && ret == 1 && i < TRIES; /* behind it: there they were alike by chance */
+		if (ret == 1 && !as_early(d, before))
 			ret = 0;
 	}
-	return ret == 1 ? d->run[0].step[d->at].pc == pc : ret;
+	return ret;
 }
 
 /* The stacks of a first step that is still the same one. */
@@ -715,7 +733,7 @@ int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct 
 	d->run[0] = d->run[1] = (struct diverge_run){ 0 };
 	memcpy(d->watched, place, n * sizeof(*place));
 	d->n_watched = n;
-	ret = find_again(plan, d, before.run[0].step[before.at].pc, err);
+	ret = find_again(plan, d, &before, err);
 	if (ret == 1) {
 		number_it(d);
 		move_stacks(d, &before);

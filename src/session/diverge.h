@@ -122,8 +122,8 @@ uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint32_t 
 /* diverge_free() after use, also after an error. */
 int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tare_error *err);
 /*
- * The two runs anew, with what `n` places hold before each step, into run[].held. 1: they part by the same instruction again, and
- * `d` is of them; 0: they do not, and `d` is as it was. Two to six more runs.
+ * The two runs anew, with what `n` places hold before each step, into run[].held. 1: they part by the same instruction again, or the
+ * same thread before that, and `d` is of them; 0: they do not, and `d` is as it was. Two to six more runs where they part as they did.
  */
 int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned n, struct tare_error *err);
 
@@ -144,6 +144,8 @@ int diverge_history(struct diverge_plan *plan, struct divergence *d, const struc
  */
 int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t number, const struct diverge_place *place, unsigned n,
 		    unsigned tries, struct divergence *out, struct tare_error *err);
+/* The number of step[0] of what is looked at for instruction `number`, by diverge_earlier() too. */
+int64_t diverge_first(int64_t number);
 void diverge_free(struct divergence *d);
 
 #endif

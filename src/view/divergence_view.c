@@ -102,7 +102,7 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		break;
 	case CAUSE_STORED:
 		put_memory(out, r);
-		text_add(out, ", written long before");
+		text_add(out, ", which the thread itself had written");
 		break;
 	case CAUSE_MEMORY:
 		put_memory(out, r);

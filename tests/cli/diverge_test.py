@@ -30,7 +30,26 @@ def diverge(*words, tries=3):
 
 
 # What is said where no cause was found: never wrong, and on a busy machine the runs that look for one may pass it by.
-NOT_FOUND = ("unknown", "memory", "before")
+NOT_FOUND = ("unknown", "memory", "before", "stored")
+
+
+def parted(*words, good=lambda d: True):
+    """The document of a command whose cause is found: in 5 tries, where one in 10 may fail by chance or by load."""
+    for _ in range(5):
+        d = diverge(*words)
+        if d["verdict"] == "parted" and d["cause"]["kind"] not in NOT_FOUND and good(d):
+            break
+    equal(d["verdict"], "parted", f"{words}: {json.dumps(d)[:1500]}")
+    return d
+
+
+def told(words, *command):
+    """What is printed, which has all of `words` in one of 5 tries."""
+    for _ in range(5):
+        text = sh(*command, status=1, timeout=120).stdout
+        if all(w in text for w in words):
+            return text
+    raise AssertionError(f"{[w for w in words if w not in text]} not in {text}")
 
 
 def without(item):
@@ -60,12 +79,8 @@ PLANTED = (("clock", "seeds", "system-call-memory", "clock_gettime"), ("clock", 
 @test
 def each_planted_cause_is_found_where_it_is():
     for cause, item, kind, call in PLANTED:
-        for _ in range(4):  # two runs may be given the same by chance
-            d = diverge(without(item), "--", NOISY, cause)
-            if d["verdict"] == "parted" and d["cause"]["kind"] not in NOT_FOUND:
-                break
+        d = parted(without(item), "--", NOISY, cause)
         what = f"{cause}: {json.dumps(d)[:1500]}"
-        equal(d["verdict"], "parted", what)
         # A clock of a virtual machine may be the hypervisor's page in place of rdtsc.
         true(d["cause"]["kind"] in ((kind, "clock-page") if item == "vdso" else (kind,)), what)
         equal(d["cause"].get("call"), call, what)
@@ -82,10 +97,7 @@ def each_planted_cause_is_found_where_it_is():
 
 @test
 def what_came_in_long_before_and_was_stored():
-    d = diverge("--", NOISY, "late")
-    if d["verdict"] == "same":
-        skip("two clocks were the same")
-    cause = d["cause"]
+    cause = parted("--", NOISY, "late")["cause"]
     equal((cause["kind"], cause.get("call")), ("system-call-memory", "clock_gettime"), str(cause))
     true(cause["from"]["function"].startswith("clock_gettime") and cause["instructions_before"] > 262144, str(cause))
 
@@ -94,11 +106,7 @@ def what_came_in_long_before_and_was_stored():
 def a_hash_seed_of_random_bytes():
     if not shutil.which("perl"):
         skip("perl is not installed")
-    for _ in range(4):
-        d = diverge(without("random,-seeds"), "--", "perl", "-e", "my %h = map { $_ => 1 } 1..50; print keys %h")
-        if d["verdict"] == "parted" and d["cause"]["kind"] not in NOT_FOUND:
-            break
-    equal(d["verdict"], "parted", str(d)[:800])
+    d = parted(without("random,-seeds"), "--", "perl", "-e", "my %h = map { $_ => 1 } 1..50; print keys %h")
     true(d["cause"].get("call") in ("read", "getrandom"), str(d["cause"]))
 
 
@@ -113,12 +121,8 @@ WAYS = (("readv", "random", "system-call-memory", "readv", "value (parting)"), (
 @test
 def whoever_wrote_the_memory_is_named():
     for way, item, kind, call, memory in WAYS:
-        for _ in range(4):
-            d = diverge(without(item), "--", PARTING, way)
-            if d["verdict"] == "parted" and d["cause"]["kind"] not in NOT_FOUND:
-                break
+        d = parted(without(item), "--", PARTING, way)
         what = f"{way}: {json.dumps(d)[:2500]}"
-        equal(d["verdict"], "parted", what)
         cause = d["cause"]
         if way == "thread" and cause["kind"] == "memory":  # a thread is seldom as far in the second pair: then it is not said
             continue
@@ -133,14 +137,14 @@ def whoever_wrote_the_memory_is_named():
 def the_processor_it_ran_on():
     if len(os.sched_getaffinity(0)) < 2:
         skip("one processor")
-    d = diverge("--", PARTING, "cpu")
-    equal((d["verdict"], d["at"]["function"]), ("parted", "spin"), str(d)[:1500])
+    d = parted("--", PARTING, "cpu")
+    equal(d["at"]["function"], "spin", str(d)[:1500])
     true(d["cause"]["kind"] == "rseq" or d["cause"].get("call") == "getcpu", str(d["cause"]))
 
 
 @test
 def the_child_that_parts_first_is_the_place():
-    d = diverge("--", PARTING, "child")
+    d = parted("--", PARTING, "child", good=lambda d: d["thread"] == 2)
     equal((d["verdict"], d["thread"], d["program"], d["at"]["function"], d["cause"].get("call")), ("parted", 2, "parting", "spin", "clock_gettime"),
           str(d)[:1500])
     true(d["low"] < 10000, "of the child's own instructions")
@@ -150,19 +154,15 @@ def the_child_that_parts_first_is_the_place():
 def a_program_begun_by_exec_is_the_thread_that_it_was():
     """Also after a child, and its instructions are counted from the exec, which is said."""
     for way, since in (("exec", True), ("child-exec", True), ("readv", False)):
-        d = diverge(without("seeds" if since else "random"), "--", PARTING, way)
+        d = parted(without("seeds" if since else "random"), "--", PARTING, way)
         equal((d["verdict"], d["thread"], d["since_exec"], d["program"]), ("parted", 1, since, "parting"), f"{way}: {str(d)[:1500]}")
-    text = sh(TARE, "diverge", "--", PARTING, "child-exec", status=1).stdout
-    true("of thread 1 (parting), counted from its exec:" in text, text)
+    told(["of thread 1 (parting), counted from its exec:"], TARE, "diverge", "--", PARTING, "child-exec")
 
 
 @test
 def what_another_thread_was_given_is_no_race():
     """Their order is the same in each run: what differs is the value that it wrote."""
-    for _ in range(4):  # on a busy machine the thread may end so late that they part by that
-        d = diverge("--", PARTING, "handover")
-        if d["verdict"] == "parted" and d["at"]["function"] == "spin":
-            break
+    d = parted("--", PARTING, "handover", good=lambda d: d["at"]["function"] == "spin")  # else: the thread ended so late that they part by that
     equal((d["verdict"], d["thread"], d["at"]["function"]), ("parted", 1, "spin"), str(d)[:1500])
     words = d["cause"]["words"]
     true("handed (parting)" in words and "another thread wrote" in words and "alike" not in words, words)
@@ -171,18 +171,19 @@ def what_another_thread_was_given_is_no_race():
 @test
 def what_is_known_of_a_place_that_moves():
     """The thread, its program and functions; that other threads are there is said, not that it is their order."""
-    text = sh(TARE, "diverge", "--", PARTING, "turns", status=1, timeout=120).stdout
-    for words in ("Runs differ, but not twice at one place: last seen in thread 1 (parting) between instructions ", ", in spin (parting)",
-                  ": the threads' order may be it.\n With --deterministic=+cpu one runs at a time."):
-        true(words in text, text)
-    d = diverge("--", PARTING, "turns", tries=1)
+    told(("Runs differ, but not twice at one place: last seen in thread 1 (parting) between instructions ", ", in spin (parting)",
+          ": the threads' order may be it.\n With --deterministic=+cpu one runs at a time."), TARE, "diverge", "--", PARTING, "turns")
+    for _ in range(5):  # as above
+        d = diverge("--", PARTING, "turns", tries=1)
+        if d["verdict"] == "moves":
+            break
     equal((d["verdict"], d["thread"], d["program"], d["threads"]), ("moves", 1, "parting", True), str(d)[:1500])
     true("spin" in [f["function"] for f in d["functions"]] and len(d["functions"]) <= 4, str(d)[:1500])
 
 
 @test
 def what_a_child_has_from_its_parent():
-    d = diverge(without("random"), "--", PARTING, "parent")
+    d = parted(without("random"), "--", PARTING, "parent")
     equal((d["verdict"], d["thread"], d["program"], d["at"]["function"], d["cause"]["kind"]), ("parted", 2, "parting", "spin", "start"), str(d)[:1500])
     true("value (parting)" in d["cause"]["memory"] and "as a copy of its parent" in d["cause"]["words"], str(d["cause"]))
 
@@ -231,10 +232,8 @@ def output_without_end_is_not_kept():
 
 @test
 def for_people():
-    text = sh(TARE, "diverge", "--", NOISY, "ticks", status=1).stdout
-    for words in ("They part at instruction", "of thread 1 (noisy):", "spin+0x", "noisy.c:", "run 1 goes on at", "run 2 goes on at", "called from\n   main+",
-                  "What differed: the processor's clock (rdtsc)", "in one run,", "Fixed in each run: aslr"):
-        true(words in text, f"{words!r} in {text}")
+    told(("They part at instruction", "of thread 1 (noisy):", "spin+0x", "noisy.c:", "run 1 goes on at", "run 2 goes on at", "called from\n   main+",
+          "What differed: the processor's clock (rdtsc)", "in one run,", "Fixed in each run: aslr"), TARE, "diverge", "--", NOISY, "ticks")
 
 
 @test
@@ -245,8 +244,10 @@ def what_the_first_run_leaves_behind_is_no_cause():
 
 @test
 def processes_in_another_order():
-    sh("sh", "-c", "rm -f turn")
-    d = diverge("--", "sh", "-c", "if [ -e turn ]; then rm turn; cat /dev/null; else : > turn; ls -d /; fi", tries=1)
+    for _ in range(5):
+        d = diverge("--", "sh", "-c", "if [ -e turn ]; then rm turn; cat /dev/null; else : > turn; ls -d /; fi", tries=1)
+        if d["verdict"] == "parted":
+            break
     true(d["verdict"] == "parted" and d["output_differs"], str(d)[:800])
 
 
@@ -288,7 +289,7 @@ def a_program_whose_threads_race_is_told_truly():
     """It repeats, or what is named is of another thread, a clock or a signal: nothing that an item has fixed."""
     if not shutil.which("node"):
         skip("node is not installed")
-    d = diverge("--", "node", "-e", "console.log(1)", tries=2)
+    d = diverge("--", "node", "-e", "console.log(1)", tries=1)
     true(d["verdict"] in ("same", "parted", "moves", "settled"), str(d)[:800])
     if d["verdict"] == "parted":
         true(d["at"]["module"] and d["cause"]["kind"] not in ("rdrand", "startup", "cpuid") and "getrandom" not in d["cause"].get("call", ""), json.dumps(d)[:1500])

@@ -244,7 +244,7 @@ static void by_turns(void)
 	usleep(100000); /* it has ended by then */
 	pthread_join(other, NULL);
 	for (uint32_t i = 0; i < 64; i++) {
-		spin(60000);
+		spin(16000);
 		if (i == now * 37 % 64)
 			sink++;
 	}
