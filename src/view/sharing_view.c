@@ -235,14 +235,11 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 		text_add(out, "    %zu more row%s (--format json lists them)\n", l->n_cells - shown, l->n_cells - shown == 1 ? "" : "s");
 }
 
-/* What padding would do, where it is known which members begin the threads' bytes: "b and c, each aligned to 64 bytes, begin ..." */
+/* What padding would do, where it is known which members begin the threads' bytes (n->cuts): "b and c, each aligned to 64 bytes, begin ..." */
 static void put_padding(struct text *out, const struct sharing_shown *s, const struct sharing_named_line *n)
 {
 	unsigned told = 0;
 
-	if (!n->cuts)
-		return;
-	text_add(out, "    ");
 	for (size_t i = n->line->cell; i < n->line->cell + n->line->n_cells; i++)
 		if (s->named->aligned[i]) {
 			text_add(out, "%s", !told ? "" : told + 1 < n->cuts ? ", " : " and ");
@@ -251,7 +248,7 @@ static void put_padding(struct text *out, const struct sharing_shown *s, const s
 		}
 	text_add(out, n->cuts == 1 ? " aligned to %u bytes begins a line of its own, and " : ", each aligned to %u bytes, begin lines of their own, and ", s->line_size);
 	put_word(out, s, n->keeps);
-	text_add(out, n->cuts == 1 ? " keeps this one\n" : " keeps this one: one for each of the %u threads\n", n->cuts + 1);
+	text_add(out, n->cuts == 1 ? " keeps this one" : " keeps this one: one for each of the %u threads", n->cuts + 1);
 }
 
 /* What else there is of the same kind in the same object. */
@@ -332,7 +329,8 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	put_cells(out, s, l, style);
 	if (!s->all)
 		put_group(out, s, &s->named->group[n->group], style);
-	put_padding(out, s, n);
+	if (n->cuts)
+		text_add(out, "    "), put_padding(out, s, n), text_add(out, "\n");
 	if (fix(l))
 		text_add(out, "    %s%s%s\n", ink_on(style, INK_FAINT), fix(l), ink_off(style));
 	text_add(out, "\n");
@@ -473,6 +471,27 @@ static void json_cell(struct json *j, const struct sharing_shown *s, size_t i)
 	json_end(j);
 }
 
+static void json_padding(struct json *j, const struct sharing_shown *s, const struct sharing_named_line *n)
+{
+	struct text means = { 0 };
+
+	if (!n->cuts) {
+		json_null(j, "padding");
+		return;
+	}
+	json_object(j, "padding");
+	json_array(j, "align");
+	for (size_t i = n->line->cell; i < n->line->cell + n->line->n_cells; i++)
+		if (s->named->aligned[i])
+			json_string(j, NULL, word(s, s->named->aligned[i]));
+	json_end(j);
+	json_string(j, "keeps", word(s, n->keeps));
+	put_padding(&means, s, n);
+	json_string(j, "means", means.s);
+	text_free(&means);
+	json_end(j);
+}
+
 static void json_line(struct json *j, const struct sharing_shown *s, const struct sharing_named_line *n)
 {
 	const struct sharing_line *l = n->line;
@@ -494,12 +513,20 @@ static void json_line(struct json *j, const struct sharing_shown *s, const struc
 	else
 		json_real(j, "sure", l->sure);
 	json_bool(j, "in_turns", l->in_turns);
+	json_bool(j, "few_turns", l->few_turns);
+	json_bool(j, "few_bytes", l->few_bytes);
+	json_bool(j, "seldom", l->seldom);
+	if (l->part)
+		json_uint(j, "part", l->part);
+	else
+		json_null(j, "part");
 	json_bool(j, "sizes_known", !l->sizes_open);
 	json_string(j, "kind", l->verdict == SHARING_UNTIMED ? verdicts[l->kind].key : NULL);
 	put_means(&means, l);
 	json_string(j, "means", means.s);
 	text_free(&means);
 	json_string(j, "fix", fix(l));
+	json_padding(j, s, n);
 	json_uint(j, "samples", l->samples);
 	json_uint(j, "loads", l->loads);
 	json_uint(j, "stores", l->stores);
@@ -589,13 +616,18 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 
 /* ---- CSV ---- */
 
+static const char *truth(bool is)
+{
+	return is ? "true" : "false";
+}
+
 void sharing_csv(struct text *out, const struct sharing_shown *s)
 {
 	const struct sharing_named *n = s->named;
 	const struct sharing_cell *cell = sharing_cells(n->s);
 	bool modified = sharing_totals(n->s).knows_modified;
 
-	text_add(out, "line,physical,object,verdict,sure,offset,size,pid,tid,loads,stores,modified,latency_mean,function,module,file,source_line,field\n");
+	text_add(out, "line,physical,object,verdict,sure,offset,size,pid,tid,loads,stores,modified,latency_mean,function,module,file,source_line,field,align,in_turns,few_turns,few_bytes,seldom,part\n");
 	for (size_t k = 0; k < n->n && (!s->limit || k < s->limit); k++) {
 		const struct sharing_line *l = n->line[k].line;
 
@@ -604,7 +636,7 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 			struct text object = { 0 };
 
 			put_object(&object, s, &n->line[k]);
-			text_add(out, "0x%" PRIx64 ",%s,", l->address, l->physical ? "true" : "false");
+			text_add(out, "0x%" PRIx64 ",%s,", l->address, truth(l->physical));
 			csv_field(out, object.s, ',');
 			text_free(&object);
 			csv_field(out, verdicts[l->verdict].key, ',');
@@ -626,7 +658,12 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 			if (name->file)
 				text_add(out, "%u", name->line);
 			text_add(out, ",");
-			csv_field(out, n->field[i] ? word(s, n->field[i]) : NULL, '\n');
+			csv_field(out, n->field[i] ? word(s, n->field[i]) : NULL, ',');
+			csv_field(out, n->aligned[i] ? word(s, n->aligned[i]) : NULL, ',');
+			text_add(out, "%s,%s,%s,%s,", truth(l->in_turns), truth(l->few_turns), truth(l->few_bytes), truth(l->seldom));
+			if (l->part)
+				text_add(out, "%" PRIu64, l->part);
+			text_add(out, "\n");
 		}
 	}
 }

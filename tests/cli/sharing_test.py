@@ -170,6 +170,14 @@ def bytes_are_named_by_their_types():
                                     "loc.y aligned to 64 bytes begins a line of its own, and loc.x keeps this one",
                                     "four.b, four.c and four.d, each aligned to 64 bytes, begin lines of their own, and four.a keeps this one: one for each of the 4 threads"])
               if typed else [], f"{how}: of members, neither of elements nor of the whole")
+        told = {l["symbol"]: l["padding"] for l in json.loads(tare("sharing", "--format", "json", path).stdout)["lines"]}
+        equal(sorted(p["means"] for p in told.values() if p), sorted(said), f"{how}: JSON says what the text says")
+        aligned = {}
+        for row in csv.DictReader(io.StringIO(tare("sharing", "--format", "csv", path).stdout)):
+            aligned.setdefault(row["line"], []).extend([row["align"]] if row["align"] else [])
+        equal(sorted(a for a in aligned.values() if a), sorted(p["align"] for p in told.values() if p), f"{how}: CSV has the same")
+        if typed:
+            equal((told["four"]["align"], told["four"]["keeps"], told["plain"]), (["four.b", "four.c", "four.d"], "four.a", None), f"{how}: padding")
         equal([c["field"] or "" for l in json.loads(tare("sharing", "--format", "json", path).stdout)["lines"] for c in l["cells"]],
               [row["field"] for row in csv.DictReader(io.StringIO(tare("sharing", "--format", "csv", path).stdout))], f"{how}: CSV")
         if typed:
@@ -211,6 +219,33 @@ def members_of_classes():
          in tare("sharing", path).stdout, "this one's are the program's own")
     path = fights(program, at, [("held::counts", ((16, 32), (24,)))])
     true("aligned to" not in tare("sharing", path).stdout, "no cut parts a thread's bytes from those between them")
+
+
+@test
+def why_there_is_no_verdict():
+    """What moved a few times only, bytes seen once, threads one after the other, and a verdict of a part of the time: in JSON and CSV as in the text."""
+    r, store = Recording(), source("store", "L1", "none")
+    for i in range(8):
+        r.sample(0x1000, 1, 1 + i % 2, i, BASE, 0, 1, 0, store)
+    for i in range(16):
+        r.sample(0x1000, 1, 1 + i % 2, i, BASE + 0x40 + i // 2 + 32 * (i % 2), 0, 1, 0, store)
+    for i in range(400):
+        r.sample(0x1000, 1, 3 + i // 200, i, BASE + 0x80, 0, 1, 0, store)
+    for i in range(10000):
+        tid = 5 + (i // 100 % 2 if i >= 6000 else 0)
+        r.sample(0x1000, 1, tid, i, BASE + 0xc0 + 8 * tid, 0, 1, 0, store)
+    path = r.write(room("why"))
+    told = {int(l["address"], 16) - BASE: l for l in document("sharing", path)["lines"]}
+    why = ("verdict", "in_turns", "few_turns", "few_bytes", "seldom")
+    equal({at: tuple(l[k] for k in why) for at, l in told.items()},
+          {0: ("unclear", False, False, False, True), 0x40: ("unclear", False, False, True, False), 0x80: ("unclear", False, True, False, False), 0xc0: ("false", True, False, False, False)}, "lines")
+    true([told[at]["part"] for at in (0, 0x40, 0x80)] == [None] * 3 and told[0xc0]["part"] in (5000, 2500), f"part: {told[0xc0]['part']}")
+    rows = {int(row["line"], 16) - BASE: row for row in csv.DictReader(io.StringIO(tare("sharing", "--format", "csv", path).stdout))}
+    for at, l in told.items():
+        equal([rows[at][k] for k in why[1:]] + [rows[at]["part"], rows[at]["align"]], [str(l[k]).lower() for k in why[1:]] + [str(l["part"] or ""), ""], f"CSV, {at:#x}")
+    text = tare("sharing", "-a", path).stdout
+    for says in ("it moved too seldom to matter", "too few samples of the same bytes", "its threads ran one after the other", f"so in a part of the time, that of {told[0xc0]['part']:,} samples of it"):
+        true(text.count(says) == 1, f"{says} in {text}")
 
 
 @test

@@ -78,7 +78,8 @@ function line(doc, l, i) {
   return section(`${i + 1}. ${l.object ?? l.address}`, `${l.means}${known(l.sure) ? ` (${l.sure > 0.999 ? "more than 99.9" : Math.floor(100 * l.sure)} % sure)` : ""}`,
     h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads${known(l.switches_true) ? `; it had to move between ${full(toNumber(l.switches_true) + toNumber(l.switches_false))} of ` +
       `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for bytes that both use` : ""}.` +
-      (l.sizes_known ? "" : " How wide some of these accesses are is not known: if one is of 32 bytes, as those of memcpy are, it is to both threads' bytes.")),
+      (l.sizes_known ? "" : " How wide some of these accesses are is not known: if one is of 32 bytes, as those of memcpy are, it is to both threads' bytes.") + (known(l.part ?? null) ? ` So in a part of the time, that of ${full(l.part)} of its samples.` : "")),
+    l.padding && h("p", { class: "about" }, `${l.padding.means}.`),
     l.fix && h("p", { class: "about" }, `Usual remedy: ${l.fix}.`),
     table([
       { title: "At", about: "bytes of the line", number: true, value: (c) => c.offset, show: (c) => (c.size > 1 ? `+${c.offset}..${c.offset + c.size - 1}` : `+${c.offset}`) },
@@ -115,6 +116,7 @@ export function sharing(doc) {
   rest.length > 0 && section("Other shared lines", "handed from thread to thread, or of too few samples", table([
     { title: "Line", wide: true, value: (l) => l.object ?? l.address, show: (l) => h("b", {}, l.object ?? l.address) },
     { title: "Verdict", value: (l) => l.verdict },
+    { title: "Why", value: (l) => (l.verdict === "unclear" ? l.means : null), show: (l) => (l.verdict === "unclear" ? l.means : "–") },
     { title: "Samples", number: true, sort: "down", value: (l) => toNumber(l.samples), show: (l) => full(l.samples) },
     { title: "Threads", number: true, value: (l) => l.threads },
   ], rest, { caption: "Other shared lines" })), unnamed(doc)];
