@@ -178,6 +178,28 @@ static int encode(struct job *j, const char *default_event)
 	return ret;
 }
 
+static bool is_prime(uint64_t n)
+{
+	for (uint64_t k = 2; k <= n / k; k++)
+		if (n % k == 0)
+			return false;
+	return n > 1;
+}
+
+/* A period that is the same each time keeps step with loops, and shows the same of their accesses for ever, unless they have no divisor in common. */
+static void warn_of_step(const struct record_options *o)
+{
+	enum { SEARCHED = 1 << 30 };
+	uint64_t prime = o->how.period;
+
+	if (prime < 2 || prime > SEARCHED || is_prime(prime) || o->quiet)
+		return;
+	while (!is_prime(prime))
+		prime++;
+	fprintf(stderr, "tare record: a sample every %llu, always: of a loop with which that has a divisor in common the same accesses are sampled for ever; -c %llu, a prime, has none\n",
+		(unsigned long long)o->how.period, (unsigned long long)prime);
+}
+
 /* Periods are what the hardware takes; a sample stands for as many. */
 static int choose_period(struct job *j)
 {
@@ -229,6 +251,8 @@ static int choose_precise(struct job *j)
 	o->how.weights = j->precise.weights;
 	o->how.weight |= exact ? false : !j->precise.weights;
 	o->how.jitter = exact && !o->no_jitter;
+	if (o->how.period && !o->how.jitter && j->precise.multiple == 1)
+		warn_of_step(o);
 	j->phys_data = o->how.physical;
 	o->how.physical |= j->precise.physical;
 	o->events_given = true;
