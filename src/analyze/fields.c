@@ -88,33 +88,20 @@ static void add(struct fields *f, uint64_t address, const Dwarf_Die *die)
 	f->variable[f->n++] = (struct variable){ address, *die };
 }
 
-static void collect(struct fields *f, uint64_t bias, Dwarf_Die *parent, unsigned level)
+struct collected {
+	struct fields *f;
+	uint64_t bias;
+};
+
+static bool collect(void *of, Dwarf_Die *die, unsigned inlined)
 {
-	Dwarf_Die die;
+	struct collected *c = of;
 	uint64_t address;
 
-	if (level == LEVELS_MAX || libdw.dwarf_child(parent, &die))
-		return;
-	do {
-		if (++f->visits > VISITS_MAX)
-			return;
-		switch (libdw.dwarf_tag(&die)) {
-		case DW_TAG_variable:
-			if (address_of(&die, &address))
-				add(f, address + bias, &die);
-			break;
-		case DW_TAG_subprogram:
-		case DW_TAG_lexical_block:
-		case DW_TAG_namespace:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-		case DW_TAG_module:
-			collect(f, bias, &die, level + 1);
-			break;
-		default:
-			break;
-		}
-	} while (libdw.dwarf_siblingof(&die, &die) == 0);
+	(void)inlined;
+	if (libdw.dwarf_tag(die) == DW_TAG_variable && address_of(die, &address))
+		add(c->f, address + c->bias, die);
+	return ++c->f->visits <= VISITS_MAX;
 }
 
 static int by_address(const void *pa, const void *pb)
@@ -135,13 +122,13 @@ static struct variable *variable_at(struct symbols *s, uint64_t address)
 			return NULL;
 		for (Dwarf_Die *die = NULL; (die = libdw.dwfl_module_nextcu(s->module, die, &bias));) {
 			Dwarf_Die split = { 0 };
+			struct collected all = { s->fields, bias - s->bias };
 			uint8_t kind = 0;
+			bool apart;
 
 			/* The unit's own file, where there is one: the program has no more than its name. */
-			if (libdw.dwarf_cu_info(die->cu, NULL, &kind, NULL, &split, NULL, NULL, NULL) == 0 && kind == DW_UT_skeleton && split.cu)
-				collect(s->fields, bias - s->bias, &split, 0);
-			else
-				collect(s->fields, bias - s->bias, die, 0);
+			apart = libdw.dwarf_cu_info(die->cu, NULL, &kind, NULL, &split, NULL, NULL, NULL) == 0 && kind == DW_UT_skeleton && split.cu;
+			dies_walk(apart ? &split : die, collect, &all);
 		}
 		if (s->fields->n)
 			qsort(s->fields->variable, s->fields->n, sizeof(key), by_address);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "analyze/symbols_private.h"
 
-enum { DEPTH_MAX = 256, RANGES_MAX = 1 << 24, NONE = -1 };
+enum { RANGES_MAX = 1 << 24, NONE = -1 };
 
 struct range {
 	uint64_t low, high;
@@ -80,37 +80,18 @@ static void add_ranges(struct inlines *in, struct inlined_unit *u, Dwarf_Die *di
 		u->die[u->dies++] = *die;
 }
 
-/* Functions and what is inlined in them; types and variables have no code within. */
-static void walk(struct inlines *in, struct inlined_unit *u, Dwarf_Die *parent, uint32_t depth,
-		 unsigned level)
+struct inlining {
+	struct inlines *in;
+	struct inlined_unit *u;
+};
+
+static bool add_inlined(void *of, Dwarf_Die *die, unsigned inlined)
 {
-	Dwarf_Die die;
+	struct inlining *i = of;
 
-	if (level == DEPTH_MAX || libdw.dwarf_child(parent, &die))
-		return;
-	do {
-		int tag = libdw.dwarf_tag(&die);
-		uint32_t below = depth;
-
-		switch (tag) {
-		case DW_TAG_inlined_subroutine:
-			add_ranges(in, u, &die, depth);
-			below = depth + 1;
-			break;
-		case DW_TAG_subprogram:
-		case DW_TAG_lexical_block:
-		case DW_TAG_namespace:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-		case DW_TAG_try_block:
-		case DW_TAG_catch_block:
-		case DW_TAG_module:
-			break;
-		default:
-			continue;
-		}
-		walk(in, u, &die, below, level + 1);
-	} while (libdw.dwarf_siblingof(&die, &die) == 0);
+	if (libdw.dwarf_tag(die) == DW_TAG_inlined_subroutine)
+		add_ranges(i->in, i->u, die, inlined);
+	return true;
 }
 
 static int by_low(const void *a, const void *b)
@@ -174,7 +155,7 @@ static struct inlined_unit *unit_of(struct symbols *s, struct unit *of)
 	more[low] = u;
 	in->units++;
 	u->key = key;
-	walk(in, u, &of->die, 0, 0);
+	dies_walk(&of->die, add_inlined, &(struct inlining){ in, u });
 	nest(u);
 	return u;
 }

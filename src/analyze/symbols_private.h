@@ -53,6 +53,12 @@ struct symbols {
 struct unit *symbols_unit(struct symbols *s, uint64_t address);
 /* The name as people write it; lives as long as the symbols. */
 const char *symbols_demangled(struct symbols *s, const char *name);
+/*
+ * src/analyze/dies.c: call `visit` of all that stands in a unit's functions, blocks, namespaces and classes, each before what stands in it, until it says
+ * false. `inlined`: how many inlined functions are around it. Types and variables are visited, and not entered.
+ */
+typedef bool die_visit(void *of, Dwarf_Die *die, unsigned inlined);
+void dies_walk(Dwarf_Die *unit, die_visit *visit, void *of);
 /* src/analyze/inlines.c */
 void inlines_free(struct inlines *in);
 /* src/analyze/fields.c */
