@@ -200,32 +200,34 @@ static inline __attribute__((always_inline)) int next_of(struct source *s, struc
 {
 	const struct region_frame *top;
 	struct timeline_point p;
-	uint64_t points = 0;
 	int ret;
 
+	out->points = 0;
 	for (;;) {
 		ret = cursor_next(s->cursor, &p, err);
 		if (ret != 1)
 			return ret;
 		if (__builtin_expect(p.kind <= TIMELINE_END && p.repaired == TIMELINE_AS_RECORDED, 1)) {
 			s->to->points++;
-			points++;
+			out->points++;
+			out->label = s->number[p.label];
+			out->missing = p.missing;
 			break;
 		}
-		ret = seldom(s, &p, &points, n, err);
+		ret = seldom(s, &p, &out->points, n, err);
 		if (ret < 0)
 			return ret;
-		if (ret == 1)
+		if (ret == 1) {
+			out->label = p.kind == TIMELINE_LOST ? LABELS_NONE : s->number[p.label];
+			out->missing = p.repaired ? 0xff : p.missing;
 			break;
+		}
 	}
 	if (p.kind == TIMELINE_END)
 		region_ends(s, &p, n);
 	top = region_stack_top(&s->stack);
 	out->kind = p.kind;
-	out->points = points;
-	out->label = p.kind == TIMELINE_LOST ? LABELS_NONE : s->number[p.label];
 	out->around = top ? s->number[top->label] : LABELS_NONE;
-	out->missing = p.repaired ? 0xff : p.missing;
 	out->offset = p.offset;
 	for (size_t c = 0; c < n; c++)
 		out->value[c] = p.value[c];
@@ -238,7 +240,13 @@ static int source_next(struct align_source *base, struct align_point *out, struc
 {
 	struct source *s = (struct source *)base;
 
-	return s->a->n_counters == 1 ? next_of(s, out, 1, err) : next_of(s, out, s->a->n_counters, err);
+	return next_of(s, out, s->a->n_counters, err);
+}
+
+/* The same of one counter: a function of its own, for it is run for each point and needs half of the registers. */
+static int source_next_one(struct align_source *base, struct align_point *out, struct tare_error *err)
+{
+	return next_of((struct source *)base, out, 1, err);
 }
 
 /* Intervals. */
@@ -267,16 +275,16 @@ static size_t list_at(const struct aggregate_list *l, uint64_t value)
 /* What the interval up to this point lies in, as a run knows that lost nothing. */
 static inline uint32_t around_of(const struct work *w, const struct align *al)
 {
-	const struct align_point *p = align_point(al, 0, 0);
+	const struct align_point *p = al->shown[0];
 
 	for (size_t r = 1; p->around == LABELS_NONE && r < w->a->n_runs; r++)
-		p = align_point(al, r, 0);
+		p = al->shown[r];
 	return p->kind == TIMELINE_END ? p->label : p->around;
 }
 
 static struct aggregate_place place_of(const struct work *w, const struct align *al)
 {
-	const struct align_point *p = align_point(al, 0, 0);
+	const struct align_point *p = al->shown[0];
 
 	return (struct aggregate_place){ .thread = w->thread,
 					 .index = al->run[0].index,
@@ -303,12 +311,14 @@ static void list_put(struct aggregate_list *l, size_t limit, uint64_t value, con
 	l->n += l->n < limit;
 	memmove(&l->entry[at + 1], &l->entry[at], (l->n - 1 - at) * sizeof(*l->entry));
 	l->entry[at] = (struct aggregate_extreme){ value, 1, place_of(w, al) };
+	if (l->n == limit)
+		l->bar = l->entry[limit - 1].value;
 }
 
-static inline void list_add(struct aggregate_list *l, size_t limit, uint64_t value, const struct work *w, const struct align *al)
+static inline __attribute__((always_inline)) void list_add(struct aggregate_list *l, bool largest, uint64_t value, const struct work *w, const struct align *al)
 {
-	if (l->n < limit || (limit && !more_extreme(l, l->entry[limit - 1].value, value)))
-		list_put(l, limit, value, w, al);
+	if (__builtin_expect(largest ? value >= l->bar : value <= l->bar, 0) && w->a->options.extremes)
+		list_put(l, w->a->options.extremes, value, w, al);
 }
 
 /* What a counter differs by between the first run and another one, in this interval. */
@@ -373,10 +383,10 @@ static void note_interval(struct work *w, const struct align *al, const struct s
 		k->firsts += first && range;
 		k->firsts_noise += first ? range : 0;
 		k->bucket[bucket_of(range)]++;
-		list_add(&k->least, a->options.extremes, span[c].least, w, al);
-		list_add(&k->most, a->options.extremes, span[c].most, w, al);
-		list_add(&k->steady, a->options.extremes, range, w, al);
-		list_add(&k->noisy, a->options.extremes, range, w, al);
+		list_add(&k->least, false, span[c].least, w, al);
+		list_add(&k->most, true, span[c].most, w, al);
+		list_add(&k->steady, false, range, w, al);
+		list_add(&k->noisy, true, range, w, al);
 		if (row) {
 			a->row[row - 1].noise[c] += range;
 			a->row[row - 1].compared[c]++;
@@ -407,33 +417,35 @@ static inline bool meet(struct work *w, const struct align_point *p)
 static inline __attribute__((always_inline)) void step_of(struct work *w, const struct align *al, size_t n)
 {
 	struct aggregate *a = w->a;
+	const struct align_point *const *shown = al->shown, *p = shown[0];
 	struct span span[TIMELINE_COUNTERS_MAX];
-	uint64_t *last = w->last, *delta = w->delta;
 	uint8_t missing = 0, backwards = 0;
-	bool first = meet(w, align_point(al, 0, 0));
+	size_t runs = a->n_runs;
+	bool first = meet(w, p);
 
-	for (size_t c = 0; c < n; c++)
-		span[c] = (struct span){ UINT64_MAX, 0 };
-	for (size_t r = 0; r < a->n_runs; r++) {
-		const struct align_point *p = align_point(al, r, 0);
+	for (size_t c = 0; c < n; c++) {
+		uint64_t *last = w->last + c, *delta = w->delta + c, least = UINT64_MAX, most = 0;
+		bool less = false;
 
-		missing |= p->missing;
-		for (size_t c = 0; c < n; c++, last++, delta++) {
-			uint64_t now = p->value[c], d = now - *last;
+		for (size_t r = 0; r < runs; r++, last += n, delta += n) {
+			uint64_t now = shown[r]->value[c], d = now - *last;
 
-			backwards |= (uint8_t)((now < *last) << c);
-			span[c].least = d < span[c].least ? d : span[c].least;
-			span[c].most = d > span[c].most ? d : span[c].most;
+			missing |= shown[r]->missing;
+			less |= now < *last;
+			least = d < least ? d : least;
+			most = d > most ? d : most;
 			*delta = d;
 			*last = now;
 		}
+		span[c] = (struct span){ least, most };
+		backwards |= (uint8_t)(less << c);
 	}
 	if (w->has_before)
 		note_interval(w, al, span, w->last_missing | missing | backwards, first);
 	w->last_missing = missing;
-	w->before.kind = align_point(al, 0, 0)->kind;
-	w->before.label = align_point(al, 0, 0)->label;
-	w->before.around = align_point(al, 0, 0)->around;
+	w->before.kind = p->kind;
+	w->before.label = p->label;
+	w->before.around = p->around;
 	w->has_before = true;
 	a->thread[w->thread].steps++;
 }
@@ -491,7 +503,7 @@ static int open_source(struct work *w, size_t run, size_t thread, struct tare_er
 	struct source *s = &w->source[run];
 
 	region_stack_free(&s->stack);
-	*s = (struct source){ .base.next = source_next, .a = w->a, .to = &w->a->run[run], .run = run, .thread = thread, .halves = &w->halves[run], .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run] };
+	*s = (struct source){ .base.next = w->a->n_counters == 1 ? source_next_one : source_next, .a = w->a, .to = &w->a->run[run], .run = run, .thread = thread, .halves = &w->halves[run], .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run] };
 	region_stack_init(&s->stack, w->a->n_counters);
 	w->a->run[run].threads++;
 	return timeline_thread(w->timeline[run], thread, &s->cursor, err);
@@ -503,7 +515,7 @@ static int drain(struct source *s, struct tare_error *err)
 	struct align_point p;
 	int ret;
 
-	while ((ret = source_next(&s->base, &p, err)) == 1)
+	while ((ret = s->base.next(&s->base, &p, err)) == 1)
 		;
 	return ret;
 }

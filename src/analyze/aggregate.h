@@ -39,6 +39,7 @@ struct aggregate_list {
 	struct aggregate_extreme *entry; /* the most extreme first */
 	size_t n;
 	bool largest;
+	uint64_t bar; /* what is less extreme has no place */
 	size_t hint[AGGREGATE_HINTS]; /* by value: where one like it stood last */
 };
 

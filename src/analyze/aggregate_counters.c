@@ -50,6 +50,7 @@ int aggregate_take_counters(struct aggregate *a, struct timeline **timelines, st
 		for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
 			list[i]->entry = calloc(a->options.extremes + 1, sizeof(*list[i]->entry));
 			list[i]->largest = i % 2;
+			list[i]->bar = list[i]->largest ? 0 : UINT64_MAX;
 			if (!list[i]->entry)
 				return tare_fail_nomem(err);
 		}

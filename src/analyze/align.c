@@ -15,7 +15,8 @@ int align_open(struct align *a, struct align_source **sources, size_t n, const s
 {
 	*a = (struct align){ .n_runs = n, .labels = labels };
 	a->run = calloc(n + 1, sizeof(*a->run));
-	if (!a->run)
+	a->shown = calloc(n + 1, sizeof(*a->shown));
+	if (!a->run || !a->shown)
 		return tare_fail_nomem(err);
 	for (size_t r = 0; r < n; r++)
 		a->run[r].source = sources[r];
@@ -27,6 +28,7 @@ void align_close(struct align *a)
 	for (size_t r = 0; a->run && r < a->n_runs; r++)
 		free(a->run[r].ahead);
 	free(a->run);
+	free(a->shown);
 	free(a->together);
 	free(a->steady);
 	*a = (struct align){ 0 };
@@ -494,7 +496,7 @@ static int next_together(struct align *a)
 
 int align_next(struct align *a, struct tare_error *err)
 {
-	const struct align_point *leader = NULL;
+	const struct align_point **shown = a->shown;
 	bool all = true;
 	size_t ended = 0;
 
@@ -504,19 +506,16 @@ int align_next(struct align *a, struct tare_error *err)
 
 		if (ret < 0)
 			return ret;
-		if (ret == 0)
-			ended++;
-		else if (i == 0)
-			leader = slot(r, 0);
-		else
-			all &= leader && same(a, leader, slot(r, 0));
+		ended += ret == 0;
+		shown[i] = r->ahead + r->first;
+		all &= !ended && same(a, shown[0], shown[i]);
 	}
 	a->differ = false;
 	if (a->next < a->n_together)
 		return next_together(a);
 	if (ended == a->n_runs)
 		return ALIGN_END;
-	if (ended == 0 && all && leader->kind != TIMELINE_LOST)
+	if (all && shown[0]->kind != TIMELINE_LOST)
 		return ALIGN_STEP;
 	for (size_t i = 0; i < a->n_runs; i++)
 		a->run[i].gaps = 0;

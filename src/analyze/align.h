@@ -60,6 +60,7 @@ struct align_labels {
 struct align {
 	struct align_run *run;
 	size_t n_runs;
+	const struct align_point **shown; /* per run, after ALIGN_STEP: its point */
 	const struct align_labels *labels;
 	bool *steady; /* by label; NULL: they do not differ so far */
 	bool differ;

@@ -406,14 +406,18 @@ static inline bool next_plain(struct tare_cursor *c, struct timeline_point *p)
 	return true;
 }
 
+/* Apart from the plain ones, so that those need no registers saved. */
+static __attribute__((noinline)) int next_other(struct tare_cursor *c, struct timeline_point *p, struct tare_error *err)
+{
+	int ret = next_any(c, p, err);
+
+	c->plain = !c->have && !c->gap && c->n == 1 && !c->missing && !c->count && c->end - c->at >= 8 ? c->end - 7 : NULL;
+	return ret;
+}
+
 int tare_cursor_next(struct cursor *base, struct timeline_point *p, struct tare_error *err)
 {
 	struct tare_cursor *c = (struct tare_cursor *)base;
-	int ret;
 
-	if (__builtin_expect(next_plain(c, p), 1))
-		return 1;
-	ret = next_any(c, p, err);
-	c->plain = !c->have && !c->gap && c->n == 1 && !c->missing && !c->count && c->end - c->at >= 8 ? c->end - 7 : NULL;
-	return ret;
+	return __builtin_expect(next_plain(c, p), 1) ? 1 : next_other(c, p, err);
 }
