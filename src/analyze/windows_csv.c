@@ -103,6 +103,8 @@ static int read_header(struct csv *c, struct encoding *enc, size_t *events, size
 				return fail(c, "more events than there can be");
 			snprintf(enc[*events].name, sizeof(enc[*events].name), "%.150s", c->field);
 			enc[*events].attr.type = PERF_TYPE_MAX; /* only its name is known */
+			if (!strncmp(c->field, "task-clock", 10) || !strncmp(c->field, "cpu-clock", 9))
+				snprintf(enc[*events].unit, sizeof(enc[*events].unit), "ns");
 			enc[(*events)++].scale = 1;
 		}
 		(*columns)++;

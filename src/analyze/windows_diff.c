@@ -317,8 +317,10 @@ int windows_diff(const struct windows_table *a, const struct windows_table *b, b
 	out->b = choose(b, thread_b);
 	if (!out->a || !out->b)
 		return tare_fail(err, EINVAL, "%s has no such thread", out->a ? "the second" : "the first");
-	for (size_t e = 0; e < a->n_events; e++)
+	for (size_t e = 0; e < a->n_events; e++) {
 		out->name[e] = a->event[e].name;
+		out->unit[e] = a->event[e].unit;
+	}
 	out->length_a = length_of(a, out->a);
 	out->length_b = length_of(b, out->b);
 	ret = exact ? compare_exact(a, b, &p, out, err) : align(a, out->a, b, out->b, &p, err);

@@ -23,7 +23,7 @@ enum diff_bound { DIFF_IS, DIFF_AT_LEAST, DIFF_AT_MOST };
 struct windows_diff {
 	const struct windows_thread *a, *b;
 	size_t n_events;
-	const char *name[DIFF_EVENTS_MOST]; /* A's */
+	const char *name[DIFF_EVENTS_MOST], *unit[DIFF_EVENTS_MOST]; /* A's; "": a count */
 	size_t aligned; /* windows of A, from the first on, that B has, too */
 	size_t places; /* at the ends of how many of them the two were compared: exact ones where one of B ends as well */
 	uint64_t length_a, length_b; /* of the first event, in all */

@@ -10,6 +10,7 @@
 #include "cli/export_samples.h"
 #include "cli/input.h"
 #include "record/perfdata_features.h"
+#include "view/escape.h"
 
 bool is_perfdata(const char *path)
 {
@@ -38,8 +39,7 @@ static void command_of(struct text *out, const struct samples *s)
 {
 	const struct perfdata_features *f = perfdata_features(s->file);
 
-	for (size_t i = 0; i < f->cmdline.n; i++)
-		text_add(out, "%s%s", i ? " " : "", f->cmdline.s[i]);
+	escape_command(out, (const char *const *)f->cmdline.s, f->cmdline.n);
 }
 
 /* The root of every stack: the command that was sampled, if it was one. */

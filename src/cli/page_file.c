@@ -28,10 +28,14 @@ int page_file_end(struct page_file *p, struct tare_error *err)
 
 	p->begun = false;
 	if (ret == 0 && closed < 0)
-		ret = tare_fail(err, -closed, "--html: cannot write %.200s: %s", p->file.path ? p->file.path : "the page",
-				strerror(-closed));
-	if (ret == 0)
+		ret = tare_fail(err, -closed, "cannot write the page: %s", strerror(-closed));
+	if (ret < 0)
+		tare_prefix(err, "--html %.150s: ", p->file.path ? p->file.path : "-");
+	if (ret == 0) {
 		ret = whole_file_commit(&p->file, err);
+		if (ret < 0)
+			tare_prefix(err, "--html: ");
+	}
 	page_file_abandon(p);
 	return ret;
 }

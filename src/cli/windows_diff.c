@@ -17,7 +17,7 @@ enum { EXIT_PARTED = 1 };
 struct diff_options {
 	uint64_t thread_a, thread_b;
 	bool json;
-	const char *html;
+	const char *html, *output;
 };
 
 /* N, or N,M */
@@ -48,9 +48,16 @@ static int set_html(void *to, const char *arg, struct tare_error *err)
 	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
 }
 
+static int set_output(void *to, const char *arg, struct tare_error *err)
+{
+	((struct diff_options *)to)->output = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
 static const struct option_row options[] = {
 	{ 0, "thread", "N[,M]", "compare thread N of A with N, or M, of B; default: the longest of each", set_thread },
 	{ 0, "format", "NAME", "text or json", set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
 	{ 0, "html", "FILE", "write a page there, too: opens in a browser, offline", set_html },
 	{ 0 },
 };
@@ -87,8 +94,7 @@ int windows_diff_run(int argc, char **argv)
 	struct windows *w[2] = { NULL, NULL };
 	const struct windows_table *t[2] = { NULL, NULL };
 	struct windows_diff *d = NULL;
-	struct output out = { .fd = -1 };
-	struct text text = { 0 };
+	struct document out = { 0 };
 	bool exact = true;
 	int status, rest = options_parse(&diff, argc, argv, &o, &status), ret = 0;
 
@@ -115,17 +121,15 @@ int windows_diff_run(int argc, char **argv)
 	if (ret == 0)
 		ret = windows_diff(t[0], t[1], exact, o.thread_a, o.thread_b, d, &err);
 	if (ret == 0)
-		ret = output_open(&out, "-", OUTPUT_WHOLE, STDOUT_FILENO, &err);
+		ret = document_open(&out, o.output ? o.output : "-", &err);
 	if (ret == 0) {
-		struct style style = output_style(&out, WHEN_AUTO);
-
-		style.thousands = true;
+		out.style.thousands = true;
 		if (o.json)
-			windows_diff_json(&text, d, exact, argv[rest], argv[rest + 1]);
+			windows_diff_json(&out.out, d, exact, argv[rest], argv[rest + 1]);
 		else
-			windows_diff_text(&text, d, exact, argv[rest], argv[rest + 1], &style);
+			windows_diff_text(&out.out, d, exact, argv[rest], argv[rest + 1], &out.style);
 		status = d->parted || d->length_a != d->length_b ? EXIT_PARTED : 0;
-		ret = output_put(&out, &text, &err);
+		ret = document_close(&out, &err);
 	}
 	if (ret == 0 && o.html)
 		ret = to_page(&page, d, exact, argv + rest, &err);

@@ -3,6 +3,7 @@
  * left to do. */
 #include <stdlib.h>
 #include <string.h>
+#include "pmu/exact_events.h"
 #include "pmu/encode.h"
 
 enum { POOL_MAX = 20000 };
@@ -46,8 +47,12 @@ void encoder_nearest(struct encoder *e, const char *name)
 	const char *const *devices;
 	const char *alias;
 	char room[GENERIC_ROOM];
+	const char *exact = NULL;
 	size_t n;
 
+	for (size_t i = 0; i < EXACT_EVENTS; i++)
+		if (!strcmp(exact_events[i].name, name))
+			exact = name;
 	if (!pool.name)
 		return;
 	for (size_t i = 0; generic_nth(i, &g, room); i++)
@@ -70,7 +75,9 @@ void encoder_nearest(struct encoder *e, const char *name)
 	}
 	sort_once(&pool);
 	text_nearest(&near, name, (const char *const *)pool.name, pool.n, 3);
-	if (near.len)
+	if (exact)
+		tare_hint(e->err, "the exact engine counts such: exact/%s/ in its place", exact);
+	else if (near.len)
 		tare_hint(e->err, "did you mean %.160s? 'tare events WORD' searches", near.s);
 	else
 		tare_hint(e->err, "'tare events WORD' searches the names this machine knows");

@@ -13,6 +13,7 @@ struct thread {
 
 struct process {
 	uint32_t pid;
+	uint64_t time_ns; /* of its begin, or of its program's */
 	char name[24];
 };
 
@@ -36,6 +37,7 @@ static int name_process(struct exact_windows *x, const struct exact_sample *s)
 		return tare_fail_nomem(x->err);
 	x->process = more;
 	x->process[s->serial].pid = (uint32_t)s->pid;
+	x->process[s->serial].time_ns = s->time_ns;
 	if (s->kind == EXACT_SAMPLE_PROGRAM)
 		strncpy(x->process[s->serial].name, s->name, sizeof(x->process[0].name) - 1);
 	else
@@ -65,6 +67,8 @@ static int put_window(struct exact_windows *x, const struct exact_sample *s)
 		return tare_fail_nomem(x->err);
 	x->thread = more;
 	t = &x->thread[s->born];
+	if (!t->time_ns && s->tid == s->pid && s->serial < x->processes) /* its first thread begins with it; when others do is not told */
+		t->time_ns = x->process[s->serial].time_ns;
 	if (!s->counts)
 		return tare_fail(x->err, EIO, "the exact engine gave a sample without counts");
 	for (size_t i = 0; i < events->n; i++) {

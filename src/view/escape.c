@@ -63,3 +63,29 @@ void escape_quoted(struct text *out, const char *s)
 	escape(out, s, strlen(s));
 	text_put(out, "\"", 1);
 }
+
+void escape_shell(struct text *out, const char *word)
+{
+	bool plain = *word && !strpbrk(word, " \t\n'\"\\$`;&|<>()*?[]{}#~!");
+
+	text_add(out, "%s", plain ? "" : "'");
+	for (size_t n = strlen(word), len; n; word += len, n -= len) {
+		len = shown((const unsigned char *)word, n);
+		if (*word == '\'')
+			text_add(out, "'\\''");
+		else if (len)
+			text_put(out, word, len);
+		else
+			text_add(out, "?");
+		len = len ? len : 1;
+	}
+	text_add(out, "%s", plain ? "" : "'");
+}
+
+void escape_command(struct text *out, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n && words[i]; i++) {
+		text_add(out, "%s", i ? " " : "");
+		escape_shell(out, words[i]);
+	}
+}

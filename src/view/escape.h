@@ -14,4 +14,9 @@ void escape(struct text *out, const char *s, size_t n);
 /* The same in double quotes, of a terminated string. */
 void escape_quoted(struct text *out, const char *s);
 
+/* A word as a shell takes it, quoted where it has to be; what escape() makes \\xNN of is a '?'. */
+void escape_shell(struct text *out, const char *word);
+/* A command, its words apart by blanks. n words, or up to a NULL. */
+void escape_command(struct text *out, const char *const *words, size_t n);
+
 #endif

@@ -14,7 +14,8 @@ enum {
 	REASONS_MOST = 5,
 };
 
-void put_name(struct text *out, const char *name, size_t room)
+/* The first `room` characters of it (0: all), with dots where there are more. */
+static void put_cut(struct text *out, const char *name, size_t room, void (*put)(struct text *out, const char *s, size_t n))
 {
 	size_t n = strlen(name), shown = 0, bytes = 0;
 
@@ -25,7 +26,7 @@ void put_name(struct text *out, const char *name, size_t room)
 		shown++;
 	}
 	if (!room || bytes == n) {
-		escape(out, name, n);
+		put(out, name, n);
 		return;
 	}
 	for (int i = 0; i < 2 && bytes; i++) { /* their room is for the dots */
@@ -33,8 +34,13 @@ void put_name(struct text *out, const char *name, size_t room)
 			bytes--;
 		bytes--;
 	}
-	escape(out, name, bytes);
+	put(out, name, bytes);
 	text_add(out, "..");
+}
+
+void put_name(struct text *out, const char *name, size_t room)
+{
+	put_cut(out, name, room, escape);
 }
 
 static const char *base_name(const char *path)
@@ -60,13 +66,16 @@ static void put_share(struct text *out, uint64_t part, uint64_t whole)
 
 /* ---- head ---- */
 
+/* As a shell takes it; the quotes stay in what is cut, too. */
 static void put_command(struct text *out, const struct perfdata_strings *words, size_t room)
 {
 	struct text line = { 0 };
+	const char *s = "";
 
-	for (size_t i = 0; i < words->n; i++)
-		text_add(&line, "%s%s", i ? " " : "", words->s[i]);
-	put_name(out, line.s ? line.s : "", room);
+	escape_command(&line, (const char *const *)words->s, words->n);
+	if (line.s)
+		s = line.s;
+	put_cut(out, s, room, text_put);
 	text_free(&line);
 }
 
@@ -497,7 +506,8 @@ static void put_relatives(struct text *out, const char *title, const char *none,
 	const struct stacks_column *column = &st->column[r->options->column];
 	struct grid g = { .columns = 4, .right = { true, true, false, false } };
 
-	text_add(out, " %s\n", title);
+	if (n)
+		text_add(out, " %s\n", title);
 	for (size_t i = 0; i < n && (!r->limit || i < r->limit); i++) {
 		struct text t = { 0 };
 
@@ -535,7 +545,7 @@ static void put_butterfly(struct text *out, const struct report_shown *r, const 
 	put_name(out, stacks_name(st, column->name), 60);
 	text_add(out, ", ");
 	put_share(out, f->self, column->amount);
-	text_add(out, " in itself\n\n");
+	text_add(out, " in itself\n%s", f->callees ? "\n" : "");
 	put_relatives(out, "calls", "", f->callee, f->callees, r, s);
 }
 

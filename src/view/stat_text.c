@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include "base/rows.h"
+#include "view/escape.h"
 #include "view/profile_view.h"
 #include "view/stat.h"
 
@@ -234,25 +235,6 @@ static struct grid new_grid(const struct stat_table *t)
 
 /* ---- what stands around the table ---- */
 
-static void put_command(struct text *out, char *const *argv)
-{
-	for (char *const *a = argv; *a; a++) {
-		bool plain = **a && !strpbrk(*a, " \t\n'\"\\$`;&|<>()*?[]{}#~");
-
-		text_add(out, "%s%s", a == argv ? "" : " ", plain ? "" : "'");
-		for (const char *p = *a; *p; p++) {
-			if (*p == '\'')
-				text_add(out, "'\\''");
-			else if ((unsigned char)*p < 0x20 ||
-				 *p == 0x7f) /* no escape reaches the terminal */
-				text_add(out, "?");
-			else
-				text_put(out, p, 1);
-		}
-		text_add(out, "%s", plain ? "" : "'");
-	}
-}
-
 static void put_heading(struct text *out, const struct stat_table *t,
 			const struct stat_about *about, const struct style *s)
 {
@@ -262,7 +244,7 @@ static void put_heading(struct text *out, const struct stat_table *t,
 	if (about->target && about->argv)
 		text_add(out, " while ");
 	if (about->argv)
-		put_command(out, about->argv);
+		escape_command(out, (const char *const *)about->argv, SIZE_MAX);
 	text_add(out, "%s", ink_off(s));
 	unsigned rounds = about->batches ? about->batches : 1;
 

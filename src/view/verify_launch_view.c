@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include "view/escape.h"
 #include "view/fixed_json.h"
 #include "view/verify_launch_view.h"
 
 static uint64_t spread(const struct launch_runs *r)
 {
 	return r->max - r->min;
-}
-
-static void put_command(struct text *out, char *const *argv)
-{
-	for (; *argv; argv++)
-		text_add(out, " %s", *argv);
-	text_put(out, "\n", 1);
 }
 
 static void put_all(struct text *out, const struct launch_report *r, const struct style *s)
@@ -79,7 +73,9 @@ static void put_items(struct text *out, const struct launch_report *r, const str
 void verify_launch_text(struct text *out, const struct launch_report *r, const struct style *s)
 {
 	text_put(out, "\n", 1);
-	put_command(out, r->argv);
+	text_put(out, " ", 1);
+	escape_command(out, (const char *const *)r->argv, SIZE_MAX);
+	text_put(out, "\n", 1);
 	put_all(out, r, s);
 	put_items(out, r, s);
 	text_put(out, "\n", 1);

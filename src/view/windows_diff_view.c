@@ -13,6 +13,16 @@ static void put_name(struct text *out, const char *name)
 	escape(out, name, strlen(name));
 }
 
+static void put_amount(struct text *out, const struct style *style, const struct windows_diff *d, size_t event, double v, int digits)
+{
+	if (!strcmp(d->unit[event], "ns"))
+		put_time(out, style, (uint64_t)(v + 0.5));
+	else if (digits)
+		put_real(out, style, v, digits);
+	else
+		put_count(out, style, (uint64_t)(v + 0.5));
+}
+
 static void put_change(struct text *out, double a, double b)
 {
 	if (a == b)
@@ -24,15 +34,15 @@ static void put_change(struct text *out, double a, double b)
 }
 
 static void put_side(struct text *out, const struct style *style, char letter, const char *file,
-		     const struct windows_thread *t, uint64_t length, const char *event)
+		     const struct windows_thread *t, uint64_t length, const struct windows_diff *d)
 {
 	text_add(out, " %s%c%s  ", ink_on(style, INK_STRONG), letter, ink_off(style));
 	put_name(out, file);
 	text_add(out, ": ");
 	put_name(out, t->comm);
 	text_add(out, " (thread %" PRIu64 "), ", t->number);
-	put_count(out, style, length);
-	text_add(out, " %s\n", event);
+	put_amount(out, style, d, 0, (double)length, 0);
+	text_add(out, " %s\n", d->name[0]);
 }
 
 static void put_totals(struct text *out, const struct windows_diff *d, const struct style *style)
@@ -50,9 +60,9 @@ static void put_totals(struct text *out, const struct windows_diff *d, const str
 		grid_row(&g);
 		text_add(&cell, "%s", d->name[e]);
 		grid_put(&g, 0, INK_PLAIN, &cell);
-		put_count(&cell, style, (uint64_t)(d->total_a[e] + 0.5));
+		put_amount(&cell, style, d, e, d->total_a[e], 0);
 		grid_put(&g, 1, INK_PLAIN, &cell);
-		put_count(&cell, style, (uint64_t)(d->total_b[e] + 0.5));
+		put_amount(&cell, style, d, e, d->total_b[e], 0);
 		grid_put(&g, 2, INK_PLAIN, &cell);
 		put_change(&cell, d->total_a[e], d->total_b[e]);
 		grid_put(&g, 3, INK_PLAIN, &cell);
@@ -106,16 +116,16 @@ static void put_part(struct text *out, const struct windows_diff *d, bool exact,
 	bool wide = d->part_windows > 1;
 
 	text_add(out, " %sThey part %s ", ink_on(style, INK_STRONG), wide ? "between" : "at");
-	put_count(out, style, d->part_at);
+	put_amount(out, style, d, 0, (double)d->part_at, 0);
 	if (wide) {
 		text_add(out, " and ");
-		put_count(out, style, d->part_end);
+		put_amount(out, style, d, 0, (double)d->part_end, 0);
 	}
 	text_add(out, " %s (%swindow %zu)%s: %s ", d->name[0], wide ? "from " : "", d->part_window + 1, ink_off(style),
 		 d->name[d->part_event]);
-	put_real(out, style, d->part_a, exact ? 0 : 1);
+	put_amount(out, style, d, d->part_event, d->part_a, exact ? 0 : 1);
 	text_add(out, " %s %s", style->utf8 ? "→" : "->", bound_word(d->part_bound));
-	put_real(out, style, d->part_b, exact ? 0 : 1);
+	put_amount(out, style, d, d->part_event, d->part_b, exact ? 0 : 1);
 	text_add(out, exact ? "\n" : ", on average over the windows from there\n");
 }
 
@@ -123,8 +133,8 @@ void windows_diff_text(struct text *out, const struct windows_diff *d, bool exac
 		       const char *name_b, const struct style *style)
 {
 	text_add(out, "\n");
-	put_side(out, style, 'A', name_a, d->a, d->length_a, d->name[0]);
-	put_side(out, style, 'B', name_b, d->b, d->length_b, d->name[0]);
+	put_side(out, style, 'A', name_a, d->a, d->length_a, d);
+	put_side(out, style, 'B', name_b, d->b, d->length_b, d);
 	text_add(out, "\n");
 	if (d->parted)
 		put_part(out, d, exact, style);
@@ -140,8 +150,7 @@ void windows_diff_text(struct text *out, const struct windows_diff *d, bool exac
 			 d->places, d->places == 1 ? "" : "s");
 	if (d->length_a != d->length_b) {
 		text_add(out, " %s is longer by ", d->length_a > d->length_b ? "A" : "B");
-		put_count(out, style,
-			  d->length_a > d->length_b ? d->length_a - d->length_b : d->length_b - d->length_a);
+		put_amount(out, style, d, 0, (double)(d->length_a > d->length_b ? d->length_a - d->length_b : d->length_b - d->length_a), 0);
 		text_add(out, " %s.\n", d->name[0]);
 	}
 	if (!d->aligned)
@@ -186,6 +195,10 @@ void windows_diff_json(struct text *out, const struct windows_diff *d, bool exac
 	json_array(&j, "events");
 	for (size_t e = 0; e < d->n_events; e++)
 		json_string(&j, NULL, d->name[e]);
+	json_end(&j);
+	json_array(&j, "units");
+	for (size_t e = 0; e < d->n_events; e++)
+		json_string(&j, NULL, d->unit[e]);
 	json_end(&j);
 	json_uint(&j, "windows_of_both", d->aligned);
 	json_uint(&j, "places", d->places);

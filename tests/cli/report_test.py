@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -524,6 +525,16 @@ def what_changed_and_what_is_noise():
     equal([(r["function"], int(r["self before"])) for r in rows], [(r["function"] or "[unknown]", r["self"]["before"]) for r in d["rows"]], "csv")
     text = report("--diff", a, b)
     true("rows changed by more than the noise of sampling" in text and "one recording of each" in text, text)
+
+
+@test
+def the_head_has_the_command_as_a_shell_takes_it():
+    path = record("quoted.data", ["sh", "-c", f"{program('fp', '-fno-omit-frame-pointer')} deep; : 'a b' $HOME"], "-g")
+    head = sh("env", "COLUMNS=1000", TARE, "report", path).stdout.decode().splitlines()[1]
+    equal(shlex.split(head), document(path)["recorded"]["command"], "the words again")
+    leaf = next(r["function"] for r in document(path)["rows"] if r["function"] == "leaf")
+    text = report("--callers", leaf, path)
+    true("called by" in text and "\n calls\n" not in text, text)
 
 
 @test

@@ -7,6 +7,7 @@ usage: windows_test.py TARE SCHEMA LOOPS
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -246,6 +247,30 @@ def one_run_in_windows_of_two_lengths_does_not_part():
     equal((d["parted"], d["stretches"], d["total_a"]), (None, [], d["total_b"]))
     equal(d["total_a"][0], d["a"]["length"], "compared up to the end of both")
     true(0 < d["places"] < d["windows_of_both"], str(d["places"]))
+
+
+@test
+def times_are_shown_as_times_and_the_output_is_a_file():
+    room = Path(ROOM.name)
+    (room / "time.csv").write_text("thread,pid,tid,comm,window,begin,time_ns,wall_ns,cpu,ended,phase,quality,task-clock:u,page-faults\r\n"
+                                   "0,1,1,a,1,0,5000000,5000000,0,whole,1,counted,5000000,7\r\n")
+    r = sh(TARE, "windows", "diff", "time.csv", "time.csv")
+    true(re.search(r"task-clock:u +5\.00 ms +5\.00 ms +same", r.stdout) and "5.00 ms task-clock:u" in r.stdout and re.search(r"page-faults +7 +7", r.stdout), r.stdout)
+    equal(json.loads(sh(TARE, "windows", "diff", "--format", "json", "time.csv", "time.csv").stdout)["units"], ["ns", ""], "units")
+    to_file = sh(TARE, "windows", "diff", "-o", "diff.txt", "time.csv", "time.csv")
+    equal((to_file.stdout, to_file.returncode), ("", r.returncode), to_file.stderr)
+    true("5.00 ms" in (room / "diff.txt").read_text(), "the file has it")
+
+
+@test
+def the_first_window_of_a_process_has_its_time():
+    exact_or_skip()
+    r = sh(TARE, "windows", "--engine", "exact", "--format", "csv", "--every", "20000", "-o", "first.csv", "--", "true")
+    rows = list(csv.DictReader((Path(ROOM.name) / "first.csv").open()))
+    true(r.returncode == 0 and rows[0]["window"] == "1" and all(int(row["wall_ns"]) > 0 for row in rows), f"{r.stderr} {rows}")
+    for words in (["-e", "instructions,calls"], ["-e", "calls:u"]):
+        said = sh(TARE, "windows", *words, "--", "true")
+        true(said.returncode == 125 and "exact/calls/ in its place" in said.stderr, said.stderr)
 
 
 @test

@@ -1,6 +1,6 @@
 // tare/windows-diff/1: two runs side by side, by the count that makes their windows; where they part.
 import { h, section, svg } from "./dom.js";
-import { full, quality, short, toNumber } from "./format.js";
+import { full, plain, quality, short, toNumber } from "./format.js";
 import { table } from "./table.js";
 
 const changed = (a, b) => (a === b ? 0 : a ? 100 * (b - a) / a : null);
@@ -30,12 +30,12 @@ function strip(doc, k) {
 export function windowsDiff(doc) {
   const others = doc.events.map((name, i) => [name, i]).slice(doc.events.length > 1 ? 1 : 0);
   const totals = section("In all", "in the windows that both have", table([
-    { title: "Event", value: (r) => r.name, show: (r) => h("b", {}, r.name) }, { title: "A", number: true, value: (r) => r.a, show: (r) => full(r.a) }, { title: "B", number: true, value: (r) => r.b, show: (r) => full(r.b) },
+    { title: "Event", value: (r) => r.name, show: (r) => h("b", {}, r.name) }, { title: "A", number: true, value: (r) => r.a, show: (r) => plain(r.a, r.unit) }, { title: "B", number: true, value: (r) => r.b, show: (r) => plain(r.b, r.unit) },
     { title: "Changed", number: true, value: (r) => r.b - r.a, show: (r) => percentage(changed(r.a, r.b)) },
-  ], doc.events.map((name, i) => ({ name, a: toNumber(doc.total_a[i]), b: toNumber(doc.total_b[i]) })), { caption: "In all" }));
+  ], doc.events.map((name, i) => ({ name, unit: doc.units?.[i] ?? "", a: toNumber(doc.total_a[i]), b: toNumber(doc.total_b[i]) })), { caption: "In all" }));
   const stretches = doc.stretches.length > 0 && section("Where the difference lies", "Stretches of the run in which the two behave alike within themselves.", others.filter(([, i]) => doc.stretches.some((s) => toNumber(s.a[i]) !== toNumber(s.b[i]))).map(([, i]) => strip(doc, i)), table([
     { title: "From window", number: true, value: (s) => s.first_window, show: (s) => full(s.first_window) }, { title: "Windows", number: true, value: (s) => s.windows, show: (s) => full(s.windows) },
-    ...others.flatMap(([name, i]) => [{ title: `${name} A`, number: true, value: (s) => toNumber(s.a[i]), show: (s) => full(s.a[i]) }, { title: `${name} B`, number: true, value: (s) => toNumber(s.b[i]), show: (s) => full(s.b[i]) },
+    ...others.flatMap(([name, i]) => [{ title: `${name} A`, number: true, value: (s) => toNumber(s.a[i]), show: (s) => plain(s.a[i], doc.units?.[i] ?? "") }, { title: `${name} B`, number: true, value: (s) => toNumber(s.b[i]), show: (s) => plain(s.b[i], doc.units?.[i] ?? "") },
       { title: "Changed", number: true, value: (s) => toNumber(s.b[i]) - toNumber(s.a[i]), show: (s) => percentage(changed(toNumber(s.a[i]), toNumber(s.b[i]))) }]),
   ], doc.stretches, { caption: "Stretches", search: "Filter stretches" }));
   return [facts(doc), totals, stretches];
