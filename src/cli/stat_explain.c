@@ -275,22 +275,27 @@ static void say_place(char *to, size_t room, const struct divergence *d, const s
 {
 	const struct code_place *at = &r->at;
 	const char *since = d->since_exec ? " since its exec" : "";
-	struct text roughly = { 0 };
+	const struct style grouped = { .thousands = true };
+	struct text roughly = { 0 }, low = { 0 }, high = { 0 };
 
 	divergence_roughly(&roughly, r);
+	put_count(&low, &grouped, (uint64_t)d->low); /* the instruction that both executed last, where that is known */
+	put_count(&high, &grouped, (uint64_t)d->high);
 	if (d->verdict == DIVERGE_PARTED && at->function && at->line)
-		snprintf(to, room, "two runs part in %.120s (%.150s:%u), after %lld instructions of thread %u%s", at->function, at->file, at->line,
-			 (long long)(d->first + (int64_t)d->at), d->thread, since);
+		snprintf(to, room, "two runs part in %.120s (%.150s:%u), after %s instructions of thread %u%s", at->function, at->file, at->line,
+			 low.s ? low.s : "?", d->thread, since);
 	else if (d->verdict == DIVERGE_PARTED)
-		snprintf(to, room, "two runs part in %.120s+%#llx, after %lld instructions of thread %u%s",
+		snprintf(to, room, "two runs part in %.120s+%#llx, after %s instructions of thread %u%s",
 			 at->function ? at->function : at->module ? at->module : "code without a name",
-			 (unsigned long long)(at->function ? at->into : at->offset), (long long)(d->first + (int64_t)d->at), d->thread, since);
+			 (unsigned long long)(at->function ? at->into : at->offset), low.s ? low.s : "?", d->thread, since);
 	else if (d->verdict == DIVERGE_MOVES)
-		snprintf(to, room, "each pair of runs parts elsewhere, between instructions %lld and %lld of thread %u%s", (long long)d->low,
-			 (long long)d->high, d->thread, roughly.s ? roughly.s : "");
+		snprintf(to, room, "each pair of runs parts elsewhere, between instructions %s and %s of thread %u%s", low.s ? low.s : "?",
+			 high.s ? high.s : "?", d->thread, roughly.s ? roughly.s : "");
 	else
 		snprintf(to, room, "%u more runs went the same way: it is not in each pair of runs", d->alike);
 	text_free(&roughly);
+	text_free(&low);
+	text_free(&high);
 }
 
 static void say_cause(struct explained_row *to, const struct divergence *d, const struct divergence_report *r)

@@ -94,7 +94,7 @@ int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct 
 /* A time is no count: nothing to verify. An exact count is one by construction. */
 static bool needs_none(const struct encoding *e)
 {
-	return engine_counts(e) || (e->source && !strcmp(e->source, "clock"));
+	return engine_counts(e) || (e->source && !strcmp(e->source, "clock")) || !strcmp(e->unit, "ns");
 }
 
 static bool is_good(const struct verdict *v, bool correct)
