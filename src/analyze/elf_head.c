@@ -50,6 +50,7 @@ int elf_head_read(struct elf_head *out, int fd, struct tare_error *err)
 		return tare_fail(err, ENOEXEC, "its ELF header is cut off");
 	out->machine = out->is64 ? e.e64.e_machine : e.e32.e_machine;
 	out->is_executable = (out->is64 ? e.e64.e_type : e.e32.e_type) == ET_EXEC;
+	out->entry = out->is64 ? e.e64.e_entry : e.e32.e_entry;
 	at = out->is64 ? e.e64.e_phoff : e.e32.e_phoff;
 	n = out->is64 ? e.e64.e_phnum : e.e32.e_phnum;
 	if (n > HEADERS_MAX)

@@ -23,6 +23,7 @@ struct elf_head {
 	struct build_id build_id; /* size 0: it has none */
 	bool is64, is_executable;	/* ET_EXEC */
 	uint16_t machine;		/* EM_ */
+	uint64_t entry;			/* where the kernel enters it; 0: nowhere */
 	struct elf_segment segment[ELF_SEGMENTS_MAX];
 	size_t segments;
 };

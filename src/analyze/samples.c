@@ -332,6 +332,7 @@ static void push_unwound(struct reader *r, const struct perfdata_record *rec,
 		push_address(r, at[i], CONTEXT_USER, user);
 	if (n && !whole) {
 		r->out->quality.cut++;
+		r->out->quality.cut_by_size += unwinder_ran_out(r->unwinder);
 		push_mark(r, "[stack cut off]");
 	}
 }

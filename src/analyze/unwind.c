@@ -50,6 +50,7 @@ struct unwinder {
 	const struct cpu *cpu;
 	uint64_t stack_at; /* where its piece of stack begins */
 	uint64_t reg[RULE_REGISTERS], known;
+	bool ran_out; /* of stack */
 };
 
 static bool recorded(const struct perfdata_regs *r, unsigned number, uint64_t *out)
@@ -62,12 +63,14 @@ static bool recorded(const struct perfdata_regs *r, unsigned number, uint64_t *o
 
 static bool memory(void *arg, uint64_t at, uint64_t *out)
 {
-	const struct unwinder *u = arg;
+	struct unwinder *u = arg;
 	uint64_t offset = at - u->stack_at;
 
 	if (offset > u->sample->stack_dyn_size ||
-	    u->sample->stack_dyn_size - offset < u->cpu->size)
+	    u->sample->stack_dyn_size - offset < u->cpu->size) {
+		u->ran_out |= at > u->stack_at && u->sample->stack_dyn_size >= u->sample->stack_size;
 		return false;
+	}
 	*out = 0;
 	memcpy(out, (const char *)u->sample->stack + offset, u->cpu->size); /* little-endian, as tare */
 	return true;
@@ -162,6 +165,21 @@ static bool by_expressions(struct unwinder *u, const struct rule *r)
 	return true;
 }
 
+/*
+ * Where the kernel enters a program - of one with libraries, in the dynamic loader - the code is not a compiler's and may have
+ * no rules; nothing called it. Code that has rules follows it.
+ */
+static bool is_entry(struct unwinder *u, const struct maps *maps, uint64_t pc)
+{
+	enum { NEAR = 256 };
+	const struct map *m = maps_find(maps, pc);
+	struct unwind_file file;
+	uint64_t address;
+
+	return m && !m->data && u->file_of(u->arg, m->module, &file) && file.head->entry &&
+	       elf_offset_to_address(file.head, pc - m->start + m->offset, &address) && address - file.head->entry < NEAR;
+}
+
 /* The frame pointer points to the caller's one, and the return address lies behind that. */
 static bool by_frame_pointer(struct unwinder *u)
 {
@@ -189,7 +207,7 @@ static int to_caller(struct unwinder *u, const struct maps *maps, bool *exact)
 	uint64_t pc = u->reg[c->pc], sp = u->reg[c->sp];
 	const struct rule *r = rule_at(u, maps, *exact ? pc : pc - 1);
 
-	if (r && r->outermost)
+	if ((r && r->outermost) || (!r && is_entry(u, maps, pc)))
 		return 0;
 	if (!r) {
 		const struct map *m = maps_find(maps, pc);
@@ -242,6 +260,7 @@ unsigned unwind(struct unwinder *u, const struct maps *maps,
 	int more;
 
 	*whole = false;
+	u->ran_out = false;
 	if (!s->regs_user.reg || s->regs_user.abi == 0 || max == 0)
 		return 0;
 	u->sample = s;
@@ -260,6 +279,11 @@ unsigned unwind(struct unwinder *u, const struct maps *maps,
 		out[n++] = exact ? u->reg[u->cpu->pc] : u->reg[u->cpu->pc] - 1;
 	*whole = n < max && more == 0;
 	return n;
+}
+
+bool unwinder_ran_out(const struct unwinder *u)
+{
+	return u->ran_out;
 }
 
 struct unwinder *unwinder_new(unwind_file_of *of, void *arg, struct tare_error *err)

@@ -35,5 +35,7 @@ void unwinder_free(struct unwinder *u);
  */
 unsigned unwind(struct unwinder *u, const struct maps *maps,
 		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole);
+/* Whether the last unwind() ended for want of stack, of which as much had been recorded as was asked for. */
+bool unwinder_ran_out(const struct unwinder *u);
 
 #endif

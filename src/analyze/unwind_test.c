@@ -176,8 +176,14 @@ TEST(its_own_stack)
 	n = walk(at, 2, &whole);
 	CHECK_EQ(n, 2u, "no more than asked for");
 	CHECK(!whole, "which is not all");
+	CHECK(!unwinder_ran_out(unwinder), "of stack");
 	sample.stack_dyn_size = 8;
 	n = walk(at, 64, &whole);
+	CHECK(!whole && !unwinder_ran_out(unwinder), "less was copied than was asked for: there is no more");
+	sample.stack_size = 8;
+	n = walk(at, 64, &whole);
+	CHECK(!whole && unwinder_ran_out(unwinder), "as much as was asked for was not enough");
+	sample.stack_size = sizeof(stack);
 	CHECK(n >= 1 && n < 4 && !whole, "a stack that was not recorded whole: %u", n);
 	sample.regs_user.abi = 0;
 	CHECK_EQ(walk(at, 64, &whole), 0u, "without registers");

@@ -85,6 +85,7 @@ static void json_quality(struct json *j, const struct report_shown *r)
 		{ "unattributed", q->unattributed },
 		{ "disordered", q->disordered },
 		{ "cut_stacks", q->cut },
+		{ "stacks_cut_by_size", q->cut_by_size },
 		{ "shortened_stacks", q->unkept },
 		{ "deferred_stacks", q->deferred },
 		{ "backward_readings", q->backwards },

@@ -160,6 +160,11 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 		put_count(out, s, rows[i].n);
 		text_add(out, "%s\n", ink_off(s));
 	}
+	if (q->cut_by_size) {
+		text_add(out, "   in ");
+		put_count(out, s, q->cut_by_size);
+		text_add(out, " of them as much stack as was to be copied was not enough: record --call-graph dwarf,BYTES takes more, up to 65528\n");
+	}
 }
 
 static void put_unnamed(struct text *out, const struct report_shown *r, const struct style *s)

@@ -528,6 +528,25 @@ def what_changed_and_what_is_noise():
 
 
 @test
+def stacks_that_begin_in_the_loader_are_whole_and_small_copies_are_named():
+    source, out = Path(ROOM.name, "frame.c"), os.path.join(ROOM.name, "frame")
+    source.write_text("""__attribute__((noinline)) int leaf(volatile char *p) { int s = 0; for (int i = 0; i < 200000; i++) s += p[i % 12000]; return s; }
+        int main(void) { volatile char b[12000]; for (int i = 0; i < 12000; i++) b[i] = i; int s = 0; for (int k = 0; k < 60; k++) s += leaf(b); return s == 1; }""")
+    true(sh(CC, "-g", "-O1", str(source), "-o", out).returncode == 0, "built")
+    for copied, short in ((8192, True), (32768, False)):
+        path = record(f"frame{copied}.data", [out], "--call-graph", f"dwarf,{copied}")
+        q, text = document(path)["quality"], report(path)
+        equal((q["stacks_cut_by_size"] > 0, "--call-graph dwarf,BYTES takes more" in text), (short, short), text)
+        true(q["cut_stacks"] >= q["stacks_cut_by_size"], str(q))
+    started = cut = 0  # samples of the dynamic loader, which the kernel enters at code without rules
+    for i in range(20):
+        path = record(f"loader{i}.data", ["true"], "--call-graph", "dwarf", rate="20000")
+        started += sum(r["events"][0]["samples"] for r in document("--sort", "module", path)["rows"] if "ld-linux" in (r["module"] or ""))
+        cut += document(path)["quality"]["cut_stacks"]
+    true(started > 0 and cut <= started / 5, f"{cut} cut off, of {started}")
+
+
+@test
 def the_head_has_the_command_as_a_shell_takes_it():
     path = record("quoted.data", ["sh", "-c", f"{program('fp', '-fno-omit-frame-pointer')} deep; : 'a b' $HOME"], "-g")
     head = sh("env", "COLUMNS=1000", TARE, "report", path).stdout.decode().splitlines()[1]
