@@ -18,7 +18,8 @@
  *one is the judge's doing and does not count. A restart after a signal that stops the process or is
  *handled happens without a tracer too, and counts;
  *   - a step unblocks SIGTRAP, which a program that asks for its mask would see: it is blocked
- *again before each of its system calls. Sources: ptrace(2), "Stopped states"; Intel SDM vol.
+ *again before each of its system calls. Whoever has it blocked then also loses his handler for it: a handler
+ *of signals begins with it unblocked, and sees that if it asks. A program that ignores SIGTRAP, and has an int3, dies of it. Sources: ptrace(2), "Stopped states"; Intel SDM vol.
  *3, 18.3.1.4 "Single-Step Exception Condition".
  */
 #include "classify.h"
@@ -296,6 +297,17 @@ static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 	}
 }
 
+/* The kernel takes a step's signal, where it is blocked, to its default action, for good. Source: kernel/signal.c, force_sig_info_to_task() */
+static void unblock_trap(pid_t tid)
+{
+	uint64_t mask;
+
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || !(mask & 1ull << (SIGTRAP - 1)))
+		return;
+	mask &= ~(1ull << (SIGTRAP - 1));
+	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+}
+
 /* A stop that is no event; the signal to hand on, or 0. */
 static int signal_stop(struct task *t, int sig, const struct user_regs_struct *r)
 {
@@ -305,6 +317,8 @@ static int signal_stop(struct task *t, int sig, const struct user_regs_struct *r
 	if (sig == SIGTRAP && ptrace(PTRACE_GETSIGINFO, t->tid, 0, &si) == 0 &&
 	    (si.si_code == TRAP_TRACE || si.si_code == TRAP_BRKPT || si.si_code == SIGTRAP)) {
 		after_step(t, si.si_code, r->rip);
+		if (si.si_code == SIGTRAP) /* a handler begins */
+			unblock_trap(t->tid);
 		return 0;
 	}
 	/* seccomp's SIGSYS, int3's SIGTRAP: RIP is behind an instruction that has retired. */
@@ -432,8 +446,9 @@ static void report(FILE *out)
 		fprintf(out, "\"threads\":[");
 		for (struct task *t = first_task; t; t = t->next)
 			if (t->of == p) {
-				fprintf(out, "%s{\"tid\":%d,\"instructions\":%llu}", comma, t->tid,
-					(unsigned long long)t->counts[C_INSTRUCTIONS]);
+				fprintf(out, "%s{", comma);
+				print_counts(out, t->counts);
+				fprintf(out, "\"tid\":%d}", t->tid);
 				comma = ",";
 			}
 		fprintf(out, "]}");

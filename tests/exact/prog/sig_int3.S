@@ -1,4 +1,4 @@
-/* int3, in both its forms, and a signal sent by the program to itself: both are taken behind the instruction. */
+/* int3, in both its forms, handled with SIGTRAP blocked and not, and a signal sent by the program to itself: both are taken behind the instruction. */
 #include "run.inc"
 #include "sig.inc"
 	begin
@@ -23,6 +23,10 @@
 	mov	$62, %eax
 	mov	$10, %esi
 	syscall
+	.endr
+	handle	5, handler			/* blocked in it */
+	.rept	3
+	int3
 	.endr
 	keep	%rax
 	finish
