@@ -153,7 +153,7 @@ struct process {
 	volatile uint32_t threads; /* alive */
 	volatile uint32_t refused; /* could not be counted whole: `reason` says why */
 	char reason[REASON_MAX];
-	int64_t done[EXACT_CLASSES]; /* by threads that have ended, and corrections of live ones */
+	int64_t done[EXACT_CLASSES]; /* by threads that have ended */
 	struct action actions[SIGNALS];
 	/* For the engine's first instruction, by the supervisor. */
 	uint64_t entry, image, image_size, tables_at, board_at, board_size, signal_mask;

@@ -509,20 +509,19 @@ size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
 	if (board_damaged(b))
 		return 0;
 	for (uint32_t i = 0; i < b->n_ended && i < ENDED_MAX; i++, found++)
-		if (found < n)
-			out[found] = (struct exact_thread){ ended[i].serial, ended[i].born, ended[i].tid,
-							    ended[i].counts[EXACT_INSTRUCTIONS] };
+		if (found < n) {
+			out[found] = (struct exact_thread){ .serial = ended[i].serial, .born = ended[i].born, .tid = ended[i].tid };
+			memcpy(out[found].counts, ended[i].counts, sizeof ended[i].counts);
+		}
 	for (uint32_t i = 0; i < board_threads(b); i++) {
 		struct process *p = board_process(b, thread_process(b, i));
-		int64_t sums[EXACT_CLASSES] = { 0 };
 
 		if (b->thread_states[i] != THREAD_LIVE)
 			continue;
 		if (found < n) {
-			add_thread(b, p, i, sums);
 			out[found] = thread_facts(b, i);
 			out[found].serial = p->serial;
-			out[found].instructions = sums[EXACT_INSTRUCTIONS];
+			add_thread(b, p, i, out[found].counts);
 		}
 		found++;
 	}

@@ -86,7 +86,7 @@ struct exact_thread {
 	uint32_t serial; /* its process */
 	uint32_t born;   /* order of creation */
 	pid_t tid;
-	int64_t instructions;
+	int64_t counts[EXACT_CLASSES];
 };
 
 enum exact_module_kind {

@@ -42,7 +42,7 @@ static struct exact_thread *threads_of(struct exact *x, size_t *n)
 	return t;
 }
 
-static void write_threads(FILE *f, const struct exact_thread *t, size_t n, uint32_t serial)
+static void write_threads(FILE *f, const struct exact_thread *t, size_t n, uint32_t serial, bool total_only)
 {
 	size_t from = 0;
 	const char *comma = "";
@@ -56,8 +56,11 @@ static void write_threads(FILE *f, const struct exact_thread *t, size_t n, uint3
 			to = middle;
 	}
 	fprintf(f, ",\"threads\":[");
-	for (size_t i = from; i < n && t[i].serial == serial; i++, comma = ",")
-		fprintf(f, "%s{\"tid\":%d,\"instructions\":%" PRId64 "}", comma, (int)t[i].tid, t[i].instructions);
+	for (size_t i = from; i < n && t[i].serial == serial; i++, comma = ",") {
+		fprintf(f, "%s{\"tid\":%d,", comma, (int)t[i].tid);
+		write_counts(f, t[i].counts, total_only);
+		fprintf(f, "}");
+	}
 	fprintf(f, "]");
 }
 
@@ -241,7 +244,7 @@ int main(int argc, char **argv)
 		fprintf(f, "%s\n{\"pid\":%d,\"parent\":%d,\"name\":\"%s\",", i ? "," : "", (int)processes[i].pid,
 			(int)processes[i].parent, processes[i].name);
 		write_counts(f, processes[i].counts, o.total_only);
-		write_threads(f, threads, n_threads, processes[i].serial);
+		write_threads(f, threads, n_threads, processes[i].serial, o.total_only);
 		fprintf(f, "}");
 	}
 	free(threads);

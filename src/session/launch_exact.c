@@ -272,7 +272,6 @@ static const char *name_of(const struct exact_process *p, size_t n, uint32_t ser
 	return "?";
 }
 
-/* The engine keeps instructions per thread, and no other class. */
 static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, void *with,
 		       struct tare_error *err)
 {
@@ -287,11 +286,10 @@ static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, 
 	if (now_processes < n_processes)
 		n_processes = now_processes;
 	for (size_t i = 0; ret == 0 && i < n && i < now; i++) {
-		struct tare_reading r[GROUP_MAX] = { 0 };
+		struct tare_reading r[GROUP_MAX];
 
 		for (size_t k = 0; k < g->n; k++)
-			if (g->class[k] == EXACT_INSTRUCTIONS)
-				r[k] = (struct tare_reading){ (uint64_t)t[i].instructions, ns, ns, TARE_EXACT };
+			r[k] = (struct tare_reading){ (uint64_t)t[i].counts[g->class[k]], ns, ns, TARE_EXACT };
 		ret = each(with, t[i].born + 1, name_of(p, n_processes, t[i].serial), r);
 	}
 	free(t);

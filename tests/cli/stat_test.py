@@ -1000,10 +1000,13 @@ def processes_and_threads_of_a_command():
     true(re.search(r"\n ls #2 +[\d,]+ +instructions:u", stat("--engine", "exact", "--per-process", "--", *command).stderr), "text")
     script = "import threading\nt = [threading.Thread(target=lambda: sum(range(10000))) for _ in range(3)]\n" \
              "[x.start() for x in t]; [x.join() for x in t]"
-    d = document("--engine", "exact", "--per-thread", "-e", "instructions:u", "--", sys.executable, "-I", "-S", "-c", script)
-    rows = d["events"]
-    equal([e.get("thread_number") for e in rows], [None, 1, 2, 3, 4], rows)
-    equal(sum(e["value"] for e in rows[1:]), rows[0]["value"], "the parts")
+    events = "instructions:u", "exact/loads/", "exact/taken-branches/", "exact/x87/"
+    d = document("--engine", "exact", "--per-thread", "-e", ",".join(events), "--", sys.executable, "-I", "-S", "-c", script)
+    for name in events:
+        rows = [e for e in d["events"] if e["event"] == name]
+        equal([e.get("thread_number") for e in rows], [None, 1, 2, 3, 4], rows)
+        equal(sum(e["value"] for e in rows[1:]), rows[0]["value"], f"the parts of {name}")
+        true(name == "exact/x87/" or all(e["value"] > 1000 for e in rows), rows)
 
 
 @test
