@@ -83,17 +83,24 @@ static void note_failure(struct board *b, const struct process *p, const char *h
 	note_reason(b, reason);
 }
 
+bool leaves_core(int sig)
+{
+	static const int those[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
+
+	for (size_t i = 0; i < ARRAY_SIZE(those); i++)
+		if (those[i] == sig)
+			return true;
+	return false;
+}
+
 /*
  * Process `pid` was ended by signal `sig`. Those that leave a core the engine hears, and says so before the program dies of one;
  * without that it was the engine itself that failed, and what it has counted is no count.
  */
 void look_at_death(struct board *b, pid_t pid, int sig)
 {
-	static const int heard[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
-	bool hears = false;
+	bool hears = leaves_core(sig);
 
-	for (size_t i = 0; i < ARRAY_SIZE(heard); i++)
-		hears |= heard[i] == sig;
 	for (uint32_t i = 0; hears && i < board_processes(b); i++) {
 		const struct process *p = board_process(b, i);
 

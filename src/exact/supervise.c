@@ -143,6 +143,20 @@ static void on_end(struct supervisor *s, pid_t pid, int status, const struct rus
 	s->command_ended = true;
 }
 
+/*
+ * Did it die before its first block, while the engine was being put into it or set itself up? Of a signal that leaves a core the engine
+ * hears: then it was the program's first instruction that failed, and 0 is its count.
+ */
+static bool never_began(const struct supervisor *s)
+{
+	const struct board *b = s->b;
+
+	if (!s->command_started)
+		return true;
+	return WIFSIGNALED(s->end.status) && !leaves_core(WTERMSIG(s->end.status)) && b->n_past == 1 &&
+	       !board_past(s->b, 0)->counts[EXACT_INSTRUCTIONS];
+}
+
 /* The command has ended, and what it and its children left is on the board. */
 static void say_end(struct supervisor *s, unsigned live)
 {
@@ -152,7 +166,7 @@ static void say_end(struct supervisor *s, unsigned live)
 	s->end.alone = !live;
 	if (!s->damaged)
 		s->end.left = look_at_left(s->b);
-	if (!s->command_started)
+	if (never_began(s))
 		note_reason(s->b, "the command was ended by a signal before its first instruction");
 	snprintf(s->end.reason, sizeof s->end.reason, "%s", s->b->reason);
 	say(s, &s->end);

@@ -37,6 +37,7 @@ void note_reason(struct board *b, const char *reason);
 
 /* collect.c: what ended threads and processes leave on the board. */
 enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is left */ };
+bool leaves_core(int sig); /* by default; the engine hears these */
 void look_at_death(struct board *b, pid_t pid, int sig);
 unsigned sweep(struct supervisor *s, enum looks looks);
 struct exact_left look_at_left(struct board *b);
