@@ -7,24 +7,29 @@
  */
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 static sigjmp_buf back;
 static volatile unsigned long rsp, memory, is_return;
+static long seen[64][8]; /* written as they are: to print them takes ten times the rest, and all is single-stepped */
+static int n_seen;
 
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	const greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
-	char line[200];
+	long *to = seen[n_seen++];
 
-	if (is_return)
-		snprintf(line, sizeof line, "%d %d addr %p", sig, info->si_code, info->si_addr);
-	else
-		snprintf(line, sizeof line, "%d %d addr %p rip %llx rsp %lld r13 %llx trap %lld error %lld", sig, info->si_code,
-			 info->si_addr, (unsigned long long)r[REG_RIP], (long long)r[REG_RSP] - (long long)rsp,
-			 (unsigned long long)r[REG_R13], (long long)r[REG_TRAPNO], (long long)r[REG_ERR]);
-	puts(line);
+	to[0] = sig;
+	to[1] = info->si_code;
+	to[2] = (long)info->si_addr;
+	if (!is_return) {
+		to[3] = r[REG_RIP];
+		to[4] = r[REG_RSP] - (long)rsp;
+		to[5] = r[REG_R13];
+		to[6] = r[REG_TRAPNO];
+		to[7] = r[REG_ERR];
+	}
 	memory = is_return = 0;
 	siglongjmp(back, 1);
 }
@@ -58,12 +63,11 @@ int main(void)
 {
 	static const unsigned long flipped[] = { ~0x8000000000000000, ~0x1122334455667788, ~0xfffe800000000000, ~0x1234000ul, ~0xffff800000000000 };
 
-	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	sigaction(SIGSEGV, &(struct sigaction){ .sa_sigaction = handler, .sa_flags = SA_SIGINFO }, NULL);
 	for (int round = 0; round < 2; round++)
 		for (unsigned i = 0; i < sizeof flipped / sizeof *flipped; i++)
 			for (int how = 0; how < 5; how++)
 				if (!sigsetjmp(back, 1))
 					branch(how, flipped[i]);
-	return 0;
+	return write(1, seen, sizeof seen) != sizeof seen;
 }

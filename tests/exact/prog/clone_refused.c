@@ -3,17 +3,17 @@
 #include <linux/sched.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "say.h"
 
 static void try(const char *what, const void *at, unsigned long size)
 {
 	long ret = syscall(SYS_clone3, at, size);
 
-	printf("%s: %ld %d\n", what, ret, ret < 0 ? errno : 0);
+	SAY_LINE(what, ret, ret < 0 ? errno : 0);
 }
 
 static void ask(uint8_t *edge)
@@ -28,12 +28,11 @@ static void ask(uint8_t *edge)
 	try("half of it there", edge - 32, 64);
 	try("not there at all", edge, 64);
 	try("too short", edge - 32, 32);
-	fflush(stdout);
 	pid = syscall(SYS_clone3, &args, sizeof args);
 	if (pid == 0)
 		_exit(7);
-	printf("%d", waitpid((pid_t)pid, &status, 0) == pid);
-	printf(" %#x\n", status);
+	pid = waitpid((pid_t)pid, &status, 0) == pid;
+	SAY_LINE("child", pid, status);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-	int left = argc > 1 ? atoi(argv[1]) : 3;
+	int left = argc > 1 ? atoi(argv[1]) : 2;
 	char next[16];
 
 	execl("/etc/passwd", "x", NULL);

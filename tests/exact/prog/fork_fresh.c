@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact: build=static linear=1,2,44
+ * exact: build=static linear=0,1,44
  * Children, as many as the argument says, one after the other, that each execute the same code which their parent never does; in
  * the midst of it each has a child of its own go on with more, waits for it, and is killed. 96,000 counters for each: for 44 of
  * them there are not as many.
@@ -48,12 +48,12 @@ int main(int argc, char **argv)
 	generate(code + ROOM);
 	if (mprotect(code, 2 * ROOM, PROT_READ | PROT_EXEC))
 		return 1;
-	for (int i = 0; i < n; i++) {
+	for (int i = -1; i < n; i++) { /* the first fork of all is longer */
 		int status = 0;
 		pid_t pid = fork();
 
 		if (pid == 0)
-			_exit(die(code));
+			_exit(i < 0 ? kill(getpid(), SIGKILL) : die(code));
 		if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 			return 2;
 	}

@@ -27,6 +27,7 @@ again:
 1:	j\cc	2f
 	lea	(%r14, %r14), %r14
 	j\cc	2f
+	jmp	2f
 	.skip	200, 0x90
 2:	lea	(%r14, %r14, 2), %r14
 	.endr

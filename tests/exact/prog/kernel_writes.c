@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "code_page.h"
+#include "say.h"
 
 static unsigned char *page; /* code at its start, and room for results; the page before is data */
 
@@ -28,7 +29,7 @@ static unsigned char *page; /* code at its start, and room for results; the page
 			puts("other code");                                                        \
 		errno = 0;                                                                         \
 		long said = (long)(expression);                                                    \
-		printf("%s %ld %d\n", what, said, errno);                                          \
+		SAY_LINE(what, said, errno);                                                       \
 	} while (0)
 
 static void *at(int offset)
@@ -118,29 +119,29 @@ static void code(void)
 	make(bytes, 60);
 	SAY("write", pwrite(fd, bytes, 6, 0));
 	SAY("pread", pread(fd, page, 6, 0));
-	printf("%d\n", call(page));
+	SAY_LINE("", call(page));
 	make(page, 5);
 	make(bytes + 4096, 61);
 	SAY("write", pwrite(fd, bytes, 8192, 0));
 	SAY("pread over both", pread(fd, page - 4096, 8192, 0));
-	printf("%d\n", call(page));
+	SAY_LINE("", call(page));
 	make(page, 5);
 	SAY("write", write(pipes[1], bytes, 4200));
 	SAY("read over both", read(pipes[0], page - 4096, 8192));
-	printf("%d\n", call(page));
+	SAY_LINE("", call(page));
 	make(page, 5);
 	make(bytes + 100, 62);
 	SAY("write", pwrite(fd, bytes, 106, 0));
 	SAY("preadv", preadv(fd, pieces, 2, 0));
-	printf("%d\n", call(page));
+	SAY_LINE("", call(page));
 	make(page, 5);
 	make(bytes, 63);
 	SAY("process_vm_writev", process_vm_writev(getpid(), &from, 1, &to, 1, 0));
-	printf("%d\n", call(page));
+	SAY_LINE("", call(page));
 	make(bytes, 64);
-	printf("%d\n", call(page));
+	SAY_LINE("", call(page));
 	printf("process_vm_readv %zd\n", process_vm_readv(getpid(), &to, 1, &from, 1, 0));
-	printf("%d\n", call(page));
+	SAY_LINE("", call(page));
 }
 
 int main(void)

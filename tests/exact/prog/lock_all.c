@@ -6,7 +6,6 @@
 #include <emmintrin.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "say.h"
 
 static char text[1025];
 
@@ -44,7 +44,7 @@ static void say(const char *what, long ret)
 {
 	int error = ret == -1 ? errno : 0;
 
-	dprintf(1, "%s: %ld, %d; locked %ld KiB\n", what, ret, error, locked_kib());
+	SAY_LINE(what, ret, error, locked_kib());
 }
 
 static void *map(size_t size)
@@ -70,7 +70,7 @@ static void later(const char *how)
 	void *s = shmat(id, NULL, 0);
 
 	shmctl(id, IPC_RMID, NULL);
-	dprintf(1, "%s: %ld pages of a mapping, %ld of shared memory\n", how, in_core(p, 16), in_core(s, 2));
+	SAY_LINE(how, in_core(p, 16), in_core(s, 2)); /* pages of a mapping, of shared memory */
 	say("later", 0);
 	sbrk(5 * 4096 + 16);
 	say("heap", 0);

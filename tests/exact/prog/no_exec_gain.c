@@ -5,18 +5,18 @@
  * making from before, and what it executes and forks afterwards.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "code_page.h"
+#include "say.h"
 
 enum { SET = 65, GET = 66, REFUSE_EXEC_GAIN = 1 };
 
 static void try(const char *what, int failed)
 {
-	printf("%s %d %d\n", what, failed, failed ? errno : 0);
+	SAY_LINE(what, failed, failed ? errno : 0);
 }
 
 int main(int argc, char **argv)
@@ -24,8 +24,7 @@ int main(int argc, char **argv)
 	int all = PROT_READ | PROT_WRITE | PROT_EXEC, sum = 0, how = MAP_PRIVATE | MAP_ANONYMOUS;
 	unsigned char *p = mmap(NULL, 4096, all, how, -1, 0), *q;
 
-	setvbuf(stdout, NULL, _IONBF, 0);
-	printf("%d\n", prctl(GET, 0, 0, 0, 0));
+	SAY_LINE("", prctl(GET, 0, 0, 0, 0));
 	if (argc > 1) {
 		try("mmap in another program", p == MAP_FAILED);
 		return 0;
@@ -36,12 +35,12 @@ int main(int argc, char **argv)
 	try("set again", prctl(SET, REFUSE_EXEC_GAIN, 0, 0, 0) < 0);
 	try("unset", prctl(SET, 0, 0, 0, 0) < 0);
 	try("wrong", prctl(SET, 8, 0, 0, 0) < 0);
-	printf("%d\n", prctl(GET, 0, 0, 0, 0));
+	SAY_LINE("", prctl(GET, 0, 0, 0, 0));
 	for (int i = 0; i < 20; i++) {
 		make(p, i);
 		sum += call(p);
 	}
-	printf("%d\n", sum);
+	SAY_LINE("", sum);
 	try("mmap all", mmap(NULL, 4096, all, how, -1, 0) == MAP_FAILED);
 	q = mmap(NULL, 8192, PROT_READ | PROT_EXEC, how, -1, 0);
 	try("mmap executable", q == MAP_FAILED);

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include "say.h"
 
 #define NR BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 #define SAY(call, what) \
@@ -48,7 +49,7 @@ static long install(unsigned flags, struct sock_filter *rules, size_t n)
 
 static void say(const char *what, long ret)
 {
-	printf("%s %ld %d, caught %d %d %d\n", what, ret, ret < 0 ? errno : 0, caught, data, right);
+	SAY_LINE(what, ret, ret < 0 ? errno : 0, caught, data, right);
 	caught = data = right = 0;
 }
 

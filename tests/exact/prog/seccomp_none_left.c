@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { WORDS = 5 };
+
 static char text[4096];
 static uint8_t *code;
 
@@ -62,19 +64,19 @@ static void sort(char (*words)[12], int n, int (*less)(const char *, const char 
 /* Code that has not run yet, and code written just now. */
 static void work(void)
 {
-	static char words[20][12];
+	static char words[WORDS][12];
 	static const uint8_t add[] = { 0x8d, 0x47, 0x05, 0xc3 }; /* lea 5(%rdi), %eax; ret */
 	int n = 0;
 
-	for (int i = 0; i < 20; i++)
-		snprintf(words[i], sizeof(words[i]), "%d%x", i * 7919 % 20, i);
-	sort(words, 20, by_text);
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < WORDS; i++)
+		snprintf(words[i], sizeof(words[i]), "%d%x", i * 7919 % WORDS, i);
+	sort(words, WORDS, by_text);
+	for (int i = 0; i < WORDS; i++) {
 		memcpy(code, add, sizeof(add));
 		code[2] = (uint8_t)i;
 		n += ((int (*)(int))(uintptr_t)code)(i);
 	}
-	n += snprintf(text, sizeof(text), "%s %s %d %g\n", words[0], words[19], n, strtod("1.5e3", NULL));
+	n += snprintf(text, sizeof(text), "%s %s %d %g\n", words[0], words[WORDS - 1], n, strtod("1.5e3", NULL));
 	if (write(1, text, strlen(text)) < 0)
 		syscall(SYS_exit, 97);
 }

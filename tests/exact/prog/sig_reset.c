@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What is left of an action whose handler is for one signal only: its flags and its mask. exact: build=static */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "say.h"
 
 struct action {
 	unsigned long handler, flags, restorer, mask;
@@ -16,7 +16,7 @@ static void ask(const char *when, int sig)
 
 	memset(&a, 0, sizeof a);
 	syscall(SYS_rt_sigaction, sig, NULL, &a, 8);
-	printf("%s: signal %d, handler %d, flags %#lx, mask %#lx\n", when, sig, a.handler ? 1 : 0, a.flags, a.mask);
+	SAY_LINE(when, sig, a.handler ? 1 : 0, (long)a.flags, (long)a.mask);
 }
 
 static void handler(int sig)

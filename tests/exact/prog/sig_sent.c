@@ -4,11 +4,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "say.h"
 
 static const int kinds[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
 static int n_kinds = 4;
@@ -35,12 +34,12 @@ static void send_all(void)
 static void show(const char *what)
 {
 	sigset_t waits;
+	long numbers[10]; /* seen, by kind; waits */
 
 	sigpending(&waits);
-	printf("%s:", what);
 	for (int i = 0; i < n_kinds; i++)
-		printf(" %d%s", seen[kinds[i]], sigismember(&waits, kinds[i]) ? "+" : "");
-	printf("\n");
+		numbers[i] = seen[kinds[i]], numbers[n_kinds + i] = sigismember(&waits, kinds[i]);
+	say_line(what, numbers, 2 * n_kinds);
 }
 
 int main(int argc, char **argv)
@@ -51,6 +50,7 @@ int main(int argc, char **argv)
 	sigset_t all, none, most;
 	siginfo_t info;
 	int fd;
+	long ret;
 
 	if (argc > 1)
 		n_kinds = 5;
@@ -58,7 +58,6 @@ int main(int argc, char **argv)
 		show(argv[2]);
 		return 0;
 	}
-	setbuf(stdout, NULL);
 	for (int i = 0; i < n_kinds; i++)
 		sigaction(kinds[i], &act, NULL);
 	sigfillset(&all);
@@ -78,23 +77,25 @@ int main(int argc, char **argv)
 	kill(getpid(), SIGUSR1);
 	most = all;
 	sigdelset(&most, SIGFPE);
-	printf("sigsuspend %d", sigsuspend(&most));
-	printf(" %d\n", errno);
+	ret = sigsuspend(&most);
+	SAY_LINE("sigsuspend", ret, errno);
 	show("suspended");
 	kill(getpid(), kinds[n_kinds - 1]);
 	kill(getpid(), kinds[n_kinds - 1]);
 	sigdelset(&most, kinds[n_kinds - 1]);
-	printf("ppoll %d", ppoll(NULL, 0, NULL, &most));
-	printf(" %d\n", errno);
+	ret = ppoll(NULL, 0, NULL, &most);
+	SAY_LINE("ppoll", ret, errno);
 	show("polled");
 
 	send_all();
-	for (int i = 0; i < 2; i++)
-		printf("sigwaitinfo %d %d\n", sigtimedwait(&all, &info, &now), info.si_code == SI_TKILL || info.si_code == SI_USER);
+	for (int i = 0; i < 2; i++) {
+		ret = sigtimedwait(&all, &info, &now);
+		SAY_LINE("sigwaitinfo", ret, info.si_code == SI_TKILL || info.si_code == SI_USER);
+	}
 	show("waited");
 	fd = signalfd(-1, &all, SFD_NONBLOCK);
 	while (read(fd, &got, sizeof got) == sizeof got)
-		printf("signalfd %d\n", (int)got.ssi_signo);
+		SAY_LINE("signalfd", got.ssi_signo);
 	show("read");
 
 	send_all();
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 20 * n_kinds; i++) /* in and out of the engine */
 		kill(getpid(), kinds[i % n_kinds]);
 	show("many");
-	printf("code %d\n", (int)code);
+	SAY_LINE("code", code);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	kill(getpid(), SIGBUS);
 	kill(getpid(), kinds[n_kinds - 1]);

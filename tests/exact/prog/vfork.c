@@ -4,12 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int main(void)
+int main(int argc, char **argv)
 {
 	volatile int shared = 0;
 	int status;
-	pid_t pid = vfork();
+	pid_t pid;
 
+	if (argc > 1)
+		return 6;
+	pid = vfork();
 	if (pid == 0) {
 		shared = 42;
 		_exit(5);
@@ -20,7 +23,7 @@ int main(void)
 	pid = vfork();
 	if (pid == 0) {
 		execl("/nonexistent", "x", NULL);
-		execl("/bin/true", "true", NULL);
+		execl("/proc/self/exe", argv[0], "again", NULL);
 		_exit(127);
 	}
 	waitpid(pid, &status, 0);
