@@ -209,7 +209,7 @@ TEST(a_verdict_that_is_sure_is_right)
 {
 	static const unsigned every[] = { 1, 7, 101, 1009, 3001, 5003 } /* primes: else a fixed period and a loop may keep step */, samples[] = { 30, 100, 400, 2000 };
 	struct told all[2] = { 0 }; /* random, periodic */
-	unsigned rounds = tap_cases(2);
+	unsigned rounds = tap_cases(2) > 1 ? 2 : 1; /* a whole one everywhere */
 
 	printf("# %-26s %-8s %6s %6s %6s | %9s %6s | %9s %6s\n", "", "sampled", "lines", "told", "wrong", ">=95 sure", "wrong", ">99.9 %", "wrong");
 	for (size_t i = 0; i < SHAPES; i++) {
