@@ -35,6 +35,8 @@ enum tare_msr_flags {
 #define MSR_SIGNED_32(value) ((unsigned long long)(long long)(int)(unsigned int)(value) & MSR_48)
 #define MSR_INTEL_SELECT 0x00000003ffc7ffffULL
 #define MSR_AMD_SELECT 0x0000030fffc7ffffULL
+/* All that any CPU takes (Linux, arch/x86/events/intel/core.c, *_extra_regs); a CPU faults on what it has not, and the batch ends there. */
+#define MSR_OFFCORE 0x800ff0ffffffffffULL
 #endif
 
 #define MSR_READ_ONLY(name, number, maker, about) MSR_ROW(name, number, 1, 1, maker, MSR_ALL, 0, 0, 0, about)
@@ -57,7 +59,7 @@ MSR_READ_ONLY("IA32_APERF", 0xe8, TARE_MSR_ANY, "cycles at the actual frequency 
 MSR_PMU_ROW("IA32_PERFEVTSEL", 0x186, 8, 1, TARE_MSR_INTEL, MSR_INTEL_SELECT, 0, "what a programmable counter counts")
 MSR_READ_ONLY("IA32_PERF_STATUS", 0x198, TARE_MSR_INTEL, "current performance state")
 MSR_READ_ONLY("IA32_MISC_ENABLE", 0x1a0, TARE_MSR_INTEL, "processor features that are on")
-MSR_PMU_ROW("MSR_OFFCORE_RSP_", 0x1a6, 2, 1, TARE_MSR_INTEL, 0x3fffffffffULL, 0, "which requests and responses an offcore event counts")
+MSR_PMU_ROW("MSR_OFFCORE_RSP_", 0x1a6, 2, 1, TARE_MSR_INTEL, MSR_OFFCORE, 0, "which requests and responses an offcore event counts")
 MSR_PMU_ROW("IA32_FIXED_CTR", 0x309, 4, 1, TARE_MSR_INTEL, MSR_48, TARE_MSR_COUNTER, "fixed counter: instructions, cycles, reference cycles, slots")
 MSR_READ_ONLY("MSR_PERF_METRICS", 0x329, TARE_MSR_INTEL, "shares of the slots, each in 255ths (Ice Lake and later)")
 MSR_READ_ONLY("IA32_PERF_CAPABILITIES", 0x345, TARE_MSR_INTEL, "what the counters can do")

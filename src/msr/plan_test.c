@@ -294,8 +294,10 @@ TEST(second_registers_of_each_cpu)
 		{ __LINE__, "spr", "spr", 0x1c6, 0x3f7, 0x7fff1f },
 		{ __LINE__, "spr", "spr", 0x4c2, 0x3f7, 0x8 },
 		{ __LINE__, "slm", "slm", 0x2b7, 0x1a7, 0x368005ffff },
+		{ __LINE__, "slm", "slm", 0x1b7, 0x1a6, 0x768005ffff },
 		{ __LINE__, "slm", "slm", 0x1bb, 0, 0 },
 		{ __LINE__, "slm", "glm", 0x2b7, 0x1a7, 0x360005ffbf },
+		{ __LINE__, "slm", "tmt", 0x1b7, 0x1a6, 0x800ff0ffffff9fff },
 		{ __LINE__, "grt", "-", 0x2b7, 0x1a7, 0x3fffffffff },
 		{ __LINE__, "grt", "-", 0x12a, 0, 0 },
 	};

@@ -141,7 +141,7 @@ int msr_op_check(const struct tare_msr_op *op, unsigned maker, struct tare_error
 	if (!bad)
 		return 0;
 	msr_fields_text(&bits, row, bad);
-	tare_fail(err, EINVAL, "%s: bits 0x%llx may not be set%s%s", name, (unsigned long long)bad,
+	tare_fail(err, EINVAL, "%s: bits 0x%llx may not be set, by tare's list of registers%s%s", name, (unsigned long long)bad,
 		  bits.len ? ":" : "", bits.len ? bits.s : "");
 	text_free(&bits);
 	return -EINVAL;

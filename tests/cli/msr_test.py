@@ -321,7 +321,7 @@ def each_refused_operation_has_its_reason():
     true("reason" not in ops[0], "it was allowed")
     lines = on_model("batch", "-", input=words).stdout.splitlines()
     equal(len(lines), 5, lines)
-    true(lines[0].endswith("0x9: not run") and "0xc0000080 is not on the list" in lines[1] and "bits 0x100000 may not be set: INT" in lines[2], lines)
+    true(lines[0].endswith("0x9: not run") and "0xc0000080 is not on the list" in lines[1] and "bits 0x100000 may not be set, by tare's list of registers: INT" in lines[2], lines)
     equal(on_model("batch", "--format", "trace", "-", input=words).stdout, "", "nothing was read or written")
     r = on_model("write", "--json", "0xc0000080=0", f"{COUNTER}=3", "IA32_MPERF=1")
     equal(r.returncode, 125, r.stderr)
