@@ -2,20 +2,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "session/diverge.h"
-#include "session/exact_follow.h"
-#include "session/hidden.h"
+#include "session/diverge_runs.h"
 
 enum {
 	EVERY_USUAL = 1 << 16,
-	CLOSE = 1 << 16,  /* an interval that is looked at instruction by instruction */
 	NARROW = 1024,	  /* one pass divides a larger one by so much */
-	BEFORE = 1 << 18, /* instructions before the place, looked at one by one for its cause */
-	BEHIND = 8,
-	STEPS_MOST = BEFORE + CLOSE + BEHIND + 8,
 	STACK_BYTES = 65528,
-	THREADS_MOST = 1 << 20,
-	TRACKS_BYTES = 1 << 30, /* of checkpoints, in all */
 	CALLS_MOST = 1 << 20, /* of each thread, looked at for the order of threads */
 	TRIES = 4, /* to find a place that moves */
 	LOOKS = 64, /* at what is executed in an interval that is no place */
@@ -23,342 +15,6 @@ enum {
 	PARTS = 4096, /* one pass over what came before divides it by so much */
 	CHANCES = 4, /* runs in which a value may change */
 };
-
-/* One checkpoint: what the thread had executed, and when. */
-struct mark {
-	uint64_t hash, time_ns;
-	int64_t count; /* instructions */
-};
-
-struct track {
-	struct mark *mark;
-	size_t n, room;
-	bool ended;
-	struct mark end;
-};
-
-/* What one run is listened to for. */
-struct pass {
-	struct diverge_run *run;
-	struct track *track; /* by the thread's number */
-	size_t tracks, bytes;
-	bool steps, stack;
-	unsigned peeks; /* places whose contents are kept with each step */
-	struct history *history;
-	uint32_t born; /* of the thread whose steps are kept */
-	struct tare_error *err;
-};
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
-}
-
-/* Where it is, by which way, and how much of each class it took to come there. */
-static uint64_t hash_of(const struct exact_sample *s)
-{
-	uint64_t h = mix(s->pc, s->way);
-
-	for (int c = 0; s->counts && c < EXACT_CLASSES; c++)
-		h = mix(h, (uint64_t)s->counts[c]);
-	return h;
-}
-
-static void free_tracks(struct pass *p)
-{
-	for (size_t i = 0; i < p->tracks; i++)
-		free(p->track[i].mark);
-	free(p->track);
-	p->track = NULL;
-	p->tracks = p->bytes = 0;
-}
-
-static struct track *track_of(struct pass *p, uint32_t born)
-{
-	if (born >= THREADS_MOST) {
-		tare_fail(p->err, E2BIG, "more than %d threads", THREADS_MOST);
-		return NULL;
-	}
-	if (born >= p->tracks) {
-		size_t n = born + 64 + born / 2;
-		struct track *more = realloc(p->track, n * sizeof(*more));
-
-		if (!more) {
-			tare_fail_nomem(p->err);
-			return NULL;
-		}
-		memset(more + p->tracks, 0, (n - p->tracks) * sizeof(*more));
-		p->track = more;
-		p->tracks = n;
-	}
-	return &p->track[born];
-}
-
-static int keep_thread(struct pass *p, const struct exact_sample *s)
-{
-	struct diverge_run *r = p->run;
-
-	if (r->ended == r->ended_room) {
-		size_t room = r->ended_room ? 2 * r->ended_room : 16;
-		struct diverge_thread *more = realloc(r->thread, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(p->err);
-		r->thread = more;
-		r->ended_room = room;
-	}
-	r->thread[r->ended++] = (struct diverge_thread){ s->serial, s->born, s->pid, s->tid };
-	return 0;
-}
-
-static int keep_mark(struct pass *p, const struct exact_sample *s)
-{
-	struct track *t = track_of(p, s->born);
-	struct mark mark = { hash_of(s), s->time_ns, s->counts ? s->counts[EXACT_INSTRUCTIONS] : s->count };
-
-	if (!t)
-		return -p->err->code;
-	if (s->kind == EXACT_SAMPLE_END) {
-		t->ended = true;
-		t->end = mark;
-		p->run->instructions += mark.count;
-		p->run->threads++;
-		return keep_thread(p, s);
-	}
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 16;
-		struct mark *more = NULL;
-
-		p->bytes += (room - t->room) * sizeof(*more);
-		if (p->bytes <= TRACKS_BYTES)
-			more = realloc(t->mark, room * sizeof(*more));
-		if (!more)
-			return tare_fail(p->err, ENOMEM, "too many checkpoints: --every must be larger");
-		t->mark = more;
-		t->room = room;
-	}
-	t->mark[t->n++] = mark;
-	return 0;
-}
-
-static struct diverge_step step_of(const struct exact_sample *s)
-{
-	struct diverge_step step = { .number = s->count, .pc = s->pc };
-
-	memcpy(step.regs, s->registers, sizeof(step.regs));
-	return step;
-}
-
-/* Room for all of them was made at once. */
-static void keep_step(struct pass *p, const struct exact_sample *s)
-{
-	struct diverge_run *r = p->run;
-
-	r->until_ns = s->time_ns;
-	if (r->n == STEPS_MOST)
-		return;
-	if (p->peeks && s->peek) {
-		memcpy(r->held + r->n * p->peeks, s->peek, p->peeks * sizeof(*r->held));
-		r->fs_base = s->fs_base;
-		r->rseq = s->rseq;
-	}
-	if (!r->n)
-		r->way = s->way;
-	r->step[r->n++] = step_of(s);
-}
-
-static int keep_happening(struct pass *p, const struct exact_sample *s)
-{
-	struct diverge_run *r = p->run;
-	const char *path = s->kind == EXACT_SAMPLE_MAPPING ? s->path : s->name;
-
-	if (r->happenings == r->happenings_room) {
-		size_t room = r->happenings_room ? 2 * r->happenings_room : 64;
-		struct diverge_happening *more = realloc(r->happening, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(p->err);
-		r->happening = more;
-		r->happenings_room = room;
-	}
-	r->happening[r->happenings] = (struct diverge_happening){ .kind = s->kind,
-								  .serial = s->serial,
-								  .parent = s->parent,
-								  .start = s->start,
-								  .end = s->end,
-								  .offset = s->offset,
-								  .time_ns = s->time_ns,
-								  .module = s->module,
-								  .data = s->data,
-								  .shared = s->shared_inode != 0,
-								  .path = path ? strdup(path) : NULL };
-	r->happenings++;
-	return 0;
-}
-
-static int keep_stack(struct pass *p, const struct exact_sample *s)
-{
-	struct diverge_run *r = p->run;
-
-	free(r->stack);
-	r->stack = malloc(s->n_stack + 1);
-	if (!r->stack)
-		return tare_fail_nomem(p->err);
-	memcpy(r->stack, s->stack, s->n_stack);
-	r->n_stack = s->n_stack;
-	r->stack_pc = s->pc;
-	memcpy(r->stack_regs, s->registers, sizeof(r->stack_regs));
-	return 0;
-}
-
-/* What one place held, now and then, in one run. */
-struct history {
-	uint64_t mask;
-	size_t n;
-	bool any; /* it changed */
-	uint64_t first, last;
-	struct diverge_step before, behind, now; /* around the last change */
-};
-
-static void keep_history(struct history *h, const struct exact_sample *s)
-{
-	uint64_t value = s->peek[0] & h->mask;
-
-	if (!h->n++)
-		h->first = value;
-	else if (value != h->last) {
-		h->any = true;
-		h->before = h->now;
-		h->behind = step_of(s);
-	}
-	h->last = value;
-	h->now = step_of(s);
-}
-
-static int hear(void *with, const struct exact_sample *s)
-{
-	struct pass *p = with;
-	struct diverge_run *r = p->run;
-
-	if (s->kind == EXACT_SAMPLE_END)
-		return keep_mark(p, s);
-	if (s->kind != EXACT_SAMPLE)
-		return p->steps || p->stack ? keep_happening(p, s) : 0;
-	if (p->history) {
-		keep_history(p->history, s);
-		return 0;
-	}
-	if (!p->steps && !p->stack)
-		return keep_mark(p, s);
-	if (s->born != p->born)
-		return 0;
-	r->serial = s->serial;
-	r->pid = s->pid;
-	r->tid = s->tid;
-	if (p->stack)
-		return keep_stack(p, s);
-	keep_step(p, s);
-	return 0;
-}
-
-static void forget(struct diverge_run *r)
-{
-	for (size_t i = 0; i < r->happenings; i++)
-		free(r->happening[i].path);
-	r->happenings = 0;
-	r->n = r->ended = 0;
-	r->instructions = 0;
-	r->threads = 0;
-}
-
-static int run_one(struct diverge_plan *plan, struct divergence *d, struct pass *p, const struct exact_every *every, unsigned nth)
-{
-	const struct where where = { .inherit = true };
-	struct exact_follow how = {
-		.who = { .argv = plan->argv, .launcher = &launch_exact, .envp = plan->envp, .fixed = plan->fixed, .where = &where },
-		.every = *every,
-		.mappings = p->steps || p->stack,
-		.timeout_ns = plan->timeout_ns,
-		.each = hear,
-		.with = p,
-	};
-	struct exact_followed end;
-	struct hidden hidden;
-	int ret = plan->input ? same_input_again(plan->input, p->err) : 0;
-
-	d->runs++;
-	if (plan->progress)
-		plan->progress(plan->with, d->pairs + 1, nth);
-	if (ret == 0)
-		ret = hidden_begin(&hidden, p->err);
-	if (ret < 0)
-		return ret;
-	ret = exact_follow(&how, &end, p->err);
-	p->run->output = hidden_end(&hidden);
-	p->run->wait_status = end.wait_status;
-	plan->exec_code = end.exec_code;
-	if (end.uncounted[0])
-		memcpy(d->uncounted, end.uncounted, sizeof(d->uncounted));
-	if (ret == 0 && end.by_signal)
-		ret = tare_fail(p->err, EINTR, "stopped by signal %d", end.by_signal);
-	if (ret == 0 && end.timed_out)
-		ret = tare_fail(p->err, ETIMEDOUT, "a run did not end within --timeout");
-	return ret;
-}
-
-static int make_room(struct diverge_run *r, unsigned peeks, struct tare_error *err)
-{
-	if (!r->step)
-		r->step = malloc(STEPS_MOST * sizeof(*r->step));
-	if (peeks && !r->held)
-		r->held = malloc(STEPS_MOST * peeks * sizeof(*r->held));
-	return r->step && (!peeks || r->held) ? 0 : tare_fail_nomem(err);
-}
-
-/* Run number i of a pair, heard by p[i], into d->run[i]. */
-static int run_of_pair(struct diverge_plan *plan, struct divergence *d, struct pass p[2], unsigned i, const struct exact_every *every,
-		       struct tare_error *err)
-{
-	struct diverge_run *r = &d->run[i];
-	int ret;
-
-	free_tracks(&p[i]);
-	p[i].run = r;
-	p[i].err = err;
-	p[i].born = d->born;
-	forget(r);
-	ret = p[i].steps ? make_room(r, p[i].peeks, err) : 0;
-	if (ret == 0)
-		ret = run_one(plan, d, &p[i], every, i);
-	if (ret == 0 && (!d->shortest || r->instructions < d->shortest))
-		d->shortest = r->instructions;
-	if (ret == 0 && r->instructions > d->longest)
-		d->longest = r->instructions;
-	return ret;
-}
-
-typedef bool parted_fn(const struct pass p[2], const struct exact_every *every, struct divergence *d);
-
-/* One run, and up to `tries` others beside it, until one of them parts from it: 1; 0: none does. */
-static int run_until(struct diverge_plan *plan, struct divergence *d, struct pass p[2], const struct exact_every *every, unsigned tries,
-		     parted_fn *parted, struct tare_error *err)
-{
-	int ret = run_of_pair(plan, d, p, 0, every, err);
-
-	for (unsigned i = 0; ret == 0 && i < tries; i++) {
-		ret = run_of_pair(plan, d, p, 1, every, err);
-		if (ret < 0)
-			break;
-		d->pairs++;
-		d->output_differs |= d->run[0].output != d->run[1].output;
-		d->end_differs |= d->run[0].wait_status != d->run[1].wait_status;
-		ret = parted(p, every, d);
-	}
-	free_tracks(&p[0]);
-	free_tracks(&p[1]);
-	return ret;
-}
 
 /* ---- comparing ---- */
 
@@ -484,7 +140,7 @@ static int narrow(struct diverge_plan *plan, struct divergence *d, uint64_t n, s
 				     .only = d->born + 1 };
 	struct pass p[2] = { { 0 } };
 
-	return run_until(plan, d, p, &every, AGAIN, narrowed, err);
+	return diverge_run_until(plan, d, p, &every, AGAIN, narrowed, err);
 }
 
 static bool same_until(const struct pass p[2], const struct exact_every *every, struct divergence *d)
@@ -505,14 +161,14 @@ static bool same_until(const struct pass p[2], const struct exact_every *every, 
 
 int64_t diverge_first(int64_t number)
 {
-	return number > BEFORE ? number - BEFORE : 1;
+	return number > DIVERGE_BEFORE ? number - DIVERGE_BEFORE : 1;
 }
 
 /* Instruction by instruction, from well before the place. */
 static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigned tries, parted_fn *parted, struct tare_error *err)
 {
 	int64_t first = diverge_first(d->low);
-	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + BEHIND + 1, .registers = true,
+	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + DIVERGE_BEHIND + 1, .registers = true,
 				     .counts_once = true, .path = true, .only = d->born + 1, .n_peek = (uint16_t)d->n_watched };
 	struct pass p[2] = { { .steps = true, .peeks = d->n_watched }, { .steps = true, .peeks = d->n_watched } };
 
@@ -520,7 +176,7 @@ static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigne
 		every.peek[i] = d->watched[i].address;
 		every.peek_fs |= (uint32_t)d->watched[i].fs << i;
 	}
-	return run_until(plan, d, p, &every, tries, parted, err);
+	return diverge_run_until(plan, d, p, &every, tries, parted, err);
 }
 
 /* Threads that another's parting made part are told apart by their system calls: what goes from one to another goes by those. */
@@ -529,7 +185,7 @@ static int order_threads(struct diverge_plan *plan, struct divergence *d, struct
 	struct exact_every every = { .n = 1, .class = EXACT_SYSCALLS, .most = CALLS_MOST, .counts = true, .path = true };
 	struct divergence before = *d;
 	struct pass p[2] = { { 0 } };
-	int ret = run_until(plan, d, p, &every, AGAIN, first_parted, err);
+	int ret = diverge_run_until(plan, d, p, &every, AGAIN, first_parted, err);
 
 	if (ret == 0) {
 		d->born = before.born;
@@ -558,8 +214,8 @@ static int take_stacks(struct diverge_plan *plan, struct divergence *d, struct t
 		p[i].run = &other;
 		p[i].err = err;
 		p[i].born = d->born;
-		ret = run_one(plan, d, &p[i], &every, i);
-		free_tracks(&p[i]);
+		ret = diverge_run_one(plan, d, &p[i], &every, i);
+		diverge_tracks_free(&p[i]);
 		if (ret == 0 && other.stack_pc == d->run[i].step[0].pc) {
 			d->run[i].stack = other.stack;
 			d->run[i].n_stack = other.n_stack;
@@ -567,10 +223,7 @@ static int take_stacks(struct diverge_plan *plan, struct divergence *d, struct t
 			memcpy(d->run[i].stack_regs, other.stack_regs, sizeof(other.stack_regs));
 			other.stack = NULL;
 		}
-		forget(&other);
-		free(other.happening);
-		free(other.thread);
-		free(other.stack);
+		diverge_run_free(&other);
 	}
 	return ret;
 }
@@ -581,7 +234,7 @@ static int search_once(struct diverge_plan *plan, struct divergence *d, struct t
 	unsigned runs = plan->runs ? plan->runs : DIVERGE_RUNS;
 	struct pass p[2] = { { 0 } };
 	struct exact_every every = { .n = n, .counts = true, .path = true };
-	int ret = run_until(plan, d, p, &every, runs - 1, first_and_alone, err);
+	int ret = diverge_run_until(plan, d, p, &every, runs - 1, first_and_alone, err);
 
 	if (ret == 0) {
 		d->verdict = DIVERGE_SAME; /* this time */
@@ -590,7 +243,7 @@ static int search_once(struct diverge_plan *plan, struct divergence *d, struct t
 	}
 	if (ret == 1 && d->several)
 		ret = order_threads(plan, d, err) < 0 ? -err->code : 1;
-	while (ret == 1 && d->high - d->low > CLOSE) {
+	while (ret == 1 && d->high - d->low > DIVERGE_CLOSE) {
 		n = (uint64_t)(d->high - d->low) / NARROW + 1;
 		ret = narrow(plan, d, n, err);
 	}
@@ -611,8 +264,8 @@ static int look_roughly(struct diverge_plan *plan, struct divergence *d, struct 
 	int ret;
 
 	d->n_watched = 0;
-	ret = run_of_pair(plan, d, p, 0, &every, err);
-	free_tracks(&p[0]);
+	ret = diverge_run_of_pair(plan, d, p, 0, &every, err);
+	diverge_tracks_free(&p[0]);
 	return ret;
 }
 
@@ -670,17 +323,6 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 	return ret < 0 ? ret : 0;
 }
 
-static void free_run(struct diverge_run *r)
-{
-	forget(r);
-	free(r->step);
-	free(r->happening);
-	free(r->thread);
-	free(r->stack);
-	free(r->held);
-	*r = (struct diverge_run){ 0 };
-}
-
 /* The same place, or one of the thread that comes before it: where others part so early, few come as far as the first pair did. */
 static bool as_early(const struct divergence *d, const struct divergence *before)
 {
@@ -697,7 +339,7 @@ static int find_again(struct diverge_plan *plan, struct divergence *d, const str
 	for (int i = 0; ret == 0 && i < 2 * TRIES; i++) {
 		if (near) {
 			d->low = before->low;
-			d->high = d->low + CLOSE;
+			d->high = d->low + DIVERGE_CLOSE;
 			ret = look_closely(plan, d, AGAIN, parted_closely, err);
 		} else {
 			ret = search_once(plan, d, err);
@@ -737,12 +379,12 @@ int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct 
 	if (ret == 1) {
 		number_it(d);
 		move_stacks(d, &before);
-		free_run(&before.run[0]);
-		free_run(&before.run[1]);
+		diverge_run_free(&before.run[0]);
+		diverge_run_free(&before.run[1]);
 		return d->first > 1 && !d->run[0].stack && take_stacks(plan, d, err) < 0 ? -err->code : 1;
 	}
-	free_run(&d->run[0]);
-	free_run(&d->run[1]);
+	diverge_run_free(&d->run[0]);
+	diverge_run_free(&d->run[1]);
 	before.runs = d->runs;
 	before.pairs = d->pairs;
 	before.shortest = d->shortest;
@@ -782,9 +424,9 @@ static int last_change(struct diverge_plan *plan, struct divergence *d, const st
 		every.n = n = (high - low) / PARTS + 1;
 		every.most = (high - low) / n + 1;
 		*h = (struct history){ .mask = mask };
-		ret = run_one(plan, d, &p, &every, 0);
-		free_tracks(&p);
-		free_run(&run);
+		ret = diverge_run_one(plan, d, &p, &every, 0);
+		diverge_tracks_free(&p);
+		diverge_run_free(&run);
 		if (whole)
 			first = h->first;
 		whole = false;
@@ -818,7 +460,7 @@ int diverge_history(struct diverge_plan *plan, struct divergence *d, const struc
 
 void diverge_free(struct divergence *d)
 {
-	free_run(&d->run[0]);
-	free_run(&d->run[1]);
+	diverge_run_free(&d->run[0]);
+	diverge_run_free(&d->run[1]);
 	*d = (struct divergence){ 0 };
 }
