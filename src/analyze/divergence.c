@@ -408,7 +408,8 @@ static int explain_roughly(struct divergence_report *r, struct tare_error *err)
 	if (ret < 0 || !run->n)
 		return ret;
 	r->program[0] = program_of(run, &r->forked);
-	r->threads = has_threads(run);
+	place_name(r, &r->at, run->step[0].pc);
+	find_callers(r);
 	for (size_t i = 0; i < run->n; i++) {
 		struct code_place p;
 		unsigned k = 0;

@@ -70,10 +70,10 @@ struct divergence_report {
 	bool forked; /* the process executed no program of its own: it began as a copy of its parent */
 	const char *program[2]; /* of the thread that parts; "" where it is not known */
 
-	/* DIVERGE_MOVES: functions of the interval, in the order in which one run came to them; whether there are more, and other threads. */
+	/* DIVERGE_MOVES: functions of the interval, in the order in which one run came to them; whether there are more. `at` is where it begins. */
 	struct code_place roughly[ROUGHLY_MOST];
 	unsigned n_roughly;
-	bool roughly_more, threads;
+	bool roughly_more;
 
 	/* private */
 	struct modules modules;

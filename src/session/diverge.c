@@ -254,16 +254,74 @@ static int search_once(struct diverge_plan *plan, struct divergence *d, struct t
 	return ret;
 }
 
+static const struct diverge_thread *thread_of(const struct diverge_run *run, uint32_t born)
+{
+	for (size_t i = 0; i < run->ended; i++)
+		if (run->thread[i].born == born)
+			return &run->thread[i];
+	return NULL;
+}
+
+/* Its first system call, which the C library makes as a thread begins. */
+static uint64_t begin_of(const struct track *t)
+{
+	return t->n ? t->mark[0].time_ns : t->end.time_ns;
+}
+
+unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool there)
+{
+	const struct diverge_thread *it = thread_of(p->run, d->born);
+	const struct track *t = track_at(p, d->born);
+	uint64_t from = begin_of(t), to = t->end.time_ns;
+	unsigned n = 0;
+
+	for (size_t i = t->n; i-- > 0 && t->mark[i].count >= d->high;)
+		to = t->mark[i].time_ns;
+	for (size_t i = 0; there && i < t->n && t->mark[i].count <= d->low; i++)
+		from = t->mark[i].time_ns;
+	for (size_t i = 0; it && i < p->run->ended; i++) {
+		const struct diverge_thread *other = &p->run->thread[i];
+		const struct track *o = track_at(p, other->born);
+
+		n += other->serial == it->serial && other->tid != it->tid && begin_of(o) <= to && o->end.time_ns >= from;
+	}
+	return n;
+}
+
+/* In two more runs: which threads there are beside it. */
+static int look_beside(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
+{
+	struct exact_every every = { .n = 1, .class = EXACT_SYSCALLS, .most = CALLS_MOST, .counts = true };
+	int ret = 0;
+
+	for (unsigned i = 0; ret == 0 && i < 2; i++) {
+		struct pass p[2] = { { 0 } };
+		unsigned there, all;
+
+		ret = diverge_run_of_pair(plan, d, p, i, &every, err);
+		there = diverge_beside(&p[i], d, true);
+		all = diverge_beside(&p[i], d, false);
+		d->beside_there = i && d->beside_there < there ? d->beside_there : there;
+		d->beside = i && d->beside < all ? d->beside : all;
+		diverge_tracks_free(&p[i]);
+	}
+	return ret;
+}
+
 /* What the thread executes in the interval, in one more run; no step of it where that does not come so far. */
 static int look_roughly(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
 	int64_t low = d->low > 0 ? d->low : 1;
 	struct exact_every every = { .n = (uint64_t)(d->high - low) / LOOKS + 1, .first = (uint64_t)low, .most = LOOKS, .registers = true,
-				     .only = d->born + 1 };
-	struct pass p[2] = { { .steps = true } };
+				     .stack = STACK_BYTES, .only = d->born + 1 };
+	struct pass p[2] = { { .steps = true, .stack = true } };
 	int ret;
 
 	d->n_watched = 0;
+	d->first = low;
+	d->at = 0;
+	free(d->run[0].stack);
+	d->run[0].stack = NULL;
 	ret = diverge_run_of_pair(plan, d, p, 0, &every, err);
 	diverge_tracks_free(&p[0]);
 	return ret;
@@ -317,6 +375,8 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 	}
 	if (ret == 1 && out->verdict == DIVERGE_PARTED && out->first > 1)
 		ret = take_stacks(plan, out, err);
+	if (ret >= 0 && out->verdict == DIVERGE_MOVES)
+		ret = look_beside(plan, out, err);
 	if (ret >= 0 && out->verdict == DIVERGE_MOVES)
 		ret = look_roughly(plan, out, err);
 	number_it(out);

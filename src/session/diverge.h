@@ -16,7 +16,7 @@ enum diverge_verdict {
 	DIVERGE_SAME,	/* all went the same way, to the last instruction */
 	DIVERGE_PARTED, /* at a place that is known to the instruction */
 	DIVERGE_SETTLED, /* a pair parted, a later one did not: the first run left something behind, or runs part now and then */
-	DIVERGE_MOVES,	/* each pair of runs parts elsewhere: only roughly known; run[0].step[] is some of what one run executed there */
+	DIVERGE_MOVES,	/* each pair of runs parts elsewhere: only roughly known; run[0].step[] and its stack are of what one run executed there */
 };
 
 /* What one instruction found, before it was executed. */
@@ -93,6 +93,11 @@ struct divergence {
 	char uncounted[200]; /* what of some run was not compared, and why; "": nothing */
 	bool ended;	 /* one of them ends there */
 	bool several;	 /* more threads than one part */
+	/*
+	 * DIVERGE_MOVES: other threads of its process that lived at once with it, the fewer of two runs: where it was between low and high,
+	 * or at the nearest system calls around that; and at all up to there.
+	 */
+	unsigned beside_there, beside;
 	int64_t shortest, longest; /* instructions of all runs that went to their end */
 	struct diverge_run run[2];
 };

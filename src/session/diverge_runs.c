@@ -208,9 +208,10 @@ static int hear(void *with, const struct exact_sample *s)
 	r->serial = s->serial;
 	r->pid = s->pid;
 	r->tid = s->tid;
-	if (p->stack)
-		return keep_stack(p, s);
-	keep_step(p, s);
+	if (p->stack && !r->stack && keep_stack(p, s) < 0)
+		return -p->err->code;
+	if (p->steps)
+		keep_step(p, s);
 	return 0;
 }
 

@@ -56,6 +56,11 @@ int diverge_run_of_pair(struct diverge_plan *plan, struct divergence *d, struct 
 /* One run, and up to `tries` others beside it, until one of them parts from it: 1; 0: none does. Tracks are freed. */
 int diverge_run_until(struct diverge_plan *plan, struct divergence *d, struct pass p[2], const struct exact_every *every, unsigned tries,
 		      parted_fn *parted, struct tare_error *err);
+/*
+ * Of a run in which system calls are the checkpoints: how many other threads of its process lived while d's thread was between low and
+ * high (`there`), or at some time up to that. Between, as far as its nearest system calls around that tell.
+ */
+unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool there);
 void diverge_tracks_free(struct pass *p);
 void diverge_run_free(struct diverge_run *r);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a thread is called where processes fork, execute programs and have threads. */
-#include "session/diverge.h"
+#include "session/diverge_runs.h"
 #include "tap.h"
 
 /* In the order of their ends. Process 3 is begun by thread 0, which executes another program, that has two threads, and then a third one. */
@@ -21,6 +21,37 @@ TEST(a_program_begun_by_exec_is_the_thread_that_it_was)
 
 		CHECK(number == rows[i].number && since == rows[i].since_exec, "born %u is thread %u%s", rows[i].born, number,
 		      since ? ", since its exec" : "");
+	}
+}
+
+/* Thread 0 makes system calls at 10, 20, 30 and 40 ns, with 100 instructions between; the others live as the rows say. */
+TEST(which_threads_lived_at_once_with_it)
+{
+	static const struct {
+		int line;
+		uint64_t begin, end;
+		int64_t low, high;
+		bool same_process, there, ever;
+	} rows[] = {
+		{ __LINE__, 12, 35, 150, 160, true, true, true },
+		{ __LINE__, 12, 15, 250, 260, true, false, true }, /* it had ended by then */
+		{ __LINE__, 33, 50, 150, 160, true, false, false }, /* it began after that */
+		{ __LINE__, 33, 50, 150, 310, true, true, true },
+		{ __LINE__, 12, 35, 150, 160, false, false, false },
+		{ __LINE__, 2, 9, 250, 260, true, false, false }, /* of the program before this one's exec */
+		{ __LINE__, 45, 50, 450, 460, true, true, true }, /* after its last call: until it ends */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct mark calls[] = { { 0, 10, 100 }, { 0, 20, 200 }, { 0, 30, 300 }, { 0, 40, 400 } }, first = { 0, rows[i].begin, 5 };
+		struct track track[2] = { { calls, 4, 4, true, { 0, 60, 500 } }, { &first, 1, 1, true, { 0, rows[i].end, 50 } } };
+		struct diverge_thread both[] = { { 1, 0, 10, 10 }, { rows[i].same_process ? 1 : 2, 1, 10, 11 } };
+		struct diverge_run run = { .thread = both, .ended = 2 };
+		const struct pass p = { .run = &run, .track = track, .tracks = 2 };
+		const struct divergence d = { .low = rows[i].low, .high = rows[i].high };
+
+		CHECK_EQ(diverge_beside(&p, &d, true), (unsigned)rows[i].there, "row at line %d: there", rows[i].line);
+		CHECK_EQ(diverge_beside(&p, &d, false), (unsigned)rows[i].ever, "row at line %d: up to there", rows[i].line);
 	}
 }
 

@@ -135,8 +135,47 @@ void divergence_roughly(struct text *out, const struct divergence_report *r)
 		text_add(out, "%s%s (%s)", i ? ", " : ", in ", r->roughly[i].function, base(r->roughly[i].module));
 	if (r->roughly_more)
 		text_add(out, " and others");
-	if (r->threads)
+	if (r->d->beside)
 		text_add(out, "%s", ": the threads' order may be it");
+}
+
+static void put_callers(struct text *out, const struct divergence_report *r)
+{
+	if (r->callers)
+		text_add(out, "\n called from\n");
+	for (unsigned i = 0; i < r->callers; i++) {
+		text_add(out, "   ");
+		put_place(out, &r->caller[i]);
+		text_add(out, "\n");
+	}
+	if (r->callers && !r->callers_whole)
+		text_add(out, "   (and further callers, which could not be followed)\n");
+}
+
+/* Of runs that part elsewhere each time, the last place. */
+static void put_moving(struct text *out, const struct divergence_report *r, const struct style *s)
+{
+	const struct divergence *d = r->d;
+
+	text_add(out, " Runs differ, but not twice at one place: last seen in thread %u%s%.40s%s between instructions ", d->thread,
+		 r->program[0][0] ? " (" : "", r->program[0], r->program[0][0] ? ")" : "");
+	put_count(out, s, (uint64_t)d->low);
+	text_add(out, " and ");
+	put_count(out, s, (uint64_t)d->high);
+	divergence_roughly(out, r);
+	text_add(out, ".\n");
+	if (d->beside_there)
+		text_add(out, " %u other thread%s of its process lived at the same time there, in both of two runs. With --deterministic=+cpu one runs at a time.\n",
+			 d->beside_there, d->beside_there == 1 ? "" : "s");
+	else if (d->beside)
+		text_add(out, " %u other thread%s of its process lived at the same time before that, in both of two runs. With --deterministic=+cpu one runs at a time.\n",
+			 d->beside, d->beside == 1 ? "" : "s");
+	if (!r->at.pc)
+		return;
+	text_add(out, "\n There one run came by\n\n   %s", ink_on(s, INK_STRONG));
+	put_place(out, &r->at);
+	text_add(out, "%s\n", ink_off(s));
+	put_callers(out, r);
 }
 
 static void put_parting(struct text *out, const struct divergence_report *r, const struct style *s)
@@ -157,15 +196,7 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 			text_add(out, "nothing: it ends");
 		text_add(out, "\n");
 	}
-	if (r->callers)
-		text_add(out, "\n called from\n");
-	for (unsigned i = 0; i < r->callers; i++) {
-		text_add(out, "   ");
-		put_place(out, &r->caller[i]);
-		text_add(out, "\n");
-	}
-	if (r->callers && !r->callers_whole)
-		text_add(out, "   (and further callers, which could not be followed)\n");
+	put_callers(out, r);
 	text_add(out, "\n What differed: %s", ink_on(s, INK_STRONG));
 	divergence_cause(out, r);
 	text_add(out, "%s\n", ink_off(s));
@@ -208,15 +239,7 @@ void divergence_text(struct text *out, const struct divergence_report *r, const 
 		text_add(out, " Two runs differed, and later ones went the same way: either the first left something behind, a file or a\n"
 			      " cache, that the others found, or they part only now and then. Run it again: what was left behind is there now.\n");
 	} else if (d->verdict == DIVERGE_MOVES) {
-		text_add(out, " Runs differ, but not twice at one place: last seen in thread %u%s%.40s%s between instructions ", d->thread,
-			 r->program[0][0] ? " (" : "", r->program[0], r->program[0][0] ? ")" : "");
-		put_count(out, s, (uint64_t)d->low);
-		text_add(out, " and ");
-		put_count(out, s, (uint64_t)d->high);
-		divergence_roughly(out, r);
-		text_add(out, ".\n");
-		if (r->threads)
-			text_add(out, " With --deterministic=+cpu one runs at a time.\n");
+		put_moving(out, r, s);
 	} else {
 		put_parting(out, r, s);
 	}
@@ -258,6 +281,14 @@ static void json_place(struct json *j, const char *key, const struct code_place 
 	}
 	if (p->text[0])
 		json_string(j, "instruction", p->text);
+	json_end(j);
+}
+
+static void json_callers(struct json *j, const struct divergence_report *r)
+{
+	json_array(j, "callers");
+	for (unsigned i = 0; i < r->callers; i++)
+		json_place(j, NULL, &r->caller[i]);
 	json_end(j);
 }
 
@@ -325,7 +356,11 @@ void divergence_json(struct text *out, const struct divergence_report *r, const 
 		for (unsigned i = 0; i < r->n_roughly; i++)
 			json_place(&j, NULL, &r->roughly[i]);
 		json_end(&j);
-		json_bool(&j, "threads", r->threads);
+		json_bool(&j, "threads", d->beside);
+		json_uint(&j, "threads_there", d->beside_there);
+		if (r->at.pc)
+			json_place(&j, "at", &r->at);
+		json_callers(&j, r);
 	}
 	if (d->verdict == DIVERGE_PARTED) {
 		json_string(&j, "program", r->program[0]);
@@ -337,10 +372,7 @@ void divergence_json(struct text *out, const struct divergence_report *r, const 
 			else
 				json_null(&j, NULL);
 		json_end(&j);
-		json_array(&j, "callers");
-		for (unsigned i = 0; i < r->callers; i++)
-			json_place(&j, NULL, &r->caller[i]);
-		json_end(&j);
+		json_callers(&j, r);
 		json_cause(&j, r);
 	}
 	json_string(&j, "uncounted", d->uncounted[0] ? d->uncounted : NULL);

@@ -170,15 +170,17 @@ def what_another_thread_was_given_is_no_race():
 
 @test
 def what_is_known_of_a_place_that_moves():
-    """The thread, its program and functions; that other threads are there is said, not that it is their order."""
+    """The thread, its program, functions and callers; of another thread that it was there, and that it had ended by then."""
     told(("Runs differ, but not twice at one place: last seen in thread 1 (parting) between instructions ", ", in spin (parting)",
-          ": the threads' order may be it.\n With --deterministic=+cpu one runs at a time."), TARE, "diverge", "--", PARTING, "turns")
+          ": the threads' order may be it.\n 1 other thread of its process lived at the same time before that, in both of two runs. With --deterministic=+cpu one",
+          "\n There one run came by\n\n   ", " called from\n   take_turns+", "\n   main+"), TARE, "diverge", "--", PARTING, "turns")
     for _ in range(5):  # as above
-        d = diverge("--", PARTING, "turns", tries=1)
+        d = diverge("--", PARTING, "beside", tries=1)
         if d["verdict"] == "moves":
             break
-    equal((d["verdict"], d["thread"], d["program"], d["threads"]), ("moves", 1, "parting", True), str(d)[:1500])
+    equal((d["verdict"], d["thread"], d["program"], d["threads"], d["threads_there"]), ("moves", 1, "parting", True, 1), str(d)[:1500])
     true("spin" in [f["function"] for f in d["functions"]] and len(d["functions"]) <= 4, str(d)[:1500])
+    equal([f["function"] for f in d["callers"]][-4:-1].count("main"), 1, str(d)[:1500])
 
 
 @test

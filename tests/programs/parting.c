@@ -221,17 +221,11 @@ static void by_parent(void)
 	wait(NULL);
 }
 
-static void *end_at_once(void *with)
-{
-	return with;
-}
-
-/* Each of 64 runs parts from all others elsewhere, far from there; beside it there was another thread. */
-static void by_turns(void)
+/* Each of 64 runs parts from all others elsewhere, far from there. */
+static __attribute__((noinline)) void take_turns(void)
 {
 	int fd = open("parting.turns", O_RDWR | O_CREAT, 0644);
 	uint32_t now = 0, next;
-	pthread_t other;
 
 	if (fd < 0 || pread(fd, &now, sizeof(now), 0) < 0)
 		return;
@@ -239,15 +233,50 @@ static void by_turns(void)
 	if (pwrite(fd, &next, sizeof(next), 0) < 0)
 		perror("parting.turns");
 	close(fd);
-	if (pthread_create(&other, NULL, end_at_once, NULL))
-		return;
-	usleep(100000); /* it has ended by then */
-	pthread_join(other, NULL);
 	for (uint32_t i = 0; i < 64; i++) {
 		spin(16000);
 		if (i == now * 37 % 64)
 			sink++;
 	}
+}
+
+static void *end_at_once(void *with)
+{
+	return with;
+}
+
+/* Behind another thread. */
+static void by_turns(void)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, end_at_once, NULL))
+		return;
+	usleep(100000); /* it has ended by then */
+	pthread_join(other, NULL);
+	take_turns();
+}
+
+static void *wait_for_end(void *with)
+{
+	char byte;
+
+	return read(*(int *)with, &byte, 1) < 0 ? NULL : with;
+}
+
+/* Beside another thread, which waits until it has gone by. */
+static void by_turns_beside(void)
+{
+	pthread_t other;
+	int ends[2];
+
+	if (pipe(ends) < 0 || pthread_create(&other, NULL, wait_for_end, ends))
+		return;
+	usleep(100000); /* it waits by then */
+	take_turns();
+	usleep(100000);
+	close(ends[1]);
+	pthread_join(other, NULL);
 }
 
 /* On one of two processors, by turns. */
@@ -305,7 +334,7 @@ int main(int argc, char **argv)
 		{ "readv", by_readv },	  { "recvmsg", by_recvmsg }, { "getitimer", by_getitimer }, { "shared", by_shared_memory },
 		{ "thread", by_thread },  { "far", far },	     { "order", in_another_order }, { "child", by_child },
 		{ "cpu", by_processor },  { "parent", by_parent },  { "handover", by_handover },
-		{ "turns", by_turns },
+		{ "turns", by_turns },	  { "beside", by_turns_beside },
 	};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
