@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/scan_names.h"
 #include "cli/scan_paths.h"
+#include "cli/state_file.h"
 #include "cli/verify.h"
 #include "pmu/fit.h"
 #include "pmu/machine.h"
@@ -120,6 +121,7 @@ struct job {
 	struct scan_plan plan;
 	struct workshop *shop;
 	char state[4096], table[4096];
+	int lock; /* of `state`, until the end; below 0: not had */
 	time_t saved;
 	struct tare_error unsaved; /* why what was counted cannot be kept */
 	struct scan_names names;
@@ -367,10 +369,23 @@ static int explain(struct job *j, char *const argv[], struct tare_error *err)
 	return ret;
 }
 
+/* Two that go on with one file would each lose what the other counted. */
+static int lock_state(struct job *j, struct tare_error *err)
+{
+	j->lock = state_lock_now(j->state, err);
+	return j->lock < 0 ? j->lock : 0;
+}
+
 static int prepare(struct job *j, struct tare_error *err)
 {
-	int ret;
+	int ret = 0;
 
+	if (j->o.state) {
+		snprintf(j->state, sizeof(j->state), "%s", j->o.state);
+		ret = lock_state(j, err);
+	}
+	if (ret < 0)
+		return ret;
 	j->machine = machine_open(NULL, err);
 	ret = j->machine ? choose_pmu(j, err) : -err->code;
 	if (ret == 0)
@@ -382,14 +397,15 @@ static int prepare(struct job *j, struct tare_error *err)
 	verdict_machine(j->scan.machine, sizeof(j->scan.machine), machine_root(j->machine), machine_cpu(j->machine));
 	snprintf(j->scan.pmu, sizeof(j->scan.pmu), "%s", j->pmu->name);
 	j->scan.rows = scan_rows(j->shop, j->scan.row);
-	if (j->o.state)
-		snprintf(j->state, sizeof(j->state), "%s", j->o.state);
-	else
+	if (!j->o.state) {
 		ret = scan_state_path(j->state, sizeof(j->state), j->scan.cpu, j->scan.pmu, j->o.kernel, err);
+		if (ret == 0)
+			ret = lock_state(j, err);
+	}
 	if (ret == 0 && j->o.table)
 		snprintf(j->table, sizeof(j->table), "%s", j->o.table);
 	else if (ret == 0)
-		ret = scan_table_path(j->table, sizeof(j->table), j->scan.cpu, j->scan.pmu, err);
+		ret = scan_table_path(j->table, sizeof(j->table), j->scan.cpu, j->scan.pmu, j->o.kernel, err);
 	if (ret == 0)
 		ret = encode(j, known_events, &j->list, err);
 	if (ret == 0 && j->o.like) {
@@ -416,6 +432,8 @@ static void finish(struct job *j)
 	scan_free(&j->scan);
 	workshop_close(j->shop);
 	machine_close(j->machine);
+	if (j->lock >= 0)
+		close(j->lock);
 }
 
 static int work(struct job *j, char *const argv[], struct tare_error *err)
@@ -452,6 +470,7 @@ static int run(const struct command *self, int argc, char **argv)
 	}
 	if (rest >= 0) {
 		j->self = self;
+		j->lock = -1;
 		status = work(j, rest < argc ? argv + rest : NULL, &err);
 		finish(j);
 		if (status < 0) {

@@ -34,9 +34,9 @@ int scan_state_path(char *out, size_t room, const char *cpu, const char *pmu, bo
 	return path_of(out, room, "XDG_STATE_HOME", ".local/state", kernel ? "-kernel.state" : ".state", cpu, pmu, err);
 }
 
-int scan_table_path(char *out, size_t room, const char *cpu, const char *pmu, struct tare_error *err)
+int scan_table_path(char *out, size_t room, const char *cpu, const char *pmu, bool kernel, struct tare_error *err)
 {
-	return path_of(out, room, "XDG_DATA_HOME", ".local/share", ".txt", cpu, pmu, err);
+	return path_of(out, room, "XDG_DATA_HOME", ".local/share", kernel ? "-kernel.txt" : ".txt", cpu, pmu, err);
 }
 
 /* One that makes no sense is told of and passed over: it must not keep tare from listing the rest. */
@@ -62,8 +62,8 @@ size_t scan_tables(struct machine *m, const char **out, char room[SCAN_TABLES_MO
 
 	if (machine_cores(m, &cores, &n, NULL) < 0)
 		return 0;
-	for (size_t i = 0; i < n && found < most && found < SCAN_TABLES_MOST; i++)
-		if (scan_table_path(room[found], sizeof(room[found]), machine_cpu(m), cores[i]->name, NULL) == 0 && is_table(room[found])) {
+	for (size_t i = 0; i < 2 * n && found < most && found < SCAN_TABLES_MOST; i++)
+		if (scan_table_path(room[found], sizeof(room[found]), machine_cpu(m), cores[i / 2]->name, i % 2, NULL) == 0 && is_table(room[found])) {
 			out[found] = room[found];
 			found++;
 		}

@@ -52,8 +52,8 @@ static int make_folders(char *path, struct tare_error *err)
 	return 0;
 }
 
-/* Whoever holds it writes; others wait. It stays, empty. */
-static int lock_beside(const char *path, struct tare_error *err)
+/* Whoever holds it writes; others wait, or go. It stays, empty. */
+static int lock_beside(const char *path, bool wait, struct tare_error *err)
 {
 	char name[PATH_MAX];
 	int fd;
@@ -63,11 +63,13 @@ static int lock_beside(const char *path, struct tare_error *err)
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return tare_fail(err, errno, "cannot write beside %.200s: %s", path, strerror(errno));
-	while (flock(fd, LOCK_EX) < 0)
+	while (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0)
 		if (errno != EINTR) {
 			int code = errno;
 
 			close(fd);
+			if (code == EWOULDBLOCK)
+				return tare_fail(err, code, "%.200s is being written by another tare", path);
 			return tare_fail(err, code, "cannot lock %.200s: %s", name, strerror(code));
 		}
 	return fd;
@@ -97,7 +99,7 @@ int state_replace(const char *path, const struct text *text, struct tare_error *
 	return tare_fail(err, -ret, "cannot write %.200s: %s", path, strerror(-ret));
 }
 
-int state_lock(const char *path, struct tare_error *err)
+static int lock(const char *path, bool wait, struct tare_error *err)
 {
 	char folders[PATH_MAX];
 	int ret;
@@ -105,5 +107,15 @@ int state_lock(const char *path, struct tare_error *err)
 	if (snprintf(folders, sizeof(folders), "%s", path) >= (int)sizeof(folders))
 		return tare_fail(err, ENAMETOOLONG, "%.200s: too long a name", path);
 	ret = make_folders(folders, err);
-	return ret < 0 ? ret : lock_beside(path, err);
+	return ret < 0 ? ret : lock_beside(path, wait, err);
+}
+
+int state_lock(const char *path, struct tare_error *err)
+{
+	return lock(path, true, err);
+}
+
+int state_lock_now(const char *path, struct tare_error *err)
+{
+	return lock(path, false, err);
 }

@@ -17,6 +17,8 @@ bool state_path(char *out, size_t room, const char *name);
 bool state_home_set(void);
 /* Makes the folders above it. A descriptor, held until it is closed: whoever else writes waits. Or -errno. */
 int state_lock(const char *path, struct tare_error *err);
+/* The same without waiting: -EWOULDBLOCK where somebody holds it. */
+int state_lock_now(const char *path, struct tare_error *err);
 /* A new file in the place of the old one, at once for all who read. */
 int state_replace(const char *path, const struct text *text, struct tare_error *err);
 

@@ -317,6 +317,8 @@ void scan_view_table(struct text *out, const struct scan_shown *v)
 {
 	text_add(out, "# What tare scan found on %s: names of its own, with what each seems to count and how sure that is.\n",
 		 v->scan->cpu[0] ? v->scan->cpu : "this CPU");
+	if (v->kernel)
+		text_add(out, "# Counted in the kernel, too: count them so.\n");
 	text_add(out, "# pmu: %s\n# name event umask flags meaning\n", v->scan->pmu);
 	for (size_t i = 0; i < v->scan->n; i++) {
 		const struct scan_event *e = &v->scan->event[i];
@@ -324,12 +326,12 @@ void scan_view_table(struct text *out, const struct scan_shown *v)
 
 		if (!is_shown(e))
 			continue;
-		text_add(out, "scan.0x%02x.0x%02x 0x%x ", e->select, e->umask, e->select);
+		text_add(out, "scan.%s0x%02x.0x%02x 0x%x ", v->kernel ? "kernel." : "", e->select, e->umask, e->select);
 		if (e->umask)
 			text_add(out, "0x%x", e->umask);
 		else
 			text_add(out, "-");
-		text_add(out, " - %s: ", scan_sure_names[v->finding[i].sure]);
+		text_add(out, " - %s%s: ", scan_sure_names[v->finding[i].sure], v->kernel ? ", with the kernel" : "");
 		scan_words(out, v->scan, v->known, &v->finding[i]);
 		if (*name)
 			text_add(out, " [%s]", name);

@@ -91,6 +91,12 @@ TEST(as_data)
 	has(&t, "scan.0x02.0x01 0x2 0x1 - certain: counts 2 loads + 2 returns\n");
 	CHECK(!strstr(t.s, "scan.0x05") && !strstr(t.s, "scan.0x01"), "single bits that count");
 	text_free(&t);
+	v.kernel = true;
+	scan_view_table(&t, &v);
+	has(&t, "scan.kernel.0x02.0x01 0x2 0x1 - certain, with the kernel: counts 2 loads + 2 returns\n");
+	CHECK(!strstr(t.s, "scan.0x"), "no name of those that count in user mode");
+	text_free(&t);
+	v.kernel = false;
 	scan_view_json(&t, &v);
 	has(&t, "\"schema\": \"tare/scan/1\"");
 	has(&t, "\"command_exact\": 1014");

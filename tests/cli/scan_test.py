@@ -3,6 +3,7 @@
 
 usage: scan_test.py TARE SCHEMA
 """
+import fcntl
 import json
 import os
 import signal
@@ -44,6 +45,20 @@ def bad_words():
                         (["--state", ""], "a name is wanted"), (["--selektors", "1"], "--selectors")):
         r = scan(*words, status=125)
         true(what in r.stderr and r.stderr.count("\n") <= 2, r.stderr)
+
+
+@test
+def one_scan_at_a_time():
+    """A second one on the same state is refused; once the first has gone it is not."""
+    state = Path(ROOM.name, "busy", "one.state")
+    state.parent.mkdir()
+    with open(f"{state}.lock", "w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        for words in ((), ("--fresh",), ("--kernel",)):
+            r = scan("--selectors", "0", "--state", str(state), *words, status=125)
+            equal(r.stderr, f"tare scan: {state} is being written by another tare\n", "in words")
+    r = scan("--selectors", "0", "--state", str(state), status=None)
+    true("another tare" not in r.stderr, r.stderr)
 
 
 @test
