@@ -259,6 +259,24 @@ static bool from_kernel(struct divergence_report *r, const struct cause *c, cons
 	return true;
 }
 
+/* In two more runs, which must agree: what of it lies there. */
+static int name_first_stack(struct divergence_report *r, struct divergence *d, struct diverge_plan *plan, struct tare_error *err)
+{
+	enum { SP = 4 };
+	struct first_stack_place place[2] = { { 0 } };
+	struct diverge_run run[2];
+	int ret = diverge_beginning(plan, d, run, err);
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (ret == 0 && run[i].stack)
+			first_stack_find(run[i].stack, run[i].n_stack, run[i].stack_regs[SP], r->address, &place[i]);
+		diverge_run_free(&run[i]);
+	}
+	if (place[0].part == place[1].part && place[0].number == place[1].number && !strcmp(place[0].name, place[1].name))
+		r->started = place[0];
+	return ret;
+}
+
 static bool one_process(const struct diverge_run *run)
 {
 	for (size_t i = 0; i < run->ended; i++)
@@ -352,6 +370,8 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 		r->from.pc = m.from;
 		r->back = m.from ? d->low - m.number : 0;
 	}
+	if (ret == 0 && r->cause == CAUSE_STARTUP && plan && !r->forked)
+		ret = name_first_stack(r, d, plan, err);
 	if (c.held_in >= 0)
 		r->held_in = register_names[c.held_in];
 	if (r->cause == CAUSE_CALL || r->cause == CAUSE_WRITTEN || r->cause == CAUSE_FILE || (r->cause == CAUSE_SIGNAL && c.has_step))

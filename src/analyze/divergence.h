@@ -7,6 +7,7 @@
 #define ANALYZE_DIVERGENCE_H
 
 #include "analyze/disasm.h"
+#include "analyze/first_stack.h"
 #include "analyze/modules.h"
 #include "analyze/spaces.h"
 #include "session/diverge.h"
@@ -60,6 +61,7 @@ struct divergence_report {
 	int64_t back;		/* so many instructions before the place */
 	uint64_t address;	/* of the memory, or 0 */
 	char memory[160];	/* its name: the variable and its module, or the file; or "" */
+	struct first_stack_place started; /* CAUSE_STARTUP: what lies at `address` */
 	const char *held_in;	/* CAUSE_BEFORE: the register, or NULL */
 	int call;		/* its number, of CAUSE_CALL and CAUSE_WRITTEN */
 	char call_name[32];

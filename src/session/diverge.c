@@ -195,15 +195,23 @@ static int order_threads(struct diverge_plan *plan, struct divergence *d, struct
 	return ret < 0 ? ret : 0;
 }
 
+/* One more run: the thread's stack at its instruction `first`, into `out`, whose stack_pc is 0 where it does not come there. */
+static int hear_stack(struct diverge_plan *plan, struct divergence *d, int64_t first, unsigned nth, struct diverge_run *out, struct tare_error *err)
+{
+	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = 1, .registers = true, .stack = STACK_BYTES, .only = d->born + 1 };
+	struct pass p = { .stack = true, .run = out, .err = err, .born = d->born };
+	int ret = diverge_run_one(plan, d, &p, &every, nth);
+
+	diverge_tracks_free(&p);
+	return ret;
+}
+
 /*
  * The stack at the first step, where runs still are alike from pair to pair: the callers from before. Without it there are
  * fewer to tell, and that is all.
  */
 static int take_stacks(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
-	struct exact_every every = { .n = 1, .first = (uint64_t)d->first, .most = 1, .registers = true, .stack = STACK_BYTES,
-				     .only = d->born + 1 };
-	struct pass p[2] = { { .stack = true }, { .stack = true } };
 	int ret = 0;
 
 	for (unsigned i = 0; ret == 0 && i < 2; i++) {
@@ -211,11 +219,7 @@ static int take_stacks(struct diverge_plan *plan, struct divergence *d, struct t
 
 		free(d->run[i].stack);
 		d->run[i].stack = NULL;
-		p[i].run = &other;
-		p[i].err = err;
-		p[i].born = d->born;
-		ret = diverge_run_one(plan, d, &p[i], &every, i);
-		diverge_tracks_free(&p[i]);
+		ret = hear_stack(plan, d, d->first, i, &other, err);
 		if (ret == 0 && other.stack_pc == d->run[i].step[0].pc) {
 			d->run[i].stack = other.stack;
 			d->run[i].n_stack = other.n_stack;
@@ -225,6 +229,16 @@ static int take_stacks(struct diverge_plan *plan, struct divergence *d, struct t
 		}
 		diverge_run_free(&other);
 	}
+	return ret;
+}
+
+int diverge_beginning(struct diverge_plan *plan, struct divergence *d, struct diverge_run out[2], struct tare_error *err)
+{
+	int ret = 0;
+
+	out[0] = out[1] = (struct diverge_run){ 0 };
+	for (unsigned i = 0; ret == 0 && i < 2; i++)
+		ret = hear_stack(plan, d, 1, i, &out[i], err);
 	return ret;
 }
 

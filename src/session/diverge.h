@@ -151,6 +151,9 @@ int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t num
 		    unsigned tries, struct divergence *out, struct tare_error *err);
 /* The number of step[0] of what is looked at for instruction `number`, by diverge_earlier() too. */
 int64_t diverge_first(int64_t number);
+/* Two runs anew: the stack at the thread's first instruction in each, out[].stack, unless that is NULL. diverge_run_free() each, also after an error. */
+int diverge_beginning(struct diverge_plan *plan, struct divergence *d, struct diverge_run out[2], struct tare_error *err);
+void diverge_run_free(struct diverge_run *r);
 void diverge_free(struct divergence *d);
 
 #endif

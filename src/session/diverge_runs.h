@@ -62,6 +62,5 @@ int diverge_run_until(struct diverge_plan *plan, struct divergence *d, struct pa
  */
 unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool there);
 void diverge_tracks_free(struct pass *p);
-void diverge_run_free(struct diverge_run *r);
 
 #endif

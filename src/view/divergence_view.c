@@ -43,6 +43,42 @@ static void put_memory(struct text *out, const struct divergence_report *r)
 		text_add(out, "memory");
 }
 
+static const char *const started[] = {
+	[FIRST_STACK_UNKNOWN] = NULL, [FIRST_STACK_ARGUMENT] = "argument", [FIRST_STACK_VARIABLE] = "environment",
+	[FIRST_STACK_RANDOM] = "random", [FIRST_STACK_VECTOR] = "auxiliary-vector", [FIRST_STACK_POINTERS] = "pointers",
+	[FIRST_STACK_NAME] = "name",
+};
+
+static void put_started(struct text *out, const struct divergence_report *r)
+{
+	const struct first_stack_place *p = &r->started;
+
+	switch (p->part) {
+	case FIRST_STACK_ARGUMENT:
+		text_add(out, "argument %u of the program (0 is its name)", p->number);
+		break;
+	case FIRST_STACK_VARIABLE:
+		text_add(out, p->name[0] ? "the environment variable %s, which the program was given" : "an environment variable that the program was given", p->name);
+		break;
+	case FIRST_STACK_RANDOM:
+		text_add(out, "the random bytes that the kernel gives each program (AT_RANDOM)");
+		break;
+	case FIRST_STACK_VECTOR:
+		text_add(out, "entry %u of the auxiliary vector, which the kernel gives each program", p->number);
+		break;
+	case FIRST_STACK_POINTERS:
+		text_add(out, "how many arguments the program was given, or where they and its environment lie");
+		break;
+	case FIRST_STACK_NAME:
+		text_add(out, "the name by which the program was executed");
+		break;
+	case FIRST_STACK_UNKNOWN:
+		text_add(out, "what the kernel put onto the stack at the start");
+		break;
+	}
+	text_add(out, ", at %#" PRIx64, r->address);
+}
+
 static const struct style grouped = { .thousands = true };
 
 /* What differed, in a sentence. */
@@ -68,7 +104,7 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		text_add(out, "the clock, read from the kernel's page at %#" PRIx64, r->address);
 		break;
 	case CAUSE_STARTUP:
-		text_add(out, "what the kernel put onto the stack at the start, at %#" PRIx64, r->address);
+		put_started(out, r);
 		break;
 	case CAUSE_SIGNAL:
 		if (!strcmp(r->call_name, "execve"))
@@ -307,6 +343,12 @@ static void json_cause(struct json *j, const struct divergence_report *r)
 		snprintf(hex, sizeof(hex), "%#" PRIx64, r->address);
 		json_string(j, "address", hex);
 	}
+	if (started[r->started.part])
+		json_string(j, "started_with", started[r->started.part]);
+	if (r->started.part == FIRST_STACK_ARGUMENT)
+		json_uint(j, "argument", r->started.number);
+	if (r->started.name[0])
+		json_string(j, "variable", r->started.name);
 	if (r->memory[0])
 		json_string(j, "memory", r->memory);
 	if (r->from.pc) {

@@ -89,6 +89,7 @@ def each_planted_cause_is_found_where_it_is():
             true(d["at"]["file"].endswith("noisy.c") and d["at"]["line"] > 0 and d["at"]["instruction"].startswith("j"), what)
             equal(d["callers"][0]["function"], "main", what)
             true(d["next"][0]["pc"] != d["next"][1]["pc"], what)
+            equal(d["cause"].get("started_with"), "random" if cause == "at-random" else None, what)
             values = d["cause"]["values"]
             true(values[0] != values[1], what)
         else:
@@ -156,7 +157,17 @@ def a_program_begun_by_exec_is_the_thread_that_it_was():
     for way, since in (("exec", True), ("child-exec", True), ("readv", False)):
         d = parted(without("seeds" if since else "random"), "--", PARTING, way)
         equal((d["verdict"], d["thread"], d["since_exec"], d["program"]), ("parted", 1, since, "parting"), f"{way}: {str(d)[:1500]}")
-    told(["of thread 1 (parting), counted from its exec:"], TARE, "diverge", "--", PARTING, "child-exec")
+        if since:
+            equal((d["cause"]["started_with"], d["cause"]["argument"]), ("argument", 2), str(d["cause"]))
+    told(["of thread 1 (parting), counted from its exec:", "What differed: argument 2 of the program (0 is its name), at 0x"], TARE, "diverge", "--",
+         PARTING, "child-exec")
+
+
+@test
+def an_environment_that_differs():
+    """By its name, through a shell; and the random bytes are told as such."""
+    d = parted("--", "sh", "-c", f"NOW=$(date +%N) exec '{PARTING}' named NOW")
+    equal((d["cause"]["kind"], d["cause"]["started_with"], d["cause"]["variable"]), ("startup", "environment", "NOW"), str(d["cause"]))
 
 
 @test

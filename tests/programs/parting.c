@@ -348,5 +348,7 @@ int main(int argc, char **argv)
 		by_exec_after_child(argv[0]);
 	if (!strcmp(way, "given"))
 		by_argument(more);
+	if (!strcmp(way, "named") && getenv(more))
+		by_argument(getenv(more) + 6);
 	return 0;
 }
