@@ -467,10 +467,11 @@ static int add_points(struct tare_timeline *t, const struct block_head *h, uint6
 	return 0;
 }
 
-/* A thread's block stands free for a moment when it is begun anew: killed there, the thread lacks nothing. */
+/* A thread's block stands free for a moment when it is begun anew: killed there, the thread lacks nothing. And when its thread
+ * ended, until it is another's. */
 static int note_between(struct tare_timeline *t, const struct block_head *h)
 {
-	if (h->kind != BLOCK_POINTS || h->flags & BLOCK_LAST)
+	if (h->kind != BLOCK_POINTS)
 		return 0;
 
 	void *more = realloc(t->between, (t->n_between + 1) * sizeof(*t->between));
@@ -479,6 +480,7 @@ static int note_between(struct tare_timeline *t, const struct block_head *h)
 		return -ENOMEM;
 	t->between = more;
 	t->between[t->n_between].process = h->process;
+	t->between[t->n_between].last = h->flags & BLOCK_LAST;
 	t->between[t->n_between++].thread = h->thread;
 	return 0;
 }

@@ -2,7 +2,8 @@
 /*
  * What is missing from a recording, found before anything of it is shown: blocks of points whose
  * sum is wrong, blocks that others say were there, and the end of a file that is shorter than what
- * was written. One of a killed program lacks nothing of that.
+ * was written. One of a killed program lacks nothing of that, but where it was killed while space was taken: whether that
+ * held anything nobody knows then.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,14 +37,34 @@ static bool whole(const struct tare_timeline *t, struct tare_block *b, uint8_t *
 static bool begun_anew(const struct tare_timeline *t, const struct tare_block *b)
 {
 	for (size_t i = 0; i < t->n_between; i++)
-		if (t->between[i].process == b->process && t->between[i].thread == b->thread)
+		if (!t->between[i].last && t->between[i].process == b->process && t->between[i].thread == b->thread)
 			return true;
 	return false;
 }
 
-/* One thread's, in order. Copies of a block have the same number, and one that is whole is enough.
- */
-static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
+/* A thread's only block: the one that it writes into, and not a copy whose thread ended, and went on in none or in what is
+ * another's now. Places are given in the order of threads, and before copies; at the recording's end those of nobody go. */
+static bool never_moved(const struct tare_timeline *t, const struct tare_block *b)
+{
+	if (t->process[b->process].ended)
+		return false;
+	for (size_t i = 0; i < t->n_between; i++)
+		if (t->between[i].process == b->process && t->between[i].thread == b->thread)
+			return false;
+	for (size_t i = 0; i < t->n_blocks; i++)
+		if (t->block[i].process == b->process && t->block[i].thread > b->thread && t->block[i].offset < b->offset)
+			return false;
+	return true;
+}
+
+static uint64_t pages_of(const struct tare_block *b)
+{
+	return (sizeof(struct block_head) + b->used + FILE_PAGE - 1) & -(uint64_t)FILE_PAGE;
+}
+
+/* One thread's, in order. Copies of a block have the same number, and one that is whole is enough. Adds to *copying what
+ * a copy takes that was being written: its block is there. */
+static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, uint64_t *copying)
 {
 	struct tare_block *b = &t->block[t->span[thread].first], *end = b + t->span[thread].n,
 			  *good = NULL;
@@ -51,6 +72,7 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
 	uint64_t next = 0, at = 0, place = b->offset;
 	uint64_t points = 0, at_end = 0; /* up to the end of the last good block; the number of the one after it */
 	bool in_place = false;
+	unsigned copies = 0; /* of the last block, not cut off */
 
 	for (const struct tare_block *x = b; x < end; x++)
 		place = x->offset < place ? x->offset : place;
@@ -59,8 +81,10 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
 
 		good = NULL;
 		in_place = false;
+		copies = 0;
 		for (; b < end && b->seq == first->seq; b++) {
 			b->bad = !whole(t, b, data);
+			copies += !b->cut;
 			if (!b->bad && !good)
 				good = b;
 			/* The one that the thread writes into was there before all others. */
@@ -109,8 +133,11 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
 	b = end - 1;
 	if (!good && b->points != NOT_COUNTED && b->first >= points)
 		of->lost += b->first - points + b->points;
-	if (good && !in_place && good->sealed && !(good->flags & BLOCK_LAST) &&
-	    t->process[good->process].ended && !begun_anew(t, good)) {
+	if (!good || !good->sealed || good->flags & BLOCK_LAST || begun_anew(t, good))
+		return;
+	if (in_place && copies == 1 && (good->seq || never_moved(t, good))) {
+		*copying += pages_of(good);
+	} else if (!in_place && t->process[good->process].ended) {
 		tare_damage(
 		    t, "the last block of thread %u is missing, after its block at offset %llu",
 		    good->tid, (unsigned long long)at);
@@ -118,7 +145,12 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data)
 	}
 }
 
-/* What was in flight when a program was killed, or stopped recording under its threads: a block of
+static bool ended_here(const struct tare_timeline *t, size_t thread)
+{
+	return t->block[t->span[thread].first + t->span[thread].n - 1].flags & BLOCK_LAST;
+}
+
+/* What may have been in flight at most when a program was killed, or stopped recording under its threads: a block of
  * each that goes on, and one of labels or a new thread's. */
 static uint64_t in_flight(const struct tare_timeline *t)
 {
@@ -127,45 +159,50 @@ static uint64_t in_flight(const struct tare_timeline *t)
 	for (size_t i = 0; i < t->n_processes; i++)
 		blocks += t->process[i].known && !t->process[i].ended;
 	for (size_t i = 0; i < t->base.info.n_threads; i++)
-		blocks += !(t->block[t->span[i].first + t->span[i].n - 1].flags & BLOCK_LAST);
+		blocks += !ended_here(t, i);
 	return blocks * BLOCK_BYTES;
 }
 
-static void check_size(struct tare_timeline *t, const struct file_head *head)
+/* copying: what copies take of blocks that are there, and may be what is missing. */
+static void check_size(struct tare_timeline *t, const struct file_head *head, uint64_t copying)
 {
 	/* As long as it is now: the head was read before that. The last block need not fill its
 	 * last page. */
 	off_t now = lseek(t->fd, 0, SEEK_END);
 	uint64_t size = now > 0 ? ((uint64_t)now + FILE_PAGE - 1) & -(uint64_t)FILE_PAGE : 0;
 
-	if (head->next <= size || t->lost_errno || head->lost_errno)
+	if (head->next <= size || head->next - size <= copying || t->lost_errno || head->lost_errno)
 		return;
 	for (size_t i = 0; i < t->n_blocks; i++)
 		if (t->block[i].lost)
 			return; /* space was taken that the disk did not have */
 	if (head->next - size <= in_flight(t))
-		return;
-	tare_damage(t, "the file ends at offset %llu, and was written up to %llu",
-		    (unsigned long long)t->size, (unsigned long long)head->next);
+		tare_damage(t, "the file ends at offset %llu, %llu bytes before what was taken for it: they were not written yet when "
+			    "the program was killed, or are cut off",
+			    (unsigned long long)t->size, (unsigned long long)(head->next - size));
+	else
+		tare_damage(t, "the file ends at offset %llu, and was written up to %llu",
+			    (unsigned long long)t->size, (unsigned long long)head->next);
 	t->base.info.lost_unknown = true;
-	/* Whose the rest was, nobody can say. */
+	/* Whose the rest was, nobody can say; not of those whose last block is there. */
 	for (size_t i = 0; i < t->base.info.n_threads; i++)
-		t->threads[i].complete = false;
+		t->threads[i].complete &= ended_here(t, i);
 }
 
 int tare_check_blocks(struct tare_timeline *t, const struct file_head *head)
 {
 	uint8_t *data = malloc(BLOCK_BYTES);
+	uint64_t copying = 0;
 
 	if (!data)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->base.info.n_threads; i++)
-		check_thread(t, i, data);
+		check_thread(t, i, data, &copying);
 	for (size_t i = 0; i < t->n_processes; i++)
 		if (t->process[i].label_gap)
 			tare_damage(t, "blocks of labels of process %u are missing",
 				    t->process[i].pid);
-	check_size(t, head);
+	check_size(t, head, copying);
 	free(data);
 	return 0;
 }

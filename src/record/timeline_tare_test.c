@@ -323,6 +323,40 @@ TEST(a_file_that_was_cut_off_says_so)
 	expect(gap, 7);
 }
 
+/* Killed while a page was taken: for a copy of the block that is there, or for what nobody knows. */
+TEST(a_killed_program_s_file_that_ends_before_what_was_taken)
+{
+	static const struct expected there[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } };
+	static const struct {
+		enum block_state state; /* of the thread's block */
+		bool moved, ended;	/* what it wrote into first is free, for it ended; the recording did */
+		unsigned pages;
+		bool told;
+	} rows[] = { { BLOCK_SEALED, false, false, 1, false }, { BLOCK_SEALED, false, false, 2, true }, { BLOCK_SEALED, true, false, 1, true },
+		     { BLOCK_SEALED, false, true, 1, true },   { BLOCK_OPEN, false, false, 1, true },	{ BLOCK_OPEN, false, false, 0, false } };
+	uint8_t data[64];
+	size_t n = put_short(data, false, 1, 1);
+
+	n += put_short(data + n, true, 1, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct block_head *h;
+
+		begin_file();
+		((struct file_process *)(void *)(file + FILE_PAGE + sizeof(*h)))->ended = rows[i].ended;
+		if (rows[i].moved) {
+			h = add(BLOCK_POINTS, 1, data, 0, BLOCK_FREE);
+			h->flags = BLOCK_LAST;
+			sum_up(h);
+		}
+		h = add(BLOCK_POINTS, 0, data, n, rows[i].state);
+		h->value[0] = 1000;
+		sum_up(h);
+		((struct file_head *)(void *)file)->next = size + rows[i].pages * FILE_PAGE;
+		damaged = rows[i].told ? "bytes before what was taken for it" : NULL;
+		expect(there, 2);
+	}
+}
+
 TEST(a_thread_whose_last_block_is_missing)
 {
 	uint8_t data[64];

@@ -250,6 +250,25 @@ def killed_at_random_moments():
 
 
 @test
+def cut_between_blocks():
+    """Of a program that did not end, or one of whose processes did not, too: never as if it were whole."""
+    for words in (["exit-inside"], ["fork-inside"], ["fork", "3"], ["loop", "20000", "2"]):
+        path = inside("between.tare")
+        if os.path.exists(path):
+            os.unlink(path)
+        sh(PROGRAM, *words, status=None, env={**ENV, "TARE_REGIONS": path})
+        whole = Path(path).read_bytes()
+        sh(TARE, "summarize", path)
+        starts = [at for at in range(8192, len(whole), 4096) if whole[at:at + 4] == b"TRB1"]
+        true(len(starts) >= 2, f"{words}: {starts}")
+        for at in starts:
+            Path(inside("cut.tare")).write_bytes(whole[:at])
+            r = json.loads(sh(TARE, "summarize", "--format", "json", "cut.tare", status=1).stdout)
+            damage = r["recordings"][0]["damage"]
+            true((f"ends at offset {at}" in damage and r["lost_unknown"]) or "missing" in damage, f"{words}, {at}: {damage}")
+
+
+@test
 def a_run_that_ends_early_differs_in_one_place():
     """However much the other does after that: here more than is looked through for where they come together again."""
     files = []
