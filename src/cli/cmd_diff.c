@@ -230,7 +230,7 @@ static int run(const struct command *self, int argc, char **argv)
 	o.shown.by = o.form.by;
 	o.shown.match = o.form.match;
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
-	input_note_all(argv + rest, before + after);
+	input_note_recordings(self->name, argv + rest, before + after);
 	if (o.form.html)
 		ret = page_file_open(&page, o.form.html, &err);
 	if (ret == 0)

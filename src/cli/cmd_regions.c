@@ -448,6 +448,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		kept_output_end(&kept, false, NULL);
 		return -1;
 	}
+	kept_output_hold(&kept, file.fd);
 	env = environment_with(file.path, o->counters, own);
 	region_file_close(&file);
 	plan.envp = env;

@@ -184,7 +184,7 @@ static int run(const struct command *self, int argc, char **argv)
 	o.shown.match = o.form.match;
 	o.how.singles = o.form.top ? o.form.top : SINGLES;
 	regions_init(&r, &o.how);
-	input_note_all(argv + rest, (size_t)(argc - rest));
+	input_note_recordings(self->name, argv + rest, (size_t)(argc - rest));
 	if (o.form.html)
 		ret = page_file_open(&page, o.form.html, &err);
 	if (ret == 0)

@@ -10,6 +10,7 @@
 #include "cli/input.h"
 #include "record/alloc.h"
 #include "record/perfdata.h"
+#include "record/perfdata_input.h"
 #include "view/escape.h"
 
 /* Of the process, which is one command. */
@@ -80,7 +81,7 @@ static void tell_left_part(const char *command, const char *path)
 
 	if (stat(path, &st) < 0 || file_place(path, place) <= 0)
 		return;
-	n = file_part_left(place, perfdata_unfinished, part);
+	n = file_part_left(place, recording_unfinished, part);
 	if (!n || stat(part, &of) < 0)
 		return;
 	if (of.st_mtim.tv_sec < st.st_mtim.tv_sec || (of.st_mtim.tv_sec == st.st_mtim.tv_sec && of.st_mtim.tv_nsec <= st.st_mtim.tv_nsec))
@@ -101,6 +102,12 @@ void input_note_recording(const char *command, const char *path)
 	if (alloc_path(blocks, sizeof(blocks), path))
 		input_note(blocks);
 	tell_left_part(command, path);
+}
+
+void input_note_recordings(const char *command, char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		input_note_recording(command, paths[i]);
 }
 
 void input_tell_broke_off(const char *command, const char *path, bool broke_off)

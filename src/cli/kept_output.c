@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/kept_output.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,16 @@ int kept_output_begin(struct kept_output *k, const char *output, const char *com
 	if (ret < 0)
 		kept_output_end(k, false, NULL);
 	return ret;
+}
+
+void kept_output_hold(struct kept_output *k, int fd)
+{
+	int same = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (same < 0)
+		return;
+	close(k->fd);
+	k->fd = same;
 }
 
 int kept_output_end(struct kept_output *k, bool worth, struct tare_error *err)

@@ -15,6 +15,8 @@ struct kept_output {
 
 /* -EINVAL: output is the command itself, or no regular file. */
 int kept_output_begin(struct kept_output *k, const char *output, const char *command, struct tare_error *err);
+/* What is at its path is another file now, of the descriptor `fd`, which has its lock: that one is held from now on. */
+void kept_output_hold(struct kept_output *k, int fd);
 /* worth: what was written is the output now; else it is gone. After a begin that failed, does nothing. */
 int kept_output_end(struct kept_output *k, bool worth, struct tare_error *err);
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "record/format.h"
 #include "record/perfdata.h"
 #include "record/perfdata_input.h"
 
@@ -27,13 +28,21 @@ bool perfdata_unfinished(int fd)
 	       !(head.features[0] | head.features[1] | head.features[2] | head.features[3]);
 }
 
+bool recording_unfinished(int fd)
+{
+	struct file_head head;
+
+	return perfdata_unfinished(fd) ||
+	       (pread(fd, &head, sizeof(head), 0) == sizeof(head) && !memcmp(head.magic, FILE_MAGIC, sizeof(head.magic)) && head.processes);
+}
+
 static int fail_open(const char *path, int code, struct tare_error *err)
 {
 	char part[FILE_PART_ROOM], place[PATH_MAX];
 
 	tare_fail(err, code, "cannot open %s: %s", path, strerror(code));
 	if (code == ENOENT && file_place(path, place) > 0) {
-		size_t n = file_part_left(place, perfdata_unfinished, part);
+		size_t n = file_part_left(place, recording_unfinished, part);
 
 		if (n)
 			tare_hint(err, n > 1 ? "%.70s and %zu more are there: recordings whose recorder was killed" : "%.100s is there: a recording whose recorder was killed",

@@ -20,6 +20,9 @@ struct input {
 	uint64_t left;   /* bytes beyond buf[end] that may be read; UINT64_MAX: to the end */
 };
 
+/* The same of any recording that has its file's name only in the end: a perf.data, or one of regions in which something began. */
+bool recording_unfinished(int fd);
+
 /* "-" is standard input. */
 int input_open(struct input *in, const char *path, struct tare_error *err);
 /* Replace a pipe by a temporary file of the same bytes, read from its start. */

@@ -373,6 +373,34 @@ def what_was_there_stays_until_there_is_something_better():
 
 
 @test
+def one_whose_recorder_was_killed_is_told_of():
+    """By the commands that read the one before it, or find none; while it is recorded it is nobody's leavings."""
+    def recorder():
+        p = subprocess.Popen([TARE, "regions", "-o", "told.tare", "--", "sh", "-c", f"{PROGRAM} loop 9 1; exec sleep 100"], env=ENV, cwd=ROOM.name, start_new_session=True)
+        while not os.path.exists(part) or os.path.getsize(part) < 9000:
+            time.sleep(0.01)
+        return p
+
+    part = inside("told.tare.part")
+    note = ": note: " + part + " is newer: a recording whose recorder was killed\n"
+    words = (["summarize"], ["aggregate", "a.tare"], ["diff", "a.tare"], ["export", "-f", "folded"])
+    for name in ("a.tare", "told.tare"):
+        sh(TARE, "regions", "-q", "-o", name, "--", PROGRAM, "loop", "9" if name == "a.tare" else "8", "1")
+    p = recorder()
+    equal(sh(TARE, "summarize", inside("told.tare")).stderr, "", "it is being recorded")
+    p.kill()
+    p.wait()
+    os.killpg(p.pid, signal.SIGKILL)
+    for w in words:
+        equal(sh(TARE, *w, inside("told.tare")).stderr, f"tare {w[0]}" + note, w[0])
+    equal(json.loads(sh(TARE, "summarize", "--format", "json", part).stdout)["points"], 20, "it can be read")
+    os.unlink(inside("told.tare"))
+    for w in words:
+        r = sh(TARE, *w, inside("told.tare"), status=125)
+        true(f"{part} is there: a recording whose recorder was killed" in r.stderr, r.stderr)
+
+
+@test
 def labels_made_while_it_runs_are_in_no_interval():
     """Making one takes memory, a lock and now and then a block of the file: none of that is the program's."""
     if os.uname().machine != "x86_64":
