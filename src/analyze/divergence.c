@@ -324,8 +324,45 @@ static bool from_another_thread(struct divergence_report *r, const struct cause 
 	*out = (struct memory_cause){ .kind = ended ? CAUSE_THREAD_END : CAUSE_THREADS,
 				      .found = place->differs,
 				      .address = place->address,
+				      .size = place->size,
 				      .value = { place->value[0], place->value[1] } };
 	return true;
+}
+
+enum { WRITERS_MOST = 3 };
+
+/*
+ * Who it was: a further run is looked at thread by thread, and one is named where its own instruction wrote there as it changed. Another
+ * may have, too.
+ */
+static int find_writer(struct divergence_report *r, struct divergence *d, unsigned size, struct diverge_plan *plan, struct tare_error *err)
+{
+	const struct cause_place place = { .address = r->address, .size = size };
+	const struct diverge_run *run = &d->run[0];
+	unsigned tried = 0;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < run->ended && tried < WRITERS_MOST && !r->writer_thread; i++) {
+		struct diverge_step step;
+		bool since_exec, wrote = false;
+
+		if (run->thread[i].born == d->born || !diverge_same_program(run->thread, run->ended, run->thread[i].born, d->born) ||
+		    run->thread[i].instructions < 2)
+			continue;
+		tried++;
+		ret = diverge_changed_by(plan, d, &run->thread[i], r->address, size, &step, err);
+		if (ret == 1) {
+			enum cause_writer how = cause_writer(&step, &place, r->address, code_at, r);
+
+			wrote = how == WRITER_STORE || (how == WRITER_CALL && call_writes(step.regs, r->address));
+		}
+		ret = ret < 0 ? ret : 0;
+		if (!wrote)
+			continue;
+		r->writer_thread = diverge_number(run->thread, run->ended, run->thread[i].born, &since_exec);
+		place_name(r, &r->writer, step.pc);
+	}
+	return ret;
 }
 
 static int find_cause(struct divergence_report *r, struct divergence *d, size_t environment_bytes, struct diverge_plan *plan,
@@ -370,6 +407,8 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 		r->from.pc = m.from;
 		r->back = m.from ? d->low - m.number : 0;
 	}
+	if (ret == 0 && r->cause == CAUSE_THREADS && plan && r->address)
+		ret = find_writer(r, d, m.size ? m.size : 8, plan, err);
 	if (ret == 0 && r->cause == CAUSE_STARTUP && plan && !r->forked)
 		ret = name_first_stack(r, d, plan, err);
 	if (c.held_in >= 0)

@@ -61,6 +61,8 @@ struct divergence_report {
 	int64_t back;		/* so many instructions before the place */
 	uint64_t address;	/* of the memory, or 0 */
 	char memory[160];	/* its name: the variable and its module, or the file; or "" */
+	unsigned writer_thread;	/* CAUSE_THREADS: which wrote there, in further runs; 0: not seen */
+	struct code_place writer; /* by this instruction, the last time that it changed */
 	struct first_stack_place started; /* CAUSE_STARTUP: what lies at `address` */
 	const char *held_in;	/* CAUSE_BEFORE: the register, or NULL */
 	int call;		/* its number, of CAUSE_CALL and CAUSE_WRITTEN */

@@ -228,6 +228,7 @@ static int judge(struct search *s, unsigned watched, struct divergence *d, struc
 	const struct cause_place *p = s->place;
 	size_t step;
 
+	s->out->size = p->size;
 	s->out->address = s->absolute = p->fs ? d->run[0].fs_base + p->address : p->address;
 	s->out->trail.places = 0;
 	for (unsigned r = 0; r < 2; r++)

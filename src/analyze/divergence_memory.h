@@ -9,6 +9,7 @@ struct memory_cause {
 	enum cause_kind kind;
 	bool found; /* a place was seen to differ: all else is of it */
 	uint64_t address, value[2];
+	unsigned size; /* bytes of it that were read */
 	char file[160];	  /* that is mapped there, or "" */
 	uint64_t from;	  /* the instruction that wrote it, or 0 */
 	int64_t number;	  /* of that instruction */

@@ -369,6 +369,30 @@ uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint32_t 
 	return number;
 }
 
+/* Of the process's first thread when thread `born` was created: a program begun by exec has a new one. */
+static uint32_t program_of(const struct diverge_thread *thread, size_t n, const struct diverge_thread *of)
+{
+	uint32_t born = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (thread[i].serial == of->serial && thread[i].tid == thread[i].pid && thread[i].born <= of->born && thread[i].born > born)
+			born = thread[i].born;
+	return born;
+}
+
+bool diverge_same_program(const struct diverge_thread *thread, size_t n, uint32_t a, uint32_t b)
+{
+	const struct diverge_thread *it[2] = { NULL, NULL };
+
+	for (size_t i = 0; i < n; i++) {
+		if (thread[i].born == a)
+			it[0] = &thread[i];
+		if (thread[i].born == b)
+			it[1] = &thread[i];
+	}
+	return it[0] && it[1] && it[0]->serial == it[1]->serial && program_of(thread, n, it[0]) == program_of(thread, n, it[1]);
+}
+
 static void number_it(struct divergence *d)
 {
 	d->thread = diverge_number(d->run[0].thread, d->run[0].ended, d->born, &d->since_exec);
@@ -397,8 +421,7 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 	return ret < 0 ? ret : 0;
 }
 
-/* The same place, or one of the thread that comes before it: where others part so early, few come as far as the first pair did. */
-static bool as_early(const struct divergence *d, const struct divergence *before)
+bool diverge_as_early(const struct divergence *d, const struct divergence *before)
 {
 	return d->verdict == DIVERGE_PARTED && d->born == before->born &&
 	       (d->low < before->low || d->run[0].step[d->at].pc == before->run[0].step[before->at].pc);
@@ -419,7 +442,7 @@ static int find_again(struct diverge_plan *plan, struct divergence *d, const str
 			ret = search_once(plan, d, err);
 		}
 		near = near && ret == 1 && i < TRIES; /* behind it: there they were alike by chance */
-		if (ret == 1 && !as_early(d, before))
+		if (ret == 1 && !diverge_as_early(d, before))
 			ret = 0;
 	}
 	return ret;
@@ -481,18 +504,18 @@ int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t num
 	return ret;
 }
 
-/* In one run: the last instruction before step[0] by which the place changed, each pass closer. 1: found; 0: it did not change. */
-static int last_change(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, struct history *h,
-		       struct tare_error *err)
+/* The last instruction of a thread before number `until` by which the place changed, each pass closer. 1: found; 0: it did not change. */
+static int last_change(struct diverge_plan *plan, struct divergence *d, uint32_t born, int64_t until, const struct diverge_place *place,
+		       struct history *h, struct tare_error *err)
 {
-	uint64_t low = 1, high = (uint64_t)d->first, mask = h->mask, n, first = 0;
+	uint64_t low = 1, high = (uint64_t)until, mask = h->mask, n, first = 0;
 	bool whole = true;
 	int ret = 0;
 
 	do {
 		struct diverge_run run = { 0 };
-		struct pass p = { .history = h, .run = &run, .err = err, .born = d->born };
-		struct exact_every every = { .registers = true, .only = d->born + 1, .n_peek = 1, .peek = { place->address },
+		struct pass p = { .history = h, .run = &run, .err = err, .born = born };
+		struct exact_every every = { .registers = true, .only = born + 1, .n_peek = 1, .peek = { place->address },
 					     .peek_fs = place->fs, .first = low };
 
 		every.n = n = (high - low) / PARTS + 1;
@@ -513,6 +536,23 @@ static int last_change(struct diverge_plan *plan, struct divergence *d, const st
 	return ret < 0 ? ret : h->any && n == 1;
 }
 
+static uint64_t mask_of(unsigned size)
+{
+	return size < 8 ? (1ull << 8 * size) - 1 : ~0ull;
+}
+
+int diverge_changed_by(struct diverge_plan *plan, struct divergence *d, const struct diverge_thread *thread, uint64_t address, unsigned size,
+		       struct diverge_step *out, struct tare_error *err)
+{
+	const struct diverge_place place = { .address = address };
+	struct history h = { .mask = mask_of(size) };
+	int ret = last_change(plan, d, thread->born, thread->instructions, &place, &h, err);
+
+	if (ret == 1)
+		*out = h.before;
+	return ret;
+}
+
 int diverge_history(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned size,
 		    struct diverge_written *out, struct tare_error *err)
 {
@@ -521,9 +561,9 @@ int diverge_history(struct diverge_plan *plan, struct divergence *d, const struc
 
 	*out = (struct diverge_written){ 0 };
 	for (int i = 0; ret == 0 && i < CHANCES; i++) {
-		struct history h = { .mask = size < 8 ? (1ull << 8 * size) - 1 : ~0ull };
+		struct history h = { .mask = mask_of(size) };
 
-		ret = last_change(plan, d, place, &h, err);
+		ret = last_change(plan, d, d->born, d->first, place, &h, err);
 		if (ret == 1)
 			*out = (struct diverge_written){ .found = true, .step = h.before };
 		out->at_start |= i && h.first != first;

@@ -38,6 +38,7 @@ enum { DIVERGE_PLACES_MAX = EXACT_PEEK_MAX };
 struct diverge_thread {
 	uint32_t serial, born;
 	int pid, tid;
+	int64_t instructions;
 };
 
 /* What was mapped, and what became of processes, in the order in which it was told. */
@@ -124,6 +125,9 @@ struct diverge_plan {
  */
 uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint32_t born, bool *since_exec);
 
+/* Whether two threads are of one process, and of the same program in it: exec ends all others. */
+bool diverge_same_program(const struct diverge_thread *thread, size_t n, uint32_t a, uint32_t b);
+
 /* diverge_free() after use, also after an error. */
 int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tare_error *err);
 /*
@@ -142,6 +146,12 @@ struct diverge_written {
 /* A few more runs, each with few samples. */
 int diverge_history(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned size,
 		    struct diverge_written *out, struct tare_error *err);
+/*
+ * Which instruction of another thread was the last by which the `size` bytes there changed, whoever wrote them: 1; 0: none. In a few
+ * more runs, each with few samples of it; `thread` is of d->run[].
+ */
+int diverge_changed_by(struct diverge_plan *plan, struct divergence *d, const struct diverge_thread *thread, uint64_t address, unsigned size,
+		       struct diverge_step *out, struct tare_error *err);
 /*
  * Two runs anew: what the thread of `d`, which goes the same way up to there, did before its instruction `number`, with what `n` places
  * hold before each, into `out`, where step[at] is that instruction. 1; 0: they had not the same way now. `tries` and one runs at the most;

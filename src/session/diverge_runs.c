@@ -56,7 +56,7 @@ static struct track *track_of(struct pass *p, uint32_t born)
 	return &p->track[born];
 }
 
-static int keep_thread(struct pass *p, const struct exact_sample *s)
+static int keep_thread(struct pass *p, const struct exact_sample *s, int64_t instructions)
 {
 	struct diverge_run *r = p->run;
 
@@ -69,7 +69,7 @@ static int keep_thread(struct pass *p, const struct exact_sample *s)
 		r->thread = more;
 		r->ended_room = room;
 	}
-	r->thread[r->ended++] = (struct diverge_thread){ s->serial, s->born, s->pid, s->tid };
+	r->thread[r->ended++] = (struct diverge_thread){ s->serial, s->born, s->pid, s->tid, instructions };
 	return 0;
 }
 
@@ -85,7 +85,7 @@ static int keep_mark(struct pass *p, const struct exact_sample *s)
 		t->end = mark;
 		p->run->instructions += mark.count;
 		p->run->threads++;
-		return keep_thread(p, s);
+		return keep_thread(p, s, mark.count);
 	}
 	if (t->n == t->room) {
 		size_t room = t->room ? 2 * t->room : 16;

@@ -61,6 +61,8 @@ int diverge_run_until(struct diverge_plan *plan, struct divergence *d, struct pa
  * high (`there`), or at some time up to that. Between, as far as its nearest system calls around that tell.
  */
 unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool there);
+/* The same place as before, or one of the thread that comes before it: where others part so early, few come as far as the first pair did. */
+bool diverge_as_early(const struct divergence *d, const struct divergence *before);
 void diverge_tracks_free(struct pass *p);
 
 #endif

@@ -24,6 +24,19 @@ TEST(a_program_begun_by_exec_is_the_thread_that_it_was)
 	}
 }
 
+TEST(exec_ends_the_threads_of_the_program_before)
+{
+	static const struct {
+		uint32_t a, b;
+		bool same;
+	} rows[] = { { 3, 4, true }, { 0, 4, false }, { 5, 4, false }, { 1, 2, false }, { 0, 1, false }, { 0, 9, false }, { 4, 4, true } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CHECK_EQ(diverge_same_program(ended, ARRAY_SIZE(ended), rows[i].a, rows[i].b), rows[i].same, "%u and %u", rows[i].a, rows[i].b);
+		CHECK_EQ(diverge_same_program(ended, ARRAY_SIZE(ended), rows[i].b, rows[i].a), rows[i].same, "%u and %u", rows[i].b, rows[i].a);
+	}
+}
+
 /* Thread 0 makes system calls at 10, 20, 30 and 40 ns, with 100 instructions between; the others live as the rows say. */
 TEST(which_threads_lived_at_once_with_it)
 {
@@ -52,6 +65,33 @@ TEST(which_threads_lived_at_once_with_it)
 
 		CHECK_EQ(diverge_beside(&p, &d, true), (unsigned)rows[i].there, "row at line %d: there", rows[i].line);
 		CHECK_EQ(diverge_beside(&p, &d, false), (unsigned)rows[i].ever, "row at line %d: up to there", rows[i].line);
+	}
+}
+
+TEST(a_place_that_is_found_again)
+{
+	static const struct {
+		int line;
+		enum diverge_verdict verdict;
+		uint32_t born;
+		int64_t low;
+		size_t at;
+		bool again;
+	} rows[] = {
+		{ __LINE__, DIVERGE_PARTED, 3, 101, 1, true },
+		{ __LINE__, DIVERGE_PARTED, 3, 100, 0, true }, /* before it */
+		{ __LINE__, DIVERGE_PARTED, 3, 102, 2, false }, /* behind it, at another instruction */
+		{ __LINE__, DIVERGE_PARTED, 3, 103, 3, true }, /* at the same one, of a loop */
+		{ __LINE__, DIVERGE_PARTED, 2, 101, 1, false },
+		{ __LINE__, DIVERGE_MOVES, 3, 101, 1, false },
+	};
+	struct diverge_step step[] = { { 100, 0x10 }, { 101, 0x20 }, { 102, 0x30 }, { 103, 0x20 } };
+	const struct divergence before = { .verdict = DIVERGE_PARTED, .born = 3, .low = 101, .at = 1, .run = { { .step = step } } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct divergence d = { .verdict = rows[i].verdict, .born = rows[i].born, .low = rows[i].low, .at = rows[i].at, .run = { { .step = step } } };
+
+		CHECK_EQ(diverge_as_early(&d, &before), rows[i].again, "row at line %d", rows[i].line);
 	}
 }
 

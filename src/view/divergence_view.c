@@ -243,6 +243,11 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 		put_place(out, &r->from);
 		text_add(out, "\n");
 	}
+	if (r->writer_thread) {
+		text_add(out, "   thread %u wrote there in a further run, at ", r->writer_thread);
+		put_place(out, &r->writer);
+		text_add(out, "\n");
+	}
 	if (r->has_value)
 		text_add(out, "   in %s: %#" PRIx64 " (%" PRIu64 ") in one run, %#" PRIx64 " (%" PRIu64 ") in the other\n", r->value_in,
 			 r->value[0], r->value[0], r->value[1], r->value[1]);
@@ -354,6 +359,10 @@ static void json_cause(struct json *j, const struct divergence_report *r)
 	if (r->from.pc) {
 		json_place(j, "from", &r->from);
 		json_int(j, "instructions_before", r->back);
+	}
+	if (r->writer_thread) {
+		json_uint(j, "writer_thread", r->writer_thread);
+		json_place(j, "writer", &r->writer);
 	}
 	if (r->has_value) {
 		json_string(j, "register", r->value_in);

@@ -177,6 +177,7 @@ def what_another_thread_was_given_is_no_race():
     equal((d["verdict"], d["thread"], d["at"]["function"]), ("parted", 1, "spin"), str(d)[:1500])
     words = d["cause"]["words"]
     true("handed (parting)" in words and "another thread wrote" in words and "alike" not in words, words)
+    equal((d["cause"]["writer_thread"], d["cause"]["writer"]["function"]), (2, "hand_over"), str(d["cause"]))
 
 
 @test

@@ -97,7 +97,7 @@ static volatile int flag;
 
 static void *raise_flag(void *with)
 {
-	usleep(20000);
+	usleep(5000);
 	flag = 1;
 	return with;
 }
