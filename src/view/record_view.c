@@ -24,19 +24,6 @@ static void put_size(struct text *out, uint64_t bytes)
 		text_add(out, "%.1f KiB", (double)bytes / 1024);
 }
 
-static void put_event(struct text *out, const struct sample_tally *t, const struct style *s)
-{
-	text_add(out, "  ");
-	put_count(out, s, t->samples);
-	text_add(out, " of %s", t->name);
-	if (t->share < SHARE_WHOLE) {
-		text_add(out, ", which was on the PMU ");
-		put_percent(out, 100 * t->share);
-		text_add(out, " of the time");
-	}
-	text_add(out, "\n");
-}
-
 /* Of what, how often, of how many. */
 static void put_exact(struct text *out, const struct sample_outcome *o, const struct style *s)
 {
@@ -58,7 +45,7 @@ static double lost_points(const struct sample_outcome *o, uint64_t samples)
 }
 
 /* What did not get into the file, and what that does to a share of the whole. */
-static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t samples, const struct style *s)
+static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t samples, bool of_several, const struct style *s)
 {
 	if (o->lost) {
 		text_add(out, "  %s", ink_on(s, INK_BAD));
@@ -67,8 +54,8 @@ static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t 
 		if (samples) {
 			text_add(out, ": ");
 			put_percent(out, lost_points(o, samples));
-			text_add(out, " of all, so a share may be off by as many points; where mappings are among them, the code there has "
-				      "no names");
+			text_add(out, " of all%s; where mappings are among them, the code there has no names",
+				 of_several ? "" : ", so a share may be off by as many points");
 		}
 		text_add(out, "%s\n  -m gives a larger buffer (now ", ink_off(s));
 		put_size(out, o->rings.largest);
@@ -141,34 +128,79 @@ static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_
 		text_add(out, "  none lost, as far as the kernel tells\n");
 }
 
+/* It has samples of its own: a member is read with its leader's, and the dummy is there for what the kernel tells beside them. */
+static bool sampled(const struct sample_tally *t)
+{
+	return !t->member && strcmp(t->name, "dummy:u");
+}
+
+/* A sample of each occurrence, and of all that there were: no share is by chance. */
+static bool is_census(const struct sample_outcome *o, const struct sample_tally *t)
+{
+	return t->samples && t->period_sum == t->samples && t->total.value == t->samples && t->share >= SHARE_WHOLE && !o->lost && !o->throttled;
+}
+
 /*
- * Half the width of the 95 % interval of a share of 10 % among n samples: the normal approximation; and what is missing
- * may all have been of one place.
+ * How well a share of one event's samples is known. Half the width of the 95 % interval of a share of 10 %: the normal approximation;
+ * and what is missing may all have been of that event and of one place.
  */
-static void put_confidence(struct text *out, const struct sample_outcome *o, uint64_t samples, const struct style *s)
+static void put_confidence(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
 {
 	const double share = 0.1, z = 1.96;
-	double chance = 100 * z * sqrt(share * (1 - share) / (double)samples), points = chance + lost_points(o, samples);
+	double chance = 100 * z * sqrt(share * (1 - share) / (double)t->samples), points = chance + lost_points(o, t->samples);
 
-	text_add(out, "  ");
-	if (o->exact && !o->broke_off && !o->timed_out && !o->large_enough)
-		text_add(out, "the same in every run of a program that repeats; ");
-	else if (o->broke_off)
-		text_add(out, "the recording broke off: what came later is missing; ");
-	else if (!o->lost && !o->throttled)
-		text_add(out, "none lost; ");
-	if (points < 10)
+	if (is_census(o, t))
+		text_add(out, "a sample of every one, so shares are exact\n");
+	else if (points < 10)
 		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)\n", s->utf8 ? "\u00b1" : "+-",
 			 points < 1 ? 2 : 1, points);
 	else
 		text_add(out, "too %s to tell shares by\n", chance < 10 ? "much is missing" : "few");
 }
 
+/* Of several, each is known as well as its own samples are many. */
+static void put_event(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, bool of_several, const struct style *s)
+{
+	text_add(out, "  ");
+	put_count(out, s, t->samples);
+	text_add(out, " of %s", t->name);
+	if (t->share < SHARE_WHOLE) {
+		text_add(out, ", which was on the PMU ");
+		put_percent(out, 100 * t->share);
+		text_add(out, " of the time");
+	}
+	if (of_several && t->samples) {
+		text_add(out, ": ");
+		put_confidence(out, o, t, s);
+	} else {
+		text_add(out, "\n");
+	}
+}
+
+/* `only`: the one event that has samples; NULL: several have. */
+static void put_whole(struct text *out, const struct sample_outcome *o, const struct sample_tally *only, const struct style *s)
+{
+	const char *whole = NULL;
+
+	if (o->exact && !o->broke_off && !o->timed_out && !o->large_enough)
+		whole = "the same in every run of a program that repeats";
+	else if (o->broke_off)
+		whole = "the recording broke off: what came later is missing";
+	else if (!o->lost && !o->throttled)
+		whole = "none lost";
+	if (!whole && !only)
+		return;
+	text_add(out, "  %s%s", whole ? whole : "", !only ? "\n" : whole ? "; " : "");
+	if (only)
+		put_confidence(out, o, only, s);
+}
+
 void record_view(struct text *out, const struct sample_outcome *o, const char *file, uint64_t file_bytes,
 		 bool loss_only, const struct style *s)
 {
 	uint64_t samples = samples_of(o);
-	size_t sampled = 0;
+	const struct sample_tally *only = NULL;
+	size_t n_sampled = 0;
 	struct text name = { 0 };
 
 	escape(&name, file ? file : "standard output", strlen(file ? file : "standard output"));
@@ -193,14 +225,16 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	}
 	text_free(&name);
 	for (size_t i = 0; i < o->n_events; i++)
-		sampled += !o->event[i].member && strcmp(o->event[i].name, "dummy:u");
+		if (sampled(&o->event[i]) && n_sampled++ == 0)
+			only = &o->event[i];
+	if (n_sampled > 1)
+		only = NULL;
 	for (size_t i = 0; !loss_only && i < o->n_events; i++)
-		if (!o->event[i].member && strcmp(o->event[i].name, "dummy:u") &&
-		    (sampled > 1 || o->event[i].share < SHARE_WHOLE))
-			put_event(out, &o->event[i], s);
+		if (sampled(&o->event[i]) && (!only || o->event[i].share < SHARE_WHOLE))
+			put_event(out, o, &o->event[i], !only, s);
 	if (!loss_only && o->exact && o->n_events)
 		put_exact(out, o, s);
-	put_loss(out, o, samples, s);
+	put_loss(out, o, samples, !only, s);
 	for (size_t i = 0; !loss_only && i < o->n_events; i++)
 		put_missed(out, o, &o->event[i], s);
 	if (o->aux)
@@ -208,7 +242,7 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	if (loss_only)
 		return;
 	if (samples)
-		put_confidence(out, o, samples, s);
+		put_whole(out, o, only, s);
 	else if (o->broke_off)
 		put_careful(out, s, "the recording broke off before the first of them was in a file: nothing of it is kept");
 	else if (!o->lost && !o->aux)

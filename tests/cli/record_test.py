@@ -103,7 +103,9 @@ def threads_forks_and_a_library():
     true(any("libm.so.6" in m or "libm-" in m for m in maps), f"the late library in {maps}")
     equal(len(records("fork")), 2)
     equal(len(records("exit")), 3)
-    true(re.search(r"tare record: [\d,]+ samples in ", err) and "none lost; a share of 10 %" in err, err)
+    true(re.search(r"tare record: [\d,]+ samples in ", err) and "\n  none lost\n" in err, err)
+    n = sum(g[4] == "cpu-clock:u" for g in got)
+    true(f"\n  {n} of cpu-clock:u: a share of 10 % is known to +- {196 * (0.09 / n) ** 0.5:.1f} points (95 %)\n" in err or n < 40, err)
 
 
 @test
@@ -146,6 +148,7 @@ def a_period_is_kept_to_the_event():
     """Faults that are made: a sample every 10 of them, nothing scaled, nothing lost."""
     err = record("-e", "page-faults:u", "-c", "1", "--", *WORK, status=5)
     every = len(by_tare())
+    true("none lost; a sample of every one, so shares are exact\n" in err, err)
     record("-e", "page-faults:u", "-c", "10", "--", *WORK, status=5)
     per_thread = {}
     for s in by_tare():
