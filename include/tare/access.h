@@ -87,6 +87,7 @@ enum tare_access_latency {
 	TARE_LATENCY_TAG_TO_RETIRE,   /**< IBS: from dispatch to retirement */
 	TARE_LATENCY_COMPLETE_TO_RETIRE, /**< IBS */
 	TARE_LATENCY_FETCH,	      /**< IBS fetch: of instruction bytes */
+	TARE_LATENCY_STORE,	      /**< PEBS: of a store, as the processor's store latency facility says */
 	TARE_LATENCIES
 };
 

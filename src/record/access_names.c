@@ -45,7 +45,7 @@ const char *tare_access_tlb_name(enum tare_access_tlb tlb)
 const char *tare_access_latency_name(enum tare_access_latency latency)
 {
 	static const char *const names[] = { "total", "issue", "translation", "use", "instruction", "retire", "miss",
-					     "tag-to-retire", "complete-to-retire", "fetch" };
+					     "tag-to-retire", "complete-to-retire", "fetch", "store" };
 
 	return NAME(names, latency);
 }

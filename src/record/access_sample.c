@@ -142,7 +142,8 @@ static void snoop(const struct source *s, struct tare_access *a)
 		{ 16, TARE_SNOOP_MODIFIED }, { 4, TARE_SNOOP_HIT }, { 8, TARE_SNOOP_MISS }, { 2, TARE_SNOOP_NONE },
 	};
 
-	if (s->snoopx) {
+	/* Who gave it is told beside what its cache had; changed says most. */
+	if (s->snoopx && !(s->snoop & rows[0].bit)) {
 		access_snoop(a, s->snoopx & 1 ? TARE_SNOOP_FORWARD : TARE_SNOOP_PEER);
 		return;
 	}
@@ -165,7 +166,22 @@ static void translation(const struct source *s, struct tare_access *a)
 								       : TARE_TLB_HIT);
 }
 
-/* 0 is how the kernel says that there was no measurement. */
+/*
+ * Kernels before 6.0 say "load" of what Intel's store latency facility samples: MEM_TRANS_RETIRED.STORE_SAMPLE, and of the small cores
+ * MEM_UOPS_RETIRED.STORE_LATENCY. Source: Linux, arch/x86/events/intel/ds.c, store_latency_data(), and its change in 6.0.
+ */
+static bool samples_stores(const struct perfdata_event *event)
+{
+	enum { RAW = 4, STORE_SAMPLE = 0x2cd, STORE_LATENCY = 0x6d0, CODE = 0xffff };
+
+	return event && ((event->attr.type == RAW && (event->attr.config & CODE) == STORE_SAMPLE) || (event->attr.config & CODE) == STORE_LATENCY);
+}
+
+/*
+ * 0 is how the kernel says that there was no measurement. Of a store it is Intel's store latency, from Sapphire Rapids and Alder Lake on, which
+ * is no load's; what its second word is then is not documented, and of what is neither load nor store (TSX) no latency of an access at all. Source: Linux,
+ * arch/x86/events/intel/ds.c: PERF_X86_EVENT_PEBS_STLAT, intel_get_tsx_weight().
+ */
 static void weights(const struct perfdata_record *rec, bool amd, struct tare_access *a)
 {
 	static const enum tare_access_latency intel[] = { TARE_LATENCY_USE, TARE_LATENCY_INSTRUCTION,
@@ -173,15 +189,18 @@ static void weights(const struct perfdata_record *rec, bool amd, struct tare_acc
 					      ibs[] = { TARE_LATENCY_MISS, TARE_LATENCY_TAG_TO_RETIRE,
 							TARE_LATENCY_TAG_TO_RETIRE };
 	const enum tare_access_latency *meaning = amd ? ibs : intel;
-	uint64_t w = rec->sample.weight;
+	bool load = a->kind == TARE_ACCESS_LOAD, store = a->kind == TARE_ACCESS_STORE;
+	uint64_t w = rec->has & (PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT) ? rec->sample.weight : 0;
 
-	if (rec->has & PD_SAMPLE_WEIGHT && w && w <= UINT32_MAX)
+	if (!(rec->has & PD_SAMPLE_WEIGHT_STRUCT) && w > UINT32_MAX)
+		return;
+	if ((uint32_t)w && (amd || load))
 		access_latency(a, meaning[0], (uint32_t)w);
+	if ((uint32_t)w && !amd && store)
+		access_latency(a, TARE_LATENCY_STORE, (uint32_t)w);
 	if (!(rec->has & PD_SAMPLE_WEIGHT_STRUCT))
 		return;
-	if ((uint32_t)w)
-		access_latency(a, meaning[0], (uint32_t)w);
-	if (w >> 32 & 0xffff)
+	if (w >> 32 & 0xffff && (amd || load))
 		access_latency(a, meaning[1], w >> 32 & 0xffff);
 	if (w >> 48 && !amd)
 		access_latency(a, meaning[2], (uint32_t)(w >> 48));
@@ -260,6 +279,8 @@ bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare
 		    : s.op & OP_PREFETCH				  ? TARE_ACCESS_PREFETCH
 		    : s.op & OP_EXEC					  ? TARE_ACCESS_FETCH
 									  : TARE_ACCESS_OTHER;
+	if (!amd && out->kind == TARE_ACCESS_LOAD && samples_stores(rec->event))
+		out->kind = TARE_ACCESS_STORE;
 	level(&s, amd, out);
 	snoop(&s, out);
 	translation(&s, out);

@@ -135,6 +135,8 @@ static void load_store(const struct spe_record *r, const struct spe_codes *codes
 		access_distance(a, TARE_REMOTE);
 	if (r->events & SPE_EV_MODIFIED)
 		access_snoop(a, TARE_SNOOP_MODIFIED);
+	else if (r->events & SPE_EV_SNOOPED && !(a->has & TARE_ACCESS_SNOOP))
+		access_snoop(a, TARE_SNOOP_PEER);
 	if (r->events & SPE_EV_TLB_WALK)
 		access_tlb(a, TARE_TLB_WALK);
 	else if (r->events & SPE_EV_TLB_ACCESS)

@@ -80,6 +80,9 @@ TEST(data_sources)
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 14, 0, 0, 0), "load persistent memory socket" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 15, 0, 0, 0), "load" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 3, 0, 1, 0), "load L3 socket snoop:forward" },
+		{ __LINE__, SRC(2, 2, 16, 0, 0, 3, 0, 1, 0), "load L3 socket snoop:modified" },
+		{ __LINE__, SRC(2, 2, 16, 0, 0, 11, 1, 2, 0), "load cache remote snoop:modified" },
+		{ __LINE__, SRC(2, 2, 4, 0, 0, 11, 1, 2, 0), "load cache remote snoop:peer" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 11, 0, 0, 1), "load cache near" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 11, 1, 0, 2), "load cache socket" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 1, 0, 3), "load memory remote" },
@@ -190,6 +193,42 @@ TEST(addresses_and_weights)
 	access_common(&rec, &a);
 	CHECK(access_from_sample(&rec, true, &a));
 	CHECK_STR(words(&a), "load L1 own snoop:none tlb:hit miss=100 tag-to-retire=200");
+}
+
+TEST(weights_by_operation)
+{
+	enum { LOAD = 2, STORE = 4, BOTH = 6, PREFETCH = 8, STORE_SAMPLE = 0x2cd, STORE_LATENCY = 0x6d0, LOADS = 0x1cd, RAW = 4, ATOM = 10 };
+	static const struct {
+		int line;
+		unsigned op, type;
+		uint64_t config;
+		bool two_words;
+		const char *says;
+	} rows[] = {
+		{ __LINE__, LOAD, RAW, LOADS, false, "load L1 own use=100" },
+		{ __LINE__, LOAD, RAW, LOADS, true, "load L1 own use=100 instruction=200 retire=7" },
+		{ __LINE__, STORE, RAW, STORE_SAMPLE, false, "store L1 own store=100" },
+		{ __LINE__, STORE, RAW, STORE_SAMPLE, true, "store L1 own retire=7 store=100" },
+		{ __LINE__, STORE, RAW, 0x82d0, true, "store L1 own retire=7 store=100" },
+		{ __LINE__, LOAD, RAW, STORE_SAMPLE, true, "store L1 own retire=7 store=100" }, /* before Linux 6.0 */
+		{ __LINE__, LOAD, ATOM, STORE_LATENCY, false, "store L1 own store=100" },
+		{ __LINE__, LOAD, ATOM, STORE_SAMPLE, false, "load L1 own use=100" },
+		{ __LINE__, BOTH, RAW, LOADS, true, "update L1 own retire=7" },
+		{ __LINE__, PREFETCH, RAW, LOADS, false, "prefetch L1 own" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct perfdata_event event = { .attr = { .type = rows[i].type, .config = rows[i].config }, .name = (char *)"e" };
+		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .event = &event,
+					       .has = PD_SAMPLE_DATA_SRC | (rows[i].two_words ? PD_SAMPLE_WEIGHT_STRUCT : PD_SAMPLE_WEIGHT) };
+		struct tare_access a;
+
+		rec.sample.data_src = SRC(rows[i].op, 0x0a, 0, 0, 0, 0, 0, 0, 0);
+		rec.sample.weight = rows[i].two_words ? 100 | 200ull << 32 | 7ull << 48 : 100;
+		access_common(&rec, &a);
+		CHECK(access_from_sample(&rec, false, &a), "row at line %d", rows[i].line);
+		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+	}
 }
 
 /* ---- IBS ---- */
@@ -383,6 +422,8 @@ TEST(spe_events)
 		{ __LINE__, SPE_LOAD_STORE, 0, 0x8000e, "load L2 own" },
 		{ __LINE__, SPE_LOAD_STORE, 0, 0x18000e, "load beyond L1" },
 		{ __LINE__, SPE_LOAD_STORE, 0, 0x200006, "load L1 own snoop:modified" },
+		{ __LINE__, SPE_LOAD_STORE, 0, 0x800006, "load L1 own snoop:peer" },
+		{ __LINE__, SPE_LOAD_STORE, 0, 0xa00006, "load L1 own snoop:modified" },
 		{ __LINE__, SPE_LOAD_STORE, 0, 2, "load" },
 		{ __LINE__, SPE_LOAD_STORE, 0x06, 2, "update locked" },
 		{ __LINE__, SPE_LOAD_STORE, 0x0a, 2, "load locked" },

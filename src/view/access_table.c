@@ -87,6 +87,7 @@ static const struct column columns[] = {
 	LATENCY("tag_to_retire", TARE_LATENCY_TAG_TO_RETIRE),
 	LATENCY("complete_to_retire", TARE_LATENCY_COMPLETE_TO_RETIRE),
 	LATENCY("fetch", TARE_LATENCY_FETCH),
+	LATENCY("store", TARE_LATENCY_STORE),
 };
 
 enum { COLUMNS = ARRAY_SIZE(columns) };

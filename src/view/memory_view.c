@@ -22,6 +22,7 @@ static const char *const latency_meaning[] = {
 	[TARE_LATENCY_TAG_TO_RETIRE] = "from dispatch to retirement (IBS)",
 	[TARE_LATENCY_COMPLETE_TO_RETIRE] = "from completion to retirement (IBS)",
 	[TARE_LATENCY_FETCH] = "of instruction bytes (IBS fetch)",
+	[TARE_LATENCY_STORE] = "of a store (PEBS)",
 };
 
 static const char *latency_name(int i)
@@ -361,8 +362,13 @@ static void put_remarks(struct text *out, const struct memory *m, const struct s
 		text_add(out, " p50, p99: cycles, %s; half of the samples took at most p50. Behind them how many took how long: a column for each "
 			      "doubling, from %" PRIu64 " on.\n",
 			 latency_meaning[m->latency], bin_from(bins_of(&m->total.latency[m->latency]->d).first));
-	else
+	else if (!m->total.latency[TARE_LATENCY_STORE])
 		text_add(out, " No latencies: what recorded this does not measure them.\n");
+	if (m->total.latency[TARE_LATENCY_STORE]) {
+		text_add(out, " What was measured of ");
+		put_count(out, style, m->total.latency[TARE_LATENCY_STORE]->d.n);
+		text_add(out, " stores (PEBS) is no load's latency and is in no column here; -f json has it as \"store\".\n");
+	}
 	if (!m->total.placed)
 		text_add(out, " What served the data is not told by what recorded this.\n");
 	if (m->no_accesses) {

@@ -47,10 +47,11 @@ def check_row(row, truth, what):
     equal(row["distances"], dict(collections.Counter(LEVELS[t["level"]][1] for t in truth if t["level"])), f"{what} distances")
     equal(row["snoops"], dict(collections.Counter(t["snoop"] for t in truth if t["snoop"])), f"{what} snoops")
     equal(row["tlbs"], dict(collections.Counter(t["tlb"] for t in truth if t["tlb"])), f"{what} TLBs")
-    latencies = [t["weight"] for t in truth if t["weight"]]
-    equal(list(row["latencies"]), ["use"] if latencies else [], f"{what} latencies")
-    if latencies:
-        got = row["latencies"]["use"]
+    # one is no measurement of the other; of what is neither nothing is known
+    by_op = {"use": [t["weight"] for t in truth if t["op"] == "load" and t["weight"]], "store": [t["weight"] for t in truth if t["op"] == "store" and t["weight"]]}
+    equal(list(row["latencies"]), [name for name, n in by_op.items() if n], f"{what} latencies")
+    for name, got in row["latencies"].items():
+        latencies = by_op[name]
         equal((got["samples"], got["sum"], got["min"], got["max"]), (len(latencies), sum(latencies), min(latencies), max(latencies)), what)
         bins = collections.Counter(v.bit_length() for v in latencies)
         equal([(b["from"], b["to"], b["count"]) for b in got["histogram"]],
@@ -103,7 +104,7 @@ def random_accesses(seed, n):
         op = rng.choice(("load", "load", "store", "update", "prefetch"))
         t = {"pid": rng.choice((10, 20, 30)), "ip": 0x400000 + 4 * rng.randrange(40), "op": op, "level": rng.choice((*LEVELS, None)),
              "snoop": rng.choice((*SNOOPS, None)), "tlb": rng.choice((*TLBS, None)), "period": rng.randrange(1, 5000),
-             "weight": rng.choice((0, rng.randrange(1, 60), rng.randrange(1, 5000))) if op == "load" else 0, "cpu": rng.randrange(4),
+             "weight": rng.choice((0, rng.randrange(1, 60), rng.randrange(1, 5000))), "cpu": rng.randrange(4),
              "phys": rng.choice((0, rng.randrange(1, 16 << 20))), "time": 1000 + i}
         t["tid"] = t["pid"] + rng.randrange(3)
         t["addr"], t["object"] = rng.choice((
@@ -193,7 +194,8 @@ def csv_and_text_say_the_same():
         equal((int(r["samples"]), int(r["place L3"]), int(r["tlb walk"])), (w["samples"], w["places"].get("L3", 0), w["tlbs"].get("walk", 0)), r["symbol"])
         equal(r["use p50"], str(w["latencies"]["use"]["p50"]), "p50")
     text = tare("memory", "--by", "symbol", path).stdout
-    for says in ("500 accesses over", "from the load's issue to the data's arrival (PEBS)", "the hardware follows one at a time", "stack of prog10 (10)"):
+    for says in ("500 accesses over", "from the load's issue to the data's arrival (PEBS)", "the hardware follows one at a time", "stack of prog10 (10)",
+                 "stores (PEBS) is no load's latency"):
         true(says in text, f"{says} in {text}")
 
 
