@@ -112,6 +112,7 @@ struct aggregate_run {
 	uint64_t regions, points, alone; /* alone: points that not all runs have */
 	uint64_t gaps, lost;		 /* places where points are missing; points that are, as far as that is known */
 	bool lost_unknown;		 /* and others of which it is not */
+	struct timeline_machine machine;
 	size_t threads;
 	struct aggregate_amount detached[TIMELINE_COUNTERS_MAX]; /* of all rows: of detached timings */
 };

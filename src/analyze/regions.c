@@ -169,7 +169,7 @@ static int take_recording(struct regions *r, const struct timeline_info *info, s
 		return tare_fail_nomem(err);
 	r->recording = more;
 	to = &r->recording[r->n_recordings++];
-	*to = (struct regions_recording){ .start_ns = info->start_ns };
+	*to = (struct regions_recording){ .start_ns = info->start_ns, .machine = info->machine };
 	if (!copied(&to->path, info->path) || !copied(&to->format, info->format) || !copied(&to->command, info->command) ||
 	    !copied(&to->damage, info->damage) || !copied(&to->remark, info->remark))
 		return tare_fail_nomem(err);

@@ -96,6 +96,7 @@ struct regions_thread {
 struct regions_recording {
 	char *path, *format, *command, *damage, *remark; /* damage, remark: NULL without */
 	uint64_t start_ns;
+	struct timeline_machine machine;
 };
 
 /* One region or detached timing, kept because it is among the dearest. */

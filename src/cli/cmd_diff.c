@@ -166,7 +166,12 @@ static void say_dearer(const struct command *self, const struct dearer *d)
 static int verdict(const struct command *self, const struct compare *c, const struct diff_options *o, struct tare_error *err)
 {
 	struct dearer found = { 0 };
+	struct machines machines = { 0 };
 
+	compare_machines(&machines, c);
+	if (o->check && machines.how == MACHINES_OTHER_KIND)
+		return tare_fail(err, EINVAL, "--check: %.90s is from another kind of CPU (%s) than %.90s (%s): what that changed is not the change's",
+				 machines.other_path, machines.other->kind, machines.path, machines.first->kind);
 	if (o->check)
 		found = find_dearer(c, o, true);
 	if (found.change) {

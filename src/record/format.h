@@ -83,7 +83,8 @@ struct file_head {
 	uint32_t lost_processes, lost_errno;
 	char counters[1024]; /* as they were asked for */
 	char command[2048];
-	char pad[FILE_PAGE - 3128];
+	char cpu[64];	    /* its model, in its own words; "": not known */
+	char pad[FILE_PAGE - 3192];
 };
 
 enum block_kind { BLOCK_PROCESS = 1, BLOCK_LABELS, BLOCK_POINTS };

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "arch/cpu.h"
 #include "base/file.h"
 
 #if defined(__x86_64__)
@@ -124,6 +125,7 @@ static int reserve(int fd, uint64_t offset, uint64_t n)
 static int begin_file(struct region_file *f, const char *own_name, const char *counters, const char *command,
 		      bool replace, struct tare_error *err)
 {
+	struct cpu_description cpu;
 	struct timespec now;
 	struct stat st;
 	int ret;
@@ -146,6 +148,8 @@ static int begin_file(struct region_file *f, const char *own_name, const char *c
 	f->head->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	snprintf(f->head->counters, sizeof(f->head->counters), "%s", counters);
 	snprintf(f->head->command, sizeof(f->head->command), "%s", command);
+	cpu_describe(&cpu);
+	snprintf(f->head->cpu, sizeof(f->head->cpu), "%s", cpu.model);
 	memcpy(f->head->magic, FILE_MAGIC, sizeof(f->head->magic));
 	if (replace ? rename(own_name, f->path) : link(own_name, f->path)) {
 		int code = errno;

@@ -107,6 +107,13 @@ void cursor_close(struct cursor *c)
 		c->of->format->cursor_close(c);
 }
 
+enum timeline_machines timeline_machines(const struct timeline_machine *a, const struct timeline_machine *b)
+{
+	if (a->kind && b->kind && strcmp(a->kind, b->kind))
+		return MACHINES_OTHER_KIND;
+	return a->cpu[0] && b->cpu[0] && strcmp(a->cpu, b->cpu) ? MACHINES_OTHER_CPU : MACHINES_ALIKE;
+}
+
 const char *timeline_way(uint8_t way)
 {
 	/* By enum tare_region_path. */

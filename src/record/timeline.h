@@ -105,10 +105,22 @@ struct timeline_thread {
 	uint64_t points;  /* that are there, where the format says so without reading them (tare's own); else 0 */
 };
 
+/* Where it was recorded. */
+struct timeline_machine {
+	const char *kind; /* of CPU: "x86-64", for ever; NULL: the format does not say */
+	char cpu[64];	  /* its model, in its own words; "": not known */
+};
+
+enum timeline_machines { MACHINES_ALIKE, MACHINES_OTHER_CPU, MACHINES_OTHER_KIND };
+
+/* What is not known is alike. */
+enum timeline_machines timeline_machines(const struct timeline_machine *a, const struct timeline_machine *b);
+
 struct timeline_info {
 	const char *path, *format; /* "tare 1", "measureme 9" */
 	const char *command;
 	uint64_t start_ns;	/* of the recording, since 1970 */
+	struct timeline_machine machine;
 	int time;		/* index of the counter that is a clock all threads share; -1: none */
 	const struct timeline_counter *counter;
 	size_t n_counters;

@@ -699,6 +699,12 @@ static void close_tare(struct timeline *base)
 	free(t);
 }
 
+static void note_machine(struct timeline_machine *m, const struct file_head *h)
+{
+	m->kind = h->machine == EM_X86_64 ? "x86-64" : h->machine == EM_AARCH64 ? "arm64" : NULL;
+	snprintf(m->cpu, sizeof(m->cpu), "%.*s", (int)strnlen(h->cpu, sizeof(h->cpu)), h->cpu);
+}
+
 static int open_tare(struct timeline **out, int fd, const char *path, struct tare_error *err)
 {
 	struct tare_timeline *t = calloc(1, sizeof(*t));
@@ -725,6 +731,7 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 	if (ret < 0)
 		goto out;
 	t->base.info.start_ns = h->start_ns;
+	note_machine(&t->base.info.machine, h);
 	t->command = strndup(h->command, sizeof(h->command));
 	t->base.info.lost = h->lost;
 	if (h->lost_processes)

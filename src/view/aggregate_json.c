@@ -195,6 +195,7 @@ static void differences(struct json *j, const struct aggregate *a)
 
 void aggregate_json(struct text *out, const struct aggregate *a, const struct aggregate_shown *how)
 {
+	struct machines machines = { 0 };
 	struct json j = { 0 };
 
 	json_object(&j, NULL);
@@ -205,6 +206,8 @@ void aggregate_json(struct text *out, const struct aggregate *a, const struct ag
 		json_string(&j, "path", a->run[r].path);
 		json_string(&j, "format", a->run[r].format);
 		json_string(&j, "command", a->run[r].command);
+		json_machine(&j, &a->run[r].machine);
+		machines_add(&machines, a->run[r].path, &a->run[r].machine);
 		json_string(&j, "damage", a->run[r].damage);
 		json_uint(&j, "regions", a->run[r].regions);
 		json_uint(&j, "points", a->run[r].points);
@@ -216,6 +219,7 @@ void aggregate_json(struct text *out, const struct aggregate *a, const struct ag
 		json_end(&j);
 	}
 	json_end(&j);
+	json_machines(&j, &machines);
 	json_array(&j, "threads");
 	for (size_t i = 0; i < a->n_threads; i++) {
 		json_object(&j, NULL);

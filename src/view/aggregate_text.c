@@ -546,6 +546,8 @@ static bool any_detached(const struct aggregate *a)
 
 void aggregate_text(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s)
 {
+	struct machines machines = { 0 };
+
 	for (size_t r = 0; r < a->n_runs; r++) {
 		text_add(out, " %srun %zu%s  ", ink_on(s, INK_FAINT), r + 1, ink_off(s));
 		escape(out, a->run[r].path, strlen(a->run[r].path));
@@ -581,6 +583,9 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 		}
 	if (any_detached(a))
 		put_note(out, s, INK_FAINT, "detached: timings of the label, which lie beside what the threads did; no interval is theirs. Where they finish on another thread than they started on, only a clock counts.");
+	for (size_t r = 0; r < a->n_runs; r++)
+		machines_add(&machines, a->run[r].path, &a->run[r].machine);
+	put_machines(out, s, &machines);
 	for (size_t r = 0; r < a->n_runs; r++)
 		run_losses(out, a, r, s);
 	for (size_t r = 0; r < a->n_runs; r++)

@@ -95,9 +95,16 @@ static void counts(struct json *j, const struct compare *c, const struct compare
 	json_end(j);
 }
 
+void compare_machines(struct machines *m, const struct compare *c)
+{
+	for (size_t r = 0; r < c->n_runs; r++)
+		machines_add(m, c->run[r].recording[0].path, &c->run[r].recording[0].machine);
+}
+
 void compare_json(struct text *out, const struct compare *c, const struct compare_shown *how)
 {
 	static const char *const names[] = { "before", "after" };
+	struct machines machines = { 0 };
 	struct json j = { 0 };
 	size_t n = 0;
 
@@ -114,6 +121,7 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 			json_string(&j, "path", f->path);
 			json_string(&j, "format", f->format);
 			json_string(&j, "command", f->command);
+			json_machine(&j, &f->machine);
 			json_string(&j, "damage", f->damage);
 			json_uint(&j, "lost", c->run[r].lost);
 			json_bool(&j, "lost_unknown", c->run[r].lost_unknown);
@@ -122,6 +130,8 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 		}
 		json_end(&j);
 	}
+	compare_machines(&machines, c);
+	json_machines(&j, &machines);
 	json_string(&j, "test", c->tested ? test_name(c) : NULL);
 	json_bool(&j, "one_thread", c->one_thread);
 	json_bool(&j, "own_cost_subtracted", c->run[0].options.subtract_own);

@@ -275,6 +275,7 @@ static void put_too_few(struct text *out, const struct compare *c, const struct 
 void compare_text(struct text *out, struct compare *c, const struct compare_shown *how, const struct style *s)
 {
 	struct told t = told(c, how);
+	struct machines machines = { 0 };
 	struct text words = { 0 };
 	bool handlers = false;
 
@@ -294,6 +295,8 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 	}
 	text_free(&words);
 	put_too_few(out, c, &t, s);
+	compare_machines(&machines, c);
+	put_machines(out, s, &machines);
 	for (size_t r = 0; r < c->n_runs; r++)
 		put_losses(out, c, r, s);
 	for (size_t r = 0; r < c->n_runs; r++)

@@ -4,6 +4,7 @@
 #define VIEW_COMPARE_VIEW_H
 
 #include "analyze/compare.h"
+#include "view/region_cells.h"
 #include "view/style.h"
 
 struct compare_shown {
@@ -17,6 +18,8 @@ struct compare_shown {
 
 /* Sorts the rows anew for each counter's table. */
 void compare_text(struct text *out, struct compare *c, const struct compare_shown *how, const struct style *s);
+/* Of all runs: region_cells.h. */
+void compare_machines(struct machines *m, const struct compare *c);
 void compare_json(struct text *out, const struct compare *c, const struct compare_shown *how);
 /* A line per label and counter. */
 void compare_csv(struct text *out, const struct compare *c, const struct compare_shown *how);

@@ -160,6 +160,61 @@ void put_points_lost(struct text *out, uint64_t lost, bool unknown)
 		text_add(out, "points may be lost, and it is not known how many");
 }
 
+void put_machine(struct text *out, const struct timeline_machine *m)
+{
+	text_add(out, "%s%s", m->kind ? m->kind : "", m->kind && m->cpu[0] ? ", " : "");
+	escape(out, m->cpu, strlen(m->cpu));
+}
+
+void json_machine(struct json *j, const struct timeline_machine *m)
+{
+	json_string(j, "machine", m->kind);
+	json_string(j, "cpu", m->cpu[0] ? m->cpu : NULL);
+}
+
+void machines_add(struct machines *m, const char *path, const struct timeline_machine *one)
+{
+	enum timeline_machines how = m->first ? timeline_machines(m->first, one) : MACHINES_ALIKE;
+
+	if (!m->first) {
+		m->first = one;
+		m->path = path;
+	}
+	m->more += how != MACHINES_ALIKE && m->other;
+	if (how > m->how) {
+		m->how = how;
+		m->other = one;
+		m->other_path = path;
+	}
+}
+
+void put_machines(struct text *out, const struct style *s, const struct machines *m)
+{
+	struct text t = { 0 };
+
+	if (m->how == MACHINES_ALIKE)
+		return;
+	escape(&t, m->other_path, strlen(m->other_path));
+	if (m->more)
+		text_add(&t, " (and %zu more)", m->more);
+	text_add(&t, " is from another %s (", m->how == MACHINES_OTHER_KIND ? "kind of CPU" : "CPU");
+	put_machine(&t, m->other);
+	text_add(&t, ") than ");
+	escape(&t, m->path, strlen(m->path));
+	text_add(&t, " (");
+	put_machine(&t, m->first);
+	put_note(out, s, INK_CAREFUL, "%s): %s.", t.s ? t.s : "",
+		 m->how == MACHINES_OTHER_KIND ? "they execute other instructions, so only times can be compared, as those of two machines"
+					       : "clocks, cycles and what caches do differ by that alone");
+	out->failed |= t.failed;
+	text_free(&t);
+}
+
+void json_machines(struct json *j, const struct machines *m)
+{
+	json_string(j, "machines_differ", m->how == MACHINES_OTHER_KIND ? "kind" : m->how == MACHINES_OTHER_CPU ? "cpu" : NULL);
+}
+
 void put_note(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...)
 {
 	struct text line = { 0 };

@@ -5,6 +5,7 @@
 
 #include "analyze/labels.h"
 #include "analyze/region_halves.h"
+#include "record/timeline.h"
 #include "view/json.h"
 #include "view/style.h"
 
@@ -28,6 +29,20 @@ void put_source(struct text *out, const char *file, uint32_t line);
 void put_unbalanced(struct text *out, const struct region_unbalanced *u);
 /* "3 points were lost", also where it is not known how many were; nothing where none was. */
 void put_points_lost(struct text *out, uint64_t lost, bool unknown);
+/* "x86-64, MODEL": where a recording is from; nothing where that is not known. */
+void put_machine(struct text *out, const struct timeline_machine *m);
+/* The machines of recordings that are looked at together: each is added, then there is a note where they are not alike. */
+struct machines {
+	const char *path, *other_path; /* of the first, and the first that is not like it */
+	const struct timeline_machine *first, *other;
+	size_t more; /* others */
+	enum timeline_machines how; /* the worst */
+};
+void machines_add(struct machines *m, const char *path, const struct timeline_machine *one);
+void put_machines(struct text *out, const struct style *s, const struct machines *m);
+/* "kind", "cpu" or null: in what. */
+void json_machines(struct json *j, const struct machines *m);
+void json_machine(struct json *j, const struct timeline_machine *m);
 /* Lines of the text that are wider than the style is are broken between words, and go on with an indent. */
 void put_note(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

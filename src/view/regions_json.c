@@ -96,6 +96,7 @@ static void head(struct json *j, const struct regions *r)
 		json_string(j, "format", f->format);
 		json_string(j, "command", f->command);
 		json_uint(j, "start_ns", f->start_ns);
+		json_machine(j, &f->machine);
 		json_string(j, "damage", f->damage);
 		json_string(j, "remark", f->remark);
 		json_end(j);

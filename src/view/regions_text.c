@@ -494,6 +494,7 @@ static void notes(struct text *out, const struct regions *r, const struct region
 	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, detached = 0, open = 0;
 	bool singles = r->options.single; /* and no table of labels */
 	struct text threads = { 0 };
+	struct machines machines = { 0 };
 
 	for (size_t i = 0; i < r->n; i++) {
 		recursive += r->row[i].seldom->recursive;
@@ -530,6 +531,9 @@ static void notes(struct text *out, const struct regions *r, const struct region
 	if (r->unmatched)
 		put_note(out, s, INK_CAREFUL, r->unmatched == 1 ? "%" PRIu64 " detached timing has only one end in the recording, or was finished again: that end is in no number."
 							  : "%" PRIu64 " detached timings have only one end in the recording, or were finished again: those ends are in no number.", r->unmatched);
+	for (size_t i = 0; i < r->n_recordings; i++)
+		machines_add(&machines, r->recording[i].path, &r->recording[i].machine);
+	put_machines(out, s, &machines);
 	for (size_t i = 0; i < r->n_recordings; i++)
 		if (r->recording[i].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path, r->recording[i].damage);
@@ -571,7 +575,9 @@ void regions_text(struct text *out, struct regions *r, const struct regions_show
 	for (size_t i = 0; i < r->n_recordings; i++) {
 		text_add(out, " ");
 		escape(out, r->recording[i].path, strlen(r->recording[i].path));
-		text_add(out, "   %s%s%s%s", ink_on(s, INK_FAINT), r->recording[i].format, r->recording[i].command[0] ? ", " : "", ink_off(s));
+		text_add(out, "   %s%s%s", ink_on(s, INK_FAINT), r->recording[i].format, r->recording[i].machine.kind ? ", " : "");
+		put_machine(out, &r->recording[i].machine);
+		text_add(out, "%s%s", r->recording[i].command[0] ? ", " : "", ink_off(s));
 		put_command(out, r->recording[i].command, s->width > 120 ? 80 : 30);
 		text_add(out, "\n");
 	}

@@ -52,6 +52,29 @@ def one_on_each_side():
 
 
 @test
+def recordings_of_two_machines():
+    """A note, and no verdict where the instructions are others."""
+    a = room("here.tare")
+    tare("regions", "-q", "-e", "none", "-o", a, "--", PROGRAM, "loop", "3", "1")
+    cpus = [patched(a, f"cpu{i}", 3128, name.ljust(64, b"\0")) for i, name in enumerate((b"Model A", b"Model B"))]
+    arm, x86 = (patched(cpus[0], f"kind{k}", 28, bytes([k, 0])) for k in (183, 62))
+    for files, wanted, said in (([x86, arm], "kind", "is from another kind of CPU (arm64, Model A) than"), (cpus, "cpu", "Model B) than"), ([cpus[0], room("here.tare")], None, None)):
+        if wanted is None:
+            files = [cpus[0], patched(a, "unknown", 3128, bytes(64))]
+        for command in ("diff", "aggregate"):
+            d = document(command, *files)
+            equal(d["machines_differ"], wanted, f"{command} {files}")
+            text = " ".join(tare(command, *files).stdout.split())
+            true(said in text if said else "another" not in text, text)
+    d = document("summarize", arm)["recordings"][0]
+    equal((d["machine"], d["cpu"]), ("arm64", "Model A"))
+    true("arm64, Model A" in tare("summarize", arm).stdout, "summarize")
+    more = [patched(x86, f"again{i}", 2000, b"x%d" % i) for i in range(2)]
+    said = tare("diff", "--check", x86, *more, "--", arm, status=125).stderr
+    true("another kind of CPU (arm64)" in said, said)
+
+
+@test
 def what_exceeds_the_noise():
     before = [noisy(f"b{i}", i) for i in range(6)]
     after = [noisy(f"a{i}", 100 + i, 1.01) for i in range(6)]
