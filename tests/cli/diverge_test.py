@@ -182,11 +182,8 @@ def what_another_thread_was_given_is_no_race():
 
 @test
 def what_is_known_of_a_place_that_moves():
-    """The thread, its program, functions and callers; of another thread that it was there, and that it had ended by then."""
-    told(("Runs differ, but not twice at one place: last seen in thread 1 (parting) between instructions ", ", in spin (parting)",
-          ": the threads' order may be it.\n 1 other thread of its process lived at the same time before that, in both of two runs. With --deterministic=+cpu one",
-          "\n There one run came by\n\n   ", " called from\n   take_turns+", "\n   main+"), TARE, "diverge", "--", PARTING, "turns")
-    for _ in range(5):  # as above
+    """The thread, its program, functions and callers; that another thread was there meanwhile. (In words: src/view/divergence_view_test.c.)"""
+    for _ in range(5):
         d = diverge("--", PARTING, "beside", tries=1)
         if d["verdict"] == "moves":
             break

@@ -240,23 +240,6 @@ static __attribute__((noinline)) void take_turns(void)
 	}
 }
 
-static void *end_at_once(void *with)
-{
-	return with;
-}
-
-/* Behind another thread. */
-static void by_turns(void)
-{
-	pthread_t other;
-
-	if (pthread_create(&other, NULL, end_at_once, NULL))
-		return;
-	usleep(100000); /* it has ended by then */
-	pthread_join(other, NULL);
-	take_turns();
-}
-
 static void *wait_for_end(void *with)
 {
 	char byte;
@@ -334,7 +317,7 @@ int main(int argc, char **argv)
 		{ "readv", by_readv },	  { "recvmsg", by_recvmsg }, { "getitimer", by_getitimer }, { "shared", by_shared_memory },
 		{ "thread", by_thread },  { "far", far },	     { "order", in_another_order }, { "child", by_child },
 		{ "cpu", by_processor },  { "parent", by_parent },  { "handover", by_handover },
-		{ "turns", by_turns },	  { "beside", by_turns_beside },
+		{ "beside", by_turns_beside },
 	};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
