@@ -298,9 +298,7 @@ def real_programs_repeat():
 @test
 def a_program_whose_threads_race_is_told_truly():
     """It repeats, or what is named is of another thread, a clock or a signal: nothing that an item has fixed."""
-    if not shutil.which("node"):
-        skip("node is not installed")
-    d = diverge("--", "node", "-e", "console.log(1)", tries=1)
+    d = diverge("--", sys.executable, "-S", "-c", "import _thread, time\nfor _ in range(3): _thread.start_new_thread(sum, (range(9999),))\ntime.sleep(0.1)", tries=1)
     true(d["verdict"] in ("same", "parted", "moves", "settled"), str(d)[:800])
     if d["verdict"] == "parted":
         true(d["at"]["module"] and d["cause"]["kind"] not in ("rdrand", "startup", "cpuid") and "getrandom" not in d["cause"].get("call", ""), json.dumps(d)[:1500])
