@@ -214,9 +214,27 @@ static int name_fields(struct sharing_named *n, struct tare_error *err)
 	return ret;
 }
 
+/* Where in the line the object of most of its samples is: its first byte with most of them. */
+static unsigned busiest(const struct sharing *s, const struct sharing_line *l)
+{
+	const struct sharing_cell *cell = sharing_cells(s);
+	uint64_t most = 0, here = 0;
+	unsigned at = cell[l->cell].offset;
+
+	for (size_t i = l->cell; i < l->cell + l->n_cells; i++) {
+		here = (i > l->cell && cell[i].offset == cell[i - 1].offset ? here : 0) + cell[i].loads + cell[i].stores;
+		if (here > most) {
+			most = here;
+			at = cell[i].offset;
+		}
+	}
+	return at;
+}
+
 static int name_lines(struct sharing_named *n, struct tare_error *err)
 {
 	const struct sharing_line *line = sharing_lines(n->s, &n->n);
+	unsigned at;
 
 	n->line = calloc(n->n + 1, sizeof(*n->line));
 	if (!n->line)
@@ -225,9 +243,9 @@ static int name_lines(struct sharing_named *n, struct tare_error *err)
 		n->line[i] = (struct sharing_named_line){ .line = &line[i], .object = SET_NONE };
 		if (!line[i].seen_at)
 			continue;
-		n->line[i].object = accessed_object(n->of, line[i].seen_by, line[i].time_ns, line[i].seen_at + sharing_cells(n->s)[line[i].cell].offset,
-						    &n->line[i].offset);
-		n->line[i].offset -= sharing_cells(n->s)[line[i].cell].offset; /* of the first byte that is used to the line's first */
+		at = busiest(n->s, &line[i]);
+		n->line[i].object = accessed_object(n->of, line[i].seen_by, line[i].time_ns, line[i].seen_at + at, &n->line[i].offset);
+		n->line[i].offset -= at; /* of that byte to the line's first */
 		if (n->line[i].object == SET_NONE)
 			return tare_fail_nomem(err);
 	}

@@ -86,14 +86,13 @@ static void put_object(struct text *out, const struct sharing_shown *s, const st
 	accessed_object_name(c, o, &name);
 	escape(out, name.s ? name.s : "", name.len);
 	text_free(&name);
-	if (o->kind != OBJECT_STACK && o->kind != OBJECT_KERNEL && o->kind != OBJECT_UNKNOWN) {
-		bool before = (int64_t)n->offset < 0; /* it begins within the line */
-
-		text_add(out, "%s%c0x%" PRIx64, o->kind == OBJECT_SYMBOL ? "" : ", at ", before ? '-' : '+', before ? -n->offset : n->offset);
-	}
+	if ((int64_t)n->offset >= 0 && o->kind != OBJECT_STACK && o->kind != OBJECT_KERNEL && o->kind != OBJECT_UNKNOWN)
+		text_add(out, "%s+0x%" PRIx64, o->kind == OBJECT_SYMBOL ? "" : ", at ", n->offset);
 	if (o->kind == OBJECT_SYMBOL)
 		text_add(out, " in "), escape(out, base_name(word(s, c->modules.module[o->module].path)),
 					      strlen(base_name(word(s, c->modules.module[o->module].path))));
+	if ((int64_t)n->offset < 0) /* it begins within the line */
+		text_add(out, ", from +%" PRIu64 " of the line on", -n->offset);
 }
 
 static void put_code(struct text *out, const struct sharing_shown *s, const struct accessed_name *n, uint64_t ip)
@@ -181,13 +180,42 @@ static unsigned processes_of(const struct sharing_shown *s, const struct sharing
 	return n;
 }
 
+/* Do two cells read the same but for the instruction? */
+static bool reads_as(const struct sharing_named *n, size_t a, size_t b)
+{
+	const struct sharing_cell *x = &sharing_cells(n->s)[a], *y = &sharing_cells(n->s)[b];
+	const struct accessed_name *p = &n->name[a], *q = &n->name[b];
+
+	return x->size == y->size && p->function && p->function == q->function && p->file == q->file && p->line == q->line && (p->file || p->module == q->module);
+}
+
+/* Is the cell the first of those of its thread and bytes that read the same? *sum of them all. */
+static bool sum_of_row(const struct sharing_named *n, const struct sharing_line *l, size_t i, struct sharing_cell *sum)
+{
+	const struct sharing_cell *cell = sharing_cells(n->s), *c = &cell[i];
+
+	*sum = *c;
+	for (size_t k = i; k-- > l->cell && cell[k].offset == c->offset && cell[k].tid == c->tid && cell[k].pid == c->pid;)
+		if (reads_as(n, k, i))
+			return false;
+	for (size_t k = i + 1; k < l->cell + l->n_cells && cell[k].offset == c->offset && cell[k].tid == c->tid && cell[k].pid == c->pid; k++)
+		if (reads_as(n, k, i)) {
+			sum->loads += cell[k].loads;
+			sum->stores += cell[k].stores;
+			sum->modified += cell[k].modified;
+			sum->latency_sum += cell[k].latency_sum;
+			sum->latency_n += cell[k].latency_n;
+		}
+	return true;
+}
+
 static void put_cells(struct text *out, const struct sharing_shown *s, const struct sharing_line *l, const struct style *style)
 {
 	const struct sharing_cell *cell = sharing_cells(s->named->s);
 	bool latency = false, fields = false, modified = sharing_totals(s->named->s).knows_modified;
 	struct grid g = { .columns = 8, .right = { false, false, false, true, true, true, true, false } };
 	static const char *const heads[] = { "at", "field", "thread", "loads", "stores", "hitm", "cycles", "code" };
-	size_t shown = l->n_cells < CELLS_SHOWN ? l->n_cells : CELLS_SHOWN;
+	size_t rows = 0;
 	struct text t = { 0 };
 
 	for (size_t i = l->cell; i < l->cell + l->n_cells; i++)
@@ -200,11 +228,13 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 		text_free(&t);
 		t = (struct text){ 0 };
 	}
-	for (size_t i = l->cell; i < l->cell + shown; i++) {
-		const struct sharing_cell *c = &cell[i];
-		const char *comm = accessed_comm(s->named->of, c->pid, c->tid);
+	for (size_t i = l->cell; i < l->cell + l->n_cells; i++) {
+		struct sharing_cell sum, *c = &sum;
+		const char *comm = accessed_comm(s->named->of, cell[i].pid, cell[i].tid);
 		struct text code = { 0 };
 
+		if (!sum_of_row(s->named, l, i, &sum) || ++rows > CELLS_SHOWN)
+			continue;
 		grid_row(&g);
 		put_bytes(&t, c);
 		grid_put(&g, 0, INK_PLAIN, &t);
@@ -231,8 +261,8 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 	}
 	grid_write(out, &g, style, 4);
 	grid_free(&g);
-	if (shown < l->n_cells)
-		text_add(out, "    %zu more row%s (--format json lists them)\n", l->n_cells - shown, l->n_cells - shown == 1 ? "" : "s");
+	if (rows > CELLS_SHOWN)
+		text_add(out, "    %zu more row%s (--format json lists them)\n", rows - CELLS_SHOWN, rows - CELLS_SHOWN == 1 ? "" : "s");
 }
 
 /* What padding would do, where it is known which members begin the threads' bytes (n->cuts): "b and c, each aligned to 64 bytes, begin ..." */
@@ -282,6 +312,8 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	if (l->verdict != SHARING_UNCLEAR) {
 		text_add(out, " (");
 		put_sure(out, l->sure);
+		if (l->part)
+			text_add(out, ", in a part of the time: "), put_count(out, style, l->part), text_add(out, " of its samples");
 		text_add(out, ")");
 	}
 	if (l->verdict == SHARING_FALSE || l->verdict == SHARING_BOTH || l->verdict == SHARING_UNTIMED) {
@@ -291,14 +323,8 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	if (l->sizes_open)
 		text_add(out, "\n    how wide some of these accesses are is not known: if one is of %d bytes, as those of memcpy are, it is to both threads' bytes",
 			 SHARING_WIDE);
-	if (l->part) {
-		text_add(out, "\n    so in a part of the time, that of ");
-		put_counted(out, style, l->part, " sample", " samples");
-		text_add(out, " of it");
-	}
 	if (l->in_turns && !l->few_turns)
-		text_add(out, "\n    here the threads mostly took turns and each used the line all the while. Threads that share a CPU by chance will fight over it once they "
-			      "do not; those that wait for each other (a condition, a lock) never will");
+		text_add(out, "\n    its threads mostly took turns: if they only shared a CPU they will fight over it, if they wait for each other (a condition, a lock) never");
 	text_add(out, "\n    ");
 	put_counted(out, style, l->samples, " sample", " samples");
 	text_add(out, " by %u thread%s", l->threads, l->threads == 1 ? "" : "s");
@@ -309,15 +335,13 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	text_add(out, ", ");
 	put_counted(out, style, l->stores, " store", " stores");
 	if (l->verdict != SHARING_UNTIMED) {
-		text_add(out, "; it had to move between ");
-		put_count(out, style, switches);
-		text_add(out, " of ");
-		put_counted(out, style, l->samples - 1, " pair", " pairs");
-		text_add(out, " of neighbours");
+		text_add(out, "; ");
+		put_counted(out, style, switches, " move", " moves");
+		text_add(out, " between two of them");
 		if (l->expected > 0)
 			text_add(out, " (%.0f if their order were by chance)", l->expected);
 		text_add(out, ", ");
-		put_counted(out, style, l->switches_true, " time", " times");
+		put_count(out, style, l->switches_true);
 		text_add(out, " for bytes that both use");
 	}
 	text_add(out, "\n");
@@ -378,8 +402,35 @@ static void put_head(struct text *out, const struct sharing_shown *s, const stru
 		put_count(out, style, k->untimed), text_add(out, " shared at times that are not known, ");
 	put_count(out, style, s->named->n - k->fought - k->untimed - k->unclear);
 	text_add(out, " handed from thread to thread, ");
-	put_counted(out, style, k->unclear + t.too_few, " shared one", " shared ones");
-	text_add(out, " with too few samples or turns to tell\n\n");
+	put_count(out, style, k->unclear + t.too_few);
+	text_add(out, " shared without a verdict\n\n");
+}
+
+/* Why there is no verdict on the lines of the head that have none: of that with most samples, which is what most is lost of. */
+static void put_unclear(struct text *out, const struct sharing_shown *s, const struct tally *k, uint64_t too_few, const struct style *style)
+{
+	const struct sharing_named_line *most = NULL;
+	uint64_t listed_ones = s->all ? 0 : k->unclear;
+
+	for (size_t i = 0; i < s->named->n; i++)
+		if (s->named->line[i].line->verdict == SHARING_UNCLEAR && (!most || s->named->line[i].line->samples > most->line->samples))
+			most = &s->named->line[i];
+	if (listed_ones) {
+		text_add(out, " No verdict on ");
+		put_counted(out, style, listed_ones, " shared line", " shared lines");
+		text_add(out, " (-a shows %s). %s", listed_ones == 1 ? "it" : "them", listed_ones == 1 ? "" : "Of that with most samples, ");
+		if (listed_ones > 1 && most->object != SET_NONE)
+			put_object(out, s, most), text_add(out, ", ");
+		put_counted(out, style, most->line->samples, " sample", " samples");
+		text_add(out, ": ");
+		put_means(out, most->line);
+		text_add(out, "; %s.\n", fix(most->line));
+	}
+	if (too_few) {
+		text_add(out, " ");
+		put_counted(out, style, too_few, listed_ones ? " more shared line" : " shared line", listed_ones ? " more shared lines" : " shared lines");
+		text_add(out, too_few == 1 ? " has fewer than 4 samples.\n" : " have fewer than 4 samples each.\n");
+	}
 }
 
 void sharing_text(struct text *out, const struct sharing_shown *s, const struct style *style)
@@ -394,12 +445,8 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 		if (is_shown(s, i))
 			put_line(out, s, ++shown, &n->line[i], style);
 	if (!k.fought && !k.untimed)
-		text_add(out, " No line is fought over, as far as the samples show.\n");
-	if (k.unclear && !s->all) {
-		text_add(out, " Of ");
-		put_counted(out, style, k.unclear, " shared line", " shared lines");
-		text_add(out, " the samples or turns are too few to tell: -a shows %s, a longer recording may tell.\n", k.unclear == 1 ? "it" : "them");
-	}
+		text_add(out, k.unclear ? " No line is known to be fought over.\n" : " No line is fought over, as far as the samples show.\n");
+	put_unclear(out, s, &k, t.too_few, style);
 	if (shown < k.wanted)
 		text_add(out, " %zu more %s (-n 0 shows all)\n", k.wanted - shown, k.wanted - shown == 1 ? "line" : "lines");
 	if (t.without_time) {

@@ -244,7 +244,7 @@ def why_there_is_no_verdict():
     for at, l in told.items():
         equal([rows[at][k] for k in why[1:]] + [rows[at]["part"], rows[at]["align"]], [str(l[k]).lower() for k in why[1:]] + [str(l["part"] or ""), ""], f"CSV, {at:#x}")
     text = tare("sharing", "-a", path).stdout
-    for says in ("it moved too seldom to matter", "too few samples of the same bytes", "its threads ran one after the other", f"so in a part of the time, that of {told[0xc0]['part']:,} samples of it"):
+    for says in ("it moved too seldom to matter", "too few samples of the same bytes", "its threads ran one after the other", f", in a part of the time: {told[0xc0]['part']:,} of its samples)"):
         true(text.count(says) == 1, f"{says} in {text}")
 
 
@@ -372,9 +372,38 @@ def what_is_hidden_is_hinted_at():
     for k, (thread, op) in enumerate(((11, "store"), (12, "load"), (12, "load"), (12, "load"))):
         r.sample(0x400000, 1, thread, k, BASE, src=source(op))
     text = tare("sharing", r.write(room("few"))).stdout
-    for says in ("4 accesses to 1 line of 64 bytes", "1 shared one with", "No line is fought over", "Of 1 shared line the samples or turns are too few to tell: -a shows it, a longer recording may tell."):
+    for says in ("4 accesses to 1 line of 64 bytes", " 1 shared without a verdict\n", " No line is known to be fought over.\n",
+                 " No verdict on 1 shared line (-a shows it). 4 samples: too few samples to tell; record longer, or with a smaller -c.\n"):
         true(says in text, f"{says} in {text}")
     true("2 threads: 3 loads, 1 store;" in tare("sharing", "-a", room("few")).stdout, "plurals")
+    for i in range(600):
+        r.sample(0x1000, 1, 3 + i // 300, 100 + i, BASE + 0x80, src=source("store"))
+    for i in range(2):
+        r.sample(0x1000, 1, 3 + i, 800 + i, BASE + 0x100, src=source("store"))
+    text = tare("sharing", r.write(room("late"))).stdout
+    for says in (" 3 shared without a verdict\n", " No verdict on 2 shared lines (-a shows them). Of that with most samples, ",
+                 "600 samples: its threads ran one after the other, in too few turns to tell; record longer, or with a CPU for each thread.\n",
+                 " 1 more shared line has fewer than 4 samples.\n"):
+        true(says in text, f"{says} in {text}")
+    text = tare("sharing", "-a", room("late")).stdout
+    true(" 1 shared line has fewer than 4 samples.\n" in text and "No verdict on" not in text, text)
+
+
+@test
+def a_line_is_named_by_what_most_of_it_is_of():
+    """The first byte that is used is another variable's; and two instructions of one source line are one row of the text, two of JSON."""
+    program, at = built("late", "long before[2] __attribute__((aligned(64))) = { 1 }, held[2] __attribute__((aligned(32))) = { 1 };\nint main(void) { return 0; }\n", CC, "-g", "-O0")
+    begin = at["held"] & ~63
+    r = Recording()
+    r.mmap(1, 0x401000, 0x1000, 0x1000, program)
+    for i in range(600):
+        r.sample(at["main"] + (1, 4)[i // 2 % 2], 1, 1 + i % 2, i, begin + (0 if i in (0, 1) else at["held"] - begin + 8 * (i % 2)), 0, 1, 0, source("store", "L1", "none"))
+    line, = document("sharing", r.write(room("named")))["lines"]
+    equal((line["symbol"], line["address"]), ("held", hex(begin)), "the line")
+    equal(line["object"], f"held in late, from +{at['held'] - begin} of the line on" if at["held"] > begin else "held+0x0 in late", "its name")
+    rows = [l for l in tare("sharing", room("named")).stdout.splitlines() if "main  late.c:2" in l]
+    equal((len(rows), len([c for c in line["cells"] if c["function"] == "main"])), (4, 6), "rows and cells")
+    true("299" in rows[2] and "299" in rows[3], rows)
 
 
 def spe(**more):
@@ -620,7 +649,7 @@ def threads_on_one_cpu_share_falsely_or_hand_over():
     true(0.75 <= lines["fields"]["sure"] <= 0.8, lines["fields"]["sure"])
     equal((lines["box"]["verdict"], lines["box"]["in_turns"]), ("handed over", False), f"box: {lines['box']}")
     text = tare("sharing", room("one.data")).stdout
-    for says in ("if its threads can run at once: FALSE SHARING", "mostly took turns", "those that wait for each other (a condition, a lock) never will"):
+    for says in ("if its threads can run at once: FALSE SHARING", "mostly took turns", "if they wait for each other (a condition, a lock) never"):
         true(says in text, f"{says} in {text}")
 
 
