@@ -155,6 +155,33 @@ static int read_state(struct accessed *c, const char *path, struct tare_error *e
 	return ret < 0 ? ret : history_finish(c->p->history, err);
 }
 
+enum whose { PROGRAMS, RECORDERS, CLOCKS };
+
+/* The code that `tare record --alloc` brought into the program, and where it reads the clock. */
+static int find_recorder(struct accessed *c, struct tare_error *err)
+{
+	static const char recorder[] = "/libtare-alloc.so";
+	size_t n = c->modules.key.n, k = sizeof(recorder) - 1;
+	bool there = false;
+
+	c->p->whose = calloc(n + 1, 1);
+	if (!c->p->whose)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		const char *path = words_at(&c->modules.words, c->modules.module[i].path);
+		size_t length = strlen(path);
+		bool is = length >= k && !strcmp(path + length - k, recorder);
+
+		c->p->whose[i] = is ? RECORDERS : c->modules.module[i].kind == MODULE_VDSO ? CLOCKS : PROGRAMS;
+		there |= is;
+	}
+	if (!there) {
+		free(c->p->whose);
+		c->p->whose = NULL;
+	}
+	return 0;
+}
+
 static int read_nodes(struct accessed *c, struct tare_error *err)
 {
 	const struct perfdata_features *f = perfdata_features(c->file);
@@ -230,6 +257,8 @@ int accessed_open(struct accessed *c, const char *path, const struct accessed_op
 	if (ret == 0)
 		ret = read_state(c, path, err);
 	if (ret == 0)
+		ret = find_recorder(c, err);
+	if (ret == 0)
 		ret = read_nodes(c, err);
 	if (ret == 0)
 		ret = accessed_note_selection(c, err);
@@ -255,6 +284,7 @@ void accessed_close(struct accessed *c)
 		set_free(&p->process_of);
 		set_free(&p->shared);
 		free(p->node_of_cpu);
+		free(p->whose);
 		if (p->input >= 0)
 			close(p->input);
 	}
@@ -291,6 +321,15 @@ static void find_process(const struct accessed *c, struct tare_access *a)
 		a->pid = ((struct accessed_task *)c->p->process_of.item)[at].pid;
 }
 
+static bool is_recorders(struct accessed *c, const struct tare_access *a)
+{
+	uint8_t whose = c->p->whose && !a->kernel ? c->p->whose[accessed_code(c, a).module] : PROGRAMS;
+
+	c->recorders += whose == RECORDERS;
+	c->clocks += whose == CLOCKS;
+	return whose == RECORDERS;
+}
+
 int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *err)
 {
 	struct tare_error damage = TARE_ERROR_INIT;
@@ -300,7 +339,7 @@ int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *
 		ret = tare_accesses_next(c->p->reader, a, &damage);
 		if (ret > 0)
 			find_process(c, a);
-	} while (ret > 0 && !passes(c, a));
+	} while (ret > 0 && (!passes(c, a) || is_recorders(c, a)));
 	if (ret > 0)
 		return 1;
 	c->loss = *tare_accesses_loss(c->p->reader);

@@ -19,7 +19,7 @@ enum object_kind {
 	OBJECT_STACK,	/* of a process's first thread */
 	OBJECT_HEAP,	/* that grows by brk(2) */
 	OBJECT_MEMORY,	/* a mapping of no file: large blocks, other threads' stacks */
-	OBJECT_BLOCK,	/* all blocks that were taken at one place in the code, where that was recorded */
+	OBJECT_BLOCK,	/* all blocks that were taken at one source line (or in one function) for one caller's, where that was recorded */
 	OBJECT_KERNEL,
 	OBJECT_UNKNOWN, /* nothing was recorded to be mapped there */
 };
@@ -27,7 +27,7 @@ enum object_kind {
 struct object {
 	uint32_t kind, pid;    /* pid: of STACK, HEAP, MEMORY, UNKNOWN */
 	uint32_t module, name; /* name: word, of a SYMBOL */
-	uint64_t start;	       /* SYMBOL: the file's own address; MEMORY: of the mapping; STACK: tid, or 0; BLOCK: offset of the call in `module` */
+	uint64_t start;	       /* SYMBOL: the file's own address; MEMORY: of the mapping; STACK: tid, or 0; BLOCK: offset of a call in `module` */
 	uint64_t caller;       /* BLOCK: offset in `caller_module` of what called the code that called; 0: not recorded */
 	uint32_t caller_module, unused; /* one key without padding */
 	uint64_t size;	       /* bytes; 0: not known */
@@ -58,6 +58,8 @@ struct accessed {
 	struct perfdata *file; /* its head and features; its records are used up */
 	struct tare_access_loss loss;
 	uint64_t samples, undecodable, throttled;
+	uint64_t recorders; /* accesses of libtare-alloc.so itself, which accessed_next() passes over */
+	uint64_t clocks;    /* where that was there: accesses in the vDSO, for it or the program; not passed over */
 	char damage[384];     /* what ended the reading early, or "" */
 	char **note;	      /* how the accesses were chosen, one line each */
 	size_t n_notes;
@@ -68,7 +70,7 @@ struct accessed {
 
 /* `path` "-": standard input, which is copied. Free with accessed_close(), on failure too. */
 int accessed_open(struct accessed *c, const char *path, const struct accessed_options *opts, struct tare_error *err);
-/* The next access that passes the filter: 1, 0 at the end or where the file is damaged, or a negative errno. */
+/* The next access that passes the filter and is not of the recorder of blocks: 1, 0 at the end or where the file is damaged, or a negative errno. */
 int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *err);
 void accessed_close(struct accessed *c);
 

@@ -22,9 +22,21 @@ struct parent {
 	uint32_t pid, parent;
 };
 
+struct known_site {
+	struct object site;
+	uint32_t object;
+};
+
+/* What a place in the code is called. Calls of one source line, or of one function where lines are not known, are one place. */
+struct place {
+	struct accessed_name in, caller;
+	uint64_t start, caller_start; /* 0 where the function is known */
+	uint32_t object;
+};
+
 struct reading {
 	struct accessed *c;
-	struct set live, parents, returns;
+	struct set live, parents, returns, sites, places;
 	uint64_t facts;
 	bool cut;
 	struct tare_error *err;
@@ -84,7 +96,42 @@ static void add_caller(struct reading *r, const struct alloc_event *ev, uint64_t
 	site->caller = code.offset;
 }
 
+static bool name_place(struct reading *r, uint32_t module, uint64_t offset, struct accessed_name *name, uint64_t *start)
+{
+	struct accessed_code code = { .module = module, .offset = offset };
+
+	if (!accessed_name_one(r->c, &code, name))
+		return false;
+	if (!name->file)
+		name->line = 0;
+	*start = name->function ? 0 : offset;
+	return true;
+}
+
 /* The number of the object that all blocks taken at one place are. */
+static uint32_t object_of(struct reading *r, const struct object *site)
+{
+	enum { KEY = offsetof(struct object, size) };
+	struct known_site known = { .site = *site };
+	uint32_t at = set_find(&r->sites, &known, sizeof(known), KEY);
+	struct place place = { .object = SET_NONE };
+	struct place *same;
+
+	if (at != SET_NONE)
+		return ((struct known_site *)r->sites.item)[at].object;
+	if (!name_place(r, site->module, site->start, &place.in, &place.start) ||
+	    (site->caller && !name_place(r, site->caller_module, site->caller, &place.caller, &place.caller_start)))
+		return SET_NONE;
+	at = set_add(&r->places, &place, sizeof(place), offsetof(struct place, object), NULL);
+	if (at == SET_NONE)
+		return SET_NONE;
+	same = (struct place *)r->places.item + at;
+	if (same->object == SET_NONE)
+		same->object = set_add(&r->c->p->objects, site, sizeof(*site), KEY, NULL);
+	known.object = same->object;
+	return known.object == SET_NONE || set_add(&r->sites, &known, sizeof(known), KEY, NULL) == SET_NONE ? SET_NONE : known.object;
+}
+
 static uint32_t site_of(struct reading *r, const struct alloc_event *ev)
 {
 	struct object site = { .kind = OBJECT_BLOCK, .module = r->c->p->unknown_module };
@@ -103,7 +150,7 @@ static uint32_t site_of(struct reading *r, const struct alloc_event *ev)
 			add_caller(r, ev, ev->frame[i + 1] - 1, &site);
 		break;
 	}
-	return set_add(&r->c->p->objects, &site, sizeof(site), offsetof(struct object, size), NULL);
+	return object_of(r, &site);
 }
 
 static struct live *live_block(struct reading *r, uint32_t pid, uint64_t address)
@@ -210,10 +257,10 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 		ret = accessed_add_note(c, err, "%s: %llu blocks were not written down: the disk was full", file, (unsigned long long)alloc_loss(f)->lost);
 	if (ret == 0 && (alloc_loss(f)->damaged || alloc_loss(f)->missing))
 		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);
-	if (ret == 0)
-		ret = accessed_add_note(c, err, "what the recorder of blocks (libtare-alloc.so) accesses itself is among these");
 	alloc_close(f);
 	set_free(&r.live);
+	set_free(&r.sites);
+	set_free(&r.places);
 	set_free(&r.returns);
 	set_free(&r.parents);
 	return ret;

@@ -62,6 +62,7 @@ struct accessed_private {
 	struct set widths; /* by instruction */
 	struct disasm *disasm;
 	uint16_t disasm_of; /* which machine's code it reads */
+	uint8_t *whose; /* by module, whose code it is; NULL: the recorder of blocks was not there */
 	int input; /* the copy of standard input; -1: none */
 };
 

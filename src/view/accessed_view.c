@@ -19,7 +19,6 @@ void accessed_head_text(struct text *out, const char *path, const struct accesse
 {
 	const struct perfdata_features *f = perfdata_features(c->file);
 
-	(void)style;
 	put_escaped(out, path);
 	if (f->version)
 		text_add(out, ", by "), put_escaped(out, f->version);
@@ -32,6 +31,14 @@ void accessed_head_text(struct text *out, const char *path, const struct accesse
 		text_add(out, "  ");
 		put_escaped(out, c->note[i]);
 		text_add(out, "\n");
+	}
+	if (c->recorders || c->clocks) {
+		text_add(out, "  ");
+		put_count(out, style, c->recorders);
+		text_add(out, c->recorders == 1 ? " access" : " accesses");
+		text_add(out, " of what wrote the blocks down (libtare-alloc.so) left out; not so ");
+		put_count(out, style, c->clocks);
+		text_add(out, " in the vDSO, where it reads the clock for each block, as the program may\n");
 	}
 }
 
@@ -110,6 +117,8 @@ void accessed_quality_json(struct json *j, const struct accessed *c)
 	for (size_t i = 0; i < c->n_notes; i++)
 		json_string(j, NULL, c->note[i]);
 	json_end(j);
+	json_uint(j, "recorder_left_out", c->recorders);
+	json_uint(j, "recorder_or_program_clock", c->clocks);
 	json_object(j, "losses");
 	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
 		json_uint(j, losses[i].key, loss_of(c, i));

@@ -466,7 +466,7 @@ def blocks_are_told_by_where_they_were_taken():
 WRAPPED = r"""
 #include <stdlib.h>
 __attribute__((noinline)) static void *xmalloc(size_t n) { void *p = malloc(n); if (!p) abort(); return p; }
-__attribute__((noinline)) static void *node(void) { void *p = xmalloc(512); __asm__ volatile("" : "+r"(p)); return p; }
+__attribute__((noinline)) static void *node(void) { volatile char *q = xmalloc(512); for (int i = 0; i < 2000; i++) q[i % 512] = 1; void *p = xmalloc(512); __asm__ volatile("" : "+r"(p)); return p; }
 __attribute__((noinline)) static void *name(void) { void *p = xmalloc(512); __asm__ volatile("" : "+r"(p)); return p; }
 int main(void)
 {
@@ -493,6 +493,16 @@ def blocks_of_one_wrapper_are_told_apart_by_who_called_it():
     a, b = (got[k]["stores"] for k in sorted(got, reverse=True))
     true(1.7 < b / a < 2.3, f"{a} and {b} stores")
     equal(len({(v["module"], v["offset"]) for v in got.values()}), 1, "the place")
+    labels = [r["label"] for r in document("memory", "--by", "symbol", room("wrapped.data"))["rows"]]
+    equal(sorted(set(labels)), sorted(labels), "two calls of one source line are one row")
+    d = document("memory", "--by", "line", room("wrapped.data"))
+    true(not any("libtare-alloc.so" == Path(r["module"]).name for r in d["rows"]), "what the recorder accesses itself is in no row")
+    table = list(csv.DictReader(io.StringIO(tare("export", "--accesses=csv", room("wrapped.data")).stdout)))
+    equal(d["recorder_left_out"] + d["total"]["samples"] + d["no_memory_operations"], len(table), "nor is it lost")
+    true(d["recorder_left_out"] > 0, d["recorder_left_out"])
+    says = f" of what wrote the blocks down (libtare-alloc.so) left out; not so {d['recorder_or_program_clock']:,} in the vDSO"
+    true(says in tare("memory", room("wrapped.data")).stdout and says in tare("sharing", room("wrapped.data")).stdout, says)
+    equal(document("sharing", room("wrapped.data"))["recorder_left_out"], d["recorder_left_out"], "tare sharing")
     equal(len({(v["caller_module"], v["caller_offset"]) for v in got.values()}), 2, "its callers")
 
 
