@@ -90,6 +90,10 @@ int mapped_build_ids(struct modules *m, const struct perfdata *file, struct tare
 	int ret = 0;
 
 	m->ids_cut |= f->damaged[0] >> PD_FEAT_BUILD_ID & 1;
+	m->release = words_add(&m->words, f->os_release ? f->os_release : "", f->os_release ? strlen(f->os_release) : 0);
+	m->host = words_add(&m->words, f->hostname ? f->hostname : "", f->hostname ? strlen(f->hostname) : 0);
+	if (m->release == WORDS_NONE || m->host == WORDS_NONE)
+		return tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < f->n_build_ids; i++)
 		ret = modules_build_id(m, path_of(f->build_ids[i].file, f->build_ids[i].misc), f->build_ids[i].id,
 				       f->build_ids[i].id_size, err);

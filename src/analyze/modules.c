@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include "analyze/modules.h"
 #include "analyze/vdso.h"
@@ -295,13 +296,29 @@ static void open_memory(struct modules *m, struct module *of)
 	close(fd);
 }
 
+/* Where the kernel's code begins, 0: it does not say. Of names at one address the list keeps one: the text is asked. */
+static uint64_t text_begins(const char *kallsyms)
+{
+	static const char *const names[] = { " _text\n", " _stext\n" };
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *at = strstr(kallsyms, names[i]);
+
+		while (at && at > kallsyms && at[-1] != '\n')
+			at--;
+		if (at)
+			return strtoull(at, NULL, 16);
+	}
+	return 0;
+}
+
 static bool try_kallsyms(struct modules *m, const char *path)
 {
 	struct module *why = &m->kernel_why;
 	struct tare_error err = TARE_ERROR_INIT;
-	const struct symlist_entry *text_symbol;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *text = fd >= 0 ? read_text(fd) : NULL;
+	uint64_t begins = text ? text_begins(text) : 0;
 	int ret = text ? symlist_kallsyms(&m->kernel, text, &err) : -errno;
 
 	if (fd >= 0)
@@ -310,13 +327,37 @@ static bool try_kallsyms(struct modules *m, const char *path)
 		say(why, err.hint, "%.120s: %s", path, text ? err.what : strerror(-ret));
 		return false;
 	}
-	text_symbol = symlist_named(&m->kernel, "_text");
-	if (!text_symbol)
-		text_symbol = symlist_named(&m->kernel, "_stext");
 	/* The kernel may have been started elsewhere since. */
-	m->kernel_moved = m->kernel_text && text_symbol
-			      ? (int64_t)(text_symbol->start - m->kernel_text)
-			      : 0;
+	m->kernel_moved = m->kernel_text && begins ? (int64_t)(begins - m->kernel_text) : 0;
+	return true;
+}
+
+/*
+ * The recording has no build id of its kernel (perf record -z, or through a pipe). The one that runs here is taken where release, machine and
+ * the place of its code are the recording's: where addresses are not random all kernels lie at one place.
+ */
+static bool try_kernel_here(struct modules *m)
+{
+	static const char remedy[] = "name a copy of that machine's /proc/kallsyms with --kallsyms";
+	const char *release = words_at(&m->words, m->release), *host = words_at(&m->words, m->host);
+	struct utsname here;
+
+	if (!*release || !*host || !m->kernel_text) {
+		say(&m->kernel_why, remedy, "the recording does not say which kernel it was");
+		return false;
+	}
+	if (uname(&here) < 0 || strcmp(here.release, release) || strcmp(here.nodename, host)) {
+		say(&m->kernel_why, remedy, "another kernel or machine than this one, and the recording has no build id");
+		return false;
+	}
+	if (!try_kallsyms(m, "/proc/kallsyms"))
+		return false;
+	if (m->kernel_moved) {
+		symlist_free(&m->kernel);
+		say(&m->kernel_why, remedy, "the kernel was started anew since, and the recording has no build id of the one before");
+		return false;
+	}
+	m->kernel_by_place = true;
 	return true;
 }
 
@@ -332,11 +373,8 @@ static bool open_kernel(struct modules *m)
 
 	if (m->opts.kallsyms)
 		return try_kallsyms(m, m->opts.kallsyms);
-	if (!*wanted) {
-		say(why, "name a copy of that machine's /proc/kallsyms with --kallsyms",
-		    "the recording does not say which kernel it was");
-		return false;
-	}
+	if (!*wanted)
+		return try_kernel_here(m);
 	if (m->opts.home) {
 		snprintf(where, sizeof(where), "%s/.debug/[kernel.kallsyms]/%s/kallsyms",
 			 m->opts.home, wanted);

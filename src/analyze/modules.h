@@ -53,6 +53,8 @@ struct modules {
 	size_t room;
 	struct set path_id; /* private: build ids by path */
 	bool ids_cut; /* the recording's list of them is: no file is taken by its name alone, but for one of symfs */
+	uint32_t release, host; /* words: of the recording's kernel, and of its machine; 0: it does not say */
+	bool kernel_by_place; /* names come from the kernel that runs here, which has that release, host and place: no build id says so */
 	uint64_t kernel_text; /* where the recording has _text; 0: it does not say */
 	int64_t kernel_moved; /* kallsyms' addresses minus the recording's */
 	struct symlist kernel;

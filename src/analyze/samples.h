@@ -47,6 +47,7 @@ struct samples_unnamed {
 /* A file that was taken by its name alone: the recording has no build id of it. */
 struct samples_by_name {
 	char *module;
+	bool kernel; /* it is the running one's, of which release, machine and place are the recording's */
 	bool newer; /* than the recording: what ran was another file, or it was copied since */
 	bool other; /* what ran had another inode: the file was replaced since, or this is another machine */
 };

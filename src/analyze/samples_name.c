@@ -182,6 +182,7 @@ static int add_by_name(struct naming *t, const struct module *of)
 		return tare_fail_nomem(t->err);
 	out->by_name = more;
 	more[out->n_by_name].module = strdup(shown_module(of, words_at(&t->raw->modules.words, of->path)));
+	more[out->n_by_name].kernel = of->kind == MODULE_KERNEL;
 	more[out->n_by_name].newer = here && t->raw->ended_s && st.st_mtim.tv_sec > t->raw->ended_s;
 	more[out->n_by_name].other = here && other_inode(of, &st);
 	if (!more[out->n_by_name].module)
@@ -238,7 +239,8 @@ static int name_frames(struct naming *t, const uint32_t *order)
 		if (!(f->flags & STACKS_MARK)) {
 			const struct module *of = &t->raw->modules.module[f->module];
 
-			if (ret == 0 && of->kind == MODULE_FILE && of->symbols && !of->verified)
+			if (ret == 0 && ((of->kind == MODULE_FILE && of->symbols && !of->verified) ||
+					 (of->kind == MODULE_KERNEL && of->opened && t->raw->modules.kernel_by_place)))
 				ret = add_by_name(t, of);
 			modules_close(&t->raw->modules, f->module);
 		}

@@ -194,14 +194,6 @@ const struct symlist_entry *symlist_find(const struct symlist *l, uint64_t addre
 	return best;
 }
 
-const struct symlist_entry *symlist_named(const struct symlist *l, const char *name)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp(l->entry[i].name, name))
-			return &l->entry[i];
-	return NULL;
-}
-
 void symlist_free(struct symlist *l)
 {
 	free(l->entry);

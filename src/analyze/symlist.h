@@ -37,8 +37,6 @@ struct symlist {
 int symlist_perf_map(struct symlist *out, char *text, struct tare_error *err);
 int symlist_kallsyms(struct symlist *out, char *text, struct tare_error *err);
 const struct symlist_entry *symlist_find(const struct symlist *l, uint64_t address);
-/* By name; NULL when there is none. */
-const struct symlist_entry *symlist_named(const struct symlist *l, const char *name);
 void symlist_free(struct symlist *l);
 
 #endif

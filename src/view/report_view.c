@@ -222,7 +222,9 @@ void report_by_name_text(struct text *out, const struct samples_by_name *file, c
 
 	text_add(out, " %s", doubt ? ink_on(s, INK_BAD) : "");
 	put_name(out, file->module, 0);
-	text_add(out, " was taken by its name alone: of it no build id could be read from the recording");
+	text_add(out, file->kernel ? " has the names of the kernel that runs here: release, machine and address are those of the recording, which has "
+				     "no build id of it"
+				   : " was taken by its name alone: of it no build id could be read from the recording");
 	if (doubt)
 		text_add(out, "; %s: names and instructions may be of another build%s", doubt, ink_off(s));
 	text_add(out, "\n");

@@ -428,6 +428,38 @@ def kernel_symbols():
 
 
 @test
+def kernel_symbols_without_a_build_id():
+    """As long as release, machine and address say that it is the running kernel, and no longer."""
+    text = next((l.split()[0] for l in Path("/proc/kallsyms").read_text().splitlines() if l.endswith(" T _text")), "0")
+    if os.geteuid() or not int(text, 16):
+        skip("this user sees no kernel addresses")
+    r = sh(TARE, "record", "-o", "-", "-e", "cpu-clock", "-F", "4000", "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=8000")
+    release, host, place = os.uname().release.encode(), os.uname().nodename.encode(), struct.pack("<Q", int(text, 16))
+    rows = [
+        (r.stdout, None),
+        (r.stdout.replace(release + b"\0", b"x" + release[1:] + b"\0"), "another kernel or machine than this one"),
+        (r.stdout.replace(b"\0" + host + b"\0", b"\0" + b"x" + host[1:] + b"\0"), "another kernel or machine than this one"),
+        (r.stdout.replace(place + b"[kernel", struct.pack("<Q", int(text, 16) + 0x200000) + b"[kernel"), "started anew since"),
+    ]
+    for raw, why in rows:
+        true(why is None or raw != r.stdout, f"changed for {why}")
+        d = json.loads(report("--format", "json", "-", input=raw))
+        kernel = [row for row in d["rows"] if row["kernel"]]
+        true(kernel and all((row["function"] is None) == (why is not None) for row in kernel), f"{why}: {kernel[:3]}")
+        equal([b["module"] for b in d["quality"]["by_name"] if "kernel" in b["module"]], [] if why else ["[kernel.kallsyms]"])
+        if not why:
+            names = [(row["function"], row["events"]) for row in kernel]
+            elsewhere = os.path.join(ROOM.name, "kallsyms.moved")
+            lines = (l.split() for l in Path("/proc/kallsyms").read_text().splitlines() if l[0] == "f" and "[" not in l)
+            Path(elsewhere).write_text("".join(f"{int(l[0], 16) + 0x200000:x} {l[1]} {l[2]}\n" for l in lines))
+            d = json.loads(report("--format", "json", "--kallsyms", elsewhere, "-", input=raw))
+            moved = [(row["function"], row["events"]) for row in d["rows"] if row["kernel"]]
+            true(len([n for n in names if n in moved]) > 0.8 * len(names), f"shifted: {names[:4]} {moved[:4]}")
+        out = report("-", input=raw)
+        true((why or "has the names of the kernel that runs here") in out, out)
+
+
+@test
 def pipes_and_compression():
     exe = program("fp", "-fno-omit-frame-pointer")
     r = sh("perf", "record", "-q", "-e", "cpu-clock:u", "-F", "4000", "-g", "-o", "-", "--", exe, "deep")

@@ -15,7 +15,9 @@ const remarks = (q) => [
 ].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.broke_off ? [brokeOff] : [], q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
   q.with_periods ? [] : ["The recording has no periods: every sample counts as one."],
   q.clock_too_fast ? ["A clock was asked for samples less than 10 µs apart. The kernel makes none: each stands for more time than is shown here."] : [],
-  q.all_builds_verified === false ? (q.by_name ?? []).map((f) => `${f.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(f.other_file, f.newer, "names")}`) : []);
+  q.all_builds_verified === false ? (q.by_name ?? []).map((f) => `${f.module} ${f.module === "[kernel.kallsyms]"
+    ? "has the names of the kernel that ran where this page was made: release, machine and address were those of the recording, which has no build id of it."
+    : "was taken by its name alone: of it no build id could be read from the recording."}${doubt(f.other_file, f.newer, "names")}`) : []);
 
 function facts(doc) {
   const q = doc.quality, r = doc.recorded;
