@@ -337,6 +337,19 @@ static void push_unwound(struct reader *r, const struct perfdata_record *rec,
 	}
 }
 
+/* Does it end at a caller, in user code, where none is? Of a process whose mappings are not known nothing can be told. */
+static void count_broken(struct reader *r, const struct perfdata_sample *s, const struct maps *user)
+{
+	uint64_t n = s->n_chain, at = n;
+
+	while (at > 0 && s->chain[at - 1] < PD_CONTEXT_MAX)
+		at--;
+	if (!user || n - at < 2 || !at || (enum context)(uint32_t)-s->chain[at - 1] != CONTEXT_USER)
+		return;
+	r->out->quality.chains++;
+	r->out->quality.broken += s->chain[n - 1] && !maps_find(user, s->chain[n - 1] - 1); /* 0: as an outermost frame may say */
+}
+
 static void push_stack(struct reader *r, const struct perfdata_record *rec)
 {
 	const struct perfdata_sample *s = &rec->sample;
@@ -443,6 +456,7 @@ static uint32_t stack_of(struct reader *r, const struct perfdata_record *rec)
 	if (rec->has & PD_SAMPLE_CALLCHAIN && !r->opts->flat) {
 		key.chain = s->chain;
 		key.n = s->n_chain;
+		count_broken(r, s, user);
 	}
 	at = chains_at(&r->chains, &key);
 	node = chains_node(at, &key);

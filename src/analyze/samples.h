@@ -63,6 +63,8 @@ struct samples_quality {
 	uint64_t disordered;
 	uint64_t cut;	       /* stacks that end before their outermost caller, as far as one can tell */
 	uint64_t cut_by_size;  /* ... of them where more of the stack would have had to be copied */
+	uint64_t chains;       /* recorded chains of callers that the kernel followed in user code */
+	uint64_t broken;       /* ... of them that end where no code was mapped: what was followed there was no frame pointer */
 	uint64_t unkept;       /* stacks that were not kept whole: nodes_max */
 	uint64_t deferred;     /* user stacks that were to follow and are not here */
 	uint64_t backwards;    /* counters of a group that were less than before */

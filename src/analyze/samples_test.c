@@ -296,6 +296,22 @@ TEST(a_stack_that_the_kernel_cut_off_says_so)
 	CHECK_EQ(s.quality.cut, 1u, "counted");
 }
 
+/* Code without frame pointers has something else in that register. The innermost frame is no caller. */
+TEST(a_chain_that_ends_where_no_code_is)
+{
+	two_modules();
+	for (int i = 0; i < 3; i++) /* each, though the stack is known after the first */
+		CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020, 0x7fff1234);
+	CHAIN(KERNEL, 0xffff0010, MARK_KERNEL, 0xffff0010, MARK_USER, 0x1010, 0x2001);
+	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x2000); /* a call at the very end */
+	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x7fff1234, 0x1020);
+	CHAIN(USER, 0x7fff1234, MARK_USER, 0x7fff1234);
+	CHAIN(KERNEL, 0xffff0010, MARK_KERNEL, 0xffff0010, 0x7fff1234);
+	CHECK(rows()[0], "read");
+	CHECK_EQ(s.quality.chains, 6u, "with callers in user code");
+	CHECK_EQ(s.quality.broken, 4u, "that end nowhere");
+}
+
 TEST(a_user_stack_that_was_to_come_later)
 {
 	two_modules();

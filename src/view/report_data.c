@@ -86,6 +86,8 @@ static void json_quality(struct json *j, const struct report_shown *r)
 		{ "disordered", q->disordered },
 		{ "cut_stacks", q->cut },
 		{ "stacks_cut_by_size", q->cut_by_size },
+		{ "followed_chains", q->chains },
+		{ "broken_chains", q->broken },
 		{ "shortened_stacks", q->unkept },
 		{ "deferred_stacks", q->deferred },
 		{ "backward_readings", q->backwards },

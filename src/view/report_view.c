@@ -136,6 +136,20 @@ void report_broke_off_text(struct text *out, bool broke_off, const struct style 
 		text_add(out, " %s" PERFDATA_BROKE_OFF "%s\n", ink_on(s, INK_CAREFUL), ink_off(s));
 }
 
+/* The remedy where callers are missing, or are addresses of no code. */
+static void put_broken(struct text *out, const struct samples_quality *q, const struct style *s)
+{
+	if (!q->broken)
+		return;
+	text_add(out, " %sstacks that end where no code was mapped: ", ink_on(s, INK_CAREFUL));
+	put_count(out, s, q->broken);
+	text_add(out, " (");
+	put_percent(out, 100.0 * (double)q->broken / (double)q->chains);
+	text_add(out, ")%s\n   %s\n", ink_off(s),
+		 q->lost ? "mappings may be among the lost records; or code there keeps no frame pointers, and callers are missing"
+			 : "code there keeps no frame pointers, and callers are missing: record --call-graph dwarf finds them");
+}
+
 static void put_losses(struct text *out, const struct samples_quality *q, const struct style *s)
 {
 	const struct {
@@ -287,6 +301,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 	report_clock_text(out, r->samples, s);
 	report_broke_off_text(out, q->broke_off, s);
 	put_losses(out, q, s);
+	put_broken(out, q, s);
 	if (q->no_unwinding[0])
 		text_add(out, " recorded stacks were not unwound: %s\n", q->no_unwinding);
 	if (c && c->skids && r->report && r->report->keys & (REPORT_ADDRESS | REPORT_LINE))

@@ -8,6 +8,7 @@ const remarks = (q) => [
   q.throttled > 0 && [q.throttled, "times an event was stopped because it came too often"],
   q.cut_stacks > 0 && [q.cut_stacks, "stacks end before their outermost caller"],
   q.stacks_cut_by_size > 0 && [q.stacks_cut_by_size, "of them would have needed more of the stack to be copied (--call-graph dwarf,BYTES)"],
+  q.broken_chains > 0 && [q.broken_chains, "stacks end where no code was mapped: without frame pointers callers are missing (--call-graph dwarf)"],
   q.shortened_stacks > 0 && [q.shortened_stacks, "stacks were not kept whole: there were too many different ones"],
   q.deferred_stacks > 0 && [q.deferred_stacks, "user stacks were to follow and are not in the recording"],
   q.undecodable > 0 && [q.undecodable, "records could not be decoded"],
