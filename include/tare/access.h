@@ -159,6 +159,7 @@ struct tare_access_loss {
 	uint64_t missing;   /**< bytes of AUX data that the kernel told of and that the file does not hold; complete at the end */
 	uint64_t unknown_sources; /**< data sources of SPE that this core's table does not have: told by the events alone */
 	bool broke_off;	    /**< the recorder did not come to its end: what came last may be missing */
+	uint64_t without_pc; /**< records of SPE without the instruction's address, as the end of one whose begin was cut off */
 };
 
 /** A reader; one thread at a time. */

@@ -35,7 +35,10 @@ static int choose(const char *name, const char *output, enum access_format *form
 			*format = formats[i].format;
 			return 0;
 		}
-	tare_fail(err, EINVAL, "no format of a table is chosen");
+	if (name)
+		tare_fail(err, EINVAL, "%.64s is no format of a table", name);
+	else
+		tare_fail(err, EINVAL, "no format of a table is chosen");
 	tare_hint(err, "--accesses=csv, --accesses=parquet, or an -o that ends in .csv or .parquet");
 	return -EINVAL;
 }
@@ -51,6 +54,7 @@ static void remark_accesses(const struct command *self, const struct tare_access
 		{ loss->truncated, "piece of AUX data has a gap or ends too early", "pieces of AUX data have a gap or end too early" },
 		{ loss->collided, "piece of AUX data lacks samples that the hardware dropped", "pieces of AUX data lack samples that the hardware dropped" },
 		{ loss->damaged, "byte of AUX data is part of no whole record", "bytes of AUX data are part of no whole record" },
+		{ loss->without_pc, "record of AUX data names no instruction and was left out", "records of AUX data name no instruction and were left out" },
 		{ loss->unreadable, "sample holds no registers of the hardware's", "samples hold no registers of the hardware's" },
 		{ loss->unknown_sources, "access names a data source whose meaning is not known", "accesses name data sources whose meaning is not known" },
 		{ loss->other, "sample says nothing of an access and was left out", "samples say nothing of an access and were left out" },

@@ -237,6 +237,7 @@ static int refill(struct tare_accesses *a, struct tare_error *err)
 	ssize_t got = 1;
 
 	a->loss.damaged += a->walk.skipped;
+	a->loss.without_pc += a->walk.headless;
 	if (keep >= PIECE) { /* no record is that long */
 		a->loss.damaged += keep;
 		keep = 0;
@@ -315,6 +316,7 @@ static int next_spe(struct tare_accesses *a, struct tare_access *out, struct tar
 	while (!spe_next(&a->walk, &r)) {
 		if (a->whole) {
 			a->loss.damaged += a->walk.skipped + a->walk.tail;
+			a->loss.without_pc += a->walk.headless;
 			a->inside = false;
 			return 0;
 		}

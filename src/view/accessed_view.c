@@ -58,6 +58,8 @@ static const struct {
 	{ "unreadable", "sample holds no registers of the hardware's", "samples hold no registers of the hardware's", offsetof(struct tare_access_loss, unreadable) },
 	{ "unknown_sources", "access names a data source whose meaning is not known: where data came from is told by its events alone",
 	  "accesses name data sources whose meaning is not known: where data came from is told by their events alone", offsetof(struct tare_access_loss, unknown_sources) },
+	{ "without_pc", "record of the hardware's names no instruction and is left out", "records of the hardware's name no instruction and are left out",
+	  offsetof(struct tare_access_loss, without_pc) },
 	{ "no_access", "sample says nothing of an access: no data source was recorded", "samples say nothing of an access: no data source was recorded",
 	  offsetof(struct tare_access_loss, other) },
 };

@@ -11,6 +11,8 @@
 
 enum { PLACES_SHOWN = 3 };
 
+static const uint64_t YEAR_NS = 366ull * 24 * 3600 * 1000000000;
+
 static const char *const latency_meaning[] = {
 	[TARE_LATENCY_TOTAL] = "from dispatch to completion (SPE)",
 	[TARE_LATENCY_ISSUE] = "from dispatch to issue (SPE)",
@@ -396,6 +398,7 @@ void memory_text(struct text *out, const struct memory_shown *s, const struct st
 	if (m->last_ns > m->first_ns) {
 		text_add(out, " over ");
 		put_time(out, style, m->last_ns - m->first_ns);
+		text_add(out, "%s", m->last_ns - m->first_ns > YEAR_NS ? " (some of the times are damaged: no recording is that long)" : "");
 	}
 	text_add(out, ": ");
 	put_count(out, style, m->total.loads);

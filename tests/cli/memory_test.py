@@ -78,6 +78,8 @@ def histograms_stand_in_the_table():
     one.sample(0x1000, 1, 1, 1, 0x5000, 0, 1, 100, source("load", "L1"))
     text = tare("memory", one.write(room("one"))).stdout
     true("1 access: 1 load, 0 stores" in text and "64..127" in text, text)
+    one.sample(0x1000, 1, 1, 1 << 62, 0x5000, 0, 1, 100, source("load", "L1"))
+    true("some of the times are damaged" in tare("memory", one.write(room("one"))).stdout and "damaged" not in tare("memory", path).stdout, "times")
 
 
 @test
@@ -326,10 +328,20 @@ def spe_with_gaps_and_cores_that_are_not_known():
     r.comm(1000, 1000, "server")
     r.add(AUX, struct.pack("<QQQ", 0, 64, 1), 0, 1000, 1000, 5)
     r.add(AUX, struct.pack("<QQQ", 64, 64, 8), 0, 1000, 1000, 6)
-    r.spe(b"".join(spe_record(0x401000 + 4 * i, 0x5000, i % 2 == 1, latency=10 + i, source=14) for i in range(10)) + b"\xff" * 6)
+    records = [spe_record(0x401000 + 4 * i, 0x5000, i % 2 == 1, latency=10 + i, source=14) for i in range(10)]
+    equal(records[0][0], 0xb0, "a record begins with its PC")
+    r.spe(b"".join(records) + b"\xff" * 6)
     d = document("memory", "--by", "level", r.write(room("spe")))
     equal([(x["label"], x["loads"], x["stores"], x["latencies"]["total"]["sum"]) for x in d["rows"]], [("memory, socket", 5, 5, 145)], "rows")
-    equal((d["losses"]["truncated"], d["losses"]["collided"], d["losses"]["damaged"]), (1, 1, 6), "losses")
+    equal((d["losses"]["truncated"], d["losses"]["collided"], d["losses"]["damaged"], d["losses"]["without_pc"]), (1, 1, 6, 0), "losses")
+    h = Recording(config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
+    h.spe(records[0][9:] + b"".join(records))
+    x = document("memory", h.write(room("headless")))
+    equal((x["total"]["samples"], x["losses"]["without_pc"]), (10, 1), "the end of a record")
+    true("1 record of the hardware's names no instruction and is left out" in tare("memory", room("headless")).stdout, "the text")
+    true("1 record of AUX data names no instruction and was left out" in tare("export", "--accesses=csv", room("headless")).stderr, "export")
+    said = tare("export", "--accesses=json", room("spe"), status=125).stderr
+    true("json is no format of a table" in said and "--accesses=csv" in said, said)
     true(any("only loads and stores were kept" in n for n in d["notes"]), d["notes"])
     true(any("one of every 1000 operations" in n for n in d["notes"]), d["notes"])
     equal(d["latency"], "total", "its own latency")
