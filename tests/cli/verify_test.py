@@ -45,12 +45,14 @@ def skid_of_what_the_kernel_knows_the_cause_of():
     faults = rows["page-faults:u", 0]
     if faults["reason"]:
         skip(f"no page faults can be sampled: {faults['reason']}")
-    equal((faults["samples"], faults["shape"], faults["median"]["bytes"]), (1000, "exact", 0), "each turn's load, and nothing else")
+    # A fault that the kernel breaks off and begins again, on a busy machine, is two of the same load.
+    true(1000 <= faults["samples"] <= 1010, f"each turn's load: {faults}")
+    equal((faults["shape"], faults["median"]["bytes"]), ("exact", 0), "and nothing else")
     watched = rows["mem:ADDRESS:rw:u", 0]
     if not watched["reason"]: # a trap on x86, behind the instruction; on arm64 a fault, before it
         equal((watched["samples"], watched["shape"]), (1000, "exact" if ARCH == "arm64" else "next"))
     text = sh(TARE, "verify", "skid", status=r.returncode).stdout
-    true(re.search(r"^ page-faults:u +0 +1000 +100\.0 % .* the instruction itself$", text, re.M), text)
+    true(re.search(r"^ page-faults:u +0 +10(0\d|10) +100\.0 % .* the instruction itself$", text, re.M), text)
     true(hardware or "nothing is known of their skid here" in text, text)
     for words, why in ((["ls"], "takes no command"), (["--format", "x"], "there is no format"), (["-o", "/none/x"], "/none/x")):
         bad = sh(TARE, "verify", "skid", *words, status=125)
