@@ -17,6 +17,8 @@ static double key_of(const struct regions *r, const struct regions_row *row, enu
 	const struct regions_sum *s = &row->sum[c];
 	uint64_t n = r->n_counters ? regions_singles(s) : 0;
 
+	if (key == REGIONS_NAME)
+		return 0;
 	if (key == REGIONS_COUNT || r->n_counters == 0)
 		return (double)row->count;
 	switch (key) {

@@ -492,7 +492,9 @@ static bool alone_threads(const struct aggregate *a)
 
 static void sameness(struct text *out, const struct aggregate *a, const struct style *s)
 {
+	enum { FEW_SHOWN = 4 };
 	uint64_t alone = 0, shared = 0, points = 0;
+	size_t few = 0;
 
 	for (size_t r = 0; r < a->n_runs; r++)
 		points += a->run[r].points;
@@ -507,9 +509,11 @@ static void sameness(struct text *out, const struct aggregate *a, const struct s
 	if (shared == 0)
 		put_note(out, s, INK_CAREFUL, "No point is in all runs: they have nothing in common. Are they of the same work?");
 	for (size_t i = 0; i < a->n_threads; i++)
-		if (a->thread[i].runs < a->n_runs)
+		if (a->thread[i].runs < a->n_runs && few++ < FEW_SHOWN)
 			put_note(out, s, INK_CAREFUL, "thread %" PRIu64 "%s%s is in %zu of %zu runs only: it is not compared.", a->thread[i].tid,
 				 a->thread[i].name[0] ? " " : "", a->thread[i].name, a->thread[i].runs, a->n_runs);
+	if (few > FEW_SHOWN)
+		put_note(out, s, INK_CAREFUL, "and %zu threads more are not in all runs, and not compared.", few - FEW_SHOWN);
 	if (a->n_threads > 1)
 		put_note(out, s, INK_FAINT, "Threads go together %s.", thread_pairing_words(a->pairing));
 	if (a->differences == 0 && shared == 0)

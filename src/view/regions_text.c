@@ -175,10 +175,12 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
 		grid_word(&g, COL_LABEL, INK_FAINT, "(detached timings, not in all)");
 	}
-	text_add(out, "\n %s", ink_on(s, INK_STRONG));
-	escape(out, k->name, strlen(k->name));
-	text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT), tare_quality_name(k->quality), ink_off(s));
-	grid_write(out, &g, s, 1);
+	if (n || (!how->match && (k->whole || k->detached))) {
+		text_add(out, "\n %s", ink_on(s, INK_STRONG));
+		escape(out, k->name, strlen(k->name));
+		text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT), tare_quality_name(k->quality), ink_off(s));
+		grid_write(out, &g, s, 1);
+	}
 	grid_free(&g);
 }
 
@@ -266,7 +268,7 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		}
 		n++;
 		grid_row(&g);
-		put_count(&t, s, row->seldom->instants + row->seldom->integers.n);
+		put_count(&t, s, row->seldom->integers.n ? row->seldom->integers.n : row->seldom->instants);
 		grid_put(&g, 0, INK_PLAIN, &t);
 		for (unsigned v = 0; row->seldom->integers.n && v < (row->seldom->integers.n > 1 ? 4 : 1); v++) {
 			if (v == 0 && row->seldom->integers.beyond)
@@ -275,6 +277,14 @@ static void events(struct text *out, const struct regions *r, const struct regio
 			grid_put(&g, v + 1, INK_PLAIN, &t);
 		}
 		put_label(&t, s, &r->labels.entry[row->label], label_width(s));
+		grid_put(&g, 5, INK_PLAIN, &t);
+		if (!row->seldom->integers.n || !row->seldom->instants)
+			continue;
+		grid_row(&g); /* both */
+		put_count(&t, s, row->seldom->instants);
+		grid_put(&g, 0, INK_PLAIN, &t);
+		put_label(&t, s, &r->labels.entry[row->label], label_width(s));
+		text_add(&t, " (instants)");
 		grid_put(&g, 5, INK_PLAIN, &t);
 	}
 	if (left) {

@@ -53,6 +53,11 @@ def without_counters_there_are_labels_and_counts():
     sh(TARE, "regions", "-q", "-e", "none", "-o", "none.tare", PROGRAM, "loop", "7", "2")
     lines = [x.split() for x in sh(TARE, "summarize", "none.tare").stdout.split("\n")]
     true(["14", "work"] in lines and ["2", "thread"] in lines and lines.index(["14", "work"]) < lines.index(["2", "thread"]), str(lines))
+    lines = [x.split() for x in sh(TARE, "summarize", "--sort", "name", "none.tare").stdout.split("\n")]
+    true(lines.index(["2", "thread"]) < lines.index(["14", "work"]), f"by name: {lines}")
+    sh(TARE, "regions", "-q", "-e", "none", "-o", "more.tare", PROGRAM, "loop", "7", "9")
+    text = sh(TARE, "aggregate", "none.tare", "more.tare").stdout
+    true(text.count("is in 1 of 2 runs only") == 4 and "and 3 threads more are not in all runs" in text, text)
     equal(sh(TARE, "summarize", "--top", "1", "none.tare").stdout.count("(1 more; --top 0 shows all)"), 1, "the rest is said")
     rows = sh(TARE, "summarize", "--format", "csv", "none.tare").stdout.split("\n")
     equal(rows[1], "work,,,,14,0,0,0" + 13 * ",", "csv")

@@ -139,6 +139,10 @@ def values_and_instants():
     equal(rows["tick"]["instants"], 1, "instant")
     text = tare("summarize", room("values")).stdout
     true(re.search(r"2 +800 +300 +500 +300 +object \[ArtifactSize\]", text), text)
+    # A label of both; and where there is no region, there is no table of them.
+    both = write(room("both"), [("Mark", "x", 1, 500, INTEGER), ("Mark", "x", 1, 7, INSTANT), ("Mark", "x", 1, 8, INSTANT)])
+    text = tare("summarize", both).stdout
+    true(re.search(r"\n +1 +500 +x\b.*\n +2 +x\b.*\(instants\)\n", text) and "self" not in text, text)
 
 
 @test
