@@ -328,6 +328,7 @@ static bool try_kallsyms(struct modules *m, const char *path)
 		return false;
 	}
 	/* The kernel may have been started elsewhere since. */
+	m->kernel_begins = begins;
 	m->kernel_moved = m->kernel_text && begins ? (int64_t)(begins - m->kernel_text) : 0;
 	return true;
 }
@@ -352,9 +353,10 @@ static bool try_kernel_here(struct modules *m)
 	}
 	if (!try_kallsyms(m, "/proc/kallsyms"))
 		return false;
-	if (m->kernel_moved) {
+	if (!m->kernel_begins || m->kernel_moved) {
 		symlist_free(&m->kernel);
-		say(&m->kernel_why, remedy, "the kernel was started anew since, and the recording has no build id of the one before");
+		say(&m->kernel_why, remedy, m->kernel_begins ? "the kernel was started anew since, and the recording has no build id of the one before"
+							     : "this kernel does not say where its code begins, and the recording has no build id");
 		return false;
 	}
 	m->kernel_by_place = true;

@@ -56,6 +56,7 @@ struct modules {
 	uint32_t release, host; /* words: of the recording's kernel, and of its machine; 0: it does not say */
 	bool kernel_by_place; /* names come from the kernel that runs here, which has that release, host and place: no build id says so */
 	uint64_t kernel_text; /* where the recording has _text; 0: it does not say */
+	uint64_t kernel_begins; /* by kallsyms; 0: it does not say */
 	int64_t kernel_moved; /* kallsyms' addresses minus the recording's */
 	struct symlist kernel;
 	int kernel_state; /* 0: not looked for, 1: there, -1: none */
