@@ -169,6 +169,7 @@ struct process {
 	int32_t dying_tid;       /* of the thread whose death it is; 0: none */
 	int32_t park_signal;     /* by which the others say that they are out */
 	uint32_t found_stopped;  /* when the supervisor last looked */
+	volatile uint32_t renamed; /* some thread of its may have another name than its program */
 	volatile uint32_t ending; /* ENDING_EXIT, or the signal that the engine has it die by: what else kills it is no doing of the program's */
 };
 

@@ -126,6 +126,7 @@ enum exact_sample_kind {
 	EXACT_SAMPLE_PROGRAM, /* a program begins: the command itself, or by exec in a process there was */
 	EXACT_SAMPLE_FORK,    /* a process begins, as a copy of its parent, mappings included */
 	EXACT_SAMPLE_MAPPING, /* code that is about to be executed for the first time: with `profile` */
+	EXACT_SAMPLE_NAME,    /* a thread, of which no sample may have come yet, has another name than its program now, or again another */
 };
 
 /* Valid during the callback, with all it points to. */
@@ -133,7 +134,7 @@ struct exact_sample {
 	enum exact_sample_kind kind;
 	uint32_t serial; /* its process: never used twice; one that executes another program keeps it */
 	uint32_t parent; /* FORK, PROGRAM: the serial of the process it came from; its own if there is none */
-	uint32_t born;   /* SAMPLE, END: the thread, by order of creation; a program begun by exec has a new one */
+	uint32_t born;   /* SAMPLE, END, NAME: the thread, by order of creation; a program begun by exec has a new one */
 	pid_t pid, tid;
 	uint64_t time_ns; /* CLOCK_MONOTONIC, of when it was taken, within a microsecond or so */
 
@@ -160,7 +161,7 @@ struct exact_sample {
 	const uint64_t *peek;      /* what is there before it, as wide as there is memory; else 0; or NULL */
 	uint64_t fs_base, rseq;    /* with `peek`: bases of fs, and of the area that it registered with the kernel, or 0 */
 
-	const char *name; /* PROGRAM; of a MAPPING that is the stack of a thread other than the first "[stack:TID]", else "" */
+	const char *name; /* PROGRAM, NAME; of a MAPPING that is the stack of a thread other than the first "[stack:TID]", else "" */
 	/* MAPPING: [start, end) holds `path` from `offset` on. */
 	bool data; /* it is what a sampled instruction accesses, not code */
 	uint64_t start, end, offset;

@@ -108,6 +108,9 @@ static int write_sample(void *with, const struct exact_sample *s)
 		fprintf(f, "mapping %u %#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %s\n", s->serial, s->start, s->end,
 			s->offset, s->path);
 		return 0;
+	case EXACT_SAMPLE_NAME:
+		fprintf(f, "name %u %s\n", s->born, s->name);
+		return 0;
 	default:
 		fprintf(f, "%s %u %u %d %s\n", s->kind == EXACT_SAMPLE_FORK ? "fork" : "program", s->serial, s->parent,
 			(int)s->pid, s->name);

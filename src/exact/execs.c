@@ -167,6 +167,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 	p->mode = s->l->mode;
 	p->question.state = QUESTION_NONE;
 	p->ending = ENDING_NOT;
+	p->renamed = 0;
 	for (int k = 0; k < SIGNALS; k++)
 		if (p->actions[k].handler > 1)
 			p->actions[k] = (struct action){ 0 };

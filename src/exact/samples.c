@@ -68,11 +68,14 @@ static int give_happening(struct samples *s, const struct happening *h, exact_sa
 		[HAPPENED_PROGRAM] = EXACT_SAMPLE_PROGRAM,
 		[HAPPENED_FORK] = EXACT_SAMPLE_FORK,
 		[HAPPENED_MAPPING] = EXACT_SAMPLE_MAPPING,
+		[HAPPENED_NAME] = EXACT_SAMPLE_NAME,
 	};
 	struct exact_sample out = { .kind = kinds[h->ready],
 				    .serial = h->serial,
 				    .parent = h->parent,
+				    .born = h->born,
 				    .pid = h->pid,
+				    .tid = h->tid,
 				    .time_ns = time_of(&s->clock, h->tsc),
 				    .name = h->name };
 

@@ -76,7 +76,7 @@ struct sample_record {
 	uint32_t chain, stack; /* entries; bytes */
 };
 
-enum happening_kind { HAPPENED_PROGRAM = 1, HAPPENED_FORK, HAPPENED_MAPPING };
+enum happening_kind { HAPPENED_PROGRAM = 1, HAPPENED_FORK, HAPPENED_MAPPING, HAPPENED_NAME };
 
 /* Of which file a mapping shows what others write there, too (MAP_SHARED), from where on. */
 struct shared_part {
@@ -88,9 +88,11 @@ struct happening {
 	volatile uint32_t ready; /* enum happening_kind, last of all */
 	uint32_t serial, parent;
 	int32_t pid;
+	uint32_t born; /* of a name: the thread, and */
+	int32_t tid;
 	uint64_t tsc, start, end;
 	uint32_t mapping;
-	char name[24];	/* of a program; [stack:TID] where a mapping is the stack of a thread other than the first */
+	char name[24];	/* of a program, or a thread's own; [stack:TID] where a mapping is the stack of a thread other than the first */
 	uint32_t data;	/* a mapping that is accessed, not executed */
 	struct shared_part shared;
 };

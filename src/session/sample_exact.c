@@ -138,7 +138,7 @@ static int put_task(struct exact_recording *r, const struct exact_sample *s, uin
 	return end_with_trailer(r, s, type, 0);
 }
 
-/* A thread is met with its first sample: its process has it then. */
+/* A thread is met with its first sample, or name: its process has it then. */
 static int know_thread(struct exact_recording *r, const struct exact_sample *s)
 {
 	void *more = exact_reach(r->thread, &r->threads, s->born, sizeof(*r->thread));
@@ -170,6 +170,18 @@ static int put_fork(struct exact_recording *r, const struct exact_sample *s)
 	pid_t parent = ret == 0 ? r->process[s->parent].pid : 0;
 
 	return ret < 0 ? ret : put_task(r, s, PERF_RECORD_FORK, parent, parent);
+}
+
+/* The thread must be known before it: readers have a new one called as its process. */
+static int put_own_name(struct exact_recording *r, const struct exact_sample *s)
+{
+	int ret = know_thread(r, s);
+
+	begin_record(r);
+	put32(r, (uint32_t)s->pid);
+	put32(r, tid_of(s));
+	put_name(r, s->name);
+	return ret < 0 ? ret : end_with_trailer(r, s, PERF_RECORD_COMM, 0);
 }
 
 static const char *mapping_name(const struct exact_sample *s)
@@ -350,6 +362,8 @@ static int take(void *with, const struct exact_sample *s)
 		return put_fork(r, s);
 	case EXACT_SAMPLE_MAPPING:
 		return put_mapping(r, s);
+	case EXACT_SAMPLE_NAME:
+		return put_own_name(r, s);
 	}
 	return 0;
 }

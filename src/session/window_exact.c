@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows by the exact engine: each ends with the very instruction that makes its count whole. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "session/exact_follow.h"
@@ -9,6 +10,7 @@ struct thread {
 	int64_t counts[EXACT_CLASSES];
 	uint64_t time_ns; /* 0: not known */
 	bool named;
+	char name[24]; /* its own; "": its program's */
 };
 
 struct process {
@@ -45,28 +47,48 @@ static int name_process(struct exact_windows *x, const struct exact_sample *s)
 	return 0;
 }
 
+static struct thread *find_thread(struct exact_windows *x, const struct exact_sample *s)
+{
+	struct thread *more = exact_reach(x->thread, &x->threads, s->born, sizeof(*more));
+
+	if (!more) {
+		tare_fail_nomem(x->err);
+		return NULL;
+	}
+	x->thread = more;
+	return &x->thread[s->born];
+}
+
+static int tell_thread(struct exact_windows *x, const struct exact_sample *s, struct thread *t)
+{
+	const char *program = s->serial < x->processes ? x->process[s->serial].name : "";
+	const struct window_thread told = { s->born, (uint32_t)s->pid, (uint32_t)s->tid, t->name[0] ? t->name : program };
+
+	t->named = true;
+	return x->to->thread(x->to, &told, x->err);
+}
+
 static int name_thread(struct exact_windows *x, const struct exact_sample *s)
 {
-	const struct window_thread t = { s->born, (uint32_t)s->pid, (uint32_t)s->tid,
-					 s->serial < x->processes ? x->process[s->serial].name : "" };
+	struct thread *t = find_thread(x, s);
 
-	x->thread[s->born].named = true;
-	return x->to->thread(x->to, &t, x->err);
+	if (!t)
+		return -ENOMEM;
+	strncpy(t->name, s->name, sizeof(t->name) - 1);
+	return t->named ? tell_thread(x, s, t) : 0;
 }
 
 static int put_window(struct exact_windows *x, const struct exact_sample *s)
 {
-	struct thread *more = exact_reach(x->thread, &x->threads, s->born, sizeof(*more)), *t;
+	struct thread *t = find_thread(x, s);
 	const struct encoding_list *events = x->plan->events;
 	struct window w = { .thread = s->born, .time_ns = s->time_ns, .cpu = -1, .rest = s->kind == EXACT_SAMPLE_END,
 			    .value = x->value };
 	bool any = false;
 	int ret;
 
-	if (!more)
-		return tare_fail_nomem(x->err);
-	x->thread = more;
-	t = &x->thread[s->born];
+	if (!t)
+		return -ENOMEM;
 	if (!t->time_ns && s->tid == s->pid && s->serial < x->processes) /* its first thread begins with it; when others do is not told */
 		t->time_ns = x->process[s->serial].time_ns;
 	if (!s->counts)
@@ -83,7 +105,7 @@ static int put_window(struct exact_windows *x, const struct exact_sample *s)
 	t->time_ns = s->time_ns;
 	if (w.rest && !any)
 		return 0;
-	ret = t->named ? 0 : name_thread(x, s);
+	ret = t->named ? 0 : tell_thread(x, s, t);
 	return ret < 0 ? ret : x->to->window(x->to, &w, x->err);
 }
 
@@ -93,6 +115,8 @@ static int take(void *with, const struct exact_sample *s)
 	case EXACT_SAMPLE_PROGRAM:
 	case EXACT_SAMPLE_FORK:
 		return name_process(with, s);
+	case EXACT_SAMPLE_NAME:
+		return name_thread(with, s);
 	case EXACT_SAMPLE:
 	case EXACT_SAMPLE_END:
 		return put_window(with, s);

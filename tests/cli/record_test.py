@@ -555,6 +555,26 @@ def exact_samples_of_threads_and_forks_are_read_by_perf():
 
 
 @test
+def exact_samples_follow_the_names_of_threads():
+    """The kernel's own word, at each thread's end, is the last name that the recording has for it, and the one its samples go by."""
+    exact_or_skip()
+    program = Path(__file__).parent / "named_threads.py"
+    r = sh(TARE, "record", "--engine", "exact", "-e", "instructions", "-c", "20000", "-o", FILE, "--", os.path.realpath(sys.executable), "-S", program)
+    said = dict(line.split("\t") for line in r.stdout.decode().splitlines())
+    true(sorted(said.values()) == sorted(["another", "first", "first", "itself longer t", "itself longer t", os.path.basename(os.path.realpath(sys.executable))]),
+         f"{said} {r.stderr}")
+    last = {tid: name for tid, name in re.findall(r'of_tid=(\d+) comm="([^"]*)"', dump("-r", "comm"))}
+    for tid, name in said.items():
+        equal(last.get(tid), name, f"thread {tid}")
+    rows = json.loads(sh(TARE, "report", "--sort", "comm,tid", "--format", "json", FILE).stdout)["rows"]
+    shown = {(str(row["tid"]), row["comm"]) for row in rows}
+    equal(sorted(set(said.items()) - shown), [], "each has samples by its name")
+    if shutil.which("perf"):
+        by_perf = {(tid, name.strip()) for name, tid in re.findall(r"^(.+?)\s+(\d+)\s*$", perf("script", "-F", "comm,tid"), re.M)}
+        equal(sorted(set(said.items()) - by_perf), [], "in perf, too")
+
+
+@test
 def the_exact_engine_refuses_what_it_cannot():
     exact_or_skip()
     rows = [

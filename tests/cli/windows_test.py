@@ -142,6 +142,17 @@ def a_time_may_name_its_clock():
 
 
 @test
+def exact_windows_follow_the_names_of_threads():
+    exact_or_skip()
+    program = Path(__file__).parent / "named_threads.py"
+    r = sh(TARE, "windows", "--engine", "exact", "--every", "100k", "--format", "json", "-o", "named.json", "--", PYTHON, "-S", program)
+    said = dict(line.split("\t") for line in r.stdout.splitlines())
+    equal(len(set(said.values())), 4, r.stderr)
+    threads = json.loads(Path(ROOM.name, "named.json").read_text())["threads"]
+    equal({str(t["tid"]): t["comm"] for t in threads}, said)
+
+
+@test
 def what_the_exact_engine_cannot_count_says_why_it_is_here():
     r = sh(TARE, "windows", "-e", "page-faults", "--every", "10", "--", "true")
     if r.returncode == 0:

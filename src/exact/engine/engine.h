@@ -147,6 +147,7 @@ struct engine {
 	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
 	bool serves; /* it has had memory served by a userfaultfd */
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
+	bool name_opened;   /* a /proc/PID/task/TID/comm */
 	uint64_t image, image_size;
 	struct range own[OWN_MAX]; /* memory of the engine's, in order: see own.c */
 	uint32_t n_own;
@@ -247,8 +248,13 @@ void file_opened(int fd);
 uint64_t file_of(uint64_t dev, uint64_t inode);
 void files_unchanged(uint64_t start, uint64_t end);
 bool writes_memory(struct thread *t);
+int64_t proc_file(int fd, const char *name);
 bool pokes_memory(struct thread *t);
 struct process *counted(int64_t pid);
+
+/* names.c: threads that are given a name. */
+bool gives_name(struct thread *t);
+void name_born(const struct thread *t);
 
 /* random.c */
 bool random_call(struct thread *t);

@@ -264,20 +264,22 @@ bool opens_to_write(const struct thread *t)
 	}
 }
 
-/* The process whose memory `fd` is, 0 if it is none. */
-static int64_t memory_of(int fd)
+/* Of which process or thread `fd` is /proc/.../NUMBER and then `name`; 0: it is no such file. */
+int64_t proc_file(int fd, const char *name)
 {
 	char path[64], link[LINK_MAX];
-	long n = sys(__NR_readlink, name_of(path, "/proc/self/fd/", (uint64_t)fd, ""), link, sizeof link), i;
+	long n = sys(__NR_readlink, name_of(path, "/proc/self/fd/", (uint64_t)fd, ""), link, sizeof link), size = 0, i;
 	struct {
 		long type, rest[31];
 	} fs;
 	int64_t pid = 0;
 
-	if (n < 6 || n == sizeof link || memcmp(link + n - 4, "/mem", 4) || sys(__NR_fstatfs, fd, &fs) < 0 ||
+	while (name[size])
+		size++;
+	if (n < size + 2 || n == sizeof link || memcmp(link + n - size, name, (unsigned long)size) || sys(__NR_fstatfs, fd, &fs) < 0 ||
 	    fs.type != PROC_SUPER_MAGIC)
 		return 0;
-	for (i = n - 4; i > 0 && link[i - 1] != '/'; i--)
+	for (i = n - size; i > 0 && link[i - 1] != '/'; i--)
 		;
 	for (; link[i] >= '0' && link[i] <= '9'; i++)
 		pid = pid * 10 + (link[i] - '0');
@@ -290,8 +292,10 @@ void file_opened(int fd)
 
 	if (sys(__NR_fstat, fd, &st) < 0 || (st.st_mode & FILE_TYPE) != REGULAR)
 		return;
-	if (!st.st_size && memory_of(fd))
+	if (!st.st_size && proc_file(fd, "/mem"))
 		eng.memory_opened = true;
+	if (!st.st_size && proc_file(fd, "/comm"))
+		eng.name_opened = true;
 	lock();
 	distrust(file_of(st.st_dev, st.st_ino));
 	unlock();
@@ -361,7 +365,7 @@ bool writes_memory(struct thread *t)
 	default:
 		return false;
 	}
-	pid = memory_of(fd);
+	pid = proc_file(fd, "/mem");
 	if (!pid)
 		return false;
 	if (nr == __NR_write || nr == __NR_pwrite64)

@@ -179,7 +179,7 @@ void system_call(struct thread *t)
 		call_over(t);
 	if ((t->filter || t->strict) && !seccomp_allows(t))
 		return;
-	if (map_calls(t) || writes_memory(t) || pokes_memory(t))
+	if (map_calls(t) || writes_memory(t) || pokes_memory(t) || gives_name(t))
 		return;
 	kernel_writes_for_good(t);
 	switch (r[RAX]) {

@@ -224,6 +224,7 @@ static struct process *process_new(const struct process *parent)
 	memset(p->done, 0, sizeof p->done);
 	memcpy(p->actions, parent->actions, sizeof p->actions);
 	p->kept.which = 0;
+	p->renamed = parent->renamed;
 	p->dying = DYING_NOT;
 	p->dying_tid = 0;
 	p->ending = ENDING_NOT;
@@ -370,6 +371,7 @@ void child_start(struct thread *t)
 						    .parent = process_at(p->parent)->serial,
 						    .pid = p->pid,
 						    .tsc = read_ticks() });
+	name_born(t);
 	t->edge = 0;
 	dispatch(t);
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names that threads give themselves and each other, told to whoever reads samples. As long as nobody in a process
+ * has done that, its threads have their program's name, and nothing is told. What is told of a name is in the order in which
+ * the kernel was: both are done with the lock held.
+ */
+#include <asm/unistd.h>
+#include <linux/prctl.h>
+#include "exact/engine/engine.h"
+
+enum { NAME_SIZE = 16 }; /* with the 0 at its end. Source: prctl(2), PR_SET_NAME */
+
+static void tell(const struct thread *t, const char name[NAME_SIZE])
+{
+	const struct process *p = process_at(t->process);
+	struct happening h = { .serial = p->serial, .born = t->born, .pid = p->pid, .tid = t->tid, .tsc = read_ticks() };
+
+	memcpy(h.name, name, NAME_SIZE);
+	note_happening(eng.board, HAPPENED_NAME, &h);
+}
+
+static void tell_own(const struct thread *t)
+{
+	char name[NAME_SIZE] = { 0 };
+
+	if (sys(__NR_prctl, PR_GET_NAME, name) == 0)
+		tell(t, name);
+}
+
+/* A thread has begun, with the name of the one that made it. */
+void name_born(const struct thread *t)
+{
+	if (!eng.board->every.n)
+		return;
+	lock(); /* whoever names this thread finds it by its tid, or has marked the process before */
+	if (process_at(t->process)->renamed)
+		tell_own(t);
+	unlock();
+}
+
+static bool names_itself(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	long ret;
+
+	if (r[RAX] != __NR_prctl || (int)r[RDI] != PR_SET_NAME)
+		return false;
+	lock();
+	process_at(t->process)->renamed = 1;
+	ret = sys(__NR_prctl, r[RDI], r[RSI], r[RDX], r[R10], r[R8]);
+	if (ret == 0)
+		tell_own(t);
+	unlock();
+	finish(t, ret);
+	return true;
+}
+
+static const struct thread *thread_of(const struct thread *t, int64_t tid)
+{
+	for (uint32_t i = 0; i < board_threads(eng.board); i++) {
+		const struct thread *other = thread_at(i);
+
+		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process && other->tid == tid)
+			return other;
+	}
+	return NULL; /* it has just been made, and tells its name itself */
+}
+
+/* A write to /proc/PID/task/TID/comm: the kernel takes the first 15 bytes, whatever else there is. Source: proc(5). */
+static bool names_other(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	const struct thread *other;
+	char name[NAME_SIZE] = { 0 };
+	int64_t tid;
+	long ret;
+
+	if (!eng.name_opened || (r[RAX] != __NR_write && r[RAX] != __NR_pwrite64))
+		return false;
+	tid = proc_file((int)r[RDI], "/comm");
+	if (!tid)
+		return false;
+	copy_bytes(name, (const void *)r[RSI], r[RDX] < NAME_SIZE ? r[RDX] : NAME_SIZE - 1);
+	lock();
+	process_at(t->process)->renamed = 1;
+	ret = sys(r[RAX], r[RDI], r[RSI], r[RDX], r[R10]);
+	other = thread_of(t, tid);
+	if (ret >= 0 && other)
+		tell(other, name);
+	unlock();
+	finish(t, ret);
+	return true;
+}
+
+bool gives_name(struct thread *t)
+{
+	return eng.board->every.n && (names_itself(t) || names_other(t));
+}
