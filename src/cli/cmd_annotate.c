@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "analyze/ratio.h"
 #include "analyze/report.h"
 #include "cli/input.h"
@@ -225,6 +226,7 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 	struct annotate_cli o = { .common = SAMPLE_OPTIONS_INIT };
 	int status = 0, rest = options_parse(self, argc, argv, &o, &status), ret = 0, own = 0;
 	bool partial = false;
+	const char *file = NULL;
 	int command;
 
 	if (rest < 0) {
@@ -235,23 +237,27 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 		rest++;
 	if (rest == argc) {
 		ret = tare_fail(&err, EINVAL, "which function?");
-		tare_hint(&err, "tare annotate [-i FILE] FUNCTION; tare report lists them");
+		tare_hint(&err, "tare annotate FUNCTION [FILE]; tare report lists them");
 		complain(self, &err, NULL);
 		sample_options_free(&o.common);
 		return EXIT_CANNOT_MEASURE;
 	}
 	o.common.read.home = getenv("HOME");
 	command = rest + 1;
-	if (command < argc && !strcmp(argv[command], "--"))
-		command++;
-	else if (command < argc)
+	if (command < argc && strcmp(argv[command], "--")) {
+		file = argv[command++];
+		if (o.common.input)
+			ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", file);
+		o.common.input = file;
+	}
+	if (ret == 0 && command < argc && strcmp(argv[command], "--"))
 		ret = tare_fail(&err, EINVAL, "'%.64s' is one word too many: a command stands behind --", argv[command]);
-	if (ret == 0 && command == argc && rest + 1 < argc)
+	if (ret == 0 && command < argc && ++command == argc)
 		ret = tare_fail(&err, EINVAL, "no command stands behind --");
 	if (ret == 0 && command < argc && o.common.skid)
 		ret = tare_fail(&err, EINVAL, "--skid is of a recording: executions that were counted have none");
 	if (ret == 0 && command < argc && (o.common.input || o.common.event))
-		ret = tare_fail(&err, EINVAL, "a command is executed and counted exactly: -i and -e are for recordings");
+		ret = tare_fail(&err, EINVAL, "a command is executed and counted exactly: FILE, -i and -e are for recordings");
 	if (ret == 0 && o.html && (o.common.output || o.common.format != SAMPLE_TEXT))
 		ret = tare_fail(&err, EINVAL, "--html is an output of its own: not with --format or -o");
 	if (ret == 0 && o.html)
@@ -262,6 +268,8 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 		ret = of_recording(&o, argv[rest], &partial, &err);
 	sample_options_free(&o.common);
 	if (ret < 0) {
+		if (file && !err.hint[0] && access(file, X_OK) == 0)
+			tare_hint(&err, "a command stands behind --: tare annotate FUNCTION -- %.64s", file);
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
@@ -271,8 +279,8 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 const struct command cmd_annotate = {
 	.name = "annotate",
 	.about = "one function, instruction by instruction, with samples or exact counts",
-	.args = "FUNCTION [-- COMMAND [ARG...]]",
-	.example = "  tare annotate -i perf.data my_function\n"
+	.args = "FUNCTION [FILE | -- COMMAND [ARG...]]",
+	.example = "  tare annotate my_function perf.data\n"
 		   "  tare annotate my_function -- ./prog     # exact: how often each instruction was executed",
 	.topic = TOPIC_WHERE,
 	.words = WORDS_PARTED,

@@ -427,6 +427,27 @@ TEST(columns_that_find_no_room_are_counted_and_clocks_are_times)
 	windows_free(w);
 }
 
+TEST(what_the_numbers_do_not_show_is_no_swing)
+{
+	static const struct window_end end = { 0 };
+	const struct windows_about about = { .engine = "exact", .mode = "sample", .every = 1000000, .end = &end };
+	const struct style s = { .width = 120, .utf8 = true };
+
+	for (unsigned step = 1; step <= 1000; step *= 1000) { /* by 0.001 of 1000, and by 1 */
+		struct windows *w = NULL;
+		struct text t = { 0 };
+
+		CHECK_EQ(windows_new(&w, &list, NULL, NULL), 0);
+		for (uint64_t i = 0; i < 5; i++)
+			put(w, 0, i * 1000000, 1000000, 5000000 + i * step, 7, false);
+		windows_text(&t, windows_table(w, NULL), &about, &s);
+		CHECK((step == 1) == !strstr(t.s, "█"), "%s", t.s);
+		CHECK((step == 1) == !!strstr(t.s, "5000 … 5000 "), "%s", t.s);
+		text_free(&t);
+		windows_free(w);
+	}
+}
+
 TEST(sparklines)
 {
 	static const double v[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, flat[] = { 5, 5 }, gap[] = { 1, NAN, 3 };

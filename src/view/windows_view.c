@@ -74,6 +74,19 @@ static void pad_to(struct text *out, size_t from, size_t width)
 	text_add(out, "%*s", shown < width ? (int)(width - shown) : 1, "");
 }
 
+static bool prints_alike(const struct style *s, double a, double b, unsigned digits)
+{
+	struct text x = { 0 }, y = { 0 };
+	bool alike;
+
+	put_number(&x, s, a, digits);
+	put_number(&y, s, b, digits);
+	alike = x.s && y.s && !strcmp(x.s, y.s);
+	text_free(&x);
+	text_free(&y);
+	return alike;
+}
+
 static void put_plot(struct text *out, const struct windows_table *t, const struct windows_thread *th,
 		     const struct series *s, const struct style *style)
 {
@@ -101,6 +114,10 @@ static void put_plot(struct text *out, const struct windows_table *t, const stru
 		text_add(out, "-");
 	}
 	pad_to(out, from, NAME_WIDTH + RANGE_WIDTH);
+	/* What does not show in the numbers is no swing of the plot. */
+	if (low < high && prints_alike(style, low, high, s->digits))
+		for (size_t i = 0; i < n; i++)
+			v[i] = isnan(v[i]) ? v[i] : low;
 	width = width > NAME_WIDTH + RANGE_WIDTH + 4 + PLOT_LEAST ? width - NAME_WIDTH - RANGE_WIDTH - 4 : PLOT_LEAST;
 	put_sparkline(out, v, n, width < PLOT_MOST ? width : PLOT_MOST, style);
 	text_add(out, "\n");

@@ -132,11 +132,14 @@ def a_command_has_its_own_status():
     annotate("x", "--", "/no/such/command", status=125)
     annotate("x", "--", status=125)
     annotate("-i", recording(), "x", "--", "true", status=125)
+    annotate("x", recording(), "--", "true", status=125)
 
 
 @test
 def text_for_people():
     out = annotate("-i", recording(), "leaf")
+    equal(annotate("leaf", recording()), out, "the file as a word")
+    equal(annotate("--no-source", "leaf", recording(), "--intel"), annotate("-i", recording(), "--no-source", "--intel", "leaf"), "with options around")
     true("of cpu-clock:u in" in out and "stacks.c:" in out and " % " in out, out)
     true("x += i * i % 7;" in out, "the source's text")
     true("x += i * i % 7;" not in annotate("-i", recording(), "--no-source", "leaf"), "or not")
@@ -174,6 +177,9 @@ def what_cannot_be_shown():
     annotate("-i", recording(), "no_such_function", status=125)
     annotate("-i", "/no/such/file", "leaf", status=125)
     annotate("-i", recording(), "leaf", "more", status=125)
+    annotate("leaf", recording(), "more", status=125)
+    r = sh(TARE, "annotate", "leaf", "/bin/true")
+    true("a command stands behind --: tare annotate FUNCTION -- /bin/true" in r.stderr, r.stderr)
     annotate("-i", recording(), "-e", "cycles", "leaf", status=125)
     annotate("-i", recording(), "--percent-limit", "x", "leaf", status=125)
     # A program that has changed: no names, so no such function; and never another build's instructions.
