@@ -247,6 +247,8 @@ double report_margin(const struct stacks_column *c, double share)
 
 	if (n <= 0)
 		return 1;
+	if (stacks_census(c))
+		return 0;
 	return fmin(1, c->lost + z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n)));
 }
 

@@ -52,7 +52,7 @@ void report_free(struct report *r);
 
 /*
  * How far a share of a column may be off for having been sampled only, and for what was lost: half the width of a
- * 95 % interval and the share of lost samples, as a share; 1 at most. `column`: its sums; samples that stand for more weigh more.
+ * 95 % interval and the share of lost samples, as a share; 1 at most, 0 where every event is a sample. `column`: its sums; samples that stand for more weigh more.
  */
 double report_margin(const struct stacks_column *column, double share);
 

@@ -214,6 +214,11 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 		c.half = hypot(sampled_margin(column[0], c.before), sampled_margin(column[1], c.after));
 	}
 	c.half += lost;
+	if (stacks_census(&column[0]) && stacks_census(&column[1])) {
+		c.half = 0;
+		c.p = c.q = c.change == 0;
+		return c;
+	}
 	/* The interval and p are of one mind: of the change counts what is missing cannot have made. */
 	if (fabs(c.change) > lost && !report_diff_too_much_lost(column) && !may_be_the_price(column, c.change, shares))
 		c.p = c.q = erfc(fabs(score(column, a, b, shares)) * (1 - lost / fabs(c.change)) * M_SQRT1_2);
@@ -255,6 +260,19 @@ static int judge(struct report_diff *d, bool total, struct tare_error *err)
 	return 0;
 }
 
+/* All samples of the exact engine's are the same ones, as those of one program that repeats are: nothing of that is by chance. */
+static void note_same(struct report_diff *d, const struct stacks_column column[REPORT_SIDES])
+{
+	const struct stacks_column *a = &column[REPORT_BEFORE], *b = &column[REPORT_AFTER];
+
+	d->same = a->asked.repeats && b->asked.repeats && a->lost <= 0 && b->lost <= 0 && a->asked.period == b->asked.period && a->samples &&
+		  a->samples == b->samples && a->amount == b->amount;
+	for (size_t i = 0; d->same && i < d->n; i++)
+		d->same = d->row[i].self.change == 0 && d->row[i].total.change == 0;
+	for (size_t i = 0; d->same && i < d->n; i++)
+		d->row[i].self.half = d->row[i].total.half = 0;
+}
+
 static int surest_first(const void *a, const void *b, void *arg)
 {
 	const struct report_diff_row *x = a, *y = b;
@@ -286,6 +304,8 @@ int report_diff_make(struct report_diff *out, const struct stacks *pair, const s
 			report_change(pair->column, r->total[REPORT_BEFORE], r->total[REPORT_AFTER], shares)
 		};
 	}
+	if (ret == 0)
+		note_same(out, pair->column);
 	for (int total = 0; ret == 0 && total < 2; total++)
 		ret = judge(out, total, err);
 	if (ret == 0)

@@ -51,6 +51,7 @@ struct report_diff {
 	struct report_diff_row *row; /* what is sure first, then by the size of the change */
 	size_t n;
 	bool shares, by_total;
+	bool same; /* the same samples on both sides, by the exact engine */
 };
 
 /* `pair` is report_pair()'s and stays the caller's. */

@@ -166,6 +166,48 @@ TEST(what_was_lost_may_have_made_the_change)
 	}
 }
 
+TEST(counts_of_every_event_have_no_noise)
+{
+	struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000, .asked.every = true }, both[] = { c, c };
+	struct report_change same = report_change(both, 100, 100, false), other = report_change(both, 100, 101, false);
+
+	CHECK(same.half == 0 && same.p == 1, "%g, p %g", same.half, same.p);
+	CHECK(other.change == 1 && other.half == 0 && other.p == 0, "%g, p %g", other.half, other.p);
+	CHECK_EQ(report_change(both, 100, 101, true).half, 0);
+	both[1].asked.every = false;
+	CHECK(report_change(both, 100, 100, false).half > 0, "not where one side is sampled");
+}
+
+TEST(the_same_samples_of_the_exact_engine_have_no_noise)
+{
+	for (int way = 0; way < 4; way++) { /* the same; with one that moved; of the kernel's; with other periods */
+		struct stacks *side[] = { side_of(""), side_of("") };
+		const struct stacks *from[] = { side[0], side[1] };
+		const uint32_t column[] = { 0, 0 };
+		const struct report_options o = { .keys = REPORT_FUNCTION, .column = REPORT_AFTER };
+		struct report_diff d;
+
+		for (int i = 0; i < REPORT_SIDES; i++) {
+			count(side[i], "ab", "m", way == 1 ? 20 + (unsigned)i : 20);
+			count(side[i], "ac", "m", way == 1 ? 30 - (unsigned)i : 30);
+			side[i]->column[0].asked.repeats = way != 2;
+			side[i]->column[0].asked.period = way == 3 ? 10 + (unsigned)i : 10;
+		}
+
+		struct stacks *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
+
+		CHECK_EQ(report_diff_make(&d, pair, &o, false, NULL), 0);
+		CHECK_EQ(d.same, way == 0, "way %d", way);
+		for (size_t i = 0; i < d.n; i++)
+			if (d.row[i].self.before > 0)
+				CHECK_EQ(d.row[i].self.half == 0, way == 0, "way %d", way);
+		report_diff_free(&d);
+		stacks_free(pair);
+		stacks_free(side[0]);
+		stacks_free(side[1]);
+	}
+}
+
 TEST(what_was_lost_widens_the_interval)
 {
 	struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 };

@@ -165,6 +165,14 @@ TEST(margins)
 	CHECK(report_margin(&c, 0.5) == 1, "up to all");
 	c.lost = 0;
 
+	c.asked.every = true;
+	CHECK(report_margin(&c, 0.5) == 0, "a sample of every one");
+	c.amount = 101;
+	CHECK(report_margin(&c, 0.5) > 0, "not where one stands for two");
+	c = (struct stacks_column){ .samples = 100, .amount = 100, .squares = 100, .lost = 0.25, .asked.every = true };
+	CHECK(fabs(report_margin(&c, 0.5) - alike - 0.25) < 1e-9, "not of all");
+	c = (struct stacks_column){ .samples = 100, .amount = 100, .squares = 100 };
+
 	CHECK(fabs(alike - 0.0961) < 0.001, "a half of 100: %f", alike);
 	CHECK(report_margin(&c, 0) > 0.01 && report_margin(&c, 0) < 0.03, "none of 100 is not nothing");
 	/* One sample that stands for half of all: as if there were four. */

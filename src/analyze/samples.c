@@ -476,15 +476,28 @@ static bool is_clock(const struct perfdata_attr *a)
 	return a->type == 1 && a->config <= 1; /* cpu-clock, task-clock */
 }
 
+/* That the kernel itself raises: one for each, where a PMU's interrupt comes late. */
+static bool is_software(const struct perfdata_attr *a)
+{
+	enum { SOFTWARE = 1, TRACEPOINT = 2, BREAKPOINT = 5 };
+
+	return a->type == SOFTWARE || a->type == TRACEPOINT || a->type == BREAKPOINT;
+}
+
+static bool is_exact_by_name(const struct perfdata_event *ev)
+{
+	return !strncmp(ev->name, "exact/", 6);
+}
+
 /* Whether it counts what taking samples costs. What a program itself did does not grow by it: page faults, its own instructions. */
 static bool is_raised(const struct perfdata_event *ev)
 {
-	enum { HARDWARE, SOFTWARE, TRACEPOINT, BREAKPOINT = 5, INSTRUCTIONS = 1, BRANCHES = 4 };
+	enum { HARDWARE, INSTRUCTIONS = 1, BRANCHES = 4 };
 	const struct perfdata_attr *a = &ev->attr;
 
-	if (a->type == SOFTWARE || a->type == TRACEPOINT || a->type == BREAKPOINT)
+	if (is_software(a))
 		return is_clock(a);
-	return strncmp(ev->name, "exact/", 6) &&
+	return !is_exact_by_name(ev) &&
 	       !(a->type == HARDWARE && a->flags & PD_ATTR_EXCLUDE_KERNEL && (a->config == INSTRUCTIONS || a->config == BRANCHES));
 }
 
@@ -494,6 +507,8 @@ static void say_how_often(struct stacks_asked *c, const struct perfdata_event *e
 	const struct perfdata_attr *a = &ev->attr;
 
 	c->costs = is_raised(ev);
+	c->every = !(a->flags & PD_ATTR_FREQ) && a->period == 1 && (is_software(a) ? !is_clock(a) : is_exact_by_name(ev));
+	c->repeats = is_exact_by_name(ev);
 	if (a->flags & PD_ATTR_FREQ)
 		c->rate_hz = a->period;
 	else
@@ -567,9 +582,20 @@ static bool grown(struct reader *r, const struct perfdata_event *ev, uint32_t ti
 /* Of a hardware event, without the bit that says the address is the event's own. */
 static bool skids(const struct perfdata_record *rec)
 {
-	uint32_t type = rec->event->attr.type;
+	return !is_software(&rec->event->attr) && !(rec->misc & PD_MISC_14);
+}
 
-	return type != 1 && type != 2 && type != 5 && !(rec->misc & PD_MISC_14);
+/*
+ * A generic event that is not asked of hardware that is precise, and the address is the event's own all the same: only the exact engine's are so.
+ */
+static void note_exact(struct stacks_asked *c, const struct perfdata_record *rec)
+{
+	const struct perfdata_attr *a = &rec->event->attr;
+
+	if (a->type != 0 || a->flags >> PD_ATTR_PRECISE_SHIFT & 3 || !(rec->misc & PD_MISC_14))
+		return;
+	c->repeats = true;
+	c->every = !(a->flags & PD_ATTR_FREQ) && a->period == 1;
 }
 
 /* Every member of the group, by what it counted since the sample before. */
@@ -593,6 +619,7 @@ static int count_group(struct reader *r, const struct perfdata_record *rec, uint
 			return nomem(r);
 		r->raw->stacks->column[column].read |= !leader;
 		r->raw->stacks->column[column].skids |= skids(rec);
+		note_exact(&r->raw->stacks->column[column].asked, rec);
 		ret = count(r, rec, column, node, task, by);
 	}
 	return ret;
@@ -646,6 +673,7 @@ static int take_sample(struct reader *r, const struct perfdata_record *rec)
 	if (column == SET_NONE)
 		return nomem(r);
 	r->raw->stacks->column[column].skids |= skids(rec);
+	note_exact(&r->raw->stacks->column[column].asked, rec);
 	amount = rec->sample.period;
 	if (!amount && !(rec->has & PD_SAMPLE_PERIOD)) {
 		q->weightless = true;
@@ -746,7 +774,10 @@ static void note_loss(struct samples *out)
 {
 	const struct samples_quality *q = &out->quality;
 	uint64_t lost = q->lost > q->lost_samples ? q->lost : q->lost_samples;
+	bool whole = !q->throttled && !q->undecodable && !q->unattributed && !q->broke_off && !q->damage[0];
 
+	for (uint32_t c = 0; c < out->stacks->columns; c++)
+		out->stacks->column[c].asked.every &= whole;
 	for (uint32_t c = 0; lost && c < out->stacks->columns; c++)
 		out->stacks->column[c].lost = (double)lost / (double)(lost + q->samples);
 }

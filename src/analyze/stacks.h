@@ -61,6 +61,8 @@ struct stacks_row {
 struct stacks_asked {
 	uint64_t period, rate_hz; /* events between samples, samples a second; of a clock both; 0: not known */
 	bool costs;		  /* taking a sample adds to what is counted */
+	bool every;		  /* one of each event that the kernel, or the exact engine, saw */
+	bool repeats;		  /* by the exact engine: a program that repeats has the same samples */
 };
 
 struct stacks_column {
@@ -72,6 +74,12 @@ struct stacks_column {
 	double squares; /* sum of the squares of the samples' amounts */
 	double lost;	/* share of the recording's samples that is missing in it: which ones, nobody knows */
 };
+
+/* Each event is a sample, and none is lost: no share is by chance. */
+static inline bool stacks_census(const struct stacks_column *c)
+{
+	return c->asked.every && c->samples && c->samples == c->amount && c->lost <= 0;
+}
 
 struct stacks {
 	struct words names;

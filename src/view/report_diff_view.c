@@ -59,6 +59,8 @@ static void put_change(struct text *out, const struct report_diff_shown *r, cons
 		return;
 	}
 	put_quantity(out, r, s, fabs(c->change), false);
+	if (c->half <= 0)
+		return;
 	text_add(out, " %s ", s->utf8 ? "±" : "+-");
 	if (isfinite(c->half))
 		put_quantity(out, r, s, c->half, false);
@@ -259,6 +261,11 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 	text_add(out, "\n");
 }
 
+static bool counted(const struct stacks_column c[REPORT_SIDES])
+{
+	return stacks_census(&c[0]) && stacks_census(&c[1]);
+}
+
 void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s)
 {
 	const struct report_change all =
@@ -274,7 +281,7 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 		text_add(out, report_diff_too_much_lost(c)	? ", not judged: too much is lost\n"
 			      : denser(r) != REPORT_SIDES && (denser(r) == REPORT_AFTER) == (all.change > 0)
 				? ", not judged: the sides were not sampled alike\n"
-			      : all.p <= REPORT_DIFF_Q		? "\n"
+			      : all.p <= REPORT_DIFF_Q || r->diff->same || counted(c) ? "\n"
 			      : c[0].lost > 0 || c[1].lost > 0 ? ", within the noise and what was lost\n"
 							       : ", within the noise\n");
 	}
@@ -284,6 +291,11 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 		sure += main_change(r, &r->diff->row[i])->beyond;
 	if (report_diff_too_much_lost(c))
 		text_add(out, "\n %sToo much is lost to judge what changed%s: more than half of the samples of a recording.\n", ink_on(s, INK_CAREFUL), ink_off(s));
+	else if (r->diff->same)
+		text_add(out, "\n The exact engine took the same samples on both sides.\n");
+	else if (counted(c))
+		text_add(out, "\n %zu of %zu rows changed. Every event is a sample on both sides: none of that is noise of sampling.\n"
+			      " What differs from run to run is not known from one recording of each.\n", sure, r->diff->n);
 	else
 		text_add(out, "\n %zu of %zu rows changed by more than the noise of sampling%s; of those a twentieth at most by chance.\n"
 			      " What differs from run to run besides is not known from one recording of each.\n",

@@ -266,6 +266,36 @@ void report_clock_text(struct text *out, const struct samples *of, const struct 
 			 ink_on(s, INK_CAREFUL), ink_off(s));
 }
 
+/* As `tare record` says it: from this margin on, of a share of 10 %, nothing is said of shares. */
+#define MARGIN_MOST 0.1
+
+static void put_sure(struct text *out, const struct report_shown *r, const struct stacks_column *c, const struct style *s)
+{
+	double share = 0, margin = report_margin(c, 0.1);
+
+	if (stacks_census(c)) {
+		text_add(out, " A sample of every one, so shares are exact.\n");
+		return;
+	}
+	if (r->report && r->report->n && c->amount)
+		share = (double)r->report->row[0].self[r->options->column] / (double)c->amount;
+	if (share <= 0 || share > 0.9)
+		share = 0.1;
+	if (c->lost > 0 && margin >= MARGIN_MOST && c->lost >= margin / 2)
+		text_add(out, " %sToo much is missing to tell shares by:%s the recording has ", ink_on(s, INK_BAD), ink_off(s));
+	else
+		text_add(out, " A share of %.*f %% is known to %s %.1f points (95 %%): it is of ",
+			 share < 0.1 ? 1 : 0, 100 * share, s->utf8 ? "±" : "+-", 100 * report_margin(c, share));
+	put_count(out, s, c->samples);
+	text_add(out, c->samples == 1 ? " sample" : " samples");
+	if (c->lost > 0) {
+		text_add(out, ", and ");
+		put_percent(out, 100 * c->lost);
+		text_add(out, " of all were lost");
+	}
+	text_add(out, ".\n");
+}
+
 void report_quality_text(struct text *out, const struct report_shown *r, const struct style *s)
 {
 	const struct samples_quality *q = &r->samples->quality;
@@ -278,24 +308,8 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 		put_name(out, q->damage, 0);
 		text_add(out, "; what stands before that is shown\n");
 	}
-	if (c && c->samples) {
-		double share = 0;
-
-		if (r->report && r->report->n && c->amount)
-			share = (double)r->report->row[0].self[r->options->column] / (double)c->amount;
-		if (share <= 0 || share > 0.9)
-			share = 0.1;
-		text_add(out, " A share of %.*f %% is known to %s %.1f points (95 %%): it is of ",
-			 share < 0.1 ? 1 : 0, 100 * share, s->utf8 ? "±" : "+-", 100 * report_margin(c, share));
-		put_count(out, s, c->samples);
-		text_add(out, c->samples == 1 ? " sample" : " samples");
-		if (c->lost > 0) {
-			text_add(out, ", and ");
-			put_percent(out, 100 * c->lost);
-			text_add(out, " of all were lost");
-		}
-		text_add(out, ".\n");
-	}
+	if (c && c->samples)
+		put_sure(out, r, c, s);
 	if (q->weightless)
 		text_add(out, " The recording has no periods: every sample counts as 1.\n");
 	report_clock_text(out, r->samples, s);

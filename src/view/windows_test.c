@@ -427,6 +427,25 @@ TEST(columns_that_find_no_room_are_counted_and_clocks_are_times)
 	windows_free(w);
 }
 
+TEST(time_per_events_has_its_unit)
+{
+	static struct encoding clocked[] = { { .name = "page-faults", .scale = 1, .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
+					     { .name = "task-clock", .scale = 1e-6, .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK } } };
+	static const struct window_end end = { 0 };
+	const struct windows_about about = { .engine = "perf", .mode = "sample", .every = 10, .end = &end };
+	const struct style s = { .width = 120 };
+	struct windows *w = NULL;
+	struct text t = { 0 };
+
+	CHECK_EQ(windows_new(&w, &(struct encoding_list){ clocked, 2, 1 }, NULL, NULL), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		put(w, 0, i * 10, 10, 27519 + i * 1900000, 0, false);
+	windows_text(&t, windows_table(w, NULL), &about, &s);
+	CHECK(strstr(t.s, "task-clock / 1000         2.75 ms .. 572.75 ms"), "%s", t.s);
+	text_free(&t);
+	windows_free(w);
+}
+
 TEST(what_the_numbers_do_not_show_is_no_swing)
 {
 	static const struct window_end end = { 0 };

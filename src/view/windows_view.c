@@ -12,7 +12,7 @@ enum { NAME_WIDTH = 26, RANGE_WIDTH = 24, PLOT_LEAST = 16, PLOT_MOST = 100, RUNS
 
 /* A column of numbers: a metric, or an event per 1000 of the first one. */
 struct series {
-	bool metric;
+	bool metric, time; /* time: of a clock, in ns */
 	size_t at;
 	char name[200];
 	unsigned digits;
@@ -46,7 +46,7 @@ static size_t list_series(const struct windows_table *t, struct series *out, siz
 	for (size_t e = t->n_events > 1; e < t->n_events && n < room; e++, n++) {
 		char name[160];
 
-		out[n] = (struct series){ .at = e, .digits = 2 };
+		out[n] = (struct series){ .at = e, .digits = 2, .time = windows_is_clock(t, e) };
 		short_name(name, sizeof(name), t->event[e].name);
 		snprintf(out[n].name, sizeof(out[n].name), !e ? "%s / us" : windows_of_time(t) ? "%s / ms" : "%s / 1000",
 			 name);
@@ -74,13 +74,21 @@ static void pad_to(struct text *out, size_t from, size_t width)
 	text_add(out, "%*s", shown < width ? (int)(width - shown) : 1, "");
 }
 
-static bool prints_alike(const struct style *s, double a, double b, unsigned digits)
+static void put_value(struct text *out, const struct style *style, const struct series *s, double v)
+{
+	if (s->time && !isnan(v))
+		put_time(out, style, (uint64_t)(v + 0.5));
+	else
+		put_number(out, style, v, s->digits);
+}
+
+static bool prints_alike(const struct style *style, const struct series *s, double a, double b)
 {
 	struct text x = { 0 }, y = { 0 };
 	bool alike;
 
-	put_number(&x, s, a, digits);
-	put_number(&y, s, b, digits);
+	put_value(&x, style, s, a);
+	put_value(&y, style, s, b);
 	alike = x.s && y.s && !strcmp(x.s, y.s);
 	text_free(&x);
 	text_free(&y);
@@ -107,15 +115,15 @@ static void put_plot(struct text *out, const struct windows_table *t, const stru
 	text_add(out, "%s", s->name);
 	pad_to(out, from, NAME_WIDTH);
 	if (low <= high) {
-		put_number(out, style, low, s->digits);
+		put_value(out, style, s, low);
 		text_add(out, style->utf8 ? " … " : " .. ");
-		put_number(out, style, high, s->digits);
+		put_value(out, style, s, high);
 	} else {
 		text_add(out, "-");
 	}
 	pad_to(out, from, NAME_WIDTH + RANGE_WIDTH);
 	/* What does not show in the numbers is no swing of the plot. */
-	if (low < high && prints_alike(style, low, high, s->digits))
+	if (low < high && prints_alike(style, s, low, high))
 		for (size_t i = 0; i < n; i++)
 			v[i] = isnan(v[i]) ? v[i] : low;
 	width = width > NAME_WIDTH + RANGE_WIDTH + 4 + PLOT_LEAST ? width - NAME_WIDTH - RANGE_WIDTH - 4 : PLOT_LEAST;
@@ -204,7 +212,7 @@ static void put_phases(struct text *out, const struct windows_table *t, const st
 		put_runs(&cell, th, p);
 		grid_put(&g, 2, INK_PLAIN, &cell);
 		for (unsigned c = 3; c < g.columns; c++) {
-			put_number(&cell, style, of[c] > 0 ? sum[c] / of[c] : NAN, series[c - 3].digits);
+			put_value(&cell, style, &series[c - 3], of[c] > 0 ? sum[c] / of[c] : NAN);
 			grid_put(&g, c, INK_PLAIN, &cell);
 		}
 	}

@@ -717,6 +717,40 @@ def a_small_file_that_unpacks_to_much_takes_little_memory():
 
 
 @test
+def a_sample_of_every_event_is_exact():
+    if not os.access("/proc/sys/kernel/perf_event_paranoid", os.R_OK):
+        skip("no perf events here")
+    paths = [os.path.join(ROOM.name, f"every-{i}.data") for i in range(2)]
+    for path in paths:
+        r = sh(TARE, "record", "-q", "-e", "page-faults:u", "-c", "1", "-o", path, "--", "ls", "/")
+        equal(r.returncode, 0, r.stderr.decode())
+    text = report(paths[0])
+    true("\n A sample of every one, so shares are exact.\n" in text and "is known to" not in text, text)
+    equal({e["margin"] for r in document(paths[0])["rows"] for e in r["events"]}, {0})
+    text = report("--diff", *paths)
+    true("none of that is noise of sampling" in text and "±" not in text and "+-" not in text, text)
+    two = os.path.join(ROOM.name, "second.data")
+    sh(TARE, "record", "-q", "-e", "page-faults:u", "-c", "2", "-o", two, "--", "ls", "/")
+    true("is known to" in report(two), "one in two is a sample of them")
+
+
+@test
+def the_exact_engine_takes_the_same_samples():
+    if sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
+        skip("no exact engine here")
+    paths = [os.path.join(ROOM.name, f"exact-{i}.data") for i in range(2)]
+    for path in paths:
+        sh(TARE, "record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "5003", "-o", path, "--", "ls", "/")
+    true("is known to" in report(paths[0]), "of every 5003 one is a sample")
+    d = json.loads(report("--format", "json", "--diff", *paths))
+    equal({r["self"]["half_95"] for r in d["rows"]}, {0})
+    text = report("--diff", *paths)
+    true("\n The exact engine took the same samples on both sides.\n" in text and "within the noise" not in text, text)
+    sh(TARE, "record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "1", "-o", paths[1], "--", "true")
+    true("A sample of every one" in report(paths[1]), "each instruction")
+
+
+@test
 def branch_stacks_as_callers():
     d = document("--by-total", fixture("x86-lbr-callstack.perf.data"))
     true(d["quality"]["with_stacks"], "stacks from branch records")

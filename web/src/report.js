@@ -38,7 +38,7 @@ function rows(doc) {
     const of = (r) => r.events[i], suffix = single ? "" : ` ${e.event}`;
     return [
       { title: `Share${suffix}`, about: "of all, with its 95 % margin for having been sampled", number: true, sort: i === 0 && "down", value: (r) => of(r).share, bar: (r) => of(r).share,
-        show: (r) => [percent(of(r).share, 2), h("span", { class: "margin" }, ` ± ${(100 * of(r).margin).toFixed(2)}`)] },
+        show: (r) => [percent(of(r).share, 2), of(r).margin > 0 && h("span", { class: "margin" }, ` ± ${(100 * of(r).margin).toFixed(2)}`)] },
       { title: `Self${suffix}`, number: true, value: (r) => toNumber(of(r).self), show: (r) => h("span", { title: `${full(of(r).samples)} samples` }, plain(of(r).self, e.unit)) },
       doc.quality.with_stacks && { title: `Total${suffix}`, about: "here and in what it called", number: true, value: (r) => toNumber(of(r).total), show: (r) => plain(of(r).total, e.unit) },
     ].filter(Boolean);

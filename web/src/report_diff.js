@@ -25,7 +25,7 @@ function rows(doc) {
     show: (r) => h("span", { title: `${plain(r[field][side], doc.unit)}, ${percent(share(r[field][side], k), 3)}` }, doc.shares ? percent(share(r[field][side], k), 2) : plain(r[field][side], doc.unit)) }));
   const amount = (x) => (doc.shares ? (100 * x).toFixed(2) : plain(Math.round(x), doc.unit));
   const changed = (field, name) => ({ title: `${name} changed${doc.shares ? ", points" : ""}`, about: "with its interval of 95 % for having been sampled, and for what was lost", number: true, value: (r) => r[field].change,
-    show: (r) => [h(r[field].beyond ? "b" : "span", {}, `${r[field].change > 0 ? "+" : r[field].change < 0 ? "−" : ""}${amount(Math.abs(r[field].change))}`), h("span", { class: "margin" }, ` ± ${r[field].half_95 === null ? "?" : amount(r[field].half_95)}`)] });
+    show: (r) => [h(r[field].beyond ? "b" : "span", {}, `${r[field].change > 0 ? "+" : r[field].change < 0 ? "−" : ""}${amount(Math.abs(r[field].change))}`), r[field].half_95 !== 0 && h("span", { class: "margin" }, ` ± ${r[field].half_95 === null ? "?" : amount(r[field].half_95)}`)] });
   const judged = (field, name) => ({ title: name, about: "more than the noise of sampling; of what is said so a twentieth at most is by chance", value: (r) => verdict(r[field]) });
   return section("What changed", "What is sure stands first. What differs from run to run, besides the noise of sampling, is not known from one recording of each.", table([
     keys.has("function") && { title: "Function", wide: true, value: (r) => r.function ?? "[unknown]", show: (r) => [h("b", {}, r.function ?? "[unknown]"), r.kernel && h("span", { class: "soft" }, " kernel"), r.inlined && h("span", { class: "soft" }, " inlined")] },

@@ -40,4 +40,4 @@ export function windowsDiff(doc) {
   ], doc.stretches, { caption: "Stretches", search: "Filter stretches" }));
   return [facts(doc), totals, stretches];
 }
-export const windowsDiffTitle = (doc) => ({ title: `${doc.a.file} and ${doc.b.file}`, kind: "tare windows diff" });
+export const windowsDiffTitle = (doc) => ({ title: [doc.a, doc.b].map((s) => (s.comm ? `${s.file} (${s.comm})` : s.file)).join(" and "), kind: "tare windows diff" });
