@@ -8,36 +8,44 @@
 
 #define BIT(s, r, b) ((s)->reg[r] >> (b) & 1)
 
-/* Data sources, without and with Zen 4's extension. */
+enum { NOT_TOLD = -1, BY_NODE = -2 /* RmtNode tells: this node's, or another's */ };
+
+/*
+ * Data sources, without and with Zen 4's extension. RmtNode is the memory's. "Far" complexes are those of another node; of a local cache
+ * without the extension only the node is told. Source: Linux, the same file, g_data_src and g_zen4_data_src.
+ */
 static const struct source_row {
 	uint8_t code;
 	enum tare_access_place place;
 	int distance;
 } plain[] = {
-	{ 2, TARE_AT_CACHE, TARE_NEAR }, /* L3, or another core's */
-	{ 3, TARE_AT_MEMORY, -1 },
+	{ 2, TARE_AT_CACHE, TARE_SOCKET }, /* L3, or another core's */
+	{ 3, TARE_AT_MEMORY, BY_NODE },
 	{ 4, TARE_AT_CACHE, TARE_REMOTE },
-	{ 7, TARE_AT_IO, -1 },
+	{ 7, TARE_AT_IO, NOT_TOLD },
 }, extended[] = {
-	{ 1, TARE_AT_L3, TARE_NEAR },
+	{ 1, TARE_AT_L3, TARE_NEAR }, /* or another core's L1 or L2 of the complex */
 	{ 2, TARE_AT_CACHE, TARE_SOCKET },
-	{ 3, TARE_AT_MEMORY, -1 },
-	{ 5, TARE_AT_CACHE, TARE_SOCKET },
-	{ 6, TARE_AT_PERSISTENT_MEMORY, -1 },
-	{ 7, TARE_AT_IO, -1 },
-	{ 8, TARE_AT_EXTENSION_MEMORY, -1 },
-	{ 12, TARE_AT_MEMORY, TARE_REMOTE },
+	{ 3, TARE_AT_MEMORY, BY_NODE },
+	{ 5, TARE_AT_CACHE, TARE_REMOTE },
+	{ 6, TARE_AT_PERSISTENT_MEMORY, BY_NODE },
+	{ 7, TARE_AT_IO, NOT_TOLD },
+	{ 8, TARE_AT_EXTENSION_MEMORY, BY_NODE },
+	{ 12, TARE_AT_MEMORY, NOT_TOLD }, /* another kind of processor's */
 };
 
-enum field { DATA_SOURCE, CACHE_HIT_STATE, MEM_WIDTH, L2_MISS, L1_TLB_PAGE, IC_MISS, FIELDS };
+enum field { DATA_SOURCE, MEM_WIDTH, L2_MISS, L1_TLB_PAGE, IC_MISS, FIELDS };
 
 static uint64_t field(const struct ibs *s, enum field which, bool *valid)
 {
 	static const struct {
 		enum ibs_kind kind;
 		const char *name;
-	} names[FIELDS] = { { IBS_OP, "DataSrc" }, { IBS_OP, "CacheHitSt" },   { IBS_OP, "OpMemWidth" },
-			    { IBS_OP, "L2Miss" },  { IBS_FETCH, "L1TlbPgSz" }, { IBS_FETCH, "IcMiss" } };
+	} names[FIELDS] = { { IBS_OP, "DataSrc" },
+			    { IBS_OP, "OpMemWidth" },
+			    { IBS_OP, "L2Miss" },
+			    { IBS_FETCH, "L1TlbPgSz" },
+			    { IBS_FETCH, "IcMiss" } };
 	static _Thread_local const struct ibs_field *known[FIELDS]; /* names are looked up once */
 	const struct ibs_field *f = known[which];
 
@@ -47,32 +55,25 @@ static uint64_t field(const struct ibs *s, enum field which, bool *valid)
 	return *valid ? ibs_field_value(s, f) : 0;
 }
 
-/* Where a load that missed L1 and L2 was served. */
+/* Where a load was served that is not known to have hit L1 or L2. */
 static void far_source(const struct ibs *s, struct tare_access *a)
 {
-	const struct source_row *rows = s->rules.zen4 ? extended : plain;
+	const struct source_row *rows = s->rules.zen4 ? extended : plain, *row = NULL;
 	size_t n = s->rules.zen4 ? ARRAY_SIZE(extended) : ARRAY_SIZE(plain);
-	bool valid, state;
+	bool valid;
 	uint64_t source = field(s, DATA_SOURCE, &valid);
 
-	for (size_t i = 0; valid && i < n; i++) {
-		if (rows[i].code != source)
-			continue;
-		access_served(a, rows[i].place);
-		if (BIT(s, IBS_OP_DATA2, 4))
-			access_distance(a, TARE_REMOTE);
-		else
-			access_distance(a, rows[i].distance >= 0 ? (enum tare_access_distance)rows[i].distance : TARE_SOCKET);
-		source = field(s, CACHE_HIT_STATE, &state);
-		if (state)
-			access_snoop(a, source ? TARE_SNOOP_HIT : TARE_SNOOP_MODIFIED);
+	for (size_t i = 0; valid && i < n && !row; i++)
+		row = rows[i].code == source ? &rows[i] : NULL;
+	if (!row)
 		return;
-	}
-	/* The line was on its way already. */
-	if (BIT(s, IBS_OP_DATA3, 16)) {
-		access_served(a, TARE_AT_FILL_BUFFER);
-		access_distance(a, TARE_OWN);
-	}
+	access_served(a, row->place);
+	if (row->distance == BY_NODE)
+		access_distance(a, BIT(s, IBS_OP_DATA2, 4) ? TARE_REMOTE : TARE_SOCKET);
+	else if (row->distance != NOT_TOLD)
+		access_distance(a, (enum tare_access_distance)row->distance);
+	if (ibs_tells_state(s) && !BIT(s, IBS_OP_DATA2, 5)) /* else owned, which is changed, too, but shared by now */
+		access_snoop(a, TARE_SNOOP_MODIFIED);
 }
 
 static void level(const struct ibs *s, bool load, struct tare_access *a)
@@ -88,11 +89,37 @@ static void level(const struct ibs *s, bool load, struct tare_access *a)
 	if (l2_known && !l2_miss) {
 		access_served(a, TARE_AT_L2);
 		access_distance(a, TARE_OWN);
-	} else if (load) {
-		far_source(s, a); /* what DATA2 says is of loads only */
+		return;
 	}
-	if (!(a->has & TARE_ACCESS_PLACE))
+	if (load)
+		far_source(s, a); /* what DATA2 says is of loads only */
+	if (a->has & TARE_ACCESS_PLACE)
+		return;
+	if (BIT(s, IBS_OP_DATA3, 16)) { /* the line was on its way already */
+		access_served(a, TARE_AT_FILL_BUFFER);
+		access_distance(a, TARE_OWN);
+	} else {
 		access_served(a, TARE_AT_L1_MISS);
+	}
+}
+
+/* Misses, the other sources and the latency mean nothing then. */
+static void uncached(const struct ibs *s, bool load, struct tare_access *a)
+{
+	bool valid;
+
+	access_served(a, load && field(s, DATA_SOURCE, &valid) == 7 && valid ? TARE_AT_IO : TARE_AT_UNCACHED);
+}
+
+/* Of an address that was translated; pages of 4 KiB are not told apart from no hit. */
+static void page_size(const struct ibs *s, struct tare_access *a)
+{
+	bool huge = BIT(s, IBS_OP_DATA3, 5) || BIT(s, IBS_OP_DATA3, 19), large = BIT(s, IBS_OP_DATA3, 4) || BIT(s, IBS_OP_DATA3, 6);
+
+	if (!huge && !large)
+		return;
+	a->has |= TARE_ACCESS_PAGE_SIZE;
+	a->page_size = huge ? 1 << 30 : 1 << 21;
 }
 
 static void data(const struct ibs *s, struct tare_access *a)
@@ -122,16 +149,10 @@ static void data(const struct ibs *s, struct tare_access *a)
 		access_tlb(a, !l1_miss ? TARE_TLB_L1 : !l2_miss ? TARE_TLB_L2 : TARE_TLB_WALK);
 		if (l1_miss && l2_miss)
 			access_latency(a, TARE_LATENCY_TRANSLATION, (uint32_t)(s->reg[IBS_OP_DATA3] >> 48));
-	}
-	if (BIT(s, IBS_OP_DATA3, 5) || BIT(s, IBS_OP_DATA3, 19)) {
-		a->has |= TARE_ACCESS_PAGE_SIZE;
-		a->page_size = 1 << 30;
-	} else if (BIT(s, IBS_OP_DATA3, 4) || BIT(s, IBS_OP_DATA3, 6)) {
-		a->has |= TARE_ACCESS_PAGE_SIZE;
-		a->page_size = 1 << 21;
+		page_size(s, a);
 	}
 	if (BIT(s, IBS_OP_DATA3, 14)) {
-		access_served(a, TARE_AT_UNCACHED);
+		uncached(s, load, a);
 		return;
 	}
 	level(s, load, a);

@@ -94,17 +94,24 @@ static bool missed(const struct source *s)
 }
 
 /*
- * For memory of another node Linux writes remote and one hop, as IBS tells no more, and for this node's nothing. Source: Linux,
- * arch/x86/events/amd/ibs.c, perf_ibs_get_mem_lvl().
+ * What Linux makes of IBS's sources, as access_ibs.c reads them. For what another node has it writes remote and one hop, as IBS tells no
+ * more; for this node's memory nothing. Source: Linux, arch/x86/events/amd/ibs.c, perf_ibs_get_mem_lvl(), g_data_src and g_zen4_data_src.
  */
 static void level_of_ibs(const struct source *s, struct tare_access *a)
 {
+	enum { MEMORY_OF_OTHER = 0x300, CACHE_OF_NODE = 0x400, CACHE_OF_OTHER = 0x800 };
 	bool memory = a->place == TARE_AT_MEMORY || a->place == TARE_AT_PERSISTENT_MEMORY || a->place == TARE_AT_EXTENSION_MEMORY;
 
-	if (memory && s->remote)
-		access_distance(a, TARE_REMOTE);
-	else if (memory && !(a->has & TARE_ACCESS_DISTANCE))
-		access_distance(a, TARE_SOCKET);
+	if (s->lvl & (CACHE_OF_NODE | CACHE_OF_OTHER)) { /* beside L3 where it may be either */
+		access_served(a, TARE_AT_CACHE);
+		access_distance(a, s->lvl & CACHE_OF_OTHER ? TARE_REMOTE : TARE_SOCKET);
+	} else if (a->place == TARE_AT_L3) {
+		access_distance(a, TARE_NEAR);
+	} else if (a->place == TARE_AT_IO) {
+		a->has &= ~(uint32_t)TARE_ACCESS_DISTANCE;
+	} else if (memory) {
+		access_distance(a, s->remote || s->lvl & MEMORY_OF_OTHER ? TARE_REMOTE : TARE_SOCKET);
+	}
 }
 
 static void level(const struct source *s, bool amd, struct tare_access *a)

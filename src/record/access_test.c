@@ -120,10 +120,20 @@ TEST(data_sources_of_ibs)
 		{ __LINE__, SRC(2, 0, 0, 0, 0, 14, 1, 0, 2), "load persistent memory remote" },
 		{ __LINE__, SRC(2, 0, 0, 0, 0, 9, 0, 0, 0), "load extension memory socket" },
 		{ __LINE__, SRC(2, 0, 0, 0, 0, 9, 1, 0, 2), "load extension memory remote" },
-		{ __LINE__, SRC(2, 0x402, 0, 0, 0, 11, 1, 0, 1), "load cache near" },   /* of the complex */
-		{ __LINE__, SRC(2, 0x802, 0, 0, 0, 11, 1, 0, 2), "load cache socket" }, /* of another one */
+		{ __LINE__, SRC(2, 0x402, 0, 0, 0, 11, 1, 0, 1), "load cache socket" }, /* of another complex */
+		{ __LINE__, SRC(2, 0x802, 0, 0, 0, 11, 1, 0, 2), "load cache remote" }, /* of another node's */
+		{ __LINE__, SRC(2, 0x442, 0, 0, 0, 11, 0, 0, 1), "load cache socket" }, /* L3, or another core's */
 		{ __LINE__, SRC(2, 0x1002, 0, 0, 0, 10, 0, 0, 0), "load I/O" },
-		{ __LINE__, SRC(2, 0x42, 0, 0, 0, 3, 0, 0, 0), "load L3 socket" },
+		{ __LINE__, SRC(2, 0x1002, 0, 0, 0, 10, 1, 0, 2), "load I/O" },
+		{ __LINE__, SRC(2, 0x42, 16, 0, 0, 3, 0, 0, 0), "load L3 near snoop:modified" },
+		/* kernels that had no mem_lvl_num of these yet */
+		{ __LINE__, SRC(2, 0x42, 0, 0, 0, 0, 0, 0, 0), "load L3 near" },
+		{ __LINE__, SRC(2, 0x442, 16, 0, 0, 0, 0, 0, 0), "load cache socket snoop:modified" },
+		{ __LINE__, SRC(2, 0x402, 0, 0, 0, 0, 0, 0, 0), "load cache socket" },
+		{ __LINE__, SRC(2, 0x802, 0, 0, 0, 0, 0, 0, 0), "load cache remote" },
+		{ __LINE__, SRC(2, 0x102, 0, 0, 0, 13, 0, 0, 0), "load memory remote" },
+		{ __LINE__, SRC(2, 0x102, 0, 0, 0, 0, 0, 0, 0), "load memory remote" },
+		{ __LINE__, SRC(2, 0x12, 0, 0, 0, 0, 0, 0, 0), "load fill buffer own" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -241,14 +251,23 @@ TEST(ibs_operations)
 		bool zen4;
 		uint64_t data, data2, data3;
 		const char *says;
+		struct ibs_rules rules;
 	} rows[] = {
 		{ __LINE__, false, 0xb0002, 2, LIN | STORE | 3 << 22, "store L1 own tlb:L1 tag-to-retire=11 complete-to-retire=2" },
 		{ __LINE__, false, 0, 0, LIN | LOAD, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | 9ull << 32, "load L2 own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | L2MISS | 9ull << 32,
-		  "load cache near snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		  "load cache socket snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0x12, LIN | LOAD | MISS | L2MISS | 9ull << 32, /* RmtNode is the memory's */
+		  "load cache socket snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0x22, LIN | LOAD | MISS | L2MISS | 9ull << 32,
-		  "load cache near snoop:hit tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		  "load cache socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load cache socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0", { .no_state = true } },
+		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load cache socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0", { .unknown = true } },
+		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | 9ull << 32, "load L2 own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 2, LIN | STORE | MISS | L2MISS, "store beyond L1 tlb:L1 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 3, LIN | LOAD | MISS | L2MISS | 9ull << 32 | 1 << 2,
 		  "load memory socket tlb:L2 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0x13, LIN | LOAD | MISS | L2MISS | 9ull << 32 | 3 << 2 | 5ull << 48,
@@ -256,26 +275,45 @@ TEST(ibs_operations)
 		{ __LINE__, false, 0, 4, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load cache remote tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 7, LIN | LOAD | MISS | L2MISS | 9ull << 32,
-		  "load I/O socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		  "load I/O tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | L2MISS | 1 << 16 | 9ull << 32,
 		  "load fill buffer own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load beyond L1 tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		/* what a load's source says is not said of stores */
 		{ __LINE__, false, 0, 3, LIN | STORE | MISS | L2MISS, "store beyond L1 tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 3, LIN | STORE | MISS | L2MISS | 1 << 16,
+		  "store fill buffer own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, true, 0, 1, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load L3 near snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 0x21, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load L3 near tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, true, 0, 5, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		{ __LINE__, true, 0, 1, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load L3 near snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0", { .unknown = true } },
+		{ __LINE__, true, 0, 2, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load cache socket snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 3, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load memory socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 0x13, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load memory remote tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 0x50, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load extension memory remote tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 0x17, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load I/O tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, true, 0, 5, LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load cache remote snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, true, 0, 0x40, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load extension memory socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, true, 0, 6, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load persistent memory socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, true, 0, 0x44, LIN | LOAD | MISS | L2MISS | 9ull << 32,
-		  "load memory remote tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		  "load memory tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0, LIN | LOAD | STORE | 1 << 15, "update L1 own tlb:L1 locked tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0, LIN | 1 << 21 | LOAD | MISS | 9ull << 32, "prefetch L2 own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 0, LIN | LOAD | 1 << 14, "load uncached tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | L2MISS | 1 << 14 | 9ull << 32,
+		  "load uncached tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 7, LIN | LOAD | 1 << 14, "load I/O tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 7, LIN | STORE | 1 << 14, "store uncached tlb:L1 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 7ull << 35, 0, 0, "branch taken mispredicted tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 1ull << 37, 0, 0, "branch not-taken tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 1ull << 37, 0, LIN | LOAD, "load L1 own tlb:L1 not-taken tag-to-retire=0 complete-to-retire=0" },
@@ -283,9 +321,10 @@ TEST(ibs_operations)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct ibs s = { .kind = IBS_OP, .has = 0xff, .rules.zen4 = rows[i].zen4 };
+		struct ibs s = { .kind = IBS_OP, .has = 0xff, .rules = rows[i].rules };
 		struct tare_access a = { .ip = 1 };
 
+		s.rules.zen4 = rows[i].zen4;
 		s.reg[IBS_OP_CTL] = VALID;
 		s.reg[IBS_OP_RIP] = 0x4000;
 		s.reg[IBS_OP_DATA] = rows[i].data;
@@ -322,6 +361,9 @@ TEST(ibs_that_says_little)
 
 		a = (struct tare_access){ 0 };
 		s.reg[IBS_OP_DATA3] = 1 | 1ull << bits[big];
+		CHECK(access_from_ibs(&s, &a));
+		CHECK(!(a.has & TARE_ACCESS_PAGE_SIZE), "no address, no page");
+		s.reg[IBS_OP_DATA3] |= 1 << 17;
 		CHECK(access_from_ibs(&s, &a));
 		CHECK_EQ(a.page_size, big < 2 ? 1 << 30 : 1 << 21, "bit %u", bits[big]);
 		CHECK(a.has & TARE_ACCESS_PAGE_SIZE);

@@ -48,12 +48,18 @@ static bool sourced(const struct ibs *s)
 	return data2_known(s) && data_source(s, s->reg[IBS_OP_DATA2] & 7);
 }
 
-/* The state in which another cache had the line is known where the data came from a cache. */
+/* The state in which another cache had the line is there where the data came from a cache. */
 static bool from_cache(const struct ibs *s)
 {
 	uint64_t source = data_source(s, s->reg[IBS_OP_DATA2] & 7);
 
-	return data2_known(s) && (source == 2 || (s->rules.zen4 && source == 5));
+	return data2_known(s) && (source == 2 || (s->rules.zen4 && (source == 1 || source == 5)));
+}
+
+bool ibs_tells_state(const struct ibs *s)
+{
+	/* every model with Zen 4's extensions has the bit */
+	return from_cache(s) && !s->rules.no_state && (s->rules.zen4 || !s->rules.unknown);
 }
 
 static bool has_width(const struct ibs *s)
@@ -190,13 +196,27 @@ const struct ibs_field ibs_op_fields[] = {
 	{ NULL },
 };
 
+/* Source: AMD's revision guides; of `no_state` Linux, arch/x86/events/amd/ibs.c, perf_ibs_cache_hit_st_valid(). */
+static const struct {
+	unsigned family, first, last; /* models */
+	struct ibs_rules rules;
+} models[] = {
+	{ 0x19, 0x00, 0x0f, { .no_state = true, .no_miss = true, .no_data2 = true, .pages_16k = true } },
+	{ 0x19, 0x20, 0x5f, { .no_state = true } },
+};
+
 struct ibs_rules ibs_rules_of(const char *cpuid, bool zen4)
 {
-	struct ibs_rules rules = { .zen4 = zen4 };
+	struct ibs_rules rules = { .unknown = true };
 	unsigned family, model;
 
-	if (cpuid && sscanf(cpuid, "AuthenticAMD,%u,%u,", &family, &model) == 2 && family == 0x19 && model < 0x10)
-		rules.no_miss = rules.no_data2 = rules.pages_16k = true;
+	if (cpuid && sscanf(cpuid, "AuthenticAMD,%u,%u,", &family, &model) == 2) {
+		rules.unknown = false;
+		for (size_t i = 0; i < ARRAY_SIZE(models); i++)
+			if (family == models[i].family && model >= models[i].first && model <= models[i].last)
+				rules = models[i].rules;
+	}
+	rules.zen4 = zen4;
 	return rules;
 }
 

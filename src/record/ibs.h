@@ -2,7 +2,8 @@
 /*
  * AMD's Instruction-Based Sampling: the registers that the kernel puts into the raw data of a sample, and
  * their fields as rows. Pure. Sources: AMD64 Architecture Programmer's Manual volume 2, "Instruction-Based
- * Sampling"; Linux, arch/x86/include/asm/amd/ibs.h for the bits that only some families have.
+ * Sampling"; Linux, arch/x86/include/asm/amd/ibs.h for the bits that only some families have, and
+ * arch/x86/events/amd/ibs.c for those that only some models have.
  */
 #ifndef RECORD_IBS_H
 #define RECORD_IBS_H
@@ -42,9 +43,11 @@ enum {
 	IBS_CAP_ZEN4 = 1 << 11,
 };
 
-/* Which CPU recorded: extensions and errata of its registers. Unknown: all false. */
+/* Which CPU recorded: extensions and errata of its registers. */
 struct ibs_rules {
+	bool unknown;  /* its model is not recorded */
 	bool zen4;     /* L3-miss filter, data source of five bits */
+	bool no_state; /* it has no CacheHitSt: the bit reads 0, which elsewhere says modified */
 	bool no_miss;  /* erratum 1238: the instruction cache miss bit means nothing */
 	bool no_data2; /* erratum 1293: with some loads DATA2, L2 miss and open requests mean nothing */
 	bool pages_16k; /* erratum 1347: another table of page sizes */
@@ -88,6 +91,9 @@ uint64_t ibs_field_value(const struct ibs *s, const struct ibs_field *f);
 
 /* A register as it stands is shown only where it holds what its name says. */
 bool ibs_register_shown(const struct ibs *s, unsigned reg);
+
+/* The bit CacheHitSt says in which state another cache had the line of a load. Not on every model; the dump shows it on all, as perf does. */
+bool ibs_tells_state(const struct ibs *s);
 
 /* The field of that name; NULL when there is none. */
 const struct ibs_field *ibs_field_named(enum ibs_kind kind, const char *name);

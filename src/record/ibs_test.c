@@ -117,6 +117,37 @@ TEST(what_is_not_valid)
 	}
 }
 
+TEST(the_state_that_some_models_lack)
+{
+	static const struct {
+		int line;
+		const char *cpuid;
+		bool zen4, tells;
+	} rows[] = {
+		{ __LINE__, "AuthenticAMD,16,2,3", false, true },  { __LINE__, "AuthenticAMD,23,1,0", false, true },
+		{ __LINE__, "AuthenticAMD,23,49,0", false, true }, { __LINE__, "AuthenticAMD,25,0,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,1,1", false, false }, { __LINE__, "AuthenticAMD,25,15,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,16,0", true, true },  { __LINE__, "AuthenticAMD,25,31,0", true, true },
+		{ __LINE__, "AuthenticAMD,25,32,0", false, false }, { __LINE__, "AuthenticAMD,25,33,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,80,0", false, false }, { __LINE__, "AuthenticAMD,25,95,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,96,0", true, true },  { __LINE__, "AuthenticAMD,25,97,2", true, true },
+		{ __LINE__, "AuthenticAMD,26,2,1", true, true },   { __LINE__, NULL, false, false },
+		{ __LINE__, NULL, true, true },			   { __LINE__, "nonsense", false, false },
+	};
+	static const unsigned with_state[] = { 1, 2, 5 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (unsigned source = 0; source < 8; source++) {
+			struct ibs s = { .kind = IBS_OP, .rules = ibs_rules_of(rows[i].cpuid, rows[i].zen4) };
+			bool cache = source == 2;
+
+			for (size_t k = 0; rows[i].zen4 && k < ARRAY_SIZE(with_state); k++)
+				cache |= source == with_state[k];
+			s.reg[IBS_OP_DATA2] = source;
+			CHECK_EQ(ibs_tells_state(&s), rows[i].tells && cache, "row at line %d, source %u", rows[i].line, source);
+		}
+}
+
 TEST(sizes)
 {
 	static const struct {

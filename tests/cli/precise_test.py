@@ -6,6 +6,7 @@ usage: precise_test.py TARE
 No such hardware is needed: recordings are put together here, around packets and registers of every kind.
 """
 import csv
+import json
 import os
 import random
 import re
@@ -226,9 +227,11 @@ def ibs_zen_4():
     out = dumped(ibs_recording([
         (OP, 0xbff, [0x4500070008, 0, 0x710002, 2, 0x681d1700a1, 0x1000, 0x2000, 0]),
         (OP, 0xbff, [0x4500070008, 0, 0x710002, 0x40, 0x681d1700a1, 0x1000, 0x2000, 0]),
+        (OP, 0xbff, [0x4500070008, 0, 0x710002, 0x21, 0x681d1700a1, 0x1000, 0x2000, 0]),
         (FETCH, 0xbff, [0x3c1f00c700080008, 0x1000, 0x2000, 0])], "AuthenticAMD,25,97,2"))
     for says in ("MaxCnt=128 L3MissOnly=1 En=1 Val=1 CntCtl=0(cycles) CurCnt=69", "TagToRetCtr=113",
                  "CacheHitSt=0(M-state) RmtNode=0 DataSrc=2(Peer cache in near CCX)", "DataSrc=8(Extension memory)",
+                 "CacheHitSt=1(O-State) RmtNode=0 DataSrc=1(Local L3 or other L1/L2 in CCX)",
                  "OpMemWidth=8 OpDcMissOpenMemReqs=7 DcMissLat=104",
                  "RandEn=0 L2Miss=1 L3MissOnly=1 FetchOcMiss=1 FetchL3Miss=1"):
         true(says in out, f"{says} in {out}")
@@ -260,6 +263,22 @@ def accesses_of_ibs():
            ("IBS op", "branch", "0x1000", "", "", "", "", "", "false"),
            ("IBS fetch", "fetch", "0x400000", "", "L1", "", "", "", "")], "rows")
     equal(said, "tare export: 1 sample holds no registers of the hardware's\n", "what is missing is said")
+
+
+@test
+def modified_only_where_the_model_tells():
+    """Models 0 to Fh and 20h to 5Fh of family 19h have no bit for it; read as one it made every load from the node's cache a modified line."""
+    load = 0x1 | 1 << 7 | 1 << 20 | 3 << 17 | 4 << 22 | 120 << 32
+    for cpuid, caps, source, says in (("AuthenticAMD,23,49,0", 0x3ff, 2, "modified"), ("AuthenticAMD,25,1,1", 0x3ff, 2, ""),
+                                      ("AuthenticAMD,25,33,0", 0x3ff, 2, ""), ("AuthenticAMD,25,97,2", 0xbff, 1, "modified"),
+                                      ("AuthenticAMD,25,97,2", 0xbff, 5, "modified")):
+        loads = [(OP, caps, op(0, 0x401000 + 8 * (n % 2), 11 << 16 | 3, source, load, 0x7fff1000, 0x22000)[2]) for n in range(8)]
+        path = ibs_recording(loads, cpuid)
+        rows, _ = table(path)
+        equal([r["snoop"] for r in rows], [says] * 8, cpuid)
+        total = json.loads(run(TARE, "memory", "--format", "json", path)[0])["total"]
+        equal(total["snoops"], {says: 8} if says else {}, cpuid)
+        equal(json.loads(run(TARE, "sharing", "--format", "json", path)[0])["knows_modified"], bool(says), cpuid)
 
 
 @test
