@@ -346,7 +346,7 @@ static int find_writer(struct divergence_report *r, struct divergence *d, unsign
 		struct diverge_step step;
 		bool since_exec, wrote = false;
 
-		if (run->thread[i].born == d->born || !diverge_same_program(run->thread, run->ended, run->thread[i].born, d->born) ||
+		if (run->thread[i].descent == d->descent || !diverge_same_program(run->thread, run->ended, run->thread[i].descent, d->descent) ||
 		    run->thread[i].instructions < 2)
 			continue;
 		tried++;
@@ -359,7 +359,7 @@ static int find_writer(struct divergence_report *r, struct divergence *d, unsign
 		ret = ret < 0 ? ret : 0;
 		if (!wrote)
 			continue;
-		r->writer_thread = diverge_number(run->thread, run->ended, run->thread[i].born, &since_exec);
+		r->writer_thread = diverge_number(run->thread, run->ended, run->thread[i].descent, &since_exec);
 		place_name(r, &r->writer, step.pc);
 	}
 	return ret;
@@ -500,7 +500,7 @@ int divergence_explain(struct divergence_report *out, struct divergence *d, size
 	if (ret < 0)
 		return ret;
 	if (strcmp(program_of(&d->run[0], &out->forked), program_of(&d->run[1], &out->forked)))
-		out->cause = CAUSE_ORDER;
+		out->cause = CAUSE_PROGRAM;
 	else
 		ret = find_cause(out, d, environment_bytes, plan, err);
 	if (ret < 0)

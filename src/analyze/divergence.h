@@ -31,7 +31,7 @@ enum cause_kind {
 	CAUSE_STORED,	/* memory that the thread wrote before what was looked at */
 	CAUSE_MEMORY,	/* memory, and it was not found who wrote it */
 	CAUSE_BEFORE,	/* a register: it was in place before what was looked at */
-	CAUSE_ORDER,	/* processes began in another order: the thread is another program's in each run */
+	CAUSE_PROGRAM,	/* the thread executed another program in each run */
 	CAUSE_END,	/* one of them was ended from outside */
 };
 

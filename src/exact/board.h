@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "exact/classes.h"
+#include "exact/descent.h"
 #include "exact/samples.h"
 
 #define BOARD_MAGIC      0x6472616f42657261ull /* "areBoard" */
@@ -145,6 +146,8 @@ struct process {
 	int32_t pid; /* as the supervisor knows it; 0: not known */
 	int32_t parent_pid;
 	uint32_t serial; /* never used twice in a run */
+	uint64_t descent; /* of its first thread, as it was created */
+	uint64_t begins_as; /* the descent of the thread that its program begins with */
 	uint32_t foreign; /* in another pid namespace: the supervisor knows its threads by other numbers */
 	uint32_t makes_foreign; /* its children will be */
 	char name[24];
@@ -177,6 +180,7 @@ struct process {
 struct past {
 	int32_t pid, parent;
 	uint32_t serial, pad;
+	uint64_t descent;
 	char name[24];
 	int64_t counts[EXACT_CLASSES];
 };
@@ -185,6 +189,7 @@ struct past {
 struct ended_thread {
 	uint32_t serial; /* its process */
 	uint32_t born;   /* order of creation, over all threads */
+	uint64_t descent;
 	int32_t pid, tid;
 	volatile uint32_t ready; /* all is written */
 	uint32_t pad;
@@ -299,9 +304,8 @@ static inline uint32_t board_pasts(const struct board *b)
 	return b->n_past < PAST_MAX ? b->n_past : PAST_MAX;
 }
 
-/* Write down a thread that ends. Those that find no room are in their process's sum all the same. */
-static inline void note_ended(struct board *b, const struct process *p, uint32_t born, int32_t tid,
-			      uint64_t tsc, uint64_t path, const int64_t counts[EXACT_CLASSES])
+/* Write down that thread `t` ends, of process `p`. Those that find no room are in their process's sum all the same. */
+static inline void note_ended(struct board *b, const struct process *p, const struct ended_thread *t, const int64_t counts[EXACT_CLASSES])
 {
 	struct ended_thread *list = (struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
 	uint32_t i = __atomic_fetch_add(&b->n_ended, 1, __ATOMIC_ACQ_REL);
@@ -309,7 +313,9 @@ static inline void note_ended(struct board *b, const struct process *p, uint32_t
 
 	if (i >= ENDED_MAX)
 		return;
-	*e = (struct ended_thread){ p->serial, born, p->pid, tid, .tsc = tsc, .path = path };
+	*e = *t;
+	e->serial = p->serial;
+	e->pid = p->pid;
 	for (int c = 0; c < EXACT_CLASSES; c++)
 		e->counts[c] = counts[c];
 	__atomic_store_n(&e->ready, 1, __ATOMIC_RELEASE);

@@ -64,7 +64,7 @@ void fold_threads(struct supervisor *s, uint32_t process)
 		int64_t sums[EXACT_CLASSES] = { 0 };
 
 		add_thread(s->b, p, i, sums);
-		note_ended(s->b, p, t->born, t->tid, clock_ticks(), t->path, sums);
+		note_ended(s->b, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = clock_ticks(), .path = t->path }, sums);
 		for (int c = 0; c < EXACT_CLASSES; c++)
 			p->done[c] += sums[c];
 		if (s->l->mode & COUNT_PROFILE)
@@ -142,6 +142,7 @@ static void collect(struct supervisor *s, uint32_t process)
 		past->pid = p->pid;
 		past->parent = p->parent_pid;
 		past->serial = p->serial;
+		past->descent = p->descent;
 		memcpy(past->name, p->name, sizeof past->name);
 		memcpy(past->counts, p->done, sizeof past->counts);
 		b->n_past++;

@@ -477,7 +477,7 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 
 		if (found >= n)
 			continue;
-		out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent, .serial = p->serial };
+		out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent, .serial = p->serial, .descent = p->descent };
 		memcpy(out[found].name, p->name, sizeof p->name);
 		memcpy(out[found].counts, p->counts, sizeof p->counts);
 	}
@@ -488,7 +488,7 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 			continue;
 		if (found < n) {
 			out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent_pid,
-							     .serial = p->serial, .live = true };
+							     .serial = p->serial, .descent = p->descent, .live = true };
 			memcpy(out[found].name, p->name, sizeof p->name);
 			memcpy(out[found].counts, p->done, sizeof p->done);
 			for (uint32_t t = 0; t < board_threads(b); t++)
@@ -510,7 +510,8 @@ size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
 		return 0;
 	for (uint32_t i = 0; i < b->n_ended && i < ENDED_MAX; i++, found++)
 		if (found < n) {
-			out[found] = (struct exact_thread){ .serial = ended[i].serial, .born = ended[i].born, .tid = ended[i].tid };
+			out[found] = (struct exact_thread){ .serial = ended[i].serial, .born = ended[i].born,
+							    .descent = ended[i].descent, .tid = ended[i].tid };
 			memcpy(out[found].counts, ended[i].counts, sizeof ended[i].counts);
 		}
 	for (uint32_t i = 0; i < board_threads(b); i++) {

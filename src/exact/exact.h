@@ -32,7 +32,7 @@ struct exact_every {
 	uint64_t n;             /* 0: no samples */
 	uint64_t first;         /* of each thread; 0: n */
 	uint64_t most;          /* samples of each thread; 0: no limit */
-	uint32_t only;          /* of this thread alone: its `born` + 1; 0: of all */
+	uint64_t only;          /* of this thread alone: its `descent`; 0: of all */
 	enum exact_class class; /* not EXACT_TAKEN */
 	bool counts;            /* with all classes' counts at that instant: rows of windows */
 	bool counts_once;       /* the same with a thread's first sample alone: they cost more than all else */
@@ -77,6 +77,7 @@ struct exact_end {
 struct exact_process {
 	pid_t pid, parent;
 	uint32_t serial; /* never used twice in a run, as a pid may be */
+	uint64_t descent; /* as of exact_thread, of its first thread as it was created: exec does not change it */
 	char name[24];
 	bool live;
 	int64_t counts[EXACT_CLASSES];
@@ -84,7 +85,8 @@ struct exact_process {
 
 struct exact_thread {
 	uint32_t serial; /* its process */
-	uint32_t born;   /* order of creation */
+	uint32_t born;   /* order of creation, in this run */
+	uint64_t descent; /* the same in each run that goes the same way: never 0, and another one after an exec */
 	pid_t tid;
 	int64_t counts[EXACT_CLASSES];
 };
@@ -135,6 +137,7 @@ struct exact_sample {
 	uint32_t serial; /* its process: never used twice; one that executes another program keeps it */
 	uint32_t parent; /* FORK, PROGRAM: the serial of the process it came from; its own if there is none */
 	uint32_t born;   /* SAMPLE, END, NAME: the thread, by order of creation; a program begun by exec has a new one */
+	uint64_t descent; /* SAMPLE, END: the same, alike in each run that goes the same way */
 	pid_t pid, tid;
 	uint64_t time_ns; /* CLOCK_MONOTONIC, of when it was taken, within a microsecond or so */
 

@@ -144,6 +144,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 		p = board_process(s->b, process);
 		p->signal_mask = t->mask;
 		p->filter = t->filter;
+		p->begins_as = descent_of(t->descent, DESCENT_EXEC);
 		fold_threads(s, process);
 		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 		leave_lineage(s, p->lineage);
@@ -152,6 +153,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 	} else if (pid == s->command && !s->command_started) {
 		p = board_process(s->b, 0);
 		ptrace(PTRACE_GETSIGMASK, pid, 8, &p->signal_mask);
+		p->descent = p->begins_as = DESCENT_FIRST;
 		p->state = PROCESS_LIVE;
 		s->b->serials = 1;
 		p->parent_pid = s->b->supervisor;

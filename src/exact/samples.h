@@ -30,7 +30,7 @@ enum {
 struct every {
 	uint64_t n, spread; /* from one to the next n, or by chance n - spread to n + spread */
 	uint64_t first, most; /* of each thread: 0: n; 0: no limit */
-	uint32_t only;	      /* thread, by its number + 1; 0: all */
+	uint64_t only;	      /* thread, by its descent; 0: all */
 	uint32_t class, stack, chain;
 	uint32_t counts, counts_once, registers;
 	uint32_t n_peek, peek_fs;
@@ -68,6 +68,7 @@ struct sample_record {
 	uint32_t size; /* of all of it, a multiple of 8 */
 	uint32_t has;
 	uint32_t serial, born; /* its process; the thread */
+	uint64_t descent;
 	int32_t pid, tid;
 	uint64_t number; /* the first is 1 */
 	uint64_t tsc, pc, address;

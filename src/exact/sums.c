@@ -12,7 +12,7 @@ struct exact_thread thread_facts(struct board *b, uint32_t i)
 {
 	const struct thread *t = (const struct thread *)board_thread(b, i);
 
-	return (struct exact_thread){ .born = t->born, .tid = t->tid };
+	return (struct exact_thread){ .born = t->born, .descent = t->descent, .tid = t->tid };
 }
 
 void add_thread(struct board *b, const struct process *p, uint32_t thread,

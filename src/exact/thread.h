@@ -86,6 +86,8 @@ struct thread {
 	uint32_t clear_handlers; /* a child with CLONE_CLEAR_SIGHAND */
 	uint32_t child_serial;          /* of the process being born */
 	uint32_t randoms; /* chunks of bytes it was given by random.c */
+	uint32_t children; /* threads and processes that it began */
+	uint64_t descent; /* descent.h */
 	volatile uint64_t waits; /* for these signals, in sigwait() */
 	struct kept kept; /* sent to this thread */
 	volatile uint32_t park; /* is to come out of the engine: its process dies */

@@ -40,64 +40,56 @@ static int64_t count_of(const struct track *t, size_t i)
 	return i < t->n ? t->mark[i].count : t->ended ? t->end.count : 0;
 }
 
-static const struct track *track_at(const struct pass *p, size_t i)
+/*
+ * How many threads part; of the one that does so first, between which of its instructions. That is the one whose first checkpoint to
+ * differ came first, by the first run's clock, or of threads that run lacks by the second's: what another does because of it comes
+ * behind its next checkpoint, where calls are checkpoints.
+ */
+static size_t partings(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
-	static const struct track none;
+	uint64_t best[2] = { UINT64_MAX, UINT64_MAX };
+	size_t n = 0;
 
-	return i < p->tracks ? &p->track[i] : &none;
+	for (unsigned run = 0; run < 2; run++)
+		for (size_t i = 0; i < p[run].tracks.n; i++) {
+			uint64_t descent = ((const struct track *)p[run].tracks.item)[i].descent;
+			const struct track *a = diverge_track(&p[0], descent), *b = diverge_track(&p[1], descent);
+			size_t at = run && a->descent ? SIZE_MAX : parted(a, b);
+			uint64_t when[2] = { time_of(a, at), time_of(b, at) };
+
+			n += at != SIZE_MAX;
+			if (at == SIZE_MAX || when[0] > best[0] || (when[0] == best[0] && when[1] >= best[1]))
+				continue;
+			memcpy(best, when, sizeof(best));
+			d->descent = descent;
+			d->low = at ? count_of(a, at - 1) : 0;
+			d->high = count_of(a, at) > count_of(b, at) ? count_of(a, at) : count_of(b, at);
+			if (every->class == EXACT_INSTRUCTIONS && d->high > d->low + (int64_t)every->n)
+				d->high = d->low + (int64_t)every->n;
+			if (d->high <= d->low)
+				d->high = d->low + 1;
+		}
+	return n;
 }
 
-/*
- * The thread that parts first, and between which of its instructions. That is the one whose first checkpoint to differ came first:
- * what another does because of it comes behind its next checkpoint, where calls are checkpoints.
- */
 static bool first_parted(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
-	size_t n = p[0].tracks > p[1].tracks ? p[0].tracks : p[1].tracks;
-	uint64_t best = UINT64_MAX;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct track *a = track_at(&p[0], i), *b = track_at(&p[1], i);
-		size_t at = parted(a, b);
-		uint64_t when = at == SIZE_MAX ? UINT64_MAX : time_of(a, at);
-
-		if (when >= best)
-			continue;
-		best = when;
-		d->born = (uint32_t)i;
-		d->low = at ? count_of(a, at - 1) : 0;
-		d->high = count_of(a, at) > count_of(b, at) ? count_of(a, at) : count_of(b, at);
-		if (every->class == EXACT_INSTRUCTIONS && d->high > d->low + (int64_t)every->n)
-			d->high = d->low + (int64_t)every->n;
-		if (d->high <= d->low)
-			d->high = d->low + 1;
-	}
-	return best != UINT64_MAX;
+	return partings(p, every, d) > 0;
 }
 
-/* Did another thread part too, before the first one was seen to? Then their order is not known by these checkpoints. */
-static bool several_parted(const struct pass p[2], const struct divergence *d)
-{
-	size_t n = p[0].tracks > p[1].tracks ? p[0].tracks : p[1].tracks;
-
-	for (size_t i = 0; i < n; i++)
-		if (i != d->born && parted(track_at(&p[0], i), track_at(&p[1], i)) != SIZE_MAX)
-			return true;
-	return false;
-}
-
+/* Where another thread parted too, before the first one was seen to, their order is not known by these checkpoints. */
 static bool first_and_alone(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
-	bool any = first_parted(p, every, d);
+	size_t n = partings(p, every, d);
 
-	d->several = any && several_parted(p, d);
-	return any;
+	d->several = n > 1;
+	return n > 0;
 }
 
 /* Whether they part in the interval that is looked at; low and high are closer then. */
 static bool narrowed(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
-	const struct track *a = track_at(&p[0], d->born), *b = track_at(&p[1], d->born);
+	const struct track *a = diverge_track(&p[0], d->descent), *b = diverge_track(&p[1], d->descent);
 	size_t at = parted(a, b);
 
 	if (at == SIZE_MAX || (at == 0 && d->low > 0)) /* not at all, or before the interval */
@@ -137,7 +129,7 @@ static int narrow(struct diverge_plan *plan, struct divergence *d, uint64_t n, s
 {
 	int64_t low = d->low > 0 ? d->low : 1;
 	struct exact_every every = { .n = n, .first = (uint64_t)low, .most = (uint64_t)(d->high - low) / n + 2, .counts = true, .path = true,
-				     .only = d->born + 1 };
+				     .only = d->descent };
 	struct pass p[2] = { { 0 } };
 
 	return diverge_run_until(plan, d, p, &every, AGAIN, narrowed, err);
@@ -169,7 +161,7 @@ static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigne
 {
 	int64_t first = diverge_first(d->low);
 	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + DIVERGE_BEHIND + 1, .registers = true,
-				     .counts_once = true, .path = true, .only = d->born + 1, .n_peek = (uint16_t)d->n_watched };
+				     .counts_once = true, .path = true, .only = d->descent, .n_peek = (uint16_t)d->n_watched };
 	struct pass p[2] = { { .steps = true, .peeks = d->n_watched }, { .steps = true, .peeks = d->n_watched } };
 
 	for (unsigned i = 0; i < d->n_watched; i++) {
@@ -188,7 +180,7 @@ static int order_threads(struct diverge_plan *plan, struct divergence *d, struct
 	int ret = diverge_run_until(plan, d, p, &every, AGAIN, first_parted, err);
 
 	if (ret == 0) {
-		d->born = before.born;
+		d->descent = before.descent;
 		d->low = before.low;
 		d->high = before.high;
 	}
@@ -198,8 +190,8 @@ static int order_threads(struct diverge_plan *plan, struct divergence *d, struct
 /* One more run: the thread's stack at its instruction `first`, into `out`, whose stack_pc is 0 where it does not come there. */
 static int hear_stack(struct diverge_plan *plan, struct divergence *d, int64_t first, unsigned nth, struct diverge_run *out, struct tare_error *err)
 {
-	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = 1, .registers = true, .stack = STACK_BYTES, .only = d->born + 1 };
-	struct pass p = { .stack = true, .run = out, .err = err, .born = d->born };
+	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = 1, .registers = true, .stack = STACK_BYTES, .only = d->descent };
+	struct pass p = { .stack = true, .run = out, .err = err, .descent = d->descent };
 	int ret = diverge_run_one(plan, d, &p, &every, nth);
 
 	diverge_tracks_free(&p);
@@ -268,11 +260,11 @@ static int search_once(struct diverge_plan *plan, struct divergence *d, struct t
 	return ret;
 }
 
-static const struct diverge_thread *thread_of(const struct diverge_run *run, uint32_t born)
+static const struct diverge_thread *thread_of(const struct diverge_thread *thread, size_t n, uint64_t descent)
 {
-	for (size_t i = 0; i < run->ended; i++)
-		if (run->thread[i].born == born)
-			return &run->thread[i];
+	for (size_t i = 0; i < n; i++)
+		if (thread[i].descent == descent)
+			return &thread[i];
 	return NULL;
 }
 
@@ -284,8 +276,8 @@ static uint64_t begin_of(const struct track *t)
 
 unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool there)
 {
-	const struct diverge_thread *it = thread_of(p->run, d->born);
-	const struct track *t = track_at(p, d->born);
+	const struct diverge_thread *it = thread_of(p->run->thread, p->run->ended, d->descent);
+	const struct track *t = diverge_track(p, d->descent);
 	uint64_t from = begin_of(t), to = t->end.time_ns;
 	unsigned n = 0;
 
@@ -295,7 +287,7 @@ unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool t
 		from = t->mark[i].time_ns;
 	for (size_t i = 0; it && i < p->run->ended; i++) {
 		const struct diverge_thread *other = &p->run->thread[i];
-		const struct track *o = track_at(p, other->born);
+		const struct track *o = diverge_track(p, other->descent);
 
 		n += other->serial == it->serial && other->tid != it->tid && begin_of(o) <= to && o->end.time_ns >= from;
 	}
@@ -327,7 +319,7 @@ static int look_roughly(struct diverge_plan *plan, struct divergence *d, struct 
 {
 	int64_t low = d->low > 0 ? d->low : 1;
 	struct exact_every every = { .n = (uint64_t)(d->high - low) / LOOKS + 1, .first = (uint64_t)low, .most = LOOKS, .registers = true,
-				     .stack = STACK_BYTES, .only = d->born + 1 };
+				     .stack = STACK_BYTES, .only = d->descent };
 	struct pass p[2] = { { .steps = true, .stack = true } };
 	int ret;
 
@@ -347,18 +339,19 @@ static bool same_thread(const struct diverge_thread *a, const struct diverge_thr
 	return a->serial == b->serial && a->tid == b->tid && a->tid == a->pid;
 }
 
-uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint32_t born, bool *since_exec)
+uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t descent, bool *since_exec)
 {
-	const struct diverge_thread *it = NULL;
-	uint32_t first = born, number = 1;
+	const struct diverge_thread *it = thread_of(thread, n, descent);
+	uint32_t first, number = 1;
 
-	for (size_t i = 0; i < n && !it; i++)
-		if (thread[i].born == born)
-			it = &thread[i];
-	for (size_t i = 0; i < n && it; i++)
+	*since_exec = false;
+	if (!it)
+		return 0;
+	first = it->born;
+	for (size_t i = 0; i < n; i++)
 		if (same_thread(&thread[i], it) && thread[i].born < first)
 			first = thread[i].born;
-	*since_exec = first != born;
+	*since_exec = first != it->born;
 	for (size_t i = 0; i < n; i++) {
 		bool anew = false;
 
@@ -380,22 +373,19 @@ static uint32_t program_of(const struct diverge_thread *thread, size_t n, const 
 	return born;
 }
 
-bool diverge_same_program(const struct diverge_thread *thread, size_t n, uint32_t a, uint32_t b)
+bool diverge_same_program(const struct diverge_thread *thread, size_t n, uint64_t a, uint64_t b)
 {
-	const struct diverge_thread *it[2] = { NULL, NULL };
+	const struct diverge_thread *x = thread_of(thread, n, a), *y = thread_of(thread, n, b);
 
-	for (size_t i = 0; i < n; i++) {
-		if (thread[i].born == a)
-			it[0] = &thread[i];
-		if (thread[i].born == b)
-			it[1] = &thread[i];
-	}
-	return it[0] && it[1] && it[0]->serial == it[1]->serial && program_of(thread, n, it[0]) == program_of(thread, n, it[1]);
+	return x && y && x->serial == y->serial && program_of(thread, n, x) == program_of(thread, n, y);
 }
 
+/* As the first run numbers it, or the second where that one lacks it. */
 static void number_it(struct divergence *d)
 {
-	d->thread = diverge_number(d->run[0].thread, d->run[0].ended, d->born, &d->since_exec);
+	d->thread = 0;
+	for (int i = 0; i < 2 && !d->thread; i++)
+		d->thread = diverge_number(d->run[i].thread, d->run[i].ended, d->descent, &d->since_exec);
 }
 
 int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tare_error *err)
@@ -423,7 +413,7 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 
 bool diverge_as_early(const struct divergence *d, const struct divergence *before)
 {
-	return d->verdict == DIVERGE_PARTED && d->born == before->born &&
+	return d->verdict == DIVERGE_PARTED && d->descent == before->descent &&
 	       (d->low < before->low || d->run[0].step[d->at].pc == before->run[0].step[before->at].pc);
 }
 
@@ -495,7 +485,7 @@ int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t num
 {
 	int ret;
 
-	*out = (struct divergence){ .verdict = DIVERGE_PARTED, .born = d->born, .thread = d->thread, .low = number, .high = number + 1,
+	*out = (struct divergence){ .verdict = DIVERGE_PARTED, .descent = d->descent, .thread = d->thread, .low = number, .high = number + 1,
 				    .n_watched = n };
 	if (n)
 		memcpy(out->watched, place, n * sizeof(*place));
@@ -505,7 +495,7 @@ int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t num
 }
 
 /* The last instruction of a thread before number `until` by which the place changed, each pass closer. 1: found; 0: it did not change. */
-static int last_change(struct diverge_plan *plan, struct divergence *d, uint32_t born, int64_t until, const struct diverge_place *place,
+static int last_change(struct diverge_plan *plan, struct divergence *d, uint64_t descent, int64_t until, const struct diverge_place *place,
 		       struct history *h, struct tare_error *err)
 {
 	uint64_t low = 1, high = (uint64_t)until, mask = h->mask, n, first = 0;
@@ -514,8 +504,8 @@ static int last_change(struct diverge_plan *plan, struct divergence *d, uint32_t
 
 	do {
 		struct diverge_run run = { 0 };
-		struct pass p = { .history = h, .run = &run, .err = err, .born = born };
-		struct exact_every every = { .registers = true, .only = born + 1, .n_peek = 1, .peek = { place->address },
+		struct pass p = { .history = h, .run = &run, .err = err, .descent = descent };
+		struct exact_every every = { .registers = true, .only = descent, .n_peek = 1, .peek = { place->address },
 					     .peek_fs = place->fs, .first = low };
 
 		every.n = n = (high - low) / PARTS + 1;
@@ -546,7 +536,7 @@ int diverge_changed_by(struct diverge_plan *plan, struct divergence *d, const st
 {
 	const struct diverge_place place = { .address = address };
 	struct history h = { .mask = mask_of(size) };
-	int ret = last_change(plan, d, thread->born, thread->instructions, &place, &h, err);
+	int ret = last_change(plan, d, thread->descent, thread->instructions, &place, &h, err);
 
 	if (ret == 1)
 		*out = h.before;
@@ -563,7 +553,7 @@ int diverge_history(struct diverge_plan *plan, struct divergence *d, const struc
 	for (int i = 0; ret == 0 && i < CHANCES; i++) {
 		struct history h = { .mask = mask_of(size) };
 
-		ret = last_change(plan, d, d->born, d->first, place, &h, err);
+		ret = last_change(plan, d, d->descent, d->first, place, &h, err);
 		if (ret == 1)
 			*out = (struct diverge_written){ .found = true, .step = h.before };
 		out->at_start |= i && h.first != first;

@@ -36,7 +36,8 @@ enum { DIVERGE_PLACES_MAX = EXACT_PEEK_MAX };
 
 /* A thread that came to its end. */
 struct diverge_thread {
-	uint32_t serial, born;
+	uint64_t descent; /* who it is, in both runs */
+	uint32_t serial, born; /* in this run */
 	int pid, tid;
 	int64_t instructions;
 };
@@ -80,8 +81,8 @@ struct diverge_run {
 
 struct divergence {
 	enum diverge_verdict verdict;
-	uint32_t born;	 /* the thread, by order of creation; a program begun by exec has a new one */
-	uint32_t thread; /* the same for people, from 1: exec begins no new one */
+	uint64_t descent; /* the thread; a program begun by exec has a new one */
+	uint32_t thread; /* its number in the first run that has it, from 1: exec begins no new one */
 	bool since_exec; /* its instructions are numbered from there: the process had executed another program before */
 	int64_t first;	 /* number of step[0], from 1 */
 	size_t at;	 /* step[at] is the last instruction that both executed */
@@ -120,13 +121,13 @@ struct diverge_plan {
 };
 
 /*
- * A thread's number for people: of those that ended, in the order of their creation, from 1; exec begins no new one. `since_exec`: whether
- * thread `born` goes on in a process that had run another program before. Quadratic in n.
+ * A thread's number for people: of those that ended, in the order of their creation, from 1; exec begins no new one; 0: it is not among
+ * them. `since_exec`: whether it goes on in a process that had run another program before. Quadratic in n.
  */
-uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint32_t born, bool *since_exec);
+uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t descent, bool *since_exec);
 
 /* Whether two threads are of one process, and of the same program in it: exec ends all others. */
-bool diverge_same_program(const struct diverge_thread *thread, size_t n, uint32_t a, uint32_t b);
+bool diverge_same_program(const struct diverge_thread *thread, size_t n, uint64_t a, uint64_t b);
 
 /* diverge_free() after use, also after an error. */
 int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tare_error *err);

@@ -6,7 +6,6 @@
 #include "session/hidden.h"
 
 enum {
-	THREADS_MOST = 1 << 20,
 	TRACKS_BYTES = 1 << 30, /* of checkpoints, in all */
 };
 
@@ -26,34 +25,54 @@ static uint64_t hash_of(const struct exact_sample *s)
 	return h;
 }
 
+enum { DESCENT_BYTES = sizeof(uint64_t) };
+
 void diverge_tracks_free(struct pass *p)
 {
-	for (size_t i = 0; i < p->tracks; i++)
-		free(p->track[i].mark);
-	free(p->track);
-	p->track = NULL;
-	p->tracks = p->bytes = 0;
+	const struct track *t = p->tracks.item;
+
+	for (size_t i = 0; i < p->tracks.n; i++)
+		free(t[i].mark);
+	set_free(&p->tracks);
+	p->tracks = (struct set){ 0 };
+	p->bytes = 0;
 }
 
-static struct track *track_of(struct pass *p, uint32_t born)
+const struct track *diverge_track(const struct pass *p, uint64_t descent)
 {
-	if (born >= THREADS_MOST) {
-		tare_fail(p->err, E2BIG, "more than %d threads", THREADS_MOST);
+	static const struct track none;
+	uint32_t i = set_find(&p->tracks, &descent, sizeof(none), DESCENT_BYTES);
+
+	return i == SET_NONE ? &none : (const struct track *)p->tracks.item + i;
+}
+
+static int too_many(struct pass *p)
+{
+	return tare_fail(p->err, ENOMEM, "too many checkpoints: --every must be larger");
+}
+
+static struct track *track_of(struct pass *p, const struct exact_sample *s)
+{
+	const struct track new = { .descent = s->descent, .born = s->born };
+	struct track *t;
+	bool fresh = false;
+	uint32_t i;
+
+	if (p->bytes > TRACKS_BYTES) {
+		too_many(p);
 		return NULL;
 	}
-	if (born >= p->tracks) {
-		size_t n = born + 64 + born / 2;
-		struct track *more = realloc(p->track, n * sizeof(*more));
-
-		if (!more) {
-			tare_fail_nomem(p->err);
-			return NULL;
-		}
-		memset(more + p->tracks, 0, (n - p->tracks) * sizeof(*more));
-		p->track = more;
-		p->tracks = n;
+	i = set_add(&p->tracks, &new, sizeof(new), DESCENT_BYTES, &fresh);
+	if (i == SET_NONE) {
+		tare_fail_nomem(p->err);
+		return NULL;
 	}
-	return &p->track[born];
+	p->bytes += fresh ? sizeof(new) : 0;
+	t = (struct track *)p->tracks.item + i;
+	if (t->born == s->born)
+		return t;
+	tare_fail(p->err, EIO, "threads %u and %u of a run cannot be told apart", t->born + 1, s->born + 1);
+	return NULL;
 }
 
 static int keep_thread(struct pass *p, const struct exact_sample *s, int64_t instructions)
@@ -69,13 +88,13 @@ static int keep_thread(struct pass *p, const struct exact_sample *s, int64_t ins
 		r->thread = more;
 		r->ended_room = room;
 	}
-	r->thread[r->ended++] = (struct diverge_thread){ s->serial, s->born, s->pid, s->tid, instructions };
+	r->thread[r->ended++] = (struct diverge_thread){ s->descent, s->serial, s->born, s->pid, s->tid, instructions };
 	return 0;
 }
 
 static int keep_mark(struct pass *p, const struct exact_sample *s)
 {
-	struct track *t = track_of(p, s->born);
+	struct track *t = track_of(p, s);
 	struct mark mark = { hash_of(s), s->time_ns, s->counts ? s->counts[EXACT_INSTRUCTIONS] : s->count };
 
 	if (!t)
@@ -95,7 +114,7 @@ static int keep_mark(struct pass *p, const struct exact_sample *s)
 		if (p->bytes <= TRACKS_BYTES)
 			more = realloc(t->mark, room * sizeof(*more));
 		if (!more)
-			return tare_fail(p->err, ENOMEM, "too many checkpoints: --every must be larger");
+			return too_many(p);
 		t->mark = more;
 		t->room = room;
 	}
@@ -205,7 +224,7 @@ static int hear(void *with, const struct exact_sample *s)
 	}
 	if (!p->steps && !p->stack)
 		return keep_mark(p, s);
-	if (s->born != p->born)
+	if (s->descent != p->descent)
 		return 0;
 	r->serial = s->serial;
 	r->pid = s->pid;
@@ -291,7 +310,7 @@ int diverge_run_of_pair(struct diverge_plan *plan, struct divergence *d, struct 
 	diverge_tracks_free(&p[i]);
 	p[i].run = r;
 	p[i].err = err;
-	p[i].born = d->born;
+	p[i].descent = d->descent;
 	forget(r);
 	ret = p[i].steps ? make_room(r, p[i].peeks, err) : 0;
 	if (ret == 0)

@@ -3,6 +3,7 @@
 #ifndef SESSION_DIVERGE_RUNS_H
 #define SESSION_DIVERGE_RUNS_H
 
+#include "base/set.h"
 #include "session/diverge.h"
 
 enum {
@@ -18,7 +19,10 @@ struct mark {
 	int64_t count; /* instructions */
 };
 
+/* Of one thread. */
 struct track {
+	uint64_t descent;
+	uint32_t born;
 	struct mark *mark;
 	size_t n, room;
 	bool ended;
@@ -28,12 +32,12 @@ struct track {
 /* What one run is listened to for. */
 struct pass {
 	struct diverge_run *run;
-	struct track *track; /* by the thread's number */
-	size_t tracks, bytes;
+	struct set tracks; /* of struct track, by descent */
+	size_t bytes;
 	bool steps, stack;
 	unsigned peeks; /* places whose contents are kept with each step */
 	struct history *history;
-	uint32_t born; /* of the thread whose steps are kept */
+	uint64_t descent; /* of the thread whose steps are kept */
 	struct tare_error *err;
 };
 
@@ -63,6 +67,8 @@ int diverge_run_until(struct diverge_plan *plan, struct divergence *d, struct pa
 unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool there);
 /* The same place as before, or one of the thread that comes before it: where others part so early, few come as far as the first pair did. */
 bool diverge_as_early(const struct divergence *d, const struct divergence *before);
+/* The track of a thread; an empty one if it was not heard of. Valid until the next sample. */
+const struct track *diverge_track(const struct pass *p, uint64_t descent);
 void diverge_tracks_free(struct pass *p);
 
 #endif

@@ -5,21 +5,23 @@
 
 /* In the order of their ends. Process 3 is begun by thread 0, which executes another program, that has two threads, and then a third one. */
 static const struct diverge_thread ended[] = {
-	{ 1, 0, 10, 10 }, { 3, 1, 11, 11 }, { 3, 2, 11, 11 }, { 1, 4, 10, 12 }, { 1, 3, 10, 10 }, { 4, 6, 13, 13 }, { 1, 5, 10, 10 },
+	{ 100, 1, 0, 10, 10 }, { 101, 3, 1, 11, 11 }, { 102, 3, 2, 11, 11 }, { 104, 1, 4, 10, 12 }, { 103, 1, 3, 10, 10 }, { 106, 4, 6, 13, 13 }, { 105, 1, 5, 10, 10 },
 };
 
 TEST(a_program_begun_by_exec_is_the_thread_that_it_was)
 {
 	static const struct {
-		uint32_t born, number;
+		uint64_t descent;
+		uint32_t number;
 		bool since_exec;
-	} rows[] = { { 0, 1, false }, { 1, 2, false }, { 2, 2, true }, { 3, 1, true }, { 4, 3, false }, { 5, 1, true }, { 6, 4, false } };
+	} rows[] = { { 100, 1, false }, { 101, 2, false }, { 102, 2, true }, { 103, 1, true }, { 104, 3, false }, { 105, 1, true }, { 106, 4, false },
+		     { 107, 0, false } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		bool since = !rows[i].since_exec;
-		uint32_t number = diverge_number(ended, ARRAY_SIZE(ended), rows[i].born, &since);
+		uint32_t number = diverge_number(ended, ARRAY_SIZE(ended), rows[i].descent, &since);
 
-		CHECK(number == rows[i].number && since == rows[i].since_exec, "born %u is thread %u%s", rows[i].born, number,
+		CHECK(number == rows[i].number && since == rows[i].since_exec, "%d is thread %u%s", (int)rows[i].descent, number,
 		      since ? ", since its exec" : "");
 	}
 }
@@ -27,9 +29,10 @@ TEST(a_program_begun_by_exec_is_the_thread_that_it_was)
 TEST(exec_ends_the_threads_of_the_program_before)
 {
 	static const struct {
-		uint32_t a, b;
+		unsigned a, b;
 		bool same;
-	} rows[] = { { 3, 4, true }, { 0, 4, false }, { 5, 4, false }, { 1, 2, false }, { 0, 1, false }, { 0, 9, false }, { 4, 4, true } };
+	} rows[] = { { 103, 104, true }, { 100, 104, false }, { 105, 104, false }, { 101, 102, false }, { 100, 101, false }, { 100, 109, false },
+		     { 104, 104, true } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		CHECK_EQ(diverge_same_program(ended, ARRAY_SIZE(ended), rows[i].a, rows[i].b), rows[i].same, "%u and %u", rows[i].a, rows[i].b);
@@ -57,14 +60,18 @@ TEST(which_threads_lived_at_once_with_it)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct mark calls[] = { { 0, 10, 100 }, { 0, 20, 200 }, { 0, 30, 300 }, { 0, 40, 400 } }, first = { 0, rows[i].begin, 5 };
-		struct track track[2] = { { calls, 4, 4, true, { 0, 60, 500 } }, { &first, 1, 1, true, { 0, rows[i].end, 50 } } };
-		struct diverge_thread both[] = { { 1, 0, 10, 10 }, { rows[i].same_process ? 1 : 2, 1, 10, 11 } };
+		const struct track track[2] = { { 100, 0, calls, 4, 4, true, { 0, 60, 500 } }, { 101, 1, &first, 1, 1, true, { 0, rows[i].end, 50 } } };
+		struct diverge_thread both[] = { { 100, 1, 0, 10, 10 }, { 101, rows[i].same_process ? 1 : 2, 1, 10, 11 } };
 		struct diverge_run run = { .thread = both, .ended = 2 };
-		const struct pass p = { .run = &run, .track = track, .tracks = 2 };
-		const struct divergence d = { .low = rows[i].low, .high = rows[i].high };
+		struct pass p = { .run = &run };
+		const struct divergence d = { .descent = 100, .low = rows[i].low, .high = rows[i].high };
+
+		for (int k = 0; k < 2; k++)
+			set_add(&p.tracks, &track[k], sizeof(*track), sizeof(track->descent), NULL);
 
 		CHECK_EQ(diverge_beside(&p, &d, true), (unsigned)rows[i].there, "row at line %d: there", rows[i].line);
 		CHECK_EQ(diverge_beside(&p, &d, false), (unsigned)rows[i].ever, "row at line %d: up to there", rows[i].line);
+		set_free(&p.tracks);
 	}
 }
 
@@ -73,7 +80,7 @@ TEST(a_place_that_is_found_again)
 	static const struct {
 		int line;
 		enum diverge_verdict verdict;
-		uint32_t born;
+		uint64_t descent;
 		int64_t low;
 		size_t at;
 		bool again;
@@ -86,10 +93,10 @@ TEST(a_place_that_is_found_again)
 		{ __LINE__, DIVERGE_MOVES, 3, 101, 1, false },
 	};
 	struct diverge_step step[] = { { 100, 0x10 }, { 101, 0x20 }, { 102, 0x30 }, { 103, 0x20 } };
-	const struct divergence before = { .verdict = DIVERGE_PARTED, .born = 3, .low = 101, .at = 1, .run = { { .step = step } } };
+	const struct divergence before = { .verdict = DIVERGE_PARTED, .descent = 3, .low = 101, .at = 1, .run = { { .step = step } } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct divergence d = { .verdict = rows[i].verdict, .born = rows[i].born, .low = rows[i].low, .at = rows[i].at, .run = { { .step = step } } };
+		const struct divergence d = { .verdict = rows[i].verdict, .descent = rows[i].descent, .low = rows[i].low, .at = rows[i].at, .run = { { .step = step } } };
 
 		CHECK_EQ(diverge_as_early(&d, &before), rows[i].again, "row at line %d", rows[i].line);
 	}

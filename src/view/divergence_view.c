@@ -12,7 +12,7 @@ static const char *const causes[] = {
 	[CAUSE_UNKNOWN] = "unknown", [CAUSE_CALL] = "system-call", [CAUSE_WRITTEN] = "system-call-memory", [CAUSE_TICKS] = "ticks",
 	[CAUSE_CPUID] = "cpuid",     [CAUSE_RANDOM] = "rdrand",	   [CAUSE_CLOCK] = "clock-page",	    [CAUSE_STARTUP] = "startup",
 	[CAUSE_SIGNAL] = "signal",   [CAUSE_THREADS] = "other-thread",
-	[CAUSE_ORDER] = "order", [CAUSE_PROCESS] = "other-process", [CAUSE_THREAD_END] = "thread-end", [CAUSE_RSEQ] = "rseq",
+	[CAUSE_PROGRAM] = "program", [CAUSE_PROCESS] = "other-process", [CAUSE_THREAD_END] = "thread-end", [CAUSE_RSEQ] = "rseq",
 	[CAUSE_FILE] = "file", [CAUSE_START] = "start", [CAUSE_STORED] = "stored", [CAUSE_MEMORY] = "memory",
 	[CAUSE_BEFORE] = "before",   [CAUSE_END] = "end",
 };
@@ -152,9 +152,8 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		put_count(out, &grouped, r->d->at);
 		text_add(out, r->held_in ? " instructions" : " instructions before");
 		break;
-	case CAUSE_ORDER:
-		text_add(out, "processes began in another order: this one is '%s' in one run and '%s' in the other", r->program[0],
-			 r->program[1]);
+	case CAUSE_PROGRAM:
+		text_add(out, "the program that was executed: '%s' in one run, '%s' in the other", r->program[0], r->program[1]);
 		break;
 	case CAUSE_END:
 		text_add(out, "one of them was ended there, from outside");

@@ -365,7 +365,7 @@ bool stray_branch(struct thread *t);
 void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES]);
 
 /* thread.c */
-struct thread *thread_new(struct process *p);
+struct thread *thread_new(struct process *p, uint64_t descent);
 void ring(void);
 bool supervisor_gone(void);
 void end_thread(struct thread *t, long status);

@@ -42,10 +42,10 @@ int64_t every_gap(struct thread *t)
 
 void every_first(struct thread *t)
 {
-	t->random = (t->born + 1) * 0x9e3779b97f4a7c15ull;
+	t->random = t->descent;
 	if (!(eng.mode & COUNT_EVERY))
 		return;
-	if (eng.board->every.only && eng.board->every.only != t->born + 1)
+	if (eng.board->every.only && eng.board->every.only != t->descent)
 		every_restart(t, NEVER);
 	else
 		every_restart(t, (eng.board->every.first ? (int64_t)eng.board->every.first : every_gap(t)) - 1);

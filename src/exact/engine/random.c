@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random bytes that are the same in every run: of each thread a sequence of its own, by the order in which processes and
- * threads began. Natively constant they would be no better: a program that waits for a free temporary name needs the next
+ * Random bytes that are the same in every run: of each thread a sequence of its own, by its descent. Natively constant they would be no better: a program that waits for a free temporary name needs the next
  * ones to differ.
  */
 #include <asm/unistd.h>
@@ -14,22 +13,13 @@
 enum { CHUNK = 256, GETRANDOM_MAX = 33554431, FILE_BYTES = 1 << 20, FLAGS_KNOWN = GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE,
        FLAGS_EITHER = GRND_RANDOM | GRND_INSECURE };
 
-/* splitmix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators". */
-static uint64_t next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
 static void fill(struct thread *t, uint8_t chunk[CHUNK])
 {
-	uint64_t state = ((uint64_t)process_at(t->process)->serial << 40) ^ ((uint64_t)t->born << 20) ^ t->randoms++, word;
+	uint64_t state = descent_of(t->descent, DESCENT_RANDOM | t->randoms++);
 
 	for (unsigned i = 0; i < CHUNK; i += 8) {
-		word = next(&state);
+		uint64_t word = scatter(state += SPLITMIX);
+
 		memcpy(chunk + i, &word, 8);
 	}
 }

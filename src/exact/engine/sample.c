@@ -219,6 +219,7 @@ void sample_take(struct thread *t, uint64_t next)
 		take_branch(t, next, r);
 	r->serial = p->serial;
 	r->born = t->born;
+	r->descent = t->descent;
 	r->pid = p->pid;
 	r->tid = t->tid;
 	if (r->has & SAMPLE_HAS_COUNTS) {

@@ -71,7 +71,7 @@ static int take_or_wait(volatile uint32_t *states, size_t stride, unsigned n,
 	refuse(what, n);
 }
 
-struct thread *thread_new(struct process *p)
+struct thread *thread_new(struct process *p, uint64_t descent)
 {
 	int i = take_or_wait(eng.board->thread_states, sizeof(uint32_t), THREADS,
 			     &eng.board->threads_top,
@@ -88,6 +88,7 @@ struct thread *thread_new(struct process *p)
 		.process = (uint32_t)(p - process_at(0)),
 		.index = (uint32_t)i,
 		.born = __atomic_fetch_add(&eng.board->births, 1, __ATOMIC_ACQ_REL),
+		.descent = descent,
 		.alt_flags = 2, /* SS_DISABLE */
 		.space = eng.space,
 	};
@@ -126,7 +127,7 @@ static void fold(struct thread *t)
 		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS], __ATOMIC_RELAXED);
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];
-	note_ended(eng.board, p, t->born, t->tid, t->ended_at, t->path, sums);
+	note_ended(eng.board, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = t->ended_at, .path = t->path }, sums);
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		if (sums[k])
 			__atomic_fetch_add(&p->done[k], sums[k], __ATOMIC_RELAXED);
@@ -196,7 +197,7 @@ void end_process(struct thread *t, long status)
 
 /* ---- clone ---- */
 
-static struct process *process_new(const struct process *parent)
+static struct process *process_new(const struct process *parent, uint64_t descent)
 {
 	struct process *table = process_at(0);
 	int i = take_or_wait(&table->state, sizeof(struct process), PROCESSES,
@@ -208,6 +209,7 @@ static struct process *process_new(const struct process *parent)
 	p->lineage = parent->lineage;
 	__atomic_fetch_add(&eng.board->lineage_users[p->lineage], 1, __ATOMIC_ACQ_REL);
 	p->serial = __atomic_fetch_add(&eng.board->serials, 1, __ATOMIC_ACQ_REL);
+	p->descent = descent;
 	p->threads = 0;
 	p->refused = 0;
 	p->pid = 0;
@@ -272,14 +274,15 @@ void fork_like(struct thread *t, long nr)
 	}
 
 	struct process *p = process_at(t->process);
+	uint64_t descent = descent_of(t->descent, ++t->children);
 	struct thread *n;
 
 	if (!(w.flags & CLONE_THREAD)) {
-		p = process_new(p);
+		p = process_new(p, descent);
 		p->foreign |= !!(w.flags & CLONE_NEWPID);
 		eng.lent |= (w.flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM;
 	}
-	n = thread_new(p);
+	n = thread_new(p, descent);
 	memcpy(n->regs, t->regs, sizeof n->regs);
 	n->regs[RAX] = 0;
 	n->regs[RCX] = t->target;
@@ -324,6 +327,7 @@ void clone_done(struct thread *t)
 		unlock();
 	t->after &= AFTER_UNPIN; /* until the next call */
 	if ((long)t->regs[RAX] < 0) {
+		t->children--;
 		__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL);
 		if (n->process != t->process) {
 			__atomic_sub_fetch(&eng.board->lineage_users[p->lineage], 1,
@@ -519,7 +523,7 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	regions_first(p);
 	cache_first();
 	emit_tail();
-	t = thread_new(p);
+	t = thread_new(p, p->begins_as);
 	sys(__NR_arch_prctl, ARCH_SET_GS, t);
 	t->tid = (int32_t)sys(__NR_gettid);
 	t->regs[RSP] = rsp;

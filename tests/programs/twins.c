@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program that goes the same way in each run although its children take turns: of two, one waits until the other has begun a child and
+ * executed a program, and in the next run it is the other way round (the file `twins.turn` says whose turn it is; no branch depends on
+ * it, nor on the random bytes that each says it has).
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LATER_NS = 30000000, SPINS = 1000 };
+
+static volatile uint64_t sink;
+
+static void say(const char *who)
+{
+	uint8_t bytes[8];
+	char line[64];
+	size_t n = strlen(who);
+
+	for (int i = 0; i < 2; i++)
+		if (getrandom(bytes + 4 * i, 4, 0) != 4)
+			_exit(1);
+	memcpy(line, who, n);
+	line[n++] = ' ';
+	for (size_t i = 0; i < 2 * sizeof(bytes); i++)
+		line[n++] = "0123456789abcdef"[bytes[i / 2] >> 4 * (i % 2) & 15];
+	line[n++] = '\n';
+	if (write(1, line, n) != (ssize_t)n)
+		_exit(1);
+}
+
+static void be_child(char *const argv[], unsigned char number, unsigned char turn)
+{
+	static const char *const names[2][2] = { { "first", "second" }, { "child of the first", "child of the second" } };
+	struct timespec wait = { .tv_nsec = (long)(number ^ turn) * LATER_NS };
+	pid_t child;
+
+	nanosleep(&wait, NULL);
+	say(names[0][number]);
+	child = fork();
+	if (child == 0) {
+		say(names[1][number]);
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	execl(argv[0], argv[0], "leaf", number ? "program of the second" : "program of the first", NULL);
+	_exit(1);
+}
+
+int main(int argc, char *argv[])
+{
+	unsigned char turn = 0, next;
+	pid_t child[2];
+	int fd;
+
+	if (argc > 2 && !strcmp(argv[1], "leaf")) {
+		for (size_t i = 0; i < SPINS * strlen(argv[2]); i++)
+			sink += i;
+		say(argv[2]);
+		return 0;
+	}
+	fd = open("twins.turn", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || pread(fd, &turn, 1, 0) < 0)
+		return 1;
+	next = turn ^ 1;
+	if (pwrite(fd, &next, 1, 0) != 1)
+		return 1;
+	for (unsigned char i = 0; i < 2; i++) {
+		child[i] = fork();
+		if (child[i] == 0)
+			be_child(argv, i, turn);
+	}
+	for (int i = 0; i < 2; i++)
+		waitpid(child[i], NULL, 0);
+	return 0;
+}
