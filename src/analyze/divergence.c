@@ -384,10 +384,6 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 		r->from.pc = d->run[0].step[c.step].pc;
 		r->back = (int64_t)(d->at - c.step);
 	}
-	if (c.kind == CAUSE_CALL) { /* what it returned */
-		c.value_in = 0;
-		c.value_at = c.step + 1;
-	}
 	r->cause = c.kind;
 	r->address = c.address;
 	r->call = c.call;

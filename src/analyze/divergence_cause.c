@@ -13,7 +13,7 @@
 const char *const register_names[16] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
 					 "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15" };
 
-enum { RSP = 4, RCX = 1, RSI = 6, RDI = 7 };
+enum { RAX = 0, RSP = 4, RCX = 1, RSI = 6, RDI = 7 };
 
 #define BUDGET 100000000u /* steps looked at, in all */
 #define FS_SPACE (1ull << 62) /* addresses of a thread's own memory, whose base is not known */
@@ -73,13 +73,17 @@ static bool differs(const struct slice *s, size_t i, unsigned reg)
 	return s->d->run[0].step[i].regs[reg] != s->d->run[1].step[i].regs[reg];
 }
 
+static bool ends_handler(const struct slice *s, size_t i)
+{
+	enum { RT_SIGRETURN = 15 };
+
+	return effects_of(s, i)->kind == EFFECT_SYSCALL && step_of(s, i)->regs[0] == RT_SIGRETURN;
+}
+
 /* A call whose effects are not known: it writes somewhere, or it ends a signal's handler. */
 static bool is_obscure_call(const struct slice *s, size_t i)
 {
-	enum { RT_SIGRETURN = 15 };
-	int nr = (int)step_of(s, i)->regs[0];
-
-	return effects_of(s, i)->kind == EFFECT_SYSCALL && (call_may_write(nr) || nr == RT_SIGRETURN);
+	return ends_handler(s, i) || (effects_of(s, i)->kind == EFFECT_SYSCALL && call_may_write((int)step_of(s, i)->regs[0]));
 }
 
 /* Behind it another instruction follows than the next one: a signal's handler begins. */
@@ -88,6 +92,24 @@ static bool is_left(const struct slice *s, size_t i)
 	const struct disasm_effects *e = effects_of(s, i);
 
 	return i < s->d->at && e->kind != EFFECT_JUMP && e->size && step_of(s, i + 1)->pc != step_of(s, i)->pc + e->size;
+}
+
+/*
+ * Registers behind step i, which ends a signal's handler, are as they were when the signal came: before the step that is given. That is
+ * the one behind the interrupted call, or that call itself if it is made again. i: it was not seen.
+ */
+static size_t before_signal(const struct slice *s, size_t i)
+{
+	const struct diverge_step *then = step_of(s, i + 1);
+
+	for (size_t k = i; k-- > 0;) {
+		const struct diverge_step *left = step_of(s, k);
+		bool again = then->pc == left->pc;
+
+		if (left->regs[RSP] == then->regs[RSP] && is_left(s, k) && (again || then->pc == left->pc + effects_of(s, k)->size))
+			return again ? k : k + 1;
+	}
+	return i;
 }
 
 /* Where the thread's own memory is, from an instruction that reads the word there that says so. Source: the x86-64 ABI's TCB. */
@@ -378,10 +400,17 @@ static bool follow(struct slice *s, struct thing t)
 						   [EFFECT_CPUID] = CAUSE_CPUID,
 						   [EFFECT_RANDOM] = CAUSE_RANDOM };
 
+	size_t behind = 0; /* the last handler that was passed over */
+
 	for (size_t i = t.in_part ? t.since : t.at; i-- > 0 && s->budget;) {
 		const struct disasm_effects *e = effects_of(s, i);
 
 		s->budget--;
+		if (t.what != MEMORY && i < s->d->at && ends_handler(s, i) && before_signal(s, i) < i) {
+			behind = i + 1;
+			i = before_signal(s, i);
+			continue;
+		}
 		if (maps(s, i, &t)) {
 			leave_mapped(s, i, &t);
 			return false;
@@ -391,6 +420,10 @@ static bool follow(struct slice *s, struct thing t)
 		if (e->kind == EFFECT_SYSCALL) {
 			s->out->call = (int)step_of(s, i)->regs[0];
 			s->out->address = t.what == MEMORY ? t.address : 0;
+			if (t.what != MEMORY) { /* what it returned */
+				s->out->value_in = RAX;
+				s->out->value_at = behind && is_left(s, i) ? behind : i + 1;
+			}
 			return arrive(s, t.what == MEMORY ? CAUSE_WRITTEN : CAUSE_CALL, i, t.depth);
 		}
 		if (e->kind == EFFECT_TICKS || e->kind == EFFECT_CPUID || e->kind == EFFECT_RANDOM)

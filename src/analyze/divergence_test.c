@@ -111,6 +111,58 @@ TEST(a_branch_that_a_signal_stopped)
 		}
 }
 
+/* What a register held when a signal came it holds behind the handler, whatever that did with it. */
+TEST(a_value_is_followed_past_a_handler)
+{
+	static const struct {
+		int line;
+		const char *code[STEPS_MOST];
+		unsigned order[STEPS_MOST], left; /* as they are executed; the step behind which the handler begins */
+		int differs;
+		uint64_t call;
+		enum cause_kind kind;
+	} rows[] = {
+		/* syscall; cmp rax, 5; jne. The handler: mov eax, 15; syscall */
+		{ __LINE__, { "0f05", "4883f805", "7502", "b80f000000", "0f05" }, { 0, 3, 4, 1, 2 }, 0, AX, 61, CAUSE_CALL },
+		/* rdtsc; nop; cmp rdx, 5; jne. The handler: mov edx, 0; mov eax, 15; syscall */
+		{ __LINE__, { "0f31", "90", "4883fa05", "7502", "ba00000000", "b80f000000", "0f05" }, { 0, 1, 4, 5, 6, 2, 3 }, 1, DX, 0, CAUSE_TICKS },
+	};
+	struct disasm *d;
+
+	if (disasm_open(&d, 62, false, NULL) < 0)
+		tap_skip("capstone", "Capstone is not installed");
+	disasm_close(d);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct way w = { .rax = 15, .differ = { { -1, 0 } } };
+		struct diverge_step laid[STEPS_MOST], none[STEPS_MOST], a[STEPS_MOST], b[STEPS_MOST];
+		struct code code = { .n = 0 };
+		struct cause c;
+		size_t n;
+
+		memcpy(w.code, rows[i].code, sizeof(w.code));
+		n = lay_out(&w, &code, laid, none);
+		for (size_t k = 0; k < n; k++) {
+			a[k] = laid[rows[i].order[k]];
+			if (k > rows[i].left && k < n - 2)
+				a[k].regs[SP] -= 0x400;
+			b[k] = a[k];
+		}
+		a[0].regs[AX] = b[0].regs[AX] = rows[i].call;
+		for (size_t k = n - 2; k < n; k++)
+			b[k].regs[rows[i].differs] += 77;
+		if (rows[i].left) /* it stood there before the handler, too */
+			b[1].regs[rows[i].differs] += 77;
+
+		const struct divergence d2 = { .at = n - 1, .run = { { .step = a, .n = n, .threads = 1 }, { .step = b, .n = n, .threads = 1 } } };
+
+		CHECK_EQ(cause_find(&c, &d2, NULL, code_at, &code, NULL), 0, "row at line %d", rows[i].line);
+		CHECK(c.kind == rows[i].kind && c.has_step && c.step == 0, "row at line %d: kind %d, step %zu", rows[i].line, c.kind, c.step);
+		if (c.kind == CAUSE_CALL)
+			CHECK(c.call == 61 && c.value_in == AX && c.value_at == n - 2, "row at line %d: call %d, its value before step %zu", rows[i].line,
+			      c.call, c.value_at);
+	}
+}
+
 TEST(memory_that_this_thread_wrote_alike_was_written_by_another)
 {
 	/* mov [0x5000], rbx; cmp [0x5000], 5; jne: rbx is the same in both */
