@@ -356,6 +356,46 @@ TEST(runs_spread)
 	summary_free(s);
 }
 
+/* Numbers are by the order of begin, which two children that begin something at once take turns at. */
+TEST(a_part_is_who_it_is_in_each_run)
+{
+	enum { ALICE = 1000, BOB, EVE };
+	static const struct {
+		unsigned number[3];
+		uint64_t who[3];
+	} runs[] = { { { 1, 2, 3 }, { 900, ALICE, BOB } }, { { 1, 3, 2 }, { 900, ALICE, BOB } }, { { 1, 2, 3 }, { 900, EVE, BOB } } };
+	static const struct {
+		unsigned part, n, value;
+	} rows[] = { { 1, 3, 9 }, { 2, 2, 10 }, { 3, 3, 11 }, { 4, 1, 12 } };
+	const struct stat_table *t;
+	unsigned found = 0;
+
+	event("a");
+	begin(&(struct summary_options){ .by = BY_THREAD });
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+		run_begins();
+		for (size_t k = 0; k < 3; k++) {
+			struct fact f = { .kind = FACT_READING };
+
+			f.reading.place = (struct fact_place){ .cpu = -1, .part = runs[i].number[k], .who = runs[i].who[k] };
+			f.reading.value = (struct tare_reading){ runs[i].who[k] == 900 ? 9 : runs[i].who[k] - 990, 10, 10, TARE_EXACT };
+			CHECK_EQ(to->put(to, &f, NULL), 0);
+		}
+		run_ends(10);
+	}
+	t = summary_table(s, NULL);
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(rows); k++)
+			if (t->row[i].key.part == rows[k].part) {
+				found++;
+				CHECK(t->row[i].spread.n == rows[k].n && t->row[i].spread.min == rows[k].value && t->row[i].spread.max == rows[k].value,
+				      "part %u: %zu runs, %g to %g", rows[k].part, (size_t)t->row[i].spread.n, (double)t->row[i].spread.min,
+				      (double)t->row[i].spread.max);
+			}
+	CHECK_EQ(found, ARRAY_SIZE(rows));
+	summary_free(s);
+}
+
 /* Split over two rounds: each event has a number in its own runs only. */
 TEST(rounds)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/tally.h"
+#include "base/set.h"
 
 struct cell {
 	unsigned event;
@@ -25,6 +26,15 @@ struct tally {
 	size_t rows, row_room;
 	struct cell *cell;
 	size_t cells, cell_room, cursor;
+	struct set numbered; /* of struct numbered, by `who` */
+	struct set numbers;  /* that are given */
+	uint32_t highest;
+};
+
+/* A part of the command, by the number that it had in the first run that had it, or the next one where that is another's. */
+struct numbered {
+	uint64_t who;
+	uint32_t number, pad;
 };
 
 struct tally *tally_new(const struct summary_options *opt)
@@ -42,6 +52,8 @@ void tally_free(struct tally *t)
 		return;
 	free(t->row);
 	free(t->cell);
+	set_free(&t->numbered);
+	set_free(&t->numbers);
 	free(t);
 }
 
@@ -84,7 +96,29 @@ int stat_key_order(const struct stat_key *a, const struct stat_key *b)
 	return 0;
 }
 
-static struct stat_key key_of(const struct tally *t, const struct fact_place *p)
+/* 0: out of memory, or no part. */
+static uint32_t number_of(struct tally *t, const struct fact_place *p)
+{
+	struct numbered new = { p->who, p->part, 0 }, *it;
+	bool fresh = false;
+	uint32_t i;
+
+	if (!p->part || !p->who)
+		return p->part;
+	i = set_add(&t->numbered, &new, sizeof(new), sizeof(new.who), &fresh);
+	if (i == SET_NONE)
+		return 0;
+	it = (struct numbered *)t->numbered.item + i;
+	if (!fresh)
+		return it->number;
+	if (set_find(&t->numbers, &it->number, sizeof(it->number), sizeof(it->number)) != SET_NONE)
+		it->number = t->highest + 1;
+	if (it->number > t->highest)
+		t->highest = it->number;
+	return set_add(&t->numbers, &it->number, sizeof(it->number), sizeof(it->number), NULL) == SET_NONE ? 0 : it->number;
+}
+
+static struct stat_key key_of(const struct tally *t, const struct fact_place *p, uint32_t part)
 {
 	struct stat_key k = { .at = { -1, -1, -1, -1, -1 }, .thread = -1, .cgroup = p->cgroup };
 	struct cpu_place at = { p->cpu, -1, -1, -1, -1 };
@@ -114,7 +148,7 @@ static struct stat_key key_of(const struct tally *t, const struct fact_place *p)
 	case BY_PROCESS:
 	case BY_THREAD:
 		k.thread = t->opt->by == BY_THREAD ? p->thread : -1;
-		k.part = p->part;
+		k.part = part;
 		if (p->comm)
 			snprintf(k.comm, sizeof(k.comm), "%s", p->comm);
 		break;
@@ -131,17 +165,21 @@ static bool same_row(const struct tally_row *r, unsigned event, const struct sta
 
 static struct cell *find_cell(struct tally *t, const struct fact_reading *f)
 {
+	uint32_t part = number_of(t, &f->place);
+
+	if (f->place.part && !part)
+		return NULL;
 	for (size_t i = 0; i < t->cells; i++) {
 		struct cell *c = &t->cell[(t->cursor + i) % t->cells];
 
 		if (c->event == f->event && c->cpu == f->place.cpu &&
-		    c->thread == f->place.thread && c->part == f->place.part) {
+		    c->thread == f->place.thread && c->part == part) {
 			t->cursor = (size_t)(c - t->cell) + 1;
 			return c;
 		}
 	}
 
-	struct stat_key key = key_of(t, &f->place);
+	struct stat_key key = key_of(t, &f->place, part);
 	size_t row = 0;
 
 	if (!reserve(&t->cell, t->cells, &t->cell_room, sizeof(*t->cell)) ||
@@ -152,7 +190,7 @@ static struct cell *find_cell(struct tally *t, const struct fact_reading *f)
 	if (row == t->rows)
 		t->row[t->rows++] = (struct tally_row){ .event = f->event, .key = key };
 	t->cell[t->cells] = (struct cell){
-		.event = f->event, .cpu = f->place.cpu, .thread = f->place.thread, .part = f->place.part, .row = row
+		.event = f->event, .cpu = f->place.cpu, .thread = f->place.thread, .part = part, .row = row
 	};
 	t->cursor = t->cells + 1;
 	return &t->cell[t->cells++];

@@ -370,11 +370,12 @@ struct part_sink {
 	struct tare_error *err;
 };
 
-static int put_part(void *with, unsigned number, const char *name, const struct tare_reading *value)
+static int put_part(void *with, unsigned number, uint64_t who, const char *name, const struct tare_reading *value)
 {
 	struct part_sink *p = with;
 
 	p->f.reading.place.part = number;
+	p->f.reading.place.who = who;
 	p->f.reading.place.comm = name;
 	for (size_t k = 0; k < p->cell->n; k++) {
 		p->f.reading.event = p->c->order[p->cell->first + k];

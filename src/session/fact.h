@@ -32,6 +32,7 @@ struct fact_place {
 	const char *comm;   /* the thread's name, or NULL */
 	const char *cgroup; /* or NULL */
 	unsigned part;      /* the n-th process or thread that the command started, itself the first; 0: all */
+	uint64_t who;       /* of a part: which it is, in each run alike, where its number may be another one; 0: its number */
 };
 
 struct fact_reading {

@@ -258,7 +258,7 @@ static int each_process(const struct exact_group *g, uint64_t ns, part_fn *each,
 
 		for (size_t k = 0; k < g->n; k++)
 			r[k] = (struct tare_reading){ (uint64_t)p[i].counts[g->class[k]], ns, ns, TARE_EXACT };
-		ret = each(with, p[i].serial + 1, p[i].name, r);
+		ret = each(with, p[i].serial + 1, p[i].descent, p[i].name, r);
 	}
 	free(p);
 	return ret;
@@ -290,7 +290,7 @@ static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, 
 
 		for (size_t k = 0; k < g->n; k++)
 			r[k] = (struct tare_reading){ (uint64_t)t[i].counts[g->class[k]], ns, ns, TARE_EXACT };
-		ret = each(with, t[i].born + 1, name_of(p, n_processes, t[i].serial), r);
+		ret = each(with, t[i].born + 1, t[i].descent, name_of(p, n_processes, t[i].serial), r);
 	}
 	free(t);
 	free(p);

@@ -23,8 +23,8 @@ struct target {
 /* What a command's counts can be divided into. */
 enum parts { PARTS_NONE, PARTS_PROCESSES, PARTS_THREADS };
 
-/* One part: its number in order of start, from 1, its name, n readings as of read. */
-typedef int part_fn(void *with, unsigned number, const char *name, const struct tare_reading *value);
+/* One part: its number in order of start, from 1; who it is, in each run that goes the same way; its name; n readings as of read. */
+typedef int part_fn(void *with, unsigned number, uint64_t who, const char *name, const struct tare_reading *value);
 
 struct counters; /* one open group; a source's own struct begins with `const struct source *source`
 		  */

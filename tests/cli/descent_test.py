@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
-from commands import sh  # noqa: E402
+from commands import ROOM, sh  # noqa: E402
 
 TARE, TWINS = map(os.path.abspath, sys.argv[1:3])
 WHO = ["child of the first", "child of the second", "first", "program of the first", "program of the second", "second"]
@@ -65,6 +65,18 @@ def samples_at_intervals_by_chance():
     equal(len(set(runs[0])), 5, f"processes, each with intervals of its own: {runs[0]}")
     for r in runs:
         equal(r, runs[0], "in each run the same")
+
+
+@test
+def threads_and_processes_of_several_runs():
+    """A row is of one of them, not of whoever came first."""
+    for by, n in (("--per-thread", 7), ("--per-process", 5)):
+        d = json.loads(sh(TARE, "stat", "--engine", "exact", "--deterministic", by, "-r", "4", "-e", "instructions:u", "--format", "json", "-o",
+                          "stat.json", "--", TWINS) and Path(ROOM.name, "stat.json").read_text())
+        rows = [e for e in d["events"] if "thread_number" in e or "process_number" in e]
+        equal(len(rows), n, by)
+        for e in rows:
+            equal((e["n"], e["min"]), (4, e["max"]), f"{by}: {e}")
 
 
 main()
