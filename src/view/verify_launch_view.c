@@ -11,7 +11,10 @@ static uint64_t spread(const struct launch_runs *r)
 
 static void put_all(struct text *out, const struct launch_report *r, const struct style *s)
 {
-	text_add(out, "\n Everything fixed: %s", ink_on(s, INK_STRONG));
+	text_add(out, "\n %s", r->fixed->missed ? "All fixed but " : "Everything fixed");
+	if (r->fixed->missed)
+		fixed_names(out, r->fixed->missed);
+	text_add(out, ": %s", ink_on(s, INK_STRONG));
 	put_count(out, s, r->all.median);
 	text_add(out, "%s instructions:u, ", ink_off(s));
 	if (!spread(&r->all)) {
@@ -72,6 +75,8 @@ static void put_items(struct text *out, const struct launch_report *r, const str
 
 void verify_launch_text(struct text *out, const struct launch_report *r, const struct style *s)
 {
+	const char *all = r->fixed->missed ? "what could be is fixed" : "everything is fixed";
+
 	text_put(out, "\n", 1);
 	text_put(out, " ", 1);
 	escape_command(out, (const char *const *)r->argv, SIZE_MAX);
@@ -80,13 +85,14 @@ void verify_launch_text(struct text *out, const struct launch_report *r, const s
 	put_items(out, r, s);
 	text_put(out, "\n", 1);
 	if (r->all.output_differs)
-		text_add(out, " Its output differs from run to run although everything is fixed.\n");
+		text_add(out, " Its output differs from run to run although %s.\n", all);
 	if (r->all.end_differs)
-		text_add(out, " Its exit status differs from run to run although everything is fixed.\n");
+		text_add(out, " Its exit status differs from run to run although %s.\n", all);
 	fixed_remarks_text(out, r->fixed);
-	text_add(out, " Spread: largest count minus smallest. Shift: of the median, against everything fixed.\n");
+	text_add(out, " Spread: largest count minus smallest. Shift: of the median, against the first line.\n");
 	if (spread(&r->all))
-		text_add(out, " What is left has another cause.\n");
+		text_add(out, r->fixed->missed ? " What is not fixed may be the cause of what is left; each row's spread has it, too.\n"
+					       : " What is left has another cause.\n");
 }
 
 static void json_runs(struct json *j, const char *key, const struct launch_runs *r)

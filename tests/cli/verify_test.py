@@ -498,6 +498,17 @@ def what_the_kernel_tells_is_fixed_at_each_exec():
 
 
 @test
+def what_verify_launch_could_not_fix_heads_its_table():
+    words = (TARE, "verify", "launch", "-r", "2", "--engine", "auto", "--deterministic=aslr,seeds", "--", NOISY)
+    lost = "aslr: lost on the way to exe: it was started with other rights, or its personality was changed"
+    for begin, way, head, remark in ((), "none", "Everything fixed: ", None), ((), "own-personality", "All fixed but aslr: ", lost), \
+            ((FILTERED, "personality"), "none", "All fixed but aslr: ", "aslr: personality(2), which switches it off, is refused here"):
+        text = sh(*begin, *words, way, status=None).stdout
+        true(f"\n {head}" in text and "\n seeds " in text and ("\n aslr " in text) == (remark is None), text)
+        true(remark is None or f" Not fixed: {remark}" in text, text)
+
+
+@test
 def what_a_later_exec_takes_back_is_said():
     why = "aslr: lost on the way to exe: it was started with other rights, or its personality was changed"
     for words in ((NOISY, "own-personality"), ("sh", "-c", f"exec {NOISY} own-personality"), ("sh", "-c", f"{NOISY} own-personality; true")):
