@@ -174,7 +174,7 @@ static int run(const struct command *self, int argc, char **argv)
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
 	input_note_recordings(self->name, argv + rest, (size_t)(argc - rest));
 	if (o.form.html)
-		ret = page_file_open(&page, o.form.html, &err);
+		ret = page_file_open(&page, o.form.html, o.form.path, &err);
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {

@@ -64,7 +64,7 @@ static int to_page(const struct annotate_cli *o, const struct annotate_shown *sh
 {
 	struct page_file p = PAGE_FILE_INIT;
 	struct text json = { 0 };
-	int ret = page_file_open(&p, o->html, err);
+	int ret = page_file_open(&p, o->html, NULL, err);
 
 	annotate_json(&json, shown);
 	if (ret == 0)

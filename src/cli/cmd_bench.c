@@ -437,7 +437,7 @@ static int prepare(struct job *j)
 	else
 		ret = whole_file_open(&j->file, j->o.output, j->o.format == BENCH_PARQUET, j->err);
 	if (ret == 0 && j->o.html)
-		ret = page_file_open(&j->page, j->o.html, j->err);
+		ret = page_file_open(&j->page, j->o.html, j->o.output, j->err);
 	if (ret < 0)
 		return ret;
 	j->style = output_style(&(struct output){ .fd = j->file.fd }, j->o.colour);

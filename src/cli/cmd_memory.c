@@ -113,7 +113,7 @@ static const char *lacks_rows(const struct memory *m, enum memory_by by)
 static int write_page(const struct memory_cli *o, const struct memory_shown *shown, struct tare_error *err)
 {
 	struct page_file p = PAGE_FILE_INIT;
-	int ret = page_file_open(&p, o->html, err);
+	int ret = page_file_open(&p, o->html, NULL, err);
 
 	if (ret == 0)
 		ret = page_file_begin(&p, "tare memory", shown->path, 0, err);

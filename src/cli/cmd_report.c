@@ -236,7 +236,7 @@ static int write_page(const char *path, const struct report_shown *shown, struct
 	const struct stacks_about about = { .program = "all", .least = 1e-6 };
 	struct page_file p = PAGE_FILE_INIT;
 	struct text table = { 0 };
-	int ret = page_file_open(&p, path, err);
+	int ret = page_file_open(&p, path, NULL, err);
 
 	report_json(&table, shown);
 	if (ret == 0 && table.failed)

@@ -66,7 +66,7 @@ static int write_page(const char *path, const struct sharing_shown *shown, struc
 {
 	struct page_file p = PAGE_FILE_INIT;
 	struct text lines = { 0 };
-	int ret = page_file_open(&p, path, err);
+	int ret = page_file_open(&p, path, NULL, err);
 
 	sharing_json(&lines, shown);
 	if (ret == 0)

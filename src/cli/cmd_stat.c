@@ -725,7 +725,7 @@ static int prepare(struct job *j)
 	if (ret < 0)
 		return ret;
 	if (o->html)
-		ret = page_file_open(&j->page.file, o->html, j->err);
+		ret = page_file_open(&j->page.file, o->html, o->output, j->err);
 	if (ret < 0)
 		return ret;
 	j->style = output_style(&j->out, o->colour);

@@ -186,7 +186,7 @@ static int run(const struct command *self, int argc, char **argv)
 	regions_init(&r, &o.how);
 	input_note_recordings(self->name, argv + rest, (size_t)(argc - rest));
 	if (o.form.html)
-		ret = page_file_open(&page, o.form.html, &err);
+		ret = page_file_open(&page, o.form.html, o.form.path, &err);
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {

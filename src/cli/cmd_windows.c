@@ -302,7 +302,7 @@ static int prepare(struct job *j)
 			      j->err);
 
 	if (ret == 0 && j->o.html)
-		ret = page_file_open(&j->page, j->o.html, j->err);
+		ret = page_file_open(&j->page, j->o.html, j->o.output, j->err);
 	if (ret < 0)
 		return ret;
 	j->style = output_style(&j->out, j->o.colour);

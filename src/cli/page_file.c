@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "cli/page_file.h"
 
-int page_file_open(struct page_file *p, const char *path, struct tare_error *err)
+static bool one_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !strcmp(a, b) || (stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+int page_file_open(struct page_file *p, const char *path, const char *output, struct tare_error *err)
 {
 	int ret;
 
 	*p = (struct page_file)PAGE_FILE_INIT;
+	if (output && one_file(path, output))
+		return tare_fail(err, EINVAL, "--html and -o name one file");
 	ret = page_available(err);
 	if (ret == 0)
 		ret = whole_file_open(&p->file, path, false, err);

@@ -19,8 +19,8 @@ struct page_file {
 		.file = { .fd = -1 }                                                               \
 	}
 
-/* Before anything is measured or read: what stands against a page is said then. */
-int page_file_open(struct page_file *p, const char *path, struct tare_error *err);
+/* Before anything is measured or read: what stands against a page is said then. `output`: what else is written (-o), which is another file; or NULL. */
+int page_file_open(struct page_file *p, const char *path, const char *output, struct tare_error *err);
 /* As page_open(). */
 int page_file_begin(struct page_file *p, const char *kind, const char *title, uint64_t recorded_ns, struct tare_error *err);
 /* Begins it, puts one document of JSON there, and ends it. */

@@ -51,7 +51,7 @@ static int to_page(const struct report_diff_cli *o, const struct report_diff_sho
 					    .shares = o->shares };
 	struct page_file p = PAGE_FILE_INIT;
 	struct text table = { 0 }, title = { 0 };
-	int ret = page_file_open(&p, o->html, err);
+	int ret = page_file_open(&p, o->html, NULL, err);
 
 	report_diff_json(&table, shown);
 	text_add(&title, "%s, before: %s", o->after, o->before);

@@ -642,8 +642,6 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		return tare_fail(err, EINVAL, "--summary needs -I");
 	if (o->summary && (o->format == FORMAT_PERF_CSV || o->format == FORMAT_PERF_JSON || o->format == FORMAT_CSV))
 		return tare_fail(err, EINVAL, "--summary is for people: --format json ends with the whole anyway");
-	if (o->html && o->output && !strcmp(o->html, o->output))
-		return tare_fail(err, EINVAL, "--html and -o name one file");
 	if (o->append && !o->output)
 		return tare_fail(err, EINVAL, "--append needs -o FILE");
 	if (o->output && o->log_fd >= 0)

@@ -107,7 +107,7 @@ int windows_diff_run(int argc, char **argv)
 	}
 	input_note_all(argv + rest, (size_t)(argc - rest));
 	if (ret == 0 && o.html)
-		ret = page_file_open(&page, o.html, &err);
+		ret = page_file_open(&page, o.html, o.output, &err);
 	for (int i = 0; ret == 0 && i < 2; i++) {
 		bool one;
 

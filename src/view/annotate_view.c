@@ -14,7 +14,7 @@
 #include "view/json.h"
 #include "view/report_view.h"
 
-enum { SOURCE_MAX = 32 << 20, COLUMN_WIDTH = 14, COLUMNS_MAX = 4, HOT_PERCENT = 5 };
+enum { SOURCE_MAX = 32 << 20, COLUMN_WIDTH = 14, NAME_NARROW = 12, WIDE = 100, TEXT_LEAST = 16, COLUMNS_MAX = 4, HOT_PERCENT = 5 };
 
 /* ---- source files ---- */
 
@@ -143,7 +143,43 @@ static uint32_t columns_shown(const struct annotate_shown *s)
 	return s->of->columns < COLUMNS_MAX ? s->of->columns : COLUMNS_MAX;
 }
 
-static void put_counts(struct text *out, const struct annotate_shown *s, const struct annotate_line *l,
+/* As wide as need be: names may be cut to what a narrow terminal has room for, amounts not. */
+struct widths {
+	size_t column[COLUMNS_MAX], address, instruction; /* instruction: where it begins */
+};
+
+static struct widths widths_of(const struct annotate_shown *s, const struct style *style)
+{
+	struct widths w = { .address = strlen("address") };
+
+	for (uint32_t c = 0; c < columns_shown(s); c++) {
+		struct text name = { 0 };
+
+		put_name(&name, s->of->column[c].name, style->width < WIDE ? NAME_NARROW : COLUMN_WIDTH - 1);
+		w.column[c] = name.s ? shown_width(name.s) : 0;
+		text_free(&name);
+	}
+	for (size_t i = 0; i < s->of->lines; i++) {
+		const struct annotate_line *l = &s->of->line[i];
+		int digits = snprintf(NULL, 0, "%llx", (unsigned long long)l->address);
+
+		w.address = (size_t)digits > w.address ? (size_t)digits : w.address;
+		for (uint32_t c = 0; c < columns_shown(s); c++) {
+			struct text t = { 0 };
+
+			put_amount(&t, style, &s->of->column[c], l->amount[c]);
+			if (t.s && shown_width(t.s) > w.column[c])
+				w.column[c] = shown_width(t.s);
+			text_free(&t);
+		}
+	}
+	w.instruction = 1 + (s->of->column[s->column].exact ? 0 : 8) + 2 + w.address + 2;
+	for (uint32_t c = 0; c < columns_shown(s); c++)
+		w.instruction += w.column[c] += 2;
+	return w;
+}
+
+static void put_counts(struct text *out, const struct annotate_shown *s, const struct annotate_line *l, const struct widths *w,
 		       const struct style *style)
 {
 	double share = share_of(s, l);
@@ -163,12 +199,12 @@ static void put_counts(struct text *out, const struct annotate_shown *s, const s
 		/* That nothing was executed is known; that no sample fell there says little. */
 		if (l->amount[c] || s->of->column[c].exact)
 			put_amount(&t, style, &s->of->column[c], l->amount[c]);
-		put_right(out, &t, COLUMN_WIDTH);
+		put_right(out, &t, w->column[c]);
 		text_free(&t);
 	}
 }
 
-static void put_heads(struct text *out, const struct annotate_shown *s, const struct style *style)
+static void put_heads(struct text *out, const struct annotate_shown *s, const struct widths *w, const struct style *style)
 {
 	text_add(out, " %s", ink_on(style, INK_FAINT));
 	if (!s->of->column[s->column].exact)
@@ -176,11 +212,11 @@ static void put_heads(struct text *out, const struct annotate_shown *s, const st
 	for (uint32_t c = 0; c < columns_shown(s); c++) {
 		struct text t = { 0 };
 
-		put_name(&t, s->of->column[c].name, COLUMN_WIDTH - 1);
-		put_right(out, &t, COLUMN_WIDTH);
+		put_name(&t, s->of->column[c].name, w->column[c] - 2);
+		put_right(out, &t, w->column[c]);
 		text_free(&t);
 	}
-	text_add(out, "  %12s  instruction%s\n", "address", ink_off(style));
+	text_add(out, "  %*s  instruction%s\n", (int)w->address, "address", ink_off(style));
 }
 
 static void put_source(struct text *out, const struct annotate_shown *s, struct sources *sources,
@@ -188,23 +224,32 @@ static void put_source(struct text *out, const struct annotate_shown *s, struct 
 {
 	struct source *file = s->source ? source_of(sources, s->root, l->file) : NULL;
 
-	text_add(out, "%*s%s", (int)indent, "", ink_on(style, INK_FAINT));
-	put_name(out, base_name(l->file), 40);
-	text_add(out, ":%u", l->line);
+	struct text place = { 0 };
+	size_t used, room;
+
+	put_name(&place, base_name(l->file), 40);
+	text_add(&place, ":%u", l->line);
+	used = indent + (place.s ? shown_width(place.s) : 0) + 2;
+	room = (size_t)style->width > used + TEXT_LEAST ? (size_t)style->width - used : TEXT_LEAST;
+	text_add(out, "%*s%s%s", (int)indent, "", ink_on(style, INK_FAINT), place.s ? place.s : "");
+	text_free(&place);
 	if (file && l->line && l->line <= file->lines) {
 		const char *text = file->line[l->line - 1];
 
 		text_add(out, "  ");
 		for (; *text == ' ' || *text == '\t'; text++)
 			;
-		put_name(out, text, style->width > 60 ? (size_t)style->width - indent - 20 : 40);
+		put_name(out, text, room);
 	}
 	text_add(out, "%s\n", ink_off(style));
 }
 
-static void put_instruction(struct text *out, const struct annotate_line *l)
+static void put_instruction(struct text *out, const struct annotate_line *l, const struct widths *w, const struct style *style)
 {
-	text_add(out, "  %12llx  ", (unsigned long long)l->address);
+	size_t from, used;
+
+	text_add(out, "  %*llx  ", (int)w->address, (unsigned long long)l->address);
+	from = out->len;
 	if (l->text[0]) {
 		put_name(out, l->text, 0);
 	} else {
@@ -213,7 +258,8 @@ static void put_instruction(struct text *out, const struct annotate_line *l)
 	}
 	if (l->target) {
 		text_add(out, "  <");
-		put_name(out, l->target, 60);
+		used = w->instruction + (out->s ? shown_width(out->s + from) : 0) + 1;
+		put_name(out, l->target, (size_t)style->width > used + TEXT_LEAST ? (size_t)style->width - used : TEXT_LEAST);
 		text_add(out, ">");
 	}
 	text_put(out, "\n", 1);
@@ -295,7 +341,8 @@ void annotate_text(struct text *out, const struct annotate_shown *s, const struc
 {
 	const struct annotation *a = s->of;
 	struct sources sources = { 0 };
-	unsigned indent = 1 + (a->column[s->column].exact ? 0 : 8) + COLUMN_WIDTH * columns_shown(s) + 2;
+	const struct widths w = widths_of(s, style);
+	unsigned indent = (unsigned)(w.instruction - w.address - 2);
 	const struct annotate_line *last = NULL;
 	size_t cold = 0;
 	struct stat st;
@@ -303,7 +350,7 @@ void annotate_text(struct text *out, const struct annotate_shown *s, const struc
 	if (stat(a->module, &st) == 0)
 		sources.program = st.st_mtim;
 	put_head(out, s, style);
-	put_heads(out, s, style);
+	put_heads(out, s, &w, style);
 	for (size_t i = 0; i < a->lines; i++) {
 		const struct annotate_line *l = &a->line[i];
 
@@ -318,8 +365,8 @@ void annotate_text(struct text *out, const struct annotate_shown *s, const struc
 		if (l->file && (!last || !last->file || last->line != l->line || strcmp(last->file, l->file)))
 			put_source(out, s, &sources, l, indent, style);
 		last = l;
-		put_counts(out, s, l, style);
-		put_instruction(out, l);
+		put_counts(out, s, l, &w, style);
+		put_instruction(out, l, &w, style);
 	}
 	if (cold)
 		text_add(out, "%*s%s... %zu with less%s\n", (int)indent, "", ink_on(style, INK_FAINT), cold,

@@ -24,7 +24,7 @@ ROUNDS = 4000  # of deep() in main()
 
 
 def sh(*words, **options):
-    return subprocess.run(words, capture_output=True, timeout=100, env=ENV, **options)
+    return subprocess.run(words, capture_output=True, timeout=100, **{"env": ENV, **options})
 
 
 def program():
@@ -139,6 +139,8 @@ def a_command_has_its_own_status():
 def text_for_people():
     out = annotate("-i", recording(), "leaf")
     equal(annotate("leaf", recording()), out, "the file as a word")
+    narrow = sh(TARE, "annotate", "leaf", recording(), env={**ENV, "COLUMNS": "80"}).stdout.decode()
+    true(max(map(len, narrow.split("\n\n")[1].splitlines())) <= 80 and "cpu-clock:u" in narrow, narrow)
     equal(annotate("--no-source", "leaf", recording(), "--intel"), annotate("-i", recording(), "--no-source", "--intel", "leaf"), "with options around")
     true("of cpu-clock:u in" in out and "stacks.c:" in out and " % " in out, out)
     true("x += i * i % 7;" in out, "the source's text")

@@ -304,6 +304,7 @@ def mistakes_have_a_line():
         (["--every", "0ms", "--", "true"], "windows of no time"),
         (["--every", "0" * 40 + "s", "--", "true"], "is no length of a window"),
         (["--mode", "poll", "--every", "10ms:task-clock", "--", "true"], "--every names an event"),
+        (["-o", "one", "--html", "one", "--", "true"], "--html and -o name one file"),
         (["--engine", "exact", "-e", "page-faults", "--every", "10", "--", "true"], "the exact engine does not count page-faults"),
         (["--engine", "exact", "--every", "10ms", "--", "true"], "makes windows of events, not of time"),
         (["-M", "nope", "--", "true"], "there is no metric 'nope'"),

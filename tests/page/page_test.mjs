@@ -304,6 +304,8 @@ test("a recording of samples is a page", async () => {
   const shown = await cells(page, "Where the samples fell", 1);
   equal(shown[0], `${(100 * rows[0].events[0].share).toFixed(2)} % ± ${(100 * rows[0].events[0].margin).toFixed(2)}`, "the first row's share, with its margin");
   yes(await page.locator(".flame canvas").isVisible(), "a flame graph");
+  const from = await page.locator("td.barred").first().evaluate((td) => td.querySelector(".bar rect").getBoundingClientRect().left - td.getBoundingClientRect().left);
+  yes(from >= 0 && from < 8, `its share's bar begins ${from} pixels from the left of its cell`);
 });
 
 test("a summary of regions is a page", async () => {
