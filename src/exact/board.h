@@ -86,6 +86,21 @@ struct block_facts {
 
 _Static_assert(sizeof(struct block_facts) == 32, "LINEAGE_STRIDE counts on it");
 
+/* What `n` executions add to each class: most blocks add to few. */
+static inline void facts_times(int64_t sums[EXACT_CLASSES], const struct block_facts *f, int64_t n)
+{
+	uint64_t words[(EXACT_CLASSES + 7) / 8] = { 0 };
+
+	__builtin_memcpy(words, f->adds, EXACT_CLASSES);
+	for (int from = 0; from < EXACT_CLASSES; from += 8)
+		for (uint64_t left = words[from / 8]; left;) {
+			int at = __builtin_ctzll(left) & ~7;
+
+			sums[from + at / 8] += n * (int8_t)(left >> at);
+			left &= ~(0xffull << at);
+		}
+}
+
 /* A program's handler for one signal, as the kernel takes it. */
 struct action {
 	uint64_t handler, flags, restorer, mask;

@@ -33,7 +33,6 @@ void add_thread(struct board *b, const struct process *p, uint32_t thread,
 
 		const struct block_facts *f = board_facts(b, p->lineage, i);
 
-		for (int c = 0; c < EXACT_CLASSES; c++)
-			into[c] += n * (int8_t)f->adds[c];
+		facts_times(into, f, n);
 	}
 }

@@ -2,12 +2,12 @@
 /* What an instruction adds to each class, and what a block that was left early has really added. */
 #include "exact/engine/engine.h"
 
-/* Does the kernel execute it, so that it never retires? */
-bool insn_emulated(const struct insn *in)
+/* UMIP, in ECX[2]. */
+bool kernel_emulates(void)
 {
 	static struct cpuid_7 cpu;
 
-	return insn_umip(in) && cpuid_7(&cpu)->c & 1u << 2;
+	return cpuid_7(&cpu)->c & 1u << 2;
 }
 
 void facts_add(struct block_facts *f, const struct insn *in)
@@ -19,15 +19,21 @@ void facts_add(struct block_facts *f, const struct insn *in)
 	if (insn_emulated(in))
 		return;
 	f->adds[EXACT_INSTRUCTIONS]++;
-	f->adds[EXACT_LOADS] += in->loads;
-	f->adds[EXACT_STORES] += in->stores;
-	f->adds[EXACT_ACCESSES] += insn_accesses(in);
-	f->adds[EXACT_ATOMICS] += insn_atomic(in);
-	f->adds[EXACT_REP] += insn_repeats(in);
-	f->adds[EXACT_X87] += !!(in->bits & R_X87);
-	f->adds[EXACT_MMX] += !!(in->bits & R_MMX);
+	if (in->loads | in->stores) {
+		f->adds[EXACT_LOADS] += in->loads;
+		f->adds[EXACT_STORES] += in->stores;
+		f->adds[EXACT_ACCESSES] += insn_accesses(in);
+	}
+	if (in->prefix | (in->bits & (R_LOCKED | R_X87 | R_MMX))) {
+		f->adds[EXACT_ATOMICS] += insn_atomic(in);
+		f->adds[EXACT_REP] += insn_repeats(in);
+		f->adds[EXACT_X87] += !!(in->bits & R_X87);
+		f->adds[EXACT_MMX] += !!(in->bits & R_MMX);
+	}
 	if (in->vec)
 		f->adds[vectors[in->vec]]++;
+	if (in->kind == K_PLAIN)
+		return;
 	switch (in->kind) {
 	case K_JCC:
 	case K_LOOP:

@@ -37,14 +37,21 @@ void counters_first(void)
 	next = reserve(COUNTERS_MAX * sizeof *next);
 }
 
+static uint64_t mixed(uint64_t h)
+{
+	h *= 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
 static uint64_t hash_of(const struct block_facts *f)
 {
-	uint64_t words[sizeof *f / 8], h = 0;
+	uint64_t w[4], h;
 
-	__builtin_memcpy(words, f, sizeof words);
-	for (size_t i = 0; i < sizeof words / 8; i++)
-		h = (h ^ words[i]) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
-	return h;
+	__builtin_memcpy(w, f, sizeof w);
+	h = mixed(w[0]);
+	h = mixed(h ^ w[1]);
+	h = mixed(h ^ w[2]);
+	return mixed(h ^ w[3]);
 }
 
 static uint32_t kind_in(uint32_t entry)
@@ -80,13 +87,11 @@ static void known_grow(void)
 
 static bool same(const struct block_facts *a, const struct block_facts *b)
 {
-	uint64_t x[sizeof *a / 8], y[sizeof *b / 8], differ = 0;
+	uint64_t x[4], y[4];
 
 	__builtin_memcpy(x, a, sizeof x);
 	__builtin_memcpy(y, b, sizeof y);
-	for (size_t i = 0; i < sizeof x / 8; i++)
-		differ |= x[i] ^ y[i];
-	return !differ;
+	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]));
 }
 
 static void __attribute__((noreturn)) used_up(void)

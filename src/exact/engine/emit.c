@@ -30,6 +30,14 @@ uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
 		__builtin_memcpy(p + n - 4, &last, 4);
 		return p + n;
 	}
+	if (n < 4 && n) { /* likewise */
+		uint8_t first = b[0], middle = b[n / 2], last = b[n - 1];
+
+		p[0] = first;
+		p[n / 2] = middle;
+		p[n - 1] = last;
+		return p + n;
+	}
 	while (n--)
 		*p++ = *b++;
 	return p;
@@ -92,15 +100,6 @@ uint8_t *lea_rip(uint8_t *p, unsigned r, uint64_t to)
 }
 
 /* ---- counting ---- */
-
-/*
- * Flags that counting changes where it does not go round them: `inc` leaves the carry alone, `add`
- * (of the running count) does not.
- */
-unsigned count_changes(void)
-{
-	return eng.mode & COUNT_RUNNING ? F_ALL : F_ALL & ~F_CF;
-}
 
 /* inc qword gs:[disp] */
 static uint8_t *count_by_inc(uint8_t *p, uint32_t disp)

@@ -14,7 +14,6 @@ uint8_t *gs_load(uint8_t *p, unsigned r, uint32_t disp);
 uint8_t *gs_store(uint8_t *p, unsigned r, uint32_t disp);
 uint8_t *gs_jump(uint8_t *p, uint32_t disp);
 uint8_t *lea_rip(uint8_t *p, unsigned r, uint64_t to);
-unsigned count_changes(void);
 uint8_t *count_both(uint8_t *p, bool flags_free, unsigned r, unsigned n, unsigned counter);
 uint8_t *count_here(uint8_t *p, bool flags_free, unsigned n, unsigned counter);
 uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t target);
@@ -28,10 +27,20 @@ uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *dis
 uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc);
 uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p);
 
+/*
+ * Flags that counting changes where it does not go round them: `inc` leaves the carry alone, `add`
+ * (of the running count) does not.
+ */
+static inline unsigned count_changes(void)
+{
+	return eng.mode & COUNT_RUNNING ? F_ALL : F_ALL & ~F_CF;
+}
+
 #define PUT(p, ...)                                                                                \
 	do {                                                                                       \
 		static const uint8_t put_[] = { __VA_ARGS__ };                                     \
-		(p) = put((p), put_, sizeof put_);                                                 \
+		__builtin_memcpy((p), put_, sizeof put_);                                          \
+		(p) += sizeof put_;                                                                \
 	} while (0)
 
 #pragma GCC visibility pop

@@ -134,7 +134,7 @@ struct engine {
 	uint64_t alias;
 
 	struct region *regions;
-	uint32_t n_regions;
+	uint32_t n_regions, last_region; /* the one that was found last */
 	struct told {
 		uint64_t start, end;
 		bool as_stack;
@@ -209,10 +209,10 @@ const struct range *own_last(uint64_t start, uint64_t end);
 void regions_first(const struct process *p);
 void region_set(uint64_t start, uint64_t end, int prot, const struct region *what);
 void note_bounds(void);
-struct region *region_of(uint64_t pc);
+struct region *region_found(uint64_t pc);
 struct region *region_any(uint64_t address);
 struct region *region_in(uint64_t start, uint64_t end);
-size_t code_room(uint64_t pc);
+size_t room_at_end(uint64_t pc, const struct region *r);
 uint32_t mapping_of(uint64_t pc);
 void mapping_of_data(uint64_t address, uint64_t sp, uint64_t tsc);
 
@@ -329,7 +329,14 @@ void counter_free(unsigned i);
 void counters_meet(void);
 
 /* count.c: what executing part of a block adds. */
-bool insn_emulated(const struct insn *in);
+bool kernel_emulates(void);
+
+/* Does the kernel execute it, so that it never retires? */
+static inline bool insn_emulated(const struct insn *in)
+{
+	return insn_umip(in) && kernel_emulates();
+}
+
 void facts_add(struct block_facts *f, const struct insn *in);
 void count_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next);
 void uncount_special(struct thread *t, const struct insn *in, uint64_t pc);
@@ -442,6 +449,22 @@ static inline const struct cpuid_7 *cpuid_7(struct cpuid_7 *k)
 static inline uint64_t runs_at(const uint8_t *p)
 {
 	return (uint64_t)p ^ eng.alias;
+}
+
+/* What may be executed at `pc`, or NULL. */
+static inline struct region *region_of(uint64_t pc)
+{
+	struct region *r = &eng.regions[eng.last_region];
+
+	return eng.last_region < eng.n_regions && pc >= r->start && pc < r->end && r->exec ? r : region_found(pc);
+}
+
+/* How many bytes of code may be read at `pc`, INSN_ROOM of them within its page; 0 where nothing may be executed. */
+static inline size_t code_room(uint64_t pc)
+{
+	const struct region *r = region_of(pc);
+
+	return r && pc % PAGE <= PAGE - INSN_ROOM ? INSN_ROOM : room_at_end(pc, r);
 }
 
 static inline struct process *process_at(uint32_t i)

@@ -153,29 +153,22 @@ void regions_first(const struct process *p)
 	note_bounds();
 }
 
-struct region *region_of(uint64_t pc)
+/* region_of(), searched for. */
+struct region *region_found(uint64_t pc)
 {
-	static uint32_t last;
-	uint32_t i = last;
+	uint32_t i = first_after(pc);
 
-	if (i < eng.n_regions && pc >= eng.regions[i].start && pc < eng.regions[i].end)
-		return eng.regions[i].exec ? &eng.regions[i] : NULL;
-	i = first_after(pc);
 	if (i == eng.n_regions || pc < eng.regions[i].start || !eng.regions[i].exec)
 		return NULL;
-	last = i;
+	eng.last_region = i;
 	return &eng.regions[i];
 }
 
-/* How many bytes of code may be read at `pc`, INSN_ROOM of them within its page; 0 where nothing may be executed. */
-size_t code_room(uint64_t pc)
+/* code_room() close to the end of a page, or (r is NULL) where nothing may be executed. */
+size_t room_at_end(uint64_t pc, const struct region *r)
 {
-	const struct region *r = region_of(pc);
-
 	if (!r)
 		return 0;
-	if (pc % PAGE <= PAGE - INSN_ROOM)
-		return INSN_ROOM;
 	if (r->end - pc >= 15)
 		return 15;
 

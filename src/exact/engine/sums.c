@@ -21,8 +21,7 @@ void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES])
 
 		const struct block_facts *f = facts_of(lineage, i);
 
-		for (int c = 0; c < EXACT_CLASSES; c++)
-			t->seen[c] += moved * (int8_t)f->adds[c];
+		facts_times(t->seen, f, moved);
 	}
 	for (int c = 0; c < EXACT_CLASSES; c++)
 		out[c] = t->seen[c] + t->settled[c];

@@ -15,7 +15,7 @@
 enum { TAKEN = PROCESS_TAKEN };
 _Static_assert(PROCESS_TAKEN == (int)THREAD_TAKEN, "take() knows one");
 
-enum { WAIT_MS = 100 };
+enum { WAIT_MS = 100, KINDS_FEW = 1024 };
 
 #define CLEAR_SIGHAND 0x100000000ull /* CLONE_CLEAR_SIGHAND, from Linux 5.5 */
 
@@ -103,25 +103,30 @@ static void fold(struct thread *t)
 {
 	struct process *p = process_at(t->process);
 	uint32_t top = eng.board->lineage_top[p->lineage];
+	const struct block_facts *kinds = kinds_of(p->lineage);
+	const uint32_t *numbers = kind_numbers(p->lineage);
 	volatile uint64_t *c = counters_of(t);
-	int64_t sums[EXACT_CLASSES] = { 0 };
+	int64_t sums[EXACT_CLASSES] = { 0 }, few[KINDS_FEW] = { 0 }; /* by class; executions, by kind */
 
 	for (uint32_t i = 0; i < top; i++) {
+		uint32_t kind = numbers[i] & ~COUNTER_APART;
 		uint64_t n = c[i];
 
 		if (t->has_seen)
 			counters_seen(t)[i] = 0;
 		if (!n)
 			continue;
-
-		const struct block_facts *f = facts_of(p->lineage, i);
-
-		for (int k = 0; k < EXACT_CLASSES; k++)
-			sums[k] += (int64_t)n * (int8_t)f->adds[k];
+		if (kind < KINDS_FEW)
+			few[kind] += (int64_t)n;
+		else
+			facts_times(sums, &kinds[kind], (int64_t)n);
 		if (eng.mode & COUNT_PROFILE)
 			__atomic_fetch_add(&lineage_sums(p->lineage)[i], n, __ATOMIC_RELAXED);
 		c[i] = 0;
 	}
+	for (uint32_t i = 0; i < KINDS_FEW; i++)
+		if (few[i])
+			facts_times(sums, &kinds[i], few[i]);
 	t->count = 0;
 	if (t->settled[EXACT_INSTRUCTIONS])
 		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS], __ATOMIC_RELAXED);
