@@ -33,24 +33,26 @@ static uint64_t hash_entry(uint64_t pc, uint32_t id)
 	return (pc << 32) | id;
 }
 
-/* Emitted code names the buckets by a signed 32-bit address, so they must lie below 2 GiB. */
-static uint64_t *low_memory(size_t size)
+/* Emitted code names it by a signed 32-bit address, so it must lie below 2 GiB. */
+static void *low_memory(size_t size)
 {
 	for (uint64_t at = 0x7ff00000; at > 0x10000000; at -= 0x1000000) {
 		void *p = reserve_at(at, size, PROT_READ | PROT_WRITE);
 
-		if (!p)
-			continue;
-		populate(p, size);
-		return p;
+		if (p)
+			return p;
 	}
 	refuse("no free memory below 2 GiB for the exact engine's jump table", 0);
 }
 
+/* No code is found by them. */
 static void buckets_empty(void)
 {
-	for (int i = 0; i < BUCKETS; i++)
-		__atomic_store_n(&eng.buckets[i], (uint64_t)engine_miss, __ATOMIC_RELEASE);
+	if (eng.n_buckets) /* not the first time: a page that is not touched starts a program sooner */
+		for (unsigned i = 0; i < NUMBERS; i++)
+			__atomic_store_n(&eng.numbers[i], 0, __ATOMIC_RELEASE);
+	eng.n_buckets = 0;
+	eng.buckets[0] = (uint64_t)engine_miss;
 }
 
 /* The tables' other half, empty, for a new generation. Number 0 stands for none. */
@@ -65,7 +67,7 @@ void cache_begin(void)
 	eng.n_edges = eng.first_edge = half * EDGES_HALF + 1;
 	eng.map_used = eng.first_map = half * MAP_HALF + 1;
 	eng.dead_blocks = eng.used_arenas = 0;
-	if (eng.hash_used) /* not the first time: a page that is not touched starts a program sooner */
+	if (eng.hash_used) /* likewise */
 		memset(eng.hash, 0, sizeof(uint64_t) << eng.hash_bits);
 	eng.hash_used = 0;
 }
@@ -83,7 +85,9 @@ void cache_first(void)
 	eng.map_pool = reserve(2ul * MAP_HALF);
 	eng.edges = reserve(2ul * EDGES_HALF * sizeof(struct edge));
 	hash_new(HASH_BITS_FIRST);
-	eng.buckets = low_memory(BUCKETS * sizeof(uint64_t));
+	eng.numbers = low_memory(NUMBERS * sizeof *eng.numbers + BUCKETS * sizeof *eng.buckets);
+	populate(eng.numbers, NUMBERS * sizeof *eng.numbers);
+	eng.buckets = (uint64_t *)(eng.numbers + NUMBERS);
 	counters_first();
 	cache_begin();
 }
@@ -295,13 +299,24 @@ struct block *block_of_code(uint64_t rip)
 	return NULL;
 }
 
-/* Indirect branches find the block from now on: it becomes the first of its bucket. */
+/*
+ * Indirect branches find the block from now on: it becomes the first of its bucket. Where all are taken, that is one of others,
+ * which pass on what is not theirs.
+ */
 void bucket_add(struct block *b)
 {
-	uint64_t *link = &eng.buckets[b->pc & (BUCKETS - 1)];
+	uint16_t *number = &eng.numbers[b->pc % NUMBERS];
+	uint32_t mine = *number ? *number : b->pc % (BUCKETS - 1) + 1;
+	uint64_t *link;
 
+	if (!*number && eng.n_buckets < BUCKETS - 1) {
+		mine = ++eng.n_buckets;
+		eng.buckets[mine] = (uint64_t)engine_miss;
+	}
+	link = &eng.buckets[mine];
 	*next_of(b) = *link;
 	__atomic_store_n(link, runs_at(b->indirect), __ATOMIC_RELEASE);
+	__atomic_store_n(number, (uint16_t)mine, __ATOMIC_RELEASE);
 }
 
 /* Whose entry for indirect branches it is stands in front of it: see emit_indirect_entry(). */
@@ -316,7 +331,7 @@ static struct block *block_of_entry(uint64_t entry)
 /* Leave the bucket: whoever led on to this block leads on to its successor. */
 static void bucket_remove(struct block *b)
 {
-	uint64_t *link = &eng.buckets[b->pc & (BUCKETS - 1)];
+	uint64_t *link = &eng.buckets[eng.numbers[b->pc % NUMBERS]];
 
 	if (!b->indirect)
 		return;

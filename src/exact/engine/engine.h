@@ -74,7 +74,8 @@ enum {
 	BLOCKS_HALF = 1 << 22,
 	MAP_HALF = 1 << 28,
 	EDGES_HALF = 1 << 23,
-	BUCKETS = 1 << 16,
+	NUMBERS = 1 << 16,
+	BUCKETS = 3 << 14, /* that both are half a MiB */
 	MAP_ENTRY = 3,    /* length, length of its code, register displaced into T_SCRATCH */
 	DISPLACED = 0x80, /* | the register */
 };
@@ -120,7 +121,10 @@ struct engine {
 	uint32_t n_edges;
 	uint64_t *hash; /* open addressing by pc */
 	uint32_t hash_bits, hash_used;
-	uint64_t *buckets; /* 64 Ki code addresses, by the low 16 bits of the target; below 2 GiB */
+	/* Below 2 GiB: by the low 16 bits of the target, the number of its bucket, 0 where there is none; and code addresses. */
+	uint16_t *numbers;
+	uint64_t *buckets;
+	uint32_t n_buckets;
 	bool retiring;       /* the one before is still executed, perhaps */
 	uint32_t first_block, first_edge, first_map, dead_blocks, used_arenas;
 	uint32_t space; /* which memory this is, among the processes of a run */

@@ -1,4 +1,4 @@
-/* Indirect jumps: through tables, absolute and relative, by every register, and with many targets. */
+/* Indirect jumps: through tables, absolute and relative, by every register, and with more targets than the first buckets are for. */
 #include "run.inc"
 	begin
 	mov	$64, %r14d
@@ -50,7 +50,7 @@ r3:	dec	%r14d
 	add	%rcx, %rax
 	jmp	*%rax
 back:	inc	%ebx
-	cmp	$300, %ebx
+	cmp	$700, %ebx
 	jne	5b
 	dec	%ebp
 	jnz	4b
@@ -58,7 +58,7 @@ back:	inc	%ebx
 	finish
 sub:	ret
 	.balign	16
-many:	.rept	300
+many:	.rept	700
 	lea	1(%rsi, %rbx), %rsi
 	jmp	back
 	.balign	16
