@@ -20,9 +20,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "alloc/recorder.h"
 #include "record/alloc.h"
-
-#define HOOK __attribute__((visibility("default")))
 
 enum { EARLY = 64 << 10, IDLE = 64, FRAME_MOST = 128 << 10 };
 enum { UNKNOWN, ON, OFF };
@@ -61,6 +60,8 @@ static __thread __attribute__((tls_model("initial-exec"))) struct {
 	struct alloc_block *block;
 	bool inside; /* in here already */
 	uint32_t tid;
+	const void *asked; /* whose caller the next block is for, where not malloc's own */
+	const void *given; /* that is written down already */
 } me;
 
 /* ---- the file ---- */
@@ -355,9 +356,49 @@ static void taken(void *p, size_t size, const void *frame)
 {
 	int code = errno;
 
+	/* Only the first: if it got nothing, what follows (an exception, a handler that makes room) is for others. */
+	if (me.asked)
+		frame = me.asked;
+	me.asked = NULL;
 	if (p)
 		put(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, frame);
 	leave(code);
+}
+
+/* Stacks grow down: what lies below this frame is gone, and who asked there was left by an exception. */
+bool recorder_asks(const void *frame)
+{
+	if (me.asked && (uintptr_t)me.asked > (uintptr_t)frame)
+		return false;
+	me.asked = frame;
+	return true;
+}
+
+void recorder_got(const void *frame, void *block, size_t size)
+{
+	bool none = me.asked == frame;
+
+	/* It came from elsewhere than malloc. */
+	if (none && enter())
+		taken(block, size, frame);
+	if (none)
+		me.asked = NULL;
+}
+
+void recorder_gives(void *block, const void *frame)
+{
+	int code = errno;
+
+	if (!block || me.given == block || !enter())
+		return;
+	put(ALLOC_FREED, now_ns(), (uintptr_t)block, 0, frame);
+	leave(code);
+	me.given = block;
+}
+
+void recorder_gave(void)
+{
+	me.given = NULL;
 }
 
 /* malloc and its kin: the call, its size, and who called. */
@@ -429,7 +470,7 @@ HOOK void free(void *p)
 
 	if (!p || is_early(p))
 		return;
-	if (ready() && enter()) {
+	if (ready() && me.given != p && enter()) {
 		put(ALLOC_FREED, now_ns(), (uintptr_t)p, 0, __builtin_frame_address(0));
 		leave(code);
 	}

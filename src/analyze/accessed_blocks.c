@@ -56,7 +56,8 @@ static bool takes_for_others(const struct accessed *c, uint32_t module)
 
 struct return_place {
 	struct accessed_code code;
-	uint32_t after_call, unused;
+	bool after_call, library; /* library: C++'s, compiled into the program */
+	bool library_asked;
 };
 
 /*
@@ -66,41 +67,57 @@ struct return_place {
 static bool after_call(struct reading *r, const struct accessed_code *last)
 {
 	enum { LONGEST = 7, NEAR = 5, INDIRECT = 0xff, RELATIVE = 0xe8 };
-	struct return_place p = { .code = *last };
 	const struct module *of = &r->c->modules.module[last->module];
 	uint8_t bytes[LONGEST];
+	bool is;
+
+	if (of->kind != MODULE_FILE || last->offset < LONGEST ||
+	    modules_bytes(&r->c->modules, last->module, last->offset + 1 - LONGEST, bytes, sizeof(bytes)) < sizeof(bytes))
+		return false;
+	is = of->head.machine != EM_X86_64 || bytes[LONGEST - NEAR] == RELATIVE;
+	for (unsigned i = 0; i + 1 < LONGEST; i++)
+		is |= bytes[i] == INDIRECT && (bytes[i + 1] >> 3 & 7) == 2;
+	return is;
+}
+
+/* What is asked of each place once. NULL: out of memory. */
+static struct return_place *return_place(struct reading *r, const struct accessed_code *last)
+{
+	struct return_place p = { .code = *last };
 	bool fresh;
 	uint32_t at = set_add(&r->returns, &p, sizeof(p), sizeof(p.code), &fresh);
 	struct return_place *known = at == SET_NONE ? NULL : (struct return_place *)r->returns.item + at;
 
-	if (!known || !fresh)
-		return known && known->after_call;
-	if (of->kind != MODULE_FILE || last->offset < LONGEST ||
-	    modules_bytes(&r->c->modules, last->module, last->offset + 1 - LONGEST, bytes, sizeof(bytes)) < sizeof(bytes))
-		return false;
-	known->after_call = of->head.machine != EM_X86_64 || bytes[LONGEST - NEAR] == RELATIVE;
-	for (unsigned i = 0; i + 1 < LONGEST; i++)
-		known->after_call |= bytes[i] == INDIRECT && (bytes[i + 1] >> 3 & 7) == 2;
-	return known->after_call;
+	if (known && fresh)
+		known->after_call = after_call(r, last);
+	return known;
 }
 
-/* One place that takes blocks for the whole program, as xmalloc() does, is told apart by who called it. */
-static void add_caller(struct reading *r, const struct alloc_event *ev, uint64_t ip, struct object *site)
+/* Opens the module's symbols: only of who may have taken a block. */
+static bool of_library(struct reading *r, const struct accessed_code *code)
 {
-	struct tare_access a = { .has = TARE_ACCESS_TIME, .time_ns = ev->time_ns, .pid = ev->pid, .ip = ip };
-	struct accessed_code code = accessed_code(r->c, &a);
+	struct return_place *p = return_place(r, code);
+	struct accessed_name name;
 
-	if (takes_for_others(r->c, code.module) || !after_call(r, &code))
-		return;
-	site->caller_module = code.module;
-	site->caller = code.offset;
+	if (p && !p->library_asked)
+		p->library_asked = accessed_name_caller(r->c, code, &name, &p->library);
+	return p && p->library;
+}
+
+/* Where a call is: before the place it returns to. */
+static struct accessed_code call_at(struct reading *r, const struct alloc_event *ev, unsigned frame)
+{
+	struct tare_access a = { .has = TARE_ACCESS_TIME, .time_ns = ev->time_ns, .pid = ev->pid, .ip = ev->frame[frame] - 1 };
+
+	return accessed_code(r->c, &a);
 }
 
 static bool name_place(struct reading *r, uint32_t module, uint64_t offset, struct accessed_name *name, uint64_t *start)
 {
 	struct accessed_code code = { .module = module, .offset = offset };
+	bool library;
 
-	if (!accessed_name_one(r->c, &code, name))
+	if (!accessed_name_caller(r->c, &code, name, &library))
 		return false;
 	if (!name->file)
 		name->line = 0;
@@ -132,23 +149,54 @@ static uint32_t object_of(struct reading *r, const struct object *site)
 	return known.object == SET_NONE || set_add(&r->sites, &known, sizeof(known), KEY, NULL) == SET_NONE ? SET_NONE : known.object;
 }
 
+/*
+ * The innermost call that no allocator made, and that no part of C++'s library made for the program, as far as the frames are to be trusted. Where
+ * there is none, the innermost of the library's in the program; and then the innermost of all.
+ */
+static unsigned call_of(struct reading *r, const struct alloc_event *ev)
+{
+	unsigned at = 0;
+	bool library = false;
+
+	for (unsigned i = 0; i < ev->frames; i++) {
+		struct accessed_code code = call_at(r, ev, i);
+		struct return_place *p = i ? return_place(r, &code) : NULL;
+
+		if (i && !(p && p->after_call))
+			break;
+		if (takes_for_others(r->c, code.module))
+			continue;
+		if (!of_library(r, &code))
+			return i;
+		if (!library)
+			at = i;
+		library = true;
+	}
+	return at;
+}
+
+/* One place that takes blocks for the whole program, as xmalloc() does, is told apart by who called it. */
 static uint32_t site_of(struct reading *r, const struct alloc_event *ev)
 {
 	struct object site = { .kind = OBJECT_BLOCK, .module = r->c->p->unknown_module };
+	struct accessed_code code;
+	unsigned at;
 
-	for (unsigned i = 0; i < ev->frames; i++) {
-		/* the call is before the place it returns to */
-		struct tare_access a = { .has = TARE_ACCESS_TIME, .time_ns = ev->time_ns, .pid = ev->pid, .ip = ev->frame[i] - 1 };
-		struct accessed_code code = accessed_code(r->c, &a);
-		bool last = i + 1 == ev->frames;
+	if (!ev->frames)
+		return object_of(r, &site);
+	at = call_of(r, ev);
+	code = call_at(r, ev, at);
+	site.module = code.module;
+	site.start = code.offset;
+	if (at + 1 < ev->frames) {
+		struct return_place *p;
 
-		if (takes_for_others(r->c, code.module) && !last)
-			continue;
-		site.module = code.module;
-		site.start = code.offset;
-		if (!last)
-			add_caller(r, ev, ev->frame[i + 1] - 1, &site);
-		break;
+		code = call_at(r, ev, at + 1);
+		p = return_place(r, &code);
+		if (p && p->after_call && !takes_for_others(r->c, code.module)) {
+			site.caller_module = code.module;
+			site.caller = code.offset;
+		}
 	}
 	return object_of(r, &site);
 }

@@ -42,6 +42,36 @@ bool accessed_name_one(struct accessed *c, const struct accessed_code *code, str
 	return out->function != WORDS_NONE && out->module != WORDS_NONE && out->file != WORDS_NONE;
 }
 
+/* A part of C++'s library that is compiled into programs. */
+static bool of_library(const char *file)
+{
+	return file && strstr(file, "/include/c++/");
+}
+
+bool accessed_name_caller(struct accessed *c, const struct accessed_code *code, struct accessed_name *out, bool *library)
+{
+	struct symbols *symbols;
+	struct symbol_inlined in[SYMBOL_INLINED_MAX];
+	unsigned n;
+
+	*library = false;
+	if (!accessed_name_one(c, code, out))
+		return false;
+	symbols = c->modules.module[code->module].symbols;
+	if (!out->file || !of_library(words_at(&c->modules.words, out->file)))
+		return true;
+	n = symbols_inlined(symbols, code->offset, in);
+	for (unsigned i = 0; i < n; i++) {
+		if (!in[i].call_file || of_library(in[i].call_file))
+			continue;
+		out->file = word(c, in[i].call_file);
+		out->line = in[i].call_line;
+		return out->file != WORDS_NONE;
+	}
+	*library = true;
+	return true;
+}
+
 static int add_unnamed(struct accessed *c, uint32_t module, uint64_t samples, struct tare_error *err)
 {
 	const struct module *why = modules_why(&c->modules, module);

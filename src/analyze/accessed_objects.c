@@ -231,8 +231,9 @@ static void add_caller(struct accessed *c, const struct object *o, struct text *
 {
 	struct accessed_code code = { .module = o->caller_module, .offset = o->caller };
 	struct accessed_name name;
+	bool library;
 
-	if (!accessed_name_one(c, &code, &name)) {
+	if (!accessed_name_caller(c, &code, &name, &library)) {
 		out->failed = true;
 		return;
 	}
@@ -248,8 +249,9 @@ static void name_block(struct accessed *c, const struct object *o, struct text *
 {
 	struct accessed_code code = { .module = o->module, .offset = o->start };
 	struct accessed_name name;
+	bool library;
 
-	if (!accessed_name_one(c, &code, &name)) {
+	if (!accessed_name_caller(c, &code, &name, &library)) {
 		out->failed = true;
 		return;
 	}

@@ -80,6 +80,11 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 bool accessed_find_block(const struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, struct history_place *out);
 /* The words of one instruction; its module stays open. False: out of memory. */
 bool accessed_name_one(struct accessed *c, const struct accessed_code *code, struct accessed_name *out);
+/*
+ * The same of who took a block: where code of C++'s library is inlined (std::make_unique), the line that asked for it. `library`: the whole
+ * function is the library's.
+ */
+bool accessed_name_caller(struct accessed *c, const struct accessed_code *code, struct accessed_name *out, bool *library);
 void accessed_forget_unnamed(struct accessed *c);
 void accessed_objects_free(struct accessed *c);
 void accessed_widths_free(struct accessed *c);

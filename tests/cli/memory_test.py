@@ -11,6 +11,7 @@ import json
 import os
 import random
 import struct
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -488,6 +489,44 @@ int main(void)
 	return 0;
 }
 """
+
+
+NEW = r"""
+#include <memory>
+#include <vector>
+struct A { long v[64]; };
+__attribute__((noinline)) A *first() { return new A(); }
+__attribute__((noinline)) A *second() { return new A(); }
+int main()
+{
+	A *a = first(), *b = second();
+	auto c = std::make_unique<long[]>(64);
+	std::vector<long> d(64);
+	for (long i = 0; i < 8000; i++)
+		for (volatile long *to : { a->v, b->v, c.get(), d.data() })
+			to[i % 64] = i;
+	delete a;
+	delete b;
+	return 0;
+}
+"""
+
+
+@test
+def blocks_of_new_are_told_by_who_asked():
+    """C++'s library has no frame pointers, nor has the program with -O1; with -O0 what it makes of templates is functions of their own."""
+    if not EXACT or not shutil.which("c++"):
+        skip("this machine has no exact engine, or no C++ compiler")
+    room("new.cc").write_text(NEW)
+    for flags, caller in ((["-O0"], ", for main  new.cc:9"), (["-O1"], "")):
+        r = subprocess.run(["c++", "-g", *flags, str(room("new.cc")), "-o", str(room("new"))], capture_output=True, text=True)
+        true(r.returncode == 0, r.stderr)
+        r = tare("record", "--engine", "exact", "--precise=memory", "-c", "13", "--alloc", "-o", room("new.data"), "--", room("new"), status=None)
+        if r.returncode:
+            skip(f"no --alloc here: {r.stderr.strip()}")
+        got = {k: v["stores"] for k, v in rows(room("new.data"), "symbol").items() if "block taken" in k and v["stores"] > 100}
+        equal(sorted(got), sorted(["block taken in main  new.cc:10", "block taken in main  new.cc:11", f"block taken in first()  new.cc:5{caller}",
+                                   f"block taken in second()  new.cc:6{caller}"]), flags)
 
 
 @test

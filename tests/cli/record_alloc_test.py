@@ -6,6 +6,7 @@ usage: record_alloc_test.py TARE CC RECORDER
 import collections
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -157,6 +158,103 @@ def several_with_one_name():
         ids.append(blocks)
     true(not ids[0] & ids[1], f"{ids}")
     equal([f for f in os.listdir(ROOM.name) if ".part" in f], [])
+
+
+# One line each, by which it is known; what is thrown is caught, and what is taken then is the catcher's.
+OPERATORS = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+struct alignas(128) wide { char c[128 * 31]; };
+extern "C" {
+void *volatile keep;
+__attribute__((noinline)) void *plain() { void *p = ::operator new(20001); keep = p; return p; }
+__attribute__((noinline)) void *array() { void *p = ::operator new[](20002); keep = p; return p; }
+__attribute__((noinline)) void *quiet() { void *p = ::operator new(20003, std::nothrow); keep = p; return p; }
+__attribute__((noinline)) void *quiet_array() { void *p = ::operator new[](20004, std::nothrow); keep = p; return p; }
+__attribute__((noinline)) void *aligned() { void *p = ::operator new(20096, std::align_val_t(64)); keep = p; return p; }
+__attribute__((noinline)) void *aligned_array() { void *p = ::operator new[](20160, std::align_val_t(64)); keep = p; return p; }
+__attribute__((noinline)) void *aligned_quiet() { void *p = ::operator new(20224, std::align_val_t(64), std::nothrow); keep = p; return p; }
+__attribute__((noinline)) void *aligned_quiet_array() { void *p = ::operator new[](20288, std::align_val_t(64), std::nothrow); keep = p; return p; }
+__attribute__((noinline)) void *object() { void *p = new wide; keep = p; return p; }
+__attribute__((noinline)) void *too_much() { try { keep = ::operator new((size_t)-1 / 4); } catch (const std::bad_alloc &) { } return NULL; }
+__attribute__((noinline)) void *catcher() { too_much(); void *p = malloc(20009); keep = p; return p; }
+int all()
+{
+	void *p[] = { plain(), array(), quiet(), quiet_array(), aligned(), aligned_array(), aligned_quiet(), aligned_quiet_array(), object(), catcher() };
+	for (void *q : p) printf("%p ", q);
+	fflush(stdout);
+	::operator delete(p[0]);
+	::operator delete[](p[1]);
+	::operator delete(p[2], (size_t)20003);
+	::operator delete[](p[3], (size_t)20004);
+	::operator delete(p[4], std::align_val_t(64));
+	::operator delete[](p[5], std::align_val_t(64));
+	::operator delete(p[6], std::align_val_t(64), std::nothrow);
+	::operator delete[](p[7], 20288, std::align_val_t(64));
+	delete (wide *)p[8];
+	free(p[9]);
+	return 0;
+}
+}
+#ifndef PART
+int main() { return all(); }
+#endif
+"""
+OPENS = r"""
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	void *of = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : 0;
+	int (*all)(void) = of ? (int (*)(void))dlsym(of, "all") : 0;
+	return all ? all() : 3;
+}
+"""
+
+
+def operators(*command, symbols, base):
+    """By the lines above: who called, and that each block is given back once. `base`: what the addresses of symbols are beyond the file's."""
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", *command)
+    equal(r.returncode, 0, r.stderr)
+    blocks, all_ = [int(w, 16) for w in r.stdout.split()], events()
+    names = ("plain", "array", "quiet", "quiet_array", "aligned", "aligned_array", "aligned_quiet", "aligned_quiet_array", "object", "catcher")
+    at = {}
+    for line in sh("nm", "-S", symbols).stdout.splitlines():
+        words = line.split()
+        if len(words) == 4:
+            at[words[3]] = (int(words[0], 16), int(words[0], 16) + int(words[1], 16))
+    for name, block in zip(names, blocks, strict=True):
+        taken, freed = ([x for x in all_ if x.kind == kind and x.address == block] for kind in (TAKEN, FREED))
+        taken = [x for x in taken if x.size > 3000]
+        equal((len(taken), len(freed)), (1, 1), f"{name}: once taken, once given back")
+        low, high = at[name]
+        true(low < taken[0].frames[0] - base(taken[0].frames[0], low) <= high, f"{name}: {taken[0].frames[0]:#x} is not in {low:#x}-{high:#x}")
+
+
+def build(name, source, *flags, cc="c++"):
+    out = os.path.join(ROOM.name, name)
+    subprocess.run([cc, "-O1", *flags, "-x", "c" if cc == CC else "c++", "-", "-o", out], input=source, text=True, check=True)
+    return out
+
+
+@test
+def operators_of_cplusplus():
+    """The caller is the operator's; the program and C++'s library have no frame pointers."""
+    if not shutil.which("c++"):
+        skip("no C++ compiler")
+    program = build("operators", OPERATORS, "-std=c++17", "-no-pie")
+    operators(program, symbols=program, base=lambda at, low: 0)
+
+
+@test
+def operators_of_a_part_that_is_loaded_later():
+    """No C++ library is in sight of the recorder then."""
+    if not shutil.which("c++"):
+        skip("no C++ compiler")
+    part = build("part.so", OPERATORS, "-std=c++17", "-DPART", "-shared", "-fPIC")
+    opens = build("opens", OPENS, "-ldl", cc=CC)
+    # where it was loaded is not told, but for pages
+    operators(opens, part, symbols=part, base=lambda at, low: (at - low) & ~0xfff)
 
 
 @test
