@@ -306,7 +306,7 @@ static bool from_another_thread(struct divergence_report *r, const struct cause 
 	const struct cause_place *place = c->places == 1 ? &c->place[0] : NULL;
 	bool first_thread = run->tid == run->pid, ended, from_start = c->from_start && (first_thread || (fixed & stack) != stack);
 
-	if (!c->somebody_else || !has_threads(run) || !one_process(run) || (c->from_start && first_thread && r->forked))
+	if (!c->somebody_else || !has_threads(r->d) || !one_process(run) || (c->from_start && first_thread && r->forked))
 		return false;
 	for (unsigned i = 0; i < c->places; i++) {
 		if ((from_start && on_first_stack(c->place[i].address, environment_bytes)) || is_clock_page(run, c->place[i].address))

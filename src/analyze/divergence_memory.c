@@ -78,10 +78,12 @@ static bool may_be_shared(const struct diverge_happening *h)
 	return h && h->shared;
 }
 
-bool has_threads(const struct diverge_run *run)
+bool has_threads(const struct divergence *d)
 {
+	const struct diverge_run *run = &d->run[0];
+
 	for (size_t i = 0; i < run->ended; i++)
-		if (run->thread[i].serial == run->serial && run->thread[i].tid != run->tid)
+		if (run->thread[i].descent != d->descent && diverge_same_program(run->thread, run->ended, run->thread[i].descent, d->descent))
 			return true;
 	return false;
 }
@@ -98,11 +100,9 @@ bool is_thread_id(const struct divergence *d, const uint64_t value[2])
 /* Nothing that the thread did wrote it. */
 static void by_somebody(struct search *s)
 {
-	const struct diverge_run *run = &s->d->run[0];
-
-	if (has_threads(run) && is_thread_id(s->d, s->out->value))
+	if (has_threads(s->d) && is_thread_id(s->d, s->out->value))
 		s->out->kind = CAUSE_THREAD_END;
-	else if (has_threads(run))
+	else if (has_threads(s->d))
 		s->out->kind = CAUSE_THREADS;
 	else if (may_be_shared(s->in))
 		s->out->kind = CAUSE_PROCESS;
@@ -129,7 +129,7 @@ static void by_step(struct search *s, const struct diverge_step *step)
 		s->out->call = nr;
 		if (nr == 9 && is_file(s->in)) /* mmap */
 			s->out->kind = CAUSE_FILE;
-		else if (call_writes(step->regs, s->absolute) || (call_may_write(nr) && !has_threads(&s->d->run[0]) && !may_be_shared(s->in)))
+		else if (call_writes(step->regs, s->absolute) || (call_may_write(nr) && !has_threads(s->d) && !may_be_shared(s->in)))
 			s->out->kind = CAUSE_WRITTEN;
 		else if (call_may_write(nr) && call_has_row(nr)) /* others might have, too, but it is the one that is for it */
 			s->out->kind = CAUSE_WRITTEN;

@@ -22,8 +22,8 @@ struct memory_cause {
 
 /* On the page from which the kernel lets clocks be read. */
 bool is_clock_page(const struct diverge_run *run, uint64_t address);
-/* Whether the process of the thread that parts has others. */
-bool has_threads(const struct diverge_run *run);
+/* Whether the thread that parts had others beside it, of its program: those of one before exec have ended. */
+bool has_threads(const struct divergence *d);
 /* One run still has a thread's id there, the other has 0 already. */
 bool is_thread_id(const struct divergence *d, const uint64_t value[2]);
 /* `c` has places. It and `d` become those of a later pair of runs, where that was had. */

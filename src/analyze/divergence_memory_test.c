@@ -19,12 +19,15 @@ static unsigned earlier_runs;
 static struct code code;
 static struct diverge_step steps[2][2][STEPS_MOST];
 static uint64_t holds[2][2][STEPS_MOST];
-static struct diverge_thread thread[] = { { 1, 0, 10, 10, 100 }, { 1, 1, 10, 11, 100 } };
+/* The program before exec had two; this one has one, or two. */
+enum { ALONE = 3, WITH_OTHER };
+static struct diverge_thread thread[] = { { 100, 1, 0, 10, 10, 100 }, { 101, 1, 1, 10, 11, 100 }, { 102, 1, 2, 10, 10, 100 }, { 103, 1, 3, 10, 12, 100 } };
 
 static void make(struct divergence *d, const struct pair *p, unsigned which, bool threads)
 {
 	size_t n = lay_out(&p->way, &code, steps[which][0], steps[which][1]);
 
+	d->descent = 102;
 	d->first = p->first;
 	d->at = n - 1;
 	d->low = p->first + (int64_t)d->at;
@@ -32,7 +35,7 @@ static void make(struct divergence *d, const struct pair *p, unsigned which, boo
 	d->watched[0] = (struct diverge_place){ .address = PLACE };
 	for (unsigned r = 0; r < 2; r++) {
 		d->run[r] = (struct diverge_run){ .step = steps[which][r], .n = n, .held = holds[which][r], .serial = 1, .pid = 10, .tid = 10,
-						  .thread = thread, .ended = threads ? 2 : 1, .threads = threads ? 2 : 1 };
+						  .thread = thread, .ended = threads ? WITH_OTHER : ALONE, .threads = threads ? WITH_OTHER : ALONE };
 		for (size_t i = 0; i < n; i++) {
 			steps[which][r][i].number = p->first + (int64_t)i;
 			holds[which][r][i] = i > p->alike && r ? OTHER : VALUE;
@@ -112,6 +115,8 @@ TEST(a_store_of_what_is_alike_is_not_who_wrote_it)
 	m = ask(&p, NULL, true);
 	CHECK(m.found && m.kind == CAUSE_THREADS && !m.from, "another thread: %d from %#llx", m.kind, (unsigned long long)m.from);
 	CHECK(m.value[0] == VALUE && m.value[1] == OTHER, "values");
+	m = ask(&p, NULL, false);
+	CHECK(m.found && m.kind == CAUSE_MEMORY, "no thread of the program before its exec: %d", m.kind);
 	m = ask(&(struct pair){ p.way, .alike = STEPS_MOST, .first = 1 }, NULL, true);
 	CHECK(!m.found, "it was the same each time that it was read");
 }

@@ -260,14 +260,6 @@ static int search_once(struct diverge_plan *plan, struct divergence *d, struct t
 	return ret;
 }
 
-static const struct diverge_thread *thread_of(const struct diverge_thread *thread, size_t n, uint64_t descent)
-{
-	for (size_t i = 0; i < n; i++)
-		if (thread[i].descent == descent)
-			return &thread[i];
-	return NULL;
-}
-
 /* Its first system call, which the C library makes as a thread begins. */
 static uint64_t begin_of(const struct track *t)
 {
@@ -276,7 +268,7 @@ static uint64_t begin_of(const struct track *t)
 
 unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool there)
 {
-	const struct diverge_thread *it = thread_of(p->run->thread, p->run->ended, d->descent);
+	const struct diverge_thread *it = diverge_thread_of(p->run->thread, p->run->ended, d->descent);
 	const struct track *t = diverge_track(p, d->descent);
 	uint64_t from = begin_of(t), to = t->end.time_ns;
 	unsigned n = 0;
@@ -331,53 +323,6 @@ static int look_roughly(struct diverge_plan *plan, struct divergence *d, struct 
 	ret = diverge_run_of_pair(plan, d, p, 0, &every, err);
 	diverge_tracks_free(&p[0]);
 	return ret;
-}
-
-/* Of the process's first thread, which is the one that exec lets go on. */
-static bool same_thread(const struct diverge_thread *a, const struct diverge_thread *b)
-{
-	return a->serial == b->serial && a->tid == b->tid && a->tid == a->pid;
-}
-
-uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t descent, bool *since_exec)
-{
-	const struct diverge_thread *it = thread_of(thread, n, descent);
-	uint32_t first, number = 1;
-
-	*since_exec = false;
-	if (!it)
-		return 0;
-	first = it->born;
-	for (size_t i = 0; i < n; i++)
-		if (same_thread(&thread[i], it) && thread[i].born < first)
-			first = thread[i].born;
-	*since_exec = first != it->born;
-	for (size_t i = 0; i < n; i++) {
-		bool anew = false;
-
-		for (size_t k = 0; k < n && !anew && thread[i].tid == thread[i].pid; k++)
-			anew = same_thread(&thread[k], &thread[i]) && thread[k].born < thread[i].born;
-		number += thread[i].born <= first && thread[i].born && !anew;
-	}
-	return number;
-}
-
-/* Of the process's first thread when thread `born` was created: a program begun by exec has a new one. */
-static uint32_t program_of(const struct diverge_thread *thread, size_t n, const struct diverge_thread *of)
-{
-	uint32_t born = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (thread[i].serial == of->serial && thread[i].tid == thread[i].pid && thread[i].born <= of->born && thread[i].born > born)
-			born = thread[i].born;
-	return born;
-}
-
-bool diverge_same_program(const struct diverge_thread *thread, size_t n, uint64_t a, uint64_t b)
-{
-	const struct diverge_thread *x = thread_of(thread, n, a), *y = thread_of(thread, n, b);
-
-	return x && y && x->serial == y->serial && program_of(thread, n, x) == program_of(thread, n, y);
 }
 
 /* As the first run numbers it, or the second where that one lacks it. */

@@ -120,6 +120,9 @@ struct diverge_plan {
 	int exec_code; /* out: errno of a command that cannot be executed */
 };
 
+/* The thread, of those that ended; NULL: it is not among them. */
+const struct diverge_thread *diverge_thread_of(const struct diverge_thread *thread, size_t n, uint64_t descent);
+
 /*
  * A thread's number for people: of those that ended, in the order of their creation, from 1; exec begins no new one; 0: it is not among
  * them. `since_exec`: whether it goes on in a process that had run another program before. Quadratic in n.

@@ -197,7 +197,7 @@ static void by_child(void)
 		n = clock_now() & 127;
 		spin(n);
 		if (write(ends[1], &n, sizeof(n)) == sizeof(n))
-			usleep(300000);
+			usleep(100000);
 		_exit(0);
 	}
 	if (read(ends[0], &n, sizeof(n)) == sizeof(n)) {
@@ -240,25 +240,29 @@ static __attribute__((noinline)) void take_turns(void)
 	}
 }
 
+struct beside {
+	int there[2], end[2]; /* pipes */
+};
+
 static void *wait_for_end(void *with)
 {
-	char byte;
+	const struct beside *b = with;
+	char byte = 0;
 
-	return read(*(int *)with, &byte, 1) < 0 ? NULL : with;
+	return write(b->there[1], &byte, 1) == 1 && read(b->end[0], &byte, 1) == 0 ? with : NULL;
 }
 
 /* Beside another thread, which waits until it has gone by. */
 static void by_turns_beside(void)
 {
+	struct beside b;
 	pthread_t other;
-	int ends[2];
+	char byte;
 
-	if (pipe(ends) < 0 || pthread_create(&other, NULL, wait_for_end, ends))
+	if (pipe(b.there) < 0 || pipe(b.end) < 0 || pthread_create(&other, NULL, wait_for_end, &b) || read(b.there[0], &byte, 1) != 1)
 		return;
-	usleep(100000); /* it waits by then */
 	take_turns();
-	usleep(100000);
-	close(ends[1]);
+	close(b.end[1]);
 	pthread_join(other, NULL);
 }
 
