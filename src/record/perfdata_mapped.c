@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,40 @@ static int make_room(struct mapped *m, struct tare_error *err)
 	return 0;
 }
 
+/* A FIFO or a device in the place of a library must not hold us up: only a regular file is read. */
+static bool of_path(const struct mapped_file *f, const char *path, struct build_id *id)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool found;
+
+	if (fd < 0)
+		return false;
+	/* Stacked file systems show one device to stat and another in maps: the inode decides. */
+	found = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (!f->inode || st.st_ino == f->inode) &&
+		build_id_of_file(fd, id);
+	close(fd);
+	return found;
+}
+
+/* By its name; or, deleted or replaced, through the process: pid, tid, start and length stand behind the record's header. */
+static bool of_file(const struct mapped_file *f, const unsigned char *record, struct build_id *id)
+{
+	unsigned pid = u32(record + 8);
+	uint64_t start = u64(record + 16);
+	char path[80];
+
+	if (of_path(f, f->name, id))
+		return true;
+	if (!f->inode || (int)pid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start, start + u64(record + 24));
+	if (of_path(f, path, id))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	return of_path(f, path, id);
+}
+
 int mapped_add(struct mapped *m, const unsigned char *record, size_t n, struct tare_error *err)
 {
 	struct perf_event_header h;
@@ -95,6 +130,7 @@ int mapped_add(struct mapped *m, const unsigned char *record, size_t n, struct t
 	f.name = strdup(f.name);
 	if (!f.name)
 		return tare_fail_nomem(err);
+	f.known = f.name[0] == '/' && of_file(&f, record, &f.id);
 	m->slot[slot_of(m, f.name)] = m->n + 1;
 	m->file[m->n++] = f;
 	return 0;
@@ -130,22 +166,6 @@ static bool of_no_file(const struct mapped_file *f, const char *root, struct bui
 	return false;
 }
 
-/* A FIFO or a device in the place of a library must not hold us up: only a regular file is read. */
-static bool of_file(const struct mapped_file *f, struct build_id *id)
-{
-	struct stat st;
-	int fd = open(f->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	bool found;
-
-	if (fd < 0)
-		return false;
-	/* Stacked file systems show one device to stat and another in maps: the inode decides. */
-	found = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (!f->inode || st.st_ino == f->inode) &&
-		build_id_of_file(fd, id);
-	close(fd);
-	return found;
-}
-
 /* Source: perf.data-file-format.txt, HEADER_BUILD_ID; byte 20 of the id is its size. */
 static void put_row(struct text *out, const struct mapped_file *f, const struct build_id *id)
 {
@@ -176,9 +196,9 @@ void mapped_write(struct text *out, const struct mapped *m, const char *root)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		const struct mapped_file *f = &m->file[i];
-		struct build_id id;
+		struct build_id id = f->id;
 
-		if (f->name[0] == '[' ? of_no_file(f, root, &id) : of_file(f, &id))
+		if (f->known || (f->name[0] == '[' && of_no_file(f, root, &id)))
 			put_row(out, f, &id);
 	}
 }

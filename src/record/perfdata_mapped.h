@@ -14,6 +14,8 @@ struct mapped_file {
 	uint64_t inode;
 	uint32_t major, minor;
 	uint16_t mode; /* PERF_RECORD_MISC_USER or _KERNEL */
+	bool known;
+	struct build_id id; /* where `known`: read when it was added */
 };
 
 struct mapped {
@@ -23,12 +25,13 @@ struct mapped {
 	size_t slots;
 };
 
-/* An MMAP or MMAP2 record; of each file only the first counts. Others are ignored. */
-int mapped_add(struct mapped *m, const unsigned char *record, size_t n, struct tare_error *err);
 /*
- * BUILD_ID records of all that still are the files which were mapped: one that was replaced meanwhile has
- * another inode, and gets none.
+ * An MMAP or MMAP2 record; of each file only the first counts. Others are ignored. A file is read now, since it may be deleted
+ * before the end: by its name, or where that is another file already through the process that has it mapped (which needs its user's rights,
+ * for libraries CAP_CHECKPOINT_RESTORE).
  */
+int mapped_add(struct mapped *m, const unsigned char *record, size_t n, struct tare_error *err);
+/* BUILD_ID records of all files whose id is known. One that was replaced before it could be read has another inode, and gets none. */
 void mapped_write(struct text *out, const struct mapped *m, const char *root);
 void mapped_free(struct mapped *m);
 

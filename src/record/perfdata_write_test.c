@@ -2,12 +2,15 @@
 /* What the writer wrote, as the reader reads it: every byte of every record, whole, cut short, piped, compressed. */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include "base/build_id.h"
 #include "record/perfdata.h"
 #include "record/perfdata_features.h"
+#include "record/perfdata_mapped.h"
 #include "record/perfdata_write.h"
 #include "tap.h"
 
@@ -402,6 +405,64 @@ TEST(build_ids_are_of_the_files_that_were_mapped)
 		perfdata_close(r);
 	}
 	clean();
+}
+
+/* Deleted behind its record, or before it: then through the process that has it mapped. Of a process that is gone nobody knows. */
+TEST(build_ids_of_deleted_files)
+{
+	enum { AFTER, BEFORE, GONE, WAYS };
+	struct {
+		struct perf_event_header h;
+		uint32_t pid, tid;
+		uint64_t addr, len, pgoff;
+		uint32_t major, minor;
+		uint64_t inode, generation;
+		uint32_t prot, flags;
+		char name[64];
+	} map = { .h = { PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, sizeof(map) }, .len = 4096, .prot = 5 };
+	static char bytes[1 << 16];
+
+	for (int way = 0; way < WAYS; way++) {
+		int from = open("/proc/self/exe", O_RDONLY), fd;
+		struct mapped m = { 0 };
+		struct text out = { 0 };
+		char name[] = "/tmp/tare-mapped-XXXXXX", link[80];
+		struct build_id own;
+		struct stat st;
+		void *at;
+
+		fd = mkstemp(name);
+		CHECK(fd >= 0 && from >= 0);
+		for (ssize_t n; (n = read(from, bytes, sizeof(bytes))) > 0;)
+			CHECK_EQ(write(fd, bytes, (size_t)n), n);
+		CHECK(build_id_of_file(from, &own) && fstat(fd, &st) == 0);
+		at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+		map.pid = map.tid = way == GONE ? INT32_MAX : (uint32_t)getpid();
+		map.addr = (uint64_t)(uintptr_t)at;
+		map.inode = st.st_ino;
+		snprintf(map.name, sizeof(map.name), "%s", name);
+		if (way != AFTER)
+			unlink(name);
+		snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", (unsigned long)map.addr, (unsigned long)map.addr + 4096);
+
+		int there = open(link, O_RDONLY);
+
+		CHECK_EQ(mapped_add(&m, (unsigned char *)&map, sizeof(map), NULL), 0);
+		if (way == AFTER)
+			unlink(name);
+		mapped_write(&out, &m, "");
+		if (way == GONE || (way == BEFORE && there < 0)) /* it takes rights */
+			CHECK_EQ(out.len, 0, "way %d", way);
+		else
+			CHECK(out.len > 32 && !memcmp(out.s + 12, own.bytes, own.size), "way %d: %zu bytes", way, out.len);
+		text_free(&out);
+		mapped_free(&m);
+		munmap(at, 4096);
+		close(fd);
+		close(from);
+		if (there >= 0)
+			close(there);
+	}
 }
 
 /* ---- what the machine says of its memory, caches and PMUs ---- */
