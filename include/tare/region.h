@@ -65,17 +65,18 @@ struct tare_region {
 					       __FILE__ }
 
 /* Where the calling thread writes short points: a word of 3 bytes, the clock's ticks since the last point above 14
- * bits of label. `at` is not below `end` when that is not what it writes, or there is no room, or a point is being written:
- * then it is TARE_REGION_HELD more than it was, so that a signal handler that comes between writes none. */
+ * bits of label. `at` is not below `*end` when that is not what it writes, or there is no room, or a point is being written:
+ * then it is TARE_REGION_HELD more than it was, so that a signal handler that comes between writes none. `*end` lies in a page
+ * that a child process finds empty, however it was made: it writes nothing of its parent's. */
 struct tare_region_here {
 	uint64_t at;
-	uint8_t *end;
+	uint8_t *const *end;
 	uint64_t last;
 };
 
 #define TARE_REGION_HELD 0x800000u
 
-extern TARE_API __thread struct tare_region_here tare_region_here
+extern TARE_API __thread struct tare_region_here tare_region_thread
 	__attribute__((tls_model("initial-exec")));
 
 /** What the inline functions leave to others; `clock` is 0 when it was not read. To be called directly only by bindings
@@ -84,20 +85,20 @@ TARE_API void tare_region_point(struct tare_region *r, tare_label label, uint64_
 
 /* Another thread takes `end` away when it stops the recording; one point more does no harm. */
 #if defined(__SANITIZE_THREAD__)
-#define TARE_REGION_ROOM(here) __atomic_load_n(&(here)->end, __ATOMIC_RELAXED)
+#define TARE_REGION_ROOM(here) __atomic_load_n((here)->end, __ATOMIC_RELAXED)
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define TARE_REGION_ROOM(here) __atomic_load_n(&(here)->end, __ATOMIC_RELAXED)
+#define TARE_REGION_ROOM(here) __atomic_load_n((here)->end, __ATOMIC_RELAXED)
 #endif
 #endif
 #ifndef TARE_REGION_ROOM
-#define TARE_REGION_ROOM(here) ((here)->end)
+#define TARE_REGION_ROOM(here) (*(here)->end)
 #endif
 
 /* `end`: 0, or TARE_LABEL_END. */
 TARE_REGION_INLINE void tare_region_put(struct tare_region *r, tare_label label, tare_label end)
 {
-	struct tare_region_here *here = &tare_region_here;
+	struct tare_region_here *here = &tare_region_thread;
 	uint64_t clock = 0, gap, at;
 	uint32_t word;
 

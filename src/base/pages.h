@@ -18,6 +18,17 @@ static inline void *pages_new(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* The same, which every child process finds empty, whether it was made by fork() or by a system call that nobody else is told of.
+ * Linux before 4.14 has no such memory: there it is as any. */
+static inline void *pages_new_wiped(size_t bytes)
+{
+	void *p = pages_new(bytes);
+
+	if (p)
+		madvise(p, bytes, MADV_WIPEONFORK);
+	return p;
+}
+
 /* p: NULL, or what pages_new() gave for so many bytes. errno stays as it is. */
 static inline void pages_free(void *p, size_t bytes)
 {

@@ -3,11 +3,12 @@
  * Regions of this process (tare/region.h): which there are, whether they are recorded, and the stream of the calling
  * thread.
  *
- * `current` is the recording, or NULL. A thread whose stream is of another one opens a new stream at its next point.
+ * A thread whose stream is of another recording than the present one opens a new stream at its next point.
  * After fork the child has the recording, and no block of its own in the file until its first point.
  */
 #include <fcntl.h>
 #include <link.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,20 @@
 
 enum { WIDE = (int)0x80000000, LINE_BITS = 24 };
 
-__thread struct tare_region_here tare_region_here __attribute__((tls_model("initial-exec")));
+__thread struct tare_region_here tare_region_thread __attribute__((tls_model("initial-exec"))) = { 0, &region_no_room, 0 };
 static __thread struct region_stream *mine __attribute__((tls_model("initial-exec")));
 
-static struct region_recording *current;
+/*
+ * What a child process finds empty. fork() tells in_child(); clone(2) and the other raw system calls tell nobody, and such a child
+ * sees here at its first point what it is.
+ */
+struct self {
+	struct region_recording *current; /* the recording, or NULL */
+	enum { CHILD, CHILD_BECOMING, PROCESS } is;
+};
+
+static struct self *self = &(struct self){ NULL, PROCESS };
+static struct region_recording *recording; /* self->current, which the child needs to go on */
 static unsigned generation; /* odd: recording */
 static bool looked;	    /* at the environment */
 static struct tare_error look_error;
@@ -41,6 +52,17 @@ static struct {
 static struct tare_region **known;
 static size_t n_known, known_room;
 
+static struct region_recording *current(void)
+{
+	return __atomic_load_n(&self->current, __ATOMIC_ACQUIRE);
+}
+
+static void set_current(struct region_recording *r)
+{
+	recording = r;
+	__atomic_store_n(&self->current, r, __ATOMIC_RELEASE);
+}
+
 /* What `at` is while a point is written here and not by the inline functions: beyond every block. */
 #define NOWHERE (UINT64_MAX / 2)
 
@@ -53,12 +75,12 @@ static bool is_held(uint64_t at)
 /* Take the position from the inline functions, which then leave it alone. The value for put_back(). */
 static uint64_t take_position(void)
 {
-	uint64_t at = tare_whole_fetch_add(&tare_region_here.at, TARE_REGION_HELD);
+	uint64_t at = tare_whole_fetch_add(&tare_region_thread.at, TARE_REGION_HELD);
 
 	if (!is_held(at)) {
 		if (mine)
 			mine->at = (uint8_t *)(uintptr_t)at;
-		tare_region_here.at = NOWHERE;
+		tare_region_thread.at = NOWHERE;
 	}
 	return at;
 }
@@ -66,7 +88,7 @@ static uint64_t take_position(void)
 static void put_back(uint64_t at)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	tare_region_here.at = at;
+	tare_region_thread.at = at;
 }
 
 static uint32_t number_of(tare_label label)
@@ -106,7 +128,7 @@ static void lose(unsigned points, struct tare_region *r, tare_label label)
 }
 
 /* Nothing but the innermost of a thread's points may be written: those of a handler that interrupts one are lost. */
-static bool enter(unsigned points, struct tare_region *r, tare_label label)
+static bool hold(unsigned points, struct tare_region *r, tare_label label)
 {
 	uint64_t at = take_position();
 
@@ -115,6 +137,17 @@ static bool enter(unsigned points, struct tare_region *r, tare_label label)
 	put_back(at);
 	lose(points, r, label);
 	return false;
+}
+
+static void look_who_is_here(void);
+
+/* The same; and a child process that nobody was told of becomes one of its own. */
+static bool enter(unsigned points, struct tare_region *r, tare_label label)
+{
+	if (!hold(points, r, label))
+		return false;
+	look_who_is_here();
+	return true;
 }
 
 static void leave(void)
@@ -175,10 +208,15 @@ static void command_of_self(char *out, size_t room)
 	out[n > 0 ? n : 0] = '\0';
 }
 
+static void process_lost(struct file_head *head, int code)
+{
+	__atomic_add_fetch(&head->lost_processes, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->lost_errno, (uint32_t)code, __ATOMIC_RELAXED);
+}
+
 /* This process's own block, at its first point. */
 static int process_open(struct region_recording *r)
 {
-	struct file_head *head = r->file.head;
 	struct block_head *b, h = { 0 };
 	struct file_process *p;
 
@@ -188,12 +226,11 @@ static int process_open(struct region_recording *r)
 	if (!b) {
 		int code = errno;
 
-		__atomic_add_fetch(&head->lost_processes, 1, __ATOMIC_RELAXED);
-		__atomic_store_n(&head->lost_errno, (uint32_t)code, __ATOMIC_RELAXED);
+		process_lost(r->file.head, code);
 		r->no_block = code;
 		return -code;
 	}
-	r->serial = __atomic_fetch_add(&head->processes, 1, __ATOMIC_RELAXED);
+	r->serial = __atomic_fetch_add(&r->file.head->processes, 1, __ATOMIC_RELAXED);
 	h.magic = BLOCK_MAGIC;
 	h.kind = BLOCK_PROCESS;
 	h.size = FILE_PAGE;
@@ -231,13 +268,13 @@ static tare_label label_of(const char *name, const char *file, uint32_t line, co
 	int kept = errno;
 	uint32_t number = 0;
 
-	if (current) {
-		if (process_open(current) == 0)
-			number = region_labels_number(&current->labels, name, file, line, args, n);
-		if (!number && !current->no_block)
-			region_recording_lose(current, 0, errno); /* its points are there, without a name */
+	if (recording) {
+		if (process_open(recording) == 0)
+			number = region_labels_number(&recording->labels, name, file, line, args, n);
+		if (!number && !recording->no_block)
+			region_recording_lose(recording, 0, errno); /* its points are there, without a name */
 		if (!number)
-			number = region_labels_nameless(&current->labels);
+			number = region_labels_nameless(&recording->labels);
 	}
 	errno = kept;
 	return as_label(number);
@@ -259,7 +296,7 @@ static bool number_region(struct tare_region *r)
 		known_room = room;
 	}
 	known[n_known++] = r;
-	__atomic_store_n(&r->label, current ? label_of(r->name, r->file, r->line, NULL, 0) : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->label, recording ? label_of(r->name, r->file, r->line, NULL, 0) : 0, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -294,7 +331,7 @@ static void set_all(void)
 			known[i--] = known[--n_known];
 			continue;
 		}
-		if (current)
+		if (recording)
 			label = label_of(r->name, r->file, r->line, NULL, 0);
 		__atomic_store_n(&r->label, label, __ATOMIC_RELAXED);
 	}
@@ -335,28 +372,26 @@ static void empty_labels(tare_label label, unsigned n, void *with)
 /* -ENODATA: a counter could not be read meanwhile. */
 static int measure(struct region_recording *r, unsigned path, tare_region_empty *empty, tare_region_empty *other, void *with)
 {
-	struct tare_region_here kept_here = tare_region_here;
-	struct region_recording *kept_current = current;
+	struct tare_region_here kept_here = tare_region_thread;
+	struct region_recording *kept_current = current();
 	struct region_stream *kept_mine = mine, s;
 	void *memory = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool known;
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	region_stream_private(&s, r, &tare_region_here, memory);
+	region_stream_private(&s, r, &tare_region_thread, memory);
 	mine = &s;
 	leave(); /* these points are to be written */
 	if (kept_current != r)
-		__atomic_store_n(&current, r, __ATOMIC_RELEASE);
+		__atomic_store_n(&self->current, r, __ATOMIC_RELEASE);
 	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
 	if (kept_current != r)
-		__atomic_store_n(&current, kept_current, __ATOMIC_RELEASE);
+		__atomic_store_n(&self->current, kept_current, __ATOMIC_RELEASE);
 	known = !s.counters.missing;
 	thread_counters_close(&s.counters);
 	mine = kept_mine;
-	tare_region_here = kept_here;
-	if (mine && mine->of != __atomic_load_n(&current, __ATOMIC_ACQUIRE)) /* stopped meanwhile */
-		__atomic_store_n(&tare_region_here.end, NULL, __ATOMIC_RELAXED);
+	tare_region_thread = kept_here;
 	munmap(memory, BLOCK_BYTES);
 	if (known)
 		__atomic_or_fetch(&r->measured, 1u << path, __ATOMIC_RELEASE);
@@ -372,14 +407,26 @@ static int measure_inline(struct region_recording *r)
 	return ret == -ENODATA ? 0 : ret; /* the recording says that nothing is known */
 }
 
+/* The calling thread's stream, which it has no more. A parent process's is left as it is. */
+static void close_mine(bool reuse)
+{
+	struct region_stream *s = mine;
+
+	mine = NULL;
+	tare_region_thread.end = &region_no_room;
+	if (s->births == region_births)
+		region_stream_close(s, reuse);
+	else
+		region_stream_forget(s);
+}
+
 static void thread_ends(void *stream)
 {
 	if (mine != stream)
 		return;
 	if (!enter(0, NULL, 0))
 		return;
-	mine = NULL;
-	region_stream_close(stream, true);
+	close_mine(true);
 	leave();
 }
 
@@ -403,43 +450,89 @@ static void forget_streams(struct region_stream *s)
 	}
 }
 
-static void in_child(void)
+/* What this process has of its parent's recording goes on as its own, from its next point. */
+static void go_on(struct region_recording *r)
 {
-	struct region_recording *r = current;
-
 	region_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 	memset(&early, 0, sizeof(early)); /* the parent tells it */
-	if (mine && mine->of == r)
+	region_births++;
+	if (r) {
+		forget_streams(r->streams);
+		forget_streams(r->spare);
+		r->streams = r->spare = NULL;
+		r->references = 1;
+		r->being_measured = r->measured;
+		r->forked = true;
+		r->lost = 0;
+		r->lost_errno = 0;
+		if (r->block) {
+			munmap(r->block, FILE_PAGE);
+			r->parent = r->serial;
+			r->inherited = r->labels.next;
+		}
+		r->block = NULL;
+		r->process = NULL;
+		r->no_block = 0;
+		region_labels_forked(&r->labels);
+	}
+	set_current(r);
+}
+
+static void in_child(void)
+{
+	if (mine && mine->of == recording)
 		pthread_setspecific(at_thread_end, NULL);
-	if (mine && is_held(tare_region_here.at)) {
+	if (mine && is_held(tare_region_thread.at)) {
 		region_stream_bury(mine); /* in a handler that interrupted a point, which is written when it returns */
 	} else {
-		tare_region_here = (struct tare_region_here){ 0 };
+		tare_region_thread = (struct tare_region_here){ .end = &region_no_room };
 		mine = NULL; /* one of a recording that was stopped is left as it is */
 	}
-	if (!r)
-		return;
-	forget_streams(r->streams);
-	forget_streams(r->spare);
-	r->streams = r->spare = NULL;
-	r->references = 1;
-	r->being_measured = r->measured;
-	r->forked = true;
-	r->lost = 0;
-	r->lost_errno = 0;
-	if (r->block) {
-		munmap(r->block, FILE_PAGE);
-		r->parent = r->serial;
-		r->inherited = r->labels.next;
+	go_on(recording);
+	self->is = PROCESS;
+}
+
+/* A child of clone(2). Threads that are not here cannot finish what they were at: nothing of it can be used. */
+static void become_process(void)
+{
+	struct region_recording *r = recording;
+
+	if (pthread_mutex_trylock(&region_lock)) {
+		known = NULL;
+		n_known = known_room = 0;
+		if (r) {
+			process_lost(r->file.head, EAGAIN);
+			__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+		}
+		r = NULL;
 	}
-	r->block = NULL;
-	r->process = NULL;
-	r->no_block = 0;
-	region_labels_forked(&r->labels);
+	while (r && r->streams) /* one is of a thread of this process: this one, or another that comes by later */
+		region_stream_bury(r->streams);
+	go_on(r);
+}
+
+static void look_who_is_here(void)
+{
+	unsigned is = CHILD;
+
+	if (__builtin_expect(__atomic_load_n(&self->is, __ATOMIC_ACQUIRE) == PROCESS, 1))
+		return;
+	if (__atomic_compare_exchange_n(&self->is, &is, CHILD_BECOMING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+		become_process();
+		__atomic_store_n(&self->is, PROCESS, __ATOMIC_RELEASE);
+	}
+	while (__atomic_load_n(&self->is, __ATOMIC_ACQUIRE) != PROCESS)
+		sched_yield();
 }
 
 static void set_up(void)
 {
+	struct self *page = pages_new_wiped(sizeof(*page));
+
+	if (page) {
+		*page = *self;
+		self = page;
+	}
 	pthread_key_create(&at_thread_end, thread_ends);
 	pthread_atfork(before_fork, after_fork, in_child);
 }
@@ -488,8 +581,8 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	struct region_recording *r;
 	int ret;
 
-	if (current)
-		return tare_fail(err, EBUSY, "regions are being recorded already, into %.200s", current->file.path);
+	if (recording)
+		return tare_fail(err, EBUSY, "regions are being recorded already, into %.200s", recording->file.path);
 	if (!events)
 		events = "wall-time";
 	pthread_once(&once, set_up);
@@ -515,7 +608,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 		region_recording_put(r);
 		return ret;
 	}
-	__atomic_store_n(&current, r, __ATOMIC_RELEASE);
+	set_current(r);
 	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	tell_early(r);
 	set_all();
@@ -558,7 +651,7 @@ static int look(void)
 /* The stream of the calling thread that is to be paused: it may be of a recording that is over. */
 static struct region_stream *paused_stream(void)
 {
-	return mine && mine->of == __atomic_load_n(&current, __ATOMIC_ACQUIRE) ? mine : NULL;
+	return mine && mine->of == current() ? mine : NULL;
 }
 
 static tare_label enrol(struct tare_region *r)
@@ -571,8 +664,8 @@ static tare_label enrol(struct tare_region *r)
 		return 0;
 	look();
 	label = r->label == TARE_LABEL_UNKNOWN && !number_region(r) ? 0 : r->label;
-	if (current)
-		tell_early(current);
+	if (recording)
+		tell_early(recording);
 	pthread_mutex_unlock(&region_lock);
 	region_stream_resume(&pause);
 	return label;
@@ -581,18 +674,14 @@ static tare_label enrol(struct tare_region *r)
 /* The calling thread's stream of the recording that there is, or NULL. */
 static struct region_stream *my_stream(tare_label label)
 {
-	struct region_recording *r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+	struct region_recording *r = current();
 	struct region_stream *s = mine;
 
-	if (__builtin_expect(s && (s->of == r || (s->scratch && s->of != &region_nobody)), 1))
+	if (__builtin_expect(s && (s->of == r || (s->scratch && s->births == region_births)), 1))
 		return s;
 	if (s) {
-		mine = NULL;
 		pthread_setspecific(at_thread_end, NULL);
-		if (s->of == &region_nobody)
-			region_stream_forget(s);
-		else
-			region_stream_close(s, false);
+		close_mine(false);
 	}
 	if (!r)
 		return NULL;
@@ -601,7 +690,7 @@ static struct region_stream *my_stream(tare_label label)
 
 	if (!lock(NULL, label))
 		return NULL;
-	r = current;
+	r = recording;
 	ret = r ? process_open(r) : -ESRCH;
 	if (ret == 0)
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
@@ -610,7 +699,7 @@ static struct region_stream *my_stream(tare_label label)
 	pthread_mutex_unlock(&region_lock);
 	if (ret < 0)
 		return NULL;
-	s = region_stream_open(r, &tare_region_here);
+	s = region_stream_open(r, &tare_region_thread);
 	region_recording_put(r);
 	mine = s;
 	if (s)
@@ -621,6 +710,7 @@ static struct region_stream *my_stream(tare_label label)
 /* The first point of a region, or of a thread, or after a recording began: where it goes, or NULL. */
 static __attribute__((noinline, cold)) struct region_stream *first_point(struct tare_region *r, tare_label *label)
 {
+	look_who_is_here();
 	if ((*label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN) {
 		tare_label known_as = r ? enrol(r) : 0;
 
@@ -638,13 +728,13 @@ void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 {
 	struct region_stream *s;
 
-	if (__builtin_expect(!enter(1, r, label), 0))
+	if (__builtin_expect(!hold(1, r, label), 0))
 		return;
 	s = mine;
-	if (__builtin_expect((int64_t)(clock - tare_region_here.last) < 0, 0))
+	if (__builtin_expect((int64_t)(clock - tare_region_thread.last) < 0, 0))
 		clock = 0; /* a handler came between */
 	if (__builtin_expect(!s || (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN ||
-				 s->of != __atomic_load_n(&current, __ATOMIC_RELAXED),
+				 s->of != current(),
 			     0)) {
 		s = first_point(r, &label);
 		clock = 0;
@@ -716,7 +806,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 		return -EDEADLK;
 	region_stream_pause(paused_stream(), &pause);
 	pthread_mutex_lock(&region_lock);
-	r = current;
+	r = recording;
 	if (r && !((r->measured | r->being_measured) & bit)) {
 		r->being_measured |= bit;
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
@@ -813,7 +903,7 @@ int tare_regions_from_environment(struct tare_error *err)
 	ret = look();
 	if (ret < 0 && err)
 		*err = look_error;
-	else if (current)
+	else if (recording)
 		ret = 1;
 	pthread_mutex_unlock(&region_lock);
 	leave();
@@ -841,22 +931,24 @@ static int stop(bool for_good, struct tare_error *err)
 	bool interrupted = is_held(at);
 	int ret = 0;
 
+	if (!interrupted || self->is == CHILD) /* not in the midst of becoming one */
+		look_who_is_here();
 	if (pthread_mutex_lock(&region_lock)) {
 		put_back(at);
 		return tare_fail(err, EDEADLK, "the recording cannot be stopped from a signal handler that interrupted its beginning");
 	}
-	r = current;
+	r = recording;
 	if (!r) {
 		pthread_mutex_unlock(&region_lock);
 		put_back(at);
 		return 0;
 	}
 	tell_early(r);
-	__atomic_store_n(&current, NULL, __ATOMIC_RELEASE);
+	set_current(NULL);
 	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	set_all();
 	for (struct region_stream *s = r->streams; s; s = s->next)
-		__atomic_store_n(&s->here->end, NULL, __ATOMIC_RELAXED);
+		__atomic_store_n(s->end, NULL, __ATOMIC_RELAXED);
 	region_labels_close(&r->labels);
 	for (struct region_stream *s = r->spare; s; s = s->next)
 		region_file_punch(&r->file, s->offset, s->bytes);

@@ -52,7 +52,7 @@ static void hide_time(void *context)
 	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
 
 	if (before && !memcmp((const void *)(uintptr_t)before, "\x0f\x31", 2)) { /* rdtsc */
-		uint64_t clock = tare_region_here.last + 100;
+		uint64_t clock = tare_region_thread.last + 100;
 
 		r[REG_RAX] = (greg_t)(uint32_t)clock;
 		r[REG_RDX] = (greg_t)(clock >> 32);

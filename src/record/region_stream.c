@@ -11,6 +11,8 @@ enum { SLACK = 2 * POINT_MAX + 16 };
 
 pthread_mutex_t region_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 struct region_recording region_nobody;
+unsigned region_births;
+uint8_t *const region_no_room = NULL;
 
 static uint8_t *data_of(struct block_head *b)
 {
@@ -128,7 +130,8 @@ static void seal(struct region_stream *s)
 static void set_limit(struct region_stream *s)
 {
 	s->limit = (uint8_t *)s->block + s->bytes - SLACK;
-	__atomic_store_n(&s->here->end, s->of->counters.mode == READ_CLOCK ? s->limit : NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(s->end, s->of->counters.mode == READ_CLOCK ? s->limit : NULL, __ATOMIC_RELAXED);
+	s->here->end = s->end;
 }
 
 /* A thread that filled a small block goes on in one of full size. True: it is there, empty. */
@@ -353,8 +356,10 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 	s = r->spare;
 	if (s)
 		r->spare = s->next;
-	else
-		s = pages_new(sizeof(*s));
+	else if ((s = pages_new(sizeof(*s))) && !(s->end = pages_new_wiped(sizeof(*s->end)))) {
+		pages_free(s, sizeof(*s));
+		s = NULL;
+	}
 	if (s) {
 		if (!s->block) {
 			/* A child of fork is mostly short-lived: pages that it does not need cost more than all else, and so would
@@ -365,6 +370,7 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 		}
 		code = errno;
 		s->of = r;
+		s->births = region_births;
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
 		s->here = here;
 		s->thread = r->threads++;
@@ -377,7 +383,7 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 		r->streams = s;
 		if (!s->block) {
 			s->at = NULL;
-			__atomic_store_n(&here->end, NULL, __ATOMIC_RELAXED);
+			here->end = &region_no_room;
 			region_recording_lose(r, 0, code);
 			if (r->process)
 				r->process->lost_threads++;
@@ -400,6 +406,7 @@ void region_stream_forget(struct region_stream *s)
 {
 	if (s->block)
 		munmap(s->block, s->bytes);
+	pages_free(s->end, sizeof(*s->end));
 	pages_free(s, sizeof(*s));
 }
 
@@ -414,7 +421,7 @@ void region_stream_bury(struct region_stream *s)
 {
 	if (s->block)
 		mmap(s->block, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	__atomic_store_n(&s->here->end, NULL, __ATOMIC_RELAXED);
+	s->here->end = &region_no_room;
 	unlink_stream(s);
 	region_nobody = *s->of;
 	s->of = &region_nobody;
@@ -462,7 +469,7 @@ void region_stream_close(struct region_stream *s, bool reuse)
 				region_file_punch(&r->file, s->offset + pages, BLOCK_BYTES - pages);
 		}
 	}
-	__atomic_store_n(&s->here->end, NULL, __ATOMIC_RELAXED);
+	s->here->end = &region_no_room;
 	detach(s, spare);
 	region_recording_put(r);
 	errno = kept;
@@ -473,10 +480,12 @@ void region_stream_private(struct region_stream *s, struct region_recording *r, 
 {
 	memset(s, 0, sizeof(*s));
 	s->of = r;
+	s->births = region_births;
 	s->here = here;
 	s->block = memory;
 	s->bytes = BLOCK_BYTES;
 	s->scratch = true;
+	s->end = &s->private_end;
 	thread_counters_open(&s->counters, &r->counters, NULL);
 	attach(s);
 }

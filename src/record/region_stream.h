@@ -39,13 +39,16 @@ struct region_stream {
 	struct region_stream *next, **link;
 	struct region_recording *of;
 	struct tare_region_here *here; /* `last` (of the first counter) is there */
+	uint8_t **end;		       /* what the thread's here->end points to, in a page of its own that child processes find empty */
 	uint8_t *at;		       /* where the next point goes, while the inline functions do not have it in `here` */
 	struct block_head *block;      /* NULL: there was no room for one, and points are lost */
 	uint64_t offset;	       /* of it in the file */
 	uint32_t bytes;		       /* of it: BLOCK_BYTES, or SMALL_BYTES until it was full once */
 	uint8_t *limit;		       /* from here on, it must be written first */
 	bool single;		       /* one counter, which can be read */
+	unsigned births;	       /* region_births when it was opened */
 	bool scratch;		       /* `block` is no file's */
+	uint8_t *private_end;	       /* of one that is in no list */
 	struct thread_counters counters;
 	uint64_t last[FILE_COUNTERS];
 	uint32_t missing; /* as the file says */
@@ -69,11 +72,16 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 /* From its own thread, at its end: seal. reuse: the recording goes on, and another thread may have the block. */
 void region_stream_close(struct region_stream *s, bool reuse);
 
+/* How many processes deep this one is in its ancestors: streams of another number are of a parent. */
+extern unsigned region_births;
+
 /* In a child of fork: counters and what is in the block are the parent's. */
 void region_stream_forget(struct region_stream *s);
-/* The same, of one in the midst of a point: what is still written goes nowhere. Then it is of this recording. */
+/* The same, of one whose thread may be in the midst of a point, or comes by later: what is still written goes nowhere. It is of
+ * region_nobody then, and its thread forgets it. */
 void region_stream_bury(struct region_stream *s);
 extern struct region_recording region_nobody;
+extern uint8_t *const region_no_room; /* for here->end of who has no stream */
 
 /* `label` as tare/region.h has it, TARE_LABEL_END included; clock: 0, or the ticks, read already. */
 void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock);

@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include "base/text.h"
@@ -93,7 +96,7 @@ TEST(off_does_nothing)
 	tare_region_end(&outer);
 	CHECK_EQ(outer.label, 0);
 	CHECK_EQ(tare_label_new("x", NULL, 0), 0);
-	CHECK_EQ(tare_region_here.at, 0);
+	CHECK_EQ(tare_region_thread.at, 0);
 	CHECK_EQ(tare_regions_generation() & 1, 0);
 	CHECK_EQ(tare_regions_stop(NULL), 0);
 }
@@ -290,6 +293,133 @@ TEST(a_forked_child_goes_on)
 	CHECK_EQ(count_points(t, 1, &lost), 4 * MANY + 2);
 	CHECK_EQ(timeline_info(t)->thread[1].complete, 1);
 	timeline_close(t);
+	unlink(path);
+}
+
+/* As clone(2) makes children that no handler of fork() is told of. */
+static pid_t raw_fork(void)
+{
+	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+static void need_wiping(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (madvise(p, 4096, MADV_WIPEONFORK))
+		tap_skip("wipeonfork", "the kernel has no MADV_WIPEONFORK (Linux 4.14)");
+	munmap(p, 4096);
+}
+
+static void *one_in_thread(void *unused)
+{
+	tare_region_begin(&third);
+	tare_region_end(&third);
+	return unused;
+}
+
+static void children_of_clone(const char *counters)
+{
+	struct timeline *t;
+	uint64_t lost = 0;
+	pid_t child, idle;
+	int go[2], ready[2], status;
+	pthread_t thread;
+	char byte = 0;
+
+	CHECK_EQ(pipe(go) | pipe(ready), 0);
+	start(counters);
+	many(10);
+	tare_region_begin(&third);
+	child = raw_fork();
+	close(child ? ready[1] : go[1]); /* whose end the other sees */
+	if (!child) {
+		CHECK_EQ(read(go[0], &byte, 1), 1);
+		many(MANY);
+		CHECK_EQ(write(ready[1], &byte, 1), 1);
+		CHECK_EQ(read(go[0], &byte, 1), 1);
+		many(MANY);
+		/* Its own child: a thread of its comes first. */
+		child = raw_fork();
+		if (!child) {
+			pthread_create(&thread, NULL, one_in_thread, NULL);
+			pthread_join(thread, NULL);
+			many(2);
+			tare_regions_stop(NULL);
+			_exit(tap_failures ? 1 : 0);
+		}
+		waitpid(child, &status, 0);
+		exit(tap_failures || status);
+	}
+	idle = raw_fork();
+	if (!idle)
+		exit(0); /* ends no recording but its own, which is none */
+	waitpid(idle, NULL, 0);
+	CHECK_EQ(write(go[1], &byte, 1), 1);
+	many(MANY); /* meanwhile */
+	CHECK_EQ(read(ready[0], &byte, 1), 1);
+	many(MANY);
+	CHECK_EQ(write(go[1], &byte, 1), 1);
+	waitpid(child, &status, 0);
+	CHECK_EQ(status, 0);
+	tare_region_end(&third);
+	stop();
+	t = reopen();
+	CHECK_EQ(timeline_info(t)->damage == NULL, 1, "%s", timeline_info(t)->damage);
+	CHECK_EQ(timeline_info(t)->n_threads, 4);
+	CHECK_EQ(count_points(t, 0, &lost), 4 * (2 * MANY + 10) + 2);
+	CHECK_EQ(timeline_info(t)->thread[1].pid, child);
+	CHECK_EQ(count_points(t, 1, &lost), 4 * 2 * MANY);
+	expect_thread(t, 2, "third( third)");
+	expect_thread(t, 3, "outer( inner( inner) outer) outer( inner( inner) outer)");
+	CHECK_EQ(lost, 0);
+	for (size_t i = 0; i < 4; i++)
+		CHECK_EQ(timeline_info(t)->thread[i].complete, 1, "thread %zu", i);
+	timeline_close(t);
+	unlink(path);
+}
+
+TEST(children_of_clone_are_processes_of_their_own)
+{
+	need_wiping();
+	children_of_clone("wall-time");
+	children_of_clone("none");
+}
+
+static volatile int stirring = 1;
+
+static void *stir(void *unused)
+{
+	while (stirring) {
+		tare_regions_start(path, "none", NULL);
+		tare_regions_stop(NULL);
+	}
+	return unused;
+}
+
+/* What a thread was at that the child does not have is never used, nor waited for. */
+TEST(children_of_clone_while_a_thread_starts_and_stops)
+{
+	pthread_t thread;
+
+	need_wiping();
+	start("none");
+	stop();
+	pthread_create(&thread, NULL, stir, NULL);
+	for (int i = 0; i < 100; i++) {
+		pid_t child = raw_fork();
+		int status;
+
+		if (!child) {
+			many(3);
+			tare_regions_stop(NULL);
+			_exit(0);
+		}
+		CHECK_EQ(waitpid(child, &status, 0), child);
+		CHECK_EQ(status, 0);
+	}
+	stirring = 0;
+	pthread_join(thread, NULL);
 	unlink(path);
 }
 

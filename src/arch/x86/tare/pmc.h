@@ -47,10 +47,14 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 /** The clock that the page's cap_user_time speaks of: the time stamp counter. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_clock(void)
 {
-	uint64_t low, high;
+	uint64_t clock;
 
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return high << 32 | low;
+	/* Together in one place: compilers would have the sum in another register, and move it. */
+	__asm__ volatile("{rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %0|rdtsc\n\tshl rdx, 32\n\tor %0, rdx}"
+			 : "=a"(clock)
+			 :
+			 : "rdx", "cc", "memory");
+	return clock;
 }
 
 /** Where the kernel's pages are, given the state that lies before them in a page of its own. */
