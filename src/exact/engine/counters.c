@@ -21,6 +21,8 @@ static uint32_t known_bits, n_known;
 static uint32_t *heads; /* free counters, by kind */
 static uint32_t *next;
 static uint32_t n_free;
+static struct block_facts fall_facts; /* of the last fall-through: without a profile all are the same */
+static uint32_t fall_kind;            /* 0: there was none yet */
 static uint32_t n_met; /* counters below are used here, or in the list of free ones */
 
 static void known_new(uint32_t bits)
@@ -141,9 +143,17 @@ static uint32_t kind_of(const struct block_facts *f)
 
 	if ((eng.mode & COUNT_PROFILE) && !n_free)
 		return new_kind(f);
+	if (fall_kind && same(f, &fall_facts))
+		return fall_kind;
 	hash = hash_of(f);
 	kind = known_kind(f, hash);
-	return kind ? kind : know(new_kind(f), hash);
+	if (!kind)
+		kind = know(new_kind(f), hash);
+	if (f->adds[EXACT_TAKEN] == 0xff) {
+		fall_kind = kind;
+		fall_facts = *f;
+	}
+	return kind;
 }
 
 /* Without a profile nobody asks where a block was; nor, for a part of it, when counters run short. */

@@ -6,43 +6,6 @@
  */
 #include "exact/engine/emit.h"
 
-uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
-{
-	const uint8_t *b = bytes;
-
-	/* Two moves that overlap: an instruction is 15 bytes at most, and a loop over bytes is
-	 * slow. */
-	if (n >= 8 && n <= 16) {
-		uint64_t first, last;
-
-		__builtin_memcpy(&first, b, 8);
-		__builtin_memcpy(&last, b + n - 8, 8);
-		__builtin_memcpy(p, &first, 8);
-		__builtin_memcpy(p + n - 8, &last, 8);
-		return p + n;
-	}
-	if (n >= 4 && n < 8) {
-		uint32_t first, last;
-
-		__builtin_memcpy(&first, b, 4);
-		__builtin_memcpy(&last, b + n - 4, 4);
-		__builtin_memcpy(p, &first, 4);
-		__builtin_memcpy(p + n - 4, &last, 4);
-		return p + n;
-	}
-	if (n < 4 && n) { /* likewise */
-		uint8_t first = b[0], middle = b[n / 2], last = b[n - 1];
-
-		p[0] = first;
-		p[n / 2] = middle;
-		p[n - 1] = last;
-		return p + n;
-	}
-	while (n--)
-		*p++ = *b++;
-	return p;
-}
-
 uint8_t *put32(uint8_t *p, uint32_t v)
 {
 	__builtin_memcpy(p, &v, 4);

@@ -7,7 +7,6 @@
 
 #pragma GCC visibility push(hidden)
 
-uint8_t *put(uint8_t *p, const void *bytes, unsigned n);
 uint8_t *put32(uint8_t *p, uint32_t v);
 uint8_t *put64(uint8_t *p, uint64_t v);
 uint8_t *gs_load(uint8_t *p, unsigned r, uint32_t disp);
@@ -26,6 +25,43 @@ uint64_t operand_address(const struct insn *in, uint64_t pc);
 uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced);
 uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc);
 uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p);
+
+static inline uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
+{
+	const uint8_t *b = bytes;
+
+	/* Two moves that overlap: an instruction is 15 bytes at most, and a loop over bytes is
+	 * slow. */
+	if (n >= 8 && n <= 16) {
+		uint64_t first, last;
+
+		__builtin_memcpy(&first, b, 8);
+		__builtin_memcpy(&last, b + n - 8, 8);
+		__builtin_memcpy(p, &first, 8);
+		__builtin_memcpy(p + n - 8, &last, 8);
+		return p + n;
+	}
+	if (n >= 4 && n < 8) {
+		uint32_t first, last;
+
+		__builtin_memcpy(&first, b, 4);
+		__builtin_memcpy(&last, b + n - 4, 4);
+		__builtin_memcpy(p, &first, 4);
+		__builtin_memcpy(p + n - 4, &last, 4);
+		return p + n;
+	}
+	if (n < 4 && n) { /* likewise */
+		uint8_t first = b[0], middle = b[n / 2], last = b[n - 1];
+
+		p[0] = first;
+		p[n / 2] = middle;
+		p[n - 1] = last;
+		return p + n;
+	}
+	while (n--)
+		*p++ = *b++;
+	return p;
+}
 
 /*
  * Flags that counting changes where it does not go round them: `inc` leaves the carry alone, `add`

@@ -138,6 +138,13 @@ static bool reads_count(const struct insn *in, uint64_t pc)
 	       !memcmp(memory, EXACT_NOW_MEMORY, sizeof memory);
 }
 
+/* Do the questions below concern it? Hardly ever. */
+static inline bool is_special(const struct insn *in)
+{
+	return in->kind == K_XBEGIN || in->kind == K_GS || in->kind == K_REFUSED || (in->prefix & P_GS) ||
+	       (in->map == 0 && (in->opcode & 0xfe) == 0xcc) || (in->map == 1 && in->opcode <= 1);
+}
+
 /*
  * Does it reach memory through GS? Some cache lines flushed and what maskmovq or clzero (0F 01) names by no operand
  * count no load or store, or have none to be seen.
@@ -168,10 +175,13 @@ static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 
 		if (!room || !insn_decode(in, (const uint8_t *)d->end, room))
 			break;
-		if (!insn_copied(in))
+
+		bool special = is_special(in);
+
+		if (special && !insn_copied(in))
 			break;
 
-		bool reads = reads_count(in, d->end), alone = reads || insn_emulated(in);
+		bool reads = reads_count(in, d->end), alone = reads || (special && insn_emulated(in));
 
 		if (alone && d->n > 0)
 			break;
