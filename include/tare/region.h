@@ -170,6 +170,12 @@ TARE_API tare_label tare_label_new_at(enum tare_region_path path, const char *na
 				      uint32_t line);
 
 /**
+ * For bindings whose own functions an exception may leave anywhere: begin a label, or with TARE_LABEL_END added end it; *open is
+ * one more after a begin, one less after an end, which tells them later whether it was done. open may be NULL. A label 0 does nothing.
+ */
+TARE_API void tare_label_point(tare_label label, uint32_t *open);
+
+/**
  * For bindings that know that regions do not nest: ends the calling thread's innermost region, which must be of that label, and says in the
  * recording that this is not where it ended: it is shown as begun and not ended.
  */

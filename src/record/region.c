@@ -847,6 +847,15 @@ void tare_label_instant(tare_label label)
 	point(label, OP_INSTANT, 0);
 }
 
+void tare_label_point(tare_label label, uint32_t *open)
+{
+	if (!(label & ~TARE_LABEL_END))
+		return;
+	tare_region_point(NULL, label, 0);
+	if (open)
+		*open += label & TARE_LABEL_END ? -1u : 1u;
+}
+
 void tare_label_cut(tare_label label)
 {
 	point(label, OP_END, 1);

@@ -204,11 +204,59 @@ for t in threads: t.start()
 for t in threads: t.join()
 """)
     lines = dict(re.findall(r"warning: '(\w+)' \([^)]*\): (.*)", r.stderr))
-    true("held" in lines and "around" in lines, r.stderr)
-    equal((lines["held"], lines["around"], lines["moves"]), ("1 begun and not ended",) * 2 + ("1 begun and not ended, 1 ended and not begun",), r.stderr)
-    equal(("behind" in lines, "shared" in lines), (False, False), r.stderr)
+    equal((lines["around"], lines["moves"]), ("1 begun and not ended", "1 begun and not ended, 1 ended and not begun"), r.stderr)
+    equal(("held" in lines, "behind" in lines, "shared" in lines), (False, False, False), r.stderr)
     rows = {x["label"]: x for x in json.loads(sh(TARE, "summarize", "--format", "json", "py.tare").stdout)["labels"]}
     equal((rows["shared"]["count"], rows["shared"]["cut"]), (1600, 0), "of one object in several threads")
+
+
+@test
+def python_that_runs_out_of_stack():
+    """The program's own exception, recorded or not; nothing is cut."""
+    code = """
+import tare
+seen = {}
+def f(n):
+    with tare.region("deep"):
+        return f(n + 1)
+with tare.region("main"):
+    for i in range(20):
+        with tare.region("step"):
+            try:
+                f(0)
+            except Exception as e:
+                seen[type(e).__name__] = seen.get(type(e).__name__, 0) + 1
+print(seen)
+"""
+    r = python(code)
+    equal((r.stdout, r.stderr), ("{'RecursionError': 20}\n", ""), "as without a recording")
+    rows = {x["label"]: (x["count"], x["cut"]) for x in json.loads(sh(TARE, "summarize", "--format", "json", "py.tare").stdout)["labels"]}
+    equal((rows["main"], rows["step"]), ((1, 0), (20, 0)), "count, cut")
+
+
+@test
+def python_exceptions_anywhere():
+    """A handler that raises leaves a region's begin or end unfinished: that one is cut at most, and none around it."""
+    code = """
+import signal
+def late(*_):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, late)
+with tare.region("main"):
+    for i in range(200):
+        with tare.region("step"):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0003)
+                while True:
+                    with tare.region("work"):
+                        pass
+            except TimeoutError:
+                pass
+"""
+    r = python(code)
+    true("'main'" not in r.stderr and "'step'" not in r.stderr and "not begun" not in r.stderr, r.stderr)
+    rows = {x["label"]: (x["count"], x["cut"]) for x in json.loads(sh(TARE, "summarize", "--format", "json", "py.tare").stdout)["labels"]}
+    equal((rows["main"], rows["step"]), ((1, 0), (200, 0)), "count, cut")
 
 
 @test

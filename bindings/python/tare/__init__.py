@@ -78,27 +78,28 @@ def _load():
         if os.environ.get("TARE_REGIONS"):
             warnings.warn(f"tare: no regions of this program are recorded: {why}", RuntimeWarning, stacklevel=3)
         return _Without(why)
-    label, error = ctypes.c_uint32, ctypes.POINTER(_Error)
-    for name, result, args in (
-        ("tare_region_point", None, [ctypes.c_void_p, label, ctypes.c_uint64]),
-        ("tare_label_new_at", label, [ctypes.c_uint, ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_uint, ctypes.c_char_p, ctypes.c_uint32]),
-        ("tare_label_cut", None, [label]),
-        ("tare_region_measure", ctypes.c_int, [ctypes.c_uint, _Empty, ctypes.c_void_p]),
-        ("tare_label_instant", None, [label]),
-        ("tare_label_integer", None, [label, ctypes.c_uint64]),
-        ("tare_timing_start", _Timing, [label]),
-        ("tare_timing_finish", None, [_Timing]),
-        ("tare_regions_start", ctypes.c_int, [ctypes.c_char_p, ctypes.c_char_p, error]),
-        ("tare_regions_stop", ctypes.c_int, [error]),
-        ("tare_regions_from_environment", ctypes.c_int, [error]),
-        ("tare_regions_generation", ctypes.c_uint, []),
+    # No argtypes: converting by them calls Python, and a RecursionError there would become an ArgumentError. What is given is
+    # int for 32 bits, bytes, or of ctypes.
+    for name, result in (
+        ("tare_label_point", None),
+        ("tare_label_new_at", ctypes.c_uint32),
+        ("tare_label_cut", None),
+        ("tare_region_measure", ctypes.c_int),
+        ("tare_label_instant", None),
+        ("tare_label_integer", None),
+        ("tare_timing_start", _Timing),
+        ("tare_timing_finish", None),
+        ("tare_regions_start", ctypes.c_int),
+        ("tare_regions_stop", ctypes.c_int),
+        ("tare_regions_from_environment", ctypes.c_int),
+        ("tare_regions_generation", ctypes.c_uint),
     ):
-        function = getattr(lib, name)
-        function.restype, function.argtypes = result, args
+        getattr(lib, name).restype = result
     return lib
 
 
 _lib = _load()
+_point, _generation = _lib.tare_label_point, _lib.tare_regions_generation
 _END = 4  # TARE_LABEL_END
 _PATH = 2  # TARE_PATH_PYTHON
 _MAKERS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
@@ -115,7 +116,7 @@ def _check(ret, err):
 
 def generation():
     """A number that changes when recording starts or stops; odd while it is on."""
-    return _lib.tare_regions_generation()
+    return _generation()
 
 
 def recording():
@@ -124,7 +125,7 @@ def recording():
 
 def label(name, *args):
     """The number of a label; 0 while nothing is recorded, and of a label "". Valid for one generation()."""
-    now = generation()
+    now = _generation()  # a region must not need more of the interpreter's stack at its end than at its beginning
     if not now & 1:
         return 0
     if now != _labels_of:
@@ -157,10 +158,14 @@ def _place():
 
 
 class _Here(threading.local):
-    """The calling thread's regions that are open, outermost first: (region, label or 0, generation, asyncio's task or None or _CROSSED)."""
+    """The calling thread's regions that are open, outermost first: (region, label or 0, generation, asyncio's task or None or _CROSSED,
+    how many were begun in the recording before it). An exception may come anywhere in what is below (a signal's handler raises one, the
+    stack has an end), so how many are begun is counted by libtare, with the points: a region is when there are more than before it."""
 
     def __init__(self):
         self.open = []
+        self.begun = ctypes.c_uint32()
+        self.count = ctypes.byref(self.begun)
 
 
 _here = _Here()
@@ -182,36 +187,64 @@ def _cross(mine, task):
     for i in reversed(range(len(mine))):
         if mine[i][3] is None or mine[i][3] is task:
             break
-        mine[i] = (*mine[i][:3], _CROSSED)
+        mine[i] = (*mine[i][:3], _CROSSED, mine[i][4])
 
 
-def _end_crossed(ended, mine):
-    """A region ends that is not the innermost, or that another task's came into: it and all begun since are cut."""
-    task = _task() if "asyncio" in _modules else None
+def _cut(here, at):
+    """What was begun from there on has not ended where it should."""
+    for _, begun, of, _, before in reversed(here.open[at:]):
+        if here.begun.value > before and begun and of == _generation():
+            _lib.tare_label_cut(begun)
+            here.begun.value = before
+
+
+def _drop(here, at):
+    """The same, of what an exception left behind: or it ends later, and is not missed then."""
+    _cut(here, at)
+    for entry in here.open[at:]:
+        entry[0]._dropped = getattr(entry[0], "_dropped", 0) + 1
+    del here.open[at:]
+
+
+def _end(here, at):
+    """A region ends, which is or was the innermost."""
+    _, begun, of, _, before = here.open[at]
+    # One that was begun in an earlier recording has nothing to end in this one.
+    if begun and of == _generation() and here.begun.value > before:
+        _point(begun | _END, here.count)
+    here.begun.value = before
+    del here.open[at]
+
+
+def _end_crossed(ended, here):
+    """A region ends that is not the innermost, or that another task's came into. What was begun in it is cut; so is it itself, with
+    what others did in it."""
+    mine, task = here.open, _task() if "asyncio" in _modules else None
     found = [i for i, entry in enumerate(mine) if entry[0] is ended]
-    if not found:  # begun on another thread
-        begun = label(ended._name, *ended._args)
-        if begun:
-            _lib.tare_region_point(None, begun | _END, 0)
+    if not found:
+        if getattr(ended, "_dropped", 0):
+            ended._dropped -= 1
+            return
+        _point(label(ended._name, *ended._args) | _END, None)  # begun on another thread
         return
     at = ([i for i in found if mine[i][3] is task] or found)[-1]
-    for i in reversed(range(at, len(mine))):
-        region_, begun, of, of_task = mine[i]
-        if begun and of == generation():
-            _lib.tare_label_cut(begun)
-        mine[i] = (region_, 0, of, of_task)
-    del mine[at]
+    if mine[at][3] is None or mine[at][3] is task:
+        _drop(here, at + 1)
+        _end(here, at)
+        return
+    _cut(here, at)
+    mine[at:] = [(region_, 0, of, of_task, before) for region_, _, of, of_task, before in mine[at + 1:]]
 
 
 class region(contextlib.ContextDecorator):
     """A part of the program: `with tare.region("name", argument...):`, or before a function.
 
     Regions of a thread nest. One that is open across an `await` holds what other tasks do meanwhile. Where that is seen - another
-    task begins a region, regions do not end in the order they began in, one ends on another thread - it is cut, as all begun in it that
-    are open still: `tare regions` and `tare summarize` tell it as begun and not ended, with its place. Use `Timing` there.
+    task begins a region, one ends on another thread - it is cut, as all begun in it that are open still; and so is one that is open when
+    one around it ends: `tare regions` and `tare summarize` tell it as begun and not ended, with its place. Use `Timing` there.
     """
 
-    __slots__ = ("_name", "_args")
+    __slots__ = ("_name", "_args", "_dropped")
 
     def __init__(self, name, *args):
         self._name, self._args = name, args
@@ -227,26 +260,40 @@ class region(contextlib.ContextDecorator):
 
     def __enter__(self):
         begun = label(self._name, *self._args)
-        mine, task = _here.open, None
+        here, task = _here, None
+        mine = here.open
         if begun and "asyncio" in _modules:
             task = _task()
             if mine and mine[-1][3] is not None and mine[-1][3] is not task:
                 _cross(mine, task)
-        mine.append((self, begun, _labels_of, task))
-        if begun:
-            _lib.tare_region_point(None, begun, 0)
+        entry = (self, begun, _labels_of, task, here.begun.value)
+        try:
+            mine.append(entry)
+            if begun:
+                _point(begun, here.count)
+        except BaseException:
+            if mine and mine[-1] is entry:
+                if here.begun.value > entry[4]:
+                    _cut(here, -1)
+                del mine[-1]
+            raise
         return self
 
     def __exit__(self, *what):
-        mine = _here.open
+        here = _here
+        mine = here.open
         last = mine[-1] if mine else (None, 0, 0, None)
-        if last[0] is self and (last[3] is None or last[3] is _task()):
+        if last[0] is not self or (last[3] is not None and last[3] is not _task()):
+            _end_crossed(self, here)
+            return False
+        try:
+            if last[1] and last[2] == _generation():
+                _point(last[1] | _END, here.count)
             mine.pop()
-            # One that was begun in an earlier recording has nothing to end in this one.
-            if last[1] and last[2] == generation():
-                _lib.tare_region_point(None, last[1] | _END, 0)
-        else:
-            _end_crossed(self, mine)
+        except BaseException:
+            if mine and mine[-1] is last:
+                _end(here, -1)
+            raise
         return False
 
 
@@ -290,7 +337,7 @@ def integer(value, name, *args):
     value = value.__index__()
     if not 0 <= value < 1 << 64:
         raise ValueError("0 to 2**64 - 1")
-    _lib.tare_label_integer(label(name, *args), value)
+    _lib.tare_label_integer(label(name, *args), ctypes.c_uint64(value))
 
 
 class Timing:
