@@ -3,8 +3,8 @@
  * Write src/exact/insn_table.h: what the engine must know of every encoding, asked of Zydis.
  *
  * Every (encoding, map, opcode) is probed with W and mandatory prefix, ModRM.reg and register or
- * memory form. Where all 128 answers agree the table holds one row, else a block of 128 row
- *numbers.
+ * memory form. Where all 128 answers agree the table holds one row, else a block of 16 forms: 8 row
+ * numbers each, by ModRM.reg, of which many blocks have the same.
  *
  *	cc -I src scripts/exact-tables.c -lZydis -o /tmp/t && /tmp/t > src/exact/insn_table.h
  *	/tmp/t widths > src/exact/width_table.h
@@ -28,6 +28,9 @@ enum { FORMS = 128 };
 
 static unsigned short blocks[2048][FORMS];
 static int n_blocks;
+enum { REGS = 8 };
+static unsigned short forms[4096][REGS];
+static int n_forms;
 
 static unsigned flags_of(unsigned z)
 {
@@ -492,6 +495,15 @@ static int write_widths(void)
 	return 0;
 }
 
+static int form(const unsigned short f[REGS])
+{
+	for (int i = 0; i < n_forms; i++)
+		if (!memcmp(forms[i], f, sizeof forms[i]))
+			return i;
+	memcpy(forms[n_forms], f, sizeof forms[n_forms]);
+	return n_forms++;
+}
+
 int main(int argc, char **argv)
 {
 	int n = sizeof maps / sizeof *maps;
@@ -512,16 +524,21 @@ int main(int argc, char **argv)
 			       cell(maps[m].enc, maps[m].map, op), op % 16 == 15 ? "\n" : "");
 		printf("\t},\n");
 	}
-	printf("};\n\n/* [block][W][prefix none, 66, F3, F2][memory form][ModRM.reg] -> row */\n"
+	printf("};\n\n/* [block][W, prefix none, 66, F3, F2, memory form] -> form */\n"
 	       "static const uint16_t insn_blocks[%d][%d] = {\n",
-	       n_blocks, FORMS);
+	       n_blocks, FORMS / REGS);
 	for (int i = 0; i < n_blocks; i++) {
 		printf("\t{ ");
-		for (int j = 0; j < FORMS; j++)
-			printf("%d,%s", blocks[i][j],
-			       j == FORMS - 1 ? " },\n"
-			       : j % 16 == 15 ? "\n\t  "
-					      : " ");
+		for (int j = 0; j < FORMS / REGS; j++)
+			printf("%d,%s", form(blocks[i] + j * REGS), j == FORMS / REGS - 1 ? " },\n" : " ");
+	}
+	printf("};\n\n/* [form][ModRM.reg] -> row */\n"
+	       "static const uint16_t insn_forms[%d][%d] = {\n",
+	       n_forms, REGS);
+	for (int i = 0; i < n_forms; i++) {
+		printf("\t{ ");
+		for (int j = 0; j < REGS; j++)
+			printf("%d,%s", forms[i][j], j == REGS - 1 ? " },\n" : " ");
 	}
 	printf("};\n\n/* kind, imm, flags read, written, loads, stores, vector, bits, scale */\n"
 	       "static const struct insn_row insn_rows[%d] = {\n",

@@ -13,6 +13,12 @@ static const uint8_t evex_maps[8] = { 0xff, 7, 8, 9, 0xff, 10, 11, 0xff };
 
 enum { XOP_FIRST = 12, XOP_MAP_FIRST = 8, XOP_MAP_LAST = 10 };
 
+/* The row of an opcode that has several; `prefixes`: W << 3 | mandatory prefix << 1. */
+static uint16_t row_in(unsigned cell, unsigned prefixes, uint8_t modrm)
+{
+	return insn_forms[insn_blocks[cell & 0x7fff][prefixes | (modrm < 0xc0)]][modrm >> 3 & 7];
+}
+
 struct cursor {
 	const uint8_t *b;
 	size_t at, size;
@@ -321,7 +327,7 @@ static bool decode_common(struct insn *in, const uint8_t *b)
 	cell = insn_cells[map][b[at]];
 	modrm = b[at + 1];
 	if (cell & 0x8000)
-		cell = insn_blocks[cell & 0x7fff][(rex & 8) << 3 | pp << 4 | (modrm < 0xc0) << 3 | (modrm >> 3 & 7)];
+		cell = row_in(cell, (rex & 8) | pp << 1, modrm);
 	row = &insn_rows[cell];
 	if (row->kind == K_INVALID || (row->kind != K_PLAIN && prefix == P_66))
 		return false;
@@ -368,8 +374,7 @@ __attribute__((noinline)) static bool decode_any(struct insn *in, const uint8_t 
 	uint8_t modrm = c.at < c.size ? c.b[c.at] : 0;
 
 	if (cell & 0x8000)
-		cell = insn_blocks[cell & 0x7fff][(in->rex >> 3 & 1) << 6 | c.pp << 4 |
-						  (modrm < 0xc0) << 3 | (modrm >> 3 & 7)];
+		cell = row_in(cell, (in->rex & 8) | c.pp << 1, modrm);
 
 	const struct insn_row *row = &insn_rows[cell];
 
