@@ -15,13 +15,23 @@ TEST(rows_of_known_cpus)
 		{ "GenuineIntel-6-7E-5", "cpu/event=0xcb,umask=0x1/u", "guessed" },
 		{ "GenuineIntel-6-1A-5", "cpu/event=0x1d,umask=0x1/u", "seen" },
 		{ "AuthenticAMD-23-1-2", "cpu/event=0x2c/u", "seen" },
+		{ "AuthenticAMD-23-8-2", "cpu/event=0x2c/u", "seen" }, /* Linux lists it from Zen 2 on */
+		{ "AuthenticAMD-23-11-0", "cpu/event=0x2c/u", "seen" },
+		{ "AuthenticAMD-23-18-1", "cpu/event=0x2c/u", "seen" },
+		{ "AuthenticAMD-23-20-1", "cpu/event=0x2c/u", "guessed" },
+		{ "AuthenticAMD-23-71-0", "cpu/event=0x2c/u", "documented" },
+		{ "GenuineIntel-18-1-0", "cpu_core/event=0xcb,umask=0x1/u", "documented" },
+		{ "GenuineIntel-6-97-2", "cpu_core/event=0xcb,umask=0x1/u", "guessed" },
+		{ "GenuineIntel-6-CC-1", "cpu_core/event=0xcb,umask=0x1/u", "guessed" },
+		{ "GenuineIntel-6-4D-8", "cpu/event=0xcb,umask=0x1/u", "seen" },
+		{ "GenuineIntel-6-F-6", "cpu/event=0xc8/u", "seen" },
 		{ "AuthenticAMD-23-31-0", "cpu/event=0x2c/u", "documented" },
 		{ "AuthenticAMD-25-11-1", "cpu/event=0x2c/u", "documented" },
 		{ "AuthenticAMD-16-2-3", "cpu/event=0xcf/u", "seen" },
 		{ "AuthenticAMD-22-0-1", "cpu/event=0xcf/u", "guessed" },
-		/* Alder Lake, Nova Lake, an Arm: nobody knows. */
-		{ "GenuineIntel-6-97-2", NULL, NULL },
-		{ "GenuineIntel-18-1-0", NULL, NULL },
+		/* Alder Lake of E cores alone, Sierra Forest, an Arm: nobody knows. */
+		{ "GenuineIntel-6-BE-0", NULL, NULL },
+		{ "GenuineIntel-6-AF-3", NULL, NULL },
 		{ "0x00000000410fd0c0", NULL, NULL },
 		{ "", NULL, NULL },
 	};
