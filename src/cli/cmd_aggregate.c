@@ -133,14 +133,14 @@ static int to_page(struct page_file *p, const struct aggregate *a, const struct 
 	return ret;
 }
 
-static int verdict(const struct aggregate *a, bool check)
+static int verdict(const struct command *self, const struct form *form, const struct aggregate *a, bool check)
 {
 	bool same = a->differences == 0 && a->n_threads, damaged = false;
 
 	for (size_t i = 0; i < a->n_threads; i++)
 		same &= a->thread[i].runs == a->n_runs;
 	for (size_t r = 0; r < a->n_runs; r++)
-		damaged |= a->run[r].damage != NULL;
+		damaged |= form_damage(self, form, a->run[r].path, a->run[r].damage);
 	return check && !same ? EXIT_CHECK : damaged ? EXIT_DAMAGED : 0;
 }
 
@@ -206,7 +206,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret < 0)
 		complain(self, &err, NULL);
 	else
-		ret = verdict(&a, o.check);
+		ret = verdict(self, &o.form, &a, o.check);
 	free(explained.row);
 	free(copy_of);
 	aggregate_free(&a);

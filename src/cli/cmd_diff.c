@@ -167,7 +167,10 @@ static int verdict(const struct command *self, const struct compare *c, const st
 {
 	struct dearer found = { 0 };
 	struct machines machines = { 0 };
+	bool damaged = false;
 
+	for (size_t r = 0; r < c->n_runs; r++)
+		damaged |= form_damage(self, &o->form, c->run[r].recording[0].path, c->run[r].recording[0].damage);
 	compare_machines(&machines, c);
 	if (o->check && machines.how == MACHINES_OTHER_KIND)
 		return tare_fail(err, EINVAL, "--check: %.90s is from another kind of CPU (%s) than %.90s (%s): what that changed is not the change's",
@@ -186,10 +189,7 @@ static int verdict(const struct command *self, const struct compare *c, const st
 		tare_hint(err, "%zu recordings on each side are enough", found.change->is.enough);
 		return -ENODATA;
 	}
-	for (size_t r = 0; r < c->n_runs; r++)
-		if (c->run[r].recording[0].damage)
-			return EXIT_DAMAGED;
-	return 0;
+	return damaged ? EXIT_DAMAGED : 0;
 }
 
 /* --html: every label. */

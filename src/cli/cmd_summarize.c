@@ -148,12 +148,13 @@ static int to_page(struct page_file *p, const struct regions *r, const struct su
 	return ret;
 }
 
-static int damage(const struct regions *r)
+static int damage(const struct command *self, const struct form *form, const struct regions *r)
 {
+	bool damaged = false;
+
 	for (size_t i = 0; i < r->n_recordings; i++)
-		if (r->recording[i].damage)
-			return EXIT_DAMAGED;
-	return 0;
+		damaged |= form_damage(self, form, r->recording[i].path, r->recording[i].damage);
+	return damaged ? EXIT_DAMAGED : 0;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -210,7 +211,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret < 0)
 		complain(self, &err, NULL);
 	else
-		ret = damage(&r);
+		ret = damage(self, &o.form, &r);
 	regions_free(&r);
 	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
 }

@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "cli/command.h"
 #include "cli/form.h"
+#include "view/escape.h"
 
 int form_set_format(void *options, const char *arg, struct tare_error *err)
 {
@@ -150,6 +151,20 @@ int form_copies(size_t **out, const struct command *self, char *const *files, si
 			fprintf(stderr, "tare %s: warning: %s has the very content of %s: a copy is no further run, and hides the noise\n", self->name, files[i], files[k]);
 	}
 	return 0;
+}
+
+bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage)
+{
+	struct text words = { 0 };
+
+	if (damage && form->kind == FORM_CSV) {
+		escape(&words, path, strlen(path));
+		text_add(&words, ": ");
+		escape(&words, damage, strlen(damage));
+		fprintf(stderr, "tare %s: warning: %s\n", self->name, words.s ? words.s : damage);
+		text_free(&words);
+	}
+	return damage != NULL;
 }
 
 int form_some_match(const struct form *form, const struct labels *l, struct tare_error *err)
