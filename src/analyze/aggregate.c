@@ -34,10 +34,10 @@ struct work {
 	uint64_t *last;	 /* run * n_counters + counter: at the point before */
 	uint64_t *delta; /* likewise: from there to this one */
 	uint8_t last_missing;
-	struct {
+	struct met {
 		uint32_t thread; /* + 1 */
 		uint8_t kinds;
-	} *met; /* by label: in which thread it was met last, and as what */
+	} *met; /* by group: in which thread it was met last, and as what */
 	struct align_point before;
 	bool has_before;
 	size_t thread;
@@ -400,16 +400,20 @@ static void note_interval(struct work *w, const struct align *al, const struct s
 	}
 }
 
-/* The thread has this point for the first time. */
+/* The thread has this point for the first time; of a label with arguments, whichever they are. */
 static inline bool meet(struct work *w, const struct align_point *p)
 {
 	uint32_t thread = (uint32_t)w->thread + 1;
 	uint8_t kind = (uint8_t)(1u << p->kind);
+	struct met *met;
 
-	if (p->label == LABELS_NONE || __builtin_expect(w->met[p->label].thread == thread && w->met[p->label].kinds & kind, 1))
+	if (p->label == LABELS_NONE)
 		return false;
-	w->met[p->label].kinds = (w->met[p->label].thread == thread ? w->met[p->label].kinds : 0) | kind;
-	w->met[p->label].thread = thread;
+	met = &w->met[w->group_of[p->label]];
+	if (__builtin_expect(met->thread == thread && met->kinds & kind, 1))
+		return false;
+	met->kinds = (met->thread == thread ? met->kinds : 0) | kind;
+	met->thread = thread;
 	return true;
 }
 

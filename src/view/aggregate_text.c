@@ -214,30 +214,35 @@ static void histogram(struct text *out, const struct style *s, const struct aggr
 	grid_free(&g);
 }
 
-/* Noise of a clock is everywhere, and tells nothing of first times. */
-static void first_times(struct text *out, const struct style *s, const struct aggregate_counter *k)
+/* Noise of a clock is everywhere, and tells nothing of first times; nor does one thread, which nobody comes before. */
+static bool about_first_times(const struct aggregate *a, const struct aggregate_counter *k)
+{
+	return k->firsts && !k->unit[0] && a->n_threads > 1 && 100 * (double)k->firsts_noise >= (double)k->noise;
+}
+
+static void first_times(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
 {
 	uint64_t noisy = k->intervals - k->zero;
 
-	if (!k->firsts || k->unit[0] || 100 * (double)k->firsts_noise < (double)k->noise)
+	if (!about_first_times(a, k))
 		return;
 	put_note(out, s, INK_PLAIN, " %.0f %% of the noise lies in %" PRIu64 " of the %" PRIu64 " intervals that have any: those that end where their thread is for the first time (a begin or end of a "
-		 "label). What is done once may be done by another thread in another run: naming a region, binding a function, a thread's first malloc(3). On one CPU it is mostly the same thread: tare regions --deterministic=+cpu.",
+		 "label, whatever its arguments). What is done once may be done by another thread in another run: naming a region, binding a function, a thread's first malloc(3). On one CPU it is mostly the same thread: tare regions --deterministic=+cpu.",
 		 100 * (double)k->firsts_noise / (double)k->noise, k->firsts, noisy);
 }
 
 /* Of what the exact engine counted, each difference has a first instruction. */
-static void where_they_part(struct text *out, const struct style *s, const struct aggregate_counter *k)
+static void where_they_part(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
 {
-	if (k->quality == TARE_EXACT && !strcmp(k->name, "instructions:u") && 2 * k->firsts_noise < k->noise)
+	if (k->quality == TARE_EXACT && !strcmp(k->name, "instructions:u") && !(about_first_times(a, k) && 2 * k->firsts_noise >= k->noise))
 		put_note(out, s, INK_FAINT, " tare diverge -- COMMAND tells the first instruction in which two runs part, and what it read. One cause is a directory that is not the same in "
 			 "each run: write recordings elsewhere than where the command runs.");
 }
 
 static void causes(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
 {
-	first_times(out, s, k);
-	where_they_part(out, s, k);
+	first_times(out, a, s, k);
+	where_they_part(out, a, s, k);
 	for (size_t i = 0; i < k->n_causes; i++) {
 		const struct aggregate_cause *c = &k->cause[i];
 		struct text per = { 0 };

@@ -244,10 +244,25 @@ def damaged_and_refused():
     path = write(room("x"), trees(1))
     wrong = write(room("wrong"), trees(1) + [("K", "x", 0, 9, 3)])
     tare("aggregate", path, wrong, status=1)
+    # Where there is no place for it beside the rows, it is said all the same.
+    for words in (("summarize", wrong), ("diff", path, wrong), ("aggregate", path, wrong)):
+        said = tare(*words, "--format", "csv", status=1).stderr
+        true(f"tare {words[0]}: warning: {wrong}: 1 intervals end before they start" in said, said)
+    equal(tare("summarize", "--format", "csv", path).stderr, "", "nothing is damaged")
     true("two recordings or more" in tare("aggregate", path, status=125).stderr, "one is not enough")
     other = write(room("y"), trees(1), metadata=INSTRUCTIONS)
     true("have different counters" in tare("aggregate", path, other, status=125).stderr, "counters")
     true("have no counter 'cycles'" in tare("aggregate", "--by", "cycles", path, copy(path), status=125).stderr, "no such counter")
+
+
+@test
+def first_times_are_of_threads():
+    """Noise that another thread may have taken; where there is one thread, none has."""
+    def told(threads):
+        runs = [write(room(f"t{threads}n{n}"), trees(4, threads=threads, noise=n), metadata=INSTRUCTIONS) for n in (1, 2)]
+        return " ".join(tare("aggregate", *runs).stdout.split())
+    true("may be done by another thread" in told(3), told(3))
+    true("thread" not in told(1).split("intervals between")[1].split("intervals by how far")[0], told(1))
 
 
 @test
