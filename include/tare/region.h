@@ -229,7 +229,7 @@ TARE_API void tare_timing_finish(struct tare_timing t);
  *          tare_events_new() takes; NULL for "wall-time".
  * @err     says what cannot be had and why; may be NULL.
  *
- * Returns 0; -EBUSY when it is recording already; -ENOENT, -EACCES, -EOPNOTSUPP, ... when a counter cannot be read;
+ * Returns 0; -EBUSY when it is recording already, also where the environment asks for that (tare_regions_from_environment()); -ENOENT, -EACCES, -EOPNOTSUPP, ... when a counter cannot be read;
  * what open(2) says about the file. Measures what a region itself costs, which takes some milliseconds.
  */
 TARE_API int tare_regions_start(const char *path, const char *events, struct tare_error *err);

@@ -414,8 +414,8 @@ static const char *why_none(void)
 {
 	const char *chosen = getenv("TARE_FUNCTIONS");
 
-	return chosen && *chosen ? "nothing that ran has any, by tare/region.h or a binding to it, and TARE_FUNCTIONS chooses no function that ran"
-				 : "nothing that ran has any, by tare/region.h or a binding to it";
+	return chosen && *chosen ? "what ran has none, by tare/region.h or a binding to it, and TARE_FUNCTIONS chooses no function that ran; or it has said why it records none"
+				 : "what ran has none, by tare/region.h or a binding to it, or has said why it records none";
 }
 
 static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)

@@ -37,6 +37,7 @@ static struct self *self = &(struct self){ NULL, PROCESS };
 static struct region_recording *recording; /* self->current, which the child needs to go on */
 static unsigned generation; /* odd: recording */
 static bool looked;	    /* at the environment */
+static bool from_environment; /* it began the recording that there is */
 static struct tare_error look_error;
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -582,7 +583,8 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	int ret;
 
 	if (recording)
-		return tare_fail(err, EBUSY, "regions are being recorded already, into %.200s", recording->file.path);
+		return tare_fail(err, EBUSY, "regions are being recorded already%s, into %.200s", from_environment ? ", as TARE_REGIONS says" : "",
+				 recording->file.path);
 	if (!events)
 		events = "wall-time";
 	pthread_once(&once, set_up);
@@ -638,6 +640,7 @@ static int look(void)
 	}
 	if (ret == 0)
 		ret = start(path, events && *events ? events : NULL, JOIN, &look_error);
+	from_environment = ret == 0;
 	/* The program did not ask, so there is nobody else to tell. */
 	if (ret < 0)
 		dprintf(STDERR_FILENO, "tare: no regions are recorded: %s%s%s\n", look_error.what,
@@ -895,7 +898,7 @@ int tare_regions_start(const char *path, const char *events, struct tare_error *
 	if (!enter(0, NULL, 0))
 		return tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted the recording of a point", path);
 	pthread_mutex_lock(&region_lock);
-	looked = true;
+	look();
 	ret = start(path, events, ANEW, err);
 	pthread_mutex_unlock(&region_lock);
 	leave();
@@ -947,6 +950,7 @@ static int stop(bool for_good, struct tare_error *err)
 		return tare_fail(err, EDEADLK, "the recording cannot be stopped from a signal handler that interrupted its beginning");
 	}
 	r = recording;
+	from_environment = false;
 	if (!r) {
 		pthread_mutex_unlock(&region_lock);
 		put_back(at);

@@ -250,13 +250,25 @@ static uint64_t take(struct region_file *f, uint64_t n)
 	return at;
 }
 
+/* Nothing could be written there: the next try takes the same place, or the file would grow by nothing. */
+static void give_back(struct region_file *f, uint64_t at, uint64_t n)
+{
+	uint64_t end = at + (n + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE;
+
+	__atomic_compare_exchange_n(&f->head->next, &end, at, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 void *region_file_map(struct region_file *f, size_t size, bool at_once, uint64_t *offset)
 {
 	int fd = descriptor(f);
 	uint64_t at = fd < 0 ? 0 : take(f, size);
 	void *map;
 
-	if (!at || reserve(fd, at, size) < 0)
+	if (at && reserve(fd, at, size) < 0) {
+		give_back(f, at, size);
+		at = 0;
+	}
+	if (!at)
 		return NULL;
 	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at_once ? MAP_POPULATE : 0), fd, (off_t)at);
 	if (offset)
@@ -268,7 +280,7 @@ int region_file_append(struct region_file *f, const void *bytes, size_t n)
 {
 	int kept = errno, fd = descriptor(f), ret = 0;
 	const char *p = bytes;
-	uint64_t at = fd < 0 ? 0 : take(f, n), first = at;
+	uint64_t at = fd < 0 ? 0 : take(f, n), first = at, size = n;
 
 	if (!at)
 		ret = -errno;
@@ -292,6 +304,8 @@ int region_file_append(struct region_file *f, const void *bytes, size_t n)
 		(void)!syscall(SYS_pwrite64, fd, none, sizeof(none), (off_t)first);
 		region_file_punch(f, first, (at - first + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE);
 	}
+	if (ret < 0 && at)
+		give_back(f, first, size);
 	errno = kept;
 	return ret;
 }

@@ -423,6 +423,27 @@ TEST(children_of_clone_while_a_thread_starts_and_stops)
 	unlink(path);
 }
 
+TEST(started_where_the_environment_has_asked_for_it)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct timeline *t;
+
+	snprintf(path, sizeof(path), "region-test-%d.tare", (int)getpid());
+	setenv("TARE_REGIONS", path, 1);
+	CHECK_EQ(tare_regions_start("elsewhere", NULL, &err), -EBUSY);
+	CHECK(strstr(err.what, "TARE_REGIONS") && strstr(err.what, path), "%s", err.what);
+	many(1);
+	stop();
+	CHECK_EQ(access("elsewhere", F_OK), -1);
+	t = reopen();
+	expect_thread(t, 0, "outer( inner( inner) outer)");
+	timeline_close(t);
+	start("none"); /* it asked once */
+	many(1);
+	stop();
+	unlink(path);
+}
+
 TEST(started_twice)
 {
 	struct tare_error err = TARE_ERROR_INIT;

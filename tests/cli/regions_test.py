@@ -206,6 +206,20 @@ def refused():
 
 
 @test
+def a_full_disk_holds_what_was_written():
+    """The file does not grow by what nobody could write."""
+    os.mkdir(inside("full"))
+    script = 'mount -t tmpfs -o size=1m none full || exit 77; "$0" regions -o full/x.tare -- "$1" loop 200000 1; stat -c %s full/x.tare; "$0" summarize --format json full/x.tare'
+    r = subprocess.run(["unshare", "-rm", "sh", "-c", script, TARE, PROGRAM], capture_output=True, text=True, env=ENV, cwd=ROOM.name)
+    if r.returncode == 77 or "unshare failed" in r.stderr:
+        skip("no file system can be mounted here")
+    size, document = r.stdout.split("\n", 1)
+    true(int(size) <= 1 << 20, f"{size} bytes")
+    lost, = re.findall(r"warning: ([0-9]+) points are missing", r.stderr)
+    equal(sum(r["count"] for r in json.loads(document)["labels"] if r["label"] == "work") * 2 + int(lost) > 390000, True, f"{lost} of 400000")
+
+
+@test
 def a_file_that_is_something_else_is_left_alone():
     """By the environment alone; the program runs all the same."""
     path = inside("notes.txt")
