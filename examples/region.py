@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Named parts of a Python program.
 
-    PYTHONPATH=bindings/python tare regions -o region.tare -- python3 examples/region.py
+    tare regions -o region.tare -- python3 examples/region.py
     tare summarize region.tare
+
+Where tare is not installed: PYTHONPATH=bindings/python.
 """
 import threading
 

@@ -459,4 +459,28 @@ def rust():
     equal(ways("rust.tare"), [("Rust", 6, True), ("Rust, by label", 1, True)])
 
 
+@test
+def rust_programs_start():
+    """A crate that depends on ours: with libtare.a in it, and with libtare.so and a build.rs as README.md has it."""
+    if not shutil.which("cargo"):
+        skip("no cargo (the Debian package of that name)")
+    own = Path(ROOM.name, "own")
+    (own / "src").mkdir(parents=True)
+    (own / "Cargo.toml").write_text(f'[package]\nname = "own"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\ntare = {{ path = "{TOP}/bindings/rust" }}\n')
+    (own / "src/main.rs").write_text('tare::region!(MAIN, "main");\nfn main() {\n    let _r = tare::region(&MAIN);\n}\n')
+    alone = {k: v for k, v in ENV.items() if k != "LD_LIBRARY_PATH"} | {"CARGO_TARGET_DIR": os.path.join(ROOM.name, "own-target")}
+    tare_pc = Path(LIBRARY).parents[2] / "meson-uninstalled"
+    for shared in (False, True):
+        if shared:
+            readme = Path(TOP, "bindings/rust/README.md").read_text()
+            (own / "build.rs").write_text(re.search(r"    fn main.*?\n    }\n", readme, re.S).group())
+        packages = {"PKG_CONFIG_PATH": ROOM.name, "PKG_CONFIG_LIBDIR": ROOM.name} if shared else {"PKG_CONFIG_PATH": str(tare_pc)}
+        sh("cargo", "build", "--offline", "--quiet", "--manifest-path", str(own / "Cargo.toml"), env={**alone, **packages})
+        program = os.path.join(ROOM.name, "own-target/debug/own")
+        needed = "libtare.so" in sh("readelf", "-d", program).stdout
+        equal(needed, shared or not shutil.which("pkg-config"), "libtare.so is needed")
+        sh(TARE, "regions", "-q", "-e", "none", "-o", "own.tare", "--", program, env=alone)
+        equal(words("own.tare"), ["main( main)"], f"shared: {shared}")
+
+
 main()

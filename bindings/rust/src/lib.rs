@@ -14,7 +14,7 @@
 //! ```
 //!
 //! `tare regions -o run.tare -- program` records, as does [`start`]. Off, a region costs a load and a branch at its begin and
-//! its end. Needs libtare and nothing else: `TARE_LIB_DIR` says where, if the linker does not know.
+//! its end. Needs libtare and nothing else: pkg-config says where, or `TARE_LIB_DIR` (README.md).
 #![warn(missing_docs)]
 
 use std::ffi::{CStr, CString};
