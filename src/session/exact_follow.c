@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,17 +22,54 @@ enum exact_class exact_class_of(const struct encoding *e)
 	return (enum exact_class)e->attr.config;
 }
 
-static int hand_over(const struct exact_follow *plan, const struct follow *f, struct tare_error *err)
-{
-	int ret = launched_samples(&f->child, plan->each, plan->with, err);
+/* What is handed over, until that fails. */
+struct handing {
+	const struct exact_follow *plan;
+	struct exact_followed *out;
+	uint64_t begin_ns;
+	int failed;
+};
 
-	return ret == 0 && plan->round ? plan->round(plan->with, err) : ret;
+static void stop_handing(struct handing *h, int why)
+{
+	h->failed = why;
+	h->out->wall_ns = now_ns() - h->begin_ns;
+}
+
+static int each(void *with, const struct exact_sample *s)
+{
+	struct handing *h = with;
+	int ret = h->failed ? 0 : h->plan->each(h->plan->with, s);
+
+	if (ret >= 0 || !h->plan->goes_on || ret == -EPIPE)
+		return ret;
+	stop_handing(h, ret);
+	return 0;
+}
+
+static int hand_over(struct handing *h, const struct follow *f, struct tare_error *err)
+{
+	const struct exact_follow *plan = h->plan;
+	struct tare_error also = TARE_ERROR_INIT;
+	bool before = h->failed;
+	int ret = launched_samples(&f->child, each, h, before ? &also : err);
+
+	if (ret == 0 && !h->failed && plan->round)
+		ret = plan->round(plan->with, err);
+	else
+		return ret;
+	if (ret < 0 && plan->goes_on && ret != -EPIPE) {
+		stop_handing(h, ret);
+		ret = 0;
+	}
+	return ret;
 }
 
 /* tare's own signal to end it is sent before the last samples are asked for: it runs until then. */
-static int wait_for_end(const struct exact_follow *plan, struct follow *f, struct exact_followed *out, uint64_t begin,
-			struct tare_error *err)
+static int wait_for_end(struct handing *h, struct follow *f, struct tare_error *err)
 {
+	const struct exact_follow *plan = h->plan;
+	struct exact_followed *out = h->out;
 	bool ending = false;
 	int ret = 0;
 
@@ -41,11 +79,11 @@ static int wait_for_end(const struct exact_follow *plan, struct follow *f, struc
 
 		poll(fds, ARRAY_SIZE(fds), LOOK_MS);
 		ending = follow_ended(f);
-		ret = hand_over(plan, f, err);
+		ret = hand_over(h, f, err);
 		if (ending)
 			break;
-		out->timed_out = plan->timeout_ns && now_ns() - begin >= plan->timeout_ns;
-		out->enough = ret == 0 && plan->enough && plan->enough(plan->with);
+		out->timed_out = plan->timeout_ns && now_ns() - h->begin_ns >= plan->timeout_ns;
+		out->enough = ret == 0 && !h->failed && plan->enough && plan->enough(plan->with);
 		ending = out->timed_out || out->enough;
 		if (ending)
 			kill(f->child.pid, SIGTERM);
@@ -64,20 +102,20 @@ static void look_for_uncounted(const struct follow *f, struct exact_followed *ou
 
 int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err)
 {
+	struct handing h = { .plan = plan, .out = out };
 	struct follow f;
-	uint64_t begin = 0;
 	int ret = follow_prepare(&f, &plan->who, err), late;
 
 	*out = (struct exact_followed){ 0 };
 	f.child.every = plan->every;
 	f.child.profile = plan->mappings;
 	if (ret == 0) {
-		begin = now_ns();
+		h.begin_ns = now_ns();
 		ret = follow_release(&f, err);
 	}
 	out->began = ret == 0;
 	if (ret == 0)
-		ret = wait_for_end(plan, &f, out, begin, err);
+		ret = wait_for_end(&h, &f, err);
 	if (out->began) {
 		struct tare_error also = TARE_ERROR_INIT;
 
@@ -89,16 +127,19 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 				kill(f.child.pid, SIGTERM);
 			poll(&fd, 1, LOOK_MS);
 			follow_ended(&f);
-			late = launched_samples(&f.child, plan->each, plan->with, &also);
-			if (late < 0 && ret == 0) {
+			late = launched_samples(&f.child, each, &h, &also);
+			if (late < 0 && ret == 0 && !h.failed) {
 				ret = late;
 				*err = also;
 			}
 		}
-		out->wall_ns = now_ns() - begin;
+		if (!h.failed)
+			out->wall_ns = now_ns() - h.begin_ns;
 		if (ret == 0)
-			ret = hand_over(plan, &f, err);
+			ret = hand_over(&h, &f, err);
 		look_for_uncounted(&f, out);
+		ret = ret < 0 ? ret : h.failed;
+		out->went_on = h.failed && f.has_status && !out->timed_out;
 	}
 	out->exec_code = f.exec_code;
 	out->by_signal = f.by_signal;

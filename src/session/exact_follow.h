@@ -10,8 +10,13 @@ struct exact_follow {
 	struct exact_every every;
 	bool mappings;	     /* told too: before the first sample in them */
 	uint64_t timeout_ns; /* 0: none */
+	/*
+	 * What fails ends the command; with `goes_on` it goes on to its own end, or to the timeout, and the rest of its samples is dropped; but for
+	 * -EPIPE: nobody is there any more to read.
+	 */
 	exact_sample_fn *each;
 	void *with;
+	bool goes_on;
 	/* After each time that samples were handed over; may be NULL. */
 	int (*round)(void *with, struct tare_error *err);
 	bool (*enough)(void *with); /* asked then: whether it is to end, as by timeout_ns; may be NULL */
@@ -21,7 +26,8 @@ struct exact_follow {
 struct exact_followed {
 	bool began, timed_out, enough, has_status;
 	int exec_code, by_signal, wait_status;
-	uint64_t wall_ns;
+	bool went_on;	  /* something failed, and it came to its own end all the same */
+	uint64_t wall_ns; /* of which samples were handed over */
 	char uncounted[200]; /* what of it the engine did not see, and why; "": nothing */
 };
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "base/program.h"
@@ -146,6 +147,30 @@ bool follow_ended(struct follow *f)
 		ending |= take_signal(f, &s);
 	reap(f);
 	return ending || f->has_status || tasks_gone(f);
+}
+
+static int ms_until(uint64_t until_ns)
+{
+	struct timespec t;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return now >= until_ns ? 0 : (until_ns - now) / 1000000 >= INT_MAX ? INT_MAX : (int)((until_ns - now) / 1000000) + 1;
+}
+
+bool follow_to_end(struct follow *f, uint64_t until_ns)
+{
+	while (f->child.pid && !follow_ended(f)) {
+		int wait = until_ns ? ms_until(until_ns) : -1;
+		struct pollfd fds[2] = { { .fd = f->signals.fd, .events = POLLIN },
+					 { .fd = follow_wake_fd(f), .events = POLLIN } };
+
+		if (!wait)
+			break;
+		poll(fds, ARRAY_SIZE(fds), wait);
+	}
+	return f->has_status;
 }
 
 void follow_end(struct follow *f)

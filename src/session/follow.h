@@ -41,6 +41,11 @@ int follow_wake_fd(const struct follow *f);
  * command decide: it gets it too, and its end is the end. A second one, or a first one without command, ends.
  */
 bool follow_ended(struct follow *f);
+/*
+ * The command comes to its own end, of which nothing is recorded any more; `until_ns` (CLOCK_MONOTONIC; 0: none) is the last moment. False when it
+ * was not its own: there is no command, the time was up, or signals said so.
+ */
+bool follow_to_end(struct follow *f, uint64_t until_ns);
 /* Whatever still runs of the command is asked to end and waited for, unless two more signals say not to. */
 void follow_end(struct follow *f);
 void follow_close(struct follow *f);

@@ -490,7 +490,7 @@ static bool counts_all_time(const struct perf_event_attr *a)
 	       !a->exclude_user && !a->exclude_kernel;
 }
 
-static int end(struct recording *r)
+static int end(struct recording *r, bool broke_off)
 {
 	uint64_t known = 0;
 	bool all_known = true;
@@ -498,7 +498,7 @@ static int end(struct recording *r)
 
 	r->out->wall_ns = now_ns() - r->begin_ns;
 	r->out->rings = sampler_rings(r->sampler);
-	if (ret == 0)
+	if (ret == 0 && !broke_off)
 		ret = drain(r);
 	/* Of a recording that broke off, too: what is told of it is to be right. */
 	for (size_t i = 0; i < r->n; i++) {
@@ -506,6 +506,7 @@ static int end(struct recording *r)
 		struct tare_error also = TARE_ERROR_INIT;
 		int got = sampler_total(r->sampler, &r->event[i], &t->total, ret < 0 ? &also : r->err);
 
+		t->total_unknown = got < 0;
 		t->clock = got == 0 && counts_all_time(&r->event[i].attr);
 		t->share = got == 0 ? share_of(r, &r->event[i], &t->total) : 1;
 		all_known &= got == 0 && t->total.lost_known;
@@ -516,8 +517,15 @@ static int end(struct recording *r)
 	}
 	if (all_known && known > r->out->lost) /* those after which nothing was written that could tell */
 		r->out->lost = known;
-	follow_end(&r->follow);
 	return ret;
+}
+
+/* A command is not to die of a disk that is full for tare. */
+static bool goes_on(struct recording *r, int why)
+{
+	uint64_t until_ns = r->plan->timeout_ns ? r->begin_ns + r->plan->timeout_ns : 0;
+
+	return why < 0 && why != -EPIPE && follow_to_end(&r->follow, until_ns);
 }
 
 int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
@@ -548,9 +556,11 @@ int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sa
 		struct tare_error *told = r.err;
 
 		r.err = ret < 0 ? &also : told;
-		late = end(&r);
+		late = end(&r, ret < 0);
 		r.err = told;
 		ret = ret < 0 ? ret : late;
+		outcome->went_on = goes_on(&r, ret);
+		follow_end(&r.follow);
 	}
 	follow_close(&r.follow);
 	outcome->by_signal = r.follow.by_signal;

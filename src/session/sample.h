@@ -36,6 +36,7 @@ struct sample_tally {
 	bool member; /* read when its leader overflows; has no samples of its own */
 	uint64_t samples, period_sum; /* handed over; the events that they stand for */
 	struct sampler_total total;   /* what was counted meanwhile */
+	bool total_unknown; /* of some threads it was not told */
 	bool clock;   /* of all time on a CPU: what it counted is ns that samples should stand for */
 	double share; /* of the time that it was on the PMU; 1: all, or not known */
 };
@@ -51,13 +52,14 @@ struct sample_outcome {
 	uint64_t aux_full, aux_gaps, aux_collided; /* times an area was full; had gaps; samples fell on one another, as often as was told */
 	bool aux;		/* an event sampled so */
 	uint64_t first_ns, last_ns; /* of samples; 0: none */
-	uint64_t wall_ns;
+	uint64_t wall_ns;	/* that was recorded */
 	struct sampler_rings rings;
 	bool exact;		/* by the exact engine: the same samples in every run */
 	uint64_t period;	/* of its first event */
 	bool jitter;		/* ... on average */
 	bool accesses;		/* of memory, with their addresses */
 	bool broke_off;		/* what came later could not be put down */
+	bool went_on;		/* ... and the command came to its own end all the same */
 	bool began;		/* the command ran, or the tasks were sampled: there is a recording */
 	bool kernel_left_out;	/* this user may not sample the kernel */
 	bool kernel_unplaced;	/* the kernel was sampled, and its addresses are hidden */
@@ -90,7 +92,10 @@ struct sample_plan {
 	size_t aux_bytes; /* of each AUX area, where there are some */
 };
 
-/* 0, or a negative errno: what failed. The outcome holds what was recorded until then. */
+/*
+ * 0, or a negative errno: what failed. The outcome holds what was recorded until then. Where the sink fails the command goes on to its end, or to
+ * timeout_ns, unrecorded; but for -EPIPE: nobody is there any more to read, and it is asked to end.
+ */
 int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
 	       struct tare_error *err);
 /*

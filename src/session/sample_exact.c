@@ -34,7 +34,7 @@ struct exact_recording {
 	} *process; /* by serial */
 	size_t processes;
 	struct {
-		bool known;
+		bool known, ended;
 		uint32_t serial;
 	} *thread; /* by `born` */
 	size_t threads;
@@ -329,17 +329,22 @@ static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 		put_stack(r, s, a->sample_regs_user);
 	if (a->sample_type & PERF_SAMPLE_DATA_SRC)
 		put64(r, data_source(s));
+	ret = end_record(r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP);
+	if (ret < 0)
+		return ret;
 	r->out->event[0].samples++;
 	r->out->event[0].period_sum += a->sample_period;
 	if (!r->out->first_ns || s->time_ns < r->out->first_ns)
 		r->out->first_ns = s->time_ns;
 	if (s->time_ns > r->out->last_ns)
 		r->out->last_ns = s->time_ns;
-	return end_record(r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP);
+	return 0;
 }
 
 static int put_end(struct exact_recording *r, const struct exact_sample *s)
 {
+	if (s->born < r->threads)
+		r->thread[s->born].ended = true;
 	for (size_t i = 0; s->counts && i < r->n; i++)
 		r->out->event[i].total.value += (uint64_t)s->counts[exact_class_of(r->event[i].enc)];
 	return put_task(r, s, PERF_RECORD_EXIT, s->pid, s->pid);
@@ -491,6 +496,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 		.mappings = true,
 		.timeout_ns = plan->timeout_ns,
 		.each = take,
+		.goes_on = true,
 		.round = round_done,
 		.enough = enough,
 	};
@@ -521,6 +527,11 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	outcome->large_enough = f.enough;
 	outcome->has_status = f.has_status;
 	outcome->wait_status = f.wait_status;
+	outcome->went_on = f.went_on;
+	if (r->n && outcome->event)
+		outcome->event[0].total_unknown = ret < 0;
+	for (size_t i = 0; i < r->threads && r->n; i++)
+		outcome->event[0].total_unknown |= r->thread[i].known && !r->thread[i].ended;
 	outcome->wall_ns = f.wall_ns;
 	for (size_t i = 0; i < r->n; i++)
 		free(r->event[i].ids);

@@ -179,6 +179,7 @@ struct memory {
 	unsigned char *bytes;
 	size_t n, rounds, events;
 	int fail_after; /* records() fails then */
+	int fails_with; /* 0: ENOSPC */
 };
 
 static int keep_begin(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err)
@@ -196,7 +197,7 @@ static int keep(struct sample_sink *self, const unsigned char *bytes, size_t n, 
 	struct memory *m = (struct memory *)self;
 
 	if (m->fail_after && !--m->fail_after)
-		return tare_fail(err, ENOSPC, "the disk is full");
+		return tare_fail(err, m->fails_with ? m->fails_with : ENOSPC, "the disk is full");
 	m->bytes = realloc(m->bytes, m->n + n);
 	memcpy(m->bytes + m->n, bytes, n);
 	m->n += n;
@@ -246,7 +247,7 @@ static int record(const char *script, struct memory *m, struct sample_outcome *o
 	struct sampler *probe;
 	const struct sampler_options none = { 4096, 4096, -1 };
 
-	*m = (struct memory){ .sink = { keep_begin, keep, keep_round }, .fail_after = m->fail_after };
+	*m = (struct memory){ .sink = { keep_begin, keep, keep_round }, .fail_after = m->fail_after, .fails_with = m->fails_with };
 	*err = (struct tare_error)TARE_ERROR_INIT;
 	if (sampler_new(&probe, &none, err) < 0)
 		tap_skip("perf", "%s", err->what);
@@ -280,15 +281,26 @@ TEST(a_command_with_its_children)
 	free(m.bytes);
 }
 
-TEST(a_sink_that_fails_ends_the_command)
+TEST(a_command_goes_on_where_its_sink_fails)
 {
 	struct memory m = { .fail_after = 1 };
 	struct sample_outcome o;
 	struct tare_error err;
 
-	CHECK_EQ(record("exec sleep 100", &m, &o, &err), -ENOSPC);
+	CHECK_EQ(record(BUSY "sleep 0.4; exit 3", &m, &o, &err), -ENOSPC);
 	CHECK(!strcmp(err.what, "the disk is full"), "%s", err.what);
-	CHECK(o.has_status && WIFSIGNALED(o.wait_status) && WTERMSIG(o.wait_status) == SIGTERM);
+	CHECK(o.went_on && o.has_status && WIFEXITED(o.wait_status) && WEXITSTATUS(o.wait_status) == 3);
+	sample_outcome_free(&o);
+}
+
+TEST(a_pipe_that_nobody_reads_ends_the_command)
+{
+	struct memory m = { .fail_after = 1, .fails_with = EPIPE };
+	struct sample_outcome o;
+	struct tare_error err;
+
+	CHECK_EQ(record("exec sleep 100", &m, &o, &err), -EPIPE);
+	CHECK(!o.went_on && o.has_status && WIFSIGNALED(o.wait_status) && WTERMSIG(o.wait_status) == SIGTERM);
 	sample_outcome_free(&o);
 }
 

@@ -138,6 +138,7 @@ int window_exact(const struct window_plan *plan, struct window_sink *to, struct 
 		.timeout_ns = plan->timeout_ns,
 		.each = take,
 		.with = &x,
+		.goes_on = true,
 	};
 	struct exact_followed f = { .began = false };
 	int ret = x.value ? exact_follow(&how, &f, err) : tare_fail_nomem(err);

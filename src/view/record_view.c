@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
+#include <sys/wait.h>
 #include "view/escape.h"
 #include "view/record_view.h"
 
@@ -29,8 +30,11 @@ static void put_exact(struct text *out, const struct sample_outcome *o, const st
 {
 	text_add(out, "  by the exact engine: every ");
 	put_count(out, s, o->period);
-	text_add(out, "%s of %s, of which there were ", o->jitter && o->period >= 4 ? " on average" : "", o->event[0].name);
-	put_count(out, s, o->event[0].total.value);
+	text_add(out, "%s of %s", o->jitter && o->period >= 4 ? " on average" : "", o->event[0].name);
+	if (!o->event[0].total_unknown) {
+		text_add(out, ", of which there were ");
+		put_count(out, s, o->event[0].total.value);
+	}
 	text_add(out, "\n");
 }
 
@@ -195,6 +199,14 @@ static void put_whole(struct text *out, const struct sample_outcome *o, const st
 		put_confidence(out, o, only, s);
 }
 
+static void put_went_on(struct text *out, const struct sample_outcome *o)
+{
+	if (WIFSIGNALED(o->wait_status))
+		text_add(out, "  the command went on unrecorded, until signal %d ended it\n", WTERMSIG(o->wait_status));
+	else
+		text_add(out, "  the command went on unrecorded to its end, with exit status %d\n", WEXITSTATUS(o->wait_status));
+}
+
 void record_view(struct text *out, const struct sample_outcome *o, const char *file, uint64_t file_bytes,
 		 bool loss_only, const struct style *s)
 {
@@ -239,6 +251,8 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 		put_missed(out, o, &o->event[i], s);
 	if (o->aux)
 		put_aux(out, o, loss_only, s);
+	if (o->went_on)
+		put_went_on(out, o);
 	if (loss_only)
 		return;
 	if (samples)

@@ -371,6 +371,28 @@ def ends_at_a_size():
         true(r.returncode == 125 and "is no size of a file" in r.stderr, f"{size}: {r.stderr}")
 
 
+ON_A_FULL_DISK = r"""
+mkdir full; mount -t tmpfs -o size=100k none full || exit 77
+"$1" record --precise -c 101 -o full/x.data -- sh -c 'i=0; while [ $i -lt 9000 ]; do i=$((i + 1)); done; echo to its end; exit 7' 2> said
+echo $?
+"$1" dump --counts full/x.data
+"""
+
+
+@test
+def a_disk_that_gets_full_is_no_end_of_the_command():
+    exact_or_skip()
+    r = sh("unshare", "-rm", "sh", "-c", ON_A_FULL_DISK, "sh", TARE)
+    if r.returncode == 77 or "unshare failed" in r.stderr:
+        skip("no file system can be mounted here")
+    said = Path(ROOM.name, "said").read_text()
+    equal(r.stdout.splitlines()[:2], ["to its end", "125"], said)
+    true("went on unrecorded to its end, with exit status 7\n" in said and "the recording broke off" in said, said)
+    true("every 101 on average of exact/accesses/\n" in said, f"how many there were is not known: {said}")
+    told = re.search(r"([\d,]+) samples in", said)[1].replace(",", "")
+    true(re.search(rf"\b{told}\b.* SAMPLE|SAMPLE .*\b{told}\b", r.stdout), f"{told} samples, in the file: {r.stdout}")
+
+
 @test
 def what_cannot_be():
     exact_or_skip()

@@ -353,7 +353,7 @@ def a_whole_recording_outlives_broken_ones():
         true(said.returncode == 125 and b"broke off" in said.stderr and file.read_bytes() != good, said.stderr.decode())
         equal(old.read_bytes() == good, True, "the whole one")
     broken = file.read_bytes()
-    said = sh(TARE, "record", "-o", file, *spin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))).stderr.decode()
+    said = sh(TARE, "record", "-o", file, *spin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (450, 450))).stderr.decode()
     true("0 samples in" in said and "nothing of it is kept" in said and "can be read" not in said and ".part" not in said, said)
     equal((sorted(f.name for f in room.iterdir()), file.read_bytes() == broken), ([file.name, old.name], True), said)
     record("-q", *spin, file=file)
@@ -396,12 +396,12 @@ def every_output_says_that_it_broke_off():
 @test
 def what_found_room_is_told_and_read():
     """A file that may grow no further, as on a full disk: told are the samples that are in it, for every reader."""
-    for most, options in ((200000, []), (60000, ["--call-graph", "dwarf"]), (30000, ["-z", "--call-graph", "dwarf"]))[:2 + has_zstd()]:
+    for most, options in ((40000, []), (60000, ["--call-graph", "dwarf"]), (50000, ["-z", "--call-graph", "dwarf"]))[:2 + has_zstd()]:
         def small():
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
         out = sh(TARE, "record", *options, "-o", FILE, "-e", "cpu-clock:u", "-F", "5000", "--",
-                 sys.executable, "-S", "-c", "import time\nwhile time.process_time() < 3: pass", preexec_fn=small)
+                 sys.executable, "-S", "-c", "import time\nwhile time.process_time() < 1: pass", preexec_fn=small)
         said = out.stderr.decode()
         equal(out.returncode, 125, said)
         told = int(re.search(r"([\d,]+) samples? in", said).group(1).replace(",", ""))
@@ -629,6 +629,22 @@ def a_full_disk_is_one_line_and_125():
     equal(out.returncode, 125)
     equal(out.stderr.decode().splitlines()[0], "tare record: cannot write to /dev/full: No space left on device")
     true("keeps nothing" in out.stderr.decode(), "and no word of a file that can be read")
+
+
+@test
+def a_disk_that_gets_full_is_no_end_of_the_command():
+    """What found room can be read; the command and what it says are its own."""
+    most = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60 << 10, resource.RLIM_INFINITY))
+    command = [sys.executable, "-S", "-c", "sum(i * i for i in range(2000000)); import os; os.write(1, b'to its end'); os._exit(7)"]
+    out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "10000", "--", *command, preexec_fn=most)
+    equal((out.returncode, out.stdout), (125, b"to its end"), out.stderr)
+    said = out.stderr.decode()
+    true("the command went on unrecorded to its end, with exit status 7\n" in said and "the recording broke off" in said, said)
+    true(f"cannot write to {FILE}: File too large" in said, said)
+    told = int(re.search(r"([\d,]+) samples in", said)[1].replace(",", ""))
+    equal(dump("-r", "sample").count("\n"), told, "samples in the file")
+    out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "10000", "--timeout", "1s", "--", "sh", "-c", "while :; do :; done", preexec_fn=most)
+    true(out.returncode == 125 and b"went on" not in out.stderr, f"--timeout ends it: {out.stderr}")
 
 
 @test
