@@ -39,8 +39,10 @@ struct adding {
 	struct region_halves halves;
 	size_t thread; /* in r->thread */
 	size_t threads_before; /* in r->thread, of the recordings before */
-	uint64_t *first_by; /* per thread of this one: its first value of r->by; NULL: no single ones are kept */
-	bool *has_first;
+	struct first {
+		uint64_t region, timing; /* r->by at the first begin of a region, at the first start of a timing */
+		bool has_region, has_timing;
+	} *first_by; /* per thread of this one; NULL: no single ones are kept */
 	uint64_t first[TIMELINE_COUNTERS_MAX], last[TIMELINE_COUNTERS_MAX];
 	uint8_t seen, all; /* counters that have a first; all of them */
 };
@@ -331,8 +333,12 @@ static void place_singles(struct adding *a)
 
 		if (!s->detached || s->thread < a->threads_before)
 			continue;
-		s->begin_known = a->has_first[thread] && s->begin >= a->first_by[thread];
-		s->begin = s->begin_known ? s->begin - a->first_by[thread] : 0;
+
+		const struct first *f = &a->first_by[thread];
+		uint64_t from = f->has_region ? f->region : f->timing;
+
+		s->begin_known = (f->has_region || f->has_timing) && s->begin >= from;
+		s->begin = s->begin_known ? s->begin - from : 0;
 	}
 }
 
@@ -521,6 +527,16 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 	return true;
 }
 
+static void note_start(struct adding *a, const struct timeline_point *p)
+{
+	struct first *f = &a->first_by[a->thread - a->threads_before];
+
+	if (f->has_timing || p->missing >> a->r->by & 1)
+		return;
+	f->timing = p->value[a->r->by];
+	f->has_timing = true;
+}
+
 static bool detached(struct adding *a, const struct timeline_point *p)
 {
 	struct region_half h = { .number = p->number, .row = row_of(a, p->label), .label = p->label, .offset = p->offset, .missing = p->missing,
@@ -531,6 +547,8 @@ static bool detached(struct adding *a, const struct timeline_point *p)
 	if (h.row == NO_ROW)
 		return false;
 	memcpy(h.value, p->value, a->r->n_counters * sizeof(*p->value));
+	if (a->first_by && h.is_start)
+		note_start(a, p);
 	switch (region_halves_meet(&a->halves, &h, &other)) {
 	case REGION_HALF_WHOLE:
 		return add_detached(a, &other, p);
@@ -645,8 +663,8 @@ static int one_thread(struct adding *a, size_t i, struct tare_error *err)
 		}
 	cursor_close(cursor);
 	if (a->single) {
-		a->first_by[a->thread - a->threads_before] = a->first[a->r->by];
-		a->has_first[a->thread - a->threads_before] = a->seen >> a->r->by & 1;
+		a->first_by[a->thread - a->threads_before].region = a->first[a->r->by];
+		a->first_by[a->thread - a->threads_before].has_region = a->seen >> a->r->by & 1;
 	}
 	a->stack.depth = 0; /* a reader balances what it gives; nothing is open but after an error */
 	for (size_t c = 0; ret == 0 && c < a->r->n_counters; c++)
@@ -674,10 +692,9 @@ static int find_single(struct adding *a, struct tare_error *err)
 		return 0;
 	a->single = calloc(a->info->n_labels + 1, sizeof(*a->single));
 	a->first_by = calloc(a->info->n_threads + 1, sizeof(*a->first_by));
-	a->has_first = calloc(a->info->n_threads + 1, sizeof(*a->has_first));
 	if (!r->single)
 		r->single = calloc(r->options.singles + 1, sizeof(*r->single));
-	if (!a->single || !r->single || !a->first_by || !a->has_first)
+	if (!a->single || !r->single || !a->first_by)
 		return tare_fail_nomem(err);
 	for (uint32_t i = 0; i < a->info->n_labels; i++)
 		a->single[i] = !strcmp(timeline_label(a->t, i)->name, r->options.single);
@@ -797,7 +814,6 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	free(a.row_of);
 	free(a.single);
 	free(a.first_by);
-	free(a.has_first);
 	free(a.way);
 	free(a.own);
 	region_halves_free(&a.halves);

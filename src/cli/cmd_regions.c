@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fixed_say.h"
+#include "cli/input.h"
 #include "cli/kept_output.h"
 #include "exact/exact.h"
 #include "record/region_counters.h"
@@ -440,6 +441,8 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		o->fixed.set = FIXED_LAYOUT;
 	if (o->fixed.set)
 		plan.fixed = &o->fixed;
+	if (!o->quiet)
+		input_tell_left_part(self->name, o->output);
 	ret = kept_output_begin(&kept, o->output, argv[0], err);
 	if (ret == 0)
 		ret = region_file_create(&file, kept.path, o->counters, command, true, err);

@@ -72,11 +72,22 @@ void input_say_parts(struct text *out, size_t n)
 		text_add(out, ", the newest of %zu (.part, .part-2, ...): rm takes away what is not wanted", n);
 }
 
-static void tell_left_part(const char *command, const char *path)
+static void say_part(const char *command, const char *part, size_t n, const char *is)
+{
+	struct text out = { 0 };
+
+	escape(&out, part, strlen(part));
+	text_add(&out, " %s: a recording whose recorder was killed", is);
+	input_say_parts(&out, n);
+	if (!out.failed)
+		fprintf(stderr, "tare %s: note: %s\n", command, out.s);
+	text_free(&out);
+}
+
+static void tell_newer_part(const char *command, const char *path)
 {
 	char place[PATH_MAX], part[FILE_PART_ROOM];
 	struct stat st, of;
-	struct text out = { 0 };
 	size_t n;
 
 	if (stat(path, &st) < 0 || file_place(path, place) <= 0)
@@ -84,14 +95,17 @@ static void tell_left_part(const char *command, const char *path)
 	n = file_part_left(place, recording_unfinished, part);
 	if (!n || stat(part, &of) < 0)
 		return;
-	if (of.st_mtim.tv_sec < st.st_mtim.tv_sec || (of.st_mtim.tv_sec == st.st_mtim.tv_sec && of.st_mtim.tv_nsec <= st.st_mtim.tv_nsec))
-		return;
-	escape(&out, part, strlen(part));
-	text_add(&out, " is newer: a recording whose recorder was killed");
-	input_say_parts(&out, n);
-	if (!out.failed)
-		fprintf(stderr, "tare %s: note: %s\n", command, out.s);
-	text_free(&out);
+	if (of.st_mtim.tv_sec > st.st_mtim.tv_sec || (of.st_mtim.tv_sec == st.st_mtim.tv_sec && of.st_mtim.tv_nsec > st.st_mtim.tv_nsec))
+		say_part(command, part, n, "is newer");
+}
+
+void input_tell_left_part(const char *command, const char *path)
+{
+	char place[PATH_MAX], part[FILE_PART_ROOM];
+	size_t n = file_place(path, place) > 0 ? file_part_left(place, recording_unfinished, part) : 0;
+
+	if (n)
+		say_part(command, part, n, "is there, too");
 }
 
 void input_note_recording(const char *command, const char *path)
@@ -101,7 +115,7 @@ void input_note_recording(const char *command, const char *path)
 	input_note(path);
 	if (alloc_path(blocks, sizeof(blocks), path))
 		input_note(blocks);
-	tell_left_part(command, path);
+	tell_newer_part(command, path);
 }
 
 void input_note_recordings(const char *command, char *const *paths, size_t n)

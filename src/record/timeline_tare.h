@@ -68,7 +68,7 @@ struct tare_timeline {
 	size_t n_blocks, block_room;
 	struct tare_names { char *s; size_t len, room; } names;
 	struct { size_t first, n; } *span; /* of each thread's blocks */
-	struct { uint32_t process, thread; bool last; } *between; /* blocks that were being begun anew, or whose thread ended (last) */
+	struct tare_between { uint32_t process, thread; bool last; } *between; /* blocks that were being begun anew, or whose thread ended (last) */
 	size_t n_between;
 	uint32_t lost_errno; /* space was asked for and not had */
 	struct timeline_thread *threads;

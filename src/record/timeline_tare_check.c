@@ -34,27 +34,64 @@ static bool whole(const struct tare_timeline *t, struct tare_block *b, uint8_t *
 	return true;
 }
 
+/* In order of processes and threads, those that were not the last of their thread first. */
+static int by_thread(const void *pa, const void *pb)
+{
+	const struct tare_between *a = pa, *b = pb;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->last - b->last;
+}
+
+/* The first such of the block's thread, or NULL. */
+static const struct tare_between *between_of(const struct tare_timeline *t, const struct tare_block *b)
+{
+	const struct tare_between key = { .process = b->process, .thread = b->thread };
+	size_t low = 0, high = t->n_between;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (by_thread(&t->between[mid], &key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < t->n_between && t->between[low].process == b->process && t->between[low].thread == b->thread ? &t->between[low] : NULL;
+}
+
 static bool begun_anew(const struct tare_timeline *t, const struct tare_block *b)
 {
-	for (size_t i = 0; i < t->n_between; i++)
-		if (!t->between[i].last && t->between[i].process == b->process && t->between[i].thread == b->thread)
-			return true;
-	return false;
+	const struct tare_between *found = between_of(t, b);
+
+	return found && !found->last;
+}
+
+/* For each block, which stand in order of processes and threads: where the first of its process's blocks from there on lies. */
+static uint64_t *places_behind(const struct tare_timeline *t)
+{
+	uint64_t *least = malloc((t->n_blocks + 1) * sizeof(*least));
+
+	for (size_t i = t->n_blocks; least && i--;) {
+		bool more = i + 1 < t->n_blocks && t->block[i + 1].process == t->block[i].process;
+
+		least[i] = more && least[i + 1] < t->block[i].offset ? least[i + 1] : t->block[i].offset;
+	}
+	return least;
 }
 
 /* A thread's only block: the one that it writes into, and not a copy whose thread ended, and went on in none or in what is
  * another's now. Places are given in the order of threads, and before copies; at the recording's end those of nobody go. */
-static bool never_moved(const struct tare_timeline *t, const struct tare_block *b)
+static bool never_moved(const struct tare_timeline *t, size_t thread, const struct tare_block *b, const uint64_t *behind)
 {
-	if (t->process[b->process].ended)
+	size_t next = t->span[thread].first + t->span[thread].n;
+
+	if (t->process[b->process].ended || between_of(t, b))
 		return false;
-	for (size_t i = 0; i < t->n_between; i++)
-		if (t->between[i].process == b->process && t->between[i].thread == b->thread)
-			return false;
-	for (size_t i = 0; i < t->n_blocks; i++)
-		if (t->block[i].process == b->process && t->block[i].thread > b->thread && t->block[i].offset < b->offset)
-			return false;
-	return true;
+	return next == t->n_blocks || t->block[next].process != b->process || behind[next] > b->offset;
 }
 
 static uint64_t pages_of(const struct tare_block *b)
@@ -64,7 +101,7 @@ static uint64_t pages_of(const struct tare_block *b)
 
 /* One thread's, in order. Copies of a block have the same number, and one that is whole is enough. Adds to *copying what
  * a copy takes that was being written: its block is there. */
-static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, uint64_t *copying)
+static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, const uint64_t *behind, uint64_t *copying)
 {
 	struct tare_block *b = &t->block[t->span[thread].first], *end = b + t->span[thread].n,
 			  *good = NULL;
@@ -135,7 +172,7 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, 
 		of->lost += b->first - points + b->points;
 	if (!good || !good->sealed || good->flags & BLOCK_LAST || begun_anew(t, good))
 		return;
-	if (in_place && copies == 1 && (good->seq || never_moved(t, good))) {
+	if (in_place && copies == 1 && (good->seq || never_moved(t, thread, good, behind))) {
 		*copying += pages_of(good);
 	} else if (!in_place && t->process[good->process].ended) {
 		tare_damage(
@@ -192,12 +229,18 @@ static void check_size(struct tare_timeline *t, const struct file_head *head, ui
 int tare_check_blocks(struct tare_timeline *t, const struct file_head *head)
 {
 	uint8_t *data = malloc(BLOCK_BYTES);
-	uint64_t copying = 0;
+	uint64_t copying = 0, *behind = places_behind(t);
 
-	if (!data)
+	if (!data || !behind) {
+		free(data);
+		free(behind);
 		return -ENOMEM;
+	}
+	if (t->n_between)
+		qsort(t->between, t->n_between, sizeof(*t->between), by_thread);
 	for (size_t i = 0; i < t->base.info.n_threads; i++)
-		check_thread(t, i, data, &copying);
+		check_thread(t, i, data, behind, &copying);
+	free(behind);
 	for (size_t i = 0; i < t->n_processes; i++)
 		if (t->process[i].label_gap)
 			tare_damage(t, "blocks of labels of process %u are missing",

@@ -39,21 +39,37 @@ static size_t shown(const unsigned char *s, size_t n)
 	return 0;
 }
 
+/* One character of s: what may be shown is, what may not is told by its bytes. How many bytes it was. */
+static size_t escape_one(struct text *out, const char *s, size_t n)
+{
+	size_t len = shown((const unsigned char *)s, n);
+
+	if (len)
+		text_put(out, s, len);
+	else
+		text_add(out, "\\x%02x", (unsigned char)*s);
+	return len ? len : 1;
+}
+
 void escape(struct text *out, const char *s, size_t n)
 {
-	while (n) {
-		size_t len = shown((const unsigned char *)s, n);
+	for (size_t len; n; s += len, n -= len) {
+		if (*s == '\\' || *s == '"')
+			text_put(out, "\\", 1);
+		len = escape_one(out, s, n);
+	}
+}
 
-		if (len == 0) {
-			text_add(out, "\\x%02x", (unsigned char)*s);
-			len = 1;
-		} else {
-			if (*s == '\\' || *s == '"')
+void escape_cell(struct text *out, const char *s)
+{
+	for (size_t n = strlen(s), len; n; s += len, n -= len) {
+		if (*s == '\\') {
+			size_t run = strspn(s, "\\");
+
+			if (s[run] == 'x' || (s[run] && !shown((const unsigned char *)s + run, n - run)))
 				text_put(out, "\\", 1);
-			text_put(out, s, len);
 		}
-		s += len;
-		n -= len;
+		len = escape_one(out, s, n);
 	}
 }
 

@@ -11,7 +11,10 @@
  * direction of writing become \xNN byte by byte; backslash and double quote get a backslash.
  */
 void escape(struct text *out, const char *s, size_t n);
-/* The same in double quotes, of a terminated string. */
+/* The same of a terminated string that stands alone, in a cell of a table: only backslashes are doubled that could be taken for one
+ * of \xNN. */
+void escape_cell(struct text *out, const char *s);
+/* As escape() in double quotes, of a terminated string. */
 void escape_quoted(struct text *out, const char *s);
 
 /* A word as a shell takes it, quoted where it has to be; what escape() makes \\xNN of is a '?'. */

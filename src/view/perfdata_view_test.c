@@ -48,6 +48,21 @@ TEST(escaped_names)
 	escape_quoted(&t, "a\"b");
 	CHECK_STR(t.s, "\"a\\\"b\"");
 	text_free(&t);
+
+	/* In a cell what is written there is what it is, and nothing else looks like it. */
+	static const struct {
+		const char *is, *shown;
+	} cells[] = {
+		{ "C:\\dir \"x\"", "C:\\dir \"x\"" }, { "\\\\", "\\\\" }, { "\x1b", "\\x1b" }, { "\\x1b", "\\\\x1b" },
+		{ "\\\x1b", "\\\\\\x1b" }, { "\\\\x", "\\\\\\\\x" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cells); i++) {
+		t = (struct text){ 0 };
+		escape_cell(&t, cells[i].is);
+		CHECK_STR(t.s, cells[i].shown, "cell %zu", i);
+		text_free(&t);
+	}
 }
 
 TEST(bytes)

@@ -39,10 +39,10 @@ void put_label(struct text *out, const struct style *s, const struct labels_entr
 	struct text t = { 0 };
 	bool usual = false;
 
-	escape(&t, l->name, strlen(l->name));
+	escape_cell(&t, l->name);
 	for (size_t i = 0; l->arg[i]; i++) {
 		text_add(&t, "%s", i ? ", " : "(");
-		escape(&t, l->arg[i], strlen(l->arg[i]));
+		escape_cell(&t, l->arg[i]);
 	}
 	if (l->arg[0])
 		text_add(&t, ")");
@@ -50,7 +50,7 @@ void put_label(struct text *out, const struct style *s, const struct labels_entr
 		usual |= !strcmp(l->kind, plain[i]);
 	if (!usual) {
 		text_add(&t, " [");
-		escape(&t, l->kind, strlen(l->kind));
+		escape_cell(&t, l->kind);
 		text_add(&t, "]");
 	}
 	shorten(&t, s, most);

@@ -354,7 +354,7 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 	else
 		put_note(out, s, INK_CAREFUL, "There is none whose cost is known.");
 	if (!begins)
-		put_note(out, s, INK_FAINT, "begins at is from the first begin of a region in its thread: empty where there is none before it.");
+		put_note(out, s, INK_FAINT, "begins at is from the first begin of a region in its thread, or of a timing where it has no region: empty where there is none before it.");
 	grid_free(&g);
 }
 

@@ -417,6 +417,8 @@ def one_whose_recorder_was_killed_is_told_of():
     for w in words:
         r = sh(TARE, *w, inside("told.tare"), status=125)
         true(f"{part} is there: a recording whose recorder was killed" in r.stderr, r.stderr)
+    said = sh(TARE, "regions", "-o", inside("told.tare"), "--", PROGRAM, "loop", "1", "1").stderr
+    true(f"note: {part} is there, too: a recording whose recorder was killed\n" in said, said)
 
 
 @test
