@@ -272,6 +272,23 @@ static bool by_monotonic_clock(const struct accessed *c)
 	return true;
 }
 
+/* It is another recording's, left there, where nothing that it tells of is in this one. */
+static int of_this(const struct accessed *c, const char *file, bool *is, struct tare_error *err)
+{
+	struct alloc_file *f = NULL;
+	struct alloc_event ev;
+	int ret = alloc_open(&f, file, err);
+
+	*is = ret == 0 && !alloc_count(f);
+	while (ret == 0 && !*is && alloc_next(f, &ev)) {
+		struct accessed_task key = { .tid = ev.pid, .pid = ev.pid };
+
+		*is = (ev.kind == ALLOC_PROGRAM || ev.kind == ALLOC_FORK) && set_find(&c->p->tasks, &key, sizeof(key), 8) != SET_NONE;
+	}
+	alloc_close(f);
+	return ret;
+}
+
 int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error *err)
 {
 	struct reading r = { .c = c, .err = err };
@@ -280,14 +297,17 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	struct alloc_event ev;
 	char file[4096];
 	uint64_t last = 0;
+	bool own;
 	int ret;
 
 	if (!alloc_path(file, sizeof(file), path) || access(file, F_OK) < 0)
 		return 0;
 	if (!by_monotonic_clock(c))
 		return accessed_add_note(c, err, "%s is left out: the recording's clock is another one than CLOCK_MONOTONIC", file);
-	if (alloc_open(&f, file, &why) < 0)
+	if (of_this(c, file, &own, &why) < 0 || (own && alloc_open(&f, file, &why) < 0))
 		return accessed_add_note(c, err, "blocks are not told: %s", why.what);
+	if (!own)
+		return accessed_add_note(c, err, "%s is left out: it is another recording's, of processes that are not in this one", file);
 	c->p->blocks = history_new(err);
 	ret = c->p->blocks ? 0 : -ENOMEM;
 	while (ret == 0 && !r.cut && alloc_next(f, &ev)) {

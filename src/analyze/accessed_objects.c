@@ -265,10 +265,17 @@ static void name_block(struct accessed *c, const struct object *o, struct text *
 		add_caller(c, o, out);
 }
 
+/* Of a process: what it is called, where that was recorded. */
+static void add_process(struct accessed *c, uint32_t pid, struct text *out)
+{
+	const char *comm = accessed_comm(c, pid, pid);
+
+	text_add(out, *comm ? " of %s (%u)" : " of %sprocess %u", comm, pid);
+}
+
 void accessed_object_name(struct accessed *c, const struct object *o, struct text *out)
 {
 	const char *module = words_at(&c->modules.words, c->modules.module[o->module].path);
-	const char *comm = accessed_comm(c, o->pid, o->pid);
 
 	switch ((enum object_kind)o->kind) {
 	case OBJECT_NONE:
@@ -282,15 +289,18 @@ void accessed_object_name(struct accessed *c, const struct object *o, struct tex
 		break;
 	case OBJECT_STACK:
 		if (o->start && o->start != o->pid)
-			text_add(out, "stack of thread %" PRIu64 " of %s (%u)", o->start, comm, o->pid);
+			text_add(out, "stack of thread %" PRIu64, o->start);
 		else
-			text_add(out, "stack of %s (%u)", comm, o->pid);
+			text_add(out, "stack");
+		add_process(c, o->pid, out);
 		break;
 	case OBJECT_HEAP:
-		text_add(out, "heap of %s (%u)", comm, o->pid);
+		text_add(out, "heap");
+		add_process(c, o->pid, out);
 		break;
 	case OBJECT_MEMORY:
-		text_add(out, "%s at 0x%" PRIx64 " of %s (%u)", strncmp(module, "//anon", 6) ? module : "memory", o->start, comm, o->pid);
+		text_add(out, "%s at 0x%" PRIx64, strncmp(module, "//anon", 6) ? module : "memory", o->start);
+		add_process(c, o->pid, out);
 		break;
 	case OBJECT_BLOCK:
 		name_block(c, o, out);
@@ -299,7 +309,8 @@ void accessed_object_name(struct accessed *c, const struct object *o, struct tex
 		text_add(out, "[kernel]");
 		break;
 	case OBJECT_UNKNOWN:
-		text_add(out, "[unrecorded memory] of %s (%u)", comm, o->pid);
+		text_add(out, "[unrecorded memory]");
+		add_process(c, o->pid, out);
 		break;
 	}
 }

@@ -51,6 +51,7 @@ static void remark_accesses(const struct command *self, const struct tare_access
 		const char *one, *many;
 	} told[] = {
 		{ loss->lost, "sample was lost when it was recorded", "samples were lost when they were recorded" },
+		{ loss->missing, "byte of AUX data that the kernel told of is not in the file", "bytes of AUX data that the kernel told of are not in the file" },
 		{ loss->truncated, "piece of AUX data has a gap or ends too early", "pieces of AUX data have a gap or end too early" },
 		{ loss->collided, "piece of AUX data lacks samples that the hardware dropped", "pieces of AUX data lack samples that the hardware dropped" },
 		{ loss->damaged, "byte of AUX data is part of no whole record", "bytes of AUX data are part of no whole record" },

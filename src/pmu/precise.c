@@ -278,10 +278,13 @@ static int none(struct machine *m, struct tare_error *err)
 	return -ENOTSUP;
 }
 
-static bool has_pebs(struct machine *m, const struct pmu *const *cores, size_t n)
+/* Of branches every PEBS tells; of loads only one that has their event (Goldmont's has none). */
+static bool has_pebs(struct machine *m, const struct pmu *const *cores, size_t n, enum precise_what what)
 {
+	bool intel = !strncmp(machine_cpu(m), "GenuineIntel", 12);
+
 	for (size_t i = 0; i < n; i++)
-		if (precise_level(m, cores[i]) && has_event(m, cores[i], "mem-loads"))
+		if (precise_level(m, cores[i]) && ((intel && what == PRECISE_BRANCHES) || has_event(m, cores[i], "mem-loads")))
 			return true;
 	return false;
 }
@@ -297,7 +300,7 @@ int precise_choose(struct machine *m, const struct precise_question *q, struct p
 		return spe(m, name, q, out, err);
 	if (machine_pmu(m, "ibs_op", &op, NULL) == 0)
 		return ibs(m, q, out, err);
-	if (machine_cores(m, &cores, &n, NULL) == 0 && has_pebs(m, cores, n))
+	if (machine_cores(m, &cores, &n, NULL) == 0 && has_pebs(m, cores, n, q->what))
 		return pebs(m, cores, n, q, out, err);
 	return none(m, err);
 }

@@ -29,6 +29,12 @@ struct task { /* a thread, and its process */
 	uint32_t tid, pid;
 };
 
+struct interval { /* of the event that writes on a CPU */
+	int32_t cpu;
+	uint32_t unused;
+	uint64_t period;
+};
+
 struct core { /* a CPU that SPE data came from */
 	int32_t cpu;
 	uint32_t known;
@@ -41,13 +47,14 @@ struct tare_accesses {
 	bool amd, intel;
 	const struct perfdata_event *last; /* of the sample before */
 	struct ibs_event last_ibs;
-	struct set tasks, cores;
+	struct set tasks, cores, intervals;
 	struct running running;
 	bool spe, one_core; /* AUX data is SPE's; one description holds for every CPU */
 	bool has_time;
 	uint64_t shift, mult, zero, cycles, mask;
 	bool time_short;
-	uint64_t period;
+	uint64_t period; /* of the last event that AUX data came from */
+	bool periods_differ;
 
 	/* the AUXTRACE that is being read */
 	bool inside;
@@ -55,6 +62,7 @@ struct tare_accesses {
 	uint8_t *piece;
 	size_t held;
 	uint32_t tid, cpu;
+	uint64_t interval;
 	const struct spe_codes *codes;
 	bool codes_known;
 	bool whole; /* the piece ends with the data */
@@ -89,6 +97,7 @@ void tare_accesses_close(struct tare_accesses *a)
 	perfdata_close(a->r);
 	set_free(&a->tasks);
 	set_free(&a->cores);
+	set_free(&a->intervals);
 	running_free(&a->running);
 	free(a->piece);
 	free(a);
@@ -155,6 +164,34 @@ static int learn_spe(struct tare_accesses *a, const struct perfdata_record *rec,
 	return ret;
 }
 
+/* Cores of several kinds have an SPE each, and each its own event. */
+static int learn_interval(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
+{
+	struct interval t = { .cpu = (int32_t)rec->cpu };
+	uint32_t i;
+
+	if (!rec->event)
+		return 0;
+	a->periods_differ |= a->period && a->period != rec->event->attr.period;
+	a->period = rec->event->attr.period;
+	if (!(rec->has & PD_SAMPLE_CPU))
+		return 0;
+	i = set_add(&a->intervals, &t, sizeof(t), sizeof(t.cpu), NULL);
+	if (i == SET_NONE)
+		return tare_fail_nomem(err);
+	((struct interval *)a->intervals.item)[i].period = a->period;
+	return 0;
+}
+
+/* 0: not told. */
+static uint64_t interval_of(const struct tare_accesses *a, uint32_t cpu)
+{
+	struct interval key = { .cpu = (int32_t)cpu };
+	uint32_t i = set_find(&a->intervals, &key, sizeof(key), sizeof(key.cpu));
+
+	return i != SET_NONE ? ((struct interval *)a->intervals.item)[i].period : a->periods_differ ? 0 : a->period;
+}
+
 static int learn(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
 {
 	switch (rec->type) {
@@ -183,9 +220,7 @@ static int learn(struct tare_accesses *a, const struct perfdata_record *rec, str
 			a->told += rec->aux.size;
 		a->loss.truncated += (rec->aux.flags & (AUX_TRUNCATED | AUX_PARTIAL)) != 0;
 		a->loss.collided += (rec->aux.flags & AUX_COLLISION) != 0;
-		if (rec->event && !a->period)
-			a->period = rec->event->attr.period;
-		return 0;
+		return learn_interval(a, rec, err);
 	default:
 		return 0;
 	}
@@ -219,6 +254,7 @@ static int begin_spe(struct tare_accesses *a, const struct perfdata_record *rec,
 	a->there += rec->auxtrace.size;
 	a->tid = rec->auxtrace.tid;
 	a->cpu = rec->auxtrace.cpu;
+	a->interval = interval_of(a, a->cpu);
 	if (!a->piece)
 		a->piece = malloc(PIECE);
 	if (!a->piece)
@@ -301,9 +337,9 @@ static void finish_spe(struct tare_accesses *a, const struct spe_record *r, stru
 		out->tid = tid;
 		out->pid = i == SET_NONE ? tid : ((struct task *)a->tasks.item)[i].pid;
 	}
-	if (a->period) {
+	if (a->interval) {
 		out->has |= TARE_ACCESS_PERIOD;
-		out->period = a->period;
+		out->period = a->interval;
 	}
 }
 

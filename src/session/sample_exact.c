@@ -192,7 +192,7 @@ static const char *mapping_name(const struct exact_sample *s)
 		return s->path;
 	if (s->data && s->name && *s->name)
 		return s->name;
-	return s->data && s->path && (!strcmp(s->path, "[heap]") || !strcmp(s->path, "[stack]")) ? s->path : "//anon";
+	return s->data && s->path && (!strcmp(s->path, "[heap]") || !strcmp(s->path, "[stack]") || !strncmp(s->path, "[vvar", 5)) ? s->path : "//anon";
 }
 
 static int put_mapping(struct exact_recording *r, const struct exact_sample *s)

@@ -287,6 +287,10 @@ static void put_row(struct grid *g, const struct memory_shown *s, const struct m
 	cell(g, &at, true, &c, INK_PLAIN);
 	put_count(&c, style, r->stores + r->updates);
 	cell(g, &at, true, &c, INK_PLAIN);
+	if (all->prefetches) {
+		put_count(&c, style, r->prefetches);
+		cell(g, &at, true, &c, INK_PLAIN);
+	}
 	if (m->latency >= 0) {
 		bool has = r->latency[m->latency];
 
@@ -332,6 +336,8 @@ static void put_table(struct text *out, const struct memory_shown *s, const stru
 	head(&g, &at, true, "samples");
 	head(&g, &at, true, "loads");
 	head(&g, &at, true, "stores");
+	if (m->total.prefetches)
+		head(&g, &at, true, "prefetches");
 	if (m->latency >= 0) {
 		head(&g, &at, true, "p50");
 		head(&g, &at, true, "p99");

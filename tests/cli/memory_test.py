@@ -324,6 +324,17 @@ def what_is_missing_is_said():
 
 
 @test
+def a_process_without_a_name_and_prefetches():
+    r = Recording()
+    for i, op in enumerate(("load", "prefetch", "prefetch")):
+        r.sample(ip=0x1000, pid=7, tid=7, time=1 + i, addr=0x9000, src=source(op))
+    text = tare("memory", "--by", "symbol", r.write(room("nameless"))).stdout
+    true("[unrecorded memory] of process 7\n" in text, text)
+    row = text[text.index("share"):].splitlines()
+    equal((row[0].split()[:5], row[1].split()[2:6]), (["share", "samples", "loads", "stores", "prefetches"], ["3", "1", "0", "2"]), "columns add up to the samples")
+
+
+@test
 def spe_with_gaps_and_cores_that_are_not_known():
     r = Recording(config=0x600000001, config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
     r.comm(1000, 1000, "server")
@@ -359,6 +370,7 @@ def spe_with_gaps_and_cores_that_are_not_known():
         x = document("memory", c.write(room("cut")))
         equal((x["total"]["samples"], x["losses"]["missing"], x["losses"]["truncated"]), (8, missing, 0), "cut")
     true("5,000 bytes of the hardware's data are not in the file" in tare("memory", room("cut")).stdout, "the text")
+    true("5000 bytes of AUX data that the kernel told of are not in the file" in tare("export", "--accesses=csv", room("cut")).stderr, "export")
     c = Recording(config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
     c.announce_spe()
     c.add(AUX, struct.pack("<QQQ", 0, 4096, 0), 0, 1000, 1000, 5)
@@ -471,6 +483,13 @@ def blocks_are_told_by_where_they_were_taken():
     equal(sorted(got), ["block taken in kept  blocks.c:3", "block taken in passing  blocks.c:4"], "places; no frame pointers, so no callers")
     # 64000 stores and 250 times 64; 250 times 64
     true(abs(got["block taken in kept  blocks.c:3"] - 80000) < 8000 and abs(got["block taken in passing  blocks.c:4"] - 16000) < 4000, got)
+    true(not any(".alloc.part" in k for k in rows(room("blocks.data"), "symbol")), "what is accessed of the recorder's own file")
+    others = bytearray(room("blocks.data.alloc").read_bytes())
+    for at in range(4096, len(others), 65536):
+        struct.pack_into("=I", others, at + 4, 1)  # a process that is not in the recording
+    room("blocks.data.alloc").write_bytes(others)
+    d = document("memory", "--by", "symbol", room("blocks.data"))
+    true(any("it is another recording's" in n for n in d["notes"]) and not any("block taken" in r["label"] for r in d["rows"]), d["notes"])
     room("blocks.data.alloc").write_bytes(b"TAREBLKS nonsense")
     d = document("memory", "--by", "symbol", room("blocks.data"))
     true(any("blocks are not told" in n for n in d["notes"]), d["notes"])

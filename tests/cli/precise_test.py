@@ -292,6 +292,27 @@ def accesses_of_spe():
 
 
 @test
+def spe_of_two_kinds_of_cores():
+    """Each has an event of its own, with an interval of its own."""
+    def one(kind, period):
+        a = bytearray(attr(kind, 0x1c08f))
+        struct.pack_into("<Q", a, 16, period)
+        struct.pack_into("<Q", a, 40, 1 << 18)  # sample_id_all
+        return bytes(a)
+
+    packet = (bytes([0xb0]) + (0x8000 << 48 | 0x401000).to_bytes(8, "little") + bytes([0x49, 0, 0x52, 0x16, 0, 0x98, 30, 0]) +
+              bytes([0xb2]) + (0x5000).to_bytes(8, "little") + bytes([0x43, 14, 0x71]) + (77).to_bytes(8, "little"))
+    packet += bytes(-len(packet) % 8)
+    data = record(AUXTRACE_INFO, struct.pack("<IIQQ", SPE, 0, 9, 0))
+    for cpu, which in ((0, 1), (4, 2), (9, 0)):
+        if which:
+            data += record(11, struct.pack("<QQQ", 0, len(packet), 0) + struct.pack("<IIQIIQ", 7, 7, 1000, cpu, 0, which))
+        data += record(AUXTRACE, struct.pack("<QQQIIII", len(packet), 0, 0x1000, cpu, 0xffffffff, cpu, 0)) + packet
+    rows, _ = table(recording("two.data", [(one(9, 1024), 1), (one(10, 4096), 2)], [(9, "arm_spe_0"), (10, "arm_spe_1")], "0x00000000410fd0c0", data))
+    equal([(r["cpu"], r["period"]) for r in rows], [("0", "1024"), ("4", "4096"), ("9", "")], "one whose event is not told has none")
+
+
+@test
 def accesses_in_parquet():
     """The format is checked by a reader in the unit tests; here: whole, or not there."""
     out = os.path.join(ROOM.name, "t.parquet")
