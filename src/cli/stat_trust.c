@@ -23,18 +23,22 @@ static bool uses_core(const struct encoding_list *list)
 }
 
 /* Those that show without trying anything; two kinds of core show in the table by themselves. */
-static void look_for_faults(struct stat_trust *t)
+static int look_for_faults(struct stat_trust *t, struct tare_error *err)
 {
 	static struct host host; /* some KiB: not for the stack */
 	size_t n;
 
 	if (host_look(&host, NULL, NULL) < 0)
-		return;
+		return 0;
+	t->fault = malloc(FAULTS_MOST * sizeof(*t->fault));
+	if (!t->fault)
+		return tare_fail_nomem(err);
 	n = faults_judge(&host, t->fault, FAULTS_MOST);
 	for (size_t i = 0; i < n; i++)
 		if (t->fault[i].state == FAULT_PRESENT && strcmp(t->fault[i].fault.id, "hybrid"))
 			t->fault[t->view.n_faults++] = t->fault[i];
 	t->view.fault = t->fault;
+	return 0;
 }
 
 /* Opened for this thread and closed again: who may not count the kernel's part counts the other, and a verdict is of what is counted. */
@@ -74,8 +78,8 @@ int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct 
 	if (!t->view.verdict)
 		return tare_fail_nomem(err);
 	t->view.n = list->n;
-	if (uses_core(list))
-		look_for_faults(t);
+	if (uses_core(list) && look_for_faults(t, err) < 0)
+		return -ENOMEM;
 	if (verdict_load(&t->all, &trouble) < 0)
 		snprintf(t->view.trouble, sizeof(t->view.trouble), "%s", trouble.what);
 	if (!t->all.n)
@@ -231,6 +235,7 @@ int stat_trust_correct(struct stat_trust *t, struct machine *machine, const stru
 void stat_trust_free(struct stat_trust *t)
 {
 	free(t->view.verdict);
+	free(t->fault);
 	free(t->opened);
 	free(t->view.corrected);
 	verdicts_free(&t->all);

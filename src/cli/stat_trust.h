@@ -12,7 +12,7 @@ struct stat_trust {
 	struct trust_view view; /* for the views */
 	char machine[224], boot[40];
 	struct encoding *opened; /* each event as this user can open it: perhaps in user mode only, perhaps not at all */
-	struct fault_finding fault[FAULTS_MOST];
+	struct fault_finding *fault; /* view.fault; NULL where they were not looked for */
 };
 
 /* The verdicts of this machine for these events. A file that cannot be read is told in view.trouble. -ENOMEM. */
