@@ -506,6 +506,8 @@ static void become_process(void)
 			__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 		}
 		r = NULL;
+	} else {
+		pthread_mutex_unlock(&region_lock);
 	}
 	while (r && r->streams) /* one is of a thread of this process: this one, or another that comes by later */
 		region_stream_bury(r->streams);
