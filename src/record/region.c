@@ -33,8 +33,8 @@ struct self {
 	enum { CHILD, CHILD_BECOMING, PROCESS } is;
 };
 
-static struct self *self = &(struct self){ NULL, PROCESS };
-static struct region_recording *recording; /* self->current, which the child needs to go on */
+static struct self *own_page = &(struct self){ NULL, PROCESS };
+static struct region_recording *recording; /* self()->current, which the child needs to go on */
 static unsigned generation; /* odd: recording */
 static bool looked;	    /* at the environment */
 static bool from_environment; /* it began the recording that there is */
@@ -53,15 +53,21 @@ static struct {
 static struct tare_region **known;
 static size_t n_known, known_room;
 
+/* Set up once, while other threads may look. */
+static struct self *self(void)
+{
+	return __atomic_load_n(&own_page, __ATOMIC_ACQUIRE);
+}
+
 static struct region_recording *current(void)
 {
-	return __atomic_load_n(&self->current, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&self()->current, __ATOMIC_ACQUIRE);
 }
 
 static void set_current(struct region_recording *r)
 {
 	recording = r;
-	__atomic_store_n(&self->current, r, __ATOMIC_RELEASE);
+	__atomic_store_n(&self()->current, r, __ATOMIC_RELEASE);
 }
 
 /* What `at` is while a point is written here and not by the inline functions: beyond every block. */
@@ -385,10 +391,10 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 	mine = &s;
 	leave(); /* these points are to be written */
 	if (kept_current != r)
-		__atomic_store_n(&self->current, r, __ATOMIC_RELEASE);
+		__atomic_store_n(&self()->current, r, __ATOMIC_RELEASE);
 	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
 	if (kept_current != r)
-		__atomic_store_n(&self->current, kept_current, __ATOMIC_RELEASE);
+		__atomic_store_n(&self()->current, kept_current, __ATOMIC_RELEASE);
 	known = !s.counters.missing;
 	thread_counters_close(&s.counters);
 	mine = kept_mine;
@@ -490,7 +496,7 @@ static void in_child(void)
 		mine = NULL; /* one of a recording that was stopped is left as it is */
 	}
 	go_on(recording);
-	self->is = PROCESS;
+	__atomic_store_n(&self()->is, PROCESS, __ATOMIC_RELEASE);
 }
 
 /* A child of clone(2). Threads that are not here cannot finish what they were at: nothing of it can be used. */
@@ -518,13 +524,13 @@ static void look_who_is_here(void)
 {
 	unsigned is = CHILD;
 
-	if (__builtin_expect(__atomic_load_n(&self->is, __ATOMIC_ACQUIRE) == PROCESS, 1))
+	if (__builtin_expect(__atomic_load_n(&self()->is, __ATOMIC_ACQUIRE) == PROCESS, 1))
 		return;
-	if (__atomic_compare_exchange_n(&self->is, &is, CHILD_BECOMING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+	if (__atomic_compare_exchange_n(&self()->is, &is, CHILD_BECOMING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
 		become_process();
-		__atomic_store_n(&self->is, PROCESS, __ATOMIC_RELEASE);
+		__atomic_store_n(&self()->is, PROCESS, __ATOMIC_RELEASE);
 	}
-	while (__atomic_load_n(&self->is, __ATOMIC_ACQUIRE) != PROCESS)
+	while (__atomic_load_n(&self()->is, __ATOMIC_ACQUIRE) != PROCESS)
 		sched_yield();
 }
 
@@ -533,8 +539,8 @@ static void set_up(void)
 	struct self *page = pages_new_wiped(sizeof(*page));
 
 	if (page) {
-		*page = *self;
-		self = page;
+		*page = *self();
+		__atomic_store_n(&own_page, page, __ATOMIC_RELEASE);
 	}
 	pthread_key_create(&at_thread_end, thread_ends);
 	pthread_atfork(before_fork, after_fork, in_child);
@@ -945,7 +951,7 @@ static int stop(bool for_good, struct tare_error *err)
 	bool interrupted = is_held(at);
 	int ret = 0;
 
-	if (!interrupted || self->is == CHILD) /* not in the midst of becoming one */
+	if (!interrupted || __atomic_load_n(&self()->is, __ATOMIC_RELAXED) == CHILD) /* not in the midst of becoming one */
 		look_who_is_here();
 	if (pthread_mutex_lock(&region_lock)) {
 		put_back(at);
