@@ -240,6 +240,12 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* The wall time in which a row's counts were counted; 0: not known. */
+static uint64_t wall_of(const struct windows_row *row)
+{
+	return row->moved ? 0 : row->wall_ns;
+}
+
 static double evaluate(const struct windows *w, size_t m, const uint64_t *value, uint64_t wall_ns)
 {
 	const struct bound *b = &w->bound[m];
@@ -279,7 +285,7 @@ double windows_rate(const struct windows_table *t, size_t row, size_t e)
 	double first = (double)t->value[row * t->n_events];
 
 	if (e == 0)
-		return t->row[row].wall_ns ? first * 1e3 / (double)t->row[row].wall_ns : NAN;
+		return wall_of(&t->row[row]) ? first * 1e3 / (double)wall_of(&t->row[row]) : NAN;
 	return first > 0 ? (double)t->value[row * t->n_events + e] * (windows_of_time(t) ? 1e6 : 1e3) / first : 0;
 }
 
@@ -321,7 +327,7 @@ static int fill(struct windows *w, struct tare_error *err)
 		w->out_row[i] = w->row[i].shown;
 		memcpy(w->out_value + i * w->n, value, w->n * sizeof(*value));
 		for (size_t m = 0; m < w->n_metrics; m++)
-			w->out_metric[i * w->n_metrics + m] = evaluate(w, m, value, w->row[i].shown.wall_ns);
+			w->out_metric[i * w->n_metrics + m] = evaluate(w, m, value, wall_of(&w->row[i].shown));
 	}
 	for (size_t k = 0; ret == 0 && k < w->threads; k++) {
 		struct windows_thread *th = &w->thread[k];

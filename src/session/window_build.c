@@ -207,6 +207,16 @@ static bool rest_of(struct build *b, const struct thread *t, const uint64_t *who
 	return true;
 }
 
+/* The rest of a thread is since its last window only where it is of the CPU of that: other CPUs' parts are since the last one there. */
+static bool rest_is_of_one_stretch(const struct build *b, const struct thread *t)
+{
+	for (size_t s = 0; t->any && s < b->c->strands; s++)
+		for (size_t i = 0; s != t->last_strand && i < b->c->n; i++)
+			if (t->ended[s * b->c->n + i] != t->strand[s * b->c->n + i])
+				return false;
+	return true;
+}
+
 static bool any_value(const struct build *b)
 {
 	for (size_t i = 0; i < b->c->n; i++)
@@ -237,10 +247,13 @@ static int put_rests(struct build *b, const struct sample_outcome *o, struct win
 		}
 		for (size_t i = 0; i < n; i++)
 			whole[i] -= sum_of(b, t->ended, i);
-		if (!rest_of(b, t, NULL))
+		if (!rest_of(b, t, NULL)) {
 			end->rests_unknown = true;
-		else if (any_value(b))
+		} else if (any_value(b)) {
+			if (!rest_is_of_one_stretch(b, t))
+				t->time = 0;
 			ret = put_window(b, t, (struct window){ .time_ns = t->end_time, .cpu = -1, .rest = true });
+		}
 	}
 	/* Only where exactly one thread is left can the rest be its. */
 	if (ret == 0 && without == 1 && !o->lost && b->c->plan->argv && !end->rests_unknown) {

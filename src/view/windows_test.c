@@ -130,6 +130,7 @@ TEST(rows_by_thread_and_formulas_in_each)
 	CHECK(t->row[1].begin == 1000 && t->row[1].moved && t->row[3].rest);
 	CHECK(t->metric_value[0] == 3 * 2 / 500.0 && t->metric_value[1] == 2.0, "%g %g", t->metric_value[0],
 	      t->metric_value[1]);
+	CHECK(isnan(t->metric_value[2]) && isnan(windows_rate(t, 1, 0)), "what was counted since another time is no ratio to wall time");
 	CHECK(t->metric_value[3] == 4.0 && t->metric_value[5] == 0.5);
 	CHECK(isnan(t->metric_value[7]), "10 instructions in 0 cycles are no ratio");
 	CHECK(windows_rate(t, 0, 1) == 500 && windows_rate(t, 0, 0) == 2000);
