@@ -129,6 +129,7 @@ enum exact_sample_kind {
 	EXACT_SAMPLE_FORK,    /* a process begins, as a copy of its parent, mappings included */
 	EXACT_SAMPLE_MAPPING, /* code that is about to be executed for the first time: with `profile` */
 	EXACT_SAMPLE_NAME,    /* a thread, of which no sample may have come yet, has another name than its program now, or again another */
+	EXACT_SAMPLE_SETTLED, /* the last of a call: no SAMPLE that comes later is of a time before time_ns */
 };
 
 /* Valid during the callback, with all it points to. */

@@ -111,6 +111,8 @@ static int write_sample(void *with, const struct exact_sample *s)
 	case EXACT_SAMPLE_NAME:
 		fprintf(f, "name %u %s\n", s->born, s->name);
 		return 0;
+	case EXACT_SAMPLE_SETTLED:
+		return 0;
 	default:
 		fprintf(f, "%s %u %u %d %s\n", s->kind == EXACT_SAMPLE_FORK ? "fork" : "program", s->serial, s->parent,
 			(int)s->pid, s->name);

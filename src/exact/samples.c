@@ -14,11 +14,14 @@
 #include "exact/samples_read.h"
 #include "exact/supervisor.h"
 
+enum { LOOKS = 5 };
+
 struct samples {
 	struct board *b;
 	struct exact_clock clock;
 	uint32_t happenings, ends; /* given away */
 	uint64_t goes_to[THREADS]; /* how far each ring went when this round began */
+	uint64_t settled;	   /* ticks: what the rings get after that is of this time or a later one */
 	uint64_t buffer[(sizeof(struct sample_record) + EXACT_CLASSES * 8 + 8 + SAMPLE_REGISTERS * 8 + 16 + SAMPLE_PEEKS * 8 +
 			 SAMPLE_CHAIN_MAX * 8 + SAMPLE_STACK_MAX) / 8 + 1];
 };
@@ -33,18 +36,39 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Both clocks at one instant: of several looks the one that took the shortest, as tare may be kept from running in between. */
+static void both_clocks(uint64_t *ns, uint64_t *ticks)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (int i = 0; i < LOOKS; i++) {
+		uint64_t before = clock_ticks(), now = monotonic_ns(), took = clock_ticks() - before;
+
+		if (took >= shortest)
+			continue;
+		shortest = took;
+		*ns = now;
+		*ticks = before + took / 2;
+	}
+}
+
 void exact_clock_begin(struct exact_clock *c)
 {
-	c->ns = monotonic_ns();
-	c->ticks = c->last = clock_ticks();
+	both_clocks(&c->ns, &c->ticks);
+	c->last = c->ticks;
 }
 
 /* How fast the ticks go: the longer since the beginning, the better known; after a second it stays. */
 static void measure(struct exact_clock *c)
 {
-	uint64_t ns = monotonic_ns() - c->ns, ticks = clock_ticks() - c->ticks;
+	uint64_t ns = c->ns, ticks = c->ticks;
 
-	if (c->known || !ticks)
+	if (c->known)
+		return;
+	both_clocks(&ns, &ticks);
+	ns -= c->ns;
+	ticks -= c->ticks;
+	if (!ticks)
 		return;
 	c->ns_per_tick = (double)ns / (double)ticks;
 	c->known = ns >= 1000000000;
@@ -220,6 +244,20 @@ static int give_end(struct samples *s, const struct ended_thread *e, exact_sampl
 	return each(with, &out);
 }
 
+/* How far they go; and whether one is being written to: looked at first, as what was written meanwhile is given away now. */
+static void look_at_rings(struct samples *s, uint32_t threads)
+{
+	s->settled = clock_ticks();
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct sample_ring *r = (struct sample_ring *)(board_thread(s->b, i) + SAMPLE_RING);
+		uint64_t since = __atomic_load_n(&r->since, __ATOMIC_ACQUIRE);
+
+		if (since && since < s->settled && s->b->thread_states[i] == THREAD_LIVE) /* else it was killed there */
+			s->settled = since;
+		s->goes_to[i] = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
+	}
+}
+
 int samples_give(struct samples **samples, struct board *b, struct exact_clock *clock, bool ended,
 		 exact_sample_fn *each, void *with, struct tare_error *err)
 {
@@ -241,15 +279,15 @@ int samples_give(struct samples **samples, struct board *b, struct exact_clock *
 	for (ends = s->ends; ends < b->n_ended && ends < ENDED_MAX; ends++)
 		if (!__atomic_load_n(&list[ends].ready, __ATOMIC_ACQUIRE) && !ended)
 			break;
-	for (uint32_t i = 0; i < threads; i++)
-		s->goes_to[i] =
-		    __atomic_load_n(&((struct sample_ring *)(board_thread(b, i) + SAMPLE_RING))->head, __ATOMIC_ACQUIRE);
+	look_at_rings(s, threads);
 	ret = give_happenings(s, each, with);
 	for (uint32_t i = 0; ret >= 0 && i < threads; i++)
 		ret = give_ring(s, i, each, with);
 	for (; ret >= 0 && s->ends < ends; s->ends++)
 		if (list[s->ends].ready)
 			ret = give_end(s, &list[s->ends], each, with);
+	if (ret >= 0)
+		ret = each(with, &(struct exact_sample){ .kind = EXACT_SAMPLE_SETTLED, .time_ns = time_of(&s->clock, s->settled) });
 	if (ret >= 0 && (b->n_happenings > HAPPENINGS_MAX || b->n_ended > ENDED_MAX))
 		return tare_fail(err, ENOSPC, "exact: more than %u threads ended or mappings came: samples lack some",
 				 HAPPENINGS_MAX);

@@ -44,6 +44,7 @@ struct sample_ring {
 	volatile uint64_t head; /* bytes ever written */
 	volatile uint64_t tail; /* bytes ever read */
 	volatile uint32_t moved; /* futex: goes up with tail */
+	volatile uint64_t since; /* ticks: what is being written now is of this time or a later one; 0: nothing is */
 };
 
 enum {

@@ -214,7 +214,7 @@ static int hear(void *with, const struct exact_sample *s)
 
 	if (s->kind == EXACT_SAMPLE_END)
 		return keep_mark(p, s);
-	if (s->kind == EXACT_SAMPLE_NAME)
+	if (s->kind == EXACT_SAMPLE_NAME || s->kind == EXACT_SAMPLE_SETTLED)
 		return 0;
 	if (s->kind != EXACT_SAMPLE)
 		return p->steps || p->stack ? keep_happening(p, s) : 0;

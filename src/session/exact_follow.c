@@ -49,20 +49,9 @@ static int each(void *with, const struct exact_sample *s)
 
 static int hand_over(struct handing *h, const struct follow *f, struct tare_error *err)
 {
-	const struct exact_follow *plan = h->plan;
 	struct tare_error also = TARE_ERROR_INIT;
-	bool before = h->failed;
-	int ret = launched_samples(&f->child, each, h, before ? &also : err);
 
-	if (ret == 0 && !h->failed && plan->round)
-		ret = plan->round(plan->with, err);
-	else
-		return ret;
-	if (ret < 0 && plan->goes_on && ret != -EPIPE) {
-		stop_handing(h, ret);
-		ret = 0;
-	}
-	return ret;
+	return launched_samples(&f->child, each, h, h->failed ? &also : err);
 }
 
 /* tare's own signal to end it is sent before the last samples are asked for: it runs until then. */

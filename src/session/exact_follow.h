@@ -17,8 +17,6 @@ struct exact_follow {
 	exact_sample_fn *each;
 	void *with;
 	bool goes_on;
-	/* After each time that samples were handed over; may be NULL. */
-	int (*round)(void *with, struct tare_error *err);
 	bool (*enough)(void *with); /* asked then: whether it is to end, as by timeout_ns; may be NULL */
 };
 

@@ -38,6 +38,7 @@ struct exact_recording {
 		uint32_t serial;
 	} *thread; /* by `born` */
 	size_t threads;
+	uint64_t newest, newest_at_round, passed_on; /* ns: of all records; at the last round; at the one before it */
 	unsigned char record[ROOM];
 	size_t at;
 	bool full;
@@ -350,12 +351,41 @@ static int put_end(struct exact_recording *r, const struct exact_sample *s)
 	return put_task(r, s, PERF_RECORD_EXIT, s->pid, s->pid);
 }
 
-static int take(void *with, const struct exact_sample *s)
+/*
+ * A round says that all before it is later than the newest record at the round before: readers pass those on. So it waits while a sample
+ * may still come that is older.
+ */
+static int put_round(struct exact_recording *r, const struct exact_sample *s)
+{
+	if (!r->out->records || s->time_ns < r->newest_at_round)
+		return 0;
+	r->passed_on = r->newest_at_round;
+	r->newest_at_round = r->newest;
+	return r->to->round(r->to, r->err);
+}
+
+/*
+ * All but samples may be told late, as whoever tells may be kept from running; and how fast the ticks go is known ever
+ * better, by less than a microsecond in a second.
+ */
+static void keep_order(struct exact_recording *r, struct exact_sample *s)
+{
+	if (s->time_ns < r->passed_on)
+		s->time_ns = r->passed_on;
+	if (s->time_ns > r->newest)
+		r->newest = s->time_ns;
+}
+
+static int take(void *with, const struct exact_sample *sample)
 {
 	struct exact_recording *r = with;
+	struct exact_sample in_order = *sample, *s = &in_order;
 
+	if (s->kind == EXACT_SAMPLE_SETTLED)
+		return put_round(r, s);
 	if (r->enough && s->kind != EXACT_SAMPLE_END)
 		return 0;
+	keep_order(r, s);
 	switch (s->kind) {
 	case EXACT_SAMPLE:
 		return put_sample(r, s);
@@ -369,15 +399,10 @@ static int take(void *with, const struct exact_sample *s)
 		return put_mapping(r, s);
 	case EXACT_SAMPLE_NAME:
 		return put_own_name(r, s);
+	case EXACT_SAMPLE_SETTLED:
+		break;
 	}
 	return 0;
-}
-
-static int round_done(void *with, struct tare_error *err)
-{
-	struct exact_recording *r = with;
-
-	return r->out->records ? r->to->round(r->to, err) : 0;
 }
 
 static bool enough(void *with)
@@ -497,7 +522,6 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 		.timeout_ns = plan->timeout_ns,
 		.each = take,
 		.goes_on = true,
-		.round = round_done,
 		.enough = enough,
 	};
 	struct exact_followed f = { .began = false };

@@ -555,6 +555,17 @@ def exact_samples_of_threads_and_forks_are_read_by_perf():
 
 
 @test
+def exact_samples_are_in_order_however_long_one_takes():
+    """A system call of half a second is sampled when it has returned; what another thread did meanwhile was written, in rounds, long before."""
+    exact_or_skip()
+    script = "import threading, time\nt = threading.Thread(target=time.sleep, args=(0.5,)); t.start()\nwhile t.is_alive(): time.sleep(0.01)"
+    record("--engine", "exact", "-e", "exact/syscalls/", "-c", "1", "--", os.path.realpath(sys.executable), "-S", "-c", script)
+    quality = json.loads(sh(TARE, "report", "--format", "json", FILE).stdout)["quality"]
+    true(quality["used"] > 40, str(quality))
+    equal(quality["disordered"], 0)
+
+
+@test
 def exact_samples_follow_the_names_of_threads():
     """The kernel's own word, at each thread's end, is the last name that the recording has for it, and the one its samples go by."""
     exact_or_skip()

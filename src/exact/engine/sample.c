@@ -217,6 +217,9 @@ void sample_take(struct thread *t, uint64_t next)
 		take_repeats(t, r);
 	if (t->draft.branch && next)
 		take_branch(t, next, r);
+	/* Of when it has retired: a system call may have taken long. Said first, as the thread may wait, or be kept from running, until it is written. */
+	__atomic_store_n(&ring_of(t)->since, read_ticks(), __ATOMIC_SEQ_CST);
+	r->tsc = read_ticks();
 	r->serial = p->serial;
 	r->born = t->born;
 	r->descent = t->descent;
@@ -230,7 +233,7 @@ void sample_take(struct thread *t, uint64_t next)
 		r->number = ++t->samples;
 		if (e->most && t->samples > e->most) {
 			every_restart(t, NEVER);
-			return;
+			break;
 		}
 		every_restart(t, t->left + every_gap(t));
 		push(t, r);
@@ -240,4 +243,5 @@ void sample_take(struct thread *t, uint64_t next)
 			r->address = t->later[i].address;
 		}
 	}
+	__atomic_store_n(&ring_of(t)->since, 0, __ATOMIC_RELEASE);
 }
