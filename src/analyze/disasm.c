@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* See disasm.h. Source: capstone.h, x86.h, arm64.h of Capstone 4. */
 #include <capstone/capstone.h>
-#include <dlfcn.h>
 #include <elf.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "analyze/disasm.h"
+#include "base/library.h"
 #include "exact/exact.h"
 
 #define FUNCTIONS(F) F(cs_open) F(cs_close) F(cs_option) F(cs_malloc) F(cs_free) F(cs_disasm_iter) F(cs_regs_access)
 
-static struct {
-#define POINTER(name) typeof(&name) name;
-	FUNCTIONS(POINTER)
-#undef POINTER
-	bool usable;
-} lib;
+LIBRARY(lib, "libcapstone.so.4", FUNCTIONS)
 
 struct disasm {
 	csh handle;
@@ -24,29 +18,13 @@ struct disasm {
 	uint16_t machine;
 };
 
-static void bind(void)
-{
-	void *cs = dlopen("libcapstone.so.4", RTLD_LAZY | RTLD_LOCAL);
-
-	if (!cs)
-		return;
-	lib.usable = true;
-#define LOOK_UP(name)                                                                              \
-	lib.name = (typeof(lib.name))dlsym(cs, #name);                                             \
-	lib.usable &= lib.name != NULL;
-	FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
-}
-
 int disasm_open(struct disasm **out, uint16_t machine, bool intel_syntax, struct tare_error *err)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct disasm *d;
 	cs_err why;
 
 	*out = NULL;
-	pthread_once(&once, bind);
-	if (!lib.usable) {
+	if (!lib_load()) {
 		tare_fail(err, ENOENT, "libcapstone.so.4, which disassembles, cannot be loaded");
 		tare_hint(err, "install it (Debian: libcapstone4)");
 		return -ENOENT;

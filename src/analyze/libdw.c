@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include <dlfcn.h>
-#include <pthread.h>
 #include "analyze/libdw.h"
 
 struct libdw libdw;
 
 static void bind(void)
 {
-	void *dw = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
+	void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
+	struct libdw *to = &libdw;
 
-	if (!dw)
+	if (!library)
 		return;
-	libdw.usable = true;
-#define LOOK_UP(name)                                                                              \
-	libdw.name = (typeof(libdw.name))dlsym(dw, #name);                                         \
-	libdw.usable &= libdw.name != NULL;
-	LIBDW_FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
+	to->usable = true;
+	LIBDW_FUNCTIONS(LIBRARY_LOOK_UP)
 }
 
 static char *(*demangle)(const char *name, char *room, size_t *size, int *status);

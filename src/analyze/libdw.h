@@ -11,6 +11,7 @@
 #include <gelf.h>
 #include <stdbool.h>
 #include "base/error.h"
+#include "base/library.h"
 
 #define LIBDW_FUNCTIONS(F)                                                                         \
 	F(dwfl_begin)                                                                              \
@@ -26,9 +27,7 @@
 	F(elf_strptr)
 
 struct libdw {
-#define LIBDW_POINTER(name) typeof(&name) name;
-	LIBDW_FUNCTIONS(LIBDW_POINTER)
-#undef LIBDW_POINTER
+	LIBDW_FUNCTIONS(LIBRARY_POINTER)
 	bool usable;
 };
 

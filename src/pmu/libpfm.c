@@ -1,53 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The shared library is opened when a name is first looked for in it: its tables cost a millisecond
- * and two megabytes of relocations, which a count of page faults should not pay. A static program
- * has it linked in. Source: libpfm(3), pfm_get_os_event_encoding(3), pfm_get_event_info(3).
+ * and two megabytes of relocations, which a count of page faults should not pay.
+ * Source: libpfm(3), pfm_get_os_event_encoding(3), pfm_get_event_info(3).
  */
-#include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/library.h"
 #include "pmu/libpfm.h"
 
 static bool usable;
 
-#ifdef LIBPFM_LINKED
-#define bind()    true
-#define PFM(name) pfm_##name
-#else
-static struct {
-	typeof(&pfm_initialize) initialize;
-	typeof(&pfm_get_pmu_info) get_pmu_info;
-	typeof(&pfm_get_event_info) get_event_info;
-	typeof(&pfm_get_event_attr_info) get_event_attr_info;
-	typeof(&pfm_get_event_next) get_event_next;
-	typeof(&pfm_get_os_event_encoding) get_os_event_encoding;
-	typeof(&pfm_strerror) strerror;
-} pfm;
+#define FUNCTIONS(F)                                                                               \
+	F(pfm_initialize) F(pfm_get_pmu_info) F(pfm_get_event_info) F(pfm_get_event_attr_info)     \
+	F(pfm_get_event_next) F(pfm_get_os_event_encoding) F(pfm_strerror)
+LIBRARY(pfm, "libpfm.so.4", FUNCTIONS)
 
-#define PFM(name) pfm.name
-
-static bool bind(void)
-{
-	void *lib = dlopen("libpfm.so.4", RTLD_LAZY | RTLD_LOCAL);
-
-	return lib && (pfm.initialize = dlsym(lib, "pfm_initialize")) &&
-	       (pfm.get_pmu_info = dlsym(lib, "pfm_get_pmu_info")) &&
-	       (pfm.get_event_info = dlsym(lib, "pfm_get_event_info")) &&
-	       (pfm.get_event_attr_info = dlsym(lib, "pfm_get_event_attr_info")) &&
-	       (pfm.get_event_next = dlsym(lib, "pfm_get_event_next")) &&
-	       (pfm.get_os_event_encoding = dlsym(lib, "pfm_get_os_event_encoding")) &&
-	       (pfm.strerror = dlsym(lib, "pfm_strerror"));
-}
-#endif
+#define PFM(name) pfm.pfm_##name
 
 static void start(void)
 {
-	usable = bind() && PFM(initialize)() == PFM_SUCCESS;
+	usable = pfm_load() && PFM(initialize)() == PFM_SUCCESS;
 }
 
 static bool ready(void)

@@ -14,8 +14,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/library.h"
 #include "base/text.h"
 #include "pmu/vendor.h"
+
+/* jansson's functions; what its macros of loops call, too, is called by the pointers. */
+#define FUNCTIONS(F)                                                                               \
+	F(json_array_get) F(json_array_size) F(json_delete) F(json_integer_value) F(json_loadb)    \
+	F(json_object_get) F(json_object_iter) F(json_object_iter_key) F(json_object_iter_next)    \
+	F(json_object_iter_value) F(json_object_key_to_iter) F(json_string_value)
+LIBRARY(jansson, "libjansson.so.4", FUNCTIONS)
+
+#define json_array_get jansson.json_array_get
+#define json_array_size jansson.json_array_size
+#define json_object_get jansson.json_object_get
+#define json_object_iter jansson.json_object_iter
+#define json_object_iter_key jansson.json_object_iter_key
+#define json_object_iter_next jansson.json_object_iter_next
+#define json_object_iter_value jansson.json_object_iter_value
+#define json_object_key_to_iter jansson.json_object_key_to_iter
 
 struct reader {
 	const char *text, *path;
@@ -128,10 +145,10 @@ static int number(const json_t *event, const char *field, uint64_t *out)
 	if (!v || json_is_null(v))
 		return 0;
 	if (json_is_integer(v)) {
-		*out = (uint64_t)json_integer_value(v);
-		return json_integer_value(v) < 0 ? -EINVAL : 1;
+		*out = (uint64_t)jansson.json_integer_value(v);
+		return jansson.json_integer_value(v) < 0 ? -EINVAL : 1;
 	}
-	s = json_string_value(v);
+	s = jansson.json_string_value(v);
 	if (!s)
 		return -EINVAL;
 	s += strspn(s, " ");
@@ -153,7 +170,7 @@ static int number(const json_t *event, const char *field, uint64_t *out)
 static int counters(const json_t *event, uint64_t *mask)
 {
 	const json_t *v = json_object_get(event, "Counter");
-	const char *s = json_string_value(v);
+	const char *s = jansson.json_string_value(v);
 	unsigned long base = 0;
 
 	*mask = 0;
@@ -275,8 +292,8 @@ static int intel_terms(struct reader *r, const json_t *event, const char *name, 
 
 static int intel_event(struct reader *r, const json_t *event)
 {
-	const char *name = json_string_value(json_object_get(event, "EventName"));
-	const char *about = json_string_value(json_object_get(event, "BriefDescription"));
+	const char *name = jansson.json_string_value(json_object_get(event, "EventName"));
+	const char *about = jansson.json_string_value(json_object_get(event, "BriefDescription"));
 	struct text terms = { 0 };
 	uint64_t mask;
 	char pmu[64];
@@ -292,7 +309,7 @@ static int intel_event(struct reader *r, const json_t *event)
 	if (!name || !plain(name, ""))
 		return bad(r, name, "EventName",
 			   name ? "has bytes that no event name has" : "is missing");
-	pmu_of_unit(json_string_value(json_object_get(event, "Unit")), pmu, sizeof(pmu));
+	pmu_of_unit(jansson.json_string_value(json_object_get(event, "Unit")), pmu, sizeof(pmu));
 	if (pmu[0] && !plain(pmu, ""))
 		return bad(r, name, "Unit", "is no unit");
 	if (counters(event, &mask) < 0)
@@ -316,7 +333,7 @@ static int intel_event(struct reader *r, const json_t *event)
 
 static int arm_event(struct reader *r, const char *name, const json_t *event)
 {
-	const char *about = json_string_value(json_object_get(event, "title"));
+	const char *about = jansson.json_string_value(json_object_get(event, "title"));
 	char terms[48];
 	uint64_t code;
 	int ret;
@@ -327,7 +344,7 @@ static int arm_event(struct reader *r, const char *name, const json_t *event)
 		return bad(r, name, "the event",
 			   !name ? "has no name" : "is no object, or its name has strange bytes");
 	if (!about)
-		about = json_string_value(json_object_get(event, "description"));
+		about = jansson.json_string_value(json_object_get(event, "description"));
 	ret = number(event, "code", &code);
 	if (ret <= 0)
 		return bad(r, name, "code", ret < 0 ? "is no number" : "is missing");
@@ -365,7 +382,7 @@ static int events_of(struct reader *r, json_t *root)
 		json_array_foreach(
 		    list, i,
 		    event) if ((ret =
-				    arm_event(r, json_string_value(json_object_get(event, "name")),
+				    arm_event(r, jansson.json_string_value(json_object_get(event, "name")),
 					      event)) < 0) return ret;
 		return 0;
 	}
@@ -382,16 +399,22 @@ int vendor_json_parse(const char *text, size_t n, const char *path, struct vendo
 		.text = text, .path = path, .out = out, .err = err, .element = text, .line = 1
 	};
 	json_error_t where;
-	json_t *root = json_loadb(text, n, 0, &where);
+	json_t *root;
 	int ret;
 
 	out->path = path;
+	if (!jansson_load()) {
+		tare_fail(err, EOPNOTSUPP, "%s is JSON, and libjansson.so.4, which reads it, cannot be loaded", path);
+		tare_hint(err, "install it (Debian: libjansson4), or write lines 'name event umask flags meaning'");
+		return -EOPNOTSUPP;
+	}
+	root = jansson.json_loadb(text, n, 0, &where);
 	if (root)
 		ret = events_of(&r, root);
 	else
 		ret = tare_fail(err, EINVAL, "%s:%d:%d: %.160s", path, where.line, where.column,
 				where.text);
-	json_decref(root);
+	jansson.json_delete(root);
 	if (ret < 0)
 		vendor_file_free(out);
 	return ret;

@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include "base/library.h"
 #include "record/perfdata_inflate.h"
+
+#define FUNCTIONS(F) F(ZSTD_createDCtx) F(ZSTD_freeDCtx) F(ZSTD_DCtx_setParameter) F(ZSTD_decompressStream) \
+	F(ZSTD_isError) F(ZSTD_getErrorName)
+LIBRARY(zstd, "libzstd.so.1", FUNCTIONS)
 
 enum {
 	PEEK_MAX = 65536,
@@ -35,17 +40,23 @@ struct inflate {
 
 struct inflate *inflate_new(struct tare_error *err)
 {
-	struct inflate *z = malloc(sizeof(*z));
+	struct inflate *z;
 
+	if (!zstd_load()) {
+		tare_fail(err, ENOTSUP, "is compressed, and libzstd.so.1, which unpacks it, cannot be loaded");
+		tare_hint(err, "install it (Debian: libzstd1)");
+		return NULL;
+	}
+	z = malloc(sizeof(*z));
 	if (z) {
-		z->ctx = ZSTD_createDCtx();
+		z->ctx = zstd.ZSTD_createDCtx();
 		z->in = (ZSTD_inBuffer){ 0 };
 		z->at = z->end = 0;
 		z->left = z->fed = z->given = 0;
 		z->starved = true;
 	}
 	if (!z || !z->ctx ||
-	    ZSTD_isError(ZSTD_DCtx_setParameter(z->ctx, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
+	    zstd.ZSTD_isError(zstd.ZSTD_DCtx_setParameter(z->ctx, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
 		inflate_free(z);
 		tare_fail_nomem(err);
 		return NULL;
@@ -56,7 +67,7 @@ struct inflate *inflate_new(struct tare_error *err)
 void inflate_free(struct inflate *z)
 {
 	if (z)
-		ZSTD_freeDCtx(z->ctx);
+		zstd.ZSTD_freeDCtx(z->ctx);
 	free(z);
 }
 
@@ -85,11 +96,11 @@ ssize_t inflate_peek(struct inflate *z, size_t n, const unsigned char **p, struc
 		size_t room = WINDOW - z->end,
 		       allowed = z->left < room ? (size_t)z->left + 1 : room;
 		ZSTD_outBuffer out = { z->buf + z->end, allowed, 0 };
-		size_t ret = ZSTD_decompressStream(z->ctx, &out, &z->in);
+		size_t ret = zstd.ZSTD_decompressStream(z->ctx, &out, &z->in);
 
-		if (ZSTD_isError(ret))
+		if (zstd.ZSTD_isError(ret))
 			return tare_fail(err, EBADMSG, "cannot be unpacked: %s",
-					 ZSTD_getErrorName(ret));
+					 zstd.ZSTD_getErrorName(ret));
 		if (out.pos > z->left)
 			return tare_fail(err, EFBIG, "grows beyond what it may");
 		z->left -= out.pos;

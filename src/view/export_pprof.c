@@ -70,9 +70,12 @@ static int begin(struct export *x, struct tare_error *err)
 	struct pprof *p = x->own;
 	const struct timeline_info *info = x->of->info;
 
-	p->z = gzip_open(x->out);
+	int ret = gzip_open(&p->z, x->out, err);
+
+	if (ret < 0)
+		return ret;
 	p->value = calloc(info->n_counters + 1, sizeof(*p->value));
-	if (!p->z || !p->value)
+	if (!p->value)
 		return tare_fail_nomem(err);
 	p->out = gzip_out(p->z);
 	string(p, p->out, "");

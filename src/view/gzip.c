@@ -2,7 +2,11 @@
 /* gzip by zlib. */
 #include <stdlib.h>
 #include <zlib.h>
+#include "base/library.h"
 #include "view/gzip.h"
+
+#define FUNCTIONS(F) F(deflateInit2_) F(deflate) F(deflateEnd)
+LIBRARY(zlib, "libz.so.1", FUNCTIONS)
 
 enum { GZIP_WINDOW = 15 + 16, LEVEL = 6 };
 
@@ -21,7 +25,7 @@ static int squeeze(struct gzip *g, const void *bytes, size_t n, int flush)
 	do {
 		g->z.next_out = room;
 		g->z.avail_out = sizeof(room);
-		ret = deflate(&g->z, flush);
+		ret = zlib.deflate(&g->z, flush);
 		if (ret == Z_STREAM_ERROR)
 			return -EIO;
 		out_put(g->to, room, sizeof(room) - g->z.avail_out);
@@ -39,17 +43,26 @@ static int drain(void *with, const void *bytes, size_t n)
 	return ret;
 }
 
-struct gzip *gzip_open(struct out *to)
+int gzip_open(struct gzip **out, struct out *to, struct tare_error *err)
 {
-	struct gzip *g = calloc(1, sizeof(*g));
+	struct gzip *g;
 
-	if (!g || deflateInit2(&g->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+	*out = NULL;
+	if (!zlib_load()) {
+		tare_fail(err, ENOENT, "libz.so.1, which compresses, cannot be loaded");
+		tare_hint(err, "install it (Debian: zlib1g)");
+		return -ENOENT;
+	}
+	g = calloc(1, sizeof(*g));
+	/* deflateInit2(), a macro, by the pointer */
+	if (!g || zlib.deflateInit2_(&g->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, (int)sizeof(z_stream)) != Z_OK) {
 		free(g);
-		return NULL;
+		return tare_fail_nomem(err);
 	}
 	g->to = to;
 	out_open(&g->in, drain, g);
-	return g;
+	*out = g;
+	return 0;
 }
 
 struct out *gzip_out(struct gzip *g)
@@ -65,6 +78,6 @@ void gzip_close(struct gzip *g)
 		g->in.error = squeeze(g, NULL, 0, Z_FINISH);
 	if (g->to->error == 0)
 		g->to->error = g->in.error;
-	deflateEnd(&g->z);
+	zlib.deflateEnd(&g->z);
 	free(g);
 }

@@ -10,8 +10,8 @@
 
 struct gzip;
 
-/* NULL when out of memory. */
-struct gzip *gzip_open(struct out *to);
+/* -ENOMEM; -ENOENT where zlib is not installed. */
+int gzip_open(struct gzip **out, struct out *to, struct tare_error *err);
 struct out *gzip_out(struct gzip *z);
 /* Ends the stream; errors show in `to`. Accepts NULL. */
 void gzip_close(struct gzip *z);

@@ -51,19 +51,20 @@ static int drain(void *with, const void *bytes, size_t n)
 	return g->to->error;
 }
 
-struct gzip *gzip_open(struct out *to)
+int gzip_open(struct gzip **out, struct out *to, struct tare_error *err)
 {
 	static const unsigned char head[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3 /* Unix */ };
 	struct gzip *g = calloc(1, sizeof(*g));
 
+	*out = g;
 	if (!g)
-		return NULL;
+		return tare_fail_nomem(err);
 	g->to = to;
 	g->crc = ~0u;
 	make_table(g->table);
 	out_put(to, head, sizeof(head));
 	out_open(&g->in, drain, g);
-	return g;
+	return 0;
 }
 
 struct out *gzip_out(struct gzip *g)

@@ -5,6 +5,15 @@
 #include "view/parquet.h"
 #ifdef HAVE_ZSTD
 #include <zstd.h>
+#include "base/library.h"
+
+#define FUNCTIONS(F) F(ZSTD_compressBound) F(ZSTD_compress) F(ZSTD_isError)
+LIBRARY(zstd, "libzstd.so.1", FUNCTIONS)
+#else
+static bool zstd_load(void)
+{
+	return false;
+}
 #endif
 
 /* Numbers of parquet.thrift. */
@@ -287,18 +296,19 @@ static void levels(struct text *page, const struct text *level)
 static bool squeeze(struct text *page, char **squeezed, size_t *n)
 {
 #ifdef HAVE_ZSTD
-	size_t room = ZSTD_compressBound(page->len);
+	if (zstd_load()) {
+		size_t room = zstd.ZSTD_compressBound(page->len);
 
-	*squeezed = malloc(room);
-	if (!*squeezed)
-		return false;
-	*n = ZSTD_compress(*squeezed, room, page->s, page->len, ZSTD_LEVEL);
-	return !ZSTD_isError(*n);
-#else
+		*squeezed = malloc(room);
+		if (!*squeezed)
+			return false;
+		*n = zstd.ZSTD_compress(*squeezed, room, page->s, page->len, ZSTD_LEVEL);
+		return !zstd.ZSTD_isError(*n);
+	}
+#endif
 	*n = page->len;
 	*squeezed = text_take(page);
 	return *squeezed != NULL;
-#endif
 }
 
 static int write_column(struct parquet *p, size_t i, struct chunk *chunk, struct tare_error *err)
@@ -413,11 +423,7 @@ static void chunk_data(struct thrift *t, const struct parquet *p, size_t i, cons
 	varint(&t->out, zigzag(ENCODING_RLE));
 	list(t, 3, T_BINARY, 1);
 	bare_string(t, p->is[i].name);
-#ifdef HAVE_ZSTD
-	i32(t, 4, CODEC_ZSTD);
-#else
-	i32(t, 4, CODEC_NONE);
-#endif
+	i32(t, 4, zstd_load() ? CODEC_ZSTD : CODEC_NONE);
 	i64(t, 5, c->values);
 	i64(t, 6, c->raw);
 	i64(t, 7, c->stored);

@@ -285,6 +285,24 @@ def hybrid_and_uncore_are_opened_where_they_are():
 # ---- our own formats ----
 
 @test
+def libraries_are_opened_when_needed():
+    """Where none of them can be loaded, who needs none counts, and who needs one is told which it is."""
+    for name in ("libzstd.so.1", "libz.so.1", "libjansson.so.4", "libdw.so.1", "libpfm.so.4", "libcapstone.so.4"):
+        Path("broken", name).parent.mkdir(exist_ok=True)
+        Path("broken", name).write_bytes(b"")
+    broken = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath("broken"))
+    stat("-e", "page-faults,instructions:u", "--", "true", env=broken)
+    Path("events.json").write_text('{"Events":[{"EventName":"MINE","EventCode":"0x3c","UMask":"0x01","Counter":"0,1"}]}')
+    for words, library in ((["record", "-z", "-e", "cpu-clock:u", "-o", "z.data", "--", "true"], "libzstd.so.1"),
+                           (["events", "--event-file", "events.json", "MINE"], "libjansson.so.4")):
+        whole, without = (subprocess.run([TARE, *words], capture_output=True, text=True, timeout=60, env=env) for env in (None, broken))
+        if whole.returncode:
+            true(re.search("without (zstd|jansson)", whole.stderr), whole.stderr)
+        else:
+            true(without.returncode and f"{library}, which" in without.stderr and "install it" in without.stderr, without.stderr)
+
+
+@test
 def json_document():
     d = document("-r", "6", "-e", "page-faults,task-clock", "--", "sh", "-c", "exit 3", status=3)
     equal((d["schema"], d["exit_status"], d["runs"], d["command"]), ("tare/stat/1", 3, 6, ["sh", "-c", "exit 3"]), "")
