@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Three processes: the one that the user started waits; the first of the namespace reaps what loses its parent, and its end
- * ends all of the namespace; the second goes on as tare. Source: pid_namespaces(7), proc(5), "ns_last_pid".
+ * ends all of the namespace; the second goes on as tare. Between the first two is one that holds the namespace, which the one
+ * who waits must not enter. Each ends with the one before it: who kills tare, in whatever way, has killed the command.
+ * Source: pid_namespaces(7), proc(5), "ns_last_pid", PR_SET_PDEATHSIG(2const).
  */
 #include <stdarg.h>
 #include <errno.h>
@@ -237,6 +239,7 @@ static int live_in(struct fixed *f, int told, const sigset_t *before)
 	if (!why)
 		see_files_again(f);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Of those outside no id is seen here: if the one who waits is gone by now, it does not read. */
 	if (write(told, why ? why : "", why ? strlen(why) + 1 : 1) < 0 || why)
 		_exit(125);
 	close(told);
@@ -261,7 +264,7 @@ int pidspace_enter(struct fixed *f, const char *command)
 	int told[2], status, flags = CLONE_NEWPID | CLONE_NEWNS;
 	sigset_t before;
 	ssize_t n;
-	pid_t pid;
+	pid_t pid, self = getpid();
 
 	if (!(fixed_had(f) & (FIXED(PID) | FIXED(CWD))))
 		return -1;
@@ -283,8 +286,12 @@ int pidspace_enter(struct fixed *f, const char *command)
 		if ((geteuid() && user_space() < 0) || unshare(flags) < 0) {
 			snprintf(why, sizeof(why), "no pid namespace: %s", strerror(errno));
 		} else {
-			pid_t first = fork();
+			pid_t first;
 
+			prctl(PR_SET_PDEATHSIG, SIGKILL); /* here, as other rights take it back */
+			if (getppid() != self)
+				_exit(125);
+			first = fork();
 			if (first == 0) {
 				sigaction(SIGCHLD, &child_as_it_is, NULL);
 				return live_in(f, told[1], &before);
