@@ -75,8 +75,7 @@ struct job {
 	struct trial trial;
 	struct launch_options *o;
 	struct launch_report report;
-	struct trial_run first; /* with everything fixed */
-	bool began;
+	struct trial_run usual; /* what the others' output and end are compared with: the first, unless that is set apart */
 	char **environment; /* the caller's, with room for one more */
 	size_t n_environment;
 	struct trial_run last;
@@ -163,43 +162,69 @@ static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, str
 	return ret;
 }
 
+static bool alike(const struct trial_run *a, const struct trial_run *b)
+{
+	return a->instructions == b->instructions && a->output == b->output && a->wait_status == b->wait_status;
+}
+
+/* `counts` has room for n. */
+static void sum_up(const struct trial_run *usual, const struct trial_run *run, unsigned n, uint64_t *counts, struct launch_runs *out)
+{
+	*out = (struct launch_runs){ .runs = n };
+	for (unsigned i = 0; i < n; i++) {
+		counts[i] = run[i].instructions;
+		out->output_differs |= run[i].output != usual->output;
+		out->end_differs |= run[i].wait_status != usual->wait_status;
+	}
+	qsort(counts, n, sizeof(*counts), compare);
+	out->min = counts[0];
+	out->max = counts[n - 1];
+	out->median = median_of(counts, n);
+	for (unsigned i = 0; i < n; i++)
+		out->different += !i || counts[i] != counts[i - 1];
+}
+
+/* The very first run beside the others, which found what it left behind. */
+static void look_at_first(struct launch_report *r, const struct trial_run *run, uint64_t *counts)
+{
+	uint64_t count = run->instructions, gap;
+	struct launch_runs rest;
+
+	sum_up(&run[1], run + 1, r->runs - 1, counts, &rest);
+	gap = count < rest.min ? rest.min - count : count > rest.max ? count - rest.max : 0;
+	r->first_most = r->runs > 2 && gap > rest.max - rest.min;
+	r->first_apart = r->runs > 2 && rest.different == 1 && !rest.output_differs && !rest.end_differs && !alike(&run[0], &run[1]);
+	sum_up(&run[r->first_apart], run, 1, counts, &r->first);
+	r->exit_status = WIFSIGNALED(run->wait_status) ? 128 + WTERMSIG(run->wait_status) : WEXITSTATUS(run->wait_status);
+}
+
 static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 {
 	struct fixed f = *j->report.fixed;
-	uint64_t *counts = calloc(j->o->runs, sizeof(*counts));
-	int ret = counts ? 0 : tare_fail_nomem(j->err);
+	unsigned runs = j->o->runs, from = 0;
+	struct trial_run *run = calloc(runs, sizeof(*run));
+	uint64_t *counts = calloc(runs, sizeof(*counts));
+	int ret = run && counts ? 0 : tare_fail_nomem(j->err);
 
-	*out = (struct launch_runs){ 0 };
 	/* Ids of a namespace are there anyway, and without the item have other widths; so do names, and directories another order. */
 	f.set = fixed_tried(&f) & ~(off & ~OTHERWISE);
 	f.missed = f.lost = 0;
-	for (unsigned n = 0; ret == 0 && n < j->o->runs; n++) {
+	for (unsigned n = 0; ret == 0 && n < runs; n++) {
 		struct fixed one = f;
-		struct trial_run run;
 
-		ret = run_one(j, &one, off, n, &run);
+		ret = run_one(j, &one, off, n, &run[n]);
 		f.missed = one.missed;
 		f.lost = one.lost;
 		memcpy(f.why, one.why, sizeof(f.why));
 		memcpy(f.stripped, one.stripped, sizeof(f.stripped));
-		if (ret < 0)
-			break;
-		if (!j->began) {
-			j->first = run;
-			j->began = true;
-		}
-		counts[n] = run.instructions;
-		out->output_differs |= run.output != j->first.output;
-		out->end_differs |= run.wait_status != j->first.wait_status;
 	}
-	if (ret == 0) {
-		qsort(counts, j->o->runs, sizeof(*counts), compare);
-		out->min = counts[0];
-		out->max = counts[j->o->runs - 1];
-		out->median = median_of(counts, j->o->runs);
-		for (unsigned n = 0; n < j->o->runs; n++)
-			out->different += !n || counts[n] != counts[n - 1];
+	if (ret == 0 && !off) {
+		look_at_first(&j->report, run, counts);
+		from = j->report.first_apart;
+		j->usual = run[from];
 	}
+	if (ret == 0)
+		sum_up(&j->usual, run + from, runs - from, counts, out);
 	if (f.stripped[0] && !j->o->fixed.stripped[0])
 		memcpy(j->o->fixed.stripped, f.stripped, sizeof(f.stripped));
 	if (!off) /* what the launcher could not have */
@@ -207,6 +232,7 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 			if (f.missed & 1u << i)
 				(f.lost & 1u << i ? fixed_lose : fixed_miss)(&j->o->fixed, (enum fixed_item)i, "%s", f.why[i]);
 	free(counts);
+	free(run);
 	return ret;
 }
 
@@ -215,8 +241,6 @@ static int run_conditions(struct job *j)
 	bool tell = isatty(STDERR_FILENO);
 	int ret = run_all(j, 0, &j->report.all);
 
-	j->report.exit_status = WIFSIGNALED(j->first.wait_status) ? 128 + WTERMSIG(j->first.wait_status)
-								  : WEXITSTATUS(j->first.wait_status);
 	for (unsigned i = 0; ret == 0 && i < FIXED_ITEMS; i++) {
 		if (!(fixed_had(&j->o->fixed) & 1u << i))
 			continue;
@@ -264,7 +288,7 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 	if (ret == 0)
 		ret = show(&j);
 	if (ret == 0)
-		return j.report.all.different == 1 ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
+		return launch_repeats(&j.report) ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
 	if (o->fixed.stripped[0])
 		fixed_say_missed(self, &o->fixed);
 	complain(self, err, NULL);

@@ -9,6 +9,16 @@ static uint64_t spread(const struct launch_runs *r)
 	return r->max - r->min;
 }
 
+static bool first_counts_apart(const struct launch_report *r)
+{
+	return r->first_apart && r->first.median != r->all.median;
+}
+
+bool launch_repeats(const struct launch_report *r)
+{
+	return !spread(&r->all) && !first_counts_apart(r);
+}
+
 static void put_all(struct text *out, const struct launch_report *r, const struct style *s)
 {
 	text_add(out, "\n %s", r->fixed->missed ? "All fixed but " : "Everything fixed");
@@ -17,7 +27,13 @@ static void put_all(struct text *out, const struct launch_report *r, const struc
 	text_add(out, ": %s", ink_on(s, INK_STRONG));
 	put_count(out, s, r->all.median);
 	text_add(out, "%s instructions:u, ", ink_off(s));
-	if (!spread(&r->all)) {
+	if (first_counts_apart(r)) {
+		bool more = r->first.median > r->all.median;
+
+		text_add(out, "the same in runs 2 to %u; run 1 had ", r->runs);
+		put_count(out, s, more ? r->first.median - r->all.median : r->all.median - r->first.median);
+		text_add(out, " %s.\n", more ? "more" : "fewer");
+	} else if (!spread(&r->all)) {
 		text_add(out, "the same in all %u runs.\n", r->runs);
 	} else {
 		text_add(out, "but %u different counts in %u runs, ", r->all.different, r->runs);
@@ -64,13 +80,20 @@ static void put_items(struct text *out, const struct launch_report *r, const str
 		put_words(&g, 0, any ? INK_STRONG : INK_PLAIN, fixed_rows[i].name);
 		put_cell(&g, 1, any ? INK_STRONG : INK_FAINT, s, spread(o), "");
 		put_cell(&g, 2, INK_PLAIN, s, shift, !shift ? "" : less ? "-" : "+");
-		snprintf(words, sizeof(words), "%u count%s in %u runs%s%s", o->different, o->different == 1 ? "" : "s", r->runs,
+		snprintf(words, sizeof(words), "%u count%s in %u runs%s%s", o->different, o->different == 1 ? "" : "s", o->runs,
 			 o->output_differs ? ", output differs" : "", o->end_differs ? ", exit status differs" : "");
 		put_words(&g, 3, INK_PLAIN, words);
 	}
 	text_put(out, "\n", 1);
 	grid_write(out, &g, s, 1);
 	grid_free(&g);
+}
+
+static void put_first(struct text *out, const struct launch_report *r)
+{
+	text_add(out, " Run 1 alone differs, by its%s%s%s: either it left something behind, a file or a cache, that the others found,\n"
+		      " or that was chance. Run it again: what was left behind is there now.\n",
+		 first_counts_apart(r) ? " count" : "", r->first.output_differs ? " output" : "", r->first.end_differs ? " exit status" : "");
 }
 
 void verify_launch_text(struct text *out, const struct launch_report *r, const struct style *s)
@@ -84,15 +107,22 @@ void verify_launch_text(struct text *out, const struct launch_report *r, const s
 	put_all(out, r, s);
 	put_items(out, r, s);
 	text_put(out, "\n", 1);
+	if (r->first_apart)
+		put_first(out, r);
 	if (r->all.output_differs)
 		text_add(out, " Its output differs from run to run although %s.\n", all);
 	if (r->all.end_differs)
 		text_add(out, " Its exit status differs from run to run although %s.\n", all);
 	fixed_remarks_text(out, r->fixed);
 	text_add(out, " Spread: largest count minus smallest. Shift: of the median, against the first line.\n");
-	if (spread(&r->all))
-		text_add(out, r->fixed->missed ? " What is not fixed may be the cause of what is left; each row's spread has it, too.\n"
-					       : " What is left has another cause.\n");
+	if (!spread(&r->all))
+		return;
+	text_add(out, r->fixed->missed ? " What is not fixed may be the cause of what is left; each row's spread has it, too.\n"
+				       : " What is left has another cause.\n");
+	if (r->first_most)
+		text_add(out, " Most of it is run 1's, which may have left something behind, a file or a cache, that the others found: run it again.\n");
+	if (r->runs == 2)
+		text_add(out, " Or run 1 left something behind, a file or a cache, that run 2 found: -r 3 tells that.\n");
 }
 
 static void json_runs(struct json *j, const char *key, const struct launch_runs *r)
@@ -122,7 +152,9 @@ void verify_launch_json(struct text *out, const struct launch_report *r)
 	json_string(&j, "event", "instructions:u");
 	json_uint(&j, "runs", r->runs);
 	json_int(&j, "exit_status", r->exit_status);
-	json_bool(&j, "repeats", !spread(&r->all));
+	json_bool(&j, "repeats", launch_repeats(r));
+	if (r->first_apart)
+		json_runs(&j, "first_apart", &r->first);
 	json_runs(&j, "all", &r->all);
 	json_object(&j, "without");
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)

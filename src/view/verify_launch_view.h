@@ -8,9 +8,10 @@
 
 /* Some runs under one condition. */
 struct launch_runs {
+	unsigned runs;
 	uint64_t min, median, max; /* instructions */
 	unsigned different;	   /* counts, of the runs */
-	bool output_differs;	   /* from the first run with everything fixed, or within */
+	bool output_differs;	   /* from the first of report.all, or within */
 	bool end_differs;	   /* likewise its exit status */
 };
 
@@ -19,11 +20,16 @@ struct launch_report {
 	const char *engine;
 	unsigned runs; /* of each condition */
 	const struct fixed *fixed;
+	bool first_apart; /* the very first run differed from all others with everything fixed, and those were alike: `all` is without it */
+	bool first_most;  /* of three or more: its count is further from the others' than those are from each other */
+	struct launch_runs first;
 	struct launch_runs all;		     /* everything fixed */
 	struct launch_runs off[FIXED_ITEMS]; /* without this item, where it was had */
 	int exit_status;		     /* of the command, in its first run */
 };
 
+/* With everything fixed the count was the same in each run. */
+bool launch_repeats(const struct launch_report *r);
 void verify_launch_text(struct text *out, const struct launch_report *r, const struct style *s);
 void verify_launch_json(struct text *out, const struct launch_report *r);
 

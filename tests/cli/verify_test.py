@@ -324,6 +324,31 @@ def launch_tells_what_nothing_fixes():
 
 
 @test
+def a_first_run_that_leaves_something_behind_is_set_apart():
+    """By its count, its output and its end; with two runs nobody can tell which was the odd one."""
+    need_exact()
+    words = (TARE, "verify", "launch", "--deterministic=aslr,environment")
+    counted, written = "if [ -e %s ]; then :; else : > %s; for i in 1 2 3 4; do :; done; fi", "[ -e %s ] || { : > %s; echo new; exit 3; }"
+    text = sh(*words, "-r", "3", "--", "sh", "-c", counted.replace("%s", "cold-1"), status=1).stdout
+    true(re.search(r"Everything fixed: [0-9,]+ instructions:u, the same in runs 2 to 3; run 1 had [1-9][0-9,]* more\.\n", text), text)
+    true("Run 1 alone differs, by its count:" in text and "Run it again" in text and "another cause" not in text and "differs from run to run" not in text, text)
+    text = sh(*words, "-r", "3", "--", "sh", "-c", counted.replace("%s", "cold-1"), status=0).stdout
+    true("the same in all 3 runs" in text and "Run 1" not in text, text)
+    d = validated(sh(*words, "-r", "3", "--format", "json", "--", "sh", "-c", written.replace("%s", "cold-2"), status=1).stdout, SCHEMAS / "tare-verify-launch-1.json")
+    equal((d["repeats"], d["exit_status"], d["all"]["spread"], d["all"]["output_differs"], d["all"]["exit_differs"]), (False, 3, 0, False, False), str(d))
+    first = d["first_apart"]
+    true(first["min"] != d["all"]["min"] and first["output_differs"] and first["exit_differs"], str(d))
+    true(not any(o["output_differs"] or o["exit_differs"] for o in d["without"].values()), "theirs are compared with the usual ones")
+    text = sh(*words, "-r", "2", "--", "sh", "-c", counted.replace("%s", "cold-3"), status=1).stdout
+    true("2 different counts in 2 runs" in text and "-r 3 tells that" in text, text)
+    text = sh(*words, "-r", "3", "--", "sh", "-c", "echo >> few; [ -e cold-4 ] || { : > cold-4; for i in 1 2 3 4 5 6 7 8 9; do :; done; }; while read line; do :; done < few",
+              status=1).stdout
+    true("3 different counts in 3 runs" in text and "Most of it is run 1's" in text and "Run 1 alone" not in text, text)
+    text = sh(*words, "-r", "3", "--", "sh", "-c", "echo >> longer; while read line; do :; done < longer", status=1).stdout
+    true("3 different counts in 3 runs" in text and "un 1" not in text and "another cause.\n" in text, text)
+
+
+@test
 def the_working_directory_by_a_long_name():
     before = long_names()
     script = 'printf "%s|%s|" "$(pwd -P)" "$PWD"; cat inside ../up'
@@ -373,6 +398,24 @@ def what_a_killed_run_left_is_taken_away():
     true("not fixed: cwd: its name of" in r.stderr and r.stdout.strip().endswith("x" * 240), r.stdout + r.stderr)
     text = sh(TARE, "run", "--list").stdout
     true(re.search(r"^cwd +by name", text, re.M), text)
+
+
+@test
+def who_kills_tare_has_killed_the_command():
+    """Also by SIGKILL: nobody is left to go on to the command's end, or to begin its next run."""
+    r = sh(TARE, "run", "--deterministic=pid", "--", "true")
+    if "not fixed: pid" in r.stderr:
+        skip(r.stderr.strip())
+    for words in (["run"], ["stat", "--deterministic"], *([["diverge", "-r", "2"], ["verify", "launch", "-r", "2"]] if ARCH == "x86" else [])):
+        ours, theirs = os.pipe()
+        p = subprocess.Popen([TARE, *words, "--", "sh", "-c", f"echo began >&{theirs}; sleep 2; echo ended >&{theirs}"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[theirs], env=ENV, cwd=ROOM.name)
+        os.close(theirs)
+        with open(ours) as told:
+            began = told.readline()
+            p.kill()
+            p.wait()
+            equal(began + told.read(), "began\n", " ".join(words))  # to the end: no process holds it any more
 
 
 # Reads a directory, goes back to places in it, and takes it away while it is read: x86-64's struct dirent.
