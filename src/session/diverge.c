@@ -421,6 +421,8 @@ int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct 
 	before.pairs = d->pairs;
 	before.shortest = d->shortest;
 	before.longest = d->longest;
+	before.shortest_run = d->shortest_run;
+	before.longest_run = d->longest_run;
 	*d = before;
 	return ret;
 }

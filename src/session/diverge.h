@@ -101,6 +101,7 @@ struct divergence {
 	 */
 	unsigned beside_there, beside;
 	int64_t shortest, longest; /* instructions of all runs that went to their end */
+	unsigned shortest_run, longest_run; /* the first that had so many, from 1 */
 	struct diverge_run run[2];
 };
 

@@ -315,10 +315,16 @@ int diverge_run_of_pair(struct diverge_plan *plan, struct divergence *d, struct 
 	ret = p[i].steps ? make_room(r, p[i].peeks, err) : 0;
 	if (ret == 0)
 		ret = diverge_run_one(plan, d, &p[i], every, i);
-	if (ret == 0 && (!d->shortest || r->instructions < d->shortest))
+	if (ret < 0)
+		return ret;
+	if (!d->shortest || r->instructions < d->shortest) {
 		d->shortest = r->instructions;
-	if (ret == 0 && r->instructions > d->longest)
+		d->shortest_run = d->runs;
+	}
+	if (r->instructions > d->longest) {
 		d->longest = r->instructions;
+		d->longest_run = d->runs;
+	}
 	return ret;
 }
 

@@ -204,7 +204,8 @@ void follow_close(struct follow *f)
 	f->prepared = false;
 }
 
-pid_t follow_process_of(const char *root, pid_t tid)
+/* A line of its /proc/TID/status: the id behind `key`, "\nTgid:" for instance; 0: none. */
+static pid_t status_id(const char *root, pid_t tid, const char *key)
 {
 	char path[64], *all;
 	const char *line;
@@ -213,11 +214,21 @@ pid_t follow_process_of(const char *root, pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
 	if (file_read(root, path, 65536, &all, NULL, NULL) < 0)
 		return 0;
-	line = strstr(all, "\nTgid:");
+	line = strstr(all, key);
 	if (line)
-		pid = (pid_t)atoi(line + 6);
+		pid = (pid_t)atoi(line + strlen(key));
 	free(all);
 	return pid;
+}
+
+pid_t follow_process_of(const char *root, pid_t tid)
+{
+	return status_id(root, tid, "\nTgid:");
+}
+
+pid_t follow_tracer_of(pid_t tid)
+{
+	return status_id("", tid, "\nTracerPid:");
 }
 
 int follow_command(const struct follow_plan *plan, struct follow *f, struct tare_error *err)

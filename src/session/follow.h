@@ -60,5 +60,7 @@ int follow_status(const struct follow *f);
 
 /* The process of a thread; 0 when it is gone. */
 pid_t follow_process_of(const char *root, pid_t tid);
+/* Who traces a thread, as a debugger does; 0: nobody. */
+pid_t follow_tracer_of(pid_t tid);
 
 #endif

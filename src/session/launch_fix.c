@@ -165,15 +165,23 @@ static void change(struct fixed *f, pid_t pid)
 void exec_begin(struct fixed *f, struct execs *e, pid_t tid)
 {
 	bool room = e->n < EXECS_MAX;
-	char name[24];
+	char name[24], why[160];
+	pid_t tracer;
+	int code;
 
 	if (room && ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACEEXEC) == 0) {
 		e->tid[e->n] = tid;
 		e->process[e->n++] = follow_process_of("", tid);
 		return;
 	}
-	fixed_lose(f, FIXED_RANDOM, "%s could not be traced as it executed a program: %s", name_of(tid, name), room ? strerror(errno) : "too many at once");
-	fixed_lose(f, FIXED_VDSO, "%s could not be traced as it executed a program: %s", name_of(tid, name), room ? strerror(errno) : "too many at once");
+	code = room ? errno : 0;
+	tracer = code == EPERM ? follow_tracer_of(tid) : 0;
+	if (tracer)
+		snprintf(why, sizeof(why), "%s traces a process that executed a program, and one alone can", name_of(tracer, name));
+	else
+		snprintf(why, sizeof(why), "%s could not be traced as it executed a program: %s", name_of(tid, name), room ? strerror(code) : "too many at once");
+	fixed_lose(f, FIXED_RANDOM, "%s", why);
+	fixed_lose(f, FIXED_VDSO, "%s", why);
 }
 
 void exec_stop(const struct execs *e, pid_t tid)

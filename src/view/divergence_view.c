@@ -287,9 +287,9 @@ void divergence_text(struct text *out, const struct divergence_report *r, const 
 	if (d->shortest != d->longest) {
 		text_add(out, " %u runs: ", d->runs);
 		put_count(out, s, (uint64_t)d->shortest);
-		text_add(out, " to ");
+		text_add(out, " (first in run %u) to ", d->shortest_run);
 		put_count(out, s, (uint64_t)d->longest);
-		text_add(out, " instructions.\n");
+		text_add(out, " (first in run %u) instructions.\n", d->longest_run);
 	}
 	if (d->uncounted[0])
 		text_add(out, " Not all was compared: %s.\n", d->uncounted);

@@ -58,6 +58,7 @@ static void put_words(struct text *out, const struct style *s, const struct expl
 	if (p->switched) {
 		text_add(out, several ? ": together a standard deviation of " : ": alone a standard deviation of ");
 		put_amount(out, s, r, p->deviation);
+		text_add(out, p->deviation > r->budget.deviation ? ", in runs of its own" : "");
 	} else if (several) {
 		text_add(out, ": they move together in these runs");
 	} else if (one) {

@@ -32,6 +32,27 @@ TEST(what_is_gone_with_everything_fixed)
 	}
 }
 
+TEST(more_alone_than_in_all)
+{
+	static const struct {
+		double alone;
+		const char *words;
+	} rows[] = { { 1270, "alone a standard deviation of 1,270, in runs of its own\n" }, { 700, "alone a standard deviation of 700\n" } };
+	const struct style plain = { .thousands = true };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct budget_part part = { .causes = 1, .switched = true, .deviation = rows[i].alone, .share = 0.92, .low = 0.7, .high = 1 };
+		struct explained_row row = { .name = "instructions:u", .unit = "", .scale = 1,
+					     .budget = { .state = BUDGET_SPLIT, .n = 8, .deviation = 802, .max = 2000, .parts = 1, .part[0] = part } };
+		struct explained e = { .row = &row, .n = 1, .runs = 8 };
+		struct text out = { 0 };
+
+		explain_text(&out, &e, &plain);
+		CHECK(strstr(out.s, rows[i].words), "%s", out.s);
+		text_free(&out);
+	}
+}
+
 TEST(one_run_has_one_number)
 {
 	struct explained_row row = { .name = "context-switches", .unit = "", .scale = 1,

@@ -251,6 +251,8 @@ def for_people():
 def what_the_first_run_leaves_behind_is_no_cause():
     d = diverge("--", "sh", "-c", "[ -e left ] || echo > left", tries=1)
     equal(d["verdict"], "settled", str(d)[:800])
+    text = sh(TARE, "diverge", "--", "sh", "-c", "[ -e left-too ] || { echo > left-too; for i in 1 2 3 4 5; do :; done; }", status=1).stdout
+    true("(first in run 2) to" in text and "(first in run 1) instructions." in text, text)
 
 
 @test
