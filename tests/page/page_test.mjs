@@ -350,6 +350,17 @@ test("windows are plots, with phases", async () => {
   equal(await page.locator(".charts .count").textContent(), "12.38 µs to 37.13 µs", "the middle half, from times above 2^53");
 });
 
+test("windows of time have readable axes, and the rest is no window", async () => {
+  const columns = { begin: [0, 5e6, 1e7], time_ns: [0, 5e6, 6e6], wall_ns: [5e6, 5e6, 1e6], cpu: [0, 0, 0], ended: ["whole", "whole", "rest"], events: [[5e6, 5e6, 1e6]], metrics: [[1, 0.5, 40]] };
+  const page = await open(made("windows-of-time.html", [{ schema: "tare/windows/1", command: ["prog"], exit_status: 0, mode: "sample", engine: "perf", quality: "counted", every: 5e6, wall_ns: 11e6, lost: 0, throttled: 0,
+    kernel_left_out: false, children_left_out: false, rests_unknown: false, events: [{ event: "task-clock", unit: "ns", scale: 1 }], metrics: [{ metric: "cpus-utilized", unit: "CPUs utilized" }],
+    threads: [{ thread: 0, pid: 5, tid: 5, comm: "prog", whole: 2, phases: [], columns }] }]));
+  equal((await page.$$eval("section h3", (h) => h.map((e) => e.textContent))).join(), "cpus-utilized, CPUs utilized,task-clock", "units stand where there is room");
+  yes((await page.locator(".facts").textContent()).includes("every 5 ms of task-clock"), "the length is a time");
+  yes((await page.locator(".remark").allTextContents()).join().includes("after its last whole window is in none"), "the rest is told");
+  yes(!(await page.locator(".histogram svg").getAttribute("aria-label")).includes("40"), "nor is the rest in a histogram");
+});
+
 test("a bench is a table, a comparison and its runs", async () => {
   const result = (variant, event, value, runs) => ({ variant, event, quality: runs ? "counted" : "exact", value, low: value - (runs ? 1 : 0), high: value + (runs ? 1 : 0), min: runs ? Math.min(...runs) : value,
     max: runs ? Math.max(...runs) : value, mean: value, error_of_mean: 0, outliers: runs ? 1 : 0, per_byte: null, baseline: { value: 25, low: 25, high: 25, pairs: [25, 25] }, runs: [], per_operation: runs ?? Array(4).fill(value) });

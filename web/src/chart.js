@@ -8,6 +8,9 @@ import { reduce } from "./reduce.js";
 const HEIGHT = 170;
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 1e5, 1e6];
 
+/** A unit that makes a number shorter stands beside it; any other in the heading, as an axis has no room for it. */
+const onAxis = (unit) => (unit === "ns" || unit === "%" ? unit : "");
+
 /**
  * x: { values, name, unit }; series: [{ name, unit, values, quality }]. Values that are null leave a gap.
  * Zoom: drag, or the buttons, or + - and the arrows while a plot has the focus; Escape or a double click shows all.
@@ -44,7 +47,7 @@ export function charts(x, series, { points = false, whole = false } = {}) {
 
   series.forEach((s, i) => {
     const box = h("div", { class: "plot", tabindex: 0, role: "group", "aria-label": `${s.name} over ${x.name}; plus, minus and arrow keys zoom` });
-    element.append(h("h3", {}, s.name), box);
+    element.append(h("h3", {}, s.name, s.unit && !onAxis(s.unit) && h("span", { class: "unit" }, `, ${s.unit}`)), box);
     plots.push(plot(box, x, s, i, { sync, range, zoom, points, whole }));
   });
   return element;
@@ -69,7 +72,7 @@ function plot(box, x, s, index, { sync, range, zoom, points, whole }) {
         y: { range: (_, lo, hi) => (lo === null ? [0, 1] : [Math.min(0, lo), hi > 0 ? hi * 1.05 : 1]) } },
       axes: [
         { stroke: () => colour("--soft"), grid, ticks: grid, incrs: whole ? WHOLE : undefined, values: (_, v) => v.map((n) => short(n, x.unit)) },
-        { stroke: () => colour("--soft"), grid, ticks: grid, size: 74, values: (_, v) => v.map((n) => short(n, s.unit)) },
+        { stroke: () => colour("--soft"), grid, ticks: grid, size: 74, values: (_, v) => v.map((n) => short(n, onAxis(s.unit))) },
       ],
       series: [{}, { stroke: line, width: 1.25, points: { show: points || s.values.length < 80, size: 5, fill: line }, spanGaps: false }],
       hooks: {

@@ -6,28 +6,38 @@ import { bin, histogram } from "./histogram.js";
 import { size, unpack } from "./packed.js";
 import { table } from "./table.js";
 
+function every(doc) {
+  const { event } = doc.events[0];
+  if (doc.mode === "poll") return `every ${short(doc.every, "ns")}`;
+  return /^(task|cpu)-clock/.test(event) ? `every ${short(doc.every, "ns")} of ${event}` : `every ${full(doc.every)} ${event}`;
+}
+
 function facts(doc) {
-  const first = doc.events[0], windows = doc.threads.reduce((n, t) => n + t.whole, 0);
-  const rows = [["Windows", full(windows), doc.mode === "poll" ? `every ${short(doc.every, "ns")}` : `every ${full(doc.every)} ${first.event}`], ["Threads", full(doc.threads.length)],
+  const windows = doc.threads.reduce((n, t) => n + t.whole, 0);
+  const rows = [["Windows", full(windows), every(doc)], ["Threads", full(doc.threads.length)],
     ["Wall", short(doc.wall_ns, "ns")], ["Engine", doc.engine, quality(doc.quality)]];
   const remarks = [toNumber(doc.lost) > 0 && `${full(doc.lost)} windows found no room: the ones after them are longer.`, toNumber(doc.throttled) > 0 && `The kernel paused sampling ${full(doc.throttled)} times.`,
     doc.kernel_left_out && "The kernel's part is left out: this user may not count it.", doc.children_left_out && "Only the first thread is here: this kernel cannot read groups in children.",
-    doc.rests_unknown && "What threads did after their last window is not known."].filter(Boolean);
+    doc.rests_unknown && "What some threads did after their last window is not known."].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
 }
 
+/** What a thread did after its last whole window is no window: it is left out, unless there is nothing else. */
+const wholeOf = (t, values) => (t.whole ? values.slice(0, t.whole) : values);
+const hasRest = (t) => t.whole > 0 && t.whole < size(t.columns.begin);
+
 /** A thread's metrics first, then its events; last the one that makes the windows, which is as good as the same in each. */
 function seriesOf(doc, t) {
-  const scaled = (e, values) => (e.scale === 1 ? values : values.map((v) => v * e.scale));
-  return [...doc.metrics.map((m, i) => ({ name: m.metric, unit: m.unit, values: unpack(t.columns.metrics[i]) })),
-    ...doc.events.map((e, i) => [e, i]).sort((a, b) => (a[1] === 0) - (b[1] === 0)).map(([e, i]) => ({ name: e.event, unit: e.unit, values: scaled(e, unpack(t.columns.events[i])) }))];
+  const scaled = (e, values) => (e.scale === 1 ? values : values.map((v) => v * e.scale)), column = (values) => wholeOf(t, unpack(values));
+  return [...doc.metrics.map((m, i) => ({ name: m.metric, unit: m.unit, values: column(t.columns.metrics[i]) })),
+    ...doc.events.map((e, i) => [e, i]).sort((a, b) => (a[1] === 0) - (b[1] === 0)).map(([e, i]) => ({ name: e.event, unit: e.unit, values: scaled(e, column(t.columns.events[i])) }))];
 }
 
 function thread(doc, t) {
   const first = doc.events[0], list = seriesOf(doc, t), room = h("div"), spread = h("div");
   const since = (at) => (typeof at[0] === "string" ? at.map((v) => Number(BigInt(v) - BigInt(at[0]))) : unpack(at).map((v, _, all) => v - all[0]));
-  const axes = [[first.event, () => ({ name: first.event, unit: first.unit, values: unpack(t.columns.begin) })], ["time", () => ({ name: "time", unit: "ns", values: since(t.columns.time_ns) })]];
+  const axes = [[first.event, () => ({ name: first.event, unit: first.unit, values: wholeOf(t, unpack(t.columns.begin)) })], ["time", () => ({ name: "time", unit: "ns", values: wholeOf(t, since(t.columns.time_ns)) })]];
   const distribution = (s) => spread.replaceChildren(histogram(bin(s.values), (v) => short(v, s.unit), `how often each value of ${s.name} occurred`));
   const show = (axis) => room.replaceChildren(charts(axis[1](), list));
   show(axes[0]);
@@ -35,6 +45,7 @@ function thread(doc, t) {
   const pick = (label, options, f) => h("label", {}, label, " ", h("select", { onchange: (e) => f(options[e.target.selectedIndex][1]) }, options.map(([n]) => h("option", {}, n))));
   return h("div", {}, h("div", { class: "tools" }, pick("Along:", axes.map((a) => [a[0], a]), show)), room,
     h("div", { class: "tools" }, pick("How it is distributed:", list.map((s) => [s.name, s]), distribution)), spread,
+    hasRest(t) && h("p", { class: "remark" }, "What the thread did after its last whole window is in none of these."),
     t.phases.length > 1 && [h("h3", {}, "Phases"), table([
       { title: "Phase", number: true, value: (p) => p.phase, show: (p) => String(p.phase) },
       { title: "From window", number: true, value: (p) => p.first_window, show: (p) => full(p.first_window) },
