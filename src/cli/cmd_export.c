@@ -72,7 +72,7 @@ static int set_by_thread(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row export_opts[] = {
-	{ 'f', "format", "FORMAT", "chrome, perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", set_format },
+	{ 'f', "format", "FORMAT", "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", set_format },
 	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", set_output },
 	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", set_counter },
 	{ 0, "accesses", "[FORMAT]", "the precise samples of a perf.data as a table, each as one access: csv or parquet", set_accesses },

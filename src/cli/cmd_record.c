@@ -509,8 +509,7 @@ static int sample(struct job *j)
 	if (ret < 0 && j->precise.refused[0] && !j->outcome.began)
 		tare_hint(j->err, "%s", j->precise.refused);
 	if (ret == -EOPNOTSUPP && (j->o.how.branches || j->o.how.calls == CALLS_LBR))
-		tare_hint(j->err, "only the PMU of some processors records branches: try without -b, -j; --call-graph "
-				  "fp or dwarf");
+		tare_hint(j->err, "only the PMU of some processors records branches: try %s", j->o.how.calls == CALLS_LBR ? "--call-graph fp or dwarf" : "without -b, -j");
 	if (ret == 0 && clock && !j->o.quiet)
 		fprintf(stderr, "tare record: no PMU counts cycles here: cpu-clock was sampled instead, a timer\n");
 	return ret;

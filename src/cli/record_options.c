@@ -60,10 +60,17 @@ static int set_event_file(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int either_rate(struct tare_error *err)
+{
+	return tare_fail(err, EINVAL, "-F, so many samples a second, and -c, one every so many events, exclude each other");
+}
+
 static int set_frequency(void *to, const char *arg, struct tare_error *err)
 {
 	struct record_options *o = to;
 
+	if (o->rate_given && o->how.period)
+		return either_rate(err);
 	o->rate_given = true;
 	o->how.period = 0;
 	o->frequency_most = !strcmp(arg, "max");
@@ -78,8 +85,11 @@ static int set_frequency(void *to, const char *arg, struct tare_error *err)
 static int set_period(void *to, const char *arg, struct tare_error *err)
 {
 	struct record_options *o = to;
-	int ret = num_parse(arg, &o->how.period, err);
+	int ret;
 
+	if (o->rate_given && !o->how.period)
+		return either_rate(err);
+	ret = num_parse(arg, &o->how.period, err);
 	o->rate_given = true;
 	if (ret == 0 && (!o->how.period || o->how.period >> 63))
 		return tare_fail(err, ERANGE, "a sample every %.32s events cannot be", arg);

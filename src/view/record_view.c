@@ -85,9 +85,10 @@ static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t 
 static void put_missed(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
 {
 	uint64_t in_samples = t->period_sum, all = t->total.value, each = t->samples ? in_samples / t->samples : 0;
+	uint64_t found = in_samples + o->lost * each; /* nearly all of what is lost are samples */
 
-	if (!t->clock || t->share < SHARE_WHOLE || o->lost || o->throttled || o->broke_off || !each || all <= in_samples ||
-	    (double)(all - in_samples) <= SHARE_MISSED * (double)all || all - in_samples <= (o->forks + o->rings.n) * each)
+	if (!t->clock || t->share < SHARE_WHOLE || o->throttled || o->broke_off || !each || all <= found ||
+	    (double)(all - found) <= SHARE_MISSED * (double)all || all - found <= (o->forks + o->rings.n) * each)
 		return;
 	text_add(out, "  %sof ", ink_on(s, INK_CAREFUL));
 	put_time(out, s, all);

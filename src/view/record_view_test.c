@@ -23,7 +23,8 @@ TEST(a_timer_that_does_not_keep_up_is_told)
 		{ __LINE__, 899, 100000, 100 * MS, 0, 0, 0, true, false, 1, true },
 		{ __LINE__, 20700, 10000, 200 * MS, 0, 0, 0, true, false, 1, false },	 /* less than is in samples: read later */
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, false, false, 1, false },
-		{ __LINE__, 20700, 10000, 359 * MS, 0, 1, 0, true, false, 1, false },
+		{ __LINE__, 20700, 10000, 359 * MS, 0, 1, 0, true, false, 1, true },
+		{ __LINE__, 20700, 10000, 359 * MS, 0, 15200, 0, true, false, 1, false }, /* they were taken, and lost */
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 1, true, false, 1, false },
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, true, true, 1, false },
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, true, false, 0.5, false },

@@ -665,6 +665,8 @@ def mistakes_have_a_line():
         (["-e", "nope", "--", "true"], "there is no event 'nope'"),
         (["-e", "duration_time", "--", "true"], "duration_time cannot be sampled"),
         (["-F", "0", "--", "true"], "0 samples a second"),
+        (["-F", "100", "-c", "100", "--", "true"], "exclude each other"),
+        (["-c", "100", "-F", "max", "--", "true"], "exclude each other"),
         (["-c", "0", "--", "true"], "a sample every 0 events"),
         (["-F", "999999999", "--", "true"], "the kernel allows"),
         (["--call-graph", "magic", "--", "true"], "there is no call graph 'magic'"),
