@@ -370,8 +370,10 @@ static int annotate(struct making *m)
 	} else if (n == 0) {
 		ret = tare_fail(m->err, ENOENT, "nothing was counted in a function '%.100s'",
 				m->o->function);
-		tare_hint(m->err, "tare report lists the functions that have counts; a pattern such as '*%.60s*' is fine, too",
-			  m->o->function);
+		if (strpbrk(m->o->function, "*?["))
+			tare_hint(m->err, "tare report lists the functions that have counts");
+		else
+			tare_hint(m->err, "tare report lists the functions that have counts; a pattern such as '*%.60s*' may match one", m->o->function);
 	} else {
 		m->out->others = name_others(m, all, n, best);
 		ret = show(m, &all[best]);

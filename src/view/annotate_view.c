@@ -309,8 +309,8 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 	if (s->samples && (c->skids || s->skid.asked) && s->column < s->samples->stacks->columns)
 		skid_known_text(out, &s->skid, s->samples, s->column);
 	if (!c->exact && c->samples < 100)
-		text_add(out, " %sonly %llu samples: shares of single instructions mean little%s\n",
-			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, ink_off(style));
+		text_add(out, " %sonly %llu sample%s: shares of single instructions mean little%s\n",
+			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, c->samples == 1 ? "" : "s", ink_off(style));
 	if (by_name(s))
 		report_by_name_text(out, by_name(s), style);
 	if (s->samples) {

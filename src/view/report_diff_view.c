@@ -300,6 +300,8 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 		text_add(out, "\n %zu of %zu rows changed by more than the noise of sampling%s; of those a twentieth at most by chance.\n"
 			      " What differs from run to run besides is not known from one recording of each.\n",
 			 sure, r->diff->n, c[0].lost > 0 || c[1].lost > 0 ? " and than what was lost can be" : "");
+	if (!r->diff->same && c[0].asked.repeats && c[1].asked.repeats && !counted(c))
+		text_add(out, " That noise is of samples taken by chance; those of the exact engine stand at fixed steps, and have less.\n");
 	if (!report_diff_too_much_lost(c))
 		put_price(out, r, s);
 	put_lone_modules(out, r);

@@ -145,7 +145,9 @@ static void put_broken(struct text *out, const struct samples_quality *q, const 
 	put_count(out, s, q->broken);
 	text_add(out, " (");
 	put_percent(out, 100.0 * (double)q->broken / (double)q->chains);
-	text_add(out, ")%s\n   %s\n", ink_off(s),
+	text_add(out, " of ");
+	put_count(out, s, q->chains);
+	text_add(out, " chains in user code)%s\n   %s\n", ink_off(s),
 		 q->lost ? "mappings may be among the lost records; or code there keeps no frame pointers, and callers are missing"
 			 : "code there keeps no frame pointers, and callers are missing: record --call-graph dwarf finds them");
 }
@@ -160,7 +162,7 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 		{ q->throttled, "times that an event was stopped for coming too often; shares are off there" },
 		{ q->undecodable, "records that could not be decoded" },
 		{ q->unattributed, "samples left out, for they are of no known event" },
-		{ q->disordered, "records out of order" },
+		{ q->disordered, "records later than the order by time allows; of samples among them names may be wrong" },
 		{ q->cut, "stacks cut off before their outermost caller" },
 		{ q->unkept, "stacks not kept whole: too many different ones" },
 		{ q->deferred, "user stacks that were to be recorded later and are not here" },

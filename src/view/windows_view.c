@@ -350,10 +350,12 @@ static void put_head(struct text *out, const struct windows_table *t, const stru
 	} else {
 		put_amount(out, style, t, about->every);
 	}
+	if (!strcmp(about->mode, "poll")) {
+		text_add(out, ", all threads together: read by a timer\n");
+		return;
+	}
 	text_add(out, ", %zu thread%s: %s\n", t->n_threads, t->n_threads == 1 ? "" : "s",
-		 !strcmp(about->engine, "exact") ? "exact to the instruction"
-		 : !strcmp(about->mode, "poll")  ? "read by a timer"
-						 : "counted, read at each overflow");
+		 !strcmp(about->engine, "exact") ? "exact to the instruction" : "counted, read at each overflow");
 }
 
 static void put_notes(struct text *out, const struct windows_about *about, const struct style *style)
@@ -372,7 +374,7 @@ static void put_notes(struct text *out, const struct windows_about *about, const
 	if (e->children_left_out)
 		text_add(out, "\n %sthe first thread only: groups are read in children from Linux 6.12 on%s\n", on, off);
 	if (e->rests_unknown)
-		text_add(out, "\n %swhat threads did after their last window is not known%s\n", on, off);
+		text_add(out, "\n %swhat some threads did after their last window is not known%s\n", on, off);
 }
 
 void windows_text(struct text *out, const struct windows_table *t, const struct windows_about *about,

@@ -746,6 +746,9 @@ def the_exact_engine_takes_the_same_samples():
     equal({r["self"]["half_95"] for r in d["rows"]}, {0})
     text = report("--diff", *paths)
     true("\n The exact engine took the same samples on both sides.\n" in text and "within the noise" not in text, text)
+    true("by chance" not in text, text)
+    sh(TARE, "record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "5003", "-o", paths[1], "--", "true")
+    true("those of the exact engine stand at fixed steps" in report("--diff", *paths), "the noise is not theirs")
     sh(TARE, "record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "1", "-o", paths[1], "--", "true")
     true("A sample of every one" in report(paths[1]), "each instruction")
 

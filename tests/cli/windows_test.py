@@ -182,6 +182,8 @@ def page_faults_make_windows_too():
 
 @test
 def a_timer():
+    r = sh(TARE, "windows", "--mode", "poll", "--every", "5ms", "-e", "page-faults", "--", "true")
+    true(" of 5.00 ms, all threads together: read by a timer" in r.stderr, r.stderr)
     document = windows("--mode", "poll", "--every", "5ms", "-e", "page-faults", "--", *WORK, status=5)
     equal((document["mode"], document["every"], len(document["threads"])), ("poll", 5000000, 1))
     columns = document["threads"][0]["columns"]
