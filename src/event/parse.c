@@ -197,17 +197,30 @@ static int parse_term(struct parser *ps, struct event *ev, struct event_term *t)
 	return 0;
 }
 
+/* At least as many terms as there are from here to the slash that ends them; a quoted value may have commas and slashes of its own. */
+static size_t count_terms(const char *s)
+{
+	size_t n = 1;
+
+	for (; *s && *s != '/'; s++) {
+		n += *s == ',';
+		if (s[0] == '=' && s[1] == '\'') {
+			s += 2 + strcspn(s + 2, "'");
+			if (!*s)
+				break;
+		}
+	}
+	return n;
+}
+
 /* At the slash. name= becomes the label and is no term. */
 static int parse_terms(struct parser *ps, struct event *ev)
 {
-	size_t most = 1;
 	int ret;
 	char c[8];
 
 	ps->p++;
-	for (const char *s = ps->p; *s && *s != '/'; s++)
-		most += *s == ',';
-	ev->term = arena_alloc(&ps->out->memory, most * sizeof(*ev->term));
+	ev->term = arena_alloc(&ps->out->memory, count_terms(ps->p) * sizeof(*ev->term));
 	if (!ev->term)
 		return tare_fail_nomem(ps->err);
 	skip_space(ps);

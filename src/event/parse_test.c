@@ -234,6 +234,26 @@ TEST(lists_grow)
 	event_list_free(&list);
 }
 
+/* Commas and slashes of a quoted value are not those between terms: behind the last term stands other memory of the list. */
+TEST(terms_behind_a_quoted_value)
+{
+	static const char text[] = "cpu/name='A:/b,c',v='/',first,second=2,third/,after";
+	struct event_list list = { 0 };
+
+	CHECK_EQ(event_list_parse(text, &list, NULL), 0);
+	CHECK_EQ(list.n, 2);
+	CHECK_STR(list.event[0].label, "A:/b,c");
+	CHECK_EQ(list.event[0].n_terms, 4);
+	for (size_t t = 0; t < 4; t++) {
+		const struct event_term *term = &list.event[0].term[t];
+
+		CHECK(!strncmp(text + term->at, term->name, strlen(term->name)), "term %zu at %d", t, (int)term->at);
+	}
+	CHECK_STR(list.event[0].term[3].name, "third");
+	CHECK_STR(list.event[1].name, "after");
+	event_list_free(&list);
+}
+
 TEST(a_text_over_one_mebibyte_is_refused)
 {
 	size_t n = (1 << 20) + 2;
