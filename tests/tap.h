@@ -119,13 +119,25 @@ tap_skip(const char *need, const char *fmt, ...)
 	_exit(TAP_SKIPPED);
 }
 
-/* Of so many cases made up by a generator, how many to try: all; one of TARE_CASES where instructions are emulated. */
-__attribute__((unused)) static unsigned tap_cases(unsigned all)
+/* Of cases that a generator makes up, one in how many is tried: each; one in TARE_CASES where instructions are emulated or watched. */
+static unsigned tap_one_in(void)
 {
 	const char *of = getenv("TARE_CASES");
 	int n = of ? atoi(of) : 1;
 
-	return n > 1 ? all / (unsigned)n : all;
+	return n > 1 ? (unsigned)n : 1;
+}
+
+/* So many of them. */
+__attribute__((unused)) static unsigned tap_cases(unsigned all)
+{
+	return all / tap_one_in();
+}
+
+/* Whether this one, where each takes long. */
+__attribute__((unused)) static bool tap_tried(unsigned i)
+{
+	return i % tap_one_in() == 0;
 }
 
 static int tap_run(const struct tap_test *t)

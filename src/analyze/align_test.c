@@ -131,7 +131,7 @@ TEST(two_runs_have_the_longest_in_common)
 {
 	static const size_t back[] = { 1, 0 };
 
-	for (int round = 0; round < 500; round++) {
+	for (int round = 0, rounds = (int)tap_cases(500); round < rounds; round++) {
 		struct found f, g;
 		uint64_t kinds = 2 + any(6);
 
@@ -149,7 +149,7 @@ TEST(two_runs_have_the_longest_in_common)
 /* Points inserted and left out at random, in long runs, too: whichever is first. */
 TEST(the_order_of_runs_changes_nothing)
 {
-	for (int round = 0; round < 150; round++) {
+	for (int round = 0, rounds = (int)tap_cases(150); round < rounds; round++) {
 		size_t runs = 2 + any(3), common = 0;
 		uint64_t length = 20 + any(round % 25 ? 300 : 9000), kinds = 3 + any(20), percent = any(20);
 		struct found f[MOST_RUNS];

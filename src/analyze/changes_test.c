@@ -142,11 +142,14 @@ TEST(false_alarms)
 	} runs[] = { { 1, 1 }, { 2, 1 }, { 2, 2 }, { 3, 2 }, { 3, 3 }, { 4, 4 }, { 5, 5 }, { 6, 6 } };
 	static const double shares[] = { 0.5, 0.2, 0.05 };
 	int more = getenv("TARE_MORE") ? 20 : 1;
+	unsigned cell = 0; /* each has random numbers of its own */
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
 		for (size_t s = 0; s < sizeof(shares) / sizeof(shares[0]); s++) {
 			double part[3], rate[3];
 
+			if (!tap_tried(cell++))
+				continue;
 			state = 1000 * i + s;
 			rate[0] = told(1, runs[i].a, runs[i].b, shares[s], 0, 16, 500 * more, &part[0]);
 			rate[1] = told(LABELS, runs[i].a, runs[i].b, shares[s], 0, 16, 60 * more, &part[1]);
@@ -166,11 +169,14 @@ TEST(false_alarms_of_a_clock)
 	} runs[] = { { 2, 1 }, { 3, 1 }, { 5, 1 }, { 8, 1 }, { 2, 2 }, { 3, 2 }, { 5, 2 }, { 8, 2 }, { 9, 3 }, { 3, 3 }, { 6, 6 } };
 	static const double shares[] = { 0, 0.2 };
 	int more = getenv("TARE_MORE") ? 20 : 1;
+	unsigned cell = 0; /* each has random numbers of its own */
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
 		for (size_t s = 0; s < sizeof(shares) / sizeof(shares[0]); s++) {
 			double part, rate[2];
 
+			if (!tap_tried(cell++))
+				continue;
 			state = 7000 * i + s;
 			rate[0] = told(1, runs[i].a, runs[i].b, shares[s], 0, 0, 500 * more, &part);
 			rate[1] = told(LABELS, runs[i].a, runs[i].b, shares[s], 0, 0, 60 * more, &part);

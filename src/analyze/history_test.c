@@ -117,7 +117,7 @@ static uint32_t model(uint32_t pid, uint64_t time, uint64_t address, int depth)
 
 TEST(a_thousand_histories_are_as_the_model_says)
 {
-	for (int round = 0; round < 1000; round++) {
+	for (int round = 0, rounds = (int)tap_cases(1000); round < rounds; round++) {
 		struct history *h = history_new(NULL);
 
 		seed = (uint64_t)round + 1;

@@ -175,8 +175,7 @@ static bool is_right(const struct made *m, const struct made_event *e, enum plan
 
 static void try_machines(unsigned first)
 {
-	/* Every instruction of the emulated machine is dear, and its own PMU is what is tried there. */
-	unsigned machines = getenv("TARE_PMU_EXACT") ? MACHINES / 10 : MACHINES;
+	unsigned machines = tap_cases(MACHINES);
 	unsigned said[PLANTS][SCAN_MEANINGS + 1] = { { 0 } }, right = 0, all = 0, others = 0;
 
 	for (unsigned i = first; i < first + machines; i++) {

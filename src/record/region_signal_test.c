@@ -164,6 +164,7 @@ static void read_back(struct found *out)
 enum { ROUNDS = 10 };
 
 static uint64_t handled;
+static unsigned deep_one_in; /* of the traps; those within one cost their square */
 static int depth;
 static volatile bool deep, timeless;
 
@@ -173,7 +174,7 @@ static void record_in_handler(int number, siginfo_t *info, void *context)
 	if (timeless)
 		hide_time(context);
 	handled++;
-	if (!deep || depth) {
+	if (!deep || depth || handled % deep_one_in) {
 		region_of(&handlers);
 		return;
 	}
@@ -191,6 +192,7 @@ static void interrupted_everywhere(const char *counters, int rounds)
 	start(counters);
 	region_of(&plain);
 	region_of(&handlers);
+	deep_one_in = tap_one_in() * tap_one_in();
 	on_trap(record_in_handler);
 	for (int i = 0; i < rounds; i++) {
 		deep = i <= 1;
@@ -295,7 +297,7 @@ static void forks(void)
 
 	start("wall-time");
 	for (; more; n++) {
-		more = happens_at(n, fork_here);
+		more = happens_at(n * tap_one_in(), fork_here);
 		region_of(&handlers);
 		region_of(&handlers);
 		if (due == UINT64_MAX) {
@@ -327,7 +329,7 @@ static void stops(void)
 {
 	bool more = true;
 
-	for (uint64_t n = 0; more; n++) {
+	for (uint64_t n = 0; more; n += tap_one_in()) {
 		struct found f;
 
 		start("wall-time");
@@ -360,7 +362,7 @@ static void names_once(void)
 {
 	uint64_t lost = 0, n = 0;
 
-	for (bool more = true; more && n < MOST; n += 3) {
+	for (bool more = true; more && n < MOST; n += 3 * tap_one_in()) {
 		struct found f;
 
 		once[n] = (struct tare_region){ TARE_LABEL_UNKNOWN, __LINE__, "once", __FILE__ };
@@ -389,7 +391,7 @@ static void exit_here(void)
 
 static void exits(void)
 {
-	for (uint64_t n = 0, more = 1; more; n++) {
+	for (uint64_t n = 0, more = 1; more; n += tap_one_in()) {
 		struct found f;
 		int status;
 		pid_t child = fork();
