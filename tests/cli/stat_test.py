@@ -1191,7 +1191,7 @@ def instructions_minus_interrupts_are_a_pair():
     lines = [x.split() for x in out.splitlines() if x.startswith("  group")]
     equal([(x[1], x[2]) for x in lines], [("0", "page-faults"), ("1", less), ("1", "cpu/event=0x2c/u"), ("2", "cycles")], out)
     true("type 0 config 0x1:" in " ".join(lines[1]) and "config 0x2c:" in " ".join(lines[2]), out)
-    for tree, why in (("intel-server", "is only a guess"), ("vm-no-pmu", "no core PMU"), ("hybrid", "nobody knows an event of this CPU")):
+    for tree, why in (("intel-server", "is only a guess"), ("vm-no-pmu", "no core PMU"), ("hybrid", "nobody knows their events of interrupts")):
         out = stat("--sysfs-root", f"{TREES}/{tree}", "-e", less, "--", "true").stderr
         lines = [x for x in out.splitlines() if x.startswith("  group")]
         true(lines and all("instructions-minus-irqs:u" in x and "unavailable: " in x and why in x for x in lines), out)
