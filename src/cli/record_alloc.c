@@ -115,7 +115,7 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 	text_add(out, "  %s: %" PRIu64 " blocks taken, %" PRIu64 " given back; %" PRIu64 " mapped\n", a->path,
 		 alloc_count_of(f, ALLOC_TAKEN), alloc_count_of(f, ALLOC_FREED), alloc_count_of(f, ALLOC_MAPPED));
 	if (loss->lost)
-		text_add(out, "  %" PRIu64 " more were lost: %s\n", loss->lost, "the file could not grow");
+		text_add(out, "  %" PRIu64 " more times that one was taken, given back or mapped were lost: the file could not grow\n", loss->lost);
 	if (loss->damaged)
 		text_add(out, "  %" PRIu64 " bytes of it are damaged\n", loss->damaged);
 }
