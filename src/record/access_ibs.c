@@ -68,9 +68,9 @@ static void far_source(const struct ibs *s, struct tare_access *a)
 	if (!row)
 		return;
 	access_served(a, row->place);
-	if (row->distance == BY_NODE)
+	if (row->distance == BY_NODE && !s->rules.no_node)
 		access_distance(a, BIT(s, IBS_OP_DATA2, 4) ? TARE_REMOTE : TARE_SOCKET);
-	else if (row->distance != NOT_TOLD)
+	else if (row->distance >= 0)
 		access_distance(a, (enum tare_access_distance)row->distance);
 	if (ibs_tells_state(s) && !BIT(s, IBS_OP_DATA2, 5)) /* else owned, which is changed, too, but shared by now */
 		access_snoop(a, TARE_SNOOP_MODIFIED);
@@ -86,7 +86,7 @@ static void level(const struct ibs *s, bool load, struct tare_access *a)
 		return;
 	}
 	l2_miss = field(s, L2_MISS, &l2_known);
-	if (l2_known && !l2_miss) {
+	if (l2_known && !l2_miss && ibs_tells_l2(s)) {
 		access_served(a, TARE_AT_L2);
 		access_distance(a, TARE_OWN);
 		return;
@@ -124,14 +124,14 @@ static void page_size(const struct ibs *s, struct tare_access *a)
 
 static void data(const struct ibs *s, struct tare_access *a)
 {
-	bool load = BIT(s, IBS_OP_DATA3, 0), store = BIT(s, IBS_OP_DATA3, 1), width;
+	bool load = BIT(s, IBS_OP_DATA3, 0), store = BIT(s, IBS_OP_DATA3, 1), newer = ibs_tells_l2(s), width;
 	uint64_t bytes = field(s, MEM_WIDTH, &width);
 
-	a->kind = BIT(s, IBS_OP_DATA3, 21) ? TARE_ACCESS_PREFETCH
+	a->kind = newer && BIT(s, IBS_OP_DATA3, 21) ? TARE_ACCESS_PREFETCH
 		  : load && store	   ? TARE_ACCESS_UPDATE
 		  : load		   ? TARE_ACCESS_LOAD
 					   : TARE_ACCESS_STORE;
-	if (width && bytes <= 64) {
+	if (newer && width && bytes <= 64) {
 		a->has |= TARE_ACCESS_SIZE;
 		a->size = (uint32_t)bytes;
 	}
@@ -147,7 +147,7 @@ static void data(const struct ibs *s, struct tare_access *a)
 		a->has |= TARE_ACCESS_ADDRESS;
 		a->address = s->reg[IBS_DC_LINEAR];
 		access_tlb(a, !l1_miss ? TARE_TLB_L1 : !l2_miss ? TARE_TLB_L2 : TARE_TLB_WALK);
-		if (l1_miss && l2_miss)
+		if (newer && l1_miss && l2_miss)
 			access_latency(a, TARE_LATENCY_TRANSLATION, (uint32_t)(s->reg[IBS_OP_DATA3] >> 48));
 		page_size(s, a);
 	}
@@ -156,7 +156,7 @@ static void data(const struct ibs *s, struct tare_access *a)
 		return;
 	}
 	level(s, load, a);
-	if (load && BIT(s, IBS_OP_DATA3, 7) && !BIT(s, IBS_OP_DATA3, 21))
+	if (load && BIT(s, IBS_OP_DATA3, 7) && a->kind != TARE_ACCESS_PREFETCH)
 		access_latency(a, TARE_LATENCY_MISS, s->reg[IBS_OP_DATA3] >> 32 & 0xffff);
 }
 
@@ -172,7 +172,7 @@ static void op(const struct ibs *s, struct tare_access *a)
 	a->retired = true;
 	access_latency(a, TARE_LATENCY_COMPLETE_TO_RETIRE, d & 0xffff);
 	access_latency(a, TARE_LATENCY_TAG_TO_RETIRE, d >> 16 & 0xffff);
-	if (s->reg[IBS_OP_DATA3] & 3 || BIT(s, IBS_OP_DATA3, 21))
+	if (s->reg[IBS_OP_DATA3] & 3 || (ibs_tells_l2(s) && BIT(s, IBS_OP_DATA3, 21)))
 		data(s, a);
 	if (!BIT(s, IBS_OP_DATA, 37))
 		return;
@@ -216,7 +216,9 @@ static void fetch(const struct ibs *s, struct tare_access *a)
 	miss = field(s, IC_MISS, &miss_known);
 	if (!miss_known)
 		return;
-	if (!miss || !(ctl >> 58 & 1)) {
+	if (miss && !ibs_tells_fetch_l2(s)) {
+		access_served(a, TARE_AT_L1_MISS);
+	} else if (!miss || !(ctl >> 58 & 1)) {
 		access_served(a, miss ? TARE_AT_L2 : TARE_AT_L1);
 		access_distance(a, TARE_OWN);
 	} else if (s->rules.zen4) {

@@ -62,6 +62,16 @@ bool ibs_tells_state(const struct ibs *s)
 	return from_cache(s) && !s->rules.no_state && (s->rules.zen4 || !s->rules.unknown);
 }
 
+bool ibs_tells_l2(const struct ibs *s)
+{
+	return !s->rules.no_l2 && !(s->rules.unknown && !(s->caps & IBS_CAP_BRANCH_FUSE));
+}
+
+bool ibs_tells_fetch_l2(const struct ibs *s)
+{
+	return !s->rules.no_fetch_l2 && (s->rules.zen4 || !s->rules.unknown);
+}
+
 static bool has_width(const struct ibs *s)
 {
 	return s->reg[IBS_OP_DATA3] >> 22 & 15;
@@ -196,11 +206,21 @@ const struct ibs_field ibs_op_fields[] = {
 	{ NULL },
 };
 
-/* Source: AMD's revision guides; of `no_state` Linux, arch/x86/events/amd/ibs.c, perf_ibs_cache_hit_st_valid(). */
+/*
+ * Source: AMD's revision guides; of family 19h's `no_state` Linux, arch/x86/events/amd/ibs.c, perf_ibs_cache_hit_st_valid(). Before Zen: AMD
+ * Research IBS Toolkit, include/ibs-msr-index.h, "KV+, BT+" and "Not valid in BT, JG"; it is silent about family 14h, which is older than
+ * what it calls new, and is taken to have neither.
+ */
 static const struct {
 	unsigned family, first, last; /* models */
 	struct ibs_rules rules;
 } models[] = {
+	{ 0x10, 0x00, 0xff, { .no_l2 = true, .no_fetch_l2 = true } },
+	{ 0x12, 0x00, 0xff, { .no_l2 = true, .no_fetch_l2 = true } },
+	{ 0x14, 0x00, 0xff, { .no_l2 = true, .no_fetch_l2 = true, .no_state = true, .no_node = true } },
+	{ 0x15, 0x00, 0x1f, { .no_l2 = true, .no_fetch_l2 = true } },
+	{ 0x15, 0x20, 0xff, { .no_fetch_l2 = true } },
+	{ 0x16, 0x00, 0xff, { .no_fetch_l2 = true, .no_state = true, .no_node = true } },
 	{ 0x19, 0x00, 0x0f, { .no_state = true, .no_miss = true, .no_data2 = true, .pages_16k = true } },
 	{ 0x19, 0x20, 0x5f, { .no_state = true } },
 };

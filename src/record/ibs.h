@@ -38,6 +38,7 @@ enum ibs_register {
 /* CPUID 8000_001B EAX. */
 enum {
 	IBS_CAP_BRANCH_TARGET = 1 << 5,
+	IBS_CAP_BRANCH_FUSE = 1 << 8, /* came with DATA3's L2 miss */
 	IBS_CAP_FETCH_EXTENDED = 1 << 9,
 	IBS_CAP_DATA4 = 1 << 10,
 	IBS_CAP_ZEN4 = 1 << 11,
@@ -48,6 +49,9 @@ struct ibs_rules {
 	bool unknown;  /* its model is not recorded */
 	bool zen4;     /* L3-miss filter, data source of five bits */
 	bool no_state; /* it has no CacheHitSt: the bit reads 0, which elsewhere says modified */
+	bool no_node;  /* it has no RmtNode */
+	bool no_l2;    /* of DATA3 it has no L2 miss, prefetch, width, open requests and TLB latency: they read 0 */
+	bool no_fetch_l2; /* it has no L2 miss of fetches: the bit reads 0 */
 	bool no_miss;  /* erratum 1238: the instruction cache miss bit means nothing */
 	bool no_data2; /* erratum 1293: with some loads DATA2, L2 miss and open requests mean nothing */
 	bool pages_16k; /* erratum 1347: another table of page sizes */
@@ -94,6 +98,12 @@ bool ibs_register_shown(const struct ibs *s, unsigned reg);
 
 /* The bit CacheHitSt says in which state another cache had the line of a load. Not on every model; the dump shows it on all, as perf does. */
 bool ibs_tells_state(const struct ibs *s);
+
+/* DATA3 has the fields that came after family 15h's first models: L2 miss, prefetch, width, TLB latency. Where the model is not known, by capabilities. */
+bool ibs_tells_l2(const struct ibs *s);
+
+/* A fetch says whether it missed L2. */
+bool ibs_tells_fetch_l2(const struct ibs *s);
 
 /* The field of that name; NULL when there is none. */
 const struct ibs_field *ibs_field_named(enum ibs_kind kind, const char *name);

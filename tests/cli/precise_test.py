@@ -282,6 +282,30 @@ def modified_only_where_the_model_tells():
 
 
 @test
+def fields_that_old_families_lack():
+    """They read 0, which elsewhere says: served by L2; by this node; modified."""
+    old = (1 << 0) | 1 << 7 | 3 << 17 | 3 << 2 | 200 << 32
+    for cpuid, caps, data2, data3, says in (
+            ("AuthenticAMD,16,4,3", 0x3ff, 3, old, ("load", "memory", "socket", "", "", "200")),
+            ("AuthenticAMD,16,4,3", 0x3ff, 0x13, old, ("load", "memory", "remote", "", "", "200")),
+            ("AuthenticAMD,18,1,0", 0x3ff, 3, old, ("load", "memory", "socket", "", "", "200")),
+            ("AuthenticAMD,20,1,0", 0x3ff, 3, old, ("load", "memory", "", "", "", "200")),
+            ("AuthenticAMD,21,1,2", 0x3ff, 3, old, ("load", "memory", "socket", "", "", "200")),
+            ("AuthenticAMD,21,31,1", 0x3ff, 2, old, ("load", "cache", "socket", "modified", "", "200")),
+            ("AuthenticAMD,21,48,1", 0x3ff, 3, old, ("load", "L2", "own", "", "0", "200")),
+            ("AuthenticAMD,22,0,1", 0x3ff, 2, old | 1 << 20, ("load", "cache", "socket", "", "0", "200")),
+            ("AuthenticAMD,22,48,1", 0x3ff, 0x13, old | 1 << 20, ("load", "memory", "", "", "0", "200")),
+            ("AuthenticAMD,23,49,0", 0x3ff, 3, old, ("load", "L2", "own", "", "0", "200")),
+            ("nonsense", 0xff, 3, old, ("load", "memory", "socket", "", "", "200"))):
+        regs = op(0, 0x401000, 0, data2, data3, 0x7fff1000, 0x22000)[2]
+        rows, _ = table(ibs_recording([(OP, caps, regs if caps & 1 << 5 else regs[:7])], cpuid))
+        equal(tuple(rows[0][c] for c in ("kind", "place", "distance", "snoop", "latency_translation", "latency_miss")), says, f"{cpuid}, {data2}")
+    for cpuid, says in (("AuthenticAMD,16,4,3", "beyond L1"), ("AuthenticAMD,22,0,1", "beyond L1"), ("AuthenticAMD,23,49,0", "L2")):
+        rows, _ = table(ibs_recording([fetch(1 << 50 | 1 << 51, 0x400000)], cpuid))
+        equal(rows[0]["place"], says, f"fetch of {cpuid}")
+
+
+@test
 def accesses_of_spe():
     record = (bytes([0xb0]) + (0x8000 << 48 | 0x401000).to_bytes(8, "little") + bytes([0x49, 0, 0x52, 0x16, 0, 0x98, 30, 0]) +
               bytes([0xb2]) + (0x5000).to_bytes(8, "little") + bytes([0x43, 14, 0x71]) + (77).to_bytes(8, "little"))
