@@ -805,6 +805,7 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	if (ret == 0)
 		place_singles(&a);
 	note_ways(&a);
+	r->counters_unknown |= a.info->counters_unknown;
 	r->lost += r->options.thread ? 0 : a.info->lost;
 	r->lost_handlers += r->options.thread ? 0 : a.info->lost_handlers;
 	r->lost_unknown |= a.info->lost_unknown || (r->options.thread && a.info->lost); /* whose those are is not known */

@@ -135,6 +135,7 @@ struct regions {
 	uint64_t lost;	  /* points that are missing, as far as that is known */
 	uint64_t lost_handlers; /* of those: of signal handlers, which leave no gap */
 	bool lost_unknown; /* and others of which it is not */
+	bool counters_unknown; /* of a recording: what says which there are is not in what is left of it */
 	uint64_t gaps;	   /* places where points are missing */
 	uint64_t deepest;
 	uint64_t left_out; /* timings of which options.thread leaves out one end: in no number */

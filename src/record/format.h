@@ -84,7 +84,8 @@ struct file_head {
 	char counters[1024]; /* as they were asked for */
 	char command[2048];
 	char cpu[64];	    /* its model, in its own words; "": not known */
-	char pad[FILE_PAGE - 3192];
+	uint32_t untold_processes; /* further ones, which wrote nothing, nor how much that is, nor did their children; shared */
+	char pad[FILE_PAGE - 3196];
 };
 
 enum block_kind { BLOCK_PROCESS = 1, BLOCK_LABELS, BLOCK_POINTS };

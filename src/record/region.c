@@ -37,6 +37,7 @@ static struct self *own_page = &(struct self){ NULL, PROCESS };
 static struct region_recording *recording; /* self()->current, which the child needs to go on */
 static unsigned generation; /* odd: recording */
 static bool looked;	    /* at the environment */
+static bool looking;	    /* or is at it */
 static bool from_environment; /* it began the recording that there is */
 static struct tare_error look_error;
 static pthread_key_t at_thread_end;
@@ -49,9 +50,16 @@ static struct {
 	struct tare_region *region[EARLY_REGIONS]; /* which have no number yet, whoever was interrupted */
 } early;
 
-/* Regions that were begun; one of a library that was closed since is recognised by being nowhere. */
+/*
+ * Regions that were begun; one of a library that was closed since is recognised by being nowhere.
+ *
+ * What the lock guards is whole at every moment, as far as a child needs it that is made while another thread has the lock
+ * (become_process()): what is pointed to is stored before what points to it. Only while labels are `changing` it is not.
+ */
 static struct tare_region **known;
 static size_t n_known, known_room;
+static bool changing; /* the labels of known regions, to those of another recording */
+static bool torn;     /* this process was made meanwhile */
 
 /* Set up once, while other threads may look. */
 static struct self *self(void)
@@ -66,7 +74,7 @@ static struct region_recording *current(void)
 
 static void set_current(struct region_recording *r)
 {
-	recording = r;
+	__atomic_store_n(&recording, r, __ATOMIC_RELEASE);
 	__atomic_store_n(&self()->current, r, __ATOMIC_RELEASE);
 }
 
@@ -215,12 +223,6 @@ static void command_of_self(char *out, size_t room)
 	out[n > 0 ? n : 0] = '\0';
 }
 
-static void process_lost(struct file_head *head, int code)
-{
-	__atomic_add_fetch(&head->lost_processes, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&head->lost_errno, (uint32_t)code, __ATOMIC_RELAXED);
-}
-
 /* This process's own block, at its first point. */
 static int process_open(struct region_recording *r)
 {
@@ -233,7 +235,8 @@ static int process_open(struct region_recording *r)
 	if (!b) {
 		int code = errno;
 
-		process_lost(r->file.head, code);
+		__atomic_add_fetch(&r->file.head->lost_processes, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&r->file.head->lost_errno, (uint32_t)code, __ATOMIC_RELAXED);
 		r->no_block = code;
 		return -code;
 	}
@@ -292,18 +295,20 @@ static bool number_region(struct tare_region *r)
 {
 	if (n_known == known_room) {
 		size_t room = known_room ? known_room * 2 : FILE_PAGE / sizeof(*known);
-		struct tare_region **more = pages_new(room * sizeof(*more));
+		struct tare_region **more = pages_new(room * sizeof(*more)), **old = known;
+		size_t old_room = known_room;
 
 		if (!more)
 			return false;
-		if (known)
-			memcpy(more, known, n_known * sizeof(*more));
-		pages_free(known, known_room * sizeof(*more));
-		known = more;
-		known_room = room;
+		if (old)
+			memcpy(more, old, n_known * sizeof(*more));
+		__atomic_store_n(&known, more, __ATOMIC_RELEASE);
+		__atomic_store_n(&known_room, room, __ATOMIC_RELEASE);
+		pages_free(old, old_room * sizeof(*more));
 	}
-	known[n_known++] = r;
-	__atomic_store_n(&r->label, recording ? label_of(r->name, r->file, r->line, NULL, 0) : 0, __ATOMIC_RELAXED);
+	known[n_known] = r;
+	__atomic_store_n(&n_known, n_known + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->label, recording ? label_of(r->name, r->file, r->line, NULL, 0) : 0, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -342,6 +347,18 @@ static void set_all(void)
 			label = label_of(r->name, r->file, r->line, NULL, 0);
 		__atomic_store_n(&r->label, label, __ATOMIC_RELAXED);
 	}
+}
+
+/* Another recording, or none. */
+static void change_to(struct region_recording *r)
+{
+	__atomic_store_n(&changing, n_known > 0, __ATOMIC_SEQ_CST);
+	set_current(r);
+	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+	if (r)
+		tell_early(r);
+	set_all();
+	__atomic_store_n(&changing, false, __ATOMIC_RELEASE);
 }
 
 enum { SCALE_NS = 2000000 };
@@ -499,25 +516,44 @@ static void in_child(void)
 	__atomic_store_n(&self()->is, PROCESS, __ATOMIC_RELEASE);
 }
 
-/* A child of clone(2). Threads that are not here cannot finish what they were at: nothing of it can be used. */
+/*
+ * A copy of the parent's recording that needs nothing of what its other threads may have been in the midst of: no stream is of it,
+ * so that whoever has one forgets it, and labels are looked for among its own only; those that were given out stay as they are.
+ * What is not in it is never freed. NULL: out of memory.
+ */
+static struct region_recording *without_threads(const struct region_recording *r)
+{
+	struct region_recording *own = pages_new(sizeof(*own));
+
+	if (!own)
+		return NULL;
+	*own = *r;
+	own->streams = own->spare = NULL;
+	own->labels = (struct region_labels){ .next = r->labels.next, .nameless = r->labels.nameless };
+	return own;
+}
+
+/* A child of clone(2). Threads that are not here cannot finish what they were at; one of them may have the lock. */
 static void become_process(void)
 {
-	struct region_recording *r = recording;
+	struct region_recording *r = recording, *own = r && !changing ? without_threads(r) : NULL;
 
-	if (pthread_mutex_trylock(&region_lock)) {
+	if (r && !own) {
+		__atomic_add_fetch(&r->file.head->untold_processes, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+	}
+	if (changing) {
+		torn = true; /* labels are of two recordings */
 		known = NULL;
 		n_known = known_room = 0;
-		if (r) {
-			process_lost(r->file.head, EAGAIN);
-			__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-		}
-		r = NULL;
-	} else {
-		pthread_mutex_unlock(&region_lock);
 	}
-	while (r && r->streams) /* one is of a thread of this process: this one, or another that comes by later */
-		region_stream_bury(r->streams);
-	go_on(r);
+	if (looking) {
+		looked = from_environment = r != NULL; /* or looks itself */
+		looking = false;
+	}
+	if (own && mine && mine->of == r)
+		region_stream_bury(mine);
+	go_on(own);
 }
 
 static void look_who_is_here(void)
@@ -595,6 +631,8 @@ static int start(const char *path, const char *events, enum start how, struct ta
 				 recording->file.path);
 	if (!events)
 		events = "wall-time";
+	if (torn)
+		return tare_fail(err, EAGAIN, "%.200s: another thread was starting or stopping a recording when clone() made this process, which cannot record", path);
 	pthread_once(&once, set_up);
 	r = pages_new(sizeof(*r));
 	if (!r)
@@ -618,10 +656,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 		region_recording_put(r);
 		return ret;
 	}
-	set_current(r);
-	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-	tell_early(r);
-	set_all();
+	change_to(r);
 	return 0;
 }
 
@@ -646,9 +681,11 @@ static int look(void)
 			ret = tare_fail(&look_error, ENAMETOOLONG, "%.200s...: the name is too long", path);
 		path = whole;
 	}
+	__atomic_store_n(&looking, true, __ATOMIC_SEQ_CST);
 	if (ret == 0)
 		ret = start(path, events && *events ? events : NULL, JOIN, &look_error);
 	from_environment = ret == 0;
+	__atomic_store_n(&looking, false, __ATOMIC_RELEASE);
 	/* The program did not ask, so there is nobody else to tell. */
 	if (ret < 0)
 		dprintf(STDERR_FILENO, "tare: no regions are recorded: %s%s%s\n", look_error.what,
@@ -965,9 +1002,7 @@ static int stop(bool for_good, struct tare_error *err)
 		return 0;
 	}
 	tell_early(r);
-	set_current(NULL);
-	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-	set_all();
+	change_to(NULL);
 	for (struct region_stream *s = r->streams; s; s = s->next)
 		__atomic_store_n(s->end, NULL, __ATOMIC_RELAXED);
 	region_labels_close(&r->labels);

@@ -395,6 +395,158 @@ TEST(children_of_clone_are_processes_of_their_own)
 	children_of_clone("none");
 }
 
+/* A region whose name a thread stops at: what it holds and is in the midst of, it holds until it is let go. */
+static struct tare_region slow = { TARE_LABEL_UNKNOWN, 1, NULL, __FILE__ };
+static int stopped[2], let_go[2];
+
+static void stop_at_name(int sig)
+{
+	char byte = 0;
+
+	(void)sig;
+	if (write(stopped[1], &byte, 1) != 1 || read(let_go[0], &byte, 1) != 1)
+		abort();
+	mprotect((void *)(uintptr_t)slow.name, 4096, PROT_READ | PROT_WRITE);
+}
+
+static void *begin_slow(void *unused)
+{
+	tare_region_begin(&slow);
+	tare_region_end(&slow);
+	return unused;
+}
+
+static void *start_anew(void *unused)
+{
+	start("none");
+	return unused;
+}
+
+/* Start that thread; true when it has stopped. */
+static bool stopped_at_name(pthread_t *thread, void *(*what)(void *))
+{
+	char byte;
+
+	mprotect((void *)(uintptr_t)slow.name, 4096, PROT_NONE);
+	return pthread_create(thread, NULL, what, NULL) == 0 && read(stopped[0], &byte, 1) == 1;
+}
+
+static void let_it_go(pthread_t thread)
+{
+	CHECK_EQ(write(let_go[1], "", 1), 1);
+	pthread_join(thread, NULL);
+}
+
+static void prepare_slow(void)
+{
+	struct sigaction stop_there = { .sa_handler = stop_at_name };
+	char *name = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	need_wiping();
+	if (TAP_THREAD_SANITIZER)
+		tap_skip("raw fork", "the thread sanitizer takes the parent's threads for the child's");
+	strcpy(name, "slow");
+	slow.name = name;
+	sigaction(SIGSEGV, &stop_there, NULL);
+	CHECK_EQ(pipe(stopped) | pipe(let_go), 0);
+}
+
+/* Regions that have a label, new ones, and a child's. */
+static void points_of_a_child(void)
+{
+	int status;
+	pid_t child;
+
+	many(1);
+	tare_region_begin(&third);
+	tare_region_end(&third);
+	child = raw_fork();
+	if (!child) {
+		tare_label own = tare_label_new("own", NULL, 0);
+
+		many(1);
+		tare_label_instant(own);
+		tare_regions_stop(NULL);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	tare_regions_stop(NULL);
+	_exit(status != 0);
+}
+
+TEST(children_of_clone_while_a_thread_names_a_region)
+{
+	struct timeline *t;
+	pthread_t thread;
+	pid_t child;
+	int status = 1;
+
+	prepare_slow();
+	start("none");
+	many(1);
+	CHECK(stopped_at_name(&thread, begin_slow));
+	child = raw_fork();
+	if (!child)
+		points_of_a_child();
+	waitpid(child, &status, 0);
+	CHECK_EQ(status, 0);
+	let_it_go(thread);
+	tare_region_begin(&third); /* has the number that the child has for another label, or the other way round */
+	tare_region_end(&third);
+	stop();
+	t = reopen();
+	CHECK_EQ(timeline_info(t)->damage == NULL, 1, "%s", timeline_info(t)->damage);
+	CHECK_EQ(timeline_info(t)->n_threads, 4);
+	expect_thread(t, 0, "outer( inner( inner) outer) third( third)");
+	for (size_t i = 1; i < timeline_info(t)->n_threads; i++) {
+		pid_t of = (pid_t)timeline_info(t)->thread[i].pid;
+
+		expect_thread(t, i, of == getpid() ? "slow( slow)" :
+			      of == child	   ? "outer( inner( inner) outer) third( third)" :
+						     "outer( inner( inner) outer) own.");
+	}
+	timeline_close(t);
+	unlink(path);
+}
+
+/* There labels are of two recordings: the child cannot tell which, and what it and its children lose is told as not known. */
+TEST(children_of_clone_while_a_thread_names_all_regions_anew)
+{
+	struct timeline *t;
+	pthread_t thread;
+	pid_t child;
+	int status = 1;
+
+	prepare_slow();
+	start("none");
+	tare_region_begin(&slow);
+	tare_region_end(&slow);
+	stop();
+	CHECK(stopped_at_name(&thread, start_anew));
+	child = raw_fork();
+	if (!child) {
+		struct tare_error err = TARE_ERROR_INIT;
+
+		if (tare_regions_start("elsewhere", "none", &err) != -EAGAIN || !strstr(err.what, "clone"))
+			_exit(1);
+		points_of_a_child();
+	}
+	waitpid(child, &status, 0);
+	CHECK_EQ(status, 0);
+	let_it_go(thread);
+	many(1);
+	stop();
+	t = reopen();
+	CHECK_EQ(timeline_info(t)->n_threads, 1);
+	expect_thread(t, 0, "outer( inner( inner) outer)");
+	CHECK(timeline_info(t)->lost_unknown);
+	CHECK(!timeline_info(t)->counters_unknown, "none were recorded");
+	CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, "at least 1 process could write nothing, and how many points is not known"),
+	      "%s", timeline_info(t)->damage);
+	timeline_close(t);
+	unlink(path);
+}
+
 static volatile int stirring = 1;
 
 static void *stir(void *unused)

@@ -131,6 +131,7 @@ struct timeline_info {
 	uint64_t lost_handlers; /* of those: of signal handlers that interrupted the recording, whose other points are all there */
 	bool handlers_any; /* and they may be of labels that are not in the file */
 	bool lost_unknown;	/* others may be, and nobody knows how many */
+	bool counters_unknown;	/* what says which there are is not in what is left of the file */
 	bool broke_off;		/* of samples: the recorder did not come to its end */
 	const char *damage;	/* what of the file could not be read, with its offset; NULL: nothing */
 	const char *remark;	/* what one should know of a file that is whole all the same; NULL: nothing */

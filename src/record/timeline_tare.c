@@ -676,6 +676,7 @@ static int make_counters(struct tare_timeline *t, struct tare_error *err)
 	}
 	info->counter = t->counters;
 	info->n_counters = p->n_counters;
+	info->counters_unknown = !t->zero_ns; /* no process's block */
 	return 0;
 }
 
@@ -737,6 +738,12 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 	if (h->lost_processes)
 		tare_damage(t, "%u process%s could write nothing, %llu points in all: %s", h->lost_processes, h->lost_processes > 1 ? "es" : "",
 			    (unsigned long long)h->lost, h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
+	if (h->untold_processes) {
+		tare_damage(t, "at least %u process%s could write nothing, and how many points is not known: another thread was starting or stopping "
+			       "the recording when clone() made %s",
+			    h->untold_processes, h->untold_processes > 1 ? "es" : "", h->untold_processes > 1 ? "them" : "it");
+		t->base.info.lost_unknown = true;
+	}
 	ret = scan(t, last);
 	if (ret == 0)
 		ret = note_execs(t);

@@ -518,7 +518,7 @@ static void notes(struct text *out, const struct regions *r, const struct region
 	for (size_t i = 0; i < r->n_threads; i++)
 		open += !r->thread[i].complete;
 	text_add(out, "\n");
-	if (r->n_counters == 0 && is_damaged(r))
+	if (r->n_counters == 0 && r->counters_unknown && is_damaged(r))
 		put_note(out, s, INK_CAREFUL, "Which counters were recorded is not known: what says so is not in what is left of the recording.");
 	else if (r->n_counters == 0 && r->n_threads == 0)
 		put_note(out, s, INK_CAREFUL, "No thread recorded anything; which counters were wanted is not known.");

@@ -332,6 +332,20 @@ def the_disk_fills_up():
 
 
 @test
+def processes_of_which_nothing_is_known():
+    """Which wrote neither points nor how many those were: a number in the file's head, at 3192."""
+    sh(TARE, "regions", "-q", "-e", "none", "-o", "untold.tare", "--", PROGRAM, "loop", "10", "1")
+    for n, words in ((0, ""), (1, "at least 1 process could write nothing, and how many points is not known: another thread"), (2, "at least 2 processes could")):
+        with open(inside("untold.tare"), "r+b") as f:
+            f.seek(3192)
+            f.write(n.to_bytes(4, "little"))
+        said = sh(TARE, "summarize", "untold.tare", status=min(n, 1)).stdout
+        d = json.loads(sh(TARE, "summarize", "--format", "json", "untold.tare", status=min(n, 1)).stdout)
+        equal((d["lost"], d["lost_unknown"], words in said), (0, n > 0, True), said)
+        true("Which counters" not in said and "(-e none)" in said, said)
+
+
+@test
 def a_thread_of_which_nothing_could_be_written():
     """Its points are in the total, which is one number."""
     r = sh("sh", "-c", f"ulimit -f 320; exec {TARE} regions -o none.tare -- {PROGRAM} loop 100000 2")
