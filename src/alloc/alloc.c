@@ -401,6 +401,14 @@ void recorder_gave(void)
 	me.given = NULL;
 }
 
+bool recorder_rests(bool rests)
+{
+	bool was = me.inside;
+
+	me.inside = rests;
+	return was;
+}
+
 /* malloc and its kin: the call, its size, and who called. */
 #define TAKE(call, size)                                                                                               \
 	do {                                                                                                           \

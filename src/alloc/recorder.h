@@ -19,4 +19,7 @@ void recorder_got(const void *frame, void *block, size_t size);
 void recorder_gives(void *block, const void *frame);
 void recorder_gave(void);
 
+/* Until it is told false nothing that this thread does is written down; what was so before. */
+bool recorder_rests(bool rests);
+
 #endif

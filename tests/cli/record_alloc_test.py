@@ -257,6 +257,59 @@ def operators_of_a_part_that_is_loaded_later():
     operators(opens, part, symbols=part, base=lambda at, low: (at - low) & ~0xfff)
 
 
+# Each part counts what its own operators take; what is left of a part that was closed is overwritten.
+OWN = r"""
+typedef __SIZE_TYPE__ size_t;
+extern "C" void *malloc(size_t);
+extern "C" void free(void *);
+static int mine;
+void *operator new(size_t n) { mine += PART; return malloc(n); }
+void operator delete(void *p) noexcept { mine += 10 * PART; free(p); }
+void operator delete(void *p, size_t) noexcept { mine += 10 * PART; free(p); }
+extern "C" void *take(void) { return operator new(20001); }
+extern "C" void give(void *p) { operator delete(p); }
+extern "C" int count(void) { return mine; }
+"""
+OPENS_OWN = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+int main(int argc, char **argv)
+{
+	void *of[2];
+	for (int i = 0; i < 4; i++) {
+		void *h = of[i & 1] = dlopen(argv[1 + (i & 1)], RTLD_NOW | RTLD_LOCAL), *p;
+		if (!h) return 1;
+		p = ((void *(*)(void))dlsym(h, "take"))();
+		((void (*)(void *))dlsym(h, "give"))(p);
+		printf("%d ", ((int (*)(void))dlsym(h, "count"))());
+		if (i > 1) continue; /* the last two are there at once */
+		dlclose(h);
+		for (int k = 0; k < 8; k++) mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	}
+	return 0;
+}
+"""
+
+
+@test
+def parts_with_operators_of_their_own():
+    """They keep them, and may be closed: the program does what it does alone."""
+    if not shutil.which("c++"):
+        skip("no C++ compiler")
+    parts = [build(f"own{n}.so", OWN, f"-DPART={n}", "-O2", "-shared", "-fPIC", "-nostdlib", "-fno-exceptions", "-lc") for n in (1, 2)]
+    opens = build("opens_own", OPENS_OWN, "-ldl", cc=CC)
+    equal(sh(opens, *parts).stdout, "11 22 11 22 ")
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", opens, *parts)
+    equal((r.stdout, r.returncode), ("11 22 11 22 ", 0), r.stderr)
+    equal(sorted(x.kind for x in events() if x.size == 20001), [TAKEN] * 4, "their blocks come from malloc")
+    # what is there at the beginning is recorded by the plain names
+    linked = build("linked_own", "#include <new>\nint main() { ::operator delete(::operator new(20003)); }", parts[0], "-Wl,-rpath," + ROOM.name)
+    equal(sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", linked).returncode, 0)
+    block = next(x for x in events() if x.size == 20003)
+    equal([x.kind for x in events() if x.address == block.address and x.time >= block.time][:2], [TAKEN, FREED])
+
+
 @test
 def after_a_kill():
     check("-e", "cpu-clock", words=["kill"], status=137)
