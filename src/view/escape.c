@@ -73,6 +73,24 @@ void escape_cell(struct text *out, const char *s)
 	}
 }
 
+void escape_middle(struct text *out, const char *s, size_t n, size_t most)
+{
+	static const char left_out[] = "...";
+	size_t keep = most - strlen(left_out), head = keep / 2, tail = n - (keep - keep / 2);
+
+	if (n <= most) {
+		escape(out, s, n);
+		return;
+	}
+	while (head && (s[head] & 0xc0) == 0x80)
+		head--;
+	while (tail < n && (s[tail] & 0xc0) == 0x80)
+		tail++;
+	escape(out, s, head);
+	text_add(out, left_out);
+	escape(out, s + tail, n - tail);
+}
+
 void escape_quoted(struct text *out, const char *s)
 {
 	text_put(out, "\"", 1);

@@ -14,6 +14,8 @@ void escape(struct text *out, const char *s, size_t n);
 /* The same of a terminated string that stands alone, in a cell of a table: only backslashes are doubled that could be taken for one
  * of \xNN. */
 void escape_cell(struct text *out, const char *s);
+/* As escape(); of more than `most` bytes of s (3 at least) the middle is left out, "..." in its place, between whole characters. */
+void escape_middle(struct text *out, const char *s, size_t n, size_t most);
 /* As escape() in double quotes, of a terminated string. */
 void escape_quoted(struct text *out, const char *s);
 

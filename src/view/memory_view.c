@@ -9,7 +9,7 @@
 #include "view/escape.h"
 #include "view/memory_view.h"
 
-enum { PLACES_SHOWN = 3 };
+enum { PLACES_SHOWN = 3, LABEL_MOST = 120 /* bytes: C++ has names of a thousand */ };
 
 static const uint64_t YEAR_NS = 366ull * 24 * 3600 * 1000000000;
 
@@ -318,7 +318,7 @@ static void put_row(struct grid *g, const struct memory_shown *s, const struct m
 		cell(g, &at, true, &c, INK_PLAIN);
 	}
 	put_label(&label, m, t->by, r);
-	escape(&c, label.s ? label.s : "", label.len);
+	escape_middle(&c, label.s ? label.s : "", label.len, LABEL_MOST);
 	cell(g, &at, false, &c, INK_PLAIN);
 	text_free(&label);
 }

@@ -65,6 +65,29 @@ TEST(escaped_names)
 	}
 }
 
+TEST(middles_left_out)
+{
+	static const struct {
+		const char *is;
+		size_t most;
+		const char *shown;
+	} rows[] = {
+		{ "", 3, "" },		    { "abc", 3, "abc" },	      { "abcd", 3, "..." },
+		{ "abcdefgh", 8, "abcdefgh" }, { "abcdefghi", 8, "ab...ghi" }, { "abcdefghi", 7, "ab...hi" },
+		{ "a\u00e9cdefgh\u00e9i", 7, "a...i" }, /* what is of two bytes stays whole, or goes */
+		{ "\x1b" "bcdefgh\x1b", 5, "\\x1b...\\x1b" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct text t = { 0 };
+
+		text_add(&t, "<");
+		escape_middle(&t, rows[i].is, strlen(rows[i].is), rows[i].most);
+		CHECK_STR(t.s + 1, rows[i].shown, "row %zu", i);
+		text_free(&t);
+	}
+}
+
 TEST(bytes)
 {
 	struct text t = { 0 };

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import random
+import re
 import struct
 import shutil
 import subprocess
@@ -546,6 +547,22 @@ def blocks_of_new_are_told_by_who_asked():
         got = {k: v["stores"] for k, v in rows(room("new.data"), "symbol").items() if "block taken" in k and v["stores"] > 100}
         equal(sorted(got), sorted(["block taken in main  new.cc:10", "block taken in main  new.cc:11", f"block taken in first()  new.cc:5{caller}",
                                    f"block taken in second()  new.cc:6{caller}"]), flags)
+
+
+@test
+def long_names_leave_their_middle_out():
+    """In text alone."""
+    if not EXACT:
+        skip("this machine has no exact engine")
+    name = "begin" + 1000 * "x" + "end"
+    room("long.c").write_text(f"static volatile int v; __attribute__((noinline)) void {name}(void) {{ for (int i = 0; i < 9999; i++) v = i; }}"
+                              f"int main(void) {{ {name}(); }}")
+    r = subprocess.run([CC, "-O1", str(room("long.c")), "-o", str(room("long"))], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    tare("record", "--engine", "exact", "--precise=memory", "-c", "13", "-o", room("long.data"), "--", room("long"))
+    text = tare("memory", "--by", "function", room("long.data")).stdout
+    true(re.search(r" beginx+\.\.\.x+end  long$", text, re.M), text)
+    true(f"{name}  long" in rows(room("long.data"), "function") and name in tare("memory", "--by", "function", "--format", "csv", room("long.data")).stdout, "whole")
 
 
 @test
