@@ -208,7 +208,7 @@ const struct ibs_field ibs_op_fields[] = {
 
 /*
  * Source: AMD's revision guides; of family 19h's `no_state` Linux, arch/x86/events/amd/ibs.c, perf_ibs_cache_hit_st_valid(). Before Zen: AMD
- * Research IBS Toolkit, include/ibs-msr-index.h, "KV+, BT+" and "Not valid in BT, JG"; it is silent about family 14h, which is older than
+ * Research IBS Toolkit, include/ibs-msr-index.h, "KV+, BT+" and "Not valid in BT, JG", and its decoder, "Only CZ, ST, and ZN have" the L2 miss of fetches; it is silent about family 14h, which is older than
  * what it calls new, and is taken to have neither.
  */
 static const struct {
@@ -219,7 +219,7 @@ static const struct {
 	{ 0x12, 0x00, 0xff, { .no_l2 = true, .no_fetch_l2 = true } },
 	{ 0x14, 0x00, 0xff, { .no_l2 = true, .no_fetch_l2 = true, .no_state = true, .no_node = true } },
 	{ 0x15, 0x00, 0x1f, { .no_l2 = true, .no_fetch_l2 = true } },
-	{ 0x15, 0x20, 0xff, { .no_fetch_l2 = true } },
+	{ 0x15, 0x20, 0x5f, { .no_fetch_l2 = true } },
 	{ 0x16, 0x00, 0xff, { .no_fetch_l2 = true, .no_state = true, .no_node = true } },
 	{ 0x19, 0x00, 0x0f, { .no_state = true, .no_miss = true, .no_data2 = true, .pages_16k = true } },
 	{ 0x19, 0x20, 0x5f, { .no_state = true } },

@@ -300,7 +300,8 @@ def fields_that_old_families_lack():
         regs = op(0, 0x401000, 0, data2, data3, 0x7fff1000, 0x22000)[2]
         rows, _ = table(ibs_recording([(OP, caps, regs if caps & 1 << 5 else regs[:7])], cpuid))
         equal(tuple(rows[0][c] for c in ("kind", "place", "distance", "snoop", "latency_translation", "latency_miss")), says, f"{cpuid}, {data2}")
-    for cpuid, says in (("AuthenticAMD,16,4,3", "beyond L1"), ("AuthenticAMD,22,0,1", "beyond L1"), ("AuthenticAMD,23,49,0", "L2")):
+    for cpuid, says in (("AuthenticAMD,16,4,3", "beyond L1"), ("AuthenticAMD,22,0,1", "beyond L1"), ("AuthenticAMD,21,95,1", "beyond L1"),
+                        ("AuthenticAMD,21,96,1", "L2"), ("AuthenticAMD,23,49,0", "L2")):
         rows, _ = table(ibs_recording([fetch(1 << 50 | 1 << 51, 0x400000)], cpuid))
         equal(rows[0]["place"], says, f"fetch of {cpuid}")
 
