@@ -172,6 +172,10 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 	if ((r.bits & R_STRING) && (z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
 						     ZYDIS_ATTRIB_HAS_REPNE)))
 		r.writes = 0;
+	/* int3 and int n; sldt, sgdt and their like, which the kernel may execute */
+	if (r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS || (one_byte && (z->opcode & 0xfe) == 0xcc) ||
+	    (legacy && z->opcode_map == ZYDIS_OPCODE_MAP_0F && z->opcode <= 1))
+		r.bits |= R_SPECIAL;
 	if (r.kind == K_SYSCALL || r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS)
 		r.reads = F_ALL, r.writes = 0;
 	for (int i = 0; i < z->operand_count; i++)

@@ -302,60 +302,72 @@ _Static_assert(offsetof(struct insn, imm_kind) == offsetof(struct insn_row, imm)
  * Of INSN_ROOM bytes. False: not one of them, or one that some rule of its own applies to. What it says is what
  * the way through all prefixes and maps says.
  */
-static bool decode_common(struct insn *in, const uint8_t *b)
+static inline bool decode_common(struct insn *in, const uint8_t *b)
 {
-	unsigned at = 0, prefix = 0, pp = 0, rex = 0, map = 0, disp = 0, imm, cell;
+	unsigned at = 0, prefix = 0, pp = 0, rex = 0, map = 0, modrm_at = 0, disp_at = 0, disp = 0, imm = 0, first = firsts[b[0]], cell;
 	const struct insn_row *row;
-	uint8_t modrm;
-	uint64_t v;
+	int64_t value = 0;
+	uint8_t opcode, modrm;
 
-	if (firsts[b[0]] == MANDATORY) {
+	if (first == MANDATORY) {
 		pp = b[0] == 0x66 ? 1 : b[0] == 0xf3 ? 2 : 3;
 		prefix = b[0] == 0x66 ? P_66 : b[0] == 0xf3 ? P_F3 : P_F2;
-		at = 1;
+		first = firsts[b[++at]];
 	}
-	if (firsts[b[at]] == REX)
+	if (first == REX) {
 		rex = b[at++];
-	if (firsts[b[at]] != OPCODE)
+		first = firsts[b[at]];
+	}
+	if (first != OPCODE)
 		return false;
-	if (b[at] == 0x0f) {
+	opcode = b[at];
+	if (opcode == 0x0f) {
 		map = 1;
-		at++;
-		if (b[at] == 0x38 || b[at] == 0x3a || (b[at] & 0xfc) == 0x20)
+		opcode = b[++at];
+		if (opcode == 0x38 || opcode == 0x3a || (opcode & 0xfc) == 0x20)
 			return false;
 	}
-	cell = insn_cells[map][b[at]];
 	modrm = b[at + 1];
+	cell = insn_cells[map][opcode];
 	if (cell & 0x8000)
 		cell = row_in(cell, (rex & 8) | pp << 1, modrm);
 	row = &insn_rows[cell];
 	if (row->kind == K_INVALID || (row->kind != K_PLAIN && prefix == P_66))
 		return false;
-	*in = (struct insn){ .prefix = (uint8_t)prefix, .rex = (uint8_t)rex, .map = (uint8_t)map,
-			     .opcode = b[at], .opcode_at = (uint8_t)at };
-	__builtin_memcpy(in, row, ROW_BYTES);
-	at++;
+	in->opcode_at = (uint8_t)at++;
 	if (row->bits & R_MODRM) {
-		in->modrm_at = (uint8_t)at++;
-		in->modrm = modrm;
+		modrm_at = at++;
 		if (modrm < 0xc0) {
 			disp = behind_modrm[(modrm >> 3 & 0x18) | (modrm & 7)];
 			if (disp & SIB)
 				disp = (b[at++] & 7) == 5 && modrm < 0x40 ? 4 : disp & DISPLACEMENT;
-			in->disp_at = (uint8_t)at;
-			in->disp_size = (uint8_t)disp;
+			disp_at = at;
 			at += disp;
 		}
+	} else {
+		modrm = 0;
 	}
 	in->imm_at = (uint8_t)at;
+	if (row->imm) {
+		imm = imm_sizes[row->imm][(prefix & P_66) | (rex & 8) >> 2];
+		__builtin_memcpy(&value, b + at, 8);
+		value = (int64_t)((uint64_t)value << (64 - 8 * imm)) >> (64 - 8 * imm);
+		at += imm;
+	}
+	__builtin_memcpy(in, row, ROW_BYTES);
 	in->len = (uint8_t)at;
-	if (!row->imm)
-		return true;
-	imm = imm_sizes[row->imm][(prefix & P_66) | (rex & 8) >> 2];
-	__builtin_memcpy(&v, b + at, 8);
-	in->imm = (int64_t)(v << (64 - 8 * imm)) >> (64 - 8 * imm);
+	in->prefix = (uint8_t)prefix;
+	in->rex = (uint8_t)rex;
+	in->encoding = E_LEGACY;
+	in->map = (uint8_t)map;
+	in->opcode = opcode;
+	in->modrm_at = (uint8_t)modrm_at;
+	in->modrm = modrm;
+	in->disp_at = (uint8_t)disp_at;
+	in->disp_size = (uint8_t)disp;
+	in->disp_shift = 0;
 	in->imm_size = (uint8_t)imm;
-	in->len = (uint8_t)(at + imm);
+	in->imm = value;
 	return true;
 }
 
@@ -416,6 +428,8 @@ __attribute__((noinline)) static bool decode_any(struct insn *in, const uint8_t 
 		in->kind = K_REFUSED;
 	if ((in->kind == K_JCC || in->kind == K_JMP || in->kind == K_CALL) && imm == 2)
 		in->kind = K_REFUSED;
+	if (in->kind == K_REFUSED || (in->prefix & P_GS))
+		in->bits |= R_SPECIAL;
 	return true;
 }
 

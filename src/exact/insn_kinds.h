@@ -62,6 +62,7 @@ enum insn_row_bits {
 	R_MMX = 16,   /* names an mmx register */
 	R_UPDATE = 32, /* reads and writes one and the same operand */
 	R_PREFETCH = 64,
+	R_SPECIAL = 128, /* maybe not to be copied, or not a program's own: the engine asks more of it */
 };
 
 /* As powers of 2: of the shortest vector; whether each longer one doubles it; of one element, where that is broadcast. */

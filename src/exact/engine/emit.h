@@ -22,7 +22,7 @@ uint8_t *jump_out(struct arena *a, uint8_t *p, unsigned condition, uint64_t targ
 uint8_t *emit_every(struct arena *a, uint8_t *p, const struct block *b, bool flags_free, bool check);
 uint8_t *emit_path(uint8_t *p, const struct insn *insns, const uint64_t *pcs, unsigned n);
 uint64_t operand_address(const struct insn *in, uint64_t pc);
-uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced);
+uint8_t *emit_relative(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced);
 uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc);
 uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p);
 
@@ -61,6 +61,22 @@ static inline uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
 	while (n--)
 		*p++ = *b++;
 	return p;
+}
+
+/* A plain instruction. What is put behind it in an arena is put anew. */
+static inline uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced)
+{
+	uint64_t first, last;
+
+	if (insn_rip_relative(in))
+		return emit_relative(p, in, pc, displaced);
+	if (pc % PAGE > PAGE - 16) /* the next may not be there to be read */
+		return put(p, (const void *)pc, in->len);
+	__builtin_memcpy(&first, (const void *)pc, 8);
+	__builtin_memcpy(&last, (const uint8_t *)pc + 8, 8);
+	__builtin_memcpy(p, &first, 8);
+	__builtin_memcpy(p + 8, &last, 8);
+	return p + in->len;
 }
 
 /*

@@ -67,16 +67,14 @@ static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t 
 	return put(p, s + in->disp_at + 4, in->len - in->disp_at - 4u);
 }
 
-/* A plain instruction; its RIP-relative operand still means the same place. */
-uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced)
+/* A plain instruction whose RIP-relative operand still means the same place. */
+uint8_t *emit_relative(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced)
 {
 	const uint8_t *s = (const uint8_t *)pc;
 	uint8_t *start = p;
 	int64_t d;
 	unsigned r;
 
-	if (!insn_rip_relative(in))
-		return put(p, s, in->len);
 	d = (int64_t)(operand_address(in, pc) - runs_at(p + in->len));
 	if (d == (int32_t)d && !(in->prefix & P_67)) {
 		p = put(p, s, in->len);

@@ -138,13 +138,6 @@ static bool reads_count(const struct insn *in, uint64_t pc)
 	       !memcmp(memory, EXACT_NOW_MEMORY, sizeof memory);
 }
 
-/* Do the questions below concern it? Hardly ever. */
-static inline bool is_special(const struct insn *in)
-{
-	return in->kind == K_XBEGIN || in->kind == K_GS || in->kind == K_REFUSED || (in->prefix & P_GS) ||
-	       (in->map == 0 && (in->opcode & 0xfe) == 0xcc) || (in->map == 1 && in->opcode <= 1);
-}
-
 /*
  * Does it reach memory through GS? Some cache lines flushed and what maskmovq or clzero (0F 01) names by no operand
  * count no load or store, or have none to be seen.
@@ -155,7 +148,7 @@ static bool through_gs(const struct insn *in)
 	       (in->loads || in->stores || insn_has_memory(in) || (in->map == 1 && in->opcode == 0x01));
 }
 
-/* Is it executed as a copy, and not by the engine or where it stands? */
+/* Is it executed as a copy, and not by the engine or where it stands? Always, where R_SPECIAL is not among its bits. */
 bool insn_copied(const struct insn *in)
 {
 	return in->kind != K_XBEGIN && in->kind != K_GS && in->kind != K_REFUSED && !insn_breakpoint(in) && !through_gs(in);
@@ -164,36 +157,45 @@ bool insn_copied(const struct insn *in)
 /* Decode the block, of `max` instructions at most; false when its first one is none that can be copied. */
 static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 {
-	bool checked = once || (d->b->flags & B_CHECKED);
+	bool checked = once || (d->b->flags & B_CHECKED), reads = false;
+	uint64_t whole = 0; /* as far as this INSN_ROOM bytes may be read */
+	struct insn *in = d->insns;
 
-	d->n = 0;
-	d->end = pc;
-	d->reads_count = false;
-	while (d->n < max) {
-		struct insn *in = &d->insns[d->n];
-		size_t room = code_room(d->end);
+	for (unsigned n = 0; n < max; n++, in++) {
+		size_t room = INSN_ROOM;
 
-		if (!room || !insn_decode(in, (const uint8_t *)d->end, room))
+		if (pc > whole) {
+			room = code_room(pc);
+			whole = room == INSN_ROOM ? (pc & ~(PAGE - 1ull)) + PAGE - INSN_ROOM : 0;
+		}
+		if (!room || !insn_decode(in, (const uint8_t *)pc, room))
 			break;
 
-		bool special = is_special(in);
+		bool special = in->bits & R_SPECIAL;
 
 		if (special && !insn_copied(in))
 			break;
+		reads = reads_count(in, pc);
 
-		bool reads = reads_count(in, d->end), alone = reads || (special && insn_emulated(in));
+		bool alone = reads || (special && insn_emulated(in));
 
-		if (alone && d->n > 0)
+		if (alone && n > 0) {
+			reads = false;
 			break;
-		d->reads_count = reads;
-		d->pcs[d->n++] = d->end;
-		d->end += in->len;
+		}
+		d->pcs[n] = pc;
+		pc += in->len;
+		if (in->kind == K_PLAIN && !once && !(checked && in->stores) && !alone)
+			continue;
 		if (in->kind == K_JCC || in->kind == K_JMP || in->kind == K_CALL)
-			block_expect(d->end + (uint64_t)in->imm);
-		if (in->kind != K_PLAIN || once || (checked && in->stores) || alone)
-			break;
+			block_expect(pc + (uint64_t)in->imm);
+		in++;
+		break;
 	}
-	block_expect(d->end);
+	block_expect(pc);
+	d->reads_count = reads;
+	d->n = (unsigned)(in - d->insns);
+	d->end = pc;
 	return d->n > 0;
 }
 
@@ -243,9 +245,22 @@ static void note_facts(struct draft *d)
 	struct block_facts f = { .pc = d->b->pc,
 				 .size = (uint16_t)(d->end - d->b->pc),
 				 .mapping = mapping_of(d->b->pc) };
+	unsigned n = 0, loads = 0, stores = 0, updates = 0;
+	const struct insn *end = d->insns + d->n;
 
-	for (unsigned i = 0; i < d->n; i++)
-		facts_add(&f, &d->insns[i]);
+	for (const struct insn *in = d->insns; in < end; in++)
+		if (in->kind == K_PLAIN && !(in->prefix | in->vec | (in->bits & ~(R_MODRM | R_UPDATE | R_STRING)))) {
+			n++;
+			loads += in->loads;
+			stores += in->stores;
+			updates += !!(in->bits & R_UPDATE);
+		} else {
+			facts_add(&f, in);
+		}
+	f.adds[EXACT_INSTRUCTIONS] += n;
+	f.adds[EXACT_LOADS] += loads;
+	f.adds[EXACT_STORES] += stores;
+	f.adds[EXACT_ACCESSES] += loads + stores - updates;
 	d->retires = f.adds[EXACT_INSTRUCTIONS];
 	d->counter = d->b->counter = counter_for(&f);
 }
@@ -265,15 +280,14 @@ static uint8_t *loop_on(struct draft *d, uint8_t *p, const struct insn *in)
 	return p + 4;
 }
 
-static uint8_t *emit_insn(struct draft *d, uint8_t *p, unsigned i, bool count)
+/* What is not copied as it is. */
+static uint8_t *emit_last(struct draft *d, uint8_t *p, unsigned i, bool count)
 {
 	const struct insn *in = &d->insns[i];
 
 	switch (in->kind) {
-	case K_PLAIN:
-		if (d->reads_count)
-			return gs_load(p, (in->modrm >> 3 & 7) | (in->rex & 4) << 1, T_COUNT);
-		return emit_plain(p, in, d->pcs[i], &eng.map_pool[d->b->map + i * MAP_ENTRY + 2]);
+	case K_PLAIN: /* reads the running count */
+		return gs_load(p, (in->modrm >> 3 & 7) | (in->rex & 4) << 1, T_COUNT);
 	case K_JCC:
 		if (d->exits)
 			return loop_on(d, p, in);
@@ -306,9 +320,9 @@ static bool counts_by_rcx(const struct insn *in)
 static void emit_block(struct draft *d)
 {
 	struct block *b = d->b;
-	uint8_t *map = eng.map_pool + b->map;
+	uint8_t *map = eng.map_pool + b->map, *p = d->p, *start = p;
 	const struct insn *last = &d->insns[d->n - 1];
-	int at = dead_point(d, F_ALL);
+	int at = dead_point(d, F_ALL), n = (int)d->n, plain;
 	bool by_rcx = false, dead = true, every, path = eng.mode & COUNT_PATH;
 
 	if (at < 0)
@@ -330,20 +344,23 @@ static void emit_block(struct draft *d)
 		by_rcx = false;
 	}
 	b->count_at = (uint8_t)at;
-	for (unsigned i = 0; i < d->n; i++) {
-		uint8_t *start = d->p;
+	if (every)
+		p = emit_every(d->a, p, b, dead, !(b->flags & (B_PART | B_ONCE)));
+	if (path)
+		p = emit_path(p, d->insns, d->pcs, d->n);
+	plain = d->reads_count ? 0 : last->kind == K_PLAIN ? n : n - 1;
+	for (int i = 0; i < n; i++, map += MAP_ENTRY) {
+		const struct insn *in = &d->insns[i];
 
-		map[i * MAP_ENTRY + 2] = 0;
-		if (i == 0 && every)
-			d->p = emit_every(d->a, d->p, b, dead, !(b->flags & (B_PART | B_ONCE)));
-		if (i == 0 && path)
-			d->p = emit_path(d->p, d->insns, d->pcs, d->n);
-		if ((int)i == at && !by_rcx)
-			d->p = count_here(d->p, dead, d->retires, d->counter);
-		d->p = emit_insn(d, d->p, i, by_rcx && (int)i == at);
-		map[i * MAP_ENTRY] = d->insns[i].len;
-		map[i * MAP_ENTRY + 1] = (uint8_t)(d->p - start);
+		map[2] = 0;
+		if (i == at && !by_rcx)
+			p = count_here(p, dead, d->retires, d->counter);
+		p = i < plain ? emit_plain(p, in, d->pcs[i], &map[2]) : emit_last(d, p, (unsigned)i, by_rcx);
+		map[0] = in->len;
+		map[1] = (uint8_t)(p - start);
+		start = p;
 	}
+	d->p = p;
 	eng.map_used += d->n * MAP_ENTRY;
 }
 
