@@ -24,7 +24,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { CS_64_BIT = 0x33, PATH_ROOM = 64, BELOW_STACK = 4096 };
+enum { CS_64_BIT = 0x33, PATH_ROOM = 64, BELOW_STACK = 4096, PAGE = 4096, CALLS_MAX = 4, CALLS_ROOM = 512 };
 
 /*
  * Where the board goes, with image and tables right below: behind the heap of a program at a fixed address, in what the kernel's
@@ -43,39 +43,95 @@ struct remote {
 	pid_t tid;
 	int mem; /* /proc/tid/mem */
 	struct user_regs_struct start;
+	uint64_t code; /* CALLS_ROOM bytes for code, and PATH_ROOM for a name behind them */
 	int held_signal; /* a stop signal to hand over at the end */
 };
 
-/* One system call in the program, at its entry point, where a syscall instruction was written. */
-static int64_t remote_call(struct remote *r, long nr, uint64_t a, uint64_t b, uint64_t c,
-			   uint64_t d, uint64_t e, uint64_t f)
+/* A system call for the program to make. */
+struct call {
+	long nr;
+	uint64_t args[6];
+	bool first_as_fd; /* its fifth argument is what the first of these calls returned */
+};
+
+static uint8_t *put_imm(uint8_t *p, unsigned reg, uint64_t value)
+{
+	*p++ = (uint8_t)(0x48 | reg >> 3);
+	*p++ = (uint8_t)(0xb8 | (reg & 7));
+	memcpy(p, &value, sizeof value);
+	return p + sizeof value;
+}
+
+/* What results are kept in, by the numbers that instructions have for them: no system call changes these. */
+enum { RESULT_0 = 12 };
+
+/* Code that makes the calls in turn, until one fails, and traps. */
+static size_t write_calls(uint8_t code[CALLS_ROOM], const struct call *calls, size_t n)
+{
+	static const uint8_t args[6] = { 7 /* rdi */, 6 /* rsi */, 2 /* rdx */, 10, 8, 9 };
+	static const uint8_t r8_is_r12[] = { 0x4d, 0x89, 0xe0 }, go[] = { 0x0f, 0x05 };
+	uint8_t *p = code;
+
+	for (size_t i = 0; i < n; i++) {
+		for (int k = 0; k < 6; k++)
+			p = put_imm(p, args[k], calls[i].args[k]);
+		if (calls[i].first_as_fd)
+			memcpy(p, r8_is_r12, sizeof r8_is_r12), p += sizeof r8_is_r12;
+		p = put_imm(p, 0, (uint64_t)calls[i].nr);
+		memcpy(p, go, sizeof go), p += sizeof go;
+
+		/* mov r12 + i, rax;  cmp rax, -4095;  jb over the trap;  int3 */
+		const uint8_t keep[] = { 0x49, 0x89, (uint8_t)(0xc0 | (RESULT_0 + i - 8)), 0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff, 0x72, 0x01, 0xcc };
+
+		memcpy(p, keep, sizeof keep), p += sizeof keep;
+	}
+	*p++ = 0xcc;
+	return (size_t)(p - code);
+}
+
+/*
+ * System calls in the program: what each returned, -ECANCELED where one before it failed. Their code stands in the first bytes of
+ * the page of its entry point, and traps where it is over: so all cost one wait for it.
+ */
+static int remote_calls(struct remote *r, const struct call *calls, size_t n, int64_t results[CALLS_MAX])
 {
 	struct user_regs_struct regs = r->start;
+	uint8_t code[CALLS_ROOM];
+	size_t size = write_calls(code, calls, n);
 	int status;
 
-	regs.rax = (unsigned long)nr;
 	regs.orig_rax = (unsigned long)-1;
-	regs.rdi = a;
-	regs.rsi = b;
-	regs.rdx = c;
-	regs.r10 = d;
-	regs.r8 = e;
-	regs.r9 = f;
+	regs.rip = r->code;
+	regs.r12 = regs.r13 = regs.r14 = regs.r15 = (unsigned long)-ECANCELED;
+	if (pwrite(r->mem, code, size, (off_t)r->code) != (ssize_t)size || ptrace(PTRACE_SETREGS, r->tid, 0, &regs) < 0)
+		return -errno;
 	for (;;) {
-		struct user_regs_struct now;
-
-		if (ptrace(PTRACE_SETREGS, r->tid, 0, &regs) < 0 ||
-		    ptrace(PTRACE_SINGLESTEP, r->tid, 0, 0) < 0 ||
-		    waitpid(r->tid, &status, __WALL) != r->tid || !WIFSTOPPED(status))
+		if (ptrace(PTRACE_CONT, r->tid, 0, 0) < 0 || waitpid(r->tid, &status, __WALL) != r->tid || !WIFSTOPPED(status))
 			return -ESRCH;
-		if (ptrace(PTRACE_GETREGS, r->tid, 0, &now) < 0)
-			return -errno;
-		/* The first trap of all is the end of execve itself, and sets rax to its result. */
-		if (now.rip == r->start.rip + 2)
-			return (int64_t)now.rax;
-		if (status >> 8 != SIGTRAP)
+		if (status >> 8 != SIGTRAP) {
 			r->held_signal = WSTOPSIG(status);
+			continue;
+		}
+		if (ptrace(PTRACE_GETREGS, r->tid, 0, &regs) < 0)
+			return -errno;
+		if (regs.rip > r->code && regs.rip <= r->code + size)
+			break;
 	}
+
+	const unsigned long long all[CALLS_MAX] = { regs.r12, regs.r13, regs.r14, regs.r15 };
+
+	for (size_t i = 0; i < n; i++)
+		results[i] = (int64_t)all[i];
+	return 0;
+}
+
+static int64_t remote_call(struct remote *r, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	const struct call call = { nr, { a, b, c, d, e, f }, false };
+	int64_t result[CALLS_MAX];
+	int ret = remote_calls(r, &call, 1, result);
+
+	return ret < 0 ? ret : result[0];
 }
 
 static bool failed(int64_t ret)
@@ -137,17 +193,6 @@ static int read_regions(struct process *p, pid_t tid)
 	}
 	fclose(f);
 	return 0;
-}
-
-/* The board for the program by its name, which programs of the same user, root and namespaces can open. */
-static int64_t open_board(struct remote *r, const char *path, uint64_t at)
-{
-	char name[PATH_ROOM] = "";
-
-	snprintf(name, sizeof name, "%s", path);
-	if (pwrite(r->mem, name, sizeof name, (off_t)at) != sizeof name)
-		return -EIO;
-	return remote_call(r, SYS_openat, (uint64_t)AT_FDCWD, at, O_RDWR | O_CLOEXEC, 0, 0, 0);
 }
 
 /* A message that carries one descriptor; the pointers are the receiver's. */
@@ -220,28 +265,17 @@ static int64_t hand_board(struct remote *r, int board_fd, uint64_t at)
 	return fd;
 }
 
-/* The board, opened in the program; its memory is as before. */
-static int64_t give_board(struct remote *r, const struct board *b, int board_fd, char *reason)
+/* hand_board(), with the program's memory as it was before. */
+static int64_t hand_over(struct remote *r, int board_fd)
 {
 	uint64_t at = (r->start.rsp - BELOW_STACK) & ~0xfull;
-	char path[PATH_ROOM];
-	uint8_t before[sizeof(struct parcel) > PATH_ROOM ? sizeof(struct parcel) : PATH_ROOM];
+	uint8_t before[sizeof(struct parcel)];
 	int64_t fd;
 
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)b->supervisor, board_fd);
-	if (pread(r->mem, before, sizeof before, (off_t)at) != sizeof before) {
-		snprintf(reason, REASON_MAX, "cannot read the program's stack");
+	if (pread(r->mem, before, sizeof before, (off_t)at) != sizeof before)
 		return -EIO;
-	}
-	fd = open_board(r, path, at);
-	if (fd == -EACCES || fd == -ENOENT || fd == -EPERM)
-		fd = hand_board(r, board_fd, at);
-	if (pwrite(r->mem, before, sizeof before, (off_t)at) != sizeof before)
-		fd = -EIO;
-	if (failed(fd))
-		snprintf(reason, REASON_MAX, "the program cannot open tare's memory (%s), nor be given it: %s", path,
-			 strerror((int)-fd));
-	return fd;
+	fd = hand_board(r, board_fd, at);
+	return pwrite(r->mem, before, sizeof before, (off_t)at) == sizeof before ? fd : -EIO;
 }
 
 /* Is there room for the program's heap, too? */
@@ -253,47 +287,94 @@ static bool leaves_room(const struct process *p, uint64_t place)
 	return true;
 }
 
-static int map_all(struct remote *r, struct board *b, int board_fd, struct process *p, char *reason)
+static const int64_t NOT_OPEN = INT64_MIN;
+
+/*
+ * The board and the image, mapped in the program: the board by its name, which programs of the same user, root and namespaces can
+ * open, while *fd is NOT_OPEN; then that is what it is open as, or -errno. -errno: nothing is mapped, but *fd may be open.
+ */
+static int map_at(struct remote *r, uint64_t place, uint64_t data, uint64_t end, int64_t *fd)
+{
+	enum { BOARD, CODE, DATA, MAPS };
+	const uint64_t image = place - IMAGE_BELOW;
+	const uint64_t rows[MAPS][5] = { /* from, size, rights, flags, offset */
+		[BOARD] = { place, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, 0 },
+		[CODE] = { image, data, PROT_READ | PROT_EXEC, MAP_PRIVATE, BOARD_IMAGE },
+		[DATA] = { image + data, end - data, PROT_READ | PROT_WRITE, MAP_PRIVATE, BOARD_IMAGE + data },
+	};
+	const bool opens = *fd == NOT_OPEN;
+	struct call calls[CALLS_MAX] = { { SYS_openat, { (uint64_t)AT_FDCWD, r->code + CALLS_ROOM, O_RDWR | O_CLOEXEC }, false } };
+	int64_t results[CALLS_MAX], *mapped = results + opens;
+	int ret;
+
+	for (int i = 0; i < MAPS; i++)
+		calls[opens + i] = (struct call){ SYS_mmap,
+						  { rows[i][0], rows[i][1], rows[i][2], rows[i][3] | MAP_FIXED_NOREPLACE, (uint64_t)*fd,
+						    rows[i][4] },
+						  opens };
+	ret = remote_calls(r, calls, (size_t)opens + MAPS, results);
+	if (ret < 0)
+		return ret;
+	if (opens)
+		*fd = results[0];
+	if (failed(*fd))
+		return (int)*fd;
+	if (!failed(mapped[DATA]))
+		return 0;
+	ret = (int)(failed(mapped[BOARD]) ? mapped[BOARD] : -ENOMEM);
+	for (int i = 0; i < DATA; i++)
+		if (!failed(mapped[i]))
+			remote_call(r, SYS_munmap, rows[i][0], rows[i][1], 0, 0, 0, 0);
+	return ret;
+}
+
+static int map_all(struct remote *r, const struct board *b, int board_fd, struct process *p, char *reason)
 {
 	const struct image_head *head = (const struct image_head *)exact_image;
 	uint64_t data = offsetof(struct image_head, data) + (uint64_t)head->data;
-	uint64_t end = offsetof(struct image_head, end) + (uint64_t)head->end;
-	int64_t fd = give_board(r, b, board_fd, reason), at = -ENOMEM;
+	uint64_t end = offsetof(struct image_head, end) + (uint64_t)head->end, place = 0;
+	char path[PATH_ROOM] = "";
+	int64_t fd = NOT_OPEN;
+	int ret = -ENOMEM;
 
-	if (failed(fd))
-		return (int)fd;
-	for (size_t i = 0; i < ARRAY_SIZE(places) && failed(at); i++) {
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)b->supervisor, board_fd);
+	if (pwrite(r->mem, path, sizeof path, (off_t)(r->code + CALLS_ROOM)) != sizeof path) {
+		ret = -errno;
+		snprintf(reason, REASON_MAX, "cannot write to the program's memory: %s", strerror(-ret));
+		return ret;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(places) && ret < 0; i++) {
 		if (!leaves_room(p, places[i]))
 			continue;
-		at = remote_call(r, SYS_mmap, places[i], BOARD_SIZE, PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uint64_t)fd, 0);
-		if (failed(at))
-			continue;
-		p->image = places[i] - IMAGE_BELOW;
-		p->tables_at = p->image - TABLES_BELOW;
-		if (!failed(remote_call(r, SYS_mmap, p->image, data, PROT_READ | PROT_EXEC,
-					MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)fd,
-					BOARD_IMAGE)) &&
-		    !failed(remote_call(r, SYS_mmap, p->image + data, end - data,
-					PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED_NOREPLACE,
-					(uint64_t)fd, BOARD_IMAGE + data)))
-			break;
-		remote_call(r, SYS_munmap, (uint64_t)at, BOARD_SIZE, 0, 0, 0, 0);
-		at = -ENOMEM;
+		place = places[i];
+		ret = map_at(r, place, data, end, &fd);
+		if (fd == -EACCES || fd == -ENOENT || fd == -EPERM) {
+			fd = hand_over(r, board_fd);
+			if (!failed(fd))
+				ret = map_at(r, place, data, end, &fd);
+		}
+		if (failed(fd)) {
+			snprintf(reason, REASON_MAX, "the program cannot open tare's memory (%s), nor be given it: %s", path,
+				 strerror((int)-fd));
+			return (int)fd;
+		}
 	}
-	if (failed(at)) {
-		remote_call(r, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
+	if (ret < 0) {
+		if (fd >= 0)
+			remote_call(r, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
 		snprintf(reason, REASON_MAX,
 			 "the exact engine cannot be mapped into the program (ulimit -v?): %s",
-			 strerror((int)-at));
-		return (int)at;
+			 strerror(-ret));
+		return ret;
 	}
+	p->image = place - IMAGE_BELOW;
+	p->tables_at = p->image - TABLES_BELOW;
 	p->mapped[LIMIT_SPACE] = BOARD_SIZE + ((end + 4095) & ~4095ull);
 	p->mapped[LIMIT_DATA] = (end - data + 4095) & ~4095ull;
 	p->image_size = end;
 	p->board_size = BOARD_SIZE;
 	p->entry = r->start.rip;
-	p->board_at = (uint64_t)at;
+	p->board_at = place;
 	p->board_fd = (int32_t)fd;
 	return 0;
 }
@@ -310,10 +391,9 @@ static void limits_for_real(pid_t tid, const struct process *p)
 
 int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char reason[REASON_MAX])
 {
-	static const uint8_t syscall_insn[2] = { 0x0f, 0x05 };
 	struct remote r = { .tid = tid, .mem = -1 };
 	uint64_t all = ~0ull;
-	uint8_t before[2];
+	uint8_t before[CALLS_ROOM + PATH_ROOM];
 	char path[64];
 	int ret;
 
@@ -332,16 +412,15 @@ int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char rea
 	}
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)tid);
 	r.mem = open(path, O_RDWR | O_CLOEXEC);
-	if (r.mem < 0 || pread(r.mem, before, 2, (off_t)r.start.rip) != 2 ||
-	    ptrace(PTRACE_SETSIGMASK, tid, 8, &all) < 0 ||
-	    pwrite(r.mem, syscall_insn, 2, (off_t)r.start.rip) != 2) {
+	r.code = r.start.rip & ~(PAGE - 1ull);
+	if (r.mem < 0 || pread(r.mem, before, sizeof before, (off_t)r.code) != sizeof before ||
+	    ptrace(PTRACE_SETSIGMASK, tid, 8, &all) < 0) {
 		ret = -errno;
-		snprintf(reason, REASON_MAX, "cannot write to the program's memory: %s",
-			 strerror(-ret));
+		snprintf(reason, REASON_MAX, "cannot have the program's memory: %s", strerror(-ret));
 		goto out;
 	}
 	ret = map_all(&r, b, board_fd, p, reason);
-	if (pwrite(r.mem, before, 2, (off_t)r.start.rip) != 2)
+	if (pwrite(r.mem, before, sizeof before, (off_t)r.code) != sizeof before)
 		ret = -EIO;
 
 	struct user_regs_struct regs = r.start;
