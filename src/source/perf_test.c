@@ -403,7 +403,7 @@ static const struct {
 	{ __LINE__, E2BIG, PERF_TYPE_RAW, 0, -1, 0, "too old", "5.10" },
 	{ __LINE__, ENOMEM, PERF_TYPE_RAW, 0, -1, 0, "out of memory", "" },
 	{ __LINE__, EACCES, PERF_TYPE_RAW, -1, 2, 0, "every task on cpu 2: permission denied",
-	  "CAP_PERFMON" },
+	  "kernel.perf_event_paranoid" },
 	{ __LINE__, EIO, PERF_TYPE_RAW, 0, -1, 0, "Input/output error", "" },
 };
 
