@@ -3,6 +3,9 @@
  * libtare-alloc.so: preloaded into a program, it writes down which blocks of memory the program takes and gives
  * back, into the file that TARE_ALLOC names (record/alloc.h). A thread writes into a block of the file of its own, without a lock; what it
  * leaves half full the next thread goes on with. Nothing here allocates, and errno stays as the program's own call left it.
+ *
+ * C++'s operators new and delete are left alone: which one a part of a program calls is its own matter, and what takes by one must give
+ * back by its fellow. They call malloc, and who called them is found on the stack (record/alloc.h) when the file is read.
  */
 #undef _FILE_OFFSET_BITS /* which would give mmap another name */
 #include <dlfcn.h>
@@ -18,12 +21,16 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-#include "alloc/recorder.h"
+#include "base/pages.h"
 #include "record/alloc.h"
 
-enum { EARLY = 64 << 10, IDLE = 64, FRAME_MOST = 128 << 10 };
+#define HOOK __attribute__((visibility("default")))
+
+/* FIRST_MOST: below its end, nothing but the first stack. Source: Linux, arch/x86/mm/mmap.c, SIZE_128M, and arm64's mmap_base(). */
+enum { EARLY = 64 << 10, IDLE = 64, FRAME_MOST = 128 << 10, FIRST_MOST = 64 << 20, PAGE = 4096 };
 enum { UNKNOWN, ON, OFF };
 
 static struct {
@@ -53,6 +60,7 @@ static struct alloc_head *head;
 static char path[PATH_MAX];
 static uint32_t pid;
 static uintptr_t main_stack; /* its end */
+static volatile bool *same; /* process: a child finds false, whoever made it */
 static pthread_key_t at_exit;
 static struct alloc_block *idle[IDLE];
 
@@ -60,8 +68,6 @@ static __thread __attribute__((tls_model("initial-exec"))) struct {
 	struct alloc_block *block;
 	bool inside; /* in here already */
 	uint32_t tid;
-	const void *asked; /* whose caller the next block is for, where not malloc's own */
-	const void *given; /* that is written down already */
 } me;
 
 /* ---- the file ---- */
@@ -159,50 +165,94 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Where this thread's stack ends: the thread's descriptor lies there, the first one's ends with what exec put on it. */
-static uintptr_t stack_end(uintptr_t here)
-{
-	uintptr_t own = (uintptr_t)__builtin_thread_pointer();
+/* A function that the program called: its frame, and the stack pointer that it returns to. */
+struct asker {
+	const uint64_t *frame;
+	uint64_t stack;
+};
 
-	if (me.tid == pid)
-		return main_stack;
-	return own > here ? own : here;
+/* clang has no __builtin_dwarf_cfa() for arm64. There the frame pointer is the stack pointer where rules go by that (gcc's functions). */
+#if defined(__clang__) && defined(__aarch64__)
+#define STACK (*(const uint64_t *)__builtin_frame_address(0))
+#else
+#define STACK ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
+#endif
+#define ASKER (&(struct asker){ __builtin_frame_address(0), STACK })
+
+/*
+ * Words of the stack at or above `here`, which is on it: how many of n. It is known how far the first stack goes; any other may end at
+ * the end of a page, and then the kernel looks.
+ */
+static size_t stack_words(uintptr_t here, uintptr_t at, void *to, size_t n)
+{
+	bool first = me.tid == pid && here < main_stack && main_stack - here < FIRST_MOST;
+	uintptr_t end = first ? main_stack & -(uintptr_t)8 : (here | (PAGE - 1)) + 1;
+	size_t sure = at < end ? (end - at) / 8 : 0;
+	struct iovec from, into;
+
+	if (sure > n)
+		sure = n;
+	memcpy(to, (const void *)at, 8 * sure);
+	if (first || sure == n)
+		return sure;
+	from = (struct iovec){ (void *)(at + 8 * sure), 8 * (n - sure) };
+	into = (struct iovec){ (char *)to + 8 * sure, from.iov_len };
+	return syscall(SYS_process_vm_readv, pid, &into, 1, &from, 1, 0) == (long)from.iov_len ? n : sure;
 }
 
-/* From the frame of the function that was called: the return address of that call, then its callers'. */
-static uint8_t callers(const uintptr_t *frame, uint64_t *out)
+static char *add_address(char *to, uint64_t address)
 {
-	uintptr_t end = stack_end((uintptr_t)frame), here = (uintptr_t)frame, next;
-	uint8_t n = 0;
+	memcpy(to, &address, ALLOC_ADDRESS);
+	return to + ALLOC_ADDRESS;
+}
 
-	while (n < ALLOC_FRAMES) {
-		out[n++] = ((const uintptr_t *)here)[1];
-		next = ((const uintptr_t *)here)[0];
-		if (next <= here || next - here > FRAME_MOST || next & 7 || next + 16 > end ||
-		    ((const uintptr_t *)next)[1] < ALLOC_PAGE)
+/* What follows a record's head; returns its end. */
+static char *add_stack(char *to, const struct asker *who, uint8_t *frames)
+{
+	uintptr_t here = (uintptr_t)who->frame, next;
+	uint64_t at[2], word[ALLOC_WORDS]; /* at a frame pointer: the caller's one, the return address */
+	size_t n = stack_words(here, who->stack, word, ALLOC_WORDS);
+	uint16_t told = 0;
+	char *told_at = add_address(to, who->stack);
+
+	to = told_at + sizeof(told);
+	memcpy(at, who->frame, sizeof(at));
+	for (*frames = 0;;) {
+		to = add_address(add_address(to, at[1]), at[0]);
+		next = at[0];
+		if (++*frames == ALLOC_FRAMES || next <= here || next - here > FRAME_MOST || next & 7 ||
+		    stack_words((uintptr_t)who->frame, next, at, 2) < 2 || at[1] < ALLOC_PAGE)
 			break;
 		here = next;
 	}
-	return n;
+	for (unsigned i = 0; i < n; i++)
+		if (word[i] >= ALLOC_PAGE) {
+			to = add_address(to, word[i]);
+			told |= (uint16_t)(1u << i);
+		}
+	memcpy(told_at, &told, sizeof(told));
+	return to;
 }
 
-static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size, const void *frame)
+static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size, const struct asker *who)
 {
 	struct {
 		struct alloc_record r;
-		uint64_t frame[ALLOC_FRAMES];
+		char stack[8 + ALLOC_ADDRESS * (2 * ALLOC_FRAMES + ALLOC_WORDS) + 8];
 	} out;
 	struct alloc_block *b;
 
 	if (!me.tid)
 		me.tid = (uint32_t)syscall(SYS_gettid);
-	out.r = (struct alloc_record){ .kind = (uint8_t)kind,
-				       .frames = frame ? callers(frame, out.frame) : 0,
-				       .tid = me.tid,
-				       .time_ns = time_ns,
-				       .address = address,
-				       .size = size };
-	out.r.bytes = (uint16_t)(sizeof(out.r) + 8 * (size_t)out.r.frames);
+	out.r = (struct alloc_record){
+		.bytes = sizeof(out.r), .kind = (uint8_t)kind, .tid = me.tid, .time_ns = time_ns, .address = address, .size = size
+	};
+	if (who) {
+		char *end = add_stack(out.stack, who, &out.r.frames);
+
+		memset(end, 0, 8);
+		out.r.bytes = (uint16_t)((end - (char *)&out + 7) & ~7);
+	}
 	b = block_with(out.r.bytes);
 	if (!b) {
 		__atomic_fetch_add(&head->lost, 1, __ATOMIC_RELAXED);
@@ -214,20 +264,30 @@ static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64
 
 /* ---- a process ---- */
 
-static void forked(void)
+/* A child goes on with its parent's blocks of memory, and in no block of the file. */
+static void new_process(void)
 {
-	int code = errno;
+	uint32_t parent = pid;
 
-	if (state != ON)
-		return;
-	me.inside = true;
 	if (me.block)
-		let_go(me.block); /* the parent's */
+		let_go(me.block);
 	me.block = NULL;
 	me.tid = 0;
 	memset(idle, 0, sizeof(idle));
 	pid = (uint32_t)syscall(SYS_getpid);
-	put(ALLOC_FORK, now_ns(), (uint64_t)syscall(SYS_getppid), 0, NULL);
+	*same = true;
+	put(ALLOC_FORK, now_ns(), parent, 0, NULL);
+}
+
+/* In a child of fork(3), at once; of clone(2) and its like nobody tells, so that enter() looks. */
+static void forked(void)
+{
+	int code = errno;
+
+	if (state != ON || me.inside || (*same && (uint32_t)syscall(SYS_getpid) == pid))
+		return;
+	me.inside = true;
+	new_process();
 	me.inside = false;
 	errno = code;
 }
@@ -263,8 +323,9 @@ static void begin(bool last)
 		return;
 	pid = (uint32_t)syscall(SYS_getpid);
 	main_stack = (uintptr_t)getauxval(AT_EXECFN);
-	if (!name || !open_file(name) || pthread_key_create(&at_exit, thread_ends) != 0)
+	if (!name || !open_file(name) || pthread_key_create(&at_exit, thread_ends) != 0 || !(same = pages_new_wiped(PAGE)))
 		return;
+	*same = true;
 	pthread_atfork(NULL, NULL, forked);
 	put(ALLOC_PROGRAM, now_ns(), (uint64_t)syscall(SYS_getppid), 0, NULL);
 	__atomic_store_n(&state, ON, __ATOMIC_RELEASE);
@@ -280,6 +341,8 @@ static bool enter(void)
 	me.inside = true;
 	if (state == UNKNOWN)
 		begin(false);
+	if (state == ON && !*same)
+		new_process();
 	errno = code;
 	me.inside = state == ON;
 	return me.inside;
@@ -352,61 +415,13 @@ __attribute__((constructor)) static void loaded(void)
 	errno = code;
 }
 
-static void taken(void *p, size_t size, const void *frame)
+static void taken(void *p, size_t size, const struct asker *who)
 {
 	int code = errno;
 
-	/* Only the first: if it got nothing, what follows (an exception, a handler that makes room) is for others. */
-	if (me.asked)
-		frame = me.asked;
-	me.asked = NULL;
 	if (p)
-		put(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, frame);
+		put(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, who);
 	leave(code);
-}
-
-/* Stacks grow down: what lies below this frame is gone, and who asked there was left by an exception. */
-bool recorder_asks(const void *frame)
-{
-	if (me.asked && (uintptr_t)me.asked > (uintptr_t)frame)
-		return false;
-	me.asked = frame;
-	return true;
-}
-
-void recorder_got(const void *frame, void *block, size_t size)
-{
-	bool none = me.asked == frame;
-
-	/* It came from elsewhere than malloc. */
-	if (none && enter())
-		taken(block, size, frame);
-	if (none)
-		me.asked = NULL;
-}
-
-void recorder_gives(void *block, const void *frame)
-{
-	int code = errno;
-
-	if (!block || me.given == block || !enter())
-		return;
-	put(ALLOC_FREED, now_ns(), (uintptr_t)block, 0, frame);
-	leave(code);
-	me.given = block;
-}
-
-void recorder_gave(void)
-{
-	me.given = NULL;
-}
-
-bool recorder_rests(bool rests)
-{
-	bool was = me.inside;
-
-	me.inside = rests;
-	return was;
 }
 
 /* malloc and its kin: the call, its size, and who called. */
@@ -416,7 +431,7 @@ bool recorder_rests(bool rests)
 		void *p = call;                                                                                        \
                                                                                                                        \
 		if (told)                                                                                              \
-			taken(p, size, __builtin_frame_address(0));                                                    \
+			taken(p, size, ASKER);                                                                         \
 		return p;                                                                                              \
 	} while (0)
 
@@ -467,7 +482,7 @@ HOOK int posix_memalign(void **out, size_t align, size_t size)
 	told = enter();
 	ret = real.posix_memalign(out, align, size);
 	if (told)
-		taken(ret == 0 ? *out : NULL, size, __builtin_frame_address(0));
+		taken(ret == 0 ? *out : NULL, size, ASKER);
 	return ret;
 }
 
@@ -478,14 +493,14 @@ HOOK void free(void *p)
 
 	if (!p || is_early(p))
 		return;
-	if (ready() && me.given != p && enter()) {
-		put(ALLOC_FREED, now_ns(), (uintptr_t)p, 0, __builtin_frame_address(0));
+	if (ready() && enter()) {
+		put(ALLOC_FREED, now_ns(), (uintptr_t)p, 0, NULL);
 		leave(code);
 	}
 	real.free(p);
 }
 
-static void *reallocate(void *old, size_t size, const void *frame)
+static void *reallocate(void *old, size_t size, const struct asker *who)
 {
 	bool told;
 	uint64_t before;
@@ -509,16 +524,16 @@ static void *reallocate(void *old, size_t size, const void *frame)
 	int code = errno;
 
 	if (old && (p || !size))
-		put(ALLOC_FREED, before, (uintptr_t)old, 0, frame);
+		put(ALLOC_FREED, before, (uintptr_t)old, 0, NULL);
 	if (p)
-		put(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, frame);
+		put(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, who);
 	leave(code);
 	return p;
 }
 
 HOOK void *realloc(void *old, size_t size)
 {
-	return reallocate(old, size, __builtin_frame_address(0));
+	return reallocate(old, size, ASKER);
 }
 
 HOOK void *reallocarray(void *old, size_t n, size_t size)
@@ -529,14 +544,14 @@ HOOK void *reallocarray(void *old, size_t n, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return reallocate(old, all, __builtin_frame_address(0));
+	return reallocate(old, all, ASKER);
 }
 
-static void mapped(enum alloc_kind kind, uint64_t time_ns, const void *p, size_t size, const void *frame)
+static void mapped(const void *p, size_t size, const struct asker *who)
 {
 	int code = errno;
 
-	put(kind, time_ns, (uintptr_t)p, size, frame);
+	put(ALLOC_MAPPED, now_ns(), (uintptr_t)p, size, who);
 	leave(code);
 }
 
@@ -549,7 +564,7 @@ HOOK void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset
 	told = flags & MAP_ANONYMOUS && enter();
 	p = real.mmap(at, size, prot, flags, fd, offset);
 	if (told && p != MAP_FAILED)
-		mapped(ALLOC_MAPPED, now_ns(), p, size, __builtin_frame_address(0));
+		mapped(p, size, ASKER);
 	else if (told)
 		leave(errno);
 	return p;
@@ -562,7 +577,7 @@ HOOK int munmap(void *p, size_t size)
 	int code = errno;
 
 	if (ready() && enter()) {
-		put(ALLOC_UNMAPPED, now_ns(), (uintptr_t)p, size, __builtin_frame_address(0));
+		put(ALLOC_UNMAPPED, now_ns(), (uintptr_t)p, size, NULL);
 		leave(code);
 	}
 	return real.munmap(p, size);
@@ -585,8 +600,8 @@ HOOK void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 	if (told && p != MAP_FAILED) {
 		int code = errno;
 
-		put(ALLOC_UNMAPPED, before, (uintptr_t)old, old_size, __builtin_frame_address(0));
-		put(ALLOC_MAPPED, now_ns(), (uintptr_t)p, size, __builtin_frame_address(0));
+		put(ALLOC_UNMAPPED, before, (uintptr_t)old, old_size, NULL);
+		put(ALLOC_MAPPED, now_ns(), (uintptr_t)p, size, ASKER);
 		leave(code);
 	} else if (told)
 		leave(errno);

@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyze/accessed_private.h"
+#include "analyze/unwind.h"
 #include "record/alloc.h"
 
-enum { FACTS_MOST = 3 << 20, ATTR_CLOCKID_BIT = 25, MONOTONIC = 1, GENERATIONS_MAX = 8, NO_BLOCK = UINT32_MAX };
+enum { FACTS_MOST = 3 << 20, ATTR_CLOCKID_BIT = 25, MONOTONIC = 1, GENERATIONS_MAX = 8, CALLS_MOST = 16, NO_BLOCK = UINT32_MAX };
 
 struct live { /* a block of a process */
 	uint32_t pid, low, high; /* its address, in halves */
@@ -40,6 +41,14 @@ struct reading {
 	uint64_t facts;
 	bool cut;
 	struct tare_error *err;
+
+	struct unwinder *unwinder; /* NULL: this build has none */
+	uint16_t machine;
+	const struct alloc_event *ev; /* whose calls these are, the innermost first */
+	struct unwind_call from;
+	struct accessed_code call[CALLS_MOST];
+	unsigned calls;
+	bool all; /* no more are known */
 };
 
 /* Code that takes blocks for others: who called it is of interest. */
@@ -54,14 +63,17 @@ static bool takes_for_others(const struct accessed *c, uint32_t module)
 	return false;
 }
 
+/* Whose code is at a place. */
+enum whose { NOT_ASKED, PROGRAMS, OPERATORS /* an operator new */, LIBRARYS /* a part of C++'s library, compiled into the program */ };
+
 struct return_place {
 	struct accessed_code code;
-	bool after_call, library; /* library: C++'s, compiled into the program */
-	bool library_asked;
+	bool after_call;
+	enum whose whose;
 };
 
 /*
- * Does a call end where this code goes on? Programs without frame pointers leave words in their place that may look like some. x86-64
+ * Does a call end where this code goes on? Code without rules for its callers may keep no frame pointer either, and leave words in its place that look like one. x86-64
  * only; arm64's programs have them. Source: Intel SDM vol. 2A, "CALL": E8, or FF /2 of 2 to 7 bytes.
  */
 static bool after_call(struct reading *r, const struct accessed_code *last)
@@ -94,22 +106,99 @@ static struct return_place *return_place(struct reading *r, const struct accesse
 }
 
 /* Opens the module's symbols: only of who may have taken a block. */
-static bool of_library(struct reading *r, const struct accessed_code *code)
+static enum whose whose_code(struct reading *r, const struct accessed_code *code)
 {
+	static const char operator[] = "operator new"; /* [], too */
 	struct return_place *p = return_place(r, code);
 	struct accessed_name name;
+	bool library;
 
-	if (p && !p->library_asked)
-		p->library_asked = accessed_name_caller(r->c, code, &name, &p->library);
-	return p && p->library;
+	if (!p || p->whose != NOT_ASKED)
+		return p ? p->whose : PROGRAMS;
+	p->whose = PROGRAMS;
+	if (!accessed_name_caller(r->c, code, &name, &library))
+		return PROGRAMS;
+	if (!strncmp(words_at(&r->c->modules.words, name.function), operator, sizeof(operator) - 1))
+		p->whose = OPERATORS;
+	else if (library)
+		p->whose = LIBRARYS;
+	return p->whose;
 }
 
 /* Where a call is: before the place it returns to. */
-static struct accessed_code call_at(struct reading *r, const struct alloc_event *ev, unsigned frame)
+static struct accessed_code code_at(struct reading *r, uint64_t address)
 {
-	struct tare_access a = { .has = TARE_ACCESS_TIME, .time_ns = ev->time_ns, .pid = ev->pid, .ip = ev->frame[frame] - 1 };
+	struct tare_access a = { .has = TARE_ACCESS_TIME, .time_ns = r->ev->time_ns, .pid = r->ev->pid, .ip = address };
 
 	return accessed_code(r->c, &a);
+}
+
+static bool elf_of(void *arg, uint32_t number, struct unwind_file *out)
+{
+	struct accessed *c = arg;
+	struct module *of;
+
+	if (!modules_elf(&c->modules, number, &of))
+		return false;
+	*out = (struct unwind_file){ words_at(&c->modules.words, of->path), of->fd, &of->head };
+	return true;
+}
+
+static bool map_of(void *arg, uint64_t pc, struct map *out)
+{
+	struct reading *r = arg;
+	struct accessed_code code = code_at(r, pc);
+
+	*out = (struct map){ .start = pc, .last = pc, .offset = code.offset, .module = code.module };
+	return code.module != r->c->p->unknown_module;
+}
+
+/* Of the stack the words that were written down: near the call, and at frame pointers. */
+static bool memory_at(void *arg, uint64_t at, uint64_t *out)
+{
+	const struct alloc_event *ev = ((struct reading *)arg)->ev;
+	uint64_t offset = at - ev->stack;
+
+	if (offset % 8 == 0 && offset / 8 < ALLOC_WORDS && ev->told >> offset / 8 & 1) {
+		*out = ev->word[offset / 8];
+		return true;
+	}
+	for (unsigned i = 1; i < ev->frames; i++)
+		if (at - ev->frame[i - 1].pointer == 0 || at - ev->frame[i - 1].pointer == 8) {
+			*out = at == ev->frame[i - 1].pointer ? ev->frame[i].pointer : ev->frame[i].returns;
+			return true;
+		}
+	return false;
+}
+
+static void begin_calls(struct reading *r, const struct alloc_event *ev)
+{
+	r->ev = ev;
+	r->from = (struct unwind_call){ r->machine, ev->frame->returns, ev->stack, ev->frame->pointer, map_of, memory_at, r };
+	r->call[0] = code_at(r, ev->frame->returns - 1);
+	r->calls = 1;
+	r->all = !r->unwinder;
+	if (r->unwinder)
+		unwind_from(r->unwinder, &r->from);
+}
+
+/* The n-th call, from 0; NULL: not known. Calls are looked for as far as they are asked for. */
+static const struct accessed_code *call_at(struct reading *r, unsigned n)
+{
+	uint64_t returns;
+
+	while (r->calls <= n && !r->all) {
+		struct return_place *p = NULL;
+
+		r->all = r->calls == CALLS_MOST || !unwind_next(r->unwinder, &returns);
+		if (r->all)
+			break;
+		r->call[r->calls] = code_at(r, returns - 1);
+		p = return_place(r, &r->call[r->calls]);
+		r->all = !p || !p->after_call;
+		r->calls += !r->all;
+	}
+	return n < r->calls ? &r->call[n] : NULL;
 }
 
 static bool name_place(struct reading *r, uint32_t module, uint64_t offset, struct accessed_name *name, uint64_t *start)
@@ -150,27 +239,23 @@ static uint32_t object_of(struct reading *r, const struct object *site)
 }
 
 /*
- * The innermost call that no allocator made, and that no part of C++'s library made for the program, as far as the frames are to be trusted. Where
- * there is none, the innermost of the library's in the program; and then the innermost of all.
+ * The innermost call that no allocator made, and that no part of C++'s library made for the program. Where there is none, the innermost of the
+ * library's in the program; and then the outermost that is known.
  */
-static unsigned call_of(struct reading *r, const struct alloc_event *ev)
+static unsigned call_of(struct reading *r)
 {
-	unsigned at = 0;
+	const struct accessed_code *code;
+	unsigned at = 0, i;
 	bool library = false;
 
-	for (unsigned i = 0; i < ev->frames; i++) {
-		struct accessed_code code = call_at(r, ev, i);
-		struct return_place *p = i ? return_place(r, &code) : NULL;
+	for (i = 0; (code = call_at(r, i)); i++) {
+		enum whose whose = takes_for_others(r->c, code->module) ? OPERATORS : whose_code(r, code);
 
-		if (i && !(p && p->after_call))
-			break;
-		if (takes_for_others(r->c, code.module))
-			continue;
-		if (!of_library(r, &code))
+		if (whose == PROGRAMS)
 			return i;
 		if (!library)
 			at = i;
-		library = true;
+		library |= whose == LIBRARYS;
 	}
 	return at;
 }
@@ -179,24 +264,19 @@ static unsigned call_of(struct reading *r, const struct alloc_event *ev)
 static uint32_t site_of(struct reading *r, const struct alloc_event *ev)
 {
 	struct object site = { .kind = OBJECT_BLOCK, .module = r->c->p->unknown_module };
-	struct accessed_code code;
+	const struct accessed_code *code;
 	unsigned at;
 
 	if (!ev->frames)
 		return object_of(r, &site);
-	at = call_of(r, ev);
-	code = call_at(r, ev, at);
-	site.module = code.module;
-	site.start = code.offset;
-	if (at + 1 < ev->frames) {
-		struct return_place *p;
-
-		code = call_at(r, ev, at + 1);
-		p = return_place(r, &code);
-		if (p && p->after_call && !takes_for_others(r->c, code.module)) {
-			site.caller_module = code.module;
-			site.caller = code.offset;
-		}
+	begin_calls(r, ev);
+	at = call_of(r);
+	site.module = r->call[at].module;
+	site.start = r->call[at].offset;
+	code = call_at(r, at + 1);
+	if (code && !takes_for_others(r->c, code->module)) {
+		site.caller_module = code->module;
+		site.caller = code->offset;
 	}
 	return object_of(r, &site);
 }
@@ -289,6 +369,17 @@ static int of_this(const struct accessed *c, const char *file, bool *is, struct 
 	return ret;
 }
 
+/* ELF's number of the machine that recorded; 0: none of its files is here. */
+static uint16_t machine_of(struct accessed *c)
+{
+	struct unwind_file file;
+
+	for (uint32_t i = 0; i < c->modules.key.n; i++)
+		if (elf_of(c, i, &file) && file.head->machine)
+			return file.head->machine;
+	return 0;
+}
+
 int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error *err)
 {
 	struct reading r = { .c = c, .err = err };
@@ -308,6 +399,8 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 		return accessed_add_note(c, err, "blocks are not told: %s", why.what);
 	if (!own)
 		return accessed_add_note(c, err, "%s is left out: it is another recording's, of processes that are not in this one", file);
+	r.unwinder = unwinder_new(elf_of, c, NULL);
+	r.machine = machine_of(c);
 	c->p->blocks = history_new(err);
 	ret = c->p->blocks ? 0 : -ENOMEM;
 	while (ret == 0 && !r.cut && alloc_next(f, &ev)) {
@@ -326,6 +419,7 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	if (ret == 0 && (alloc_loss(f)->damaged || alloc_loss(f)->missing))
 		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);
 	alloc_close(f);
+	unwinder_free(r.unwinder);
 	set_free(&r.live);
 	set_free(&r.sites);
 	set_free(&r.places);

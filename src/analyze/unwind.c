@@ -45,8 +45,11 @@ struct unwinder {
 	size_t files;
 	struct rules rules;
 
-	/* the sample */
+	/* the sample, or the call */
 	const struct perfdata_sample *sample;
+	const struct maps *maps;
+	const struct unwind_call *call;
+	struct map here;
 	const struct cpu *cpu;
 	uint64_t stack_at; /* where its piece of stack begins */
 	uint64_t reg[RULE_REGISTERS], known;
@@ -66,6 +69,8 @@ static bool memory(void *arg, uint64_t at, uint64_t *out)
 	struct unwinder *u = arg;
 	uint64_t offset = at - u->stack_at;
 
+	if (u->call)
+		return u->call->memory(u->call->arg, at, out);
 	if (offset > u->sample->stack_dyn_size ||
 	    u->sample->stack_dyn_size - offset < u->cpu->size) {
 		u->ran_out |= at > u->stack_at && u->sample->stack_dyn_size >= u->sample->stack_size;
@@ -95,10 +100,17 @@ static struct rule_file *file_of(struct unwinder *u, uint32_t module, struct unw
 	return &u->file[module];
 }
 
-/* The rule of the instruction at `pc`; NULL when its code has none. */
-static const struct rule *rule_at(struct unwinder *u, const struct maps *maps, uint64_t pc)
+static const struct map *map_at(struct unwinder *u, uint64_t pc)
 {
-	const struct map *m = maps_find(maps, pc);
+	if (!u->call)
+		return maps_find(u->maps, pc);
+	return u->call->map_of(u->call->arg, pc, &u->here) ? &u->here : NULL;
+}
+
+/* The rule of the instruction at `pc`; NULL when its code has none. */
+static const struct rule *rule_at(struct unwinder *u, uint64_t pc)
+{
+	const struct map *m = map_at(u, pc);
 	struct unwind_file file;
 	struct rule_file *f;
 	const struct rule *rule;
@@ -169,10 +181,10 @@ static bool by_expressions(struct unwinder *u, const struct rule *r)
  * Where the kernel enters a program - of one with libraries, in the dynamic loader - the code is not a compiler's and may have
  * no rules; nothing called it. Code that has rules follows it.
  */
-static bool is_entry(struct unwinder *u, const struct maps *maps, uint64_t pc)
+static bool is_entry(struct unwinder *u, uint64_t pc)
 {
 	enum { NEAR = 256 };
-	const struct map *m = maps_find(maps, pc);
+	const struct map *m = map_at(u, pc);
 	struct unwind_file file;
 	uint64_t address;
 
@@ -201,16 +213,16 @@ static bool by_frame_pointer(struct unwinder *u)
  * that was executed; otherwise it is the one that is returned to, and the call stands before it.
  * 1: there is a caller, 0: there is none, -1: nobody knows.
  */
-static int to_caller(struct unwinder *u, const struct maps *maps, bool *exact)
+static int to_caller(struct unwinder *u, bool *exact)
 {
 	const struct cpu *c = u->cpu;
 	uint64_t pc = u->reg[c->pc], sp = u->reg[c->sp];
-	const struct rule *r = rule_at(u, maps, *exact ? pc : pc - 1);
+	const struct rule *r = rule_at(u, *exact ? pc : pc - 1);
 
-	if ((r && r->outermost) || (!r && is_entry(u, maps, pc)))
+	if ((r && r->outermost) || (!r && is_entry(u, pc)))
 		return 0;
 	if (!r) {
-		const struct map *m = maps_find(maps, pc);
+		const struct map *m = map_at(u, pc);
 
 		/* A file's code without a rule is nothing to guess about. */
 		if (!m || m->data || u->file_of(u->arg, m->module, &(struct unwind_file){ 0 }) ||
@@ -257,13 +269,15 @@ unsigned unwind(struct unwinder *u, const struct maps *maps,
 {
 	bool exact = true;
 	unsigned n = 0;
-	int more;
+	int more = -1;
 
 	*whole = false;
 	u->ran_out = false;
 	if (!s->regs_user.reg || s->regs_user.abi == 0 || max == 0)
 		return 0;
 	u->sample = s;
+	u->maps = maps;
+	u->call = NULL;
 	u->cpu = cpu_of(u, maps, &s->regs_user);
 	u->known = 0;
 	for (unsigned i = 0; i < u->cpu->registers; i++)
@@ -275,10 +289,32 @@ unsigned unwind(struct unwinder *u, const struct maps *maps,
 	if (!maps || !(u->known >> u->cpu->sp & 1))
 		return n;
 	u->stack_at = u->reg[u->cpu->sp];
-	while (n < max && (more = to_caller(u, maps, &exact)) > 0)
+	while (n < max && (more = to_caller(u, &exact)) > 0)
 		out[n++] = exact ? u->reg[u->cpu->pc] : u->reg[u->cpu->pc] - 1;
 	*whole = n < max && more == 0;
 	return n;
+}
+
+void unwind_from(struct unwinder *u, const struct unwind_call *call)
+{
+	u->call = call;
+	u->cpu = call->machine == EM_X86_64 ? &x86_64 : call->machine == EM_AARCH64 ? &arm64 : NULL;
+	if (!u->cpu)
+		return;
+	u->reg[u->cpu->pc] = call->pc;
+	u->reg[u->cpu->sp] = call->sp;
+	u->reg[u->cpu->fp] = call->fp;
+	u->known = 1ull << u->cpu->pc | 1ull << u->cpu->sp | 1ull << u->cpu->fp;
+}
+
+bool unwind_next(struct unwinder *u, uint64_t *returns)
+{
+	bool exact = false;
+
+	if (!u->cpu || to_caller(u, &exact) <= 0 || exact)
+		return false;
+	*returns = u->reg[u->cpu->pc];
+	return true;
 }
 
 bool unwinder_ran_out(const struct unwinder *u)

@@ -35,6 +35,21 @@ void unwinder_free(struct unwinder *u);
  */
 unsigned unwind(struct unwinder *u, const struct maps *maps,
 		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole);
+/*
+ * The same from a place in the middle of a walk, step by step: a call returns to `pc` with these registers. What was mapped and what is known of
+ * memory is asked for; both answer false for what is not known. A `machine` (ELF's) of another kind: no steps.
+ */
+struct unwind_call {
+	uint16_t machine;
+	uint64_t pc, sp, fp;
+	bool (*map_of)(void *arg, uint64_t pc, struct map *out);
+	bool (*memory)(void *arg, uint64_t at, uint64_t *out);
+	void *arg; /* of both; file_of() has its own */
+};
+
+void unwind_from(struct unwinder *u, const struct unwind_call *call);
+/* Where the next function's call returns to: true. False at the end, or where nobody knows. Until then *call stays where it is. */
+bool unwind_next(struct unwinder *u, uint64_t *returns);
 /* Whether the last unwind() ended for want of stack, of which as much had been recorded as was asked for. */
 bool unwinder_ran_out(const struct unwinder *u);
 

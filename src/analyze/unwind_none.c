@@ -28,3 +28,14 @@ unsigned unwind(struct unwinder *u, const struct maps *maps,
 	*whole = false;
 	return 0;
 }
+
+void unwind_from(struct unwinder *u, const struct unwind_call *call)
+{
+	(void)u, (void)call;
+}
+
+bool unwind_next(struct unwinder *u, uint64_t *returns)
+{
+	(void)u, (void)returns;
+	return false;
+}

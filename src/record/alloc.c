@@ -41,10 +41,44 @@ static int add(struct alloc_file *f, uint64_t time_ns, uint64_t at, struct tare_
 	return 0;
 }
 
-static bool is_record(const struct alloc_record *r, uint64_t room)
+/* `tail`: what stands behind the head, if there is so much. */
+static bool is_record(const struct alloc_record *r, const unsigned char *tail, uint64_t room)
 {
-	return r->bytes == sizeof(*r) + 8 * (size_t)r->frames && r->bytes <= room && r->frames <= ALLOC_FRAMES &&
-	       r->kind >= ALLOC_TAKEN && r->kind <= ALLOC_PROGRAM;
+	size_t bytes = sizeof(*r);
+	uint16_t told;
+
+	if (r->kind < ALLOC_TAKEN || r->kind > ALLOC_PROGRAM || r->bytes > room || r->bytes < bytes || r->frames > ALLOC_FRAMES)
+		return false;
+	if (r->frames && r->bytes < ALLOC_FRAMES_AT)
+		return false;
+	if (r->frames) {
+		memcpy(&told, tail + ALLOC_ADDRESS, sizeof(told));
+		bytes = ALLOC_FRAMES_AT + ALLOC_ADDRESS * (2u * r->frames + (unsigned)__builtin_popcount(told));
+	}
+	return r->bytes == ((bytes + 7) & ~(size_t)7);
+}
+
+static uint64_t next_address(const unsigned char **at)
+{
+	uint64_t address = 0;
+
+	memcpy(&address, *at, ALLOC_ADDRESS);
+	*at += ALLOC_ADDRESS;
+	return address;
+}
+
+static void read_stack(struct alloc_event *out, const unsigned char *at)
+{
+	out->stack = next_address(&at);
+	memcpy(&out->told, at, sizeof(out->told));
+	at += sizeof(out->told);
+	for (unsigned i = 0; i < out->frames; i++) {
+		out->frame[i].returns = next_address(&at);
+		out->frame[i].pointer = next_address(&at);
+	}
+	for (unsigned i = 0; i < ALLOC_WORDS; i++)
+		if (out->told >> i & 1)
+			out->word[i] = next_address(&at);
 }
 
 /* A block that was cut off by the end of the file is read as far as it goes. */
@@ -77,7 +111,7 @@ static int index_block(struct alloc_file *f, uint64_t at, struct tare_error *err
 			break;
 		}
 		memcpy(&r, f->bytes + at, sizeof(r));
-		if (!is_record(&r, end - at)) {
+		if (!is_record(&r, f->bytes + at + sizeof(r), end - at)) {
 			f->loss.damaged += end - at;
 			break;
 		}
@@ -189,8 +223,9 @@ int alloc_next(struct alloc_file *f, struct alloc_event *out)
 				     .time_ns = r.time_ns,
 				     .address = r.address,
 				     .size = r.size,
-				     .frame = (const uint64_t *)(f->bytes + at + sizeof(r)),
 				     .frames = r.frames };
+	if (r.frames)
+		read_stack(out, f->bytes + at + sizeof(r));
 	return 1;
 }
 

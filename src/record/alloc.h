@@ -7,7 +7,7 @@
  *	the head, at 0; the first block begins at ALLOC_PAGE
  *	offset  size
  *	0       8     "TAREBLKS"
- *	8       4     version, 1; reads otherwise in a file of the other byte order
+ *	8       4     version, 2; reads otherwise in a file of the other byte order
  *	12      4     bytes of a block: ALLOC_BLOCK
  *	16      8     blocks given out; the file is that long, unless the disk was full
  *	24      8     records that found no room
@@ -21,15 +21,20 @@
  *	16            records
  *
  *	a record
- *	0       2     its bytes: 32 + 8 * frames
+ *	0       2     its bytes, filled up to a multiple of 8
  *	2       1     enum alloc_kind
- *	3       1     frames
+ *	3       1     frames; only TAKEN and MAPPED have some, and what follows their size
  *	4       4     tid
  *	8       8     time, ns: of a block taken, after it was; of one given back, before
  *	16      8     address; of FORK and PROGRAM the parent's pid
  *	24      8     bytes; of FREE 0: the whole block, as it was taken
- *	32      8*n   return addresses, the innermost first: of the call itself, and further out as far as frame
- *	              pointers lead
+ *	32      6     the stack pointer that the call returns to
+ *	38      2     bit i: the i-th word of the stack from there is told. Those that cannot be an address are not
+ *	40      12*n  a return address and a frame pointer: of the call and of the function that it returns to; then, as far as frame
+ *	              pointers lead, of what lies at each of them
+ *	        6*m   the words: return addresses of functions that frame pointers pass by
+ *
+ * Addresses are the lower 6 bytes; arm64 may sign return addresses in the others.
  */
 #ifndef RECORD_ALLOC_H
 #define RECORD_ALLOC_H
@@ -42,7 +47,7 @@
 #define ALLOC_MAGIC "TAREBLKS"
 #define ALLOC_BLOCK_MAGIC 0x4b4f4c42u /* "BLOK" */
 
-enum { ALLOC_VERSION = 1, ALLOC_PAGE = 4096, ALLOC_BLOCK = 64 << 10, ALLOC_FRAMES = 16 };
+enum { ALLOC_VERSION = 2, ALLOC_PAGE = 4096, ALLOC_BLOCK = 64 << 10, ALLOC_FRAMES = 8, ALLOC_WORDS = 16 };
 
 enum alloc_kind {
 	ALLOC_TAKEN = 1, /* malloc and its kin */
@@ -70,8 +75,15 @@ struct alloc_record {
 	uint8_t kind, frames;
 	uint32_t tid;
 	uint64_t time_ns, address, size;
-	/* uint64_t frame[frames]; */
+	/* with frames an address, 16 bits, addresses */
 };
+
+struct alloc_frame {
+	uint64_t returns; /* the return address */
+	uint64_t pointer; /* the frame pointer of the function that it returns to */
+};
+
+enum { ALLOC_ADDRESS = 6, ALLOC_FRAMES_AT = sizeof(struct alloc_record) + 8 };
 
 /* An empty file for the recorder. 0 or a negative errno. */
 int alloc_begin(int fd);
@@ -82,8 +94,11 @@ struct alloc_event {
 	enum alloc_kind kind;
 	uint32_t pid, tid;
 	uint64_t time_ns, address, size;
-	const uint64_t *frame; /* into the file; valid until alloc_close() */
-	uint8_t frames;
+	uint64_t stack; /* the stack pointer that the call returns to */
+	uint8_t frames; /* 0: it has no stack either */
+	uint16_t told; /* bit i: word[i] is known */
+	struct alloc_frame frame[ALLOC_FRAMES];
+	uint64_t word[ALLOC_WORDS]; /* of the stack, from there */
 };
 
 struct alloc_loss {

@@ -85,7 +85,7 @@ def program():
 def events(file=FILE):
     data, out = Path(file + ".alloc").read_bytes(), []
     magic, version, block, blocks, lost = struct.unpack_from("=8sIIQQ", data)
-    equal((magic, version, block, lost), (b"TAREBLKS", 1, 65536, 0))
+    equal((magic, version, block, lost), (b"TAREBLKS", 2, 65536, 0))
     for i in range(blocks):
         at = 4096 + i * block
         magic, pid, used = struct.unpack_from("=4sIQ", data, at)
@@ -93,7 +93,8 @@ def events(file=FILE):
         at, end = at + 16, at + 16 + used
         while at < end:
             size, kind, n, tid, time, address, bytes_ = struct.unpack_from("=HBBIQQQ", data, at)
-            out.append(Event(time, kind, pid, tid, address, bytes_, struct.unpack_from(f"={n}Q", data, at + 32)))
+            frames = tuple(int.from_bytes(data[at + 40 + 12 * k:][:6], "little") for k in range(n))
+            out.append(Event(time, kind, pid, tid, address, bytes_, frames))
             at += size
     return sorted(out)
 
@@ -160,132 +161,31 @@ def several_with_one_name():
     equal([f for f in os.listdir(ROOM.name) if ".part" in f], [])
 
 
-# One line each, by which it is known; what is thrown is caught, and what is taken then is the catcher's.
-OPERATORS = r"""
-#include <cstdio>
-#include <cstdlib>
-#include <new>
-struct alignas(128) wide { char c[128 * 31]; };
-extern "C" {
-void *volatile keep;
-__attribute__((noinline)) void *plain() { void *p = ::operator new(20001); keep = p; return p; }
-__attribute__((noinline)) void *array() { void *p = ::operator new[](20002); keep = p; return p; }
-__attribute__((noinline)) void *quiet() { void *p = ::operator new(20003, std::nothrow); keep = p; return p; }
-__attribute__((noinline)) void *quiet_array() { void *p = ::operator new[](20004, std::nothrow); keep = p; return p; }
-__attribute__((noinline)) void *aligned() { void *p = ::operator new(20096, std::align_val_t(64)); keep = p; return p; }
-__attribute__((noinline)) void *aligned_array() { void *p = ::operator new[](20160, std::align_val_t(64)); keep = p; return p; }
-__attribute__((noinline)) void *aligned_quiet() { void *p = ::operator new(20224, std::align_val_t(64), std::nothrow); keep = p; return p; }
-__attribute__((noinline)) void *aligned_quiet_array() { void *p = ::operator new[](20288, std::align_val_t(64), std::nothrow); keep = p; return p; }
-__attribute__((noinline)) void *object() { void *p = new wide; keep = p; return p; }
-__attribute__((noinline)) void *too_much() { try { keep = ::operator new((size_t)-1 / 4); } catch (const std::bad_alloc &) { } return NULL; }
-__attribute__((noinline)) void *catcher() { too_much(); void *p = malloc(20009); keep = p; return p; }
-int all()
-{
-	void *p[] = { plain(), array(), quiet(), quiet_array(), aligned(), aligned_array(), aligned_quiet(), aligned_quiet_array(), object(), catcher() };
-	for (void *q : p) printf("%p ", q);
-	fflush(stdout);
-	::operator delete(p[0]);
-	::operator delete[](p[1]);
-	::operator delete(p[2], (size_t)20003);
-	::operator delete[](p[3], (size_t)20004);
-	::operator delete(p[4], std::align_val_t(64));
-	::operator delete[](p[5], std::align_val_t(64));
-	::operator delete(p[6], std::align_val_t(64), std::nothrow);
-	::operator delete[](p[7], 20288, std::align_val_t(64));
-	delete (wide *)p[8];
-	free(p[9]);
-	return 0;
-}
-}
-#ifndef PART
-int main() { return all(); }
-#endif
-"""
-OPENS = r"""
-#include <dlfcn.h>
-int main(int argc, char **argv)
-{
-	void *of = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : 0;
-	int (*all)(void) = of ? (int (*)(void))dlsym(of, "all") : 0;
-	return all ? all() : 3;
-}
-"""
-
-
-def operators(*command, symbols, base):
-    """By the lines above: who called, and that each block is given back once. `base`: what the addresses of symbols are beyond the file's."""
-    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", *command)
-    equal(r.returncode, 0, r.stderr)
-    blocks, all_ = [int(w, 16) for w in r.stdout.split()], events()
-    names = ("plain", "array", "quiet", "quiet_array", "aligned", "aligned_array", "aligned_quiet", "aligned_quiet_array", "object", "catcher")
-    at = {}
-    for line in sh("nm", "-S", symbols).stdout.splitlines():
-        words = line.split()
-        if len(words) == 4:
-            at[words[3]] = (int(words[0], 16), int(words[0], 16) + int(words[1], 16))
-    for name, block in zip(names, blocks, strict=True):
-        taken, freed = ([x for x in all_ if x.kind == kind and x.address == block] for kind in (TAKEN, FREED))
-        taken = [x for x in taken if x.size > 3000]
-        equal((len(taken), len(freed)), (1, 1), f"{name}: once taken, once given back")
-        low, high = at[name]
-        true(low < taken[0].frames[0] - base(taken[0].frames[0], low) <= high, f"{name}: {taken[0].frames[0]:#x} is not in {low:#x}-{high:#x}")
-
-
 def build(name, source, *flags, cc="c++"):
     out = os.path.join(ROOM.name, name)
     subprocess.run([cc, "-O1", *flags, "-x", "c" if cc == CC else "c++", "-", "-o", out], input=source, text=True, check=True)
     return out
 
 
-@test
-def operators_of_cplusplus():
-    """The caller is the operator's; the program and C++'s library have no frame pointers."""
-    if not shutil.which("c++"):
-        skip("no C++ compiler")
-    program = build("operators", OPERATORS, "-std=c++17", "-no-pie")
-    operators(program, symbols=program, base=lambda at, low: 0)
-
-
-@test
-def operators_of_a_part_that_is_loaded_later():
-    """No C++ library is in sight of the recorder then."""
-    if not shutil.which("c++"):
-        skip("no C++ compiler")
-    part = build("part.so", OPERATORS, "-std=c++17", "-DPART", "-shared", "-fPIC")
-    opens = build("opens", OPENS, "-ldl", cc=CC)
-    # where it was loaded is not told, but for pages
-    operators(opens, part, symbols=part, base=lambda at, low: (at - low) & ~0xfff)
-
-
-# Each part counts what its own operators take; what is left of a part that was closed is overwritten.
+# What its operators take only they can give back; the C++ library, which comes with it, calls them, too.
 OWN = r"""
-typedef __SIZE_TYPE__ size_t;
-extern "C" void *malloc(size_t);
-extern "C" void free(void *);
-static int mine;
-void *operator new(size_t n) { mine += PART; return malloc(n); }
-void operator delete(void *p) noexcept { mine += 10 * PART; free(p); }
-void operator delete(void *p, size_t) noexcept { mine += 10 * PART; free(p); }
-extern "C" void *take(void) { return operator new(20001); }
-extern "C" void give(void *p) { operator delete(p); }
-extern "C" int count(void) { return mine; }
+#include <cstdlib>
+#include <string>
+void *operator new(size_t n) { char *p = (char *)malloc(n + 16); return p + 16; }
+void operator delete(void *p) noexcept { if (p) free((char *)p - 16); }
+void operator delete(void *p, size_t) noexcept { operator delete(p); }
+extern "C" long work(int k) { std::string s(20000 + k, 'x'); return s.size(); }
 """
-OPENS_OWN = r"""
+OPENS = r"""
 #include <dlfcn.h>
 #include <stdio.h>
-#include <sys/mman.h>
 int main(int argc, char **argv)
 {
-	void *of[2];
-	for (int i = 0; i < 4; i++) {
-		void *h = of[i & 1] = dlopen(argv[1 + (i & 1)], RTLD_NOW | RTLD_LOCAL), *p;
-		if (!h) return 1;
-		p = ((void *(*)(void))dlsym(h, "take"))();
-		((void (*)(void *))dlsym(h, "give"))(p);
-		printf("%d ", ((int (*)(void))dlsym(h, "count"))());
-		if (i > 1) continue; /* the last two are there at once */
-		dlclose(h);
-		for (int k = 0; k < 8; k++) mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 1; i < argc; i++) {
+		void *of = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
+		if (!of) return 1;
+		printf("%ld ", ((long (*)(int))dlsym(of, "work"))(i));
+		dlclose(of);
 	}
 	return 0;
 }
@@ -297,17 +197,54 @@ def parts_with_operators_of_their_own():
     """They keep them, and may be closed: the program does what it does alone."""
     if not shutil.which("c++"):
         skip("no C++ compiler")
-    parts = [build(f"own{n}.so", OWN, f"-DPART={n}", "-O2", "-shared", "-fPIC", "-nostdlib", "-fno-exceptions", "-lc") for n in (1, 2)]
-    opens = build("opens_own", OPENS_OWN, "-ldl", cc=CC)
-    equal(sh(opens, *parts).stdout, "11 22 11 22 ")
-    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", opens, *parts)
-    equal((r.stdout, r.returncode), ("11 22 11 22 ", 0), r.stderr)
-    equal(sorted(x.kind for x in events() if x.size == 20001), [TAKEN] * 4, "their blocks come from malloc")
-    # what is there at the beginning is recorded by the plain names
-    linked = build("linked_own", "#include <new>\nint main() { ::operator delete(::operator new(20003)); }", parts[0], "-Wl,-rpath," + ROOM.name)
-    equal(sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", linked).returncode, 0)
-    block = next(x for x in events() if x.size == 20003)
-    equal([x.kind for x in events() if x.address == block.address and x.time >= block.time][:2], [TAKEN, FREED])
+    part = build("own.so", OWN, "-shared", "-fPIC")
+    opens = build("opens", OPENS, "-ldl", cc=CC)
+    equal(sh(opens, part, part).stdout, "20001 20002 ")
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", opens, part, part)
+    equal((r.stdout, r.returncode), ("20001 20002 ", 0), r.stderr)
+    blocks = [x for x in events() if x.kind == TAKEN and x.size in (20018, 20019)]
+    equal(len(blocks), 2, "their blocks come from malloc: a byte behind the string, and 16 of the operator")
+
+
+# Children of which only the kernel knows; both go on at once, in copies of one stack.
+CLONES = r"""
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+static char *volatile keep;
+static int child(void *p)
+{
+	for (int i = 0; i < 3000; i++) {
+		keep = malloc(40005);
+		free(keep);
+	}
+	return 0;
+}
+int main(void)
+{
+	char *stack = malloc(1 << 16);
+	int pid = clone(child, stack + (1 << 16), SIGCHLD, NULL);
+	for (int i = 0; i < 3000; i++) {
+		keep = malloc(40003);
+		free(keep);
+	}
+	waitpid(pid, NULL, 0);
+	return pid < 0;
+}
+"""
+
+
+@test
+def a_child_that_no_handler_of_fork_is_told_of():
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", build("clones", CLONES, cc=CC))
+    equal(r.returncode, 0, r.stderr)
+    all_ = events()
+    parent, child = (next(x for x in all_ if x.kind == kind) for kind in (PROGRAM, FORK))
+    equal(child.address, parent.pid)
+    equal(collections.Counter((x.pid, x.tid, x.size) for x in all_ if x.size in (40003, 40005)),
+          {(parent.pid, parent.pid, 40003): 3000, (child.pid, child.pid, 40005): 3000})
 
 
 @test

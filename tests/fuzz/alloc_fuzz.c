@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	must(fd >= 0);
 	if (n && bytes[0] % 2 == 0) {
-		const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = 1, .block = ALLOC_BLOCK, .blocks = 3, .clock = 1 };
+		const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = 2, .block = ALLOC_BLOCK, .blocks = 3, .clock = 1 };
 
 		must(write(fd, &head, sizeof(head)) == sizeof(head) && lseek(fd, ALLOC_PAGE, SEEK_SET) == ALLOC_PAGE);
 		bytes++;
@@ -32,7 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 			must(e.time_ns >= last && e.frames <= ALLOC_FRAMES);
 			last = e.time_ns;
 			for (unsigned i = 0; i < e.frames; i++)
-				sum += e.frame[i];
+				sum += e.frame[i].returns + e.frame[i].pointer;
+			for (unsigned i = 0; i < ALLOC_WORDS; i++)
+				sum += e.told >> i & 1 ? e.word[i] : 0;
 			events++;
 		}
 		must(events == alloc_count(f) && events <= n / sizeof(struct alloc_record));
