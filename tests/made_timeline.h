@@ -7,7 +7,7 @@
 #include <string.h>
 #include "record/timeline_format.h"
 
-enum { MADE_POINTS = 64, MADE_THREADS = 4, MADE_LABELS = 16 };
+enum { MADE_POINTS = 64, MADE_THREADS = 4, MADE_LABELS = 16, MADE_AT_ONCE = 3 };
 
 struct made_point {
 	enum timeline_kind kind;
@@ -29,6 +29,7 @@ struct made {
 struct made_cursor {
 	struct cursor base;
 	size_t thread, at;
+	struct timeline_point point[MADE_AT_ONCE];
 };
 
 static const char *const made_no_arguments[] = { NULL };
@@ -60,29 +61,31 @@ static int made_thread(struct timeline *t, size_t thread, struct cursor **out, s
 	(void)err;
 	if (!c)
 		abort();
-	*c = (struct made_cursor){ { t }, thread, 0 };
+	*c = (struct made_cursor){ .base = { .of = t }, .thread = thread };
 	*out = &c->base;
 	return 0;
 }
 
-static int made_next(struct cursor *base, struct timeline_point *p, struct tare_error *err)
+static int made_read(struct cursor *base, size_t most, const struct timeline_point **points, struct tare_error *err)
 {
 	struct made_cursor *c = (struct made_cursor *)base;
 	struct made *m = (struct made *)base->of;
-	const struct made_point *q = &m->point[c->thread][c->at];
+	size_t n = 0;
 
 	(void)err;
-	if (c->at == m->n[c->thread])
-		return 0;
-	*p = (struct timeline_point){ .kind = q->kind,
-				      .label = made_number(m, q->label ? q->label : ""),
-				      .number = q->number,
-				      .value = q->value,
-				      .missing = q->missing,
-				      .repaired = q->repaired,
-				      .offset = 100 * c->thread + c->at };
-	c->at++;
-	return 1;
+	for (; n < most && n < MADE_AT_ONCE && c->at < m->n[c->thread]; n++, c->at++) {
+		const struct made_point *q = &m->point[c->thread][c->at];
+
+		c->point[n] = (struct timeline_point){ .kind = q->kind,
+						       .label = made_number(m, q->label ? q->label : ""),
+						       .number = q->number,
+						       .value = q->value,
+						       .missing = q->missing,
+						       .repaired = q->repaired,
+						       .offset = 100 * c->thread + c->at };
+	}
+	*points = c->point;
+	return (int)n;
 }
 
 static void made_cursor_close(struct cursor *c)
@@ -91,7 +94,7 @@ static void made_cursor_close(struct cursor *c)
 }
 
 static const struct timeline_format made_format = {
-	.label = made_label, .thread = made_thread, .next = made_next, .cursor_close = made_cursor_close
+	.label = made_label, .thread = made_thread, .read = made_read, .cursor_close = made_cursor_close
 };
 
 /* No threads yet; two counters, a clock "wall-time" and "faults" (or one, "wall-time"). */

@@ -96,9 +96,30 @@ int timeline_thread(struct timeline *t, size_t thread, struct cursor **out, stru
 	return t->format->thread(t, thread, out, err);
 }
 
+int cursor_read(struct cursor *c, size_t most, const struct timeline_point **points, struct tare_error *err)
+{
+	size_t n = c->n_left < most ? c->n_left : most;
+
+	if (!n)
+		return c->of->format->read(c, most, points, err);
+	*points = c->left;
+	c->left += n;
+	c->n_left -= n;
+	return (int)n;
+}
+
 int cursor_next(struct cursor *c, struct timeline_point *p, struct tare_error *err)
 {
-	return c->of->format->next(c, p, err);
+	if (!c->n_left) {
+		int n = c->of->format->read(c, TIMELINE_AT_ONCE, &c->left, err);
+
+		if (n <= 0)
+			return n;
+		c->n_left = (size_t)n;
+	}
+	c->n_left--;
+	*p = *c->left++;
+	return 1;
 }
 
 void cursor_close(struct cursor *c)

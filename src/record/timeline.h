@@ -23,6 +23,7 @@
 
 enum {
 	TIMELINE_COUNTERS_MAX = 8,
+	TIMELINE_AT_ONCE = 128, /* points that cursor_read() gives, at most */
 	TIMELINE_WAYS = 16,
 	TIMELINE_WAY_NONE = TIMELINE_WAYS - 1, /* of what nobody recorded: it cost nothing */
 };
@@ -59,7 +60,7 @@ struct timeline_point {
 	enum timeline_kind kind;
 	uint32_t label;		/* index for timeline_label() */
 	uint64_t number;
-	const uint64_t *value;	/* n_counters of them, cumulative on this thread; valid until the next call */
+	const uint64_t *value;	/* n_counters of them, cumulative on this thread */
 	uint8_t missing;	/* bit i: counter i was not read here; its value is the last one that was */
 	uint8_t repaired;	/* enum timeline_repair */
 	uint64_t offset;	/* of its record in the file, for messages */
@@ -152,7 +153,12 @@ void timeline_close(struct timeline *t);
 
 /* A thread's points, from its first. Any number of cursors at once; one cursor in one thread. */
 int timeline_thread(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err);
-/* 1 and a point, 0 at the end, or a negative errno. Begin and end are balanced: `repaired` says where they were made so. */
+/*
+ * The next points, `most` at most, as many as are at hand: how many, 0 at the end, or a negative errno. They and their values are the
+ * cursor's, until the next call. Begin and end are balanced: `repaired` says where they were made so. most: 1 to TIMELINE_AT_ONCE.
+ */
+int cursor_read(struct cursor *c, size_t most, const struct timeline_point **points, struct tare_error *err);
+/* One of them: 1, 0 at the end, or a negative errno. */
 int cursor_next(struct cursor *c, struct timeline_point *p, struct tare_error *err);
 void cursor_close(struct cursor *c);
 

@@ -18,6 +18,8 @@ struct timeline {
 
 struct cursor {
 	struct timeline *of;
+	const struct timeline_point *left; /* that were read, and not given one by one yet */
+	size_t n_left;
 };
 
 struct timeline_format {
@@ -29,7 +31,7 @@ struct timeline_format {
 	void *(*take_texts)(struct timeline *t); /* NULL: it has none to give */
 	void (*close)(struct timeline *t); /* and fd */
 	int (*thread)(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err);
-	int (*next)(struct cursor *c, struct timeline_point *p, struct tare_error *err);
+	int (*read)(struct cursor *c, size_t most, const struct timeline_point **points, struct tare_error *err); /* cursor_read() */
 	void (*cursor_close)(struct cursor *c);
 };
 

@@ -84,7 +84,9 @@ struct measureme_cursor {
 	struct mm_walk walk;
 	struct mm_points points; /* handed out from the last */
 	unsigned char *bytes;
-	uint64_t value;
+	uint64_t last; /* value of a point */
+	struct timeline_point given[TIMELINE_AT_ONCE];
+	uint64_t value[TIMELINE_AT_ONCE]; /* theirs */
 	struct mm_memo memo;
 };
 
@@ -518,10 +520,10 @@ static int next_chunk(struct measureme_cursor *c, struct tare_error *err)
 	return 0;
 }
 
-static int next(struct cursor *base, struct timeline_point *p, struct tare_error *err)
+static int read_points(struct cursor *base, size_t most, const struct timeline_point **points, struct tare_error *err)
 {
 	struct measureme_cursor *c = (struct measureme_cursor *)base;
-	const struct mm_point *q;
+	size_t n = 0;
 
 	while (c->points.n == 0) {
 		int ret;
@@ -532,16 +534,18 @@ static int next(struct cursor *base, struct timeline_point *p, struct tare_error
 		if (ret < 0)
 			return ret;
 	}
-	q = &c->points.point[--c->points.n];
-	*p = (struct timeline_point){ .kind = q->kind, .label = q->label, .value = &c->value, .offset = q->offset };
-	if (q->kind == TIMELINE_INTEGER) {
-		p->number = q->value;
-		p->missing = 1;
-	} else {
-		c->value = q->value;
-		p->number = q->kind == TIMELINE_START || q->kind == TIMELINE_FINISH ? q->offset : 0;
+	for (; n < most && c->points.n; n++) {
+		const struct mm_point *q = &c->points.point[--c->points.n];
+		bool integer = q->kind == TIMELINE_INTEGER, detached = q->kind == TIMELINE_START || q->kind == TIMELINE_FINISH;
+
+		if (!integer)
+			c->last = q->value;
+		c->value[n] = c->last;
+		c->given[n] = (struct timeline_point){ .kind = q->kind, .label = q->label, .value = &c->value[n], .offset = q->offset,
+						       .number = integer ? q->value : detached ? q->offset : 0, .missing = integer };
 	}
-	return 1;
+	*points = c->given;
+	return (int)n;
 }
 
 const struct timeline_format timeline_measureme = {
@@ -550,6 +554,6 @@ const struct timeline_format timeline_measureme = {
 	.label = label,
 	.close = close_measureme,
 	.thread = thread_cursor,
-	.next = next,
+	.read = read_points,
 	.cursor_close = cursor_free,
 };

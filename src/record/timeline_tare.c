@@ -803,6 +803,6 @@ const struct timeline_format timeline_tare = {
 	.take_texts = take_texts,
 	.close = close_tare,
 	.thread = tare_cursor_open,
-	.next = tare_cursor_next,
+	.read = tare_cursor_read,
 	.cursor_close = tare_cursor_close,
 };

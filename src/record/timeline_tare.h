@@ -94,7 +94,7 @@ bool tare_read(const struct tare_timeline *t, void *out, size_t n, uint64_t offs
 uint32_t tare_timeline_label(const struct tare_timeline *t, uint32_t process, uint32_t number);
 
 int tare_cursor_open(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err);
-int tare_cursor_next(struct cursor *c, struct timeline_point *p, struct tare_error *err);
+int tare_cursor_read(struct cursor *c, size_t most, const struct timeline_point **points, struct tare_error *err);
 void tare_cursor_close(struct cursor *c);
 
 extern const struct timeline_format timeline_tare;

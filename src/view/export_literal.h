@@ -25,6 +25,7 @@ struct literal {
 struct literal_cursor {
 	struct cursor base;
 	size_t thread, at;
+	struct timeline_point point;
 };
 
 static inline const struct timeline_label *literal_label(struct timeline *t, uint32_t index)
@@ -45,21 +46,22 @@ static inline int literal_thread(struct timeline *t, size_t thread, struct curso
 	return 0;
 }
 
-static inline int literal_next(struct cursor *cursor, struct timeline_point *p, struct tare_error *err)
+static inline int literal_read(struct cursor *cursor, size_t most, const struct timeline_point **points, struct tare_error *err)
 {
 	struct literal_cursor *c = (struct literal_cursor *)cursor;
 	const struct literal *l = (const struct literal *)cursor->of;
 
-	(void)err;
+	(void)most, (void)err;
 	for (; c->at < l->n_points; c->at++) {
 		const struct literal_point *from = &l->point[c->at];
 
 		if (from->thread != c->thread)
 			continue;
-		*p = (struct timeline_point){ .kind = from->kind, .label = from->label, .number = from->number,
-					      .value = from->value, .missing = from->missing,
-					      .repaired = from->repaired, .offset = c->at };
+		c->point = (struct timeline_point){ .kind = from->kind, .label = from->label, .number = from->number,
+						    .value = from->value, .missing = from->missing,
+						    .repaired = from->repaired, .offset = c->at };
 		c->at++;
+		*points = &c->point;
 		return 1;
 	}
 	return 0;
@@ -71,7 +73,7 @@ static inline void literal_cursor_close(struct cursor *c)
 }
 
 static const struct timeline_format literal_format = {
-	.label = literal_label, .thread = literal_thread, .next = literal_next, .cursor_close = literal_cursor_close,
+	.label = literal_label, .thread = literal_thread, .read = literal_read, .cursor_close = literal_cursor_close,
 };
 
 #endif

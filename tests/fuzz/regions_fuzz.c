@@ -14,6 +14,32 @@
 #include "record/timeline.h"
 #include "tare/reading.h"
 
+/* However many are read at once, they are the same points. */
+static void read_again(struct timeline *t, size_t thread, size_t n_counters)
+{
+	const struct timeline_point *points;
+	struct timeline_point p;
+	struct cursor *one, *many;
+	size_t most = 1;
+	int n;
+
+	must(timeline_thread(t, thread, &one, NULL) == 0 && timeline_thread(t, thread, &many, NULL) == 0);
+	while ((n = cursor_read(many, most, &points, NULL)) > 0) {
+		must((size_t)n <= most);
+		for (int i = 0; i < n; i++) {
+			const struct timeline_point *q = &points[i];
+
+			must(cursor_next(one, &p, NULL) == 1 && p.kind == q->kind && p.label == q->label && p.number == q->number &&
+			     p.missing == q->missing && p.repaired == q->repaired && p.offset == q->offset &&
+			     !memcmp(p.value, q->value, n_counters * sizeof(*p.value)));
+		}
+		most = most % 7 + 1;
+	}
+	must(n == 0 && cursor_next(one, &p, NULL) == 0);
+	cursor_close(one);
+	cursor_close(many);
+}
+
 static void walk(struct timeline *t, size_t thread)
 {
 	const struct timeline_info *info = timeline_info(t);
@@ -36,6 +62,7 @@ static void walk(struct timeline *t, size_t thread)
 	}
 	must(depth == 0);
 	cursor_close(c);
+	read_again(t, thread, info->n_counters);
 }
 
 static void put_process(struct file_process *p, const uint8_t *bytes, size_t n)
