@@ -18,19 +18,26 @@ struct source {
 	struct timeline *timeline;
 	struct cursor *cursor;
 	const uint32_t *number, *group; /* by label of the recording: with its arguments, and without */
+	struct aggregate_tally **tally; /* likewise, without; NULL: not met yet */
 	struct region_stack stack;
 	struct region_halves *halves; /* of the run: detached timings of which one end was read */
+	uint64_t points; /* of the file, behind the last one that was given */
 };
 
 struct work {
 	struct aggregate *a;
 	struct timeline **timeline;
 	uint32_t **number, **group; /* per run, by its labels */
+	struct aggregate_tally ***tally; /* likewise */
 	uint32_t *group_of;	    /* by number */
 	uint64_t *key;		    /* likewise, and one for LABELS_NONE */
 	struct source *source;
 	struct region_halves *halves; /* per run */
 	struct align_source **sources;
+	struct shown {
+		const struct align_point *point;
+		const uint64_t *value; /* n_counters of each */
+	} *shown;	 /* per run: what steps() goes through */
 	uint64_t *last;	 /* run * n_counters + counter: at the point before */
 	uint64_t *delta; /* likewise: from there to this one */
 	uint8_t last_missing;
@@ -38,6 +45,7 @@ struct work {
 		uint32_t thread; /* + 1 */
 		uint8_t kinds;
 	} *met; /* by group: in which thread it was met last, and as what */
+	uint64_t index; /* of the first that is shown, in the first run */
 	struct align_point before;
 	bool has_before;
 	size_t thread;
@@ -61,44 +69,42 @@ static __attribute__((noinline)) struct aggregate_row *make_row(struct aggregate
 	}
 	row = &a->row[a->n];
 	*row = (struct aggregate_row){ .label = label,
-				       .count = calloc(a->n_runs, sizeof(*row->count)),
-				       .amount = calloc(a->n_runs * a->n_counters + 1, sizeof(*row->amount)),
+				       .tallies = calloc(a->n_runs, sizeof(struct aggregate_tally) + a->n_counters * sizeof(struct aggregate_amount)),
 				       .noise = calloc(a->n_counters + 1, sizeof(*row->noise)),
-				       .compared = calloc(a->n_counters + 1, sizeof(*row->compared)),
-				       .open = calloc(a->n_runs, sizeof(*row->open)) };
+				       .compared = calloc(a->n_counters + 1, sizeof(*row->compared)) };
 	a->row_of[label] = (uint32_t)++a->n; /* also when it failed: aggregate_free() finds it */
-	return row->count && row->amount && row->noise && row->compared && row->open ? row : NULL;
+	return row->tallies && row->noise && row->compared ? row : NULL;
 }
 
 static inline struct aggregate_row *row_of(struct aggregate *a, uint32_t label)
 {
-	return __builtin_expect(a->row_of[label] != 0, 1) ? &a->row[a->row_of[label] - 1] : make_row(a, label);
+	return a->row_of[label] ? &a->row[a->row_of[label] - 1] : make_row(a, label);
 }
 
-static inline __attribute__((always_inline)) bool region_begins(struct source *s, const struct timeline_point *p, size_t n)
+static bool region_begins(struct source *s, const struct timeline_point *p)
 {
 	struct aggregate_row *row = row_of(s->a, s->group[p->label]);
 
-	if (!row || !region_stack_begin_of(&s->stack, p, n))
+	if (!row || !region_stack_begin(&s->stack, p))
 		return false;
-	row->open[s->run]++;
+	s->tally[p->label] = aggregate_tally(s->a, row, s->run);
+	s->tally[p->label]->open++;
 	return true;
 }
 
-static inline __attribute__((always_inline)) void region_ends(struct source *s, const struct timeline_point *p, size_t n)
+static void region_ends(struct source *s, const struct timeline_point *p)
 {
-	struct aggregate *a = s->a;
+	struct aggregate_tally *tally;
 	struct region_done done;
-	struct aggregate_row *row;
 	bool outermost;
 
-	region_stack_end_of(&s->stack, p, &done, n);
-	row = &a->row[a->row_of[s->group[done.frame->label]] - 1];
-	outermost = --row->open[s->run] == 0;
-	row->count[s->run]++;
+	region_stack_end(&s->stack, p, &done);
+	tally = s->tally[done.frame->label];
+	outermost = --tally->open == 0;
+	tally->count++;
 	s->to->regions++;
-	for (size_t c = 0; c < n; c++) {
-		struct aggregate_amount *m = &row->amount[s->run * n + c];
+	for (size_t c = 0; c < s->a->n_counters; c++) {
+		struct aggregate_amount *m = &tally->amount[c];
 
 		if (done.no_self & 1u << c) {
 			m->unknown++;
@@ -110,11 +116,11 @@ static inline __attribute__((always_inline)) void region_ends(struct source *s, 
 }
 
 /* Begins and ends that a gap made are no points of the run. What was lost has a row like a region, and is none. */
-static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const struct timeline_point *p, size_t n)
+static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const struct timeline_point *p)
 {
 	if (p->kind == TIMELINE_BEGIN)
-		return region_begins(s, p, n);
-	region_ends(s, p, n);
+		return region_begins(s, p);
+	region_ends(s, p);
 	s->to->regions -= timeline_label(s->timeline, p->label)->gap;
 	return true;
 }
@@ -125,16 +131,18 @@ static bool add_detached(struct source *s, const struct region_half *h, const st
 	struct aggregate *a = s->a;
 	struct aggregate_run *run = s->to;
 	struct aggregate_row *row = row_of(a, s->group[h->label]);
+	struct aggregate_tally *tally;
 
 	if (row && !row->detached)
 		row->detached = calloc(a->n_runs, sizeof(*row->detached));
 	if (!row || !row->detached)
 		return false;
-	row->count[s->run]++;
+	tally = aggregate_tally(a, row, s->run);
+	tally->count++;
 	row->detached[s->run]++;
 	run->regions++;
 	for (size_t c = 0; c < a->n_counters; c++) {
-		struct aggregate_amount *m = &row->amount[s->run * a->n_counters + c];
+		struct aggregate_amount *m = &tally->amount[c];
 		uint64_t from = h->is_start ? h->value[c] : p->value[c], to = h->is_start ? p->value[c] : h->value[c];
 		bool goes_on = h->thread == s->thread || (int)c == timeline_info(s->timeline)->time;
 
@@ -166,87 +174,140 @@ static __attribute__((noinline, cold)) bool detached(struct source *s, const str
 	}
 }
 
-/*
- * What few points are: of a gap, at the end, no begin or end at all. 1: it is one to compare, of `points` of the file so far; 0: it is
- * none. Of one that is, begin and end are the caller's.
- */
-static __attribute__((noinline)) int seldom(struct source *s, const struct timeline_point *p, uint64_t *points, size_t n, struct tare_error *err)
+/* A point, whatever it is. 1: it is one to compare, and in *out; 0: it is none. */
+static __attribute__((noinline)) int any_point(struct source *s, const struct timeline_point *p, struct align_point *out, uint64_t *value, struct tare_error *err)
 {
 	struct aggregate_run *run = s->to;
+	const struct region_frame *top;
 
 	if (p->repaired == TIMELINE_AT_GAP)
-		return beside_gap(s, p, n) ? 0 : tare_fail_nomem(err);
+		return beside_gap(s, p) ? 0 : tare_fail_nomem(err);
 	if (p->repaired == TIMELINE_AT_END) {
-		region_ends(s, p, n);
+		region_ends(s, p);
 		return 0; /* what is open at the end is no point of the run */
 	}
 	if (p->kind == TIMELINE_LOST) {
 		run->gaps++;
 		run->lost += p->number;
 		run->lost_unknown |= p->number == 0;
-		*points = p->number ? *points + p->number : 0;
-		return 1;
+		s->points = p->number ? s->points + p->number : 0;
+	} else {
+		s->points++;
+		if (p->kind == TIMELINE_INTEGER) /* lies between points, and splits no interval */
+			return 0;
+		run->points++;
 	}
-	++*points;
-	if (p->kind == TIMELINE_INTEGER) /* lies between points, and splits no interval */
-		return 0;
-	run->points++;
 	if ((p->kind == TIMELINE_START || p->kind == TIMELINE_FINISH) && !detached(s, p))
 		return tare_fail_nomem(err);
-	return 1;
-}
-
-static inline __attribute__((always_inline)) int next_of(struct source *s, struct align_point *out, size_t n, struct tare_error *err)
-{
-	const struct region_frame *top;
-	struct timeline_point p;
-	int ret;
-
-	out->points = 0;
-	for (;;) {
-		ret = cursor_next(s->cursor, &p, err);
-		if (ret != 1)
-			return ret;
-		if (__builtin_expect(p.kind <= TIMELINE_END && p.repaired == TIMELINE_AS_RECORDED, 1)) {
-			s->to->points++;
-			out->points++;
-			out->label = s->number[p.label];
-			out->missing = p.missing;
-			break;
-		}
-		ret = seldom(s, &p, &out->points, n, err);
-		if (ret < 0)
-			return ret;
-		if (ret == 1) {
-			out->label = p.kind == TIMELINE_LOST ? LABELS_NONE : s->number[p.label];
-			out->missing = p.repaired ? 0xff : p.missing;
-			break;
-		}
-	}
-	if (p.kind == TIMELINE_END)
-		region_ends(s, &p, n);
+	if (p->kind == TIMELINE_END)
+		region_ends(s, p);
 	top = region_stack_top(&s->stack);
-	out->kind = p.kind;
-	out->around = top ? s->number[top->label] : LABELS_NONE;
-	out->offset = p.offset;
-	for (size_t c = 0; c < n; c++)
-		out->value[c] = p.value[c];
-	if (p.kind == TIMELINE_BEGIN && __builtin_expect(!region_begins(s, &p, n), 0))
-		return tare_fail_nomem(err);
-	return 1;
+	*out = (struct align_point){ .label = p->kind == TIMELINE_LOST ? LABELS_NONE : s->number[p->label],
+				     .around = top ? s->number[top->label] : LABELS_NONE,
+				     .kind = p->kind,
+				     .missing = p->repaired ? 0xff : p->missing,
+				     .offset = p->offset,
+				     .points = s->points };
+	s->points = 0;
+	memcpy(value, p->value, s->a->n_counters * sizeof(*value));
+	return p->kind != TIMELINE_BEGIN || region_begins(s, p) ? 1 : tare_fail_nomem(err);
 }
 
-static int source_next(struct align_source *base, struct align_point *out, struct tare_error *err)
+/*
+ * Nearly all points, one after another: plain ones of labels that were met. It does what any_point() would do, in a third of the
+ * instructions, and stops in front of anything else: how many it took. There is room on the stack. n is n_counters, known to the compiler
+ * where it is 1.
+ */
+static inline __attribute__((always_inline)) size_t plain_points(struct source *s, const struct timeline_point *p, size_t n_points, struct align_point *out, uint64_t *value, size_t n)
+{
+	struct aggregate_tally *const *const tallies = s->tally;
+	const uint32_t *const number = s->number;
+	const struct timeline_point *const end = p + n_points;
+	struct region_walk walk = region_walk_from(&s->stack, n);
+	uint32_t around = region_walk_top(&walk) ? number[region_walk_top(&walk)->label] : LABELS_NONE;
+	struct align_point *const first = out;
+	size_t taken, depth = s->stack.depth;
+
+	for (; p < end; p++, out++, value += n) {
+		struct aggregate_tally *tally = tallies[p->label];
+		uint64_t cost[TIMELINE_COUNTERS_MAX], self[TIMELINE_COUNTERS_MAX];
+
+		if (!region_is_plain(p) || !tally)
+			break;
+		if (p->kind == TIMELINE_BEGIN) {
+			region_walk_begin(&walk, p, n);
+			tally->open++;
+			out->around = around;
+			around = number[p->label];
+		} else {
+			if (!region_walk_end(&walk, p, n, cost, self))
+				break;
+			tally->count++;
+			for (size_t c = 0; c < n; c++)
+				tally->amount[c].self += (int64_t)self[c];
+			if (--tally->open == 0)
+				for (size_t c = 0; c < n; c++)
+					tally->amount[c].total += cost[c];
+			around = region_walk_top(&walk) ? number[region_walk_top(&walk)->label] : LABELS_NONE;
+			out->around = around;
+		}
+		for (size_t c = 0; c < n; c++)
+			value[c] = p->value[c];
+		out->label = number[p->label];
+		out->kind = p->kind;
+		out->offset = p->offset;
+		out->missing = 0;
+		out->points = 1;
+	}
+	region_walk_to(&s->stack, &walk);
+	taken = (size_t)(out - first);
+	if (taken) {
+		first->points += s->points;
+		s->points = 0;
+	}
+	s->to->points += taken;
+	s->to->regions += (taken + depth - s->stack.depth) / 2; /* the ends */
+	return taken;
+}
+
+/* Functions of their own, for they need all registers. */
+static __attribute__((noinline)) size_t plain_of_one(struct source *s, const struct timeline_point *p, size_t n_points, struct align_point *out, uint64_t *value)
+{
+	return plain_points(s, p, n_points, out, value, 1);
+}
+
+static __attribute__((noinline)) size_t plain_of_several(struct source *s, const struct timeline_point *p, size_t n_points, struct align_point *out, uint64_t *value)
+{
+	return plain_points(s, p, n_points, out, value, s->a->n_counters);
+}
+
+static int source_read(struct align_source *base, size_t most, struct align_point *out, uint64_t *value, struct tare_error *err)
 {
 	struct source *s = (struct source *)base;
+	size_t got = 0, n = s->a->n_counters;
 
-	return next_of(s, out, s->a->n_counters, err);
-}
+	while (got < most) {
+		const struct timeline_point *p, *end;
+		int ret = cursor_read(s->cursor, most - got, &p, err);
 
-/* The same of one counter: a function of its own, for it is run for each point and needs half of the registers. */
-static int source_next_one(struct align_source *base, struct align_point *out, struct tare_error *err)
-{
-	return next_of((struct source *)base, out, 1, err);
+		if (ret <= 0)
+			return ret < 0 ? ret : (int)got;
+		if (!region_stack_reserve(&s->stack, (size_t)ret))
+			return tare_fail_nomem(err);
+		for (end = p + ret; p < end;) {
+			size_t taken = (n == 1 ? plain_of_one : plain_of_several)(s, p, (size_t)(end - p), &out[got], &value[got * n]);
+
+			p += taken;
+			got += taken;
+			if (p == end)
+				break;
+			ret = any_point(s, p++, &out[got], &value[got * n], err);
+			if (ret < 0)
+				return ret;
+			got += (size_t)ret;
+		}
+	}
+	return (int)got;
 }
 
 /* Intervals. */
@@ -272,53 +333,58 @@ static size_t list_at(const struct aggregate_list *l, uint64_t value)
 	return low;
 }
 
-/* What the interval up to this point lies in, as a run knows that lost nothing. */
-static inline uint32_t around_of(const struct work *w, const struct align *al)
+/* What the interval up to the i-th point lies in, as a run knows that lost nothing. */
+static inline uint32_t around_of(const struct work *w, size_t i)
 {
-	const struct align_point *p = al->shown[0];
+	const struct align_point *p = &w->shown[0].point[i];
 
 	for (size_t r = 1; p->around == LABELS_NONE && r < w->a->n_runs; r++)
-		p = al->shown[r];
+		p = &w->shown[r].point[i];
 	return p->kind == TIMELINE_END ? p->label : p->around;
 }
 
-static struct aggregate_place place_of(const struct work *w, const struct align *al)
+static struct aggregate_place place_of(const struct work *w, size_t i)
 {
-	const struct align_point *p = al->shown[0];
+	const struct align_point *p = &w->shown[0].point[i];
 
 	return (struct aggregate_place){ .thread = w->thread,
-					 .index = al->run[0].index,
+					 .index = w->index + i,
 					 .from_kind = w->before.kind,
 					 .to_kind = p->kind,
 					 .from = w->before.label,
 					 .to = p->label,
-					 .around = around_of(w, al) };
+					 .around = around_of(w, i) };
 }
 
-static void list_put(struct aggregate_list *l, size_t limit, uint64_t value, const struct work *w, const struct align *al)
+static __attribute__((noinline)) void list_put(struct aggregate_list *l, uint64_t value, const struct work *w, size_t i)
 {
-	size_t *hint = &l->hint[value % AGGREGATE_HINTS], at = *hint;
+	size_t limit = w->a->options.extremes, at = list_at(l, value);
 
+	l->hint[value % AGGREGATE_HINTS] = at;
 	if (at < l->n && l->entry[at].value == value) {
 		l->entry[at].n++;
 		return;
 	}
-	*hint = at = list_at(l, value);
-	if (at < l->n && l->entry[at].value == value) {
-		l->entry[at].n++;
+	if (limit == 0)
 		return;
-	}
 	l->n += l->n < limit;
 	memmove(&l->entry[at + 1], &l->entry[at], (l->n - 1 - at) * sizeof(*l->entry));
-	l->entry[at] = (struct aggregate_extreme){ value, 1, place_of(w, al) };
+	l->entry[at] = (struct aggregate_extreme){ value, 1, place_of(w, i) };
 	if (l->n == limit)
 		l->bar = l->entry[limit - 1].value;
 }
 
-static inline __attribute__((always_inline)) void list_add(struct aggregate_list *l, bool largest, uint64_t value, const struct work *w, const struct align *al)
+static inline __attribute__((always_inline)) void list_add(struct aggregate_list *l, bool largest, uint64_t value, const struct work *w, size_t i)
 {
-	if (__builtin_expect(largest ? value >= l->bar : value <= l->bar, 0) && w->a->options.extremes)
-		list_put(l, w->a->options.extremes, value, w, al);
+	size_t hint;
+
+	if (__builtin_expect(largest ? value < l->bar : value > l->bar, 1))
+		return;
+	hint = l->hint[value % AGGREGATE_HINTS];
+	if (hint < l->n && l->entry[hint].value == value)
+		l->entry[hint].n++;
+	else
+		list_put(l, value, w, i);
 }
 
 /* What a counter differs by between the first run and another one, in this interval. */
@@ -362,14 +428,15 @@ struct span {
 	uint64_t least, most;
 };
 
-static void note_interval(struct work *w, const struct align *al, const struct span *span, uint8_t unknown, bool first)
+/* From the point before to the i-th, of all runs. */
+static inline __attribute__((always_inline)) void note_interval(struct work *w, size_t i, const struct span *span, uint8_t unknown, bool first, size_t n)
 {
 	struct aggregate *a = w->a;
-	uint32_t around = around_of(w, al);
+	uint32_t around = around_of(w, i);
 	uint32_t row = around == LABELS_NONE ? 0 : a->row_of[w->group_of[around]];
 
 	a->intervals++;
-	for (size_t c = 0; c < a->n_counters; c++) {
+	for (size_t c = 0; c < n; c++) {
 		struct aggregate_counter *k = &a->counter[c];
 		uint64_t range = span[c].most - span[c].least;
 
@@ -378,25 +445,28 @@ static void note_interval(struct work *w, const struct align *al, const struct s
 			continue;
 		}
 		k->intervals++;
-		k->zero += range == 0;
 		k->noise += range;
-		k->firsts += first && range;
-		k->firsts_noise += first ? range : 0;
 		k->bucket[bucket_of(range)]++;
-		list_add(&k->least, false, span[c].least, w, al);
-		list_add(&k->most, true, span[c].most, w, al);
-		list_add(&k->steady, false, range, w, al);
-		list_add(&k->noisy, true, range, w, al);
+		list_add(&k->least, false, span[c].least, w, i);
+		list_add(&k->most, true, span[c].most, w, i);
+		list_add(&k->steady, false, range, w, i);
+		list_add(&k->noisy, true, range, w, i);
 		if (row) {
 			a->row[row - 1].noise[c] += range;
 			a->row[row - 1].compared[c]++;
 		}
-		if (range && !k->differs) {
-			k->differs = true;
-			k->first = place_of(w, al);
+		if (!range)
+			continue;
+		if (first) {
+			k->firsts++;
+			k->firsts_noise += range;
 		}
-		for (size_t i = 0; range && i < k->n_causes; i++)
-			find_cause(w, c, &k->cause[i], range);
+		if (!k->differs) {
+			k->differs = true;
+			k->first = place_of(w, i);
+		}
+		for (size_t other = 0; n > 1 && other < k->n_causes; other++)
+			find_cause(w, c, &k->cause[other], range);
 	}
 }
 
@@ -417,14 +487,13 @@ static inline bool meet(struct work *w, const struct align_point *p)
 	return true;
 }
 
-/* All runs have this point: with the one before it, it makes an interval. n is n_counters, known to the compiler where it is 1. */
-static inline __attribute__((always_inline)) void step_of(struct work *w, const struct align *al, size_t n)
+/* All runs have their i-th point: with the one before it, it makes an interval. n is n_counters, known to the compiler where it is 1. */
+static inline __attribute__((always_inline)) void step_of(struct work *w, size_t i, size_t runs, size_t n)
 {
-	struct aggregate *a = w->a;
-	const struct align_point *const *shown = al->shown, *p = shown[0];
+	const struct shown *const shown = w->shown;
+	const struct align_point *p = &shown[0].point[i];
 	struct span span[TIMELINE_COUNTERS_MAX];
 	uint8_t missing = 0, backwards = 0;
-	size_t runs = a->n_runs;
 	bool first = meet(w, p);
 
 	for (size_t c = 0; c < n; c++) {
@@ -432,34 +501,40 @@ static inline __attribute__((always_inline)) void step_of(struct work *w, const 
 		bool less = false;
 
 		for (size_t r = 0; r < runs; r++, last += n, delta += n) {
-			uint64_t now = shown[r]->value[c], d = now - *last;
+			uint64_t now = shown[r].value[i * n + c], d = now - *last;
 
-			missing |= shown[r]->missing;
+			missing |= shown[r].point[i].missing;
 			less |= now < *last;
 			least = d < least ? d : least;
 			most = d > most ? d : most;
-			*delta = d;
 			*last = now;
+			if (n > 1)
+				*delta = d;
 		}
 		span[c] = (struct span){ least, most };
 		backwards |= (uint8_t)(less << c);
 	}
 	if (w->has_before)
-		note_interval(w, al, span, w->last_missing | missing | backwards, first);
+		note_interval(w, i, span, w->last_missing | missing | backwards, first, n);
 	w->last_missing = missing;
 	w->before.kind = p->kind;
 	w->before.label = p->label;
 	w->before.around = p->around;
 	w->has_before = true;
-	a->thread[w->thread].steps++;
 }
 
-static void step(struct work *w, const struct align *al)
+static void steps(struct work *w, const struct align *al)
 {
-	if (w->a->n_counters == 1)
-		step_of(w, al, 1);
-	else
-		step_of(w, al, w->a->n_counters);
+	size_t runs = w->a->n_runs, n = w->a->n_counters;
+
+	for (size_t r = 0; r < runs; r++)
+		w->shown[r] = (struct shown){ align_points(al, r), align_values(al, r) };
+	w->index = al->run[0].index;
+	for (size_t i = 0; n == 1 && i < al->n_shown; i++)
+		step_of(w, i, runs, 1);
+	for (size_t i = 0; n != 1 && i < al->n_shown; i++)
+		step_of(w, i, runs, n);
+	w->a->thread[w->thread].steps += al->n_shown;
 }
 
 static int note_difference(struct work *w, const struct align *al, bool lost, struct tare_error *err)
@@ -473,7 +548,7 @@ static int note_difference(struct work *w, const struct align *al, bool lost, st
 	for (size_t r = 0; r < a->n_runs; r++)
 		a->run[r].alone += align_passed(al, r);
 	if (a->n_differences < a->options.differences) {
-		const struct align_point *first = align_point(al, 0, 0);
+		const struct align_point *first = al->run[0].n ? align_points(al, 0) : NULL;
 
 		d = &a->difference[a->n_differences];
 		d->run = calloc(a->n_runs, sizeof(*d->run));
@@ -486,7 +561,7 @@ static int note_difference(struct work *w, const struct align *al, bool lost, st
 		d->before_kind = w->before.kind;
 		d->around = !w->has_before || !first ? LABELS_NONE : w->before.kind == TIMELINE_BEGIN ? w->before.label : w->before.around;
 		for (size_t r = 0; r < a->n_runs; r++) {
-			const struct align_point *p = align_point(al, r, 0);
+			const struct align_point *p = al->run[r].n ? align_points(al, r) : NULL;
 
 			d->run[r].index = al->run[r].index;
 			d->run[r].passed = align_passed(al, r);
@@ -507,7 +582,7 @@ static int open_source(struct work *w, size_t run, size_t thread, struct tare_er
 	struct source *s = &w->source[run];
 
 	region_stack_free(&s->stack);
-	*s = (struct source){ .base.next = w->a->n_counters == 1 ? source_next_one : source_next, .a = w->a, .to = &w->a->run[run], .run = run, .thread = thread, .halves = &w->halves[run], .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run] };
+	*s = (struct source){ .base.read = source_read, .a = w->a, .to = &w->a->run[run], .run = run, .thread = thread, .halves = &w->halves[run], .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run], .tally = w->tally[run] };
 	region_stack_init(&s->stack, w->a->n_counters);
 	w->a->run[run].threads++;
 	return timeline_thread(w->timeline[run], thread, &s->cursor, err);
@@ -516,10 +591,11 @@ static int open_source(struct work *w, size_t run, size_t thread, struct tare_er
 /* What is left of a run's thread is summed, though there is nothing to compare it with. */
 static int drain(struct source *s, struct tare_error *err)
 {
-	struct align_point p;
+	struct align_point p[ALIGN_AT_ONCE];
+	uint64_t value[ALIGN_AT_ONCE * TIMELINE_COUNTERS_MAX];
 	int ret;
 
-	while ((ret = s->base.next(&s->base, &p, err)) == 1)
+	while ((ret = s->base.read(&s->base, ALIGN_AT_ONCE, p, value, err)) > 0)
 		;
 	return ret;
 }
@@ -558,7 +634,7 @@ static int compare_thread(struct work *w, const size_t *thread, struct tare_erro
 	struct aggregate *a = w->a;
 	struct align_labels labels = { .key = w->key, .n = a->labels.n, .find_steady = find_steady, .with = w };
 	struct align al;
-	int what = align_open(&al, w->sources, a->n_runs, &labels, err);
+	int what = align_open(&al, w->sources, a->n_runs, a->n_counters, &labels, err);
 
 	for (size_t r = 0; r < a->n_runs; r++)
 		labels.around_unknown |= timeline_info(w->timeline[r])->lost_unknown || timeline_info(w->timeline[r])->thread[thread[r]].lost;
@@ -566,7 +642,7 @@ static int compare_thread(struct work *w, const size_t *thread, struct tare_erro
 	w->has_before = false;
 	while (what >= 0 && (what = align_next(&al, err)) > ALIGN_END) {
 		if (what == ALIGN_STEP)
-			step(w, &al);
+			steps(w, &al);
 		else
 			what = note_difference(w, &al, what == ALIGN_LOST, err);
 	}
@@ -655,6 +731,9 @@ static int take_runs(struct work *w, struct tare_error *err)
 		w->group[r] = labels_of(&a->labels, w->timeline[r], false, err);
 		if (!w->number[r] || !w->group[r])
 			return -ENOMEM;
+		w->tally[r] = calloc(info->n_labels + 1, sizeof(**w->tally));
+		if (!w->tally[r])
+			return tare_fail_nomem(err);
 		w->sources[r] = &w->source[r].base;
 	}
 	a->row_of = calloc(a->labels.n + 1, sizeof(*a->row_of));
@@ -681,12 +760,14 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	a->difference = calloc(options->differences + 1, sizeof(*a->difference));
 	w.number = calloc(n, sizeof(*w.number));
 	w.group = calloc(n, sizeof(*w.group));
+	w.tally = calloc(n, sizeof(*w.tally));
 	w.source = calloc(n, sizeof(*w.source));
 	w.halves = calloc(n, sizeof(*w.halves));
 	w.sources = calloc(n, sizeof(*w.sources));
+	w.shown = calloc(n, sizeof(*w.shown));
 	w.last = calloc(n * TIMELINE_COUNTERS_MAX, sizeof(*w.last));
 	w.delta = calloc(n * TIMELINE_COUNTERS_MAX, sizeof(*w.delta));
-	if (!a->run || !a->difference || !w.number || !w.group || !w.source || !w.halves || !w.sources || !w.last || !w.delta)
+	if (!a->run || !a->difference || !w.number || !w.group || !w.tally || !w.source || !w.halves || !w.sources || !w.shown || !w.last || !w.delta)
 		ret = tare_fail_nomem(err);
 	else
 		ret = aggregate_take_counters(a, timelines, err);
@@ -694,17 +775,21 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 		ret = take_runs(&w, err);
 	if (ret == 0)
 		ret = all_threads(&w, err);
-	for (size_t c = 0; ret == 0 && c < a->n_counters; c++)
+	for (size_t c = 0; ret == 0 && c < a->n_counters; c++) {
+		a->counter[c].zero = a->counter[c].bucket[bucket_of(0)];
 		for (size_t i = 0; i < a->counter[c].n_causes; i++) {
 			struct aggregate_cause *k = &a->counter[c].cause[i];
 
 			k->per = k->sum_xx > 0 ? k->sum_xy / k->sum_xx : 0;
 		}
+	}
 	for (size_t r = 0; r < n; r++) {
 		if (w.number)
 			free(w.number[r]);
 		if (w.group)
 			free(w.group[r]);
+		if (w.tally)
+			free(w.tally[r]);
 		if (w.source)
 			region_stack_free(&w.source[r].stack);
 		if (w.halves)
@@ -712,12 +797,14 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	}
 	free(w.number);
 	free(w.group);
+	free(w.tally);
 	free(w.group_of);
 	free(w.key);
 	free(w.met);
 	free(w.source);
 	free(w.halves);
 	free(w.sources);
+	free(w.shown);
 	free(w.last);
 	free(w.delta);
 	return ret;

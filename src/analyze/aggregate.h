@@ -76,14 +76,18 @@ struct aggregate_amount {
 	uint64_t total, unknown; /* unknown: regions and timings whose cost is not known, and is in neither */
 };
 
+struct aggregate_tally {
+	uint64_t count;
+	uint64_t open; /* while reading */
+	struct aggregate_amount amount[]; /* per counter */
+};
+
 struct aggregate_row {
 	uint32_t label;
-	uint64_t *count; /* per run */
+	void *tallies; /* per run: aggregate_tally() */
 	uint64_t *detached; /* per run, of count: timings that lie beside what the threads did; NULL: none */
-	struct aggregate_amount *amount; /* run * n_counters + counter */
 	uint64_t *noise; /* per counter: ranges of the intervals that lie directly in it */
 	uint64_t *compared; /* per counter: those intervals */
-	uint64_t *open;	 /* per run, while reading */
 };
 
 struct aggregate_difference {
@@ -139,6 +143,14 @@ struct aggregate {
 /* All at once, for their points are read side by side. -EINVAL where their counters differ. */
 int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const struct aggregate_options *options, struct tare_error *err);
 void aggregate_free(struct aggregate *a);
+
+/* What a run has of a label. */
+static inline struct aggregate_tally *aggregate_tally(const struct aggregate *a, const struct aggregate_row *row, size_t run)
+{
+	struct aggregate_tally *t;
+
+	return (void *)((char *)row->tallies + run * (sizeof(*t) + a->n_counters * sizeof(*t->amount)));
+}
 
 /* The intervals that lie in no region, and what they differ by, which is in no row. */
 uint64_t aggregate_outside(const struct aggregate *a, size_t counter, uint64_t *noise);

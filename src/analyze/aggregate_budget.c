@@ -11,7 +11,7 @@ static bool sum_of(const struct aggregate *a, size_t run, size_t counter, double
 
 	*out = -(double)beside->self;
 	for (size_t i = 0; i < a->n; i++) {
-		const struct aggregate_amount *m = &a->row[i].amount[run * a->n_counters + counter];
+		const struct aggregate_amount *m = &aggregate_tally(a, &a->row[i], run)->amount[counter];
 
 		unknown += m->unknown;
 		*out += (double)m->self;

@@ -83,12 +83,10 @@ void aggregate_free(struct aggregate *a)
 		free(k->noisy.entry);
 	}
 	for (size_t i = 0; i < a->n; i++) {
-		free(a->row[i].count);
+		free(a->row[i].tallies);
 		free(a->row[i].detached);
-		free(a->row[i].amount);
 		free(a->row[i].noise);
 		free(a->row[i].compared);
-		free(a->row[i].open);
 	}
 	for (size_t i = 0; i < a->n_threads; i++)
 		free(a->thread[i].name);

@@ -210,16 +210,17 @@ TEST(detached_timings)
 	CHECK_EQ(a.run[0].points, 7);
 	CHECK_EQ(a.n, 2, "rows");
 	if (CHECK(row("far") && row("t") && row("far")->detached && row("t")->detached, "both have some")) {
-		const struct aggregate_amount *t = row("t")->amount, *far = row("far")->amount;
+		const struct aggregate_tally *t[] = { aggregate_tally(&a, row("t"), 0), aggregate_tally(&a, row("t"), 1) };
+		const struct aggregate_tally *far[] = { aggregate_tally(&a, row("far"), 0), aggregate_tally(&a, row("far"), 1) };
 
-		CHECK_EQ(row("t")->count[0], 2);
+		CHECK_EQ(t[0]->count, 2);
 		CHECK_EQ(row("t")->detached[0], 1);
-		CHECK(t[0].self == 160 && t[0].total == 160 && t[1].self == 9 + 4, "the first run");
-		CHECK(t[2].self == 164 && t[2].total == 164 && t[3].self == 9 + 5, "the second");
-		CHECK_EQ(row("far")->count[0], 1);
+		CHECK(t[0]->amount[0].self == 160 && t[0]->amount[0].total == 160 && t[0]->amount[1].self == 9 + 4, "the first run");
+		CHECK(t[1]->amount[0].self == 164 && t[1]->amount[0].total == 164 && t[1]->amount[1].self == 9 + 5, "the second");
+		CHECK_EQ(far[0]->count, 1);
 		CHECK_EQ(row("far")->detached[1], 1);
-		CHECK(far[0].self == 480 && far[0].unknown == 0 && far[1].unknown == 1 && far[1].total == 0, "only the clock");
-		CHECK(far[2].self == 490 && far[2].unknown == 0 && far[3].unknown == 1, "likewise");
+		CHECK(far[0]->amount[0].self == 480 && far[0]->amount[0].unknown == 0 && far[0]->amount[1].unknown == 1 && far[0]->amount[1].total == 0, "only the clock");
+		CHECK(far[1]->amount[0].self == 490 && far[1]->amount[0].unknown == 0 && far[1]->amount[1].unknown == 1, "likewise");
 	}
 	CHECK_EQ(a.run[1].detached[0].self, 64 + 490, "of all rows");
 	CHECK_EQ(a.run[1].detached[1].unknown, 1);

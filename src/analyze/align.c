@@ -9,14 +9,13 @@
 #include "analyze/align.h"
 #include "analyze/common.h"
 
-enum { FIRST_ROOM = 128, LONG = 64 };
+enum { LONG = 64 };
 
-int align_open(struct align *a, struct align_source **sources, size_t n, const struct align_labels *labels, struct tare_error *err)
+int align_open(struct align *a, struct align_source **sources, size_t n, size_t n_counters, const struct align_labels *labels, struct tare_error *err)
 {
-	*a = (struct align){ .n_runs = n, .labels = labels };
+	*a = (struct align){ .n_runs = n, .n_counters = n_counters, .labels = labels };
 	a->run = calloc(n + 1, sizeof(*a->run));
-	a->shown = calloc(n + 1, sizeof(*a->shown));
-	if (!a->run || !a->shown)
+	if (!a->run)
 		return tare_fail_nomem(err);
 	for (size_t r = 0; r < n; r++)
 		a->run[r].source = sources[r];
@@ -25,10 +24,11 @@ int align_open(struct align *a, struct align_source **sources, size_t n, const s
 
 void align_close(struct align *a)
 {
-	for (size_t r = 0; a->run && r < a->n_runs; r++)
+	for (size_t r = 0; a->run && r < a->n_runs; r++) {
 		free(a->run[r].ahead);
+		free(a->run[r].value);
+	}
 	free(a->run);
-	free(a->shown);
 	free(a->together);
 	free(a->steady);
 	*a = (struct align){ 0 };
@@ -36,41 +36,62 @@ void align_close(struct align *a)
 
 static inline struct align_point *slot(const struct align_run *r, size_t i)
 {
-	return &r->ahead[(r->first + i) & (r->room - 1)];
+	return &r->ahead[r->first + i];
 }
 
-static int make_room(struct align_run *r, size_t n, struct tare_error *err)
+/* For n points, those that were read among them. */
+static int make_room(const struct align *a, struct align_run *r, size_t n, struct tare_error *err)
 {
-	struct align_point *more;
-	size_t room = r->room ? r->room : FIRST_ROOM;
+	size_t room = n + n / 2;
+	void *more;
 
-	while (room < n)
-		room *= 2;
-	if (room == r->room)
+	if (r->first + n <= r->room)
 		return 0;
-	more = malloc(room * sizeof(*more));
+	if (r->first) {
+		memmove(r->ahead, r->ahead + r->first, r->ready * sizeof(*r->ahead));
+		memmove(r->value, r->value + r->first * a->n_counters, r->ready * a->n_counters * sizeof(*r->value));
+		r->first = 0;
+	}
+	if (n <= r->room)
+		return 0;
+	more = realloc(r->ahead, room * sizeof(*r->ahead));
 	if (!more)
 		return tare_fail_nomem(err);
-	for (size_t i = 0; i < r->n; i++)
-		more[i] = *slot(r, i);
-	free(r->ahead);
 	r->ahead = more;
+	more = realloc(r->value, (room * a->n_counters + 1) * sizeof(*r->value));
+	if (!more)
+		return tare_fail_nomem(err);
+	r->value = more;
 	r->room = room;
-	r->first = 0;
 	return 0;
 }
 
-/* So many points ahead, or all there are. */
-static int fill(struct align_run *r, size_t n, struct tare_error *err)
+/* Points behind those that were read, `most` at most: how many. They are not among them yet. */
+static int read_on(const struct align *a, struct align_run *r, size_t most, struct tare_error *err)
 {
-	int ret = make_room(r, n, err);
+	int n = r->ended ? 0 : make_room(a, r, r->ready + most, err);
 
-	while (ret >= 0 && r->n < n && !r->ended) {
-		ret = r->source->next(r->source, slot(r, r->n), err);
-		r->n += ret == 1;
-		r->ended = ret == 0;
+	if (n < 0 || r->ended)
+		return n;
+	n = r->source->read(r->source, most, slot(r, r->ready), r->value + (r->first + r->ready) * a->n_counters, err);
+	r->ended = n == 0;
+	return n;
+}
+
+/* So many points ahead, or all there are. */
+static int fill(const struct align *a, struct align_run *r, size_t n, struct tare_error *err)
+{
+	while (r->n < n && !(r->ended && r->n == r->ready)) {
+		if (r->n == r->ready) {
+			int ret = read_on(a, r, ALIGN_AT_ONCE, err);
+
+			if (ret < 0)
+				return ret;
+			r->ready += (size_t)ret;
+		}
+		r->n = r->ready < n ? r->ready : n;
 	}
-	return ret < 0 ? ret : 0;
+	return 0;
 }
 
 static inline bool same(const struct align *a, const struct align_point *p, const struct align_point *q)
@@ -220,7 +241,7 @@ static int near(struct align *a, size_t window, size_t least, struct tare_error 
 	for (size_t r = 0; ret == 0 && r < a->n_runs; r++) {
 		struct align_run *run = &a->run[r];
 
-		ret = fill(run, window, err);
+		ret = fill(a, run, window, err);
 		end[r] = (uint32_t)(run->n < window ? run->n : window);
 		whole &= run->ended && run->n == end[r];
 	}
@@ -324,7 +345,7 @@ static int far(struct align *a, size_t window, struct tare_error *err)
 	int ret = 0;
 
 	for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
-		ret = fill(&a->run[r], window, err);
+		ret = fill(a, &a->run[r], window, err);
 	if (ret == 0)
 		ret = meet(a, LONG, err);
 	if (ret == 0 || (ret == 1 && at_an_end(a)))
@@ -349,15 +370,13 @@ static int pass_all(struct align *a, struct tare_error *err)
 {
 	for (size_t r = 0; r < a->n_runs; r++) {
 		struct align_run *run = &a->run[r];
-		struct align_point p;
-		int ret = run->ended ? 0 : 1;
+		int n;
 
-		run->passed = run->n;
-		for (; ret == 1; run->passed += ret == 1)
-			ret = run->source->next(run->source, &p, err);
-		if (ret < 0)
-			return ret;
-		run->ended = true;
+		run->passed = run->ready;
+		while ((n = read_on(a, run, ALIGN_AT_ONCE, err)) > 0)
+			run->passed += (size_t)n;
+		if (n < 0)
+			return n;
 	}
 	a->differ = true;
 	return ALIGN_DIFFERENCE;
@@ -409,21 +428,18 @@ static bool gap_of_known_length(const struct align *a)
 }
 
 /* The next point is passed over: how many of the file that are; 0 where nobody knows, or there is none. */
-static int pass_one(struct align_run *r, uint64_t *points, struct tare_error *err)
+static int pass_one(const struct align *a, struct align_run *r, uint64_t *points, struct tare_error *err)
 {
-	struct align_point ahead;
-	const struct align_point *p = r->passed < r->n ? slot(r, r->passed) : &ahead;
+	const struct align_point *p;
 
 	*points = 0;
-	if (p == &ahead) {
-		int ret = r->ended ? 0 : r->source->next(r->source, &ahead, err);
+	if (r->passed >= r->ready) {
+		int ret = read_on(a, r, 1, err);
 
-		if (ret < 0)
+		if (ret <= 0)
 			return ret;
-		r->ended = ret == 0;
-		if (r->ended)
-			return 0;
 	}
+	p = slot(r, r->passed < r->ready ? r->passed : r->ready);
 	r->passed++;
 	r->gaps += p->kind == TIMELINE_LOST;
 	*points = p->points;
@@ -445,7 +461,7 @@ static int skip_gaps(struct align *a, struct tare_error *err)
 			while (ret == 0 && at[r] < to) {
 				uint64_t points;
 
-				ret = pass_one(&a->run[r], &points, err);
+				ret = pass_one(a, &a->run[r], &points, err);
 				at[r] = points ? at[r] + points : to;
 				moved = true;
 			}
@@ -458,24 +474,36 @@ static int skip_gaps(struct align *a, struct tare_error *err)
 	return ret < 0 ? ret : ALIGN_DIFFERENCE;
 }
 
-/* What was shown last is done with, and the next point is there; 0: it ends, or a negative errno. */
-static int next_of(struct align_run *r, size_t done, struct tare_error *err)
+/* What was shown last is done with, and the next point is there, if there is one. */
+static int next_of(const struct align *a, struct align_run *r, size_t done, struct tare_error *err)
 {
-	int ret;
+	size_t all = done < r->ready ? done : r->ready;
 
 	r->index += done;
-	if (r->n > done) {
-		r->n -= done;
-		r->first = (r->first + done) & (r->room - 1);
-		return 1;
+	r->first += all;
+	r->ready -= all;
+	r->n -= all < r->n ? all : r->n;
+	if (!r->ready)
+		r->first = 0; /* the same place, and so few cache lines, while nothing is ahead */
+	return r->n ? 0 : fill(a, r, 1, err);
+}
+
+/* How many points from here on are the same in all runs, none of them lost ones. Of those that were read, not too many are looked at: where
+ * runs differ soon, and then again, all of them would be each time. */
+static size_t alike(const struct align *a)
+{
+	const struct align_point *p = slot(&a->run[0], 0);
+	size_t n = ALIGN_AT_ONCE;
+
+	for (size_t r = 0; r < a->n_runs; r++) {
+		const struct align_point *q = slot(&a->run[r], 0);
+		size_t i = 0, most = n < a->run[r].ready ? n : a->run[r].ready;
+
+		while (i < most && (r ? same(a, &p[i], &q[i]) : p[i].kind != TIMELINE_LOST))
+			i++;
+		n = i;
 	}
-	r->n = r->first = 0; /* one place, and so few cache lines, while nothing is ahead */
-	if (r->ended || !r->ahead)
-		return r->ended ? 0 : fill(r, 1, err) < 0 ? -ENOMEM : r->n > 0;
-	ret = r->source->next(r->source, r->ahead, err);
-	r->n = ret == 1;
-	r->ended = ret == 0;
-	return ret;
+	return n;
 }
 
 /* Behind a difference, what all runs have is known already. */
@@ -496,26 +524,24 @@ static int next_together(struct align *a)
 
 int align_next(struct align *a, struct tare_error *err)
 {
-	const struct align_point **shown = a->shown;
-	bool all = true;
 	size_t ended = 0;
 
 	for (size_t i = 0; i < a->n_runs; i++) {
 		struct align_run *r = &a->run[i];
-		int ret = next_of(r, a->differ ? r->passed : r->n > 0, err);
+		int ret = next_of(a, r, a->differ ? r->passed : a->n_shown, err);
 
 		if (ret < 0)
 			return ret;
-		ended += ret == 0;
-		shown[i] = r->ahead + r->first;
-		all &= !ended && same(a, shown[0], shown[i]);
+		ended += r->n == 0;
 	}
 	a->differ = false;
+	a->n_shown = 1;
 	if (a->next < a->n_together)
 		return next_together(a);
 	if (ended == a->n_runs)
 		return ALIGN_END;
-	if (all && shown[0]->kind != TIMELINE_LOST)
+	a->n_shown = alike(a);
+	if (a->n_shown)
 		return ALIGN_STEP;
 	for (size_t i = 0; i < a->n_runs; i++)
 		a->run[i].gaps = 0;

@@ -23,23 +23,24 @@ static uint64_t any(uint64_t below)
 	return state % below;
 }
 
-static int next(struct align_source *s, struct align_point *p, struct tare_error *err)
+static int read_labels(struct align_source *s, size_t most, struct align_point *p, uint64_t *value, struct tare_error *err)
 {
 	struct made_run *r = (struct made_run *)s;
+	size_t n = 0;
 
 	(void)err;
-	if (r->at == r->n)
-		return 0;
-	*p = (struct align_point){ .kind = TIMELINE_INSTANT, .label = r->label[r->at], .around = LABELS_NONE, .value = { r->at } };
-	r->at++;
-	return 1;
+	for (; n < most && r->at < r->n; n++, r->at++) {
+		p[n] = (struct align_point){ .kind = TIMELINE_INSTANT, .label = r->label[r->at], .around = LABELS_NONE };
+		value[n] = r->at;
+	}
+	return (int)n;
 }
 
 static void start(size_t runs)
 {
 	for (size_t r = 0; r < runs; r++) {
 		free(made[r].label);
-		made[r] = (struct made_run){ { next }, malloc(LONGEST * sizeof(uint32_t)), 0, 0 };
+		made[r] = (struct made_run){ { read_labels }, malloc(LONGEST * sizeof(uint32_t)), 0, 0 };
 	}
 	for (uint32_t i = 0; i <= LABELS; i++)
 		keys[i] = (i + 1) * 0x9e3779b97f4a7c15ull;
@@ -86,24 +87,24 @@ static struct found look(size_t runs, const size_t *order)
 		source[i] = &made[order[i]].base;
 		made[order[i]].at = 0;
 	}
-	if (align_open(&a, source, runs, &labels, &err) < 0)
+	if (align_open(&a, source, runs, 1, &labels, &err) < 0)
 		abort();
 	while ((what = align_next(&a, &err)) > ALIGN_END) {
-		uint64_t here = 0;
-
 		f.differences += what != ALIGN_STEP;
 		f.lost += what == ALIGN_LOST;
-		if (what != ALIGN_STEP)
-			continue;
-		f.steps++;
-		for (size_t i = 0; i < runs; i++) {
-			const struct align_point *p = align_point(&a, i, 0);
+		for (size_t k = 0; what == ALIGN_STEP && k < a.n_shown; k++) {
+			uint64_t here = 0;
 
-			CHECK_EQ(p->label, align_point(&a, 0, 0)->label, "the same in all");
-			CHECK_EQ(p->value[0], a.run[i].index, "its place");
-			here += (p->value[0] + 1) * (2654435761u + 97 * order[i]);
+			f.steps++;
+			for (size_t i = 0; i < runs; i++) {
+				uint64_t place = align_values(&a, i)[k];
+
+				CHECK_EQ(align_points(&a, i)[k].label, align_points(&a, 0)[k].label, "the same in all");
+				CHECK_EQ(place, a.run[i].index + k, "its place");
+				here += (place + 1) * (2654435761u + 97 * order[i]);
+			}
+			f.sum = f.sum * 31 + here;
 		}
-		f.sum = f.sum * 31 + here;
 	}
 	CHECK_EQ(what, ALIGN_END, "%s", err.what);
 	align_close(&a);

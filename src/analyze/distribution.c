@@ -4,24 +4,8 @@
 #include <string.h>
 #include "analyze/distribution.h"
 
-enum { SUB_BITS = 6 }; /* log2 of DISTRIBUTION_BUCKETS */
-
-struct bucket {
-	unsigned octave, sub;
-};
-
-static struct bucket bucket_of(uint64_t v)
-{
-	unsigned e;
-
-	if (v < DISTRIBUTION_BUCKETS)
-		return (struct bucket){ 0, (unsigned)v };
-	e = 63 - (unsigned)__builtin_clzll(v) - SUB_BITS;
-	return (struct bucket){ e + 1, (unsigned)(v >> e) & (DISTRIBUTION_BUCKETS - 1) };
-}
-
 /* The least value of a bucket; *width is how many values it has. */
-static uint64_t lowest(struct bucket b, uint64_t *width)
+static uint64_t lowest(struct distribution_place b, uint64_t *width)
 {
 	if (b.octave == 0) {
 		*width = 1;
@@ -31,16 +15,20 @@ static uint64_t lowest(struct bucket b, uint64_t *width)
 	return (uint64_t)(DISTRIBUTION_BUCKETS + b.sub) << (b.octave - 1);
 }
 
+static bool has_octave(struct distribution *d, unsigned octave)
+{
+	if (!d->octave[octave])
+		d->octave[octave] = calloc(DISTRIBUTION_BUCKETS, sizeof(**d->octave));
+	return d->octave[octave];
+}
+
 static bool count(struct distribution *d, uint64_t v, uint64_t times)
 {
-	struct bucket b = bucket_of(v);
-	uint64_t **octave = &d->octave[b.octave];
+	struct distribution_place b = distribution_place(v);
 
-	if (!*octave)
-		*octave = calloc(DISTRIBUTION_BUCKETS, sizeof(**octave));
-	if (!*octave)
+	if (!has_octave(d, b.octave))
 		return false;
-	(*octave)[b.sub] += times;
+	d->octave[b.octave][b.sub] += times;
 	return true;
 }
 
@@ -78,16 +66,11 @@ static bool keep(struct distribution *d, uint64_t v)
 	return true;
 }
 
-bool distribution_add(struct distribution *d, uint64_t v)
+bool distribution_make_room(struct distribution *d, uint64_t v)
 {
-	if (!(d->n < DISTRIBUTION_FEW ? keep(d, v) : to_buckets(d) && count(d, v, 1)))
-		return false;
-	if (d->n == 0 || v < d->min)
-		d->min = v;
-	if (v > d->max)
-		d->max = v;
-	d->n++;
-	return true;
+	if (d->n < DISTRIBUTION_FEW)
+		return keep(d, v);
+	return to_buckets(d) && has_octave(d, distribution_place(v).octave);
 }
 
 bool distribution_merge(struct distribution *into, const struct distribution *from)
@@ -104,7 +87,7 @@ bool distribution_merge(struct distribution *into, const struct distribution *fr
 		for (unsigned s = 0; from->octave[o] && s < DISTRIBUTION_BUCKETS; s++) {
 			uint64_t width;
 
-			if (from->octave[o][s] && !count(into, lowest((struct bucket){ o, s }, &width), from->octave[o][s]))
+			if (from->octave[o][s] && !count(into, lowest((struct distribution_place){ o, s }, &width), from->octave[o][s]))
 				return false;
 		}
 	if (into->n == 0 || from->min < into->min)
@@ -148,7 +131,7 @@ uint64_t distribution_at(const struct distribution *d, uint64_t rank, uint64_t *
 			below += d->octave[o][s];
 			if (below < rank)
 				continue;
-			low = lowest((struct bucket){ o, s }, &width);
+			low = lowest((struct distribution_place){ o, s }, &width);
 			high = low + (width - 1);
 			low = low < d->min ? d->min : low; /* what is known of the ends makes it narrower */
 			high = high > d->max ? d->max : high;
@@ -173,7 +156,7 @@ uint64_t distribution_below(const struct distribution *d, uint64_t v)
 		for (unsigned s = 0; d->octave[o] && s < DISTRIBUTION_BUCKETS; s++) {
 			uint64_t width;
 
-			if (lowest((struct bucket){ o, s }, &width) < v) /* no bucket has values on both sides of a power of two */
+			if (lowest((struct distribution_place){ o, s }, &width) < v) /* no bucket has values on both sides of a power of two */
 				n += d->octave[o][s];
 		}
 	return n;

@@ -22,7 +22,40 @@ struct distribution {
 	uint64_t **octave;  /* after that: DISTRIBUTION_OCTAVES arrays of counts, NULL where none fell */
 };
 
-bool distribution_add(struct distribution *d, uint64_t v); /* false: out of memory, and not added */
+/* Where a value is counted. */
+struct distribution_place {
+	unsigned octave, sub;
+};
+
+static inline struct distribution_place distribution_place(uint64_t v)
+{
+	enum { SUB_BITS = 6 }; /* log2 of DISTRIBUTION_BUCKETS */
+	unsigned e;
+
+	if (v < DISTRIBUTION_BUCKETS)
+		return (struct distribution_place){ 0, (unsigned)v };
+	e = 63 - (unsigned)__builtin_clzll(v) - SUB_BITS;
+	return (struct distribution_place){ e + 1, (unsigned)(v >> e) & (DISTRIBUTION_BUCKETS - 1) };
+}
+
+/* For one value more; without buckets it is where it belongs then. false: out of memory. */
+bool distribution_make_room(struct distribution *d, uint64_t v);
+/* false: out of memory, and not added. */
+static inline bool distribution_add(struct distribution *d, uint64_t v)
+{
+	struct distribution_place at = distribution_place(v);
+
+	if (__builtin_expect(!d->octave || !d->octave[at.octave], 0) && !distribution_make_room(d, v))
+		return false;
+	if (d->octave)
+		d->octave[at.octave][at.sub]++;
+	if (d->n == 0 || v < d->min)
+		d->min = v;
+	if (v > d->max)
+		d->max = v;
+	d->n++;
+	return true;
+}
 /* A value is about to be added: the memory where it will stand is asked for. */
 static inline void distribution_coming(const struct distribution *d)
 {

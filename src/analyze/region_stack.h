@@ -31,58 +31,84 @@ struct region_done {
 
 void region_stack_init(struct region_stack *s, size_t n_counters);
 void region_stack_free(struct region_stack *s);
-bool region_stack_grow(struct region_stack *s);
+/* With room for so many more. false: out of memory. */
+bool region_stack_reserve(struct region_stack *s, size_t more);
 
 static inline const struct region_frame *region_stack_top(const struct region_stack *s)
 {
 	return s->depth ? &s->frame[s->depth - 1] : NULL;
 }
 
-/* The following are run for each point: n is n_counters, known to the compiler where it is 1. */
-
 /* For points of these kinds. false: out of memory. */
-static inline __attribute__((always_inline)) bool region_stack_begin_of(struct region_stack *s, const struct timeline_point *p, size_t n)
-{
-	uint64_t *value;
+bool region_stack_begin(struct region_stack *s, const struct timeline_point *p);
+/* Of the innermost; there is one. */
+void region_stack_end(struct region_stack *s, const struct timeline_point *p, struct region_done *out);
 
-	if (s->depth == s->room && !region_stack_grow(s))
-		return false;
-	value = s->value + s->depth * 2 * n;
-	for (size_t c = 0; c < n; c++) {
-		value[c] = p->value[c];
-		value[n + c] = 0;
-	}
-	s->frame[s->depth++] =
-		(struct region_frame){ .label = p->label, .offset = p->offset, .no_begin = p->missing, .repaired = p->repaired };
-	return true;
+/*
+ * Nearly all points are plain: a begin or an end as it was recorded, with all counters. The same for those in a few instructions, for who
+ * goes through many points at once and keeps a `struct region_walk` in registers; meanwhile the stack is not looked at. n is n_counters,
+ * known to the compiler where it is 1.
+ */
+struct region_walk {
+	struct region_frame *bottom, *frame; /* frame: the next one to be begun */
+	uint64_t *value;		     /* of `frame` */
+};
+
+static inline bool region_is_plain(const struct timeline_point *p)
+{
+	return p->kind <= TIMELINE_END && !(p->repaired | p->missing);
 }
 
-/* Of the innermost; there is one. */
-static inline __attribute__((always_inline)) void region_stack_end_of(struct region_stack *s, const struct timeline_point *p, struct region_done *out, size_t n)
+/* Until as many points were begun as there is room for: region_stack_reserve(). */
+static inline __attribute__((always_inline)) struct region_walk region_walk_from(const struct region_stack *s, size_t n)
 {
-	struct region_frame *f = &s->frame[--s->depth], *around = s->depth ? f - 1 : NULL;
-	uint64_t *value = s->value + s->depth * 2 * n, *outer = value - n;
+	return (struct region_walk){ s->frame, s->frame + s->depth, s->value + s->depth * 2 * n };
+}
 
-	f->repaired |= p->repaired;
-	out->frame = f;
-	out->begin = value;
-	out->no_cost = f->no_begin | p->missing;
-	out->backwards = 0;
+static inline __attribute__((always_inline)) void region_walk_to(struct region_stack *s, const struct region_walk *w)
+{
+	s->depth = (size_t)(w->frame - w->bottom);
+}
+
+static inline __attribute__((always_inline)) const struct region_frame *region_walk_top(const struct region_walk *w)
+{
+	return w->frame > w->bottom ? w->frame - 1 : NULL;
+}
+
+static inline __attribute__((always_inline)) void region_walk_begin(struct region_walk *w, const struct timeline_point *p, size_t n)
+{
+	w->frame->offset = p->offset;
+	w->frame->label = p->label;
+	w->frame->no_begin = w->frame->no_children = w->frame->repaired = 0;
 	for (size_t c = 0; c < n; c++) {
-		uint8_t bit = (uint8_t)(1u << c);
-
-		if (!(out->no_cost & bit) && p->value[c] < value[c]) {
-			out->no_cost |= bit;
-			out->backwards |= bit;
-		}
-		out->cost[c] = out->no_cost & bit ? 0 : p->value[c] - value[c];
-		out->self[c] = (int64_t)(out->cost[c] - value[n + c]);
-		if (around && !(out->no_cost & bit))
-			outer[c] += out->cost[c];
+		w->value[c] = p->value[c];
+		w->value[n + c] = 0;
 	}
-	out->no_self = out->no_cost | f->no_children;
-	if (around)
-		around->no_children |= out->no_cost;
+	w->frame++;
+	w->value += 2 * n;
+}
+
+/* Of the innermost; there is one. false: what it cost, or what of that is its own, is not known of each counter, and nothing was changed. */
+static inline __attribute__((always_inline)) bool region_walk_end(struct region_walk *w, const struct timeline_point *p, size_t n, uint64_t *cost, uint64_t *self)
+{
+	const struct region_frame *f = w->frame - 1;
+	uint64_t *value = w->value - 2 * n;
+
+	if (f->no_begin | f->no_children | f->repaired)
+		return false;
+	for (size_t c = 0; c < n; c++) {
+		uint64_t begin = value[c], end = p->value[c];
+
+		if (end < begin)
+			return false;
+		cost[c] = end - begin;
+		self[c] = cost[c] - value[n + c];
+	}
+	w->frame--;
+	w->value = value;
+	for (size_t c = 0; c < n && w->frame > w->bottom; c++)
+		value[(ptrdiff_t)c - (ptrdiff_t)n] += cost[c];
+	return true;
 }
 
 #endif

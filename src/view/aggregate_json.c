@@ -109,7 +109,7 @@ static void range(struct json *j, const char *key, const struct aggregate *a, co
 	json_amount(j, "max", r.max);
 	json_array(j, "runs");
 	for (size_t i = 0; i < a->n_runs; i++) {
-		const struct aggregate_amount *m = &row->amount[i * a->n_counters + c];
+		const struct aggregate_amount *m = &aggregate_tally(a, row, i)->amount[c];
 
 		if (total)
 			json_uint(j, NULL, m->total);
@@ -137,7 +137,7 @@ static void labels(struct json *j, const struct aggregate *a, const struct aggre
 		json_label(j, l);
 		json_array(j, "counts");
 		for (size_t r = 0; r < a->n_runs; r++)
-			json_uint(j, NULL, order[i]->count[r]);
+			json_uint(j, NULL, aggregate_tally(a, order[i], r)->count);
 		json_end(j);
 		if (order[i]->detached) {
 			json_array(j, "detached");
@@ -263,16 +263,16 @@ void aggregate_csv(struct text *out, const struct aggregate *a, const struct agg
 		n++;
 		for (size_t r = 0; a->n_counters == 0 && r < a->n_runs; r++) {
 			csv_label(out, l);
-			text_add(out, ",,%zu,%" PRIu64 ",,,\n", r + 1, order[i]->count[r]);
+			text_add(out, ",,%zu,%" PRIu64 ",,,\n", r + 1, aggregate_tally(a, order[i], r)->count);
 		}
 		for (size_t c = 0; c < a->n_counters; c++)
 			for (size_t r = 0; aggregate_wanted(how, a->counter[c].name) && r < a->n_runs; r++) {
-				const struct aggregate_amount *m = &order[i]->amount[r * a->n_counters + c];
+				const struct aggregate_amount *m = &aggregate_tally(a, order[i], r)->amount[c];
 
 				csv_label(out, l);
 				csv_field(out, a->counter[c].name, ',');
 				csv_field(out, a->counter[c].unit, ',');
-				text_add(out, "%zu,%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n", r + 1, order[i]->count[r], m->self, m->total,
+				text_add(out, "%zu,%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n", r + 1, aggregate_tally(a, order[i], r)->count, m->self, m->total,
 					 m->unknown);
 			}
 	}

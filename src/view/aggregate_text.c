@@ -25,7 +25,7 @@ bool aggregate_range_of(const struct aggregate *a, const struct aggregate_row *r
 	bool known = value;
 
 	for (size_t r = 0; known && r < a->n_runs; r++) {
-		const struct aggregate_amount *m = &row->amount[r * a->n_counters + counter];
+		const struct aggregate_amount *m = &aggregate_tally(a, row, r)->amount[counter];
 
 		known = m->unknown == 0;
 		value[r] = total ? (double)m->total : (double)m->self;
@@ -310,7 +310,7 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	bool differs = false;
 
 	for (size_t r = 1; r < a->n_runs; r++)
-		differs |= row->count[r] != row->count[0];
+		differs |= aggregate_tally(a, row, r)->count != aggregate_tally(a, row, 0)->count;
 	grid_row(g);
 	if (aggregate_range_of(a, row, c, false, &self) && aggregate_range_of(a, row, c, true, &total)) {
 		put_amount(&t, s, k->unit, self.median);
@@ -331,7 +331,7 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	} else {
 		grid_word(g, COL_SELF, INK_BAD, "unavailable");
 	}
-	put_count(&t, s, row->count[0]);
+	put_count(&t, s, aggregate_tally(a, row, 0)->count);
 	grid_put(g, COL_COUNT, INK_PLAIN, &t);
 	put_label(&t, s, &a->labels.entry[row->label], label_width(s));
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
@@ -402,7 +402,7 @@ static void counts(struct text *out, const struct aggregate *a, const struct agg
 	grid_word(&g, 1, INK_FAINT, "label");
 	for (size_t i = 0; i < a->n; i++) {
 		const struct aggregate_row *row = &a->row[i];
-		uint64_t least = row->count[0], most = row->count[0];
+		uint64_t least = aggregate_tally(a, row, 0)->count, most = aggregate_tally(a, row, 0)->count;
 		struct text t = { 0 };
 
 		if (how->match && !strstr(a->labels.entry[row->label].name, how->match))
@@ -413,8 +413,8 @@ static void counts(struct text *out, const struct aggregate *a, const struct agg
 		}
 		n++;
 		for (size_t r = 1; r < a->n_runs; r++) {
-			least = row->count[r] < least ? row->count[r] : least;
-			most = row->count[r] > most ? row->count[r] : most;
+			least = aggregate_tally(a, row, r)->count < least ? aggregate_tally(a, row, r)->count : least;
+			most = aggregate_tally(a, row, r)->count > most ? aggregate_tally(a, row, r)->count : most;
 		}
 		grid_row(&g);
 		put_count(&t, s, least);
