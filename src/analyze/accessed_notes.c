@@ -78,6 +78,7 @@ static int note_ibs(struct accessed *c, const struct perfdata_event *ev, bool op
 {
 	const struct perfdata_attr *a = &ev->attr;
 	bool micro_ops = a->config >> 19 & 1 || (a->type == TYPE_RAW && (a->config & 0xff) == 0xc1), far = a->config >> (op ? 16 : 59) & 1;
+	unsigned slow = op ? a->config1 & 0xfff : 0; /* ldlat, of ibs_op's own type: the kernel sees to L3 misses by itself */
 	int ret = 0;
 
 	if (op && micro_ops)
@@ -85,7 +86,10 @@ static int note_ibs(struct accessed *c, const struct perfdata_event *ev, bool op
 	else if (op)
 		ret = accessed_add_note(c, err, "%s: IBS takes what is dispatched next after %" PRIu64 " cycles: operations behind a stall are taken more "
 				"often than others, so shares are rather of time than of accesses", ev->name, a->period);
-	if (ret == 0 && far)
+	if (ret == 0 && slow)
+		ret = accessed_add_note(c, err, "%s: only loads that missed L3 and took more than %u cycles were kept (ldlat=%u): shares and percentiles are "
+				"of those", ev->name, slow, slow);
+	else if (ret == 0 && far)
 		ret = accessed_add_note(c, err, "%s: only what missed L3 was kept (l3missonly): shares are of that", ev->name);
 	return ret;
 }

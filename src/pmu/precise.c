@@ -19,6 +19,7 @@ enum {
 	SPE_PERIOD = 4096,
 	SPE_MULTIPLE = 256, /* the interval has no lower bits. Source: linux arm_spe_pmu.c, arm_spe_event_sanitise_period() */
 	IBS_MULTIPLE = 16, /* the counter holds sixteenths */
+	IBS_LATENCY_LEAST = 128, IBS_LATENCY_MOST = 2048, /* cycles. Source: Linux, arch/x86/events/amd/ibs.c, perf_ibs_init() */
 };
 
 #define VERSION(major, minor) ((major) * 1000 + (minor))
@@ -152,6 +153,10 @@ static int ibs(struct machine *m, const struct precise_question *q, struct preci
 			tare_hint(err, "-e ibs_op/cnt_ctl=1,l3missonly=1/ samples those alone that miss the L3 cache");
 		return -ENOTSUP;
 	}
+	if (q->min_latency && q->what != PRECISE_MEMORY)
+		return tare_fail(err, ENOTSUP, "IBS keeps loads alone where fast ones are left out: --precise=memory");
+	if (q->min_latency && (q->min_latency < IBS_LATENCY_LEAST || q->min_latency > IBS_LATENCY_MOST))
+		return tare_fail(err, ERANGE, "IBS takes a least latency of %d to %d cycles", IBS_LATENCY_LEAST, IBS_LATENCY_MOST);
 	if (q->min_latency)
 		add(terms, sizeof(terms), "%sldlat=%u", terms[0] ? "," : "", q->min_latency);
 	ADD_EVENT(out, "%s/%s/", name, terms);
@@ -159,6 +164,7 @@ static int ibs(struct machine *m, const struct precise_question *q, struct preci
 	out->multiple = IBS_MULTIPLE;
 	add(out->why, sizeof(out->why), "IBS: %s",
 	    q->what == PRECISE_FETCH ? "fetches, at distances by chance"
+	    : q->min_latency	     ? "loads that missed L3 and took longer than that"
 	    : terms[0]		     ? "micro-operations of every kind; loads, stores and branches are told apart when read"
 				     : "operations of every kind, by cycles: this processor cannot count micro-operations, so slow ones come more often");
 	add(out->refused, sizeof(out->refused),

@@ -111,15 +111,32 @@ static void uncached(const struct ibs *s, bool load, struct tare_access *a)
 	access_served(a, load && field(s, DATA_SOURCE, &valid) == 7 && valid ? TARE_AT_IO : TARE_AT_UNCACHED);
 }
 
-/* Of an address that was translated; pages of 4 KiB are not told apart from no hit. */
+/*
+ * Of an address that was translated. Before Zen 5 pages of 4 KiB are not told apart from no hit. Source: Linux, commit 56c8b3445ca1,
+ * "Incorporate Zen5 DTLB and PageSize information".
+ */
 static void page_size(const struct ibs *s, struct tare_access *a)
 {
+	static const uint64_t sizes[] = { 1 << 12, 1 << 21, 1 << 30, 0 };
 	bool huge = BIT(s, IBS_OP_DATA3, 5) || BIT(s, IBS_OP_DATA3, 19), large = BIT(s, IBS_OP_DATA3, 4) || BIT(s, IBS_OP_DATA3, 6);
 
-	if (!huge && !large)
-		return;
-	a->has |= TARE_ACCESS_PAGE_SIZE;
-	a->page_size = huge ? 1 << 30 : 1 << 21;
+	if (s->caps & IBS_CAP_PAGE_SIZE)
+		a->page_size = sizes[s->reg[IBS_OP_DATA3] >> 4 & 3];
+	else
+		a->page_size = huge ? 1 << 30 : large ? 1 << 21 : 0;
+	if (a->page_size)
+		a->has |= TARE_ACCESS_PAGE_SIZE;
+}
+
+/* What the TLBs did with the address. */
+static void translation(const struct ibs *s, struct tare_access *a)
+{
+	bool l1_miss = BIT(s, IBS_OP_DATA3, 2), l2_miss = BIT(s, IBS_OP_DATA3, 3);
+
+	access_tlb(a, !l1_miss ? TARE_TLB_L1 : !l2_miss ? TARE_TLB_L2 : TARE_TLB_WALK);
+	if (ibs_tells_l2(s) && ibs_tells_refill(s) && l1_miss && l2_miss)
+		access_latency(a, TARE_LATENCY_TRANSLATION, (uint32_t)(s->reg[IBS_OP_DATA3] >> 48));
+	page_size(s, a);
 }
 
 static void data(const struct ibs *s, struct tare_access *a)
@@ -142,14 +159,10 @@ static void data(const struct ibs *s, struct tare_access *a)
 		a->physical = s->reg[IBS_DC_PHYSICAL];
 	}
 	if (ibs_register_shown(s, IBS_DC_LINEAR)) {
-		bool l1_miss = BIT(s, IBS_OP_DATA3, 2), l2_miss = BIT(s, IBS_OP_DATA3, 3);
-
 		a->has |= TARE_ACCESS_ADDRESS;
 		a->address = s->reg[IBS_DC_LINEAR];
-		access_tlb(a, !l1_miss ? TARE_TLB_L1 : !l2_miss ? TARE_TLB_L2 : TARE_TLB_WALK);
-		if (newer && l1_miss && l2_miss)
-			access_latency(a, TARE_LATENCY_TRANSLATION, (uint32_t)(s->reg[IBS_OP_DATA3] >> 48));
-		page_size(s, a);
+		if (ibs_tells_tlb(s))
+			translation(s, a);
 	}
 	if (BIT(s, IBS_OP_DATA3, 14)) {
 		uncached(s, load, a);
@@ -203,6 +216,8 @@ static void fetch(const struct ibs *s, struct tare_access *a)
 		a->has |= TARE_ACCESS_PHYSICAL;
 		a->physical = s->reg[IBS_FETCH_PHYSICAL];
 	}
+	if (!ibs_tells_fetch(s))
+		return;
 	if (page_known)
 		a->page_size = s->rules.pages_16k ? erratum_1347[page] : plain_pages[page];
 	if (page_known && a->page_size)

@@ -344,6 +344,44 @@ TEST(ibs_operations)
 	}
 }
 
+/* Zen 5: pages of three sizes, and of the TLB nothing without a physical address. */
+TEST(ibs_operations_by_page_size)
+{
+	enum { LIN = 1 << 17, PHY = 1 << 18, LOAD = 1, L1 = 1 << 2, L2 = 1 << 3 };
+	static const struct {
+		int line;
+		bool page_field;
+		uint64_t data3;
+		const char *says;
+		uint64_t page_size; /* 0: absent */
+	} rows[] = {
+		{ __LINE__, true, LIN | LOAD, "load L1 own tag-to-retire=0 complete-to-retire=0", 0 },
+		{ __LINE__, true, LIN | LOAD | L1 | L2 | 1 << 4 | 5ull << 48, "load L1 own tag-to-retire=0 complete-to-retire=0", 0 },
+		{ __LINE__, true, LIN | PHY | LOAD, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 1 << 12 },
+		{ __LINE__, true, LIN | PHY | LOAD | L1 | 1 << 6 | 1 << 19, "load L1 own tlb:L2 tag-to-retire=0 complete-to-retire=0", 1 << 12 },
+		{ __LINE__, true, LIN | PHY | LOAD | 1 << 4, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 1 << 21 },
+		{ __LINE__, true, LIN | PHY | LOAD | 2 << 4, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 1 << 30 },
+		{ __LINE__, true, LIN | PHY | LOAD | 3 << 4, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 0 },
+		{ __LINE__, true, LIN | PHY | LOAD | L1 | L2 | 5ull << 48,
+		  "load L1 own tlb:walk translation=5 tag-to-retire=0 complete-to-retire=0", 1 << 12 },
+		{ __LINE__, false, LIN | LOAD, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 0 },
+		{ __LINE__, false, LIN | LOAD | L1 | 1 << 6, "load L1 own tlb:L2 tag-to-retire=0 complete-to-retire=0", 1 << 21 },
+		{ __LINE__, false, LIN | LOAD | L1 | 1 << 19, "load L1 own tlb:L2 tag-to-retire=0 complete-to-retire=0", 1 << 30 },
+		{ __LINE__, false, LIN | LOAD | L1 | L2 | 5ull << 48, "load L1 own tlb:walk tag-to-retire=0 complete-to-retire=0", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ibs s = { .kind = IBS_OP, .has = 0xff, .rules.zen4 = true, .caps = rows[i].page_field ? IBS_CAP_PAGE_SIZE : 0 };
+		struct tare_access a = { .ip = 1 };
+
+		s.reg[IBS_OP_CTL] = 3 << 17;
+		s.reg[IBS_OP_DATA3] = rows[i].data3;
+		CHECK(access_from_ibs(&s, &a), "row at line %d", rows[i].line);
+		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_PAGE_SIZE ? a.page_size : 0, rows[i].page_size, "row at line %d", rows[i].line);
+	}
+}
+
 TEST(ibs_that_says_little)
 {
 	struct ibs s = { .kind = IBS_OP, .has = 0xff };
@@ -409,6 +447,36 @@ TEST(ibs_fetches)
 		CHECK(access_from_ibs(&s, &a));
 		CHECK_EQ(a.physical, 0x2000);
 		CHECK_EQ(a.page_size, 1 << 21);
+	}
+}
+
+/* Later ones tell what a fetch did with a physical address only. */
+TEST(ibs_fetches_without_a_physical_address)
+{
+	static const struct {
+		int line;
+		const char *cpuid, *says, *says_physical;
+	} rows[] = {
+		{ __LINE__, "AuthenticAMD,26,79,0", "fetch L1 own tlb:L2 translation=33 fetch=7", "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,80,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,95,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,96,0", "fetch L1 own tlb:L2 translation=33 fetch=7", "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,175,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,207,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ibs s = { .kind = IBS_FETCH, .has = 0xf, .rules = ibs_rules_of(rows[i].cpuid, true) };
+		struct tare_access a = { 0 };
+
+		s.reg[IBS_FETCH_CTL] = 3ull << 48 | 1ull << 50 | 1ull << 55 | 7ull << 32;
+		s.reg[IBS_FETCH_EXTENDED] = 33;
+		CHECK(access_from_ibs(&s, &a), "row at line %d", rows[i].line);
+		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+		s.reg[IBS_FETCH_CTL] |= 1ull << 52;
+		a = (struct tare_access){ 0 };
+		CHECK(access_from_ibs(&s, &a), "row at line %d", rows[i].line);
+		CHECK_STR(words(&a), rows[i].says_physical, "row at line %d", rows[i].line);
 	}
 }
 

@@ -7,9 +7,14 @@
 
 /* ---- when a field means something ---- */
 
+bool ibs_tells_fetch(const struct ibs *s)
+{
+	return !s->rules.by_physical || BIT(s, IBS_FETCH_CTL, 52);
+}
+
 static bool icache_known(const struct ibs *s)
 {
-	return !s->rules.no_miss;
+	return !s->rules.no_miss && ibs_tells_fetch(s);
 }
 
 static bool physical_fetch(const struct ibs *s)
@@ -19,12 +24,44 @@ static bool physical_fetch(const struct ibs *s)
 
 static bool fetch_complete(const struct ibs *s)
 {
-	return BIT(s, IBS_FETCH_CTL, 50);
+	return BIT(s, IBS_FETCH_CTL, 50) && ibs_tells_fetch(s);
 }
 
 static bool zen4(const struct ibs *s)
 {
 	return s->rules.zen4;
+}
+
+static bool zen4_fetch(const struct ibs *s)
+{
+	return s->rules.zen4 && ibs_tells_fetch(s);
+}
+
+static bool load_latency(const struct ibs *s)
+{
+	return s->caps & IBS_CAP_LOAD_LATENCY;
+}
+
+static bool tlb_hits(const struct ibs *s)
+{
+	return !(s->caps & IBS_CAP_PAGE_SIZE);
+}
+
+static bool page_size(const struct ibs *s)
+{
+	return s->caps & IBS_CAP_PAGE_SIZE && BIT(s, IBS_OP_DATA3, 18);
+}
+
+/* Source: Linux, arch/x86/events/amd/ibs.c, perf_ibs_get_tlb_lvl() (commit 0b347a4218da, "Update DTLB/PageSize decode logic"). */
+bool ibs_tells_tlb(const struct ibs *s)
+{
+	return !(s->caps & IBS_CAP_PAGE_SIZE) || BIT(s, IBS_OP_DATA3, 18);
+}
+
+/* Source: Linux, tools/perf/util/amd-sample-raw.c, pr_ibs_op_data3(): from Zen 4 on. */
+bool ibs_tells_refill(const struct ibs *s)
+{
+	return !(s->rules.zen4 || s->caps & IBS_CAP_PAGE_SIZE) || BIT(s, IBS_OP_DATA3, 18);
 }
 
 static bool branch(const struct ibs *s)
@@ -104,6 +141,14 @@ static const char *page_words(const struct ibs *s, uint64_t v)
 	return s->rules.pages_16k ? erratum_1347[v] : plain[v];
 }
 
+static const char *data_page_words(const struct ibs *s, uint64_t v)
+{
+	static const char *const sizes[] = { "4K", "2M", "1G", "??" };
+
+	(void)s;
+	return sizes[v];
+}
+
 static const char *count_words(const struct ibs *s, uint64_t v)
 {
 	(void)s;
@@ -144,21 +189,21 @@ const char *const ibs_op_registers[IBS_REGISTERS] = { "ibs_op_ctl", "IbsOpRip", 
 const struct ibs_field ibs_fetch_fields[] = {
 	{ "MaxCnt", IBS_FETCH_CTL, 0, 16, NULL, times_16, NULL },
 	{ "Cnt", IBS_FETCH_CTL, 16, 16, NULL, times_16, NULL },
-	{ "Lat", IBS_FETCH_CTL, 32, 16, NULL, NULL, NULL },
+	{ "Lat", IBS_FETCH_CTL, 32, 16, ibs_tells_fetch, NULL, NULL },
 	{ "En", IBS_FETCH_CTL, 48, 1, NULL, NULL, NULL },
 	{ "Val", IBS_FETCH_CTL, 49, 1, NULL, NULL, NULL },
 	{ "Comp", IBS_FETCH_CTL, 50, 1, NULL, NULL, NULL },
 	{ "IcMiss", IBS_FETCH_CTL, 51, 1, icache_known, NULL, NULL },
 	{ "PhyAddrValid", IBS_FETCH_CTL, 52, 1, NULL, NULL, NULL },
 	{ "L1TlbPgSz", IBS_FETCH_CTL, 53, 2, physical_fetch, NULL, page_words },
-	{ "L1TlbMiss", IBS_FETCH_CTL, 55, 1, NULL, NULL, NULL },
-	{ "L2TlbMiss", IBS_FETCH_CTL, 56, 1, NULL, NULL, NULL },
+	{ "L1TlbMiss", IBS_FETCH_CTL, 55, 1, ibs_tells_fetch, NULL, NULL },
+	{ "L2TlbMiss", IBS_FETCH_CTL, 56, 1, ibs_tells_fetch, NULL, NULL },
 	{ "RandEn", IBS_FETCH_CTL, 57, 1, NULL, NULL, NULL },
 	{ "L2Miss", IBS_FETCH_CTL, 58, 1, fetch_complete, NULL, NULL },
 	{ "L3MissOnly", IBS_FETCH_CTL, 59, 1, zen4, NULL, NULL },
-	{ "FetchOcMiss", IBS_FETCH_CTL, 60, 1, zen4, NULL, NULL },
-	{ "FetchL3Miss", IBS_FETCH_CTL, 61, 1, zen4, NULL, NULL },
-	{ "IbsItlbRefillLat", IBS_FETCH_EXTENDED, 0, 16, NULL, NULL, NULL },
+	{ "FetchOcMiss", IBS_FETCH_CTL, 60, 1, zen4_fetch, NULL, NULL },
+	{ "FetchL3Miss", IBS_FETCH_CTL, 61, 1, zen4_fetch, NULL, NULL },
+	{ "IbsItlbRefillLat", IBS_FETCH_EXTENDED, 0, 16, ibs_tells_fetch, NULL, NULL },
 	{ NULL },
 };
 
@@ -169,6 +214,8 @@ const struct ibs_field ibs_op_fields[] = {
 	{ "Val", IBS_OP_CTL, 18, 1, NULL, NULL, NULL },
 	{ "CntCtl", IBS_OP_CTL, 19, 1, NULL, NULL, count_words },
 	{ "CurCnt", IBS_OP_CTL, 32, 27, NULL, NULL, NULL },
+	{ "LdLatThrsh", IBS_OP_CTL, 59, 4, load_latency, NULL, NULL },
+	{ "LdLatEn", IBS_OP_CTL, 63, 1, load_latency, NULL, NULL },
 	{ "CompToRetCtr", IBS_OP_DATA, 0, 16, NULL, NULL, NULL },
 	{ "TagToRetCtr", IBS_OP_DATA, 16, 16, NULL, NULL, NULL },
 	{ "OpReturn", IBS_OP_DATA, 34, 1, branch, NULL, NULL },
@@ -183,11 +230,12 @@ const struct ibs_field ibs_op_fields[] = {
 	{ "DataSrc", IBS_OP_DATA2, 0, 3, sourced, data_source, source_words },
 	{ "LdOp", IBS_OP_DATA3, 0, 1, NULL, NULL, NULL },
 	{ "StOp", IBS_OP_DATA3, 1, 1, NULL, NULL, NULL },
-	{ "DcL1TlbMiss", IBS_OP_DATA3, 2, 1, NULL, NULL, NULL },
-	{ "DcL2TlbMiss", IBS_OP_DATA3, 3, 1, NULL, NULL, NULL },
-	{ "DcL1TlbHit2M", IBS_OP_DATA3, 4, 1, NULL, NULL, NULL },
-	{ "DcL1TlbHit1G", IBS_OP_DATA3, 5, 1, NULL, NULL, NULL },
-	{ "DcL2TlbHit2M", IBS_OP_DATA3, 6, 1, NULL, NULL, NULL },
+	{ "DcL1TlbMiss", IBS_OP_DATA3, 2, 1, ibs_tells_tlb, NULL, NULL },
+	{ "DcL2TlbMiss", IBS_OP_DATA3, 3, 1, ibs_tells_tlb, NULL, NULL },
+	{ "DcPageSize", IBS_OP_DATA3, 4, 2, page_size, NULL, data_page_words },
+	{ "DcL1TlbHit2M", IBS_OP_DATA3, 4, 1, tlb_hits, NULL, NULL },
+	{ "DcL1TlbHit1G", IBS_OP_DATA3, 5, 1, tlb_hits, NULL, NULL },
+	{ "DcL2TlbHit2M", IBS_OP_DATA3, 6, 1, tlb_hits, NULL, NULL },
 	{ "DcMiss", IBS_OP_DATA3, 7, 1, NULL, NULL, NULL },
 	{ "DcMisAcc", IBS_OP_DATA3, 8, 1, NULL, NULL, NULL },
 	{ "DcWcMemAcc", IBS_OP_DATA3, 13, 1, NULL, NULL, NULL },
@@ -196,20 +244,20 @@ const struct ibs_field ibs_op_fields[] = {
 	{ "DcMissNoMabAlloc", IBS_OP_DATA3, 16, 1, NULL, NULL, NULL },
 	{ "DcLinAddrValid", IBS_OP_DATA3, 17, 1, NULL, NULL, NULL },
 	{ "DcPhyAddrValid", IBS_OP_DATA3, 18, 1, NULL, NULL, NULL },
-	{ "DcL2TlbHit1G", IBS_OP_DATA3, 19, 1, NULL, NULL, NULL },
+	{ "DcL2TlbHit1G", IBS_OP_DATA3, 19, 1, tlb_hits, NULL, NULL },
 	{ "L2Miss", IBS_OP_DATA3, 20, 1, data2_known, NULL, NULL },
 	{ "SwPf", IBS_OP_DATA3, 21, 1, NULL, NULL, NULL },
 	{ "OpMemWidth", IBS_OP_DATA3, 22, 4, has_width, width_bytes, NULL },
 	{ "OpDcMissOpenMemReqs", IBS_OP_DATA3, 26, 6, data2_known, NULL, NULL },
 	{ "DcMissLat", IBS_OP_DATA3, 32, 16, NULL, NULL, NULL },
-	{ "TlbRefillLat", IBS_OP_DATA3, 48, 16, NULL, NULL, NULL },
+	{ "TlbRefillLat", IBS_OP_DATA3, 48, 16, ibs_tells_refill, NULL, NULL },
 	{ NULL },
 };
 
 /*
  * Source: AMD's revision guides; of family 19h's `no_state` Linux, arch/x86/events/amd/ibs.c, perf_ibs_cache_hit_st_valid(). Before Zen: AMD
  * Research IBS Toolkit, include/ibs-msr-index.h, "KV+, BT+" and "Not valid in BT, JG", and its decoder, "Only CZ, ST, and ZN have" the L2 miss of fetches; it is silent about family 14h, which is older than
- * what it calls new, and is taken to have neither.
+ * what it calls new, and is taken to have neither. `by_physical`: Linux, tools/perf/util/amd-sample-raw.c, fetch_ctl_depends_on_phy_addr_valid().
  */
 static const struct {
 	unsigned family, first, last; /* models */
@@ -223,6 +271,9 @@ static const struct {
 	{ 0x16, 0x00, 0xff, { .no_fetch_l2 = true, .no_state = true, .no_node = true } },
 	{ 0x19, 0x00, 0x0f, { .no_state = true, .no_miss = true, .no_data2 = true, .pages_16k = true } },
 	{ 0x19, 0x20, 0x5f, { .no_state = true } },
+	{ 0x1a, 0x50, 0x5f, { .by_physical = true } },
+	{ 0x1a, 0x80, 0xaf, { .by_physical = true } },
+	{ 0x1a, 0xc0, 0xcf, { .by_physical = true } },
 };
 
 struct ibs_rules ibs_rules_of(const char *cpuid, bool zen4)

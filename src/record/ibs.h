@@ -42,6 +42,8 @@ enum {
 	IBS_CAP_FETCH_EXTENDED = 1 << 9,
 	IBS_CAP_DATA4 = 1 << 10,
 	IBS_CAP_ZEN4 = 1 << 11,
+	IBS_CAP_LOAD_LATENCY = 1 << 12,
+	IBS_CAP_PAGE_SIZE = 1 << 19, /* DATA3 tells the page size in a field of its own, and nothing of the TLB without a physical address */
 };
 
 /* Which CPU recorded: extensions and errata of its registers. */
@@ -54,6 +56,7 @@ struct ibs_rules {
 	bool no_fetch_l2; /* it has no L2 miss of fetches: the bit reads 0 */
 	bool no_miss;  /* erratum 1238: the instruction cache miss bit means nothing */
 	bool no_data2; /* erratum 1293: with some loads DATA2, L2 miss and open requests mean nothing */
+	bool by_physical; /* what a fetch did means nothing without a physical address */
 	bool pages_16k; /* erratum 1347: another table of page sizes */
 };
 
@@ -101,6 +104,15 @@ bool ibs_tells_state(const struct ibs *s);
 
 /* DATA3 has the fields that came after family 15h's first models: L2 miss, prefetch, width, TLB latency. Where the model is not known, by capabilities. */
 bool ibs_tells_l2(const struct ibs *s);
+
+/* DATA3 says what the first and second TLB did. With a linear address only. */
+bool ibs_tells_tlb(const struct ibs *s);
+
+/* DATA3's latency of filling the TLB means something. */
+bool ibs_tells_refill(const struct ibs *s);
+
+/* A fetch says what it did: TLBs, caches, latencies. */
+bool ibs_tells_fetch(const struct ibs *s);
 
 /* A fetch says whether it missed L2. */
 bool ibs_tells_fetch_l2(const struct ibs *s);

@@ -392,8 +392,9 @@ def spe_with_gaps_and_cores_that_are_not_known():
 
 @test
 def ibs_has_its_own_latency_and_says_how_it_chose():
-    for config, says in ((0, "rather of time than of accesses"), (1 << 19, "one of every 1000 micro-ops"), (1 << 19 | 1 << 16, "missed L3")):
-        r = Recording(pmu=(10, "ibs_op"), config=config, config1=0, cpuid="AuthenticAMD,23,49,0", kind=IDENTIFIER | IP | TID | TIME | 0x400)
+    for config, slow, says in ((0, 0, "rather of time than of accesses"), (1 << 19, 0, "one of every 1000 micro-ops"), (1 << 19 | 1 << 16, 0, "missed L3"),
+                               (1 << 19, 150, "only loads that missed L3 and took more than 150 cycles were kept (ldlat=150)")):
+        r = Recording(pmu=(10, "ibs_op"), config=config, config1=slow, cpuid="AuthenticAMD,23,49,0", kind=IDENTIFIER | IP | TID | TIME | 0x400)
         for i in range(40):
             miss = i % 4 == 0  # loads that miss L1 and L2, served by DRAM; the others hit, and have no latency
             raw = struct.pack("<I", 0x3ff) + struct.pack("<8Q", 3 << 17, 0x401000, 11 << 16 | 3, 3, 1 | 3 << 17 | 4 << 22 |
