@@ -51,7 +51,9 @@ enum tare_exact_class {
  * since it began, the load that reads them being the last one counted; -1 where no engine keeps a running
  * count (it must be asked for: the program then runs about half as fast as under the engine without).
  *
- * A forked child and a program after exec begin at 0. An instruction counts when it retires; `rep` is 1,
+ * A forked child and a program after exec begin at 0. A child in its parent's memory without a thread's memory of its own
+ * (vfork(); clone() with CLONE_VM and without CLONE_SETTLS) has counts of 2^50 and more beyond its parent's and other such
+ * children's: the difference of two processes' counts shows that it is none. An instruction counts when it retires; `rep` is 1,
  * a system call is 1, nothing of the kernel counts. In a signal handler the count holds what the thread
  * had retired when the signal came. One load, inline, from any thread, in any handler; natively one load
  * too. The compiler moves no other access to memory across it.

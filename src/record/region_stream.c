@@ -202,6 +202,13 @@ static inline const struct size *size_of(uint64_t gap)
 	return &sizes[63 - __builtin_clzll(gap | 1)];
 }
 
+/* The exact engine's counts of a process and of a child in its memory lie so far apart (tare/exact.h): a step from one's to the
+ * other's is written as one back, which is no number for who reads. */
+static uint64_t no_step(enum counter_from from, uint64_t gap)
+{
+	return from == FROM_EXACT && gap >> 49 ? (uint64_t)1 << 63 : gap;
+}
+
 static void put_wide(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, const uint64_t *gap)
 {
 	uint8_t *at = s->at;
@@ -241,12 +248,12 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 		}
 	}
 	if (c->n) {
-		gap[0] = (value[0] - here->last) & s->counters.mask[0];
+		gap[0] = no_step(c->from[0], (value[0] - here->last) & s->counters.mask[0]);
 		here->last = value[0];
 	}
 	wide = gap[0] >> 50 | (op != OP_BEGIN) | label >> 14;
 	for (unsigned i = 1; i < c->n; i++) {
-		gap[i] = (value[i] - s->last[i]) & s->counters.mask[i];
+		gap[i] = no_step(c->from[i], (value[i] - s->last[i]) & s->counters.mask[i]);
 		s->last[i] = value[i];
 		wide |= gap[i] >> 62;
 	}
@@ -287,7 +294,7 @@ static inline bool short_point(struct region_stream *s, tare_label label, uint64
 	else
 		value = clock ? clock : tare_pmc_clock();
 	gap = (value - here->last) & s->counters.mask[0];
-	if (__builtin_expect(gap >> 50 != 0, 0))
+	if (__builtin_expect(gap >> 49 != 0, 0))
 		return false;
 	here->last = value;
 	size = size_of(gap);

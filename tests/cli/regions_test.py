@@ -383,6 +383,20 @@ def exact_counts():
 
 
 @test
+def a_child_in_its_parents_memory_is_not_in_its_parents_counts():
+    """vfork(): the engine's count is another one there. What goes from one's to the other's has no number, the rest has its own."""
+    if os.uname().machine != "x86_64":
+        return
+    for n in (2, 20):
+        sh(TARE, "regions", "--engine", "exact", "-e", "instructions:u", "-o", "vfork.tare", "--", PROGRAM, "vfork", str(n))
+        rows = {r["label"]: r["counters"]["instructions:u"] | {"count": r["count"]}
+                for r in json.loads(sh(TARE, "summarize", "--format", "json", "vfork.tare").stdout)["labels"]}
+        true(rows["work"]["count"] == rows["work"]["unknown"] == 2 and rows["work"]["total"] is None, str(rows["work"]))
+        equal((rows["other"]["count"], rows["other"]["unknown"]), (2 * n, 2), "the first of each child")
+        true(0 < rows["other"]["total"] < 200 * 2 * n, str(rows["other"]))
+
+
+@test
 def what_was_there_stays_until_there_is_something_better():
     sh(TARE, "regions", "-q", "-o", "keep.tare", "--", PROGRAM, "known", "10", "1")
     before = Path(inside("keep.tare")).read_bytes()

@@ -7,6 +7,7 @@
  *	regions once N THREADS		a loop of N turns within "work", once on each thread
  *	regions unbalanced | detached | exit STATUS | kill SIGNAL | fork N
  *	regions exit-inside | fork-inside	it, or its child, is gone within "work"; beside the child a timing of "other" is not finished
+ *	regions vfork N		twice: a vfork() child does "other" N times within "work"
  *	regions until-killed FILE THREADS	for ever; FILE holds a u64 per thread, how many points it has behind it
  *	regions check FILE		counts what is in a recording
  *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
@@ -284,6 +285,18 @@ int main(int argc, char **argv)
 			return 0;
 		}
 		wait(NULL);
+	} else if (!strcmp(what, "vfork")) {
+		for (int i = 0; i < 2; i++) {
+			TARE_REGION_SCOPE(&work);
+			if (vfork() == 0) {
+				for (long k = 0; k < count; k++) {
+					tare_region_begin(&other);
+					tare_region_end(&other);
+				}
+				_exit(0);
+			}
+			wait(NULL);
+		}
 	} else if (!strcmp(what, "exit-inside")) {
 		tare_region_begin(&work);
 		_exit(0);

@@ -239,6 +239,17 @@ static struct process *process_new(const struct process *parent, uint64_t descen
 	return p;
 }
 
+/*
+ * A child in its parent's memory without a thread's memory of its own, as by vfork(), has what its parent keeps of counts. A
+ * difference of one's count and the other's is none: it goes on in a range of its own, so far off that nobody counts that far.
+ */
+static void count_apart(struct thread *n, const struct thread *parent)
+{
+	enum { LOW = 50, RANGES = 1 << 13 };
+
+	n->count = (parent->count & ((1ll << LOW) - 1)) + (((int64_t)n->born % (RANGES - 1) + 1) << LOW);
+}
+
 struct clone_wish {
 	uint64_t flags;
 	uint64_t stack; /* 0: the parent's */
@@ -309,6 +320,8 @@ void fork_like(struct thread *t, long nr)
 		n->alt_size = t->alt_size;
 		n->alt_flags = t->alt_flags;
 	}
+	if ((w.flags & (CLONE_VM | CLONE_SETTLS)) == CLONE_VM)
+		count_apart(n, t);
 	t->child = n;
 	t->child_serial = p->serial;
 	t->resume_mask = mask;
