@@ -8,7 +8,7 @@
  */
 #include <fcntl.h>
 #include <link.h>
-#include <sched.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/pages.h"
 #include "record/region_cost.h"
+#include "record/region_process.h"
 #include "record/region_stream.h"
 
 enum { WIDE = (int)0x80000000, LINE_BITS = 24 };
@@ -24,24 +25,14 @@ enum { WIDE = (int)0x80000000, LINE_BITS = 24 };
 __thread struct tare_region_here tare_region_thread __attribute__((tls_model("initial-exec"))) = { 0, &region_no_room, 0 };
 static __thread struct region_stream *mine __attribute__((tls_model("initial-exec")));
 
-/*
- * What a child process finds empty. fork() tells in_child(); clone(2) and the other raw system calls tell nobody, and such a child
- * sees here at its first point what it is.
- */
-struct self {
-	struct region_recording *current; /* the recording, or NULL */
-	enum { CHILD, CHILD_BECOMING, PROCESS } is;
-};
-
-static struct self *own_page = &(struct self){ NULL, PROCESS };
-static struct region_recording *recording; /* self()->current, which the child needs to go on */
+static struct region_recording *recording; /* region_self()->current, which a child needs to go on */
 static unsigned generation; /* odd: recording */
 static bool looked;	    /* at the environment */
 static bool looking;	    /* or is at it */
 static bool from_environment; /* it began the recording that there is */
 static struct tare_error look_error;
 static pthread_key_t at_thread_end;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool is_set_up;
 
 /* What handlers lost while there was no recording to say it in: they interrupted the thread before it had one. */
 enum { EARLY_REGIONS = 16 };
@@ -54,28 +45,22 @@ static struct {
  * Regions that were begun; one of a library that was closed since is recognised by being nowhere.
  *
  * What the lock guards is whole at every moment, as far as a child needs it that is made while another thread has the lock
- * (become_process()): what is pointed to is stored before what points to it. Only while labels are `changing` it is not.
+ * (region_child_begins()): what is pointed to is stored before what points to it. Only while labels are `changing` it is not.
  */
 static struct tare_region **known;
 static size_t n_known, known_room;
 static bool changing; /* the labels of known regions, to those of another recording */
 static bool torn;     /* this process was made meanwhile */
 
-/* Set up once, while other threads may look. */
-static struct self *self(void)
-{
-	return __atomic_load_n(&own_page, __ATOMIC_ACQUIRE);
-}
-
 static struct region_recording *current(void)
 {
-	return __atomic_load_n(&self()->current, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&region_self()->current, __ATOMIC_ACQUIRE);
 }
 
 static void set_current(struct region_recording *r)
 {
 	__atomic_store_n(&recording, r, __ATOMIC_RELEASE);
-	__atomic_store_n(&self()->current, r, __ATOMIC_RELEASE);
+	__atomic_store_n(&region_self()->current, r, __ATOMIC_RELEASE);
 }
 
 /* What `at` is while a point is written here and not by the inline functions: beyond every block. */
@@ -154,14 +139,12 @@ static bool hold(unsigned points, struct tare_region *r, tare_label label)
 	return false;
 }
 
-static void look_who_is_here(void);
-
 /* The same; and a child process that nobody was told of becomes one of its own. */
 static bool enter(unsigned points, struct tare_region *r, tare_label label)
 {
 	if (!hold(points, r, label))
 		return false;
-	look_who_is_here();
+	region_process_look();
 	return true;
 }
 
@@ -173,7 +156,7 @@ static void leave(void)
 /* False: this thread has it, and a handler interrupted it; its point is lost. */
 static bool lock(struct tare_region *r, tare_label label)
 {
-	if (pthread_mutex_lock(&region_lock) == 0)
+	if (region_lock())
 		return true;
 	lose(1, r, label);
 	return false;
@@ -408,10 +391,10 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 	mine = &s;
 	leave(); /* these points are to be written */
 	if (kept_current != r)
-		__atomic_store_n(&self()->current, r, __ATOMIC_RELEASE);
+		__atomic_store_n(&region_self()->current, r, __ATOMIC_RELEASE);
 	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
 	if (kept_current != r)
-		__atomic_store_n(&self()->current, kept_current, __ATOMIC_RELEASE);
+		__atomic_store_n(&region_self()->current, kept_current, __ATOMIC_RELEASE);
 	known = !s.counters.missing;
 	thread_counters_close(&s.counters);
 	mine = kept_mine;
@@ -438,7 +421,7 @@ static void close_mine(bool reuse)
 
 	mine = NULL;
 	tare_region_thread.end = &region_no_room;
-	if (s->births == region_births)
+	if (s->process == region_process())
 		region_stream_close(s, reuse);
 	else
 		region_stream_forget(s);
@@ -454,14 +437,20 @@ static void thread_ends(void *stream)
 	leave();
 }
 
+/* A handler that interrupts fork() may fork, too. */
+static __thread unsigned forking __attribute__((tls_model("initial-exec")));
+static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
+
 static void before_fork(void)
 {
-	pthread_mutex_lock(&region_lock);
+	if (forking++ == 0)
+		locked_for_fork = region_lock();
 }
 
 static void after_fork(void)
 {
-	pthread_mutex_unlock(&region_lock);
+	if (--forking == 0 && locked_for_fork)
+		region_unlock();
 }
 
 static void forget_streams(struct region_stream *s)
@@ -477,9 +466,7 @@ static void forget_streams(struct region_stream *s)
 /* What this process has of its parent's recording goes on as its own, from its next point. */
 static void go_on(struct region_recording *r)
 {
-	region_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 	memset(&early, 0, sizeof(early)); /* the parent tells it */
-	region_births++;
 	if (r) {
 		forget_streams(r->streams);
 		forget_streams(r->spare);
@@ -500,6 +487,7 @@ static void go_on(struct region_recording *r)
 		region_labels_forked(&r->labels);
 	}
 	set_current(r);
+	region_process_number();
 }
 
 static void in_child(void)
@@ -513,7 +501,7 @@ static void in_child(void)
 		mine = NULL; /* one of a recording that was stopped is left as it is */
 	}
 	go_on(recording);
-	__atomic_store_n(&self()->is, PROCESS, __ATOMIC_RELEASE);
+	after_fork();
 }
 
 /*
@@ -533,8 +521,8 @@ static struct region_recording *without_threads(const struct region_recording *r
 	return own;
 }
 
-/* A child of clone(2). Threads that are not here cannot finish what they were at; one of them may have the lock. */
-static void become_process(void)
+/* Of clone(2). Threads that are not here cannot finish what they were at. */
+void region_child_begins(void)
 {
 	struct region_recording *r = recording, *own = r && !changing ? without_threads(r) : NULL;
 
@@ -556,28 +544,12 @@ static void become_process(void)
 	go_on(own);
 }
 
-static void look_who_is_here(void)
-{
-	unsigned is = CHILD;
-
-	if (__builtin_expect(__atomic_load_n(&self()->is, __ATOMIC_ACQUIRE) == PROCESS, 1))
-		return;
-	if (__atomic_compare_exchange_n(&self()->is, &is, CHILD_BECOMING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-		become_process();
-		__atomic_store_n(&self()->is, PROCESS, __ATOMIC_RELEASE);
-	}
-	while (__atomic_load_n(&self()->is, __ATOMIC_ACQUIRE) != PROCESS)
-		sched_yield();
-}
-
+/* With the lock. */
 static void set_up(void)
 {
-	struct self *page = pages_new_wiped(sizeof(*page));
-
-	if (page) {
-		*page = *self();
-		__atomic_store_n(&own_page, page, __ATOMIC_RELEASE);
-	}
+	if (is_set_up)
+		return;
+	is_set_up = true;
 	pthread_key_create(&at_thread_end, thread_ends);
 	pthread_atfork(before_fork, after_fork, in_child);
 }
@@ -591,7 +563,10 @@ __attribute__((constructor)) static void set_up_early(void)
 
 	if (!path)
 		return;
-	pthread_once(&once, set_up);
+	if (region_lock()) {
+		set_up();
+		region_unlock();
+	}
 	if (path[0] != '/' && !getcwd(began_in, sizeof(began_in)))
 		began_in[0] = '\0';
 }
@@ -633,7 +608,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 		events = "wall-time";
 	if (torn)
 		return tare_fail(err, EAGAIN, "%.200s: another thread was starting or stopping a recording when clone() made this process, which cannot record", path);
-	pthread_once(&once, set_up);
+	set_up();
 	r = pages_new(sizeof(*r));
 	if (!r)
 		return tare_fail_nomem(err);
@@ -669,11 +644,12 @@ static int look(void)
 
 	if (looked)
 		return 0;
-	looked = true;
 	path = secure_getenv("TARE_REGIONS");
 	events = secure_getenv("TARE_REGIONS_EVENTS");
-	if (!path || !*path)
+	if (!path || !*path) {
+		__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
 		return 0;
+	}
 	if (path[0] != '/' && began_in[0]) {
 		int n = snprintf(whole, sizeof(whole), "%s/%s", began_in, path);
 
@@ -685,6 +661,7 @@ static int look(void)
 	if (ret == 0)
 		ret = start(path, events && *events ? events : NULL, JOIN, &look_error);
 	from_environment = ret == 0;
+	__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&looking, false, __ATOMIC_RELEASE);
 	/* The program did not ask, so there is nobody else to tell. */
 	if (ret < 0)
@@ -714,7 +691,7 @@ static tare_label enrol(struct tare_region *r)
 	label = r->label == TARE_LABEL_UNKNOWN && !number_region(r) ? 0 : r->label;
 	if (recording)
 		tell_early(recording);
-	pthread_mutex_unlock(&region_lock);
+	region_unlock();
 	region_stream_resume(&pause);
 	return label;
 }
@@ -725,7 +702,7 @@ static struct region_stream *my_stream(tare_label label)
 	struct region_recording *r = current();
 	struct region_stream *s = mine;
 
-	if (__builtin_expect(s && (s->of == r || (s->scratch && s->births == region_births)), 1))
+	if (__builtin_expect(s && (s->of == r || (s->scratch && s->process == region_process())), 1))
 		return s;
 	if (s) {
 		pthread_setspecific(at_thread_end, NULL);
@@ -744,7 +721,7 @@ static struct region_stream *my_stream(tare_label label)
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
 	else if (r)
 		__atomic_add_fetch(&r->file.head->lost, 1, __ATOMIC_RELAXED); /* the point that asks */
-	pthread_mutex_unlock(&region_lock);
+	region_unlock();
 	if (ret < 0)
 		return NULL;
 	s = region_stream_open(r, &tare_region_thread);
@@ -758,7 +735,7 @@ static struct region_stream *my_stream(tare_label label)
 /* The first point of a region, or of a thread, or after a recording began: where it goes, or NULL. */
 static __attribute__((noinline, cold)) struct region_stream *first_point(struct tare_region *r, tare_label *label)
 {
-	look_who_is_here();
+	region_process_look();
 	if ((*label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN) {
 		tare_label known_as = r ? enrol(r) : 0;
 
@@ -818,6 +795,10 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 			return 0;
 	if (!enter(1, NULL, 0))
 		return 0;
+	if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE) && !current()) {
+		leave(); /* off */
+		return 0;
+	}
 	region_stream_pause(paused_stream(), &pause);
 	if (!lock(NULL, 0)) {
 		leave();
@@ -825,7 +806,7 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 	}
 	look();
 	label = label_of(name, file ? file : "", (uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
-	pthread_mutex_unlock(&region_lock);
+	region_unlock();
 	region_stream_resume(&pause);
 	leave();
 	return label;
@@ -852,8 +833,11 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 		return -EINVAL;
 	if (!enter(0, NULL, 0))
 		return -EDEADLK;
+	if (!region_lock()) {
+		leave();
+		return -EDEADLK;
+	}
 	region_stream_pause(paused_stream(), &pause);
-	pthread_mutex_lock(&region_lock);
 	r = recording;
 	if (r && !((r->measured | r->being_measured) & bit)) {
 		r->being_measured |= bit;
@@ -862,15 +846,15 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 		ret = r ? 0 : -ESRCH;
 		r = NULL;
 	}
-	pthread_mutex_unlock(&region_lock);
+	region_unlock();
 	if (r) {
 		ret = measure(r, path, empty, NULL, with);
-		pthread_mutex_lock(&region_lock);
+		region_lock();
 		if (ret == 0 && r->process) {
 			memcpy(r->process->own[path], r->own[path], sizeof(r->own[path]));
 			__atomic_or_fetch(&r->process->measured, bit, __ATOMIC_RELEASE);
 		}
-		pthread_mutex_unlock(&region_lock);
+		region_unlock();
 		region_recording_put(r);
 	}
 	region_stream_resume(&pause);
@@ -942,27 +926,31 @@ int tare_regions_start(const char *path, const char *events, struct tare_error *
 
 	if (!enter(0, NULL, 0))
 		return tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted the recording of a point", path);
-	pthread_mutex_lock(&region_lock);
-	look();
-	ret = start(path, events, ANEW, err);
-	pthread_mutex_unlock(&region_lock);
+	if (region_lock()) {
+		look();
+		ret = start(path, events, ANEW, err);
+		region_unlock();
+	} else {
+		ret = tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted fork()", path);
+	}
 	leave();
 	return ret;
 }
 
 int tare_regions_from_environment(struct tare_error *err)
 {
-	int ret;
+	int ret = 0;
 
 	if (!enter(0, NULL, 0))
 		return 0;
-	pthread_mutex_lock(&region_lock);
-	ret = look();
-	if (ret < 0 && err)
-		*err = look_error;
-	else if (recording)
-		ret = 1;
-	pthread_mutex_unlock(&region_lock);
+	if (region_lock()) {
+		ret = look();
+		if (ret < 0 && err)
+			*err = look_error;
+		else if (recording)
+			ret = 1;
+		region_unlock();
+	}
 	leave();
 	return ret;
 }
@@ -988,16 +976,14 @@ static int stop(bool for_good, struct tare_error *err)
 	bool interrupted = is_held(at);
 	int ret = 0;
 
-	if (!interrupted || __atomic_load_n(&self()->is, __ATOMIC_RELAXED) == CHILD) /* not in the midst of becoming one */
-		look_who_is_here();
-	if (pthread_mutex_lock(&region_lock)) {
+	if (!region_lock()) {
 		put_back(at);
 		return tare_fail(err, EDEADLK, "the recording cannot be stopped from a signal handler that interrupted its beginning");
 	}
 	r = recording;
 	from_environment = false;
 	if (!r) {
-		pthread_mutex_unlock(&region_lock);
+		region_unlock();
 		put_back(at);
 		return 0;
 	}
@@ -1012,7 +998,7 @@ static int stop(bool for_good, struct tare_error *err)
 		region_clock_pair(&r->process->end_ticks, &r->process->end_clock_ns);
 		__atomic_store_n(&r->process->ended, 1, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&region_lock);
+	region_unlock();
 	if (!interrupted) {
 		my_stream(0); /* closes this thread's */
 		leave();
@@ -1035,5 +1021,6 @@ int tare_regions_stop(struct tare_error *err)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-	stop(true, NULL);
+	if (__atomic_load_n(&recording, __ATOMIC_ACQUIRE))
+		stop(true, NULL);
 }

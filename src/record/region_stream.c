@@ -6,12 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/pages.h"
+#include "record/region_process.h"
 
 enum { SLACK = 2 * POINT_MAX + 16 };
 
-pthread_mutex_t region_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 struct region_recording region_nobody;
-unsigned region_births;
 uint8_t *const region_no_room = NULL;
 
 static uint8_t *data_of(struct block_head *b)
@@ -356,10 +355,9 @@ void region_stream_resume(struct region_pause *p)
 struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here)
 {
 	struct region_stream *s;
-	bool fresh = false;
+	bool fresh = false, locked = region_lock();
 	int kept = errno, code;
 
-	pthread_mutex_lock(&region_lock);
 	s = r->spare;
 	if (s)
 		r->spare = s->next;
@@ -377,7 +375,7 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 		}
 		code = errno;
 		s->of = r;
-		s->births = region_births;
+		s->process = region_process();
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
 		s->here = here;
 		s->thread = r->threads++;
@@ -396,7 +394,8 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 				r->process->lost_threads++;
 		}
 	}
-	pthread_mutex_unlock(&region_lock);
+	if (locked)
+		region_unlock();
 	if (s && s->block) {
 		thread_counters_open(&s->counters, &r->counters, NULL);
 		attach(s);
@@ -439,14 +438,15 @@ void region_stream_bury(struct region_stream *s)
 static void detach(struct region_stream *s, bool spare)
 {
 	struct region_recording *r = s->of;
+	bool locked = region_lock(); /* false: this thread has it, before or after a fork, where it touches no list */
 
-	pthread_mutex_lock(&region_lock);
 	unlink_stream(s);
 	if (spare) {
 		s->next = r->spare;
 		r->spare = s;
 	}
-	pthread_mutex_unlock(&region_lock);
+	if (locked)
+		region_unlock();
 	if (!spare)
 		region_stream_forget(s);
 }
@@ -487,7 +487,7 @@ void region_stream_private(struct region_stream *s, struct region_recording *r, 
 {
 	memset(s, 0, sizeof(*s));
 	s->of = r;
-	s->births = region_births;
+	s->process = region_process();
 	s->here = here;
 	s->block = memory;
 	s->bytes = BLOCK_BYTES;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A recording of regions that this process writes, and the stream of points of each of its threads. Points are
- * written by their own thread, without a lock; everything else here is done under `lock`.
+ * written by their own thread, without a lock; everything else here is done under region_lock().
  */
 #ifndef RECORD_REGION_STREAM_H
 #define RECORD_REGION_STREAM_H
 
-#include <pthread.h>
 #include "record/region_counters.h"
 #include "record/region_file.h"
 #include "record/region_labels.h"
@@ -46,7 +45,7 @@ struct region_stream {
 	uint32_t bytes;		       /* of it: BLOCK_BYTES, or SMALL_BYTES until it was full once */
 	uint8_t *limit;		       /* from here on, it must be written first */
 	bool single;		       /* one counter, which can be read */
-	unsigned births;	       /* region_births when it was opened */
+	unsigned process;	       /* region_process() when it was opened */
 	bool scratch;		       /* `block` is no file's */
 	uint8_t *private_end;	       /* of one that is in no list */
 	struct thread_counters counters;
@@ -57,8 +56,6 @@ struct region_stream {
 	uint64_t first;	 /* points before this block */
 	uint64_t beyond; /* bytes of its points, less three for each: what tells how many they are */
 };
-
-extern pthread_mutex_t region_lock;
 
 /* Let go; frees with the last reference. */
 void region_recording_put(struct region_recording *r);
@@ -73,8 +70,7 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 void region_stream_close(struct region_stream *s, bool reuse);
 
 /* How many processes deep this one is in its ancestors: streams of another number are of a parent. */
-extern unsigned region_births;
-
+extern 
 /* In a child of fork: counters and what is in the block are the parent's. */
 void region_stream_forget(struct region_stream *s);
 /* The same, of one whose thread may be in the midst of a point, or comes by later: what is still written goes nowhere. It is of

@@ -509,6 +509,32 @@ TEST(children_of_clone_while_a_thread_names_a_region)
 	unlink(path);
 }
 
+/* Its first act is fork(), which waits for the lock. */
+TEST(children_of_clone_that_fork_while_a_thread_names_a_region)
+{
+	pthread_t thread;
+	pid_t child;
+	int status = 1;
+
+	prepare_slow();
+	start("none");
+	many(1);
+	CHECK(stopped_at_name(&thread, begin_slow));
+	child = raw_fork();
+	if (!child) {
+		child = fork();
+		if (!child)
+			exit(0);
+		waitpid(child, &status, 0);
+		_exit(status != 0);
+	}
+	waitpid(child, &status, 0);
+	CHECK_EQ(status, 0);
+	let_it_go(thread);
+	stop();
+	unlink(path);
+}
+
 /* There labels are of two recordings: the child cannot tell which, and what it and its children lose is told as not known. */
 TEST(children_of_clone_while_a_thread_names_all_regions_anew)
 {
@@ -547,11 +573,11 @@ TEST(children_of_clone_while_a_thread_names_all_regions_anew)
 	unlink(path);
 }
 
-static volatile int stirring = 1;
+static int stirring = 1;
 
 static void *stir(void *unused)
 {
-	while (stirring) {
+	while (__atomic_load_n(&stirring, __ATOMIC_RELAXED)) {
 		tare_regions_start(path, "none", NULL);
 		tare_regions_stop(NULL);
 	}
@@ -581,9 +607,43 @@ TEST(children_of_clone_while_a_thread_starts_and_stops)
 		CHECK_EQ(waitpid(child, &status, 0), child);
 		CHECK_EQ(status, 0);
 	}
-	stirring = 0;
+	__atomic_store_n(&stirring, 0, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	unlink(path);
+}
+
+static void *name_anew(void *unused)
+{
+	static struct tare_region regions[1000];
+
+	while (__atomic_load_n(&stirring, __ATOMIC_RELAXED))
+		for (int i = 0; i < 1000; i++) {
+			regions[i] = (struct tare_region){ TARE_LABEL_UNKNOWN, 1, "anew", __FILE__ };
+			tare_region_begin(&regions[i]);
+		}
+	return unused;
+}
+
+/* A program that is not recorded runs as without: its children wait for no thread that they do not have. */
+TEST(children_while_a_thread_names_regions_and_nothing_is_recorded)
+{
+	pthread_t thread;
+
+	need_wiping();
+	pthread_create(&thread, NULL, name_anew, NULL);
+	for (int i = 0; i < (TAP_THREAD_SANITIZER ? 2 : 200); i++) { /* its exit() sleeps for a second */
+		pid_t child = i % 2 && !TAP_THREAD_SANITIZER ? raw_fork() : fork();
+		int status;
+
+		if (!child) {
+			many(1);
+			exit(tare_label_new("a child's", NULL, 0) != 0);
+		}
+		CHECK_EQ(waitpid(child, &status, 0), child);
+		CHECK_EQ(status, 0);
+	}
+	__atomic_store_n(&stirring, 0, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
 }
 
 TEST(started_where_the_environment_has_asked_for_it)
