@@ -91,7 +91,7 @@ static struct alloc_block *new_block(void)
 	n = __atomic_fetch_add(&head->blocks, 1, __ATOMIC_ACQ_REL);
 	at = ALLOC_PAGE + n * ALLOC_BLOCK;
 	/* Real space: a page that finds none when it is written to is a SIGBUS. */
-	if (allowed(at + ALLOC_BLOCK) && syscall(SYS_fallocate, fd, 0, (off_t)at, (off_t)ALLOC_BLOCK) == 0)
+	if (n < head->most && allowed(at + ALLOC_BLOCK) && syscall(SYS_fallocate, fd, 0, (off_t)at, (off_t)ALLOC_BLOCK) == 0)
 		map = syscall(SYS_mmap, NULL, ALLOC_BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
 	else { /* unless someone has taken the next one meanwhile */
 		full = true;

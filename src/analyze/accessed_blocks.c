@@ -415,7 +415,8 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 		ret = accessed_add_note(c, err, "%s: only the first %d blocks taken and given back are looked at; later ones are told as heap or memory", file,
 					FACTS_MOST);
 	if (ret == 0 && alloc_loss(f)->lost)
-		ret = accessed_add_note(c, err, "%s: %llu times that a block was taken, given back or mapped were not written down: the file could not grow", file, (unsigned long long)alloc_loss(f)->lost);
+		ret = accessed_add_note(c, err, "%s: %llu times that a block was taken, given back or mapped were not written down: %s", file,
+				(unsigned long long)alloc_loss(f)->lost, alloc_loss(f)->full ? "the file was full" : "the file could not grow");
 	if (ret == 0 && (alloc_loss(f)->damaged || alloc_loss(f)->missing))
 		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);
 	alloc_close(f);

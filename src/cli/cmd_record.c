@@ -365,7 +365,7 @@ static bool large_enough(void *with)
 {
 	struct job *j = with;
 	struct text out = { 0 };
-	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer), now_ns() - j->begin_ns, &out);
+	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer), record_alloc_size(&j->alloc), now_ns() - j->begin_ns, &out);
 
 	if (out.len && !j->o.quiet)
 		fprintf(stderr, "tare record: %s", out.s);
@@ -595,7 +595,7 @@ static int run(const struct command *self, int argc, char **argv)
 		j.machine = machine_open(NULL, &err);
 		ret = j.machine ? 0 : -err.code;
 		if (ret == 0 && j.o.alloc)
-			ret = record_alloc_begin(&j.alloc, j.o.output, &err);
+			ret = record_alloc_begin(&j.alloc, j.o.output, j.o.size_most, &err);
 		if (ret == 0)
 			ret = sample(&j);
 	}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
 #include "cli/record_alloc.h"
@@ -74,12 +75,12 @@ static int make_environment(struct record_alloc *a, const char *recorder, struct
 	return 0;
 }
 
-static int make_file(struct record_alloc *a, struct tare_error *err)
+static int make_file(struct record_alloc *a, uint64_t most, struct tare_error *err)
 {
 	int fd = file_part_open(a->place, 0600, a->path), ret;
 
 	if (fd >= 0) {
-		ret = alloc_begin(fd);
+		ret = alloc_begin(fd, most);
 		close(fd);
 		if (ret == 0)
 			return 0;
@@ -90,7 +91,7 @@ static int make_file(struct record_alloc *a, struct tare_error *err)
 	return tare_fail(err, -fd, "cannot create %.200s: %s", a->place, strerror(-fd));
 }
 
-int record_alloc_begin(struct record_alloc *a, const char *recording, struct tare_error *err)
+int record_alloc_begin(struct record_alloc *a, const char *recording, uint64_t most, struct tare_error *err)
 {
 	char recorder[PATH_MAX];
 	int ret = find_recorder(recorder, sizeof(recorder), err);
@@ -98,24 +99,42 @@ int record_alloc_begin(struct record_alloc *a, const char *recording, struct tar
 	if (ret == 0)
 		ret = absolute(a->place, sizeof(a->place), recording, err);
 	if (ret == 0)
-		ret = make_file(a, err);
+		ret = make_file(a, most, err);
 	if (ret < 0)
 		return ret;
 	return make_environment(a, recorder, err);
+}
+
+uint64_t record_alloc_size(const struct record_alloc *a)
+{
+	struct stat st;
+
+	return a->path[0] && stat(a->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static void put_lost(struct text *out, const struct alloc_loss *loss)
+{
+	const double mib = 1 << 20;
+
+	text_add(out, "  %" PRIu64 " more times that one was taken, given back or mapped were lost: ", loss->lost);
+	if (loss->full)
+		text_add(out, "the file is full (%.1f MiB)\n", (double)loss->full / mib);
+	else
+		text_add(out, "the file could not grow\n");
 }
 
 static void put_counts(struct text *out, const struct record_alloc *a, const struct alloc_file *f)
 {
 	const struct alloc_loss *loss = alloc_loss(f);
 
-	if (!alloc_count_of(f, ALLOC_PROGRAM)) {
+	if (!alloc_count_of(f, ALLOC_PROGRAM) && !loss->lost) {
 		text_add(out, "  no allocation was recorded: nothing that ran loads preloaded libraries (it is static, or gains rights)\n");
 		return;
 	}
 	text_add(out, "  %s: %" PRIu64 " blocks taken, %" PRIu64 " given back; %" PRIu64 " mapped\n", a->path,
 		 alloc_count_of(f, ALLOC_TAKEN), alloc_count_of(f, ALLOC_FREED), alloc_count_of(f, ALLOC_MAPPED));
 	if (loss->lost)
-		text_add(out, "  %" PRIu64 " more times that one was taken, given back or mapped were lost: the file could not grow\n", loss->lost);
+		put_lost(out, loss);
 	if (loss->damaged)
 		text_add(out, "  %" PRIu64 " bytes of it are damaged\n", loss->damaged);
 }

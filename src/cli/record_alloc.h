@@ -14,8 +14,10 @@ struct record_alloc {
 	struct text own[2];
 };
 
-/* The file, made; and an environment that names it and the recorder. */
-int record_alloc_begin(struct record_alloc *a, const char *recording, struct tare_error *err);
+/* The file, made for `most` bytes (0: as many as are any use); and an environment that names it and the recorder. */
+int record_alloc_begin(struct record_alloc *a, const char *recording, uint64_t most, struct tare_error *err);
+/* Its bytes by now. */
+uint64_t record_alloc_size(const struct record_alloc *a);
 /* The recording has its name, so that the file is to have its own. */
 int record_alloc_place(struct record_alloc *a, struct tare_error *err);
 /* What is in it, a line or two. */

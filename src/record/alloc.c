@@ -157,6 +157,7 @@ static int index_all(struct alloc_file *f, const char *path, struct tare_error *
 	here = f->size > ALLOC_PAGE ? (f->size - ALLOC_PAGE + ALLOC_BLOCK - 1) / ALLOC_BLOCK : 0;
 	n = h.blocks < here ? h.blocks : here;
 	f->loss.lost = h.lost;
+	f->loss.full = h.blocks >= h.most ? ALLOC_PAGE + (uint64_t)h.most * ALLOC_BLOCK : 0;
 	f->loss.missing = h.blocks - n;
 	for (uint64_t i = 0; ret == 0 && i < n; i++)
 		ret = index_block(f, ALLOC_PAGE + i * ALLOC_BLOCK, err);
@@ -261,14 +262,14 @@ bool alloc_path(char *out, size_t room, const char *recording)
 	return file_beside(file_place(recording, place) > 0 ? place : recording, ".alloc", name) && (size_t)snprintf(out, room, "%s", name) < room;
 }
 
-int alloc_begin(int fd)
+int alloc_begin(int fd, uint64_t most)
 {
-	static const struct alloc_head head = { .magic = ALLOC_MAGIC,
-						.version = ALLOC_VERSION,
-						.block = ALLOC_BLOCK,
-						.clock = CLOCK_MONOTONIC };
+	struct alloc_head head = { .magic = ALLOC_MAGIC, .version = ALLOC_VERSION, .block = ALLOC_BLOCK, .clock = CLOCK_MONOTONIC };
 	char page[ALLOC_PAGE] = { 0 };
 
+	if (!most || most > ALLOC_MOST)
+		most = ALLOC_MOST;
+	head.most = most > ALLOC_PAGE ? (uint32_t)((most - ALLOC_PAGE) / ALLOC_BLOCK) : 0;
 	memcpy(page, &head, sizeof(head));
 	return file_write_all(fd, page, sizeof(page));
 }

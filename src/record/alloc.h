@@ -12,7 +12,7 @@
  *	16      8     blocks given out; the file is that long, unless the disk was full
  *	24      8     records that found no room
  *	32      4     the clock of all times, as clock_gettime(2) numbers it: 1, CLOCK_MONOTONIC
- *	36      4     0
+ *	36      4     blocks that it may have
  *
  *	a block: its process, then records; several threads may have written into one, one after the other
  *	0       4     "BLOK"
@@ -49,6 +49,9 @@
 
 enum { ALLOC_VERSION = 2, ALLOC_PAGE = 4096, ALLOC_BLOCK = 64 << 10, ALLOC_FRAMES = 8, ALLOC_WORDS = 16 };
 
+/* Bytes of a file without another limit: more than is looked at (analyze/accessed_blocks.c). */
+enum { ALLOC_MOST = 1 << 30 };
+
 enum alloc_kind {
 	ALLOC_TAKEN = 1, /* malloc and its kin */
 	ALLOC_FREED,
@@ -62,7 +65,7 @@ struct alloc_head {
 	char magic[8];
 	uint32_t version, block;
 	uint64_t blocks, lost;
-	uint32_t clock, zero;
+	uint32_t clock, most;
 };
 
 struct alloc_block {
@@ -85,8 +88,8 @@ struct alloc_frame {
 
 enum { ALLOC_ADDRESS = 6, ALLOC_FRAMES_AT = sizeof(struct alloc_record) + 8 };
 
-/* An empty file for the recorder. 0 or a negative errno. */
-int alloc_begin(int fd);
+/* An empty file for the recorder, which may have that many bytes; 0: ALLOC_MOST, which is the most. 0 or a negative errno. */
+int alloc_begin(int fd, uint64_t most);
 
 /* ---- reading ---- */
 
@@ -103,6 +106,7 @@ struct alloc_event {
 
 struct alloc_loss {
 	uint64_t lost;	  /* records that the recorder found no room for */
+	uint64_t full;	  /* because the file had that many bytes, and may not have more; 0: it could not grow */
 	uint64_t damaged; /* bytes in blocks that are no records */
 	uint64_t missing; /* blocks that the head tells of and the file does not hold */
 };

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "record/alloc.h"
 #include "tap.h"
@@ -13,7 +14,7 @@ static char path[] = "/tmp/alloc-test-XXXXXX";
 
 static void begin(void)
 {
-	const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = 2, .block = ALLOC_BLOCK, .blocks = 2, .lost = 9, .clock = 1 };
+	const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = 2, .block = ALLOC_BLOCK, .blocks = 2, .lost = 9, .clock = 1, .most = 3 };
 
 	memset(file, 0, sizeof(file));
 	memcpy(file, &head, sizeof(head));
@@ -108,6 +109,7 @@ TEST(alloc_in_order_of_time)
 	}
 	CHECK_EQ(alloc_next(f, &e), 0);
 	CHECK_EQ(alloc_loss(f)->lost, 9);
+	CHECK_EQ(alloc_loss(f)->full, 0, "one more block was allowed");
 	CHECK_EQ(alloc_loss(f)->damaged, 0);
 	CHECK_EQ(alloc_loss(f)->missing, 0);
 	alloc_close(f);
@@ -220,6 +222,37 @@ TEST(alloc_refused)
 	}
 }
 
+TEST(alloc_limit)
+{
+	static const struct {
+		int line;
+		uint64_t most;
+		uint32_t blocks;
+	} rows[] = {
+		{ __LINE__, 0, 16383 }, { __LINE__, 5ull << 30, 16383 }, { __LINE__, ALLOC_PAGE + 2 * ALLOC_BLOCK, 2 },
+		{ __LINE__, ALLOC_PAGE + 2 * ALLOC_BLOCK - 1, 1 }, { __LINE__, 100, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+		struct alloc_file *f = NULL;
+		struct alloc_head h;
+		int fd = memfd_create("alloc", 0);
+		char name[64];
+
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+		CHECK_EQ(alloc_begin(fd, rows[i].most), 0);
+		CHECK_EQ(pread(fd, &h, sizeof(h), 0), sizeof(h));
+		CHECK_EQ(h.most, rows[i].blocks, "row at line %d", rows[i].line);
+		h.blocks = h.most;
+		CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
+		CHECK_EQ(alloc_open(&f, name, &err), 0, "%s", err.what);
+		CHECK_EQ(alloc_loss(f)->full, ALLOC_PAGE + (uint64_t)ALLOC_BLOCK * h.most, "row at line %d", rows[i].line);
+		alloc_close(f);
+		close(fd);
+	}
+}
+
 TEST(alloc_made_anew)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -230,13 +263,13 @@ TEST(alloc_made_anew)
 	CHECK_EQ(read_back(0, &f, &err), -EINVAL); /* for its name */
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	CHECK_EQ(alloc_begin(fd), 0);
+	CHECK_EQ(alloc_begin(fd, 0), 0);
 	close(fd);
 	CHECK_EQ(alloc_open(&f, path, &err), 0, "%s", err.what);
 	CHECK_EQ(alloc_count(f), 0);
 	alloc_close(f);
 	unlink(path);
-	CHECK_EQ(alloc_begin(-1), -EBADF);
+	CHECK_EQ(alloc_begin(-1, 0), -EBADF);
 	CHECK_EQ(alloc_open(&f, "/", &err), -EINVAL);
 	CHECK(!alloc_path(small, sizeof(small), "ab"), "no room for the end");
 	CHECK(alloc_path(small, sizeof(small), "a") && !strcmp(small, "a.alloc"), "%s", small);

@@ -16,7 +16,7 @@ struct record_size {
 	bool told;
 };
 
-/* Whether `bytes`, written in `ns`, are enough. What a user is to hear of them now is added to `out`: once, where there is no limit. */
-bool record_size_enough(struct record_size *s, uint64_t bytes, uint64_t ns, struct text *out);
+/* Whether `bytes`, and `blocks` in the file of blocks beside it, written in `ns`, are enough. What a user is to hear of them now is added to `out`: once, where there is no limit. */
+bool record_size_enough(struct record_size *s, uint64_t bytes, uint64_t blocks, uint64_t ns, struct text *out);
 
 #endif

@@ -289,6 +289,18 @@ def a_file_that_may_not_grow():
 
 
 @test
+def max_size_counts_blocks():
+    """The command is ended by them alone; and of a file that is full before that is seen nothing is written beyond."""
+    endless = build("endless", "#include <stdlib.h>\nstatic void *volatile p;\nint main(void) { for (;;) { p = malloc(9); free(p); } }", cc=CC)
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "--max-size", "300K", "-o", FILE, "--", endless)
+    true("ended at --max-size: what came later is missing" in r.stderr, r.stderr)
+    true("were lost: the file is full (0.3 MiB)" in r.stderr, r.stderr)
+    true(os.path.getsize(FILE + ".alloc") <= 300 << 10, os.path.getsize(FILE + ".alloc"))
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "--max-size", "60K", "-o", FILE, "--", program())  # not one block, and not ended
+    true(r.returncode == 0 and "0 blocks taken, 0 given back; 0 mapped\n" in r.stderr and "were lost: the file is full (0.0 MiB)" in r.stderr, r.stderr)
+
+
+@test
 def what_cannot_be():
     for words, why in ((["--alloc", "-p", "1"], "a command that tare starts"), (["--alloc", "-o", "-", "--", "true"], "-o FILE, and not -"),
                        (["--alloc", "-o", "/proc/none/x", "--", "true"], "/proc/none/x.alloc")):
