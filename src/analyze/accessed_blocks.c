@@ -395,7 +395,8 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 		return 0;
 	if (!by_monotonic_clock(c))
 		return accessed_add_note(c, err, "%s is left out: the recording's clock is another one than CLOCK_MONOTONIC", file);
-	if (of_this(c, file, &own, &why) < 0 || (own && alloc_open(&f, file, &why) < 0))
+	c->blocks_damaged = of_this(c, file, &own, &why) < 0 || (own && alloc_open(&f, file, &why) < 0);
+	if (c->blocks_damaged)
 		return accessed_add_note(c, err, "blocks are not told: %s", why.what);
 	if (!own)
 		return accessed_add_note(c, err, "%s is left out: it is another recording's, of processes that are not in this one", file);
@@ -417,7 +418,8 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	if (ret == 0 && alloc_loss(f)->lost)
 		ret = accessed_add_note(c, err, "%s: %llu times that a block was taken, given back or mapped were not written down: %s", file,
 				(unsigned long long)alloc_loss(f)->lost, alloc_loss(f)->full ? "the file was full" : "the file could not grow");
-	if (ret == 0 && (alloc_loss(f)->damaged || alloc_loss(f)->missing))
+	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
+	if (ret == 0 && c->blocks_damaged)
 		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);
 	alloc_close(f);
 	unwinder_free(r.unwinder);

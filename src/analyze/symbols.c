@@ -150,6 +150,18 @@ static void tidy(struct symbols *s)
 	s->n = n;
 }
 
+/* Linkers write a symbol's version behind its name: f@@GLIBC_2.34, f@GLIBC_2.2.5. NULL: out of memory. */
+static const char *without_version(struct symbols *s, const char *name)
+{
+	const char *at = strchr(name + 1, '@');
+	char *plain = at ? strndup(name, (size_t)(at - name)) : NULL;
+
+	if (!at || (plain && own(s, plain)))
+		return at ? plain : name;
+	free(plain);
+	return NULL;
+}
+
 static int read_symbols(struct symbols *s, struct tare_error *err)
 {
 	int n = libdw.dwfl_module_getsymtab(s->module);
@@ -173,6 +185,9 @@ static int read_symbols(struct symbols *s, struct tare_error *err)
 		    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
 		    !to_offset(s, address - s->bias, &offset))
 			continue;
+		name = without_version(s, name);
+		if (!name)
+			return tare_fail_nomem(err);
 		s->entry[s->n++] = (struct entry){ .start = offset,
 						   .end = sym.st_size ? offset + sym.st_size : 0,
 						   .name = name,
@@ -205,6 +220,11 @@ int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct 
 		    (GELF_ST_TYPE(sym.st_info) != STT_OBJECT && GELF_ST_TYPE(sym.st_info) != STT_COMMON))
 			continue;
 		address -= s->bias;
+		name = without_version(s, name);
+		if (!name) {
+			free(found);
+			return tare_fail_nomem(err);
+		}
 		found[k++] = (struct entry){ .start = address, .end = address + sym.st_size, .name = name, .rank = rank_of(&sym, name) };
 	}
 	if (found && k)

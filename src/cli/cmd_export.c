@@ -20,7 +20,7 @@ enum {
 
 struct export_command {
 	const struct exporter *how;
-	const char *output, *format;
+	const char *output, *format, *input;
 	bool accesses;
 	struct export_options options;
 };
@@ -58,6 +58,12 @@ static int set_output(void *options, const char *arg, struct tare_error *err)
 	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
 }
 
+static int set_input(void *options, const char *arg, struct tare_error *err)
+{
+	((struct export_command *)options)->input = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
 static int set_counter(void *options, const char *arg, struct tare_error *err)
 {
 	((struct export_command *)options)->options.counter = arg;
@@ -73,6 +79,7 @@ static int set_by_thread(void *options, const char *arg, struct tare_error *err)
 
 static const struct option_row export_opts[] = {
 	{ 'f', "format", "FORMAT", "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", set_format },
+	{ 'i', "input", "FILE", "the recording; - is standard input, for regions", set_input },
 	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", set_output },
 	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", set_counter },
 	{ 0, "accesses", "[FORMAT]", "the precise samples of a perf.data as a table, each as one access: csv or parquet", set_accesses },
@@ -198,22 +205,24 @@ static int export_run(const struct command *self, int argc, char **argv)
 
 	if (rest < 0)
 		return status;
-	if (o.accesses && !o.format && argc - rest == 2 && access_format_known(argv[rest])) /* --accesses csv FILE */
+	if (o.accesses && !o.format && argc - rest == (o.input ? 1 : 2) && access_format_known(argv[rest])) /* --accesses csv FILE */
 		o.format = argv[rest++];
-	if (argc - rest != 1) {
-		if (argc == rest)
+	if (!o.input && rest < argc)
+		o.input = argv[rest++];
+	if (!o.input || rest < argc) {
+		if (!o.input)
 			ret = tare_fail(&err, EINVAL, "no recording is named");
 		else
-			ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[rest + 1]);
+			ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[rest]);
 		tare_hint(&err, "tare export takes one file");
 	} else if (o.accesses) {
 		ret = o.options.by_thread || o.options.counter
 			      ? tare_fail(&err, EINVAL, "--counter and --by-thread are not for --accesses, which has every thread and column")
-			      : export_accesses(self, argv[rest], o.format, o.output, &err);
+			      : export_accesses(self, o.input, o.format, o.output, &err);
 	} else {
 		ret = choose(&o, &err);
 		if (ret == 0)
-			ret = run_export(self, &o, argv[rest], &err);
+			ret = run_export(self, &o, o.input, &err);
 	}
 	if (ret == -EPIPE)
 		return 128 + SIGPIPE;

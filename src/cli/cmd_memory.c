@@ -186,7 +186,7 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 
 		if (o->common.format == SAMPLE_CSV)
 			input_tell_broke_off("memory", path, c.loss.broke_off);
-		*partial = c.damage[0];
+		*partial = c.damage[0] || c.blocks_damaged;
 		ret = o->html ? write_page(o, &shown, err) : write_text(o, &shown, err);
 	}
 	memory_free(&m);

@@ -122,7 +122,7 @@ static int show(const struct sharing_cli *o, const char *path, bool *partial, st
 
 		if (o->common.format == SAMPLE_CSV)
 			input_tell_broke_off("sharing", path, c.loss.broke_off);
-		*partial = c.damage[0];
+		*partial = c.damage[0] || c.blocks_damaged;
 		ret = o->html ? write_page(o->html, &shown, err) : write_text(o, &shown, err);
 	}
 	sharing_named_free(&n);

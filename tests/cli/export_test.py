@@ -754,6 +754,7 @@ def the_ending_chooses():
         tare("-o", path, made())
         true(path.read_bytes().startswith(first), ending)
         path.unlink()
+    equal(tare("-f", "csv", "-i", made()).stdout, tare("-f", "csv", made()).stdout, "-i FILE")
     r = tare("-o", HERE / "x.json", made(), status=125)
     true(b"no format is chosen by the ending of" in r.stderr and b"perfetto" in r.stderr, r.stderr)
 
@@ -761,7 +762,7 @@ def the_ending_chooses():
 @test
 def mistakes_have_a_line():
     for words, what in ((("-f", "chrom", made()), b"there is no format 'chrom'"), (("-f", "csv"), b"no recording is named"),
-                        (("-f", "csv", made(), made()), b"one file too many"),
+                        (("-f", "csv", made(), made()), b"one file too many"), (("-f", "csv", "-i", made(), made()), b"one file too many"),
                         (("-f", "csv", HERE / "none"), b"No such file"),
                         (("-f", "csv", "--counter", "cycles", made()), b"has no counter 'cycles'"),
                         (("-f", "csv", "--by-thread", made()), b"has no stacks to keep apart"),

@@ -488,14 +488,21 @@ def blocks_are_told_by_where_they_were_taken():
         true(abs(got.pop("block taken in " + name) - stores) < 5000, f"{name}: {got}")
     equal(got, {})
     true(not any(".alloc.part" in k for k in rows(room("blocks.data"), "symbol")), "what is accessed of the recorder's own file")
-    others = bytearray(room("blocks.data.alloc").read_bytes())
+    whole = room("blocks.data.alloc").read_bytes()
+    others = bytearray(whole)
     for at in range(4096, len(others), 65536):
         struct.pack_into("=I", others, at + 4, 1)  # a process that is not in the recording
     room("blocks.data.alloc").write_bytes(others)
     d = document("memory", "--by", "symbol", room("blocks.data"))
     true(any("it is another recording's" in n for n in d["notes"]) and not any("block taken" in r["label"] for r in d["rows"]), d["notes"])
+    for command in ("memory", "sharing"):
+        room("blocks.data.alloc").write_bytes(whole)
+        document(command, room("blocks.data"))  # no damage
+        room("blocks.data.alloc").write_bytes(whole[:6000])
+        d = document(command, room("blocks.data"), status=1)
+        true(any("blocks.data.alloc is damaged" in n for n in d["notes"]), d["notes"])
     room("blocks.data.alloc").write_bytes(b"TAREBLKS nonsense")
-    d = document("memory", "--by", "symbol", room("blocks.data"))
+    d = document("memory", "--by", "symbol", room("blocks.data"), status=1)
     true(any("blocks are not told" in n for n in d["notes"]), d["notes"])
 
 
@@ -571,6 +578,23 @@ def long_names_leave_their_middle_out():
     text = tare("memory", "--by", "function", room("long.data")).stdout
     true(re.search(r" beginx+\.\.\.x+end  long$", text, re.M), text)
     true(f"{name}  long" in rows(room("long.data"), "function") and name in tare("memory", "--by", "function", "--format", "csv", room("long.data")).stdout, "whole")
+
+
+@test
+def versions_are_no_part_of_names():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("version.c").write_text("""volatile int hot_1[64]; __asm__(".symver hot_1, hot@@V1");
+        void work_1(void); void work_1(void) { for (int i = 0; i < 9000; i++) hot_1[i % 64] = i; } __asm__(".symver work_1, work@@V1");""")
+    room("version.map").write_text("V1 { global: hot; work; local: *; };")
+    room("versioned.c").write_text("void work(void); int main(void) { work(); return 0; }")
+    for words in (["-shared", "-fPIC", f"-Wl,--version-script={room('version.map')}", "version.c", "-o", "libversion.so"],
+                  ["versioned.c", "libversion.so", f"-Wl,-rpath,{room('.')}", "-o", "versioned"]):
+        r = subprocess.run([CC, "-O1", *words], capture_output=True, text=True, cwd=room(""))
+        true(r.returncode == 0, r.stderr)
+    tare("record", "--engine", "exact", "--precise=memory", "-c", "13", "-o", room("versioned.data"), "--", room("versioned"))
+    true("work  libversion.so" in rows(room("versioned.data"), "function"), "a function")
+    true(any(k.startswith("hot  libversion.so") for k in rows(room("versioned.data"), "symbol")), "a variable")
 
 
 @test
