@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/pages.h"
 #include "record/region_cost.h"
+#include "record/region_map.h"
 #include "record/region_process.h"
 #include "record/region_stream.h"
 
@@ -38,6 +39,7 @@ static bool is_set_up;
 enum { EARLY_REGIONS = 16 };
 static struct {
 	uint64_t points, label[FILE_LOST_WORDS];
+	bool any; /* of it was not told; set last */
 	struct tare_region *region[EARLY_REGIONS]; /* which have no number yet, whoever was interrupted */
 } early;
 
@@ -107,24 +109,33 @@ static bool keep_early(struct tare_region *r)
 	return false;
 }
 
+static void unlock(void);
+
 /* A handler's points, of that region or label; of neither: any may be theirs. */
 static void lose(unsigned points, struct tare_region *r, tare_label label)
 {
-	struct region_stream *s = mine;
+	struct region_stream *s;
 	uint32_t number = number_of(label);
 	unsigned bit = format_lost_bit(number);
 
 	if (!points)
 		return;
+	region_process_look();
+	s = mine;
 	if (!number && keep_early(r))
 		bit = LOST_UNNAMED;
 	if (s && !s->scratch) {
 		region_recording_lose_of(s->of, bit);
 		region_recording_lose(s->of, points, 0);
+		if (bit != LOST_UNNAMED)
+			return;
 	} else {
 		__atomic_or_fetch(&early.label[bit / 64], (uint64_t)1 << bit % 64, __ATOMIC_RELAXED);
 		__atomic_add_fetch(&early.points, points, __ATOMIC_RELAXED);
 	}
+	__atomic_store_n(&early.any, true, __ATOMIC_RELEASE);
+	if (region_lock()) /* else whom it interrupted tells it then */
+		unlock();
 }
 
 /* Nothing but the innermost of a thread's points may be written: those of a handler that interrupts one are lost. */
@@ -298,13 +309,17 @@ static bool number_region(struct tare_region *r)
 /* What was lost before anybody could be told: the recording is told now, and regions without a number get one. */
 static void tell_early(struct region_recording *r)
 {
-	uint64_t points = __atomic_exchange_n(&early.points, 0, __ATOMIC_RELAXED);
+	uint64_t points;
 
+	if (!__atomic_load_n(&early.any, __ATOMIC_ACQUIRE) || process_open(r) < 0)
+		return;
+	__atomic_store_n(&early.any, false, __ATOMIC_RELAXED);
+	points = __atomic_exchange_n(&early.points, 0, __ATOMIC_RELAXED);
 	for (unsigned word = 0; word < FILE_LOST_WORDS; word++)
 		for (uint64_t bits = __atomic_exchange_n(&early.label[word], 0, __ATOMIC_RELAXED); bits; bits &= bits - 1)
 			region_recording_lose_of(r, 64 * word + (unsigned)__builtin_ctzll(bits));
-	if (r->process) /* set again by who comes in between */
-		__atomic_and_fetch(&r->process->lost_label[0], ~((uint64_t)1 << LOST_UNNAMED), __ATOMIC_RELAXED);
+	/* Set again by who comes in between. */
+	__atomic_and_fetch(&r->process->lost_label[0], ~((uint64_t)1 << LOST_UNNAMED), __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < EARLY_REGIONS; i++) {
 		struct tare_region *region = __atomic_exchange_n(&early.region[i], NULL, __ATOMIC_RELAXED);
 		bool named = region && still_there(region) && (region->label != TARE_LABEL_UNKNOWN || number_region(region));
@@ -312,8 +327,16 @@ static void tell_early(struct region_recording *r)
 		if (region)
 			region_recording_lose_of(r, format_lost_bit(named ? number_of(region->label) : 0));
 	}
-	if (points)
-		region_recording_lose(r, points, 0);
+	region_recording_lose(r, points, 0);
+}
+
+static void unlock(void)
+{
+	if (recording)
+		tell_early(recording);
+	else if (__atomic_load_n(&early.any, __ATOMIC_ACQUIRE))
+		memset(&early, 0, sizeof(early)); /* off */
+	region_unlock();
 }
 
 static void set_all(void)
@@ -466,6 +489,8 @@ static void forget_streams(struct region_stream *s)
 /* What this process has of its parent's recording goes on as its own, from its next point. */
 static void go_on(struct region_recording *r)
 {
+	unsigned process = region_process_next();
+
 	memset(&early, 0, sizeof(early)); /* the parent tells it */
 	if (r) {
 		forget_streams(r->streams);
@@ -477,31 +502,20 @@ static void go_on(struct region_recording *r)
 		r->lost = 0;
 		r->lost_errno = 0;
 		if (r->block) {
-			munmap(r->block, FILE_PAGE);
+			region_unmap(r->block, FILE_PAGE);
 			r->parent = r->serial;
 			r->inherited = r->labels.next;
 		}
 		r->block = NULL;
 		r->process = NULL;
 		r->no_block = 0;
+		r->file.process = process;
 		region_labels_forked(&r->labels);
 	}
 	set_current(r);
-	region_process_number();
-}
-
-static void in_child(void)
-{
-	if (mine && mine->of == recording)
-		pthread_setspecific(at_thread_end, NULL);
-	if (mine && is_held(tare_region_thread.at)) {
-		region_stream_bury(mine); /* in a handler that interrupted a point, which is written when it returns */
-	} else {
-		tare_region_thread = (struct tare_region_here){ .end = &region_no_room };
-		mine = NULL; /* one of a recording that was stopped is left as it is */
-	}
-	go_on(recording);
-	after_fork();
+	if (mine && !mine->page)
+		mine->process = process; /* measuring goes on */
+	region_process_begin(process);
 }
 
 /*
@@ -517,7 +531,8 @@ static struct region_recording *without_threads(const struct region_recording *r
 		return NULL;
 	*own = *r;
 	own->streams = own->spare = NULL;
-	own->labels = (struct region_labels){ .next = r->labels.next, .nameless = r->labels.nameless };
+	/* What this thread is naming just now has the number that its parent gives it. */
+	own->labels = (struct region_labels){ .next = r->labels.next + (region_locking() ? 1 + EARLY_REGIONS : 0), .nameless = r->labels.nameless };
 	return own;
 }
 
@@ -542,6 +557,24 @@ void region_child_begins(void)
 	if (own && mine && mine->of == r)
 		region_stream_bury(mine);
 	go_on(own);
+}
+
+static void in_child(void)
+{
+	if (mine && mine->of == recording)
+		pthread_setspecific(at_thread_end, NULL);
+	if (is_held(tare_region_thread.at)) {
+		if (mine && mine->page)
+			region_stream_bury(mine); /* in a handler that interrupted a point, which is written when it returns */
+	} else if (!mine || mine->page) {
+		tare_region_thread = (struct tare_region_here){ .end = &region_no_room };
+		mine = NULL; /* one of a recording that was stopped is left as it is */
+	}
+	if (locked_for_fork)
+		go_on(recording);
+	else
+		region_child_begins(); /* in a handler that interrupted who has the lock */
+	after_fork();
 }
 
 /* With the lock. */
@@ -689,9 +722,7 @@ static tare_label enrol(struct tare_region *r)
 		return 0;
 	look();
 	label = r->label == TARE_LABEL_UNKNOWN && !number_region(r) ? 0 : r->label;
-	if (recording)
-		tell_early(recording);
-	region_unlock();
+	unlock();
 	region_stream_resume(&pause);
 	return label;
 }
@@ -721,7 +752,7 @@ static struct region_stream *my_stream(tare_label label)
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
 	else if (r)
 		__atomic_add_fetch(&r->file.head->lost, 1, __ATOMIC_RELAXED); /* the point that asks */
-	region_unlock();
+	unlock();
 	if (ret < 0)
 		return NULL;
 	s = region_stream_open(r, &tare_region_thread);
@@ -806,7 +837,7 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 	}
 	look();
 	label = label_of(name, file ? file : "", (uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
-	region_unlock();
+	unlock();
 	region_stream_resume(&pause);
 	leave();
 	return label;
@@ -846,7 +877,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 		ret = r ? 0 : -ESRCH;
 		r = NULL;
 	}
-	region_unlock();
+	unlock();
 	if (r) {
 		ret = measure(r, path, empty, NULL, with);
 		region_lock();
@@ -854,7 +885,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 			memcpy(r->process->own[path], r->own[path], sizeof(r->own[path]));
 			__atomic_or_fetch(&r->process->measured, bit, __ATOMIC_RELEASE);
 		}
-		region_unlock();
+		unlock();
 		region_recording_put(r);
 	}
 	region_stream_resume(&pause);

@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include "arch/cpu.h"
 #include "base/file.h"
+#include "record/region_map.h"
+#include "record/region_process.h"
 
 #if defined(__x86_64__)
 enum { MACHINE = EM_X86_64 };
@@ -77,6 +79,7 @@ static int name_file(struct region_file *f, const char *path, struct tare_error 
 
 	memset(f, 0, sizeof(*f));
 	f->fd = -1;
+	f->process = region_process();
 	if (path[0] == '/')
 		n = snprintf(f->path, sizeof(f->path), "%s", path);
 	else if (!getcwd(here, sizeof(here)))
@@ -260,24 +263,29 @@ static void give_back(struct region_file *f, uint64_t at, uint64_t n)
 
 void *region_file_map(struct region_file *f, size_t size, bool at_once, uint64_t *offset)
 {
+	unsigned process = f->process;
 	int fd = descriptor(f);
 	uint64_t at = fd < 0 ? 0 : take(f, size);
 	void *map;
 
 	if (at && reserve(fd, at, size) < 0) {
-		give_back(f, at, size);
+		if (region_process() == process)
+			give_back(f, at, size);
 		at = 0;
 	}
 	if (!at)
 		return NULL;
-	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at_once ? MAP_POPULATE : 0), fd, (off_t)at);
+	map = region_map(fd, at, size, at_once);
 	if (offset)
 		*offset = at;
-	return map == MAP_FAILED ? NULL : map;
+	if (map && region_process() != process) /* a child since: the place is its parent's */
+		mmap(map, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return map;
 }
 
-int region_file_append(struct region_file *f, const void *bytes, size_t n)
+int region_file_append(struct region_file *f, struct iovec *out, const void *bytes, size_t n)
 {
+	unsigned process = f->process;
 	int kept = errno, fd = descriptor(f), ret = 0;
 	const char *p = bytes;
 	uint64_t at = fd < 0 ? 0 : take(f, n), first = at, size = n;
@@ -285,8 +293,15 @@ int region_file_append(struct region_file *f, const void *bytes, size_t n)
 	if (!at)
 		ret = -errno;
 	while (!ret && n) {
-		long done = syscall(SYS_pwrite64, fd, p, n, (off_t)at);
+		long done;
 
+		out->iov_base = (void *)(uintptr_t)p;
+		out->iov_len = n;
+		if (region_process() != process)
+			break;
+		done = syscall(SYS_pwritev, fd, out, 1L, (off_t)at, 0L); /* in a child since: nothing */
+		if (region_process() != process)
+			break;
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0) {
@@ -298,13 +313,13 @@ int region_file_append(struct region_file *f, const void *bytes, size_t n)
 		at += (uint64_t)done;
 	}
 	/* Half a block would look like a whole one that was damaged. */
-	if (ret < 0 && at > first) {
+	if (ret < 0 && at > first && region_process() == process) {
 		static const char none[4];
 
 		(void)!syscall(SYS_pwrite64, fd, none, sizeof(none), (off_t)first);
 		region_file_punch(f, first, (at - first + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE);
 	}
-	if (ret < 0 && at)
+	if (ret < 0 && at && region_process() == process)
 		give_back(f, first, size);
 	errno = kept;
 	return ret;

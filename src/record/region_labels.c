@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/region_labels.h"
 #include <string.h>
-#include <sys/mman.h>
 #include "base/pages.h"
+#include "record/region_map.h"
 
 enum { TEXT_BYTES = 65536 };
 
@@ -29,7 +29,7 @@ void region_labels_close(struct region_labels *l)
 	b->used = (uint32_t)(l->at - data_of(b));
 	b->sum = format_block_sum(b, data_of(b));
 	__atomic_store_n(&b->state, BLOCK_SEALED, __ATOMIC_RELEASE);
-	munmap(b, b->size);
+	region_unmap(b, (size_t)(l->end - (uint8_t *)b));
 	l->block = NULL;
 }
 
@@ -175,7 +175,7 @@ uint32_t region_labels_nameless(struct region_labels *l)
 void region_labels_forked(struct region_labels *l)
 {
 	if (l->block)
-		munmap(l->block, l->block->size);
+		region_unmap(l->block, (size_t)(l->end - (uint8_t *)l->block));
 	l->block = NULL;
 	l->seq = 0;
 }

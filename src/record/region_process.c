@@ -28,10 +28,14 @@ static void make_page(void)
 		pages_free(page, sizeof(*page));
 }
 
-void region_process_number(void)
+unsigned region_process_next(void)
 {
-	number++;
-	__atomic_store_n(&region_self()->process, number, __ATOMIC_RELEASE);
+	return ++number;
+}
+
+void region_process_begin(unsigned process)
+{
+	__atomic_store_n(&region_self()->process, process, __ATOMIC_RELEASE);
 }
 
 static __attribute__((noinline)) void look_closely(void)
@@ -77,6 +81,11 @@ bool region_lock(void)
 			syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 2, NULL);
 	errno = kept;
 	return true;
+}
+
+bool region_locking(void)
+{
+	return locking;
 }
 
 void region_unlock(void)

@@ -35,13 +35,16 @@ static inline unsigned region_process(void)
 
 /* A child that nobody was told of becomes a process of its own (region_child_begins()), if this is one. */
 void region_process_look(void);
-/* The next number, to this child. */
-void region_process_number(void);
-/* In region.c: what a child leaves behind of what it has of its parent. Calls region_process_number(). */
+/* This child's number; and it is that from now on. */
+unsigned region_process_next(void);
+void region_process_begin(unsigned process);
+/* In region.c: what a child leaves behind of what it has of its parent. Calls region_process_begin() last. */
 void region_child_begins(void);
 
 /* Looks, too. False: the calling thread has it, or is about to, and a handler interrupted that. errno stays as it is. */
 bool region_lock(void);
 void region_unlock(void);
+/* The calling thread has it, or is on the way to it or from it. */
+bool region_locking(void);
 
 #endif

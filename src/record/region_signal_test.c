@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "record/timeline.h"
@@ -113,7 +114,7 @@ static void region_of(struct tare_region *r)
 
 /* What stands in the file. */
 struct found {
-	uint64_t plain, handlers, once, repaired, lost, threads;
+	uint64_t plain, handlers, once, repaired, lost, threads, first; /* first: "plain" of the first thread */
 	bool complete;
 	bool lost_plain, lost_handlers, lost_once, lost_any; /* may be among the lost ones */
 };
@@ -142,6 +143,7 @@ static void read_back(struct found *out)
 
 			CHECK(p.kind != TIMELINE_LOST);
 			out->plain += !strcmp(name, "plain") && !p.repaired;
+			out->first += i == 0 && !strcmp(name, "plain") && !p.repaired;
 			out->handlers += !strcmp(name, "handlers") && !p.repaired;
 			out->once += !strcmp(name, "once");
 			out->repaired += p.repaired;
@@ -318,6 +320,102 @@ TEST(a_handler_forks_within_a_point)
 	forks();
 	timeless = true;
 	forks();
+}
+
+static int later[2];
+static pid_t cloned;
+
+/* A child that nobody is told of, which goes on from here when its parent has. */
+static void clone_here(void)
+{
+	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	char byte;
+
+	if (child) {
+		cloned = child;
+		return;
+	}
+	if (read(later[0], &byte, 1) != 1)
+		_exit(1);
+	due = UINT64_MAX; /* marks the child */
+}
+
+/* After so many regions; then those are interrupted, and as many come before the child goes on. False: there was no n-th instruction. */
+static bool clones_at(uint64_t n, unsigned before, unsigned steps)
+{
+	int status;
+
+	for (unsigned i = 0; i < before; i++)
+		region_of(&plain);
+	handled = cloned = 0;
+	due = n;
+	thing = clone_here;
+	on_trap(do_thing);
+	step_from_here();
+	for (unsigned i = 0; i < steps; i++)
+		region_of(&plain);
+	step_no_more();
+	if (due == UINT64_MAX) {
+		region_of(&handlers);
+		region_of(&handlers);
+		tare_regions_stop(NULL);
+		_exit(tap_failures ? 1 : 0);
+	}
+	for (unsigned i = 0; i <= before; i++)
+		region_of(&plain);
+	if (!cloned)
+		return false;
+	CHECK_EQ(write(later[1], "", 1), 1);
+	CHECK_EQ(waitpid(cloned, &status, 0), cloned);
+	CHECK_EQ(status, 0, "of the child at instruction %llu", (unsigned long long)n);
+	return true;
+}
+
+static void read_clones(uint64_t plain_of_parent, uint64_t children)
+{
+	struct found f;
+
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+	read_back(&f); /* also: nothing is damaged */
+	CHECK_EQ(f.threads, 1 + children);
+	CHECK_EQ(f.first, plain_of_parent);
+	CHECK_EQ(f.handlers, 2 + 4 * children);
+	CHECK(f.complete && !f.lost);
+}
+
+TEST(a_handler_makes_children_by_clone_within_a_point)
+{
+	need_steps();
+	CHECK_EQ(pipe(later), 0);
+	for (int i = 0; i < 2; i++) {
+		uint64_t n = 0, made = 0;
+		bool more = true;
+
+		timeless = i;
+		start("wall-time");
+		region_of(&handlers);
+		for (; more; n++) {
+			more = clones_at(3 * n * tap_one_in() + (unsigned)i, 1, 1);
+			made += more;
+		}
+		read_clones(2 * 4 * n, made);
+	}
+}
+
+/* What is interrupted is the block's being written elsewhere; and later the child is at a block that was begun anew twice. */
+TEST(a_handler_makes_children_by_clone_while_a_block_is_written)
+{
+	enum { BEFORE = 10850, STEPS = 20 }; /* 64 KiB are full after some 10,860 */
+	static const uint64_t places[] = { 30, 2500, 12000 }; /* before it, and twice in its sum */
+
+	need_steps();
+	CHECK_EQ(pipe(later), 0);
+	timeless = true;
+	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		start("wall-time");
+		region_of(&handlers);
+		read_clones(2 * (2 * BEFORE + STEPS + 1), clones_at(places[i], BEFORE, STEPS));
+	}
 }
 
 static void stop_here(void)

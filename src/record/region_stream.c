@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/pages.h"
+#include "record/region_map.h"
 #include "record/region_process.h"
 
 enum { SLACK = 2 * POINT_MAX + 16 };
@@ -31,7 +32,7 @@ void region_recording_put(struct region_recording *r)
 	region_labels_close(&r->labels);
 	region_labels_free(&r->labels);
 	if (r->block)
-		munmap(r->block, FILE_PAGE);
+		region_unmap(r->block, FILE_PAGE);
 	region_counters_free(&r->counters);
 	region_file_close(&r->file);
 	pages_free(r, sizeof(*r));
@@ -147,7 +148,7 @@ static bool grow(struct region_stream *s)
 	__atomic_store_n(&old->state, BLOCK_FREE, __ATOMIC_RELEASE);
 	s->block = more;
 	s->offset = offset;
-	munmap(old, s->bytes);
+	region_unmap(old, s->bytes);
 	s->bytes = BLOCK_BYTES;
 	set_limit(s);
 	return true;
@@ -165,7 +166,7 @@ static __attribute__((noinline)) void flush(struct region_stream *s)
 		return;
 	}
 	seal(s);
-	ret = region_file_append(&s->of->file, b, sizeof(*b) + b->used);
+	ret = region_file_append(&s->of->file, &s->page->out, b, sizeof(*b) + b->used);
 	if (ret < 0) {
 		lost += b->points;
 		__atomic_add_fetch(&s->of->lost, b->points, __ATOMIC_RELAXED);
@@ -361,11 +362,12 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 	s = r->spare;
 	if (s)
 		r->spare = s->next;
-	else if ((s = pages_new(sizeof(*s))) && !(s->end = pages_new_wiped(sizeof(*s->end)))) {
+	else if ((s = pages_new(sizeof(*s))) && !(s->page = pages_new_wiped(sizeof(*s->page)))) {
 		pages_free(s, sizeof(*s));
 		s = NULL;
 	}
 	if (s) {
+		s->end = &s->page->end;
 		if (!s->block) {
 			/* A child of fork is mostly short-lived: pages that it does not need cost more than all else, and so would
 			 * giving them back, for which the kernel writes to the disk. */
@@ -410,15 +412,17 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 
 void region_stream_forget(struct region_stream *s)
 {
-	if (s->block)
-		munmap(s->block, s->bytes);
-	pages_free(s->end, sizeof(*s->end));
+	if (!s->page)
+		return;
+	region_unmap(s->block, s->bytes);
+	pages_free(s->page, sizeof(*s->page));
 	pages_free(s, sizeof(*s));
 }
 
 static void unlink_stream(struct region_stream *s)
 {
-	*s->link = s->next;
+	if (s->link)
+		*s->link = s->next;
 	if (s->next)
 		s->next->link = s->link;
 }
@@ -458,21 +462,21 @@ void region_stream_close(struct region_stream *s, bool reuse)
 	bool spare = false;
 
 	if (s->block) {
+		uint64_t used = (uint64_t)(s->at - (uint8_t *)s->block), pages = (used + FILE_PAGE - 1) & -FILE_PAGE;
+
 		s->block->flags = BLOCK_LAST;
 		seal(s);
 		thread_counters_close(&s->counters);
-		int ret = reuse ? region_file_append(&r->file, s->block, sizeof(*s->block) + s->block->used) : -1;
+		int ret = reuse ? region_file_append(&r->file, &s->page->out, s->block, used) : -1;
 
 		if (ret == 0) {
 			__atomic_store_n(&s->block->state, BLOCK_FREE, __ATOMIC_RELEASE);
 			spare = true;
 		} else {
-			uint64_t used = sizeof(*s->block) + s->block->used, pages = (used + FILE_PAGE - 1) & -FILE_PAGE;
-
 			/* It stays where it is; but that there was no room tells why the file ends before what was taken. */
 			if (reuse)
 				region_recording_lose(r, 0, -ret);
-			if (s->bytes == BLOCK_BYTES)
+			if (s->bytes == BLOCK_BYTES && s->process == region_process())
 				region_file_punch(&r->file, s->offset + pages, BLOCK_BYTES - pages);
 		}
 	}

@@ -34,11 +34,18 @@ struct region_recording {
 
 enum { SMALL_BYTES = 16384 };
 
+/* A stream's page that child processes find empty. */
+struct region_page {
+	uint8_t *end;
+	struct iovec out; /* what is being written to the file */
+};
+
 struct region_stream {
 	struct region_stream *next, **link;
 	struct region_recording *of;
 	struct tare_region_here *here; /* `last` (of the first counter) is there */
-	uint8_t **end;		       /* what the thread's here->end points to, in a page of its own that child processes find empty */
+	struct region_page *page;      /* NULL: one that is in no list, into memory of its own */
+	uint8_t **end;		       /* what the thread's here->end points to: page->end, or private_end */
 	uint8_t *at;		       /* where the next point goes, while the inline functions do not have it in `here` */
 	struct block_head *block;      /* NULL: there was no room for one, and points are lost */
 	uint64_t offset;	       /* of it in the file */
@@ -47,7 +54,7 @@ struct region_stream {
 	bool single;		       /* one counter, which can be read */
 	unsigned process;	       /* region_process() when it was opened */
 	bool scratch;		       /* `block` is no file's */
-	uint8_t *private_end;	       /* of one that is in no list */
+	uint8_t *private_end;
 	struct thread_counters counters;
 	uint64_t last[FILE_COUNTERS];
 	uint32_t missing; /* as the file says */
