@@ -284,6 +284,11 @@ static tare_label label_of(const char *name, const char *file, uint32_t line, co
 	return as_label(number);
 }
 
+static tare_label label_of_region(const struct tare_region *r)
+{
+	return *r->name ? label_of(r->name, r->file, r->line, NULL, 0) : 0;
+}
+
 /* Give it a number, and remember that it has one. False: out of memory. */
 static bool number_region(struct tare_region *r)
 {
@@ -302,7 +307,7 @@ static bool number_region(struct tare_region *r)
 	}
 	known[n_known] = r;
 	__atomic_store_n(&n_known, n_known + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&r->label, recording ? label_of(r->name, r->file, r->line, NULL, 0) : 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->label, recording ? label_of_region(r) : 0, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -350,7 +355,7 @@ static void set_all(void)
 			continue;
 		}
 		if (recording)
-			label = label_of(r->name, r->file, r->line, NULL, 0);
+			label = label_of_region(r);
 		__atomic_store_n(&r->label, label, __ATOMIC_RELAXED);
 	}
 }
@@ -476,14 +481,19 @@ static void after_fork(void)
 		region_unlock();
 }
 
-static void forget_streams(struct region_stream *s)
+/* How many they were. */
+static uint32_t forget_streams(struct region_stream *s)
 {
+	uint32_t n = 0;
+
 	while (s) {
 		struct region_stream *next = s->next;
 
 		region_stream_forget(s);
 		s = next;
+		n++;
 	}
+	return n;
 }
 
 /* What this process has of its parent's recording goes on as its own, from its next point. */
@@ -493,10 +503,9 @@ static void go_on(struct region_recording *r)
 
 	memset(&early, 0, sizeof(early)); /* the parent tells it */
 	if (r) {
-		forget_streams(r->streams);
+		r->references -= forget_streams(r->streams); /* whom a handler interrupted may have one, too */
 		forget_streams(r->spare);
 		r->streams = r->spare = NULL;
-		r->references = 1;
 		r->being_measured = r->measured;
 		r->forked = true;
 		r->lost = 0;
@@ -530,6 +539,7 @@ static struct region_recording *without_threads(const struct region_recording *r
 	if (!own)
 		return NULL;
 	*own = *r;
+	own->references = 1;
 	own->streams = own->spare = NULL;
 	/* What this thread is naming just now has the number that its parent gives it. */
 	own->labels = (struct region_labels){ .next = r->labels.next + (region_locking() ? 1 + EARLY_REGIONS : 0), .nameless = r->labels.nameless };

@@ -322,6 +322,46 @@ TEST(a_handler_forks_within_a_point)
 	forks();
 }
 
+static bool by_clone;
+
+static void record_in_child(void)
+{
+	int status;
+	pid_t child = by_clone ? (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL) : fork();
+
+	if (child == 0) {
+		region_of(&handlers);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+}
+
+/* Its child's points while the interrupted one has not ended. */
+TEST(what_a_handler_records_in_a_child_is_there_or_told_as_lost)
+{
+	uint64_t lost = 0;
+
+	need_steps();
+	for (unsigned i = 0; i < 2; i++) {
+		by_clone = i;
+		for (uint64_t n = 5; n < 60; n += 7) {
+			struct found f;
+
+			start("none");
+			happens_at(n, record_in_child);
+			CHECK_EQ(tare_regions_stop(NULL), 0);
+			read_back(&f);
+			CHECK_EQ(f.handlers + f.lost, 2 + 2, "at instruction %llu", (unsigned long long)n);
+			CHECK(f.lost_handlers == (f.lost > 0) && !f.lost_plain && !f.lost_any);
+			CHECK_EQ(f.plain, 4);
+			lost += f.lost;
+		}
+		CHECK(lost > 0);
+		lost = 0;
+	}
+}
+
 static int later[2];
 static pid_t cloned;
 

@@ -879,6 +879,7 @@ TEST(the_heap_is_left_alone)
 
 TEST(labels_without_text)
 {
+	TARE_REGION(blank, "");
 	const char *const args[2] = { "a", NULL };
 
 	start("none");
@@ -887,6 +888,12 @@ TEST(labels_without_text)
 	CHECK_EQ(tare_label_new("x", NULL, 1), 0);
 	CHECK_EQ(tare_label_new("x", args, 2), 0);
 	CHECK(tare_label_new("x", args, 1) != 0);
+	tare_region_begin(&blank);
+	tare_region_end(&blank);
+	CHECK_EQ(tare_region_label(&blank), 0);
+	stop();
+	start("none");
+	CHECK_EQ(blank.label, 0, "in the next one, too");
 	stop();
 	unlink(path);
 }
@@ -1042,6 +1049,46 @@ TEST(what_a_region_costs_at_times)
 	own = &timeline_info(t)->counter[0].own[TARE_PATH_OTHER];
 	CHECK(own->known && own->outside - own->outside_off < 10000 && own->outside + own->outside_off > 20000,
 	      "%g +- %g", own->outside, own->outside_off);
+	timeline_close(t);
+	unlink(path);
+}
+
+static pid_t forked;
+
+static void forks_once(tare_label label, unsigned n, void *with)
+{
+	int *times = with;
+
+	if (++*times == 3)
+		forked = fork();
+	for (unsigned i = 0; i < n; i++) {
+		tare_label_begin(label);
+		tare_label_end(label);
+	}
+}
+
+/* As a handler makes one while a recording begins: the child goes on with it, and what it measures is no point of its recording, nor lost. */
+TEST(a_child_that_is_made_while_a_region_is_measured)
+{
+	struct timeline *t;
+	int times = 0, status;
+
+	start("wall-time");
+	CHECK_EQ(tare_region_measure(TARE_PATH_OTHER, forks_once, &times), 0);
+	CHECK(times > 10);
+	many(1);
+	if (!forked) {
+		tare_regions_stop(NULL);
+		_exit(tap_failures ? 1 : 0);
+	}
+	CHECK_EQ(waitpid(forked, &status, 0), forked);
+	CHECK_EQ(status, 0);
+	stop();
+	t = reopen();
+	CHECK_EQ(timeline_info(t)->damage == NULL, 1, "%s", timeline_info(t)->damage);
+	CHECK_EQ(timeline_info(t)->n_threads, 2);
+	for (size_t i = 0; i < 2; i++)
+		expect_thread(t, i, "outer( inner( inner) outer)");
 	timeline_close(t);
 	unlink(path);
 }
