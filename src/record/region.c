@@ -59,6 +59,8 @@ static struct region_recording *current(void)
 	return __atomic_load_n(&region_self()->current, __ATOMIC_ACQUIRE);
 }
 
+static void go_on(struct region_recording *r);
+
 static void set_current(struct region_recording *r)
 {
 	__atomic_store_n(&recording, r, __ATOMIC_RELEASE);
@@ -365,9 +367,12 @@ static void change_to(struct region_recording *r)
 {
 	__atomic_store_n(&changing, n_known > 0, __ATOMIC_SEQ_CST);
 	set_current(r);
+	region_process_look();
+	if (r && r == recording && r->file.process != region_process())
+		go_on(r); /* a child that was made while it began: what it has in the file so far is its parent's */
 	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-	if (r)
-		tell_early(r);
+	if (recording)
+		tell_early(recording);
 	set_all();
 	__atomic_store_n(&changing, false, __ATOMIC_RELEASE);
 }
