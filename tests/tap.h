@@ -140,6 +140,14 @@ __attribute__((unused)) static bool tap_tried(unsigned i)
 	return i % tap_one_in() == 0;
 }
 
+/* Whether `wrong` of so many tries are few enough, where `share` of them may be: of a part of the cases by chance more, up to three deviations. */
+__attribute__((unused)) static bool tap_seldom(double wrong, double tries, double share)
+{
+	double over = wrong - share * tries;
+
+	return over <= 0 || (tap_one_in() > 1 && over * over <= 9 * share * tries);
+}
+
 static int tap_run(const struct tap_test *t)
 {
 	int status;

@@ -189,9 +189,13 @@ TEST(the_order_of_runs_changes_nothing)
 /* What one run has in addition, however much, costs only itself. */
 TEST(far_apart)
 {
-	for (size_t extra = 1; extra <= 100000; extra = extra * 3 + 1) {
+	unsigned lengths = 0;
+
+	for (size_t extra = 100000; extra; extra /= 3) {
 		struct found f;
 
+		if (!tap_tried(lengths++))
+			continue;
 		start(3);
 		for (size_t r = 0; r < 3; r++) {
 			for (uint32_t i = 0; i < 1000; i++)

@@ -390,10 +390,10 @@ struct clock {
 	double locked; /* 0: read at a moment that nobody chose; else always within so many ticks of the same place in a step */
 };
 
+static uint64_t seed;
+
 static double chance(void)
 {
-	static uint64_t seed = 88172645463325252u;
-
 	seed ^= seed << 13;
 	seed ^= seed >> 7;
 	seed ^= seed << 17;
@@ -464,11 +464,17 @@ TEST(bench_verdicts_are_seldom_wrong)
 		{ __LINE__, { 33.33, 1, 1 } },
 	};
 
-	CHECK_EQ(tries(&rows[1].c, 6, 40, 1000).differ, 0, "too few runs");
-	for (size_t k = 0; k < ARRAY_SIZE(rows); k++) {
-		struct tries few = tries(&rows[k].c, 10, 12, 0), more = tries(&rows[k].c, 40, 40, 0);
-		int right = tries(&rows[k].c, 40, 40, 275).differ;
+	for (unsigned k = 0; k < ARRAY_SIZE(rows); k++) {
+		struct tries few, more;
+		int right;
 
+		if (!tap_tried(k))
+			continue;
+		seed = 88172645463325252u + k;
+		few = tries(&rows[k].c, 10, 12, 0);
+		more = tries(&rows[k].c, 40, 40, 0);
+		right = tries(&rows[k].c, 40, 40, 275).differ;
+		CHECK_EQ(tries(&rows[k].c, 6, 40, 1000).differ, 0, "row at line %d: too few runs", rows[k].line);
 		CHECK(few.differ <= 5, "row at line %d, 10 runs: of 100 times the same, %d are told apart", rows[k].line, few.differ);
 		CHECK(more.differ <= 5, "row at line %d, 40 runs: of 100 times the same, %d are told apart", rows[k].line, more.differ);
 		CHECK(more.outside <= 10, "row at line %d: %d of 100 intervals are beside the truth", rows[k].line, more.outside);

@@ -209,15 +209,17 @@ TEST(a_verdict_that_is_sure_is_right)
 {
 	static const unsigned every[] = { 1, 7, 101, 1009, 3001, 5003 } /* primes: else a fixed period and a loop may keep step */, samples[] = { 30, 100, 400, 2000 };
 	struct told all[2] = { 0 }; /* random, periodic */
-	unsigned rounds = tap_cases(2) > 1 ? 2 : 1; /* a whole one everywhere */
+	unsigned cell = 0; /* each has random numbers of its own */
 
 	printf("# %-26s %-8s %6s %6s %6s | %9s %6s | %9s %6s\n", "", "sampled", "lines", "told", "wrong", ">=95 sure", "wrong", ">99.9 %", "wrong");
 	for (size_t i = 0; i < SHAPES; i++) {
 		for (int periodic = 0; periodic < 2; periodic++) {
 			struct told told = { 0 };
 
+			if (!tap_tried(cell++))
+				continue;
 			seed = 1000 + 2 * i + (uint64_t)periodic;
-			for (unsigned r = 0; r < rounds * ARRAY_SIZE(every) * ARRAY_SIZE(samples); r++) {
+			for (unsigned r = 0; r < 2 * ARRAY_SIZE(every) * ARRAY_SIZE(samples); r++) {
 				uint64_t e = every[r % ARRAY_SIZE(every)];
 				struct program p = { .threads = 2 + (unsigned)draw(7), .turn = 20 + (unsigned)draw(3) * 1000 };
 

@@ -203,8 +203,6 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 		 wrong_and_sure = 0, in_turns = 0, found_as[SHARING_UNCLEAR + 1] = { 0 }, right_as[SHARING_UNCLEAR + 1] = { 0 },
 		 planted_as[SHARING_UNCLEAR + 1] = { 0 };
 
-	const unsigned all = machines;
-
 	machines = tap_cases(machines);
 	seed = 7 + modified;
 	for (unsigned round = 0; round < machines; round++) {
@@ -244,8 +242,7 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 	printf("# %u were judged although their threads seldom ran at once\n", in_turns);
 	printf("# right in %u of %u lines that were told (%.2f %%)\n", right, told, 100.0 * right / told);
 	CHECK(right >= least * told, "%u of %u", right, told);
-	/* One of 25; of a part of the cases by chance more: three standard deviations. */
-	CHECK(unclear < shared / 25.0 + (machines < all ? 3 * sqrt(shared / 25.0) : 0), "%u of %u shared lines are said to be unclear", unclear, shared);
+	CHECK(tap_seldom(unclear, shared, 0.04), "%u of %u shared lines are said to be unclear", unclear, shared);
 	CHECK(wrong_and_sure * 200 < told, "%u wrong ones are said to be sure", wrong_and_sure);
 }
 

@@ -233,7 +233,7 @@ enum { MANY = 50000 };
 
 static void *many_in_thread(void *unused)
 {
-	many(MANY);
+	many(tap_cases(MANY));
 	return unused;
 }
 
@@ -255,7 +255,7 @@ TEST(threads_that_come_and_go)
 	CHECK_EQ(timeline_info(t)->damage == NULL, 1, "%s", timeline_info(t)->damage);
 	CHECK_EQ(timeline_info(t)->n_threads, 24);
 	for (size_t i = 0; i < timeline_info(t)->n_threads; i++) {
-		CHECK_EQ(count_points(t, i, &lost), 4 * MANY);
+		CHECK_EQ(count_points(t, i, &lost), 4 * tap_cases(MANY));
 		CHECK_EQ(timeline_info(t)->thread[i].complete, 1);
 	}
 	CHECK_EQ(lost, 0);
