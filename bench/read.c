@@ -4,6 +4,8 @@
  * and in time. The functions marked READ are also what bench/count_instructions disassembles.
  *
  * Prints rows for bench/run: what, figure, unit, bound, how.
+ *
+ *	read_cost [TURNS]	of 16 reads each; 10000
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +17,9 @@
 #include "tare/group.h"
 #include "tare/pinned.h"
 
-enum { TURNS = 10000, READS = 16 };
+enum { READS = 16 };
+
+static unsigned turns = 10000;
 
 #define READ __attribute__((noinline, used)) int
 
@@ -51,7 +55,7 @@ READ bench_page(const struct perf_event_mmap_page *page, uint64_t *out)
 	return !tare_page_count(page, out);
 }
 
-/* What is read, in TURNS turns of READS inline reads each; failures counted. */
+/* What is read, in so many turns of READS inline reads each; failures counted. */
 struct subject {
 	struct tare_pinned *pinned;
 	const struct perf_event_mmap_page *page;
@@ -64,7 +68,7 @@ struct subject {
 /* The loop around READS copies of `body`; the copies keep the loop's own instructions few and
  * known. */
 #define TURN(body)                                                                                 \
-	for (unsigned turn_ = 0; turn_ < TURNS; turn_++) {                                         \
+	for (unsigned turn_ = 0; turn_ < turns; turn_++) {                                         \
 		_Pragma("GCC unroll 16") for (unsigned read_ = 0; read_ < READS; read_++) body;    \
 		__asm__ volatile("" : : : "memory");                                               \
 	}
@@ -157,7 +161,7 @@ static void row(const char *what, const char *bound, void (*turn)(struct subject
 		struct subject *s, struct tare_group *judge)
 {
 	uint64_t empty, full, empty_ns, full_ns;
-	double reads = (double)TURNS * READS;
+	double reads = (double)turns * READS;
 
 	s->failed = 0;
 	weigh(turn_nothing, s, judge, &empty, &empty_ns);
@@ -168,9 +172,9 @@ static void row(const char *what, const char *bound, void (*turn)(struct subject
 	}
 	if (judge)
 		printf("%s\t%.2f\tinstructions\t%s\tby the PMU, over %u reads\n", what,
-		       ((double)full - (double)empty) / reads, bound, TURNS * READS);
+		       ((double)full - (double)empty) / reads, bound, turns * READS);
 	printf("%s\t%.1f\tns\t\tover %u reads\n", what,
-	       ((double)full_ns - (double)empty_ns) / reads, TURNS * READS);
+	       ((double)full_ns - (double)empty_ns) / reads, turns * READS);
 }
 
 static void rows_pinned(const char *events_text, const char *what, const char *bound,
@@ -223,11 +227,13 @@ static void rows_group(const char *text, unsigned flags, const char *count_name,
 	tare_group_close(s.group);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct tare_group *judge = open_group("instructions:u", 0, &err);
 
+	if (argc > 1)
+		turns = (unsigned)atoi(argv[1]);
 	if (!judge)
 		fprintf(stderr, "read: no PMU to count instructions by: %s\n", err.what);
 	rows_pinned("cycles:u", "pinned read, 1 counter", "<= 11", turn_pinned_1, judge);

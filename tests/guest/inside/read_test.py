@@ -4,7 +4,7 @@ from check import equal, main, sh, test, true
 
 
 def costs():
-    out = sh("/bin/read_cost")
+    out = sh("/bin/read_cost", "1000")
     equal(out.returncode, 0, out.stderr)
     rows = [line.split("\t") for line in out.stdout.splitlines()]
     return {what: float(figure) for what, figure, unit, _, _ in rows if unit == "instructions"}

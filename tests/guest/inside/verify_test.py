@@ -4,8 +4,6 @@ import json
 
 from check import equal, main, sh, test, true
 
-LIVE = {0x00, 0x08, 0x11}  # software increment, instructions, cycles
-
 
 def verdicts(events):
     out = sh("tare", "verify", "counts", "--format", "json", "-e", events)
@@ -29,10 +27,12 @@ def cycles_are_exact():
 
 @test
 def all_other_events_are_dead():
-    found = verdicts(",".join(f"r{n:02x}:u" for n in range(64) if n not in LIVE))
+    """A few of those that tare scan tries all of."""
+    others = (0x01, 0x07, 0x09, 0x10, 0x12, 0x1e, 0x3f)
+    found = verdicts(",".join(f"r{n:02x}:u" for n in others))
     live = {name: v["verdict"] for name, v in found.items() if v["verdict"] != "dead"}
     equal(live, {"r1e:u": "unavailable"}, "not dead: of the chain event the kernel takes no order")
-    equal(len(found), 61, "events")
+    equal(len(found), len(others), "events")
 
 
 main()
