@@ -575,8 +575,9 @@ def stacks_that_begin_in_the_loader_are_whole_and_small_copies_are_named():
     started = cut = 0  # samples of the dynamic loader, which the kernel enters at code without rules
     for i in range(20):
         path = record(f"loader{i}.data", ["true"], "--call-graph", "dwarf", rate="20000")
-        started += sum(r["events"][0]["samples"] for r in document("--sort", "module", path)["rows"] if "ld-linux" in (r["module"] or ""))
-        cut += document(path)["quality"]["cut_stacks"]
+        d = document("--sort", "module", path)
+        started += sum(r["events"][0]["samples"] for r in d["rows"] if "ld-linux" in (r["module"] or ""))
+        cut += d["quality"]["cut_stacks"]
     true(started > 0 and cut <= started / 5, f"{cut} cut off, of {started}")
 
 
