@@ -128,7 +128,8 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 	const struct alloc_loss *loss = alloc_loss(f);
 
 	if (!alloc_count_of(f, ALLOC_PROGRAM) && !loss->lost) {
-		text_add(out, "  no allocation was recorded: nothing that ran loads preloaded libraries (it is static, or gains rights)\n");
+		text_add(out, "  no allocation was recorded: nothing that ran loads preloaded libraries: it is static, gains rights, or is built with "
+			      "AddressSanitizer, which refuses them\n");
 		return;
 	}
 	text_add(out, "  %s: %" PRIu64 " blocks taken, %" PRIu64 " given back; %" PRIu64 " mapped\n", a->path,

@@ -45,7 +45,7 @@ static int add(struct alloc_file *f, uint64_t time_ns, uint64_t at, struct tare_
 static bool is_record(const struct alloc_record *r, const unsigned char *tail, uint64_t room)
 {
 	size_t bytes = sizeof(*r);
-	uint16_t told;
+	uint32_t told;
 
 	if (r->kind < ALLOC_TAKEN || r->kind > ALLOC_PROGRAM || r->bytes > room || r->bytes < bytes || r->frames > ALLOC_FRAMES)
 		return false;

@@ -7,7 +7,7 @@
  *	the head, at 0; the first block begins at ALLOC_PAGE
  *	offset  size
  *	0       8     "TAREBLKS"
- *	8       4     version, 2; reads otherwise in a file of the other byte order
+ *	8       4     version, 3; reads otherwise in a file of the other byte order
  *	12      4     bytes of a block: ALLOC_BLOCK
  *	16      8     blocks given out; the file is that long, unless the disk was full
  *	24      8     records that found no room
@@ -29,8 +29,8 @@
  *	16      8     address; of FORK and PROGRAM the parent's pid
  *	24      8     bytes; of FREE 0: the whole block, as it was taken
  *	32      6     the stack pointer that the call returns to
- *	38      2     bit i: the i-th word of the stack from there is told. Those that cannot be an address are not
- *	40      12*n  a return address and a frame pointer: of the call and of the function that it returns to; then, as far as frame
+ *	38      4     bit i: the i-th word of the stack from there is told. Those that cannot be an address are not
+ *	42      12*n  a return address and a frame pointer: of the call and of the function that it returns to; then, as far as frame
  *	              pointers lead, of what lies at each of them
  *	        6*m   the words: return addresses of functions that frame pointers pass by
  *
@@ -47,7 +47,7 @@
 #define ALLOC_MAGIC "TAREBLKS"
 #define ALLOC_BLOCK_MAGIC 0x4b4f4c42u /* "BLOK" */
 
-enum { ALLOC_VERSION = 2, ALLOC_PAGE = 4096, ALLOC_BLOCK = 64 << 10, ALLOC_FRAMES = 8, ALLOC_WORDS = 16 };
+enum { ALLOC_VERSION = 3, ALLOC_PAGE = 4096, ALLOC_BLOCK = 64 << 10, ALLOC_FRAMES = 8, ALLOC_WORDS = 32 };
 
 /* Bytes of a file without another limit: more than is looked at (analyze/accessed_blocks.c). */
 enum { ALLOC_MOST = 1 << 30 };
@@ -78,7 +78,7 @@ struct alloc_record {
 	uint8_t kind, frames;
 	uint32_t tid;
 	uint64_t time_ns, address, size;
-	/* with frames an address, 16 bits, addresses */
+	/* with frames an address, 32 bits, addresses */
 };
 
 struct alloc_frame {
@@ -86,7 +86,7 @@ struct alloc_frame {
 	uint64_t pointer; /* the frame pointer of the function that it returns to */
 };
 
-enum { ALLOC_ADDRESS = 6, ALLOC_FRAMES_AT = sizeof(struct alloc_record) + 8 };
+enum { ALLOC_ADDRESS = 6, ALLOC_FRAMES_AT = sizeof(struct alloc_record) + ALLOC_ADDRESS + 4 };
 
 /* An empty file for the recorder, which may have that many bytes; 0: ALLOC_MOST, which is the most. 0 or a negative errno. */
 int alloc_begin(int fd, uint64_t most);
@@ -99,7 +99,7 @@ struct alloc_event {
 	uint64_t time_ns, address, size;
 	uint64_t stack; /* the stack pointer that the call returns to */
 	uint8_t frames; /* 0: it has no stack either */
-	uint16_t told; /* bit i: word[i] is known */
+	uint32_t told; /* bit i: word[i] is known */
 	struct alloc_frame frame[ALLOC_FRAMES];
 	uint64_t word[ALLOC_WORDS]; /* of the stack, from there */
 };

@@ -9,12 +9,14 @@
 
 /* A file as the recorder leaves it: two blocks, of two processes. */
 static unsigned char file[ALLOC_PAGE + 2 * ALLOC_BLOCK];
+enum { ONE = 72 }; /* bytes of a record with a frame and two words */
+
 static size_t used[2];
 static char path[] = "/tmp/alloc-test-XXXXXX";
 
 static void begin(void)
 {
-	const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = 2, .block = ALLOC_BLOCK, .blocks = 2, .lost = 9, .clock = 1, .most = 3 };
+	const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = ALLOC_VERSION, .block = ALLOC_BLOCK, .blocks = 2, .lost = 9, .clock = 1, .most = 3 };
 
 	memset(file, 0, sizeof(file));
 	memcpy(file, &head, sizeof(head));
@@ -24,14 +26,14 @@ static void begin(void)
 static void record(unsigned block, enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size, uint8_t frames)
 {
 	unsigned char *b = file + ALLOC_PAGE + block * ALLOC_BLOCK;
-	const uint16_t told = 1 | 1 << 15; /* of the stack two words */
-	unsigned char rest[8 + 6 * (2 * ALLOC_FRAMES + 2) + 8] = { 0 };
-	size_t n = frames ? (8 + 6 * (2 * (size_t)frames + 2) + 7) / 8 * 8 : 0;
+	const uint32_t told = 1 | 1u << 31; /* of the stack two words */
+	unsigned char rest[10 + 6 * (2 * ALLOC_FRAMES + 2) + 8] = { 0 };
+	size_t n = frames ? (10 + 6 * (2 * (size_t)frames + 2) + 7) / 8 * 8 : 0;
 	struct alloc_record r = { .bytes = (uint16_t)(32 + n), .kind = (uint8_t)kind, .frames = frames, .tid = 100 + block,
 				  .time_ns = time_ns, .address = address, .size = size };
 	struct alloc_block head = { .magic = ALLOC_BLOCK_MAGIC, .pid = 10 + block };
 
-	for (uint64_t i = 0, at = 0; frames && i < 1 + 2 * (uint64_t)frames + 2; i++, at += i == 1 ? 8 : 6) {
+	for (uint64_t i = 0, at = 0; frames && i < 1 + 2 * (uint64_t)frames + 2; i++, at += i == 1 ? 10 : 6) {
 		uint64_t word = 0xf00000001000 + i;
 
 		memcpy(rest + at, &word, 6);
@@ -96,7 +98,7 @@ TEST(alloc_in_order_of_time)
 		CHECK_EQ(e.address, want[i].address, "event %zu", i);
 		CHECK_EQ(e.size, want[i].size, "event %zu", i);
 		CHECK_EQ(e.frames, want[i].frames, "event %zu", i);
-		CHECK_EQ(e.told, e.frames ? 0x8001 : 0, "event %zu", i);
+		CHECK_EQ(e.told, e.frames ? 0x80000001 : 0, "event %zu", i);
 		CHECK_EQ(e.stack, e.frames ? 0xf00000001000 : 0, "event %zu", i);
 		for (uint64_t k = 0; k < e.frames; k++) {
 			CHECK_EQ(e.frame[k].returns, 0xf00000001001 + 2 * k, "event %zu", i);
@@ -104,7 +106,7 @@ TEST(alloc_in_order_of_time)
 		}
 		if (e.frames) {
 			CHECK_EQ(e.word[0], 0xf00000001001 + 2 * e.frames, "event %zu", i);
-			CHECK_EQ(e.word[15], 0xf00000001002 + 2 * e.frames, "event %zu", i);
+			CHECK_EQ(e.word[31], 0xf00000001002 + 2 * e.frames, "event %zu", i);
 		}
 	}
 	CHECK_EQ(alloc_next(f, &e), 0);
@@ -127,16 +129,16 @@ TEST(alloc_damage)
 		{ __LINE__, 0, 0, 0, 4, 0, 0 },
 		{ __LINE__, FIRST, 4, 1, 2, ALLOC_BLOCK, 0 },		   /* the block's magic */
 		{ __LINE__, FIRST + 8, 8, ALLOC_BLOCK - 15, 2, ALLOC_BLOCK, 0 }, /* its length */
-		{ __LINE__, FIRST + 8, 8, ALLOC_BLOCK - 16, 4, ALLOC_BLOCK - 16 - 128, 0 },
-		{ __LINE__, FIRST + 8, 8, 127, 3, 63, 0 },
-		{ __LINE__, FIRST + 8, 8, 100, 3, 36, 0 },
-		{ __LINE__, FIRST + 16, 2, 63, 2, 128, 0 },   /* a record's length */
-		{ __LINE__, FIRST + 16, 2, 0, 2, 128, 0 },
-		{ __LINE__, FIRST + 18, 1, 0, 2, 128, 0 },    /* its kind */
-		{ __LINE__, FIRST + 18, 1, 7, 2, 128, 0 },
-		{ __LINE__, FIRST + 19, 1, 9, 2, 128, 0 },   /* its frames */
-		{ __LINE__, FIRST + 19, 1, 3, 2, 128, 0 },   /* more than it has room for */
-		{ __LINE__, FIRST + 19, 1, 0, 2, 128, 0 },   /* none, and words */
+		{ __LINE__, FIRST + 8, 8, ALLOC_BLOCK - 16, 4, ALLOC_BLOCK - 16 - 2 * ONE, 0 },
+		{ __LINE__, FIRST + 8, 8, 2 * ONE - 1, 3, ONE - 1, 0 },
+		{ __LINE__, FIRST + 8, 8, ONE + 36, 3, 36, 0 },
+		{ __LINE__, FIRST + 16, 2, ONE - 1, 2, 2 * ONE, 0 },   /* a record's length */
+		{ __LINE__, FIRST + 16, 2, 0, 2, 2 * ONE, 0 },
+		{ __LINE__, FIRST + 18, 1, 0, 2, 2 * ONE, 0 },    /* its kind */
+		{ __LINE__, FIRST + 18, 1, 7, 2, 2 * ONE, 0 },
+		{ __LINE__, FIRST + 19, 1, 9, 2, 2 * ONE, 0 },   /* its frames */
+		{ __LINE__, FIRST + 19, 1, 3, 2, 2 * ONE, 0 },   /* more than it has room for */
+		{ __LINE__, FIRST + 19, 1, 0, 2, 2 * ONE, 0 },   /* none, and words */
 		{ __LINE__, 16, 8, 1, 2, 0, 0 },	     /* blocks */
 		{ __LINE__, 16, 8, 5, 4, 0, 3 },
 	};
@@ -172,9 +174,9 @@ TEST(alloc_cut_off)
 	} rows[] = {
 		{ __LINE__, ALLOC_PAGE, 0, 0, 2 },
 		{ __LINE__, ALLOC_PAGE + 15, 0, 15, 1 },
-		{ __LINE__, ALLOC_PAGE + 16 + 64, 1, 64, 1 },
-		{ __LINE__, ALLOC_PAGE + 16 + 127, 1, 64, 1 },
-		{ __LINE__, ALLOC_PAGE + 16 + 128, 2, 0, 1 },
+		{ __LINE__, ALLOC_PAGE + 16 + ONE, 1, ONE, 1 },
+		{ __LINE__, ALLOC_PAGE + 16 + 2 * ONE - 1, 1, ONE, 1 },
+		{ __LINE__, ALLOC_PAGE + 16 + 2 * ONE, 2, 0, 1 },
 		{ __LINE__, sizeof(file) - 1, 3, 0, 0 },
 	};
 
@@ -204,8 +206,8 @@ TEST(alloc_refused)
 		const char *why;
 	} rows[] = {
 		{ __LINE__, 0, 1, sizeof(file), 'X', "begins otherwise" },
-		{ __LINE__, 8, 4, sizeof(file), 1, "version 1, this tare reads 2" },
-		{ __LINE__, 8, 4, sizeof(file), 0x02000000, "the other byte order" },
+		{ __LINE__, 8, 4, sizeof(file), 1, "version 1, this tare reads 3" },
+		{ __LINE__, 8, 4, sizeof(file), 0x03000000, "the other byte order" },
 		{ __LINE__, 12, 4, sizeof(file), 4096, "blocks of 4096 bytes" },
 		{ __LINE__, 0, 0, 39, 0, "39 bytes are no recording" },
 		{ __LINE__, 0, 0, 0, 0, "0 bytes are no recording" },

@@ -4,6 +4,7 @@
 usage: record_alloc_test.py TARE CC RECORDER
 """
 import collections
+import json
 import os
 import re
 import shutil
@@ -85,7 +86,7 @@ def program():
 def events(file=FILE):
     data, out = Path(file + ".alloc").read_bytes(), []
     magic, version, block, blocks, lost = struct.unpack_from("=8sIIQQ", data)
-    equal((magic, version, block, lost), (b"TAREBLKS", 2, 65536, 0))
+    equal((magic, version, block, lost), (b"TAREBLKS", 3, 65536, 0))
     for i in range(blocks):
         at = 4096 + i * block
         magic, pid, used = struct.unpack_from("=4sIQ", data, at)
@@ -93,7 +94,7 @@ def events(file=FILE):
         at, end = at + 16, at + 16 + used
         while at < end:
             size, kind, n, tid, time, address, bytes_ = struct.unpack_from("=HBBIQQQ", data, at)
-            frames = tuple(int.from_bytes(data[at + 40 + 12 * k:][:6], "little") for k in range(n))
+            frames = tuple(int.from_bytes(data[at + 42 + 12 * k:][:6], "little") for k in range(n))
             out.append(Event(time, kind, pid, tid, address, bytes_, frames))
             at += size
     return sorted(out)
@@ -259,6 +260,28 @@ def under_the_exact_engine():
     check("--engine", "exact", "--precise")
     text = sh(TARE, "memory", "--by", "function", FILE).stdout
     true(" of what wrote the blocks down (libtare-alloc.so) left out; not so " in text, text)
+
+
+@test
+def nothing_of_libc_on_its_behalf():
+    """What the program's libraries access is told as the program's: the recorder calls none of them but for what the program asked for."""
+    undefined = {line.split()[-1].split("@")[0] for line in sh("nm", "-D", "--undefined-only", os.path.abspath(sys.argv[3])).stdout.splitlines()}
+    true("dlsym" in undefined, undefined)
+    more = {x for x in undefined if x[0] != "_"} - {"dlsym", "getauxval", "getenv", "madvise", "pthread_atfork", "pthread_key_create", "pthread_setspecific"}
+    equal(more, set(), "those above are called once for each process or thread")
+    if sh(TARE, "stat", "--engine", "exact", "-e", "exact/accesses/", "--", "true").returncode:
+        skip("no exact engine here")
+    pairs = build("pairs", "#include <stdlib.h>\nstatic char *volatile p;\nint main(void) { for (int i = 0; i < 5000; i++) { p = malloc(32); *p = 1; free(p); } }",
+                  "-fno-builtin", cc=CC)
+    r = sh(TARE, "record", "--engine", "exact", "--precise=memory", "-c", "101", "--alloc", "-o", FILE, "--", pairs)
+    equal(r.returncode, 0, r.stderr)
+    got = {}
+    for row in json.loads(sh(TARE, "memory", "--by", "function", "--format", "json", FILE).stdout)["rows"]:
+        if re.match(r"libc[.-]", os.path.basename(row["module"])):
+            got[row["label"]] = row["samples"]
+    others = {k: v for k, v in got.items() if not re.search("malloc|free|int_|tcache", k)}
+    true(sum(got.values()) > 500, f"malloc and free: {got}")
+    true(max(others.values(), default=0) < 25, f"one access by each pair would be 50 samples, and nothing but the beginning is as much as half: {others}")
 
 
 @test

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	must(fd >= 0);
 	if (n && bytes[0] % 2 == 0) {
-		const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = 2, .block = ALLOC_BLOCK, .blocks = 3, .clock = 1, .most = 9 };
+		const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = ALLOC_VERSION, .block = ALLOC_BLOCK, .blocks = 3, .clock = 1, .most = 9 };
 
 		must(write(fd, &head, sizeof(head)) == sizeof(head) && lseek(fd, ALLOC_PAGE, SEEK_SET) == ALLOC_PAGE);
 		bytes++;
