@@ -105,6 +105,7 @@ static int take(struct accessed *c, const struct perfdata_record *rec, struct ta
 	switch (rec->type) {
 	case PD_RECORD_SAMPLE:
 		c->samples++;
+		accessed_note_sample(c, rec);
 		return 0;
 	case PD_RECORD_COMM:
 		ret = take_comm(c, rec->comm.pid, rec->comm.tid, words_add(&c->modules.words, rec->comm.comm, strlen(rec->comm.comm)), err);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "analyze/accessed_private.h"
 #include "record/perfdata_features.h"
+#include "record/perfdata_precise.h"
 
 enum {
 	TYPE_HARDWARE = 0,
@@ -74,11 +75,33 @@ static int note_spe(struct accessed *c, const struct perfdata_event *ev, struct 
 	return ret;
 }
 
+/* ldlat, of ibs_op's own type; 0: none. */
+static unsigned least_latency(const struct perfdata_event *ev)
+{
+	return ev->attr.config1 & 0xfff;
+}
+
+/* The register says what Linux asked the processor for. Source: Linux, arch/x86/include/asm/perf_event.h, IBS_OP_L3MISSONLY. */
+void accessed_note_sample(struct accessed *c, const struct perfdata_record *rec)
+{
+	struct ibs_event ev;
+	struct ibs s;
+
+	if (c->p->slow_loads != FAR_UNKNOWN || !rec->event || !least_latency(rec->event))
+		return;
+	ev = perfdata_ibs_event(c->file, rec->event);
+	if (!ev.is_ibs) /* nor is any other of that machine's */
+		c->p->slow_loads = FAR_AND_NEAR;
+	else if (ev.kind == IBS_OP && perfdata_ibs_of(&ev, rec, &s, NULL) > 0)
+		c->p->slow_loads = s.reg[IBS_OP_CTL] >> 16 & 1 ? FAR_ONLY : FAR_AND_NEAR;
+}
+
 static int note_ibs(struct accessed *c, const struct perfdata_event *ev, bool op, struct tare_error *err)
 {
 	const struct perfdata_attr *a = &ev->attr;
 	bool micro_ops = a->config >> 19 & 1 || (a->type == TYPE_RAW && (a->config & 0xff) == 0xc1), far = a->config >> (op ? 16 : 59) & 1;
-	unsigned slow = op ? a->config1 & 0xfff : 0; /* ldlat, of ibs_op's own type: the kernel sees to L3 misses by itself */
+	unsigned slow = op ? least_latency(ev) : 0;
+	bool all_far = far || c->p->slow_loads == FAR_ONLY;
 	int ret = 0;
 
 	if (op && micro_ops)
@@ -87,8 +110,8 @@ static int note_ibs(struct accessed *c, const struct perfdata_event *ev, bool op
 		ret = accessed_add_note(c, err, "%s: IBS takes what is dispatched next after %" PRIu64 " cycles: operations behind a stall are taken more "
 				"often than others, so shares are rather of time than of accesses", ev->name, a->period);
 	if (ret == 0 && slow)
-		ret = accessed_add_note(c, err, "%s: only loads that missed L3 and took more than %u cycles were kept (ldlat=%u): shares and percentiles are "
-				"of those", ev->name, slow, slow);
+		ret = accessed_add_note(c, err, "%s: only loads that %stook more than %u cycles were kept (ldlat=%u): shares and percentiles are "
+				"of those", ev->name, all_far ? "missed L3 and " : "", slow, slow);
 	else if (ret == 0 && far)
 		ret = accessed_add_note(c, err, "%s: only what missed L3 was kept (l3missonly): shares are of that", ev->name);
 	return ret;

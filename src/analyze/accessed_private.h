@@ -64,6 +64,7 @@ struct accessed_private {
 	uint16_t disasm_of; /* which machine's code it reads */
 	uint8_t *whose; /* by module, whose code it is; NULL: the recorder of blocks was not there */
 	bool recorders_file; /* one of them is the file that it writes */
+	enum { FAR_UNKNOWN, FAR_ONLY, FAR_AND_NEAR } slow_loads; /* of IBS with a least latency: must they have missed L3? */
 	int input; /* the copy of standard input; -1: none */
 };
 
@@ -73,6 +74,8 @@ static inline bool during(uint64_t from, uint64_t until, uint64_t time)
 	return time >= from && (time < until || until == UINT64_MAX);
 }
 
+/* What a sample tells of how its event chooses. */
+void accessed_note_sample(struct accessed *c, const struct perfdata_record *rec);
 /* NULL: out of memory. */
 struct image *accessed_image(struct accessed *c, uint32_t module);
 /* The blocks written down beside the recording, if any. After the history is finished. */

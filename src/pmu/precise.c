@@ -132,6 +132,15 @@ static int ibs_too_old(unsigned version, struct tare_error *err)
 	return -ENOTSUP;
 }
 
+/*
+ * Erratum 1606: there a least latency is kept to only of loads that miss L3, which Linux asks for by itself; of later processors it did until 7.0. Source:
+ * Linux, arch/x86/events/amd/ibs.c, commit 898138efc990.
+ */
+static bool zen_5(struct machine *m)
+{
+	return !strncmp(machine_cpu(m), "AuthenticAMD-26-", 16);
+}
+
 static int ibs(struct machine *m, const struct precise_question *q, struct precise_choice *out, struct tare_error *err)
 {
 	const char *name = q->what == PRECISE_FETCH ? "ibs_fetch" : "ibs_op";
@@ -164,7 +173,7 @@ static int ibs(struct machine *m, const struct precise_question *q, struct preci
 	out->multiple = IBS_MULTIPLE;
 	add(out->why, sizeof(out->why), "IBS: %s",
 	    q->what == PRECISE_FETCH ? "fetches, at distances by chance"
-	    : q->min_latency	     ? "loads that missed L3 and took longer than that"
+	    : q->min_latency	     ? zen_5(m) ? "loads that missed L3 and took longer than that" : "loads that took longer than that"
 	    : terms[0]		     ? "micro-operations of every kind; loads, stores and branches are told apart when read"
 				     : "operations of every kind, by cycles: this processor cannot count micro-operations, so slow ones come more often");
 	add(out->refused, sizeof(out->refused),

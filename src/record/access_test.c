@@ -460,6 +460,7 @@ TEST(ibs_fetches_without_a_physical_address)
 		{ __LINE__, "AuthenticAMD,26,79,0", "fetch L1 own tlb:L2 translation=33 fetch=7", "fetch L1 own tlb:L2 translation=33 fetch=7" },
 		{ __LINE__, "AuthenticAMD,26,80,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
 		{ __LINE__, "AuthenticAMD,26,95,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,27,0,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
 		{ __LINE__, "AuthenticAMD,26,96,0", "fetch L1 own tlb:L2 translation=33 fetch=7", "fetch L1 own tlb:L2 translation=33 fetch=7" },
 		{ __LINE__, "AuthenticAMD,26,175,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
 		{ __LINE__, "AuthenticAMD,26,207,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },

@@ -286,6 +286,7 @@ struct ibs_rules ibs_rules_of(const char *cpuid, bool zen4)
 		for (size_t i = 0; i < ARRAY_SIZE(models); i++)
 			if (family == models[i].family && model >= models[i].first && model <= models[i].last)
 				rules = models[i].rules;
+		rules.by_physical |= family > 0x1a;
 	}
 	rules.zen4 = zen4;
 	return rules;

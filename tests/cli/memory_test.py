@@ -393,11 +393,13 @@ def spe_with_gaps_and_cores_that_are_not_known():
 @test
 def ibs_has_its_own_latency_and_says_how_it_chose():
     for config, slow, says in ((0, 0, "rather of time than of accesses"), (1 << 19, 0, "one of every 1000 micro-ops"), (1 << 19 | 1 << 16, 0, "missed L3"),
-                               (1 << 19, 150, "only loads that missed L3 and took more than 150 cycles were kept (ldlat=150)")):
+                               (1 << 19, 150, "only loads that took more than 150 cycles were kept (ldlat=150)"),
+                               (1 << 19, 151, "only loads that missed L3 and took more than 151 cycles were kept (ldlat=151)")):
+        control = 3 << 17 | (1 << 16 if slow == 151 else 0)  # L3MissOnly, where Linux asked for it
         r = Recording(pmu=(10, "ibs_op"), config=config, config1=slow, cpuid="AuthenticAMD,23,49,0", kind=IDENTIFIER | IP | TID | TIME | 0x400)
         for i in range(40):
             miss = i % 4 == 0  # loads that miss L1 and L2, served by DRAM; the others hit, and have no latency
-            raw = struct.pack("<I", 0x3ff) + struct.pack("<8Q", 3 << 17, 0x401000, 11 << 16 | 3, 3, 1 | 3 << 17 | 4 << 22 |
+            raw = struct.pack("<I", 0x3ff) + struct.pack("<8Q", control, 0x401000, 11 << 16 | 3, 3, 1 | 3 << 17 | 4 << 22 |
                                                          (1 << 7 | 1 << 20 | (100 + i) << 32 if miss else 0), 0x7fff1000, 0x22000, 0)
             r.data += record(SAMPLE, struct.pack("<QQIIQ", 1, 0x1000, 7, 7, i) + struct.pack("<I", len(raw)) + raw, 0x4002)
         d = document("memory", "--by", "level", r.write(room("ibs")))
