@@ -417,7 +417,7 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 					FACTS_MOST);
 	if (ret == 0 && alloc_loss(f)->lost)
 		ret = accessed_add_note(c, err, "%s: %llu times that a block was taken, given back or mapped were not written down: %s", file,
-				(unsigned long long)alloc_loss(f)->lost, alloc_loss(f)->full ? "the file was full" : "the file could not grow");
+				(unsigned long long)alloc_loss(f)->lost, alloc_loss(f)->full ? "the file was full" : "the file could not grow, or no descriptor was free to open it");
 	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
 	if (ret == 0 && c->blocks_damaged)
 		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);

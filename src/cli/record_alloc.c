@@ -120,7 +120,7 @@ static void put_lost(struct text *out, const struct alloc_loss *loss)
 	if (loss->full)
 		text_add(out, "the file is full (%.1f MiB)\n", (double)loss->full / mib);
 	else
-		text_add(out, "the file could not grow\n");
+		text_add(out, "the file could not grow, or no descriptor was free to open it\n");
 }
 
 static void put_counts(struct text *out, const struct record_alloc *a, const struct alloc_file *f)
@@ -136,6 +136,8 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 		 alloc_count_of(f, ALLOC_TAKEN), alloc_count_of(f, ALLOC_FREED), alloc_count_of(f, ALLOC_MAPPED));
 	if (loss->lost)
 		put_lost(out, loss);
+	else if (!alloc_count_of(f, ALLOC_TAKEN))
+		text_add(out, "  not one block: the program takes none, or brings a malloc of its own, which is not seen\n");
 	if (loss->damaged)
 		text_add(out, "  %" PRIu64 " bytes of it are damaged\n", loss->damaged);
 }
