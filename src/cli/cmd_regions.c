@@ -4,10 +4,12 @@
  * it, tells the command by its environment, and says in the end what is in it.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "analyze/region_halves.h"
 #include "base/text.h"
@@ -411,6 +413,17 @@ static void say_fixed(const struct command *self, const struct regions_options *
 	fixed_say_missed(self, &o->fixed);
 }
 
+/* A shell does not: what it ran is tare, which was not killed. */
+static void say_killed(const struct command *self, const struct follow *end)
+{
+	const char *name = end->has_status && WIFSIGNALED(end->wait_status) ? sigabbrev_np(WTERMSIG(end->wait_status)) : NULL;
+
+	if (name)
+		fprintf(stderr, "tare %s: the command was killed by SIG%s\n", self->name, name);
+	else if (end->has_status && WIFSIGNALED(end->wait_status))
+		fprintf(stderr, "tare %s: the command was killed by signal %d\n", self->name, WTERMSIG(end->wait_status));
+}
+
 static const char *why_none(void)
 {
 	const char *chosen = getenv("TARE_FUNCTIONS");
@@ -475,6 +488,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 					       : EXIT_CANNOT_MEASURE;
 	}
 	say_fixed(self, o);
+	say_killed(self, &end);
 	ret = report(self, o, kept.path, err);
 	if (ret == NOTHING) { /* a file that was there before is worth more than one that holds nothing */
 		fprintf(stderr, "tare %s: no regions: %s; %s %s\n", self->name, why_none(), o->output,

@@ -6,14 +6,17 @@
  * A thread whose stream is of another recording than the present one opens a new stream at its next point.
  * After fork the child has the recording, and no block of its own in the file until its first point.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "arch/stack.h"
 #include "base/file.h"
 #include "base/pages.h"
 #include "record/region_cost.h"
@@ -175,6 +178,10 @@ static bool lock(struct tare_region *r, tare_label label)
 	return false;
 }
 
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 and later have it */
+extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
+#endif
+
 static int holds(struct dl_phdr_info *object, size_t size, void *place)
 {
 	const uintptr_t at = *(const uintptr_t *)place;
@@ -189,10 +196,17 @@ static int holds(struct dl_phdr_info *object, size_t size, void *place)
 	return 0;
 }
 
-static bool still_there(const struct tare_region *r)
+/* Is the library that it is of? Without the loader's lock where that can be: in a child, and in a handler, it may never be free. */
+static bool still_there(struct tare_region *r)
 {
 	uintptr_t at = (uintptr_t)r;
 
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+	struct dl_find_object found;
+
+	if (_dl_find_object)
+		return _dl_find_object(r, &found) == 0;
+#endif
 	return dl_iterate_phdr(holds, &at) != 0;
 }
 
@@ -363,9 +377,9 @@ static void set_all(void)
 }
 
 /* Another recording, or none. */
-static void change_to(struct region_recording *r)
+static void change_to(struct region_recording *r, bool for_good)
 {
-	__atomic_store_n(&changing, n_known > 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&changing, n_known > 0 && !for_good, __ATOMIC_SEQ_CST);
 	set_current(r);
 	region_process_look();
 	if (r && r == recording && r->file.process != region_process())
@@ -373,7 +387,8 @@ static void change_to(struct region_recording *r)
 	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	if (recording)
 		tell_early(recording);
-	set_all();
+	if (!for_good) /* else points find that there is none */
+		set_all();
 	__atomic_store_n(&changing, false, __ATOMIC_RELEASE);
 }
 
@@ -679,15 +694,53 @@ static int start(const char *path, const char *events, enum start how, struct ta
 		region_recording_put(r);
 		return ret;
 	}
-	change_to(r);
+	change_to(r, false);
 	return 0;
+}
+
+/* To begin takes more stack than a thread or a handler may have: it is done on one of its own, while no handler comes but of what the
+ * program itself does (a step of a debugger). */
+enum { START_STACK = 256 << 10 };
+
+struct starting {
+	const char *path, *events;
+	enum start how;
+	struct tare_error *err;
+	int ret;
+};
+
+static void start_here(void *starting)
+{
+	struct starting *s = starting;
+
+	s->ret = start(s->path, s->events, s->how, s->err);
+}
+
+static int start_aside(const char *path, const char *events, enum start how, struct tare_error *err)
+{
+	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
+	struct starting s = { path, events, how, err, 0 };
+	char *stack = pages_new(START_STACK);
+	sigset_t others, kept;
+
+	if (!stack)
+		return tare_fail_nomem(err);
+	mprotect(stack, FILE_PAGE, PROT_NONE);
+	sigfillset(&others);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&others, own[i]);
+	pthread_sigmask(SIG_BLOCK, &others, &kept);
+	stack_call(stack + START_STACK, start_here, &s);
+	pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	pages_free(stack, START_STACK);
+	return s.ret;
 }
 
 /* Once: does the environment ask for a recording? */
 static int look(void)
 {
+	static char whole[PATH_MAX];
 	const char *path, *events;
-	char whole[PATH_MAX];
 	int kept = errno, ret = 0;
 
 	if (looked)
@@ -707,7 +760,7 @@ static int look(void)
 	}
 	__atomic_store_n(&looking, true, __ATOMIC_SEQ_CST);
 	if (ret == 0)
-		ret = start(path, events && *events ? events : NULL, JOIN, &look_error);
+		ret = start_aside(path, events && *events ? events : NULL, JOIN, &look_error);
 	from_environment = ret == 0;
 	__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&looking, false, __ATOMIC_RELEASE);
@@ -974,7 +1027,7 @@ int tare_regions_start(const char *path, const char *events, struct tare_error *
 		return tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted the recording of a point", path);
 	if (region_lock()) {
 		look();
-		ret = start(path, events, ANEW, err);
+		ret = start_aside(path, events, ANEW, err);
 		region_unlock();
 	} else {
 		ret = tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted fork()", path);
@@ -1034,7 +1087,7 @@ static int stop(bool for_good, struct tare_error *err)
 		return 0;
 	}
 	tell_early(r);
-	change_to(NULL);
+	change_to(NULL, for_good);
 	for (struct region_stream *s = r->streams; s; s = s->next)
 		__atomic_store_n(s->end, NULL, __ATOMIC_RELAXED);
 	region_labels_close(&r->labels);

@@ -64,6 +64,15 @@ void region_process_look(void)
 		look_closely();
 }
 
+/*
+ * A program that is built with -fsanitize=thread takes a lock that it cannot see for none, for libtare is not built so. What it offers for
+ * this is there in such programs alone.
+ *
+ * Source: LLVM compiler-rt/lib/tsan/rtl/tsan_interface_inl.h
+ */
+extern void __tsan_acquire(void *address) __attribute__((weak, visibility("default")));
+extern void __tsan_release(void *address) __attribute__((weak, visibility("default")));
+
 /* After "Futexes Are Tricky" (U. Drepper), the second mutex. */
 bool region_lock(void)
 {
@@ -79,6 +88,8 @@ bool region_lock(void)
 	if (!__atomic_compare_exchange_n(lock, &is, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		while (__atomic_exchange_n(lock, 2, __ATOMIC_ACQUIRE))
 			syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 2, NULL);
+	if (__tsan_acquire)
+		__tsan_acquire(lock);
 	errno = kept;
 	return true;
 }
@@ -93,6 +104,8 @@ void region_unlock(void)
 	unsigned *lock = &region_self()->lock;
 	int kept = errno;
 
+	if (__tsan_release)
+		__tsan_release(lock);
 	if (__atomic_exchange_n(lock, 0, __ATOMIC_RELEASE) == 2)
 		syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, 1);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

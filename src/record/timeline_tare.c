@@ -155,6 +155,8 @@ static void add_measured(struct tare_timeline *t, const struct file_process *p)
 		}
 }
 
+enum { SHOWN = 3 }; /* of processes that lost points of handlers; of the others, how many */
+
 static int add_process(struct tare_timeline *t, const struct block_head *h, uint64_t offset, uint64_t last[2])
 {
 	struct file_process p;
@@ -203,10 +205,10 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 			process->handlers = p.lost;
 			memcpy(process->lost_label, p.lost_label, sizeof(p.lost_label));
 		}
-		if (!p.lost_errno && !p.lost_threads)
+		if (!p.lost_errno && !p.lost_threads && t->lost_in_handlers++ < SHOWN)
 			tare_damage(t, "process %u lost %llu points of signal handlers that interrupted the recording of others", h->pid,
 				    (unsigned long long)p.lost);
-		else
+		else if (p.lost_errno || p.lost_threads)
 			tare_damage(t, "process %u could not write %llu points%s: %s", h->pid, (unsigned long long)p.lost, threads,
 				    p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
 	}
@@ -745,6 +747,9 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		t->base.info.lost_unknown = true;
 	}
 	ret = scan(t, last);
+	if (t->lost_in_handlers > SHOWN)
+		tare_damage(t, "and so did %u process%s more; %llu points in all", t->lost_in_handlers - SHOWN, t->lost_in_handlers > SHOWN + 1 ? "es" : "",
+			    (unsigned long long)t->base.info.lost_handlers);
 	if (ret == 0)
 		ret = note_execs(t);
 	if (ret == 0)

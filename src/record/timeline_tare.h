@@ -80,6 +80,7 @@ struct tare_timeline {
 	uint64_t scale; /* ns per tick, times 2^SCALE_SHIFT */
 	char *command;
 	struct text damage;
+	unsigned lost_in_handlers; /* processes */
 };
 
 enum { SCALE_SHIFT = 56 };

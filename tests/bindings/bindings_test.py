@@ -405,6 +405,45 @@ def signal_handlers():
             equal(2 * recorded + lost, 2 * calls * (2 if way == "functions" else 1), f"{way}: begins and ends of handlers, {r.stderr}")
 
 
+THREADS = """
+#include <pthread.h>
+#include <tare/region.h>
+TARE_REGION(a, "a");
+TARE_REGION(b, "b");
+static void *many(void *x)
+{
+	for (int i = 0; i < 50; i++) {
+		const char *arg[] = { (char[]){ (char)('A' + i % 20), 0 } };
+		tare_label label = tare_label_new("label", arg, 1);
+		tare_label_begin(label); tare_label_end(label);
+		tare_region_begin(&a); tare_region_begin(&b); tare_region_end(&b); tare_region_end(&a);
+	}
+	return x;
+}
+int main(void)
+{
+	for (int round = 0; round < 10; round++) {
+		pthread_t t[8];
+		for (int i = 0; i < 8; i++) pthread_create(t + i, 0, many, 0);
+		for (int i = 0; i < 8; i++) pthread_join(t[i], 0);
+	}
+}
+"""
+
+
+@test
+def programs_under_the_thread_sanitizer():
+    """It sees the program, and of the library, which is built without it, only what it calls."""
+    Path(ROOM.name, "tsan.c").write_text(THREADS)
+    Path(ROOM.name, "none.c").write_text("int main(void) { return 0; }\n")
+    if sh("cc", "-fsanitize=thread", "none.c", "-o", "none", status=None).returncode or sh("./none", status=None).returncode:
+        skip("no thread sanitizer")
+    sh("cc", "-O1", "-fsanitize=thread", "tsan.c", *INCLUDES, "-o", "tsan", *LINK, "-ltare")
+    equal(sh(TARE, "regions", "-q", "-e", "none", "-o", "tsan.tare", "--", "./tsan").stderr, "", "reports")
+    rows = json.loads(sh(TARE, "summarize", "--format", "json", "tsan.tare").stdout)["labels"]
+    equal({x["label"]: x["count"] for x in rows if x["label"] in "ab"}, {"a": 4000, "b": 4000}, "counts")
+
+
 @test
 def functions_of_cplusplus_by_their_readable_names():
     if not shutil.which("c++"):

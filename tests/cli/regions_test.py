@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
-from check import equal, main, test, true  # noqa: E402
+from check import equal, main, skip, test, true  # noqa: E402
 
 TARE, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:3])
 ROOM = tempfile.TemporaryDirectory()
@@ -89,6 +89,33 @@ def without_regions():
     r = sh(TARE, "regions", "-o", "never.tare", "--", "true", status=125)
     true("never.tare is left as it was" in r.stderr, r.stderr)
     equal(Path(inside("never.tare")).read_bytes(), before, "the old recording")
+
+
+@test
+def says_that_the_command_was_killed():
+    r = sh(TARE, "regions", "-o", "never.tare", "--", "sh", "-c", "kill -SEGV $$", status=128 + signal.SIGSEGV)
+    true("the command was killed by SIGSEGV\n" in r.stderr and "no regions" in r.stderr, r.stderr)
+    r = sh(TARE, "regions", "-q", "-o", "killed.tare", "--", PROGRAM, "kill", str(int(signal.SIGTERM)), status=128 + signal.SIGTERM)
+    true("the command was killed by SIGTERM\n" in r.stderr, r.stderr)
+
+
+@test
+def small_stacks():
+    """Of a handler and of a thread, where the first region and later ones are; below them is memory that nobody may touch."""
+    for words in ([], [TARE, "regions", "-q", "-o", "stack.tare", "--"]):
+        if sh(*words, PROGRAM, "small-stack", status=None).returncode == 77:
+            skip("a sanitizer needs more stack itself")
+        sh(*words, PROGRAM, "small-stack")
+    rows = {x["label"]: x["count"] for x in json.loads(sh(TARE, "summarize", "--format", "json", "stack.tare").stdout)["labels"]}
+    equal((rows["work"], rows["label"]), (6, 2), "counts")
+
+
+@test
+def nothing_waits_for_the_loader():
+    """Another thread has its lock; in a child that thread is not there to give it back."""
+    sh(TARE, "regions", "-q", "-o", "loader.tare", "--", PROGRAM, "loader")
+    rows = {x["label"]: x["count"] for x in json.loads(sh(TARE, "summarize", "--format", "json", "loader.tare").stdout)["labels"]}
+    equal(rows["work"], 6, "of the process and of a child")
 
 
 @test

@@ -13,20 +13,37 @@
  *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
  *	regions labels N THREADS	N times a label that is new, within "work"
  *	regions names N			N labels, each with a name of 31 bytes, once each
+ *	regions small-stack		the first region in a handler with 8 KiB of stack; later ones, and a label, on a thread with as little as there may be
+ *	regions loader		"work", while another thread keeps the loader's lock; children that exit meanwhile, and the recording's end
  *	regions known-check FILE	is each interval its loop and one and the same number of instructions more?
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <link.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "arch/cpu.h"
 #include "record/timeline.h"
 #include "tare/region.h"
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
 
 TARE_REGION(thread_region, "thread");
 TARE_REGION(work, "work");
@@ -221,6 +238,100 @@ static int known_check(const char *path)
 	return 0;
 }
 
+static void *with_label(void *unused)
+{
+	tare_label label;
+
+	loop(NULL);
+	label = tare_label_new("label", NULL, 0);
+	tare_label_begin(label);
+	tare_label_end(label);
+	return unused;
+}
+
+static void in_handler(int signal)
+{
+	(void)signal;
+	with_label(NULL);
+}
+
+/* Below each stack is a page that nobody may touch. */
+static int small_stack(void)
+{
+#ifdef SANITIZED
+	return 77; /* they need more themselves */
+#else
+	size_t least = getauxval(AT_MINSIGSTKSZ), size = least > 4096 ? (least + 4096 + 4095) & ~(size_t)4095 : 8192;
+	char *stack = mmap(NULL, 4096 + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sigaction action = { .sa_handler = in_handler, .sa_flags = SA_ONSTACK };
+	pthread_attr_t least_stack;
+	pthread_t thread;
+
+	if (stack == MAP_FAILED || mprotect(stack, 4096, PROT_NONE) < 0)
+		return 1;
+	sigaltstack(&(stack_t){ .ss_sp = stack + 4096, .ss_size = size }, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	pthread_attr_init(&least_stack);
+	pthread_attr_setstacksize(&least_stack, (size_t)PTHREAD_STACK_MIN);
+	if (pthread_create(&thread, &least_stack, with_label, NULL))
+		return 1;
+	pthread_join(thread, NULL);
+	return 0;
+#endif
+}
+
+static sem_t has_lock;
+
+static int keep_lock(struct dl_phdr_info *object, size_t size, void *unused)
+{
+	(void)object;
+	(void)size;
+	(void)unused;
+	sem_post(&has_lock);
+	pause();
+	return 1;
+}
+
+static void *keep_loader(void *unused)
+{
+	dl_iterate_phdr(keep_lock, NULL);
+	return unused;
+}
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
+#define WITHOUT_LOADER (_dl_find_object != NULL) /* the C library tells of libraries without its lock */
+#else
+#define WITHOUT_LOADER false
+#endif
+
+static int beside_loader(void)
+{
+	pthread_t thread;
+	int status, failed = 0;
+
+	loop(NULL);
+	sem_init(&has_lock, 0, 0);
+	if (pthread_create(&thread, NULL, keep_loader, NULL))
+		return 1;
+	sem_wait(&has_lock);
+	for (int i = 0; i < 2; i++) {
+		if (fork() == 0) {
+			alarm(10);
+			if (i)
+				loop(NULL);
+			exit(0);
+		}
+		wait(&status);
+		failed += status != 0;
+	}
+	alarm(10);
+	if (WITHOUT_LOADER)
+		failed += tare_regions_stop(NULL) != 0;
+	_exit(failed);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -253,6 +364,12 @@ int main(int argc, char **argv)
 		}
 	} else if (!strcmp(what, "labels")) {
 		on_threads(labels, threads);
+	} else if (!strcmp(what, "small-stack")) {
+		count = 3;
+		return small_stack();
+	} else if (!strcmp(what, "loader")) {
+		count = 3;
+		return beside_loader();
 	} else if (!strcmp(what, "unbalanced")) {
 		tare_region_begin(&work);
 		tare_region_end(&other);
