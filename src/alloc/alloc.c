@@ -66,7 +66,7 @@ static volatile bool *same; /* process: a child finds false, whoever made it */
 static pthread_key_t at_exit;
 static struct alloc_block *idle[IDLE];
 static bare_clock *clock_at; /* NULL: a system call */
-static uintptr_t unmapped; /* how often something of a page or more was given back */
+static uintptr_t unmapped; /* how often something of a page or more was given back, or can be read no more */
 
 static __thread __attribute__((tls_model("initial-exec"))) struct {
 	struct alloc_block *block;
@@ -132,6 +132,7 @@ static size_t room(const struct alloc_block *b)
 static void let_go(struct alloc_block *b)
 {
 	call(SYS_munmap, b, ALLOC_BLOCK);
+	__atomic_fetch_add(&unmapped, 1, __ATOMIC_RELAXED);
 }
 
 static struct alloc_block *block_with(size_t bytes)
@@ -233,7 +234,7 @@ static uintptr_t stack_end(uintptr_t here)
 	bool first = here < main_stack && main_stack - here < FIRST_MOST;
 	uintptr_t top = first ? main_stack : bare_thread();
 
-	if (here >= top || (!first && top - here >= THREAD_MOST))
+	if (here >= top || (!first && (me.tid == pid || top - here >= THREAD_MOST))) /* what the library keeps of the first thread is elsewhere */
 		return end;
 	if (me.top != top || me.unmapped != now) {
 		me.low = ((top - 1) & -(uintptr_t)PAGE) + PAGE;
@@ -671,6 +672,18 @@ HOOK int munmap(void *p, size_t size)
 		leave(code);
 	}
 	return real.munmap(p, size);
+}
+
+/* Nothing is written down of it: a page within a stack may become one that cannot be read. */
+HOOK int mprotect(void *p, size_t size, int prot)
+{
+	long ret = call(SYS_mprotect, p, size, prot);
+
+	if (!(prot & PROT_READ))
+		__atomic_fetch_add(&unmapped, 1, __ATOMIC_RELAXED);
+	if (ret < 0)
+		*error() = (int)-ret;
+	return ret < 0 ? -1 : 0;
 }
 
 HOOK void *mremap(void *old, size_t old_size, size_t size, int flags, ...)

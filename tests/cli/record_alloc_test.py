@@ -146,7 +146,7 @@ def blocks_of_threads_and_children():
 def several_with_one_name():
     """Each recording has its own blocks: those of another are at other addresses, of other processes."""
     both = [subprocess.Popen([TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", "sh", "-c", f"{program()}; sleep 0.2"],
-                             stderr=subprocess.PIPE, text=True) for _ in "ab"]
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in "ab"]
     for p in both:
         said = p.communicate(timeout=60)[1]
         equal(p.returncode, 0, said)
@@ -246,6 +246,49 @@ def a_child_that_no_handler_of_fork_is_told_of():
     equal(child.address, parent.pid)
     equal(collections.Counter((x.pid, x.tid, x.size) for x in all_ if x.size in (40003, 40005)),
           {(parent.pid, parent.pid, 40003): 3000, (child.pid, child.pid, 40005): 3000})
+
+
+# Stacks within a thread's own that end at a page nobody can read, after the thread's was seen to be readable. Words are read up to 256 bytes above a call.
+STACKS = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+enum { PAGE = 4096 };
+static __thread ucontext_t back, there;
+static void body(void)
+{
+	free(malloc(40007));
+}
+static void *run(void *p)
+{
+	char room[4 * PAGE], *pages = (char *)(((unsigned long)room + PAGE) & -PAGE);
+	free(malloc(40009));
+	if (mprotect(pages + PAGE, PAGE, PROT_NONE)) abort();
+	getcontext(&there);
+	there.uc_stack.ss_sp = pages;
+	there.uc_stack.ss_size = PAGE;
+	there.uc_link = &back;
+	makecontext(&there, body, 0);
+	swapcontext(&back, &there);
+	if (mprotect(pages + PAGE, PAGE, PROT_READ | PROT_WRITE)) abort();
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	run(NULL);
+	return pthread_create(&t, NULL, run, NULL) || pthread_join(t, NULL);
+}
+"""
+
+
+@test
+def stacks_that_end_within_another():
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", build("stacks", STACKS, "-pthread", "-fno-builtin", cc=CC))
+    equal(r.returncode, 0, r.stderr)
+    equal([x.size for x in events() if x.kind == TAKEN and x.size in (40007, 40009)], [40009, 40007] * 2)
 
 
 @test
