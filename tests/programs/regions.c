@@ -38,11 +38,15 @@
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
+#define SANITIZED true
 #endif
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
+#undef SANITIZED
+#define SANITIZED true
+#endif
+#ifndef SANITIZED
+#define SANITIZED false
 #endif
 
 TARE_REGION(thread_region, "thread");
@@ -258,15 +262,14 @@ static void in_handler(int signal)
 /* Below each stack is a page that nobody may touch. */
 static int small_stack(void)
 {
-#ifdef SANITIZED
-	return 77; /* they need more themselves */
-#else
 	size_t least = getauxval(AT_MINSIGSTKSZ), size = least > 4096 ? (least + 4096 + 4095) & ~(size_t)4095 : 8192;
 	char *stack = mmap(NULL, 4096 + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct sigaction action = { .sa_handler = in_handler, .sa_flags = SA_ONSTACK };
 	pthread_attr_t least_stack;
 	pthread_t thread;
 
+	if (SANITIZED)
+		return 77; /* it needs more itself */
 	if (stack == MAP_FAILED || mprotect(stack, 4096, PROT_NONE) < 0)
 		return 1;
 	sigaltstack(&(stack_t){ .ss_sp = stack + 4096, .ss_size = size }, NULL);
@@ -278,7 +281,6 @@ static int small_stack(void)
 		return 1;
 	pthread_join(thread, NULL);
 	return 0;
-#endif
 }
 
 static sem_t has_lock;
