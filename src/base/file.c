@@ -52,23 +52,29 @@ static int slurp(int fd, size_t max, char **out, size_t *len)
 	return 0;
 }
 
+enum { PATH_ROOM = 4096, FILE_MOST = 65536 /* of which a line is asked for */ };
+
+/* `whole` is its path, for errors. */
+static int open_in(const char *root, const char *path, char whole[PATH_ROOM], struct tare_error *err)
+{
+	int at = snprintf(whole, PATH_ROOM, "%s%s", root ? root : "", path), fd;
+
+	if (at < 0 || at >= PATH_ROOM)
+		return tare_fail(err, ENAMETOOLONG, "%.64s...: the path is too long", path);
+	fd = open(whole, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? tare_fail(err, errno, "cannot open %s: %s", whole, strerror(errno)) : fd;
+}
+
 int file_read(const char *root, const char *path, size_t max, char **out, size_t *len,
 	      struct tare_error *err)
 {
-	char whole[4096];
+	char whole[PATH_ROOM];
+	int fd = open_in(root, path, whole, err), ret;
 	size_t n = 0;
-	int at = snprintf(whole, sizeof(whole), "%s%s", root ? root : "", path);
-
-	if (at < 0 || (size_t)at >= sizeof(whole))
-		return tare_fail(err, ENAMETOOLONG, "%.64s...: the path is too long", path);
-
-	int fd = open(whole, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return tare_fail(err, errno, "cannot open %s: %s", whole, strerror(errno));
-
-	int ret = slurp(fd, max, out, &n);
-
+		return fd;
+	ret = slurp(fd, max, out, &n);
 	close(fd);
 	if (ret < 0)
 		return tare_fail(err, -ret, "cannot read %s: %s", whole, strerror(-ret));
@@ -77,25 +83,47 @@ int file_read(const char *root, const char *path, size_t max, char **out, size_t
 	return 0;
 }
 
+/* Bytes up to a newline, NUL or the end: -errno, or how many, of which those that fit are in buf. */
+static ssize_t read_line(int fd, char *buf, size_t room)
+{
+	size_t n = 0;
+	ssize_t line = -1, got;
+	char rest[256];
+
+	do {
+		char *to = n < room ? buf + n : rest;
+
+		got = read(fd, to, n < room ? room - n : sizeof(rest));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		for (ssize_t i = 0; i < got && line < 0; i++)
+			if (!to[i] || to[i] == '\n')
+				line = (ssize_t)n + i;
+		n += (size_t)got;
+		if (n > FILE_MOST)
+			return -EFBIG;
+	} while (got);
+	return line < 0 ? (ssize_t)n : line;
+}
+
 int file_line(const char *root, const char *path, char *buf, size_t room, struct tare_error *err)
 {
-	char *all;
-	int ret = file_read(root, path, 65536, &all, NULL, err);
+	char whole[PATH_ROOM];
+	int fd = open_in(root, path, whole, err);
+	ssize_t n;
 
-	if (ret < 0)
-		return ret;
-
-	size_t n = strcspn(all, "\n");
-
-	if (n >= room) {
-		ret = tare_fail(err, ENOSPC, "%s%s: its first line has %zu bytes, %zu are expected",
-				root ? root : "", path, n, room - 1);
-	} else {
-		memcpy(buf, all, n);
-		buf[n] = '\0';
-	}
-	free(all);
-	return ret;
+	if (fd < 0)
+		return fd;
+	n = read_line(fd, buf, room);
+	close(fd);
+	if (n < 0)
+		return tare_fail(err, (int)-n, "cannot read %s: %s", whole, strerror((int)-n));
+	if ((size_t)n >= room)
+		return tare_fail(err, ENOSPC, "%s: its first line has %zd bytes, %zu are expected", whole, n, room - 1);
+	buf[n] = '\0';
+	return 0;
 }
 
 static int scratch_in(const char *dir)

@@ -17,7 +17,7 @@
 int file_read(const char *root, const char *path, size_t max, char **out, size_t *len,
 	      struct tare_error *err);
 
-/* The first line of such a file without its newline, into buf; -ENOSPC if it does not fit. */
+/* The first line of a file without its newline, into buf; -ENOSPC if it does not fit, -EFBIG of a file of more than 64 KiB. Takes no memory: for handlers of signals, too. */
 int file_line(const char *root, const char *path, char *buf, size_t room, struct tare_error *err);
 
 /* A file for what does not fit into memory, in $TMPDIR, /var/tmp or /tmp, that nobody else sees and that is gone when it is closed. */

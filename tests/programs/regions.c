@@ -13,7 +13,7 @@
  *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
  *	regions labels N THREADS	N times a label that is new, within "work"
  *	regions names N			N labels, each with a name of 31 bytes, once each
- *	regions small-stack		the first region in a handler with 8 KiB of stack; later ones, and a label, on a thread with as little as there may be
+ *	regions small-stack		the first region in a handler with 8 KiB of stack and no heap; later ones, and a label, on a thread with as little as there may be
  *	regions loader		"work", while another thread keeps the loader's lock; children that exit meanwhile, and the recording's end
  *	regions known-check FILE	is each interval its loop and one and the same number of instructions more?
  */
@@ -253,10 +253,25 @@ static void *with_label(void *unused)
 	return unused;
 }
 
+static unsigned heap_asked; /* while a handler runs, which may have interrupted malloc() */
+static bool within_handler;
+
+#if defined(__GLIBC__) && !SANITIZED
+void *__libc_malloc(size_t size);
+
+void *malloc(size_t size)
+{
+	heap_asked += within_handler;
+	return __libc_malloc(size);
+}
+#endif
+
 static void in_handler(int signal)
 {
 	(void)signal;
+	within_handler = true;
 	with_label(NULL);
+	within_handler = false;
 }
 
 /* Below each stack is a page that nobody may touch. */
@@ -275,6 +290,10 @@ static int small_stack(void)
 	sigaltstack(&(stack_t){ .ss_sp = stack + 4096, .ss_size = size }, NULL);
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);
+	if (heap_asked) {
+		fprintf(stderr, "the heap was asked %u times\n", heap_asked);
+		return 1;
+	}
 	pthread_attr_init(&least_stack);
 	pthread_attr_setstacksize(&least_stack, (size_t)PTHREAD_STACK_MIN);
 	if (pthread_create(&thread, &least_stack, with_label, NULL))
