@@ -353,7 +353,7 @@ def a_whole_recording_outlives_broken_ones():
         true(said.returncode == 125 and b"broke off" in said.stderr and file.read_bytes() != good, said.stderr.decode())
         equal(old.read_bytes() == good, True, "the whole one")
     broken = file.read_bytes()
-    said = sh(TARE, "record", "-o", file, *spin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (450, 450))).stderr.decode()
+    said = sh(TARE, "record", "-o", file, *spin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (320, 320))).stderr.decode()
     true("0 samples in" in said and "nothing of it is kept" in said and "can be read" not in said and ".part" not in said, said)
     equal((sorted(f.name for f in room.iterdir()), file.read_bytes() == broken), ([file.name, old.name], True), said)
     record("-q", *spin, file=file)
