@@ -319,6 +319,17 @@ static char *add_stack(char *to, const struct asker *who, uint8_t *frames)
 }
 
 /* The record is written where it stays: nobody reads it before `used` says so. What fills it up is zero, as all of a block is at first. */
+/* No room. Who reads the file takes no address for a block's from then on: it may have been given back, and be another's. */
+static void lose(uint64_t time_ns)
+{
+	uint64_t first = __atomic_load_n(&head->lost_ns, __ATOMIC_RELAXED);
+
+	while ((!first || time_ns < first) &&
+	       !__atomic_compare_exchange_n(&head->lost_ns, &first, time_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	__atomic_fetch_add(&head->lost, 1, __ATOMIC_RELAXED);
+}
+
 static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size, const struct asker *who)
 {
 	enum { MOST = ALLOC_FRAMES_AT + ALLOC_ADDRESS * (2 * ALLOC_FRAMES + ALLOC_WORDS) + 8 };
@@ -333,7 +344,7 @@ static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64
 	if ((kind == ALLOC_FREED || kind == ALLOC_UNMAPPED) && address % PAGE <= 2 * sizeof(size_t))
 		__atomic_fetch_add(&unmapped, 1, __ATOMIC_RELAXED);
 	if (!b) {
-		__atomic_fetch_add(&head->lost, 1, __ATOMIC_RELAXED);
+		lose(time_ns);
 		return;
 	}
 	r = (struct alloc_record *)((char *)(b + 1) + b->used);

@@ -412,11 +412,13 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	if (ret == 0)
 		ret = history_finish(c->p->blocks, err);
 	c->p->blocks_until = r.cut ? last : UINT64_MAX;
+	if (alloc_loss(f)->lost && alloc_loss(f)->since_ns < c->p->blocks_until)
+		c->p->blocks_until = alloc_loss(f)->since_ns;
 	if (ret == 0 && r.cut)
 		ret = accessed_add_note(c, err, "%s: only the first %d blocks taken and given back are looked at; later ones are told as heap or memory", file,
 					FACTS_MOST);
 	if (ret == 0 && alloc_loss(f)->lost)
-		ret = accessed_add_note(c, err, "%s: %llu times that a block was taken, given back or mapped were not written down: %s", file,
+		ret = accessed_add_note(c, err, "%s: %llu times that a block was taken, given back or mapped were not written down: %s; from the first of them on all is told as heap or memory", file,
 				(unsigned long long)alloc_loss(f)->lost, alloc_loss(f)->full ? "the file was full" : "the file could not grow, or no descriptor was free to open it");
 	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
 	if (ret == 0 && c->blocks_damaged)

@@ -157,6 +157,7 @@ static int index_all(struct alloc_file *f, const char *path, struct tare_error *
 	here = f->size > ALLOC_PAGE ? (f->size - ALLOC_PAGE + ALLOC_BLOCK - 1) / ALLOC_BLOCK : 0;
 	n = h.blocks < here ? h.blocks : here;
 	f->loss.lost = h.lost;
+	f->loss.since_ns = h.lost_ns;
 	f->loss.full = h.blocks >= h.most ? ALLOC_PAGE + (uint64_t)h.most * ALLOC_BLOCK : 0;
 	f->loss.missing = h.blocks - n;
 	for (uint64_t i = 0; ret == 0 && i < n; i++)

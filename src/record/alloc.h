@@ -66,6 +66,7 @@ struct alloc_head {
 	uint32_t version, block;
 	uint64_t blocks, lost;
 	uint32_t clock, most;
+	uint64_t lost_ns; /* since when, where some were lost */
 };
 
 struct alloc_block {
@@ -106,6 +107,7 @@ struct alloc_event {
 
 struct alloc_loss {
 	uint64_t lost;	  /* records that the recorder found no room for */
+	uint64_t since_ns; /* the first of these */
 	uint64_t full;	  /* because the file had that many bytes, and may not have more; 0: it could not grow */
 	uint64_t damaged; /* bytes in blocks that are no records */
 	uint64_t missing; /* blocks that the head tells of and the file does not hold */

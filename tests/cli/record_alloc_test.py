@@ -354,6 +354,38 @@ def a_file_that_may_not_grow():
     equal([f for f in os.listdir(ROOM.name) if ".part" in f], [])
 
 
+FULL = r"""
+#include <stdlib.h>
+#include <sys/resource.h>
+static char *volatile p;
+static char *first(void) { p = malloc(3000); for (int i = 0; i < 60000; i++) p[i % 3000] = i; return p; }
+static void later(void) { p = malloc(3000); for (int i = 0; i < 600000; i++) p[i % 3000] = i; }
+int main(void)
+{
+	struct rlimit most = { 300000, 300000 };
+	char *begun = first();
+	setrlimit(RLIMIT_FSIZE, &most);
+	for (int i = 0; i < 3000; i++) { p = malloc(64); free(p); }
+	free(begun);
+	later();
+}
+"""
+
+
+@test
+def an_address_is_no_blocks_once_some_were_lost():
+    """A block whose giving back was lost stands where another one is now."""
+    if sh(TARE, "stat", "--engine", "exact", "-e", "exact/accesses/", "--", "true").returncode:
+        skip("no exact engine here")
+    full = build("full", FULL, cc=CC)
+    r = sh(TARE, "record", "--engine", "exact", "--precise=memory", "-c", "101", "--alloc", "-o", FILE, "--", full)
+    true("were lost" in r.stderr, r.stderr)
+    rows = json.loads(sh(TARE, "memory", "--by", "symbol", "--format", "json", FILE).stdout)["rows"]
+    blocks = sum(x["samples"] for x in rows if x["label"].startswith("block taken"))
+    heap = sum(x["samples"] for x in rows if x["label"].startswith("heap"))
+    true(400 < blocks < 1000 and heap > 5000, f"60,000 accesses to the first block, and 600,000 to what came later: {rows}")
+
+
 @test
 def max_size_counts_blocks():
     """The command is ended by them alone; and of a file that is full before that is seen nothing is written beyond."""
