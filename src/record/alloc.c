@@ -258,9 +258,12 @@ void alloc_close(struct alloc_file *f)
 
 bool alloc_path(char *out, size_t room, const char *recording)
 {
-	char place[PATH_MAX], name[FILE_PART_ROOM];
+	char place[PATH_MAX], name[FILE_PART_ROOM], whole[PATH_MAX];
+	const char *file = file_place(recording, place) > 0 ? place : recording, *end = strrchr(file, '.');
+	bool part = end && end > file && (!strcmp(end, ".part") || !strncmp(end, ".part-", 6));
 
-	return file_beside(file_place(recording, place) > 0 ? place : recording, ".alloc", name) && (size_t)snprintf(out, room, "%s", name) < room;
+	snprintf(whole, sizeof(whole), "%.*s", part ? (int)(end - file) : PATH_MAX, file);
+	return file_beside(whole, ".alloc", name) && (size_t)snprintf(out, room, "%s%s", name, part ? end : "") < room;
 }
 
 int alloc_begin(int fd, uint64_t most)

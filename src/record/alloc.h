@@ -128,7 +128,7 @@ uint64_t alloc_count(const struct alloc_file *f);
 uint64_t alloc_count_of(const struct alloc_file *f, enum alloc_kind kind);
 void alloc_close(struct alloc_file *f);
 
-/* PATH of a recording -> PATH.alloc; false when it does not fit. */
+/* PATH of a recording -> PATH.alloc, PATH.part, left by a killed recorder -> PATH.alloc.part; false when it does not fit. */
 bool alloc_path(char *out, size_t room, const char *recording);
 
 #endif

@@ -275,6 +275,7 @@ TEST(alloc_made_anew)
 	CHECK_EQ(alloc_open(&f, "/", &err), -EINVAL);
 	CHECK(!alloc_path(small, sizeof(small), "ab"), "no room for the end");
 	CHECK(alloc_path(small, sizeof(small), "a") && !strcmp(small, "a.alloc"), "%s", small);
+	CHECK(alloc_path(path, sizeof(path), "dir/a.part-2") && !strcmp(path, "dir/a.alloc.part-2"), "%s", path);
 }
 
 TEST_MAIN()
