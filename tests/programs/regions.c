@@ -256,7 +256,7 @@ static void *with_label(void *unused)
 static unsigned heap_asked; /* while a handler runs, which may have interrupted malloc() */
 static bool within_handler;
 
-#if defined(__GLIBC__) && !SANITIZED
+#if defined(OWN_MALLOC) && defined(__GLIBC__) && !SANITIZED
 void *__libc_malloc(size_t size);
 
 void *malloc(size_t size)
