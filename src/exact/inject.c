@@ -65,6 +65,10 @@ static uint8_t *put_imm(uint8_t *p, unsigned reg, uint64_t value)
 /* What results are kept in, by the numbers that instructions have for them: no system call changes these. */
 enum { RESULT_0 = 12 };
 
+enum { CALL_BYTES = 6 * 10 + 3 + 10 + 2 + 12 }; /* of code for a call, at most; one more byte traps behind all */
+
+_Static_assert(CALLS_MAX * CALL_BYTES + 1 <= CALLS_ROOM && RESULT_0 + CALLS_MAX <= 16, "room for their code, a register for each result");
+
 /* Code that makes the calls in turn, until one fails, and traps. */
 static size_t write_calls(uint8_t code[CALLS_ROOM], const struct call *calls, size_t n)
 {
