@@ -192,7 +192,7 @@ static void look_at_first(struct launch_report *r, const struct trial_run *run, 
 
 	sum_up(&run[1], run + 1, r->runs - 1, counts, &rest);
 	gap = count < rest.min ? rest.min - count : count > rest.max ? count - rest.max : 0;
-	r->first_most = r->runs > 2 && gap > rest.max - rest.min;
+	r->first_most = r->runs > 2 && gap > 4 * (rest.max - rest.min);
 	r->first_apart = r->runs > 2 && rest.different == 1 && !rest.output_differs && !rest.end_differs && !alike(&run[0], &run[1]);
 	sum_up(&run[r->first_apart], run, 1, counts, &r->first);
 	r->exit_status = WIFSIGNALED(run->wait_status) ? 128 + WTERMSIG(run->wait_status) : WEXITSTATUS(run->wait_status);

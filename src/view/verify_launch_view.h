@@ -21,7 +21,7 @@ struct launch_report {
 	unsigned runs; /* of each condition */
 	const struct fixed *fixed;
 	bool first_apart; /* the very first run differed from all others with everything fixed, and those were alike: `all` is without it */
-	bool first_most;  /* of three or more: its count is further from the others' than those are from each other */
+	bool first_most;  /* of three or more: its count is over four times as far from the others' as those are from each other */
 	struct launch_runs first;
 	struct launch_runs all;		     /* everything fixed */
 	struct launch_runs off[FIXED_ITEMS]; /* without this item, where it was had */
