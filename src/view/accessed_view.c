@@ -6,7 +6,6 @@
 #include "record/perfdata_features.h"
 #include "view/escape.h"
 #include "view/memory_view.h"
-#include "view/report_view.h"
 
 enum { REASONS_MOST = 3 };
 
@@ -15,7 +14,7 @@ static void put_escaped(struct text *out, const char *s)
 	escape(out, s, strlen(s));
 }
 
-void accessed_head_text(struct text *out, const char *path, const struct accessed *c, const struct style *style)
+void accessed_head_text(struct text *out, const char *path, const struct accessed *c)
 {
 	const struct perfdata_features *f = perfdata_features(c->file);
 
@@ -31,14 +30,6 @@ void accessed_head_text(struct text *out, const char *path, const struct accesse
 		text_add(out, "  ");
 		put_escaped(out, c->note[i]);
 		text_add(out, "\n");
-	}
-	if (c->recorders || c->clocks) {
-		text_add(out, "  ");
-		put_count(out, style, c->recorders);
-		text_add(out, c->recorders == 1 ? " access" : " accesses");
-		text_add(out, " of what wrote the blocks down (libtare-alloc.so) left out; not so ");
-		put_count(out, style, c->clocks);
-		text_add(out, " in the vDSO, where it reads the clock for each block, as the program may\n");
 	}
 }
 
@@ -72,30 +63,53 @@ static uint64_t loss_of(const struct accessed *c, size_t i)
 	return n;
 }
 
-void accessed_quality_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *s)
+static void remark_recorder(struct remarks *r, const struct accessed *c, const struct style *style)
 {
+	struct text *t;
+
+	if (!c->recorders && !c->clocks)
+		return;
+	t = remarks_add(r, INK_PLAIN);
+	put_count(t, style, c->recorders);
+	text_add(t, c->recorders == 1 ? " access" : " accesses");
+	text_add(t, " of what wrote the blocks down (libtare-alloc.so) left out; not so ");
+	put_count(t, style, c->clocks);
+	text_add(t, " in the vDSO, where it reads the clock for each block, as the program may");
+}
+
+void accessed_remarks(struct remarks *r, const struct accessed *c, const struct style *style)
+{
+	struct text *t;
+
 	if (c->damage[0]) {
-		text_add(out, " %spartial:%s ", ink_on(s, INK_BAD), ink_off(s));
-		put_escaped(out, c->damage);
-		text_add(out, "; what stands before that is shown\n");
+		t = remarks_add(r, INK_BAD);
+		text_add(t, "partial: ");
+		put_escaped(t, c->damage);
+		text_add(t, "; what stands before that is shown");
 	}
-	report_broke_off_text(out, c->loss.broke_off, s);
+	if (c->loss.broke_off)
+		text_add(remarks_add(r, INK_CAREFUL), PERFDATA_BROKE_OFF);
 	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
 		uint64_t n = loss_of(c, i);
 
 		if (!n)
 			continue;
-		text_add(out, " %s", ink_on(s, INK_CAREFUL));
-		put_count(out, s, n);
-		text_add(out, " %s%s\n", n == 1 ? losses[i].one : losses[i].many, ink_off(s));
+		t = remarks_add(r, INK_CAREFUL);
+		put_count(t, style, n);
+		text_add(t, " %s", n == 1 ? losses[i].one : losses[i].many);
 	}
 	if (c->throttled) {
-		text_add(out, " %s", ink_on(s, INK_CAREFUL));
-		put_count(out, s, c->throttled);
-		text_add(out, " times an event was stopped for coming too often; shares are off there%s\n", ink_off(s));
+		t = remarks_add(r, INK_CAREFUL);
+		put_count(t, style, c->throttled);
+		text_add(t, " time%s an event was stopped for coming too often; shares are off there", c->throttled == 1 ? "" : "s");
 	}
 	if (c->loss.unknown_cpu)
-		text_add(out, " What this core's data sources mean is not known: where data came from is told by its events alone.\n");
+		text_add(remarks_add(r, INK_PLAIN), "What this core's data sources mean is not known: where data came from is told by its events alone.");
+	remark_recorder(r, c, style);
+}
+
+void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *s)
+{
 	for (size_t i = 0; i < c->n_unnamed && i < REASONS_MOST; i++) {
 		const struct samples_unnamed *u = &c->unnamed[i];
 
@@ -113,12 +127,13 @@ void accessed_quality_text(struct text *out, const struct accessed *c, uint64_t 
 	}
 }
 
-void accessed_quality_json(struct json *j, const struct accessed *c)
+void accessed_quality_json(struct json *j, const struct accessed *c, const struct remarks *remarks)
 {
 	json_array(j, "notes");
 	for (size_t i = 0; i < c->n_notes; i++)
 		json_string(j, NULL, c->note[i]);
 	json_end(j);
+	remarks_json(j, remarks);
 	json_uint(j, "recorder_left_out", c->recorders);
 	json_uint(j, "recorder_or_program_clock", c->clocks);
 	json_object(j, "losses");

@@ -364,47 +364,62 @@ static void put_table(struct text *out, const struct memory_shown *s, const stru
 	}
 }
 
-static void put_remarks(struct text *out, const struct memory *m, const struct style *style)
+/* What the columns of latencies are. */
+static void put_legend(struct text *out, const struct memory *m)
 {
 	if (m->latency >= 0)
 		text_add(out, " p50, p99: cycles, %s; half of the samples took at most p50. Behind them how many took how long: a column for each "
 			      "doubling, from %" PRIu64 " on.\n",
 			 latency_meaning[m->latency], bin_from(bins_of(&m->total.latency[m->latency]->d).first));
-	else if (!m->total.latency[TARE_LATENCY_STORE])
-		text_add(out, " No latencies: what recorded this does not measure them.\n");
-	if (m->total.latency[TARE_LATENCY_STORE]) {
-		text_add(out, " What was measured of ");
-		put_count(out, style, m->total.latency[TARE_LATENCY_STORE]->d.n);
-		text_add(out, " stores (PEBS) is no load's latency and is in no column here; -f json has it as \"store\".\n");
+}
+
+/* Text, JSON and page show all of these: what is to be known of the numbers belongs here, not in one of them. */
+static struct remarks remarks_of(const struct memory *m, const struct style *style)
+{
+	const struct memory_latency *stores = m->total.latency[TARE_LATENCY_STORE];
+	struct remarks r = { 0 };
+	struct text *t;
+
+	if (m->latency < 0 && !stores)
+		text_add(remarks_add(&r, INK_PLAIN), "No latencies: what recorded this does not measure them.");
+	if (stores) {
+		t = remarks_add(&r, INK_PLAIN);
+		text_add(t, "What was measured of ");
+		put_count(t, style, stores->d.n);
+		text_add(t, " stores (PEBS) is no load's latency and is in no column here; -f json has it as \"store\".");
 	}
 	if (!m->total.placed)
-		text_add(out, " What served the data is not told by what recorded this.\n");
+		text_add(remarks_add(&r, INK_PLAIN), "What served the data is not told by what recorded this.");
 	if (m->no_accesses) {
-		text_add(out, " ");
-		put_count(out, style, m->no_accesses);
-		text_add(out, " %s; not counted here.\n",
+		t = remarks_add(&r, INK_PLAIN);
+		put_count(t, style, m->no_accesses);
+		text_add(t, " %s; not counted here.",
 			 m->no_accesses == 1 ? "sample is of an operation that accesses no memory, or of a fetch of instructions"
 					     : "samples are of operations that access no memory, or of fetches of instructions");
 	}
 	if (m->without_address) {
-		text_add(out, " ");
-		put_count(out, style, m->without_address);
-		text_add(out, m->without_address == 1 ? " access has no address.\n" : " accesses have no address.\n");
+		t = remarks_add(&r, INK_PLAIN);
+		put_count(t, style, m->without_address);
+		text_add(t, m->without_address == 1 ? " access has no address." : " accesses have no address.");
 	}
+	if (m->last_ns > m->first_ns && m->last_ns - m->first_ns > YEAR_NS)
+		text_add(remarks_add(&r, INK_CAREFUL), "Some of the times are damaged: no recording is that long.");
+	accessed_remarks(&r, m->of, style);
+	return r;
 }
 
 void memory_text(struct text *out, const struct memory_shown *s, const struct style *style)
 {
 	const struct memory *m = s->memory;
+	struct remarks remarks = remarks_of(m, style);
 
-	accessed_head_text(out, s->path, m->of, style);
+	accessed_head_text(out, s->path, m->of);
 	text_add(out, "  ");
 	put_count(out, style, m->total.samples);
 	text_add(out, m->total.samples == 1 ? " access" : " accesses");
 	if (m->last_ns > m->first_ns) {
 		text_add(out, " over ");
 		put_time(out, style, m->last_ns - m->first_ns);
-		text_add(out, "%s", m->last_ns - m->first_ns > YEAR_NS ? " (some of the times are damaged: no recording is that long)" : "");
 	}
 	text_add(out, ": ");
 	put_count(out, style, m->total.loads);
@@ -425,8 +440,10 @@ void memory_text(struct text *out, const struct memory_shown *s, const struct st
 	for (size_t i = 0; i < m->tables; i++)
 		put_table(out, s, &m->table[i], style);
 	text_add(out, "\n");
-	put_remarks(out, m, style);
-	accessed_quality_text(out, m->of, m->total.samples, style);
+	put_legend(out, m);
+	remarks_text(out, &remarks, 1, style);
+	accessed_unnamed_text(out, m->of, m->total.samples, style);
+	remarks_free(&remarks);
 }
 
 /* ---- JSON ---- */
@@ -574,6 +591,7 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 void memory_json(struct text *out, const struct memory_shown *s, const struct memory_table *t)
 {
 	const struct memory *m = s->memory;
+	struct remarks remarks = remarks_of(m, &remarks_style);
 	struct json j = { 0 };
 
 	json_object(&j, NULL);
@@ -606,7 +624,8 @@ void memory_json(struct text *out, const struct memory_shown *s, const struct me
 	}
 	json_end(&j);
 	json_uint(&j, "rows_in_all", t->n);
-	accessed_quality_json(&j, m->of);
+	accessed_quality_json(&j, m->of, &remarks);
+	remarks_free(&remarks);
 	json_end(&j);
 	json_into(out, &j);
 }

@@ -4,8 +4,7 @@
 #define VIEW_MEMORY_VIEW_H
 
 #include "analyze/memory.h"
-#include "view/json.h"
-#include "view/style.h"
+#include "view/remarks.h"
 
 struct memory_shown {
 	const char *path;
@@ -21,9 +20,12 @@ void memory_csv(struct text *out, const struct memory_shown *s, const struct mem
 void memory_json(struct text *out, const struct memory_shown *s, const struct memory_table *t);
 
 /* Shared with what shows shared lines. */
-void accessed_head_text(struct text *out, const char *path, const struct accessed *c, const struct style *style);
-/* Losses, damage, code without names: what is to be known of the numbers. */
-void accessed_quality_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *style);
-void accessed_quality_json(struct json *j, const struct accessed *c);
+void accessed_head_text(struct text *out, const char *path, const struct accessed *c);
+/* Losses, damage, what was left out. */
+void accessed_remarks(struct remarks *r, const struct accessed *c, const struct style *style);
+/* Code without names. */
+void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *style);
+/* Notes, remarks, what they were made of, code without names. */
+void accessed_quality_json(struct json *j, const struct accessed *c, const struct remarks *remarks);
 
 #endif

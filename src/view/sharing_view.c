@@ -299,10 +299,25 @@ static void put_group(struct text *out, const struct sharing_shown *s, const str
 	text_add(out, "\n");
 }
 
+/* What its verdict hangs on. */
+static struct remarks line_remarks(const struct sharing_line *l)
+{
+	struct remarks r = { 0 };
+
+	if (l->sizes_open)
+		text_add(remarks_add(&r, INK_PLAIN), "how wide some of these accesses are is not known: if one is of %d bytes, as those of memcpy are, it is to both threads' bytes",
+			 SHARING_WIDE);
+	if (l->in_turns && !l->few_turns)
+		text_add(remarks_add(&r, INK_PLAIN), "its threads mostly took turns: if they only shared a CPU they will fight over it, if they wait for each other "
+			 "(a condition, a lock) never");
+	return r;
+}
+
 static void put_line(struct text *out, const struct sharing_shown *s, size_t number, const struct sharing_named_line *n, const struct style *style)
 {
 	const struct sharing_line *l = n->line;
 	uint64_t switches = l->switches_true + l->switches_false;
+	struct remarks remarks = line_remarks(l);
 
 	text_add(out, " %zu. %s", number, ink_on(style, fought_over(l) ? INK_STRONG : INK_PLAIN));
 	put_object(out, s, n);
@@ -320,12 +335,10 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 		text_add(out, "\n    bytes ");
 		put_owners(out, s, l);
 	}
-	if (l->sizes_open)
-		text_add(out, "\n    how wide some of these accesses are is not known: if one is of %d bytes, as those of memcpy are, it is to both threads' bytes",
-			 SHARING_WIDE);
-	if (l->in_turns && !l->few_turns)
-		text_add(out, "\n    its threads mostly took turns: if they only shared a CPU they will fight over it, if they wait for each other (a condition, a lock) never");
-	text_add(out, "\n    ");
+	text_add(out, "\n");
+	remarks_text(out, &remarks, 4, style);
+	remarks_free(&remarks);
+	text_add(out, "    ");
 	put_counted(out, style, l->samples, " sample", " samples");
 	text_add(out, " by %u thread%s", l->threads, l->threads == 1 ? "" : "s");
 	if (processes_of(s, l) > 1)
@@ -391,7 +404,7 @@ static void put_head(struct text *out, const struct sharing_shown *s, const stru
 {
 	struct sharing_totals t = sharing_totals(s->named->s);
 
-	accessed_head_text(out, s->path, s->named->of, style);
+	accessed_head_text(out, s->path, s->named->of);
 	text_add(out, "  ");
 	put_counted(out, style, t.used, " access to ", " accesses to ");
 	put_counted(out, style, t.lines, " line", " lines");
@@ -407,69 +420,91 @@ static void put_head(struct text *out, const struct sharing_shown *s, const stru
 }
 
 /* Why there is no verdict on the lines of the head that have none: of that with most samples, which is what most is lost of. */
-static void put_unclear(struct text *out, const struct sharing_shown *s, const struct tally *k, uint64_t too_few, const struct style *style)
+static void remark_unclear(struct remarks *r, const struct sharing_shown *s, const struct tally *k, uint64_t too_few, bool lists_all,
+			   const struct style *style)
 {
 	const struct sharing_named_line *most = NULL;
 	uint64_t listed_ones = s->all ? 0 : k->unclear;
+	struct text *t;
 
 	for (size_t i = 0; i < s->named->n; i++)
 		if (s->named->line[i].line->verdict == SHARING_UNCLEAR && (!most || s->named->line[i].line->samples > most->line->samples))
 			most = &s->named->line[i];
 	if (listed_ones) {
-		text_add(out, " No verdict on ");
-		put_counted(out, style, listed_ones, " shared line", " shared lines");
-		text_add(out, " (-a shows %s). %s", listed_ones == 1 ? "it" : "them", listed_ones == 1 ? "" : "Of that with most samples, ");
+		t = remarks_add(r, INK_PLAIN);
+		text_add(t, "No verdict on ");
+		put_counted(t, style, listed_ones, " shared line", " shared lines");
+		if (!lists_all)
+			text_add(t, listed_ones == 1 ? " (-a shows it)" : " (-a shows them)");
+		text_add(t, listed_ones == 1 ? ". " : ". Of that with most samples, ");
 		if (listed_ones > 1 && most->object != SET_NONE)
-			put_object(out, s, most), text_add(out, ", ");
-		put_counted(out, style, most->line->samples, " sample", " samples");
-		text_add(out, ": ");
-		put_means(out, most->line);
-		text_add(out, "; %s.\n", fix(most->line));
+			put_object(t, s, most), text_add(t, ", ");
+		put_counted(t, style, most->line->samples, " sample", " samples");
+		text_add(t, ": ");
+		put_means(t, most->line);
+		text_add(t, "; %s.", fix(most->line));
 	}
 	if (too_few) {
-		text_add(out, " ");
-		put_counted(out, style, too_few, listed_ones ? " more shared line" : " shared line", listed_ones ? " more shared lines" : " shared lines");
-		text_add(out, too_few == 1 ? " has fewer than 4 samples.\n" : " have fewer than 4 samples each.\n");
+		t = remarks_add(r, INK_PLAIN);
+		put_counted(t, style, too_few, listed_ones ? " more shared line" : " shared line", listed_ones ? " more shared lines" : " shared lines");
+		text_add(t, too_few == 1 ? " has fewer than 4 samples." : " have fewer than 4 samples each.");
 	}
+}
+
+/*
+ * Text, JSON and page show all of these: what is to be known of the verdicts belongs here, not in one of them. `lists_all`: lines without
+ * a verdict are listed, too, as JSON and page do.
+ */
+static struct remarks remarks_of(const struct sharing_shown *s, const struct tally *k, bool lists_all, const struct style *style)
+{
+	struct sharing_totals totals = sharing_totals(s->named->s);
+	struct remarks r = { 0 };
+	struct text *t;
+
+	if (!k->fought && !k->untimed)
+		text_add(remarks_add(&r, INK_PLAIN), k->unclear ? "No line is known to be fought over." : "No line is fought over, as far as the samples show.");
+	remark_unclear(&r, s, k, totals.too_few, lists_all, style);
+	if (totals.without_time) {
+		t = remarks_add(&r, INK_PLAIN);
+		put_counted(t, style, totals.without_time, " access has no time", " accesses have no times");
+		text_add(t, ": whether they were at one time is not known.");
+	}
+	if (!totals.knows_modified)
+		text_add(remarks_add(&r, INK_PLAIN), "Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.");
+	if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared)
+		text_add(remarks_add(&r, INK_PLAIN), "%u processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found. "
+			      "tare record --precise=memory --phys-data records them, where kernel.perf_event_paranoid <= 1 or CAP_PERFMON allows it; the exact engine "
+			      "tells the mappings.", totals.processes);
+	if (totals.passed_over) {
+		t = remarks_add(&r, INK_PLAIN);
+		put_counted(t, style, totals.passed_over, " access was", " accesses were");
+		text_add(t, " passed over: prefetches, and those without an address or a thread.");
+	}
+	if (totals.cut_short) {
+		t = remarks_add(&r, INK_PLAIN);
+		put_counted(t, style, totals.cut_short, " large copy was", " large copies were");
+		text_add(t, " looked at in part: the first 1 MiB of each, and 256 MiB of all.");
+	}
+	accessed_remarks(&r, s->named->of, style);
+	return r;
 }
 
 void sharing_text(struct text *out, const struct sharing_shown *s, const struct style *style)
 {
 	const struct sharing_named *n = s->named;
-	struct sharing_totals t = sharing_totals(n->s);
 	struct tally k = tally_of(s);
+	struct remarks remarks = remarks_of(s, &k, false, style);
 	size_t shown = 0;
 
 	put_head(out, s, &k, style);
 	for (size_t i = 0; i < n->n && (!s->limit || shown < s->limit); i++)
 		if (is_shown(s, i))
 			put_line(out, s, ++shown, &n->line[i], style);
-	if (!k.fought && !k.untimed)
-		text_add(out, k.unclear ? " No line is known to be fought over.\n" : " No line is fought over, as far as the samples show.\n");
-	put_unclear(out, s, &k, t.too_few, style);
 	if (shown < k.wanted)
 		text_add(out, " %zu more %s (-n 0 shows all)\n", k.wanted - shown, k.wanted - shown == 1 ? "line" : "lines");
-	if (t.without_time) {
-		text_add(out, " ");
-		put_counted(out, style, t.without_time, " access has no time", " accesses have no times");
-		text_add(out, ": whether they were at one time is not known.\n");
-	}
-	if (!t.knows_modified)
-		text_add(out, " Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.\n");
-	if (t.processes > 1 && !t.knows_physical && !t.knows_shared)
-		text_add(out, " %u processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found. tare record --precise=memory --phys-data "
-			      "records them, where kernel.perf_event_paranoid <= 1 or CAP_PERFMON allows it; the exact engine tells the mappings.\n", t.processes);
-	if (t.passed_over) {
-		text_add(out, " ");
-		put_counted(out, style, t.passed_over, " access was", " accesses were");
-		text_add(out, " passed over: prefetches, and those without an address or a thread.\n");
-	}
-	if (t.cut_short) {
-		text_add(out, " ");
-		put_counted(out, style, t.cut_short, " large copy was", " large copies were");
-		text_add(out, " looked at in part: the first 1 MiB of each, and 256 MiB of all.\n");
-	}
-	accessed_quality_text(out, n->of, t.used, style);
+	remarks_text(out, &remarks, 1, style);
+	accessed_unnamed_text(out, n->of, sharing_totals(n->s).used, style);
+	remarks_free(&remarks);
 }
 
 /* ---- JSON ---- */
@@ -543,6 +578,7 @@ static void json_line(struct json *j, const struct sharing_shown *s, const struc
 {
 	const struct sharing_line *l = n->line;
 	struct text object = { 0 }, means = { 0 };
+	struct remarks remarks = line_remarks(l);
 
 	json_object(j, NULL);
 	json_hex(j, "address", l->address);
@@ -573,6 +609,8 @@ static void json_line(struct json *j, const struct sharing_shown *s, const struc
 	json_string(j, "means", means.s);
 	text_free(&means);
 	json_string(j, "fix", fix(l));
+	remarks_json(j, &remarks);
+	remarks_free(&remarks);
 	json_padding(j, s, n);
 	json_uint(j, "samples", l->samples);
 	json_uint(j, "loads", l->loads);
@@ -626,6 +664,8 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 {
 	const struct sharing_named *n = s->named;
 	struct sharing_totals t = sharing_totals(n->s);
+	struct tally k = tally_of(s);
+	struct remarks remarks = remarks_of(s, &k, true, &remarks_style);
 	struct json j = { 0 };
 	size_t shown = 0;
 
@@ -656,7 +696,8 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 	for (size_t i = 0; i < n->groups; i++)
 		json_group(&j, s, &n->group[i]);
 	json_end(&j);
-	accessed_quality_json(&j, n->of);
+	accessed_quality_json(&j, n->of, &remarks);
+	remarks_free(&remarks);
 	json_end(&j);
 	json_into(out, &j);
 }

@@ -81,7 +81,7 @@ def histograms_stand_in_the_table():
     text = tare("memory", one.write(room("one"))).stdout
     true("1 access: 1 load, 0 stores" in text and "64..127" in text, text)
     one.sample(0x1000, 1, 1, 1 << 62, 0x5000, 0, 1, 100, source("load", "L1"))
-    true("some of the times are damaged" in tare("memory", one.write(room("one"))).stdout and "damaged" not in tare("memory", path).stdout, "times")
+    true("Some of the times are damaged" in tare("memory", one.write(room("one"))).stdout and "damaged" not in tare("memory", path).stdout, "times")
 
 
 @test
@@ -701,6 +701,9 @@ def a_recording_that_broke_off_says_so():
         for command in ("memory", "sharing"):
             equal(tare(command, path).stdout.count(said), broke_off, command)
             equal(json.loads(tare(command, "--format", "json", path).stdout)["losses"]["broke_off"], broke_off, command)
+            remarks = json.loads(tare(command, "--format", "json", path).stdout)["remarks"]
+            equal([r["doubtful"] for r in remarks if r["text"] == said], [True] * broke_off, command)
+            true(all(f" {r['text']}\n" in tare(command, path).stdout for r in remarks), remarks)
             equal(tare(command, "--format", "csv", path).stderr.count(said), broke_off, command)
         equal(tare("export", "--accesses=csv", path).stderr.count(said), broke_off, "the table")
 

@@ -428,6 +428,38 @@ test("the fields that are fought over are named, where their types are known", a
   equal((await cells(named, "1. memory at 0x10000000 of <b>evil (1), at +0x0", 1)).join(), "stats.hits,–", "fields");
 });
 
+/** A recording with what makes numbers doubtful: samples lost and without an access, no address, throttled events, two processes, a damaged time, no end. */
+const doubtful = () => file("doubtful.data", (to) => execFileSync("python3", ["-c", `
+import sys
+sys.path.insert(0, sys.argv[1])
+from made_accesses import *
+r = Recording()
+r.comm(1, 1, "<b>evil")
+r.mmap(1, 0x400000, 0x1000, 0, "/nowhere/<b>module")
+r.mmap(1, 0x10000000, 4096, 0, "//anon", data=True)
+for i in range(400):
+    r.sample(0x400100, 1 + i % 2, 1 + i % 2, i, 0x10000000 + 8 * (i % 2) if i % 5 else 0, 0, 1, 0, source("load" if i % 3 else "store") if i % 7 else 0)
+r.sample(0x400100, 1, 1, 2 ** 62, 0x10000000, 0, 1, 0, source("load"))
+r.add(LOST, struct.pack("<QQ", 1, 1234))
+for at in range(3):
+    r.add(5, struct.pack("<QQQ", at, 1, 1))
+r.write(sys.argv[2])
+whole = open(sys.argv[2], "rb").read()
+open(sys.argv[2], "wb").write(whole[:72] + bytes(32) + whole[104:])`, join(SEEDS, "../../cli"), to]));
+
+test("whatever the text says of its numbers is on the page of accesses", async () => {
+  for (const command of ["memory", "sharing"]) {
+    const page = await open(file(`doubtful-${command}.html`, (to) => run([command, "--html", to, doubtful()])));
+    const lead = (await page.locator("section.lead").textContent()).toLowerCase(), text = run([command, doubtful()]).stdout.trimEnd();
+    const lines = text.slice(text.lastIndexOf("\n\n") + 2).split("\n").filter((l) => !l.startsWith(" no names for") && !l.startsWith("   "));
+    yes(lines.length >= 5, lines.join("\n"));
+    for (const line of lines)
+      yes(lead.includes(line.trim().toLowerCase().replace(/ \(-a shows \w+\)/, "")), `${command}: ${line}\nis not in\n${lead}`);
+    for (const says of ["1,234 samples were lost", "3 times an event", "broke off"])
+      yes((await page.locator(".remark").allTextContents()).join("\n").includes(says), `${command}: ${says}`);
+  }
+});
+
 test("sharing without times says whose bytes are whose; lines of one object are added up", async () => {
   const page = await open(file("untimed.html", (to) => run(["sharing", "--html", to, untimed()])));
   const first = await page.locator("section:has(h2:text-matches('^1\\. memory'))").textContent();

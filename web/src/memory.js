@@ -1,19 +1,16 @@
 // tare/memory/1: accesses to memory, a table for each way to add them up. tare/sharing/1: lines that threads take from each other.
 import { h, section } from "./dom.js";
-import { brokeOff, full, known, percent, toNumber } from "./format.js";
+import { full, known, percent, toNumber } from "./format.js";
 import { histogram } from "./histogram.js";
 import { table } from "./table.js";
 
-const lost = (l) => [
-  [l.lost, "samples were lost: the recorder was too slow."], [l.truncated, "pieces of the hardware's data have a gap or end too early."],
-  [l.collided, "pieces lack samples that the hardware dropped."], [l.damaged, "bytes of the hardware's data are part of no whole record."], [l.unreadable ?? 0, "samples hold no registers of the hardware's."],
-  [l.no_access, "samples say nothing of an access."], [l.throttled, "times an event was stopped because it came too often."],
-].filter(([n]) => toNumber(n) > 0).map(([n, what]) => `${full(n)} ${what}`).concat(l.broke_off ? [brokeOff] : [], l.damage ? [`The recording is damaged: ${l.damage}`] : [],
-  l.unknown_cpu ? ["What this core's data sources mean is not known: where data came from is told by events alone."] : []);
+const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
+
+const remarks = (of) => of.remarks.map((r) => h("p", { class: r.doubtful ? "remark" : "about" }, sentence(r.text)));
 
 const lead = (facts, doc) => h("section", { class: "lead" },
   h("dl", { class: "facts" }, facts.filter(Boolean).map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
-  doc.notes.map((text) => h("p", { class: "about" }, text)), lost(doc.losses).map((text) => h("p", { class: "remark" }, text)));
+  doc.notes.map((text) => h("p", { class: "about" }, text)), remarks(doc));
 
 function unnamed(doc) {
   return doc.unnamed.length ? section("Without names", "code whose functions are not known, and what helps", table([
@@ -78,7 +75,8 @@ function line(doc, l, i) {
   return section(`${i + 1}. ${l.object ?? l.address}`, `${l.means}${known(l.sure) ? ` (${l.sure > 0.999 ? "more than 99.9" : Math.floor(100 * l.sure)} % sure)` : ""}`,
     h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads${known(l.switches_true) ? `; it had to move between ${full(toNumber(l.switches_true) + toNumber(l.switches_false))} of ` +
       `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for bytes that both use` : ""}.` +
-      (l.sizes_known ? "" : " How wide some of these accesses are is not known: if one is of 32 bytes, as those of memcpy are, it is to both threads' bytes.") + (known(l.part ?? null) ? ` So in a part of the time, that of ${full(l.part)} of its samples.` : "")),
+      (known(l.part ?? null) ? ` So in a part of the time, that of ${full(l.part)} of its samples.` : "")),
+    remarks(l),
     l.padding && h("p", { class: "about" }, `${l.padding.means}.`),
     l.fix && h("p", { class: "about" }, `Usual remedy: ${l.fix}.`),
     table([
