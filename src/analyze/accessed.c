@@ -156,15 +156,7 @@ static int read_state(struct accessed *c, const char *path, struct tare_error *e
 	return ret < 0 ? ret : history_finish(c->p->history, err);
 }
 
-enum whose { PROGRAMS, RECORDERS, CLOCKS, RECORDERS_FILE };
-
-/* While it is recorded it has the name of a part: FILE.alloc.part, FILE.alloc.part-2. */
-static bool is_alloc_file(const char *path)
-{
-	const char *part = strstr(path, ".alloc.part");
-
-	return part && !strchr(part, '/');
-}
+enum whose { PROGRAMS, RECORDERS, CLOCKS };
 
 /* The code that `tare record --alloc` brought into the program, and where it reads the clock. */
 static int find_recorder(struct accessed *c, struct tare_error *err)
@@ -179,16 +171,14 @@ static int find_recorder(struct accessed *c, struct tare_error *err)
 	for (size_t i = 0; i < n; i++) {
 		const char *path = words_at(&c->modules.words, c->modules.module[i].path);
 		size_t length = strlen(path);
-		bool is = length >= k && !strcmp(path + length - k, recorder), file = is_alloc_file(path);
+		bool is = length >= k && !strcmp(path + length - k, recorder);
 
-		c->p->whose[i] = is ? RECORDERS : file ? RECORDERS_FILE : c->modules.module[i].kind == MODULE_VDSO ? CLOCKS : PROGRAMS;
+		c->p->whose[i] = is ? RECORDERS : c->modules.module[i].kind == MODULE_VDSO ? CLOCKS : PROGRAMS;
 		there |= is;
-		c->p->recorders_file |= file;
 	}
 	if (!there) {
 		free(c->p->whose);
 		c->p->whose = NULL;
-		c->p->recorders_file = false;
 	}
 	return 0;
 }
@@ -332,23 +322,11 @@ static void find_process(const struct accessed *c, struct tare_access *a)
 		a->pid = ((struct accessed_task *)c->p->process_of.item)[at].pid;
 }
 
-/* The file that the recorder writes is mapped for it alone: what libc accesses there it does for the recorder. */
-static bool to_recorders_file(struct accessed *c, const struct tare_access *a)
-{
-	struct history_place at;
-
-	if (!c->p->recorders_file || !(a->has & TARE_ACCESS_ADDRESS) || !(a->has & TARE_ACCESS_TASK) || a->address >> 63)
-		return false;
-	history_find(c->p->history, a->pid, a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX, HISTORY_MAPPED, a->address, &at);
-	return at.found && c->p->whose[at.map.module] == RECORDERS_FILE;
-}
-
+/* It calls nothing of libc for each block: what libraries access is the program's. */
 static bool is_recorders(struct accessed *c, const struct tare_access *a)
 {
 	uint8_t whose = c->p->whose && !a->kernel ? c->p->whose[accessed_code(c, a).module] : PROGRAMS;
 
-	if (whose == PROGRAMS && !a->kernel && to_recorders_file(c, a))
-		whose = RECORDERS;
 	c->recorders += whose == RECORDERS;
 	c->clocks += whose == CLOCKS;
 	return whose == RECORDERS;

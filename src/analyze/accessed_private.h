@@ -63,7 +63,6 @@ struct accessed_private {
 	struct disasm *disasm;
 	uint16_t disasm_of; /* which machine's code it reads */
 	uint8_t *whose; /* by module, whose code it is; NULL: the recorder of blocks was not there */
-	bool recorders_file; /* one of them is the file that it writes */
 	enum { FAR_UNKNOWN, FAR_ONLY, FAR_AND_NEAR } slow_loads; /* of IBS with a least latency: must they have missed L3? */
 	int input; /* the copy of standard input; -1: none */
 };
