@@ -21,72 +21,33 @@
 #include "base/pages.h"
 #include "record/region_cost.h"
 #include "record/region_map.h"
-#include "record/region_process.h"
-#include "record/region_stream.h"
+#include "record/region_private.h"
 
 enum { WIDE = (int)0x80000000, LINE_BITS = 24 };
 
 __thread struct tare_region_here tare_region_thread __attribute__((tls_model("initial-exec"))) = { 0, &region_no_room, 0 };
-static __thread struct region_stream *mine __attribute__((tls_model("initial-exec")));
+__thread struct region_stream *region_mine __attribute__((tls_model("initial-exec")));
+struct region_state region_state;
 
-static struct region_recording *recording; /* region_self()->current, which a child needs to go on */
-static unsigned generation; /* odd: recording */
-static bool looked;	    /* at the environment */
-static bool looking;	    /* or is at it */
-static bool from_environment; /* it began the recording that there is */
 static struct tare_error look_error;
-static pthread_key_t at_thread_end;
 static bool is_set_up;
-
-/* What handlers lost while there was no recording to say it in: they interrupted the thread before it had one. */
-enum { EARLY_REGIONS = 16 };
-static struct {
-	uint64_t points, label[FILE_LOST_WORDS];
-	bool any; /* of it was not told; set last */
-	struct tare_region *region[EARLY_REGIONS]; /* which have no number yet, whoever was interrupted */
-} early;
-
-/*
- * Regions that were begun; one of a library that was closed since is recognised by being nowhere.
- *
- * What the lock guards is whole at every moment, as far as a child needs it that is made while another thread has the lock
- * (region_child_begins()): what is pointed to is stored before what points to it. Only while labels are `changing` it is not.
- */
-static struct tare_region **known;
-static size_t n_known, known_room;
-static bool changing; /* the labels of known regions, to those of another recording */
-static bool torn;     /* this process was made meanwhile */
 
 static struct region_recording *current(void)
 {
 	return __atomic_load_n(&region_self()->current, __ATOMIC_ACQUIRE);
 }
 
-static void go_on(struct region_recording *r);
-
-static void set_current(struct region_recording *r)
-{
-	__atomic_store_n(&recording, r, __ATOMIC_RELEASE);
-	__atomic_store_n(&region_self()->current, r, __ATOMIC_RELEASE);
-}
-
 /* What `at` is while a point is written here and not by the inline functions: beyond every block. */
 #define NOWHERE (UINT64_MAX / 2)
-
-/* A thread that has no block has `at` 0. */
-static bool is_held(uint64_t at)
-{
-	return at - (mine ? (uintptr_t)mine->block : 0) > BLOCK_BYTES;
-}
 
 /* Take the position from the inline functions, which then leave it alone. The value for put_back(). */
 static uint64_t take_position(void)
 {
 	uint64_t at = tare_whole_fetch_add(&tare_region_thread.at, TARE_REGION_HELD);
 
-	if (!is_held(at)) {
-		if (mine)
-			mine->at = (uint8_t *)(uintptr_t)at;
+	if (!region_is_held(at)) {
+		if (region_mine)
+			region_mine->at = (uint8_t *)(uintptr_t)at;
 		tare_region_thread.at = NOWHERE;
 	}
 	return at;
@@ -108,7 +69,7 @@ static bool keep_early(struct tare_region *r)
 	for (unsigned i = 0; r && i < EARLY_REGIONS; i++) {
 		struct tare_region *there = NULL;
 
-		if (__atomic_compare_exchange_n(&early.region[i], &there, r, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || there == r)
+		if (__atomic_compare_exchange_n(&region_state.early.region[i], &there, r, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || there == r)
 			return true;
 	}
 	return false;
@@ -126,7 +87,7 @@ static void lose(unsigned points, struct tare_region *r, tare_label label)
 	if (!points)
 		return;
 	region_process_look();
-	s = mine;
+	s = region_mine;
 	if (!number && keep_early(r))
 		bit = LOST_UNNAMED;
 	if (s && !s->scratch) {
@@ -135,10 +96,10 @@ static void lose(unsigned points, struct tare_region *r, tare_label label)
 		if (bit != LOST_UNNAMED)
 			return;
 	} else {
-		__atomic_or_fetch(&early.label[bit / 64], (uint64_t)1 << bit % 64, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&early.points, points, __ATOMIC_RELAXED);
+		__atomic_or_fetch(&region_state.early.label[bit / 64], (uint64_t)1 << bit % 64, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&region_state.early.points, points, __ATOMIC_RELAXED);
 	}
-	__atomic_store_n(&early.any, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&region_state.early.any, true, __ATOMIC_RELEASE);
 	if (region_lock()) /* else whom it interrupted tells it then */
 		unlock();
 }
@@ -148,7 +109,7 @@ static bool hold(unsigned points, struct tare_region *r, tare_label label)
 {
 	uint64_t at = take_position();
 
-	if (!is_held(at))
+	if (!region_is_held(at))
 		return true;
 	put_back(at);
 	lose(points, r, label);
@@ -166,7 +127,7 @@ static bool enter(unsigned points, struct tare_region *r, tare_label label)
 
 static void leave(void)
 {
-	put_back(mine ? (uintptr_t)mine->at : 0);
+	put_back(region_mine ? (uintptr_t)region_mine->at : 0);
 }
 
 /* False: this thread has it, and a handler interrupted it; its point is lost. */
@@ -288,13 +249,13 @@ static tare_label label_of(const char *name, const char *file, uint32_t line, co
 	int kept = errno;
 	uint32_t number = 0;
 
-	if (recording) {
-		if (process_open(recording) == 0)
-			number = region_labels_number(&recording->labels, name, file, line, args, n);
-		if (!number && !recording->no_block)
-			region_recording_lose(recording, 0, errno); /* its points are there, without a name */
+	if (region_state.recording) {
+		if (process_open(region_state.recording) == 0)
+			number = region_labels_number(&region_state.recording->labels, name, file, line, args, n);
+		if (!number && !region_state.recording->no_block)
+			region_recording_lose(region_state.recording, 0, errno); /* its points are there, without a name */
 		if (!number)
-			number = region_labels_nameless(&recording->labels);
+			number = region_labels_nameless(&region_state.recording->labels);
 	}
 	errno = kept;
 	return as_label(number);
@@ -308,22 +269,22 @@ static tare_label label_of_region(const struct tare_region *r)
 /* Give it a number, and remember that it has one. False: out of memory. */
 static bool number_region(struct tare_region *r)
 {
-	if (n_known == known_room) {
-		size_t room = known_room ? known_room * 2 : FILE_PAGE / sizeof(*known);
-		struct tare_region **more = pages_new(room * sizeof(*more)), **old = known;
-		size_t old_room = known_room;
+	if (region_state.n_known == region_state.known_room) {
+		size_t room = region_state.known_room ? region_state.known_room * 2 : FILE_PAGE / sizeof(*region_state.known);
+		struct tare_region **more = pages_new(room * sizeof(*more)), **old = region_state.known;
+		size_t old_room = region_state.known_room;
 
 		if (!more)
 			return false;
 		if (old)
-			memcpy(more, old, n_known * sizeof(*more));
-		__atomic_store_n(&known, more, __ATOMIC_RELEASE);
-		__atomic_store_n(&known_room, room, __ATOMIC_RELEASE);
+			memcpy(more, old, region_state.n_known * sizeof(*more));
+		__atomic_store_n(&region_state.known, more, __ATOMIC_RELEASE);
+		__atomic_store_n(&region_state.known_room, room, __ATOMIC_RELEASE);
 		pages_free(old, old_room * sizeof(*more));
 	}
-	known[n_known] = r;
-	__atomic_store_n(&n_known, n_known + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&r->label, recording ? label_of_region(r) : 0, __ATOMIC_RELEASE);
+	region_state.known[region_state.n_known] = r;
+	__atomic_store_n(&region_state.n_known, region_state.n_known + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->label, region_state.recording ? label_of_region(r) : 0, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -332,17 +293,17 @@ static void tell_early(struct region_recording *r)
 {
 	uint64_t points;
 
-	if (!__atomic_load_n(&early.any, __ATOMIC_ACQUIRE) || process_open(r) < 0)
+	if (!__atomic_load_n(&region_state.early.any, __ATOMIC_ACQUIRE) || process_open(r) < 0)
 		return;
-	__atomic_store_n(&early.any, false, __ATOMIC_RELAXED);
-	points = __atomic_exchange_n(&early.points, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&region_state.early.any, false, __ATOMIC_RELAXED);
+	points = __atomic_exchange_n(&region_state.early.points, 0, __ATOMIC_RELAXED);
 	for (unsigned word = 0; word < FILE_LOST_WORDS; word++)
-		for (uint64_t bits = __atomic_exchange_n(&early.label[word], 0, __ATOMIC_RELAXED); bits; bits &= bits - 1)
+		for (uint64_t bits = __atomic_exchange_n(&region_state.early.label[word], 0, __ATOMIC_RELAXED); bits; bits &= bits - 1)
 			region_recording_lose_of(r, 64 * word + (unsigned)__builtin_ctzll(bits));
 	/* Set again by who comes in between. */
 	__atomic_and_fetch(&r->process->lost_label[0], ~((uint64_t)1 << LOST_UNNAMED), __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < EARLY_REGIONS; i++) {
-		struct tare_region *region = __atomic_exchange_n(&early.region[i], NULL, __ATOMIC_RELAXED);
+		struct tare_region *region = __atomic_exchange_n(&region_state.early.region[i], NULL, __ATOMIC_RELAXED);
 		bool named = region && still_there(region) && (region->label != TARE_LABEL_UNKNOWN || number_region(region));
 
 		if (region)
@@ -353,24 +314,24 @@ static void tell_early(struct region_recording *r)
 
 static void unlock(void)
 {
-	if (recording)
-		tell_early(recording);
-	else if (__atomic_load_n(&early.any, __ATOMIC_ACQUIRE))
-		memset(&early, 0, sizeof(early)); /* off */
+	if (region_state.recording)
+		tell_early(region_state.recording);
+	else if (__atomic_load_n(&region_state.early.any, __ATOMIC_ACQUIRE))
+		memset(&region_state.early, 0, sizeof(region_state.early)); /* off */
 	region_unlock();
 }
 
 static void set_all(void)
 {
-	for (size_t i = 0; i < n_known; i++) {
-		struct tare_region *r = known[i];
+	for (size_t i = 0; i < region_state.n_known; i++) {
+		struct tare_region *r = region_state.known[i];
 		tare_label label = 0;
 
 		if (!still_there(r)) {
-			known[i--] = known[--n_known];
+			region_state.known[i--] = region_state.known[--region_state.n_known];
 			continue;
 		}
-		if (recording)
+		if (region_state.recording)
 			label = label_of_region(r);
 		__atomic_store_n(&r->label, label, __ATOMIC_RELAXED);
 	}
@@ -379,17 +340,17 @@ static void set_all(void)
 /* Another recording, or none. */
 static void change_to(struct region_recording *r, bool for_good)
 {
-	__atomic_store_n(&changing, n_known > 0 && !for_good, __ATOMIC_SEQ_CST);
-	set_current(r);
+	__atomic_store_n(&region_state.changing, region_state.n_known > 0 && !for_good, __ATOMIC_SEQ_CST);
+	region_set_current(r);
 	region_process_look();
-	if (r && r == recording && r->file.process != region_process())
-		go_on(r); /* a child that was made while it began: what it has in the file so far is its parent's */
-	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-	if (recording)
-		tell_early(recording);
+	if (r && r == region_state.recording && r->file.process != region_process())
+		region_go_on(r); /* a child that was made while it began: what it has in the file so far is its parent's */
+	__atomic_add_fetch(&region_state.generation, 1, __ATOMIC_RELEASE);
+	if (region_state.recording)
+		tell_early(region_state.recording);
 	if (!for_good) /* else points find that there is none */
 		set_all();
-	__atomic_store_n(&changing, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&region_state.changing, false, __ATOMIC_RELEASE);
 }
 
 enum { SCALE_NS = 2000000 };
@@ -429,28 +390,28 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 {
 	struct tare_region_here kept_here = tare_region_thread;
 	struct region_recording *kept_current = current();
-	struct region_stream *kept_mine = mine, s;
+	struct region_stream *kept_mine = region_mine, s;
 	void *memory = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool known;
+	bool told;
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	region_stream_private(&s, r, &tare_region_thread, memory);
-	mine = &s;
+	region_mine = &s;
 	leave(); /* these points are to be written */
 	if (kept_current != r)
 		__atomic_store_n(&region_self()->current, r, __ATOMIC_RELEASE);
 	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
 	if (kept_current != r)
 		__atomic_store_n(&region_self()->current, kept_current, __ATOMIC_RELEASE);
-	known = !s.counters.missing;
+	told = !s.counters.missing;
 	thread_counters_close(&s.counters);
-	mine = kept_mine;
+	region_mine = kept_mine;
 	tare_region_thread = kept_here;
 	munmap(memory, BLOCK_BYTES);
-	if (known)
+	if (told)
 		__atomic_or_fetch(&r->measured, 1u << path, __ATOMIC_RELEASE);
-	return known ? 0 : -ENODATA;
+	return told ? 0 : -ENODATA;
 }
 
 static int measure_inline(struct region_recording *r)
@@ -465,9 +426,9 @@ static int measure_inline(struct region_recording *r)
 /* The calling thread's stream, which it has no more. A parent process's is left as it is. */
 static void close_mine(bool reuse)
 {
-	struct region_stream *s = mine;
+	struct region_stream *s = region_mine;
 
-	mine = NULL;
+	region_mine = NULL;
 	tare_region_thread.end = &region_no_room;
 	if (s->process == region_process())
 		region_stream_close(s, reuse);
@@ -477,134 +438,12 @@ static void close_mine(bool reuse)
 
 static void thread_ends(void *stream)
 {
-	if (mine != stream)
+	if (region_mine != stream)
 		return;
 	if (!enter(0, NULL, 0))
 		return;
 	close_mine(true);
 	leave();
-}
-
-/* A handler that interrupts fork() may fork, too. */
-static __thread unsigned forking __attribute__((tls_model("initial-exec")));
-static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
-
-static void before_fork(void)
-{
-	if (forking++ == 0)
-		locked_for_fork = region_lock();
-}
-
-static void after_fork(void)
-{
-	if (--forking == 0 && locked_for_fork)
-		region_unlock();
-}
-
-/* How many they were. */
-static uint32_t forget_streams(struct region_stream *s)
-{
-	uint32_t n = 0;
-
-	while (s) {
-		struct region_stream *next = s->next;
-
-		region_stream_forget(s);
-		s = next;
-		n++;
-	}
-	return n;
-}
-
-/* What this process has of its parent's recording goes on as its own, from its next point. */
-static void go_on(struct region_recording *r)
-{
-	unsigned process = region_process_next();
-
-	memset(&early, 0, sizeof(early)); /* the parent tells it */
-	if (r) {
-		r->references -= forget_streams(r->streams); /* whom a handler interrupted may have one, too */
-		forget_streams(r->spare);
-		r->streams = r->spare = NULL;
-		r->being_measured = r->measured;
-		r->forked = true;
-		r->lost = 0;
-		r->lost_errno = 0;
-		if (r->block) {
-			region_unmap(r->block, FILE_PAGE);
-			r->parent = r->serial;
-			r->inherited = r->labels.next;
-		}
-		r->block = NULL;
-		r->process = NULL;
-		r->no_block = 0;
-		r->file.process = process;
-		region_labels_forked(&r->labels);
-	}
-	set_current(r);
-	if (mine && !mine->page)
-		mine->process = process; /* measuring goes on */
-	region_process_begin(process);
-}
-
-/*
- * A copy of the parent's recording that needs nothing of what its other threads may have been in the midst of: no stream is of it,
- * so that whoever has one forgets it, and labels are looked for among its own only; those that were given out stay as they are.
- * What is not in it is never freed. NULL: out of memory.
- */
-static struct region_recording *without_threads(const struct region_recording *r)
-{
-	struct region_recording *own = pages_new(sizeof(*own));
-
-	if (!own)
-		return NULL;
-	*own = *r;
-	own->references = 1;
-	own->streams = own->spare = NULL;
-	/* What this thread is naming just now has the number that its parent gives it. */
-	own->labels = (struct region_labels){ .next = r->labels.next + (region_locking() ? 1 + EARLY_REGIONS : 0), .nameless = r->labels.nameless };
-	return own;
-}
-
-/* Of clone(2). Threads that are not here cannot finish what they were at. */
-void region_child_begins(void)
-{
-	struct region_recording *r = recording, *own = r && !changing ? without_threads(r) : NULL;
-
-	if (r && !own) {
-		__atomic_add_fetch(&r->file.head->untold_processes, 1, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-	}
-	if (changing) {
-		torn = true; /* labels are of two recordings */
-		known = NULL;
-		n_known = known_room = 0;
-	}
-	if (looking) {
-		looked = from_environment = r != NULL; /* or looks itself */
-		looking = false;
-	}
-	if (own && mine && mine->of == r)
-		region_stream_bury(mine);
-	go_on(own);
-}
-
-static void in_child(void)
-{
-	if (mine && mine->of == recording)
-		pthread_setspecific(at_thread_end, NULL);
-	if (is_held(tare_region_thread.at)) {
-		if (mine && mine->page)
-			region_stream_bury(mine); /* in a handler that interrupted a point, which is written when it returns */
-	} else if (!mine || mine->page) {
-		tare_region_thread = (struct tare_region_here){ .end = &region_no_room };
-		mine = NULL; /* one of a recording that was stopped is left as it is */
-	}
-	if (locked_for_fork)
-		go_on(recording);
-	else
-		region_child_begins(); /* in a handler that interrupted who has the lock */
-	after_fork();
 }
 
 /* With the lock. */
@@ -613,8 +452,8 @@ static void set_up(void)
 	if (is_set_up)
 		return;
 	is_set_up = true;
-	pthread_key_create(&at_thread_end, thread_ends);
-	pthread_atfork(before_fork, after_fork, in_child);
+	pthread_key_create(&region_state.at_thread_end, thread_ends);
+	region_child_set_up();
 }
 
 static char began_in[PATH_MAX]; /* where a relative TARE_REGIONS counts from, however the program changes its directory */
@@ -664,12 +503,12 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	struct region_recording *r;
 	int ret;
 
-	if (recording)
-		return tare_fail(err, EBUSY, "regions are being recorded already%s, into %.200s", from_environment ? ", as TARE_REGIONS says" : "",
-				 recording->file.path);
+	if (region_state.recording)
+		return tare_fail(err, EBUSY, "regions are being recorded already%s, into %.200s", region_state.from_environment ? ", as TARE_REGIONS says" : "",
+				 region_state.recording->file.path);
 	if (!events)
 		events = "wall-time";
-	if (torn)
+	if (region_state.torn)
 		return tare_fail(err, EAGAIN, "%.200s: another thread was starting or stopping a recording when clone() made this process, which cannot record", path);
 	set_up();
 	r = pages_new(sizeof(*r));
@@ -743,12 +582,12 @@ static int look(void)
 	const char *path, *events;
 	int kept = errno, ret = 0;
 
-	if (looked)
+	if (region_state.looked)
 		return 0;
 	path = secure_getenv("TARE_REGIONS");
 	events = secure_getenv("TARE_REGIONS_EVENTS");
 	if (!path || !*path) {
-		__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&region_state.looked, true, __ATOMIC_RELEASE);
 		return 0;
 	}
 	if (path[0] != '/' && began_in[0]) {
@@ -758,12 +597,12 @@ static int look(void)
 			ret = tare_fail(&look_error, ENAMETOOLONG, "%.200s...: the name is too long", path);
 		path = whole;
 	}
-	__atomic_store_n(&looking, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&region_state.looking, true, __ATOMIC_SEQ_CST);
 	if (ret == 0)
 		ret = start_aside(path, events && *events ? events : NULL, JOIN, &look_error);
-	from_environment = ret == 0;
-	__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
-	__atomic_store_n(&looking, false, __ATOMIC_RELEASE);
+	region_state.from_environment = ret == 0;
+	__atomic_store_n(&region_state.looked, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&region_state.looking, false, __ATOMIC_RELEASE);
 	/* The program did not ask, so there is nobody else to tell. */
 	if (ret < 0)
 		dprintf(STDERR_FILENO, "tare: no regions are recorded: %s%s%s\n", look_error.what,
@@ -777,7 +616,7 @@ static int look(void)
 /* The stream of the calling thread that is to be paused: it may be of a recording that is over. */
 static struct region_stream *paused_stream(void)
 {
-	return mine && mine->of == current() ? mine : NULL;
+	return region_mine && region_mine->of == current() ? region_mine : NULL;
 }
 
 static tare_label enrol(struct tare_region *r)
@@ -799,12 +638,12 @@ static tare_label enrol(struct tare_region *r)
 static struct region_stream *my_stream(tare_label label)
 {
 	struct region_recording *r = current();
-	struct region_stream *s = mine;
+	struct region_stream *s = region_mine;
 
 	if (__builtin_expect(s && (s->of == r || (s->scratch && s->process == region_process())), 1))
 		return s;
 	if (s) {
-		pthread_setspecific(at_thread_end, NULL);
+		pthread_setspecific(region_state.at_thread_end, NULL);
 		close_mine(false);
 	}
 	if (!r)
@@ -814,7 +653,7 @@ static struct region_stream *my_stream(tare_label label)
 
 	if (!lock(NULL, label))
 		return NULL;
-	r = recording;
+	r = region_state.recording;
 	ret = r ? process_open(r) : -ESRCH;
 	if (ret == 0)
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
@@ -825,9 +664,9 @@ static struct region_stream *my_stream(tare_label label)
 		return NULL;
 	s = region_stream_open(r, &tare_region_thread);
 	region_recording_put(r);
-	mine = s;
+	region_mine = s;
 	if (s)
-		pthread_setspecific(at_thread_end, s);
+		pthread_setspecific(region_state.at_thread_end, s);
 	return s;
 }
 
@@ -854,7 +693,7 @@ void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 
 	if (__builtin_expect(!hold(1, r, label), 0))
 		return;
-	s = mine;
+	s = region_mine;
 	if (__builtin_expect((int64_t)(clock - tare_region_thread.last) < 0, 0))
 		clock = 0; /* a handler came between */
 	if (__builtin_expect(!s || (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN ||
@@ -894,7 +733,7 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 			return 0;
 	if (!enter(1, NULL, 0))
 		return 0;
-	if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE) && !current()) {
+	if (__atomic_load_n(&region_state.looked, __ATOMIC_ACQUIRE) && !current()) {
 		leave(); /* off */
 		return 0;
 	}
@@ -937,7 +776,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 		return -EDEADLK;
 	}
 	region_stream_pause(paused_stream(), &pause);
-	r = recording;
+	r = region_state.recording;
 	if (r && !((r->measured | r->being_measured) & bit)) {
 		r->being_measured |= bit;
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
@@ -1046,7 +885,7 @@ int tare_regions_from_environment(struct tare_error *err)
 		ret = look();
 		if (ret < 0 && err)
 			*err = look_error;
-		else if (recording)
+		else if (region_state.recording)
 			ret = 1;
 		region_unlock();
 	}
@@ -1056,14 +895,14 @@ int tare_regions_from_environment(struct tare_error *err)
 
 unsigned tare_regions_generation(void)
 {
-	return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&region_state.generation, __ATOMIC_ACQUIRE);
 }
 
 /* Close the calling thread's stream, which a handler interrupted with `at`: it ends before that point. */
 static void close_interrupted(uint64_t at)
 {
-	if (mine && at < NOWHERE)
-		mine->at = (uint8_t *)mine->block + ((at - (uintptr_t)mine->block) & (TARE_REGION_HELD - 1));
+	if (region_mine && at < NOWHERE)
+		region_mine->at = (uint8_t *)region_mine->block + ((at - (uintptr_t)region_mine->block) & (TARE_REGION_HELD - 1));
 	my_stream(0);
 }
 
@@ -1072,15 +911,15 @@ static int stop(bool for_good, struct tare_error *err)
 {
 	struct region_recording *r;
 	uint64_t at = take_position();
-	bool interrupted = is_held(at);
+	bool interrupted = region_is_held(at);
 	int ret = 0;
 
 	if (!region_lock()) {
 		put_back(at);
 		return tare_fail(err, EDEADLK, "the recording cannot be stopped from a signal handler that interrupted its beginning");
 	}
-	r = recording;
-	from_environment = false;
+	r = region_state.recording;
+	region_state.from_environment = false;
 	if (!r) {
 		region_unlock();
 		put_back(at);
@@ -1120,6 +959,6 @@ int tare_regions_stop(struct tare_error *err)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-	if (__atomic_load_n(&recording, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&region_state.recording, __ATOMIC_ACQUIRE))
 		stop(true, NULL);
 }

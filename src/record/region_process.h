@@ -38,7 +38,7 @@ void region_process_look(void);
 /* This child's number; and it is that from now on. */
 unsigned region_process_next(void);
 void region_process_begin(unsigned process);
-/* In region.c: what a child leaves behind of what it has of its parent. Calls region_process_begin() last. */
+/* In region_child.c: what a child leaves behind of what it has of its parent. Calls region_process_begin() last. */
 void region_child_begins(void);
 
 /* Looks, too. False: the calling thread has it, or is about to, and a handler interrupted that. errno stays as it is. */

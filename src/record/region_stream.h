@@ -76,8 +76,6 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 /* From its own thread, at its end: seal. reuse: the recording goes on, and another thread may have the block. */
 void region_stream_close(struct region_stream *s, bool reuse);
 
-/* How many processes deep this one is in its ancestors: streams of another number are of a parent. */
-extern 
 /* In a child of fork: counters and what is in the block are the parent's. */
 void region_stream_forget(struct region_stream *s);
 /* The same, of one whose thread may be in the midst of a point, or comes by later: what is still written goes nowhere. It is of

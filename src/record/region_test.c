@@ -474,9 +474,9 @@ static void points_of_a_child(void)
 	_exit(status != 0);
 }
 
-TEST(children_of_clone_while_a_thread_names_a_region)
+/* A child that is made while another thread names a region runs that, which is to exit with 0; then the thread goes on. */
+static pid_t child_while_naming(void (*run)(void))
 {
-	struct timeline *t;
 	pthread_t thread;
 	pid_t child;
 	int status = 1;
@@ -487,10 +487,18 @@ TEST(children_of_clone_while_a_thread_names_a_region)
 	CHECK(stopped_at_name(&thread, begin_slow));
 	child = raw_fork();
 	if (!child)
-		points_of_a_child();
+		run();
 	waitpid(child, &status, 0);
 	CHECK_EQ(status, 0);
 	let_it_go(thread);
+	return child;
+}
+
+TEST(children_of_clone_while_a_thread_names_a_region)
+{
+	pid_t child = child_while_naming(points_of_a_child);
+	struct timeline *t;
+
 	tare_region_begin(&third); /* has the number that the child has for another label, or the other way round */
 	tare_region_end(&third);
 	stop();
@@ -509,28 +517,21 @@ TEST(children_of_clone_while_a_thread_names_a_region)
 	unlink(path);
 }
 
-/* Its first act is fork(), which waits for the lock. */
-TEST(children_of_clone_that_fork_while_a_thread_names_a_region)
+/* Its first act waits for the lock. */
+static void forks(void)
 {
-	pthread_t thread;
-	pid_t child;
+	pid_t child = fork();
 	int status = 1;
 
-	prepare_slow();
-	start("none");
-	many(1);
-	CHECK(stopped_at_name(&thread, begin_slow));
-	child = raw_fork();
-	if (!child) {
-		child = fork();
-		if (!child)
-			exit(0);
-		waitpid(child, &status, 0);
-		_exit(status != 0);
-	}
+	if (!child)
+		exit(0);
 	waitpid(child, &status, 0);
-	CHECK_EQ(status, 0);
-	let_it_go(thread);
+	_exit(status != 0);
+}
+
+TEST(children_of_clone_that_fork_while_a_thread_names_a_region)
+{
+	child_while_naming(forks);
 	stop();
 	unlink(path);
 }

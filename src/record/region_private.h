@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of this process's regions, for region.c and for what a child makes of it (region_child.c). */
+#ifndef RECORD_REGION_PRIVATE_H
+#define RECORD_REGION_PRIVATE_H
+
+#include <pthread.h>
+#include "record/region_process.h"
+#include "record/region_stream.h"
+
+enum { EARLY_REGIONS = 16 };
+
+extern struct region_state {
+	struct region_recording *recording; /* region_self()->current, which a child needs to go on */
+	unsigned generation; /* odd: recording */
+	bool looked;	     /* at the environment */
+	bool looking;	     /* or is at it */
+	bool from_environment; /* it began the recording that there is */
+	pthread_key_t at_thread_end;
+
+	/* What handlers lost while there was no recording to say it in: they interrupted the thread before it had one. */
+	struct {
+		uint64_t points, label[FILE_LOST_WORDS];
+		bool any; /* of it was not told; set last */
+		struct tare_region *region[EARLY_REGIONS]; /* which have no number yet, whoever was interrupted */
+	} early;
+
+	/*
+	 * Regions that were begun; one of a library that was closed since is recognised by being nowhere.
+	 *
+	 * What the lock guards is whole at every moment, as far as a child needs it that is made while another thread has the lock
+	 * (region_child_begins()): what is pointed to is stored before what points to it. Only while labels are `changing` it is not.
+	 */
+	struct tare_region **known;
+	size_t n_known, known_room;
+	bool changing; /* the labels of known regions, to those of another recording */
+	bool torn;     /* this process was made meanwhile */
+} region_state;
+
+/* The calling thread's stream, or NULL. */
+extern __thread struct region_stream *region_mine __attribute__((tls_model("initial-exec")));
+
+static inline void region_set_current(struct region_recording *r)
+{
+	__atomic_store_n(&region_state.recording, r, __ATOMIC_RELEASE);
+	__atomic_store_n(&region_self()->current, r, __ATOMIC_RELEASE);
+}
+
+/* Is a point being written, by a thread whose position this is? One that has no block has 0. */
+static inline bool region_is_held(uint64_t at)
+{
+	return at - (region_mine ? (uintptr_t)region_mine->block : 0) > BLOCK_BYTES;
+}
+
+/* Once, before the first recording: fork() is known of from then on. */
+void region_child_set_up(void);
+/* What this process has of its parent's recording (NULL: none) goes on as its own, from its next point. */
+void region_go_on(struct region_recording *r);
+
+#endif
