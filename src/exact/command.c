@@ -12,18 +12,8 @@
 #include "base/program.h"
 #include "exact/supervise.h"
 
-enum { CHANGES_RIGHTS = -1 }; /* in place of an errno */
-
-/* Would the kernel give the command other rights? Not while it is watched at its exec. */
-static bool changes_rights(const char *command)
-{
-	char path[4096];
-
-	return program_find(command, path, sizeof(path)) && program_changes_rights(path);
-}
-
 /* The program itself: wait until it is watched, then execute. */
-static void become_command(const struct launch *l, int go_fd, int error_fd)
+static void become_command(const struct launch *l, const char *program, int go_fd, int error_fd)
 {
 	char c;
 	int code;
@@ -33,12 +23,10 @@ static void become_command(const struct launch *l, int go_fd, int error_fd)
 	if (read(go_fd, &c, 1) != 1)
 		_exit(127);
 	close(go_fd);
-	if (changes_rights(l->argv[0])) {
-		code = CHANGES_RIGHTS;
-	} else {
-		execvpe(l->argv[0], l->argv, l->envp);
-		code = errno;
-	}
+	if (program)
+		execve(program, l->argv, l->envp);
+	execvpe(l->argv[0], l->argv, l->envp); /* what that did not take, or what is missing: as it is told by the C library */
+	code = errno;
 	if (write(error_fd, &code, sizeof code) != sizeof code)
 		_exit(126);
 	_exit(127);
@@ -55,9 +43,15 @@ static void fail_launch(struct supervisor *s, int code, const char *reason)
 
 void start_command(struct supervisor *s)
 {
+	char path[4096];
+	const char *program = program_find(s->l->argv[0], path, sizeof path) ? path : NULL;
 	int go[2], error[2], code;
 	pid_t pid;
 
+	if (program && program_changes_rights(program))
+		fail_launch(s, ENOTSUP,
+			    "it changes its rights (setuid, setgid or file capabilities), which the kernel does not let a program do "
+			    "that is watched at its start");
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(error, O_CLOEXEC) < 0)
 		fail_launch(s, errno, "cannot make a pipe");
 	pid = fork();
@@ -68,7 +62,7 @@ void start_command(struct supervisor *s)
 		close(error[0]);
 		sigaction(SIGCHLD, &s->former, NULL);
 		sigprocmask(SIG_SETMASK, s->l->mask, NULL);
-		become_command(s->l, go[0], error[1]);
+		become_command(s->l, program, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);
@@ -87,12 +81,7 @@ void start_command(struct supervisor *s)
 		fail_launch(s, errno, "cannot start the command");
 	close(go[1]);
 	if (read(error[0], &code, sizeof code) == sizeof code)
-		fail_launch(
-		    s, code == CHANGES_RIGHTS ? ENOTSUP : code,
-		    code == CHANGES_RIGHTS
-			? "it changes its rights (setuid, setgid or file capabilities), which the "
-			  "kernel does not let a program do that is watched at its start"
-			: ""); /* else execve's own error */
+		fail_launch(s, code, ""); /* execve's own error */
 	close(error[0]);
 }
 

@@ -18,6 +18,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include "base/proc_maps.h"
 #include "exact/supervisor.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -144,7 +145,7 @@ static bool failed(int64_t ret)
 }
 
 /* The file at `name`, as the program sees it: which it is, and when it was last written. */
-static void look_at_file(struct exec_region *r, pid_t tid, const char *name, unsigned long inode)
+static void look_at_file(struct exec_region *r, pid_t tid, const char *name, uint64_t inode)
 {
 	char path[4500];
 	struct stat st;
@@ -157,46 +158,36 @@ static void look_at_file(struct exec_region *r, pid_t tid, const char *name, uns
 	r->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/* The program's executable memory, from /proc/tid/maps. */
+/* The program's executable memory. */
 static int read_regions(struct process *p, pid_t tid)
 {
-	char path[64], line[4400];
-	FILE *f;
+	struct proc_maps maps;
+	struct proc_map m;
+	int ret = proc_maps_open(&maps, NULL, tid);
 
-	snprintf(path, sizeof path, "/proc/%d/maps", (int)tid);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
+	if (ret < 0)
+		return ret;
 	p->n_regions = 0;
-	while (fgets(line, sizeof line, f)) {
-		unsigned long start, end, inode;
-		int name = 0;
-		char prot[8];
+	while (ret == 0 && proc_maps_next(&maps, &m)) {
+		struct exec_region *r = &p->regions[p->n_regions];
 
-		if (sscanf(line, "%lx-%lx %7s %*s %*s %lu %n", &start, &end, prot, &inode, &name) != 4 || prot[2] != 'x' ||
-		    strstr(line, "[vsyscall]"))
+		if (m.rights[2] != 'x' || !strcmp(m.name, "[vsyscall]"))
 			continue;
 		if (p->n_regions == EXEC_REGIONS) {
-			fclose(f);
-			return -E2BIG;
-		}
-		p->regions[p->n_regions] = (struct exec_region){
-			.start = start,
-			.end = end,
-			.writable = prot[1] == 'w',
-			.shared = prot[3] == 's',
-		};
-		line[strcspn(line, "\n")] = 0;
-		look_at_file(&p->regions[p->n_regions], tid, line + name, inode);
-		/* A stack that may be executed: it grows down, and its writes cannot be watched. */
-		if (strstr(line, "[stack]")) {
-			p->regions[p->n_regions].checked = 1;
-			p->regions[p->n_regions].start = end - (8 << 20);
+			ret = -E2BIG;
+			break;
 		}
 		p->n_regions++;
+		*r = (struct exec_region){ .start = m.start, .end = m.end, .writable = m.rights[1] == 'w', .shared = m.rights[3] == 's' };
+		look_at_file(r, tid, m.name, m.inode);
+		/* A stack that may be executed: it grows down, and its writes cannot be watched. */
+		if (!strcmp(m.name, "[stack]")) {
+			r->checked = 1;
+			r->start = m.end - (8 << 20);
+		}
 	}
-	fclose(f);
-	return 0;
+	proc_maps_close(&maps);
+	return ret;
 }
 
 /* A message that carries one descriptor; the pointers are the receiver's. */

@@ -10,54 +10,33 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include "base/proc_maps.h"
 #include "exact/supervisor.h"
 
-/* One line of maps. */
-struct line {
-	uint64_t start, end, offset, inode, dev;
-	char *path; /* within the line */
-	bool shared;
-};
-
-static bool read_line(char *text, struct line *l)
+static bool find_map(struct proc_maps *m, pid_t tid, uint64_t pc, struct proc_map *l)
 {
-	unsigned long start, end, offset, inode;
-	unsigned major, minor;
-	char perms[8];
-	int path = 0;
-
-	if (sscanf(text, "%lx-%lx %7s %lx %x:%x %lu %n", &start, &end, perms, &offset, &major, &minor,
-		   &inode, &path) < 7)
-		return false;
-	*l = (struct line){ start, end, offset, inode, makedev(major, minor), text + path, perms[3] == 's' };
-	l->path[strcspn(l->path, "\n")] = 0;
-	return true;
-}
-
-static bool find_line(pid_t tid, uint64_t pc, char **text, struct line *l)
-{
-	char path[64];
-	size_t room = 0;
 	bool found = false;
-	FILE *f;
 
-	snprintf(path, sizeof path, "/proc/%d/maps", (int)tid);
-	f = fopen(path, "re");
-	if (!f)
+	if (proc_maps_open(m, NULL, tid) < 0)
 		return false;
-	while (!found && getline(text, &room, f) > 0)
-		found = read_line(*text, l) && pc >= l->start && pc < l->end;
-	fclose(f);
+	while (!found && proc_maps_next(m, l))
+		found = pc >= l->start && pc < l->end;
+	proc_maps_close(m);
 	return found;
 }
 
-static enum exact_module_kind kind_of(const struct line *l)
+static uint64_t device_of(const struct proc_map *l)
 {
-	if (!strcmp(l->path, "[vdso]"))
+	return makedev(l->major, l->minor);
+}
+
+static enum exact_module_kind kind_of(const struct proc_map *l)
+{
+	if (!strcmp(l->name, "[vdso]"))
 		return EXACT_VDSO;
 	/* Files of memory (memfd_create, shm) hold what a program wrote at run time. */
-	if (l->path[0] != '/' || !strncmp(l->path, "/memfd:", 7) || !strncmp(l->path, "/SYSV", 5) ||
-	    !strncmp(l->path, "/dev/zero", 9) || !strncmp(l->path, "/anon_hugepage", 14))
+	if (l->name[0] != '/' || !strncmp(l->name, "/memfd:", 7) || !strncmp(l->name, "/SYSV", 5) ||
+	    !strncmp(l->name, "/dev/zero", 9) || !strncmp(l->name, "/anon_hugepage", 14))
 		return EXACT_MEMORY;
 	return EXACT_FILE;
 }
@@ -82,16 +61,16 @@ static void look_at_file(struct module *m, pid_t tid)
 	free(theirs);
 }
 
-static uint32_t module_of(struct board *b, const struct line *l, pid_t tid)
+static uint32_t module_of(struct board *b, const struct proc_map *l, pid_t tid)
 {
-	const char *path = l->path[0] ? l->path : "[anonymous memory]";
+	const char *path = l->name[0] ? l->name : "[anonymous memory]";
 	enum exact_module_kind kind = kind_of(l);
 	struct module *m;
 
 	for (uint32_t i = 0; i < b->n_modules; i++) {
 		m = board_module(b, i);
 		if (m->kind == kind &&
-		    (kind != EXACT_FILE || (m->inode == l->inode && m->dev == l->dev)) &&
+		    (kind != EXACT_FILE || (m->inode == l->inode && m->dev == device_of(l))) &&
 		    !strncmp(m->path, path, MODULE_PATH_MAX - 1))
 			return i;
 	}
@@ -100,7 +79,7 @@ static uint32_t module_of(struct board *b, const struct line *l, pid_t tid)
 	m = board_module(b, b->n_modules);
 	m->kind = kind;
 	m->inode = l->inode;
-	m->dev = l->dev;
+	m->dev = device_of(l);
 	snprintf(m->path, sizeof m->path, "%s", path);
 	if (kind == EXACT_FILE)
 		look_at_file(m, tid);
@@ -135,13 +114,13 @@ void maps_begin(struct board *b)
 
 void maps_answer(struct board *b, struct question *q)
 {
-	char *text = NULL;
-	struct line l;
+	struct proc_maps maps;
+	struct proc_map l;
 
 	q->mapping = MAPPING_UNKNOWN;
 	q->start = q->end = 0;
 	q->shared.inode = 0;
-	if (find_line(q->tid, q->pc, &text, &l)) {
+	if (find_map(&maps, q->tid, q->pc, &l)) {
 		struct mapping m = { .module = module_of(b, &l, q->tid) };
 
 		/* What is no file has no places: one mapping is enough. */
@@ -151,7 +130,6 @@ void maps_answer(struct board *b, struct question *q)
 		q->mapping = mapping_number(b, &m);
 		q->start = l.start;
 		q->end = l.end;
-		q->shared = (struct shared_part){ l.shared ? l.inode : 0, l.dev, l.offset };
+		q->shared = (struct shared_part){ l.rights[3] == 's' ? l.inode : 0, device_of(&l), l.offset };
 	}
-	free(text);
 }

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "base/file.h"
+#include "base/proc_maps.h"
 #include "session/sample_state.h"
 
-enum { MAPS_MOST = 64 << 20, NAME_MOST = 4096 };
+enum { MODULES_MOST = 64 << 20, NAME_MOST = 4096 };
 
 struct record {
 	union {
@@ -105,55 +106,40 @@ static int put_fork(const struct sample_state *s, pid_t pid, pid_t tid, struct t
 	return emit(s, &r, pid, tid, err);
 }
 
-/* "7f00-7f10 r-xp 00001000 fe:00 1234   /usr/lib/x": one line of /proc/PID/maps, as MMAP2. */
-static int put_mapping(const struct sample_state *s, pid_t pid, const char *line, struct tare_error *err)
+/* A mapping, as MMAP2. */
+static int put_mapping(const struct sample_state *s, pid_t pid, const struct proc_map *m, struct tare_error *err)
 {
-	uint64_t from, to, offset, inode;
-	unsigned major, minor;
-	char perm[5];
-	int at = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &from, &to, perm, &offset,
-		   &major, &minor, &inode, &at) < 7 ||
-	    strlen(perm) != 4)
-		return 0;
-
-	bool code = perm[2] == 'x';
-	const char *name = line[at] ? line + at : "//anon";
+	bool code = m->rights[2] == 'x';
 	struct record r = begin(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (code ? 0 : PERF_RECORD_MISC_MMAP_DATA));
 
-	if (!code && !(s->data && perm[0] == 'r'))
+	if (!code && !(s->data && m->rights[0] == 'r'))
 		return 0;
 	put32(&r, (uint32_t)pid);
 	put32(&r, (uint32_t)pid);
-	put64(&r, from);
-	put64(&r, to - from);
-	put64(&r, offset);
-	put32(&r, major);
-	put32(&r, minor);
-	put64(&r, inode);
+	put64(&r, m->start);
+	put64(&r, m->end - m->start);
+	put64(&r, m->offset);
+	put32(&r, m->major);
+	put32(&r, m->minor);
+	put64(&r, m->inode);
 	put64(&r, 0); /* the inode's generation is not told */
-	put32(&r, (perm[0] == 'r' ? PROT_READ : 0u) | (perm[1] == 'w' ? PROT_WRITE : 0u) | (code ? PROT_EXEC : 0u));
-	put32(&r, perm[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
-	put_name(&r, name);
+	put32(&r, (m->rights[0] == 'r' ? PROT_READ : 0u) | (m->rights[1] == 'w' ? PROT_WRITE : 0u) | (code ? PROT_EXEC : 0u));
+	put32(&r, m->rights[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
+	put_name(&r, *m->name ? m->name : "//anon");
 	return emit(s, &r, pid, pid, err);
 }
 
 static int put_maps(const struct sample_state *s, const char *root, pid_t pid, struct tare_error *err)
 {
-	char path[64], *all;
+	struct proc_maps maps;
+	struct proc_map m;
 	int ret = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	if (file_read(root, path, MAPS_MOST, &all, NULL, NULL) < 0)
+	if (proc_maps_open(&maps, root, pid) < 0)
 		return 0; /* gone, or somebody else's */
-	for (char *line = all, *next; ret == 0 && *line; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next)
-			*next++ = '\0';
-		ret = put_mapping(s, pid, line, err);
-	}
-	free(all);
+	while (ret == 0 && proc_maps_next(&maps, &m))
+		ret = put_mapping(s, pid, &m, err);
+	proc_maps_close(&maps);
 	return ret;
 }
 
@@ -262,7 +248,7 @@ static int put_modules(const struct sample_state *s, const char *root, struct ta
 	char *all;
 	int ret = 0;
 
-	if (file_read(root, "/proc/modules", MAPS_MOST, &all, NULL, NULL) < 0)
+	if (file_read(root, "/proc/modules", MODULES_MOST, &all, NULL, NULL) < 0)
 		return 0;
 	for (char *line = all, *next; ret == 0 && *line; line = next) {
 		char name[128], shown[132];

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* See proc_maps.h. By hand, as it is done at the start of each program that the exact engine counts. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/proc_maps.h"
+
+int proc_maps_open(struct proc_maps *m, const char *root, pid_t pid)
+{
+	int len = snprintf(m->text, sizeof(m->text), "%s/proc/%d/maps", root ? root : "", (int)pid);
+
+	if ((size_t)len >= sizeof(m->text))
+		return -ENAMETOOLONG;
+	m->fd = open(m->text, O_RDONLY | O_CLOEXEC);
+	m->at = m->n = 0;
+	m->cut = false;
+	return m->fd < 0 ? -errno : 0;
+}
+
+void proc_maps_close(struct proc_maps *m)
+{
+	close(m->fd);
+}
+
+/* More text behind what is left of it; false when there is no more, or no room. */
+static bool fill(struct proc_maps *m)
+{
+	ssize_t got;
+
+	memmove(m->text, m->text + m->at, m->n - m->at);
+	m->n -= m->at;
+	m->at = 0;
+	do {
+		got = read(m->fd, m->text + m->n, sizeof(m->text) - 1 - m->n);
+	} while (got < 0 && errno == EINTR);
+	if (got <= 0)
+		return false;
+	m->n += (size_t)got;
+	return true;
+}
+
+/* A line, terminated; NULL at the end. */
+static char *next_line(struct proc_maps *m)
+{
+	for (;;) {
+		char *line = m->text + m->at, *end = memchr(line, '\n', m->n - m->at);
+		bool cut = m->cut;
+
+		if (!end && fill(m))
+			continue;
+		if (!end && m->at == m->n)
+			return NULL;
+		line = m->text + m->at;
+		m->cut = !end && m->n == sizeof(m->text) - 1;
+		if (!end)
+			end = m->text + m->n;
+		*end = '\0';
+		m->at = (size_t)(end - m->text) + (end < m->text + m->n);
+		if (!cut)
+			return line;
+	}
+}
+
+static uint64_t number(const char **p, unsigned base)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64_t value = 0;
+
+	for (const char *d; **p && (d = memchr(digits, **p, base)); (*p)++)
+		value = value * base + (uint64_t)(d - digits);
+	return value;
+}
+
+static bool passed(const char **p, char c)
+{
+	return *(*p)++ == c;
+}
+
+/* "7f00-7f10 r-xp 00001000 fe:00 1234   /usr/lib/x" */
+static bool read_map(const char *p, struct proc_map *out)
+{
+	out->start = number(&p, 16);
+	if (!passed(&p, '-'))
+		return false;
+	out->end = number(&p, 16);
+	if (!passed(&p, ' ') || strnlen(p, 5) < 5)
+		return false;
+	memcpy(out->rights, p, sizeof(out->rights));
+	p += sizeof(out->rights);
+	if (!passed(&p, ' '))
+		return false;
+	out->offset = number(&p, 16);
+	if (!passed(&p, ' '))
+		return false;
+	out->major = (unsigned)number(&p, 16);
+	if (!passed(&p, ':'))
+		return false;
+	out->minor = (unsigned)number(&p, 16);
+	if (!passed(&p, ' '))
+		return false;
+	out->inode = number(&p, 10);
+	out->name = p + strspn(p, " ");
+	return *p == ' ' || !*p;
+}
+
+bool proc_maps_next(struct proc_maps *m, struct proc_map *out)
+{
+	const char *line;
+
+	while ((line = next_line(m)))
+		if (read_map(line, out))
+			return true;
+	return false;
+}
