@@ -406,6 +406,17 @@ def exact_counts():
         out.append(sh(PROGRAM, "known-check", "exact.tare").stdout)
     equal(out[0], out[1], "two runs")
     true(out[0].endswith("all exact\n"), out[0])
+    # One that is not is told: which, and what it has.
+    for every, first in ((9999, 9998), (900, 899)):
+        sh(TARE, "regions", "--engine", "exact", "-e", "instructions:u", "-o", "odd.tare", "--", PROGRAM, "known", "10000", "1", str(every))
+        lines = sh(PROGRAM, "known-check", "odd.tare").stdout.splitlines()
+        n = 10000 // every
+        equal((lines[0].rpartition(": ")[2], lines[0].rpartition(": ")[0]), (f"{n} are different", out[0].rpartition(": ")[0]), "the others are as they were")
+        told = [[int(x) for x in re.match(r"  region (\d+), thread 0 \(\d+\), interval (\d+): (\d+) counted, (\d+) expected$", line).groups()] for line in lines[1:11] if "region" in line]
+        equal([t[1] for t in told], [first + every * i for i in range(min(n, 10))], "which")
+        turn = {c - e for _, _, c, e in told}
+        true(len(turn) == 1 and 1 <= turn.pop() <= 4 and all(e > region for region, _, _, e in told), lines[1])
+        equal(lines[11:], [f"  and {n - 10} more"] if n > 10 else [], "no more than ten")
     # What is more than the loop is the region, as it was measured: by another piece of code, so within what that says.
     more, itself, off = (int(x) for x in re.search(r"(\d+) instructions more than their loop, of which the region itself (\d+) \+- (\d+)", out[0]).groups())
     true(abs(more - itself) <= off < itself / 4, out[0])

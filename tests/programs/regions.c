@@ -3,7 +3,7 @@
  * A program with regions, for the tests of `tare regions`, and what reads its recordings back:
  *
  *	regions loop N THREADS		N times "work" within "thread", on each thread
- *	regions known N THREADS		N loops of known sizes on each thread, a label for each size
+ *	regions known N THREADS [ODD]	N loops of known sizes on each thread, a label for each size; every ODD-th has a turn too many
  *	regions once N THREADS		a loop of N turns within "work", once on each thread
  *	regions unbalanced | detached | exit STATUS | kill SIGNAL | fork N
  *	regions exit-inside | fork-inside	it, or its child, is gone within "work"; beside the child a timing of "other" is not finished
@@ -15,7 +15,7 @@
  *	regions names N			N labels, each with a name of 31 bytes, once each
  *	regions small-stack		the first region in a handler with 8 KiB of stack and no heap; later ones, and a label, on a thread with as little as there may be
  *	regions loader		"work", while another thread keeps the loader's lock; children that exit meanwhile, and the recording's end
- *	regions known-check FILE	is each interval its loop and one and the same number of instructions more?
+ *	regions known-check FILE	is each interval its loop and one and the same number of instructions more? Tells those that are not
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ enum { THREADS_MAX = 64, SIZES = 7 };
 
 static const uint64_t turns[SIZES] = { 1, 10, 100, 1000, 10000, 1000, 100000 };
 static tare_label sized[SIZES];
-static long count;
+static long count, odd_every;
 static volatile uint64_t *known;
 
 static void *loop(void *unused)
@@ -73,8 +73,10 @@ static void *loop(void *unused)
 static void *loops(void *unused)
 {
 	for (long i = 0; i < count; i++) {
+		uint64_t n = turns[i % SIZES] + (odd_every && i % odd_every == odd_every - 1);
+
 		tare_label_begin(sized[i % SIZES]);
-		cpu_loop(turns[i % SIZES]);
+		cpu_loop(n);
 		tare_label_end(sized[i % SIZES]);
 	}
 	return unused;
@@ -197,47 +199,107 @@ static int words(const char *path)
 	return 0;
 }
 
-/* The last counter's value, for the clock comes first where there is one. */
+struct interval { /* of a loop of known size */
+	size_t thread;
+	uint64_t number; /* of its thread's, from 0 */
+	uint32_t label;
+	uint64_t over; /* instructions more than its loop has */
+	const char *wrong; /* or NULL */
+};
+
+struct intervals {
+	struct interval *at;
+	size_t n, room;
+};
+
+static const char *wrong_with(const struct timeline_point *p)
+{
+	return p->missing ? "not counted" : p->repaired ? "put in by the reader" : p->kind != TIMELINE_END ? "no end" : NULL;
+}
+
+/* The last counter's value, for the clock comes first where there is one. False: out of memory. */
+static bool add_intervals(struct intervals *of, struct timeline *t, size_t thread, struct cursor *c, struct tare_error *err)
+{
+	size_t which = timeline_info(t)->n_counters - 1;
+	uint64_t begun = 0, number = 0;
+	struct timeline_point p;
+
+	while (cursor_next(c, &p, err) == 1) {
+		if (p.kind == TIMELINE_BEGIN) {
+			begun = p.value[which];
+			continue;
+		}
+		if (of->n == of->room) {
+			struct interval *more = realloc(of->at, (of->room + 4096) * sizeof(*more));
+
+			if (!more)
+				return false;
+			of->at = more;
+			of->room += 4096;
+		}
+		of->at[of->n++] = (struct interval){ thread, number++, p.label,
+						     p.value[which] - begun - CPU_LOOP_INSTRUCTIONS * strtoull(timeline_label(t, p.label)->name, NULL, 10), wrong_with(&p) };
+	}
+	return err->code == 0;
+}
+
+/* What most of them have, if most have one: each that is another takes one away (Boyer and Moore). */
+static uint64_t excess_of(const struct intervals *of)
+{
+	uint64_t excess = 0, votes = 0;
+
+	for (size_t i = 0; i < of->n; i++) {
+		if (!votes)
+			excess = of->at[i].over;
+		votes = of->at[i].over == excess ? votes + 1 : votes - 1;
+	}
+	return excess;
+}
+
 static int known_check(const char *path)
 {
+	enum { ODD_SHOWN = 10 };
 	struct tare_error err = TARE_ERROR_INIT;
-	uint64_t intervals = 0, excess = UINT64_MAX, odd = 0;
+	struct intervals of = { 0 };
+	uint64_t excess, odd = 0;
 	struct timeline *t;
 
 	if (timeline_open(&t, path, &err) < 0)
 		return fail(&err);
 
-	size_t which = timeline_info(t)->n_counters - 1;
+	const struct timeline_info *info = timeline_info(t);
+	const struct timeline_own *own = &info->counter[info->n_counters - 1].own[0];
 
-	for (size_t i = 0; i < timeline_info(t)->n_threads; i++) {
-		struct timeline_point p;
+	for (size_t i = 0; i < info->n_threads; i++) {
 		struct cursor *c;
-		uint64_t begun = 0;
 
-		if (timeline_thread(t, i, &c, &err) < 0)
+		if (timeline_thread(t, i, &c, &err) < 0 || !add_intervals(&of, t, i, c, &err))
 			return fail(&err);
-		while (cursor_next(c, &p, &err) == 1) {
-			if (p.kind == TIMELINE_BEGIN) {
-				begun = p.value[which];
-				continue;
-			}
-
-			uint64_t over = p.value[which] - begun -
-					CPU_LOOP_INSTRUCTIONS * strtoull(timeline_label(t, p.label)->name, NULL, 10);
-
-			intervals++;
-			excess = excess == UINT64_MAX ? over : excess;
-			odd += over != excess || p.missing || p.repaired || p.kind != TIMELINE_END;
-		}
 		cursor_close(c);
 	}
-	printf("%zu threads, %" PRIu64 " intervals, %" PRIu64 " instructions more than their loop, of which the region itself %.0f +- %.0f: ",
-	       timeline_info(t)->n_threads, intervals, excess, timeline_info(t)->counter[which].own[0].inside,
-	       timeline_info(t)->counter[which].own[0].inside_off);
-	if (odd || !intervals)
+	excess = excess_of(&of);
+	for (size_t i = 0; i < of.n; i++)
+		odd += of.at[i].over != excess || of.at[i].wrong;
+	printf("%zu threads, %zu intervals, %" PRIu64 " instructions more than their loop, of which the region itself %.0f +- %.0f: ", info->n_threads, of.n, excess,
+	       own->inside, own->inside_off);
+	if (odd || !of.n)
 		printf("%" PRIu64 " are different\n", odd);
 	else
 		printf("all exact\n");
+	for (size_t i = 0, shown = 0; i < of.n && shown < ODD_SHOWN; i++) {
+		const struct interval *v = &of.at[i];
+		const char *name = timeline_label(t, v->label)->name;
+		uint64_t loop = CPU_LOOP_INSTRUCTIONS * strtoull(name, NULL, 10);
+
+		if (v->over == excess && !v->wrong)
+			continue;
+		shown++;
+		printf("  region %s, thread %zu (%" PRIu64 "), interval %" PRIu64 ": %" PRIu64 " counted, %" PRIu64 " expected%s%s\n", name, v->thread, info->thread[v->thread].tid,
+		       v->number, loop + v->over, loop + excess, v->wrong ? ", " : "", v->wrong ? v->wrong : "");
+	}
+	if (odd > ODD_SHOWN)
+		printf("  and %" PRIu64 " more\n", odd - ODD_SHOWN);
+	free(of.at);
 	timeline_close(t);
 	return 0;
 }
@@ -374,6 +436,7 @@ int main(int argc, char **argv)
 			snprintf(name, sizeof(name), "%" PRIu64, turns[i]);
 			sized[i] = tare_label_new(name, NULL, 0);
 		}
+		odd_every = argc > 4 ? atol(argv[4]) : 0;
 		on_threads(loops, threads);
 	} else if (!strcmp(what, "names")) {
 		for (long i = 0; i < count; i++) {
