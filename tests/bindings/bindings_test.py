@@ -316,6 +316,83 @@ def c_example():
     equal(line.count("round,odd("), 25, "odd rounds")
 
 
+PLUGIN = """
+#include <tare/region.h>
+TARE_REGION(p, "plug-in");
+void run(void);
+void run(void) { TARE_REGION_SCOPE(&p); }
+"""
+
+PLUGIN_HOST = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_barrier_t both;
+static void *open_it(void) { return dlopen("./plugin.so", RTLD_NOW); }
+static void run(void *p) { ((void (*)(void))dlsym(p, "run"))(); }
+static void *thread(void *p) { run(p); pthread_barrier_wait(&both); pthread_barrier_wait(&both); return NULL; }
+int main(int argc, char **argv)
+{
+	int n = atoi(argv[argc - 1]), keys = 0;
+	pthread_key_t key;
+	pthread_t t;
+	void *p = open_it();
+
+	pthread_barrier_init(&both, NULL, 2);
+	pthread_create(&t, NULL, thread, p);
+	pthread_barrier_wait(&both);
+	dlclose(p);
+	pthread_barrier_wait(&both);
+	pthread_join(t, NULL);
+	if (!fork())
+		_exit(0);
+	wait(NULL);
+	for (int i = 0; i < n; i++)
+		run(p = open_it()), dlclose(p);
+	while (pthread_key_create(&key, NULL) == 0)
+		keys++;
+	printf("%s %d\n", dlopen("./plugin.so", RTLD_NOW | RTLD_NOLOAD) ? "there" : "closed", keys);
+	return 0;
+}
+"""
+
+PYTHON_HOST = """
+import _ctypes, ctypes, threading
+plugin, ran, closed = ctypes.CDLL("./plugin.so"), threading.Event(), threading.Event()
+def thread():
+    plugin.run()
+    ran.set()
+    closed.wait()
+t = threading.Thread(target=thread)
+t.start()
+ran.wait()
+_ctypes.dlclose(plugin._handle)
+closed.set()
+t.join()
+print("ended")
+"""
+
+
+@test
+def a_plug_in_that_is_closed():
+    """libtare came with it, and stays: threads that recorded end later, the process forks, and the next plug-in finds the same recording."""
+    for name, text in (("plugin.c", PLUGIN), ("host.c", PLUGIN_HOST), ("host.py", PYTHON_HOST)):
+        Path(ROOM.name, name).write_text(text)
+    sh("cc", "-O2", "-shared", "-fPIC", "plugin.c", *INCLUDES, "-o", "plugin.so", *LINK, "-ltare")
+    sh("cc", "-pthread", "host.c", "-o", "host", "-ldl")
+    keys = [sh(*words, "./host", n).stdout for words in ([], [TARE, "regions", "-q", "-o", "plugin.tare", "--"]) for n in ("1", "30")]
+    closed, left = keys[0].split()
+    equal(keys, [keys[0]] * 2 + [f"{closed} {int(left) - 1}\n"] * 2, "keys of threads that are left: one less, however often it is loaded")
+    equal(closed, "closed", "the plug-in itself")
+    equal(sorted(words("plugin.tare")), ["plug-in( plug-in)", " ".join(["plug-in( plug-in)"] * 30)], "one stream for each thread")
+    equal(sh(TARE, "regions", "-q", "-o", "plugin.tare", "--", sys.executable, "host.py").stdout, "ended\n", "Python")
+    equal(words("plugin.tare"), ["plug-in( plug-in)"], "Python's thread")
+
+
 @test
 def every_function():
     Path(ROOM.name, "f.c").write_text("""
