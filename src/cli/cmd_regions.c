@@ -424,12 +424,20 @@ static void say_killed(const struct command *self, const struct follow *end)
 		fprintf(stderr, "tare %s: the command was killed by signal %d\n", self->name, WTERMSIG(end->wait_status));
 }
 
-static const char *why_none(void)
+/* What is not known is not said: who was killed early may have had regions to come. */
+static void say_none(const struct command *self, const struct follow *end, const char *output, bool before)
 {
 	const char *chosen = getenv("TARE_FUNCTIONS");
+	int status = follow_status(end);
 
-	return chosen && *chosen ? "what ran has none, by tare/region.h or a binding to it, and TARE_FUNCTIONS chooses no function that ran; or it has said why it records none"
-				 : "what ran has none, by tare/region.h or a binding to it, or has said why it records none";
+	fprintf(stderr, "tare %s: no regions: ", self->name);
+	if (end->has_status && WIFSIGNALED(end->wait_status))
+		fprintf(stderr, "the command was killed before any began, or ");
+	else if (status > 128 && status - 128 < NSIG)
+		fprintf(stderr, "what ran was killed before any began, as status %d may mean, or ", status);
+	fprintf(stderr, "%s; %s %s\n", chosen && *chosen ? "what ran has none, by tare/region.h or a binding to it, and TARE_FUNCTIONS chooses no function that ran; or it has said why it records none"
+				 : "what ran has none, by tare/region.h or a binding to it, or has said why it records none", output,
+		before ? "is left as it was" : "is not made");
 }
 
 static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
@@ -491,8 +499,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	say_killed(self, &end);
 	ret = report(self, o, kept.path, err);
 	if (ret == NOTHING) { /* a file that was there before is worth more than one that holds nothing */
-		fprintf(stderr, "tare %s: no regions: %s; %s %s\n", self->name, why_none(), o->output,
-			kept.before ? "is left as it was" : "is not made");
+		say_none(self, &end, o->output, kept.before);
 		kept_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
