@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The load that reads the exact engine's running count; see tare/exact.h. src/arch/arm64/tare/now.h has
+ * The load that reads the exact engine's running count; see tare/exact.h. tare/arm64/now.h has
  * the same function.
  */
 #ifndef TARE_NOW_H

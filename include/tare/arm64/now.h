@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See tare/exact.h; src/arch/x86/tare/now.h has the same function. The exact engine is absent on arm64. */
+/* See tare/exact.h; tare/x86/now.h has the same function. The exact engine is absent on arm64. */
 #ifndef TARE_NOW_H
 #define TARE_NOW_H
 

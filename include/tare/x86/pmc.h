@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counters and the clock as x86-64 user space reads them. Installed for the inline reads of
- * tare/pinned.h; src/arch/arm64/tare/pmc.h has the same functions.
+ * tare/pinned.h; tare/arm64/pmc.h has the same functions.
  */
 #ifndef TARE_PMC_H
 #define TARE_PMC_H
