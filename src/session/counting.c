@@ -31,32 +31,6 @@ static void refuse_group(struct counting *c, const unsigned *event, size_t n, si
 		refuse(c, event[i], err->code, why, err->hint);
 }
 
-/*
- * The kernel counts these where it is itself the cause, so that with the kernel excluded they stay
- * 0 for ever. Source: linux kernel/events/core.c, perf_exclude_event().
- */
-static bool is_of_the_kernel(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-		attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
-		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
-}
-
-static void refuse_silent_zero(struct counting *c, unsigned event)
-{
-	const struct encoding *e = &c->enc[event];
-
-	if (is_of_the_kernel(&e->attr) && e->attr.exclude_kernel)
-		refuse(c, event, EACCES,
-		       "it happens in the kernel, and counting in the kernel is excluded: it would "
-		       "stay 0",
-		       c->amended[event]
-			   ? "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON, allows it; "
-			     "'tare doctor' says more"
-			   : "leave out the :u");
-}
-
 /* Room for one descriptor per event and place: the soft limit is often 1024, the hard one larger.
  */
 static bool more_descriptors(void)
@@ -91,18 +65,8 @@ static bool leave_out_kernel(struct counting *c, const unsigned *event, size_t n
 				 : len && e->name[len - 1] == '/' ? "u"
 								  : ":u");
 		e->attr.exclude_kernel = e->attr.exclude_hv = 1;
-		c->amended[event[i]] = true;
-		refuse_silent_zero(c, event[i]);
 	}
 	return any;
-}
-
-static bool any_refused(const struct counting *c, const unsigned *event, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (c->enc[event[i]].unavailable)
-			return true;
-	return false;
 }
 
 static int open_cell(struct counting *c, struct cell *cell, const struct counting_options *opt,
@@ -141,13 +105,8 @@ static int open_cell(struct counting *c, struct cell *cell, const struct countin
 			grown = true;
 			continue;
 		}
-		if ((ret == -EACCES || ret == -EPERM) && leave_out_kernel(c, event, cell->n)) {
-			if (!any_refused(c, event, cell->n))
-				continue;
-			*failed = 0;
-			while (!c->enc[event[*failed]].unavailable)
-				(*failed)++;
-		}
+		if ((ret == -EACCES || ret == -EPERM) && leave_out_kernel(c, event, cell->n))
+			continue;
 		cell->on_exec = ret == 0 && on.enable_on_exec;
 		return ret;
 	}
@@ -251,13 +210,10 @@ static int prepare(struct counting *c, const struct encoding_list *events, struc
 {
 	*c = (struct counting){ .n_enc = events->n,
 				.enc = calloc(events->n + 1, sizeof(*c->enc)),
-				.amended = calloc(events->n + 1, sizeof(*c->amended)),
 				.order = calloc(events->n + 1, sizeof(*c->order)) };
-	if (!c->enc || !c->amended || !c->order)
+	if (!c->enc || !c->order)
 		return tare_fail_nomem(err);
 	memcpy(c->enc, events->enc, events->n * sizeof(*c->enc)); /* `cpus` stays the list's own */
-	for (size_t i = 0; i < events->n; i++)
-		refuse_silent_zero(c, (unsigned)i);
 	return 0;
 }
 
@@ -434,7 +390,6 @@ void counting_close(struct counting *c)
 	drop_cells_from(c, 0);
 	free(c->cell);
 	free(c->enc);
-	free(c->amended);
 	free(c->order);
 	*c = (struct counting){ 0 };
 }

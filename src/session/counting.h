@@ -20,9 +20,8 @@ struct cell { /* one group in one place */
 };
 
 struct counting {
-	struct encoding *enc; /* a copy that may be amended: see `amended` */
+	struct encoding *enc; /* a copy that may be amended: kernel and hypervisor left out, as the user may not count them */
 	size_t n_enc;
-	bool *amended;   /* kernel and hypervisor left out, as the user may not count them */
 	unsigned *order; /* event indices, those of one group in a row */
 	struct cell *cell;
 	size_t n;

@@ -14,7 +14,7 @@
 enum { PAGES = 64, PAGE_BYTES = 4096 };
 
 /* Software events that any user may count: user code only. */
-#define EVENTS "task-clock:u,page-faults:u,context-switches:u"
+#define EVENTS "task-clock:u,page-faults:u,minor-faults:u"
 
 static struct tare_events *events_of(const char *text)
 {
@@ -63,7 +63,7 @@ TEST(events_have_names_and_units)
 
 	CHECK_EQ(tare_events_count(events), 3);
 	CHECK_STR(tare_events_name(events, 0), "task-clock:u");
-	CHECK_STR(tare_events_name(events, 2), "context-switches:u");
+	CHECK_STR(tare_events_name(events, 2), "minor-faults:u");
 	CHECK_STR(tare_events_unit(events, 1), "");
 	CHECK(tare_events_scale(events, 1) == 1.0);
 	tare_events_free(events);
@@ -80,6 +80,24 @@ static const struct {
 	{ __LINE__, "{page-faults", -2, "" },
 	{ __LINE__, "", -2, "" },
 };
+
+/* The kernel counts them as its own, and never in user mode. */
+TEST(what_would_stay_0_is_refused)
+{
+	static const char *const texts[] = { "context-switches:u", "cpu-migrations:u", "cs:u", "{task-clock:u,context-switches:u}" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct tare_events *events = events_of(texts[i]);
+		struct tare_error err = TARE_ERROR_INIT;
+
+		CHECK(!tare_group_open(events, 0, 0, &err), "%s", texts[i]);
+		CHECK(strstr(err.what, ":u happens in the kernel"), "%s: %s", texts[i], err.what);
+		CHECK(err.hint[0] && !strstr(err.hint, "so would"), "%s: %s", texts[i], err.hint);
+		CHECK(!tare_pinned_open(events, &err), "%s", texts[i]);
+		CHECK(strstr(err.what, "would stay 0"), "%s: %s", texts[i], err.what);
+		tare_events_free(events);
+	}
+}
 
 TEST(bad_events_are_pointed_at)
 {

@@ -101,7 +101,10 @@ static int open_event(struct perf_group *g, size_t i, const struct perf_ask *ask
 	const struct target *on = ask->on;
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
 	pid_t pid = on->pid;
+	int ret = perf_silent_zero(ask, err);
 
+	if (ret < 0)
+		return ret;
 	if (on->cgroup_fd >= 0) {
 		flags |= PERF_FLAG_PID_CGROUP;
 		pid = on->cgroup_fd;

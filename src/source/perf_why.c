@@ -4,10 +4,12 @@
  * the event and the target, and a hint that can be typed. Source: perf_event_open(2), "ERRORS";
  * kernel documentation, "Perf events and tool security".
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "source/perf_why.h"
@@ -21,6 +23,13 @@ int perf_paranoid_for(const struct perf_event_attr *attr, const struct target *o
 	if (on->pid == -1 || on->cgroup_fd >= 0)
 		return 0;
 	return attr->exclude_kernel ? 2 : 1;
+}
+
+static bool is_of_the_kernel(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
 /* "thread 12 on cpu 3", "this thread", "cpu 3", "the cgroup on cpu 3". */
@@ -63,7 +72,7 @@ static void hint_permission(struct tare_error *err, const struct perf_ask *ask)
 			  level > 2 ? "CAP_SYS_ADMIN (CAP_PERFMON, where the kernel takes "
 				      "levels above 2 for 2)"
 				    : "CAP_PERFMON",
-			  need == 1 ? "; so would counting user mode only (:u)" : "");
+			  need == 1 && !is_of_the_kernel(ask->attr) ? "; so would counting user mode only (:u)" : "");
 	else if (ask->on->pid > 0 && !own)
 		tare_hint(
 		    err,
@@ -76,6 +85,27 @@ static void hint_permission(struct tare_error *err, const struct perf_ask *ask)
 			  " is %ld, which would allow this: a container's seccomp filter or a "
 			  "security module refused it; `tare doctor` tells which",
 			  level);
+}
+
+int perf_silent_zero(const struct perf_ask *ask, struct tare_error *err)
+{
+	struct perf_event_attr with = *ask->attr;
+	const struct target *on = ask->on;
+	int ret, fd;
+
+	if (!with.exclude_kernel || !is_of_the_kernel(&with))
+		return 0;
+	ret = tare_fail(err, EINVAL, "%s happens in the kernel, and counting in the kernel is excluded: it would stay 0", ask->enc->name);
+	with.exclude_kernel = with.exclude_hv = 0;
+	fd = (int)syscall(SYS_perf_event_open, &with, on->cgroup_fd >= 0 ? on->cgroup_fd : on->pid, on->cpu, -1,
+			  PERF_FLAG_FD_CLOEXEC | (on->cgroup_fd >= 0 ? PERF_FLAG_PID_CGROUP : 0));
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		hint_permission(err, &(struct perf_ask){ ask->enc, &with, on, ask->index, ask->n });
+	else
+		tare_hint(err, "leave out the :u");
+	if (fd >= 0)
+		close(fd);
+	return ret;
 }
 
 static int refuse_descriptors(struct tare_error *err, int code, const struct perf_ask *ask)

@@ -18,6 +18,13 @@ struct perf_ask {
 int perf_why(struct tare_error *err, int code, const struct perf_ask *ask);
 
 /*
+ * 0, or why this would count nothing, before it is opened: the kernel is itself the cause of some events, so that with the kernel
+ * excluded they stay 0 for ever. Asks the kernel whether it would count them with it, which the hint tells.
+ * Source: linux kernel/events/core.c, perf_exclude_event().
+ */
+int perf_silent_zero(const struct perf_ask *ask, struct tare_error *err);
+
+/*
  * The highest kernel.perf_event_paranoid that lets an unprivileged user open this: 2, 1, 0 or -1.
  * Source: kernel documentation, "Perf events and tool security".
  */

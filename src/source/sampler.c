@@ -375,16 +375,18 @@ static int add_one(struct sampler *s, struct sampled *events, size_t i, size_t f
 	struct sampled *e = &events[i];
 	const struct sampled *leader = &events[e->leader];
 	struct opened o = { .fd = -1, .leader_fd = -1, .of = e, .ring = ring };
+	const struct perf_ask ask = { e->enc, &e->attr, on, leader != e ? 1 : 0, n };
 	unsigned long flags = on->cgroup_fd >= 0 ? PERF_FLAG_PID_CGROUP : 0;
-	int ret;
+	int ret = perf_silent_zero(&ask, err);
 
+	if (ret < 0)
+		return ret;
 	for (size_t k = first; leader != e && k < s->events; k++)
 		if (s->event[k].of == leader)
 			o.leader_fd = s->event[k].fd;
 	o.fd = perf_open(&e->attr, on->cgroup_fd >= 0 ? on->cgroup_fd : on->pid, on->cpu, o.leader_fd, flags);
 	if (o.fd < 0)
-		return perf_why(err, errno,
-				&(struct perf_ask){ e->enc, &e->attr, on, leader != e ? 1 : 0, n });
+		return perf_why(err, errno, &ask);
 	ret = add_opened(s, o, err);
 	if (ret < 0)
 		return ret;

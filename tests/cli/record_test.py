@@ -753,4 +753,10 @@ def what_cannot_be_kept_is_not_replaced():
     dump("--header", file=room / "x.data.part")
 
 
+@test
+def what_would_stay_0_is_refused():
+    said = record("-e", "context-switches:u", "--", "true", file=Path(ROOM.name, "zero.data"), status=125)
+    true("happens in the kernel" in said and "leave out the :u" in said or "kernel.perf_event_paranoid" in said, said)
+
+
 main()
