@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "analyze/rust_name.h"
 #include "analyze/symbols_private.h"
 
 enum {
-	MANGLED_MAX = 2048, /* a demangler's work may grow far faster than the name */
+	MANGLED_MAX = 2048, /* libstdc++'s work may grow far faster than the name */
 	SYMBOLS_MAX = 1 << 24,
 	LOOK_BACK = 64, /* symbols that may lie within another one */
 	UNITS_MAX = 1 << 24,
@@ -310,11 +311,12 @@ bool symbols_complete(const struct symbols *s)
 
 const char *symbols_demangled(struct symbols *s, const char *name)
 {
+	bool rust = !strncmp(name, "_R", 2);
 	char *plain;
 
-	if (strncmp(name, "_Z", 2) || strnlen(name, MANGLED_MAX) == MANGLED_MAX)
+	if (!rust && (strncmp(name, "_Z", 2) || strnlen(name, MANGLED_MAX) == MANGLED_MAX))
 		return name;
-	plain = libdw_demangled(name);
+	plain = rust ? rust_name(name) : libdw_demangled(name);
 	if (plain && own(s, plain))
 		return plain;
 	free(plain);

@@ -171,6 +171,19 @@ def threads_signals_and_a_child_that_is_killed():
 
 
 @test
+def names_of_rust():
+    Path("rust.c").write_text(
+        'int work(int) __asm__("_RNvXCs15kBYyAo9fc_7mycrateNtB2_7ExampleNtB2_5Trait3foo");\n'
+        'int new_kind(int) __asm__("_RNvC1a1f_of_another_kind");\n'
+        '__attribute__((noipa)) int work(int n) { return n + 1; }\n'
+        '__attribute__((noipa)) int new_kind(int n) { return n + 2; }\n'
+        'int main(void) { return work(1) + new_kind(2) - 6; }\n')
+    d = profile("--", build("rust", "./rust.c"))
+    true(of(d, "<mycrate::Example as mycrate::Trait>::foo", "/rust") >= 2, "a name that is demangled")
+    true(of(d, "_RNvC1a1f_of_another_kind", "/rust") >= 2, "one that is not understood stays as it is")
+
+
+@test
 def what_differs_between_runs_is_marked():
     program = build("vary", "vary.c")
     d = profile("-r", "3", "--", program)
