@@ -77,7 +77,7 @@ static void say_part(const char *command, const char *part, size_t n, const char
 	struct text out = { 0 };
 
 	escape(&out, part, strlen(part));
-	text_add(&out, " %s: a recording whose recorder was killed", is);
+	text_add(&out, " %s: %s", is, recording_left(part));
 	input_say_parts(&out, n);
 	if (!out.failed)
 		fprintf(stderr, "tare %s: note: %s\n", command, out.s);

@@ -85,7 +85,8 @@ struct file_head {
 	char command[2048];
 	char cpu[64];	    /* its model, in its own words; "": not known */
 	uint32_t untold_processes; /* further ones, which wrote nothing, nor how much that is, nor did their children; shared */
-	char pad[FILE_PAGE - 3196];
+	uint32_t by_program; /* no recorder made the file, but a program that found none of the name that TARE_REGIONS says */
+	char pad[FILE_PAGE - 3200];
 };
 
 enum block_kind { BLOCK_PROCESS = 1, BLOCK_LABELS, BLOCK_POINTS };

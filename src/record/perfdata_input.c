@@ -36,6 +36,17 @@ bool recording_unfinished(int fd)
 	       (pread(fd, &head, sizeof(head), 0) == sizeof(head) && !memcmp(head.magic, FILE_MAGIC, sizeof(head.magic)) && head.processes);
 }
 
+const char *recording_left(const char *part)
+{
+	struct file_head head;
+	int fd = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool late = fd >= 0 && pread(fd, &head, sizeof(head), 0) == sizeof(head) && !memcmp(head.magic, FILE_MAGIC, sizeof(head.magic)) && head.by_program;
+
+	if (fd >= 0)
+		close(fd);
+	return late ? "a recording of a process that began its regions after 'tare regions' had ended" : "a recording whose recorder was killed";
+}
+
 static int fail_open(const char *path, int code, struct tare_error *err)
 {
 	char part[FILE_PART_ROOM], place[PATH_MAX];
@@ -45,8 +56,7 @@ static int fail_open(const char *path, int code, struct tare_error *err)
 		size_t n = file_part_left(place, recording_unfinished, part);
 
 		if (n)
-			tare_hint(err, n > 1 ? "%.70s and %zu more are there: recordings whose recorder was killed" : "%.100s is there: a recording whose recorder was killed",
-				  part, n - 1);
+			tare_hint(err, n > 1 ? "%.50s is there: %s; and %zu more" : "%.60s is there: %s", part, recording_left(part), n - 1);
 	}
 	return -code;
 }

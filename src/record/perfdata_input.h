@@ -22,6 +22,8 @@ struct input {
 
 /* The same of any recording that has its file's name only in the end: a perf.data, or one of regions in which something began. */
 bool recording_unfinished(int fd);
+/* What such a one is that file_part_left() found: whose recorder was killed, or that was begun when it had ended. */
+const char *recording_left(const char *part);
 
 /* "-" is standard input. */
 int input_open(struct input *in, const char *path, struct tare_error *err);

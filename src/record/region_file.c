@@ -151,6 +151,7 @@ static int begin_file(struct region_file *f, const char *own_name, const char *c
 	f->head->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	snprintf(f->head->counters, sizeof(f->head->counters), "%s", counters);
 	snprintf(f->head->command, sizeof(f->head->command), "%s", command);
+	f->head->by_program = !replace;
 	cpu_describe(&cpu);
 	snprintf(f->head->cpu, sizeof(f->head->cpu), "%s", cpu.model);
 	memcpy(f->head->magic, FILE_MAGIC, sizeof(f->head->magic));

@@ -493,6 +493,22 @@ def one_whose_recorder_was_killed_is_told_of():
 
 
 @test
+def one_that_begins_when_the_recorder_has_ended_is_told_of():
+    script = 'exec 3<&0; (read x <&3; "$0" loop 5 1; echo > ended) & exec "$0" loop 6 1'
+    begin = subprocess.Popen([TARE, "regions", "-q", "-o", "late.tare", "--", "sh", "-c", script, PROGRAM], env=ENV, cwd=ROOM.name, stdin=subprocess.PIPE)
+    equal(begin.wait(60), 0, "tare regions")
+    begin.stdin.close()
+    while not os.path.exists(inside("ended")):
+        time.sleep(0.01)
+    late = "a recording of a process that began its regions after 'tare regions' had ended\n"
+    equal(sh(TARE, "summarize", "late.tare").stderr, f"tare summarize: note: late.tare.part is newer: {late}")
+    equal([json.loads(sh(TARE, "summarize", "--format", "json", f).stdout)["points"] for f in ("late.tare", "late.tare.part")], [14, 12], "in which")
+    os.unlink(inside("late.tare"))
+    true(f"late.tare.part is there: {late}" in sh(TARE, "summarize", "late.tare", status=125).stderr, "no other")
+    os.unlink(inside("late.tare.part"))
+
+
+@test
 def labels_made_while_it_runs_are_in_no_interval():
     """Making one takes memory, a lock and now and then a block of the file: none of that is the program's."""
     if os.uname().machine != "x86_64":
