@@ -123,6 +123,11 @@ static const char *id_of(const struct modules *m, uint32_t path, uint32_t id)
 			      : words_at(&m->words, ((struct path_id *)m->path_id.item)[at].id);
 }
 
+const char *modules_recorded_id(const struct modules *m, uint32_t number)
+{
+	return id_of(m, m->module[number].path, m->module[number].id);
+}
+
 __attribute__((format(printf, 3, 4))) static void say(struct module *of, const char *remedy,
 						      const char *fmt, ...)
 {

@@ -73,6 +73,8 @@ enum module_kind modules_kind(const char *path);
 /* The recording says which build of `path` ran. */
 int modules_build_id(struct modules *m, const char *path, const uint8_t *id, size_t size,
 		     struct tare_error *err);
+/* The build id that the recording has of it, in hexadecimal; "" where it has none. */
+const char *modules_recorded_id(const struct modules *m, uint32_t number);
 /* Its file's head, for unwinding; false when there is no such file, or not the one that ran. */
 bool modules_elf(struct modules *m, uint32_t number, struct module **out);
 /* The function at `offset`; false when its name is not known. Names live until modules_close(). */

@@ -214,6 +214,16 @@ static void count_leaves(struct naming *t)
 			t->leaf_samples[node[row[i].node].frame] += row[i].samples;
 }
 
+static int name_module(struct naming *t, uint32_t module)
+{
+	const struct module *of = &t->raw->modules.module[module];
+	uint32_t name = stacks_add_name(t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
+
+	if (name == WORDS_NONE || stacks_add_module(t->to, name, modules_recorded_id(&t->raw->modules, module)) == SET_NONE)
+		return tare_fail_nomem(t->err);
+	return 0;
+}
+
 static int name_frames(struct naming *t, const uint32_t *order)
 {
 	uint64_t unnamed = 0;
@@ -239,6 +249,8 @@ static int name_frames(struct naming *t, const uint32_t *order)
 		if (!(f->flags & STACKS_MARK)) {
 			const struct module *of = &t->raw->modules.module[f->module];
 
+			if (ret == 0)
+				ret = name_module(t, f->module);
 			if (ret == 0 && ((of->kind == MODULE_FILE && of->symbols && !of->verified) ||
 					 (of->kind == MODULE_KERNEL && of->opened && t->raw->modules.kernel_by_place)))
 				ret = add_by_name(t, of);

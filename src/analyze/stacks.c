@@ -6,6 +6,7 @@
 /* What of an item tells it from others; behind it stands what is counted. */
 enum {
 	FRAME_KEY = sizeof(struct stacks_frame),
+	MODULE_KEY = offsetof(struct stacks_module, build_id),
 	NODE_KEY = sizeof(struct stacks_node),
 	TASK_KEY = sizeof(struct stacks_task),
 	ROW_KEY = offsetof(struct stacks_row, samples),
@@ -30,6 +31,7 @@ void stacks_free(struct stacks *s)
 		return;
 	words_free(&s->names);
 	set_free(&s->frame_set);
+	set_free(&s->module_set);
 	set_free(&s->node_set);
 	set_free(&s->task_set);
 	set_free(&s->row_set);
@@ -46,6 +48,26 @@ uint32_t stacks_add_name(struct stacks *s, const char *name)
 uint32_t stacks_add_frame(struct stacks *s, const struct stacks_frame *frame)
 {
 	return set_add(&s->frame_set, frame, sizeof(*frame), FRAME_KEY, NULL);
+}
+
+uint32_t stacks_add_module(struct stacks *s, uint32_t name, const char *build_id)
+{
+	struct stacks_module module = { name, stacks_add_name(s, build_id) };
+	bool fresh;
+	uint32_t at = module.build_id == WORDS_NONE ? SET_NONE : set_add(&s->module_set, &module, sizeof(module), MODULE_KEY, &fresh);
+	struct stacks_module *is = at == SET_NONE ? NULL : (struct stacks_module *)s->module_set.item + at;
+
+	if (is && is->build_id != module.build_id)
+		is->build_id = 0;
+	return at;
+}
+
+const char *stacks_build_id(const struct stacks *s, uint32_t module)
+{
+	struct stacks_module key = { module, 0 };
+	uint32_t at = set_find(&s->module_set, &key, sizeof(key), MODULE_KEY);
+
+	return at == SET_NONE ? "" : stacks_name(s, ((struct stacks_module *)s->module_set.item)[at].build_id);
 }
 
 uint32_t stacks_add_node(struct stacks *s, uint32_t parent, uint32_t frame)

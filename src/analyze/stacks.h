@@ -9,6 +9,7 @@
  *	frames	 a function, with its file and line or its address where they were asked for
  *	nodes	 a frame under a parent node: the tree of stacks. Node 0 is the root and has no frame.
  *		 A parent's number is less than its children's, so one walk backwards adds up totals.
+ *	modules	 a module's name, and which build of it ran where the recording tells
  *	tasks	 a thread under a command name
  *	columns	 what was counted
  *	rows	 node, task, column: how many samples ended there, and how much they stand for
@@ -47,6 +48,10 @@ struct stacks_node {
 	uint32_t parent, frame; /* of the root both are SET_NONE */
 };
 
+struct stacks_module {
+	uint32_t name, build_id; /* build_id: in hexadecimal; 0: not recorded, or several builds under that name */
+};
+
 struct stacks_task {
 	uint32_t pid, tid, comm;
 };
@@ -83,7 +88,7 @@ static inline bool stacks_census(const struct stacks_column *c)
 
 struct stacks {
 	struct words names;
-	struct set frame_set, node_set, task_set, row_set; /* private: the macros below */
+	struct set frame_set, module_set, node_set, task_set, row_set; /* private: the macros below */
 	struct stacks_column *column;
 	uint32_t columns;
 	struct moments moments;
@@ -118,6 +123,9 @@ static inline const char *stacks_name(const struct stacks *s, uint32_t number)
 	return words_at(&s->names, number);
 }
 
+/* The build of a module by its name, where it is the only one; else "". */
+const char *stacks_build_id(const struct stacks *s, uint32_t module);
+
 /* With the root, and without columns. NULL when out of memory. */
 struct stacks *stacks_new(struct tare_error *err);
 void stacks_free(struct stacks *s);
@@ -128,6 +136,8 @@ void stacks_free(struct stacks *s);
  */
 uint32_t stacks_add_name(struct stacks *s, const char *name);
 uint32_t stacks_add_frame(struct stacks *s, const struct stacks_frame *frame);
+/* Which build of a module ran, "" where that is not known; to be called for each build of it. */
+uint32_t stacks_add_module(struct stacks *s, uint32_t name, const char *build_id);
 uint32_t stacks_add_node(struct stacks *s, uint32_t parent, uint32_t frame);
 uint32_t stacks_add_task(struct stacks *s, uint32_t pid, uint32_t tid, uint32_t comm);
 uint32_t stacks_add_column(struct stacks *s, const char *name, const char *unit);

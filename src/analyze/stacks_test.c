@@ -59,4 +59,23 @@ TEST(a_tree_adds_up)
 	stacks_free(s);
 }
 
+TEST(builds_of_modules)
+{
+	struct stacks *s = stacks_new(NULL);
+	uint32_t a = stacks_add_name(s, "/bin/a"), b = stacks_add_name(s, "/bin/b"), c = stacks_add_name(s, "/bin/c");
+
+	stacks_add_module(s, a, "0123");
+	stacks_add_module(s, a, "0123");
+	stacks_add_module(s, b, "0123");
+	stacks_add_module(s, b, "4567");
+	stacks_add_module(s, b, "4567");
+	stacks_add_module(s, c, "");
+	stacks_add_module(s, c, "89ab");
+	CHECK_STR(stacks_build_id(s, a), "0123", "the only one");
+	CHECK_STR(stacks_build_id(s, b), "", "two builds under one name");
+	CHECK_STR(stacks_build_id(s, c), "", "one is not known");
+	CHECK_STR(stacks_build_id(s, stacks_add_name(s, "/bin/d")), "", "one that is not there");
+	stacks_free(s);
+}
+
 TEST_MAIN()

@@ -21,8 +21,7 @@ struct pprof {
 	struct gzip *z;
 	struct out *out;
 	struct export_ids ids; /* label -> location and function */
-	char **module;	       /* of samples, by mapping less 1 */
-	size_t n_modules, module_room, last_module;
+	struct export_ids modules; /* of samples: module -> mapping */
 	struct pb inner, message;
 	uint64_t *location, *value;
 	size_t room, strings;
@@ -99,43 +98,36 @@ static int begin(struct export *x, struct tare_error *err)
 }
 
 /*
- * The mapping of a module, from 1, or 0: written where it is new. Samples of a function are added up, whatever process they are
- * of, so that it says which file and no addresses.
+ * The mapping of a function's module, from 1, or 0: written where it is new. Samples of a function are added up, whatever process
+ * they are of, so that it says which file, which build of it, and no addresses.
  */
-static uint64_t mapping(struct pprof *p, const char *module)
+static uint64_t mapping(struct export *x, uint32_t label)
 {
-	uint64_t name;
+	struct pprof *p = x->own;
+	size_t n;
+	const struct stacks_frame *f = x->of->stacks ? stacks_frames(x->of->stacks, &n) : NULL;
+	uint32_t module = f && label < n ? f[label].module : 0;
+	const char *build_id;
+	uint64_t id, name, build = 0;
+	bool fresh;
 
-	if (!*module)
+	if (!module)
 		return 0;
-	if (p->last_module < p->n_modules && !strcmp(p->module[p->last_module], module))
-		return p->last_module + 1;
-	for (p->last_module = 0; p->last_module < p->n_modules; p->last_module++)
-		if (!strcmp(p->module[p->last_module], module))
-			return p->last_module + 1;
-	if (p->n_modules == p->module_room) {
-		size_t room = p->module_room ? 2 * p->module_room : 64;
-		char **more = realloc(p->module, room * sizeof(*more));
-
-		if (!more) {
-			p->out->error = -ENOMEM;
-			return 0;
-		}
-		p->module = more;
-		p->module_room = room;
-	}
-	p->module[p->n_modules] = strdup(module);
-	if (!p->module[p->n_modules]) {
-		p->out->error = -ENOMEM;
-		return 0;
-	}
-	name = string(p, p->out, module);
+	id = export_id(&p->modules, module, &fresh) + UINT64_C(1);
+	if (!fresh)
+		return id;
+	build_id = stacks_build_id(x->of->stacks, module);
+	name = string(p, p->out, stacks_name(x->of->stacks, module));
+	if (*build_id)
+		build = string(p, p->out, build_id);
 	pb_clear(&p->message);
-	pb_int(&p->message, 1, ++p->n_modules);
+	pb_int(&p->message, 1, id);
 	pb_int(&p->message, 5, name);
+	if (build)
+		pb_int(&p->message, 6, build);
 	pb_int(&p->message, 7, 1); /* functions are told: nothing is left to look up */
 	pb_write(p->out, MAPPING, &p->message);
-	return p->n_modules;
+	return id;
 }
 
 /* The location of a label, from 1: written with its function where it is new. */
@@ -149,7 +141,7 @@ static uint64_t location(struct export *x, uint32_t label)
 
 	if (!fresh)
 		return id;
-	of = x->of->stacks ? mapping(p, l->kind) : 0;
+	of = mapping(x, label);
 	name = string(p, p->out, l->name);
 	if (l->file)
 		file = string(p, p->out, l->file);
@@ -210,7 +202,7 @@ static void end(struct export *x)
 {
 	struct pprof *p = x->own;
 
-	if ((p->ids.failed || p->message.failed) && p->out->error == 0)
+	if ((p->ids.failed || p->modules.failed || p->message.failed) && p->out->error == 0)
 		p->out->error = -ENOMEM;
 	gzip_close(p->z);
 	p->z = NULL;
@@ -224,9 +216,7 @@ static void release(struct export *x)
 	export_ids_free(&p->ids);
 	pb_free(&p->inner);
 	pb_free(&p->message);
-	for (size_t i = 0; i < p->n_modules; i++)
-		free(p->module[i]);
-	free(p->module);
+	export_ids_free(&p->modules);
 	free(p->location);
 	free(p->value);
 }

@@ -205,7 +205,7 @@ def read_pprof(data, of_samples=False):
     strings = [v.decode() for f, v in p if f == 6]
     equal(strings[0], "", "string 0")
     types = [(strings[one(fields(v), 1)], strings[one(fields(v), 2)]) for f, v in p if f == 1]
-    functions, locations, samples, files, modules = {}, {}, {}, {}, {}
+    functions, locations, samples, files, modules, builds = {}, {}, {}, {}, {}, {}
     for f, v in p:
         m = fields(v) if f in (2, 3, 4, 5) else None
         if f == 5:
@@ -216,13 +216,14 @@ def read_pprof(data, of_samples=False):
         elif f == 3:
             equal((one(m, 1), one(m, 7)), (len(files) + 1, 1), "mappings by number, with functions")
             files[one(m, 1)] = strings[one(m, 5)]
+            builds[strings[one(m, 5)]] = strings[one(m, 6, 0)]
         elif f == 2:
             stack = tuple(locations[i] for i in reversed(packed(one(m, 1))))
             true(stack not in samples or of_samples, f"{stack} stands twice")  # of samples, functions of two modules may share a name
             values = packed(one(m, 2))
             equal(len(values), len(types), "values of a sample")
             samples[stack] = [a + b for a, b in zip(values, samples.get(stack, [0] * len(types)))]
-    return {"types": types, "samples": samples, "files": list(files.values()), "modules": modules, "default": strings[one(p, 14)], "time": one(p, 9),
+    return {"types": types, "samples": samples, "files": list(files.values()), "modules": modules, "builds": builds, "default": strings[one(p, 14)], "time": one(p, 9),
             "comments": [strings[v] for f, v in p if f == 13]}
 
 
@@ -568,6 +569,11 @@ def samples_as_stacks():
     wrong = {k: (v, d["modules"].get(k)) for k, v in files.items() if d["modules"].get(k) != v}
     true(len(files) > 20 and not wrong, f"each function is of its file: {wrong}")
     equal(len(set(d["files"])), len(d["files"]), "each file once")
+    notes = {f: re.search(rb"Build ID: (\w+)", subprocess.run(["readelf", "-n", f], capture_output=True, timeout=60).stdout)
+             for f in d["files"] if f.startswith("/")}
+    equal({f: d["builds"][f] for f in notes}, {f: n[1].decode() if n else "" for f, n in notes.items()}, "the files' builds, as their notes say")
+    true(any(notes.values()), f"builds of {d['files']}")
+    equal({b for f, b in d["builds"].items() if f.startswith("[anonymous")} - {""}, set(), "memory is of no build")
 
 
 @test
