@@ -181,26 +181,27 @@ static char *words_of(char *const *argv)
 	return text_take(&out);
 }
 
-/* The caller's environment with two variables of ours; the strings are the caller's or `own`'s. */
-static char **environment_with(const char *path, const char *counters, struct text own[2])
+/* The caller's environment with three variables of ours; the strings are the caller's or `own`'s. */
+static char **environment_with(const char *path, const char *counters, bool exact, struct text own[3])
 {
 	size_t n = 0;
 	char **env;
 
 	while (environ[n])
 		n++;
-	env = calloc(n + 3, sizeof(*env));
+	env = calloc(n + 4, sizeof(*env));
 	if (!env)
 		return NULL;
 	n = 0;
 	for (char **e = environ; *e; e++)
-		if (strncmp(*e, "TARE_REGIONS=", 13) && strncmp(*e, "TARE_REGIONS_EVENTS=", 20))
+		if (strncmp(*e, "TARE_REGIONS=", 13) && strncmp(*e, "TARE_REGIONS_E", 14)) /* _EVENTS, _ENGINE */
 			env[n++] = *e;
 	text_add(&own[0], "TARE_REGIONS=%s", path);
 	text_add(&own[1], "TARE_REGIONS_EVENTS=%s", counters);
-	env[n++] = own[0].s;
-	env[n++] = own[1].s;
-	if (own[0].failed || own[1].failed) {
+	text_add(&own[2], "TARE_REGIONS_ENGINE=%s", exact ? "exact" : "none");
+	for (int i = 0; i < 3; i++)
+		env[n++] = own[i].s;
+	if (own[0].failed || own[1].failed || own[2].failed) {
 		free(env);
 		return NULL;
 	}
@@ -445,7 +446,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	struct environment padded = { 0 };
 	struct kept_output kept;
 	struct region_file file;
-	struct text own[2] = { { 0 } };
+	struct text own[3] = { { 0 } };
 	const struct where where = { .all_cpus = true };
 	struct follow_plan plan = { .argv = argv, .where = &where };
 	struct follow end = { 0 };
@@ -473,7 +474,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		return -1;
 	}
 	kept_output_hold(&kept, file.fd);
-	env = environment_with(file.path, o->counters, own);
+	env = environment_with(file.path, o->counters, plan.launcher == &launch_exact, own);
 	region_file_close(&file);
 	plan.envp = env;
 	if (!env)
@@ -486,8 +487,8 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		ret = follow_command(&plan, &end, err);
 	environment_free(&padded);
 	free(env);
-	text_free(&own[0]);
-	text_free(&own[1]);
+	for (int i = 0; i < 3; i++)
+		text_free(&own[i]);
 	if (ret < 0) {
 		kept_output_end(&kept, false, NULL);
 		complain(self, err, NULL);

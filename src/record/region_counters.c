@@ -227,13 +227,20 @@ static int prove(struct region_counters *c, struct tare_error *err)
 /* Who asked for instructions is told which of his words it was, and what counts them where no PMU does. */
 static void say_which(const char *words, struct tare_error *err)
 {
+	const char *engine = secure_getenv("TARE_REGIONS_ENGINE"); /* the command's, as cmd_regions.c chose it */
 	bool less = strstr(words, MINUS_IRQS), unavailable = strstr(err->what, "instructions") && err->code != EINVAL && err->code != ENOMEM;
 
 	if (less && unavailable && !strstr(err->what, MINUS_IRQS))
 		tare_prefix(err, MINUS_IRQS ": ");
-	if (HAVE_EXACT && unavailable && err->code != EBUSY && (less || strstr(words, "instructions:u")))
+	if (!HAVE_EXACT || !unavailable || err->code == EBUSY || !(less || strstr(words, "instructions:u")))
+		return;
+	if (engine && !strcmp(engine, "exact")) {
+		tare_fail(err, EOPNOTSUPP, "instructions:u: 'tare regions' counts it by the exact engine here, and this program runs outside that");
+		tare_hint(err, "what is executed in another pid namespace (a container) does; -e wall-time records it");
+	} else {
 		tare_hint(err, "'tare regions -e instructions:u -- command' counts by the exact engine where no PMU does%s",
 			  less ? ": interrupts are not in it" : "");
+	}
 }
 
 int region_counters_new(struct region_counters *c, const char *words, struct tare_error *caller_err)

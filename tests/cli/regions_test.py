@@ -536,6 +536,19 @@ def instructions_without_a_pmu():
 
 
 @test
+def a_program_outside_the_engine_is_told_so():
+    """Not to type what was typed."""
+    r = sh("unshare", "-pf", "true", status=None)
+    if r.returncode or os.uname().machine != "x86_64":
+        skip("no pid namespace can be made here, or there is no engine")
+    r = sh(TARE, "regions", "--engine", "exact", "-e", "instructions:u", "-o", "outside.tare", "--", "sh", "-c", f"{PROGRAM} loop 2 1; unshare -pf {PROGRAM} loop 1 1")
+    said = [line for line in r.stderr.splitlines() if line.startswith("tare: no regions are recorded: ")]
+    true("6 points of 1 thread" in r.stderr or not said, r.stderr)
+    for line in said: # none where a PMU counts it
+        true("this program runs outside that; what is executed in another pid namespace" in line and "command' counts" not in line, line)
+
+
+@test
 def a_million_labels_take_less_than_256_mib_to_summarise():
     """By how much more 130,000 more take, for what one takes is what a million do."""
     def resident(n):
