@@ -21,13 +21,13 @@ int aggregate_take_counters(struct aggregate *a, struct timeline **timelines, st
 
 	for (size_t r = 1; r < a->n_runs; r++) {
 		const struct timeline_info *info = timeline_info(timelines[r]);
-		bool same = info->n_counters == first->n_counters;
 
-		for (size_t c = 0; same && c < first->n_counters; c++)
-			same = !strcmp(info->counter[c].name, first->counter[c].name);
-		if (!same) {
-			tare_fail(err, EINVAL, "%.60s and %.60s have different counters: %.60s; and %.60s", first->path, info->path,
-				  first->n_counters ? first->counter[0].name : "none", info->n_counters ? info->counter[0].name : "none");
+		for (size_t c = 0; c < info->n_counters || c < first->n_counters; c++) {
+			const char *mine = c < info->n_counters ? info->counter[c].name : "none", *other = c < first->n_counters ? first->counter[c].name : "none";
+
+			if (!strcmp(mine, other))
+				continue;
+			tare_fail(err, EINVAL, "%.100s: its counter %zu is %.60s; in %.100s it is %.60s", info->path, c + 1, mine, first->path, other);
 			tare_hint(err, "only runs with the same counters can be compared");
 			return -EINVAL;
 		}
