@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A small ELF file for tests, as bytes: 0x100 of code at offset 0x200, address 0x400200, 0x20 of
- * stubs behind it, and the symbols of sample_symbols.
+ * stubs behind it, and the symbols of sample_symbols; with call frame information, if wanted.
  */
 #ifndef ANALYZE_ELF_SAMPLE_H
 #define ANALYZE_ELF_SAMPLE_H
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ enum {
 	SAMPLE_NAMES = 0xc00,
 	SAMPLE_SECTIONS = 0xd00,
 	SAMPLE_SIZE = SAMPLE_SECTIONS + 6 * (int)sizeof(Elf64_Shdr),
+	SAMPLE_FRAMES = SAMPLE_SIZE + (int)sizeof(Elf64_Shdr),
 };
 
 static const struct {
@@ -42,7 +44,7 @@ static const struct {
 /* The code is `fill`, over and over. */
 static inline void sample_elf(uint8_t to[SAMPLE_SIZE], uint8_t fill)
 {
-	static const char names[] = "\0.text\0.plt\0.symtab\0.strtab\0.shstrtab";
+	static const char names[] = "\0.text\0.plt\0.symtab\0.strtab\0.shstrtab\0.eh_frame";
 	const Elf64_Ehdr head = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_EXEC,
@@ -115,6 +117,21 @@ static inline void sample_elf(uint8_t to[SAMPLE_SIZE], uint8_t fill)
 		strcpy((char *)to + SAMPLE_STRINGS + name, sample_symbols[i].name);
 		name += strlen(sample_symbols[i].name) + 1;
 	}
+}
+
+/* Behind it an .eh_frame of n bytes, at SAMPLE_BASE + SAMPLE_FRAMES; `to` has room for SAMPLE_FRAMES + n. */
+static inline void sample_elf_frames(uint8_t *to, const uint8_t *frames, size_t n)
+{
+	const Elf64_Shdr section = { .sh_name = 38,
+				     .sh_type = SHT_PROGBITS,
+				     .sh_flags = SHF_ALLOC,
+				     .sh_addr = SAMPLE_BASE + SAMPLE_FRAMES,
+				     .sh_offset = SAMPLE_FRAMES,
+				     .sh_size = n };
+
+	to[offsetof(Elf64_Ehdr, e_shnum)] = 7;
+	memcpy(to + SAMPLE_SIZE, &section, sizeof(section));
+	memcpy(to + SAMPLE_FRAMES, frames, n);
 }
 
 #endif

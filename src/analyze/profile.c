@@ -259,7 +259,8 @@ static uint64_t row_at(const struct profile *p, const struct image *m, uint64_t 
 	if (symbols_find(m->symbols, offset, &s)) {
 		out->function = s.name;
 		out->start = s.start;
-		out->why = out->remedy = NULL;
+		if (!s.nameless)
+			out->why = out->remedy = NULL;
 	}
 	if (p->table.by != PROFILE_LINE)
 		return s.end;

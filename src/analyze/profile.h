@@ -12,13 +12,13 @@
 enum profile_by { PROFILE_NONE, PROFILE_FUNCTION, PROFILE_LINE };
 
 struct profile_row {
-	const char *function; /* NULL: not known, `why` says why */
+	const char *function; /* NULL: not known; its first address where no symbol names it */
 	const char *module;   /* path of the file, or "[vdso]", "[anonymous memory]" */
 	const char *file;     /* by line, where known; else NULL */
 	unsigned line;
 	int64_t instructions; /* in the run shown */
 	int64_t min, max;     /* over the runs */
-	const char *why, *remedy;
+	const char *why, *remedy; /* why it has no name; NULL: it has */
 	int64_t *run;   /* instructions per run */
 	uint64_t start; /* of the function, in the file; UINT64_MAX without one */
 };

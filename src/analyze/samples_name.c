@@ -100,6 +100,7 @@ static bool name_frame(struct naming *t, const struct stacks_frame *raw)
 	}
 	if (modules_find(&t->raw->modules, raw->module, raw->address, &symbol) && symbol.name[0]) {
 		f.function = stacks_add_name(t->to, symbol.name);
+		f.flags |= symbol.nameless ? STACKS_NAMELESS : 0;
 	} else {
 		f.function = stacks_add_name(t->to, "[unknown]");
 		f.flags |= STACKS_UNKNOWN;
@@ -239,7 +240,7 @@ static int name_frames(struct naming *t, const uint32_t *order)
 		t->count[order[i]] = (uint32_t)(t->n_made - t->first[order[i]]);
 		if (!(f->flags & STACKS_MARK) &&
 		    ((struct stacks_frame *)t->to->frame_set.item)[t->made[t->first[order[i]]]].flags &
-			STACKS_UNKNOWN)
+			(STACKS_UNKNOWN | STACKS_NAMELESS))
 			unnamed += t->leaf_samples[order[i]];
 		if (!last)
 			continue;

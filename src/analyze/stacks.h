@@ -33,6 +33,7 @@ enum stacks_flags {
 	STACKS_UNKNOWN = 4,  /* its function is not known: the name says so in brackets */
 	STACKS_MARK = 8,     /* no code: says that something is missing here, in brackets */
 	STACKS_GUEST = 16,   /* of a virtual machine */
+	STACKS_NAMELESS = 32 /* no symbol is there: the name is the function's address, by call frame information */
 };
 
 struct stacks_frame {

@@ -55,7 +55,7 @@ static void read_segments(struct symbols *s, Elf *elf)
 			    (struct segment){ p.p_vaddr, p.p_offset, p.p_filesz };
 }
 
-static bool own(struct symbols *s, char *name)
+bool symbols_own(struct symbols *s, char *name)
 {
 	if (s->n_demangled == s->demangled_room) {
 		size_t room = s->demangled_room ? 2 * s->demangled_room : 256;
@@ -98,7 +98,7 @@ static int read_sections(struct symbols *s, Elf *elf, struct tare_error *err)
 		}
 		if (asprintf(&shown, "[%.64s]", name) < 0)
 			return tare_fail_nomem(err);
-		if (!own(s, shown)) {
+		if (!symbols_own(s, shown)) {
 			free(shown);
 			return tare_fail_nomem(err);
 		}
@@ -157,7 +157,7 @@ static const char *without_version(struct symbols *s, const char *name)
 	const char *at = strchr(name + 1, '@');
 	char *plain = at ? strndup(name, (size_t)(at - name)) : NULL;
 
-	if (!at || (plain && own(s, plain)))
+	if (!at || (plain && symbols_own(s, plain)))
 		return at ? plain : name;
 	free(plain);
 	return NULL;
@@ -298,6 +298,7 @@ void symbols_close(struct symbols *s)
 	free(s->demangled);
 	free(s->entry);
 	free(s->section);
+	free(s->nameless);
 	free(s->unit);
 	inlines_free(s->inlines);
 	fields_free(s->fields);
@@ -317,7 +318,7 @@ const char *symbols_demangled(struct symbols *s, const char *name)
 	if (!rust && (strncmp(name, "_Z", 2) || strnlen(name, MANGLED_MAX) == MANGLED_MAX))
 		return name;
 	plain = rust ? rust_name(name) : libdw_demangled(name);
-	if (plain && own(s, plain))
+	if (plain && symbols_own(s, plain))
 		return plain;
 	free(plain);
 	return name;
@@ -372,12 +373,16 @@ bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out)
 			continue;
 		e->name = symbols_demangled(s, e->name);
 		/* Of one symbol within another, each has its own part. */
-		*out = (struct symbol){ e->name, e->start, end < next ? end : next };
+		*out = (struct symbol){ e->name, e->start, end < next ? end : next, false };
 		return true;
 	}
 	if (in && in->end < next)
 		next = in->end;
-	*out = (struct symbol){ in ? in->name : NULL, in ? in->start : offset, next };
+	if (!in && nameless_find(s, offset, out)) {
+		out->end = out->end < next ? out->end : next;
+		return true;
+	}
+	*out = (struct symbol){ in ? in->name : NULL, in ? in->start : offset, next, false };
 	return in != NULL;
 }
 

@@ -20,6 +20,7 @@ struct symbols;
 struct symbol {
 	const char *name;    /* demangled where it can be; lives as long as the symbols */
 	uint64_t start, end; /* offsets in the file; it is known for nothing outside */
+	bool nameless;	     /* no symbol is there: by call frame information, the name is its first address, "0x1a2b0" */
 };
 
 /* 0 when symbols can be read here, else why not. */

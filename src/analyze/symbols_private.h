@@ -39,11 +39,13 @@ struct symbols {
 	size_t n;
 	struct entry *section; /* other than .text: stubs have no symbols, but a name */
 	size_t sections;
+	struct entry *nameless; /* by start: what call frame information tells of, read when first asked for */
+	size_t n_nameless;
 	char **demangled; /* owned names */
 	size_t n_demangled, demangled_room;
 	struct unit *unit; /* by low */
 	size_t units;
-	bool units_read;
+	bool units_read, nameless_read;
 	bool complete;
 	struct inlines *inlines; /* read when first asked for */
 	struct fields *fields;	 /* likewise */
@@ -53,6 +55,10 @@ struct symbols {
 struct unit *symbols_unit(struct symbols *s, uint64_t address);
 /* The name as people write it; lives as long as the symbols. */
 const char *symbols_demangled(struct symbols *s, const char *name);
+/* `name` is freed with the symbols; false: no room, it stays the caller's. */
+bool symbols_own(struct symbols *s, char *name);
+/* src/analyze/nameless.c: the function at `offset` as call frame information tells of it. */
+bool nameless_find(struct symbols *s, uint64_t offset, struct symbol *out);
 /*
  * src/analyze/dies.c: call `visit` of all that stands in a unit's functions, blocks, namespaces and classes, each before what stands in it, until it says
  * false. `inlined`: how many inlined functions are around it. Types and variables are visited, and not entered.

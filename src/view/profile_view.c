@@ -118,7 +118,7 @@ static void add_row(struct grid *g, const struct profile_table *t, const struct 
 	grid_put(g, COL_SELF, INK_STRONG, &self);
 	grid_put(g, COL_SHARE, INK_PLAIN, &part);
 	grid_put(g, COL_SUM, INK_FAINT, &sums);
-	grid_put(g, COL_FUNCTION, r->function ? INK_PLAIN : INK_CAREFUL, &name);
+	grid_put(g, COL_FUNCTION, r->why ? INK_CAREFUL : INK_PLAIN, &name);
 	grid_put(g, COL_LINE, INK_FAINT, &line);
 	grid_put(g, COL_WHERE, INK_FAINT, &where);
 	grid_put(g, COL_VARIED, INK_CAREFUL, &varied);
@@ -170,7 +170,7 @@ static struct gap *find_gaps(const struct profile_table *t, size_t *n)
 	for (size_t i = 0; gaps && i < t->n; i++) {
 		size_t k = 0;
 
-		if (t->row[i].function)
+		if (!t->row[i].why)
 			continue;
 		while (k < *n && strcmp(gaps[k].row->module, t->row[i].module))
 			k++;
@@ -341,7 +341,7 @@ static void json_row(struct json *j, const struct profile_table *t, const struct
 			json_int(j, NULL, r->run[k]);
 		json_end(j);
 	}
-	if (!r->function)
+	if (r->why)
 		json_string(j, "reason", r->why);
 	json_end(j);
 }
@@ -396,7 +396,7 @@ void profile_csv(struct text *out, const struct profile_table *t, size_t limit)
 		if (r->file)
 			text_add(out, "%u", r->line);
 		text_put(out, ",", 1);
-		csv_field(out, r->function ? "" : r->why);
+		csv_field(out, r->why ? r->why : "");
 		out->len -= out->len > 0; /* the last field's comma */
 		text_put(out, "\n", 1);
 	}

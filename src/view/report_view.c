@@ -484,7 +484,7 @@ static void put_row(struct grid *g, const struct report_shown *r, const struct c
 	}
 	put_place(&t, r, &row->what, c->function_room);
 	if (t.len)
-		cell(g, &at, false, &t, row->what.flags & (STACKS_UNKNOWN | STACKS_MARK) ? INK_FAINT : INK_PLAIN);
+		cell(g, &at, false, &t, row->what.flags & (STACKS_UNKNOWN | STACKS_MARK | STACKS_NAMELESS) ? INK_FAINT : INK_PLAIN);
 	text_free(&t);
 }
 

@@ -227,6 +227,29 @@ def what_has_no_symbols_is_said():
 
 
 @test
+def functions_of_a_stripped_program_are_told_apart():
+    """By call frame information, named by where they begin; with the counts that the same program has with its symbols."""
+    source = Path(WORK.name, "parts.c")
+    source.write_text("static volatile int v;\n"
+                      "__attribute__((noipa)) static void one(int n) { while (n--) v++; }\n"
+                      "__attribute__((noipa)) static void two(int n) { while (n--) one(3); }\n"
+                      "int main(void) { one(1000); two(500); return 0; }\n")
+    whole = build("parts", str(source))
+    symbols = {name: int(at, 16) for at, _, name in (line.split() for line in subprocess.check_output(["nm", whole], text=True).splitlines() if len(line.split()) == 3)}
+    wanted = {hex(symbols[r["function"]]): r["instructions"] for r in profile("--", whole)["profile"] if r["function"] in ("one", "two", "main")}
+    subprocess.run(["strip", whole], check=True)
+    d = profile("--", whole)
+    found = {r["function"]: r for r in d["profile"] if r["module"] == whole and r["function"]}
+    equal({f: found[f]["instructions"] for f in wanted if f in found}, wanted)
+    true(len(wanted) == 3 and all("stripped" in found[f]["reason"] for f in wanted), found)
+    shown = stat("--profile", "-e", "instructions:u", "--", whole).stderr.decode()
+    true(re.search(rf" {max(wanted, key=wanted.get)} +parts$", shown, re.M) and re.search(r"no symbol  .*parts", shown) and "-dbgsym" in shown, shown)
+    stat("-o", "parts.csv", "--format", "csv", "--profile", "-e", "instructions:u", "--", whole)
+    rows = list(csv.DictReader(Path("parts.csv").read_text().split("\n\n")[-1].splitlines()))
+    equal({r["function"] for r in rows if "stripped" in r["reason"]} & set(wanted), set(wanted), "csv")
+
+
+@test
 def a_file_that_is_gone_or_replaced_is_not_trusted():
     program = build("gone", "known.S", "-nostdlib", "-static")
     d = profile("--", "sh", "-c", f"{program}; rm {program}")
