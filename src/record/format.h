@@ -86,7 +86,8 @@ struct file_head {
 	char cpu[64];	    /* its model, in its own words; "": not known */
 	uint32_t untold_processes; /* further ones, which wrote nothing, nor how much that is, nor did their children; shared */
 	uint32_t by_program; /* no recorder made the file, but a program that found none of the name that TARE_REGIONS says */
-	char pad[FILE_PAGE - 3200];
+	uint64_t pid_namespace;	   /* the inode of who made the file; 0: not known */
+	char pad[FILE_PAGE - 3208];
 };
 
 enum block_kind { BLOCK_PROCESS = 1, BLOCK_LABELS, BLOCK_POINTS };
@@ -165,7 +166,8 @@ struct file_process {
 	struct file_counter counter[FILE_COUNTERS];
 	struct file_own own[FILE_PATHS][FILE_COUNTERS];
 	uint32_t measured; /* bit per path: `own` says what it costs; set last */
-	char command[600];
+	char command[584];
+	uint64_t pid_namespace, born; /* its inode, in which pids are its own; when the process was made, in ticks of USER_HZ since boot; 0: not known */
 	uint64_t lost_label[FILE_LOST_WORDS]; /* whose points handlers lost; all 0 with some lost: not known */
 };
 

@@ -231,6 +231,8 @@ static int process_open(struct region_recording *r)
 	memcpy(p->counter, r->counters.info, sizeof(p->counter));
 	memcpy(p->own, r->own, sizeof(p->own));
 	p->measured = r->measured;
+	p->pid_namespace = region_pid_namespace();
+	p->born = region_born();
 	command_of_self(p->command, sizeof(p->command));
 	format_begin_block(b, &h);
 	__atomic_store_n(&b->state, BLOCK_OPEN, __ATOMIC_RELEASE);

@@ -152,6 +152,7 @@ static int begin_file(struct region_file *f, const char *own_name, const char *c
 	snprintf(f->head->counters, sizeof(f->head->counters), "%s", counters);
 	snprintf(f->head->command, sizeof(f->head->command), "%s", command);
 	f->head->by_program = !replace;
+	f->head->pid_namespace = region_pid_namespace();
 	cpu_describe(&cpu);
 	snprintf(f->head->cpu, sizeof(f->head->cpu), "%s", cpu.model);
 	memcpy(f->head->magic, FILE_MAGIC, sizeof(f->head->magic));

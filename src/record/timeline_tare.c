@@ -187,6 +187,8 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 	add_measured(t, &p);
 	process->known = true;
 	process->pid = h->pid;
+	process->pid_namespace = p.pid_namespace;
+	process->born = p.born;
 	process->parent = p.parent;
 	process->inherited = p.inherited;
 	process->ended = p.ended != 0;
@@ -222,6 +224,56 @@ static int by_pid(const void *x, const void *y)
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	return (a > b) - (a < b);
+}
+
+/* Pids of the kernel end at 2^22, which is the most that there are of processes, too. */
+enum { APART_PID = 5000000, APART_TID = 10000000 };
+
+static int by_namespace(const void *x, const void *y)
+{
+	const struct tare_process *a = *(struct tare_process *const *)x, *b = *(struct tare_process *const *)y;
+
+	if (a->pid_namespace != b->pid_namespace)
+		return a->pid_namespace < b->pid_namespace ? -1 : 1;
+	if (a->born != b->born)
+		return a->born < b->born ? -1 : 1;
+	return by_pid(x, y);
+}
+
+/*
+ * Each pid namespace has a pid 1, and its inode is soon another's. A process that is of another than the recorder gets a number of its own; so does the
+ * program that it goes on as after exec, which is one that was not ended by itself, of the same pid, made in the same moment.
+ */
+static int number_apart(struct tare_timeline *t, uint64_t recorder)
+{
+	struct tare_process **order = recorder ? malloc((t->n_processes + 1) * sizeof(*order)) : NULL;
+	size_t n = 0, numbers = 0;
+
+	if (!recorder)
+		return 0;
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n_processes; i++)
+		if (t->process[i].known && t->process[i].pid_namespace != recorder)
+			order[n++] = &t->process[i];
+	qsort(order, n, sizeof(*order), by_namespace);
+	for (size_t i = 0, first = 0; i < n; i++) {
+		const struct tare_process *before = i ? order[i - 1] : NULL;
+
+		if (!before || !order[i]->pid_namespace || before->pid_namespace != order[i]->pid_namespace || before->born != order[i]->born ||
+		    order[first]->seen_pid != order[i]->pid || before->ended) {
+			first = i;
+			numbers++;
+		}
+		order[i]->seen_pid = order[i]->pid;
+		order[i]->pid = APART_PID + (uint32_t)(order[first] - t->process);
+		order[i]->apart = true;
+	}
+	free(order);
+	if (numbers)
+		text_add(&t->remark, "%zu process%s of other pid namespaces (containers) %s numbered here: from %d on, their other threads from %d", numbers,
+			 numbers > 1 ? "es" : "", numbers > 1 ? "are" : "is", APART_PID, APART_TID);
+	return t->remark.failed ? -ENOMEM : 0;
 }
 
 /* A program that called exec had no time to say that it ended; the one after it in the same process is nobody's child. */
@@ -607,6 +659,10 @@ static int make_threads(struct tare_timeline *t)
 		t->span[n].n = k - i;
 		thread->pid = b->pid;
 		thread->tid = b->tid;
+		if (t->process[b->process].apart) {
+			thread->pid = t->process[b->process].pid;
+			thread->tid = b->tid == b->pid ? thread->pid : APART_TID + n;
+		}
 		thread->name = t->names.s + b->name;
 		thread->complete = b->flags & BLOCK_LAST || t->process[b->process].ended;
 	}
@@ -697,6 +753,7 @@ static void close_tare(struct timeline *base)
 	free(t->command);
 	tare_labels_free(&t->labels);
 	text_free(&t->damage);
+	text_free(&t->remark);
 	if (t->fd >= 0)
 		close(t->fd);
 	free(t);
@@ -751,6 +808,8 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		tare_damage(t, "and so did %u process%s more; %llu points in all", t->lost_in_handlers - SHOWN, t->lost_in_handlers > SHOWN + 1 ? "es" : "",
 			    (unsigned long long)t->base.info.lost_handlers);
 	if (ret == 0)
+		ret = number_apart(t, h->pid_namespace);
+	if (ret == 0)
 		ret = note_execs(t);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TARE_PATH_INLINE, NULL, 0, &t->nameless);
@@ -773,6 +832,7 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		ret = tare_fail_nomem(err);
 	t->base.info.command = t->command;
 	t->base.info.damage = t->damage.s;
+	t->base.info.remark = t->remark.s;
 	t->base.info.n_labels = t->labels.n;
 out:
 	free(h);

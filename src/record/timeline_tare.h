@@ -22,7 +22,9 @@ struct tare_block {
 struct tare_process {
 	bool known;
 	uint32_t pid, parent, inherited;
-	bool ended;
+	uint64_t pid_namespace, born;
+	uint32_t seen_pid; /* apart: by itself; `pid` is a number of ours, see number_apart() */
+	bool ended, apart;
 	uint64_t handlers; /* points that they lost, of these labels: */
 	uint64_t lost_label[FILE_LOST_WORDS];
 	uint32_t *label; /* by number, from `inherited` on: its index, or NO_LABEL */
@@ -79,7 +81,7 @@ struct tare_timeline {
 	uint64_t zero_ticks, zero_ns;
 	uint64_t scale; /* ns per tick, times 2^SCALE_SHIFT */
 	char *command;
-	struct text damage;
+	struct text damage, remark;
 	unsigned lost_in_handlers; /* processes */
 };
 

@@ -536,6 +536,21 @@ def instructions_without_a_pmu():
 
 
 @test
+def processes_of_other_pid_namespaces_are_apart():
+    """Each is pid 1 of its own, at once or one after another; a program that goes on by exec stays the same process."""
+    if sh("unshare", "-pf", "true", status=None).returncode:
+        skip("no pid namespace can be made here")
+    one = f"unshare -pf {PROGRAM} loop 2 2"
+    r = sh(TARE, "regions", "-o", "apart.tare", "--", "sh", "-c", f"{one} & {one} & wait; {one}; {one}; {PROGRAM} loop 2 1; unshare -pf {PROGRAM} fork 2")
+    true("of 11 threads of 7 processes" in r.stderr, r.stderr)
+    d = json.loads(sh(TARE, "summarize", "--format", "json", "apart.tare").stdout)
+    ours = [(t["pid"], t["tid"]) for t in d["threads"] if t["pid"] < 5000000]
+    others = [(t["pid"], t["tid"]) for t in d["threads"] if t["pid"] >= 5000000]
+    equal((len(ours), len({pid for pid, _ in others}), len({tid for _, tid in others})), (1, 6, 10), str(d["threads"]))
+    true("6 processes of other pid namespaces" in d["recordings"][0]["remark"], d["recordings"])
+
+
+@test
 def a_program_outside_the_engine_is_told_so():
     """Not to type what was typed."""
     r = sh("unshare", "-pf", "true", status=None)
