@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "arch/stack.h"
 #include "base/file.h"
@@ -171,6 +172,24 @@ static bool still_there(struct tare_region *r)
 	return dl_iterate_phdr(holds, &at) != 0;
 }
 
+/* A request that is refused reads the memory that it names first. */
+static bool readable(const void *p)
+{
+	int kept = errno;
+	bool yes = syscall(SYS_rt_sigprocmask, -1, p, NULL, sizeof(uint64_t)) == 0 || errno != EFAULT;
+
+	errno = kept;
+	return yes;
+}
+
+/* Another library may lie where its was. */
+static bool is_still(const struct known_region *k)
+{
+	struct tare_region *r = k->region;
+
+	return still_there(r) && readable(r) && readable(&r->file) && r->name == k->name && r->file == k->file;
+}
+
 static tare_label as_label(uint32_t number)
 {
 	if (!number)
@@ -273,7 +292,7 @@ static bool number_region(struct tare_region *r)
 {
 	if (region_state.n_known == region_state.known_room) {
 		size_t room = region_state.known_room ? region_state.known_room * 2 : FILE_PAGE / sizeof(*region_state.known);
-		struct tare_region **more = pages_new(room * sizeof(*more)), **old = region_state.known;
+		struct known_region *more = pages_new(room * sizeof(*more)), *old = region_state.known;
 		size_t old_room = region_state.known_room;
 
 		if (!more)
@@ -284,7 +303,7 @@ static bool number_region(struct tare_region *r)
 		__atomic_store_n(&region_state.known_room, room, __ATOMIC_RELEASE);
 		pages_free(old, old_room * sizeof(*more));
 	}
-	region_state.known[region_state.n_known] = r;
+	region_state.known[region_state.n_known] = (struct known_region){ r, r->name, r->file };
 	__atomic_store_n(&region_state.n_known, region_state.n_known + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->label, region_state.recording ? label_of_region(r) : 0, __ATOMIC_RELEASE);
 	return true;
@@ -326,10 +345,10 @@ static void unlock(void)
 static void set_all(void)
 {
 	for (size_t i = 0; i < region_state.n_known; i++) {
-		struct tare_region *r = region_state.known[i];
+		struct tare_region *r = region_state.known[i].region;
 		tare_label label = 0;
 
-		if (!still_there(r)) {
+		if (!is_still(&region_state.known[i])) {
 			region_state.known[i--] = region_state.known[--region_state.n_known];
 			continue;
 		}

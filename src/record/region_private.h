@@ -30,7 +30,10 @@ extern struct region_state {
 	 * What the lock guards is whole at every moment, as far as a child needs it that is made while another thread has the lock
 	 * (region_child_begins()): what is pointed to is stored before what points to it. Only while labels are `changing` it is not.
 	 */
-	struct tare_region **known;
+	struct known_region {
+		struct tare_region *region;
+		const char *name, *file; /* its: what lies there now may be of another library */
+	} *known;
 	size_t n_known, known_room;
 	bool changing; /* the labels of known regions, to those of another recording */
 	bool torn;     /* this process was made meanwhile */

@@ -394,6 +394,46 @@ def a_plug_in_that_is_closed():
 
 
 @test
+def a_library_where_a_closed_plug_in_was():
+    """Nothing is written to what is no region any more."""
+    Path(ROOM.name, "first.c").write_text('#include <tare/region.h>\nchar pad[65536] = { 1 };\nTARE_REGION(p, "first");\n'
+                                          'const void *where(void);\nconst void *where(void) { TARE_REGION_SCOPE(&p); return &p; }\n')
+    Path(ROOM.name, "second.c").write_text("unsigned char fill[65700] = { [0 ... 65699] = 17 };\n")
+    Path(ROOM.name, "closes.c").write_text(r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <tare/region.h>
+int main(void)
+{
+	const char *(*where)(void), *p;
+	unsigned char *fill;
+	void *first;
+	int changed = 0;
+
+	if (tare_regions_start("closes.tare", "none", NULL))
+		return 1;
+	first = dlopen("./first.so", RTLD_NOW);
+	where = (const char *(*)(void))dlsym(first, "where");
+	p = where();
+	dlclose(first);
+	fill = dlsym(dlopen("./second.so", RTLD_NOW), "fill");
+	tare_regions_stop(NULL);
+	for (int i = 0; i < 65700; i++)
+		changed += fill[i] != 17;
+	printf("%d %d\n", p >= (char *)fill && p < (char *)fill + 65700, changed);
+	return 0;
+}
+""")
+    for name, more in (("first", [*INCLUDES, *LINK, "-ltare"]), ("second", [])):
+        sh("cc", "-O2", "-shared", "-fPIC", f"{name}.c", "-o", f"{name}.so", *more)
+    sh("cc", "closes.c", "-o", "closes", *INCLUDES, *LINK, "-ltare", "-ldl")
+    same, changed = sh("./closes").stdout.split()
+    equal(changed, "0", "bytes of the other library")
+    if same == "0":
+        skip("the loader puts it elsewhere")
+
+
+@test
 def every_function():
     Path(ROOM.name, "f.c").write_text("""
 static int leaf(int x) { return x * 3; }
