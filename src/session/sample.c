@@ -407,6 +407,7 @@ static int begin(struct recording *r)
 	if (ret == 0 && !r->follow.counts_command)
 		ret = sampler_start(r->sampler, r->delayed ? &r->event[0] : NULL, r->err);
 	r->begin_ns = now_ns();
+	r->out->started_ns = r->follow.counts_command ? 0 : r->begin_ns;
 	return ret == 0 ? follow_release(&r->follow, r->err) : ret;
 }
 
@@ -420,8 +421,11 @@ static int do_what_is_due(struct recording *r, bool *ending)
 	if (plan->enough && plan->enough(plan->with))
 		*ending = r->out->large_enough = true;
 	if (r->delayed && passed >= plan->delay_ns) {
+		int ret = sampler_start(r->sampler, NULL, r->err);
+
 		r->delayed = false;
-		return sampler_start(r->sampler, NULL, r->err);
+		r->out->started_ns = now_ns();
+		return ret;
 	}
 	return 0;
 }

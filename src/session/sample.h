@@ -52,6 +52,7 @@ struct sample_outcome {
 	uint64_t aux_full, aux_gaps, aux_collided; /* times an area was full; had gaps; samples fell on one another, as often as was told */
 	bool aux;		/* an event sampled so */
 	uint64_t first_ns, last_ns; /* of samples; 0: none */
+	uint64_t started_ns;	/* CLOCK_MONOTONIC when tare had started all events; 0: the kernel did, at the command's exec */
 	uint64_t wall_ns;	/* that was recorded */
 	struct sampler_rings rings;
 	bool exact;		/* by the exact engine: the same samples in every run */

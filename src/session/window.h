@@ -20,7 +20,7 @@ struct window {
 	uint64_t thread;  /* window_thread.number */
 	uint64_t begin;	  /* the first event's count of this thread at the window's begin */
 	uint64_t time_ns; /* CLOCK_MONOTONIC at its end */
-	uint64_t wall_ns; /* since the thread's window before, or its begin; 0: not known, or a rest whose counts began earlier */
+	uint64_t wall_ns; /* since the thread's window before, or its begin; 0: not known, or its counts did not begin with it */
 	int cpu;	  /* at its end; -1: not known */
 	bool rest;	  /* ended with its thread, and not by the count */
 	bool moved;	  /* the thread was on another CPU in between, whose part is in another window: what is counted here may have begun before wall_ns */

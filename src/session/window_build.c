@@ -12,6 +12,7 @@ struct thread {
 	char comm[NAME_SIZE];
 	uint64_t begin;	 /* the leader's count until now */
 	uint64_t time;	 /* of the last window, or of its start; 0: not known */
+	bool apart;	 /* ... which is not when its counts began */
 	uint64_t last_strand;
 	bool any;
 	uint64_t *strand; /* per strand: the values as last read */
@@ -29,6 +30,7 @@ struct build {
 	size_t *slot; /* by tid: the current one's index + 1 */
 	size_t slots;
 	uint64_t *value;
+	uint64_t started_ns; /* what was there before counts since then */
 };
 
 static int by_time(const void *a, const void *b)
@@ -113,8 +115,9 @@ static int put_window(struct build *b, struct thread *t, struct window w)
 
 	w.thread = t->told.number;
 	w.begin = t->begin;
-	w.wall_ns = t->time && w.time_ns >= t->time ? w.time_ns - t->time : 0;
+	w.wall_ns = t->time && !t->apart && w.time_ns >= t->time ? w.time_ns - t->time : 0;
 	w.value = b->value;
+	t->apart = false;
 	t->begin += b->value[0];
 	t->time = w.time_ns;
 	return ret < 0 ? ret : b->to->window(b->to, &w, b->err);
@@ -167,6 +170,7 @@ static int one_fork(struct build *b, const struct entry *e)
 
 	if (!t)
 		return -ENOMEM;
+	t->apart = e->time < b->started_ns;
 	if (parent)
 		memcpy(t->comm, b->thread[parent - 1].comm, NAME_SIZE);
 	return 0;
@@ -179,6 +183,8 @@ static int one_name(struct build *b, const struct entry *e)
 	if (!t)
 		return -ENOMEM;
 	memcpy(t->comm, b->c->name + e->at, NAME_SIZE);
+	/* The kernel begins to count at an exec some 20 us before it tells of it, and tare does so at another time still. */
+	t->apart |= !t->time;
 	if (!t->time)
 		t->time = e->time;
 	return t->named ? tell_thread(b, t) : 0;
@@ -277,7 +283,8 @@ static int put_rests(struct build *b, const struct sample_outcome *o, struct win
 int windows_build(struct collect *c, struct window_sink *to, const struct sample_outcome *o, struct window_end *end,
 		  struct tare_error *err)
 {
-	struct build b = { .c = c, .to = to, .err = err, .value = calloc(c->n + 1, sizeof(uint64_t)) };
+	struct build b = { .c = c, .to = to, .err = err, .value = calloc(c->n + 1, sizeof(uint64_t)),
+			   .started_ns = o->started_ns };
 	int ret = b.value ? 0 : tare_fail_nomem(err);
 
 	if (c->entries)

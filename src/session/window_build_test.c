@@ -69,4 +69,42 @@ TEST(the_rest_of_another_cpu_began_before)
 	CHECK(met.first[2] == 60 && !met.row[2].wall_ns, "10 of it are of a CPU without a window, since 1000");
 }
 
+/* The command's process, told of at 1000 ns; what was begun at 1500 ns; a window of each at 2000 and 3000. */
+static struct rows first_windows(uint64_t started_ns)
+{
+	uint64_t value[] = { 1020, 1500, 2020, 2500 };
+	char name[NAME_SIZE] = "x";
+	struct entry entries[] = {
+		{ .time = 1000, .kind = IS_COMM, .pid = 7, .tid = 7, .at = 0 },
+		{ .time = 1500, .kind = IS_FORK, .pid = 7, .tid = 8 },
+		{ .time = 2000, .kind = IS_WINDOW, .pid = 7, .tid = 7, .at = 0 },
+		{ .time = 2001, .kind = IS_WINDOW, .pid = 7, .tid = 8, .at = 1 },
+		{ .time = 3000, .kind = IS_WINDOW, .pid = 7, .tid = 7, .at = 2 },
+		{ .time = 3001, .kind = IS_WINDOW, .pid = 7, .tid = 8, .at = 3 },
+	};
+	const struct window_plan plan = { .every = 1000 };
+	struct collect c = { .plan = &plan, .n = 1, .strands = 1, .entry = entries, .entries = ARRAY_SIZE(entries), .value = value, .values = 4,
+			     .name = name, .names = NAME_SIZE };
+	struct sample_tally event = { .share = 1 };
+	const struct sample_outcome o = { .event = &event, .n_events = 1, .started_ns = started_ns };
+	struct rows r = { .sink = { take_thread, take_window } };
+	struct window_end end = { 0 };
+
+	CHECK_EQ(windows_build(&c, &r.sink, &o, &end, NULL), 0);
+	CHECK_EQ(r.n, (size_t)4);
+	CHECK(r.row[2].wall_ns == 1000 && r.row[3].wall_ns == 1000, "second windows are since the first ones");
+	return r;
+}
+
+TEST(the_first_window_is_since_its_counts_began)
+{
+	const struct rows at_exec = first_windows(0), before = first_windows(1400), late = first_windows(1600);
+
+	CHECK_EQ(at_exec.row[0].wall_ns, 0u, "the command's counts began before it was told of");
+	CHECK_EQ(at_exec.row[1].wall_ns, 501u, "a thread's begin with it");
+	CHECK_EQ(before.row[1].wall_ns, 501u);
+	CHECK_EQ(late.row[0].wall_ns, 0u, "what was there already counts since 1600");
+	CHECK_EQ(late.row[1].wall_ns, 0u);
+}
+
 TEST_MAIN()
