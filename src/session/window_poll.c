@@ -17,6 +17,7 @@ struct poll {
 	uint64_t *now, *before, *value; /* per event */
 	uint64_t begin, time_ns, origin_ns;
 	bool told;
+	bool apart; /* the next row's counts do not begin with its time */
 };
 
 static uint64_t since_boot(void)
@@ -41,14 +42,19 @@ static int put_row(struct poll *p, uint64_t time_ns, bool rest, struct tare_erro
 {
 	struct window w = { .begin = p->begin,
 			    .time_ns = p->origin_ns + time_ns,
-			    .wall_ns = time_ns > p->time_ns ? time_ns - p->time_ns : 0,
+			    .wall_ns = time_ns > p->time_ns && !p->apart ? time_ns - p->time_ns : 0,
 			    .cpu = -1,
 			    .rest = rest,
 			    .value = p->value };
 	size_t n = p->plan->events->n;
 	bool any = false;
-	int ret = p->told ? 0 : tell(p, err);
+	int ret = 0;
 
+	if (time_ns < p->plan->delay_ns) /* nothing was counted yet */
+		return 0;
+	p->apart = false;
+	if (!p->told)
+		ret = tell(p, err);
 	for (size_t i = 0; i < n; i++) {
 		p->value[i] = p->now[i] - p->before[i];
 		any |= p->value[i] > 0;
@@ -69,6 +75,7 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 	switch (f->kind) {
 	case FACT_RUN_BEGIN:
 		p->origin_ns = since_boot();
+		p->apart = p->plan->argv || p->plan->delay_ns; /* they begin at the exec, or when the delay is over */
 		return 0;
 	case FACT_READING:
 		if (f->reading.value.quality == TARE_UNAVAILABLE || f->reading.value.quality == TARE_SCALED) {

@@ -187,6 +187,13 @@ def a_timer():
     document = windows("--mode", "poll", "--every", "5ms", "-e", "page-faults", "--", *WORK, status=5)
     equal((document["mode"], document["every"], len(document["threads"])), ("poll", 5000000, 1))
     columns = document["threads"][0]["columns"]
+    equal([w == 0 for w in columns["wall_ns"]], [i == 0 for i in range(len(columns["wall_ns"]))], "the exec lies within the first row")
+    document = windows("--mode", "poll", "--every", "5ms", "-D", "30", "-e", "page-faults", "--", PYTHON, "-S", "-c", "import time\nwhile time.process_time() < 0.1: pass")
+    columns = document["threads"][0]["columns"]
+    begun = columns["time_ns"][-1] - document["wall_ns"]
+    true(columns["time_ns"][0] - begun >= 30_000_000, f"no row while nothing was counted: {columns['time_ns']}")
+    equal([w == 0 for w in columns["wall_ns"]], [i == 0 for i in range(len(columns["wall_ns"]))], "nor one whose time began before its counts")
+    columns = document["threads"][0]["columns"]
     true(len(columns["begin"]) > 5, str(columns["begin"]))
     equal(columns["begin"][1:], [sum(columns["events"][0][:i]) for i in range(1, len(columns["begin"]))])
 
