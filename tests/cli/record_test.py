@@ -482,7 +482,7 @@ def what_a_killed_recorder_left_is_named():
         true(r.returncode == 125 and f"{part} is there: a recording whose recorder was killed" in r.stderr.decode(), r.stderr.decode())
     kill(recorder())
     said = sh(TARE, "report", file).stderr.decode()
-    true(f"{second} and 1 more are there: recordings whose recorder was killed" in said, said)
+    true(f"{second} is there: a recording whose recorder was killed; and 1 more" in said, said)
     alive = recorder()
     equal(sorted(f.name for f in room.iterdir()), ["away", "x.data.part", "x.data.part-2", "x.data.part-3"])
     newest = second.read_bytes()
