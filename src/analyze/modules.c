@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "analyze/modules.h"
+#include "analyze/rust_name.h"
 #include "analyze/vdso.h"
 
 enum { PATH_ROOM = 4200, TEXT_MAX = 1 << 29, BUILD_ID_MAX = sizeof(((struct build_id *)0)->bytes), HEX_ROOM = 2 * BUILD_ID_MAX + 1 };
@@ -463,13 +464,23 @@ bool modules_elf(struct modules *m, uint32_t number, struct module **out)
 	return of->fd >= 0;
 }
 
-static bool find_in_list(const struct symlist *l, uint64_t at, int64_t moved, struct symbol *out)
+/* The kernel's parts in Rust are named as all of Rust is. */
+static const char *readable(struct modules *m, const char *name)
+{
+	char *plain = rust_name(name);
+	uint32_t word = plain ? words_add(&m->words, plain, strlen(plain)) : WORDS_NONE;
+
+	free(plain);
+	return word == WORDS_NONE ? name : words_at(&m->words, word);
+}
+
+static bool find_in_list(struct modules *m, const struct symlist *l, uint64_t at, int64_t moved, struct symbol *out)
 {
 	const struct symlist_entry *e = symlist_find(l, at + (uint64_t)moved);
 
 	if (!e || (moved && *e->module)) /* modules are put elsewhere at every start */
 		return false;
-	*out = (struct symbol){ e->name, e->start - (uint64_t)moved, e->end - (uint64_t)moved };
+	*out = (struct symbol){ readable(m, e->name), e->start - (uint64_t)moved, e->end - (uint64_t)moved };
 	return true;
 }
 
@@ -484,10 +495,10 @@ bool modules_find(struct modules *m, uint32_t number, uint64_t offset, struct sy
 		open_symbols(m, of);
 		return of->symbols && symbols_find(of->symbols, offset, out);
 	case MODULE_MEMORY:
-		return find_in_list(&of->list, offset, 0, out);
+		return find_in_list(m, &of->list, offset, 0, out);
 	case MODULE_KERNEL:
 		return m->kernel_state > 0 &&
-		       find_in_list(&m->kernel, offset, m->kernel_moved, out);
+		       find_in_list(m, &m->kernel, offset, m->kernel_moved, out);
 	case MODULE_SYMBOL:
 		*out = (struct symbol){ words_at(&m->words, of->path), 0, UINT64_MAX };
 		return true;
