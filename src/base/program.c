@@ -20,6 +20,12 @@ static bool is_program(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
+/* Does execvp look on where this is what it met? Source: glibc, posix/execvpe.c; exec(3). */
+static bool looks_on(int code)
+{
+	return code == ENOENT || code == EACCES || code == ENOTDIR || code == ESTALE || code == ENODEV || code == ETIMEDOUT;
+}
+
 bool program_find(const char *name, char *path, size_t room)
 {
 	/* Without PATH, execvp searches these. Source: exec(3), "Special semantics for execlp() and
@@ -36,11 +42,12 @@ bool program_find(const char *name, char *path, size_t room)
 	for (const char *p = dirs;; p++) {
 		size_t n = strcspn(p, ":");
 
+		errno = ENOENT;
 		len = snprintf(path, room, "%.*s%s%s", (int)n, p, n ? "/" : "", name);
 		if (len > 0 && (size_t)len < room && is_program(path))
 			return true;
 		p += n;
-		if (!*p)
+		if (!*p || !looks_on(errno))
 			return false;
 	}
 }

@@ -197,6 +197,14 @@ static bool is_dead(struct board *b, struct process *p)
 	return state == 'Z' || state == 'X';
 }
 
+bool has_ended(pid_t tid)
+{
+	int status;
+	char state = state_of(tid, &status);
+
+	return state == 'Z' || state == 'X';
+}
+
 /* Free what processes have left. Returns how many still run. */
 unsigned sweep(struct supervisor *s, enum looks looks)
 {

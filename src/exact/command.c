@@ -9,6 +9,7 @@
 #include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include "base/program.h"
 #include "exact/supervise.h"
 
@@ -70,8 +71,13 @@ void start_command(struct supervisor *s)
 	setsid(); /* signals for the command's process group or terminal do not reach us, SIGKILL and SIGSTOP included */
 	/* Until it is let go it ends with us: tare may then start it again, without the engine. */
 	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
-		code = errno;
+		siginfo_t end = { 0 };
+
+		code = errno; /* EPERM, too, of what has ended */
+		waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
 		kill(pid, SIGKILL);
+		if (code == ESRCH || end.si_pid)
+			fail_launch(s, ENOTSUP, "it was ended by a signal before its first instruction");
 		fail_launch(
 		    s, code,
 		    "ptrace is not permitted here, and the exact engine needs it for a moment at "

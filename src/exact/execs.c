@@ -65,11 +65,13 @@ void watch_execs(struct supervisor *s)
 		} else if (s->n_watched == WATCHED_MAX ||
 			   ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACEEXEC) < 0) {
 			char reason[REASON_MAX], other[64];
+			int code = s->n_watched == WATCHED_MAX ? EAGAIN : errno;
 
 			snprintf(reason, sizeof reason,
 				 "a program executed by pid %d ran uncounted: cannot trace its start: %s",
-				 (int)t->tid, why_untraced(t->tid, errno, other));
-			note_reason(s->b, reason);
+				 (int)t->tid, why_untraced(t->tid, code, other));
+			if (code == EAGAIN || !has_ended(t->tid))
+				note_reason(s->b, reason);
 			answer = EXEC_UNWATCHED;
 		} else {
 			s->watched[s->n_watched].tid = t->tid;
@@ -119,6 +121,14 @@ static void note_program(struct board *b, const struct process *p)
 
 	memcpy(h.name, p->name, sizeof h.name);
 	note_happening(b, HAPPENED_PROGRAM, &h);
+}
+
+/* Killed in its stop: nothing can be asked of it any more. */
+static bool is_dying(pid_t pid)
+{
+	uint64_t mask;
+
+	return ptrace(PTRACE_GETSIGMASK, pid, sizeof mask, &mask) < 0 && errno == ESRCH;
 }
 
 /* The program has been replaced by a new one, which has not run an instruction yet. */
@@ -191,13 +201,14 @@ void on_exec(struct supervisor *s, pid_t pid)
 		uint64_t mask = p->signal_mask;
 		char full[REASON_MAX];
 
-		snprintf(full, sizeof full, "%s ran uncounted: %.150s", p->name, reason);
-		note_reason(s->b, full);
 		ptrace(PTRACE_SETSIGMASK, pid, 8, &mask);
 		p->state = PROCESS_ENDED;
-		if (first) { /* the command itself: run nothing rather than count nothing */
-			kill(pid, SIGKILL);
-			ret = 0;
+		if (ret != -EFAULT && !is_dying(pid)) {
+			/* Of the command itself nothing is run, rather than counted. */
+			snprintf(full, sizeof full, "%s %s: %.150s", p->name, first ? "cannot be counted" : "ran uncounted", reason);
+			note_reason(s->b, full);
+			if (first)
+				kill(pid, SIGKILL);
 		}
 	}
 	if (first) {

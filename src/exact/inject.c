@@ -95,26 +95,76 @@ static size_t write_calls(uint8_t code[CALLS_ROOM], const struct call *calls, si
 }
 
 /*
+ * Wait for its next stop: the signal, and above it the event. -ESRCH when it has ended instead, or been killed in its stop: that stays
+ * to be waited for by whoever waits for all.
+ */
+static int next_stop(pid_t tid)
+{
+	for (;;) {
+		siginfo_t is = { 0 };
+
+		if (waitid(P_PID, (id_t)tid, &is, WEXITED | WSTOPPED | WNOWAIT | __WALL) < 0) {
+			if (errno == EINTR)
+				continue;
+			return -ESRCH;
+		}
+		if (is.si_code != CLD_TRAPPED && is.si_code != CLD_STOPPED)
+			return -ESRCH;
+		is.si_pid = 0;
+		if (waitid(P_PID, (id_t)tid, &is, WSTOPPED | WNOHANG | __WALL) == 0 && is.si_pid == tid)
+			return is.si_status;
+	}
+}
+
+/* Did what it executes bring it to this stop, and not what somebody sent? */
+static bool is_fault(pid_t tid, int stop)
+{
+	siginfo_t how = { 0 };
+
+	return (stop == SIGSEGV || stop == SIGBUS || stop == SIGILL) && ptrace(PTRACE_GETSIGINFO, tid, 0, &how) == 0 && how.si_code > 0;
+}
+
+static bool reads(const struct remote *r, void *to, size_t size, uint64_t at)
+{
+	ssize_t n = pread(r->mem, to, size, (off_t)at);
+
+	errno = n >= 0 ? EIO : errno;
+	return n == (ssize_t)size;
+}
+
+static bool writes(const struct remote *r, const void *from, size_t size, uint64_t at)
+{
+	ssize_t n = pwrite(r->mem, from, size, (off_t)at);
+
+	errno = n >= 0 ? EIO : errno;
+	return n == (ssize_t)size;
+}
+
+/*
  * System calls in the program: what each returned, -ECANCELED where one before it failed. Their code stands in the first bytes of
  * the page of its entry point, and traps where it is over: so all cost one wait for it.
+ * -EFAULT: nothing can be executed there.
  */
 static int remote_calls(struct remote *r, const struct call *calls, size_t n, int64_t results[CALLS_MAX])
 {
 	struct user_regs_struct regs = r->start;
 	uint8_t code[CALLS_ROOM];
 	size_t size = write_calls(code, calls, n);
-	int status;
 
 	regs.orig_rax = (unsigned long)-1;
 	regs.rip = r->code;
 	regs.r12 = regs.r13 = regs.r14 = regs.r15 = (unsigned long)-ECANCELED;
-	if (pwrite(r->mem, code, size, (off_t)r->code) != (ssize_t)size || ptrace(PTRACE_SETREGS, r->tid, 0, &regs) < 0)
+	if (!writes(r, code, size, r->code) || ptrace(PTRACE_SETREGS, r->tid, 0, &regs) < 0)
 		return -errno;
 	for (;;) {
-		if (ptrace(PTRACE_CONT, r->tid, 0, 0) < 0 || waitpid(r->tid, &status, __WALL) != r->tid || !WIFSTOPPED(status))
-			return -ESRCH;
-		if (status >> 8 != SIGTRAP) {
-			r->held_signal = WSTOPSIG(status);
+		int stop = ptrace(PTRACE_CONT, r->tid, 0, 0) < 0 ? -ESRCH : next_stop(r->tid);
+
+		if (stop < 0)
+			return stop;
+		if (is_fault(r->tid, stop))
+			return -EFAULT;
+		if (stop != SIGTRAP) {
+			r->held_signal = stop & 0xff;
 			continue;
 		}
 		if (ptrace(PTRACE_GETREGS, r->tid, 0, &regs) < 0)
@@ -244,14 +294,14 @@ static int64_t hand_board(struct remote *r, int board_fd, uint64_t at)
 	int fd;
 
 	if (failed(remote_call(r, SYS_socketpair, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair, 0, 0)) ||
-	    pread(r->mem, p.pair, sizeof p.pair, (off_t)pair) != sizeof p.pair)
+	    !reads(r, p.pair, sizeof p.pair, pair))
 		return -EACCES;
-	got = send_board(r->tid, p.pair[1], board_fd) && pwrite(r->mem, &p, sizeof p, (off_t)at) == sizeof p
+	got = send_board(r->tid, p.pair[1], board_fd) && writes(r, &p, sizeof p, at)
 		  ? remote_call(r, SYS_recvmsg, (uint64_t)p.pair[0], at, MSG_CMSG_CLOEXEC | MSG_DONTWAIT, 0, 0, 0)
 		  : -EACCES;
 	remote_call(r, SYS_close, (uint64_t)p.pair[0], 0, 0, 0, 0, 0);
 	remote_call(r, SYS_close, (uint64_t)p.pair[1], 0, 0, 0, 0, 0);
-	if (got != 1 || pread(r->mem, &p, sizeof p, (off_t)at) != sizeof p)
+	if (got != 1 || !reads(r, &p, sizeof p, at))
 		return -EACCES;
 	memcpy(&head, p.control, sizeof head);
 	if (head.cmsg_len != CMSG_LEN(sizeof fd) || head.cmsg_type != SCM_RIGHTS)
@@ -267,10 +317,10 @@ static int64_t hand_over(struct remote *r, int board_fd)
 	uint8_t before[sizeof(struct parcel)];
 	int64_t fd;
 
-	if (pread(r->mem, before, sizeof before, (off_t)at) != sizeof before)
+	if (!reads(r, before, sizeof before, at))
 		return -EIO;
 	fd = hand_board(r, board_fd, at);
-	return pwrite(r->mem, before, sizeof before, (off_t)at) == sizeof before ? fd : -EIO;
+	return writes(r, before, sizeof before, at) ? fd : -EIO;
 }
 
 /* Is there room for the program's heap, too? */
@@ -333,12 +383,12 @@ static int map_all(struct remote *r, const struct board *b, int board_fd, struct
 	int ret = -ENOMEM;
 
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)b->supervisor, board_fd);
-	if (pwrite(r->mem, path, sizeof path, (off_t)(r->code + CALLS_ROOM)) != sizeof path) {
+	if (!writes(r, path, sizeof path, r->code + CALLS_ROOM)) {
 		ret = -errno;
 		snprintf(reason, REASON_MAX, "cannot write to the program's memory: %s", strerror(-ret));
 		return ret;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(places) && ret < 0; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(places) && ret < 0 && ret != -ESRCH && ret != -EFAULT; i++) {
 		if (!leaves_room(p, places[i]))
 			continue;
 		place = places[i];
@@ -384,6 +434,15 @@ static void limits_for_real(pid_t tid, const struct process *p)
 			prlimit(tid, (unsigned)resources[i], &(struct rlimit){ p->limits[i].cur, p->limits[i].max }, NULL);
 }
 
+/* Its first instruction is in memory that may be executed; elsewhere it dies of it, and has executed nothing. */
+static bool can_begin(const struct process *p, uint64_t pc)
+{
+	for (uint32_t i = 0; i < p->n_regions; i++)
+		if (pc >= p->regions[i].start && pc < p->regions[i].end)
+			return true;
+	return false;
+}
+
 int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char reason[REASON_MAX])
 {
 	struct remote r = { .tid = tid, .mem = -1 };
@@ -405,18 +464,24 @@ int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char rea
 			 strerror(-ret));
 		return ret;
 	}
+	if (!can_begin(p, r.start.rip)) {
+		limits_for_real(tid, p);
+		return -EFAULT;
+	}
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)tid);
 	r.mem = open(path, O_RDWR | O_CLOEXEC);
 	r.code = r.start.rip & ~(PAGE - 1ull);
-	if (r.mem < 0 || pread(r.mem, before, sizeof before, (off_t)r.code) != sizeof before ||
+	if (r.mem < 0 || !reads(&r, before, sizeof before, r.code) ||
 	    ptrace(PTRACE_SETSIGMASK, tid, 8, &all) < 0) {
 		ret = -errno;
 		snprintf(reason, REASON_MAX, "cannot have the program's memory: %s", strerror(-ret));
 		goto out;
 	}
 	ret = map_all(&r, b, board_fd, p, reason);
-	if (pwrite(r.mem, before, sizeof before, (off_t)r.code) != sizeof before)
-		ret = -EIO;
+	if (!writes(&r, before, sizeof before, r.code) && ret != -ESRCH) {
+		ret = -errno;
+		snprintf(reason, REASON_MAX, "cannot have the program's memory: %s", strerror(-ret));
+	}
 
 	struct user_regs_struct regs = r.start;
 

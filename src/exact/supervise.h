@@ -40,6 +40,7 @@ enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is lef
 bool leaves_core(int sig); /* by default; the engine hears these */
 void look_at_death(struct board *b, pid_t pid, int sig);
 unsigned sweep(struct supervisor *s, enum looks looks);
+bool has_ended(pid_t tid); /* or is a zombie */
 struct exact_left look_at_left(struct board *b);
 void fold_threads(struct supervisor *s, uint32_t process);
 void leave_lineage(struct supervisor *s, uint32_t lineage);

@@ -110,7 +110,9 @@ void add_thread(struct board *b, const struct process *p, uint32_t thread,
 
 /*
  * inject.c: `tid` stands in its exec stop. Map board and engine into it and point it at the engine,
- * on behalf of process `p`. 0, or -errno with why in `reason`; then it can still run on uncounted.
+ * on behalf of process `p`. 0, a stop signal to hand over, or -errno with why in `reason`; then it can still run on uncounted.
+ * Two have no reason, as nothing will be executed that could be counted: -EFAULT, its first instruction lies where none can, and
+ * -ESRCH, it has been killed. Errors of other kinds may come of its being killed, too.
  */
 int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char reason[REASON_MAX]);
 

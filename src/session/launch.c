@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/program.h"
 #include "session/launch.h"
 #include "session/launch_fix.h"
 
@@ -90,23 +91,27 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 }
 
 /* exec says ENOENT both for a command that is not there and for one whose interpreter is not. */
-static bool is_there(const char *command)
+static bool is_there(const char *command, char path[4096])
 {
 	struct stat st;
 
-	return strchr(command, '/') && stat(command, &st) == 0;
+	if (!strchr(command, '/'))
+		return program_find(command, path, 4096);
+	snprintf(path, 4096, "%s", command);
+	return stat(command, &st) == 0;
 }
 
 int launch_not_executed(const char *command, int code, struct tare_error *err)
 {
+	char path[4096];
 	struct stat st;
 
 	if (!command)
 		return tare_fail(err, code, "the command cannot be executed: %s", strerror(code));
-	if (code == ENOENT && is_there(command)) {
+	if (code == ENOENT && is_there(command, path)) {
 		tare_fail(err, ENOEXEC,
 			  "%.200s cannot be executed: its interpreter or loader does not exist",
-			  command);
+			  path);
 		return -ENOEXEC;
 	}
 	if (code == ENOENT) {

@@ -446,6 +446,11 @@ def commands_that_cannot_be_run():
     refused("--", "./plain", status=126, says="it has no execute permission")
     refused("--", "/", status=126, says="it is a directory")
     refused("--", "./bad", status=126, says="its interpreter or loader does not exist")
+    path = dict(os.environ, PATH=f"{os.getcwd()}:{os.environ['PATH']}")
+    refused("--", "bad", status=126, says=f"{os.getcwd()}/bad cannot be executed: its interpreter or loader does not exist", env=path)
+    os.symlink("true", "true")
+    refused("--", "true", status=126, says="Too many levels of symbolic links", env=path)  # no other directory is looked at: execvp(3)
+    os.unlink("true")
     stat("-e", "page-faults", "--", "./script", status=4)  # as the shell does, without #!
     stat("-e", "page-faults", "--", "", status=127)
 
