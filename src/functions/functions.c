@@ -8,11 +8,15 @@
  * TARE_FUNCTIONS chooses by name: globs separated by commas, the last that matches decides, '!' leaves out; unset: all. A
  * C++ function is known by either name, _ZN3foo3barEi and foo::bar(int), a template's without its return type, too; commas within () and <> are part of a glob.
  *
- * The table is open addressing by address, read without a lock: an address is entered last.
+ * The table is open addressing by address, read without a lock: an address is entered last. Where a library is closed
+ * and another one lies at its addresses, an address is another function's. The loader asks once per library which function a hook is
+ * (an indirect function), so no function of a library is called before we heard of it; the table is then looked through
+ * if anything was closed. Other C libraries than glibc close nothing.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -27,7 +31,7 @@
 void UNSEEN TARE_API __cyg_profile_func_enter(void *function, void *call_site);
 void UNSEEN TARE_API __cyg_profile_func_exit(void *function, void *call_site);
 
-enum { SLOTS = 1 << 20, NAME_ROOM = 1024 };
+enum { SLOTS = 1 << 20, NAME_ROOM = 1024, STALE = 1 };
 
 struct slot {
 	uintptr_t function;
@@ -36,6 +40,9 @@ struct slot {
 };
 
 static struct slot *slots; /* SLOTS of them, made at the first call */
+static uint32_t *taken;	   /* which of them, in the order of entering */
+static uintptr_t current = STALE; /* `slots`; or STALE and how often a library came above it: the next call looks what was closed */
+static unsigned long long closed; /* libraries, when that was last looked at */
 static size_t used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int inside; /* naming a function calls functions */
@@ -128,15 +135,15 @@ static UNSEEN int wanted(const char *name, const char *readable)
 	return yes;
 }
 
-static UNSEEN struct slot *find(uintptr_t function)
+static UNSEEN struct slot *find(struct slot *table, uintptr_t function)
 {
 	size_t i = (function >> 2) * 0x9e3779b97f4a7c15ull >> 44;
 
 	for (;; i = (i + 1) & (SLOTS - 1)) {
-		uintptr_t there = __atomic_load_n(&slots[i].function, __ATOMIC_ACQUIRE);
+		uintptr_t there = __atomic_load_n(&table[i].function, __ATOMIC_ACQUIRE);
 
 		if (!there || there == function)
-			return &slots[i];
+			return &table[i];
 	}
 }
 
@@ -146,18 +153,64 @@ static UNSEEN int make_slots(void)
 
 	if (slots)
 		return 1;
-	p = mmap(NULL, SLOTS * sizeof(*slots), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, SLOTS * (sizeof(*slots) + sizeof(*taken)), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return 0;
-	__atomic_store_n(&slots, p, __ATOMIC_RELEASE);
+	slots = p;
+	taken = (void *)(slots + SLOTS);
 	return 1;
+}
+
+struct loaded {
+	unsigned long long closed;
+	uintptr_t begin, end; /* of the program, which stays */
+};
+
+/* Of the first object only: the program. */
+static UNSEEN int look_at(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	struct loaded *l = arg;
+
+	(void)size;
+	l->closed = object->dlpi_subs;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (!l->end)
+			l->begin = object->dlpi_addr + p->p_vaddr;
+		l->end = object->dlpi_addr + p->p_vaddr + p->p_memsz;
+	}
+	return 1;
+}
+
+/* With the lock. Whatever may have been closed is named anew at its next call; a name that it had already gives the label that it had. */
+static UNSEEN void make_current(void)
+{
+	uintptr_t was = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+	struct loaded l = { 0 };
+
+	while (was & STALE) {
+		dl_iterate_phdr(look_at, &l);
+		if (l.closed != closed) {
+			functions_forget();
+			for (size_t i = 0; i < used; i++)
+				if (slots[taken[i]].function - l.begin >= l.end - l.begin)
+					__atomic_store_n(&slots[taken[i]].generation, 0, __ATOMIC_RELEASE);
+			closed = l.closed;
+		}
+		if (__atomic_compare_exchange_n(&current, &was, (uintptr_t)slots, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return;
+	}
 }
 
 static UNSEEN void enter(tare_label label, uintptr_t function, unsigned generation)
 {
-	struct slot *s = find(function);
+	struct slot *s = find(slots, function);
 
-	used += !s->function;
+	if (!s->function)
+		taken[used++] = (uint32_t)(s - slots);
 	__atomic_store_n(&s->label, label, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->generation, generation, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->function, function, __ATOMIC_RELEASE);
@@ -194,22 +247,40 @@ static UNSEEN bool name_it(uintptr_t function, tare_label *label)
 	return !is_wanted || *label;
 }
 
-/* A function that is called for the first time since recording began. */
+static inline __attribute__((always_inline)) bool is_known(struct slot *table, uintptr_t function, unsigned generation, tare_label *label)
+{
+	struct slot *s = find(table, function);
+
+	if (__builtin_expect(!s->function || __atomic_load_n(&s->generation, __ATOMIC_ACQUIRE) != generation, 0))
+		return false;
+	*label = __atomic_load_n(&s->label, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* A function that is called for the first time since recording began, or since a library came. */
 static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function, unsigned generation)
 {
 	tare_label label = 0;
 	bool named = true;
 
-	if (inside)
+	if (inside && function != (uintptr_t)empty_functions)
 		return TARE_LABEL_UNKNOWN; /* a handler's: counted as lost */
+	if (inside) { /* being measured */
+		make_current();
+		find(slots, function)->generation = generation;
+		return find(slots, function)->label;
+	}
 	inside = 1;
 	pthread_mutex_lock(&lock);
 	if (!looked) {
 		looked = 1;
 		filter = secure_getenv("TARE_FUNCTIONS");
 	}
-	/* At three quarters it takes no more: looking up would become slow. */
-	if (make_slots() && used < SLOTS / 4 * 3) {
+	if (make_slots())
+		make_current();
+	if (!slots || is_known(slots, function, generation, &label)) {
+		/* another thread named it, or it is as it was */
+	} else if (used < SLOTS / 4 * 3) { /* no more: looking up would become slow */
 		if (generation & 1) {
 			if (measured != generation && tare_region_measure(TARE_PATH_FUNCTIONS, empty_functions, &generation) != -EDEADLK)
 				measured = generation;
@@ -226,29 +297,67 @@ static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function
 static inline __attribute__((always_inline)) tare_label label_of(void *function)
 {
 	unsigned generation = tare_regions_generation();
-	struct slot *s;
+	uintptr_t table;
+	tare_label label;
 
 	if (!(generation & 1))
 		return 0;
-	if (__builtin_expect(__atomic_load_n(&slots, __ATOMIC_ACQUIRE) != NULL, 1)) {
-		s = find((uintptr_t)function);
-		if (__builtin_expect(s->function && __atomic_load_n(&s->generation, __ATOMIC_ACQUIRE) == generation, 1))
-			return __atomic_load_n(&s->label, __ATOMIC_RELAXED);
-	}
+	table = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+	if (__builtin_expect(!(table & STALE) && is_known((struct slot *)table, (uintptr_t)function, generation, &label), 1))
+		return label;
 	return first_call((uintptr_t)function, generation);
 }
 
-void __cyg_profile_func_enter(void *function, void *call_site)
+static UNSEEN void begins(void *function, void *call_site)
 {
 	(void)call_site;
 	tare_label_begin(label_of(function));
 }
 
-void __cyg_profile_func_exit(void *function, void *call_site)
+static UNSEEN void ends(void *function, void *call_site)
 {
 	(void)call_site;
 	tare_label_end(label_of(function));
 }
+
+#ifdef __GLIBC__
+typedef void hook(void *function, void *call_site);
+
+/* The loader calls these, for each library before its first function's hook; nothing else may be called here. */
+#define BINDS __attribute__((used, no_instrument_function, no_sanitize("address", "thread", "undefined")))
+
+static inline __attribute__((always_inline)) void library_came(void)
+{
+	static uintptr_t came;
+
+	__atomic_store_n(&current, __atomic_add_fetch(&came, 2 * STALE, __ATOMIC_RELAXED) | STALE, __ATOMIC_SEQ_CST);
+}
+
+static BINDS hook *bind_begins(void)
+{
+	library_came();
+	return begins;
+}
+
+static BINDS hook *bind_ends(void)
+{
+	library_came();
+	return ends;
+}
+
+void __cyg_profile_func_enter(void *function, void *call_site) __attribute__((ifunc("bind_begins")));
+void __cyg_profile_func_exit(void *function, void *call_site) __attribute__((ifunc("bind_ends")));
+#else
+void __cyg_profile_func_enter(void *function, void *call_site)
+{
+	begins(function, call_site);
+}
+
+void __cyg_profile_func_exit(void *function, void *call_site)
+{
+	ends(function, call_site);
+}
+#endif
 
 /* Before main() and before anybody else's constructors: nobody calls begin, which would look. */
 __attribute__((constructor(101))) static UNSEEN void look(void)

@@ -45,6 +45,13 @@ static int holds(struct dl_phdr_info *object, size_t size, void *arg)
 	return 0;
 }
 
+void functions_forget(void)
+{
+	if (kept.bytes)
+		munmap((void *)kept.bytes, kept.size);
+	kept.bytes = NULL;
+}
+
 static bool map_object(const char *path)
 {
 	struct stat st;
@@ -52,9 +59,7 @@ static bool map_object(const char *path)
 
 	if (kept.bytes && !strcmp(kept.path, path))
 		return true;
-	if (kept.bytes)
-		munmap((void *)kept.bytes, kept.size);
-	kept.bytes = NULL;
+	functions_forget();
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;

@@ -8,5 +8,7 @@
 /* Exported ones by dladdr(3), others from the symbol table of their file; "file+0x1139" where there is none. Not from two
  * threads at once. */
 void functions_name(const void *function, char *out, size_t room);
+/* What was read of a library, which is closed: another file may have its path by now. */
+void functions_forget(void);
 
 #endif

@@ -458,6 +458,44 @@ int main(void) { return middle(1) + other(0) != 9; }
 
 
 @test
+def functions_of_a_library_where_another_was():
+    """Its functions have their own names at the same addresses, and another file's at the same path; those of the program keep theirs."""
+    Path(ROOM.name, "reloads.c").write_text(r"""
+#include <dlfcn.h>
+#include <stdio.h>
+static void program(void) { }
+int main(void)
+{
+	static const char *const library[] = { "./1.so", "./2.so", "./same.so", "./same.so" };
+	void (*f)(void) = NULL, (*before)(void) = NULL;
+	int same = 1;
+
+	program();
+	for (int i = 0; i < 4; i++, before = f) {
+		void *l = dlopen(library[i], i & 1 ? RTLD_NOW : RTLD_LAZY);
+
+		f = (void (*)(void))dlsym(l, "run");
+		same &= !before || before == f;
+		f();
+		program();
+		dlclose(l);
+		rename("4.so", i == 2 ? "same.so" : "4.so");
+	}
+	printf("%d\n", same);
+	return 0;
+}
+""")
+    for n in range(1, 5):
+        Path(ROOM.name, "library.c").write_text(f"static void f{n}(void) {{ }}\nvoid run(void) {{ f{n}(); f{n}(); }}\n")
+        sh("cc", "-O0", "-shared", "-fPIC", "-finstrument-functions", "library.c", "-o", f"{'same' if n == 3 else n}.so", *LINK, "-ltare-functions", "-ltare")
+    sh("cc", "-O0", "-finstrument-functions", "reloads.c", "-o", "reloads", *LINK, "-ltare-functions", "-ltare", "-ldl")
+    r = sh(TARE, "regions", "-q", "-e", "none", "-o", "f.tare", "--", "./reloads")
+    equal(words("f.tare"), ["main( program( program) " + "".join(f"run( f{n}( f{n}) f{n}( f{n}) run) program( program) " for n in range(1, 5)) + "main)"])
+    if r.stdout != "1\n":
+        skip("the loader puts them elsewhere")
+
+
+@test
 def functions_and_regions_of_their_own():
     """The recorder's inline functions are no functions of the program: they would stand in the midst of a point."""
     Path(ROOM.name, "both.c").write_text("""
