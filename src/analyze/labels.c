@@ -22,11 +22,18 @@ static uint64_t hash(const char *name, const char *kind, const char *const *arg)
 	return h ^ h >> 32;
 }
 
-static bool same(const struct labels_entry *e, const char *name, const char *kind, const char *const *arg)
+/* Of all kinds together. */
+static uint32_t first_slot(const struct labels *l, const struct labels_entry *e)
+{
+	return (uint32_t)hash(e->name, "", e->arg) & (l->slots - 1);
+}
+
+/* But for the kind. */
+static bool same(const struct labels_entry *e, const char *name, const char *const *arg)
 {
 	size_t i = 0;
 
-	if (strcmp(e->name, name) || strcmp(e->kind, kind))
+	if (strcmp(e->name, name))
 		return false;
 	for (; arg[i] && e->arg[i]; i++)
 		if (strcmp(arg[i], e->arg[i]))
@@ -43,9 +50,9 @@ static bool grow_slots(struct labels *l)
 	slot = calloc(slots, sizeof(*slot));
 	if (!slot)
 		return false;
+	l->slots = slots;
 	for (uint32_t i = 0; i < l->n; i++) {
-		const struct labels_entry *e = &l->entry[i];
-		uint32_t at = (uint32_t)hash(e->name, e->kind, e->arg) & (slots - 1);
+		uint32_t at = first_slot(l, &l->entry[i]);
 
 		while (slot[at])
 			at = (at + 1) & (slots - 1);
@@ -53,7 +60,24 @@ static bool grow_slots(struct labels *l)
 	}
 	free(l->slot);
 	l->slot = slot;
-	l->slots = slots;
+	return true;
+}
+
+static bool grow_entries(struct labels *l)
+{
+	uint32_t room = l->room ? 2 * l->room : 64;
+	uint8_t *bits = realloc(l->repeats, room / 8);
+	void *grown;
+
+	if (!bits)
+		return false;
+	memset(bits + l->room / 8, 0, (room - l->room) / 8);
+	l->repeats = bits;
+	grown = realloc(l->entry, room * sizeof(*l->entry));
+	if (!grown)
+		return false;
+	l->entry = grown;
+	l->room = room;
 	return true;
 }
 
@@ -76,29 +100,51 @@ static bool copy_texts(struct labels *l, struct labels_entry *e)
 	return e->name && e->kind;
 }
 
+bool labels_is_usual(const char *kind)
+{
+	static const char *const usual[] = { "", "Query", "GenericActivity" };
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (!strcmp(kind, usual[i]))
+			return true;
+	return false;
+}
+
+static void mark(struct labels *l, uint32_t number)
+{
+	l->repeats[number / 8] |= (uint8_t)(1u << number % 8);
+}
+
+bool labels_repeats(const struct labels *l, uint32_t number)
+{
+	return l->repeats[number / 8] >> number % 8 & 1;
+}
+
 static uint32_t number_of(struct labels *l, const char *name, const char *kind, const char *const *arg, bool texts_stay)
 {
-	struct labels_entry made;
+	struct labels_entry made, *there;
+	bool repeats = false;
 	uint32_t at;
 
 	arg = arg ? arg : no_arguments;
 	made = (struct labels_entry){ name, kind, arg };
 	if (2 * l->n >= l->slots && !grow_slots(l))
 		return LABELS_NONE;
-	for (at = (uint32_t)hash(name, kind, arg) & (l->slots - 1); l->slot[at]; at = (at + 1) & (l->slots - 1))
-		if (same(&l->entry[l->slot[at] - 1], name, kind, arg))
+	for (at = first_slot(l, &made); l->slot[at]; at = (at + 1) & (l->slots - 1)) {
+		there = &l->entry[l->slot[at] - 1];
+		if (!same(there, name, arg))
+			continue;
+		if (!strcmp(there->kind, kind))
 			return l->slot[at] - 1;
-	if (l->n == l->room) {
-		uint32_t room = l->room ? 2 * l->room : 64;
-		void *grown = realloc(l->entry, room * sizeof(*l->entry));
-
-		if (!grown)
-			return LABELS_NONE;
-		l->entry = grown;
-		l->room = room;
+		if (labels_is_usual(there->kind) && labels_is_usual(kind)) {
+			mark(l, l->slot[at] - 1);
+			repeats = true;
+		}
 	}
-	if (!texts_stay && !copy_texts(l, &made))
+	if ((l->n == l->room && !grow_entries(l)) || (!texts_stay && !copy_texts(l, &made)))
 		return LABELS_NONE;
+	if (repeats)
+		mark(l, l->n);
 	l->entry[l->n] = made;
 	l->slot[at] = ++l->n;
 	return l->n - 1;
@@ -158,6 +204,7 @@ uint64_t labels_key(const struct labels *l, uint32_t number)
 void labels_free(struct labels *l)
 {
 	free(l->entry);
+	free(l->repeats);
 	free(l->slot);
 	arena_free(&l->arena);
 	for (size_t i = 0; i < l->n_taken; i++)

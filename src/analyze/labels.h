@@ -13,6 +13,7 @@ struct labels_entry {
 struct labels {
 	struct labels_entry *entry;
 	uint32_t n, room;
+	uint8_t *repeats; /* by entry, a bit */
 	uint32_t *slot; /* entry + 1; 0: free */
 	uint32_t slots;
 	void *arena;
@@ -26,6 +27,10 @@ struct labels {
 uint32_t labels_number(struct labels *l, const char *name, const char *kind, const char *const *arg);
 /* By label of a recording, its number: with its arguments, or without them. NULL with err; the caller frees it. */
 uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, struct tare_error *err);
+/* Is there one that is the same but for its kind, where both kinds say no more than that it is a region ("Query", "GenericActivity")? */
+bool labels_repeats(const struct labels *l, uint32_t number);
+/* Says this kind no more than that it is a region? */
+bool labels_is_usual(const char *kind);
 /* What only finds labels is freed; labels_number() makes it anew. */
 void labels_settle(struct labels *l);
 /* What tells its text apart, whichever number it has. */

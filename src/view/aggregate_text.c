@@ -111,7 +111,7 @@ static void name_of(struct text *out, const struct aggregate *a, const struct st
 {
 	size_t most = s->width > 100 ? 48 : 28;
 
-	put_label(out, s, &a->labels.entry[label], most);
+	put_label(out, s, &a->labels, label, most);
 }
 
 /* "in x, between a and b": where an interval lies. */
@@ -333,7 +333,7 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	}
 	put_count(&t, s, aggregate_tally(a, row, 0)->count);
 	grid_put(g, COL_COUNT, INK_PLAIN, &t);
-	put_label(&t, s, &a->labels.entry[row->label], label_width(s));
+	put_label(&t, s, &a->labels, row->label, label_width(s));
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
 	for (size_t r = 0; row->detached && r < a->n_runs; r++)
 		detached = row->detached[r] > detached ? row->detached[r] : detached;
@@ -423,7 +423,7 @@ static void counts(struct text *out, const struct aggregate *a, const struct agg
 			put_count(&t, s, most);
 		}
 		grid_put(&g, 0, INK_STRONG, &t);
-		put_label(&t, s, &a->labels.entry[row->label], label_width(s));
+		put_label(&t, s, &a->labels, row->label, label_width(s));
 		grid_put(&g, 1, INK_PLAIN, &t);
 		grid_word(&g, 2, INK_CAREFUL, most != least ? "count differs" : "");
 	}

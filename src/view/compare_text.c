@@ -76,7 +76,7 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 	if (row->label == LABELS_NONE)
 		text_add(&t, "(all)");
 	else
-		put_label(&t, s, &c->labels.entry[row->label], s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22);
+		put_label(&t, s, &c->labels, row->label, s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22);
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
 	if (self->lost && self->known && self->is.test.change != 0)
 		text_add(&t, total->beyond ? "points lost, total beyond the noise" : "points lost");

@@ -33,11 +33,10 @@ static void shorten(struct text *t, const struct style *s, size_t most)
 	*t = cut;
 }
 
-void put_label(struct text *out, const struct style *s, const struct labels_entry *l, size_t most)
+void put_label(struct text *out, const struct style *s, const struct labels *of, uint32_t number, size_t most)
 {
-	static const char *const plain[] = { "", "Query", "GenericActivity" };
+	const struct labels_entry *l = &of->entry[number];
 	struct text t = { 0 };
-	bool usual = false;
 
 	escape_cell(&t, l->name);
 	for (size_t i = 0; l->arg[i]; i++) {
@@ -46,9 +45,7 @@ void put_label(struct text *out, const struct style *s, const struct labels_entr
 	}
 	if (l->arg[0])
 		text_add(&t, ")");
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		usual |= !strcmp(l->kind, plain[i]);
-	if (!usual) {
+	if (l->kind[0] && (!labels_is_usual(l->kind) || labels_repeats(of, number))) {
 		text_add(&t, " [");
 		escape_cell(&t, l->kind);
 		text_add(&t, "]");

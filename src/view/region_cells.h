@@ -9,8 +9,9 @@
 #include "view/json.h"
 #include "view/style.h"
 
-/* "name", "name(arg, arg)", "name [kind]"; kinds that say no more than that it is a region are left out. At most `most` columns. */
-void put_label(struct text *out, const struct style *s, const struct labels_entry *l, size_t most);
+/* "name", "name(arg, arg)", "name [kind]"; kinds that say no more than that it is a region are left out, unless only they tell two labels
+ * apart. At most `most` columns. */
+void put_label(struct text *out, const struct style *s, const struct labels *of, uint32_t number, size_t most);
 /* An amount of a counter: a time in the unit that suits, a count with separators. */
 void put_amount(struct text *out, const struct style *s, const char *unit, double amount);
 /* The same with its sign always, for differences; 0 is "0". */

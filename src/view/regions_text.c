@@ -110,7 +110,7 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 		put_single(g, COL_P99, s, k->unit, regions_single(sum, 0.99, NULL));
 		put_single(g, COL_MAX, s, k->unit, regions_single(sum, 1, NULL));
 	}
-	put_label(&t, s, &r->labels.entry[row->label], label_width(s));
+	put_label(&t, s, &r->labels, row->label, label_width(s));
 	if (row->thread != REGIONS_ALL_THREADS)
 		thread_words(&t, r, row->thread);
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
@@ -207,7 +207,7 @@ static void counts(struct text *out, const struct regions *r, const struct regio
 		grid_row(&g);
 		put_count(&t, s, row->count);
 		grid_put(&g, 0, INK_STRONG, &t);
-		put_label(&t, s, &r->labels.entry[row->label], label_width(s));
+		put_label(&t, s, &r->labels, row->label, label_width(s));
 		if (row->thread != REGIONS_ALL_THREADS)
 			thread_words(&t, r, row->thread);
 		grid_put(&g, 1, INK_PLAIN, &t);
@@ -276,14 +276,14 @@ static void events(struct text *out, const struct regions *r, const struct regio
 			put_count(&t, s, values[v]);
 			grid_put(&g, v + 1, INK_PLAIN, &t);
 		}
-		put_label(&t, s, &r->labels.entry[row->label], label_width(s));
+		put_label(&t, s, &r->labels, row->label, label_width(s));
 		grid_put(&g, 5, INK_PLAIN, &t);
 		if (!row->seldom->integers.n || !row->seldom->instants)
 			continue;
 		grid_row(&g); /* both */
 		put_count(&t, s, row->seldom->instants);
 		grid_put(&g, 0, INK_PLAIN, &t);
-		put_label(&t, s, &r->labels.entry[row->label], label_width(s));
+		put_label(&t, s, &r->labels, row->label, label_width(s));
 		text_add(&t, " (instants)");
 		grid_put(&g, 5, INK_PLAIN, &t);
 	}
@@ -334,10 +334,10 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 			thread_words(&t, r, one->end_thread);
 		}
 		grid_put(&g, 3, INK_PLAIN, &t);
-		put_label(&t, s, &r->labels.entry[one->label], label_width(s));
+		put_label(&t, s, &r->labels, one->label, label_width(s));
 		grid_put(&g, 4, INK_PLAIN, &t);
 		if (one->around != LABELS_NONE)
-			put_label(&t, s, &r->labels.entry[one->around], label_width(s) / 2);
+			put_label(&t, s, &r->labels, one->around, label_width(s) / 2);
 		grid_put(&g, 5, INK_FAINT, &t);
 		text_add(&t, "%" PRIu64, one->offset);
 		grid_put(&g, 6, INK_FAINT, &t);
@@ -454,7 +454,7 @@ static void unbalanced_places(struct text *out, const struct regions *r, const s
 
 		if (!row->seldom->unbalanced || n++ >= SHOWN)
 			continue;
-		put_label(&t, s, &r->labels.entry[row->label], 60);
+		put_label(&t, s, &r->labels, row->label, 60);
 		put_source(&t, row->seldom->unbalanced->file, row->seldom->unbalanced->line);
 		text_add(&t, ", ");
 		put_unbalanced(&t, row->seldom->unbalanced);

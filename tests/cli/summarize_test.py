@@ -146,6 +146,25 @@ def values_and_instants():
 
 
 @test
+def labels_that_only_their_kind_tells_apart():
+    """One name of two kinds of region: each row says which, in every command; a name of one kind of region, or with other arguments, does not."""
+    def run(name, cost):
+        return write(room(name), [("Query", "twin", 1, 0, 40), ("GenericActivity", "twin", 1, 50, 50 + cost), ("Query", "one", 1, 100, 120),
+                                  ("QueryCacheHit", "one", 1, 125, INSTANT), ("Query", "args\x1ea", 1, 130, 140), ("Query", "mixed\x1ex", 1, 150, 155),
+                                  ("GenericActivity", "mixed\x1ey", 1, 160, 165), ("GenericActivity", "mixed\x1ex", 1, 170, 175)])
+    a, b = run("a", 20), run("b", 30)
+    query, other = r"\btwin \[Query\](\n| )", r"\btwin \[GenericActivity\](\n| )"
+    for command in (("summarize", a), ("diff", a, b), ("aggregate", a, b)):
+        text = tare(command[0], "--top", "0", *command[1:]).stdout
+        true(re.search(query, text) and re.search(other, text) and not re.search(r"\btwin(?! \[)", text), text)
+        true("one" in text and not re.search(r"(one|args\S*) \[(Query|GenericActivity)\]", text), text)
+    text = tare("summarize", "-l", "twin", a).stdout
+    true(re.search(query, text) and re.search(other, text), text)
+    text = tare("summarize", "--args", a).stdout
+    true("mixed(x) [Query]" in text and "mixed(x) [GenericActivity]" in text and re.search(r"mixed\(y\)(?! \[)", text), text)
+
+
+@test
 def a_sum_of_values_that_does_not_fit():
     most = 2**48 - 1  # of a value in such a file
     for n, text, want in ((65538, ">18,446,744,073,709,551,615", {"sum": None, "sum_more_than": str(2**64 - 1)}),
