@@ -82,6 +82,7 @@ static int made_read(struct cursor *base, size_t most, const struct timeline_poi
 						       .value = q->value,
 						       .missing = q->missing,
 						       .repaired = q->repaired,
+						       .put_in = q->repaired,
 						       .offset = 100 * c->thread + c->at };
 	}
 	*points = c->point;

@@ -264,7 +264,6 @@ static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct re
 
 	if (timeline_label(a->t, f->label)->gap) {
 		a->r->regions--;
-		a->r->points -= 2;
 		return true;
 	}
 	u = unbalanced_of(a, row, f->label, a->thread);
@@ -622,7 +621,7 @@ static bool point(struct adding *a, const struct timeline_point *p)
 	struct regions_seldom *seldom;
 	uint32_t row;
 
-	r->points++;
+	r->points += !p->put_in;
 	switch (p->kind) {
 	case TIMELINE_BEGIN:
 		if (a->seen != a->all)

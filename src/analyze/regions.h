@@ -131,7 +131,7 @@ struct regions {
 	void *arena; /* of what belongs to rows */
 	struct regions_single *single; /* the dearest first, once regions_finish() was called */
 	size_t n_singles;
-	uint64_t regions, points; /* gaps are none, nor are their ends */
+	uint64_t regions, points; /* gaps are none, nor are points that are put in */
 	uint64_t lost;	  /* points that are missing, as far as that is known */
 	uint64_t lost_handlers; /* of those: of signal handlers, which leave no gap */
 	bool lost_unknown; /* and others of which it is not */

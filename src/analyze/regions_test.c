@@ -216,7 +216,7 @@ TEST(cut_and_lost)
 	check_row("(lost)", 0, 2, 18, 18, 1);
 	CHECK_EQ(row("(lost)")->seldom->cut, 0, "no region");
 	CHECK_EQ(sums.regions, 5, "likewise");
-	CHECK_EQ(sums.points, 10, "of regions");
+	CHECK_EQ(sums.points, 6, "that are in the recording");
 	CHECK_EQ(sums.counter[0].whole, 52, "all of it");
 	CHECK_EQ(sums.counter[0].outside, 52 - 12 - 18 - 5 - 0 - 2, "what is lost is not in no region");
 	CHECK_EQ(sums.counter[0].own_all, 5, "recording a gap cost nothing");

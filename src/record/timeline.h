@@ -63,6 +63,7 @@ struct timeline_point {
 	const uint64_t *value;	/* n_counters of them, cumulative on this thread */
 	uint8_t missing;	/* bit i: counter i was not read here; its value is the last one that was */
 	uint8_t repaired;	/* enum timeline_repair */
+	bool put_in;		/* a begin or end that is not in the file */
 	uint64_t offset;	/* of its record in the file, for messages */
 };
 

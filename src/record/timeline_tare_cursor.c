@@ -276,6 +276,13 @@ static void give(struct tare_cursor *c, struct timeline_point *p, enum timeline_
 				      .missing = c->missing | c->stepped };
 }
 
+static void put_in(struct tare_cursor *c, struct timeline_point *p, enum timeline_kind kind, uint32_t label, enum timeline_repair why)
+{
+	give(c, p, kind, label);
+	p->repaired = (uint8_t)why;
+	p->put_in = true;
+}
+
 /* The record's own point; begin and end nest. 1, or an error. */
 static int give_record(struct tare_cursor *c, struct timeline_point *p)
 {
@@ -294,13 +301,11 @@ static int give_record(struct tare_cursor *c, struct timeline_point *p)
 		}
 		c->have = true;
 		if (c->depth && is_open(c, label)) {
-			give(c, p, TIMELINE_END, pop(c));
-			p->repaired = TIMELINE_REPAIRED;
+			put_in(c, p, TIMELINE_END, pop(c), TIMELINE_REPAIRED);
 		} else {
-			give(c, p, TIMELINE_BEGIN, label);
+			put_in(c, p, TIMELINE_BEGIN, label, c->after_gap ? TIMELINE_AT_GAP : TIMELINE_REPAIRED);
 			if (push(c, label) < 0)
 				return -ENOMEM;
-			p->repaired = c->after_gap ? TIMELINE_AT_GAP : TIMELINE_REPAIRED;
 		}
 		return 1;
 	case OP_INSTANT:
@@ -325,10 +330,9 @@ static void give_gap(struct tare_cursor *c, struct timeline_point *p)
 
 	switch (c->gap) {
 	case LOST:
-		give(c, p, TIMELINE_BEGIN, t->gap);
+		put_in(c, p, TIMELINE_BEGIN, t->gap, TIMELINE_AT_GAP);
 		if (!c->begun)
 			p->missing = all_counters(c); /* where the thread began is not known */
-		p->repaired = TIMELINE_AT_GAP;
 		go_on(c);
 		c->gap = IN_GAP;
 		return;
@@ -338,8 +342,7 @@ static void give_gap(struct tare_cursor *c, struct timeline_point *p)
 		c->gap = GAP_TOLD;
 		return;
 	default:
-		give(c, p, TIMELINE_END, t->gap);
-		p->repaired = TIMELINE_AT_GAP;
+		put_in(c, p, TIMELINE_END, t->gap, TIMELINE_AT_GAP);
 		c->gap = WHOLE;
 		c->after_gap = true;
 	}
@@ -357,8 +360,7 @@ static int next_any(struct tare_cursor *c, struct timeline_point *p, struct tare
 	/* Nobody knows what ended in a gap, or after the end. */
 	if (c->gap || ret == 0) {
 		if (c->depth) {
-			give(c, p, TIMELINE_END, pop(c));
-			p->repaired = c->gap ? TIMELINE_AT_GAP : TIMELINE_AT_END;
+			put_in(c, p, TIMELINE_END, pop(c), c->gap ? TIMELINE_AT_GAP : TIMELINE_AT_END);
 			return 1;
 		}
 		if (!c->gap)

@@ -141,7 +141,7 @@ static void expect(const struct expected *wanted, size_t n)
 		CHECK_EQ(p.value[0], wanted[i].value[0], "point %zu", i);
 		CHECK_EQ(p.value[1], wanted[i].value[1], "point %zu", i);
 		CHECK_EQ(p.number, wanted[i].number, "point %zu", i);
-		points += p.kind != TIMELINE_LOST && !p.repaired;
+		points += p.kind != TIMELINE_LOST && !p.put_in;
 		lost += p.kind == TIMELINE_LOST ? p.number : 0;
 		i++;
 	}

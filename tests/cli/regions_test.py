@@ -349,7 +349,7 @@ def the_disk_fills_up():
     equal(int(said[3]) + int(said[7]), 2 * 2 * 2000000 + 2 * 2, "what is there and what is lost")
     # What the lost points took is nobody's, in every view; the rest has the cost that the regions have.
     d = json.loads(sh(TARE, "summarize", "--format", "json", "full.tare", status=1).stdout)
-    equal((d["lost"], d["lost_unknown"]), (int(said[7]), False), "in all")
+    equal((d["points"], d["lost"], d["lost_unknown"]), (int(said[3]), int(said[7]), False), "in all; what is put in is none")
     true(f"{d['lost']} points are missing" in r.stderr, r.stderr)
     rows = {x["label"]: x for x in d["labels"]}
     cost = {k: x["counters"]["wall-time"] for k, x in rows.items()}
