@@ -388,6 +388,8 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 		if (s->next)
 			s->next->link = &s->next;
 		r->streams = s;
+		if (s->block && r->process)
+			__atomic_add_fetch(&r->process->threads, 1, __ATOMIC_RELAXED);
 		if (!s->block) {
 			s->at = NULL;
 			here->end = &region_no_room;

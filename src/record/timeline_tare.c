@@ -163,6 +163,7 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 	struct tare_process *process;
 
 	if (!tare_read(t, &p, sizeof(p), offset + sizeof(*h)) || !sane_process(&p, h->process)) {
+		t->left_out++;
 		tare_damage(t, "what the block of process %u says (offset %llu) makes no sense", h->pid,
 		       (unsigned long long)offset);
 		return 0;
@@ -181,6 +182,7 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 		t->zero_ticks = p.start_ticks;
 		t->zero_ns = p.start_clock_ns;
 	} else if (!same_counters(&p, &t->first)) {
+		t->left_out++;
 		tare_damage(t, "process %u has other counters than the first one, and is left out", h->pid);
 		return 0;
 	}
@@ -189,6 +191,7 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 	process->pid = h->pid;
 	process->pid_namespace = p.pid_namespace;
 	process->born = p.born;
+	process->threads = p.threads;
 	process->parent = p.parent;
 	process->inherited = p.inherited;
 	process->ended = p.ended != 0;

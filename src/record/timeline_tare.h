@@ -23,6 +23,7 @@ struct tare_process {
 	bool known;
 	uint32_t pid, parent, inherited;
 	uint64_t pid_namespace, born;
+	uint32_t threads; /* that have begun; 0: not known */
 	uint32_t seen_pid; /* apart: by itself; `pid` is a number of ours, see number_apart() */
 	bool ended, apart;
 	uint64_t handlers; /* points that they lost, of these labels: */
@@ -82,7 +83,8 @@ struct tare_timeline {
 	uint64_t scale; /* ns per tick, times 2^SCALE_SHIFT */
 	char *command;
 	struct text damage, remark;
-	unsigned lost_in_handlers; /* processes */
+	unsigned lost_in_handlers;
+	unsigned left_out; /* processes of which that is said */
 };
 
 enum { SCALE_SHIFT = 56 };

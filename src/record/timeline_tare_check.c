@@ -200,6 +200,50 @@ static uint64_t in_flight(const struct tare_timeline *t)
 	return blocks * BLOCK_BYTES;
 }
 
+/*
+ * Processes and threads of which nothing is there, though they had begun: pages that read as 0 are space that was never filled, or damage.
+ * Where the disk was full, that is said already.
+ */
+static void check_begun(struct tare_timeline *t, const struct file_head *head)
+{
+	static const char why[] = "nothing is in the file: killed as it began, beginning now, or damaged";
+	size_t known = 0, block = 0, between = 0;
+
+	if (t->lost_errno || head->lost_errno)
+		return;
+	for (uint32_t i = 0; i < t->n_processes; i++) {
+		const struct tare_process *p = &t->process[i];
+		uint32_t threads = 0, last = UINT32_MAX;
+
+		known += p->known;
+		for (;;) {
+			bool b = block < t->n_blocks && t->block[block].process <= i;
+			bool w = between < t->n_between && t->between[between].process <= i;
+			uint32_t thread;
+
+			if (!b && !w)
+				break;
+			b &= !w || t->block[block].thread <= t->between[between].thread;
+			thread = b ? t->block[block].thread : t->between[between].thread;
+			threads += thread != last && (b ? t->block[block].process : t->between[between].process) == i;
+			last = thread;
+			*(b ? &block : &between) += 1;
+		}
+		/* A label is there before the first point of it. */
+		t->process[i].label_gap |= p->known && threads && !p->inherited && !p->label_blocks;
+		if (p->threads <= threads)
+			continue;
+		tare_damage(t, "of %u thread%s of process %u %s", p->threads - threads, p->threads - threads > 1 ? "s" : "", p->pid, why);
+		t->base.info.lost_unknown = true;
+	}
+	if (head->processes > known + t->left_out) {
+		size_t n = head->processes - known - t->left_out;
+
+		tare_damage(t, "of %zu process%s %s", n, n > 1 ? "es" : "", why);
+		t->base.info.lost_unknown = true;
+	}
+}
+
 /* copying: what copies take of blocks that are there, and may be what is missing. */
 static void check_size(struct tare_timeline *t, const struct file_head *head, uint64_t copying)
 {
@@ -241,6 +285,7 @@ int tare_check_blocks(struct tare_timeline *t, const struct file_head *head)
 	for (size_t i = 0; i < t->base.info.n_threads; i++)
 		check_thread(t, i, data, behind, &copying);
 	free(behind);
+	check_begun(t, head);
 	for (size_t i = 0; i < t->n_processes; i++)
 		if (t->process[i].label_gap)
 			tare_damage(t, "blocks of labels of process %u are missing",

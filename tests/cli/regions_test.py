@@ -238,6 +238,20 @@ def refused():
 
 
 @test
+def a_page_that_reads_as_0_is_told():
+    """As one that never came to the disk: a thread's only block, a process's, one of labels."""
+    sh(TARE, "regions", "-q", "-o", "pages.tare", "--", "sh", "-c", f"{PROGRAM} loop 5 3; {PROGRAM} loop 5 1")
+    data = Path(inside("pages.tare")).read_bytes()
+    held = [at for at in range(4096, len(data), 4096) if any(data[at:at + 4096])]
+    true(len(held) >= 8, held)
+    for at in held:
+        Path(inside("page.tare")).write_bytes(data[:at] + bytes(len(data[at:at + 4096])) + data[at + 4096:])
+        r = sh(TARE, "summarize", "--format", "json", "page.tare", status=1)
+        damage = json.loads(r.stdout)["recordings"][0]["damage"]
+        true("nothing is in the file" in damage or "labels of process" in damage, f"{at}: {damage}")
+
+
+@test
 def a_full_disk_holds_what_was_written():
     """The file does not grow by what nobody could write."""
     os.mkdir(inside("full"))
