@@ -113,6 +113,7 @@ struct aggregate_thread {
 
 struct aggregate_run {
 	char *path, *format, *command, *damage;
+	bool one_cpu; /* timeline_info's */
 	uint64_t regions, points, alone; /* alone: points that not all runs have */
 	uint64_t gaps, lost;		 /* places where points are missing; points that are, as far as that is known */
 	bool lost_unknown;		 /* and others of which it is not */

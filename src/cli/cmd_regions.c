@@ -474,6 +474,8 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		return -1;
 	}
 	kept_output_hold(&kept, file.fd);
+	if (o->fixed.set & FIXED(CPU))
+		file.head->one_cpu = 1;
 	env = environment_with(file.path, o->counters, plan.launcher == &launch_exact, own);
 	region_file_close(&file);
 	plan.envp = env;

@@ -87,7 +87,8 @@ struct file_head {
 	uint32_t untold_processes; /* further ones, which wrote nothing, nor how much that is, nor did their children; shared */
 	uint32_t by_program; /* no recorder made the file, but a program that found none of the name that TARE_REGIONS says */
 	uint64_t pid_namespace;	   /* the inode of who made the file; 0: not known */
-	char pad[FILE_PAGE - 3208];
+	uint32_t one_cpu;	   /* the command may use one only, as far as its recorder or who made the file knew */
+	char pad[FILE_PAGE - 3212];
 };
 
 enum block_kind { BLOCK_PROCESS = 1, BLOCK_LABELS, BLOCK_POINTS };

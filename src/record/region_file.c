@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,7 @@ static int begin_file(struct region_file *f, const char *own_name, const char *c
 {
 	struct cpu_description cpu;
 	struct timespec now;
+	cpu_set_t cpus;
 	struct stat st;
 	int ret;
 
@@ -153,6 +155,7 @@ static int begin_file(struct region_file *f, const char *own_name, const char *c
 	snprintf(f->head->command, sizeof(f->head->command), "%s", command);
 	f->head->by_program = !replace;
 	f->head->pid_namespace = region_pid_namespace();
+	f->head->one_cpu = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) == 1;
 	cpu_describe(&cpu);
 	snprintf(f->head->cpu, sizeof(f->head->cpu), "%s", cpu.model);
 	memcpy(f->head->magic, FILE_MAGIC, sizeof(f->head->magic));

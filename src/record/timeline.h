@@ -123,6 +123,7 @@ struct timeline_info {
 	const char *command;
 	uint64_t start_ns;	/* of the recording, since 1970 */
 	struct timeline_machine machine;
+	bool one_cpu;		/* its threads took turns on one; not: so far as is known */
 	int time;		/* index of the counter that is a clock all threads share; -1: none */
 	const struct timeline_counter *counter;
 	size_t n_counters;

@@ -795,6 +795,7 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		goto out;
 	t->base.info.start_ns = h->start_ns;
 	note_machine(&t->base.info.machine, h);
+	t->base.info.one_cpu = h->one_cpu;
 	t->command = strndup(h->command, sizeof(h->command));
 	t->base.info.lost = h->lost;
 	if (h->lost_processes)

@@ -223,12 +223,16 @@ static bool about_first_times(const struct aggregate *a, const struct aggregate_
 static void first_times(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
 {
 	uint64_t noisy = k->intervals - k->zero;
+	bool one_cpu = true;
 
+	for (size_t i = 0; i < a->n_runs; i++)
+		one_cpu &= a->run[i].one_cpu;
 	if (!about_first_times(a, k))
 		return;
 	put_note(out, s, INK_PLAIN, " %.0f %% of the noise lies in %" PRIu64 " of the %" PRIu64 " intervals that have any: those that end where their thread is for the first time (a begin or end of a "
-		 "label, whatever its arguments). What is done once may be done by another thread in another run: naming a region, binding a function, a thread's first malloc(3). On one CPU it is mostly the same thread: tare regions --deterministic=+cpu.",
-		 100 * (double)k->firsts_noise / (double)k->noise, k->firsts, noisy);
+		 "label, whatever its arguments). What is done once may be done by another thread in another run: naming a region, binding a function, a thread's first malloc(3). %s",
+		 100 * (double)k->firsts_noise / (double)k->noise, k->firsts, noisy,
+		 one_cpu ? "On one CPU, as here, it is mostly the same thread." : "On one CPU it is mostly the same thread: tare regions --deterministic=+cpu.");
 }
 
 /* Of what the exact engine counted, each difference has a first instruction. */

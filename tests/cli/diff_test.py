@@ -10,13 +10,14 @@ import os
 import random
 import re
 import statistics
+import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 from mmprofdata import INSTRUCTIONS, write  # noqa: E402
-from recordings import blocks, copy, damaged, document, fixtures, patched, room, tare, without_handlers  # noqa: E402
+from recordings import TARE, blocks, copy, damaged, document, fixtures, patched, room, tare, without_handlers  # noqa: E402
 
 PROGRAM = sys.argv[4]
 EXACT = ["--engine", "exact", "-e", "instructions:u"]
@@ -435,6 +436,25 @@ def points_of_handlers_stop_no_verdict_but_their_labels():
     equal({x for r in judged(runs["few"], lost("more", 1))[1].values() for x in r.values()}, {no}, "any label")
     text = " ".join(tare("summarize", lost("few", 7, "work")[0], status=1).stdout.split())
     true("7 points were lost, of signal handlers." in text and "(lost)" not in text, text)
+
+
+@test
+def one_cpu_is_not_advised_where_there_was_one():
+    """What is done once by whichever thread comes first: here binding a function, in one run only."""
+    if os.uname().machine != "x86_64":
+        return
+    at = 3208  # file_head.one_cpu
+    cpu = str(min(os.sched_getaffinity(0)))
+    for way in ([TARE, "regions", "--deterministic=+cpu"], ["taskset", "-c", cpu, TARE, "regions"]):
+        subprocess.run([*way, "-q", *EXACT, "-o", room("bound"), "--", PROGRAM, "loop", "50", "2"], check=True, capture_output=True)
+        equal(room("bound").read_bytes()[at], 1, f"{way}")
+    a, b = room("lazy"), room("now")
+    for f, env in ((a, {}), (b, {"LD_BIND_NOW": "1"})):
+        tare("regions", "-q", *EXACT, "-o", f, "--", PROGRAM, "loop", "50", "2", **env)
+    one, other = ([patched(f, f"{f.name}{n}", at, bytes([n])) for f in (a, b)] for n in (1, 0))
+    for files, advice in ((one, "On one CPU, as here, it"), (other, "--deterministic=+cpu"), ((one[0], other[1]), "--deterministic=+cpu")):
+        text = " ".join(tare("aggregate", *files).stdout.split())
+        true("may be done by another thread" in text and advice in text and ("+cpu" in text) == ("+cpu" in advice), text)
 
 
 @test
