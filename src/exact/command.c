@@ -86,6 +86,12 @@ void start_command(struct supervisor *s)
 	if (write(go[1], "", 1) != 1)
 		fail_launch(s, errno, "cannot start the command");
 	close(go[1]);
+	/* Signals stop it, too, until it is let go; its end stays to be waited for. */
+	for (int stop; (stop = next_stop(pid)) >= 0; pass_on(pid, stop)) {
+		s->command_executed = stop >> 8 == PTRACE_EVENT_EXEC;
+		if (s->command_executed)
+			break;
+	}
 	if (read(error[0], &code, sizeof code) == sizeof code)
 		fail_launch(s, code, ""); /* execve's own error */
 	close(error[0]);

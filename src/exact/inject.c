@@ -94,11 +94,7 @@ static size_t write_calls(uint8_t code[CALLS_ROOM], const struct call *calls, si
 	return (size_t)(p - code);
 }
 
-/*
- * Wait for its next stop: the signal, and above it the event. -ESRCH when it has ended instead, or been killed in its stop: that stays
- * to be waited for by whoever waits for all.
- */
-static int next_stop(pid_t tid)
+int next_stop(pid_t tid)
 {
 	for (;;) {
 		siginfo_t is = { 0 };
@@ -163,8 +159,12 @@ static int remote_calls(struct remote *r, const struct call *calls, size_t n, in
 			return stop;
 		if (is_fault(r->tid, stop))
 			return -EFAULT;
-		if (stop != SIGTRAP) {
-			r->held_signal = stop & 0xff;
+		if (stop >> 8) { /* PTRACE_EVENT_STOP: SIGCONT came, which undoes a stop, or others have it stop, which it does when it is let go */
+			r->held_signal = (stop & 0xff) == SIGTRAP ? 0 : r->held_signal;
+			continue;
+		}
+		if (stop != SIGTRAP) { /* SIGSTOP: it blocks all others */
+			r->held_signal = stop;
 			continue;
 		}
 		if (ptrace(PTRACE_GETREGS, r->tid, 0, &regs) < 0)

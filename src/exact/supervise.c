@@ -106,6 +106,14 @@ static void see_to_samples(struct supervisor *s)
 	}
 }
 
+void pass_on(pid_t tid, int stop)
+{
+	int event = stop >> 8, sig = stop & 0xff;
+	bool stays = event == PTRACE_EVENT_STOP && (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
+
+	ptrace(stays ? PTRACE_LISTEN : PTRACE_CONT, tid, 0, event ? 0 : sig);
+}
+
 static void on_stop(struct supervisor *s, pid_t pid, int status)
 {
 	int event = status >> 16, sig = WSTOPSIG(status), i = watched_index(s, pid);
@@ -114,17 +122,12 @@ static void on_stop(struct supervisor *s, pid_t pid, int status)
 		return;
 	if (event == PTRACE_EVENT_EXEC) {
 		on_exec(s, pid);
-	} else if (event == PTRACE_EVENT_STOP) {
-		if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
-			ptrace(PTRACE_LISTEN, pid, 0, 0);
-		else
-			ptrace(PTRACE_CONT, pid, 0, 0);
-	} else if (sig == SIGTRAP && i >= 0) {
+	} else if (!event && sig == SIGTRAP && i >= 0) {
 		/* The exec failed, and the engine says so. */
 		unwatch(s, (unsigned)i);
 		ptrace(PTRACE_DETACH, pid, 0, 0);
 	} else {
-		ptrace(PTRACE_CONT, pid, 0, sig);
+		pass_on(pid, status >> 8);
 	}
 }
 
@@ -191,6 +194,8 @@ void supervise(const struct launch *l)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_child, NULL, sizeof all_but_child);
 	start_command(&s);
 	forget_descriptors(l);
+	if (s.command_executed)
+		on_exec(&s, s.command);
 
 	while (!s.command_ended || live) {
 		uint32_t bell = s.b->bell;

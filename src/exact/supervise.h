@@ -13,6 +13,7 @@ struct supervisor {
 	const struct launch *l;
 	struct board *b;
 	pid_t command;
+	bool command_executed; /* it stands in its exec stop */
 	bool command_started, command_ended, end_said;
 	bool damaged; /* the board: see damage.c */
 	struct report end; /* of the command */
@@ -34,6 +35,8 @@ struct supervisor {
 /* supervise.c: to tare; and why something was not counted, the first time. */
 void say(const struct supervisor *s, const struct report *r);
 void note_reason(struct board *b, const char *reason);
+/* Likewise: let what is traced go on from a stop (next_stop()) that is none of ours, as it would by itself. */
+void pass_on(pid_t tid, int stop);
 
 /* collect.c: what ended threads and processes leave on the board. */
 enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is left */ };

@@ -109,6 +109,12 @@ void add_thread(struct board *b, const struct process *p, uint32_t thread,
 		int64_t into[EXACT_CLASSES]);
 
 /*
+ * inject.c: wait for the next stop of what is traced: the signal, and above it the event. -ESRCH when it has ended instead, or been
+ * killed in its stop: that stays to be waited for by whoever waits for all.
+ */
+int next_stop(pid_t tid);
+
+/*
  * inject.c: `tid` stands in its exec stop. Map board and engine into it and point it at the engine,
  * on behalf of process `p`. 0, a stop signal to hand over, or -errno with why in `reason`; then it can still run on uncounted.
  * Two have no reason, as nothing will be executed that could be counted: -EFAULT, its first instruction lies where none can, and
