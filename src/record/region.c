@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "arch/stack.h"
@@ -31,6 +32,7 @@ __thread struct region_stream *region_mine __attribute__((tls_model("initial-exe
 struct region_state region_state;
 
 static struct tare_error look_error;
+static struct stat errors_go_to; /* when the recording began */
 static bool is_set_up;
 
 static struct region_recording *current(void)
@@ -554,6 +556,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 		region_recording_put(r);
 		return ret;
 	}
+	fstat(STDERR_FILENO, &errors_go_to);
 	change_to(r, false);
 	return 0;
 }
@@ -978,8 +981,16 @@ int tare_regions_stop(struct tare_error *err)
 	return stop(false, err);
 }
 
+/* tare regions tells what is lost by itself; a program that records by hand has nobody else, unless its errors go elsewhere by now. */
 __attribute__((destructor)) static void at_exit(void)
 {
-	if (__atomic_load_n(&region_state.recording, __ATOMIC_ACQUIRE))
-		stop(true, NULL);
+	bool told = region_state.from_environment && secure_getenv("TARE_REGIONS_ENGINE");
+	struct tare_error err = TARE_ERROR_INIT;
+	struct stat now;
+
+	if (!__atomic_load_n(&region_state.recording, __ATOMIC_ACQUIRE))
+		return;
+	if (stop(true, &err) < 0 && err.code != EDEADLK && !told && fstat(STDERR_FILENO, &now) == 0 && now.st_dev == errors_go_to.st_dev &&
+	    now.st_ino == errors_go_to.st_ino)
+		dprintf(STDERR_FILENO, "tare: %s\n", err.what);
 }

@@ -404,6 +404,20 @@ def a_thread_of_which_nothing_could_be_written():
 
 
 @test
+def a_program_that_records_by_hand_says_what_is_lost():
+    """On its standard error, when it ends; one under tare regions leaves that to it."""
+    path = inside("hand.tare")
+    run = 'ulimit -f 320; exec "$0" loop 100000 2'
+    env = {**ENV, "TARE_REGIONS": path}
+    r = sh("sh", "-c", run, PROGRAM, env=env)
+    said = sh(PROGRAM, "check", path).stdout.split()
+    true(int(said[7]) > 0, said)
+    equal(r.stderr, f"tare: {path}: {said[7]} points could not be written: File too large\n", "lost")
+    os.remove(path)
+    equal(sh("sh", "-c", run, PROGRAM, env={**env, "TARE_REGIONS_ENGINE": "none"}).stderr, "", "under tare regions that tells it")
+
+
+@test
 def a_child_that_outgrows_its_small_block():
     """A forked child begins with a block of 16 KiB, and goes on in one of 64 when that is full."""
     for events in ("wall-time", "none"):
