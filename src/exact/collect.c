@@ -97,6 +97,18 @@ bool leaves_core(int sig)
  * Process `pid` was ended by signal `sig`. Those that leave a core the engine hears, and says so before the program dies of one;
  * without that it was the engine itself that failed, and what it has counted is no count.
  */
+/* Has it left its program, for one that the kernel cannot begin? That dies within execve(2), and not of the engine. */
+static bool is_at_exec(struct board *b, uint32_t process)
+{
+	for (uint32_t i = 0; i < board_threads(b); i++) {
+		const struct thread *t = (const struct thread *)board_thread(b, i);
+
+		if (b->thread_states[i] == THREAD_LIVE && t->process == process && (t->exec == EXEC_WATCHED || t->exec == EXEC_UNWATCHED))
+			return true;
+	}
+	return false;
+}
+
 void look_at_death(struct board *b, pid_t pid, int sig)
 {
 	bool hears = leaves_core(sig);
@@ -104,7 +116,7 @@ void look_at_death(struct board *b, pid_t pid, int sig)
 	for (uint32_t i = 0; hears && i < board_processes(b); i++) {
 		const struct process *p = board_process(b, i);
 
-		if (p->state == PROCESS_LIVE && p->pid == pid && !p->refused && p->ending != (uint32_t)sig)
+		if (p->state == PROCESS_LIVE && p->pid == pid && !p->refused && p->ending != (uint32_t)sig && !is_at_exec(b, i))
 			note_failure(b, p, ", which it brought down");
 	}
 }

@@ -19,6 +19,7 @@ struct exact {
 	struct board *board;
 	int board_fd, report_fd;
 	pid_t supervisor, command;
+	pid_t reaped; /* the supervisor's, when it has ended */
 	bool ended, alone;
 	bool lost;   /* the supervisor has died over the command, which is our child then, and report_fd its pidfd */
 	int lost_by; /* the supervisor's wait status */
@@ -136,6 +137,7 @@ static void reap_supervisor(struct exact *x)
 {
 	while (waitpid(x->supervisor, &x->lost_by, 0) < 0 && errno == EINTR)
 		;
+	x->reaped = x->supervisor;
 	x->supervisor = 0;
 }
 
@@ -157,7 +159,7 @@ static int say_lost(const struct exact *x, struct tare_error *err)
 	bool killed = WIFSIGNALED(x->lost_by);
 
 	return tare_fail(err, ENOTSUP, "exact: the counts are lost: their supervisor, process %d, was ended by %s %d",
-			 (int)x->board->supervisor, killed ? "signal" : "itself, status",
+			 (int)x->reaped, killed ? "signal" : "itself, status",
 			 killed ? WTERMSIG(x->lost_by) : WEXITSTATUS(x->lost_by));
 }
 
