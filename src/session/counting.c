@@ -12,11 +12,16 @@ static void refuse(struct counting *c, unsigned event, int code, const char *why
 		   const char *remedy)
 {
 	struct encoding *e = &c->enc[event];
+	size_t len = strlen(e->name);
 
 	if (e->unavailable)
 		return;
 	e->unavailable = code;
-	snprintf(e->why, sizeof(e->why), "%.255s", why);
+	/* It stands below the event's name, or behind it. */
+	if (!strncmp(why, e->name, len) && why[len] == ' ')
+		snprintf(e->why, sizeof(e->why), "it%.250s", why + len);
+	else
+		snprintf(e->why, sizeof(e->why), "%.255s", why);
 	snprintf(e->remedy, sizeof(e->remedy), "%.199s", remedy);
 }
 
@@ -26,7 +31,7 @@ static void refuse_group(struct counting *c, const unsigned *event, size_t n, si
 	char why[sizeof(err->what) + 32];
 
 	refuse(c, event[failed], err->code, err->what, err->hint);
-	snprintf(why, sizeof(why), "its group cannot be counted: %s", c->enc[event[failed]].why);
+	snprintf(why, sizeof(why), "its group cannot be counted: %s", err->what);
 	for (size_t i = 0; i < n; i++)
 		refuse(c, event[i], err->code, why, err->hint);
 }

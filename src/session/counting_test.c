@@ -173,6 +173,8 @@ TEST(the_kernel_is_left_out_where_it_must_be)
 		CHECK_EQ(s.c.enc[0].unavailable, rows[i].unavailable, "row at line %d",
 			 rows[i].line);
 		CHECK_EQ(s.c.any_open, !rows[i].unavailable, "row at line %d", rows[i].line);
+		if (rows[i].unavailable == EINVAL)
+			CHECK(!strncmp(s.c.enc[0].why, "it happens in the kernel", 24), "row at line %d: %s", rows[i].line, s.c.enc[0].why);
 		if (rows[i].unavailable)
 			CHECK(s.c.enc[0].why[0], "row at line %d", rows[i].line);
 		close_all(&s);
