@@ -12,16 +12,22 @@
  * and another one lies at its addresses, an address is another function's. The loader asks once per library which function a hook is
  * (an indirect function), so no function of a library is called before we heard of it; the table is then looked through
  * if anything was closed. Other C libraries than glibc close nothing.
+ *
+ * A child of a thread finds the lock free that another thread held, as it lies in a page that children find empty, and
+ * what that thread was changing is made anew. Before Linux 4.14 it waits for ever.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <link.h>
-#include <pthread.h>
+#include <linux/futex.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/pages.h"
 #include "functions/names.h"
 #include "functions/readable.h"
 #include "tare/region.h"
@@ -44,11 +50,57 @@ static uint32_t *taken;	   /* which of them, in the order of entering */
 static uintptr_t current = STALE; /* `slots`; or STALE and how often a library came above it: the next call looks what was closed */
 static unsigned long long closed; /* libraries, when that was last looked at */
 static size_t used;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned *lock_page; /* 0: free, 1: held, 2: and waited for */
+static bool busy;	    /* somebody has the lock, or had it when this process was made */
 static __thread int inside; /* naming a function calls functions */
 static const char *filter;
 static int looked;
 static unsigned measured; /* the recording that has what a function costs */
+
+extern void __tsan_acquire(void *address) __attribute__((weak));
+extern void __tsan_release(void *address) __attribute__((weak));
+
+static UNSEEN unsigned *make_lock(void)
+{
+	static unsigned without_memory;
+	unsigned *page = pages_new_wiped(sizeof(*page)), *none = NULL;
+
+	if (!page)
+		page = &without_memory;
+	if (__atomic_compare_exchange_n(&lock_page, &none, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return page;
+	if (page != &without_memory)
+		pages_free(page, sizeof(*page));
+	return none;
+}
+
+/* After "Futexes Are Tricky" (U. Drepper), the second mutex. */
+static UNSEEN void acquire(void)
+{
+	unsigned *lock = __atomic_load_n(&lock_page, __ATOMIC_ACQUIRE), is = 0;
+
+	if (!lock)
+		lock = make_lock();
+	if (!__atomic_compare_exchange_n(lock, &is, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		while (__atomic_exchange_n(lock, 2, __ATOMIC_ACQUIRE))
+			syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 2, NULL);
+	if (__tsan_acquire)
+		__tsan_acquire(lock);
+	if (busy) { /* a child's, of what another thread of its parent left */
+		functions_abandon();
+		taken = slots ? (void *)(slots + SLOTS) : NULL;
+	}
+	busy = true;
+}
+
+static UNSEEN void release(void)
+{
+	busy = false;
+	if (__tsan_release)
+		__tsan_release(lock_page);
+	if (__atomic_exchange_n(lock_page, 0, __ATOMIC_RELEASE) == 2)
+		syscall(SYS_futex, lock_page, FUTEX_WAKE_PRIVATE, 1);
+}
 
 typedef char *demangler(const char *name, char *out, size_t *room, int *status);
 
@@ -271,7 +323,7 @@ static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function
 		return find(slots, function)->label;
 	}
 	inside = 1;
-	pthread_mutex_lock(&lock);
+	acquire();
 	if (!looked) {
 		looked = 1;
 		filter = secure_getenv("TARE_FUNCTIONS");
@@ -289,7 +341,7 @@ static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function
 		if (named)
 			enter(label, function, generation);
 	}
-	pthread_mutex_unlock(&lock);
+	release();
 	inside = 0;
 	return label;
 }

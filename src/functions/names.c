@@ -52,6 +52,11 @@ void functions_forget(void)
 	kept.bytes = NULL;
 }
 
+void functions_abandon(void)
+{
+	kept = (struct object){ 0 };
+}
+
 static bool map_object(const char *path)
 {
 	struct stat st;

@@ -10,5 +10,7 @@
 void functions_name(const void *function, char *out, size_t room);
 /* What was read of a library, which is closed: another file may have its path by now. */
 void functions_forget(void);
+/* The same in a child process, whose parent was in the midst of any of these: what was mapped stays. */
+void functions_abandon(void);
 
 #endif

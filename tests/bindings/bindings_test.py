@@ -458,6 +458,32 @@ int main(void) { return middle(1) + other(0) != 9; }
 
 
 @test
+def functions_of_a_child_whose_parent_was_naming_one():
+    """What another thread had in hand is nobody's in the child: it does not wait for it."""
+    Path(ROOM.name, "fork.c").write_text("""
+        #include <pthread.h>
+        #include <stdlib.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static int leaf(int i) { return i; }
+        static void *work(void *x) { for (int i = 0; i < 100; i++) leaf(i); return x; }
+        int main(void)
+        {
+            pthread_t t[3];
+            for (int i = 0; i < 3; i++) pthread_create(t + i, 0, work, 0);
+            if (!fork()) { work(0); exit(0); }
+            for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+            wait(0);
+            return 0;
+        }""")
+    sh("cc", "-O0", "-g", "-finstrument-functions", "-pthread", "fork.c", "-o", "fork", *LINK, "-ltare-functions", "-ltare")
+    for _ in range(12):
+        sh("timeout", "-k", "1", "20", TARE, "regions", "-q", "-o", "fork.tare", "--", "./fork")
+        rows = json.loads(sh(TARE, "summarize", "--format", "json", "fork.tare").stdout)["labels"]
+        equal([r["count"] for r in rows if r["label"] == "leaf"], [400])
+
+
+@test
 def functions_of_a_library_where_another_was():
     """Its functions have their own names at the same addresses, and another file's at the same path; those of the program keep theirs."""
     Path(ROOM.name, "reloads.c").write_text(r"""
