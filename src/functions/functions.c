@@ -325,8 +325,8 @@ static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function
 	inside = 1;
 	acquire();
 	if (!looked) {
-		looked = 1;
 		filter = secure_getenv("TARE_FUNCTIONS");
+		looked = 1;
 	}
 	if (make_slots())
 		make_current();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "functions/names.h"
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -43,6 +44,26 @@ static int holds(struct dl_phdr_info *object, size_t size, void *arg)
 		}
 	}
 	return 0;
+}
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 and later have it */
+extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
+#endif
+
+/* Without the loader's lock where that can be: a child would find it held that another thread had when the child was made. */
+static void find_place(struct place *place)
+{
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+	struct dl_find_object found;
+
+	if (_dl_find_object && _dl_find_object((void *)place->address, &found) == 0 && found.dlfo_link_map) {
+		place->path = found.dlfo_link_map->l_name;
+		place->base = found.dlfo_link_map->l_addr;
+		place->found = true;
+		return;
+	}
+#endif
+	dl_iterate_phdr(holds, place);
 }
 
 void functions_forget(void)
@@ -122,7 +143,7 @@ void functions_name(const void *function, char *out, size_t room)
 	char self[512];
 	ssize_t n;
 
-	dl_iterate_phdr(holds, &place);
+	find_place(&place);
 	if (!place.found) {
 		snprintf(out, room, "%p", function);
 		return;
