@@ -223,7 +223,7 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 
 			if (!b && !w)
 				break;
-			b &= !w || t->block[block].thread <= t->between[between].thread;
+			b = b && (!w || t->block[block].thread <= t->between[between].thread);
 			thread = b ? t->block[block].thread : t->between[between].thread;
 			threads += thread != last && (b ? t->block[block].process : t->between[between].process) == i;
 			last = thread;
