@@ -261,7 +261,7 @@ static int gather(struct compare *c, struct tare_error *err)
 		c->all.count[r] = c->run[r].regions;
 		for (size_t k = 0; k < c->n_counters; k++)
 			for (int what = 0; what < COMPARE_WHATS; what++)
-				values_of(c, &c->all, (enum compare_what)what, k)[r] = (double)(c->counts_only ? c->run[r].regions : c->run[r].counter[k].whole);
+				values_of(c, &c->all, (enum compare_what)what, k)[r] = c->counts_only ? (double)c->run[r].regions : regions_whole(&c->run[r], k);
 	}
 	return ret;
 }

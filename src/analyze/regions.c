@@ -5,7 +5,8 @@
  *
  * What the recording itself costs: an empty region shows `inside` and takes `outside` more from whoever is around it, and how
  * much that is depends on how its label is recorded. So a region's self holds its inside, and the outside of each region
- * directly in it; its total holds its inside, and both of each region in it at any depth.
+ * directly in it; its total holds its inside, and both of each region in it at any depth. What is in no region holds the outside of
+ * those that lie in none, but not what is in front of the thread's first begin and behind its last end, each taken to be half of it.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -44,6 +45,12 @@ struct adding {
 		bool has_region, has_timing;
 	} *first_by; /* per thread of this one; NULL: no single ones are kept */
 	uint64_t first[TIMELINE_COUNTERS_MAX], last[TIMELINE_COUNTERS_MAX];
+	struct outermost {
+		uint64_t cost;
+		struct regions_own_whole own;
+		uint8_t first, last; /* ways */
+		bool any;
+	} outermost[TIMELINE_COUNTERS_MAX]; /* the thread's regions that lie in none, whose cost is known */
 	uint8_t seen, all; /* counters that have a first; all of them */
 	bool no_memory;
 };
@@ -411,6 +418,29 @@ static inline __attribute__((always_inline)) void own_of(struct adding *a, uint8
 	up->total_off += out->total_off + k->outside_off;
 }
 
+static inline __attribute__((always_inline)) void add_outermost(struct adding *a, size_t c, uint64_t cost)
+{
+	a->outermost[c].cost += cost;
+}
+
+/* What recording a region cost that lies in none, and what is around it. */
+static inline __attribute__((always_inline)) void add_outermost_own(struct adding *a, size_t c, uint8_t way, const struct regions_own *own)
+{
+	const struct timeline_own *k = &a->info->counter[c].own[way];
+	struct outermost *to = &a->outermost[c];
+
+	to->own.whole += own->total;
+	to->own.whole_off += own->total_off;
+	if (k->known) {
+		to->own.outside += k->outside;
+		to->own.outside_off += k->outside_off;
+	}
+	if (!to->any)
+		to->first = way;
+	to->last = way;
+	to->any = true;
+}
+
 static __attribute__((noinline)) bool add_again(struct regions *r, struct regions_sum *s, uint64_t cost)
 {
 	struct regions_sum_seldom *seldom = sum_seldom_of(r, s);
@@ -495,8 +525,11 @@ static bool end(struct adding *a, const struct timeline_point *p)
 			return false;
 		if (a->single && c == r->by)
 			single_own = own;
-		if (a->stack.depth == 0)
-			r->counter[c].outside -= done.cost[c]; /* from what the thread took in all, added at its end */
+		if (a->stack.depth == 0) {
+			add_outermost(a, c, done.cost[c]);
+			if (a->way)
+				add_outermost_own(a, c, a->way[done.frame->label], &own);
+		}
 	}
 	if (a->single && a->single[done.frame->label])
 		note_single(a, &done, &single_own);
@@ -700,7 +733,9 @@ static inline __attribute__((always_inline)) size_t plain_points(struct adding *
 			if (ways)
 				own_of(a, ways[p->label], depth, c, n, &own);
 			if (depth == 0) {
-				r->counter[c].outside -= cost[c];
+				add_outermost(a, c, cost[c]);
+				if (ways)
+					add_outermost_own(a, c, ways[p->label], &own);
 				a->last[c] = p->value[c];
 			}
 			add_self(s, (int64_t)self[c], &own);
@@ -742,6 +777,30 @@ static bool points(struct adding *a, const struct timeline_point *p, size_t n_po
 	}
 }
 
+/* What the thread took in all, and what of that in no region. */
+static void add_whole(struct adding *a, size_t c)
+{
+	struct regions_counter *k = &a->r->counter[c];
+	const struct timeline_own *own = a->info->counter[c].own;
+	struct outermost *o = &a->outermost[c];
+	uint64_t whole = a->last[c] - a->first[c];
+
+	if (!(a->seen & 1u << c) || a->last[c] < a->first[c])
+		return;
+	for (int end = 0; o->any && end < 2; end++) {
+		const struct timeline_own *beside = &own[end ? o->last : o->first];
+
+		o->own.outside -= beside->known ? beside->outside / 2 : 0;
+		o->own.outside_off -= beside->known ? beside->outside_off / 2 : 0;
+	}
+	k->whole += whole;
+	k->outside += (int64_t)(whole - o->cost);
+	k->own.whole += o->own.whole + o->own.outside;
+	k->own.whole_off += o->own.whole_off + o->own.outside_off;
+	k->own.outside += o->own.outside;
+	k->own.outside_off += o->own.outside_off;
+}
+
 static int one_thread(struct adding *a, size_t i, struct tare_error *err)
 {
 	struct cursor *cursor = NULL;
@@ -756,6 +815,7 @@ static int one_thread(struct adding *a, size_t i, struct tare_error *err)
 		memset(a->row_of, 0xff, a->r->labels.n * sizeof(*a->row_of));
 	}
 	a->seen = 0;
+	memset(a->outermost, 0, sizeof(a->outermost));
 	ret = timeline_thread(a->t, i, &cursor, err);
 	if (ret < 0)
 		return ret;
@@ -771,10 +831,7 @@ static int one_thread(struct adding *a, size_t i, struct tare_error *err)
 	}
 	a->stack.depth = 0; /* a reader balances what it gives; nothing is open but after an error */
 	for (size_t c = 0; ret == 0 && c < a->r->n_counters; c++)
-		if (a->seen & 1u << c && a->last[c] >= a->first[c]) {
-			a->r->counter[c].whole += a->last[c] - a->first[c];
-			a->r->counter[c].outside += a->last[c] - a->first[c];
-		}
+		add_whole(a, c);
 	return ret;
 }
 
@@ -873,17 +930,11 @@ static int find_ways(struct adding *a, struct tare_error *err)
 	return 0;
 }
 
-/* What all regions together cost. */
 static void note_ways(struct adding *a)
 {
 	for (size_t c = 0; c < a->r->n_counters; c++)
-		for (size_t w = 0; w < TIMELINE_WAY_NONE; w++) {
-			const struct timeline_own *own = &a->info->counter[c].own[w];
-
+		for (size_t w = 0; w < TIMELINE_WAY_NONE; w++)
 			a->r->counter[c].way[w].regions += a->of_way[w];
-			if (own->known)
-				a->r->counter[c].own_all += (own->inside + own->outside) * (double)a->of_way[w];
-		}
 }
 
 int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
@@ -937,6 +988,16 @@ double regions_nested_self(const struct regions *r, const struct regions_row *ro
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter)
 {
 	return (double)row->sum[counter].total - (r->options.subtract_own ? row->sum[counter].own.total : 0);
+}
+
+double regions_whole(const struct regions *r, size_t counter)
+{
+	return (double)r->counter[counter].whole - (r->options.subtract_own ? r->counter[counter].own.whole : 0);
+}
+
+double regions_outside(const struct regions *r, size_t counter)
+{
+	return (double)r->counter[counter].outside - (r->options.subtract_own ? r->counter[counter].own.outside : 0);
 }
 
 uint64_t regions_singles(const struct regions_sum *s)

@@ -78,9 +78,11 @@ struct regions_counter {
 		struct timeline_own own; /* of the first recording that knows it */
 		uint64_t regions;
 	} way[TIMELINE_WAYS];
-	double own_all;	  /* what all regions together cost, where it is known */
 	uint64_t whole;	  /* from each thread's first begin to its last end, summed */
-	uint64_t outside; /* of whole: in no region */
+	int64_t outside;  /* of whole: in no region; less than 0 only where the counter stepped back there */
+	struct regions_own_whole {
+		double whole, outside, whole_off, outside_off;
+	} own; /* what of both the recording itself cost, where it is known */
 	uint64_t detached; /* in selves, and not in whole */
 	uint64_t backwards; /* regions in which it was less at the end than at the begin */
 	uint64_t across; /* detached timings over two threads, from one to another of which it does not go on */
@@ -155,6 +157,9 @@ double regions_self(const struct regions *r, const struct regions_row *row, size
 /* Of that, what is part of `whole`: without detached timings. The share of a row is of this. */
 double regions_nested_self(const struct regions *r, const struct regions_row *row, size_t counter);
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter);
+/* The nested selves of all rows and what is outside add up to the whole, but for what is not known. */
+double regions_whole(const struct regions *r, size_t counter);
+double regions_outside(const struct regions *r, size_t counter);
 /* How many single regions a sum has; and the one at the share q of them, of which *error (may be NULL) is as in distribution.h. */
 uint64_t regions_singles(const struct regions_sum *s);
 int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error);

@@ -38,6 +38,16 @@ static void check_row(const char *name, size_t c, uint64_t count, int64_t self, 
 	CHECK_EQ(r->sum[c].seldom->unknown, unknown, "unknown of %s", name);
 }
 
+/* As shown. */
+static void check_sum(size_t c)
+{
+	double all = regions_outside(&sums, c);
+
+	for (size_t i = 0; i < sums.n; i++)
+		all += regions_nested_self(&sums, &sums.row[i], c);
+	CHECK(all == regions_whole(&sums, c), "%g in rows, %g in all", all, regions_whole(&sums, c));
+}
+
 static const struct regions_options plain = { .singles = 0 };
 
 TEST(recursion_counts_once)
@@ -90,7 +100,12 @@ TEST(own_cost)
 		CHECK_EQ(regions_self(&sums, row("c"), 0), 2040 - (off ? 4 : 0), "self of c");
 		CHECK_EQ(regions_single(&row("b")->sum[0], 1, NULL), 2160 - (off ? 50 : 0), "the single ones too");
 		CHECK_EQ(regions_self(&sums, row("x"), 0), 100, "nobody measured that way");
-		CHECK_EQ(sums.counter[0].own_all, 3 * 10 + 100, "all that is known");
+		/* In front of the first begin and behind the last end is half of what is outside; x has none that is known. */
+		CHECK(sums.counter[0].own.whole == 124 + 6 / 2. && sums.counter[0].own.whole_off == 37 + 2 / 2., "%g +- %g of all", sums.counter[0].own.whole, sums.counter[0].own.whole_off);
+		CHECK(sums.counter[0].own.outside == 6 / 2. && sums.counter[0].own.outside_off == 2 / 2., "%g of no region", sums.counter[0].own.outside);
+		CHECK(regions_whole(&sums, 0) == 5600 - (off ? 127 : 0), "all");
+		CHECK(regions_outside(&sums, 0) == 120 - (off ? 3 : 0), "in no region");
+		check_sum(0);
 		CHECK_EQ(sums.counter[0].way[0].regions, 3, "of C");
 		CHECK_EQ(sums.counter[0].way[3].regions, 1, "of nobody knows");
 		CHECK(regions_own_known(&sums.counter[0]), "something is");
@@ -130,7 +145,76 @@ TEST(own_cost_of_two_counters)
 	CHECK_EQ(row("a")->sum[0].own.total, 1 + 3 * 3, "all in a, first");
 	CHECK_EQ(row("a")->sum[1].own.total, 30 + 3 * 70, "all in a, second");
 	CHECK_EQ(row("c")->sum[1].own.total, 2 * 30, "both c");
-	CHECK_EQ(sums.counter[1].own_all, 4 * 70, "all");
+	CHECK(sums.counter[1].own.whole == 30 + 3 * 70 && sums.counter[1].own.outside == 0, "all, %g", sums.counter[1].own.whole);
+	regions_free(&sums);
+}
+
+/*
+ * As instructions are: a read is an instant, 3 behind it and 4 in front of it are the recording's (inside 7), 5 behind an end and 6 in front of a
+ * begin (outside 11), whatever the program did beside. So what the program did is what is shown, in every row and in all.
+ */
+TEST(own_cost_taken_off_everywhere)
+{
+	enum { MANY = 100, THREADS = 2, IN = 7, OUT = 11, WORK = 20, BETWEEN = 9, AROUND = 50 };
+	static struct made_point p[4 * MANY];
+	struct regions_options take_off = { .subtract_own = true };
+	uint64_t now = 1000;
+	struct made m;
+
+	for (size_t i = 0; i < MANY; i++) { /* a in b */
+		p[4 * i] = (struct made_point){ B, "b", { now } };
+		p[4 * i + 1] = (struct made_point){ B, "a", { now += 3 + AROUND + 6 } };
+		p[4 * i + 2] = (struct made_point){ E, "a", { now += IN + WORK } };
+		p[4 * i + 3] = (struct made_point){ E, "b", { now += 5 + 4 } };
+		now += OUT + BETWEEN;
+	}
+	made_init(&m, "a", 1);
+	m.counter[0].own[0] = (struct timeline_own){ true, IN, OUT, 0, 0 };
+	for (unsigned i = 1; i <= THREADS; i++)
+		MADE_ADD(&m, i, p);
+	sum_up(&m, &take_off);
+	CHECK(regions_self(&sums, row("a"), 0) == THREADS * MANY * WORK, "a");
+	CHECK(regions_self(&sums, row("b"), 0) == THREADS * MANY * AROUND, "b");
+	CHECK(regions_total(&sums, row("b"), 0) == THREADS * MANY * (WORK + AROUND), "b in all");
+	CHECK(regions_outside(&sums, 0) == THREADS * (MANY - 1) * BETWEEN, "%g in no region", regions_outside(&sums, 0));
+	CHECK(regions_whole(&sums, 0) == THREADS * (MANY * (WORK + AROUND) + (MANY - 1) * BETWEEN), "%g in all", regions_whole(&sums, 0));
+	check_sum(0);
+	regions_free(&sums);
+}
+
+/* Where the count is missing nothing is taken off either: of a region in none, and what is around it. */
+TEST(own_cost_of_what_is_not_known)
+{
+	static const struct made_point p[] = {
+		{ B, "a", { 0 } }, { E, "a", { 100 } }, { B, "b", { 120 }, .missing = 1 }, { E, "b", { 300 } }, { B, "a", { 320 } }, { E, "a", { 400 } },
+		{ B, "b", { 410 } }, { E, "b", { 420 }, .missing = 1 },
+	};
+	struct regions_options take_off = { .subtract_own = true };
+	struct made m;
+
+	made_init(&m, "a", 1);
+	m.counter[0].own[0] = (struct timeline_own){ true, 4, 6, 0, 0 };
+	MADE_ADD(&m, 1, p);
+	sum_up(&m, &take_off);
+	CHECK(regions_self(&sums, row("a"), 0) == 180 - 2 * 4, "both a");
+	CHECK(regions_whole(&sums, 0) == 420 - 2 * 4 - 6, "%g in all", regions_whole(&sums, 0));
+	check_sum(0);
+	regions_free(&sums);
+}
+
+/* A counter that stepped back between two regions: less than nothing was in none, which is no huge number. */
+TEST(outside_below_zero)
+{
+	static const struct made_point p[] = { { B, "a", { 100 } }, { E, "a", { 200 } }, { B, "a", { 150 } }, { E, "a", { 260 } } };
+	static const struct made_point back[] = { { B, "a", { 100 } }, { E, "a", { 200 } }, { B, "a", { 50 } }, { E, "a", { 60 } } };
+	struct made m;
+
+	made_init(&m, "a", 1);
+	MADE_ADD(&m, 1, p);
+	MADE_ADD(&m, 2, back); /* from its first to its last it went back: in no whole */
+	sum_up(&m, &plain);
+	CHECK_EQ(sums.counter[0].whole, 160, "of the first");
+	CHECK_EQ(sums.counter[0].outside, -50, "likewise");
 	regions_free(&sums);
 }
 
@@ -219,7 +303,7 @@ TEST(cut_and_lost)
 	CHECK_EQ(sums.points, 6, "that are in the recording");
 	CHECK_EQ(sums.counter[0].whole, 52, "all of it");
 	CHECK_EQ(sums.counter[0].outside, 52 - 12 - 18 - 5 - 0 - 2, "what is lost is not in no region");
-	CHECK_EQ(sums.counter[0].own_all, 5, "recording a gap cost nothing");
+	CHECK(sums.counter[0].own.whole == 5, "recording a gap cost nothing");
 	CHECK_EQ(sums.lost, 107, "known to be lost, in all");
 	CHECK(sums.lost_unknown, "and more");
 	CHECK(sums.n_singles == 2 && sums.single[0].cut && sums.single[0].cost == 12 && sums.single[0].self == 10, "the dearest is cut off, and says so");

@@ -27,8 +27,8 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 		json_amount(j, "self", regions_self(r, row, c));
 		json_amount(j, "total", regions_total(r, row, c));
 		json_uint(j, "sum", regions_sum_each(s));
-		if (k->whole)
-			json_real(j, "share", regions_nested_self(r, row, c) / (double)k->whole);
+		if (regions_whole(r, c) > 0)
+			json_real(j, "share", regions_nested_self(r, row, c) / regions_whole(r, c));
 		if (s->seldom->detached)
 			json_uint(j, "self_detached", s->seldom->detached);
 	}
@@ -64,6 +64,10 @@ static void own(struct json *j, const struct regions_counter *k)
 	json_real(j, "own_cost", k->way[most].own.inside + k->way[most].own.outside);
 	json_real(j, "own_inside", k->way[most].own.inside);
 	json_real(j, "own_cost_spread", k->way[most].own.inside_off + k->way[most].own.outside_off);
+	json_real(j, "whole_own", k->own.whole);
+	json_real(j, "whole_own_off", k->own.whole_off);
+	json_real(j, "outside_own", k->own.outside);
+	json_real(j, "outside_own_off", k->own.outside_off);
 	json_array(j, "own");
 	for (uint8_t w = 0; w < TIMELINE_WAYS; w++) {
 		const struct timeline_own *o = &k->way[w].own;
@@ -125,8 +129,13 @@ static void head(struct json *j, const struct regions *r)
 		json_string(j, "unit", k->unit);
 		json_string(j, "quality", tare_quality_name(k->quality));
 		json_string(j, "note", k->note);
-		json_uint(j, "whole", k->whole);
-		json_uint(j, "outside", k->outside);
+		if (r->options.subtract_own) {
+			json_amount(j, "whole", regions_whole(r, c));
+			json_amount(j, "outside", regions_outside(r, c));
+		} else {
+			json_uint(j, "whole", k->whole);
+			json_int(j, "outside", k->outside);
+		}
 		json_uint(j, "detached", k->detached);
 		own(j, k);
 		json_end(j);
@@ -314,7 +323,7 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			number(out, known, regions_self(r, row, c));
 			number(out, known, regions_total(r, row, c));
 			number(out, known, (double)regions_sum_each(s));
-			number(out, known && k->whole, k->whole ? regions_nested_self(r, row, c) / (double)k->whole : 0);
+			number(out, known && regions_whole(r, c) > 0, regions_nested_self(r, row, c) / regions_whole(r, c));
 			singles(out, s);
 			text_add(out, "%" PRIu64 ",%.6g\n", s->seldom->unknown, r->options.subtract_own ? s->own.self_off : 0);
 		}

@@ -22,10 +22,10 @@ static bool shown(const struct regions *r, const struct regions_row *row, const 
 	return row->count && (!how->match || strstr(r->labels.entry[row->label].name, how->match));
 }
 
-static void put_share(struct text *out, double part, uint64_t whole)
+static void put_share(struct text *out, double part, double whole)
 {
-	if (whole)
-		text_add(out, "%.1f %%", 100 * part / (double)whole);
+	if (whole > 0)
+		text_add(out, "%.1f %%", 100 * part / whole);
 }
 
 /* What of a row's numbers one should know, in a few words. */
@@ -63,6 +63,18 @@ static void put_single(struct grid *g, unsigned col, const struct style *s, cons
 	grid_put(g, col, INK_PLAIN, &t);
 }
 
+/* What was taken off is known so well and no better. */
+static void put_own_off(struct grid *g, const struct regions *r, const struct style *s, const char *unit, double off)
+{
+	struct text t = { 0 };
+
+	if (!r->options.subtract_own || off <= 0)
+		return;
+	text_add(&t, "%s", plus_minus(s));
+	put_amount(&t, s, unit, ceil(off));
+	grid_put(g, COL_OFF, INK_FAINT, &t);
+}
+
 static void thread_words(struct text *out, const struct regions *r, size_t thread)
 {
 	const struct regions_thread *t = &r->thread[thread];
@@ -89,15 +101,10 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 	else
 		text_add(&t, "unavailable");
 	grid_put(g, COL_SELF, none ? INK_BAD : INK_STRONG, &t);
-	/* What was taken off is known so well and no better. */
-	if (!none && r->options.subtract_own && sum->own.self_off > 0) {
-		text_add(&t, "%s", plus_minus(s));
-		put_amount(&t, s, k->unit, ceil(sum->own.self_off));
-		grid_put(g, COL_OFF, INK_FAINT, &t);
-	}
 	if (!none) {
+		put_own_off(g, r, s, k->unit, sum->own.self_off);
 		if (sum->seldom->detached == 0 || row->count > row->seldom->detached)
-			put_share(&t, regions_nested_self(r, row, c), k->whole);
+			put_share(&t, regions_nested_self(r, row, c), regions_whole(r, c));
 		grid_put(g, COL_SHARE, INK_FAINT, &t);
 		put_amount(&t, s, k->unit, regions_total(r, row, c));
 		grid_put(g, COL_TOTAL, INK_PLAIN, &t);
@@ -150,23 +157,25 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		grid_row(&g);
 		put_amount(&t, s, k->unit, rest);
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
-		put_share(&t, nested, k->whole);
+		put_share(&t, nested, regions_whole(r, c));
 		grid_put(&g, COL_SHARE, INK_FAINT, &t);
 		text_add(&t, "(%zu more; --top 0 shows all)", left);
 		grid_put(&g, COL_LABEL, INK_FAINT, &t);
 	}
 	if (!how->match && k->whole) {
 		grid_row(&g);
-		put_amount(&t, s, k->unit, (double)k->outside);
+		put_amount(&t, s, k->unit, regions_outside(r, c));
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
-		put_share(&t, (double)k->outside, k->whole);
+		put_own_off(&g, r, s, k->unit, k->own.outside_off);
+		put_share(&t, regions_outside(r, c), regions_whole(r, c));
 		grid_put(&g, COL_SHARE, INK_FAINT, &t);
 		grid_word(&g, COL_LABEL, INK_FAINT, "(in no region)");
 		if (r->gaps)
 			grid_word(&g, COL_NOTE, INK_CAREFUL, "points lost");
 		grid_row(&g);
-		put_amount(&t, s, k->unit, (double)k->whole);
+		put_amount(&t, s, k->unit, regions_whole(r, c));
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
+		put_own_off(&g, r, s, k->unit, k->own.whole_off);
 		grid_word(&g, COL_LABEL, INK_FAINT, r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
 	}
 	if (!how->match && k->detached) {
@@ -394,29 +403,57 @@ static uint64_t own_words(struct text *out, const struct regions_counter *k, con
 	return unmeasured;
 }
 
+/* Is anything shown less than 0? */
+static bool below_zero(const struct regions *r, size_t c)
+{
+	bool below = llround(regions_outside(r, c)) < 0 || llround(regions_whole(r, c)) < 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		below |= r->row[i].count && (llround(regions_self(r, &r->row[i], c)) < 0 || llround(regions_total(r, &r->row[i], c)) < 0 || r->row[i].sum[c].seldom->below.n);
+	return below;
+}
+
+/* Points whose cost nobody measures, and which stays where they lie. */
+static uint64_t other_points(const struct regions *r)
+{
+	uint64_t n = r->unmatched;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += r->row[i].seldom->instants + r->row[i].seldom->integers.n + 2 * r->row[i].seldom->detached;
+	return n;
+}
+
 static void own_cost(struct text *out, const struct regions *r, const struct style *s)
 {
+	uint64_t others = r->options.subtract_own ? other_points(r) : 0;
+	bool known = false;
+
 	for (size_t c = 0; c < r->n_counters; c++) {
 		const struct regions_counter *k = &r->counter[c];
 		struct text words = { 0 }, share = { 0 };
 		uint64_t unmeasured = own_words(&words, k, s);
-		bool more = k->own_all > (double)k->whole;
+		bool more = k->own.whole > (double)k->whole;
 
+		known |= words.len > 0;
 		if (words.len) {
-			put_percent(&share, k->whole ? 100 * k->own_all / (double)k->whole : 0);
+			put_percent(&share, k->whole ? 100 * k->own.whole / (double)k->whole : 0);
 			put_note(out, s, INK_FAINT, "%s: a region itself costs %s, as measured when the recording began; %s%s%s, %s.",
 				 k->name, words.s, more ? "that would be " : "of all that is ", share.s, more ? " of all, so they cost less here" : "", r->options.subtract_own ? "taken off" : "not taken off (--subtract-own)");
 		}
 		if (unmeasured && words.len)
 			put_note(out, s, INK_CAREFUL, "%s: what %" PRIu64 " of the regions cost themselves nobody measured; for those nothing is taken off.",
 				 k->name, unmeasured);
-		if (words.len && r->options.subtract_own && k->unit[0])
-			put_note(out, s, INK_FAINT, "%s: less than 0 after that is no more than regions themselves cost.", k->name);
+		if (words.len && r->options.subtract_own && below_zero(r, c))
+			put_note(out, s, INK_CAREFUL, "%s: less than 0 means that regions themselves cost less here than when that was measured.", k->name);
 		if (!words.len && r->options.subtract_own)
 			put_note(out, s, INK_CAREFUL, "%s: the recording does not say what regions cost themselves; nothing is taken off.", k->name);
+		if (k->outside < 0)
+			put_note(out, s, INK_CAREFUL, "%s: it stepped back in no region, which is less than 0 for that.", k->name);
 		text_free(&words);
 		text_free(&share);
 	}
+	if (known && others)
+		put_note(out, s, INK_FAINT, "What %" PRIu64 " instants, values, starts and finishes cost themselves nobody measured; it is not taken off.", others);
 }
 
 /* Some of them, by number and name. */

@@ -454,6 +454,29 @@ def exact_counts():
 
 
 @test
+def what_recording_cost_is_taken_off_everywhere():
+    """By the exact engine, so with ==: the rows and what is in no region add up to all, and shares are of that."""
+    if os.uname().machine != "x86_64":
+        return
+    sh(TARE, "regions", "--engine", "exact", "-q", "-e", "instructions:u", "-o", "own.tare", PROGRAM, "known", "50", "2")
+    raw, off = (json.loads(sh(TARE, "summarize", "--format", "json", *words, "own.tare").stdout) for words in ((), ("--subtract-own",)))
+    k, less = raw["counters"][0], off["counters"][0]
+    true(k["whole_own"] > k["outside_own"] > 0 and k["whole_own_off"] >= k["outside_own_off"], k)
+    for what in ("whole", "outside"):
+        equal(less[what], k[what] - k[f"{what}_own"], f"{what}, {less}")
+    for d, c in ((raw, k), (off, less)):
+        rows = [x["counters"]["instructions:u"] for x in d["labels"]]
+        equal(round(sum(x["self"] for x in rows) + c["outside"], 6), round(c["whole"], 6), f"in all, {d['own_cost_subtracted']}")
+        true(abs(sum(x["share"] for x in rows) + c["outside"] / c["whole"] - 1) < 1e-9, "shares")
+    said = sh(TARE, "summarize", "--subtract-own", "own.tare").stdout
+    true(f"{round(less['whole']):,}" in said and f"{round(k['whole']):,}" not in said, said)
+    equal("less than 0 means" in said, less["outside"] <= -0.5 or any(x["counters"]["instructions:u"][v] <= -0.5 for x in off["labels"] for v in ("self", "total", "min")), said)
+    csv = [x.split(",") for x in sh(TARE, "summarize", "--format", "csv", "--subtract-own", "own.tare").stdout.splitlines()]
+    share = csv[0].index("share")
+    equal([round(float(x[share]), 9) for x in csv[1:]], [round(x["counters"]["instructions:u"]["share"], 9) for x in off["labels"]], "in CSV")
+
+
+@test
 def a_child_in_its_parents_memory_is_not_in_its_parents_counts():
     """vfork(): the engine's count is another one there. What goes from one's to the other's has no number, the rest has its own."""
     if os.uname().machine != "x86_64":

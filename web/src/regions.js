@@ -8,7 +8,7 @@ import { makeTree } from "./tree.js";
 const where = (l) => [l.kind, ...(l.arguments ?? [])].filter(Boolean).join(", ");
 
 function facts(doc) {
-  const rows = [...doc.counters.map((c) => [c.counter, plain(c.whole, c.unit), toNumber(c.outside) > 0 && `${plain(c.outside, c.unit)} in no region`]),
+  const rows = [...doc.counters.map((c) => [c.counter, plain(c.whole, c.unit), toNumber(c.outside) !== 0 && `${plain(c.outside, c.unit)} in no region`]),
     ["Regions", full(doc.regions), `${full(doc.labels.length)} labels`], ["Threads", full(doc.threads.length)], ["Recordings", full(doc.recordings.length), doc.recordings[0]?.format]];
   const remarks = doc.counters.map((c) => c.note && `${c.counter}: ${c.note}.`).concat(
     doc.lost > 0 && `${full(doc.lost)} points are missing in the recording.`, doc.lost_unknown && "An unknown number of points is missing.",
