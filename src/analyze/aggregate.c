@@ -4,11 +4,13 @@
  * noise); where the runs agree on two neighbouring points, the interval between them is compared (micro noise).
  * Which threads go together is said by pair_threads.h.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/aggregate_counters.h"
 #include "analyze/region_halves.h"
 #include "analyze/region_stack.h"
+#include "analyze/student.h"
 
 struct source {
 	struct align_source base;
@@ -393,16 +395,21 @@ static int64_t apart(const struct work *w, size_t run, size_t c)
 	return (int64_t)(w->delta[run * w->a->n_counters + c] - w->delta[c]);
 }
 
+/* In this interval the other counter differs between runs; this one perhaps, by range. */
 static void find_cause(const struct work *w, size_t c, struct aggregate_cause *k, uint64_t range)
 {
+	double runs = (double)w->a->n_runs, x_sum = 0, y_sum = 0, xx = 0, xy = 0;
+	struct aggregate_fit *f = &k->fit;
 	int64_t times = 0;
 	bool differs = false, exact = true;
 
 	for (size_t r = 1; r < w->a->n_runs; r++) {
 		int64_t x = apart(w, r, k->counter), y = apart(w, r, c);
 
-		k->sum_xy += (double)x * (double)y;
-		k->sum_xx += (double)x * (double)x;
+		x_sum += (double)x;
+		y_sum += (double)y;
+		xx += (double)x * (double)x;
+		xy += (double)x * (double)y;
 		if (x == 0) {
 			exact &= y == 0;
 			continue;
@@ -411,11 +418,39 @@ static void find_cause(const struct work *w, size_t c, struct aggregate_cause *k
 		times = y / x;
 		differs = true;
 	}
-	if (differs) {
+	xx -= x_sum * x_sum / runs;
+	xy -= x_sum * y_sum / runs;
+	f->xx += xx;
+	f->xy += xy;
+	f->xx_xx += xx * xx;
+	f->xx_xy += xx * xy;
+	f->xy_xy += xy * xy;
+	k->seen++;
+	if (range) {
 		k->n++;
 		k->noise += range;
 		k->exact += exact;
 	}
+}
+
+/*
+ * How sure the slope is, with intervals as clusters: each has a noise of its own, and of clocks the longer ones have more. The degrees of freedom are
+ * those of the intervals that weigh in it, which are fewer where a few have most of the differences. On made-up noise (normal, log-normal, growing with
+ * the number of events; 2 to 6 runs) that nothing caused, 0 to 5.7 % of the intervals of 95 % are beside 0; with the number of intervals as the degrees up to 12 %.
+ * Source: Carter, Schnepel, Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of Economics and Statistics 99, 2017.
+ */
+static void judge_cause(struct aggregate_cause *k)
+{
+	enum { INTERVALS = 6, THAT_WEIGH = 3 };
+	const struct aggregate_fit *f = &k->fit;
+	double weigh = f->xx_xx > 0 ? f->xx * f->xx / f->xx_xx : 0;
+
+	k->per = f->xx > 0 ? f->xy / f->xx : 0;
+	if (k->seen < INTERVALS || weigh < THAT_WEIGH)
+		return;
+	k->half = student_t(0.05, weigh - 1) * sqrt(fmax(0, f->xy_xy - 2 * k->per * f->xx_xy + k->per * k->per * f->xx_xx) * weigh / (weigh - 1)) / f->xx;
+	k->judged = true;
+	k->known = fabs(k->per) > k->half;
 }
 
 static unsigned bucket_of(uint64_t range)
@@ -455,6 +490,12 @@ static inline __attribute__((always_inline)) void note_interval(struct work *w, 
 			a->row[row - 1].noise[c] += range;
 			a->row[row - 1].compared[c]++;
 		}
+		for (size_t i = 0; n > 1 && i < k->n_causes; i++) {
+			size_t other = k->cause[i].counter;
+
+			if (span[other].most != span[other].least && !(unknown & 1u << other))
+				find_cause(w, c, &k->cause[i], range);
+		}
 		if (!range)
 			continue;
 		if (first) {
@@ -465,8 +506,6 @@ static inline __attribute__((always_inline)) void note_interval(struct work *w, 
 			k->differs = true;
 			k->first = place_of(w, i);
 		}
-		for (size_t other = 0; n > 1 && other < k->n_causes; other++)
-			find_cause(w, c, &k->cause[other], range);
 	}
 }
 
@@ -776,11 +815,8 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 		ret = all_threads(&w, err);
 	for (size_t c = 0; ret == 0 && c < a->n_counters; c++) {
 		a->counter[c].zero = a->counter[c].bucket[bucket_of(0)];
-		for (size_t i = 0; i < a->counter[c].n_causes; i++) {
-			struct aggregate_cause *k = &a->counter[c].cause[i];
-
-			k->per = k->sum_xx > 0 ? k->sum_xy / k->sum_xx : 0;
-		}
+		for (size_t i = 0; i < a->counter[c].n_causes; i++)
+			judge_cause(&a->counter[c].cause[i]);
 	}
 	for (size_t r = 0; r < n; r++) {
 		if (w.number)

@@ -49,8 +49,15 @@ struct aggregate_cause {
 	uint64_t noise;	 /* the sum of ranges in the intervals in which the other one differs between runs too */
 	uint64_t n;	 /* those intervals */
 	uint64_t exact;	 /* of those: between any two runs the difference is one whole number times the other's */
-	double sum_xy, sum_xx;
-	double per;	 /* of this counter for one of the other's, by least squares */
+	uint64_t seen;	 /* all intervals in which the other one differs between runs */
+	struct aggregate_fit {
+		double xy, xx;		    /* sums over these: within each, of differences from the mean of the runs */
+		double xy_xy, xx_xy, xx_xx; /* and of products of an interval's two with each other */
+	} fit;
+	double per;	 /* of this counter for one of the other's, by least squares; with... */
+	double half;	 /* ...half of its 95 % confidence interval, if there is enough for one: */
+	bool judged;
+	bool known;	 /* judged, and it is not 0 */
 };
 
 struct aggregate_counter {

@@ -119,6 +119,7 @@ TEST(noise_with_a_cause)
 	CHECK_EQ(c->n, 8, "intervals");
 	CHECK_EQ(c->exact, 8, "exactly multiples");
 	CHECK(c->per > 6.999 && c->per < 7.001, "%g", c->per);
+	CHECK(c->judged && c->known && c->half < 0.001, "+- %g", c->half);
 	CHECK_EQ(a.counter[0].noise - c->noise, 50, "the rest has another cause");
 	aggregate_free(&a);
 }
@@ -138,6 +139,104 @@ TEST(noise_that_is_no_multiple)
 	run(m, 3);
 	CHECK_EQ(a.counter[0].cause[0].n, 1, "one interval");
 	CHECK_EQ(a.counter[0].cause[0].exact, 0, "of which it is no multiple");
+	CHECK(!a.counter[0].cause[0].judged && !a.counter[0].cause[0].known, "and one interval says nothing of a slope");
+	aggregate_free(&a);
+}
+
+static uint64_t seed;
+
+/* 0 to n - 1, the same ones each time. */
+static unsigned chance(unsigned n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)((seed >> 33) % n);
+}
+
+/* Runs of intervals of some 1000 with a noise of up to 200 in both directions and seldom ten times that, and `per` more for each fault; of the faults of
+ * an interval nothing is known where `missing` has its bit. */
+static const struct aggregate_cause *made_noise(size_t runs, size_t intervals, unsigned per, unsigned most_faults, uint64_t missing, struct made *m)
+{
+	static struct made_point p[4][MADE_POINTS];
+
+	for (size_t r = 0; r < runs; r++) {
+		uint64_t time = 0, faults = 0;
+
+		for (size_t i = 0; i <= intervals; i++) {
+			unsigned more = i ? chance(most_faults + 1) : 0;
+
+			faults += more;
+			time += 5000 + chance(200) - chance(200) + (chance(10) == 0 ? chance(2000) : 0) + per * more;
+			p[r][i] = (struct made_point){ i % 2 ? E : B, "a", { time, faults }, .missing = missing >> i & 1 ? 2 : 0 };
+		}
+		made_init(&m[r], "x", 2);
+		made_add(&m[r], 1, p[r], intervals + 1);
+	}
+	run(m, runs);
+	return &a.counter[0].cause[0];
+}
+
+TEST(a_slope_is_known_so_well_and_no_better)
+{
+	enum { DRAWS = 200 };
+	static const struct {
+		int line;
+		size_t runs, intervals;
+		unsigned per, faults, least, most; /* of the draws, those in which the slope is said to be known */
+	} rows[] = {
+		{ __LINE__, 3, 3, 1000, 3, 0, 0 },	  /* too few */
+		{ __LINE__, 3, 5, 1000, 1, 0, 0 },
+		{ __LINE__, 3, 23, 0, 3, 0, DRAWS / 10 }, /* of nothing, by 95 %: one in twenty */
+		{ __LINE__, 2, 61, 0, 3, 0, DRAWS / 10 },
+		{ __LINE__, 3, 23, 1000, 3, DRAWS * 9 / 10, DRAWS },
+	};
+	struct made m[4];
+
+	for (size_t k = 0; k < ARRAY_SIZE(rows); k++) {
+		unsigned known = 0, beside = 0, judged = 0;
+
+		seed = k;
+		for (int i = 0; i < DRAWS; i++) {
+			const struct aggregate_cause *c = made_noise(rows[k].runs, rows[k].intervals, rows[k].per, rows[k].faults, 0, m);
+
+			known += c->known;
+			judged += c->judged;
+			beside += c->judged && !(c->per - c->half <= rows[k].per && rows[k].per <= c->per + c->half);
+			CHECK(!c->known || c->judged);
+			aggregate_free(&a);
+		}
+		CHECK(rows[k].least <= known && known <= rows[k].most, "row at line %d: known in %u of %d", rows[k].line, known, DRAWS);
+		CHECK(beside <= DRAWS / 10, "row at line %d: the truth is beside %u of %u", rows[k].line, beside, judged);
+	}
+}
+
+/* What differs where this counter does not says as much of the slope; where the other one was not read nothing is known. */
+TEST(what_a_slope_is_of)
+{
+	static struct made_point p[2][17];
+	const struct aggregate_cause *c;
+	struct made m[4];
+
+	for (size_t r = 0; r < 2; r++)
+		for (size_t i = 0; i < ARRAY_SIZE(p[0]); i++) /* a fault more in each interval of the second run, and in every other one 10 */
+			p[r][i] = (struct made_point){ i % 2 ? E : B, "a", { 100 * i + r * 10 * (i / 2), i + r * i } };
+	for (size_t r = 0; r < 2; r++) {
+		made_init(&m[r], "x", 2);
+		MADE_ADD(&m[r], 1, p[r]);
+	}
+	run(m, 2);
+	c = &a.counter[0].cause[0];
+	CHECK_EQ(c->n, 8, "with noise");
+	CHECK_EQ(c->seen, 16, "all");
+	CHECK(c->per == 5 && c->judged && c->half > 1, "%g +- %g", c->per, c->half);
+	aggregate_free(&a);
+
+	seed = 1;
+	c = made_noise(2, 61, 1000, 3, 0, m);
+	CHECK(c->seen > 30, "%d", (int)c->seen);
+	aggregate_free(&a);
+	c = made_noise(2, 61, 1000, 3, UINT64_MAX, m);
+	CHECK_EQ(c->seen, 0, "no number of faults was read");
+	CHECK_EQ(c->n, 0);
 	aggregate_free(&a);
 }
 

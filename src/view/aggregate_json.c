@@ -89,6 +89,9 @@ static void counter(struct json *j, const struct aggregate *a, size_t c)
 		json_uint(j, "noise", k->cause[i].noise);
 		json_uint(j, "multiples", k->cause[i].exact);
 		json_real(j, "per_one", k->cause[i].per);
+		if (k->cause[i].judged)
+			json_real(j, "half_95", k->cause[i].half);
+		json_bool(j, "known", k->cause[i].known);
 		json_end(j);
 	}
 	json_end(j);

@@ -243,27 +243,46 @@ static void where_they_part(struct text *out, const struct aggregate *a, const s
 			 "each run: write recordings elsewhere than where the command runs.");
 }
 
+/* Both to the second digit of half, by which the first is not known better; "7 \u00b10" where that is nothing. */
+static void put_within(struct text *out, const struct style *s, double value, double half)
+{
+	double unit = half > 1e-6 * fabs(value) ? pow(10, floor(log10(half)) - 1) : 0;
+	unsigned digits = unit == 0 || unit >= 1 ? 0 : (unsigned)lround(-log10(unit));
+
+	if (unit == 0 && fabs(value - round(value)) > 1e-6 * fabs(value))
+		digits = 2;
+	put_real(out, s, unit ? round(value / unit) * unit : value, digits);
+	text_add(out, " %s", plus_minus(s));
+	put_real(out, s, unit ? ceil(half / unit) * unit : 0, unit ? digits : 0);
+}
+
 static void causes(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
 {
 	first_times(out, a, s, k);
 	where_they_part(out, a, s, k);
 	for (size_t i = 0; i < k->n_causes; i++) {
 		const struct aggregate_cause *c = &k->cause[i];
-		struct text per = { 0 };
+		const char *by = a->counter[c->counter].name;
+		struct text t = { 0 };
 
 		if (k->noise == 0)
 			continue;
 		if (c->n == 0) {
-			put_note(out, s, INK_FAINT, " none of the noise goes with %s: it is the same in all runs wherever %s is not.",
-				 a->counter[c->counter].name, k->name);
+			put_note(out, s, INK_FAINT, " none of the noise goes with %s: it is the same in all runs wherever %s is not.", by, k->name);
 			continue;
 		}
-		put_real(&per, s, c->per, 2);
-		put_note(out, s, INK_PLAIN, " %.0f %% of the noise lies in %" PRIu64 " intervals in which %s differs too; there, one more of it goes with %s%s%s; in %" PRIu64
-			 " of them the difference is exactly a multiple.",
-			 100 * (double)c->noise / (double)k->noise, c->n, a->counter[c->counter].name, per.s ? per.s : "", k->unit[0] ? " " : "",
-			 k->unit, c->exact);
-		text_free(&per);
+		text_add(&t, " %.0f %% of the noise lies in %" PRIu64 " interval%s in which %s differs too", 100 * (double)c->noise / (double)k->noise, c->n, c->n == 1 ? "" : "s", by);
+		if (!c->judged) {
+			text_add(&t, "; too few to tell whether it goes with that");
+		} else {
+			text_add(&t, c->known ? "; there, one more of it goes with " : "; that it goes with that does not show: one more goes with ");
+			put_within(&t, s, c->per, c->half);
+			text_add(&t, "%s%s (95 %%)", k->unit[0] ? " " : "", k->unit);
+		}
+		if (c->exact && a->n_runs > 2) /* with two any difference is a multiple of 1 */
+			text_add(&t, "; in %" PRIu64 " of them the difference is exactly a multiple", c->exact);
+		put_note(out, s, c->known ? INK_PLAIN : INK_FAINT, "%s.", t.s ? t.s : "");
+		text_free(&t);
 	}
 }
 

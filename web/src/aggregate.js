@@ -46,7 +46,7 @@ function counter(doc, c) {
   return [section(`Noise of ${c.counter}`, ["Largest less smallest of the runs, in each of ", full(c.intervals), " intervals. Each number is ", quality(c.quality), "."],
     bins.length > 1 && histogram(bins, (v) => short(v, c.unit), "intervals by their noise; the bins are each twice as wide as the one before"),
     toNumber(c.not_counted) > 0 && h("p", { class: "remark" }, `${full(c.not_counted)} intervals could not be counted in every run.`),
-    c.causes.map((k) => h("p", { class: "remark" }, `${k.counter} differs in ${full(k.intervals)} of these intervals, with ${plain(k.noise, c.unit)} of the noise: ${short(k.per_one, c.unit)} for each.`)),
+    c.causes.map((k) => h("p", { class: "remark" }, `${k.counter} differs in ${full(k.intervals)} of these intervals, with ${plain(k.noise, c.unit)} of the noise${k.known ? `: ${short(k.per_one, c.unit)} ± ${short(k.half_95, c.unit)} for each` : k.half_95 === undefined ? "; too few to tell whether it goes with that" : "; that it goes with that does not show"}.`)),
     extremes("Largest noise", c.largest_noise, c.unit), extremes("Longest intervals", c.longest, c.unit)),
   section(`Labels by ${c.counter}`, "each run is a dot, from the smallest to the largest", table([
     { title: "Label", wide: true, value: name, text: (l) => `${name(l)} ${l.kind}`, show: (l) => [h("b", {}, name(l)), " ", h("span", { class: "soft" }, l.kind)] },
