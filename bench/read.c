@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 	rows_group("{instructions:u,cycles:u}", TARE_USER_READS,
 		   "tare_group_count, from user space", "tare_group_read of 2, from user space",
 		   judge);
-	rows_group("{task-clock:u,page-faults:u}", 0, "tare_group_count, by read(2)",
+	rows_group("{task-clock,page-faults:u}", 0, "tare_group_count, by read(2)",
 		   "tare_group_read of 2, by read(2)", judge);
 	tare_group_close(judge);
 	return 0;

@@ -31,7 +31,7 @@ static struct tare_events *find_events(struct tare_error *err)
 	if (err->hint[0])
 		printf("  %s\n", err->hint);
 	printf("counting task-clock (in ns) and page-faults, which the kernel counts itself\n");
-	return tare_events_new("{task-clock:u,page-faults:u}", err);
+	return tare_events_new("{task-clock,page-faults:u}", err);
 }
 
 int main(void)

@@ -58,7 +58,7 @@ static int show_pinned(struct tare_pinned *p)
 
 static int show_clock(struct tare_error *err)
 {
-	struct tare_events *events = tare_events_new("task-clock:u", err);
+	struct tare_events *events = tare_events_new("task-clock", err);
 	struct tare_group *g = events ? tare_group_open(events, 0, 0, err) : NULL;
 	uint64_t ns = 0;
 	int ret = -1;

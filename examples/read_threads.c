@@ -46,7 +46,7 @@ int main(void)
 	if (!events) {
 		printf("no processor counters: %s\n", err.what);
 		printf("counting task-clock (in ns), which the kernel counts itself\n");
-		events = tare_events_new("task-clock:u", &err);
+		events = tare_events_new("task-clock", &err);
 	}
 	if (!events) {
 		fprintf(stderr, "read_threads: %s\n  %s\n", err.what, err.hint);

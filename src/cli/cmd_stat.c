@@ -140,8 +140,10 @@ static int choose_events(struct job *j)
 		ret = stat_irqs_find(&j->irqs, &j->list, j->machine, j->err);
 	if (ret == 0 && o->all_kernel && j->irqs.n)
 		ret = tare_fail(j->err, EINVAL, "instructions-minus-irqs:u counts user mode: not with --all-kernel");
+	/* A clock that nobody asked for stays one of both: it would be refused. */
 	for (size_t i = 0; ret == 0 && (o->all_user || o->all_kernel) && i < j->list.n; i++)
-		if (j->list.enc[i].source && !strcmp(j->list.enc[i].source, "perf"))
+		if (j->list.enc[i].source && !strcmp(j->list.enc[i].source, "perf") &&
+		    (o->events_given || encoding_modes(&j->list.enc[i]) != MODES_CLOCK))
 			encoding_restrict(&j->list.enc[i], o->all_user);
 	return ret;
 }

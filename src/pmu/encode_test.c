@@ -36,14 +36,14 @@ static void draw(const struct encoding *e, char *to, size_t room)
 	if (a->config1 || a->config2)
 		snprintf(more, sizeof(more), ",%#llx,%#llx", (unsigned long long)a->config1,
 			 (unsigned long long)a->config2);
-	snprintf(to, room, "%s %s %u:%#llx%s %s%s%s%s%s%s%s%s%s%.*s@%s %s g%u%s", e->name,
+	snprintf(to, room, "%s %s %u:%#llx%s %s%s%s%s%s%s%s%s%s%.*s@%s %s g%u%s%s", e->name,
 		 e->pmu[0] ? e->pmu : "-", a->type, (unsigned long long)a->config, more,
 		 a->exclude_user ? "!u" : "", a->exclude_kernel ? "!k" : "",
 		 a->exclude_hv ? "!h" : "", a->exclude_guest ? "!G" : "",
 		 a->exclude_host ? "!H" : "", a->exclude_idle ? "I" : "", a->pinned ? "D" : "",
 		 a->exclusive ? "e" : "", e->weak ? "W" : "", (int)a->precise_ip, "ppp",
 		 places[e->place], cpus.s ? cpus.s : "any", e->group,
-		 e->unavailable ? " unavailable" : "");
+		 e->in_user ? " in user" : "", e->unavailable ? " unavailable" : "");
 	text_free(&cpus);
 }
 
@@ -246,6 +246,14 @@ static const struct {
 	  "intel-server",
 	  "sched:sched_switch:u",
 	  { "sched:sched_switch:u - 2:0x13e !k!h@task any g0" } },
+	{ __LINE__,
+	  "intel-server",
+	  "syscalls:sys_enter_openat:u",
+	  { "syscalls:sys_enter_openat:u - 2:0x26f !k!h@task any g0 in user" } },
+	/* uprobes, by the list of them; of a kprobe nothing is there */
+	{ __LINE__, "intel-server", "probe_sh:main", { "probe_sh:main - 2:0x709 @task any g0 in user" } },
+	{ __LINE__, "intel-server", "probe_sh:main_extra", { "probe_sh:main_extra - 2:0x70a @task any g0" } },
+	{ __LINE__, "intel-server", "kprobes:main", { "kprobes:main - 2:0x70b @task any g0" } },
 	{ __LINE__,
 	  "intel-server",
 	  "sched:sched_[sw]*,cs",

@@ -18,6 +18,8 @@ static int add_tracepoint(struct encoder *e, const char *system, const char *nam
 	enc = encoder_add(e, NULL, PERF_TYPE_TRACEPOINT, id);
 	if (!enc)
 		return -ENOMEM;
+	/* Source: linux kernel/trace/trace_syscalls.c, perf_syscall_enter(); trace_uprobe.c, __uprobe_perf_func(). */
+	enc->in_user = !strcmp(system, "syscalls") || machine_is_uprobe(e->m, system, name);
 	if (globbed && !e->ev->label)
 		snprintf(enc->name, sizeof(enc->name), "%s:%s", system, name);
 	return encoder_terms(e, NULL, enc);

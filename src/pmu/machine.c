@@ -476,6 +476,27 @@ int machine_tracepoint(struct machine *m, const char *system, const char *name, 
 	return 0;
 }
 
+/* Lines as "p:probe_sh/main /bin/dash:0x1234". Source: kernel documentation, "Uprobe-tracer". */
+bool machine_is_uprobe(struct machine *m, const char *system, const char *name)
+{
+	static const char *const files[] = { "/sys/kernel/tracing/uprobe_events", "/sys/kernel/debug/tracing/uprobe_events" };
+	char want[PATH_ROOM], *text = NULL;
+	bool found = false;
+
+	if (!path_of(want, ":%s/%s ", system, name))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(files) && !text; i++)
+		file_read(m->root, files[i], 16 << 20, &text, NULL, NULL);
+	for (char *line = text; line && *line && !found;) {
+		char *end = strchrnul(line, '\n');
+
+		found = (size_t)(end - line) > strlen(want) && !strncmp(line + 1, want, strlen(want));
+		line = *end ? end + 1 : end;
+	}
+	free(text);
+	return found;
+}
+
 int machine_tracepoints(struct machine *m, const char *system, char ***out, size_t *n,
 			struct tare_error *err)
 {

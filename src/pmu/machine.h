@@ -50,6 +50,8 @@ void names_free(char **names, size_t n);
 /* The id of a tracepoint. -ENOENT: none of that name; -EACCES: tracefs is closed to this user. */
 int machine_tracepoint(struct machine *m, const char *system, const char *name, uint64_t *id,
 		       struct tare_error *err);
+/* Whether a tracepoint is a uprobe, which comes of user mode; false also where this user may not know. */
+bool machine_is_uprobe(struct machine *m, const char *system, const char *name);
 /* Systems (system NULL) or the tracepoints of one, sorted. */
 int machine_tracepoints(struct machine *m, const char *system, char ***out, size_t *n,
 			struct tare_error *err);

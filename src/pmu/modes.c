@@ -1,19 +1,70 @@
 /* SPDX-License-Identifier: MIT */
-/* An encoding told to count in user mode only, or in the kernel only; and its name to say so. */
+/* In which modes the kernel can tell an event's counts apart; and an encoding told to count in one only, with its name to say so. */
 #include <stdio.h>
 #include <string.h>
 #include "pmu/pmu.h"
 
+/* Alignment and emulation faults are told apart as page faults are; dummy is 0 in each. */
+static const struct {
+	uint64_t config;
+	enum encoding_modes modes;
+} software[] = {
+	{ PERF_COUNT_SW_CPU_CLOCK, MODES_CLOCK },
+	{ PERF_COUNT_SW_TASK_CLOCK, MODES_CLOCK },
+	{ PERF_COUNT_SW_CONTEXT_SWITCHES, MODES_IN_KERNEL },
+	{ PERF_COUNT_SW_CPU_MIGRATIONS, MODES_IN_KERNEL },
+	{ PERF_COUNT_SW_CGROUP_SWITCHES, MODES_IN_KERNEL },
+	{ PERF_COUNT_SW_BPF_OUTPUT, MODES_NO_COUNT },
+};
+
+enum encoding_modes encoding_modes(const struct encoding *e)
+{
+	if (e->source && strcmp(e->source, "perf"))
+		return MODES_OF_PMU;
+	switch (e->attr.type) {
+	case PERF_TYPE_BREAKPOINT:
+		return MODES_TOLD;
+	case PERF_TYPE_TRACEPOINT:
+		return e->in_user ? MODES_IN_USER : MODES_IN_KERNEL;
+	case PERF_TYPE_SOFTWARE:
+		for (size_t i = 0; i < sizeof(software) / sizeof(*software); i++)
+			if (software[i].config == e->attr.config)
+				return software[i].modes;
+		return MODES_TOLD;
+	}
+	return MODES_OF_PMU;
+}
+
+/* The letters of the modifiers in its name, perhaps none of them after a slash; NULL: nothing is there that could be one. */
+static char *modifiers(struct encoding *e)
+{
+	bool terms = e->attr.type != PERF_TYPE_TRACEPOINT && e->attr.type != PERF_TYPE_BREAKPOINT;
+	char *colon = strrchr(e->name, ':'), *slash = terms ? strrchr(e->name, '/') : NULL, *at = slash && (!colon || slash > colon) ? slash : colon;
+
+	if (!at || (e->attr.type == PERF_TYPE_TRACEPOINT && at == strchr(e->name, ':')))
+		return NULL;
+	at++;
+	return strspn(at, "ukhGHIpPSDWe") == strlen(at) ? at : NULL;
+}
+
 void encoding_restrict(struct encoding *e, bool user)
 {
-	size_t n = strlen(e->name);
-	const char *mods = strrchr(e->name, ':');
-	bool named = mods && strpbrk(mods, "ukh"), slash = n && e->name[n - 1] == '/';
+	bool nothing_left = user ? e->attr.exclude_user : e->attr.exclude_kernel; /* cycles:k with --all-user: who opens it refuses */
+	char *mods = modifiers(e), *to = mods;
+	size_t n;
 
 	if (user)
 		e->attr.exclude_kernel = e->attr.exclude_hv = 1;
 	else
 		e->attr.exclude_user = 1;
-	if (!named && n + 3 < sizeof(e->name))
-		snprintf(e->name + n, 3, "%s%s", mods || slash ? "" : ":", user ? "u" : "k");
+	if (nothing_left || (mods && strchr(mods, user ? 'u' : 'k') && !strpbrk(mods, user ? "kh" : "uh")))
+		return;
+	for (const char *p = mods; p && *p; p++)
+		if (!strchr("ukh", *p))
+			*to++ = *p;
+	if (to)
+		*to = '\0';
+	n = strlen(e->name);
+	if (n + 3 < sizeof(e->name))
+		snprintf(e->name + n, 3, "%s%s", mods ? "" : ":", user ? "u" : "k");
 }

@@ -44,6 +44,7 @@ struct encoding {
 	bool sample_read;  /* :S */
 	bool host_only;    /* :H; attr.exclude_guest alone is also perf's default */
 	double scale;      /* 1.0 if none */
+	bool in_user;      /* a tracepoint that comes with the registers of user mode: of a system call, or a uprobe */
 	bool snapshot;     /* a level, not a count: shown as read, never as a difference */
 	uint64_t counters; /* legal counters: bits 0-31 programmable, 32-63 fixed; 0: not known */
 	char unit[16];     /* "" if none */
@@ -76,7 +77,22 @@ int pmu_encode(struct machine *m, const struct event_list *events, const struct 
 	       struct encoding_list *out, struct tare_error *err);
 void encoding_list_free(struct encoding_list *list);
 
-/* Only in user mode, or only in the kernel; a name without such a modifier gains it. */
+/*
+ * What the kernel makes of exclude_user, exclude_kernel and the others of an event. Its own events it asks for the mode in
+ * which they came; of the clocks it asks samples only. Source: linux kernel/events/core.c, perf_exclude_event(),
+ * perf_swevent_hrtimer() and perf_tp_event_match(), which asks for exclude_kernel alone.
+ */
+enum encoding_modes {
+	MODES_OF_PMU,	 /* a PMU's, which refuses what it cannot leave out */
+	MODES_TOLD,	 /* page faults, breakpoints: those of each mode are told apart */
+	MODES_IN_KERNEL, /* context switches, most tracepoints: 0 where the kernel is left out */
+	MODES_IN_USER,	 /* tracepoints of system calls, uprobes: the same number where user mode is left out */
+	MODES_CLOCK,	 /* task-clock and cpu-clock: a count is of all of them, whatever is left out; samples are told apart */
+	MODES_NO_COUNT,	 /* bpf-output: it has samples and stays 0 */
+};
+enum encoding_modes encoding_modes(const struct encoding *e);
+
+/* Only in user mode, or only in the kernel; its name's modifiers say so from then on. */
 void encoding_restrict(struct encoding *e, bool user);
 
 #endif

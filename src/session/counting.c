@@ -48,28 +48,21 @@ static bool more_descriptors(void)
 	return setrlimit(RLIMIT_NOFILE, &now) == 0;
 }
 
-/* As perf does: a user who may not count the kernel still gets the user part, under the name that
- * says so. */
+/*
+ * As perf does: a user who may not count the kernel still gets the user part, under the name that
+ * says so. A clock has no such part, and is open to all.
+ */
 static bool leave_out_kernel(struct counting *c, const unsigned *event, size_t n)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
 		struct encoding *e = &c->enc[event[i]];
-		size_t len = strlen(e->name);
-		const char *mods = strrchr(e->name, ':');
 
-		if (e->attr.exclude_user || (e->attr.exclude_kernel && e->attr.exclude_hv))
+		if (encoding_modes(e) == MODES_CLOCK || e->attr.exclude_user || (e->attr.exclude_kernel && e->attr.exclude_hv))
 			continue;
 		any = true;
-		if (!e->attr.exclude_kernel &&
-		    (!mods || strspn(mods + 1, "pPSDWe") == strlen(mods + 1)) &&
-		    len + 3 < sizeof(e->name))
-			snprintf(e->name + len, 3,
-				 mods                             ? "u"
-				 : len && e->name[len - 1] == '/' ? "u"
-								  : ":u");
-		e->attr.exclude_kernel = e->attr.exclude_hv = 1;
+		encoding_restrict(e, true);
 	}
 	return any;
 }

@@ -141,7 +141,7 @@ static int only_user(const struct scripted_call *call, struct tare_error *err)
 {
 	const struct perf_ask ask = { call->enc, &call->enc->attr, &call->on, 0, 1 };
 
-	return call->enc->attr.exclude_kernel ? perf_silent_zero(&ask, err) : -EACCES;
+	return call->enc->attr.exclude_kernel ? perf_modes_fail(&ask, err) : -EACCES;
 }
 
 TEST(the_kernel_is_left_out_where_it_must_be)
@@ -156,12 +156,18 @@ TEST(the_kernel_is_left_out_where_it_must_be)
 		{ __LINE__, "cycles:p", "cycles:pu", 0 },
 		{ __LINE__, "page-faults", "page-faults:u", 0 },
 		{ __LINE__, "cpu/event=0x3c/", "cpu/event=0x3c/u", 0 },
+		{ __LINE__, "cpu/event=0x3c/pH", "cpu/event=0x3c/pHu", 0 },
+		{ __LINE__, "cycles:ukp", "cycles:pu", 0 },
+		{ __LINE__, "mem:0x1000/8:rw", "mem:0x1000/8:rw:u", 0 },
+		{ __LINE__, "mem:0x1000:r:I", "mem:0x1000:r:Iu", 0 },
 		{ __LINE__, "cycles:k", "cycles:k", EACCES },
 		/* counted by the kernel for itself only: with the kernel left out it would stay 0
 		   for ever */
 		{ __LINE__, "context-switches", "context-switches:u", EINVAL },
 		{ __LINE__, "context-switches:u", "context-switches:u", EINVAL },
 		{ __LINE__, "cpu-migrations", "cpu-migrations:u", EINVAL },
+		{ __LINE__, "sched:sched_switch", "sched:sched_switch:u", EINVAL },
+		{ __LINE__, "syscalls:sys_enter_openat", "syscalls:sys_enter_openat:u", 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -38,10 +38,10 @@ struct attempt {
 
 /* What was tried, each once; ":u" is user mode only. */
 enum attempt_id {
-	TRY_TASK_CLOCK,   /* task-clock:u of this thread */
+	TRY_TASK_CLOCK,   /* task-clock of this thread */
 	TRY_FAULTS,       /* page-faults:u of this thread */
 	TRY_SWITCHES,     /* context-switches: happens in the kernel, so it needs kernel counting */
-	TRY_CPU_WIDE,     /* cpu-clock:u of every task on one CPU */
+	TRY_CPU_WIDE,     /* cpu-clock of every task on one CPU */
 	TRY_INSTRUCTIONS, /* instructions:u over a loop of known length */
 	TRY_CYCLES,       /* cycles:u over the same, against the clock */
 	TRY_KERNEL,       /* instructions:k over system calls */

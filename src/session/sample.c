@@ -185,7 +185,7 @@ static int drain(struct recording *r)
 
 /* ---- opening ---- */
 
-static bool leave_out_kernel(struct recording *r)
+static bool leave_out_kernel(struct recording *r, struct sample_how *how)
 {
 	bool any = false;
 
@@ -194,9 +194,14 @@ static bool leave_out_kernel(struct recording *r)
 
 		if (e->attr.exclude_user || (e->attr.exclude_kernel && e->attr.exclude_hv))
 			continue;
+		if (sample_reads_clock(r->plan->events, i)) {
+			any |= !how->no_kernel;
+			continue;
+		}
 		any = true;
 		encoding_restrict(e, true);
 	}
+	how->no_kernel = true;
 	return any;
 }
 
@@ -336,7 +341,7 @@ static int open_events(struct recording *r)
 			grown = true;
 			continue;
 		}
-		if ((ret != -EACCES && ret != -EPERM) || !leave_out_kernel(r))
+		if ((ret != -EACCES && ret != -EPERM) || !leave_out_kernel(r, &how))
 			return ret;
 		r->out->kernel_left_out = true;
 	}

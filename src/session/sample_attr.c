@@ -150,6 +150,11 @@ static size_t leader_of(const struct encoding_list *list, size_t i)
 	return at;
 }
 
+bool sample_reads_clock(const struct encoding_list *list, size_t i)
+{
+	return encoding_modes(&list->enc[i]) == MODES_CLOCK && list->enc[leader_of(list, i)].sample_read;
+}
+
 void sample_attrs(struct sampled *out, const struct encoding_list *list, const struct sample_how *how, size_t base)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -171,6 +176,8 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 			a.sample_period = SAMPLE_CLOCK_LEAST;
 			a.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 		}
+		if (how->no_kernel && sample_reads_clock(list, i))
+			a.exclude_kernel = a.exclude_hv = 1;
 		a.enable_on_exec = leader == i && how->on_exec;
 		if (reads) {
 			/* The members are read when the leader overflows, and do not overflow themselves. */

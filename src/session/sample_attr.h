@@ -28,6 +28,7 @@ struct sample_how {
 	bool rate_given; /* period and frequency are for tracepoints, too */
 	bool lost;     /* ask each event for the records that found no room */
 	bool reads_inherited;
+	bool no_kernel; /* a clock that is read counts both modes, and keeps its name: open it as who may not count the kernel */
 };
 
 /*
@@ -35,6 +36,9 @@ struct sample_how {
  * begins at `base` of the array that sampler_add() will be given.
  */
 void sample_attrs(struct sampled *out, const struct encoding_list *list, const struct sample_how *how, size_t base);
+
+/* A clock whose count is read, in a group: of both modes, whatever is left out of its samples. */
+bool sample_reads_clock(const struct encoding_list *list, size_t i);
 
 /* Arm's SPE: what it samples comes by an AUX area, not as samples; it needs a period, and the kernel's own clock. */
 bool sample_by_aux(const struct encoding *e);

@@ -260,6 +260,29 @@ static int record(const char *script, struct memory *m, struct sample_outcome *o
 	return ret;
 }
 
+/* A clock whose counts are read keeps its name where the kernel is left out; it is opened without all the same. */
+TEST(clocks_that_are_read_hold_both_modes)
+{
+	struct encoding e[] = { clock_event, clock_event, clock_event };
+	struct encoding_list list = { e, ARRAY_SIZE(e), 2 };
+	struct sample_how how = { .period = 1, .clockid = -1 };
+	struct sampled out[ARRAY_SIZE(e)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(e); i++) {
+		e[i].attr.exclude_kernel = e[i].attr.exclude_hv = 0;
+		e[i].sample_read = i < 2;
+		e[i].group = i / 2;
+	}
+	e[1].attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+	for (int no_kernel = 0; no_kernel < 2; no_kernel++) {
+		how.no_kernel = no_kernel;
+		sample_attrs(out, &list, &how, 0);
+		CHECK(sample_reads_clock(&list, 0) && !sample_reads_clock(&list, 1) && !sample_reads_clock(&list, 2));
+		CHECK_EQ(out[0].attr.exclude_kernel, no_kernel);
+		CHECK(!out[1].attr.exclude_kernel && !out[2].attr.exclude_kernel);
+	}
+}
+
 #define BUSY "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; "
 
 TEST(a_command_with_its_children)

@@ -14,7 +14,7 @@
 enum { PAGES = 64, PAGE_BYTES = 4096 };
 
 /* Software events that any user may count: user code only. */
-#define EVENTS "task-clock:u,page-faults:u,minor-faults:u"
+#define EVENTS "task-clock,page-faults:u,minor-faults:u"
 
 static struct tare_events *events_of(const char *text)
 {
@@ -62,7 +62,7 @@ TEST(events_have_names_and_units)
 	struct tare_events *events = events_of(EVENTS);
 
 	CHECK_EQ(tare_events_count(events), 3);
-	CHECK_STR(tare_events_name(events, 0), "task-clock:u");
+	CHECK_STR(tare_events_name(events, 0), "task-clock");
 	CHECK_STR(tare_events_name(events, 2), "minor-faults:u");
 	CHECK_STR(tare_events_unit(events, 1), "");
 	CHECK(tare_events_scale(events, 1) == 1.0);
@@ -84,7 +84,7 @@ static const struct {
 /* The kernel counts them as its own, and never in user mode. */
 TEST(what_would_stay_0_is_refused)
 {
-	static const char *const texts[] = { "context-switches:u", "cpu-migrations:u", "cs:u", "{task-clock:u,context-switches:u}" };
+	static const char *const texts[] = { "context-switches:u", "cpu-migrations:u", "cs:u", "{task-clock,context-switches:u}" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct tare_events *events = events_of(texts[i]);
@@ -95,6 +95,22 @@ TEST(what_would_stay_0_is_refused)
 		CHECK(err.hint[0] && !strstr(err.hint, "so would"), "%s: %s", texts[i], err.hint);
 		CHECK(!tare_pinned_open(events, &err), "%s", texts[i]);
 		CHECK(strstr(err.what, "would stay 0"), "%s: %s", texts[i], err.what);
+		tare_events_free(events);
+	}
+}
+
+/* By the kernel's clocks: what they were said to leave out would be in the number. */
+TEST(a_clock_of_one_mode_is_refused)
+{
+	static const char *const texts[] = { "task-clock:u", "cpu-clock:u", "task-clock:k", "cpu-clock:h", "{page-faults:u,task-clock}:u" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct tare_events *events = events_of(texts[i]);
+		struct tare_error err = TARE_ERROR_INIT;
+
+		CHECK(!tare_group_open(events, 0, 0, &err), "%s", texts[i]);
+		CHECK(strstr(err.what, "clock") && strstr(err.what, " would count user mode and the kernel alike"), "%s: %s", texts[i], err.what);
+		CHECK(!strncmp(err.hint, "leave out the modifier; user_time", 33), "%s: %s", texts[i], err.hint);
 		tare_events_free(events);
 	}
 }
@@ -190,7 +206,7 @@ TEST(bad_flags_threads_and_cpus)
 
 TEST(software_events_cannot_be_pinned)
 {
-	struct tare_events *events = events_of("task-clock:u");
+	struct tare_events *events = events_of("task-clock");
 	struct tare_error err = TARE_ERROR_INIT;
 
 	CHECK(!tare_pinned_open(events, &err));

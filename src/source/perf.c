@@ -88,6 +88,11 @@ static struct perf_event_attr attr_of(const struct encoding *enc, const struct t
 	if (!leader)
 		attr.pinned = attr.exclusive =
 		    0; /* the leader's speak for the group; EINVAL in a member */
+	/* A clock counts the same, and anyone may open it. */
+	if (encoding_modes(enc) == MODES_CLOCK) {
+		attr.exclude_user = 0;
+		attr.exclude_kernel = attr.exclude_hv = 1;
+	}
 	/* Nothing is sampled here: an overflow would only cost an interrupt. */
 	attr.sample_period = 0;
 	attr.freq = 0;
@@ -101,7 +106,7 @@ static int open_event(struct perf_group *g, size_t i, const struct perf_ask *ask
 	const struct target *on = ask->on;
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
 	pid_t pid = on->pid;
-	int ret = perf_silent_zero(ask, err);
+	int ret = perf_modes_fail(ask, err);
 
 	if (ret < 0)
 		return ret;

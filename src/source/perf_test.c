@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -455,6 +456,155 @@ TEST(paranoid_levels)
 		CHECK_EQ(perf_paranoid_for(&attr, &on), levels[i].level, "row at line %d",
 			 levels[i].line);
 	}
+}
+
+enum { NO_USER = 1, NO_KERNEL = 2, NO_GUEST = 4, NO_HOST = 8, NO_IDLE = 16, NO_HV = 32 };
+
+#define SW(what) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##what
+#define TP PERF_TYPE_TRACEPOINT, 77
+
+/* How it is used: a count alone; samples; samples with their group's counts; a count of a whole CPU. */
+enum use { COUNT, SAMPLE, READ, CPU };
+
+static const struct {
+	int line;
+	uint32_t type;
+	uint64_t config;
+	bool in_user;
+	enum use use;
+	unsigned left_out;
+	const char *why; /* NULL: it is counted as asked */
+} modes[] = {
+	/* PMUs refuse by themselves what they cannot do */
+	{ __LINE__, PERF_TYPE_HARDWARE, 0, false, COUNT, NO_USER | NO_KERNEL, NULL }, /* of the hypervisor */
+	{ __LINE__, PERF_TYPE_HARDWARE, 0, false, COUNT, NO_USER | NO_KERNEL | NO_HV, "stay 0" },
+	{ __LINE__, PERF_TYPE_RAW, 0x1c2, false, COUNT, NO_KERNEL | NO_HOST, NULL },
+	/* clocks: samples only */
+	{ __LINE__, SW(TASK_CLOCK), false, COUNT, 0, NULL },
+	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_KERNEL, "alike" },
+	{ __LINE__, SW(CPU_CLOCK), false, COUNT, NO_KERNEL, "alike" },
+	{ __LINE__, SW(CPU_CLOCK), false, COUNT, NO_USER, "alike" },
+	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_USER | NO_KERNEL, "alike" },
+	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_HOST, "alike" },
+	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_GUEST, "alike" },
+	{ __LINE__, SW(CPU_CLOCK), false, CPU, NO_IDLE, "alike" },
+	{ __LINE__, SW(CPU_CLOCK), false, SAMPLE, NO_KERNEL, NULL },
+	{ __LINE__, SW(TASK_CLOCK), false, SAMPLE, NO_USER, NULL },
+	{ __LINE__, SW(TASK_CLOCK), false, SAMPLE, NO_IDLE, NULL },
+	{ __LINE__, SW(TASK_CLOCK), false, READ, NO_KERNEL, "alike" },
+	{ __LINE__, SW(CPU_CLOCK), false, SAMPLE, NO_USER | NO_KERNEL, "no samples" },
+	{ __LINE__, SW(CPU_CLOCK), false, SAMPLE, NO_HOST, "the host's" },
+	/* each with the mode it came in */
+	{ __LINE__, SW(PAGE_FAULTS), false, COUNT, NO_KERNEL, NULL },
+	{ __LINE__, SW(PAGE_FAULTS_MIN), false, COUNT, NO_USER, NULL },
+	{ __LINE__, SW(ALIGNMENT_FAULTS), false, COUNT, NO_KERNEL, NULL },
+	{ __LINE__, SW(EMULATION_FAULTS), false, COUNT, NO_USER, NULL },
+	{ __LINE__, SW(DUMMY), false, SAMPLE, NO_KERNEL, NULL },
+	{ __LINE__, SW(PAGE_FAULTS), false, COUNT, NO_USER | NO_KERNEL, "stay 0" },
+	{ __LINE__, SW(PAGE_FAULTS), false, COUNT, NO_GUEST, NULL },
+	{ __LINE__, SW(PAGE_FAULTS), false, SAMPLE, NO_HOST, "the host's" },
+	{ __LINE__, SW(PAGE_FAULTS), false, CPU, NO_IDLE, "the idle task's" },
+	{ __LINE__, SW(PAGE_FAULTS), false, COUNT, NO_IDLE, NULL },
+	{ __LINE__, PERF_TYPE_HARDWARE, 0, false, CPU, NO_IDLE, NULL },
+	{ __LINE__, PERF_TYPE_BREAKPOINT, 0, false, COUNT, NO_KERNEL, NULL },
+	{ __LINE__, PERF_TYPE_BREAKPOINT, 0, false, COUNT, NO_HOST, "the host's" },
+	/* the kernel's own doing */
+	{ __LINE__, SW(CONTEXT_SWITCHES), false, COUNT, NO_KERNEL, "happens in the kernel" },
+	{ __LINE__, SW(CPU_MIGRATIONS), false, SAMPLE, NO_KERNEL, "happens in the kernel" },
+	{ __LINE__, SW(CGROUP_SWITCHES), false, CPU, NO_KERNEL, "happens in the kernel" },
+	{ __LINE__, SW(CONTEXT_SWITCHES), false, COUNT, NO_USER, NULL },
+	{ __LINE__, TP, false, COUNT, NO_KERNEL, "happens in the kernel" },
+	{ __LINE__, TP, false, SAMPLE, NO_KERNEL, "happens in the kernel" },
+	{ __LINE__, TP, false, COUNT, NO_USER, NULL },
+	{ __LINE__, TP, false, CPU, NO_HOST, "the host's" },
+	/* system calls and uprobes */
+	{ __LINE__, TP, true, COUNT, NO_KERNEL, NULL },
+	{ __LINE__, TP, true, COUNT, NO_USER, "comes of user mode" },
+	{ __LINE__, TP, true, SAMPLE, NO_USER, "comes of user mode" },
+	{ __LINE__, TP, true, COUNT, NO_USER | NO_KERNEL, "comes of user mode" },
+	/* records, and no count */
+	{ __LINE__, SW(BPF_OUTPUT), false, COUNT, 0, "has no count" },
+	{ __LINE__, SW(BPF_OUTPUT), false, SAMPLE, 0, NULL },
+};
+
+TEST(modifiers_that_the_kernel_would_not_follow)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		const unsigned out = modes[i].left_out;
+		struct encoding e = { .name = "x:u", .source = "perf", .in_user = modes[i].in_user,
+				      .attr = { .type = modes[i].type, .config = modes[i].config, .exclude_user = !!(out & NO_USER),
+						.exclude_kernel = !!(out & NO_KERNEL), .exclude_hv = !!(out & NO_HV), .exclude_guest = !!(out & NO_GUEST),
+						.exclude_host = !!(out & NO_HOST), .exclude_idle = !!(out & NO_IDLE) } };
+		const struct target on = { .pid = modes[i].use == CPU ? -1 : 0, .cpu = modes[i].use == CPU ? 0 : -1, .cgroup_fd = -1 };
+		struct perf_event_attr attr = e.attr;
+		struct tare_error err = TARE_ERROR_INIT;
+		int ret;
+
+		attr.sample_period = modes[i].use == SAMPLE || modes[i].use == READ;
+		attr.sample_type = modes[i].use == READ ? PERF_SAMPLE_READ : 0;
+		ret = perf_modes_fail(&(struct perf_ask){ &e, &attr, &on, 0, 1 }, &err);
+		CHECK_EQ(ret, modes[i].why ? -EINVAL : 0, "row at line %d: %s", modes[i].line, err.what);
+		if (!modes[i].why)
+			continue;
+		CHECK(!strncmp(err.what, "x:u ", 4) && strstr(err.what, modes[i].why), "row at line %d: %s", modes[i].line, err.what);
+		CHECK(err.hint[0], "row at line %d", modes[i].line);
+	}
+}
+
+/* How often the kernel counts `config` in 50 calls of getppid. */
+static uint64_t calls_counted(uint64_t config, unsigned left_out)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = config, .disabled = 1,
+					.exclude_user = !!(left_out & NO_USER), .exclude_kernel = !!(left_out & NO_KERNEL) };
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	uint64_t n = UINT64_MAX;
+
+	if (fd < 0)
+		tap_skip("perf", "a tracepoint cannot be opened: %s", strerror(errno));
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (int i = 0; i < 50; i++)
+		syscall(SYS_getppid);
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	CHECK_EQ(read(fd, &n, sizeof(n)), sizeof(n));
+	close(fd);
+	return n;
+}
+
+/* What encoding_modes() says of tracepoints, on this kernel. */
+TEST(tracepoints_come_with_user_mode_or_without)
+{
+	static const char *const path[] = { "/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id",
+					    "/sys/kernel/tracing/events/raw_syscalls/sys_enter/id" };
+	uint64_t id[2];
+	char text[32];
+
+	for (int i = 0; i < 2; i++) {
+		if (file_line(NULL, path[i], text, sizeof(text), NULL) < 0)
+			tap_skip("tracefs", "%s cannot be read", path[i]);
+		id[i] = strtoull(text, NULL, 10);
+	}
+	CHECK_EQ(calls_counted(id[0], 0), 50);
+	CHECK_EQ(calls_counted(id[0], NO_KERNEL), 50);
+	CHECK_EQ(calls_counted(id[0], NO_USER), 50, "which no number can be trusted to leave out");
+	CHECK(calls_counted(id[1], 0) >= 50);
+	CHECK_EQ(calls_counted(id[1], NO_KERNEL), 0);
+}
+
+/* A clock that nobody limited is open to who may not count the kernel. */
+TEST(a_clock_is_open_to_all)
+{
+	const struct encoding *one = &task_clock;
+	struct tare_reading r;
+	struct counters *c;
+	char now[32];
+
+	if (file_line(NULL, "/proc/sys/kernel/perf_event_paranoid", now, sizeof(now), NULL) < 0 || atoi(now) != 2)
+		tap_skip("paranoid", "kernel.perf_event_paranoid is not 2");
+	if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+		tap_skip("root", "cannot become an unprivileged user");
+	c = open_or_skip(&one, 1, &self);
+	CHECK(source_perf.start(c, NULL) == 0 && source_perf.read(c, &r, NULL) == 0 && r.raw > 0 && r.quality == TARE_COUNTED);
+	source_perf.close(c);
 }
 
 /* An unprivileged user is told the value of the knob, and that value is true. */

@@ -25,13 +25,6 @@ int perf_paranoid_for(const struct perf_event_attr *attr, const struct target *o
 	return attr->exclude_kernel ? 2 : 1;
 }
 
-static bool is_of_the_kernel(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
-		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
-}
-
 /* "thread 12 on cpu 3", "this thread", "cpu 3", "the cgroup on cpu 3". */
 static void target_words(char *out, size_t room, const struct target *on)
 {
@@ -72,7 +65,7 @@ static void hint_permission(struct tare_error *err, const struct perf_ask *ask)
 			  level > 2 ? "CAP_SYS_ADMIN (CAP_PERFMON, where the kernel takes "
 				      "levels above 2 for 2)"
 				    : "CAP_PERFMON",
-			  need == 1 && !is_of_the_kernel(ask->attr) ? "; so would counting user mode only (:u)" : "");
+			  need == 1 && encoding_modes(ask->enc) != MODES_IN_KERNEL ? "; so would counting user mode only (:u)" : "");
 	else if (ask->on->pid > 0 && !own)
 		tare_hint(
 		    err,
@@ -87,15 +80,13 @@ static void hint_permission(struct tare_error *err, const struct perf_ask *ask)
 			  level);
 }
 
-int perf_silent_zero(const struct perf_ask *ask, struct tare_error *err)
+/* With the kernel, would it be counted? The hint tells. */
+static void hint_with_kernel(struct tare_error *err, const struct perf_ask *ask)
 {
 	struct perf_event_attr with = *ask->attr;
 	const struct target *on = ask->on;
-	int ret, fd;
+	int fd;
 
-	if (!with.exclude_kernel || !is_of_the_kernel(&with))
-		return 0;
-	ret = tare_fail(err, EINVAL, "%s happens in the kernel, and counting in the kernel is excluded: it would stay 0", ask->enc->name);
 	with.exclude_kernel = with.exclude_hv = 0;
 	fd = (int)syscall(SYS_perf_event_open, &with, on->cgroup_fd >= 0 ? on->cgroup_fd : on->pid, on->cpu, -1,
 			  PERF_FLAG_FD_CLOEXEC | (on->cgroup_fd >= 0 ? PERF_FLAG_PID_CGROUP : 0));
@@ -105,7 +96,57 @@ int perf_silent_zero(const struct perf_ask *ask, struct tare_error *err)
 		tare_hint(err, "leave out the :u");
 	if (fd >= 0)
 		close(fd);
-	return ret;
+}
+
+enum { USER = 1, KERNEL = 2, HYPERVISOR = 4, GUEST = 8, HOST = 16, IDLE = 32 };
+
+#define OF(modes) (1u << MODES_##modes)
+
+/* The first row that fits refuses; `why` stands behind the event's name. */
+static const struct {
+	unsigned modes, all, any; /* all of these left out, and any of those, if there are some */
+	bool count, cpu;	  /* only of a count, not of samples; only of a CPU, not of a task */
+	const char *why, *hint;	  /* hint NULL: see hint_with_kernel() */
+} wrong[] = {
+	{ OF(OF_PMU), USER | KERNEL | HYPERVISOR, 0, false, false, "is to be counted neither in user mode nor in the kernel: it would stay 0",
+	  "leave out the modifier" },
+	{ OF(TOLD) | OF(IN_KERNEL), USER | KERNEL, 0, false, false, "happens in user mode or in the kernel, and both are excluded: it would stay 0",
+	  "leave out the modifier" },
+	{ OF(NO_COUNT), 0, 0, true, false, "has no count: a BPF program writes records into it, and its number stays 0",
+	  "tare record takes the records" },
+	{ OF(CLOCK), 0, USER | KERNEL | GUEST | HOST | IDLE, true, false,
+	  "would count user mode and the kernel alike: the kernel's clocks take no modifier",
+	  "leave out the modifier; user_time and system_time (tare stat) tell the two apart, and samples by a clock (tare record) are of one mode" },
+	{ OF(CLOCK), USER | KERNEL, 0, false, false, "ticks in user mode and in the kernel, and both are excluded: there would be no samples",
+	  "leave out the modifier" },
+	{ ~OF(OF_PMU), HOST, 0, false, false, "would hold the host's, too: the kernel does not tell guests apart there", "leave out the G" },
+	{ OF(IN_KERNEL), KERNEL, 0, false, false, "happens in the kernel, and counting in the kernel is excluded: it would stay 0", NULL },
+	{ OF(IN_USER), USER, 0, false, false, "comes of user mode, and the kernel counts it also where user mode is excluded",
+	  "leave out the modifier, or let it be :u" },
+	{ ~(OF(OF_PMU) | OF(CLOCK)), IDLE, 0, false, true, "would hold the idle task's, too: the kernel does not leave it out there",
+	  "leave out the I" },
+};
+
+int perf_modes_fail(const struct perf_ask *ask, struct tare_error *err)
+{
+	const struct perf_event_attr *a = &ask->enc->attr; /* as typed: a clock is opened with more left out */
+	const unsigned out = (a->exclude_user ? USER : 0) | (a->exclude_kernel ? KERNEL : 0) | (a->exclude_hv ? HYPERVISOR : 0) |
+			     (a->exclude_guest ? GUEST : 0) | (a->exclude_host ? HOST : 0) | (a->exclude_idle ? IDLE : 0);
+	const unsigned modes = 1u << encoding_modes(ask->enc);
+	const bool counts = !ask->attr->sample_period || ask->attr->sample_type & PERF_SAMPLE_READ;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		if (!(modes & wrong[i].modes) || (out & wrong[i].all) != wrong[i].all || (wrong[i].any && !(out & wrong[i].any)) ||
+		    (wrong[i].count && !counts) || (wrong[i].cpu && ask->on->pid != -1))
+			continue;
+		tare_fail(err, EINVAL, "%s %s", ask->enc->name, wrong[i].why);
+		if (wrong[i].hint)
+			tare_hint(err, "%s", wrong[i].hint);
+		else
+			hint_with_kernel(err, ask);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static int refuse_descriptors(struct tare_error *err, int code, const struct perf_ask *ask)

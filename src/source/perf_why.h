@@ -18,11 +18,10 @@ struct perf_ask {
 int perf_why(struct tare_error *err, int code, const struct perf_ask *ask);
 
 /*
- * 0, or why this would count nothing, before it is opened: the kernel is itself the cause of some events, so that with the kernel
- * excluded they stay 0 for ever. Asks the kernel whether it would count them with it, which the hint tells.
- * Source: linux kernel/events/core.c, perf_exclude_event().
+ * 0, or why its number would be wrong under its modifiers, before it is opened: it would stay 0 for ever, or hold what they leave out
+ * (see encoding_modes()). Asks the kernel whether it would count with the kernel what is of the kernel, which the hint tells.
  */
-int perf_silent_zero(const struct perf_ask *ask, struct tare_error *err);
+int perf_modes_fail(const struct perf_ask *ask, struct tare_error *err);
 
 /*
  * The highest kernel.perf_event_paranoid that lets an unprivileged user open this: 2, 1, 0 or -1.

@@ -377,7 +377,7 @@ static int add_one(struct sampler *s, struct sampled *events, size_t i, size_t f
 	struct opened o = { .fd = -1, .leader_fd = -1, .of = e, .ring = ring };
 	const struct perf_ask ask = { e->enc, &e->attr, on, leader != e ? 1 : 0, n };
 	unsigned long flags = on->cgroup_fd >= 0 ? PERF_FLAG_PID_CGROUP : 0;
-	int ret = perf_silent_zero(&ask, err);
+	int ret = perf_modes_fail(&ask, err);
 
 	if (ret < 0)
 		return ret;

@@ -159,10 +159,10 @@ static void json_attempt(struct json *j, const char *event, const struct attempt
 static void json_machine(struct json *j, const struct host *h)
 {
 	static const char *const events[] = {
-		[TRY_TASK_CLOCK] = "task-clock:u",
+		[TRY_TASK_CLOCK] = "task-clock",
 		[TRY_FAULTS] = "page-faults:u",
 		[TRY_SWITCHES] = "context-switches",
-		[TRY_CPU_WIDE] = "cpu-clock:u on one CPU",
+		[TRY_CPU_WIDE] = "cpu-clock on one CPU",
 		[TRY_INSTRUCTIONS] = "instructions:u",
 		[TRY_CYCLES] = "cycles:u",
 		[TRY_KERNEL] = "instructions:k",

@@ -113,7 +113,7 @@ TEST(json_of_attempts)
 		h.tries[TRY_TASK_CLOCK] = tries[i].attempt;
 		doctor_json(&out, &h, &d);
 		snprintf(wanted, sizeof(wanted),
-			 "\"event\": \"task-clock:u\",\n        \"outcome\": %s,\n        "
+			 "\"event\": \"task-clock\",\n        \"outcome\": %s,\n        "
 			 "\"error\": %s,\n"
 			 "        \"count\": %s,\n",
 			 tries[i].outcome, tries[i].error, tries[i].count);

@@ -150,11 +150,14 @@ void counters_in_words(struct text *out, const struct counter_facts *f, uint64_t
 	}
 }
 
-static void privilege(struct text *out, const struct perf_event_attr *a)
+static void privilege(struct text *out, const struct encoding *enc)
 {
 	static const char *const levels[] = { "user", "kernel", "hypervisor" };
+	const struct perf_event_attr *a = &enc->attr;
 	bool shut[] = { a->exclude_user, a->exclude_kernel, a->exclude_hv }, first = true;
 
+	if (encoding_modes(enc) == MODES_CLOCK && (a->exclude_user || a->exclude_kernel))
+		text_add(out, "user and kernel alike; samples: ");
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
 		if (!shut[i]) {
 			text_add(out, "%s%s", first ? "" : ", ", levels[i]);
@@ -285,7 +288,7 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 			text_add(&v, "%s/%s/", enc->pmu, x->spelled);
 			row(out, s, "perf", &v);
 		}
-		privilege(&v, &enc->attr);
+		privilege(&v, enc);
 		row(out, s, "counts", &v);
 	}
 	if (enc->unit[0] || enc->scale != 1) {

@@ -370,7 +370,7 @@ static void put_notes(struct text *out, const struct windows_about *about, const
 		text_add(out, "\n %sthe kernel paused sampling %" PRIu64 " times: windows there are longer; larger ones help%s\n",
 			 on, e->throttled, off);
 	if (e->kernel_left_out)
-		text_add(out, "\n %suser mode only: this user may not count the kernel%s\n", on, off);
+		text_add(out, "\n %suser mode only where a name ends in u: this user may not count the kernel%s\n", on, off);
 	if (e->children_left_out)
 		text_add(out, "\n %sthe first thread only: groups are read in children from Linux 6.12 on%s\n", on, off);
 	if (e->rests_unknown)

@@ -213,7 +213,7 @@ def processes_share_the_file():
 
 @test
 def refused():
-    for words, said in ((["-e", "nonsense"], "nonsense"), (["-e", "none,wall-time"], "alone"), (["-e", ""], "list of counters"), (["-e", "wall-time,context-switches:u"], "it would stay 0"),
+    for words, said in ((["-e", "nonsense"], "nonsense"), (["-e", "none,wall-time"], "alone"), (["-e", ""], "list of counters"), (["-e", "wall-time,context-switches:u"], "it would stay 0"), (["-e", "task-clock:u"], "the kernel's clocks take no modifier"),
                         (["--engine", "fast"], "engine"), (["-o", "/dev/full"], "regular file"),
                         (["-o", "/nowhere/x"], "/nowhere/x"), (["--engine", "exact"], "exact"),
                         (["-e", "exact/instructions/"], "-e instructions:u --engine exact"),

@@ -188,6 +188,10 @@ def as_nobody():
     true(e["page-faults:u"]["value"] > 10, e)
     equal(e["context-switches:u"]["quality"], "unavailable", "context-switches")
     true("paranoid" in e["context-switches:u"]["remedy"], e)
+    equal((e["task-clock"]["quality"], e["task-clock"]["value"] > 0), ("counted", True), "of user mode and the kernel, and named so")
+    r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "windows", "--every", "100us", "--format", "json",
+                        "-e", "page-faults,cpu-clock", "--", "/bin/true"], capture_output=True, text=True)
+    equal([e["event"] for e in json.loads(r.stdout)["events"]], ["task-clock", "page-faults:u", "cpu-clock"], r.stderr)
     r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "stat", "-a", "-e",
                         "page-faults", "--", "/bin/true"], capture_output=True, text=True)
     equal(r.returncode, 125, "-a needs more")
@@ -1105,14 +1109,32 @@ def programs_the_engine_refuses():
 
 @test
 def modes_for_all_events():
-    e = document("--all-user", "-e", "page-faults,task-clock:u", "--", "true")["events"]
-    equal([x["event"] for x in e], ["page-faults:u", "task-clock:u"], "names")
+    e = document("--all-user", "-e", "page-faults,minor-faults:u", "--", "true")["events"]
+    equal([x["event"] for x in e], ["page-faults:u", "minor-faults:u"], "names")
+    e = document("--all-user", "-e", "page-faults,task-clock", "--", "true")["events"][1]
+    equal((e["event"], e["value"], "user mode and the kernel alike" in e["reason"]), ("task-clock:u", None, True), "asked for")
+    equal(document("--all-user", "--engine", "perf", "--", "true")["events"][0]["event"], "task-clock", "not asked for")
     if os.geteuid() == 0:
         user, kernel, both = (x["value"] for x in document("-e", "page-faults:u,page-faults:k,page-faults", "--", "true")["events"])
         true(user > 0 and kernel > 0, f"{user} and {kernel}")
         equal(user + kernel, both, "in one run")
         equal(document("--all-kernel", "-e", "page-faults", "--", "true")["events"][0]["event"], "page-faults:k", "name")
     refused("--all-user", "--all-kernel", "--", "true", says="choose one")
+
+
+@test
+def what_would_be_of_both_modes_is_refused():
+    """The kernel's clocks count user mode and the kernel whatever is left out; most tracepoints are of the kernel."""
+    d = document("--engine", "perf", "-e", "task-clock:u,cpu-clock:k,page-faults,task-clock,page-faults:h", "--", "true")["events"]
+    equal([x["quality"] for x in d], ["unavailable", "unavailable", "counted", "counted", "unavailable"], str(d))
+    equal((d[0]["reason"], "user_time" in d[0]["remedy"]), ("it would count user mode and the kernel alike: the kernel's clocks take no modifier", True))
+    if not os.access("/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id", os.R_OK):
+        skip("tracefs is closed to this user")
+    calls = ("--", sys.executable, "-S", "-c", "import os\nfor i in range(70): os.getppid()")
+    d = document("--engine", "perf", "-e", "syscalls:sys_enter_getppid,syscalls:sys_enter_getppid:u,syscalls:sys_enter_getppid:k,raw_syscalls:sys_enter:u",
+                 *calls)["events"]
+    equal([x["value"] for x in d], [70, 70, None, None], str(d))
+    equal([x["reason"].split(",")[0] for x in d[2:]], ["it comes of user mode", "it happens in the kernel"], str(d))
 
 
 @test

@@ -237,12 +237,12 @@ CAUSES = {"address": "aslr", "stack": "environment", "order": "order", "random":
 @test
 def page_faults_are_exact():
     for words in (["verify"], ["verify", "counts"]):
-        r = sh(TARE, *words, "-e", "page-faults:u,minor-faults:u,task-clock:u", "--format", "json", status=None)
+        r = sh(TARE, *words, "-e", "page-faults:u,minor-faults:u,task-clock", "--format", "json", status=None)
         d = validated(r.stdout, SCHEMAS / "tare-verify-1.json")
         found = {e["event"]: e for e in d["events"]}
         if found["page-faults:u"]["verdict"] == "unavailable":
             skip(found["page-faults:u"]["words"])
-        equal((found["page-faults:u"]["verdict"], found["minor-faults:u"]["verdict"], found["task-clock:u"]["verdict"], r.returncode),
+        equal((found["page-faults:u"]["verdict"], found["minor-faults:u"]["verdict"], found["task-clock"]["verdict"], r.returncode),
               ("exact", "exact", "untested", 0), str(d)[:2000])
     text = sh(TARE, "verify", status=None).stdout
     true(re.search(r"page-faults:u +exact +each time", text) and re.search(r"instructions:u +\w", text), text)
@@ -698,7 +698,7 @@ def as_nobody():
         leave = r.stderr.split("--deterministic with ")[1].split()[0]
         r = subprocess.run([*NOBODY, tare, "run", f"--deterministic={leave}", *below], capture_output=True, text=True, env=own, cwd=room, timeout=60)
         equal((r.stdout, r.stderr), ("0\n" * 2, ""), leave)
-        said = subprocess.run([*NOBODY, tare, "stat", "--engine", "perf", "--deterministic", "-e", "task-clock:u", "--format", "json", *below],
+        said = subprocess.run([*NOBODY, tare, "stat", "--engine", "perf", "--deterministic", "-e", "task-clock", "--format", "json", *below],
                               capture_output=True, text=True, env=own, cwd=room, timeout=60)
         equal(said.stdout, "65534\n" * 2, said.stderr)
         true(json.loads(said.stderr)["conditions"]["without_rights"].startswith(f"{root} (setuid); "), said.stderr)
