@@ -25,7 +25,7 @@
 #include <string.h>
 #include "tare/error.h"
 #include "tare/pmc.h"
-#include "tare/whole.h"
+#include "tare/place.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,16 +65,14 @@ struct tare_region {
 					       __FILE__ }
 
 /* Where the calling thread writes short points: a word of 3 bytes, the clock's ticks since the last point above 14
- * bits of label. `at` is not below `*end` when that is not what it writes, or there is no room, or a point is being written:
- * then it is TARE_REGION_HELD more than it was, so that a signal handler that comes between writes none. `*end` lies in a page
- * that a child process finds empty, however it was made: it writes nothing of its parent's. */
+ * bits of label. The place is not below `*end` when that is not what it writes, or there is no room, or a point is being written: then a
+ * signal handler that comes between writes none. `*end` lies in a page that a child process finds empty, however it was made: it writes
+ * nothing of its parent's. */
 struct tare_region_here {
-	uint64_t at;
+	struct tare_place place;
 	uint8_t *const *end;
 	uint64_t last;
 };
-
-#define TARE_REGION_HELD 0x800000u
 
 extern TARE_API __thread struct tare_region_here tare_region_thread
 	__attribute__((tls_model("initial-exec")));
@@ -104,22 +102,21 @@ TARE_REGION_INLINE void tare_region_put(struct tare_region *r, tare_label label,
 
 	/* A label that is not short has the highest bit. */
 	if (__builtin_expect(!(label >> 31), 1)) {
-		at = tare_whole_fetch_add(&here->at, TARE_REGION_HELD);
+		at = tare_place_take(&here->place);
 		if (__builtin_expect(at < (uintptr_t)TARE_REGION_ROOM(here), 1)) {
 			gap = tare_pmc_clock();
 			gap -= here->last;
 			if (__builtin_expect(gap < 1024, 1)) {
-				tare_whole_step(&here->last, here->last + gap, gap);
+				tare_place_add(&here->last, gap);
 				word = (uint32_t)gap << 14 | label | end;
 				memcpy((void *)(uintptr_t)at, &word, sizeof(word));
-				tare_whole_let_go(&here->at, at, TARE_REGION_HELD, 3);
+				tare_place_move(&here->place, at, 3);
 				return;
 			}
 			__asm__ volatile("" : "+r"(gap) : : "memory"); /* made anew: to keep it would cost all points a copy */
 			clock = here->last + gap;
 		}
-		here->at = at;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		tare_place_leave(&here->place, at);
 	}
 	tare_region_point(r, label | end, clock);
 }

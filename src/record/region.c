@@ -27,7 +27,7 @@
 
 enum { WIDE = (int)0x80000000, LINE_BITS = 24 };
 
-__thread struct tare_region_here tare_region_thread __attribute__((tls_model("initial-exec"))) = { 0, &region_no_room, 0 };
+__thread struct tare_region_here tare_region_thread __attribute__((tls_model("initial-exec"))) = { .end = &region_no_room };
 __thread struct region_stream *region_mine __attribute__((tls_model("initial-exec")));
 struct region_state region_state;
 
@@ -40,26 +40,20 @@ static struct region_recording *current(void)
 	return __atomic_load_n(&region_self()->current, __ATOMIC_ACQUIRE);
 }
 
-/* What `at` is while a point is written here and not by the inline functions: beyond every block. */
+/* Where the place is while a point is written here and not by the inline functions: beyond every block. */
 #define NOWHERE (UINT64_MAX / 2)
 
-/* Take the position from the inline functions, which then leave it alone. The value for put_back(). */
-static uint64_t take_position(void)
+/* Take the place from the inline functions, which then leave it alone. What it returns is for tare_place_leave(). */
+static uint64_t take_place(void)
 {
-	uint64_t at = tare_whole_fetch_add(&tare_region_thread.at, TARE_REGION_HELD);
+	uint64_t at = tare_place_take(&tare_region_thread.place);
 
 	if (!region_is_held(at)) {
 		if (region_mine)
 			region_mine->at = (uint8_t *)(uintptr_t)at;
-		tare_region_thread.at = NOWHERE;
+		tare_region_thread.place.at = NOWHERE;
 	}
 	return at;
-}
-
-static void put_back(uint64_t at)
-{
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	tare_region_thread.at = at;
 }
 
 static uint32_t number_of(tare_label label)
@@ -110,11 +104,11 @@ static void lose(unsigned points, struct tare_region *r, tare_label label)
 /* Nothing but the innermost of a thread's points may be written: those of a handler that interrupts one are lost. */
 static bool hold(unsigned points, struct tare_region *r, tare_label label)
 {
-	uint64_t at = take_position();
+	uint64_t at = take_place();
 
 	if (!region_is_held(at))
 		return true;
-	put_back(at);
+	tare_place_leave(&tare_region_thread.place, at);
 	lose(points, r, label);
 	return false;
 }
@@ -130,7 +124,7 @@ static bool enter(unsigned points, struct tare_region *r, tare_label label)
 
 static void leave(void)
 {
-	put_back(region_mine ? (uintptr_t)region_mine->at : 0);
+	tare_place_leave(&tare_region_thread.place, region_mine ? (uintptr_t)region_mine->at : 0);
 }
 
 /* False: this thread has it, and a handler interrupted it; its point is lost. */
@@ -427,6 +421,7 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
 	if (kept_current != r)
 		__atomic_store_n(&region_self()->current, kept_current, __ATOMIC_RELEASE);
+	take_place();
 	told = !s.counters.missing;
 	thread_counters_close(&s.counters);
 	region_mine = kept_mine;
@@ -922,11 +917,13 @@ unsigned tare_regions_generation(void)
 	return __atomic_load_n(&region_state.generation, __ATOMIC_ACQUIRE);
 }
 
-/* Close the calling thread's stream, which a handler interrupted with `at`: it ends before that point. */
-static void close_interrupted(uint64_t at)
+/* Close the calling thread's stream, a point of which a handler interrupted: it ends before that point. */
+static void close_interrupted(void)
 {
-	if (region_mine && at < NOWHERE)
-		region_mine->at = (uint8_t *)region_mine->block + ((at - (uintptr_t)region_mine->block) & (TARE_REGION_HELD - 1));
+	const struct tare_place *p = &tare_region_thread.place;
+
+	if (region_mine && p->at < NOWHERE)
+		region_mine->at = (uint8_t *)region_mine->block + tare_place_behind(p, (uintptr_t)region_mine->block);
 	my_stream(0);
 }
 
@@ -934,19 +931,19 @@ static void close_interrupted(uint64_t at)
 static int stop(bool for_good, struct tare_error *err)
 {
 	struct region_recording *r;
-	uint64_t at = take_position();
+	uint64_t at = take_place();
 	bool interrupted = region_is_held(at);
 	int ret = 0;
 
 	if (!region_lock()) {
-		put_back(at);
+		tare_place_leave(&tare_region_thread.place, at);
 		return tare_fail(err, EDEADLK, "the recording cannot be stopped from a signal handler that interrupted its beginning");
 	}
 	r = region_state.recording;
 	region_state.from_environment = false;
 	if (!r) {
 		region_unlock();
-		put_back(at);
+		tare_place_leave(&tare_region_thread.place, at);
 		return 0;
 	}
 	tell_early(r);
@@ -966,8 +963,8 @@ static int stop(bool for_good, struct tare_error *err)
 		leave();
 	} else {
 		if (for_good)
-			close_interrupted(at);
-		put_back(at);
+			close_interrupted();
+		tare_place_leave(&tare_region_thread.place, at);
 	}
 	if (r->lost_errno)
 		ret = tare_fail(err, r->lost_errno, "%.200s: %llu points could not be written: %s", r->file.path,

@@ -116,7 +116,7 @@ static void in_child(void)
 {
 	if (region_mine && region_mine->of == region_state.recording)
 		pthread_setspecific(region_state.at_thread_end, NULL);
-	if (region_is_held(tare_region_thread.at)) {
+	if (region_is_held(tare_place_look(&tare_region_thread.place))) {
 		if (region_mine && region_mine->page)
 			region_stream_bury(region_mine); /* in a handler that interrupted a point, which is written when it returns */
 	} else if (!region_mine || region_mine->page) {

@@ -50,7 +50,7 @@ static double typical(uint64_t *x, unsigned n, bool count)
 static void take(struct region_stream *s, const uint8_t *p, struct samples *to, bool first_only)
 {
 	struct format_point begin, end;
-	const uint8_t *to_here = (const uint8_t *)(uintptr_t)s->here->at;
+	const uint8_t *to_here = (const uint8_t *)(uintptr_t)s->here->place.at;
 	bool follows = false;
 	unsigned i = 0;
 
@@ -84,7 +84,7 @@ static void typical_of(const struct region_stream *s, struct samples *x, struct 
 
 static void restart(struct region_stream *s)
 {
-	s->here->at = (uintptr_t)(s->block + 1);
+	s->here->place.at = (uintptr_t)(s->block + 1);
 }
 
 static void round_of(struct region_stream *s, tare_label label, tare_region_empty *empty, void *with, struct samples *x, struct cost *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regions in signal handlers, which interrupt a region at each of its instructions in turn: the CPU traps after each one
- * (x86-64's trap flag), and the trap's handler is what comes between. Handlers interrupt handlers, too.
+ * Regions in signal handlers, which interrupt a region at each of its instructions in turn: there is a trap after each one
+ * (steps.h), and the trap's handler is what comes between. Handlers interrupt handlers, too.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -10,81 +10,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "record/timeline.h"
+#include "steps.h"
 #include "tap.h"
 #include "tare/region.h"
-
-#if TAP_THREAD_SANITIZER
-#define WHY_NOT "the thread sanitizer hands signals on when it likes, not at the instruction"
-#elif !defined(__x86_64__)
-#define WHY_NOT "no trap flag: no CPU but x86-64 has it"
-#endif
-
-#ifndef WHY_NOT
-#include <ucontext.h>
-
-enum { TRAP_FLAG = 0x100 };
-
-/* Below 128 bytes of the stack that the compiler may be using. */
-#define STEPS(which) __asm__ volatile("sub $128, %%rsp; pushf; " which "; popf; add $128, %%rsp" : : : "cc", "memory")
-
-static void step_from_here(void)
-{
-	STEPS("orq $0x100, (%%rsp)");
-}
-
-static void need_steps(void)
-{
-}
-
-static void step_no_more(void)
-{
-	STEPS("andq $~0x100, (%%rsp)");
-}
-
-static void leave_steps(void *context)
-{
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
-}
 
 /* Traps take longer than the inline functions' short points can tell: let what was read be a clock without them. */
 static void hide_time(void *context)
 {
-	static __thread uint64_t before;
-	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
-
-	if (before && !memcmp((const void *)(uintptr_t)before, "\x0f\x31", 2)) { /* rdtsc */
-		uint64_t clock = tare_region_thread.last + 100;
-
-		r[REG_RAX] = (greg_t)(uint32_t)clock;
-		r[REG_RDX] = (greg_t)(clock >> 32);
-	}
-	before = (uint64_t)r[REG_RIP];
+	steps_clock_read(context, tare_region_thread.last + 100);
 }
-#else
-/* Called first in each test, before anything is recorded or forked. */
-static void need_steps(void)
-{
-	tap_skip("steps", WHY_NOT);
-}
-
-static void step_from_here(void)
-{
-}
-
-static void step_no_more(void)
-{
-}
-
-static void leave_steps(void *context)
-{
-	(void)context;
-}
-
-static void hide_time(void *context)
-{
-	(void)context;
-}
-#endif
 
 TARE_REGION(plain, "plain");
 TARE_REGION(handlers, "handlers");
@@ -260,7 +194,7 @@ static void do_thing(int number, siginfo_t *info, void *context)
 		hide_time(context);
 	if (handled++ != due)
 		return;
-	leave_steps(context);
+	steps_leave(context);
 	thing();
 }
 

@@ -96,7 +96,7 @@ TEST(off_does_nothing)
 	tare_region_end(&outer);
 	CHECK_EQ(outer.label, 0);
 	CHECK_EQ(tare_label_new("x", NULL, 0), 0);
-	CHECK_EQ(tare_region_thread.at, 0);
+	CHECK_EQ(tare_region_thread.place.at, 0);
 	CHECK_EQ(tare_regions_generation() & 1, 0);
 	CHECK_EQ(tare_regions_stop(NULL), 0);
 }
