@@ -397,8 +397,20 @@ static BINDS hook *bind_ends(void)
 	return ends;
 }
 
+#ifdef HOOKS_OF_GLIBC /* in libtare-functions.so, whose functions.map says what the versions are for */
+#define HOOK(name, bind, version)                                             \
+	void TARE_API name(void *function, void *call_site) __attribute__((ifunc(bind))); \
+	__asm__(".symver " #name ", __cyg_profile_func_" version)
+
+HOOK(versioned_enter, "bind_begins", "enter@@TARE_FUNCTIONS_0");
+HOOK(versioned_exit, "bind_ends", "exit@@TARE_FUNCTIONS_0");
+/* What was linked without this library asks for glibc's, and gets these where this library was preloaded. */
+HOOK(preloaded_enter, "bind_begins", "enter@" HOOKS_OF_GLIBC);
+HOOK(preloaded_exit, "bind_ends", "exit@" HOOKS_OF_GLIBC);
+#else
 void __cyg_profile_func_enter(void *function, void *call_site) __attribute__((ifunc("bind_begins")));
 void __cyg_profile_func_exit(void *function, void *call_site) __attribute__((ifunc("bind_ends")));
+#endif
 #else
 void __cyg_profile_func_enter(void *function, void *call_site)
 {

@@ -522,6 +522,37 @@ int main(void)
 
 
 @test
+def functions_of_a_plug_in():
+    """Opened by a program that is not linked with libtare-functions, where glibc's hooks come first, which do nothing; again and again."""
+    for n in (1, 2):
+        Path(ROOM.name, "library.c").write_text(f"static void f{n}(void) {{ }}\nvoid run(void) {{ f{n}(); f{n}(); }}\n")
+        for name, tail in ((f"plug{n}.so", ["-ltare-functions"]), (f"static{n}.so", ["-Wl,--exclude-libs,libtare-functions.a", "-l:libtare-functions.a"])):
+            sh("cc", "-O0", "-shared", "-fPIC", "-finstrument-functions", "library.c", "-o", name, *LINK, *tail, "-ltare")
+    Path(ROOM.name, "open.py").write_text("""
+import ctypes, _ctypes, sys
+for i in range(30):
+    for n in (1, 2):
+        library = ctypes.CDLL(f"./{sys.argv[1]}{n}.so")
+        library.run()
+        _ctypes.dlclose(library._handle)
+""")
+    for name in ("plug", "static"):
+        sh(TARE, "regions", "-q", "-e", "none", "-o", "plug.tare", "--", sys.executable, "open.py", name)
+        equal(words("plug.tare"), [" ".join(["run( f1( f1) f1( f1) run) run( f2( f2) f2( f2) run)"] * 30)], name)
+
+
+@test
+def functions_of_a_program_that_is_linked_without():
+    """It calls glibc's hooks; preloaded, libtare-functions has those, too."""
+    Path(ROOM.name, "f.c").write_text("static void f(void) { }\nint main(void) { f(); return 0; }\n")
+    sh("cc", "-O0", "-finstrument-functions", "f.c", "-o", "f")
+    sh(TARE, "regions", "-q", "-e", "none", "-o", "f.tare", "--", "env", f"LD_PRELOAD={FUNCTIONS}", "./f")
+    equal(words("f.tare"), ["main( f( f) main)"])
+    said = sh(TARE, "regions", "-q", "-e", "none", "-o", "f.tare", "--", "./f", status=125).stderr
+    true("no regions" in said, said)
+
+
+@test
 def functions_and_regions_of_their_own():
     """The recorder's inline functions are no functions of the program: they would stand in the midst of a point."""
     Path(ROOM.name, "both.c").write_text("""
