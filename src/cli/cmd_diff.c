@@ -147,7 +147,7 @@ static struct dearer find_dearer(const struct compare *c, const struct diff_opti
 }
 
 /* Which it was, on stderr. */
-static void say_dearer(const struct command *self, const struct dearer *d)
+static void say_dearer(const struct command *self, const struct dearer *d, bool shown)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct text by = { 0 };
@@ -158,7 +158,7 @@ static void say_dearer(const struct command *self, const struct dearer *d)
 		text_add(&by, "is new");
 	tare_fail(&err, EINVAL, "--check: %s%.100s %s (%.40s), beyond the noise", d->what, d->label, by.s ? by.s : "", d->counter);
 	if (d->n > 1)
-		tare_hint(&err, "and %zu more; --sure shows them", d->n - 1);
+		tare_hint(&err, "and %zu more%s", d->n - 1, shown ? "" : "; --sure shows them");
 	complain(self, &err, NULL);
 	text_free(&by);
 }
@@ -178,7 +178,7 @@ static int verdict(const struct command *self, const struct compare *c, const st
 	if (o->check)
 		found = find_dearer(c, o, true);
 	if (found.change) {
-		say_dearer(self, &found);
+		say_dearer(self, &found, o->shown.sure);
 		return EXIT_CHECK;
 	}
 	if (o->check)

@@ -143,6 +143,26 @@ static int add_pmu(struct region_counters *c, struct text *names, const char *wo
 	return 0;
 }
 
+/* tare's own counters, which have one name each. */
+static int wrong_name(const char *word, struct tare_error *err)
+{
+	static const struct {
+		const char *name, *whole, *why;
+	} own[] = {
+		{ "wall-time", "wall-time", "takes no modifier: it is the time that passed, in whatever mode" },
+		{ "none", "none", "takes no modifier" },
+		{ "instructions-minus-irqs", MINUS_IRQS, "is of user mode alone" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (strcspn(word, ":") == strlen(own[i].name) && !strncmp(word, own[i].name, strlen(own[i].name)) && strcmp(word, own[i].whole)) {
+			tare_fail(err, EINVAL, "'%.60s': %s %s", word, own[i].name, own[i].why);
+			tare_hint(err, "-e %s", own[i].whole);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static int add_word(struct region_counters *c, struct text *names, const char *word, bool exact,
 		    struct tare_error *err)
 {
@@ -153,6 +173,9 @@ static int add_word(struct region_counters *c, struct text *names, const char *w
 	for (unsigned i = 0; i < c->n; i++)
 		if (!strcmp(c->info[i].name, word))
 			return tare_fail(err, EINVAL, "'%.60s' is there twice", word);
+	ret = wrong_name(word, err);
+	if (ret < 0)
+		return ret;
 	if (!strcmp(word, "wall-time")) {
 		add_clock(c);
 		return 0;

@@ -145,7 +145,8 @@ def runs_that_agree_may_be_too_few_to_tell():
         r = tare("diff", "--check", *words, status=125 if enough else 2)
         true(not enough or "(instructions:u, by 150000) or differs by chance" in r.stderr and "3 recordings on each side are enough" in r.stderr, r.stderr)
         tare("diff", "--check=1", *words)
-        true(enough or "--check: x grew by 1.5e-07 % (instructions:u), beyond the noise" in r.stderr.replace("self of ", "") and "and 1 more" in r.stderr, r.stderr)
+        true(enough or "--check: x grew by 1.5e-07 % (instructions:u), beyond the noise" in r.stderr.replace("self of ", "") and "and 1 more; --sure shows them\n" in r.stderr, r.stderr)
+        true(enough or tare("diff", "--check", "--sure", *words, status=2).stderr.endswith("\n  and 1 more\n"), "which it does")
         tare("diff", "--check", "--match", "y", "--by", "instructions:u", *words)  # (all) has no such name
         tare("diff", "--check", "--match", "x", "--by", "instructions:u", *words, status=125 if enough else 2)
         equal((x["test"], change(d, "y")["test"]), ("barnard", "welch" if m > 1 else "student"), f"{name}: which test")

@@ -151,6 +151,8 @@ def here_it_is_tried():
     true("counts    user and kernel alike; samples: user\n" in events("explain", "task-clock:u").stdout, "what :u leaves out of samples alone")
     (e,) = document("explain", "explain", "bpf-output")
     equal((e["available"], "has no count" in e["reason"]), (False, True), str(e))
+    true("tare regions records a counter of that name; the clock among the events is duration_time" in
+         events("explain", "wall-time").stderr, "a counter of tare's own")
     (e,) = document("explain", *on("vm-no-pmu"), "explain", "cycles")
     equal(e["available"], False, "no PMU")
     true("no core PMU" in e["reason"] and "tare doctor" in e["remedy"], e["reason"])

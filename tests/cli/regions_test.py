@@ -214,6 +214,8 @@ def processes_share_the_file():
 @test
 def refused():
     for words, said in ((["-e", "nonsense"], "nonsense"), (["-e", "none,wall-time"], "alone"), (["-e", ""], "list of counters"), (["-e", "wall-time,context-switches:u"], "it would stay 0"), (["-e", "task-clock:u"], "the kernel's clocks take no modifier"),
+                        (["-e", "page-faults,wall-time:u"], "'wall-time:u': wall-time takes no modifier"), (["-e", "none:u"], "none takes no modifier"),
+                        (["-e", "instructions-minus-irqs:k"], "is of user mode alone\n  -e instructions-minus-irqs:u"),
                         (["--engine", "fast"], "engine"), (["-o", "/dev/full"], "regular file"),
                         (["-o", "/nowhere/x"], "/nowhere/x"), (["--engine", "exact"], "exact"),
                         (["-e", "exact/instructions/"], "-e instructions:u --engine exact"),
