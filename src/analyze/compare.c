@@ -255,13 +255,19 @@ static int gather(struct compare *c, struct tare_error *err)
 	}
 	if (ret == 0)
 		ret = mark_lost(c, err);
-	if (ret == 0 && !make_row(c, &c->all, LABELS_NONE))
+	if (ret == 0 && (!make_row(c, &c->all, LABELS_NONE) || !make_row(c, &c->outside, LABELS_NONE) || !make_row(c, &c->detached, LABELS_NONE)))
 		ret = tare_fail_nomem(err);
+	c->outside.lost = c->detached.lost = c->all.lost;
 	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
-		c->all.count[r] = c->run[r].regions;
+		const struct regions *run = &c->run[r];
+
+		c->all.count[r] = run->regions;
 		for (size_t k = 0; k < c->n_counters; k++)
-			for (int what = 0; what < COMPARE_WHATS; what++)
-				values_of(c, &c->all, (enum compare_what)what, k)[r] = c->counts_only ? (double)c->run[r].regions : regions_whole(&c->run[r], k);
+			for (int what = 0; what < COMPARE_WHATS; what++) {
+				values_of(c, &c->all, (enum compare_what)what, k)[r] = c->counts_only ? (double)run->regions : regions_whole(run, k);
+				values_of(c, &c->outside, (enum compare_what)what, k)[r] = c->counts_only ? 0 : regions_outside(run, k);
+				values_of(c, &c->detached, (enum compare_what)what, k)[r] = c->counts_only ? 0 : (double)run->counter[k].detached;
+			}
 	}
 	return ret;
 }
@@ -337,14 +343,16 @@ static int judge_rows(struct compare *c, struct compare_row *row, size_t n, enum
 
 static int judge_all(struct compare *c, struct tare_error *err)
 {
+	struct compare_row *const single[] = { &c->all, &c->outside, &c->detached };
 	struct change *asked = calloc(c->n_rows + 1, sizeof(*asked));
 	int ret = asked ? 0 : tare_fail_nomem(err);
 
 	for (int what = 0; ret == 0 && what < COMPARE_WHATS; what++)
 		for (size_t k = 0; ret == 0 && k < c->n_counters; k++) {
 			ret = judge_rows(c, c->row, c->n_rows, (enum compare_what)what, k, asked, err);
-			if (ret == 0)
-				ret = judge_rows(c, &c->all, 1, (enum compare_what)what, k, asked, err); /* a question of its own */
+			/* Questions of their own. */
+			for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(single); i++)
+				ret = judge_rows(c, single[i], 1, (enum compare_what)what, k, asked, err);
 		}
 	free(asked);
 	return ret;
@@ -380,6 +388,8 @@ void compare_free(struct compare *c)
 	for (size_t i = 0; i < c->n_rows; i++)
 		free_row(&c->row[i]);
 	free_row(&c->all);
+	free_row(&c->outside);
+	free_row(&c->detached);
 	for (size_t r = 0; c->run && r < c->n_runs; r++)
 		regions_free(&c->run[r]);
 	for (size_t r = 0; c->loss && r < c->n_runs; r++) {
@@ -392,6 +402,16 @@ void compare_free(struct compare *c)
 	free(c->run);
 	labels_free(&c->labels);
 	*c = (struct compare){ 0 };
+}
+
+bool compare_row_is_there(const struct compare *c, const struct compare_row *row, size_t counter)
+{
+	const double *v = values_of(c, row, COMPARE_SELF, counter);
+
+	for (size_t r = 0; r < c->n_runs; r++)
+		if (v[r] != 0)
+			return true;
+	return false;
 }
 
 bool compare_too_few(const struct compare_change *c)

@@ -19,7 +19,7 @@ struct compare_change {
 };
 
 struct compare_row {
-	uint32_t label; /* LABELS_NONE: the row of all, whose total and sum are its self */
+	uint32_t label; /* LABELS_NONE: of no label; its total and sum are its self */
 	uint64_t *count; /* per run: those before, then those after */
 	double *value;	 /* (what * n_counters + counter) * n_runs + run */
 	bool *known;	 /* per counter: in every run */
@@ -47,6 +47,8 @@ struct compare {
 	size_t n[COMPARE_SIDES], n_runs, n_counters;
 	bool counts_only; /* that */
 	struct compare_row *row, all;
+	struct compare_row outside;  /* of all: in no region */
+	struct compare_row detached; /* in selves, and not in all: the others' selves and outside add up to it */
 	size_t n_rows;
 	bool tested; /* there are runs enough to know of noise */
 	bool one_thread; /* no recording has points of more */
@@ -60,6 +62,8 @@ struct compare_options {
 /* paths: those before, then those after. */
 int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after, const struct compare_options *options, struct tare_error *err);
 void compare_free(struct compare *c);
+/* Is there anything of it, by this counter, in any run? */
+bool compare_row_is_there(const struct compare *c, const struct compare_row *row, size_t counter);
 /* It is not judged for want of runs: CHANGE_FEW, CHANGE_SMALL. */
 bool compare_too_few(const struct compare_change *c);
 

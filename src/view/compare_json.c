@@ -64,16 +64,24 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 	json_end(j);
 }
 
+/* whole: of all; outside and detached: of it; self, total, sum: of a label. */
 static void counters(struct json *j, const struct compare *c, const struct compare_row *row, const struct compare_shown *how)
 {
+	const struct {
+		const struct compare_row *row;
+		const char *name;
+	} single[] = { { &c->all, "whole" }, { &c->outside, "outside" }, { &c->detached, "detached" } };
+
 	json_object(j, "counters");
 	for (size_t k = 0; k < c->n_counters; k++) {
 		if (!compare_counter_wanted(how, c->counter[k].name))
 			continue;
 		json_object(j, c->counter[k].name);
 		json_string(j, "unit", c->counter[k].unit);
-		for (int what = 0; what < (row->label == LABELS_NONE ? 1 : COMPARE_WHATS); what++)
-			change(j, row->label == LABELS_NONE ? "whole" : what_names[what], c, row, what, k);
+		for (size_t i = 0; row == &c->all && i < (c->counts_only ? 1 : ARRAY_SIZE(single)); i++)
+			change(j, single[i].name, c, single[i].row, COMPARE_SELF, k);
+		for (int what = 0; row != &c->all && what < COMPARE_WHATS; what++)
+			change(j, what_names[what], c, row, what, k);
 		json_end(j);
 	}
 	json_end(j);

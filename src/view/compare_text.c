@@ -74,7 +74,7 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 		text_add(&t, "varies");
 	grid_put(g, COL_COUNT, INK_PLAIN, &t);
 	if (row->label == LABELS_NONE)
-		text_add(&t, "(all)");
+		text_add(&t, "%s", row == &c->all ? "(all)" : row == &c->outside ? "(in no region)" : "(detached timings, not in all)");
 	else
 		put_label(&t, s, &c->labels, row->label, s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22);
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
@@ -114,6 +114,10 @@ static void table(struct text *out, struct compare *c, const struct compare_show
 		n++;
 		one_row(&g, c, &c->row[i], k, s);
 	}
+	if (compare_single_wanted(c, &c->outside, how, k))
+		one_row(&g, c, &c->outside, k, s);
+	if (compare_single_wanted(c, &c->detached, how, k))
+		one_row(&g, c, &c->detached, k, s);
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
 	escape(out, counter->name, strlen(counter->name));
 	text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT), tare_quality_name(counter->quality), ink_off(s));
@@ -183,24 +187,28 @@ static void tell(struct told *t, const struct compare *c, size_t k, const struct
 
 static struct told told(const struct compare *c, const struct compare_shown *how)
 {
+	const struct compare_row *const single[] = { &c->all, &c->outside, &c->detached };
 	struct told t = { 0 };
 
-	for (size_t k = 0; k < c->n_counters; k++)
-		for (size_t i = 0; compare_counter_wanted(how, c->counter[k].name) && i <= c->n_rows; i++)
-			for (size_t what = COMPARE_SELF; what <= COMPARE_TOTAL; what++) {
-				const struct compare_row *row = i < c->n_rows ? &c->row[i] : &c->all;
-				const struct compare_change *d = &row->change[what * c->n_counters + k];
+	for (size_t k = 0; k < c->n_counters; k++) {
+		if (!compare_counter_wanted(how, c->counter[k].name))
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(single); i++)
+			if (compare_single_wanted(c, single[i], how, k))
+				tell(&t, c, k, &single[i]->change[k]);
+		for (size_t i = 0; i < c->n_rows; i++) {
+			const struct compare_change *self = &c->row[i].change[k], *total = &c->row[i].change[c->n_counters + k];
 
-				if (row != &c->all && !compare_row_matches(c, row, how))
-					continue;
-				tell(&t, c, k, d);
-				if (row == &c->all || what != COMPARE_SELF)
-					continue;
-				t.self.beyond += d->beyond;
-				t.self.few += compare_too_few(d);
-				t.self.lost += d->lost && d->known && d->is.test.change != 0;
-				t.self.judged += !d->lost && !compare_too_few(d);
-			}
+			if (!compare_row_matches(c, &c->row[i], how))
+				continue;
+			tell(&t, c, k, self);
+			tell(&t, c, k, total);
+			t.self.beyond += self->beyond;
+			t.self.few += compare_too_few(self);
+			t.self.lost += self->lost && self->known && self->is.test.change != 0;
+			t.self.judged += !self->lost && !compare_too_few(self);
+		}
+	}
 	return t;
 }
 

@@ -34,6 +34,12 @@ static inline bool compare_row_matches(const struct compare *c, const struct com
 	return !how->match || __builtin_strstr(c->labels.entry[row->label].name, how->match);
 }
 
+/* Of what is of no label: all always, the others where there is anything of them, and no label is asked for. */
+static inline bool compare_single_wanted(const struct compare *c, const struct compare_row *row, const struct compare_shown *how, size_t counter)
+{
+	return row == &c->all || (!how->match && (!how->sure || row->change[counter].beyond) && compare_row_is_there(c, row, counter));
+}
+
 static inline bool compare_row_wanted(const struct compare *c, const struct compare_row *row, const struct compare_shown *how, size_t counter)
 {
 	const struct compare_change *self = &row->change[counter], *total = &row->change[c->n_counters + counter];

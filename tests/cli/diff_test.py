@@ -53,6 +53,32 @@ def one_on_each_side():
 
 
 @test
+def rows_add_up_to_all():
+    """Selves, what is in no region, and less what lies beside the threads; with the own cost taken off and without."""
+    def made(name, gap, cost):
+        # t begins before y and ends in it: it lies beside what nests.
+        y = 500 + gap
+        return write(room(name), [("K", "x", 1, 0, 500), ("K", "t", 1, y - 10, y + cost // 2), ("K", "y", 1, y, y + cost)])
+    a, b = made("before", 50, 1000), made("after", 250, 1020)
+    recorded = []
+    for n, loops in (("before", 20), ("after", 30)):
+        tare("regions", "-q", "-e", "wall-time", "-o", room(f"{n}.tare"), "--", PROGRAM, "known", str(loops), "2")
+        recorded.append(room(f"{n}.tare"))
+    for words in ((a, b), (*recorded,), ("--subtract-own", *recorded)):
+        d = document("diff", *words)
+        all_ = d["all"]["counters"]["wall-time"]
+        for of in (lambda c: c["change"], lambda c: c["before"]["mean"], lambda c: c["after"]["mean"]):
+            true(abs(sum(of(r["counters"]["wall-time"]["self"]) for r in d["labels"]) + of(all_["outside"]) - of(all_["detached"]) - of(all_["whole"])) < 1e-3, f"{words}: {all_}")
+        text = tare("diff", *words).stdout
+        equal((text.count("(in no region)"), text.count("(detached timings, not in all)")), (1, int(all_["detached"]["after"]["mean"] > 0)), text)
+        true("(in no" not in tare("diff", "--match", d["labels"][0]["label"], *words).stdout, "with --match there are labels only")
+    equal(document("diff", a, b)["all"]["counters"]["wall-time"]["outside"]["change"], 200, "in no region")
+    true(re.search(r"\n *\+200 ns +\+400 % +50 ns +250 ns +\(in no region\)\n *\+10 ns .* \(detached timings, not in all\)\n", tare("diff", a, b).stdout), tare("diff", a, b).stdout)
+    counted = [write(room(n), [("K", "x", 1, 0, 5)] * k) for n, k in (("one", 1), ("two", 2))]
+    true("(in no region)" not in tare("diff", *counted).stdout, "there is none")
+
+
+@test
 def recordings_of_two_machines():
     """A note, and no verdict where the instructions are others."""
     a = room("here.tare")
