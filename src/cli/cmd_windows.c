@@ -116,21 +116,28 @@ static void drop(struct job *j, size_t i)
 	j->list.n--;
 }
 
+static bool opens(const struct encoding *e)
+{
+	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
+	struct counters *c;
+
+	if (e->unavailable || source_perf.open(&c, &e, 1, &self, NULL, NULL) < 0)
+		return false;
+	source_perf.close(c);
+	return true;
+}
+
 /* Of events that nobody asked for by name, those that this machine cannot count are left out. */
 static void drop_uncountable(struct job *j)
 {
-	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
-
 	for (size_t i = 1; i < j->list.n;) {
-		const struct encoding *e = &j->list.enc[i];
-		struct counters *c;
+		struct encoding user = j->list.enc[i];
 
-		if (!e->unavailable && source_perf.open(&c, &e, 1, &self, NULL, NULL) == 0) {
-			source_perf.close(c);
+		encoding_restrict(&user, true);
+		if (opens(&j->list.enc[i]) || opens(&user))
 			i++;
-			continue;
-		}
-		drop(j, i);
+		else
+			drop(j, i);
 	}
 }
 

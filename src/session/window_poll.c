@@ -99,6 +99,27 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 	}
 }
 
+/* Every event, or none: and by the names that say what is left out. */
+static int opened(void *with, const struct counting *c, struct tare_error *err)
+{
+	struct poll *p = with;
+
+	for (size_t i = 0; i < c->n_enc; i++) {
+		const struct encoding *e = &c->enc[i];
+		struct encoding *asked = &p->plan->events->enc[i];
+
+		if (e->unavailable) {
+			tare_fail(err, e->unavailable, "%.100s is unavailable: %.250s", e->name, e->why);
+			tare_hint(err, "%s", e->remedy);
+			return -e->unavailable;
+		}
+		p->end->kernel_left_out |= e->attr.exclude_kernel && !asked->attr.exclude_kernel;
+		asked->attr = e->attr;
+		memcpy(asked->name, e->name, sizeof(asked->name));
+	}
+	return 0;
+}
+
 int window_poll(const struct window_plan *plan, const struct source *(*source)(const char *name),
 		struct window_sink *to, struct window_end *end, struct tare_error *err)
 {
@@ -123,6 +144,8 @@ int window_poll(const struct window_plan *plan, const struct source *(*source)(c
 		.timeout_ns = plan->timeout_ns,
 		.delay_ns = plan->delay_ns,
 		.source = source,
+		.opened = opened,
+		.with = &p,
 	};
 	struct stat_outcome o = { 0 };
 	int ret = p.now && p.before && p.value ? 0 : tare_fail_nomem(err);

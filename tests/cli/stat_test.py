@@ -189,9 +189,15 @@ def as_nobody():
     equal(e["context-switches:u"]["quality"], "unavailable", "context-switches")
     true("paranoid" in e["context-switches:u"]["remedy"], e)
     equal((e["task-clock"]["quality"], e["task-clock"]["value"] > 0), ("counted", True), "of user mode and the kernel, and named so")
-    r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "windows", "--every", "100us", "--format", "json",
-                        "-e", "page-faults,cpu-clock", "--", "/bin/true"], capture_output=True, text=True)
-    equal([e["event"] for e in json.loads(r.stdout)["events"]], ["task-clock", "page-faults:u", "cpu-clock"], r.stderr)
+    windows = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "windows", "--every", "2ms", "--format", "json"]
+    for words, names in ((["-e", "page-faults,cpu-clock"], ["task-clock", "page-faults:u", "cpu-clock"]), ([], ["task-clock", "page-faults:u"])):
+        for mode in ("sample", "poll"):
+            r = subprocess.run([*windows, *words, "--mode", mode, "--", "/bin/true"], capture_output=True, text=True)
+            d = json.loads(r.stdout)
+            equal(([e["event"] for e in d["events"]], d["kernel_left_out"]), (names, True), r.stderr)
+    r = subprocess.run([*windows, "--mode", "poll", "-e", "context-switches", "--", "/bin/true"], capture_output=True, text=True)
+    equal((r.returncode, r.stdout), (125, ""), r.stderr)
+    true("context-switches:u is unavailable: it happens in the kernel" in r.stderr, r.stderr)
     r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "stat", "-a", "-e",
                         "page-faults", "--", "/bin/true"], capture_output=True, text=True)
     equal(r.returncode, 125, "-a needs more")
