@@ -11,6 +11,7 @@
 #include "cli/export_samples.h"
 #include "cli/input.h"
 #include "cli/whole_file.h"
+#include "view/escape.h"
 #include "view/export.h"
 
 enum {
@@ -118,17 +119,31 @@ static int choose(struct export_command *o, struct tare_error *err)
 	return 0;
 }
 
-/* What whoever opens the export elsewhere cannot see there. */
-static void remark(const struct command *self, const struct timeline_info *info, const struct export_command *o,
-		   const struct export_told *told)
+/* ": of parse, draw": which begins or ends were put in. */
+static void put_repaired_of(struct text *out, struct timeline *t, const struct export_told *told)
 {
+	for (size_t i = 0; i < told->n_repaired_of; i++) {
+		const char *name = timeline_label(t, told->repaired_of[i])->name;
+
+		text_add(out, "%s", i ? ", " : ": of ");
+		escape(out, name, strlen(name));
+	}
+	text_add(out, "%s", told->repaired_of_more ? " and other labels" : "");
+}
+
+/* What whoever opens the export elsewhere cannot see there. */
+static void remark(const struct command *self, struct timeline *t, const struct export_command *o, const struct export_told *told)
+{
+	const struct timeline_info *info = timeline_info(t);
+	struct text of = { 0 };
 	const struct {
 		uint64_t n;
 		const char *one, *more;
+		const struct text *of;
 	} rows[] = {
 		{ told->lost, "point is missing in the recording", "points are missing in the recording" },
 		{ told->repaired, "begin or end is not in the recording and was put where it stops or starts",
-		  "begins or ends are not in the recording and were put where it stops or starts" },
+		  "begins or ends are not in the recording and were put where it stops or starts", &of },
 		{ told->missing, "region has a counter that could not be read: it is left out there",
 		  "regions have a counter that could not be read: it is left out there" },
 		{ told->unplaced, "point has no place on the axis: it stands at its thread's next one to either side",
@@ -136,9 +151,12 @@ static void remark(const struct command *self, const struct timeline_info *info,
 		{ told->too_deep, "region is too deep for a stack: it counts to the one above", "regions are too deep for a stack: they count to the one above" },
 	};
 
+	put_repaired_of(&of, t, told);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].n)
-			fprintf(stderr, "tare %s: %" PRIu64 " %s\n", self->name, rows[i].n, rows[i].n == 1 ? rows[i].one : rows[i].more);
+			fprintf(stderr, "tare %s: %" PRIu64 " %s%s\n", self->name, rows[i].n, rows[i].n == 1 ? rows[i].one : rows[i].more,
+				rows[i].of && rows[i].of->s ? rows[i].of->s : "");
+	text_free(&of);
 	if (!o->options.counter && info->time < 0 && o->how->close)
 		fprintf(stderr, "tare %s: the recording has no clock: the axis is %s, and threads do not line up\n", self->name,
 			info->counter[0].name);
@@ -159,7 +177,7 @@ static int export_into(struct out *out, const struct command *self, const struct
 		return ret;
 	ret = export_timeline(out, o->how, t, &o->options, &told, err);
 	if (ret == 0)
-		remark(self, timeline_info(t), o, &told);
+		remark(self, t, o, &told);
 	if (timeline_info(t)->damage)
 		snprintf(damage, DAMAGE_ROOM, "%s", timeline_info(t)->damage);
 	timeline_close(t);

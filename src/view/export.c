@@ -72,7 +72,20 @@ static bool is_gap(const struct points *w, const struct timeline_point *p)
 /* A begin or end of the program's that is not in the recording. */
 static void note_repaired(struct points *w, const struct timeline_point *p)
 {
-	w->told->repaired += p->repaired != TIMELINE_AS_RECORDED && !is_gap(w, p);
+	struct export_told *told = w->told;
+	uint32_t group;
+
+	if (p->repaired == TIMELINE_AS_RECORDED || is_gap(w, p))
+		return;
+	told->repaired++;
+	group = timeline_label(w->t, p->label)->group;
+	for (size_t i = 0; i < told->n_repaired_of; i++)
+		if (told->repaired_of[i] == group)
+			return;
+	if (told->n_repaired_of < EXPORT_REPAIRED_NAMED)
+		told->repaired_of[told->n_repaired_of++] = group;
+	else
+		told->repaired_of_more = true;
 }
 
 /* Where the point stands on the axis. Detached timings are in no order (timeline.h, TIMELINE_START). */

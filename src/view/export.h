@@ -92,6 +92,8 @@ struct exporter {
 
 extern const struct exporter *const exporters[]; /* ends with NULL */
 
+enum { EXPORT_REPAIRED_NAMED = 3 };
+
 /* What whoever reads the export should know; counts of places. */
 struct export_told {
 	uint64_t lost;	   /* points missing in the recording, as far as it says */
@@ -99,6 +101,9 @@ struct export_told {
 	uint64_t missing;  /* regions with a counter that could not be read, or ran backwards */
 	uint64_t too_deep; /* regions added to one above them */
 	uint64_t repaired; /* begins or ends that are not in the recording */
+	uint32_t repaired_of[EXPORT_REPAIRED_NAMED]; /* the first labels of those, by group (timeline_label()), each once */
+	size_t n_repaired_of;
+	bool repaired_of_more; /* labels */
 };
 
 struct export_options {

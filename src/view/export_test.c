@@ -180,6 +180,8 @@ TEST(repaired_are_counted_one_by_one)
 		change = NULL;
 		free(got);
 		CHECK_EQ(told.repaired, (*e)->close ? 3 : 0, "%s: as stacks nothing is put anywhere", (*e)->name);
+		CHECK_EQ(told.n_repaired_of, (*e)->close ? 2 : 0, "%s: of which labels", (*e)->name);
+		CHECK(!(*e)->close || (told.repaired_of[0] == 0 && told.repaired_of[1] == 1 && !told.repaired_of_more), "%s", (*e)->name);
 		CHECK_EQ(told.lost, 7, "%s", (*e)->name);
 	}
 }

@@ -148,6 +148,8 @@ def unbalanced_with_label_and_place():
     rows = {x["label"]: x for x in json.loads(sh(TARE, "summarize", "--format", "json", "unb.tare").stdout)["labels"]}
     true(rows["work"]["file"].endswith("regions.c") and rows["work"]["line"] > 0, rows["work"])
     equal((rows["work"]["not_ended"], rows["work"]["not_begun"], rows["other"]["not_begun"]), (1, 0, 1), "which is missing")
+    said = sh(TARE, "export", "-f", "csv", "unb.tare").stderr
+    true("2 begins or ends" in said and said.endswith(": of other, work\n"), said)
 
 
 @test
