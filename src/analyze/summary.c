@@ -191,9 +191,19 @@ static bool is_of_engine(const struct encoding *e)
 	return e->source && !strcmp(e->source, "exact");
 }
 
-static bool is_left_out(const struct stat_table *t, const struct run *r)
+/* Of the best there are all are shown: whole ones; else those that were cut short; else those that never began. */
+static void leave_out(struct stat_table *t)
 {
-	return t->left_out && r->end.by_signal;
+	bool whole = false, begun = false;
+
+	for (unsigned k = 0; k < t->runs; k++) {
+		begun |= !t->end[k].never_began;
+		whole |= !t->end[k].never_began && !t->end[k].by_signal;
+	}
+	for (unsigned k = 0; k < t->runs; k++) {
+		t->end[k].left_out = (whole && t->end[k].by_signal) || (begun && t->end[k].never_began);
+		t->left_out += t->end[k].left_out;
+	}
 }
 
 static void fill_runs(const struct summary *s, const struct stat_table *t, struct stat_row *r, size_t at,
@@ -204,7 +214,7 @@ static void fill_runs(const struct summary *s, const struct stat_table *t, struc
 
 		if (!a)
 			continue;
-		if (is_left_out(t, &run[k])) {
+		if (t->end[k].left_out) {
 			if (a->quality != TARE_UNAVAILABLE)
 				snprintf(r->why, sizeof(r->why), "only counted in a run that was cut short");
 			continue;
@@ -311,12 +321,9 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 	t->end = calloc(runs + 1, sizeof(*t->end));
 	if (!t->row || !t->counted_ns || !t->end)
 		return tare_fail_nomem(err);
-	for (unsigned k = 0; k < runs; k++) {
+	for (unsigned k = 0; k < runs; k++)
 		t->end[k] = run[k].end;
-		t->left_out += run[k].end.by_signal != 0;
-	}
-	if (t->left_out == runs) /* what there is, is shown */
-		t->left_out = 0;
+	leave_out(t);
 	for (size_t i = 0; i < n; i++) {
 		struct stat_row *r = &t->row[t->n++];
 
@@ -371,13 +378,13 @@ static int spread_times(struct stat_table *t, const struct run *run, unsigned ru
 	bool clean = false;
 
 	for (unsigned k = 0; k < runs; k++)
-		clean |= !run[k].added_work && !is_left_out(t, &run[k]);
+		clean |= !run[k].added_work && !t->end[k].left_out;
 	t->times.added_work = !clean;
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(times); i++) {
 		unsigned n = 0;
 
 		for (unsigned k = 0; k < runs; k++)
-			if ((!clean || !run[k].added_work) && !is_left_out(t, &run[k]))
+			if ((!clean || !run[k].added_work) && !t->end[k].left_out)
 				memcpy(&value[n++], (const char *)&run[k] + times[i].from, sizeof(*value));
 		ret = spread_of(value, n, times[i].to, NULL, err);
 	}
@@ -437,6 +444,7 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 			   .end = { .has_status = f->end.has_status,
 				    .wait_status = f->end.wait_status,
 				    .by_signal = f->end.by_signal,
+				    .never_began = f->end.never_began,
 				    .timed_out = f->end.timed_out,
 				    .intervals_done = f->end.intervals_done,
 				    .stopped = f->end.stopped,

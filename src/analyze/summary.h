@@ -61,6 +61,8 @@ struct stat_end {
 	bool has_status; /* a command ended */
 	int wait_status;
 	int by_signal; /* to tare, while it ran: not the run's own end */
+	bool never_began; /* a signal ended the command before its first instruction */
+	bool left_out;    /* of all rows, as there are better ones */
 	bool timed_out, intervals_done, stopped; /* ended by tare, as was asked for */
 	struct around around; /* where it was asked for */
 };
@@ -83,7 +85,7 @@ struct stat_table {
 	unsigned runs;        /* amounts per row */
 	uint64_t *counted_ns; /* per run: how long counting was on */
 	struct stat_end *end; /* per run */
-	unsigned left_out;    /* runs cut short, in no row: others were finished */
+	unsigned left_out;    /* runs cut short or never begun, in no row: others were finished */
 	struct stat_times times;
 	bool has_status; /* a command ended */
 	int wait_status; /* of the first run that failed, else 0 */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "analyze/ratio.h"
 #include "analyze/report.h"
+#include "base/signal_name.h"
 #include "cli/input.h"
 #include "cli/page_file.h"
 #include "cli/sample_options.h"
@@ -196,6 +197,7 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 	struct annotation a = { 0 };
 	struct exact_end end;
 	struct exact *x = NULL;
+	char by[SIGNAL_NAME_ROOM];
 	extern char **environ;
 	int ret = exact_launch(&x, argv, environ, &exact, err);
 
@@ -205,6 +207,8 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	ret = exact_wait(x, -1, &end, err);
+	if (ret >= 0 && end.never_began)
+		ret = tare_fail(err, ENODATA, "the command was ended by %s before its first instruction", signal_name(WTERMSIG(end.status), by));
 	if (ret >= 0)
 		ret = exact_profile(x, &profile, err);
 	if (ret >= 0) {

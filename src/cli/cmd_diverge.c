@@ -121,6 +121,8 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	if (ret >= 0)
 		return ret;
 	complain(self, err, NULL);
+	if (plan.by_signal)
+		return 128 + plan.by_signal;
 	return plan.exec_code == ENOENT ? EXIT_NOT_FOUND : plan.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "analyze/region_halves.h"
+#include "base/signal_name.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fixed_say.h"
@@ -417,12 +418,11 @@ static void say_fixed(const struct command *self, const struct regions_options *
 /* A shell does not: what it ran is tare, which was not killed. */
 static void say_killed(const struct command *self, const struct follow *end)
 {
-	const char *name = end->has_status && WIFSIGNALED(end->wait_status) ? sigabbrev_np(WTERMSIG(end->wait_status)) : NULL;
+	char by[SIGNAL_NAME_ROOM];
 
-	if (name)
-		fprintf(stderr, "tare %s: the command was killed by SIG%s\n", self->name, name);
-	else if (end->has_status && WIFSIGNALED(end->wait_status))
-		fprintf(stderr, "tare %s: the command was killed by signal %d\n", self->name, WTERMSIG(end->wait_status));
+	if (end->has_status && WIFSIGNALED(end->wait_status))
+		fprintf(stderr, "tare %s: the command was killed by %s%s\n", self->name, signal_name(WTERMSIG(end->wait_status), by),
+			end->child.never_began ? " before its first instruction" : "");
 }
 
 /* What is not known is not said: who was killed early may have had regions to come. */

@@ -67,6 +67,7 @@ struct job {
 	struct stat_about about;
 	const struct launcher *launcher;
 	struct profile *profile;
+	bool profiled; /* some run */
 	struct environment environment; /* of the command, where it is fixed */
 	struct fixed fixed;
 	const bool *only;               /* the events of the runs under way; NULL: all */
@@ -359,6 +360,7 @@ static int take_profile(void *with, const struct exact_profile *p, struct tare_e
 {
 	struct job *j = with;
 
+	j->profiled = true;
 	return profile_add(j->profile, p, err);
 }
 
@@ -652,6 +654,16 @@ static int check_exact(struct job *j, const struct stat_table *t)
 	return 0;
 }
 
+/* Beside a document that may be read for its numbers alone; not within one. */
+static void say_never_began(const struct job *j, const struct stat_table *t)
+{
+	struct text words = { 0 };
+
+	if (j->o.format != FORMAT_TEXT && j->out.fd != STDERR_FILENO && !j->o.quiet && stat_never_began(&words, t) && !words.failed)
+		fprintf(stderr, "tare stat: %s\n", words.s);
+	text_free(&words);
+}
+
 static int finish(struct job *j, const struct stat_outcome *outcome)
 {
 	const struct stat_table *t = outcome->runs ? summary_table(j->summary, j->err) : NULL;
@@ -660,7 +672,7 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 	if (!t)
 		return outcome->runs ? -j->err->code : 0;
 	j->about.exit_status = t->has_status ? status_of(t) : -1;
-	if (j->profile) {
+	if (j->profiled) {
 		j->about.profile = profile_table(j->profile, j->err);
 		if (!j->about.profile)
 			return -j->err->code;
@@ -683,6 +695,8 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 		ret = stat_trust_alive(&j->trust, t, j->err);
 	if (ret == 0)
 		ret = check_exact(j, t);
+	if (ret == 0)
+		say_never_began(j, t);
 	return ret < 0 ? ret : status_of(t);
 }
 

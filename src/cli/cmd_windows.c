@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/signal_name.h"
 #include "cli/page_file.h"
 #include "cli/windows_diff.h"
 #include "cli/windows_options.h"
@@ -361,6 +362,7 @@ static int show(struct job *j)
 {
 	const struct windows_table *t = windows_table(j->windows, j->err);
 	struct text text = { 0 };
+	char by[SIGNAL_NAME_ROOM];
 	int ret;
 
 	if (!t)
@@ -379,6 +381,8 @@ static int show(struct job *j)
 	else
 		windows_json(&text, t, &j->about);
 	ret = output_put(&j->out, &text, j->err);
+	if (ret == 0 && j->end.never_began && j->o.format != WINDOWS_TEXT)
+		fprintf(stderr, "tare windows: the command was ended by %s before its first instruction\n", signal_name(WTERMSIG(j->end.wait_status), by));
 	return ret == 0 && j->o.html ? to_page(j, t) : ret;
 }
 

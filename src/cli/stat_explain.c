@@ -98,7 +98,7 @@ static struct budget_runs runs_of(const struct stat_table *t, const struct stat_
 
 	memset(seen, true, sizeof(seen));
 	for (unsigned k = 0; k < t->runs; k++) {
-		if (r->run[k].quality == TARE_UNAVAILABLE || t->end[k].by_signal || t->end[k].timed_out)
+		if (r->run[k].quality == TARE_UNAVAILABLE || t->end[k].by_signal || t->end[k].never_began || t->end[k].timed_out)
 			continue; /* cut off: it has not done what the others did */
 		room[out.n] = (double)r->run[k].value;
 		for (unsigned c = 0; c < BUDGET_SEEN; c++)

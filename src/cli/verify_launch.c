@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/median.h"
 #include "base/num.h"
+#include "base/signal_name.h"
 #include "cli/fixed_say.h"
 #include "cli/output.h"
 #include "cli/verify.h"
@@ -135,7 +136,7 @@ static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, str
 {
 	static const int widths[] = { 1000, 100, 10000, 500, 20000 };
 	struct environment environment;
-	char **envp = calloc(j->n_environment + OTHER_VARIABLES, sizeof(*envp)), other[6000] = "";
+	char **envp = calloc(j->n_environment + OTHER_VARIABLES, sizeof(*envp)), other[6000] = "", by[SIGNAL_NAME_ROOM];
 	int ret;
 
 	if (!envp)
@@ -156,7 +157,10 @@ static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, str
 	environment_free(&environment);
 	free(envp);
 	if (ret == 0 && run->by_signal)
-		ret = tare_fail(j->err, EINTR, "stopped by signal %d", run->by_signal);
+		ret = tare_fail(j->err, EINTR, "stopped by %s", signal_name(run->by_signal, by));
+	if (ret == 0 && run->never_began && !run->timed_out)
+		ret = tare_fail(j->err, ENODATA, "a run was ended by %s before its first instruction: there is nothing to compare",
+				signal_name(WTERMSIG(run->wait_status), by));
 	if (ret == 0 && run->timed_out)
 		ret = tare_fail(j->err, ETIMEDOUT, "a run did not end within --timeout");
 	return ret;
@@ -292,6 +296,8 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 	if (o->fixed.stripped[0])
 		fixed_say_missed(self, &o->fixed);
 	complain(self, err, NULL);
+	if (j.last.by_signal)
+		return 128 + j.last.by_signal;
 	return j.last.exec_code == ENOENT ? EXIT_NOT_FOUND : j.last.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
 }
 

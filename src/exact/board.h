@@ -187,6 +187,7 @@ struct process {
 	int32_t dying_tid;       /* of the thread whose death it is; 0: none */
 	int32_t park_signal;     /* by which the others say that they are out */
 	uint32_t found_stopped;  /* when the supervisor last looked */
+	volatile uint32_t begun; /* the engine has let it begin */
 	volatile uint32_t renamed; /* some thread of its may have another name than its program */
 	volatile uint32_t ending; /* ENDING_EXIT, or the signal that the engine has it die by: what else kills it is no doing of the program's */
 };
@@ -194,7 +195,8 @@ struct process {
 /* A process that has ended and whose slots were freed. */
 struct past {
 	int32_t pid, parent;
-	uint32_t serial, pad;
+	uint32_t serial;
+	uint32_t within; /* somebody else ended it, in code that it had reached: to within a block it is known where */
 	uint64_t descent;
 	char name[24];
 	int64_t counts[EXACT_CLASSES];
@@ -272,6 +274,7 @@ struct board {
 	volatile uint32_t bell; /* futex: the engine has something for the supervisor */
 	int32_t supervisor;     /* its pid */
 	int32_t board_fd;       /* in the supervisor */
+	volatile int32_t command; /* its pid, as soon as there is one */
 	volatile uint32_t gone; /* the supervisor serves no longer */
 	uint32_t cores_piped;   /* a program gets them, whatever a process's limit on them */
 	volatile uint32_t threads_top; /* thread slots ever used */

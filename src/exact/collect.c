@@ -83,7 +83,8 @@ static void note_failure(struct board *b, const struct process *p, const char *h
 	note_reason(b, reason);
 }
 
-bool leaves_core(int sig)
+/* By default; the engine hears these. */
+static bool leaves_core(int sig)
 {
 	static const int those[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
 
@@ -154,6 +155,7 @@ static void collect(struct supervisor *s, uint32_t process)
 		past->pid = p->pid;
 		past->parent = p->parent_pid;
 		past->serial = p->serial;
+		past->within = p->begun && p->ending == ENDING_NOT;
 		past->descent = p->descent;
 		memcpy(past->name, p->name, sizeof past->name);
 		memcpy(past->counts, p->done, sizeof past->counts);

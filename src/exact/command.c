@@ -22,7 +22,7 @@ static void become_command(const struct launch *l, const char *program, int go_f
 	if (!l->aslr)
 		personality(ADDR_NO_RANDOMIZE);
 	if (read(go_fd, &c, 1) != 1)
-		_exit(127);
+		kill(getpid(), SIGKILL); /* as it ends once it is watched: the supervisor is no more */
 	close(go_fd);
 	if (program)
 		execve(program, l->argv, l->envp);
@@ -67,7 +67,7 @@ void start_command(struct supervisor *s)
 	}
 	close(go[0]);
 	close(error[1]);
-	s->command = pid;
+	s->command = s->b->command = pid;
 	setsid(); /* signals for the command's process group or terminal do not reach us, SIGKILL and SIGSTOP included */
 	/* Until it is let go it ends with us: tare may then start it again, without the engine. */
 	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
@@ -77,13 +77,13 @@ void start_command(struct supervisor *s)
 		waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
 		kill(pid, SIGKILL);
 		if (code == ESRCH || end.si_pid)
-			fail_launch(s, ENOTSUP, "it was ended by a signal before its first instruction");
+			return; /* a signal was quicker */
 		fail_launch(
 		    s, code,
 		    "ptrace is not permitted here, and the exact engine needs it for a moment at "
 		    "the start of each program");
 	}
-	if (write(go[1], "", 1) != 1)
+	if (write(go[1], "", 1) != 1 && errno != EPIPE /* it has ended */)
 		fail_launch(s, errno, "cannot start the command");
 	close(go[1]);
 	/* Signals stop it, too, until it is let go; its end stays to be waited for. */

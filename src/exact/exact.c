@@ -195,7 +195,7 @@ static void note_end(struct exact *x, const struct report *r)
 {
 	x->ended = true;
 	x->alone = r->alone;
-	x->end = (struct exact_end){ .status = r->status, .left = r->left, .usage = r->usage };
+	x->end = (struct exact_end){ .status = r->status, .never_began = r->never_began, .left = r->left, .usage = r->usage };
 }
 
 /* The next report of the supervisor: 1, 0 when it has not said anything in time, -EIO when it never will. */
@@ -284,8 +284,14 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	fds[1] = -1;
 	ret = hear(x, -1, &r);
 	if (ret < 0) {
-		reap_supervisor(x);
-		ret = say_lost(x, err);
+		x->command = x->board->command;
+		ret = 0;
+		if (!x->command) {
+			reap_supervisor(x);
+			ret = say_lost(x, err);
+		} else {
+			lose(x); /* and the command with it */
+		}
 		goto out;
 	}
 	x->alone = r.error; /* it ends, then */

@@ -70,6 +70,7 @@ struct exact_left {
 
 struct exact_end {
 	int status;          /* as wait(2) gives it */
+	bool never_began;    /* a signal ended it before it had executed one instruction: all its counts are 0 */
 	struct exact_left left;
 	struct rusage usage; /* of the command and its children; includes translation */
 };

@@ -238,6 +238,8 @@ int main(int argc, char **argv)
 	fprintf(f, ",\"user_s\":%.6f,\"system_s\":%.6f,\"max_rss_kib\":%ld",
 		end.usage.ru_utime.tv_sec + end.usage.ru_utime.tv_usec / 1e6,
 		end.usage.ru_stime.tv_sec + end.usage.ru_stime.tv_usec / 1e6, end.usage.ru_maxrss);
+	if (end.never_began)
+		fprintf(f, ",\"never_began\":true");
 	if (exact_stops(x))
 		fprintf(f, ",\"stops\":%u", exact_stops(x));
 	n = exact_processes(x, NULL, 0);

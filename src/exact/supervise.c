@@ -146,18 +146,14 @@ static void on_end(struct supervisor *s, pid_t pid, int status, const struct rus
 	s->command_ended = true;
 }
 
-/*
- * Did it die before its first block, while the engine was being put into it or set itself up? Of a signal that leaves a core the engine
- * hears: then it was the program's first instruction that failed, and 0 is its count.
- */
+/* Did a signal end it with 0 for its count: within its exec, while the engine was put into it or set itself up, or of its first instruction? */
 static bool never_began(const struct supervisor *s)
 {
-	const struct board *b = s->b;
+	struct board *b = s->b;
 
-	if (!s->command_started)
-		return true;
-	return WIFSIGNALED(s->end.status) && !leaves_core(WTERMSIG(s->end.status)) && b->n_past == 1 &&
-	       !board_past(s->b, 0)->counts[EXACT_INSTRUCTIONS];
+	if (s->damaged || b->reason[0] || !WIFSIGNALED(s->end.status))
+		return false;
+	return !s->command_started || (b->n_past == 1 && !board_past(b, 0)->within && !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
 }
 
 /* The command has ended, and what it and its children left is on the board. */
@@ -169,8 +165,7 @@ static void say_end(struct supervisor *s, unsigned live)
 	s->end.alone = !live;
 	if (!s->damaged)
 		s->end.left = look_at_left(s->b);
-	if (never_began(s))
-		note_reason(s->b, "the command was ended by a signal before its first instruction");
+	s->end.never_began = never_began(s);
 	snprintf(s->end.reason, sizeof s->end.reason, "%s", s->b->reason);
 	say(s, &s->end);
 }

@@ -40,7 +40,6 @@ void pass_on(pid_t tid, int stop);
 
 /* collect.c: what ended threads and processes leave on the board. */
 enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is left */ };
-bool leaves_core(int sig); /* by default; the engine hears these */
 void look_at_death(struct board *b, pid_t pid, int sig);
 unsigned sweep(struct supervisor *s, enum looks looks);
 bool has_ended(pid_t tid); /* or is a zombie */

@@ -17,6 +17,7 @@ struct report {
 	int pid;
 	int ended;
 	int samples; /* wait to be read: nothing else has happened */
+	int never_began; /* see struct exact_end */
 	int alone; /* nothing of the command is left: the supervisor ends, too */
 	int status;
 	struct exact_left left;

@@ -119,6 +119,7 @@ struct diverge_plan {
 	void (*progress)(void *with, unsigned pair, unsigned run);
 	void *with;
 	int exec_code; /* out: errno of a command that cannot be executed */
+	int by_signal; /* out: tare was asked to stop */
 };
 
 /* The thread, of those that ended; NULL: it is not among them. */

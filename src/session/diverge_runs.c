@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include "base/signal_name.h"
 #include "session/diverge_runs.h"
 #include "session/exact_follow.h"
 #include "session/hidden.h"
@@ -270,6 +272,7 @@ int diverge_run_one(struct diverge_plan *plan, struct divergence *d, struct pass
 	};
 	struct exact_followed end;
 	struct hidden hidden;
+	char by[SIGNAL_NAME_ROOM];
 	int ret = plan->input ? same_input_again(plan->input, p->err) : 0;
 
 	d->runs++;
@@ -285,10 +288,14 @@ int diverge_run_one(struct diverge_plan *plan, struct divergence *d, struct pass
 	plan->exec_code = end.exec_code;
 	if (end.uncounted[0])
 		memcpy(d->uncounted, end.uncounted, sizeof(d->uncounted));
+	plan->by_signal = end.by_signal;
 	if (ret == 0 && end.by_signal)
-		ret = tare_fail(p->err, EINTR, "stopped by signal %d", end.by_signal);
+		ret = tare_fail(p->err, EINTR, "stopped by %s", signal_name(end.by_signal, by));
 	if (ret == 0 && end.timed_out)
 		ret = tare_fail(p->err, ETIMEDOUT, "a run did not end within --timeout");
+	if (ret == 0 && end.never_began)
+		ret = tare_fail(p->err, ENODATA, "a run was ended by %s before its first instruction: there is nothing to compare",
+				signal_name(WTERMSIG(end.wait_status), by));
 	return ret;
 }
 

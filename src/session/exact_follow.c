@@ -134,6 +134,7 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 	out->by_signal = f.by_signal;
 	out->has_status = f.has_status;
 	out->wait_status = f.wait_status;
+	out->never_began = f.child.never_began;
 	follow_close(&f);
 	return ret;
 }

@@ -24,6 +24,7 @@ struct exact_follow {
 struct exact_followed {
 	bool began, timed_out, enough, has_status;
 	int exec_code, by_signal, wait_status;
+	bool never_began; /* a signal ended it before its first instruction */
 	bool went_on;	  /* something failed, and it came to its own end all the same */
 	uint64_t wall_ns; /* of which samples were handed over */
 	char uncounted[200]; /* what of it the engine did not see, and why; "": nothing */

@@ -59,6 +59,7 @@ struct fact_end {
 	bool intervals_done; /* ended after so many intervals as asked for */
 	bool stopped;        /* ended by the control's stop */
 	bool added_work; /* the engine's own work is in the times, and in what the kernel counted */
+	bool never_began; /* by a signal, before the command's first instruction: all exact counts are 0 */
 	unsigned stops;  /* of the command, at least, where the exact engine counted: each may have cost it an instruction per thread */
 	struct exact_left left; /* ran on when the command ended, where the exact engine counted: counted up to there */
 	struct around around; /* while it ran, where the plan asked for it; switches and faults are of the command */

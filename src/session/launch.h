@@ -22,6 +22,7 @@ struct launched {
 	void *own;     /* a launcher's own state */
 	unsigned stops; /* of the command, under the exact engine: exact_stops() */
 	struct exact_left left; /* likewise, once it was reaped */
+	bool never_began; /* likewise: see struct exact_end */
 	bool profile;  /* set before prepare: keep where instructions are executed, where it can */
 	struct exact_every every; /* likewise: samples, for launched_samples(); only the exact engine has them */
 	bool running;  /* likewise: a running count for the program's own reads, tare/exact.h, where it can */

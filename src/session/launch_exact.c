@@ -101,6 +101,7 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 	look_at_rights(l, run->engine);
 	l->stops = exact_stops(run->engine);
 	l->left = end.left;
+	l->never_began = end.never_began;
 	*status = end.status;
 	*used = end.usage;
 	l->pid = 0;

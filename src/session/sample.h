@@ -69,6 +69,7 @@ struct sample_outcome {
 	int exec_code;		/* errno of an exec that failed, else 0 */
 	int by_signal;
 	bool timed_out, has_status;
+	bool never_began; /* by a signal before its first instruction, as the exact engine tells */
 	bool large_enough; /* as plan->enough said; what came later is missing */
 	int wait_status;
 };

@@ -551,6 +551,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	outcome->large_enough = f.enough;
 	outcome->has_status = f.has_status;
 	outcome->wait_status = f.wait_status;
+	outcome->never_began = f.never_began;
 	outcome->went_on = f.went_on;
 	if (r->n && outcome->event)
 		outcome->event[0].total_unknown = ret < 0;

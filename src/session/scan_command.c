@@ -2,6 +2,8 @@
 /* A user's command, counted by every live event of a scan: as many at a time as there are counters. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include "base/signal_name.h"
 #include "exact/exact.h"
 #include "session/hidden.h"
 #include "session/scan.h"
@@ -13,6 +15,7 @@ struct memory {
 	struct sink sink;
 	bool counted[BATCH_MOST + EXACT_CLASSES];
 	uint64_t count[BATCH_MOST + EXACT_CLASSES];
+	int never_began; /* the signal that ended the command before its first instruction */
 };
 
 static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
@@ -24,6 +27,8 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 		m->counted[f->reading.event] = f->reading.value.quality == TARE_COUNTED || f->reading.value.quality == TARE_EXACT;
 		m->count[f->reading.event] = f->reading.value.raw;
 	}
+	if (f->kind == FACT_RUN_END && f->end.never_began)
+		m->never_began = WTERMSIG(f->end.wait_status);
 	return 0;
 }
 
@@ -40,6 +45,7 @@ static int run(struct memory *m, const struct encoding_list *list, const struct 
 	};
 	struct stat_outcome outcome = { 0 };
 	struct hidden hidden;
+	char by[SIGNAL_NAME_ROOM];
 	int ret = hidden_begin(&hidden, err);
 
 	if (ret < 0)
@@ -47,6 +53,8 @@ static int run(struct memory *m, const struct encoding_list *list, const struct 
 	*m = (struct memory){ .sink.put = keep };
 	ret = stat_run(&plan, &m->sink, &outcome, err);
 	hidden_end(&hidden);
+	if (ret == 0 && m->never_began && !outcome.by_signal)
+		ret = tare_fail(err, ENODATA, "the command was ended by %s before its first instruction", signal_name(m->never_began, by));
 	return ret < 0 ? ret : outcome.by_signal;
 }
 

@@ -450,12 +450,17 @@ static void end_command(struct run *r, struct signals *signals)
 
 static int put_profile(struct run *r)
 {
-	struct exact_profile profile;
-	int ret = launched_profile(&r->child, &profile, r->err);
+	struct exact_profile profile = { 0 };
+	struct tare_error why = TARE_ERROR_INIT;
+	int ret = r->child.never_began ? -ENOTSUP : launched_profile(&r->child, &profile, &why);
 
 	if (ret == 0)
-		ret = r->plan->profile(r->plan->with, &profile, r->err);
+		ret = r->plan->profile(r->plan->with, &profile, &why);
 	exact_profile_free(&profile);
+	if (ret == -ENOTSUP) /* there are no counts, as the readings tell */
+		return 0;
+	if (ret < 0)
+		*r->err = why;
 	return ret;
 }
 
@@ -483,6 +488,7 @@ static int end(struct run *r, struct signals *signals)
 	if (r->plan->around)
 		take_around(r);
 	f.end = r->end;
+	f.end.never_began = r->child.never_began;
 	f.end.stops = r->child.stops;
 	f.end.left = r->child.left;
 	if (f.end.has_status && f.end.wait_status == 0)

@@ -56,6 +56,7 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 	if (f->kind == FACT_RUN_END) {
 		m->run->wait_status = f->end.wait_status;
 		m->run->timed_out = f->end.timed_out;
+		m->run->never_began = f->end.never_began;
 	}
 	return 0;
 }

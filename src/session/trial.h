@@ -23,6 +23,7 @@ struct trial_run {
 	int exec_code;	 /* errno, of a command that cannot be executed */
 	int by_signal;	 /* tare was asked to stop */
 	bool timed_out;
+	bool never_began; /* a signal ended it before its first instruction */
 };
 
 /* By the engine wished for. Nothing is run yet. -errno: why instructions cannot be counted. */

@@ -35,6 +35,7 @@ struct window_sink {
 /* What became of it as a whole. */
 struct window_end {
 	bool has_status, timed_out, began;
+	bool never_began; /* by a signal before its first instruction, as the exact engine tells */
 	int wait_status, by_signal, exec_code;
 	uint64_t wall_ns, lost; /* windows that found no room */
 	uint64_t throttled;

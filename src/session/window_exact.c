@@ -146,6 +146,7 @@ int window_exact(const struct window_plan *plan, struct window_sink *to, struct 
 	*end = (struct window_end){ .has_status = f.has_status,
 				    .timed_out = f.timed_out,
 				    .began = f.began,
+				    .never_began = f.never_began,
 				    .wait_status = f.wait_status,
 				    .by_signal = f.by_signal,
 				    .exec_code = f.exec_code,

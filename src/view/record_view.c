@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "base/signal_name.h"
 #include "view/escape.h"
 #include "view/record_view.h"
 
@@ -202,10 +203,20 @@ static void put_whole(struct text *out, const struct sample_outcome *o, const st
 
 static void put_went_on(struct text *out, const struct sample_outcome *o)
 {
+	char by[SIGNAL_NAME_ROOM];
+
 	if (WIFSIGNALED(o->wait_status))
-		text_add(out, "  the command went on unrecorded, until signal %d ended it\n", WTERMSIG(o->wait_status));
+		text_add(out, "  the command went on unrecorded, until %s ended it\n", signal_name(WTERMSIG(o->wait_status), by));
 	else
 		text_add(out, "  the command went on unrecorded to its end, with exit status %d\n", WEXITSTATUS(o->wait_status));
+}
+
+static void put_never_began(struct text *out, const struct sample_outcome *o, const struct style *s)
+{
+	char by[SIGNAL_NAME_ROOM];
+
+	text_add(out, "  %sthe command was ended by %s before its first instruction%s\n", ink_on(s, INK_CAREFUL),
+		 signal_name(WTERMSIG(o->wait_status), by), ink_off(s));
 }
 
 void record_view(struct text *out, const struct sample_outcome *o, const char *file, uint64_t file_bytes,
@@ -256,7 +267,9 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 		put_went_on(out, o);
 	if (loss_only)
 		return;
-	if (samples)
+	if (o->never_began)
+		put_never_began(out, o, s);
+	else if (samples)
 		put_whole(out, o, only, s);
 	else if (o->broke_off)
 		put_careful(out, s, "the recording broke off before the first of them was in a file: nothing of it is kept");

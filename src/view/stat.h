@@ -32,6 +32,8 @@ struct stat_about {
 };
 
 /* For people: the whole table at the end. */
+/* Which runs a signal ended before the command's first instruction, as one sentence without its stop. False: none. */
+bool stat_never_began(struct text *out, const struct stat_table *t);
 void stat_text(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about, const struct style *s);
 /* One interval; `first` brings the heading. */

@@ -161,7 +161,9 @@ static void each_run(struct json *j, const struct stat_table *t)
 			    : e->intervals_done ? "interval count"
 			    : e->stopped        ? "control"
 						: "itself");
-		json_bool(j, "left_out", t->left_out && e->by_signal);
+		json_bool(j, "left_out", e->left_out);
+		if (e->never_began)
+			json_bool(j, "never_began", true);
 		json_end(j);
 	}
 	json_end(j);

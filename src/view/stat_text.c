@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include "base/rows.h"
+#include "base/signal_name.h"
 #include "view/escape.h"
 #include "view/profile_view.h"
 #include "view/stat.h"
@@ -455,47 +456,72 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 
 static void put_status(struct text *out, int wait_status)
 {
-	const char *name = WIFSIGNALED(wait_status) ? sigabbrev_np(WTERMSIG(wait_status)) : NULL;
+	char name[SIGNAL_NAME_ROOM];
 
-	if (name)
-		text_add(out, "SIG%s", name);
-	else if (WIFSIGNALED(wait_status))
-		text_add(out, "signal %d", WTERMSIG(wait_status));
+	if (WIFSIGNALED(wait_status))
+		text_add(out, "%s", signal_name(WTERMSIG(wait_status), name));
 	else
 		text_add(out, "exit %d", WEXITSTATUS(wait_status));
 }
 
-/* Runs that failed, with each way to fail once. */
-static unsigned put_failures(struct text *out, const struct stat_table *t)
+static bool failed_later(const struct stat_end *end)
 {
-	unsigned failed = 0;
+	return stat_failed(end) && !end->never_began;
+}
+
+static bool never_began(const struct stat_end *end)
+{
+	return end->never_began;
+}
+
+/* Runs that ended so, with each status once. */
+static unsigned put_statuses(struct text *out, const struct stat_table *t, bool (*so)(const struct stat_end *end))
+{
+	unsigned n = 0;
 
 	for (unsigned k = 0; k < t->runs; k++) {
 		bool said = false;
 
-		if (!stat_failed(&t->end[k]))
+		if (!so(&t->end[k]))
 			continue;
 		for (unsigned i = 0; i < k && !said; i++)
-			said = stat_failed(&t->end[i]) && t->end[i].wait_status == t->end[k].wait_status;
-		if (!said && failed)
+			said = so(&t->end[i]) && t->end[i].wait_status == t->end[k].wait_status;
+		if (!said && n)
 			text_add(out, ", ");
 		if (!said)
 			put_status(out, t->end[k].wait_status);
-		failed++;
+		n++;
 	}
-	return failed;
+	return n;
+}
+
+bool stat_never_began(struct text *out, const struct stat_table *t)
+{
+	struct text by = { 0 };
+	unsigned n = put_statuses(&by, t, never_began);
+
+	if (n && t->runs == 1)
+		text_add(out, "the command was ended by %s before its first instruction", by.s);
+	else if (n)
+		text_add(out, "%u of %u runs ended before their first instruction, by %s%s", n, t->runs, by.s,
+			 n < t->runs ? ": they are left out of all this" : "");
+	text_free(&by);
+	return n > 0;
 }
 
 /* How the runs ended, where it was not by a command that was done. */
 static bool put_ends(struct text *out, const struct stat_table *t, const struct style *s)
 {
 	struct text ways = { 0 }, words = { 0 };
-	unsigned failed = put_failures(&ways, t), late = 0, stopped = 0;
+	const struct stat_end *last = t->runs ? &t->end[t->runs - 1] : NULL;
+	unsigned failed = put_statuses(&ways, t, failed_later), late = 0, stopped = 0;
 
 	for (unsigned k = 0; k < t->runs; k++) {
 		late += t->end[k].timed_out;
 		stopped += t->end[k].stopped;
 	}
+	if (stat_never_began(&words, t))
+		text_add(&words, ".%s", failed ? " " : "");
 	if (failed && t->runs == 1)
 		text_add(&words, "the command failed: %s.", ways.s);
 	else if (failed)
@@ -507,10 +533,10 @@ static bool put_ends(struct text *out, const struct stat_table *t, const struct 
 		text_add(&words, "%s%u of %u runs ended by the time limit.", words.len ? " " : "", late, t->runs);
 	if (stopped)
 		text_add(&words, "%sended by the control's stop.", words.len ? " " : "");
-	if (t->left_out)
+	if (t->by_signal && last->left_out && !last->never_began)
 		text_add(&words, "%sthe last run was cut short by SIG%s and is left out of all this.",
 			 words.len ? " " : "", sigabbrev_np(t->by_signal));
-	else if (t->by_signal)
+	else if (t->by_signal && !last->never_began)
 		text_add(&words, "%scut short by SIG%s; these are the counts until then.", words.len ? " " : "",
 			 sigabbrev_np(t->by_signal));
 	if (words.len)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include "base/signal_name.h"
 #include "view/escape.h"
 #include "view/windows_view.h"
 
@@ -362,7 +364,10 @@ static void put_notes(struct text *out, const struct windows_about *about, const
 {
 	const struct window_end *e = about->end;
 	const char *on = ink_on(style, INK_CAREFUL), *off = ink_off(style);
+	char by[SIGNAL_NAME_ROOM];
 
+	if (e->never_began)
+		text_add(out, "\n %sthe command was ended by %s before its first instruction%s\n", on, signal_name(WTERMSIG(e->wait_status), by), off);
 	if (e->lost)
 		text_add(out, "\n %s%" PRIu64 " windows were lost, for want of room: the ones after them are longer%s\n", on,
 			 e->lost, off);

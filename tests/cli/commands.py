@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pty
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
@@ -20,6 +21,14 @@ def sh(*words, status=0, **options):
     if status is not None:
         equal(r.returncode, status, f"exit status of {' '.join(words)}; {r.stdout[:300]}{r.stderr[:800]}")
     return r
+
+
+def ended_within_exec(path):
+    """A program for x86-64 that the kernel takes for one, and ends by SIGSEGV before its first instruction: none can be at its entry point."""
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0xdead000000000000, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    Path(path).write_bytes(head + struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120, 120, 4096))
+    Path(path).chmod(0o755)
+    return str(path)
 
 
 @functools.cache

@@ -6,12 +6,15 @@ usage: diverge_test.py TARE NOISY PARTING SCHEMAS     (NOISY, PARTING: tests/pro
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import ROOM, sh, told_of_a_terminal, told_while_input_stays_open, validated  # noqa: E402
+from commands import ROOM, ended_within_exec, sh, told_of_a_terminal, told_while_input_stays_open, validated  # noqa: E402
 
 TARE, NOISY, PARTING, SCHEMAS = *map(os.path.abspath, sys.argv[1:4]), Path(sys.argv[4])
 
@@ -304,6 +307,26 @@ def a_program_whose_threads_race_is_told_truly():
     true(d["verdict"] in ("same", "parted", "moves", "settled"), str(d)[:800])
     if d["verdict"] == "parted":
         true(d["at"]["module"] and d["cause"]["kind"] not in ("rdrand", "startup", "cpuid") and "getrandom" not in d["cause"].get("call", ""), json.dumps(d)[:1500])
+
+
+@test
+def what_never_began_is_not_compared():
+    r = sh(TARE, "diverge", "--", ended_within_exec(Path(ROOM.name, "unbegun")), status=125)
+    equal(r.stderr, "tare diverge: a run was ended by SIGSEGV before its first instruction: there is nothing to compare\n")
+
+
+@test
+def a_signal_to_tare_is_its_status():
+    """Whenever it comes: within a run, which hears it first, and between two."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        for wait in (0.05, 0.3):
+            p = subprocess.Popen([TARE, "diverge", "-r", "1000", "--", "sh", "-c", "echo go >&2; sleep 0.1"], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+            time.sleep(wait)
+            os.killpg(p.pid, number)
+            err = p.communicate(timeout=60)[1]
+            true(p.returncode in (128 + number, -number), f"{p.returncode}, {err}")
+            true(err in ("", f"tare diverge: stopped by {number.name}\n"), err)
 
 
 @test

@@ -3,6 +3,7 @@
 
 usage: stat_test.py TARE SCHEMA TREES
 """
+import contextlib
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import validated  # noqa: E402
+from commands import ended_within_exec, validated  # noqa: E402
 
 TARE, SCHEMA, TREES = (os.path.abspath(p) for p in sys.argv[1:4])
 os.environ.update(LC_ALL="C.UTF-8", COLUMNS="160")
@@ -75,6 +76,13 @@ def listens(pid, number):
     """Has it taken that signal over, by a handler or by blocking it?"""
     masks = re.findall(r"Sig(?:Blk|Cgt):\t(\w+)", Path(f"/proc/{pid}/status").read_text())
     return any(int(m, 16) >> number - 1 & 1 for m in masks)
+
+
+def children(pid):
+    try:
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
 
 
 # ---- counts that are known ----
@@ -859,6 +867,94 @@ def exact_says_what_runs_on():
     equal(d["conditions"].get("left_running"), 1, "programs are told")
     true("still running" not in stat(*words, "sleep 0.1 & wait").stderr, "no word where there was none")
     true("left_running" not in document(*words, "sleep 0.1 & wait")["conditions"], "nor there")
+
+
+NEVER = "the command was ended by SIGSEGV before its first instruction"
+
+
+@test
+def a_command_that_never_began_has_executed_nothing():
+    """0 with the cause, and the status that it has by itself; in every format."""
+    exact_or_skip()
+    words = ("--engine", "exact", "-e", "instructions:u", "--", ended_within_exec("./unbegun"))
+    equal(subprocess.run(["./unbegun"]).returncode, -signal.SIGSEGV, "by itself")
+    r = stat(*words, status=139)
+    true(re.search(r"^ +0 +instructions:u +exact", r.stderr, re.M) and r.stderr.count(NEVER) == 1 and "failed" not in r.stderr, r.stderr)
+    for format in (["--format", "json"], ["--format", "csv"], ["-x", ","], ["-j"]):
+        r = stat(*format, "-o", "unbegun.out", *words, status=139)
+        equal(r.stderr, f"tare stat: {NEVER}\n")
+        text = Path("unbegun.out").read_text()
+        true(re.search(r"\b0\b", text), text)
+        if format[-1] == "json":
+            d = json.loads(text)
+            validated(d, SCHEMA)
+            equal((d["exit_status"], event(d, "instructions:u")["value"], d["each_run"][0].get("never_began")), (139, 0, True), text)
+    true("instructions by" not in stat("--profile", *words, status=139).stderr, "no table of nothing")
+    true("never_began" not in str(document("--engine", "exact", "-e", "instructions:u", "--", "true")), "of no other")
+
+
+@test
+def runs_that_never_began_are_in_no_number():
+    exact_or_skip()
+    ended_within_exec("./unbegun")
+    words = ("-r", "3", "--engine", "exact", "-e", "instructions:u", "--pre", "echo >>turn; case $(wc -l <turn) in 2) cp unbegun turns;; *) cp /bin/true turns;; esac",
+             "--", "./turns")
+    r = stat(*words, status=139)
+    true("median of 2 runs" in r.stderr and "1 of 3 runs ended before their first instruction, by SIGSEGV: they are left out of all this." in r.stderr and
+         "failed" not in r.stderr and "all 2 equal" in r.stderr, r.stderr)
+    os.unlink("turn")
+    d = document(*words, status=139)
+    e = event(d, "instructions:u")
+    equal((e["n"], e["runs"][1], [r["left_out"] for r in d["each_run"]]), (2, None, [False, True, False]))
+    true(e["min"] == e["max"] > 10000, e)
+
+
+@test
+def ended_while_it_is_prepared():
+    """Whoever ends the command in the engine's first moment: a whole number, or 0 with the cause; a document each time, and the status of the signal."""
+    exact_or_skip()
+    never = 0
+    for i in range(24):
+        Path("early.json").unlink(missing_ok=True)
+        p = subprocess.Popen([TARE, "stat", "--engine", "exact", "--format", "json", "-o", "early.json", "-e", "instructions:u", "--", "sleep", "9"],
+                             stderr=subprocess.PIPE, text=True)
+        pid = 0
+        while not pid and p.poll() is None:  # whoever forks first is the supervisor, and the command is its child
+            pid = next((int(c) for c in children(p.pid) for c in children(c)), 0)
+        time.sleep(i % 8 / 4000)
+        number = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[i % 3]
+        os.kill(pid, number)
+        said = p.communicate(timeout=20)[1]
+        equal(p.returncode, 128 + number, said)
+        d = json.loads(Path("early.json").read_text())
+        n = event(d, "instructions:u")["value"]
+        equal(d["each_run"][0].get("never_began", False), n == 0, f"{n} {said}")
+        equal("before its first instruction" in said, n == 0, said)
+        never += n == 0
+    true(never, "some were quick enough")
+
+
+@test
+def the_supervisor_killed_while_the_command_is_prepared():
+    """No count is known then: 125 and the document with the reason, each time; and nothing runs on."""
+    exact_or_skip()
+    for i in range(16):
+        Path("lost.json").unlink(missing_ok=True)
+        p = subprocess.Popen([TARE, "stat", "--engine", "exact", "--profile", "--format", "json", "-o", "lost.json", "-e", "instructions:u", "--", "sleep", "9"],
+                             stderr=subprocess.PIPE, text=True)
+        command = 0
+        while not command and p.poll() is None:
+            supervisor = next(iter(children(p.pid)), 0)
+            command = next(iter(children(supervisor)), 0) if supervisor else 0
+        time.sleep(i % 4 / 4000)
+        os.kill(int(supervisor), signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have begun, and goes on
+            os.kill(int(command), signal.SIGTERM)
+        said = p.communicate(timeout=20)[1]
+        equal(p.returncode, 125, said)
+        e = event(json.loads(Path("lost.json").read_text()), "instructions:u")
+        true(e["value"] is None and "supervisor" in e["reason"] and "was ended by signal 9" in e["reason"], e)
+        true(not Path(f"/proc/{command}").exists(), "the command is gone")
 
 
 @test

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import ROOM, sh, told_of_a_terminal, told_while_input_stays_open, validated  # noqa: E402
+from commands import ROOM, ended_within_exec, sh, told_of_a_terminal, told_while_input_stays_open, validated  # noqa: E402
 
 TARE, NOISY, SCHEMAS, ARCH = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
 FILTERED = os.path.abspath(sys.argv[5])
@@ -321,6 +321,12 @@ def launch_tells_what_nothing_fixes():
     true("output differs from run to run" in r.stdout, r.stdout)
     r = sh(TARE, "verify", "launch", "-r", "2", "--timeout", "300", "--", "sleep", "100", status=125)
     true("did not end" in r.stderr, r.stderr)
+    r = sh(TARE, "verify", "launch", "--", ended_within_exec(Path(ROOM.name, "unbegun")), status=125)
+    equal(r.stderr, "tare verify launch: a run was ended by SIGSEGV before its first instruction: there is nothing to compare\n")
+    p = subprocess.Popen([TARE, "verify", "launch", "--", "sleep", "100"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.3)
+    p.terminate()
+    true((p.communicate(timeout=60)[1], p.returncode) in (("tare verify launch: stopped by SIGTERM\n", 143), ("", -15)), f"{p.returncode}")
 
 
 @test

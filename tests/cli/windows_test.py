@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import validated  # noqa: E402
+from commands import ended_within_exec, validated  # noqa: E402
 
 TARE, SCHEMA, LOOPS = (os.path.abspath(p) for p in sys.argv[1:4])
 ROOM = tempfile.TemporaryDirectory()
@@ -88,6 +88,19 @@ def exact_windows_of_threads_and_children_sum_to_the_whole():
         equal(set(whole), {1000000})
         true(len(whole) > 3, f"{t['comm']}: {len(whole)} windows")
         true("python" in t["comm"], t["comm"])
+
+
+@test
+def what_never_began_has_no_windows():
+    exact_or_skip()
+    never = ended_within_exec(Path(ROOM.name, "unbegun"))
+    said = "the command was ended by SIGSEGV before its first instruction"
+    r = sh(TARE, "windows", "--engine", "exact", "--", never)
+    equal((r.returncode, r.stderr.count(said)), (139, 1), r.stderr)
+    d = windows("--engine", "exact", "--", never, status=139)
+    equal((d["never_began"], d["threads"], d["exit_status"]), (True, [], 139))
+    equal(sh(TARE, "windows", "--engine", "exact", "--format", "csv", "--", never).stderr, f"tare windows: {said}\n")
+    true("never_began" not in windows("--engine", "exact", "--", "true"), "of no other")
 
 
 @test

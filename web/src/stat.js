@@ -90,8 +90,10 @@ function facts(doc) {
 }
 
 export function stat(doc) {
+  const never = doc.each_run.filter((r) => r.never_began).length;
   const cut = doc.each_run.filter((r) => r.ended_by !== "itself").length;
   return [h("section", { class: "lead" }, facts(doc),
+    never > 0 && h("p", { class: "remark" }, `${never} of ${doc.runs} runs ended by a signal before their first instruction.`),
     cut > 0 && h("p", { class: "remark" }, `${cut} of ${doc.runs} runs did not end by themselves (${[...new Set(doc.each_run.map((r) => r.ended_by))].join(", ")}).`),
     doc.times_ns.with_engine_work && h("p", { class: "remark" }, "Times and +engine numbers hold the exact engine's own work; tare stat --clean-times takes it from further runs.")),
   events(doc), explain(doc), metrics(doc), runs(doc), missing(doc), profile(doc)];
