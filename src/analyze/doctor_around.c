@@ -181,12 +181,11 @@ static bool check_tracepoints(const struct host *h, struct finding *f)
 	    h->tracefs_mounted ? "closed to this user" : "not mounted");
 	SAY(f->why,
 	    "Their numbers stand in /sys/kernel/tracing/events, and no other place has them.");
-	if (h->tracefs_mounted)
-		doctor_fix(f, FIX_HERE, true, "until the next boot",
-			   "mount -o remount,mode=755 /sys/kernel/tracing");
-	else
-		doctor_fix(f, FIX_HERE, true, "until the next boot",
-			   "mount -t tracefs -o mode=755 tracefs /sys/kernel/tracing");
+	/* The files in it are for its group (mode 440), whatever the mode of the folder. */
+	doctor_fix(f, FIX_HERE, true, "this user's group, until the next boot",
+		   h->tracefs_mounted ? "mount -o remount,mode=750,gid=%ld /sys/kernel/tracing"
+				      : "mount -t tracefs -o mode=750,gid=%ld tracefs /sys/kernel/tracing",
+		   h->gid);
 	return true;
 }
 

@@ -37,7 +37,8 @@ static int tracefs_closed(struct encoder *e)
 	return ret == 0 && n ? 0 : ret < 0 ? ret : -ENOENT;
 }
 
-static int no_tracepoint(struct encoder *e)
+/* `shut`: it may well be there, and its number may not be read. */
+static int no_tracepoint(struct encoder *e, bool shut)
 {
 	const struct event *ev = e->ev;
 	struct generic_name g;
@@ -53,7 +54,7 @@ static int no_tracepoint(struct encoder *e)
 	snprintf(whole, sizeof(whole), "%s:%s", ev->system, ev->name);
 	if (libpfm_who_knows(whole, table, about))
 		return encoder_unknown(e, whole);
-	closed = tracefs_closed(e);
+	closed = shut ? -EACCES : tracefs_closed(e);
 	if (closed < 0) {
 		struct encoding *enc = encoder_add(e, NULL, PERF_TYPE_TRACEPOINT, 0);
 
@@ -68,7 +69,7 @@ static int no_tracepoint(struct encoder *e)
 		return encoder_unavailable(
 		    e, enc, -closed, why,
 		    closed == -EACCES || closed == -EPERM
-			? "run as root, or 'mount -o remount,mode=755 /sys/kernel/tracing'"
+			? "run as root; or as root: mount -o remount,mode=750,gid=NUMBER /sys/kernel/tracing, a group of yours (id -G)"
 			: "as root: mount -t tracefs tracefs /sys/kernel/tracing");
 	}
 	tare_fail_at(e->err, ev->at, ENOENT, "there is no tracepoint %.60s:%.60s", ev->system,
@@ -95,6 +96,7 @@ int encode_tracepoint(struct encoder *e)
 	const struct event *ev = e->ev;
 	char **names = NULL;
 	size_t n = 0, found = 0;
+	bool shut;
 	int ret;
 
 	if (!strpbrk(ev->name, "*?[")) {
@@ -103,11 +105,12 @@ int encode_tracepoint(struct encoder *e)
 		ret = add_tracepoint(e, ev->system, ev->name, false);
 		if (ret != -ENOENT && ret != -EACCES)
 			return ret;
+		shut = ret == -EACCES;
 		snprintf(whole, sizeof(whole), "%s:%s", ev->system, ev->name);
 		ret = encode_from_files(e, whole); /* INST_RETIRED:ANY_P */
 		if (ret == -ENOENT)
 			ret = encode_from_tables(e, whole);
-		return ret == -ENOENT ? no_tracepoint(e) : ret;
+		return ret == -ENOENT ? no_tracepoint(e, shut) : ret;
 	}
 	ret = machine_tracepoints(e->m, ev->system, &names, &n, e->err);
 	for (size_t i = 0; ret == 0 && i < n; i++)
@@ -117,7 +120,7 @@ int encode_tracepoint(struct encoder *e)
 		}
 	names_free(names, n);
 	if (ret == -ENOENT || ret == -EACCES || (ret == 0 && !found))
-		return no_tracepoint(e);
+		return no_tracepoint(e, ret == -EACCES);
 	return ret;
 }
 

@@ -90,12 +90,16 @@ static void gather_user(struct host *h, const char *root)
 	char *status, *map;
 	const char *at;
 
-	h->uid = h->seccomp = HOST_UNKNOWN;
+	h->uid = h->gid = h->seccomp = HOST_UNKNOWN;
 	if (file_read(root, "/proc/self/status", SMALL_FILE, &status, NULL, NULL) == 0) {
 		/* real, effective, saved, filesystem */
 		if ((at = field(status, "Uid:")) != NULL) {
 			strtol(at, (char **)&at, 10);
 			h->uid = strtol(at, NULL, 10);
+		}
+		if ((at = field(status, "Gid:")) != NULL) {
+			strtol(at, (char **)&at, 10);
+			h->gid = strtol(at, NULL, 10);
 		}
 		if ((at = field(status, "CapEff:")) != NULL) {
 			h->capabilities = strtoull(at, NULL, 16);

@@ -70,7 +70,7 @@ struct host {
 	bool live; /* this machine, tried; false: a tree under another root, read only */
 
 	/* who asks */
-	long uid;
+	long uid, gid; /* effective */
 	uint64_t capabilities; /* effective; bit numbers of linux/capability.h */
 	bool capabilities_known;
 	bool user_namespace; /* not the initial one: capabilities count for nothing with perf events

@@ -435,12 +435,16 @@ static const struct {
 	pid_t pid;
 	int cgroup_fd;
 	int level;
+	uint64_t sample_type;
 } levels[] = {
 	{ __LINE__, PERF_TYPE_HARDWARE, true, 0, -1, 2 },
 	{ __LINE__, PERF_TYPE_HARDWARE, false, 0, -1, 1 },
 	{ __LINE__, PERF_TYPE_HARDWARE, true, -1, -1, 0 },
 	{ __LINE__, PERF_TYPE_HARDWARE, true, 0, 7, 0 },
-	{ __LINE__, PERF_TYPE_TRACEPOINT, true, 0, -1, -1 },
+	{ __LINE__, PERF_TYPE_TRACEPOINT, true, 0, -1, -1, PERF_SAMPLE_RAW },
+	{ __LINE__, PERF_TYPE_TRACEPOINT, true, 0, -1, 2 },
+	{ __LINE__, PERF_TYPE_TRACEPOINT, false, 0, -1, 1, PERF_SAMPLE_IP },
+	{ __LINE__, PERF_TYPE_TRACEPOINT, false, -1, -1, 0 },
 	{ __LINE__, PERF_TYPE_SOFTWARE, false, 12, -1, 1 },
 };
 
@@ -448,7 +452,8 @@ TEST(paranoid_levels)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
 		struct perf_event_attr attr = { .type = levels[i].type,
-						.exclude_kernel = levels[i].user_only };
+						.exclude_kernel = levels[i].user_only,
+						.sample_type = levels[i].sample_type };
 		struct target on = { .pid = levels[i].pid,
 				     .cpu = -1,
 				     .cgroup_fd = levels[i].cgroup_fd };

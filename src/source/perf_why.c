@@ -18,7 +18,8 @@
 
 int perf_paranoid_for(const struct perf_event_attr *attr, const struct target *on)
 {
-	if (attr->type == PERF_TYPE_TRACEPOINT)
+	/* What is in a tracepoint, not how often it comes. Source: linux kernel/trace/trace_event_perf.c, perf_trace_event_perm(). */
+	if (attr->type == PERF_TYPE_TRACEPOINT && attr->sample_type & PERF_SAMPLE_RAW)
 		return -1;
 	if (on->pid == -1 || on->cgroup_fd >= 0)
 		return 0;

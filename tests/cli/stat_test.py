@@ -203,6 +203,15 @@ def as_nobody():
             r = subprocess.run([*windows, *words, "--mode", mode, "--", "/bin/true"], capture_output=True, text=True)
             d = json.loads(r.stdout)
             equal(([e["event"] for e in d["events"]], d["kernel_left_out"]), (names, True), r.stderr)
+    # The kernel's own files of tracepoints are for their group, where their folder is for all.
+    number = os.path.join(WORK.name, "tree", "sys/kernel/tracing/events/sched/sched_switch/id")
+    os.makedirs(os.path.dirname(number))
+    Path(number).write_text("314\n")
+    os.chmod(number, 0o440)
+    r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", tare, "events", "--sysfs-root", os.path.join(WORK.name, "tree"),
+                        "explain", "--format", "json", "sched:sched_switch"], capture_output=True, text=True)
+    (e,) = json.loads(r.stdout)["events"]
+    true("may not read /sys/kernel/tracing" in e["reason"] and "gid=NUMBER" in e["remedy"], r.stdout)
     r = subprocess.run([*windows, "--mode", "poll", "-e", "context-switches", "--", "/bin/true"], capture_output=True, text=True)
     equal((r.returncode, r.stdout), (125, ""), r.stderr)
     true("context-switches:u is unavailable: it happens in the kernel" in r.stderr, r.stderr)
