@@ -66,11 +66,26 @@ class _Without:
         return lambda *args: 0
 
 
+def _open(path):
+    # PyDLL keeps the interpreter's lock: calls are shorter than letting it go would be.
+    if path:
+        return ctypes.PyDLL(path)
+    try:
+        return ctypes.PyDLL("libtare.so.0")  # the one that the program has, if it has one
+    except OSError:
+        try:
+            from ._installed import LIBRARY  # which the loader knows only where it looks there
+        except ImportError:
+            LIBRARY = None
+        if not LIBRARY or not os.path.exists(LIBRARY):
+            raise
+        return ctypes.PyDLL(LIBRARY)
+
+
 def _load():
     path = os.environ.get("TARE_LIBRARY")
     try:
-        # PyDLL keeps the interpreter's lock: calls are shorter than letting it go would be.
-        lib = ctypes.PyDLL(path or "libtare.so.0")
+        lib = _open(path)
     except OSError as e:
         why = f"{e}; install libtare, or say where it is: TARE_LIBRARY is the path of libtare.so, LD_LIBRARY_PATH its folder"
         if path:
