@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "cli/doomed.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/record_alloc.h"
@@ -361,16 +362,45 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static void spare(struct job *j)
+{
+	doomed_spare(perfdata_writer_part(j->writer));
+	doomed_spare(j->alloc.path);
+}
+
 static bool large_enough(void *with)
 {
 	struct job *j = with;
 	struct text out = { 0 };
+
+	if (perfdata_writer_kept(j->writer)) /* and is worth something if its recorder is killed */
+		spare(j);
+
 	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer), record_alloc_size(&j->alloc), now_ns() - j->begin_ns, &out);
 
 	if (out.len && !j->o.quiet)
 		fprintf(stderr, "tare record: %s", out.s);
 	text_free(&out);
 	return enough;
+}
+
+/* Until it has its name one without records goes with tare; while it takes that nothing ends tare, as a name may be another file's then. */
+static int finish(struct job *j, struct tare_error *err)
+{
+	const bool empty = !perfdata_writer_kept(j->writer);
+	sigset_t before;
+	int ret;
+
+	if (empty)
+		before = doomed_hold();
+	else
+		spare(j);
+	ret = perfdata_writer_finish(j->writer, &j->outcome, err);
+	if (empty) {
+		spare(j);
+		doomed_let(&before);
+	}
+	return ret;
 }
 
 static int record(struct job *j)
@@ -381,7 +411,8 @@ static int record(struct job *j)
 						     .argv = j->all_argv,
 						     .compress = o->compress,
 						     .build_ids = !o->no_build_ids,
-						     .clockid = o->how.clockid };
+						     .clockid = o->how.clockid,
+						     .made = doomed_add };
 	struct sample_plan plan = {
 		.events = &j->list,
 		.how = o->how,
@@ -426,17 +457,26 @@ static int record(struct job *j)
 	if (!j->outcome.began)
 		return ret;
 	j->outcome.broke_off = ret < 0;
-	finished = perfdata_writer_finish(j->writer, &j->outcome, ret < 0 ? &late : j->err);
+	finished = finish(j, ret < 0 ? &late : j->err);
 	if (ret < 0 && !perfdata_writer_kept(j->writer) && j->err->hint[0])
 		tare_hint(j->err, "-o names another place");
 	return ret < 0 ? ret : finished;
 }
 
+static void close_writer(struct job *j)
+{
+	sigset_t before = doomed_hold();
+
+	doomed_spare(perfdata_writer_part(j->writer));
+	perfdata_writer_close(j->writer);
+	j->writer = NULL;
+	doomed_let(&before);
+}
+
 /* Nothing was recorded: another way is tried. */
 static void begin_anew(struct job *j)
 {
-	perfdata_writer_close(j->writer);
-	j->writer = NULL;
+	close_writer(j);
 	sample_outcome_free(&j->outcome);
 }
 
@@ -578,6 +618,17 @@ static int exit_status(const struct job *j, int ret)
 	return ret == -EPIPE ? 128 + SIGPIPE : EXIT_CANNOT_MEASURE;
 }
 
+static int begin_alloc(struct job *j)
+{
+	sigset_t before = doomed_hold();
+	int ret = record_alloc_begin(&j->alloc, j->o.output, j->o.size_most, j->err);
+
+	if (j->alloc.path[0])
+		doomed_add(j->alloc.path);
+	doomed_let(&before);
+	return ret;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -595,7 +646,7 @@ static int run(const struct command *self, int argc, char **argv)
 		j.machine = machine_open(NULL, &err);
 		ret = j.machine ? 0 : -err.code;
 		if (ret == 0 && j.o.alloc)
-			ret = record_alloc_begin(&j.alloc, j.o.output, j.o.size_most, &err);
+			ret = begin_alloc(&j);
 		if (ret == 0)
 			ret = sample(&j);
 	}
@@ -606,10 +657,11 @@ static int run(const struct command *self, int argc, char **argv)
 		show(&j, self);
 	} else {
 		record_alloc_forget(&j.alloc);
+		doomed_spare(j.alloc.path);
 	}
 	if (ret < 0 && ret != -EPIPE)
 		complain(self, &err, j.o.event_text);
-	perfdata_writer_close(j.writer);
+	close_writer(&j);
 	status = exit_status(&j, ret);
 	sample_outcome_free(&j.outcome);
 	environment_free(&j.environment);

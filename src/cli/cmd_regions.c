@@ -15,6 +15,7 @@
 #include "base/signal_name.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/doomed.h"
 #include "cli/fixed_say.h"
 #include "cli/input.h"
 #include "cli/kept_output.h"
@@ -451,6 +452,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	struct follow_plan plan = { .argv = argv, .where = &where };
 	struct follow end = { 0 };
 	char *command = words_of(argv), **env;
+	sigset_t before;
 	int ret = choose_engine(o, err);
 
 	if (ret < 0 || !command) {
@@ -465,9 +467,13 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		plan.fixed = &o->fixed;
 	if (!o->quiet)
 		input_tell_left_part(self->name, o->output);
+	before = doomed_hold();
 	ret = kept_output_begin(&kept, o->output, argv[0], err);
 	if (ret == 0)
 		ret = region_file_create(&file, kept.path, o->counters, command, true, err);
+	if (ret == 0)
+		doomed_add(kept.path);
+	doomed_let(&before);
 	free(command);
 	if (ret < 0) {
 		kept_output_end(&kept, false, NULL);
@@ -491,6 +497,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	free(env);
 	for (int i = 0; i < 3; i++)
 		text_free(&own[i]);
+	doomed_spare(kept.path);
 	if (ret < 0) {
 		kept_output_end(&kept, false, NULL);
 		complain(self, err, NULL);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "cli/doomed.h"
 #include "cli/input.h"
 #include "cli/output.h"
 
@@ -24,8 +25,12 @@ static int open_rows(struct output *o, const char *path, struct tare_error *err)
 	if (as >= 0) {
 		o->fd = fcntl(as, F_DUPFD_CLOEXEC, 0);
 	} else {
+		sigset_t before = doomed_hold();
+
 		o->fd = open(path, flags | O_CREAT | O_EXCL, 0666);
 		o->made = o->fd >= 0;
+		doomed_add(o->made ? path : NULL);
+		doomed_let(&before);
 		if (o->fd < 0 && errno == EEXIST)
 			o->fd = open(path, flags | O_CREAT, 0666);
 		o->regular = o->fd >= 0 && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
@@ -80,6 +85,8 @@ int output_put(struct output *o, struct text *t, struct tare_error *err)
 {
 	int ret = t->failed ? -ENOMEM : 0;
 
+	if (o->made && t->len)
+		doomed_spare(o->name);
 	if (ret == 0 && t->len)
 		ret = o->regular ? put_rows(o, t) : file_write_all(o->fd, t->s, t->len);
 	if (ret < 0)
@@ -113,6 +120,7 @@ int output_close(struct output *o, struct tare_error *err)
 		whole_file_abandon(&o->file);
 		return 0;
 	}
+	doomed_spare(o->name);
 	if (o->made && !o->any)
 		unlink(o->name); /* nothing was measured: no empty file passes for a result */
 	if (close(fd) < 0 && errno != EINTR) /* where a network file's errors come */

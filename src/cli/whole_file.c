@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,45 +11,9 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/num.h"
+#include "cli/doomed.h"
 #include "cli/input.h"
 #include "cli/whole_file.h"
-
-static const int deadly[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
-enum { MOST_DOOMED = 4 };
-static const char *volatile doomed[MOST_DOOMED]; /* unlinked when one of these comes */
-static pid_t doomed_by;
-
-static void on_signal(int number)
-{
-	for (size_t i = 0; i < MOST_DOOMED && getpid() == doomed_by; i++)
-		if (doomed[i])
-			unlink(doomed[i]);
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
-static void guard(const char *name)
-{
-	size_t at = 0;
-
-	while (at < MOST_DOOMED && doomed[at])
-		at++;
-	if (at == MOST_DOOMED)
-		return;
-	doomed_by = getpid();
-	doomed[at] = name;
-	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++)
-		if (signal(deadly[i], on_signal) == SIG_IGN)
-			signal(deadly[i], SIG_IGN);
-}
-
-/* The handler stays: with nothing to unlink it is what comes anyway. */
-static void unguard(const char *name)
-{
-	for (size_t i = 0; i < MOST_DOOMED; i++)
-		if (doomed[i] == name)
-			doomed[i] = NULL;
-}
 
 static int fail(const struct whole_file *f, struct tare_error *err)
 {
@@ -67,7 +30,7 @@ static int hidden_name(struct whole_file *f, const char *name)
 		errno = ENOMEM;
 		return -1;
 	}
-	guard(f->temp);
+	doomed_add(f->temp);
 	return 0;
 }
 
@@ -79,6 +42,7 @@ static int open_beside(struct whole_file *f)
 
 	f->fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
 	if (f->fd < 0 && dir && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL)) {
+		sigset_t before = doomed_hold();
 		int fd = file_part_open(f->path, 0666, name);
 
 		if (fd < 0)
@@ -88,6 +52,7 @@ static int open_beside(struct whole_file *f)
 			close(fd);
 			f->fd = -1;
 		}
+		doomed_let(&before);
 	}
 	free(copy);
 	return f->fd < 0 ? -1 : 0;
@@ -224,7 +189,7 @@ static int put_in_place(struct whole_file *f)
 		if (write_over(f) < 0)
 			return -1;
 	}
-	unguard(f->temp);
+	doomed_spare(f->temp);
 	free(f->temp);
 	f->temp = NULL;
 	return 0;
@@ -232,8 +197,10 @@ static int put_in_place(struct whole_file *f)
 
 int whole_file_commit(struct whole_file *f, struct tare_error *err)
 {
+	sigset_t before = doomed_hold();
 	int ret = put_in_place(f) < 0 ? fail(f, err) : 0;
 
+	doomed_let(&before);
 	if (ret == 0 && f->path) {
 		int fd = f->fd;
 
@@ -249,7 +216,7 @@ void whole_file_abandon(struct whole_file *f)
 {
 	if (f->temp) {
 		unlink(f->temp);
-		unguard(f->temp);
+		doomed_spare(f->temp);
 	}
 	if (f->fd >= 0 && f->path)
 		close(f->fd);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,6 +238,7 @@ static int put_aux(struct sample_sink *self, const struct aux_piece *p, struct t
  */
 static int open_file(struct perfdata_writer *w, struct tare_error *err)
 {
+	sigset_t all, before;
 	struct stat st;
 	int placed;
 
@@ -247,7 +249,12 @@ static int open_file(struct perfdata_writer *w, struct tare_error *err)
 	placed = file_place(w->o.path, w->place);
 	if (placed < 0)
 		return fail_write(w, -placed, err);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
 	w->fd = placed ? file_part_open(w->place, 0600, w->part) : open(w->o.path, O_RDWR | O_TRUNC | O_CLOEXEC);
+	if (w->fd >= 0 && placed && w->o.made)
+		w->o.made(w->part);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (w->fd < 0)
 		return placed ? file_part_failed(w->place, -w->fd, err) : fail_write(w, errno, err);
 	w->unnamed = placed;
@@ -626,6 +633,11 @@ bool perfdata_writer_kept(const struct perfdata_writer *w)
 const char *perfdata_writer_path(const struct perfdata_writer *w)
 {
 	return w->pipe && !w->own ? NULL : w->unnamed ? w->part : w->o.path;
+}
+
+const char *perfdata_writer_part(const struct perfdata_writer *w)
+{
+	return w && w->own && w->unnamed ? w->part : NULL;
 }
 
 uint64_t perfdata_writer_size(const struct perfdata_writer *w)

@@ -26,6 +26,7 @@ struct perfdata_write_options {
 	int compress;	    /* zstd level; 0: none */
 	bool build_ids;
 	int clockid; /* as in the session's plan */
+	void (*made)(const char *part); /* told of FILE.part as soon as it is there, with all signals held; NULL: nobody is */
 };
 
 /*
@@ -45,6 +46,8 @@ const char *perfdata_writer_left(const struct perfdata_writer *w, size_t *n);
 bool perfdata_writer_kept(const struct perfdata_writer *w);
 /* The file as it is called now: without its name where it could not be given. NULL: standard output. */
 const char *perfdata_writer_path(const struct perfdata_writer *w);
+/* What it is called until it has its name; NULL: it has none of its own. */
+const char *perfdata_writer_part(const struct perfdata_writer *w);
 /* Bytes in the file. */
 uint64_t perfdata_writer_size(const struct perfdata_writer *w);
 /* Without finish: what was written up to the last round gets the name. */

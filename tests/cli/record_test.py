@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import ended_within_exec  # noqa: E402
 
 TARE = os.path.abspath(sys.argv[1])
 ROOM = tempfile.TemporaryDirectory()
@@ -314,6 +315,27 @@ def signals_end_it_with_a_whole_file():
         equal(by_tare(), by_perf())
 
 
+@test
+def a_signal_in_the_first_moment_leaves_no_file_without_a_name():
+    """Nothing, or a recording: tare is ended, or ends the command."""
+    room = Path(ROOM.name, "first_moment")
+    kinds = [["record", "-e", "cpu-clock"], ["record", "--alloc", "-e", "cpu-clock"], ["regions"], ["stat", "-I", "100", "-e", "page-faults"]]
+    if not sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
+        kinds.append(["record", "--engine", "exact", "-c", "1000"])
+    for kind in kinds:
+        for i in range(6):
+            shutil.rmtree(room, ignore_errors=True)
+            room.mkdir()
+            number = (signal.SIGINT, signal.SIGTERM)[i % 2]
+            p = subprocess.Popen([TARE, *kind, "-o", room / "f", "--", "sleep", "9"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 env=ENV, start_new_session=True)
+            time.sleep(i / 1500)
+            os.killpg(p.pid, number)
+            true(p.wait(20) in (-number, 128 + number), f"{kind}: {p.returncode}")
+            left = {f.name for f in room.iterdir()}
+            true(left <= ({"f", "f.alloc"} if p.returncode > 0 else set()), f"{kind}: {left}, {p.returncode}")
+
+
 def has_zstd():
     return "made without zstd" not in sh(TARE, "record", "-z", "-o", FILE, "-e", "cpu-clock:u", "--", "true").stderr.decode()
 
@@ -536,6 +558,16 @@ def exact_samples_are_the_same_in_every_run():
     equal(len(runs[0]), whole // 20011, f"floor({whole} / 20011)")
     err = record("--engine", "exact", "-c", "20011", "--", "true")
     true("the same in every run" in err, err)
+
+
+@test
+def what_never_began_is_no_event_too_rare():
+    exact_or_skip()
+    r = sh(TARE, "record", "--engine", "exact", "-o", FILE, "--", ended_within_exec(Path(ROOM.name, "unbegun")))
+    equal(r.returncode, 139, "as by itself")
+    err = r.stderr.decode()
+    true("of which there were 0\n  the command was ended by SIGSEGV before its first instruction\n" in err and "often enough" not in err, err)
+    equal(list(records("sample")), [])
 
 
 @test
