@@ -34,8 +34,14 @@
 
 #define UNSEEN __attribute__((no_instrument_function))
 
-void UNSEEN TARE_API __cyg_profile_func_enter(void *function, void *call_site);
-void UNSEEN TARE_API __cyg_profile_func_exit(void *function, void *call_site);
+#ifdef HOOKS_OF_GLIBC /* in libtare-functions.so; see the end */
+#define HOOKS TARE_API
+#else /* what has libtare-functions.a in itself calls these, and not others that come first, as glibc's */
+#define HOOKS __attribute__((visibility("protected")))
+#endif
+
+void UNSEEN HOOKS __cyg_profile_func_enter(void *function, void *call_site);
+void UNSEEN HOOKS __cyg_profile_func_exit(void *function, void *call_site);
 
 enum { SLOTS = 1 << 20, NAME_ROOM = 1024, STALE = 1 };
 
@@ -397,7 +403,7 @@ static BINDS hook *bind_ends(void)
 	return ends;
 }
 
-#ifdef HOOKS_OF_GLIBC /* in libtare-functions.so, whose functions.map says what the versions are for */
+#ifdef HOOKS_OF_GLIBC /* functions.map says what the versions are for */
 #define HOOK(name, bind, version)                                             \
 	void TARE_API name(void *function, void *call_site) __attribute__((ifunc(bind))); \
 	__asm__(".symver " #name ", __cyg_profile_func_" version)
