@@ -138,7 +138,7 @@ struct exact_sample {
 	enum exact_sample_kind kind;
 	uint32_t serial; /* its process: never used twice; one that executes another program keeps it */
 	uint32_t parent; /* FORK, PROGRAM: the serial of the process it came from; its own if there is none */
-	uint32_t born;   /* SAMPLE, END, NAME: the thread, by order of creation; a program begun by exec has a new one */
+	uint32_t born;   /* SAMPLE, END, NAME: the thread, by order of creation; a program begun by exec has a new one. PROGRAM: from this one on they are its */
 	uint64_t descent; /* SAMPLE, END: the same, alike in each run that goes the same way */
 	pid_t pid, tid;
 	uint64_t time_ns; /* CLOCK_MONOTONIC, of when it was taken, within a microsecond or so */

@@ -116,7 +116,7 @@ static void check_layout(const struct supervisor *s, const struct process *p)
 
 static void note_program(struct board *b, const struct process *p)
 {
-	struct happening h = { .serial = p->serial, .parent = board_process(b, p->parent)->serial, .pid = p->pid,
+	struct happening h = { .serial = p->serial, .parent = board_process(b, p->parent)->serial, .born = b->births, .pid = p->pid,
 			       .tsc = clock_ticks() };
 
 	memcpy(h.name, p->name, sizeof h.name);

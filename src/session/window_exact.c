@@ -13,10 +13,16 @@ struct thread {
 	char name[24]; /* its own; "": its program's */
 };
 
-struct process {
-	uint32_t pid;
-	uint64_t time_ns; /* of its begin, or of its program's */
+/* What a process executed, one behind the other: the first as a copy of its parent. */
+struct program {
+	uint32_t since;   /* threads `born` from here on are its */
+	uint64_t time_ns; /* of its begin */
 	char name[24];
+};
+
+struct process {
+	struct program *program;
+	size_t n, room;
 };
 
 struct exact_windows {
@@ -30,20 +36,36 @@ struct exact_windows {
 	uint64_t *value;
 };
 
+/* Threads are told of later than what their process executes next. NULL: it is not known. */
+static const struct program *program_of(const struct exact_windows *x, const struct exact_sample *s)
+{
+	const struct process *p = s->serial < x->processes ? &x->process[s->serial] : NULL;
+	size_t i = p ? p->n : 0;
+
+	while (i && p->program[i - 1].since > s->born)
+		i--;
+	return i ? &p->program[i - 1] : NULL;
+}
+
 static int name_process(struct exact_windows *x, const struct exact_sample *s)
 {
 	uint32_t highest = s->serial > s->parent ? s->serial : s->parent;
-	struct process *more = exact_reach(x->process, &x->processes, highest, sizeof(*more));
+	struct process *more = exact_reach(x->process, &x->processes, highest, sizeof(*more)), *p;
+	struct program *now, begun = { .since = s->kind == EXACT_SAMPLE_PROGRAM ? s->born : 0, .time_ns = s->time_ns };
 
 	if (!more)
 		return tare_fail_nomem(x->err);
 	x->process = more;
-	x->process[s->serial].pid = (uint32_t)s->pid;
-	x->process[s->serial].time_ns = s->time_ns;
+	p = &x->process[s->serial];
 	if (s->kind == EXACT_SAMPLE_PROGRAM)
-		strncpy(x->process[s->serial].name, s->name, sizeof(x->process[0].name) - 1);
-	else
-		memcpy(x->process[s->serial].name, x->process[s->parent].name, sizeof(x->process[0].name));
+		strncpy(begun.name, s->name, sizeof(begun.name) - 1);
+	else if (x->process[s->parent].n)
+		memcpy(begun.name, x->process[s->parent].program[x->process[s->parent].n - 1].name, sizeof(begun.name));
+	now = exact_reach(p->program, &p->room, p->n, sizeof(*now));
+	if (!now)
+		return tare_fail_nomem(x->err);
+	p->program = now;
+	p->program[p->n++] = begun;
 	return 0;
 }
 
@@ -61,8 +83,8 @@ static struct thread *find_thread(struct exact_windows *x, const struct exact_sa
 
 static int tell_thread(struct exact_windows *x, const struct exact_sample *s, struct thread *t)
 {
-	const char *program = s->serial < x->processes ? x->process[s->serial].name : "";
-	const struct window_thread told = { s->born, (uint32_t)s->pid, (uint32_t)s->tid, t->name[0] ? t->name : program };
+	const struct program *program = program_of(x, s);
+	const struct window_thread told = { s->born, (uint32_t)s->pid, (uint32_t)s->tid, t->name[0] ? t->name : program ? program->name : "" };
 
 	t->named = true;
 	return x->to->thread(x->to, &told, x->err);
@@ -89,8 +111,8 @@ static int put_window(struct exact_windows *x, const struct exact_sample *s)
 
 	if (!t)
 		return -ENOMEM;
-	if (!t->time_ns && s->tid == s->pid && s->serial < x->processes) /* its first thread begins with it; when others do is not told */
-		t->time_ns = x->process[s->serial].time_ns;
+	if (!t->time_ns && s->tid == s->pid && program_of(x, s)) /* its first thread begins with it; when others do is not told */
+		t->time_ns = program_of(x, s)->time_ns;
 	if (!s->counts)
 		return tare_fail(x->err, EIO, "the exact engine gave a sample without counts");
 	for (size_t i = 0; i < events->n; i++) {
@@ -151,6 +173,8 @@ int window_exact(const struct window_plan *plan, struct window_sink *to, struct 
 				    .by_signal = f.by_signal,
 				    .exec_code = f.exec_code,
 				    .wall_ns = f.wall_ns };
+	for (size_t i = 0; i < x.processes; i++)
+		free(x.process[i].program);
 	free(x.thread);
 	free(x.process);
 	free(x.value);

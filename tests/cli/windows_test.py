@@ -166,6 +166,18 @@ def exact_windows_follow_the_names_of_threads():
 
 
 @test
+def what_comes_before_an_exec_has_the_name_of_before():
+    """However soon tare reads of it: what a child did as a copy of its parent, and of one that executes twice each part."""
+    exact_or_skip()
+    script = "/bin/true; sh -c 'exec env /bin/true'; :"
+    for every in ("1M", "5000"):
+        by = {}
+        for t in windows("--engine", "exact", "--every", every, "--", "sh", "-c", script)["threads"]:
+            by.setdefault(t["pid"], []).append(t["comm"])
+        equal(list(by.values()), [["sh"], ["sh", "true"], ["sh", "sh", "env", "true"]], every)
+
+
+@test
 def what_the_exact_engine_cannot_count_says_why_it_is_here():
     r = sh(TARE, "windows", "-e", "page-faults", "--every", "10", "--", "true")
     if r.returncode == 0:
