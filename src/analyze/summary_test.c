@@ -49,16 +49,23 @@ static void reading(unsigned e, uint64_t raw, uint64_t enabled, uint64_t running
 	reading_at(e, -1, raw, enabled, running);
 }
 
-static void run_ends(uint64_t wall)
+static void run_ends_so(uint64_t wall, bool never_began, int by_signal)
 {
 	struct fact f = { .kind = FACT_RUN_END,
 			  .time_ns = wall,
 			  .end = { .wall_ns = wall,
 				   .counted_ns = wall,
 				   .user_ns = wall / 2,
+				   .never_began = never_began,
+				   .by_signal = by_signal,
 				   .has_status = true } };
 
 	CHECK_EQ(to->put(to, &f, NULL), 0);
+}
+
+static void run_ends(uint64_t wall)
+{
+	run_ends_so(wall, false, 0);
 }
 
 static const struct stat_row *row_of(const struct stat_table *t, unsigned e, int cpu)
@@ -723,6 +730,45 @@ TEST(one_bad_run_is_left_out)
 	CHECK_EQ(r->counted, 1012);
 	CHECK_EQ(r->taken, 2);
 	summary_free(s);
+}
+
+/* By its letter: whole, cut short by a signal to tare, or never begun. The best there are make the number. */
+TEST(only_the_best_runs_are_in_a_number)
+{
+	static const struct {
+		int line;
+		const char *runs, *left_out;
+		uint64_t median;
+	} rows[] = {
+		{ __LINE__, "w", "-", 1000 },  { __LINE__, "c", "-", 500 },	  { __LINE__, "n", "-", 0 },	 { __LINE__, "nn", "--", 0 },
+		{ __LINE__, "wnw", "-x-", 1000 }, { __LINE__, "wwc", "--x", 1000 }, { __LINE__, "nc", "x-", 500 }, { __LINE__, "nwc", "x-x", 1000 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct summary_options all = { .by = BY_ALL };
+
+		n_enc = 0;
+		event("instructions");
+		begin(&all);
+		for (const char *r = rows[i].runs; *r; r++) {
+			run_begins();
+			reading(0, *r == 'w' ? 1000 : *r == 'c' ? 500 : 0, 1000, 1000);
+			run_ends_so(1000, *r == 'n', *r == 'c' ? 2 : 0);
+		}
+
+		const struct stat_table *t = summary_table(s, NULL);
+		const struct stat_row *row = row_of(t, 0, -1);
+		unsigned left_out = 0;
+
+		for (unsigned k = 0; k < t->runs; k++) {
+			CHECK_EQ(t->end[k].left_out, rows[i].left_out[k] == 'x', "row at line %d, run %u", rows[i].line, k);
+			left_out += t->end[k].left_out;
+		}
+		CHECK_EQ(t->left_out, left_out, "row at line %d", rows[i].line);
+		CHECK_EQ(row->spread.n, t->runs - left_out, "row at line %d", rows[i].line);
+		CHECK_EQ(row->spread.median, rows[i].median, "row at line %d", rows[i].line);
+		summary_free(s);
+	}
 }
 
 TEST_MAIN()
