@@ -460,7 +460,10 @@ static int record(struct job *j)
 	finished = finish(j, ret < 0 ? &late : j->err);
 	if (ret < 0 && !perfdata_writer_kept(j->writer) && j->err->hint[0])
 		tare_hint(j->err, "-o names another place");
-	return ret < 0 ? ret : finished;
+	ret = ret < 0 ? ret : finished;
+	if (ret == 0 && j->outcome.uncounted[0])
+		ret = exact_fail_uncounted(j->outcome.uncounted, j->outcome.has_status, j->outcome.wait_status, j->err);
+	return ret;
 }
 
 static void close_writer(struct job *j)

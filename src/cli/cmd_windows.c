@@ -418,6 +418,8 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = look(&j);
 	if (ret == 0)
 		ret = show(&j);
+	if (ret == 0 && j.end.uncounted[0])
+		ret = exact_fail_uncounted(j.end.uncounted, j.end.has_status, j.end.wait_status, &err);
 	if (output_close(&j.out, &late) < 0 && ret >= 0) {
 		err = late;
 		ret = -late.code;

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include "base/signal_name.h"
 #include "session/exact_follow.h"
 
 enum { LOOK_MS = 100 };
@@ -87,6 +89,18 @@ static void look_for_uncounted(const struct follow *f, struct exact_followed *ou
 
 	if (launched_counts(&f->child, counts, &why) < 0)
 		snprintf(out->uncounted, sizeof(out->uncounted), "%.199s", why.what);
+}
+
+int exact_fail_uncounted(const char *uncounted, bool has_status, int wait_status, struct tare_error *err)
+{
+	char by[SIGNAL_NAME_ROOM];
+
+	tare_fail(err, ENODATA, "not all of the command was counted: %.199s", uncounted);
+	if (has_status && WIFSIGNALED(wait_status))
+		tare_hint(err, "the rest is there; the command was ended by %s", signal_name(WTERMSIG(wait_status), by));
+	else if (has_status)
+		tare_hint(err, "the rest is there; the command ended with exit status %d", WEXITSTATUS(wait_status));
+	return -ENODATA;
 }
 
 int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err)

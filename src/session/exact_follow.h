@@ -30,6 +30,9 @@ struct exact_followed {
 	char uncounted[200]; /* what of it the engine did not see, and why; "": nothing */
 };
 
+/* That `uncounted` says something: -ENODATA, and how the command ended. */
+int exact_fail_uncounted(const char *uncounted, bool has_status, int wait_status, struct tare_error *err);
+
 int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err);
 
 /* The class of an event that engine_counts(). */

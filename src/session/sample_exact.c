@@ -552,9 +552,10 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	outcome->has_status = f.has_status;
 	outcome->wait_status = f.wait_status;
 	outcome->never_began = f.never_began;
+	memcpy(outcome->uncounted, f.uncounted, sizeof(outcome->uncounted));
 	outcome->went_on = f.went_on;
 	if (r->n && outcome->event)
-		outcome->event[0].total_unknown = ret < 0;
+		outcome->event[0].total_unknown = ret < 0 || f.uncounted[0];
 	for (size_t i = 0; i < r->threads && r->n; i++)
 		outcome->event[0].total_unknown |= r->thread[i].known && !r->thread[i].ended;
 	outcome->wall_ns = f.wall_ns;

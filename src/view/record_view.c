@@ -188,7 +188,9 @@ static void put_whole(struct text *out, const struct sample_outcome *o, const st
 {
 	const char *whole = NULL;
 
-	if (o->exact && !o->broke_off && !o->timed_out && !o->large_enough)
+	if (o->uncounted[0])
+		whole = "not all of the command";
+	else if (o->exact && !o->broke_off && !o->timed_out && !o->large_enough)
 		whole = "the same in every run of a program that repeats";
 	else if (o->broke_off)
 		whole = "the recording broke off: what came later is missing";

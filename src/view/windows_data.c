@@ -187,6 +187,8 @@ static void put_document(struct text *out, const struct windows_table *t, const 
 	json_bool(&j, "kernel_left_out", about->end->kernel_left_out);
 	json_bool(&j, "children_left_out", about->end->children_left_out);
 	json_bool(&j, "rests_unknown", about->end->rests_unknown);
+	if (about->end->uncounted[0])
+		json_string(&j, "uncounted", about->end->uncounted);
 	if (about->end->never_began)
 		json_bool(&j, "never_began", true);
 	json_array(&j, "events");

@@ -23,12 +23,23 @@ def sh(*words, status=0, **options):
     return r
 
 
-def ended_within_exec(path):
-    """A program for x86-64 that the kernel takes for one, and ends by SIGSEGV before its first instruction: none can be at its entry point."""
-    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0xdead000000000000, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    Path(path).write_bytes(head + struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120, 120, 4096))
+def tiny_program(path, code, entry=0x400078):
+    """Of nothing but this code, for x86-64."""
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, entry, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    size = 120 + len(code)
+    Path(path).write_bytes(head + struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, size, size, 4096) + code)
     Path(path).chmod(0o755)
     return str(path)
+
+
+def ended_within_exec(path):
+    """A program that the kernel takes for one, and ends by SIGSEGV before its first instruction: none can be at its entry point."""
+    return tiny_program(path, b"", 0xdead000000000000)
+
+
+def refused_by_the_engine(path):
+    """A program that the exact engine ends, as it does not count a far return."""
+    return tiny_program(path, b"\xcb")
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import ended_within_exec  # noqa: E402
+from commands import ended_within_exec, refused_by_the_engine  # noqa: E402
 
 TARE = os.path.abspath(sys.argv[1])
 ROOM = tempfile.TemporaryDirectory()
@@ -568,6 +568,15 @@ def what_never_began_is_no_event_too_rare():
     err = r.stderr.decode()
     true("of which there were 0\n  the command was ended by SIGSEGV before its first instruction\n" in err and "often enough" not in err, err)
     equal(list(records("sample")), [])
+
+
+@test
+def what_the_engine_did_not_count_is_said():
+    exact_or_skip()
+    err = record("--engine", "exact", "-c", "1000", "--", "sh", "-c", refused_by_the_engine(Path(ROOM.name, "far")) + "; exit 3", status=125)
+    true("the same in every run" not in err and "of which there were" not in err and "not all of the command; " in err, err)
+    true("tare record: not all of the command was counted: exact: " in err and "the command ended with exit status 3" in err, err)
+    true(len(list(records("sample"))) > 20, err)
 
 
 @test

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import ended_within_exec, validated  # noqa: E402
+from commands import ended_within_exec, refused_by_the_engine, validated  # noqa: E402
 
 TARE, SCHEMA, LOOPS = (os.path.abspath(p) for p in sys.argv[1:4])
 ROOM = tempfile.TemporaryDirectory()
@@ -101,6 +101,19 @@ def what_never_began_has_no_windows():
     equal((d["never_began"], d["threads"], d["exit_status"]), (True, [], 139))
     equal(sh(TARE, "windows", "--engine", "exact", "--format", "csv", "--", never).stderr, f"tare windows: {said}\n")
     true("never_began" not in windows("--engine", "exact", "--", "true"), "of no other")
+
+
+@test
+def what_the_engine_did_not_count_is_said():
+    exact_or_skip()
+    words = ["--", "sh", "-c", refused_by_the_engine(Path(ROOM.name, "far")) + "; exit 3"]
+    r = sh(TARE, "windows", "--engine", "exact", *words)
+    equal(r.returncode, 125, r.stderr)
+    true("threads: not all of the command\n" in r.stderr and "exact to the instruction" not in r.stderr, r.stderr)
+    true("tare windows: not all of the command was counted: exact: " in r.stderr and "the command ended with exit status 3" in r.stderr, r.stderr)
+    d = windows("--engine", "exact", *words, status=125)
+    true(d["threads"] and "far" in d["uncounted"], d)
+    true("uncounted" not in windows("--engine", "exact", "--", "true"), "of no other")
 
 
 @test

@@ -18,6 +18,7 @@ function facts(doc) {
     ["Wall", short(doc.wall_ns, "ns")], ["Engine", doc.engine, quality(doc.quality)]];
   const remarks = [toNumber(doc.lost) > 0 && `${full(doc.lost)} windows found no room: the ones after them are longer.`, toNumber(doc.throttled) > 0 && `The kernel paused sampling ${full(doc.throttled)} times.`,
     doc.kernel_left_out && "The kernel's part is left out: this user may not count it.", doc.children_left_out && "Only the first thread is here: this kernel cannot read groups in children.",
+    doc.uncounted && `Not all of the command was counted: ${doc.uncounted}.`,
     doc.never_began && "A signal ended the command before its first instruction.",
     doc.rests_unknown && "What some threads did after their last window is not known."].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
