@@ -404,7 +404,7 @@ static void find_cause(const struct work *w, size_t c, struct aggregate_cause *k
 	bool differs = false, exact = true;
 
 	for (size_t r = 1; r < w->a->n_runs; r++) {
-		int64_t x = apart(w, r, k->counter), y = apart(w, r, c);
+		int64_t x = apart(w, r, k->counter), y = apart(w, r, c), per;
 
 		x_sum += (double)x;
 		y_sum += (double)y;
@@ -414,8 +414,9 @@ static void find_cause(const struct work *w, size_t c, struct aggregate_cause *k
 			exact &= y == 0;
 			continue;
 		}
-		exact &= y % x == 0 && (!differs || y / x == times);
-		times = y / x;
+		per = x == -1 ? (int64_t)(0 - (uint64_t)y) : y / x; /* the least number less one has no division by -1 */
+		exact &= (x == -1 || y % x == 0) && (!differs || per == times);
+		times = per;
 		differs = true;
 	}
 	xx -= x_sum * x_sum / runs;

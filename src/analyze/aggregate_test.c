@@ -143,6 +143,24 @@ TEST(noise_that_is_no_multiple)
 	aggregate_free(&a);
 }
 
+/* As a damaged file may have them. */
+TEST(differences_of_any_size)
+{
+	static const struct made_point p[2][2] = {
+		{ { B, "a", { 0, 0 } }, { E, "a", { 0, 1 } } }, { { B, "a", { 0, 0 } }, { E, "a", { (uint64_t)INT64_MAX + 1, 0 } } },
+	};
+	struct made m[2];
+
+	for (size_t r = 0; r < 2; r++) {
+		made_init(&m[r], "x", 2);
+		MADE_ADD(&m[r], 1, p[r]);
+	}
+	run(m, 2);
+	CHECK_EQ(a.counter[0].cause[0].n, 1);
+	CHECK_EQ(a.counter[0].cause[0].exact, 1, "any number is a multiple of 1");
+	aggregate_free(&a);
+}
+
 static uint64_t seed;
 
 /* 0 to n - 1, the same ones each time. */

@@ -794,7 +794,7 @@ static void add_whole(struct adding *a, size_t c)
 		o->own.outside_off -= beside->known ? beside->outside_off / 2 : 0;
 	}
 	k->whole += whole;
-	k->outside += (int64_t)(whole - o->cost);
+	k->outside = (int64_t)((uint64_t)k->outside + whole - o->cost); /* a damaged file may have any numbers */
 	k->own.whole += o->own.whole + o->own.outside;
 	k->own.whole_off += o->own.whole_off + o->own.outside_off;
 	k->own.outside += o->own.outside;
