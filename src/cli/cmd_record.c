@@ -486,7 +486,7 @@ static void begin_anew(struct job *j)
 /* Nobody named an event, and there is no PMU: time itself is sampled, and said to be. */
 static bool try_clock(struct job *j, int ret)
 {
-	if (j->o.events_given || j->outcome.exec_code || (ret != -ENOENT && ret != -EOPNOTSUPP && ret != -ENODEV))
+	if (j->o.events_given || j->exact || j->outcome.exec_code || (ret != -ENOENT && ret != -EOPNOTSUPP && ret != -ENODEV))
 		return false;
 	begin_anew(j);
 	return true;

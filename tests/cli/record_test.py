@@ -579,6 +579,33 @@ def what_the_engine_did_not_count_is_said():
     true(len(list(records("sample"))) > 20, err)
 
 
+def children(pid):
+    try:
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+
+
+@test
+def without_its_supervisor_a_recording_ends_with_the_cause():
+    """Whenever that is killed: the command goes on to its own end, and waits for no answer that does not come."""
+    exact_or_skip()
+    for i in range(8):
+        p = subprocess.Popen([TARE, "record", "--engine", "exact", "-c", "1000", "-o", FILE, "--", "sleep", "0.05"], stderr=subprocess.PIPE, text=True, env=ENV)
+        supervisor = None
+        while not supervisor and p.poll() is None:
+            supervisor = next((c for c in children(p.pid) if children(c)), None)
+        time.sleep(i / 4000)
+        os.kill(int(supervisor), signal.SIGKILL)
+        try:
+            err = p.communicate(timeout=20)[1]
+        except subprocess.TimeoutExpired:
+            p.kill()
+            raise
+        equal(p.returncode, 125, err)
+        true(f"the counts are lost: their supervisor, process {supervisor}, was ended by signal 9" in err, err)
+
+
 @test
 def exact_samples_of_threads_and_forks_are_read_by_perf():
     exact_or_skip()

@@ -181,6 +181,8 @@ size_t room_at_end(uint64_t pc, const struct region *r)
 
 static void ask(struct question *q, uint64_t pc)
 {
+	if (eng.board->gone) /* nobody answers, and each wait for it would be in vain */
+		return;
 	q->tid = eng.tid;
 	q->pc = pc;
 	__atomic_store_n(&q->state, QUESTION_ASKED, __ATOMIC_RELEASE);
