@@ -53,7 +53,10 @@ bool cpu_row_nth(size_t i, struct cpu_row *out)
 
 bool cpu_row_find(const char *cpu, const char *pmu, struct cpu_row *out)
 {
-	for (size_t i = 0; cpu_row_nth(i, out); i++)
+	const char *p = embedded_text("cpus.txt");
+	unsigned line = 0;
+
+	while (next(&p, &line, out))
 		if (!fnmatch(out->cpu, cpu, 0) && (!pmu || !fnmatch(out->pmu, pmu, 0)))
 			return true;
 	return false;
@@ -80,8 +83,11 @@ static bool contains(const char *text, const char *part)
 
 bool cpu_row_by_model(const char *model, struct cpu_row *out)
 {
-	for (int pass = 0; pass < 4; pass++)
-		for (size_t i = 0; cpu_row_nth(i, out); i++) {
+	for (int pass = 0; pass < 4; pass++) {
+		const char *p = embedded_text("cpus.txt");
+		unsigned line = 0;
+
+		while (next(&p, &line, out)) {
 			bool found = pass == 0
 					 ? !strcasecmp(out->libpfm, model) && strcmp(model, "-")
 				     : pass == 1 ? !strcasecmp(out->name, model)
@@ -91,6 +97,7 @@ bool cpu_row_by_model(const char *model, struct cpu_row *out)
 			if (found)
 				return true;
 		}
+	}
 	return false;
 }
 
