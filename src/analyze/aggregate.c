@@ -763,8 +763,8 @@ static int take_runs(struct work *w, struct tare_error *err)
 	for (size_t r = 0; r < a->n_runs; r++) {
 		const struct timeline_info *info = timeline_info(w->timeline[r]);
 		struct aggregate_run *run = &a->run[r];
-		*run = (struct aggregate_run){ copy(info->path), copy(info->format), copy(info->command), copy(info->damage), .lost = info->lost, .lost_unknown = info->lost_unknown, .machine = info->machine, .one_cpu = info->one_cpu };
-		if (!run->path || !run->format || !run->command || !run->damage != !info->damage)
+		*run = (struct aggregate_run){ copy(info->path), copy(info->format), copy(info->command), copy(info->damage), copy(info->live), .lost = info->lost, .lost_unknown = info->lost_unknown, .machine = info->machine, .one_cpu = info->one_cpu };
+		if (!run->path || !run->format || !run->command || !run->damage != !info->damage || !run->live != !info->live)
 			return tare_fail_nomem(err);
 		w->number[r] = labels_of(&a->labels, w->timeline[r], true, err);
 		w->group[r] = labels_of(&a->labels, w->timeline[r], false, err);

@@ -119,7 +119,7 @@ struct aggregate_thread {
 };
 
 struct aggregate_run {
-	char *path, *format, *command, *damage;
+	char *path, *format, *command, *damage, *live; /* damage, live: timeline_info's */
 	bool one_cpu; /* timeline_info's */
 	uint64_t regions, points, alone; /* alone: points that not all runs have */
 	uint64_t gaps, lost;		 /* places where points are missing; points that are, as far as that is known */

@@ -70,6 +70,7 @@ void aggregate_free(struct aggregate *a)
 		free(a->run[r].format);
 		free(a->run[r].command);
 		free(a->run[r].damage);
+		free(a->run[r].live);
 	}
 	for (size_t c = 0; c < a->n_counters; c++) {
 		struct aggregate_counter *k = &a->counter[c];

@@ -107,6 +107,7 @@ void regions_free(struct regions *r)
 		free(r->recording[i].command);
 		free(r->recording[i].damage);
 		free(r->recording[i].remark);
+		free(r->recording[i].live);
 	}
 	for (size_t i = 0; i < r->n_threads; i++)
 		free(r->thread[i].name);
@@ -181,7 +182,8 @@ static int take_recording(struct regions *r, const struct timeline_info *info, s
 	to = &r->recording[r->n_recordings++];
 	*to = (struct regions_recording){ .start_ns = info->start_ns, .machine = info->machine };
 	if (!copied(&to->path, info->path) || !copied(&to->format, info->format) || !copied(&to->command, info->command) ||
-	    !copied(&to->damage, info->damage) || !copied(&to->remark, info->remark))
+	    !copied(&to->damage, info->damage) || !copied(&to->remark, info->remark) ||
+	    !copied(&to->live, info->live))
 		return tare_fail_nomem(err);
 	return 0;
 }
@@ -199,7 +201,9 @@ static int take_thread(struct regions *r, const struct timeline_thread *from, st
 				       .pid = from->pid,
 				       .tid = from->tid,
 				       .lost = from->lost,
-				       .complete = from->complete };
+				       .complete = from->complete,
+				       .goes_on = from->goes_on,
+				       .end_unknown = from->end_unknown };
 	return copied(&to->name, from->name) ? 0 : tare_fail_nomem(err);
 }
 

@@ -92,11 +92,11 @@ struct regions_thread {
 	size_t recording;
 	uint64_t pid, tid, lost;
 	char *name;
-	bool complete;
+	bool complete, goes_on, end_unknown; /* timeline_thread's */
 };
 
 struct regions_recording {
-	char *path, *format, *command, *damage, *remark; /* damage, remark: NULL without */
+	char *path, *format, *command, *damage, *remark, *live; /* the last three: NULL without */
 	uint64_t start_ns;
 	struct timeline_machine machine;
 };

@@ -140,7 +140,7 @@ static int verdict(const struct command *self, const struct form *form, const st
 	for (size_t i = 0; i < a->n_threads; i++)
 		same &= a->thread[i].runs == a->n_runs;
 	for (size_t r = 0; r < a->n_runs; r++)
-		damaged |= form_damage(self, form, a->run[r].path, a->run[r].damage);
+		damaged |= form_damage(self, form, a->run[r].path, a->run[r].damage, a->run[r].live);
 	return check && !same ? EXIT_CHECK : damaged ? EXIT_DAMAGED : 0;
 }
 

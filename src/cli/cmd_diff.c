@@ -170,7 +170,7 @@ static int verdict(const struct command *self, const struct compare *c, const st
 	bool damaged = false;
 
 	for (size_t r = 0; r < c->n_runs; r++)
-		damaged |= form_damage(self, &o->form, c->run[r].recording[0].path, c->run[r].recording[0].damage);
+		damaged |= form_damage(self, &o->form, c->run[r].recording[0].path, c->run[r].recording[0].damage, c->run[r].recording[0].live);
 	compare_machines(&machines, c);
 	if (o->check && machines.how == MACHINES_OTHER_KIND)
 		return tare_fail(err, EINVAL, "--check: %.90s is from another kind of CPU (%s) than %.90s (%s): what that changed is not the change's",

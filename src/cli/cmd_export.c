@@ -157,6 +157,8 @@ static void remark(const struct command *self, struct timeline *t, const struct 
 			fprintf(stderr, "tare %s: %" PRIu64 " %s%s\n", self->name, rows[i].n, rows[i].n == 1 ? rows[i].one : rows[i].more,
 				rows[i].of && rows[i].of->s ? rows[i].of->s : "");
 	text_free(&of);
+	if (info->live)
+		fprintf(stderr, "tare %s: %s: %s\n", self->name, info->path, info->live);
 	if (!o->options.counter && info->time < 0 && o->how->close)
 		fprintf(stderr, "tare %s: the recording has no clock: the axis is %s, and threads do not line up\n", self->name,
 			info->counter[0].name);

@@ -229,18 +229,21 @@ static bool look_at_half(struct seen *seen, const struct timeline_point *p, size
 	return met != REGION_HALF_NO_MEMORY;
 }
 
-/* What a gap may have taken is not told of. */
+/* What a gap may have taken is not told of, nor what may come. */
 static int look_at_halves(struct timeline *t, struct seen *seen, struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
 	bool lost = false;
+	const struct region_half *h;
 	int ret = region_halves_settle(&seen->halves, t, NULL, err);
 
 	for (size_t i = 0; i < info->n_threads; i++)
 		lost |= info->thread[i].lost != 0;
-	for (size_t i = 0; ret == 0 && !lost && i < seen->halves.slots; i++)
-		if (seen->halves.slot[i].used)
-			region_half_judge(&seen->halves.slot[i], &seen->of[seen->halves.slot[i].label]);
+	for (size_t i = 0; ret == 0 && !lost && i < seen->halves.slots; i++) {
+		h = &seen->halves.slot[i];
+		if (h->used && !(h->is_start && info->thread[h->thread].goes_on))
+			region_half_judge(h, &seen->of[h->label]);
+	}
 	return ret;
 }
 
@@ -261,7 +264,7 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 			ret = tare_fail_nomem(err);
 			break;
 		}
-		if (!p.repaired || about->lost)
+		if (!p.repaired || about->lost || (p.repaired == TIMELINE_AT_END && about->goes_on))
 			continue;
 		if (p.kind == TIMELINE_BEGIN)
 			seen->of[p.label].not_begun++;
@@ -347,6 +350,20 @@ enum { LOOK_MAX = 256 << 20 };
 
 enum found { NOTHING, LOST_ALL, SOME };
 
+/* Of which it is known that they go on is no warning. */
+static void say_unfinished(const struct command *self, const struct timeline_info *info, bool unknown)
+{
+	uint64_t first = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < info->n_threads; i++)
+		if (!info->thread[i].complete && !info->thread[i].goes_on && info->thread[i].end_unknown == unknown && !n++)
+			first = info->thread[i].tid;
+	if (n)
+		fprintf(stderr, "tare %s: warning: %zu of %zu threads %s%s%" PRIu64 "\n", self->name, n, info->n_threads,
+			unknown ? "have no end; whether they were killed or go on cannot be seen from here" : "did not come to their end", n > 1 ? ", first " : ": ", first);
+}
+
 /* enum found, or an error. */
 static int report(const struct command *self, const struct regions_options *o, const char *made, struct tare_error *err)
 {
@@ -360,12 +377,9 @@ static int report(const struct command *self, const struct regions_options *o, c
 	stat(made, &st);
 
 	const struct timeline_info *info = timeline_info(t);
-	uint64_t lost = info->lost, points = 0, first = 0;
-	size_t unfinished = 0;
+	uint64_t lost = info->lost, points = 0;
 
 	for (size_t i = 0; i < info->n_threads; i++) {
-		if (!info->thread[i].complete && !unfinished++)
-			first = info->thread[i].tid;
 		lost += info->thread[i].lost;
 		points += info->thread[i].points;
 	}
@@ -374,9 +388,8 @@ static int report(const struct command *self, const struct regions_options *o, c
 	if (lost)
 		fprintf(stderr, "tare %s: warning: %" PRIu64 "%s points are missing in it\n", self->name, lost,
 			info->lost_unknown ? " and more" : "");
-	if (unfinished)
-		fprintf(stderr, "tare %s: warning: %zu of %zu threads did not come to their end%s%" PRIu64 "\n", self->name, unfinished, info->n_threads,
-			unfinished > 1 ? ", first " : ": ", first);
+	say_unfinished(self, info, false);
+	say_unfinished(self, info, true);
 	if (!info->n_threads) {
 		ret = info->damage ? LOST_ALL : NOTHING;
 		timeline_close(t);
@@ -403,6 +416,8 @@ static int report(const struct command *self, const struct regions_options *o, c
 		if (processes > 1)
 			fprintf(stderr, " of %zu processes", processes);
 		fprintf(stderr, ", %.1f MB of disk: %s\n", (double)st.st_blocks * 512 / 1e6, o->output);
+		if (info->live)
+			fprintf(stderr, "tare %s: %s: %.*s\n", self->name, o->output, (int)strcspn(info->live, ";"), info->live);
 	}
 	free(seen.of);
 	timeline_close(t);

@@ -153,7 +153,7 @@ static int damage(const struct command *self, const struct form *form, const str
 	bool damaged = false;
 
 	for (size_t i = 0; i < r->n_recordings; i++)
-		damaged |= form_damage(self, form, r->recording[i].path, r->recording[i].damage);
+		damaged |= form_damage(self, form, r->recording[i].path, r->recording[i].damage, r->recording[i].live);
 	return damaged ? EXIT_DAMAGED : 0;
 }
 

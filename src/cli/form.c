@@ -153,17 +153,23 @@ int form_copies(size_t **out, const struct command *self, char *const *files, si
 	return 0;
 }
 
-bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage)
+static void warn_of(const struct command *self, const char *path, const char *what)
 {
 	struct text words = { 0 };
 
-	if (damage && form->kind == FORM_CSV) {
-		escape(&words, path, strlen(path));
-		text_add(&words, ": ");
-		escape(&words, damage, strlen(damage));
-		fprintf(stderr, "tare %s: warning: %s\n", self->name, words.s ? words.s : damage);
-		text_free(&words);
-	}
+	escape(&words, path, strlen(path));
+	text_add(&words, ": ");
+	escape(&words, what, strlen(what));
+	fprintf(stderr, "tare %s: warning: %s\n", self->name, words.s ? words.s : what);
+	text_free(&words);
+}
+
+bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage, const char *live)
+{
+	if (damage && form->kind == FORM_CSV)
+		warn_of(self, path, damage);
+	if (live && form->kind == FORM_CSV)
+		warn_of(self, path, live);
 	return damage != NULL;
 }
 

@@ -55,8 +55,9 @@ struct command;
  * copy is no further run. Reads a file as far as one of the same size is the same. The caller frees. */
 int form_copies(size_t **out, const struct command *self, char *const *files, size_t n, struct tare_error *err);
 
-/* A recording is damaged, or not (NULL), which is returned. Text and json say it in their place; csv has none, and stderr does. */
-bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage);
+/* A recording is damaged, or not (NULL), which is returned; and it is being written (timeline_info.live). Text and json say it in their
+ * place; csv has none, and stderr does. */
+bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage, const char *live);
 
 struct labels;
 /* -EINVAL where --match was given and none of the labels has that text. */

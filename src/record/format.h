@@ -12,6 +12,11 @@
  * that is the file's: nothing that it wrote is lost when it is killed. When a thread's block is full, it is written
  * elsewhere as a `SEALED` one, with its sum, and begun anew.
  *
+ * Who reads meanwhile finds what was there once: `SEALED` blocks stay as they are but for those that threads write into, and what
+ * was in such a one is written elsewhere, behind all that was there, before its state is FREE and its data are 0. So of a block that has the
+ * same head after its data were read, the data are its own. A head's magic is written last, and so is the first word of a wide point; a
+ * process's block is FREE until it is filled.
+ *
  * Points. Their block begins with the values of all counters (block_head.value), for who does not have the block before;
  * who has goes on from its end, for what counters counted while the block was written is in no difference. Each point
  * is one record; for n counters it holds n differences to the point before:

@@ -226,14 +226,17 @@ static int process_open(struct region_recording *r)
 		r->no_block = code;
 		return -code;
 	}
-	r->serial = __atomic_fetch_add(&r->file.head->processes, 1, __ATOMIC_RELAXED);
 	h.magic = BLOCK_MAGIC;
 	h.kind = BLOCK_PROCESS;
+	h.state = BLOCK_FREE; /* until it is filled */
 	h.size = FILE_PAGE;
-	h.process = r->serial;
 	h.pid = h.tid = (uint32_t)getpid();
 	region_clock_pair(&h.ticks, &h.clock_ns);
+	__atomic_store_n(&b->magic, 0, __ATOMIC_RELAXED); /* a fault that takes its time: before the process counts as there */
+	r->serial = __atomic_fetch_add(&r->file.head->processes, 1, __ATOMIC_RELAXED);
+	h.process = r->serial;
 	h.head_sum = format_head_sum(&h);
+	format_begin_block(b, &h);
 
 	p = (void *)(b + 1);
 	p->parent = r->inherited ? r->parent : r->serial;
@@ -247,9 +250,8 @@ static int process_open(struct region_recording *r)
 	memcpy(p->own, r->own, sizeof(p->own));
 	p->measured = r->measured;
 	p->pid_namespace = region_pid_namespace();
-	p->born = region_born();
+	p->born = region_born("/proc/self/stat");
 	command_of_self(p->command, sizeof(p->command));
-	format_begin_block(b, &h);
 	__atomic_store_n(&b->state, BLOCK_OPEN, __ATOMIC_RELEASE);
 
 	r->labels.file = &r->file;

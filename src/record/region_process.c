@@ -19,10 +19,10 @@ uint64_t region_pid_namespace(void)
 }
 
 /* Source: proc(5), /proc/pid/stat: field 22, counted from behind the name, which ends with the last parenthesis. */
-uint64_t region_born(void)
+uint64_t region_born(const char *stat)
 {
 	char text[512];
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	int fd = open(stat, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	char *p;
 

@@ -41,9 +41,10 @@ void region_process_begin(unsigned process);
 /* In region_child.c: what a child leaves behind of what it has of its parent. Calls region_process_begin() last. */
 void region_child_begins(void);
 
-/* The inode of this process's pid namespace; when it was made, in ticks of the kernel's USER_HZ since boot. 0: not known. */
+/* The inode of this process's pid namespace; when a process was made, in ticks of the kernel's USER_HZ since boot, by its /proc/PID/stat.
+ * 0: not known. */
 uint64_t region_pid_namespace(void);
-uint64_t region_born(void);
+uint64_t region_born(const char *stat);
 
 /* Looks, too. False: the calling thread has it, or is about to, and a handler interrupted that. errno stays as it is. */
 bool region_lock(void);

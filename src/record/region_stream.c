@@ -213,10 +213,12 @@ static void put_wide(struct region_stream *s, tare_label label, enum point_op op
 {
 	uint8_t *at = s->at;
 
-	put64(at, 3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 | (uint64_t)(label >> 3 & 0x0fffffff) << 20);
 	put64(at + 8, number);
 	for (unsigned i = 0; i < s->of->counters.n; i++)
 		put64(at + 16 + 8 * i, gap[i]);
+	/* Last: whoever reads meanwhile, or after a kill in here, sees all of it, or nothing. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	put64(at, 3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 | (uint64_t)(label >> 3 & 0x0fffffff) << 20);
 	s->at = at + 16 + 8 * s->of->counters.n;
 }
 

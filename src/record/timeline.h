@@ -10,6 +10,9 @@
  *		while ((n = cursor_next(cursor, &point, &err)) == 1) ...
  *	}
  *
+ * A recording that is being written is shown as it was at a moment since it was opened, of each thread: not a point that was there
+ * then is missing, and what comes later is not shown.
+ *
  * Memory is bounded by the number of labels and threads and by the depth of nesting, not by the number of points.
  */
 #ifndef RECORD_TIMELINE_H
@@ -103,6 +106,8 @@ struct timeline_thread {
 	uint64_t pid, tid;
 	const char *name;
 	bool complete;	  /* it ended, or the recording did, in order */
+	bool goes_on;	  /* not, for its process runs still, or did when it was looked at, and goes on with the recording */
+	bool end_unknown; /* not, and whether it goes on cannot be known here */
 	uint64_t lost;	  /* points known to be missing */
 	uint64_t points;  /* that are there, where the format says so without reading them (tare's own); else 0 */
 };
@@ -138,6 +143,7 @@ struct timeline_info {
 	bool broke_off;		/* of samples: the recorder did not come to its end */
 	const char *damage;	/* what of the file could not be read, with its offset; NULL: nothing */
 	const char *remark;	/* what one should know of a file that is whole all the same; NULL: nothing */
+	const char *live;	/* in words, that it is being written, by whom; NULL: as far as is known it is not */
 };
 
 struct timeline;

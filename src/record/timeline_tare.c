@@ -195,6 +195,7 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 	process->parent = p.parent;
 	process->inherited = p.inherited;
 	process->ended = p.ended != 0;
+	process->offset = offset;
 	note_pair(t, h->ticks, h->clock_ns, last);
 	note_pair(t, p.end_ticks, p.end_clock_ns, last);
 	if (p.lost_errno)
@@ -488,6 +489,8 @@ static int add_points(struct tare_timeline *t, const struct block_head *h, uint6
 {
 	struct tare_block *b;
 
+	if (h->process < t->n_processes)
+		t->process[h->process].has_blocks = true;
 	if (h->process >= t->n_processes || !t->process[h->process].known)
 		return 0;
 	if (t->n_blocks == t->block_room) {
@@ -552,6 +555,33 @@ static bool sane_block(const struct block_head *h)
 	       format_head_sum(h) == h->head_sum;
 }
 
+bool tare_block_at(const struct tare_timeline *t, uint64_t at, struct block_head *h)
+{
+	memset(h, 0, sizeof(*h));
+	/* A head that is being written as it is read is another one a moment later. */
+	for (int tries = 0; tries < 4; tries++) {
+		if (!tare_read(t, h, sizeof(*h), at))
+			return false;
+		if (sane_block(h))
+			return true;
+		if (h->magic != BLOCK_MAGIC)
+			return false;
+	}
+	return false;
+}
+
+uint64_t tare_block_step(const struct block_head *h)
+{
+	return h->state == BLOCK_SEALED ? (sizeof(*h) + h->used + FILE_PAGE - 1) & ~(uint64_t)(FILE_PAGE - 1) : h->size;
+}
+
+uint64_t tare_size(const struct tare_timeline *t)
+{
+	off_t size = lseek(t->fd, 0, SEEK_END);
+
+	return size < 0 ? 0 : (uint64_t)size;
+}
+
 /* Pages that hold something and begin no block. */
 struct gap {
 	uint64_t from, n;
@@ -575,50 +605,106 @@ static bool empty_page(const struct tare_timeline *t, uint64_t offset, size_t n)
 	return tare_read(t, page, n, offset) && (!memcmp(page, zeros, n) || format_is_begun(page, n));
 }
 
-/* Processes come before what is theirs, but for those whose block is damaged. */
-static int scan(struct tare_timeline *t, uint64_t last[2])
+/* A block that was not there yet when its first page was passed by, not before `least`, and is by now: `at` lies in it. Where it begins, or 0. */
+static uint64_t begun_before(const struct tare_timeline *t, uint64_t least, uint64_t at)
 {
-	struct gap gap = { 0 };
 	struct block_head h;
+
+	for (uint64_t from = at; from >= least && at - from < BLOCK_BYTES; from -= FILE_PAGE)
+		if (tare_block_at(t, from, &h))
+			return h.state != BLOCK_FREE && from + tare_block_step(&h) > at ? from : 0;
+	return 0;
+}
+
+/* Whether all of a block is there that was written since the file was opened: it may still be under way. */
+static bool has_come(const struct tare_timeline *t, const struct block_head *h, uint64_t offset)
+{
+	uint8_t *data = malloc(h->used + 1);
+	bool all = data && tare_read(t, data, h->used, offset + sizeof(*h)) && format_block_sum(h, data) == h->sum;
+
+	free(data);
+	return all;
+}
+
+/* A block but one of labels, which are read when it is known which points there are. */
+static int add_block(struct tare_timeline *t, const struct block_head *h, uint64_t at, uint64_t last[2])
+{
+	struct tare_process *p;
+
+	if (h->state == BLOCK_FREE && h->kind == BLOCK_PROCESS && (p = process_at(t, h->process)))
+		p->beginning = true;
+	if (h->state == BLOCK_FREE)
+		return note_between(t, h);
+	/* Its points are in the one that its thread writes into, or come with the next look. */
+	if (h->kind == BLOCK_POINTS && h->state == BLOCK_SEALED && at >= t->first_size && !has_come(t, h, at))
+		return 0;
+	note_pair(t, h->ticks, h->clock_ns, last);
+	if (h->kind == BLOCK_LABELS)
+		return 0;
+	return h->kind == BLOCK_PROCESS ? add_process(t, h, at, last) : add_points(t, h, at);
+}
+
+/*
+ * From *from on to the end, and *from is where to go on when the file has grown: not within a block, unless this is the last time.
+ * Processes come before what is theirs, but for those whose block is damaged.
+ */
+static int scan(struct tare_timeline *t, uint64_t *from, struct gap *gap, uint64_t last[2], bool last_time)
+{
+	struct block_head h = { 0 };
+	uint64_t passed = *from; /* behind the last block, and what was gone back to */
 	int ret = 0;
 
-	for (uint64_t at = FILE_PAGE, step; at < t->size && ret == 0; at += step) {
+	for (uint64_t at = *from, step, before; at < t->size && ret == 0; *from = at += step) {
 		size_t there = t->size - at < FILE_PAGE ? (size_t)(t->size - at) : FILE_PAGE;
 
 		step = FILE_PAGE;
-		bool sane = there >= sizeof(h) && tare_read(t, &h, sizeof(h), at) && sane_block(&h);
-
-		/* A head that is being written as it is read is another one a moment later. */
-		for (int tries = 0; tries < 3 && !sane && there >= sizeof(h) && h.magic == BLOCK_MAGIC; tries++)
-			sane = tare_read(t, &h, sizeof(h), at) && sane_block(&h);
-		if (!sane) {
-			/* A head that was being written when its program was killed, or is now: nothing is in that block yet. */
-			bool begun = there >= sizeof(h) && h.state == BLOCK_FREE && (h.magic == 0 || (h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS));
-
-			if (begun && h.magic)
+		if (there >= sizeof(h) && tare_block_at(t, at, &h)) {
+			if (!last_time && h.state == BLOCK_SEALED && at + sizeof(h) + h.used > t->size)
+				return 0;
+			note_gap(t, gap);
+			step = tare_block_step(&h);
+			passed = at + step;
+			ret = add_block(t, &h, at, last);
+			continue;
+		}
+		if (!last_time && there < FILE_PAGE)
+			return 0;
+		t->behind = at < t->behind ? at : t->behind;
+		/* A head that was being written when its program was killed, or is now: nothing is in that block yet. */
+		if (there >= sizeof(h) && h.state == BLOCK_FREE && (h.magic == 0 || (h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS))) {
+			if (h.magic)
 				ret = note_between(t, &h);
-			else if (!begun && !empty_page(t, at, there)) {
-				if (!gap.n)
-					gap.from = at;
-				gap.n += there;
+		} else if (!empty_page(t, at, there)) {
+			before = gap->n ? 0 : begun_before(t, passed, at);
+			if (before) {
+				passed = before + FILE_PAGE;
+				at = before;
+				step = 0;
+				continue;
 			}
-			continue;
+			if (!gap->n)
+				gap->from = at;
+			gap->n += there;
 		}
-		note_gap(t, &gap);
-		step = h.state == BLOCK_SEALED ? (sizeof(h) + h.used + FILE_PAGE - 1) & ~(uint64_t)(FILE_PAGE - 1) : h.size;
-		if (h.state == BLOCK_FREE) {
-			ret = note_between(t, &h);
-			continue;
-		}
-		note_pair(t, h.ticks, h.clock_ns, last);
-		if (h.kind == BLOCK_PROCESS)
-			ret = add_process(t, &h, at, last);
-		else if (h.kind == BLOCK_LABELS)
-			ret = add_labels(t, &h, at);
-		else
-			ret = add_points(t, &h, at);
 	}
-	note_gap(t, &gap);
+	return ret;
+}
+
+/* All labels up to the end that the file has now: a label is there before the first point that says it. */
+static int scan_labels(struct tare_timeline *t)
+{
+	struct block_head h;
+	int ret = 0;
+
+	t->size = tare_size(t);
+	for (uint64_t at = FILE_PAGE, step; at < t->size && ret == 0; at += step) {
+		step = FILE_PAGE;
+		if (t->size - at < sizeof(h) || !tare_block_at(t, at, &h))
+			continue;
+		step = tare_block_step(&h);
+		if (h.kind == BLOCK_LABELS && h.state != BLOCK_FREE)
+			ret = add_labels(t, &h, at);
+	}
 	return ret;
 }
 
@@ -637,12 +723,29 @@ static int by_place(const void *x, const void *y)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
+/* Of a thread that began as the file was looked at, the block that it writes into may be there and one before it not yet: it comes with the
+ * next look. */
+static void leave_for_later(struct tare_timeline *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_blocks; i++) {
+		const struct tare_block *b = &t->block[i], *before = n ? &t->block[n - 1] : NULL;
+		uint64_t next = before && before->process == b->process && before->thread == b->thread ? before->seq + 1 : 0;
+
+		if (b->offset < t->first_size || b->seq <= next + (b->lost != 0))
+			t->block[n++] = *b;
+	}
+	t->n_blocks = n;
+}
+
 static int make_threads(struct tare_timeline *t)
 {
 	size_t n = 0;
 
 	if (t->n_blocks)
 		qsort(t->block, t->n_blocks, sizeof(*t->block), by_place);
+	leave_for_later(t);
 	for (size_t i = 0; i < t->n_blocks; i++)
 		n += !i || t->block[i].process != t->block[i - 1].process ||
 		     t->block[i].thread != t->block[i - 1].thread;
@@ -668,6 +771,8 @@ static int make_threads(struct tare_timeline *t)
 		}
 		thread->name = t->names.s + b->name;
 		thread->complete = b->flags & BLOCK_LAST || t->process[b->process].ended;
+		thread->goes_on = !thread->complete && t->process[b->process].now >= TARE_GOES_ON;
+		thread->end_unknown = !thread->complete && t->process[b->process].now == TARE_NOT_KNOWN;
 	}
 	t->base.info.thread = t->threads;
 	t->base.info.n_threads = n;
@@ -757,6 +862,7 @@ static void close_tare(struct timeline *base)
 	tare_labels_free(&t->labels);
 	text_free(&t->damage);
 	text_free(&t->remark);
+	text_free(&t->live);
 	if (t->fd >= 0)
 		close(t->fd);
 	free(t);
@@ -768,12 +874,34 @@ static void note_machine(struct timeline_machine *m, const struct file_head *h)
 	snprintf(m->cpu, sizeof(m->cpu), "%.*s", (int)strnlen(h->cpu, sizeof(h->cpu)), h->cpu);
 }
 
-static int open_tare(struct timeline **out, int fd, const char *path, struct tare_error *err)
+/* In words, if it is being written. */
+static void note_writers(struct tare_timeline *t)
+{
+	enum { NAMED = 3 };
+	struct text pids = { 0 };
+	size_t threads = 0, processes = 0;
+
+	for (size_t i = 0; i < t->base.info.n_threads; i++)
+		threads += t->threads[i].goes_on;
+	for (size_t i = 0; i < t->n_processes; i++)
+		if (t->process[i].now >= TARE_GOES_ON && processes++ < NAMED)
+			text_add(&pids, "%s %u", processes > 1 ? "," : "", t->process[i].pid);
+	if (!processes && !t->changed)
+		return;
+	text_add(&t->live, "it is still being written");
+	if (processes)
+		text_add(&t->live, ", by process%s%s%s (%zu thread%s)", processes > 1 ? "es" : "", pids.s, processes > NAMED ? ", ..." : "", threads, threads == 1 ? "" : "s");
+	text_add(&t->live, "; what was recorded up to here is shown, and what is open has no end yet");
+	t->live.failed |= pids.failed;
+	text_free(&pids);
+}
+
+static int open_once(struct timeline **out, int fd, const char *path, struct tare_error *err)
 {
 	struct tare_timeline *t = calloc(1, sizeof(*t));
-	off_t size = lseek(fd, 0, SEEK_END);
 	struct file_head *h = malloc(sizeof(*h));
-	uint64_t last[2] = { 0, 0 };
+	uint64_t last[2] = { 0, 0 }, from = FILE_PAGE, copying = 0;
+	struct gap gap = { 0 };
 	int ret;
 
 	if (!t || !h) {
@@ -782,7 +910,7 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		return tare_fail_nomem(err);
 	}
 	t->fd = fd;
-	t->size = size < 0 ? 0 : (uint64_t)size;
+	t->size = t->first_size = t->behind = tare_size(t);
 	t->base.info.path = path;
 	t->base.info.format = "tare 2";
 	if (!tare_read(t, h, sizeof(*h), 0)) {
@@ -807,7 +935,14 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 			    h->untold_processes, h->untold_processes > 1 ? "es" : "", h->untold_processes > 1 ? "them" : "it");
 		t->base.info.lost_unknown = true;
 	}
-	ret = scan(t, last);
+	ret = scan(t, &from, &gap, last, false);
+	t->behind = from < t->behind ? from : t->behind;
+	/* What was written meanwhile: what blocks that were looked at held before lies in it, or held until then. */
+	t->size = tare_size(t);
+	if (ret == 0)
+		ret = scan(t, &from, &gap, last, true);
+	note_gap(t, &gap);
+	t->changed = t->size != t->first_size;
 	if (t->lost_in_handlers > SHOWN)
 		tare_damage(t, "and so did %u process%s more; %llu points in all", t->lost_in_handlers - SHOWN, t->lost_in_handlers > SHOWN + 1 ? "es" : "",
 			    (unsigned long long)t->base.info.lost_handlers);
@@ -815,6 +950,14 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 		ret = number_apart(t, h->pid_namespace);
 	if (ret == 0)
 		ret = note_execs(t);
+	if (ret == 0) {
+		tare_look_who_goes_on(t);
+		ret = make_threads(t);
+	}
+	if (ret == 0)
+		ret = tare_check_threads(t, &copying);
+	if (ret == 0)
+		ret = scan_labels(t);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TARE_PATH_INLINE, NULL, 0, &t->nameless);
 	if (ret == 0)
@@ -824,19 +967,18 @@ static int open_tare(struct timeline **out, int fd, const char *path, struct tar
 	if (ret == 0)
 		mark_handlers(t);
 	tare_labels_settle(&t->labels);
-	if (ret == 0)
-		ret = make_threads(t);
-	if (ret == 0)
-		ret = tare_check_blocks(t, h);
 	if (ret == 0) {
+		tare_check_whole(t, h, copying);
+		note_writers(t);
 		make_scale(t, last);
 		ret = make_counters(t, err);
 	}
-	if (ret == -ENOMEM || !t->command || t->damage.failed)
+	if (ret == -ENOMEM || !t->command || t->damage.failed || t->live.failed)
 		ret = tare_fail_nomem(err);
 	t->base.info.command = t->command;
 	t->base.info.damage = t->damage.s;
 	t->base.info.remark = t->remark.s;
+	t->base.info.live = t->live.s;
 	t->base.info.n_labels = t->labels.n;
 out:
 	free(h);
@@ -847,6 +989,33 @@ out:
 	}
 	*out = &t->base;
 	return 0;
+}
+
+/* It was being written, and nobody does that any more. */
+static bool came_to_rest(const struct tare_timeline *t)
+{
+	bool rests = t->changed;
+
+	for (size_t i = 0; i < t->n_processes; i++)
+		rests &= !t->process[i].known || t->process[i].ended || t->process[i].now == TARE_GONE || t->process[i].now == TARE_JUST_ENDED;
+	return rests;
+}
+
+static int open_tare(struct timeline **out, int fd, const char *path, struct tare_error *err)
+{
+	enum { TRIES = 3, WAIT_US = 1000 };
+
+	for (int tries = 1;; tries++) {
+		int ret = open_once(out, fd, path, err);
+		struct tare_timeline *t = (struct tare_timeline *)*out;
+
+		if (ret < 0 || tries == TRIES || !(came_to_rest(t) || t->look_again))
+			return ret;
+		if (t->look_again)
+			usleep(WAIT_US);
+		t->fd = -1;
+		close_tare(*out);
+	}
 }
 
 static const struct timeline_label *label_tare(struct timeline *base, uint32_t index)

@@ -19,6 +19,14 @@ struct tare_block {
 	uint8_t bad; /* cannot be read, or has a wrong sum */
 };
 
+/* Of a process that did not end in order. */
+enum tare_now {
+	TARE_NOT_KNOWN, /* it cannot be seen from here */
+	TARE_GONE,
+	TARE_GOES_ON, /* with the recording */
+	TARE_JUST_ENDED, /* in order, since its block was read */
+};
+
 struct tare_process {
 	bool known;
 	uint32_t pid, parent, inherited;
@@ -26,6 +34,9 @@ struct tare_process {
 	uint32_t threads; /* that have begun; 0: not known */
 	uint32_t seen_pid; /* apart: by itself; `pid` is a number of ours, see number_apart() */
 	bool ended, apart;
+	bool beginning, has_blocks; /* its own is not filled yet; and there are others of it */
+	enum tare_now now;
+	uint64_t offset; /* of its block */
 	uint64_t handlers; /* points that they lost, of these labels: */
 	uint64_t lost_label[FILE_LOST_WORDS];
 	uint32_t *label; /* by number, from `inherited` on: its index, or NO_LABEL */
@@ -61,7 +72,10 @@ void tare_labels_free(struct tare_labels *l);
 struct tare_timeline {
 	struct timeline base;
 	int fd;
-	uint64_t size;
+	uint64_t size, first_size; /* of the file: as far as it was looked at, and when that began */
+	uint64_t behind; /* what was written elsewhere since lies there: not before the first page in which nothing was yet, or block that was not all there */
+	bool changed;		   /* it was being written meanwhile */
+	bool look_again;	   /* what is missing may be about to come */
 	struct tare_labels labels;
 	uint32_t nameless; /* the label of points whose own is not there */
 	uint32_t gap;	   /* that of what was lost */
@@ -82,18 +96,36 @@ struct tare_timeline {
 	uint64_t zero_ticks, zero_ns;
 	uint64_t scale; /* ns per tick, times 2^SCALE_SHIFT */
 	char *command;
-	struct text damage, remark;
+	struct text damage, remark, live;
 	unsigned lost_in_handlers;
 	unsigned left_out; /* processes of which that is said */
 };
 
 enum { SCALE_SHIFT = 56 };
 
-/* Blocks that are missing, wrong or cut off become damage, and their threads incomplete. After all threads are known. */
-int tare_check_blocks(struct tare_timeline *t, const struct file_head *head);
+/* Blocks that are missing, wrong or cut off become damage, and their threads incomplete. After all threads are known. *copying: what
+ * copies take of blocks that are there, for the other. */
+int tare_check_threads(struct tare_timeline *t, uint64_t *copying);
+/* What began and is not there; after that and all labels. */
+void tare_check_whole(struct tare_timeline *t, const struct file_head *head, uint64_t copying);
 __attribute__((format(printf, 2, 3))) void tare_damage(struct tare_timeline *t, const char *fmt, ...);
 /* n bytes of the file, all of them; false where they are not there or cannot be read. */
 bool tare_read(const struct tare_timeline *t, void *out, size_t n, uint64_t offset);
+
+/* As long as the file is now. */
+uint64_t tare_size(const struct tare_timeline *t);
+/* The head of the block that begins there, if one does. */
+bool tare_block_at(const struct tare_timeline *t, uint64_t at, struct block_head *h);
+/* How far behind it the next one may begin. */
+uint64_t tare_block_step(const struct block_head *h);
+
+/*
+ * The data of a block as it is or was when *b was made, its first b->used bytes; data: BLOCK_BYTES. Where its thread has filled it since
+ * and written it elsewhere, *b is that one: sealed, and not shorter. False: it is not there, or damaged.
+ */
+bool tare_block_fetch(const struct tare_timeline *t, struct tare_block *b, struct block_head *h, uint8_t *data);
+/* Which processes go on, of those that did not end: process.now. Before their blocks are looked at. */
+void tare_look_who_goes_on(struct tare_timeline *t);
 
 /* The index of a label that a point of a process says. */
 uint32_t tare_timeline_label(const struct tare_timeline *t, uint32_t process, uint32_t number);

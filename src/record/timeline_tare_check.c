@@ -10,28 +10,46 @@
 #include <unistd.h>
 #include "record/timeline_tare.h"
 
-static void count(const struct tare_timeline *t, struct tare_block *b, const uint8_t *data, ssize_t got)
+/* Points that begin at `last` at most. Where the last of them begins. */
+static size_t count(const struct tare_timeline *t, struct tare_block *b, const uint8_t *data, size_t last)
 {
-	const uint8_t *p = data, *end = data + (got < 0 ? 0 : got);
+	size_t at = 0, before = 0;
 	struct format_point point;
 
 	b->points = 0;
-	for (size_t n; (n = format_point(p, end, t->first.n_counters, &point)); p += n)
+	for (size_t n; at <= last && (n = format_point(data + at, data + b->used, t->first.n_counters, &point)); at += n) {
 		b->points += point.op != OP_MISSING;
+		before = at;
+	}
+	/* What is still being written ends where its records do; it may go on before it is read again. */
+	if (!b->sealed)
+		b->used = (uint32_t)at;
+	return before;
 }
 
-static bool whole(const struct tare_timeline *t, struct tare_block *b, uint8_t *data)
+/* *moved: it was written elsewhere since the file was opened. */
+static bool whole(struct tare_timeline *t, struct tare_block *b, uint8_t *data, bool *moved)
 {
+	const struct tare_process *p = &t->process[b->process];
 	struct block_head h;
-	ssize_t got = pread(t->fd, data, b->used, (off_t)(b->offset + sizeof(h)));
+	uint64_t place = b->offset;
+	bool there = !(b->sealed && b->cut) && tare_block_fetch(t, b, &h, data);
 
-	/* One that is being written is whole as far as its records go. */
-	if (b->sealed && (b->cut || pread(t->fd, &h, sizeof(h), (off_t)b->offset) != (ssize_t)sizeof(h) ||
-			  got != (ssize_t)b->used || format_block_sum(&h, data) != h.sum))
-		return false;
-	if (b->points == NOT_COUNTED)
-		count(t, b, data, got);
-	return true;
+	if (there && !b->sealed && !p->ended && p->now != TARE_GONE) {
+		/* The last point was perhaps half there: it is whole a moment later. */
+		uint32_t room = b->used;
+		size_t last = count(t, b, data, room);
+
+		b->used = room;
+		b->points = NOT_COUNTED;
+		there = tare_block_fetch(t, b, &h, data);
+		if (there)
+			count(t, b, data, b->sealed ? b->used : last);
+	} else if (there && b->points == NOT_COUNTED) {
+		count(t, b, data, b->used);
+	}
+	*moved |= place != b->offset;
+	return there;
 }
 
 /* In order of processes and threads, those that were not the last of their thread first. */
@@ -108,7 +126,7 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, 
 	struct timeline_thread *of = &t->threads[thread];
 	uint64_t next = 0, at = 0, place = b->offset;
 	uint64_t points = 0, at_end = 0; /* up to the end of the last good block; the number of the one after it */
-	bool in_place = false;
+	bool in_place = false, moved = false;
 	unsigned copies = 0; /* of the last block, not cut off */
 
 	for (const struct tare_block *x = b; x < end; x++)
@@ -120,12 +138,12 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, 
 		in_place = false;
 		copies = 0;
 		for (; b < end && b->seq == first->seq; b++) {
-			b->bad = !whole(t, b, data);
+			/* The one that the thread writes into was there before all others. */
+			in_place |= b->offset == place;
+			b->bad = !whole(t, b, data, &moved);
 			copies += !b->cut;
 			if (!b->bad && !good)
 				good = b;
-			/* The one that the thread writes into was there before all others. */
-			in_place |= b->offset == place;
 		}
 		/* Where the writer could not write it, it says how much was lost. */
 		if (first->seq != next && !first->lost) {
@@ -166,6 +184,9 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, 
 		next = first->seq + 1;
 		at = first->offset;
 	}
+	t->changed |= moved;
+	of->goes_on |= moved && !of->complete; /* or did then */
+	of->end_unknown &= !moved;
 	/* The last of all cannot be read; its head says what all that are missing held. */
 	b = end - 1;
 	if (!good && b->points != NOT_COUNTED && b->first >= points)
@@ -208,6 +229,7 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 {
 	static const char why[] = "nothing is in the file: killed as it began, beginning now, or damaged";
 	size_t known = 0, block = 0, between = 0;
+	bool live = t->changed;
 
 	if (t->lost_errno || head->lost_errno)
 		return;
@@ -215,7 +237,8 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 		const struct tare_process *p = &t->process[i];
 		uint32_t threads = 0, last = UINT32_MAX;
 
-		known += p->known;
+		known += p->known || (p->beginning && !p->has_blocks); /* had no point yet */
+		live |= p->now >= TARE_GOES_ON;
 		for (;;) {
 			bool b = block < t->n_blocks && t->block[block].process <= i;
 			bool w = between < t->n_between && t->between[between].process <= i;
@@ -231,14 +254,18 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 		}
 		/* A label is there before the first point of it. */
 		t->process[i].label_gap |= p->known && threads && !p->inherited && !p->label_blocks;
-		if (p->threads <= threads)
+		/* One that begins just now has nothing there yet. */
+		if (p->threads <= threads || p->now >= TARE_GOES_ON)
 			continue;
+		t->look_again |= p->now == TARE_NOT_KNOWN;
 		tare_damage(t, "of %u thread%s of process %u %s", p->threads - threads, p->threads - threads > 1 ? "s" : "", p->pid, why);
 		t->base.info.lost_unknown = true;
 	}
-	if (head->processes > known + t->left_out) {
-		size_t n = head->processes - known - t->left_out;
+	known += t->left_out;
+	if (head->processes > known && !live) {
+		size_t n = head->processes - known;
 
+		t->look_again = true;
 		tare_damage(t, "of %zu process%s %s", n, n > 1 ? "es" : "", why);
 		t->base.info.lost_unknown = true;
 	}
@@ -249,14 +276,21 @@ static void check_size(struct tare_timeline *t, const struct file_head *head, ui
 {
 	/* As long as it is now: the head was read before that. The last block need not fill its
 	 * last page. */
-	off_t now = lseek(t->fd, 0, SEEK_END);
-	uint64_t size = now > 0 ? ((uint64_t)now + FILE_PAGE - 1) & -(uint64_t)FILE_PAGE : 0;
+	uint64_t size = (tare_size(t) + FILE_PAGE - 1) & -(uint64_t)FILE_PAGE;
 
+	bool unknown = false;
+
+	for (size_t i = 0; i < t->n_processes; i++) {
+		if (t->process[i].now >= TARE_GOES_ON)
+			return; /* it comes to be there */
+		unknown |= t->process[i].known && !t->process[i].ended && t->process[i].now == TARE_NOT_KNOWN;
+	}
 	if (head->next <= size || head->next - size <= copying || t->lost_errno || head->lost_errno)
 		return;
 	for (size_t i = 0; i < t->n_blocks; i++)
 		if (t->block[i].lost)
 			return; /* space was taken that the disk did not have */
+	t->look_again |= unknown;
 	if (head->next - size <= in_flight(t))
 		tare_damage(t, "the file ends at offset %llu, %llu bytes before what was taken for it: they were not written yet when "
 			    "the program was killed, or are cut off",
@@ -270,10 +304,10 @@ static void check_size(struct tare_timeline *t, const struct file_head *head, ui
 		t->threads[i].complete &= ended_here(t, i);
 }
 
-int tare_check_blocks(struct tare_timeline *t, const struct file_head *head)
+int tare_check_threads(struct tare_timeline *t, uint64_t *copying)
 {
 	uint8_t *data = malloc(BLOCK_BYTES);
-	uint64_t copying = 0, *behind = places_behind(t);
+	uint64_t *behind = places_behind(t);
 
 	if (!data || !behind) {
 		free(data);
@@ -283,14 +317,18 @@ int tare_check_blocks(struct tare_timeline *t, const struct file_head *head)
 	if (t->n_between)
 		qsort(t->between, t->n_between, sizeof(*t->between), by_thread);
 	for (size_t i = 0; i < t->base.info.n_threads; i++)
-		check_thread(t, i, data, behind, &copying);
+		check_thread(t, i, data, behind, copying);
 	free(behind);
+	free(data);
+	return 0;
+}
+
+void tare_check_whole(struct tare_timeline *t, const struct file_head *head, uint64_t copying)
+{
 	check_begun(t, head);
 	for (size_t i = 0; i < t->n_processes; i++)
 		if (t->process[i].label_gap)
 			tare_damage(t, "blocks of labels of process %u are missing",
 				    t->process[i].pid);
 	check_size(t, head, copying);
-	free(data);
-	return 0;
 }

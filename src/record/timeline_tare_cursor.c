@@ -111,19 +111,14 @@ static uint64_t shown(const struct tare_timeline *t, unsigned i, uint64_t raw)
 static bool load(struct tare_cursor *c, const struct tare_block *b)
 {
 	struct tare_timeline *t = (struct tare_timeline *)c->base.of;
+	struct tare_block now = *b; /* of many cursors */
 	struct block_head h;
 
-	/* What is still being written ends where its record does. */
-	if (b->bad || !tare_read(t, &h, sizeof(h), b->offset) || (b->cut && b->sealed) ||
-	    !tare_read(t, c->data, b->used, b->offset + sizeof(h)))
-		return false;
-	if (format_head_sum(&h) != h.head_sum || h.seq != b->seq)
-		return false;
-	if (b->sealed && (h.used != b->used || format_block_sum(&h, c->data) != h.sum))
+	if (b->bad || (b->cut && b->sealed) || !tare_block_fetch(t, &now, &h, c->data))
 		return false;
 	c->at = c->data;
-	c->end = c->data + b->used;
-	c->offset = b->offset + sizeof(h);
+	c->end = c->data + b->used; /* and what was written since is not shown */
+	c->offset = now.offset + sizeof(h);
 	c->missing_behind = (uint8_t)h.missing;
 	/* Behind the block before, values go on where it ended: between them lies the recorder's work and nothing else. Where
 	 * one is missing they begin as they stood; a damaged file that says otherwise is no reason to fall. */

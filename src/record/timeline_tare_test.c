@@ -154,6 +154,61 @@ static void expect(const struct expected *wanted, size_t n)
 	unlink(path);
 }
 
+/* As a thread leaves it when the file was opened already, and its block of two points is full: elsewhere with a third, if that could be
+ * written, and begun anew. How many points are read, and lost. */
+static void read_as_it_is_written(bool appended, unsigned points, unsigned lost)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	unsigned n = 0, n_lost = 0;
+	struct timeline_point p;
+	struct timeline *t;
+	struct cursor *c;
+	uint8_t data[64];
+	size_t place, bytes = 0;
+	char path[64];
+	int fd;
+
+	begin_file();
+	for (int i = 0; i < 3; i++)
+		bytes += put_short(data + bytes, i == 1, 5, 100);
+	place = size;
+	add(BLOCK_POINTS, 0, data, bytes * 2 / 3, BLOCK_OPEN)->first = 0;
+	sum_up((void *)(file + place));
+	snprintf(path, sizeof(path), "timeline-test-%d.tare", (int)getpid());
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	CHECK_EQ(write(fd, file, size), size);
+	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
+	CHECK_EQ(timeline_info(t)->thread[0].points, 2);
+	CHECK(timeline_info(t)->thread[0].end_unknown && !timeline_info(t)->thread[0].goes_on && !timeline_info(t)->live, "of whom nothing is known");
+
+	if (appended) {
+		add(BLOCK_POINTS, 0, data, bytes, BLOCK_SEALED)->first = 0;
+		sum_up((void *)(file + size - FILE_PAGE));
+	}
+	CHECK_EQ(pwrite(fd, file, size, 0), size);
+	size = place;
+	add(BLOCK_POINTS, 1, data, bytes / 3, BLOCK_OPEN);
+	CHECK_EQ(pwrite(fd, file + place, FILE_PAGE, (off_t)place), FILE_PAGE);
+	close(fd);
+
+	CHECK_EQ(timeline_thread(t, 0, &c, &err), 0);
+	while (cursor_next(c, &p, &err) == 1) {
+		n += !p.put_in && p.kind != TIMELINE_LOST;
+		n_lost += p.kind == TIMELINE_LOST ? (unsigned)p.number : 0;
+	}
+	CHECK_EQ(n, points);
+	CHECK_EQ(n_lost, lost);
+	cursor_close(c);
+	timeline_close(t);
+	unlink(path);
+}
+
+TEST(a_block_that_is_full_while_it_is_read)
+{
+	read_as_it_is_written(true, 2, 0);
+	read_as_it_is_written(false, 0, 2);
+}
+
 TEST(values_add_up_and_ticks_become_ns)
 {
 	uint8_t data[64];

@@ -212,6 +212,7 @@ void aggregate_json(struct text *out, const struct aggregate *a, const struct ag
 		json_machine(&j, &a->run[r].machine);
 		machines_add(&machines, a->run[r].path, &a->run[r].machine);
 		json_string(&j, "damage", a->run[r].damage);
+		json_string(&j, "live", a->run[r].live);
 		json_uint(&j, "regions", a->run[r].regions);
 		json_uint(&j, "points", a->run[r].points);
 		json_uint(&j, "alone", a->run[r].alone);

@@ -623,4 +623,7 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 	for (size_t r = 0; r < a->n_runs; r++)
 		if (a->run[r].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", a->run[r].path, a->run[r].damage);
+	for (size_t r = 0; r < a->n_runs; r++)
+		if (a->run[r].live)
+			put_note(out, s, INK_CAREFUL, "%s: %s.", a->run[r].path, a->run[r].live);
 }

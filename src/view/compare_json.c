@@ -131,6 +131,7 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 			json_string(&j, "command", f->command);
 			json_machine(&j, &f->machine);
 			json_string(&j, "damage", f->damage);
+			json_string(&j, "live", f->live);
 			json_uint(&j, "lost", c->run[r].lost);
 			json_bool(&j, "lost_unknown", c->run[r].lost_unknown);
 			json_string(&j, "copy_of", how->copy_of && how->copy_of[r] != r ? c->run[how->copy_of[r]].recording[0].path : NULL);

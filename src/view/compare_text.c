@@ -314,4 +314,7 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 	for (size_t r = 0; r < c->n_runs; r++)
 		if (c->run[r].recording[0].damage)
 			put_note(out, s, INK_CAREFUL, "%s: %s.", c->run[r].recording[0].path, c->run[r].recording[0].damage);
+	for (size_t r = 0; r < c->n_runs; r++)
+		if (c->run[r].recording[0].live)
+			put_note(out, s, INK_CAREFUL, "%s: %s.", c->run[r].recording[0].path, c->run[r].recording[0].live);
 }

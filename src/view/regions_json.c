@@ -103,6 +103,7 @@ static void head(struct json *j, const struct regions *r)
 		json_machine(j, &f->machine);
 		json_string(j, "damage", f->damage);
 		json_string(j, "remark", f->remark);
+		json_string(j, "live", f->live);
 		json_end(j);
 	}
 	json_end(j);
@@ -116,6 +117,10 @@ static void head(struct json *j, const struct regions *r)
 		json_uint(j, "tid", t->tid);
 		json_string(j, "name", t->name);
 		json_bool(j, "complete", t->complete);
+		if (t->end_unknown)
+			json_null(j, "goes_on");
+		else
+			json_bool(j, "goes_on", t->goes_on);
 		json_uint(j, "lost", t->lost);
 		json_end(j);
 	}

@@ -456,19 +456,24 @@ static void own_cost(struct text *out, const struct regions *r, const struct sty
 		put_note(out, s, INK_FAINT, "What %" PRIu64 " instants, values, starts and finishes cost themselves nobody measured; it is not taken off.", others);
 }
 
-/* Some of them, by number and name. */
-static void unfinished(struct text *out, const struct regions *r)
+/* Some of them, by number and name. Those that go on are told of with their recording. */
+static void unfinished(struct text *out, const struct regions *r, const struct style *s, bool unknown)
 {
 	enum { SHOWN = 4 };
+	struct text threads = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_threads; i++)
-		if (!r->thread[i].complete && n++ < SHOWN) {
-			text_add(out, "%s", n > 1 ? "," : "");
-			thread_words(out, r, i);
+		if (!r->thread[i].complete && !r->thread[i].goes_on && r->thread[i].end_unknown == unknown && n++ < SHOWN) {
+			text_add(&threads, "%s", n > 1 ? "," : "");
+			thread_words(&threads, r, i);
 		}
 	if (n > SHOWN)
-		text_add(out, " and %zu more", n - SHOWN);
+		text_add(&threads, " and %zu more", n - SHOWN);
+	if (n)
+		put_note(out, s, INK_CAREFUL, unknown ? "%zu of %zu threads have no end in the recording; whether they were killed or go on cannot be seen from here:%s." : "%zu of %zu threads did not come to their end in the recording:%s.", n,
+			 r->n_threads, threads.s ? threads.s : "");
+	text_free(&threads);
 }
 
 static bool is_damaged(const struct regions *r)
@@ -538,9 +543,8 @@ static void across(struct text *out, const struct regions *r, const struct style
 
 static void notes(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
 {
-	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, detached = 0, open = 0;
+	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, detached = 0;
 	bool singles = r->options.single; /* and no table of labels */
-	struct text threads = { 0 };
 	struct machines machines = { 0 };
 
 	for (size_t i = 0; i < r->n; i++) {
@@ -552,8 +556,6 @@ static void notes(struct text *out, const struct regions *r, const struct region
 		backwards += r->counter[c].backwards;
 	for (size_t c = 0; c < r->n_counters; c++)
 		detached += r->counter[c].detached;
-	for (size_t i = 0; i < r->n_threads; i++)
-		open += !r->thread[i].complete;
 	text_add(out, "\n");
 	if (r->n_counters == 0 && r->counters_unknown && is_damaged(r))
 		put_note(out, s, INK_CAREFUL, "Which counters were recorded is not known: what says so is not in what is left of the recording.");
@@ -590,11 +592,11 @@ static void notes(struct text *out, const struct regions *r, const struct region
 	if (r->left_out)
 		put_note(out, s, INK_CAREFUL, "%" PRIu64 " detached timing%s left out: the other end is in a thread that is not asked for. Without --thread, %s here.", r->left_out,
 			 r->left_out == 1 ? " is" : "s are", r->left_out == 1 ? "it is" : "they are");
-	if (open) {
-		unfinished(&threads, r);
-		put_note(out, s, INK_CAREFUL, "%" PRIu64 " of %zu threads did not come to their end in the recording:%s.", open, r->n_threads, threads.s ? threads.s : "");
-		text_free(&threads);
-	}
+	for (size_t i = 0; i < r->n_recordings; i++)
+		if (r->recording[i].live)
+			put_note(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path, r->recording[i].live);
+	unfinished(out, r, s, false);
+	unfinished(out, r, s, true);
 	for (size_t c = 0; c < r->n_counters; c++)
 		if (r->counter[c].note)
 			put_note(out, s, INK_FAINT, "%s: %s.", r->counter[c].name, r->counter[c].note);

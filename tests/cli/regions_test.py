@@ -137,6 +137,62 @@ def threads_that_did_not_come_to_their_end():
 
 
 @test
+def one_that_goes_on_in_the_background():
+    """It is no broken recording: nothing of it is lost, and it is said who writes it."""
+    count, path = inside("count"), inside("goes-on.tare")
+    Path(count).write_bytes(b"\0" * 64)
+    r = sh(TARE, "regions", "-o", "goes-on.tare", "--", "sh", "-c", f"{PROGRAM} until-killed {count} 2 1500 >/dev/null 2>&1 & echo $! >pid; sleep 0.1")
+    pid = int(Path(inside("pid")).read_text())
+    try:
+        said = f"goes-on.tare: it is still being written, by process {pid} (2 threads)"
+        true(f"tare regions: {said}\n" in r.stderr, r.stderr)
+        true("warning" not in r.stderr, "nor is what is open just then one: " + r.stderr)
+        known = int.from_bytes(Path(count).read_bytes()[:8], "little") + int.from_bytes(Path(count).read_bytes()[8:16], "little")
+        for _ in range(5):
+            d = json.loads(sh(TARE, "summarize", "--format", "json", "goes-on.tare").stdout)
+            equal((d["lost"], d["lost_unknown"], d["recordings"][0]["damage"], [(t["complete"], t["goes_on"], t["lost"]) for t in d["threads"]]),
+                  (0, False, None, [(False, True, 0)] * 2), d["recordings"])
+            true(f"by process {pid} (2 threads); what was recorded up to here is shown" in d["recordings"][0]["live"], d["recordings"])
+            true("(lost)" not in [x["label"] for x in d["labels"]] and d["points"] >= known, f"{d['points']} of {known}")
+            known = d["points"]
+        text = " ".join(sh(TARE, "summarize", "goes-on.tare").stdout.split())
+        true(said in text and "did not come" not in text and "lost" not in text, text)
+        os.kill(pid, signal.SIGSTOP)
+        while " T " not in Path(f"/proc/{pid}/stat").read_text():
+            time.sleep(0.001)
+        sh("cp", "goes-on.tare", "copy.tare")
+        os.kill(pid, signal.SIGCONT)
+        for words in (("aggregate", "copy.tare", "goes-on.tare"), ("diff", "copy.tare", "goes-on.tare"), ("summarize", "--format", "csv", "goes-on.tare"),
+                      ("export", "-f", "folded", "goes-on.tare")):
+            r = sh(TARE, *words)
+            true(said in " ".join((r.stderr + r.stdout).split()) and "points were lost" not in r.stdout and "missing" not in r.stderr, f"{words}: {r.stderr} {r.stdout[-2000:]}")
+        d = json.loads(sh(TARE, "summarize", "--format", "json", "copy.tare", status=None).stdout)
+        equal((d["recordings"][0]["live"], {t["goes_on"] for t in d["threads"]}), (None, {False}), "nobody writes a copy")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+    while os.path.exists(f"/proc/{pid}/exe"):
+        time.sleep(0.001)
+    text = " ".join(sh(TARE, "summarize", "goes-on.tare").stdout.split())
+    true("2 of 2 threads did not come to their end in the recording" in text and "still" not in text, text)
+    # As in a container, or on another machine: the number says nothing of a process here.
+    namespace = os.stat("/proc/self/ns/pid").st_ino.to_bytes(8, "little")
+    with open(path, "r+b") as f:
+        f.seek(f.read(8192).index(namespace, 4096))
+        f.write((1).to_bytes(8, "little"))
+    text = " ".join(sh(TARE, "summarize", "goes-on.tare").stdout.split())
+    true("2 of 2 threads have no end in the recording; whether they were killed or go on cannot be seen from here: @" in text, text)
+    equal({t["goes_on"] for t in json.loads(sh(TARE, "summarize", "--format", "json", "goes-on.tare").stdout)["threads"]}, {None}, "not known")
+
+
+@test
+def a_program_that_is_another_after_exec_goes_on_no_more():
+    """The process is the same, and lives."""
+    r = sh(TARE, "regions", "-o", "exec.tare", "--", "sh", "-c", f"{PROGRAM} exec sleep 5 >/dev/null 2>&1 & echo $! >pid; sleep 0.2")
+    os.kill(int(Path(inside("pid")).read_text()), signal.SIGKILL)
+    true("did not come to their end" in r.stderr and "still" not in r.stderr, r.stderr)
+
+
+@test
 def unbalanced_with_label_and_place():
     r = sh(TARE, "regions", "--", PROGRAM, "unbalanced")
     true("'work' (" in r.stderr and "regions.c:" in r.stderr and "1 begun and not ended" in r.stderr, r.stderr)

@@ -8,7 +8,8 @@
  *	regions unbalanced | detached | exit STATUS | kill SIGNAL | fork N
  *	regions exit-inside | fork-inside	it, or its child, is gone within "work"; beside the child a timing of "other" is not finished
  *	regions vfork N		twice: a vfork() child does "other" N times within "work"
- *	regions until-killed FILE THREADS	for ever; FILE holds a u64 per thread, how many points it has behind it
+ *	regions until-killed FILE THREADS [US]	for ever; FILE holds a u64 per thread, how many points it has behind it. US: rests so long after 1,000 each time
+ *	regions exec WORDS		"work", then another program in its place
  *	regions check FILE		counts what is in a recording
  *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
  *	regions labels N THREADS	N times a label that is new, within "work"
@@ -59,6 +60,7 @@ static const uint64_t turns[SIZES] = { 1, 10, 100, 1000, 10000, 1000, 100000 };
 static tare_label sized[SIZES];
 static long count, odd_every;
 static volatile uint64_t *known;
+static useconds_t rest_us;
 
 static void *loop(void *unused)
 {
@@ -117,6 +119,8 @@ static void *for_ever(void *number)
 		++*mine;
 		tare_region_end(&work);
 		++*mine;
+		if (rest_us && *mine % 1000 == 0)
+			usleep(rest_us);
 	}
 	return number;
 }
@@ -517,7 +521,13 @@ int main(int argc, char **argv)
 		known = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (known == MAP_FAILED)
 			return 2;
+		rest_us = argc > 4 ? (useconds_t)atol(argv[4]) : 0;
 		on_threads(for_ever, threads);
+	} else if (!strcmp(what, "exec") && argc > 2) {
+		tare_region_begin(&work);
+		tare_region_end(&work);
+		execvp(argv[2], argv + 2);
+		return 2;
 	} else if (!strcmp(what, "check") && argc > 2) {
 		return check(argv[2]);
 	} else if (!strcmp(what, "words") && argc > 2) {

@@ -13,7 +13,7 @@ function facts(doc) {
     ["Differences", full(doc.differences), toNumber(doc.differences) === 0 ? "the runs took the same way" : "the runs took different ways"],
     ...doc.counters.map((c) => [`${c.counter} ± 0`, percent(toNumber(c.equal) / toNumber(c.intervals), 2), "of the intervals equal in all runs"])];
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
-    doc.runs.filter((r) => r.damage).map((r) => h("p", { class: "remark" }, `${r.path}: ${r.damage}`)));
+    doc.runs.flatMap((r) => [r.damage, r.live].filter(Boolean).map((what) => h("p", { class: "remark" }, `${r.path}: ${what}`))));
 }
 
 const point = (kind, l) => (kind === null ? "the thread ends" : l ? `${kind} of ${name(l)}` : kind);

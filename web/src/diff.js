@@ -30,7 +30,8 @@ function facts(doc) {
     ["Before", runs(doc.before.length)], ["After", runs(doc.after.length)], ["Labels", full(doc.labels.length)]];
   const remarks = [...remarksOf(doc), doc.own_cost_subtracted && "What the recording itself cost was taken off.",
     ...[...doc.before, ...doc.after].map((r) => r.copy_of && `${r.path} has the very content of ${r.copy_of}: a copy is no further run, and hides the noise.`),
-    ...[...doc.before, ...doc.after].map((r) => r.damage && `${r.path} is damaged: ${r.damage}`)].filter(Boolean);
+    ...[...doc.before, ...doc.after].map((r) => r.damage && `${r.path} is damaged: ${r.damage}`),
+    ...[...doc.before, ...doc.after].map((r) => r.live && `${r.path}: ${r.live}`)].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
 }

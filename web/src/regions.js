@@ -13,7 +13,7 @@ function facts(doc) {
   const remarks = doc.counters.map((c) => c.note && `${c.counter}: ${c.note}.`).concat(
     doc.lost > 0 && `${full(doc.lost)} points are missing in the recording.`, doc.lost_unknown && "An unknown number of points is missing.",
     doc.unmatched > 0 && `${full(doc.unmatched)} detached timings have only one end.`, doc.own_cost_subtracted && "What the recording itself cost was taken off.",
-    doc.recordings.flatMap((r) => [r.damage, r.remark].filter(Boolean).map((what) => `${r.path}: ${what}.`))).flat().filter(Boolean);
+    doc.recordings.flatMap((r) => [r.damage, r.remark, r.live].filter(Boolean).map((what) => `${r.path}: ${what}.`))).flat().filter(Boolean);
   return h("section", { class: "lead" },
     h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
