@@ -278,19 +278,15 @@ static void check_size(struct tare_timeline *t, const struct file_head *head, ui
 	 * last page. */
 	uint64_t size = (tare_size(t) + FILE_PAGE - 1) & -(uint64_t)FILE_PAGE;
 
-	bool unknown = false;
-
-	for (size_t i = 0; i < t->n_processes; i++) {
+	for (size_t i = 0; i < t->n_processes; i++)
 		if (t->process[i].now >= TARE_GOES_ON)
 			return; /* it comes to be there */
-		unknown |= t->process[i].known && !t->process[i].ended && t->process[i].now == TARE_NOT_KNOWN;
-	}
 	if (head->next <= size || head->next - size <= copying || t->lost_errno || head->lost_errno)
 		return;
 	for (size_t i = 0; i < t->n_blocks; i++)
 		if (t->block[i].lost)
 			return; /* space was taken that the disk did not have */
-	t->look_again |= unknown;
+	t->look_again = true; /* for a process that begins just now, too */
 	if (head->next - size <= in_flight(t))
 		tare_damage(t, "the file ends at offset %llu, %llu bytes before what was taken for it: they were not written yet when "
 			    "the program was killed, or are cut off",
