@@ -6,6 +6,7 @@
 
 enum {
 	ROWS_MAX = 1 << 19,
+	SHARES_MAX = 1 << 21, /* pairs of a page and an object beside its first */
 	OTHERS = SET_NONE - 1, /* no row's number */
 	TOLD = 1,	       /* added to what may not be told, in a key */
 	BATCH = 32,	       /* accesses added together: more than a processor fetches lines of memory at once */
@@ -192,28 +193,16 @@ static bool key_of(struct memory *m, enum memory_by by, const struct tare_access
 	return false;
 }
 
-static uint32_t new_row(struct memory *m, struct memory_table *t, const struct memory_what *w, const struct tare_access *a)
-{
-	struct memory_row row = { .is = *w };
-
-	/* Which object a page belongs to is asked once a page. */
-	if (t->by == MEMORY_BY_PAGE && a->has & TARE_ACCESS_ADDRESS) {
-		row.is.object = object_of(m, a);
-		if (row.is.object == SET_NONE)
-			return SET_NONE;
-	}
-	return set_add(&t->rows, &row, sizeof(row), sizeof(row.is.key), NULL);
-}
-
 /* The row of an access, made if it has none yet; OTHERS where there is no room for more. SET_NONE: out of memory. */
-static uint32_t row_of(struct memory *m, struct memory_table *t, const struct memory_what *w, const struct tare_access *a, uint32_t rows_max)
+static uint32_t row_of(struct memory_table *t, const struct memory_what *w, uint32_t rows_max)
 {
+	const struct memory_row fresh = { .is = *w };
 	uint32_t at = set_find(&t->rows, w, sizeof(struct memory_row), sizeof(w->key));
 
 	if (at != SET_NONE)
 		return at;
 	if (t->rows.n < rows_max)
-		return new_row(m, t, w, a);
+		return set_add(&t->rows, &fresh, sizeof(fresh), sizeof(fresh.is.key), NULL);
 	t->unkept++;
 	return OTHERS;
 }
@@ -221,6 +210,67 @@ static uint32_t row_of(struct memory *m, struct memory_table *t, const struct me
 static struct memory_row *row_at(struct memory_table *t, uint32_t at)
 {
 	return at == OTHERS ? &t->others : (struct memory_row *)t->rows.item + at;
+}
+
+/*
+ * What of a page is accessed: an object has a share of it. The first has its own in the row, which is all there is for most pages.
+ * False: out of memory.
+ */
+struct share {
+	uint32_t row, object;
+	uint64_t samples;
+};
+
+enum { NOT_ALL_KEPT = UINT32_MAX }; /* for memory_what.objects, while pages are added to */
+
+static bool add_object(struct memory *m, struct memory_table *t, uint32_t at, const struct tare_access *a)
+{
+	struct memory_what *page = at == OTHERS || !(a->has & TARE_ACCESS_ADDRESS) ? NULL : &row_at(t, at)->is;
+	struct share share = { .row = at };
+	uint32_t kept;
+
+	if (!page)
+		return true;
+	share.object = object_of(m, a);
+	if (page->object == SET_NONE)
+		page->object = share.object;
+	if (page->object == share.object) {
+		page->object_samples++;
+		return share.object != SET_NONE;
+	}
+	if (t->shares.n >= SHARES_MAX && set_find(&t->shares, &share, sizeof(share), offsetof(struct share, samples)) == SET_NONE) {
+		page->objects = NOT_ALL_KEPT;
+		return true;
+	}
+	kept = share.object == SET_NONE ? SET_NONE : set_add(&t->shares, &share, sizeof(share), offsetof(struct share, samples), NULL);
+	if (kept != SET_NONE)
+		((struct share *)t->shares.item)[kept].samples++;
+	return kept != SET_NONE;
+}
+
+/* A page is named by what most of its samples are of; by nothing where that is not known. */
+static void name_pages(struct memory_table *t)
+{
+	struct memory_row *r = t->rows.item;
+
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (r[i].is.objects == NOT_ALL_KEPT)
+			r[i].is.object = SET_NONE, r[i].is.objects = 0;
+		else
+			r[i].is.objects = r[i].is.object != SET_NONE;
+	for (size_t i = 0; i < t->shares.n; i++) {
+		const struct share *s = (struct share *)t->shares.item + i;
+		struct memory_what *page = &r[s->row].is;
+
+		if (!page->objects)
+			continue;
+		page->objects++;
+		if (s->samples > page->object_samples) {
+			page->object = s->object;
+			page->object_samples = s->samples;
+		}
+	}
+	set_free(&t->shares);
 }
 
 static void prefetch(const void *what, size_t n)
@@ -248,8 +298,8 @@ static bool add_to_table(struct memory *m, struct memory_table *t, const struct 
 	for (size_t i = 0; i < b->n; i++)
 		set_close(&t->rows, &w[i], sizeof(struct memory_row), sizeof(w[i].key));
 	for (size_t i = 0; i < b->n; i++) {
-		at[i] = row_of(m, t, &w[i], &b->access[i], rows_max);
-		if (at[i] == SET_NONE)
+		at[i] = row_of(t, &w[i], rows_max);
+		if (at[i] == SET_NONE || (t->by == MEMORY_BY_PAGE && !add_object(m, t, at[i], &b->access[i])))
 			return false;
 		prefetch(&row_at(t, at[i])->samples, sizeof(struct memory_row) - offsetof(struct memory_row, samples));
 	}
@@ -488,6 +538,8 @@ int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, 
 	for (size_t i = 0; ret == 0 && i < n; i++) {
 		if (of_code(by[i]))
 			ret = name_rows(m, &m->table[i], err);
+		if (by[i] == MEMORY_BY_PAGE)
+			name_pages(&m->table[i]);
 		if (ret == 0)
 			ret = sort_rows(m, &m->table[i], opts->sort, err);
 	}
@@ -506,6 +558,7 @@ void memory_free(struct memory *m)
 		free_latencies(&t->others);
 		free(t->row);
 		set_free(&t->rows);
+		set_free(&t->shares);
 	}
 	free_latencies(&m->total);
 	free(m->table);

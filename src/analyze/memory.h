@@ -49,7 +49,9 @@ struct memory_what {
 	uint32_t key[4];	     /* private */
 	struct accessed_name name;   /* LINE, FUNCTION, INSTRUCTION */
 	struct accessed_code code;   /* INSTRUCTION; an instruction of it for LINE and FUNCTION */
-	uint32_t object;	     /* SYMBOL; PAGE: of the first byte accessed there. SET_NONE: it has no address */
+	uint32_t object;	     /* SYMBOL; PAGE: the one with most samples. SET_NONE: it has no address, or which one is not known */
+	uint32_t objects;	     /* PAGE: different ones that were accessed there; 0: more than there was room for, or no address */
+	uint64_t object_samples;     /* PAGE: of `object` */
 	uint32_t pid, tid;	     /* THREAD, PAGE; both 0: not told */
 	int8_t place, distance, tlb; /* LEVEL, NODE, TLB; -1: not told */
 	bool rest;		     /* all that did not fit */
@@ -75,7 +77,7 @@ struct memory_table {
 	struct memory_row *row; /* sorted */
 	size_t n;
 	uint64_t unkept; /* samples in the row of the rest */
-	struct set rows; /* private */
+	struct set rows, shares; /* private */
 	struct memory_row others;
 };
 

@@ -61,6 +61,22 @@ static void put_object(struct text *out, const struct memory *m, const struct me
 		accessed_object_name(m->of, accessed_object_at(m->of, r->is.object), out);
 }
 
+/* "counters", "counters (98 %) and 2 more"; the share is rounded down, so that what is not all is not 100 %. */
+static void put_page(struct text *out, const struct memory *m, const struct memory_row *r)
+{
+	if (!r->is.key[3]) {
+		text_add(out, "[no address]");
+		return;
+	}
+	text_add(out, "0x%" PRIx64 "  ", r->is.address);
+	if (r->is.objects)
+		accessed_object_name(m->of, accessed_object_at(m->of, r->is.object), out);
+	else
+		text_add(out, "[several objects]");
+	if (r->is.objects > 1)
+		text_add(out, " (%u %%) and %u more", (unsigned)(100.0 * (double)r->is.object_samples / (double)r->samples), r->is.objects - 1);
+}
+
 static void put_place(struct text *out, int place, int distance)
 {
 	if (place < 0 && distance < 0)
@@ -116,9 +132,7 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 			text_add(out, "  %" PRIu64 " bytes", o->size);
 		break;
 	case MEMORY_BY_PAGE:
-		if (r->is.object != SET_NONE)
-			text_add(out, "0x%" PRIx64 "  ", r->is.address);
-		put_object(out, m, r);
+		put_page(out, m, r);
 		break;
 	case MEMORY_BY_LEVEL:
 		put_place(out, r->is.place, r->is.distance);
@@ -544,7 +558,8 @@ static void json_counts(struct json *j, const struct memory_row *r)
 
 static void json_what(struct json *j, const struct memory *m, enum memory_by by, const struct memory_row *r)
 {
-	const struct object *o = r->is.object == SET_NONE ? NULL : accessed_object_at(m->of, r->is.object);
+	bool several = by == MEMORY_BY_PAGE && r->is.objects != 1; /* then no one's name and size are the page's */
+	const struct object *o = r->is.object == SET_NONE || several ? NULL : accessed_object_at(m->of, r->is.object);
 	struct text label = { 0 };
 
 	put_label(&label, m, by, r);
@@ -580,8 +595,21 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 	}
 	if (o && o->size)
 		json_uint(j, "size", o->size);
-	if (by == MEMORY_BY_PAGE && o)
+	if (by == MEMORY_BY_PAGE && r->is.key[3]) {
 		json_hex(j, "address", r->is.address);
+		if (r->is.objects)
+			json_uint(j, "objects", r->is.objects);
+		else
+			json_null(j, "objects");
+	}
+	if (by == MEMORY_BY_PAGE && r->is.objects > 1) {
+		struct text most = { 0 };
+
+		accessed_object_name(m->of, accessed_object_at(m->of, r->is.object), &most);
+		json_string(j, "most", most.s);
+		json_uint(j, "most_samples", r->is.object_samples);
+		text_free(&most);
+	}
 	if (by == MEMORY_BY_THREAD && r->is.key[2]) {
 		json_uint(j, "pid", r->is.pid);
 		json_uint(j, "tid", r->is.tid);

@@ -274,8 +274,41 @@ def variables_functions_and_lines_have_their_names():
     equal({k: v["samples"] for k, v in rows(made, "function").items()}, {"reads  variables": 2, "writes  variables": 3}, "functions")
     lines = rows(made, "line")
     equal({(v["function"], Path(v["file"]).name, v["line"]) for v in lines.values()}, {("reads", "variables.c", 6), ("writes", "variables.c", 7)}, "lines")
-    label = [k for k in rows(made, "page") if "zeros" in k or "first" in k or "pair" in k]
-    true(label, "a page says what is in it")
+
+
+def page_of(base, symbols, look, name):
+    """The row by page of accesses to variables of one page of `variables`."""
+    r = Recording()
+    path, _ = compiled()
+    offset, address, length = code_segment(path)
+    r.comm(5, 5, "variables")
+    r.mmap(5, base + (address & ~4095), length + 4096, offset & ~4095, str(path))
+    for data, n in look:
+        for i in range(n):
+            r.sample(base + symbols["reads"], 5, 5, 5, base + symbols[data], src=source("load"))
+    made = r.write(room(name))
+    (label, row), = rows(made, "page").items()
+    true(label in tare("memory", "--by", "page", made).stdout, label)
+    equal([x["page"] for x in csv.DictReader(io.StringIO(tare("memory", "--by", "page", "--format", "csv", made).stdout))], [label], "CSV")
+    return label, row
+
+
+@test
+def a_page_is_named_by_what_most_of_it_is_and_says_what_else():
+    _, symbols = compiled()
+    base = 0x555500000000
+    equal(len({symbols[v] >> 12 for v in ("first", "zeros", "pair")}), 1, "one page")
+    page = f"{base + symbols['first'] & ~4095:#x}"
+    for look, wanted, objects, most in (
+            ((("first", 3),), "first", 1, None), ((("first", 1), ("zeros", 9)), "zeros (90 %) and 1 more", 2, ("zeros", 9)),
+            ((("zeros", 999), ("first", 1)), "zeros (99 %) and 1 more", 2, ("zeros", 999)),  # rounded down: not all of it
+            ((("first", 2), ("pair", 1), ("zeros", 4), ("first", 1), ("pair", 4)), "pair (41 %) and 2 more", 3, ("pair", 5)),
+            ((("first", 2), ("zeros", 2)), "first (50 %) and 1 more", 2, ("first", 2))):
+        label, row = page_of(base, symbols, look, "page")
+        equal(label, f"{page}  {wanted}", look)
+        equal((row["address"], row["samples"], row["objects"]), (page, sum(n for _, n in look), objects), look)
+        equal((row.get("symbol"), row.get("size")), ("first", 8) if objects == 1 else (None, None), "one object's name and size are not the page's")
+        equal((row.get("most"), row.get("most_samples")), most or (None, None), look)
 
 
 @test
