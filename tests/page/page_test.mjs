@@ -551,7 +551,9 @@ test("two recordings of samples are a page", async () => {
 test("recordings of regions before and after are a page", async () => {
   const runs = copies(4), page = await open(file("diff.html", (to) => run(["diff", "--html", to, ...runs.slice(0, 2), "--", ...runs.slice(2)]))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/diff/1", "documents");
-  equal((await cells(page, "What changed in wall-time", 4)).join(), documents[0].labels.filter((l) => l.counters["wall-time"]).map((l) => `${l.counters["wall-time"].self.before.mean} ns`).join(), "before");
+  const { whole, outside, detached } = documents[0].all.counters["wall-time"], selves = documents[0].labels.map((l) => l.counters["wall-time"]?.self).filter(Boolean), mean = (c) => c.before.mean;
+  equal((await cells(page, "What changed in wall-time", 4)).join(), [...selves, outside, detached].filter((c, i) => i < selves.length || mean(c)).map((c) => `${mean(c)} ns`).join(), "before");
+  equal(selves.reduce((sum, c) => sum + mean(c), mean(outside)) - mean(detached), mean(whole), "which add up");
 });
 
 test("a page of a difference says by which test, how many runs are enough, and what else may differ", async () => {

@@ -10,7 +10,7 @@ const change = (c, unit) => [h(c.beyond ? "b" : "span", {}, signed(toNumber(c.ch
 const percentOf = (c) => (c.percent === null ? (toNumber(c.after.mean) ? "new" : "") : toNumber(c.after.mean) === 0 && toNumber(c.before.mean) ? "gone" : signed(c.percent, (x) => short(x, "%", 3)));
 
 const tests = { welch: "Welch's t test, or Student's where that says more", student: "Student's t test, the noise of the single recording taken to be that of the others", rank: "rank (a single recording is the least or the most of all), where that says more", barnard: "Barnard's test, where the recordings of each side agree" };
-const changes = (doc) => doc.counters.flatMap(({ counter, quality: q }) => [doc.all, ...doc.labels].flatMap((l) => ["whole", "self", "total"].map((what) => l.counters[counter]?.[what]).filter(Boolean).map((c) => ({ ...c, counter, exact: q === "exact" }))));
+const changes = (doc) => doc.counters.flatMap(({ counter, quality: q }) => [doc.all, ...doc.labels].flatMap((l) => ["whole", "outside", "detached", "self", "total"].map((what) => l.counters[counter]?.[what]).filter(Boolean).map((c) => ({ ...c, counter, exact: q === "exact" }))));
 
 // What one has to know to believe a verdict: which test it is by, whether the runs are too few, what else than the change it may be.
 export function remarksOf(doc) {
@@ -37,7 +37,10 @@ function facts(doc) {
 }
 
 function one(doc, { counter, unit, quality: q }) {
-  const rows = doc.labels.filter((l) => l.counters[counter]?.self), of = (l, what = "self") => l.counters[counter][what];
+  // Without them the rows do not add up to the whole.
+  const single = [["outside", "(in no region)"], ["detached", "(detached timings, not in all)"]].map(([what, label]) => ({ label, arguments: [], counters: { [counter]: { self: doc.all.counters[counter]?.[what] } } }));
+  const thereIs = (c) => c && [...c.before.runs, ...c.after.runs].some((v) => toNumber(v) !== 0), of = (l, what = "self") => l.counters[counter][what];
+  const rows = [...doc.labels.filter((l) => l.counters[counter]?.self), ...single.filter((l) => thereIs(l.counters[counter].self))];
   const mean = (side, title) => ({ title, number: true, value: (l) => toNumber(of(l)[side].mean), show: (l) => h("span", { title: of(l)[side].runs.map((v) => full(v, unit)).join(", ") }, plain(of(l)[side].mean, unit)) });
   const changed = (what, title, about) => ({ title, about, number: true, value: (l) => (of(l, what) ? toNumber(of(l, what).change) : null), show: (l) => (of(l, what) ? change(of(l, what), unit) : "") });
   return section(`What changed in ${counter}`, ["Each number is ", quality(q), ", the mean of its recordings."], table([
