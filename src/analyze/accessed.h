@@ -61,6 +61,7 @@ struct accessed {
 	uint64_t recorders; /* accesses of libtare-alloc.so itself, which accessed_next() passes over */
 	uint64_t clocks;    /* where that was there: accesses in the vDSO, for it or the program; not passed over */
 	char damage[384];     /* what ended the reading early, or "" */
+	bool tells_accesses;  /* an event of it is one whose samples are of accesses, whether there are any or none */
 	bool blocks_damaged;  /* of the blocks beside it some cannot be read, or none; a note says so */
 	char **note;	      /* how the accesses were chosen, one line each */
 	size_t n_notes;

@@ -117,6 +117,16 @@ static int note_ibs(struct accessed *c, const struct perfdata_event *ev, bool op
 	return ret;
 }
 
+static bool is_spe(const char *pmu)
+{
+	return !strncmp(pmu, "arm_spe", 7);
+}
+
+static bool is_ibs_op(const struct perfdata_attr *a, const char *pmu, bool amd)
+{
+	return !strcmp(pmu, "ibs_op") || (amd && a->flags & PRECISE && (a->type == TYPE_HARDWARE || a->type == TYPE_RAW));
+}
+
 static int note_event(struct accessed *c, const struct perfdata_event *ev, struct tare_error *err)
 {
 	const struct perfdata_attr *a = &ev->attr;
@@ -124,9 +134,10 @@ static int note_event(struct accessed *c, const struct perfdata_event *ev, struc
 	bool amd = cpuid && !strncmp(cpuid, "AuthenticAMD", 12);
 	uint64_t code = a->config & 0xffff;
 
-	if (!strncmp(pmu, "arm_spe", 7))
+	c->tells_accesses |= is_spe(pmu) || is_ibs_op(a, pmu, amd) || a->sample_type & PD_SAMPLE_DATA_SRC;
+	if (is_spe(pmu))
 		return note_spe(c, ev, err);
-	if (!strcmp(pmu, "ibs_op") || (amd && a->flags & PRECISE && (a->type == TYPE_HARDWARE || a->type == TYPE_RAW)))
+	if (is_ibs_op(a, pmu, amd))
 		return note_ibs(c, ev, true, err);
 	if (!strcmp(pmu, "ibs_fetch"))
 		return note_ibs(c, ev, false, err);

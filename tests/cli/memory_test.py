@@ -357,6 +357,38 @@ def what_is_missing_is_said():
         true(says in said, f"{words}: {said}")
 
 
+def refused(path):
+    """What both commands that look at accesses say of one that has none."""
+    said = {tare(c, path, status=125).stderr.replace(f"tare {c}: ", "") for c in ("memory", "sharing")}
+    equal(len(said), 1, said)
+    return said.pop()
+
+
+@test
+def why_there_is_no_access_is_told_by_all_samples():
+    """(of the recording, lost samples, samples of the event, what is said, whether precise events are advised)"""
+    plain, branches = {"kind": IDENTIFIER | IP | TID | TIME}, {"kind": IDENTIFIER | IP | TID | TIME, "pmu": (0, "cpu"), "config": 5, "period": 1}
+    for of, lost, samples, says, precise in (
+            ({}, 0, 0, "there is no sample in it", False), (plain, 0, 0, "there is no sample in it", True), ({}, 77, 0, "all 77 samples were lost", False),
+            (plain, 77, 0, "all 77 samples were lost", True), (plain, 590, 10, "its 10 samples say nothing of accesses to memory; 590 more were lost", True),
+            (plain, 0, 1, "its 1 sample says nothing of accesses to memory\n", True), (branches, 0, 3, "its 3 samples are of operations that access no memory\n", True),
+            (branches, 5, 1, "its 1 sample is of operations that access no memory; 5 more were lost", True)):
+        r = Recording(**of)
+        r.comm(1, 1, "made")
+        if lost:
+            r.add(LOST_SAMPLES, struct.pack("<Q", lost))
+        for i in range(samples):
+            r.sample(0x1000, time=i)
+        said = refused(r.write(room("silent")))
+        true(says in said and ("perf mem record" in said) == precise and ("shorter period" in said) == (not precise and not lost), f"{of} {lost} {samples}: {said}")
+    r = Recording(pmu=(10, "ibs_op"), config=1 << 19, cpuid="AuthenticAMD,23,49,0", kind=IDENTIFIER | IP | TID | TIME | 0x400)
+    for registers in (3, 3, 3, 0):
+        raw = struct.pack("<I", 0x3ff) + struct.pack("<8Q", 3 << 17, 0x401000, 0, 0, 0, 0, 0, 0) if registers else b"\0" * 4
+        r.data += record(SAMPLE, struct.pack("<QQIIQ", 1, 0x1000, 7, 7, 1) + struct.pack("<I", len(raw)) + raw, 0x4002)
+    said = refused(r.write(room("silent")))
+    true("none of its 4 samples is of an access to memory: 3 of operations that make none, of 1 it is not told" in said, said)
+
+
 @test
 def a_process_without_a_name_and_prefetches():
     r = Recording()
@@ -462,6 +494,11 @@ def recordings_of_real_machines():
     equal((d["total"]["samples"], d["no_memory_operations"], d["latency"]), (1, 3, "total"), "SPE")
     said = tare("memory", folder / "amd-ibs-fetch-op.reconstructed.data", status=125).stderr
     true("its 2 samples are of operations that access no memory" in said, said)
+    for name, says in (("aarch64-two-events", "none of its 1985 samples is of an access to memory: 881 of operations that make none, of 1104 it is not told"),
+                       ("multi-event-i686", "none of its 703 samples"), ("pipe-lost-samples-4.4", "none of its 191 samples"),
+                       ("simpleperf-lost-fp", "its 10 samples say nothing of accesses to memory; 590 more were lost"), ("v1-magic", "there is no sample in it")):
+        said = refused(folder / f"{name}.perf.data")
+        true(says in said and "perf mem record" in said, f"{name}: {said}")
     for path in sorted(folder.glob("*.data")):
         r = subprocess.run([os.path.abspath(sys.argv[1]), "memory", str(path)], capture_output=True, text=True, timeout=60)
         true(r.returncode in (0, 1, 125) and (r.returncode != 125 or 1 <= r.stderr.count("\n") <= 2), f"{path.name}: {r.returncode} {r.stderr}")
