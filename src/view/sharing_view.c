@@ -471,7 +471,9 @@ static struct remarks remarks_of(const struct sharing_shown *s, const struct tal
 	}
 	if (!totals.knows_modified)
 		text_add(remarks_add(&r, INK_PLAIN), "Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.");
-	if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared)
+	if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared && s->named->origins == 1u << TARE_FROM_EXACT) /* it tells all mappings */
+		text_add(remarks_add(&r, INK_PLAIN), "%u processes, and no access was to memory that they share (MAP_SHARED): no line is of two of them.", totals.processes);
+	else if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared)
 		text_add(remarks_add(&r, INK_PLAIN), "%u processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found. "
 			      "tare record --precise=memory --phys-data records them, where kernel.perf_event_paranoid <= 1 or CAP_PERFMON allows it; the exact engine "
 			      "tells the mappings.", totals.processes);
