@@ -172,7 +172,8 @@ struct file_process {
 	struct file_counter counter[FILE_COUNTERS];
 	struct file_own own[FILE_PATHS][FILE_COUNTERS];
 	uint32_t measured; /* bit per path: `own` says what it costs; set last */
-	char command[584];
+	char command[580];
+	uint32_t labels;  /* of its own that are there, each counted behind its text; 0: not known */
 	uint32_t threads; /* that had a block, each counted before its first; 0: not known */
 	uint64_t pid_namespace, born; /* its inode, in which pids are its own; when the process was made, in ticks of USER_HZ since boot; 0: not known */
 	uint64_t lost_label[FILE_LOST_WORDS]; /* whose points handlers lost; all 0 with some lost: not known */

@@ -271,6 +271,8 @@ static tare_label label_of(const char *name, const char *file, uint32_t line, co
 	if (region_state.recording) {
 		if (process_open(region_state.recording) == 0)
 			number = region_labels_number(&region_state.recording->labels, name, file, line, args, n);
+		if (number)
+			__atomic_store_n(&region_state.recording->process->labels, region_state.recording->labels.own, __ATOMIC_RELEASE);
 		if (!number && !region_state.recording->no_block)
 			region_recording_lose(region_state.recording, 0, errno); /* its points are there, without a name */
 		if (!number)

@@ -159,6 +159,7 @@ uint32_t region_labels_number(struct region_labels *l, const char *name, const c
 	/* Last: whoever reads sees all of it, or nothing. */
 	__atomic_store_n((uint32_t *)(void *)l->at, size, __ATOMIC_RELEASE);
 	l->at += size;
+	l->own++;
 	l->texts->used += bytes;
 	*slot = (struct region_label){ hash, number, (uint32_t)bytes, text };
 	l->n++;
@@ -178,6 +179,7 @@ void region_labels_forked(struct region_labels *l)
 		region_unmap(l->block, (size_t)(l->end - (uint8_t *)l->block));
 	l->block = NULL;
 	l->seq = 0;
+	l->own = 0;
 }
 
 void region_labels_free(struct region_labels *l)

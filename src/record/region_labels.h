@@ -20,6 +20,7 @@ struct region_labels {
 	struct block_head *block;
 	uint8_t *at, *end;
 	uint64_t seq;
+	uint32_t own; /* that this process has put there */
 	uint32_t next; /* number for the next one; from 1 */
 	uint32_t nameless; /* of all that cannot be written; 0: none yet */
 	struct region_texts *texts;

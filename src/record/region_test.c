@@ -988,6 +988,51 @@ TEST(cut_and_changed_files)
 	unlink(path);
 }
 
+/* A page that never came to its disk: names of a process and of its child, each with labels of its own. */
+TEST(names_that_are_not_there_are_told)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	static const char none[FILE_PAGE];
+	char page[FILE_PAGE];
+	struct timeline *t;
+	int status, pages = 0;
+	pid_t child;
+
+	start("none");
+	many(1);
+	child = fork();
+	if (!child) {
+		for (char name[] = "a"; *name <= 'z'; name[0]++)
+			tare_label_instant(tare_label_new(name, NULL, 0));
+		exit(0);
+	}
+	waitpid(child, &status, 0);
+	CHECK_EQ(status, 0);
+	stop();
+	t = reopen();
+	CHECK(!timeline_info(t)->damage, "%s", timeline_info(t)->damage);
+	timeline_close(t);
+
+	int fd = open(path, O_RDWR);
+
+	for (off_t at = FILE_PAGE; pread(fd, page, sizeof(page), at) > 0; at += FILE_PAGE) {
+		const struct block_head *b = (void *)page;
+
+		if (b->magic != BLOCK_MAGIC || b->kind != BLOCK_LABELS)
+			continue;
+		pages++;
+		CHECK_EQ(pwrite(fd, none, sizeof(none), at), sizeof(none));
+		CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
+		CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, "labels"), "at offset %lld: %s", (long long)at,
+		      timeline_info(t)->damage ? timeline_info(t)->damage : "not a word");
+		timeline_close(t);
+		CHECK_EQ(pwrite(fd, page, sizeof(page), at), sizeof(page));
+	}
+	CHECK_EQ(pages, 2);
+	close(fd);
+	unlink(path);
+}
+
 TEST(other_versions_and_byte_orders_by_name)
 {
 	struct tare_error err = TARE_ERROR_INIT;

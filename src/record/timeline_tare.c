@@ -109,7 +109,7 @@ static bool sane_own(const struct file_own *o)
 
 static bool sane_process(const struct file_process *p, uint32_t serial)
 {
-	if (p->n_counters > FILE_COUNTERS || p->shift >= 64 || p->parent > serial || !ended_text(p->command, sizeof(p->command)))
+	if (p->n_counters > FILE_COUNTERS || p->shift >= 64 || p->parent > serial)
 		return false;
 	for (uint32_t i = 0; i < p->n_counters; i++) {
 		const struct file_counter *c = &p->counter[i];
@@ -192,6 +192,7 @@ static int add_process(struct tare_timeline *t, const struct block_head *h, uint
 	process->pid_namespace = p.pid_namespace;
 	process->born = p.born;
 	process->threads = p.threads;
+	process->labels = p.labels;
 	process->parent = p.parent;
 	process->inherited = p.inherited;
 	process->ended = p.ended != 0;
@@ -362,6 +363,7 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 		process->label = more;
 		process->n_labels = n;
 	}
+	process->found += process->label[at] == NO_LABEL;
 	process->label[at] = index;
 	return 0;
 }
@@ -376,7 +378,7 @@ static int add_each(struct tare_timeline *t, struct tare_process *process, const
 		if (!size)
 			break;
 
-		int ret = size % 8 || size < 18 || size > (size_t)(end - p) ? -EINVAL : add_label(t, process, p, size);
+		int ret = size % 8 || size < LABEL_LEAST || size > (size_t)(end - p) ? -EINVAL : add_label(t, process, p, size);
 
 		if (ret == -ENOMEM)
 			return ret;

@@ -32,6 +32,7 @@ struct tare_process {
 	uint32_t pid, parent, inherited;
 	uint64_t pid_namespace, born;
 	uint32_t threads; /* that have begun; 0: not known */
+	uint32_t labels; /* of its own that were there; 0: not known */
 	uint32_t seen_pid; /* apart: by itself; `pid` is a number of ours, see number_apart() */
 	bool ended, apart;
 	bool beginning, has_blocks; /* its own is not filled yet; and there are others of it */
@@ -41,11 +42,12 @@ struct tare_process {
 	uint64_t lost_label[FILE_LOST_WORDS];
 	uint32_t *label; /* by number, from `inherited` on: its index, or NO_LABEL */
 	size_t n_labels;
+	uint32_t found; /* of them */
 	uint64_t label_blocks; /* that are there; they are numbered from 0 */
 	bool label_gap;
 };
 
-enum { NO_LABEL = UINT32_MAX, PROCESSES_MAX = 1 << 22 };
+enum { NO_LABEL = UINT32_MAX, PROCESSES_MAX = 1 << 22, LABEL_LEAST = 24 /* bytes of one in the file */ };
 #define NOT_COUNTED UINT64_MAX
 
 /* All labels of a recording, each once. */

@@ -322,9 +322,13 @@ int tare_check_threads(struct tare_timeline *t, uint64_t *copying)
 void tare_check_whole(struct tare_timeline *t, const struct file_head *head, uint64_t copying)
 {
 	check_begun(t, head);
-	for (size_t i = 0; i < t->n_processes; i++)
-		if (t->process[i].label_gap)
-			tare_damage(t, "blocks of labels of process %u are missing",
-				    t->process[i].pid);
+	for (size_t i = 0; i < t->n_processes; i++) {
+		const struct tare_process *p = &t->process[i];
+
+		if (p->label_gap)
+			tare_damage(t, "blocks of labels of process %u are missing", p->pid);
+		else if (p->labels > p->found && p->labels < t->size / LABEL_LEAST) /* older ones may have the end of a long command there */
+			tare_damage(t, "the names of %u label%s of process %u are missing", p->labels - p->found, p->labels - p->found > 1 ? "s" : "", p->pid);
+	}
 	check_size(t, head, copying);
 }
