@@ -108,6 +108,13 @@ void accessed_remarks(struct remarks *r, const struct accessed *c, const struct 
 	remark_recorder(r, c, style);
 }
 
+const char *accessed_addressless(unsigned origins)
+{
+	return origins == 1u << TARE_FROM_EXACT ? " (the exact engine tells none of gathers, scatters, enter and what a mask decides on: vmaskmov, vpmaskmov, "
+						  "maskmovdqu, AVX-512 under k1 to k7)"
+						: "";
+}
+
 void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *s)
 {
 	for (size_t i = 0; i < c->n_unnamed && i < REASONS_MOST; i++) {

@@ -414,7 +414,7 @@ static struct remarks remarks_of(const struct memory *m, const struct style *sty
 	if (m->without_address) {
 		t = remarks_add(&r, INK_PLAIN);
 		put_count(t, style, m->without_address);
-		text_add(t, m->without_address == 1 ? " access has no address." : " accesses have no address.");
+		text_add(t, "%s%s.", m->without_address == 1 ? " access has no address" : " accesses have no address", accessed_addressless(m->origins));
 	}
 	if (m->last_ns > m->first_ns && m->last_ns - m->first_ns > YEAR_NS)
 		text_add(remarks_add(&r, INK_CAREFUL), "Some of the times are damaged: no recording is that long.");

@@ -23,6 +23,8 @@ void memory_json(struct text *out, const struct memory_shown *s, const struct me
 void accessed_head_text(struct text *out, const char *path, const struct accessed *c);
 /* Losses, damage, what was left out. */
 void accessed_remarks(struct remarks *r, const struct accessed *c, const struct style *style);
+/* Why accesses of these origins (bits) have no address, " (...)"; "" where that is not known. */
+const char *accessed_addressless(unsigned origins);
 /* Code without names. */
 void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *style);
 /* Notes, remarks, what they were made of, code without names. */

@@ -480,7 +480,7 @@ static struct remarks remarks_of(const struct sharing_shown *s, const struct tal
 	if (totals.passed_over) {
 		t = remarks_add(&r, INK_PLAIN);
 		put_counted(t, style, totals.passed_over, " access was", " accesses were");
-		text_add(t, " passed over: prefetches, and those without an address or a thread.");
+		text_add(t, " passed over: prefetches, and those without an address%s or a thread.", accessed_addressless(s->named->origins));
 	}
 	if (totals.cut_short) {
 		t = remarks_add(&r, INK_PLAIN);

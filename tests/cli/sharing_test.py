@@ -586,6 +586,32 @@ def two_real_processes_meet_under_the_exact_engine():
     true("2 processes, and no access was to memory that they share (MAP_SHARED): no line is of two of them." in text and "--phys-data" not in text, text)
 
 
+UNDER_A_MASK = r"""
+#include <emmintrin.h>
+static char to[16];
+int main(void)
+{
+	for (int i = 0; i < 3000; i++) _mm_maskmoveu_si128(_mm_set1_epi8(1), _mm_set1_epi8((char)(i & 1 ? -1 : 0)), to);
+	return to[0] != 1;
+}
+"""
+
+
+@test
+def why_an_access_has_no_address_is_said():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("mask.c").write_text(UNDER_A_MASK)
+    r = subprocess.run([CC, "-O1", str(room("mask.c")), "-o", str(room("mask"))], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    tare("record", "--engine", "exact", "--precise=memory", "-c", "11", "-o", room("mask.data"), "--", room("mask"))
+    why = "(the exact engine tells none of gathers, scatters, enter and what a mask decides on: vmaskmov, vpmaskmov, maskmovdqu, AVX-512 under k1 to k7)"
+    text = tare("memory", "--by", "symbol", room("mask.data")).stdout
+    true(f" accesses have no address {why}." in text and "[no address]" in text, text)
+    text = tare("sharing", room("mask.data")).stdout
+    true(f"those without an address {why} or a thread." in text, text)
+
+
 @test
 def wide_accesses_reach_other_fields():
     if not EXACT:
