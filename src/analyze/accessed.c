@@ -235,6 +235,18 @@ static int copy_input(struct accessed *c, struct tare_error *err)
 	return 0;
 }
 
+/* What is said of the copy is of standard input. */
+static void name_input(const struct accessed *c, char *said)
+{
+	char copy[64];
+	int n = snprintf(copy, sizeof(copy), "/proc/self/fd/%d: ", c->p->input);
+
+	if (c->p->input >= 0 && !strncmp(said, copy, (size_t)n)) {
+		said[0] = '-';
+		memmove(said + 1, said + n - 2, strlen(said + n - 2) + 1);
+	}
+}
+
 int accessed_open(struct accessed *c, const char *path, const struct accessed_options *opts, struct tare_error *err)
 {
 	char copy[64];
@@ -255,8 +267,11 @@ int accessed_open(struct accessed *c, const char *path, const struct accessed_op
 		snprintf(copy, sizeof(copy), "/proc/self/fd/%d", c->p->input);
 		path = copy;
 	}
-	if (ret == 0)
+	if (ret == 0) {
 		ret = read_state(c, path, err);
+		name_input(c, err ? err->what : c->damage);
+		name_input(c, c->damage);
+	}
 	if (ret == 0)
 		ret = find_recorder(c, err);
 	if (ret == 0)
@@ -351,6 +366,7 @@ int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *
 		return tare_fail_nomem(err);
 	if (!c->damage[0])
 		snprintf(c->damage, sizeof(c->damage), "%s", damage.what);
+	name_input(c, c->damage);
 	return 0;
 }
 

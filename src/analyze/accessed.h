@@ -62,6 +62,7 @@ struct accessed {
 	uint64_t clocks;    /* where that was there: accesses in the vDSO, for it or the program; not passed over */
 	char damage[384];     /* what ended the reading early, or "" */
 	bool tells_accesses;  /* an event of it is one whose samples are of accesses, whether there are any or none */
+	bool every;	      /* each access is a sample: of the exact engine, with a period of 1 */
 	bool blocks_damaged;  /* of the blocks beside it some cannot be read, or none; a note says so */
 	char **note;	      /* how the accesses were chosen, one line each */
 	size_t n_notes;

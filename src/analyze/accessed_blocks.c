@@ -392,7 +392,9 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	int ret;
 
 	if (!alloc_path(file, sizeof(file), path) || access(file, F_OK) < 0)
-		return 0;
+		return !c->p->whose ? 0 /* the recorder was not there */
+		       : accessed_add_note(c, err, "blocks are not told: libtare-alloc.so wrote them down (tare record --alloc), and %s is not there",
+					   c->p->input >= 0 ? "beside standard input their file" : file);
 	if (!by_monotonic_clock(c))
 		return accessed_add_note(c, err, "%s is left out: the recording's clock is another one than CLOCK_MONOTONIC", file);
 	c->blocks_damaged = of_this(c, file, &own, &why) < 0 || (own && alloc_open(&f, file, &why) < 0);

@@ -150,6 +150,10 @@ static int note_event(struct accessed *c, const struct perfdata_event *ev, struc
 		return accessed_add_note(c, err, "%s: only loads that took %u cycles or more (ldlat=%u), and of those the hardware follows one at a time: "
 				 "shares and percentiles are of slow loads, not of all", ev->name, (unsigned)(a->config1 & 0xffff),
 				 (unsigned)(a->config1 & 0xffff));
+	c->every = !strncmp(ev->name, "exact/", 6) && a->period == 1;
+	if (c->every)
+		return accessed_add_note(c, err, "%s: every load and store; a repeated string instruction (rep movs, rep stos: large copies) is one, whose place "
+				 "is its first byte", ev->name);
 	if (!strncmp(ev->name, "exact/", 6))
 		return accessed_add_note(c, err, "%s: one of every %" PRIu64 " loads and stores on average, each with the same chance; a repeated string "
 				 "instruction (rep movs, rep stos: large copies) is one, whose place is its first byte", ev->name, a->period);

@@ -289,7 +289,7 @@ static int none(struct machine *m, struct tare_error *err)
 							       : "any hardware for it";
 
 	tare_fail(err, ENOTSUP, "no precise samples: this %s does not show %s", in_virtual_machine(m) ? "virtual machine" : "machine's kernel", what);
-	tare_hint(err, HAVE_EXACT ? "--engine exact samples a command without: every N-th access with its address" : "run it on the machine itself");
+	tare_hint(err, HAVE_EXACT ? "--engine exact needs no such hardware: of a command, every N-th access with its address" : "run it on the machine itself");
 	return -ENOTSUP;
 }
 

@@ -182,8 +182,8 @@ static int at_end(struct stream *s, size_t n, struct tare_error *err)
 
 	if (n)
 		return tare_fail(err, EBADMSG,
-				 "%s: byte %llu: %zu bytes are left, too few for a record",
-				 s->in.path, (unsigned long long)s->in.offset, n);
+				 "%s: byte %llu: %zu %s left, too few for a record",
+				 s->in.path, (unsigned long long)s->in.offset, n, n == 1 ? "byte is" : "bytes are");
 	if (s->in.left && s->in.left != UINT64_MAX)
 		return tare_fail(
 		    err, EBADMSG,

@@ -72,7 +72,10 @@ static void remark_recorder(struct remarks *r, const struct accessed *c, const s
 	t = remarks_add(r, INK_PLAIN);
 	put_count(t, style, c->recorders);
 	text_add(t, c->recorders == 1 ? " access" : " accesses");
-	text_add(t, " of what wrote the blocks down (libtare-alloc.so) left out; not so ");
+	text_add(t, " of what wrote the blocks down (libtare-alloc.so) left out");
+	if (!c->clocks)
+		return;
+	text_add(t, "; not so ");
 	put_count(t, style, c->clocks);
 	text_add(t, " in the vDSO, where it reads the clock for each block, as the program may");
 }

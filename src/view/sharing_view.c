@@ -70,8 +70,10 @@ static void put_means(struct text *out, const struct sharing_line *l)
 		text_add(out, "%s%s", l->in_turns ? "if its threads can run at once: " : "", verdicts[l->verdict].means);
 }
 
-static const char *fix(const struct sharing_line *l)
+static const char *fix(const struct sharing_shown *s, const struct sharing_line *l)
 {
+	if (l->verdict == SHARING_UNCLEAR && s->named->of->every && !l->few_turns)
+		return "record longer"; /* there is no smaller -c */
 	return l->few_turns && !l->seldom && !l->few_bytes ? "record longer, or with a CPU for each thread" : verdicts[l->verdict].fix;
 }
 
@@ -368,8 +370,8 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 		put_group(out, s, &s->named->group[n->group], style);
 	if (n->cuts)
 		text_add(out, "    "), put_padding(out, s, n), text_add(out, "\n");
-	if (fix(l))
-		text_add(out, "    %s%s%s\n", ink_on(style, INK_FAINT), fix(l), ink_off(style));
+	if (fix(s, l))
+		text_add(out, "    %s%s%s\n", ink_on(style, INK_FAINT), fix(s, l), ink_off(style));
 	text_add(out, "\n");
 }
 
@@ -442,7 +444,7 @@ static void remark_unclear(struct remarks *r, const struct sharing_shown *s, con
 		put_counted(t, style, most->line->samples, " sample", " samples");
 		text_add(t, ": ");
 		put_means(t, most->line);
-		text_add(t, "; %s.", fix(most->line));
+		text_add(t, "; %s.", fix(s, most->line));
 	}
 	if (too_few) {
 		t = remarks_add(r, INK_PLAIN);
@@ -610,7 +612,7 @@ static void json_line(struct json *j, const struct sharing_shown *s, const struc
 	put_means(&means, l);
 	json_string(j, "means", means.s);
 	text_free(&means);
-	json_string(j, "fix", fix(l));
+	json_string(j, "fix", fix(s, l));
 	remarks_json(j, &remarks);
 	remarks_free(&remarks);
 	json_padding(j, s, n);

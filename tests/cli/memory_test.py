@@ -480,6 +480,23 @@ def standard_input_is_read_as_well():
     with open(path, "rb") as f:
         r = subprocess.run([os.path.abspath(sys.argv[1]), "memory", "--format", "csv", "-"], stdin=f, capture_output=True, text=True)
     equal((r.returncode, r.stdout), (0, tare("memory", "--format", "csv", path).stdout), r.stderr)
+    whole = Path(path).read_bytes()
+    for command in ("memory", "sharing"):
+        for data, says in ((b"this is none", f"tare {command}: -: byte 0: "), (whole[:-200], None)):
+            r = subprocess.run([os.path.abspath(sys.argv[1]), command, "-"], input=data, capture_output=True)
+            said = (r.stdout + r.stderr).decode()
+            true("/proc/self" not in said and (not says or said.startswith(says)), said)
+
+
+@test
+def one_byte_is_no_bytes():
+    r = Recording()
+    r.sample(0x1000, addr=0x9000, src=source("load"))
+    for n, says in ((1, "1 byte is left, too few for a record"), (2, "2 bytes are left, too few for a record")):
+        data = bytearray(r.write(room("left")).read_bytes())
+        at = struct.unpack_from("<Q", data, 40)[0] + len(r.data)
+        struct.pack_into("<Q", data, 48, len(r.data) + n)
+        true(says in tare("memory", (room("left").write_bytes(data[:at] + bytes(n)), room("left"))[1], status=None).stdout, says)
 
 
 @test
@@ -691,10 +708,18 @@ def blocks_of_one_wrapper_are_told_apart_by_who_called_it():
     table = list(csv.DictReader(io.StringIO(tare("export", "--accesses=csv", room("wrapped.data")).stdout)))
     equal(d["recorder_left_out"] + d["total"]["samples"] + d["no_memory_operations"], len(table), "nor is it lost")
     true(d["recorder_left_out"] > 0, d["recorder_left_out"])
-    says = f" of what wrote the blocks down (libtare-alloc.so) left out; not so {d['recorder_or_program_clock']:,} in the vDSO"
+    says = " of what wrote the blocks down (libtare-alloc.so) left out" + (f"; not so {d['recorder_or_program_clock']:,} in the vDSO" if d["recorder_or_program_clock"] else "\n")
     true(says in tare("memory", room("wrapped.data")).stdout and says in tare("sharing", room("wrapped.data")).stdout, says)
     equal(document("sharing", room("wrapped.data"))["recorder_left_out"], d["recorder_left_out"], "tare sharing")
     equal(len({(v["caller_module"], v["caller_offset"]) for v in got.values()}), 2, "its callers")
+    true("blocks are not told" not in tare("memory", room("wrapped.data")).stdout, "they are there")
+    os.rename(room("wrapped.data.alloc"), room("away"))
+    text = tare("memory", "--by", "symbol", room("wrapped.data")).stdout
+    true("blocks are not told: libtare-alloc.so wrote them down (tare record --alloc), and " in text and "wrapped.data.alloc is not there" in text, text)
+    with open(room("wrapped.data"), "rb") as f:
+        r = subprocess.run([os.path.abspath(sys.argv[1]), "memory", "-"], stdin=f, capture_output=True, text=True)
+    true("and beside standard input their file is not there" in r.stdout, r.stdout)
+    os.rename(room("away"), room("wrapped.data.alloc"))
 
 
 PLACES = r"""

@@ -586,6 +586,32 @@ def two_real_processes_meet_under_the_exact_engine():
     true("2 processes, and no access was to memory that they share (MAP_SHARED): no line is of two of them." in text and "--phys-data" not in text, text)
 
 
+BRIEFLY = r"""
+#include <pthread.h>
+volatile long x[8];
+static void *other(void *a) { for (int i = 0; i < 4; i++) x[1] = i; return a; }
+int main(void)
+{
+	pthread_t t;
+	if (pthread_create(&t, 0, other, 0)) return 1;
+	for (int i = 0; i < 4; i++) x[0] = i;
+	return pthread_join(t, 0);
+}
+"""
+
+
+@test
+def no_smaller_period_than_one_is_advised():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("briefly.c").write_text(BRIEFLY)
+    r = subprocess.run([CC, "-O1", str(room("briefly.c")), "-o", str(room("briefly")), "-pthread"], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    tare("record", "--engine", "exact", "--precise=memory", "-c", "1", "-o", room("briefly.data"), "--", room("briefly"))
+    text = tare("sharing", "-a", "-n", "0", room("briefly.data")).stdout
+    true("    record longer\n" in text and "smaller -c" not in text, text)
+
+
 UNDER_A_MASK = r"""
 #include <emmintrin.h>
 static char to[16];
@@ -610,6 +636,9 @@ def why_an_access_has_no_address_is_said():
     true(f" accesses have no address {why}." in text and "[no address]" in text, text)
     text = tare("sharing", room("mask.data")).stdout
     true(f"those without an address {why} or a thread." in text, text)
+    true("one of every 11 loads and stores on average" in text, text)
+    tare("record", "--engine", "exact", "--precise=memory", "-c", "1", "-o", room("mask.data"), "--", room("mask"))
+    true("exact/accesses/: every load and store; a repeated" in tare("sharing", room("mask.data")).stdout, "all of them")
 
 
 @test
