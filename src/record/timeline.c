@@ -36,6 +36,9 @@ static int open_by_content(struct timeline **out, int fd, const char *path, stru
 	if (n == 0) {
 		tare_fail(err, EINVAL, "the file is empty");
 		tare_hint(err, "what was to write it ended before it began, or never did");
+	} else if (n >= 8 && (!memcmp(head, "PERFILE2", 8) || !memcmp(head, "2ELIFREP", 8) || !memcmp(head, "PERFFILE", 8))) {
+		tare_fail(err, EINVAL, "no recording of regions: it is a perf.data");
+		tare_hint(err, "tare report reads it, and tare report --diff BEFORE AFTER compares two; tare memory and sharing read its accesses");
 	} else {
 		tare_fail(err, EINVAL, "no recording of regions: byte 0 begins none of the known formats");
 		tare_hint(err, "'tare regions' writes them, and measureme ('rustc -Z self-profile') does");
