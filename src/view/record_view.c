@@ -35,6 +35,7 @@ static void put_exact(struct text *out, const struct sample_outcome *o, const st
 	if (!o->event[0].total_unknown) {
 		text_add(out, ", of which there were ");
 		put_count(out, s, o->event[0].total.value);
+		text_add(out, "%s", o->large_enough ? " to the command's end" : ""); /* it ran on when the file was full */
 	}
 	text_add(out, "\n");
 }

@@ -104,7 +104,7 @@ def threads_that_share_a_line():
     exact_or_skip()
     r = record("--precise=memory", "-c", "500", "--", program("sharing", SHARING), status=3)
     a, b = (int(w, 16) for w in r.stdout.split())
-    true(re.search(r"by the exact engine: every 500 on average of exact/accesses/, of which there were [\d,]+", r.stderr), r.stderr)
+    true(re.search(r"by the exact engine: every 500 on average of exact/accesses/, of which there were [\d,]+\n", r.stderr), r.stderr)
     rows = accesses()
     equal({x["origin"] for x in rows}, {"exact"})
     by = collections.defaultdict(collections.Counter)
@@ -356,6 +356,7 @@ def ends_at_a_size():
     exact_or_skip()
     for words in ([], ["deaf"]):
         r = record("--precise=memory", "-c", "20", "--max-size", "300K", "--", program("endless", ENDLESS), *words)
+        true(re.search(r"of which there were [\d,]+ to the command's end\n", r.stderr), r.stderr)
         true("ended at --max-size: what came later is missing" in r.stderr and "in every run" not in r.stderr, r.stderr)
         size, told = os.path.getsize(FILE), int(re.search(r"([\d,]+) samples in", r.stderr).group(1).replace(",", ""))
         d = sh(TARE, "dump", FILE)
