@@ -411,6 +411,15 @@ test("accesses to memory are tables", async () => {
   equal(await page.locator("section:has(h2:text-is('Threads')) .spread").first().getAttribute("title"), "64 to 127: 9\n128 to 255: 43\n256 to 511: 81", "a row's own: of 200 samples those that are loads");
 });
 
+test("shares of what served are rounded as in the text", async () => {
+  const page = await open(file("memory.html", (to) => run(["memory", "--html", to, accesses()]))), { documents } = await data(page);
+  const doc = documents.find((d) => d.by === "thread");
+  doc.rows[0].places = { L1: 500, L2: 200, "fill buffer": 100 };
+  doc.rows[1].places = { L1: 9990, L2: 925, memory: 9, L3: 1 };
+  const at = await cells(await open(made("shares.html", [doc])), "Threads", 10);
+  equal(at.sort().join("|"), "L1 62 %, L2 25 %, fill buffer 12 %|L1 91 %, L2 8.5 %, memory 0.1 %, other <0.1 %", "shares");
+});
+
 test("lines that are fought over have their bytes and their code", async () => {
   const page = await open(file("sharing.html", (to) => run(["sharing", "--html", to, accesses()])));
   equal((await cells(page, "1. memory at 0x10000000 of <b>evil (1), at +0x0", 0)).join(), "+0,+8", "fields");
@@ -426,6 +435,10 @@ test("the fields that are fought over are named, where their types are known", a
   const named = await open(made("named.html", [doc]));
   yes((await head(named)).startsWith("At,Field,Thread"), await head(named));
   equal((await cells(named, "1. memory at 0x10000000 of <b>evil (1), at +0x0", 1)).join(), "stats.hits,–", "fields");
+  doc.lines[0].cells.forEach((c) => { c.function = "f"; c.file = "/x/a.c"; c.line = 3; });
+  doc.lines[0].cells.push({ ...doc.lines[0].cells[0], ip: "0x1234" });
+  const twice = await open(made("twice.html", [doc])), code = await cells(twice, "1. memory at 0x10000000 of <b>evil (1), at +0x0", (await head(twice)).split(",").indexOf("Code"));
+  equal(code.sort().join(), `f a.c:3,f a.c:3 ${doc.lines[0].cells[0].ip},f a.c:3 0x1234`, "two instructions of one line of source are told apart");
 });
 
 /** A recording with what makes numbers doubtful: samples lost and without an access, no address, throttled events, two processes, a damaged time, no end. */

@@ -25,10 +25,17 @@ const titles = { line: "Source lines", function: "Functions", instruction: "Inst
   node: "NUMA nodes", thread: "Threads" };
 const sum = (counts) => Object.values(counts).reduce((a, n) => a + toNumber(n), 0);
 
-// "L1 62 %, memory 30 %": the three largest
+// As the text rounds (put_share(): printf, a tie to the even digit), so that both say the same.
+function share(part, whole) {
+  const x = 100 * part / whole, digits = x >= 9.95 ? 0 : 1, y = x * 10 ** digits, tie = Number.isInteger(4 * x) && y % 1 === 0.5;
+  return part && x < 0.05 ? "<0.1 %" : `${(tie ? (2 * Math.round(y / 2)) / 10 ** digits : x).toFixed(digits)} %`;
+}
+
+// "L1 62 %, memory 30 %": the three largest, as in the text
 function places(row) {
   const all = sum(row.places), sorted = Object.entries(row.places).sort((a, b) => toNumber(b[1]) - toNumber(a[1]));
-  return all ? sorted.slice(0, 3).map(([place, n]) => `${place} ${percent(toNumber(n) / all, 0)}`).join(", ") + (sorted.length > 3 ? ", …" : "") : null;
+  const rest = sorted.slice(3).reduce((a, [, n]) => a + toNumber(n), 0);
+  return all ? sorted.slice(0, 3).map(([place, n]) => `${place} ${share(toNumber(n), all)}`).join(", ") + (rest ? `, other ${share(rest, all)}` : "") : null;
 }
 
 // How latencies lie, a character for each doubling; `edges` are those of all rows together.
@@ -72,6 +79,9 @@ export const memoryTitle = (doc) => ({ title: doc.file, kind: "tare memory" });
 
 function line(doc, l, i) {
   const latency = l.cells.some((c) => known(c.latency_mean));
+  // an instruction has a row of its own: two of one source line are told apart by their addresses
+  const place = (c) => [c.offset, c.size, c.pid, c.tid, c.function, c.file, c.line].join(), times = new Map();
+  l.cells.forEach((c) => times.set(place(c), (times.get(place(c)) ?? 0) + 1));
   return section(`${i + 1}. ${l.object ?? l.address}`, `${l.means}${known(l.sure) ? ` (${l.sure > 0.999 ? "more than 99.9" : Math.floor(100 * l.sure)} % sure)` : ""}`,
     h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads${known(l.switches_true) ? `; it had to move between ${full(toNumber(l.switches_true) + toNumber(l.switches_false))} of ` +
       `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for bytes that both use` : ""}.` +
@@ -87,7 +97,8 @@ function line(doc, l, i) {
       { title: "Stores", number: true, value: (c) => toNumber(c.stores), show: (c) => full(c.stores) },
       doc.knows_modified && { title: "Hitm", about: "found the line changed in another core's cache", number: true, value: (c) => toNumber(c.modified), show: (c) => full(c.modified) },
       latency && { title: "Cycles", about: "mean latency", number: true, value: (c) => c.latency_mean, show: (c) => (known(c.latency_mean) ? full(Math.round(c.latency_mean)) : "–") },
-      { title: "Code", wide: true, value: (c) => c.function ?? c.ip, show: (c) => [h("b", {}, c.function ?? c.ip), c.file && h("span", { class: "soft" }, ` ${c.file.replace(/.*\//, "")}:${c.line}`)] },
+      { title: "Code", wide: true, value: (c) => c.function ?? c.ip, show: (c) => [h("b", {}, c.function ?? c.ip), c.file && h("span", { class: "soft" }, ` ${c.file.replace(/.*\//, "")}:${c.line}`),
+        known(c.function) && times.get(place(c)) > 1 && h("span", { class: "soft" }, ` ${c.ip}`)] },
     ].filter(Boolean), l.cells, { caption: l.object ?? l.address }));
 }
 
