@@ -416,7 +416,7 @@ test("shares of what served are rounded as in the text", async () => {
   const doc = documents.find((d) => d.by === "thread");
   doc.rows[0].places = { L1: 500, L2: 200, "fill buffer": 100 };
   doc.rows[1].places = { L1: 9990, L2: 925, memory: 9, L3: 1 };
-  const at = await cells(await open(made("shares.html", [doc])), "Threads", 10);
+  const at = await cells(await open(made("memory-shares.html", [doc])), "Threads", 10);
   equal(at.sort().join("|"), "L1 62 %, L2 25 %, fill buffer 12 %|L1 91 %, L2 8.5 %, memory 0.1 %, other <0.1 %", "shares");
 });
 
