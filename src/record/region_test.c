@@ -1025,6 +1025,9 @@ TEST(names_that_are_not_there_are_told)
 		CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
 		CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, "labels"), "at offset %lld: %s", (long long)at,
 		      timeline_info(t)->damage ? timeline_info(t)->damage : "not a word");
+		for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++)
+			if (!strcmp(timeline_label(t, i)->name, "(a label whose name is lost)"))
+				CHECK_EQ(timeline_label(t, i)->way, TIMELINE_WAY_UNKNOWN, "what recording it cost nobody knows");
 		timeline_close(t);
 		CHECK_EQ(pwrite(fd, page, sizeof(page), at), sizeof(page));
 	}

@@ -28,6 +28,7 @@ enum {
 	TIMELINE_COUNTERS_MAX = 8,
 	TIMELINE_AT_ONCE = 128, /* points that cursor_read() gives, at most */
 	TIMELINE_WAYS = 16,
+	TIMELINE_WAY_UNKNOWN = TIMELINE_WAYS - 2, /* what it cost, nobody knows */
 	TIMELINE_WAY_NONE = TIMELINE_WAYS - 1, /* of what nobody recorded: it cost nothing */
 };
 

@@ -961,7 +961,7 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 	if (ret == 0)
 		ret = scan_labels(t);
 	if (ret == 0)
-		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TARE_PATH_INLINE, NULL, 0, &t->nameless);
+		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TIMELINE_WAY_UNKNOWN, NULL, 0, &t->nameless);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(lost)", "", 0, TIMELINE_WAY_NONE, NULL, 0, &t->gap);
 	if (ret == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 #include "session/signals.h"
 
@@ -10,6 +11,7 @@ int signals_open(struct signals *s, struct tare_error *err)
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, usual = { .sa_handler = SIG_DFL }, now;
 	sigset_t set;
 
+	s->last = 0;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_SIZE(polite); i++)
@@ -29,12 +31,32 @@ int signals_open(struct signals *s, struct tare_error *err)
 	return tare_fail(err, code, "cannot watch for signals: %s", strerror(code));
 }
 
+/* Nobody who means a second one is as quick. */
+static bool is_repeated(struct signals *s, const struct signalfd_siginfo *info)
+{
+	const uint64_t at_once_ns = 100000000;
+	struct timespec t;
+	uint64_t now;
+	bool repeated;
+
+	if (info->ssi_signo == SIGCHLD || info->ssi_code == SI_KERNEL)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	repeated = (int)info->ssi_signo == s->last && now - s->last_ns < at_once_ns;
+	s->last = (int)info->ssi_signo;
+	s->last_ns = now;
+	return repeated;
+}
+
 bool signals_next(struct signals *s, struct signal_seen *out)
 {
 	struct signalfd_siginfo info;
 
-	if (read(s->fd, &info, sizeof(info)) != sizeof(info))
-		return false;
+	do {
+		if (read(s->fd, &info, sizeof(info)) != sizeof(info))
+			return false;
+	} while (is_repeated(s, &info));
 	*out = (struct signal_seen){ .number = (int)info.ssi_signo,
 				     .by_terminal = info.ssi_code == SI_KERNEL };
 	return true;

@@ -9,6 +9,8 @@
 struct signals {
 	int fd;
 	struct launch_signals before; /* as tare was started: for the child, and for the end */
+	int last;		      /* the last one that somebody sent, and when it was seen */
+	uint64_t last_ns;
 };
 
 struct signal_seen {
@@ -18,7 +20,7 @@ struct signal_seen {
 
 /* Those that tare was started with ignored (nohup, a shell's background job) stay ignored. */
 int signals_open(struct signals *s, struct tare_error *err);
-/* false when none is waiting. */
+/* false when none is waiting. One that is sent twice at once, as timeout(1) does to its child and then to its group, is one. */
 bool signals_next(struct signals *s, struct signal_seen *out);
 void signals_close(struct signals *s);
 
