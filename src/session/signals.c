@@ -34,7 +34,7 @@ int signals_open(struct signals *s, struct tare_error *err)
 /* Nobody who means a second one is as quick. */
 static bool is_repeated(struct signals *s, const struct signalfd_siginfo *info)
 {
-	const uint64_t at_once_ns = 100000000;
+	const uint64_t at_once_ns = 250000000;
 	struct timespec t;
 	uint64_t now;
 	bool repeated;

@@ -392,7 +392,7 @@ def a_compiler_takes_its_files_away():
                 time.sleep(0.01)
             p.send_signal(signal.SIGINT)
             if deaf:
-                time.sleep(0.2)
+                time.sleep(0.4)
                 true(p.poll() is None, "it waits for the compiler")
                 p.send_signal(signal.SIGINT)
             equal(p.wait(), 130, "the signal's status")

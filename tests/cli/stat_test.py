@@ -774,7 +774,7 @@ def interrupted():
 @test
 def a_signal_that_is_sent_twice_at_once_is_one():
     """As timeout(1) does, to its child and then to its group; the command cleans up."""
-    tidy = "import sys, time\nprint('ready', flush=True)\ntry:\n    time.sleep(30)\nexcept KeyboardInterrupt:\n    time.sleep(0.2)\n    sys.exit(3)\n"
+    tidy = "import sys, time\ntry:\n    print('ready', flush=True)\n    time.sleep(30)\nexcept KeyboardInterrupt:\n    time.sleep(0.2)\n    sys.exit(3)\n"
     p = subprocess.Popen([TARE, "stat", "-e", "page-faults", "--", sys.executable, "-S", "-c", tidy], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True, start_new_session=True)
     equal(p.stdout.readline(), "ready\n")
