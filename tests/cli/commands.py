@@ -23,6 +23,14 @@ def sh(*words, status=0, **options):
     return r
 
 
+def children(pid):
+    """Of its first thread; none of one that is gone."""
+    try:
+        return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
 def tiny_program(path, code, entry=0x400078):
     """Of nothing but this code, for x86-64."""
     head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, entry, 64, 0, 0, 64, 56, 1, 0, 0, 0)

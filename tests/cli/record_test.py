@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import ended_within_exec, refused_by_the_engine  # noqa: E402
+from commands import children, ended_within_exec, refused_by_the_engine  # noqa: E402
 
 TARE = os.path.abspath(sys.argv[1])
 ROOM = tempfile.TemporaryDirectory()
@@ -280,7 +280,7 @@ def command_worked(p, seconds):
     """Wait until the command that this tare runs has had so much of a processor."""
     for _ in range(6000):
         used = 0
-        for child in Path(f"/proc/{p.pid}/task/{p.pid}/children").read_text().split():
+        for child in children(p.pid):
             with contextlib.suppress(OSError):
                 used += sum(map(int, Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
         if used >= seconds * os.sysconf("SC_CLK_TCK"):
@@ -579,13 +579,6 @@ def what_the_engine_did_not_count_is_said():
     true(len(list(records("sample"))) > 20, err)
 
 
-def children(pid):
-    try:
-        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-
-
 @test
 def without_its_supervisor_a_recording_ends_with_the_cause():
     """Whenever that is killed: the command goes on to its own end, and waits for no answer that does not come."""
@@ -595,8 +588,9 @@ def without_its_supervisor_a_recording_ends_with_the_cause():
         supervisor = None
         while not supervisor and p.poll() is None:
             supervisor = next((c for c in children(p.pid) if children(c)), None)
+        true(supervisor, "the command before its end")
         time.sleep(i / 4000)
-        os.kill(int(supervisor), signal.SIGKILL)
+        os.kill(supervisor, signal.SIGKILL)
         try:
             err = p.communicate(timeout=20)[1]
         except subprocess.TimeoutExpired:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import ended_within_exec, validated  # noqa: E402
+from commands import children, ended_within_exec, validated  # noqa: E402
 
 TARE, SCHEMA, TREES = (os.path.abspath(p) for p in sys.argv[1:4])
 os.environ.update(LC_ALL="C.UTF-8", COLUMNS="160")
@@ -76,13 +76,6 @@ def listens(pid, number):
     """Has it taken that signal over, by a handler or by blocking it?"""
     masks = re.findall(r"Sig(?:Blk|Cgt):\t(\w+)", Path(f"/proc/{pid}/status").read_text())
     return any(int(m, 16) >> number - 1 & 1 for m in masks)
-
-
-def children(pid):
-    try:
-        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
 
 
 # ---- counts that are known ----
@@ -943,7 +936,8 @@ def ended_while_it_is_prepared():
                              stderr=subprocess.PIPE, text=True)
         pid = 0
         while not pid and p.poll() is None:  # whoever forks first is the supervisor, and the command is its child
-            pid = next((int(c) for c in children(p.pid) for c in children(c)), 0)
+            pid = next((g for c in children(p.pid) for g in children(c)), 0)
+        true(pid, "the command before its end")
         time.sleep(i % 8 / 4000)
         number = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[i % 3]
         os.kill(pid, number)
@@ -969,10 +963,11 @@ def the_supervisor_killed_while_the_command_is_prepared():
         while not command and p.poll() is None:
             supervisor = next(iter(children(p.pid)), 0)
             command = next(iter(children(supervisor)), 0) if supervisor else 0
+        true(command, "the command before its end")
         time.sleep(i % 4 / 4000)
-        os.kill(int(supervisor), signal.SIGKILL)
+        os.kill(supervisor, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):  # it may have begun, and goes on
-            os.kill(int(command), signal.SIGTERM)
+            os.kill(command, signal.SIGTERM)
         said = p.communicate(timeout=20)[1]
         equal(p.returncode, 125, said)
         e = event(json.loads(Path("lost.json").read_text()), "instructions:u")
@@ -1016,10 +1011,6 @@ def limits_that_the_exact_engine_does_not_fit():
                            capture_output=True, text=True, stdin=subprocess.DEVNULL)
         equal((r.returncode, r.stdout), (3, "on\n"), f"status and output at ulimit {limit}: {r.stderr}")
         true(says in r.stderr or HARDWARE, r.stderr)
-
-
-def children(pid):
-    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 @test
