@@ -622,7 +622,7 @@ static uint64_t begun_before(const struct tare_timeline *t, uint64_t least, uint
 static bool has_come(const struct tare_timeline *t, const struct block_head *h, uint64_t offset)
 {
 	uint8_t *data = malloc(h->used + 1);
-	bool all = data && tare_read(t, data, h->used, offset + sizeof(*h)) && format_block_sum(h, data) == h->sum;
+	bool all = data && tare_block_is_whole(t, h, offset, data);
 
 	free(data);
 	return all;

@@ -121,6 +121,9 @@ bool tare_block_at(const struct tare_timeline *t, uint64_t at, struct block_head
 /* How far behind it the next one may begin. */
 uint64_t tare_block_step(const struct block_head *h);
 
+/* Whether all of a sealed block is there; data: room for h->used bytes, which are its own then. */
+bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head *h, uint64_t at, uint8_t *data);
+
 /*
  * The data of a block as it is or was when *b was made, its first b->used bytes; data: BLOCK_BYTES. Where its thread has filled it since
  * and written it elsewhere, *b is that one: sealed, and not shorter. False: it is not there, or damaged.

@@ -21,7 +21,7 @@ static bool is_same(const struct tare_block *b, const struct block_head *h)
 	return h->kind == BLOCK_POINTS && h->state != BLOCK_FREE && h->process == b->process && h->thread == b->thread && h->seq == b->seq;
 }
 
-static bool is_whole(const struct tare_timeline *t, const struct block_head *h, uint64_t at, uint8_t *data)
+bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head *h, uint64_t at, uint8_t *data)
 {
 	return tare_read(t, data, h->used, at + sizeof(*h)) && format_block_sum(h, data) == h->sum;
 }
@@ -36,7 +36,7 @@ static bool find_moved(const struct tare_timeline *t, struct tare_block *b, stru
 		if (!tare_block_at(t, at, h))
 			continue;
 		step = tare_block_step(h);
-		if (h->state != BLOCK_SEALED || !is_same(b, h) || h->used < (b->points == NOT_COUNTED ? 0 : b->used) || !is_whole(t, h, at, data))
+		if (h->state != BLOCK_SEALED || !is_same(b, h) || h->used < (b->points == NOT_COUNTED ? 0 : b->used) || !tare_block_is_whole(t, h, at, data))
 			continue;
 		b->offset = at;
 		b->used = h->used;
