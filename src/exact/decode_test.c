@@ -212,6 +212,12 @@ TEST(short_displacements)
 	}
 }
 
+/* Not of the bytes between imm_size and imm, which nobody writes. */
+static bool same(const struct insn *a, const struct insn *b)
+{
+	return memcmp(a, b, offsetof(struct insn, imm_size) + 1) == 0 && a->imm == b->imm;
+}
+
 /* With room the decoder takes a shorter way, which must say the same: of all opcodes without further prefixes. */
 TEST(both_ways_say_the_same)
 {
@@ -237,7 +243,7 @@ TEST(both_ways_say_the_same)
 		for (unsigned i = 0; at < sizeof b; i++)
 			b[at++] = (uint8_t)(0x81 + 37 * i);
 		is = insn_decode(&one, b, INSN_ROOM);
-		differ += is != insn_decode(&other, b, 15) || (is && memcmp(&one, &other, sizeof one) != 0);
+		differ += is != insn_decode(&other, b, 15) || (is && !same(&one, &other));
 		decoded += is;
 		if (differ == 1) {
 			CHECK_EQ(differ, 0, "%02x %02x %02x %02x %02x %02x", b[0], b[1], b[2], b[3], b[4], b[5]);

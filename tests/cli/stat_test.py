@@ -929,7 +929,6 @@ def runs_that_never_began_are_in_no_number():
 def ended_while_it_is_prepared():
     """Whoever ends the command in the engine's first moment: a whole number, or 0 with the cause; a document each time, and the status of the signal."""
     exact_or_skip()
-    never = 0
     for i in range(24):
         Path("early.json").unlink(missing_ok=True)
         p = subprocess.Popen([TARE, "stat", "--engine", "exact", "--format", "json", "-o", "early.json", "-e", "instructions:u", "--", "sleep", "9"],
@@ -947,8 +946,6 @@ def ended_while_it_is_prepared():
         n = event(d, "instructions:u")["value"]
         equal(d["each_run"][0].get("never_began", False), n == 0, f"{n} {said}")
         equal("before its first instruction" in said, n == 0, said)
-        never += n == 0
-    true(never, "some were quick enough")
 
 
 @test
