@@ -408,7 +408,9 @@ TEST(the_same_question_has_the_same_answer)
 	b = split(&q);
 	CHECK_EQ(a.parts, 1);
 	CHECK_EQ(a.part[0].causes, BUDGET(SMI));
-	CHECK(!memcmp(&a, &b, sizeof(a)));
+	CHECK(a.parts == b.parts && a.part[0].causes == b.part[0].causes && a.part[0].share == b.part[0].share && a.part[0].low == b.part[0].low &&
+	      a.part[0].high == b.part[0].high && a.part[0].per == b.part[0].per && a.part[0].p == b.part[0].p && a.left == b.left &&
+	      a.left_low == b.left_low && a.left_high == b.left_high && a.deviation == b.deviation, "shares %g and %g", a.part[0].share, b.part[0].share);
 }
 
 TEST_MAIN()
