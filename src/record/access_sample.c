@@ -21,6 +21,14 @@ enum {
 
 	LVL_HIT = 2,
 	LVL_MISS = 4,
+	LVL_L3 = 0x40,
+	LVL_CACHE = 0x78, /* L1, fill buffer, L2, L3 */
+	LVL_MEMORY = 0x380,
+
+	NUM_NA = 15,
+
+	REGION_OTHER_IO = 4, /* from here on: not of this caching agent */
+	REGION_MMIO = 7,
 
 	LOCK_NA = 1,
 	LOCK_LOCKED = 2,
@@ -34,22 +42,23 @@ enum {
 };
 
 struct source { /* the parts of data_src */
-	unsigned op, lvl, snoop, lock, tlb, num, remote, snoopx, hops;
+	unsigned op, lvl, snoop, lock, tlb, num, remote, snoopx, hops, region;
 };
 
 static struct source parts(uint64_t v)
 {
 	return (struct source){ .op = v & 31,	      .lvl = v >> 5 & 0x3fff,  .snoop = v >> 19 & 31,
 				.lock = v >> 24 & 3,  .tlb = v >> 26 & 127,    .num = v >> 33 & 15,
-				.remote = v >> 37 & 1, .snoopx = v >> 38 & 3, .hops = v >> 43 & 7 };
+				.remote = v >> 37 & 1, .snoopx = v >> 38 & 3, .hops = v >> 43 & 7,
+				.region = v >> 46 & 31 };
 }
 
 struct served_by {
 	enum tare_access_place place;
-	int distance; /* NOT_TOLD; UNKNOWN: there is no such source */
+	int distance;
 };
 
-enum { NOT_TOLD = -1, UNKNOWN = -2 };
+enum { NOT_TOLD = -1 };
 
 /* By the bits of mem_lvl behind hit and miss, from bit 3 on. */
 static const struct served_by levels[] = {
@@ -58,9 +67,9 @@ static const struct served_by levels[] = {
 	{ TARE_AT_CACHE, TARE_REMOTE },	 { TARE_AT_IO, NOT_TOLD },	    { TARE_AT_UNCACHED, NOT_TOLD },
 };
 
-/* By mem_lvl_num. */
-static const struct served_by numbers[16] = {
-	{ 0, UNKNOWN },
+/* By mem_lvl_num, where there is one. */
+static const struct served_by numbers[NUM_NA] = {
+	{ 0, NOT_TOLD },
 	{ TARE_AT_L1, TARE_OWN },
 	{ TARE_AT_L2, TARE_OWN },
 	{ TARE_AT_L3, TARE_SOCKET },
@@ -75,7 +84,6 @@ static const struct served_by numbers[16] = {
 	{ TARE_AT_FILL_BUFFER, TARE_OWN },
 	{ TARE_AT_MEMORY, TARE_SOCKET },
 	{ TARE_AT_PERSISTENT_MEMORY, TARE_SOCKET },
-	{ 0, UNKNOWN },
 };
 
 static void served(struct tare_access *a, const struct served_by *by)
@@ -85,12 +93,27 @@ static void served(struct tare_access *a, const struct served_by *by)
 		access_distance(a, (enum tare_access_distance)by->distance);
 }
 
-/* Levels that can be missed; what lies behind them serves. */
+/* Where there is no number older kernels leave 0, later ones say so. */
+static bool numbered(const struct source *s)
+{
+	return s->num && s->num != NUM_NA;
+}
+
+/* ... by what is known: a miss beside the number of memory and the like is one of the caches before that. */
 static bool missed(const struct source *s)
 {
-	bool cache = (s->num >= 1 && s->num <= 4) || s->num == 7 || !s->num;
+	bool cache = (s->num >= 1 && s->num <= 7) || s->num == 11 || s->num == 12;
 
-	return cache && s->lvl & LVL_MISS && !(s->lvl & LVL_HIT);
+	return s->lvl & LVL_MISS && !(s->lvl & LVL_HIT) && (cache || !numbered(s));
+}
+
+/* What lies behind the last cache that is told to have been missed serves. */
+static void served_behind(const struct source *s, struct tare_access *a)
+{
+	if (s->lvl & LVL_L3 || s->num == 3 || s->num == 4 || s->num == 6)
+		access_served(a, TARE_AT_L3_MISS);
+	else if (s->lvl & LVL_CACHE || numbered(s))
+		access_served(a, TARE_AT_L1_MISS);
 }
 
 /*
@@ -120,13 +143,10 @@ static void level(const struct source *s, bool amd, struct tare_access *a)
 	static const enum tare_access_distance hops[] = { 0, TARE_NEAR, TARE_SOCKET, TARE_REMOTE, TARE_REMOTE };
 
 	if (missed(s)) {
-		if (s->lvl & 0x40 || s->num == 3)
-			access_served(a, TARE_AT_L3_MISS);
-		else if (s->lvl & (0x8 | 0x10 | 0x20) || s->num)
-			access_served(a, TARE_AT_L1_MISS);
+		served_behind(s, a);
 		return;
 	}
-	if (numbers[s->num].distance != UNKNOWN)
+	if (numbered(s) && !(!amd && s->num == 3 && s->lvl & LVL_MEMORY)) /* of Sandy Bridge to Broadwell other sockets' memory has L3's number */
 		served(a, &numbers[s->num]);
 	else if (s->lvl >> FIRST)
 		served(a, &levels[__builtin_ctz(s->lvl >> FIRST)]);
@@ -136,6 +156,10 @@ static void level(const struct source *s, bool amd, struct tare_access *a)
 		access_distance(a, hops[s->hops]);
 	else if (s->remote)
 		access_distance(a, TARE_REMOTE);
+	if (s->region == REGION_MMIO)
+		access_served(a, TARE_AT_IO);
+	if (s->region >= REGION_OTHER_IO) /* how far away is not told */
+		a->has &= ~(uint32_t)TARE_ACCESS_DISTANCE;
 	if (amd)
 		level_of_ibs(s, a);
 }

@@ -87,6 +87,41 @@ TEST(data_sources)
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 11, 1, 0, 2), "load cache socket" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 1, 0, 3), "load memory remote" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 1, 0, 4), "load memory remote" },
+		/* Haswell's to Ice Lake's stores: no number, and it says so */
+		{ __LINE__, SRC(4, 0x0a, 1, 1, 1, 15, 0, 0, 0), "store L1 own" },
+		{ __LINE__, SRC(4, 0x0c, 1, 1, 1, 15, 0, 0, 0), "store beyond L1" },
+		/* ... and its loads of which only the address is known */
+		{ __LINE__, SRC(2, 1, 1, 1, 1, 15, 0, 0, 0), "load" },
+		/* Intel's tables: unknown source, other socket's memory until Broadwell, devices, uncached */
+		{ __LINE__, SRC(2, 4, 1, 0, 0, 3, 0, 0, 0), "load beyond L3" },
+		{ __LINE__, SRC(2, 0x102, 4, 0, 0, 3, 1, 0, 0), "load memory remote snoop:hit" },
+		{ __LINE__, SRC(2, 0x402, 16, 0, 0, 3, 1, 0, 0), "load L3 remote snoop:modified" },
+		{ __LINE__, SRC(2, 0x1002, 2, 0, 0, 15, 0, 0, 0), "load I/O snoop:none" },
+		{ __LINE__, SRC(2, 0x2002, 2, 0, 0, 15, 0, 0, 0), "load uncached snoop:none" },
+		{ __LINE__, SRC(2, 2, 16, 0, 0, 11, 1, 0, 0), "load cache remote snoop:modified" },
+		/* missed, by number; what is no cache served */
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 1, 0, 0, 0), "load beyond L1" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 2, 0, 0, 0), "load beyond L1" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 4, 0, 0, 0), "load beyond L3" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 5, 0, 0, 0), "load beyond L1" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 6, 0, 0, 0), "load beyond L3" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 7, 0, 0, 0), "load beyond L1" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 8, 0, 0, 0), "load uncached" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 9, 0, 0, 0), "load extension memory" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 10, 0, 0, 0), "load I/O" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 11, 0, 0, 0), "load beyond L1" },
+		{ __LINE__, SRC(2, 0x44, 0, 0, 0, 11, 0, 0, 0), "load beyond L3" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 12, 0, 0, 0), "load beyond L1" },
+		{ __LINE__, SRC(2, 4, 0, 0, 0, 14, 0, 0, 0), "load persistent memory socket" },
+		/* Diamond Rapids' regions: devices; memory and other agents' caches at no told distance */
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 0, 0, 0) | 7ull << 46, "load I/O" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 0, 0, 0) | 8ull << 46, "load memory" },
+		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 0, 0, 0) | 15ull << 46, "load memory" },
+		{ __LINE__, SRC(2, 0x42, 0, 0, 0, 3, 0, 0, 0) | 2ull << 46, "load L3 socket" },
+		{ __LINE__, SRC(2, 0x42, 0, 0, 0, 3, 0, 0, 0) | 3ull << 46, "load L3 socket" },
+		{ __LINE__, SRC(2, 0x42, 0, 0, 0, 3, 0, 0, 0) | 4ull << 46, "load L3" },
+		{ __LINE__, SRC(2, 0x42, 0, 0, 0, 3, 0, 0, 0) | 5ull << 46, "load L3" },
+		{ __LINE__, SRC(2, 0x42, 0, 0, 0, 3, 0, 0, 0) | 6ull << 46, "load L3" },
 		/* nothing known */
 		{ __LINE__, SRC(1, 1, 1, 1, 1, 15, 0, 0, 0), NULL },
 		{ __LINE__, 0, NULL },
@@ -103,6 +138,43 @@ TEST(data_sources)
 		CHECK_EQ(is, rows[i].says != NULL, "row at line %d", rows[i].line);
 		if (is && rows[i].says)
 			CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
+	}
+}
+
+/* Each older level, hit, missed and neither: whether the newer kernel's word that there is no number stands beside it changes nothing. */
+TEST(levels_without_a_number)
+{
+	enum { HIT = 2, MISS = 4 };
+	static const struct {
+		unsigned level;
+		const char *served, *missed;
+	} rows[] = {
+		{ 0, "", "" },
+		{ 0x8, " L1 own", " beyond L1" },
+		{ 0x10, " fill buffer own", " beyond L1" },
+		{ 0x20, " L2 own", " beyond L1" },
+		{ 0x40, " L3 socket", " beyond L3" },
+		{ 0x68, " L1 own", " beyond L3" }, /* several: the first served, the last was missed */
+		{ 0x80, " memory socket", "" },
+		{ 0x100, " memory remote", "" },
+		{ 0x200, " memory remote", "" },
+		{ 0x400, " cache remote", "" },
+		{ 0x800, " cache remote", "" },
+		{ 0x1000, " I/O", "" },
+		{ 0x2000, " uncached", "" },
+	};
+
+	for (size_t i = 0; i < 8 * ARRAY_SIZE(rows); i++) {
+		unsigned level = rows[i / 8].level, how = i % 4 * 2, number = i & 4 ? 15 : 0;
+		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .has = PD_SAMPLE_DATA_SRC };
+		struct tare_access a;
+		char says[80];
+
+		snprintf(says, sizeof(says), "store%s", how == MISS ? rows[i / 8].missed : rows[i / 8].served);
+		rec.sample.data_src = SRC(4, level | how, 0, 0, 0, number, 0, 0, 0);
+		access_common(&rec, &a);
+		CHECK(access_from_sample(&rec, false, &a));
+		CHECK_STR(words(&a), says, "level 0x%x, number %u", level | how, number);
 	}
 }
 
