@@ -201,6 +201,15 @@ GLOBAL copy_after
 	sub rax, rcx
 	ret
 
+	/* int is_readable(address): may its byte be read? */
+GLOBAL is_readable
+	xor eax, eax
+GLOBAL readable_insn
+	mov cl, [rdi]
+	mov al, 1
+GLOBAL readable_after
+	ret
+
 	/* uint64_t read_ticks(void): the time stamp, or 0 where the program has forbidden it to itself. */
 GLOBAL read_ticks
 GLOBAL ticks_insn

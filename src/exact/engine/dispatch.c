@@ -88,11 +88,6 @@ static bool execute_special(struct thread *t)
 	}
 }
 
-static bool bytes_as_copied(const struct block *b)
-{
-	return code_room(b->pc) && !memcmp((const void *)b->pc, eng.map_pool + b->copy, b->src_len);
-}
-
 /* The block for t->target; NULL when its first instruction is special. */
 static struct block *block_for(struct thread *t, bool indirect)
 {
@@ -105,7 +100,7 @@ static struct block *block_for(struct thread *t, bool indirect)
 		return translate(t->target, false, true);
 	}
 	b = block_find(t->target);
-	if (b && (b->flags & B_CHECKED) && !bytes_as_copied(b)) {
+	if (b && (b->flags & B_CHECKED) && !code_is(b->pc, eng.map_pool + b->copy, b->src_len)) {
 		block_dead(b);
 		b = NULL;
 	}
@@ -155,6 +150,7 @@ void dispatch(struct thread *t)
 		every_enter(t);
 	lock();
 	eng.tid = t->tid;
+	eng.page_there = ~0ull;
 	if (from)
 		t->target = eng.edges[from].target;
 	check_vsyscall(t);

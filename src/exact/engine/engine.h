@@ -160,6 +160,7 @@ struct engine {
 	uint64_t mapped[LIMITS]; /* by the engine: see limits.c */
 	uint32_t lent; /* another process runs in this memory, or did */
 	int32_t tid; /* of the thread that holds the lock in dispatch */
+	uint64_t page_there; /* which it has found readable, last */
 	uint32_t parts[32768]; /* blocks up to samples, by the hash of pc and length; chained by part_next */
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
 };
@@ -172,7 +173,8 @@ extern const char leave_begin[], leave_end[], syscall_go[], syscall_insn[], sysc
     syscall_done[];
 extern const char syscall_go_back[], syscall_insn_back[], syscall_after_back[];
 extern const char clone_go[], unblock_after[], copy_insn[], copy_after[], signal_restorer[];
-extern const char exec_failed_after[], ticks_insn[], ticks_failed[];
+extern const char exec_failed_after[], ticks_insn[], ticks_failed[], readable_insn[], readable_after[];
+int is_readable(uint64_t address);
 uint64_t read_ticks(void);
 void thread_end(long status, volatile uint32_t *state, uint32_t value, long nr)
     __attribute__((noreturn));
@@ -217,6 +219,7 @@ struct region *region_found(uint64_t pc);
 struct region *region_any(uint64_t address);
 struct region *region_in(uint64_t start, uint64_t end);
 size_t room_at_end(uint64_t pc, const struct region *r);
+bool code_is(uint64_t pc, const void *bytes, size_t size);
 uint32_t mapping_of(uint64_t pc);
 void mapping_of_data(uint64_t address, uint64_t sp, uint64_t tsc);
 
@@ -463,12 +466,25 @@ static inline struct region *region_of(uint64_t pc)
 	return eng.last_region < eng.n_regions && pc >= r->start && pc < r->end && r->exec ? r : region_found(pc);
 }
 
+/* A file may end before what is mapped of it does, and be cut while it is: is the page of `pc` there, as of this dispatch? */
+static inline bool page_there(uint64_t pc)
+{
+	if (pc / PAGE == eng.page_there)
+		return true;
+	if (!is_readable(pc))
+		return false;
+	eng.page_there = pc / PAGE;
+	return true;
+}
+
 /* How many bytes of code may be read at `pc`, INSN_ROOM of them within its page; 0 where nothing may be executed. */
 static inline size_t code_room(uint64_t pc)
 {
 	const struct region *r = region_of(pc);
 
-	return r && pc % PAGE <= PAGE - INSN_ROOM ? INSN_ROOM : room_at_end(pc, r);
+	if (!r || !page_there(pc))
+		return 0;
+	return pc % PAGE <= PAGE - INSN_ROOM ? INSN_ROOM : room_at_end(pc, r);
 }
 
 static inline struct process *process_at(uint32_t i)

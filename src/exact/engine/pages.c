@@ -200,7 +200,7 @@ static void unwatch(struct code_page *p)
 	forget_blocks(p->page * PAGE, p->page * PAGE + PAGE);
 	p->watched = 0;
 	if (sys(__NR_mprotect, p->page * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
-		refuse("memory that the kernel no longer lets be written and executed, at", p->page * PAGE);
+		refuse("memory that the kernel no longer lets be written and executed (mseal?), at", p->page * PAGE);
 }
 
 void unwatch_range(uint64_t start, uint64_t end)

@@ -164,17 +164,18 @@ struct region *region_found(uint64_t pc)
 	return &eng.regions[i];
 }
 
-/* code_room() close to the end of a page, or (r is NULL) where nothing may be executed. */
+/* code_room() close to the end of a page. */
 size_t room_at_end(uint64_t pc, const struct region *r)
 {
-	if (!r)
-		return 0;
-	if (r->end - pc >= 15)
-		return 15;
+	uint64_t next = (pc | (PAGE - 1)) + 1;
 
-	const struct region *next = region_of(r->end);
+	return next - pc >= 15 || ((next < r->end || region_of(next)) && page_there(next)) ? 15 : next - pc;
+}
 
-	return next ? 15 : r->end - pc;
+/* Is code of `size` bytes, less than a page, still what it was? */
+bool code_is(uint64_t pc, const void *bytes, size_t size)
+{
+	return code_room(pc) && code_room(pc + size - 1) && !memcmp((const void *)pc, bytes, size);
 }
 
 /* ---- for the profile: what is mapped ---- */

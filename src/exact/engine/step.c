@@ -145,7 +145,7 @@ static bool step_is_over(const struct thread *t, const struct context *c)
 /* The kernel ends the step over a uprobe by a signal that looks sent. Source: arch_uprobe_post_xol(). */
 bool ends_uprobe(const struct thread *t, int sig, const struct context *c)
 {
-	return sig == SIGTRAP && step_is_over(t, c) && code_room(c->rip) && *(const uint8_t *)t->target == 0xcc;
+	return sig == SIGTRAP && step_is_over(t, c) && region_of(c->rip) && *(const uint8_t *)t->target == 0xcc;
 }
 
 /* The step's own trap is gone, where one that was sent stood in its way. */

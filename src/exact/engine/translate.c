@@ -512,8 +512,7 @@ struct block *translate_part(uint64_t pc, unsigned n)
 
 	for (uint32_t i = *head; i; i = eng.blocks[i].part_next) {
 		b = &eng.blocks[i];
-		if (b->pc == pc && b->part == n && !(b->flags & B_DEAD) && code_room(pc) &&
-		    !memcmp((const void *)pc, eng.map_pool + b->copy, b->src_len))
+		if (b->pc == pc && b->part == n && !(b->flags & B_DEAD) && code_is(pc, eng.map_pool + b->copy, b->src_len))
 			return b;
 	}
 	if (!region_of(pc))
