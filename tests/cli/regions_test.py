@@ -8,6 +8,7 @@ import os
 import random
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,11 @@ def sh(*words, status=0, env=ENV, **options):
 
 def inside(name):
     return os.path.join(ROOM.name, name)
+
+
+def counted(path, threads):
+    """How many points each thread of `regions until-killed` knows to be written."""
+    return struct.unpack(f"={threads}Q", Path(path).read_bytes()[:8 * threads])
 
 
 @test
@@ -141,13 +147,18 @@ def one_that_goes_on_in_the_background():
     """It is no broken recording: nothing of it is lost, and it is said who writes it."""
     count, path = inside("count"), inside("goes-on.tare")
     Path(count).write_bytes(b"\0" * 64)
-    r = sh(TARE, "regions", "-o", "goes-on.tare", "--", "sh", "-c", f"{PROGRAM} until-killed {count} 2 1500 >/dev/null 2>&1 & echo $! >pid; sleep 0.1")
-    pid = int(Path(inside("pid")).read_text())
+    recorder = subprocess.Popen([TARE, "regions", "-o", "goes-on.tare", "--", "sh", "-c", f"{PROGRAM} until-killed {count} 2 1500 >/dev/null 2>&1 & echo $!; read on"],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV, cwd=ROOM.name)
+    pid = int(recorder.stdout.readline())
     try:
+        while not all(counted(count, 2)):
+            time.sleep(0.001)
+        told = recorder.communicate("go on\n", timeout=60)[1]
+        equal(recorder.returncode, 0, told)
         said = f"goes-on.tare: it is still being written, by process {pid} (2 threads)"
-        true(f"tare regions: {said}\n" in r.stderr, r.stderr)
-        true("warning" not in r.stderr, "nor is what is open just then one: " + r.stderr)
-        known = int.from_bytes(Path(count).read_bytes()[:8], "little") + int.from_bytes(Path(count).read_bytes()[8:16], "little")
+        true(f"tare regions: {said}\n" in told, told)
+        true("warning" not in told, "nor is what is open just then one: " + told)
+        known = sum(counted(count, 2))
         for _ in range(5):
             d = json.loads(sh(TARE, "summarize", "--format", "json", "goes-on.tare").stdout)
             equal((d["lost"], d["lost_unknown"], d["recordings"][0]["damage"], [(t["complete"], t["goes_on"], t["lost"]) for t in d["threads"]]),
@@ -187,7 +198,7 @@ def one_that_goes_on_in_the_background():
 @test
 def a_program_that_is_another_after_exec_goes_on_no_more():
     """The process is the same, and lives."""
-    r = sh(TARE, "regions", "-o", "exec.tare", "--", "sh", "-c", f"{PROGRAM} exec sleep 5 >/dev/null 2>&1 & echo $! >pid; sleep 0.2")
+    r = sh(TARE, "regions", "-o", "exec.tare", "--", "sh", "-c", f"{PROGRAM} exec sleep 20 >/dev/null 2>&1 & echo $! >pid; until grep -q sleep /proc/$!/comm; do :; done")
     os.kill(int(Path(inside("pid")).read_text()), signal.SIGKILL)
     true("did not come to their end" in r.stderr and "still" not in r.stderr, r.stderr)
 
@@ -369,7 +380,7 @@ def killed_at_random_moments():
         if not os.path.exists(path):
             continue  # killed before the first region
         said = sh(PROGRAM, "check", path).stdout.split()
-        known = int.from_bytes(Path(count).read_bytes()[:8], "little") + int.from_bytes(Path(count).read_bytes()[8:16], "little")
+        known = sum(counted(count, 2))
         # One begin and end more per thread may be there than the program had time to count.
         true(known <= int(said[3]) <= known + 4 and said[7] == "0", f"kill {i}: {known} points, and the file has {said}")
 
@@ -397,11 +408,11 @@ def cut_between_blocks():
 def a_run_that_ends_early_differs_in_one_place():
     """However much the other does after that: here more than is looked through for where they come together again."""
     files = []
-    for points in (2000, 600000):
+    for points, rest in ((2000, 50000), (600000, 0)):  # us after each 1,000, so that the first one gets no further before it is killed
         path, count = inside(f"early{points}.tare"), inside("count")
         Path(count).write_bytes(b"\0" * 64)
-        p = subprocess.Popen([PROGRAM, "until-killed", count, "1"], env={**ENV, "TARE_REGIONS": path})
-        while int.from_bytes(Path(count).read_bytes()[:8], "little") < points and p.poll() is None:
+        p = subprocess.Popen([PROGRAM, "until-killed", count, "1", str(rest)], env={**ENV, "TARE_REGIONS": path})
+        while counted(count, 1)[0] < points and p.poll() is None:
             time.sleep(0.001)
         p.kill()
         p.wait()
