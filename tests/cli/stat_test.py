@@ -556,6 +556,19 @@ def runs_that_fail_are_named():
 
 # ---- repeated, over time, for a time ----
 
+def until(enough, *words, then=lambda p: p.stdin.close(), status=0):
+    """Lines of tare stat WORDS: as they come until they are `enough`, and those that follow when the command's input has ended."""
+    lines = []
+    with subprocess.Popen([TARE, "stat", *words], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        while not enough(lines):
+            lines.append(p.stderr.readline())
+            true(lines[-1], f"ended early: {lines}")
+        then(p)
+        lines += p.stderr
+        equal(p.wait(20), status, f"status of tare stat {' '.join(words)}")
+        return lines
+
+
 @test
 def outliers_are_marked():
     Path("n").write_text("0")
@@ -568,13 +581,13 @@ def outliers_are_marked():
 
 @test
 def intervals():
-    lines = stat("-I", "20", "-x,", "-e", "task-clock,page-faults", "--", "sleep", "0.15").stderr.splitlines()
+    asleep = lambda lines: len(lines) > 2 and "<not counted>" in lines[-1]  # noqa: E731  which is not 0
+    lines = until(asleep, "-I", "20", "-x,", "-e", "task-clock,page-faults", "--", "cat")
     times = [float(line.split(",")[0]) for line in lines[::2]]
     true(2 <= len(times) <= times[-1] / 0.02 + 1.5, lines)
     equal(times, sorted(times), "in order")
-    true(any("<not counted>" in line for line in lines), "asleep is not 0")
-    out = stat("--format", "json", "-I", "20", "-e", "task-clock,page-faults,instructions", "--", "sh", "-c", "sleep 0.1; ls / >/dev/null").stderr
-    seen = [json.loads(line) for line in out.splitlines()]  # every line a document
+    out = until(lambda lines: len(lines) > 2, "--format", "json", "-I", "20", "-e", "task-clock,page-faults,instructions", "--", "sh", "-c", "read line; ls / >/dev/null")
+    seen = [json.loads(line) for line in out]  # every line a document
     whole = validated(seen.pop(), SCHEMA)  # the last one of the whole
     schema = json.loads(Path(SCHEMA).with_name("tare-stat-interval-1.json").read_text())
     for line in seen:
@@ -606,7 +619,9 @@ def many_intervals():
 def limits_in_time():
     d = document("--timeout", "50", "-e", "page-faults", "--", "sleep", "30")
     true(d["conditions"]["timed_out"] and 50e6 <= d["times_ns"]["wall"]["value"] < 25e9, d["times_ns"])
-    d = document("-D", "100", "-e", "task-clock", "--", "sh", "-c", "sleep 0.2")
+    begun = lambda lines: lines and event(json.loads(lines[-1]), "task-clock")["value"]  # noqa: E731
+    d = json.loads(until(begun, "-D", "100", "-I", "20", "--format", "json", "-e", "task-clock", "--", "sh", "-c", "while :; do :; done",
+                         then=subprocess.Popen.terminate, status=143)[-1])
     true(d["times_ns"]["counted"]["value"] < d["times_ns"]["wall"]["value"] - 90e6, d["times_ns"])
 
 
@@ -630,9 +645,8 @@ def running_processes():
     finally:
         p.kill()
         p.wait()
-    sleeper = subprocess.Popen(["sleep", "0.2"])
-    stat("-p", str(sleeper.pid), "-e", "page-faults")  # ends with the process
-    sleeper.wait()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as cat:
+        until(len, "-I", "20", "-x,", "-p", str(cat.pid), "-e", "page-faults", then=lambda p: cat.stdin.close())  # ends with the process
 
 
 @test
@@ -780,16 +794,19 @@ def a_signal_that_is_sent_twice_at_once_is_one():
 
 @test
 def killed_before_the_command_starts_leaves_nothing():
-    p = subprocess.Popen([TARE, "stat", "-e", "page-faults", "--", "sleep", "31.4159"], stderr=subprocess.DEVNULL)
+    mark = f"31.{os.getpid()}"
+    p = subprocess.Popen([TARE, "stat", "-e", "page-faults", "--", "sleep", mark], stderr=subprocess.DEVNULL)
     p.kill()
     p.wait()
+
+    def left():
+        lines = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True).stdout.splitlines()
+        return [line for line in lines if line.endswith(f" sleep {mark}")]
+
     # Either the command never ran, or it runs on as the user's; a waiting half-started child would be a leak.
-    wait_for(lambda: not subprocess.run(["ps", "-o", "pid=", "-C", "tare"], capture_output=True, text=True)
-             .stdout.strip() or True, "")
-    for line in subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True).stdout.splitlines():
-        if line.endswith("sleep 31.4159") and "tare" not in line:
-            os.kill(int(line.split()[0]), signal.SIGTERM)
-        true(not ("tare stat" in line and "31.4159" in line), f"left behind: {line}")
+    wait_for(lambda: not any("tare stat" in line for line in left()), "what is left behind to end")
+    for line in left():
+        os.kill(int(line.split()[0]), signal.SIGTERM)
 
 
 # ---- metrics ----
@@ -873,14 +890,15 @@ def exact_says_what_runs_on():
         true(ended % pids[0] in " ".join(told.stderr.split()), told.stderr)
         several = stat(*words, script + "; " + script)
         pids += map(int, several.stdout.split())
+        r = stat("--format", "json", *words, script)
+        pids.append(int(r.stdout))
+        equal(validated(r.stderr, SCHEMA)["conditions"].get("left_running"), 1, "programs are told")
         true("But: 2 processes were still running when the command ended, sleep, pid" in " ".join(several.stderr.split()), several.stderr)
     finally:
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
     for _ in range(5): # one that has hardly begun has no pid yet
         true("pid 0" not in stat(*words, "sleep 0.1 >&- 2>&- &").stderr, "no pid that is none")
-    d = document(*words, "sleep 0.3 >&- 2>&- &")
-    equal(d["conditions"].get("left_running"), 1, "programs are told")
     true("still running" not in stat(*words, "sleep 0.1 & wait").stderr, "no word where there was none")
     true("left_running" not in document(*words, "sleep 0.1 & wait")["conditions"], "nor there")
 
@@ -969,7 +987,7 @@ def the_supervisor_killed_while_the_command_is_prepared():
         equal(p.returncode, 125, said)
         e = event(json.loads(Path("lost.json").read_text()), "instructions:u")
         true(e["value"] is None and "supervisor" in e["reason"] and "was ended by signal 9" in e["reason"], e)
-        true(not Path(f"/proc/{command}").exists(), "the command is gone")
+        wait_for(lambda: not Path(f"/proc/{command}").exists(), "the command to be gone")  # noqa: B023
 
 
 @test
@@ -1052,9 +1070,9 @@ def exact_engine_in_odd_cases():
                "signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, open('/proc/self/status').read().split('SigIgn:')[1].split()[0])"]
     bare = subprocess.run(command, capture_output=True, text=True).stdout
     equal(stat("--engine", "exact", "-e", "instructions:u", "--", *command).stdout, bare, "signals of the command")
-    p = subprocess.Popen([TARE, "stat", "--engine", "exact", "-x,", "-e", "instructions:u", "--", "sleep", "30"],
-                         stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
+    p = subprocess.Popen([TARE, "stat", "--engine", "exact", "-x,", "-e", "instructions:u", "--", "sh", "-c", "echo on; exec sleep 30"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    equal(p.stdout.readline(), "on\n")
     p.terminate()
     out = p.communicate(timeout=20)[1]
     equal(p.returncode, 143, out)
@@ -1177,16 +1195,18 @@ def partial_exact_counts():
     exact_or_skip()
     d = document("--engine", "exact", "-e", "instructions:u", "--timeout", "300", "--", "sh", "-c", "while :; do :; done")
     true(d["conditions"]["timed_out"] and event(d, "instructions:u")["value"] > 1e6, d)
-    p = subprocess.Popen([TARE, "stat", "--engine", "exact", "-x,", "-e", "instructions:u", "--", "sh", "-c", "while :; do :; done"],
-                         stderr=subprocess.PIPE, text=True, start_new_session=True)
-    time.sleep(0.7)
+    p = subprocess.Popen([TARE, "stat", "--engine", "exact", "-x,", "-e", "instructions:u", "--", "sh", "-c",
+                          "i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done; echo on; while :; do :; done"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    equal(p.stdout.readline(), "on\n")
     os.killpg(p.pid, signal.SIGINT)  # as Ctrl-C does
     out = p.communicate(timeout=20)[1]
     equal(p.returncode, 130, out)
     true(re.match(r"\d{7,},,instructions:u", out), out)
-    lines = stat("--engine", "exact", "-I", "100", "-x,", "-e", "instructions:u", "--timeout", "550", "--", "sh", "-c",
-                 "while :; do :; done").stderr.splitlines()
-    true(4 <= len(lines) <= 6 and all(int(line.split(",")[1]) > 1000 for line in lines), lines)
+    busy = lambda lines: sum(re.match(r" *[\d.]+,\d{4,},,instructions:u", line) is not None for line in lines) == 4  # noqa: E731
+    lines = until(busy, "--engine", "exact", "-I", "100", "-x,", "-e", "instructions:u", "--", "sh", "-c", "while :; do :; done",
+                  then=subprocess.Popen.terminate, status=143)
+    true(len(lines) <= float(lines[-1].split(",")[0]) / 0.1 + 1.5, lines)
 
 
 @test
