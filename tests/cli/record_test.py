@@ -584,7 +584,8 @@ def without_its_supervisor_a_recording_ends_with_the_cause():
     """Whenever that is killed: the command goes on to its own end, and waits for no answer that does not come."""
     exact_or_skip()
     for i in range(8):
-        p = subprocess.Popen([TARE, "record", "--engine", "exact", "-c", "1000", "-o", FILE, "--", "sleep", "0.05"], stderr=subprocess.PIPE, text=True, env=ENV)
+        p = subprocess.Popen([TARE, "record", "--engine", "exact", "-c", "1000", "-o", FILE, "--", "cat"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=ENV)
         supervisor = None
         while not supervisor and p.poll() is None:
             supervisor = next((c for c in children(p.pid) if children(c)), None)
@@ -708,7 +709,7 @@ def a_full_disk_is_one_line_and_125():
 def a_disk_that_gets_full_is_no_end_of_the_command():
     """What found room can be read; the command and what it says are its own."""
     most = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60 << 10, resource.RLIM_INFINITY))
-    command = [sys.executable, "-S", "-c", "sum(i * i for i in range(2000000)); import os; os.write(1, b'to its end'); os._exit(7)"]
+    command = [sys.executable, "-S", "-c", "import os, time\nwhile time.process_time() < 0.4: pass\nos.write(1, b'to its end'); os._exit(7)"]
     out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "10000", "--", *command, preexec_fn=most)
     equal((out.returncode, out.stdout), (125, b"to its end"), out.stderr)
     said = out.stderr.decode()
