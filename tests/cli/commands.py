@@ -6,6 +6,7 @@ import os
 import pty
 import struct
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -69,6 +70,25 @@ def validated(document, path):
     if validator(path):
         validator(path).validate(d)
     return d
+
+
+# A process has at first the size of the one that it comes from, which is why that is a small one.
+SIZE = """
+import os, sys
+told = os.dup(1)
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+_, status, used = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)
+os.write(told, b"%d %d" % (os.waitstatus_to_exitcode(status), used.ru_maxrss))
+"""
+
+
+def resident(*words, status=0, **options):
+    """KiB of memory that this command had at most, or 9 MiB, whichever is more."""
+    r = subprocess.run([sys.executable, "-I", "-S", "-c", SIZE, *map(str, words)], stdout=subprocess.PIPE, text=True, timeout=100, **options)
+    equal(r.returncode, 0, r.stdout)
+    ended, most = map(int, r.stdout.split())
+    equal(ended, status, f"exit status of {words}")
+    return most
 
 
 def told_while_input_stays_open(words, name, status):

@@ -10,7 +10,6 @@ import json
 import os
 import pty
 import re
-import resource
 import shutil
 import signal
 import struct
@@ -25,6 +24,7 @@ import jsonschema
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import resident  # noqa: E402
 
 TARE, GOLDEN, SCHEMAS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 FIXTURES = Path(os.environ.get("TARE_FIXTURES", Path(__file__).parents[2] / ".." / "shared" / "fixtures")) / "mmprofdata"
@@ -874,16 +874,8 @@ def memory_does_not_grow_with_the_recording():
     """Every format: the largest resident set with eight times as much in the recording."""
     small, big = large(25_000), large(200_000)
 
-    def resident(how, path):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        p = subprocess.Popen([TARE, "export", "-f", how, path], stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(p.pid, 0)
-        p.returncode = os.waitstatus_to_exitcode(status)
-        equal(p.returncode, 0, f"{how}, {before.ru_utime}")
-        return usage.ru_maxrss
-
     for how in ("chrome", "perfetto", "firefox", "speedscope", "folded", "pprof", "csv"):
-        a, b = resident(how, small), resident(how, big)
+        a, b = (resident(TARE, "export", "-f", how, path) for path in (small, big))
         true(b < a + 1024, f"{how}: {a} KiB, then {b} KiB")
 
 

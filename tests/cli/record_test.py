@@ -39,6 +39,11 @@ t = threading.Thread(target=spin); t.start(); spin(); t.join(); os.wait(); os._e
 BRIEF = ["sh", "-c", "i=0; while [ $i -lt 500 ]; do i=$((i + 1)); done"]
 
 
+def busy(seconds, then=""):
+    """A command that computes for so long: a look at its time alone is the kernel's work, of which it is another part on each machine."""
+    return [sys.executable, "-S", "-c", f"import os, time\nwhile time.process_time() < {seconds}: sum(range(10000))\n{then}"]
+
+
 def sh(*words, **options):
     return subprocess.run(words, capture_output=True, timeout=100, env=ENV, cwd=ROOM.name, **options)
 
@@ -342,8 +347,7 @@ def has_zstd():
 
 def killed(*options):
     """A recording whose recorder was killed once there were samples in it."""
-    p = subprocess.Popen([TARE, "record", "-o", FILE, *options, "-e", "cpu-clock:u", "-e", "page-faults:u", "-F", "2000", "--",
-                          sys.executable, "-S", "-c", "import time\nwhile time.process_time() < 2: pass"],
+    p = subprocess.Popen([TARE, "record", "-o", FILE, *options, "-e", "cpu-clock:u", "-e", "page-faults:u", "-F", "2000", "--", *busy(2)],
                          stderr=subprocess.DEVNULL, env=ENV)
     command_worked(p, 0.8)
     p.kill()
@@ -367,7 +371,7 @@ def a_whole_recording_outlives_broken_ones():
     room = Path(ROOM.name, "outlives")
     room.mkdir()
     file, old = room / "good.data", room / "good.data.old"
-    spin = ["-e", "cpu-clock:u", "-F", "5000", "--", sys.executable, "-S", "-c", "import time\nwhile time.process_time() < 0.5: pass"]
+    spin = ["-e", "cpu-clock:u", "-F", "5000", "--", *busy(0.5)]
     record("-q", *spin, file=file)
     good = file.read_bytes()
     for most in (20000, 24000):
@@ -387,8 +391,7 @@ def a_whole_recording_outlives_broken_ones():
 @test
 def every_output_says_that_it_broke_off():
     """In a place of its own where the output has one, else on standard error."""
-    spin = "import time\nwhile time.process_time() < 0.2: pass"
-    record("-q", "-e", "cpu-clock:u", "-F", "5000", "--", sys.executable, "-S", "-c", spin)
+    record("-q", "-e", "cpu-clock:u", "-F", "5000", "--", *busy(0.2))
     whole = Path(FILE).read_bytes()
     said = "the recording broke off: its recorder did not come to its end, and what came last may be missing"
     page = Path(ROOM.name, "page.html")
@@ -422,8 +425,7 @@ def what_found_room_is_told_and_read():
         def small():
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-        out = sh(TARE, "record", *options, "-o", FILE, "-e", "cpu-clock:u", "-F", "5000", "--",
-                 sys.executable, "-S", "-c", "import time\nwhile time.process_time() < 1: pass", preexec_fn=small)
+        out = sh(TARE, "record", *options, "-o", FILE, "-e", "cpu-clock:u", "-F", "5000", "--", *busy(1), preexec_fn=small)
         said = out.stderr.decode()
         equal(out.returncode, 125, said)
         told = int(re.search(r"([\d,]+) samples? in", said).group(1).replace(",", ""))
@@ -709,7 +711,7 @@ def a_full_disk_is_one_line_and_125():
 def a_disk_that_gets_full_is_no_end_of_the_command():
     """What found room can be read; the command and what it says are its own."""
     most = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60 << 10, resource.RLIM_INFINITY))
-    command = [sys.executable, "-S", "-c", "import os, time\nwhile time.process_time() < 0.4: pass\nos.write(1, b'to its end'); os._exit(7)"]
+    command = busy(0.5, "os.write(1, b'to its end'); os._exit(7)")
     out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "10000", "--", *command, preexec_fn=most)
     equal((out.returncode, out.stdout), (125, b"to its end"), out.stderr)
     said = out.stderr.decode()

@@ -17,6 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import resident  # noqa: E402
 
 TARE, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:3])
 ROOM = tempfile.TemporaryDirectory()
@@ -688,15 +689,11 @@ def a_program_outside_the_engine_is_told_so():
 @test
 def a_million_labels_take_less_than_256_mib_to_summarise():
     """By how much more 130,000 more take, for what one takes is what a million do."""
-    def resident(n):
+    def size(n):
         sh(TARE, "regions", "-q", "-e", "none", "-o", "names.tare", "--", PROGRAM, "names", str(n))
-        p = subprocess.Popen([TARE, "summarize", "--top", "1", inside("names.tare")], stdout=subprocess.DEVNULL, env={**ENV, "MALLOC_PERTURB_": "0"})
-        _, status, usage = os.wait4(p.pid, 0)
-        p.returncode = os.waitstatus_to_exitcode(status)
-        equal(p.returncode, 0, f"{n} labels")
-        return usage.ru_maxrss * 1024
+        return resident(TARE, "summarize", "--top", "1", inside("names.tare"), env={**ENV, "MALLOC_PERTURB_": "0"}) * 1024
 
-    each = (resident(260_000) - resident(130_000)) / 130_000
+    each = (size(260_000) - size(130_000)) / 130_000
     true(150 < each < 2**28 / 1_000_000 - 8, f"{each:.1f} bytes for a label with a name of 31")
 
 
