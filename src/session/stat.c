@@ -181,11 +181,12 @@ static int put_readings(struct run *r, uint64_t time_ns)
 
 static int enable(struct run *r, int event)
 {
+	uint64_t at = now_ns(); /* before the first counts: no more is ever counted than the time in which it was */
 	int ret = counting_start(&r->counting, event, r->err);
 
 	if (ret == 0 && !r->enabled) {
 		r->enabled = true;
-		r->enabled_since_ns = now_ns();
+		r->enabled_since_ns = at;
 	}
 	return ret;
 }
@@ -482,6 +483,8 @@ static int end(struct run *r, struct signals *signals)
 	int ret = disable(r, -1);
 
 	r->end.wall_ns = at - r->begin_ns;
+	if (r->end.counted_ns > r->end.wall_ns) /* the counters stop a moment after the command's end */
+		r->end.counted_ns = r->end.wall_ns;
 	r->end.added_work = r->plan->argv && r->plan->launcher->adds_work;
 	end_command(r, signals);
 	f.time_ns = r->end.wall_ns;

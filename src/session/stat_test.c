@@ -106,7 +106,7 @@ TEST(runs_and_their_facts)
 		  "begin 4\nread 0 100\nread 1 100\nread 2 100\nend 4 status 0x700\n");
 	CHECK(s.memory.end.has_status && s.memory.end.wall_ns > 0 &&
 	      s.memory.end.wall_ns < 10000000000);
-	CHECK(s.memory.end.counted_ns <= s.memory.end.wall_ns + 1000000);
+	CHECK(s.memory.end.counted_ns <= s.memory.end.wall_ns);
 	clean(&s);
 }
 
@@ -202,11 +202,12 @@ TEST(delay)
 	struct setup s = { 0 };
 
 	scripted_log[0] = '\0';
-	prepare(&s, "page-faults", SH("sleep 0.1"));
+	prepare(&s, "page-faults", SH("exec sleep 30"));
 	s.plan.delay_ns = 50000000;
+	s.plan.timeout_ns = 60000000;
 	CHECK_EQ(go(&s), 0);
 	CHECK_STR(scripted_log, "start page-faults\nstop page-faults\n");
-	CHECK(s.memory.end.counted_ns < s.memory.end.wall_ns - 45000000, "%llu of %llu",
+	CHECK(s.memory.end.counted_ns <= s.memory.end.wall_ns - 50000000, "%llu of %llu",
 	      (unsigned long long)s.memory.end.counted_ns,
 	      (unsigned long long)s.memory.end.wall_ns);
 	clean(&s);
@@ -268,18 +269,15 @@ TEST(controlled_by_the_program)
 
 TEST(times_counted_add_up)
 {
-	int ctl[2];
+	int ctl[2], ack[2];
 	char spec[64], script[256];
 	struct control control = CONTROL_INIT;
 	struct setup s = { 0 };
 
-	CHECK(pipe(ctl) == 0);
-	snprintf(spec, sizeof(spec), "fd:%d", ctl[0]);
+	CHECK(pipe(ctl) == 0 && pipe(ack) == 0);
+	snprintf(spec, sizeof(spec), "fd:%d,%d", ctl[0], ack[1]);
 	CHECK_EQ(control_open(&control, spec, NULL), 0);
-	snprintf(
-	    script, sizeof(script),
-	    "for i in 1 2 3; do echo enable >&%d; sleep 0.05; echo disable >&%d; sleep 0.05; done",
-	    ctl[1], ctl[1]);
+	snprintf(script, sizeof(script), "for i in 1 2 3; do for w in enable disable; do echo $w >&%d; read a <&%d; sleep 0.05; done; done", ctl[1], ack[0]);
 
 	char *argv[] = { (char *)"sh", (char *)"-c", script, NULL };
 
@@ -287,9 +285,9 @@ TEST(times_counted_add_up)
 	s.plan.start_disabled = true;
 	s.plan.control = &control;
 	CHECK_EQ(go(&s), 0);
-	CHECK(s.memory.end.counted_ns > 110000000, "three times on, not the last alone: %llu",
+	CHECK(s.memory.end.counted_ns >= 150000000, "three times on, not the last alone: %llu",
 	      (unsigned long long)s.memory.end.counted_ns);
-	CHECK(s.memory.end.counted_ns < s.memory.end.wall_ns - 90000000);
+	CHECK(s.memory.end.counted_ns <= s.memory.end.wall_ns - 150000000);
 	control_close(&control);
 	clean(&s);
 }
@@ -298,7 +296,7 @@ TEST(user_and_system_time_are_told_apart)
 {
 	struct setup s = { 0 };
 
-	prepare(&s, "page-faults", SH("i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done"));
+	prepare(&s, "page-faults", SH("i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done")); /* many ticks: most kernels tell the two apart by what each one finds */
 	CHECK_EQ(go(&s), 0);
 	CHECK(s.memory.end.user_ns > 2 * s.memory.end.system_ns,
 	      "a loop in user mode: %llu and %llu", (unsigned long long)s.memory.end.user_ns,

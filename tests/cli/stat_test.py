@@ -619,9 +619,7 @@ def many_intervals():
 def limits_in_time():
     d = document("--timeout", "50", "-e", "page-faults", "--", "sleep", "30")
     true(d["conditions"]["timed_out"] and 50e6 <= d["times_ns"]["wall"]["value"] < 25e9, d["times_ns"])
-    begun = lambda lines: lines and event(json.loads(lines[-1]), "task-clock")["value"]  # noqa: E731
-    d = json.loads(until(begun, "-D", "100", "-I", "20", "--format", "json", "-e", "task-clock", "--", "sh", "-c", "while :; do :; done",
-                         then=subprocess.Popen.terminate, status=143)[-1])
+    d = document("-D", "100", "--timeout", "150", "-e", "task-clock", "--", "sh", "-c", "while :; do :; done")
     true(d["times_ns"]["counted"]["value"] < d["times_ns"]["wall"]["value"] - 90e6, d["times_ns"])
 
 
@@ -635,13 +633,13 @@ def running_processes():
     p.stdout.readline()
     try:
         d = document("-p", str(p.pid), "-e", "task-clock", "--timeout", "1000")
-        true(1e6 < event(d, "task-clock")["value"] <= d["times_ns"]["counted"]["value"], d)
+        true(1e6 < event(d, "task-clock")["value"] <= 1.02 * d["times_ns"]["counted"]["value"], d)  # of two clocks
         equal((d["exit_status"], d["target"]), (None, f"process {p.pid}"), "no command")
         rows = stat("-p", str(p.pid), "--per-thread", "-x,", "-e", "task-clock", "--timeout", "500").stderr.splitlines()
         equal(len(rows), 4, rows)
         equal(sum(not row.split(",")[1].startswith("<") for row in rows), 1, "three of them sleep")
         d = document("-t", str(p.pid), "-e", "task-clock", "--", "sleep", "0.5")
-        true(1e6 < event(d, "task-clock")["value"] <= d["times_ns"]["counted"]["value"], f"while another command runs: {d}")
+        true(1e6 < event(d, "task-clock")["value"] <= 1.02 * d["times_ns"]["counted"]["value"], f"while another command runs: {d}")
     finally:
         p.kill()
         p.wait()
