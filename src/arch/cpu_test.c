@@ -24,21 +24,26 @@ TEST(description_is_text)
 #endif
 }
 
-/* Turns cost time in proportion: ten times the turns is nowhere near the same time. */
+static double seconds(uint64_t turns)
+{
+	struct timespec a, b;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+	cpu_loop(turns);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+	return (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+}
+
+/* Turns cost time in proportion: ten times the turns is nowhere near the same time. A hypervisor's work may be in one try's time. */
 TEST(loop_takes_its_turns)
 {
-	struct timespec a, b, c;
+	double one = seconds(2000000), ten = seconds(20000000);
 
-	cpu_loop(1);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
-	cpu_loop(2000000);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
-	cpu_loop(20000000);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &c);
+	for (int i = 0; i < 9; i++) {
+		double again = seconds(2000000);
 
-	double one = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
-	double ten = (double)(c.tv_sec - b.tv_sec) + 1e-9 * (double)(c.tv_nsec - b.tv_nsec);
-
+		one = again < one ? again : one;
+	}
 	CHECK(ten > 3 * one, "2e6 turns took %g s, 2e7 took %g s", one, ten);
 }
 
