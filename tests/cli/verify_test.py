@@ -667,7 +667,8 @@ def what_does_not_end_is_ended_by_hand():
     for words, status in ((["run"], 130), (["verify", "launch", "-r", "2"], None)):
         p = subprocess.Popen([TARE, *words, "--", "sh", "-c", "echo on; exec sleep 1000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV,
                              cwd=ROOM.name, start_new_session=True)
-        time.sleep(0.3)
+        if words == ["run"]:
+            equal(p.stdout.readline(), "on\n")
         for _ in range(100):
             if p.poll() is not None:
                 break
