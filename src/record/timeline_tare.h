@@ -47,6 +47,7 @@ struct tare_process {
 	bool label_gap;
 };
 
+enum { TARE_SHOWN = 3 }; /* of processes that lost points of handlers; of the others, how many */
 enum { NO_LABEL = UINT32_MAX, PROCESSES_MAX = 1 << 22, LABEL_LEAST = 24 /* bytes of one in the file */ };
 #define NOT_COUNTED UINT64_MAX
 
@@ -104,6 +105,29 @@ struct tare_timeline {
 };
 
 enum { SCALE_SHIFT = 56 };
+
+/* Pids of the kernel end at 2^22, which is the most that there are of processes, too. */
+enum { APART_PID = 5000000, APART_TID = 10000000 };
+
+static inline void tare_note_pair(uint64_t ticks, uint64_t ns, uint64_t last[2])
+{
+	if (ticks > last[0]) {
+		last[0] = ticks;
+		last[1] = ns;
+	}
+}
+
+/* That of this number, known or not; NULL: there cannot be one, or no memory. */
+struct tare_process *tare_process_at(struct tare_timeline *t, uint32_t serial);
+/* What a process's block says becomes known; last: the latest reading of both clocks. What of it cannot be, or is lost, is damage. */
+int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64_t offset, uint64_t last[2]);
+/*
+ * Each pid namespace has a pid 1, and its inode is soon another's. A process that is of another than the recorder gets a number of its own; so does the
+ * program that it goes on as after exec, which is one that was not ended by itself, of the same pid, made in the same moment.
+ */
+int tare_processes_number_apart(struct tare_timeline *t, uint64_t recorder);
+/* A program that called exec had no time to say that it ended; the one after it in the same process is nobody's child. */
+int tare_processes_note_execs(struct tare_timeline *t);
 
 /* Blocks that are missing, wrong or cut off become damage, and their threads incomplete. After all threads are known. *copying: what
  * copies take of blocks that are there, for the other. */
