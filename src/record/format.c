@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What writing and reading a recording of regions share: sums, and where a record ends. */
+#include <errno.h>
 #include <string.h>
 #include "record/format.h"
 
@@ -80,6 +81,11 @@ bool format_is_begun(const void *page, size_t n)
 	for (size_t i = sizeof(struct block_head); magic == 0 && i < n; i++)
 		magic |= p[i] != 0;
 	return magic == 0;
+}
+
+const char *format_why_lost(uint32_t code)
+{
+	return code == E2BIG ? "longer than 256 MiB" : code && code < 4096 ? strerror((int)code) : "?";
 }
 
 unsigned format_lost_bit(uint32_t label)

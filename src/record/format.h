@@ -93,7 +93,8 @@ struct file_head {
 	uint32_t by_program; /* no recorder made the file, but a program that found none of the name that TARE_REGIONS says */
 	uint64_t pid_namespace;	   /* the inode of who made the file; 0: not known */
 	uint32_t one_cpu;	   /* the command may use one only, as far as its recorder or who made the file knew */
-	char pad[FILE_PAGE - 3212];
+	uint64_t unfilled;	   /* bytes taken that the disk did not have, and that could not be given back; bit 0: they are counted; shared */
+	char pad[FILE_PAGE - 3224];
 };
 
 enum block_kind { BLOCK_PROCESS = 1, BLOCK_LABELS, BLOCK_POINTS };
@@ -172,7 +173,8 @@ struct file_process {
 	struct file_counter counter[FILE_COUNTERS];
 	struct file_own own[FILE_PATHS][FILE_COUNTERS];
 	uint32_t measured; /* bit per path: `own` says what it costs; set last */
-	char command[580];
+	char command[572]; /* not ended here by a byte 0: of an older tare, and what is up to `threads` belongs to it */
+	uint32_t lost_labels, lost_labels_errno; /* of its own that could not be written, each counted once, and why the last of them */
 	uint32_t labels;  /* of its own that are there, each counted behind its text; 0: not known */
 	uint32_t threads; /* that had a block, each counted before its first; 0: not known */
 	uint64_t pid_namespace, born; /* its inode, in which pids are its own; when the process was made, in ticks of USER_HZ since boot; 0: not known */
@@ -207,6 +209,8 @@ uint64_t format_seal_sum(const struct block_head *b);
 void format_begin_block(struct block_head *b, const struct block_head *head);
 /* A page in which that was going on: a head without magic, and no data. */
 bool format_is_begun(const void *page, size_t n);
+/* Why labels are lost, in words: file_process.lost_labels_errno. */
+const char *format_why_lost(uint32_t code);
 /* Which bit of file_process.lost_label is the label's; 0 is no label: LOST_ANY. */
 unsigned format_lost_bit(uint32_t label);
 

@@ -266,17 +266,17 @@ static int process_open(struct region_recording *r)
 static tare_label label_of(const char *name, const char *file, uint32_t line, const char *const *args, unsigned n)
 {
 	int kept = errno;
+	struct region_recording *r = region_state.recording;
 	uint32_t number = 0;
 
-	if (region_state.recording) {
-		if (process_open(region_state.recording) == 0)
-			number = region_labels_number(&region_state.recording->labels, name, file, line, args, n);
-		if (number)
-			__atomic_store_n(&region_state.recording->process->labels, region_state.recording->labels.own, __ATOMIC_RELEASE);
-		if (!number && !region_state.recording->no_block)
-			region_recording_lose(region_state.recording, 0, errno); /* its points are there, without a name */
-		if (!number)
-			number = region_labels_nameless(&region_state.recording->labels);
+	if (r && process_open(r) == 0) {
+		number = region_labels_number(&r->labels, name, file, line, args, n);
+		__atomic_store_n(&r->process->labels, r->labels.own, __ATOMIC_RELEASE);
+		/* Their points are there, without a name. */
+		r->process->lost_labels_errno = (uint32_t)r->labels.lost_errno;
+		__atomic_store_n(&r->process->lost_labels, r->labels.lost, __ATOMIC_RELEASE);
+	} else if (r) {
+		number = region_labels_nameless(&r->labels); /* of points that are lost */
 	}
 	errno = kept;
 	return as_label(number);
@@ -931,6 +931,21 @@ static void close_interrupted(void)
 	my_stream(0);
 }
 
+/* What could not be written, points and names, as an error. */
+static int tell_lost(const struct region_recording *r, struct tare_error *err)
+{
+	uint32_t names = r->labels.lost;
+	char more[160] = "";
+
+	if (names)
+		snprintf(more, sizeof(more), "the name%s of %u label%s could not be written: %s", names > 1 ? "s" : "", names, names > 1 ? "s" : "",
+			 format_why_lost(r->labels.lost_errno));
+	if (r->lost_errno && r->lost)
+		return tare_fail(err, r->lost_errno, "%.200s: %llu points could not be written: %s%s%s", r->file.path, (unsigned long long)r->lost,
+				 strerror(r->lost_errno), names ? "; " : "", more);
+	return names ? tare_fail(err, r->labels.lost_errno, "%.200s: %s", r->file.path, more) : 0;
+}
+
 /* for_good: a handler that interrupted a point will not go back to it. */
 static int stop(bool for_good, struct tare_error *err)
 {
@@ -970,9 +985,7 @@ static int stop(bool for_good, struct tare_error *err)
 			close_interrupted();
 		tare_place_leave(&tare_region_thread.place, at);
 	}
-	if (r->lost_errno)
-		ret = tare_fail(err, r->lost_errno, "%.200s: %llu points could not be written: %s", r->file.path,
-				(unsigned long long)r->lost, strerror(r->lost_errno));
+	ret = tell_lost(r, err);
 	region_recording_put(r);
 	return ret;
 }

@@ -24,6 +24,11 @@ enum { MACHINE = EM_X86_64 };
 enum { MACHINE = EM_AARCH64 };
 #endif
 
+static uint64_t whole_pages(uint64_t n)
+{
+	return (n + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE;
+}
+
 /* High, where a program that counts on low numbers does not meet it. */
 static int high_fd(int fd)
 {
@@ -149,6 +154,7 @@ static int begin_file(struct region_file *f, const char *own_name, const char *c
 	f->head->order = FILE_ORDER;
 	f->head->version = FILE_VERSION;
 	f->head->next = FILE_PAGE;
+	f->head->unfilled = 1;
 	f->head->machine = MACHINE;
 	f->head->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	snprintf(f->head->counters, sizeof(f->head->counters), "%s", counters);
@@ -246,24 +252,28 @@ void region_file_close(struct region_file *f)
 	f->fd = -1;
 }
 
+/* Nothing could be written there: the next try takes the same place, or the file would grow by nothing. */
+static void give_back(struct region_file *f, uint64_t at, uint64_t n)
+{
+	uint64_t end = at + whole_pages(n), next = end;
+
+	if (!__atomic_compare_exchange_n(&f->head->next, &next, at, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		__atomic_add_fetch(&f->head->unfilled, end - at, __ATOMIC_RELAXED); /* another took what is behind it */
+}
+
 /* Where the next block of n bytes goes, or 0 with errno. */
 static uint64_t take(struct region_file *f, uint64_t n)
 {
-	uint64_t at = __atomic_fetch_add(&f->head->next, (n + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE, __ATOMIC_RELAXED);
+	unsigned process = f->process;
+	uint64_t at = __atomic_fetch_add(&f->head->next, whole_pages(n), __ATOMIC_RELAXED);
 
 	if (at < FILE_PAGE || at > INT64_MAX - n || at + n > f->limit) {
+		if (region_process() == process)
+			give_back(f, at, n);
 		errno = EFBIG;
 		return 0;
 	}
 	return at;
-}
-
-/* Nothing could be written there: the next try takes the same place, or the file would grow by nothing. */
-static void give_back(struct region_file *f, uint64_t at, uint64_t n)
-{
-	uint64_t end = at + (n + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE;
-
-	__atomic_compare_exchange_n(&f->head->next, &end, at, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 void *region_file_map(struct region_file *f, size_t size, bool at_once, uint64_t *offset)
@@ -322,7 +332,7 @@ int region_file_append(struct region_file *f, struct iovec *out, const void *byt
 		static const char none[4];
 
 		(void)!syscall(SYS_pwrite64, fd, none, sizeof(none), (off_t)first);
-		region_file_punch(f, first, (at - first + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE);
+		region_file_punch(f, first, whole_pages(at - first));
 	}
 	if (ret < 0 && at && region_process() == process)
 		give_back(f, first, size);

@@ -78,28 +78,40 @@ static char *text_room(struct region_labels *l, size_t n)
 	return t->text;
 }
 
+static uint64_t sum_of(uint64_t sum, const char *s)
+{
+	return (sum ^ format_sum(s, strlen(s))) * SUM_FACTOR;
+}
+
+/* One that is too large for the file is known again by a sum of its texts, behind an empty name, which no other has. */
 static char *serialise(struct region_labels *l, const char *name, const char *file, uint32_t line, const char *const *args,
-		       unsigned n_args, size_t *bytes)
+		       unsigned n_args, size_t *bytes, bool *too_large)
 {
 	size_t n = 8 + strlen(name) + 1 + strlen(file) + 1;
+	uint64_t sum = 0;
 	char *text, *p;
 
 	for (unsigned i = 0; i < n_args; i++)
 		n += strlen(args[i]) + 1;
-	if (n > LABEL_MAX) {
-		errno = E2BIG;
-		return NULL;
-	}
-	text = text_room(l, n);
+	*too_large = n > LABEL_MAX;
+	*bytes = *too_large ? 8 + 1 + sizeof(sum) : n;
+	text = text_room(l, *bytes);
 	if (!text)
 		return NULL;
 	memcpy(text, &line, 4);
 	memcpy(text + 4, &n_args, 4);
+	if (*too_large) {
+		sum = sum_of(sum_of(n, name), file);
+		for (unsigned i = 0; i < n_args; i++)
+			sum = sum_of(sum, args[i]);
+		text[8] = '\0';
+		memcpy(text + 9, &sum, sizeof(sum));
+		return text;
+	}
 	p = stpcpy(text + 8, name) + 1;
 	p = stpcpy(p, file) + 1;
 	for (unsigned i = 0; i < n_args; i++)
 		p = stpcpy(p, args[i]) + 1;
-	*bytes = n;
 	return text;
 }
 
@@ -128,31 +140,31 @@ static int grow(struct region_labels *l)
 	return 0;
 }
 
-uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file, uint32_t line,
-			      const char *const *args, unsigned n_args)
+uint32_t region_labels_nameless(struct region_labels *l)
 {
-	struct region_label *slot;
-	uint32_t size, number;
-	uint64_t hash;
-	size_t bytes;
-	char *text;
+	if (!l->nameless && l->next < NUMBERS)
+		l->nameless = l->next++;
+	return l->nameless;
+}
 
-	if (l->n * 2 >= l->room && grow(l) < 0)
-		return 0;
-	text = serialise(l, name, file, line, args, n_args, &bytes);
-	if (!text)
-		return 0;
-	hash = format_sum(text, bytes);
-	hash ^= hash >> 32; /* the low bits of a product know only low bits */
-	slot = find(l->slot, l->room, hash, text, bytes);
-	if (slot->text)
-		return slot->number;
-	size = (uint32_t)(8 + bytes + 7) & ~7u;
-	if (l->next >= NUMBERS || room(l, size) < 0) {
-		if (l->next >= NUMBERS)
-			errno = EOVERFLOW;
+static uint32_t lose(struct region_labels *l, int code)
+{
+	l->lost++;
+	l->lost_errno = code;
+	return region_labels_nameless(l);
+}
+
+/* In the file, under a number of its own: that; or 0 with errno. */
+static uint32_t put(struct region_labels *l, const char *text, size_t bytes)
+{
+	uint32_t size = (uint32_t)(8 + bytes + 7) & ~7u, number;
+
+	if (l->next >= NUMBERS) {
+		errno = EOVERFLOW;
 		return 0;
 	}
+	if (room(l, size) < 0)
+		return 0;
 	number = l->next++;
 	memcpy(l->at + 4, &number, 4);
 	memcpy(l->at + 8, text, bytes);
@@ -160,17 +172,36 @@ uint32_t region_labels_number(struct region_labels *l, const char *name, const c
 	__atomic_store_n((uint32_t *)(void *)l->at, size, __ATOMIC_RELEASE);
 	l->at += size;
 	l->own++;
+	return number;
+}
+
+uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file, uint32_t line,
+			      const char *const *args, unsigned n_args)
+{
+	struct region_label *slot;
+	bool too_large;
+	uint32_t number;
+	uint64_t hash;
+	size_t bytes;
+	char *text;
+
+	if (l->n * 2 >= l->room && grow(l) < 0)
+		return lose(l, errno);
+	text = serialise(l, name, file, line, args, n_args, &bytes, &too_large);
+	if (!text)
+		return lose(l, errno);
+	hash = format_sum(text, bytes);
+	hash ^= hash >> 32; /* the low bits of a product know only low bits */
+	slot = find(l->slot, l->room, hash, text, bytes);
+	if (slot->text)
+		return slot->number;
+	number = too_large ? 0 : put(l, text, bytes);
+	if (!number)
+		number = lose(l, too_large ? E2BIG : errno);
 	l->texts->used += bytes;
 	*slot = (struct region_label){ hash, number, (uint32_t)bytes, text };
 	l->n++;
 	return number;
-}
-
-uint32_t region_labels_nameless(struct region_labels *l)
-{
-	if (!l->nameless && l->next < NUMBERS)
-		l->nameless = l->next++;
-	return l->nameless;
 }
 
 void region_labels_forked(struct region_labels *l)
@@ -180,6 +211,7 @@ void region_labels_forked(struct region_labels *l)
 	l->block = NULL;
 	l->seq = 0;
 	l->own = 0;
+	l->lost = 0;
 }
 
 void region_labels_free(struct region_labels *l)

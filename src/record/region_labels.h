@@ -23,12 +23,14 @@ struct region_labels {
 	uint32_t own; /* that this process has put there */
 	uint32_t next; /* number for the next one; from 1 */
 	uint32_t nameless; /* of all that cannot be written; 0: none yet */
+	uint32_t lost;	   /* this process's that cannot: each once, but for want of memory, where it is each time */
+	int lost_errno;	   /* why the last of them */
 	struct region_texts *texts;
 	struct region_label *slot; /* by hash, open addressing */
 	size_t n, room;
 };
 
-/* The number of a label, which is made when it is new; 0 with errno when it cannot be written. file: "" for none. */
+/* The number of a label, which is made when it is new; that of all nameless ones, from then on, when it cannot be written. file: "" for none. */
 uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file, uint32_t line,
 			      const char *const *args, unsigned n_args);
 /* One that stands nowhere in the file, for points whose label cannot: they are counted, or lost and counted as lost. */

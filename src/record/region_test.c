@@ -1036,6 +1036,111 @@ TEST(names_that_are_not_there_are_told)
 	unlink(path);
 }
 
+/* The damage that is told of the file at `path`, and how many labels of it have names. */
+static char *damage_and_names(unsigned *names)
+{
+	struct timeline *t = reopen();
+	char *damage = strdup(timeline_info(t)->damage ? timeline_info(t)->damage : "");
+
+	*names = 0;
+	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++)
+		*names += timeline_label(t, i)->name[0] != '(';
+	timeline_close(t);
+	return damage;
+}
+
+static void name_each(unsigned from, unsigned to)
+{
+	char name[60];
+
+	for (unsigned i = from; i < to; i++) {
+		snprintf(name, sizeof(name), "label-number-with-a-long-name-%u", i);
+		CHECK(tare_label_new(name, NULL, 0) != 0);
+	}
+}
+
+/* No room for names, of a process and of its child: how many is told, each once. */
+TEST(names_that_could_not_be_written_are_told)
+{
+	enum { BLOCKS = 2, LABELS = 3000, CHILDS = 50 };
+	struct rlimit limit = { 2 * FILE_PAGE + BLOCKS * BLOCK_BYTES, RLIM_INFINITY };
+	struct tare_error err = TARE_ERROR_INIT;
+	char *damage, wanted[200];
+	unsigned names, lost;
+	int status;
+
+	setrlimit(RLIMIT_FSIZE, &limit);
+	start("none");
+	many(1);
+	name_each(0, LABELS);
+	name_each(0, LABELS);
+	if (!fork()) {
+		name_each(LABELS - CHILDS, LABELS + CHILDS);
+		_exit(0); /* says nothing: no more would it if it were killed */
+	}
+	wait(&status);
+	CHECK_EQ(tare_regions_stop(&err), -EFBIG);
+	damage = damage_and_names(&names);
+	lost = LABELS + 2 - names;
+	CHECK(names > 500 && lost > 500, "%u of %u", names, LABELS);
+	snprintf(wanted, sizeof(wanted), "the names of %u labels could not be written: File too large", lost);
+	CHECK(strstr(err.what, wanted) && !strstr(err.what, "points"), "%s", err.what);
+	snprintf(wanted, sizeof(wanted), "process %d could not write the names of %u labels: File too large", (int)getpid(), lost);
+	CHECK(strstr(damage, wanted), "%s", damage);
+	CHECK(!strstr(damage, "labels of") && !strstr(damage, "missing") && !strstr(damage, "the file ends"), "%s", damage);
+	free(damage);
+	unlink(path);
+}
+
+/* A name beyond 256 MiB, which is refused, does not excuse what is missing elsewhere: a child's blocks, the file's end. */
+TEST(a_name_too_long_hides_nothing)
+{
+	static char part[1 << 20];
+	static const char none[FILE_PAGE];
+	const char *args[256];
+	struct tare_error err = TARE_ERROR_INIT;
+	struct stat st;
+	char *damage, page[FILE_PAGE];
+	unsigned names;
+	int status, fd;
+
+	memset(part, 'x', sizeof(part) - 1);
+	for (size_t i = 0; i < 256; i++)
+		args[i] = part;
+	start("none");
+	for (int i = 0; i < 2; i++)
+		tare_label_instant(tare_label_new("long", args, 256));
+	if (!fork()) {
+		many(1);
+		exit(0);
+	}
+	wait(&status);
+	many(1);
+	CHECK_EQ(tare_regions_stop(&err), -E2BIG);
+	CHECK(strstr(err.what, "the name of 1 label could not be written: longer than 256 MiB"), "%s", err.what);
+	damage = damage_and_names(&names);
+	CHECK(strstr(damage, "could not write the name of 1 label: longer than 256 MiB") && !strchr(damage, ';'), "%s", damage);
+	free(damage);
+
+	fd = open(path, O_RDWR);
+	for (off_t at = FILE_PAGE; pread(fd, page, sizeof(page), at) > 0; at += FILE_PAGE) {
+		const struct block_head *b = (void *)page;
+
+		if (b->magic == BLOCK_MAGIC && b->process == 1)
+			CHECK_EQ(pwrite(fd, none, sizeof(none), at), sizeof(none));
+	}
+	damage = damage_and_names(&names);
+	CHECK(strstr(damage, "of 1 process nothing is in the file"), "%s", damage);
+	free(damage);
+	fstat(fd, &st);
+	CHECK_EQ(ftruncate(fd, st.st_size - BLOCK_BYTES), 0);
+	damage = damage_and_names(&names);
+	CHECK(strstr(damage, "the file ends at offset"), "%s", damage);
+	free(damage);
+	close(fd);
+	unlink(path);
+}
+
 TEST(other_versions_and_byte_orders_by_name)
 {
 	struct tare_error err = TARE_ERROR_INIT;

@@ -32,7 +32,8 @@ struct tare_process {
 	uint32_t pid, parent, inherited;
 	uint64_t pid_namespace, born;
 	uint32_t threads; /* that have begun; 0: not known */
-	uint32_t labels; /* of its own that were there; 0: not known */
+	uint32_t labels; /* of its own that were there; 0: not known, or lost_labels are all */
+	uint32_t lost_labels; /* of its own that could not be written */
 	uint32_t seen_pid; /* apart: by itself; `pid` is a number of ours, see number_apart() */
 	bool ended, apart;
 	bool beginning, has_blocks; /* its own is not filled yet; and there are others of it */
@@ -90,7 +91,7 @@ struct tare_timeline {
 	struct { size_t first, n; } *span; /* of each thread's blocks */
 	struct tare_between { uint32_t process, thread; bool last; } *between; /* blocks that were being begun anew, or whose thread ended (last) */
 	size_t n_between;
-	uint32_t lost_errno; /* space was asked for and not had */
+	uint32_t lost_errno; /* space was asked for points and not had */
 	struct timeline_thread *threads;
 	struct timeline_counter counters[FILE_COUNTERS];
 	struct file_process first; /* whose counters these are */

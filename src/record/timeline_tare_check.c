@@ -221,17 +221,25 @@ static uint64_t in_flight(const struct tare_timeline *t)
 	return blocks * BLOCK_BYTES;
 }
 
-/*
- * Processes and threads of which nothing is there, though they had begun: pages that read as 0 are space that was never filled, or damage.
- * Where the disk was full, that is said already.
- */
+/* Older files do not say how much space was taken and not had: there, what is missing may be that. */
+static bool was_full(const struct tare_timeline *t, const struct file_head *head)
+{
+	if (head->unfilled & 1)
+		return false;
+	for (size_t i = 0; i < t->n_blocks; i++)
+		if (t->block[i].lost)
+			return true;
+	return t->lost_errno || head->lost_errno;
+}
+
+/* Processes and threads of which nothing is there, though they had begun: pages that read as 0 are space that was never filled, or damage. */
 static void check_begun(struct tare_timeline *t, const struct file_head *head)
 {
 	static const char why[] = "nothing is in the file: killed as it began, beginning now, or damaged";
 	size_t known = 0, block = 0, between = 0;
 	bool live = t->changed;
 
-	if (t->lost_errno || head->lost_errno)
+	if (was_full(t, head))
 		return;
 	for (uint32_t i = 0; i < t->n_processes; i++) {
 		const struct tare_process *p = &t->process[i];
@@ -252,8 +260,8 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 			last = thread;
 			*(b ? &block : &between) += 1;
 		}
-		/* A label is there before the first point of it. */
-		t->process[i].label_gap |= p->known && threads && !p->inherited && !p->label_blocks;
+		/* A label is there before the first point of it, or could not be written. */
+		t->process[i].label_gap |= p->known && threads && !p->inherited && !p->label_blocks && (p->labels || !p->lost_labels);
 		/* One that begins just now has nothing there yet. */
 		if (p->threads <= threads || p->now >= TARE_GOES_ON)
 			continue;
@@ -281,11 +289,8 @@ static void check_size(struct tare_timeline *t, const struct file_head *head, ui
 	for (size_t i = 0; i < t->n_processes; i++)
 		if (t->process[i].now >= TARE_GOES_ON)
 			return; /* it comes to be there */
-	if (head->next <= size || head->next - size <= copying || t->lost_errno || head->lost_errno)
+	if (head->next <= size || head->next - size <= copying + (head->unfilled & ~(uint64_t)1) || was_full(t, head))
 		return;
-	for (size_t i = 0; i < t->n_blocks; i++)
-		if (t->block[i].lost)
-			return; /* space was taken that the disk did not have */
 	t->look_again = true; /* for a process that begins just now, too */
 	if (head->next - size <= in_flight(t))
 		tare_damage(t, "the file ends at offset %llu, %llu bytes before what was taken for it: they were not written yet when "
@@ -327,7 +332,7 @@ void tare_check_whole(struct tare_timeline *t, const struct file_head *head, uin
 
 		if (p->label_gap)
 			tare_damage(t, "blocks of labels of process %u are missing", p->pid);
-		else if (p->labels > p->found && p->labels < t->size / LABEL_LEAST) /* older ones may have the end of a long command there */
+		else if (p->labels > p->found)
 			tare_damage(t, "the names of %u label%s of process %u are missing", p->labels - p->found, p->labels - p->found > 1 ? "s" : "", p->pid);
 	}
 	check_size(t, head, copying);

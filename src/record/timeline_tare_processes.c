@@ -113,7 +113,10 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 	process->pid_namespace = p.pid_namespace;
 	process->born = p.born;
 	process->threads = p.threads;
-	process->labels = p.labels;
+	if (!p.command[sizeof(p.command) - 1]) {
+		process->labels = p.labels;
+		process->lost_labels = p.lost_labels;
+	}
 	process->parent = p.parent;
 	process->inherited = p.inherited;
 	process->ended = p.ended != 0;
@@ -140,6 +143,9 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 			tare_damage(t, "process %u could not write %llu points%s: %s", h->pid, (unsigned long long)p.lost, threads,
 				    p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
 	}
+	if (process->lost_labels)
+		tare_damage(t, "process %u could not write the name%s of %u label%s: %s", h->pid, process->lost_labels > 1 ? "s" : "", process->lost_labels,
+			    process->lost_labels > 1 ? "s" : "", format_why_lost(p.lost_labels_errno));
 	return 0;
 }
 

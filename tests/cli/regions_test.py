@@ -338,6 +338,25 @@ def a_full_disk_holds_what_was_written():
 
 
 @test
+def names_that_could_not_be_written_are_told():
+    """Of 2,500 labels, a region each, all points are there: by the command, by the program alone, by whatever reads it."""
+    run = 'trap "" XFSZ; ulimit -f 300; exec "$0" names 2500'
+    r = sh("sh", "-c", run, PROGRAM, env={**ENV, "TARE_REGIONS": inside("alone.tare")})
+    lost, = re.findall(rf"tare: {inside('alone.tare')}: the names of (\d+) labels could not be written: File too large\n", r.stderr)
+    true(r.stderr.count("\n") == 1 and 500 < int(lost) < 2000, r.stderr)
+    r = sh(TARE, "regions", "-q", "-o", "names.tare", "--", "sh", "-c", run, PROGRAM)
+    said = re.findall(r"process \d+ could not write the names of (\d+) labels: File too large", r.stderr)
+    equal(said, [lost], r.stderr)
+    d = json.loads(sh(TARE, "summarize", "--format", "json", "names.tare", status=1).stdout)
+    counts = sorted(x["count"] for x in d["labels"])
+    equal((counts[:-1], counts[-1], d["lost"], d["lost_unknown"]), ([1] * (2500 - int(lost)), int(lost), 0, False), "the regions of those without a name are one row")
+    for words in (("summarize", "names.tare"), ("diff", "names.tare", "alone.tare"), ("aggregate", "names.tare", "alone.tare"),
+                  ("summarize", "--html", "page.html", "names.tare"), ("export", "-f", "folded", "names.tare")):
+        r = sh(TARE, *words, status=1)
+        true(f"could not write the names of {lost} labels: File too large" in " ".join((r.stdout + r.stderr).split()), f"{words}: {r.stdout[-900:]} {r.stderr}")
+
+
+@test
 def a_file_that_is_something_else_is_left_alone():
     """By the environment alone; the program runs all the same."""
     path = inside("notes.txt")
@@ -465,8 +484,8 @@ def processes_of_which_nothing_is_known():
 
 @test
 def a_thread_of_which_nothing_could_be_written():
-    """Its points are in the total, which is one number."""
-    r = sh("sh", "-c", f"ulimit -f 320; exec {TARE} regions -o none.tare -- {PROGRAM} loop 100000 2")
+    """Its points are in the total, which is one number. There is room for one thread's block, and none to write it elsewhere."""
+    r = sh("sh", "-c", f"ulimit -f 272; exec {TARE} regions -o none.tare -- {PROGRAM} loop 100000 2")
     d = json.loads(sh(TARE, "summarize", "--format", "json", "none.tare", status=1).stdout)
     said = sh(PROGRAM, "check", "none.tare").stdout.split()
     equal((d["lost"], d["lost_unknown"]), (int(said[7]), False), "in all")
