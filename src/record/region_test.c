@@ -1092,6 +1092,69 @@ TEST(names_that_could_not_be_written_are_told)
 	unlink(path);
 }
 
+static void kill_one_with_labels(bool long_one)
+{
+	char name[20000] = "";
+	const char *args[] = { "argument" };
+	int status;
+
+	snprintf(path, sizeof(path), "region-test-%d.tare", (int)getpid());
+	if (!fork()) {
+		CHECK_EQ(tare_regions_start(path, "none", NULL), 0);
+		memset(name, 'n', long_one ? sizeof(name) - 1 : 0);
+		if (long_one)
+			tare_label_instant(tare_label_new(name, args, 1));
+		for (int i = 0; i < 82 && !long_one; i++) {
+			snprintf(name, sizeof(name), "query_%04d_of_the_compiler%s", i, i ? "" : "12345");
+			tare_label_instant(tare_label_new(name, NULL, 0));
+		}
+		kill(getpid(), SIGKILL);
+	}
+	wait(&status);
+	CHECK(WIFSIGNALED(status));
+}
+
+/* A page that never came to its disk, in the block of labels of a program that was killed: no label loses a part of its texts silently. */
+TEST(texts_that_end_early_are_told)
+{
+	static const char none[FILE_PAGE];
+	struct timeline *t;
+	char page[FILE_PAGE];
+	unsigned zeroed[2] = { 0 };
+
+	for (int longer = 0; longer < 2; longer++) {
+		off_t labels = 0;
+		int fd;
+
+		kill_one_with_labels(longer);
+		fd = open(path, O_RDWR);
+		for (off_t at = FILE_PAGE; pread(fd, page, sizeof(page), at) == sizeof(page) && (!labels || memcmp(page, none, sizeof(none))); at += FILE_PAGE) {
+			const struct block_head *b = (void *)page;
+
+			if (b->magic == BLOCK_MAGIC && b->kind == BLOCK_LABELS) {
+				labels = at;
+				continue;
+			}
+			if (!labels)
+				continue;
+			CHECK_EQ(pwrite(fd, none, sizeof(none), at), sizeof(none));
+			t = reopen();
+			CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, "a label in the block"), "%lld: %s", (long long)at, timeline_info(t)->damage);
+			for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
+				const struct timeline_label *l = timeline_label(t, i);
+
+				CHECK(l->name[0] && (l->name[0] != 'n' || strlen(l->name) == 19999), "%s", l->name);
+			}
+			timeline_close(t);
+			CHECK_EQ(pwrite(fd, page, sizeof(page), at), sizeof(page));
+			zeroed[longer]++;
+		}
+		close(fd);
+		unlink(path);
+	}
+	CHECK(zeroed[0] == 1 && zeroed[1] == 4, "%u and %u pages", zeroed[0], zeroed[1]);
+}
+
 /* A name beyond 256 MiB, which is refused, does not excuse what is missing elsewhere: a child's blocks, the file's end. */
 TEST(a_name_too_long_hides_nothing)
 {

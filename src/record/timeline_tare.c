@@ -112,6 +112,9 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 			args[i - 2] = text;
 		text = stop + 1;
 	}
+	/* Pages that read as 0 make texts end early. */
+	if (!*name || end - text >= 8)
+		return -EINVAL;
 	/* A number too large for the file would be memory for nothing. */
 	if (number < process->inherited || number - process->inherited > t->size / 16)
 		return -EINVAL;
@@ -146,14 +149,15 @@ static int add_each(struct tare_timeline *t, struct tare_process *process, const
 		if (!size)
 			break;
 
-		int ret = size % 8 || size < LABEL_LEAST || size > (size_t)(end - p) ? -EINVAL : add_label(t, process, p, size);
+		bool fits = size % 8 == 0 && size >= LABEL_LEAST && size <= (size_t)(end - p);
+		int ret = fits ? add_label(t, process, p, size) : -EINVAL;
 
 		if (ret == -ENOMEM)
 			return ret;
-		if (ret < 0) {
+		if (ret < 0)
 			tare_damage(t, "a label in the block at offset %llu makes no sense", (unsigned long long)offset);
+		if (!fits)
 			break;
-		}
 	}
 	return 0;
 }
@@ -257,12 +261,17 @@ static uint32_t keep_name(struct tare_timeline *t, const char name[NAME_MAX_HERE
 
 static int add_points(struct tare_timeline *t, const struct block_head *h, uint64_t offset)
 {
+	struct tare_process *p;
 	struct tare_block *b;
 
-	if (h->process < t->n_processes)
-		t->process[h->process].has_blocks = true;
-	if (h->process >= t->n_processes || !t->process[h->process].known)
+	p = tare_process_at(t, h->process);
+	if (!p)
 		return 0;
+	p->has_blocks = true;
+	if (!p->known) {
+		p->pid = h->pid;
+		return 0;
+	}
 	if (t->n_blocks == t->block_room) {
 		size_t room = t->block_room ? t->block_room * 2 : 64;
 		struct tare_block *more = realloc(t->block, room * sizeof(*more));

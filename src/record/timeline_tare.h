@@ -36,7 +36,8 @@ struct tare_process {
 	uint32_t lost_labels; /* of its own that could not be written */
 	uint32_t seen_pid; /* apart: by itself; `pid` is a number of ours, see number_apart() */
 	bool ended, apart;
-	bool beginning, has_blocks; /* its own is not filled yet; and there are others of it */
+	bool beginning, has_blocks; /* its own is not filled yet; and there are some of points */
+	bool left_out; /* that is said */
 	enum tare_now now;
 	uint64_t offset; /* of its block */
 	uint64_t handlers; /* points that they lost, of these labels: */
@@ -102,7 +103,6 @@ struct tare_timeline {
 	char *command;
 	struct text damage, remark, live;
 	unsigned lost_in_handlers;
-	unsigned left_out; /* processes of which that is said */
 };
 
 enum { SCALE_SHIFT = 56 };

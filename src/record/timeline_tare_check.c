@@ -245,7 +245,7 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 		const struct tare_process *p = &t->process[i];
 		uint32_t threads = 0, last = UINT32_MAX;
 
-		known += p->known || (p->beginning && !p->has_blocks); /* had no point yet */
+		known += p->known || p->left_out || p->has_blocks || p->beginning; /* this: had no point yet */
 		live |= p->now >= TARE_GOES_ON;
 		for (;;) {
 			bool b = block < t->n_blocks && t->block[block].process <= i;
@@ -269,7 +269,13 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 		tare_damage(t, "of %u thread%s of process %u %s", p->threads - threads, p->threads - threads > 1 ? "s" : "", p->pid, why);
 		t->base.info.lost_unknown = true;
 	}
-	known += t->left_out;
+	for (uint32_t i = 0; i < t->n_processes && !live; i++) {
+		if (t->process[i].known || t->process[i].left_out || !t->process[i].has_blocks)
+			continue;
+		t->look_again = true;
+		tare_damage(t, "the block that says what process %u counted is missing or damaged: its points, which are in the file, cannot be read", t->process[i].pid);
+		t->base.info.lost_unknown = true;
+	}
 	if (head->processes > known && !live) {
 		size_t n = head->processes - known;
 

@@ -83,15 +83,15 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 	struct file_process p;
 	struct tare_process *process;
 
-	if (!tare_read(t, &p, sizeof(p), offset + sizeof(*h)) || !sane_process(&p, h->process)) {
-		t->left_out++;
-		tare_damage(t, "what the block of process %u says (offset %llu) makes no sense", h->pid,
-		       (unsigned long long)offset);
-		return 0;
-	}
 	process = tare_process_at(t, h->process);
 	if (!process) {
 		tare_damage(t, "offset %llu: process number %u cannot be", (unsigned long long)offset, h->process);
+		return 0;
+	}
+	if (!tare_read(t, &p, sizeof(p), offset + sizeof(*h)) || !sane_process(&p, h->process)) {
+		process->left_out = !process->known;
+		tare_damage(t, "what the block of process %u says (offset %llu) makes no sense", h->pid,
+		       (unsigned long long)offset);
 		return 0;
 	}
 	if (process->known) {
@@ -103,7 +103,7 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 		t->zero_ticks = p.start_ticks;
 		t->zero_ns = p.start_clock_ns;
 	} else if (!same_counters(&p, &t->first)) {
-		t->left_out++;
+		process->left_out = true;
 		tare_damage(t, "process %u has other counters than the first one, and is left out", h->pid);
 		return 0;
 	}
