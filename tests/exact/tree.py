@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Run a command to its end, or to its time limit: then nothing of its whole process tree is left."""
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -12,12 +13,12 @@ ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def children(pid):
+    """Of all its threads; of those that are gone, or go meanwhile, none."""
     found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found += [int(c) for c in task.read_text().split()]
-        except OSError:
-            pass
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):
+                found += map(int, pathlib.Path(f"/proc/{pid}/task/{task}/children").read_text().split())
     return found
 
 
