@@ -14,7 +14,7 @@
  * alone, while another had it: else there is no verdict.
  *
  * Programs have phases: where all of the time shows no fight, parts of it are judged by themselves. Whose bytes are whose is told only where
- * the same bytes were seen in enough turns.
+ * the same bytes were seen often enough, and in enough turns.
  */
 #ifndef ANALYZE_SHARING_H
 #define ANALYZE_SHARING_H
@@ -64,10 +64,11 @@ struct sharing_line {
 	uint64_t time_ns; /* of its last access; UINT64_MAX: not told */
 	enum sharing_verdict verdict;
 	double sure;	  /* 0 to 1: chance that the verdict is not the work of sampling */
+	double bytes_sure; /* ... and that whose bytes are whose is not; of FALSE, TRUE, BOTH and UNTIMED */
 	enum sharing_verdict kind; /* of UNTIMED: FALSE, TRUE or BOTH */
 	bool sizes_open;  /* ... for which an access of SHARING_WIDE bytes would make it another kind */
 	bool in_turns;	  /* its threads use it all the while that they run, but seldom run at once: the verdict is of when they do */
-	bool few_turns;	  /* its threads took turns, too few to tell that from one that is handed on: no verdict */
+	bool few_turns;	  /* its threads took turns, too few to tell that from one that is handed on, or whose bytes are whose: no verdict */
 	bool few_bytes;	  /* too few samples of the same bytes to tell whose they are: no verdict */
 	bool seldom;	  /* it moved a few times only: no verdict */
 	uint64_t part;	  /* the verdict is of a part of the time, in which there were so many samples; 0: of all */

@@ -13,6 +13,18 @@ static bool fought_over(const struct sharing_line *l)
 	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
 }
 
+/* How sure a verdict is that is as sure as that of whose bytes are whose. */
+static double said(const struct sharing_line *l)
+{
+	double sure = l->bytes_sure;
+
+	if (l->sizes_open && sure > SIZES_OPEN_SURE)
+		sure = SIZES_OPEN_SURE;
+	if (l->in_turns)
+		sure *= l->steady;
+	return l->in_turns && sure > TURNS_SURE ? TURNS_SURE : sure;
+}
+
 /*
  * Fewer than a quarter of the switches that shuffled accesses would have: one thread after the other.
  */
@@ -45,11 +57,7 @@ static void judge(struct sharing *s, const struct hit *h, size_t n, struct shari
 	}
 	if (switches < 2 || !sharing_kind(s, h, n, l))
 		return;
-	if (l->in_turns) {
-		l->sure *= l->steady;
-		if (l->sure > TURNS_SURE)
-			l->sure = TURNS_SURE;
-	}
+	l->sure = said(l);
 }
 
 /* A part of the hits by itself. */
@@ -92,36 +100,68 @@ static bool may_outweigh(struct sharing *s, const struct hit *h, size_t n, int w
 	return moves >= PART_LEAST && (double)moves >= sharing_expected(s, h, n) / 2;
 }
 
-/* The strongest verdict of a part of the time, if it is stronger than that of all of it. */
+/* Does a part have own bytes where all of the time shows none, or some that are shared beside them? Then it is too short to show whose they are. */
+static bool owns_what_is_shared(const struct sharing_line *whole, const struct sharing_line *part)
+{
+	return (whole->verdict == SHARING_TRUE && part->verdict != SHARING_TRUE) || (whole->verdict == SHARING_BOTH && part->verdict == SHARING_FALSE);
+}
+
+/*
+ * How sure it is whose bytes are whose in a part that is the first of so many to tell. Parts are chosen by how their threads' accesses follow each other, which says
+ * nothing of the bytes; but of those whose bytes were looked at any could have looked so. All of the time, where it says the same, is as good a witness.
+ */
+static double part_sure(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *whole, const struct sharing_line *part, size_t judged)
+{
+	double sure = 1 - (1 - part->bytes_sure) * (double)judged;
+	struct sharing_line all = *whole;
+
+	if (!fought_over(&all) && !sharing_kind(s, h, n, &all))
+		return sure;
+	return all.verdict == part->verdict && all.bytes_sure > sure ? all.bytes_sure : sure;
+}
+
+/*
+ * The strongest verdict of a part of the time, if it is stronger than that of all of it. Where it is not sure whose bytes are whose, what all of the time says of
+ * a fight stands; but it is not said that there is none.
+ */
 static void judge_parts(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
 {
 	enum { SMALLEST = 64, PARTS = 64 };
 	struct sharing_line best = *l;
-	size_t tried = 0;
+	size_t judged = 0;
 
 	for (size_t length = n / 2; length >= SMALLEST && length >= n / PARTS && weight_of(&best) < 2; length /= 2) {
 		for (size_t at = 0; at + length <= n; at += length / 2) {
 			struct sharing_line part;
 
-			tried++;
 			if (!may_outweigh(s, h + at, length, weight_of(&best)))
 				continue;
+			judged++;
 			part = judge_part(s, h + at, length);
 			if (weight_of(&part) > weight_of(&best))
 				best = part;
 		}
 	}
-	if (!best.part)
+	if (!best.part || owns_what_is_shared(l, &best))
 		return;
+	best.bytes_sure = part_sure(s, h, n, l, &best, judged);
+	if (best.bytes_sure < KIND_SURE) {
+		if (!fought_over(l)) {
+			l->verdict = SHARING_UNCLEAR;
+			l->in_turns = l->few_turns = false;
+			l->few_bytes = true;
+			l->sure = 0;
+		}
+		return;
+	}
 	l->part = best.part;
 	l->verdict = best.verdict;
 	l->in_turns = best.in_turns;
 	l->few_turns = l->few_bytes = false;
 	l->steady = best.steady;
 	l->sizes_open = best.sizes_open;
-	l->sure = best.in_turns ? best.sure : 1 - (1 - best.sure) * (double)tried; /* any of them could have looked so */
-	if (l->sure < 0.5)
-		l->verdict = SHARING_UNCLEAR, l->few_bytes = true;
+	l->bytes_sure = best.bytes_sure;
+	l->sure = said(l);
 }
 
 /* A few moves in the whole run, as threads begin and end, are none that are worth a thing. */

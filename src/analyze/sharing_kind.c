@@ -12,14 +12,12 @@
 
 enum { WORD = 8 };
 
-/* The most that is said where an access may be wider than it looks. */
-#define SIZES_OPEN_SURE 0.9
-/* Less sure than that is no verdict. */
-#define KIND_SURE 0.9
 /* Bytes count as their threads' own where they come from another thread less often than in this part of what chance would give. */
 #define OWN_PART 0.2
 /* ... and what initialising and summing up may make of that. */
 #define LEFT_PART 0.1
+/* By turns they would come from another thread in at least this part of that, were they anybody's. */
+#define TURN_PART 0.5
 /* Of the line's accesses, that many to bytes of one thread make it false sharing as well as true; up to twice as many a verdict of true allows for. */
 #define BOTH_PART 0.15
 
@@ -49,9 +47,11 @@ struct owner {
 	uint32_t thread; /* the most frequent, if one has more than half */
 	uint32_t lead;
 	size_t hits, his;
-	size_t pairs, changes; /* accesses that met earlier ones of another turn; of those, came from another thread */
+	size_t pairs, changes; /* accesses that met earlier ones of another turn; of those, came from another thread: each once in a turn */
+	size_t all_pairs, all_changes; /* ... and each as often as it was made */
 	size_t seen;	       /* turns */
 	uint32_t last;	       /* of `seen`, the latest; 0: none, else one more */
+	bool counts, changed;  /* the latest: met an earlier one; which was of another thread */
 	bool met;	       /* some access of another turn is to the same bytes */
 	bool shared;	       /* it is not known that one has them to himself */
 };
@@ -157,31 +157,50 @@ static size_t once_a_turn(const struct hit *h, size_t n, struct seen *seen)
 	return m;
 }
 
+/* The latest earlier access, of those in `seen`, to any bytes of this one; 0: none, else one more. */
+static uint32_t met_before(const struct hit *now, const struct hit *h, const struct seen *seen, const struct owner *of, const uint8_t *used, unsigned n_used)
+{
+	uint32_t before = 0;
+
+	for (unsigned k = 0; k < n_used; k++) {
+		uint32_t last = of[used[k]].last;
+
+		if (last > before && same_bytes(now, &h[seen[last - 1].hit]))
+			before = last;
+	}
+	return before;
+}
+
 /* For each access the latest earlier one to any of its bytes; of the same turn it says nothing. */
-static void meet(const struct hit *h, const struct seen *seen, size_t m, struct owner *of)
+static void meet(const struct hit *h, size_t n, const struct seen *seen, size_t m, struct owner *of)
 {
 	uint8_t used[UINT8_MAX + 1]; /* offsets */
 	unsigned n_used = 0;
+	size_t next = 0;
 
-	for (size_t i = 0; i < m; i++) {
-		const struct hit *now = &h[seen[i].hit];
-		struct owner *o = &of[now->offset];
-		uint32_t before = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct owner *o = &of[h[i].offset];
+		const struct seen *now = &seen[next];
+		uint32_t before;
 
-		for (unsigned k = 0; k < n_used; k++) {
-			uint32_t last = of[used[k]].last;
-
-			if (last > before && same_bytes(now, &h[seen[last - 1].hit]))
-				before = last;
+		if (next == m || now->hit != i) { /* again in its turn */
+			o->all_pairs += o->counts;
+			o->all_changes += o->changed;
+			continue;
 		}
+		before = met_before(&h[i], h, seen, of, used, n_used);
 		if (!o->seen++)
-			used[n_used++] = now->offset;
-		o->last = (uint32_t)i + 1;
-		if (!before-- || seen[before].turn == seen[i].turn)
+			used[n_used++] = h[i].offset;
+		o->last = (uint32_t)++next;
+		o->counts = before-- && seen[before].turn != now->turn;
+		o->changed = o->counts && h[i].thread != h[seen[before].hit].thread && (now->stored | seen[before].stored);
+		if (!o->counts)
 			continue;
 		o->met = of[h[seen[before].hit].offset].met = true;
 		o->pairs++;
-		o->changes += now->thread != h[seen[before].hit].thread && (seen[i].stored | seen[before].stored);
+		o->changes += o->changed;
+		o->all_pairs++;
+		o->all_changes += o->changed;
 	}
 }
 
@@ -270,13 +289,15 @@ bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct shari
 {
 	struct owner of[UINT8_MAX + 1] = { 0 };
 	size_t m = once_a_turn(h, n, s->seen);
-	double pairs = 0, changes = 0, alone = 0, chance = sharing_chance(s, h, s->seen, m), by_chance, part, none;
+	double pairs = 0, changes = 0, all_pairs = 0, all_changes = 0, alone = 0, chance = sharing_chance(s, h, s->seen, m), by_chance, part, none, by_turns = 0;
 
 	find_owners(h, n, of);
-	meet(h, s->seen, m, of);
+	meet(h, n, s->seen, m, of);
 	for (size_t i = 0; i <= UINT8_MAX; i++) {
 		pairs += (double)of[i].pairs;
 		changes += (double)of[i].changes;
+		all_pairs += (double)of[i].all_pairs;
+		all_changes += (double)of[i].all_changes;
 		alone += owned(&of[i]) && (double)of[i].changes < OWN_PART * chance * (double)of[i].pairs ? (double)of[i].pairs : 0;
 	}
 	l->few_bytes = true;
@@ -284,7 +305,8 @@ bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct shari
 		return false;
 	if (changes < OWN_PART * chance * pairs && most_meet(s, h, s->seen, m, of, l->threads)) {
 		l->verdict = SHARING_FALSE;
-		l->sure = 1 - exp(log_at_most(changes, pairs, OWN_PART * chance));
+		by_turns = exp(log_at_most(changes, pairs, TURN_PART * chance));
+		l->sure = 1 - exp(log_at_most(all_changes, all_pairs, OWN_PART * chance)) - by_turns;
 	} else {
 		by_chance = own_by_chance(of, m, chance, &part);
 		none = exp(log_at_least(changes, pairs, LEFT_PART * chance)); /* nothing is shared */
@@ -298,12 +320,15 @@ bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct shari
 		count_switches(h, n, of, l);
 	}
 	l->sizes_open = l->verdict != SHARING_TRUE && l->switches_open > l->switches_false * 0.1;
+	l->few_bytes = false;
 	if (l->sure < KIND_SURE) {
 		l->verdict = SHARING_UNCLEAR;
-		l->sure = 0;
+		l->few_turns = l->in_turns && l->sure + by_turns >= KIND_SURE; /* more samples in them would not help */
+		l->few_bytes = !l->few_turns;
+		l->sure = l->bytes_sure = 0;
 		return false;
 	}
-	l->few_bytes = false;
+	l->bytes_sure = l->sure;
 	if (l->sizes_open && l->sure > SIZES_OPEN_SURE)
 		l->sure = SIZES_OPEN_SURE;
 	return true;

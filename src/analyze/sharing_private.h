@@ -120,6 +120,10 @@ void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct shar
  */
 bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l, double *sure);
 
+/* Less sure than that of whose bytes are whose is no verdict. */
+#define KIND_SURE 0.9
+/* The most that is said where an access may be wider than it looks. */
+#define SIZES_OPEN_SURE 0.9
 #define TURNS_SURE 0.8 /* the most that is said where threads that took turns may never run at once */
 
 #endif

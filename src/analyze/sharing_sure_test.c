@@ -22,10 +22,11 @@ static uint64_t hash(uint64_t a, uint64_t b)
 	return a;
 }
 
-enum { ELSEWHERE = 0x100000, AT = 0x10000, SHAPES = 14 };
+enum { ELSEWHERE = 0x100000, AT = 0x10000, SHAPES = 19, BUSY = 13, JOBS = 16 };
 
 struct program {
 	unsigned threads, turn; /* accesses, of programs that take turns */
+	unsigned slices;	/* of each thread, where not all run at one time */
 	uint64_t all;		/* accesses of each thread */
 };
 
@@ -105,6 +106,14 @@ static void head_and_tail(const struct program *p, unsigned thread, uint64_t k, 
 	to(a, 8 * ((thread % 2) ^ other), 8, !other && k % 2);
 }
 
+/* A job taken for a slice, its word used all the while: one of two, whoever had it before. */
+static void two_jobs(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+{
+	uint64_t slice = p->all / p->slices + 1;
+
+	to(a, 8 * (hash(k / slice, thread) % 2), 8, k % 2);
+}
+
 static bool has_turn(const struct program *p, unsigned thread, uint64_t k)
 {
 	return k / p->turn % p->threads == thread;
@@ -145,27 +154,49 @@ static void read_only(const struct program *p, unsigned thread, uint64_t k, stru
 		to(a, 8 * (hash(k, thread) % 8), 8, first);
 }
 
+enum { ALWAYS, SELDOM = 29, NEVER = UINT16_MAX };
+
 static const struct shape {
 	const char *name;
 	act *act;
 	unsigned right; /* bits by verdict */
-	bool one_cpu;	/* its threads run one at a time, by slices */
+	unsigned together; /* the threads run by slices: of one in so many all at one time, of the others one after the other; 0: always at one time */
 } shapes[SHAPES] = {
-	{ "a word of each", own_words, 1 << SHARING_FALSE, false },
-	{ "an array of each", own_arrays, 1 << SHARING_FALSE, false },
-	{ "one word of all", one_word, 1 << SHARING_TRUE, false },
-	{ "one writes, all read", read_mostly, 1 << SHARING_TRUE, false },
-	{ "ring of bytes", ring_of_bytes, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, false },
-	{ "ring of words", ring_of_longs, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, false },
-	{ "lock beside words of each", lock_and_own, 1 << SHARING_BOTH, false },
-	{ "head and tail of a queue", head_and_tail, 1 << SHARING_TRUE, false },
-	{ "batches, by turns", batches, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, false },
-	{ "a word of each, by turns", own_by_turns, 1 << SHARING_FALSE | 1 << SHARING_HANDED_OVER, false },
-	{ "two phases, 1:25", phases, 1 << SHARING_FALSE, false },
-	{ "two phases on one CPU", phases, 1 << SHARING_FALSE, true },
-	{ "late phase on one CPU", late_phase, 1 << SHARING_FALSE, true },
-	{ "read, once written", read_only, 1 << SHARING_NONE | 1 << SHARING_HANDED_OVER, false },
+	{ "a word of each", own_words, 1 << SHARING_FALSE, ALWAYS },
+	{ "an array of each", own_arrays, 1 << SHARING_FALSE, ALWAYS },
+	{ "one word of all", one_word, 1 << SHARING_TRUE, ALWAYS },
+	{ "one writes, all read", read_mostly, 1 << SHARING_TRUE, ALWAYS },
+	{ "ring of bytes", ring_of_bytes, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, ALWAYS },
+	{ "ring of words", ring_of_longs, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, ALWAYS },
+	{ "lock beside words of each", lock_and_own, 1 << SHARING_BOTH, ALWAYS },
+	{ "head and tail of a queue", head_and_tail, 1 << SHARING_TRUE, ALWAYS },
+	{ "batches, by turns", batches, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, ALWAYS },
+	{ "a word of each, by turns", own_by_turns, 1 << SHARING_FALSE | 1 << SHARING_HANDED_OVER, ALWAYS },
+	{ "two phases, 1:25", phases, 1 << SHARING_FALSE, ALWAYS },
+	{ "two phases on one CPU", phases, 1 << SHARING_FALSE, NEVER },
+	{ "late phase on one CPU", late_phase, 1 << SHARING_FALSE, NEVER },
+	{ "a word of each, busy", own_words, 1 << SHARING_FALSE, SELDOM },
+	{ "one word of all, busy", one_word, 1 << SHARING_TRUE, SELDOM },
+	{ "batches, busy", batches, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, SELDOM },
+	{ "two jobs, busy", two_jobs, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, SELDOM },
+	{ "two jobs on one CPU", two_jobs, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, NEVER },
+	{ "read, once written", read_only, 1 << SHARING_NONE | 1 << SHARING_HANDED_OVER, ALWAYS },
 };
+
+/* When a thread makes its access number k. A slice in which all run takes as long as one of one thread. */
+static uint64_t when(const struct shape *shape, const struct program *p, unsigned thread, uint64_t k)
+{
+	uint64_t slice = p->all / p->slices + 1, n = k / slice, together;
+
+	if (!shape->together)
+		return k * 10 + thread;
+	together = (n + shape->together / 2) / shape->together;
+	if ((n + 1 + shape->together / 2) / shape->together == together)
+		n += thread + (n - together) * (p->threads - 1);
+	else
+		n += (n - together) * (p->threads - 1);
+	return n * slice * 10 + k % slice * 10 + thread;
+}
 
 /* One run of a program: what its lines are found to be is added to `told`. */
 struct told {
@@ -182,10 +213,9 @@ static void sample_run(const struct shape *shape, const struct program *p, uint6
 		for (uint64_t k = draw(every); k < p->all; k += periodic ? every : 1 + draw(2 * every - 1)) {
 			struct tare_access a = { .address = ELSEWHERE + 4096 * t + k % 64 * 8, .size = 8, .pid = 1, .tid = 10 + t, .ip = 0x400000,
 						 .kind = TARE_ACCESS_LOAD, .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_TIME | TARE_ACCESS_SIZE };
-			uint64_t slice = p->all / 60 + 1;
 
 			shape->act(p, t, k, &a);
-			a.time_ns = shape->one_cpu ? (k / slice * p->threads + t) * slice * 10 + k % slice * 10 : k * 10 + t;
+			a.time_ns = when(shape, p, t, k);
 			CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
 		}
 	}
@@ -207,7 +237,7 @@ static void sample_run(const struct shape *shape, const struct program *p, uint6
 
 TEST(a_verdict_that_is_sure_is_right)
 {
-	static const unsigned every[] = { 1, 7, 101, 1009, 3001, 5003 } /* primes: else a fixed period and a loop may keep step */, samples[] = { 30, 100, 400, 2000 };
+	static const unsigned slices[] = { 60, 600, 10, 20 } /* of jobs the first two: of a few any may be a thread's own */, every[] = { 1, 7, 101, 1009, 3001, 5003 } /* primes: else a fixed period and a loop may keep step */, samples[] = { 30, 100, 400, 2000 };
 	struct told all[2] = { 0 }; /* random, periodic */
 	unsigned cell = 0; /* each has random numbers of its own */
 
@@ -221,7 +251,8 @@ TEST(a_verdict_that_is_sure_is_right)
 			seed = 1000 + 2 * i + (uint64_t)periodic;
 			for (unsigned r = 0; r < 2 * ARRAY_SIZE(every) * ARRAY_SIZE(samples); r++) {
 				uint64_t e = every[r % ARRAY_SIZE(every)];
-				struct program p = { .threads = 2 + (unsigned)draw(7), .turn = 20 + (unsigned)draw(3) * 1000 };
+				struct program p = { .threads = 2 + (unsigned)draw(7), .turn = 20 + (unsigned)draw(3) * 1000,
+						     .slices = slices[i < BUSY ? 0 : i < JOBS ? r / 3 % 4 : r % 2] };
 
 				p.all = e * samples[r / ARRAY_SIZE(every) % ARRAY_SIZE(samples)] * (1 + draw(3));
 				sample_run(&shapes[i], &p, e, periodic, &told);

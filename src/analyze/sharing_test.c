@@ -487,8 +487,8 @@ TEST(turns_on_one_line)
 		{ __LINE__, 3, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
 		{ __LINE__, 4, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
 		{ __LINE__, 5, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
-		{ __LINE__, 6, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, false }, /* whose the bytes are nine of them do not tell */
-		{ __LINE__, 10, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, false },
+		{ __LINE__, 6, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
+		{ __LINE__, 10, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 13, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
 		/* used for a part of each turn only */
@@ -541,6 +541,55 @@ TEST(turns_on_one_line)
 			CHECK(l->steady > 0.75 && l->steady < 0.83, "row at line %d: steady %g", r->line, l->steady);
 		if (l->in_turns && !l->few_turns)
 			CHECK(l->sure <= 0.8, "row at line %d: sure %g", r->line, l->sure);
+		sharing_free(s);
+	}
+}
+
+/*
+ * Two threads on a busy machine: long turns, and between them a while of so many moves in which they run at one time. The more they meet, the more is
+ * told. Each has a word, or whoever's turn it is takes one of the two; `start`: the first thread begins with the other's.
+ */
+TEST(threads_that_seldom_meet)
+{
+	static const struct {
+		int line;
+		unsigned turns, hits, moves;
+		bool jobs, start;
+		enum sharing_verdict verdict;
+		bool in_turns; /* else told by the part in which they meet */
+	} rows[] = {
+		{ __LINE__, 12, 660, 0, false, false, SHARING_FALSE, true },	{ __LINE__, 26, 600, 0, false, false, SHARING_FALSE, true },
+		{ __LINE__, 26, 600, 12, false, false, SHARING_FALSE, true },	{ __LINE__, 26, 300, 38, false, false, SHARING_FALSE, false },
+		{ __LINE__, 26, 300, 54, false, false, SHARING_FALSE, false },	{ __LINE__, 26, 300, 68, false, false, SHARING_FALSE, false },
+		{ __LINE__, 26, 300, 141, false, false, SHARING_FALSE, false }, { __LINE__, 12, 600, 200, false, false, SHARING_FALSE, false },
+		{ __LINE__, 200, 20, 0, true, false, SHARING_TRUE, true },	{ __LINE__, 200, 20, 100, true, false, SHARING_TRUE, true },
+		{ __LINE__, 12, 660, 0, false, true, SHARING_UNCLEAR, true }, { __LINE__, 26, 660, 0, false, true, SHARING_FALSE, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sharing *s = sharing_new(NULL, NULL);
+		unsigned turns = rows[i].turns, moves = rows[i].moves;
+		const struct sharing_line *l;
+		uint64_t time = 1;
+		size_t n;
+
+		seed = 5;
+		for (unsigned turn = 0; turn < turns + moves; turn++) {
+			bool meet = turn >= turns / 2 && turn < turns / 2 + moves;
+			unsigned word = rows[i].jobs && !meet ? (unsigned)draw(2) : turn % 2;
+
+			for (unsigned k = 0; k < (meet ? 1 : rows[i].hits); k++)
+				put(s, 10 + turn % 2, TARE_ACCESS_STORE, 0x1000 + 8 * (rows[i].start && !turn && !k ? 1 : word), 8, 0, time++);
+		}
+		CHECK_EQ(sharing_finish(s, NULL), 0);
+		l = sharing_lines(s, &n);
+		CHECK_EQ(n, 1);
+		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
+		CHECK_EQ(l->in_turns, rows[i].in_turns, "row at line %d", rows[i].line);
+		CHECK_EQ(l->part != 0, !rows[i].in_turns, "row at line %d", rows[i].line);
+		CHECK(l->verdict == SHARING_UNCLEAR || (l->in_turns ? l->sure == 0.8 : l->sure > 0.99), "row at line %d: sure %g", rows[i].line, l->sure);
+		CHECK_EQ(l->few_turns, l->verdict == SHARING_UNCLEAR, "row at line %d", rows[i].line);
+		CHECK(!l->few_bytes, "row at line %d", rows[i].line);
 		sharing_free(s);
 	}
 }
