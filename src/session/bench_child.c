@@ -78,6 +78,7 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 		  struct bench_child_end *end)
 {
 	uint64_t seen = 0, since = now_ns();
+	unsigned asked_to_stop = 0;
 	struct rusage used;
 
 	while (!by->reap(l, &end->status, &used)) {
@@ -89,7 +90,7 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 		while (signals_next(s, &signal)) {
 			if (signal.number == SIGCHLD)
 				continue;
-			if (c->tidies && !end->by_signal && l->pid > 0)
+			if (c->tidies && ++asked_to_stop < SIGNALS_MEANT && l->pid > 0)
 				kill(-l->pid, SIGTERM);
 			else
 				end_it(c, l->pid);

@@ -12,7 +12,7 @@ struct bench_child {
 	bool exact;  /* under the exact engine */
 	struct fixed *fixed; /* what is the same each time; NULL: nothing */
 	bool own_group; /* it makes itself the leader of a process group, which is to end with it */
-	bool tidies; /* it has files to take away: made the leader of a group, which a signal asks to end, and a second one kills; else at once */
+	bool tidies; /* it has files to take away: made the leader of a group, which signals ask to end, and the third (SIGNALS_MEANT) kills; else at once */
 	int in, out, err; /* its descriptors 0 to 2; -1: tare's */
 	int cpu;     /* -1: any */
 	const volatile uint64_t *progress; /* moves while it works; NULL: nothing is known of it */

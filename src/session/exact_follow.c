@@ -121,9 +121,10 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 		ret = wait_for_end(&h, &f, err);
 	if (out->began) {
 		struct tare_error also = TARE_ERROR_INIT;
+		unsigned patience = f.asked_to_stop + SIGNALS_MEANT;
 
 		/* The program waits where samples find no room: it needs them taken to come to its end. */
-		while (f.child.pid && f.asked_to_stop < 3) {
+		while (f.child.pid && f.asked_to_stop < patience) {
 			struct pollfd fd = { .fd = follow_wake_fd(&f), .events = POLLIN };
 
 			if (ret < 0)

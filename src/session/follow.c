@@ -108,9 +108,9 @@ static bool take_signal(struct follow *f, const struct signal_seen *s)
 		return false;
 	f->by_signal = s->number;
 	f->asked_to_stop++;
-	if (f->child.pid && !s->by_terminal)
+	if (f->child.pid && s->hand_on)
 		kill(f->child.pid, s->number);
-	return !f->child.pid || f->asked_to_stop > 1;
+	return !f->child.pid;
 }
 
 /* Ended, though its parent may not have asked yet: a zombie runs no more. Source: proc(5), "stat". */
@@ -175,7 +175,7 @@ bool follow_to_end(struct follow *f, uint64_t until_ns)
 
 void follow_end(struct follow *f)
 {
-	unsigned patience = f->asked_to_stop + 2;
+	unsigned patience = f->asked_to_stop + SIGNALS_MEANT;
 
 	if (!f->released || !f->child.pid)
 		return;

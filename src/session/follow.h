@@ -37,16 +37,16 @@ int follow_prepare(struct follow *f, const struct follow_plan *plan, struct tare
 int follow_release(struct follow *f, struct tare_error *err);
 int follow_wake_fd(const struct follow *f);
 /*
- * Whether it is time to end: the command ended, the tasks are gone, or signals said so. A first signal lets the
- * command decide: it gets it too, and its end is the end. A second one, or a first one without command, ends.
+ * Whether it is time to end: the command ended, the tasks are gone, or, without a command, a signal said so. A command
+ * decides about signals itself: it gets each, and its end is the end.
  */
 bool follow_ended(struct follow *f);
 /*
  * The command comes to its own end, of which nothing is recorded any more; `until_ns` (CLOCK_MONOTONIC; 0: none) is the last moment. False when it
- * was not its own: there is no command, the time was up, or signals said so.
+ * was not its own: there is no command, or the time was up.
  */
 bool follow_to_end(struct follow *f, uint64_t until_ns);
-/* Whatever still runs of the command is asked to end and waited for, unless two more signals say not to. */
+/* Whatever still runs of the command is asked to end and waited for, unless SIGNALS_MEANT more say not to. */
 void follow_end(struct follow *f);
 void follow_close(struct follow *f);
 

@@ -24,6 +24,7 @@
 #include <unistd.h>
 #include "base/program.h"
 #include "session/pidspace.h"
+#include "session/signals.h"
 
 static const int passed[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM };
 
@@ -57,7 +58,6 @@ static int user_space(void)
 	return ret < 0 ? ret : write_file("/proc/self/gid_map", words);
 }
 
-/* What a terminal sends goes to all of us anyway. */
 static void wait_and_pass(pid_t child, int *status)
 {
 	sigset_t set;
@@ -82,7 +82,7 @@ static void wait_and_pass(pid_t child, int *status)
 		}
 		if (sigwaitinfo(&set, &info) < 0)
 			continue;
-		if (info.si_signo != SIGCHLD && info.si_code <= 0)
+		if (info.si_signo != SIGCHLD && signal_is_for_us_alone(info.si_signo, info.si_code))
 			kill(child, info.si_signo);
 	}
 }

@@ -6,22 +6,29 @@
 #include <stdbool.h>
 #include "session/launch.h"
 
+/* To give up waiting for something: timeout(1) sends what is meant once twice, to its child and to its group. */
+#define SIGNALS_MEANT 3
+
 struct signals {
 	int fd;
 	struct launch_signals before; /* as tare was started: for the child, and for the end */
-	int last;		      /* the last one that somebody sent, and when it was seen */
-	uint64_t last_ns;
+	bool taken;		      /* there was one, SIGCHLD apart */
 };
 
 struct signal_seen {
 	int number;       /* SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT */
-	bool by_terminal; /* the whole foreground group has it, the command too */
+	bool hand_on; /* the command has it not by itself */
 };
 
 /* Those that tare was started with ignored (nohup, a shell's background job) stay ignored. */
 int signals_open(struct signals *s, struct tare_error *err);
-/* false when none is waiting. One that is sent twice at once, as timeout(1) does to its child and then to its group, is one. */
+/* false when none is waiting. */
 bool signals_next(struct signals *s, struct signal_seen *out);
+/*
+ * Of its si_code; false: the kernel sent it to all of the group. Of what a process sent nobody can tell whether to one or to
+ * a group: it counts as sent to us, as what is handed on twice does less harm than what is lost.
+ */
+bool signal_is_for_us_alone(int number, int code);
 void signals_close(struct signals *s);
 
 #endif

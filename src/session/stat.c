@@ -296,19 +296,16 @@ static void reap(struct run *r)
 	r->child.pid = 0;
 }
 
-/*
- * A first signal lets the command decide: it has the signal too, and its end is ours. A second one,
- * or a first one without command, ends the counting.
- */
+/* A command decides about it: it has the signal too, and its end is ours. Without one a signal ends the counting. */
 static void take_signal(struct run *r, const struct signal_seen *s)
 {
 	if (s->number == SIGCHLD)
 		return;
 	r->end.by_signal = s->number;
 	r->asked_to_stop++;
-	if (r->child.pid && !s->by_terminal)
+	if (r->child.pid && s->hand_on)
 		kill(r->child.pid, s->number);
-	if (!r->child.pid || r->asked_to_stop > 1)
+	if (!r->child.pid)
 		r->ending = true;
 }
 
@@ -426,11 +423,11 @@ static int wait_for_end(struct run *r, struct signals *signals)
 
 /*
  * Counting ended before the command did: it is asked to end too, and waited for. Who does not want
- * to wait signals twice more, and leaves it behind.
+ * to wait signals SIGNALS_MEANT times more, and leaves it behind.
  */
 static void end_command(struct run *r, struct signals *signals)
 {
-	unsigned patience = r->asked_to_stop + 2;
+	unsigned patience = r->asked_to_stop + SIGNALS_MEANT;
 
 	if (!r->child.pid)
 		return;

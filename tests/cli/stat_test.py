@@ -777,20 +777,6 @@ def interrupted():
 
 
 @test
-def a_signal_that_is_sent_twice_at_once_is_one():
-    """As timeout(1) does, to its child and then to its group; the command cleans up."""
-    tidy = "import sys, time\ntry:\n    print('ready', flush=True)\n    time.sleep(30)\nexcept KeyboardInterrupt:\n    time.sleep(0.2)\n    sys.exit(3)\n"
-    p = subprocess.Popen([TARE, "stat", "-e", "page-faults", "--", sys.executable, "-S", "-c", tidy], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         text=True, start_new_session=True)
-    equal(p.stdout.readline(), "ready\n")
-    p.send_signal(signal.SIGINT)
-    time.sleep(0.01)  # or they are one to the kernel
-    p.send_signal(signal.SIGINT)
-    out = p.communicate(timeout=20)[1]
-    equal(p.returncode, 3, out)
-
-
-@test
 def killed_before_the_command_starts_leaves_nothing():
     mark = f"31.{os.getpid()}"
     p = subprocess.Popen([TARE, "stat", "-e", "page-faults", "--", "sleep", mark], stderr=subprocess.DEVNULL)

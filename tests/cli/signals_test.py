@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""What becomes of signals to tare while a command runs: the command gets each once, and decides. None of it is a matter of time:
+what was not to be sent would have been sent before something that is waited for.
+
+usage: signals_test.py TARE
+"""
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+from commands import children  # noqa: E402
+
+TARE = os.path.abspath(sys.argv[1])
+ROOM = tempfile.TemporaryDirectory()
+# Tells each signal that it gets, and ends when its input does. By a pipe: one just before a read(2) would wait for its end.
+TELLS = """
+import os, select, signal
+got, tell = os.pipe()
+os.set_blocking(tell, False)
+signal.set_wakeup_fd(tell)
+for n in (1, 2, 3, 15):
+    signal.signal(n, lambda n, _: None)
+os.write(1, b'ready\\n')
+while got in select.select([0, got], [], [])[0]:
+    os.write(1, b'%d\\n' % os.read(got, 1)[0])
+os._exit(7)
+"""
+EXACT = not subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true"], capture_output=True).returncode
+WAYS = [["stat", "-e", "page-faults"], ["record", "-q", "-o", "r", "-e", "cpu-clock"], ["regions", "-q", "-o", "g"], ["windows", "-e", "task-clock", "--every", "100ms"]]
+WAYS += [["stat", "--engine", "exact", "-e", "instructions:u"], ["windows", "--engine", "exact", "-e", "instructions:u", "--every", "1M"], ["run"]] * EXACT
+
+
+class Told:
+    def __init__(self, p, terminal):
+        self.p, self.terminal = p, terminal
+
+    def line(self, wanted=None):
+        true(select.select([self.p.stdout], [], [], 60)[0], f"waited in vain for {wanted}: {self.p.args[:8]}")
+        got = b""
+        while not got.endswith(b"\n"):
+            more = os.read(self.p.stdout.fileno(), 1)
+            true(more, f"it ended before {wanted}")
+            got += more
+        if wanted is not None:
+            equal(got.decode().strip(), str(wanted))
+        return got.decode().strip()
+
+    def ends(self, more=b""):
+        """By itself, with its own status, and with nothing more to tell than these."""
+        self.p.stdin.close()
+        equal(self.p.stdout.read().strip(more), b"", "signals that nobody sent")
+        equal(self.p.wait(60), 7, f"the command's own status: {self.p.args[:9]}")
+
+
+def settle(pid):
+    """Until it, and then each that it has started, has done what signals make it do: it sleeps, and none is pending."""
+    while not re.search(r"^State:\tS.*^SigPnd:\t0+$\n^ShdPnd:\t0+$", Path(f"/proc/{pid}/status").read_text(), re.S | re.M):
+        time.sleep(0.001)
+    for child in children(pid):
+        settle(child)
+
+
+@contextlib.contextmanager
+def told(*words, before=(), terminal=False):
+    """A command under tare, in a session of its own, on a terminal or on none."""
+    ours, theirs = pty.openpty() if terminal else (None, None)
+
+    def on_it():
+        for n in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):  # a shell's background job ignores some
+            signal.signal(n, signal.SIG_DFL)
+        if terminal:
+            fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+    p = subprocess.Popen([*before, TARE, *words, "--", sys.executable, "-S", "-c", TELLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, cwd=ROOM.name, start_new_session=True, preexec_fn=on_it, bufsize=0)
+    there = Told(p, ours)
+    if terminal:
+        os.close(theirs)
+    try:
+        there.line("ready")
+        yield there
+    finally:
+        if p.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(p.pid, signal.SIGKILL)
+            p.wait()
+        p.stdout.close()
+        with contextlib.suppress(OSError):
+            p.stdin.close()
+        if there.terminal is not None:
+            os.close(there.terminal)
+
+
+@test
+def each_sent_to_tare_is_handed_on():
+    for way in WAYS:
+        with told(*way) as command:
+            for n in (15, 15, 15, 2, 2, 1, 3, 1):
+                command.p.send_signal(n)
+                command.line(n)
+            command.ends()
+
+
+@test
+def what_a_terminal_sends_comes_once():
+    """tare, stopped meanwhile, sees it once the command has told it: a copy of its own would be told, before what is sent then."""
+    for way in WAYS:
+        with told(*way, terminal=True) as command:
+            for key, n in ((b"\3", 2), (b"\3", 2), (b"\x1c", 3)):
+                tare = [command.p.pid]
+                for p in tare:  # and those of its group between it and the command
+                    tare += [c for c in children(p) if children(c) and os.getpgid(c) == command.p.pid]
+                for p in tare:
+                    os.kill(p, signal.SIGSTOP)
+                os.write(command.terminal, key)
+                command.line(n)
+                for p in tare:
+                    os.kill(p, signal.SIGCONT)
+                command.p.send_signal(15)
+                command.line(15)
+            command.ends()
+
+
+@test
+def a_terminal_that_closes_is_told_once():
+    """To its session's leader alone, which tare is here."""
+    for way in WAYS:
+        with told(*way, terminal=True) as command:
+            os.close(command.terminal)
+            command.terminal = None
+            command.line(1)
+            command.p.send_signal(15)
+            command.line(15)
+            command.ends()
+
+
+@test
+def what_is_doubled_on_its_way_ends_nothing():
+    """By timeout --foreground, which hands on what the terminal sent to all; and by who sends to the group."""
+    if not shutil.which("timeout"):
+        skip("there is no timeout")
+    for way in WAYS:
+        with told(*way, terminal=True, before=("timeout", "--foreground", "100")) as command:
+            for _ in range(3):
+                os.write(command.terminal, b"\3")
+                command.line(2)
+                os.killpg(command.p.pid, signal.SIGINT)
+                command.line(2)
+                settle(command.p.pid)
+            command.ends(more=b"2\n")  # any number of copies
+
+
+@test
+def at_the_third_it_waits_no_longer():
+    """For a command that it has asked to end itself, as what it was to count is gone; each of the three is handed on."""
+    for way in WAYS[:2]:
+        other = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        with told(*way, "-p", str(other.pid)) as command:
+            other.communicate()
+            command.line(15)
+            for _ in range(3):
+                true(command.p.poll() is None, "it waits")
+                command.p.send_signal(2)
+                command.line(2)
+            command.p.wait(60)
+            command.p.stdin.close()
+            equal(command.p.stdout.read(), b"", "the command is left, and ends by itself")
+
+
+main()
