@@ -137,7 +137,8 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 	if (loss->lost)
 		put_lost(out, loss);
 	else if (!alloc_count_of(f, ALLOC_TAKEN))
-		text_add(out, "  not one block: the program takes none, or brings a malloc of its own, which is not seen\n");
+		text_add(out, "  not one block by malloc: the program takes none so, or brings a malloc of its own, which is not seen%s\n",
+			 alloc_count_of(f, ALLOC_MAPPED) ? "; what it maps is" : "");
 	if (loss->damaged)
 		text_add(out, "  %" PRIu64 " bytes of it are damaged\n", loss->damaged);
 }

@@ -30,7 +30,10 @@ static void put_size(struct text *out, uint64_t bytes)
 static void put_exact(struct text *out, const struct sample_outcome *o, const struct style *s)
 {
 	text_add(out, "  by the exact engine: every ");
-	put_count(out, s, o->period);
+	if (o->period == 1)
+		text_add(out, "one");
+	else
+		put_count(out, s, o->period);
 	text_add(out, "%s of %s", o->jitter && o->period >= 4 ? " on average" : "", o->event[0].name);
 	if (!o->event[0].total_unknown) {
 		text_add(out, ", of which there were ");

@@ -88,6 +88,30 @@ TEST(each_event_is_known_by_its_own_samples)
 	}
 }
 
+/* What the exact engine took, in words. */
+TEST(every_one_of_the_exact_engine)
+{
+	static const struct {
+		uint64_t period;
+		bool jitter;
+		const char *says;
+	} rows[] = {
+		{ 1, true, "every one of exact/accesses/, of which there were 9\n" },
+		{ 2, false, "every 2 of exact/accesses/, of which there were 9\n" },
+		{ 4, true, "every 4 on average of exact/accesses/, of which there were 9\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sample_tally t = { .name = "exact/accesses/", .samples = 9, .period_sum = 9, .total.value = 9, .share = 1 };
+		struct sample_outcome o = { .event = &t, .n_events = 1, .exact = true, .period = rows[i].period, .jitter = rows[i].jitter, .wall_ns = 100 * MS };
+		struct text out = { 0 };
+
+		record_view(&out, &o, "f", 1024, false, &(struct style){ .width = 160 });
+		CHECK(out.s && strstr(out.s, rows[i].says), "period %d: %s", (int)rows[i].period, out.s ? out.s : "");
+		text_free(&out);
+	}
+}
+
 /* No chance is in samples of all there were; with one missing it may be. */
 TEST(a_census_is_exact)
 {

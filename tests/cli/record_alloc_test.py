@@ -387,6 +387,16 @@ def an_address_is_no_blocks_once_some_were_lost():
 
 
 @test
+def what_is_only_mapped_is_told():
+    """A program without malloc: the reason names malloc alone, and what was mapped is not denied."""
+    maps = build("maps", """#include <sys/mman.h>
+        int main(void) { for (int i = 0; i < 3; i++) { volatile char *p = mmap(0, 8192, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); *p = 1; } }""", cc=CC)
+    r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", maps)
+    true(re.search(r"0 blocks taken, 0 given back; [3-9] mapped\n  not one block by malloc: the program takes none so, or brings a malloc of its own, which is not seen; "
+                   r"what it maps is\n", r.stderr), r.stderr)
+
+
+@test
 def max_size_counts_blocks():
     """The command is ended by them alone; and of a file that is full before that is seen nothing is written beyond."""
     endless = build("endless", "#include <stdlib.h>\nstatic void *volatile p;\nint main(void) { for (;;) { p = malloc(9); free(p); } }", cc=CC)
