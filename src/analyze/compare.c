@@ -104,6 +104,88 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 	return ret;
 }
 
+static bool several_processes(const struct regions *run)
+{
+	for (size_t i = 1; i < run->n_threads; i++)
+		if (run->thread[i].pid != run->thread[0].pid)
+			return true;
+	return false;
+}
+
+/*
+ * Which rows may have regions among those without a name: what the run does not show; and what it shows a part of, for several labels of a
+ * recording, or of its processes, are one row. A process has all regions of a label under one name, or none of them.
+ */
+static void mark_names(struct compare *c, size_t r, const bool *several)
+{
+	bool processes = several_processes(&c->run[r]);
+	enum compare_side side = r < c->n[COMPARE_BEFORE] ? COMPARE_BEFORE : COMPARE_AFTER;
+
+	for (size_t i = 0; i < c->n_rows; i++) {
+		struct compare_row *row = &c->row[i];
+		bool itself = !strcmp(c->labels.entry[row->label].kind, TIMELINE_NAMELESS);
+
+		row->names |= itself || processes || several[i] || row->count[r] == 0;
+		row->unknown[side] |= !itself && row->count[r] == 0;
+	}
+}
+
+/* Each recording is looked at again, which few need: how many of its labels are one row. */
+static int find_several(struct compare *c, char *const *paths, bool *several, struct tare_error *err)
+{
+	int ret = 0;
+
+	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
+		struct labels all = { 0 };
+		struct timeline *t = NULL;
+		uint32_t *number = NULL, *seen = NULL;
+		size_t n;
+
+		ret = timeline_open(&t, paths[r], err);
+		if (ret < 0)
+			break;
+		n = timeline_info(t)->n_labels;
+		number = labels_of(&all, t, c->run[r].options.with_arguments, err);
+		seen = calloc(n + 1, sizeof(*seen));
+		ret = number && seen ? 0 : tare_fail_nomem(err);
+		for (size_t i = 0; ret == 0 && i < n; i++)
+			seen[number[i]]++;
+		for (uint32_t l = 0; ret == 0 && l < all.n; l++) {
+			uint32_t row = seen[l] > 1 ? labels_number(&c->labels, all.entry[l].name, all.entry[l].kind, all.entry[l].arg) : c->n_rows;
+
+			if (row < c->n_rows)
+				several[row] = true;
+		}
+		free(seen);
+		free(number);
+		labels_free(&all);
+		timeline_close(t);
+	}
+	return ret;
+}
+
+/* Names that were lost, after all rows are known. */
+static int find_names(struct compare *c, char *const *paths, struct tare_error *err)
+{
+	bool *several = NULL;
+	int ret = 0;
+
+	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
+		for (size_t i = 0; i < c->n_rows; i++)
+			c->loss[r].names |= c->row[i].count[r] && !strcmp(c->labels.entry[c->row[i].label].kind, TIMELINE_NAMELESS);
+		if (!c->loss[r].names)
+			continue;
+		if (!several) {
+			several = calloc(c->n_rows + 1, sizeof(*several));
+			ret = several ? find_several(c, paths, several, err) : tare_fail_nomem(err);
+		}
+		if (ret == 0)
+			mark_names(c, r, several);
+	}
+	free(several);
+	return ret;
+}
+
 static int name_counters(struct compare *c, struct tare_error *err)
 {
 	const struct regions *run = &c->run[0];
@@ -294,6 +376,7 @@ static void sum_up(struct compare *c, struct compare_row *row, enum compare_what
 
 	d->known = row->known[k];
 	d->lost = row->lost;
+	d->names = row->names;
 	for (size_t side = 0, r = 0; side < COMPARE_SIDES; side++) {
 		size_t end = r + c->n[side];
 
@@ -310,13 +393,18 @@ static void sum_up(struct compare *c, struct compare_row *row, enum compare_what
 }
 
 /* What is not known or lost asks nothing of the others. */
+static bool is_judged(const struct compare_change *d, const struct compare_row *row)
+{
+	return d->known && !row->lost && !row->names;
+}
+
 static int judge_rows(struct compare *c, struct compare_row *row, size_t n, enum compare_what what, size_t k, struct change *asked, struct tare_error *err)
 {
 	size_t m = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		sum_up(c, &row[i], what, k, &asked[m]);
-		m += change_of(c, &row[i], what, k)->known && !row[i].lost;
+		m += is_judged(change_of(c, &row[i], what, k), &row[i]);
 	}
 	if (!changes_judge(asked, m, c->n[0], c->n[1]))
 		return tare_fail_nomem(err);
@@ -324,14 +412,14 @@ static int judge_rows(struct compare *c, struct compare_row *row, size_t n, enum
 	for (size_t i = 0; i < n; i++) {
 		struct compare_change *d = change_of(c, &row[i], what, k);
 
-		if (d->known && !row[i].lost) {
+		if (is_judged(d, &row[i])) {
 			d->is = asked[m++];
 		} else {
 			d->is = (struct change){ .value = values_of(c, &row[i], what, k) };
 			if (!changes_judge(&d->is, 1, c->n[0], c->n[1]))
 				return tare_fail_nomem(err);
 		}
-		d->beyond = d->known && !d->lost && d->is.verdict == CHANGE_BEYOND;
+		d->beyond = is_judged(d, &row[i]) && d->is.verdict == CHANGE_BEYOND;
 		if (d->beyond && what == COMPARE_SELF && row != &c->all &&
 		    fabs(d->is.test.change) <= hidden_in(c, d->is.test.change > 0 ? COMPARE_AFTER : COMPARE_BEFORE, k)) {
 			d->lost = true;
@@ -370,6 +458,8 @@ int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_aft
 	ret = read_runs(c, paths, options, err);
 	if (ret == 0)
 		ret = gather(c, err);
+	if (ret == 0)
+		ret = find_names(c, paths, err);
 	if (ret == 0)
 		ret = find_hidden(c, err);
 	return ret < 0 ? ret : judge_all(c, err);
@@ -416,7 +506,12 @@ bool compare_row_is_there(const struct compare *c, const struct compare_row *row
 
 bool compare_too_few(const struct compare_change *c)
 {
-	return c->known && !c->lost && (c->is.verdict == CHANGE_FEW || c->is.verdict == CHANGE_SMALL);
+	return c->known && !c->lost && !c->names && (c->is.verdict == CHANGE_FEW || c->is.verdict == CHANGE_SMALL);
+}
+
+bool compare_unknown(const struct compare_row *row)
+{
+	return row->unknown[COMPARE_BEFORE] || row->unknown[COMPARE_AFTER];
 }
 
 const char *compare_counter_name(const void *compare, size_t counter)
@@ -461,7 +556,7 @@ void compare_sort(struct compare *c, enum compare_key key, size_t counter)
 			by = fabs(compare_percent(d));
 		else if (key == COMPARE_BY_SURE)
 			by = d->is.test.change != 0 ? -d->is.q : -2;
-		order[i] = (struct keyed){ d->known ? by : -3, c->labels.entry[c->row[i].label].name, i };
+		order[i] = (struct keyed){ d->known && !compare_unknown(&c->row[i]) ? by : -3, c->labels.entry[c->row[i].label].name, i };
 	}
 	if (order && sorted) {
 		qsort(order, c->n_rows, sizeof(*order), by_key);

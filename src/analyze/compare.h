@@ -16,6 +16,7 @@ struct compare_change {
 	struct change is; /* what it is by the values alone */
 	bool beyond;	  /* and known, and not lost */
 	bool lost;	  /* points that were lost may be all there is to it: it is not judged */
+	bool names;	  /* regions whose names were lost may be: neither */
 };
 
 struct compare_row {
@@ -24,6 +25,8 @@ struct compare_row {
 	double *value;	 /* (what * n_counters + counter) * n_runs + run */
 	bool *known;	 /* per counter: in every run */
 	bool lost;	 /* points of it may be missing in a run: so of all its changes */
+	bool names;	 /* regions of it may be among those without a name in a run */
+	bool unknown[COMPARE_SIDES]; /* and are nowhere else in a run of that side: what it cost there is not known */
 	struct compare_change *change; /* what * n_counters + counter */
 };
 
@@ -32,6 +35,7 @@ struct compare_loss {
 	bool *label;	/* by the run's labels: points of it may be among that; NULL: of none */
 	bool threads;	/* there are threads whose points are not all there */
 	bool elsewhere; /* and of labels that the run does not show */
+	bool names;	/* there are regions whose names are lost */
 	double *hidden; /* per counter: what regions of handlers may have cost that are lost, and is now in other labels' self; NULL: no such */
 };
 
@@ -64,6 +68,8 @@ int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_aft
 void compare_free(struct compare *c);
 /* Is there anything of it, by this counter, in any run? */
 bool compare_row_is_there(const struct compare *c, const struct compare_row *row, size_t counter);
+/* What it cost on one side, or both, is not known: nor is its change. */
+bool compare_unknown(const struct compare_row *row);
 /* It is not judged for want of runs: CHANGE_FEW, CHANGE_SMALL. */
 bool compare_too_few(const struct compare_change *c);
 

@@ -102,7 +102,7 @@ static bool copy_texts(struct labels *l, struct labels_entry *e)
 
 bool labels_is_usual(const char *kind)
 {
-	static const char *const usual[] = { "", "Query", "GenericActivity" };
+	static const char *const usual[] = { "", "Query", "GenericActivity", TIMELINE_NAMELESS };
 
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		if (!strcmp(kind, usual[i]))

@@ -27,7 +27,7 @@ struct labels {
 uint32_t labels_number(struct labels *l, const char *name, const char *kind, const char *const *arg);
 /* By label of a recording, its number: with its arguments, or without them. NULL with err; the caller frees it. */
 uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, struct tare_error *err);
-/* Is there one that is the same but for its kind, where both kinds say no more than that it is a region ("Query", "GenericActivity")? */
+/* Is there one that is the same but for its kind, where both kinds say no more than that it is a region ("Query", "GenericActivity"), or as good as that (TIMELINE_NAMELESS)? */
 bool labels_repeats(const struct labels *l, uint32_t number);
 /* Says this kind no more than that it is a region? */
 bool labels_is_usual(const char *kind);

@@ -1059,6 +1059,25 @@ static void name_each(unsigned from, unsigned to)
 	}
 }
 
+/* Beside a label of the program that says the same. */
+static void expect_one_nameless(void)
+{
+	struct timeline *t = reopen();
+	unsigned own = 0, nameless = 0;
+
+	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
+		const struct timeline_label *l = timeline_label(t, i);
+
+		if (strcmp(l->name, "(a label whose name is lost)"))
+			continue;
+		CHECK_EQ(l->group, i);
+		own += !*l->kind;
+		nameless += !strcmp(l->kind, TIMELINE_NAMELESS);
+	}
+	CHECK(own == 1 && nameless == 1, "%u and %u", own, nameless);
+	timeline_close(t);
+}
+
 /* No room for names, of a process and of its child: how many is told, each once. */
 TEST(names_that_could_not_be_written_are_told)
 {
@@ -1072,6 +1091,7 @@ TEST(names_that_could_not_be_written_are_told)
 	setrlimit(RLIMIT_FSIZE, &limit);
 	start("none");
 	many(1);
+	tare_label_instant(tare_label_new("(a label whose name is lost)", NULL, 0));
 	name_each(0, LABELS);
 	name_each(0, LABELS);
 	if (!fork()) {
@@ -1087,6 +1107,7 @@ TEST(names_that_could_not_be_written_are_told)
 	CHECK(strstr(err.what, wanted) && !strstr(err.what, "points"), "%s", err.what);
 	snprintf(wanted, sizeof(wanted), "process %d could not write the names of %u labels: File too large", (int)getpid(), lost);
 	CHECK(strstr(damage, wanted), "%s", damage);
+	expect_one_nameless();
 	CHECK(!strstr(damage, "labels of") && !strstr(damage, "missing") && !strstr(damage, "the file ends"), "%s", damage);
 	free(damage);
 	unlink(path);

@@ -32,6 +32,9 @@ enum {
 	TIMELINE_WAY_NONE = TIMELINE_WAYS - 1, /* of what nobody recorded: it cost nothing */
 };
 
+/* The kind of a label that stands for all whose names are not in the file. */
+#define TIMELINE_NAMELESS "lost"
+
 enum timeline_kind {
 	TIMELINE_BEGIN,
 	TIMELINE_END,
@@ -73,7 +76,7 @@ struct timeline_point {
 
 struct timeline_label {
 	const char *name;	  /* without the arguments; any bytes but 0 */
-	const char *kind;	  /* measureme's event kind ("Query"); "" where there is none */
+	const char *kind;	  /* measureme's event kind ("Query"); TIMELINE_NAMELESS; "" where there is none */
 	const char *const *arg;   /* arguments; NULL-terminated */
 	const char *file;	  /* where it stands in the source, or NULL */
 	uint32_t group;		  /* index of the label that has the same name and kind, and no arguments */

@@ -741,8 +741,14 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TIMELINE_WAY_UNKNOWN, NULL, 0, &t->nameless);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(lost)", "", 0, TIMELINE_WAY_NONE, NULL, 0, &t->gap);
-	if (ret == 0)
+	if (ret == 0) {
+		struct timeline_label *l = &t->labels.label[t->nameless];
+
+		/* A label of the program may have the same text, and is none of these. */
+		l->kind = TIMELINE_NAMELESS;
+		l->group = t->nameless;
 		t->labels.label[t->gap].gap = true;
+	}
 	if (ret == 0)
 		mark_handlers(t);
 	tare_labels_settle(&t->labels);

@@ -9,8 +9,13 @@
 
 static const char *const what_names[] = { "self", "total", "sum" };
 
-static void group(struct json *j, const char *key, const struct compare *c, const struct compare_change *d, const double *value, int side)
+static void group(struct json *j, const char *key, const struct compare *c, const struct compare_row *row, const struct compare_change *d, const double *value,
+		  int side)
 {
+	if (row->unknown[side]) {
+		json_null(j, key);
+		return;
+	}
 	json_object(j, key);
 	json_amount(j, "mean", d->mean[side]);
 	json_amount(j, "min", d->min[side]);
@@ -31,7 +36,7 @@ static const char *test_name(const struct compare *c)
 /* Why it is not judged; NULL where it is. */
 static const char *reason(const struct compare_change *d)
 {
-	return d->lost ? "lost" : !compare_too_few(d) ? NULL : d->is.verdict == CHANGE_FEW ? "few_runs" : "resolution";
+	return d->lost ? "lost" : d->names ? "names" : !compare_too_few(d) ? NULL : d->is.verdict == CHANGE_FEW ? "few_runs" : "resolution";
 }
 
 static void change(struct json *j, const char *key, const struct compare *c, const struct compare_row *row, int what, size_t k)
@@ -44,11 +49,19 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 		return;
 	}
 	json_object(j, key);
-	group(j, "before", c, d, value, COMPARE_BEFORE);
-	group(j, "after", c, d, value, COMPARE_AFTER);
-	json_amount(j, "change", d->is.test.change);
-	json_real(j, "percent", compare_percent(d)); /* null where there was nothing before */
-	if (d->is.test.tested) {
+	group(j, "before", c, row, d, value, COMPARE_BEFORE);
+	group(j, "after", c, row, d, value, COMPARE_AFTER);
+	if (compare_unknown(row)) {
+		json_null(j, "change");
+		json_null(j, "percent");
+	} else {
+		json_amount(j, "change", d->is.test.change);
+		json_real(j, "percent", compare_percent(d)); /* null where there was nothing before */
+	}
+	if (d->is.test.tested && d->names) {
+		json_bool(j, "judged", false);
+		json_bool(j, "beyond", false);
+	} else if (d->is.test.tested) {
 		if (!d->is.unseen)
 			json_real(j, "half_95", d->is.test.half);
 		json_real(j, "p", d->is.test.p);
@@ -97,7 +110,10 @@ static void counts(struct json *j, const struct compare *c, const struct compare
 
 		json_array(j, names[side]);
 		for (; r < end; r++)
-			json_uint(j, NULL, row->count[r]);
+			if (c->loss[r].names && row->label != LABELS_NONE && row->unknown[side] && !row->count[r])
+				json_null(j, NULL);
+			else
+				json_uint(j, NULL, row->count[r]);
 		json_end(j);
 	}
 	json_end(j);
@@ -170,7 +186,7 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 		n++;
 		json_object(&j, NULL);
 		json_label(&j, &c->labels.entry[row->label]);
-		json_bool(&j, "judged", c->tested && !row->lost);
+		json_bool(&j, "judged", c->tested && !row->lost && !row->names);
 		counts(&j, c, row);
 		counters(&j, c, row, how);
 		json_end(&j);
@@ -178,6 +194,18 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 	json_end(&j);
 	json_end(&j);
 	json_into(out, &j);
+}
+
+/* Before, after, change: nothing for what is not known. */
+static void put_means(struct text *out, const struct compare_row *row, const struct compare_change *d)
+{
+	for (int side = COMPARE_BEFORE; side < COMPARE_SIDES; side++) {
+		if (!row->unknown[side])
+			text_add(out, "%.15g", d->mean[side]);
+		text_add(out, ",");
+	}
+	if (!compare_unknown(row))
+		text_add(out, "%.15g", d->is.test.change);
 }
 
 void compare_csv(struct text *out, const struct compare *c, const struct compare_shown *how)
@@ -199,19 +227,22 @@ void compare_csv(struct text *out, const struct compare *c, const struct compare
 			csv_label(out, &c->labels.entry[row->label]);
 			csv_field(out, c->counter[k].name, ',');
 			csv_field(out, c->counter[k].unit, ',');
-			text_add(out, "%.15g,%.15g,%.15g,", self->mean[0], self->mean[1], self->is.test.change);
-			if (isfinite(percent))
+			put_means(out, row, self);
+			text_add(out, ",");
+			if (isfinite(percent) && !compare_unknown(row))
 				text_add(out, "%.6g", percent);
 			text_add(out, ",");
-			if (self->is.test.tested && !self->is.unseen)
+			if (self->is.test.tested && !self->is.unseen && !self->names)
 				text_add(out, "%.6g", self->is.test.half);
-			if (!self->is.test.tested)
+			if (!self->is.test.tested || self->names)
 				text_add(out, ",,,");
 			else if (reason(self) && self->is.verdict != CHANGE_FEW)
 				text_add(out, ",%.6g,,", self->is.test.p);
 			else
 				text_add(out, ",%.6g,%.6g,%d", self->is.test.p, self->is.q, self->beyond);
-			text_add(out, ",%.15g,%.15g,%.15g,%s\n", total->mean[0], total->mean[1], total->is.test.change, reason(self) ? reason(self) : "");
+			text_add(out, ",");
+			put_means(out, row, total);
+			text_add(out, ",%s\n", reason(self) ? reason(self) : "");
 		}
 		n += any;
 	}

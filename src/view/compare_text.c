@@ -39,20 +39,31 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 		counts_vary |= row->count[r] != row->count[r < c->n[0] ? 0 : c->n[0]];
 	}
 	grid_row(g);
-	if (self->known) {
+	if (self->known && compare_unknown(row)) {
+		grid_word(g, COL_CHANGE, INK_BAD, "unknown");
+		for (int side = COMPARE_BEFORE; side < COMPARE_SIDES; side++) {
+			if (row->unknown[side])
+				text_add(&t, "?");
+			else
+				put_amount(&t, s, unit, self->mean[side]);
+			grid_put(g, side == COMPARE_BEFORE ? COL_BEFORE : COL_AFTER, INK_PLAIN, &t);
+		}
+		count = 0;
+		counts_vary = false;
+	} else if (self->known) {
 		put_change(&t, s, unit, self->is.test.change);
 		grid_put(g, COL_CHANGE, ink, &t);
-		if (c->tested && !self->is.unseen && self->is.test.half > 0) {
+		if (c->tested && !self->names && !self->is.unseen && self->is.test.half > 0) {
 			text_add(&t, "%s", s->utf8 ? "\u00b1" : "+-");
 			put_amount(&t, s, unit, self->is.test.half);
 		}
 		grid_put(g, COL_HALF, INK_FAINT, &t);
-		if (self->is.test.change != 0 && self->mean[COMPARE_AFTER] == 0 && row->label != LABELS_NONE && !everywhere)
+		if (self->is.test.change != 0 && self->mean[COMPARE_AFTER] == 0 && row->label != LABELS_NONE && !everywhere && !self->names)
 			text_add(&t, "gone");
-		else
+		else if (!self->names || isfinite(compare_percent(self)))
 			put_percent_change(&t, compare_percent(self));
 		grid_put(g, COL_PERCENT, ink, &t);
-		if (c->tested && !self->lost && self->is.test.change != 0 && self->is.verdict != CHANGE_SMALL)
+		if (c->tested && !self->lost && !self->names && self->is.test.change != 0 && self->is.verdict != CHANGE_SMALL)
 			put_sure(&t, row->label == LABELS_NONE ? 'p' : 'q', row->label == LABELS_NONE ? self->is.test.p : self->is.q);
 		grid_put(g, COL_SURE, self->beyond ? INK_STRONG : INK_FAINT, &t);
 		put_amount(&t, s, unit, self->mean[COMPARE_BEFORE]);
@@ -80,6 +91,8 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
 	if (self->lost && self->known && self->is.test.change != 0)
 		text_add(&t, total->beyond ? "points lost, total beyond the noise" : "points lost");
+	else if (self->names && self->known && self->is.test.change != 0)
+		text_add(&t, "names lost");
 	else if (self->beyond || total->beyond)
 		text_add(&t, self->beyond ? "beyond the noise" : "total beyond the noise");
 	else if (c->tested && (compare_too_few(self) || compare_too_few(total)))
@@ -147,6 +160,8 @@ static void put_losses(struct text *out, const struct compare *c, size_t r, cons
 	const char *path = run->recording[0].path;
 	struct text t = { 0 };
 
+	if (c->loss[r].names)
+		put_note(out, s, INK_CAREFUL, "%s: regions whose names are lost may be any label's that it does not show, or shows in part: no change of those is judged.", path);
 	put_points_lost(&t, run->lost, run->lost_unknown);
 	if (!t.len)
 		return;
@@ -160,8 +175,8 @@ static void put_losses(struct text *out, const struct compare *c, size_t r, cons
 /* What the rows have that --match and --by leave. */
 struct told {
 	struct {
-		size_t beyond, judged, few, lost;
-	} self;			   /* changes of labels; few, lost: not judged for that */
+		size_t beyond, judged, few, lost, names;
+	} self;			   /* changes of labels; few, lost, names: not judged for that */
 	size_t few[2], enough[2];  /* of total and all, too: where runs agree, and where threads race; runs that would do */
 	bool half, by[3];	   /* some have a \u00b1, a p by this enum change_by */
 	const char *exact;	   /* a counter by which what was executed differs, for sure or perhaps; NULL: none */
@@ -171,7 +186,7 @@ static void tell(struct told *t, const struct compare *c, size_t k, const struct
 {
 	bool small = d->is.verdict == CHANGE_SMALL;
 
-	if (!d->known || d->lost)
+	if (!d->known || d->lost || d->names)
 		return;
 	if (c->tested && d->is.verdict != CHANGE_NONE) {
 		t->half |= !d->is.unseen && d->is.test.half > 0;
@@ -206,7 +221,8 @@ static struct told told(const struct compare *c, const struct compare_shown *how
 			t.self.beyond += self->beyond;
 			t.self.few += compare_too_few(self);
 			t.self.lost += self->lost && self->known && self->is.test.change != 0;
-			t.self.judged += !self->lost && !compare_too_few(self);
+			t.self.names += !self->lost && self->names && self->known && self->is.test.change != 0;
+			t.self.judged += !self->lost && !self->names && !compare_too_few(self);
 		}
 	}
 	return t;
@@ -246,7 +262,7 @@ static void put_verdict(struct text *out, const struct compare *c, const struct 
 	const struct {
 		size_t n;
 		const char *why;
-	} not_judged[] = { { t->self.lost, "points were lost" }, { t->self.few, "the runs are too few" } };
+	} not_judged[] = { { t->self.lost, "points were lost" }, { t->self.names, "names were lost" }, { t->self.few, "the runs are too few" } };
 	bool any = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(not_judged); i++) {

@@ -379,6 +379,41 @@ def a_copy_is_told():
 
 
 @test
+def what_lost_its_name_is_not_judged():
+    """It is not gone, nor new, where regions without a name may be it; other labels are judged, and so is the whole."""
+    if os.uname().machine != "x86_64":
+        return  # counts that repeat, so that whatever differs is a change
+    whole, lost = [room(f"named{i}") for i in range(3)], [room(f"nameless{i}") for i in range(3)]
+    for f in whole + lost:
+        limit = "" if f in whole else 'trap "" XFSZ; ulimit -f 276; '
+        tare("regions", "-q", *EXACT, "-o", f, "--", "sh", "-c", limit + 'exec "$0" names 1400', PROGRAM)
+    d = document("diff", *whole, "--", *lost, status=1)
+    rows = {r["label"]: r for r in d["labels"]}
+    gone = [r for r in d["labels"] if r["kind"] != "lost" and r["counts"]["after"] == [None] * 3]
+    own = rows["(a label whose name is lost)"]
+    n = own["counts"]["after"][0]
+    true(100 < n < 1300 and len(gone) == n and own["kind"] == "lost" and len(rows) == 1401, f"{n}, {len(gone)}, {len(rows)}")
+    equal({(r["judged"], *(c[k] is None if k in ("after", "change", "percent") else c[k] for k in ("after", "change", "percent", "reason", "judged", "beyond")))
+           for r in gone for c in [r["counters"]["instructions:u"]["self"], r["counters"]["instructions:u"]["total"]]}, {(False, True, True, True, "names", False, False)}, "not known")
+    equal((own["judged"], change(d, own["label"])["reason"], change(d, own["label"])["beyond"]), (False, "names", False), "nor is it new")
+    kept = [r for r in d["labels"] if r not in gone and r is not own]
+    equal({(r["judged"], r["counters"]["instructions:u"]["self"]["reason"]) for r in kept}, {(True, None)}, "whose regions are all there")
+    equal(d["all"]["judged"], True, "points are all there")
+    text = " ".join(tare("diff", "--top", "0", *whole, "--", *lost, status=1, COLUMNS="200").stdout.split())
+    true("gone" not in text and " new " not in text and text.count("names lost") == n + 1 and "no change of those is judged" in text, text[-1500:])
+    true(f"{n + 1} changes of self are not judged, because names were lost; of the others" in text, text[-1500:])
+    tare("diff", "--check", "--match", "0", *whole, "--", *lost, status=1)
+    tare("diff", "--check", "--match", "lost", *whole, "--", *lost, status=1)
+    table = [r for r in csv.DictReader(io.StringIO(tare("diff", "--top", "0", "--format", "csv", *lost, "--", *whole, status=1).stdout)) if r["reason"] == "names" and r["kind"] != "lost"]
+    equal((len(table), {(r["before"], r["change"], r["percent"], r["q"], r["beyond"], r["total_before"], r["total_change"]) for r in table}), (n, {("",) * 7}), "as CSV")
+    # Of several processes one may have lost what another has.
+    both = room("both")
+    tare("regions", "-q", *EXACT, "-o", both, "--", "sh", "-c", f'"$0" names 3; trap "" XFSZ; ulimit -f 600; exec "$0" names 1400', PROGRAM)
+    d = document("diff", whole[0], both, status=1)
+    equal({r["judged"] or r["counters"]["instructions:u"]["self"]["reason"] for r in d["labels"]}, {"names"}, "of two processes")
+
+
+@test
 def what_lost_points_is_not_judged():
     if os.uname().machine != "x86_64":
         return  # counts that repeat, so that whatever differs is a change

@@ -3,24 +3,25 @@ import { h, section } from "./dom.js";
 import { full, plain, quality, short, toNumber } from "./format.js";
 import { table } from "./table.js";
 
-const reasons = { lost: "points lost", few_runs: "too few runs to tell", resolution: "too few runs to tell" };
+const reasons = { lost: "points lost", names: "names lost", few_runs: "too few runs to tell", resolution: "too few runs to tell" };
 const signed = (x, show) => `${x > 0 ? "+" : x < 0 ? "−" : ""}${show(Math.abs(x))}`;
 const counters = (doc, of) => doc.counters.filter((c) => of.counters[c.counter]);
-const change = (c, unit) => [h(c.beyond ? "b" : "span", {}, signed(toNumber(c.change), (x) => plain(x, unit))), c.half_95 !== undefined && h("span", { class: "margin" }, ` ± ${plain(Number(c.half_95.toPrecision(3)), unit)}`)];
-const percentOf = (c) => (c.percent === null ? (toNumber(c.after.mean) ? "new" : "") : toNumber(c.after.mean) === 0 && toNumber(c.before.mean) ? "gone" : signed(c.percent, (x) => short(x, "%", 3)));
+const change = (c, unit) => c.change === null ? ["unknown"] : [h(c.beyond ? "b" : "span", {}, signed(toNumber(c.change), (x) => plain(x, unit))), c.half_95 !== undefined && h("span", { class: "margin" }, ` ± ${plain(Number(c.half_95.toPrecision(3)), unit)}`)];
+const percentOf = (c) => (c.change === null || (c.reason === "names" && (c.percent === null || toNumber(c.after.mean) === 0)) ? "" : c.percent === null ? (toNumber(c.after.mean) ? "new" : "") : toNumber(c.after.mean) === 0 && toNumber(c.before.mean) ? "gone" : signed(c.percent, (x) => short(x, "%", 3)));
 
 const tests = { welch: "Welch's t test, or Student's where that says more", student: "Student's t test, the noise of the single recording taken to be that of the others", rank: "rank (a single recording is the least or the most of all), where that says more", barnard: "Barnard's test, where the recordings of each side agree" };
 const changes = (doc) => doc.counters.flatMap(({ counter, quality: q }) => [doc.all, ...doc.labels].flatMap((l) => ["whole", "outside", "detached", "self", "total"].map((what) => l.counters[counter]?.[what]).filter(Boolean).map((c) => ({ ...c, counter, exact: q === "exact" }))));
 
 // What one has to know to believe a verdict: which test it is by, whether the runs are too few, what else than the change it may be.
 export function remarksOf(doc) {
-  const all = changes(doc).filter((c) => toNumber(c.change) !== 0), by = Object.keys(tests).filter((t) => all.some((c) => c.test === t && c.reason !== "lost"));
+  const all = changes(doc).filter((c) => c.change !== null && toNumber(c.change) !== 0), by = Object.keys(tests).filter((t) => all.some((c) => c.test === t && c.reason !== "lost"));
   const enough = (reason) => Math.max(0, ...all.filter((c) => c.reason === reason).map((c) => c.enough_runs)), few = enough("few_runs"), small = enough("resolution");
   const exact = doc.one_thread && all.find((c) => c.exact && (c.beyond || c.reason === "few_runs"));
   return [doc.test === null && "With one recording on each side nothing is known of the noise: no change here is called sure.",
     by.length > 0 && `p is by ${by.map((t) => tests[t]).join(", or ")}. Sure is what has a q of at most 0.05, which is p by Benjamini and Hochberg: of all that is said to exceed the noise, at most 5 % are expected to do so by chance.`,
     few > 0 && doc.test && `Too few runs to tell: where the recordings of each side agree, or one side has a single one, some changes may be noise that shows in only some runs. ${few} + ${few} runs are enough.`,
     small > 0 && `Too few runs to tell: exact counts of several threads that lie within 4,000, or 0.01 %, as they may by which thread comes first. ${small} + ${small} runs are enough.`,
+    changes(doc).some((c) => c.reason === "names") && "Where names of labels were lost, regions without one may be any label's that the recording does not show, or shows in part: no change of those is judged.",
     exact && `${exact.counter} is exact, and each recording has points of one thread: what differs is what was executed. That may be the change, or input, environment (its size, paths), addresses, random numbers or time, or other threads, if there are any without regions.`].filter(Boolean);
 }
 
@@ -41,8 +42,8 @@ function one(doc, { counter, unit, quality: q }) {
   const single = [["outside", "(in no region)"], ["detached", "(detached timings, not in all)"]].map(([what, label]) => ({ label, arguments: [], counters: { [counter]: { self: doc.all.counters[counter]?.[what] } } }));
   const thereIs = (c) => c && [...c.before.runs, ...c.after.runs].some((v) => toNumber(v) !== 0), of = (l, what = "self") => l.counters[counter][what];
   const rows = [...doc.labels.filter((l) => l.counters[counter]?.self), ...single.filter((l) => thereIs(l.counters[counter].self))];
-  const mean = (side, title) => ({ title, number: true, value: (l) => toNumber(of(l)[side].mean), show: (l) => h("span", { title: of(l)[side].runs.map((v) => full(v, unit)).join(", ") }, plain(of(l)[side].mean, unit)) });
-  const changed = (what, title, about) => ({ title, about, number: true, value: (l) => (of(l, what) ? toNumber(of(l, what).change) : null), show: (l) => (of(l, what) ? change(of(l, what), unit) : "") });
+  const mean = (side, title) => ({ title, number: true, value: (l) => (of(l)[side] ? toNumber(of(l)[side].mean) : null), show: (l) => (of(l)[side] ? h("span", { title: of(l)[side].runs.map((v) => full(v, unit)).join(", ") }, plain(of(l)[side].mean, unit)) : "?") });
+  const changed = (what, title, about) => ({ title, about, number: true, value: (l) => (of(l, what) && of(l, what).change !== null ? toNumber(of(l, what).change) : null), show: (l) => (of(l, what) ? change(of(l, what), unit) : "") });
   return section(`What changed in ${counter}`, ["Each number is ", quality(q), ", the mean of its recordings."], table([
     { title: "Label", wide: true, value: (l) => l.label, text: (l) => `${l.label} ${[l.kind, ...l.arguments].filter(Boolean).join(", ")}`, show: (l) => [h("b", {}, l.label), " ", h("span", { class: "soft" }, [l.kind, ...l.arguments].filter(Boolean).join(", "))] },
     doc.test && { title: "Sure", about: "more or less: it exceeds the noise, with a q of at most 0.05", value: (l) => (!of(l).beyond ? reasons[of(l).reason] ?? "" : toNumber(of(l).change) > 0 ? "more" : "less") },
