@@ -273,6 +273,18 @@ static void add_process(struct accessed *c, uint32_t pid, struct text *out)
 	text_add(out, *comm ? " of %s (%u)" : " of %sprocess %u", comm, pid);
 }
 
+/* Files of memory have no name in any directory: the kernel's "(deleted)" tells nothing. */
+static void put_memory(const char *module, struct text *out)
+{
+	static const char gone[] = " (deleted)";
+	size_t n = strlen(module), end = strlen(gone);
+
+	if (!strncmp(module, "//anon", 6))
+		text_add(out, "memory");
+	else
+		text_add(out, "%.*s", (int)(n > end && !strcmp(module + n - end, gone) ? n - end : n), module);
+}
+
 void accessed_object_name(struct accessed *c, const struct object *o, struct text *out)
 {
 	const char *module = words_at(&c->modules.words, c->modules.module[o->module].path);
@@ -299,7 +311,8 @@ void accessed_object_name(struct accessed *c, const struct object *o, struct tex
 		add_process(c, o->pid, out);
 		break;
 	case OBJECT_MEMORY:
-		text_add(out, "%s at 0x%" PRIx64, strncmp(module, "//anon", 6) ? module : "memory", o->start);
+		put_memory(module, out);
+		text_add(out, " at 0x%" PRIx64, o->start);
 		add_process(c, o->pid, out);
 		break;
 	case OBJECT_BLOCK:

@@ -185,6 +185,17 @@ static int put_own_name(struct exact_recording *r, const struct exact_sample *s)
 	return ret < 0 ? ret : end_with_trailer(r, s, PERF_RECORD_COMM, 0);
 }
 
+/* Memory that has a name: the kernel's, or what its program gave it. */
+static bool is_named(const char *path)
+{
+	static const char *const names[] = { "[heap]", "[stack]", "[vvar", "/memfd:", "/SYSV" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(path, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 static const char *mapping_name(const struct exact_sample *s)
 {
 	if (s->module == EXACT_VDSO)
@@ -193,7 +204,7 @@ static const char *mapping_name(const struct exact_sample *s)
 		return s->path;
 	if (s->data && s->name && *s->name)
 		return s->name;
-	return s->data && s->path && (!strcmp(s->path, "[heap]") || !strcmp(s->path, "[stack]") || !strncmp(s->path, "[vvar", 5)) ? s->path : "//anon";
+	return s->data && s->path && is_named(s->path) ? s->path : "//anon";
 }
 
 static int put_mapping(struct exact_recording *r, const struct exact_sample *s)

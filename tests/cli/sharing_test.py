@@ -586,6 +586,35 @@ def two_real_processes_meet_under_the_exact_engine():
     true("2 processes, and no access was to memory that they share (MAP_SHARED): no line is of two of them." in text and "--phys-data" not in text, text)
 
 
+NAMED = r"""
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
+int main(void)
+{
+	int fd = memfd_create("pool", 0), id = shmget(0x7a9e0000 + getpid() % 9999, 4096, 0600 | IPC_CREAT);
+	if (fd < 0 || ftruncate(fd, 4096) || id < 0) return 1;
+	volatile long *p = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *q = shmat(id, 0, 0);
+	shmctl(id, IPC_RMID, 0);
+	for (int i = 0; i < 5000; i++) p[i % 100]++, q[i % 100]++;
+	return 0;
+}
+"""
+
+
+@test
+def memory_that_programs_name_has_its_name():
+    if not EXACT:
+        skip("this machine has no exact engine")
+    room("named.c").write_text(NAMED)
+    r = subprocess.run([CC, "-O1", str(room("named.c")), "-o", str(room("named"))], capture_output=True, text=True)
+    true(r.returncode == 0, r.stderr)
+    tare("record", "--engine", "exact", "--precise=memory", "-c", "11", "-o", room("named.data"), "--", room("named"))
+    text = tare("memory", "--by", "symbol", room("named.data")).stdout
+    true("/memfd:pool at 0x" in text and "/SYSV7a9e" in text and "(deleted)" not in text, text)
+
+
 BRIEFLY = r"""
 #include <pthread.h>
 volatile long x[8];
