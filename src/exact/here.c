@@ -40,5 +40,5 @@ int tare_exact_read(int64_t *out, size_t n, struct tare_error *err)
 
 const char *tare_exact_class_name(enum tare_exact_class c)
 {
-	return c >= 0 && (int)c < EXACT_CLASSES ? exact_class_names[c] : NULL;
+	return (unsigned)c < EXACT_CLASSES ? exact_class_names[c] : NULL;
 }

@@ -90,8 +90,6 @@ GLOBAL engine_leave
 	jne 1f
 GLOBAL leave_begin
 	mov rsp, gs:[T_STACK]
-	push qword ptr gs:[T_FLAGS]
-	popfq
 	mov rax, gs:[T_REGS + 0]
 	mov rcx, gs:[T_REGS + 8]
 	mov rdx, gs:[T_REGS + 16]
@@ -107,6 +105,8 @@ GLOBAL leave_begin
 	mov r13, gs:[T_REGS + 104]
 	mov r14, gs:[T_REGS + 112]
 	mov r15, gs:[T_REGS + 120]
+	push qword ptr gs:[T_FLAGS]
+	popfq /* late: with a trap flag each instruction from here on takes some 15 us of a virtual machine */
 	mov rsp, gs:[T_REGS + 32]
 	jmp qword ptr gs:[T_JUMP]
 GLOBAL leave_end
