@@ -13,6 +13,7 @@
 #include "pmu/interrupts.h"
 #include "pmu/machine.h"
 #include "pmu/names.h"
+#include "session/engine.h"
 #include "source/source.h"
 #include "view/events_view.h"
 
@@ -358,8 +359,9 @@ static void explain_fit(struct asked *q, struct explanation *x, struct counter_f
 	}
 }
 
-static void explain_one(struct asked *q, const struct event *ev, const struct encoding *enc)
+static void explain_one(struct asked *q, const struct event *ev, const struct encoding_list *list, size_t i)
 {
+	const struct encoding *enc = &list->enc[i];
 	struct tare_error why = TARE_ERROR_INIT, unknown = TARE_ERROR_INIT;
 	struct counter_facts facts;
 	struct fit_legal legal, unsure;
@@ -377,7 +379,9 @@ static void explain_one(struct asked *q, const struct event *ev, const struct en
 	explain_fit(q, &x, &facts, &unknown, blocker, &legal, &unsure);
 	if (enc->unavailable) {
 		x.unavailable = enc->why;
-		x.remedy = enc->remedy;
+		x.remedy = !x.other_cpu && !machine_root(q->m)[0] && engine_could_count(list, i) && exact_probe(NULL) == 0
+				   ? "'tare stat -- COMMAND' counts it here by the exact engine, in user mode"
+				   : enc->remedy;
 	} else if (!x.other_cpu && !machine_root(q->m)[0]) {
 		x.tried = opens(enc, &why);
 		if (!x.tried) {
@@ -448,7 +452,7 @@ static int explain(const struct command *self, struct machine *m, const struct e
 
 		ok = encode(&q, names[i], &events, &list);
 		for (size_t k = 0; ok && k < list.n; k++)
-			explain_one(&q, &events.event[list.enc[k].event], &list.enc[k]);
+			explain_one(&q, &events.event[list.enc[k].event], &list, k);
 		encoding_list_free(&list);
 		event_list_free(&events);
 	}

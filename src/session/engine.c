@@ -40,6 +40,11 @@ static int class_of(const struct encoding_list *list, size_t i)
 	return -1;
 }
 
+bool engine_could_count(const struct encoding_list *list, size_t i)
+{
+	return class_of(list, i) >= 0;
+}
+
 static void name_as_user(struct encoding *e)
 {
 	char *mods, *slash = strrchr(e->name, '/');
@@ -195,6 +200,9 @@ int engine_choose(struct encoding_list *list, const struct engine_question *q,
 	if (q->wish == ENGINE_PERF || (q->wish == ENGINE_AUTO && !named && (!wanted || pmu)))
 		return 0;
 	if (q->cannot) {
+		for (size_t i = 0; i < list->n; i++) /* what the user may change, where the machine cannot be */
+			if (list->enc[i].unavailable && class_of(list, i) >= 0)
+				snprintf(list->enc[i].remedy, sizeof(list->enc[i].remedy), "%.199s", q->cannot->what);
 		if (named)
 			refuse_exact(list, q->cannot->code, q->cannot->what, q->cannot->hint);
 		return 0;

@@ -31,4 +31,7 @@ void engine_give_up(struct encoding_list *list, const struct tare_error *why);
 /* Whether the exact engine counts it. */
 bool engine_counts(const struct encoding *e);
 
+/* Whether it would, of a command that is started: the i-th is one of the events that it can take over. */
+bool engine_could_count(const struct encoding_list *list, size_t i);
+
 #endif

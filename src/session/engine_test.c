@@ -142,6 +142,19 @@ TEST(who_counts_what)
 	CHECK_EQ(scripted_open_now, 0, "what was tried is closed");
 }
 
+TEST(why_it_does_not_stand_in)
+{
+	struct tare_error cannot = { .code = EINVAL, .what = "it cannot with -D" };
+	struct engine_question q = { .source = scripted_find, .cannot = &cannot };
+	struct encoding_list list = encode(vm, "page-faults,instructions,cycles");
+
+	CHECK_EQ(engine_choose(&list, &q, NULL), 0, "not chosen");
+	CHECK_STR(list.enc[1].remedy, "it cannot with -D");
+	CHECK(strstr(list.enc[2].remedy, "tare doctor"), "%s", list.enc[2].remedy);
+	CHECK(!engine_could_count(&list, 0) && engine_could_count(&list, 1) && !engine_could_count(&list, 2));
+	encoding_list_free(&list);
+}
+
 TEST(a_command_that_cannot_be_run)
 {
 	struct engine_question q = { .source = scripted_find };
