@@ -7,11 +7,14 @@
 #include <asm/prctl.h>
 #include <linux/errno.h>
 #include <linux/prctl.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
+#include <linux/wait.h>
+#include "exact/engine/context.h"
 #include "exact/engine/engine.h"
 
-enum { USER_DISPATCH = 59 }; /* PR_SET_SYSCALL_USER_DISPATCH */
+enum { USER_DISPATCH = 59, /* PR_SET_SYSCALL_USER_DISPATCH */ STOPS_WITHIN_MS = 1000 };
 
 /* Source: linux/arch/x86/include/asm/page_64.h, TASK_SIZE_MAX with four levels of page tables. */
 static const uint64_t LOWER_HALF = 0x7ffffffff000;
@@ -171,6 +174,31 @@ static void check_user_dispatch(const struct thread *t)
 		refuse("PR_SET_SYSCALL_USER_DISPATCH, by which the engine's own system calls would come to the program, at", t->target);
 }
 
+/*
+ * Who is stopped by a tracer in the same memory (LeakSanitizer has one) is not to hold the lock meanwhile, which the tracer
+ * needs as well: the tracer holds it until it sees the other stopped.
+ */
+static bool stops_sharer(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	struct info seen = { 0 };
+	volatile uint32_t nobody = 0;
+	long ret;
+
+	if (r[RAX] != __NR_ptrace || !eng.lent || (r[RDI] != PTRACE_ATTACH && r[RDI] != PTRACE_INTERRUPT))
+		return false;
+	lock();
+	ret = same(t);
+	for (int ms = 0; ret == 0 && ms < STOPS_WITHIN_MS; ms++) {
+		if (sys(__NR_waitid, P_PID, (int32_t)r[RSI], &seen, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL, 0) < 0 || seen.signo)
+			break;
+		futex_wait(&nobody, 0, 1);
+	}
+	unlock();
+	finish(t, ret);
+	return true;
+}
+
 void system_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -179,7 +207,7 @@ void system_call(struct thread *t)
 		call_over(t);
 	if ((t->filter || t->strict) && !seccomp_allows(t))
 		return;
-	if (map_calls(t) || writes_memory(t) || pokes_memory(t) || gives_name(t))
+	if (map_calls(t) || writes_memory(t) || pokes_memory(t) || gives_name(t) || stops_sharer(t))
 		return;
 	kernel_writes_for_good(t);
 	switch (r[RAX]) {
