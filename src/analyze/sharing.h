@@ -4,8 +4,8 @@
  * with or without word of other caches' modified lines.
  *
  * The accesses of a line are put in order of time. Wherever one thread follows another and one of the two stores, the line had to
- * move: a switch. A switch between bytes that both use is true sharing; between bytes that only one of them uses,
- * false sharing. How many switches there are beside how many there would be if the threads' accesses were shuffled
+ * move: a switch, for the same bytes where the two accesses meet in some. Bytes that one thread alone uses, or that nobody writes, would not make
+ * the line move: where they lie beside others that threads write, that is false sharing; of bytes that one writes and another uses, true sharing. How many switches there are beside how many there would be if the threads' accesses were shuffled
  * tells sharing at one time from a line that is handed on.
  *
  * Threads that seldom ran at once, as on a busy machine, show few switches on any line. So a line with few is looked at beside all
@@ -34,7 +34,7 @@ enum { SHARING_MEMORY_EACH = 44, SHARING_MEMORY_LINE = 72 };
 
 enum sharing_verdict {
 	SHARING_NONE,	    /* one thread only, or nobody stores */
-	SHARING_FALSE,	    /* threads use bytes of their own that lie in one line */
+	SHARING_FALSE,	    /* threads use bytes of their own, or that nobody writes, beside those that another writes */
 	SHARING_TRUE,	    /* threads use the same bytes */
 	SHARING_BOTH,
 	SHARING_HANDED_OVER, /* by one thread after another, not at one time */
@@ -74,7 +74,7 @@ struct sharing_line {
 	uint64_t part;	  /* the verdict is of a part of the time, in which there were so many samples; 0: of all */
 	double steady;	  /* 0 to 1: share of what the threads did that was done while using it, less what few turns leave open */
 	uint64_t samples, loads, stores, modified;
-	uint64_t switches_true, switches_false; /* as above; 0 where UNTIMED */
+	uint64_t switches_true, switches_false; /* to the same bytes; to others; 0 where UNTIMED */
 	uint64_t switches_open; /* of the false: a size that is not known decides */
 	double expected;  /* switches, if the accesses were shuffled; 0 where there are no times */
 	uint32_t threads; /* that accessed it */
@@ -116,6 +116,11 @@ struct sharing_totals {
 struct sharing_totals sharing_totals(const struct sharing *s);
 void sharing_free(struct sharing *s);
 
+/*
+ * Of so many accesses to some bytes, of which one thread made `his` and so many stored: is it so but for a tenth (as initialisation, summing up, or seldom
+ * writing leave) that one thread makes all, or nobody writes? Then nobody takes these bytes from another.
+ */
+bool sharing_apart(uint64_t hits, uint64_t his, uint64_t stores);
 const char *sharing_verdict_name(enum sharing_verdict v);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whose bytes are whose, and how sure that is. A byte seen once says nothing: that it is one thread's own is told by its being used in
- * several turns, each by the same thread, where others had the line between.
+ * several turns, each by the same thread, where others had the line between. Bytes that several threads use and (almost) none writes are as much apart as one's own: nobody
+ * would take them from another, did not somebody write what lies beside them.
  *
  * Of each access to bytes that were used in an earlier turn: did the bytes come from another thread, one of the two storing? Were all bytes used by all, that
  * would be as frequent as between any two accesses of the line; of bytes of one's own it never happens, but for who initialises them and who sums them up.
@@ -18,7 +19,7 @@ enum { WORD = 8 };
 #define LEFT_PART 0.1
 /* By turns they would come from another thread in at least this part of that, were they anybody's. */
 #define TURN_PART 0.5
-/* Of the line's accesses, that many to bytes of one thread make it false sharing as well as true; up to twice as many a verdict of true allows for. */
+/* Of the line's accesses, that many to bytes that are apart make it false sharing as well as true; up to twice as many a verdict of true allows for. */
 #define BOTH_PART 0.15
 
 /* Bytes of an access that does not say how many: up to its word's end. */
@@ -42,23 +43,30 @@ static bool may_be_same_bytes(const struct hit *a, const struct hit *b)
 	return !low->size && high->offset - low->offset < SHARING_WIDE;
 }
 
-/* Who uses the bytes that begin at an offset. */
+/* Who uses the bytes that begin at an offset, and how. */
 struct owner {
 	uint32_t thread; /* the most frequent, if one has more than half */
 	uint32_t lead;
-	size_t hits, his;
+	size_t hits, his, stores;
 	size_t pairs, changes; /* accesses that met earlier ones of another turn; of those, came from another thread: each once in a turn */
 	size_t all_pairs, all_changes; /* ... and each as often as it was made */
 	size_t seen;	       /* turns */
 	uint32_t last;	       /* of `seen`, the latest; 0: none, else one more */
 	bool counts, changed;  /* the latest: met an earlier one; which was of another thread */
 	bool met;	       /* some access of another turn is to the same bytes */
-	bool shared;	       /* it is not known that one has them to himself */
+	bool shared;	       /* it is not known that nobody takes them from another */
 };
 
-static bool owned(const struct owner *o)
+bool sharing_apart(uint64_t hits, uint64_t his, uint64_t stores)
 {
-	return !o->shared && o->his >= o->hits * 0.9; /* what another thread's initialisation or summing up leaves */
+	uint64_t others = hits - his;
+
+	return 10 * (others < stores ? others : stores) <= hits;
+}
+
+static bool apart(const struct owner *o)
+{
+	return !o->shared && sharing_apart(o->hits, o->his, o->stores);
 }
 
 static void find_owners(const struct hit *h, size_t n, struct owner *of)
@@ -70,6 +78,7 @@ static void find_owners(const struct hit *h, size_t n, struct owner *of)
 			o->thread = h[i].thread;
 		o->lead = o->thread == h[i].thread ? o->lead + 1 : o->lead - 1;
 		o->hits++;
+		o->stores += (h[i].flags & HIT_STORE) != 0;
 	}
 	for (size_t i = 0; i < n; i++)
 		of[h[i].offset].his += of[h[i].offset].thread == h[i].thread;
@@ -84,25 +93,17 @@ uint64_t sharing_moves(const struct hit *h, size_t n)
 	return moves;
 }
 
-static void count_switches(const struct hit *h, size_t n, const struct owner *of, struct sharing_line *l)
+void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l)
 {
 	l->switches_true = l->switches_false = l->switches_open = 0;
 	for (size_t i = 1; i < n; i++) {
 		if (h[i].thread == h[i - 1].thread || !((h[i].flags | h[i - 1].flags) & HIT_STORE))
 			continue;
-		if (same_bytes(&h[i], &h[i - 1]) || (!owned(&of[h[i].offset]) && !owned(&of[h[i - 1].offset])))
+		if (same_bytes(&h[i], &h[i - 1]))
 			l->switches_true++;
 		else
 			l->switches_false++, l->switches_open += may_be_same_bytes(&h[i], &h[i - 1]);
 	}
-}
-
-void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l)
-{
-	struct owner of[UINT8_MAX + 1] = { 0 };
-
-	find_owners(h, n, of);
-	count_switches(h, n, of, l);
 }
 
 /* ---- accesses, once in a turn ---- */
@@ -228,9 +229,18 @@ static int by_size(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
+/* Before it is known how sure that is. A few loads by several threads are also seen of bytes that are written now and then: more of them are needed than of one thread's own. */
+static bool looks_apart(const struct owner *o, double chance)
+{
+	double changes = OWN_PART * chance * (double)o->pairs; /* were they at the limit */
+	bool own = sharing_apart(o->hits, o->his, o->hits);
+
+	return apart(o) && (double)o->changes < changes && (own || changes > 0.7);
+}
+
 /*
- * The chance that the bytes that look like one thread's own only look so: those of any choice of so many, were all used by all. Who has not that much is marked as
- * shared. `part`: of the accesses, those to bytes that are own.
+ * The chance that the bytes that look as if nobody took them from another only look so: those of any choice of so many, were all used by all. What has not that much is marked
+ * as shared. `part`: of the accesses, those to bytes that are apart.
  */
 static double own_by_chance(struct owner *of, size_t m, double chance, double *part)
 {
@@ -241,7 +251,7 @@ static double own_by_chance(struct owner *of, size_t m, double chance, double *p
 		double p = log_at_most((double)of[i].changes, (double)of[i].pairs, OWN_PART * chance);
 
 		candidates += of[i].pairs != 0;
-		if (owned(&of[i]) && p < 0)
+		if (apart(&of[i]) && p < 0)
 			each[n++] = p;
 	}
 	qsort(each, n, sizeof(*each), by_size);
@@ -254,7 +264,7 @@ static double own_by_chance(struct owner *of, size_t m, double chance, double *p
 			best = all, limit = each[k];
 	}
 	for (size_t i = 0; i <= UINT8_MAX; i++) {
-		of[i].shared = !owned(&of[i]) || log_at_most((double)of[i].changes, (double)of[i].pairs, OWN_PART * chance) > (limit < 0 ? limit : -INFINITY);
+		of[i].shared = !apart(&of[i]) || log_at_most((double)of[i].changes, (double)of[i].pairs, OWN_PART * chance) > (limit < 0 ? limit : -INFINITY);
 		if (!of[i].shared)
 			accesses += of[i].seen;
 	}
@@ -298,7 +308,7 @@ bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct shari
 		changes += (double)of[i].changes;
 		all_pairs += (double)of[i].all_pairs;
 		all_changes += (double)of[i].all_changes;
-		alone += owned(&of[i]) && (double)of[i].changes < OWN_PART * chance * (double)of[i].pairs ? (double)of[i].pairs : 0;
+		alone += looks_apart(&of[i], chance) ? (double)of[i].pairs : 0;
 	}
 	l->few_bytes = true;
 	if (pairs < 2)
@@ -317,7 +327,6 @@ bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct shari
 			l->verdict = SHARING_TRUE;
 			l->sure = 1 - exp(log_at_most(alone, pairs, 2 * BOTH_PART)) - none;
 		}
-		count_switches(h, n, of, l);
 	}
 	l->sizes_open = l->verdict != SHARING_TRUE && l->switches_open > l->switches_false * 0.1;
 	l->few_bytes = false;

@@ -94,11 +94,11 @@ void sharing_sort(struct hit *h, size_t n, enum sharing_order order);
 
 /* How often the line had to move: one of neighbours by different threads stores. */
 uint64_t sharing_moves(const struct hit *h, size_t n);
-/* Count the switches of one line's hits, which are in order of time: bytes that one thread alone was seen to use count as its own. */
+/* Count the switches of one line's hits, which are in order of time. */
 void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l);
 /*
  * FALSE, TRUE or BOTH, and how sure that is, by the bytes that were seen in several turns; false: those are too few to tell, and the verdict is UNCLEAR.
- * l->threads is needed; its switches are counted anew where bytes that one thread alone was seen to use are not known to be its own.
+ * l->threads and its switches are needed.
  */
 bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l);
 /* Of all pairs of hits (or of those of `seen`), the part that is of different threads with a store in the pair. */

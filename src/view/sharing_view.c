@@ -22,7 +22,7 @@ static const struct {
 	[SHARING_TRUE] = { "true", "true sharing: threads use the same bytes",
 			   "padding does not help: write less often, or give each thread a copy that is merged now and then" },
 	[SHARING_BOTH] = { "both", "true and false sharing: some bytes are used by several threads, others lie in the same line",
-			   "move the bytes that only one thread uses to a line of their own (alignas(64)); then see what is left" },
+			   "move the bytes that one thread alone uses, or that are hardly ever written, to lines of their own (alignas(64)); then see what is left" },
 	[SHARING_HANDED_OVER] = { "handed over", "handed from thread to thread, not used by several at one time", NULL },
 	[SHARING_UNCLEAR] = { "unclear", "too few samples to tell", "record longer, or with a smaller -c" },
 	[SHARING_UNTIMED] = { "untimed", "shared; whether at one time is not known, as the accesses have no times", "record with times (perf record -T; arm_spe_0: ts_enable=1)" },
@@ -357,7 +357,7 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 			text_add(out, " (%.0f if their order were by chance)", l->expected);
 		text_add(out, ", ");
 		put_count(out, style, l->switches_true);
-		text_add(out, " for bytes that both use");
+		text_add(out, " for the same bytes");
 	}
 	text_add(out, "\n");
 	if (sharing_totals(s->named->s).knows_modified) {

@@ -249,6 +249,24 @@ def why_there_is_no_verdict():
 
 
 @test
+def bytes_that_are_only_read_beside_a_counter():
+    """Two threads poll a word, two others count beside it: `writes` of a thousand of their accesses are to that word. The counter is truly shared, the word only lies there."""
+    for polls, writes, verdict in (((1, 2), 0, "both"), ((1, 2), 20, "both"), ((1, 2, 3), 0, "false"), ((), 0, "true"), ((1,), 0, "both")):
+        r, rng, same, moves, last = Recording(), random.Random(5), 0, 0, None
+        r.comm(1, 1, "prog")
+        for i in range(3000):
+            tid = 1 + rng.randrange(4)
+            at, op = (0, "load") if tid in polls else (0, "store") if rng.randrange(1000) < writes else (8, "update")
+            if last and last[0] != tid and (op != "load" or last[2] != "load"):
+                moves, same = moves + 1, same + (at == last[1])
+            last = tid, at, op
+            r.sample(0x1000 + 16 * at, 1, tid, i, BASE + at, 0, 1, 0, source(op, "L1", "none"))
+        line, = document("sharing", r.write(room("polled")))["lines"]
+        equal((line["verdict"], line["switches_true"], line["switches_false"]), (verdict, same, moves - same), f"{polls} poll, {writes} written")
+        true(f" {same:,} for the same bytes" in tare("sharing", room("polled")).stdout, "the text says how many")
+
+
+@test
 def two_processes_meet_by_physical_address():
     r = Recording()
     for pid in (1, 2):

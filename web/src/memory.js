@@ -84,7 +84,7 @@ function line(doc, l, i) {
   l.cells.forEach((c) => times.set(place(c), (times.get(place(c)) ?? 0) + 1));
   return section(`${i + 1}. ${l.object ?? l.address}`, `${l.means}${known(l.sure) ? ` (${l.sure > 0.999 ? "more than 99.9" : Math.floor(100 * l.sure)} % sure)` : ""}`,
     h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads${known(l.switches_true) ? `; it had to move between ${full(toNumber(l.switches_true) + toNumber(l.switches_false))} of ` +
-      `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for bytes that both use` : ""}.` +
+      `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for the same bytes` : ""}.` +
       (known(l.part ?? null) ? ` So in a part of the time, that of ${full(l.part)} of its samples.` : "")),
     remarks(l),
     l.padding && h("p", { class: "about" }, `${l.padding.means}.`),
