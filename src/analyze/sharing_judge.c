@@ -108,15 +108,21 @@ static bool owns_what_is_shared(const struct sharing_line *whole, const struct s
 
 /*
  * How sure it is whose bytes are whose in a part that is the first of so many to tell. Parts are chosen by how their threads' accesses follow each other, which says
- * nothing of the bytes; but of those whose bytes were looked at any could have looked so. All of the time, where it says the same, is as good a witness.
+ * nothing of the bytes; but of those whose bytes were looked at any could have looked so. All of the time, where it says the same, is as good a witness; and where it
+ * shows that bytes are shared beside others that are not, the part is one in which not all of the line's threads ran.
  */
-static double part_sure(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *whole, const struct sharing_line *part, size_t judged)
+static double part_sure(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *whole, struct sharing_line *part, size_t judged)
 {
 	double sure = 1 - (1 - part->bytes_sure) * (double)judged;
 	struct sharing_line all = *whole;
 
 	if (!fought_over(&all) && !sharing_kind(s, h, n, &all))
 		return sure;
+	if (all.verdict == SHARING_BOTH && part->verdict != SHARING_BOTH) {
+		part->verdict = SHARING_BOTH;
+		part->sizes_open = all.sizes_open;
+		return all.bytes_sure;
+	}
 	return all.verdict == part->verdict && all.bytes_sure > sure ? all.bytes_sure : sure;
 }
 

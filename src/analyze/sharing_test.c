@@ -594,6 +594,34 @@ TEST(threads_that_seldom_meet)
 	}
 }
 
+/* Two of four threads run at a time, and now and then another two: two poll a word, two count beside it. In no part of the time do all meet. */
+TEST(threads_that_meet_two_by_two)
+{
+	struct sharing *s = sharing_new(NULL, NULL);
+	const struct sharing_line *l;
+	uint64_t time = 1;
+	size_t n;
+
+	seed = 5;
+	for (unsigned slice = 0; slice < 400; slice++) {
+		unsigned one = (unsigned)draw(4), other = one;
+
+		if (slice == 200)
+			one = 2, other = 3;
+		for (unsigned k = 0; k < (one == other ? 30 : 300); k++) {
+			unsigned thread = k % 2 ? one : other;
+
+			put(s, 10 + thread, thread < 2 || k % 4 < 2 ? TARE_ACCESS_LOAD : TARE_ACCESS_STORE, 0x1000 + (thread < 2 ? 0 : 8), 8, 0, time++);
+		}
+	}
+	CHECK_EQ(sharing_finish(s, NULL), 0);
+	l = sharing_lines(s, &n);
+	CHECK_EQ(n, 1);
+	CHECK(l->part, "told by a part");
+	CHECK_EQ(l->verdict, SHARING_BOTH);
+	sharing_free(s);
+}
+
 /* Some accesses have no time, as SPE's records that END closes: the others are judged as if those were not. */
 TEST(some_times)
 {
