@@ -137,6 +137,15 @@ static void level_of_ibs(const struct source *s, struct tare_access *a)
 	}
 }
 
+/* A level of one's own by its name that another core gave is as near as that level, as SPE's L2 of another core. */
+static void not_ones_own(const struct source *s, struct tare_access *a)
+{
+	enum { PEER = 2 };
+
+	if (s->snoopx & PEER && a->has & TARE_ACCESS_DISTANCE && a->distance == TARE_OWN)
+		access_distance(a, TARE_NEAR);
+}
+
 static void level(const struct source *s, bool amd, struct tare_access *a)
 {
 	enum { FIRST = 3 };
@@ -162,6 +171,7 @@ static void level(const struct source *s, bool amd, struct tare_access *a)
 		a->has &= ~(uint32_t)TARE_ACCESS_DISTANCE;
 	if (amd)
 		level_of_ibs(s, a);
+	not_ones_own(s, a);
 }
 
 static void snoop(const struct source *s, struct tare_access *a)
