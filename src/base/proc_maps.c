@@ -105,12 +105,29 @@ static bool read_map(const char *p, struct proc_map *out)
 	return *p == ' ' || !*p;
 }
 
+/* The kernel writes an end of line within a name so, and nothing else. Source: Linux, fs/proc/task_mmu.c, show_map_vma(): "\n" to seq_path(). */
+static void restore_ends_of_lines(char *name)
+{
+	static const char escape[] = "\\012";
+	char *to = strstr(name, escape);
+
+	for (const char *from = to; from && (*to = *from); to++) {
+		bool escaped = !strncmp(from, escape, strlen(escape));
+
+		if (escaped)
+			*to = '\n';
+		from += escaped ? strlen(escape) : 1;
+	}
+}
+
 bool proc_maps_next(struct proc_maps *m, struct proc_map *out)
 {
-	const char *line;
+	char *line;
 
 	while ((line = next_line(m)))
-		if (read_map(line, out))
+		if (read_map(line, out)) {
+			restore_ends_of_lines(line + (out->name - line));
 			return true;
+		}
 	return false;
 }

@@ -12,7 +12,7 @@ struct proc_map {
 	uint64_t start, end, offset, inode;
 	unsigned major, minor; /* of the device */
 	char rights[4];	       /* "rwxp", without an end; the last is 's' where it is shared */
-	const char *name;      /* the file's, "[stack]", ...; "" where there is none. Valid until the next line */
+	const char *name;      /* the file's, "[stack]", ...; "" where there is none; ends of lines in it are the kernel's "\012" no more. Valid until the next line */
 };
 
 /* Takes no memory. A line longer than `text` loses its end. */

@@ -65,6 +65,30 @@ TEST(every_field_of_a_line)
 	closed(&m);
 }
 
+TEST(ends_of_lines_in_names)
+{
+	static const struct {
+		const char *written, *name;
+	} rows[] = {
+		{ "/a\\012b", "/a\nb" }, { "/memfd:queue of\\012jobs\\012 (deleted)", "/memfd:queue of\njobs\n (deleted)" },
+		{ "/\\012\\012", "/\n\n" }, { "/a\\01", "/a\\01" }, { "/a\\011b\\", "/a\\011b\\" }, { "/\\\\012", "/\\\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct proc_maps m;
+		struct proc_map l;
+		char text[256];
+
+		snprintf(text, sizeof(text), "1000-2000 r-xp 00000000 fe:00 2 %s\n2000-3000 r-xp 00000000 fe:00 3 /next\n", rows[i].written);
+		CHECK(opened(&m, text));
+		CHECK(proc_maps_next(&m, &l));
+		CHECK_STR(l.name, rows[i].name);
+		CHECK(proc_maps_next(&m, &l));
+		CHECK_STR(l.name, "/next");
+		closed(&m);
+	}
+}
+
 TEST(lines_of_another_form_are_passed_by)
 {
 	struct proc_maps m;
