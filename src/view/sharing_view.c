@@ -20,7 +20,8 @@ static const struct {
 	[SHARING_FALSE] = { "false", "FALSE SHARING: threads use bytes of their own that lie in one line",
 			    "give each thread's bytes a line of their own (alignas(64), padding), or each thread a copy that is added up at the end" },
 	[SHARING_TRUE] = { "true", "true sharing: threads use the same bytes",
-			   "padding does not help: write less often, or give each thread a copy that is merged now and then" },
+			   "padding does not part the same bytes: write less often, or give each thread a copy that is merged now and then; "
+			   "fields that one thread each writes, as a queue's head and tail, may gain by lines of their own" },
 	[SHARING_BOTH] = { "both", "true and false sharing: some bytes are used by several threads, others lie in the same line",
 			   "move the bytes that one thread alone uses, or that are hardly ever written, to lines of their own (alignas(64)); then see what is left" },
 	[SHARING_HANDED_OVER] = { "handed over", "handed from thread to thread, not used by several at one time", NULL },
