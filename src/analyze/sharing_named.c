@@ -131,7 +131,7 @@ static unsigned parting(const struct byte_named *a, const struct byte_named *b)
 	return 0;
 }
 
-/* Between two cells of different threads. */
+/* Between two cells of different owners. */
 static int find_cut(struct sharing_named *n, struct sharing_named_line *line, size_t at, struct tare_error *err)
 {
 	const struct sharing_cell *cell = sharing_cells(n->s);
@@ -149,21 +149,57 @@ static int find_cut(struct sharing_named *n, struct sharing_named_line *line, si
 	return n->aligned[at] == WORDS_NONE || line->keeps == WORDS_NONE ? tare_fail_nomem(err) : 1;
 }
 
+struct sharing_owner sharing_owner(const struct sharing_cell *cell, size_t n)
+{
+	struct sharing_owner o = { 0 };
+	uint64_t his = 0;
+
+	for (; o.cells < n && cell[o.cells].offset == cell->offset; o.cells++) {
+		const struct sharing_cell *c = &cell[o.cells];
+
+		if (!o.cells || c->tid != c[-1].tid)
+			o.threads++, his = 0;
+		his += c->loads + c->stores;
+		o.hits += c->loads + c->stores;
+		o.stores += c->stores;
+		if (his > o.his)
+			o.his = his, o.tid = c->tid;
+	}
+	o.one = sharing_apart(o.hits, o.his, o.hits);
+	o.read = !o.one && sharing_apart(o.hits, o.his, o.stores);
+	return o;
+}
+
+/* Of each cell of a line the thread that its bytes belong to; bytes that are only read are those of a thread that there is not. */
+static uint32_t *owners_of(const struct sharing_cell *cell, size_t n)
+{
+	uint32_t *owner = malloc((n + 1) * sizeof(*owner));
+
+	for (size_t i = 0; owner && i < n;) {
+		struct sharing_owner o = sharing_owner(cell + i, n - i);
+
+		for (size_t end = i + o.cells; i < end; i++)
+			owner[i] = o.one ? o.tid : o.read ? UINT32_MAX : cell[i].tid;
+	}
+	return owner;
+}
+
 /* Nothing is said where a thread's bytes lie on both sides of another's: no cut parts them. */
 static int find_cuts(struct sharing_named *n, struct sharing_named_line *line, struct tare_error *err)
 {
 	const struct sharing_line *l = line->line;
 	const struct sharing_cell *cell = sharing_cells(n->s);
+	uint32_t *owner = owners_of(cell + l->cell, l->n_cells);
 	unsigned end = 0; /* of the bytes so far */
-	int ret = 1;
+	int ret = owner ? 1 : tare_fail_nomem(err);
 
 	for (size_t i = l->cell; ret == 1 && i < l->cell + l->n_cells; i++) {
 		unsigned until = cell[i].offset + (cell[i].size ? cell[i].size : 1u);
 
-		if (i > l->cell && cell[i].tid != cell[i - 1].tid) {
+		if (i > l->cell && owner[i - l->cell] != owner[i - 1 - l->cell]) {
 			ret = cell[i].offset >= end;
 			for (size_t k = l->cell; ret == 1 && k < i; k++)
-				ret = cell[k].tid != cell[i].tid;
+				ret = owner[k - l->cell] != owner[i - l->cell];
 			if (ret == 1)
 				ret = find_cut(n, line, i, err);
 		}
@@ -173,6 +209,7 @@ static int find_cuts(struct sharing_named *n, struct sharing_named_line *line, s
 		line->cuts = 0;
 		memset(n->aligned + l->cell, 0, l->n_cells * sizeof(*n->aligned));
 	}
+	free(owner);
 	return ret < 0 ? ret : 0;
 }
 

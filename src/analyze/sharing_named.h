@@ -38,6 +38,17 @@ struct sharing_named {
 	unsigned origins;	    /* bit by enum tare_access_origin */
 };
 
+/* Whose the bytes are that begin at an offset: one thread's, but for a tenth; or nobody takes them from another, as they are only read. */
+struct sharing_owner {
+	size_t cells; /* that many, from the first on */
+	unsigned threads;
+	uint32_t tid; /* the most frequent */
+	uint64_t hits, his, stores;
+	bool one, read;
+};
+/* Of the cells of the first one's offset, of `n` in order. */
+struct sharing_owner sharing_owner(const struct sharing_cell *cell, size_t n);
+
 /* Read all accesses of `c`. Free with sharing_named_free(), on failure too; `c` must live as long. */
 int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct sharing_options *opts, struct tare_error *err);
 void sharing_named_free(struct sharing_named *n);

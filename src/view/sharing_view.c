@@ -131,31 +131,28 @@ static void put_bytes(struct text *out, const struct sharing_cell *c)
 		text_add(out, "..%u", c->offset + c->size - 1u);
 }
 
-/* Whose bytes are whose: "+0 4659, +8 4660, +16 3 threads" */
+/* Whose bytes are whose: "+0 by 4659, +8 by 4660 (all but 2 of 310), +16 read by 2 threads, +24 by 3 threads" */
 static void put_owners(struct text *out, const struct sharing_shown *s, const struct sharing_line *l)
 {
 	const struct sharing_cell *cell = sharing_cells(s->named->s) + l->cell;
 	unsigned shown = 0;
 
-	for (size_t i = 0, end; i < l->n_cells; i = end) {
-		unsigned threads = 1;
-		uint64_t samples = cell[i].loads + cell[i].stores;
+	for (size_t i = 0; i < l->n_cells;) {
+		struct sharing_owner o = sharing_owner(cell + i, l->n_cells - i);
 
-		/* cells of one offset are by thread */
-		for (end = i + 1; end < l->n_cells && cell[end].offset == cell[i].offset; end++) {
-			threads += cell[end].tid != cell[end - 1].tid;
-			samples += cell[end].loads + cell[end].stores;
-		}
 		if (++shown > OWNERS_SHOWN) {
 			text_add(out, ", ...");
 			return;
 		}
 		text_add(out, "%s", i ? ", " : "");
 		put_bytes(out, &cell[i]);
-		if (threads == 1)
-			text_add(out, " by %u%s", cell[i].tid, samples == 1 ? " (seen once)" : "");
+		if (o.one)
+			text_add(out, " by %u%s", o.tid, o.hits == 1 ? " (seen once)" : "");
 		else
-			text_add(out, " by %u threads", threads);
+			text_add(out, " %sby %u threads", !o.stores ? "read " : "", o.threads);
+		if (o.one && o.his < o.hits)
+			text_add(out, " (all but %" PRIu64 " of %" PRIu64 ")", o.hits - o.his, o.hits);
+		i += o.cells;
 	}
 }
 
@@ -281,7 +278,7 @@ static void put_padding(struct text *out, const struct sharing_shown *s, const s
 		}
 	text_add(out, n->cuts == 1 ? " aligned to %u bytes begins a line of its own, and " : ", each aligned to %u bytes, begin lines of their own, and ", s->line_size);
 	put_word(out, s, n->keeps);
-	text_add(out, n->cuts == 1 ? " keeps this one" : " keeps this one: one for each of the %u threads", n->cuts + 1);
+	text_add(out, n->cuts == 1 ? " keeps this one" : " keeps this one: %u lines in all", n->cuts + 1);
 }
 
 /* What else there is of the same kind in the same object. */
