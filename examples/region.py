@@ -4,7 +4,7 @@
     tare regions -o region.tare -- python3 examples/region.py
     tare summarize region.tare
 
-Where tare is not installed: PYTHONPATH=bindings/python TARE_LIBRARY=build/src/lib/libtare.so.
+Where tare is not installed: PYTHONPATH=build/bindings/python TARE_LIBRARY=build/src/lib/libtare.so.
 """
 import threading
 

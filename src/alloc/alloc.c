@@ -415,7 +415,7 @@ static bool open_file(const char *name)
 /* `last`: libc is ready, so that the environment is what it is. */
 static void begin(bool last)
 {
-	const char *name = getenv("TARE_ALLOC");
+	const char *name = secure_getenv("TARE_ALLOC");
 	int unknown = UNKNOWN;
 
 	if (!name && !last)

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "analyze/accessed_private.h"
 #include "analyze/kept.h"
 #include "base/cpus.h"
 #include "base/file.h"
+#include "record/access.h"
 #include "record/perfdata_features.h"
 
 /* ---- first reading: what was mapped when ---- */
@@ -136,8 +138,11 @@ static int read_state(struct accessed *c, const char *path, struct tare_error *e
 {
 	struct tare_error damage = TARE_ERROR_INIT;
 	struct perfdata_record rec;
+	struct stat st;
 	int ret;
 
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && c->p->input < 0)
+		c->modules.ended_s = st.st_mtim.tv_sec;
 	c->file = perfdata_open(path, NULL, err);
 	if (!c->file)
 		return -(err && err->code ? err->code : EIO);
@@ -368,6 +373,11 @@ int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *
 		snprintf(c->damage, sizeof(c->damage), "%s", damage.what);
 	name_input(c, c->damage);
 	return 0;
+}
+
+const struct perfdata *accessed_read(const struct accessed *c)
+{
+	return accesses_file(c->p->reader);
 }
 
 struct accessed_code accessed_code(struct accessed *c, const struct tare_access *a)

@@ -47,9 +47,19 @@ struct accessed_task {
 	uint32_t tid, pid, comm;
 };
 
+struct alloc_event;
+
+/*
+ * An event of the blocks beside the recording, in order of time. site: of a block taken the number of its object, OBJECT_BLOCK; SET_NONE of
+ * other events. 0 or a negative errno.
+ */
+typedef int accessed_block(void *with, const struct alloc_event *ev, uint32_t site, struct tare_error *err);
+
 struct accessed_options {
 	struct modules_options modules;
 	struct samples_filter filter;
+	accessed_block *block; /* gets all events of blocks, which are then kept for no access; NULL: nothing does */
+	void *with;
 };
 
 struct accessed {
@@ -63,6 +73,7 @@ struct accessed {
 	char damage[384];     /* what ended the reading early, or "" */
 	bool tells_accesses;  /* an event of it is one whose samples are of accesses, whether there are any or none */
 	bool every;	      /* each access is a sample: of the exact engine, with a period of 1 */
+	uint64_t blocks_lost; /* records of blocks that found no room */
 	bool blocks_damaged;  /* of the blocks beside it some cannot be read, or none; a note says so */
 	char **note;	      /* how the accesses were chosen, one line each */
 	size_t n_notes;
@@ -76,6 +87,8 @@ int accessed_open(struct accessed *c, const char *path, const struct accessed_op
 /* The next access that passes the filter and is not of the recorder of blocks: 1, 0 at the end or where the file is damaged, or a negative errno. */
 int accessed_next(struct accessed *c, struct tare_access *a, struct tare_error *err);
 void accessed_close(struct accessed *c);
+/* After the last access: what could not be decoded, by perfdata_undecoded(). */
+const struct perfdata *accessed_read(const struct accessed *c);
 
 struct accessed_code accessed_code(struct accessed *c, const struct tare_access *a);
 /*

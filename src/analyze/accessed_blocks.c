@@ -341,6 +341,16 @@ static int take(struct reading *r, const struct alloc_event *ev)
 	return 0;
 }
 
+/* For opts.block: no block is kept, so there is no limit. */
+static int hand_over(struct reading *r, const struct alloc_event *ev)
+{
+	uint32_t site = ev->kind == ALLOC_TAKEN ? site_of(r, ev) : SET_NONE;
+
+	if (ev->kind == ALLOC_TAKEN && site == SET_NONE)
+		return tare_fail_nomem(r->err);
+	return r->c->opts.block(r->c->opts.with, ev, site, r->err);
+}
+
 static bool by_monotonic_clock(const struct accessed *c)
 {
 	for (size_t i = 0; i < perfdata_event_count(c->file); i++) {
@@ -380,6 +390,56 @@ static uint16_t machine_of(struct accessed *c)
 	return 0;
 }
 
+static void reading_free(struct reading *r)
+{
+	unwinder_free(r->unwinder);
+	set_free(&r->live);
+	set_free(&r->sites);
+	set_free(&r->places);
+	set_free(&r->returns);
+	set_free(&r->parents);
+}
+
+/* What asked for the blocks alone has nothing to show without them. */
+static int read_all_blocks(struct accessed *c, const char *path, struct tare_error *err)
+{
+	struct reading r = { .c = c, .err = err };
+	struct alloc_file *f = NULL;
+	struct alloc_event ev;
+	char file[4096];
+	bool own = false;
+	int ret;
+
+	if (!alloc_path(file, sizeof(file), path) || access(file, F_OK) < 0) {
+		tare_fail(err, ENOENT, "%.200s has no file of allocations", c->p->input >= 0 ? "standard input" : path);
+		tare_hint(err, "tare record --alloc -- COMMAND writes them into FILE.alloc");
+		return -ENOENT;
+	}
+	if (!by_monotonic_clock(c))
+		return tare_fail(err, EINVAL, "%.200s: the recording's clock is not CLOCK_MONOTONIC, so its mappings and the allocations have no common order", path);
+	ret = of_this(c, file, &own, err);
+	if (ret == 0 && !own)
+		return tare_fail(err, EINVAL, "%.200s belongs to another recording: no process of it is in %.100s", file, path);
+	if (ret == 0)
+		ret = alloc_open(&f, file, err);
+	if (ret < 0)
+		return ret;
+	r.unwinder = unwinder_new(elf_of, c, NULL);
+	r.machine = machine_of(c);
+	while (ret == 0 && alloc_next(f, &ev))
+		ret = hand_over(&r, &ev);
+	c->blocks_lost = alloc_loss(f)->lost;
+	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
+	if (ret == 0 && c->blocks_lost)
+		ret = accessed_add_note(c, err, "%s: %llu records of allocations are missing: %s", file, (unsigned long long)c->blocks_lost,
+				       alloc_loss(f)->full ? "the file was full" : "the file could not grow, or no descriptor was free to open it");
+	if (ret == 0 && c->blocks_damaged)
+		ret = accessed_add_note(c, err, "%s is damaged: some allocations are missing", file);
+	alloc_close(f);
+	reading_free(&r);
+	return ret;
+}
+
 int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error *err)
 {
 	struct reading r = { .c = c, .err = err };
@@ -391,6 +451,8 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	bool own;
 	int ret;
 
+	if (c->opts.block)
+		return read_all_blocks(c, path, err);
 	if (!alloc_path(file, sizeof(file), path) || access(file, F_OK) < 0)
 		return !c->p->whose ? 0 /* the recorder was not there */
 		       : accessed_add_note(c, err, "blocks are not told: libtare-alloc.so wrote them down (tare record --alloc), and %s is not there",
@@ -426,12 +488,7 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	if (ret == 0 && c->blocks_damaged)
 		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);
 	alloc_close(f);
-	unwinder_free(r.unwinder);
-	set_free(&r.live);
-	set_free(&r.sites);
-	set_free(&r.places);
-	set_free(&r.returns);
-	set_free(&r.parents);
+	reading_free(&r);
 	return ret;
 }
 

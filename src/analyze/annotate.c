@@ -432,7 +432,7 @@ static int not_found(const struct samples *s, const struct annotate_options *o, 
 		if (!report_matches(o->module, u->module))
 			continue;
 		tare_fail(err, ENOENT,
-			  "nothing was counted in a function that is known as '%.60s', but %.0f %% of the samples are in code without names: %.80s: %.80s",
+			  "no samples in '%.40s', but %.0f %% are in code without names: %.64s: %.110s",
 			  o->function, 100.0 * (double)samples / (double)s->quality.used, u->module, u->why);
 		tare_hint(err, "%s%stare report --sort module,address shows them", u->remedy, u->remedy[0] ? "; " : "");
 		break;
@@ -508,6 +508,7 @@ int annotate_exact(struct annotation *out, const struct exact_profile *p,
 	struct making m = { .out = out, .o = o, .modules = &modules, .err = err };
 	int ret;
 
+	modules.opts.force_names = true; /* is_unchanged() compares the files with what ran */
 	*out = (struct annotation){ 0 };
 	ret = take_executions(&m, p);
 	ret = ret < 0 ? tare_fail_nomem(err) : annotate(&m);

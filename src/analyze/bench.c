@@ -84,9 +84,42 @@ static struct interval interval_of(const double *v, double *sorted, double *scra
 /* By which it moves on at a time: virtual machines and some processors move the clock on by more than 1, all else counts one by one. */
 static double step_of(const struct bench_result *r, size_t counter)
 {
+	double step = fmax(1, r->clock_step);
+
 	if (r->counter[counter].quality == TARE_EXACT)
 		return 0;
-	return r->counter[counter].how == BENCH_CLOCK ? fmax(1, r->clock_step) : 1;
+	if (r->counter[counter].how == BENCH_CHAIN) /* in cycles, which are whole numbers */
+		return fmax(1, step * r->chain_adds / r->chain_ticks);
+	return r->counter[counter].how == BENCH_CLOCK ? step : 1;
+}
+
+static bool by_clock(const struct bench_counter *c)
+{
+	return c->how == BENCH_CLOCK || c->how == BENCH_CHAIN;
+}
+
+/* Of one run: the clock may have had several rounds. */
+static uint64_t ops_of(const struct bench_result *r, size_t v, size_t counter)
+{
+	uint32_t rounds = by_clock(&r->counter[counter]) && r->rounds[v] ? r->rounds[v] : 1;
+
+	return r->ops[v] * rounds;
+}
+
+double bench_ticks(const struct bench_stats *s, const struct bench_result *r, size_t v,
+		   size_t counter)
+{
+	const struct bench_stat *st = bench_stat_of(s, v, counter);
+	uint64_t ops = ops_of(r, v, counter);
+
+	return st->value * (ops ? (double)ops : 1 / st->pairs_per_op);
+}
+
+const char *bench_quality(const struct bench_counter *c)
+{
+	if (c->how == BENCH_CHAIN && c->quality != TARE_UNAVAILABLE)
+		return "estimated";
+	return tare_quality_name(c->quality);
 }
 
 /* Readings that agree know no more than that. */
@@ -100,7 +133,7 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 {
 	const struct bench_series *series = &result->series[v * result->n_counters + counter];
 	const uint32_t *pairs = result->pairs + v * p->runs;
-	uint64_t ops = result->ops[v];
+	uint64_t ops = ops_of(result, v, counter);
 	double *base = calloc(3 * (size_t)p->baselines + p->runs, sizeof(*base)), *base_sorted = base + p->baselines, *scratch = base_sorted + p->baselines;
 	struct interval b, r;
 	uint64_t all_pairs = 0;
@@ -126,15 +159,17 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	s->pairs_per_op = ops ? (double)all_pairs / ((double)ops * p->runs) : 1;
 	k = s->pairs_per_op;
 	s->constant = s->sorted[0] == s->sorted[s->n - 1] && base_sorted[0] == base_sorted[p->baselines - 1] &&
-		      result->counter[counter].how != BENCH_CLOCK;
+		      !by_clock(&result->counter[counter]);
 	if (s->constant && step == 0)
 		r.low = r.high = r.middle, b.low = b.high = b.middle;
 	if (s->constant)
 		step = 0;
 	per_run = ops ? (double)ops : (double)all_pairs / p->runs;
 	/* A clock shows one step less or more, as code begins early or late in one; and code may always begin at the same place in it. */
-	open = result->counter[counter].how == BENCH_CLOCK ? step : step / 2;
+	open = by_clock(&result->counter[counter]) ? step : step / 2;
 	s->unsure = open / per_run;
+	if (result->counter[counter].how == BENCH_CHAIN) /* the chain's ticks have a step, too */
+		s->unsure = hypot(s->unsure, r.middle * fmax(1, result->clock_step) / result->chain_ticks);
 	s->value = r.middle;
 	b_half = at_least(b.high - b.middle, open);
 	half = hypot(at_least(r.high - r.middle, s->unsure), k * b_half);

@@ -57,6 +57,13 @@ struct bench_stats {
 int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const struct bench_result *r, struct tare_error *err);
 void bench_stats_free(struct bench_stats *s);
 
+/* Of a whole run, all rounds, without the baseline. */
+double bench_ticks(const struct bench_stats *s, const struct bench_result *r, size_t variant,
+		   size_t counter);
+
+/* "exact", "counted", "estimated", "unavailable". */
+const char *bench_quality(const struct bench_counter *c);
+
 /* With plan.cross, the counter by perf of the same event; SIZE_MAX: `counter` is not by registers, or there is none with numbers. */
 size_t bench_by_perf(const struct bench_result *r, size_t counter);
 

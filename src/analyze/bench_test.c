@@ -2,6 +2,7 @@
 #include <math.h>
 #include "analyze/bench.h"
 #include "analyze/student.h"
+#include "session/bench_chain.h"
 #include "tap.h"
 
 enum { RUNS = 40, BASES = 9 };
@@ -445,6 +446,48 @@ static struct tries tries(const struct clock *c, uint32_t runs, double truth, do
 		bench_stats_free(&stats);
 	}
 	return t;
+}
+
+/*
+ * Code of 300 cycles between marks of 60, on a core that slows down to half the frequency;
+ * each run is paired with a chain of 40,000.
+ */
+TEST(bench_cycles_do_not_depend_on_the_frequency)
+{
+	const struct bench_stat *s;
+	double ticks = 1.5;
+
+	make(1, 100, 1);
+	result.counter[0].how = BENCH_CHAIN;
+	result.counter[0].quality = TARE_SCALED;
+	result.chain_adds = 40000;
+	result.chain_ticks = 40000;
+	for (int i = 0; i < RUNS; i++, ticks *= 0.98)
+		value[0][i] = bench_chain_cycles((int64_t)(360 * ticks), (int64_t)(40000 * ticks), 40000);
+	value[0][7] = bench_chain_cycles(360000, 40000, 40000); /* an interrupt hit the run */
+	value[0][8] = bench_chain_cycles(360, 400000, 40000); /* and here the chain */
+	for (int i = 0; i < BASES; i++)
+		base[0][i] = bench_chain_cycles(60, 40000, 40000);
+	work_out();
+	s = bench_stat_of(&stats, 0, 0);
+	CHECK(fabs(s->value - 3) < 0.01, "%g", s->value);
+	CHECK(s->low < 3 && s->high > 3 && s->high - s->low < 0.1, "%g to %g", s->low, s->high);
+	CHECK(!s->constant, "it is an estimate");
+	CHECK_STR(bench_quality(&result.counter[0]), "estimated", "by its own name");
+	bench_stats_free(&stats);
+	/* The clock's step, in cycles: of the run, of the baseline, and of the chain. */
+	result.clock_step = 26;
+	result.chain_ticks = 26000;
+	for (int i = 0; i < RUNS; i++)
+		value[0][i] = 360;
+	work_out();
+	s = bench_stat_of(&stats, 0, 0);
+	CHECK(near(stats.step[0], 40), "%g", stats.step[0]);
+	CHECK(near(s->value, 3), "%g", s->value);
+	CHECK(near(s->high - 3, hypot(hypot(0.4, 3 * 0.001), 0.4)), "to %g", s->high);
+	bench_stats_free(&stats);
+	result.counter[0].quality = TARE_UNAVAILABLE;
+	CHECK_STR(bench_quality(&result.counter[0]), "unavailable", "no number");
 }
 
 /* Of code as long as a few steps, or shorter than one, read at any place in it or always at the same. */

@@ -62,6 +62,38 @@ static void at_least(struct change *c, double p, enum change_by by)
 	c->by = by;
 }
 
+static double pooled_variance(const double *v, size_t n_a, size_t n_b)
+{
+	double squares = 0;
+
+	for (size_t side = 0; side < 2; side++) {
+		const double *of = side ? v + n_a : v;
+		size_t n = side ? n_b : n_a;
+		double mean = 0;
+
+		for (size_t i = 0; i < n; i++)
+			mean += of[i] / (double)n;
+		for (size_t i = 0; i < n; i++)
+			squares += (of[i] - mean) * (of[i] - mean);
+	}
+	return squares / (double)(n_a + n_b - 2);
+}
+
+/* The interval and the p of a drift, where they are wider. What the other test finds is then not judged. */
+static void allow_for_drift(struct change *c, size_t n_a, size_t n_b)
+{
+	double error, p;
+
+	if (!c->drift || !c->drift->blocks || !c->test.tested)
+		return;
+	error = sqrt(c->drift->ratio * pooled_variance(c->value, n_a, n_b));
+	if (!c->unseen)
+		c->test.half = fmax(c->test.half, student_t(0.05, c->drift->df) * error);
+	p = c->unseen ? 1 : student_p(c->test.change / error, c->drift->df);
+	if (c->test.p <= CHANGES_Q)
+		at_least(c, p, CHANGE_BY_DRIFT);
+}
+
 /* Whether it is a question that the runs can answer. */
 static bool asks(struct change *c, size_t n_before, size_t n_after, double unseen)
 {
@@ -77,6 +109,8 @@ static bool asks(struct change *c, size_t n_before, size_t n_after, double unsee
 		at_least(c, unseen, CHANGE_BY_BARNARD);
 	else if (all > 0 && (n_before == 1 || n_after == 1)) /* rare noise of it may be like nothing that the others show */
 		at_least(c, 2 / (double)(n_before + n_after), CHANGE_BY_RANK);
+	if (c->verdict == CHANGE_WITHIN && all > 0)
+		allow_for_drift(c, n_before, n_after);
 	return c->verdict == CHANGE_WITHIN;
 }
 
@@ -96,6 +130,8 @@ bool changes_judge(struct change *c, size_t n, size_t n_before, size_t n_after)
 		c[i].q = q[at++];
 		if (c[i].test.change != 0 && c[i].q <= CHANGES_Q) {
 			c[i].verdict = CHANGE_BEYOND;
+		} else if (c[i].by == CHANGE_BY_DRIFT) {
+			c[i].verdict = CHANGE_ORDER;
 		} else if (c[i].by != CHANGE_BY_T) {
 			c[i].verdict = CHANGE_FEW;
 			c[i].enough = runs_for(CHANGES_Q * c[i].test.p / c[i].q);

@@ -3,6 +3,7 @@
 #ifndef ANALYZE_CHANGES_H
 #define ANALYZE_CHANGES_H
 
+#include "analyze/drift.h"
 #include "analyze/student.h"
 
 #define CHANGES_Q 0.05 /* of the changes that are said to exceed the noise, at most this share does so by chance */
@@ -12,6 +13,7 @@ enum change_verdict {
 	CHANGE_WITHIN, /* by no more than the runs differ */
 	CHANGE_BEYOND, /* by more */
 	CHANGE_FEW,    /* not judged: the runs of each side agree, or one side has a single run, and they are too few to know their noise */
+	CHANGE_ORDER,  /* not judged: by more than the runs differ, and a drift between them can be all of it */
 	CHANGE_SMALL,  /* not judged: within `resolution`, and the runs are fewer than needed to look that close */
 };
 
@@ -19,12 +21,14 @@ enum change_verdict {
 enum change_by {
 	CHANGE_BY_T,	   /* of student_compare() */
 	CHANGE_BY_BARNARD, /* changes_unseen(), the runs of each side agree */
+	CHANGE_BY_DRIFT,   /* of a drift, as the order of the runs would show it */
 	CHANGE_BY_RANK,	   /* that the single run of a side is the least or the most of all */
 };
 
 struct change {
 	const double *value; /* of the runs before, then of those after */
 	double resolution;   /* so far apart runs may lie though few show it; 0: unknown, or none */
+	const struct drift *drift; /* NULL: the quantity does not depend on the time of a run */
 	/* The answers. */
 	struct student_groups test; /* p as `by` says, the greatest that applies; half means nothing where no spread was seen */
 	enum change_by by;

@@ -389,7 +389,11 @@ static void sum_up(struct compare *c, struct compare_row *row, enum compare_what
 		if (d->min[side] == d->max[side])
 			d->mean[side] = d->min[side]; /* no rounding where nothing differs */
 	}
-	*ask = (struct change){ .value = v, .resolution = resolution(c, row, d, k) };
+	*ask = (struct change){
+		.value = v,
+		.resolution = resolution(c, row, d, k),
+		.drift = c->counts_only || c->counter[k].quality == TARE_EXACT ? NULL : &c->drift,
+	};
 }
 
 /* What is not known or lost asks nothing of the others. */
@@ -446,6 +450,18 @@ static int judge_all(struct compare *c, struct tare_error *err)
 	return ret;
 }
 
+static int find_drift(struct compare *c, struct tare_error *err)
+{
+	uint64_t *start = calloc(c->n_runs, sizeof(*start));
+	bool good = start != NULL;
+
+	for (size_t r = 0; good && r < c->n_runs; r++)
+		start[r] = c->run[r].recording[0].start_ns;
+	good = good && drift_of(&c->drift, start, c->n[0], c->n[1]);
+	free(start);
+	return good ? 0 : tare_fail_nomem(err);
+}
+
 int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after, const struct compare_options *options, struct tare_error *err)
 {
 	int ret;
@@ -462,6 +478,8 @@ int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_aft
 		ret = find_names(c, paths, err);
 	if (ret == 0)
 		ret = find_hidden(c, err);
+	if (ret == 0)
+		ret = find_drift(c, err);
 	return ret < 0 ? ret : judge_all(c, err);
 }
 
@@ -507,6 +525,11 @@ bool compare_row_is_there(const struct compare *c, const struct compare_row *row
 bool compare_too_few(const struct compare_change *c)
 {
 	return c->known && !c->lost && !c->names && (c->is.verdict == CHANGE_FEW || c->is.verdict == CHANGE_SMALL);
+}
+
+bool compare_by_order(const struct compare_change *c)
+{
+	return c->known && !c->lost && !c->names && c->is.verdict == CHANGE_ORDER;
 }
 
 bool compare_unknown(const struct compare_row *row)

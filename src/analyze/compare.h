@@ -55,6 +55,7 @@ struct compare {
 	struct compare_row detached; /* in selves, and not in all: the others' selves and outside add up to it */
 	size_t n_rows;
 	bool tested; /* there are runs enough to know of noise */
+	struct drift drift; /* by the times at which the runs began */
 	bool one_thread; /* no recording has points of more */
 	struct compare_loss *loss; /* per run */
 };
@@ -72,6 +73,9 @@ bool compare_row_is_there(const struct compare *c, const struct compare_row *row
 bool compare_unknown(const struct compare_row *row);
 /* It is not judged for want of runs: CHANGE_FEW, CHANGE_SMALL. */
 bool compare_too_few(const struct compare_change *c);
+
+/* It is not judged, as it may be a drift: CHANGE_ORDER. */
+bool compare_by_order(const struct compare_change *c);
 
 enum compare_key { COMPARE_BY_CHANGE, COMPARE_BY_PERCENT, COMPARE_BY_SURE, COMPARE_BY_NAME };
 void compare_sort(struct compare *c, enum compare_key key, size_t counter);

@@ -487,7 +487,7 @@ int divergence_explain(struct divergence_report *out, struct divergence *d, size
 {
 	int ret;
 
-	*out = (struct divergence_report){ .d = d, .program = { "", "" } };
+	*out = (struct divergence_report){ .d = d, .program = { "", "" }, .modules.opts.force_names = true };
 	if (d->verdict == DIVERGE_MOVES)
 		return explain_roughly(out, err);
 	if (d->verdict != DIVERGE_PARTED)

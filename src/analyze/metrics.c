@@ -366,6 +366,15 @@ static const char *with_added_work(const struct stat_table *t, const struct inpu
 	return duration && exact ? "duration_time" : NULL;
 }
 
+/* The name of an input that is without some processes, which the others may have; NULL: all are of the whole command. */
+static const char *without_some(const struct stat_table *t, const struct inputs *in)
+{
+	for (size_t i = 0; i < in->n; i++)
+		if (in->row[i] >= 0 && t->row[in->row[i]].without)
+			return t->enc[t->row[in->row[i]].event].name;
+	return NULL;
+}
+
 static int apply(const struct names *names, const struct metric_row *row, bool asked,
 		 struct stat_metrics *out, struct tare_error *err)
 {
@@ -388,12 +397,17 @@ static int apply(const struct names *names, const struct metric_row *row, bool a
 		if (missing || (any_unavailable(t, &in) && !asked) ||
 		    (row->whole_only && (e->attr.exclude_kernel || e->attr.exclude_user)))
 			continue;
-		if (with_added_work(t, &in)) {
+		if (without_some(t, &in)) {
+			if (!asked)
+				continue;
+			m.quality = TARE_UNAVAILABLE;
+			snprintf(m.why, sizeof(m.why), "%.100s is without some processes of the command", without_some(t, &in));
+		} else if (with_added_work(t, &in)) {
 			if (!asked)
 				continue;
 			m.quality = TARE_UNAVAILABLE;
 			snprintf(m.why, sizeof(m.why),
-				 "%.100s holds the exact engine's work too; --clean-times counts it in runs without",
+				 "%.100s includes engine overhead; --clean-times counts it in runs without",
 				 with_added_work(t, &in));
 		} else {
 			ret = value_of(t, f, &in, &m, err);

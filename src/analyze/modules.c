@@ -2,12 +2,14 @@
 /* See modules.h. Where perf keeps copies: perf-buildid-cache(1). */
 #include <elf.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include "analyze/modules.h"
 #include "analyze/rust_name.h"
@@ -154,9 +156,59 @@ static int open_regular(const char *path)
 	return -1;
 }
 
-/* The file at `path` becomes the module's if it is the build that is wanted ("": any). */
-static bool try_file(struct module *of, const char *path, const char *wanted)
+/* The recording names the host that it was made on, and this is another one. */
+static bool other_host(const struct modules *m)
 {
+	const char *host = words_at(&m->words, m->host);
+	struct utsname here;
+
+	return *host && uname(&here) == 0 && strcmp(here.nodename, host) != 0;
+}
+
+/*
+ * Inodes alone are compared: of some file systems the kernel records another device than stat(2) gives; and layers and
+ * subvolumes may give another inode, too. Source: Linux, Documentation/filesystems/overlayfs.rst, "Inode properties".
+ */
+static bool tells_inodes(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type != OVERLAYFS_SUPER_MAGIC && fs.f_type != BTRFS_SUPER_MAGIC;
+}
+
+/* Why the file of that name is not known to be the one that ran, where the recording has no build id of it; NULL: it is that file. */
+static const char *doubt(const struct modules *m, struct module *of, int fd)
+{
+	bool inodes = tells_inodes(fd), host = m->host && *words_at(&m->words, m->host);
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return "the file here cannot be examined";
+	of->same_inode = inodes && of->inode == st.st_ino;
+	of->other_inode = inodes && of->inode && !of->same_inode;
+	of->newer = m->ended_s && st.st_mtim.tv_sec > m->ended_s;
+	if (m->ids_cut)
+		return "the recording's list of build ids is cut off";
+	if (other_host(m))
+		return "it ran on another host";
+	if (of->inode == UINT64_MAX)
+		return "several files of that name ran";
+	if (of->other_inode)
+		return "the file here has another inode";
+	if (of->newer)
+		return "the file here was changed after the recording";
+	if (inodes && !of->inode)
+		return "the recording has no inode of it either";
+	return of->same_inode || host ? NULL : "the recording does not name its host";
+}
+
+/*
+ * The file at `path` becomes the module's if it is the build that is wanted. "": the recording does not say which; then inode,
+ * host and time have to show that this file ran, or the user vouches for it (--symfs, --force-names).
+ */
+static bool try_file(const struct modules *m, struct module *of, const char *path, const char *wanted)
+{
+	const char *reason = NULL;
 	struct tare_error err = TARE_ERROR_INIT;
 	struct elf_head head;
 	char found[HEX_ROOM];
@@ -182,6 +234,16 @@ static bool try_file(struct module *of, const char *path, const char *wanted)
 		close(fd);
 		return false;
 	}
+	of->same_inode = of->other_inode = of->newer = of->doubted = false;
+	if (!*wanted && !(m->opts.symfs && *m->opts.symfs))
+		reason = doubt(m, of, fd);
+	if (reason && !m->opts.force_names) {
+		say(of, "name a folder with copies of what ran (--symfs), or use the files here all the same (--force-names)",
+		    "no build id of it was recorded, and %s", reason);
+		of->doubted = true;
+		close(fd);
+		return false;
+	}
 	of->fd = fd;
 	of->head = head;
 	of->verified = *wanted != '\0';
@@ -204,20 +266,15 @@ static void open_file(struct modules *m, struct module *of)
 			return;
 		}
 	}
-	if (!*wanted && m->ids_cut && !*root) {
-		say(of, "record it again, or vouch for the files here with --symfs /",
-		    "the recording's list of build ids is cut off, so that it cannot be told whether the file here is what ran");
-		return;
-	}
 	if (snprintf(where, sizeof(where), "%s%.*s", root, (int)n, path) < (int)sizeof(where) &&
-	    try_file(of, where, wanted))
+	    try_file(m, of, where, wanted))
 		return;
 	if (m->opts.home && *wanted) {
 		struct module copy = { .fd = -1 };
 
 		snprintf(where, sizeof(where), "%s/.debug/.build-id/%.2s/%s/elf", m->opts.home,
 			 wanted, wanted + 2);
-		if (try_file(&copy, where, wanted)) {
+		if (try_file(m, &copy, where, wanted)) {
 			of->fd = copy.fd;
 			of->head = copy.head;
 			of->verified = true;
@@ -273,16 +330,33 @@ static char *read_text(int fd)
 	return text;
 }
 
+/*
+ * Any user can write to /tmp. Of a map that a link names the link counts, too, and a file with a second name may be one
+ * that its owner did not put there.
+ */
+static bool is_others(int fd, const char *path)
+{
+	struct stat at, of;
+
+	if (lstat(path, &at) < 0 || fstat(fd, &of) < 0)
+		return true;
+	return (at.st_uid != geteuid() && at.st_uid != 0) || (of.st_uid != geteuid() && of.st_uid != 0) || of.st_nlink > 1;
+}
+
 static void open_memory(struct modules *m, struct module *of)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	char where[PATH_ROOM];
-	struct stat st;
 	char *text;
 	int fd;
 
 	snprintf(where, sizeof(where), "%s/tmp/perf-%u.map", m->opts.symfs ? m->opts.symfs : "",
 		 of->pid);
+	if (other_host(m) && !m->opts.symfs && !m->opts.force_names) {
+		say(of, "copy that host's file below a folder that --symfs names",
+		    "code that was written at run time, on another host: %.100s here is not of that process", where);
+		return;
+	}
 	fd = open_regular(where);
 	if (fd < 0) {
 		say(of, "a JIT compiler can name its functions there (node --perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, from 17 on)",
@@ -290,8 +364,8 @@ static void open_memory(struct modules *m, struct module *of)
 		    strerror(errno));
 		return;
 	}
-	if (fstat(fd, &st) == 0 && st.st_uid != geteuid() && st.st_uid != 0) {
-		say(of, "", "%.100s is another user's", where);
+	if (is_others(fd, where)) {
+		say(of, "", "%.100s is another user's file, link or hard link", where);
 	} else if (!(text = read_text(fd))) {
 		say(of, "", "%.100s cannot be read, or is longer than %d MiB", where, TEXT_MAX >> 20);
 	} else if (symlist_perf_map(&of->list, text, &err) < 0) {

@@ -2,7 +2,7 @@
 /*
  * What was mapped: files, the kernel, the vdso, memory that a JIT compiler filled; and where their
  * names come from. A file is used only when it is the one that ran: by its build id, where the
- * recording has it. What cannot be used says why.
+ * recording has it; else by host, path, inode and time. What cannot be used says why.
  */
 #ifndef ANALYZE_MODULES_H
 #define ANALYZE_MODULES_H
@@ -31,6 +31,9 @@ struct module {
 
 	bool opened;
 	bool verified; /* its build id is that of what ran */
+	bool same_inode; /* not verified, and its inode is that of what ran */
+	bool other_inode, newer; /* not verified: another inode than what ran had; changed after the recording ended */
+	bool doubted; /* there is a file, and nothing shows that it is the one that ran: it is not used */
 	int fd;	       /* of the ELF file; -1: none */
 	struct elf_head head;
 	struct symbols *symbols;
@@ -43,6 +46,7 @@ struct modules_options {
 	const char *symfs;    /* where the recorded machine's files are; NULL: "" */
 	const char *kallsyms; /* a file to take for the kernel's; NULL: what suits */
 	const char *home;     /* for perf's cache of files, ~/.debug; NULL: not looked at */
+	bool force_names;     /* use a file that may not be the one that ran; one of another build id never */
 };
 
 struct modules {
@@ -53,6 +57,7 @@ struct modules {
 	size_t room;
 	struct set path_id; /* private: build ids by path */
 	bool ids_cut; /* the recording's list of them is: no file is taken by its name alone, but for one of symfs */
+	int64_t ended_s; /* when the recording was written, since 1970; 0: not known */
 	uint32_t release, host; /* words: of the recording's kernel, and of its machine; 0: it does not say */
 	bool kernel_by_place; /* names come from the kernel that runs here, which has that release, host and place: no build id says so */
 	uint64_t kernel_text; /* where the recording has _text; 0: it does not say */

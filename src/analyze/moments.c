@@ -8,13 +8,14 @@
 #include "analyze/moments.h"
 #include "base/file.h"
 
-enum { AHEAD = 256 }; /* of each run, while they are merged: 8 KiB */
+enum { AHEAD = 256 }; /* of each run, while they are merged: 10 KiB */
 
 struct run {
 	struct moment *next;
 	size_t left;	 /* of those in memory, `next` included */
 	uint64_t at, to; /* of those in the file that were not read yet */
 	struct moment *room;
+	const uint32_t *thread; /* of its moments */
 };
 
 static int fail_scratch(int code, struct tare_error *err)
@@ -103,17 +104,19 @@ int moments_renumber(struct moments *m, const uint32_t *nodes, const uint32_t *t
 	return change_all(m, renumber, now, err);
 }
 
-static int order(const struct moment *a, const struct moment *b)
+static int order(const struct moment *a, const struct moment *b, const uint32_t *thread)
 {
-	if (a->task != b->task)
-		return a->task < b->task ? -1 : 1;
+	uint32_t x = thread ? thread[a->task] : a->task, y = thread ? thread[b->task] : b->task;
+
+	if (x != y)
+		return x < y ? -1 : 1;
 	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
 }
 
-static int order_places(const void *a, const void *b)
+static int order_places(const void *a, const void *b, void *thread)
 {
 	const struct moment *const *x = a, *const *y = b;
-	int by = order(*x, *y);
+	int by = order(*x, *y, thread);
 
 	return by ? by : *x < *y ? -1 : *x > *y;
 }
@@ -123,12 +126,11 @@ static int sort(struct moment *one, size_t n, const void *with)
 	struct moment *copy = malloc(n * sizeof(*copy)), **at = malloc(n * sizeof(*at));
 	bool enough = copy && at;
 
-	(void)with;
 	for (size_t i = 0; enough && i < n; i++)
 		at[i] = &copy[i];
 	if (enough) {
 		memcpy(copy, one, n * sizeof(*copy));
-		qsort(at, n, sizeof(*at), order_places);
+		qsort_r(at, n, sizeof(*at), order_places, (void *)with);
 		for (size_t i = 0; i < n; i++)
 			one[i] = *at[i];
 	}
@@ -142,7 +144,7 @@ static int sort(struct moment *one, size_t n, const void *with)
 /* Of equal ones the run that was added before comes first. */
 static bool before(const struct run *a, const struct run *b)
 {
-	int by = order(a->next, b->next);
+	int by = order(a->next, b->next, a->thread);
 
 	return by ? by < 0 : a < b;
 }
@@ -208,13 +210,14 @@ int moments_each(struct moments *m, int take(void *with, const struct moment *on
 	size_t n_runs = m->n ? (size_t)(m->put / m->run) + 1 : 0, n = 0;
 	struct run *run = calloc(n_runs + 1, sizeof(*run)), **heap = calloc(n_runs + 1, sizeof(*heap));
 	struct moment *room = malloc((n_runs + 1) * AHEAD * sizeof(*room));
-	int ret = run && heap && room ? change_all(m, sort, NULL, err) : tare_fail_nomem(err);
+	int ret = run && heap && room ? change_all(m, sort, m->thread, err) : tare_fail_nomem(err);
 
 	for (size_t i = 0; ret == 0 && i < n_runs; i++) {
 		uint64_t at = i * m->run;
 
 		run[i] = at < m->put ? (struct run){ .at = at, .to = at + m->run, .room = room + i * AHEAD }
 				     : (struct run){ .next = m->held, .left = m->n_held };
+		run[i].thread = m->thread;
 		ret = fill(m, &run[i], err);
 		if (ret > 0) {
 			heap[n++] = &run[i];

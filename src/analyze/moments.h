@@ -10,12 +10,13 @@
 #include <stdint.h>
 #include "base/error.h"
 
-enum { MOMENTS_HELD = 1 << 17 }; /* 4 MiB */
+enum { MOMENTS_HELD = 1 << 17 }; /* 5 MiB */
 
 /* One sample; numbers are those of a `struct stacks`. */
 struct moment {
 	uint64_t time_ns, amount;
 	uint32_t node, task, column, cpu; /* cpu UINT32_MAX: not recorded */
+	uint32_t trace, zero;
 };
 
 struct moments {
@@ -23,6 +24,7 @@ struct moments {
 	struct moment *held; /* the last ones */
 	size_t n_held, room, run; /* run: as many as `held` holds before they are put away */
 	uint64_t put;	     /* into the file, in whole runs */
+	const uint32_t *thread; /* by task, the caller's: moments_each() goes by threads; NULL: by tasks */
 	int fd;		     /* when put > 0 */
 };
 
@@ -30,7 +32,7 @@ struct moments {
 int moments_add(struct moments *m, const struct moment *one, struct tare_error *err);
 /* node -> nodes[node], task -> tasks[task], column -> columns[column], of all. */
 int moments_renumber(struct moments *m, const uint32_t *nodes, const uint32_t *tasks, const uint32_t *columns, struct tare_error *err);
-/* Those of equal task and time come in the order in which they were added. `take` returning non-zero ends it with that. */
+/* Those of equal task (or thread) and time come in the order in which they were added. `take` returning non-zero ends it with that. */
 int moments_each(struct moments *m, int take(void *with, const struct moment *one), void *with, struct tare_error *err);
 void moments_free(struct moments *m);
 

@@ -16,13 +16,14 @@ struct task_part {
 };
 
 struct pair {
-	uint32_t frame, task;
+	uint32_t frame, task, trace;
 };
 
 struct making {
 	const struct stacks *s;
 	struct set frame_parts, task_parts, pairs;
 	uint32_t *frame_part, *task_part; /* per frame, per task */
+	bool by_trace;
 	uint64_t *values;		  /* per pair: self, total, samples of each column */
 	size_t room;
 	size_t *seen; /* per frame part: the stack that met it last, plus 1 */
@@ -79,9 +80,9 @@ static int sort_parts(struct making *m, unsigned keys)
 	return m->seen ? 0 : -ENOMEM;
 }
 
-static uint64_t *values_of(struct making *m, uint32_t frame, uint32_t task)
+static uint64_t *values_of(struct making *m, uint32_t frame, uint32_t task, uint32_t trace)
 {
-	struct pair p = { frame, task };
+	struct pair p = { frame, task, m->by_trace ? trace : 0 };
 	uint32_t at = set_add(&m->pairs, &p, sizeof(p), sizeof(p), NULL);
 	size_t each = 3 * (size_t)m->s->columns;
 
@@ -117,7 +118,7 @@ static int add_up(struct making *m)
 			if (m->seen[part] == i + 1)
 				continue;
 			m->seen[part] = i + 1;
-			v = values_of(m, part, task);
+			v = values_of(m, part, task, row[i].trace);
 			if (!v)
 				return -ENOMEM;
 			if (leaf) {
@@ -167,6 +168,7 @@ static int most_first(const void *a, const void *b, void *arg)
 	d = d ? d : compare(v->address, w->address);
 	d = d ? d : compare(v->pid, w->pid);
 	d = d ? d : compare(v->tid, w->tid);
+	d = d ? d : compare(v->trace, w->trace); /* the order in which they came */
 	return d ? d : compare(v->flags, w->flags);
 }
 
@@ -193,7 +195,7 @@ static int take_rows(struct report *out, struct making *m, const struct report_o
 		}
 		out->row[out->n++] = (struct report_row){
 			{ f->address, f->module, f->function, f->file, f->line, f->flags, t->comm,
-			  t->pid, t->tid },
+			  t->pid, t->tid, pair[i].trace },
 			v, v + n, v + 2 * n
 		};
 	}
@@ -204,7 +206,7 @@ static int take_rows(struct report *out, struct making *m, const struct report_o
 int report_make(struct report *out, const struct stacks *s, const struct report_options *opts,
 		struct tare_error *err)
 {
-	struct making m = { .s = s };
+	struct making m = { .s = s, .by_trace = opts->keys & REPORT_TRACE };
 	int ret;
 
 	*out = (struct report){ .stacks = s, .keys = opts->keys };

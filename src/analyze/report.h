@@ -16,13 +16,14 @@ enum report_key {
 	REPORT_FUNCTION = 16,
 	REPORT_LINE = 32,
 	REPORT_ADDRESS = 64,
+	REPORT_TRACE = 128, /* the fields of tracepoints that were asked for (struct samples_options) */
 };
 
 /* What is alike; members that are no keys are 0. Names are the profile's. */
 struct report_what {
 	uint64_t address;
 	uint32_t module, function, file, line, flags; /* STACKS_ */
-	uint32_t comm, pid, tid;
+	uint32_t comm, pid, tid, trace;
 };
 
 struct report_options {

@@ -115,6 +115,8 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const 
 		to->column[side].skids = c->skids;
 		to->column[side].lost = c->lost;
 		to->column[side].asked = c->asked;
+		to->column[side].has_total = c->has_total;
+		to->column[side].total = c->total;
 	}
 	if (ret == 0)
 		return to;
@@ -225,6 +227,25 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 	return c;
 }
 
+bool report_diff_counted(const struct stacks_column column[REPORT_SIDES])
+{
+	return column[0].has_total && column[1].has_total;
+}
+
+struct report_change report_change_in_all(const struct stacks_column column[REPORT_SIDES])
+{
+	struct report_change c;
+
+	if (report_diff_counted(column)) {
+		double a = (double)column[0].total, b = (double)column[1].total;
+
+		return (struct report_change){ a, b, b - a, 0, a == b, a == b, a != b };
+	}
+	c = report_change(column, column[0].amount, column[1].amount, false);
+	c.beyond = c.change != 0 && c.p <= REPORT_DIFF_Q;
+	return c;
+}
+
 /* ---- rows ---- */
 
 static struct report_change *change_of(struct report_diff_row *row, bool total)
@@ -266,7 +287,7 @@ static void note_same(struct report_diff *d, const struct stacks_column column[R
 	const struct stacks_column *a = &column[REPORT_BEFORE], *b = &column[REPORT_AFTER];
 
 	d->same = a->asked.repeats && b->asked.repeats && a->lost <= 0 && b->lost <= 0 && a->asked.period == b->asked.period && a->samples &&
-		  a->samples == b->samples && a->amount == b->amount;
+		  a->samples == b->samples && a->amount == b->amount && a->has_total == b->has_total && a->total == b->total;
 	for (size_t i = 0; d->same && i < d->n; i++)
 		d->same = d->row[i].self.change == 0 && d->row[i].total.change == 0;
 	for (size_t i = 0; d->same && i < d->n; i++)

@@ -32,6 +32,12 @@ struct report_change {
 /* Of one amount in either column. */
 struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares);
 
+/*
+ * Of the whole: by the counts where both sides have them, to the event (half is 0; what differs at all is beyond), else by samples. No share.
+ */
+struct report_change report_change_in_all(const struct stacks_column column[REPORT_SIDES]);
+bool report_diff_counted(const struct stacks_column column[REPORT_SIDES]); /* both sides have them */
+
 /* Nothing is: each p is 1. */
 bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES]);
 

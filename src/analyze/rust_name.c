@@ -839,10 +839,134 @@ static size_t without_llvm(const char *s, size_t len)
 	return at && !at[6 + strspn(at + 6, "0123456789ABCDEF@")] ? (size_t)(at - s) : len;
 }
 
+/*
+ * ---- names of before v0 ----
+ *
+ * _ZN, each part of the path as its length and itself, E: the form of C++, with a last part of h and 16 digits, and in parts `$LT$` and
+ * the like for what the form has no room for. How they are written follows libiberty's rust_demangle(), by which perf shows them.
+ */
+enum { HASH = 17, HASH_DIGITS_LEAST = 5 };
+
+static const struct {
+	const char *escape, *stands_for;
+} escapes[] = { { "$SP$", "@" }, { "$BP$", "*" }, { "$RF$", "&" }, { "$LT$", "<" }, { "$GT$", ">" }, { "$LP$", "(" }, { "$RP$", ")" }, { "$C$", "," } };
+
+/* A namespace of C++ may have this form, too: a hash has digits of many values. */
+static bool is_hash(const char *s, size_t n)
+{
+	unsigned seen = 0;
+
+	if (n != HASH || *s != 'h')
+		return false;
+	for (size_t i = 1; i < n; i++) {
+		int digit = hex_digit(s[i]);
+
+		if (digit < 0)
+			return false;
+		seen |= 1u << digit;
+	}
+	return __builtin_popcount(seen) >= HASH_DIGITS_LEAST;
+}
+
+/* What stands at s for another character: its length, or 0. */
+static size_t legacy_escape(struct reader *r, const char *s, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(escapes); i++) {
+		size_t len = strlen(escapes[i].escape);
+
+		if (n >= len && !memcmp(s, escapes[i].escape, len)) {
+			put(r, escapes[i].stands_for);
+			return len;
+		}
+	}
+	if (n >= 5 && s[1] == 'u' && hex_digit(s[2]) >= 0 && hex_digit(s[3]) >= 0 && s[4] == '$') {
+		char c = (char)(hex_digit(s[2]) << 4 | hex_digit(s[3]));
+
+		if (c >= ' ' && c <= '~') {
+			put_bytes(r, &c, 1);
+			return 5;
+		}
+	}
+	return 0;
+}
+
+static void legacy_part(struct reader *r, const char *s, size_t n)
+{
+	if (n > 1 && s[0] == '_' && s[1] == '$') { /* that it begins with a letter */
+		s++;
+		n--;
+	}
+	for (size_t len; n; s += len, n -= len) {
+		if (*s == '$') {
+			len = legacy_escape(r, s, n);
+			if (!len)
+				put_bytes(r, s, len = n);
+		} else if (n > 1 && s[0] == '.' && s[1] == '.') {
+			put(r, "::");
+			len = 2;
+		} else {
+			put_bytes(r, s, len = 1);
+		}
+	}
+}
+
+/* The next part, or 0 bytes where there is none. */
+static const char *legacy_next(const char **at, size_t *n)
+{
+	const char *s = *at, *part;
+
+	for (*n = 0; *s >= '0' && *s <= '9' && *n < OUT_MAX; s++)
+		*n = *n * 10 + (size_t)(*s - '0');
+	if (s == *at || **at == '0' || strnlen(s, *n) < *n) {
+		*n = 0;
+		return NULL;
+	}
+	part = s;
+	*at = s + *n;
+	return part;
+}
+
+static bool legacy_letters(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || (s[i] >= '0' && s[i] <= '9') || strchr("_$.:", s[i])))
+			return false;
+	return true;
+}
+
+static char *legacy_name(const char *mangled)
+{
+	struct reader r = { .s = mangled };
+	const char *at = mangled + 3, *part, *last = NULL;
+	size_t n, parts = 0, last_n = 0;
+
+	while ((part = legacy_next(&at, &n))) {
+		if (!legacy_letters(part, n))
+			return NULL;
+		last = part;
+		last_n = n;
+		parts++;
+	}
+	if (parts < 2 || *at != 'E' || (at[1] && at[1] != '.') || !is_hash(last, last_n))
+		return NULL;
+	at = mangled + 3;
+	for (size_t i = 0; i + 1 < parts; i++) {
+		part = legacy_next(&at, &n);
+		put(&r, i ? "::" : "");
+		legacy_part(&r, part, n);
+	}
+	if (!r.bad && r.out.len)
+		return text_take(&r.out);
+	text_free(&r.out);
+	return NULL;
+}
+
 char *rust_name(const char *mangled)
 {
 	struct reader r = { .s = mangled + 2 };
 
+	if (!strncmp(mangled, "_ZN", 3))
+		return legacy_name(mangled);
 	if (strncmp(mangled, "_R", 2))
 		return NULL;
 	r.len = without_llvm(r.s, strlen(r.s));

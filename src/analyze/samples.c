@@ -18,7 +18,10 @@
 #include "analyze/mapped.h"
 #include "analyze/samples_private.h"
 #include "analyze/spaces.h"
+#include "analyze/traced.h"
 #include "analyze/unwind.h"
+#include "record/perfdata_features.h"
+#include "session/exact_raw.h"
 
 enum {
 	FRAMES_MAX = 8192,	/* of one stack: a record has no room for more */
@@ -43,6 +46,8 @@ enum context { CONTEXT_KERNEL = 128, CONTEXT_USER = 512, CONTEXT_USER_DEFERRED =
 
 struct thread {
 	uint32_t pid, tid, comm, task; /* task SET_NONE: not made yet */
+	uint32_t again; /* threads that had these numbers before */
+	bool sampled; /* this one has samples */
 };
 
 /* The last value of a counter that is read in samples. */
@@ -63,10 +68,13 @@ struct reader {
 	struct raw *raw;
 	struct perfdata *file;
 	struct spaces spaces;
+	struct set mains; /* by process: struct main_of */
 	struct set threads, counters;
 	uint32_t last_thread; /* that was asked for; the next sample is often of the same */
 	struct cached cache[1 << CACHE_BITS];
 	struct chains chains;
+	struct traced traced;
+	uint32_t trace; /* of the sample that is being counted */
 	uint32_t kernel_module, unknown_module, unknown_guest;
 	struct unwinder *unwinder;
 	bool no_unwinder, crowded; /* crowded: of this stack not all was kept */
@@ -96,7 +104,7 @@ static uint32_t in_proportion(const struct reader *r, uint32_t least, uint32_t p
 
 static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid)
 {
-	struct thread t = { pid, tid, 0, SET_NONE }, *thread = r->threads.item;
+	struct thread t = { pid, tid, 0, SET_NONE, 0, false }, *thread = r->threads.item;
 	bool fresh;
 	uint32_t at;
 	char name[16];
@@ -111,7 +119,7 @@ static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid)
 	if (!fresh)
 		return thread;
 	if (tid != pid) { /* a thread begins with its process's name */
-		struct thread key = { pid, pid, 0, 0 };
+		struct thread key = { pid, pid, 0, 0, 0, false };
 		uint32_t leader = set_find(&r->threads, &key, sizeof(key), 8);
 
 		if (leader != SET_NONE) {
@@ -122,6 +130,90 @@ static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid)
 	snprintf(name, sizeof(name), ":%d", (int)tid);
 	thread->comm = stacks_add_name(r->raw->stacks, pid == 0 && tid == 0 ? "swapper" : name);
 	return thread;
+}
+
+/*
+ * ---- the program of a process ----
+ * The mapped file that has the name of the process, which is that of the program after an exec. Where no file has it (a script, a
+ * process that renamed itself) the first mapped file that is no library. Libraries can come first: the exact engine records
+ * a mapping when code in it is executed.
+ */
+
+enum { COMM_MAX = 15 };
+
+struct main_of {
+	uint32_t pid, module;
+	uint64_t samples;
+	uint32_t by_name, zero;
+};
+
+static struct main_of *main_of(struct reader *r, uint32_t pid)
+{
+	struct main_of m = { .pid = pid, .module = SET_NONE };
+	uint32_t at = set_add(&r->mains, &m, sizeof(m), sizeof(m.pid), NULL);
+
+	return at == SET_NONE ? NULL : (struct main_of *)r->mains.item + at;
+}
+
+static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid);
+
+static void note_main(struct reader *r, uint32_t pid, uint32_t module)
+{
+	const char *path = words_at(&r->raw->modules.words, r->raw->modules.module[module].path), *slash = strrchr(path, '/'), *comm;
+	struct main_of *m = r->raw->modules.module[module].kind == MODULE_FILE && slash ? main_of(r, pid) : NULL;
+	struct thread *t;
+
+	if (!m || m->by_name)
+		return;
+	t = thread_of(r, pid, pid);
+	comm = t ? stacks_name(r->raw->stacks, t->comm) : "";
+	if (*comm && !strncmp(slash + 1, comm, COMM_MAX)) {
+		m->module = module;
+		m->by_name = 1;
+	} else if (m->module == SET_NONE && !strstr(slash, ".so")) {
+		m->module = module;
+	}
+}
+
+static void exec_main(struct reader *r, uint32_t pid)
+{
+	struct main_of *m = main_of(r, pid);
+
+	if (m) {
+		m->module = SET_NONE;
+		m->by_name = 0;
+	}
+}
+
+static void fork_main(struct reader *r, uint32_t child, uint32_t parent)
+{
+	struct main_of *m = main_of(r, parent);
+	uint32_t module = m ? m->module : SET_NONE;
+
+	m = child != parent ? main_of(r, child) : NULL;
+	if (m)
+		m->module = module;
+}
+
+/* Of the process with the most samples that has one. */
+static uint32_t main_module(struct reader *r)
+{
+	size_t rows, n;
+	const struct stacks_row *row = stacks_rows(r->raw->stacks, &rows);
+	const struct stacks_task *task = stacks_tasks(r->raw->stacks, &n);
+	const struct main_of *all, *best = NULL;
+
+	for (size_t i = 0; i < rows; i++) {
+		struct main_of *m = main_of(r, task[row[i].task].pid);
+
+		if (m)
+			m->samples += row[i].samples;
+	}
+	all = r->mains.item;
+	for (size_t i = 0; i < r->mains.n; i++)
+		if (all[i].module != SET_NONE && (!best || all[i].samples > best->samples))
+			best = &all[i];
+	return best ? best->module : SET_NONE;
 }
 
 static int name_thread(struct reader *r, uint32_t pid, uint32_t tid, uint32_t comm)
@@ -139,20 +231,31 @@ static int name_thread(struct reader *r, uint32_t pid, uint32_t tid, uint32_t co
 static int take_comm(struct reader *r, const struct perfdata_record *rec)
 {
 	/* Source: linux/perf_event.h, PERF_RECORD_MISC_COMM_EXEC. */
-	if (rec->misc & PD_MISC_13)
+	if (rec->misc & PD_MISC_13) {
 		spaces_exec(&r->spaces, rec->comm.pid);
+		exec_main(r, rec->comm.pid);
+	}
 	return name_thread(r, rec->comm.pid, rec->comm.tid,
 			   stacks_add_name(r->raw->stacks, rec->comm.comm));
 }
 
 static int take_fork(struct reader *r, const struct perfdata_record *rec)
 {
-	struct thread *parent = thread_of(r, rec->task.ppid, rec->task.ptid);
+	struct thread *t = thread_of(r, rec->task.pid, rec->task.tid), *parent;
 	int ret;
 
+	if (!t)
+		return nomem(r);
+	if (t->sampled) { /* the numbers of one that has ended, used again */
+		t->again++;
+		t->sampled = false;
+		t->task = SET_NONE;
+	}
+	parent = thread_of(r, rec->task.ppid, rec->task.ptid);
 	if (!parent)
 		return nomem(r);
 	ret = name_thread(r, rec->task.pid, rec->task.tid, parent->comm);
+	fork_main(r, rec->task.pid, rec->task.ppid);
 	return ret < 0 ? ret : spaces_fork(&r->spaces, rec->task.pid, rec->task.ppid, r->err);
 }
 
@@ -166,6 +269,8 @@ static int take_mapping(struct reader *r, const struct perfdata_record *rec)
 	if (ret <= 0)
 		return ret;
 	r->spaces.most = in_proportion(r, MAPS_LEAST, MAPS_PER_BYTE, MAPS_MAX);
+	if (!m.kernel)
+		note_main(r, m.pid, m.map.module);
 	return m.kernel ? spaces_map_kernel(&r->spaces, &m.map, r->err) : spaces_map(&r->spaces, m.pid, &m.map, r->err);
 }
 
@@ -248,24 +353,22 @@ static enum context context_of_mode(unsigned misc)
 }
 
 /*
- * The kernel's call chain, whose innermost frame is where the sample was taken. The two may differ:
- * precise hardware gives the address of the event, and the chain is walked a little later, perhaps in
- * the kernel's handler already, which is no part of the stack then; and a chain may have no kernel
- * part (exclude_callchain_kernel). Returns false when there is no frame. With `branches` the user part
- * comes from the branch records.
+ * The callers of a recorded call chain, after the sample's own address, which push_stack() has put down (`leaf`). The
+ * chain's first address of the same context stands for that one and is left out. The two may differ: precise hardware
+ * gives the address of the event, and the chain is walked a little later, perhaps in the kernel's handler already, which
+ * is no part of the stack then; and a chain may have no kernel part (exclude_callchain_kernel). Returns whether the chain
+ * has an address that belongs to the stack. With `branches` the user part comes from the branch records.
  */
-static bool push_chain(struct reader *r, const struct perfdata_record *rec, const struct maps *user,
-		       bool branches)
+static bool push_chain(struct reader *r, const struct perfdata_record *rec, const struct maps *user, bool branches)
 {
 	const struct perfdata_sample *s = &rec->sample;
 	const enum context mode = context_of_mode(rec->misc);
 	enum context in = mode;
-	bool first = true, user_seen = false, leaf = !(rec->has & PD_SAMPLE_IP);
-	unsigned before = r->n;
+	bool first = true, user_seen = false, leaf = rec->has & PD_SAMPLE_IP, any = false;
 
 	for (uint64_t i = 0; i < s->n_chain; i++) {
 		uint64_t a = s->chain[i];
-		bool is_first = first;
+		bool is_first = first, begins = leaf && !any;
 
 		if (a >= PD_CONTEXT_MAX) {
 			in = (enum context)(uint32_t)-a;
@@ -273,6 +376,7 @@ static bool push_chain(struct reader *r, const struct perfdata_record *rec, cons
 			if (in == CONTEXT_USER_DEFERRED) {
 				r->out->quality.deferred++;
 				push_mark(r, "[user stack not here]");
+				any = true;
 				break;
 			}
 			continue;
@@ -280,23 +384,17 @@ static bool push_chain(struct reader *r, const struct perfdata_record *rec, cons
 		if (branches && in == CONTEXT_USER && user_seen)
 			break;
 		first = false;
-		if (!leaf && in == CONTEXT_KERNEL && mode == CONTEXT_USER)
+		if (begins && in == CONTEXT_KERNEL && mode == CONTEXT_USER)
 			continue;
 		user_seen |= in == CONTEXT_USER;
-		if (!leaf) {
-			leaf = true;
-			push_address(r, s->ip, mode, user);
-			if (in == mode)
-				continue;
-		}
-		push_address(r, is_first ? a : a - 1, in, user);
+		any = true;
+		if (!begins || in != mode)
+			push_address(r, is_first ? a : a - 1, in, user);
 	}
-	if (branches && r->n == before && rec->has & PD_SAMPLE_IP)
-		push_address(r, s->ip, mode, user);
 	for (uint64_t i = 0; branches && i < s->n_branches; i++)
 		if (s->branches[i].from)
 			push_address(r, s->branches[i].from, CONTEXT_USER, user);
-	return r->n > before;
+	return any || branches;
 }
 
 static bool elf_of(void *arg, uint32_t number, struct unwind_file *out)
@@ -328,7 +426,8 @@ static void push_unwound(struct reader *r, const struct perfdata_record *rec,
 	if (!r->unwinder)
 		return;
 	n = unwind(r->unwinder, user, &rec->sample, at, UNWOUND_MAX, &whole);
-	for (unsigned i = 0; i < n; i++)
+	/* The innermost is where user code was: the sample's own address is there already, unless it is the kernel's. */
+	for (unsigned i = r->n && context_of_mode(rec->misc) == CONTEXT_USER; i < n; i++)
 		push_address(r, at[i], CONTEXT_USER, user);
 	if (n && !whole) {
 		r->out->quality.cut++;
@@ -350,41 +449,40 @@ static void count_broken(struct reader *r, const struct perfdata_sample *s, cons
 	r->out->quality.broken += s->chain[n - 1] && !maps_find(user, s->chain[n - 1] - 1); /* 0: as an outermost frame may say */
 }
 
+/*
+ * The innermost frame is the sample's own address, and callers follow it: a report has the same self counts with and
+ * without them. Only a sample without an address takes the innermost frame of its stack.
+ */
 static void push_stack(struct reader *r, const struct perfdata_record *rec)
 {
 	const struct perfdata_sample *s = &rec->sample;
 	const struct maps *user = spaces_of(&r->spaces, rec->pid);
 	const struct perfdata_attr *attr = rec->event ? &rec->event->attr : NULL;
 	unsigned max = attr && attr->max_stack ? attr->max_stack : 127;
-	bool any = false, branches;
+	bool any = false, branches, own = rec->has & PD_SAMPLE_IP;
 
 	r->n = 0;
-	if (!r->opts->flat) {
+	if (own)
+		push_address(r, s->ip, context_of_mode(rec->misc), user);
+	if (!r->opts->flat || !own) {
 		branches = rec->has & PD_SAMPLE_BRANCH_STACK && attr &&
 			   attr->branch_sample_type & BRANCH_CALL_STACK && s->n_branches;
 		if (rec->has & PD_SAMPLE_CALLCHAIN) {
 			any = push_chain(r, rec, user, branches);
-			if (r->n >= max) { /* the kernel went no further */
+			if (any && r->n >= max) { /* the kernel went no further */
 				r->out->quality.cut++;
 				push_mark(r, "[stack cut off]");
 			}
 		}
 		if (rec->has & PD_SAMPLE_STACK_USER && rec->has & PD_SAMPLE_REGS_USER &&
-		    (!attr || attr->flags & ATTR_NO_USER_CHAIN || !any)) {
-			unsigned before = r->n;
-
+		    (!attr || attr->flags & ATTR_NO_USER_CHAIN || !any))
 			push_unwound(r, rec, user);
-			any |= r->n > before;
-		}
-		r->out->quality.with_stacks |=
-		    (rec->has & (PD_SAMPLE_CALLCHAIN | PD_SAMPLE_STACK_USER)) || branches;
+		r->out->quality.with_stacks |= !r->opts->flat &&
+		    ((rec->has & (PD_SAMPLE_CALLCHAIN | PD_SAMPLE_STACK_USER)) || branches);
 	}
-	if (any)
-		return;
-	r->n = 0;
-	if (rec->has & PD_SAMPLE_IP)
-		push_address(r, s->ip, context_of_mode(rec->misc), user);
-	else
+	if (r->opts->flat && r->n)
+		r->n = 1;
+	if (!r->n)
 		push_mark(r, "[no address recorded]");
 }
 
@@ -453,7 +551,7 @@ static uint32_t stack_of(struct reader *r, const struct perfdata_record *rec)
 		.head = { rec->has & PD_SAMPLE_IP ? s->ip : 0, (uintptr_t)rec->event, rec->misc & PD_MISC_CPUMODE,
 			  (uint64_t)r->spaces.kernel.serial << 32 | (user ? user->serial : 0) },
 	};
-	if (rec->has & PD_SAMPLE_CALLCHAIN && !r->opts->flat) {
+	if (rec->has & PD_SAMPLE_CALLCHAIN && (!r->opts->flat || !(rec->has & PD_SAMPLE_IP))) {
 		key.chain = s->chain;
 		key.n = s->n_chain;
 		count_broken(r, s, user);
@@ -509,6 +607,8 @@ static void say_how_often(struct stacks_asked *c, const struct perfdata_event *e
 	c->costs = is_raised(ev);
 	c->every = !(a->flags & PD_ATTR_FREQ) && a->period == 1 && (is_software(a) ? !is_clock(a) : is_exact_by_name(ev));
 	c->repeats = is_exact_by_name(ev);
+	c->random = a->config2 == EXACT_AT_RANDOM;
+	c->by_code = a->config1 == EXACT_BY_CODE;
 	if (a->flags & PD_ATTR_FREQ)
 		c->rate_hz = a->period;
 	else
@@ -545,12 +645,12 @@ static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
 static int count(struct reader *r, const struct perfdata_record *rec, uint32_t column,
 		 uint32_t node, uint32_t task, uint64_t amount)
 {
-	struct stacks_row row = { node, task, column, 0, 1, amount };
+	struct stacks_row row = { node, task, column, r->trace, 1, amount };
 	int ret = stacks_count(r->raw->stacks, &row, (double)amount * (double)amount, r->err);
 
 	if (ret == 0 && r->opts->moments) {
 		struct moment m = { rec->time, amount, node, task, column,
-					   rec->has & PD_SAMPLE_CPU ? rec->cpu : UINT32_MAX };
+					   rec->has & PD_SAMPLE_CPU ? rec->cpu : UINT32_MAX, r->trace, 0 };
 
 		ret = moments_add(&r->raw->stacks->moments, &m, r->err);
 	}
@@ -654,10 +754,13 @@ static int take_sample(struct reader *r, const struct perfdata_record *rec)
 	if (!passes(r, rec, stacks_name(r->raw->stacks, t->comm)))
 		return 0;
 	if (t->task == SET_NONE)
-		t->task = stacks_add_task(r->raw->stacks, t->pid, t->tid, t->comm);
+		t->task = stacks_add_task_of(r->raw->stacks, &(struct stacks_task){ t->pid, t->tid, t->comm, t->again });
+	t->sampled = true;
 	node = stack_of(r, rec);
 	q->unkept += r->crowded;
 	if (node == SET_NONE || t->task == SET_NONE)
+		return nomem(r);
+	if (traced_sample(&r->traced, r->file, rec, most_kept(r), &r->trace) < 0)
 		return nomem(r);
 	q->used++;
 	if (rec->has & PD_SAMPLE_TIME) {
@@ -699,6 +802,8 @@ static int take(struct reader *r, const struct perfdata_record *rec)
 		return take_fork(r, rec);
 	case PD_RECORD_BUILD_ID:
 		return mapped_build_id(&r->raw->modules, rec, r->err);
+	case PD_RECORD_FEATURE: /* of a pipe: the host's name decides which files unwinding may use */
+		return mapped_build_ids(&r->raw->modules, r->file, r->err);
 	}
 	return 0;
 }
@@ -730,6 +835,7 @@ static int check_kept(const struct reader *r, const char *path)
 	const struct stacks *s = r->raw->stacks;
 	size_t bytes = set_memory(&r->threads, sizeof(struct thread)) + set_memory(&r->counters, sizeof(struct counter)) +
 		       set_memory(&s->task_set, sizeof(struct stacks_task)) + set_memory(&s->row_set, sizeof(struct stacks_row)) +
+		       set_memory(&s->trace_set, sizeof(struct stacks_trace)) +
 		       words_memory(&s->names);
 
 	return kept_check(&r->raw->modules, bytes, path, r->read, r->err);
@@ -766,7 +872,26 @@ static int read_all(struct reader *r, const char *path)
 	q->lost_samples = loss->lost_samples;
 	q->throttled = loss->throttled;
 	q->disordered = loss->disordered;
-	return mapped_build_ids(&r->raw->modules, r->file, r->err); /* in a pipe they come as records */
+	ret = mapped_build_ids(&r->raw->modules, r->file, r->err); /* in a pipe they come as records */
+	for (uint32_t i = 0; i < r->raw->modules.key.n; i++)
+		if (!r->raw->modules.module[i].verified)
+			modules_close(&r->raw->modules, i); /* opened to unwind, before all build ids were known */
+	return ret;
+}
+
+/* What the file says of the exact engine's events. */
+static void note_totals(struct reader *r)
+{
+	const struct perfdata_features *f = perfdata_features(r->file);
+
+	for (size_t i = 0; i < r->raw->n_columns; i++) {
+		struct stacks_column *c = r->raw->column[i] == SET_NONE ? NULL : &r->raw->stacks->column[r->raw->column[i]];
+
+		if (!c)
+			continue;
+		c->has_total = i < f->n_exact_total && f->exact_total[i] != PD_NO_TOTAL;
+		c->total = c->has_total ? f->exact_total[i] : 0;
+	}
 }
 
 /* Without a word of the samples, every lost record may have been one. */
@@ -785,7 +910,7 @@ static void note_loss(struct samples *out)
 int samples_read(struct samples *out, const char *path, const struct samples_options *opts,
 		 struct tare_error *err)
 {
-	struct raw raw = { .modules.opts = { opts->symfs, opts->kallsyms, opts->home } };
+	struct raw raw = { .modules.opts = { opts->symfs, opts->kallsyms, opts->home, opts->force_names } };
 	struct reader *r = calloc(1, sizeof(*r));
 	struct stat st;
 	int ret = -ENOMEM;
@@ -800,15 +925,21 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 	r->out = out;
 	r->raw = &raw;
 	r->err = err;
+	r->traced = (struct traced){ .key = opts->trace, .n_keys = opts->n_trace, .stacks = raw.stacks };
 	r->kernel_module = mapped_kernel(&raw.modules);
 	r->unknown_module = modules_add(&raw.modules, MODULE_UNKNOWN, "[unknown]", NULL, 0, 0);
 	r->unknown_guest = modules_add(&raw.modules, MODULE_UNKNOWN, "[guest]", NULL, 0, 0);
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		raw.modules.ended_s = st.st_mtim.tv_sec;
 	out->file = r->file = perfdata_open(path, NULL, err);
 	ret = r->file ? read_all(r, path) : -(err && err->code ? err->code : EIO);
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-		raw.ended_s = st.st_mtim.tv_sec;
-	if (ret == 0)
+	if (ret == 0) {
+		note_totals(r);
+		raw.main = main_module(r);
 		ret = samples_name(out, &raw, opts, err);
+	}
+	if (ret == 0 && opts->n_trace && !opts->trace_if_any)
+		ret = traced_columns(&r->traced, r->file, out->stacks, &out->field, &out->n_fields, err);
 	if (ret == 0)
 		note_loss(out);
 out:
@@ -817,7 +948,9 @@ out:
 		spaces_free(&r->spaces);
 		chains_free(&r->chains);
 		set_free(&r->threads);
+		set_free(&r->mains);
 		set_free(&r->counters);
+		traced_free(&r->traced);
 	}
 	free(r);
 	free(raw.column);
@@ -842,6 +975,7 @@ void samples_free(struct samples *s)
 	for (size_t i = 0; i < s->n_by_name; i++)
 		free(s->by_name[i].module);
 	free(s->by_name);
+	free(s->field);
 	if (s->modules)
 		modules_free(s->modules);
 	free(s->modules);

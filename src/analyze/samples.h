@@ -28,11 +28,16 @@ struct samples_filter {
 struct samples_options {
 	enum samples_detail detail;
 	bool lines;    /* look lines up; SAMPLES_LINE does */
+	bool offsets;  /* code without a name in a file is a function of its own, named file+address */
 	bool inlined;  /* functions that were inlined are frames of their own */
 	bool flat;     /* without callers */
 	bool moments;  /* keep each sample's time */
 	struct samples_filter filter;
+	const char *const *trace; /* which fields of tracepoints: analyze/traced.h; NULL: none */
+	size_t n_trace;
+	bool trace_if_any; /* a recording without them is no error */
 	const char *symfs, *kallsyms, *home; /* struct modules_options */
+	bool force_names;
 	uint32_t nodes_max; /* different pieces of stacks to keep, and different addresses; 0: 256 Ki and 8 for each byte read, up to 64 M (1 GiB) */
 };
 
@@ -42,14 +47,16 @@ struct samples_options {
 struct samples_unnamed {
 	char *module, *why, *remedy;
 	uint64_t samples; /* that were taken there */
+	bool doubted; /* there is a file of that name, and nothing shows that it is the one that ran */
 };
 
-/* A file that was taken by its name alone: the recording has no build id of it. */
+/* A file that is used without a build id of the recording. */
 struct samples_by_name {
 	char *module;
 	bool kernel; /* it is the running one's, of which release, machine and place are the recording's */
-	bool newer; /* than the recording: what ran was another file, or it was copied since */
-	bool other; /* what ran had another inode: the file was replaced since, or this is another machine */
+	bool same_inode; /* it has the inode of what ran, and was not changed since; else host and path, or the user, vouch for it */
+	bool newer; /* than the recording, and forced: what ran was another file, or it was copied since */
+	bool other; /* what ran had another inode, and forced: the file was replaced since, or this is another machine */
 };
 
 struct samples_quality {
@@ -83,6 +90,8 @@ struct samples {
 	size_t n_unnamed;
 	struct samples_by_name *by_name;
 	size_t n_by_name;
+	uint32_t *field; /* names of the tracepoints' fields that were asked for, as columns of a report */
+	size_t n_fields;
 	struct perfdata *file; /* its head and features */
 	struct modules *modules; /* with SAMPLES_ADDRESS: `code` of its frames are their numbers */
 };

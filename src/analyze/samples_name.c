@@ -5,12 +5,10 @@
  * built again with the names: frames that are alike become one.
  */
 #include <inttypes.h>
-#include <linux/magic.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include "analyze/samples_private.h"
 
 struct naming {
@@ -88,29 +86,50 @@ static bool make_inlined(struct naming *t, struct module *of, uint64_t offset,
 	return make(t, f);
 }
 
+/*
+ * Code without a symbol, as an export knows it: "libfoo.so+0x1234", of a file; `otherwise` of other code. The address is its
+ * own, or, where call frame information tells where its function begins, the function's.
+ */
+static uint32_t name_of_unknown(struct naming *t, const struct module *of, const char *address, const char *otherwise)
+{
+	const char *path = words_at(&t->raw->modules.words, of->path), *slash = strrchr(path, '/');
+	char name[NAME_MAX + 32];
+
+	if (!t->opts->offsets || of->kind != MODULE_FILE || !slash)
+		return stacks_add_name(t->to, otherwise);
+	snprintf(name, sizeof(name), "%.*s+%s", NAME_MAX, slash + 1, address);
+	return stacks_add_name(t->to, name);
+}
+
 static bool name_frame(struct naming *t, const struct stacks_frame *raw)
 {
 	struct stacks_frame f = { .flags = raw->flags };
 	struct module *of;
 	struct symbol symbol;
+	uint64_t address;
+	char hex[24];
 
 	if (raw->flags & STACKS_MARK) {
 		f.function = stacks_add_name(t->to, stacks_name(t->raw->stacks, raw->function));
 		return make(t, &f);
 	}
+	of = &t->raw->modules.module[raw->module];
 	if (modules_find(&t->raw->modules, raw->module, raw->address, &symbol) && symbol.name[0]) {
-		f.function = stacks_add_name(t->to, symbol.name);
+		f.function = symbol.nameless ? name_of_unknown(t, of, symbol.name, symbol.name) : stacks_add_name(t->to, symbol.name);
 		f.flags |= symbol.nameless ? STACKS_NAMELESS : 0;
 	} else {
-		f.function = stacks_add_name(t->to, "[unknown]");
 		f.flags |= STACKS_UNKNOWN;
 	}
-	of = &t->raw->modules.module[raw->module];
+	if (of->fd < 0 || !elf_offset_to_address(&of->head, raw->address, &address))
+		address = raw->address;
+	if (f.flags & STACKS_UNKNOWN) {
+		snprintf(hex, sizeof(hex), "0x%" PRIx64, address);
+		f.function = name_of_unknown(t, of, hex, "[unknown]");
+	}
 	f.module = stacks_add_name(
 	    t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
 	if (t->opts->detail == SAMPLES_ADDRESS) {
-		if (of->fd < 0 || !elf_offset_to_address(&of->head, raw->address, &f.address))
-			f.address = raw->address;
+		f.address = address;
 		f.code = raw->module;
 	}
 	if (f.function == WORDS_NONE || f.module == WORDS_NONE)
@@ -151,7 +170,7 @@ static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 	row = &more[t->out->n_unnamed];
 	*row = (struct samples_unnamed){
 		strdup(shown_module(why, words_at(&t->raw->modules.words, why->path))),
-		strdup(why->why), strdup(why->remedy), samples
+		strdup(why->why), strdup(why->remedy), samples, why->doubted
 	};
 	t->out->n_unnamed++;
 	if (!row->module || !row->why || !row->remedy)
@@ -159,33 +178,22 @@ static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 	return why->kind == MODULE_UNKNOWN ? blame_loss(t, row) : 0;
 }
 
-/*
- * Inodes alone are compared: of some file systems the kernel records another device than stat(2) gives; and layers and
- * subvolumes may give another inode, too. Source: Linux, Documentation/filesystems/overlayfs.rst, "Inode properties".
- */
-static bool other_inode(const struct module *of, const struct stat *st)
-{
-	struct statfs fs;
-
-	return of->inode && of->inode != UINT64_MAX && st->st_ino != of->inode && fstatfs(of->fd, &fs) == 0 &&
-	       fs.f_type != OVERLAYFS_SUPER_MAGIC && fs.f_type != BTRFS_SUPER_MAGIC;
-}
-
-/* Under another root files are copies, whose times and inodes say nothing. */
+/* Used although the recording has no build id of it. */
 static int add_by_name(struct naming *t, const struct module *of)
 {
 	struct samples *out = t->out;
 	struct samples_by_name *more = realloc(out->by_name, (out->n_by_name + 1) * sizeof(*more));
-	struct stat st;
-	bool here = !t->opts->symfs && of->fd >= 0 && fstat(of->fd, &st) == 0;
 
 	if (!more)
 		return tare_fail_nomem(t->err);
 	out->by_name = more;
-	more[out->n_by_name].module = strdup(shown_module(of, words_at(&t->raw->modules.words, of->path)));
-	more[out->n_by_name].kernel = of->kind == MODULE_KERNEL;
-	more[out->n_by_name].newer = here && t->raw->ended_s && st.st_mtim.tv_sec > t->raw->ended_s;
-	more[out->n_by_name].other = here && other_inode(of, &st);
+	more[out->n_by_name] = (struct samples_by_name){
+		.module = strdup(shown_module(of, words_at(&t->raw->modules.words, of->path))),
+		.kernel = of->kind == MODULE_KERNEL,
+		.same_inode = of->same_inode && !of->newer,
+		.newer = of->newer,
+		.other = of->other_inode,
+	};
 	if (!more[out->n_by_name].module)
 		return tare_fail_nomem(t->err);
 	out->n_by_name++;
@@ -215,13 +223,30 @@ static void count_leaves(struct naming *t)
 			t->leaf_samples[node[row[i].node].frame] += row[i].samples;
 }
 
+/* Its largest executable segment: a linker makes one. */
+static void place_module(struct naming *t, const struct module *of, uint32_t number)
+{
+	const struct elf_segment *code = NULL;
+
+	for (size_t i = 0; of->fd >= 0 && i < of->head.segments; i++)
+		if (of->head.segment[i].executable && (!code || of->head.segment[i].memory_size > code->memory_size))
+			code = &of->head.segment[i];
+	if (code)
+		stacks_place_module(t->to, number, code->address, code->memory_size, code->offset, of->head.segment[0].address & ~UINT64_C(4095));
+}
+
 static int name_module(struct naming *t, uint32_t module)
 {
 	const struct module *of = &t->raw->modules.module[module];
 	uint32_t name = stacks_add_name(t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
 
-	if (name == WORDS_NONE || stacks_add_module(t->to, name, modules_recorded_id(&t->raw->modules, module)) == SET_NONE)
+	uint32_t at = name == WORDS_NONE ? SET_NONE : stacks_add_module(t->to, name, modules_recorded_id(&t->raw->modules, module));
+
+	if (at == SET_NONE)
 		return tare_fail_nomem(t->err);
+	place_module(t, of, at);
+	if (module == t->raw->main)
+		t->to->main = name;
 	return 0;
 }
 
@@ -287,6 +312,8 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 		t->to->column[now].skids = from->column[c].skids;
 		t->to->column[now].asked = from->column[c].asked;
 		t->to->column[now].squares = from->column[c].squares;
+		t->to->column[now].has_total = from->column[c].has_total;
+		t->to->column[now].total = from->column[c].total;
 	}
 	node_now[0] = 0;
 	for (size_t i = 1; i < n; i++) {
@@ -299,9 +326,19 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 		node_now[i] = at;
 	}
 	for (size_t i = 0; i < tasks; i++) {
-		task_now[i] = stacks_add_task(t->to, task[i].pid, task[i].tid,
-					      stacks_add_name(t->to, stacks_name(from, task[i].comm)));
+		struct stacks_task now = task[i];
+
+		now.comm = stacks_add_name(t->to, stacks_name(from, task[i].comm));
+		task_now[i] = stacks_add_task_of(t->to, &now);
 		if (task_now[i] == SET_NONE)
+			return tare_fail_nomem(t->err);
+	}
+	for (size_t i = 1; i < from->trace_set.n; i++) { /* what differs there differs here: the numbers stay */
+		struct stacks_trace now = ((const struct stacks_trace *)from->trace_set.item)[i];
+
+		now.name = stacks_add_name(t->to, stacks_name(from, now.name));
+		now.value = stacks_add_name(t->to, stacks_name(from, now.value));
+		if (now.name == WORDS_NONE || now.value == WORDS_NONE || stacks_add_trace(t->to, &now) != i)
 			return tare_fail_nomem(t->err);
 	}
 	for (size_t i = 0; ret == 0 && i < rows; i++) {

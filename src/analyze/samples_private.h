@@ -15,7 +15,7 @@ struct raw {
 	struct modules modules;
 	uint32_t *column; /* by the event's index in the file; SET_NONE: no sample had it */
 	size_t n_columns;
-	int64_t ended_s; /* when the recording was written, since 1970; 0: not known */
+	uint32_t main; /* module: the program with the most samples; SET_NONE: not known */
 };
 
 /* A profile with names from one without. */

@@ -135,14 +135,16 @@ static bool fit_but_for_few(const struct table *t, const struct shape *y, struct
 	return false;
 }
 
+/* Within twice SCAN_COUNT_MOST, so that differences from counts do not overflow: a sum beyond it fits no count. */
 static int64_t predicted(const struct model *m, const struct scan_row *row)
 {
+	const double most = 2.0 * (double)SCAN_COUNT_MOST;
 	double sum = 0;
 	bool sure;
 
 	for (size_t i = 0; i < m->n; i++)
 		sum += m->factor[i] * (double)(int64_t)work_retires(row->kind, (enum work_class)m->class[i], row->turns, &sure);
-	return (int64_t)llround(sum);
+	return (int64_t)llround(sum > most ? most : sum < -most ? -most : sum);
 }
 
 /* What most rows have beyond the terms. */

@@ -47,6 +47,22 @@ size_t spread_rank(size_t n)
 	return rank;
 }
 
+const char *interval_name(enum interval_kind kind)
+{
+	static const char *const names[] = { [INTERVAL_RANGE] = "range", [INTERVAL_CONFIDENCE] = "confidence", [INTERVAL_LIMITS] = "limits" };
+
+	return names[kind];
+}
+
+double interval_percent(enum interval_kind kind, double low, double median, double high)
+{
+	double width = kind == INTERVAL_CONFIDENCE ? (high - low) / 2 : high - low;
+
+	if (kind == INTERVAL_NONE || (median == 0 && width > 0))
+		return NAN;
+	return width == 0 ? 0 : 100 * width / fabs(median);
+}
+
 static size_t mark(const uint64_t *value, size_t n, const struct spread *s, bool *outlier)
 {
 	double away = 0, limit;

@@ -8,6 +8,31 @@
 #include <stdint.h>
 #include "base/error.h"
 
+/* What low and high of a value are. Each is shown under its own name: see docs/noise.md, "The sign +-". */
+enum interval_kind {
+	INTERVAL_NONE,	     /* one run: low and high are the value */
+	INTERVAL_RANGE,	     /* fewer than SPREAD_CONFIDENCE_LEAST runs: the least and the largest */
+	INTERVAL_CONFIDENCE, /* of the median, at least 95 %: this alone is shown as +- */
+	INTERVAL_LIMITS,     /* includes an assumption about the time in which the event was not counted */
+};
+
+/* Of five runs all are above the median with 1/32, all below it with 1/32: 94 %. Of six 97 %. */
+enum { SPREAD_CONFIDENCE_LEAST = 6 };
+
+static inline enum interval_kind spread_interval(size_t n)
+{
+	return n < 2 ? INTERVAL_NONE : n < SPREAD_CONFIDENCE_LEAST ? INTERVAL_RANGE : INTERVAL_CONFIDENCE;
+}
+
+/* "range", "confidence", "limits"; NULL of INTERVAL_NONE. */
+const char *interval_name(enum interval_kind kind);
+
+/*
+ * The number after the sign or the word, in percent of the median: half the width of a confidence interval, the whole
+ * width of a range and of limits. NAN where there is none: one run, or a width that has no percentage of 0.
+ */
+double interval_percent(enum interval_kind kind, double low, double median, double high);
+
 struct spread {
 	size_t n;
 	uint64_t min, median, max; /* median: base/median.h */
@@ -18,7 +43,7 @@ struct spread {
 	size_t outliers;
 	/*
 	 * Where the median of many more such runs would lie, with at least 95 %: order statistics
-	 * of the binomial distribution, and from fewer than six runs simply min and max. Source:
+	 * of the binomial distribution, and of fewer than six runs min and max (spread_interval()). Source:
 	 * Conover, "Practical Nonparametric Statistics", confidence interval for a quantile.
 	 */
 	uint64_t low, high;

@@ -9,16 +9,19 @@ enum {
 	MODULE_KEY = offsetof(struct stacks_module, build_id),
 	NODE_KEY = sizeof(struct stacks_node),
 	TASK_KEY = sizeof(struct stacks_task),
+	TRACE_KEY = sizeof(struct stacks_trace),
 	ROW_KEY = offsetof(struct stacks_row, samples),
 };
 
 struct stacks *stacks_new(struct tare_error *err)
 {
 	static const struct stacks_node root = { SET_NONE, SET_NONE };
+	static const struct stacks_trace none = { .parent = SET_NONE };
 	struct stacks *s = calloc(1, sizeof(*s));
 
 	if (s && words_add(&s->names, "", 0) != WORDS_NONE &&
-	    set_add(&s->node_set, &root, sizeof(root), NODE_KEY, NULL) == 0)
+	    set_add(&s->node_set, &root, sizeof(root), NODE_KEY, NULL) == 0 &&
+	    set_add(&s->trace_set, &none, sizeof(none), TRACE_KEY, NULL) == 0)
 		return s;
 	stacks_free(s);
 	tare_fail_nomem(err);
@@ -35,6 +38,7 @@ void stacks_free(struct stacks *s)
 	set_free(&s->node_set);
 	set_free(&s->task_set);
 	set_free(&s->row_set);
+	set_free(&s->trace_set);
 	free(s->column);
 	moments_free(&s->moments);
 	free(s);
@@ -52,7 +56,7 @@ uint32_t stacks_add_frame(struct stacks *s, const struct stacks_frame *frame)
 
 uint32_t stacks_add_module(struct stacks *s, uint32_t name, const char *build_id)
 {
-	struct stacks_module module = { name, stacks_add_name(s, build_id) };
+	struct stacks_module module = { .name = name, .build_id = stacks_add_name(s, build_id) };
 	bool fresh;
 	uint32_t at = module.build_id == WORDS_NONE ? SET_NONE : set_add(&s->module_set, &module, sizeof(module), MODULE_KEY, &fresh);
 	struct stacks_module *is = at == SET_NONE ? NULL : (struct stacks_module *)s->module_set.item + at;
@@ -62,12 +66,31 @@ uint32_t stacks_add_module(struct stacks *s, uint32_t name, const char *build_id
 	return at;
 }
 
-const char *stacks_build_id(const struct stacks *s, uint32_t module)
+void stacks_place_module(struct stacks *s, uint32_t number, uint64_t address, uint64_t size, uint64_t offset, uint64_t base)
 {
-	struct stacks_module key = { module, 0 };
+	struct stacks_module *is = (struct stacks_module *)s->module_set.item + number;
+	bool same = is->address == address && is->size == size && is->offset == offset && is->base == base;
+
+	if (is->placed && !same)
+		is->address = is->size = is->offset = is->base = 0;
+	else if (!is->placed)
+		is->address = address, is->size = size, is->offset = offset, is->base = base;
+	is->placed = 1;
+}
+
+const struct stacks_module *stacks_module(const struct stacks *s, uint32_t name)
+{
+	struct stacks_module key = { .name = name };
 	uint32_t at = set_find(&s->module_set, &key, sizeof(key), MODULE_KEY);
 
-	return at == SET_NONE ? "" : stacks_name(s, ((struct stacks_module *)s->module_set.item)[at].build_id);
+	return at == SET_NONE ? NULL : (const struct stacks_module *)s->module_set.item + at;
+}
+
+const char *stacks_build_id(const struct stacks *s, uint32_t module)
+{
+	const struct stacks_module *is = stacks_module(s, module);
+
+	return is ? stacks_name(s, is->build_id) : "";
 }
 
 uint32_t stacks_add_node(struct stacks *s, uint32_t parent, uint32_t frame)
@@ -79,9 +102,53 @@ uint32_t stacks_add_node(struct stacks *s, uint32_t parent, uint32_t frame)
 
 uint32_t stacks_add_task(struct stacks *s, uint32_t pid, uint32_t tid, uint32_t comm)
 {
-	struct stacks_task task = { pid, tid, comm };
+	return stacks_add_task_of(s, &(struct stacks_task){ pid, tid, comm, 0 });
+}
 
-	return set_add(&s->task_set, &task, sizeof(task), TASK_KEY, NULL);
+uint32_t stacks_add_task_of(struct stacks *s, const struct stacks_task *task)
+{
+	return set_add(&s->task_set, task, sizeof(*task), TASK_KEY, NULL);
+}
+
+uint32_t stacks_add_trace(struct stacks *s, const struct stacks_trace *trace)
+{
+	return set_add(&s->trace_set, trace, sizeof(*trace), TRACE_KEY, NULL);
+}
+
+size_t stacks_trace_values(const struct stacks *s, uint32_t trace, const struct stacks_trace *value[STACKS_TRACE_MOST])
+{
+	const struct stacks_trace *all = s->trace_set.item;
+	size_t n = 0;
+
+	for (uint32_t at = trace; at && n < STACKS_TRACE_MOST; at = all[at].parent)
+		value[n++] = &all[at];
+	for (size_t i = 0; i < n / 2; i++) {
+		const struct stacks_trace *swap = value[i];
+
+		value[i] = value[n - 1 - i];
+		value[n - 1 - i] = swap;
+	}
+	return n;
+}
+
+size_t stacks_threads(const struct stacks *s, uint32_t *of)
+{
+	size_t n, threads;
+	const struct stacks_task *task = stacks_tasks(s, &n);
+	struct set seen = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct stacks_task key = { task[i].pid, task[i].tid, 0, task[i].again };
+
+		of[i] = set_add(&seen, &key, sizeof(key), sizeof(key), NULL);
+		if (of[i] == SET_NONE) {
+			set_free(&seen);
+			return SIZE_MAX;
+		}
+	}
+	threads = seen.n;
+	set_free(&seen);
+	return threads;
 }
 
 uint32_t stacks_add_column(struct stacks *s, const char *name, const char *unit)

@@ -12,7 +12,8 @@
  *	modules	 a module's name, and which build of it ran where the recording tells
  *	tasks	 a thread under a command name
  *	columns	 what was counted
- *	rows	 node, task, column: how many samples ended there, and how much they stand for
+ *	traces	 the values of a tracepoint's fields, one under the other as nodes are; 0: none
+ *	rows	 node, task, column, trace: how many samples ended there, and how much they stand for
  *	moments	 the samples one by one, where they were asked for
  *
  * To read one, walk the arrays. To make one, begin with stacks_new() and add.
@@ -51,14 +52,32 @@ struct stacks_node {
 
 struct stacks_module {
 	uint32_t name, build_id; /* build_id: in hexadecimal; 0: not recorded, or several builds under that name */
+	/* The executable segment of its ELF file, in addresses of that file; size 0: not known, or several builds. */
+	uint64_t address, size, offset;
+	uint64_t base; /* where its first segment begins; frames have addresses in the same space */
+	uint32_t placed, zero; /* private */
 };
 
 struct stacks_task {
 	uint32_t pid, tid, comm;
+	uint32_t again; /* how many threads had this pid and tid before */
 };
 
+enum stacks_trace_kind {
+	STACKS_TRACE_NUMBER, /* in decimal */
+	STACKS_TRACE_TEXT,
+	STACKS_TRACE_HEX,    /* bytes, two digits each */
+	STACKS_TRACE_ABSENT, /* the value says why, in brackets */
+};
+
+struct stacks_trace {
+	uint32_t parent, name, value, kind; /* name: of the field; the parent of the root is SET_NONE */
+};
+
+enum { STACKS_TRACE_MOST = 1100 }; /* values of one trace */
+
 struct stacks_row {
-	uint32_t node, task, column, zero;
+	uint32_t node, task, column, trace;
 	uint64_t samples;
 	uint64_t amount; /* events that they stand for; equal to `samples` where that is not known */
 };
@@ -69,6 +88,8 @@ struct stacks_asked {
 	bool costs;		  /* taking a sample adds to what is counted */
 	bool every;		  /* one of each event that the kernel, or the exact engine, saw */
 	bool repeats;		  /* by the exact engine: a program that repeats has the same samples */
+	bool by_code;		  /* by the exact engine: each sample adds the counts of the code at its address */
+	bool random;		  /* by the exact engine: one of every `period` events, at random */
 };
 
 struct stacks_column {
@@ -76,6 +97,8 @@ struct stacks_column {
 	bool read;	     /* no samples of its own: its counter was read when another event's sample was taken */
 	bool skids;	     /* the address may lie some instructions behind the event */
 	uint64_t samples, amount;
+	bool has_total;
+	uint64_t total; /* all that was counted, to the event; `amount` is what the samples stand for */
 	struct stacks_asked asked;
 	double squares; /* sum of the squares of the samples' amounts */
 	double lost;	/* share of the recording's samples that is missing in it: which ones, nobody knows */
@@ -87,12 +110,19 @@ static inline bool stacks_census(const struct stacks_column *c)
 	return c->asked.every && c->samples && c->samples == c->amount && c->lost <= 0;
 }
 
+/* The exact engine's at a fixed distance, each the same: a loop that is in step with them makes shares wrong by any amount. */
+static inline bool stacks_in_step(const struct stacks_column *c)
+{
+	return c->asked.repeats && !c->asked.random && c->asked.period > 1;
+}
+
 struct stacks {
 	struct words names;
-	struct set frame_set, module_set, node_set, task_set, row_set; /* private: the macros below */
+	struct set frame_set, module_set, node_set, task_set, row_set, trace_set; /* private: the macros below */
 	struct stacks_column *column;
 	uint32_t columns;
 	struct moments moments;
+	uint32_t main; /* name: the module of the program with the most samples; 0: not known */
 };
 
 static inline const struct stacks_frame *stacks_frames(const struct stacks *s, size_t *n)
@@ -126,6 +156,8 @@ static inline const char *stacks_name(const struct stacks *s, uint32_t number)
 
 /* The build of a module by its name, where it is the only one; else "". */
 const char *stacks_build_id(const struct stacks *s, uint32_t module);
+/* The module by its name; NULL: there is none. Valid until one is added. */
+const struct stacks_module *stacks_module(const struct stacks *s, uint32_t name);
 
 /* With the root, and without columns. NULL when out of memory. */
 struct stacks *stacks_new(struct tare_error *err);
@@ -139,9 +171,22 @@ uint32_t stacks_add_name(struct stacks *s, const char *name);
 uint32_t stacks_add_frame(struct stacks *s, const struct stacks_frame *frame);
 /* Which build of a module ran, "" where that is not known; to be called for each build of it. */
 uint32_t stacks_add_module(struct stacks *s, uint32_t name, const char *build_id);
+/* Where the file of the module that stacks_add_module() returned is loaded; to be called for each build of it. */
+void stacks_place_module(struct stacks *s, uint32_t number, uint64_t address, uint64_t size, uint64_t offset, uint64_t base);
 uint32_t stacks_add_node(struct stacks *s, uint32_t parent, uint32_t frame);
 uint32_t stacks_add_task(struct stacks *s, uint32_t pid, uint32_t tid, uint32_t comm);
+uint32_t stacks_add_task_of(struct stacks *s, const struct stacks_task *task);
+uint32_t stacks_add_trace(struct stacks *s, const struct stacks_trace *trace);
 uint32_t stacks_add_column(struct stacks *s, const char *name, const char *unit);
+
+/* The values of a trace in the order in which they were added; how many, STACKS_TRACE_MOST at most. */
+size_t stacks_trace_values(const struct stacks *s, uint32_t trace, const struct stacks_trace *value[STACKS_TRACE_MOST]);
+
+/*
+ * Tasks of one thread are several where its name changed, as exec does: per task the number of its thread, in the order of their
+ * first tasks, into `of` (as many as there are tasks). How many threads; SIZE_MAX when out of memory.
+ */
+size_t stacks_threads(const struct stacks *s, uint32_t *of);
 
 /* Count samples at a stack. `squares`: the sum of the squares of their amounts. */
 int stacks_count(struct stacks *s, const struct stacks_row *row, double squares,

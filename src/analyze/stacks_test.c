@@ -75,6 +75,13 @@ TEST(builds_of_modules)
 	CHECK_STR(stacks_build_id(s, b), "", "two builds under one name");
 	CHECK_STR(stacks_build_id(s, c), "", "one is not known");
 	CHECK_STR(stacks_build_id(s, stacks_add_name(s, "/bin/d")), "", "one that is not there");
+	stacks_place_module(s, 0, 0x1000, 0x200, 0x1000, 0);
+	stacks_place_module(s, 0, 0x1000, 0x200, 0x1000, 0);
+	stacks_place_module(s, 1, 0x1000, 0x200, 0x1000, 0);
+	stacks_place_module(s, 1, 0x2000, 0x200, 0x1000, 0);
+	CHECK_EQ(stacks_module(s, a)->address, 0x1000, "one build");
+	CHECK_EQ(stacks_module(s, b)->size, 0, "two builds have no common place");
+	CHECK(!stacks_module(s, stacks_add_name(s, "/bin/d")), "one that is not there");
 	stacks_free(s);
 }
 

@@ -82,6 +82,7 @@ static int spread_row(struct stat_row *r, unsigned runs, struct tare_error *err)
 
 		r->low = widen(s->median, s->low, below / n, false);
 		r->high = widen(s->median, s->high, above / n, true);
+		r->interval = below > 0 || above > 0 ? INTERVAL_LIMITS : spread_interval(s->n);
 		for (unsigned i = runs; i-- > 0;)
 			r->outlier[i] = r->run[i].quality != TARE_UNAVAILABLE && outlier[--n];
 	}
@@ -104,6 +105,8 @@ static void judge_row(struct stat_row *r, unsigned runs, const struct encoding *
 		running += (double)a->running_ns;
 		if (a->places > r->places)
 			r->places = a->places;
+		if (a->quality != TARE_UNAVAILABLE && a->without > r->without)
+			r->without = a->without;
 		if (a->quality != TARE_UNAVAILABLE &&
 		    (r->quality == TARE_UNAVAILABLE || a->quality < r->quality))
 			r->quality = a->quality;
@@ -465,6 +468,12 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 	s->last.times.stops += f->end.stops;
 	if (f->end.left.n > s->last.times.left.n)
 		s->last.times.left = f->end.left;
+	if (f->end.partial.n > s->last.times.partial.n)
+		s->last.times.partial = f->end.partial;
+	if (f->end.slow.compared > s->last.times.slow.compared)
+		s->last.times.slow.compared = f->end.slow.compared;
+	if (f->end.slow.stepped > s->last.times.slow.stepped)
+		s->last.times.slow.stepped = f->end.slow.stepped;
 	if (f->end.max_rss_kib > s->last.times.max_rss_kib)
 		s->last.times.max_rss_kib = f->end.max_rss_kib;
 	if (s->opt.intervals && !f->end.intervals_done) /* so many were asked for, and no rest */
@@ -555,6 +564,8 @@ const struct stat_table *summary_table(struct summary *s, struct tare_error *err
 	s->table.times.has_command = s->last.times.has_command;
 	s->table.times.stops = s->last.times.stops;
 	s->table.times.left = s->last.times.left;
+	s->table.times.partial = s->last.times.partial;
+	s->table.times.slow = s->last.times.slow;
 	s->table.times.max_rss_kib = s->last.times.max_rss_kib;
 	return &s->table;
 }

@@ -34,6 +34,7 @@ struct amount {
 	uint64_t low, high; /* what `value` may be, for what was not counted; see amount_limits */
 	enum tare_quality quality;
 	unsigned places;
+	unsigned without; /* processes that are not counted to their end; the rest is exact */
 };
 
 struct stat_row {
@@ -41,7 +42,8 @@ struct stat_row {
 	struct stat_key key;
 	enum tare_quality
 	    quality; /* the worst of the runs that have a number; unavailable if none has */
-	char why[256], remedy[200]; /* with unavailable */
+	char why[256], remedy[200]; /* with unavailable; `why` with `without`, too */
+	unsigned without;	    /* the most of the runs: see struct amount */
 	bool of_core_type;          /* share is the part of the time spent on this type of core, not
 				       multiplexing */
 	double share;               /* time counted / time to be counted */
@@ -49,7 +51,8 @@ struct stat_row {
 	unsigned places;            /* how many counters were added up */
 	uint64_t enabled_ns, running_ns; /* mean over the runs */
 	struct spread spread;            /* of the runs that have a number; n is 0 if none has */
-	uint64_t low, high;              /* spread and limits together */
+	uint64_t low, high;              /* spread and limits together: */
+	enum interval_kind interval;
 	struct amount *run;              /* one per run of the table */
 	bool *outlier;                   /* one per run */
 	const struct summary_less *less; /* NULL: nothing was taken off */
@@ -74,6 +77,8 @@ struct stat_times {
 	uint64_t max_rss_kib; /* the largest of the runs */
 	unsigned stops;       /* of the command, over all runs: see fact.h */
 	struct exact_left left; /* of the run with the most of them: see fact.h */
+	struct exact_partial partial; /* likewise */
+	struct exact_slow slow;	      /* each the most of the runs */
 };
 
 struct stat_table {

@@ -312,12 +312,10 @@ bool symbols_complete(const struct symbols *s)
 
 const char *symbols_demangled(struct symbols *s, const char *name)
 {
-	bool rust = !strncmp(name, "_R", 2);
-	char *plain;
+	char *plain = rust_name(name);
 
-	if (!rust && (strncmp(name, "_Z", 2) || strnlen(name, MANGLED_MAX) == MANGLED_MAX))
-		return name;
-	plain = rust ? rust_name(name) : libdw_demangled(name);
+	if (!plain && !strncmp(name, "_Z", 2) && strnlen(name, MANGLED_MAX) < MANGLED_MAX)
+		plain = libdw_demangled(name);
 	if (plain && symbols_own(s, plain))
 		return plain;
 	free(plain);

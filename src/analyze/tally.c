@@ -17,6 +17,7 @@ struct cell {
 	unsigned part;
 	size_t row;
 	struct tare_reading now, before;
+	unsigned without; /* processes, of `now` */
 	bool fresh; /* read since the run began */
 };
 
@@ -204,7 +205,8 @@ int tally_reading(struct tally *t, const struct fact_reading *f)
 		return -ENOMEM;
 	c->now = f->value;
 	c->fresh = true;
-	if (f->why && f->value.quality == TARE_UNAVAILABLE)
+	c->without = f->without;
+	if (f->why && (f->value.quality == TARE_UNAVAILABLE || f->without))
 		snprintf(t->row[c->row].why, sizeof(t->row[c->row].why), "%s", f->why);
 	return 0;
 }
@@ -214,6 +216,7 @@ void tally_begin(struct tally *t)
 	for (size_t i = 0; i < t->cells; i++) {
 		t->cell[i].now = t->cell[i].before = (struct tare_reading){ 0 };
 		t->cell[i].fresh = false;
+		t->cell[i].without = 0;
 	}
 	t->cursor = 0;
 }
@@ -246,7 +249,7 @@ struct sum {
 	uint64_t value, raw, enabled, running,
 	    never; /* never: enabled time of places that never counted */
 	enum tare_quality quality;
-	unsigned places;
+	unsigned places, without;
 };
 
 static void add_cell(struct sum *sum, const struct cell *c, bool difference, bool level)
@@ -268,6 +271,8 @@ static void add_cell(struct sum *sum, const struct cell *c, bool difference, boo
 		sum->never += r.enabled_ns;
 		return;
 	}
+	if (c->without > sum->without)
+		sum->without = c->without;
 	sum->running += r.running_ns;
 	sum->raw += r.raw;
 	sum->value += estimate(r.raw, r.running_ns, r.enabled_ns);
@@ -281,6 +286,7 @@ static struct amount amount_of(const struct sum *sum)
 			    .enabled_ns = sum->enabled,
 			    .running_ns = sum->running,
 			    .places = sum->places,
+			    .without = sum->without,
 			    .quality = sum->quality };
 
 	if (!sum->running) {

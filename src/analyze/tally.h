@@ -8,7 +8,7 @@
 struct tally_row {
 	unsigned event;
 	struct stat_key key;
-	char why[256];     /* of the last reading that was unavailable */
+	char why[256];     /* of the last reading that was unavailable, or partial */
 	bool of_core_type; /* see struct stat_row */
 };
 

@@ -26,7 +26,7 @@ struct csv {
 static int fail(const struct csv *c, const char *what)
 {
 	tare_fail(c->err, EINVAL, "%.200s: line %zu: %s", c->path, c->line, what);
-	tare_hint(c->err, "tare windows --format csv writes what is read here");
+	tare_hint(c->err, "tare windows --format csv writes such files");
 	return -EINVAL;
 }
 
@@ -211,6 +211,11 @@ int windows_csv_read(struct windows **out, const char *path, bool *exact, struct
 	size_t n;
 	int ret = file_read(NULL, path, file_most, &text, &n, err);
 
+	if (ret == 0 && n && text[n - 1] != '\n') { /* a count could lack its last digits */
+		ret = tare_fail(err, EINVAL, "%.200s: byte %zu: the file is cut off: its last line has no end of line", path, n);
+		tare_hint(err, "tare windows --format csv writes such files");
+		free(text);
+	}
 	if (ret < 0)
 		return ret;
 	ret = windows_csv_parse(out, text, n, path, exact, err);

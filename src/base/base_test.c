@@ -198,6 +198,46 @@ TEST(where_a_file_takes_its_name)
 	CHECK_EQ(rmdir(folder), 0);
 }
 
+/* The folder is sticky and any user may write to it; OTHER is neither its owner nor the user. */
+TEST(links_of_other_users_in_sticky_folders)
+{
+	enum { OTHER = 65534 };
+	char folder[] = "/tmp/tare-place-XXXXXX", link[80], target[80], fifo[80], name[PATH_MAX];
+	struct tare_error err = { 0 };
+
+	if (geteuid() != 0)
+		tap_skip("root", "only root can give files to another user");
+	CHECK(mkdtemp(folder) != NULL, "a folder");
+	CHECK_EQ(chmod(folder, 01777), 0);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	snprintf(target, sizeof(target), "%s/target", folder);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	put(target, "a");
+	CHECK_EQ(symlink("target", link), 0);
+	CHECK_EQ(mkfifo(fifo, 0666), 0);
+	CHECK_EQ(file_place(link, name), 1);
+	CHECK_EQ(file_place(fifo, name), 0);
+
+	CHECK(lchown(link, OTHER, OTHER) == 0 && chown(fifo, OTHER, OTHER) == 0, "another user's");
+	CHECK_EQ(file_place(link, name), -EACCES);
+	CHECK_EQ(file_place(fifo, name), -EACCES);
+	CHECK_EQ(file_part_failed(link, EACCES, &err), -EACCES);
+	CHECK(strstr(err.hint, "another user"), "%s", err.hint);
+	unlink(target);
+	CHECK_EQ(file_place(link, name), -EACCES);
+
+	CHECK_EQ(chmod(folder, 0777), 0); /* not sticky: the kernel follows it, too */
+	CHECK_EQ(file_place(link, name), 1);
+	CHECK_EQ(chmod(folder, 01755), 0);
+	CHECK_EQ(file_place(link, name), 1);
+	CHECK_EQ(chmod(folder, 01777), 0);
+	CHECK_EQ(chown(folder, OTHER, OTHER), 0); /* the link is the folder's owner's */
+	CHECK_EQ(file_place(link, name), 1);
+	unlink(link);
+	unlink(fifo);
+	CHECK_EQ(rmdir(folder), 0);
+}
+
 TEST(files_under_a_name_of_their_own)
 {
 	char folder[] = "/tmp/tare-part-XXXXXX", path[64], old[64], name[2][FILE_PART_ROOM];

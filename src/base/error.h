@@ -22,6 +22,24 @@ void tare_hint(struct tare_error *err, const char *fmt, ...) __attribute__((form
 /* Put an outer stage's words in front of what an inner one said: "stat: cannot ..." */
 void tare_prefix(struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* For the end of a public function: nothing went wrong, whatever was tried on the way and whatever the caller left in it. */
+static inline void tare_no_error(struct tare_error *err)
+{
+	if (!err)
+		return;
+	err->code = 0;
+	err->at = -1;
+	err->what[0] = err->hint[0] = '\0';
+}
+
+/* The same, if ret says so. Returns ret. */
+static inline int tare_end(int ret, struct tare_error *err)
+{
+	if (ret >= 0)
+		tare_no_error(err);
+	return ret;
+}
+
 int tare_fail_nomem(struct tare_error *err);
 
 #endif

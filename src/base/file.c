@@ -150,16 +150,43 @@ int file_scratch(struct tare_error *err)
 	return fd < 0 ? tare_fail(err, errno, "cannot make a temporary file in /var/tmp or /tmp: %s", strerror(errno)) : fd;
 }
 
-/* The link `name` by what it says, which is relative to its own folder. 1: done; 0: it is no link; or a negative errno. */
+/* Bytes of the folder in a path, its last slash included. */
+static size_t folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/*
+ * Another user planted it: it is in a sticky folder that others may write to, and it belongs neither to this process's user
+ * nor to the folder's owner. The kernel refuses to follow such links and to open such FIFOs where it is set up to
+ * (proc(5), fs.protected_symlinks and fs.protected_fifos); tare refuses them everywhere.
+ */
+static bool is_planted(const char *path)
+{
+	char folder[PATH_MAX];
+	size_t n = folder_of(path);
+	struct stat it, in;
+
+	if (n >= sizeof(folder) || lstat(path, &it) < 0 || it.st_uid == geteuid())
+		return false;
+	snprintf(folder, sizeof(folder), "%.*s", n ? (int)n : 1, n ? path : ".");
+	return stat(folder, &in) == 0 && (in.st_mode & S_ISVTX) && (in.st_mode & (S_IWOTH | S_IWGRP)) &&
+	       it.st_uid != in.st_uid;
+}
+
+/* Replaces the link `name` by its target, which is relative to the link's folder. 1: done; 0: not a link; or a negative errno. */
 static int follow_link(char name[PATH_MAX])
 {
 	char says[PATH_MAX];
 	ssize_t n = readlink(name, says, sizeof(says) - 1);
-	const char *slash = strrchr(name, '/');
-	size_t folder = slash ? (size_t)(slash - name) + 1 : 0;
+	size_t folder = folder_of(name);
 
 	if (n < 0)
 		return 0;
+	if (is_planted(name))
+		return -EACCES;
 	says[n] = '\0';
 	if (says[0] == '/')
 		folder = 0;
@@ -175,16 +202,18 @@ int file_place(const char *path, char name[PATH_MAX])
 	bool there = stat(path, &is) == 0;
 	int ret = 1;
 
-	if (!there && (errno == ELOOP || errno == ENAMETOOLONG))
+	if (!there && (errno == ELOOP || errno == ENAMETOOLONG || errno == EACCES))
 		return -errno;
-	if (there && !S_ISREG(is.st_mode))
-		return 0;
 	if (snprintf(name, PATH_MAX, "%s", path) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	for (int i = 0; ret > 0; i++)
 		ret = i < 40 ? follow_link(name) : -ELOOP;
 	if (ret < 0)
 		return ret;
+	if (there && S_ISFIFO(is.st_mode) && is_planted(name))
+		return -EACCES;
+	if (there && !S_ISREG(is.st_mode))
+		return 0;
 	/* A link in /proc to an open file that was removed says a name that is not, or is another file's. */
 	return !there || (stat(name, &at) == 0 && at.st_dev == is.st_dev && at.st_ino == is.st_ino);
 }
@@ -289,7 +318,9 @@ size_t file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_
 int file_part_failed(const char *path, int code, struct tare_error *err)
 {
 	tare_fail(err, code, "%.250s: cannot be created: %s", path, strerror(code));
-	if ((code == EACCES || code == EPERM || code == EROFS) && access(path, W_OK) == 0)
+	if (code == EACCES && is_planted(path))
+		tare_hint(err, "it belongs to another user, in a sticky folder that others may write to; -o names another place");
+	else if ((code == EACCES || code == EPERM || code == EROFS) && access(path, W_OK) == 0)
 		tare_hint(err, "the file may be written, its folder not, where it is made anew; -o names another place");
 	return -code;
 }

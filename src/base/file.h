@@ -26,7 +26,8 @@ int file_scratch(struct tare_error *err);
 /*
  * Where a new file that is to be PATH takes its name: PATH, or what its links lead to, which need not be there yet.
  * Returns 1, with that in `name`; 0 where PATH is no regular file (a pipe, a device), or one that has no name any more: it
- * is written as it is, and nothing renamed over it; or a negative errno (-ELOOP, -ENAMETOOLONG). Allocates nothing.
+ * is written as it is, and nothing renamed over it; or a negative errno: -ELOOP, -ENAMETOOLONG, -EACCES (also of a link or
+ * FIFO that another user placed in a sticky folder; file_part_failed() words it). Allocates nothing.
  */
 int file_place(const char *path, char name[PATH_MAX]);
 /*

@@ -18,7 +18,7 @@ int access_options_check(const struct sample_options *o, struct tare_error *err)
 
 struct accessed_options access_options(const struct sample_options *o)
 {
-	return (struct accessed_options){ .modules = { o->read.symfs, o->read.kallsyms, getenv("HOME") }, .filter = o->read.filter };
+	return (struct accessed_options){ .modules = { o->read.symfs, o->read.kallsyms, getenv("HOME"), o->read.force_names }, .filter = o->read.filter };
 }
 
 int access_one_file(const struct sample_options *o, int argc, char **argv, int rest, struct tare_error *err)

@@ -36,7 +36,7 @@ static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 	struct bench_options *o = to;
 
 	o->deterministic = true;
-	return fixed_parse(arg, &o->fixed.set, err);
+	return fixed_parse(arg, &o->fixed, err);
 }
 
 static int set_word(const char *const *words, size_t n, const char *arg, const char *what, struct tare_error *err)
@@ -99,9 +99,16 @@ NUMBER(runs, 1, BENCH_RUNS_MAX)
 NUMBER(warmup, 0, BENCH_RUNS_MAX)
 NUMBER(baselines, 2, BENCH_RUNS_MAX)
 NUMBER(unroll, 1, 1000000)
-NUMBER(loop, 0, INT32_MAX)
 NUMBER(ops, 1, 1ull << 53)
 NUMBER(bytes, 1, 1ull << 53)
+
+static int set_loop(void *to, const char *arg, struct tare_error *err)
+{
+	struct bench_options *o = to;
+
+	o->loop_given = true;
+	return set_bounded(arg, 0, INT32_MAX, &o->loop, err);
+}
 
 static int set_seed(void *to, const char *arg, struct tare_error *err)
 {
@@ -221,7 +228,7 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "init", "CODE", "before it, not measured", set_init },
 	{ 0, "include", "HEADER", "for --c: string.h, or \"own.h\"", set_include },
 	{ 0, "unroll", "N", "so many copies of the code; default: 100 of --asm, 1 of --c", set_unroll },
-	{ 0, "loop", "N", "so many rounds over the copies", set_loop },
+	{ 0, "loop", "N", "rounds over the copies; default: by the clock, as many as --asm needs", set_loop },
 	{ 0, "form", "FORM", "both (default), written, or in-turn: each copy writes another register", set_form },
 	{ 0, "function", "NAME", "call this function of TEST, instead of execute_test()", set_function },
 	{ 'e', "event", "EVENTS", "what to count; default: instructions by class, cycles where there is a PMU, the clock", set_event },
@@ -234,7 +241,7 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "cpu", "N", "run there; 'any': unpinned; default: where tare runs", set_cpu },
 	{ 0, "order", "ORDER", "of several tests' runs: abba (default), or shuffled", set_order },
 	{ 0, "seed", "N", "shuffled, by this seed; default: 1", set_seed },
-	{ 0, "check", "[EVENT]", "exit with 1 if a test costs more than the first, beyond the noise", set_check },
+	{ 0, "check", "[EVENT]", "exit with 2 if a test costs more than the first, beyond the noise", set_check },
 	{ 0, "timeout", "TIME", "for one run; default: 60s", set_timeout },
 	{ 0, "cflags", "FLAGS", "for the compiler, behind -O2 -g", set_cflags },
 	{ 0, "all", NULL, "in text also what is 0", set_all },

@@ -29,6 +29,7 @@ struct bench_options {
 	const char *include[BENCH_INCLUDES_MAX];
 	size_t n_include;
 	uint64_t unroll, loop; /* unroll 0: 100 of assembly, 1 of C */
+	bool loop_given;
 	enum bench_form form;
 	int att; /* -1: as it looks */
 	const char *function, *cc, *cflags;

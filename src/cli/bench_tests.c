@@ -5,11 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "cli/bench_tests.h"
 #include "session/bench_object.h"
 #include "session/bench_snippet.h"
 
-enum { HEAD = 1 << 20, COPIES = 100 };
+enum { HEAD = 1 << 20, COPIES = 100, OBJECT_MAX = 64 << 20 };
 
 static int add(struct bench_tests *t, const char *name, const char *path, struct tare_error *err)
 {
@@ -128,6 +129,59 @@ static int build_text(struct bench_tests *t, const struct bench_options *o, cons
 	return ret < 0 ? ret : compile(t, o, path, object, size, err);
 }
 
+static bool same_text(const char *one, const char *other)
+{
+	char *bytes[2] = { NULL };
+	size_t n[2], at[2], size[2];
+	bool same = file_read(NULL, one, OBJECT_MAX, &bytes[0], &n[0], NULL) == 0 && file_read(NULL, other, OBJECT_MAX, &bytes[1], &n[1], NULL) == 0;
+
+	for (size_t i = 0; same && i < 2; i++)
+		same = bench_object_text(bytes[i], n[i], &at[i], &size[i]);
+	same = same && size[0] == size[1] && !memcmp(bytes[0] + at[0], bytes[1] + at[1], size[0]);
+	free(bytes[0]);
+	free(bytes[1]);
+	return same;
+}
+
+/* The same instructions with the code and without: the compiler removed it, so there is nothing to measure. */
+static int check_not_removed(struct bench_tests *t, const struct bench_options *o, const struct bench_snippet *s, const char *before, const char *object,
+			     struct tare_error *err)
+{
+	struct bench_snippet nothing = *s;
+	char without[BENCH_PATH];
+	struct text source = { 0 };
+	size_t said = t->said.len;
+	int ret;
+
+	nothing.code = ";";
+	bench_snippet_c(&source, &nothing, before);
+	ret = build_text(t, o, &source, ".c", without, sizeof(without), err);
+	text_free(&source);
+	if (t->said.len > said) { /* about nothing */
+		t->said.len = said;
+		t->said.s[said] = '\0';
+	}
+	if (ret == -EINVAL) { /* what is left does not compile by itself */
+		*err = (struct tare_error)TARE_ERROR_INIT;
+		return 0;
+	}
+	if (ret < 0 || !same_text(object, without))
+		return ret;
+	tare_fail(err, ENODATA, "'%.150s': the compiler removed it, so there is nothing to measure", s->code);
+	tare_hint(err, "keep(x) makes the compiler work x out; hide(x), before, makes it forget what it knows of x");
+	return -ENODATA;
+}
+
+/*
+ * The loop's own instructions run while the copies wait for each other; of fewer copies than COPIES
+ * they could be a part of the time.
+ */
+static bool may_choose_rounds(const struct bench_options *o, const struct bench_snippet *s)
+{
+	return !o->loop_given && !o->ops && !o->cold && o->engine != BENCH_ENGINE_EXACT &&
+	       o->engine != BENCH_ENGINE_MSR && s->unroll >= COPIES && bench_snippet_may_loop(s);
+}
+
 /* A mistake in the code is one mistake, and not a hundred: it is compiled once more as one copy. */
 static int add_snippet(struct bench_tests *t, const struct bench_options *o, struct bench_snippet *s, bool is_c, const char *before, const char *name,
 		       struct tare_error *err)
@@ -159,10 +213,34 @@ static int add_snippet(struct bench_tests *t, const struct bench_options *o, str
 		tare_hint(err, "labels are 1:, 2: ... and 1b, 1f, as many copies stand in one file");
 		return -EINVAL;
 	}
+	if (ret == 0 && is_c)
+		ret = check_not_removed(t, o, s, before, object, err);
 	if (ret == 0)
 		ret = add(t, name, object, err);
 	if (ret == 0)
 		t->variant[t->n - 1].ops = (uint64_t)s->unroll * (s->loop ? s->loop : 1);
+	if (ret == 0 && !is_c && may_choose_rounds(o, s))
+		t->snippet[t->n - 1] = *s;
+	return ret;
+}
+
+int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_t v, uint32_t rounds,
+		     struct tare_error *err)
+{
+	struct bench_snippet s = t->snippet[v];
+	char object[BENCH_PATH];
+	struct text source = { 0 };
+	int ret;
+
+	s.loop = rounds;
+	s.bare_baseline = true;
+	bench_snippet_assembly(&source, &s);
+	ret = build_text(t, o, &source, ".S", object, sizeof(object), err);
+	text_free(&source);
+	free(t->looped[v]);
+	t->looped[v] = ret == 0 ? realpath(object, NULL) : NULL;
+	if (ret == 0 && !t->looped[v])
+		ret = tare_fail(err, errno, "%.200s: %s", object, strerror(errno));
 	return ret;
 }
 
@@ -174,6 +252,7 @@ static int add_code(struct bench_tests *t, const struct bench_options *o, size_t
 		.att = o->att >= 0 ? o->att : bench_snippet_is_att(o->code[i]) || (o->init && bench_snippet_is_att(o->init)),
 		.unroll = o->unroll ? (uint32_t)o->unroll : o->is_c[i] ? 1 : COPIES,
 		.loop = (uint32_t)o->loop,
+		.vector = bench_vector_bytes(),
 	};
 	struct text turns = { 0 }, name = { 0 };
 	bool can = !o->is_c[i] && o->form != BENCH_FORM_WRITTEN && s.unroll > 1 && bench_snippet_turns(&s, &turns);
@@ -242,6 +321,7 @@ void bench_tests_free(struct bench_tests *t)
 	for (size_t i = 0; i < BENCH_VARIANTS; i++) {
 		free(t->path[i]);
 		free(t->name[i]);
+		free(t->looped[i]);
 	}
 	free(t->turns);
 	text_free(&t->said);

@@ -5,11 +5,18 @@
 
 #include "cli/bench_options.h"
 #include "session/bench_build.h"
+#include "session/bench_snippet.h"
+
+/* Why the clock has one round. */
+enum bench_one_round { ROUNDS_AS_NEEDED, ROUNDS_CRASH, ROUNDS_DIFFER };
 
 struct bench_tests {
 	struct bench_variant variant[BENCH_VARIANTS];
 	size_t n;
 	char *path[BENCH_VARIANTS], *name[BENCH_VARIANTS]; /* owned */
+	struct bench_snippet snippet[BENCH_VARIANTS]; /* with code: tare may choose its rounds */
+	char *looped[BENCH_VARIANTS]; /* owned */
+	enum bench_one_round one_round[BENCH_VARIANTS];
 	char *turns; /* the registers that take turns, or NULL */
 	struct bench_room room;
 	struct text said; /* what a compiler that failed wrote */
@@ -18,6 +25,9 @@ struct bench_tests {
 
 /* bench_tests_free() after use, also after an error. */
 int bench_tests_make(struct bench_tests *t, const struct bench_options *o, char *const *files, size_t n_files, struct tare_error *err);
+/* Make the object of so many rounds, looped[v]. Of those with a snippet. */
+int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_t v, uint32_t rounds,
+		     struct tare_error *err);
 void bench_tests_free(struct bench_tests *t);
 
 #endif

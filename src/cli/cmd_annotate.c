@@ -9,6 +9,7 @@
 #include "analyze/report.h"
 #include "base/signal_name.h"
 #include "cli/input.h"
+#include "cli/tell_partial.h"
 #include "cli/page_file.h"
 #include "cli/sample_options.h"
 #include "view/annotate_view.h"
@@ -160,7 +161,7 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 	}
 	if (o->common.format == SAMPLE_CSV)
 		input_tell_broke_off("annotate", path, samples.quality.broke_off);
-	*partial = samples.quality.damage[0];
+	*partial = tell_partial("annotate", path, samples.file, samples.quality.damage, true);
 	if (o->common.event && samples.stacks->columns) {
 		opts.column = ratio_column(samples.stacks, o->common.event, err);
 		ret = opts.column == SET_NONE ? -ENOENT : 0;

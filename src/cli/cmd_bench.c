@@ -14,10 +14,12 @@
 #include "base/file.h"
 #include "cli/bench_kdb_folder.h"
 #include "cli/bench_options.h"
+#include "cli/bench_rounds.h"
 #include "cli/bench_tests.h"
 #include "cli/form.h"
 #include "cli/input.h"
 #include "cli/page_file.h"
+#include "cli/progress.h"
 #include "cli/stat_cross.h"
 #include "cli/stat_irqs.h"
 #include "cli/whole_file.h"
@@ -26,8 +28,8 @@
 #include "session/pidspace.h"
 #include "view/bench_view.h"
 
-/* ops() and the like say no; documented in tare-bench(1). */
-enum { EXIT_SAYS_NO = 1, EXIT_BAD_INPUT = 2, REMARKS = 24 };
+/* The test itself failed, or --cross-check found a difference. */
+enum { EXIT_SAYS_NO = 1, REMARKS = 24 };
 
 static const char perf_events[] = "cycles:u,branch-misses:u";
 #if !HAVE_EXACT
@@ -44,6 +46,7 @@ struct job {
 	struct bench_result result;
 	struct bench_stats stats;
 	enum bench_blame blame;
+	bool clock_alone; /* it is all that was asked for */
 	bool cannot; /* what was asked for is right, and cannot be counted here */
 	struct whole_file file; /* results, but for kdb's */
 	struct page_file page;
@@ -98,6 +101,33 @@ static void drop_unavailable(struct encoding_list *l)
 		memmove(&l->enc[i], &l->enc[i + 1], (l->n - i - 1) * sizeof(l->enc[i]));
 		l->n--;
 	}
+}
+
+#if defined(__x86_64__)
+/* The kernel's msr/tsc/ reads the register that the clock reads by an instruction: one counter, which is read without a system call. */
+static bool is_the_clock(const struct encoding *e)
+{
+	return !strcmp(e->pmu, "msr") && e->attr.config == 0 && !e->attr.exclude_user && !e->attr.exclude_kernel;
+}
+#else
+static bool is_the_clock(const struct encoding *e)
+{
+	(void)e;
+	return false;
+}
+#endif
+
+static size_t drop_clock(struct encoding_list *l)
+{
+	size_t kept = 0, n = l->n;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_the_clock(&l->enc[i]))
+			cpus_free(&l->enc[i].cpus);
+		else
+			l->enc[kept++] = l->enc[i];
+	l->n = kept;
+	return n - kept;
 }
 
 /* The same events by perf, in runs of their own; refused before any run where one of the two cannot. */
@@ -174,7 +204,9 @@ static int choose_events(struct job *j)
 	}
 	if (ret >= 0 && !given)
 		drop_unavailable(&j->list);
-	if (ret >= 0 && !j->list.n) {
+	if (ret >= 0 && j->o.engine != BENCH_ENGINE_EXACT && !j->o.cross_check && drop_clock(&j->list) && !j->list.n)
+		j->clock_alone = true;
+	if (ret >= 0 && !j->list.n && !j->clock_alone) {
 		ret = j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR;
 		if (ret)
 			ret = tare_fail(j->err, ENODATA, "this machine offers no counter of the processor");
@@ -219,6 +251,57 @@ static double clock_step(const struct job *j)
 	return 0;
 }
 
+static void remark_rounds(struct job *j)
+{
+	bool any = false;
+
+	for (size_t v = 0; v < j->tests.n; v++) {
+		any |= j->result.rounds[v] > 1;
+		if (j->tests.one_round[v])
+			remark(j, "'%.60s' has one round by the clock: with more it %s.",
+			       j->tests.name[v],
+			       j->tests.one_round[v] == ROUNDS_CRASH ?
+				       "crashes" :
+				       "takes another time per operation");
+	}
+	if (any)
+		remark(j, "By the clock a run has several rounds over the code, so that a step of the clock "
+			  "is less than 1 %% of it. Each round begins with the registers and memory of the "
+			  "one before; --loop 0 turns this off.");
+}
+
+/* The shortest run, if it is too short for the clock. */
+static void remark_short(struct job *j, double step)
+{
+	const struct bench_result *r = &j->result;
+	size_t clock = 0, least = 0;
+	double ticks, steps;
+	uint64_t loop;
+
+	while (clock < j->result.n_counters && j->result.counter[clock].how != BENCH_CLOCK)
+		clock++;
+	for (size_t v = 1; v < j->tests.n; v++)
+		if (bench_ticks(&j->stats, r, v, clock) < bench_ticks(&j->stats, r, least, clock))
+			least = v;
+	ticks = bench_ticks(&j->stats, r, least, clock);
+	steps = ticks / step;
+	loop = (j->o.loop ? j->o.loop : r->rounds[least]) * bench_rounds_of(ticks, step);
+	if (steps >= BENCH_STEPS_LEAST)
+		return;
+	if (j->o.n_code)
+		remark(j,
+		       "A run of '%.60s' takes %.3g steps of the clock, fewer than %d: --loop %llu makes "
+		       "runs long enough%s.",
+		       j->tests.name[least], steps, BENCH_STEPS_LEAST, (unsigned long long)loop,
+		       j->o.is_c[0] ? ", if the compiler leaves the code in the loop (hide, keep)" :
+				      "");
+	else
+		remark(j,
+		       "A run of '%.60s' takes %.3g steps of the clock, fewer than %d: a loop between "
+		       "start and stop, with ops(), makes runs long enough.",
+		       j->tests.name[least], steps, BENCH_STEPS_LEAST);
+}
+
 static void remark_clock(struct job *j)
 {
 	double step = clock_step(j);
@@ -233,8 +316,18 @@ static void remark_clock(struct job *j)
 	       1 / ghz);
 #endif
 	if (step > 4)
-		remark(j, "The clock moves on by %.4g ticks at a time here, so nothing is known more closely than that; longer runs are (%s).",
-		       step, j->o.n_code ? "--unroll, --loop" : "a loop between start and stop, with ops()");
+		remark(j,
+		       "The clock moves on by %.4g ticks at a time here, so no run is known more closely "
+		       "than that.",
+		       step);
+	remark_rounds(j);
+	remark_short(j, step);
+	if (r->chain_adds)
+		remark(j,
+		       "Cycles are estimated: after each run tare times a chain of %u dependent additions, "
+		       "one cycle each, on the same CPU (%.2f GHz). This assumes that the core's frequency is "
+		       "the same for both, and that no other thread shares the core.",
+		       r->chain_adds, r->chain_adds / r->chain_ticks * ghz);
 	if (!counts_cycles(r) && !j->o.events.len && j->o.engine != BENCH_ENGINE_CLOCK)
 		remark(j, "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
 }
@@ -447,8 +540,16 @@ static int prepare(struct job *j)
 	return ret == 0 && j->o.check ? choose_checked(j) : ret;
 }
 
+static void show_progress(void *with, double part)
+{
+	progress_show(with, part, "%.0f %% of the runs", 100 * part);
+}
+
 static int measure(struct job *j)
 {
+	struct progress progress;
+	int ret = 0;
+
 	j->plan = (struct bench_plan){
 		.variant = j->tests.variant,
 		.n_variants = j->tests.n,
@@ -464,14 +565,31 @@ static int measure(struct job *j)
 		.events = &j->list,
 		.msr = j->o.engine == BENCH_ENGINE_MSR ? &j->o.msr : NULL,
 		.cross = j->o.cross_check,
-		.asked = j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR || j->o.events.len,
+		.asked = !j->clock_alone && (j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR || j->o.events.len),
 		.clock = j->o.engine != BENCH_ENGINE_EXACT,
+		.estimate = j->o.engine == BENCH_ENGINE_AUTO && !j->o.events.len,
 		.self = j->self_path,
+		.progress = show_progress,
+		.with = &progress,
 	};
-	return bench_run(&j->plan, &j->result, &j->blame, j->err);
+	progress_begin(&progress, "bench", false); /* what tests write is kept apart */
+	if (j->plan.clock && !j->plan.cross)
+		ret = bench_rounds_choose(&j->tests, &j->o, &j->plan, &j->result.by_signal, j->err);
+	if (ret == 0)
+		ret = bench_run(&j->plan, &j->result, &j->blame, j->err);
+	progress_end(&progress);
+	return ret;
 }
 
 /* ---- the end ---- */
+
+/* Estimated cycles are the clock's ticks, which are checked, in another unit. */
+static bool is_checked(const struct job *j, size_t counter)
+{
+	const struct bench_counter *k = &j->result.counter[counter];
+
+	return k->how != BENCH_CHAIN && (!*j->o.check || !strcmp(j->o.check, k->name));
+}
 
 static bool costs_more(const struct job *j)
 {
@@ -479,7 +597,7 @@ static bool costs_more(const struct job *j)
 		for (size_t c = 0; c < j->result.n_counters; c++) {
 			const struct bench_verdict *d = bench_verdict_of(&j->stats, v, c);
 
-			if ((!*j->o.check || !strcmp(j->o.check, j->result.counter[c].name)) && d->beyond && d->change > 0)
+			if (is_checked(j, c) && d->beyond && d->change > 0)
 				return true;
 		}
 	return false;
@@ -494,7 +612,7 @@ static int check_compared(const struct job *j)
 		const struct bench_counter *k = &j->result.counter[c];
 		bool named = !strcmp(j->o.check, k->name);
 
-		if (*j->o.check && !named)
+		if (!is_checked(j, c))
 			continue;
 		if (k->quality == TARE_UNAVAILABLE && (named || j->o.events.len))
 			return tare_fail(j->err, ENODATA, "--check: %.100s was not counted", k->name);
@@ -535,9 +653,7 @@ static int failed(struct job *j, int ret, bool measuring)
 	complain(j->self, j->err, j->o.event_text);
 	if (j->tests.said.len)
 		fprintf(stderr, "%s%s", j->tests.said.s, j->tests.said.s[j->tests.said.len - 1] == '\n' ? "" : "\n");
-	if (!measuring)
-		return j->cannot ? EXIT_CANNOT_MEASURE : EXIT_BAD_INPUT;
-	return j->blame == BENCH_TEST ? EXIT_SAYS_NO : j->blame == BENCH_OBJECT ? EXIT_BAD_INPUT : EXIT_CANNOT_MEASURE;
+	return measuring && j->blame == BENCH_TEST ? EXIT_SAYS_NO : EXIT_CANNOT_MEASURE;
 }
 
 static void release(struct job *j)
@@ -563,7 +679,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 	if (rest < 0) {
 		bench_options_free(&j.o);
-		return status ? EXIT_BAD_INPUT : 0;
+		return status ? EXIT_CANNOT_MEASURE : 0;
 	}
 	if (j.o.inside >= 0)
 		return bench_inside(j.o.inside, NULL, &err) < 0;
@@ -595,7 +711,7 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = check_compared(&j);
 	if (ret == 0)
 		ret = show(&j);
-	status = ret < 0 ? failed(&j, ret, measuring) : (j.o.check && costs_more(&j)) || differ(&j) ? EXIT_SAYS_NO : 0;
+	status = ret < 0 ? failed(&j, ret, measuring) : j.o.check && costs_more(&j) ? EXIT_CHECK : differ(&j) ? EXIT_SAYS_NO : 0;
 	release(&j);
 	return status;
 }

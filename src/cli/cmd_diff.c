@@ -68,7 +68,7 @@ static int set_check(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row diff_opts[] = {
-	{ 0, "check", "[PERCENT]", "exit with 2 if something got dearer by more than the noise, and PERCENT (=5)", set_check },
+	{ 0, "check", "[PERCENT]", "exit with 2 if something increased by more than the noise and PERCENT (=5)", set_check },
 	{ 0, "sure", NULL, "only changes that exceed the noise", set_sure },
 	{ 0, "sort", "KEY", "change (default), percent, sure or name", set_sort },
 	FORM_REGION_OPTIONS,
@@ -117,8 +117,18 @@ static bool is_dearer(const struct compare_change *d, double threshold)
 	return d->known && d->is.test.change > 0 && compare_percent(d) > threshold;
 }
 
-/* Beyond the noise, or else with too few runs to tell. */
-static struct dearer find_dearer(const struct compare *c, const struct diff_options *o, bool beyond)
+static bool is_beyond(const struct compare_change *d)
+{
+	return d->beyond;
+}
+
+static bool is_few(const struct compare_change *d)
+{
+	return compare_too_few(d) && d->is.verdict == CHANGE_FEW;
+}
+
+/* Of the changes for which is() holds. */
+static struct dearer find_dearer(const struct compare *c, const struct diff_options *o, bool (*is)(const struct compare_change *))
 {
 	static const char *const whats[] = { "self of ", "total of " };
 	struct dearer found = { 0 };
@@ -135,7 +145,7 @@ static struct dearer find_dearer(const struct compare *c, const struct diff_opti
 				const struct compare_change *d = &row->change[what * c->n_counters + k];
 
 				if (!compare_counter_wanted(&o->shown, c->counter[k].name) || !is_dearer(d, o->threshold) ||
-				    !(beyond ? d->beyond : compare_too_few(d) && d->is.verdict == CHANGE_FEW))
+				    !is(d))
 					continue;
 				any = true;
 				if (!found.change || compare_percent(d) > compare_percent(found.change))
@@ -176,17 +186,25 @@ static int verdict(const struct command *self, const struct compare *c, const st
 		return tare_fail(err, EINVAL, "--check: %.90s is from another kind of CPU (%s) than %.90s (%s): what that changed is not the change's",
 				 machines.other_path, machines.other->kind, machines.path, machines.first->kind);
 	if (o->check)
-		found = find_dearer(c, o, true);
+		found = find_dearer(c, o, is_beyond);
 	if (found.change) {
 		say_dearer(self, &found, o->shown.sure);
 		return EXIT_CHECK;
 	}
 	if (o->check)
-		found = find_dearer(c, o, false);
+		found = find_dearer(c, o, is_few);
 	if (found.change) {
-		tare_fail(err, ENODATA, "--check: whether %.60s got dearer (%.40s, by %.0f) or differs by chance, %zu + %zu runs are too few to tell", found.label, found.counter,
+		tare_fail(err, ENODATA, "--check: %.60s increased (%.40s, by %.0f) or differs by chance: %zu + %zu runs are too few to tell", found.label, found.counter,
 			  found.change->is.test.change, c->n[0], c->n[1]);
 		tare_hint(err, "%zu recordings on each side are enough", found.change->is.enough);
+		return -ENODATA;
+	}
+	if (o->check)
+		found = find_dearer(c, o, compare_by_order);
+	if (found.change) {
+		tare_fail(err, ENODATA, "--check: %.60s increased (%.40s, by %.3g %%) or the machine drifted: the runs were not recorded in turns, which alone tells them apart",
+			  found.label, found.counter, compare_percent(found.change));
+		tare_hint(err, "tare regions --turns %zu -o NAME -- BEFORE ::: AFTER", c->n[0] > 5 ? c->n[0] : 5);
 		return -ENODATA;
 	}
 	return damaged ? EXIT_DAMAGED : 0;
@@ -281,6 +299,7 @@ const struct command cmd_diff = {
 	.about = "recordings before and after a change: what changed, and by more than the noise",
 	.args = "BEFORE AFTER | BEFORE... -- AFTER...",
 	.example = "  tare diff old.regions new.regions\n"
+		   "  tare regions --turns 5 -o runs -- ./old ::: ./new; tare diff runs.A.* -- runs.B.*\n"
 		   "  tare diff old.1 old.2 old.3 -- new.1 new.2 new.3\n"
 		   "  tare diff --check=2 --sure old.* -- new.*",
 	.topic = TOPIC_WHERE,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "base/num.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/verify.h"
 #include "session/environment.h"
 #include "session/launch_fix.h"
@@ -20,7 +21,7 @@ struct diverge_options {
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 {
 	struct diverge_options *o = to;
-	int ret = fixed_parse(arg, &o->fixed.set, err);
+	int ret = fixed_parse(arg, &o->fixed, err);
 
 	if (ret == 0 && !(o->fixed.set & FIXED(ASLR))) {
 		tare_fail(err, EINVAL, "without 'aslr' two runs lie at different addresses, and part at once");
@@ -60,10 +61,22 @@ static const struct option_row diverge_opts[] = {
 	{ 0 },
 };
 
+struct looked {
+	struct progress progress;
+	unsigned begun, runs; /* so many are made if all go the same way; where they part it is not known how many */
+	bool parted;
+};
+
 static void show_progress(void *with, unsigned pair, unsigned run)
 {
-	(void)with;
-	fprintf(stderr, "\rtare diverge: pair %u, run %u ", pair, run + 1);
+	struct looked *l = with;
+	unsigned done = l->begun++;
+
+	l->parted |= pair > 1 && run == 0; /* as long as they do not, each is compared with the first */
+	if (!l->parted && done < l->runs)
+		progress_show(&l->progress, (double)done / l->runs, "run %u; if all %u go the same way", done + 1, l->runs);
+	else
+		progress_show(&l->progress, 0, "pair %u, run %u", pair, run + 1);
 }
 
 static int show(const struct diverge_options *o, const struct divergence_report *r, const struct divergence_about *about,
@@ -90,11 +103,14 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	const struct divergence_about about = { .argv = argv, .fixed = &o->fixed };
 	struct diverge_plan plan = { .argv = argv, .fixed = &o->fixed, .timeout_ns = o->form.timeout_ns, .every = o->every,
 				     .runs = (unsigned)o->runs };
+	struct looked looked = { .runs = plan.runs ? plan.runs : DIVERGE_RUNS };
 	struct same_input input = { -1, -1, -1 };
-	int ret = environment_fix(&environment, o->fixed.set, argv, environ, err);
+	int ret = environment_fix(&environment, o->fixed.set, o->fixed.kept, argv, environ, err);
 
 	plan.envp = environment.envp;
-	plan.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+	plan.with = &looked;
+	progress_begin(&looked.progress, "diverge", false); /* what the command writes is hidden */
+	plan.progress = show_progress;
 	if (ret == 0)
 		ret = exact_probe(err);
 	if (ret == 0 && fix_layout_refused()) {
@@ -108,8 +124,7 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 		ret = diverge_search(&plan, &d, err);
 	if (ret == 0)
 		ret = divergence_explain(&report, &d, environment.bytes, &plan, err);
-	if (plan.progress)
-		fprintf(stderr, "\r%-40s\r", "");
+	progress_end(&looked.progress);
 	if (ret == 0)
 		ret = show(o, &report, &about, err);
 	if (ret == 0)
@@ -132,8 +147,9 @@ static int run(const struct command *self, int argc, char **argv)
 	struct diverge_options o = { 0 };
 	int status, rest;
 
-	fixed_parse(NULL, &o.fixed.set, &err);
+	fixed_parse(NULL, &o.fixed, &err);
 	rest = options_parse(self, argc, argv, &o, &status);
+	o.fixed.env_open = false; /* all runs are in one environment */
 	if (rest < 0)
 		return status;
 	if (rest == argc) {

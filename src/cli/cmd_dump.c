@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/tell_partial.h"
 #include "record/perfdata_precise.h"
 #include "view/escape.h"
 #include "view/perfdata_view.h"
@@ -284,12 +285,10 @@ static int dump(const struct command *self, const char *path, const struct dump_
 		ret = tare_fail(err, errno, "cannot write: %s", strerror(errno));
 	if (ret == 0)
 		input_tell_broke_off(self->name, path, perfdata_file(r)->broke_off);
-	if (ret == 0 && (damage.code || !perfdata_whole(r, &damage))) {
-		if (!damage.hint[0])
-			tare_hint(&damage, "what stands before that was read and shown");
-		complain(self, &damage, NULL);
+	if (ret == 0 && !damage.code)
+		perfdata_whole(r, &damage);
+	if (ret == 0 && tell_partial(self->name, path, r, damage.what, false))
 		ret = EXIT_PARTIAL;
-	}
 	text_free(&out);
 	free(tally.event);
 	perfdata_close(r);

@@ -93,7 +93,7 @@ static int set_names(void *options, const char *arg, struct tare_error *err)
 static const struct option_row events_opts[] = {
 	{ 0, "beside", "LIST", "explain: will it fit on the counters beside these", set_beside },
 	{ 0, "cpu", "MODEL", "of another CPU, such as skl or 'zen 3'; 'list' shows them", set_cpu },
-	{ 0, "event-file", "FILE", "names from a vendor's JSON or a table; may be repeated",
+	{ 0, "event-file", "FILE", "names from a vendor's JSON, a table or a folder; may be repeated",
 	  add_file },
 	{ 0, "format", "FORMAT", "text (default), json or csv", set_format },
 	{ 0, "names", NULL, "only names that begin with WORD, one per line (for completion)",
@@ -142,7 +142,7 @@ struct search {
 	int n;
 	bool names;
 	struct events_list list;
-	struct text plain;
+	struct text plain, refused;
 };
 
 static bool has(const char *text, const char *word)
@@ -167,6 +167,30 @@ static int consider(void *arg, const struct known_event *ev)
 	return 0;
 }
 
+enum { REFUSED_SHOWN = 20 };
+
+static void note_refused(void *arg, const char *why)
+{
+	struct search *s = arg;
+
+	if (s->list.n_refused < REFUSED_SHOWN)
+		text_add(&s->refused, "  %s\n", why);
+	events_list_refused(&s->list, why);
+}
+
+/* Rows of files that were not read: the list is without them. */
+static void say_refused(const struct command *self, struct search *s)
+{
+	size_t n = s->list.n_refused;
+
+	if (n)
+		fprintf(stderr, "tare %s: %zu %s of the files could not be read, and %s not in the list:\n%s", self->name, n, n > 1 ? "rows" : "row",
+			n > 1 ? "are" : "is", s->refused.s ? s->refused.s : "");
+	if (n > REFUSED_SHOWN)
+		fprintf(stderr, "  ... and %zu more; --format json has all of them\n", n - REFUSED_SHOWN);
+	text_free(&s->refused);
+}
+
 static int nothing_found(const struct command *self, const struct search *s)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -187,6 +211,7 @@ static int list(const struct command *self, struct machine *m, const struct even
 {
 	struct catalogue_options opt = { .event_files = o->files,
 					 .cpu = o->cpu,
+					 .refused = o->names ? NULL : note_refused,
 					 .tracepoints = n > 0 || o->format != EVENTS_TEXT };
 	struct search s = { .word = words, .n = n, .names = o->names, .list.format = o->format };
 	struct tare_error err = TARE_ERROR_INIT;
@@ -200,6 +225,8 @@ static int list(const struct command *self, struct machine *m, const struct even
 		return put(self, text_take(&s.plain));
 
 	char *text = events_list_end(&s.list);
+
+	say_refused(self, &s);
 
 	if (ret == 0 && n && !s.list.shown && o->format == EVENTS_TEXT) {
 		free(text);

@@ -24,6 +24,7 @@ struct export_command {
 	const char *output, *format, *input;
 	bool accesses;
 	struct export_options options;
+	struct modules_options names;
 };
 
 static void say_formats(struct tare_error *err)
@@ -78,6 +79,26 @@ static int set_by_thread(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_symfs(void *options, const char *arg, struct tare_error *err)
+{
+	((struct export_command *)options)->names.symfs = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a folder is wanted");
+}
+
+static int set_kallsyms(void *options, const char *arg, struct tare_error *err)
+{
+	((struct export_command *)options)->names.kallsyms = arg;
+	input_note(arg);
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
+static int set_force_names(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct export_command *)options)->names.force_names = true;
+	return 0;
+}
+
 static const struct option_row export_opts[] = {
 	{ 'f', "format", "FORMAT", "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", set_format },
 	{ 'i', "input", "FILE", "the recording; - is standard input, for regions", set_input },
@@ -85,6 +106,9 @@ static const struct option_row export_opts[] = {
 	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", set_counter },
 	{ 0, "accesses", "[FORMAT]", "the precise samples of a perf.data as a table, each as one access: csv or parquet", set_accesses },
 	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart", set_by_thread },
+	{ 0, "symfs", "DIR", "samples: find the programs' files under DIR", set_symfs },
+	{ 0, "kallsyms", "FILE", "samples: take kernel symbols from FILE", set_kallsyms },
+	{ 0, "force-names", NULL, "samples: use files here that may not be those that ran", set_force_names },
 	{ 0 },
 };
 
@@ -164,16 +188,16 @@ static void remark(const struct command *self, struct timeline *t, const struct 
 			info->counter[0].name);
 }
 
-/* The recording in its format, into `out`; `damage` (of DAMAGE_ROOM bytes) says what could not be read, or "". */
+/* The recording in its format, into `out`; `damage` (of DAMAGE_ROOM bytes) says what could not be read, or "". *partial: standard error says it already. */
 static int export_into(struct out *out, const struct command *self, const struct export_command *o, const char *path, char *damage,
-		       struct tare_error *err)
+		       bool *partial, struct tare_error *err)
 {
 	struct export_told told = { 0 };
 	struct timeline *t = NULL;
 	int ret;
 
 	if (is_perfdata(path))
-		return export_perfdata(out, o->how, path, &o->options, damage, err);
+		return export_perfdata(out, o->how, path, &o->options, &o->names, partial, err);
 	ret = timeline_open(&t, path, err);
 	if (ret < 0)
 		return ret;
@@ -191,6 +215,7 @@ static int run_export(const struct command *self, const struct export_command *o
 	struct whole_file file = { .fd = -1 };
 	char damage[DAMAGE_ROOM] = "";
 	struct out out;
+	bool partial = false;
 	int ret, closed;
 
 	input_note_recording(self->name, path);
@@ -198,7 +223,7 @@ static int run_export(const struct command *self, const struct export_command *o
 	if (ret < 0)
 		return ret;
 	out_open_fd(&out, &file.fd);
-	ret = export_into(&out, self, o, path, damage, err);
+	ret = export_into(&out, self, o, path, damage, &partial, err);
 	closed = out_close(&out);
 	if (ret == 0 && closed < 0)
 		ret = tare_fail(err, -closed, "cannot write to %.200s: %s", o->output ? o->output : "standard output",
@@ -207,14 +232,14 @@ static int run_export(const struct command *self, const struct export_command *o
 		ret = whole_file_commit(&file, err);
 	whole_file_abandon(&file);
 	if (ret == 0 && *damage) {
-		struct tare_error partial = TARE_ERROR_INIT;
+		struct tare_error cut = TARE_ERROR_INIT;
 
-		tare_fail(&partial, EIO, "%.150s: %.200s", path, damage);
-		tare_hint(&partial, "what could be read was exported");
-		complain(self, &partial, NULL);
-		ret = EXIT_PARTIAL;
+		tare_fail(&cut, EIO, "%.150s: %.200s", path, damage);
+		tare_hint(&cut, "what could be read was exported");
+		complain(self, &cut, NULL);
+		partial = true;
 	}
-	return ret;
+	return ret == 0 && partial ? EXIT_PARTIAL : ret;
 }
 
 static int export_run(const struct command *self, int argc, char **argv)

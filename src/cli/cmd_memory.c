@@ -5,8 +5,11 @@
 #include <string.h>
 #include "base/num.h"
 #include "cli/input.h"
+#include "cli/tell_names.h"
+#include "cli/tell_partial.h"
 #include "cli/page_file.h"
 #include "cli/sample_options.h"
+#include "view/allocations_view.h"
 #include "view/memory_view.h"
 
 enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 2000 };
@@ -18,6 +21,8 @@ struct memory_cli {
 	size_t limit;
 	bool limit_set, by_set;
 	const char *html;
+	const char *sort_word; /* NULL: not given */
+	bool allocations;
 };
 
 static int set_by(void *options, const char *arg, struct tare_error *err)
@@ -31,7 +36,7 @@ static int set_by(void *options, const char *arg, struct tare_error *err)
 		}
 	tare_fail(err, EINVAL, "there is no '%.40s'", arg);
 	if (!strncmp(arg, "alloc", 5) || !strcmp(arg, "block"))
-		return tare_hint(err, "blocks, by the place that took them, are rows of --by symbol where tare record --alloc was used"), -EINVAL;
+		return tare_hint(err, "--allocations shows who allocates; accesses to blocks are rows of --by symbol where tare record --alloc was used"), -EINVAL;
 	tare_hint(err, "one of line, function, instruction, symbol, page, level, tlb, node, thread");
 	return -EINVAL;
 }
@@ -40,12 +45,41 @@ static int set_sort(void *options, const char *arg, struct tare_error *err)
 {
 	struct memory_cli *o = options;
 
-	for (o->sort = MEMORY_SORT_SAMPLES; o->sort < MEMORY_SORTS; o->sort++)
-		if (!strcmp(arg, memory_sort_name(o->sort)))
+	o->sort_word = arg;
+	for (enum memory_sort k = MEMORY_SORT_SAMPLES; k < MEMORY_SORTS; k++)
+		if (!strcmp(arg, memory_sort_name(k)))
+			return 0;
+	for (enum allocations_sort k = 0; k < ALLOCATIONS_SORTS; k++)
+		if (!strcmp(arg, allocations_sort_name(k)))
 			return 0;
 	tare_fail(err, EINVAL, "'%.40s' is nothing to sort by", arg);
-	tare_hint(err, "one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified");
+	tare_hint(err, "one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; with --allocations bytes, count, peak, live");
 	return -EINVAL;
+}
+
+/* Accesses and allocations have words of their own. */
+static int find_sort(struct memory_cli *o, enum allocations_sort *sort, struct tare_error *err)
+{
+	if (!o->sort_word)
+		return 0;
+	for (*sort = 0; *sort < ALLOCATIONS_SORTS && strcmp(o->sort_word, allocations_sort_name(*sort));)
+		++*sort;
+	if (o->allocations != (*sort < ALLOCATIONS_SORTS)) {
+		tare_fail(err, EINVAL, "--sort %s: %s", o->sort_word, o->allocations ? "accesses are sorted by that, not allocations" : "allocations are sorted by that, not accesses");
+		tare_hint(err, o->allocations ? "one of bytes, count, peak, live" : "with --allocations, or one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified");
+		return -EINVAL;
+	}
+	for (o->sort = MEMORY_SORT_SAMPLES; !o->allocations && strcmp(o->sort_word, memory_sort_name(o->sort));)
+		o->sort++;
+	return 0;
+}
+
+static int set_allocations(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg;
+	(void)err;
+	((struct memory_cli *)options)->allocations = true;
+	return 0;
 }
 
 static int set_limit(void *options, const char *arg, struct tare_error *err)
@@ -66,8 +100,9 @@ static int set_html(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row memory_opts[] = {
+	{ 0, "allocations", NULL, "who allocates, of tare record --alloc: rows by line (with caller) or function", set_allocations },
 	{ 0, "by", "WHAT", "rows by line, function, instruction, symbol, page, level, tlb, node, thread", set_by },
-	{ 's', "sort", "BY", "samples, weight, latency, p50, p99, loads, stores, misses, remote, modified", set_sort },
+	{ 's', "sort", "BY", "samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; of --allocations: bytes, count, peak, live", set_sort },
 	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", set_limit },
 	{ 0, "html", "FILE", "write a page there instead, with a table for each --by", set_html },
 	ACCESS_OPTION_ROWS,
@@ -78,6 +113,10 @@ static int check(const struct memory_cli *o, struct tare_error *err)
 {
 	if (o->html && (o->common.output || o->common.format != SAMPLE_TEXT || o->by_set))
 		return tare_fail(err, EINVAL, "--html is an output of its own: not with --by, --format or -o");
+	if (o->allocations && o->html)
+		return tare_fail(err, EINVAL, "--allocations has no page: text, json and csv");
+	if (o->allocations && o->by_set && o->by != MEMORY_BY_LINE && o->by != MEMORY_BY_FUNCTION)
+		return tare_fail(err, EINVAL, "--allocations has rows by line or function, not by %s", memory_by_name(o->by));
 	return access_options_check(&o->common, err);
 }
 
@@ -170,6 +209,8 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 	if (ret == 0)
 		ret = memory_read(&m, &c, o->html ? all : &o->by, o->html ? MEMORY_BYS : 1, &opts, err);
 	if (ret == 0)
+		*partial = tell_partial("memory", path, accessed_read(&c), c.damage, false);
+	if (ret == 0)
 		ret = access_any(&c, path, m.total.samples, m.no_accesses, err);
 	if (ret == 0 && lacks(&m, o->sort)) {
 		ret = tare_fail(err, ENODATA, "--sort %s: the recording does not tell %s", memory_sort_name(o->sort), lacks(&m, o->sort));
@@ -184,13 +225,59 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 							 : o->html	      ? ROWS_ON_A_PAGE
 							 : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0 };
 
-		if (o->common.format == SAMPLE_CSV)
+		if (o->common.format == SAMPLE_CSV) {
 			input_tell_broke_off("memory", path, c.loss.broke_off);
-		*partial = c.damage[0] || c.blocks_damaged;
+			tell_doubted_names("memory", path, c.unnamed, c.n_unnamed);
+		}
+		*partial |= c.blocks_damaged;
 		ret = o->html ? write_page(o, &shown, err) : write_text(o, &shown, err);
 	}
 	memory_free(&m);
 	accessed_close(&c);
+	return ret;
+}
+
+/* --filter takes a process only: its allocations and frees belong together. */
+static int check_filter(const struct samples_filter *f, struct tare_error *err)
+{
+	if (f->comm || f->from_ns || f->to_ns || f->tid >= 0 || f->cpu >= 0)
+		return tare_fail(err, EINVAL, "--allocations: of --filter only pid= is possible, as blocks can be freed by another thread and at any time");
+	return 0;
+}
+
+static int show_allocations(const struct memory_cli *o, enum allocations_sort sort, const char *path, bool *partial, struct tare_error *err)
+{
+	struct allocations_options opts = { .from = access_options(&o->common), .by_function = o->by_set && o->by == MEMORY_BY_FUNCTION, .sort = sort };
+	struct allocations_shown shown = { .path = path, .by_function = opts.by_function, .sort = sort,
+					   .limit = o->limit_set ? o->limit : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0 };
+	struct allocations a = { 0 };
+	struct opened_output to;
+	struct text out = { 0 };
+	int ret = check_filter(&opts.from.filter, err);
+
+	if (ret == 0)
+		ret = allocations_read(&a, path, &opts, err);
+	if (ret == 0 && !a.total.count && !a.lost) {
+		ret = tare_fail(err, ENODATA, "%.200s: no allocation was recorded%s", path, opts.from.filter.pid >= 0 ? " of that process" : "");
+		tare_hint(err, "static programs, and those with a malloc of their own, are not seen");
+	}
+	shown.of = &a;
+	if (ret == 0)
+		ret = sample_open(&to, &o->common, err);
+	if (ret == 0) {
+		if (o->common.format == SAMPLE_JSON)
+			allocations_json(&out, &shown);
+		else if (o->common.format == SAMPLE_CSV)
+			allocations_csv(&out, &shown);
+		else
+			allocations_text(&out, &shown, &to.style);
+		ret = form_close(&to, &out, err);
+		text_free(&out);
+	}
+	if (ret == 0)
+		*partial = tell_partial("memory", path, a.recording.file, a.recording.damage, false);
+	*partial |= a.lost || a.damaged;
+	allocations_free(&a);
 	return ret;
 }
 
@@ -199,15 +286,20 @@ static int memory_run(const struct command *self, int argc, char **argv)
 	struct tare_error err = TARE_ERROR_INIT;
 	struct memory_cli o = { .common = SAMPLE_OPTIONS_INIT };
 	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+	enum allocations_sort sort = ALLOCATIONS_BYTES;
 	bool partial = false;
 
 	if (rest >= 0) {
 		ret = check(&o, &err);
 		if (ret == 0)
+			ret = find_sort(&o, &sort, &err);
+		if (ret == 0)
 			ret = access_one_file(&o.common, argc, argv, rest, &err);
 		if (ret == 0)
 			input_note_recording(self->name, sample_path(&o.common, argc, argv, rest));
-		if (ret == 0)
+		if (ret == 0 && o.allocations)
+			ret = show_allocations(&o, sort, sample_path(&o.common, argc, argv, rest), &partial, &err);
+		else if (ret == 0)
 			ret = show(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
 		if (ret < 0)
 			complain(self, &err, NULL);
@@ -219,11 +311,12 @@ static int memory_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_memory = {
 	.name = "memory",
-	.about = "accesses to memory: which are slow, what they are to, what serves them",
+	.about = "accesses to memory: which are slow, what they are to, what serves them; who allocates",
 	.args = "[FILE]",
 	.example = "  tare memory perf.data\n"
 		   "  tare memory --by symbol --sort misses perf.data\n"
-		   "  tare memory --html memory.html perf.data",
+		   "  tare memory --html memory.html perf.data\n"
+		   "  tare memory --allocations --sort live perf.data",
 	.topic = TOPIC_WHERE,
 	.words = WORDS_ANYWHERE,
 	.options = memory_opts,

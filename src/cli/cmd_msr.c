@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "cli/msr_options.h"
+#include "session/signals.h"
 #include "session/where.h"
 #include "source/msr_events.h"
 
@@ -80,6 +81,16 @@ static int set_events(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_event_file(void *to, const char *arg, struct tare_error *err)
+{
+	struct msr_options *o = to;
+
+	if (o->n_event_files == MSR_FILES_MAX)
+		return tare_fail(err, E2BIG, "more than %d event files", MSR_FILES_MAX);
+	o->event_files[o->n_event_files++] = arg;
+	return 0;
+}
+
 static int set_cpu(void *to, const char *arg, struct tare_error *err)
 {
 	struct cpu_row row;
@@ -115,6 +126,7 @@ static const struct option_row msr_opts[] = {
 	{ 'C', "cpus", "LIST", "on these CPUs, such as 0-3,8 (default: 0)", set_cpus },
 	{ 'a', "all-cpus", NULL, "on all CPUs that are online, at the same time", set_all },
 	{ 'e', "event", "EVENTS", "plan: what to count", set_events },
+	{ 0, "event-file", "FILE", "plan: names from a vendor's JSON, a table or a folder; may be repeated", set_event_file },
 	{ 0, "cpu", "MODEL", "plan, list: for another CPU, such as skl or 'zen 3'", set_cpu },
 	{ 'I', "interval", "TIME", "watch: time between readings (default: 1s; a bare number is in ms)", set_interval },
 	{ 'n', "times", "N", "watch: that many intervals (default: until interrupted)", set_ticks },
@@ -284,7 +296,7 @@ static volatile pid_t command_pid;
 static void pass_on(int signal)
 {
 	if (command_pid > 0)
-		kill(command_pid, signal);
+		signal_send(command_pid, signal);
 }
 
 /* Run a command while the registers hold what was written. The terminal's signals reach it by themselves. */

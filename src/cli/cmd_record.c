@@ -13,6 +13,7 @@
 #include "cli/doomed.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/own_stdout.h"
 #include "cli/record_alloc.h"
 #include "cli/record_options.h"
 #include "exact/exact.h"
@@ -31,7 +32,7 @@ enum {
 	AUX_AREA = 4 << 20,
 	AUX_AREA_LOCKED = 256 << 10,
 	RATE_UNKNOWN = 0,
-	EXACT_PERIOD = 100003, /* a prime: no loop of the program has its length */
+	EXACT_PERIOD = 100003, /* a prime: with --no-jitter few loops have its length */
 	EXACT_ACCESS_PERIOD = 10007,
 };
 
@@ -201,6 +202,16 @@ static void warn_of_step(const struct record_options *o)
 		(unsigned long long)o->how.period, (unsigned long long)prime);
 }
 
+/* Samples at a fixed distance are not random: the confidence interval of a share does not hold for them. */
+static void warn_of_fixed(const struct record_options *o, uint64_t period)
+{
+	if (period < 2 || o->quiet)
+		return;
+	fprintf(stderr, "tare record: --no-jitter: a sample exactly every %llu: a loop that is in step with it shows the same place each time, and shares "
+			"may be wrong by any amount; without --no-jitter they are not\n",
+		(unsigned long long)period);
+}
+
 /* Periods are what the hardware takes; a sample stands for as many. */
 static int choose_period(struct job *j)
 {
@@ -251,8 +262,7 @@ static int choose_precise(struct job *j)
 	o->how.hardware = j->precise.registers;
 	o->how.weights = j->precise.weights;
 	o->how.weight |= exact ? false : !j->precise.weights;
-	o->how.jitter = exact && !o->no_jitter;
-	if (o->how.period && !o->how.jitter && j->precise.multiple == 1)
+	if (o->how.period && !exact && j->precise.multiple == 1)
 		warn_of_step(o);
 	j->phys_data = o->how.physical;
 	o->how.physical |= j->precise.physical;
@@ -407,6 +417,7 @@ static int record(struct job *j)
 {
 	const struct record_options *o = &j->o;
 	const struct perfdata_write_options file = { .path = o->output,
+						     .pipe = own_stdout(),
 						     .root = NULL,
 						     .argv = j->all_argv,
 						     .compress = o->compress,
@@ -441,11 +452,16 @@ static int record(struct job *j)
 		return ret;
 	if (j->exact) {
 		j->fixed.set = FIXED_LAYOUT;
-		ret = environment_fix(&j->environment, j->fixed.set, j->argv, plan.envp ? plan.envp : environ, j->err);
+		ret = environment_fix(&j->environment, j->fixed.set, NULL, j->argv, plan.envp ? plan.envp : environ, j->err);
 		plan.envp = j->environment.envp;
 		plan.fixed = &j->fixed;
 		if (!plan.how.period)
 			plan.how.period = j->o.precise ? EXACT_ACCESS_PERIOD : EXACT_PERIOD;
+		plan.how.jitter = !o->no_jitter;
+		if (!o->quiet && j->list.n > 1 && exact_class_of(&j->list.enc[0]) != EXACT_INSTRUCTIONS)
+			fprintf(stderr, "tare record: the counts of the other events are spread over the code between samples: with exact/instructions/ as the first event they are those of the code at each sample\n");
+		if (o->no_jitter)
+			warn_of_fixed(o, plan.how.period);
 	}
 	if (ret < 0)
 		return ret;
@@ -461,7 +477,7 @@ static int record(struct job *j)
 	if (ret < 0 && !perfdata_writer_kept(j->writer) && j->err->hint[0])
 		tare_hint(j->err, "-o names another place");
 	ret = ret < 0 ? ret : finished;
-	if (ret == 0 && j->outcome.uncounted[0])
+	if (ret == 0 && j->outcome.uncounted[0] && !j->outcome.partial.n)
 		ret = exact_fail_uncounted(j->outcome.uncounted, j->outcome.has_status, j->outcome.wait_status, j->err);
 	return ret;
 }
@@ -533,6 +549,36 @@ static int try_without_physical(struct job *j, int ret)
 	return ret < 0 ? ret : sample_of(j, NULL);
 }
 
+/*
+ * perf_event_open(2) is refused altogether, as in most containers. Like tare stat, the exact engine then takes a command for which no
+ * event was named.
+ */
+static int without_perf(struct job *j, int ret)
+{
+	struct tare_error first = *j->err, why = TARE_ERROR_INIT;
+	const struct record_options *o = &j->o;
+
+	if (j->exact || j->outcome.began || j->outcome.exec_code || (ret != -EPERM && ret != -EACCES && ret != -ENOSYS) ||
+	    source_find("perf")->probe(&why) == 0)
+		return ret;
+	if (o->events_given || o->engine != ENGINE_AUTO || !j->argv || exact_probe(NULL) < 0) {
+		tare_hint(j->err, "%s", why.hint);
+		return ret;
+	}
+	begin_anew(j);
+	j->o.engine = ENGINE_EXACT;
+	ret = sample_of(j, "instructions");
+	if (ret == -EINVAL && !j->outcome.began) { /* an option that the engine cannot do */
+		tare_hint(&first, "%.150s; without perf_event_open: tare record --engine exact -c N -- COMMAND", j->err->what);
+		*j->err = first;
+		return -first.code;
+	}
+	if (j->outcome.began && !o->quiet)
+		fprintf(stderr, "tare record: perf_event_open is refused here (%s): the exact engine sampled instructions:u instead\n",
+			strerror(first.code));
+	return ret;
+}
+
 static int sample(struct job *j)
 {
 	int ret = choose_rate(j);
@@ -548,6 +594,10 @@ static int sample(struct job *j)
 	if (ret < 0 && try_clock(j, ret)) {
 		clock = true;
 		ret = sample_of(j, "cpu-clock");
+	}
+	if (ret < 0) {
+		ret = without_perf(j, ret);
+		clock &= !j->exact;
 	}
 	if (ret < 0 && j->precise.refused[0] && !j->outcome.began)
 		tare_hint(j->err, "%s", j->precise.refused);
@@ -645,6 +695,8 @@ static int run(const struct command *self, int argc, char **argv)
 	j.argv = rest < argc ? argv + rest : NULL;
 	j.all_argv = argv - 1; /* argv[0] is "record": the word before it is tare's own name */
 	ret = record_options_check(&j.o, j.argv != NULL, &err);
+	if (ret == 0 && j.argv && !strcmp(j.o.output, "-"))
+		ret = own_stdout_take(&err);
 	if (ret == 0) {
 		j.machine = machine_open(NULL, &err);
 		ret = j.machine ? 0 : -err.code;

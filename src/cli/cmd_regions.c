@@ -26,8 +26,11 @@
 #include "session/environment.h"
 #include "session/follow.h"
 #include "view/escape.h"
+#include "view/partial.h"
 #include "view/region_cells.h"
 #include "session/pidspace.h"
+
+enum { TURNS_MAX = 10000, SIDES_MAX = 26 };
 
 enum engine { ENGINE_ANY, ENGINE_PERF_ONLY, ENGINE_EXACT_ONLY };
 
@@ -35,6 +38,7 @@ struct regions_options {
 	const char *counters, *output;
 	enum engine engine;
 	bool quiet, deterministic;
+	uint64_t turns; /* 0: one command, once */
 	struct fixed fixed;
 };
 
@@ -76,12 +80,23 @@ static int set_quiet(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_turns(void *to, const char *arg, struct tare_error *err)
+{
+	struct regions_options *o = to;
+	char *end = NULL;
+
+	o->turns = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || o->turns < 1 || o->turns > TURNS_MAX)
+		return tare_fail(err, EINVAL, "'%.32s' is no number of turns from 1 to %d", arg, TURNS_MAX);
+	return 0;
+}
+
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 {
 	struct regions_options *o = to;
 
 	o->deterministic = true;
-	return fixed_parse(arg, &o->fixed.set, err);
+	return fixed_parse(arg, &o->fixed, err);
 }
 
 static const struct option_row regions_opts[] = {
@@ -89,6 +104,7 @@ static const struct option_row regions_opts[] = {
 	{ 'o', "output", "FILE", "the recording (default regions.tare); one that is there is replaced", set_output },
 	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u", set_engine },
 	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", set_deterministic },
+	{ 0, "turns", "N", "record A ::: B in turns, N times each, as FILE.A.1 ... FILE.B.N for tare diff", set_turns },
 	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", set_quiet },
 	{ 0 },
 };
@@ -441,6 +457,17 @@ static void say_killed(const struct command *self, const struct follow *end)
 			end->child.never_began ? " before its first instruction" : "");
 }
 
+/* Their regions are in no recording of exact counts. */
+static void say_partial(const struct command *self, const struct exact_partial *p)
+{
+	struct text words = { 0 };
+
+	for (unsigned i = 0; partial_sentence(&words, p, i); i++) {
+		fprintf(stderr, "tare %s: %s\n", self->name, words.failed ? "" : words.s);
+		text_free(&words);
+	}
+}
+
 /* What is not known is not said: who was killed early may have had regions to come. */
 static void say_none(const struct command *self, const struct follow *end, const char *output, bool before)
 {
@@ -503,7 +530,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	if (!env)
 		ret = tare_fail_nomem(err);
 	if (ret == 0 && plan.fixed) {
-		ret = environment_fix(&padded, o->fixed.set, argv, env, err);
+		ret = environment_fix(&padded, o->fixed.set, o->fixed.kept, argv, env, err);
 		plan.envp = padded.envp;
 	}
 	if (ret == 0)
@@ -522,6 +549,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	}
 	say_fixed(self, o);
 	say_killed(self, &end);
+	say_partial(self, &end.child.partial);
 	ret = report(self, o, kept.path, err);
 	if (ret == NOTHING) { /* a file that was there before is worth more than one that holds nothing */
 		say_none(self, &end, o->output, kept.before);
@@ -536,6 +564,68 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 }
 
+/* Splits "A ARG ::: B ARG" in place; 0: not two commands or more. */
+static size_t split_sides(char **argv, char **side[SIDES_MAX])
+{
+	size_t n = 1;
+
+	side[0] = argv;
+	for (char **word = argv; *word; word++)
+		if (!strcmp(*word, ":::")) {
+			if (n == SIDES_MAX)
+				return 0;
+			*word = NULL;
+			side[n++] = word + 1;
+		}
+	for (size_t i = 0; i < n; i++)
+		if (!*side[i])
+			return 0;
+	return n > 1 ? n : 0;
+}
+
+static int record_side(const struct command *self, const struct regions_options *o, char **argv, size_t side, uint64_t turn, struct tare_error *err)
+{
+	struct regions_options one = *o;
+	struct text name = { 0 };
+	int status = -1;
+
+	text_add(&name, "%s.%c.%" PRIu64, o->output, (char)('A' + side), turn);
+	one.output = name.s;
+	if (name.failed)
+		tare_fail_nomem(err);
+	else
+		status = record(self, &one, argv, err);
+	if (status)
+		fprintf(stderr, "tare %s: stopped at turn %" PRIu64 " of %" PRIu64 ", command %c\n", self->name, turn, o->turns, (char)('A' + side));
+	text_free(&name);
+	return status;
+}
+
+/* Each turn runs all commands, in the reverse order of the turn before: a steady drift of the machine costs all of them the same. */
+static int record_turns(const struct command *self, const struct regions_options *o, char **argv, struct tare_error *err)
+{
+	char **side[SIDES_MAX];
+	size_t n = split_sides(argv, side);
+	int status = 0;
+
+	if (o->deterministic) {
+		tare_fail(err, EINVAL, "--turns: with --deterministic the order of the runs does not matter");
+		tare_hint(err, "record each command for itself, without --turns");
+		return -1;
+	}
+	if (!n) {
+		tare_fail(err, EINVAL, "--turns: 2 to %d commands are wanted, with ::: between them", SIDES_MAX);
+		tare_hint(err, "tare regions --turns 5 -o NAME -- ./before ::: ./after");
+		return -1;
+	}
+	for (uint64_t turn = 1; status == 0 && turn <= o->turns; turn++)
+		for (size_t i = 0; status == 0 && i < n; i++)
+			status = record_side(self, o, side[turn % 2 ? i : n - 1 - i], turn % 2 ? i : n - 1 - i, turn, err);
+	if (status == 0 && n == 2 && !o->quiet)
+		fprintf(stderr, "tare %s: compare them: tare diff %s.A.* -- %s.B.*\n", self->name, o->output, o->output);
+	return status;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct regions_options o = { .counters = "wall-time", .output = "regions.tare" };
@@ -548,6 +638,8 @@ static int run(const struct command *self, int argc, char **argv)
 		tare_fail(&err, EINVAL, "which command?");
 		tare_hint(&err, "tare regions -o FILE -- COMMAND");
 		status = -1;
+	} else if (o.turns) {
+		status = record_turns(self, &o, argv + rest, &err);
 	} else {
 		status = o.deterministic ? pidspace_enter(&o.fixed, argv[rest]) : -1;
 		if (status >= 0)
@@ -563,8 +655,10 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command cmd_regions = {
 	.name = "regions",
 	.about = "record the named parts of a program, each time they run",
-	.args = "[--] COMMAND [ARG...]",
-	.example = "  tare regions -o base.tare -- ./program\n  tare regions -e wall-time,instructions:u -- ./program",
+	.args = "[--] COMMAND [ARG...] [::: COMMAND [ARG...]]...",
+	.example = "  tare regions -o base.tare -- ./program\n"
+		   "  tare regions --turns 5 -o runs -- ./before ::: ./after\n"
+		   "  tare regions -e wall-time,instructions:u -- ./program",
 	.topic = TOPIC_HOW_MUCH,
 	.options = regions_opts,
 	.run = run,

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <errno.h>
+#include "analyze/traced.h"
 #include "base/num.h"
 #include "cli/input.h"
+#include "cli/tell_names.h"
+#include "cli/tell_partial.h"
 #include "cli/page_file.h"
 #include "cli/report_diff.h"
 #include "cli/sample_options.h"
@@ -18,6 +21,9 @@ enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 5000 };
 struct report_cli {
 	struct sample_options common; /* first */
 	unsigned keys;
+	char *words; /* of the fields of tracepoints among the keys */
+	const char *field[TRACED_KEYS_MOST];
+	size_t n_fields;
 	size_t limit;
 	bool limit_set, by_total, folded, normalise;
 	double least_percent;
@@ -35,27 +41,45 @@ static const struct {
 	{ "address", REPORT_ADDRESS }, { "addr", REPORT_ADDRESS },
 };
 
+/* Which words are fields is known when the recording is read. */
+static int add_field(struct report_cli *o, char *word, struct tare_error *err)
+{
+	if (!traced_is_key(word, strlen(word))) {
+		tare_fail(err, EINVAL, "there is no key '%.40s'", word);
+		tare_hint(err, "keys: comm, pid, tid, module, function, line, address, and fields of tracepoints: trace_fields, FIELD, EVENT.FIELD");
+		return -EINVAL;
+	}
+	if (o->n_fields == TRACED_KEYS_MOST)
+		return tare_fail(err, E2BIG, "--sort: more than %d fields of tracepoints; trace_fields takes them all", TRACED_KEYS_MOST);
+	o->field[o->n_fields++] = word;
+	o->keys |= REPORT_TRACE;
+	return 0;
+}
+
 static int set_sort(void *options, const char *arg, struct tare_error *err)
 {
 	struct report_cli *o = options;
 
-	o->keys = 0;
-	for (;; arg++) {
-		size_t n = strcspn(arg, ","), i;
+	char *word, *rest;
+	int ret = 0;
 
-		for (i = 0; i < ARRAY_SIZE(key_names); i++)
-			if (strlen(key_names[i].name) == n && !strncmp(arg, key_names[i].name, n))
-				break;
-		if (i == ARRAY_SIZE(key_names)) {
-			tare_fail(err, EINVAL, "there is no key '%.*s'", (int)(n < 40 ? n : 40), arg);
-			tare_hint(err, "keys: comm, pid, tid, module, function, line, address");
-			return -EINVAL;
-		}
-		o->keys |= key_names[i].key;
-		arg += n;
-		if (!*arg)
-			return 0;
+	o->keys = 0;
+	o->n_fields = 0;
+	free(o->words);
+	rest = o->words = strdup(arg);
+	if (!rest)
+		return tare_fail_nomem(err);
+	while (ret == 0 && (word = strsep(&rest, ","))) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(key_names) && strcmp(key_names[i].name, word))
+			i++;
+		if (i < ARRAY_SIZE(key_names))
+			o->keys |= key_names[i].key;
+		else
+			ret = add_field(o, word, err);
 	}
+	return ret;
 }
 
 static int set_limit(void *options, const char *arg, struct tare_error *err)
@@ -143,7 +167,7 @@ static int set_html(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row report_opts[] = {
-	{ 's', "sort", "KEYS", "rows by comm, pid, tid, module, function, line, address", set_sort },
+	{ 's', "sort", "KEYS", "rows by comm, pid, tid, module, function, line, address, a tracepoint's fields", set_sort },
 	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", set_limit },
 	{ 0, "percent-limit", "P", "show rows of P percent or more", set_least },
 	{ 0, "by-total", NULL, "order by what a function and its callees took", set_by_total },
@@ -192,15 +216,28 @@ static int put_text(void *arg, struct text *out, struct tare_error *err)
 static int column_of(const struct samples *s, const char *event, uint32_t *out,
 		     struct tare_error *err)
 {
+	size_t n;
+	const struct stacks_row *row = stacks_rows(s->stacks, &n);
+
 	*out = 0;
-	if (!event || !s->stacks->columns)
+	if (!s->stacks->columns)
+		return 0;
+	if (!event && s->n_fields) { /* the first that has such fields */
+		uint32_t least = SET_NONE;
+
+		for (size_t i = 0; i < n; i++)
+			if (row[i].trace && row[i].column < least)
+				least = row[i].column;
+		*out = least == SET_NONE ? 0 : least;
+	}
+	if (!event)
 		return 0;
 	*out = ratio_column(s->stacks, event, err);
 	return *out == SET_NONE ? -ENOENT : 0;
 }
 
 static int show_folded(const struct report_cli *o, struct samples *s, uint32_t column,
-		       struct ratio *ratio, struct output *to, struct tare_error *err)
+		       struct ratio *ratio, struct output *to, bool *partial, struct tare_error *err)
 {
 	struct folded_options f = { .column = column, .ratio = ratio, .with_comm = true,
 				    .normalise = o->normalise };
@@ -210,8 +247,11 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 
 	if (o->before) {
 		ret = samples_read(&before, o->before, &o->common.read, err);
-		if (ret == 0)
+		if (ret == 0) {
 			input_tell_broke_off("report", o->before, before.quality.broke_off);
+			tell_doubted_names("report", o->before, before.unnamed, before.n_unnamed);
+			*partial |= tell_partial("report", o->before, before.file, before.quality.damage, true);
+		}
 		if (ret == 0 && before.stacks->columns && s->stacks->columns) {
 			/* The same event, whichever place it has there. */
 			f.before_column = ratio_column(
@@ -326,9 +366,11 @@ static int show(const struct report_cli *o, const char *path, bool *partial, str
 
 	if (ret < 0)
 		return ret;
-	if (o->folded || o->common.format == SAMPLE_CSV)
+	if (o->folded || o->common.format == SAMPLE_CSV) {
 		input_tell_broke_off("report", path, samples.quality.broke_off);
-	*partial = samples.quality.damage[0];
+		tell_doubted_names("report", path, samples.unnamed, samples.n_unnamed);
+	}
+	*partial = tell_partial("report", path, samples.file, samples.quality.damage, true);
 	ret = column_of(&samples, o->common.event, &column, err);
 	if (ret == 0 && o->ratio)
 		ret = ratio_parse(&ratio, o->ratio, samples.stacks, err);
@@ -337,7 +379,7 @@ static int show(const struct report_cli *o, const char *path, bool *partial, str
 	if (ret == 0 && !o->html)
 		ret = output_open(&to, o->common.output, OUTPUT_WHOLE, 1, err);
 	if (ret == 0 && o->folded)
-		ret = show_folded(o, &samples, column, o->ratio ? &ratio : NULL, &to, err);
+		ret = show_folded(o, &samples, column, o->ratio ? &ratio : NULL, &to, partial, err);
 	else if (ret == 0)
 		ret = show_table(o, path, &samples, column, o->ratio ? &ratio : NULL, &to, err);
 	if (ret < 0)
@@ -370,6 +412,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 
 	if (rest < 0) {
 		sample_options_free(&o.common);
+		free(o.words);
 		return status;
 	}
 	ret = check(&o, &err);
@@ -382,6 +425,8 @@ static int report_run(const struct command *self, int argc, char **argv)
 						       : SAMPLES_FUNCTION;
 	o.common.read.lines = o.keys & REPORT_LINE;
 	o.common.read.home = getenv("HOME");
+	o.common.read.trace = o.field;
+	o.common.read.n_trace = o.n_fields;
 	if (ret == 0 && o.before)
 		input_note(o.before);
 	if (ret == 0)
@@ -389,6 +434,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 	if (ret == 0)
 		ret = (o.before && !o.folded ? show_diff : show)(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
 	sample_options_free(&o.common);
+	free(o.words);
 	if (ret < 0) {
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;

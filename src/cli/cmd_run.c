@@ -17,7 +17,7 @@ struct run_options {
 
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 {
-	return fixed_parse(arg, &((struct run_options *)to)->fixed.set, err);
+	return fixed_parse(arg, &((struct run_options *)to)->fixed, err);
 }
 
 static int set_list(void *to, const char *arg, struct tare_error *err)
@@ -54,7 +54,7 @@ static int start(const struct command *self, struct run_options *o, char *const 
 	struct environment environment = { 0 };
 	struct follow_plan plan = { .argv = argv, .launcher = &launch_plain, .fixed = &o->fixed, .where = &where };
 	struct follow end = { 0 };
-	int ret = environment_fix(&environment, o->fixed.set, argv, environ, err);
+	int ret = environment_fix(&environment, o->fixed.set, o->fixed.kept, argv, environ, err);
 
 	plan.envp = environment.envp;
 	if (ret == 0)
@@ -76,7 +76,8 @@ static int run(const struct command *self, int argc, char **argv)
 	struct run_options o = { 0 };
 	int status, rest;
 
-	fixed_parse(NULL, &o.fixed.set, &err);
+	fixed_parse(NULL, &o.fixed, &err);
+	o.fixed.env_open = false; /* said only to who gave --deterministic */
 	rest = options_parse(self, argc, argv, &o, &status);
 	if (rest < 0)
 		return status;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "cli/output.h"
+#include "cli/own_stdout.h"
 #include "cli/scan_names.h"
 #include "cli/scan_paths.h"
 #include "cli/state_file.h"
@@ -439,8 +440,10 @@ static void finish(struct job *j)
 static int work(struct job *j, char *const argv[], struct tare_error *err)
 {
 	const struct sigaction stop = { .sa_handler = on_signal };
-	int ret = prepare(j, err);
+	int ret = argv && (!j->o.output || own_stdout_is(j->o.output)) ? own_stdout_take(err) : 0;
 
+	if (ret == 0)
+		ret = prepare(j, err);
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGHUP, &stop, NULL);

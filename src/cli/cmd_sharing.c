@@ -4,6 +4,8 @@
 #include <string.h>
 #include "base/num.h"
 #include "cli/input.h"
+#include "cli/tell_names.h"
+#include "cli/tell_partial.h"
 #include "cli/page_file.h"
 #include "cli/sample_options.h"
 #include "view/sharing_view.h"
@@ -108,6 +110,8 @@ static int show(const struct sharing_cli *o, const char *path, bool *partial, st
 	if (ret == 0)
 		ret = sharing_named_read(&n, &c, &o->opts, err);
 	if (ret == 0)
+		*partial = tell_partial("sharing", path, accessed_read(&c), c.damage, false);
+	if (ret == 0)
 		ret = access_any(&c, path, sharing_totals(n.s).used + sharing_totals(n.s).passed_over, n.no_accesses, err);
 	if (ret == 0 && !sharing_totals(n.s).used) {
 		ret = tare_fail(err, ENODATA, "%.200s: none of its %llu accesses has an address and a thread", path,
@@ -120,9 +124,11 @@ static int show(const struct sharing_cli *o, const char *path, bool *partial, st
 							: o->html    ? LINES_ON_A_PAGE
 							: o->common.format == SAMPLE_TEXT ? LINES_SHOWN : 0 };
 
-		if (o->common.format == SAMPLE_CSV)
+		if (o->common.format == SAMPLE_CSV) {
 			input_tell_broke_off("sharing", path, c.loss.broke_off);
-		*partial = c.damage[0] || c.blocks_damaged;
+			tell_doubted_names("sharing", path, c.unnamed, c.n_unnamed);
+		}
+		*partial |= c.blocks_damaged;
 		ret = o->html ? write_page(o->html, &shown, err) : write_text(o, &shown, err);
 	}
 	sharing_named_free(&n);

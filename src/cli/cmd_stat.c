@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "cli/own_stdout.h"
+#include "cli/progress.h"
 #include "cli/stat_cross.h"
 #include "cli/stat_dry.h"
 #include "cli/stat_explain.h"
@@ -73,6 +75,8 @@ struct job {
 	const bool *only;               /* the events of the runs under way; NULL: all */
 	bool exact_asked;               /* by name: without exact counts the question is not answered */
 	bool any_interval;
+	struct progress progress;
+	unsigned all_runs; /* with --split and --clean-times further ones */
 	struct tare_error *err;
 };
 
@@ -262,7 +266,7 @@ static int choose_launch(struct job *j)
 	if (!j->fixed.set)
 		return 0;
 	j->about.fixed = &j->fixed;
-	ret = environment_fix(&j->environment, j->fixed.set, j->argv, environ, j->err);
+	ret = environment_fix(&j->environment, j->fixed.set, j->fixed.kept, j->argv, environ, j->err);
 	j->about.environment_bytes = j->environment.bytes;
 	j->about.padding = ENVIRONMENT_PADDING;
 	return ret;
@@ -448,6 +452,13 @@ static int show_dry(struct job *j)
 	return ret;
 }
 
+static void begin_run(void *with, unsigned run)
+{
+	struct job *j = with;
+
+	progress_show(&j->progress, (double)run / j->all_runs, "run %u of %u", run + 1, j->all_runs);
+}
+
 /* Runs of some of the events, added to those before. `only`: NULL for all. */
 static int count_batch(struct job *j, struct stat_plan *plan, const bool *only, const struct launcher *launcher,
 		       struct stat_outcome *outcome)
@@ -481,6 +492,7 @@ static int count_rounds(struct job *j, struct stat_plan *plan, const bool *mask,
 	if (!j->o.split)
 		return count_batch(j, plan, mask, launcher, outcome);
 	ret = split_events(&split, &j->list, find_source, j->err);
+	j->all_runs = j->o.runs * (split.batches + j->o.clean_times);
 	for (unsigned b = 0; ret == 0 && b < split.batches; b++) {
 		for (size_t i = 0; mask && i < n; i++)
 			split.in[b * n + i] &= mask[i];
@@ -537,6 +549,7 @@ static int explain(struct job *j, const struct stat_plan *plan, const struct sta
 	struct stat_plan again = *plan;
 	int ret;
 
+	progress_end(&j->progress);
 	if (!j->o.explain || !outcome->runs)
 		return 0;
 	t = summary_table(j->summary, j->err);
@@ -558,6 +571,7 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.argv = j->argv,
 		.envp = j->environment.envp,
 		.fixed = j->fixed.set ? &j->fixed : NULL,
+		.partial = true,
 		.parts = !exact			? PARTS_NONE
 			 : o->by == BY_PROCESS	? PARTS_PROCESSES
 			 : o->by == BY_THREAD	? PARTS_THREADS
@@ -581,6 +595,7 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.pre = o->pre,
 		.post = o->post,
 		.sync = o->sync,
+		.begin = begin_run,
 		.around = o->explain,
 		.with = j,
 	};
@@ -588,6 +603,9 @@ static int count(struct job *j, struct stat_outcome *outcome)
 
 	if (ret < 0)
 		return ret;
+	j->all_runs = o->runs * (1 + (o->cross_check || (exact && o->clean_times)));
+	if (j->argv && j->all_runs > 1 && !o->interval_ns && !o->quiet)
+		progress_begin(&j->progress, "stat", true);
 	if (o->cross_check)
 		return count_by_turns(j, &plan, outcome);
 	if (exact && o->clean_times)
@@ -728,6 +746,18 @@ static const char *target_words(struct job *j, struct text *words)
 	return words->len ? words->s : NULL;
 }
 
+static int open_output(struct job *j)
+{
+	const struct stat_options *o = &j->o;
+	enum output_how how = o->append ? OUTPUT_APPEND : o->interval_ns ? OUTPUT_ROWS : OUTPUT_WHOLE;
+	bool to_stdout = o->log_fd == STDOUT_FILENO || (o->output && own_stdout_is(o->output)) || (o->html && own_stdout_is(o->html));
+	int ret = to_stdout && j->argv && !o->root ? own_stdout_take(j->err) : 0, fd = STDERR_FILENO;
+
+	if (o->log_fd >= 0)
+		fd = o->log_fd == STDOUT_FILENO ? own_stdout() : o->log_fd;
+	return ret < 0 ? ret : output_open(&j->out, o->output, how, fd, j->err);
+}
+
 static int prepare(struct job *j)
 {
 	struct stat_options *o = &j->o;
@@ -735,8 +765,7 @@ static int prepare(struct job *j)
 		.by = o->by, .intervals = o->interval_ns > 0, .interval = show_interval, .with = j
 	};
 	struct cpus online = { 0 };
-	int ret = output_open(&j->out, o->output, o->append ? OUTPUT_APPEND : o->interval_ns ? OUTPUT_ROWS : OUTPUT_WHOLE,
-			      o->log_fd >= 0 ? o->log_fd : STDERR_FILENO, j->err);
+	int ret = open_output(j);
 
 	if (ret < 0)
 		return ret;
@@ -837,12 +866,13 @@ static int run(const struct command *self, int argc, char **argv)
 	j.about.one_line = j.o.interval_ns > 0;
 	j.about.clean_times = j.o.clean_times;
 	j.about.verbose = j.o.verbose > 0;
+	j.about.usual_launch = !j.o.deterministic && j.o.launch == LAUNCH_DEFAULT;
 	j.about.aslr = !(personality(0xffffffff) & ADDR_NO_RANDOMIZE);
 
 	int ret = stat_options_check(&j.o, j.argv != NULL, &err);
 
 	if (ret == 0 && j.o.deterministic) {
-		j.fixed.set = j.o.fixed;
+		j.fixed = j.o.fixed;
 		status = j.o.root || !j.argv ? -1 : pidspace_enter(&j.fixed, j.argv[0]);
 		if (status >= 0) { /* it was done in a namespace */
 			stat_options_free(&j.o);
@@ -857,6 +887,7 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = show_dry(&j);
 	else if (ret == 0)
 		ret = count(&j, &outcome);
+	progress_end(&j.progress);
 	if ((ret == 0 && !j.o.root) || (ret != -EPIPE && outcome.runs && !outcome.exec_code)) {
 		int shown = finish(&j, &outcome);
 

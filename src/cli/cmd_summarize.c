@@ -14,6 +14,7 @@ struct summarize_options {
 	struct form form; /* first: form.h */
 	struct regions_options how;
 	struct regions_shown shown;
+	bool merges; /* --merge-kinds */
 };
 
 static int set_sort(void *options, const char *arg, struct tare_error *err)
@@ -64,11 +65,19 @@ static int set_subtract(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_merge(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct summarize_options *)options)->merges = true;
+	return 0;
+}
+
 static const struct option_row summarize_opts[] = {
 	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name", set_sort },
 	FORM_REGION_OPTIONS,
 	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments", set_label },
 	{ 0, "args", NULL, "each set of arguments has a row of its own", set_args },
+	{ 0, "merge-kinds", NULL, "one row per name: self, time, count, hits, blocked, load and hashing of a rustc query", set_merge },
 	{ 't', "thread", "THREAD", "only the thread of this number or name", set_thread },
 	{ 0, "per-thread", NULL, "each thread has rows of its own", set_per_thread },
 	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", set_subtract },
@@ -148,6 +157,18 @@ static int to_page(struct page_file *p, const struct regions *r, const struct su
 	return ret;
 }
 
+static int refuse_merge(const struct summarize_options *o, struct tare_error *err)
+{
+	const char *with = o->how.single ? "--label" : o->how.with_arguments ? "--args" : o->how.per_thread ? "--per-thread" : NULL;
+	bool single = o->shown.key == REGIONS_MEDIAN || o->shown.key == REGIONS_P99 || o->shown.key == REGIONS_MAX;
+
+	if (o->merges && with)
+		return tare_fail(err, EINVAL, "--merge-kinds has one row per name: %s cannot be combined with it", with);
+	if (o->merges && single)
+		return tare_fail(err, EINVAL, "--merge-kinds has sums only: --sort takes self, total, count or name with it");
+	return 0;
+}
+
 static int damage(const struct command *self, const struct form *form, const struct regions *r)
 {
 	bool damaged = false;
@@ -163,6 +184,7 @@ static int run(const struct command *self, int argc, char **argv)
 	struct summarize_options o = { 0 };
 	struct page_file page = PAGE_FILE_INIT;
 	struct opened_output to;
+	struct regions_merged merged = { 0 };
 	struct regions r;
 	struct text out = { 0 };
 	int status, rest = options_parse(self, argc, argv, &o, &status), ret = 0;
@@ -180,6 +202,10 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
+	if (refuse_merge(&o, &err) < 0) {
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
 	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
 	o.how.by = o.form.by;
 	o.shown.match = o.form.match;
@@ -194,6 +220,10 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = form_each_once(argv + rest, (size_t)(argc - rest), &err);
 		if (ret == 0)
 			ret = summarize(&r, argv + rest, (size_t)(argc - rest), &o, &err);
+		if (ret == 0 && o.merges) {
+			ret = regions_merge(&merged, &r, o.shown.match, o.shown.key, r.by, &err);
+			o.shown.merged = &merged;
+		}
 		if (ret == 0 && o.form.kind == FORM_JSON)
 			regions_json(&out, &r, &o.shown);
 		else if (ret == 0 && o.form.kind == FORM_CSV)
@@ -212,6 +242,7 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 	else
 		ret = damage(self, &o.form, &r);
+	regions_merged_free(&merged);
 	regions_free(&r);
 	return ret < 0 ? EXIT_CANNOT_MEASURE : ret;
 }
@@ -222,6 +253,7 @@ const struct command cmd_summarize = {
 	.args = "FILE...",
 	.example = "  tare summarize run.regions\n"
 		   "  tare summarize --label parse --top 5 run.regions\n"
+		   "  tare summarize --merge-kinds rustc-1234.mm_profdata\n"
 		   "  tare summarize --format json rustc-1234.mm_profdata",
 	.topic = TOPIC_WHERE,
 	.words = WORDS_ANYWHERE,

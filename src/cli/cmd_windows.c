@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/signal_name.h"
+#include "cli/own_stdout.h"
 #include "cli/page_file.h"
 #include "cli/windows_diff.h"
 #include "cli/windows_options.h"
@@ -288,7 +289,7 @@ static int look(struct job *j)
 
 	if (ret == 0 && j->exact) {
 		j->fixed.set = FIXED_LAYOUT;
-		ret = environment_fix(&j->environment, j->fixed.set, j->argv, environ, j->err);
+		ret = environment_fix(&j->environment, j->fixed.set, NULL, j->argv, environ, j->err);
 		plan.envp = j->environment.envp;
 	}
 	j->about.every = plan.every;
@@ -304,11 +305,18 @@ static int look(struct job *j)
 	return ret;
 }
 
+static bool to_stdout(const struct windows_options *o)
+{
+	return (o->output ? own_stdout_is(o->output) : o->format != WINDOWS_TEXT) || (o->html && own_stdout_is(o->html));
+}
+
 static int prepare(struct job *j)
 {
-	int ret = output_open(&j->out, j->o.output, OUTPUT_WHOLE, j->o.format == WINDOWS_TEXT ? STDERR_FILENO : STDOUT_FILENO,
-			      j->err);
+	int ret = j->argv && to_stdout(&j->o) ? own_stdout_take(j->err) : 0;
 
+	if (ret == 0)
+		ret = output_open(&j->out, j->o.output, OUTPUT_WHOLE,
+				  j->o.format == WINDOWS_TEXT ? STDERR_FILENO : own_stdout(), j->err);
 	if (ret == 0 && j->o.html)
 		ret = page_file_open(&j->page, j->o.html, j->o.output, j->err);
 	if (ret < 0)
@@ -418,7 +426,7 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = look(&j);
 	if (ret == 0)
 		ret = show(&j);
-	if (ret == 0 && j.end.uncounted[0])
+	if (ret == 0 && j.end.uncounted[0] && !j.end.partial.n)
 		ret = exact_fail_uncounted(j.end.uncounted, j.end.has_status, j.end.wait_status, &err);
 	if (output_close(&j.out, &late) < 0 && ret >= 0) {
 		err = late;

@@ -8,6 +8,7 @@
 
 /* Exit statuses of tare itself; a wrapped command's own status is passed on (128+n by signal). */
 enum {
+	EXIT_CHECK = 2,		   /* what --check looks for was found, in every command that has it: a regression, a difference */
 	EXIT_CANNOT_MEASURE = 125, /* could not measure what was asked; bad usage too */
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,

@@ -6,6 +6,8 @@
 #include <string.h>
 #include "cli/export_accesses.h"
 #include "cli/input.h"
+#include "cli/tell_partial.h"
+#include "record/access.h"
 #include "cli/whole_file.h"
 #include "view/access_table.h"
 
@@ -54,9 +56,7 @@ static void remark_accesses(const struct command *self, const struct tare_access
 		{ loss->missing, "byte of AUX data that the kernel told of is not in the file", "bytes of AUX data that the kernel told of are not in the file" },
 		{ loss->truncated, "piece of AUX data has a gap or ends too early", "pieces of AUX data have a gap or end too early" },
 		{ loss->collided, "piece of AUX data lacks samples that the hardware dropped", "pieces of AUX data lack samples that the hardware dropped" },
-		{ loss->damaged, "byte of AUX data is part of no whole record", "bytes of AUX data are part of no whole record" },
 		{ loss->without_pc, "record of AUX data names no instruction and was left out", "records of AUX data name no instruction and were left out" },
-		{ loss->unreadable, "sample holds no registers of the hardware's", "samples hold no registers of the hardware's" },
 		{ loss->unknown_sources, "access names a data source whose meaning is not known", "accesses name data sources whose meaning is not known" },
 		{ loss->other, "sample says nothing of an access and was left out", "samples say nothing of an access and were left out" },
 	};
@@ -101,11 +101,8 @@ int export_accesses(const struct command *self, const char *path, const char *na
 		goto out;
 	input_tell_broke_off(self->name, path, tare_accesses_loss(a)->broke_off);
 	remark_accesses(self, tare_accesses_loss(a), rows);
-	if (partial < 0) {
-		tare_hint(&damage, "what stands before that was exported");
-		complain(self, &damage, NULL);
+	if (tell_partial(self->name, path, accesses_file(a), partial < 0 ? damage.what : "", false))
 		ret = EXIT_PARTIAL;
-	}
 out:
 	whole_file_abandon(&file);
 	tare_accesses_close(a);

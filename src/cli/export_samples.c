@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "cli/export_samples.h"
 #include "cli/input.h"
+#include "cli/tell_names.h"
+#include "cli/tell_partial.h"
 #include "record/perfdata_features.h"
 #include "view/escape.h"
 
@@ -42,25 +44,43 @@ static void command_of(struct text *out, const struct samples *s)
 	escape_command(out, (const char *const *)f->cmdline.s, f->cmdline.n);
 }
 
-/* The root of every stack: the command that was sampled, if it was one. */
+/* The root of every stack: the command that was sampled, if it was one; of a thread that executed another, the last. */
 static const char *program_of(const struct stacks *s)
 {
-	size_t n;
+	size_t n, threads;
 	const struct stacks_task *task = stacks_tasks(s, &n);
+	uint32_t *of = calloc(2 * n + 1, sizeof(*of)), *last = of + n;
+	const char *name = "all";
 
-	for (size_t i = 1; i < n; i++)
-		if (task[i].comm != task[0].comm)
-			return "all";
-	return n ? stacks_name(s, task[0].comm) : "all";
+	threads = of ? stacks_threads(s, of) : SIZE_MAX;
+	if (n && threads != SIZE_MAX) {
+		for (size_t i = 0; i < n; i++)
+			last[of[i]] = task[i].comm;
+		name = stacks_name(s, last[0]);
+		for (size_t i = 1; i < threads; i++)
+			if (last[i] != last[0])
+				name = "all";
+	}
+	free(of);
+	return name;
 }
 
-int export_perfdata(struct out *out, const struct exporter *how, const char *path, const struct export_options *opt, char *damage,
+int export_perfdata(struct out *out, const struct exporter *how, const char *path, const struct export_options *opt,
+		    const struct modules_options *names, bool *partial,
 		    struct tare_error *err)
 {
+	static const char *const fields[] = { "trace_fields" };
 	struct samples_options read = { .filter = SAMPLES_ALL,
 					.lines = how->by_address,
 					.detail = how->by_address ? SAMPLES_ADDRESS : SAMPLES_FUNCTION,
+					.offsets = true,
+					.trace = fields,
+					.n_trace = how->fields ? ARRAY_SIZE(fields) : 0,
+					.trace_if_any = true,
 					.moments = how->sample != NULL,
+					.symfs = names->symfs,
+					.kallsyms = names->kallsyms,
+					.force_names = names->force_names,
 					.home = getenv("HOME") };
 	struct export_options options = *opt;
 	struct timeline_info head = { .path = path, .format = "perf.data", .time = -1 };
@@ -74,10 +94,11 @@ int export_perfdata(struct out *out, const struct exporter *how, const char *pat
 	head.command = command.s ? command.s : path;
 	head.broke_off = s.quality.broke_off;
 	input_tell_broke_off("export", path, s.quality.broke_off);
+	tell_doubted_names("export", path, s.unnamed, s.n_unnamed);
 	head.damage = s.quality.damage[0] ? s.quality.damage : NULL;
 	options.program = program_of(s.stacks);
 	options.first_ns = s.quality.first_ns;
-	snprintf(damage, sizeof(s.quality.damage), "%s", s.quality.damage);
+	*partial = tell_partial("export", path, s.file, s.quality.damage, true);
 	if (s.stacks->columns == 0) {
 		ret = tare_fail(err, ENODATA, "%.200s has no samples", path);
 		tare_hint(err, "tare dump --counts shows what it has");

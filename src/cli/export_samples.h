@@ -4,12 +4,14 @@
 #define CLI_EXPORT_SAMPLES_H
 
 #include <stdbool.h>
+#include "analyze/modules.h"
 #include "view/export.h"
 
 /* A file with perf.data's magic, or a directory with one. */
 bool is_perfdata(const char *path);
-/* *damage (384 bytes) says what ended the reading early, or "". */
-int export_perfdata(struct out *out, const struct exporter *how, const char *path, const struct export_options *opt, char *damage,
+/* `names`: where they come from. *partial: not all of the file was read or decoded; standard error says what. */
+int export_perfdata(struct out *out, const struct exporter *how, const char *path, const struct export_options *opt,
+		    const struct modules_options *names, bool *partial,
 		    struct tare_error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "cli/command.h"
 #include "cli/form.h"
+#include "cli/own_stdout.h"
 #include "view/escape.h"
 
 int form_set_format(void *options, const char *arg, struct tare_error *err)
@@ -78,7 +79,7 @@ int form_set_top(void *options, const char *arg, struct tare_error *err)
 
 int form_open(struct opened_output *o, const struct form *r, struct tare_error *err)
 {
-	int ret = output_open(&o->to, r->path, OUTPUT_WHOLE, STDOUT_FILENO, err);
+	int ret = output_open(&o->to, r->path, OUTPUT_WHOLE, own_stdout(), err);
 
 	if (ret < 0)
 		return ret;

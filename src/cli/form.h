@@ -6,10 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-enum {
-	EXIT_DAMAGED = 1, /* a recording is damaged: what could be read was reported */
-	EXIT_CHECK = 2,	  /* what --check looks for was found */
-};
+enum { EXIT_DAMAGED = 1 /* a recording is damaged: what could be read was reported */ };
 
 enum form_kind { FORM_TEXT, FORM_JSON, FORM_CSV };
 

@@ -36,7 +36,7 @@ int kept_output_begin(struct kept_output *k, const char *output, const char *com
 
 	*k = (struct kept_output){ .fd = -1 };
 	if (ret < 0)
-		return tare_fail(err, -ret, "%.250s: cannot be created: %s", output, strerror(-ret));
+		return file_part_failed(output, -ret, err);
 	k->place = strdup(ret ? place : output);
 	if (!k->place)
 		return tare_fail_nomem(err);

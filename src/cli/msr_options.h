@@ -8,6 +8,7 @@
 #include "source/registers.h"
 #include "view/msr_view.h"
 
+enum { MSR_FILES_MAX = 16 };
 enum msr_format { MSR_TEXT, MSR_JSON, MSR_TRACE };
 
 struct msr_options {
@@ -17,6 +18,8 @@ struct msr_options {
 	const char *via, *root;   /* the way to registers */
 	char *events; /* plan; of all -e, owned */
 	const char *cpu;
+	const char *event_files[MSR_FILES_MAX + 1]; /* plan */
+	size_t n_event_files;
 	uint64_t interval_ns;     /* watch */
 	uint64_t ticks;           /* 0: until it is interrupted */
 };

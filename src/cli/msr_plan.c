@@ -16,7 +16,7 @@ struct planning {
 
 static int encode(struct planning *p, const struct msr_options *o, struct tare_error *err)
 {
-	struct encode_options opt = { .cpu = o->cpu };
+	struct encode_options opt = { .cpu = o->cpu, .event_files = o->n_event_files ? o->event_files : NULL };
 	struct event_list events = { 0 };
 	struct machine *m = machine_open(NULL, err);
 	int ret = m ? event_list_parse(o->events, &events, err) : -ENOMEM;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,6 +11,7 @@
 #include "cli/doomed.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/own_stdout.h"
 
 enum { WIDTH_OF_A_FILE = 160, WIDTH_LEAST = 40, WIDTH_MOST = 1000 };
 
@@ -18,21 +20,26 @@ static int open_rows(struct output *o, const char *path, struct tare_error *err)
 {
 	const int flags = O_WRONLY | O_CLOEXEC | (o->how == OUTPUT_APPEND ? O_APPEND : 0);
 	int as = whole_file_descriptor(path), ret = input_refuse(path, err);
+	char place[PATH_MAX];
 	struct stat st;
 
 	if (ret < 0)
 		return ret;
+	ret = as >= 0 ? 0 : file_place(path, place);
+	if (ret < 0)
+		return file_part_failed(path, -ret, err);
 	if (as >= 0) {
 		o->fd = fcntl(as, F_DUPFD_CLOEXEC, 0);
 	} else {
+		const char *to = ret ? place : path; /* no link where it is a regular file */
 		sigset_t before = doomed_hold();
 
-		o->fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+		o->fd = open(to, flags | O_CREAT | O_EXCL, 0666);
 		o->made = o->fd >= 0;
-		doomed_add(o->made ? path : NULL);
+		doomed_add(o->made ? to : NULL);
 		doomed_let(&before);
 		if (o->fd < 0 && errno == EEXIST)
-			o->fd = open(path, flags | O_CREAT, 0666);
+			o->fd = open(to, flags | (ret ? O_NOFOLLOW : 0));
 		o->regular = o->fd >= 0 && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
 	}
 	if (o->fd < 0)
@@ -44,7 +51,7 @@ int output_open(struct output *o, const char *path, enum output_how how, int fd,
 {
 	*o = (struct output){ .fd = fd, .how = how, .file.fd = -1, .name = fd == STDERR_FILENO ? "standard error" : "the descriptor" };
 	if (path && !strcmp(path, "-")) {
-		o->fd = STDOUT_FILENO;
+		o->fd = own_stdout();
 		o->name = "standard output";
 	} else if (path) {
 		int ret = how == OUTPUT_WHOLE ? whole_file_open(&o->file, path, false, err) : open_rows(o, path, err);
@@ -186,7 +193,7 @@ int document_open(struct document *d, const char *path, struct tare_error *err)
 	int ret;
 
 	*d = (struct document){ 0 };
-	ret = output_open(&d->to, path, OUTPUT_WHOLE, STDOUT_FILENO, err);
+	ret = output_open(&d->to, path, OUTPUT_WHOLE, own_stdout(), err);
 	if (ret == 0)
 		d->style = output_style(&d->to, WHEN_AUTO);
 	return ret;

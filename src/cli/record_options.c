@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "cli/input.h"
+#include "cli/own_stdout.h"
 #include "cli/record_options.h"
 
 enum { STACK_BYTES = 8192, STACK_MOST = 65528, RING_MOST_BYTES = 1 << 30 };
@@ -26,7 +27,7 @@ OPTION(pids, o->pids = arg)
 OPTION(tids, o->tids = arg)
 OPTION(all_cpus, o->all_cpus = true)
 OPTION(no_inherit, o->how.inherit = false)
-OPTION(output, o->output = arg)
+OPTION(output, o->output = own_stdout_is(arg) ? "-" : arg)
 OPTION(data, o->how.addresses = true)
 OPTION(weight, o->how.weight = true)
 OPTION(phys, o->how.physical = true)

@@ -4,6 +4,8 @@
 #include "analyze/ratio.h"
 #include "analyze/report_diff.h"
 #include "cli/input.h"
+#include "cli/tell_names.h"
+#include "cli/tell_partial.h"
 #include "cli/page_file.h"
 #include "cli/report_diff.h"
 #include "view/report_diff_view.h"
@@ -11,6 +13,11 @@
 
 int report_diff_check(unsigned keys, struct tare_error *err)
 {
+	if (keys & REPORT_TRACE) {
+		tare_fail(err, EINVAL, "--diff does not compare fields of tracepoints");
+		tare_hint(err, "--sort takes comm, module, function and line with --diff");
+		return -EINVAL;
+	}
 	if (!(keys & (REPORT_PID | REPORT_TID | REPORT_ADDRESS)))
 		return 0;
 	tare_fail(err, EINVAL, "--diff: processes, threads and addresses of two recordings are not the same ones");
@@ -113,9 +120,12 @@ int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare
 	}
 	if (ret == 0)
 		ret = o->html ? to_page(o, &shown, err) : to_output(o, &shown, err);
-	for (int side = 0; ret == 0 && o->common->format == SAMPLE_CSV && side < REPORT_SIDES; side++)
+	for (int side = 0; ret == 0 && o->common->format == SAMPLE_CSV && side < REPORT_SIDES; side++) {
 		input_tell_broke_off("report", shown.path[side], s[side].quality.broke_off);
-	*partial = s[0].quality.damage[0] || s[1].quality.damage[0];
+		tell_doubted_names("report", shown.path[side], s[side].unnamed, s[side].n_unnamed);
+	}
+	for (int side = 0; side < REPORT_SIDES; side++)
+		*partial |= s[side].file && tell_partial("report", side ? o->after : o->before, s[side].file, s[side].quality.damage, true);
 	report_diff_free(&diff);
 	stacks_free(pair);
 	for (int side = 0; side < REPORT_SIDES; side++)

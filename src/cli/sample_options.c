@@ -34,6 +34,13 @@ int sample_set_symfs(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+int sample_set_force_names(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct sample_options *)options)->read.force_names = true;
+	return 0;
+}
+
 int sample_set_kallsyms(void *options, const char *arg, struct tare_error *err)
 {
 	(void)err;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyze/divergence.h"
+#include "cli/progress.h"
 #include "cli/stat_explain.h"
 #include "session/environment.h"
 #include "session/hidden.h"
@@ -132,7 +133,7 @@ static int begin(struct work *w, struct condition *c, unsigned set)
 	int ret;
 
 	c->fixed.set = set;
-	ret = environment_fix(&c->environment, set, w->plan->argv, environ, w->err);
+	ret = environment_fix(&c->environment, set, w->plan->fixed ? w->plan->fixed->kept : NULL, w->plan->argv, environ, w->err);
 	if (ret == 0) {
 		c->summary = summary_new(&how, w->err);
 		ret = c->summary ? summary_amend(c->summary, w->plan->events->enc, w->plan->events->n, w->err) : -ENOMEM;
@@ -144,12 +145,12 @@ static int begin(struct work *w, struct condition *c, unsigned set)
 static int begin_all(struct work *w)
 {
 	struct explained *e = &w->x->explained;
-	unsigned all = 0, asked = asked_for(w);
-	struct tare_error none = TARE_ERROR_INIT;
+	struct fixed every = { 0 };
+	unsigned all, asked = asked_for(w);
 	int ret;
 
-	fixed_parse("all", &all, &none);
-	all &= ~FIXED(PID) & ~FIXED(CWD) & ~FIXED(LOCALE) & ~FIXED(BINDING) & ~FIXED(READDIR);
+	fixed_parse("all", &every, NULL);
+	all = every.set & ~FIXED(PID) & ~FIXED(CWD) & ~FIXED(LOCALE) & ~FIXED(BINDING) & ~FIXED(READDIR) & ~FIXED(ENV);
 	all |= asked;
 	for (unsigned c = 0; c < LETS; c++) {
 		unsigned items = budget_causes[BUDGET_SEEN + c].items;
@@ -181,10 +182,12 @@ static int run_one(struct work *w, struct condition *c, unsigned number, bool *s
 
 	plan.envp = c->environment.envp;
 	plan.fixed = &c->fixed;
+	plan.partial = false; /* runs that are without different processes cannot be compared */
 	plan.first_run = number;
 	plan.runs = 1;
 	plan.opened = NULL;
 	plan.profile = NULL;
+	plan.begin = NULL;
 	ret = hidden_begin(&hidden, w->err);
 	if (ret < 0)
 		return ret;
@@ -200,19 +203,20 @@ static int run_one(struct work *w, struct condition *c, unsigned number, bool *s
 /* In turns, so that what drifts is in all of them. */
 static int run_all(struct work *w, bool *stop)
 {
-	bool tell = isatty(STDERR_FILENO);
+	struct progress progress;
+	unsigned each = w->x->explained.conditions;
 	int ret = 0;
 
+	progress_begin(&progress, "stat", false); /* what the command writes is hidden */
+
 	for (unsigned n = 0; ret == 0 && !*stop && n < w->plan->runs; n++) {
-		if (tell)
-			fprintf(stderr, "\rtare stat: run %u of %u under %u conditions of the launch ", n + 1, w->plan->runs, w->x->explained.conditions);
+		progress_show(&progress, (double)n / w->plan->runs, "run %u of %u under %u conditions of the launch", n + 1, w->plan->runs, each);
 		ret = run_one(w, &w->fixed, n, stop);
 		for (unsigned c = 0; ret == 0 && !*stop && c < LETS; c++)
 			if (w->tried[c])
 				ret = run_one(w, &w->let[c], n, stop);
 	}
-	if (tell)
-		fprintf(stderr, "\r%-70s\r", "");
+	progress_end(&progress);
 	return ret;
 }
 

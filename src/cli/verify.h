@@ -28,6 +28,9 @@ int verify_set_timeout(void *options, const char *arg, struct tare_error *err);
 /* same_input_begin(); what a user may have to do for it is said on standard error. */
 int verify_begin_input(const struct command *self, const struct verify_form *form, struct same_input *in, struct tare_error *err);
 
+/* Where results were kept for other commands, on standard error, if -o takes the result elsewhere or it does not say so. */
+void verify_say_kept(const struct verify_form *form, bool in_result, const char *name, const char *path);
+
 /* `name` is "verify KIND", as messages and --help show it; run() gets argv[0] as KIND. */
 extern const struct command *const verify_kinds[]; /* ends with NULL */
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include "analyze/verify.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/verdict_file.h"
 #include "cli/verify.h"
 #include "exact/exact.h"
@@ -208,7 +209,7 @@ static int show(const struct counts_options *o, const struct row *row, size_t n,
 	else
 		put_text(&to.out, row, n, &to.style);
 	if (!o->form.json && o->stored[0])
-		text_add(&to.out, " Kept in %s: tare stat shows them with its counts.\n", o->stored);
+		text_add(&to.out, " Kept in %s: tare stat shows them with its counts. --no-store keeps nothing.\n", o->stored);
 	if (!o->form.json && o->why_not[0])
 		text_add(&to.out, " Not kept for tare stat: %s.\n", o->why_not);
 	return document_close(&to, err);
@@ -239,6 +240,7 @@ static int work(struct counts_options *o, struct tare_error *err)
 	struct machine *machine = machine_open(NULL, err);
 	struct encoding_list list = { 0 };
 	struct row *row = NULL;
+	struct progress progress;
 	int ret = machine ? 0 : -err->code;
 
 	if (ret == 0 && !o->given) {
@@ -250,12 +252,17 @@ static int work(struct counts_options *o, struct tare_error *err)
 	row = ret == 0 ? calloc(list.n + 1, sizeof(*row)) : NULL;
 	if (ret == 0 && !row)
 		ret = tare_fail_nomem(err);
+	progress_begin(&progress, "verify", false);
 	for (size_t i = 0; ret == 0 && i < list.n; i++) {
+		progress_show(&progress, (double)i / (double)list.n, "event %zu of %zu: %.60s", i + 1, list.n, list.enc[i].name);
 		row[i].event = &list.enc[i];
 		judge(&row[i], machine);
 	}
+	progress_end(&progress);
 	if (ret == 0 && !o->no_store)
 		keep(o, machine, row, list.n);
+	if (o->stored[0])
+		verify_say_kept(&o->form, true, "verify", o->stored);
 	if (ret == 0)
 		ret = show(o, row, list.n, err);
 	if (ret == 0)

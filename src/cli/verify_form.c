@@ -27,6 +27,12 @@ int verify_set_timeout(void *options, const char *arg, struct tare_error *err)
 	return ret < 0 || o->timeout_ns ? ret : tare_fail(err, EINVAL, "a time above 0 is wanted");
 }
 
+void verify_say_kept(const struct verify_form *form, bool in_result, const char *name, const char *path)
+{
+	if (form->output || !in_result)
+		fprintf(stderr, "tare %s: results are kept in %s; --no-store keeps nothing\n", name, path);
+}
+
 static void tell_input(void *with)
 {
 	const struct command *self = with;

@@ -2,7 +2,8 @@
 /*
  * tare verify launch: runs a command with everything fixed, then with each item left out, and says by how much its
  * instructions differ then. What does not differ by itself within one shell is made to differ as it would between two: the
- * size of the environment, its order, the width of process ids, the working directory's name, the locale, the order of directories.
+ * size of the environment, its order, its variables, the width of process ids, the working directory's name, the locale, the order
+ * of directories.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/signal_name.h"
 #include "cli/fixed_say.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/verify.h"
 #include "session/environment.h"
 #include "session/pidspace.h"
@@ -35,7 +37,7 @@ struct launch_options {
 
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 {
-	return fixed_parse(arg, &((struct launch_options *)to)->fixed.set, err);
+	return fixed_parse(arg, &((struct launch_options *)to)->fixed, err);
 }
 
 static int set_runs(void *to, const char *arg, struct tare_error *err)
@@ -82,6 +84,8 @@ struct job {
 	struct trial_run last;
 	struct same_input input;
 	char pwd[FIXED_CWD_BYTES + 8];
+	struct progress progress;
+	unsigned runs_done, all_runs;
 	struct tare_error *err;
 };
 
@@ -110,6 +114,7 @@ static size_t set_variable(char **envp, size_t vars, char *variable)
 static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n, char **envp, char *other)
 {
 	static char locales[][24] = { "LC_ALL=C", "LC_ALL=en_US.UTF-8" }, zones[][24] = { "TZ=EST5EDT", "TZ=<+0530>-5:30" };
+	static char ci[] = "CI=true", build[] = "BUILD_NUMBER=17";
 	size_t vars = j->n_environment;
 
 	memcpy(envp, j->environment, vars * sizeof(*envp));
@@ -121,6 +126,10 @@ static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n,
 		memset(other + strlen(other), '.', (size_t)n * OTHER_STEP % 5000);
 		envp[vars++] = other;
 	}
+	if ((off & FIXED(ENV)) && n)
+		vars = set_variable(envp, vars, ci);
+	if ((off & FIXED(ENV)) && n && n % 2 == 0)
+		vars = set_variable(envp, vars, build);
 	if ((off & FIXED(LOCALE)) && n) {
 		vars = set_variable(envp, vars, locales[n % 2]);
 		vars = set_variable(envp, vars, zones[n % 2]);
@@ -132,21 +141,34 @@ static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n,
 	envp[vars] = NULL;
 }
 
+/* What vary() sets stays, where env is fixed. */
+static const char *kept_of(const struct fixed *f, unsigned off, char room[2 * FIXED_KEPT_BYTES])
+{
+	const char *varied = off & FIXED(ENVIRONMENT) ? "TARE_OTHER_SHELL" : off & FIXED(LOCALE) ? "LC_ALL:TZ" : off & FIXED(CWD) ? "PWD" : "";
+
+	snprintf(room, 2 * FIXED_KEPT_BYTES, "%s%s%s", f->kept, f->kept[0] && varied[0] ? ":" : "", varied);
+	return room;
+}
+
 static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, struct trial_run *run)
 {
 	static const int widths[] = { 1000, 100, 10000, 500, 20000 };
 	struct environment environment;
-	char **envp = calloc(j->n_environment + OTHER_VARIABLES, sizeof(*envp)), other[6000] = "", by[SIGNAL_NAME_ROOM];
+	char **envp = calloc(j->n_environment + OTHER_VARIABLES, sizeof(*envp)), other[6000] = "", by[SIGNAL_NAME_ROOM], kept[2 * FIXED_KEPT_BYTES];
 	int ret;
 
 	if (!envp)
 		return tare_fail_nomem(j->err);
+	progress_show(&j->progress, (double)j->runs_done / j->all_runs, "run %u of %u%s%s", j->runs_done + 1, j->all_runs, off ? ", without " : "",
+		      off ? fixed_rows[__builtin_ctz(off)].name : "");
+	j->runs_done++;
 	f->first_pid = off & FIXED(PID) ? widths[n % ARRAY_SIZE(widths)] : 0;
 	f->turned = (off & FIXED(READDIR)) && n % 2;
 	if (off & FIXED(CWD))
 		pidspace_rename(f, (size_t)n * 29);
 	vary(j, f, off, n, envp, other);
-	ret = environment_fix(&environment, f->set, j->trial.argv, envp, j->err);
+	ret = environment_fix(&environment, f->set, kept_of(f, off, kept), j->trial.argv, envp,
+			      j->err);
 	if (ret == 0)
 		ret = same_input_again(&j->input, j->err);
 	if (ret == 0)
@@ -242,18 +264,19 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 
 static int run_conditions(struct job *j)
 {
-	bool tell = isatty(STDERR_FILENO);
-	int ret = run_all(j, 0, &j->report.all);
+	unsigned items = fixed_had(&j->o->fixed);
+	int ret;
+
+	progress_begin(&j->progress, "verify launch", false); /* what the command writes is hidden */
+	j->all_runs = j->o->runs * (1 + (unsigned)__builtin_popcount(items));
+	ret = run_all(j, 0, &j->report.all);
 
 	for (unsigned i = 0; ret == 0 && i < FIXED_ITEMS; i++) {
 		if (!(fixed_had(&j->o->fixed) & 1u << i))
 			continue;
-		if (tell)
-			fprintf(stderr, "\rtare verify launch: without %-12s", fixed_rows[i].name);
 		ret = run_all(j, 1u << i, &j->report.off[i]);
 	}
-	if (tell)
-		fprintf(stderr, "\r%-50s\r", "");
+	progress_end(&j->progress);
 	return ret;
 }
 
@@ -307,8 +330,9 @@ static int run(const struct command *self, int argc, char **argv)
 	struct launch_options o = { .runs = RUNS_USUAL, .engine = ENGINE_EXACT };
 	int status, rest;
 
-	fixed_parse(NULL, &o.fixed.set, &err);
+	fixed_parse(NULL, &o.fixed, &err);
 	rest = options_parse(self, argc, argv, &o, &status);
+	o.fixed.env_open = false; /* all runs are in one environment, but where env is varied */
 	if (rest < 0)
 		return status;
 	if (rest == argc) {

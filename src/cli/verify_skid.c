@@ -157,7 +157,7 @@ static int show(const struct skid_options *o, const struct skid_report *r, struc
 	else
 		verify_skid_text(&to.out, r, &to.style);
 	if (!o->form.json && o->stored[0])
-		text_add(&to.out, " Kept in %s: tare report and tare annotate tell of it beside samples.\n", o->stored);
+		text_add(&to.out, " Kept in %s: tare report and tare annotate show it with samples. --no-store keeps nothing.\n", o->stored);
 	if (!o->form.json && o->why_not[0])
 		text_add(&to.out, " Not kept for tare report: %s.\n", o->why_not);
 	return document_close(&to, err);
@@ -199,6 +199,8 @@ static int run(const struct command *self, int argc, char **argv)
 		measure_clock(&r);
 		if (!o.no_store)
 			keep(&o, &r);
+		if (o.stored[0])
+			verify_say_kept(&o.form, !o.form.json, "verify skid", o.stored);
 		ret = show(&o, &r, &err);
 	}
 	if (ret < 0)

@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "cli/doomed.h"
 #include "cli/input.h"
+#include "cli/own_stdout.h"
 #include "cli/whole_file.h"
 
 static int fail(const struct whole_file *f, struct tare_error *err)
@@ -64,12 +65,12 @@ int whole_file_descriptor(const char *path)
 	uint64_t n;
 
 	if (!strcmp(path, "/dev/stdout"))
-		return STDOUT_FILENO;
+		return own_stdout();
 	if (!strcmp(path, "/dev/stderr"))
 		return STDERR_FILENO;
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		if (!strncmp(path, folders[i], strlen(folders[i])) && num_parse(path + strlen(folders[i]), &n, NULL) == 0 && n <= INT_MAX)
-			return (int)n;
+			return n == STDOUT_FILENO ? own_stdout() : (int)n;
 	return -1;
 }
 
@@ -83,6 +84,17 @@ static int open_direct(struct whole_file *f, const char *path)
 	return f->fd < 0 ? -1 : 0;
 }
 
+/* The new file has the mode of the one it replaces; where that is another user's, at most what a new file would have. */
+static void keep_mode(int fd, const struct stat *before)
+{
+	mode_t most = 0777;
+	struct stat st;
+
+	if (before->st_uid != geteuid())
+		most = fstat(fd, &st) == 0 ? st.st_mode & 0777 : 0600;
+	fchmod(fd, before->st_mode & most);
+}
+
 int whole_file_open(struct whole_file *f, const char *path, bool binary, struct tare_error *err)
 {
 	char place[PATH_MAX];
@@ -92,12 +104,12 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 
 	*f = (struct whole_file){ .fd = -1 };
 	if (!path || !strcmp(path, "-")) {
-		if (binary && isatty(STDOUT_FILENO)) {
+		if (binary && isatty(own_stdout())) {
 			tare_fail(err, EINVAL, "this format is no text: it is not written to a terminal");
 			tare_hint(err, "-o FILE, or > FILE");
 			return -EINVAL;
 		}
-		f->fd = STDOUT_FILENO;
+		f->fd = own_stdout();
 		f->direct = true;
 		return fcntl(f->fd, F_GETFD) < 0 ? tare_fail(err, EBADF, "standard output is not open") : 0;
 	}
@@ -110,15 +122,18 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 		return tare_fail_nomem(err);
 	there = stat(f->path, &st) == 0;
 	if (placed < 0) {
-		errno = -placed;
-	} else if (placed == 0) {
+		file_part_failed(path, -placed, err);
+		whole_file_abandon(f);
+		return placed;
+	}
+	if (placed == 0) {
 		open_direct(f, path);
 	} else if (!there || access(place, W_OK) == 0) { /* a rename would get around rights */
 		if (open_beside(f) < 0 && there && (errno == EACCES || errno == EPERM)) {
 			f->in_place = true;
 			f->fd = memfd_create("tare", MFD_CLOEXEC);
 		} else if (there && f->fd >= 0) {
-			fchmod(f->fd, st.st_mode & 07777);
+			keep_mode(f->fd, &st);
 		}
 	}
 	if (f->fd >= 0)
@@ -145,7 +160,7 @@ static int name_it(struct whole_file *f)
 static int write_over(struct whole_file *f)
 {
 	off_t n = lseek(f->fd, 0, SEEK_END), at = 0;
-	int over = open(f->path, O_WRONLY | O_CLOEXEC), ret = over < 0 || n < 0 ? -1 : 0, code;
+	int over = open(f->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), ret = over < 0 || n < 0 ? -1 : 0, code;
 
 	if (ret == 0) {
 		errno = -file_reserve(over, 0, n);

@@ -114,7 +114,7 @@ struct kept {
 	uint8_t info[KEPT_MAX][128];
 };
 
-enum { SIGNALS = 64, REASON_MAX = 200, GAINER_MAX = 120, EXEC_REGIONS = 24 };
+enum { SIGNALS = 64, REASON_MAX = 200, GAINER_MAX = 120, EXEC_REGIONS = 24, UNCOUNTED_MAX = 16 };
 
 /* What a program may limit itself to, and the engine's memory counts against. */
 enum { LIMIT_SPACE, LIMIT_DATA, LIMITS };
@@ -132,6 +132,14 @@ enum { PARK_CODE = -0x7a4d, PARKED_CODE = -0x7a4c };
 
 /* How a process ends that the engine has let end; else a signal's number. */
 enum { ENDING_NOT = 0, ENDING_EXIT = 1000 };
+
+/* Why a process is not counted to its end. */
+enum refused {
+	REFUSED_NOT,
+	REFUSED_EXEC,  /* it has executed a program that runs without the engine: counted up to there */
+	REFUSED_ENDED, /* the engine has ended it: counted up to there */
+	REFUSED_WRONG, /* its counts may be wrong */
+};
 
 enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all is in `done` */, PROCESS_TAKEN /* being made */ };
 
@@ -169,8 +177,9 @@ struct process {
 	uint32_t parent;  /* index of its process; its own when it has none */
 	uint32_t lineage;
 	volatile uint32_t threads; /* alive */
-	volatile uint32_t refused; /* could not be counted whole: `reason` says why */
+	volatile uint32_t refused; /* enum refused: `reason` says why */
 	char reason[REASON_MAX];
+	char program[GAINER_MAX]; /* the path that it executes, with REFUSED_EXEC */
 	int64_t done[EXACT_CLASSES]; /* by threads that have ended */
 	struct action actions[SIGNALS];
 	/* For the engine's first instruction, by the supervisor. */
@@ -187,15 +196,26 @@ struct process {
 	int32_t dying_tid;       /* of the thread whose death it is; 0: none */
 	int32_t park_signal;     /* by which the others say that they are out */
 	uint32_t found_stopped;  /* when the supervisor last looked */
+	volatile uint64_t compared, stepped; /* see struct exact_slow */
 	volatile uint32_t begun; /* the engine has let it begin */
 	volatile uint32_t renamed; /* some thread of its may have another name than its program */
 	volatile uint32_t ending; /* ENDING_EXIT, or the signal that the engine has it die by: what else kills it is no doing of the program's */
+};
+
+/* A process that was not counted to its end. */
+struct uncounted {
+	int32_t pid;
+	uint32_t serial;
+	uint32_t how; /* enum refused */
+	char name[24];
+	char reason[REASON_MAX];
 };
 
 /* A process that has ended and whose slots were freed. */
 struct past {
 	int32_t pid, parent;
 	uint32_t serial;
+	uint32_t refused; /* enum refused */
 	uint32_t within; /* somebody else ended it, in code that it had reached: to within a block it is known where */
 	uint64_t descent;
 	char name[24];
@@ -285,6 +305,8 @@ struct board {
 	int64_t past_overflow[EXACT_CLASSES]; /* of those that found no room in the list */
 	volatile uint32_t n_modules, n_mappings, n_code;
 	volatile uint32_t n_filters;
+	volatile uint64_t shared_written; /* a file of memory that a process forked from its maker has written to; ~0: several. See engine/shared.c */
+	volatile uint32_t maps_opened; /* a process has had /proc/PID/maps or its kin open: proc_files.c */
 	/*
 	 * Stops of the command and what it started: that it sent itself, of which the supervisor saw the end, that the
 	 * supervisor found. One stop may be in all three.
@@ -293,7 +315,10 @@ struct board {
 	int64_t unplaced; /* instructions of which the profile knows no place */
 	struct every every;
 	volatile uint32_t n_happenings;
-	char reason[REASON_MAX]; /* why some process was not counted whole; "" if none */
+	char reason[REASON_MAX]; /* why there are no counts; "": there are */
+	uint64_t compared, stepped; /* of ended processes */
+	volatile uint32_t n_uncounted; /* ended processes that were not counted to their end; the first ones are listed */
+	struct uncounted uncounted[UNCOUNTED_MAX];
 	char layout_lost[24]; /* the first program with random addresses, where they were to be fixed */
 	volatile uint32_t has_gainer; /* somebody writes, or has written, the next */
 	char gainer[GAINER_MAX]; /* the first program, as it was called, whose file gives it other rights */

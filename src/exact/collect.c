@@ -75,6 +75,20 @@ void fold_threads(struct supervisor *s, uint32_t process)
 	__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 }
 
+void process_name(const struct process *p, char to[24])
+{
+	const char *path = p->refused == REFUSED_EXEC ? p->program : "", *last = memrchr(path, '/', strnlen(path, sizeof p->program));
+
+	snprintf(to, 24, "%.23s", path[0] ? last ? last + 1 : path : p->name);
+}
+
+void uncounted_of(const struct process *p, struct uncounted *to)
+{
+	*to = (struct uncounted){ .pid = p->pid, .serial = p->serial, .how = p->refused };
+	process_name(p, to->name);
+	snprintf(to->reason, sizeof to->reason, "%.*s", REASON_MAX - 1, p->reason);
+}
+
 static void note_failure(struct board *b, const struct process *p, const char *how)
 {
 	char reason[REASON_MAX];
@@ -139,6 +153,18 @@ static void look_for_failure(struct board *b, uint32_t process)
 	}
 }
 
+/* Process p has ended: is there something of it that was not counted? */
+static void note_uncounted(struct board *b, const struct process *p)
+{
+	if (refused_all(b, p)) {
+		note_reason(b, p->reason);
+	} else if (p->refused) {
+		if (b->n_uncounted < UNCOUNTED_MAX)
+			uncounted_of(p, &b->uncounted[b->n_uncounted]);
+		b->n_uncounted++;
+	}
+}
+
 static void collect(struct supervisor *s, uint32_t process)
 {
 	struct process *p = board_process(s->b, process);
@@ -146,18 +172,20 @@ static void collect(struct supervisor *s, uint32_t process)
 
 	look_for_failure(b, process);
 	fold_threads(s, process);
-	if (p->refused)
-		note_reason(b, p->reason);
 	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
+	note_uncounted(b, p);
+	b->compared += p->compared;
+	b->stepped += p->stepped;
 	if (b->n_past < PAST_MAX) {
 		struct past *past = board_past(b, b->n_past);
 
 		past->pid = p->pid;
 		past->parent = p->parent_pid;
 		past->serial = p->serial;
+		past->refused = p->refused;
 		past->within = p->begun && p->ending == ENDING_NOT;
 		past->descent = p->descent;
-		memcpy(past->name, p->name, sizeof past->name);
+		process_name(p, past->name);
 		memcpy(past->counts, p->done, sizeof past->counts);
 		b->n_past++;
 	} else {

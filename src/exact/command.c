@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
@@ -42,6 +43,59 @@ static void fail_launch(struct supervisor *s, int code, const char *reason)
 	_exit(1);
 }
 
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[512], *after_name;
+	int fd, parent = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	after_name = strrchr(text, ')');
+	if (after_name)
+		sscanf(after_name, ") %*c %d", &parent);
+	return parent;
+}
+
+/*
+ * Is the process group of `pid` without a parent in another group of its session? The kernel then ignores SIGTSTP, SIGTTIN and SIGTTOU in
+ * it, as no shell would continue it. Source: POSIX, "Orphaned Process Group".
+ */
+static bool is_orphaned(pid_t pid)
+{
+	const pid_t group = getpgid(pid), session = getsid(pid);
+
+	for (pid_t p = pid; p > 0 && getpgid(p) == group;) {
+		p = parent_of(p);
+		if (p > 0 && getsid(p) == session && getpgid(p) != group)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Signals for the command's process group or terminal do not reach us, SIGKILL and SIGSTOP included. We stay in its session, as
+ * another one is another autogroup: on a busy machine its tasks wait for seconds. But as a parent in another group of the session we would
+ * make an orphaned process group stoppable by its terminal.
+ * Source: sched(7), "The autogroup feature".
+ */
+static void leave_group(pid_t tare)
+{
+	int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+
+	if (terminal >= 0)
+		close(terminal);
+	if (terminal >= 0 && is_orphaned(tare))
+		setsid();
+	else
+		setpgid(0, 0);
+}
+
 void start_command(struct supervisor *s)
 {
 	char path[4096];
@@ -68,7 +122,7 @@ void start_command(struct supervisor *s)
 	close(go[0]);
 	close(error[1]);
 	s->command = s->b->command = pid;
-	setsid(); /* signals for the command's process group or terminal do not reach us, SIGKILL and SIGSTOP included */
+	leave_group(s->l->tare);
 	/* Until it is let go it ends with us: tare may then start it again, without the engine. */
 	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
 		siginfo_t end = { 0 };

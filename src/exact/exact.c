@@ -118,7 +118,7 @@ static int check_every(const struct exact_options *o, struct tare_error *err)
 static void set_every(struct board *b, const struct exact_every *e)
 {
 	b->every.n = e->n;
-	b->every.spread = e->jitter ? e->n / 4 : 0;
+	b->every.jitter = e->jitter;
 	b->every.first = e->first;
 	b->every.most = e->most;
 	b->every.only = e->only;
@@ -360,6 +360,8 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 	return 1;
 }
 
+_Static_assert((int)EXACT_UNCOUNTED_MAX == (int)UNCOUNTED_MAX && (int)EXACT_REASON_MAX == (int)REASON_MAX, "the board's lists");
+
 enum { TRIES_MAX = 5000, FALL_MAX = 1 << 20 /* a reading may hold blocks that are then left early */ };
 
 /* Did the supervisor move sums about meanwhile? Not for ever: it may have died at it. */
@@ -382,6 +384,7 @@ static int damaged(struct tare_error *err)
 int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err)
 {
 	struct board *b = x->board;
+	struct exact_partial partial;
 	char reason[REASON_MAX];
 	uint32_t changes;
 	int tries = 0;
@@ -400,7 +403,7 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 
 			if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN)
 				continue;
-			if (p->refused && !reason[0])
+			if (refused_all(b, p) && !reason[0])
 				snprintf(reason, sizeof reason, "%.*s", REASON_MAX - 1, p->reason);
 			for (int c = 0; c < EXACT_CLASSES; c++)
 				out[c] += p->done[c];
@@ -417,7 +420,62 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 	    out[EXACT_INSTRUCTIONS] + FALL_MAX < x->seen)
 		return damaged(err);
 	x->seen = out[EXACT_INSTRUCTIONS];
+	exact_partial(x, &partial);
+	if (partial.n) /* room for what comes after it */
+		return tare_fail(err, ENODATA, "exact: without %u process%s: %.23s: %.*s", partial.n, partial.n == 1 ? "" : "es",
+				 partial.process[0].name, REASON_MAX - 1, partial.process[0].reason);
 	return 0;
+}
+
+void exact_slow(struct exact *x, struct exact_slow *out)
+{
+	struct board *b = x->board;
+
+	*out = (struct exact_slow){ b->compared, b->stepped };
+	for (uint32_t i = 0; i < board_processes(b); i++) {
+		const struct process *p = board_process(b, i);
+
+		if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN)
+			continue;
+		out->compared += p->compared;
+		out->stepped += p->stepped;
+	}
+}
+
+static void list_missing(struct exact_partial *out, const struct uncounted *u)
+{
+	struct exact_missing *m = &out->process[out->n];
+
+	if (out->n++ >= EXACT_UNCOUNTED_MAX)
+		return;
+	*m = (struct exact_missing){ .pid = u->pid, .serial = u->serial, .ended = u->how == REFUSED_ENDED };
+	snprintf(m->name, sizeof m->name, "%.*s", (int)sizeof u->name - 1, u->name);
+	snprintf(m->reason, sizeof m->reason, "%.*s", REASON_MAX - 1, u->reason);
+}
+
+void exact_partial(struct exact *x, struct exact_partial *out)
+{
+	struct board *b = x->board;
+	struct uncounted u;
+	uint32_t changes;
+	int tries = 0;
+
+	do {
+		changes = __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST);
+		*out = (struct exact_partial){ 0 };
+		for (uint32_t i = 0; i < b->n_uncounted && i < UNCOUNTED_MAX; i++)
+			list_missing(out, &b->uncounted[i]);
+		if (b->n_uncounted > UNCOUNTED_MAX)
+			out->n = b->n_uncounted;
+		for (uint32_t i = 0; i < board_processes(b); i++) {
+			const struct process *p = board_process(b, i);
+
+			if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN || !p->refused || refused_all(b, p))
+				continue;
+			uncounted_of(p, &u);
+			list_missing(out, &u);
+		}
+	} while (in_motion(b, changes, &tries));
 }
 
 const char *exact_layout_lost(const struct exact *x)
@@ -485,7 +543,8 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 
 		if (found >= n)
 			continue;
-		out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent, .serial = p->serial, .descent = p->descent };
+		out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent, .serial = p->serial, .descent = p->descent,
+						      .partial = p->refused };
 		memcpy(out[found].name, p->name, sizeof p->name);
 		memcpy(out[found].counts, p->counts, sizeof p->counts);
 	}
@@ -496,8 +555,9 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 			continue;
 		if (found < n) {
 			out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent_pid,
-							     .serial = p->serial, .descent = p->descent, .live = true };
-			memcpy(out[found].name, p->name, sizeof p->name);
+							     .serial = p->serial, .descent = p->descent, .live = true,
+							     .partial = p->refused };
+			process_name(p, out[found].name);
 			memcpy(out[found].counts, p->done, sizeof p->done);
 			for (uint32_t t = 0; t < board_threads(b); t++)
 				if (b->thread_states[t] == THREAD_LIVE && thread_process(b, t) == i)

@@ -38,7 +38,7 @@ struct exact_every {
 	bool counts_once;       /* the same with a thread's first sample alone: they cost more than all else */
 	bool path;              /* a hash of the way there, with `counts` or `counts_once`: costs some 4 instructions a block */
 	bool registers;
-	bool jitter;            /* n only on average: by chance a quarter more or less, yet the same in each run */
+	bool jitter;            /* of every n one, at a place by chance that is the same in each run */
 	uint32_t stack; /* bytes from the stack pointer, at most EXACT_STACK_MAX */
 	uint16_t chain; /* callers, at most EXACT_CHAIN_MAX: by frame pointers, so only where code keeps them */
 	/* What memory holds, 8 bytes at each of these addresses. */
@@ -75,12 +75,36 @@ struct exact_end {
 	struct rusage usage; /* of the command and its children; includes translation */
 };
 
+enum { EXACT_UNCOUNTED_MAX = 16, EXACT_REASON_MAX = 200 };
+
+/* A process that is not counted to its end. What it executed before is in the counts; what it started after is in none. */
+struct exact_missing {
+	pid_t pid;
+	uint32_t serial;
+	bool ended;	/* by the engine, which could not count it any further; else it ran on without the engine */
+	char name[24];	/* of the program that is not counted */
+	char reason[EXACT_REASON_MAX];
+};
+
+/* All of them, the first EXACT_UNCOUNTED_MAX listed. */
+struct exact_partial {
+	unsigned n;
+	struct exact_missing process[EXACT_UNCOUNTED_MAX];
+};
+
+/* What makes a run slow: the counts are exact all the same. */
+struct exact_slow {
+	uint64_t compared; /* executions of blocks that compared their code first, as it may be written unseen */
+	uint64_t stepped;  /* instructions executed by a single step each */
+};
+
 struct exact_process {
 	pid_t pid, parent;
 	uint32_t serial; /* never used twice in a run, as a pid may be */
 	uint64_t descent; /* as of exact_thread, of its first thread as it was created: exec does not change it */
 	char name[24];
 	bool live;
+	bool partial; /* see struct exact_missing */
 	int64_t counts[EXACT_CLASSES];
 };
 
@@ -151,6 +175,7 @@ struct exact_sample {
 
 	/* SAMPLE: the very instruction that retired as the count-th; everything else is as before it. */
 	uint64_t pc;
+	const uint8_t *adds; /* by class, what one execution of the straight run of code around `pc` adds; of `class` never 0 */
 	/* Of accesses, loads and stores: the count-th operand. A repeated string instruction is one, of all its bytes. */
 	bool reads, writes, locked, prefetches;
 	bool has_address; /* not of gather, scatter, ... */
@@ -185,6 +210,11 @@ extern const char *const exact_class_names[EXACT_CLASSES];
 
 /* 0 when commands can be counted here; else why not. */
 int exact_probe(struct tare_error *err);
+/*
+ * Counts a program with a known number of instructions. 0: the counts are right. 1: that program could not be started, so
+ * nothing is known. Negative errno: they are wrong, or the program did not end as it should.
+ */
+int exact_check(struct tare_error *err);
 
 /*
  * Start argv[0], found along PATH, with all counting in place before its first instruction. `o` may
@@ -231,10 +261,16 @@ unsigned exact_stops(const struct exact *x);
 
 /*
  * The counts so far, of the command and everything it started. In a run with total_only, all but
- * EXACT_INSTRUCTIONS are 0 and mean nothing. -ENOTSUP with the reason when some part of the program
- * could not be counted; `out` is then what could.
+ * EXACT_INSTRUCTIONS are 0 and mean nothing. -ENODATA when some processes are not counted to their end: `out` is then
+ * exact without those, which exact_partial() lists. -ENOTSUP with the reason when there are no counts: `out` means nothing.
  */
 int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err);
+
+/* Until now; about, while the command runs. */
+void exact_slow(struct exact *x, struct exact_slow *out);
+
+/* The processes that the counts are without, until now. */
+void exact_partial(struct exact *x, struct exact_partial *out);
 
 /* The same per process, in the order they ended, the live ones last; at most `n`. How many there
  * are. */

@@ -180,6 +180,18 @@ static void usage(FILE *to)
 		    "  -e  a sample every N of CLASS, into FILE\n");
 }
 
+/* The processes that are not counted to their end. */
+static void write_partial(FILE *f, const struct exact_partial *p)
+{
+	if (!p->n)
+		return;
+	fprintf(f, "\"without\":%u,\"uncounted\":[", p->n);
+	for (unsigned i = 0; i < p->n && i < EXACT_UNCOUNTED_MAX; i++)
+		fprintf(f, "%s{\"name\":\"%s\",\"pid\":%d,\"ended\":%s,\"reason\":\"%s\"}", i ? "," : "", p->process[i].name,
+			(int)p->process[i].pid, p->process[i].ended ? "true" : "false", p->process[i].reason);
+	fprintf(f, "],");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option words[] = { { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 } };
@@ -192,8 +204,10 @@ int main(int argc, char **argv)
 	struct exact *x;
 	int64_t counts[EXACT_CLASSES];
 	FILE *f = stderr, *samples = NULL;
+	struct exact_partial partial;
 	bool refused;
 	size_t n;
+	int ret;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "+taprje:o:", words, NULL)) != -1)
@@ -229,7 +243,10 @@ int main(int argc, char **argv)
 		return 125;
 	}
 	fprintf(f, "{");
-	refused = exact_counts(x, counts, &err) < 0;
+	ret = exact_counts(x, counts, &err);
+	refused = ret < 0 && ret != -ENODATA;
+	exact_partial(x, &partial);
+	write_partial(f, &partial);
 	if (refused) {
 		fprintf(f, "\"refused\":\"%s\",", err.what);
 		fprintf(stderr, "exact-run: %s\n", err.what);

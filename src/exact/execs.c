@@ -48,6 +48,15 @@ static const char *why_untraced(pid_t tid, int code, char other[64])
 	return other;
 }
 
+/* The program that process p executes runs without the engine. */
+static void note_uncounted(struct process *p, const char *reason)
+{
+	if (p->refused)
+		return;
+	snprintf(p->reason, sizeof p->reason, "%s", reason);
+	p->refused = REFUSED_EXEC;
+}
+
 /* Answer the threads that are about to exec. */
 void watch_execs(struct supervisor *s)
 {
@@ -60,18 +69,16 @@ void watch_execs(struct supervisor *s)
 			continue;
 		p = board_process(s->b, t->process);
 		if (p->foreign) {
-			note_reason(s->b, "a program in a pid namespace of its own ran uncounted");
+			note_uncounted(p, "it is in a pid namespace of its own");
 			answer = EXEC_UNWATCHED;
 		} else if (s->n_watched == WATCHED_MAX ||
 			   ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACEEXEC) < 0) {
 			char reason[REASON_MAX], other[64];
 			int code = s->n_watched == WATCHED_MAX ? EAGAIN : errno;
 
-			snprintf(reason, sizeof reason,
-				 "a program executed by pid %d ran uncounted: cannot trace its start: %s",
-				 (int)t->tid, why_untraced(t->tid, code, other));
+			snprintf(reason, sizeof reason, "tare cannot trace its start: %s", why_untraced(t->tid, code, other));
 			if (code == EAGAIN || !has_ended(t->tid))
-				note_reason(s->b, reason);
+				note_uncounted(p, reason);
 			answer = EXEC_UNWATCHED;
 		} else {
 			s->watched[s->n_watched].tid = t->tid;
@@ -180,6 +187,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 	p->question.state = QUESTION_NONE;
 	p->ending = ENDING_NOT;
 	p->renamed = 0;
+	p->program[0] = 0;
 	for (int k = 0; k < SIGNALS; k++)
 		if (p->actions[k].handler > 1)
 			p->actions[k] = (struct action){ 0 };
@@ -205,10 +213,13 @@ void on_exec(struct supervisor *s, pid_t pid)
 		p->state = PROCESS_ENDED;
 		if (ret != -EFAULT && !is_dying(pid)) {
 			/* Of the command itself nothing is run, rather than counted. */
-			snprintf(full, sizeof full, "%s %s: %.150s", p->name, first ? "cannot be counted" : "ran uncounted", reason);
-			note_reason(s->b, full);
-			if (first)
+			snprintf(full, sizeof full, "%s cannot be counted: %.150s", p->name, reason);
+			if (first) {
+				note_reason(s->b, full);
 				kill(pid, SIGKILL);
+			} else {
+				note_uncounted(p, reason);
+			}
 		}
 	}
 	if (first) {

@@ -28,7 +28,7 @@ int tare_exact_read(int64_t *out, size_t n, struct tare_error *err)
 	if (n == 0 || n > EXACT_CLASSES)
 		return tare_fail(err, EINVAL, "exact: %zu classes asked for, there are %d", n, EXACT_CLASSES);
 	if (ask(out, n) == 0)
-		return 0;
+		return tare_end(0, err);
 	if (errno == ENODATA)
 		return tare_fail(err, ENODATA, "exact: this run counts instructions alone");
 	if (errno != EINVAL)

@@ -164,6 +164,7 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 				    .number = r->number,
 				    .count = (int64_t)(first_of(&s->b->every) + (r->number - 1) * s->b->every.n),
 				    .pc = r->pc,
+				    .adds = r->adds,
 				    .reads = r->has & SAMPLE_READS,
 				    .writes = r->has & SAMPLE_WRITES,
 				    .locked = r->has & SAMPLE_LOCKED,

@@ -28,7 +28,8 @@ enum {
 
 /* What is sampled: on the board, written once before the command begins. */
 struct every {
-	uint64_t n, spread; /* from one to the next n, or by chance n - spread to n + spread */
+	uint64_t n; /* from one to the next */
+	uint64_t jitter; /* or one in every n, at a place by chance */
 	uint64_t first, most; /* of each thread: 0: n; 0: no limit */
 	uint64_t only;	      /* thread, by its descent; 0: all */
 	uint32_t class, stack, chain;
@@ -76,7 +77,10 @@ struct sample_record {
 	uint64_t bytes;	 /* that it accesses, from `address` on; 0: not known */
 	uint64_t target; /* where a branch leads */
 	uint32_t chain, stack; /* entries; bytes */
+	uint8_t adds[24]; /* by class, what one execution of the straight run of code around it adds */
 };
+
+_Static_assert(EXACT_CLASSES <= 24, "struct sample_record");
 
 enum happening_kind { HAPPENED_PROGRAM = 1, HAPPENED_FORK, HAPPENED_MAPPING, HAPPENED_NAME };
 

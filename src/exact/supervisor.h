@@ -53,6 +53,16 @@ static inline uint8_t *board_thread(struct board *b, uint32_t i)
 	return (uint8_t *)b + BOARD_THREADS + (i < THREADS ? i : 0) * THREAD_STRIDE;
 }
 
+/* Are there no counts at all, for its sake? When they may be wrong, or the engine has ended the command itself. */
+static inline bool refused_all(const struct board *b, const struct process *p)
+{
+	return p->refused == REFUSED_WRONG || (p->refused == REFUSED_ENDED && p->pid == b->command);
+}
+
+/* collect.c: the name of its program, or of the one that it has executed without the engine; why it is not counted to its end. */
+void process_name(const struct process *p, char to[24]);
+void uncounted_of(const struct process *p, struct uncounted *to);
+
 /* damage.c: has a program written over what stands on the board? */
 bool board_damaged(struct board *b);
 

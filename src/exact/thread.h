@@ -13,6 +13,7 @@ enum {
 	AFTER_UNPIN = 1,  /* memory that the kernel may have written to is the engine's again */
 	AFTER_OPEN = 2,   /* a file was opened to be written */
 	AFTER_UNLOCK = 4, /* of a fork */
+	AFTER_LOOK = 16,  /* one was opened to be read */
 	AFTER_MASK = 8,   /* the kernel had the program's mask whole: kept.c */
 };
 
@@ -76,7 +77,11 @@ struct thread {
 		uint8_t branch;	      /* enum insn_kind of a branch; else 0 */
 		uint8_t to_next;      /* a branch that leads to the next instruction, taken or not */
 	} draft;
-	uint64_t random;
+	uint64_t random, offset; /* of gaps between samples: the generator's state; how far into its n events the last sample was */
+	struct {
+		uint64_t from, to; /* the block that the next sample is in */
+		uint8_t adds[EXACT_CLASSES];
+	} around;
 	uint64_t ended_at;
 	int64_t left_more; /* `left` goes on with so many */
 	uint64_t rseq; /* the area it registered, or 0 */

@@ -2,6 +2,7 @@
 /* Which counter each event gets; then what is written where. */
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "msr/plan.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
@@ -209,6 +210,62 @@ static bool find_place(struct match *m, int event, uint64_t *seen)
 	return false;
 }
 
+/* "counters 0 to 3", "fixed counter 1", "counters 0, 1 and fixed counter 0" */
+static void put_counters(struct text *out, uint64_t set)
+{
+	for (int kind = 0; kind < 2; kind++) {
+		uint64_t of = kind ? set >> FIXED : set & (BIT(FIXED) - 1);
+		const char *before = kind && set & (BIT(FIXED) - 1) ? " and fixed counter" : kind ? "fixed counter" : "counter";
+
+		if (!of)
+			continue;
+		text_add(out, "%s%s ", before, of & (of - 1) ? "s" : "");
+		for (int c = 0; c < FIXED; c++) {
+			int last = c;
+
+			if (!(of & BIT(c)))
+				continue;
+			while (last + 1 < FIXED && of & BIT(last + 1))
+				last++;
+			text_add(out, c == __builtin_ctzll(of) ? "" : ", ");
+			text_add(out, last > c ? "%d to %d" : "%d", c, last);
+			c = last;
+		}
+	}
+}
+
+/*
+ * The search for a counter of event i reached the counters in `seen`, and no free one. The events on these counters and event i can
+ * be counted on no other counters (Hall's theorem): they are more than the counters are.
+ */
+static int none_left(const struct match *m, const struct msr_cpu *cpu, const struct msr_event *ev, size_t i, uint64_t seen, uint64_t taken,
+		     struct tare_error *err)
+{
+	uint64_t all = (BIT(cpu->programmable) - 1) | (BIT(cpu->fixed) - 1) << FIXED;
+	struct text names = { 0 }, where = { 0 };
+
+	if (seen == all || seen == BIT(cpu->programmable) - 1) { /* fixed ones count their own events alone */
+		tare_fail(err, ENOSPC, "no counter is left for %s: %s has %u programmable and %u fixed ones", ev[i].name,
+			  cpu->name, cpu->programmable, cpu->fixed);
+	} else {
+		put_counters(&where, seen ? seen : counters_for(cpu, &ev[i]));
+		for (int c = 0; c < SLOTS; c++)
+			if (seen & BIT(c) && m->at[c] >= 0)
+				text_add(&names, ", %s", ev[m->at[c]].name);
+		text_add(&where, " only");
+		if (taken) {
+			text_add(&where, "; other groups hold ");
+			put_counters(&where, taken);
+		}
+		tare_fail(err, ENOSPC, "no counter is left for %.40s: %.60s counts %.40s%.80s on %.90s", ev[i].name, cpu->name, ev[i].name,
+			  names.s ? names.s : "", where.s ? where.s : "");
+	}
+	tare_hint(err, "registers are not multiplexed: count fewer events, or in several runs");
+	text_free(&names);
+	text_free(&where);
+	return -ENOSPC;
+}
+
 static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
 		  uint64_t taken, struct tare_error *err)
 {
@@ -224,10 +281,7 @@ static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct ms
 			return no_counter(cpu, &ev[i], err);
 		if (find_place(&m, (int)i, &seen))
 			continue;
-		tare_fail(err, ENOSPC, "no counter is left for %s: %s has %u programmable and %u fixed ones", ev[i].name,
-			  cpu->name, cpu->programmable, cpu->fixed);
-		tare_hint(err, "registers are not multiplexed: count fewer events, or in several runs");
-		return -ENOSPC;
+		return none_left(&m, cpu, ev, i, seen, taken, err);
 	}
 	for (int c = 0; c < SLOTS; c++)
 		if (m.at[c] >= 0) {

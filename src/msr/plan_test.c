@@ -502,6 +502,30 @@ TEST(no_counter_and_why)
 	CHECK(strstr(err.hint, "4 programmable"), "%s: %s", err.what, err.hint);
 }
 
+/* Which counters, and which events have them. */
+TEST(no_counter_is_left_and_why)
+{
+	struct msr_cpu cpu = cpu_of("nhm", "nhm", "Intel Nehalem", 4, 3);
+	struct msr_event ev[] = { USER(0x1c5), USER(0x1a3), USER(0x5a3), USER(0x8a3) };
+	struct msr_plan p;
+
+	ev[0].name = "branches";
+	ev[1].name = "first";
+	ev[2].name = "second";
+	ev[3].name = "third";
+	for (size_t i = 1; i < ARRAY_SIZE(ev); i++)
+		ev[i].legal = 3;
+	err = (struct tare_error)TARE_ERROR_INIT;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, ARRAY_SIZE(ev), 0, &err), -ENOSPC);
+	CHECK_STR(err.what, "no counter is left for third: Intel Nehalem counts third, second, first on counters 0 to 1 only");
+	ev[1].legal = 5;
+	err = (struct tare_error)TARE_ERROR_INIT;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, ARRAY_SIZE(ev), 0, &err), 0, "%s", err.what);
+	ev[1].legal = 1;
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 2, 1, &err), -ENOSPC);
+	CHECK_STR(err.what, "no counter is left for first: Intel Nehalem counts first on counter 0 only; other groups hold counter 0");
+}
+
 TEST(the_largest_plan_fits)
 {
 	struct msr_cpu cpu = cpu_of("icl", "icl", "Intel Ice Lake", 8, 4);

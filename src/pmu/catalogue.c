@@ -23,7 +23,7 @@ struct walk {
 static int show(struct walk *w, const char *group, const char *name, const char *about,
 		const char *terms, bool here)
 {
-	return w->visit(w->arg, &(struct known_event){ group, name, about, terms, here });
+	return w->visit(w->arg, &(struct known_event){ group, name, about, terms, NULL, here });
 }
 
 static int walk_generic(struct walk *w)
@@ -151,8 +151,11 @@ static int walk_file(struct walk *w, const struct vendor_file *f, bool core_here
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < f->n; i++)
-		ret = show(w, f->path, f->event[i].name, f->event[i].about, f->event[i].terms,
-			   core_here || f->event[i].pmu[0]);
+		ret = w->visit(w->arg, &(struct known_event){ f->path, f->event[i].name, f->event[i].about, f->event[i].terms, f->event[i].pmu,
+							      core_here || f->event[i].pmu[0] });
+	for (size_t i = 0; ret == 0 && i < f->n_refused; i++)
+		if (w->opt->refused)
+			w->opt->refused(w->arg, f->refused[i].why);
 	return ret;
 }
 
@@ -167,20 +170,20 @@ static int show_libpfm(void *arg, const char *name, const char *about)
 static int walk_vendor(struct walk *w)
 {
 	const struct pmu *const *cores;
-	struct vendor_file f = { 0 };
+	struct vendor_file f = { 0 }, *files = NULL;
 	struct cpu_row row = { 0 };
+	size_t n_files = 0;
 	char group[80], table[32] = "";
 	const char *cpu;
 	size_t n;
 	bool known;
 	int ret = machine_cores(w->m, &cores, &n, w->err);
 
-	for (size_t i = 0; ret == 0 && w->opt->event_files && w->opt->event_files[i]; i++) {
-		ret = vendor_file_read(w->opt->event_files[i], &f, w->err);
-		if (ret == 0)
-			ret = walk_file(w, &f, n > 0);
-		vendor_file_free(&f);
-	}
+	if (ret == 0)
+		ret = vendor_files_read(w->opt->event_files, &files, &n_files, w->err);
+	for (size_t i = 0; ret == 0 && i < n_files; i++)
+		ret = walk_file(w, &files[i], n > 0);
+	vendor_files_free(files, n_files);
 	if (ret)
 		return ret;
 	known = w->opt->cpu ? cpu_row_by_model(w->opt->cpu, &row)

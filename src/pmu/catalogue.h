@@ -14,12 +14,14 @@ struct known_event {
 	const char *name;  /* as -e takes it */
 	const char *about; /* "" where nothing is said */
 	const char *terms; /* perf's terms, "" where there are none */
+	const char *pmu;   /* of a row of a file: its PMU, "" for the core's; NULL elsewhere */
 	bool available;    /* as far as sysfs says, without opening it */
 };
 
 struct catalogue_options {
 	const char *const *event_files; /* NULL-terminated, or NULL */
 	const char *cpu;  /* the names of this CPU model's table instead of the machine's own */
+	void (*refused)(void *arg, const char *why); /* each row of the files that was not read; or NULL */
 	bool tracepoints; /* they are thousands, and only root may see them */
 };
 

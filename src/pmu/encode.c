@@ -356,6 +356,14 @@ int encoder_unknown(struct encoder *e, const char *name)
 	char table[32], about[80];
 	unsigned others = libpfm_who_knows(name, table, about);
 
+	if (others && !encoder_has_table(e)) {
+		tare_fail_at(e->err, e->ev->at, ENOENT,
+			     "'%.100s': tare has no table of the vendor's events of %s%.60s; %s%s has an event of that name",
+			     name, e->opt->cpu ? "" : "this CPU, ", e->opt->cpu ? e->opt->cpu : machine_cpu(e->m), about,
+			     others > 1 ? ", as others," : "");
+		tare_hint(e->err, "--event-file FILE or FOLDER reads the vendor's own, such as tools/perf/pmu-events of Linux");
+		return -ENOENT;
+	}
 	if (others) {
 		tare_fail_at(e->err, e->ev->at, ENOENT,
 			     "'%.100s' is an event of %s%s, not of %s%.60s", name, about,

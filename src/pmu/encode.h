@@ -75,6 +75,11 @@ int encode_breakpoint(struct encoder *e);
  * is none. */
 int encode_from_files(struct encoder *e, const char *name);
 int encode_from_tables(struct encoder *e, const char *name);
+/* The same for PMU/NAME/: a name in the user's files that has a row for this PMU. */
+bool encoder_file_has(struct encoder *e, const struct pmu *pmu, const char *name);
+int encoder_file_event(struct encoder *e, const struct pmu *pmu, const char *name, struct encoding *enc);
+/* Whether there is a table of vendor names of the CPU. */
+bool encoder_has_table(struct encoder *e);
 /* Read the user's files: all, also where no event needs them, so that a wrong path is noticed. */
 int encoder_open_files(struct encoder *e);
 void encoder_close(struct encoder *e);

@@ -3,9 +3,11 @@
  * Vendor names: the user's files, the tables of data/, libpfm4. What they say is in perf's terms,
  * which the PMU's formats turn into bits; a CPU that is not this one has the formats below.
  */
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/file.h"
 #include "pmu/encode.h"
 #include "pmu/fit.h"
 #include "pmu/libpfm.h"
@@ -16,26 +18,12 @@
 
 int encoder_open_files(struct encoder *e)
 {
-	size_t wanted = 0;
-	int ret = 0;
-
-	while (e->opt->event_files && e->opt->event_files[wanted])
-		wanted++;
-	if (!wanted)
-		return 0;
-	e->file = calloc(wanted, sizeof(*e->file));
-	if (!e->file)
-		return tare_fail_nomem(e->err);
-	for (; ret == 0 && e->n_files < wanted; e->n_files += ret == 0)
-		ret = vendor_file_read(e->opt->event_files[e->n_files], &e->file[e->n_files], e->err);
-	return ret;
+	return vendor_files_read(e->opt->event_files, &e->file, &e->n_files, e->err);
 }
 
 void encoder_close(struct encoder *e)
 {
-	for (size_t i = 0; i < e->n_files; i++)
-		vendor_file_free(&e->file[i]);
-	free(e->file);
+	vendor_files_free(e->file, e->n_files);
 	vendor_file_free(&e->arm);
 }
 
@@ -123,17 +111,79 @@ static int vendor_no_pmu(struct encoder *e, const char *pmu)
 				   "'tare events' lists the PMUs of this machine");
 }
 
-/* On all core PMUs, or on all whose name is that of the event's PMU. */
-static int encode_vendor(struct encoder *e, const struct vendor_event *ev, const char *from)
+/*
+ * As perf: the name, or that with a number behind it; of a name with a comma each part and its
+ * number, in order (hisi_sccl3_l3c2). Source: Linux, tools/perf/util/pmu.c,
+ * pmu_uncore_alias_match().
+ */
+static bool vendor_pmu_matches(const char *wanted, const char *name)
+{
+	if (pmu_matches(wanted, name))
+		return true;
+	for (const char *part = wanted; *part;) {
+		size_t n = strcspn(part, ",");
+
+		if (strncmp(name, part, n))
+			return false;
+		name += n;
+		name += strspn(name, "0123456789");
+		part += n + (part[n] == ',');
+		name += *part && *name == '_';
+	}
+	return !*name;
+}
+
+/* Events of some PMUs differ from one hardware version to the next, which sysfs names. */
+static bool compatible(struct encoder *e, const struct pmu *pmu, const char *compat)
+{
+	char path[192], id[128], whole[256];
+	regex_t re;
+	bool ok;
+
+	if (!*compat)
+		return true;
+	snprintf(path, sizeof(path), PMU_DEVICES "/%s/identifier", pmu->name);
+	if (file_line(machine_root(e->m), path, id, sizeof(id), NULL) < 0 ||
+	    snprintf(whole, sizeof(whole), "^(%s)$", compat) >= (int)sizeof(whole) ||
+	    regcomp(&re, whole, REG_EXTENDED | REG_NOSUB))
+		return false;
+	ok = regexec(&re, id, 0, NULL, 0) == 0;
+	regfree(&re);
+	return ok;
+}
+
+static int vendor_other_version(struct encoder *e, const struct vendor_event *ev,
+				const struct pmu *pmu)
+{
+	struct encoding *enc = encoder_add(e, pmu, pmu->type, 0);
+	char why[256];
+
+	if (!enc)
+		return -ENOMEM;
+	snprintf(why, sizeof(why),
+		 "the file has it for PMUs with the identifier %.60s, and that of %.60s is another",
+		 ev->compat, pmu->name);
+	return encoder_unavailable(e, enc, ENOENT, why,
+				   "the files of this hardware have its own events");
+}
+
+/* On all core PMUs, or on all with the name of the event's PMU. `others`: rows of that name for
+ * other PMUs; then a missing PMU is no error. */
+static int encode_vendor(struct encoder *e, const struct vendor_event *ev, const char *from,
+			 bool others, size_t *opened)
 {
 	const struct pmu *const *cores, *pmu;
 	const char *const *names;
+	struct cpu_row row;
 	size_t n, found = 0;
 	int ret;
 
-	if (e->opt->cpu && !ev->pmu[0]) {
+	if (e->opt->cpu &&
+	    (!ev->pmu[0] || (!strncmp(ev->pmu, "cpu_", 4) && cpu_row_by_model(e->opt->cpu, &row) &&
+			     !strcmp(row.pmu, ev->pmu)))) {
 		struct pmu other = { .name = "cpu", .type = PERF_TYPE_RAW, .core = true };
 
+		++*opened;
 		return vendor_on(e, &other, ev, from, false);
 	}
 	ret = machine_cores(e->m, &cores, &n, e->err);
@@ -141,35 +191,152 @@ static int encode_vendor(struct encoder *e, const struct vendor_event *ev, const
 		return ret;
 	if (!ev->pmu[0]) {
 		for (size_t i = 0; ret == 0 && i < n; i++)
-			ret = vendor_on(e, cores[i], ev, from, n > 1);
-		return n ? ret : vendor_no_pmu(e, "");
+			ret = vendor_on(e, cores[i], ev, from, n > 1 || others);
+		*opened += n;
+		return n || others ? ret : vendor_no_pmu(e, "");
 	}
 	ret = machine_devices(e->m, &names, &n, e->err);
 	for (size_t i = 0; ret == 0 && i < n; i++)
-		found += pmu_matches(ev->pmu, names[i]);
+		found += vendor_pmu_matches(ev->pmu, names[i]);
 	for (size_t i = 0; ret == 0 && i < n; i++) {
-		if (!pmu_matches(ev->pmu, names[i]))
+		if (!vendor_pmu_matches(ev->pmu, names[i]))
 			continue;
 		ret = machine_pmu(e->m, names[i], &pmu, e->err);
-		if (ret == 0)
-			ret = vendor_on(e, pmu, ev, from, found > 1);
+		if (ret == 0 && !compatible(e, pmu, ev->compat))
+			ret = others ? 0 : vendor_other_version(e, ev, pmu);
+		else if (ret == 0)
+			ret = vendor_on(e, pmu, ev, from, found > 1 || others);
 	}
-	return ret < 0 || found ? ret : vendor_no_pmu(e, ev->pmu);
+	*opened += found;
+	return ret < 0 || found || others ? ret : vendor_no_pmu(e, ev->pmu);
+}
+
+/* ---- rows of one name ---- */
+
+enum { ROWS_MAX = 16 };
+
+struct rows {
+	const struct vendor_file *file[ROWS_MAX];
+	const struct vendor_event *ev[ROWS_MAX];
+	size_t n;
+};
+
+static void where(const struct vendor_file *f, const struct vendor_event *ev, char *out,
+		  size_t room)
+{
+	if (ev->line)
+		snprintf(out, room, "%s:%u", f->path, ev->line);
+	else
+		snprintf(out, room, "%s", f->path);
+}
+
+/* The same event of the same PMU as a row before: of an earlier --event-file that one holds; in one
+ * file or folder they must be equal. */
+static int is_again(struct encoder *e, const struct rows *rows, const struct vendor_file *f,
+		    const struct vendor_event *ev)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct vendor_event *had = rows->ev[i];
+		char a[400], b[400];
+
+		if (strcmp(had->pmu, ev->pmu) || strcmp(had->compat, ev->compat))
+			continue;
+		if (!strcmp(had->terms, ev->terms) || rows->file[i]->argument != f->argument)
+			return 1;
+		where(rows->file[i], had, a, sizeof(a));
+		where(f, ev, b, sizeof(b));
+		tare_fail_at(e->err, e->ev->at, EINVAL,
+			     "%.40s is %.60s at %.60s and %.60s at %.60s", had->name, had->terms, a,
+			     ev->terms, b);
+		tare_hint(e->err, "give the files of one CPU and one kind of core");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* All rows of that name; `pmu`: those for it alone, or NULL. The name as written comes before the
+ * name with other separators. */
+static int find_rows(struct encoder *e, const char *name, const struct pmu *pmu, struct rows *out)
+{
+	const char *as = NULL;
+
+	*out = (struct rows){ 0 };
+	for (size_t i = 0; i < e->n_files && !as; i++) {
+		const struct vendor_event *ev = vendor_find(&e->file[i], name);
+
+		as = ev ? ev->name : NULL;
+	}
+	for (size_t i = 0; as && i < e->n_files; i++)
+		for (size_t k = 0; k < e->file[i].n; k++) {
+			const struct vendor_event *ev = &e->file[i].event[k];
+			int ret;
+
+			if (strcasecmp(ev->name, as) ||
+			    (pmu &&
+			     (ev->pmu[0] ? !vendor_pmu_matches(ev->pmu, pmu->name) : !pmu->core)))
+				continue;
+			ret = is_again(e, out, &e->file[i], ev);
+			if (ret < 0)
+				return ret;
+			if (ret || out->n == ROWS_MAX)
+				continue;
+			out->file[out->n] = &e->file[i];
+			out->ev[out->n++] = ev;
+		}
+	for (size_t i = 0; !out->n && !pmu && i < e->n_files; i++)
+		for (size_t k = 0; k < e->file[i].n_refused; k++)
+			if (vendor_same_name(e->file[i].refused[k].name, name)) {
+				tare_fail_at(e->err, e->ev->at, EINVAL, "%s",
+					     e->file[i].refused[k].why);
+				tare_hint(e->err, "PMU/TERMS/ says by numbers what to count");
+				return -EINVAL;
+			}
+	return out->n ? 0 : -ENOENT;
 }
 
 int encode_from_files(struct encoder *e, const char *name)
 {
-	for (size_t i = 0; i < e->n_files; i++) {
-		const struct vendor_event *ev = vendor_find(&e->file[i], name);
+	struct rows rows;
+	size_t opened = 0;
+	int ret = find_rows(e, name, NULL, &rows);
 
-		if (ev) {
-			char from[4200];
+	for (size_t i = 0; ret == 0 && i < rows.n; i++) {
+		char from[4200];
 
-			snprintf(from, sizeof(from), "%s:%u", e->file[i].path, ev->line);
-			return encode_vendor(e, ev, ev->line ? from : e->file[i].path);
-		}
+		where(rows.file[i], rows.ev[i], from, sizeof(from));
+		ret = encode_vendor(e, rows.ev[i], from, rows.n > 1, &opened);
 	}
-	return -ENOENT;
+	return ret < 0 || opened || rows.n == 1 ? ret : vendor_no_pmu(e, rows.ev[0]->pmu);
+}
+
+bool encoder_file_has(struct encoder *e, const struct pmu *pmu, const char *name)
+{
+	struct tare_error *err = e->err;
+	struct rows rows;
+	int ret;
+
+	e->err = NULL;
+	ret = find_rows(e, name, pmu, &rows);
+	e->err = err;
+	return ret != -ENOENT;
+}
+
+int encoder_file_event(struct encoder *e, const struct pmu *pmu, const char *name,
+		       struct encoding *enc)
+{
+	struct rows rows;
+	char from[4200];
+	int ret = find_rows(e, name, pmu, &rows);
+
+	if (ret < 0)
+		return ret;
+	if (!compatible(e, pmu, rows.ev[0]->compat))
+		return tare_fail_at(e->err, e->ev->at, EINVAL,
+				    "%s: the file has it for PMUs with the identifier %.60s", name,
+				    rows.ev[0]->compat);
+	where(rows.file[0], rows.ev[0], from, sizeof(from));
+	enc->counters = rows.ev[0]->counters;
+	return encoder_text(e, pmu, rows.ev[0]->terms, from, enc);
 }
 
 /* Which CPU's names hold here: the one asked for, or the machine's. */
@@ -180,11 +347,22 @@ static bool cpu_here(struct encoder *e, struct cpu_row *row)
 	return cpu_row_find(machine_cpu(e->m), NULL, row);
 }
 
+bool encoder_has_table(struct encoder *e)
+{
+	struct cpu_row row;
+	char own[32];
+
+	if (!e->opt->cpu && !machine_root(e->m)[0])
+		return libpfm_own_table(own);
+	return cpu_here(e, &row) && strcmp(row.libpfm, "-");
+}
+
 /* The architecture's names on Arm, which every PMUv3 core may count. */
 static int encode_arm(struct encoder *e, const char *name, const struct cpu_row *row, bool known)
 {
 	const char *cpu = known && e->opt->cpu ? row->cpu : machine_cpu(e->m);
 	const struct vendor_event *ev;
+	size_t opened = 0;
 	int ret = 0;
 
 	if (strncmp(cpu, "0x", 2))
@@ -195,14 +373,15 @@ static int encode_arm(struct encoder *e, const char *name, const struct cpu_row 
 	if (ret < 0)
 		return ret;
 	ev = vendor_find(&e->arm, name);
-	return ev ? encode_vendor(e, ev, e->arm.path) : -ENOENT;
+	return ev ? encode_vendor(e, ev, e->arm.path, false, &opened) : -ENOENT;
 }
 
 int encode_from_tables(struct encoder *e, const char *name)
 {
 	struct cpu_row row = { 0 };
 	struct libpfm_event pfm;
-	struct vendor_event ev = { .name = name, .pmu = "", .about = "" };
+	struct vendor_event ev = { .name = name, .pmu = "", .about = "", .compat = "" };
+	size_t opened = 0;
 	char terms[128];
 	bool known = cpu_here(e, &row), here = !e->opt->cpu && !machine_root(e->m)[0];
 	int ret = encode_arm(e, name, &row, known);
@@ -223,5 +402,5 @@ int encode_from_tables(struct encoder *e, const char *name)
 		 (unsigned long long)pfm.config, (unsigned long long)pfm.config1,
 		 (unsigned long long)pfm.config2);
 	ev.terms = terms;
-	return encode_vendor(e, &ev, "libpfm4");
+	return encode_vendor(e, &ev, "libpfm4", false, &opened);
 }

@@ -12,10 +12,30 @@
 /* No PMU schedules that many, and the search below is cubic. */
 enum { GROUP_MAX = 512 };
 
+/*
+ * PMUs that count in the kernel's software context: their events join the group of any PMU. Source: Linux, task_ctx_nr =
+ * perf_sw_context in arch/x86/events/msr.c, arch/x86/events/intel/{pt,bts}.c, drivers/perf/arm_spe_pmu.c,
+ * drivers/hwtracing/coresight/coresight-etm-perf.c, kernel/events/core.c; perf_event_open(), is_software_event().
+ */
+static bool in_software_context(const char *pmu)
+{
+	static const char *const names[] = { "msr", "intel_pt", "intel_bts", "kprobe", "uprobe", "cs_etm", "arm_spe_" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (!strncmp(pmu, names[i], n) && (!pmu[n] || names[i][n - 1] == '_'))
+			return true;
+	}
+	return false;
+}
+
 /* "": counts without a PMU. Generic events of the one core PMU and that PMU's own events are
  * together. */
 static const char *key_of(const struct encoding *enc)
 {
+	if (in_software_context(enc->pmu))
+		return "";
 	if (enc->place == PLACE_TASK)
 		switch (enc->attr.type) {
 		case PERF_TYPE_SOFTWARE:

@@ -146,7 +146,17 @@ static bool names_event(struct encoder *e, const struct pmu *pmu, const struct e
 
 	return pmu && !e->opt->cpu && t->is_number && t->number == 1 &&
 	       machine_format(e->m, pmu, t->name, &f, NULL) == -ENOENT &&
-	       machine_event(e->m, pmu, t->name, terms, sizeof(terms), NULL) != -ENOENT;
+	       (machine_event(e->m, pmu, t->name, terms, sizeof(terms), NULL) != -ENOENT || (!t->value && encoder_file_has(e, pmu, t->name)));
+}
+
+/* Of the PMU's own events, then of the user's files. */
+static int named_event(struct encoder *e, const struct pmu *pmu, const struct event_term *t, struct encoding *enc)
+{
+	char terms[1024];
+
+	if (machine_event(e->m, pmu, t->name, terms, sizeof(terms), NULL) == -ENOENT)
+		return encoder_file_event(e, pmu, t->name, enc);
+	return encoder_pmu_event(e, pmu, t->name, enc);
 }
 
 /* `event_names`: a flag may name an event. Not so inside an event's own terms, so nothing can
@@ -168,7 +178,7 @@ static int apply(struct encoder *e, const struct origin *from, const struct pmu 
 		return ret;
 	}
 	if (event_names && names_event(e, pmu, t))
-		return encoder_pmu_event(e, pmu, t->name, enc);
+		return named_event(e, pmu, t, enc);
 	ret = e->opt->cpu ? builtin_format(e->kind, t->name, &f)
 			  : machine_format(e->m, pmu, t->name, &f, e->err);
 	if (ret == 0)

@@ -25,6 +25,8 @@ enum { FILE_MAX = 64 << 20, EVENTS_MAX = 200000 };
 void vendor_file_free(struct vendor_file *f)
 {
 	free(f->event);
+	free(f->refused);
+	free(f->own_path);
 	arena_free(&f->memory);
 	*f = (struct vendor_file){ 0 };
 }
@@ -53,6 +55,8 @@ int vendor_add(struct vendor_file *f, const struct vendor_event *ev, struct tare
 	}
 	ret = copy(f, &kept.name, err);
 	if (ret == 0)
+		ret = copy(f, &kept.compat, err);
+	if (ret == 0)
 		ret = copy(f, &kept.pmu, err);
 	if (ret == 0)
 		ret = copy(f, &kept.terms, err);
@@ -64,6 +68,33 @@ int vendor_add(struct vendor_file *f, const struct vendor_event *ev, struct tare
 			*c = ' ';
 	if (ret == 0)
 		f->event[f->n++] = kept;
+	return ret;
+}
+
+int vendor_refuse(struct vendor_file *f, const char *name, const char *why, struct tare_error *err)
+{
+	struct vendor_refused kept = { .name = name, .why = why };
+	int ret;
+
+	if (f->n_refused == EVENTS_MAX)
+		return tare_fail(err, EFBIG, "%s has over %d rows that cannot be read", f->path, EVENTS_MAX);
+	if (f->n_refused == f->refused_room) {
+		size_t room = f->refused_room ? f->refused_room * 2 : 16;
+		struct vendor_refused *more = realloc(f->refused, room * sizeof(*more));
+
+		if (!more)
+			return tare_fail_nomem(err);
+		f->refused = more;
+		f->refused_room = room;
+	}
+	ret = copy(f, &kept.name, err);
+	if (ret == 0)
+		ret = copy(f, &kept.why, err);
+	for (char *c = (char *)kept.why; ret == 0 && *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = ' ';
+	if (ret == 0)
+		f->refused[f->n_refused++] = kept;
 	return ret;
 }
 
@@ -116,7 +147,7 @@ static bool is_name(const char *s)
 }
 
 /* Terms must read as such before anything is made of them: event=1,cmask=1 and not event=1,=,. */
-static bool is_terms(const char *terms)
+bool vendor_is_terms(const char *terms)
 {
 	struct event_list list = { 0 };
 	char whole[300];
@@ -167,7 +198,7 @@ static int text_row(struct vendor_file *f, const struct column *c, size_t n, con
 		snprintf(terms + len, sizeof(terms) - (size_t)len, ",%s",
 			 strncmp(flags, "precise,", 8) ? flags : flags + 8);
 	}
-	if (!is_terms(terms))
+	if (!vendor_is_terms(terms))
 		return tare_fail(err, EINVAL,
 				 "%s:%u: the flags of %s are no terms such as cmask=1,inv", f->path,
 				 line, name);
@@ -217,11 +248,17 @@ static int check_kind(const char *path, struct tare_error *err)
 
 int vendor_file_read(const char *path, struct vendor_file *out, struct tare_error *err)
 {
+	*out = (struct vendor_file){ 0 };
+	return vendor_file_read_as(path, out, err);
+}
+
+int vendor_file_read_as(const char *path, struct vendor_file *out, struct tare_error *err)
+{
+	bool in_folder = out->in_folder;
 	char *text;
 	size_t n;
 	int ret = check_kind(path, err);
 
-	*out = (struct vendor_file){ 0 };
 	if (ret == 0)
 		ret = file_read(NULL, path, FILE_MAX, &text, &n, err);
 	if (ret < 0)
@@ -238,9 +275,12 @@ int vendor_file_read(const char *path, struct vendor_file *out, struct tare_erro
 	else
 		ret = vendor_text_parse(text, path, out, err);
 	free(text);
-	if (ret == 0 && !out->n) {
+	if (ret == 0 && !out->n && out->n_refused && !in_folder) {
+		ret = tare_fail(err, EINVAL, "%s", out->refused[0].why);
 		vendor_file_free(out);
-		ret = tare_fail(err, EINVAL, "%s holds no event", path);
+	} else if (ret == 0 && !out->n && !out->n_refused) {
+		vendor_file_free(out);
+		ret = tare_fail(err, ENODATA, "%s has no event", path);
 		tare_hint(err, "expected: intel/perfmon or Arm telemetry JSON, or lines 'name "
 			       "event umask flags meaning'");
 	}

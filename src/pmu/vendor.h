@@ -18,20 +18,42 @@ struct vendor_event {
 	    *pmu; /* "" for the core PMUs; else "cpu_atom", "uncore_imc" (all its instances) */
 	const char *terms; /* "event=0xd1,umask=0x8" */
 	const char *about; /* "" if the file says nothing */
+	const char *compat; /* a regular expression for the PMU's `identifier` in sysfs; "" for any */
 	uint64_t counters; /* as in struct encoding; 0: the file does not say */
 	unsigned line;     /* where it stands in its file; 0: not known */
+};
+
+/* A row that was not read. */
+struct vendor_refused {
+	const char *name; /* "" if it has none */
+	const char *why;  /* with the file, the line and the name */
 };
 
 struct vendor_file {
 	const char *path;
 	struct vendor_event *event;
 	size_t n, room;
+	struct vendor_refused *refused;
+	size_t n_refused, refused_room;
 	void *memory;
+	char *own_path;   /* path, where a folder led to it */
+	size_t argument;  /* of vendor_files_read() */
+	bool standard;    /* events that others refer to; its own ArchStdEvent are not followed */
+	bool in_folder;   /* rows that cannot be read are no error, even where there are no others */
 };
 
-/* Read a file of any of the three forms, at most 64 MiB. Errors name the file and the line. */
+/* Read a file of any of the three forms, at most 64 MiB. Errors name the file and the line; -ENODATA: it has no event. */
 int vendor_file_read(const char *path, struct vendor_file *out, struct tare_error *err);
+/* The same, with the flags that are set in *out. */
+int vendor_file_read_as(const char *path, struct vendor_file *out, struct tare_error *err);
 void vendor_file_free(struct vendor_file *f);
+
+/*
+ * Read files, and the JSON files of folders (with their subfolders "events" and "sys"), in order of their names. Files of a folder that
+ * hold no event, such as metrics, are passed over. paths is NULL-terminated, or NULL. *out is freed by vendor_files_free().
+ */
+int vendor_files_read(const char *const *paths, struct vendor_file **out, size_t *n, struct tare_error *err);
+void vendor_files_free(struct vendor_file *files, size_t n);
 
 /* The forms. `path` is for messages. *out is zeroed by the caller, and freed on failure. */
 int vendor_text_parse(const char *text, const char *path, struct vendor_file *out,
@@ -45,7 +67,15 @@ const struct vendor_event *vendor_find(const struct vendor_file *f, const char *
 /* Whether two names are the same in that sense. */
 bool vendor_same_name(const char *a, const char *b);
 
-/* For the parsers: append an event; the strings are copied. */
+/* Terms as perf's grammar has them. */
+bool vendor_is_terms(const char *terms);
+
+/* Terms of a standard event of the architecture (ArchStdEvent), from the JSON files beside the mapfile.csv above `path`, or from the table of
+ * armv8 that is built in. `std` keeps what was read. NULL: none. */
+const struct vendor_event *vendor_standard(const char *path, const char *name, struct vendor_file **std, size_t *n_std);
+
+/* For the parsers: append an event, or a row that cannot be read; the strings are copied. */
+int vendor_refuse(struct vendor_file *f, const char *name, const char *why, struct tare_error *err);
 int vendor_add(struct vendor_file *f, const struct vendor_event *ev, struct tare_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "record/access_running.h"
 #include "record/perfdata_features.h"
 #include "record/perfdata_precise.h"
+#include "record/perfdata_undecoded.h"
 
 enum {
 	PIECE = 1 << 20, /* of AUX data decoded at once */
@@ -66,6 +67,8 @@ struct tare_accesses {
 	const struct spe_codes *codes;
 	bool codes_known;
 	bool whole; /* the piece ends with the data */
+	struct perfdata_record piece_of; /* type and place of the record */
+	uint64_t damaged_before;
 	uint64_t told, there; /* bytes of AUX data: by the kernel's records; in the file */
 };
 
@@ -87,6 +90,7 @@ struct tare_accesses *tare_accesses_open(const char *path, struct tare_error *er
 	cpuid = perfdata_features(a->r)->cpuid;
 	a->amd = cpuid && !strncmp(cpuid, "AuthenticAMD", 12);
 	a->intel = cpuid && !strncmp(cpuid, "GenuineIntel", 12);
+	tare_no_error(err);
 	return a;
 }
 
@@ -101,6 +105,11 @@ void tare_accesses_close(struct tare_accesses *a)
 	running_free(&a->running);
 	free(a->piece);
 	free(a);
+}
+
+const struct perfdata *accesses_file(const struct tare_accesses *a)
+{
+	return a->r;
 }
 
 const struct tare_access_loss *tare_accesses_loss(const struct tare_accesses *a)
@@ -252,6 +261,8 @@ static int begin_spe(struct tare_accesses *a, const struct perfdata_record *rec,
 	a->codes_known = i != SET_NONE && ((struct core *)a->cores.item)[i].known;
 	a->codes = a->codes_known ? &((struct core *)a->cores.item)[i].codes : NULL;
 	a->there += rec->auxtrace.size;
+	a->piece_of = (struct perfdata_record){ .type = rec->type, .offset = rec->offset, .file = rec->file };
+	a->damaged_before = a->loss.damaged;
 	a->tid = rec->auxtrace.tid;
 	a->cpu = rec->auxtrace.cpu;
 	a->interval = interval_of(a, a->cpu);
@@ -353,6 +364,8 @@ static int next_spe(struct tare_accesses *a, struct tare_access *out, struct tar
 		if (a->whole) {
 			a->loss.damaged += a->walk.skipped + a->walk.tail;
 			a->loss.without_pc += a->walk.headless;
+			if (a->loss.damaged > a->damaged_before)
+				perfdata_add_undecoded(a->r, &a->piece_of, "outside whole records of Arm SPE", a->loss.damaged - a->damaged_before);
 			a->inside = false;
 			return 0;
 		}
@@ -379,6 +392,7 @@ static bool from_sample(struct tare_accesses *a, const struct perfdata_record *r
 	ret = rec->event ? perfdata_ibs_of(&a->last_ibs, rec, &ibs, NULL) : 0;
 	if (ret < 0 || (ret > 0 && !access_from_ibs(&ibs, out))) {
 		a->loss.unreadable++;
+		perfdata_add_undecoded(a->r, rec, "it holds no registers of AMD IBS", 0);
 		return false;
 	}
 	if (ret > 0 || access_from_sample(rec, a->amd, out) || access_from_branch(rec, a->intel, out))
@@ -387,7 +401,7 @@ static bool from_sample(struct tare_accesses *a, const struct perfdata_record *r
 	return false;
 }
 
-int tare_accesses_next(struct tare_accesses *a, struct tare_access *out, struct tare_error *err)
+static int next(struct tare_accesses *a, struct tare_access *out, struct tare_error *err)
 {
 	struct perfdata_record rec;
 	int ret;
@@ -412,4 +426,9 @@ int tare_accesses_next(struct tare_accesses *a, struct tare_access *out, struct 
 		if (ret < 0)
 			return ret;
 	}
+}
+
+int tare_accesses_next(struct tare_accesses *a, struct tare_access *out, struct tare_error *err)
+{
+	return tare_end(next(a, out, err), err);
 }

@@ -11,6 +11,9 @@
 #include "record/spe.h"
 #include "tare/access.h"
 
+/* What the reader could not decode: perfdata_undecoded(), with Arm SPE read. Lives as long as `a`. */
+const struct perfdata *accesses_file(const struct tare_accesses *a);
+
 /* What every sample has: task, time, CPU, address of the instruction. */
 void access_common(const struct perfdata_record *rec, struct tare_access *out);
 

@@ -653,6 +653,17 @@ static struct tare_accesses *fixture(const char *name)
 	return a;
 }
 
+TEST(no_error_after_success)
+{
+	struct tare_accesses *r = fixture("arm-spe.reconstructed.data");
+	struct tare_error err = { .code = EIO, .what = "an earlier error" };
+	struct tare_access a;
+
+	CHECK_EQ(tare_accesses_next(r, &a, &err), 1);
+	CHECK(err.code == 0 && !err.what[0], "%d, %s", err.code, err.what);
+	tare_accesses_close(r);
+}
+
 TEST(spe_recording)
 {
 	struct tare_accesses *r = fixture("arm-spe.reconstructed.data");

@@ -148,7 +148,8 @@ static uint32_t labelled(struct mm_labels *l, const char *kind, char *text)
 
 /*
  * rustc gives the ids of its queries their texts when it ends; those that run meanwhile get none. Two such ids may stand for
- * the same label in two runs, so they have one label. An id of a place in the string data that is not there is that place's.
+ * the same label in two runs, so they have one label. StringId::INVALID, which rustc leaves where it ends with an error,
+ * is such a label, too. An id of a place in the string data that is not there is that place's.
  */
 static void text_of(struct mm_labels *l, uint32_t string, struct text *out)
 {
@@ -162,7 +163,7 @@ static void text_of(struct mm_labels *l, uint32_t string, struct text *out)
 	if (how != MM_GONE)
 		return;
 	id = mm_string_id(&l->strings, string);
-	if (id <= MM_METADATA) {
+	if (id <= MM_METADATA || id == MM_INVALID) {
 		l->unmapped++;
 		text_add(out, "(label without a text)");
 	} else {

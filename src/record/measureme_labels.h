@@ -16,7 +16,7 @@ struct mm_labels {
 	struct mm_pair *pair;	/* label + 1 by its two strings */
 	uint32_t pairs, pair_slots;
 	uint64_t gone, cut;	/* labels whose text is not, or not all, in the file */
-	uint64_t unmapped;	/* virtual ids that the program never gave a text */
+	uint64_t unmapped;	/* virtual ids that the program never gave a text, and StringId::INVALID */
 };
 
 int mm_labels_open(struct mm_labels *l, struct mm_pages *pages, struct tare_error *err);

@@ -358,6 +358,10 @@ enum mm_text mm_string_text(struct mm_strings *s, uint32_t string, struct text *
 			ret = MM_CUT;
 			break;
 		}
+		if (id == MM_INVALID) {
+			text_add(out, "(no text)");
+			continue;
+		}
 		string = mm_string(s, id);
 		if (string == MM_NONE || s->where[string] & LOST || depth == DEPTH_MAX) {
 			text_put(out, "?", 1);

@@ -7,6 +7,7 @@
 
 enum {
 	MM_METADATA = 100000001, /* ids up to here are looked up in the index */
+	MM_INVALID = 100000002, /* StringId::INVALID: no string */
 	MM_FIRST_REGULAR = 100000003,
 	MM_BLOCKS = 16, /* of the stream, kept in memory */
 };

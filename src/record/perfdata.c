@@ -22,7 +22,7 @@
  */
 #define INFLATE_SLACK (512u << 10)
 
-enum { PARTS_MAX = 65536 };
+enum { PARTS_MAX = 65536, TRACING_MAX = 64 << 20 };
 
 void note(struct perfdata *r, const char *fmt, ...)
 {
@@ -81,6 +81,26 @@ static int skip_payload(struct stream *s, struct tare_error *err)
 				 s->in.path, (unsigned long long)s->payload_at,
 				 (unsigned long long)(n - (uint64_t)got));
 	return 0;
+}
+
+/* In a pipe the tracepoints' formats follow their record. */
+static int read_tracing(struct perfdata *r, struct stream *s, struct tare_error *err)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	unsigned char *bytes = s->payload <= TRACING_MAX && !r->tracing.n ? malloc(s->payload + 1) : NULL;
+	uint64_t n = 0, all = s->payload;
+	ssize_t got = 1;
+
+	s->tracing = false;
+	while (bytes && n < all && (got = input_read(&s->in, bytes + n, all - n, err)) > 0)
+		n += (uint64_t)got;
+	s->payload -= n;
+	if (bytes && n == all && tracing_decode(r, bytes, n, &why) < 0) {
+		r->features.damaged[0] |= 1ull << PD_FEAT_TRACING_DATA;
+		note(r, "%s: byte %llu: TRACING_DATA: %s", s->in.path, (unsigned long long)s->payload_at, why.what);
+	}
+	free(bytes);
+	return got < 0 ? (int)got : 0;
 }
 
 static void frame(struct perfdata *r, struct stream *s, const unsigned char *p,
@@ -232,6 +252,7 @@ static int next_plain(struct perfdata *r, struct stream *s, struct perfdata_reco
 		}
 		s->payload = out->payload = record_payload(r, out);
 		s->payload_at = at;
+		s->tracing = out->type == PD_RECORD_TRACING_DATA;
 	}
 	input_take(&s->in, size);
 	return 1;
@@ -248,7 +269,9 @@ static int stream_next(struct perfdata *r, struct stream *s, struct perfdata_rec
 		return s->broken;
 	}
 	err = err ? err : &r->unasked; /* a fresh one would be cleared for every record */
-	ret = s->payload ? skip_payload(s, err) : 0;
+	ret = s->payload && s->tracing ? read_tracing(r, s, err) : 0;
+	if (ret == 0 && s->payload)
+		ret = skip_payload(s, err);
 	if (ret == 0 && s->inflating)
 		ret = next_inflated(r, s, out, err);
 	if (ret == 0 && !s->inflating)
@@ -415,6 +438,7 @@ void perfdata_close(struct perfdata *r)
 		free(r->notes[i]);
 	events_free(r);
 	features_free(r);
+	tracing_fields_free(&r->tracing);
 	queue_free(r->queue);
 	free((char *)r->file.path);
 	free(r->streams);

@@ -344,6 +344,9 @@ const struct perfdata_event *perfdata_event_at(const struct perfdata *r, size_t 
 const struct perfdata_event *perfdata_event_of(const struct perfdata *r, uint64_t id);
 /* Whether the open file is one that the writer here has begun and not come to the end of. Leaves its position alone. */
 bool perfdata_unfinished(int fd);
+/* The fields of a tracepoint's raw data, where the file has its format (TRACING_DATA); or NULL. */
+struct tracing_event;
+const struct tracing_event *perfdata_tracepoint(const struct perfdata *r, const struct perfdata_event *ev);
 /* false: features are cut off or damaged, and `why` names them. Known once it is open; in a pipe, once it is read. */
 bool perfdata_whole(const struct perfdata *r, struct tare_error *why);
 /* What is odd about the file without stopping the reading; NULL past the last. */

@@ -118,6 +118,8 @@ int record_apply(struct perfdata *r, struct perfdata_record *rec, struct tare_er
 			    rec->aux.flags & 13 ? 1 : 0; /* truncated, partial, collision */
 			break;
 		}
+	if (__builtin_expect(rec->type != PD_RECORD_SAMPLE || rec->bad || !rec->event || rec->has & PD_SAMPLE_AUX, 0))
+		undecoded_note(r, rec);
 	if (rec->bad)
 		r->loss.undecodable++;
 	else if (rec->type == PD_RECORD_SAMPLE && !rec->event)

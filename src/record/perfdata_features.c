@@ -28,7 +28,7 @@
  *   PMU_CAPS       u32 nr; {u32 n; {string name, value}[n]; string pmu}[nr]
  *   simpleperf META_INFO  pairs of terminated strings, name and value, to the end
  *
- * BRANCH_STACK and STAT are flags without bytes; TRACING_DATA, CPU_DOMAIN_INFO and the others are
+ * BRANCH_STACK and STAT are flags without bytes; TRACING_DATA is read by tracing_fields.c; CPU_DOMAIN_INFO and the others are
  * kept as bytes. Source: perf.data-file-format.txt, "Optional feature sections", but for NR_CPUS,
  * whose two numbers stand the other way round in every file that was looked at.
  */
@@ -340,6 +340,19 @@ static void meta_info(struct perfdata *r, struct bytes *b)
 	}
 }
 
+static void exact(struct perfdata *r, struct bytes *b)
+{
+	struct perfdata_features *f = &r->features;
+	uint32_t version = bytes_u32(b), n = bytes_u32(b);
+
+	if (version != 1) /* of a newer tare */
+		return;
+	f->exact_total = rows(r, b, n, sizeof(uint64_t), sizeof(*f->exact_total));
+	for (size_t i = 0; f->exact_total && i < n; i++)
+		f->exact_total[f->n_exact_total++] = bytes_u64(b);
+	f->n_exact_total = b->bad ? 0 : f->n_exact_total;
+}
+
 static void small(struct perfdata_features *f, unsigned feature, struct bytes *b)
 {
 	switch (feature) {
@@ -382,6 +395,30 @@ static void small(struct perfdata_features *f, unsigned feature, struct bytes *b
 	}
 }
 
+const struct tracing_event *perfdata_tracepoint(const struct perfdata *r, const struct perfdata_event *ev)
+{
+	enum { TRACEPOINT = 2 };
+
+	return ev->attr.type == TRACEPOINT ? tracing_event_of(&r->tracing, ev->attr.config) : NULL;
+}
+
+int tracing_decode(struct perfdata *r, const unsigned char *bytes, size_t n, struct tare_error *err)
+{
+	int ret = r->tracing.n ? 0 : tracing_fields_read(&r->tracing, bytes, n, err);
+
+	if (ret < 0)
+		tracing_fields_free(&r->tracing); /* the last one may lack its name */
+	for (size_t i = 0; ret == 0 && i < r->n_events; i++) {
+		const struct tracing_event *of = perfdata_tracepoint(r, r->events[i]);
+		bool named = r->events[i]->named;
+
+		if (of && !named)
+			ret = event_rename(r->events[i], of->name, err);
+		r->events[i]->named = named; /* what EVENT_DESC says, with its modifiers, still holds */
+	}
+	return ret;
+}
+
 int feature_decode(struct perfdata *r, unsigned feature, const unsigned char *bytes, size_t n,
 		   struct tare_error *err)
 {
@@ -402,6 +439,7 @@ int feature_decode(struct perfdata *r, unsigned feature, const unsigned char *by
 		{ PD_FEAT_MEM_TOPOLOGY, memory },
 		{ PD_FEAT_PMU_CAPS, pmu_caps },
 		{ PD_FEAT_SIMPLEPERF_META_INFO, meta_info },
+		{ PD_FEAT_TARE_EXACT, exact },
 	};
 	const struct {
 		unsigned feature;
@@ -415,6 +453,8 @@ int feature_decode(struct perfdata *r, unsigned feature, const unsigned char *by
 	if (f->decoded[feature / 64] >> feature % 64 & 1)
 		return 0; /* a second one in a pipe: the first holds */
 	f->decoded[feature / 64] |= 1ull << feature % 64;
+	if (feature == PD_FEAT_TRACING_DATA)
+		return tracing_decode(r, bytes, n, err);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (texts[i].feature == feature) {
 			const char *s = bytes_string(&b);
@@ -509,6 +549,7 @@ const char *perfdata_feature_name(unsigned feature)
 		[PD_FEAT_CPU_DOMAIN_INFO] = "CPU_DOMAIN_INFO",
 		[PD_FEAT_SIMPLEPERF_FILE] = "SIMPLEPERF_FILE",
 		[PD_FEAT_SIMPLEPERF_META_INFO] = "SIMPLEPERF_META_INFO",
+		[PD_FEAT_TARE_EXACT] = "TARE_EXACT",
 	};
 
 	return feature < PD_FEAT_BITS ? names[feature] : NULL;

@@ -122,6 +122,8 @@ struct perfdata_features {
 	size_t n_pmu_caps;
 	struct perfdata_pair *meta; /* simpleperf */
 	size_t n_meta;
+	uint64_t *exact_total; /* of the exact engine: per event, PD_NO_TOTAL where it is not known */
+	size_t n_exact_total;
 
 	/* what holds the above; private */
 	uint64_t decoded[PD_FEAT_BITS / 64];

@@ -10,6 +10,15 @@ static void put_mem(void)
 {
 	put64(&m, 4096);
 }
+/* Tracepoints' formats: none of any system. */
+static void put_tracing(void)
+{
+	put_bytes(&m, "\x17\x08\x44tracing0.6", 14);
+	put(&m, m.big, 1), put(&m, 8, 1), put32(&m, 4096);
+	put_bytes(&m, "header_page", 12), put64(&m, 0);
+	put_bytes(&m, "header_event", 13), put64(&m, 0);
+	put32(&m, 0), put32(&m, 0);
+}
 static void put_clockid(void)
 {
 	put64(&m, 25);
@@ -131,7 +140,7 @@ static void put_meta(void)
 }
 
 static const struct made_feature all_features[] = {
-	{ PD_FEAT_TRACING_DATA, put_mem },
+	{ PD_FEAT_TRACING_DATA, put_tracing },
 	{ PD_FEAT_BUILD_ID, put_build_ids },
 	{ PD_FEAT_HOSTNAME, put_hostname },
 	{ PD_FEAT_OS_RELEASE, put_hostname },
@@ -304,7 +313,7 @@ TEST(cut_features)
 	for (size_t i = 0; i < ARRAY_SIZE(all_features); i++) {
 		unsigned bit = all_features[i].bit;
 		bool fits_empty = all_features[i].put == put_nothing ||
-				  bit == PD_FEAT_TRACING_DATA || bit == PD_FEAT_CPU_DOMAIN_INFO ||
+				  bit == PD_FEAT_CPU_DOMAIN_INFO ||
 				  bit == 77 || bit == PD_FEAT_SIMPLEPERF_FILE;
 
 		for (size_t keep = 0; keep < 64 && !fits_empty; keep++) {

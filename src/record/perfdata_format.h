@@ -167,8 +167,20 @@ enum {
 	PD_FEAT_SIMPLEPERF_FILE = 128,
 	PD_FEAT_SIMPLEPERF_META_INFO = 129,
 
+	/*
+	 * tare's own, of the exact engine; perf skips bits that it does not know.
+	 *
+	 *	TARE_EXACT, offset  bytes  what
+	 *	0                   4      version: 1
+	 *	4                   4      n: of events
+	 *	8                   8 n    what each event counted in all, in the order of EVENT_DESC; PD_NO_TOTAL: not known
+	 */
+	PD_FEAT_TARE_EXACT = 240,
+
 	PD_FEAT_BITS = 256,
 };
+
+#define PD_NO_TOTAL UINT64_MAX
 
 /* Where a call chain changes from one context to another; values above PD_CONTEXT_MAX are such
  * marks. */

@@ -8,6 +8,8 @@
 #include "record/perfdata_features.h"
 #include "record/perfdata_inflate.h"
 #include "record/perfdata_input.h"
+#include "record/perfdata_undecoded.h"
+#include "record/tracing_fields.h"
 
 enum { RECORD_HEADER = 8, RECORD_MAX = 65535, NOTES_MAX = 32 };
 
@@ -19,6 +21,7 @@ struct stream {
 	uint64_t compressed_at;  /* its offset */
 	uint64_t payload;        /* bytes after the last record that were not read yet */
 	uint64_t payload_at;     /* offset of that record */
+	bool tracing;            /* that record is TRACING_DATA */
 	unsigned file;
 	int broken; /* negative errno once framing is lost */
 	struct tare_error why;
@@ -32,6 +35,9 @@ struct id_slot {
 struct perfdata {
 	struct perfdata_file file;
 	struct perfdata_loss loss;
+	struct perfdata_undecoded undecoded[PERFDATA_UNDECODED_MAX];
+	size_t n_undecoded;
+	uint32_t aux_kind; /* that AUXTRACE_INFO announced */
 	struct perfdata_opts opts;
 	struct perfdata_features features;
 	bool swap;
@@ -62,6 +68,7 @@ struct perfdata {
 	struct tare_error unasked; /* where the caller wants no words */
 	char *text;                /* of the last record that needed some */
 	struct queue *queue;
+	struct tracing_fields tracing;
 };
 
 /* perfdata_header.c */
@@ -86,6 +93,12 @@ bool record_time(struct perfdata *r, const struct perfdata_record *rec, uint64_t
 
 /* perfdata_apply.c: what a record tells about the file: events, names, features, losses */
 int record_apply(struct perfdata *r, struct perfdata_record *rec, struct tare_error *err);
+
+/* perfdata_features.c: tracepoints, whose events take their names where nothing else names them */
+int tracing_decode(struct perfdata *r, const unsigned char *bytes, size_t n, struct tare_error *err);
+
+/* perfdata_undecoded.c: the record's row, where it has one */
+void undecoded_note(struct perfdata *r, const struct perfdata_record *rec);
 
 /* perfdata.c */
 /* The next record in file order, framed but not decoded: 1, 0 at the end, negative on damage. */

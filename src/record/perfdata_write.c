@@ -243,12 +243,12 @@ static int open_file(struct perfdata_writer *w, struct tare_error *err)
 	int placed;
 
 	if (w->pipe) {
-		w->fd = STDOUT_FILENO;
+		w->fd = w->o.pipe ? w->o.pipe : STDOUT_FILENO;
 		return 0;
 	}
 	placed = file_place(w->o.path, w->place);
 	if (placed < 0)
-		return fail_write(w, -placed, err);
+		return file_part_failed(w->o.path, -placed, err);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	w->fd = placed ? file_part_open(w->place, 0600, w->part) : open(w->o.path, O_RDWR | O_TRUNC | O_CLOEXEC);
@@ -562,6 +562,7 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 	uint64_t lens[PD_FEAT_BITS], n = 0, at;
 	int ret = 0;
 
+	from.outcome = outcome;
 	if (w->pipe || !w->began)
 		return 0;
 	from.first_ns = outcome->first_ns;

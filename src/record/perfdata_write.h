@@ -20,7 +20,8 @@
 struct perfdata_writer;
 
 struct perfdata_write_options {
-	const char *path;   /* "-": standard output, as a pipe */
+	const char *path;   /* "-": as a pipe, to `pipe` */
+	int pipe;	    /* a descriptor, which stays open; 0: standard output */
 	const char *root;   /* of the machine, as machine_root() */
 	char *const *argv;  /* the command line to be written down; NULL-terminated */
 	int compress;	    /* zstd level; 0: none */

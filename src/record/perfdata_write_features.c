@@ -381,6 +381,20 @@ static bool compressed(struct text *out, const struct feature_source *from)
 	return from->compress > 0;
 }
 
+/* Drawn in perfdata_format.h. */
+static bool tare_exact(struct text *out, const struct feature_source *from)
+{
+	const struct sample_outcome *o = from->outcome;
+
+	if (!o || !o->exact)
+		return false;
+	feature_u32(out, 1);
+	feature_u32(out, (uint32_t)o->n_events);
+	for (size_t i = 0; i < o->n_events; i++)
+		feature_u64(out, o->event[0].total_unknown || o->event[i].total_unknown ? PD_NO_TOTAL : o->event[i].total.value);
+	return true;
+}
+
 const struct feature_row feature_rows[] = {
 	{ PD_FEAT_TRACING_DATA, tracing_data, false }, /* in a pipe a record of its own */
 	{ PD_FEAT_BUILD_ID, build_ids, false },
@@ -408,5 +422,6 @@ const struct feature_row feature_rows[] = {
 	{ PD_FEAT_CPU_PMU_CAPS, feature_cpu_caps, true },
 	{ PD_FEAT_CLOCK_DATA, clock_data, true },
 	{ PD_FEAT_PMU_CAPS, feature_pmu_caps, true },
+	{ PD_FEAT_TARE_EXACT, tare_exact, false }, /* not in a pipe: perf refuses records of features that it does not know */
 	{ 0 },
 };

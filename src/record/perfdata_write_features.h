@@ -32,6 +32,7 @@ struct feature_source {
 	uint64_t first_ns, last_ns; /* of samples; 0: unknown */
 	const struct section *aux; /* the AUXTRACE records: where, and their size without the data */
 	size_t n_aux;
+	const struct sample_outcome *outcome; /* NULL: not known yet */
 	struct tare_error *no_fields; /* why the fields of tracepoints are not in the file; code 0: they are, or none is */
 };
 

@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/pages.h"
 #include "record/region_cost.h"
+#include "record/region_fiber.h"
 #include "record/region_map.h"
 #include "record/region_private.h"
 
@@ -460,11 +461,13 @@ static void close_mine(bool reuse)
 
 static void thread_ends(void *stream)
 {
-	if (region_mine != stream)
+	if (region_mine != stream && stream != region_fiber_at_end())
 		return;
 	if (!enter(0, NULL, 0))
 		return;
-	close_mine(true);
+	region_fiber_thread_ends();
+	if (region_mine)
+		close_mine(true);
 	leave();
 }
 
@@ -537,6 +540,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	if (!r)
 		return tare_fail_nomem(err);
 	r->references = 1;
+	r->generation = region_state.generation + 1;
 	r->file.fd = -1;
 	r->labels.next = 1;
 	region_clock_pair(&r->start_ticks, &r->start_clock_ns);
@@ -669,8 +673,9 @@ static struct region_stream *my_stream(tare_label label)
 		pthread_setspecific(region_state.at_thread_end, NULL);
 		close_mine(false);
 	}
-	if (!r)
-		return NULL;
+	s = region_fiber_settle(r);
+	if (s || !r)
+		return s;
 
 	int ret;
 
@@ -728,6 +733,32 @@ void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 	if (__builtin_expect(s != NULL, 1))
 		region_stream_begin_or_end(s, label, clock);
 	leave();
+}
+
+bool region_enter(void)
+{
+	return enter(0, NULL, 0);
+}
+
+void region_leave(void)
+{
+	leave();
+}
+
+void region_close_mine(bool reuse)
+{
+	close_mine(reuse);
+}
+
+tare_label region_label_held(const char *name)
+{
+	tare_label label;
+
+	if (!region_lock())
+		return 0;
+	label = label_of(name, "", (uint32_t)TARE_PATH_OTHER << LINE_BITS, NULL, 0);
+	unlock();
+	return label;
 }
 
 tare_label tare_region_label(struct tare_region *r)
@@ -895,7 +926,7 @@ int tare_regions_start(const char *path, const char *events, struct tare_error *
 		ret = tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted fork()", path);
 	}
 	leave();
-	return ret;
+	return tare_end(ret, err);
 }
 
 int tare_regions_from_environment(struct tare_error *err)
@@ -903,7 +934,7 @@ int tare_regions_from_environment(struct tare_error *err)
 	int ret = 0;
 
 	if (!enter(0, NULL, 0))
-		return 0;
+		return tare_end(0, err);
 	if (region_lock()) {
 		ret = look();
 		if (ret < 0 && err)
@@ -913,7 +944,7 @@ int tare_regions_from_environment(struct tare_error *err)
 		region_unlock();
 	}
 	leave();
-	return ret;
+	return tare_end(ret, err);
 }
 
 unsigned tare_regions_generation(void)
@@ -992,7 +1023,7 @@ static int stop(bool for_good, struct tare_error *err)
 
 int tare_regions_stop(struct tare_error *err)
 {
-	return stop(false, err);
+	return tare_end(stop(false, err), err);
 }
 
 /* tare regions tells what is lost by itself; a program that records by hand has nobody else, unless its errors go elsewhere by now. */

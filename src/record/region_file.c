@@ -189,7 +189,7 @@ int region_file_create(struct region_file *f, const char *path, const char *coun
 	if (ret == 0)
 		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", f->path);
 	if (ret < 0)
-		return cannot(f, -ret, "be created", err);
+		return file_part_failed(f->path, -ret, err);
 	memcpy(f->path, place, sizeof(place));
 	f->fd = file_part_open(f->path, 0666, own_name);
 	if (f->fd < 0) {

@@ -48,6 +48,19 @@ static inline void region_set_current(struct region_recording *r)
 	__atomic_store_n(&region_self()->current, r, __ATOMIC_RELEASE);
 }
 
+static inline struct region_recording *region_current(void)
+{
+	return __atomic_load_n(&region_self()->current, __ATOMIC_ACQUIRE);
+}
+
+/* For what changes the calling thread's stream: no handler writes a point from region_enter() to region_leave(). False: this is one
+ * that interrupted a point. */
+bool region_enter(void);
+void region_leave(void);
+/* In between: seal the calling thread's stream, which it has no more; and the label of that text, 0 where it cannot be had. */
+void region_close_mine(bool reuse);
+tare_label region_label_held(const char *name);
+
 /* Is a point being written, by a thread whose position this is? One that has no block has 0. */
 static inline bool region_is_held(uint64_t at)
 {

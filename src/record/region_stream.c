@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/pages.h"
+#include "record/region_fiber.h"
 #include "record/region_map.h"
 #include "record/region_process.h"
 
@@ -85,6 +86,14 @@ static void clear(struct region_stream *s)
 	memset(s->block + 1, 0, s->bytes - sizeof(*s->block));
 }
 
+static void put_name(const struct region_stream *s, char *name)
+{
+	if (s->tid)
+		memcpy(name, s->name, STREAM_NAME);
+	else
+		prctl(PR_GET_NAME, name);
+}
+
 /* Begin the block, whose data are 0. */
 static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
 {
@@ -96,13 +105,13 @@ static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
 	head.process = s->of->serial;
 	head.thread = s->thread;
 	head.pid = (uint32_t)getpid();
-	head.tid = (uint32_t)syscall(SYS_gettid);
+	head.tid = s->tid ? s->tid : (uint32_t)syscall(SYS_gettid);
 	head.seq = seq;
 	head.lost = lost;
 	head.first = s->first;
 	s->beyond = 0;
 	region_clock_pair(&head.ticks, &head.clock_ns);
-	prctl(PR_GET_NAME, head.name);
+	put_name(s, head.name);
 	head.missing = s->missing;
 	for (unsigned i = 0; i < s->of->counters.n; i++)
 		head.value[i] = i ? s->last[i] : s->here->last;
@@ -118,7 +127,7 @@ static void seal(struct region_stream *s)
 	struct block_head *b = s->block;
 
 	b->used = (uint32_t)(s->at - data_of(b));
-	prctl(PR_GET_NAME, b->name);
+	put_name(s, b->name);
 	b->sum = format_block_sum(b, data_of(b));
 	b->points = points_in(s);
 	b->seal_sum = format_seal_sum(b);
@@ -355,6 +364,39 @@ void region_stream_resume(struct region_pause *p)
 	}
 }
 
+void region_stream_skip(struct region_stream *s, tare_label label, const uint64_t *out)
+{
+	const struct region_counters *c = &s->of->counters;
+	uint64_t in[FILE_COUNTERS] = { 0 }, before[FILE_COUNTERS] = { 0 }, away[FILE_COUNTERS] = { 0 };
+
+	if (label && s->at >= s->limit)
+		flush(s);
+	thread_counters_read(&s->counters, c, 0, in);
+	for (unsigned i = 0; i < c->n; i++) {
+		uint64_t *last = i ? &s->last[i] : &s->here->last, gap = in[i] - out[i];
+		bool clock = c->clocks >> i & 1;
+
+		if (s->counters.missing >> i & 1 || (clock && !label))
+			continue;
+		if (!label) {
+			*last += gap;
+			continue;
+		}
+		before[i] = no_step(c->from[i], (out[i] - *last) & s->counters.mask[i]);
+		away[i] = clock ? gap : 0;
+		*last = in[i];
+	}
+	if (!label)
+		return;
+	put_wide(s, label, OP_BEGIN, 0, before);
+	put_wide(s, label, OP_END, 0, away);
+	s->beyond += 2 * (16 + 8 * (uint64_t)c->n - 3);
+	if (s->at >= s->limit)
+		flush(s);
+	else if (c->mode != READ_CLOCK)
+		rebase(s, false); /* what it took to write that */
+}
+
 struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here)
 {
 	struct region_stream *s;
@@ -403,7 +445,8 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 	if (locked)
 		region_unlock();
 	if (s && s->block) {
-		thread_counters_open(&s->counters, &r->counters, NULL);
+		if (!region_fiber_begin(s))
+			thread_counters_open(&s->counters, &r->counters, NULL);
 		attach(s);
 		if (!fresh)
 			clear(s);

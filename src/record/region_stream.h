@@ -32,7 +32,7 @@ struct region_recording {
 	int lost_errno;
 };
 
-enum { SMALL_BYTES = 16384 };
+enum { SMALL_BYTES = 16384, STREAM_NAME = 16 };
 
 /* A stream's page that child processes find empty. */
 struct region_page {
@@ -59,6 +59,8 @@ struct region_stream {
 	uint64_t last[FILE_COUNTERS];
 	uint32_t missing; /* as the file says */
 	uint32_t thread;
+	uint32_t tid;		  /* of a fiber, with its name; 0: the thread's own */
+	char name[STREAM_NAME];
 	uint64_t timings;
 	uint64_t first;	 /* points before this block */
 	uint64_t beyond; /* bytes of its points, less three for each: what tells how many they are */
@@ -97,6 +99,9 @@ struct region_pause {
 };
 void region_stream_pause(struct region_stream *s, struct region_pause *p);
 void region_stream_resume(struct region_pause *p);
+/* The same from where the counters had the values `out`, perhaps on another thread. Clocks go on: what passed is a region of that label,
+ * if there is one. */
+void region_stream_skip(struct region_stream *s, tare_label label, const uint64_t *out);
 
 /* Into memory of one's own instead of a file, to see what it costs (region_cost.c). */
 void region_stream_private(struct region_stream *s, struct region_recording *r, struct tare_region_here *here,

@@ -90,6 +90,25 @@ static void expect_thread(struct timeline *t, size_t thread, const char *words)
 	text_free(&got);
 }
 
+TEST(no_error_after_success)
+{
+	static const struct tare_error stale = { .code = EIO, .at = 3, .what = "an earlier error", .hint = "of another call" };
+	struct tare_error err = stale;
+	char path[] = "/tmp/tare-no-error-XXXXXX";
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0 && close(fd) == 0, "a file");
+	CHECK_EQ(tare_regions_start(path, "none", &err), 0, "%s", err.what);
+	CHECK(err.code == 0 && !err.what[0] && !err.hint[0] && err.at == -1, "start: %d, %s", err.code, err.what);
+	err = stale;
+	CHECK(tare_regions_from_environment(&err) >= 0, "%s", err.what);
+	CHECK_EQ(err.code, 0);
+	err = stale;
+	CHECK_EQ(tare_regions_stop(&err), 0, "%s", err.what);
+	CHECK_EQ(err.code, 0);
+	unlink(path);
+}
+
 TEST(off_does_nothing)
 {
 	tare_region_begin(&outer);

@@ -238,7 +238,7 @@ int scan_file_replace(const char *path, const struct text *bytes, struct tare_er
 	if (ret == 0)
 		return tare_fail(err, EINVAL, "cannot replace %s: it is no regular file", path);
 	if (ret < 0)
-		return tare_fail(err, -ret, "cannot replace %s: %s", path, strerror(-ret));
+		return file_part_failed(path, -ret, err);
 	ret = make_parents(place, err);
 	if (ret == 0 && bytes->failed)
 		ret = tare_fail_nomem(err);

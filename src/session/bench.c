@@ -9,8 +9,10 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/median.h"
 #include "base/text.h"
 #include "session/bench_board.h"
+#include "session/bench_chain.h"
 #include "session/bench_child.h"
 #include "session/bench_sets.h"
 
@@ -24,6 +26,7 @@ struct bench {
 	struct bench_places at;
 	struct bench_stretch part; /* of the runs, that is being counted */
 	int board_fd, said_fd, null_fd;
+	size_t done, all; /* stretches of all sets */
 };
 
 size_t bench_stretches(const struct bench_plan *p)
@@ -229,8 +232,12 @@ static void fill_board(const struct bench *b, const struct bench_set *set, bool 
 	board->how = set->how;
 	board->by_read = by_read;
 	board->cold = p->cold;
+	board->chain = set->how == BENCH_CLOCK && set->n > 1;
 	for (size_t v = 0; v < p->n_variants; v++) {
-		snprintf(board->variant[v].path, sizeof(board->variant[v].path), "%s", p->variant[v].path);
+		const char *looped = set->how == BENCH_CLOCK ? p->variant[v].looped : NULL;
+
+		snprintf(board->variant[v].path, sizeof(board->variant[v].path), "%s",
+			 looped ? looped : p->variant[v].path);
 		snprintf(board->variant[v].function, sizeof(board->variant[v].function), "%s", p->variant[v].function ? p->variant[v].function : "");
 		board->variant[v].ops = p->variant[v].ops;
 		board->variant[v].bytes = p->variant[v].bytes;
@@ -293,6 +300,16 @@ static int let_registers_go(const struct bench *b, const struct bench_set *set, 
 	return ret;
 }
 
+/* Of this stretch so many runs are done, of so many. */
+static void look(void *with)
+{
+	const struct bench *b = with;
+	const struct bench_plan *p = b->plan;
+	double all = (double)p->n_variants * ((double)p->warmup + b->board->runs + b->board->baselines), done = (double)b->board->progress;
+
+	p->progress(p->with, ((double)b->done + (done < all ? done / all : 1)) / (double)b->all);
+}
+
 static int run_set(struct bench *b, const struct bench_set *set, bool by_read, struct tare_error *err)
 {
 	const struct bench_plan *p = b->plan;
@@ -310,6 +327,8 @@ static int run_set(struct bench *b, const struct bench_set *set, bool by_read, s
 		.cpu = b->r->cpu,
 		.progress = &b->board->progress,
 		.timeout_ns = p->timeout_ns,
+		.look = p->progress ? look : NULL,
+		.with = b,
 	};
 	struct bench_child_end end;
 	struct counters *held;
@@ -329,6 +348,53 @@ static int run_set(struct bench *b, const struct bench_set *set, bool by_read, s
 	return let_registers_go(b, set, held, ret, err);
 }
 
+static int by_ticks(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+static bool cycles_of(int64_t *to, const int64_t *ticks, const int64_t *chain, size_t n,
+		      uint32_t adds)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < n; i++) {
+		to[i] = bench_chain_cycles(ticks[i], chain[i], adds);
+		all &= to[i] >= 0;
+	}
+	return all;
+}
+
+/* Cycles: the ticks of runs and baselines by those of the chain that was timed after each. */
+static void take_cycles(struct bench *b, size_t clock, size_t cycles)
+{
+	const struct bench_plan *p = b->plan;
+	struct bench_result *r = b->r;
+	struct bench_counter *c = &r->counter[cycles];
+	size_t n = p->n_variants * p->runs;
+	uint32_t adds = b->board->chain_adds;
+	bool all = true;
+
+	for (size_t v = 0; v < p->n_variants; v++) {
+		const struct bench_series *from = &r->series[v * r->n_counters + clock];
+		struct bench_series *to = &r->series[v * r->n_counters + cycles];
+
+		all &= cycles_of(to->value, from->value, b->at.chain + v * p->runs, p->runs, adds);
+		all &= cycles_of(to->base, from->base, b->at.base_chain + v * p->baselines, p->baselines,
+				 adds);
+	}
+	if (!all) {
+		c->quality = TARE_UNAVAILABLE;
+		snprintf(c->why, sizeof(c->why), "the clock did not move during a chain of additions");
+		return;
+	}
+	qsort(b->at.chain, n, sizeof(*b->at.chain), by_ticks);
+	r->chain_adds = adds;
+	r->chain_ticks = (double)median_of((const uint64_t *)b->at.chain, n);
+}
+
 /* Of the board's counters the set's, into the result: this stretch of them. */
 static void take(struct bench *b, const struct bench_set *set)
 {
@@ -341,6 +407,10 @@ static void take(struct bench *b, const struct bench_set *set)
 		struct bench_counter *c = &r->counter[set->counter[i]];
 		size_t column = set->how == BENCH_EXACT ? set->class[i] : i;
 
+		if (c->how == BENCH_CHAIN) {
+			take_cycles(b, set->counter[0], set->counter[i]);
+			continue;
+		}
 		c->again = t->run ? c->again + b->board->again : b->board->again;
 		for (size_t v = 0; v < p->n_variants; v++) {
 			struct bench_series *s = &r->series[v * r->n_counters + set->counter[i]];
@@ -443,6 +513,8 @@ static int run_sets(struct bench *b, const struct bench_sets *sets, struct tare_
 		bool before = by_read[at];
 
 		b->part = bench_stretch(b->plan, turn);
+		b->done = i;
+		b->all = n * sets->n;
 		ret = run_stretch(b, set, &by_read[at], err);
 		if (ret < 0)
 			return ret;
@@ -480,6 +552,8 @@ int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_
 	int ret;
 
 	*r = (struct bench_result){ .cpu = plan->cpu == -1 ? sched_getcpu() : plan->cpu == -2 ? -1 : plan->cpu };
+	for (size_t v = 0; v < plan->n_variants; v++)
+		r->rounds[v] = plan->variant[v].looped ? plan->variant[v].rounds : 1;
 	*blame = BENCH_NOBODY;
 	ret = try_cpu(plan->cpu, err);
 	if (ret == 0 && plan->msr && r->cpu < 0)

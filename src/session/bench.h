@@ -27,6 +27,9 @@ struct bench_variant {
 	bool program;	      /* start it, rather than load it */
 	uint64_t ops;	      /* of one run; 0: as the test says */
 	uint64_t bytes;	      /* likewise */
+	/* For the clock: the same code `rounds` times, in the place of `path`; NULL: `path`. */
+	const char *looped;
+	uint32_t rounds;
 };
 
 struct bench_plan {
@@ -44,15 +47,20 @@ struct bench_plan {
 	bool cross; /* events stand in the list twice, by msr and by perf, whose counters are named "... by perf"; sets take turns */
 	bool asked; /* for events or an engine: the clock alone is no answer */
 	bool clock; /* the time stamp counter, or generic timer, too */
+	/* With the clock: estimate cycles (bench_chain.h), on one CPU where no event counts them. */
+	bool estimate;
 	const char *self; /* tare's own path: it loads the tests in another process */
+	void (*progress)(void *with, double part); /* how much is done, of 1, some twenty times a second; NULL: no progress */
+	void *with;
 };
 
-enum bench_how { BENCH_EXACT, BENCH_REGISTER, BENCH_READ, BENCH_CLOCK, BENCH_MSR };
+enum bench_how { BENCH_EXACT, BENCH_REGISTER, BENCH_READ, BENCH_CLOCK, BENCH_MSR, BENCH_CHAIN };
 
 struct bench_counter {
 	char name[160];
 	enum bench_how how;
-	enum tare_quality quality; /* TARE_UNAVAILABLE: `why` */
+	/* TARE_UNAVAILABLE: `why`. BENCH_CHAIN: TARE_SCALED; bench_quality() has the name. */
+	enum tare_quality quality;
 	char why[256], remedy[200];
 	unsigned set;	/* counters of the same number were counted in the same runs */
 	uint32_t again; /* runs of its set that were done again, as the kernel had moved a counter meanwhile */
@@ -79,7 +87,8 @@ struct bench_stretch bench_stretch(const struct bench_plan *p, size_t i);
 /* What one counter saw of one variant. */
 struct bench_series {
 	int64_t *base;	/* of one pair of marks with nothing between; plan.baselines of them */
-	int64_t *value; /* of run i, all pairs added up, as read: nothing taken off */
+	/* Of run i, all pairs added up, as read: nothing taken off. BENCH_CHAIN: in cycles, rounded. */
+	int64_t *value;
 };
 
 struct bench_result {
@@ -90,9 +99,12 @@ struct bench_result {
 	uint32_t *pairs;  /* [variant * runs + run] */
 	uint64_t ops[BENCH_VARIANTS]; /* of one run; 0: pairs of marks */
 	uint64_t bytes[BENCH_VARIANTS];
+	uint32_t rounds[BENCH_VARIANTS]; /* over the code in a run of the clock, each of `ops` */
 	bool own_baseline[BENCH_VARIANTS];
 	uint64_t clock_hz; /* of the clock, as measured against CLOCK_MONOTONIC; 0: not known */
 	double clock_step; /* ticks by which it moves on at a time (base/clock_step.h); 0: not known */
+	uint32_t chain_adds; /* additions in the chain, one cycle each; 0: none was timed */
+	double chain_ticks; /* of the clock, the median */
 	int cpu; /* that they ran on; -1: any */
 	uint64_t said; /* bytes that tests wrote to standard output */
 	char words[80]; /* the first of them */

@@ -9,6 +9,8 @@
  *	u32 pairs[variants * runs]
  *	i64 value[variants * runs * counters]
  *	i64 base[variants * baselines * counters]
+ *	i64 chain[variants * runs]
+ *	i64 base_chain[variants * baselines]
  */
 #ifndef SESSION_BENCH_BOARD_H
 #define SESSION_BENCH_BOARD_H
@@ -17,7 +19,7 @@
 #include "exact/classes.h"
 #include "session/bench.h"
 
-#define BENCH_MAGIC 0x32686e6265726174ull /* "tarebnh2" */
+#define BENCH_MAGIC 0x33686e6265726174ull /* "tarebnh3" */
 #define BENCH_WORD "--tare-bench"
 
 enum bench_stage { STAGE_BEGIN, STAGE_LOAD, STAGE_SETUP, STAGE_BASELINE, STAGE_WARMUP, STAGE_RUN, STAGE_TEARDOWN, STAGE_DONE };
@@ -42,7 +44,7 @@ enum bench_fault {
 struct bench_board {
 	uint64_t magic;
 	/* What to do. */
-	uint32_t variants, runs, warmup, baselines, counters, how, cold, by_read;
+	uint32_t variants, runs, warmup, baselines, counters, how, cold, by_read, chain;
 	struct {
 		char path[BENCH_PATH];
 		char function[256];
@@ -67,11 +69,12 @@ struct bench_board {
 	uint32_t own_baseline[BENCH_VARIANTS];
 	uint64_t clock_hz;
 	double clock_step;
+	uint32_t chain_adds; /* additions in a chain; its ticks follow the baselines */
 };
 
 struct bench_places {
 	uint32_t *order, *pairs;
-	int64_t *value, *base;
+	int64_t *value, *base, *chain, *base_chain;
 	size_t size; /* of all */
 };
 
@@ -82,7 +85,8 @@ static inline size_t bench_board_head(void)
 
 static inline size_t bench_board_size(size_t variants, size_t runs, size_t baselines, size_t counters)
 {
-	return bench_board_head() + 2 * runs * variants * sizeof(uint32_t) + sizeof(int64_t) * variants * counters * (runs + baselines);
+	return bench_board_head() + 2 * runs * variants * sizeof(uint32_t) +
+	       sizeof(int64_t) * variants * (counters + 1) * (runs + baselines);
 }
 
 static inline struct bench_places bench_places(struct bench_board *b, size_t variants, size_t runs, size_t baselines, size_t counters)
@@ -95,6 +99,8 @@ static inline struct bench_places bench_places(struct bench_board *b, size_t var
 	at += 2 * runs * variants * sizeof(uint32_t);
 	p.value = (int64_t *)((char *)b + at);
 	p.base = p.value + variants * runs * counters;
+	p.chain = p.base + variants * baselines * counters;
+	p.base_chain = p.chain + variants * runs;
 	p.size = bench_board_size(variants, runs, baselines, counters);
 	return p;
 }

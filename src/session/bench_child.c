@@ -27,24 +27,45 @@ struct lent {
 	cpu_set_t cpus;
 };
 
-static void lend(struct lent *l, const struct bench_child *c)
+/* Copies of tare's own descriptors 0 to 2; -1: tare has none. */
+static int keep_own(struct lent *l, struct tare_error *err)
+{
+	for (int i = 0; i < 3; i++)
+		l->kept[i] = -1;
+	for (int i = 0; i < 3; i++) {
+		l->kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+		if (l->kept[i] < 0 && errno != EBADF) {
+			int code = errno;
+
+			while (i--)
+				if (l->kept[i] >= 0)
+					close(l->kept[i]);
+			tare_fail(err, code, "cannot copy a descriptor for the child process: %s", strerror(code));
+			tare_hint(err, "ulimit -n N allows more");
+			return -code;
+		}
+	}
+	return 0;
+}
+
+static int lend(struct lent *l, const struct bench_child *c, struct tare_error *err)
 {
 	const int given[3] = { c->in, c->out, c->err };
+	int ret = keep_own(l, err);
 	cpu_set_t one;
 
-	for (int i = 0; i < 3; i++) {
-		l->kept[i] = -1;
-		if (given[i] < 0)
-			continue;
-		l->kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
-		dup2(given[i], i);
-	}
+	if (ret < 0)
+		return ret;
+	for (int i = 0; i < 3; i++)
+		if (given[i] >= 0)
+			dup2(given[i], i);
 	l->pinned = c->cpu >= 0 && sched_getaffinity(0, sizeof(l->cpus), &l->cpus) == 0;
 	if (l->pinned) {
 		CPU_ZERO(&one);
 		CPU_SET(c->cpu, &one);
 		l->pinned = sched_setaffinity(0, sizeof(one), &one) == 0;
 	}
+	return 0;
 }
 
 static void take_back(struct lent *l, const struct bench_child *c)
@@ -52,13 +73,11 @@ static void take_back(struct lent *l, const struct bench_child *c)
 	const int given[3] = { c->in, c->out, c->err };
 
 	for (int i = 0; i < 3; i++) {
-		if (given[i] < 0)
-			continue;
 		if (l->kept[i] >= 0) {
 			dup2(l->kept[i], i);
 			close(l->kept[i]);
-		} else {
-			close(i); /* tare itself had none */
+		} else if (given[i] >= 0) {
+			close(i);
 		}
 	}
 	if (l->pinned)
@@ -87,6 +106,8 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 
 		poll(fds, ARRAY_SIZE(fds), LOOK_MS);
 		orphans_reap(o, l->pid);
+		if (c->look)
+			c->look(c->with);
 		while (signals_next(s, &signal)) {
 			if (signal.number == SIGCHLD)
 				continue;
@@ -122,7 +143,7 @@ int bench_child(const struct bench_child *c, struct bench_child_end *end, struct
 
 	*end = (struct bench_child_end){ 0 };
 	if (c->fixed) {
-		ret = environment_fix(&env, c->fixed->set, c->argv, environ, err);
+		ret = environment_fix(&env, c->fixed->set, c->fixed->kept, c->argv, environ, err);
 		l.envp = env.envp;
 	}
 	if (ret == 0)
@@ -131,13 +152,15 @@ int bench_child(const struct bench_child *c, struct bench_child_end *end, struct
 		goto out;
 	if (c->own_group)
 		orphans_adopt(&left);
-	lend(&lent, c);
-	ret = by->prepare(&l, c->argv, &s.before, err);
-	if (ret == 0 && c->tidies)
-		setpgid(l.pid, l.pid);
-	if (ret == 0)
-		ret = by->release(&l, c->argv, &s.before, err);
-	take_back(&lent, c);
+	ret = lend(&lent, c, err);
+	if (ret == 0) {
+		ret = by->prepare(&l, c->argv, &s.before, err);
+		if (ret == 0 && c->tidies)
+			setpgid(l.pid, l.pid);
+		if (ret == 0)
+			ret = by->release(&l, c->argv, &s.before, err);
+		take_back(&lent, c);
+	}
 	if (ret == 0) {
 		pid = l.pid;
 		watch(c, by, &l, &s, &left, end);

@@ -17,6 +17,8 @@ struct bench_child {
 	int cpu;     /* -1: any */
 	const volatile uint64_t *progress; /* moves while it works; NULL: nothing is known of it */
 	uint64_t timeout_ns; /* without progress; 0: none */
+	void (*look)(void *with); /* called some twenty times a second while it runs; NULL: no progress */
+	void *with;
 };
 
 struct bench_child_end {

@@ -15,6 +15,7 @@
 #include "cache.h"
 #include "base/clock_step.h"
 #include "base/num.h"
+#include "session/bench_chain.h"
 #include "session/bench_load.h"
 #include "session/bench_reader.h"
 
@@ -24,6 +25,7 @@ struct inside {
 	struct bench_board *board;
 	struct bench_places at;
 	struct bench_reader reader;
+	struct bench_chain chain;
 	struct tare_bench_test test[BENCH_VARIANTS];
 	void (*call[BENCH_VARIANTS])(void);
 	uint32_t done[BENCH_VARIANTS]; /* runs */
@@ -262,6 +264,16 @@ static int set_up(struct tare_error *err)
 	return in->evict != MAP_FAILED ? 0 : fault_words((tare_fail_nomem(err), err), BENCH_NOBODY);
 }
 
+/* The median of three: one interrupted chain would make a batch of baselines wrong. */
+static int64_t chain_median(void)
+{
+	int64_t a = bench_chain_ticks(&in->chain);
+	int64_t b = bench_chain_ticks(&in->chain);
+	int64_t c = bench_chain_ticks(&in->chain);
+
+	return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+}
+
 /* The baselines from `from` on, up to `to`. */
 static bool baselines(uint32_t from, uint32_t to)
 {
@@ -279,7 +291,8 @@ static bool baselines(uint32_t from, uint32_t to)
 				return false;
 			if (!counted(v, (int)n, cell, &pairs))
 				return false;
-			i += n;
+			for (int64_t ticks = b->chain ? chain_median() : 0; n; n--)
+				in->at.base_chain[v * b->baselines + i++] = ticks;
 		}
 	}
 	return true;
@@ -309,7 +322,10 @@ static bool runs(void)
 		b->stage = STAGE_RUN;
 		if (!counted(v, 0, in->at.value + bench_cell(v, in->done[v], b->runs, b->counters), &pairs))
 			return false;
-		in->at.pairs[v * b->runs + in->done[v]++] = (uint32_t)pairs;
+		in->at.pairs[v * b->runs + in->done[v]] = (uint32_t)pairs;
+		if (b->chain)
+			in->at.chain[v * b->runs + in->done[v]] = bench_chain_ticks(&in->chain);
+		in->done[v]++;
 	}
 	return true;
 }
@@ -342,6 +358,10 @@ static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 	ret = bench_reader_open(&in->reader, b, err);
 	if (ret < 0)
 		return fault_words(err, BENCH_NOBODY);
+	if (b->chain) {
+		bench_chain_begin(&in->chain, clock_step(clock_now, NULL));
+		b->chain_adds = bench_chain_adds(&in->chain);
+	}
 	ticks = tare_pmc_clock();
 	ns = now_ns();
 	/* Half of the baselines before all runs, half behind: a drift is then in their spread. */
@@ -401,5 +421,5 @@ int tare_bench_main(int argc, char **argv, const struct tare_bench_test *test, s
 		tare_hint(err, "tare bench %.100s", argc ? argv[0] : "PROGRAM");
 		return -EINVAL;
 	}
-	return bench_inside((int)fd, test, err);
+	return tare_end(bench_inside((int)fd, test, err), err);
 }

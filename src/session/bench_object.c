@@ -57,3 +57,35 @@ enum bench_object bench_object_kind(const void *bytes, size_t n)
 	}
 	return pie || (cut && interpreter) ? OBJECT_PROGRAM : dynamic ? OBJECT_SHARED : OBJECT_NONE;
 }
+
+static bool section(const char *bytes, size_t n, const Elf64_Ehdr *e, unsigned i, Elf64_Shdr *out)
+{
+	if (e->e_shentsize != sizeof(*out) || e->e_shoff > n || ((size_t)i + 1) * sizeof(*out) > n - e->e_shoff)
+		return false;
+	memcpy(out, bytes + e->e_shoff + i * sizeof(*out), sizeof(*out));
+	return out->sh_type == SHT_NOBITS || (out->sh_offset <= n && out->sh_size <= n - out->sh_offset);
+}
+
+bool bench_object_text(const void *bytes, size_t n, size_t *at, size_t *size)
+{
+	static const char name[] = ".text";
+	Elf64_Shdr names, s;
+	Elf64_Ehdr e;
+
+	if (bench_object_kind(bytes, n) != OBJECT_SHARED)
+		return false;
+	memcpy(&e, bytes, sizeof(e));
+	if (!section(bytes, n, &e, e.e_shstrndx, &names) || names.sh_type != SHT_STRTAB)
+		return false;
+	for (unsigned i = 0; i < e.e_shnum; i++) {
+		if (!section(bytes, n, &e, i, &s))
+			return false;
+		if (s.sh_type != SHT_PROGBITS || s.sh_name > names.sh_size || names.sh_size - s.sh_name < sizeof(name) ||
+		    memcmp((const char *)bytes + names.sh_offset + s.sh_name, name, sizeof(name)) != 0)
+			continue;
+		*at = s.sh_offset;
+		*size = s.sh_size;
+		return true;
+	}
+	return false;
+}

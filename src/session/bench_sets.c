@@ -111,22 +111,51 @@ static void place(struct bench_sets *s, const struct bench_plan *p, int cpu, enu
 		s->set[s->n++] = alone;
 }
 
+static bool counts_cycles(const struct bench_counter *counter, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (counter[i].how != BENCH_EXACT && counter[i].quality != TARE_UNAVAILABLE &&
+		    strstr(counter[i].name, "cycles"))
+			return true;
+	return false;
+}
+
+/* The clock, and cycles that are estimated from its ticks. */
+static void place_clock(struct bench_sets *s, const struct bench_plan *p, int cpu,
+			struct bench_counter *counter)
+{
+	static const struct bench_counter clock = {
+		.name = BENCH_CLOCK_NAME, .how = BENCH_CLOCK, .quality = TARE_COUNTED
+	};
+	static const struct bench_counter cycles = {
+		.name = "cycles", .how = BENCH_CHAIN, .quality = TARE_SCALED
+	};
+	struct bench_set *set = &s->set[s->n++];
+	bool estimate = p->estimate && cpu >= 0 && !counts_cycles(counter, s->n_counters);
+
+	*set = (struct bench_set){ .how = BENCH_CLOCK };
+	counter[s->n_counters] = clock;
+	add(set, s->n_counters++, 0);
+	if (!estimate)
+		return;
+	counter[s->n_counters] = cycles;
+	add(set, s->n_counters++, 0);
+	set->n_board = 1;
+}
+
 int bench_sets_make(struct bench_sets *s, const struct bench_plan *p, int cpu, struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err)
 {
 	size_t n = p->events ? p->events->n : 0;
 
-	if (n + p->clock > BENCH_COUNTERS)
-		return tare_fail(err, E2BIG, "%zu events are too many: at most %d", n, BENCH_COUNTERS - 1);
+	if (n + p->clock + p->estimate > BENCH_COUNTERS)
+		return tare_fail(err, E2BIG, "%zu events are too many: at most %d", n, BENCH_COUNTERS - 1 - p->estimate);
 	*s = (struct bench_sets){ 0 };
 	for (int kind = 0; kind < KINDS; kind++)
 		for (size_t i = 0; i < n; i++)
 			if ((int)kind_of(&p->events->enc[i]) == kind)
 				place(s, p, cpu, (enum kind)kind, i, &counter[s->n_counters]);
-	if (p->clock) {
-		counter[s->n_counters] = (struct bench_counter){ .name = BENCH_CLOCK_NAME, .how = BENCH_CLOCK, .quality = TARE_COUNTED };
-		s->set[s->n] = (struct bench_set){ .how = BENCH_CLOCK };
-		add(&s->set[s->n++], s->n_counters++, 0);
-	}
+	if (p->clock)
+		place_clock(s, p, cpu, counter);
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t k = 0; k < s->set[i].n; k++)
 			counter[s->set[i].counter[k]].set = (unsigned)i;

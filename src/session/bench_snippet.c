@@ -303,6 +303,20 @@ static void put_turn(struct text *out, const struct bench_snippet *s, const stru
 	text_add(out, "%s\n", s->code + from);
 }
 
+bool bench_snippet_may_loop(const struct bench_snippet *s)
+{
+#if defined(__x86_64__)
+	static const char *const names[] = { "r15" };
+#else
+	static const char *const names[] = { "x28", "w28" };
+#endif
+	bool may = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		may &= !strcasestr(s->code, names[i]) && !(s->init && strcasestr(s->init, names[i]));
+	return may;
+}
+
 /* ---- the file ---- */
 
 /* What the assembler complains about is then said to be in the user's own line. */
@@ -356,15 +370,17 @@ static void spread(struct text *out, const struct bench_snippet *s)
 /* The first instruction behind the call begins a cache line. */
 static void marked(struct text *out, const struct bench_snippet *s, bool empty)
 {
-	text_add(out, "\t.balign 64\n\t.skip %d, 0x90\n\tcall *tare_start(%%rip)\n", s->loop ? 64 - 6 - 7 : 64 - 6);
-	if (s->loop)
+	bool loop = s->loop && !(empty && s->bare_baseline);
+
+	text_add(out, "\t.balign 64\n\t.skip %d, 0x90\n\tcall *tare_start(%%rip)\n", loop ? 64 - 6 - 7 : 64 - 6);
+	if (loop)
 		text_add(out, "\tmov $%u, %%r15\n.Lround%d:\n", s->loop, empty);
 	if (!empty) {
 		syntax(out, s, true);
 		put_copies(out, s);
 		syntax(out, s, false);
 	}
-	if (s->loop)
+	if (loop)
 		text_add(out, "\tdec %%r15\n\tjnz .Lround%d\n", empty);
 	text_add(out, "\tcall *tare_stop(%%rip)\n");
 }
@@ -384,6 +400,7 @@ void bench_snippet_assembly(struct text *out, const struct bench_snippet *s)
 {
 	text_add(out, "\t.text\n\t.globl execute_test\n\t.type execute_test, @function\nexecute_test:\n%s", enter);
 	text_add(out, "\tmov %%rdi, tare_start(%%rip)\n\tmov %%rsi, tare_stop(%%rip)\n\tmov %%rsp, tare_rsp(%%rip)\n%s", memory);
+	bench_snippet_registers(out, s);
 	if (s->init) {
 		syntax(out, s, true);
 		text_add(out, "# 1 \"--init\"\n%s\n", s->init);
@@ -420,12 +437,14 @@ static void spread(struct text *out, const struct bench_snippet *s)
 
 static void marked(struct text *out, const struct bench_snippet *s, bool empty)
 {
+	bool loop = s->loop && !(empty && s->bare_baseline);
+
 	text_add(out, "\t.balign 64\n\tadrp x30, tare_start\n\tldr x30, [x30, #:lo12:tare_start]\n\tblr x30\n");
-	if (s->loop)
+	if (loop)
 		text_add(out, "\tmov x28, #%u\n\tmovk x28, #%u, lsl #16\n.Lround%d:\n", s->loop & 0xffff, s->loop >> 16, empty);
 	if (!empty)
 		put_copies(out, s);
-	if (s->loop)
+	if (loop)
 		text_add(out, "\tsub x28, x28, #1\n\tcbnz x28, .Lround%d\n", empty);
 	text_add(out, "\tadrp x30, tare_stop\n\tldr x30, [x30, #:lo12:tare_stop]\n\tblr x30\n");
 }
@@ -445,6 +464,7 @@ void bench_snippet_assembly(struct text *out, const struct bench_snippet *s)
 {
 	text_add(out, "\t.text\n\t.globl execute_test\n\t.type execute_test, %%function\nexecute_test:\n%s", enter);
 	text_add(out, "\tstp x0, x1, [x9]\n\tadrp x14, tare_memory\n\tadd x14, x14, #:lo12:tare_memory\n\tadd x14, x14, #8, lsl #12\n");
+	bench_snippet_registers(out, s);
 	if (s->init)
 		text_add(out, "# 1 \"--init\"\n%s\n", s->init);
 	spread(out, s);

@@ -163,6 +163,48 @@ TEST(snippet_every_copy_is_there)
 }
 #endif
 
+TEST(snippet_may_loop)
+{
+#if defined(__x86_64__)
+	static const char *const names[] = { "add r15, rax", "mov rax, [R15]", "inc r15d" };
+	static const char *const others[] = { "add r14, rax", "imul rax, rbx" };
+#else
+	static const char *const names[] = { "add x28, x28, x0", "add W28, w1, w2", "ldr x0, [x28]" };
+	static const char *const others[] = { "add x2, x8, x0", "nop" };
+#endif
+	struct bench_snippet s = { .unroll = 100 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		s.code = names[i];
+		s.init = NULL;
+		CHECK(!bench_snippet_may_loop(&s), "%s", names[i]);
+		s.code = "nop";
+		s.init = names[i];
+		CHECK(!bench_snippet_may_loop(&s), "%s before it", names[i]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		s.code = others[i];
+		s.init = others[i];
+		CHECK(bench_snippet_may_loop(&s), "%s", others[i]);
+	}
+}
+
+TEST(snippet_loop_and_baseline)
+{
+	struct bench_snippet s = { .code = "nop", .unroll = 2, .loop = 5 };
+	struct text t = { 0 };
+
+	bench_snippet_assembly(&t, &s);
+	CHECK_EQ(count(t.s, ".Lround0:"), 1, "%s", t.s);
+	CHECK_EQ(count(t.s, ".Lround1:"), 1, "the same loop, empty, in the baseline");
+	text_free(&t);
+	s.bare_baseline = true;
+	bench_snippet_assembly(&t, &s);
+	CHECK_EQ(count(t.s, ".Lround0:"), 1, "%s", t.s);
+	CHECK_EQ(count(t.s, ".Lround1"), 0, "no loop in the baseline");
+	text_free(&t);
+}
+
 TEST(snippet_c)
 {
 	struct bench_snippet s = { .code = "f(x)", .init = "int x = 1", .unroll = 3 };

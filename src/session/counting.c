@@ -223,6 +223,7 @@ int counting_open(struct counting *c, const struct encoding_list *events,
 	size_t filled = 0;
 
 	c->parts = opt->parts;
+	c->partial = opt->partial;
 	if (!done)
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < events->n; i++) {
@@ -324,13 +325,14 @@ struct part_sink {
 	struct tare_error *err;
 };
 
-static int put_part(void *with, unsigned number, uint64_t who, const char *name, const struct tare_reading *value)
+static int put_part(void *with, const struct part *part, const struct tare_reading *value)
 {
 	struct part_sink *p = with;
 
-	p->f.reading.place.part = number;
-	p->f.reading.place.who = who;
-	p->f.reading.place.comm = name;
+	p->f.reading.place.part = part->number;
+	p->f.reading.place.who = part->who;
+	p->f.reading.place.comm = part->name;
+	p->f.reading.without = part->partial;
 	for (size_t k = 0; k < p->cell->n; k++) {
 		p->f.reading.event = p->c->order[p->cell->first + k];
 		p->f.reading.value = value[k];
@@ -355,6 +357,12 @@ int counting_read(struct counting *c, unsigned run, uint64_t time_ns, struct sin
 		struct fact f = { .kind = FACT_READING, .run = run, .time_ns = time_ns };
 		int ret = cell->source->read(cell->open, value, &why);
 
+		if (ret == 0 && cell->source->without)
+			f.reading.without = cell->source->without(cell->open);
+		if (f.reading.without && !c->partial) {
+			f.reading.without = 0;
+			ret = -ENODATA;
+		}
 		f.reading.place = cell->at.shown;
 		f.reading.place.comm = cell->at.comm[0] ? cell->at.comm : NULL;
 		f.reading.place.cgroup = cell->cgroup;
@@ -375,6 +383,7 @@ int counting_read(struct counting *c, unsigned run, uint64_t time_ns, struct sin
 			struct part_sink each = { c, cell, f, to, err };
 
 			each.f.reading.why = NULL;
+			each.f.reading.without = 0;
 			ret = cell->source->parts(cell->open, c->parts, put_part, &each, err);
 			if (ret < 0)
 				return ret;

@@ -27,6 +27,7 @@ struct counting {
 	size_t n;
 	bool any_open;
 	enum parts parts;
+	bool partial;
 };
 
 struct counting_options {
@@ -40,6 +41,7 @@ struct counting_options {
 	void *launched;            /* of the launcher, for its own source */
 	const char *sheds;         /* why the command sheds its counters at exec; NULL: it does not */
 	enum parts parts;          /* read parts of the command too, where the source can */
+	bool partial;              /* take readings that are without some processes; else they are unavailable */
 	/* The source of a name; NULL when this build has none of that name. */
 	const struct source *(*source)(const char *name);
 };

@@ -127,7 +127,19 @@ static void sort(char **envp, size_t n)
 	}
 }
 
-int environment_fix(struct environment *out, unsigned fixed, char *const argv[], char *const envp[],
+/* Only the variables that ENV leaves. How many there are then. */
+static size_t clear(char **envp, size_t n, const char *kept)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (fixed_keeps(kept ? kept : "", envp[i]))
+			envp[left++] = envp[i];
+	memset(envp + left, 0, (n - left) * sizeof(*envp));
+	return left;
+}
+
+int environment_fix(struct environment *out, unsigned fixed, const char *kept, char *const argv[], char *const envp[],
 		    struct tare_error *err)
 {
 	struct environment e = { 0 }, padded;
@@ -143,6 +155,8 @@ int environment_fix(struct environment *out, unsigned fixed, char *const argv[],
 		ret = -ENOMEM;
 	if (ret == 0 && n)
 		memcpy(e.envp, envp, n * sizeof(*envp));
+	if (ret == 0 && (fixed & FIXED(ENV)))
+		n = clear(e.envp, n, kept);
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(variables); i++)
 		if (fixed & variables[i].item)
 			ret = set_variable(&e, &n, variables[i].variable, variables[i].keep);

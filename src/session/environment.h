@@ -30,9 +30,10 @@ int environment_pad(struct environment *out, char *const argv[], char *const env
 		    struct tare_error *err);
 /*
  * What of `fixed` is a matter of the environment: its size, its order, and variables that runtimes and allocators look at.
- * A hash seed that the caller has set stays as it is. With none of those it is the caller's own.
+ * A hash seed that the caller has set stays as it is. With none of those it is the caller's own. kept: with FIXED(ENV), the names
+ * of variables that stay, as in struct fixed; may be NULL.
  */
-int environment_fix(struct environment *out, unsigned fixed, char *const argv[], char *const envp[],
+int environment_fix(struct environment *out, unsigned fixed, const char *kept, char *const argv[], char *const envp[],
 		    struct tare_error *err);
 void environment_free(struct environment *e);
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include "base/signal_name.h"
 #include "session/exact_follow.h"
+#include "session/signals.h"
 
 enum { LOOK_MS = 100 };
 
@@ -77,7 +78,7 @@ static int wait_for_end(struct handing *h, struct follow *f, struct tare_error *
 		out->enough = ret == 0 && !h->failed && plan->enough && plan->enough(plan->with);
 		ending = out->timed_out || out->enough;
 		if (ending)
-			kill(f->child.pid, SIGTERM);
+			signal_send(f->child.pid, SIGTERM);
 	}
 	return ret;
 }
@@ -87,8 +88,12 @@ static void look_for_uncounted(const struct follow *f, struct exact_followed *ou
 	int64_t counts[EXACT_CLASSES];
 	struct tare_error why = TARE_ERROR_INIT;
 
-	if (launched_counts(&f->child, counts, &why) < 0)
+	int ret = launched_counts(&f->child, counts, &why);
+
+	if (ret < 0)
 		snprintf(out->uncounted, sizeof(out->uncounted), "%.199s", why.what);
+	if (ret == -ENODATA)
+		launched_partial(&f->child, &out->partial);
 }
 
 int exact_fail_uncounted(const char *uncounted, bool has_status, int wait_status, struct tare_error *err)
@@ -128,7 +133,7 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 			struct pollfd fd = { .fd = follow_wake_fd(&f), .events = POLLIN };
 
 			if (ret < 0)
-				kill(f.child.pid, SIGTERM);
+				signal_send(f.child.pid, SIGTERM);
 			poll(&fd, 1, LOOK_MS);
 			follow_ended(&f);
 			late = launched_samples(&f.child, each, &h, &also);

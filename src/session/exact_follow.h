@@ -28,6 +28,7 @@ struct exact_followed {
 	bool went_on;	  /* something failed, and it came to its own end all the same */
 	uint64_t wall_ns; /* of which samples were handed over */
 	char uncounted[200]; /* what of it the engine did not see, and why; "": nothing */
+	struct exact_partial partial; /* with it: the processes that are missing; n is 0 where nothing can be relied on */
 };
 
 /* That `uncounted` says something: -ENODATA, and how the command ended. */

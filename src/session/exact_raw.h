@@ -18,4 +18,10 @@ enum {
 	EXACT_RAW_TAKEN = 8,
 };
 
+/* perf_event_attr.config2 of its events: of every `period` events one at random is a sample; else the last of them. */
+#define EXACT_AT_RANDOM 0x746172650001ull
+
+/* config1 of an event that is read: it moves by what the code at the sample adds to it in a period. */
+#define EXACT_BY_CODE 0x746172650002ull
+
 #endif

@@ -39,7 +39,8 @@ struct fact_reading {
 	unsigned event; /* index in the list of encodings the session was given */
 	struct fact_place place;
 	struct tare_reading value;
-	const char *why; /* with TARE_UNAVAILABLE: the reason */
+	const char *why; /* with TARE_UNAVAILABLE, or `without`: the reason */
+	unsigned without; /* exact but for so many processes, which are not counted to their end */
 };
 
 struct fact_begin {
@@ -62,6 +63,8 @@ struct fact_end {
 	bool never_began; /* by a signal, before the command's first instruction: all exact counts are 0 */
 	unsigned stops;  /* of the command, at least, where the exact engine counted: each may have cost it an instruction per thread */
 	struct exact_left left; /* ran on when the command ended, where the exact engine counted: counted up to there */
+	struct exact_slow slow; /* what made it slow, where the exact engine counted */
+	struct exact_partial partial; /* what the exact engine did not count to its end */
 	struct around around; /* while it ran, where the plan asked for it; switches and faults are of the command */
 };
 

@@ -20,6 +20,7 @@ const struct fixed_row fixed_rows[FIXED_ITEMS] = {
 	[FIXED_CWD] = { "cwd", "the working directory by a name of 256 characters", false, NULL },
 	[FIXED_BINDING] = { "binding", "symbols bound at the start, not by the thread that calls first", false, NULL },
 	[FIXED_READDIR] = { "readdir", "directories read in the order of names; under the exact engine alone", false, NULL },
+	[FIXED_ENV] = { "env", "no variables but PATH and HOME; env=NAME:NAME keeps more", false, NULL },
 };
 
 static unsigned usual(void)
@@ -61,27 +62,72 @@ static int no_item(const char *word, size_t len, struct tare_error *err)
 	return -EINVAL;
 }
 
-int fixed_parse(const char *text, unsigned *set, struct tare_error *err)
+/* What programs are found by, and variables that tare sets or reads in the command. */
+static const char *const always_kept[] = { "PATH",		   "HOME",		  "TARE_REGIONS",
+					   "TARE_REGIONS_EVENTS", "TARE_REGIONS_ENGINE", "TARE_FUNCTIONS",
+					   "TARE_LIBRARY" };
+
+bool fixed_keeps(const char *kept, const char *variable)
 {
-	bool first = true;
+	size_t n = strcspn(variable, "=");
+
+	for (size_t i = 0; i < ARRAY_SIZE(always_kept); i++)
+		if (strlen(always_kept[i]) == n && !strncmp(always_kept[i], variable, n))
+			return true;
+	for (const char *p = kept; *p; p += strcspn(p, ":"), p += *p == ':')
+		if (strcspn(p, ":") == n && !strncmp(p, variable, n))
+			return true;
+	return false;
+}
+
+/* The names behind "env=", after those that are kept already. */
+static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct tare_error *err)
+{
+	size_t had = strlen(kept);
+
+	if (!n || names[0] == ':' || names[n - 1] == ':' || memmem(names, n, "::", 2) || memchr(names, '=', n)) {
+		tare_fail(err, EINVAL, "env=%.*s: names of variables are wanted, with ':' between them", n > 64 ? 64 : (int)n, names);
+		tare_hint(err, "such as env=LANG:CI; env alone keeps PATH and HOME");
+		return -EINVAL;
+	}
+	if (had + n + 2 > FIXED_KEPT_BYTES) {
+		tare_fail(err, EINVAL, "env=: the names are longer than %d characters together", FIXED_KEPT_BYTES - 2);
+		tare_hint(err, "keep fewer variables");
+		return -EINVAL;
+	}
+	snprintf(kept + had, FIXED_KEPT_BYTES - had, "%s%.*s", had ? ":" : "", (int)n, names);
+	return 0;
+}
+
+int fixed_parse(const char *text, struct fixed *f, struct tare_error *err)
+{
+	bool just_some = false, env_named = false;
+	char kept[FIXED_KEPT_BYTES] = "";
 	unsigned now = usual();
 
-	for (const char *p = text; p; first = false) {
+	for (const char *p = text; p;) {
 		size_t len = strcspn(p, ",");
 		char sign = *p == '+' || *p == '-' ? *p : 0;
 		const char *word = p + !!sign;
-		size_t n = len - !!sign;
+		size_t n = len - !!sign, names = sign != '-' && n >= 4 && !strncmp(word, "env=", 4) ? 4 : 0;
 		bool none = !sign && n == 4 && !strncmp(word, "none", 4);
-		unsigned items = none ? 0 : items_of(word, n);
+		unsigned items = none ? 0 : items_of(word, names ? names - 1 : n);
 
 		if (!items && !none)
 			return no_item(word, n, err);
-		if (first && !sign)
+		if (names && keep(word + names, n - names, kept, err) < 0)
+			return -EINVAL;
+		if (p == text && !sign) {
 			now = 0; /* a list of just these */
+			just_some = true;
+		}
+		env_named |= (items & FIXED(ENV)) != 0;
 		now = sign == '-' ? now & ~items : now | items;
 		p = p[len] ? p + len + 1 : NULL;
 	}
-	*set = now;
+	f->set = now;
+	f->env_open = !just_some && !env_named;
+	memcpy(f->kept, now & FIXED(ENV) ? kept : "", now & FIXED(ENV) ? sizeof(kept) : 1);
 	return 0;
 }
 
@@ -150,6 +196,8 @@ bool fixed_remark(struct text *out, const struct fixed *f, unsigned i)
 		text_add(out, "Not fixed: %s: %s", fixed_rows[i].name, f->why[i]);
 	else if (i < FIXED_ITEMS && fixed_partly(f) & 1u << i)
 		text_add(out, "Fixed in part: %s: %s", fixed_rows[i].name, fixed_rows[i].leaves);
+	else if (i == FIXED_ITEMS + 1 && f->env_open)
+		text_add(out, "Not fixed: env: the command has all variables of this environment; --deterministic=+env leaves it PATH and HOME");
 	else
 		return false;
 	return true;

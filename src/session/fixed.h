@@ -24,10 +24,14 @@ enum fixed_item {
 	FIXED_CWD,	   /* how long the name of the working directory is */
 	FIXED_BINDING,	   /* symbols at the start, not by whoever calls first */
 	FIXED_READDIR,	   /* in which order a directory gives its entries */
+	FIXED_ENV,	   /* which variables there are */
 	FIXED_ITEMS,
 };
 
-enum { FIXED_CWD_BYTES = 256 }; /* so long a name it then has */
+enum {
+	FIXED_CWD_BYTES = 256, /* so long a name it then has */
+	FIXED_KEPT_BYTES = 256,
+};
 
 #define FIXED(item) (1u << FIXED_##item)
 
@@ -49,6 +53,8 @@ struct fixed {
 	char stripped[200]; /* the first program that was seen to run without the rights that its file gives, and why; "": none was */
 	int first_pid; /* with PID; 0: PIDSPACE_FIRST */
 	bool turned; /* with READDIR: from the last name to the first */
+	char kept[FIXED_KEPT_BYTES]; /* with ENV: further variables that the command has, "LANG:CI" */
+	bool env_open; /* set by fixed_parse(): the items say neither env nor -env, nor are they a list of just some */
 	char cwd[FIXED_CWD_BYTES + 1]; /* with CWD: the working directory by its long name, by pidspace_enter(); "": not had */
 	int cwd_lock; /* with cwd: held on the folder before cwd_from as long as it is used */
 	size_t cwd_from; /* behind so many bytes of it stands its own name */
@@ -57,8 +63,13 @@ struct fixed {
 /* What the exact engine has always had: the same layout of memory. */
 #define FIXED_LAYOUT (FIXED(ASLR) | FIXED(ENVIRONMENT))
 
-/* NULL: the usual ones. "+cpu,-vdso": these, more or less; "aslr,pid": just those; "all", "none". */
-int fixed_parse(const char *text, unsigned *set, struct tare_error *err);
+/*
+ * Sets `set`, `kept` and `env_open`. NULL: the usual ones. "+cpu,-vdso": these, more or less; "aslr,pid": just those; "all",
+ * "none". "env=LANG:CI": env, and these variables are kept.
+ */
+int fixed_parse(const char *text, struct fixed *f, struct tare_error *err);
+/* Whether the command has this variable, "NAME=value" or "NAME", where ENV is fixed: PATH, HOME, tare's own, and those of `kept`. */
+bool fixed_keeps(const char *kept, const char *variable);
 /* "aslr, environment, order"; "nothing". */
 void fixed_names(struct text *out, unsigned set);
 void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -67,7 +78,7 @@ void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...) __a
 /* A program, by its path, that is setuid, setgid or has file capabilities, and ran without: by those of the items `takers` that are tried. The first one stays. */
 void fixed_strip(struct fixed *f, const char *program, const char *rights, unsigned takers);
 /* What there is to say of a launch, a line at a time, for i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...", "Ran without its rights: ...". False: nothing at this i. */
-enum { FIXED_REMARKS = FIXED_ITEMS + 1 };
+enum { FIXED_REMARKS = FIXED_ITEMS + 2 };
 bool fixed_remark(struct text *out, const struct fixed *f, unsigned i);
 /* What a launcher is to do: all but what could not be had from the start. */
 unsigned fixed_tried(const struct fixed *f);

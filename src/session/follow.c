@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/process.h"
 #include "base/program.h"
 #include "session/follow.h"
 
@@ -109,24 +110,8 @@ static bool take_signal(struct follow *f, const struct signal_seen *s)
 	f->by_signal = s->number;
 	f->asked_to_stop++;
 	if (f->child.pid && s->hand_on)
-		kill(f->child.pid, s->number);
+		signal_send(f->child.pid, s->number);
 	return !f->child.pid;
-}
-
-/* Ended, though its parent may not have asked yet: a zombie runs no more. Source: proc(5), "stat". */
-static bool task_ended(const char *root, pid_t tid)
-{
-	char path[64], *all;
-	const char *after_name;
-	bool ended;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
-	if (file_read(root, path, 4096, &all, NULL, NULL) < 0)
-		return true;
-	after_name = strrchr(all, ')'); /* the name may hold any byte */
-	ended = !after_name || strchr("ZXx", after_name[1] ? after_name[2] : 'X');
-	free(all);
-	return ended;
 }
 
 static bool tasks_gone(const struct follow *f)
@@ -134,7 +119,7 @@ static bool tasks_gone(const struct follow *f)
 	if (!f->tasks.n || f->counts_command)
 		return false;
 	for (size_t i = 0; i < f->tasks.n; i++)
-		if (!task_ended(f->plan->root, f->tasks.place[i].pid))
+		if (!process_ended(f->plan->root, f->tasks.place[i].pid))
 			return false;
 	return true;
 }
@@ -179,8 +164,7 @@ void follow_end(struct follow *f)
 
 	if (!f->released || !f->child.pid)
 		return;
-	kill(f->child.pid, SIGTERM);
-	kill(f->child.pid, SIGCONT); /* a stopped one would not hear it */
+	signal_send(f->child.pid, SIGTERM);
 	while (f->child.pid && f->asked_to_stop < patience) {
 		struct pollfd fds[2] = { { .fd = f->signals.fd, .events = POLLIN },
 					 { .fd = follow_wake_fd(f), .events = POLLIN } };

@@ -23,6 +23,8 @@ struct launched {
 	unsigned stops; /* of the command, under the exact engine: exact_stops() */
 	struct exact_left left; /* likewise, once it was reaped */
 	bool never_began; /* likewise: see struct exact_end */
+	struct exact_slow slow; /* likewise */
+	struct exact_partial partial; /* likewise: the processes that are not counted to their end */
 	bool profile;  /* set before prepare: keep where instructions are executed, where it can */
 	struct exact_every every; /* likewise: samples, for launched_samples(); only the exact engine has them */
 	bool running;  /* likewise: a running count for the program's own reads, tare/exact.h, where it can */
@@ -73,6 +75,8 @@ int launched_samples(const struct launched *l, exact_sample_fn *each, void *with
 int launched_profile(const struct launched *l, struct exact_profile *out, struct tare_error *err);
 /* All classes of a command under the exact engine, or why it was not counted whole; see exact_counts(). */
 int launched_counts(const struct launched *l, int64_t out[EXACT_CLASSES], struct tare_error *err);
+/* The processes that those are without; see exact_partial(). */
+void launched_partial(const struct launched *l, struct exact_partial *out);
 extern const struct source
     source_exact; /* what the exact engine counts, for commands launched by it */
 

@@ -101,6 +101,8 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 	look_at_rights(l, run->engine);
 	l->stops = exact_stops(run->engine);
 	l->left = end.left;
+	exact_partial(run->engine, &l->partial);
+	exact_slow(run->engine, &l->slow);
 	l->never_began = end.never_began;
 	*status = end.status;
 	*used = end.usage;
@@ -136,6 +138,15 @@ int launched_counts(const struct launched *l, int64_t out[EXACT_CLASSES], struct
 	return exact_counts(run->engine, out, err);
 }
 
+void launched_partial(const struct launched *l, struct exact_partial *out)
+{
+	const struct exact_run *run = l->own;
+
+	*out = (struct exact_partial){ 0 };
+	if (run && run->engine)
+		exact_partial(run->engine, out);
+}
+
 static void let_go(struct launched *l)
 {
 	struct exact_run *run = l->own;
@@ -168,6 +179,7 @@ struct exact_group {
 	struct exact_run *run;
 	enum exact_class class[GROUP_MAX];
 	size_t n;
+	unsigned without; /* processes, at the last reading */
 };
 
 /* Source: src/pmu/exact_events.c, whose order is the classes'. */
@@ -230,7 +242,8 @@ static uint64_t counted_ns(const struct exact_run *run)
 
 static int read_group(struct counters *c, struct tare_reading *out, struct tare_error *err)
 {
-	const struct exact_group *g = (const struct exact_group *)c;
+	struct exact_group *g = (struct exact_group *)c;
+	struct exact_partial partial = { 0 };
 	int64_t counts[EXACT_CLASSES];
 	uint64_t ns;
 	int ret;
@@ -238,8 +251,11 @@ static int read_group(struct counters *c, struct tare_reading *out, struct tare_
 	if (!g->run->engine)
 		return tare_fail(err, ENODATA, "the command has not begun");
 	ret = exact_counts(g->run->engine, counts, err);
-	if (ret < 0)
+	if (ret < 0 && ret != -ENODATA)
 		return ret;
+	if (ret < 0)
+		exact_partial(g->run->engine, &partial);
+	g->without = partial.n;
 	ns = counted_ns(g->run);
 	for (size_t i = 0; i < g->n; i++)
 		out[i] = (struct tare_reading){ (uint64_t)counts[g->class[i]], ns, ns, TARE_EXACT };
@@ -259,18 +275,20 @@ static int each_process(const struct exact_group *g, uint64_t ns, part_fn *each,
 
 		for (size_t k = 0; k < g->n; k++)
 			r[k] = (struct tare_reading){ (uint64_t)p[i].counts[g->class[k]], ns, ns, TARE_EXACT };
-		ret = each(with, p[i].serial + 1, p[i].descent, p[i].name, r);
+		ret = each(with, &(struct part){ p[i].serial + 1, p[i].descent, p[i].name, p[i].partial }, r);
 	}
 	free(p);
 	return ret;
 }
 
-static const char *name_of(const struct exact_process *p, size_t n, uint32_t serial)
+static const struct exact_process *process_of(const struct exact_process *p, size_t n, uint32_t serial)
 {
+	static const struct exact_process unknown = { .name = "?" };
+
 	for (size_t i = 0; i < n; i++)
 		if (p[i].serial == serial)
-			return p[i].name;
-	return "?";
+			return &p[i];
+	return &unknown;
 }
 
 static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, void *with,
@@ -287,11 +305,12 @@ static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, 
 	if (now_processes < n_processes)
 		n_processes = now_processes;
 	for (size_t i = 0; ret == 0 && i < n && i < now; i++) {
+		const struct exact_process *of = process_of(p, n_processes, t[i].serial);
 		struct tare_reading r[GROUP_MAX];
 
 		for (size_t k = 0; k < g->n; k++)
 			r[k] = (struct tare_reading){ (uint64_t)t[i].counts[g->class[k]], ns, ns, TARE_EXACT };
-		ret = each(with, t[i].born + 1, t[i].descent, name_of(p, n_processes, t[i].serial), r);
+		ret = each(with, &(struct part){ t[i].born + 1, t[i].descent, of->name, of->partial }, r);
 	}
 	free(t);
 	free(p);
@@ -305,6 +324,11 @@ static int parts(struct counters *c, enum parts by, part_fn *each, void *with, s
 
 	return by == PARTS_PROCESSES ? each_process(g, ns, each, with, err)
 				     : each_thread(g, ns, each, with, err);
+}
+
+static unsigned without(const struct counters *c)
+{
+	return ((const struct exact_group *)c)->without;
 }
 
 static void close_group(struct counters *c)
@@ -325,6 +349,7 @@ const struct source source_exact = {
 	.start = no_switch,
 	.stop = no_switch,
 	.read = read_group,
+	.without = without,
 	.parts = parts,
 	.close = close_group,
 };

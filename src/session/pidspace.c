@@ -83,7 +83,7 @@ static void wait_and_pass(pid_t child, int *status)
 		if (sigwaitinfo(&set, &info) < 0)
 			continue;
 		if (info.si_signo != SIGCHLD && signal_is_for_us_alone(info.si_signo, info.si_code))
-			kill(child, info.si_signo);
+			signal_send(child, info.si_signo);
 	}
 }
 

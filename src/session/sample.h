@@ -70,6 +70,7 @@ struct sample_outcome {
 	int by_signal;
 	bool timed_out, has_status;
 	bool never_began; /* by a signal before its first instruction, as the exact engine tells */
+	struct exact_partial partial; /* with `uncounted`: the processes that are missing; n is 0 where nothing can be relied on */
 	char uncounted[200]; /* what of the command the exact engine did not see, and why; "": nothing */
 	bool large_enough; /* as plan->enough said; what came later is missing */
 	int wait_status;

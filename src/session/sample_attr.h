@@ -17,7 +17,7 @@ struct sample_how {
 	uint32_t stack_bytes; /* CALLS_DWARF: of the user stack, copied into each sample */
 	uint16_t max_stack;   /* frames; 0: the kernel's limit */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_ bits; 0: none */
-	bool jitter; /* by the exact engine: periods differ, by chance that is the same in each run */
+	bool jitter; /* by the exact engine: of every `period` events one, at a place by chance that is the same in each run */
 	bool hardware; /* the registers that it sampled by, as they are (IBS) */
 	bool weights;  /* several latencies in one word: Linux 5.12 */
 	bool addresses, weight, physical, registers, inherit, on_exec, switches;

@@ -36,6 +36,7 @@ struct exact_recording {
 	struct {
 		bool known, ended;
 		uint32_t serial;
+		double *moved; /* by event: what its samples stand for */
 	} *thread; /* by `born` */
 	size_t threads;
 	uint64_t newest, newest_at_round, passed_on; /* ns: of all records; at the last round; at the one before it */
@@ -251,14 +252,33 @@ static uint64_t register_of(const struct exact_sample *s, unsigned bit)
 	return s->registers[8 + bit - R8];
 }
 
-/* The group: the counts of the thread, and no time as nothing takes turns. */
-static void put_counts(struct exact_recording *r, const struct exact_sample *s)
+/* Whether samples of the first event show what the others counted at their places: each run of code has instructions. */
+static bool shows(const struct exact_recording *r, size_t i)
 {
+	return exact_class_of(r->event[0].enc) == EXACT_INSTRUCTIONS && exact_class_of(r->event[i].enc) != EXACT_TAKEN;
+}
+
+/*
+ * The group. A reader gives what a counter moved since the sample before to the place of the sample. The thread's counts would give it
+ * what other functions did in between; so each moves by what the code at the sample adds to it in a period. Sums of many samples are the
+ * same. Of events that the first one does not show the thread's counts are given.
+ */
+static int put_counts(struct exact_recording *r, const struct exact_sample *s)
+{
+	uint64_t period = r->event[0].attr.sample_period;
+	double **moved = &r->thread[s->born].moved;
+
+	if (!*moved && !(*moved = calloc(r->n, sizeof(**moved))))
+		return tare_fail_nomem(r->err);
 	put64(r, r->n);
 	for (size_t i = 0; i < r->n; i++) {
-		put64(r, (uint64_t)s->counts[exact_class_of(r->event[i].enc)]);
+		enum exact_class class = exact_class_of(r->event[i].enc);
+
+		(*moved)[i] += (double)period * s->adds[class] / s->adds[exact_class_of(r->event[0].enc)];
+		put64(r, i == 0 ? s->number * period : shows(r, i) ? (uint64_t)((*moved)[i] + 0.5) : (uint64_t)s->counts[class]);
 		put64(r, FIRST_ID + i);
 	}
+	return 0;
 }
 
 /* { nr, user mark, the instruction itself, callers }, as the kernel has them. */
@@ -332,7 +352,9 @@ static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 	if (a->sample_type & PERF_SAMPLE_ADDR)
 		put64(r, s->has_address ? s->address : 0);
 	if (a->sample_type & PERF_SAMPLE_READ)
-		put_counts(r, s);
+		ret = put_counts(r, s);
+	if (ret < 0)
+		return ret;
 	if (a->sample_type & PERF_SAMPLE_CALLCHAIN)
 		put_chain(r, s, a->exclude_callchain_user);
 	if (a->sample_type & PERF_SAMPLE_RAW)
@@ -467,10 +489,11 @@ static int make_events(struct exact_recording *r)
 	r->out->n_events = r->n;
 	if (!r->event || !r->out->event)
 		return tare_fail_nomem(r->err);
+	for (size_t i = 0; i < r->n; i++)
+		r->event[i].enc = &list->enc[i];
 	for (size_t i = 0; i < r->n; i++) {
 		struct perf_event_attr *a = &r->event[i].attr;
 
-		r->event[i].enc = &list->enc[i];
 		describe(a, &list->enc[i]);
 		a->size = sizeof(*a);
 		a->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
@@ -479,6 +502,8 @@ static int make_events(struct exact_recording *r)
 		a->use_clockid = 1;
 		a->clockid = how->clockid;
 		a->sample_period = i ? 0 : how->period;
+		a->config1 = i && shows(r, i) ? EXACT_BY_CODE : 0;
+		a->config2 = how->jitter ? EXACT_AT_RANDOM : 0;
 		if (how->addresses)
 			a->sample_type |= PERF_SAMPLE_ADDR;
 		if (how->addresses && accesses_memory(&list->enc[0]))
@@ -564,6 +589,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	outcome->wait_status = f.wait_status;
 	outcome->never_began = f.never_began;
 	memcpy(outcome->uncounted, f.uncounted, sizeof(outcome->uncounted));
+	outcome->partial = f.partial;
 	outcome->went_on = f.went_on;
 	if (r->n && outcome->event)
 		outcome->event[0].total_unknown = ret < 0 || f.uncounted[0];
@@ -572,6 +598,8 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	outcome->wall_ns = f.wall_ns;
 	for (size_t i = 0; i < r->n; i++)
 		free(r->event[i].ids);
+	for (size_t i = 0; i < r->threads; i++)
+		free(r->thread[i].moved);
 	free(r->event);
 	free(r->process);
 	free(r->thread);

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include "base/process.h"
 #include "session/signals.h"
 
 int signals_open(struct signals *s, struct tare_error *err)
@@ -34,6 +35,13 @@ int signals_open(struct signals *s, struct tare_error *err)
 bool signal_is_for_us_alone(int number, int code)
 {
 	return code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid());
+}
+
+void signal_send(pid_t pid, int number)
+{
+	kill(pid, number);
+	if (process_state(NULL, pid) == 'T')
+		kill(pid, SIGCONT);
 }
 
 bool signals_next(struct signals *s, struct signal_seen *out)

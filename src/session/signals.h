@@ -29,6 +29,8 @@ bool signals_next(struct signals *s, struct signal_seen *out);
  * a group: it counts as sent to us, as what is handed on twice does less harm than what is lost.
  */
 bool signal_is_for_us_alone(int number, int code);
+/* A stopped process continues, so that the signal reaches it. For signal handlers, too. */
+void signal_send(pid_t pid, int number);
 void signals_close(struct signals *s);
 
 #endif

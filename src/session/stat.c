@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/process.h"
 #include "base/program.h"
 #include "session/signals.h"
 #include "session/stat.h"
@@ -111,6 +112,7 @@ static int open_counters(struct run *r)
 		.launched = r->child.own,
 		.sheds = sheds_counters(plan),
 		.parts = plan->parts,
+		.partial = plan->partial,
 		.source = plan->source,
 	};
 	int ret = find_tasks(r);
@@ -304,26 +306,9 @@ static void take_signal(struct run *r, const struct signal_seen *s)
 	r->end.by_signal = s->number;
 	r->asked_to_stop++;
 	if (r->child.pid && s->hand_on)
-		kill(r->child.pid, s->number);
+		signal_send(r->child.pid, s->number);
 	if (!r->child.pid)
 		r->ending = true;
-}
-
-/* Ended, though its parent may not have asked yet: a zombie runs no more. Source: proc(5), "stat".
- */
-static bool has_ended(const struct run *r, pid_t tid)
-{
-	char path[64], *all;
-	const char *after_name;
-	bool ended;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	if (file_read(r->plan->root, path, 4096, &all, NULL, NULL) < 0)
-		return true;
-	after_name = strrchr(all, ')'); /* the name may hold any byte, newlines too */
-	ended = !after_name || strchr("ZXx", after_name[1] ? after_name[2] : 'X');
-	free(all);
-	return ended;
 }
 
 static bool all_gone(const struct run *r)
@@ -331,7 +316,7 @@ static bool all_gone(const struct run *r)
 	if (!r->tasks.n || counts_command(r->plan))
 		return false;
 	for (size_t i = 0; i < r->tasks.n; i++)
-		if (!has_ended(r, r->tasks.place[i].pid))
+		if (!process_ended(r->plan->root, r->tasks.place[i].pid))
 			return false;
 	return true;
 }
@@ -431,8 +416,7 @@ static void end_command(struct run *r, struct signals *signals)
 
 	if (!r->child.pid)
 		return;
-	kill(r->child.pid, SIGTERM);
-	kill(r->child.pid, SIGCONT); /* a stopped one would not hear it */
+	signal_send(r->child.pid, SIGTERM);
 	while (r->child.pid && r->asked_to_stop < patience) {
 		struct pollfd fds[2] = { { .fd = signals->fd, .events = POLLIN },
 					 { .fd = r->plan->launcher->wake_fd(&r->child),
@@ -491,6 +475,9 @@ static int end(struct run *r, struct signals *signals)
 	f.end.never_began = r->child.never_began;
 	f.end.stops = r->child.stops;
 	f.end.left = r->child.left;
+	f.end.slow = r->child.slow;
+	if (r->plan->argv && r->plan->launcher == &launch_exact)
+		launched_partial(&r->child, &f.end.partial);
 	if (f.end.has_status && f.end.wait_status == 0)
 		f.end.by_signal = 0; /* the command took the signal and finished its work */
 	if (ret == 0)
@@ -577,8 +564,11 @@ int stat_run(const struct stat_plan *plan, struct sink *to, struct stat_outcome 
 	if (ret < 0)
 		return ret;
 	for (unsigned i = 0; ret == 0 && (!plan->runs || i < plan->runs) && !outcome->by_signal;
-	     i++)
+	     i++) {
+		if (plan->begin)
+			plan->begin(plan->with, plan->first_run + i);
 		ret = run_once(plan, plan->first_run + i, &signals, to, outcome, err);
+	}
 	signals_close(&signals);
 	return ret;
 }

@@ -19,6 +19,7 @@ struct stat_plan {
 	char *const *envp;               /* for the command; NULL: tare's own */
 	struct fixed *fixed;             /* what is the same each time it is started; NULL: nothing. What is missed is noted there */
 	enum parts parts;                /* also state counts of parts of the command, where a source can */
+	bool partial;                    /* as in struct counting_options */
 	struct where where; /* with neither tasks nor all_cpus: the command itself is counted */
 	const char *const *cgroup; /* per event, or NULL */
 	const int *cgroup_fd;
@@ -37,6 +38,7 @@ struct stat_plan {
 	 */
 	int (*opened)(void *with, const struct counting *c, struct tare_error *err);
 	const char *pre, *post; /* shell commands before and after each run, not counted; or NULL */
+	void (*begin)(void *with, unsigned run); /* called before each run with its number; NULL: no progress */
 	bool around;            /* also say what the machine did around each run */
 	bool sync;              /* write back what is dirty before each run: sync(2) */
 	/* With launch_exact: given where each run's instructions were executed. NULL: nobody asks. */

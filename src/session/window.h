@@ -39,6 +39,7 @@ struct window_end {
 	int wait_status, by_signal, exec_code;
 	uint64_t wall_ns, lost; /* windows that found no room */
 	uint64_t throttled;
+	struct exact_partial partial; /* with `uncounted`: the processes that are missing; n is 0 where nothing can be relied on */
 	char uncounted[200]; /* what of the command the exact engine did not see, and why; "": nothing */
 	bool kernel_left_out, children_left_out;
 	bool rests_unknown; /* what threads did after their last window */

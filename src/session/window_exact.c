@@ -174,6 +174,7 @@ int window_exact(const struct window_plan *plan, struct window_sink *to, struct 
 				    .exec_code = f.exec_code,
 				    .wall_ns = f.wall_ns };
 	memcpy(end->uncounted, f.uncounted, sizeof(end->uncounted));
+	end->partial = f.partial;
 	for (size_t i = 0; i < x.processes; i++)
 		free(x.process[i].program);
 	free(x.thread);

@@ -121,7 +121,7 @@ static int take_sample(struct collect *c, const unsigned char *p, size_t n, stru
 	uint64_t *value;
 
 	if (n < 48)
-		return 0;
+		return tare_fail(err, EIO, "the kernel's sample of %zu bytes is too short", n);
 	e.pid = u32(p + 24);
 	e.tid = u32(p + 28);
 	e.time = u64(p + 32);
@@ -155,7 +155,9 @@ static int take_read(struct collect *c, const unsigned char *p, size_t n, struct
 	value = room_for_values(c);
 	if (!value)
 		return tare_fail_nomem(err);
-	if (n < 16 + 24 + 32 || !take_values(c, p + 16, n - 16 - 32, value, &e.strand))
+	if (n < 16 + 24 + 32)
+		return tare_fail(err, EIO, "the kernel's READ record of %zu bytes is too short", n);
+	if (!take_values(c, p + 16, n - 16 - 32, value, &e.strand))
 		return 0;
 	return keep_entry(c, e, err);
 }

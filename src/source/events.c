@@ -24,8 +24,10 @@ struct tare_events *tare_events_new(const char *text, struct tare_error *err)
 out:
 	machine_close(machine);
 	event_list_free(&parsed);
-	if (ret == 0)
+	if (ret == 0) {
+		tare_no_error(err);
 		return events;
+	}
 	free(events);
 	return NULL;
 }

@@ -71,8 +71,10 @@ static struct tare_group *open_on(const struct tare_events *events, const struct
 	ret = source_perf.open(&g->counters, enc, events->list.n, on, NULL, err);
 out:
 	free(enc);
-	if (ret == 0)
+	if (ret == 0) {
+		tare_no_error(err);
 		return g;
+	}
 	free(g);
 	return NULL;
 }
@@ -132,19 +134,28 @@ size_t tare_group_size(const struct tare_group *g)
 
 int tare_group_start(struct tare_group *g, struct tare_error *err)
 {
-	return source_perf.start(g->counters, err);
+	return tare_end(source_perf.start(g->counters, err), err);
 }
 
 int tare_group_stop(struct tare_group *g, struct tare_error *err)
 {
-	return source_perf.stop(g->counters, err);
+	return tare_end(source_perf.stop(g->counters, err), err);
+}
+
+static int never_counted(const struct tare_group *g, struct tare_error *err)
+{
+	tare_fail(err, ENODATA, "%s and its group have not counted yet: they never got onto the PMU", perf_leader(g->counters));
+	tare_hint(err, "the group may need more counters than there are, or others hold them: count fewer events at once");
+	return -ENODATA;
 }
 
 int tare_group_read(struct tare_group *g, struct tare_reading *out, struct tare_error *err)
 {
 	int ret = source_perf.read(g->counters, out, err);
 
-	return ret == 0 && out[0].quality == TARE_UNAVAILABLE ? -ENODATA : ret;
+	if (ret == 0 && out[0].quality == TARE_UNAVAILABLE)
+		return never_counted(g, err);
+	return tare_end(ret, err);
 }
 
 int tare_group_count(struct tare_group *g, size_t i, uint64_t *count, struct tare_error *err)
@@ -153,7 +164,7 @@ int tare_group_count(struct tare_group *g, size_t i, uint64_t *count, struct tar
 	int ret;
 
 	if (perf_count(g->counters, i, count))
-		return 0;
+		return tare_end(0, err);
 	if (i >= perf_size(g->counters))
 		return tare_fail(err, EINVAL, "a group of %zu events has no event %zu",
 				 perf_size(g->counters), i);
@@ -161,7 +172,7 @@ int tare_group_count(struct tare_group *g, size_t i, uint64_t *count, struct tar
 	if (ret < 0)
 		return ret;
 	if (r.quality == TARE_UNAVAILABLE)
-		return -ENODATA;
+		return never_counted(g, err);
 	if (r.quality == TARE_SCALED)
 		return tare_fail(
 		    err, ENODATA,
@@ -169,12 +180,12 @@ int tare_group_count(struct tare_group *g, size_t i, uint64_t *count, struct tar
 		    perf_leader(g->counters), (unsigned long long)r.running_ns,
 		    (unsigned long long)r.enabled_ns);
 	*count = r.raw;
-	return 0;
+	return tare_end(0, err);
 }
 
 bool tare_group_user_reads(const struct tare_group *g, struct tare_error *why)
 {
-	return perf_user_reads(g->counters, why) == 0;
+	return tare_end(perf_user_reads(g->counters, why), why) == 0;
 }
 
 const struct perf_event_mmap_page *tare_group_page(const struct tare_group *g, size_t i)

@@ -26,6 +26,54 @@ static struct tare_events *events_of(const char *text)
 	return events;
 }
 
+/* What an earlier call left. */
+static struct tare_error stale(void)
+{
+	return (struct tare_error){ .code = EIO, .at = 3, .what = "an earlier error", .hint = "of another call" };
+}
+
+static void check_none(const struct tare_error *err, const char *function)
+{
+	CHECK(err->code == 0 && err->at == -1 && !err->what[0] && !err->hint[0], "%s: %d, %s", function, err->code, err->what);
+}
+
+TEST(no_error_after_success)
+{
+	struct tare_error err = stale();
+	struct tare_events *events = tare_events_new(EVENTS, &err);
+	struct tare_reading reading[3];
+	struct tare_group *g;
+	uint64_t count;
+
+	CHECK(events, "%s", err.what);
+	check_none(&err, "tare_events_new");
+	err = stale();
+	g = tare_group_open(events, 0, 0, &err);
+	if (!g)
+		tap_skip("perf", "%s (%s)", err.what, err.hint);
+	check_none(&err, "tare_group_open");
+	err = stale();
+	CHECK_EQ(tare_group_start(g, &err), 0);
+	check_none(&err, "tare_group_start");
+	err = stale();
+	CHECK_EQ(tare_group_read(g, reading, &err), 0);
+	check_none(&err, "tare_group_read");
+	err = stale();
+	CHECK_EQ(tare_group_count(g, 0, &count, &err), 0);
+	check_none(&err, "tare_group_count");
+	err = stale();
+	CHECK_EQ(tare_group_stop(g, &err), 0);
+	check_none(&err, "tare_group_stop");
+	err = stale();
+	CHECK(!tare_group_user_reads(g, &err) == (err.code != 0), "tare_group_user_reads: %d", err.code);
+	tare_group_close(g);
+	err = stale();
+	g = tare_group_open_cpu(events, 0, 0, &err);
+	CHECK(!g == (err.code != 0), "tare_group_open_cpu: %d", err.code);
+	tare_group_close(g);
+	tare_events_free(events);
+}
+
 static struct tare_group *group_of(const char *text, unsigned flags)
 {
 	struct tare_events *events = events_of(text);

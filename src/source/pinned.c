@@ -210,6 +210,7 @@ struct tare_pinned *tare_pinned_open(const struct tare_events *events, struct ta
 	s = map_all(group, err);
 	if (!s || source_perf.start(group, err) < 0 || prove(s, events, err) < 0)
 		goto fail;
+	tare_no_error(err);
 	return &s->pub;
 fail:
 	if (s)

@@ -23,8 +23,15 @@ struct target {
 /* What a command's counts can be divided into. */
 enum parts { PARTS_NONE, PARTS_PROCESSES, PARTS_THREADS };
 
-/* One part: its number in order of start, from 1; who it is, in each run that goes the same way; its name; n readings as of read. */
-typedef int part_fn(void *with, unsigned number, uint64_t who, const char *name, const struct tare_reading *value);
+struct part {
+	unsigned number; /* in order of start, from 1 */
+	uint64_t who;	 /* which it is, in each run that goes the same way */
+	const char *name;
+	bool partial; /* its process is not counted to its end */
+};
+
+/* One part, and its n readings as of read. */
+typedef int part_fn(void *with, const struct part *p, const struct tare_reading *value);
 
 struct counters; /* one open group; a source's own struct begins with `const struct source *source`
 		  */
@@ -49,6 +56,8 @@ struct source {
 	 * (code ENODATA), and is untouched otherwise. -EIO: a pinned group lost its counters.
 	 */
 	int (*read)(struct counters *c, struct tare_reading *out, struct tare_error *err);
+	/* NULL: it counts all or nothing. How many processes the last readings are without; they are exact without those. */
+	unsigned (*without)(const struct counters *c);
 	/* NULL: cannot tell parts apart. Calls `each` for every part; stops when that is negative. */
 	int (*parts)(struct counters *c, enum parts by, part_fn *each, void *with,
 		     struct tare_error *err);

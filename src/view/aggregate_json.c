@@ -6,6 +6,7 @@
 #include <string.h>
 #include "view/aggregate_view.h"
 #include "view/csv.h"
+#include "view/interval_view.h"
 #include "view/region_cells.h"
 
 static const char *const kinds[] = { "begin", "end", "instant", "value", "start", "finish", "lost" };
@@ -110,6 +111,9 @@ static void range(struct json *j, const char *key, const struct aggregate *a, co
 	json_amount(j, "min", r.min);
 	json_amount(j, "median", r.median);
 	json_amount(j, "max", r.max);
+	json_amount(j, "low", r.low);
+	json_amount(j, "high", r.high);
+	json_interval(j, r.interval, r.low, r.median, r.high);
 	json_array(j, "runs");
 	for (size_t i = 0; i < a->n_runs; i++) {
 		const struct aggregate_amount *m = &aggregate_tally(a, row, i)->amount[c];

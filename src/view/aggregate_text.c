@@ -7,6 +7,7 @@
 #include "base/median.h"
 #include "view/aggregate_view.h"
 #include "view/escape.h"
+#include "view/interval_view.h"
 #include "view/region_cells.h"
 
 enum { COL_SELF, COL_NOISE, COL_PERCENT, COL_TOTAL, COL_TOTAL_NOISE, COL_COUNT, COL_WITHIN, COL_LABEL, COL_MARK, COLS };
@@ -32,7 +33,12 @@ bool aggregate_range_of(const struct aggregate *a, const struct aggregate_row *r
 	}
 	if (known) {
 		qsort(value, a->n_runs, sizeof(*value), by_real);
-		*out = (struct aggregate_range){ value[0], floor(median_of_real(value, a->n_runs)), value[a->n_runs - 1] };
+		*out = (struct aggregate_range){ .min = value[0],
+						 .median = floor(median_of_real(value, a->n_runs)),
+						 .max = value[a->n_runs - 1],
+						 .low = value[spread_rank(a->n_runs)],
+						 .high = value[a->n_runs - 1 - spread_rank(a->n_runs)],
+						 .interval = spread_interval(a->n_runs) };
 	}
 	free(value);
 	return known;
@@ -82,16 +88,6 @@ const struct aggregate_row **aggregate_order(const struct aggregate *a, size_t c
 static const char *plus_minus(const struct style *s)
 {
 	return s->utf8 ? "\u00b1" : "+-";
-}
-
-/* Half of a range: what measureme calls a variance. Times below 100 ns keep their half. */
-static void put_half(struct text *out, const struct style *s, const char *unit, double range)
-{
-	text_add(out, "%s", plus_minus(s));
-	if (range < 200 && fmod(range, 2) != 0)
-		text_add(out, "%.1f%s%s", range / 2, unit[0] ? " " : "", unit);
-	else
-		put_amount(out, s, unit, range / 2);
 }
 
 /* "0.00 %" only of none. */
@@ -151,7 +147,7 @@ void aggregate_place_words(struct text *out, const struct aggregate *a, const st
 }
 
 static void list(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k,
-		 const struct aggregate_list *l, const char *head, bool ranges)
+		 const struct aggregate_list *l, const char *head)
 {
 	struct grid g = { .columns = 4, .right = { true, true, true } };
 
@@ -161,10 +157,7 @@ static void list(struct text *out, const struct aggregate *a, const struct style
 		struct text t = { 0 };
 
 		grid_row(&g);
-		if (ranges)
-			put_half(&t, s, k->unit, (double)e->value);
-		else
-			put_amount(&t, s, k->unit, (double)e->value);
+		put_amount(&t, s, k->unit, (double)e->value);
 		grid_put(&g, 0, INK_STRONG, &t);
 		if (e->n > 1) {
 			put_count(&t, s, e->n);
@@ -292,7 +285,7 @@ static void micro(struct text *out, const struct aggregate *a, const struct styl
 		return;
 	text_add(out, "\n  ");
 	put_count(out, s, k->intervals);
-	text_add(out, " intervals between neighbouring points: %s0 in ", plus_minus(s));
+	text_add(out, " intervals between neighbouring points: equal in all runs in ");
 	put_part(out, k->zero, k->intervals);
 	text_add(out, " of them");
 	if (k->not_counted) {
@@ -305,18 +298,10 @@ static void micro(struct text *out, const struct aggregate *a, const struct styl
 		return;
 	causes(out, a, s, k);
 	histogram(out, s, k);
-	list(out, a, s, k, &k->noisy, "largest noise", true);
-	list(out, a, s, k, &k->steady, "smallest noise", true);
-	list(out, a, s, k, &k->most, "longest", false);
-	list(out, a, s, k, &k->least, "shortest", false);
-}
-
-static void put_relative(struct text *out, const struct style *s, const struct aggregate_range *r)
-{
-	if (r->median > 0) {
-		text_add(out, "%s", plus_minus(s));
-		put_percent(out, 50 * (r->max - r->min) / r->median);
-	}
+	list(out, a, s, k, &k->noisy, "largest noise: largest minus smallest of the runs");
+	list(out, a, s, k, &k->steady, "smallest noise");
+	list(out, a, s, k, &k->most, "longest");
+	list(out, a, s, k, &k->least, "shortest");
 }
 
 static size_t label_width(const struct style *s)
@@ -338,16 +323,16 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	if (aggregate_range_of(a, row, c, false, &self) && aggregate_range_of(a, row, c, true, &total)) {
 		put_amount(&t, s, k->unit, self.median);
 		grid_put(g, COL_SELF, INK_STRONG, &t);
-		put_half(&t, s, k->unit, self.max - self.min);
+		put_amount(&t, s, k->unit, self.max - self.min);
 		grid_put(g, COL_NOISE, INK_PLAIN, &t);
-		put_relative(&t, s, &self);
+		put_interval(&t, s, self.interval, self.low, self.median, self.high);
 		grid_put(g, COL_PERCENT, INK_FAINT, &t);
 		put_amount(&t, s, k->unit, total.median);
 		grid_put(g, COL_TOTAL, INK_PLAIN, &t);
-		put_half(&t, s, k->unit, total.max - total.min);
+		put_amount(&t, s, k->unit, total.max - total.min);
 		grid_put(g, COL_TOTAL_NOISE, INK_PLAIN, &t);
 		if (row->compared[c])
-			put_half(&t, s, k->unit, (double)row->noise[c]);
+			put_amount(&t, s, k->unit, (double)row->noise[c]);
 		else
 			text_add(&t, "-");
 		grid_put(g, COL_WITHIN, INK_PLAIN, &t);
@@ -372,7 +357,7 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 
 static void macro(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, size_t c, const struct style *s)
 {
-	static const char *const heads[] = { "self", "noise", "%", "total", "noise", "count", "intervals", "label", "" };
+	static const char *const heads[] = { "self", "range", "of median", "total", "range", "count", "intervals", "label", "" };
 	static const unsigned drop[] = { COL_WITHIN, COL_TOTAL_NOISE, COL_TOTAL, COL_MARK, COL_COUNT, COL_PERCENT };
 	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
 	const struct aggregate_row **order = aggregate_order(a, c);
@@ -402,7 +387,7 @@ static void macro(struct text *out, const struct aggregate *a, const struct aggr
 	}
 	if (!how->match && aggregate_outside(a, c, &noise)) {
 		grid_row(&g);
-		put_half(&t, s, a->counter[c].unit, (double)noise);
+		put_amount(&t, s, a->counter[c].unit, (double)noise);
 		grid_put(&g, COL_WITHIN, INK_PLAIN, &t);
 		grid_word(&g, COL_LABEL, INK_FAINT, "(in no region)");
 	}
@@ -606,8 +591,9 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 	if (a->n_counters == 0)
 		put_note(out, s, INK_FAINT, "Recorded without a counter (-e none): what regions cost is not known, only how often they ran, and in which order.");
 	else
-		put_note(out, s, INK_FAINT, "self and total are medians of the runs; noise is half of most less least, as is %s. intervals: the sum of the noise of the intervals that lie directly in the label.",
-		 plus_minus(s));
+		put_note(out, s, INK_FAINT, "self and total are medians of the runs; range: largest minus smallest. %s%s. intervals: the sum of the ranges of the intervals directly in the label.",
+			 a->n_runs < SPREAD_CONFIDENCE_LEAST ? "Six runs or more give a confidence interval of the median" : plus_minus(s),
+			 a->n_runs < SPREAD_CONFIDENCE_LEAST ? "" : ": half the width of a 95 % confidence interval of the median of self");
 	for (size_t c = 0; c < a->n_counters; c++)
 		if (a->counter[c].not_counted && aggregate_wanted(how, a->counter[c].name)) {
 			put_note(out, s, INK_FAINT, "without a value: in a run the counter could not be read at one end of the interval, went back in it, or that end is not in the recording.");

@@ -4,6 +4,7 @@
 #define VIEW_AGGREGATE_VIEW_H
 
 #include "analyze/aggregate.h"
+#include "analyze/spread.h"
 #include "view/explain_view.h"
 
 struct aggregate_shown {
@@ -25,6 +26,8 @@ void aggregate_place_words(struct text *out, const struct aggregate *a, const st
 /* A row's selves (or totals) over the runs that know them all; false: a run does not. */
 struct aggregate_range {
 	double min, median, max;
+	double low, high; /* as `interval` says */
+	enum interval_kind interval;
 };
 bool aggregate_range_of(const struct aggregate *a, const struct aggregate_row *row, size_t counter, bool total, struct aggregate_range *out);
 /* Rows by the noise of their self in this counter, the greatest first; NULL: no memory. The caller frees it. */

@@ -23,6 +23,7 @@ struct source {
 	char *text;
 	char **line;
 	size_t lines;
+	bool *put;  /* by line: it is in the document */
 	bool newer; /* than the program */
 };
 
@@ -69,6 +70,8 @@ static void cut(struct source *s)
 		s->line[s->lines++] = at;
 		if (end)
 			*end++ = '\0';
+		if (*at && at[strlen(at) - 1] == '\r') /* an end of line as DOS has it */
+			at[strlen(at) - 1] = '\0';
 		at = end;
 	}
 }
@@ -100,6 +103,7 @@ static void sources_free(struct sources *all)
 	for (size_t i = 0; i < all->n; i++) {
 		free(all->file[i].text);
 		free(all->file[i].line);
+		free(all->file[i].put);
 	}
 	free(all->file);
 }
@@ -224,22 +228,12 @@ static void put_source(struct text *out, const struct annotate_shown *s, struct 
 {
 	struct source *file = s->source ? source_of(sources, s->root, l->file) : NULL;
 
-	struct text place = { 0 };
-	size_t used, room;
-
-	put_name(&place, base_name(l->file), 40);
-	text_add(&place, ":%u", l->line);
-	used = indent + (place.s ? shown_width(place.s) : 0) + 2;
-	room = (size_t)style->width > used + TEXT_LEAST ? (size_t)style->width - used : TEXT_LEAST;
-	text_add(out, "%*s%s%s", (int)indent, "", ink_on(style, INK_FAINT), place.s ? place.s : "");
-	text_free(&place);
+	text_add(out, "%*s%s", (int)indent, "", ink_on(style, INK_FAINT));
+	put_name(out, base_name(l->file), 40);
+	text_add(out, ":%u", l->line);
 	if (file && l->line && l->line <= file->lines) {
-		const char *text = file->line[l->line - 1];
-
 		text_add(out, "  ");
-		for (; *text == ' ' || *text == '\t'; text++)
-			;
-		put_name(out, text, room);
+		escape_source(out, file->line[l->line - 1]);
 	}
 	text_add(out, "%s\n", ink_off(style));
 }
@@ -384,6 +378,44 @@ static void hex_bytes(char out[40], const struct annotate_line *l)
 		snprintf(out + 2 * i, 3, "%02x", l->bytes[i]);
 }
 
+/* The text of each line that an instruction is of, once; and files that are newer than the program. */
+static void json_sources(struct json *j, const struct annotate_shown *s)
+{
+	const struct annotation *a = s->of;
+	struct sources sources = { 0 };
+	struct stat st;
+
+	if (stat(a->module, &st) == 0)
+		sources.program = st.st_mtim;
+	json_array(j, "source_lines");
+	for (size_t i = 0; s->source && i < a->lines; i++) {
+		const struct annotate_line *l = &a->line[i];
+		struct source *of = l->file ? source_of(&sources, s->root, l->file) : NULL;
+
+		if (!of || !l->line || l->line > of->lines || (i && l->file == a->line[i - 1].file && l->line == a->line[i - 1].line))
+			continue;
+		if (!of->put && !(of->put = calloc(of->lines, sizeof(*of->put)))) {
+			j->out.failed = true;
+			break;
+		}
+		if (of->put[l->line - 1])
+			continue;
+		of->put[l->line - 1] = true;
+		json_object(j, NULL);
+		json_string(j, "file", l->file);
+		json_uint(j, "line", l->line);
+		json_string(j, "text", of->line[l->line - 1]);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "newer_sources");
+	for (size_t i = 0; i < sources.n; i++)
+		if (sources.file[i].newer)
+			json_string(j, NULL, sources.file[i].file);
+	json_end(j);
+	sources_free(&sources);
+}
+
 void annotate_json(struct text *out, const struct annotate_shown *s)
 {
 	const struct annotation *a = s->of;
@@ -441,6 +473,7 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 		json_end(&j);
 	}
 	json_end(&j);
+	json_sources(&j, s);
 	json_bool(&j, "build_verified", !by_name(s));
 	json_bool(&j, "newer_than_recording", by_name(s) && by_name(s)->newer);
 	json_bool(&j, "other_file", by_name(s) && by_name(s)->other);

@@ -10,7 +10,7 @@
 #include "view/parquet.h"
 
 static const char *const how_names[] = { [BENCH_EXACT] = "exact engine", [BENCH_REGISTER] = "register", [BENCH_READ] = "system call",
-					 [BENCH_CLOCK] = "clock", [BENCH_MSR] = "msr" };
+					 [BENCH_CLOCK] = "clock", [BENCH_MSR] = "msr", [BENCH_CHAIN] = "clock and additions" };
 static const char *const cold_names[] = { [BENCH_WARM] = "none", [BENCH_FLUSH] = "flush", [BENCH_EVICT] = "evict" };
 
 /* Values that are whole are written so. */
@@ -31,7 +31,7 @@ static void counters(struct json *j, const struct bench_result *r)
 
 		json_object(j, NULL);
 		json_string(j, "event", k->name);
-		json_string(j, "quality", tare_quality_name(k->quality));
+		json_string(j, "quality", bench_quality(k));
 		json_string(j, "how", can ? how_names[k->how] : NULL);
 		if (can)
 			json_uint(j, "set", k->set);
@@ -58,6 +58,7 @@ static void variants(struct json *j, const struct bench_about *b)
 			json_uint(j, "bytes", b->result->bytes[v]);
 		else
 			json_null(j, "bytes");
+		json_uint(j, "rounds", b->result->rounds[v] ? b->result->rounds[v] : 1);
 		json_bool(j, "own_baseline", b->result->own_baseline[v]);
 		json_end(j);
 	}
@@ -74,7 +75,7 @@ static void result(struct json *j, const struct bench_about *b, size_t v, size_t
 	json_object(j, NULL);
 	json_uint(j, "variant", v);
 	json_string(j, "event", b->result->counter[c].name);
-	json_string(j, "quality", tare_quality_name(b->result->counter[c].quality));
+	json_string(j, "quality", bench_quality(&b->result->counter[c]));
 	number(j, "value", s->value);
 	number(j, "low", s->low);
 	number(j, "high", s->high);
@@ -185,6 +186,14 @@ void bench_json(struct text *out, const struct bench_about *b)
 		json_real(&j, "clock_step", r->clock_step);
 	else
 		json_null(&j, "clock_step");
+	if (r->chain_adds) {
+		json_object(&j, "chain");
+		json_uint(&j, "additions", r->chain_adds);
+		number(&j, "ticks", r->chain_ticks);
+		json_end(&j);
+	} else {
+		json_null(&j, "chain");
+	}
 	json_end(&j);
 	variants(&j, b);
 	counters(&j, r);
@@ -239,7 +248,7 @@ void bench_csv(struct text *out, const struct bench_about *b)
 				csv_field(out, p->variant[v].name, ',');
 				text_add(out, "%" PRIu32 ",", i + 1);
 				csv_field(out, r->counter[c].name, ',');
-				text_add(out, "%s,%" PRIu32 ",%" PRId64 ",%.17g,%.17g\n", tare_quality_name(r->counter[c].quality), pairs, value,
+				text_add(out, "%s,%" PRIu32 ",%" PRId64 ",%.17g,%.17g\n", bench_quality(&r->counter[c]), pairs, value,
 					 (double)value - pairs * s->base, s->run[i]);
 			}
 }
@@ -269,7 +278,7 @@ int bench_parquet(struct out *out, const struct bench_about *b, struct tare_erro
 				parquet_string(file, 0, p->variant[v].name);
 				parquet_number(file, 1, i + 1);
 				parquet_string(file, 2, r->counter[c].name);
-				parquet_string(file, 3, tare_quality_name(r->counter[c].quality));
+				parquet_string(file, 3, bench_quality(&r->counter[c]));
 				parquet_number(file, 4, pairs);
 				parquet_number(file, 5, (uint64_t)value);
 				parquet_double(file, 6, (double)value - pairs * s->base);

@@ -132,6 +132,12 @@ static void put_column(struct text *out, const struct bench_about *b, enum colum
 					put_cell(out, b, c, v, i, k);
 }
 
+/* The table has no column for the quality. */
+static const char *name_of(const struct bench_counter *c)
+{
+	return c->how == BENCH_CHAIN ? "cycles_estimated" : c->name;
+}
+
 void bench_kdb(struct text *out, unsigned file, const struct bench_about *b)
 {
 	if (file < COLUMNS) {
@@ -147,7 +153,7 @@ void bench_kdb(struct text *out, unsigned file, const struct bench_about *b)
 	} else if (file == FILE_EVENTS) {
 		begin_symbols(out, b->result->n_counters);
 		for (size_t k = 0; k < b->result->n_counters; k++)
-			put_symbol(out, b->result->counter[k].name);
+			put_symbol(out, name_of(&b->result->counter[k]));
 	} else {
 		text_add(out, "%s", loader);
 	}

@@ -39,6 +39,10 @@ static const char *short_name(const struct bench_counter *c, char *room, size_t 
 {
 	size_t n = strlen(c->name);
 
+	if (c->how == BENCH_CHAIN) {
+		snprintf(room, size, "%.150s (%s)", c->name, bench_quality(c));
+		return room;
+	}
 	if (strncmp(c->name, "exact/", 6) || n < 8 || c->name[n - 1] != '/')
 		return c->name;
 	snprintf(room, size, "%.*s", (int)(n - 7), c->name + 6);
@@ -180,6 +184,11 @@ static void variant(struct text *out, const struct bench_about *b, size_t v, con
 		text_add(out, "%s  ", ink_on(s, INK_FAINT));
 		put_count(out, s, r->ops[v]);
 		text_add(out, " operation%s a run", r->ops[v] == 1 ? "" : "s");
+		if (r->rounds[v] > 1) {
+			text_add(out, ", by the clock ");
+			put_count(out, s, r->rounds[v]);
+			text_add(out, " rounds of them");
+		}
 		if (r->bytes[v]) {
 			text_add(out, ", ");
 			put_count(out, s, r->bytes[v]);

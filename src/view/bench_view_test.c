@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers against perf, and values of too few runs, as text and JSON. */
+/* Registers against perf, values of too few runs, and estimated cycles, in each format. */
 #include <string.h>
 #include "tap.h"
 #include "view/bench_view.h"
@@ -63,6 +63,42 @@ TEST(bench_view_of_too_few_runs)
 	CHECK(strstr(json.s, "\"low\": null") && strstr(json.s, "\"high\": null"), "%s", json.s);
 	show(6, 0);
 	CHECK(!strstr(text.s, "too few to say") && !strstr(json.s, "\"low\": null"), "%s", text.s);
+}
+
+TEST(bench_view_of_estimated_cycles)
+{
+	static const char *const remarks[] = { NULL };
+	static const struct style plain = { .width = 120 };
+	struct bench_stats stats;
+	struct bench_about about = { &plan, &result, &stats, remarks, false };
+	struct text csv = { 0 }, events = { 0 };
+
+	plan.cross = false;
+	show(RUNS, 0);
+	result.counter[1] = (struct bench_counter){ .name = "cycles", .how = BENCH_CHAIN };
+	result.counter[1].quality = TARE_SCALED;
+	result.chain_adds = 40448;
+	result.chain_ticks = 28391;
+	text_free(&text);
+	text_free(&json);
+	CHECK_EQ(bench_stats(&stats, &plan, &result, NULL), 0);
+	bench_text(&text, &about, &plain);
+	bench_json(&json, &about);
+	bench_csv(&csv, &about);
+	for (unsigned i = 0; i < BENCH_KDB_FILES; i++)
+		if (!strcmp(bench_kdb_name(i), "events"))
+			bench_kdb(&events, i, &about);
+	CHECK(strstr(text.s, "  cycles (estimated) "), "%s", text.s);
+	CHECK(strstr(json.s, "\"estimated\",\n      \"how\": \"clock and additions\""), "%s", json.s);
+	CHECK(strstr(json.s, "\"additions\": 40448") && strstr(json.s, "\"ticks\": 28391"), "%s", json.s);
+	CHECK(strstr(json.s, "\"quality\": \"estimated\",\n      \"value\""), "%s", json.s);
+	CHECK(strstr(csv.s, "a.c,1,cycles,estimated,1,1000,"), "%s", csv.s);
+	CHECK(memmem(events.s, events.len, "cycles_estimated", 17), "kdb+");
+	bench_stats_free(&stats);
+	text_free(&csv);
+	text_free(&events);
+	result.chain_adds = 0;
+	plan.cross = true;
 }
 
 TEST_MAIN()

@@ -36,7 +36,7 @@ static const char *test_name(const struct compare *c)
 /* Why it is not judged; NULL where it is. */
 static const char *reason(const struct compare_change *d)
 {
-	return d->lost ? "lost" : d->names ? "names" : !compare_too_few(d) ? NULL : d->is.verdict == CHANGE_FEW ? "few_runs" : "resolution";
+	return d->lost ? "lost" : d->names ? "names" : compare_by_order(d) ? "order" : !compare_too_few(d) ? NULL : d->is.verdict == CHANGE_FEW ? "few_runs" : "resolution";
 }
 
 static void change(struct json *j, const char *key, const struct compare *c, const struct compare_row *row, int what, size_t k)
@@ -65,7 +65,7 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 		if (!d->is.unseen)
 			json_real(j, "half_95", d->is.test.half);
 		json_real(j, "p", d->is.test.p);
-		json_string(j, "test", d->is.by == CHANGE_BY_BARNARD ? "barnard" : d->is.by == CHANGE_BY_RANK ? "rank" : test_name(c));
+		json_string(j, "test", d->is.by == CHANGE_BY_BARNARD ? "barnard" : d->is.by == CHANGE_BY_RANK ? "rank" : d->is.by == CHANGE_BY_DRIFT ? "drift" : test_name(c));
 		if (row->label != LABELS_NONE && !row->lost && d->is.verdict != CHANGE_SMALL)
 			json_real(j, "q", d->is.q);
 		json_bool(j, "judged", !reason(d));

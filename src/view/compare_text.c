@@ -97,6 +97,8 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 		text_add(&t, self->beyond ? "beyond the noise" : "total beyond the noise");
 	else if (c->tested && (compare_too_few(self) || compare_too_few(total)))
 		text_add(&t, compare_too_few(self) ? "too few runs to tell" : "total: too few runs to tell");
+	else if (c->tested && (compare_by_order(self) || compare_by_order(total)))
+		text_add(&t, compare_by_order(self) ? "not judged: order of the runs" : "total not judged: order of the runs");
 	grid_put(g, COL_MARK, INK_CAREFUL, &t);
 }
 
@@ -175,10 +177,12 @@ static void put_losses(struct text *out, const struct compare *c, size_t r, cons
 /* What the rows have that --match and --by leave. */
 struct told {
 	struct {
-		size_t beyond, judged, few, lost, names;
+		size_t beyond, judged, few, order, lost, names;
 	} self;			   /* changes of labels; few, lost, names: not judged for that */
 	size_t few[2], enough[2];  /* of total and all, too: where runs agree, and where threads race; runs that would do */
-	bool half, by[3];	   /* some have a \u00b1, a p by this enum change_by */
+	bool order;		   /* some are not judged for the order of the runs */
+	bool drift;		   /* some may differ by a drift */
+	bool half, by[4];	   /* some have a \u00b1, a p by this enum change_by */
 	const char *exact;	   /* a counter by which what was executed differs, for sure or perhaps; NULL: none */
 };
 
@@ -192,6 +196,8 @@ static void tell(struct told *t, const struct compare *c, size_t k, const struct
 		t->half |= !d->is.unseen && d->is.test.half > 0;
 		t->by[d->is.by] = true;
 	}
+	t->drift |= c->drift.blocks && d->is.drift && c->tested && d->is.verdict != CHANGE_NONE;
+	t->order |= compare_by_order(d);
 	if (compare_too_few(d)) {
 		t->few[small] += 1;
 		t->enough[small] = d->is.enough > t->enough[small] ? d->is.enough : t->enough[small];
@@ -220,9 +226,10 @@ static struct told told(const struct compare *c, const struct compare_shown *how
 			tell(&t, c, k, total);
 			t.self.beyond += self->beyond;
 			t.self.few += compare_too_few(self);
+			t.self.order += compare_by_order(self);
 			t.self.lost += self->lost && self->known && self->is.test.change != 0;
 			t.self.names += !self->lost && self->names && self->known && self->is.test.change != 0;
-			t.self.judged += !self->lost && !self->names && !compare_too_few(self);
+			t.self.judged += !self->lost && !self->names && !compare_too_few(self) && !compare_by_order(self);
 		}
 	}
 	return t;
@@ -251,7 +258,9 @@ static void put_test(struct text *out, const struct compare *c, const struct tol
 	}
 	if (t->by[CHANGE_BY_BARNARD])
 		text_add(out, "%sBarnard's test, where the runs of each side agree", begin);
-	if (t->by[CHANGE_BY_T] || t->by[CHANGE_BY_RANK] || t->by[CHANGE_BY_BARNARD])
+	if (t->by[CHANGE_BY_DRIFT])
+		text_add(out, "%sthe same with the variance of a drift", begin);
+	if (t->by[CHANGE_BY_T] || t->by[CHANGE_BY_RANK] || t->by[CHANGE_BY_BARNARD] || t->by[CHANGE_BY_DRIFT])
 		text_add(out, "; q is p by Benjamini and Hochberg");
 }
 
@@ -262,7 +271,8 @@ static void put_verdict(struct text *out, const struct compare *c, const struct 
 	const struct {
 		size_t n;
 		const char *why;
-	} not_judged[] = { { t->self.lost, "points were lost" }, { t->self.names, "names were lost" }, { t->self.few, "the runs are too few" } };
+	} not_judged[] = { { t->self.lost, "points were lost" }, { t->self.names, "names were lost" }, { t->self.few, "the runs are too few" },
+			   { t->self.order, "a drift of the machine may explain them" } };
 	bool any = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(not_judged); i++) {
@@ -296,6 +306,20 @@ static void put_too_few(struct text *out, const struct compare *c, const struct 
 		put_note(out, s, INK_CAREFUL, "%s is exact, and each recording has points of one thread: what differs is what was executed. That may be the change, or input, environment (its size, paths), addresses, random numbers or time, or other threads, if there are any without regions (who takes a lock first, or which piece of the work).", t->exact);
 }
 
+/* The runs of a side were recorded together: the machine may have changed between the sides. */
+static void put_order(struct text *out, const struct compare *c, const struct told *t, const struct style *s)
+{
+	bool known = true;
+
+	if (!t->drift)
+		return;
+	for (size_t r = 0; r < c->n_runs; r++)
+		known &= c->run[r].recording[0].start_ns != 0;
+	put_note(out, s, INK_CAREFUL, "%s a drift of the machine between them (load, temperature, clock rate) looks like a change. Intervals and p allow for it%s. Record in turns: tare regions --turns 5 -o NAME -- BEFORE ::: AFTER.",
+		 known ? "The runs before and after were not recorded in turns:" : "When the runs were recorded is not known, so they are taken to have been recorded in the order given:",
+		 t->order ? ", and a change that it can explain is not judged" : "");
+}
+
 void compare_text(struct text *out, struct compare *c, const struct compare_shown *how, const struct style *s)
 {
 	struct told t = told(c, how);
@@ -310,7 +334,7 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 			table(out, c, how, k, s);
 	text_add(out, "\n");
 	if (!c->tested) {
-		put_note(out, s, INK_CAREFUL, "With one recording on each side nothing is known of the noise: any of these changes may be it. Several tell: tare diff BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3.");
+		put_note(out, s, INK_CAREFUL, "With one recording on each side nothing is known of the noise: any of these changes may be noise. Several tell: tare diff BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3. tare regions --turns 5 -o NAME -- BEFORE ::: AFTER records them.");
 	} else {
 		put_test(&words, c, &t, s);
 		text_add(&words, ": ");
@@ -319,6 +343,7 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 	}
 	text_free(&words);
 	put_too_few(out, c, &t, s);
+	put_order(out, c, &t, s);
 	compare_machines(&machines, c);
 	put_machines(out, s, &machines);
 	for (size_t r = 0; r < c->n_runs; r++)

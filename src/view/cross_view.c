@@ -119,6 +119,7 @@ void cross_json(struct text *out, const struct cross_view *v)
 		json_real(&j, "difference", is_known(r) ? r->test.change : NAN);
 		json_real(&j, "percent", is_known(r) ? percent_of(r, r->test.change) : NAN);
 		json_real(&j, "half", is_judged(r) ? r->test.half : NAN);
+		json_real(&j, "half_percent", is_judged(r) ? percent_of(r, r->test.half) : NAN);
 		json_real(&j, "q", is_judged(r) ? r->q : NAN);
 		json_string(&j, "verdict", cross_names[r->verdict]);
 		if (r->why[0])

@@ -37,6 +37,7 @@ TEST(for_programs)
 
 	cross_json(&out, &view);
 	CHECK(strstr(out.s, "\"difference\": 100.5,") && strstr(out.s, "\"percent\": -1,"), "%s", out.s);
+	CHECK(strstr(out.s, "\"half\": 4000,\n") && strstr(out.s, "\"half_percent\": 0.2"), "in percent, as the text: %s", out.s);
 	CHECK(strstr(out.s, "\"verdict\": \"untested\"") && strstr(out.s, "\"reason\": \"perf: it was"), "%s", out.s);
 	CHECK(strstr(out.s, "\"mean\": null"), "no number where there is none: %s", out.s);
 	text_free(&out);

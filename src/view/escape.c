@@ -98,6 +98,17 @@ void escape_quoted(struct text *out, const char *s)
 	text_put(out, "\"", 1);
 }
 
+void escape_source(struct text *out, const char *s)
+{
+	for (size_t n = strlen(s), len; n; s += len, n -= len) {
+		len = 1;
+		if (*s == '\t')
+			text_put(out, s, 1);
+		else
+			len = escape_one(out, s, n);
+	}
+}
+
 void escape_shell(struct text *out, const char *word)
 {
 	bool plain = *word && !strpbrk(word, " \t\n'\"\\$`;&|<>()*?[]{}#~!");

@@ -47,7 +47,7 @@ static void add_text(struct events_list *l, const struct known_event *ev)
 	const char *say = ev->about[0] ? ev->about : ev->terms;
 	size_t n = strlen(ev->name), width = s->width > 60 ? (size_t)s->width : 60;
 
-	if (strcmp(l->group, ev->group))
+	if (strncmp(l->group, ev->group, sizeof(l->group) - 1))
 		text_add(&l->text, "%s%s%s%s%s\n", l->shown ? "\n" : "", ink_on(s, INK_STRONG),
 			 ev->group, ink_off(s),
 			 ev->available ? "" : " (not on this machine; 'tare doctor' says why)");
@@ -70,6 +70,7 @@ static void add_json(struct json *j, const struct known_event *ev)
 	json_string(j, "name", ev->name);
 	json_string(j, "group", ev->group);
 	json_string(j, "terms", ev->terms[0] ? ev->terms : NULL);
+	json_string(j, "pmu", ev->pmu && ev->pmu[0] ? ev->pmu : NULL);
 	json_bool(j, "available", ev->available);
 	json_string(j, "about", ev->about[0] ? ev->about : NULL);
 	json_end(j);
@@ -92,12 +93,24 @@ void events_list_add(struct events_list *l, const struct known_event *ev)
 	l->shown++;
 }
 
+void events_list_refused(struct events_list *l, const char *why)
+{
+	if (l->format == EVENTS_JSON)
+		text_put(&l->refused, why, strlen(why) + 1);
+	l->n_refused++;
+}
+
 char *events_list_end(struct events_list *l)
 {
 	if (l->format != EVENTS_JSON)
 		return text_take(&l->text);
 	json_end(&l->json);
+	json_array(&l->json, "refused");
+	for (const char *at = l->refused.s; at && *at; at += strlen(at) + 1)
+		json_string(&l->json, NULL, at);
 	json_end(&l->json);
+	json_end(&l->json);
+	text_free(&l->refused);
 	return text_take(&l->json.out);
 }
 

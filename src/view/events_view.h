@@ -17,11 +17,15 @@ struct events_list {
 	struct json json;
 	char group[80]; /* the last one written */
 	size_t shown;
+	struct text refused; /* JSON: each with its 0 */
+	size_t n_refused;
 };
 
 /* `cpu` as machine_cpu or --cpu say it. */
 void events_list_begin(struct events_list *l, const char *cpu);
 void events_list_add(struct events_list *l, const struct known_event *ev);
+/* A row of a vendor file that was not read, and why. */
+void events_list_refused(struct events_list *l, const char *why);
 /* The whole text; owned by the caller. NULL: out of memory. */
 char *events_list_end(struct events_list *l);
 

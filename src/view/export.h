@@ -56,11 +56,14 @@ struct export_sample {
 	uint64_t at; /* ns since the recording's first */
 	uint64_t amount;
 	uint32_t counter, node, cpu; /* cpu UINT32_MAX: not recorded */
+	uint32_t trace; /* the fields of its tracepoint (analyze/stacks.h); 0: none */
+	const char *command; /* the name that its thread had then: exec gives another */
 };
 
 struct export_stack {
 	const uint32_t *label; /* outermost first, the program excluded */
 	size_t n;
+	uint32_t trace;
 	const uint64_t *samples, *self; /* n_counters: how many samples or ends of regions, and what they stand for */
 };
 
@@ -76,6 +79,7 @@ struct exporter {
 	const char *name, *about;
 	const char *ending; /* of a file's name, which chooses the format */
 	bool binary;
+	bool fields;	 /* of samples: it has a place for the fields of tracepoints */
 	bool by_address; /* of samples: frames differ by address, where they are read for it */
 	size_t own_size;
 	int (*begin)(struct export *x, struct tare_error *err);

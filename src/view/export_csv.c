@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "view/export_private.h"
 #include "view/json.h"
+#include "view/traced_view.h"
 
 /* Text of CSV, made valid UTF-8 by the same rule as JSON's. */
 static void field(struct out *o, const char *s)
@@ -42,7 +43,7 @@ static int begin(struct export *x, struct tare_error *err)
 
 	(void)err;
 	if (x->of->stacks) {
-		out_text(x->out, "time_ns,pid,tid,command,cpu,event,amount,function,module,file,line,address,stack\r\n");
+		out_text(x->out, "time_ns,pid,tid,command,cpu,event,amount,function,module,file,line,address,stack,fields\r\n");
 		return 0;
 	}
 	unit = *unit ? unit : info->counter[x->of->counter].name;
@@ -170,6 +171,18 @@ static void put_stack(struct out *o, const struct stacks *s, uint32_t node)
 	free(path);
 }
 
+/* The fields of a tracepoint as a JSON object. */
+static void put_fields(struct out *o, const struct stacks *s, uint32_t trace)
+{
+	struct text t = { 0 };
+
+	if (!trace)
+		return;
+	traced_line(&t, s, trace);
+	field(o, t.s ? t.s : "");
+	text_free(&t);
+}
+
 static void sample(struct export *x, const struct export_sample *e)
 {
 	const struct timeline_thread *t = &x->of->info->thread[x->thread];
@@ -182,7 +195,7 @@ static void sample(struct export *x, const struct export_sample *e)
 
 	out_u64(o, e->at);
 	out_add(o, ",%llu,%llu,", (unsigned long long)t->pid, (unsigned long long)t->tid);
-	field(o, t->name);
+	field(o, e->command);
 	out_text(o, ",");
 	if (e->cpu != UINT32_MAX)
 		out_u64(o, e->cpu);
@@ -204,6 +217,8 @@ static void sample(struct export *x, const struct export_sample *e)
 		out_add(o, "0x%llx", (unsigned long long)f->address);
 	out_text(o, ",");
 	put_stack(o, s, e->node);
+	out_text(o, ",");
+	put_fields(o, s, e->trace);
 	out_text(o, "\r\n");
 }
 
@@ -217,6 +232,7 @@ const struct exporter export_csv = {
 	.about = "CSV, a row for each region, mark or sample: spreadsheets, DuckDB, pandas",
 	.ending = ".csv",
 	.by_address = true,
+	.fields = true,
 	.begin = begin,
 	.close = close_span,
 	.mark = mark,

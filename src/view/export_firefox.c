@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "view/export.h"
 #include "view/firefox_stacks.h"
+#include "view/traced_view.h"
 
 enum { MS_DECIMALS = 6, KINDS_MAX = 32 };
 enum column { DATA, NAME, START, END, PHASE, CATEGORY, STRINGS, TIMES, COUNTERS_OF_ALL, N_FIXED };
@@ -308,11 +309,31 @@ static void mark(struct export *x, const struct export_mark *m)
 		put_marker(x, l->name, l->group, l->kind, m->at, m->at, false);
 }
 
-/* Of the chosen event. */
+/* A sample of a tracepoint, of any event: a marker with its fields. */
+static void put_tracepoint(struct export *x, const struct export_sample *e)
+{
+	const struct stacks *s = x->of->stacks;
+	const uint32_t event = s->column[e->counter].name;
+	struct out *o = column(x->own, DATA);
+	struct text all = { 0 };
+
+	separate(x->own, DATA);
+	traced_text(&all, s, e->trace);
+	out_text(o, "{\"type\":\"tracepoint\"");
+	put_key(o, "fields");
+	out_json(o, all.s ? all.s : "");
+	out_text(o, "}");
+	text_free(&all);
+	put_marker(x, stacks_name(s, event), export_program(x) + 2 + event, "Tracepoint", e->at, e->at, false);
+}
+
+/* Stacks are of the chosen event. */
 static void sample(struct export *x, const struct export_sample *e)
 {
 	struct firefox *f = x->own;
 
+	if (e->trace)
+		put_tracepoint(x, e);
 	if (e->counter != x->of->counter)
 		return;
 	firefox_stacks_add(x, &f->stacks, e, put_string);
@@ -349,6 +370,12 @@ static void put_schema(struct export *x)
 	out_text(o, ",");
 	put_field(o, "note", "Note", "string");
 	out_text(o, "]}");
+	if (x->of->stacks) {
+		out_text(o, ",\n{\"name\":\"tracepoint\",\"display\":[\"marker-chart\",\"marker-table\"],\"tooltipLabel\":\"{marker.name}\","
+			    "\"tableLabel\":\"{marker.data.fields}\",\"data\":[");
+		put_field(o, "fields", "Fields", "string");
+		out_text(o, "]}");
+	}
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		out_add(o, ",\n{\"name\":\"%s\",\"display\":[\"marker-chart\",\"marker-table\"],\"tooltipLabel\":\"{marker.name}\","
 			   "\"tableLabel\":\"{marker.data.number} {marker.data.arguments}\",\"data\":[", marks[i]);
@@ -384,7 +411,9 @@ static void end(struct export *x)
 	end_thread(x);
 	out_text(o, "],\n\"counters\":[");
 	spool_pour(&f->column[COUNTERS_OF_ALL], o);
-	out_text(o, "],\n\"libs\":[],\"pages\":[],\n\"meta\":{\"version\":27,\"preprocessedProfileVersion\":48,\"product\":");
+	out_text(o, "],\n\"libs\":[");
+	firefox_stacks_libs(x, &f->stacks);
+	out_text(o, "],\"pages\":[],\n\"meta\":{\"version\":27,\"preprocessedProfileVersion\":48,\"product\":");
 	out_json(o, info->command ? info->command : x->of->program);
 	out_text(o, ",\"importedFrom\":\"tare " TARE_VERSION "\",\"startTime\":");
 	out_fixed(o, info->start_ns, MS_DECIMALS);
@@ -416,6 +445,8 @@ const struct exporter export_firefox = {
 	.name = "firefox",
 	.about = "Firefox Profiler (JSON): profiler.firefox.com, markers and counters",
 	.ending = ".firefox.json",
+	.by_address = true,
+	.fields = true,
 	.own_size = sizeof(struct firefox),
 	.begin = begin,
 	.thread = thread,

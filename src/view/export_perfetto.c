@@ -5,6 +5,7 @@
  * outlive it. Source: perfetto.dev, protos/perfetto/trace/trace_packet.proto and track_event/.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
 #include "view/export.h"
@@ -411,7 +412,36 @@ static uint64_t put_callstack(struct export *x, uint32_t node)
 	return iid;
 }
 
-/* Of the chosen event. */
+/* A sample of a tracepoint, of any event: an instant of its thread, with its fields. */
+static void put_tracepoint(struct export *x, const struct export_sample *e)
+{
+	enum { UINT_VALUE = 3, INT_VALUE = 4, STRING_VALUE = 6, ANNOTATION_NAME = 10 };
+	struct perfetto *p = x->own;
+	const struct stacks *s = x->of->stacks;
+	const struct stacks_trace *value[STACKS_TRACE_MOST];
+	size_t n = stacks_trace_values(s, e->trace, value);
+
+	pb_int(&p->event, TYPE, INSTANT);
+	put_text(&p->event, EVENT_NAME, stacks_name(s, s->column[e->counter].name));
+	pb_string(&p->event, CATEGORIES, "tracepoint");
+	for (size_t i = 0; i < n; i++) {
+		const char *is = stacks_name(s, value[i]->value);
+
+		pb_clear(&p->a);
+		put_text(&p->a, ANNOTATION_NAME, stacks_name(s, value[i]->name));
+		if (value[i]->kind != STACKS_TRACE_NUMBER)
+			put_text(&p->a, STRING_VALUE, is);
+		else if (*is == '-')
+			pb_int(&p->a, INT_VALUE, (uint64_t)strtoll(is, NULL, 10));
+		else
+			pb_int(&p->a, UINT_VALUE, strtoull(is, NULL, 10));
+		pb_message(&p->event, DEBUG_ANNOTATIONS, &p->a);
+	}
+	pb_clear(&p->a);
+	write_event(x, e->at);
+}
+
+/* Stacks are of the chosen event. */
 static void sample(struct export *x, const struct export_sample *e)
 {
 	struct perfetto *p = x->own;
@@ -421,6 +451,8 @@ static void sample(struct export *x, const struct export_sample *e)
 	const struct stacks_frame *frames = stacks_frames(x->of->stacks, &n);
 	uint64_t callstack;
 
+	if (e->trace)
+		put_tracepoint(x, e);
 	if (e->counter != x->of->counter || e->node == 0)
 		return;
 	callstack = put_callstack(x, e->node);
@@ -471,6 +503,7 @@ const struct exporter export_perfetto = {
 	.binary = true,
 	.own_size = sizeof(struct perfetto),
 	.by_address = true,
+	.fields = true,
 	.begin = begin,
 	.thread = thread,
 	.open = open_span,

@@ -20,7 +20,9 @@ enum { /* fields of Profile */
 struct pprof {
 	struct gzip *z;
 	struct out *out;
-	struct export_ids ids; /* label -> location and function */
+	struct export_ids ids; /* label -> location */
+	struct set functions; /* struct function_key */
+	struct set words; /* struct word_at */
 	struct export_ids modules; /* of samples: module -> mapping */
 	struct pb inner, message;
 	uint64_t *location, *value;
@@ -64,6 +66,44 @@ static void number(struct pprof *p, unsigned field, uint64_t value)
 	out_put(p->out, p->inner.b, p->inner.n);
 }
 
+/*
+ * The mapping of a module, from 1, or 0: written where it is new. Samples of an instruction are added up, whatever process they
+ * are of, so addresses are those of the file, and the mapping is its executable segment as the file places it. pprof's base
+ * address is then 0, for ET_DYN and ET_EXEC. Source: github.com/google/pprof, internal/elfexec, GetBase().
+ */
+static uint64_t mapping(struct export *x, uint32_t module)
+{
+	struct pprof *p = x->own;
+	const struct stacks_module *at = module ? stacks_module(x->of->stacks, module) : NULL;
+	const char *build_id;
+	uint64_t id, name, build = 0;
+	bool fresh;
+
+	if (!module)
+		return 0;
+	id = export_id(&p->modules, module, &fresh) + UINT64_C(1);
+	if (!fresh)
+		return id;
+	build_id = stacks_build_id(x->of->stacks, module);
+	name = string(p, p->out, stacks_name(x->of->stacks, module));
+	if (*build_id)
+		build = string(p, p->out, build_id);
+	pb_clear(&p->message);
+	pb_int(&p->message, 1, id);
+	if (at && at->size) {
+		pb_int(&p->message, 2, at->address);
+		pb_int(&p->message, 3, at->address + at->size);
+		pb_int(&p->message, 4, at->offset);
+	}
+	pb_int(&p->message, 5, name);
+	if (build)
+		pb_int(&p->message, 6, build);
+	for (unsigned has = 7; has <= 9; has++) /* functions, files and lines: nothing is left to look up */
+		pb_int(&p->message, has, 1);
+	pb_write(p->out, MAPPING, &p->message);
+	return id;
+}
+
 static int begin(struct export *x, struct tare_error *err)
 {
 	struct pprof *p = x->own;
@@ -94,76 +134,114 @@ static int begin(struct export *x, struct tare_error *err)
 		number(p, COMMENT, string(p, p->out, PERFDATA_BROKE_OFF));
 	if (info->damage)
 		number(p, COMMENT, string(p, p->out, info->damage));
+	if (x->of->stacks) /* pprof takes the first mapping for the program's */
+		mapping(x, x->of->stacks->main);
 	return 0;
 }
 
-/*
- * The mapping of a function's module, from 1, or 0: written where it is new. Samples of a function are added up, whatever process
- * they are of, so that it says which file, which build of it, and no addresses.
- */
-static uint64_t mapping(struct export *x, uint32_t label)
+/* Words of a function's name, module and source file; of what is no frame (a region, a thread) the label. */
+struct function_key {
+	uint32_t name, module, file, label;
+};
+
+/* The function of a label, from 1: many addresses are of one. */
+static uint64_t function(struct export *x, const struct stacks_frame *f, uint32_t label)
 {
 	struct pprof *p = x->own;
-	size_t n;
-	const struct stacks_frame *f = x->of->stacks ? stacks_frames(x->of->stacks, &n) : NULL;
-	uint32_t module = f && label < n ? f[label].module : 0;
-	const char *build_id;
-	uint64_t id, name, build = 0;
+	const struct timeline_label *l = export_label(x, label);
+	struct function_key key = { .label = label };
+	uint64_t id, name, file = 0;
 	bool fresh;
 
-	if (!module)
+	if (f)
+		key = (struct function_key){ f->function, f->module, f->file, SET_NONE };
+	id = set_add(&p->functions, &key, sizeof(key), sizeof(key), &fresh);
+	if (id == SET_NONE) {
+		p->ids.failed = true;
 		return 0;
-	id = export_id(&p->modules, module, &fresh) + UINT64_C(1);
+	}
 	if (!fresh)
-		return id;
-	build_id = stacks_build_id(x->of->stacks, module);
-	name = string(p, p->out, stacks_name(x->of->stacks, module));
-	if (*build_id)
-		build = string(p, p->out, build_id);
+		return id + 1;
+	name = string(p, p->out, l->name);
+	if (l->file)
+		file = string(p, p->out, l->file);
 	pb_clear(&p->message);
-	pb_int(&p->message, 1, id);
-	pb_int(&p->message, 5, name);
-	if (build)
-		pb_int(&p->message, 6, build);
-	pb_int(&p->message, 7, 1); /* functions are told: nothing is left to look up */
-	pb_write(p->out, MAPPING, &p->message);
-	return id;
+	pb_int(&p->message, 1, id + 1);
+	pb_int(&p->message, 2, name);
+	pb_int(&p->message, 3, name);
+	if (l->file)
+		pb_int(&p->message, 4, file);
+	pb_write(p->out, FUNCTION, &p->message);
+	return id + 1;
 }
 
 /* The location of a label, from 1: written with its function where it is new. */
 static uint64_t location(struct export *x, uint32_t label)
 {
 	struct pprof *p = x->own;
+	size_t n = 0;
+	const struct stacks_frame *all = x->of->stacks ? stacks_frames(x->of->stacks, &n) : NULL, *f = label < n ? &all[label] : NULL;
 	const struct timeline_label *l = export_label(x, label);
-	bool fresh;
-	uint64_t id = export_id(&p->ids, label, &fresh) + UINT64_C(1), name, file = 0, of;
 	uint32_t line = l->file ? l->line : 0;
+	bool fresh;
+	uint64_t id = export_id(&p->ids, label, &fresh) + UINT64_C(1), of, is;
 
 	if (!fresh)
 		return id;
-	of = mapping(x, label);
-	name = string(p, p->out, l->name);
-	if (l->file)
-		file = string(p, p->out, l->file);
-	pb_clear(&p->message);
-	pb_int(&p->message, 1, id);
-	pb_int(&p->message, 2, name);
-	pb_int(&p->message, 3, name);
-	if (l->file)
-		pb_int(&p->message, 4, file);
-	pb_write(p->out, FUNCTION, &p->message);
-
+	of = f ? mapping(x, f->module) : 0;
+	is = function(x, f, label);
 	pb_clear(&p->inner);
-	pb_int(&p->inner, 1, id);
+	pb_int(&p->inner, 1, is);
 	if (line)
 		pb_int(&p->inner, 2, line);
 	pb_clear(&p->message);
 	pb_int(&p->message, 1, id);
 	if (of)
 		pb_int(&p->message, 2, of);
+	if (f && f->address)
+		pb_int(&p->message, 3, f->address);
 	pb_message(&p->message, 4, &p->inner);
 	pb_write(p->out, LOCATION, &p->message);
 	return id;
+}
+
+struct word_at {
+	uint32_t word, string;
+};
+
+/* The string of a word of the stacks, written where it is new. */
+static uint64_t word(struct export *x, uint32_t number)
+{
+	struct pprof *p = x->own;
+	struct word_at key = { number, (uint32_t)p->strings };
+	bool fresh;
+	uint32_t at = set_add(&p->words, &key, sizeof(key), sizeof(key.word), &fresh);
+
+	if (at == SET_NONE) {
+		p->ids.failed = true;
+		return 0;
+	}
+	if (fresh)
+		string(p, p->out, stacks_name(x->of->stacks, number));
+	return ((const struct word_at *)p->words.item)[at].string;
+}
+
+/* The fields of a tracepoint are labels, all strings: pprof drops a number that is 0. Source: profile/encode.go, postDecode(). */
+static void labels(struct export *x, uint32_t trace)
+{
+	enum { LABEL = 3, KEY = 1, STRING = 2 };
+	struct pprof *p = x->own;
+	const struct stacks_trace *value[STACKS_TRACE_MOST];
+	size_t n = trace ? stacks_trace_values(x->of->stacks, trace, value) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t key = word(x, value[i]->name), text = word(x, value[i]->value);
+
+		pb_clear(&p->inner);
+		pb_int(&p->inner, KEY, key);
+		pb_int(&p->inner, STRING, text);
+		pb_message(&p->message, LABEL, &p->inner);
+	}
 }
 
 static void stack(struct export *x, const struct export_stack *s)
@@ -195,6 +273,7 @@ static void stack(struct export *x, const struct export_stack *s)
 	pb_clear(&p->message);
 	pb_ints(&p->message, 1, p->location, s->n + 1);
 	pb_ints(&p->message, 2, p->value, n_counters + 1);
+	labels(x, s->trace);
 	pb_write(p->out, SAMPLE, &p->message);
 }
 
@@ -217,6 +296,8 @@ static void release(struct export *x)
 	pb_free(&p->inner);
 	pb_free(&p->message);
 	export_ids_free(&p->modules);
+	set_free(&p->functions);
+	set_free(&p->words);
 	free(p->location);
 	free(p->value);
 }
@@ -226,6 +307,8 @@ const struct exporter export_pprof = {
 	.about = "pprof's profile.proto (gzip): go tool pprof, every counter",
 	.ending = ".pb.gz",
 	.binary = true,
+	.by_address = true,
+	.fields = true,
 	.own_size = sizeof(struct pprof),
 	.begin = begin,
 	.stack = stack,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A profile, handed to an exporter stack by stack, or thread by thread and sample by sample: labels are its frames, then
- * its tasks, then the program.
+ * its threads, then the program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 struct profile_names {
 	const struct stacks *s;
 	const char *program;
-	size_t n_frames, n_tasks;
+	size_t n_frames, n_threads;
+	const struct timeline_thread *thread;
 	struct timeline_label label;
 	char room[EXPORT_NAME_ROOM];
 };
@@ -20,7 +21,6 @@ static const struct timeline_label *label_of(void *with, uint32_t index)
 	struct profile_names *n = with;
 	size_t ignored;
 	const struct stacks_frame *f = stacks_frames(n->s, &ignored);
-	const struct stacks_task *task = stacks_tasks(n->s, &ignored);
 
 	n->label = (struct timeline_label){ .name = "?", .kind = "", .group = index };
 	if (index < n->n_frames) {
@@ -29,28 +29,27 @@ static const struct timeline_label *label_of(void *with, uint32_t index)
 		n->label.kind = stacks_name(n->s, f->module);
 		n->label.file = f->file ? stacks_name(n->s, f->file) : NULL;
 		n->label.line = f->line;
-	} else if (index < n->n_frames + n->n_tasks) {
-		struct timeline_thread t = { .tid = task[index - n->n_frames].tid,
-					     .name = stacks_name(n->s, task[index - n->n_frames].comm) };
-
-		n->label.name = export_thread_name(&t, n->room);
-	} else if (index == n->n_frames + n->n_tasks) {
+	} else if (index < n->n_frames + n->n_threads) {
+		n->label.name = export_thread_name(&n->thread[index - n->n_frames], n->room);
+	} else if (index == n->n_frames + n->n_threads) {
 		n->label.name = n->program;
 	}
 	return &n->label;
 }
 
 struct row_at {
-	uint32_t task, node, row;
+	uint32_t thread, node, trace, row;
 };
 
 static int order(const void *a, const void *b)
 {
 	const struct row_at *x = a, *y = b;
 
-	if (x->task != y->task)
-		return x->task < y->task ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return x->trace < y->trace ? -1 : x->trace > y->trace;
 }
 
 /* The labels from the outermost frame to the node's, into room[0..]; returns how many. */
@@ -83,13 +82,14 @@ static size_t depth_of(const struct stacks_node *node, size_t n)
 	return depth ? most : SIZE_MAX;
 }
 
-static int each_stack(struct export *x, const struct stacks *s, bool by_thread, size_t n_frames, struct tare_error *err)
+static int each_stack(struct export *x, const struct stacks *s, const uint32_t *thread_of, size_t n_frames, struct tare_error *err)
 {
 	size_t n, n_rows, columns = s->columns, deepest;
 	const struct stacks_node *node = stacks_nodes(s, &n);
 	const struct stacks_row *row = stacks_rows(s, &n_rows);
 	struct row_at *at = calloc(n_rows + 1, sizeof(*at));
 	uint64_t *sum = calloc(2 * columns + 1, sizeof(*sum));
+	const bool by_thread = thread_of != NULL;
 	uint32_t *path = NULL;
 	int ret = 0;
 
@@ -99,11 +99,11 @@ static int each_stack(struct export *x, const struct stacks *s, bool by_thread, 
 	if (!at || !sum || !path)
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < n_rows; i++)
-		at[i] = (struct row_at){ by_thread ? row[i].task : 0, row[i].node, (uint32_t)i };
+		at[i] = (struct row_at){ by_thread ? thread_of[row[i].task] : 0, row[i].node, row[i].trace, (uint32_t)i };
 	if (ret == 0)
 		qsort(at, n_rows, sizeof(*at), order);
 	for (size_t i = 0, next; ret == 0 && i < n_rows && !x->out->error; i = next) {
-		struct export_stack e = { .label = path, .samples = sum, .self = sum + columns };
+		struct export_stack e = { .label = path, .trace = at[i].trace, .samples = sum, .self = sum + columns };
 
 		memset(sum, 0, 2 * columns * sizeof(*sum));
 		for (next = i; next < n_rows && order(&at[i], &at[next]) == 0; next++) {
@@ -113,7 +113,7 @@ static int each_stack(struct export *x, const struct stacks *s, bool by_thread, 
 			sum[columns + r->column] += r->amount;
 		}
 		if (by_thread)
-			path[0] = (uint32_t)n_frames + at[i].task;
+			path[0] = (uint32_t)n_frames + at[i].thread;
 		e.n = path_of(node, at[i].node, path + by_thread, deepest) + by_thread;
 		x->how->stack(x, &e);
 	}
@@ -126,17 +126,21 @@ static int each_stack(struct export *x, const struct stacks *s, bool by_thread, 
 struct samples_walk {
 	struct export *x;
 	uint64_t first_ns;
+	const struct stacks *s;
+	const uint32_t *thread_of;
 };
 
 static int hand_sample(void *with, const struct moment *m)
 {
 	struct samples_walk *w = with;
 	struct export *x = w->x;
+	size_t ignored;
 	struct export_sample e = { .at = m->time_ns > w->first_ns ? m->time_ns - w->first_ns : 0, .amount = m->amount,
-				   .counter = m->column, .node = m->node, .cpu = m->cpu };
+				   .counter = m->column, .node = m->node, .cpu = m->cpu, .trace = m->trace,
+				   .command = stacks_name(w->s, stacks_tasks(w->s, &ignored)[m->task].comm) };
 
-	if (x->thread != m->task) {
-		x->thread = m->task;
+	if (x->thread != w->thread_of[m->task]) {
+		x->thread = w->thread_of[m->task];
 		if (x->how->thread)
 			x->how->thread(x);
 	}
@@ -144,25 +148,27 @@ static int hand_sample(void *with, const struct moment *m)
 	return x->out->error;
 }
 
-static int each_sample(struct export *x, struct stacks *s, uint64_t first_ns, struct tare_error *err)
+static int each_sample(struct export *x, struct stacks *s, const uint32_t *thread_of, uint64_t first_ns, struct tare_error *err)
 {
-	struct samples_walk w = { x, first_ns };
+	struct samples_walk w = { x, first_ns, s, thread_of };
 	int ret;
 
 	x->thread = SIZE_MAX;
+	s->moments.thread = thread_of;
 	ret = moments_each(&s->moments, hand_sample, &w, err);
+	s->moments.thread = NULL;
 	x->thread = x->of->info->n_threads;
 	return x->out->error ? 0 : ret; /* the caller says what it was */
 }
 
-static int hand_over(struct export *x, struct stacks *s, const struct export_options *opt, size_t n_frames,
+static int hand_over(struct export *x, struct stacks *s, const struct export_options *opt, const uint32_t *thread_of, size_t n_frames,
 		     struct tare_error *err)
 {
 	if (x->how->profile)
 		return x->how->profile(x, s, err);
 	if (x->how->sample)
-		return each_sample(x, s, opt->first_ns, err);
-	return each_stack(x, s, opt->by_thread, n_frames, err);
+		return each_sample(x, s, thread_of, opt->first_ns, err);
+	return each_stack(x, s, opt->by_thread ? thread_of : NULL, n_frames, err);
 }
 
 int export_stacks(struct out *out, const struct exporter *how, struct stacks *s, const struct timeline_info *head,
@@ -173,13 +179,17 @@ int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
 	struct export_source of = { .info = &info, .label = label_of, .with = &names, .stacks = s };
 	struct timeline_counter *counter = calloc(s->columns + 1, sizeof(*counter));
 	struct timeline_thread *thread = NULL;
-	const struct stacks_task *task = stacks_tasks(s, &names.n_tasks);
+	size_t tasks;
+	const struct stacks_task *task = stacks_tasks(s, &tasks);
+	uint32_t *thread_of = calloc(tasks + 1, sizeof(*thread_of));
 	struct export x = { .how = how, .of = &of, .out = out, .own = calloc(1, how->own_size + 1) };
 	char program[256];
 	int ret;
 
-	thread = calloc(names.n_tasks + 1, sizeof(*thread));
-	ret = counter && thread && x.own ? 0 : tare_fail_nomem(err);
+	thread = calloc(tasks + 1, sizeof(*thread));
+	names.n_threads = thread_of ? stacks_threads(s, thread_of) : SIZE_MAX;
+	names.thread = thread;
+	ret = counter && thread && names.n_threads != SIZE_MAX && x.own ? 0 : tare_fail_nomem(err);
 	if (ret == 0 && !how->profile && !how->sample && !how->stack) {
 		ret = tare_fail(err, ENOTSUP, "%s shows regions, and this is a recording of samples", how->name);
 		tare_hint(err, "perfetto, firefox, speedscope, folded, pprof, csv and html show samples");
@@ -192,21 +202,21 @@ int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
 		counter[c].unit = stacks_name(s, s->column[c].unit);
 	}
 	stacks_frames(s, &names.n_frames);
-	for (size_t i = 0; ret == 0 && i < names.n_tasks; i++)
-		thread[i] = (struct timeline_thread){ .pid = task[i].pid, .tid = task[i].tid, .name = stacks_name(s, task[i].comm) };
+	for (size_t i = 0; ret == 0 && i < tasks; i++) /* by its last name: what it executed */
+		thread[thread_of[i]] = (struct timeline_thread){ .pid = task[i].pid, .tid = task[i].tid, .name = stacks_name(s, task[i].comm) };
 	of.program = names.program = opt->program ? opt->program : export_program_of(head->command, program, sizeof(program));
 	info.counter = counter;
 	info.n_counters = s->columns;
 	info.n_labels = names.n_frames;
 	info.thread = thread;
-	info.n_threads = names.n_tasks;
+	info.n_threads = names.n_threads;
 	if (ret == 0)
 		ret = export_counter_of(&info, opt->counter, err);
 	of.counter = ret < 0 ? 0 : (size_t)ret;
 	if (ret >= 0)
 		ret = how->begin(&x, err);
 	if (ret == 0)
-		ret = hand_over(&x, s, opt, names.n_frames, err);
+		ret = hand_over(&x, s, opt, thread_of, names.n_frames, err);
 	if (ret == 0)
 		how->end(&x);
 	if (how->free && x.own)
@@ -216,5 +226,6 @@ int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
 	free(x.own);
 	free(counter);
 	free(thread);
+	free(thread_of);
 	return ret;
 }

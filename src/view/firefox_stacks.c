@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "view/firefox_stacks.h"
 
 enum { MS_DECIMALS = 6 };
@@ -6,7 +9,8 @@ enum { MS_DECIMALS = 6 };
 static struct spool *spool(struct firefox_stacks *f, int i)
 {
 	struct spool *const all[] = { &f->time, &f->stack,    &f->weight,  &f->prefix, &f->frame, &f->category,
-				      &f->name, &f->resource, &f->address, &f->line,   &f->module };
+				      &f->name, &f->resource, &f->address, &f->line,   &f->module,
+				      &f->func, &f->file,     &f->lib };
 
 	return i < (int)ARRAY_SIZE(all) ? all[i] : NULL;
 }
@@ -24,6 +28,9 @@ void firefox_stacks_close(struct firefox_stacks *f)
 	export_ids_free(&f->nodes);
 	export_ids_free(&f->frames);
 	export_ids_free(&f->modules);
+	export_ids_free(&f->libs);
+	free(f->lib_module);
+	set_free(&f->funcs);
 }
 
 static void separate(struct spool *s, uint64_t n)
@@ -32,17 +39,93 @@ static void separate(struct spool *s, uint64_t n)
 		out_text(&s->out, ",");
 }
 
+/* Words have numbers of their own: they come after all labels. */
+static uint64_t word(struct export *x, uint32_t number, firefox_string *string)
+{
+	return string(x, export_program(x) + 2 + number, stacks_name(x->of->stacks, number));
+}
+
+/* The lib of a module, of the whole profile; SET_NONE: it is no file. */
+static uint32_t add_lib(struct export *x, struct firefox_stacks *f, uint32_t module)
+{
+	bool fresh;
+	uint32_t lib;
+
+	if (stacks_name(x->of->stacks, module)[0] != '/')
+		return SET_NONE;
+	lib = export_id(&f->libs, module, &fresh);
+	if (fresh && lib >= f->libs_room) {
+		size_t room = f->libs_room ? 2 * f->libs_room : 64;
+		uint32_t *more = realloc(f->lib_module, room * sizeof(*more));
+
+		if (!more) {
+			f->libs.failed = true;
+			return SET_NONE;
+		}
+		f->lib_module = more;
+		f->libs_room = room;
+	}
+	if (fresh)
+		f->lib_module[lib] = module;
+	return lib;
+}
+
 static uint32_t add_module(struct export *x, struct firefox_stacks *f, uint32_t module, firefox_string *string)
 {
 	bool fresh;
 	uint32_t id = export_id(&f->modules, module, &fresh);
 
 	if (fresh) {
+		uint32_t lib = add_lib(x, f, module);
+
 		separate(&f->module, id);
-		/* Modules have numbers of their own: they stand behind all labels. */
-		out_u64(&f->module.out, string(x, export_program(x) + 2 + module, stacks_name(x->of->stacks, module)));
+		separate(&f->lib, id);
+		out_u64(&f->module.out, word(x, module, string));
+		if (lib == SET_NONE)
+			out_text(&f->lib.out, "null");
+		else
+			out_u64(&f->lib.out, lib);
 	}
 	return id;
+}
+
+/* Many addresses are of one function. */
+static uint32_t add_func(struct export *x, struct firefox_stacks *f, const struct stacks_frame *frame, firefox_string *string)
+{
+	const uint32_t key[4] = { frame->function, frame->module, frame->file };
+	bool fresh;
+	uint32_t id = set_add(&f->funcs, key, sizeof(key), sizeof(key), &fresh);
+
+	if (id == SET_NONE) {
+		f->frames.failed = true;
+		return 0;
+	}
+	if (!fresh)
+		return id;
+	separate(&f->name, id);
+	separate(&f->file, id);
+	separate(&f->resource, id);
+	out_u64(&f->name.out, word(x, frame->function, string));
+	if (frame->module) /* a mark of something missing is in no module */
+		out_u64(&f->resource.out, add_module(x, f, frame->module, string));
+	else
+		out_text(&f->resource.out, "-1");
+	if (frame->file)
+		out_u64(&f->file.out, word(x, frame->file, string));
+	else
+		out_text(&f->file.out, "null");
+	return id;
+}
+
+/* Relative to the first segment of its lib. Source: the profiler's src/types/profile.ts, FrameTable, "address". */
+static bool address_in_lib(struct export *x, const struct stacks_frame *frame, uint64_t *address)
+{
+	const struct stacks_module *m = frame->module ? stacks_module(x->of->stacks, frame->module) : NULL;
+
+	if (!frame->address || !m || stacks_name(x->of->stacks, frame->module)[0] != '/' || frame->address < m->base)
+		return false;
+	*address = frame->address - m->base;
+	return true;
 }
 
 static uint32_t add_frame(struct export *x, struct firefox_stacks *f, uint32_t index, firefox_string *string)
@@ -51,20 +134,16 @@ static uint32_t add_frame(struct export *x, struct firefox_stacks *f, uint32_t i
 	const struct stacks_frame *frame = stacks_frames(x->of->stacks, &n) + index;
 	bool fresh;
 	uint32_t id = export_id(&f->frames, index, &fresh);
+	uint64_t address;
 
 	if (!fresh)
 		return id;
-	separate(&f->name, id);
-	separate(&f->resource, id);
+	separate(&f->func, id);
 	separate(&f->address, id);
 	separate(&f->line, id);
-	out_u64(&f->name.out, string(x, index, export_label(x, index)->name));
-	if (frame->module) /* what stands for something that is missing is in none */
-		out_u64(&f->resource.out, add_module(x, f, frame->module, string));
-	else
-		out_text(&f->resource.out, "-1");
-	if (frame->address)
-		out_u64(&f->address.out, frame->address);
+	out_u64(&f->func.out, add_func(x, f, frame, string));
+	if (address_in_lib(x, frame, &address))
+		out_u64(&f->address.out, address);
 	else
 		out_text(&f->address.out, "-1");
 	if (frame->line)
@@ -146,7 +225,7 @@ static void begin(struct export *x, const char *name, uint64_t n)
 
 void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 {
-	uint64_t frames = f->frames.n, stacks = f->nodes.n, modules = f->modules.n;
+	uint64_t frames = f->frames.n, stacks = f->nodes.n, modules = f->modules.n, funcs = f->funcs.n;
 	bool weighed = x->of->stacks && export_is_time(x->of); /* the profiler knows weights in ms, and none in events */
 
 	begin(x, "samples", f->samples);
@@ -168,39 +247,83 @@ void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 	constant(x, "inlineDepth", "0", frames);
 	constant(x, "category", "null", frames);
 	constant(x, "subcategory", "null", frames);
-	out_text(x->out, ",\"func\":[");
-	for (uint64_t i = 0; i < frames; i++) {
-		out_text(x->out, i ? "," : "");
-		out_u64(x->out, i);
-	}
-	out_text(x->out, "]");
+	column(x, "func", &f->func);
 	constant(x, "nativeSymbol", "null", frames);
 	constant(x, "innerWindowID", "0", frames);
 	constant(x, "implementation", "null", frames);
 	column(x, "line", &f->line);
 	constant(x, "column", "null", frames);
 	out_text(x->out, "},\n");
-	begin(x, "funcTable", frames);
-	constant(x, "isJS", "false", frames);
-	constant(x, "relevantForJS", "false", frames);
+	begin(x, "funcTable", funcs);
+	constant(x, "isJS", "false", funcs);
+	constant(x, "relevantForJS", "false", funcs);
 	column(x, "name", &f->name);
 	column(x, "resource", &f->resource);
-	constant(x, "fileName", "null", frames);
-	constant(x, "lineNumber", "null", frames);
-	constant(x, "columnNumber", "null", frames);
+	column(x, "fileName", &f->file);
+	constant(x, "lineNumber", "null", funcs);
+	constant(x, "columnNumber", "null", funcs);
 	out_text(x->out, "},\n");
 	begin(x, "resourceTable", modules);
-	constant(x, "lib", "null", modules);
+	column(x, "lib", &f->lib);
 	column(x, "name", &f->module);
 	constant(x, "host", "null", modules);
 	constant(x, "type", "1", modules); /* a library */
 	out_text(x->out, "},\n"
 			 "\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[]},\n");
 	spool_clear(&f->weight);
-	if ((f->nodes.failed || f->frames.failed || f->modules.failed) && x->out->error == 0)
+	if ((f->nodes.failed || f->frames.failed || f->modules.failed || f->libs.failed) && x->out->error == 0)
 		x->out->error = -ENOMEM;
 	export_ids_clear(&f->nodes);
 	export_ids_clear(&f->frames);
 	export_ids_clear(&f->modules);
+	set_free(&f->funcs);
+	f->funcs = (struct set){ 0 };
 	f->samples = 0;
+}
+
+/*
+ * A build id as the profiler's symbol servers have it: its first 16 bytes as a GUID of three little-endian fields and 8 bytes, then
+ * an age of 0. Source: github.com/google/breakpad, src/common/linux/file_id.cc, ConvertIdentifierToUUIDString().
+ */
+static void breakpad_id(char out[34], const char *build_id)
+{
+	static const int order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+	size_t bytes = strlen(build_id) / 2;
+
+	for (int i = 0; i < 16; i++)
+		for (int k = 0; k < 2; k++) {
+			char c = (size_t)order[i] < bytes ? build_id[2 * order[i] + k] : '0';
+
+			out[2 * i + k] = (char)(c >= 'a' ? c - 'a' + 'A' : c);
+		}
+	strcpy(out + 32, "0");
+}
+
+void firefox_stacks_libs(struct export *x, struct firefox_stacks *f)
+{
+	struct out *o = x->out;
+
+	for (uint32_t i = 0; i < f->libs.n; i++) {
+		const char *path = stacks_name(x->of->stacks, f->lib_module[i]), *build = stacks_build_id(x->of->stacks, f->lib_module[i]);
+		const char *name = strrchr(path, '/') + 1;
+		char id[34];
+
+		breakpad_id(id, build);
+		out_text(o, i ? ",\n{\"arch\":\"\",\"name\":" : "\n{\"arch\":\"\",\"name\":");
+		out_json(o, name);
+		out_text(o, ",\"path\":");
+		out_json(o, path);
+		out_text(o, ",\"debugName\":");
+		out_json(o, name);
+		out_text(o, ",\"debugPath\":");
+		out_json(o, path);
+		out_text(o, ",\"breakpadId\":");
+		out_json(o, id);
+		out_text(o, ",\"codeId\":");
+		if (*build)
+			out_json(o, build);
+		else
+			out_text(o, "null");
+		out_text(o, "}");
+	}
 }

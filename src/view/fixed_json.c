@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
 #include "view/fixed_json.h"
 
 static void put_reason(struct json *j, unsigned item, const char *reason)
@@ -6,6 +8,25 @@ static void put_reason(struct json *j, unsigned item, const char *reason)
 	json_object(j, NULL);
 	json_string(j, "item", fixed_rows[item].name);
 	json_string(j, "reason", reason);
+	json_end(j);
+}
+
+/* Names of variables with ENV; null: all of the caller's. */
+static void put_kept(struct json *j, const struct fixed *f)
+{
+	char name[FIXED_KEPT_BYTES];
+
+	if (!(fixed_had(f) & FIXED(ENV))) {
+		json_null(j, "kept_variables");
+		return;
+	}
+	json_array(j, "kept_variables");
+	json_string(j, NULL, "PATH");
+	json_string(j, NULL, "HOME");
+	for (const char *p = f->kept; *p; p += strcspn(p, ":"), p += *p == ':') {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(p, ":"), p);
+		json_string(j, NULL, name);
+	}
 	json_end(j);
 }
 
@@ -27,6 +48,7 @@ void fixed_json(struct json *j, const struct fixed *f)
 			put_reason(j, i, f->why[i]);
 	json_end(j);
 	json_string(j, "without_rights", f && f->stripped[0] ? f->stripped : NULL);
+	put_kept(j, f);
 }
 
 void fixed_remarks_text(struct text *out, const struct fixed *f)

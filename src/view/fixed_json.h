@@ -6,7 +6,7 @@
 #include "session/fixed.h"
 #include "view/json.h"
 
-/* As members "fixed", "fixed_in_part", "not_fixed" and "without_rights"; NULL: nothing was. */
+/* As members "fixed", "fixed_in_part", "not_fixed", "without_rights" and "kept_variables"; NULL: nothing was. */
 void fixed_json(struct json *j, const struct fixed *f);
 /* For people, but what is fixed in part: a line for each remark. */
 void fixed_remarks_text(struct text *out, const struct fixed *f);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "record/perfdata_features.h"
+#include "record/tracing_fields.h"
 #include "view/escape.h"
 #include "view/perfdata_view.h"
 
@@ -391,11 +392,40 @@ static void sample_line(struct text *out, const struct perfdata_record *rec)
 		text_add(out, " aux=%" PRIu64, s->aux_size);
 }
 
+/* "    sched:sched_switch prev_comm="sh" prev_pid=7 ...": the fields of its raw data. */
+static void add_tracepoint(struct text *out, const struct perfdata *r, const struct tracing_event *ev, const struct perfdata_sample *s)
+{
+	const bool swap = perfdata_file(r)->swapped;
+	size_t left = tracing_room(s->raw_size);
+	struct text value = { 0 };
+
+	text_add(out, "    ");
+	escape(out, ev->name, strlen(ev->name));
+	for (size_t i = 0; i < ev->n; i++) {
+		const struct tracing_field *f = &ev->field[i];
+		bool quoted;
+
+		value.len = 0;
+		quoted = tracing_field_value(&value, f, s->raw, s->raw_size, swap, &left) == TRACING_TEXT;
+		text_add(out, " ");
+		escape(out, f->name, strlen(f->name));
+		text_add(out, quoted ? "=\"" : "=");
+		escape(out, value.s ? value.s : "", value.len);
+		text_add(out, quoted ? "\"" : "");
+	}
+	text_add(out, "\n");
+	out->failed |= value.failed;
+	text_free(&value);
+}
+
 static void sample_lists(struct text *out, const struct perfdata *r,
 			 const struct perfdata_record *rec)
 {
 	const struct perfdata_sample *s = &rec->sample;
+	const struct tracing_event *tracepoint = rec->has & PD_SAMPLE_RAW && rec->event ? perfdata_tracepoint(r, rec->event) : NULL;
 
+	if (tracepoint)
+		add_tracepoint(out, r, tracepoint, s);
 	if (rec->has & PD_SAMPLE_READ)
 		add_read(out, r, &s->read);
 	if (rec->has & PD_SAMPLE_CALLCHAIN)

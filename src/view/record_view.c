@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include "base/signal_name.h"
 #include "view/escape.h"
+#include "view/partial.h"
 #include "view/record_view.h"
 
 /* Below it an event took turns with others; above, it was switched on a little later than its clock. */
@@ -34,7 +35,7 @@ static void put_exact(struct text *out, const struct sample_outcome *o, const st
 		text_add(out, "one");
 	else
 		put_count(out, s, o->period);
-	text_add(out, "%s of %s", o->jitter && o->period >= 4 ? " on average" : "", o->event[0].name);
+	text_add(out, "%s of %s", o->jitter && o->period > 1 ? " on average" : "", o->event[0].name);
 	if (!o->event[0].total_unknown) {
 		text_add(out, ", of which there were ");
 		put_count(out, s, o->event[0].total.value);
@@ -162,8 +163,8 @@ static void put_confidence(struct text *out, const struct sample_outcome *o, con
 	if (is_census(o, t))
 		text_add(out, "a sample of every one, so shares are exact\n");
 	else if (points < 10)
-		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)\n", s->utf8 ? "\u00b1" : "+-",
-			 points < 1 ? 2 : 1, points);
+		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)%s\n", s->utf8 ? "\u00b1" : "+-",
+			 points < 1 ? 2 : 1, points, o->exact && !o->jitter && o->period > 1 ? " unless a loop is in step with the fixed period" : "");
 	else
 		text_add(out, "too %s to tell shares by\n", chance < 10 ? "much is missing" : "few");
 }
@@ -205,6 +206,17 @@ static void put_whole(struct text *out, const struct sample_outcome *o, const st
 	text_add(out, "  %s%s", whole ? whole : "", !only ? "\n" : whole ? "; " : "");
 	if (only)
 		put_confidence(out, o, only, s);
+}
+
+/* Processes that are not recorded to their end, and why. */
+static void put_partial(struct text *out, const struct sample_outcome *o, const struct style *s)
+{
+	struct text words = { 0 };
+
+	for (unsigned i = 0; partial_sentence(&words, &o->partial, i); i++) {
+		put_careful(out, s, words.failed ? "" : words.s);
+		text_free(&words);
+	}
 }
 
 static void put_went_on(struct text *out, const struct sample_outcome *o)
@@ -281,6 +293,7 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 		put_careful(out, s, "the recording broke off before the first of them was in a file: nothing of it is kept");
 	else if (!o->lost && !o->aux)
 		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
+	put_partial(out, o, s);
 	if (samples && o->accesses)
 		text_add(out, "  what a cache had, where data came from and how long it took is not to be had without hardware that tells\n");
 	if (o->large_enough)

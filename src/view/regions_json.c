@@ -4,7 +4,7 @@
 #include <string.h>
 #include "view/csv.h"
 #include "view/region_cells.h"
-#include "view/regions_view.h"
+#include "view/regions_merged_view.h"
 
 static bool shown(const struct regions *r, const struct regions_row *row, const struct regions_shown *how)
 {
@@ -230,6 +230,8 @@ void regions_json(struct text *out, const struct regions *r, const struct region
 	json_uint(&j, "left_out", r->left_out);
 	json_bool(&j, "own_cost_subtracted", r->options.subtract_own);
 	labels(&j, r, how);
+	if (how->merged)
+		regions_merged_json(&j, r, how);
 	if (r->options.single) {
 		json_array(&j, "singles");
 		for (size_t i = 0; i < r->n_singles; i++) {
@@ -298,22 +300,46 @@ static void csv_row(struct text *out, const struct regions *r, const struct regi
 	text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->count, row->seldom->recursive, row->seldom->cut, row->seldom->detached);
 }
 
+/* What a row has that is no region: how many instants, how many values, and of these sum, min, max and the last. */
+static void csv_points(struct text *out, const struct regions_row *row)
+{
+	const struct regions_integers *v = &row->seldom->integers;
+
+	text_add(out, ",%" PRIu64 ",%" PRIu64 ",", row->seldom->instants, v->n);
+	if (v->n && !v->beyond)
+		text_add(out, "%" PRIu64, v->sum);
+	if (v->n)
+		text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, v->min, v->max, v->last);
+	text_add(out, v->n ? "\n" : ",,,\n");
+}
+
+static bool has_any(const struct regions_row *row)
+{
+	return row->count || row->seldom->instants || row->seldom->integers.n;
+}
+
 void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
 {
 	size_t n = 0;
 
-	text_add(out, "label,kind,arguments,thread,count,recursive,cut,detached,counter,unit,quality,self,total,sum,share,min,median,p99,max,unknown,self_off\n");
+	if (how->merged) {
+		regions_merged_csv(out, r, how);
+		return;
+	}
+	text_add(out, "label,kind,arguments,thread,count,recursive,cut,detached,counter,unit,quality,self,total,sum,share,min,median,p99,max,unknown,self_off,"
+		      "instants,values,values_sum,values_min,values_max,values_last\n");
 	for (size_t i = 0; i < r->n && (!how->top || n < how->top); i++) {
 		const struct regions_row *row = &r->row[i];
 
-		if (!row->count || !shown(r, row, how))
+		if (!has_any(row) || !shown(r, row, how))
 			continue;
 		n++;
-		if (r->n_counters == 0) {
+		if (r->n_counters == 0 || !row->count) {
 			csv_row(out, r, row);
-			text_add(out, ",,,,,,,,,,,,,\n");
+			text_add(out, ",,,,,,,,,,,,,");
+			csv_points(out, row);
 		}
-		for (size_t c = 0; c < r->n_counters; c++) {
+		for (size_t c = 0; row->count && c < r->n_counters; c++) {
 			const struct regions_counter *k = &r->counter[c];
 			const struct regions_sum *s = &row->sum[c];
 			bool known = s->seldom->unknown < row->count;
@@ -330,7 +356,8 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			number(out, known, (double)regions_sum_each(s));
 			number(out, known && regions_whole(r, c) > 0, regions_nested_self(r, row, c) / regions_whole(r, c));
 			singles(out, s);
-			text_add(out, "%" PRIu64 ",%.6g\n", s->seldom->unknown, r->options.subtract_own ? s->own.self_off : 0);
+			text_add(out, "%" PRIu64 ",%.6g", s->seldom->unknown, r->options.subtract_own ? s->own.self_off : 0);
+			csv_points(out, row);
 		}
 	}
 }

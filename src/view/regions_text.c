@@ -6,7 +6,7 @@
 #include <string.h>
 #include "view/escape.h"
 #include "view/region_cells.h"
-#include "view/regions_view.h"
+#include "view/regions_merged_view.h"
 
 enum { COL_SELF, COL_OFF, COL_SHARE, COL_TOTAL, COL_COUNT, COL_MIN, COL_MEDIAN, COL_P99, COL_MAX, COL_LABEL, COL_NOTE, COLS, EVENTS_SHOWN = 10 };
 
@@ -50,9 +50,10 @@ static void row_notes(struct text *out, const struct style *s, const struct regi
 	}
 }
 
-static const char *plus_minus(const struct style *s)
+/* Of a limit, which is no confidence interval: +- has that one meaning. */
+static const char *at_most(const struct style *s)
 {
-	return s->utf8 ? "\u00b1" : "+-";
+	return s->utf8 ? "\u2264" : "<=";
 }
 
 static void put_single(struct grid *g, unsigned col, const struct style *s, const char *unit, int64_t amount)
@@ -63,15 +64,24 @@ static void put_single(struct grid *g, unsigned col, const struct style *s, cons
 	grid_put(g, col, INK_PLAIN, &t);
 }
 
+/* The last digit that put_amount() shows of it: a limit is rounded up. */
+static double last_digit(const char *unit, double off)
+{
+	if (strcmp(unit, "ns") || off < 1e3)
+		return 1;
+	return off < 1e6 ? 1e2 : off < 1e9 ? 1e4 : off < 1e11 ? 1e6 : 1e7;
+}
+
 /* What was taken off is known so well and no better. */
 static void put_own_off(struct grid *g, const struct regions *r, const struct style *s, const char *unit, double off)
 {
+	double digit = last_digit(unit, off);
 	struct text t = { 0 };
 
 	if (!r->options.subtract_own || off <= 0)
 		return;
-	text_add(&t, "%s", plus_minus(s));
-	put_amount(&t, s, unit, ceil(off));
+	text_add(&t, "%s ", at_most(s));
+	put_amount(&t, s, unit, ceil(off / digit) * digit);
 	grid_put(g, COL_OFF, INK_FAINT, &t);
 }
 
@@ -140,7 +150,7 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		g.right[i] = true;
 	grid_row(&g);
 	for (unsigned i = 0; i < COL_NOTE; i++)
-		grid_word(&g, i, INK_FAINT, heads[i]);
+		grid_word(&g, i, INK_FAINT, i == COL_OFF && r->options.subtract_own ? "off by" : heads[i]);
 	for (size_t i = 0; i < r->n; i++) {
 		if (!shown(r, &r->row[i], how))
 			continue;
@@ -370,8 +380,9 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 /* To a tenth, and never to less than it is. */
 static void put_off(struct text *out, const struct style *s, double off)
 {
-	text_add(out, " %s", plus_minus(s));
+	text_add(out, " (off by %s ", at_most(s));
 	put_real(out, s, ceil(off * 10) / 10, 1);
+	text_add(out, ")");
 }
 
 /* What one region costs by each way that there is in the recording, and of how many nobody measured it. */
@@ -563,11 +574,13 @@ static void notes(struct text *out, const struct regions *r, const struct region
 		put_note(out, s, INK_CAREFUL, "No thread recorded anything; which counters were wanted is not known.");
 	else if (r->n_counters == 0)
 		put_note(out, s, INK_FAINT, "Recorded without a counter (-e none): what regions cost is not known, only how often they ran.");
-	if (recursive && !singles)
+	if (how->merged)
+		put_note(out, s, INK_FAINT, "time: every region counts, also one in another of its name. hits: results that the query had in its cache.");
+	if (recursive && !singles && !how->merged)
 		put_note(out, s, INK_FAINT, "recursive: in another region of its label; total counts the outer one only, self and count each.");
 	if (detached && !singles && !how->match)
 		put_note(out, s, INK_FAINT, "(detached timings, not in all) are in the selves above them: they lie beside what the threads did.");
-	if (most > DISTRIBUTION_FEW && r->n_counters && !singles)
+	if (most > DISTRIBUTION_FEW && r->n_counters && !singles && !how->merged)
 		put_note(out, s, INK_FAINT, "median and p99 are exact for up to %d regions of a label, within 0.8 %% beyond.", DISTRIBUTION_FEW);
 	own_cost(out, r, s);
 	if (cut)
@@ -635,6 +648,8 @@ void regions_text(struct text *out, struct regions *r, const struct regions_show
 	text_add(out, " region%s, %zu thread%s\n", r->regions == 1 ? "" : "s", r->n_threads, r->n_threads == 1 ? "" : "s");
 	if (r->options.single) {
 		singles(out, r, s);
+	} else if (how->merged) {
+		regions_merged_text(out, r, how, s);
 	} else {
 		for (size_t c = 0; c < r->n_counters; c++) {
 			if (r->options.by && c != r->by)

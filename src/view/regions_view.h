@@ -3,13 +3,14 @@
 #ifndef VIEW_REGIONS_VIEW_H
 #define VIEW_REGIONS_VIEW_H
 
-#include "analyze/regions.h"
+#include "analyze/regions_merged.h"
 #include "view/style.h"
 
 struct regions_shown {
 	size_t top;
 	const char *match; /* only labels that hold this text; NULL: all */
 	enum regions_key key;
+	struct regions_merged *merged; /* one row per name in place of the rows; NULL: no */
 };
 
 /* Sorts the rows anew for each counter's table. */

@@ -6,6 +6,8 @@
 #include "record/perfdata_features.h"
 #include "view/json.h"
 #include "view/report_view.h"
+#include "view/traced_view.h"
+#include "view/undecoded.h"
 
 static const struct {
 	unsigned key;
@@ -57,6 +59,11 @@ static void json_head(struct json *j, const struct report_shown *r)
 		json_string(j, "unit", stacks_name(st, st->column[c].unit));
 		json_uint(j, "samples", st->column[c].samples);
 		json_uint(j, "amount", st->column[c].amount);
+		if (st->column[c].has_total)
+			json_uint(j, "total", st->column[c].total);
+		else
+			json_null(j, "total");
+		json_bool(j, "in_step", stacks_in_step(&st->column[c]));
 		json_bool(j, "read_with_another", st->column[c].read);
 		json_bool(j, "skids", st->column[c].skids);
 		skid_known_json(j, &r->skid, r->samples->file, stacks_name(st, st->column[c].name));
@@ -98,6 +105,7 @@ static void json_quality(struct json *j, const struct report_shown *r)
 		json_uint(j, rows[i].name, rows[i].n);
 	json_bool(j, "broke_off", q->broke_off);
 	json_bool(j, "with_stacks", q->with_stacks);
+	json_bool(j, "leaf_callers_may_be_missing", report_leaf_callers(r));
 	json_bool(j, "with_periods", !q->weightless);
 	json_bool(j, "clock_too_fast", q->short_clock);
 	json_bool(j, "all_builds_verified", !q->unverified);
@@ -105,11 +113,13 @@ static void json_quality(struct json *j, const struct report_shown *r)
 	for (size_t i = 0; i < r->samples->n_by_name; i++) {
 		json_object(j, NULL);
 		json_string(j, "module", r->samples->by_name[i].module);
+		json_bool(j, "same_inode", r->samples->by_name[i].same_inode);
 		json_bool(j, "newer", r->samples->by_name[i].newer);
 		json_bool(j, "other_file", r->samples->by_name[i].other);
 		json_end(j);
 	}
 	json_end(j);
+	undecoded_json(j, r->samples->file, true);
 	json_string(j, "damage", q->damage[0] ? q->damage : NULL);
 	json_string(j, "not_unwound", q->no_unwinding[0] ? q->no_unwinding : NULL);
 	json_array(j, "unnamed");
@@ -154,7 +164,9 @@ static void json_what(struct json *j, const struct report_shown *r, const struct
 		snprintf(address, sizeof(address), "0x%llx", (unsigned long long)w->address);
 		json_string(j, "address", address);
 	}
-	if (by & ~(unsigned)(REPORT_COMM | REPORT_PID | REPORT_TID)) {
+	if (by & REPORT_TRACE)
+		traced_json(j, "fields", st, w->trace, r->samples->field, r->samples->n_fields);
+	if (by & ~(unsigned)(REPORT_COMM | REPORT_PID | REPORT_TID | REPORT_TRACE)) {
 		json_bool(j, "kernel", w->flags & STACKS_KERNEL);
 		json_bool(j, "code", !(w->flags & STACKS_MARK));
 	}
@@ -227,10 +239,15 @@ void report_json(struct text *out, const struct report_shown *r)
 		json_end(&j);
 	} else {
 		json_string(&j, "ratio", r->ratio ? r->ratio->text : NULL);
+	json_bool(&j, "ratio_mixed", report_ratio_mixed(r));
 		json_array(&j, "keys");
 		for (size_t i = 0; i < KEYS; i++)
 			if (r->report->keys & keys[i].key)
 				json_string(&j, NULL, keys[i].name);
+		json_end(&j);
+		json_array(&j, "fields");
+		for (size_t i = 0; i < r->samples->n_fields; i++)
+			json_string(&j, NULL, stacks_name(r->samples->stacks, r->samples->field[i]));
 		json_end(&j);
 		json_rows(&j, r);
 	}
@@ -288,6 +305,8 @@ static void csv_head(struct text *out, const struct report_shown *r)
 				field(out, &first, "module");
 			field(out, &first, keys[i].name);
 		}
+	for (size_t i = 0; r->report->keys & REPORT_TRACE && i < r->samples->n_fields; i++)
+		field(out, &first, stacks_name(st, r->samples->field[i]));
 	for (uint32_t c = 0; c < st->columns; c++) {
 		static const char *const what[] = { "self", "total", "samples" };
 
@@ -333,6 +352,11 @@ static void csv_row(struct text *out, const struct report_shown *r, const struct
 		if (!(by & REPORT_MODULE))
 			field(out, &first, stacks_name(st, w->module));
 		number(out, &first, "0x%llx", (unsigned long long)w->address);
+	}
+	for (size_t i = 0; by & REPORT_TRACE && i < r->samples->n_fields; i++) {
+		const struct stacks_trace *v = traced_value(st, w->trace, r->samples->field[i]);
+
+		field(out, &first, v ? stacks_name(st, v->value) : "");
 	}
 	for (uint32_t c = 0; c < st->columns; c++) {
 		number(out, &first, "%llu", (unsigned long long)row->self[c]);

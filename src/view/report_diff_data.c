@@ -16,6 +16,10 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_string(j, "event", stacks_name(r->samples[side]->stacks, r->samples[side]->stacks->column[r->column[side]].name));
 	json_uint(j, "samples", c->samples);
 	json_uint(j, "amount", c->amount);
+	if (c->has_total)
+		json_uint(j, "total", c->total);
+	else
+		json_null(j, "total");
 	if (c->asked.period)
 		json_uint(j, "period", c->asked.period);
 	else
@@ -74,6 +78,21 @@ static void json_row(struct json *j, const struct report_diff_shown *r, const st
 	json_end(j);
 }
 
+static void json_in_all(struct json *j, const struct stacks_column column[REPORT_SIDES])
+{
+	const struct report_change all = report_change_in_all(column);
+
+	json_object(j, "in_all");
+	json_bool(j, "counted", report_diff_counted(column));
+	json_real(j, "before", all.before);
+	json_real(j, "after", all.after);
+	json_real(j, "change", all.change);
+	json_real(j, "half_95", all.half);
+	json_real(j, "p", all.p);
+	json_bool(j, "beyond", all.beyond);
+	json_end(j);
+}
+
 void report_diff_json(struct text *out, const struct report_diff_shown *r)
 {
 	static const char *const names[] = { "comm", "module", "function", "line" };
@@ -86,6 +105,7 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 	json_string(&j, "schema", "tare/report-diff/1");
 	json_side(&j, "before", r, REPORT_BEFORE);
 	json_side(&j, "after", r, REPORT_AFTER);
+	json_in_all(&j, st->column);
 	json_string(&j, "unit", stacks_name(st, st->column[REPORT_AFTER].unit));
 	json_bool(&j, "shares", r->diff->shares);
 	json_bool(&j, "judged", !report_diff_too_much_lost(st->column));

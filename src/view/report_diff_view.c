@@ -54,18 +54,19 @@ static void put_quantity(struct text *out, const struct report_diff_shown *r, co
 static void put_change(struct text *out, const struct report_diff_shown *r, const struct style *s, const struct report_change *c)
 {
 	text_add(out, "%s", c->change > 0 ? "+" : c->change < 0 ? "-" : "");
-	if (r->diff->shares) {
-		text_add(out, "%.2f %s %.2f", 100 * fabs(c->change), s->utf8 ? "±" : "+-", 100 * c->half);
-		return;
-	}
-	put_quantity(out, r, s, fabs(c->change), false);
+	if (r->diff->shares)
+		text_add(out, "%.2f", 100 * fabs(c->change));
+	else
+		put_quantity(out, r, s, fabs(c->change), false);
 	if (c->half <= 0)
 		return;
 	text_add(out, " %s ", s->utf8 ? "±" : "+-");
-	if (isfinite(c->half))
-		put_quantity(out, r, s, c->half, false);
-	else
+	if (!isfinite(c->half))
 		text_add(out, "?");
+	else if (r->diff->shares)
+		text_add(out, "%.2f", 100 * c->half);
+	else
+		put_quantity(out, r, s, c->half, false);
 }
 
 static void put_name_of(struct text *out, const struct report_diff_shown *r, const struct report_what *w, const struct style *s)
@@ -266,10 +267,21 @@ static bool counted(const struct stacks_column c[REPORT_SIDES])
 	return stacks_census(&c[0]) && stacks_census(&c[1]);
 }
 
+/* Not by samples: to the event. */
+static void put_counted(struct text *out, const struct report_diff_shown *r, const struct style *s)
+{
+	const struct stacks_column *c = pair_of(r)->column;
+
+	text_add(out, " (counted exactly: ");
+	put_count(out, s, c[REPORT_BEFORE].total);
+	text_add(out, " before, ");
+	put_count(out, s, c[REPORT_AFTER].total);
+	text_add(out, " after)\n");
+}
+
 void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s)
 {
-	const struct report_change all =
-		report_change(pair_of(r)->column, pair_of(r)->column[0].amount, pair_of(r)->column[1].amount, false);
+	const struct report_change all = report_change_in_all(pair_of(r)->column);
 	const struct stacks_column *c = pair_of(r)->column;
 	size_t sure = 0;
 
@@ -278,10 +290,13 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 	if (!r->diff->shares && all.before > 0) {
 		text_add(out, " in all: %s", all.change > 0 ? "+" : all.change < 0 ? "-" : "");
 		put_percent(out, 100 * fabs(all.change) / all.before);
-		text_add(out, report_diff_too_much_lost(c)	? ", not judged: too much is lost\n"
+		if (report_diff_counted(c))
+			put_counted(out, r, s);
+		else
+			text_add(out, report_diff_too_much_lost(c)	? ", not judged: too much is lost\n"
 			      : denser(r) != REPORT_SIDES && (denser(r) == REPORT_AFTER) == (all.change > 0)
 				? ", not judged: the sides were not sampled alike\n"
-			      : all.p <= REPORT_DIFF_Q || r->diff->same || counted(c) ? "\n"
+			      : all.beyond || r->diff->same || counted(c) ? "\n"
 			      : c[0].lost > 0 || c[1].lost > 0 ? ", within the noise and what was lost\n"
 							       : ", within the noise\n");
 	}
@@ -300,8 +315,11 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 		text_add(out, "\n %zu of %zu rows changed by more than the noise of sampling%s; of those a twentieth at most by chance.\n"
 			      " What differs from run to run besides is not known from one recording of each.\n",
 			 sure, r->diff->n, c[0].lost > 0 || c[1].lost > 0 ? " and than what was lost can be" : "");
-	if (!r->diff->same && c[0].asked.repeats && c[1].asked.repeats && !counted(c))
-		text_add(out, " That noise is of samples taken by chance; those of the exact engine stand at fixed steps, and have less.\n");
+	if (!r->diff->same && !counted(c) && (stacks_in_step(&c[0]) || stacks_in_step(&c[1])))
+		text_add(out, " %sSamples are a fixed number of events apart%s: where a loop is in step with that, its rows may be wrong by any amount.\n", ink_on(s, INK_CAREFUL),
+			 ink_off(s));
+	else if (!r->diff->same && c[0].asked.repeats && c[1].asked.repeats && !counted(c))
+		text_add(out, " That noise is of samples taken independently; the exact engine takes one in each period, and has no more.\n");
 	if (!report_diff_too_much_lost(c))
 		put_price(out, r, s);
 	put_lone_modules(out, r);

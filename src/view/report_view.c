@@ -6,10 +6,13 @@
 #include "record/perfdata_features.h"
 #include "view/escape.h"
 #include "view/report_view.h"
+#include "view/traced_view.h"
 
 enum {
 	OTHER_EVENTS = 3, /* beside the one that is sorted by */
 	FUNCTION_LEAST = 24,
+	FIELDS_APART = 3, /* more fields of tracepoints share a column */
+	FIELD_MOST = 40,
 	MODULE_MOST = 28,
 	REASONS_MOST = 5,
 };
@@ -84,9 +87,14 @@ void report_head_text(struct text *out, const struct report_shown *r, const stru
 	const struct perfdata_features *f = perfdata_features(r->samples->file);
 	const struct samples_quality *q = &r->samples->quality;
 	const struct stacks *st = r->samples->stacks;
-	size_t tasks;
+	size_t tasks, threads;
+	uint32_t *thread_of;
 
 	stacks_tasks(st, &tasks);
+	thread_of = calloc(tasks + 1, sizeof(*thread_of));
+	threads = thread_of ? stacks_threads(st, thread_of) : SIZE_MAX;
+	free(thread_of);
+	out->failed |= threads == SIZE_MAX;
 	escape(out, r->path, strlen(r->path));
 	if (f->version)
 		text_add(out, ", by "), put_name(out, f->version, 40);
@@ -105,7 +113,7 @@ void report_head_text(struct text *out, const struct report_shown *r, const stru
 	text_add(out, q->used == 1 ? " sample" : " samples");
 	if (q->used != q->samples)
 		text_add(out, " of "), put_count(out, s, q->samples);
-	text_add(out, ", %zu %s", tasks, tasks == 1 ? "thread" : "threads");
+	text_add(out, ", %zu %s", threads, threads == 1 ? "thread" : "threads");
 	if (q->last_ns > q->first_ns) {
 		text_add(out, ", over ");
 		put_time(out, s, q->last_ns - q->first_ns);
@@ -150,6 +158,33 @@ static void put_broken(struct text *out, const struct samples_quality *q, const 
 	text_add(out, " chains in user code)%s\n   %s\n", ink_off(s),
 		 q->lost ? "mappings may be among the lost records; or code there keeps no frame pointers, and callers are missing"
 			 : "code there keeps no frame pointers, and callers are missing: record --call-graph dwarf finds them");
+}
+
+bool report_leaf_callers(const struct report_shown *r)
+{
+	const struct stacks *st = r->samples->stacks;
+
+	return r->samples->quality.chains && st->columns && !st->column[r->options->column].asked.repeats;
+}
+
+/* The exact engine's samples of instructions show what the code at their places counts. */
+bool report_ratio_mixed(const struct report_shown *r)
+{
+	const struct stacks *st = r->samples->stacks;
+	bool mixed = false;
+
+	for (size_t i = 0; r->ratio && i < formula_names(r->ratio->formula); i++)
+		mixed |= st->column[r->ratio->column[i]].read && !st->column[r->ratio->column[i]].asked.by_code;
+	return mixed;
+}
+
+static void put_leaf_callers(struct text *out, const struct report_shown *r, const struct style *s)
+{
+	if (report_leaf_callers(r))
+		text_add(out,
+			 " %scallers were followed by frame pointers%s: the direct caller of a function "
+			 "without a frame may be missing; record --call-graph dwarf finds it\n",
+			 ink_on(s, INK_CAREFUL), ink_off(s));
 }
 
 static void put_losses(struct text *out, const struct samples_quality *q, const struct style *s)
@@ -235,12 +270,14 @@ void report_by_name_text(struct text *out, const struct samples_by_name *file, c
 	const char *doubt = file->other	  ? "it is not the file that ran, which had another inode"
 			    : file->newer ? "it is newer than the recording"
 					  : NULL;
+	const char *how = file->kernel	     ? " has the names of the kernel that runs here: release, machine and address are those of the recording, which has "
+					       "no build id of it"
+			  : file->same_inode ? " is known by its inode: the recording has no build id of it"
+					     : " was taken by its name alone: the recording has no build id of it";
 
 	text_add(out, " %s", doubt ? ink_on(s, INK_BAD) : "");
 	put_name(out, file->module, 0);
-	text_add(out, file->kernel ? " has the names of the kernel that runs here: release, machine and address are those of the recording, which has "
-				     "no build id of it"
-				   : " was taken by its name alone: of it no build id could be read from the recording");
+	text_add(out, "%s", how);
 	if (doubt)
 		text_add(out, "; %s: names and instructions may be of another build%s", doubt, ink_off(s));
 	text_add(out, "\n");
@@ -256,7 +293,7 @@ static void put_by_name(struct text *out, const struct samples *of, const struct
 			if ((of->by_name[i].newer || of->by_name[i].other) == doubted && shown++ < REASONS_MOST)
 				report_by_name_text(out, &of->by_name[i], s);
 	if (shown > REASONS_MOST)
-		text_add(out, " %zu more files were taken by their names alone (--format json lists them)\n", shown - REASONS_MOST);
+		text_add(out, " %zu more files have no build id in the recording (--format json lists them)\n", shown - REASONS_MOST);
 }
 
 void report_clock_text(struct text *out, const struct samples *of, const struct style *s)
@@ -286,8 +323,9 @@ static void put_sure(struct text *out, const struct report_shown *r, const struc
 	if (c->lost > 0 && margin >= MARGIN_MOST && c->lost >= margin / 2)
 		text_add(out, " %sToo much is missing to tell shares by:%s the recording has ", ink_on(s, INK_BAD), ink_off(s));
 	else
-		text_add(out, " A share of %.*f %% is known to %s %.1f points (95 %%): it is of ",
-			 share < 0.1 ? 1 : 0, 100 * share, s->utf8 ? "±" : "+-", 100 * report_margin(c, share));
+		text_add(out, " A share of %.2f %% is known to %s %.2f points (95 %%)%s: it is of ",
+			 100 * share, s->utf8 ? "±" : "+-", 100 * report_margin(c, share),
+			 stacks_in_step(c) ? " unless a loop is in step with the fixed period" : "");
 	put_count(out, s, c->samples);
 	text_add(out, c->samples == 1 ? " sample" : " samples");
 	if (c->lost > 0) {
@@ -318,6 +356,12 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 	report_broke_off_text(out, q->broke_off, s);
 	put_losses(out, q, s);
 	put_broken(out, q, s);
+	put_leaf_callers(out, r, s);
+	if (report_ratio_mixed(r))
+		text_add(out,
+			 " %sratios are mixed where functions are short%s: counters of a group are read at samples, and what they counted since the sample before is\n"
+			 "   given to the place of the sample; a ratio is right where a visit to the function is longer than that\n",
+			 ink_on(s, INK_CAREFUL), ink_off(s));
 	if (q->no_unwinding[0])
 		text_add(out, " recorded stacks were not unwound: %s\n", q->no_unwinding);
 	if (c && c->skids && r->report && r->report->keys & (REPORT_ADDRESS | REPORT_LINE))
@@ -382,6 +426,31 @@ static void word(struct grid *g, unsigned *at, bool right, const char *words)
 	cell(g, at, right, &t, INK_FAINT);
 }
 
+static bool fields_apart(const struct report_shown *r)
+{
+	return r->report->keys & REPORT_TRACE && r->samples->n_fields <= FIELDS_APART;
+}
+
+/* The values of fields of tracepoints: one a column, or all in one. */
+static void put_fields(struct grid *g, unsigned *at, const struct report_shown *r, const struct report_what *w)
+{
+	const struct stacks *st = r->samples->stacks;
+	struct text t = { 0 };
+
+	for (size_t i = 0; fields_apart(r) && i < r->samples->n_fields; i++) {
+		const struct stacks_trace *v = traced_value(st, w->trace, r->samples->field[i]);
+
+		put_name(&t, v ? stacks_name(st, v->value) : "-", r->samples->n_fields == 1 ? 2 * FIELD_MOST : FIELD_MOST);
+		cell(g, at, false, &t, !v || v->kind == STACKS_TRACE_ABSENT ? INK_FAINT : INK_PLAIN);
+	}
+	if (fields_apart(r))
+		return;
+	traced_text(&t, st, w->trace);
+	if (!t.len)
+		text_add(&t, "-");
+	cell(g, at, false, &t, INK_PLAIN);
+}
+
 static void heads(struct grid *g, const struct report_shown *r, const struct columns *c)
 {
 	const struct stacks *st = r->samples->stacks;
@@ -402,6 +471,13 @@ static void heads(struct grid *g, const struct report_shown *r, const struct col
 		put_name(&t, r->ratio->text, 24);
 		cell(g, &at, true, &t, INK_FAINT);
 	}
+	if (fields_apart(r))
+		for (size_t i = 0; i < r->samples->n_fields; i++) {
+			put_name(&t, stacks_name(st, r->samples->field[i]), FIELD_MOST);
+			cell(g, &at, false, &t, INK_FAINT);
+		}
+	else if (keys & REPORT_TRACE)
+		word(g, &at, false, "fields");
 	if (keys & (REPORT_COMM | REPORT_PID | REPORT_TID))
 		word(g, &at, false, keys & REPORT_COMM ? "command" : keys & REPORT_TID ? "process/thread" : "process");
 	if (keys & (REPORT_MODULE | REPORT_ADDRESS))
@@ -474,6 +550,8 @@ static void put_row(struct grid *g, const struct report_shown *r, const struct c
 			text_add(&t, "-");
 		cell(g, &at, true, &t, INK_PLAIN);
 	}
+	if (keys & REPORT_TRACE)
+		put_fields(g, &at, r, &row->what);
 	if (keys & (REPORT_COMM | REPORT_PID | REPORT_TID)) {
 		put_task(&t, r, &row->what);
 		cell(g, &at, false, &t, INK_PLAIN);
@@ -574,7 +652,7 @@ static void put_butterfly(struct text *out, const struct report_shown *r, const 
 	const struct stacks_column *column = &st->column[r->options->column];
 	const struct report_relatives *f = r->relatives;
 
-	put_relatives(out, "called by", "(none: it is the outermost)", f->caller, f->callers, r, s);
+	put_relatives(out, "called by", "(none: the chain ends here)", f->caller, f->callers, r, s);
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
 	put_name(out, r->function, 0);
 	text_add(out, "%s: ", ink_off(s));

@@ -42,4 +42,9 @@ void report_by_name_text(struct text *out, const struct samples_by_name *file, c
 void report_broke_off_text(struct text *out, bool broke_off, const struct style *s);
 void report_clock_text(struct text *out, const struct samples *of, const struct style *s);
 
+/* Whether callers were followed by frame pointers alone, so that those of functions without a frame may be missing. */
+bool report_leaf_callers(const struct report_shown *r);
+/* Whether the ratio is of counters that were read at another event's samples, and counted what happened since the sample before. */
+bool report_ratio_mixed(const struct report_shown *r);
+
 #endif

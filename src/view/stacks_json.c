@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "view/stacks_json.h"
@@ -87,8 +88,123 @@ static void put_nodes(struct out *o, const struct shrunk *w)
 	out_text(o, "]");
 }
 
-static void put(struct out *o, const struct shrunk *w, const struct stacks_about *about)
+/* ---- by process: which part of a node's own amount is of which process ---- */
+
+struct process { /* one program of a process; key */
+	uint32_t pid, comm;
+};
+
+struct part { /* key: node and process */
+	uint32_t node, process;
+};
+
+struct parts {
+	struct set processes, parts;
+	uint32_t *process_of; /* by task */
+	uint64_t *amount;     /* by column, then part */
+	size_t room;	      /* parts that may be there */
+};
+
+/* A thread belongs to its process, which has the name of the thread that began it. */
+static uint32_t comm_of(const struct stacks_task *task, size_t n, size_t i)
 {
+	uint32_t comm = task[i].comm;
+
+	for (size_t k = 0; task[i].tid != task[i].pid && k < n; k++)
+		if (task[k].tid == task[i].pid)
+			comm = task[k].comm;
+	return comm;
+}
+
+static bool find_processes(struct parts *p, const struct stacks *s)
+{
+	size_t n;
+	const struct stacks_task *task = stacks_tasks(s, &n);
+
+	p->process_of = calloc(n + 1, sizeof(*p->process_of));
+	for (size_t i = 0; p->process_of && i < n; i++) {
+		struct process is = { task[i].pid, comm_of(task, n, i) };
+
+		p->process_of[i] = set_add(&p->processes, &is, sizeof(is), sizeof(is), NULL);
+		if (p->process_of[i] == SET_NONE)
+			return false;
+	}
+	return p->process_of != NULL;
+}
+
+static bool find_parts(struct parts *p, const struct shrunk *w)
+{
+	size_t n;
+	const struct stacks_row *row = stacks_rows(w->s, &n);
+
+	p->room = n;
+	p->amount = calloc((size_t)w->s->columns * n + 1, sizeof(*p->amount));
+	for (size_t i = 0; p->amount && i < n; i++) {
+		struct part is = { row[i].node, p->process_of[row[i].task] };
+		uint32_t at;
+
+		while (w->out[is.node])
+			is.node = w->node[is.node].parent;
+		is.node = is.node ? w->number[is.node] : 0;
+		at = set_add(&p->parts, &is, sizeof(is), sizeof(is), NULL);
+		if (at == SET_NONE)
+			return false;
+		p->amount[row[i].column * n + at] += row[i].amount;
+	}
+	return p->amount != NULL;
+}
+
+/* An array of a member of each thing of a set. */
+static void put_member(struct out *o, const char *key, const struct set *s, size_t each, size_t member)
+{
+	out_text(o, key);
+	out_text(o, "[");
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t v;
+
+		memcpy(&v, (const char *)s->item + i * each + member, sizeof(v));
+		out_text(o, i ? "," : "");
+		out_u64(o, v);
+	}
+	out_text(o, "]");
+}
+
+/* Of one process there is nothing to tell apart. False: out of memory. */
+static bool put_processes(struct out *o, const struct shrunk *w)
+{
+	struct parts p = { 0 };
+	bool good = find_processes(&p, w->s);
+
+	if (good && p.processes.n > 1) {
+		good = find_parts(&p, w);
+		if (good) {
+			put_member(o, ",\n\"processes\":{\"pid\":", &p.processes, sizeof(struct process), offsetof(struct process, pid));
+			put_member(o, ",\"command\":", &p.processes, sizeof(struct process), offsetof(struct process, comm));
+			put_member(o, "},\n\"parts\":{\"node\":", &p.parts, sizeof(struct part), offsetof(struct part, node));
+			put_member(o, ",\"process\":", &p.parts, sizeof(struct part), offsetof(struct part, process));
+			out_text(o, ",\n\"self\":[");
+			for (uint32_t c = 0; c < w->s->columns; c++) {
+				out_text(o, c ? ",\n[" : "[");
+				for (size_t i = 0; i < p.parts.n; i++) {
+					out_text(o, i ? "," : "");
+					out_json_u64(o, p.amount[c * p.room + i]);
+				}
+				out_text(o, "]");
+			}
+			out_text(o, "]}");
+		}
+	}
+	set_free(&p.processes);
+	set_free(&p.parts);
+	free(p.process_of);
+	free(p.amount);
+	return good;
+}
+
+static bool put(struct out *o, const struct shrunk *w, const struct stacks_about *about)
+{
+	bool good;
+
 	const struct stacks *s = w->s;
 	size_t left_out = 0;
 
@@ -147,7 +263,10 @@ static void put(struct out *o, const struct shrunk *w, const struct stacks_about
 	put_frames(o, s, ",\"line\":", offsetof(struct stacks_frame, line));
 	out_text(o, "},\n\"nodes\":{");
 	put_nodes(o, w);
-	out_text(o, "}}");
+	out_text(o, "}");
+	good = about->difference || put_processes(o, w);
+	out_text(o, "}");
+	return good;
 }
 
 int stacks_json(struct out *o, const struct stacks *s, const struct stacks_about *about, struct tare_error *err)
@@ -169,7 +288,8 @@ int stacks_json(struct out *o, const struct stacks *s, const struct stacks_about
 			stacks_sums(s, c, SET_NONE, w.self[c], w.total[c]);
 		}
 		shrink(&w, about->least);
-		put(o, &w, about);
+		if (!put(o, &w, about))
+			ret = tare_fail_nomem(err);
 	} else {
 		ret = tare_fail_nomem(err);
 	}

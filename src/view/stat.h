@@ -24,7 +24,8 @@ struct stat_about {
 	bool clean_times;   /* what the exact engine did not count comes from runs without it */
 	bool metrics_only;
 	bool one_line; /* JSON: behind lines of intervals */
-	bool verbose;
+	bool verbose;	   /* every footnote, and each reason in its own words */
+	bool usual_launch; /* as it is without an option: described only with -v */
 	const struct profile_table *profile; /* or NULL */
 	size_t profile_limit;                /* rows; 0: all */
 	const struct explained *explained;   /* or NULL */
@@ -37,6 +38,8 @@ bool stat_never_began(struct text *out, const struct stat_table *t);
 void stat_text(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about, const struct style *s);
 /* One interval; `first` brings the heading. */
+/* Digits after the point that a metric and its interval are shown with. */
+unsigned stat_metric_digits(const struct stat_metric *m);
 void stat_text_interval(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 			const struct stat_about *about, const struct style *s, bool first);
 
@@ -59,6 +62,9 @@ void stat_json_interval(struct text *out, const struct stat_table *t, const stru
  * first line. */
 void stat_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	      bool interval, bool header);
+
+/* "counted"; "exact, without 2 processes"; of a process or thread "exact, in part". */
+void stat_quality(struct text *out, const struct stat_row *r);
 
 /* "CPU3", "S0-D0-C1", "bash-123", "cc1 #2"; "" for BY_ALL. */
 void stat_key_name(struct text *out, const struct stat_table *t, const struct stat_row *r);

@@ -4,7 +4,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include "view/fixed_json.h"
+#include "view/interval_view.h"
 #include "view/json.h"
+#include "view/partial.h"
 #include "view/profile_view.h"
 #include "view/stat.h"
 
@@ -37,6 +39,19 @@ static void key(struct json *j, const struct stat_table *t, const struct stat_ro
 		json_string(j, "cgroup", r->key.cgroup);
 }
 
+static void quality(struct json *j, const struct stat_row *r)
+{
+	struct text words = { 0 };
+
+	stat_quality(&words, r);
+	json_string(j, "quality", words.failed ? "" : words.s);
+	if (r->without && r->quality != TARE_UNAVAILABLE)
+		json_uint(j, "without_processes", r->without);
+	if (r->without && r->quality != TARE_UNAVAILABLE && r->why[0])
+		json_string(j, "without_reason", r->why);
+	text_free(&words);
+}
+
 static void event(struct json *j, const struct stat_table *t, const struct stat_row *r, const struct trust_view *trust)
 {
 	const struct encoding *e = &t->enc[r->event];
@@ -50,7 +65,7 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 	else
 		json_null(j, "value");
 	json_string(j, "unit", e->unit);
-	json_string(j, "quality", tare_quality_name(r->quality));
+	quality(j, r);
 	json_string(j, "engine", e->source ? e->source : "perf");
 	if (trust)
 		trust_json(j, trust, r);
@@ -69,6 +84,7 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 		number(j, "max", e, r->spread.max);
 		number(j, "low", e, r->low);
 		number(j, "high", e, r->high);
+		json_interval(j, r->interval, (double)r->low, (double)r->spread.median, (double)r->high);
 		json_array(j, "runs");
 		for (unsigned k = 0; k < t->runs; k++)
 			if (r->run[k].quality == TARE_UNAVAILABLE)
@@ -130,6 +146,10 @@ static void metrics(struct json *j, const struct stat_table *t, const struct sta
 			json_null(j, "high");
 		}
 		json_string(j, "unit", v->row->percent ? "%" : v->row->unit);
+		if (have) {
+			json_uint(j, "digits", stat_metric_digits(v));
+			json_string(j, "prefix", v->prefix);
+		}
 		json_string(j, "quality", tare_quality_name(v->quality));
 		if (!have)
 			json_string(j, "reason", v->why);
@@ -175,6 +195,11 @@ static void time_of(struct json *j, const char *name, const struct spread *s)
 	json_uint(j, "value", s->median);
 	json_uint(j, "min", s->min);
 	json_uint(j, "max", s->max);
+	json_uint(j, "low", s->low);
+	json_uint(j, "high", s->high);
+	if (s->median == 0 && s->max > 0) /* of timer ticks, which most runs did not meet */
+		json_uint(j, "mean", (uint64_t)(s->mean + 0.5));
+	json_interval(j, spread_interval(s->n), (double)s->low, (double)s->median, (double)s->high);
 	json_end(j);
 }
 
@@ -228,6 +253,11 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 		json_uint(&j, "stops", t->times.stops);
 	if (t->times.left.n)
 		json_uint(&j, "left_running", t->times.left.n);
+	partial_json(&j, &t->times.partial);
+	if (t->times.slow.compared)
+		json_uint(&j, "compared_blocks", t->times.slow.compared);
+	if (t->times.slow.stepped)
+		json_uint(&j, "single_steps", t->times.slow.stepped);
 	json_end(&j);
 	json_object(&j, "times_ns");
 	if (t->times.added_work)
@@ -307,7 +337,7 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 		text_add(out,
 			 "%skey,event,value,unit,quality,engine,share,n,min,max,low,high,outliers,"
 			 "metric,"
-			 "metric_value,metric_low,metric_high,reason,with_engine_work\n",
+			 "metric_value,metric_low,metric_high,reason,with_engine_work,interval,without_processes\n",
 			 interval ? "time_s," : "");
 	for (size_t i = 0; i < t->n; i++) {
 		const struct stat_row *r = &t->row[i];
@@ -330,8 +360,10 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 		else
 			value(out, e, r->spread.median);
 		field(out, e->unit);
-		text_add(out, "%s,%s,", tare_quality_name(r->quality),
-			 e->source ? e->source : "perf");
+		stat_quality(&name, r);
+		field(out, name.failed ? "" : name.s);
+		text_free(&name);
+		text_add(out, "%s,", e->source ? e->source : "perf");
 		if (r->quality == TARE_UNAVAILABLE) {
 			text_add(out, ",0,,,,,,");
 		} else {
@@ -348,7 +380,11 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 				 metric->high * factor(metric));
 		else
 			text_put(out, ",,,,", 4);
-		field(out, r->quality == TARE_UNAVAILABLE ? r->why : "");
-		text_add(out, "%s\n", r->added_work ? "yes" : "");
+		field(out, r->quality == TARE_UNAVAILABLE || r->without ? r->why : "");
+		text_add(out, "%s,%s,", r->added_work ? "yes" : "",
+			 r->quality != TARE_UNAVAILABLE && r->interval ? interval_name(r->interval) : "");
+		if (r->without && r->quality != TARE_UNAVAILABLE)
+			text_add(out, "%u", r->without);
+		text_put(out, "\n", 1);
 	}
 }

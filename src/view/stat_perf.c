@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "view/escape.h"
+#include "view/partial.h"
 #include "view/stat.h"
 
 static const struct {
@@ -17,6 +18,14 @@ static const struct {
 
 /* Where perf puts a metric: such a row has none, and its number must not pass for the program's. */
 static const char added_work[] = "with the exact engine's work";
+
+static void put_remark(struct text *out, const struct stat_row *r)
+{
+	if (r->without && r->quality != TARE_UNAVAILABLE)
+		partial_without(out, r->without);
+	else if (r->added_work)
+		text_add(out, "%s", added_work);
+}
 
 void stat_key_name(struct text *out, const struct stat_table *t, const struct stat_row *r)
 {
@@ -133,8 +142,11 @@ void stat_perf_csv(struct text *out, const struct stat_table *t, const struct st
 		if (metric)
 			text_add(out, "%.*f%s%s%s\n", (int)metric->row->digits, metric->value, sep,
 				 metric->prefix, metric->row->unit);
-		else
-			text_add(out, "%s%s\n", sep, r->added_work ? added_work : "");
+		if (metric)
+			continue;
+		text_add(out, "%s", sep);
+		put_remark(out, r);
+		text_add(out, "\n");
 	}
 }
 
@@ -195,9 +207,11 @@ void stat_perf_json(struct text *out, const struct stat_table *t, const struct s
 			 r->running_ns, percent_running(r));
 		text_add(out, ", \"metric-value\" : %f, \"metric-unit\" : ",
 			 metric ? metric->value : 0.0);
-		text_add(out, "\"%s%s\"}\n", metric ? metric->prefix : "",
-			 metric         ? metric->row->unit
-			 : r->added_work ? added_work
-					 : "");
+		text_add(out, "\"");
+		if (metric)
+			text_add(out, "%s%s", metric->prefix, metric->row->unit);
+		else
+			put_remark(out, r);
+		text_add(out, "\"}\n");
 	}
 }

@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include "base/rows.h"
 #include "base/signal_name.h"
+#include "view/interval_view.h"
 #include "view/escape.h"
+#include "view/partial.h"
 #include "view/profile_view.h"
 #include "view/stat.h"
 
@@ -62,6 +64,16 @@ static void put_value(struct text *out, const struct style *s, struct scale sc, 
 		put_real(out, s, (double)n / sc.unit, sc.digits);
 }
 
+void stat_quality(struct text *out, const struct stat_row *r)
+{
+	text_add(out, "%s", tare_quality_name(r->quality));
+	if (r->quality == TARE_UNAVAILABLE || !r->without)
+		return;
+	text_add(out, ", %s", r->key.part ? "in part" : "");
+	if (!r->key.part)
+		partial_without(out, r->without);
+}
+
 static enum ink ink_of(enum tare_quality q)
 {
 	return q == TARE_UNAVAILABLE                     ? INK_BAD
@@ -73,8 +85,9 @@ static void put_quality(struct text *out, const struct stat_row *r, const struct
 {
 	double percent = 100 * r->share;
 
-	text_add(out, "%s%s", tare_quality_name(r->quality),
-		 r->added_work && r->quality != TARE_UNAVAILABLE ? " +engine" : "");
+	stat_quality(out, r);
+	if (r->added_work && r->quality != TARE_UNAVAILABLE)
+		text_add(out, " +engine");
 	if (r->quality == TARE_SCALED || (r->of_core_type && r->quality != TARE_UNAVAILABLE)) {
 		/* Never 100 %: that would say nothing was missed. */
 		text_add(out,
@@ -89,20 +102,9 @@ static void put_quality(struct text *out, const struct stat_row *r, const struct
 		trust_quality(out, verdict, r);
 }
 
-/* Half the width of the interval, in percent of the median. */
-static double half_width(const struct stat_row *r)
-{
-	double m = (double)r->spread.median;
-
-	return m > 0 ? 50 * ((double)r->high - (double)r->low) / m : 0;
-}
-
 static void put_spread(struct text *out, const struct style *s, const struct stat_row *r)
 {
-	if (r->spread.median == 0 && r->high > r->low)
-		return; /* no percentage of 0 */
-	text_add(out, "%s ", s->utf8 ? "\u00b1" : "+-");
-	put_percent(out, half_width(r));
+	put_interval(out, s, r->interval, (double)r->low, (double)r->spread.median, (double)r->high);
 }
 
 /* Nothing to say about a spread that is none. */
@@ -127,7 +129,7 @@ static void put_range(struct text *out, const struct style *s, const struct stat
 }
 
 /* As many digits as the interval leaves meaning, within reason. */
-static unsigned digits_for(const struct stat_metric *m)
+unsigned stat_metric_digits(const struct stat_metric *m)
 {
 	double width = m->high - m->low;
 	unsigned digits = m->row->digits;
@@ -143,7 +145,7 @@ static unsigned digits_for(const struct stat_metric *m)
 static void put_metric(struct text *value, struct text *limits, const struct style *s,
 		       const struct stat_metric *m)
 {
-	unsigned digits = digits_for(m);
+	unsigned digits = stat_metric_digits(m);
 
 	put_real(value, s, m->value, digits);
 	text_add(value, "%s%s%s", m->row->percent ? " % " : " ", m->prefix, m->row->unit);
@@ -262,13 +264,16 @@ static void put_time_row(struct grid *g, const struct stat_table *t, const char 
 			 const struct spread *of, struct scale sc, const struct style *s)
 {
 	struct text value = { 0 }, unit = { 0 }, word = { 0 }, quality = { 0 }, spread = { 0 }, range = { 0 };
-	const struct stat_row row = { .spread = *of, .low = of->low, .high = of->high };
+	const struct stat_row row = { .spread = *of, .low = of->low, .high = of->high, .interval = spread_interval(of->n) };
+	bool mean;
 
 	grid_row(g);
-	put_value(&value, s, sc, of->median);
+	/* Of timer ticks, which most runs did not meet: a median of 0 would say that there was none. */
+	mean = of->median == 0 && of->max > 0;
+	put_value(&value, s, sc, mean ? (uint64_t)(of->mean + 0.5) : of->median);
 	text_add(&unit, "%s", sc.name);
-	text_add(&word, "%s", name);
-	if (of->n > 1) {
+	text_add(&word, "%s%s", name, mean ? " (mean)" : "");
+	if (of->n > 1 && !mean) {
 		put_spread(&spread, s, &row);
 		put_range(&range, s, &row, sc);
 	}
@@ -283,13 +288,21 @@ static void put_time_row(struct grid *g, const struct stat_table *t, const char 
 	grid_put(g, COL_RANGE, of->outliers ? INK_CAREFUL : INK_FAINT, &range);
 }
 
+static bool with_overhead(const struct stat_table *t, size_t i)
+{
+	return t->row[i].added_work && t->row[i].quality != TARE_UNAVAILABLE;
+}
+
 static void put_times(struct grid *g, const struct stat_table *t, const struct style *s)
 {
 	const struct encoding ns = { .unit = "ns", .scale = 1 };
 	const struct stat_times *times = &t->times;
 	struct scale sc = scale_of(&ns, times->wall.median);
+	bool overhead = false;
 
-	if (t->n)
+	for (size_t i = 0; i < t->n; i++)
+		overhead |= with_overhead(t, i);
+	if (t->n && !(overhead && times->added_work)) /* one block of what includes engine overhead */
 		grid_row(g);
 	put_time_row(g, t, "wall", &times->wall, sc, s);
 	if ((double)times->counted.median < 0.999 * (double)times->wall.median)
@@ -322,39 +335,64 @@ static void put_wrapped(struct text *out, const struct style *s, const char *wor
 	text_put(out, "\n", 1);
 }
 
-static bool same_reason(const struct stat_row *a, const struct stat_row *b)
+/* The reason, with the event's name replaced where it is in there. */
+static void put_why(struct text *out, const struct stat_table *t, const struct stat_row *r, const char *as)
 {
-	return a->quality == TARE_UNAVAILABLE && !strcmp(a->why, b->why) &&
-	       !strcmp(a->remedy, b->remedy);
+	const char *name = t->enc[r->event].name, *at = strstr(r->why, name);
+
+	if (at)
+		text_add(out, "%.*s%s%s", (int)(at - r->why), r->why, as, at + strlen(name));
+	else
+		text_add(out, "%s", r->why);
+}
+
+/* -v: only where the words are the same, too. */
+static bool same_reason(const struct stat_table *t, const struct stat_row *a, const struct stat_row *b, bool verbose)
+{
+	struct text of_a = { 0 }, of_b = { 0 };
+	bool same = a->quality == TARE_UNAVAILABLE && !strcmp(a->remedy, b->remedy);
+
+	if (same) {
+		put_why(&of_a, t, a, verbose ? t->enc[a->event].name : "");
+		put_why(&of_b, t, b, verbose ? t->enc[b->event].name : "");
+		same = !of_a.failed && !of_b.failed && of_a.len == of_b.len && !memcmp(of_a.s, of_b.s, of_a.len);
+	}
+	text_free(&of_a);
+	text_free(&of_b);
+	return same;
 }
 
 /* Each reason once, with all events it holds for. */
-static void put_unavailable(struct text *out, const struct stat_table *t, const struct style *s)
+static void put_unavailable(struct text *out, const struct stat_table *t, bool verbose, const struct style *s)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct stat_row *r = &t->row[i];
-		struct text names = { 0 };
-		bool said = r->quality != TARE_UNAVAILABLE;
+		struct text names = { 0 }, why = { 0 };
+		bool said = r->quality != TARE_UNAVAILABLE, several = false;
 
 		for (size_t k = 0; k < i && !said; k++)
-			said = same_reason(&t->row[k], r);
+			said = same_reason(t, &t->row[k], r, verbose);
 		if (said)
 			continue;
 		for (size_t k = i; k < t->n; k++)
-			if (same_reason(&t->row[k], r) &&
-			    (k == i || t->row[k].event != t->row[k - 1].event))
+			if (same_reason(t, &t->row[k], r, verbose) &&
+			    (k == i || t->row[k].event != t->row[k - 1].event)) {
 				text_add(&names, "%s%s", names.len ? ", " : "",
 					 t->enc[t->row[k].event].name);
+				several |= strcmp(t->row[k].why, r->why) != 0;
+			}
+		put_why(&why, t, r, several ? "them" : t->enc[r->event].name);
 		text_add(out, " %sunavailable%s  ", ink_on(s, INK_BAD), ink_off(s));
 		put_wrapped(out, s, names.s ? names.s : "", 14);
 		text_add(out, "   ");
-		put_wrapped(out, s, r->why, 3);
+		put_wrapped(out, s, why.s ? why.s : "", 3);
 		if (r->remedy[0]) {
 			text_add(out, "   ");
 			put_wrapped(out, s, r->remedy, 3);
 		}
 		text_put(out, "\n", 1);
 		text_free(&names);
+		text_free(&why);
 	}
 }
 
@@ -394,6 +432,8 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 		if (fixed_had(f) & FIXED(ENVIRONMENT))
 			text_add(&words, " Environment and arguments: %zu bytes, filled up by %s.", about->environment_bytes,
 				 about->padding);
+		if (fixed_had(f) & FIXED(ENV) && f->kept[0])
+			text_add(&words, " Variables kept by name: %s.", f->kept);
 	}
 	put_note(out, s, words.failed ? "" : words.s);
 	text_free(&words);
@@ -430,6 +470,41 @@ static void put_left(struct text *out, const struct exact_left *left, const stru
 	text_free(&words);
 }
 
+/* Processes that are not counted to their end, and why. */
+static void put_partial(struct text *out, const struct exact_partial *p, const struct style *s)
+{
+	struct text words = { 0 };
+
+	for (unsigned i = 0; partial_sentence(&words, p, i); i++) {
+		put_note(out, s, words.failed ? "" : words.s);
+		text_free(&words);
+	}
+}
+
+enum { COMPARED_MANY = 100000, STEPPED_MANY = 1000 };
+
+/* What made the run slow, where it is much. */
+static void put_slow(struct text *out, const struct exact_slow *slow, const struct style *s)
+{
+	struct text words = { 0 };
+
+	if (slow->compared >= COMPARED_MANY) {
+		text_add(&words, "Slow: ");
+		put_count(&words, s, slow->compared);
+		text_add(&words, " times a block of code was compared before it was executed, as it may be written unseen (shared mappings, "
+				 "executable stacks).");
+		put_note(out, s, words.failed ? "" : words.s);
+		text_free(&words);
+	}
+	if (slow->stepped >= STEPPED_MANY) {
+		text_add(&words, "Slow: ");
+		put_count(&words, s, slow->stepped);
+		text_add(&words, " instructions were executed by a single step each.");
+		put_note(out, s, words.failed ? "" : words.s);
+		text_free(&words);
+	}
+}
+
 /* What the exact engine counted, and what it added. */
 static void put_exact_notes(struct text *out, const struct stat_table *t,
 			    const struct stat_about *about, const struct style *s)
@@ -441,15 +516,21 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 		added |= t->row[i].added_work;
 	}
 	if (exact)
-		put_note(out, s, "exact: every instruction of the command and of all it started, in user mode, up to the "
-				 "command's end, counted by the exact engine.");
+		put_note(out, s, t->times.partial.n
+				     ? "exact: every instruction in user mode of the processes that the exact engine counted, up to the "
+				       "command's end."
+				     : "exact: every instruction of the command and of all it started, in user mode, up to the "
+				       "command's end, counted by the exact engine.");
+	if (exact && t->times.partial.n)
+		put_partial(out, &t->times.partial, s);
+	if (exact)
+		put_slow(out, &t->times.slow, s);
 	if (exact && t->times.stops)
 		put_stops(out, t->times.stops, s);
 	if (exact && t->times.left.n)
 		put_left(out, &t->times.left, s);
 	if (added)
-		put_note(out, s, "+engine: holds the exact engine's own work too. --clean-times takes it from further "
-				 "runs, without the engine.");
+		put_note(out, s, "+engine: includes engine overhead. --clean-times counts these in further runs, without the engine.");
 	else if (exact && about->clean_times)
 		put_note(out, s, "All else is from further runs of the command, without the engine.");
 }
@@ -612,7 +693,7 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 	}
 	if (exact)
 		put_exact_notes(out, t, about, s);
-	if (exact || about->fixed)
+	if ((exact || about->fixed) && (about->verbose || !about->usual_launch || (about->fixed && about->fixed->missed)))
 		put_launch(out, about, s);
 	if (scaled) {
 		text_add(out, " ");
@@ -624,7 +705,7 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 			    "rounds instead.",
 			    1);
 	}
-	if (odd) {
+	if (odd && about->verbose) {
 		text_add(out, " ");
 		put_wrapped(
 		    out, s,
@@ -639,8 +720,29 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 
 	ends |= put_ends(out, t, s);
 
-	if (exact || scaled || odd || ends)
+	if (exact || scaled || (odd && about->verbose) || ends)
 		text_put(out, "\n", 1);
+}
+
+/* What includes engine overhead comes last, so that no such time leads. */
+static void add_rows(struct grid *g, const struct stat_table *t, const struct stat_metrics *m, const struct style *s,
+		     const struct stat_about *about)
+{
+	bool any = false, apart = false;
+
+	for (int overhead = 0; overhead < 2; overhead++)
+		for (size_t i = 0; i < t->n; i++) {
+			const struct stat_row *r = &t->row[i];
+
+			if (with_overhead(t, i) != (overhead == 1) ||
+			    (r->quality == TARE_UNAVAILABLE && t->enc[r->event].unavailable))
+				continue;
+			if (overhead && any && !apart)
+				grid_row(g);
+			apart |= overhead;
+			any = true;
+			add_row(g, t, i, m, s, about);
+		}
 }
 
 void stat_text(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
@@ -649,13 +751,11 @@ void stat_text(struct text *out, const struct stat_table *t, const struct stat_m
 	struct grid g = new_grid(t);
 
 	put_heading(out, t, about, s);
-	for (size_t i = 0; i < t->n; i++)
-		if (t->row[i].quality != TARE_UNAVAILABLE || !t->enc[t->row[i].event].unavailable)
-			add_row(&g, t, i, m, s, about);
+	add_rows(&g, t, m, s, about);
 	put_times(&g, t, s);
 	grid_write(out, &g, s, 1);
 	text_put(out, "\n", 1);
-	put_unavailable(out, t, s);
+	put_unavailable(out, t, about->verbose, s);
 	put_asked_metrics(out, m, s);
 	put_notes(out, t, about, s);
 	grid_free(&g);
@@ -673,13 +773,16 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 	if (first)
 		text_add(out, "%s#   time (s)  %20s %-5s %-28s %-12s%s\n", ink_on(s, INK_FAINT),
 			 "count", "", "event", "quality", ink_off(s));
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t n = 0; n < 2 * t->n; n++) {
+		size_t i = n % t->n;
 		const struct stat_row *r = &t->row[i];
 		const struct encoding *e = &t->enc[r->event];
 		struct scale sc = scale_of(e, r->spread.median);
 		struct text key = { 0 }, value = { 0 }, quality = { 0 }, meaning = { 0 },
 			    limits = { 0 };
 
+		if (with_overhead(t, i) != (n >= t->n)) /* it comes last */
+			continue;
 		if (e->unavailable && !first) /* said once */
 			continue;
 		stat_key_name(&key, t, r);
@@ -697,7 +800,7 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 		    key.len ? " " : "", (int)(key.len >= 19 ? 1 : 20 - (key.len ? key.len + 1 : 0)),
 		    value.s ? value.s : "", r->quality == TARE_UNAVAILABLE ? "" : sc.name, e->name,
 		    ink_on(s, ink_of(r->quality)), quality.s ? quality.s : "", ink_off(s),
-		    r->quality == TARE_UNAVAILABLE ? r->why
+		    r->quality == TARE_UNAVAILABLE || r->without ? r->why
 		    : meaning.s                    ? meaning.s
 						   : "");
 		text_free(&key);

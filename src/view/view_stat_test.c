@@ -62,10 +62,10 @@ static void begin(const struct summary_options *opt)
 
 /* Five runs of a compile: one event multiplexed, one with an outlier, one not there, one in joules.
  */
-static const struct stat_table *five_runs(void)
+static const struct stat_table *some_runs(unsigned runs)
 {
-	static const uint64_t clock[] = { 86880123, 84220000, 88100456, 86990000, 87000111 };
-	static const uint64_t faults[] = { 2676, 2676, 2676, 9999, 2676 };
+	static const uint64_t clock[] = { 86880123, 84220000, 88100456, 86990000, 87000111, 86900000, 85500000, 87700000 };
+	static const uint64_t faults[] = { 2676, 2676, 2676, 9999, 2676, 2679, 2676, 2676 };
 
 	strcpy(event("task-clock")->unit, "ns");
 	event("page-faults");
@@ -83,7 +83,7 @@ static const struct stat_table *five_runs(void)
 	event("power/energy-pkg/")->scale = 2.3283064365386962890625e-10;
 	strcpy(enc[6].unit, "Joules");
 	begin(&(struct summary_options){ 0 });
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < runs; i++) {
 		mark(FACT_RUN_BEGIN, 0, 0);
 		reading(i, 0, -1, clock[i], clock[i], clock[i]);
 		reading(i, 1, -1, faults[i], clock[i], clock[i]);
@@ -93,6 +93,11 @@ static const struct stat_table *five_runs(void)
 		mark(FACT_RUN_END, clock[i] + 7000000, 0);
 	}
 	return summary_table(s, NULL);
+}
+
+static const struct stat_table *five_runs(void)
+{
+	return some_runs(5);
 }
 
 static const struct stat_table *one_run(int signal_number)
@@ -199,6 +204,31 @@ TEST(text_of_five_runs)
 	style.colour = true;
 	text(t, &style);
 	check("stat-five-runs-colour.txt");
+}
+
+/* From six runs on +- is a confidence interval; tests/page compares these two files with the page. */
+TEST(text_of_eight_runs)
+{
+	const struct stat_table *t = some_runs(8);
+
+	text(t, &plain);
+	check("stat-eight-runs.txt");
+	stat_json(&shown, t, &metrics, &about);
+	check("stat-eight-runs.json");
+}
+
+/* A tick of 8 ms met one run of four. */
+TEST(times_of_ticks)
+{
+	struct stat_table t = *some_runs(5);
+
+	t.times.system = (struct spread){ .n = 4, .max = 8000000, .mean = 2000000 };
+	text(&t, &plain);
+	CHECK(shown.s && strstr(shown.s, "2.00  ms      system (mean)"), "%s", shown.s);
+	text_free(&shown);
+	stat_json(&shown, &t, &metrics, &about);
+	CHECK(shown.s && (strstr(shown.s, "\"mean\": 2000000,") || strstr(shown.s, "\"mean\":2000000,")), "%s", shown.s);
+	text_free(&shown);
 }
 
 TEST(text_of_one_run)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "view/json.h"
 #include "view/packed.h"
+#include "view/partial.h"
 #include "view/windows_view.h"
 
 enum { PACK_FROM = 1000 };
@@ -189,6 +190,7 @@ static void put_document(struct text *out, const struct windows_table *t, const 
 	json_bool(&j, "rests_unknown", about->end->rests_unknown);
 	if (about->end->uncounted[0])
 		json_string(&j, "uncounted", about->end->uncounted);
+	partial_json(&j, &about->end->partial);
 	if (about->end->never_began)
 		json_bool(&j, "never_began", true);
 	json_array(&j, "events");

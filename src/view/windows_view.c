@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include "base/signal_name.h"
 #include "view/escape.h"
+#include "view/partial.h"
 #include "view/windows_view.h"
 
 enum { NAME_WIDTH = 26, RANGE_WIDTH = 24, PLOT_LEAST = 16, PLOT_MOST = 100, RUNS_SHOWN = 4 };
@@ -365,6 +366,7 @@ static void put_notes(struct text *out, const struct windows_about *about, const
 	const struct window_end *e = about->end;
 	const char *on = ink_on(style, INK_CAREFUL), *off = ink_off(style);
 	char by[SIGNAL_NAME_ROOM];
+	struct text words = { 0 };
 
 	if (e->never_began)
 		text_add(out, "\n %sthe command was ended by %s before its first instruction%s\n", on, signal_name(WTERMSIG(e->wait_status), by), off);
@@ -378,6 +380,10 @@ static void put_notes(struct text *out, const struct windows_about *about, const
 		text_add(out, "\n %suser mode only where a name ends in u: this user may not count the kernel%s\n", on, off);
 	if (e->children_left_out)
 		text_add(out, "\n %sthe first thread only: groups are read in children from Linux 6.12 on%s\n", on, off);
+	for (unsigned i = 0; partial_sentence(&words, &e->partial, i); i++) {
+		text_add(out, "\n %s%s%s\n", on, words.failed ? "" : words.s, off);
+		text_free(&words);
+	}
 	if (e->rests_unknown)
 		text_add(out, "\n %swhat some threads did after their last window is not known%s\n", on, off);
 }

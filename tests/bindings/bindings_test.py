@@ -47,7 +47,24 @@ def python(code, name="py.tare", status=0):
     return sh(TARE, "regions", "-q", "-e", "none", "-o", name, "--", sys.executable, "p.py", status=status)
 
 
-@test
+# The module alone, and with its extension where that was built.
+MODULES = [f"{TOP}/bindings/python"]
+BUILT = Path(LIBRARY).parent.parent.parent / "bindings" / "python"
+if sh(sys.executable, "-c", "import tare; exit(not tare._region)", status=None, env=ENV | {"PYTHONPATH": str(BUILT)}).returncode == 0:
+    MODULES.append(str(BUILT))
+
+
+def of_each_module(function):
+    def each():
+        for module in MODULES:
+            ENV["PYTHONPATH"] = module
+            function()
+        ENV["PYTHONPATH"] = MODULES[0]
+    each.__name__ = function.__name__
+    return test(each)
+
+
+@of_each_module
 def python_example():
     r = sh(TARE, "regions", "-o", "ex.tare", "--", sys.executable, f"{TOP}/examples/region.py")
     equal(r.stdout, "recorded\n", "output")
@@ -57,7 +74,7 @@ def python_example():
     true(way == "Python" and regions > 0 and known, f"{way} {regions} {known}")
 
 
-@test
+@of_each_module
 def python_regions_in_words():
     python("""
 @tare.region("f")
@@ -86,7 +103,7 @@ except KeyError:
     equal(words("py.tare"), ["f( f( f) f) query,typeck,7( now. big=18446744073709551615 query,typeck,7) apart< apart> raises( raises)"])
 
 
-@test
+@of_each_module
 def python_starts_and_stops_by_itself():
     sh(sys.executable, "-c", """
 import tare
@@ -114,7 +131,7 @@ tare.stop()
     equal(words("bad.tare"), ["aU+0000b,U+0000( aU+0000b,U+0000)"], "what is no label breaks nothing, recorded or not")
 
 
-@test
+@of_each_module
 def python_labels_of_any_text_and_arguments():
     """What runs while nothing is recorded runs while something is."""
     code = r"""
@@ -153,7 +170,7 @@ def arguments_of_a_label_are_one_warning():
     equal(re.findall(r"warning: '(.*)", r.stderr.replace(ROOM.name, "")), ["task' (/p.py:3): 3 begun and not ended"], r.stderr)
 
 
-@test
+@of_each_module
 def python_tasks_that_interleave_are_cut():
     """One label in all tasks: in the file's own order of begin and end alone nothing would be wrong."""
     r = python("""
@@ -176,7 +193,7 @@ with tare.region("all"):
     equal({k: (x["count"], x["cut"]) for k, x in rows.items()}, {"all": (1, 0), "alone": (1, 0), "across": (3, 3), "inner": (3, 0)}, "count, cut")
 
 
-@test
+@of_each_module
 def python_generators_threads_and_orders():
     r = python("""
 import threading
@@ -210,7 +227,56 @@ for t in threads: t.join()
     equal((rows["shared"]["count"], rows["shared"]["cut"]), (1600, 0), "of one object in several threads")
 
 
-@test
+@of_each_module
+def python_regions_over_a_start_or_stop():
+    """Regions that begin while nothing is recorded are in no recording, whatever begins and ends in them."""
+    Path(ROOM.name, "p.py").write_text("""
+import tare, threading
+kept = tare.region("kept")
+def thread():
+    with tare.region("off in thread"):
+        pass
+with tare.region("off"), kept:
+    tare.start("over.tare", "none")
+    with kept, tare.region("on"):
+        pass
+    t = threading.Thread(target=thread); t.start(); t.join()
+    with tare.region("stopped in"):
+        tare.stop()
+        with tare.region("off again"), kept:
+            pass
+tare.start("over2.tare", "none")
+with tare.region("second"):
+    pass
+tare.stop()
+assert tare.region(name="x")._name == "x"
+for wrong in (lambda: tare.region(), lambda: tare.region("x")(1, 2)):
+    try:
+        wrong()
+    except TypeError:
+        continue
+    raise SystemExit("no TypeError")
+class Own(tare.region):
+    pass
+with Own("own", 1) as own:
+    assert own._args == (1,) and isinstance(own, tare.region)
+@tare.region("f")
+def f(x, *, y):
+    "its words"
+    return x + y
+assert f(1, y=2) == 3 and f.__name__ == "f" and f.__doc__ == "its words"
+""")
+    sh(sys.executable, "p.py")
+    document = json.loads(sh(TARE, "summarize", "--format", "json", "over.tare", status=None).stdout)
+    counts = {r["label"]: (r["count"], r["cut"]) for r in document["labels"]}
+    equal(counts, {"kept": (1, 0), "on": (1, 0), "off in thread": (1, 0), "stopped in": (1, 1)}, "first")
+    document = json.loads(sh(TARE, "summarize", "--format", "json", "over2.tare").stdout)
+    equal({r["label"]: r["count"] for r in document["labels"]}, {"second": 1}, "second")
+    for name in ("over.tare", "over2.tare"):
+        os.unlink(os.path.join(ROOM.name, name))
+
+
+@of_each_module
 def python_that_runs_out_of_stack():
     """The program's own exception, recorded or not; nothing is cut."""
     code = """
@@ -234,7 +300,7 @@ print(seen)
     equal((rows["main"], rows["step"]), ((1, 0), (20, 0)), "count, cut")
 
 
-@test
+@of_each_module
 def python_exceptions_anywhere():
     """A handler that raises leaves a region's begin or end unfinished: that one is cut at most, and none around it."""
     code = """
@@ -259,14 +325,14 @@ with tare.region("main"):
     equal((rows["main"], rows["step"]), ((1, 0), (200, 0)), "count, cut")
 
 
-@test
+@of_each_module
 def python_refuses_what_would_measure_nothing():
     for kind, body in (("async def", "pass"), ("def", "yield"), ("async def", "yield")):
         r = python(f"@tare.region('f')\n{kind} f():\n    {body}\n", status=1)
         true("TypeError" in r.stderr and "Timing" in r.stderr, r.stderr)
 
 
-@test
+@of_each_module
 def python_without_the_library():
     code = """
 import tare

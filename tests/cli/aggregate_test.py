@@ -66,7 +66,7 @@ def detached_timings_have_rows():
     equal([r["regions"] for r in d["runs"]], [document("summarize", r)["regions"] for r in runs], "regions")
     text = tare("aggregate", "--match", "a", runs[0], runs[1]).stdout
     true("; 1 more without a value in every run" in text and "without a value: in a run the counter" in text, text)
-    true(re.search(r"2.0 us +±0.5 ns .* a \[K\] +1 detached$", text, re.M) and "detached: timings of the label" in text, text)
+    true(re.search(r"2.0 us +1 ns +range 0.050 % .* a \[K\] +1 detached$", text, re.M) and "detached: timings of the label" in text, text)
 
 
 @test
@@ -109,7 +109,7 @@ def identical_runs_have_no_noise():
     (c,) = d["counters"]
     equal((c["equal"], c["noise"]), (c["intervals"], 0), "none")
     text = tare("aggregate", "--check", path, copy(path)).stdout
-    true("All runs have the same points" in text and "±0 in 100.00 % of them" in text, text)
+    true("All runs have the same points" in text and "equal in all runs in 100.00 % of them" in text, text)
 
 
 def flat(names, start=0):
@@ -223,8 +223,27 @@ def what_lies_in_no_region_is_a_row():
     c = d["counters"][0]
     equal((c["noise"], c["outside_noise"], c["outside_intervals"], c["intervals"]), (20, 20, 1, 3), "in JSON")
     text = tare("aggregate", a, b).stdout
-    true(re.search(r"\u00b110 ns +\(in no region\)", text), text)
+    true(re.search(r"20 ns +\(in no region\)", text), text)
     true("(in no region)" not in tare("aggregate", "--match", "x", a, b).stdout, "of all labels only")
+
+
+@test
+def the_sign_of_an_interval_is_not_that_of_a_range():
+    """Six runs or more have a confidence interval of the median, fewer a range; text and JSON show the same number."""
+    values = [1000, 1040, 1010, 990, 1100, 1005, 1013, 977, 1021]
+    for n in (2, 5, 6, 9):
+        files = [write(room(f"sign{n}.{i}"), [("K", "x", 1, 0, v)]) for i, v in enumerate(values[:n])]
+        s = sorted(values[:n])
+        (label,) = (l for l in document("aggregate", *files)["labels"] if l["label"] == "x")
+        self = label["counters"]["wall-time"]["self"]
+        low, high = (s[1], s[-2]) if n == 9 else (s[0], s[-1])
+        median = s[n // 2] if n % 2 else (s[n // 2 - 1] + s[n // 2]) // 2
+        percent = 100 * (high - low) / (2 if n >= 6 else 1) / median
+        equal((self["low"], self["high"], self["median"], self["interval"]), (low, high, median, "confidence" if n >= 6 else "range"), n)
+        true(abs(self["interval_percent"] - percent) < 1e-9, (n, self, percent))
+        text = tare("aggregate", *files).stdout
+        true(re.search(rf"{'±' if n >= 6 else 'range'} {percent:.{0 if percent >= 10 else 1}f} % .* x", text), (n, percent, text))
+        true(("±" in text) == (n >= 6), text)
 
 
 @test

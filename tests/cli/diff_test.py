@@ -53,6 +53,38 @@ def one_on_each_side():
 
 
 @test
+def the_order_of_the_runs():
+    """A difference of three spreads: found in turns, not judged in blocks. One of forty spreads is found in blocks, too."""
+    def made(order, apart, counter=None):
+        metadata = '{ "start_time": %d, "process_id": 42, "cmd": "made", "counter": { "name": "%s", "units": [["ns", 1]] } }'
+        sides, spread = ([], []), [0, 130, 40, 210, 90]
+        for turn, side in enumerate(order):
+            at = len(sides[side])
+            path = room(f"{len(set(order[:5]))}{apart}{counter}{side}{at}")
+            run(path.name, {"x": 100000 + spread[at] + apart * side}, metadata % (1700000000000000000 + turn * 10**9, counter or "wall-time"))
+            sides[side].append(path)
+        return *sides[0], "--", *sides[1]
+    blocks_, turns = [0] * 5 + [1] * 5, [0, 1, 1, 0, 0, 1, 1, 0, 0, 1]
+
+    def row(files):
+        return document("diff", *files)["labels"][0]["counters"]["wall-time"]["self"]
+    got = row(made(turns, 250))
+    equal((got["beyond"], got["reason"], got["test"]), (True, None, "welch"), "turns")
+    files = made(blocks_, 250)
+    withheld = row(files)
+    equal((withheld["beyond"], withheld["judged"], withheld["reason"], withheld["test"]), (False, False, "order", "drift"), "blocks")
+    true(withheld["half_95"] > 3 * got["half_95"], "the interval is wider")
+    text = tare("diff", *files).stdout
+    true("not judged: order of the runs" in text and "tare regions --turns 5" in text, text)
+    said = " ".join(text.split())
+    true("1 change of self is not judged, because a drift of the machine may explain them" in said, said)
+    true("or the machine drifted: the runs were not recorded in turns" in tare("diff", "--check=0.1", *files, status=125).stderr, "--check")
+    true(",order\n" in tare("diff", "--format", "csv", *files).stdout, "CSV")
+    equal(row(made(blocks_, 4000))["beyond"], True, "a large one")
+    true("turns" not in tare("diff", *made(turns, 250)).stdout, "no note")
+
+
+@test
 def rows_add_up_to_all():
     """Selves, what is in no region, and less what lies beside the threads; with the own cost taken off and without."""
     def made(name, gap, cost):

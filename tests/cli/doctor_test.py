@@ -142,6 +142,14 @@ def a_filter_is_told_from_the_kernel():
 
 
 @test
+def the_engine_works_or_not_wherever_addresses_are_random():
+    """A container refuses personality(ADDR_NO_RANDOMIZE): the engine works all the same, and each call gives the same answer."""
+    usual = finding(doctor(), "exact-engine")
+    for _ in range(12):
+        equal(finding(doctor(before=(FILTERED, "container")), "exact-engine"), usual, "in a container")
+
+
+@test
 def a_server_by_its_tree():
     with tree(SERVER) as root:
         d = doctor("--sysfs-root", root)

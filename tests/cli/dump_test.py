@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
+from tracepoint import FORMAT, of_tracepoint, tracing  # noqa: E402
 
 TARE = os.path.abspath(sys.argv[1])
 ROOM = tempfile.TemporaryDirectory()
@@ -297,6 +298,45 @@ def bytes_as_they_stand():
         equal(raw, whole[int(m[1], 16):int(m[1], 16) + int(m[2])], "bytes")
         n += 1
     true(n > 0, "COMM records")
+
+
+@test
+def tracepoints_have_names_and_fields():
+    for pipe in (False, True):
+        for order in "<>":
+            path = of_tracepoint(os.path.join(ROOM.name, "tracepoint.data"), pipe, order)
+            want = ('    made:exec_probe comm="sh" pid=-7 depth=3 file="/bin/\\"\\x1b" args=000102030405060708090a0b0c0d0e0f far=(outside the raw data)')
+            out = dump(path)
+            equal(out.splitlines().count(want), 2, f"pipe {pipe}, {order}: {out}")
+            true('samples of "made:exec_probe" 2' in dump("--counts", path), f"pipe {pipe}, {order}: its name")
+            said = sh(TARE, "report", path).stdout.decode()
+            true("made:exec_probe: 2 samples" in said, said)
+            true(b"made:exec_probe" in sh(TARE, "export", "-f", "csv", path).stdout, "exported by its name")
+
+
+@test
+def tracepoints_formats_that_are_cut_off_are_damage():
+    whole = tracing()
+    for pipe in (False, True):
+        for data in [whole[:n] for n in (5, 20, 60, len(whole) - 40)] + [whole.replace(b"name: exec_probe", b"nome: exec_probe")]:
+            path = of_tracepoint(os.path.join(ROOM.name, "cut-tracepoint.data"), pipe, data=data)
+            r = sh(TARE, "dump", path)
+            true(r.returncode == 1 and b"TRACING_DATA" in r.stderr, f"{pipe} {len(data)}: {r.returncode} {r.stderr}")
+            equal(r.stdout.count(b" SAMPLE "), 2, "samples are read")
+
+
+@test
+def tracepoints_fields_that_overlap_are_bounded():
+    """A format of 500 arrays that are the whole data each shows them twice at most; one of 1025 fields is damage."""
+    line = "\tfield:unsigned char f%d[60];\toffset:0;\tsize:60;\tsigned:0;"
+    for n, status in ((500, 0), (1025, 1)):
+        text = "name: many\nID: 777\nformat:\n" + "\n".join(line % i for i in range(n)) + "\n"
+        path = of_tracepoint(os.path.join(ROOM.name, "overlap.data"), False, data=tracing(formats=[text]))
+        r = sh(TARE, "dump", path)
+        equal(r.returncode, status, r.stderr.decode()[:300])
+        if not status:
+            shown = next(l for l in r.stdout.decode().splitlines() if " f0=" in l)
+            true(shown.count("=(overlaps other fields)") >= 495 and " f0=0903" in shown, shown[:300])
 
 
 @test

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
@@ -166,6 +167,21 @@ def files_of_vendors():
     (e,) = document("explain", *files, "explain", "mine.stalled")
     equal((e["config"], e["about"]), ("0x18001a2", "stalled"), "mine.stalled")
     true("mine.loads" in [e["name"] for e in document("events", *files)], "listed")
+
+
+@test
+def odd_rows_cost_themselves():
+    with tempfile.TemporaryDirectory() as room:
+        Path(room, "a.json").write_text('[{"EventName":"GOOD","EventCode":"1"},\n{"EventName":"ODD","EventCode":"1","Strange":"0x1"}]')
+        Path(room, "metrics.json").write_text('[{"MetricName":"M","MetricExpr":"1"}]')
+        r = events(*on("intel-server"), "--event-file", room, "--format", "json")
+        d = json.loads(r.stdout)
+        equal([e["name"] for e in d["events"] if e["group"].startswith(room)], ["GOOD"])
+        why = f"{room}/a.json:2: ODD: Strange is not known, and may change the count"
+        equal(d["refused"], [why])
+        equal(r.stderr, f"tare events: 1 row of the files could not be read, and is not in the list:\n  {why}\n")
+        r = events("explain", *on("intel-server"), "--event-file", room, "odd")
+        true(r.returncode != 0 and why in r.stderr, r.stderr)
 
 
 @test

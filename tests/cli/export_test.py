@@ -25,6 +25,8 @@ import jsonschema
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 from commands import resident  # noqa: E402
+import made_accesses  # noqa: E402
+from tracepoint import of_two  # noqa: E402
 
 TARE, GOLDEN, SCHEMAS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 FIXTURES = Path(os.environ.get("TARE_FIXTURES", Path(__file__).parents[2] / ".." / "shared" / "fixtures")) / "mmprofdata"
@@ -549,6 +551,12 @@ def sums(pairs):
     return dict(out)
 
 
+def exported_name(row):
+    """Of a report's row: without a symbol a function is known by its file and address in an export."""
+    nameless = row["function"].startswith("0x") and row["module"].startswith("/")
+    return f"{row['module'].rsplit('/', 1)[1]}+{row['function']}" if nameless else row["function"]
+
+
 @test
 def samples_as_stacks():
     rows = csv_stacks(recorded())
@@ -565,7 +573,8 @@ def samples_as_stacks():
     r = subprocess.run([TARE, "report", "--format", "json", "--sort", "module,function", recorded()], capture_output=True, timeout=60)
     files = {}
     for row in json.loads(r.stdout)["rows"]:
-        files.setdefault(row["function"] or "[unknown]", set()).update({row["module"]} - {""})
+        if row["function"]:
+            files.setdefault(exported_name(row), set()).update({row["module"]} - {""})
     wrong = {k: (v, d["modules"].get(k)) for k, v in files.items() if d["modules"].get(k) != v}
     true(len(files) > 20 and not wrong, f"each function is of its file: {wrong}")
     equal(len(set(d["files"])), len(d["files"]), "each file once")
@@ -574,6 +583,124 @@ def samples_as_stacks():
     equal({f: d["builds"][f] for f in notes}, {f: n[1].decode() if n else "" for f, n in notes.items()}, "the files' builds, as their notes say")
     true(any(notes.values()), f"builds of {d['files']}")
     equal({b for f, b in d["builds"].items() if f.startswith("[anonymous")} - {""}, set(), "memory is of no build")
+
+
+def program_of_known_addresses(stripped=0):
+    """A recording of a program (1: without symbols, 2: and without call frame information), the program, and where its two functions are: name -> (address, size)."""
+    if not shutil.which("cc"):
+        skip("there is no compiler")
+    program, source, path = HERE / f"addresses{stripped}", HERE / "addresses.c", HERE / f"addresses{stripped}.perf.data"
+    if not path.exists():
+        source.write_text("volatile unsigned long x;\n__attribute__((noinline)) void inner(void)\n{\n\tfor (int i = 0; i < 2000000; i++)\n\t\tx += i;\n}\n"
+                          "__attribute__((noinline)) int outer(void)\n{\n\tinner();\n\treturn (int)x;\n}\nint main(void)\n{\n\treturn outer() == 1;\n}\n")
+        subprocess.run(["cc", "-g", "-O1", "-fno-omit-frame-pointer", "-Wl,--build-id=sha1", "-o", program, source], check=True)
+        subprocess.run(["cp", program, f"{program}.whole"], check=True)
+        if stripped:
+            subprocess.run(["strip", *(["-R", ".eh_frame", "-R", ".eh_frame_hdr"] if stripped == 2 else []), program], check=True)
+        r = subprocess.run([TARE, "record", "--engine", "exact", "-e", "instructions:u", "-c", "10007", "-g", "-o", path, "--", program], capture_output=True, timeout=120)
+        equal(r.returncode, 0, r.stderr)
+    nm = subprocess.run(["nm", "-S", f"{program}.whole"], capture_output=True, text=True, check=True).stdout
+    where = {n: (int(a, 16), int(s, 16)) for a, s, n in re.findall(r"^(\w+) (\w+) [tT] (inner|outer|main)$", nm, re.M)}
+    return path, str(program.resolve()), where
+
+
+def pprof_frames(path):
+    """Of each location: name, address, line, mapping's number; and the mappings in the file's order."""
+    p = fields(gzip.decompress(tare("-f", "pprof", path).stdout))
+    strings = [v.decode() for f, v in p if f == 6]
+    functions, out, maps, used = {}, {}, [], Counter()
+    for f, v in p:
+        m = fields(v) if f in (2, 3, 4, 5) else None
+        if f == 3:
+            maps.append((strings[one(m, 5)], one(m, 2, 0), one(m, 3, 0), one(m, 4, 0)))
+        elif f == 5:
+            functions[one(m, 1)] = (strings[one(m, 2)], strings[one(m, 4, 0)])
+        elif f == 4:
+            line = fields(one(m, 4))
+            out[one(m, 1)] = (*functions[one(line, 1)], one(m, 3, 0), one(line, 2, 0), one(m, 2, 0))
+    return list(out.values()), maps, functions
+
+
+@test
+def pprof_has_addresses_lines_and_the_program_first():
+    path, program, where = program_of_known_addresses()
+    frames, maps, functions = pprof_frames(path)
+    equal(maps[0][0], program, "the first mapping is the program's")
+    name, start, limit, offset = maps[0]
+    code = next(s for s in re.findall(r"LOAD +(\w+) (\w+) \w+ \w+ (\w+) R +E", subprocess.run(["readelf", "-lW", program], capture_output=True, text=True).stdout))
+    equal((offset, start, limit), (int(code[0], 16), int(code[1], 16), int(code[1], 16) + int(code[2], 16)), "its executable segment")
+    mine = [f for f in frames if f[4] == 1 and f[0] in where]
+    equal({f[0] for f in mine} >= {"inner", "main"}, True, f"functions: {frames}")
+    lines = {"inner": range(2, 7), "outer": range(7, 12), "main": range(12, 16)}
+    for function, file, address, line, _ in mine:
+        at, size = where[function]
+        true(at <= address < at + size and start <= address < limit, f"{function} at {address:#x}, not in {at:#x}+{size}")
+        true(line in lines[function] and file.endswith("addresses.c"), f"{function}: {file}:{line}")
+    true(len([f for f in mine if f[0] == "inner"]) > 1, "several addresses of one function")
+    equal(len([n for n, _ in functions.values() if n == "inner"]), 1, "which is there once")
+
+
+@test
+def code_without_a_name_is_a_file_and_an_offset():
+    for stripped in (1, 2):
+        path, program, where = program_of_known_addresses(stripped)
+        frames, maps, _ = pprof_frames(path)
+        mine = [f for f in frames if f[4] == 1]
+        at, size = where["inner"]
+        of_inner = [f for f in mine if at <= f[2] < at + size]
+        begins = {f[2]: at if stripped == 1 else f[2] for f in of_inner}  # call frame information says where a function begins
+        true(of_inner and all(f[0] == f"{Path(program).name}+{begins[f[2]]:#x}" for f in of_inner), f"{mine}")
+        true("[unknown]" not in {f[0] for f in mine}, mine)
+        true(any(k[-1].startswith(Path(program).name + "+0x") for k in folded(path)), "in folded stacks, too")
+        d = json.loads(tare("-f", "firefox", path).stdout)
+        names = {n for t in d["threads"] for n in t["stringArray"]}
+        true({f[0] for f in of_inner} <= names, "and for the Firefox Profiler")
+
+
+@test
+def firefox_has_libs_and_addresses():
+    path, program, where = program_of_known_addresses()
+    d = json.loads(tare("-f", "firefox", path).stdout)
+    check_firefox(d)
+    lib = next(i for i, l in enumerate(d["libs"]) if l["path"] == program)
+    build = re.search(r"Build ID: (\w+)", subprocess.run(["readelf", "-n", program], capture_output=True, text=True).stdout)[1]
+    b = bytes.fromhex(build)
+    guid = (b[3::-1] + b[5:3:-1] + b[7:5:-1] + b[8:16]).hex().upper() + "0"
+    equal((d["libs"][lib]["codeId"], d["libs"][lib]["breakpadId"], d["libs"][lib]["name"]), (build, guid, Path(program).name), "its lib")
+    seen = set()
+    for t in d["threads"]:
+        fr, fu, res, strings = t["frameTable"], t["funcTable"], t["resourceTable"], t["stringArray"]
+        for i in range(fr["length"]):
+            f = fr["func"][i]
+            name, resource = strings[fu["name"][f]], fu["resource"][f]
+            if name in where and resource >= 0 and res["lib"][resource] == lib:
+                at, size = where[name]
+                true(at <= fr["address"][i] < at + size, f"{name}: {fr['address'][i]:#x}")
+                true(strings[fu["fileName"][f]].endswith("addresses.c") and fr["line"][i] > 0, name)
+                seen.add(name)
+    true(seen >= {"inner", "main"}, f"functions: {seen}")
+
+
+@test
+def pages_know_commands_and_processes():
+    path = HERE / "commands.perf.data"
+    work = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done"
+    r = subprocess.run([TARE, "record", "--engine", "exact", "-e", "instructions:u", "-c", "10007", "-o", path, "--", "sh", "-c",
+                        f"({work}) & ({work}); {sys.executable} -c 'pass'; wait"], capture_output=True, timeout=120)
+    equal(r.returncode, 0, r.stderr)
+    s = page("export", "-o", "PAGE", path)["documents"][0]
+    names = [s["names"][i] for i in s["processes"]["command"]]
+    rows = csv_stacks(path)
+    mine = Counter((r["command"], int(r["pid"])) for r in rows for _ in range(int(r["amount"])))
+    got = Counter()
+    for process, amount in zip(s["parts"]["process"], s["parts"]["self"][0]):
+        got[names[process], s["processes"]["pid"][process]] += amount
+    equal({k: v for k, v in got.items() if v}, dict(mine), "by process, as the samples say")
+    true(len(set(names)) > 1 and len(names) > len(set(names)), f"several commands and processes: {names}")
+    sums_ = [0] * len(s["nodes"]["self"][0])
+    for node, amount in zip(s["parts"]["node"], s["parts"]["self"][0]):
+        sums_[node] += amount
+    equal(sums_, s["nodes"]["self"][0], "the parts of a node add up to it")
 
 
 @test
@@ -587,7 +714,7 @@ def samples_for_speedscope():
         got += [(tuple(frames[i].replace(";", ":") for i in s), w) for s, w in zip(p["samples"], p["weights"])]
     equal(sums(got), {k[1:]: v for k, v in folded(recorded()).items()}, "stacks")
     rows = csv_stacks(recorded())
-    equal(len(d["profiles"]), len({(r["pid"], r["tid"], r["command"]) for r in rows}), "a profile for each thread")
+    equal(len(d["profiles"]), len({(r["pid"], r["tid"]) for r in rows}), "a profile for each thread")
 
 
 @test
@@ -666,6 +793,80 @@ def perfetto_and_pprof_are_what_their_schemas_say():
 
 
 @test
+def a_thread_that_execs_is_one():
+    """Samples of the shell and of what it executed, under one pid and tid."""
+    path = HERE / "exec.perf.data"
+    script = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; exec %s -c 'for i in range(3000000): pass'" % sys.executable
+    r = subprocess.run([TARE, "record", "-e", "cpu-clock", "-F", "4000", "-o", path, "--", "sh", "-c", script], capture_output=True, timeout=60)
+    equal(r.returncode, 0, r.stderr)
+    rows = csv_stacks(path)
+    names = list(dict.fromkeys(r["command"] for r in rows))
+    true(len(names) >= 2 and "sh" in names[:-1], names)
+    equal({(r["pid"], r["tid"]) for r in rows}, {(rows[0]["pid"], rows[0]["pid"])}, "one process, one thread")
+    speedscope = json.loads(tare("-f", "speedscope", path).stdout)["profiles"]
+    equal([len(p["samples"]) for p in speedscope], [len(rows)], "speedscope")
+    true(names[-1] in speedscope[0]["name"], speedscope[0]["name"])
+    firefox = json.loads(tare("-f", "firefox", path).stdout)["threads"]
+    equal([(t["samples"]["length"], t["samples"]["time"] == sorted(t["samples"]["time"])) for t in firefox], [(len(rows), True)], "Firefox")
+    packets = [fields(p) for _, p in fields(tare("-f", "perfetto", path).stdout)]
+    tracks = [fields(one(p, 60)) for p in packets if one(p, 60) is not None]
+    equal(len([t for t in tracks if one(t, 4) is not None]), 1, "Perfetto's tracks of threads")
+    by_thread = {line.split(";")[1] for line in tare("-f", "folded", "--by-thread", path).stdout.decode().splitlines()}
+    equal(len(by_thread), 1, f"folded: {by_thread}")
+    equal({k[0] for k in folded(path)}, {names[-1]}, "the root")
+    said = subprocess.run([TARE, "report", path], capture_output=True, timeout=60).stdout.decode()
+    true(", 1 thread," in said, said)
+    true({"sh", names[-1]} <= {r["comm"] for r in json.loads(subprocess.run([TARE, "report", "--format", "json", "--sort", "comm", path], capture_output=True).stdout)["rows"]}, "the report tells commands apart")
+
+
+@test
+def numbers_that_are_used_again_are_another_thread():
+    r = made_accesses.Recording()
+    r.comm(7, 7, "first", time=1)
+    r.sample(0x1000, 7, 7, 2)
+    r.comm(7, 7, "second", time=3, exec=True)
+    r.sample(0x1000, 7, 7, 4)
+    r.fork(7, 1, 7, 1, time=5)
+    r.comm(7, 7, "third", time=6, exec=True)
+    r.sample(0x1000, 7, 7, 7)
+    profiles = json.loads(tare("-f", "speedscope", r.write(HERE / "again.perf.data")).stdout)["profiles"]
+    equal([(re.search("first|second|third", p["name"])[0], len(p["samples"])) for p in profiles], [("second", 2), ("third", 1)], "threads")
+
+
+def pprof_labels(data):
+    p = fields(data)
+    strings = [v for f, v in p if f == 6]
+    labels = [fields(label) for f, v in p if f == 2 for g, label in fields(v) if g == 3]
+    return {(strings[one(l, 1)], strings[one(l, 2)]) for l in labels}
+
+
+def perfetto_events(data):
+    """Name and annotations of each event that has its name with it."""
+    events = [fields(one(fields(p), 11)) for _, p in fields(data) if one(fields(p), 11)]
+    notes = lambda e: [(one(fields(v), 10), next(w for g, w in fields(v) if g in (3, 4, 6))) for f, v in e if f == 4]
+    return [(one(e, 23), notes(e)) for e in events if one(e, 23)]
+
+
+@test
+def fields_of_tracepoints_are_exported():
+    path = of_two(os.path.join(ROOM.name, "two.data"))
+    table = list(csv.DictReader(io.StringIO(tare("-f", "csv", path).stdout.decode())))
+    equal([json.loads(r["fields"]).get("pid") if r["fields"] else None for r in table], [5, -7, 8, 9, None], "csv")
+    equal(json.loads(table[1]["fields"]), {"comm": "sh", "pid": -7, "depth": 3, "file": "/bin/\"\x1b", "args": bytes(range(16)).hex(),
+                                           "far": {"missing": "(outside the raw data)"}}, "every field")
+    d = json.loads(tare("-f", "firefox", path).stdout)
+    t = d["threads"][0]
+    shown = [(t["stringArray"][n], m["fields"]) for n, m in zip(t["markers"]["name"], t["markers"]["data"])]
+    equal([n for n, _ in shown], ["made:other_probe"] + ["made:exec_probe"] * 3, "firefox: a marker for each, of any event")
+    true(shown[2][1].startswith('comm="ls" pid=8 depth=3 ') and shown[0][1] == f"pid=5 big={2**64 - 1}", shown)
+    data = gzip.decompress(tare("-f", "pprof", path).stdout)
+    true({(b"comm", b"ls"), (b"pid", b"-7"), (b"pid", b"8"), (b"big", b"18446744073709551615")} <= pprof_labels(data), pprof_labels(data))
+    events = perfetto_events(tare("-f", "perfetto", path).stdout)
+    equal([e[0] for e in events], [b"made:other_probe"] + [b"made:exec_probe"] * 3, "perfetto: an instant for each")
+    equal(events[1][1][:3], [(b"comm", b"sh"), (b"pid", 2**64 - 7), (b"depth", 3)], "with its fields")
+
+
+@test
 def samples_on_a_page():
     d = page("export", "-o", "PAGE", recorded())["documents"][0]
     equal(sum(d["nodes"]["self"][0]), sum(folded(recorded()).values()), "all of it")
@@ -673,9 +874,9 @@ def samples_on_a_page():
 
 @test
 def samples_agree_with_the_report():
-    r = subprocess.run([TARE, "report", "--format", "json", "--sort", "function", recorded()], capture_output=True, timeout=60)
+    r = subprocess.run([TARE, "report", "--format", "json", "--sort", "module,function", recorded()], capture_output=True, timeout=60)
     rows = json.loads(r.stdout)["rows"]  # one name may stand in several objects: memset in libc and in the kernel
-    wanted = sums((row["function"], row["events"][0]["self"]) for row in rows if row["function"] and row["events"][0]["self"])
+    wanted = sums((exported_name(row), row["events"][0]["self"]) for row in rows if row["function"] and row["events"][0]["self"])
     got = sums((r["function"], int(r["amount"])) for r in csv_stacks(recorded()) if r["function"])
     equal({k: got.get(k) for k in wanted}, wanted, "self of each function")
 

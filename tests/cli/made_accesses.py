@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Recordings of accesses to memory, put together for tests: samples with a data source, and Arm SPE's own data."""
+import os
 import struct
 
-ARCH, VERSION, CPUID, NUMA, PMU_MAPPINGS, MEM_TOPOLOGY = 6, 5, 9, 14, 16, 22
+HOSTNAME, ARCH, VERSION, CPUID, NUMA, PMU_MAPPINGS, MEM_TOPOLOGY = 3, 6, 5, 9, 14, 16, 22
 MMAP, LOST, COMM, FORK, SAMPLE, AUX, LOST_SAMPLES, MMAP2 = 1, 2, 3, 7, 9, 11, 13, 10
 SWITCH, SWITCH_CPU_WIDE = 14, 15
 AUXTRACE_INFO, AUXTRACE, TIME_CONV, SPE = 70, 71, 79, 4
@@ -46,7 +47,7 @@ class Recording:
 
     def __init__(self, config=0x1cd, config1=3, pmu=(4, "cpu"), kind=KIND, cpuid="GenuineIntel-6-55-4", event=None, features=None, period=1000):
         self.config, self.config1, self.pmu, self.kind, self.period = config, config1, pmu, kind, period
-        self.data, self.features = bytearray(), {ARCH: string("x86_64"), VERSION: string("made"), CPUID: string(cpuid), **(features or {})}
+        self.data, self.features = bytearray(), {HOSTNAME: string(os.uname().nodename), ARCH: string("x86_64"), VERSION: string("made"), CPUID: string(cpuid), **(features or {})}
 
     def trailer(self, pid, tid, time):
         out = b""
@@ -62,7 +63,10 @@ class Recording:
         self.data += record(kind, body + (self.trailer(pid, tid, time) if trailer else b""), misc)
 
     def mmap(self, pid, start, size, offset, file, time=0, data=False, kernel=False):
-        self.add(MMAP, struct.pack("<IIQQQ", pid & 0xffffffff, pid & 0xffffffff, start, size, offset) + name(file),
+        """Of a file that is here with its inode: that it is the one that ran."""
+        here = os.path.isfile(file)
+        inode = struct.pack("<IIQQII", 0, 0, os.stat(file).st_ino, 0, 5, 2) if here else b""
+        self.add(MMAP2 if here else MMAP, struct.pack("<IIQQQ", pid & 0xffffffff, pid & 0xffffffff, start, size, offset) + inode + name(file),
                  (KERNEL if kernel else USER) | (DATA if data else 0), pid & 0xffffffff, pid & 0xffffffff, time)
 
     def comm(self, pid, tid, text, time=0, exec=False):

@@ -409,7 +409,7 @@ def spe_with_gaps_and_cores_that_are_not_known():
     records = [spe_record(0x401000 + 4 * i, 0x5000, i % 2 == 1, latency=10 + i, source=14) for i in range(10)]
     equal(records[0][0], 0xb0, "a record begins with its PC")
     r.spe(b"".join(records) + b"\xff" * 6)
-    d = document("memory", "--by", "level", r.write(room("spe")))
+    d = document("memory", "--by", "level", r.write(room("spe")), status=1)
     equal([(x["label"], x["loads"], x["stores"], x["latencies"]["total"]["sum"]) for x in d["rows"]], [("memory, socket", 5, 5, 145)], "rows")
     equal((d["losses"]["truncated"], d["losses"]["collided"], d["losses"]["damaged"], d["losses"]["without_pc"]), (1, 1, 6, 0), "losses")
     h = Recording(config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
@@ -444,7 +444,7 @@ def spe_with_gaps_and_cores_that_are_not_known():
     true("cut off: it tells of 4096 bytes of the hardware's data that it does not hold" in said, said)
 
     r.features[CPUID] = string("0x00000000000f0000")
-    text = tare("memory", "--by", "level", r.write(room("unknown"))).stdout
+    text = tare("memory", "--by", "level", r.write(room("unknown")), status=1).stdout
     true("What this core's data sources mean is not known" in text, text)
     true("memory, socket" not in text, text)
 
@@ -507,7 +507,7 @@ def recordings_of_real_machines():
     d = document("memory", "--by", "symbol", folder / "x86-pebs-memload.perf.data")
     equal((d["total"]["samples"], d["total"]["loads"], d["latency"]), (14, 14, "use"), "PEBS")
     equal([r["label"] for r in d["rows"]][1:], ["stack of ls (214145)", "memory at 0x7f56ff78a000 of ls (214145)  8192 bytes"], "objects")
-    d = document("memory", folder / "arm-spe.reconstructed.data")
+    d = document("memory", folder / "arm-spe.reconstructed.data", status=1)  # 47 bytes of it end without END or TS
     equal((d["total"]["samples"], d["no_memory_operations"], d["latency"]), (1, 3, "total"), "SPE")
     said = tare("memory", folder / "amd-ibs-fetch-op.reconstructed.data", status=125).stderr
     true("its 2 samples are of operations that access no memory" in said, said)
@@ -518,7 +518,7 @@ def recordings_of_real_machines():
         true(says in said and "perf mem record" in said, f"{name}: {said}")
     for path in sorted(folder.glob("*.data")):
         r = subprocess.run([os.path.abspath(sys.argv[1]), "memory", str(path)], capture_output=True, text=True, timeout=60)
-        true(r.returncode in (0, 1, 125) and (r.returncode != 125 or 1 <= r.stderr.count("\n") <= 2), f"{path.name}: {r.returncode} {r.stderr}")
+        true(r.returncode in (0, 1, 125) and (r.returncode != 125 or 1 <= r.stderr.count("\n") <= 3), f"{path.name}: {r.returncode} {r.stderr}")
 
 
 @test

@@ -17,6 +17,8 @@ def write(path, events, version=9, metadata=WALL_TIME, page=8000):
 
     def string(s):
         nonlocal strings
+        if isinstance(s, int): # an id of the caller's
+            return s
         if s not in ids:
             ids[s] = REGULAR + len(strings)
             strings += s.encode() + b"\xff"

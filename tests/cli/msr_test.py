@@ -89,6 +89,16 @@ def a_plan_as_json():
 
 
 @test
+def a_plan_of_a_vendor_file():
+    files = ["--event-file", str(Path(__file__).parent.parent / "vendor" / "intel.json")]
+    d = document("msr-plan", "plan", "--cpu", "skl", *files, "-e", "l1d_pend_miss.fb_full:u,mem_load_retired.l1_miss:u,ocr.demand_data_rd.l3_miss:u")
+    equal(d["events"][0]["counter"], "IA32_PMC2" if d["cpu"]["version"] < 2 else "IA32_A_PMC2", "the file names the counter")
+    configured = [s["value"] for s in d["steps"] if s["phase"] == "configure"]
+    true(0x1C50248 in configured and 0x4108D1 in configured and 0x3FBFC00001 in configured, [hex(v) for v in configured])
+    refused(["plan", "--cpu", "skl", "--event-file", "/nonexistent", "-e", "r1"], "/nonexistent")
+
+
+@test
 def plans_for_cpus_of_every_age():
     d = document("msr-plan", "plan", "--cpu", "core 2", "-e", "instructions:u,cycles:u,r12:u,rc4:u")
     equal((d["cpu"]["version"], d["cpu"]["width"], d["cpu"]["programmable"]), (2, 40, 2))

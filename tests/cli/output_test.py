@@ -3,6 +3,7 @@
 
 usage: output_test.py TARE
 """
+import json
 import os
 import resource
 import signal
@@ -193,6 +194,54 @@ def links_modes_and_streams():
 
 
 @test
+def results_on_standard_output_are_not_mixed_with_the_commands():
+    """What the command writes there goes to standard error, also of --pre and of every run."""
+    loud = ["sh", "-c", "echo babble; sleep 0.05"]
+    poll = [TARE, "windows", "--mode", "poll", "-e", "page-faults", "--every", "10ms"]
+    cases = [([*STAT, "--format", "json", "-o", "-"], json.loads), ([*STAT, "--format", "json", "--log-fd", "1"], json.loads),
+             ([*STAT, "--format", "json", "-r", "2", "--pre", "echo babble", "-o", "/dev/stdout"], json.loads),
+             ([*poll, "--format", "json"], json.loads), ([*poll, "--format", "json", "-o", "/dev/fd/1"], json.loads),
+             ([*STAT, "-x,", "-o", "-"], str), ([*STAT, "-I", "20", "-o", "-"], str), ([*poll, "--format", "csv"], str),
+             ([*STAT, "--html", "-"], str)]
+    for words, read in cases:
+        r = sh(*words, "--", *loud)
+        true("babble" not in r.stdout.replace("echo babble", ""), f"{words}: {r.stdout[:200]}")
+        true("babble\n" in r.stderr and r.stdout, f"{words}: {r.stderr[:200]}")
+        read(r.stdout)
+    equal(sh(*STAT, "-o", str(HERE / "quiet.txt"), "--", *loud).stdout, "babble\n", "results elsewhere: it stays where it was")
+
+
+@test
+def links_of_other_users_are_not_followed():
+    """As where fs.protected_symlinks is 1: in a sticky folder that others may write to."""
+    if os.geteuid():
+        skip("only root can give links to another user")
+    room = HERE / "planted"
+    room.mkdir()
+    room.chmod(0o1777)
+    secret, link, fifo = HERE / "secret", room / "link", room / "fifo"
+    secret.write_text("was here\n")
+    os.mkfifo(fifo, 0o666)
+    link.symlink_to(secret)
+    os.lchown(link, 65534, 65534)
+    os.chown(fifo, 65534, 65534)
+    writers = {
+        **commands(),
+        "record": [TARE, "record", "-q", "-o", "FILE", "-e", "cpu-clock:u", "--", "true"],
+        "regions": [TARE, "regions", "-o", "FILE", "--", "true"],
+        "rows": [*STAT, "-x,", "-I", "20", "-o", "FILE", "--", "true"],
+        "append": [*STAT, "-x,", "--append", "-o", "FILE", "--", "true"],
+    }
+    for name, words in writers.items():
+        for file in (link, fifo):
+            r = run(words, file, status=None, timeout=20)
+            true(r.returncode in (1, 125), f"{name}: {r.returncode} {r.stderr}")
+            true("another user" in r.stderr and str(file) in r.stderr, f"{name}: {r.stderr}")
+            equal((secret.read_text(), os.readlink(link)), ("was here\n", str(secret)), name)
+    equal(beside(room), ["fifo", "link"], "nothing else is written")
+
+
+@test
 def where_nothing_can_be_put_in_its_place():
     """A folder that may not be written, another's file in a sticky one: over what is there; and with no room that stays."""
     if os.geteuid():
@@ -246,6 +295,21 @@ def inputs():
         regions: [["summarize"], ["diff", str(other)], ["aggregate", str(other)], ["export", "-f", "folded"]],
         windows: [["windows", "diff", str(windows)]],
     }
+
+
+@test
+def few_descriptors_are_never_silent():
+    """Under any limit of open files a command works, or says why not on standard error."""
+    count = ["-e", "instructions:u"] if os.uname().machine == "x86_64" else ["-e", "page-faults"]
+    cases = [["stat", *count, "--", "true"], ["record", "-e", "cpu-clock:u", "-o", str(HERE / "few.data"), "--", "true"],
+             ["regions", "-o", str(HERE / "few.tare"), "--", "true"], ["windows", "--mode", "poll", "-e", "page-faults", "--every", "10ms", "--", "true"],
+             ["bench", "--asm", "nop"], ["run", "--", "true"], ["report", str(DATA)], ["verify", "faults"]]
+    commands()
+    for words in cases:
+        for n in (4, 5, 6, 7, 8, 10, 12, 16):
+            r = sh("sh", "-c", f'ulimit -n {n}; exec "$@"', "sh", TARE, *words, status=None, timeout=60)
+            true(r.returncode == 0 or r.stderr.strip(), f"{words} with {n}: status {r.returncode}, silent")
+            true(r.returncode < 128, f"{words} with {n}: {r.returncode} {r.stderr}")
 
 
 @test

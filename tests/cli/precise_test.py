@@ -257,12 +257,12 @@ def table(path, *options, status=0):
 def accesses_of_ibs():
     load = op(0, 0x401000, 11 << 16 | 3, 2, 0x1 | 1 << 7 | 1 << 20 | 3 << 17 | 4 << 22 | 120 << 32, 0x7fff1000, 0x22000)
     rows, said = table(ibs_recording([load, op(0, 0x401008, 3 << 37, 0, 0), fetch(1 << 50 | 9 << 32, 0x400000), (OP, 0x3ff, [0] * 8)],
-                                     "AuthenticAMD,23,49,0"))
+                                     "AuthenticAMD,23,49,0"), status=1)
     equal([(r["origin"], r["kind"], r["ip"], r["address"], r["place"], r["snoop"], r["size"], r["latency_miss"], r["taken"]) for r in rows],
           [("IBS op", "load", "0x401000", "0x7fff1000", "cache", "modified", "8", "120", ""),
            ("IBS op", "branch", "0x1000", "", "", "", "", "", "false"),
            ("IBS fetch", "fetch", "0x400000", "", "L1", "", "", "", "")], "rows")
-    equal(said, "tare export: 1 sample holds no registers of the hardware's\n", "what is missing is said")
+    true(re.fullmatch(r"tare export: \S+: 1 SAMPLE record was not decoded, at byte \d+: it holds no registers of AMD IBS\n", said), said)
 
 
 @test
@@ -310,10 +310,10 @@ def fields_that_old_families_lack():
 def accesses_of_spe():
     record = (bytes([0xb0]) + (0x8000 << 48 | 0x401000).to_bytes(8, "little") + bytes([0x49, 0, 0x52, 0x16, 0, 0x98, 30, 0]) +
               bytes([0xb2]) + (0x5000).to_bytes(8, "little") + bytes([0x43, 14, 0x71]) + (77).to_bytes(8, "little"))
-    rows, said = table(spe_recording(record * 3 + b"\xff" + record))
+    rows, said = table(spe_recording(record * 3 + b"\xff" + record), status=1)
     equal([(r["kind"], r["ip"], r["address"], r["place"], r["distance"], r["latency_total"], r["tid"], r["time_ns"]) for r in rows],
           [("load", "0x401000", "0x5000", "memory", "socket", "30", "1000", "")] * 4, "rows; no TIME_CONV, so no times")
-    equal(said, "tare export: 1 byte of AUX data is part of no whole record\n", "what is missing is said")
+    true(re.fullmatch(r"tare export: \S+: 1 AUXTRACE record was not decoded, at byte \d+: 1 byte outside whole records of Arm SPE\n", said), said)
 
 
 @test
@@ -371,7 +371,7 @@ def a_damaged_recording_gives_what_stands_before():
     Path(path).write_bytes(data)
     rows, said = table(path, status=1)
     equal(len(rows), 1, "rows")
-    true("what stands before that was exported" in said, said)
+    true("a record of size 0, less than its own header" in said, said)
 
 
 if not shutil.which("perf"):

@@ -147,14 +147,13 @@ def periods_do_not_fall_in_step_with_loops():
     exact_or_skip()
     def places(*options):
         said = record("--precise=memory", "-c", "400", *options, "--", program("four", FOUR)).stderr
-        equal("-c 401, a prime, has none" in said, bool(options), f"a period that is always the same and no prime is said: {said}")
+        equal("a loop that is in step with it" in said, bool(options), f"a period that is always the same is said: {said}")
         return collections.Counter(x["address"] for x in accesses() if x["kind"] == "store").most_common(4)
     alone, (first, second, third, fourth) = places("--no-jitter"), places()
     true(alone[0][1] > 490 and (len(alone) < 2 or alone[1][1] < 10), f"in step: {alone}")
     true(first[1] < 165 and fourth[1] > 85, f"500 samples of four stores: {first, second, third, fourth}")
     equal([first, second, third, fourth], places(), "the same ones in each run")
-    for period in ("1", "2", "401"):
-        true("a prime" not in record("--precise=memory", "--no-jitter", "-c", period, "--", program("four", FOUR)).stderr, f"-c {period}")
+    true("in step" not in record("--precise=memory", "--no-jitter", "-c", "1", "--", program("four", FOUR)).stderr, "each one")
 
 
 @test

@@ -6,6 +6,7 @@ usage: report_test.py TARE SCHEMA CC
 """
 import collections
 import csv
+import gzip
 import io
 import json
 import os
@@ -21,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 from commands import validated  # noqa: E402
+from tracepoint import of_tracepoint, of_two, raw_data  # noqa: E402
 
 TARE, SCHEMA, CC = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
 HERE = Path(__file__).resolve().parent
@@ -112,6 +114,19 @@ def the_same_samples_and_names_as_perf_report():
     # Of several symbols at one address the two may take different ones; the rest has the same names.
     differs = sum(v for k, v in tare.items() if perf.get(k) != v)
     true(differs <= sum(tare.values()) * 0.05, f"{differs} differ: {set(tare.items()) ^ set(perf.items())}")
+
+
+@test
+def a_table_says_that_callers_of_leaves_may_be_missing():
+    """Also the plain one; and no chain's end is shown as the program's start, which the recording does not know."""
+    path = record("fp.data", [program("fp", "-fno-omit-frame-pointer"), "threads"], "-g")
+    note = "callers were followed by frame pointers: the direct caller of a function without a frame may be missing"
+    for words in [], ["--callers", "*"]:
+        text = report(*words, path)
+        equal([line.count(note) for line in text.splitlines() if "frame pointers" in line], [1], f"{words} {text}")
+    true("(none: the chain ends here)" in text and "outermost" not in text, text)
+    text = report(record("plain.data", [program("fp", "-fno-omit-frame-pointer"), "threads"]))
+    true(note not in text, text)
 
 
 @test
@@ -225,6 +240,86 @@ def sorting_by_every_key():
     true(any(f == "stacks.c" and "LEAF" in source[n - 1] for f, n in lines if f), f"the leaf's line: {lines}")
 
 
+def made_of_two():
+    return of_two(os.path.join(ROOM.name, "two.data"))
+
+
+@test
+def sorting_by_the_fields_of_tracepoints():
+    path = made_of_two()
+    d = document("--sort", "comm,exec_probe.comm,pid", path)
+    equal(d["fields"], ["exec_probe.comm"], "comm and pid are a process's, as for perf")
+    d = document("--sort", "exec_probe.comm", "-e", "made:exec_probe", path)
+    equal([(r["fields"], r["events"][1]["self"]) for r in d["rows"]],
+          [({"exec_probe.comm": "sh"}, 2), ({"exec_probe.comm": "ls"}, 1), ({"exec_probe.comm": None}, 0)], "one field")
+    d = document("--sort", "made:exec_probe.pid,other_probe.pid/raw", path)
+    equal(d["fields"], ["made:exec_probe.pid", "other_probe.pid/raw"], "event and field, with /raw as perf takes it")
+    equal({(r["fields"]["made:exec_probe.pid"], r["fields"]["other_probe.pid/raw"]) for r in d["rows"]},
+          {(-7, None), (8, None), (9, None), (None, 5), (None, None)}, "signed numbers, and null where an event has no such field")
+    d = document("--sort", "trace_fields", path)
+    equal(d["fields"], ["pid", "big", "comm", "depth", "file", "args", "far"], "every field, in the order of the events")
+    equal(sorted(r["fields"]["pid"] for r in d["rows"] if r["fields"]["pid"] is not None), [-7, 5, 8, 9], "of both tracepoints")
+    equal({r["fields"]["big"] for r in d["rows"]}, {str(2**64 - 1), None}, "above 2^53 as digits")
+    equal({r["fields"]["file"] for r in d["rows"]}, {"/bin/\"\x1b", None}, "a string elsewhere in the data")
+    equal([r["fields"]["far"] for r in d["rows"] if r["fields"]["comm"]], [{"missing": "(outside the raw data)"}] * 3, "is not there")
+    for e in range(3):
+        equal(sum(r["events"][e]["self"] for r in d["rows"]), d["events"][e]["amount"], "adds up")
+    table = rows("--sort", "trace_fields", path)
+    equal([(r["comm"], r["pid"], r["far"]) for r in table],
+          [(r["fields"]["comm"] or "", "" if r["fields"]["pid"] is None else str(r["fields"]["pid"]),
+            (r["fields"]["far"] or {"missing": ""})["missing"]) for r in d["rows"]], "csv has what json has")
+    text = report("--sort", "trace_fields", "-e", "made:exec_probe", path)
+    true('comm="ls" pid=8 depth=3 file="/bin/\\"\\x1b" args=0001' in text and "\x1b" not in text, text)
+    text = report("--sort", "exec_probe.pid", path)
+    true(re.search(r"33\.33 %.* -7\n", text), f"of the first event that has the field: {text}")
+    text = document("--sort", "trace", path)
+    true(any((r["fields"]["trace"] or "").startswith("comm=ls pid=8 depth=3 ") for r in text["rows"]), text)
+
+
+@test
+def fields_of_tracepoints_that_are_not_there():
+    path = made_of_two()
+    r = report("--sort", "exec_probe.comn", path, status=125, text=False)
+    equal(r.stderr.decode().splitlines()[0],
+          "tare report: there is no key 'exec_probe.comn', and no tracepoint of the recording has a field of that name", "a field that is none")
+    true(b"comm" in r.stderr.splitlines()[1], f"close ones: {r.stderr}")
+    r = report("--sort", "trace_fields", record("true.data", ["true"]), status=125, text=False)
+    true(b"no tracepoint with a format" in r.stderr and r.stderr.count(b"\n") == 2, r.stderr)
+    r = report("--sort", "a b", path, status=125, text=False)
+    true(b"there is no key 'a b'" in r.stderr, r.stderr)
+    r = report("--diff", path, "--sort", "exec_probe.comm", path, status=125, text=False)
+    true(b"--diff does not compare fields of tracepoints" in r.stderr, r.stderr)
+    many = of_tracepoint(os.path.join(ROOM.name, "many.data"), True, ">", raws=[raw_data(">", pid=i) for i in range(5000)])
+    d = document("--sort", "exec_probe.pid", many)
+    equal(sorted(r["fields"]["exec_probe.pid"] for r in d["rows"]), list(range(5000)), "of the other byte order, through a pipe's format")
+
+
+@test
+def fields_of_tracepoints_as_perf_shows_them():
+    path = os.path.join(ROOM.name, "switches.data")
+    r = sh("perf", "record", "-q", "-e", "sched:sched_process_exec", "-e", "sched:sched_process_fork", "-o", path, "--", "sh", "-c", "ls; true; ls; id")
+    if r.returncode:
+        skip("perf cannot record tracepoints here")
+    judged, event = collections.Counter(), None
+    lines = sh("perf", "report", "-i", path, "--stdio", "-n", "--raw-trace", "-s", "trace_fields", "-t", ";").stdout.decode().splitlines()
+    for line in lines:
+        if m := re.match(r"# Samples: \d+ +of event '(.*)'", line):
+            event, head = m[1], None
+        elif line.startswith("# Overhead"):
+            head = [h.strip() for h in line.split(";")]
+        elif line and not line.startswith("#"):
+            cells = dict(zip(head, (c.strip() for c in line.split(";"))))
+            judged[event, tuple(sorted((k, v) for k, v in cells.items() if k not in ("# Overhead", "Samples")))] += int(cells["Samples"])
+    d = document("--sort", "trace_fields", path)
+    ours = collections.Counter()
+    for row in d["rows"]:
+        for e, of in zip(d["events"], row["events"]):
+            if of["samples"]:
+                ours[e["event"], tuple(sorted((k, str(v)) for k, v in row["fields"].items() if v is not None))] += of["samples"]
+    equal(ours, judged, "fields, values and counts are perf's")
+    true(len(judged) > 3, judged)
+
+
 @test
 def addresses_are_those_of_the_file():
     path = record("fp.data", [])
@@ -323,28 +418,84 @@ def without_build_ids_the_files_are_named():
     r = sh(TARE, "record", "-q", "-B", "-e", "cpu-clock:u", "-o", path, "--", exe, "deep")
     equal(r.returncode, 0, r.stderr.decode())
     ended = os.stat(path).st_mtime
-    line = f"{exe} was taken by its name alone"
-    for newer in (False, True):
-        os.utime(exe, (ended + 10 * newer - 5, ended + 10 * newer - 5))
-        equal([f["newer"] for f in document(path)["quality"]["by_name"] if f["module"] == exe], [newer], "in JSON")
-        note = next(l for l in report(path).splitlines() if line in l)
-        equal("newer than the recording" in note, newer, note)
-        said = sh(TARE, "annotate", "-i", path, "leaf").stdout.decode()
-        note = next(l for l in said.splitlines() if line in l)
-        equal("newer than the recording" in note, newer, note)
-        d = json.loads(sh(TARE, "annotate", "--format", "json", "-i", path, "leaf").stdout)
-        equal((d["build_verified"], d["newer_than_recording"]), (False, newer), "annotate's JSON")
-        equal(("not the file that ran" in note, d["other_file"]), (False, False), "it is the one that ran")
+    def known(*words):
+        return [(f["same_inode"], f["newer"], f["other_file"]) for f in document(*words, path)["quality"]["by_name"] if f["module"] == exe]
+
+    def annotated(*words):
+        return json.loads(sh(TARE, "annotate", "--format", "json", *words, "-i", path, "leaf").stdout)
+
+    os.utime(exe, (ended - 5, ended - 5))
+    if known()[0][0]:  # a file system that has inodes of its own
+        true(f"{exe} is known by its inode" in report(path), "text")
+        true(f"{exe} is known by its inode" in sh(TARE, "annotate", "-i", path, "leaf").stdout.decode(), "annotate")
+    d = annotated()
+    equal((d["build_verified"], d["newer_than_recording"], d["other_file"]), (False, False, False), "annotate's JSON")
+    os.utime(exe, (ended + 5, ended + 5))
+    unknown_everywhere(path, exe, "was changed after the recording")
+    equal(known("--force-names"), [(False, True, False)], "forced")
+    for said in (report("--force-names", path), sh(TARE, "annotate", "--force-names", "-i", path, "leaf").stdout.decode()):
+        true("newer than the recording" in next(l for l in said.splitlines() if f"{exe} was taken by its name alone" in l), said)
+    equal(annotated("--force-names")["newer_than_recording"], True)
     # The same bytes and times, as of a package that is installed anew, in another file.
     shutil.copy(exe, exe + ".new")
     os.utime(exe + ".new", (ended - 5, ended - 5))
     os.rename(exe + ".new", exe)
-    equal([(f["newer"], f["other_file"]) for f in document(path)["quality"]["by_name"] if f["module"] == exe], [(False, True)], "another inode")
-    for said in (report(path), sh(TARE, "annotate", "-i", path, "leaf").stdout.decode()):
-        true("not the file that ran, which had another inode" in next(l for l in said.splitlines() if line in l), said)
-    equal(json.loads(sh(TARE, "annotate", "--format", "json", "-i", path, "leaf").stdout)["other_file"], True)
-    d = document("--symfs", "/", path)
-    equal([(f["newer"], f["other_file"]) for f in d["quality"]["by_name"] if f["module"] == exe], [(False, False)], "the user vouches for it")
+    unknown_everywhere(path, exe, "the file here has another inode")
+    equal(known("--force-names"), [(False, False, True)], "forced")
+    for said in (report("--force-names", path), sh(TARE, "annotate", "--force-names", "-i", path, "leaf").stdout.decode()):
+        true("not the file that ran, which had another inode" in next(l for l in said.splitlines() if f"{exe} was taken by its name alone" in l), said)
+    equal(annotated("--force-names")["other_file"], True)
+    equal(known("--symfs", "/"), [(False, False, False)], "the user vouches for it")
+
+
+def exported(form, *words):
+    r = sh(TARE, "export", "-f", form, *words)
+    equal(r.returncode, 0, r.stderr.decode())
+    return gzip.decompress(r.stdout) if form == "pprof" else r.stdout, r.stderr.decode()
+
+
+def unknown_everywhere(path, exe, why):
+    """No name of the file here in any output, each says why or a line on standard error does; --symfs and --force-names give the names."""
+    reason = next(u for u in document(path)["quality"]["unnamed"] if u["module"] == exe)
+    true(why in reason["reason"] and "--symfs" in reason["remedy"] and "--force-names" in reason["remedy"], reason)
+    true(why in report(path) and "leaf" not in report(path), report(path))
+    for words in (["--format", "csv"], ["--folded"]):
+        r = report(*words, path, text=False)
+        true(b"leaf" not in r.stdout and b"[unknown]" in r.stdout and why in r.stderr.decode(), f"{words}: {r.stderr}")
+        for given in (["--symfs", "/"], ["--force-names"]):
+            r = report(*words, *given, path, text=False)
+            true(b"leaf" in r.stdout and not r.stderr, f"{words} {given}: {r.stderr}")
+    page = os.path.join(ROOM.name, "unknown.html")
+    report("--html", page, path)
+    true('"leaf"' not in Path(page).read_text(), "page")
+    for form in ("folded", "pprof", "firefox", "perfetto", "speedscope", "csv", "html"):
+        out, said = exported(form, path)
+        true((b'"leaf"' if form == "html" else b"leaf") not in out, form)
+        true(why in said, f"{form}: {said}")
+        for given in (["--symfs", "/"], ["--force-names"]):
+            out, said = exported(form, *given, path)
+            true(b"leaf" in out and not said, f"{form} {given}: {said}")
+    r = sh(TARE, "annotate", "-i", path, "leaf")
+    true(r.returncode == 125 and why in r.stderr.decode(), r.stderr)
+
+
+@test
+def names_of_another_host_are_unknown():
+    """The recording's host is another one by name, as of a file that was copied here: the same path, inode and time prove nothing."""
+    exe = os.path.join(ROOM.name, "elsewhere")
+    shutil.copy(program("noid", "-fno-omit-frame-pointer", "-Wl,--build-id=none"), exe)
+    path = os.path.join(ROOM.name, "elsewhere.data")
+    r = sh(TARE, "record", "-q", "-e", "cpu-clock:u", "-o", path, "--", exe, "deep")
+    equal(r.returncode, 0, r.stderr.decode())
+    true("leaf" in {r["function"] for r in rows(path)}, "named on its own host")
+    data, hostname = bytearray(Path(path).read_bytes()), 3
+    bits = struct.unpack("<Q", data[72:80])[0]
+    row = sum(struct.unpack("<QQ", data[40:56])) + 16 * bin(bits & (1 << hostname) - 1).count("1")
+    at = struct.unpack("<Q", data[row:row + 8])[0] + 4  # after the length of the string
+    equal(data[at:at + len(os.uname().nodename)].decode(), os.uname().nodename, "the host's name")
+    data[at] ^= 1
+    Path(path).write_bytes(data)
+    unknown_everywhere(path, exe, "it ran on another host")
 
 
 @test
@@ -405,6 +556,16 @@ def a_jit_map_names_code_in_memory():
         true(jit and jit[0]["module"] == "[anonymous memory]", f"its function: {d['rows'][:3]}")
         true("\x1b" not in report(path), "control characters do not reach the terminal")
         true("jit?[31m hot:code " in report("--folded", path), "nor a ';' a flame graph")
+        real = where + ".real"  # hard links need the same file system
+        os.rename(where, real)
+        for make in (os.link, os.symlink, shutil.copy) if os.geteuid() == 0 else (os.link,):
+            make(real, where)
+            if make != os.link:
+                os.lchown(where, 65534, 65534)
+            why = " ".join(u["reason"] for u in document(path)["quality"]["unnamed"])
+            true(f"{where} is another user's" in why, f"{make.__name__}: {why}")
+            os.unlink(where)
+        os.rename(real, where)
     finally:
         os.unlink(where)
     d = document(path)
@@ -658,6 +819,8 @@ def group_reads_are_columns():
     equal([e["read_with_another"] for e in d["events"]], [False, True], "instructions were read with cycles")
     equal([e["amount"] for e in d["events"]], [sum(r["events"][i]["self"] for r in d["rows"]) for i in (0, 1)], "rows add up")
     ratio = document("--ratio", "instructions / cycles", fixture("group-read-lost.perf.data"))
+    equal([d["ratio_mixed"], ratio["ratio_mixed"]], [False, True], "counted since the sample before")
+    true("ratios are mixed where functions are short" in report("--ratio", "instructions / cycles", fixture("group-read-lost.perf.data")), "as text")
     for row in ratio["rows"]:
         cycles, instructions = (e["self"] for e in row["events"])
         equal(row["ratio"], instructions / cycles if cycles else None, "instructions per cycle")
@@ -755,9 +918,34 @@ def the_exact_engine_takes_the_same_samples():
     true("\n The exact engine took the same samples on both sides.\n" in text and "within the noise" not in text, text)
     true("by chance" not in text, text)
     sh(TARE, "record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "5003", "-o", paths[1], "--", "true")
-    true("those of the exact engine stand at fixed steps" in report("--diff", *paths), "the noise is not theirs")
+    true("the exact engine takes one in each period" in report("--diff", *paths), "the noise is not theirs")
     sh(TARE, "record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "1", "-o", paths[1], "--", "true")
     true("A sample of every one" in report(paths[1]), "each instruction")
+
+
+@test
+def exact_totals_are_compared_to_the_event():
+    if sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
+        skip("no exact engine here")
+    if not shutil.which("gcc"):
+        skip("no gcc")
+    spin = os.path.join(ROOM.name, "spin")
+    subprocess.run(["gcc", "-O1", "-x", "c", "-", "-o", spin], text=True, check=True,
+                   input='#include <stdlib.h>\nint main(int c, char **v) { long n = atol(v[1]); __asm__ volatile("1: dec %0; jnz 1b" : "+r"(n)); return c - 2; }')
+    paths, counts = [os.path.join(ROOM.name, f"spin-{i}.data") for i in range(2)], []
+    for path, turns in zip(paths, ("5000000", "5160000")):
+        sh(TARE, "record", "-q", "--engine", "exact", "-o", path, "--", spin, turns)
+        r = sh(TARE, "stat", "--engine", "exact", "--format", "json", "-e", "instructions:u", "--", spin, turns)
+        counts.append(json.loads(r.stderr)["events"][0]["value"])
+    more = counts[1] - counts[0]
+    true(320000 <= more < 320100, f"two instructions a turn: {more}")
+    whole = json.loads(report("--format", "json", "--diff", *paths))
+    equal([whole[side]["total"] for side in ("before", "after")], counts)
+    equal([whole["in_all"][k] for k in ("counted", "before", "after", "change", "half_95", "beyond")], [True, *counts, more, 0, True])
+    text = report("--diff", *paths)
+    true(f" in all: +3.2 % (counted exactly: {counts[0]:,} before, {counts[1]:,} after)\n" in text, text)
+    same = report("--diff", paths[0], paths[0])
+    true(f"(counted exactly: {counts[0]:,} before, {counts[0]:,} after)\n" in same and "the same samples on both sides" in same, same)
 
 
 @test

@@ -179,4 +179,34 @@ def at_the_third_it_waits_no_longer():
             equal(command.p.stdout.read(), b"", "the command is left, and ends by itself")
 
 
+def descendants(pid):
+    for child in children(pid):
+        yield child
+        yield from descendants(child)
+
+
+def is_stopped(pid):
+    with contextlib.suppress(OSError):
+        return "\nState:\tT" in Path(f"/proc/{pid}/status").read_text()
+    return False
+
+
+@test
+def a_stopped_command_gets_it():
+    """It continues, as the signal would wait in vain otherwise."""
+    for way in [*WAYS, ["stat", "-r", "2", "-e", "page-faults"]]:
+        p = subprocess.Popen([TARE, *way, "--", "sh", "-c", "kill -STOP $$; exit 3"], stderr=subprocess.DEVNULL,
+                             cwd=ROOM.name, start_new_session=True)
+        try:
+            while not any(is_stopped(c) for c in descendants(p.pid)):
+                true(p.poll() is None, f"it ended early: {way}")
+                time.sleep(0.001)
+            p.terminate()
+            equal(p.wait(60), 128 + 15, str(way))
+        finally:
+            if p.poll() is None:
+                os.killpg(p.pid, signal.SIGKILL)
+                p.wait()
+
+
 main()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import children, ended_within_exec, validated  # noqa: E402
+from commands import children, ended_within_exec, refused_by_the_engine, validated  # noqa: E402
 
 TARE, SCHEMA, TREES = (os.path.abspath(p) for p in sys.argv[1:4])
 os.environ.update(LC_ALL="C.UTF-8", COLUMNS="160")
@@ -96,6 +96,36 @@ def inherit_or_not():
     whole, alone = (event(document(*flag, "-e", "page-faults", "--", "sh", "-c", script), "page-faults")["value"]
                     for flag in ((), ("-i",)))
     true(whole > alone + 8 * 20, f"{whole} with children, {alone} without")
+
+
+@test
+def what_includes_engine_overhead_comes_last():
+    """No such time leads, of a table or an interval; one line names the way out; each footnote is there once, and -v has all of them."""
+    if HARDWARE or subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true"], capture_output=True).returncode:
+        skip("not a machine where the exact engine counts in the place of a PMU")
+    wide = {**os.environ, "COLUMNS": "200", "LC_ALL": "C"}
+    for words in ((), ("-r", "2"), ("-e", "task-clock,page-faults,instructions:u"), ("-v",), ("-I", "50", "-e", "task-clock,instructions:u,page-faults")):
+        out = stat(*words, "--", "sh", "-c", ":", env=wide).stderr
+        rows = [line for line in out.splitlines() if re.match(r" *[\d.,]+ ", line)]
+        marked = ["+engine" in r for r in rows]
+        true(rows and marked == sorted(marked) and "exact" in rows[0], f"{words}: {out}")
+        if "-I" in words:
+            continue
+        names = [r.split("+engine")[0].split() for r in rows if "+engine" in r]
+        equal([n[-1] for n in names if n[-1] in ("wall", "user", "system")], ["wall", "user", "system"], out)
+        equal([line.count("+engine: includes engine overhead. --clean-times ") for line in out.splitlines() if "--clean-times" in line], [1], out)
+        notes = [line for line in out.split("\n\n")[-2].splitlines() if line.startswith(" ")]
+        equal(len(notes), len(set(notes)), f"each once: {notes}")
+    text = stat("--clean-times", "--", "sh", "-c", ":", env=wide).stderr
+    true("+engine" not in text, text)
+
+
+@test
+def a_command_runs_as_often_as_asked():
+    for words, n in (((), 1), (("-r", "3"), 3), (("-v",), 1), (("--engine", "perf"), 1), (("--split",), 1), (("--html", "page.html"), 1)):
+        Path("ran").write_text("")
+        stat("-e", "task-clock,page-faults,instructions:u", *words, "--", "sh", "-c", "echo x >> ran")
+        equal(Path("ran").read_text().count("x"), n, str(words))
 
 
 @test
@@ -340,7 +370,7 @@ def csv_with_a_header():
     lines = stat("--format", "csv", "-e", "page-faults,task-clock", "--", "true").stderr.splitlines()
     equal(len(lines), 3, lines)
     for line in lines:
-        equal(line.count(","), 18, line)
+        equal(line.count(","), 20, line)
     true(re.fullmatch(r",page-faults,(\d+),,counted,perf,1\.000000,1,\1,\1,\1,\1,0,.*", lines[1]), lines[1])
 
 
@@ -384,7 +414,7 @@ def fits_the_window():
 
 @test
 def ascii_where_the_locale_is():
-    out = stat("-r", "3", "-e", "task-clock", "--", "true", env={**os.environ, "LC_ALL": "C"}).stderr
+    out = stat("-r", "6", "-e", "task-clock", "--", "true", env={**os.environ, "LC_ALL": "C"}).stderr
     out.encode("ascii")
     true("+-" in out, out)
 
@@ -1085,9 +1115,11 @@ def auto_takes_the_engine_where_there_is_no_pmu():
     true(d["times_ns"]["with_engine_work"], d["times_ns"])
     equal([m for m in d["metrics"] if m["event"] in ("task-clock", "page-faults")], [], "no rate by the engine's time")
     equal((d["conditions"]["engine"], d["conditions"]["launch"], d["conditions"]["aslr"]), ("exact", "fixed", False), "")
-    text = stat("--", "ls", "/").stderr
-    for words in ("counted +engine", "instructions:u    exact", "TARE_STACK_PADDING", "no address randomisation"):
+    text, all_ = stat("--", "ls", "/").stderr, stat("-v", "--", "ls", "/").stderr
+    for words in ("counted +engine", "instructions:u    exact", "--clean-times"):
         true(words in text, f"'{words}' is not in {text}")
+    for words in ("TARE_STACK_PADDING", "no address randomisation"):
+        true(words in all_ and words not in text, f"'{words}' is for -v: {text} {all_}")
     d = document("-e", "page-faults", "--", "true")  # nothing to gain: the command runs as it is
     equal((d["conditions"]["engine"], d["conditions"]["launch"]), ("perf", "plain"), "software events alone")
     d = document("-e", "instructions", "-p", str(os.getpid()), "-e", "page-faults", "--", "true")
@@ -1221,8 +1253,133 @@ def programs_the_engine_refuses():
         e = event(d, "instructions:u")
         true(e["quality"] == "unavailable" and "32-bit" in e["reason"], e)
         true(event(d, "page-faults")["value"] > 0 and d["conditions"]["engine"] == "perf", d)
-    r = stat("--engine", "exact", "-e", "instructions:u,page-faults", "--", "sh", "-c", "./small; exit 0", status=125)
-    true("32-bit" in r.stderr and not re.search(r"\d +instructions:u", r.stderr), r.stderr)
+    equal(subprocess.run(["sh", "-c", "./small; exit 3"]).returncode, 3)
+    words = ["--engine", "exact", "-e", "instructions:u,page-faults", "--", "sh", "-c", "/bin/true; ./small; /bin/true; exit 3"]
+    without_one(words, "small", "a 32-bit program, which the exact engine does not run", status=3)
+    d = document("--engine", "exact", "-e", "instructions:u", "--per-process", *words[4:], status=3)
+    rows = {e["process_number"]: e for e in d["events"] if "process_number" in e}
+    equal([(rows[i]["comm"], rows[i]["quality"]) for i in (1, 2, 3, 4)],
+          [("sh", "exact"), ("true", "exact"), ("small", "exact, in part"), ("true", "exact")])
+    equal(sum(e["value"] for e in rows.values()), next(e["value"] for e in d["events"] if "process_number" not in e), "the rows are all there is")
+    equal(rows[2]["value"], rows[4]["value"], "other processes are exact")
+    d = document("--engine", "exact", "-e", "instructions:u", "-r", "2", "--", "sh", "-c", "./small; ./small", status=7)
+    equal((event(d, "instructions:u")["quality"], event(d, "instructions:u")["n"]), ("exact, without 2 processes", 2))
+
+
+def without_one(words, name, reason, status):
+    """The same in text, JSON, CSV and perf's CSV: a number, and what it is without."""
+    r = stat(*words, status=status)
+    shown = re.search(r"([\d,]+) +instructions:u +exact, without 1 process\n", r.stderr)
+    true(shown and f"Without {name}, process " in r.stderr and reason in " ".join(r.stderr.split()), r.stderr)
+    true("of the command and of all it started" not in r.stderr, r.stderr)
+    d = document(*words, status=status)
+    e = event(d, "instructions:u")
+    equal((e["value"], e["quality"], e["without_processes"]), (int(shown[1].replace(",", "")), "exact, without 1 process", 1))
+    true(reason in e["without_reason"], e)
+    missing = d["conditions"]["uncounted_processes"]
+    equal([(m["comm"], reason in m["reason"], d["conditions"]["without_processes"]) for m in missing], [(name, True, 1)])
+    row = stat("--format", "csv", *words, status=status).stderr.splitlines()
+    equal(row[0].split(",")[-1], "without_processes")
+    true(row[1].endswith(",1") and f',{e["value"]},,"exact, without 1 process",exact,' in row[1] and reason in row[1], row[1])
+    shown = stat("-x,", *words, status=status).stderr
+    true(re.search(rf"^{e['value']},,instructions:u,\d+,100.00,,without 1 process$", shown, re.M), shown)
+    return e, missing[0]
+
+
+@test
+def programs_that_run_without_the_engine():
+    """Traced, or ended by the engine: the rest is counted, with the command's own exit status."""
+    exact_or_skip()
+    far = refused_by_the_engine(os.path.abspath("far"))
+    words = ["--engine", "exact", "-e", "instructions:u", "--", "sh", "-c", f"exec 2>/dev/null; {far}; /bin/true; exit 4"]
+    e, missing = without_one(words, "far", "a far call, jump or return", 4)
+    true(missing["ended_by_engine"] and e["value"] > 100000, missing)
+    equal(stat("--engine", "exact", "-e", "instructions:u", "--", far, status=125).stderr.count("a far call, jump or return"), 2, "of the command itself: none")
+    if shutil.which("strace"):
+        words = ["--engine", "exact", "-e", "instructions:u", "--", "strace", "-f", "-o", "/dev/null", "sh", "-c", "exit 6"]
+        d = document(*words, status=6)
+        (m,) = d["conditions"]["uncounted_processes"]
+        true(m["comm"] == "sh" and "traces it already" in m["reason"] and not m["ended_by_engine"], m)
+        true(event(d, "instructions:u")["value"] > 100000, d)
+
+
+SLOW = """
+#define _GNU_SOURCE
+#include <asm/prctl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static void send_descriptor(int fd)
+{
+	union { struct cmsghdr head; char bytes[CMSG_SPACE(4)]; } c = { { CMSG_LEN(4), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec byte = { "x", 1 };
+	struct msghdr m = { .msg_iov = &byte, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
+	int pair[2];
+	memcpy(CMSG_DATA(&c.head), &fd, 4);
+	socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+	sendmsg(pair[0], &m, 0);
+}
+int main(int n, char **v)
+{
+	unsigned char code[] = { 0xb8, 1, 0, 0, 0, 0xc3 }, *w, *x;
+	long gs[1] = { 1 };
+	int fd = memfd_create("code", 0), sum = ftruncate(fd, 4096);
+
+	w = x = mmap(0, 4096, *v[1] == 'o' ? 7 : 3, MAP_SHARED, fd, 0);
+	if (*v[1] == 't' || *v[1] == 'r')
+		x = mmap(0, 4096, 5, MAP_SHARED, fd, 0);
+	if (*v[1] == 't')
+		send_descriptor(1);
+	for (int i = 0; i < 300 && *v[1] == 'r'; i++) {
+		code[1] = i;
+		memcpy(w, code, sizeof code);
+		sum += ((int (*)(void))x)();
+	}
+	memcpy(w, code, sizeof code);
+	if (*v[1] != 'g')
+		for (int i = 0; i < 150000; i++)
+			sum += ((int (*)(void))x)();
+	else
+		syscall(SYS_arch_prctl, ARCH_SET_GS, gs);
+	if (*v[1] == 'g')
+		for (int i = 0; i < 1500; i++)
+			__asm__ volatile("mov %%gs:0, %0" : "=r"(sum));
+	return sum == 0;
+}
+"""
+
+
+@test
+def what_makes_a_run_slow():
+    """Code in one shared mapping compares itself; with one view to write and one to execute it does not, after a descriptor was sent too, and
+    not for long after it was rewritten often; what names GS is single-stepped."""
+    exact_or_skip()
+    if not shutil.which("cc"):
+        skip("cc is not installed")
+    Path("slow.c").write_text(SLOW)
+    subprocess.run(["cc", "-O1", "-w", "-o", "slow", "slow.c"], check=True)
+    c = document("--engine", "exact", "-e", "instructions:u", "--", "./slow", "rewritten")["conditions"]
+    true(4000 < c["compared_blocks"] < 10000, c)
+    for how, compared, stepped in (("one", 149000, 0), ("two", 0, 0), ("gs", 0, 1500)):
+        words = ["--engine", "exact", "-e", "instructions:u", "--", "./slow", how]
+        c, text = document(*words)["conditions"], " ".join(stat(*words).stderr.split())
+        true((c.get("compared_blocks", 0) >= compared) if compared else "compared_blocks" not in c, c)
+        equal(c.get("single_steps", 0), stepped, how)
+        equal(("times a block of code was compared" in text, "1,500 instructions were executed by a single step" in text),
+              (compared > 0, stepped > 0), text)
+
+
+@test
+def metrics_of_what_is_without_a_process():
+    exact_or_skip()
+    far = refused_by_the_engine(os.path.abspath("far"))
+    words = ["--engine", "exact", "-e", "instructions:u,branches:u", "--metric", "share=branches:u / instructions:u", "--", "sh", "-c"]
+    m = next(m for m in document(*words, "exit 4", status=4)["metrics"] if m["metric"] == "share")
+    true(m["value"] > 0, m)
+    m = next(m for m in document(*words, f"exec 2>/dev/null; {far}; exit 4", status=4)["metrics"] if m["metric"] == "share")
+    true(m["value"] is None and "without some processes" in m["reason"], m)
 
 
 # ---- more of perf's options ----

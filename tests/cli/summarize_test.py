@@ -204,6 +204,30 @@ def a_killed_writer_and_a_cut_file():
 
 
 @test
+def no_string_is_no_damage():
+    """StringId::INVALID, as rustc leaves it when it ends with an error."""
+    path = write(room("invalid"), [("K", "a", 1, 0, 500), ("K", 100000002, 1, 600, 700)])
+    d = document("summarize", path)
+    equal(d["recordings"][0]["damage"], None, "damage")
+    equal({x["label"]: x["count"] for x in d["labels"]}, {"a": 1, "(label without a text)": 1}, "labels")
+    true("never given a text" in d["recordings"][0]["remark"], "said")
+
+
+@test
+def csv_has_instants_and_values():
+    instant, mark = 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFE
+    path = write(room("points"), [("Query", "a", 1, 0, 500), ("QueryCacheHitCount", "a", 1, 7, mark), ("QueryCacheHitCount", "a", 1, 5, mark),
+                                  ("ArtifactSize", "lib", 1, 12345, mark), ("Mark", "here", 1, 100, instant)])
+    rows = list(csv.DictReader(io.StringIO(tare("summarize", "--format", "csv", path).stdout)))
+    got = {(r["kind"], r["label"]): [r[k] for k in ("count", "instants", "values", "values_sum", "values_min", "values_max", "values_last")] for r in rows}
+    equal(got, {("Query", "a"): ["1", "0", "0", "", "", "", ""], ("QueryCacheHitCount", "a"): ["0", "0", "2", "12", "5", "7", "5"],
+                ("ArtifactSize", "lib"): ["0", "0", "1", "12345", "12345", "12345", "12345"], ("Mark", "here"): ["0", "1", "0", "", "", "", ""]}, "rows")
+    true(all(None not in r and None not in r.values() for r in rows), "each line has all fields")
+    d = document("summarize", path)
+    equal(len(rows), len(d["labels"]), "as many as JSON")
+
+
+@test
 def through_a_pipe_to_a_file_and_to_nobody():
     path = write(room("pipe"), trees(3))
     want = tare("summarize", "--format", "csv", path).stdout
@@ -242,6 +266,47 @@ def sorted_and_filtered():
     true(re.search(r"\(\d+ more; --top 0 shows all\)", text) and "(in no region)" in text, text)
     true("'size' is none of self" in tare("summarize", "--sort", "size", path, status=125).stderr, "no such key")
     true("has no counter 'cycles'" in tare("summarize", "--by", "cycles", path, status=125).stderr, "no such counter")
+
+
+@test
+def kinds_of_a_query_in_one_row():
+    """Known sums: nested, blocked, loaded and hashed times, hits one by one and as sums, and names that have neither regions nor hits."""
+    path = write(room("kinds"), [
+        ("GenericActivity", "inner", 1, 20, 25), ("Query", "q", 1, 10, 30),       # self 15, time 20
+        ("Query", "q", 1, 45, 50), ("Query", "q", 1, 40, 60),                     # self 5 + 15, time 5 + 20
+        ("QueryBlocked", "q", 1, 70, 77),                                         # self, time, blocked 7
+        ("GenericActivity", "inner", 1, 81, 83), ("IncrementalLoadResult", "q", 1, 80, 90),     # self, load 8, time 10
+        ("GenericActivity", "inner", 1, 92, 93), ("IncrementalResultHashing", "q", 1, 91, 97),  # self, hashing 5
+        ("QueryCacheHit", "q", 1, 98, INSTANT), ("QueryCacheHit", "q", 1, 98, INSTANT),
+        ("QueryCacheHit", "r", 1, 98, INSTANT), ("QueryCacheHitCount", "r", 1, 4, INTEGER), ("QueryCacheHitCount", "r", 1, 5, INTEGER),
+        ("ArtifactSize", "object", 1, 500, INTEGER), ("Mark", "tick", 1, 99, INSTANT)])
+    d = document("summarize", "--merge-kinds", path)
+    got = {r["label"]: (r["count"], r["hits"], *(r["counters"]["wall-time"][k] for k in ("self", "time", "blocked", "load", "hashing"))) for r in d["merged"]}
+    equal(got, {"q": (3, 2, 15 + 5 + 15 + 7 + 8 + 5, 20 + 25 + 7 + 10, 7, 8, 5), "inner": (3, 0, 8, 8, 0, 0, 0), "r": (0, 9, 0, 0, 0, 0, 0)}, "sums")
+    equal(sum(r["counters"]["wall-time"]["self"] for r in d["merged"]) + d["counters"][0]["outside"], d["counters"][0]["whole"], "they add up")
+    rows = list(csv.DictReader(io.StringIO(tare("summarize", "--merge-kinds", "--format", "csv", path).stdout)))
+    of_csv = {r["label"]: tuple(int(r[k]) for k in ("count", "hits", "self", "time", "blocked", "load", "hashing")) for r in rows}
+    equal(of_csv, got, "CSV")
+    text = tare("summarize", "--merge-kinds", path).stdout
+    true(re.search(r"\n +self +% +time +count +hits +blocked +load +hashing +label\n", text), text)
+    true(re.search(r" 55 ns +\S+ % +62 ns +3 +2 +7 ns +8 ns +5 ns +q\n", text), text)
+    equal([r["label"] for r in document("summarize", "--merge-kinds", "--sort", "count", "--match", "n", path)["merged"]], ["inner"], "filtered")
+    for how in (["--label", "q"], ["--args"], ["--per-thread"], ["--sort", "p99"]):
+        true("--merge-kinds" in tare("summarize", "--merge-kinds", *how, path, status=125).stderr, str(how))
+    true("merged" not in document("summarize", path), "only if asked for")
+
+
+@test
+def rustcs_recordings_as_measureme_merges_them():
+    path = fixtures()
+    for n in (1, 2, 3):
+        want = json.loads((path / f"expected/summarize-{n}.json").read_text())
+        rows = document("summarize", "--merge-kinds", path / f"rustc-check-{n}.mm_profdata")["merged"]
+        got = {r["label"]: [r["count"], r["hits"], *(r["counters"]["wall-time"][k] for k in ("self", "time", "blocked", "load", "hashing"))] for r in rows}
+        for q in want["query_data"]:
+            times = (nanoseconds(q[k]) for k in ("self_time", "time", "blocked_time", "incremental_load_time", "incremental_hashing_time"))
+            equal(got.pop(q["label"]), [q["invocation_count"], q["number_of_cache_hits"], *times], q["label"])
+        equal(got, {}, "no other rows")
 
 
 @test

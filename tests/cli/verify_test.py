@@ -60,6 +60,23 @@ def skid_of_what_the_kernel_knows_the_cause_of():
 
 
 @test
+def what_is_kept_is_said():
+    """Wherever the result goes: in the text, in the document, or on standard error. --no-store writes nothing."""
+    for kind, name in ((["counts", "-e", "page-faults:u"], "verdicts"), (["skid"], "skid")):
+        kept = Path(ROOM.name) / f"kept-{name}"
+        env, file = {**ENV, "XDG_STATE_HOME": str(kept)}, kept / "tare" / name
+        for words in ([], ["--format", "json"], ["-o", "out.txt"], ["--format", "json", "-o", "out.json"]):
+            r = sh(TARE, "verify", *kind, *words, status=None, env=env)
+            if not file.exists():
+                skip(f"nothing could be measured: {r.stdout[:200]}{r.stderr[:200]}")
+            equal(str(file) in r.stdout + r.stderr, True, f"{kind} {words}")
+            equal("are kept in" in r.stderr, "-o" in words or (kind == ["skid"] and "json" in words), r.stderr)
+            shutil.rmtree(kept)
+            sh(TARE, "verify", *kind, *words, "--no-store", status=None, env=env)
+            true(not kept.exists(), f"{kind} {words}: --no-store")
+
+
+@test
 def skid_is_kept_for_reports_of_this_machine():
     kept, where = Path(ROOM.name) / "kept", None
     env = {**ENV, "XDG_STATE_HOME": str(kept)}
@@ -107,7 +124,7 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir"], "items")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env"], "items")
     equal({x[1] for x in lines}, {"usual", "by"}, "kinds")
 
 
@@ -229,9 +246,42 @@ def stat_says_what_was_fixed():
     true("Fixed in each run: aslr, seeds." in text, text)
 
 
+@test
+def variables_of_the_environment_are_fixed_by_name():
+    """Those of a CI system change what a shell executes, unless env clears them; what is not fixed is said once."""
+    need_exact()
+    note = "Not fixed: env: the command has all variables of this environment; --deterministic=+env leaves it PATH and HOME"
+
+    def counted(items, more):
+        r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "-r", "2", "--format", "json", *items, "--", "sh", "-c", ":", env={**without, **more})
+        d = validated(r.stderr, SCHEMAS / "tare-stat-1.json")
+        equal(d["events"][0]["min"], d["events"][0]["max"], "both runs")
+        return d["events"][0]["value"], d["conditions"]
+
+    ci = {"CI": "true", "BUILD_NUMBER": "17", "TARE_REGIONS_OF": "x"}
+    without = {k: v for k, v in ENV.items() if k not in ci}  # a CI system may run this test
+    true(counted(["--deterministic"], {})[0] != counted(["--deterministic"], ci)[0], "they matter")
+    for items in ("+env", "all", "all,env=SOMETHING"):
+        (a, c), (b, _) = counted([f"--deterministic={items}"], {}), counted([f"--deterministic={items}"], ci)
+        equal((a, "env" in c["fixed"]), (b, True), items)
+        equal(c["kept_variables"], ["PATH", "HOME", *(["SOMETHING"] if "=" in items else [])], items)
+    true(counted(["--deterministic=+env=CI"], ci)[0] != counted(["--deterministic=+env=CI"], {})[0], "a kept one matters")
+    equal(counted(["--deterministic"], {})[1]["kept_variables"], None, "all are there")
+    out = sh(TARE, "run", "--deterministic=env=CI:A,seeds", "--", "/usr/bin/env", env={**ENV, **ci, "A": "1", "PYTHONHASHSEED": "7"}).stdout.splitlines()
+    equal(sorted(v.split("=")[0] for v in out), sorted(["PATH", "CI", "A", "PYTHONHASHSEED", "PERL_HASH_SEED", "PERL_PERTURB_KEYS"] + ["HOME"] * ("HOME" in ENV)), "names")
+    true("PYTHONHASHSEED=0" in out, "the caller's seed is cleared, too")
+    for items, n in (("", 1), ("=+cpu", 1), ("=+env", 0), ("=-env", 0), ("=all", 0), ("=none", 0), ("=aslr,seeds", 0)):
+        equal(sh(TARE, "run", f"--deterministic{items}", "--", "true").stderr.lower().count(note.lower()), n, f"run {items}")
+        said = sh(TARE, "stat", "--engine", "exact", "-r", "3", f"--deterministic{items}", "--", "true", env={**ENV, "COLUMNS": "1000"}).stderr
+        equal(said.count(note), n, f"stat {items}: {said}")
+    equal(sh(TARE, "run", "--", "true").stderr, "", "nobody gave the option")
+    for items, what in (("env=", "env=: names of variables are wanted"), ("+env=A::B", "env=A::B: names"), ("-env=A", "'env=A'")):
+        true(what in sh(TARE, "run", f"--deterministic={items}", "--", "true", status=125).stderr, items)
+
+
 # What each planted cause needs, and whether it makes counts differ by itself in five runs.
 CAUSES = {"address": "aslr", "stack": "environment", "order": "order", "random": "random", "urandom": "random", "at-random": "random", "pid": "pid",
-          "cwd": "cwd", "locale": "locale", "readdir": "readdir"}
+          "cwd": "cwd", "locale": "locale", "readdir": "readdir", "variables": "env"}
 
 
 @test
@@ -706,7 +756,7 @@ def as_nobody():
         r = subprocess.run([*NOBODY, tare, "run", *below], capture_output=True, text=True, env=own, cwd=room, timeout=60)
         equal((r.stdout, r.stderr.count("without its rights"), r.stderr.count(f"{root} (setuid)")), ("65534\n" * 2, 1, 1), r.stderr)
         leave = r.stderr.split("--deterministic with ")[1].split()[0]
-        r = subprocess.run([*NOBODY, tare, "run", f"--deterministic={leave}", *below], capture_output=True, text=True, env=own, cwd=room, timeout=60)
+        r = subprocess.run([*NOBODY, tare, "run", f"--deterministic={leave},-env", *below], capture_output=True, text=True, env=own, cwd=room, timeout=60)
         equal((r.stdout, r.stderr), ("0\n" * 2, ""), leave)
         said = subprocess.run([*NOBODY, tare, "stat", "--engine", "perf", "--deterministic", "-e", "task-clock", "--format", "json", *below],
                               capture_output=True, text=True, env=own, cwd=room, timeout=60)
@@ -715,7 +765,7 @@ def as_nobody():
         if ARCH != "x86":
             return
         r = subprocess.run([*NOBODY, tare, "diverge", *below], capture_output=True, text=True, env=own, cwd=room, timeout=100)
-        true(r.returncode == 1 and "Not all was compared: exact: a program that changes its rights" in r.stdout, r.stdout + r.stderr)
+        true(r.returncode == 1 and "Not all was compared: exact: without " in r.stdout and "it changes its rights" in r.stdout, r.stdout + r.stderr)
         if "Not fixed: pid" not in r.stdout:  # there is a namespace, in which its file gives no rights
             gone = f"an without its rights: {root} (setuid); --deterministic with -pid leaves it them"
             true(gone in r.stdout, r.stdout)

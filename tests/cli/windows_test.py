@@ -108,11 +108,12 @@ def what_the_engine_did_not_count_is_said():
     exact_or_skip()
     words = ["--", "sh", "-c", refused_by_the_engine(Path(ROOM.name, "far")) + "; exit 3"]
     r = sh(TARE, "windows", "--engine", "exact", *words)
-    equal(r.returncode, 125, r.stderr)
+    equal(r.returncode, 3, r.stderr)
     true("threads: not all of the command\n" in r.stderr and "exact to the instruction" not in r.stderr, r.stderr)
-    true("tare windows: not all of the command was counted: exact: " in r.stderr and "the command ended with exit status 3" in r.stderr, r.stderr)
-    d = windows("--engine", "exact", *words, status=125)
-    true(d["threads"] and "far" in d["uncounted"], d)
+    true(re.search(r" Without far, process \d+, after the exact engine ended it: a far ", r.stderr), r.stderr)
+    d = windows("--engine", "exact", *words, status=3)
+    true(d["threads"] and "far" in d["uncounted"] and d["without_processes"] == 1, d)
+    equal([(p["comm"], p["ended_by_engine"]) for p in d["uncounted_processes"]], [("far", True)])
     true("uncounted" not in windows("--engine", "exact", "--", "true"), "of no other")
 
 
@@ -334,6 +335,7 @@ def the_first_window_of_a_process_has_its_time():
 @test
 def mistakes_have_a_line():
     Path(ROOM.name, "bad.csv").write_text("thread,pid\n")
+    Path(ROOM.name, "cut.csv").write_text("thre")
     rows = [
         ([], "there is nothing to look at"),
         (["--every", "0", "--", "true"], "windows of 0 events"),

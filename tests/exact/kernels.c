@@ -20,7 +20,7 @@ static int64_t counts[2][TARE_EXACT_CLASSES];
 
 static int count(int64_t out[TARE_EXACT_CLASSES], void (*volatile run)(uint64_t, void *), uint64_t turns, void *memory)
 {
-	struct tare_error err = TARE_ERROR_INIT;
+	struct tare_error err = { .code = -1, .what = "an earlier error" };
 	int ret = tare_exact_read(counts[0], TARE_EXACT_CLASSES, &err);
 
 	run(turns, memory);
@@ -28,6 +28,8 @@ static int count(int64_t out[TARE_EXACT_CLASSES], void (*volatile run)(uint64_t,
 		ret = tare_exact_read(counts[1], TARE_EXACT_CLASSES, &err);
 	for (int c = 0; c < TARE_EXACT_CLASSES; c++)
 		out[c] = counts[1][c] - counts[0][c];
+	if (ret == 0 && err.code)
+		ret = -1;
 	if (ret < 0)
 		printf("%s\n", err.what);
 	return ret;

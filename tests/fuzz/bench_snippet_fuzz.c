@@ -21,6 +21,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	bench_snippet_assembly(&out, &s);
 	must(strstr(out.s, "execute_test:"));
 	text_free(&out);
+	if (bench_snippet_may_loop(&s)) {
+		s.loop = 3;
+		s.bare_baseline = true;
+		bench_snippet_assembly(&out, &s);
+		must(strstr(out.s, ".Lround0:"));
+		text_free(&out);
+		s.loop = 0;
+	}
 	bench_snippet_c(&out, &s, NULL);
 	must(strstr(out.s, "execute_test("));
 	text_free(&out);

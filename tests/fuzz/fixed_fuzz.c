@@ -9,19 +9,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tare_error err = TARE_ERROR_INIT;
 	char *words = strndup((const char *)data, size);
 	struct text names = { 0 };
-	unsigned set = 12345, again;
-	int ret = words ? fixed_parse(words, &set, &err) : -1;
+	struct fixed f = { .set = 12345, .kept = "x" }, again = { 0 };
+	int ret = words ? fixed_parse(words, &f, &err) : -1;
 
-	if (words && ret < 0 && (!err.what[0] || !err.hint[0] || set != 12345))
+	if (words && ret < 0 && (!err.what[0] || !err.hint[0] || f.set != 12345 || strcmp(f.kept, "x")))
 		abort();
 	if (ret == 0) {
-		if (set >> FIXED_ITEMS)
+		if (f.set >> FIXED_ITEMS || (f.kept[0] && !(f.set & FIXED(ENV))))
 			abort();
-		fixed_names(&names, set);
+		for (const char *p = f.kept; *p; p += strcspn(p, ":"), p += *p == ':')
+			if (*p == ':' || !fixed_keeps(f.kept, strndupa(p, strcspn(p, ":"))))
+				abort();
+		fixed_names(&names, f.set);
 		for (size_t i = 0, to = 0; names.s && i <= names.len; i++) /* "a, b" as it is typed */
 			if (names.s[i] != ' ')
 				names.s[to++] = names.s[i];
-		if (set && (fixed_parse(names.s, &again, NULL) < 0 || again != set))
+		if (f.set && (fixed_parse(names.s, &again, NULL) < 0 || again.set != f.set))
 			abort();
 		text_free(&names);
 	}

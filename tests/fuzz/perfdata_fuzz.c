@@ -11,13 +11,16 @@
 #include "fuzz.h"
 #include "record/perfdata.h"
 #include "view/perfdata_view.h"
+#include "view/undecoded.h"
 
 static void walk(const char *path, bool ordered)
 {
 	struct perfdata_opts opts = { .inflate_max = 1 << 20, .queue_max = ordered ? 1 << 16 : 0 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct perfdata *r = perfdata_open(path, &opts, &err);
+	struct perfdata_undecoded row[PERFDATA_UNDECODED_MAX];
 	struct perfdata_record rec;
+	size_t rows;
 	struct text out = { 0 };
 	unsigned char buf[512];
 	int ret;
@@ -41,6 +44,10 @@ static void walk(const char *path, bool ordered)
 	out.len = 0;
 	perfdata_view_header(&out, r);
 	perfdata_view_loss(&out, r);
+	rows = perfdata_undecoded(r, true, row, PERFDATA_UNDECODED_MAX);
+	must(rows <= PERFDATA_UNDECODED_MAX && (rows || !perfdata_loss(r)->undecodable));
+	while (rows-- > 0)
+		undecoded_text(&out, r, &row[rows]);
 	text_free(&out);
 	perfdata_close(r);
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a recording of samples: a report of it, by every key, folded, and one function of it.
+ * Any bytes as a recording of samples: a report of it, by every key (where it has tracepoints by their fields, too), folded, and
+ * one function of it.
  * What it adds up to must be what it is made of.
  */
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "analyze/annotate.h"
 #include "fuzz.h"
 #include "view/folded.h"
 #include "view/report_view.h"
+#include "view/traced_view.h"
 
 static int forget(void *arg, struct text *out, struct tare_error *err)
 {
@@ -60,6 +63,11 @@ static void show(const char *path, const struct samples_options *opts, unsigned 
 		}
 		report_free(&r);
 	}
+	for (uint32_t i = 0; i < s.stacks->trace_set.n; i++) {
+		out.len = 0;
+		traced_text(&out, s.stacks, i);
+		traced_line(&out, s.stacks, i);
+	}
 	if (s.modules && s.stacks->columns && annotate_samples(&annotation, &s, &one, &err) == 0)
 		annotate_free(&annotation);
 	text_free(&out);
@@ -68,13 +76,18 @@ static void show(const char *path, const struct samples_options *opts, unsigned 
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
+	static const char *const fields[] = { "trace", "trace_fields" };
 	const struct samples_options plain = { .filter = SAMPLES_ALL, .nodes_max = 100, .symfs = "/nowhere" };
 	const struct samples_options fine = { .filter = SAMPLES_ALL,
 					      .detail = SAMPLES_ADDRESS,
 					      .lines = true,
 					      .inlined = true,
 					      .moments = true,
+					      .trace = fields,
+					      .n_trace = 2,
+					      .trace_if_any = true,
 					      .symfs = "/nowhere" };
+	const struct samples_options traced = { .filter = SAMPLES_ALL, .nodes_max = 20, .trace = fields, .n_trace = 2, .symfs = "/nowhere" };
 	static int fd = -1;
 	char path[64];
 
@@ -84,5 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	show(path, &plain, REPORT_COMM | REPORT_MODULE | REPORT_FUNCTION);
 	show(path, &fine, REPORT_TID | REPORT_MODULE | REPORT_FUNCTION | REPORT_LINE | REPORT_ADDRESS);
+	if (memmem(bytes, n, "tracing", 7))
+		show(path, &traced, REPORT_COMM | REPORT_TRACE);
 	return 0;
 }

@@ -14,7 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	int ret = first == '{' || first == '[' ? vendor_json_parse(text, n, "F", &f, &err)
 					       : vendor_text_parse(text, "F", &f, &err);
 
-	must(ret == 0 || (err.what[0] && !f.event && !f.memory));
+	must(ret == 0 || (err.what[0] && !f.event && !f.refused && !f.memory));
+	for (size_t i = 0; i < f.n_refused; i++)
+		must(f.refused[i].why[0] && !strpbrk(f.refused[i].why, "\n\033"));
 	for (size_t i = 0; i < f.n; i++) {
 		struct event_list list = { 0 };
 		char whole[512];

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The page of --html in a real Chromium: zoom, search, sort, keyboard; no error, no network, nothing that runs out of a name.
 //
-// usage: page_test.mjs TARE WEB FUZZ_SEEDS        prints TAP; without chromium or web/node_modules every test is skipped by name
+// usage: page_test.mjs TARE WEB FUZZ_SEEDS REGIONS        prints TAP; without chromium or web/node_modules every test is skipped by name
+import { deepStrictEqual } from "node:assert";
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [, , TARE, WEB, SEEDS] = process.argv;
+const [, , TARE, WEB, SEEDS, REGIONS] = process.argv;
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 const room = mkdtempSync(join(tmpdir(), "tare-page-"));
 const tests = [];
 const test = (name, run) => tests.push([name, run]);
 const equal = (got, wanted, what) => { if (got !== wanted) throw new Error(`${what}: ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`); };
+const same = (a, b, what) => { try { deepStrictEqual(a, b); } catch (e) { throw new Error(`${what}: ${e.message}`); } };
 const yes = (condition, what) => { if (!condition) throw new Error(what); };
 
 let chromium, browser;
@@ -43,7 +45,7 @@ function file(name, make) {
   return files[name];
 }
 function run(words, status = 0) {
-  const r = spawnSync(TARE, words, { encoding: "utf8", maxBuffer: 1 << 28 });
+  const r = spawnSync(TARE, words, { encoding: "utf8", maxBuffer: 1 << 28, env: { ...process.env, LC_ALL: "C.UTF-8", NO_COLOR: "1", COLUMNS: "400" } });
   equal(r.status, status, `${words.join(" ")}: ${r.stderr}`);
   return r;
 }
@@ -92,7 +94,7 @@ test("characters that are not seen are written out", async () => {
 });
 
 test("numbers are written as they are", async () => {
-  const { short, full, percent, spread } = await source("format.js");
+  const { short, full, percent, exactPercent, interval } = await source("format.js");
   for (const [value, unit, text] of [
     [0, "", "0"], [7, "", "7"], [999, "", "999"], [1000, "", "1,000"], [9999, "", "9,999"], [10_000, "", "10 k"], [200_000, "", "200 k"], [999_900, "", "999.9 k"], [1_000_000, "", "1 M"],
     [123_456_789, "", "123.5 M"], [-200_000, "", "-200 k"], [2e9, "", "2 G"], [3.5e12, "", "3.5 T"], ["18446744073709551615", "", "18,446,744 T"], [0.123456, "", "0.1235"], [0.00001234, "", "0.00001234"], [0.05, "ns", "0.05 ns"],
@@ -101,9 +103,11 @@ test("numbers are written as they are", async () => {
   for (const [value, unit, text] of [[1234567, "", "1,234,567"], ["9007199254740993", "", "9,007,199,254,740,993"], [1234, "ns", "1,234 ns"], [0.5, "", "0.5"], [null, "", ""]])
     equal(full(value, unit), text, `full(${value}, ${unit})`);
   equal(percent(0.12345), "12.3 %", "percent");
-  equal(spread(90, 100, 110), 0.1, "half the range, of the median");
-  equal(spread(5, 5, 5), 0, "all equal");
-  equal(spread(null, 5, 5), null, "not known");
+  for (const [percent, text] of [[0, "0 %"], [12.5, "12 %"], [13.5, "14 %"], [2.25, "2.2 %"], [2.75, "2.8 %"], [2.35, "2.4 %"], [0.0041, "0.0041 %"], [137.3, "137 %"]])
+    equal(exactPercent(percent), text, `${percent} as printf rounds it`);
+  equal(interval({ interval: "confidence", interval_percent: 2.5 }), "± 2.5 %", "an interval of 95 %");
+  equal(interval({ interval: "range", interval_percent: 5 }), "range 5.0 %", "a range has its name");
+  equal(interval({ interval: null, interval_percent: null }), "", "one run");
 });
 
 test("a line of fewer points keeps every peak", async () => {
@@ -140,6 +144,24 @@ test("numbers of tare stat are shown as they stand in the JSON", async () => {
   const faults = counted.find((e) => e.event === "page-faults");
   equal(values[shown.indexOf("page-faults")], faults.value.toLocaleString("en-US"), "page-faults");
   equal((await page.$$eval('section[data-title="Events"] .quality', (q) => q.map((e) => e.textContent))).join(), counted.map((e) => e.quality).join(), "each number's quality");
+});
+
+test("how far a median is known is the same in text, JSON and page", async () => {
+  const golden = (name) => readFileSync(join(WEB, "../tests/golden", name), "utf8"), seen = new Set();
+  for (const runs of ["five", "eight"]) {
+    const lines = golden(`stat-${runs}-runs.txt`).split("\n"), doc = JSON.parse(golden(`stat-${runs}-runs.json`));
+    const page = await open(made(`${runs}-runs.html`, [doc])), counted = doc.events.filter((e) => e.value !== null), shown = await cells(page, "Events", doc.events.some((e) => e.share < 1) ? 4 : 3);
+    const of = (name) => lines.find((l) => l.includes(` ${name} `)).match(/(±|range|limits) +[0-9.]+ %/)[0].replace(/ +/g, " ");
+    equal(shown.join(), counted.map((e) => of(e.event)).join(), `${runs} runs`);
+    const facts = await page.locator(".facts").textContent();
+    for (const [name, time] of Object.entries(doc.times_ns).filter(([, t]) => t.interval)) yes(name === "counted" || facts.includes(of(name)), `${name}: ${facts}`);
+    for (const e of counted) {
+      const half = e.interval === "confidence" ? 2 : 1, width = 100 * (Number(e.high) - Number(e.low)) / half / Math.abs(Number(e.median));
+      seen.add(e.interval);
+      yes(Math.abs(width - e.interval_percent) <= 1e-9 * Math.max(1, width), `${e.event}: ${width}, ${e.interval_percent}`);
+    }
+  }
+  equal([...seen].sort().join(), "confidence,limits,range", "each kind");
 });
 
 test("the noise budget is told in the words of the text", async () => {
@@ -200,6 +222,30 @@ test("a name out of a recording runs nowhere, and the policy holds", async () =>
     equal(await page.evaluate(() => window.hacked), undefined, "no script but the one of the page's hash");
     yes(heard.length > 1 && heard.every((s) => /Content Security Policy|request: .*\/x$/.test(s)), `the browser says so: ${heard}`);
   }
+});
+
+test("a flame graph has commands and processes at its root", async () => {
+  // main of two processes "a", one "b"; work below it in the first two alone.
+  const doc = { schema: "tare/stacks/1", program: "all", left_out: 0, columns: [{ name: "cpu-clock", unit: "" }], names: ["", "main", "work", "a", "b"],
+    frames: { name: [1, 2], module: [0, 0], file: [0, 0], line: [0, 0] }, nodes: { parent: [0, 0, 1], frame: [0, 0, 1], self: [[0, 60, 40]] },
+    processes: { pid: [11, 12, 13], command: [3, 3, 4] }, parts: { node: [1, 1, 1, 2, 2], process: [0, 1, 2, 0, 1], self: [[10, 20, 30, 25, 15]] } };
+  const { makeTree, rooted } = await source("tree.js");
+  const paths = (d) => {
+    const t = makeTree(d), path = (i) => (i === 0 ? d.program : `${path(t.parent[i])};${t.name(i)}`);
+    return Array.from({ length: t.n }, (_, i) => [path(i), t.total[0][i]]).sort().map((p) => p.join(" "));
+  };
+  equal(paths(doc).join(), "all 100,all;main 100,all;main;work 40", "all together");
+  equal(paths(rooted(doc, false)).join(), "all 100,all;a 70,all;a;main 70,all;a;main;work 40,all;b 30,all;b;main 30", "commands");
+  equal(paths(rooted(doc, true)).join(), "all 100,all;a 70,all;a;a 11 35,all;a;a 11;main 35,all;a;a 11;main;work 25,all;a;a 12 35,all;a;a 12;main 35,all;a;a 12;main;work 15,all;b 30,all;b;main 30", "and processes");
+  const page = await open(made("roots.html", [doc])), canvas = page.locator(".flame canvas"), told = page.locator(".selected");
+  const first = async () => { await canvas.focus(); await page.keyboard.press("Home"); await page.keyboard.press("ArrowDown"); return told.textContent(); };
+  yes((await first()).startsWith("a 70 (70.00 %)"), await told.textContent());
+  await page.getByLabel("Roots:").selectOption("commands and processes");
+  await first();
+  await page.keyboard.press("ArrowDown");
+  yes(/^a 1[12] 35 \(35.00 %\)/.test(await told.textContent()), await told.textContent());
+  await page.getByLabel("Roots:").selectOption("all together");
+  yes((await first()).startsWith("main 100 (100.00 %)"), await told.textContent());
 });
 
 test("a flame graph zooms by click and key, and finds", async () => {
@@ -328,6 +374,143 @@ test("runs side by side are a page", async () => {
   yes((await page.locator(".facts").textContent()).includes("the runs took the same way"), "and what of them differs");
 });
 
+test("an interval of a slope has the digits of the text", async () => {
+  const { within } = await source("aggregate.js");
+  for (const [value, half, text] of [[12.345, 0.67, "12.35 ± 0.67"], [-1234567, 4321, "-1,234,600 ± 4,400"], [0.012345, 0.0021, "0.0123 ± 0.0021"], [7, 0, "7 ± 0"], [2.5, 0, "2.50 ± 0"], [3, 12.3, "3 ± 13"], [250.5, 99.9, "251 ± 100"]])
+    equal(within(value, half), text, `${value}, ${half}, as in aggregate_view_test`);
+});
+
+/** As both write it: signs, units, blanks. */
+const tidy = (s) => (s ?? "").replaceAll("−", "-").replaceAll("µ", "u").replace(/\s+/g, " ").replace(/± /g, "±").trim();
+/** The numbers of "+12.3 ms ±4.5 us" are these, rounded to the digits that are shown; a limit is rounded up. */
+function rounded(shown, numbers, up, what) {
+  const found = [...shown.matchAll(/([-+]?[0-9][0-9,]*(?:\.([0-9]+))?) ?(?:(s|ms|us|K|M|G)\b|([KMG])(?=[a-z/]))?/g)];
+  equal(found.length, numbers.length, `${what}: numbers in "${shown}"`);
+  for (const [i, [, digits, places = "", time, prefix]] of found.entries()) {
+    const size = { s: 1e9, ms: 1e6, us: 1e3, K: 1e3, M: 1e6, G: 1e9 }[time ?? prefix] ?? 1, step = size * 10 ** -places.length;
+    const apart = (Number(digits.replaceAll(",", "")) * size - Number(numbers[i])) / step;
+    yes(up ? apart > -1e-6 && apart < 1 + 1e-6 : Math.abs(apart) < 0.5 + 1e-6, `${what}: "${shown}" is not ${numbers[i]}`);
+  }
+}
+/** The rows of a table of the page, by the titles of its columns. */
+async function rowsOf(page, title) {
+  const more = page.locator(`section[data-title="${title}"] button.more`);
+  if (await more.count() && await more.first().isVisible()) await more.first().click();
+  return page.$$eval(`section[data-title="${title}"] table`, ([t]) => (t ? [...t.tBodies[0].rows].map((r) => Object.fromEntries([...t.tHead.rows[0].cells].map((c, i) => [(c.querySelector("button")?.firstChild ?? c).textContent, r.cells[i].textContent]))) : []));
+}
+
+/** Recordings of regions with noise, by tests/cli/mmprofdata.py: always the same. */
+const noisy = (n) => {
+  file("noisy", (to) => execFileSync("python3", ["-c", `
+import random, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from mmprofdata import write
+for seed in range(12):
+    r, at, events = random.Random(seed), 1000, []
+    for i in range(30):
+        cost = round(r.gauss(10 ** (3 + i % 7), 10 ** (1 + i % 7)) * (1.05 if seed > 5 and i % 3 else 1))
+        events.append(("GenericActivity", f"part {i % 10}", 1, at, at + cost))
+        at += cost + 10
+    write(Path(f"{sys.argv[2]}.{seed}"), events)`, join(SEEDS, "../../cli"), to]));
+  return Array.from({ length: n }, (_, i) => `${join(room, "noisy")}.${i}`);
+};
+const loops = (n) => file(`loops.${n}.data`, (to) => run(["record", "-e", "cpu-clock:u", "-F", "2000", "-o", to, "--", "sh", "-c", `i=0; while [ $i -lt ${n} ]; do i=$((i+1)); done`]));
+const own = () => file("own.tare", (to) => run(["regions", "-q", "-o", to, "--", REGIONS, "loop", "2000", "1"]));
+const code = (n) => file(`turns${n}.c`, (to) => writeFileSync(to, `void execute_test(void (*start)(void), void (*stop)(void)) { volatile int x = 0; start(); for (int i = 0; i < ${n}; i++) x += i; stop(); }\n`));
+
+/*
+ * Every document with an interval or a spread. A case: the document, and which of it; the command with its options; its operands; "live" if it counts each time, and text and page
+ * have to be of one run; a function that gives each interval as [name, in the text, on the page, numbers of the JSON, is it a limit, its sign or word].
+ */
+const kinds = { confidence: "±", range: "range", limits: "limits" };
+const ofStat = async (lines, doc, page) => {
+  const events = await rowsOf(page, "Events"), metrics = await rowsOf(page, "Metrics"), line = (name) => lines.find((l) => new RegExp(`[0-9] .* ${name} `).test(l)) ?? "";
+  return [...doc.events.filter((e) => e.interval !== null).flatMap((e) => {
+    const row = events.find((r) => r.Event === e.event), of = line(e.event), [, least, most] = /([0-9.,]+) … ([0-9.,]*[0-9])/.exec(of.replace(/\(.*/, "")) ?? [];
+    return [[e.event, /(±|range|limits) +[0-9.]+ %/.exec(of)?.[0], row.Spread, [e.interval_percent], false, kinds[e.interval]],
+      ...(e.min === e.max ? [] : [[`${e.event}, runs`, `${least} ${row.Smallest.split(" ")[1] ?? ""} … ${most} ${row.Largest.split(" ")[1] ?? ""}`, `${row.Smallest}${row.Smallest.includes(" ") ? "" : " "} … ${row.Largest}`, [e.min, e.max]]])];
+  }), ...doc.metrics.filter((m) => m.value !== null && m.high > m.low).map((m) => {
+    const row = metrics.find((r) => r.Metric === m.metric && r.Beside === m.event), [, value, unit, low, high] = /([0-9.,]+) ([^0-9(]+?) +\(([0-9.,]+) … ([0-9.,]+)\)$/.exec(line(m.event)) ?? [];
+    return [m.metric, [value, low, high].map((v) => `${v} ${unit}`).join("; "), [row.Value, row.From, row.To].join("; "), [m.value, m.low, m.high]];
+  })];
+};
+const ofAggregate = async (lines, doc, page) => {
+  const rows = await rowsOf(page, "Labels by wall-time");
+  return doc.labels.filter((l) => l.counters["wall-time"]?.self).flatMap((l) => {
+    const s = l.counters["wall-time"].self, row = rows.find((r) => r.Label.startsWith(`${l.label} `)), [, range, of] = lines.find((t) => t.endsWith(` ${l.label}`)).trim().split(/ {2,}/);
+    return [[l.label, of, row["Of median"], [s.interval_percent], false, kinds[s.interval]], [`range of ${l.label}`, range, row.Range, [s.max - s.min]]];
+  });
+};
+const ofReportDiff = async (lines, doc, page) => {
+  const rows = await rowsOf(page, "What changed"), key = (r) => `${r.module} ${r.function}`, scale = doc.shares ? 100 : 1, changed = doc.shares ? "Self changed, points" : "Self changed";
+  return doc.rows.filter((r) => r.function && r.self.half_95 && doc.rows.filter((o) => key(o) === key(r)).length === 1).map((r) => {
+    const line = lines.find((l) => l.trimEnd().endsWith(` ${r.module.replace(/.*\//, "")}  ${r.function}`.replace(/ +/g, " ")) || tidy(l).endsWith(` ${r.module.replace(/.*\//, "")} ${r.function}`)) ?? "", of = rows.find((o) => o.Module === r.module && o.Function === r.function);
+    return [key(r), /[-+]?[0-9.,]+(?: [a-z]+)? ± [0-9.,]+(?: [mun]?s)?/.exec(line)?.[0], of?.[changed], [scale * r.self.change, scale * r.self.half_95], false, "±"];
+  });
+};
+const intervals = [
+  ["stat, 3 runs", ["stat", "-r", "3", "-e", "task-clock,page-faults", "--engine", "perf"], ["--", "sh", "-c", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"], "live", ofStat],
+  ["stat, 8 runs", ["stat", "-r", "8", "-e", "task-clock,page-faults", "--engine", "perf"], ["--", "sh", "-c", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"], "live", ofStat],
+  ["stat, noise budget", ["stat", "-r", "6", "-e", "task-clock", "--engine", "perf", "--explain"], ["--", "true"], "live", async (lines, doc, page) => {
+    const rows = await rowsOf(page, "Where the spread comes from"), of = lines.map((l) => /^ +([0-9]+) % +\(([0-9]+) to ([0-9]+) %\)/.exec(l)).filter(Boolean), e = doc.explain.events[0];
+    equal(of.length, rows.length, "causes");
+    return rows.map((r, i) => {
+      const p = [...e.parts, e.unexplained][i];
+      return [`cause ${i}`, `${of[i][1]} % ${of[i][2]} % to ${of[i][3]} %`, `${r.Share} ${r["95 % interval"]}`, [100 * p.share, 100 * p.low, 100 * p.high]];
+    });
+  }],
+  ["aggregate, 5 runs", ["aggregate", "--top", "0"], () => noisy(5), "", ofAggregate],
+  ["aggregate, 6 runs", ["aggregate", "--top", "0"], () => noisy(6), "", ofAggregate],
+  ["diff", ["diff", "--top", "0"], () => [...noisy(6), "--", ...noisy(12).slice(6)], "", async (lines, doc, page) => {
+    const rows = await rowsOf(page, "What changed in wall-time"), self = (l) => l.counters["wall-time"].self;
+    return doc.labels.filter((l) => self(l).half_95 > 0).map((l) => [l.label, /[-+0-9.,]+ [a-z]+ +±[0-9.,]+ [a-z]+/.exec(lines.find((t) => `${t} `.includes(` ${l.label} `)))?.[0],
+      rows.find((r) => r.Label.startsWith(`${l.label} `))["Self changed"], [self(l).change, self(l).half_95], false, "±"]);
+  }],
+  ["report", ["report"], () => [loops(50000)], "", async (lines, doc, page) => {
+    const e = doc.rows[0].events[0], [, share, margin] = /A share of ([0-9.]+ %) is known to (± [0-9.]+) points/.exec(lines.join("\n")) ?? [], rows = await rowsOf(page, "Where the samples fell");
+    return [["share", `${share} ${margin}`, rows.find((r) => r.Function.startsWith(doc.rows[0].function ?? "[unknown]") && r.Module === doc.rows[0].module.replace(/.*\//, "")).Share, [100 * e.share, 100 * e.margin], false, "±"]];
+  }],
+  ["report-diff, amounts", ["report", "--percent-limit", "0", "-n", "0", "--diff"], () => [loops(50000), loops(150000)], "", ofReportDiff],
+  ["report-diff, shares", ["report", "--percent-limit", "0", "-n", "0", "--normalise", "--diff"], () => [loops(50000), loops(150000)], "", ofReportDiff],
+  ["summarize", ["summarize", "--subtract-own"], () => [own()], "", async (lines, doc, page) => {
+    const rows = await rowsOf(page, "Regions by wall-time"), limit = (name) => /≤ [0-9.,]+ [a-z]+/.exec(lines.find((l) => l.includes("≤") && l.endsWith(` ${name}`)))?.[0];
+    const facts = await page.locator(".facts").textContent(), { whole_own_off: off } = doc.counters[0];
+    return [...doc.labels.filter((l) => l.counters["wall-time"].self_own_off > 0).map((l) => [l.label, limit(l.label), rows.find((r) => r.Label.startsWith(`${l.label} `))["Off by"], [l.counters["wall-time"].self_own_off], true, "≤"]),
+      ["all", limit("(all)"), /off by(≤ [0-9.,]+ .?s)/.exec(facts)?.[1], [off], true, "≤"]];
+  }],
+  ["bench", ["bench", "-r", "20", "-e", "tsc,exact/instructions/"], () => [code(200), code(260)], "live", async (lines, doc, page) => {
+    const rows = await rowsOf(page, "Per operation"), judged = await rowsOf(page, "Compared"), out = [];
+    const within = (head, name) => lines.slice(lines.findIndex((l) => l.startsWith(head))).find((l) => l.startsWith(`  ${name} `)) ?? "", v = doc.verdicts.find((d) => d.event === "tsc");
+    for (const r of doc.results.filter((x) => x.event === "tsc" && (x.low !== x.high || x.min !== x.max))) {
+      const name = doc.variants[r.variant].name, row = rows.find((x) => x.Test === name && x.Counter === "tsc"), [, value, known, all] = /^ +tsc +(\S+) +(\S+ … \S+) +(\S+ … \S+)/.exec(within(name, "tsc")) ?? [];
+      out.push([name, `${value} ${known}`, `${row.Value} ${row.From} … ${row.To}`, [r.value, r.low, r.high]], [`${name}, all runs`, all, `${row["Least run"]} … ${row.Greatest}`, [r.min, r.max]]);
+    }
+    if (v.half > 0) {
+      const [, verdict, change] = /tsc +(no difference|less|more).*?(-?[0-9.,]+ ± [0-9.,]*[0-9])/.exec(within(`${doc.variants[1].name} against`, "tsc")) ?? [], row = judged.find((x) => x.Counter === "tsc");
+      equal(verdict, v.verdict, "verdict");
+      equal(row.Verdict, v.verdict, "verdict on the page");
+      out.push(["tsc", change, `${v.verdict === "less" ? row.Change.replace("-", "") : row.Change} ± ${row["±"]}`, [v.verdict === "less" ? -v.change : v.change, v.half], false, "±"]);
+    }
+    return out;
+  }],
+];
+for (const [title, words, operands, live, find] of intervals) test(`an interval is the same in text, JSON and page: ${title}`, async () => {
+  const rest = typeof operands === "function" ? operands() : operands, name = `interval of ${title}`, html = join(room, `${name}.html`), again = live ? join(room, `${name}.json.html`) : html;
+  const diff = words.filter((w) => w === "--diff"), out = (...more) => { const r = run([...words.filter((w) => w !== "--diff"), ...more, ...diff, ...rest]); return r.stdout || r.stderr; };
+  const text = live ? out("--html", html) : out(), of = (d) => d.documents.find((x) => x.schema === `tare/${title.split(",")[0]}/1`);
+  if (!live) out("--html", html);
+  const json = JSON.parse(live ? out("--format", "json", "--html", again) : out("--format", "json"));
+  same(of(embedded(readFileSync(again, "utf8"))), json, "JSON and page");
+  const page = await open(html), found = await find(text.split("\n").map((l) => l.trimEnd()), of(await data(page)), page);
+  yes(found.length > 0 || live, "there are intervals");
+  for (const [what, inText, onPage, numbers, up = false, word = ""] of found) {
+    equal(tidy(onPage), tidy(inText), `${what}: page and text`);
+    yes(tidy(inText).includes(word), `${what}: "${inText}" has the word ${word}`);
+    rounded(tidy(inText), numbers, up, what);
+  }
+});
+
 test("detached timings have rows beside the runs' regions, without a number where none is known", async () => {
   const self = (runs) => ({ min: Math.min(...runs), median: runs[0], max: Math.max(...runs), runs }), none = { unit: "", self: null, total: null, interval_noise: 0, intervals_compared: 0 };
   const label = (name, counts, rest) => ({ label: name, kind: "", arguments: [], counts, ...rest });
@@ -336,7 +519,7 @@ test("detached timings have rows beside the runs' regions, without a number wher
     labels: [label("work", [2, 2], { counters: { "instructions:u": { ...none, self: self([100, 90]), total: self([200, 190]) } } }), label("request", [5, 6], { detached: [4, 5], counters: { "instructions:u": none } })] }]));
   equal((await cells(page, "Labels by instructions:u", 1)).join(), "100,unavailable", "selves");
   equal((await cells(page, "Labels by instructions:u", 2)).join(), "10,", "noise");
-  equal((await cells(page, "Labels by instructions:u", 6)).join("; "), "; 4, 5", "detached");
+  equal((await cells(page, "Labels by instructions:u", 7)).join("; "), "; 4, 5", "detached");
 });
 
 test("windows are plots, with phases", async () => {
@@ -372,9 +555,10 @@ test("a bench is a table, a comparison and its runs", async () => {
   const page = await open(made("bench.html", [{ schema: "tare/bench/1", conditions: { runs: 4, warmup: 1, baselines: 2, order: "abba", seed: null, cpu: 1, cold: "none", aslr: false, clock_hz: 2596000000 },
     variants: [{ name: "a.c", ops: 1, bytes: null, own_baseline: false }, { name: EVIL, ops: 1, bytes: null, own_baseline: false }],
     counters: [{ event: "exact/instructions/", quality: "exact", how: "exact engine", set: 0, again: 0, reason: null }, { event: "cycles", quality: "unavailable", how: null, set: null, again: 0, reason: "no PMU" }],
-    results: [result(0, "exact/instructions/", 4), result(0, "exact/loads/", 0), result(0, "tsc", 10.5, [10, 11, 10, 400]), result(1, "exact/instructions/", 3), result(1, "exact/loads/", 0), result(1, "tsc", 8, [7, 8, 8, 9])],
+    results: [result(0, "exact/instructions/", 4), result(0, "exact/loads/", 0), result(0, "tsc", 10.5, [10, 11, 10, 400]), { ...result(0, "cycles", 15, [14, 15, 15, 16]), quality: "estimated" }, result(1, "exact/instructions/", 3), result(1, "exact/loads/", 0), result(1, "tsc", 8, [7, 8, 8, 9])],
     pairs: [[1, 1, 1, 1], [1, 1, 1, 1]], verdicts: [verdict("exact/instructions/", "less", -1, 0), verdict("exact/loads/", "no difference", 0, 0), verdict("tsc", "less", -2.5, 0.5)], remarks: ["tsc is time"] }]));
-  equal((await cells(page, "Per operation", 1)).join(), "instructions,tsc,instructions,tsc", "what is not 0");
+  equal((await cells(page, "Per operation", 1)).join(), "instructions,tsc,cycles,instructions,tsc", "what is not 0");
+  yes((await page.locator(".q-estimated").getAttribute("title")).includes("assumptions"), "an estimate is marked");
   equal((await cells(page, "Compared", 2)).join(), "less,less", "verdicts that say something");
   yes((await page.locator(".about").allTextContents()).join().includes("0 in every run: loads."), "what is 0 is said");
   yes((await page.locator(".remark").allTextContents()).join("|").startsWith("cycles is unavailable: no PMU|tsc is time"), "remarks");
@@ -494,10 +678,10 @@ const difference = (shares) => ({ schema: "tare/stacks/1", program: "all", left_
 test("a flame graph of a difference: both sides, what has gone, what is noise", async () => {
   const page = await open(made("difference.html", [difference(false)])), told = page.locator(".selected"), key = (k) => page.keyboard.press(k), canvas = page.locator(".flame canvas");
   await canvas.focus();
-  yes((await told.textContent()).startsWith("all after 1,000 (100.00 %), before 1,000 (100.00 %): ±0 (±0 %), within the noise"), await told.textContent());
+  yes((await told.textContent()).startsWith("all after 1,000 (100.00 %), before 1,000 (100.00 %): 0 (0 %), within the noise"), await told.textContent());
   await key("ArrowDown");
   await key("ArrowDown"); // i, the widest
-  yes((await told.textContent()).startsWith("i after 510 (51.00 %), before 510 (51.00 %): ±0"), await told.textContent());
+  yes((await told.textContent()).startsWith("i after 510 (51.00 %), before 510 (51.00 %): 0 (0 %)"), await told.textContent());
   await key("ArrowLeft"); // h; g is not as wide as a line of the new side
   yes((await told.textContent()).startsWith("h after 100 (10.00 %), before 0 (0.00 %): new, +100, 6.8 times the noise"), await told.textContent());
   await key("ArrowLeft");
@@ -571,6 +755,11 @@ test("recordings of regions before and after are a page", async () => {
   const { whole, outside, detached } = documents[0].all.counters["wall-time"], selves = documents[0].labels.map((l) => l.counters["wall-time"]?.self).filter(Boolean), mean = (c) => c.before.mean;
   equal((await cells(page, "What changed in wall-time", 4)).join(), [...selves, outside, detached].filter((c, i) => i < selves.length || mean(c)).map((c) => `${mean(c)} ns`).join(), "before");
   equal(selves.reduce((sum, c) => sum + mean(c), mean(outside)) - mean(detached), mean(whole), "which add up");
+  const noisy = structuredClone(documents[0]), label = noisy.labels.findIndex((l) => l.counters["wall-time"]?.self), self = noisy.labels[label].counters["wall-time"].self;
+  noisy.counters.find((c) => c.counter === "wall-time").unit = "";
+  Object.assign(self, { change: 5000, half_95: 1234.56 });
+  const shown = await cells(await open(made("noisy-diff.html", [noisy])), "What changed in wall-time", noisy.test ? 2 : 1);
+  yes(shown.some((s) => s === "+5,000 ± 1,235"), `± to the count, as in the text: ${shown}`);
 });
 
 test("a page of a difference says by which test, how many runs are enough, and what else may differ", async () => {
@@ -609,6 +798,20 @@ test("a function is a page, instruction by instruction", async () => {
   equal(doc.schema, "tare/annotate/1", "document");
   const shown = await cells(page, "Instructions", 0);
   equal(shown.slice(0, 5).join(), doc.instructions.slice(0, 5).map((i) => i.address).join(), "in the order of their addresses");
+});
+
+test("a function's page has the text of its source lines", async () => {
+  const source = join(room, "wick.c"), exe = join(room, "wick"), line = '\tx += "a\\tb"[i % 3]; /* <b>\ttab</b> */';
+  writeFileSync(source, `volatile int x;\n__attribute__((noinline)) void wick(int i)\n{\n${line}\n\tx ^= 1; /* \x1b\u202e */\n}\nint main(void) { wick(1); return 0; }\n`);
+  execFileSync("cc", ["-w", "-g", "-O1", source, "-o", exe]);
+  const page = await open(file("wick.html", (to) => run(["annotate", "--html", to, "wick", "--", exe])));
+  const texts = (title) => page.$$eval(`section[data-title="${title}"] code.source`, (all) => all.map((c) => c.textContent));
+  for (const title of ["By line", "Instructions"]) {
+    const all = await texts(title);
+    yes(all.includes(line), `${title}: ${JSON.stringify(all)}`);
+    yes(all.includes("\tx ^= 1; /* \\x1b\\xe2\\x80\\xae */"), `${title}: ${JSON.stringify(all)}`);
+  }
+  equal(await page.$eval('section[data-title="By line"] code.source', (c) => getComputedStyle(c).whiteSpace.startsWith("pre-wrap") || getComputedStyle(c).whiteSpaceCollapse === "preserve"), true, "blanks stay");
 });
 
 test("what the page does not know it names", async () => {

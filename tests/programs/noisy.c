@@ -47,6 +47,15 @@ static uint64_t first_variable(void)
 	return environ[0] ? (uint64_t)environ[0][0] * 7 : 0;
 }
 
+static uint64_t variables(void)
+{
+	uint64_t n = 0;
+
+	while (environ[n])
+		n++;
+	return n * 200;
+}
+
 static uint64_t random_bytes(void)
 {
 	uint16_t n = 0;
@@ -229,7 +238,7 @@ static const struct {
 	{ "clock", clock_read }, { "file", file },	{ "ticks", ticks },
 	{ "late", late },	{ "signal", signalled }, { "thread", thread },
 	{ "child", child },	{ "own-personality", own_personality },
-	{ "cwd", cwd }, { "locale", locale }, { "readdir", place_in_directory }, { "input", input },
+	{ "variables", variables }, { "cwd", cwd }, { "locale", locale }, { "readdir", place_in_directory }, { "input", input },
 };
 
 int main(int argc, char **argv)

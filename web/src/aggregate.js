@@ -1,7 +1,7 @@
 // tare/aggregate/1: several runs of the same work side by side, and the noise of every label and interval.
 import { h, section } from "./dom.js";
 import { explain } from "./explain.js";
-import { full, known, percent, plain, quality, short, toNumber } from "./format.js";
+import { full, interval, known, percent, plain, quality, real, short, toNumber } from "./format.js";
 import { histogram } from "./histogram.js";
 import { strip } from "./strip.js";
 import { table } from "./table.js";
@@ -11,9 +11,17 @@ const name = (l) => (l ? [l.label, ...(l.arguments ?? [])].join(" ") : "no regio
 function facts(doc) {
   const rows = [["Runs", full(doc.runs.length), doc.runs[0]?.format], ["Intervals", full(doc.intervals), `${full(doc.threads.length)} threads`],
     ["Differences", full(doc.differences), toNumber(doc.differences) === 0 ? "the runs took the same way" : "the runs took different ways"],
-    ...doc.counters.map((c) => [`${c.counter} ± 0`, percent(toNumber(c.equal) / toNumber(c.intervals), 2), "of the intervals equal in all runs"])];
+    ...doc.counters.map((c) => [`${c.counter} equal`, percent(toNumber(c.equal) / toNumber(c.intervals), 2), "of the intervals have the same value in all runs"])];
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     doc.runs.flatMap((r) => [r.damage, r.live].filter(Boolean).map((what) => h("p", { class: "remark" }, `${r.path}: ${what}`))));
+}
+
+/** Both to the second digit of half, as the text has them: put_within(). */
+export function within(value, half) {
+  const unit = half > 1e-6 * Math.abs(value) ? 10 ** (Math.floor(Math.log10(half)) - 1) : 0;
+  const digits = unit === 0 ? (Math.abs(value - Math.round(value)) > 1e-6 * Math.abs(value) ? 2 : 0) : unit >= 1 ? 0 : Math.round(-Math.log10(unit));
+  const nearest = (v) => Math.sign(v) * Math.round(Math.abs(v)); // round() of C
+  return `${real(unit ? nearest(value / unit) * unit : value, digits)} ± ${real(unit ? Math.ceil(half / unit) * unit : 0, unit ? digits : 0)}`;
 }
 
 const point = (kind, l) => (kind === null ? "the thread ends" : l ? `${kind} of ${name(l)}` : kind);
@@ -46,12 +54,13 @@ function counter(doc, c) {
   return [section(`Noise of ${c.counter}`, ["Largest less smallest of the runs, in each of ", full(c.intervals), " intervals. Each number is ", quality(c.quality), "."],
     bins.length > 1 && histogram(bins, (v) => short(v, c.unit), "intervals by their noise; the bins are each twice as wide as the one before"),
     toNumber(c.not_counted) > 0 && h("p", { class: "remark" }, `${full(c.not_counted)} intervals could not be counted in every run.`),
-    c.causes.map((k) => h("p", { class: "remark" }, `${k.counter} differs in ${full(k.intervals)} of these intervals, with ${plain(k.noise, c.unit)} of the noise${k.known ? `: ${short(k.per_one, c.unit)} ± ${short(k.half_95, c.unit)} for each` : k.half_95 === undefined ? "; too few to tell whether it goes with that" : "; that it goes with that does not show"}.`)),
+    toNumber(c.noise) !== 0 && c.causes.map((k) => h("p", { class: "remark" }, toNumber(k.intervals) === 0 ? `None of the noise goes with ${k.counter}: it is the same in all runs wherever ${c.counter} is not.` : `${k.counter} differs in ${full(k.intervals)} of these intervals, with ${plain(k.noise, c.unit)} of the noise${k.half_95 === undefined ? "; too few to tell whether it goes with that" : `${k.known ? "; there, one more of it goes with " : "; that it goes with that does not show: one more goes with "}${within(k.per_one, k.half_95)}${c.unit && ` ${c.unit}`} (95 %)`}.`)),
     extremes("Largest noise", c.largest_noise, c.unit), extremes("Longest intervals", c.longest, c.unit)),
   section(`Labels by ${c.counter}`, "each run is a dot, from the smallest to the largest", table([
     { title: "Label", wide: true, value: name, text: (l) => `${name(l)} ${l.kind}`, show: (l) => [h("b", {}, name(l)), " ", h("span", { class: "soft" }, l.kind)] },
     { title: "Self", about: "median of the runs", number: true, value: (l) => toNumber(self(l)), show: (l) => (of(l).self ? h("span", { title: full(self(l), c.unit) }, plain(self(l), c.unit)) : "unavailable") },
-    { title: "Noise", about: "largest less smallest", number: true, sort: "down", value: noise, show: (l) => (of(l).self ? plain(noise(l), c.unit) : "") },
+    { title: "Range", about: "largest minus smallest", number: true, sort: "down", value: noise, show: (l) => (of(l).self ? plain(noise(l), c.unit) : "") },
+    { title: "Of median", about: "±: half of a 95 % confidence interval of the median of self (six runs or more); range: largest minus smallest", number: true, value: (l) => of(l).self?.interval_percent, show: (l) => interval(of(l).self) },
     { title: "Runs", value: () => "", show: (l) => (of(l).self ? strip(of(l).self.runs, [], self(l), c.unit) : "") },
     { title: "Total", about: "median of the runs", number: true, value: (l) => toNumber(of(l).total?.median ?? null), show: (l) => (of(l).total ? plain(of(l).total.median, c.unit) : "") },
     { title: "Count", number: true, value: (l) => toNumber(l.counts[0]), show: (l) => counts(l.counts) },

@@ -1,12 +1,19 @@
 // tare/bench/1: what a few lines cost; each counter's distribution, and the runs in their order, where a drift shows.
 import { charts } from "./chart.js";
 import { h, section } from "./dom.js";
-import { full, quality, short } from "./format.js";
+import { fixed, full, quality, real, short } from "./format.js";
 import { bin, histogram } from "./histogram.js";
 import { table } from "./table.js";
 
 const plainName = (event) => event.match(/^exact\/(.+)\/$/)?.[1] ?? event;
-const value = (v) => (v === null ? "" : Number.isInteger(v) ? full(v) : short(v, "", 5));
+// The digits of the text: digits_of(), and of two numbers of one kind those of the one that has more.
+const digitsOf = (v) => (Number.isInteger(v) ? 0 : Math.abs(v) >= 1000 ? 0 : Math.abs(v) >= 100 ? 1 : Math.abs(v) >= 1 ? 2 : 4);
+const value = (v) => (v === null ? "" : real(v, digitsOf(v)));
+function both(v, other) {
+  if (v === null || other === null) return value(v);
+  const most = Math.max(digitsOf(v), digitsOf(other));
+  return real(v, most > 2 && Math.max(Math.abs(v), Math.abs(other)) >= 1 ? 2 : most);
+}
 const varies = (r) => r.min !== r.max || r.low !== r.high;
 
 function facts(doc) {
@@ -24,11 +31,11 @@ function results(doc) {
   return section("Per operation", "The mean of the middle half of the runs, less the same of the baseline. The interval: where it would lie in many more runs, by 95 %, the baseline's uncertainty included.", table([
     many && { title: "Test", wide: true, value: (r) => doc.variants[r.variant].name },
     { title: "Counter", value: (r) => plainName(r.event) },
-    { title: "Value", number: true, value: (r) => r.value, show: (r) => value(r.value) },
-    { title: "From", number: true, value: (r) => r.low, show: (r) => (varies(r) ? value(r.low) : "") },
-    { title: "To", number: true, value: (r) => r.high, show: (r) => (varies(r) ? value(r.high) : "") },
-    { title: "Least run", number: true, value: (r) => r.min, show: (r) => (varies(r) ? value(r.min) : "") },
-    { title: "Greatest", number: true, value: (r) => r.max, show: (r) => (varies(r) ? value(r.max) : "") },
+    { title: "Value", number: true, value: (r) => r.value, show: (r) => (varies(r) || Number.isInteger(r.value) ? value(r.value) : real(r.value, 4)) },
+    { title: "From", number: true, value: (r) => r.low, show: (r) => (!varies(r) ? "" : r.low === null ? "too few to say" : both(r.low, r.high)) },
+    { title: "To", number: true, value: (r) => r.high, show: (r) => (varies(r) ? both(r.high, r.low) : "") },
+    { title: "Least run", number: true, value: (r) => r.min, show: (r) => (varies(r) ? both(r.min, r.max) : "") },
+    { title: "Greatest", number: true, value: (r) => r.max, show: (r) => (varies(r) ? both(r.max, r.min) : "") },
     { title: "Outliers", number: true, value: (r) => r.outliers, show: (r) => (r.outliers ? full(r.outliers) : "") },
     bytes && { title: "Per byte", number: true, value: (r) => r.per_byte, show: (r) => value(r.per_byte) },
     { title: "Start and stop", about: "what a pair of marks costs: already taken off", number: true, value: (r) => r.baseline.value, show: (r) => value(r.baseline.value) },
@@ -43,10 +50,10 @@ function verdicts(doc) {
     { title: "Test", wide: true, value: (v) => doc.variants[v.variant].name },
     { title: "Counter", value: (v) => plainName(v.event) },
     { title: "Verdict", value: (v) => v.verdict },
-    { title: "Change", number: true, value: (v) => v.change, show: (v) => value(v.change) },
-    { title: "±", number: true, value: (v) => v.half, show: (v) => value(v.half) },
-    { title: "Percent", number: true, value: (v) => v.percent, show: (v) => (v.percent === null ? "" : `${short(v.percent)} %`) },
-    { title: "p", number: true, value: (v) => v.p, show: (v) => (v.p === null ? "" : v.p < 0.0001 ? "< 0.0001" : v.p.toFixed(4)) },
+    { title: "Change", number: true, value: (v) => v.change, show: (v) => (v.half ? both(v.change, v.half) : value(v.change)) },
+    { title: "±", number: true, value: (v) => v.half, show: (v) => (v.half ? both(v.half, v.change) : "") },
+    { title: "Percent", number: true, value: (v) => v.percent, show: (v) => (v.percent === null ? "" : `${fixed(v.percent, Math.abs(v.percent) >= 100 ? 0 : 1)} %`) },
+    { title: "p", number: true, value: (v) => v.p, show: (v) => (v.p === null ? "" : v.p < 0.0001 ? "< 0.0001" : fixed(v.p, 4)) },
   ], rows, { caption: "Compared", empty: "no difference in any counter" }));
 }
 

@@ -6,7 +6,7 @@ import { table } from "./table.js";
 const reasons = { lost: "points lost", names: "names lost", few_runs: "too few runs to tell", resolution: "too few runs to tell" };
 const signed = (x, show) => `${x > 0 ? "+" : x < 0 ? "−" : ""}${show(Math.abs(x))}`;
 const counters = (doc, of) => doc.counters.filter((c) => of.counters[c.counter]);
-const change = (c, unit) => c.change === null ? ["unknown"] : [h(c.beyond ? "b" : "span", {}, signed(toNumber(c.change), (x) => plain(x, unit))), c.half_95 !== undefined && h("span", { class: "margin" }, ` ± ${plain(Number(c.half_95.toPrecision(3)), unit)}`)];
+const change = (c, unit) => c.change === null ? ["unknown"] : [h(c.beyond ? "b" : "span", {}, signed(toNumber(c.change), (x) => plain(x, unit))), c.half_95 > 0 && c.reason !== "names" && h("span", { class: "margin" }, ` ± ${plain(Math.round(c.half_95), unit)}`)];
 const percentOf = (c) => (c.change === null || (c.reason === "names" && (c.percent === null || toNumber(c.after.mean) === 0)) ? "" : c.percent === null ? (toNumber(c.after.mean) ? "new" : "") : toNumber(c.after.mean) === 0 && toNumber(c.before.mean) ? "gone" : signed(c.percent, (x) => short(x, "%", 3)));
 
 const tests = { welch: "Welch's t test, or Student's where that says more", student: "Student's t test, the noise of the single recording taken to be that of the others", rank: "rank (a single recording is the least or the most of all), where that says more", barnard: "Barnard's test, where the recordings of each side agree" };

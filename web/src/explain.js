@@ -9,9 +9,12 @@ function parts(e) {
   return [...e.parts.map((p) => ({ ...p, named: true })), { ...e.unexplained, words: ["unexplained", e.unexplained.place].filter(Boolean).join(": ") }];
 }
 
+/** As the text has it: intervals that wide say nothing. */
+const saysNothing = (rows, e) => rows.length > 0 && rows.every((p) => p.high - p.low >= 0.95) && !e.unexplained.place && !e.one_run;
+
 function budget(e) {
-  const rows = e.state === "split" ? parts(e) : [];
-  return [h("h3", {}, e.event), h("p", {}, e.words), rows.length > 0 && table([
+  const all = e.state === "split" ? parts(e) : [], nothing = saysNothing(all, e), rows = nothing ? [] : all;
+  return [h("h3", {}, e.event), h("p", {}, e.words), nothing && h("p", {}, `Its causes cannot be told apart by ${e.n} runs: each share may be anything. More runs would tell.`), rows.length > 0 && table([
     { title: "Share", about: "of the variance", number: true, value: (p) => p.share, show: (p) => whole(p.share), bar: (p) => p.share },
     { title: "95 % interval", number: true, value: (p) => p.low, show: (p) => `${whole(p.low)} to ${whole(p.high)}` },
     { title: "Cause", wide: true, value: (p) => p.words, show: (p) => h(p.named ? "b" : "i", {}, p.words) },

@@ -20,7 +20,7 @@ export function sureScore(before, after, weights, all, shares, lost) {
   return change > made && !lost.some((v) => v > TOO_MUCH) ? score(before, after, weights, all, shares) * (1 - made / change) : 0;
 }
 
-const signed = (x, show) => `${x > 0 ? "+" : x < 0 ? "−" : "±"}${show(Math.abs(x))}`;
+const signed = (x, show) => `${x > 0 ? "+" : x < 0 ? "−" : ""}${show(Math.abs(x))}`;
 
 /** What a flame graph does otherwise when it shows a difference; the tree gets a third column, both sides together. */
 export function difference(doc, tree) {

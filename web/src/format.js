@@ -34,33 +34,61 @@ export function short(value, unit = "", significant = 4) {
   return `${digits(v / by, significant)}${name && ` ${name}`}${unit && ` ${unit}`}`;
 }
 
+/** To this many places; a tie goes to the even digit, as printf rounds it. toFixed() rounds ties up. */
+export function fixed(v, places) {
+  const x = Math.abs(v), half = x * 2 ** (places + 1), down = Math.floor(x * 10 ** places);
+  const tie = Number.isInteger(half) && half % 2 !== 0;
+  const text = (tie ? (down + (down % 2)) / 10 ** places : x).toFixed(places);
+  return v < 0 && /[1-9]/.test(text) ? `-${text}` : text;
+}
+
+/** The same with thousands separated: put_real() of the text. */
+export const real = (v, places) => fixed(v, places).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",");
+
+/** A time with the digits of the text: put_time(). */
+function time(ns) {
+  const v = Math.round(Math.abs(ns)), [by, name, places] = v >= 1e11 ? [1e9, "s", 2] : v >= 1e9 ? [1e9, "s", 3] : v >= 1e6 ? [1e6, "ms", 2] : v >= 1e3 ? [1e3, "µs", 1] : [1, "ns", 0];
+  return `${ns < 0 && v ? "-" : ""}${real(v / by, places)} ${name}`;
+}
+
 /** A count in full, a time in its unit. */
-export const plain = (v, unit) => (unit === "ns" ? short(v, unit, 6) : full(v, unit));
+export const plain = (v, unit) => (unit !== "ns" ? full(v, unit) : known(toNumber(v)) ? time(toNumber(v)) : "–");
 
-export const percent = (x, places = 1) => (known(x) ? `${(100 * x).toFixed(places)} %` : "–");
+export const percent = (x, places = 1) => (known(x) ? `${fixed(100 * x, places)} %` : "–");
 
-/** ± half the range, of the median: how far the runs lie apart. */
-export function spread(min, median, max) {
-  const [lo, mid, hi] = [min, median, max].map(toNumber);
-  if (!known(lo) || !known(hi) || !known(mid)) return null;
-  if (lo === hi) return 0;
-  return mid ? (hi - lo) / 2 / Math.abs(mid) : Infinity;
+/** In percent, with the digits that the text has: 12 %, 1.2 %, 0.0041 %. */
+export function exactPercent(percent) {
+  if (percent === 0) return "0 %";
+  let digits = 1;
+  for (let p = percent; p < 1 && digits < 9; p *= 10) digits++;
+  return `${fixed(percent, percent >= 10 ? 0 : digits)} %`;
+}
+
+/** How far a median is known, in the words of the text: ± is half of a 95 % confidence interval; ranges and limits are named. */
+export function interval(e) {
+  if (!e || !e.interval || !known(e.interval_percent)) return "";
+  return `${e.interval === "confidence" ? "±" : e.interval} ${exactPercent(e.interval_percent)}`;
 }
 
 const QUALITIES = {
   exact: "proved, or counted by construction",
   counted: "by hardware or the kernel; may be off by known effects",
   scaled: "counters took turns: estimated from a share of the time",
+  estimated: "from times, with assumptions that the remarks name",
   simulated: "by a model of hardware, not hardware",
   unavailable: "could not be counted",
 };
 
 /** A number's quality, as a badge with its meaning. */
 export function quality(name) {
-  return name ? h("span", { class: `quality q-${name in QUALITIES ? name : "other"}`, title: QUALITIES[name] ?? "" }, name) : "";
+  const kind = name?.split(",")[0]; // "exact, without 2 processes"
+  return name ? h("span", { class: `quality q-${kind in QUALITIES ? (kind === name ? kind : "scaled") : "other"}`, title: QUALITIES[kind] ?? "" }, name) : "";
 }
 
-export const qualityRank = (name) => ["unavailable", "simulated", "scaled", "counted", "exact"].indexOf(name);
+export const qualityRank = (name) => ["unavailable", "simulated", "estimated", "scaled", "counted", "exact"].indexOf(name?.split(",")[0]) - (name?.includes(",") ? 0.5 : 0);
+
+/** A process that is not counted to its end: the words of the text. */
+export const partial = (p) => `Without ${p.comm}, process ${p.pid}, ${p.ended_by_engine ? "after the exact engine ended it" : "which ran without the exact engine, and all that it started"}: ${p.reason}.`;
 
 /** A name as a table shows it: of a very long one, as compilers make of templates, the beginning and the end. */
 export const clip = (name, most = 400) => (name && name.length > most ? `${name.slice(0, most - 100)} … ${name.slice(-97)}` : name);

@@ -3,12 +3,19 @@ import { h, section } from "./dom.js";
 import { flame } from "./flame.js";
 import { brokeOff, full, percent, plain, quality, toNumber } from "./format.js";
 import { table } from "./table.js";
-import { makeTree } from "./tree.js";
+import { makeTree, rooted } from "./tree.js";
+
+/** How far the subtracted cost may be off: a limit, in the words of the text. */
+function offBy(off, unit) {
+  const digit = unit !== "ns" || off < 1e3 ? 1 : off < 1e6 ? 1e2 : off < 1e9 ? 1e4 : off < 1e11 ? 1e6 : 1e7; // the last that is shown: a limit is rounded up
+  return off > 0 ? `≤ ${plain(Math.ceil(off / digit) * digit, unit)}` : "";
+}
 
 const where = (l) => [l.kind, ...(l.arguments ?? [])].filter(Boolean).join(", ");
 
 function facts(doc) {
   const rows = [...doc.counters.map((c) => [c.counter, plain(c.whole, c.unit), toNumber(c.outside) !== 0 && `${plain(c.outside, c.unit)} in no region`]),
+    ...doc.counters.filter((c) => doc.own_cost_subtracted && c.whole_own_off > 0).map((c) => [`${c.counter} off by`, offBy(c.whole_own_off, c.unit), c.outside_own_off > 0 && `${offBy(c.outside_own_off, c.unit)} in no region`]),
     ["Regions", full(doc.regions), `${full(doc.labels.length)} labels`], ["Threads", full(doc.threads.length)], ["Recordings", full(doc.recordings.length), doc.recordings[0]?.format]];
   const remarks = doc.counters.map((c) => c.note && `${c.counter}: ${c.note}.`).concat(
     doc.lost > 0 && `${full(doc.lost)} points are missing in the recording.`, doc.lost_unknown && "An unknown number of points is missing.",
@@ -30,6 +37,7 @@ export function summarize(doc) {
       { title: "Label", wide: true, value: (l) => l.label, text: (l) => `${l.label} ${where(l)}`, show: (l) => [h("b", {}, l.label), " ", h("span", { class: "soft" }, where(l))] },
       threaded && { title: "Thread", value: (l) => { const t = doc.threads[l.thread]; return t ? t.name || String(t.tid) : ""; } },
       { ...column("Self", "self", "without the regions inside"), sort: "down" },
+      doc.own_cost_subtracted && rows.some((l) => of(l).self_own_off > 0) && { title: "Off by", about: "a limit: the subtracted cost is not further off than this", number: true, value: (l) => of(l).self_own_off ?? null, show: (l) => offBy(of(l).self_own_off, unit) },
       { title: "Share", number: true, value: (l) => of(l).share, show: (l) => percent(of(l).share, 2), bar: (l) => of(l).share },
       column("Total", "total", "with the regions inside; a region within one of its label counts once"),
       { title: "Count", number: true, value: (l) => toNumber(l.count), show: (l) => full(l.count) },
@@ -77,6 +85,19 @@ const difference = (doc) => section(doc.title ?? "Flame graph of the difference"
   "The wider, the more was counted in it: after the change, or before, where what has gone is seen. The colour says what changed. Click or Enter zooms, the arrow keys walk.",
   flame(doc, makeTree(doc)), leftOut(doc));
 
+/** Of several processes: what stands at the root is chosen. Commands are first, where there are several. */
+function rootedFlame(doc, tree, show) {
+  if (!doc.processes) return flame(doc, tree, show);
+  const room = h("div"), all = ["all together", () => flame(doc, tree, show)];
+  const under = (name, each) => [name, () => { const d = rooted(doc, each); return flame(d, makeTree(d), show); }];
+  const { command } = doc.processes, commands = new Set(command).size, each = command.length > commands;
+  const options = [commands > 1 && under("commands", false), each && under("commands and processes", true)].filter(Boolean);
+  const ways = commands > 1 ? [...options, all] : [all, ...options];
+  const set = (i) => { room.replaceChildren(ways[i][1]()); show(0); };
+  set(0);
+  return [h("div", { class: "tools" }, h("label", {}, "Roots: ", h("select", { onchange: (e) => set(e.target.selectedIndex) }, ways.map(([name]) => h("option", {}, name))))), room];
+}
+
 /** With a table of its own beside it (tare/report/1), a flame graph needs no other. */
 export function stacks(doc, all) {
   if (doc.difference) return [difference(doc)];
@@ -96,7 +117,7 @@ export function stacks(doc, all) {
   show(0);
   const about = [doc.about ?? "The wider, the more was counted in it.", "Click or Enter zooms, the arrow keys walk."].join(" ");
   return [
-    section(doc.title ?? "Flame graph", about, doc.broke_off && h("p", { class: "remark" }, brokeOff), flame(doc, tree, show), leftOut(doc)),
+    section(doc.title ?? "Flame graph", about, doc.broke_off && h("p", { class: "remark" }, brokeOff), rootedFlame(doc, tree, show), leftOut(doc)),
     all.some((d) => (d.schema === "tare/report/1" && d.rows) || d.schema === "tare/summarize/1") ? null : section("Frames", "the same, added up by name", room),
   ];
 }

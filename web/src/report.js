@@ -1,6 +1,6 @@
 // tare/report/1: where the samples of a recording fell.
 import { h, section } from "./dom.js";
-import { brokeOff, clip, doubt, full, known, percent, plain, toNumber } from "./format.js";
+import { brokeOff, clip, doubt, fixed, full, known, percent, plain, toNumber } from "./format.js";
 import { table } from "./table.js";
 
 const remarks = (q) => [
@@ -13,7 +13,7 @@ const remarks = (q) => [
   q.deferred_stacks > 0 && [q.deferred_stacks, "user stacks were to follow and are not in the recording"],
   q.undecodable > 0 && [q.undecodable, "records could not be decoded"],
   q.unattributed > 0 && [q.unattributed, "samples are of no event that the recording names"],
-].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.broke_off ? [brokeOff] : [], q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
+].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.leaf_callers_may_be_missing ? ["Callers were followed by frame pointers: of a function without a frame of its own (a leaf) the direct caller may be missing; record --call-graph dwarf finds it."] : [], q.broke_off ? [brokeOff] : [], q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
   q.with_periods ? [] : ["The recording has no periods: every sample counts as one."],
   q.clock_too_fast ? ["A clock was asked for samples less than 10 µs apart. The kernel makes none: each stands for more time than is shown here."] : [],
   q.all_builds_verified === false ? (q.by_name ?? []).map((f) => `${f.module} ${f.module === "[kernel.kallsyms]"
@@ -38,7 +38,7 @@ function rows(doc) {
     const of = (r) => r.events[i], suffix = single ? "" : ` ${e.event}`;
     return [
       { title: `Share${suffix}`, about: "of all, with its 95 % margin for having been sampled", number: true, sort: i === 0 && "down", value: (r) => of(r).share, bar: (r) => of(r).share,
-        show: (r) => [percent(of(r).share, 2), of(r).margin > 0 && h("span", { class: "margin" }, ` ± ${(100 * of(r).margin).toFixed(2)}`)] },
+        show: (r) => [percent(of(r).share, 2), of(r).margin > 0 && h("span", { class: "margin" }, ` ± ${fixed(100 * of(r).margin, 2)}`)] },
       { title: `Self${suffix}`, number: true, value: (r) => toNumber(of(r).self), show: (r) => h("span", { title: `${full(of(r).samples)} samples` }, plain(of(r).self, e.unit)) },
       doc.quality.with_stacks && { title: `Total${suffix}`, about: "here and in what it called", number: true, value: (r) => toNumber(of(r).total), show: (r) => plain(of(r).total, e.unit) },
     ].filter(Boolean);
@@ -49,6 +49,7 @@ function rows(doc) {
     known(doc.ratio) && { title: doc.ratio, number: true, value: (r) => r.ratio, show: (r) => (known(r.ratio) ? full(Number(r.ratio.toPrecision(4))) : "–") },
     keys.has("line") && text("Line", (r) => (r.file ? `${r.file}:${r.line}` : "")),
     keys.has("address") && text("Address", (r) => r.address),
+    ...(doc.fields ?? []).map((f) => text(f, (r) => r.fields?.[f], (v) => (v === null || v === undefined ? "–" : typeof v === "object" ? h("span", { class: "soft" }, v.missing) : String(v)))),
     keys.has("comm") && text("Command", (r) => r.comm),
     keys.has("pid") && { title: "Process", number: true, value: (r) => r.pid },
     keys.has("tid") && { title: "Thread", number: true, value: (r) => r.tid },
@@ -59,7 +60,7 @@ function rows(doc) {
 function relatives(doc) {
   const f = doc.function, unit = doc.events.find((e) => e.event === doc.sorted_by)?.unit ?? "";
   const one = (title, list) => section(title, null, table([
-    { title: "Function", wide: true, value: name, show: (r) => h("b", {}, clip(r.function ?? "(none: it was the outermost)")) },
+    { title: "Function", wide: true, value: name, show: (r) => h("b", {}, clip(r.function ?? "(none: the chain ends here)")) },
     { title: "Amount", number: true, sort: "down", value: (r) => toNumber(r.amount), show: (r) => plain(r.amount, unit) },
     { title: "Of it", number: true, value: (r) => toNumber(r.amount) / toNumber(f.total), show: (r) => percent(toNumber(r.amount) / toNumber(f.total), 2), bar: (r) => toNumber(r.amount) / toNumber(f.total) },
     { title: "Module", value: (r) => r.module },

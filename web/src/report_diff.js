@@ -1,14 +1,14 @@
 // tare/report-diff/1: two recordings of samples, before and after a change.
 import { h, section } from "./dom.js";
-import { full, percent, plain, toNumber } from "./format.js";
+import { exactPercent, fixed, full, percent, plain, toNumber } from "./format.js";
 import { table } from "./table.js";
 
 const verdict = (c) => (!c.beyond ? "" : toNumber(c.before) === 0 ? "new" : toNumber(c.after) === 0 ? "gone" : c.change > 0 ? "more" : "less");
 
 function facts(doc) {
   const side = (name, s) => [name, plain(s.amount, doc.unit), `${s.file}: ${full(s.samples)} samples of ${s.event}`];
-  const a = toNumber(doc.before.amount), b = toNumber(doc.after.amount), sure = doc.rows.filter((r) => r.self.beyond).length;
-  const rows = [side("Before", doc.before), side("After", doc.after), a > 0 && ["In all", `${b < a ? "−" : "+"}${percent(Math.abs(b - a) / a, 2)}`, doc.shares && "shares are compared"],
+  const { before: a, after: b } = doc.in_all ?? { before: toNumber(doc.before.amount), after: toNumber(doc.after.amount) }, sure = doc.rows.filter((r) => r.self.beyond).length;
+  const rows = [side("Before", doc.before), side("After", doc.after), a > 0 && ["In all", `${b < a ? "−" : "+"}${exactPercent(100 * Math.abs(b - a) / a)}`, doc.shares ? "shares are compared" : doc.in_all?.counted ? `counted exactly: ${full(a)} before, ${full(b)} after` : doc.in_all && !doc.in_all.beyond && "within the noise of sampling"],
     ["Surely changed", doc.judged ? full(sure) : "not judged", !doc.judged ? "more than half of the samples of a recording are lost" : `of ${full(doc.rows.length)} rows`]].filter(Boolean);
   const remarks = [["before", doc.before], ["after", doc.after]].flatMap(([name, s]) => [toNumber(s.lost_samples) > 0 && `${full(s.lost_samples)} samples (${percent(s.lost_share, 1)}) were lost ${name}: the kernel had no room for them. Any place may have lost them all, or none: the intervals are as much wider.`,
     s.broke_off && `The recording of ${name} broke off: what came last may be missing, and may be what the difference is.`,
@@ -23,7 +23,7 @@ function rows(doc) {
   const keys = new Set(doc.keys), whole = [toNumber(doc.before.amount), toNumber(doc.after.amount)], share = (v, side) => (whole[side] ? toNumber(v) / whole[side] : 0);
   const sides = (field, name) => [["before", 0], ["after", 1]].map(([side, k]) => ({ title: `${name} ${side}`, number: true, value: (r) => toNumber(r[field][side]), bar: (r) => share(r[field][side], k),
     show: (r) => h("span", { title: `${plain(r[field][side], doc.unit)}, ${percent(share(r[field][side], k), 3)}` }, doc.shares ? percent(share(r[field][side], k), 2) : plain(r[field][side], doc.unit)) }));
-  const amount = (x) => (doc.shares ? (100 * x).toFixed(2) : plain(Math.round(x), doc.unit));
+  const amount = (x) => (doc.shares ? fixed(100 * x, 2) : plain(Math.round(x), doc.unit));
   const changed = (field, name) => ({ title: `${name} changed${doc.shares ? ", points" : ""}`, about: "with its interval of 95 % for having been sampled, and for what was lost", number: true, value: (r) => r[field].change,
     show: (r) => [h(r[field].beyond ? "b" : "span", {}, `${r[field].change > 0 ? "+" : r[field].change < 0 ? "−" : ""}${amount(Math.abs(r[field].change))}`), r[field].half_95 !== 0 && h("span", { class: "margin" }, ` ± ${r[field].half_95 === null ? "?" : amount(r[field].half_95)}`)] });
   const judged = (field, name) => ({ title: name, about: "more than the noise of sampling; of what is said so a twentieth at most is by chance", value: (r) => verdict(r[field]) });

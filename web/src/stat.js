@@ -2,7 +2,7 @@
 import { charts } from "./chart.js";
 import { h, section } from "./dom.js";
 import { explain } from "./explain.js";
-import { full, known, percent, plain, quality, qualityRank, short, spread, toNumber } from "./format.js";
+import { full, interval, known, partial, percent, plain, quality, qualityRank, real, short, toNumber } from "./format.js";
 import { bin, histogram } from "./histogram.js";
 import { strip } from "./strip.js";
 import { table } from "./table.js";
@@ -10,24 +10,32 @@ import { table } from "./table.js";
 const key = (e) => ["socket", "die", "core", "cpu", "node"].filter((k) => known(e[k])).map((k) => `${k} ${e[k]}`)
   .concat(e.comm ? [`${e.comm}${known(e.thread) ? `-${e.thread}` : ` #${e.process_number ?? e.thread_number}`}`] : [], e.cgroup ? [e.cgroup] : []).join(", ");
 
-function spreadText(e) {
-  if (e.n < 2) return "";
-  const s = spread(e.min, e.median, e.max);
-  return s === 0 ? `all ${e.n} equal` : Number.isFinite(s) ? `± ${percent(s, s < 0.0005 ? 4 : 1)}` : "";
+// The unit and the digits of the text, one for all runs of an event: scale_of().
+const scaleOf = (e) => (e.unit === "ns" ? (toNumber(e.median) >= 1e10 ? [1e9, "s", 3] : toNumber(e.median) >= 1e5 ? [1e6, "ms", 2] : [1e3, "µs", 1]) : null);
+function shown(e, v) {
+  const [by, name, digits] = scaleOf(e) ?? [];
+  return by ? `${real(toNumber(v) / by, digits)} ${name}` : [e.min, e.median, e.max].some((x) => typeof x === "number" && !Number.isInteger(x)) ? `${real(v, 2)} ${e.unit}` : plain(v, e.unit);
 }
 
+const equal = (e) => e.quality === "exact" && toNumber(e.low) === toNumber(e.high);
+const spreadText = (e) => (e.n > 1 && equal(e) ? `all ${e.n} equal` : interval(e));
+const spreadWords = "±: half of a 95 % confidence interval of the median (six runs or more); range: largest minus smallest; limits: with an assumption about the time in which the event was not counted. All in percent of the median";
+
+// As in text: what includes engine overhead does not lead.
+const overheadLast = (rows) => [...rows.filter((e) => !e.with_engine_work), ...rows.filter((e) => e.with_engine_work)];
+
 function events(doc) {
-  const rows = doc.events.filter((e) => known(e.value)), several = rows.some((e) => e.n > 1), keyed = rows.some(key), shared = rows.some((e) => e.share < 1);
+  const rows = overheadLast(doc.events.filter((e) => known(e.value))), several = rows.some((e) => e.n > 1), keyed = rows.some(key), shared = rows.some((e) => e.share < 1);
   return rows.length ? section("Events", several ? `medians of ${doc.runs} runs` : null, table([
     { title: "Event", value: (e) => e.event, show: (e) => h("b", {}, e.event) },
     keyed && { title: "Of", value: key },
-    { title: "Value", number: true, value: (e) => toNumber(e.value), show: (e) => h("span", { title: full(e.value, e.unit) }, plain(e.value, e.unit)) },
-    { title: "Quality", value: (e) => qualityRank(e.quality), text: (e) => e.quality, show: (e) => [quality(e.quality), e.with_engine_work && h("span", { class: "soft", title: "holds the exact engine's own work, too" }, " +engine")] },
+    { title: "Value", number: true, value: (e) => toNumber(e.value), show: (e) => h("span", { title: full(e.value, e.unit) }, shown(e, e.value)) },
+    { title: "Quality", value: (e) => qualityRank(e.quality), text: (e) => e.quality, show: (e) => [quality(e.quality), e.with_engine_work && h("span", { class: "soft", title: "includes engine overhead" }, " +engine")] },
     shared && { title: "Counted", about: "share of the time for which it had a counter", number: true, value: (e) => e.share, show: (e) => percent(e.share) },
-    several && { title: "Spread", about: "half the range of the runs, of the median", number: true, value: (e) => spread(e.min, e.median, e.max), show: spreadText },
+    rows.some((e) => e.interval) && { title: "Spread", about: spreadWords, number: true, value: (e) => e.interval_percent, show: (e) => (e.n > 1 && known(e.low) ? h("span", { title: `${shown(e, e.low)} to ${shown(e, e.high)}` }, spreadText(e)) : spreadText(e)) },
     several && { title: "Runs", value: () => "", show: (e) => strip(e.runs, e.outliers, e.median, e.unit) },
-    several && { title: "Smallest", number: true, value: (e) => toNumber(e.min), show: (e) => plain(e.min, e.unit) },
-    several && { title: "Largest", number: true, value: (e) => toNumber(e.max), show: (e) => plain(e.max, e.unit) },
+    several && { title: "Smallest", number: true, value: (e) => toNumber(e.min), show: (e) => shown(e, e.min) },
+    several && { title: "Largest", number: true, value: (e) => toNumber(e.max), show: (e) => shown(e, e.max) },
   ].filter(Boolean), rows, { caption: "Events", search: "Filter events" })) : null;
 }
 
@@ -40,13 +48,16 @@ function missing(doc) {
   ], rows, { caption: "Events that could not be counted" })) : null;
 }
 
+/** With the digits and the prefix of the text. */
+const meant = (m, v) => (known(m.digits) ? `${real(v / ({ K: 1e3, M: 1e6, G: 1e9 }[m.prefix] ?? 1), m.digits)} ${m.prefix}${m.unit}` : short(v, m.unit));
+
 function metrics(doc) {
   const rows = doc.metrics.filter((m) => known(m.value));
   return rows.length ? section("Metrics", "with the limits that follow from the spread of their parts", table([
     { title: "Metric", value: (m) => m.metric, show: (m) => h("b", {}, m.metric) },
-    { title: "Value", number: true, value: (m) => m.value, show: (m) => short(m.value, m.unit) },
-    { title: "From", number: true, value: (m) => m.low, show: (m) => short(m.low, m.unit) },
-    { title: "To", number: true, value: (m) => m.high, show: (m) => short(m.high, m.unit) },
+    { title: "Value", number: true, value: (m) => m.value, show: (m) => meant(m, m.value) },
+    { title: "From", number: true, value: (m) => m.low, show: (m) => meant(m, m.low) },
+    { title: "To", number: true, value: (m) => m.high, show: (m) => meant(m, m.high) },
     { title: "Quality", value: (m) => qualityRank(m.quality), text: (m) => m.quality, show: (m) => quality(m.quality) },
     { title: "Beside", value: (m) => [m.event, key(m)].filter(Boolean).join(" ") },
   ], rows, { caption: "Metrics", search: "Filter metrics" })) : null;
@@ -82,7 +93,7 @@ function profile(doc) {
 
 function facts(doc) {
   const t = doc.times_ns, c = doc.conditions;
-  const time = (name, v) => v && [name, short(v.value, "ns"), v.min !== v.max && `${short(v.min, "ns")} to ${short(v.max, "ns")}`];
+  const time = (name, v) => v && [v.mean ? `${name} (mean)` : name, short(v.mean ?? v.value, "ns"), v.min !== v.max && `${interval(v)}, ${short(v.min, "ns")} to ${short(v.max, "ns")}`];
   const status = doc.exit_status === null ? null : ["Exit status", String(doc.exit_status)];
   return h("dl", { class: "facts" }, [time("Wall", t.wall), time("User", t.user), time("System", t.system), ["Runs", String(doc.runs), c.launch === "fixed" ? "memory laid out alike" : c.aslr && "addresses randomised"],
     ["Engine", c.engine, c.engine === "exact" && "translated and counted"], status,
@@ -95,7 +106,8 @@ export function stat(doc) {
   return [h("section", { class: "lead" }, facts(doc),
     never > 0 && h("p", { class: "remark" }, `${never} of ${doc.runs} runs ended by a signal before their first instruction.`),
     cut > 0 && h("p", { class: "remark" }, `${cut} of ${doc.runs} runs did not end by themselves (${[...new Set(doc.each_run.map((r) => r.ended_by))].join(", ")}).`),
-    doc.times_ns.with_engine_work && h("p", { class: "remark" }, "Times and +engine numbers hold the exact engine's own work; tare stat --clean-times takes it from further runs.")),
+    (doc.conditions.uncounted_processes ?? []).map((p) => h("p", { class: "remark" }, partial(p))),
+    doc.times_ns.with_engine_work && h("p", { class: "remark" }, "Times and +engine numbers include engine overhead; tare stat --clean-times counts them without the engine, in further runs.")),
   events(doc), explain(doc), metrics(doc), runs(doc), missing(doc), profile(doc)];
 }
 

@@ -25,6 +25,45 @@ export function makeTree(doc) {
   return { n, parent, frame, own, total, depth, children, name, about };
 }
 
+/**
+ * The same stacks under their commands, and with `each` under the processes of a command that has several: a document of its own. Of one
+ * process, and of a difference, the document itself.
+ */
+export function rooted(doc, each) {
+  if (!doc.processes) return doc;
+  const { pid, command } = doc.processes, names = [...doc.names], { name, module, file, line } = doc.frames;
+  const frames = { name: [...name], module: [...module], file: [...file], line: [...line] };
+  const nodes = { parent: [0], frame: [0], self: doc.nodes.self.map(() => [0]) }, known = new Map();
+  const add = (key, parent, frame) => {
+    let at = known.get(key);
+    if (at === undefined) {
+      at = nodes.parent.push(parent) - 1;
+      nodes.frame.push(frame);
+      nodes.self.forEach((column) => column.push(0));
+      known.set(key, at);
+    }
+    return at;
+  };
+  const label = (key, parent, text) => {
+    if (!known.has(key)) {
+      frames.name.push(names.push(text) - 1);
+      [frames.module, frames.file, frames.line].forEach((list) => list.push(0));
+    }
+    return add(key, parent, frames.name.length - 1);
+  };
+  const several = (p) => command.some((c, i) => c === command[p] && i !== p);
+  const root = pid.map((n, p) => {
+    const top = label(`c${command[p]}`, 0, doc.names[command[p]]);
+    return each && several(p) ? label(`p${p}`, top, `${doc.names[command[p]]} ${n}`) : top;
+  });
+  const place = (node, above) => (node === 0 ? above : add(`${above} ${node}`, place(doc.nodes.parent[node], above), doc.nodes.frame[node]));
+  doc.parts.node.forEach((node, i) => {
+    const at = place(node, root[doc.parts.process[i]]);
+    doc.parts.self.forEach((column, c) => { nodes.self[c][at] += toNumber(column[i]); });
+  });
+  return { ...doc, names, frames, nodes };
+}
+
 /** Rectangles [node, depth, from, to] in parts of `root`, which is as wide as the picture; narrower than `least` left out. */
 export function layout(tree, column, root, least) {
   const total = tree.total[column], out = [];

@@ -1,7 +1,7 @@
 // tare/windows/1: all counters in each window of a run, thread by thread.
 import { charts } from "./chart.js";
 import { h, section } from "./dom.js";
-import { full, plain, quality, short, toNumber } from "./format.js";
+import { full, partial, plain, quality, short, toNumber } from "./format.js";
 import { bin, histogram } from "./histogram.js";
 import { size, unpack } from "./packed.js";
 import { table } from "./table.js";
@@ -18,7 +18,8 @@ function facts(doc) {
     ["Wall", short(doc.wall_ns, "ns")], ["Engine", doc.engine, quality(doc.quality)]];
   const remarks = [toNumber(doc.lost) > 0 && `${full(doc.lost)} windows found no room: the ones after them are longer.`, toNumber(doc.throttled) > 0 && `The kernel paused sampling ${full(doc.throttled)} times.`,
     doc.kernel_left_out && "The kernel's part is left out: this user may not count it.", doc.children_left_out && "Only the first thread is here: this kernel cannot read groups in children.",
-    doc.uncounted && `Not all of the command was counted: ${doc.uncounted}.`,
+    ...(doc.uncounted_processes ?? []).map(partial),
+    doc.uncounted && !doc.uncounted_processes && `Not all of the command was counted: ${doc.uncounted}.`,
     doc.never_began && "A signal ended the command before its first instruction.",
     doc.rests_unknown && "What some threads did after their last window is not known."].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),

@@ -106,7 +106,7 @@ static uint8_t *gap_below(uint64_t pc, size_t *size)
 
 	for (*size = ARENA_SIZE; *size >= ARENA_LEAST; *size /= 2)
 		for (int64_t d = REACH - 0x2000000; d > (int64_t)*size; d -= 0x400000)
-			if (pc > (uint64_t)d + 0x10000 && (p = code_reserve((pc - (uint64_t)d) & ~0xfffffull, *size)))
+			if (pc > (uint64_t)d && (p = code_reserve((pc - (uint64_t)d) & ~0xfffffull, *size)))
 				return p;
 	return NULL;
 }
@@ -125,7 +125,7 @@ static struct arena *arena_new(uint64_t pc)
 	 * mappings grow down from the libraries, the same as without the engine.
 	 */
 	for (int64_t d = 0x40000000; !p && d > 0x4000000; d -= 0x2000000) {
-		if (pc > (uint64_t)d + 0x10000)
+		if (pc > (uint64_t)d)
 			p = code_reserve((pc - (uint64_t)d) & ~0xfffffull, ARENA_SIZE);
 		if (!p && pc < 0x700000000000ull)
 			p = code_reserve((pc + (uint64_t)d) & ~0xfffffull, ARENA_SIZE);

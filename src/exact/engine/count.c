@@ -137,7 +137,7 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 			    b->copy ? eng.map_pool + b->copy + (pc - b->pc) : (const uint8_t *)pc;
 
 			if (!insn_decode(&in, bytes, map[i * MAP_ENTRY]))
-				refuse("code changed unseen at", pc);
+				refuse_wrong("code changed unseen at", pc);
 			correct(t, &in, pc, mapping, counted ? -1 : 1);
 		}
 		if (!counted)

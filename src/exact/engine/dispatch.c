@@ -100,8 +100,13 @@ static struct block *block_for(struct thread *t, bool indirect)
 		return translate(t->target, false, true);
 	}
 	b = block_find(t->target);
+	if (b && (b->flags & B_CHECKED))
+		eng.process->compared++;
 	if (b && (b->flags & B_CHECKED) && !code_is(b->pc, eng.map_pool + b->copy, b->src_len)) {
+		page_changes(b->pc);
 		block_dead(b);
+		b = NULL;
+	} else if (b && (b->flags & B_CHECKED) && page_settles(b)) {
 		b = NULL;
 	}
 	if (!b)

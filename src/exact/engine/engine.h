@@ -88,6 +88,8 @@ struct region {
 	uint32_t mapping; /* its number, when COUNT_PROFILE; 0: not asked yet */
 	uint64_t file;    /* which: see files.c; 0: none, or not known */
 	uint64_t written_ns; /* when the file was last written, before it was mapped */
+	uint64_t offset;     /* in the file, of `start`, when `followed` */
+	uint8_t followed;    /* shared, and all writes to its file are seen: see shared.c */
 };
 
 /* A page from which code was translated. */
@@ -95,13 +97,20 @@ struct code_page {
 	uint64_t page; /* number; 0: none */
 	uint32_t head; /* its first block */
 	uint16_t watched, faults;
+	uint32_t unchanged; /* comparisons in a row that found its code as it was */
+	uint8_t settled;    /* how often it has been watched again after that */
 };
 
 struct range {
 	uint64_t start, end;
 };
 
-enum { WATCH_FAULTS_MAX = 200 /* then its blocks check their bytes instead */ };
+enum {
+	WATCH_FAULTS_MAX = 200, /* then its blocks check their bytes instead */
+	WATCH_FAULTS_AGAIN = 20, /* the same of a page that is watched again */
+	UNCHANGED_MIN = 4096,	 /* comparisons without a change until then; twice as many each time */
+	SETTLED_MAX = 12,
+};
 
 enum { PAGE = 4096, REGIONS_MAX = 4096, TOLD_MAX = 32, OWN_MAX = 4 * ARENAS_MAX };
 
@@ -149,6 +158,8 @@ struct engine {
 	uint64_t watch_start, watch_end; /* pages that may be write-protected for our sake lie in here */
 	bool read_implies_exec;
 	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
+	uint32_t n_views; /* of files that the program has made: see shared.c */
+	bool later_writes; /* the kernel may write to memory at no call that can be seen */
 	bool serves; /* it has had memory served by a userfaultfd */
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
 	bool name_opened;   /* a /proc/PID/task/TID/comm */
@@ -201,7 +212,9 @@ bool memory_is_out(void);
 void lock(void);
 void unlock(void);
 void refuse(const char *why, uint64_t at) __attribute__((noreturn));
-void note_refusal(struct process *p, const char *why, uint64_t at);
+void refuse_wrong(const char *why, uint64_t at) __attribute__((noreturn));
+void note_wrong(struct process *p, const char *why, uint64_t at);
+void note_uncounted(struct process *p, const char *why);
 void futex_wait(volatile uint32_t *word, uint32_t value, int ms);
 void futex_wake(volatile uint32_t *word);
 
@@ -227,9 +240,13 @@ void mapping_of_data(uint64_t address, uint64_t sp, uint64_t tsc);
 void pages_first(void);
 void pages_without_code(void);
 bool watch_code(uint64_t start, uint64_t end);
+bool page_settles(const struct block *b);
+void page_changes(uint64_t pc);
 void page_join(struct block *b);
 bool watch_fault(uint64_t address);
 void unwatch_range(uint64_t start, uint64_t end);
+void unwatch_file(uint64_t file, uint64_t offset);
+void forget_file(uint64_t file);
 void forget_code(uint64_t start, uint64_t end);
 void code_written(uint64_t start, uint64_t end);
 void pin(uint64_t start, uint64_t end, const struct thread *of);
@@ -251,6 +268,7 @@ bool memory_shared(uint64_t start, uint64_t end);
 bool memory_served(uint64_t start, uint64_t end);
 bool each_mapping(void (*each)(uint64_t start, uint64_t end, void *of), void *of);
 bool opens_to_write(const struct thread *t);
+bool opens(const struct thread *t);
 void file_opened(int fd);
 uint64_t file_of(uint64_t dev, uint64_t inode);
 void files_unchanged(uint64_t start, uint64_t end);
@@ -259,9 +277,38 @@ int64_t proc_file(int fd, const char *name);
 bool pokes_memory(struct thread *t);
 struct process *counted(int64_t pid);
 
+void distrust(uint64_t file);
+
+/* shared.c: code in a shared mapping, written through another one. */
+void shared_made(int fd);
+bool shared_mapped(int fd, int prot, bool may_write, const struct region *r);
+void shared_unmapped(uint64_t start, uint64_t end);
+void shared_changes(uint64_t start, uint64_t end);
+bool shared_watch(uint64_t file, uint64_t offset);
+void shared_unwatch(uint64_t file, uint64_t offset);
+bool shared_fault(uint64_t address);
+void shared_kernel_writes(uint64_t start, uint64_t size);
+void shared_call(const struct thread *t);
+void shared_passed_on(void);
+void shared_forked(void);
+void shared_memory_opened(void);
+
+/* proc_files.c, unmapped.c: the engine's memory, in /proc/self/maps and in system calls. */
+void proc_file_opened(int fd);
+bool proc_call(struct thread *t);
+bool unmapped_call(struct thread *t);
+
 /* names.c: threads that are given a name. */
 bool gives_name(struct thread *t);
 void name_born(const struct thread *t);
+
+/* frame.c */
+struct call_frame {
+	uint64_t slot, to; /* of the return address: where it is; itself */
+	uint64_t bp;	   /* rbp after the return */
+};
+
+bool frame_find(uint64_t pc, uint64_t sp, uint64_t bp, struct call_frame *out);
 
 /* random.c */
 bool random_call(struct thread *t);
@@ -361,6 +408,7 @@ bool insn_copied(const struct insn *in);
 /* every.c, sample.c, address.c: samples every so many instructions */
 void every_first(struct thread *t);
 int64_t every_gap(struct thread *t);
+uint64_t every_ahead(const struct thread *t, unsigned i);
 void every_restart(struct thread *t, int64_t left);
 void every_enter(struct thread *t);
 struct block *every_block(struct thread *t);
@@ -459,6 +507,11 @@ static inline uint64_t runs_at(const uint8_t *p)
 }
 
 /* What may be executed at `pc`, or NULL. */
+static inline bool can_change(const struct region *r)
+{
+	return r->writable || r->checked || r->followed;
+}
+
 static inline struct region *region_of(uint64_t pc)
 {
 	struct region *r = &eng.regions[eng.last_region];

@@ -10,6 +10,7 @@
  *	mov gs:[scratch], rcx ; mov rcx, gs:[left] ; lea rcx, [rcx - n] ; mov gs:[left], rcx
  *	mov ecx, gs:[left + 4] ; jecxz on ; jmp hit ; on: mov rcx, gs:[scratch]
  */
+#include "exact/descent.h"
 #include "exact/engine/emit.h"
 
 enum { LEG = 0x7fffffff }; /* the upper half of `left` is 0 unless it is below 0 */
@@ -27,22 +28,43 @@ static void next_leg(struct thread *t)
 		every_restart(t, t->left + t->left_more);
 }
 
-/* From one sample to the next. By chance, but the same ones in each run. Source: Marsaglia, "Xorshift RNGs", 2003. */
-int64_t every_gap(struct thread *t)
+/*
+ * From one sample to the next. With jitter each run of n events has one sample, at a place by chance: every event has the same chance
+ * to be one, no loop is in step with them, and a share is known at least as well as from as many independent samples.
+ * By a generator of numbers, so that they are the same in each run. Source: Cochran, "Sampling Techniques", 5.6 (stratified random
+ * sampling with one unit per stratum of equal size); Steele, Lea, Flood, "Fast splittable pseudorandom number generators".
+ */
+static uint64_t next_gap(uint64_t *random, uint64_t *offset)
 {
 	const struct every *e = &eng.board->every;
+	uint64_t before = *offset;
 
-	if (!e->spread)
-		return (int64_t)e->n;
-	t->random ^= t->random << 13;
-	t->random ^= t->random >> 7;
-	t->random ^= t->random << 17;
-	return (int64_t)(e->n - e->spread + (t->random >> 8) % (2 * e->spread + 1));
+	if (!e->jitter)
+		return e->n;
+	*random = descent_of(*random, DESCENT_RANDOM);
+	*offset = (*random >> 8) % e->n;
+	return e->n - before + *offset;
+}
+
+int64_t every_gap(struct thread *t)
+{
+	return (int64_t)next_gap(&t->random, &t->offset);
+}
+
+/* The sum of the next `i` gaps. */
+uint64_t every_ahead(const struct thread *t, unsigned i)
+{
+	uint64_t random = t->random, offset = t->offset, sum = 0;
+
+	while (i--)
+		sum += next_gap(&random, &offset);
+	return sum;
 }
 
 void every_first(struct thread *t)
 {
 	t->random = t->descent;
+	t->offset = eng.board->every.n - 1; /* the first run of n begins with the thread */
 	if (!(eng.mode & COUNT_EVERY))
 		return;
 	if (eng.board->every.only && eng.board->every.only != t->descent)
@@ -132,7 +154,12 @@ void every_enter(struct thread *t)
 	uint32_t hit = t->edge ? eng.edges[t->edge].hit : 0;
 
 	if (hit) {
-		t->left += every_amount(&eng.blocks[hit]);
+		const struct block *b = &eng.blocks[hit];
+
+		t->left += every_amount(b);
+		t->around.from = b->pc;
+		t->around.to = b->pc + b->src_len;
+		memcpy(t->around.adds, facts_of(eng.process->lineage, b->counter)->adds, sizeof t->around.adds);
 		t->sampling = 1;
 		next_leg(t);
 	}

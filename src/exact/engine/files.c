@@ -141,7 +141,7 @@ static bool open_for_writing(int fd)
 }
 
 /* Its regions cannot be trusted from now on: blocks check their bytes. */
-static void distrust(uint64_t file)
+void distrust(uint64_t file)
 {
 	bool any = false;
 
@@ -151,11 +151,21 @@ static void distrust(uint64_t file)
 		if (r->file != file || r->checked)
 			continue;
 		code_written(r->start, r->end);
+		r->followed = 0;
 		r->checked = 1;
 		any = true;
 	}
 	if (any)
 		note_bounds();
+}
+
+/* Are writes to it seen, wherever it is executed? */
+static bool followed(uint64_t file)
+{
+	for (uint32_t i = 0; i < eng.n_regions; i++)
+		if (eng.regions[i].file == file && eng.regions[i].followed)
+			return true;
+	return false;
 }
 
 /*
@@ -177,7 +187,13 @@ void file_mapped(int fd, int prot, bool shared, struct region *r)
 
 		r->checked = seals < 0 || !(seals & F_SEAL_WRITE_);
 	}
-	if (shared && writable)
+	if (shared && shared_mapped(fd, prot, writable, r)) {
+		r->followed = 1;
+		r->checked = 0;
+	} else if (shared) {
+		r->checked = 1;
+	}
+	if (shared && writable && !followed(r->file))
 		distrust(r->file);
 }
 
@@ -220,7 +236,7 @@ void files_unchanged(uint64_t start, uint64_t end)
 		if (!r || !r->exec || !r->file || r->checked || sys(__NR_stat, name, &st) < 0 ||
 		    file_of(st.st_dev, st.st_ino) != r->file || written_ns(&st) == r->written_ns)
 			continue;
-		note_refusal(eng.process, "a file was written while its code was mapped, and not by a way that the exact engine sees "
+		note_wrong(eng.process, "a file was written while its code was mapped, and not by a way that the exact engine sees "
 			     "(another process, an inherited descriptor): code at", r->start);
 		break;
 	}
@@ -264,6 +280,14 @@ bool opens_to_write(const struct thread *t)
 	}
 }
 
+/* Does it open a file? */
+bool opens(const struct thread *t)
+{
+	const uint64_t nr = t->regs[RAX];
+
+	return nr == __NR_open || nr == __NR_openat || nr == __NR_openat2 || nr == __NR_creat || nr == __NR_open_by_handle_at;
+}
+
 /* Of which process or thread `fd` is /proc/.../NUMBER and then `name`; 0: it is no such file. */
 int64_t proc_file(int fd, const char *name)
 {
@@ -293,7 +317,7 @@ void file_opened(int fd)
 	if (sys(__NR_fstat, fd, &st) < 0 || (st.st_mode & FILE_TYPE) != REGULAR)
 		return;
 	if (!st.st_size && proc_file(fd, "/mem"))
-		eng.memory_opened = true;
+		shared_memory_opened(), eng.memory_opened = true;
 	if (!st.st_size && proc_file(fd, "/comm"))
 		eng.name_opened = true;
 	lock();
@@ -329,7 +353,7 @@ static void end_if_code(const struct process *p, int64_t pid, uint64_t start, ui
 	name_of(path, "/proc/", (uint64_t)pid, "/maps");
 	if (!mapped_with(path, p->board_at, p->board_at + p->board_size, 3, 's') || !mapped_with(path, start, end, 2, 'x'))
 		return;
-	note_refusal(process_at((uint32_t)(p - process_at(0))),
+	note_wrong(process_at((uint32_t)(p - process_at(0))),
 		     "another process wrote into its code (ptrace, /proc/PID/mem, process_vm_writev), unseen by "
 		     "the exact engine, at", start);
 	sys(__NR_kill, p->pid, SIGKILL);

@@ -94,6 +94,8 @@ static bool writes(const struct thread *of, uint64_t start, uint64_t size)
 
 	if (size > LENGTH_MAX)
 		size = LENGTH_MAX;
+	if (size)
+		shared_kernel_writes(start, size);
 	if (!size || !near(start, size))
 		return false;
 	lock();
@@ -217,7 +219,7 @@ bool kernel_writes(const struct thread *t)
 	const struct row *row = r[RAX] < sizeof rows / sizeof *rows ? rows[r[RAX]] : NULL;
 	bool any = false;
 
-	if (!eng.watch_end || (r[RAX] == __NR_futex && only_waits(r[RSI])))
+	if ((!eng.watch_end && !eng.n_views) || (r[RAX] == __NR_futex && only_waits(r[RSI])))
 		return false;
 	if (!row || row->shape == NO_MORE)
 		return writes_by_default(t, args);

@@ -149,9 +149,13 @@ static void map_call(struct thread *t)
 		if (flags & MAP_FIXED)
 			look_again(start, start + r[RSI]);
 	} else {
+		what.start = (uint64_t)ret;
+		what.end = ((uint64_t)ret + r[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+		what.offset = r[R9];
+		what.checked = flags & MAP_SHARED;
+		shared_unmapped(what.start, what.end);
 		if (!(flags & MAP_ANONYMOUS))
 			file_mapped((int)r[R8], in_force(r[RDX]), flags & MAP_SHARED, &what);
-		what.checked |= flags & MAP_SHARED;
 		region_set((uint64_t)ret, (uint64_t)ret + r[RSI], in_force(r[RDX]), &what);
 	}
 	unlock();
@@ -184,10 +188,12 @@ static void unmap_call(struct thread *t)
 		files_unchanged(start, end);
 	lock();
 	ret = unmap_around(t);
-	if (!failed(ret))
+	if (!failed(ret)) {
+		shared_unmapped(start, end);
 		region_set(start, end, 0, NULL);
-	else
+	} else {
 		look_again(start, end);
+	}
 	unlock();
 	finish(t, ret);
 }
@@ -236,6 +242,7 @@ static void protect_call(struct thread *t)
 		finish(t, -EACCES);
 		return;
 	}
+	shared_changes(start, end);
 	hole = own_first(start, end);
 	if (hole) { /* and there natively it ends: nothing is mapped */
 		end = hole->start > start ? hole->start : start;
@@ -290,6 +297,9 @@ static void remap_call(struct thread *t)
 	}
 	if (flags & MREMAP_FIXED)
 		never_over_ours(t->regs[R8], t->regs[R8] + size);
+	shared_changes(start, start + (old ? old : PAGE));
+	if (flags & MREMAP_FIXED)
+		shared_changes(t->regs[R8], t->regs[R8] + size);
 	unwatch_range(start, start + old); /* our protection would cut it in pieces, and come along */
 	r = region_any(start);
 	if (r) {
@@ -346,6 +356,8 @@ static bool advise_call(struct thread *t)
 	long ret;
 
 	lock();
+	if (empties(advice))
+		shared_changes(start, end);
 	code = empties(advice) && region_in(start, end);
 	ours = own_first(start, end);
 	if (code && advice == MADV_WIPEONFORK)

@@ -61,11 +61,20 @@ enum { MFD_EXEC_ = 16, MADV_POPULATE = 23 };
 /* One bit, between what a program's addresses have there: 0x5555..., 0x7fff..., 0 to 4 GiB; and what is free beside. */
 static const uint64_t ALIAS = 1ull << 44, BESIDE = 1ull << 40;
 
+/*
+ * Page 0 and what follows stay free: a null pointer with an offset has to fault. An unprivileged process cannot map there
+ * (vm.mmap_min_addr), root can.
+ */
+static const uint64_t LOWEST = 16 << 20;
+
+/* NULL: something is there, or the address is below LOWEST. */
 void *reserve_at(uint64_t at, size_t size, int prot)
 {
 	int64_t data = prot & PROT_WRITE ? (int64_t)size : 0;
 	long p;
 
+	if (at < LOWEST)
+		return NULL;
 	limits_mapped((int64_t)size, data);
 	p = sys(__NR_mmap, at, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
 	if ((uint64_t)p != at) { /* a kernel before 4.17 takes it as a hint */
@@ -134,6 +143,8 @@ static void *map_twice(uint64_t at, size_t size)
 	uint64_t to = at ^ eng.alias;
 	long fd = -1, x;
 
+	if (at < LOWEST)
+		return NULL;
 	limits_mapped(2 * (int64_t)size, 0);
 	x = sys(__NR_mmap, at, size, PROT_READ | PROT_EXEC,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
@@ -229,7 +240,7 @@ static unsigned append(char *to, unsigned at, const char *s)
 }
 
 /* The supervisor reads `reason` once `refused` is set, and prints it. */
-void note_refusal(struct process *p, const char *why, uint64_t at)
+static void note_why(struct process *p, enum refused how, const char *why, uint64_t at)
 {
 	char hex[20] = " 0x";
 	unsigned n, digits = 1;
@@ -245,14 +256,40 @@ void note_refusal(struct process *p, const char *why, uint64_t at)
 		hex[3 + digits] = 0;
 		append(p->reason, n, hex);
 	}
-	p->refused = 1;
+	p->refused = how;
 }
 
-/* The program cannot be counted from here on: end it rather than count it wrong. */
-void refuse(const char *why, uint64_t at)
+static void give_up(void) __attribute__((noreturn));
+
+static void give_up(void)
 {
-	note_refusal(eng.process, why, at);
 	sys(__NR_kill, sys(__NR_getpid), SIGKILL);
 	for (;;)
 		sys(__NR_exit_group, 255);
+}
+
+/* Its counts may be wrong. */
+void note_wrong(struct process *p, const char *why, uint64_t at)
+{
+	note_why(p, REFUSED_WRONG, why, at);
+}
+
+/* It is about to execute a program that runs without the engine. */
+void note_uncounted(struct process *p, const char *why)
+{
+	note_why(p, REFUSED_EXEC, why, 0);
+}
+
+/* The program cannot be counted from here on: end it rather than count it wrong. What it has counted is right. */
+void refuse(const char *why, uint64_t at)
+{
+	note_why(eng.process, REFUSED_ENDED, why, at);
+	give_up();
+}
+
+/* The same, and what it has counted may be wrong. */
+void refuse_wrong(const char *why, uint64_t at)
+{
+	note_wrong(eng.process, why, at);
+	give_up();
 }

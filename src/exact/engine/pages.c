@@ -95,12 +95,24 @@ static void each_page(uint64_t start, uint64_t end, void (*f)(struct code_page *
 	}
 }
 
-static void watch(struct code_page *p)
+static uint64_t offset_of(const struct region *r, uint64_t page)
+{
+	return r->offset + (page * PAGE - r->start);
+}
+
+/* False: it cannot be. */
+static bool watch(struct code_page *p, const struct region *r)
 {
 	if (p->watched)
-		return;
+		return true;
+	if (r->followed) {
+		if (!shared_watch(r->file, offset_of(r, p->page)))
+			return false;
+	} else {
+		sys(__NR_mprotect, p->page * PAGE, PAGE, PROT_READ | PROT_EXEC);
+	}
 	p->watched = 1;
-	sys(__NR_mprotect, p->page * PAGE, PAGE, PROT_READ | PROT_EXEC);
+	return true;
 }
 
 static bool pinned(uint64_t page)
@@ -122,7 +134,7 @@ bool watch_code(uint64_t start, uint64_t end)
 	for (uint64_t page = start / PAGE; page <= (end - 1) / PAGE; page++) {
 		const struct region *r = region_of(page * PAGE);
 
-		if (!r || (!r->writable && !r->checked))
+		if (!r || !can_change(r))
 			continue;
 
 		struct code_page *p = page_get(page);
@@ -130,7 +142,7 @@ bool watch_code(uint64_t start, uint64_t end)
 		if (r->checked || p->faults >= WATCH_FAULTS_MAX || pinned(page))
 			checked = true;
 		else
-			watch(p);
+			checked |= !watch(p, r);
 	}
 	return checked;
 }
@@ -184,6 +196,51 @@ static void forget_blocks(uint64_t start, uint64_t end)
 	each_page(start >= PAGE ? start - PAGE : 0, end, forget_in); /* a block may begin in the page before */
 }
 
+static bool all_watchable(const struct block *b)
+{
+	for (uint64_t page = b->pc / PAGE; page <= (b->pc + b->src_len - 1) / PAGE; page++) {
+		const struct region *r = region_of(page * PAGE);
+
+		if (!r || r->checked || pinned(page))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A block compared its bytes, and they were as before. A page that was written to often, while its code was made, is watched
+ * again once that is long ago: true, and its blocks are forgotten, this one included.
+ */
+bool page_settles(const struct block *b)
+{
+	struct code_page *p = page_find(b->pc / PAGE);
+
+	if (!p || p->faults < WATCH_FAULTS_MAX || ++p->unchanged < (uint32_t)UNCHANGED_MIN << p->settled)
+		return false;
+	p->unchanged = 0;
+	if (!all_watchable(b))
+		return false;
+	for (uint64_t page = b->pc / PAGE; page <= (b->pc + b->src_len - 1) / PAGE; page++) {
+		struct code_page *of = page_find(page);
+
+		if (!of)
+			continue;
+		of->settled += of->settled < SETTLED_MAX;
+		of->faults = WATCH_FAULTS_MAX - WATCH_FAULTS_AGAIN;
+		forget_blocks(page * PAGE, page * PAGE + PAGE);
+	}
+	return true;
+}
+
+/* It found other bytes. */
+void page_changes(uint64_t pc)
+{
+	struct code_page *p = page_find(pc / PAGE);
+
+	if (p)
+		p->unchanged = 0;
+}
+
 /* The same, where the program has changed the mappings themselves. */
 void forget_code(uint64_t start, uint64_t end)
 {
@@ -191,11 +248,46 @@ void forget_code(uint64_t start, uint64_t end)
 	each_page(start, end, not_watched);
 }
 
+/* The page of the file is to be written: what was translated from it is stale, in each of its mappings. */
+void unwatch_file(uint64_t file, uint64_t offset)
+{
+	for (uint32_t i = 0; i < eng.n_regions; i++) {
+		const struct region *r = &eng.regions[i];
+		struct code_page *p;
+
+		if (!r->followed || r->file != file || offset - r->offset >= r->end - r->start)
+			continue;
+		p = page_find((r->start + (offset - r->offset)) / PAGE);
+		if (!p || !p->watched)
+			continue;
+		p->faults++;
+		forget_blocks(p->page * PAGE, p->page * PAGE + PAGE);
+		p->watched = 0;
+	}
+}
+
+/* Nothing is known of the file's code. */
+void forget_file(uint64_t file)
+{
+	for (uint32_t i = 0; i < eng.n_regions; i++)
+		if (eng.regions[i].followed && eng.regions[i].file == file)
+			code_written(eng.regions[i].start, eng.regions[i].end);
+}
+
 /* The page is the program's again. */
 static void unwatch(struct code_page *p)
 {
+	const struct region *r = region_any(p->page * PAGE);
+
 	if (!p->watched)
 		return;
+	if (r && r->followed) {
+		uint64_t file = r->file, offset = offset_of(r, p->page);
+
+		unwatch_file(file, offset);
+		shared_unwatch(file, offset);
+		return;
+	}
 	p->faults++;
 	forget_blocks(p->page * PAGE, p->page * PAGE + PAGE);
 	p->watched = 0;
@@ -221,6 +313,8 @@ bool watch_fault(uint64_t address)
 	struct code_page *p = page_find(address / PAGE);
 	const struct region *r = region_of(address);
 
+	if (shared_fault(address))
+		return true;
 	if (!p || !r || !r->writable)
 		return false;
 	unwatch(p); /* or another thread's fault was first */

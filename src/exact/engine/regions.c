@@ -63,7 +63,8 @@ static void join(uint32_t i)
 
 	if (i == 0 || i >= eng.n_regions || r[-1].end != r->start || r[-1].exec != r->exec ||
 	    r[-1].writable != r->writable || r[-1].checked != r->checked ||
-	    r[-1].mapping != r->mapping || r[-1].file != r->file || r[-1].written_ns != r->written_ns)
+	    r[-1].mapping != r->mapping || r[-1].file != r->file || r[-1].written_ns != r->written_ns ||
+	    r[-1].followed != r->followed || (r->followed && r[-1].offset + (r->start - r[-1].start) != r->offset))
 		return;
 	r[-1].end = r->end;
 	erase(i);
@@ -94,6 +95,7 @@ void region_set(uint64_t start, uint64_t end, int prot, const struct region *wha
 			insert(i++, r);
 		}
 		if (tail.end > end) {
+			tail.offset += end - tail.start;
 			tail.start = end;
 			insert(i, tail);
 			break;
@@ -104,6 +106,7 @@ void region_set(uint64_t start, uint64_t end, int prot, const struct region *wha
 	if (what && start < end && ((prot & PROT_EXEC) || known)) {
 		struct region r = *what;
 
+		r.offset = what->offset + (start - what->start);
 		r.start = start;
 		r.end = end;
 		r.exec = !!(prot & PROT_EXEC);
@@ -203,10 +206,12 @@ static void divide(struct region *r, uint64_t start, uint64_t end, uint32_t mapp
 
 	if (r->end > end) {
 		r->end = after.start = end;
+		after.offset += end - before.start;
 		insert(i + 1, after);
 	}
 	eng.regions[i].mapping = mapping;
 	if (before.start < start) {
+		eng.regions[i].offset += start - before.start;
 		eng.regions[i].start = before.end = start;
 		insert(i, before);
 	}

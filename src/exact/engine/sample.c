@@ -9,7 +9,7 @@
 #include <linux/errno.h>
 #include "exact/engine/engine.h"
 
-enum { WAIT_MS = 100, FRAME_MAX = 1 << 24, MANY = 8 };
+enum { WAIT_MS = 100, FRAME_MAX = 1 << 24, MANY = 8, FRAMELESS = 16, APART = 1000 };
 
 static struct sample_ring *ring_of(struct thread *t)
 {
@@ -21,12 +21,25 @@ static struct sample_record *draft_of(struct thread *t)
 	return (struct sample_record *)((uint8_t *)t + SAMPLE_DRAFT);
 }
 
-/* Callers by frame pointers, as long as they make sense: further up the stack, back into code. */
-static uint32_t callers(const struct thread *t, uint64_t *out, uint32_t n)
+/*
+ * Callers. First those of functions that have no frame, or not now, by their code, up to the first that has one; all others
+ * by frame pointers, as long as they make sense: further up the stack, back into code.
+ */
+static uint32_t callers(const struct thread *t, uint64_t pc, uint64_t *out, uint32_t n)
 {
 	uint64_t at = t->regs[RBP], below = t->regs[RSP], frame[2];
 	uint32_t found = 0;
+	struct call_frame f;
 
+	while (found < n && found < FRAMELESS && frame_find(pc, below, at, &f)) {
+		bool has_frame = f.slot == at + 8;
+
+		out[found++] = pc = f.to;
+		below = f.slot + 8;
+		at = f.bp;
+		if (has_frame)
+			break;
+	}
 	while (found < n && at >= below && at - below < FRAME_MAX && !(at & 7) &&
 	       copy_bytes(frame, (const void *)at, sizeof frame) == sizeof frame && region_of(frame[1])) {
 		out[found++] = frame[1];
@@ -116,6 +129,28 @@ static void take_repeats(struct thread *t, struct sample_record *r)
 		t->later[i].address -= r->bytes - width;
 }
 
+/*
+ * A run of code is executed as a whole, so that a sample in it shows what all of it adds. Where samples are so close together that
+ * several may be in one execution, only the instruction's own counts.
+ */
+static void draft_adds(struct thread *t, const struct insn *in, uint64_t pc, struct sample_record *r)
+{
+	struct block_facts own = { 0 };
+
+	facts_add(&own, in);
+	if (eng.board->every.n >= APART && pc >= t->around.from && pc < t->around.to)
+		memcpy(r->adds, t->around.adds, sizeof t->around.adds);
+	else
+		memcpy(r->adds, own.adds, sizeof own.adds);
+	t->around.to = 0; /* the rest of it is a block of its own */
+}
+
+/* Operand `which` of the class, which few instructions have. */
+static uint32_t access_later(const struct thread *t, const struct insn *in, uint64_t pc, uint64_t which, uint64_t *address)
+{
+	return which < MANY ? access_of(t, in, pc, eng.board->every.class, (unsigned)which, address) : 0;
+}
+
 /* The next sample is the instruction at `pc`: its `which`-th operand of the class, from 0. */
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned which)
 {
@@ -124,12 +159,12 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned
 	uint8_t *p = (uint8_t *)(r + 1);
 
 	t->drafted = 1;
-	/* Of a few loads or stores each one may be a sample. */
+	/* Of an instruction's few loads or stores each one may be a sample. */
 	for (unsigned i = 0; i < LATER_MAX; i++)
-		t->later[i].what = e->n >= MANY ? 0
-						: access_of(t, in, pc, e->class, which + (i + 1) * (unsigned)e->n,
-							    &t->later[i].address);
+		t->later[i].what = e->n >= MANY && !e->jitter ? 0
+							      : access_later(t, in, pc, which + every_ahead(t, i + 1), &t->later[i].address);
 	*r = (struct sample_record){ .pc = pc, .tsc = read_ticks() };
+	draft_adds(t, in, pc, r);
 	r->has = access_of(t, in, pc, e->class, which, &r->address);
 	if (r->has & SAMPLE_OPERAND)
 		r->bytes = insn_width(in, (const uint8_t *)pc);
@@ -152,7 +187,7 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned
 		r->has |= SAMPLE_HAS_PEEKS;
 		p = put_peeks(p, t, r->tsc);
 	}
-	r->chain = callers(t, (uint64_t *)p, e->chain);
+	r->chain = callers(t, pc, (uint64_t *)p, e->chain);
 	p += r->chain * 8;
 	r->stack = (uint32_t)copy_bytes(p, (const void *)t->regs[RSP], e->stack);
 	memset(p + r->stack, 0, -r->stack & 7);

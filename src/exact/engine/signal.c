@@ -104,7 +104,7 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 		return;
 	}
 	if (t->stepping == STEP_PROOF && c->rip != t->target)
-		refuse(OVERWRITTEN, t->target);
+		refuse_wrong(OVERWRITTEN, t->target);
 	if (t->stepping == STEP_NATIVE || t->stepping == STEP_PROOF) {
 		end_step(t, c);
 		if (c->rip != t->target) /* the jump to it failed: no address at all */
@@ -127,7 +127,7 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 	}
 	translated = in_cache(c->rip);
 	if (sig == SIGTRAP && info->code == SI_KERNEL && translated) /* no int3 is ever copied */
-		refuse(OVERWRITTEN, c->rip);
+		refuse_wrong(OVERWRITTEN, c->rip);
 	place = locate_fault(t, sig, info, c);
 	if (place == AT_BORDER && translated && dies_of(t, sig))
 		step_proof(t, c);
@@ -136,10 +136,10 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 	else if (place == AT_WORK)
 		step_to_border(t, sig, info, c);
 	else if (place == IN_ENGINE)
-		refuse("the exact engine itself failed at (offset in its image)",
+		refuse_wrong("the exact engine itself failed at (offset in its image)",
 		       c->rip - eng.image);
 	else
-		refuse(c->rip ? "the program left the exact engine, at" : "the program left the exact engine, at 0x0", c->rip);
+		refuse_wrong(c->rip ? "the program left the exact engine, at" : "the program left the exact engine, at 0x0", c->rip);
 }
 
 static void handle(struct thread *t, int sig, struct info *info, struct context *c)

@@ -82,7 +82,7 @@ void on_step(struct thread *t, const struct info *now, struct context *c)
 	struct info info;
 
 	if (t->stepping == STEP_PROOF)
-		refuse(OVERWRITTEN, t->target);
+		refuse_wrong(OVERWRITTEN, t->target);
 	if (t->stepping == STEP_NATIVE) {
 		on_native_step(t, now, c);
 		return;
@@ -115,7 +115,8 @@ void on_step(struct thread *t, const struct info *now, struct context *c)
 void step_natively(struct thread *t)
 {
 	if (in_cache(t->target) || t->target - eng.image < eng.image_size)
-		refuse("the program jumped into the exact engine's own memory, at", t->target);
+		refuse_wrong("the program jumped into the exact engine's own memory, at", t->target);
+	__atomic_fetch_add(&eng.process->stepped, 1, __ATOMIC_RELAXED);
 	t->step_mask = block_signals();
 	t->stepping = STEP_NATIVE;
 	t->flags |= EFLAGS_TF;

@@ -86,7 +86,7 @@ bool stray_branch(struct thread *t)
 	find(t, &s);
 	unlock();
 	if (!s.pc || s.unlike) {
-		note_refusal(eng.process, "the exact engine cannot tell which kind of branch led to no address at all,", t->target);
+		note_wrong(eng.process, "the exact engine cannot tell which kind of branch led to no address at all,", t->target);
 		return false;
 	}
 	uncount_special(t, &s.insn, s.pc);

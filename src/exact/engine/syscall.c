@@ -72,6 +72,8 @@ static void go(struct thread *t)
 		t->after |= AFTER_UNPIN;
 	if (opens_to_write(t))
 		t->after |= AFTER_OPEN;
+	else if (opens(t))
+		t->after |= AFTER_LOOK;
 	if (looks_for_kept(t)) {
 		t->after |= AFTER_MASK;
 		set_program_mask(t, true);
@@ -207,7 +209,9 @@ void system_call(struct thread *t)
 		call_over(t);
 	if ((t->filter || t->strict) && !seccomp_allows(t))
 		return;
-	if (map_calls(t) || writes_memory(t) || pokes_memory(t) || gives_name(t) || stops_sharer(t))
+	shared_call(t);
+	if (map_calls(t) || unmapped_call(t) || proc_call(t) || writes_memory(t) || pokes_memory(t) ||
+	    gives_name(t) || stops_sharer(t))
 		return;
 	kernel_writes_for_good(t);
 	switch (r[RAX]) {
@@ -217,6 +221,14 @@ void system_call(struct thread *t)
 		if (!random_call(t))
 			go(t);
 		return;
+	case __NR_memfd_create: {
+		long ret = same(t);
+
+		if (ret >= 0)
+			shared_made((int)ret);
+		finish(t, ret);
+		return;
+	}
 	case __NR_getdents64:
 		if (!directory_call(t))
 			go(t);
@@ -295,6 +307,8 @@ void system_call_done(struct thread *t)
 
 	if ((t->after & AFTER_OPEN) && ret >= 0)
 		file_opened((int)ret);
+	if ((t->after & (AFTER_OPEN | AFTER_LOOK)) && ret >= 0)
+		proc_file_opened((int)ret);
 	call_over(t);
 	t->edge = 0;
 	dispatch(t);

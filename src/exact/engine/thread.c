@@ -217,6 +217,7 @@ static struct process *process_new(const struct process *parent, uint64_t descen
 	p->descent = descent;
 	p->threads = 0;
 	p->refused = 0;
+	p->compared = p->stepped = 0;
 	p->pid = 0;
 	p->parent_pid = parent->pid;
 	p->foreign = parent->foreign || parent->makes_foreign;
@@ -330,6 +331,7 @@ void fork_like(struct thread *t, long nr)
 	if (!(w.flags & CLONE_VM)) {
 		t->after |= AFTER_UNLOCK;
 		lock();
+		shared_passed_on();
 		counters_meet();
 	}
 	t->jump = (uint64_t)clone_go;
@@ -374,6 +376,7 @@ void child_start(struct thread *t)
 		eng.lock = 0;
 		eng.space = t->space = p->serial;
 		unpin_others();
+		shared_forked();
 		no_gain_for_child();
 		eng.locks_later = 0; /* Source: mlockall(2), "Notes" */
 		limits_of(p);
@@ -444,6 +447,15 @@ static void forget_gainer(void)
 	__atomic_store_n(&b->has_gainer, 0, __ATOMIC_RELEASE);
 }
 
+static void name_program(struct process *p, const char *path)
+{
+	unsigned n = 0;
+
+	for (; n < GAINER_MAX - 1 && path[n]; n++)
+		p->program[n] = path[n];
+	p->program[n] = 0;
+}
+
 /* Have the supervisor watch this thread's exec; false when it cannot. */
 static bool ask_supervisor(struct thread *t)
 {
@@ -484,12 +496,9 @@ void exec_like(struct thread *t, long nr)
 		}
 	}
 	files_unchanged(0, ~0ull);
+	name_program(p, flags & AT_EMPTY_PATH ? "" : path);
 	if (changes_rights(dir, path, flags)) {
-		note_refusal(
-		    p,
-		    "a program that changes its rights (setuid, setgid or file capabilities) ran "
-		    "uncounted",
-		    0);
+		note_uncounted(p, "it changes its rights (setuid, setgid or file capabilities)");
 		told = note_gainer(path);
 	} else {
 		watched = ask_supervisor(t);
@@ -509,8 +518,11 @@ void exec_like(struct thread *t, long nr)
 		exec_failed();
 	else if (t->filter)
 		refuse("an exec that failed, out of the exact engine's hands for its seccomp filter", 0);
-	if (!watched)
+	if (!watched) {
 		limits_after_exec(p);
+		if (p->refused == REFUSED_EXEC) /* it is counted after all */
+			p->refused = REFUSED_NOT;
+	}
 	t->exec = EXEC_NONE;
 	signals_after_exec(t);
 	set_signal_mask(mask);

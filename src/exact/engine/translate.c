@@ -437,13 +437,13 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 		d.b = b;
 		if (!r)
 			break;
-		if (!once && (r->writable || r->checked) && watch_code(pc, pc + 1))
+		if (!once && can_change(r) && watch_code(pc, pc + 1))
 			b->flags |= B_CHECKED;
 		if (blocks && (b->flags & B_CHECKED))
 			break;
 		if (!read_block(&d, pc, once, BLOCK_INSNS))
 			break;
-		if (!once && (r->writable || r->checked) && watch_code(pc, d.end) &&
+		if (!once && can_change(r) && watch_code(pc, d.end) &&
 		    !(b->flags & B_CHECKED)) {
 			if (blocks)
 				break;
@@ -525,11 +525,11 @@ struct block *translate_part(uint64_t pc, unsigned n)
 	*b = (struct block){ .pc = pc, .map = b->map, .part = (uint8_t)n, .flags = B_PART };
 	if (!r)
 		return NULL;
-	if ((r->writable || r->checked) && watch_code(pc, pc + 1))
+	if (can_change(r) && watch_code(pc, pc + 1))
 		b->flags |= B_CHECKED;
 	if (!read_block(&d, pc, false, n))
 		return NULL;
-	if ((r->writable || r->checked) && watch_code(pc, d.end) && !(b->flags & B_CHECKED)) {
+	if (can_change(r) && watch_code(pc, d.end) && !(b->flags & B_CHECKED)) {
 		b->flags |= B_CHECKED;
 		read_block(&d, pc, false, n);
 	}

@@ -13,12 +13,13 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "maps_with_engine.h"
 
 static void break_it(bool pointers)
 {
 	static char line[4096];
 	unsigned long from, to;
-	FILE *f = fopen("/proc/self/maps", "r");
+	FILE *f = maps_with_engine();
 
 	while (f && fgets(line, sizeof line, f))
 		if (strstr(line, "rw-p") && strstr(line, "tare-exact") && sscanf(line, "%lx-%lx", &from, &to) == 2)

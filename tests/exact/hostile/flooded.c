@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 			if (n % 100 == 99) /* a sleep that each of them begins anew comes to its end in the rests */
 				usleep(15000);
 		}
-	usleep(20000);
+	usleep(5000);
 	if (!strcmp(how, "threads"))
 		pthread_create(&t, NULL, in_thread, NULL);
 	fed(ROUNDS);

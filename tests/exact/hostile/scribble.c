@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include "maps_with_engine.h"
 
 int main(int argc, char **argv)
 {
 	char what = argc > 1 ? argv[1][0] : 0, line[4096];
 	int byte = argc > 2 ? (int)strtol(argv[2], NULL, 16) : 0;
 	unsigned long from[64], to[64], n = 0;
-	FILE *f = fopen("/proc/self/maps", "r");
+	FILE *f = maps_with_engine();
 	char how[8];
 
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks in /proc/self/maps for mappings that are not its own and writes into each page of them that
+ * Looks for mappings that are not its own and writes into each page of them that
  * is writable. The program may fail by it; its counter must not hang, nor state a count it does not
  * have.
  */
 #include <stdio.h>
 #include <string.h>
+#include "maps_with_engine.h"
 
 int main(void)
 {
 	static char lines[512][256];
 	int n = 0;
-	FILE *f = fopen("/proc/self/maps", "r");
+	FILE *f = maps_with_engine();
 
 	while (n < 512 && fgets(lines[n], sizeof(lines[n]), f))
 		n++;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Rounds over a snippet of assembly: so many that a step of the clock is less than 1 % of a run. */
+#ifndef CLI_BENCH_ROUNDS_H
+#define CLI_BENCH_ROUNDS_H
+
+#include "analyze/bench.h"
+#include "cli/bench_tests.h"
+
+enum { BENCH_STEPS_LEAST = 100 };
+
+/* Rounds that a run needs for a fifth more than that; `ticks` are those of one. */
+uint64_t bench_rounds_of(double ticks, double step);
+
+/*
+ * Whether code that was run in several rounds takes the time per operation that it takes in one,
+ * within the interval of `one`. Rounds in which pointers or values go on may not.
+ */
+bool bench_rounds_agree(const struct bench_stat *one, const struct bench_stat *many, uint64_t ops);
+
+/*
+ * Time each such snippet by the clock, and choose its rounds. A snippet that crashes or takes
+ * another time with more rounds has one. -ECANCELED: a signal, *by_signal.
+ */
+int bench_rounds_choose(struct bench_tests *t, const struct bench_options *o,
+			const struct bench_plan *plan, int *by_signal, struct tare_error *err);
+
+#endif

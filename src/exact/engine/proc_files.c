@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program reads /proc/self/maps, smaps, numa_maps or pagemap: what it gets does not show the
+ * engine. The descriptor, its inode and its position stay the kernel's; only the bytes that a read
+ * gives are made here. The position counts the bytes that the program was given, so dup, fork,
+ * lseek and pread need nothing of their own.
+ *
+ * Each read gives as much as the kernel's seq_file does for the same records: the rest of the
+ * record that the last read ended in, and then as many whole records as fit into a page, or fewer
+ * where the program wants less. A reader goes on at the address where it was, so that what is
+ * mapped between two reads tears no line.
+ * Source: linux/fs/seq_file.c, seq_read_iter(), traverse(); linux/fs/proc/task_mmu.c, m_start(),
+ * show_map_vma().
+ */
+#include <asm/stat.h>
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/magic.h>
+#include "exact/engine/engine.h"
+
+enum {
+	ROOM = 4096, /* the kernel's buffer, twice as large for a record that does not fit */
+	RECORD_MAX = 8192,
+	OUT_MAX = 2 * RECORD_MAX,
+	LEFT_MAX = 1536,
+	READERS = 4,
+	VECTORS = 1024,
+	NAME_COLUMN = 72,
+	RIGHTS = 4,
+	LINK_ROOM = 128,
+	CHUNK = 512, /* entries of pagemap */
+	ENTRY = 8,
+	FILE_TYPE = 0170000,
+	REGULAR = 0100000,
+	SEEK_SET_ = 0,
+	SEEK_CUR_ = 1,
+};
+
+enum kind { OTHER, MAPS, SMAPS, NUMA_MAPS, PAGEMAP };
+
+static const uint64_t THE_END = ~0ull;
+
+/* ---- which file ---- */
+
+static enum kind kind_of_name(int fd, int64_t *pid)
+{
+	static const struct {
+		char name[12];
+		enum kind kind;
+	} rows[] = {
+		{ "/maps", MAPS },
+		{ "/smaps", SMAPS },
+		{ "/numa_maps", NUMA_MAPS },
+		{ "/pagemap", PAGEMAP },
+	};
+
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+		if ((*pid = proc_file(fd, rows[i].name)))
+			return rows[i].kind;
+	return OTHER;
+}
+
+static bool may_be_of_proc(int fd, struct stat *st)
+{
+	return sys(__NR_fstat, fd, st) >= 0 && (st->st_mode & FILE_TYPE) == REGULAR &&
+	       !st->st_size && !(st->st_dev >> 8 & 0xfff);
+}
+
+/*
+ * From now on reads are looked at, in all processes of the command: a descriptor may be passed on.
+ */
+void proc_file_opened(int fd)
+{
+	struct stat st;
+	int64_t pid;
+
+	if (!eng.board->maps_opened && may_be_of_proc(fd, &st) && kind_of_name(fd, &pid) != OTHER)
+		eng.board->maps_opened = 1;
+}
+
+/* Of this process, by the number of any of its threads. */
+static enum kind kind_of(int fd, struct stat *st)
+{
+	enum kind kind;
+	int64_t pid;
+
+	if (!may_be_of_proc(fd, st))
+		return OTHER;
+	kind = kind_of_name(fd, &pid);
+	return kind != OTHER && !sys(__NR_tgkill, sys(__NR_getpid), pid, 0) ? kind : OTHER;
+}
+
+/* ---- what the kernel gives; all below with the lock held, for the buffers ---- */
+
+static struct {
+	int fd;
+	uint64_t at; /* of the file */
+	unsigned next, n;
+	long error;
+	char text[ROOM];
+} raw;
+
+struct record {
+	uint64_t start, end;
+	unsigned size;
+	bool altered; /* its protection is not the kernel's */
+	char text[RECORD_MAX];
+};
+
+static void raw_first(int fd)
+{
+	raw.fd = fd;
+	raw.at = raw.next = raw.n = 0;
+	raw.error = 0;
+}
+
+static int peek(void)
+{
+	if (raw.next == raw.n && !raw.error) {
+		long n = sys(__NR_pread64, raw.fd, raw.text, sizeof raw.text, raw.at);
+
+		raw.next = raw.n = 0;
+		if (n < 0)
+			raw.error = n;
+		else
+			raw.at += raw.n = (unsigned)n;
+	}
+	return raw.next < raw.n ? (uint8_t)raw.text[raw.next] : -1;
+}
+
+static const char *hex(const char *s, uint64_t *n)
+{
+	for (*n = 0; (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f'); s++)
+		*n = *n << 4 | (uint64_t)(*s <= '9' ? *s - '0' : *s - 'a' + 10);
+	return s;
+}
+
+/* A line of maps; with the lines behind it that begin with capital letters, in smaps. */
+static bool raw_record(struct record *r)
+{
+	const char *s;
+	int c = peek();
+
+	r->size = 0;
+	r->altered = false;
+	if (c < 0)
+		return false;
+	do {
+		do {
+			c = peek();
+			raw.next += c >= 0;
+			if (c >= 0 && r->size < RECORD_MAX - 1)
+				r->text[r->size++] = (char)c;
+		} while (c >= 0 && c != '\n');
+		c = peek();
+	} while (c >= 'A' && c <= 'Z');
+	r->text[r->size] = 0;
+	s = hex(r->text, &r->start);
+	r->end = r->start + 1; /* numa_maps has no ends */
+	if (*s == '-')
+		hex(s + 1, &r->end);
+	return true;
+}
+
+/* ---- what the program is given ---- */
+
+static char *put_hex(char *to, uint64_t n)
+{
+	unsigned digits = 8;
+
+	while (digits < 16 && n >> (4 * digits))
+		digits++;
+	while (digits--)
+		*to++ = "0123456789abcdef"[n >> (4 * digits) & 15];
+	return to;
+}
+
+/*
+ * [start, end) of a record, as a record of its own. Its fields: addresses, rights, offset, device,
+ * inode, perhaps a name.
+ */
+static void cut(struct record *to, const struct record *from, uint64_t start, uint64_t end,
+		bool writable)
+{
+	const char *s = from->text, *rights, *fields;
+	char *p = put_hex(to->text, start);
+	uint64_t offset;
+
+	while (*s != ' ')
+		s++;
+	rights = s + 1;
+	fields = s = hex(rights + RIGHTS + 1, &offset);
+	for (s++; *s != ' '; s++)
+		;
+	if (s[1] != '0') /* a file */
+		offset += start - from->start;
+	for (s++; *s != ' '; s++)
+		;
+	*p++ = '-';
+	p = put_hex(p, end);
+	*p++ = ' ';
+	memcpy(p, rights, RIGHTS);
+	if (writable)
+		p[1] = 'w';
+	p += RIGHTS;
+	*p++ = ' ';
+	p = put_hex(p, offset);
+	while (fields <= s)
+		*p++ = *fields++;
+	while (*s == ' ')
+		s++;
+	if (*s != '\n') {
+		while (p < to->text + NAME_COLUMN)
+			*p++ = ' ';
+		*p++ = ' ';
+	}
+	while (*s && p < to->text + RECORD_MAX - 1)
+		*p++ = *s++;
+	*p = 0;
+	to->size = (unsigned)(p - to->text);
+	to->start = start;
+	to->end = end;
+	to->altered = writable;
+}
+
+static bool has_rights(const struct record *r, const char *rights)
+{
+	const char *s = r->text;
+
+	while (*s && *s != ' ')
+		s++;
+	return *s && !memcmp(s + 1, rights, RIGHTS);
+}
+
+static struct record whole, following, joined, again;
+static uint64_t whole_at; /* so far it has been given out */
+static bool has_following, merges;
+
+/*
+ * The next part of what the kernel shows that is all the program's, with its own protection: pages
+ * that code was translated from are write-protected for the engine's sake (pages.c).
+ */
+static bool next_piece(struct record *to)
+{
+	for (;;) {
+		const struct range *ours;
+		const struct region *code;
+		uint64_t end;
+		bool writable = false;
+
+		if (whole_at >= whole.end) {
+			if (!raw_record(&whole))
+				return false;
+			whole_at = whole.start;
+		}
+		end = whole.end;
+		ours = own_first(whole_at, end);
+		if (ours && ours->start <= whole_at) {
+			whole_at = ours->end;
+			continue;
+		}
+		if (ours)
+			end = ours->start;
+		code = merges && has_rights(&whole, "r-xp") ? region_in(whole_at, end) : NULL;
+		if (code) {
+			if (code->start > whole_at) {
+				end = code->start;
+			} else {
+				end = code->end < end ? code->end : end;
+				writable = code->exec && code->writable;
+			}
+		}
+		if (whole_at == whole.start && end == whole.end && !writable)
+			memcpy(to, &whole, sizeof whole - sizeof whole.text + whole.size + 1);
+		else
+			cut(to, &whole, whole_at, end, writable);
+		whole_at = end;
+		return true;
+	}
+}
+
+/* Are they one mapping, but for what the engine has done? Then that is `joined`. */
+static bool continues(const struct record *a, const struct record *b)
+{
+	if (a->end != b->start || !(a->altered || b->altered))
+		return false;
+	cut(&joined, a, a->start, b->end, false);
+	cut(&again, &joined, b->start, b->end, false);
+	return again.size == b->size && !memcmp(again.text, b->text, b->size);
+}
+
+static void records_first(int fd, enum kind kind)
+{
+	raw_first(fd);
+	whole.end = whole_at = 0;
+	has_following = false;
+	merges = kind == MAPS && eng.watch_end;
+}
+
+static bool next_record(struct record *to)
+{
+	if (has_following)
+		memcpy(to, &following, sizeof following);
+	else if (!next_piece(to))
+		return false;
+	has_following = false;
+	while (merges && next_piece(&following)) {
+		if (!continues(to, &following)) {
+			has_following = true;
+			break;
+		}
+		memcpy(to, &joined, sizeof joined);
+		to->altered = true;
+	}
+	return true;
+}
+
+/* ---- one read ---- */
+
+/*
+ * Where a reader is, at position `at` of the file: the rest of a record, and the address to go on
+ * at.
+ */
+static struct reader {
+	uint64_t inode, at, from;
+	unsigned n_left;
+	char left[LEFT_MAX];
+} readers[READERS];
+static unsigned next_reader;
+
+static struct reader *reader_at(uint64_t inode, uint64_t at)
+{
+	for (unsigned i = 0; at && inode && i < READERS; i++)
+		if (readers[i].inode == inode && readers[i].at == at)
+			return &readers[i];
+	return NULL;
+}
+
+static void stay(struct reader *r, uint64_t inode, uint64_t at, uint64_t from, const char *left,
+		 unsigned n_left)
+{
+	for (struct reader *other; (other = reader_at(inode, at)) && other != r;)
+		other->inode = 0;
+	if (n_left > LEFT_MAX) { /* it will be found by counting the bytes */
+		if (r)
+			r->inode = 0;
+		return;
+	}
+	if (!r)
+		r = &readers[next_reader++ % READERS];
+	r->inode = inode;
+	r->at = at;
+	r->from = from;
+	r->n_left = n_left;
+	memcpy(r->left, left, n_left);
+}
+
+static struct record record;
+
+/* The record that is not given yet, from address `from` on. */
+static bool record_from(uint64_t from)
+{
+	bool found;
+
+	while ((found = next_record(&record)) && record.end <= from)
+		;
+	return found;
+}
+
+/*
+ * The record that holds byte `at`; how many of its bytes come before, all of them for one that
+ * ends there.
+ */
+static bool record_with(uint64_t at, unsigned *before)
+{
+	for (uint64_t seen = 0; next_record(&record); seen += record.size)
+		if (seen + record.size >= at) {
+			*before = (unsigned)(at - seen);
+			return true;
+		}
+	return false;
+}
+
+/* Up to `n` bytes from position `at`, in `out`. */
+static long one_read(int fd, enum kind kind, uint64_t inode, uint64_t at, uint64_t n,
+		     char out[OUT_MAX])
+{
+	struct reader *r = reader_at(inode, at);
+	unsigned done = 0, given = 0, room = ROOM, count = 0;
+	uint64_t from = 0;
+	bool more = true;
+
+	records_first(fd, kind);
+	if (r) {
+		from = r->from;
+		memcpy(out, r->left, done = r->n_left);
+	} else if (at) {
+		unsigned before = 0;
+
+		if (!record_with(at, &before))
+			return raw.error;
+		memcpy(out, record.text + before, done = record.size - before);
+		more = next_record(&record);
+		from = more ? record.start : THE_END;
+	}
+	given = done;
+	if (n > done) {
+		if (r || !at)
+			more = from != THE_END && record_from(from);
+		while (more && record.size >= room)
+			room *= 2;
+		while (more && (!count || count < n - done) && count + record.size < room &&
+		       done + count + record.size <= OUT_MAX) {
+			memcpy(out + done + count, record.text, record.size);
+			count += record.size;
+			more = next_record(&record);
+		}
+		from = more ? record.start : THE_END;
+		given = done + count;
+	}
+	if (raw.error && !given)
+		return raw.error;
+	done = given < n ? given : (unsigned)n;
+	stay(r, inode, at + done, from, out + done, given - done);
+	return (long)done;
+}
+
+/* ---- calls ---- */
+
+struct reading {
+	int fd;
+	enum kind kind;
+	uint64_t inode, at;
+};
+
+static long read_records(struct reading *r, uint64_t to, uint64_t n)
+{
+	char out[OUT_MAX];
+	long got;
+
+	lock();
+	got = one_read(r->fd, r->kind, r->inode, r->at, n, out);
+	unlock();
+	if (got <= 0)
+		return got;
+	got = (long)copy_bytes((void *)to, out, (size_t)got);
+	r->at += (uint64_t)got;
+	return got ? got : -EFAULT;
+}
+
+/* Entries of 8 bytes, one for each page. */
+static long read_entries(struct reading *r, uint64_t to, uint64_t n)
+{
+	uint64_t entries[CHUNK], done = 0;
+
+	if ((r->at | n) % ENTRY)
+		return -EINVAL;
+	while (done < n) {
+		uint64_t some = n - done < sizeof entries ? n - done : sizeof entries, copied;
+		long got = sys(__NR_pread64, r->fd, entries, some, r->at);
+
+		if (got <= 0)
+			return done ? (long)done : got;
+		lock();
+		for (uint64_t i = 0; i < (uint64_t)got / ENTRY; i++) {
+			uint64_t page = (r->at / ENTRY + i) * PAGE;
+
+			if (own_first(page, page + 1))
+				entries[i] = 0;
+		}
+		unlock();
+		copied = copy_bytes((void *)(to + done), entries, (size_t)got);
+		if (copied < (uint64_t)got)
+			return done ? (long)done : -EFAULT;
+		done += copied;
+		r->at += copied;
+	}
+	return (long)done;
+}
+
+static long read_some(struct reading *r, uint64_t to, uint64_t n)
+{
+	if (!n)
+		return 0;
+	return r->kind == PAGEMAP ? read_entries(r, to, n) : read_records(r, to, n);
+}
+
+/*
+ * As the kernel does it for files that have no readv of their own. Source: linux/fs/read_write.c,
+ * do_loop_readv_writev().
+ */
+static long read_vector(struct reading *r, uint64_t vector, uint64_t n)
+{
+	long done = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t v[2];
+		long got;
+
+		if (copy_bytes(v, (const void *)(vector + 16 * i), sizeof v) != sizeof v)
+			return done ? done : -EFAULT;
+		got = read_some(r, v[0], v[1]);
+		if (got < 0)
+			return done ? done : got;
+		done += got;
+		if ((uint64_t)got != v[1])
+			break;
+	}
+	return done;
+}
+
+/* False: not a read, not of such a file, or one that the kernel refuses. */
+bool proc_call(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	bool vector = r[RAX] != __NR_read && r[RAX] != __NR_pread64;
+	bool moves = r[RAX] == __NR_read || r[RAX] == __NR_readv;
+	struct reading what = { .fd = (int)r[RDI] };
+	struct stat st;
+	long at, ret;
+
+	if (!eng.board->maps_opened)
+		return false;
+	switch (r[RAX]) {
+	case __NR_preadv2:
+		if (r[R9] & ~1ull) /* RWF_HIPRI */
+			return false;
+		moves = r[R10] == ~0ull;
+		break;
+	case __NR_read:
+	case __NR_readv:
+	case __NR_pread64:
+	case __NR_preadv:
+		break;
+	default:
+		return false;
+	}
+	what.kind = kind_of(what.fd, &st);
+	if (what.kind == OTHER || (vector && r[RDX] > VECTORS))
+		return false;
+	at = moves ? sys(__NR_lseek, what.fd, 0, SEEK_CUR_) : (long)r[R10];
+	if (at < 0)
+		return false;
+	what.inode = st.st_ino;
+	what.at = (uint64_t)at;
+	ret = vector ? read_vector(&what, r[RSI], r[RDX]) : read_some(&what, r[RSI], r[RDX]);
+	if (moves && what.at != (uint64_t)at)
+		sys(__NR_lseek, what.fd, what.at, SEEK_SET_);
+	finish(t, ret);
+	return true;
+}
