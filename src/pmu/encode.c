@@ -356,11 +356,16 @@ int encoder_unknown(struct encoder *e, const char *name)
 	char table[32], about[80];
 	unsigned others = libpfm_who_knows(name, table, about);
 
-	if (others && !encoder_has_table(e)) {
+	if ((others || e->opt->cpu) && !encoder_has_table(e)) {
+		char known[140] = "";
+
+		if (others)
+			snprintf(known, sizeof(known), "; %s%s has an event of that name", about,
+				 others > 1 ? ", as others," : "");
 		tare_fail_at(e->err, e->ev->at, ENOENT,
-			     "'%.100s': tare has no table of the vendor's events of %s%.60s; %s%s has an event of that name",
-			     name, e->opt->cpu ? "" : "this CPU, ", e->opt->cpu ? e->opt->cpu : machine_cpu(e->m), about,
-			     others > 1 ? ", as others," : "");
+			     "'%.100s': tare has no table of the vendor's events of %s%.60s%s",
+			     name, e->opt->cpu ? "" : "this CPU, ",
+			     e->opt->cpu ? e->opt->cpu : machine_cpu(e->m), known);
 		tare_hint(e->err, "--event-file FILE or FOLDER reads the vendor's own, such as tools/perf/pmu-events of Linux");
 		return -ENOENT;
 	}
@@ -373,7 +378,9 @@ int encoder_unknown(struct encoder *e, const char *name)
 			  table, name);
 		return -ENOENT;
 	}
-	tare_fail_at(e->err, e->ev->at, ENOENT, "there is no event '%.100s'", name);
+	tare_fail_at(e->err, e->ev->at, ENOENT, "there is no event '%.100s'%s%.60s%s", name,
+		     e->opt->cpu ? " in libpfm4's table of " : "", e->opt->cpu ? e->opt->cpu : "",
+		     e->opt->cpu ? "; --event-file reads the vendor's own names" : "");
 	encoder_nearest(e, name);
 	return -ENOENT;
 }

@@ -95,19 +95,34 @@ static int vendor_on(struct encoder *e, const struct pmu *pmu, const struct vend
 	return ret < 0 ? ret : encoder_finish(e, pmu, enc);
 }
 
-static int vendor_no_pmu(struct encoder *e, const char *pmu)
+/*
+ * The terms need the formats of a PMU that is absent: they are kept by name, and not encoded. The
+ * code is never ENOENT, which means that no file has the event.
+ */
+static int vendor_no_pmu(struct encoder *e, const struct vendor_event *ev)
 {
 	struct encoding *enc = encoder_add(e, NULL, PERF_TYPE_RAW, 0);
-	char why[120];
+	char why[200];
 
 	if (!enc)
 		return -ENOMEM;
-	snprintf(enc->pmu, sizeof(enc->pmu), "%s", pmu);
-	if (!pmu[0])
-		return encoder_no_core(e, enc);
-	snprintf(why, sizeof(why), "it is an event of the PMU %.60s, which this machine has not",
-		 pmu);
-	return encoder_unavailable(e, enc, ENOENT, why,
+	enc->unencoded = true;
+	if (ev->pmu[0] && strncmp(ev->pmu, "cpu_", 4))
+		enc->place = PLACE_UNCORE;
+	snprintf(enc->pmu, sizeof(enc->pmu), "%s", ev->pmu);
+	snprintf(enc->asked, sizeof(enc->asked), "%s", ev->terms);
+	if (!ev->pmu[0])
+		return encoder_no_core(e, enc) < 0 ? -ENODEV : 0;
+	if (e->opt->cpu) {
+		snprintf(why, sizeof(why),
+			 "it is an event of the PMU %.60s, and of %.60s only the formats of the "
+			 "core PMU are known", ev->pmu, e->opt->cpu);
+		return encoder_unavailable(e, enc, ENODEV, why,
+					   "where that PMU is, ask without --cpu");
+	}
+	snprintf(why, sizeof(why), "it is an event of the PMU %.60s, which this machine does not have",
+		 ev->pmu);
+	return encoder_unavailable(e, enc, ENODEV, why,
 				   "'tare events' lists the PMUs of this machine");
 }
 
@@ -163,7 +178,7 @@ static int vendor_other_version(struct encoder *e, const struct vendor_event *ev
 	snprintf(why, sizeof(why),
 		 "the file has it for PMUs with the identifier %.60s, and that of %.60s is another",
 		 ev->compat, pmu->name);
-	return encoder_unavailable(e, enc, ENOENT, why,
+	return encoder_unavailable(e, enc, ENODEV, why,
 				   "the files of this hardware have its own events");
 }
 
@@ -193,7 +208,7 @@ static int encode_vendor(struct encoder *e, const struct vendor_event *ev, const
 		for (size_t i = 0; ret == 0 && i < n; i++)
 			ret = vendor_on(e, cores[i], ev, from, n > 1 || others);
 		*opened += n;
-		return n || others ? ret : vendor_no_pmu(e, "");
+		return n || others ? ret : vendor_no_pmu(e, ev);
 	}
 	ret = machine_devices(e->m, &names, &n, e->err);
 	for (size_t i = 0; ret == 0 && i < n; i++)
@@ -208,7 +223,7 @@ static int encode_vendor(struct encoder *e, const struct vendor_event *ev, const
 			ret = vendor_on(e, pmu, ev, from, found > 1 || others);
 	}
 	*opened += found;
-	return ret < 0 || found || others ? ret : vendor_no_pmu(e, ev->pmu);
+	return ret < 0 || found || others ? ret : vendor_no_pmu(e, ev);
 }
 
 /* ---- rows of one name ---- */
@@ -306,7 +321,7 @@ int encode_from_files(struct encoder *e, const char *name)
 		where(rows.file[i], rows.ev[i], from, sizeof(from));
 		ret = encode_vendor(e, rows.ev[i], from, rows.n > 1, &opened);
 	}
-	return ret < 0 || opened || rows.n == 1 ? ret : vendor_no_pmu(e, rows.ev[0]->pmu);
+	return ret < 0 || opened || rows.n == 1 ? ret : vendor_no_pmu(e, rows.ev[0]);
 }
 
 bool encoder_file_has(struct encoder *e, const struct pmu *pmu, const char *name)
@@ -376,6 +391,18 @@ static int encode_arm(struct encoder *e, const char *name, const struct cpu_row 
 	return ev ? encode_vendor(e, ev, e->arm.path, false, &opened) : -ENOENT;
 }
 
+static void libpfm_terms(const struct libpfm_event *pfm, char *out, size_t room)
+{
+	int n = snprintf(out, room, "config=%#llx", (unsigned long long)pfm->config);
+
+	if (pfm->config1)
+		n += snprintf(out + n, room - (size_t)n, ",config1=%#llx",
+			      (unsigned long long)pfm->config1);
+	if (pfm->config2)
+		snprintf(out + n, room - (size_t)n, ",config2=%#llx",
+			 (unsigned long long)pfm->config2);
+}
+
 int encode_from_tables(struct encoder *e, const char *name)
 {
 	struct cpu_row row = { 0 };
@@ -398,9 +425,7 @@ int encode_from_tables(struct encoder *e, const char *name)
 	 * fixed_events. */
 	if (pfm.config == 0x200 && cpu_kind(here ? machine_cpu(e->m) : row.cpu) == COUNTERS_INTEL)
 		pfm.config = 0x3c;
-	snprintf(terms, sizeof(terms), "config=%#llx,config1=%#llx,config2=%#llx",
-		 (unsigned long long)pfm.config, (unsigned long long)pfm.config1,
-		 (unsigned long long)pfm.config2);
+	libpfm_terms(&pfm, terms, sizeof(terms));
 	ev.terms = terms;
 	return encode_vendor(e, &ev, "libpfm4", false, &opened);
 }

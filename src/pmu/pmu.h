@@ -52,6 +52,7 @@ struct encoding {
 			      encode_options.keep_unavailable */
 	char why[256], remedy[200]; /* set with `unavailable` */
 	bool unencoded;    /* unavailable, and its PMU's format is not here: attr.type and config mean nothing */
+	char asked[200];   /* unencoded: the terms by name, as a file gives them; "" if none does */
 };
 
 struct encoding_list {

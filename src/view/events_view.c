@@ -225,6 +225,12 @@ static void say_encoding(struct text *v, const struct encoding *enc)
 		text_add(v, "none: not an event of the kernel's; tare's exact engine counts it");
 		return;
 	}
+	if (enc->asked[0]) {
+		text_add(v, "%s; its bits are not known: they take the format files of %s%s, which "
+			    "are not here", enc->asked, enc->pmu[0] ? "the PMU " : "the core PMU",
+			 enc->pmu);
+		return;
+	}
 	if (enc->unencoded && !enc->pmu[0]) {
 		text_add(v, "none: it is no event by itself");
 		return;
@@ -297,7 +303,10 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 	if (strcmp(enc->source, "clock")) {
 		say_encoding(&v, enc);
 		row(out, s, "encoding", &v);
-		if (x->spelled[0] && !enc->unencoded) {
+		if (enc->asked[0] && enc->pmu[0]) {
+			text_add(&v, "%s/%s/", enc->pmu, enc->asked);
+			row(out, s, "perf", &v);
+		} else if (x->spelled[0] && !enc->unencoded) {
 			text_add(&v, "%s/%s/", enc->pmu, x->spelled);
 			row(out, s, "perf", &v);
 		}
@@ -364,7 +373,7 @@ void explanation_json(struct json *j, const struct explanation *x)
 		json_null(j, "config");
 		json_null(j, "config1");
 		json_null(j, "config2");
-		json_null(j, "terms");
+		json_string(j, "terms", enc->asked[0] ? enc->asked : NULL);
 	} else {
 		json_uint(j, "type", a->type);
 		json_hex(j, "config", a->config);

@@ -170,6 +170,30 @@ def files_of_vendors():
 
 
 @test
+def absent_pmus_of_files():
+    with tempfile.TemporaryDirectory() as room:
+        Path(room, "a.json").write_text('''[{"EventName":"UNC_HIT","EventCode":"0x34","UMask":"0x88","Unit":"CBOX"},
+            {"EventName":"CORE","EventCode":"0x48","UMask":"2"},
+            {"EventName":"LATENCY_0","EventCode":"0xb","UMask":"0x10","MSRIndex":"0x3F6"}]''')
+        files = ["--event-file", f"{room}/a.json"]
+        for name, pmu, terms in [("UNC_HIT", "uncore_cbox", "event=0x34,umask=0x88"), ("CORE", None, "event=0x48,umask=0x2")]:
+            (e,) = document("explain", *on("vm-no-pmu"), *files, "explain", name)
+            equal((e["pmu"], e["terms"], e["type"], e["config"], e["available"]), (pmu, terms, None, None, False), "no encoding is made up")
+        text = events(*on("vm-no-pmu"), *files, "explain", "UNC_HIT").stdout
+        true("uncore_cbox/event=0x34,umask=0x88/" in text and "config" not in text and "which this machine does not have" in text, text)
+        (e,) = document("explain", *on("intel-server"), *files, "explain", "LATENCY_0")
+        equal((e["config"], e["config1"]), ("0x100b", "0"), "a field that Linux's files leave out is 0")
+        r = subprocess.run([TARE, "msr", "plan", "--cpu", "skl", *files, "-e", "UNC_HIT"], capture_output=True, text=True, timeout=60)
+        true(r.returncode != 0 and "it is an event of the PMU uncore_cbox" in r.stderr, r.stderr)
+
+
+@test
+def a_cpu_without_a_table():
+    r = events("explain", "--cpu", "zen 5", "ex_ret_instr")
+    true(r.returncode != 0 and "tare has no table of the vendor's events of zen 5" in r.stderr and "--event-file" in r.stderr, r.stderr)
+
+
+@test
 def odd_rows_cost_themselves():
     with tempfile.TemporaryDirectory() as room:
         Path(room, "a.json").write_text('[{"EventName":"GOOD","EventCode":"1"},\n{"EventName":"ODD","EventCode":"1","Strange":"0x1"}]')
