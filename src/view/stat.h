@@ -63,6 +63,23 @@ void stat_json_interval(struct text *out, const struct stat_table *t, const stru
 void stat_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	      bool interval, bool header);
 
+/* The kernel counted it while the exact engine ran: the number includes the engine's overhead. */
+bool stat_with_overhead(const struct stat_row *r);
+/*
+ * One step through all rows, in the order that every view has: rows that include engine overhead
+ * follow all others; apart from that, rows keep their order in the table. `step` starts at 0, *row is
+ * the row's index in the table. False: no further row. A walk costs two looks at each row.
+ *	for (size_t step = 0, i; stat_next_row(t, &step, &i);)
+ */
+bool stat_next_row(const struct stat_table *t, size_t *step, size_t *row);
+
+/*
+ * The typical time of the runs, in ns. The kernel accounts user and system time by timer ticks on
+ * some machines: where most runs were hit by none, the median 0 would say that they took no time,
+ * and this is the mean. *mean says which one it is.
+ */
+uint64_t stat_typical_time(const struct spread *of, bool *mean);
+
 /* "counted"; "exact, without 2 processes"; of a process or thread "exact, in part". */
 void stat_quality(struct text *out, const struct stat_row *r);
 

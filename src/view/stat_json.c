@@ -69,7 +69,7 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 	json_string(j, "engine", e->source ? e->source : "perf");
 	if (trust)
 		trust_json(j, trust, r);
-	if (r->added_work)
+	if (stat_with_overhead(r))
 		json_bool(j, "with_engine_work", true);
 	if (have)
 		json_real(j, "share", r->enabled_ns ? r->share : 1.0);
@@ -115,6 +115,14 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 	json_string(j, "reason", have ? NULL : r->why);
 	if (!have && r->remedy[0])
 		json_string(j, "remedy", r->remedy);
+	json_end(j);
+}
+
+static void events(struct json *j, const struct stat_table *t, const struct trust_view *trust)
+{
+	json_array(j, "events");
+	for (size_t step = 0, i; stat_next_row(t, &step, &i);)
+		event(j, t, &t->row[i], trust);
 	json_end(j);
 }
 
@@ -191,15 +199,34 @@ static void each_run(struct json *j, const struct stat_table *t)
 
 static void time_of(struct json *j, const char *name, const struct spread *s)
 {
+	bool mean;
+
 	json_object(j, name);
-	json_uint(j, "value", s->median);
+	json_uint(j, "value", stat_typical_time(s, &mean));
+	json_uint(j, "median", s->median);
 	json_uint(j, "min", s->min);
 	json_uint(j, "max", s->max);
-	json_uint(j, "low", s->low);
-	json_uint(j, "high", s->high);
-	if (s->median == 0 && s->max > 0) /* of timer ticks, which most runs did not meet */
-		json_uint(j, "mean", (uint64_t)(s->mean + 0.5));
-	json_interval(j, spread_interval(s->n), (double)s->low, (double)s->median, (double)s->high);
+	if (mean) { /* low and high would be limits of the median */
+		json_uint(j, "mean", stat_typical_time(s, &mean));
+	} else {
+		json_uint(j, "low", s->low);
+		json_uint(j, "high", s->high);
+	}
+	json_interval(j, mean ? INTERVAL_NONE : spread_interval(s->n), (double)s->low, (double)s->median, (double)s->high);
+	json_end(j);
+}
+
+static void times(struct json *j, const struct stat_times *t)
+{
+	json_object(j, "times_ns");
+	if (t->added_work)
+		json_bool(j, "with_engine_work", true);
+	time_of(j, "wall", &t->wall);
+	time_of(j, "counted", &t->counted);
+	if (t->has_command) {
+		time_of(j, "user", &t->user);
+		time_of(j, "system", &t->system);
+	}
 	json_end(j);
 }
 
@@ -259,20 +286,8 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	if (t->times.slow.stepped)
 		json_uint(&j, "single_steps", t->times.slow.stepped);
 	json_end(&j);
-	json_object(&j, "times_ns");
-	if (t->times.added_work)
-		json_bool(&j, "with_engine_work", true);
-	time_of(&j, "wall", &t->times.wall);
-	time_of(&j, "counted", &t->times.counted);
-	if (t->times.has_command) {
-		time_of(&j, "user", &t->times.user);
-		time_of(&j, "system", &t->times.system);
-	}
-	json_end(&j);
-	json_array(&j, "events");
-	for (size_t i = 0; i < t->n; i++)
-		event(&j, t, &t->row[i], about->trust);
-	json_end(&j);
+	events(&j, t, about->trust);
+	times(&j, &t->times);
 	metrics(&j, t, m);
 	if (about->trust && about->trust->n_faults)
 		trust_json_faults(&j, about->trust);
@@ -297,10 +312,7 @@ void stat_json_interval(struct text *out, const struct stat_table *t, const stru
 	json_object(&j, NULL);
 	json_string(&j, "schema", "tare/stat-interval/1");
 	json_uint(&j, "time_ns", t->time_ns);
-	json_array(&j, "events");
-	for (size_t i = 0; i < t->n; i++)
-		event(&j, t, &t->row[i], NULL);
-	json_end(&j);
+	events(&j, t, NULL);
 	metrics(&j, t, m);
 	json_end(&j);
 	put_line(out, &j.out);
@@ -339,7 +351,7 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 			 "metric,"
 			 "metric_value,metric_low,metric_high,reason,with_engine_work,interval,without_processes\n",
 			 interval ? "time_s," : "");
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t step = 0, i; stat_next_row(t, &step, &i);) {
 		const struct stat_row *r = &t->row[i];
 		const struct encoding *e = &t->enc[r->event];
 		const struct stat_metric *metric = NULL;
@@ -381,7 +393,7 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 		else
 			text_put(out, ",,,,", 4);
 		field(out, r->quality == TARE_UNAVAILABLE || r->without ? r->why : "");
-		text_add(out, "%s,%s,", r->added_work ? "yes" : "",
+		text_add(out, "%s,%s,", stat_with_overhead(r) ? "yes" : "",
 			 r->quality != TARE_UNAVAILABLE && r->interval ? interval_name(r->interval) : "");
 		if (r->without && r->quality != TARE_UNAVAILABLE)
 			text_add(out, "%u", r->without);

@@ -16,15 +16,15 @@ static const struct {
 	[BY_THREAD] = { "thread", false }, [BY_PROCESS] = { "process", false },
 };
 
-/* Where perf puts a metric: such a row has none, and its number must not pass for the program's. */
-static const char added_work[] = "with the exact engine's work";
-
+/* Where perf puts a metric's unit: such a row has no metric, and its number is not the program's alone. */
 static void put_remark(struct text *out, const struct stat_row *r)
 {
-	if (r->without && r->quality != TARE_UNAVAILABLE)
+	bool without = r->without && r->quality != TARE_UNAVAILABLE;
+
+	if (without)
 		partial_without(out, r->without);
-	else if (r->added_work)
-		text_add(out, "%s", added_work);
+	if (stat_with_overhead(r))
+		text_add(out, "%sincludes engine overhead", without ? ", " : "");
 }
 
 void stat_key_name(struct text *out, const struct stat_table *t, const struct stat_row *r)
@@ -113,7 +113,7 @@ static double variance(const struct stat_row *r)
 void stat_perf_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 		   const char *sep, bool interval)
 {
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t step = 0, i; stat_next_row(t, &step, &i);) {
 		const struct stat_row *r = &t->row[i];
 		const struct stat_metric *metric = metric_at(m, i);
 		struct shown v = shown_of(t, r);
@@ -169,7 +169,7 @@ static void quote(struct text *out, const char *s)
 void stat_perf_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 		    bool interval)
 {
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t step = 0, i; stat_next_row(t, &step, &i);) {
 		const struct stat_row *r = &t->row[i];
 		const struct stat_metric *metric = metric_at(m, i);
 		struct shown v = shown_of(t, r);

@@ -86,7 +86,7 @@ static void put_quality(struct text *out, const struct stat_row *r, const struct
 	double percent = 100 * r->share;
 
 	stat_quality(out, r);
-	if (r->added_work && r->quality != TARE_UNAVAILABLE)
+	if (stat_with_overhead(r))
 		text_add(out, " +engine");
 	if (r->quality == TARE_SCALED || (r->of_core_type && r->quality != TARE_UNAVAILABLE)) {
 		/* Never 100 %: that would say nothing was missed. */
@@ -266,11 +266,10 @@ static void put_time_row(struct grid *g, const struct stat_table *t, const char 
 	struct text value = { 0 }, unit = { 0 }, word = { 0 }, quality = { 0 }, spread = { 0 }, range = { 0 };
 	const struct stat_row row = { .spread = *of, .low = of->low, .high = of->high, .interval = spread_interval(of->n) };
 	bool mean;
+	uint64_t typical = stat_typical_time(of, &mean);
 
 	grid_row(g);
-	/* Of timer ticks, which most runs did not meet: a median of 0 would say that there was none. */
-	mean = of->median == 0 && of->max > 0;
-	put_value(&value, s, sc, mean ? (uint64_t)(of->mean + 0.5) : of->median);
+	put_value(&value, s, sc, typical);
 	text_add(&unit, "%s", sc.name);
 	text_add(&word, "%s%s", name, mean ? " (mean)" : "");
 	if (of->n > 1 && !mean) {
@@ -288,11 +287,6 @@ static void put_time_row(struct grid *g, const struct stat_table *t, const char 
 	grid_put(g, COL_RANGE, of->outliers ? INK_CAREFUL : INK_FAINT, &range);
 }
 
-static bool with_overhead(const struct stat_table *t, size_t i)
-{
-	return t->row[i].added_work && t->row[i].quality != TARE_UNAVAILABLE;
-}
-
 static void put_times(struct grid *g, const struct stat_table *t, const struct style *s)
 {
 	const struct encoding ns = { .unit = "ns", .scale = 1 };
@@ -301,7 +295,7 @@ static void put_times(struct grid *g, const struct stat_table *t, const struct s
 	bool overhead = false;
 
 	for (size_t i = 0; i < t->n; i++)
-		overhead |= with_overhead(t, i);
+		overhead |= stat_with_overhead(&t->row[i]);
 	if (t->n && !(overhead && times->added_work)) /* one block of what includes engine overhead */
 		grid_row(g);
 	put_time_row(g, t, "wall", &times->wall, sc, s);
@@ -724,25 +718,22 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 		text_put(out, "\n", 1);
 }
 
-/* What includes engine overhead comes last, so that no such time leads. */
 static void add_rows(struct grid *g, const struct stat_table *t, const struct stat_metrics *m, const struct style *s,
 		     const struct stat_about *about)
 {
 	bool any = false, apart = false;
 
-	for (int overhead = 0; overhead < 2; overhead++)
-		for (size_t i = 0; i < t->n; i++) {
-			const struct stat_row *r = &t->row[i];
+	for (size_t step = 0, i; stat_next_row(t, &step, &i);) {
+		const struct stat_row *r = &t->row[i];
 
-			if (with_overhead(t, i) != (overhead == 1) ||
-			    (r->quality == TARE_UNAVAILABLE && t->enc[r->event].unavailable))
-				continue;
-			if (overhead && any && !apart)
-				grid_row(g);
-			apart |= overhead;
-			any = true;
-			add_row(g, t, i, m, s, about);
-		}
+		if (r->quality == TARE_UNAVAILABLE && t->enc[r->event].unavailable)
+			continue;
+		if (stat_with_overhead(r) && any && !apart)
+			grid_row(g);
+		apart |= stat_with_overhead(r);
+		any = true;
+		add_row(g, t, i, m, s, about);
+	}
 }
 
 void stat_text(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
@@ -773,16 +764,13 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 	if (first)
 		text_add(out, "%s#   time (s)  %20s %-5s %-28s %-12s%s\n", ink_on(s, INK_FAINT),
 			 "count", "", "event", "quality", ink_off(s));
-	for (size_t n = 0; n < 2 * t->n; n++) {
-		size_t i = n % t->n;
+	for (size_t n = 0, i; stat_next_row(t, &n, &i);) {
 		const struct stat_row *r = &t->row[i];
 		const struct encoding *e = &t->enc[r->event];
 		struct scale sc = scale_of(e, r->spread.median);
 		struct text key = { 0 }, value = { 0 }, quality = { 0 }, meaning = { 0 },
 			    limits = { 0 };
 
-		if (with_overhead(t, i) != (n >= t->n)) /* it comes last */
-			continue;
 		if (e->unavailable && !first) /* said once */
 			continue;
 		stat_key_name(&key, t, r);

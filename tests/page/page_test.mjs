@@ -146,6 +146,26 @@ test("numbers of tare stat are shown as they stand in the JSON", async () => {
   equal((await page.$$eval('section[data-title="Events"] .quality', (q) => q.map((e) => e.textContent))).join(), counted.map((e) => e.quality).join(), "each number's quality");
 });
 
+test("what includes engine overhead comes last, marked, as in text, JSON and CSV", async () => {
+  const counted = ["instructions:u", "branches:u"], overhead = ["task-clock", "page-faults"], doc = JSON.parse(readFileSync(join(WEB, "../tests/golden/stat-eight-runs.json"), "utf8"));
+  const rows = (names, more) => names.map((event, i) => ({ ...doc.events.find((e) => e.event === "task-clock"), event, unit: "", ...more }));
+  doc.events = [...rows(counted, { quality: "exact" }), ...rows(overhead, { with_engine_work: true })];
+  doc.times_ns.with_engine_work = true;
+  for (const varied of [true, false]) { // counts that are exact are often equal in all runs: only times vary then
+    if (!varied) for (const e of doc.events.slice(0, 2)) e.max = e.min;
+    const page = await open(made(`overhead-${varied}.html`, [doc]));
+    equal((await cells(page, "Events", 0)).join(), [...counted, ...overhead].join(), "order");
+    equal((await cells(page, "Events", 2)).map((c) => c.includes("+engine")).join(), "false,false,true,true", "mark");
+    equal((await page.$$eval("section[data-title]", (s) => s.map((e) => e.dataset.title))).join(), `Events,Metrics,${varied ? "Runs," : ""}Not counted,Engine overhead,Runs +engine`.replace("Not counted,", doc.events.some((e) => e.value === null) ? "Not counted," : ""), "sections");
+    yes(!/wall|user|system/i.test(await page.locator("section.lead").textContent()), await page.locator("section.lead").textContent());
+    const last = await page.locator('section[data-title="Engine overhead"]').textContent();
+    for (const word of [/--clean-times/, /Wall[^A-Z]*\+engine/, /User[^A-Z]*\+engine/, /System[^A-Z]*\+engine/]) yes(word.test(last), `${word}: ${last}`);
+    const runs = (title) => page.$$eval(`section[data-title="${title}"] option`, (o) => o.map((e) => e.textContent));
+    equal((await runs("Runs +engine")).join(), overhead.join(), "the plots of what includes overhead");
+    equal((await runs("Runs")).join(), varied ? counted.join() : "", "the plots of counts");
+  }
+});
+
 test("how far a median is known is the same in text, JSON and page", async () => {
   const golden = (name) => readFileSync(join(WEB, "../tests/golden", name), "utf8"), seen = new Set();
   for (const runs of ["five", "eight"]) {

@@ -21,16 +21,16 @@ const equal = (e) => e.quality === "exact" && toNumber(e.low) === toNumber(e.hig
 const spreadText = (e) => (e.n > 1 && equal(e) ? `all ${e.n} equal` : interval(e));
 const spreadWords = "±: half of a 95 % confidence interval of the median (six runs or more); range: largest minus smallest; limits: with an assumption about the time in which the event was not counted. All in percent of the median";
 
-// As in text: what includes engine overhead does not lead.
-const overheadLast = (rows) => [...rows.filter((e) => !e.with_engine_work), ...rows.filter((e) => e.with_engine_work)];
+// In text, JSON, CSV and here, rows that include engine overhead follow all others, and have this mark.
+const mark = (e) => e.with_engine_work && h("span", { class: "soft", title: "includes engine overhead" }, " +engine");
 
 function events(doc) {
-  const rows = overheadLast(doc.events.filter((e) => known(e.value))), several = rows.some((e) => e.n > 1), keyed = rows.some(key), shared = rows.some((e) => e.share < 1);
+  const rows = doc.events.filter((e) => known(e.value)), several = rows.some((e) => e.n > 1), keyed = rows.some(key), shared = rows.some((e) => e.share < 1);
   return rows.length ? section("Events", several ? `medians of ${doc.runs} runs` : null, table([
     { title: "Event", value: (e) => e.event, show: (e) => h("b", {}, e.event) },
     keyed && { title: "Of", value: key },
     { title: "Value", number: true, value: (e) => toNumber(e.value), show: (e) => h("span", { title: full(e.value, e.unit) }, shown(e, e.value)) },
-    { title: "Quality", value: (e) => qualityRank(e.quality), text: (e) => e.quality, show: (e) => [quality(e.quality), e.with_engine_work && h("span", { class: "soft", title: "includes engine overhead" }, " +engine")] },
+    { title: "Quality", value: (e) => qualityRank(e.quality), text: (e) => e.quality, show: (e) => [quality(e.quality), mark(e)] },
     shared && { title: "Counted", about: "share of the time for which it had a counter", number: true, value: (e) => e.share, show: (e) => percent(e.share) },
     rows.some((e) => e.interval) && { title: "Spread", about: spreadWords, number: true, value: (e) => e.interval_percent, show: (e) => (e.n > 1 && known(e.low) ? h("span", { title: `${shown(e, e.low)} to ${shown(e, e.high)}` }, spreadText(e)) : spreadText(e)) },
     several && { title: "Runs", value: () => "", show: (e) => strip(e.runs, e.outliers, e.median, e.unit) },
@@ -63,16 +63,16 @@ function metrics(doc) {
   ], rows, { caption: "Metrics", search: "Filter metrics" })) : null;
 }
 
-/** Every run of an event that varied: in order, and how they are distributed. */
-function runs(doc) {
-  const varied = doc.events.filter((e) => e.n > 2 && toNumber(e.min) !== toNumber(e.max));
+/** Every run of an event that varied: in order, and how they are distributed. `overhead`: of the events that include engine overhead. */
+function runs(doc, overhead) {
+  const varied = doc.events.filter((e) => e.n > 2 && toNumber(e.min) !== toNumber(e.max) && !e.with_engine_work === !overhead);
   if (doc.runs < 3 || !varied.length) return null;
   const room = h("div");
   const show = (e) => room.replaceChildren(
     charts({ name: "run", unit: "", values: e.runs.map((_, i) => i + 1) }, [{ name: e.event, unit: e.unit, values: e.runs.map(toNumber) }], { points: true, whole: true }),
     e.n >= 20 ? histogram(bin(e.runs.map(toNumber)), (v) => short(v, e.unit), `how often each value of ${e.event} occurred`) : "");
   show(varied[0]);
-  return section("Runs", "one after the other: a trend here is not noise",
+  return section(overhead ? "Runs +engine" : "Runs", "one after the other: a trend here is not noise",
     h("div", { class: "tools" }, h("label", {}, "Event: ", h("select", { onchange: (e) => show(varied[e.target.selectedIndex]) },
       varied.map((e) => h("option", {}, [e.event, key(e)].filter(Boolean).join(" ")))))), room);
 }
@@ -91,13 +91,25 @@ function profile(doc) {
   ].filter(Boolean), rows, { caption: "Profile", search: "Filter functions" })) ;
 }
 
+const list = (rows) => h("dl", { class: "facts" }, rows.filter(Boolean).map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more))));
+
+function times(doc) {
+  const t = doc.times_ns, spread = (v) => [interval(v), `${short(v.min, "ns")} to ${short(v.max, "ns")}`].filter(Boolean).join(", ");
+  const time = (name, v) => v && [v.mean ? `${name} (mean)` : name, [short(v.value, "ns"), mark(t)], v.min !== v.max && spread(v)];
+  return [time("Wall", t.wall), time("User", t.user), time("System", t.system)];
+}
+
 function facts(doc) {
-  const t = doc.times_ns, c = doc.conditions;
-  const time = (name, v) => v && [v.mean ? `${name} (mean)` : name, short(v.mean ?? v.value, "ns"), v.min !== v.max && `${interval(v)}, ${short(v.min, "ns")} to ${short(v.max, "ns")}`];
-  const status = doc.exit_status === null ? null : ["Exit status", String(doc.exit_status)];
-  return h("dl", { class: "facts" }, [time("Wall", t.wall), time("User", t.user), time("System", t.system), ["Runs", String(doc.runs), c.launch === "fixed" ? "memory laid out alike" : c.aslr && "addresses randomised"],
-    ["Engine", c.engine, c.engine === "exact" && "translated and counted"], status,
-  ].filter(Boolean).map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more))));
+  const c = doc.conditions, status = doc.exit_status === null ? null : ["Exit status", String(doc.exit_status)];
+  return list([...(doc.times_ns.with_engine_work ? [] : times(doc)), ["Runs", String(doc.runs), c.launch === "fixed" ? "memory laid out alike" : c.aslr && "addresses randomised"],
+    ["Engine", c.engine, c.engine === "exact" && "translated and counted"], status]);
+}
+
+/** What includes engine overhead, after all that does not. */
+function overhead(doc) {
+  if (!doc.times_ns.with_engine_work && !doc.events.some((e) => e.with_engine_work)) return [];
+  return [section("Engine overhead", "+engine: includes engine overhead. --clean-times counts these in further runs, without the engine.",
+    doc.times_ns.with_engine_work && list(times(doc))), runs(doc, true)];
 }
 
 export function stat(doc) {
@@ -106,9 +118,8 @@ export function stat(doc) {
   return [h("section", { class: "lead" }, facts(doc),
     never > 0 && h("p", { class: "remark" }, `${never} of ${doc.runs} runs ended by a signal before their first instruction.`),
     cut > 0 && h("p", { class: "remark" }, `${cut} of ${doc.runs} runs did not end by themselves (${[...new Set(doc.each_run.map((r) => r.ended_by))].join(", ")}).`),
-    (doc.conditions.uncounted_processes ?? []).map((p) => h("p", { class: "remark" }, partial(p))),
-    doc.times_ns.with_engine_work && h("p", { class: "remark" }, "Times and +engine numbers include engine overhead; tare stat --clean-times counts them without the engine, in further runs.")),
-  events(doc), explain(doc), metrics(doc), runs(doc), missing(doc), profile(doc)];
+    (doc.conditions.uncounted_processes ?? []).map((p) => h("p", { class: "remark" }, partial(p)))),
+  events(doc), explain(doc), metrics(doc), runs(doc, false), missing(doc), profile(doc), ...overhead(doc)];
 }
 
 export const statTitle = (doc) => ({ title: doc.command.length ? doc.command.join(" ") : doc.target ?? "", kind: "tare stat" });
@@ -117,7 +128,7 @@ export const statTitle = (doc) => ({ title: doc.command.length ? doc.command.joi
 export function intervals(docs) {
   const x = { name: "time", unit: "ns", values: docs.map((d) => d.time_ns) }, names = new Map();
   docs.forEach((d, i) => d.events.forEach((e) => {
-    const name = [e.event, key(e)].filter(Boolean).join(" ");
+    const name = [e.event, key(e), e.with_engine_work && "+engine"].filter(Boolean).join(" ");
     if (!names.has(name)) names.set(name, { name, unit: e.unit, values: Array(docs.length).fill(null) });
     names.get(name).values[i] = known(e.value) ? toNumber(e.value) : null;
   }));
