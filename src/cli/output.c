@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,23 +19,22 @@ static int open_rows(struct output *o, const char *path, struct tare_error *err)
 {
 	const int flags = O_WRONLY | O_CLOEXEC | (o->how == OUTPUT_APPEND ? O_APPEND : 0);
 	int as = whole_file_descriptor(path), ret = input_refuse(path, err);
-	char place[PATH_MAX];
 	struct stat st;
 
 	if (ret < 0)
 		return ret;
-	ret = as >= 0 ? 0 : file_place(path, place);
+	ret = as >= 0 ? 0 : file_place(path, o->place);
 	if (ret < 0)
 		return file_part_failed(path, -ret, err);
 	if (as >= 0) {
 		o->fd = fcntl(as, F_DUPFD_CLOEXEC, 0);
 	} else {
-		const char *to = ret ? place : path; /* no link where it is a regular file */
+		const char *to = ret ? o->place : path; /* no link where it is a regular file */
 		sigset_t before = doomed_hold();
 
 		o->fd = open(to, flags | O_CREAT | O_EXCL, 0666);
-		o->made = o->fd >= 0;
-		doomed_add(o->made ? to : NULL);
+		o->made = o->fd >= 0 ? to : NULL;
+		doomed_add(o->made);
 		doomed_let(&before);
 		if (o->fd < 0 && errno == EEXIST)
 			o->fd = open(to, flags | (ret ? O_NOFOLLOW : 0));
@@ -92,8 +90,8 @@ int output_put(struct output *o, struct text *t, struct tare_error *err)
 {
 	int ret = t->failed ? -ENOMEM : 0;
 
-	if (o->made && t->len)
-		doomed_spare(o->name);
+	if (t->len)
+		doomed_spare(o->made);
 	if (ret == 0 && t->len)
 		ret = o->regular ? put_rows(o, t) : file_write_all(o->fd, t->s, t->len);
 	if (ret < 0)
@@ -127,9 +125,9 @@ int output_close(struct output *o, struct tare_error *err)
 		whole_file_abandon(&o->file);
 		return 0;
 	}
-	doomed_spare(o->name);
+	doomed_spare(o->made);
 	if (o->made && !o->any)
-		unlink(o->name); /* nothing was measured: no empty file passes for a result */
+		unlink(o->made); /* nothing was measured: no empty file passes for a result */
 	if (close(fd) < 0 && errno != EINTR) /* where a network file's errors come */
 		return tare_fail(err, errno, "cannot write results to %.200s: %s", o->name,
 				 strerror(errno));

@@ -3,6 +3,7 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
+#include <limits.h>
 #include "view/style.h"
 #include "cli/whole_file.h"
 #include "base/error.h"
@@ -18,11 +19,12 @@ struct output {
 	enum output_how how;
 	bool own;
 	bool regular; /* a file on a disk, that can be full */
-	bool made;    /* by us: it was not there */
 	bool any;     /* something was written */
 	bool failed;  /* something was not */
 	struct whole_file file;
 	const char *name; /* for messages */
+	const char *made; /* the file that tare created for its rows, or NULL */
+	char place[PATH_MAX];
 };
 
 /* path NULL: the descriptor `fd`; "-": standard output. */
