@@ -79,14 +79,16 @@ static int take_mapping(struct accessed *c, const struct perfdata_record *rec, s
 	return ret;
 }
 
-static int take_comm(struct accessed *c, uint32_t pid, uint32_t tid, uint32_t comm, struct tare_error *err)
+static int take_comm(struct accessed *c, uint32_t pid, uint32_t tid, uint32_t comm, uint64_t time, struct tare_error *err)
 {
-	struct accessed_task t = { tid, pid, comm };
+	struct accessed_task t = { tid, pid, comm, time }, *of;
 	uint32_t at = set_add(&c->p->tasks, &t, sizeof(t), 8, NULL);
 
 	if (at == SET_NONE || comm == WORDS_NONE || set_add(&c->p->process_of, &t, sizeof(t), sizeof(t.tid), NULL) == SET_NONE)
 		return tare_fail_nomem(err);
-	((struct accessed_task *)c->p->tasks.item)[at].comm = comm;
+	of = (struct accessed_task *)c->p->tasks.item + at;
+	if (time >= of->comm_time)
+		*of = t;
 	return 0;
 }
 
@@ -110,13 +112,15 @@ static int take(struct accessed *c, const struct perfdata_record *rec, struct ta
 		accessed_note_sample(c, rec);
 		return 0;
 	case PD_RECORD_COMM:
-		ret = take_comm(c, rec->comm.pid, rec->comm.tid, words_add(&c->modules.words, rec->comm.comm, strlen(rec->comm.comm)), err);
+		ret = take_comm(c, rec->comm.pid, rec->comm.tid, words_add(&c->modules.words, rec->comm.comm, strlen(rec->comm.comm)),
+				time_of(rec, 0), err);
 		/* Source: linux/perf_event.h, PERF_RECORD_MISC_COMM_EXEC. */
 		if (ret == 0 && rec->misc & PD_MISC_13)
 			ret = history_exec(c->p->history, rec->comm.pid, time_of(rec, 0), err);
 		return ret;
 	case PD_RECORD_FORK:
-		ret = take_comm(c, rec->task.pid, rec->task.tid, comm_word(c, rec->task.ppid, rec->task.ptid), err);
+		ret = take_comm(c, rec->task.pid, rec->task.tid, comm_word(c, rec->task.ppid, rec->task.ptid),
+				time_of(rec, rec->task.time), err);
 		return ret < 0 ? ret : history_fork(c->p->history, rec->task.pid, rec->task.ppid, time_of(rec, rec->task.time), err);
 	case PD_RECORD_BUILD_ID:
 		return mapped_build_id(&c->modules, rec, err);

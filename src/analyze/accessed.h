@@ -45,6 +45,7 @@ struct accessed_name { /* words of modules.words; 0 where not known */
 
 struct accessed_task {
 	uint32_t tid, pid, comm;
+	uint64_t comm_time; /* the records of several CPUs are not in order */
 };
 
 struct alloc_event;

@@ -211,7 +211,10 @@ static int name_row(struct allocations *a, const struct object *site, bool by_fu
 		return tare_fail_nomem(err);
 	if (by_function && row->at.function)
 		row->at.file = row->at.line = 0;
-	if (!by_function && site->caller && !accessed_name_caller(&a->recording, &caller, &row->caller, &library))
+	if (by_function || !site->caller)
+		return 0;
+	row->caller_code = caller;
+	if (!accessed_name_caller(&a->recording, &caller, &row->caller, &library))
 		return tare_fail_nomem(err);
 	return 0;
 }
@@ -219,20 +222,25 @@ static int name_row(struct allocations *a, const struct object *site, bool by_fu
 /* Rows of one name are one row: several calls are on one line, and several lines in one function. */
 struct row_key {
 	struct accessed_name at, caller;
-	uint32_t module, low, high, row; /* the code, where it has no name; row: not part of the key */
+	struct code_key {
+		uint32_t module, low, high;
+	} code, caller_code; /* where they have no name */
+	uint32_t row;	     /* not part of the key */
 };
+
+static struct code_key code_key(const struct accessed_name *name, const struct accessed_code *code)
+{
+	if (name->function || !name->module)
+		return (struct code_key){ 0 };
+	return (struct code_key){ code->module, (uint32_t)code->offset, (uint32_t)(code->offset >> 32) };
+}
 
 static uint32_t row_of(struct set *rows, const struct allocations_row *is, uint32_t next)
 {
-	struct row_key key = { is->at, is->caller, 0, 0, 0, next };
-	uint32_t at;
+	struct row_key key = { is->at, is->caller, code_key(&is->at, &is->code),
+			       code_key(&is->caller, &is->caller_code), next };
+	uint32_t at = set_add(rows, &key, sizeof(key), offsetof(struct row_key, row), NULL);
 
-	if (!is->at.function) {
-		key.module = is->code.module;
-		key.low = (uint32_t)is->code.offset;
-		key.high = (uint32_t)(is->code.offset >> 32);
-	}
-	at = set_add(rows, &key, sizeof(key), offsetof(struct row_key, row), NULL);
 	return at == SET_NONE ? SET_NONE : ((struct row_key *)rows->item)[at].row;
 }
 

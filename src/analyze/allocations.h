@@ -18,7 +18,7 @@ struct allocations_sum {
 
 struct allocations_row {
 	struct accessed_name at, caller; /* words of accessed.modules; caller: 0 where not recorded, or rows are by function */
-	struct accessed_code code;	 /* of a call, for code without a name */
+	struct accessed_code code, caller_code; /* of a call, for code without a name */
 	struct allocations_sum sum;	 /* over the processes */
 };
 

@@ -22,7 +22,7 @@ struct memory_cli {
 	bool limit_set, by_set;
 	const char *html;
 	const char *sort_word; /* NULL: not given */
-	bool allocations;
+	bool allocations, verbose;
 };
 
 static int set_by(void *options, const char *arg, struct tare_error *err)
@@ -82,6 +82,14 @@ static int set_allocations(void *options, const char *arg, struct tare_error *er
 	return 0;
 }
 
+static int set_verbose(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg;
+	(void)err;
+	((struct memory_cli *)options)->verbose = true;
+	return 0;
+}
+
 static int set_limit(void *options, const char *arg, struct tare_error *err)
 {
 	struct memory_cli *o = options;
@@ -105,6 +113,7 @@ static const struct option_row memory_opts[] = {
 	{ 's', "sort", "BY", "samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; of --allocations: bytes, count, peak, live", set_sort },
 	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", set_limit },
 	{ 0, "html", "FILE", "write a page there instead, with a table for each --by", set_html },
+	{ 'v', "verbose", NULL, "with --allocations: a line for each process", set_verbose },
 	ACCESS_OPTION_ROWS,
 	{ 0 },
 };
@@ -113,6 +122,8 @@ static int check(const struct memory_cli *o, struct tare_error *err)
 {
 	if (o->html && (o->common.output || o->common.format != SAMPLE_TEXT || o->by_set))
 		return tare_fail(err, EINVAL, "--html is an output of its own: not with --by, --format or -o");
+	if (o->verbose && !o->allocations)
+		return tare_fail(err, EINVAL, "--verbose goes with --allocations");
 	if (o->allocations && o->html)
 		return tare_fail(err, EINVAL, "--allocations has no page: text, json and csv");
 	if (o->allocations && o->by_set && o->by != MEMORY_BY_LINE && o->by != MEMORY_BY_FUNCTION)
@@ -248,7 +259,7 @@ static int check_filter(const struct samples_filter *f, struct tare_error *err)
 static int show_allocations(const struct memory_cli *o, enum allocations_sort sort, const char *path, bool *partial, struct tare_error *err)
 {
 	struct allocations_options opts = { .from = access_options(&o->common), .by_function = o->by_set && o->by == MEMORY_BY_FUNCTION, .sort = sort };
-	struct allocations_shown shown = { .path = path, .by_function = opts.by_function, .sort = sort,
+	struct allocations_shown shown = { .path = path, .by_function = opts.by_function, .sort = sort, .verbose = o->verbose,
 					   .limit = o->limit_set ? o->limit : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0 };
 	struct allocations a = { 0 };
 	struct opened_output to;

@@ -116,7 +116,7 @@ static void put_lost(struct text *out, const struct alloc_loss *loss)
 {
 	const double mib = 1 << 20;
 
-	text_add(out, "  %" PRIu64 " more times that one was taken, given back or mapped were lost: ", loss->lost);
+	text_add(out, "  %" PRIu64 " more allocations, frees or mappings were lost: ", loss->lost);
 	if (loss->full)
 		text_add(out, "the file is full (%.1f MiB)\n", (double)loss->full / mib);
 	else
@@ -132,13 +132,13 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 			      "AddressSanitizer, which refuses them\n");
 		return;
 	}
-	text_add(out, "  %s: %" PRIu64 " blocks taken, %" PRIu64 " given back; %" PRIu64 " mapped\n", a->path,
+	text_add(out, "  %s: %" PRIu64 " allocations, %" PRIu64 " frees; %" PRIu64 " mappings\n", a->path,
 		 alloc_count_of(f, ALLOC_TAKEN), alloc_count_of(f, ALLOC_FREED), alloc_count_of(f, ALLOC_MAPPED));
 	if (loss->lost)
 		put_lost(out, loss);
 	else if (!alloc_count_of(f, ALLOC_TAKEN))
-		text_add(out, "  not one block by malloc: the program takes none so, or brings a malloc of its own, which is not seen%s\n",
-			 alloc_count_of(f, ALLOC_MAPPED) ? "; what it maps is" : "");
+		text_add(out, "  no allocation by malloc: the program makes none, or brings a malloc of its own, which is not seen%s\n",
+			 alloc_count_of(f, ALLOC_MAPPED) ? "; its mappings are" : "");
 	if (loss->damaged)
 		text_add(out, "  %" PRIu64 " bytes of it are damaged\n", loss->damaged);
 }

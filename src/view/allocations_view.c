@@ -8,7 +8,7 @@
 #include "view/region_cells.h"
 
 enum { COL_BYTES, COL_SHARE, COL_COUNT, COL_PEAK, COL_LIVE, COL_LIVE_COUNT, COL_WHERE, COLS };
-enum { NAME_MOST = 60 };
+enum { NAME_MOST = 60, PROCESSES_SHOWN = 4 };
 
 static const char *word(const struct allocations *a, uint32_t number)
 {
@@ -34,16 +34,31 @@ static const char *comm_of(const struct allocations *a, const struct allocations
 
 /* ---- text ---- */
 
+static uint64_t address_of(const struct allocations *a, const struct accessed_code *code)
+{
+	const struct module *of = &a->recording.modules.module[code->module];
+	uint64_t address;
+
+	return of->fd >= 0 && elf_offset_to_address(&of->head, code->offset, &address)
+		       ? address : code->offset;
+}
+
+/* A function without a name is its module and its address, as in the exports. */
 static void put_place(struct text *out, const struct allocations *a, const struct accessed_name *n, const struct accessed_code *code)
 {
 	const char *name = word(a, n->function), *file = word(a, n->file);
 
-	if (n->function) {
+	const char *module = base_name(word(a, n->module));
+	bool nameless = !strncmp(name, "0x", 2); /* by call frame information: the first address */
+
+	if (nameless || !n->function)
+		escape(out, module, strlen(module));
+	if (nameless)
+		text_add(out, "+%s", name);
+	else if (n->function)
 		escape_middle(out, name, strlen(name), NAME_MOST);
-	} else {
-		escape(out, base_name(word(a, n->module)), strlen(base_name(word(a, n->module))));
-		text_add(out, "+0x%" PRIx64, code ? code->offset : 0);
-	}
+	else
+		text_add(out, "+0x%" PRIx64, address_of(a, code));
 	if (n->file) {
 		text_add(out, "  ");
 		escape(out, base_name(file), strlen(base_name(file)));
@@ -76,7 +91,7 @@ static void put_row(struct grid *g, const struct allocations_shown *s, const str
 	put_place(&t, a, &r->at, &r->code);
 	if (r->caller.module) {
 		text_add(&t, ", called by ");
-		put_place(&t, a, &r->caller, NULL);
+		put_place(&t, a, &r->caller, &r->caller_code);
 	}
 	grid_put(g, COL_WHERE, INK_PLAIN, &t);
 }
@@ -101,6 +116,53 @@ static void put_sum(struct text *out, const struct allocations_sum *sum, const s
 	text_add(out, " block%s\n", sum->live_count == 1 ? "" : "s");
 }
 
+static void put_process(struct text *out, const struct allocations *a,
+			const struct allocations_process *p)
+{
+	text_add(out, "process %u", p->pid);
+	if (*comm_of(a, p)) {
+		text_add(out, " ");
+		escape(out, comm_of(a, p), strlen(comm_of(a, p)));
+	}
+	if (p->program > 1)
+		text_add(out, " (program %u)", p->program);
+}
+
+/* Several processes: each in a line, or of many the one with the largest peak. */
+static void put_processes(struct text *out, const struct allocations_shown *s,
+			  const struct style *style)
+{
+	const struct allocations *a = s->of;
+	const struct allocations_process *largest = a->process;
+	size_t begun = 0;
+
+	if (a->processes < 2)
+		return;
+	for (size_t i = 0; i < a->processes; i++) {
+		const struct allocations_process *p = &a->process[i];
+
+		begun += p->program == 1;
+		if (p->sum.peak_bytes > largest->sum.peak_bytes)
+			largest = p;
+		if (!s->verbose && a->processes > PROCESSES_SHOWN)
+			continue;
+		text_add(out, "   ");
+		put_process(out, a, p);
+		text_add(out, ": ");
+		put_sum(out, &p->sum, style, true);
+	}
+	if (s->verbose || a->processes <= PROCESSES_SHOWN)
+		return;
+	text_add(out, "   %zu process%s", begun, begun == 1 ? "" : "es");
+	if (begun < a->processes)
+		text_add(out, " with %zu programs", a->processes);
+	text_add(out, " (-v lists each); the largest peak is of ");
+	put_process(out, a, largest);
+	text_add(out, ": ");
+	put_count(out, style, largest->sum.peak_bytes);
+	text_add(out, " bytes\n");
+}
+
 static void put_head(struct text *out, const struct allocations_shown *s, const struct style *style)
 {
 	const struct allocations *a = s->of;
@@ -109,19 +171,7 @@ static void put_head(struct text *out, const struct allocations_shown *s, const 
 	escape(out, s->path, strlen(s->path));
 	text_add(out, "%s   ", ink_off(style));
 	put_sum(out, &a->total, style, a->processes == 1);
-	for (size_t i = 0; a->processes > 1 && i < a->processes; i++) {
-		const struct allocations_process *p = &a->process[i];
-
-		text_add(out, "   process %u", p->pid);
-		if (*comm_of(a, p)) {
-			text_add(out, " ");
-			escape(out, comm_of(a, p), strlen(comm_of(a, p)));
-		}
-		if (p->program > 1)
-			text_add(out, " (program %u)", p->program);
-		text_add(out, ": ");
-		put_sum(out, &p->sum, style, true);
-	}
+	put_processes(out, s, style);
 	text_add(out, "\n");
 }
 

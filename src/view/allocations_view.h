@@ -12,6 +12,7 @@ struct allocations_shown {
 	bool by_function;
 	enum allocations_sort sort;
 	size_t limit; /* rows; 0: all */
+	bool verbose; /* text: a line for each process, however many */
 };
 
 void allocations_text(struct text *out, const struct allocations_shown *s, const struct style *style);

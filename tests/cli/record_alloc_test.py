@@ -143,14 +143,14 @@ def without_perf_event_open():
     if sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
         skip("no exact engine here")
     _, r = check(before=(os.path.abspath(sys.argv[4]), "container"))
-    true("the exact engine sampled instructions:u instead\n" in r.stderr and "blocks taken" in r.stderr, r.stderr)
+    true("the exact engine sampled instructions:u instead\n" in r.stderr and " allocations, " in r.stderr, r.stderr)
 
 
 @test
 def blocks_of_threads_and_children():
     all_, r = check("-e", "cpu-clock")
     taken, freed = (sum(x.kind == k for x in all_) for k in (TAKEN, FREED))
-    true(f"perf.data.alloc: {taken} blocks taken, {freed} given back; " in r.stderr, r.stderr)
+    true(f"perf.data.alloc: {taken} allocations, {freed} frees; " in r.stderr, r.stderr)
 
 
 @test
@@ -442,6 +442,26 @@ def who_allocates_is_the_same_in_text_and_csv():
 
 
 @test
+def allocations_of_many_processes():
+    """Many processes are one line, and -v lists them, each by the name of its last exec; stripped code is module+address."""
+    static = "static __attribute__((noinline, noipa)) void *"
+    gone = build("gone", f"#include <stdlib.h>\nstatic void *volatile p;\n{static}a(void) {{ return p = malloc(9); }}\n"
+                 f"{static}b(void) {{ return p = a(); }}\nint main(void) {{ return !a() + !b(); }}", "-O1", "-s", "-fno-optimize-sibling-calls", cc=CC)
+    script = f"for i in 1 2 3 4 5 6; do {gone} & done; wait"
+    equal(sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", "sh", "-c", script).returncode, 0)
+    text = sh(TARE, "memory", "--allocations", "-n", "0", FILE).stdout
+    true(re.search(r"^   7 processes with 13 programs \(-v lists each\); the largest peak is of process \d+ \w+(?: \(program 2\))?: [\d,]+ bytes$", text, re.M), text)
+    true(not re.search("^   process", text, re.M), text)
+    each = re.findall(r"^   process \d+ (\w+) \(program 2\): ", sh(TARE, "memory", "--allocations", "-v", FILE).stdout, re.M)
+    equal(each, ["gone"] * 6, "a process has the name of its last exec")
+    rows = [l.split("  ")[-1].strip() for l in text.splitlines() if "gone" in l]
+    true(len(rows) == 2 and all(re.fullmatch(r"gone\+0x[0-9a-f]+, called by gone\+0x[0-9a-f]+", r) for r in rows), rows)
+    equal(len({r.split("+")[-1] for r in rows}), 2, "each caller has an address of its own")
+    r = sh(TARE, "memory", "-v", FILE)
+    true(r.returncode == 125 and "--verbose goes with --allocations" in r.stderr, r.stderr)
+
+
+@test
 def allocations_of_operator_new_are_the_programs():
     if not shutil.which("c++"):
         skip("no C++ compiler")
@@ -532,11 +552,11 @@ def a_file_that_may_not_grow():
     limited = ["sh", "-c", 'ulimit -f 300; exec "$@"', "sh"] # blocks of 512 bytes: two blocks of the file, no more
     r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", *limited, program())
     equal(r.returncode, 0, r.stderr)
-    said = re.search(r"(\d+) blocks taken, (\d+) given back; (\d+) mapped\n +(\d+) more times that one was taken, given back or mapped were lost: "
+    said = re.search(r"(\d+) allocations, (\d+) frees; (\d+) mappings\n +(\d+) more allocations, frees or mappings were lost: "
                      r"the file could not grow, or no descriptor was free to open it\n", r.stderr)
     true(said, r.stderr)
     room = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE + "2", "--", *limited[:1], "-c", 'exec "$@"', "sh", program())
-    all_ = re.search(r"(\d+) blocks taken, (\d+) given back; (\d+) mapped", room.stderr)
+    all_ = re.search(r"(\d+) allocations, (\d+) frees; (\d+) mappings", room.stderr)
     lost = sum(int(n) for n in all_.groups()) - sum(int(n) for n in said.groups()[:3])
     true(abs(lost - int(said[4])) <= 100, f"all that is lacking: {lost} of {room.stderr} {r.stderr}") # processes, and what is unmapped, too
     before = Path(FILE + ".alloc").read_bytes()
@@ -584,8 +604,8 @@ def what_is_only_mapped_is_told():
     maps = build("maps", """#include <sys/mman.h>
         int main(void) { for (int i = 0; i < 3; i++) { volatile char *p = mmap(0, 8192, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); *p = 1; } }""", cc=CC)
     r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", maps)
-    true(re.search(r"0 blocks taken, 0 given back; [3-9] mapped\n  not one block by malloc: the program takes none so, or brings a malloc of its own, which is not seen; "
-                   r"what it maps is\n", r.stderr), r.stderr)
+    true(re.search(r"0 allocations, 0 frees; [3-9] mappings\n  no allocation by malloc: the program makes none, or brings a malloc of its own, which is not seen; "
+                   r"its mappings are\n", r.stderr), r.stderr)
 
 
 @test
@@ -597,7 +617,7 @@ def max_size_counts_blocks():
     true("were lost: the file is full (0.3 MiB)" in r.stderr, r.stderr)
     true(os.path.getsize(FILE + ".alloc") <= 300 << 10, os.path.getsize(FILE + ".alloc"))
     r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "--max-size", "60K", "-o", FILE, "--", program())  # not one block, and not ended
-    true(r.returncode == 0 and "0 blocks taken, 0 given back; 0 mapped\n" in r.stderr and "were lost: the file is full (0.0 MiB)" in r.stderr, r.stderr)
+    true(r.returncode == 0 and "0 allocations, 0 frees; 0 mappings\n" in r.stderr and "were lost: the file is full (0.0 MiB)" in r.stderr, r.stderr)
 
 
 @test
