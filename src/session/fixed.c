@@ -186,18 +186,25 @@ void fixed_strip(struct fixed *f, const char *program, const char *rights, unsig
 	snprintf(f->stripped, sizeof(f->stripped), "%.90s (%s); --deterministic with %s leaves it them", program, rights, without);
 }
 
+const char *fixed_open(const struct fixed *f, unsigned item)
+{
+	if (f && item < FIXED_ITEMS && f->missed & 1u << item)
+		return f->why[item];
+	if (f && item == FIXED_ENV && f->env_open)
+		return "the command has all variables of this environment; --deterministic=+env leaves it PATH and HOME";
+	return NULL;
+}
+
 bool fixed_remark(struct text *out, const struct fixed *f, unsigned i)
 {
 	if (!f)
 		return false;
 	if (i == FIXED_ITEMS && f->stripped[0])
 		text_add(out, "Ran without its rights: %s", f->stripped);
-	else if (i < FIXED_ITEMS && f->missed & 1u << i)
-		text_add(out, "Not fixed: %s: %s", fixed_rows[i].name, f->why[i]);
+	else if (fixed_open(f, i))
+		text_add(out, "Not fixed: %s: %s", fixed_rows[i].name, fixed_open(f, i));
 	else if (i < FIXED_ITEMS && fixed_partly(f) & 1u << i)
 		text_add(out, "Fixed in part: %s: %s", fixed_rows[i].name, fixed_rows[i].leaves);
-	else if (i == FIXED_ITEMS + 1 && f->env_open)
-		text_add(out, "Not fixed: env: the command has all variables of this environment; --deterministic=+env leaves it PATH and HOME");
 	else
 		return false;
 	return true;

@@ -77,8 +77,10 @@ void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...) __a
 void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* A program, by its path, that is setuid, setgid or has file capabilities, and ran without: by those of the items `takers` that are tried. The first one stays. */
 void fixed_strip(struct fixed *f, const char *program, const char *rights, unsigned takers);
+/* Why an item (enum fixed_item) that may matter is not fixed: it failed, or env was left open. NULL: it is fixed, or was not wanted. */
+const char *fixed_open(const struct fixed *f, unsigned item);
 /* What there is to say of a launch, a line at a time, for i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...", "Ran without its rights: ...". False: nothing at this i. */
-enum { FIXED_REMARKS = FIXED_ITEMS + 2 };
+enum { FIXED_REMARKS = FIXED_ITEMS + 1 };
 bool fixed_remark(struct text *out, const struct fixed *f, unsigned i);
 /* What a launcher is to do: all but what could not be had from the start. */
 unsigned fixed_tried(const struct fixed *f);

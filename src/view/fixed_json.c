@@ -43,9 +43,9 @@ void fixed_json(struct json *j, const struct fixed *f)
 			put_reason(j, i, fixed_rows[i].leaves);
 	json_end(j);
 	json_array(j, "not_fixed");
-	for (unsigned i = 0; f && i < FIXED_ITEMS; i++)
-		if (f->missed & 1u << i)
-			put_reason(j, i, f->why[i]);
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (fixed_open(f, i))
+			put_reason(j, i, fixed_open(f, i));
 	json_end(j);
 	json_string(j, "without_rights", f && f->stripped[0] ? f->stripped : NULL);
 	put_kept(j, f);

@@ -251,7 +251,7 @@ static const struct stat_table *under_the_engine(void)
 	return summary_table(s, NULL);
 }
 
-/* Each of `words` is in what is shown, behind the one before. */
+/* Each of `words` occurs in the output, after the one before it. */
 static void check_order(const char *view, const char *const *words, size_t n)
 {
 	const char *at = shown.s;

@@ -274,6 +274,8 @@ def variables_of_the_environment_are_fixed_by_name():
         equal(sh(TARE, "run", f"--deterministic{items}", "--", "true").stderr.lower().count(note.lower()), n, f"run {items}")
         said = sh(TARE, "stat", "--engine", "exact", "-r", "3", f"--deterministic{items}", "--", "true", env={**ENV, "COLUMNS": "1000"}).stderr
         equal(said.count(note), n, f"stat {items}: {said}")
+        stored = json.loads(sh(TARE, "stat", "--engine", "exact", "--format", "json", f"--deterministic{items}", "--", "true").stderr)["conditions"].get("not_fixed", [])
+        equal([f" Not fixed: {x['item']}: {x['reason']}." for x in stored], [line for line in said.splitlines() if line.startswith(" Not fixed: ")], f"text and JSON, {items}")
     equal(sh(TARE, "run", "--", "true").stderr, "", "nobody gave the option")
     for items, what in (("env=", "env=: names of variables are wanted"), ("+env=A::B", "env=A::B: names"), ("-env=A", "'env=A'")):
         true(what in sh(TARE, "run", f"--deterministic={items}", "--", "true", status=125).stderr, items)
