@@ -15,6 +15,7 @@
 #include "cache.h"
 #include "base/clock_step.h"
 #include "base/num.h"
+#include "base/privilege.h"
 #include "session/bench_chain.h"
 #include "session/bench_load.h"
 #include "session/bench_reader.h"
@@ -348,16 +349,20 @@ static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 {
 	struct bench_board *b = in->board;
 	uint64_t ticks, ns;
-	int ret = load(linked, err);
+	int ret;
 
+	/* Counters first: what is loaded then has none of the capabilities that opened them. */
+	stage(STAGE_BEGIN, 0);
+	ret = bench_reader_open(&in->reader, b, err);
+	if (ret == 0 && !linked)
+		ret = privilege_drop(err);
+	if (ret < 0)
+		return fault_words(err, BENCH_NOBODY);
+	ret = load(linked, err);
 	if (ret == 0)
 		ret = set_up(err);
 	if (ret < 0)
 		return ret;
-	stage(STAGE_BEGIN, 0);
-	ret = bench_reader_open(&in->reader, b, err);
-	if (ret < 0)
-		return fault_words(err, BENCH_NOBODY);
 	if (b->chain) {
 		bench_chain_begin(&in->chain, clock_step(clock_now, NULL));
 		b->chain_adds = bench_chain_adds(&in->chain);
