@@ -127,7 +127,8 @@ static struct variable *variable_at(struct symbols *s, uint64_t address)
 			bool apart;
 
 			/* The unit's own file, where there is one: the program has no more than its name. */
-			apart = libdw.dwarf_cu_info(die->cu, NULL, &kind, NULL, &split, NULL, NULL, NULL) == 0 && kind == DW_UT_skeleton && split.cu;
+			apart = libdw.dwarf_cu_info(die->cu, NULL, &kind, NULL, NULL, NULL, NULL, NULL) == 0 && kind == DW_UT_skeleton &&
+				symbols_may_split(s, die) && libdw.dwarf_cu_info(die->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 && split.cu;
 			dies_walk(apart ? &split : die, collect, &all);
 		}
 		if (s->fields->n)

@@ -7,6 +7,7 @@
 #define ANALYZE_LIBDW_H
 
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <stdbool.h>
@@ -17,8 +18,9 @@
 	F(dwfl_begin)                                                                              \
 	F(dwfl_end) F(dwfl_errmsg) F(dwfl_report_offline) F(dwfl_report_end) F(dwfl_module_getelf)                          \
 	F(dwfl_module_getsymtab) F(dwfl_module_getsym_info) F(dwfl_module_info)                    \
-	F(dwfl_module_nextcu) F(dwfl_offline_section_address) F(dwfl_standard_find_debuginfo)      \
-	F(dwfl_build_id_find_elf) F(dwfl_module_eh_cfi) F(dwfl_module_dwarf_cfi) \
+	F(dwfl_module_nextcu) F(dwfl_offline_section_address)      \
+	F(dwfl_module_getdwarf) F(dwelf_dwarf_gnu_debugaltlink) F(dwelf_elf_gnu_build_id) \
+	F(elf_begin) F(elf_end) F(elf_version) F(dwfl_module_eh_cfi) F(dwfl_module_dwarf_cfi) \
 	F(dwarf_cfi_addrframe) F(dwarf_next_cfi) F(dwarf_frame_info) F(dwarf_frame_cfa) F(dwarf_frame_register) \
 	F(dwarf_ranges) F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_child)        \
 	F(dwarf_siblingof) F(dwarf_tag) F(dwarf_attr) F(dwarf_attr_integrate) F(dwarf_diename)     \

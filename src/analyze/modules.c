@@ -14,6 +14,7 @@
 #include "analyze/modules.h"
 #include "analyze/rust_name.h"
 #include "analyze/vdso.h"
+#include "base/file.h"
 
 enum { PATH_ROOM = 4200, TEXT_MAX = 1 << 29, BUILD_ID_MAX = sizeof(((struct build_id *)0)->bytes), HEX_ROOM = 2 * BUILD_ID_MAX + 1 };
 
@@ -142,17 +143,14 @@ __attribute__((format(printf, 3, 4))) static void say(struct module *of, const c
 	snprintf(of->remedy, sizeof(of->remedy), "%s", remedy);
 }
 
+/* -1, and errno. */
 static int open_regular(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+	int fd = file_open_regular(path, INT64_MAX);
 
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+	if (fd >= 0)
 		return fd;
-	close(fd);
-	errno = EINVAL;
+	errno = -fd;
 	return -1;
 }
 
@@ -520,7 +518,7 @@ static void open_symbols(struct modules *m, struct module *of)
 	} else if (!symbols_complete(of->symbols)) {
 		of->stripped = true;
 		say(of,
-		    "install its debugging symbols (Debian: the package's -dbgsym or -dbg), or set DEBUGINFOD_URLS",
+		    "install its debugging symbols (Debian: the package's -dbgsym or -dbg), or --debuginfod",
 		    "stripped: only functions that it exports have names");
 	} else {
 		say(of, "", "no symbol covers this code");

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "analyze/profile.h"
 #include "analyze/symbols.h"
 #include "analyze/vdso.h"
@@ -83,10 +84,9 @@ static void open_image(struct image *m)
 		say(m, "deleted, or in another root or mount namespace", "");
 		return;
 	}
-	m->fd =
-	    m->kind == EXACT_VDSO ? vdso_open() : open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	m->fd = m->kind == EXACT_VDSO ? vdso_open() : file_open_regular(m->path, INT64_MAX);
 	if (m->fd < 0) {
-		snprintf(m->why, sizeof(m->why), "cannot be read: %s", strerror(errno));
+		snprintf(m->why, sizeof(m->why), "cannot be read: %s", strerror(m->kind == EXACT_VDSO ? errno : -m->fd));
 		return;
 	}
 	if (!is_as_it_ran(m)) {
@@ -99,8 +99,7 @@ static void open_image(struct image *m)
 		say(m, err.what, err.hint);
 	else if (!symbols_complete(m->symbols))
 		say(m, "stripped: only functions that it exports have symbols",
-		    "install its debugging symbols (Debian: the package's -dbgsym or -dbg), or set "
-		    "DEBUGINFOD_URLS");
+		    "install its debugging symbols (Debian: the package's -dbgsym or -dbg), or --debuginfod");
 	else
 		say(m, "no symbol covers this code", "");
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* See symbols.h. Source: elfutils' libdwfl.h, gelf.h; System V ABI, "Symbol Table", "Program
  * Header". */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "analyze/rust_name.h"
+#include "analyze/debug_file.h"
 #include "analyze/symbols_private.h"
 
 enum {
@@ -239,10 +241,38 @@ int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct 
 	return *out ? 0 : tare_fail_nomem(err);
 }
 
+/* The name of the folder of an open file, as libdw finds it. */
+static char *folder_of(int fd)
+{
+	char link[40], name[PATH_MAX];
+	ssize_t n;
+	char *slash;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, name, sizeof(name) - 1);
+	name[n < 0 ? 0 : n] = '\0';
+	slash = strrchr(name, '/');
+	if (!slash)
+		return NULL;
+	slash[1] = '\0';
+	return strdup(name);
+}
+
+bool symbols_may_split(struct symbols *s, Dwarf_Die *die)
+{
+	const char *debug_file = NULL, *folders[3] = { s->folder };
+	char real[PATH_MAX];
+
+	libdw.dwfl_module_info(s->module, NULL, NULL, NULL, NULL, NULL, NULL, &debug_file);
+	if (debug_file && realpath(debug_file, real) && strrchr(real, '/')) {
+		strrchr(real, '/')[1] = '\0';
+		folders[s->folder ? 1 : 0] = real;
+	}
+	return folders[0] && debug_file_split_is_safe(die, folders);
+}
+
 int symbols_open(struct symbols **out, const char *path, int fd, struct tare_error *err)
 {
-	static const Dwfl_Callbacks empty;
-	static Dwfl_Callbacks calls;
 	struct symbols *s;
 	const char *debug_file = NULL;
 	GElf_Addr bias = 0;
@@ -252,14 +282,11 @@ int symbols_open(struct symbols **out, const char *path, int fd, struct tare_err
 	*out = NULL;
 	if (ret < 0)
 		return ret;
-	calls = empty;
-	calls.find_elf = libdw.dwfl_build_id_find_elf;
-	calls.find_debuginfo = libdw.dwfl_standard_find_debuginfo;
-	calls.section_address = libdw.dwfl_offline_section_address;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return tare_fail_nomem(err);
-	s->dwfl = libdw.dwfl_begin(&calls);
+	s->dwfl = libdw.dwfl_begin(debug_file_calls());
+	s->folder = folder_of(fd);
 	fd = dup(fd); /* libdw closes the one it is given */
 	s->module = s->dwfl && fd >= 0 ? libdw.dwfl_report_offline(s->dwfl, "", path, fd) : NULL;
 	if (!s->module && fd >= 0)
@@ -296,6 +323,7 @@ void symbols_close(struct symbols *s)
 	for (size_t i = 0; i < s->n_demangled; i++)
 		free(s->demangled[i]);
 	free(s->demangled);
+	free(s->folder);
 	free(s->entry);
 	free(s->section);
 	free(s->nameless);

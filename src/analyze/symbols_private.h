@@ -41,6 +41,7 @@ struct symbols {
 	size_t sections;
 	struct entry *nameless; /* by start: what call frame information tells of, read when first asked for */
 	size_t n_nameless;
+	char *folder;	  /* of the file, by its descriptor; NULL: not known */
 	char **demangled; /* owned names */
 	size_t n_demangled, demangled_room;
 	struct unit *unit; /* by low */
@@ -57,6 +58,8 @@ struct unit *symbols_unit(struct symbols *s, uint64_t address);
 const char *symbols_demangled(struct symbols *s, const char *name);
 /* `name` is freed with the symbols; false: no room, it stays the caller's. */
 bool symbols_own(struct symbols *s, char *name);
+/* May libdw open the file that a skeleton unit names? See debug_file.h. */
+bool symbols_may_split(struct symbols *s, Dwarf_Die *die);
 /* src/analyze/nameless.c: the function at `offset` as call frame information tells of it. */
 bool nameless_find(struct symbols *s, uint64_t offset, struct symbol *out);
 /*

@@ -3,21 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "analyze/debug_file.h"
 #include "analyze/unwind_rules.h"
 
 enum { RULE_BITS = 13, DEPTH_MAX = 64, STEPS_MAX = 4096 };
 
 void rule_file_open(struct rule_file *f, const char *path, int fd)
 {
-	static Dwfl_Callbacks calls;
 	Dwfl_Module *module = NULL;
 	GElf_Addr bias;
 
 	f->opened = true;
-	calls.find_elf = libdw.dwfl_build_id_find_elf;
-	calls.find_debuginfo = libdw.dwfl_standard_find_debuginfo;
-	calls.section_address = libdw.dwfl_offline_section_address;
-	f->dwfl = libdw.dwfl_begin(&calls);
+	f->dwfl = libdw.dwfl_begin(debug_file_calls());
 	fd = dup(fd);
 	if (f->dwfl && fd >= 0)
 		module = libdw.dwfl_report_offline(f->dwfl, "", path, fd);

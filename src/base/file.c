@@ -83,6 +83,24 @@ int file_read(const char *root, const char *path, size_t max, char **out, size_t
 	return 0;
 }
 
+int file_open_regular(const char *path, uint64_t most)
+{
+	struct stat st;
+	int fd, code;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode)) /* a device may do something when it is opened */
+		return -EINVAL;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	code = fstat(fd, &st) < 0 ? errno : !S_ISREG(st.st_mode) ? EINVAL : (uint64_t)st.st_size > most ? EFBIG : 0;
+	if (code)
+		close(fd);
+	return code ? -code : fd;
+}
+
 /* Bytes up to a newline, NUL or the end: -errno, or how many, of which those that fit are in buf. */
 static ssize_t read_line(int fd, char *buf, size_t room)
 {

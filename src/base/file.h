@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include "base/error.h"
 
@@ -16,6 +17,13 @@
  */
 int file_read(const char *root, const char *path, size_t max, char **out, size_t *len,
 	      struct tare_error *err);
+
+/*
+ * Opens the regular file `path` of at most `most` bytes for reading: its descriptor, which is the caller's, or a negative
+ * errno (-EINVAL: no regular file; -EFBIG). For names that come from other files: does not wait for a writer of a FIFO,
+ * and a terminal does not become the process's own. Links are followed.
+ */
+int file_open_regular(const char *path, uint64_t most);
 
 /* The first line of a file without its newline, into buf; -ENOSPC if it does not fit, -EFBIG of a file of more than 64 KiB. Takes no memory: for handlers of signals, too. */
 int file_line(const char *root, const char *path, char *buf, size_t room, struct tare_error *err);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/debug_servers.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/export_accesses.h"
@@ -99,6 +100,12 @@ static int set_force_names(void *options, const char *arg, struct tare_error *er
 	return 0;
 }
 
+static int set_debuginfod(void *options, const char *arg, struct tare_error *err)
+{
+	(void)options, (void)arg;
+	return debug_servers_use(err);
+}
+
 static const struct option_row export_opts[] = {
 	{ 'f', "format", "FORMAT", "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", set_format },
 	{ 'i', "input", "FILE", "the recording; - is standard input, for regions", set_input },
@@ -109,6 +116,7 @@ static const struct option_row export_opts[] = {
 	{ 0, "symfs", "DIR", "samples: find the programs' files under DIR", set_symfs },
 	{ 0, "kallsyms", "FILE", "samples: take kernel symbols from FILE", set_kallsyms },
 	{ 0, "force-names", NULL, "samples: use files here that may not be those that ran", set_force_names },
+	{ 0, "debuginfod", NULL, "samples: ask the servers of DEBUGINFOD_URLS for debug files", set_debuginfod },
 	{ 0 },
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/debug_servers.h"
 #include "base/num.h"
 #include "cli/input.h"
 #include "cli/sample_options.h"
@@ -39,6 +40,12 @@ int sample_set_force_names(void *options, const char *arg, struct tare_error *er
 	(void)arg, (void)err;
 	((struct sample_options *)options)->read.force_names = true;
 	return 0;
+}
+
+int sample_set_debuginfod(void *options, const char *arg, struct tare_error *err)
+{
+	(void)options, (void)arg;
+	return debug_servers_use(err);
 }
 
 int sample_set_kallsyms(void *options, const char *arg, struct tare_error *err)

@@ -34,6 +34,7 @@ int sample_set_event(void *options, const char *arg, struct tare_error *err);
 int sample_set_filter(void *options, const char *arg, struct tare_error *err);
 int sample_set_symfs(void *options, const char *arg, struct tare_error *err);
 int sample_set_force_names(void *options, const char *arg, struct tare_error *err);
+int sample_set_debuginfod(void *options, const char *arg, struct tare_error *err);
 int sample_set_kallsyms(void *options, const char *arg, struct tare_error *err);
 int sample_set_format(void *options, const char *arg, struct tare_error *err);
 int sample_set_colour(void *options, const char *arg, struct tare_error *err);
@@ -49,6 +50,7 @@ int sample_set_skid(void *options, const char *arg, struct tare_error *err);
 	{ 0, "symfs", "DIR", "find the programs' files under DIR", sample_set_symfs },             \
 	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", sample_set_kallsyms },           \
 	{ 0, "force-names", NULL, "use files here that may not be those that ran", sample_set_force_names }, \
+	{ 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for debug files", sample_set_debuginfod }, \
 	{ 0, "format", "FORMAT", "text, json or csv", sample_set_format },                         \
 	{ 'o', "output", "FILE", "write there; default: standard output", sample_set_output },     \
 	{ 0, "color", "WHEN", NULL, sample_set_colour }
@@ -61,6 +63,7 @@ int sample_set_skid(void *options, const char *arg, struct tare_error *err);
 	{ 0, "symfs", "DIR", "find the programs' files under DIR", sample_set_symfs },             \
 	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", sample_set_kallsyms },           \
 	{ 0, "force-names", NULL, "use files here that may not be those that ran", sample_set_force_names }, \
+	{ 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for debug files", sample_set_debuginfod }, \
 	{ 0, "format", "FORMAT", "text, json or csv", sample_set_format },                         \
 	{ 'o', "output", "FILE", "write there; default: standard output", sample_set_output },     \
 	{ 0, "color", "WHEN", NULL, sample_set_colour }

@@ -2,6 +2,7 @@
 /* perf stat's options by perf's letters, and tare's own by name. */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/debug_servers.h"
 #include "base/num.h"
 #include "analyze/budget.h"
 #include "cli/input.h"
@@ -302,6 +303,12 @@ static int set_profile(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
+static int set_debuginfod(void *to, const char *arg, struct tare_error *err)
+{
+	(void)to, (void)arg;
+	return debug_servers_use(err);
+}
+
 static int set_profile_limit(void *to, const char *arg, struct tare_error *err)
 {
 	struct stat_options *o = to;
@@ -467,6 +474,7 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "cross-check", NULL, "with --engine msr: perf counts the same in turns; do they agree?", set_cross_check },
 	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line", set_profile },
 	{ 0, "profile-limit", "N", NULL, set_profile_limit },
+	{ 0, "debuginfod", NULL, NULL, set_debuginfod },
 	{ 0, "verified-only", NULL, "refuse events that tare verify did not find right", set_verified_only },
 	{ 0, "correct", NULL, NULL, set_correct },
 	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",

@@ -153,18 +153,21 @@ def fights(program, at, threads):
 def bytes_are_named_by_their_types():
     out = {}
     # clang names addresses by their place in a table; split types are in a file of their own.
-    ways = {"-g": (CC, "-g"), "-g0": (CC, "-g0"), "split": (CC, "-g", "-gsplit-dwarf"), "gone": (CC, "-g", "-gsplit-dwarf"), "dwarf4": (CC, "-gdwarf-4")}
+    ways = {"-g": (CC, "-g"), "-g0": (CC, "-g0"), "split": (CC, "-g", "-gsplit-dwarf"), "gone": (CC, "-g", "-gsplit-dwarf"),
+            "pipe": (CC, "-g", "-gsplit-dwarf"), "dwarf4": (CC, "-gdwarf-4")}
     ways |= {"clang": ("clang", "-gdwarf-5")} if shutil.which("clang") else {}
     for how, command in ways.items():
         program, at = built("fields" + how, FIELDS, *command, "-O0")
-        if how == "gone":
+        if how in ("gone", "pipe"):
             Path(program + ".dwo").unlink()
+        if how == "pipe":
+            os.mkfifo(program + ".dwo")
         loc, = (name for name in at if name in ("loc.0", "main.loc"))
         path = fights(program, at, [("stats", ((0,), (8, 16, 28, 32, 36, 40, 44))), ("alone", ((8,), (24,))), ("plain", ((0,), (4,))), ("grid", ((16,), (36,))), (loc, ((0,), (4,))),
                                     ("four", ((0,), (8,), (16, 20), (24, 32)))])
         lines = {l["symbol"]: l for l in document("sharing", path)["lines"]}
         out[how] = {"loc" if name == loc else name: {c["offset"]: c["field"] for c in l["cells"]} for name, l in lines.items()}
-        text, typed = tare("sharing", "-n", "0", path).stdout, how not in ("-g0", "gone")
+        text, typed = tare("sharing", "-n", "0", path).stdout, how not in ("-g0", "gone", "pipe")
         said = [line.strip() for line in text.splitlines() if "aligned to" in line]
         equal(sorted(said), sorted(["stats.first.more aligned to 64 bytes begins a line of its own, and stats.first.hits keeps this one",
                                     "loc.y aligned to 64 bytes begins a line of its own, and loc.x keeps this one",
@@ -185,7 +188,7 @@ def bytes_are_named_by_their_types():
             equal({tuple(h[:3]) for h in heads}, {("at", "field", "thread")}, "a column")
         else:
             equal(out[how], {name: dict.fromkeys(cells, loc if name == "loc" else name) if name != "plain" else {0: "plain", 4: None} for name, cells in out["-g"].items()}, "without types")
-    for how in set(ways) - {"-g0", "gone"}:
+    for how in set(ways) - {"-g0", "gone", "pipe"}:
         equal(out[how], out["-g"], how)
     equal(out["-g"], {"stats": {0: "stats.first.hits", 8: "stats.first.more", 16: "stats.in[0].x", 28: "stats.in[1].y", 32: "stats.u", 36: "stats.u",
                                 40: "stats.deep", 44: "stats.low"}, "alone": {8: "alone[1]", 24: "alone[3]"}, "plain": {0: "plain", 4: None},

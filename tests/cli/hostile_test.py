@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Files that a program's file names, and names that hold any byte: what tare opens of the one, and shows of the other.
+
+usage: hostile_test.py TARE CC EXACT(yes|no)
+"""
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+
+TARE, CC, EXACT = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3] == "yes"
+ROOM = tempfile.TemporaryDirectory()
+ENV = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": ROOM.name, "COLUMNS": "120"}
+SOURCE = """
+__attribute__((noinline)) static int helper(int n)
+{
+	int s = 0;
+
+	for (int i = 0; i < n; i++)
+		s += i * i % 7;
+	return s;
+}
+int main(void)
+{
+	return helper(100000) == 1;
+}
+"""
+
+
+def room(name):
+    return os.path.join(ROOM.name, name)
+
+
+def sh(*words, status=0, **options):
+    """A wait at a FIFO would have no end: the limit of time is the failure."""
+    r = subprocess.run(words, **{"capture_output": True, "timeout": 100, "env": ENV, "cwd": ROOM.name, "stdin": subprocess.DEVNULL, **options})
+    if status is not None:
+        equal(r.returncode, status, f"exit status of {words}; {r.stderr.decode(errors='replace')[:600]}")
+    return r
+
+
+def need(*tools):
+    if not EXACT:
+        skip("the exact engine is of x86-64")
+    for tool in tools:
+        if not shutil.which(tool):
+            skip(f"{tool} is not installed")
+
+
+def built(name, source=SOURCE, *words):
+    Path(room(name + ".c")).write_text(source)
+    sh(CC, "-g", "-O1", name + ".c", "-o", name, *words)
+    return room(name)
+
+
+def functions(program, **env):
+    return sh(TARE, "stat", "--profile", "-e", "instructions:u", "--", program, env={**ENV, **env}).stderr.decode()
+
+
+@test
+def a_debug_file_is_a_regular_file():
+    """By its link's checksum, or by its build id; a FIFO, a folder or another file of that name is none."""
+    need("objcopy")
+    whole = built("linked")
+    for keeps_id in (False, True):
+        sh("objcopy", "--only-keep-debug", whole, "linked.debug")
+        sh("objcopy", "--strip-all", *([] if keeps_id else ["--remove-section", ".note.gnu.build-id"]), "--add-gnu-debuglink=linked.debug", whole, "stripped")
+        true("helper" in functions(room("stripped")), "the debug file is found")
+        debug = Path(room("linked.debug"))
+        good = debug.read_bytes()
+        debug.write_bytes(good[:-1] + bytes([good[-1] ^ 1]) if not keeps_id else Path("/proc/self/exe").read_bytes())
+        true("helper" not in functions(room("stripped")), "a file of other contents")
+        debug.unlink()
+        os.mkfifo(debug)
+        true("helper" not in functions(room("stripped")), "a FIFO")
+        debug.unlink()
+        debug.mkdir()
+        true("helper" not in functions(room("stripped")), "a folder")
+        debug.rmdir()
+
+
+ALT = """
+	.section .debug_abbrev, "", @progbits
+	.uleb128 1, 0x11; .byte 0; .uleb128 0x03, 0x1f21, 0x11, 0x01, 0x12, 0x07, 0, 0; .byte 0
+	.section .debug_info, "", @progbits
+	.4byte 2f - 1f
+1:	.2byte 4; .4byte 0; .byte 8
+	.uleb128 1; .4byte 0; .8byte main; .8byte 64
+2:
+	.section .gnu_debugaltlink, "", @progbits
+	.asciz "common"
+	.fill 20, 1, 0x5a
+	.section .note.GNU-stack, "", @progbits
+"""
+
+
+@test
+def a_common_debug_file_is_a_regular_file():
+    """dwz(1) puts what debug files share into one; the name of a unit is there."""
+    need()
+    Path(room("alt.s")).write_text(ALT)
+    Path(room("alt.c")).write_text(SOURCE)
+    sh(CC, "-O1", "alt.c", "alt.s", "-o", "alt")
+    true("main" in functions(room("alt")), "without the file")
+    os.mkfifo(room("common"))
+    for by in ("function", "line"):
+        sh(TARE, "stat", f"--profile={by}", "-e", "instructions:u", "--", room("alt"))
+    os.unlink(room("common"))
+
+
+@test
+def no_server_is_asked():
+    """DEBUGINFOD_URLS alone does nothing: nobody connects."""
+    need("objcopy")
+    whole = built("asked")
+    sh("objcopy", "--strip-all", whole, "asked")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        functions(room("asked"), DEBUGINFOD_URLS=url)
+        server.setblocking(False)
+        try:
+            server.accept()
+            raise AssertionError("somebody connected")
+        except BlockingIOError:
+            pass
+    r = sh(TARE, "stat", "--debuginfod", "--profile", "--", room("asked"), status=125, env={k: v for k, v in ENV.items() if k != "DEBUGINFOD_URLS"})
+    true(b"DEBUGINFOD_URLS" in r.stderr, r.stderr)
+
+
+if __name__ == "__main__":
+    main()
