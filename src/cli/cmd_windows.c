@@ -349,6 +349,18 @@ static int status_of(const struct window_end *e)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* What CSV has no row for. */
+static void say_rest(const struct job *j, const struct windows_table *t)
+{
+	const struct style plain = { 0 };
+	struct text words = { 0 };
+
+	windows_rest(&words, t, &j->about, &plain);
+	if (words.len && !words.failed)
+		fprintf(stderr, "tare windows: %s\n", words.s);
+	text_free(&words);
+}
+
 /* --html: all windows of all threads. */
 static int to_page(struct job *j, const struct windows_table *t)
 {
@@ -391,6 +403,8 @@ static int show(struct job *j)
 	ret = output_put(&j->out, &text, j->err);
 	if (ret == 0 && j->end.never_began && j->o.format != WINDOWS_TEXT)
 		fprintf(stderr, "tare windows: the command was ended by %s before its first instruction\n", signal_name(WTERMSIG(j->end.wait_status), by));
+	if (ret == 0 && j->o.format == WINDOWS_CSV)
+		say_rest(j, t);
 	return ret == 0 && j->o.html ? to_page(j, t) : ret;
 }
 
@@ -437,6 +451,7 @@ static int run(const struct command *self, int argc, char **argv)
 	status = exit_status(&j, ret);
 	page_file_abandon(&j.page);
 	windows_free(j.windows);
+	free(j.end.rest);
 	environment_free(&j.environment);
 	encoding_list_free(&j.list);
 	machine_close(j.machine);

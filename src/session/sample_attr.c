@@ -28,7 +28,6 @@ static void common(struct perf_event_attr *a, const struct sample_how *how)
 	a->sample_type = always;
 	a->sample_id_all = 1;
 	a->inherit = how->inherit;
-	a->inherit_stat = how->inherit && how->ends;
 	a->disabled = 1;
 	a->use_clockid = how->clockid >= 0;
 	a->clockid = how->clockid >= 0 ? how->clockid : 0;
@@ -184,7 +183,6 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 			a.sample_type |= PERF_SAMPLE_READ;
 			a.read_format |= PERF_FORMAT_GROUP;
 			a.inherit &= how->reads_inherited;
-			a.inherit_stat &= a.inherit;
 			if (leader != i)
 				a.freq = a.sample_period = 0;
 		}

@@ -21,7 +21,6 @@ struct sample_how {
 	bool hardware; /* the registers that it sampled by, as they are (IBS) */
 	bool weights;  /* several latencies in one word: Linux 5.12 */
 	bool addresses, weight, physical, registers, inherit, on_exec, switches;
-	bool ends;     /* what each inherited event counted, when its task ends */
 	bool track;    /* mappings, names, forks and ends from the first event on */
 	int clockid;   /* -1: the kernel's own clock */
 	bool fields;   /* of tracepoints: each one is a sample, with what it says */

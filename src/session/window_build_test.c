@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows of made records: the wall time of a row is that of its counts, or not known. */
 #include <errno.h>
+#include <stdlib.h>
 #include "session/window_private.h"
 #include "tap.h"
 
@@ -29,44 +30,51 @@ static int take_window(struct window_sink *self, const struct window *w, struct 
 	return 0;
 }
 
-/* A child that begins at 1000 ns on the first of two CPUs: windows of 100 and, when it ends at 5000, `ended` counted on each. */
-static struct rows child(unsigned second_cpu, const uint64_t *ended)
+/* The command's process and perhaps a child, windows of 100 on two CPUs, of `total` counted in all. */
+static struct window_end after(bool child, uint64_t total, struct rows *r)
 {
-	uint64_t value[] = { 100, second_cpu ? 100 : 200, ended[0], ended[1] };
+	uint64_t value[] = { 100, 100, 200 };
+	char name[NAME_SIZE] = "x";
 	struct entry entries[] = {
-		{ .time = 1000, .kind = IS_FORK, .pid = 7, .tid = 7 },
+		{ .time = 1000, .kind = IS_COMM, .pid = 7, .tid = 7, .at = 0 },
 		{ .time = 2000, .kind = IS_WINDOW, .pid = 7, .tid = 7, .at = 0 },
-		{ .time = 3000, .kind = IS_WINDOW, .pid = 7, .tid = 7, .cpu = second_cpu, .strand = second_cpu, .at = 1 },
-		{ .time = 5000, .kind = IS_REST, .pid = 7, .tid = 7, .strand = 0, .at = 2 },
-		{ .time = 5000, .kind = IS_REST, .pid = 7, .tid = 7, .strand = 1, .at = 3 },
+		{ .time = 3000, .kind = IS_WINDOW, .pid = 7, .tid = 7, .cpu = 1, .strand = 1, .at = 1 },
+		{ .time = 3500, .kind = IS_WINDOW, .pid = 7, .tid = 7, .cpu = 1, .strand = 1, .at = 2 },
+		{ .time = 4000, .kind = IS_FORK, .pid = 8, .tid = 8, .at = 7 },
 	};
-	const struct window_plan plan = { .every = 100 };
-	struct collect c = { .plan = &plan, .n = 1, .strands = 2, .entry = entries, .entries = ARRAY_SIZE(entries), .value = value, .values = 4 };
-	struct sample_tally event = { .share = 1 };
+	char *argv[] = { name, NULL };
+	const struct window_plan plan = { .every = 100, .argv = argv };
+	struct collect c = { .plan = &plan, .n = 1, .strands = 2, .entry = entries, .entries = child ? 5 : 4, .value = value, .values = 3,
+			     .name = name, .names = NAME_SIZE };
+	struct sample_tally event = { .share = 1, .total.value = total };
 	const struct sample_outcome o = { .event = &event, .n_events = 1 };
-	struct rows r = { .sink = { take_thread, take_window } };
 	struct window_end end = { 0 };
 
-	CHECK_EQ(windows_build(&c, &r.sink, &o, &end, NULL), 0);
-	CHECK(r.n == 3 && r.row[2].rest && !r.row[0].moved && r.row[0].wall_ns == 1000 && r.row[1].wall_ns == 1000);
-	return r;
+	*r = (struct rows){ .sink = { take_thread, take_window } };
+	CHECK_EQ(windows_build(&c, &r->sink, &o, &end, NULL), 0);
+	return end;
 }
 
-TEST(the_rest_of_one_cpu_is_since_the_last_window)
+TEST(the_rest_of_the_only_thread_is_its_last_row)
 {
-	const struct rows r = child(0, (const uint64_t[]){ 250, 0 });
+	struct rows r;
+	struct window_end end = after(false, 350, &r);
 
-	CHECK(!r.row[1].moved && r.first[2] == 50 && r.row[2].wall_ns == 2000, "%u", (unsigned)r.row[2].wall_ns);
+	CHECK(!end.rest && !end.rests_unknown && r.n == 4, "%zu rows", r.n);
+	CHECK(r.row[3].rest && r.first[3] == 50 && r.row[1].moved && !r.row[2].moved);
+	end = after(false, 300, &r);
+	CHECK(!end.rest && r.n == 3, "nothing is left");
 }
 
-TEST(the_rest_of_another_cpu_began_before)
+TEST(the_rest_of_several_threads_is_known_of_all_together)
 {
-	const struct rows stayed = child(1, (const uint64_t[]){ 100, 130 }), left = child(1, (const uint64_t[]){ 190, 130 }),
-			  met = child(0, (const uint64_t[]){ 250, 10 });
+	struct rows r;
+	struct window_end end = after(true, 350, &r);
 
-	CHECK(stayed.row[1].moved && stayed.first[2] == 30 && stayed.row[2].wall_ns == 2000, "all of it is of the CPU of its last window");
-	CHECK(left.row[1].moved && left.first[2] == 120 && !left.row[2].wall_ns, "90 of it are since 2000");
-	CHECK(met.first[2] == 60 && !met.row[2].wall_ns, "10 of it are of a CPU without a window, since 1000");
+	CHECK(end.rest && end.rest[0] == 50 && !end.rests_unknown && r.n == 3, "%zu rows", r.n);
+	free(end.rest);
+	end = after(true, 299, &r);
+	CHECK(!end.rest && end.rests_unknown && r.n == 3, "windows of 300 do not fit 299");
 }
 
 /* The command's process, told of at 1000 ns; what was begun at 1500 ns; a window of each at 2000 and 3000. */

@@ -8,7 +8,7 @@
 enum { NAME_SIZE = 16 };
 
 /* Ordered at equal times: a thread is there before it counts. */
-enum kind { IS_FORK, IS_COMM, IS_WINDOW, IS_REST };
+enum kind { IS_FORK, IS_COMM, IS_WINDOW };
 
 struct entry {
 	uint64_t time, order;

@@ -144,24 +144,6 @@ static struct entry trailer(const unsigned char *p, size_t n, enum kind kind)
 			       .cpu = u32(p + n - 16) };
 }
 
-static int take_read(struct collect *c, const unsigned char *p, size_t n, struct tare_error *err)
-{
-	struct entry e = trailer(p, n, IS_REST);
-	uint64_t *value;
-
-	e.pid = u32(p + 8);
-	e.tid = u32(p + 12);
-	e.at = c->values;
-	value = room_for_values(c);
-	if (!value)
-		return tare_fail_nomem(err);
-	if (n < 16 + 24 + 32)
-		return tare_fail(err, EIO, "the kernel's READ record of %zu bytes is too short", n);
-	if (!take_values(c, p + 16, n - 16 - 32, value, &e.strand))
-		return 0;
-	return keep_entry(c, e, err);
-}
-
 static int take_name(struct collect *c, const unsigned char *p, size_t n, struct tare_error *err)
 {
 	struct entry e = trailer(p, n, IS_COMM);
@@ -193,8 +175,6 @@ static int records(struct sample_sink *self, const unsigned char *bytes, size_t 
 			ret = take_sample(c, p, h.size, err);
 		} else if (h.size < 48) {
 			continue;
-		} else if (h.type == PERF_RECORD_READ) {
-			ret = take_read(c, p, h.size, err);
 		} else if (h.type == PERF_RECORD_COMM) {
 			ret = take_name(c, p, h.size, err);
 		} else if (h.type == PERF_RECORD_FORK && h.size >= 64) {

@@ -18,7 +18,7 @@ int window_sample(const struct window_plan *plan, struct window_sink *to, struct
 	struct collect c;
 	struct sample_plan how = {
 		.events = plan->events,
-		.how = { .period = plan->every, .inherit = plan->inherit, .clockid = CLOCK_MONOTONIC, .ends = true },
+		.how = { .period = plan->every, .inherit = plan->inherit, .clockid = CLOCK_MONOTONIC },
 		.root = plan->root,
 		.argv = plan->argv,
 		.launcher = plan->launcher,

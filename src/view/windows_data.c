@@ -188,6 +188,10 @@ static void put_document(struct text *out, const struct windows_table *t, const 
 	json_bool(&j, "kernel_left_out", about->end->kernel_left_out);
 	json_bool(&j, "children_left_out", about->end->children_left_out);
 	json_bool(&j, "rests_unknown", about->end->rests_unknown);
+	if (about->end->unseen)
+		json_uint(&j, "threads_without_windows", about->end->unseen);
+	if (about->end->rest)
+		put_uints(&j, "rest", about->end->rest, sizeof(*about->end->rest), t->n_events, false);
 	if (about->end->uncounted[0])
 		json_string(&j, "uncounted", about->end->uncounted);
 	partial_json(&j, &about->end->partial);

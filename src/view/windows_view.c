@@ -295,14 +295,14 @@ static uint64_t total_of(const struct windows_table *t, const struct windows_thr
 }
 
 /* "1,000,000 instructions:u"; "5.00 ms of task-clock" */
-static void put_amount(struct text *out, const struct style *style, const struct windows_table *t, uint64_t n)
+static void put_amount(struct text *out, const struct style *style, const struct windows_table *t, size_t event, uint64_t n)
 {
-	if (windows_of_time(t)) {
+	if (windows_is_clock(t, event)) {
 		put_time(out, style, n);
-		text_add(out, " of %s", t->event[0].name);
+		text_add(out, " of %s", t->event[event].name);
 	} else {
 		put_count(out, style, n);
-		text_add(out, " %s", t->event[0].name);
+		text_add(out, " %s", t->event[event].name);
 	}
 }
 
@@ -322,7 +322,7 @@ static void put_thread(struct text *out, const struct windows_table *t, const st
 	text_add(out, "   ");
 	put_count(out, style, windows);
 	text_add(out, " window%s, ", windows == 1 ? "" : "s");
-	put_amount(out, style, t, total_of(t, th));
+	put_amount(out, style, t, 0, total_of(t, th));
 	text_add(out, "\n");
 	for (size_t k = 0; k < n && windows > 1; k++)
 		put_plot(out, t, th, &series[k], style);
@@ -351,7 +351,7 @@ static void put_head(struct text *out, const struct windows_table *t, const stru
 	if (!strcmp(about->mode, "poll")) {
 		put_time(out, style, about->every);
 	} else {
-		put_amount(out, style, t, about->every);
+		put_amount(out, style, t, 0, about->every);
 	}
 	if (!strcmp(about->mode, "poll")) {
 		text_add(out, ", all threads together: read by a timer\n");
@@ -361,7 +361,23 @@ static void put_head(struct text *out, const struct windows_table *t, const stru
 		 about->end->uncounted[0] ? "not all of the command" : !strcmp(about->engine, "exact") ? "exact to the instruction" : "counted, read at each overflow");
 }
 
-static void put_notes(struct text *out, const struct windows_about *about, const struct style *style)
+void windows_rest(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style)
+{
+	const uint64_t *rest = about->end->rest;
+
+	for (size_t e = 0; rest && e < t->n_events; e++) {
+		text_add(out, "%s", e ? ", " : "");
+		put_amount(out, style, t, e, rest[e]);
+	}
+	if (!rest)
+		return;
+	text_add(out, " came after the last window of each thread");
+	if (about->end->unseen)
+		text_add(out, ", or of %" PRIu64 " thread%s without a window", about->end->unseen, about->end->unseen == 1 ? "" : "s");
+	text_add(out, ": no row has them");
+}
+
+static void put_notes(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style)
 {
 	const struct window_end *e = about->end;
 	const char *on = ink_on(style, INK_CAREFUL), *off = ink_off(style);
@@ -383,6 +399,11 @@ static void put_notes(struct text *out, const struct windows_about *about, const
 	for (unsigned i = 0; partial_sentence(&words, &e->partial, i); i++) {
 		text_add(out, "\n %s%s%s\n", on, words.failed ? "" : words.s, off);
 		text_free(&words);
+	}
+	if (e->rest) {
+		text_add(out, "\n ");
+		windows_rest(out, t, about, style);
+		text_add(out, "\n");
 	}
 	if (e->rests_unknown)
 		text_add(out, "\n %swhat some threads did after their last window is not known%s\n", on, off);
@@ -406,6 +427,6 @@ void windows_text(struct text *out, const struct windows_table *t, const struct 
 		put_thread(out, t, order[k], about, style);
 	if (shown < t->n_threads)
 		text_add(out, "\n and %zu threads with fewer windows: --threads 0 shows all\n", t->n_threads - shown);
-	put_notes(out, about, style);
+	put_notes(out, t, about, style);
 	free(order);
 }

@@ -18,6 +18,8 @@ struct windows_about {
 
 void windows_text(struct text *out, const struct windows_table *t, const struct windows_about *about,
 		  const struct style *style);
+/* Adds nothing where there is no rest that has no row. */
+void windows_rest(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style);
 void windows_csv(struct text *out, const struct windows_table *t, const struct windows_about *about);
 void windows_json(struct text *out, const struct windows_table *t, const struct windows_about *about);
 /* The same for a page: of long threads the columns are packed, and what no plot shows is left out. */

@@ -12,6 +12,8 @@ function every(doc) {
   return /^(task|cpu)-clock/.test(event) ? `every ${short(doc.every, "ns")} of ${event}` : `every ${full(doc.every)} ${event}`;
 }
 
+const rest = (doc) => doc.events.map(({ event, unit }, i) => (unit === "ns" ? `${short(doc.rest[i], unit)} of ${event}` : `${full(doc.rest[i])} ${event}`)).join(", ");
+
 function facts(doc) {
   const windows = doc.threads.reduce((n, t) => n + t.whole, 0);
   const rows = [["Windows", full(windows), every(doc)], ["Threads", full(doc.threads.length)],
@@ -21,6 +23,7 @@ function facts(doc) {
     ...(doc.uncounted_processes ?? []).map(partial),
     doc.uncounted && !doc.uncounted_processes && `Not all of the command was counted: ${doc.uncounted}.`,
     doc.never_began && "A signal ended the command before its first instruction.",
+    doc.rest && `${rest(doc)} came after the last window of each thread${doc.threads_without_windows ? `, or of ${full(doc.threads_without_windows)} threads without a window` : ""}: no row has them.`,
     doc.rests_unknown && "What some threads did after their last window is not known."].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
