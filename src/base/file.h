@@ -31,6 +31,9 @@ int file_line(const char *root, const char *path, char *buf, size_t room, struct
 /* A file for what does not fit into memory, in $TMPDIR, /var/tmp or /tmp, that nobody else sees and that is gone when it is closed. */
 int file_scratch(struct tare_error *err);
 
+/* Removes a folder of this user with all files in it; folders in it stay, and so does it then. For handlers of signals, too. */
+void file_remove_folder(const char *path);
+
 /*
  * Where a new file that is to be PATH takes its name: PATH, or what its links lead to, which need not be there yet.
  * Returns 1, with that in `name`; 0 where PATH is no regular file (a pipe, a device), or one that has no name any more: it

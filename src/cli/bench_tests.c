@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "cli/bench_tests.h"
+#include "cli/doomed.h"
 #include "session/bench_object.h"
 #include "session/bench_snippet.h"
 
@@ -30,11 +31,31 @@ static int add(struct bench_tests *t, const char *name, const char *path, struct
 	return 0;
 }
 
+/* A signal that ends tare takes it away, from the moment on when it is there. */
+static int open_room(struct bench_tests *t, struct tare_error *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	const bool there = t->room.path[0];
+	sigset_t before = doomed_hold();
+	int ret = bench_room_open(&t->room, tmp && *tmp ? tmp : "/tmp", err);
+
+	if (ret == 0 && !there)
+		doomed_add(t->room.path);
+	doomed_let(&before);
+	return ret;
+}
+
+void bench_tests_leave_room(struct bench_tests *t)
+{
+	bench_room_close(&t->room);
+	doomed_spare(t->room.path);
+}
+
 static int compile(struct bench_tests *t, const struct bench_options *o, const char *source, char *object, size_t size, struct tare_error *err)
 {
-	const char *named = getenv("CC"), *tmp = getenv("TMPDIR");
+	const char *named = getenv("CC");
 	struct bench_compiler cc = { o->cc ? o->cc : named && *named ? named : "cc", o->cflags };
-	int ret = bench_room_open(&t->room, tmp && *tmp ? tmp : "/tmp", err);
+	int ret = open_room(t, err);
 
 	return ret < 0 ? ret : bench_build(&t->room, &cc, source, object, size, &t->said, &t->by_signal, err);
 }
@@ -120,9 +141,8 @@ static int add_file(struct bench_tests *t, const struct bench_options *o, const 
 static int build_text(struct bench_tests *t, const struct bench_options *o, const struct text *source, const char *ending, char *object,
 		      size_t size, struct tare_error *err)
 {
-	const char *tmp = getenv("TMPDIR");
 	char path[BENCH_PATH];
-	int ret = bench_room_open(&t->room, tmp && *tmp ? tmp : "/tmp", err);
+	int ret = open_room(t, err);
 
 	if (ret == 0)
 		ret = bench_room_write(&t->room, source, ending, path, sizeof(path), err);
@@ -317,7 +337,7 @@ int bench_tests_make(struct bench_tests *t, const struct bench_options *o, char 
 
 void bench_tests_free(struct bench_tests *t)
 {
-	bench_room_close(&t->room);
+	bench_tests_leave_room(t);
 	for (size_t i = 0; i < BENCH_VARIANTS; i++) {
 		free(t->path[i]);
 		free(t->name[i]);

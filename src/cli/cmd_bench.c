@@ -702,7 +702,7 @@ static int run(const struct command *self, int argc, char **argv)
 		measuring = true;
 		ret = measure(&j);
 	}
-	bench_room_close(&j.tests.room);
+	bench_tests_leave_room(&j.tests);
 	if (ret == 0)
 		ret = cross_whole(&j);
 	if (ret == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <unistd.h>
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/doomed.h"
 
 static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
@@ -11,8 +12,8 @@ static pid_t doomed_by;
 static void on_signal(int number)
 {
 	for (size_t i = 0; i < MOST_DOOMED && getpid() == doomed_by; i++)
-		if (doomed[i])
-			unlink(doomed[i]);
+		if (doomed[i] && unlink(doomed[i]) < 0 && errno == EISDIR)
+			file_remove_folder(doomed[i]);
 	signal(number, SIG_DFL);
 	raise(number);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/file.h"
@@ -12,17 +15,69 @@
 
 enum { WORDS_MAX = 64, SAID_MAX = 1 << 20 };
 
+static const char begin[] = "tare-bench-";
+
+/* Who uses a room has its lock. */
+static void remove_left(const char *parent)
+{
+	DIR *all = opendir(parent);
+	struct dirent *entry;
+	struct stat st;
+
+	while (all && (entry = readdir(all))) {
+		char path[512];
+		int fd;
+
+		if (strncmp(entry->d_name, begin, strlen(begin)) || snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name) >= (int)sizeof(path))
+			continue;
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			file_remove_folder(path);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (all)
+		closedir(all);
+}
+
+/* 0, or an errno. */
+static int make(struct bench_room *r, const char *parent)
+{
+	for (int tries = 0; tries < 3; tries++) {
+		struct stat st;
+
+		if (snprintf(r->path, sizeof(r->path), "%s/%sXXXXXX", parent, begin) >= (int)sizeof(r->path))
+			return ENAMETOOLONG;
+		if (!mkdtemp(r->path))
+			return errno;
+		r->lock = open(r->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (r->lock < 0 || flock(r->lock, LOCK_EX) < 0 || fstat(r->lock, &st) < 0) {
+			int code = errno;
+
+			bench_room_close(r);
+			return code;
+		}
+		if (st.st_nlink)
+			return 0;
+		close(r->lock); /* another tare took it for one that was left before it was locked */
+	}
+	return EBUSY;
+}
+
 int bench_room_open(struct bench_room *r, const char *parent, struct tare_error *err)
 {
+	int code;
+
 	if (r->path[0])
 		return 0;
-	if (snprintf(r->path, sizeof(r->path), "%s/tare-bench-XXXXXX", parent) >= (int)sizeof(r->path) || !mkdtemp(r->path)) {
-		r->path[0] = '\0';
-		tare_fail(err, errno, "cannot make a folder in %.200s: %s", parent, strerror(errno));
-		tare_hint(err, "TMPDIR names another place");
-		return -err->code;
-	}
-	return 0;
+	remove_left(parent);
+	code = make(r, parent);
+	if (!code)
+		return 0;
+	r->path[0] = '\0';
+	tare_fail(err, code, "cannot make a folder in %.200s: %s", parent, strerror(code));
+	tare_hint(err, "TMPDIR names another place");
+	return -code;
 }
 
 static void name_file(struct bench_room *r, const char *ending, char *path, size_t size)
@@ -47,17 +102,11 @@ int bench_room_write(struct bench_room *r, const struct text *text, const char *
 
 void bench_room_close(struct bench_room *r)
 {
-	static const char *const endings[] = { ".c", ".S", ".so" };
-	char path[sizeof(r->path) + 32];
-
 	if (!r->path[0])
 		return;
-	for (unsigned i = 0; i < r->files; i++)
-		for (size_t e = 0; e < ARRAY_SIZE(endings); e++) {
-			snprintf(path, sizeof(path), "%s/%u%s", r->path, i, endings[e]);
-			unlink(path);
-		}
-	rmdir(r->path);
+	file_remove_folder(r->path);
+	if (r->lock >= 0)
+		close(r->lock);
 	r->path[0] = '\0';
 }
 

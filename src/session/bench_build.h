@@ -10,6 +10,7 @@
 struct bench_room {
 	char path[256]; /* "": none */
 	unsigned files;
+	int lock; /* of the folder, held while it is used; the kernel takes it from the dead */
 };
 
 /* -fno-optimize-sibling-calls is among tare's own flags, because of tare/bench.h. */
@@ -18,6 +19,7 @@ struct bench_compiler {
 	const char *flags; /* behind tare's own; NULL: none; split at spaces */
 };
 
+/* Rooms that a tare that was killed left in `parent` are removed. If r has one, does nothing. */
 int bench_room_open(struct bench_room *r, const char *parent, struct tare_error *err);
 /* Writes `text` into a new file of it; its path into `path`. */
 int bench_room_write(struct bench_room *r, const struct text *text, const char *ending, char *path, size_t size, struct tare_error *err);

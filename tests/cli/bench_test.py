@@ -4,6 +4,7 @@
 usage: bench_test.py TARE SCHEMA CC EXACT(yes|no)
 """
 import csv
+import fcntl
 import io
 import json
 import os
@@ -525,6 +526,35 @@ def a_compiler_takes_its_files_away():
             p.send_signal(signal.SIGINT)
             equal(p.wait(), 130, "the signal's status")
             equal(sorted(os.listdir(room)), ["compiler", "mine"] if deaf else ["compiler"], "what is left")
+
+
+@test
+def a_signal_takes_the_folder_away():
+    """At each of the system calls with which it is made, used and removed."""
+    if not shutil.which("strace") or subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode:
+        skip("strace does not work here")
+    with tempfile.TemporaryDirectory() as room, tempfile.TemporaryDirectory() as logs:
+        log, env = os.path.join(logs, "calls"), {**ENV, "TMPDIR": room}
+        bench = [TARE, "bench", "--engine", "clock", "--asm", "nop"]
+        for call in ("mkdir", "flock", "memfd_create", "rmdir", "unlinkat"):
+            for when in (1, 2):
+                r = subprocess.run(["strace", "-qq", "-o", log, "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGTERM:when={when}", *bench],
+                                   env=env, capture_output=True, timeout=100)
+                equal(os.listdir(room), [], f"what is left after a signal at {call} {when}; status {r.returncode}")
+                true(when > 1 or "SIGTERM" in Path(log).read_text(), f"{call} was made, and the signal came")
+
+
+@test
+def folders_of_the_dead_are_removed():
+    with tempfile.TemporaryDirectory() as room:
+        for name in ("tare-bench-aaaaaa", "tare-bench-bbbbbb"):
+            os.mkdir(os.path.join(room, name))
+            Path(room, name, "0.c").write_text("int x;")
+        used = os.open(os.path.join(room, "tare-bench-bbbbbb"), os.O_RDONLY)
+        fcntl.flock(used, fcntl.LOCK_EX)
+        subprocess.run([TARE, "bench", "--engine", "clock", "--asm", "nop"], env={**ENV, "TMPDIR": room}, capture_output=True, timeout=100)
+        equal(os.listdir(room), ["tare-bench-bbbbbb"], "only the one in use")
+        os.close(used)
 
 
 @test
