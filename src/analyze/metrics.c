@@ -114,25 +114,40 @@ static bool same_modes(const struct encoding *a, const struct encoding *b)
 	       a->attr.exclude_host == b->attr.exclude_host && !strcmp(a->pmu, b->pmu);
 }
 
-static bool same_key(const struct stat_row *a, const struct stat_row *b)
+/* By place, thread or process, and control group. */
+static int by_key(const struct stat_row *a, const struct stat_row *b)
 {
-	return !stat_key_order(&a->key, &b->key) &&
-	       (a->key.cgroup == b->key.cgroup ||
-		(a->key.cgroup && b->key.cgroup && !strcmp(a->key.cgroup, b->key.cgroup)));
+	const char *x = a->key.cgroup, *y = b->key.cgroup;
+	int order = stat_key_order(&a->key, &b->key);
+
+	if (order || x == y)
+		return order;
+	return !x || !y ? (x != NULL) - (y != NULL) : strcmp(x, y);
 }
 
 /* The rows by the names that formulas know them by: thousands of rows are bound without comparing each with each. */
 struct names {
 	const struct stat_table *t;
-	char (*name)[160]; /* per row */
-	unsigned *order;   /* rows by name, then by their own order */
+	char (*name)[160];  /* per row */
+	unsigned *order;    /* rows by name, key and their own order */
+	unsigned *by_event; /* rows by event, key and their own order */
 };
 
 static int by_name(const void *a, const void *b, void *with)
 {
-	const struct names *names = with;
+	const struct names *n = with;
 	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-	int order = strcmp(names->name[x], names->name[y]);
+	int order = strcmp(n->name[x], n->name[y]);
+
+	order = order ? order : by_key(&n->t->row[x], &n->t->row[y]);
+	return order ? order : (x > y) - (x < y);
+}
+
+static int by_event(const void *a, const void *b, void *with)
+{
+	const struct names *n = with;
+	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b, e = n->t->row[x].event, f = n->t->row[y].event;
+	int order = e != f ? (e > f) - (e < f) : by_key(&n->t->row[x], &n->t->row[y]);
 
 	return order ? order : (x > y) - (x < y);
 }
@@ -141,14 +156,16 @@ static void names_free(struct names *n)
 {
 	free(n->name);
 	free(n->order);
+	free(n->by_event);
 }
 
 static int names_of(struct names *n, const struct stat_table *t, struct tare_error *err)
 {
 	*n = (struct names){ .t = t,
 			     .name = calloc(t->n + 1, sizeof(*n->name)),
-			     .order = calloc(t->n + 1, sizeof(*n->order)) };
-	if (!n->name || !n->order) {
+			     .order = calloc(t->n + 1, sizeof(*n->order)),
+			     .by_event = calloc(t->n + 1, sizeof(*n->by_event)) };
+	if (!n->name || !n->order || !n->by_event) {
 		names_free(n);
 		return tare_fail_nomem(err);
 	}
@@ -157,26 +174,48 @@ static int names_of(struct names *n, const struct stat_table *t, struct tare_err
 
 		snprintf(n->name[i], sizeof(n->name[i]), "%s",
 			 metric_event_name(&t->enc[t->row[i].event], room, sizeof(room)));
-		n->order[i] = (unsigned)i;
+		n->order[i] = n->by_event[i] = (unsigned)i;
 	}
 	qsort_r(n->order, t->n, sizeof(*n->order), by_name, n);
+	qsort_r(n->by_event, t->n, sizeof(*n->by_event), by_event, n);
 	return 0;
 }
 
-/* Where in `order` the rows of that name begin. */
-static size_t names_first(const struct names *n, const char *name)
+/* Where in `order` the rows of that name begin, and of the anchor's key where there is one. */
+static size_t names_first(const struct names *n, const char *name, const struct stat_row *anchor)
 {
 	size_t low = 0, high = n->t->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		unsigned row = n->order[middle];
+		int order = strcmp(n->name[row], name);
 
-		if (strcmp(n->name[n->order[middle]], name) < 0)
+		if (order < 0 || (!order && anchor && by_key(&n->t->row[row], anchor) < 0))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+/* The first row of an event, and of the anchor's key where there is one; -1: none. */
+static long row_of_event(const struct names *n, unsigned event, const struct stat_row *anchor)
+{
+	size_t low = 0, high = n->t->n;
+	const struct stat_row *r;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		r = &n->t->row[n->by_event[middle]];
+		if (r->event < event || (r->event == event && anchor && by_key(r, anchor) < 0))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	r = low < n->t->n ? &n->t->row[n->by_event[low]] : NULL;
+	return r && r->event == event && (!anchor || !by_key(r, anchor)) ? r - n->t->row : -1;
 }
 
 /* The row that `name` means beside `anchor` (NULL: any row), or -1, or BY_DURATION. */
@@ -186,18 +225,18 @@ static long bind(const struct names *names, const char *name, const struct stat_
 	bool exact =
 	    strpbrk(name, ":/"); /* the user names the modes or the PMU: taken at their word */
 
-	for (size_t i = 0; exact && i < t->n; i++)
-		if (!strcmp(t->enc[t->row[i].event].name, name) &&
-		    (!anchor || same_key(&t->row[i], anchor)))
-			return (long)i;
-	for (size_t at = names_first(names, name); at < t->n; at++) {
+	for (unsigned e = 0; exact && e < t->n_enc; e++) {
+		long row = strcmp(t->enc[e].name, name) ? -1 : row_of_event(names, e, anchor);
+
+		if (row >= 0)
+			return row;
+	}
+	for (size_t at = names_first(names, name, anchor); at < t->n; at++) {
 		size_t i = names->order[at];
 		const struct encoding *e = &t->enc[t->row[i].event];
 
-		if (strcmp(names->name[i], name))
+		if (strcmp(names->name[i], name) || (anchor && by_key(&t->row[i], anchor)))
 			break;
-		if (anchor && !same_key(&t->row[i], anchor))
-			continue;
 		if (!anchor || is_clock(name) || same_modes(e, &t->enc[anchor->event]))
 			return (long)i;
 	}

@@ -180,7 +180,7 @@ static int add_unavailable(const struct summary *s, struct stat_table *t, size_t
 			const struct stat_key *key = keys ? &more[i].key : &none;
 
 			if (!keys ||
-			    (more[i].event == more[0].event && !has_row(more, t->n, e, key)))
+			    (more[i].event == more[0].event && !(key->cgroup && has_row(more, t->n, e, key))))
 				more[t->n++] = (struct stat_row){ .event = e, .key = *key };
 		}
 	}

@@ -771,4 +771,50 @@ TEST(only_the_best_runs_are_in_a_number)
 	}
 }
 
+/*
+ * The time for 100,000 threads is not asserted. Comparing each with each took minutes, and the test's limit ends that.
+ */
+TEST(many_threads_are_found_and_bound)
+{
+	enum { THREADS = 100000 };
+	struct summary_options by = { .by = BY_THREAD };
+	struct stat_metrics m;
+	const struct stat_table *t;
+	size_t ipc = 0;
+
+	n_enc = 0;
+	event("instructions:u");
+	event("cycles:u");
+	event("branches:u")->unavailable = ENOENT;
+	begin(&by);
+	for (unsigned run = 0; run < 2; run++) {
+		run_begins();
+		for (unsigned k = 0; k < THREADS; k++)
+			for (unsigned e = 0; e < 2; e++) {
+				/* The second run has them in another order. */
+				unsigned part = 1 + (run ? THREADS - 1 - k : k);
+				struct fact f = { .kind = FACT_READING,
+						  .reading = { .event = e,
+							       .place = { .cpu = -1, .thread = (pid_t)part, .part = part },
+							       .value = { part * (2 - e), 1, 1, TARE_EXACT } } };
+
+				CHECK_EQ(to->put(to, &f, NULL), 0);
+			}
+		run_ends(1000);
+	}
+	t = summary_table(s, NULL);
+	CHECK_EQ(t->n, 3u * THREADS);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->row[i].event < 2 && t->row[i].spread.median != t->row[i].key.part * (2 - t->row[i].event)) {
+			CHECK(false, "thread %u has %g", t->row[i].key.part, (double)t->row[i].spread.median);
+			break;
+		}
+	CHECK_EQ(metrics_of(t, NULL, &m, NULL), 0);
+	for (size_t i = 0; i < m.n; i++)
+		ipc += !strcmp(m.metric[i].row->name, "ipc") && m.metric[i].value == 2;
+	CHECK_EQ(ipc, (size_t)THREADS, "of %zu ratios", m.n);
+	metrics_free(&m);
+	summary_free(s);
+}
+
 TEST_MAIN()

@@ -11,22 +11,34 @@
 #include "base/set.h"
 
 struct cell {
-	unsigned event;
-	int cpu;
-	pid_t thread;
-	unsigned part;
+	struct cell_key {
+		unsigned event;
+		int cpu;
+		pid_t thread;
+		unsigned part;
+	} key;
 	size_t row;
 	struct tare_reading now, before;
 	unsigned without; /* processes, of `now` */
 	bool fresh; /* read since the run began */
 };
 
+/* What tells rows apart, in whole words. */
+struct row_key {
+	unsigned event;
+	int cpu, node, socket, die, core, thread;
+	unsigned part, cgroup; /* index in tally.cgroup + 1; 0: none */
+};
+
 struct tally {
 	const struct summary_options *opt;
 	struct tally_row *row;
 	size_t rows, row_room;
-	struct cell *cell;
-	size_t cells, cell_room, cursor;
+	struct set row_keys; /* of struct row_key, numbered as `row` */
+	const char **cgroup;
+	size_t cgroups, cgroup_room;
+	struct set cells; /* of struct cell, by its key */
+	size_t cursor;	  /* where the next reading's cell is, if readings come in the same order as before */
 	struct set numbered; /* of struct numbered, by `who` */
 	struct set numbers;  /* that are given */
 	uint32_t highest;
@@ -52,7 +64,9 @@ void tally_free(struct tally *t)
 	if (!t)
 		return;
 	free(t->row);
-	free(t->cell);
+	free(t->cgroup);
+	set_free(&t->row_keys);
+	set_free(&t->cells);
 	set_free(&t->numbered);
 	set_free(&t->numbers);
 	free(t);
@@ -157,44 +171,70 @@ static struct stat_key key_of(const struct tally *t, const struct fact_place *p,
 	return k;
 }
 
-static bool same_row(const struct tally_row *r, unsigned event, const struct stat_key *k)
+static bool same_cgroup(const char *a, const char *b)
 {
-	return r->event == event && !stat_key_order(&r->key, k) &&
-	       (r->key.cgroup == k->cgroup ||
-		(r->key.cgroup && k->cgroup && !strcmp(r->key.cgroup, k->cgroup)));
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Its index + 1; 0: none. There are as many as the user named. SET_NONE: out of memory. */
+static unsigned cgroup_number(struct tally *t, const char *name)
+{
+	size_t i = 0;
+
+	if (!name)
+		return 0;
+	while (i < t->cgroups && !same_cgroup(t->cgroup[i], name))
+		i++;
+	if (i == t->cgroups && !reserve(&t->cgroup, t->cgroups, &t->cgroup_room, sizeof(*t->cgroup)))
+		return SET_NONE;
+	if (i == t->cgroups)
+		t->cgroup[t->cgroups++] = name;
+	return (unsigned)i + 1;
+}
+
+/* The number of the event's row of that key, which is added where there is none. SET_NONE: out of memory. */
+static uint32_t row_of(struct tally *t, unsigned event, const struct stat_key *k)
+{
+	struct row_key key = { event, k->at.cpu, k->at.node, k->at.socket, k->at.die, k->at.core, k->thread, k->part,
+			       cgroup_number(t, k->cgroup) };
+	bool fresh = false;
+	uint32_t row;
+
+	if (key.cgroup == SET_NONE || !reserve(&t->row, t->rows, &t->row_room, sizeof(*t->row)))
+		return SET_NONE;
+	row = set_add(&t->row_keys, &key, sizeof(key), sizeof(key), &fresh);
+	if (fresh)
+		t->row[t->rows++] = (struct tally_row){ .event = event, .key = *k };
+	return row;
+}
+
+static struct cell *cell_at(const struct tally *t, size_t i)
+{
+	return (struct cell *)t->cells.item + i;
 }
 
 static struct cell *find_cell(struct tally *t, const struct fact_reading *f)
 {
-	uint32_t part = number_of(t, &f->place);
+	uint32_t part = number_of(t, &f->place), i;
+	struct cell new = { .key = { f->event, f->place.cpu, f->place.thread, part } };
+	struct stat_key key;
 
 	if (f->place.part && !part)
 		return NULL;
-	for (size_t i = 0; i < t->cells; i++) {
-		struct cell *c = &t->cell[(t->cursor + i) % t->cells];
-
-		if (c->event == f->event && c->cpu == f->place.cpu &&
-		    c->thread == f->place.thread && c->part == part) {
-			t->cursor = (size_t)(c - t->cell) + 1;
-			return c;
-		}
+	if (t->cursor >= t->cells.n)
+		t->cursor = 0;
+	if (t->cells.n && !memcmp(&cell_at(t, t->cursor)->key, &new.key, sizeof(new.key)))
+		return cell_at(t, t->cursor++);
+	i = set_find(&t->cells, &new, sizeof(new), sizeof(new.key));
+	if (i == SET_NONE) {
+		key = key_of(t, &f->place, part);
+		new.row = row_of(t, f->event, &key);
+		i = new.row == SET_NONE ? SET_NONE : set_add(&t->cells, &new, sizeof(new), sizeof(new.key), NULL);
 	}
-
-	struct stat_key key = key_of(t, &f->place, part);
-	size_t row = 0;
-
-	if (!reserve(&t->cell, t->cells, &t->cell_room, sizeof(*t->cell)) ||
-	    !reserve(&t->row, t->rows, &t->row_room, sizeof(*t->row)))
+	if (i == SET_NONE)
 		return NULL;
-	while (row < t->rows && !same_row(&t->row[row], f->event, &key))
-		row++;
-	if (row == t->rows)
-		t->row[t->rows++] = (struct tally_row){ .event = f->event, .key = key };
-	t->cell[t->cells] = (struct cell){
-		.event = f->event, .cpu = f->place.cpu, .thread = f->place.thread, .part = part, .row = row
-	};
-	t->cursor = t->cells + 1;
-	return &t->cell[t->cells++];
+	t->cursor = (size_t)i + 1;
+	return cell_at(t, i);
 }
 
 int tally_reading(struct tally *t, const struct fact_reading *f)
@@ -213,18 +253,20 @@ int tally_reading(struct tally *t, const struct fact_reading *f)
 
 void tally_begin(struct tally *t)
 {
-	for (size_t i = 0; i < t->cells; i++) {
-		t->cell[i].now = t->cell[i].before = (struct tare_reading){ 0 };
-		t->cell[i].fresh = false;
-		t->cell[i].without = 0;
+	for (size_t i = 0; i < t->cells.n; i++) {
+		struct cell *c = cell_at(t, i);
+
+		c->now = c->before = (struct tare_reading){ 0 };
+		c->fresh = false;
+		c->without = 0;
 	}
 	t->cursor = 0;
 }
 
 void tally_next(struct tally *t)
 {
-	for (size_t i = 0; i < t->cells; i++)
-		t->cell[i].before = t->cell[i].now;
+	for (size_t i = 0; i < t->cells.n; i++)
+		cell_at(t, i)->before = cell_at(t, i)->now;
 }
 
 /* ---- sums ---- */
@@ -320,7 +362,7 @@ static void settle_core_types(struct tally *t, const struct encoding *enc, struc
 
 			if (o->place == PLACE_CORE && o->event == e->event &&
 			    (k == i || strcmp(o->pmu, e->pmu)) &&
-			    same_row(&t->row[k], t->row[k].event, &t->row[i].key))
+			    !stat_key_order(&t->row[k].key, &t->row[i].key) && same_cgroup(t->row[k].key.cgroup, t->row[i].key.cgroup))
 				together += a[k].running_ns;
 		}
 		t->row[i].of_core_type = true;
@@ -343,9 +385,8 @@ int tally_sums(struct tally *t, const struct encoding *enc, bool difference, str
 		return -ENOMEM;
 	for (size_t i = 0; i < t->rows; i++)
 		sum[i].quality = TARE_EXACT;
-	for (size_t i = 0; i < t->cells; i++)
-		add_cell(&sum[t->cell[i].row], &t->cell[i], difference,
-			 enc[t->cell[i].event].snapshot);
+	for (size_t i = 0; i < t->cells.n; i++)
+		add_cell(&sum[cell_at(t, i)->row], cell_at(t, i), difference, enc[cell_at(t, i)->key.event].snapshot);
 	for (size_t i = 0; i < t->rows; i++)
 		out[i] = amount_of(&sum[i]);
 	free(sum);

@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include "base/rows.h"
@@ -356,24 +357,44 @@ static bool same_reason(const struct stat_table *t, const struct stat_row *a, co
 	return same;
 }
 
+/* Rows that are unavailable, of which thousands (one per thread) may say the same. */
+static const struct stat_row **unlike_rows(const struct stat_table *t, size_t *n)
+{
+	const struct stat_row **list = calloc(t->n + 1, sizeof(*list));
+
+	*n = 0;
+	for (size_t i = 0; list && i < t->n; i++) {
+		const struct stat_row *r = &t->row[i];
+		bool listed = r->quality != TARE_UNAVAILABLE;
+
+		for (size_t k = *n; k-- && !listed;)
+			listed = list[k]->event == r->event && !strcmp(list[k]->why, r->why) && !strcmp(list[k]->remedy, r->remedy);
+		if (!listed)
+			list[(*n)++] = r;
+	}
+	return list;
+}
+
 /* Each reason once, with all events it holds for. */
 static void put_unavailable(struct text *out, const struct stat_table *t, bool verbose, const struct style *s)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		const struct stat_row *r = &t->row[i];
+	size_t n;
+	const struct stat_row **row = unlike_rows(t, &n);
+
+	out->failed |= !row;
+	for (size_t i = 0; i < n; i++) {
+		const struct stat_row *r = row[i];
 		struct text names = { 0 }, why = { 0 };
-		bool said = r->quality != TARE_UNAVAILABLE, several = false;
+		bool said = false, several = false;
 
 		for (size_t k = 0; k < i && !said; k++)
-			said = same_reason(t, &t->row[k], r, verbose);
+			said = same_reason(t, row[k], r, verbose);
 		if (said)
 			continue;
-		for (size_t k = i; k < t->n; k++)
-			if (same_reason(t, &t->row[k], r, verbose) &&
-			    (k == i || t->row[k].event != t->row[k - 1].event)) {
-				text_add(&names, "%s%s", names.len ? ", " : "",
-					 t->enc[t->row[k].event].name);
-				several |= strcmp(t->row[k].why, r->why) != 0;
+		for (size_t k = i; k < n; k++)
+			if (same_reason(t, row[k], r, verbose) && (k == i || row[k]->event != row[k - 1]->event)) {
+				text_add(&names, "%s%s", names.len ? ", " : "", t->enc[row[k]->event].name);
+				several |= strcmp(row[k]->why, r->why) != 0;
 			}
 		put_why(&why, t, r, several ? "them" : t->enc[r->event].name);
 		text_add(out, " %sunavailable%s  ", ink_on(s, INK_BAD), ink_off(s));
@@ -388,6 +409,7 @@ static void put_unavailable(struct text *out, const struct stat_table *t, bool v
 		text_free(&names);
 		text_free(&why);
 	}
+	free(row);
 }
 
 static void put_asked_metrics(struct text *out, const struct stat_metrics *m, const struct style *s)
