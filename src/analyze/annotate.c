@@ -492,7 +492,7 @@ static int take_executions(struct making *m, const struct exact_profile *p)
 		struct place place = { number[c->module], 0, c->offset, 0, c->executions, c->size };
 
 		all += c->executions * c->instructions;
-		if (place.module != SET_NONE && c->executions && !add_place(m, &place))
+		if (place.module != SET_NONE && c->executions && c->instructions && !add_place(m, &place))
 			ret = -ENOMEM;
 	}
 	free(number);

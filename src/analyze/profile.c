@@ -343,6 +343,8 @@ int profile_add(struct profile *p, const struct exact_profile *of, struct tare_e
 					c->module, of->n_modules);
 			break;
 		}
+		if (!c->instructions)
+			continue;
 		ret = add_code(p, p->image[image[c->module]], c, err);
 		p->total[p->table.runs - 1] += c->executions * c->instructions;
 	}

@@ -24,7 +24,7 @@ struct making {
 	struct set frame_parts, task_parts, pairs;
 	uint32_t *frame_part, *task_part; /* per frame, per task */
 	bool by_trace;
-	uint64_t *values;		  /* per pair: self, total, samples of each column */
+	uint64_t *values; /* per pair: self, total, samples of each column; then how much of self is by samples */
 	size_t room;
 	size_t *seen; /* per frame part: the stack that met it last, plus 1 */
 };
@@ -84,7 +84,7 @@ static uint64_t *values_of(struct making *m, uint32_t frame, uint32_t task, uint
 {
 	struct pair p = { frame, task, m->by_trace ? trace : 0 };
 	uint32_t at = set_add(&m->pairs, &p, sizeof(p), sizeof(p), NULL);
-	size_t each = 3 * (size_t)m->s->columns;
+	size_t each = 3 * (size_t)m->s->columns + 1;
 
 	if (at == SET_NONE)
 		return NULL;
@@ -124,6 +124,7 @@ static int add_up(struct making *m)
 			if (leaf) {
 				v[row[i].column] += row[i].amount;
 				v[2 * n + row[i].column] += row[i].samples;
+				v[3 * n] += !m->s->by_samples || m->s->by_samples[node[at].frame];
 			}
 			v[n + row[i].column] += row[i].amount;
 			leaf = false;
@@ -186,7 +187,7 @@ static int take_rows(struct report *out, struct making *m, const struct report_o
 	for (size_t i = 0; i < m->pairs.n; i++) {
 		const struct frame_part *f = &frames[pair[i].frame];
 		const struct task_part *t = &tasks[pair[i].task];
-		const uint64_t *v = m->values + i * 3 * n;
+		const uint64_t *v = m->values + i * (3 * n + 1);
 
 		if (!report_matches(opts->module, stacks_name(m->s, f->module)) ||
 		    !report_matches(opts->function, stacks_name(m->s, f->function))) {
@@ -196,7 +197,7 @@ static int take_rows(struct report *out, struct making *m, const struct report_o
 		out->row[out->n++] = (struct report_row){
 			{ f->address, f->module, f->function, f->file, f->line, f->flags, t->comm,
 			  t->pid, t->tid, pair[i].trace },
-			v, v + n, v + 2 * n
+			v, v + n, v + 2 * n, v[3 * n] == 0
 		};
 	}
 	qsort_r(out->row, out->n, sizeof(*out->row), most_first, &order);
@@ -244,7 +245,8 @@ void report_free(struct report *r)
 double report_margin(const struct stacks_column *c, double share)
 {
 	const double z = 1.96;
-	double n = c->squares > 0 ? (double)c->amount * (double)c->amount / c->squares
+	double amount = (double)stacks_sampled(c);
+	double n = c->squares > 0 ? amount * amount / c->squares
 				  : (double)c->samples;
 
 	if (n <= 0)

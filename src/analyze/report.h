@@ -36,6 +36,7 @@ struct report_options {
 struct report_row {
 	struct report_what what;
 	const uint64_t *self, *total, *samples; /* one per column; samples: that ended here */
+	bool counted; /* `self` of the columns that are counted is what the exact engine counted; else by samples */
 };
 
 struct report {

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "analyze/chains.h"
+#include "analyze/counted.h"
 #include "analyze/kept.h"
 #include "analyze/mapped.h"
 #include "analyze/samples_private.h"
@@ -69,7 +70,7 @@ struct reader {
 	struct perfdata *file;
 	struct spaces spaces;
 	struct set mains; /* by process: struct main_of */
-	struct set threads, counters;
+	struct set threads, counters, comms;
 	uint32_t last_thread; /* that was asked for; the next sample is often of the same */
 	struct cached cache[1 << CACHE_BITS];
 	struct chains chains;
@@ -228,6 +229,14 @@ static int name_thread(struct reader *r, uint32_t pid, uint32_t tid, uint32_t co
 	return 0;
 }
 
+/* A name of some thread: its number. */
+static uint32_t note_comm(struct reader *r, const char *comm)
+{
+	uint32_t word = stacks_add_name(r->raw->stacks, comm);
+
+	return word == WORDS_NONE || set_add(&r->comms, &word, sizeof(word), sizeof(word), NULL) == SET_NONE ? WORDS_NONE : word;
+}
+
 static int take_comm(struct reader *r, const struct perfdata_record *rec)
 {
 	/* Source: linux/perf_event.h, PERF_RECORD_MISC_COMM_EXEC. */
@@ -235,8 +244,7 @@ static int take_comm(struct reader *r, const struct perfdata_record *rec)
 		spaces_exec(&r->spaces, rec->comm.pid);
 		exec_main(r, rec->comm.pid);
 	}
-	return name_thread(r, rec->comm.pid, rec->comm.tid,
-			   stacks_add_name(r->raw->stacks, rec->comm.comm));
+	return name_thread(r, rec->comm.pid, rec->comm.tid, note_comm(r, rec->comm.comm));
 }
 
 static int take_fork(struct reader *r, const struct perfdata_record *rec)
@@ -894,6 +902,59 @@ static void note_totals(struct reader *r)
 	}
 }
 
+/* ---- what the exact engine counted ---- */
+
+/* Why samples have to do; NULL: nothing keeps from it. */
+static const char *not_counted(const struct reader *r)
+{
+	const struct samples_options *o = r->opts;
+	const struct samples_filter *f = &o->filter;
+
+	if (f->comm || f->from_ns || f->to_ns || f->pid >= 0 || f->tid >= 0 || f->cpu >= 0)
+		return "a filter by command, process, thread, CPU or time chooses samples";
+	if (o->comms_apart && r->comms.n > 1)
+		return "rows are by command, and the recording has several; --sort module,function has exact amounts";
+	if (o->threads_apart && r->threads.n > 1)
+		return "rows are by process or thread, and the recording has several; --sort module,function has exact amounts";
+	if (r->out->quality.unkept)
+		return "not every stack was kept";
+	return o->moments || o->n_trace ? "they are asked for one by one" : NULL;
+}
+
+static int use_counted(struct reader *r)
+{
+	const struct exact_places *p = &perfdata_features(r->file)->places;
+	struct samples_counted *c = &r->out->counted;
+	const struct thread *first = r->threads.item;
+	const struct perfdata_event *ev;
+	struct tare_error why = TARE_ERROR_INIT;
+
+	c->there = p->events > 0;
+	c->comms = r->raw->comms = r->comms.n;
+	if (!c->there || !r->opts->counted)
+		return 0;
+	c->why = not_counted(r);
+	for (size_t i = 0; !c->why && i < p->events; i++) {
+		ev = perfdata_event_at(r->file, i);
+		if (!ev || ev->index != i) {
+			c->why = "its events are not those that were counted";
+			break;
+		}
+		if (column_of(r, ev) == SET_NONE)
+			return nomem(r);
+		r->raw->stacks->column[column_of(r, ev)].read |= i > 0;
+	}
+	if (!c->why && !perfdata_event_at(r->file, p->events) && r->threads.n) {
+		int ret = counted_place(r->raw, p, &why);
+
+		c->used = ret == 0;
+		c->why = ret == -EBADMSG ? "its counts are of code in no file" : NULL;
+		r->raw->alone = (struct stacks_task){ first->pid, first->tid, first->comm, 0 };
+		return ret == -EBADMSG ? 0 : ret < 0 ? nomem(r) : 0;
+	}
+	return 0;
+}
+
 /* Without a word of the samples, every lost record may have been one. */
 static void note_loss(struct samples *out)
 {
@@ -934,6 +995,9 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 	out->file = r->file = perfdata_open(path, NULL, err);
 	ret = r->file ? read_all(r, path) : -(err && err->code ? err->code : EIO);
 	if (ret == 0) {
+		ret = use_counted(r);
+	}
+	if (ret == 0) {
 		note_totals(r);
 		raw.main = main_module(r);
 		ret = samples_name(out, &raw, opts, err);
@@ -950,10 +1014,13 @@ out:
 		set_free(&r->threads);
 		set_free(&r->mains);
 		set_free(&r->counters);
+		set_free(&r->comms);
 		traced_free(&r->traced);
 	}
 	free(r);
 	free(raw.column);
+	free(raw.place_frame);
+	free(raw.place_module);
 	if (ret == 0 && opts->detail == SAMPLES_ADDRESS && (out->modules = malloc(sizeof(*out->modules))))
 		*out->modules = raw.modules;
 	else

@@ -32,6 +32,11 @@ struct samples_options {
 	bool inlined;  /* functions that were inlined are frames of their own */
 	bool flat;     /* without callers */
 	bool moments;  /* keep each sample's time */
+	/*
+	 * What the exact engine counted at each instruction, where the recording has it, in place of what samples stand for. Not with a
+	 * filter, moments or tracepoints' fields. `apart`: rows will be by command or thread, which is known of samples alone.
+	 */
+	bool counted, comms_apart, threads_apart;
 	struct samples_filter filter;
 	const char *const *trace; /* which fields of tracepoints: analyze/traced.h; NULL: none */
 	size_t n_trace;
@@ -83,8 +88,17 @@ struct samples_quality {
 	char no_unwinding[384]; /* why recorded stacks were not unwound, or "" */
 };
 
+/* Whether amounts are counted. */
+struct samples_counted {
+	bool there;	/* the recording says what was counted at each instruction */
+	bool used;	/* asked for, and so it is */
+	const char *why; /* there, and not used: why; NULL: not asked for */
+	size_t comms;	/* names that threads have had */
+};
+
 struct samples {
 	struct stacks *stacks;
+	struct samples_counted counted;
 	struct samples_quality quality;
 	struct samples_unnamed *unnamed; /* most samples first */
 	size_t n_unnamed;

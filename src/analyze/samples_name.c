@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/counted.h"
 #include "analyze/samples_private.h"
 
 struct naming {
@@ -390,6 +391,8 @@ int samples_name(struct samples *out, struct raw *raw, const struct samples_opti
 	ret = name_frames(&t, order);
 	if (ret == 0)
 		ret = build(&t, node_now, task_now, column_now);
+	if (ret == 0 && raw->places)
+		ret = counted_apply(raw, &(struct counted_names){ t.to, t.first, t.count, t.made, column_now }, err);
 	if (out->n_unnamed)
 		qsort(out->unnamed, out->n_unnamed, sizeof(*out->unnamed), most_first);
 out:

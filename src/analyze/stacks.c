@@ -40,6 +40,7 @@ void stacks_free(struct stacks *s)
 	set_free(&s->row_set);
 	set_free(&s->trace_set);
 	free(s->column);
+	free(s->by_samples);
 	moments_free(&s->moments);
 	free(s);
 }

@@ -101,6 +101,8 @@ struct stacks_column {
 	uint64_t total; /* all that was counted, to the event; `amount` is what the samples stand for */
 	struct stacks_asked asked;
 	double squares; /* sum of the squares of the samples' amounts */
+	bool counted;	/* by the exact engine, at each instruction: `amount` is the total, and of each frame but those `by_samples` its own */
+	uint64_t sampled; /* with it: what the samples stand for */
 	double lost;	/* share of the recording's samples that is missing in it: which ones, nobody knows */
 };
 
@@ -116,12 +118,19 @@ static inline bool stacks_in_step(const struct stacks_column *c)
 	return c->asked.repeats && !c->asked.random && c->asked.period > 1;
 }
 
+/* What its samples stand for, where `squares` belongs to it. */
+static inline uint64_t stacks_sampled(const struct stacks_column *c)
+{
+	return c->counted ? c->sampled : c->amount;
+}
+
 struct stacks {
 	struct words names;
 	struct set frame_set, module_set, node_set, task_set, row_set, trace_set; /* private: the macros below */
 	struct stacks_column *column;
 	uint32_t columns;
 	struct moments moments;
+	bool *by_samples; /* where columns are counted: per frame, whether its own amounts are by samples all the same; else NULL */
 	uint32_t main; /* name: the module of the program with the most samples; 0: not known */
 };
 

@@ -25,7 +25,7 @@ struct report_cli {
 	const char *field[TRACED_KEYS_MOST];
 	size_t n_fields;
 	size_t limit;
-	bool limit_set, by_total, folded, normalise;
+	bool limit_set, sort_set, by_total, folded, normalise;
 	double least_percent;
 	const char *ratio, *about, *before, *html;
 };
@@ -64,6 +64,7 @@ static int set_sort(void *options, const char *arg, struct tare_error *err)
 	int ret = 0;
 
 	o->keys = 0;
+	o->sort_set = true;
 	o->n_fields = 0;
 	free(o->words);
 	rest = o->words = strdup(arg);
@@ -356,16 +357,28 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 	return ret;
 }
 
-static int show(const struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
+/* Where amounts are counted, they are not by command: rows by command only where that was asked for, or where there is one alone. */
+static void ask_for_counts(struct report_cli *o)
+{
+	o->common.read.counted = !o->about;
+	o->common.read.comms_apart = o->sort_set && o->keys & REPORT_COMM;
+	o->common.read.threads_apart = o->keys & (REPORT_PID | REPORT_TID);
+}
+
+static int show(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
 {
 	struct samples samples = { 0 };
 	struct ratio ratio = { 0 };
 	struct output to = { .fd = -1 };
 	uint32_t column = 0;
-	int ret = samples_read(&samples, path, &o->common.read, err);
+	int ret;
 
+	ask_for_counts(o);
+	ret = samples_read(&samples, path, &o->common.read, err);
 	if (ret < 0)
 		return ret;
+	if (samples.counted.used && samples.counted.comms > 1 && !o->sort_set)
+		o->keys &= ~(unsigned)REPORT_COMM;
 	if (o->folded || o->common.format == SAMPLE_CSV) {
 		input_tell_broke_off("report", path, samples.quality.broke_off);
 		tell_doubted_names("report", path, samples.unnamed, samples.n_unnamed);
@@ -391,7 +404,7 @@ static int show(const struct report_cli *o, const char *path, bool *partial, str
 	return ret;
 }
 
-static int show_diff(const struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
+static int show_diff(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
 {
 	const struct report_diff_cli d = {
 		.common = &o->common, .before = o->before, .after = path, .html = o->html, .keys = o->keys, .by_total = o->by_total,

@@ -104,6 +104,12 @@ size_t exact_lengths(const uint8_t *code, size_t size, uint8_t *length, size_t n
 	return 0;
 }
 
+size_t exact_adds(const uint8_t *code, size_t size, uint8_t adds[EXACT_CLASSES])
+{
+	(void)code, (void)size, (void)adds;
+	return 0;
+}
+
 bool exact_effects(const uint8_t *code, size_t size, struct exact_effects *out)
 {
 	(void)code, (void)size, (void)out;

@@ -253,12 +253,13 @@ struct mapping {
 
 enum { MAPPING_UNKNOWN = 1 };
 
-/* One block of code of a module, as often as ended programs executed it. */
+/* One block of code of a module, as often as ended programs executed it; or the way on behind a branch: struct exact_code. */
 struct code_sum {
 	uint64_t offset;
 	int64_t executions;
 	uint32_t module;
 	uint16_t size, instructions;
+	uint8_t adds[EXACT_CLASSES];
 };
 
 enum { FILTER_MAX = 4096 };

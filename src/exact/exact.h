@@ -131,12 +131,16 @@ struct exact_module {
 	char *path; /* as /proc/PID/maps names it */
 };
 
-/* A straight run of instructions, and how often it was executed: below 0 for one that was left early. */
+/*
+ * A straight run of instructions, and how often it was executed: below 0 for one that was left early. Without instructions it is how
+ * often a conditional branch that ends at `offset` was not taken: those executions are to be taken from EXACT_TAKEN.
+ */
 struct exact_code {
-	uint64_t offset; /* in the file; of the vdso, from its start */
+	uint64_t offset; /* in the file; of the vdso, from its start; without a place 0 */
 	int64_t executions;
 	uint32_t module;
 	uint16_t size, instructions; /* in bytes; of one execution */
+	uint8_t adds[EXACT_CLASSES]; /* one execution, by class; every conditional branch as if it was taken */
 };
 
 struct exact_profile {
@@ -291,6 +295,12 @@ void exact_profile_free(struct exact_profile *p);
  * do not, or are more than `n`.
  */
 size_t exact_lengths(const uint8_t *code, size_t size, uint8_t *length, size_t n);
+
+/*
+ * What one execution of the instruction that begins a piece of code adds to each class, as in struct exact_code: its length; 0: it is
+ * none that is known.
+ */
+size_t exact_adds(const uint8_t *code, size_t size, uint8_t adds[EXACT_CLASSES]);
 
 /* What the instruction that begins a piece of code does, as the engine counts it. */
 struct exact_effects {

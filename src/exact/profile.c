@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "exact/adds.h"
 #include "exact/decode.h"
 #include "exact/supervisor.h"
 #include "exact/thread.h"
@@ -28,22 +29,21 @@ void profile_thread(struct board *b, uint32_t lineage, uint32_t thread)
 			   __ATOMIC_RELAXED);
 }
 
-/* What a counter's `n` means for the profile; false when it counts no instructions. */
+/* What a counter's `n` means for the profile; false when it counts no instructions and no branches that were not taken. */
 static bool place(struct board *b, const struct block_facts *f, uint64_t n, struct code_sum *out)
 {
 	uint32_t number = f->mapping < b->n_mappings ? f->mapping : MAPPING_UNKNOWN;
 	const struct mapping *m = board_mapping(b, number);
 
 	*out = (struct code_sum){ .executions = (int64_t)n, .module = m->module };
-	if (!f->adds[EXACT_INSTRUCTIONS] || !n)
+	if (!n || (!f->adds[EXACT_INSTRUCTIONS] && !f->adds[EXACT_TAKEN]))
 		return false;
 	out->instructions = f->adds[EXACT_INSTRUCTIONS];
+	if (out->instructions)
+		memcpy(out->adds, f->adds, sizeof out->adds);
 	if (m->start) {
 		out->offset = f->pc - m->start + m->offset;
 		out->size = f->size;
-	} else {
-		out->executions *= out->instructions;
-		out->instructions = 1;
 	}
 	return true;
 }
@@ -61,13 +61,15 @@ static uint64_t hash(const struct code_sum *c)
 	uint64_t h = c->offset * 0x9e3779b97f4a7c15ull ^
 		     ((uint64_t)c->module << 32 | c->size << 16 | c->instructions);
 
+	for (int i = 0; i < EXACT_CLASSES; i++)
+		h = h * 0x100000001b3ull + c->adds[i];
 	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull;
 }
 
 static bool same_code(const struct code_sum *a, const struct code_sum *b)
 {
 	return a->offset == b->offset && a->module == b->module && a->size == b->size &&
-	       a->instructions == b->instructions;
+	       !memcmp(a->adds, b->adds, sizeof a->adds);
 }
 
 static bool grow(struct board *b)
@@ -160,8 +162,8 @@ static int append(struct exact_profile *out, size_t *room, const struct code_sum
 		out->code = code;
 		*room = more;
 	}
-	out->code[out->n_code++] =
-	    (struct exact_code){ c->offset, c->executions, c->module, c->size, c->instructions };
+	out->code[out->n_code] = (struct exact_code){ c->offset, c->executions, c->module, c->size, c->instructions, { 0 } };
+	memcpy(out->code[out->n_code++].adds, c->adds, sizeof c->adds);
 	return 0;
 }
 
@@ -216,6 +218,17 @@ size_t exact_lengths(const uint8_t *code, size_t size, uint8_t *length, size_t n
 		length[found] = in.len;
 	}
 	return found;
+}
+
+size_t exact_adds(const uint8_t *code, size_t size, uint8_t adds[EXACT_CLASSES])
+{
+	struct insn in;
+
+	memset(adds, 0, EXACT_CLASSES);
+	if (!insn_decode(&in, code, size))
+		return 0;
+	insn_adds(adds, &in);
+	return in.len;
 }
 
 bool exact_effects(const uint8_t *code, size_t size, struct exact_effects *out)

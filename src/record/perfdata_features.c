@@ -26,6 +26,7 @@
  *   CLOCK_DATA     u32 version, clockid; u64 wall ns, clock ns
  *   HYBRID_TOPOLOGY u32 nr; {string pmu, cpus}[nr]
  *   PMU_CAPS       u32 nr; {u32 n; {string name, value}[n]; string pmu}[nr]
+ *   TARE_EXACT, TARE_PLACES  see perfdata_format.h
  *   simpleperf META_INFO  pairs of terminated strings, name and value, to the end
  *
  * BRANCH_STACK and STAT are flags without bytes; TRACING_DATA is read by tracing_fields.c; CPU_DOMAIN_INFO and the others are
@@ -440,6 +441,7 @@ int feature_decode(struct perfdata *r, unsigned feature, const unsigned char *by
 		{ PD_FEAT_PMU_CAPS, pmu_caps },
 		{ PD_FEAT_SIMPLEPERF_META_INFO, meta_info },
 		{ PD_FEAT_TARE_EXACT, exact },
+		{ PD_FEAT_TARE_PLACES, places_decode },
 	};
 	const struct {
 		unsigned feature;
@@ -550,6 +552,7 @@ const char *perfdata_feature_name(unsigned feature)
 		[PD_FEAT_SIMPLEPERF_FILE] = "SIMPLEPERF_FILE",
 		[PD_FEAT_SIMPLEPERF_META_INFO] = "SIMPLEPERF_META_INFO",
 		[PD_FEAT_TARE_EXACT] = "TARE_EXACT",
+		[PD_FEAT_TARE_PLACES] = "TARE_PLACES",
 	};
 
 	return feature < PD_FEAT_BITS ? names[feature] : NULL;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "base/error.h"
 #include "record/perfdata_format.h"
+#include "session/exact_places.h"
 
 struct perfdata;
 
@@ -124,6 +125,7 @@ struct perfdata_features {
 	size_t n_meta;
 	uint64_t *exact_total; /* of the exact engine: per event, PD_NO_TOTAL where it is not known */
 	size_t n_exact_total;
+	struct exact_places places; /* ... and by instruction; 0 events: not known */
 
 	/* what holds the above; private */
 	uint64_t decoded[PD_FEAT_BITS / 64];

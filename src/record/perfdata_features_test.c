@@ -418,4 +418,105 @@ TEST(build_ids_without_pid)
 	perfdata_close(r);
 }
 
+/* ---- what the exact engine's events counted at each instruction ---- */
+
+static struct {
+	uint64_t total[2], no_place[2], instructions, bytes;
+	uint32_t version, events, modules;
+	const char *numbers; /* in hexadecimal */
+} places;
+
+static void put_totals(void)
+{
+	put32(&m, 1), put32(&m, 2), put64(&m, places.total[0]), put64(&m, places.total[1]);
+}
+
+static void put_places(void)
+{
+	size_t n = strlen(places.numbers) / 2;
+
+	put32(&m, places.version), put32(&m, places.events), put32(&m, places.modules), put32(&m, 0);
+	put64(&m, places.no_place[0]), put64(&m, places.no_place[1]);
+	put64(&m, places.instructions), put64(&m, places.bytes ? places.bytes : n), put_string(&m, "/bin/x");
+	for (size_t i = 0; i < n; i++) {
+		char digits[3] = { places.numbers[2 * i], places.numbers[2 * i + 1] };
+
+		put(&m, strtoul(digits, NULL, 16), 1);
+	}
+}
+
+/* Whether it is believed: then f has it, else it is damaged. */
+static bool believed(bool big, void (*check)(const struct exact_places *p))
+{
+	static const struct made_feature both[] = { { PD_FEAT_TARE_EXACT, put_totals }, { PD_FEAT_TARE_PLACES, put_places } };
+	const struct perfdata_features *f;
+	struct perfdata *r;
+	bool there;
+
+	begin_file(big, 2, 104, 64);
+	put_time_sample(40, 5);
+	end_data();
+	put_features(both, 2, 0, 0);
+	r = must_open(&m);
+	f = perfdata_features(r);
+	there = f->places.events > 0;
+	if (there && check)
+		check(&f->places);
+	CHECK_EQ(f->damaged[PD_FEAT_TARE_PLACES / 64] >> PD_FEAT_TARE_PLACES % 64 & 1, !there && places.version == 1);
+	perfdata_close(r);
+	return there;
+}
+
+static void check_places(const struct exact_places *p)
+{
+	const uint64_t offset[] = { 0x1000, 0x1003, 0x1004 }, value[] = { 300, 0, 300, 7, 5, 7 };
+
+	CHECK_EQ(p->events, 2);
+	CHECK_EQ(p->modules, 1);
+	CHECK_STR(p->module[0].path, "/bin/x");
+	CHECK_EQ(p->no_place[0], 95);
+	CHECK_EQ(p->module[0].n, 3);
+	CHECK(!memcmp(p->offset, offset, sizeof(offset)) && !memcmp(p->value, value, sizeof(value)));
+}
+
+TEST(counts_by_instruction)
+{
+	static const char whole[] = "8020ad02000301080106" "01";
+	const struct {
+		int line;
+		uint64_t total, no_place, instructions, bytes;
+		uint32_t version, events, modules;
+		const char *numbers;
+		bool believed;
+	} rows[] = {
+		{ __LINE__, 700, 95, 3, 0, 1, 2, 1, whole, true },
+		{ __LINE__, 700, 95, 3, 0, 2, 2, 1, whole, false },	       /* of a newer tare */
+		{ __LINE__, 701, 95, 3, 0, 1, 2, 1, whole, false },	       /* another total */
+		{ __LINE__, 700, 96, 3, 0, 1, 2, 1, whole, false },
+		{ __LINE__, 700, 95, 2, 0, 1, 2, 1, whole, false },	       /* bytes are left */
+		{ __LINE__, 700, 95, 4, 0, 1, 2, 1, whole, false },	       /* more than its bytes can hold */
+		{ __LINE__, 700, 95, UINT64_MAX, 0, 1, 2, 1, whole, false },
+		{ __LINE__, 700, 95, 3, UINT64_MAX, 1, 2, 1, whole, false },   /* beyond the section */
+		{ __LINE__, 700, 95, 3, 0, 1, 0, 1, whole, false },
+		{ __LINE__, 700, 95, 3, 0, 1, 65, 1, whole, false },
+		{ __LINE__, 700, 95, 3, 0, 1, UINT32_MAX, 1, whole, false },
+		{ __LINE__, 700, 95, 3, 0, 1, 2, 2, whole, false },
+		{ __LINE__, 700, 95, 3, 0, 1, 2, UINT32_MAX, whole, false },
+		{ __LINE__, 700, 95, 3, 0, 1, 2, 1, "8020ad0200000108010601", false }, /* one offset twice */
+		{ __LINE__, 95, 95, 1, 0, 1, 2, 1, "00ffffffffffffffffff0200", false }, /* no word of 64 bits */
+		{ __LINE__, 94, 95, 1, 0, 1, 2, 1, "00ffffffffffffffffff0100", false }, /* the sum is */
+		{ __LINE__, 94, UINT64_MAX, 1, 0, 1, 2, 1, "006000", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (int big = 0; big < 2; big++) {
+			places.total[0] = rows[i].total, places.total[1] = 14;
+			places.no_place[0] = rows[i].no_place, places.no_place[1] = 0;
+			places.instructions = rows[i].instructions, places.bytes = rows[i].bytes;
+			places.version = rows[i].version, places.events = rows[i].events, places.modules = rows[i].modules;
+			places.numbers = rows[i].numbers;
+			CHECK_EQ(believed(big, check_places), rows[i].believed, "row at line %d", rows[i].line);
+		}
+}
+
 TEST_MAIN()

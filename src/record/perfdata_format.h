@@ -177,6 +177,23 @@ enum {
 	 */
 	PD_FEAT_TARE_EXACT = 240,
 
+	/*
+	 * What each event counted at each instruction. An instruction is known by its offset in its file, as mappings have it.
+	 *
+	 *	TARE_PLACES, offset  bytes  what
+	 *	0                    4      version: 1
+	 *	4                    4      n: of events, as many as in TARE_EXACT, in the same order
+	 *	8                    4      m: of modules
+	 *	12                   4      0
+	 *	16                   8 n    by event: what it counted in code of no file
+	 *	16 + 8 n                    m modules: u64 instructions; u64 bytes of their numbers; string path; the numbers
+	 *
+	 * The numbers of an instruction: its offset, from the one before it (from 0), and per event a word for what it counted: 0 for 0, 1
+	 * for as much as the last time that it was not 0 in this module (at first 0), else the count + 1. Each is in base 128, the lowest
+	 * digit first, 0x80 on all but the last. All counts of an event are its total in TARE_EXACT.
+	 */
+	PD_FEAT_TARE_PLACES = 241,
+
 	PD_FEAT_BITS = 256,
 };
 

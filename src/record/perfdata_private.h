@@ -117,4 +117,7 @@ uint64_t ahead_least(const struct perfdata *r, const struct ahead *a);
 /* perfdata_order.c */
 void queue_free(struct queue *q);
 
+/* perfdata_places.c: the feature TARE_PLACES, which comes after TARE_EXACT. */
+void places_decode(struct perfdata *r, struct bytes *b);
+
 #endif

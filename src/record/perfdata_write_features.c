@@ -423,5 +423,6 @@ const struct feature_row feature_rows[] = {
 	{ PD_FEAT_CLOCK_DATA, clock_data, true },
 	{ PD_FEAT_PMU_CAPS, feature_pmu_caps, true },
 	{ PD_FEAT_TARE_EXACT, tare_exact, false }, /* not in a pipe: perf refuses records of features that it does not know */
+	{ PD_FEAT_TARE_PLACES, feature_places, false },
 	{ 0 },
 };

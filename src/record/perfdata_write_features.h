@@ -55,6 +55,9 @@ bool feature_memory(struct text *out, const struct feature_source *from);
 bool feature_cpu_caps(struct text *out, const struct feature_source *from);
 bool feature_pmu_caps(struct text *out, const struct feature_source *from);
 
+/* perfdata_places.c: what the exact engine's events counted at each instruction, as feature_row has it. */
+bool feature_places(struct text *out, const struct feature_source *from);
+
 /* In order of their bits; ends with bit 0. */
 extern const struct feature_row feature_rows[];
 

@@ -147,6 +147,8 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 		if (ret == 0)
 			ret = hand_over(&h, &f, err);
 		look_for_uncounted(&f, out);
+		if (ret == 0 && !h.failed && plan->profile && !out->uncounted[0])
+			launched_profile(&f.child, plan->profile, NULL);
 		ret = ret < 0 ? ret : h.failed;
 		out->went_on = h.failed && f.has_status && !out->timed_out;
 	}

@@ -9,6 +9,7 @@ struct exact_follow {
 	struct follow_plan who; /* whose launcher is launch_exact */
 	struct exact_every every;
 	bool mappings;	     /* told too: before the first sample in them */
+	struct exact_profile *profile; /* with `mappings`: what is known when all is over, the caller's to free; NULL: not asked */
 	uint64_t timeout_ns; /* 0: none */
 	/*
 	 * What fails ends the command; with `goes_on` it goes on to its own end, or to the timeout, and the rest of its samples is dropped; but for

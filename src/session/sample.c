@@ -585,5 +585,6 @@ int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sa
 void sample_outcome_free(struct sample_outcome *o)
 {
 	free(o->event);
+	exact_places_free(&o->places);
 	*o = (struct sample_outcome){ 0 };
 }

@@ -6,6 +6,7 @@
 #ifndef SESSION_SAMPLE_H
 #define SESSION_SAMPLE_H
 
+#include "session/exact_places.h"
 #include "session/launch.h"
 #include "session/sample_attr.h"
 #include "session/where.h"
@@ -72,6 +73,7 @@ struct sample_outcome {
 	bool never_began; /* by a signal before its first instruction, as the exact engine tells */
 	struct exact_partial partial; /* with `uncounted`: the processes that are missing; n is 0 where nothing can be relied on */
 	char uncounted[200]; /* what of the command the exact engine did not see, and why; "": nothing */
+	struct exact_places places; /* of the exact engine; 0 events: not known */
 	bool large_enough; /* as plan->enough said; what came later is missing */
 	int wait_status;
 };

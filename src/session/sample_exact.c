@@ -536,6 +536,27 @@ static int make_events(struct exact_recording *r)
 	return 0;
 }
 
+/* What each event counted at each instruction, where that is known of all of it. */
+static int find_places(struct exact_recording *r, const struct exact_profile *profile)
+{
+	struct sample_outcome *o = r->out;
+	enum exact_class *class = calloc(r->n + 1, sizeof(*class));
+	uint64_t *total = calloc(r->n + 1, sizeof(*total));
+	int ret = 0;
+
+	if (!class || !total)
+		ret = tare_fail_nomem(r->err);
+	for (size_t i = 0; ret == 0 && i < r->n; i++) {
+		class[i] = exact_class_of(r->event[i].enc);
+		total[i] = o->event[i].total.value;
+	}
+	if (ret == 0 && !o->event[0].total_unknown)
+		ret = exact_places(&o->places, profile, class, total, r->n, r->err);
+	free(class);
+	free(total);
+	return ret;
+}
+
 int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
 		 struct tare_error *err)
 {
@@ -561,6 +582,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 		.enough = enough,
 	};
 	struct exact_followed f = { .began = false };
+	struct exact_profile profile = { 0 };
 	int ret = 0;
 
 	*outcome = (struct sample_outcome){ 0 };
@@ -571,6 +593,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	r->out = outcome;
 	r->err = err;
 	follow.with = r;
+	follow.profile = &profile;
 	ret = make_events(r);
 	if (ret == 0)
 		ret = to->begin(to, r->event, r->n, err);
@@ -595,6 +618,9 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 		outcome->event[0].total_unknown = ret < 0 || f.uncounted[0];
 	for (size_t i = 0; i < r->threads && r->n; i++)
 		outcome->event[0].total_unknown |= r->thread[i].known && !r->thread[i].ended;
+	if (ret == 0)
+		ret = find_places(r, &profile);
+	exact_profile_free(&profile);
 	outcome->wall_ns = f.wall_ns;
 	for (size_t i = 0; i < r->n; i++)
 		free(r->event[i].ids);

@@ -63,6 +63,7 @@ static void json_head(struct json *j, const struct report_shown *r)
 			json_uint(j, "total", st->column[c].total);
 		else
 			json_null(j, "total");
+		json_bool(j, "exact", st->column[c].counted);
 		json_bool(j, "in_step", stacks_in_step(&st->column[c]));
 		json_bool(j, "read_with_another", st->column[c].read);
 		json_bool(j, "skids", st->column[c].skids);
@@ -192,7 +193,8 @@ static void json_rows(struct json *j, const struct report_shown *r)
 			json_uint(j, "total", row->total[c]);
 			json_uint(j, "samples", row->samples[c]);
 			json_real(j, "share", s);
-			json_real(j, "margin", report_margin(&st->column[c], s));
+			json_bool(j, "exact", row->counted && st->column[c].counted);
+			json_real(j, "margin", row->counted && st->column[c].counted ? 0 : report_margin(&st->column[c], s));
 			json_end(j);
 		}
 		json_end(j);
@@ -238,8 +240,9 @@ void report_json(struct text *out, const struct report_shown *r)
 		json_relatives(&j, "callees", r->relatives->callee, r->relatives->callees, r);
 		json_end(&j);
 	} else {
+		json_string(&j, "by_samples_as", r->samples->counted.why);
 		json_string(&j, "ratio", r->ratio ? r->ratio->text : NULL);
-	json_bool(&j, "ratio_mixed", report_ratio_mixed(r));
+		json_bool(&j, "ratio_mixed", report_ratio_mixed(r));
 		json_array(&j, "keys");
 		for (size_t i = 0; i < KEYS; i++)
 			if (r->report->keys & keys[i].key)

@@ -129,7 +129,9 @@ void report_head_text(struct text *out, const struct report_shown *r, const stru
 			text_add(out, ", ");
 			put_amount(out, s, st, &st->column[c], st->column[c].amount);
 		}
-		if (st->column[c].read)
+		if (st->column[c].counted)
+			text_add(out, ", exact");
+		else if (st->column[c].read)
 			text_add(out, " (read at the samples of another event)");
 		text_add(out, "\n");
 	}
@@ -167,14 +169,26 @@ bool report_leaf_callers(const struct report_shown *r)
 	return r->samples->quality.chains && st->columns && !st->column[r->options->column].asked.repeats;
 }
 
+/* Rows of the table that are by samples, although others are counted. */
+bool report_uncounted(const struct report_shown *r)
+{
+	for (size_t i = 0; r->report && r->samples->counted.used && i < r->report->n; i++)
+		if (!r->report->row[i].counted && r->report->row[i].self[r->options->column])
+			return true;
+	return false;
+}
+
 /* The exact engine's samples of instructions show what the code at their places counts. */
 bool report_ratio_mixed(const struct report_shown *r)
 {
 	const struct stacks *st = r->samples->stacks;
 	bool mixed = false;
 
-	for (size_t i = 0; r->ratio && i < formula_names(r->ratio->formula); i++)
-		mixed |= st->column[r->ratio->column[i]].read && !st->column[r->ratio->column[i]].asked.by_code;
+	for (size_t i = 0; r->ratio && i < formula_names(r->ratio->formula); i++) {
+		const struct stacks_column *c = &st->column[r->ratio->column[i]];
+
+		mixed |= c->read && !c->asked.by_code && (!c->counted || report_uncounted(r));
+	}
 	return mixed;
 }
 
@@ -308,12 +322,30 @@ void report_clock_text(struct text *out, const struct samples *of, const struct 
 /* As `tare record` says it: from this margin on, of a share of 10 %, nothing is said of shares. */
 #define MARGIN_MOST 0.1
 
+static void put_counted(struct text *out, const struct report_shown *r, const struct stacks_column *c, const struct style *s)
+{
+	bool some = report_uncounted(r);
+
+	text_add(out, " Amounts are exact: the engine counted every instruction%s%s.\n",
+		 some ? " of code in files; those of other code are by samples" : "",
+		 r->samples->quality.with_stacks ? "; with callees they are by samples" : "");
+	if (c->samples && (some || r->samples->quality.with_stacks))
+		text_add(out, " A share of 10 %% by samples is known to %s %.2f points (95 %%)%s.\n", s->utf8 ? "±" : "+-",
+			 100 * report_margin(c, 0.1), stacks_in_step(c) ? " unless a loop is in step with the fixed period" : "");
+}
+
 static void put_sure(struct text *out, const struct report_shown *r, const struct stacks_column *c, const struct style *s)
 {
 	double share = 0, margin = report_margin(c, 0.1);
 
+	if (r->samples->counted.why)
+		text_add(out, " Amounts are by samples, although the recording has exact ones: %s.\n", r->samples->counted.why);
 	if (stacks_census(c)) {
 		text_add(out, " A sample of every one, so shares are exact.\n");
+		return;
+	}
+	if (c->counted) {
+		put_counted(out, r, c, s);
 		return;
 	}
 	if (r->report && r->report->n && c->amount)
@@ -348,7 +380,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 		put_name(out, q->damage, 0);
 		text_add(out, "; what stands before that is shown\n");
 	}
-	if (c && c->samples)
+	if (c && (c->samples || c->counted))
 		put_sure(out, r, c, s);
 	if (q->weightless)
 		text_add(out, " The recording has no periods: every sample counts as 1.\n");

@@ -44,6 +44,8 @@ void report_clock_text(struct text *out, const struct samples *of, const struct 
 
 /* Whether callers were followed by frame pointers alone, so that those of functions without a frame may be missing. */
 bool report_leaf_callers(const struct report_shown *r);
+/* Whether some amounts of functions are by samples, where those of others are exact. */
+bool report_uncounted(const struct report_shown *r);
 /* Whether the ratio is of counters that were read at another event's samples, and counted what happened since the sample before. */
 bool report_ratio_mixed(const struct report_shown *r);
 

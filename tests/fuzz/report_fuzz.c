@@ -87,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 					      .n_trace = 2,
 					      .trace_if_any = true,
 					      .symfs = "/nowhere" };
+	const struct samples_options counted = { .filter = SAMPLES_ALL, .counted = true, .symfs = "/nowhere" };
+	const struct samples_options counted_fine = { .filter = SAMPLES_ALL, .detail = SAMPLES_ADDRESS, .flat = true, .counted = true, .symfs = "/nowhere" };
 	const struct samples_options traced = { .filter = SAMPLES_ALL, .nodes_max = 20, .trace = fields, .n_trace = 2, .symfs = "/nowhere" };
 	static int fd = -1;
 	char path[64];
@@ -97,6 +99,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	show(path, &plain, REPORT_COMM | REPORT_MODULE | REPORT_FUNCTION);
 	show(path, &fine, REPORT_TID | REPORT_MODULE | REPORT_FUNCTION | REPORT_LINE | REPORT_ADDRESS);
+	if (memmem(bytes, n, "/bin", 4)) {
+		show(path, &counted, REPORT_MODULE | REPORT_FUNCTION);
+		show(path, &counted_fine, REPORT_MODULE | REPORT_FUNCTION | REPORT_ADDRESS);
+	}
 	if (memmem(bytes, n, "tracing", 7))
 		show(path, &traced, REPORT_COMM | REPORT_TRACE);
 	return 0;

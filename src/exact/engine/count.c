@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an instruction adds to each class, and what a block that was left early has really added. */
+#include "exact/adds.h"
 #include "exact/engine/engine.h"
 
 /* UMIP, in ECX[2]. */
@@ -12,60 +13,8 @@ bool kernel_emulates(void)
 
 void facts_add(struct block_facts *f, const struct insn *in)
 {
-	static const uint8_t vectors[] = {
-		[V_128] = EXACT_VEC128, [V_256] = EXACT_VEC256, [V_512] = EXACT_VEC512
-	};
-
-	if (insn_emulated(in))
-		return;
-	f->adds[EXACT_INSTRUCTIONS]++;
-	if (in->loads | in->stores) {
-		f->adds[EXACT_LOADS] += in->loads;
-		f->adds[EXACT_STORES] += in->stores;
-		f->adds[EXACT_ACCESSES] += insn_accesses(in);
-	}
-	if (in->prefix | (in->bits & (R_LOCKED | R_X87 | R_MMX))) {
-		f->adds[EXACT_ATOMICS] += insn_atomic(in);
-		f->adds[EXACT_REP] += insn_repeats(in);
-		f->adds[EXACT_X87] += !!(in->bits & R_X87);
-		f->adds[EXACT_MMX] += !!(in->bits & R_MMX);
-	}
-	if (in->vec)
-		f->adds[vectors[in->vec]]++;
-	if (in->kind == K_PLAIN)
-		return;
-	switch (in->kind) {
-	case K_JCC:
-	case K_LOOP:
-		/* Taken unless the counter of its fall-through says otherwise. */
-		f->adds[EXACT_BRANCHES]++;
-		f->adds[EXACT_CONDITIONAL]++;
-		f->adds[EXACT_TAKEN]++;
-		break;
-	case K_CALL_IND:
-	case K_CALL:
-		f->adds[EXACT_CALLS]++;
-		f->adds[EXACT_INDIRECT] += in->kind == K_CALL_IND;
-		f->adds[EXACT_BRANCHES]++;
-		f->adds[EXACT_TAKEN]++;
-		break;
-	case K_JMP:
-	case K_JMP_IND:
-		f->adds[EXACT_INDIRECT] += in->kind == K_JMP_IND;
-		f->adds[EXACT_BRANCHES]++;
-		f->adds[EXACT_TAKEN]++;
-		break;
-	case K_RET:
-		f->adds[EXACT_RETURNS]++;
-		f->adds[EXACT_BRANCHES]++;
-		f->adds[EXACT_TAKEN]++;
-		break;
-	case K_SYSCALL:
-		f->adds[EXACT_SYSCALLS]++;
-		break;
-	default:
-		break;
-	}
+	if (!insn_emulated(in))
+		insn_adds(f->adds, in);
 }
 
 static void add(struct thread *t, const struct block_facts *f, int64_t sign)

@@ -103,6 +103,8 @@ static uint8_t *count_fall_through(struct draft *d, uint8_t *p)
 	if (!(eng.mode & COUNT_TAKEN))
 		return p;
 	f.adds[EXACT_TAKEN] = 0xff; /* -1 */
+	if (eng.mode & COUNT_PROFILE)
+		f.mapping = facts_of(eng.process->lineage, d->counter)->mapping;
 	d->b->fall_counter = counter_for(&f);
 	return count_here(p, !(flags_live_at(d->end) & ~(unsigned)F_CF), 0, d->b->fall_counter);
 }

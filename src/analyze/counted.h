@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the exact engine counted at each instruction, in place of what samples stand for: each function's own amounts become the
+ * counted ones, spread over its stacks as its samples are. What is in code of no file is counted in all alone.
+ */
+#ifndef ANALYZE_COUNTED_H
+#define ANALYZE_COUNTED_H
+
+#include "analyze/samples_private.h"
+
+/* What the frames of a raw profile have become. */
+struct counted_names {
+	struct stacks *to;
+	const uint32_t *first, *count, *made; /* per raw frame: a run of numbers in `made`, the outermost first */
+	const uint32_t *column;		      /* per raw column */
+};
+
+/* With a raw frame for each instruction of `p`. Only of modules that are files, or the vdso; -ENOMEM. */
+int counted_place(struct raw *raw, const struct exact_places *p, struct tare_error *err);
+int counted_apply(const struct raw *raw, const struct counted_names *names, struct tare_error *err);
+
+#endif
