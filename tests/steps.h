@@ -37,9 +37,11 @@ static void steps_leave(void *context)
 	(void)context;
 }
 
+static uint64_t steps_before;
+
 static void steps_clock_read(void *context, uint64_t clock)
 {
-	(void)context, (void)clock;
+	(void)context, (void)clock, (void)steps_before;
 }
 
 #elif defined(__x86_64__)
@@ -69,17 +71,18 @@ static void steps_leave(void *context)
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 }
 
+static __thread uint64_t steps_before; /* where the last step was */
+
 /* Called at each step, of one thread: if its instruction read the CPU's clock, it is told that one instead. */
 static void steps_clock_read(void *context, uint64_t clock)
 {
-	static __thread uint64_t before;
 	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	if (before && !memcmp((const void *)(uintptr_t)before, "\x0f\x31", 2)) { /* rdtsc */
+	if (steps_before && !memcmp((const void *)(uintptr_t)steps_before, "\x0f\x31", 2)) { /* rdtsc */
 		r[REG_RAX] = (greg_t)(uint32_t)clock;
 		r[REG_RDX] = (greg_t)(clock >> 32);
 	}
-	before = (uint64_t)r[REG_RIP];
+	steps_before = (uint64_t)r[REG_RIP];
 }
 
 #else
@@ -112,17 +115,18 @@ static void steps_leave(void *context)
 	STEPS_ASK(STEPS_LEAVE);
 }
 
+static __thread uint64_t steps_before;
+
 static void steps_clock_read(void *context, uint64_t clock)
 {
-	static __thread uint64_t before;
 	mcontext_t *m = &((ucontext_t *)context)->uc_mcontext;
 	uint32_t code = 0;
 
-	if (before)
-		memcpy(&code, (const void *)(uintptr_t)before, sizeof(code));
+	if (steps_before)
+		memcpy(&code, (const void *)(uintptr_t)steps_before, sizeof(code));
 	if ((code & 0xffffffe0) == 0xd53be040 && (code & 31) != 31) /* mrs x, cntvct_el0 */
 		m->regs[code & 31] = clock;
-	before = m->pc;
+	steps_before = m->pc;
 }
 
 /* A process that is traced: how deep in handlers, and of each of them and of what they interrupted, whether it is stepped. */

@@ -15,8 +15,8 @@
  *
  * Off by default: then each begin and end is one load and one branch. `tare regions -o FILE -- program` switches them
  * on, as does tare_regions_start(). Regions may be nested and recursive; each thread has counters and a stream of its
- * own, without a lock. In a signal handler, too; but while it interrupts the recording of another point of its thread,
- * what it records is lost, and counted.
+ * own, without a lock. In a signal handler, too: while it interrupts the recording of another point of its thread, its
+ * points are kept, up to 4096, and written before the thread's next point.
  */
 #ifndef TARE_REGION_H
 #define TARE_REGION_H
@@ -65,8 +65,9 @@ struct tare_region {
 					       __FILE__ }
 
 /* Where the calling thread writes short points: a word of 3 bytes, the clock's ticks since the last point above 14
- * bits of label. The place is not below `*end` when that is not what it writes, or there is no room, or a point is being written: then a
- * signal handler that comes between writes none. `*end` lies in a page that a child process finds empty, however it was made: it writes
+ * bits of label. The place is not below `*end` when that is not what it writes, or there is no room, or a point is being written: then
+ * tare_region_point() keeps the point of a signal handler that comes between. So that the interrupted point and later ones do not overtake
+ * it, it sets bit 63 of `last`, and `end` to a word that is 0. `*end` lies in a page that a child process finds empty, however it was made: it writes
  * nothing of its parent's. */
 struct tare_region_here {
 	struct tare_place place;

@@ -168,7 +168,7 @@ struct file_process {
 	uint32_t mult, shift;
 	uint64_t start_ticks, start_clock_ns; /* read together when the recording was asked for */
 	uint64_t end_ticks, end_clock_ns;     /* and when it ended */
-	uint64_t lost;			  /* points of threads that could not have a block, or of handlers that interrupted a point */
+	uint64_t lost; /* points of threads without a block; of handlers that interrupted a point, less each that is written later */
 	uint32_t lost_threads, lost_errno;
 	struct file_counter counter[FILE_COUNTERS];
 	struct file_own own[FILE_PATHS][FILE_COUNTERS];
@@ -178,7 +178,7 @@ struct file_process {
 	uint32_t labels;  /* of its own that are there, each counted behind its text; 0: not known */
 	uint32_t threads; /* that had a block, each counted before its first; 0: not known */
 	uint64_t pid_namespace, born; /* its inode, in which pids are its own; when the process was made, in ticks of USER_HZ since boot; 0: not known */
-	uint64_t lost_label[FILE_LOST_WORDS]; /* whose points handlers lost; all 0 with some lost: not known */
+	uint64_t lost_label[FILE_LOST_WORDS]; /* labels of points that handlers lost, or kept for a time; all 0 with some lost: not known */
 };
 
 enum { POINT_WIDE = 0x7ff, POINT_MAX = 16 + 8 * FILE_COUNTERS };

@@ -23,6 +23,7 @@
 #include "base/pages.h"
 #include "record/region_cost.h"
 #include "record/region_fiber.h"
+#include "record/region_kept.h"
 #include "record/region_map.h"
 #include "record/region_private.h"
 
@@ -44,8 +45,15 @@ static struct region_recording *current(void)
 /* Where the place is while a point is written here and not by the inline functions: beyond every block. */
 #define NOWHERE (UINT64_MAX / 2)
 
+/*
+ * While points are kept, the inline functions must not write. One that a handler interrupts finds a difference of clocks that it leaves
+ * to the recorder; later ones find no room. On arm64, between its load of `last` and its store, it loses the bit again: its clock is
+ * before that of the kept points then.
+ */
+#define BLOCKED ((uint64_t)1 << 63)
+
 /* Take the place from the inline functions, which then leave it alone. What it returns is for tare_place_leave(). */
-static uint64_t take_place(void)
+static inline __attribute__((always_inline)) uint64_t take_place(void)
 {
 	uint64_t at = tare_place_take(&tare_region_thread.place);
 
@@ -53,8 +61,16 @@ static uint64_t take_place(void)
 		if (region_mine)
 			region_mine->at = (uint8_t *)(uintptr_t)at;
 		tare_region_thread.place.at = NOWHERE;
+		if (__builtin_expect(region_kept_waits, 0))
+			tare_region_thread.last &= ~BLOCKED;
 	}
 	return at;
+}
+
+/* Does this handler interrupt one of the inline functions? Else it is the recorder. With the place left as it was. */
+static bool interrupts_inline(void)
+{
+	return tare_region_thread.place.at < NOWHERE;
 }
 
 static uint32_t number_of(tare_label label)
@@ -74,6 +90,7 @@ static bool keep_early(struct tare_region *r)
 }
 
 static void unlock(void);
+static int process_open(struct region_recording *r);
 
 /* A handler's points, of that region or label; of neither: any may be theirs. */
 static void lose(unsigned points, struct tare_region *r, tare_label label)
@@ -102,38 +119,132 @@ static void lose(unsigned points, struct tare_region *r, tare_label label)
 		unlock();
 }
 
-/* Nothing but the innermost of a thread's points may be written: those of a handler that interrupts one are lost. */
-static bool hold(unsigned points, struct tare_region *r, tare_label label)
+static void write_kept(void);
+
+/* With the place. Where handlers come all the time, some points stay for later. */
+static __attribute__((noinline, cold)) void settle(void)
+{
+	region_process_look();
+	write_kept();
+	tare_region_thread.end = region_mine && region_mine->block ? region_mine->end : &region_no_room;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (region_kept_waits)
+		tare_region_thread.end = &region_no_room;
+}
+
+/* False: this is a handler that interrupts a point of its thread. */
+static inline __attribute__((always_inline)) bool hold(void)
 {
 	uint64_t at = take_place();
 
-	if (!region_is_held(at))
+	if (!region_is_held(at)) {
+		if (__builtin_expect(region_kept_waits, 0))
+			settle();
 		return true;
+	}
 	tare_place_leave(&tare_region_thread.place, at);
-	lose(points, r, label);
 	return false;
 }
 
 /* The same; and a child process that nobody was told of becomes one of its own. */
-static bool enter(unsigned points, struct tare_region *r, tare_label label)
+static bool enter(void)
 {
-	if (!hold(points, r, label))
-		return false;
+	bool held = hold();
+
 	region_process_look();
-	return true;
+	return held;
 }
 
-static void leave(void)
+static void leave_place(void)
 {
 	tare_place_leave(&tare_region_thread.place, region_mine ? (uintptr_t)region_mine->at : 0);
 }
 
-/* False: this thread has it, and a handler interrupted it; its point is lost. */
-static bool lock(struct tare_region *r, tare_label label)
+/* A few times, for handlers may come before the place is left. */
+static __attribute__((noinline, cold)) void settle_and_leave(void)
 {
-	if (region_lock())
-		return true;
-	lose(1, r, label);
+	for (int i = 0; i < 4; i++) {
+		if (i)
+			take_place();
+		settle();
+		leave_place();
+		if (!region_kept_waits)
+			return;
+	}
+}
+
+static inline __attribute__((always_inline)) void leave(void)
+{
+	if (__builtin_expect(!region_kept_waits, 1)) {
+		leave_place();
+		if (__builtin_expect(!region_kept_waits, 1))
+			return;
+		take_place();
+	}
+	settle_and_leave();
+}
+
+/* A point that a handler keeps: the recording counts it as lost until it is written. False: it cannot yet, or there is none. */
+static bool count_kept(tare_label label)
+{
+	struct region_recording *r = region_mine && !region_mine->scratch ? region_mine->of : NULL;
+	bool locked = false;
+
+	if (!number_of(label))
+		return false;
+	if (!r || r != current() || !r->process) {
+		locked = region_lock();
+		r = locked ? region_state.recording : NULL;
+		if (r && process_open(r) < 0)
+			r = NULL;
+	}
+	if (r) {
+		region_recording_lose_of(r, format_lost_bit(number_of(label)));
+		region_recording_lose(r, 1, 0);
+	}
+	if (locked)
+		unlock();
+	return r != NULL;
+}
+
+/* The calling thread's events of the PMU, in a handler that may have interrupted their reading, but nothing else that is done to them. */
+static struct thread_counters *readable_pmu(const struct region_recording *r)
+{
+	struct region_stream *s = region_mine;
+
+	return s && s->of == r && s->block && !s->scratch && !region_fiber_switching() ? &s->counters : NULL;
+}
+
+/* For a handler that interrupts a point or a locked section of its thread. False: the point is counted as lost. */
+static bool keep(struct tare_region *r, tare_label label, enum point_op op, uint64_t number)
+{
+	struct kept_point p = { .region = r, .label = label, .op = op, .number = number };
+	struct region_recording *of;
+
+	region_process_look();
+	if ((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN && r && __atomic_load_n(&region_state.looked, __ATOMIC_ACQUIRE)) {
+		if (region_name(r, &p.label) && !p.label)
+			return true; /* off */
+		if (p.label != label)
+			p.label |= label & TARE_LABEL_END;
+	}
+	of = current();
+	p.generation = of ? of->generation : 0;
+	p.process = region_process();
+	if ((p.label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN && !r)
+		label = 0; /* a function that has no label yet, for a handler interrupted its naming */
+	else if (of && !(region_mine && !region_mine->page)) {
+		p.counted = count_kept(p.label);
+		if (region_kept_add(&p, &of->counters, readable_pmu(of))) {
+			if (interrupts_inline())
+				tare_region_thread.last |= BLOCKED;
+			tare_region_thread.end = &region_no_room;
+			return true;
+		}
+		if (p.counted)
+			return false;
+	}
+	lose(1, r, label ? p.label : 0);
 	return false;
 }
 
@@ -413,6 +524,7 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 	struct tare_region_here kept_here = tare_region_thread;
 	struct region_recording *kept_current = current();
 	struct region_stream *kept_mine = region_mine, s;
+	bool kept_waits = region_kept_waits;
 	void *memory = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool told;
 
@@ -420,6 +532,7 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 		return -ENOMEM;
 	region_stream_private(&s, r, &tare_region_thread, memory);
 	region_mine = &s;
+	region_kept_waits = false;
 	leave(); /* these points are to be written */
 	if (kept_current != r)
 		__atomic_store_n(&region_self()->current, r, __ATOMIC_RELEASE);
@@ -430,6 +543,7 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 	told = !s.counters.missing;
 	thread_counters_close(&s.counters);
 	region_mine = kept_mine;
+	region_kept_waits = kept_waits;
 	tare_region_thread = kept_here;
 	munmap(memory, BLOCK_BYTES);
 	if (told)
@@ -451,6 +565,8 @@ static void close_mine(bool reuse)
 {
 	struct region_stream *s = region_mine;
 
+	if (region_kept_waits && s->process == region_process())
+		region_kept_write(s);
 	region_mine = NULL;
 	tare_region_thread.end = &region_no_room;
 	if (s->process == region_process())
@@ -463,11 +579,12 @@ static void thread_ends(void *stream)
 {
 	if (region_mine != stream && stream != region_fiber_at_end())
 		return;
-	if (!enter(0, NULL, 0))
+	if (!enter())
 		return;
 	region_fiber_thread_ends();
 	if (region_mine)
 		close_mine(true);
+	region_kept_free();
 	leave();
 }
 
@@ -646,23 +763,32 @@ static struct region_stream *paused_stream(void)
 	return region_mine && region_mine->of == current() ? region_mine : NULL;
 }
 
-static tare_label enrol(struct tare_region *r)
+bool region_name(struct tare_region *r, tare_label *label)
 {
-	struct region_pause pause;
-	tare_label label;
-
-	region_stream_pause(paused_stream(), &pause);
-	if (!lock(r, TARE_LABEL_UNKNOWN))
-		return 0;
+	if (!region_lock())
+		return false;
 	look();
-	label = r->label == TARE_LABEL_UNKNOWN && !number_region(r) ? 0 : r->label;
+	*label = r->label == TARE_LABEL_UNKNOWN && !number_region(r) ? 0 : r->label;
 	unlock();
-	region_stream_resume(&pause);
-	return label;
+	return true;
 }
 
-/* The calling thread's stream of the recording that there is, or NULL. */
-static struct region_stream *my_stream(tare_label label)
+static bool enrol(struct tare_region *r, tare_label *label)
+{
+	struct region_pause pause;
+	bool named;
+
+	region_stream_pause(paused_stream(), &pause);
+	named = region_name(r, label);
+	region_stream_resume(&pause);
+	return named;
+}
+
+/*
+ * The calling thread's stream of the recording that there is, or NULL. points: how many are lost where the process can have no block.
+ * *busy is set in a handler that interrupts a locked section of its thread.
+ */
+static struct region_stream *my_stream(uint32_t points, bool *busy)
 {
 	struct region_recording *r = current();
 	struct region_stream *s = region_mine;
@@ -679,14 +805,16 @@ static struct region_stream *my_stream(tare_label label)
 
 	int ret;
 
-	if (!lock(NULL, label))
+	if (!region_lock()) {
+		*busy = true;
 		return NULL;
+	}
 	r = region_state.recording;
 	ret = r ? process_open(r) : -ESRCH;
 	if (ret == 0)
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
 	else if (r)
-		__atomic_add_fetch(&r->file.head->lost, 1, __ATOMIC_RELAXED); /* the point that asks */
+		__atomic_add_fetch(&r->file.head->lost, points, __ATOMIC_RELAXED);
 	unlock();
 	if (ret < 0)
 		return NULL;
@@ -698,20 +826,44 @@ static struct region_stream *my_stream(tare_label label)
 	return s;
 }
 
-/* The first point of a region, or of a thread, or after a recording began: where it goes, or NULL. */
-static __attribute__((noinline, cold)) struct region_stream *first_point(struct tare_region *r, tare_label *label)
+/* What cannot be written now stays. */
+static void write_kept(void)
 {
-	region_process_look();
-	if ((*label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN) {
-		tare_label known_as = r ? enrol(r) : 0;
+	bool busy = false;
+	struct region_stream *s = my_stream(region_kept_number(), &busy);
 
-		if (!r) /* a function that has no label yet, for a handler interrupted its naming */
-			lose(1, NULL, 0);
-		if (!known_as)
-			return NULL;
-		*label = known_as | (*label & TARE_LABEL_END);
+	if (s)
+		region_kept_write(s);
+	else if (!busy)
+		region_kept_drop();
+}
+
+/* Where a point goes, in two registers. */
+struct target {
+	struct region_stream *stream; /* NULL: nowhere, or it is kept */
+	uint64_t label;
+};
+
+/* The first point of a region, or of a thread, or after a recording began. */
+static __attribute__((noinline, cold)) struct target first_point(struct tare_region *r, tare_label label)
+{
+	struct target to = { NULL, label };
+	tare_label known_as = TARE_LABEL_UNKNOWN;
+	bool busy = false;
+
+	region_process_look();
+	if ((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN) {
+		busy = !r || !enrol(r, &known_as);
+		if (!busy && !known_as)
+			return to;
+		if (!busy)
+			to.label = known_as | (label & TARE_LABEL_END);
 	}
-	return my_stream(*label);
+	if (!busy)
+		to.stream = my_stream(1, &busy);
+	if (busy)
+		keep(r, (tare_label)to.label, OP_BEGIN, 0);
+	return to;
 }
 
 /* The first point takes the same steps from where it is read as any other. */
@@ -719,15 +871,19 @@ void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 {
 	struct region_stream *s;
 
-	if (__builtin_expect(!hold(1, r, label), 0))
+	if (__builtin_expect(!hold(), 0)) {
+		keep(r, label, OP_BEGIN, 0);
 		return;
+	}
 	s = region_mine;
-	if (__builtin_expect((int64_t)(clock - tare_region_thread.last) < 0, 0))
-		clock = 0; /* a handler came between */
-	if (__builtin_expect(!s || (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN ||
-				 s->of != current(),
-			     0)) {
-		s = first_point(r, &label);
+	/* A handler came between; it may have set BLOCKED. */
+	if (__builtin_expect((clock - tare_region_thread.last) >> 62 != 0, 0))
+		clock = 0;
+	if (__builtin_expect(!s || (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN || s->of != current(), 0)) {
+		struct target to = first_point(r, label);
+
+		s = to.stream;
+		label = (tare_label)to.label;
 		clock = 0;
 	}
 	if (__builtin_expect(s != NULL, 1))
@@ -737,7 +893,7 @@ void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 
 bool region_enter(void)
 {
-	return enter(0, NULL, 0);
+	return enter();
 }
 
 void region_leave(void)
@@ -761,46 +917,73 @@ tare_label region_label_held(const char *name)
 	return label;
 }
 
+/* What the recorder does to name a label is in no interval, except where a handler interrupts a point: there the stream is not whole. */
+struct naming {
+	struct region_pause pause;
+	bool entered;
+};
+
+static void begin_naming(struct naming *n)
+{
+	n->entered = enter();
+	region_stream_pause(n->entered ? paused_stream() : NULL, &n->pause);
+}
+
+/* False: a handler interrupts a locked section of its thread, or the begin of the recording. */
+static bool lock_to_name(const struct naming *n)
+{
+	return (n->entered || __atomic_load_n(&region_state.looked, __ATOMIC_ACQUIRE)) && region_lock();
+}
+
+static void end_naming(const struct naming *n)
+{
+	region_stream_resume(&n->pause);
+	if (n->entered)
+		leave();
+}
+
 tare_label tare_region_label(struct tare_region *r)
 {
 	tare_label label = __atomic_load_n(&r->label, __ATOMIC_RELAXED);
+	struct naming n;
 
 	if (label != TARE_LABEL_UNKNOWN)
 		return label;
-	if (!enter(1, r, label))
-		return 0;
-	label = enrol(r);
-	leave();
+	label = 0;
+	begin_naming(&n);
+	if (lock_to_name(&n)) {
+		look();
+		label = r->label == TARE_LABEL_UNKNOWN && !number_region(r) ? 0 : r->label;
+		unlock();
+	} else {
+		lose(1, r, 0);
+	}
+	end_naming(&n);
 	return label;
 }
 
 tare_label tare_label_new_at(enum tare_region_path path, const char *name, const char *const *args, unsigned n, const char *file,
 			     uint32_t line)
 {
-	struct region_pause pause;
-	tare_label label;
+	struct naming naming;
+	tare_label label = 0;
 
 	if (!name || !*name || (n && !args))
 		return 0;
 	for (unsigned i = 0; i < n; i++)
 		if (!args[i])
 			return 0;
-	if (!enter(1, NULL, 0))
-		return 0;
+	begin_naming(&naming);
 	if (__atomic_load_n(&region_state.looked, __ATOMIC_ACQUIRE) && !current()) {
-		leave(); /* off */
-		return 0;
+		/* off */
+	} else if (lock_to_name(&naming)) {
+		look();
+		label = label_of(name, file ? file : "", (uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
+		unlock();
+	} else {
+		lose(1, NULL, 0);
 	}
-	region_stream_pause(paused_stream(), &pause);
-	if (!lock(NULL, 0)) {
-		leave();
-		return 0;
-	}
-	look();
-	label = label_of(name, file ? file : "", (uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
-	unlock();
-	region_stream_resume(&pause);
-	leave();
+	end_naming(&naming);
 	return label;
 }
 
@@ -823,7 +1006,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 
 	if (path <= TARE_PATH_INLINE || path >= TARE_PATHS)
 		return -EINVAL;
-	if (!enter(0, NULL, 0))
+	if (!enter())
 		return -EDEADLK;
 	if (!region_lock()) {
 		leave();
@@ -857,12 +1040,19 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 static void point(tare_label label, enum point_op op, uint64_t number)
 {
 	struct region_stream *s;
+	bool busy = false;
 
-	if (!label || label == TARE_LABEL_UNKNOWN || !enter(1, NULL, label))
+	if (!label || label == TARE_LABEL_UNKNOWN)
 		return;
-	s = my_stream(label);
+	if (!enter()) {
+		keep(NULL, label, op, number);
+		return;
+	}
+	s = my_stream(1, &busy);
 	if (s)
 		region_stream_point(s, label, op, number, 0);
+	else if (busy)
+		keep(NULL, label, op, number);
 	leave();
 }
 
@@ -890,18 +1080,34 @@ void tare_label_integer(tare_label label, uint64_t value)
 	point(label, OP_INTEGER, value);
 }
 
+/* A span that a handler starts within a point: its number is of no thread. */
+static struct tare_timing keep_start(tare_label label)
+{
+	static uint32_t made;
+	struct tare_timing t = { label, (uint64_t)UINT32_MAX << 32 | __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED) };
+
+	if (!keep(NULL, label, OP_START, t.number))
+		t = (struct tare_timing){ 0, 0 };
+	return t;
+}
+
 struct tare_timing tare_timing_start(tare_label label)
 {
 	struct tare_timing t = { 0, 0 };
 	struct region_stream *s;
+	bool busy = false;
 
-	if (!label || !enter(1, NULL, label))
+	if (!label)
 		return t;
-	s = my_stream(label);
+	if (!enter())
+		return keep_start(label);
+	s = my_stream(1, &busy);
 	if (s) {
 		t.label = label;
 		t.number = (uint64_t)(s->thread + 1) << 32 | ++s->timings;
 		region_stream_point(s, label, OP_START, t.number, 0);
+	} else if (busy) {
+		t = keep_start(label);
 	}
 	leave();
 	return t;
@@ -916,7 +1122,7 @@ int tare_regions_start(const char *path, const char *events, struct tare_error *
 {
 	int ret;
 
-	if (!enter(0, NULL, 0))
+	if (!enter())
 		return tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted the recording of a point", path);
 	if (region_lock()) {
 		look();
@@ -933,7 +1139,7 @@ int tare_regions_from_environment(struct tare_error *err)
 {
 	int ret = 0;
 
-	if (!enter(0, NULL, 0))
+	if (!enter())
 		return tare_end(0, err);
 	if (region_lock()) {
 		ret = look();
@@ -952,14 +1158,25 @@ unsigned tare_regions_generation(void)
 	return __atomic_load_n(&region_state.generation, __ATOMIC_ACQUIRE);
 }
 
+static void close_old(void)
+{
+	bool busy;
+
+	my_stream(0, &busy);
+}
+
 /* Close the calling thread's stream, a point of which a handler interrupted: it ends before that point. */
 static void close_interrupted(void)
 {
 	const struct tare_place *p = &tare_region_thread.place;
 
-	if (region_mine && p->at < NOWHERE)
+	if (region_mine && interrupts_inline()) {
 		region_mine->at = (uint8_t *)region_mine->block + tare_place_behind(p, (uintptr_t)region_mine->block);
-	my_stream(0);
+		tare_region_thread.last &= ~BLOCKED;
+	} else {
+		region_kept_waits = false; /* the stream is not whole: they stay lost */
+	}
+	close_old();
 }
 
 /* What could not be written, points and names, as an error. */
@@ -986,14 +1203,22 @@ static int stop(bool for_good, struct tare_error *err)
 	int ret = 0;
 
 	if (!region_lock()) {
-		tare_place_leave(&tare_region_thread.place, at);
+		if (interrupted)
+			tare_place_leave(&tare_region_thread.place, at);
+		else
+			leave();
 		return tare_fail(err, EDEADLK, "the recording cannot be stopped from a signal handler that interrupted its beginning");
 	}
 	r = region_state.recording;
 	region_state.from_environment = false;
 	if (!r) {
 		region_unlock();
-		tare_place_leave(&tare_region_thread.place, at);
+		if (interrupted) {
+			tare_place_leave(&tare_region_thread.place, at);
+		} else {
+			close_old(); /* a handler stopped the recording */
+			leave();
+		}
 		return 0;
 	}
 	tell_early(r);
@@ -1009,7 +1234,7 @@ static int stop(bool for_good, struct tare_error *err)
 	}
 	region_unlock();
 	if (!interrupted) {
-		my_stream(0); /* closes this thread's */
+		close_old();
 		leave();
 	} else {
 		if (for_good)

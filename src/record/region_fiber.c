@@ -45,6 +45,9 @@ struct per_thread {
 static __thread struct tare_fiber *now __attribute__((tls_model("initial-exec"))); /* as the program says */
 static __thread struct per_thread *me __attribute__((tls_model("initial-exec")));  /* NULL: not needed so far */
 
+/* Counters go from one stream to another: a handler that comes here must not read them. */
+static __thread bool switching __attribute__((tls_model("initial-exec")));
+
 static uint32_t made; /* fibers, of this process and those that it was forked from */
 
 /* The recording, and the process: those of others are void. */
@@ -98,6 +101,18 @@ static bool set_up_thread(void)
 	return me != NULL;
 }
 
+bool region_fiber_switching(void)
+{
+	return switching;
+}
+
+static void set_switching(bool is)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	switching = is;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 const void *region_fiber_at_end(void)
 {
 	return &me;
@@ -137,13 +152,14 @@ static void park(const uint64_t *out)
 	struct tare_fiber *f = me->bound ? me->bound : &me->own;
 	struct region_stream *s = region_mine;
 
+	set_switching(true);
 	if (s) {
 		f->stream = s;
 		f->process = s->process;
 		f->missing = s->counters.missing;
 		memcpy(f->out, out, sizeof(f->out));
 		f->here.last = tare_region_thread.last;
-		f->here.end = tare_region_thread.end;
+		f->here.end = s->block ? s->end : &region_no_room;
 		s->here = &f->here;
 		if (s->block)
 			keep_counters(s);
@@ -151,6 +167,7 @@ static void park(const uint64_t *out)
 		tare_region_thread.end = &region_no_room;
 	}
 	me->bound = NULL;
+	set_switching(false);
 	__atomic_store_n(&f->running, 0, __ATOMIC_RELEASE);
 }
 
@@ -185,7 +202,9 @@ static void bind(struct tare_fiber *f, struct region_recording *r)
 	me->bound = f;
 	me->held = token(r);
 	note_end(); /* here: what follows the resume counts for the fiber */
+	set_switching(true);
 	resume(f ? f : &me->own, r);
+	set_switching(false);
 }
 
 struct region_stream *region_fiber_settle(struct region_recording *r)
@@ -219,8 +238,10 @@ void region_fiber_thread_ends(void)
 		thread_counters_read(&region_mine->counters, &r->counters, 0, out);
 	if (me->bound)
 		park(out);
+	set_switching(true);
 	if (!region_mine)
 		resume(&me->own, r);
+	set_switching(false);
 	close_kept();
 	pages_free(me, sizeof(*me));
 	me = NULL;

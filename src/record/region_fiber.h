@@ -14,6 +14,8 @@ bool region_fiber_begin(struct region_stream *s);
 struct region_stream *region_fiber_settle(struct region_recording *r);
 /* The thread's own stream becomes its stream again, and what else it has is closed. */
 void region_fiber_thread_ends(void);
+/* The thread's counters go from one stream to another. */
+bool region_fiber_switching(void);
 /* What at_thread_end has instead of a stream. */
 const void *region_fiber_at_end(void);
 

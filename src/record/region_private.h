@@ -61,6 +61,15 @@ void region_leave(void);
 void region_close_mine(bool reuse);
 tare_label region_label_held(const char *name);
 
+/* Is that the recording that there is? */
+static inline bool region_is_recording(const struct region_recording *r)
+{
+	return __atomic_load_n(&region_state.recording, __ATOMIC_ACQUIRE) == r;
+}
+
+/* The label of a region that a handler kept a point of; 0: nothing is recorded. False: this thread has the lock. */
+bool region_name(struct tare_region *r, tare_label *label);
+
 /* Is a point being written, by a thread whose position this is? One that has no block has 0. */
 static inline bool region_is_held(uint64_t at)
 {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/pages.h"
 #include "record/region_fiber.h"
+#include "record/region_kept.h"
 #include "record/region_map.h"
 #include "record/region_process.h"
 
@@ -49,6 +50,13 @@ void region_recording_lose(struct region_recording *r, uint64_t points, int code
 		if (code)
 			__atomic_store_n(&r->process->lost_errno, (uint32_t)code, __ATOMIC_RELAXED);
 	}
+}
+
+void region_recording_found(struct region_recording *r, uint64_t points)
+{
+	__atomic_sub_fetch(&r->lost, points, __ATOMIC_RELAXED);
+	if (r->process)
+		__atomic_sub_fetch(&r->process->lost, points, __ATOMIC_RELAXED);
 }
 
 void region_recording_lose_of(struct region_recording *r, unsigned bit)
@@ -231,6 +239,35 @@ static void put_wide(struct region_stream *s, tare_label label, enum point_op op
 	s->at = at + 16 + 8 * s->of->counters.n;
 }
 
+static uint64_t *last_of(struct region_stream *s, unsigned i)
+{
+	return i ? &s->last[i] : &s->here->last;
+}
+
+/* How far a value is after the last one. False: it is before it. */
+static bool is_after(const struct region_stream *s, unsigned i, uint64_t value, uint64_t last, uint64_t *gap)
+{
+	uint64_t mask = s->counters.mask[i], back = (last - value) & mask;
+
+	*gap = (value - last) & mask;
+	if (*gap <= mask >> 1 || (s->of->counters.from[i] == FROM_EXACT && back >> 49))
+		*gap = no_step(s->of->counters.from[i], *gap);
+	else
+		return false;
+	return true;
+}
+
+/* Handlers came since this point began, and their points are written after it. */
+static __attribute__((noinline, cold)) void before_kept(struct region_stream *s, uint64_t *value)
+{
+	uint64_t gap;
+
+	region_kept_set_back(s, value);
+	for (unsigned i = 0; i < s->of->counters.n; i++)
+		if (!is_after(s, i, value[i], *last_of(s, i), &gap))
+			value[i] = *last_of(s, i);
+}
+
 static __attribute__((noinline)) void any_point(struct region_stream *s, tare_label label, enum point_op op,
 						uint64_t number, uint64_t clock)
 {
@@ -246,9 +283,11 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 	}
 	if (__builtin_expect(s->at >= s->limit, 0)) /* filled by the inline functions */
 		flush(s);
-	from = s->at;
 	value[0] = gap[0] = 0;
 	thread_counters_read(&s->counters, c, clock, value);
+	if (__builtin_expect(region_kept_waits, 0))
+		before_kept(s, value);
+	from = s->at;
 	if (__builtin_expect(s->counters.missing != 0, 0)) {
 		value[0] = s->counters.missing & 1 ? here->last : value[0];
 		for (unsigned i = 1; i < c->n; i++)
@@ -305,7 +344,7 @@ static inline bool short_point(struct region_stream *s, tare_label label, uint64
 	else
 		value = clock ? clock : tare_pmc_clock();
 	gap = (value - here->last) & s->counters.mask[0];
-	if (__builtin_expect(gap >> 49 != 0, 0))
+	if (__builtin_expect(gap >> 49 != 0 || region_kept_waits, 0))
 		return false;
 	here->last = value;
 	size = size_of(gap);
@@ -329,6 +368,101 @@ void region_stream_begin_or_end(struct region_stream *s, tare_label label, uint6
 		any_point(s, label, OP_BEGIN, 0, clock);
 }
 
+/* A block that is full is written first. Counts go on as before: the caller takes off what that counted. */
+static void make_room(struct region_stream *s)
+{
+	const struct region_counters *c = &s->of->counters;
+	uint64_t last[FILE_COUNTERS];
+
+	if (s->at < s->limit)
+		return;
+	for (unsigned i = 0; i < c->n; i++)
+		last[i] = *last_of(s, i);
+	flush(s);
+	for (unsigned i = 0; i < c->n; i++)
+		if (!(c->clocks >> i & 1))
+			*last_of(s, i) = last[i];
+}
+
+static void put_missing(struct region_stream *s, uint32_t missing)
+{
+	static const uint64_t still[FILE_COUNTERS];
+
+	if (s->missing == missing)
+		return;
+	make_room(s);
+	s->missing = missing;
+	s->beyond += 16 + 8 * (uint64_t)s->of->counters.n;
+	put_wide(s, 0, OP_MISSING, missing, still);
+}
+
+void region_stream_before_kept(struct region_stream *s, struct region_before *b)
+{
+	region_stream_pause(s, &b->pause);
+	for (unsigned i = 0; i < s->of->counters.n; i++)
+		b->last[i] = *last_of(s, i);
+}
+
+void region_stream_kept(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, const uint64_t *value,
+			uint32_t missing)
+{
+	const struct region_counters *c = &s->of->counters;
+	uint64_t gap[FILE_COUNTERS] = { 0 };
+
+	missing = (missing | s->counters.missing) & ((1u << c->n) - 1);
+	for (unsigned i = 0; i < c->n; i++) {
+		uint64_t *last = last_of(s, i);
+
+		if (missing >> i & 1)
+			continue;
+		if (!is_after(s, i, value[i], *last, &gap[i])) {
+			gap[i] = 0;
+			/* What is before the last count is the recorder's own work, which is in no interval. */
+			if (c->clocks >> i & 1) {
+				missing |= 1u << i;
+				continue;
+			}
+		}
+		*last = value[i];
+	}
+	put_missing(s, missing);
+	make_room(s);
+	s->beyond += 16 + 8 * (uint64_t)c->n - 3;
+	put_wide(s, label, op == OP_BEGIN && label & TARE_LABEL_END ? OP_END : op, number, gap);
+}
+
+void region_stream_behind_kept(struct region_stream *s, const struct region_before *b)
+{
+	const struct region_counters *c = &s->of->counters;
+	uint64_t gap;
+
+	if (!s->block)
+		return;
+	put_missing(s, s->counters.missing);
+	make_room(s);
+	for (unsigned i = 0; i < c->n; i++)
+		if (!(c->clocks >> i & 1) && is_after(s, i, b->last[i], *last_of(s, i), &gap))
+			*last_of(s, i) = b->last[i];
+	region_stream_resume(&b->pause);
+}
+
+/* A stream that is opened now begins with the first of them. */
+static void begin_with_kept(struct region_stream *s)
+{
+	const struct region_counters *c = &s->of->counters;
+	uint64_t value[FILE_COUNTERS];
+
+	for (unsigned i = 0; i < c->n; i++)
+		value[i] = *last_of(s, i);
+	region_kept_set_back(s, value);
+	for (unsigned i = 0; i < c->n; i++) {
+		uint64_t start = c->from[i] == FROM_KERNEL ? s->of->start_clock_ns : s->of->start_ticks;
+
+		if (c->clocks >> i & 1)
+			*last_of(s, i) = value[i] > start ? value[i] : start;
+	}
+}
+
 static void attach(struct region_stream *s)
 {
 	struct region_recording *r = s->of;
@@ -347,7 +481,7 @@ void region_stream_pause(struct region_stream *s, struct region_pause *p)
 		thread_counters_read(&s->counters, &s->of->counters, 0, p->value);
 }
 
-void region_stream_resume(struct region_pause *p)
+void region_stream_resume(const struct region_pause *p)
 {
 	struct region_stream *s = p->of;
 	uint64_t value[FILE_COUNTERS] = { 0 };
@@ -448,6 +582,8 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 		if (!region_fiber_begin(s))
 			thread_counters_open(&s->counters, &r->counters, NULL);
 		attach(s);
+		if (region_kept_waits)
+			begin_with_kept(s);
 		if (!fresh)
 			clear(s);
 		begin(s, 0, 0);

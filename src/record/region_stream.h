@@ -73,6 +73,9 @@ void region_recording_lose(struct region_recording *r, uint64_t points, int code
 /* Some are of the label that this bit of file_process.lost_label stands for. */
 void region_recording_lose_of(struct region_recording *r, unsigned bit);
 
+/* Points that were counted as lost and are written now. */
+void region_recording_found(struct region_recording *r, uint64_t points);
+
 /* The calling thread's. Never NULL with memory left; one without a block counts what is lost. */
 struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here);
 /* From its own thread, at its end: seal. reuse: the recording goes on, and another thread may have the block. */
@@ -98,10 +101,24 @@ struct region_pause {
 	uint64_t value[FILE_COUNTERS];
 };
 void region_stream_pause(struct region_stream *s, struct region_pause *p);
-void region_stream_resume(struct region_pause *p);
+void region_stream_resume(const struct region_pause *p);
 /* The same from where the counters had the values `out`, perhaps on another thread. Clocks go on: what passed is a region of that label,
  * if there is one. */
 void region_stream_skip(struct region_stream *s, tare_label label, const uint64_t *out);
+
+/*
+ * Points that a handler kept (region_kept.h), with the values that the counters had then. Between before_kept and behind_kept: what is
+ * counted from one to the other is in no interval. A clock's value that is not after the stream's last one is written as not read: the
+ * thread switched to another fiber meanwhile.
+ */
+struct region_before {
+	struct region_pause pause;
+	uint64_t last[FILE_COUNTERS];
+};
+void region_stream_before_kept(struct region_stream *s, struct region_before *b);
+void region_stream_kept(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, const uint64_t *value,
+			uint32_t missing);
+void region_stream_behind_kept(struct region_stream *s, const struct region_before *b);
 
 /* Into memory of one's own instead of a file, to see what it costs (region_cost.c). */
 void region_stream_private(struct region_stream *s, struct region_recording *r, struct tare_region_here *here,
