@@ -347,6 +347,8 @@ bool cache_full(void);
 void retire_check(struct thread *t);
 void retire_all(void);
 struct block *block_of_code(uint64_t rip);
+/* The address in the program of the instruction that translated code at `rip` belongs to; 0: of none. */
+uint64_t program_address(uint64_t rip);
 bool in_cache(uint64_t rip);
 struct arena *arena_near(uint64_t pc);
 struct arena *arena_with(const uint8_t *code);

@@ -96,6 +96,25 @@ static enum place in_block(struct thread *t, struct context *c, const struct blo
 	return AT_WORK;
 }
 
+uint64_t program_address(uint64_t rip)
+{
+	const struct block *b = in_cache(rip) ? block_of_code(rip) : NULL;
+
+	if (!b)
+		return 0;
+
+	const uint8_t *map = eng.map_pool + b->map;
+	uint64_t end = runs_at(b->code), pc = b->pc;
+
+	for (unsigned i = 0; i < b->n; i++) {
+		end += map[i * MAP_ENTRY + 1];
+		if (rip < end)
+			return pc;
+		pc += map[i * MAP_ENTRY];
+	}
+	return pc;
+}
+
 /* `fault`: the instruction at rip could not be executed. */
 enum place locate(struct thread *t, struct context *c, bool fault)
 {

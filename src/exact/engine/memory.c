@@ -231,6 +231,15 @@ void unlock(void)
 		futex_wake(&eng.lock);
 }
 
+/* Many reasons end in "at" or ", at", before the address. */
+static void drop_at(char *reason, unsigned n)
+{
+	if (n < 3 || reason[n - 3] != ' ' || reason[n - 2] != 'a' || reason[n - 1] != 't')
+		return;
+	n -= 3;
+	reason[n - (reason[n - 1] == ',')] = 0;
+}
+
 static unsigned append(char *to, unsigned at, const char *s)
 {
 	for (; *s && at < REASON_MAX - 1; s++)
@@ -255,6 +264,8 @@ static void note_why(struct process *p, enum refused how, const char *why, uint6
 			hex[3 + i] = "0123456789abcdef"[at >> (4 * (digits - 1 - i)) & 15];
 		hex[3 + digits] = 0;
 		append(p->reason, n, hex);
+	} else {
+		drop_at(p->reason, n);
 	}
 	p->refused = how;
 }

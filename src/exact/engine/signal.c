@@ -96,7 +96,7 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 		return;
 	}
 	if (sig == SIGTRAP && info->code == TRAP_TRACE)
-		refuse(STEPS_ITSELF, in_cache(c->rip) ? 0 : t->target);
+		refuse(STEPS_ITSELF, in_cache(c->rip) ? program_address(c->rip) : t->target);
 	if (sig == SIGSEGV && on_watched_write(t, info, c))
 		return;
 	if (c->rip == (uint64_t)copy_insn) {
