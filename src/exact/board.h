@@ -371,7 +371,7 @@ static inline void note_happening(struct board *b, enum happening_kind kind, con
 	struct happening *list = (struct happening *)((uint8_t *)b + BOARD_HAPPENINGS);
 	uint32_t i;
 
-	if (!b->every.n)
+	if (!b->every.n_events)
 		return;
 	i = __atomic_fetch_add(&b->n_happenings, 1, __ATOMIC_ACQ_REL);
 	if (i >= HAPPENINGS_MAX)

@@ -95,15 +95,31 @@ fail:
 	return -code;
 }
 
+static int check_event(enum exact_class class, uint64_t n, struct tare_error *err)
+{
+	if ((unsigned)class < EXACT_CLASSES && class != EXACT_TAKEN && n && n <= INT64_MAX / 2)
+		return 0;
+	return tare_fail(err, EINVAL, "exact: no samples every %llu %s", (unsigned long long)n,
+			 (unsigned)class < EXACT_CLASSES ? exact_class_names[class] : "events");
+}
+
 static int check_every(const struct exact_options *o, struct tare_error *err)
 {
 	const struct exact_every *e = &o->every;
+	int ret = 0;
 
 	if (!e->n)
 		return 0;
-	if ((unsigned)e->class >= EXACT_CLASSES || e->class == EXACT_TAKEN || e->n > INT64_MAX / 2 || e->first > INT64_MAX / 2)
-		return tare_fail(err, EINVAL, "exact: no samples every %llu %s", (unsigned long long)e->n,
-				 (unsigned)e->class < EXACT_CLASSES ? exact_class_names[e->class] : "events");
+	if (e->n_more > EXACT_EVENTS_MAX - 1)
+		return tare_fail(err, EINVAL, "exact: up to %d events are sampled at once, not %u", EXACT_EVENTS_MAX, e->n_more + 1);
+	if (e->n_more && (e->first || e->most || e->counts_once))
+		return tare_fail(err, EINVAL, "exact: where samples begin and end is of one event, not of %u", e->n_more + 1);
+	for (unsigned i = 0; ret == 0 && i <= e->n_more; i++)
+		ret = check_event(i ? e->more[i - 1].class : e->class, i ? e->more[i - 1].n : e->n, err);
+	if (ret < 0)
+		return ret;
+	if (e->first > INT64_MAX / 2)
+		return tare_fail(err, EINVAL, "exact: no samples from the %llu-th event on", (unsigned long long)e->first);
 	if (e->stack > EXACT_STACK_MAX || e->chain > EXACT_CHAIN_MAX)
 		return tare_fail(err, EINVAL, "exact: samples have up to %d bytes of stack and %d callers, not %u and %u",
 				 EXACT_STACK_MAX, EXACT_CHAIN_MAX, e->stack, e->chain);
@@ -117,12 +133,14 @@ static int check_every(const struct exact_options *o, struct tare_error *err)
 /* What is to be sampled goes onto the board, for the engine. */
 static void set_every(struct board *b, const struct exact_every *e)
 {
-	b->every.n = e->n;
+	b->every.n_events = e->n ? 1u + e->n_more : 0;
+	b->every.event[0] = (struct every_event){ .n = e->n, .class = e->class };
+	for (unsigned i = 0; i < e->n_more; i++)
+		b->every.event[i + 1] = (struct every_event){ .n = e->more[i].n, .class = e->more[i].class };
 	b->every.jitter = e->jitter;
 	b->every.first = e->first;
 	b->every.most = e->most;
 	b->every.only = e->only;
-	b->every.class = e->class;
 	b->every.counts = e->counts;
 	b->every.counts_once = e->counts_once;
 	b->every.registers = e->registers;
@@ -500,7 +518,7 @@ unsigned exact_stops(const struct exact *x)
 
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err)
 {
-	if (!x->board->every.n)
+	if (!x->board->every.n_events)
 		return tare_fail(err, ENODATA, "exact: no samples were asked for");
 	if (x->lost && x->ended)
 		return say_lost(x, err);

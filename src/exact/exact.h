@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "exact/classes.h"
 
-enum { EXACT_STACK_MAX = 65528, EXACT_CHAIN_MAX = 127, EXACT_REGISTERS = 17, EXACT_PEEK_MAX = 16 };
+enum { EXACT_STACK_MAX = 65528, EXACT_CHAIN_MAX = 127, EXACT_REGISTERS = 17, EXACT_PEEK_MAX = 16, EXACT_EVENTS_MAX = 8 };
 
 /*
  * A sample every n-th instruction, or every n-th of another class, of each thread: by the count of what has
@@ -34,6 +34,12 @@ struct exact_every {
 	uint64_t most;          /* samples of each thread; 0: no limit */
 	uint64_t only;          /* of this thread alone: its `descent`; 0: of all */
 	enum exact_class class; /* not EXACT_TAKEN */
+	/* Further events, each with the samples that it would have alone. `first`, `most` and `counts_once` are of one event only. */
+	uint16_t n_more; /* at most EXACT_EVENTS_MAX - 1 */
+	struct exact_more {
+		uint64_t n;
+		enum exact_class class;
+	} more[EXACT_EVENTS_MAX - 1];
 	bool counts;            /* with all classes' counts at that instant: rows of windows */
 	bool counts_once;       /* the same with a thread's first sample alone: they cost more than all else */
 	bool path;              /* a hash of the way there, with `counts` or `counts_once`: costs some 4 instructions a block */
@@ -171,7 +177,8 @@ struct exact_sample {
 	pid_t pid, tid;
 	uint64_t time_ns; /* CLOCK_MONOTONIC, of when it was taken, within a microsecond or so */
 
-	/* SAMPLE: the number-th one of its thread, from 1; END: how many there were. */
+	unsigned event; /* SAMPLE: which it is of: 0, or 1 + its place in `more`. END: 0, which `number` and `count` are of */
+	/* SAMPLE: the number-th one of its thread and event, from 1; END: how many there were. */
 	uint64_t number; /* with `jitter` END: about */
 	int64_t count;         /* of the class: first + (number - 1) * n, with `jitter` about that; END: all of it */
 	const int64_t *counts; /* EXACT_CLASSES of the thread, the sampled instruction being the last one in; or NULL */

@@ -92,10 +92,17 @@ enum { R11 = 11, DIRECTION_FLAG = 0x400, STACK_BYTES = 64 };
 
 #define TRAP_FLAG 0x100ull
 
+/* Of samples, by event. */
+struct files {
+	FILE *of[EXACT_EVENTS_MAX];
+	unsigned n;
+};
+
 /* A line each, as the judge's -e writes them: THREAD NUMBER PC COUNT... >TARGET @ADDRESS#BYTES =REGISTERS ^STACK <CALLER... */
 static int write_sample(void *with, const struct exact_sample *s)
 {
-	FILE *f = with;
+	const struct files *files = with;
+	FILE *f = files->of[s->event];
 
 	switch (s->kind) {
 	case EXACT_SAMPLE:
@@ -141,43 +148,59 @@ static int write_sample(void *with, const struct exact_sample *s)
 	return fprintf(f, "\n") < 0 ? -1 : 0;
 }
 
-/* N:CLASS:FILE */
-static FILE *take_every(char *word, struct exact_every *every)
+static enum exact_class class_of(const char *name)
+{
+	int c = 0;
+
+	while (c < EXACT_CLASSES && strcmp(exact_class_names[c], name) != 0)
+		c++;
+	return (enum exact_class)c;
+}
+
+/* N:CLASS:FILE, once for each event. */
+static bool take_every(char *word, struct exact_every *every, struct files *files)
 {
 	char *class = strchr(word, ':'), *file = class ? strchr(class + 1, ':') : NULL;
 
-	if (!file)
-		return NULL;
+	if (!file || files->n == EXACT_EVENTS_MAX)
+		return false;
 	*class++ = *file++ = 0;
-	*every = (struct exact_every){ .n = strtoull(word, NULL, 10), .class = EXACT_CLASSES, .counts = true, .chain = 20,
-				      .registers = true, .stack = STACK_BYTES };
-	for (int c = 0; c < EXACT_CLASSES; c++)
-		if (!strcmp(exact_class_names[c], class))
-			every->class = (enum exact_class) c;
-	return fopen(file, "we");
+	if (!files->n)
+		*every = (struct exact_every){ .n = strtoull(word, NULL, 10), .class = class_of(class), .counts = true, .chain = 20,
+					      .registers = true, .stack = STACK_BYTES };
+	else
+		every->more[every->n_more++] = (struct exact_more){ .n = strtoull(word, NULL, 10), .class = class_of(class) };
+	files->of[files->n] = fopen(file, "we");
+	return files->of[files->n++];
 }
 
-static int wait_for_end(struct exact *x, FILE *samples, struct exact_end *end, struct tare_error *err)
+static int close_all(struct files *files, struct tare_error *err)
+{
+	for (unsigned i = 0; i < files->n; i++)
+		if (fclose(files->of[i]) != 0)
+			return tare_fail(err, errno, "cannot write the samples");
+	return 0;
+}
+
+static int wait_for_end(struct exact *x, struct files *samples, struct exact_end *end, struct tare_error *err)
 {
 	int ret;
 
 	do {
-		ret = exact_wait(x, samples ? 100 : -1, end, err);
-		if (samples && ret >= 0 && exact_samples(x, write_sample, samples, err) < 0)
+		ret = exact_wait(x, samples->n ? 100 : -1, end, err);
+		if (samples->n && ret >= 0 && exact_samples(x, write_sample, samples, err) < 0)
 			return -1;
 	} while (ret == 0);
-	if (samples && fclose(samples) != 0)
-		return tare_fail(err, errno, "cannot write the samples");
-	return ret;
+	return close_all(samples, err) < 0 ? -1 : ret;
 }
 
 static void usage(FILE *to)
 {
-	fprintf(to, "usage: exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE] [-o FILE] -- COMMAND [ARG...]\n"
+	fprintf(to, "usage: exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE]... [-o FILE] -- COMMAND [ARG...]\n"
 		    "Count what COMMAND executes in user mode, into FILE (else stderr) as JSON.\n"
 		    "  -t  the total of instructions alone    -a  address space layout as it is elsewhere, random\n"
 		    "  -p  also where: instructions by module -r  a running count for the program itself\n"
-		    "  -e  a sample every N of CLASS, into FILE\n");
+		    "  -e  a sample every N of CLASS, into FILE; up to 8 times\n");
 }
 
 /* The processes that are not counted to their end. */
@@ -203,7 +226,8 @@ int main(int argc, char **argv)
 	struct exact_end end;
 	struct exact *x;
 	int64_t counts[EXACT_CLASSES];
-	FILE *f = stderr, *samples = NULL;
+	FILE *f = stderr;
+	struct files samples = { 0 };
 	struct exact_partial partial;
 	bool refused;
 	size_t n;
@@ -218,8 +242,7 @@ int main(int argc, char **argv)
 		case 'r': o.running = true; break;
 		case 'j': break;
 		case 'e':
-			samples = take_every(optarg, &o.every);
-			if (!samples) {
+			if (!take_every(optarg, &o.every, &samples)) {
 				fprintf(stderr, "exact-run: -e N:CLASS:FILE\n");
 				return 125;
 			}
@@ -238,7 +261,7 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 125;
 	}
-	if (exact_launch(&x, argv + optind, environ, &o, &err) < 0 || wait_for_end(x, samples, &end, &err) < 0) {
+	if (exact_launch(&x, argv + optind, environ, &o, &err) < 0 || wait_for_end(x, &samples, &end, &err) < 0) {
 		fprintf(stderr, "exact-run: %s\n", err.what);
 		return 125;
 	}

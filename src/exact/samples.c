@@ -146,14 +146,12 @@ static void copy_out(struct samples *s, const uint8_t *slot, uint64_t at, uint32
 	memcpy((uint8_t *)s->buffer + first, bytes, size - first);
 }
 
-static uint64_t first_of(const struct every *e)
-{
-	return e->first ? e->first : e->n;
-}
-
 static int give_record(struct samples *s, const struct sample_record *r, exact_sample_fn *each, void *with)
 {
 	const uint64_t *p = (const uint64_t *)(r + 1);
+	const struct every *e = &s->b->every;
+	unsigned event = r->event < e->n_events ? r->event : 0; /* the program may have written over it */
+	uint64_t n = e->event[event].n, first = e->first ? e->first : n;
 	struct exact_sample out = { .kind = EXACT_SAMPLE,
 				    .serial = r->serial,
 				    .born = r->born,
@@ -162,7 +160,8 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 				    .tid = r->tid,
 				    .time_ns = time_of(&s->clock, r->tsc),
 				    .number = r->number,
-				    .count = (int64_t)(first_of(&s->b->every) + (r->number - 1) * s->b->every.n),
+				    .event = event,
+				    .count = (int64_t)(first + (r->number - 1) * n),
 				    .pc = r->pc,
 				    .adds = r->adds,
 				    .reads = r->has & SAMPLE_READS,
@@ -192,7 +191,7 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 		out.fs_base = *p++;
 		out.rseq = *p++;
 		out.peek = p;
-		p += s->b->every.n_peek;
+		p += e->n_peek;
 	}
 	out.chain = p;
 	out.stack = (const uint8_t *)(p + r->chain);
@@ -223,7 +222,7 @@ static int give_ring(struct samples *s, uint32_t thread, exact_sample_fn *each, 
 /* Of a thread that has come to `count`. */
 static uint64_t samples_of(const struct every *e, uint64_t count)
 {
-	uint64_t first = first_of(e), n = count < first ? 0 : 1 + (count - first) / e->n;
+	uint64_t each = e->event[0].n, first = e->first ? e->first : each, n = count < first ? 0 : 1 + (count - first) / each;
 
 	return e->most && n > e->most ? e->most : n;
 }
@@ -237,8 +236,8 @@ static int give_end(struct samples *s, const struct ended_thread *e, exact_sampl
 				    .pid = e->pid,
 				    .tid = e->tid,
 				    .time_ns = time_of(&s->clock, e->tsc),
-				    .number = samples_of(&s->b->every, (uint64_t)e->counts[s->b->every.class]),
-				    .count = e->counts[s->b->every.class],
+				    .number = samples_of(&s->b->every, (uint64_t)e->counts[s->b->every.event[0].class]),
+				    .count = e->counts[s->b->every.event[0].class],
 				    .counts = e->counts,
 				    .way = e->path };
 

@@ -24,15 +24,20 @@ enum {
 	SAMPLE_STACK_MAX = 65528, /* as perf_event_attr.sample_stack_user has it */
 	SAMPLE_PEEKS = 16,
 	SAMPLE_REGISTERS = 17,    /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags */
+	SAMPLE_EVENTS = 8,        /* sampled at once, each by itself */
 };
 
 /* What is sampled: on the board, written once before the command begins. */
 struct every {
-	uint64_t n; /* from one to the next */
-	uint64_t jitter; /* or one in every n, at a place by chance */
-	uint64_t first, most; /* of each thread: 0: n; 0: no limit */
+	struct every_event {
+		uint64_t n; /* from one sample to the next */
+		uint32_t class, pad;
+	} event[SAMPLE_EVENTS];
+	uint32_t n_events; /* 0: nothing is sampled */
+	uint32_t jitter;   /* or one in every n, at a place by chance */
+	uint64_t first, most; /* of each thread, where there is one event: 0: n; 0: no limit */
 	uint64_t only;	      /* thread, by its descent; 0: all */
-	uint32_t class, stack, chain;
+	uint32_t stack, chain;
 	uint32_t counts, counts_once, registers;
 	uint32_t n_peek, peek_fs;
 	uint64_t peek[SAMPLE_PEEKS];
@@ -72,15 +77,16 @@ struct sample_record {
 	uint32_t serial, born; /* its process; the thread */
 	uint64_t descent;
 	int32_t pid, tid;
-	uint64_t number; /* the first is 1 */
+	uint64_t number; /* of its event; the first is 1 */
 	uint64_t tsc, pc, address;
 	uint64_t bytes;	 /* that it accesses, from `address` on; 0: not known */
 	uint64_t target; /* where a branch leads */
 	uint32_t chain, stack; /* entries; bytes */
-	uint8_t adds[24]; /* by class, what one execution of the straight run of code around it adds */
+	uint32_t event;	       /* of struct every */
+	uint8_t adds[20]; /* by class, what one execution of the straight run of code around it adds */
 };
 
-_Static_assert(EXACT_CLASSES <= 24, "struct sample_record");
+_Static_assert(EXACT_CLASSES <= 20, "struct sample_record");
 
 enum happening_kind { HAPPENED_PROGRAM = 1, HAPPENED_FORK, HAPPENED_MAPPING, HAPPENED_NAME };
 

@@ -94,7 +94,7 @@ static void see_to_samples(struct supervisor *s)
 {
 	struct every *e = &s->b->every;
 
-	if (!e->n || e->nobody)
+	if (!e->n_events || e->nobody)
 		return;
 	if (getppid() != s->l->tare)
 		e->nobody = 1;

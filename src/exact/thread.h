@@ -40,10 +40,10 @@ struct thread {
 	uint64_t regs[16];
 	uint64_t flags;
 	uint64_t user_gs;
-	int64_t left; /* until the next sample: so many of its class come before it, when COUNT_EVERY */
 	volatile uint32_t in_call;    /* in a system call: in no translated code */
 	volatile uint32_t generation; /* of the oldest code it can be in; 0: none */
 	uint64_t path; /* where it has been, when COUNT_PATH: path.c */
+	int64_t left[SAMPLE_EVENTS]; /* by event, until its next sample: so many of its class come before it, when COUNT_EVERY */
 	volatile uint32_t started;
 	volatile uint32_t exec; /* enum exec_state */
 	int32_t tid;
@@ -65,25 +65,28 @@ struct thread {
 	uint32_t has_seen, begins_process;
 	uint32_t sampling; /* the next sample may lie in the block at `target` */
 	uint32_t drafted;  /* a sample is written down, and taken once its instruction has retired */
-	uint64_t samples;  /* taken */
+	struct sampler {
+		int64_t left_more;	 /* `left` goes on with so many */
+		uint64_t random, offset; /* of gaps between samples: the generator's state; how far into its n events the last sample was */
+		uint64_t samples;	 /* taken */
+		struct operand {
+			uint64_t address;
+			uint32_t what; /* SAMPLE_OPERAND */
+		} operand[1 + LATER_MAX]; /* of the draft, and of further samples of the same instruction */
+	} sampler[SAMPLE_EVENTS]; /* by event */
 	struct {
-		uint64_t address;
-		uint32_t what; /* SAMPLE_OPERAND */
-	} later[LATER_MAX]; /* further samples of the same instruction */
-	struct {
-		uint64_t address;     /* rsi or rdi before a string instruction that repeats */
+		uint64_t moved;	      /* rsi or rdi before a string instruction that repeats */
+		uint64_t width;	      /* of an operand, in bytes */
 		uint8_t by;	      /* which of them; 0: it does not */
 		uint8_t narrow;	      /* of which the lower half counts */
 		uint8_t branch;	      /* enum insn_kind of a branch; else 0 */
 		uint8_t to_next;      /* a branch that leads to the next instruction, taken or not */
 	} draft;
-	uint64_t random, offset; /* of gaps between samples: the generator's state; how far into its n events the last sample was */
 	struct {
 		uint64_t from, to; /* the block that the next sample is in */
 		uint8_t adds[EXACT_CLASSES];
 	} around;
 	uint64_t ended_at;
-	int64_t left_more; /* `left` goes on with so many */
 	uint64_t rseq; /* the area it registered, or 0 */
 	uint64_t resume_mask;           /* put in force when a new thread leaves the engine */
 	uint32_t filter; /* the last it installed or inherited, or 0 */

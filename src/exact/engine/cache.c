@@ -247,7 +247,7 @@ static void hash_grow(void)
 struct block *block_new(uint64_t pc)
 {
 	if (eng.n_blocks - eng.first_block > BLOCKS_HALF - 16 || eng.map_used - eng.first_map > MAP_HALF - 4096 ||
-	    eng.n_edges - eng.first_edge > EDGES_HALF - 256)
+	    eng.n_edges - eng.first_edge > EDGES_HALF - 1024)
 		refuse("the exact engine's code cache is full", pc);
 
 	struct block *b = &eng.blocks[eng.n_blocks];

@@ -32,7 +32,7 @@ struct block {
 	uint8_t *code;
 	uint8_t *indirect; /* where indirect branches enter it, or NULL */
 	int32_t next;      /* from there, the address of the next entry in the same bucket: next_of() */
-	uint32_t map;      /* of its instructions, in map_pool: 3 bytes each */
+	uint32_t map;      /* of its instructions, in map_pool: 3 bytes each; block_head() behind them */
 	uint32_t counter;  /* its number on the board */
 	uint32_t part_next; /* the next of its kind, when B_PART */
 	uint32_t page_next; /* the next block of the same page */
@@ -62,7 +62,8 @@ struct edge {
 	uint8_t *site; /* its 32-bit displacement */
 	uint8_t *stub;
 	uint32_t next; /* the next edge that leads to the same block */
-	uint32_t hit;  /* the block that the next sample lies in; no edge, then */
+	uint32_t hit : 24;     /* the block that the next sample lies in; no edge, then */
+	uint32_t hit_event : 8; /* the event that it is of */
 };
 
 enum {
@@ -77,6 +78,7 @@ enum {
 	NUMBERS = 1 << 16,
 	BUCKETS = 3 << 14, /* that both are half a MiB */
 	MAP_ENTRY = 3,    /* length, length of its code, register displaced into T_SCRATCH */
+	MAP_HEAD = 2,     /* bytes of code that come before the first instruction's: see block_head() */
 	DISPLACED = 0x80, /* | the register */
 };
 
@@ -177,6 +179,14 @@ struct engine {
 };
 
 extern struct engine eng;
+
+/* How many bytes of a block's code come before those of its first instruction and its count: of samples, and of the way. */
+static inline unsigned block_head(const struct block *b)
+{
+	const uint8_t *head = eng.map_pool + b->map + b->n * MAP_ENTRY;
+
+	return head[0] | (unsigned)head[1] << 8;
+}
 
 /* dispatch.S */
 extern const char engine_dispatch[], engine_miss[], engine_syscall[], engine_leave[], engine_signal[];
@@ -409,15 +419,16 @@ bool insn_copied(const struct insn *in);
 
 /* every.c, sample.c, address.c: samples every so many instructions */
 void every_first(struct thread *t);
-int64_t every_gap(struct thread *t);
-uint64_t every_ahead(const struct thread *t, unsigned i);
-void every_restart(struct thread *t, int64_t left);
+bool every_counts(const struct block *b);
+bool every_run_out(const struct thread *t);
+int64_t every_gap(struct thread *t, unsigned event);
+uint64_t every_ahead(const struct thread *t, unsigned event, unsigned i);
+void every_restart(struct thread *t, unsigned event, int64_t left);
 void every_enter(struct thread *t);
 struct block *every_block(struct thread *t);
-unsigned every_amount(const struct block *b);
 void every_correct(struct thread *t, const struct block_facts *f, int64_t sign);
 void every_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next);
-void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned which);
+void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, const int64_t left[SAMPLE_EVENTS]);
 void sample_take(struct thread *t, uint64_t next);
 uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class,
 		    unsigned which, uint64_t *out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sample every so many instructions, or others of a class. A thread's `left` says how many come before the
- * next sampled one. Each block takes its own amount off when it is entered; where that brings `left` below 0 the
- * sample lies inside, and the block is not entered: the engine gives the amount back, has the part before
- * the sampled instruction executed, drafts the sample, has the instruction itself executed, and takes it. Those two
+ * A sample every so many instructions, or others of a class; of several events, each by itself. A thread's `left` of an event says how many
+ * come before its next sampled one. Each block takes its own amounts off when it is entered; where that brings one `left` below 0
+ * a sample lies inside, and the block is not entered: the engine gives back what was taken off, has the part before
+ * the first sampled instruction executed, drafts the sample, has the instruction itself executed, and takes it. Those two
  * parts are blocks too, kept for the next time; they come back to the engine by every way out.
  *
  *	sub qword gs:[left], n ; js hit        where no flag is live; else through rcx:
@@ -15,17 +15,31 @@
 
 enum { LEG = 0x7fffffff }; /* the upper half of `left` is 0 unless it is below 0 */
 
-void every_restart(struct thread *t, int64_t left)
+void every_restart(struct thread *t, unsigned event, int64_t left)
 {
-	t->left = left > LEG ? LEG : left;
-	t->left_more = left - t->left;
+	t->left[event] = left > LEG ? LEG : left;
+	t->sampler[event].left_more = left - t->left[event];
 }
 
-/* `left` has run out, but the sample is further on. */
-static void next_leg(struct thread *t)
+/* `left` has run out, or may have, but the sample is further on. */
+static void next_legs(struct thread *t)
 {
-	if (t->left_more)
-		every_restart(t, t->left + t->left_more);
+	for (unsigned e = 0; e < eng.board->every.n_events; e++)
+		if (t->sampler[e].left_more)
+			every_restart(t, e, t->left[e] + t->sampler[e].left_more);
+}
+
+bool every_run_out(const struct thread *t)
+{
+	for (unsigned e = 0; e < eng.board->every.n_events; e++)
+		if (t->left[e] < 0)
+			return true;
+	return false;
+}
+
+static unsigned amount_of(const struct block_facts *f, unsigned event)
+{
+	return f->adds[eng.board->every.event[event].class];
 }
 
 /*
@@ -34,158 +48,173 @@ static void next_leg(struct thread *t)
  * By a generator of numbers, so that they are the same in each run. Source: Cochran, "Sampling Techniques", 5.6 (stratified random
  * sampling with one unit per stratum of equal size); Steele, Lea, Flood, "Fast splittable pseudorandom number generators".
  */
-static uint64_t next_gap(uint64_t *random, uint64_t *offset)
+static uint64_t next_gap(uint64_t n, uint64_t *random, uint64_t *offset)
 {
-	const struct every *e = &eng.board->every;
 	uint64_t before = *offset;
 
-	if (!e->jitter)
-		return e->n;
+	if (!eng.board->every.jitter)
+		return n;
 	*random = descent_of(*random, DESCENT_RANDOM);
-	*offset = (*random >> 8) % e->n;
-	return e->n - before + *offset;
+	*offset = (*random >> 8) % n;
+	return n - before + *offset;
 }
 
-int64_t every_gap(struct thread *t)
+int64_t every_gap(struct thread *t, unsigned event)
 {
-	return (int64_t)next_gap(&t->random, &t->offset);
+	struct sampler *s = &t->sampler[event];
+
+	return (int64_t)next_gap(eng.board->every.event[event].n, &s->random, &s->offset);
 }
 
-/* The sum of the next `i` gaps. */
-uint64_t every_ahead(const struct thread *t, unsigned i)
+/* The sum of the event's next `i` gaps. */
+uint64_t every_ahead(const struct thread *t, unsigned event, unsigned i)
 {
-	uint64_t random = t->random, offset = t->offset, sum = 0;
+	uint64_t random = t->sampler[event].random, offset = t->sampler[event].offset, sum = 0;
 
 	while (i--)
-		sum += next_gap(&random, &offset);
+		sum += next_gap(eng.board->every.event[event].n, &random, &offset);
 	return sum;
 }
 
+/* Each event begins alike, so that its samples are those that it has when it is sampled alone. */
 void every_first(struct thread *t)
 {
-	t->random = t->descent;
-	t->offset = eng.board->every.n - 1; /* the first run of n begins with the thread */
+	const struct every *e = &eng.board->every;
+
 	if (!(eng.mode & COUNT_EVERY))
 		return;
-	if (eng.board->every.only && eng.board->every.only != t->descent)
-		every_restart(t, NEVER);
-	else
-		every_restart(t, (eng.board->every.first ? (int64_t)eng.board->every.first : every_gap(t)) - 1);
-}
-
-static unsigned amount_of(const struct insn *in)
-{
-	struct block_facts f = { 0 };
-
-	facts_add(&f, in);
-	return f.adds[eng.board->every.class];
-}
-
-unsigned every_amount(const struct block *b)
-{
-	return facts_of(eng.process->lineage, b->counter)->adds[eng.board->every.class];
+	for (unsigned i = 0; i < e->n_events; i++) {
+		t->sampler[i].random = t->descent;
+		t->sampler[i].offset = e->event[i].n - 1; /* the first run of n begins with the thread */
+		if (e->only && e->only != t->descent)
+			every_restart(t, i, NEVER);
+		else
+			every_restart(t, i, (e->first ? (int64_t)e->first : every_gap(t, i)) - 1);
+	}
 }
 
 /* ---- what blocks begin with ---- */
 
-static uint8_t *take_off(uint8_t *p, unsigned n)
+static uint8_t *take_off(uint8_t *p, unsigned event, unsigned n)
 {
 	PUT(p, 0x65, 0x48, 0x81, 0x2c, 0x25); /* sub qword gs:[left], n */
-	p = put32(p, T_LEFT);
+	p = put32(p, T_LEFT + 8 * event);
 	return put32(p, n);
 }
 
-static uint8_t *take_off_by_rcx(uint8_t *p, unsigned n)
+static uint8_t *take_off_by_rcx(uint8_t *p, unsigned event, unsigned n)
 {
-	p = gs_store(p, RCX, T_SCRATCH);
-	p = gs_load(p, RCX, T_LEFT);
+	p = gs_load(p, RCX, T_LEFT + 8 * event);
 	PUT(p, 0x48, 0x8d, 0x89); /* lea rcx, [rcx - n] */
 	p = put32(p, -n);
-	return gs_store(p, RCX, T_LEFT);
+	return gs_store(p, RCX, T_LEFT + 8 * event);
 }
 
 /* Out of line: to the engine, which finds block `id` by the edge. */
-static uint8_t *emit_hit(struct arena *a, uint32_t id, bool give_rcx_back)
+static uint8_t *emit_hit(struct arena *a, uint32_t id, unsigned event, bool give_rcx_back)
 {
 	struct edge *e = &eng.edges[eng.n_edges];
 
-	*e = (struct edge){ .target = eng.blocks[id].pc, .hit = id };
+	*e = (struct edge){ .target = eng.blocks[id].pc, .hit = id, .hit_event = event };
 	a->cold = emit_stub(a->cold, eng.n_edges++);
 	if (give_rcx_back)
 		gs_load(a->cold -= 9, RCX, T_SCRATCH);
 	return a->cold;
 }
 
+/* To `hit` where what was taken off was not there. */
+static uint8_t *hit_by_flags(uint8_t *p, const uint8_t *hit)
+{
+	PUT(p, 0x0f, 0x88); /* js */
+	return put32(p, (uint32_t)(hit - (p + 4)));
+}
+
+static uint8_t *hit_by_rcx(uint8_t *p, unsigned event, const uint8_t *hit)
+{
+	PUT(p, 0x65, 0x8b, 0x0c, 0x25); /* mov ecx, gs:[left + 4] */
+	p = put32(p, T_LEFT + 8 * event + 4);
+	PUT(p, 0x67, 0xe3, 5, 0xe9); /* jecxz over the jmp */
+	return put32(p, (uint32_t)(hit - (p + 4)));
+}
+
+bool every_counts(const struct block *b)
+{
+	const struct block_facts *f = facts_of(eng.process->lineage, b->counter);
+
+	for (unsigned e = 0; e < eng.board->every.n_events; e++)
+		if (amount_of(f, e))
+			return true;
+	return false;
+}
+
 /*
- * Take the block's amount off. `check`: unless the sample lies in it; without, it is known that it does not, or
+ * Take the block's amounts off. `check`: unless a sample lies in it; without, it is known that none does, or
  * that it is drafted.
  */
 uint8_t *emit_every(struct arena *a, uint8_t *p, const struct block *b, bool flags_free, bool check)
 {
+	const struct block_facts *f = facts_of(eng.process->lineage, b->counter);
 	uint32_t id = (uint32_t)(b - eng.blocks);
-	unsigned n = every_amount(b);
 
-	if (!n)
-		return p;
-	if (flags_free) {
-		p = take_off(p, n);
-		if (!check)
-			return p;
-		PUT(p, 0x0f, 0x88); /* js */
-		put32(p, (uint32_t)(emit_hit(a, id, false) - (p + 4)));
-		return p + 4;
+	if (!flags_free)
+		p = gs_store(p, RCX, T_SCRATCH);
+	for (unsigned e = 0; e < eng.board->every.n_events; e++) {
+		unsigned n = amount_of(f, e);
+
+		if (!n)
+			continue;
+		p = flags_free ? take_off(p, e, n) : take_off_by_rcx(p, e, n);
+		if (check)
+			p = flags_free ? hit_by_flags(p, emit_hit(a, id, e, false)) : hit_by_rcx(p, e, emit_hit(a, id, e, true));
 	}
-	p = take_off_by_rcx(p, n);
-	if (check) {
-		PUT(p, 0x65, 0x8b, 0x0c, 0x25); /* mov ecx, gs:[left + 4] */
-		p = put32(p, T_LEFT + 4);
-		PUT(p, 0x67, 0xe3, 5, 0xe9); /* jecxz over the jmp */
-		put32(p, (uint32_t)(emit_hit(a, id, true) - (p + 4)));
-		p += 4;
-	}
-	return gs_load(p, RCX, T_SCRATCH);
+	return flags_free ? p : gs_load(p, RCX, T_SCRATCH);
 }
 
 /* ---- in the engine ---- */
 
-/* Out of translated code: maybe by a block that the next sample lies in; maybe from a sampled instruction. */
+/* Out of translated code: maybe by a block that a next sample lies in; maybe from a sampled instruction. */
 void every_enter(struct thread *t)
 {
-	uint32_t hit = t->edge ? eng.edges[t->edge].hit : 0;
+	const struct edge *edge = &eng.edges[t->edge];
 
-	if (hit) {
-		const struct block *b = &eng.blocks[hit];
+	if (t->edge && edge->hit) {
+		const struct block *b = &eng.blocks[edge->hit];
+		const struct block_facts *f = facts_of(eng.process->lineage, b->counter);
 
-		t->left += every_amount(b);
+		for (unsigned e = 0; e <= edge->hit_event; e++)
+			t->left[e] += amount_of(f, e);
 		t->around.from = b->pc;
 		t->around.to = b->pc + b->src_len;
-		memcpy(t->around.adds, facts_of(eng.process->lineage, b->counter)->adds, sizeof t->around.adds);
+		memcpy(t->around.adds, f->adds, sizeof t->around.adds);
 		t->sampling = 1;
-		next_leg(t);
+		next_legs(t);
 	}
-	sample_take(t, t->edge ? eng.edges[t->edge].target : t->target);
+	sample_take(t, t->edge ? edge->target : t->target);
 }
 
 /*
- * How many instructions come before the sampled one in the straight run of code from `pc`, which is `in`; -1 when it
+ * How many instructions come before the first sampled one in the straight run of code from `pc`, which is `in`; -1 when it
  * is further on.
  */
-static int distance(const struct thread *t, uint64_t pc, struct insn *in, unsigned *which)
+static int distance(const struct thread *t, uint64_t pc, struct insn *in)
 {
-	int64_t left = t->left;
+	int64_t left[SAMPLE_EVENTS];
 
+	memcpy(left, t->left, sizeof left);
 	for (int i = 0; i < BLOCK_INSNS; i++) {
+		struct block_facts f = { 0 };
 		size_t room = code_room(pc);
-		unsigned amount;
+		bool sampled = false;
 
 		if (!room || !insn_decode(in, (const uint8_t *)pc, room) || !insn_copied(in))
 			return -1;
-		amount = amount_of(in);
-		if (left < amount) {
-			*which = (unsigned)left;
-			return i;
+		facts_add(&f, in);
+		for (unsigned e = 0; e < eng.board->every.n_events; e++) {
+			left[e] -= amount_of(&f, e);
+			sampled |= left[e] < 0;
 		}
-		left -= amount;
+		if (sampled)
+			return i;
 		pc += in->len;
 		if (in->kind != K_PLAIN)
 			return -1;
@@ -201,12 +230,11 @@ struct block *every_block(struct thread *t)
 {
 	bool once = t->one_shot;
 	struct insn in;
-	unsigned which;
-	int n = distance(t, t->target, &in, &which);
+	int n = distance(t, t->target, &in);
 
 	if (n == 0) {
 		t->sampling = 0;
-		sample_draft(t, &in, t->target, which);
+		sample_draft(t, &in, t->target, t->left);
 	} else if (n < 0 || once) {
 		t->sampling = n > 0;
 		return NULL;
@@ -218,18 +246,26 @@ struct block *every_block(struct thread *t)
 /* An instruction at `pc` that the engine executed itself has been counted, or will no longer have been. */
 void every_correct(struct thread *t, const struct block_facts *f, int64_t sign)
 {
-	if (eng.mode & COUNT_EVERY)
-		t->left -= sign * f->adds[eng.board->every.class];
+	if (!(eng.mode & COUNT_EVERY))
+		return;
+	for (unsigned e = 0; e < eng.board->every.n_events; e++)
+		t->left[e] -= sign * amount_of(f, e);
 }
 
 void every_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next)
 {
-	if (!(eng.mode & COUNT_EVERY) || t->left >= 0)
+	struct block_facts f = { 0 };
+	int64_t before[SAMPLE_EVENTS];
+
+	if (!(eng.mode & COUNT_EVERY) || !every_run_out(t))
 		return;
-	next_leg(t);
-	if (t->left >= 0)
+	next_legs(t);
+	if (!every_run_out(t))
 		return;
-	sample_draft(t, in, pc, (unsigned)(t->left + amount_of(in)));
+	facts_add(&f, in);
+	for (unsigned e = 0; e < eng.board->every.n_events; e++)
+		before[e] = t->left[e] + amount_of(&f, e);
+	sample_draft(t, in, pc, before);
 	if (!t->draft.by) /* how far that came is seen when the engine is entered again, at once */
 		sample_take(t, next);
 }

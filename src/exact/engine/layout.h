@@ -22,10 +22,10 @@
 #define T_REGS     0x80
 #define T_FLAGS    0x100
 #define T_USER_GS  0x108
-#define T_LEFT     0x110
-#define T_IN_CALL  0x118
-#define T_GENERATION 0x11c
-#define T_PATH     0x120
+#define T_IN_CALL  0x110
+#define T_GENERATION 0x114
+#define T_PATH     0x118
+#define T_LEFT     0x120 /* and each further event's, of 8 bytes */
 
 /* In T_EDGE: came by an indirect branch, or from a system call. */
 #define EDGE_MISS  -1

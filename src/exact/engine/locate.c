@@ -73,7 +73,7 @@ static enum place in_block(struct thread *t, struct context *c, const struct blo
 	uint64_t code = runs_at(b->code), pc = b->pc;
 
 	for (unsigned i = 0; i < b->n; i++) {
-		uint64_t end = code + map[i * MAP_ENTRY + 1];
+		uint64_t end = code + map[i * MAP_ENTRY + 1] + (i ? 0 : block_head(b));
 
 		if (c->rip == code && !(fault && i > b->count_at)) {
 			settle(t, b, i, i > b->count_at);

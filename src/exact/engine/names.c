@@ -30,7 +30,7 @@ static void tell_own(const struct thread *t)
 /* A thread has begun, with the name of the one that made it. */
 void name_born(const struct thread *t)
 {
-	if (!eng.board->every.n)
+	if (!eng.board->every.n_events)
 		return;
 	lock(); /* whoever names this thread finds it by its tid, or has marked the process before */
 	if (process_at(t->process)->renamed)
@@ -94,5 +94,5 @@ static bool names_other(struct thread *t)
 
 bool gives_name(struct thread *t)
 {
-	return eng.board->every.n && (names_itself(t) || names_other(t));
+	return eng.board->every.n_events && (names_itself(t) || names_other(t));
 }

@@ -112,70 +112,100 @@ static void draft_repeats(struct thread *t, const struct insn *in)
 
 	t->draft.by = insn_repeats(in) ? by : 0;
 	t->draft.narrow = !!(in->prefix & P_67);
-	t->draft.address = t->regs[by];
+	t->draft.moved = t->regs[by];
 }
 
-/* All that a string instruction accessed, from the lowest byte on: by how far it came. */
-static void take_repeats(struct thread *t, struct sample_record *r)
+/* How many bytes a string instruction came on: below 0 downwards. */
+static int64_t came(const struct thread *t)
 {
-	uint64_t now = t->regs[t->draft.by], width = r->bytes;
-	int64_t came = t->draft.narrow ? (int32_t)(now - t->draft.address) : (int64_t)(now - t->draft.address);
+	uint64_t by = t->regs[t->draft.by] - t->draft.moved;
 
-	r->bytes = came < 0 ? -(uint64_t)came : (uint64_t)came;
-	if (came >= 0)
-		return;
-	r->address -= r->bytes - width;
-	for (unsigned i = 0; i < LATER_MAX; i++)
-		t->later[i].address -= r->bytes - width;
+	return t->draft.narrow ? (int32_t)by : (int64_t)by;
+}
+
+/* Of a string instruction all that it accessed, from the lowest byte on. */
+static void put_operand(const struct thread *t, const struct operand *o, struct sample_record *r)
+{
+	int64_t by = t->draft.by ? came(t) : 0;
+
+	r->has |= o->what;
+	r->address = o->address;
+	r->bytes = o->what ? t->draft.width : 0;
+	if (t->draft.by)
+		r->bytes = by < 0 ? -(uint64_t)by : (uint64_t)by;
+	if (by < 0)
+		r->address -= r->bytes - t->draft.width;
 }
 
 /*
  * A run of code is executed as a whole, so that a sample in it shows what all of it adds. Where samples are so close together that
  * several may be in one execution, only the instruction's own counts.
  */
-static void draft_adds(struct thread *t, const struct insn *in, uint64_t pc, struct sample_record *r)
+static void draft_adds(struct thread *t, const struct block_facts *own, uint64_t pc, struct sample_record *r)
 {
-	struct block_facts own = { 0 };
-
-	facts_add(&own, in);
-	if (eng.board->every.n >= APART && pc >= t->around.from && pc < t->around.to)
+	if (eng.board->every.n_events == 1 && eng.board->every.event[0].n >= APART && pc >= t->around.from && pc < t->around.to)
 		memcpy(r->adds, t->around.adds, sizeof t->around.adds);
 	else
-		memcpy(r->adds, own.adds, sizeof own.adds);
+		memcpy(r->adds, own->adds, sizeof own->adds);
 	t->around.to = 0; /* the rest of it is a block of its own */
 }
 
-/* Operand `which` of the class, which few instructions have. */
-static uint32_t access_later(const struct thread *t, const struct insn *in, uint64_t pc, uint64_t which, uint64_t *address)
+/* Operand `which` of the event's class, which few instructions have. */
+static struct operand operand_of(const struct thread *t, const struct insn *in, uint64_t pc, unsigned event, uint64_t which)
 {
-	return which < MANY ? access_of(t, in, pc, eng.board->every.class, (unsigned)which, address) : 0;
+	struct operand o = { 0 };
+
+	if (which < MANY)
+		o.what = access_of(t, in, pc, eng.board->every.event[event].class, (unsigned)which, &o.address);
+	return o;
 }
 
-/* The next sample is the instruction at `pc`: its `which`-th operand of the class, from 0. */
-void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, unsigned which)
+/* The event's operand `which` is its next sample. Of an instruction's few loads or stores each one may be a sample. */
+static void draft_operands(struct thread *t, const struct insn *in, uint64_t pc, unsigned event, uint64_t which)
+{
+	const struct every *e = &eng.board->every;
+	struct operand *o = t->sampler[event].operand;
+
+	memset(o, 0, sizeof t->sampler[event].operand);
+	o[0] = operand_of(t, in, pc, event, which);
+	for (unsigned i = 1; i <= LATER_MAX && (e->jitter || e->event[event].n < MANY); i++)
+		o[i] = operand_of(t, in, pc, event, which + every_ahead(t, event, i));
+	if (o[0].what)
+		t->draft.width = insn_width(in, (const uint8_t *)pc);
+}
+
+/* What is mapped where it accesses memory is told before the sample. */
+static void explain_operands(const struct thread *t, unsigned event, uint64_t tsc)
+{
+	for (unsigned i = 0; i <= LATER_MAX; i++)
+		if (t->sampler[event].operand[i].what & SAMPLE_HAS_ADDRESS)
+			mapping_of_data(t->sampler[event].operand[i].address, t->regs[RSP], tsc);
+}
+
+/*
+ * The instruction at `pc` is the next sample of each event of which fewer are left than it adds, `left` being those before it: the
+ * left[e]-th operand of the class, from 0.
+ */
+void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, const int64_t left[SAMPLE_EVENTS])
 {
 	const struct every *e = &eng.board->every;
 	struct sample_record *r = draft_of(t);
+	struct block_facts own = { 0 };
 	uint8_t *p = (uint8_t *)(r + 1);
 
+	facts_add(&own, in);
 	t->drafted = 1;
-	/* Of an instruction's few loads or stores each one may be a sample. */
-	for (unsigned i = 0; i < LATER_MAX; i++)
-		t->later[i].what = e->n >= MANY && !e->jitter ? 0
-							      : access_later(t, in, pc, which + every_ahead(t, i + 1), &t->later[i].address);
 	*r = (struct sample_record){ .pc = pc, .tsc = read_ticks() };
-	draft_adds(t, in, pc, r);
-	r->has = access_of(t, in, pc, e->class, which, &r->address);
-	if (r->has & SAMPLE_OPERAND)
-		r->bytes = insn_width(in, (const uint8_t *)pc);
+	draft_adds(t, &own, pc, r);
+	t->draft.width = 0;
+	for (unsigned i = 0; i < e->n_events; i++)
+		if (left[i] < own.adds[e->event[i].class]) {
+			draft_operands(t, in, pc, i, (uint64_t)left[i]);
+			explain_operands(t, i, r->tsc);
+		}
 	draft_repeats(t, in);
 	draft_branch(t, in, pc, r);
-	if (r->has & SAMPLE_HAS_ADDRESS)
-		mapping_of_data(r->address, t->regs[RSP], r->tsc);
-	for (unsigned i = 0; i < LATER_MAX; i++)
-		if (t->later[i].what & SAMPLE_HAS_ADDRESS)
-			mapping_of_data(t->later[i].address, t->regs[RSP], r->tsc);
-	if (e->counts || (e->counts_once && !t->samples)) {
+	if (e->counts || (e->counts_once && !t->sampler[0].samples)) {
 		r->has |= SAMPLE_HAS_COUNTS;
 		p = put_counts(p);
 	}
@@ -231,8 +261,30 @@ static void push(struct thread *t, const struct sample_record *record)
 	}
 }
 
+/* Those of one event, whose `left` has run out. */
+static void take_of_event(struct thread *t, unsigned event, struct sample_record *r)
+{
+	const struct every *e = &eng.board->every;
+	struct sampler *s = &t->sampler[event];
+	uint32_t has = r->has;
+
+	r->event = event;
+	for (unsigned i = 0; t->left[event] < 0; i++) {
+		r->number = ++s->samples;
+		if (e->most && s->samples > e->most) {
+			every_restart(t, event, NEVER);
+			break;
+		}
+		every_restart(t, event, t->left[event] + every_gap(t, event));
+		r->has = has;
+		put_operand(t, i <= LATER_MAX ? &s->operand[i] : &(struct operand){ 0 }, r);
+		push(t, r);
+	}
+	r->has = has;
+}
+
 /*
- * The instruction of the draft has retired, if the class's count has come as far as the sample. `next`: the one that the thread goes on
+ * The instruction of the draft has retired, if the classes' counts have come as far as the samples. `next`: the one that the thread goes on
  * with; 0: it has not got there.
  */
 void sample_take(struct thread *t, uint64_t next)
@@ -244,12 +296,10 @@ void sample_take(struct thread *t, uint64_t next)
 	if (!t->drafted)
 		return;
 	t->drafted = 0;
-	if (t->left >= 0) {
+	if (!every_run_out(t)) {
 		t->sampling = 1; /* it has not: the sample is the next one to retire */
 		return;
 	}
-	if (t->draft.by)
-		take_repeats(t, r);
 	if (t->draft.branch && next)
 		take_branch(t, next, r);
 	/* Of when it has retired: a system call may have taken long. Said first, as the thread may wait, or be kept from running, until it is written. */
@@ -264,19 +314,7 @@ void sample_take(struct thread *t, uint64_t next)
 		thread_sums(t, (int64_t *)(r + 1));
 		((uint64_t *)(r + 1))[EXACT_CLASSES] = t->path;
 	}
-	for (unsigned i = 0; t->left < 0; i++) {
-		r->number = ++t->samples;
-		if (e->most && t->samples > e->most) {
-			every_restart(t, NEVER);
-			break;
-		}
-		every_restart(t, t->left + every_gap(t));
-		push(t, r);
-		r->has &= ~(uint32_t)SAMPLE_OPERAND;
-		if (i < LATER_MAX) {
-			r->has |= t->later[i].what;
-			r->address = t->later[i].address;
-		}
-	}
+	for (unsigned i = 0; i < e->n_events; i++)
+		take_of_event(t, i, r);
 	__atomic_store_n(&ring_of(t)->since, 0, __ATOMIC_RELEASE);
 }

@@ -318,6 +318,14 @@ static bool counts_by_rcx(const struct insn *in)
 	       in->kind == K_SYSCALL;
 }
 
+static void put_head(const struct block *b, unsigned size, int n)
+{
+	uint8_t *head = eng.map_pool + b->map + n * MAP_ENTRY;
+
+	head[0] = (uint8_t)size;
+	head[1] = (uint8_t)(size >> 8);
+}
+
 /* All of a block behind its entry. Leaves d->p behind it, at its fall-through. */
 static void emit_block(struct draft *d)
 {
@@ -339,7 +347,7 @@ static void emit_block(struct draft *d)
 	if (counts_by_rcx(last))
 		b->flags |= B_RCX;
 	note_facts(d);
-	every = (eng.mode & COUNT_EVERY) && every_amount(b);
+	every = (eng.mode & COUNT_EVERY) && every_counts(b);
 	if (every || path) { /* one border for all: what was entered was counted, and the other way round */
 		at = 0;
 		dead = !(live_before(d, live_behind(d)) & F_ALL);
@@ -350,6 +358,8 @@ static void emit_block(struct draft *d)
 		p = emit_every(d->a, p, b, dead, !(b->flags & (B_PART | B_ONCE)));
 	if (path)
 		p = emit_path(p, d->insns, d->pcs, d->n);
+	put_head(b, (unsigned)(p - start), n);
+	start = p;
 	plain = d->reads_count ? 0 : last->kind == K_PLAIN ? n : n - 1;
 	for (int i = 0; i < n; i++, map += MAP_ENTRY) {
 		const struct insn *in = &d->insns[i];
@@ -363,7 +373,7 @@ static void emit_block(struct draft *d)
 		start = p;
 	}
 	d->p = p;
-	eng.map_used += d->n * MAP_ENTRY;
+	eng.map_used += d->n * MAP_ENTRY + MAP_HEAD;
 }
 
 static void keep_copy(struct block *b)
