@@ -183,7 +183,7 @@ TARE_API void tare_label_cut(tare_label label);
  * For bindings: measure what a region costs when it is recorded by `path`, and write that into the recording.
  *
  * @empty  runs n empty regions with that label, one after another, as the path's users do. It is called some fifty times, with
- *         n of 2 or 65, on the calling thread, whose points go nowhere meanwhile.
+ *         n of 2 or 65, on the calling thread, whose points go nowhere meanwhile. Signals to that thread wait.
  *
  * Returns 0, also when the recording knows already; -ESRCH when nothing is recorded; -ENODATA when a counter could not be read
  * meanwhile; -EINVAL for a path that is not a binding's.

@@ -699,20 +699,28 @@ static void start_here(void *starting)
 	s->ret = start(s->path, s->events, s->how, s->err);
 }
 
-static int start_aside(const char *path, const char *events, enum start how, struct tare_error *err)
+/* All but those of what the program itself does. */
+static void block_signals(sigset_t *kept)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
+	sigset_t others;
+
+	sigfillset(&others);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&others, own[i]);
+	pthread_sigmask(SIG_BLOCK, &others, kept);
+}
+
+static int start_aside(const char *path, const char *events, enum start how, struct tare_error *err)
+{
 	struct starting s = { path, events, how, err, 0 };
 	char *stack = pages_new(START_STACK);
-	sigset_t others, kept;
+	sigset_t kept;
 
 	if (!stack)
 		return tare_fail_nomem(err);
 	mprotect(stack, FILE_PAGE, PROT_NONE);
-	sigfillset(&others);
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		sigdelset(&others, own[i]);
-	pthread_sigmask(SIG_BLOCK, &others, &kept);
+	block_signals(&kept);
 	stack_call(stack + START_STACK, start_here, &s);
 	pthread_sigmask(SIG_SETMASK, &kept, NULL);
 	pages_free(stack, START_STACK);
@@ -1002,6 +1010,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 	struct region_pause pause;
 	struct region_recording *r;
 	uint32_t bit = 1u << path;
+	sigset_t kept;
 	int ret = 0;
 
 	if (path <= TARE_PATH_INLINE || path >= TARE_PATHS)
@@ -1023,7 +1032,9 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 	}
 	unlock();
 	if (r) {
+		block_signals(&kept); /* the points of a handler would go nowhere */
 		ret = measure(r, path, empty, NULL, with);
+		pthread_sigmask(SIG_SETMASK, &kept, NULL);
 		region_lock();
 		if (ret == 0 && r->process) {
 			memcpy(r->process->own[path], r->own[path], sizeof(r->own[path]));

@@ -3,6 +3,8 @@
  * Regions in signal handlers, which interrupt a region at each of its instructions in turn: there is a trap after each one
  * (steps.h), and the trap's handler is what comes between. Handlers interrupt handlers, too.
  */
+#include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +57,7 @@ static void region_of(struct tare_region *r)
 
 /* What stands in the file. */
 struct found {
-	uint64_t plain, handlers, points, once, repaired, lost, threads, first; /* first: "plain" of the first thread */
+	uint64_t plain, handlers, made, others, once, repaired, lost, threads, first; /* first: "plain" of the first thread */
 	bool complete, timeless; /* timeless: a clock was not read, or steps back */
 	bool lost_plain, lost_handlers, lost_once, lost_any; /* may be among the lost ones */
 };
@@ -87,7 +89,8 @@ static void read_back(struct found *out)
 			out->first += i == 0 && !strcmp(name, "plain") && !p.repaired;
 			out->handlers += !strcmp(name, "handlers") && !p.repaired;
 			out->once += !strcmp(name, "once");
-			out->points += p.kind != TIMELINE_BEGIN && p.kind != TIMELINE_END;
+			out->made += !strcmp(name, "made");
+			out->others += p.kind != TIMELINE_BEGIN && p.kind != TIMELINE_END;
 			out->repaired += p.repaired;
 			out->timeless |= p.missing != 0;
 		}
@@ -511,6 +514,266 @@ TEST(a_region_that_is_first_used_within_a_point_of_another)
 {
 	need_steps();
 	names_once();
+}
+
+/* All other kinds of points, of a label that the first of them makes. */
+static void use_all(void)
+{
+	const char *arg[] = { "argument" };
+	tare_label label = tare_label_new("made", arg, 1);
+	struct tare_timing t = tare_timing_start(label);
+
+	tare_label_begin(label);
+	tare_label_instant(label);
+	tare_label_integer(label, 7);
+	tare_timing_finish(t);
+	tare_label_end(label);
+}
+
+static void make_all_points(const char *counters)
+{
+	uint64_t n = 0, made = 0;
+	struct found f;
+
+	start(counters);
+	for (bool more = true; more; n++) {
+		more = happens_at(n * tap_one_in(), use_all);
+		made += more;
+		region_of(&plain);
+	}
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+	CHECK(made > 30);
+	read_back(&f);
+	CHECK_EQ(f.made, 6 * made, "with %s", counters);
+	CHECK_EQ(f.others, 4 * made);
+	CHECK_EQ(f.plain, 6 * n);
+	CHECK(f.handlers == 2 * n && !f.lost && !f.repaired && !f.timeless && f.complete);
+}
+
+TEST(labels_and_other_points_within_a_point)
+{
+	need_steps();
+	make_all_points("wall-time");
+	make_all_points("none");
+}
+
+enum { STORM = 3000 };
+
+static void storm(void)
+{
+	region_of(&plain);
+	tare_region_begin(&plain);
+	for (int i = 0; i < STORM; i++)
+		region_of(&handlers);
+	tare_region_end(&plain);
+}
+
+/* A handler that has more regions than there is room for: begins and ends that are there belong together. */
+TEST(a_storm_within_a_point_leaves_whole_regions)
+{
+	bool lost = false;
+
+	need_steps();
+	for (uint64_t n = 0; n < 60; n += 6) {
+		struct found f;
+
+		start("wall-time");
+		happens_at(n, storm);
+		CHECK_EQ(tare_regions_stop(NULL), 0);
+		read_back(&f);
+		CHECK_EQ(f.plain, 8, "at instruction %llu", (unsigned long long)n);
+		CHECK_EQ(f.handlers + f.lost, 2 + 2 * STORM);
+		CHECK(!f.repaired && !f.timeless && !(f.handlers & 1) && f.handlers > 4000);
+		CHECK(f.lost_handlers == (f.lost > 0) && !f.lost_any);
+		lost |= f.lost > 0;
+	}
+	CHECK(lost);
+}
+
+static sigjmp_buf out_of_handler;
+
+static void jump(void)
+{
+	region_of(&handlers);
+	siglongjmp(out_of_handler, 1);
+}
+
+/* Forbidden; but what is missing then is told. */
+TEST(a_handler_that_does_not_return_to_the_point)
+{
+	volatile bool lost = false;
+
+	need_steps();
+	for (volatile uint64_t n = 0; n < 60; n += 6) {
+		struct found f;
+		uint64_t there;
+
+		start("wall-time");
+		if (sigsetjmp(out_of_handler, 1) == 0) {
+			happens_at(n, jump);
+			CHECK(false, "no instruction %llu", (unsigned long long)n);
+		}
+		region_of(&handlers);
+		tare_regions_stop(NULL);
+		read_back(&f);
+		there = f.handlers + f.lost;
+		CHECK(there >= 6 && there <= 7, "%llu at instruction %llu", (unsigned long long)there, (unsigned long long)n);
+		CHECK(f.plain >= 2 && f.plain <= 4);
+		lost |= f.lost > 0;
+		if (f.lost)
+			break; /* the thread has its place no more */
+	}
+	CHECK(lost);
+}
+
+static void record_here(void)
+{
+	region_of(&handlers);
+}
+
+static bool opened; /* the thread has a stream before its interrupted region */
+
+static void *last_region(void *more)
+{
+	handled = 0;
+	on_trap(do_thing);
+	if (opened)
+		region_of(&plain);
+	step_from_here();
+	region_of(&plain);
+	step_no_more();
+	*(bool *)more = handled > due;
+	return NULL;
+}
+
+static void threads_end(unsigned apart)
+{
+	uint64_t n = 0;
+	struct found f;
+	bool more = true;
+
+	start("wall-time");
+	region_of(&plain);
+	region_of(&handlers);
+	thing = record_here;
+	for (; more; n++) {
+		pthread_t thread;
+
+		due = n * apart * tap_one_in();
+		CHECK_EQ(pthread_create(&thread, NULL, last_region, &more), 0);
+		pthread_join(thread, NULL);
+	}
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+	CHECK(n > 10, "%llu", (unsigned long long)n);
+	read_back(&f);
+	CHECK_EQ(f.plain, 2 + (opened ? 4 : 2) * n);
+	CHECK_EQ(f.handlers, 2 + 2 * (n - 1), "%llu lost", (unsigned long long)f.lost);
+	CHECK(f.threads == n + 1 && !f.lost && !f.repaired && !f.timeless && f.complete);
+}
+
+TEST(a_thread_ends_after_a_point_that_a_handler_interrupted)
+{
+	need_steps();
+	opened = true;
+	threads_end(2);
+}
+
+TEST(a_thread_begins_with_a_point_that_a_handler_interrupted)
+{
+	need_steps();
+	threads_end(4001);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	region_of(&handlers);
+}
+
+static void empty_and_signal(tare_label label, unsigned n, void *with)
+{
+	(void)with;
+	raise(SIGUSR1);
+	for (unsigned i = 0; i < n; i++) {
+		tare_label_begin(label);
+		tare_label_end(label);
+	}
+}
+
+TEST(a_signal_while_a_binding_measures_its_regions)
+{
+	struct found f;
+
+	signal(SIGUSR1, on_signal);
+	start("wall-time");
+	region_of(&plain);
+	CHECK_EQ(tare_region_measure(TARE_PATH_OTHER, empty_and_signal, NULL), 0);
+	region_of(&plain);
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+	read_back(&f);
+	CHECK_EQ(f.handlers, 2);
+	CHECK(f.plain == 4 && !f.lost && !f.repaired && !f.timeless);
+}
+
+static void record_and_stop(void)
+{
+	region_of(&handlers);
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+}
+
+TEST(a_handler_records_and_stops_the_recording_within_a_point)
+{
+	need_steps();
+	for (uint64_t n = 0; n < 60; n += 2) {
+		struct found f;
+
+		start("wall-time");
+		happens_at(n, record_and_stop);
+		region_of(&plain);
+		read_back(&f);
+		CHECK_EQ(f.handlers, 4, "at instruction %llu, %llu lost", (unsigned long long)n, (unsigned long long)f.lost);
+		CHECK(f.plain >= 2 && f.plain <= 4 && !f.lost && !f.repaired);
+	}
+}
+
+static void use_once_more(void)
+{
+	region_of(&once[due % MOST]);
+}
+
+/* fork() holds the recorder's lock. */
+TEST(a_region_that_is_first_used_within_fork)
+{
+	uint64_t n = 0, used = 0;
+	struct found f;
+
+	need_steps();
+	start("wall-time");
+	region_of(&plain);
+	on_trap(do_thing);
+	thing = use_once_more;
+	for (bool more = true; more && used < 100; n++) {
+		pid_t child;
+
+		due = n * 7 * tap_one_in();
+		handled = 0;
+		once[due % MOST] = (struct tare_region){ TARE_LABEL_UNKNOWN, __LINE__, "once", __FILE__ };
+		step_from_here();
+		child = fork();
+		step_no_more();
+		if (child == 0)
+			_exit(0);
+		CHECK_EQ(waitpid(child, NULL, 0), child);
+		more = handled > due;
+		used += more;
+		region_of(&plain);
+	}
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+	read_back(&f);
+	CHECK(used > 10, "%llu", (unsigned long long)used);
+	CHECK_EQ(f.plain, 2 + 2 * n);
+	CHECK(f.once >= 2 * used && !f.lost && !f.repaired, "%llu of %llu, %llu lost", (unsigned long long)f.once, 2 * (unsigned long long)used,
+	      (unsigned long long)f.lost);
 }
 
 static void exit_here(void)
