@@ -82,6 +82,42 @@ static const struct source *find_source(const char *name)
 	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
 }
 
+/* Which events the exact engine samples, and which it reads with them. */
+static int check_sampled(struct job *j)
+{
+	size_t sampled = 0;
+
+	for (size_t i = 0; i < j->list.n; i++) {
+		const struct encoding *e = &j->list.enc[i];
+		bool samples = exact_samples_event(&j->list, i);
+
+		sampled += samples;
+		if (samples && exact_class_of(e) == EXACT_TAKEN) {
+			tare_fail(j->err, EINVAL, "taken branches make no samples: whether a branch is taken is known after it is counted");
+			tare_hint(j->err, "exact/branches/ samples all branches, exact/conditional-branches/ those that may fall through");
+			return -EINVAL;
+		}
+	}
+	if (sampled > EXACT_EVENTS_MAX)
+		return tare_fail(j->err, EINVAL, "the exact engine samples up to %d events in one run, not %zu", EXACT_EVENTS_MAX, sampled);
+	if (sampled > 1 && sampled < j->list.n) {
+		tare_fail(j->err, EINVAL, "under the exact engine a group that is read (:S) is recorded without other events");
+		tare_hint(j->err, "without :S each event has samples of its own");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Its counts at a sample are the thread's: what came since the sample before is given to the place of the sample. */
+static bool reads_spread(const struct job *j)
+{
+	bool spread = exact_class_of(&j->list.enc[0]) != EXACT_INSTRUCTIONS;
+
+	for (size_t i = 1; i < j->list.n; i++)
+		spread |= exact_class_of(&j->list.enc[i]) == EXACT_TAKEN;
+	return j->list.n > 1 && !exact_samples_event(&j->list, 1) && spread;
+}
+
 /* What it cannot do, of what was asked. */
 static int check_exact(struct job *j)
 {
@@ -114,15 +150,8 @@ static int check_exact(struct job *j)
 			tare_hint(j->err, "'tare events exact' lists what it does");
 			return -EINVAL;
 		}
-		if (i && !j->list.enc[i].sample_read) {
-			tare_fail(j->err, EINVAL, "under the exact engine one event is sampled");
-			tare_hint(j->err, "-e '{a,b}:S' samples a, and reads b with it");
-			return -EINVAL;
-		}
 	}
-	return exact_class_of(&j->list.enc[0]) == EXACT_TAKEN
-		   ? tare_fail(j->err, EINVAL, "taken branches make no samples: another event of the exact engine does")
-		   : 0;
+	return check_sampled(j);
 }
 
 /*
@@ -458,8 +487,8 @@ static int record(struct job *j)
 		if (!plan.how.period)
 			plan.how.period = j->o.precise ? EXACT_ACCESS_PERIOD : EXACT_PERIOD;
 		plan.how.jitter = !o->no_jitter;
-		if (!o->quiet && j->list.n > 1 && exact_class_of(&j->list.enc[0]) != EXACT_INSTRUCTIONS)
-			fprintf(stderr, "tare record: the counts of the other events are spread over the code between samples: with exact/instructions/ as the first event they are those of the code at each sample\n");
+		if (!o->quiet && reads_spread(j))
+			fprintf(stderr, "tare record: the counts of the other events are spread over the code between samples: with exact/instructions/ as the first event they are those of the code at each sample, but for taken branches\n");
 		if (o->no_jitter)
 			warn_of_fixed(o, plan.how.period);
 	}

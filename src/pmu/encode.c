@@ -258,7 +258,8 @@ static int on_cores(struct encoder *e, const struct generic_name *g, uint32_t ty
 	if (n == 0) {
 		struct encoding *enc = encoder_add(e, NULL, type, config);
 
-		return enc ? encoder_no_core(e, enc) : -ENOMEM;
+		ret = enc ? encoder_no_core(e, enc) : -ENOMEM;
+		return ret < 0 ? ret : encoder_terms(e, NULL, enc); /* the exact engine may count it: with its period */
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct encoding *enc = encoder_add(e, cores[i], type, config);

@@ -131,6 +131,10 @@ static const struct {
 	  { "cycles - 0:0 !G@task any g0", "msr/tsc/ msr 21:0 @task any g0" } },
 	{ __LINE__,
 	  "intel-server",
+	  "{exact/loads/,instructions:u}",
+	  { "exact/loads/ exact 6:0x7 !k!h@task any g0", "instructions:u - 0:0x1 !k!h!G@task any g0" } },
+	{ __LINE__,
+	  "intel-server",
 	  "{msr/tsc/,cycles}",
 	  { "msr/tsc/ msr 21:0 @task any g0", "cycles - 0:0 !G@task any g0" } },
 	{ __LINE__,
@@ -373,6 +377,9 @@ static const struct {
 	{ __LINE__, "intel-server", "{cycles,uncore_imc_0/clockticks/}", -EINVAL, 8,
 	  "uncore_imc_0/clockticks/ cannot be in one group with cycles: they are on different PMUs "
 	  "(uncore_imc_0, the core PMU)",
+	  "write them outside the braces, or as groups of their own" },
+	{ __LINE__, "intel-server", "{exact/loads/,cycles}", -EINVAL, 14,
+	  "cycles cannot be in one group with exact/loads/: they are on different PMUs (the core PMU, exact)",
 	  "write them outside the braces, or as groups of their own" },
 	{ __LINE__, "hybrid", "{cpu_core/cycles/,cpu_atom/cycles/}", -EINVAL, 18,
 	  "cpu_atom/cycles/ cannot be in one group with cpu_core/cycles/: they are on different "

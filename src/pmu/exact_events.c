@@ -49,12 +49,18 @@ static int unknown(struct encoder *e, const struct event_term *t)
 	return -ENOENT;
 }
 
+/* The one term that an event of the engine has: how often it is sampled. */
+static bool is_period(const struct event_term *t)
+{
+	return !strcmp(t->name, "period") && t->value && t->is_number && t->number;
+}
+
 int encode_exact(struct encoder *e)
 {
 	const struct event *ev = e->ev;
 	struct encoding *enc;
 
-	if (ev->n_terms > 1) {
+	if (ev->n_terms > 1 && (ev->n_terms > 2 || !is_period(&ev->term[1]))) {
 		tare_fail_at(e->err, ev->term[1].at, EINVAL,
 			     "%.100s: one event of the exact engine at a time", ev->text);
 		tare_hint(e->err, "exact/%.40s/,exact/%.40s/", ev->term[0].name, ev->term[1].name);
@@ -75,6 +81,8 @@ int encode_exact(struct encoder *e)
 		snprintf(enc->pmu, sizeof(enc->pmu), "exact");
 		enc->source = "exact";
 		enc->attr.exclude_kernel = enc->attr.exclude_hv = 1;
+		if (ev->n_terms > 1)
+			enc->attr.sample_period = ev->term[1].number;
 		return HAVE_EXACT ? 0 : encoder_unavailable(e, enc, ENOTSUP, absent_why, absent_remedy);
 	}
 	return unknown(e, &ev->term[0]);

@@ -50,6 +50,28 @@ static const char *key_of(const struct encoding *enc)
 	return enc->pmu[0] ? enc->pmu : "core";
 }
 
+/* Counted by the exact engine, or taken over by it where an event of its own is asked for: see engine_choose(). */
+static bool by_exact_engine(const struct encoding *enc)
+{
+	uint64_t generic = enc->attr.config & UINT32_MAX; /* above is a PMU */
+
+	return !strcmp(enc->pmu, "exact") ||
+	       (enc->attr.type == PERF_TYPE_HARDWARE && !enc->attr.exclude_user &&
+		(generic == PERF_COUNT_HW_INSTRUCTIONS || generic == PERF_COUNT_HW_BRANCH_INSTRUCTIONS));
+}
+
+/* The engine counts all of the group, so it is one. */
+static bool all_by_exact_engine(const struct encoding_list *list, size_t first, size_t end)
+{
+	bool all = true, named = false;
+
+	for (size_t i = first; i < end; i++) {
+		all &= by_exact_engine(&list->enc[i]);
+		named |= !strcmp(list->enc[i].pmu, "exact");
+	}
+	return all && named;
+}
+
 static bool same(const struct encoding *a, const struct encoding *b)
 {
 	return !strcmp(key_of(a), key_of(b));
@@ -111,6 +133,7 @@ int encoder_regroup(const struct event_list *events, struct encoding_list *out,
 			split |= lead && !same(lead, enc);
 			lead = lead ? lead : enc;
 		}
+		split &= !all_by_exact_engine(out, first, end);
 		if (split && end - first > GROUP_MAX &&
 		    out->enc[first].event != out->enc[end - 1].event)
 			ret =

@@ -14,11 +14,23 @@ bool engine_counts(const struct encoding *e)
 	return e->source && !strcmp(e->source, "exact");
 }
 
+/* instructions/period=1000/, and no further term. */
+static bool has_period(const char *name)
+{
+	static const char *const generic[] = { "instructions", "branches", "branch-instructions" };
+	const char *term = strchr(name, '/');
+	bool known = false;
+
+	for (size_t i = 0; term && i < ARRAY_SIZE(generic); i++)
+		known |= (size_t)(term - name) == strlen(generic[i]) && !strncmp(name, generic[i], strlen(generic[i]));
+	return known && !strncmp(term, "/period=", 8) && !strchr(term, ',');
+}
+
 /* The user named no PMU; on a machine with several types of core the event is there once for each.
  */
 static bool is_bare(const struct encoding_list *list, size_t i)
 {
-	return !strchr(list->enc[i].name, '/') ||
+	return !strchr(list->enc[i].name, '/') || has_period(list->enc[i].name) ||
 	       (i && list->enc[i - 1].event == list->enc[i].event) ||
 	       (i + 1 < list->n && list->enc[i + 1].event == list->enc[i].event);
 }
@@ -50,7 +62,9 @@ static void name_as_user(struct encoding *e)
 	char *mods, *slash = strrchr(e->name, '/');
 	size_t n;
 
-	if (slash) { /* cpu_core/instructions/u */
+	if (has_period(e->name)) {
+		*strchr(e->name, '/') = '\0';
+	} else if (slash) { /* cpu_core/instructions/u */
 		*slash = '\0';
 		slash = strchr(e->name, '/');
 		memmove(e->name, slash ? slash + 1 : e->name,

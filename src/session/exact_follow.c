@@ -25,6 +25,20 @@ enum exact_class exact_class_of(const struct encoding *e)
 	return (enum exact_class)e->attr.config;
 }
 
+size_t exact_leader(const struct encoding_list *list, size_t i)
+{
+	size_t at = 0;
+
+	while (list->enc[at].group != list->enc[i].group)
+		at++;
+	return at;
+}
+
+bool exact_samples_event(const struct encoding_list *list, size_t i)
+{
+	return exact_leader(list, i) == i || !list->enc[i].sample_read;
+}
+
 /* What is handed over, until that fails. */
 struct handing {
 	const struct exact_follow *plan;

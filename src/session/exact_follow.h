@@ -40,6 +40,12 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 /* The class of an event that engine_counts(). */
 enum exact_class exact_class_of(const struct encoding *e);
 
+/* The first event of the group of event `i`. */
+size_t exact_leader(const struct encoding_list *list, size_t i);
+
+/* Whether event `i` is sampled by itself; else it is read with its group's first event ({a,b}:S). */
+bool exact_samples_event(const struct encoding_list *list, size_t i);
+
 /* Tables by the numbers that samples have: room for index i of *n that only grows; new ones are zeros. NULL: out of memory. */
 void *exact_reach(void *table, size_t *n, size_t i, size_t each);
 

@@ -36,6 +36,7 @@ struct sample_tally {
 	char name[160];
 	bool member; /* read when its leader overflows; has no samples of its own */
 	uint64_t samples, period_sum; /* handed over; the events that they stand for */
+	uint64_t period; /* by the exact engine: of this event; 0: it is read */
 	struct sampler_total total;   /* what was counted meanwhile */
 	bool total_unknown; /* of some threads it was not told */
 	bool clock;   /* of all time on a CPU: what it counted is ns that samples should stand for */
@@ -105,8 +106,9 @@ struct sample_plan {
 int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
 	       struct tare_error *err);
 /*
- * The same of a command under the exact engine: every event is one that engine_counts(), the first one samples every
- * how.period, the others are read with it.
+ * The same of a command under the exact engine: every event is one that engine_counts(), and is sampled every how.period, or by its own
+ * attr.sample_period; up to EXACT_EVENTS_MAX of them. Those of one group with sample_read are read with its first event instead: then
+ * that is the only one sampled.
  */
 int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
 		 struct tare_error *err);

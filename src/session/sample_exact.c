@@ -29,6 +29,7 @@ struct exact_recording {
 	struct tare_error *err;
 	struct sampled *event;
 	size_t n;
+	size_t sampled[EXACT_EVENTS_MAX], n_sampled; /* which of them the engine's events are; the others are read */
 	struct {
 		pid_t pid;
 	} *process; /* by serial */
@@ -335,7 +336,8 @@ static void put_raw(struct exact_recording *r, const struct exact_sample *s)
 /* Fields in the order of perf_event_open(2), "PERF_RECORD_SAMPLE". */
 static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 {
-	const struct perf_event_attr *a = &r->event[0].attr;
+	size_t event = r->sampled[s->event];
+	const struct perf_event_attr *a = &r->event[event].attr;
 	int ret = know_thread(r, s);
 
 	if (ret < 0)
@@ -344,7 +346,7 @@ static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 	if (a->sample_type & PERF_SAMPLE_DATA_SRC && !s->reads && !s->writes && !s->prefetches)
 		return 0;
 	begin_record(r);
-	put64(r, FIRST_ID);
+	put64(r, FIRST_ID + event);
 	put64(r, s->pc);
 	put32(r, (uint32_t)s->pid);
 	put32(r, tid_of(s));
@@ -366,8 +368,8 @@ static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 	ret = end_record(r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP);
 	if (ret < 0)
 		return ret;
-	r->out->event[0].samples++;
-	r->out->event[0].period_sum += a->sample_period;
+	r->out->event[event].samples++;
+	r->out->event[event].period_sum += a->sample_period;
 	if (!r->out->first_ns || s->time_ns < r->out->first_ns)
 		r->out->first_ns = s->time_ns;
 	if (s->time_ns > r->out->last_ns)
@@ -478,6 +480,20 @@ static bool branches(const struct encoding *e)
 	return classes >> exact_class_of(e) & 1;
 }
 
+static uint64_t period_of(const struct sample_plan *plan, size_t i)
+{
+	uint64_t own = plan->events->enc[i].attr.sample_period;
+
+	return own ? own : plan->how.period;
+}
+
+static void choose_sampled(struct exact_recording *r)
+{
+	for (size_t i = 0; i < r->plan->events->n && r->n_sampled < EXACT_EVENTS_MAX; i++)
+		if (exact_samples_event(r->plan->events, i))
+			r->sampled[r->n_sampled++] = i;
+}
+
 static int make_events(struct exact_recording *r)
 {
 	const struct sample_how *how = &r->plan->how;
@@ -493,6 +509,8 @@ static int make_events(struct exact_recording *r)
 		r->event[i].enc = &list->enc[i];
 	for (size_t i = 0; i < r->n; i++) {
 		struct perf_event_attr *a = &r->event[i].attr;
+		bool sampled = exact_samples_event(list, i), reads = r->n_sampled < r->n;
+		const struct encoding *at = &list->enc[sampled ? i : 0]; /* whose samples tell of it */
 
 		describe(a, &list->enc[i]);
 		a->size = sizeof(*a);
@@ -501,16 +519,16 @@ static int make_events(struct exact_recording *r)
 		a->sample_id_all = a->inherit = 1;
 		a->use_clockid = 1;
 		a->clockid = how->clockid;
-		a->sample_period = i ? 0 : how->period;
-		a->config1 = i && shows(r, i) ? EXACT_BY_CODE : 0;
+		a->sample_period = sampled ? period_of(r->plan, i) : 0;
+		a->config1 = !sampled && shows(r, i) ? EXACT_BY_CODE : 0;
 		a->config2 = how->jitter ? EXACT_AT_RANDOM : 0;
 		if (how->addresses)
 			a->sample_type |= PERF_SAMPLE_ADDR;
-		if (how->addresses && accesses_memory(&list->enc[0]))
+		if (how->addresses && accesses_memory(at))
 			a->sample_type |= PERF_SAMPLE_DATA_SRC;
-		if (how->addresses && (accesses_memory(&list->enc[0]) || branches(&list->enc[0])))
+		if (how->addresses && (accesses_memory(at) || branches(at)))
 			a->sample_type |= PERF_SAMPLE_RAW;
-		if (r->n > 1) {
+		if (reads) {
 			a->sample_type |= PERF_SAMPLE_READ;
 			a->read_format |= PERF_FORMAT_GROUP;
 		}
@@ -529,8 +547,10 @@ static int make_events(struct exact_recording *r)
 			return tare_fail_nomem(r->err);
 		r->event[i].ids[0] = FIRST_ID + i;
 		r->event[i].n_ids = 1;
+		r->event[i].leader = exact_leader(list, i);
 		snprintf(r->out->event[i].name, sizeof(r->out->event[i].name), "%s", list->enc[i].name);
-		r->out->event[i].member = i > 0;
+		r->out->event[i].member = !sampled;
+		r->out->event[i].period = a->sample_period;
 		r->out->event[i].share = 1;
 	}
 	return 0;
@@ -557,6 +577,23 @@ static int find_places(struct exact_recording *r, const struct exact_profile *pr
 	return ret;
 }
 
+/* What threads counted that have told no end is in no total. */
+static void tell_unknown(struct exact_recording *r, bool unknown)
+{
+	for (size_t i = 0; i < r->threads; i++)
+		unknown |= r->thread[i].known && !r->thread[i].ended;
+	for (size_t i = 0; i < r->n; i++)
+		r->out->event[i].total_unknown = unknown;
+}
+
+static void set_more(struct exact_every *every, const struct exact_recording *r)
+{
+	for (size_t k = 1; k < r->n_sampled; k++)
+		every->more[every->n_more++] = (struct exact_more){
+			.n = period_of(r->plan, r->sampled[k]), .class = exact_class_of(&r->plan->events->enc[r->sampled[k]])
+		};
+}
+
 int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
 		 struct tare_error *err)
 {
@@ -566,9 +603,8 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	struct exact_follow follow = {
 		.who = { .root = plan->root, .argv = plan->argv, .launcher = &launch_exact, .envp = plan->envp,
 			 .fixed = plan->fixed, .where = &everywhere },
-		.every = { .n = how->period,
+		.every = { .n = period_of(plan, 0),
 			   .class = exact_class_of(&plan->events->enc[0]),
-			   .counts = plan->events->n > 1,
 			   .jitter = how->jitter,
 			   .registers = how->calls == CALLS_DWARF,
 			   .stack = how->calls == CALLS_DWARF ? how->stack_bytes : 0,
@@ -593,6 +629,9 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	r->out = outcome;
 	r->err = err;
 	follow.with = r;
+	choose_sampled(r);
+	follow.every.counts = r->n_sampled < plan->events->n;
+	set_more(&follow.every, r);
 	follow.profile = &profile;
 	ret = make_events(r);
 	if (ret == 0)
@@ -600,7 +639,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	if (ret == 0)
 		ret = exact_follow(&follow, &f, err);
 	outcome->exact = true;
-	outcome->period = how->period;
+	outcome->period = period_of(plan, 0);
 	outcome->jitter = how->jitter;
 	outcome->accesses = how->addresses && accesses_memory(&plan->events->enc[0]);
 	outcome->began = f.began;
@@ -614,10 +653,8 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct 
 	memcpy(outcome->uncounted, f.uncounted, sizeof(outcome->uncounted));
 	outcome->partial = f.partial;
 	outcome->went_on = f.went_on;
-	if (r->n && outcome->event)
-		outcome->event[0].total_unknown = ret < 0 || f.uncounted[0];
-	for (size_t i = 0; i < r->threads && r->n; i++)
-		outcome->event[0].total_unknown |= r->thread[i].known && !r->thread[i].ended;
+	if (outcome->event)
+		tell_unknown(r, ret < 0 || f.uncounted[0]);
 	if (ret == 0)
 		ret = find_places(r, &profile);
 	exact_profile_free(&profile);

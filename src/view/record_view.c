@@ -28,17 +28,19 @@ static void put_size(struct text *out, uint64_t bytes)
 }
 
 /* Of what, how often, of how many. */
-static void put_exact(struct text *out, const struct sample_outcome *o, const struct style *s)
+static void put_exact(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
 {
+	uint64_t period = t->period ? t->period : o->period;
+
 	text_add(out, "  by the exact engine: every ");
-	if (o->period == 1)
+	if (period == 1)
 		text_add(out, "one");
 	else
-		put_count(out, s, o->period);
-	text_add(out, "%s of %s", o->jitter && o->period > 1 ? " on average" : "", o->event[0].name);
-	if (!o->event[0].total_unknown) {
+		put_count(out, s, period);
+	text_add(out, "%s of %s", o->jitter && period > 1 ? " on average" : "", t->name);
+	if (!t->total_unknown) {
 		text_add(out, ", of which there were ");
-		put_count(out, s, o->event[0].total.value);
+		put_count(out, s, t->total.value);
 		text_add(out, "%s", o->large_enough ? " to the command's end" : ""); /* it ran on when the file was full */
 	}
 	text_add(out, "\n");
@@ -274,8 +276,9 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	for (size_t i = 0; !loss_only && i < o->n_events; i++)
 		if (sampled(&o->event[i]) && (!only || o->event[i].share < SHARE_WHOLE))
 			put_event(out, o, &o->event[i], !only, s);
-	if (!loss_only && o->exact && o->n_events)
-		put_exact(out, o, s);
+	for (size_t i = 0; !loss_only && o->exact && i < o->n_events; i++)
+		if (sampled(&o->event[i]))
+			put_exact(out, o, &o->event[i], s);
 	put_loss(out, o, samples, !only, s);
 	for (size_t i = 0; !loss_only && i < o->n_events; i++)
 		put_missed(out, o, &o->event[i], s);

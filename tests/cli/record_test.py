@@ -783,6 +783,78 @@ def ratios_are_those_of_the_function_itself():
     equal(d["ratio_mixed"], True)
 
 
+# straight: 2,000,000 instructions, 20,000 branches. branchy: 1,000,000 and 750,000; 250,000 of them load.
+PARTS = r"""
+static long place;
+__attribute__((noinline)) void straight(long n) { __asm__ volatile("1: .rept 98\n nop\n .endr\n dec %0\n jnz 1b" : "+r"(n) : : "cc"); }
+__attribute__((noinline)) void branchy(long n) { __asm__ volatile("1: jmp 2f\n2: jmp 3f\n3: dec %0\n jnz 1b" : "+r"(n) : : "cc"); }
+__attribute__((noinline)) void loads(long n) { __asm__ volatile("1: cmp %1, %0\n dec %0\n jnz 1b" : "+r"(n) : "m"(place) : "cc"); }
+int main(void) { straight(20000); branchy(250000); loads(100000); return 0; }
+"""
+PARTS_COUNTED = {"instructions:u": {"straight": 2000000, "branchy": 1000000, "loads": 300000},
+                 "branches:u": {"straight": 20000, "branchy": 750000, "loads": 100000},
+                 "exact/loads,period=307/": {"loads": 100000}}
+PARTS_PERIODS = {"instructions:u": 1009, "branches:u": 503, "exact/loads,period=307/": 307}
+
+
+def samples_by_event(*words):
+    record("--engine", "exact", *words)
+    of = {}
+    for s in records("sample"):
+        of.setdefault(s["event"], []).append(s["ip"])
+    return of
+
+
+@test
+def each_of_several_exact_events_has_its_own_samples():
+    exact_or_skip()
+    command = ["--", compiled("stretches", PARTS)]
+    words = ["-e", "instructions/period=1009/u,branches:u,exact/loads,period=307/", "-c", "503"]
+    several = samples_by_event(*words, *command)
+    equal(samples_by_event(*words, *command), several, "the same in each run")
+    equal(set(several), set(PARTS_PERIODS))
+    for event, ips in several.items():
+        asked = event.replace(",period=307", "")
+        alone = samples_by_event("-e", asked, "-c", str(PARTS_PERIODS[event]), *command)
+        equal(alone, {asked: ips}, f"{event}: the samples that it has alone")
+    record("--engine", "exact", *words, *command)
+    stat = sh(TARE, "stat", "--engine", "exact", "--format", "json", "-e", "{instructions:u,branches:u,exact/loads/}", *command)
+    totals = dict(zip(PARTS_PERIODS, (e["value"] for e in json.loads(stat.stderr)["events"])))
+    for event, period in PARTS_PERIODS.items():
+        true(len(several[event]) - totals[event] // period in (0, 1), f"{event}: {len(several[event])} samples, {totals[event]} events")
+        rows = json.loads(sh(TARE, "report", *BY_SAMPLES, "-e", event, "--format", "json", FILE).stdout)
+        column = [e["event"] for e in rows["events"]].index(event)
+        got = {r["function"]: r["events"][column]["self"] for r in rows["rows"]}
+        for function, counted in PARTS_COUNTED[event].items():  # all in one go: only the first and the last run of a period may be shared
+            true(abs(got[function] - counted) <= 2 * period + 20, f"{event} in {function}: {got[function]} of {counted}")
+    fixed = samples_by_event("--no-jitter", *words, *command)
+    equal({e: len(ips) for e, ips in fixed.items()}, {e: totals[e] // period for e, period in PARTS_PERIODS.items()}, "samples * period + rest is all")
+
+
+@test
+def readers_tell_several_exact_events_apart():
+    exact_or_skip()
+    several = samples_by_event("-e", "{instructions:u,branches:u,exact/loads/}", "-c", "503", "--", compiled("stretches", PARTS))
+    for event, ips in several.items():
+        shown = sh(TARE, "annotate", "-i", FILE, "-e", event, "loads").stdout.decode()
+        said = re.search(r" in ([\d,]+) samples", shown)
+        true(said and 0 < int(said[1].replace(",", "")) <= len(ips), f"{event}: {shown[:200]}")
+        folded = sh(TARE, "export", "-f", "folded", "--counter", event, "-o", "-", FILE).stdout.decode()
+        equal(sum(int(line.split()[-1]) for line in folded.splitlines()), 503 * len(ips), event)
+    if shutil.which("perf"):
+        shown = re.findall(r"^\s*(\d+)\s+(\S+):\s+([0-9a-f]+)", perf("script", "-F", "period,event,ip", "-G"), re.M)
+        equal(sorted((e, f"0x{ip}") for _, e, ip in shown), sorted((e, ip) for e, ips in several.items() for ip in ips), "in perf, too")
+        equal({int(period) for period, *_ in shown}, {503})
+
+
+@test
+def exact_groups_may_use_the_names_of_hardware():
+    exact_or_skip()
+    err = record("-e", "{instructions:u,exact/loads/,branches:u}:S", "-c", "1009", "--", compiled("stretches", PARTS))
+    first = dump("-r", "sample").split(" SAMPLE ")[1]
+    equal(re.findall(r'value \d+ id=\S+ event="([^"]*)"', first), ["instructions:u", "exact/loads/", "branches:u"], err)
+
+
 @test
 def callers_of_functions_without_a_frame():
     exact_or_skip()
@@ -851,7 +923,11 @@ def the_exact_engine_refuses_what_it_cannot():
         (["-F", "99", "--", "true"], "it cannot with -F"),
         (["-a"], "it cannot with no command"),
         (["-e", "page-faults", "--", "true"], "the exact engine does not count page-faults"),
-        (["-e", "instructions,branches", "--", "true"], "one event is sampled"),
+        (["-e", ",".join(["instructions", "branches", *(f"exact/{c}/" for c in ("loads", "stores", "calls", "returns", "atomics", "rep", "x87"))]), "--", "true"],
+         "samples up to 8 events in one run, not 9"),
+        (["-e", "{instructions,branches}:S,exact/loads/", "--", "true"], "a group that is read (:S) is recorded without other events"),
+        (["-e", "branches,exact/taken-branches/", "--", "true"], "taken branches make no samples"),
+        (["-e", "exact/loads,freq=100/", "--", "true"], "one event of the exact engine at a time"),
         (["--call-graph", "lbr", "--", "true"], "--call-graph lbr"),
     ]
     for words, line in rows:
