@@ -14,6 +14,7 @@
 #include "record/timeline.h"
 #include "steps.h"
 #include "tap.h"
+#include "tare/fiber.h"
 #include "tare/region.h"
 
 /* A trap takes longer than a short point of the inline functions can say: they read a clock that does not count traps. */
@@ -713,6 +714,47 @@ TEST(a_signal_while_a_binding_measures_its_regions)
 	read_back(&f);
 	CHECK_EQ(f.handlers, 2);
 	CHECK(f.plain == 4 && !f.lost && !f.repaired && !f.timeless);
+}
+
+static void switches(const char *counters)
+{
+	struct tare_fiber *fiber = tare_fiber_new("fiber");
+	uint64_t n = 0, made = 0;
+	struct found f;
+
+	start(counters);
+	on_trap(do_thing);
+	thing = record_here;
+	for (bool more = true; more; n++) {
+		handled = 0;
+		due = n * 11 * tap_one_in();
+		tare_region_begin(&plain);
+		step_from_here();
+		tare_region_switch(fiber);
+		step_no_more();
+		more = handled > due;
+		region_of(&plain);
+		handled = 0;
+		step_from_here();
+		tare_region_switch(NULL);
+		step_no_more();
+		tare_region_end(&plain);
+		made += more + (handled > due);
+	}
+	CHECK_EQ(tare_regions_stop(NULL), 0);
+	tare_fiber_free(fiber);
+	read_back(&f);
+	CHECK(made > 20 && f.threads == 2, "%llu", (unsigned long long)made);
+	CHECK_EQ(f.plain, 4 * n, "with %s", counters);
+	CHECK_EQ(f.handlers, 2 * made, "with %s, %llu lost", counters, (unsigned long long)f.lost);
+	CHECK(!f.lost && !f.repaired);
+}
+
+TEST(a_handler_within_a_switch_of_fibers)
+{
+	need_steps();
+	switches("wall-time");
+	switches("none");
 }
 
 static void record_and_stop(void)
