@@ -6,9 +6,6 @@
  * A thread whose stream is of another recording than the present one opens a new stream at its next point.
  * After fork the child has the recording, and no block of its own in the file until its first point.
  */
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "arch/stack.h"
 #include "base/file.h"
@@ -27,7 +23,7 @@
 #include "record/region_map.h"
 #include "record/region_private.h"
 
-enum { WIDE = (int)0x80000000, LINE_BITS = 24 };
+enum { LINE_BITS = 24 };
 
 __thread struct tare_region_here tare_region_thread __attribute__((tls_model("initial-exec"))) = { .end = &region_no_room };
 __thread struct region_stream *region_mine __attribute__((tls_model("initial-exec")));
@@ -73,11 +69,6 @@ static bool interrupts_inline(void)
 	return tare_region_thread.place.at < NOWHERE;
 }
 
-static uint32_t number_of(tare_label label)
-{
-	return (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN ? 0 : label >> 3 & 0x0fffffff;
-}
-
 static bool keep_early(struct tare_region *r)
 {
 	for (unsigned i = 0; r && i < EARLY_REGIONS; i++) {
@@ -89,14 +80,11 @@ static bool keep_early(struct tare_region *r)
 	return false;
 }
 
-static void unlock(void);
-static int process_open(struct region_recording *r);
-
 /* A handler's points, of that region or label; of neither: any may be theirs. */
 static void lose(unsigned points, struct tare_region *r, tare_label label)
 {
 	struct region_stream *s;
-	uint32_t number = number_of(label);
+	uint32_t number = region_label_number(label);
 	unsigned bit = format_lost_bit(number);
 
 	if (!points)
@@ -116,7 +104,7 @@ static void lose(unsigned points, struct tare_region *r, tare_label label)
 	}
 	__atomic_store_n(&region_state.early.any, true, __ATOMIC_RELEASE);
 	if (region_lock()) /* else whom it interrupted tells it then */
-		unlock();
+		region_unlock_and_tell();
 }
 
 static void write_kept(void);
@@ -190,20 +178,20 @@ static bool count_kept(tare_label label)
 	struct region_recording *r = region_mine && !region_mine->scratch ? region_mine->of : NULL;
 	bool locked = false;
 
-	if (!number_of(label))
+	if (!region_label_number(label))
 		return false;
 	if (!r || r != current() || !r->process) {
 		locked = region_lock();
 		r = locked ? region_state.recording : NULL;
-		if (r && process_open(r) < 0)
+		if (r && region_open_process(r) < 0)
 			r = NULL;
 	}
 	if (r) {
-		region_recording_lose_of(r, format_lost_bit(number_of(label)));
+		region_recording_lose_of(r, format_lost_bit(region_label_number(label)));
 		region_recording_lose(r, 1, 0);
 	}
 	if (locked)
-		unlock();
+		region_unlock_and_tell();
 	return r != NULL;
 }
 
@@ -248,227 +236,7 @@ static bool keep(struct tare_region *r, tare_label label, enum point_op op, uint
 	return false;
 }
 
-#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 and later have it */
-extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
-#endif
-
-static int holds(struct dl_phdr_info *object, size_t size, void *place)
-{
-	const uintptr_t at = *(const uintptr_t *)place;
-
-	(void)size;
-	for (int i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
-
-		if (p->p_type == PT_LOAD && at - (object->dlpi_addr + p->p_vaddr) < p->p_memsz)
-			return 1;
-	}
-	return 0;
-}
-
-/* Is the library that it is of? Without the loader's lock where that can be: in a child, and in a handler, it may never be free. */
-static bool still_there(struct tare_region *r)
-{
-	uintptr_t at = (uintptr_t)r;
-
-#ifdef DLFO_STRUCT_HAS_EH_DBASE
-	struct dl_find_object found;
-
-	if (_dl_find_object)
-		return _dl_find_object(r, &found) == 0;
-#endif
-	return dl_iterate_phdr(holds, &at) != 0;
-}
-
-/* A request that is refused reads the memory that it names first. */
-static bool readable(const void *p)
-{
-	int kept = errno;
-	bool yes = syscall(SYS_rt_sigprocmask, -1, p, NULL, sizeof(uint64_t)) == 0 || errno != EFAULT;
-
-	errno = kept;
-	return yes;
-}
-
-/* Another library may lie where its was. */
-static bool is_still(const struct known_region *k)
-{
-	struct tare_region *r = k->region;
-
-	return still_there(r) && readable(r) && readable(&r->file) && r->name == k->name && r->file == k->file;
-}
-
-static tare_label as_label(uint32_t number)
-{
-	if (!number)
-		return 0;
-	return number << 3 | 1 | (number >= POINT_WIDE ? (tare_label)WIDE : 0);
-}
-
-/* The rest is called with the lock. */
-
-static void command_of_self(char *out, size_t room)
-{
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, out, room - 1);
-
-	if (fd >= 0)
-		close(fd);
-	while (n > 0 && !out[n - 1])
-		n--;
-	for (ssize_t i = 0; i < n; i++)
-		out[i] = out[i] ? out[i] : ' ';
-	out[n > 0 ? n : 0] = '\0';
-}
-
-/* This process's own block, at its first point. */
-static int process_open(struct region_recording *r)
-{
-	struct block_head *b, h = { 0 };
-	struct file_process *p;
-
-	if (r->block || r->no_block)
-		return -r->no_block;
-	b = region_file_map(&r->file, FILE_PAGE, true, NULL);
-	if (!b) {
-		int code = errno;
-
-		__atomic_add_fetch(&r->file.head->lost_processes, 1, __ATOMIC_RELAXED);
-		__atomic_store_n(&r->file.head->lost_errno, (uint32_t)code, __ATOMIC_RELAXED);
-		r->no_block = code;
-		return -code;
-	}
-	h.magic = BLOCK_MAGIC;
-	h.kind = BLOCK_PROCESS;
-	h.state = BLOCK_FREE; /* until it is filled */
-	h.size = FILE_PAGE;
-	h.pid = h.tid = (uint32_t)getpid();
-	region_clock_pair(&h.ticks, &h.clock_ns);
-	__atomic_store_n(&b->magic, 0, __ATOMIC_RELAXED); /* a fault that takes its time: before the process counts as there */
-	r->serial = __atomic_fetch_add(&r->file.head->processes, 1, __ATOMIC_RELAXED);
-	h.process = r->serial;
-	h.head_sum = format_head_sum(&h);
-	format_begin_block(b, &h);
-
-	p = (void *)(b + 1);
-	p->parent = r->inherited ? r->parent : r->serial;
-	p->inherited = r->inherited;
-	p->n_counters = r->counters.n;
-	p->mult = r->counters.mult;
-	p->shift = r->counters.shift;
-	p->start_ticks = r->start_ticks;
-	p->start_clock_ns = r->start_clock_ns;
-	memcpy(p->counter, r->counters.info, sizeof(p->counter));
-	memcpy(p->own, r->own, sizeof(p->own));
-	p->measured = r->measured;
-	p->pid_namespace = region_pid_namespace();
-	p->born = region_born("/proc/self/stat");
-	command_of_self(p->command, sizeof(p->command));
-	__atomic_store_n(&b->state, BLOCK_OPEN, __ATOMIC_RELEASE);
-
-	r->labels.file = &r->file;
-	h.kind = BLOCK_LABELS;
-	r->labels.like = h;
-	r->block = b;
-	r->process = p;
-	r->threads = 0;
-	return 0;
-}
-
-static tare_label label_of(const char *name, const char *file, uint32_t line, const char *const *args, unsigned n)
-{
-	int kept = errno;
-	struct region_recording *r = region_state.recording;
-	uint32_t number = 0;
-
-	if (r && process_open(r) == 0) {
-		number = region_labels_number(&r->labels, name, file, line, args, n);
-		__atomic_store_n(&r->process->labels, r->labels.own, __ATOMIC_RELEASE);
-		/* Their points are there, without a name. */
-		r->process->lost_labels_errno = (uint32_t)r->labels.lost_errno;
-		__atomic_store_n(&r->process->lost_labels, r->labels.lost, __ATOMIC_RELEASE);
-	} else if (r) {
-		number = region_labels_nameless(&r->labels); /* of points that are lost */
-	}
-	errno = kept;
-	return as_label(number);
-}
-
-static tare_label label_of_region(const struct tare_region *r)
-{
-	return *r->name ? label_of(r->name, r->file, r->line, NULL, 0) : 0;
-}
-
-/* Give it a number, and remember that it has one. False: out of memory. */
-static bool number_region(struct tare_region *r)
-{
-	if (region_state.n_known == region_state.known_room) {
-		size_t room = region_state.known_room ? region_state.known_room * 2 : FILE_PAGE / sizeof(*region_state.known);
-		struct known_region *more = pages_new(room * sizeof(*more)), *old = region_state.known;
-		size_t old_room = region_state.known_room;
-
-		if (!more)
-			return false;
-		if (old)
-			memcpy(more, old, region_state.n_known * sizeof(*more));
-		__atomic_store_n(&region_state.known, more, __ATOMIC_RELEASE);
-		__atomic_store_n(&region_state.known_room, room, __ATOMIC_RELEASE);
-		pages_free(old, old_room * sizeof(*more));
-	}
-	region_state.known[region_state.n_known] = (struct known_region){ r, r->name, r->file };
-	__atomic_store_n(&region_state.n_known, region_state.n_known + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&r->label, region_state.recording ? label_of_region(r) : 0, __ATOMIC_RELEASE);
-	return true;
-}
-
-/* What was lost before anybody could be told: the recording is told now, and regions without a number get one. */
-static void tell_early(struct region_recording *r)
-{
-	uint64_t points;
-
-	if (!__atomic_load_n(&region_state.early.any, __ATOMIC_ACQUIRE) || process_open(r) < 0)
-		return;
-	__atomic_store_n(&region_state.early.any, false, __ATOMIC_RELAXED);
-	points = __atomic_exchange_n(&region_state.early.points, 0, __ATOMIC_RELAXED);
-	for (unsigned word = 0; word < FILE_LOST_WORDS; word++)
-		for (uint64_t bits = __atomic_exchange_n(&region_state.early.label[word], 0, __ATOMIC_RELAXED); bits; bits &= bits - 1)
-			region_recording_lose_of(r, 64 * word + (unsigned)__builtin_ctzll(bits));
-	/* Set again by who comes in between. */
-	__atomic_and_fetch(&r->process->lost_label[0], ~((uint64_t)1 << LOST_UNNAMED), __ATOMIC_RELAXED);
-	for (unsigned i = 0; i < EARLY_REGIONS; i++) {
-		struct tare_region *region = __atomic_exchange_n(&region_state.early.region[i], NULL, __ATOMIC_RELAXED);
-		bool named = region && still_there(region) && (region->label != TARE_LABEL_UNKNOWN || number_region(region));
-
-		if (region)
-			region_recording_lose_of(r, format_lost_bit(named ? number_of(region->label) : 0));
-	}
-	region_recording_lose(r, points, 0);
-}
-
-static void unlock(void)
-{
-	if (region_state.recording)
-		tell_early(region_state.recording);
-	else if (__atomic_load_n(&region_state.early.any, __ATOMIC_ACQUIRE))
-		memset(&region_state.early, 0, sizeof(region_state.early)); /* off */
-	region_unlock();
-}
-
-static void set_all(void)
-{
-	for (size_t i = 0; i < region_state.n_known; i++) {
-		struct tare_region *r = region_state.known[i].region;
-		tare_label label = 0;
-
-		if (!is_still(&region_state.known[i])) {
-			region_state.known[i--] = region_state.known[--region_state.n_known];
-			continue;
-		}
-		if (region_state.recording)
-			label = label_of_region(r);
-		__atomic_store_n(&r->label, label, __ATOMIC_RELAXED);
-	}
-}
+/* With the lock, from here. */
 
 /* Another recording, or none. */
 static void change_to(struct region_recording *r, bool for_good)
@@ -480,9 +248,9 @@ static void change_to(struct region_recording *r, bool for_good)
 		region_go_on(r); /* a child that was made while it began: what it has in the file so far is its parent's */
 	__atomic_add_fetch(&region_state.generation, 1, __ATOMIC_RELEASE);
 	if (region_state.recording)
-		tell_early(region_state.recording);
+		region_tell_early(region_state.recording);
 	if (!for_good) /* else points find that there is none */
-		set_all();
+		region_set_labels();
 	__atomic_store_n(&region_state.changing, false, __ATOMIC_RELEASE);
 }
 
@@ -622,7 +390,7 @@ static int open_file(struct region_file *f, const char *path, const char *events
 	char command[1024];
 	int ret = -ENOENT;
 
-	command_of_self(command, sizeof(command));
+	region_command(command, sizeof(command));
 	if (how == ANEW)
 		return region_file_create(f, path, events, command, true, err);
 	/* Another process may make it at the same time. */
@@ -669,7 +437,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	if (ret == 0)
 		ret = open_file(&r->file, path, events, how, err);
 	if (ret == 0)
-		ret = process_open(r);
+		ret = region_open_process(r);
 	if (ret < 0) {
 		if (err && !err->code)
 			tare_fail(err, -ret, "%.200s: %s", path, strerror(-ret));
@@ -776,8 +544,8 @@ bool region_name(struct tare_region *r, tare_label *label)
 	if (!region_lock())
 		return false;
 	look();
-	*label = r->label == TARE_LABEL_UNKNOWN && !number_region(r) ? 0 : r->label;
-	unlock();
+	*label = r->label == TARE_LABEL_UNKNOWN && !region_number(r) ? 0 : r->label;
+	region_unlock_and_tell();
 	return true;
 }
 
@@ -818,12 +586,12 @@ static struct region_stream *my_stream(uint32_t points, bool *busy)
 		return NULL;
 	}
 	r = region_state.recording;
-	ret = r ? process_open(r) : -ESRCH;
+	ret = r ? region_open_process(r) : -ESRCH;
 	if (ret == 0)
 		__atomic_add_fetch(&r->references, 1, __ATOMIC_RELAXED);
 	else if (r)
 		__atomic_add_fetch(&r->file.head->lost, points, __ATOMIC_RELAXED);
-	unlock();
+	region_unlock_and_tell();
 	if (ret < 0)
 		return NULL;
 	s = region_stream_open(r, &tare_region_thread);
@@ -920,8 +688,8 @@ tare_label region_label_held(const char *name)
 
 	if (!region_lock())
 		return 0;
-	label = label_of(name, "", (uint32_t)TARE_PATH_OTHER << LINE_BITS, NULL, 0);
-	unlock();
+	label = region_label_of(name, "", (uint32_t)TARE_PATH_OTHER << LINE_BITS, NULL, 0);
+	region_unlock_and_tell();
 	return label;
 }
 
@@ -961,8 +729,8 @@ tare_label tare_region_label(struct tare_region *r)
 	begin_naming(&n);
 	if (lock_to_name(&n)) {
 		look();
-		label = r->label == TARE_LABEL_UNKNOWN && !number_region(r) ? 0 : r->label;
-		unlock();
+		label = r->label == TARE_LABEL_UNKNOWN && !region_number(r) ? 0 : r->label;
+		region_unlock_and_tell();
 	} else {
 		lose(1, r, 0);
 	}
@@ -986,8 +754,8 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 		/* off */
 	} else if (lock_to_name(&naming)) {
 		look();
-		label = label_of(name, file ? file : "", (uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
-		unlock();
+		label = region_label_of(name, file ? file : "", (uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
+		region_unlock_and_tell();
 	} else {
 		lose(1, NULL, 0);
 	}
@@ -1030,7 +798,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 		ret = r ? 0 : -ESRCH;
 		r = NULL;
 	}
-	unlock();
+	region_unlock_and_tell();
 	if (r) {
 		block_signals(&kept); /* the points of a handler would go nowhere */
 		ret = measure(r, path, empty, NULL, with);
@@ -1040,7 +808,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 			memcpy(r->process->own[path], r->own[path], sizeof(r->own[path]));
 			__atomic_or_fetch(&r->process->measured, bit, __ATOMIC_RELEASE);
 		}
-		unlock();
+		region_unlock_and_tell();
 		region_recording_put(r);
 	}
 	region_stream_resume(&pause);
@@ -1232,7 +1000,7 @@ static int stop(bool for_good, struct tare_error *err)
 		}
 		return 0;
 	}
-	tell_early(r);
+	region_tell_early(r);
 	change_to(NULL, for_good);
 	for (struct region_stream *s = r->streams; s; s = s->next)
 		__atomic_store_n(s->end, NULL, __ATOMIC_RELAXED);

@@ -53,6 +53,28 @@ static inline struct region_recording *region_current(void)
 	return __atomic_load_n(&region_self()->current, __ATOMIC_ACQUIRE);
 }
 
+static inline uint32_t region_label_number(tare_label label)
+{
+	return (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN ? 0 : label >> 3 & 0x0fffffff;
+}
+
+/* In region_names.c, with the lock. */
+
+/* This process's command line. */
+void region_command(char *out, size_t room);
+/* Its own block, at its first point. 0 or a negative errno. */
+int region_open_process(struct region_recording *r);
+/* The label of a text, made when it is new; 0: nothing is recorded. errno stays as it is. */
+tare_label region_label_of(const char *name, const char *file, uint32_t line, const char *const *args, unsigned n);
+/* Give a region its label, and remember that it has one. False: out of memory. */
+bool region_number(struct tare_region *r);
+/* The labels of all regions, after the recording began or ended. */
+void region_set_labels(void);
+/* What was lost before a recording could say so (region_state.early) is counted in this one. */
+void region_tell_early(struct region_recording *r);
+/* The same, and let go of the lock. */
+void region_unlock_and_tell(void);
+
 /* For what changes the calling thread's stream: no handler writes a point from region_enter() to region_leave(). False: this is one
  * that interrupted a point. */
 bool region_enter(void);
