@@ -17,6 +17,7 @@ struct place {
 	uint64_t offset, samples;
 	int64_t amount;
 	uint16_t size;
+	bool by_samples; /* where others are counted */
 };
 
 struct making {
@@ -294,7 +295,8 @@ static void count_places(struct making *m, const struct candidate *c)
 		     !elf_offset_to_address(&of->head, last, &last)))
 			continue;
 		at = line_at(a, from);
-		if (p->size == 0) { /* a sample */
+		column->exact &= !p->by_samples;
+		if (p->size == 0) { /* a sample, or an instruction that was counted */
 			if (at == 0 || from >= a->line[at - 1].address + a->line[at - 1].size)
 				continue;
 			a->between += a->line[at - 1].address == from ? 0 : p->samples;
@@ -397,14 +399,14 @@ static int take_samples(struct making *m, const struct samples *s)
 		const struct stacks_column *of = &s->stacks->column[c];
 
 		if (!add_column(m->out, stacks_name(s->stacks, of->name),
-				stacks_name(s->stacks, of->unit), false, of->skids,
+				stacks_name(s->stacks, of->unit), of->counted, of->skids && !of->counted,
 				(int64_t)of->amount))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < rows; i++) {
 		const struct stacks_frame *f = &frame[node[row[i].node].frame];
 		struct place p = { f->code, row[i].column, f->address, row[i].samples,
-				   (int64_t)row[i].amount, 0 };
+				   (int64_t)row[i].amount, 0, s->stacks->by_samples && s->stacks->by_samples[node[row[i].node].frame] };
 		struct module *elf;
 
 		if (f->flags & STACKS_MARK ||
@@ -489,7 +491,7 @@ static int take_executions(struct making *m, const struct exact_profile *p)
 	}
 	for (size_t i = 0; ret == 0 && i < p->n_code; i++) {
 		const struct exact_code *c = &p->code[i];
-		struct place place = { number[c->module], 0, c->offset, 0, c->executions, c->size };
+		struct place place = { number[c->module], 0, c->offset, 0, c->executions, c->size, false };
 
 		all += c->executions * c->instructions;
 		if (place.module != SET_NONE && c->executions && c->instructions && !add_place(m, &place))

@@ -153,6 +153,7 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 	input_note_recording("annotate", path);
 	o->common.read.detail = SAMPLES_ADDRESS;
 	o->common.read.flat = true;
+	o->common.read.counted = true;
 	if (ret == 0)
 		ret = samples_read(&samples, path, &o->common.read, err);
 	if (ret < 0) {

@@ -117,6 +117,12 @@ static const char *base_name(const char *path)
 
 /* ---- text ---- */
 
+/* Executions have none: most instructions of a function have the same. */
+static bool has_shares(const struct annotate_shown *s)
+{
+	return s->samples || !s->of->column[s->column].exact;
+}
+
 static double share_of(const struct annotate_shown *s, const struct annotate_line *l)
 {
 	const struct annotate_column *c = &s->of->column[s->column];
@@ -177,7 +183,7 @@ static struct widths widths_of(const struct annotate_shown *s, const struct styl
 			text_free(&t);
 		}
 	}
-	w.instruction = 1 + (s->of->column[s->column].exact ? 0 : 8) + 2 + w.address + 2;
+	w.instruction = 1 + (has_shares(s) ? 8 : 0) + 2 + w.address + 2;
 	for (uint32_t c = 0; c < columns_shown(s); c++)
 		w.instruction += w.column[c] += 2;
 	return w;
@@ -190,7 +196,7 @@ static void put_counts(struct text *out, const struct annotate_shown *s, const s
 	struct text t = { 0 };
 
 	text_put(out, " ", 1);
-	if (!s->of->column[s->column].exact) {
+	if (has_shares(s)) {
 		if (l->amount[s->column])
 			text_add(&t, "%.2f %%", share);
 		text_add(out, "%s", share >= HOT_PERCENT ? ink_on(style, INK_STRONG) : "");
@@ -211,7 +217,7 @@ static void put_counts(struct text *out, const struct annotate_shown *s, const s
 static void put_heads(struct text *out, const struct annotate_shown *s, const struct widths *w, const struct style *style)
 {
 	text_add(out, " %s", ink_on(style, INK_FAINT));
-	if (!s->of->column[s->column].exact)
+	if (has_shares(s))
 		text_add(out, "%8s", "share");
 	for (uint32_t c = 0; c < columns_shown(s); c++) {
 		struct text t = { 0 };
@@ -269,7 +275,12 @@ static void put_head(struct text *out, const struct annotate_shown *s, const str
 	text_add(out, "%s in ", ink_off(style));
 	put_name(out, a->module, 0);
 	text_add(out, ", 0x%llx to 0x%llx\n  ", (unsigned long long)a->start, (unsigned long long)a->end);
-	if (c->exact) {
+	if (c->exact && s->samples) {
+		put_amount(out, style, c, c->here);
+		text_add(out, " of ");
+		put_name(out, c->name, 60);
+		text_add(out, " in it, ");
+	} else if (c->exact) {
 		put_count(out, style, (uint64_t)(c->here > 0 ? c->here : 0));
 		text_add(out, " instructions executed in it, ");
 	} else {
@@ -305,6 +316,8 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 	if (!c->exact && c->samples < 100)
 		text_add(out, " %sonly %llu sample%s: shares of single instructions mean little%s\n",
 			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, c->samples == 1 ? "" : "s", ink_off(style));
+	if (s->samples && s->samples->counted.why)
+		text_add(out, " counts are by samples, although the recording has exact ones: %s\n", s->samples->counted.why);
 	if (by_name(s))
 		report_by_name_text(out, by_name(s), style);
 	if (s->samples) {
@@ -474,6 +487,7 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 	}
 	json_end(&j);
 	json_sources(&j, s);
+	json_string(&j, "by_samples_as", s->samples ? s->samples->counted.why : NULL);
 	json_bool(&j, "build_verified", !by_name(s));
 	json_bool(&j, "newer_than_recording", by_name(s) && by_name(s)->newer);
 	json_bool(&j, "other_file", by_name(s) && by_name(s)->other);

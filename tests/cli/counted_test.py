@@ -160,6 +160,33 @@ def lines_and_addresses_too():
     equal(sum(r["events"][0]["self"] for r in d["rows"]), d["events"][0]["total"])
 
 
+def annotated(function, *words):
+    r = sh(TARE, "annotate", "--format", "json", function, *words)
+    equal(r.returncode, 0, r.stderr)
+    d = json.loads(r.stdout)
+    validated(d, Path(SCHEMA).with_name("tare-annotate-1.json"))
+    return d
+
+
+@test
+def annotate_shows_what_was_counted_at_each_instruction():
+    path = functions("annotated.data", events="{exact/instructions/,exact/branches/,exact/taken-branches/}:S")
+    turn, visit = 10**6, 20000
+    d = annotated("many", path)
+    equal([i["amounts"] for i in d["instructions"]],
+          [[visit, 0, 0], [turn, 0, 0], [turn] * 3, [turn] * 3, [turn, turn, turn - visit], [visit] * 3], "many")
+    equal([(e["quality"], e["here"]) for e in d["events"]], [("exact", n) for n in TRUTH["many"]])
+    for name in ("once", "behind"):
+        equal([e["here"] for e in annotated(name, path)["events"]], list(TRUTH[name]), name)
+    text = sh(TARE, "annotate", "many", path).stdout
+    true("of all: every execution was counted" in text and "share" in text and "mean little" not in text, text)
+    d = annotated("many", "--filter", "comm=*", path)
+    equal([e["quality"] for e in d["events"]], ["sampled"] * 3)
+    true(d["by_samples_as"] and "although the recording has exact ones" in sh(TARE, "annotate", "--filter", "comm=*", "many", path).stdout, "said")
+    command = annotated("many", "--", compiled("functions", FUNCTIONS))
+    equal([i["amounts"][0] for i in command["instructions"]], [visit, turn, turn, turn, turn, visit], "as the profile of a command has it")
+
+
 @test
 def callers_are_by_samples_and_keep_the_sum():
     path = recorded("callers.data", compiled("functions", FUNCTIONS))

@@ -9,7 +9,7 @@ const base = (path) => path?.replace(/.*\//, "");
 function facts(doc) {
   const rows = [["Function", h("span", {}, doc.function), doc.module], ["Instructions", full(doc.instructions.length), `${doc.start} to ${doc.end}`],
     ...doc.events.map((e) => [e.event, plain(e.here, e.unit), `${percent(share(e.here, e.all), 2)} of all, ${e.quality}${e.quality === "exact" ? "" : `: ${full(e.samples)} samples`}`])];
-  const remarks = [doc.build_verified === false && `${doc.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(doc.other_file, doc.newer_than_recording, "instructions")}`, doc.broke_off && brokeOff, doc.no_instructions && `There are no instructions: ${doc.no_instructions}`, toNumber(doc.between_instructions) > 0 && `${full(doc.between_instructions)} samples were not at the first byte of an instruction.`,
+  const remarks = [doc.by_samples_as && `Counts are by samples, although the recording has exact ones: ${doc.by_samples_as}.`, doc.build_verified === false && `${doc.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(doc.other_file, doc.newer_than_recording, "instructions")}`, doc.broke_off && brokeOff, doc.no_instructions && `There are no instructions: ${doc.no_instructions}`, toNumber(doc.between_instructions) > 0 && `${full(doc.between_instructions)} samples were not at the first byte of an instruction.`,
     toNumber(doc.bytes_left_out) > 0 && `${full(doc.bytes_left_out)} bytes of this huge function are left out.`, doc.others && `Other functions of this name have counts: ${doc.others}`,
     ...(doc.newer_sources ?? []).map((file) => `${file} is newer than the program: its lines may have moved.`),
     ...doc.events.map((e) => e.skids && `${e.event} is not precise: a count may belong to an instruction some places before.`)].filter(Boolean);
@@ -23,7 +23,7 @@ const code = (text) => h("code", { class: "source" }, text);
 
 const counts = (doc, amounts) => doc.events.flatMap((e, i) => [
   { title: e.event, number: true, value: (r) => toNumber(amounts(r)[i]), show: (r) => (toNumber(amounts(r)[i]) ? plain(amounts(r)[i], e.unit) : ""), bar: (r) => share(amounts(r)[i], e.here) },
-  e.quality !== "exact" && { title: "Share", about: `of ${e.event} in this function`, number: true, value: (r) => share(amounts(r)[i], e.here), show: (r) => (toNumber(amounts(r)[i]) ? percent(share(amounts(r)[i], e.here), 2) : "") },
+  (e.quality !== "exact" || doc.file) && { title: "Share", about: `of ${e.event} in this function`, number: true, value: (r) => share(amounts(r)[i], e.here), show: (r) => (toNumber(amounts(r)[i]) ? percent(share(amounts(r)[i], e.here), 2) : "") },
 ].filter(Boolean));
 
 function lines(doc, text) {
