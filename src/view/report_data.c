@@ -66,6 +66,7 @@ static void json_head(struct json *j, const struct report_shown *r)
 		json_bool(j, "exact", st->column[c].counted);
 		json_bool(j, "in_step", stacks_in_step(&st->column[c]));
 		json_bool(j, "read_with_another", st->column[c].read);
+		json_bool(j, "mixed", report_mixed(r, c));
 		json_bool(j, "skids", st->column[c].skids);
 		skid_known_json(j, &r->skid, r->samples->file, stacks_name(st, st->column[c].name));
 		json_end(j);

@@ -179,16 +179,19 @@ bool report_uncounted(const struct report_shown *r)
 }
 
 /* The exact engine's samples of instructions show what the code at their places counts. */
+bool report_mixed(const struct report_shown *r, uint32_t column)
+{
+	const struct stacks_column *c = &r->samples->stacks->column[column];
+
+	return c->read && !c->asked.by_code && (!c->counted || report_uncounted(r));
+}
+
 bool report_ratio_mixed(const struct report_shown *r)
 {
-	const struct stacks *st = r->samples->stacks;
 	bool mixed = false;
 
-	for (size_t i = 0; r->ratio && i < formula_names(r->ratio->formula); i++) {
-		const struct stacks_column *c = &st->column[r->ratio->column[i]];
-
-		mixed |= c->read && !c->asked.by_code && (!c->counted || report_uncounted(r));
-	}
+	for (size_t i = 0; r->ratio && i < formula_names(r->ratio->formula); i++)
+		mixed |= report_mixed(r, r->ratio->column[i]);
 	return mixed;
 }
 

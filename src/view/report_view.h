@@ -46,6 +46,8 @@ void report_clock_text(struct text *out, const struct samples *of, const struct 
 bool report_leaf_callers(const struct report_shown *r);
 /* Whether some amounts of functions are by samples, where those of others are exact. */
 bool report_uncounted(const struct report_shown *r);
+/* Whether a column is of a counter that was read at another event's samples, and counted what happened since the sample before. */
+bool report_mixed(const struct report_shown *r, uint32_t column);
 /* Whether the ratio is of counters that were read at another event's samples, and counted what happened since the sample before. */
 bool report_ratio_mixed(const struct report_shown *r);
 

@@ -378,6 +378,21 @@ test("a recording of samples is a page", async () => {
   yes(from >= 0 && from < 8, `its share's bar begins ${from} pixels from the left of its cell`);
 });
 
+if (process.arch === "x64") test("what the exact engine counted is on the page, and in its flame graph", async () => {
+  const recording = file("exact.data", (to) => run(["record", "-q", "--engine", "exact", "-e", "{exact/branches/,exact/instructions/}:S", "-c", "5003", "-o", to, "--", "sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done"]));
+  const page = await open(file("exact.html", (to) => run(["report", "--html", to, recording]))), { documents: [stacks, doc] } = await data(page);
+  const remarks = async (of) => (await of.locator(".remark").allTextContents()).join("\n");
+  yes((await remarks(page)).includes("Amounts are exact: the engine counted every instruction."), "said");
+  yes(!(await remarks(page)).includes("Ratios are mixed"), "exact ratios are of the function itself");
+  equal(doc.events.map((e) => e.exact).join(), "true,true");
+  doc.events.forEach((e, i) => equal(doc.rows.reduce((n, r) => n + r.events[i].self, 0), e.total, `rows of ${e.event}`));
+  equal((await cells(page, "Where the samples fell", 1))[0], `${(100 * Math.max(...doc.rows.map((r) => r.events[0].share))).toFixed(2)} %`, "a share without a margin");
+  equal(JSON.stringify(stacks).includes(String(doc.rows[0].events[0].self)), true, "the flame graph has the same");
+  const sampled = await open(file("exact-sampled.html", (to) => run(["report", "--filter", "comm=*", "--html", to, recording])));
+  yes((await remarks(sampled)).includes("Amounts are by samples, although the recording has exact ones: a filter"), "why they are not exact");
+  yes((await remarks(sampled)).includes("Ratios are mixed where functions are short"), "as the text says it of --ratio");
+});
+
 test("a summary of regions is a page", async () => {
   const page = await open(file("summary.html", (to) => run(["summarize", "--html", to, join(SEEDS, "measureme", "1")]))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/stacks/1,tare/summarize/1", "documents");

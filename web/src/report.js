@@ -20,13 +20,25 @@ const remarks = (q) => [
     ? "has the names of the kernel that ran where this page was made: release, machine and address were those of the recording, which has no build id of it."
     : "was taken by its name alone: of it no build id could be read from the recording."}${doubt(f.other_file, f.newer, "names")}`) : []);
 
+const MIXED = "Ratios are mixed where functions are short: counters of a group are read at samples, and what they counted since the sample before is given to the place of the sample. A ratio is right where a visit to the function is longer than that.";
+
+/** What is known of the amounts: exact, by samples although exact ones are there, mixed. */
+function sure(doc) {
+  const exact = doc.events.some((e) => e.exact), some = exact && (doc.rows ?? []).some((r) => r.events.some((e, i) => doc.events[i].exact && !e.exact && toNumber(e.self) > 0));
+  return [
+    exact && `Amounts are exact: the engine counted every instruction${some ? " of code in files; those of other code are by samples" : ""}${doc.quality.with_stacks ? "; with callees they are by samples" : ""}.`,
+    doc.by_samples_as && `Amounts are by samples, although the recording has exact ones: ${doc.by_samples_as}.`,
+    (doc.ratio_mixed || doc.events.some((e) => e.mixed)) && MIXED,
+  ].filter(Boolean);
+}
+
 function facts(doc) {
   const q = doc.quality, r = doc.recorded;
-  const rows = [["Samples", full(q.samples), toNumber(q.used) !== toNumber(q.samples) && `${full(q.used)} used`], ...doc.events.map((e) => [e.event, plain(e.amount, e.unit), `${full(e.samples)} samples${e.skids ? ", skids" : ""}${e.skid ? `; ${percent(e.skid.exact, 1)} at the cause${toNumber(e.skid.p99) > 0 ? `, 99 % within ${e.skid.p99} behind it` : ""} (${e.skid.measured_event}, level ${e.skid.level})` : ""}`]),
+  const rows = [["Samples", full(q.samples), toNumber(q.used) !== toNumber(q.samples) && `${full(q.used)} used`], ...doc.events.map((e) => [e.event, plain(e.amount, e.unit), `${e.exact ? "exact; " : ""}${full(e.samples)} samples${e.skids ? ", skids" : ""}${e.skid ? `; ${percent(e.skid.exact, 1)} at the cause${toNumber(e.skid.p99) > 0 ? `, 99 % within ${e.skid.p99} behind it` : ""} (${e.skid.measured_event}, level ${e.skid.level})` : ""}`]),
     r.host && ["Host", r.host, r.arch], r.cpu && ["CPU", r.cpu]].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     r.command && h("p", { class: "about recorded" }, h("code", {}, r.command.join(" "))),
-    remarks(q).map((text) => h("p", { class: "remark" }, text)));
+    [...sure(doc), ...remarks(q)].map((text) => h("p", { class: "remark" }, text)));
 }
 
 const name = (r) => clip(r.function ?? "[unknown]");
