@@ -24,7 +24,7 @@ enum {
 	SAMPLE_STACK_MAX = 65528, /* as perf_event_attr.sample_stack_user has it */
 	SAMPLE_PEEKS = 16,
 	SAMPLE_REGISTERS = 17,    /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags */
-	SAMPLE_EVENTS = 8,        /* sampled at once, each by itself */
+	SAMPLE_EVENTS = 8,        /* sampled in one run */
 };
 
 /* What is sampled: on the board, written once before the command begins. */

@@ -853,6 +853,9 @@ def exact_groups_may_use_the_names_of_hardware():
     err = record("-e", "{instructions:u,exact/loads/,branches:u}:S", "-c", "1009", "--", compiled("stretches", PARTS))
     first = dump("-r", "sample").split(" SAMPLE ")[1]
     equal(re.findall(r'value \d+ id=\S+ event="([^"]*)"', first), ["instructions:u", "exact/loads/", "branches:u"], err)
+    true("spread" not in err, err)
+    err = record("-e", "{instructions:u,exact/taken-branches/}:S", "-c", "1009", "--", compiled("stretches", PARTS))
+    true("spread over the code between samples" in err, "taken branches are not known from the code at a sample: " + err)
 
 
 @test

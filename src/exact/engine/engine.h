@@ -32,7 +32,7 @@ struct block {
 	uint8_t *code;
 	uint8_t *indirect; /* where indirect branches enter it, or NULL */
 	int32_t next;      /* from there, the address of the next entry in the same bucket: next_of() */
-	uint32_t map;      /* of its instructions, in map_pool: 3 bytes each; block_head() behind them */
+	uint32_t map;      /* of its instructions, in map_pool: 3 bytes each, then block_head() */
 	uint32_t counter;  /* its number on the board */
 	uint32_t part_next; /* the next of its kind, when B_PART */
 	uint32_t page_next; /* the next block of the same page */
@@ -62,7 +62,7 @@ struct edge {
 	uint8_t *site; /* its 32-bit displacement */
 	uint8_t *stub;
 	uint32_t next; /* the next edge that leads to the same block */
-	uint32_t hit : 24;     /* the block that the next sample lies in; no edge, then */
+	uint32_t hit : 24;     /* the block that contains the next sample; then it is no edge */
 	uint32_t hit_event : 8; /* the event that it is of */
 };
 

@@ -76,7 +76,7 @@ uint64_t every_ahead(const struct thread *t, unsigned event, unsigned i)
 	return sum;
 }
 
-/* Each event begins alike, so that its samples are those that it has when it is sampled alone. */
+/* All events begin with the same state, so that each has the samples that it has alone. */
 void every_first(struct thread *t)
 {
 	const struct every *e = &eng.board->every;
@@ -122,7 +122,7 @@ static uint8_t *emit_hit(struct arena *a, uint32_t id, unsigned event, bool give
 	return a->cold;
 }
 
-/* To `hit` where what was taken off was not there. */
+/* Jump to `hit` where the countdown is below 0. */
 static uint8_t *hit_by_flags(uint8_t *p, const uint8_t *hit)
 {
 	PUT(p, 0x0f, 0x88); /* js */
@@ -172,7 +172,7 @@ uint8_t *emit_every(struct arena *a, uint8_t *p, const struct block *b, bool fla
 
 /* ---- in the engine ---- */
 
-/* Out of translated code: maybe by a block that a next sample lies in; maybe from a sampled instruction. */
+/* Back from translated code: perhaps by a block that contains a sample, perhaps from a sampled instruction. */
 void every_enter(struct thread *t)
 {
 	const struct edge *edge = &eng.edges[t->edge];

@@ -174,7 +174,7 @@ static void draft_operands(struct thread *t, const struct insn *in, uint64_t pc,
 		t->draft.width = insn_width(in, (const uint8_t *)pc);
 }
 
-/* What is mapped where it accesses memory is told before the sample. */
+/* The reader needs the mappings that it accesses before the sample. */
 static void explain_operands(const struct thread *t, unsigned event, uint64_t tsc)
 {
 	for (unsigned i = 0; i <= LATER_MAX; i++)
@@ -183,8 +183,8 @@ static void explain_operands(const struct thread *t, unsigned event, uint64_t ts
 }
 
 /*
- * The instruction at `pc` is the next sample of each event of which fewer are left than it adds, `left` being those before it: the
- * left[e]-th operand of the class, from 0.
+ * The instruction at `pc` is the next sample of each event e whose class it adds more than left[e] to; `left` is counted before the
+ * instruction. The sample is operand left[e] of the class, from 0.
  */
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, const int64_t left[SAMPLE_EVENTS])
 {
@@ -261,7 +261,7 @@ static void push(struct thread *t, const struct sample_record *record)
 	}
 }
 
-/* Those of one event, whose `left` has run out. */
+/* The samples of one event, until its `left` is above 0 again. */
 static void take_of_event(struct thread *t, unsigned event, struct sample_record *r)
 {
 	const struct every *e = &eng.board->every;
