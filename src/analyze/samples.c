@@ -940,9 +940,12 @@ static int use_counted(struct reader *r)
 			c->why = "its events are not those that were counted";
 			break;
 		}
+		bool has_samples = i < r->raw->n_columns && r->raw->column[i] != SET_NONE;
+
 		if (column_of(r, ev) == SET_NONE)
 			return nomem(r);
-		r->raw->stacks->column[column_of(r, ev)].read |= i > 0;
+		if (!has_samples) /* it would have been read with the first */
+			r->raw->stacks->column[column_of(r, ev)].read = i > 0 && ev->attr.sample_type & PD_SAMPLE_READ;
 	}
 	if (!c->why && !perfdata_event_at(r->file, p->events) && r->threads.n) {
 		int ret = counted_place(r->raw, p, &why);

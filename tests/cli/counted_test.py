@@ -125,6 +125,16 @@ def taken_branches_are_counted_too():
 
 
 @test
+def events_that_are_sampled_each_by_itself():
+    events = "exact/instructions/,exact/branches/"
+    for name, period in ("apart.data", "10007"), ("apart-none.data", "1000000000"):
+        d = document(functions(name, events=events, period=period))
+        of = by_function(d)
+        equal({f: of[f] for f in TRUTH}, {f: t[:2] for f, t in TRUTH.items()}, name)
+        equal([(e["exact"], e["read_with_another"], e["mixed"]) for e in d["events"]], [(True, False, False)] * 2, name)
+
+
+@test
 def text_csv_and_folded_have_the_same():
     path = functions()
     text = report("--ratio", BOTH, "-n", "0", path)
