@@ -321,6 +321,7 @@ static int show(struct making *m, const struct candidate *c)
 	size_t n = c->end - c->start < BYTES_MAX ? (size_t)(c->end - c->start) : BYTES_MAX, got;
 	uint8_t *bytes = malloc(n ? n : 1);
 	struct annotation *a = m->out;
+	struct stat st;
 	int ret = 0;
 
 	a->function = strdup(c->name);
@@ -334,6 +335,8 @@ static int show(struct making *m, const struct candidate *c)
 		return tare_fail_nomem(m->err);
 	}
 	got = modules_bytes(m->modules, c->module, c->start, bytes, n);
+	a->owned = m->modules->module[c->module].kind == MODULE_FILE && fstat(m->modules->module[c->module].fd, &st) == 0;
+	a->owner = a->owned ? st.st_uid : 0;
 	if (got) {
 		ret = disassemble(m, c, bytes, got);
 		a->left_out = (size_t)(c->end - c->start) - got;

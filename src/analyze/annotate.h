@@ -6,6 +6,7 @@
 #ifndef ANALYZE_ANNOTATE_H
 #define ANALYZE_ANNOTATE_H
 
+#include <sys/types.h>
 #include "analyze/samples.h"
 #include "exact/exact.h"
 
@@ -31,6 +32,8 @@ struct annotate_line {
 struct annotation {
 	char *function, *module;
 	uint64_t start, end;
+	bool owned;	     /* the module is a file, */
+	uid_t owner;	     /* and whose */
 	struct annotate_column *column;
 	uint32_t columns;
 	struct annotate_line *line; /* by address */

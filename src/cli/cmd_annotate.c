@@ -16,7 +16,7 @@
 
 struct annotate_cli {
 	struct sample_options common; /* first */
-	bool intel, no_source;
+	bool intel, no_source, any_source;
 	double least_percent;
 	const char *html;
 };
@@ -32,6 +32,13 @@ static int set_no_source(void *options, const char *arg, struct tare_error *err)
 {
 	(void)arg, (void)err;
 	((struct annotate_cli *)options)->no_source = true;
+	return 0;
+}
+
+static int set_any_source(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct annotate_cli *)options)->any_source = true;
 	return 0;
 }
 
@@ -57,6 +64,7 @@ static const struct option_row annotate_opts[] = {
 	SAMPLE_SKID_ROW,
 	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", set_intel },
 	{ 0, "no-source", NULL, "leave the text of source lines out", set_no_source },
+	{ 0, "any-source", NULL, "show source lines whoever owns the file", set_any_source },
 	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", set_least },
 	{ 0, "html", "FILE", "write a page there instead, that opens in a browser, offline", set_html },
 	{ 0 },
@@ -143,6 +151,7 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 					 .intel_syntax = o->intel };
 	struct annotate_shown shown = { .path = path,
 					.source = !o->no_source,
+					.any_source = o->any_source,
 					.least_percent = o->least_percent,
 					.root = o->common.read.symfs ? o->common.read.symfs : "" };
 	struct annotation a = { 0 };
@@ -192,6 +201,7 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 					 .intel_syntax = o->intel,
 					 .modules = { .home = o->common.read.home } };
 	struct annotate_shown shown = { .source = !o->no_source,
+					.any_source = o->any_source,
 					.least_percent = o->least_percent,
 					.root = "" };
 	struct exact_options exact = { .profile = true };

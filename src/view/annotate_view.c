@@ -3,12 +3,13 @@
  * Instructions in the order of their addresses, the counts of each event left of them, and the source
  * line above the first instruction of each run of one line.
  */
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "view/annotate_view.h"
 #include "view/escape.h"
 #include "view/json.h"
@@ -25,6 +26,7 @@ struct source {
 	size_t lines;
 	bool *put;  /* by line: it is in the document */
 	bool newer; /* than the program */
+	bool refused; /* see source_is_shown() */
 };
 
 struct sources {
@@ -33,19 +35,46 @@ struct sources {
 	struct timespec program;
 };
 
-static char *read_all(const char *path, struct stat *st)
+/* Where packages put sources that are there for everybody. */
+static bool is_public(const char *path, const struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	static const char *const folders[] = { "/usr/src/", "/usr/include/", "/usr/lib/", "/usr/share/", "/usr/local/" };
+	char real[PATH_MAX];
+
+	if (st->st_uid || !(st->st_mode & S_IROTH) || !realpath(path, real))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+		if (!strncmp(real, folders[i], strlen(folders[i])))
+			return true;
+	return false;
+}
+
+/*
+ * A program names its source files itself, and may name any: "#line 1 "/etc/shadow"". Shown are those of the program's owner; if that
+ * is the user who runs tare, or root, also those of that user; and root's that everybody may read, where packages put sources.
+ */
+static bool source_is_shown(const struct annotate_shown *s, const char *path, const struct stat *st)
+{
+	const struct annotation *a = s->of;
+	bool trusted = !a->owned || a->owner == geteuid() || a->owner == 0;
+
+	return s->any_source || (a->owned && st->st_uid == a->owner) || (trusted && st->st_uid == geteuid()) || is_public(path, st);
+}
+
+static char *read_all(const struct annotate_shown *s, const char *path, struct stat *st, bool *refused)
+{
+	int fd = file_open_regular(path, SOURCE_MAX);
 	char *text = NULL;
 	size_t n = 0;
 	ssize_t got;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_size < SOURCE_MAX)
-		text = malloc((size_t)st->st_size + 1);
-	while (text && n < (size_t)st->st_size &&
-	       (got = read(fd, text + n, (size_t)st->st_size - n)) > 0)
+	if (fstat(fd, st) == 0) {
+		*refused = !source_is_shown(s, path, st);
+		text = *refused ? NULL : malloc((size_t)st->st_size + 1);
+	}
+	while (text && n < (size_t)st->st_size && (got = read(fd, text + n, (size_t)st->st_size - n)) > 0)
 		n += (size_t)got;
 	close(fd);
 	if (text)
@@ -76,7 +105,7 @@ static void cut(struct source *s)
 	}
 }
 
-static struct source *source_of(struct sources *all, const char *root, const char *file)
+static struct source *source_of(struct sources *all, const struct annotate_shown *s, const char *file)
 {
 	struct source *more;
 	struct stat st;
@@ -90,8 +119,8 @@ static struct source *source_of(struct sources *all, const char *root, const cha
 		return NULL;
 	all->file = more;
 	more[all->n] = (struct source){ .file = file };
-	snprintf(path, sizeof(path), "%s%s", root, file);
-	more[all->n].text = read_all(path, &st);
+	snprintf(path, sizeof(path), "%s%s", s->root, file);
+	more[all->n].text = read_all(s, path, &st, &more[all->n].refused);
 	more[all->n].newer = more[all->n].text && all->program.tv_sec &&
 			     st.st_mtim.tv_sec > all->program.tv_sec;
 	cut(&more[all->n]);
@@ -232,7 +261,7 @@ static void put_heads(struct text *out, const struct annotate_shown *s, const st
 static void put_source(struct text *out, const struct annotate_shown *s, struct sources *sources,
 		       const struct annotate_line *l, unsigned indent, const struct style *style)
 {
-	struct source *file = s->source ? source_of(sources, s->root, l->file) : NULL;
+	struct source *file = s->source ? source_of(sources, s, l->file) : NULL;
 
 	text_add(out, "%*s%s", (int)indent, "", ink_on(style, INK_FAINT));
 	put_name(out, base_name(l->file), 40);
@@ -337,6 +366,12 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 			put_name(out, sources->file[i].file, 0);
 			text_add(out, " is newer than the program: its lines may have moved%s\n", ink_off(style));
 		}
+	for (size_t i = 0; i < sources->n; i++)
+		if (sources->file[i].refused) {
+			text_add(out, " %s", ink_on(style, INK_CAREFUL));
+			put_name(out, sources->file[i].file, 0);
+			text_add(out, " is not shown: the program names it, and it belongs to another user (--any-source shows it)%s\n", ink_off(style));
+		}
 	if (a->others) {
 		text_add(out, " also counted: ");
 		put_name(out, a->others, 0);
@@ -403,7 +438,7 @@ static void json_sources(struct json *j, const struct annotate_shown *s)
 	json_array(j, "source_lines");
 	for (size_t i = 0; s->source && i < a->lines; i++) {
 		const struct annotate_line *l = &a->line[i];
-		struct source *of = l->file ? source_of(&sources, s->root, l->file) : NULL;
+		struct source *of = l->file ? source_of(&sources, s, l->file) : NULL;
 
 		if (!of || !l->line || l->line > of->lines || (i && l->file == a->line[i - 1].file && l->line == a->line[i - 1].line))
 			continue;
@@ -424,6 +459,11 @@ static void json_sources(struct json *j, const struct annotate_shown *s)
 	json_array(j, "newer_sources");
 	for (size_t i = 0; i < sources.n; i++)
 		if (sources.file[i].newer)
+			json_string(j, NULL, sources.file[i].file);
+	json_end(j);
+	json_array(j, "refused_sources");
+	for (size_t i = 0; i < sources.n; i++)
+		if (sources.file[i].refused)
 			json_string(j, NULL, sources.file[i].file);
 	json_end(j);
 	sources_free(&sources);

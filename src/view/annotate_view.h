@@ -12,6 +12,7 @@ struct annotate_shown {
 	const char *path;    /* of the recording; NULL: a command was run */
 	uint32_t column;     /* that shares are of */
 	bool source;	     /* with the text of source lines */
+	bool any_source;     /* whoever owns it: see source_is_shown() */
 	double least_percent; /* instructions with less stand together as one line; text only */
 	const char *root;    /* where source files are; "" */
 	struct skid_known skid;

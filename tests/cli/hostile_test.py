@@ -133,5 +133,39 @@ def no_server_is_asked():
     true(b"DEBUGINFOD_URLS" in r.stderr, r.stderr)
 
 
+@test
+def a_program_does_not_choose_whose_files_are_shown():
+    """A source of neither the program's owner nor, for one's own programs, the user: not in text, JSON or page, but when it is asked for."""
+    need()
+    if os.geteuid() == 0:
+        secret = Path(room("secret"))
+        secret.write_text("hidden_words_of_root\n" * 40)
+        secret.chmod(0o600)
+        source, word = str(secret), "hidden_words_of_root"
+    else:
+        source, word = "/etc/passwd", "root:"
+    program = built("liar", f'#line 1 "{source}"\n' + SOURCE)
+    own = built("honest")
+    if os.geteuid() == 0:
+        os.chown(program, 1234, 1234)
+        Path(ROOM.name).chmod(0o755)
+    for more, shown in (([], False), (["--any-source"], True)):
+        for form in (["--format", "text"], ["--format", "json"], ["--html", room("page.html")]):
+            r = sh(TARE, "annotate", *more, *form, "helper", "--", program, status=None)
+            if r.returncode == 125 and b"page" in r.stderr:
+                continue
+            equal(r.returncode, 0, r.stderr)
+            text = Path(room("page.html")).read_text() if "--html" in form else r.stdout.decode()
+            if "--html" in form and not shown:
+                true(word not in text, "in the page")
+            elif "--html" not in form:
+                equal(word in text, shown, f"{more} {form}: {text}")
+                equal("not shown" in text or "refused_sources" in text and f'"{source}"' in text.split("refused_sources")[1], not shown, "is told")
+    true("i * i % 7" in sh(TARE, "annotate", "helper", "--", own).stdout.decode(), "one's own")
+    os.mkfifo(room("pipe.c"))
+    piped = built("piped", f'#line 1 "{room("pipe.c")}"\n' + SOURCE)
+    sh(TARE, "annotate", "helper", "--", piped)
+
+
 if __name__ == "__main__":
     main()

@@ -12,6 +12,7 @@ function facts(doc) {
   const remarks = [doc.by_samples_as && `Counts are by samples, although the recording has exact ones: ${doc.by_samples_as}.`, doc.build_verified === false && `${doc.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(doc.other_file, doc.newer_than_recording, "instructions")}`, doc.broke_off && brokeOff, doc.no_instructions && `There are no instructions: ${doc.no_instructions}`, toNumber(doc.between_instructions) > 0 && `${full(doc.between_instructions)} samples were not at the first byte of an instruction.`,
     toNumber(doc.bytes_left_out) > 0 && `${full(doc.bytes_left_out)} bytes of this huge function are left out.`, doc.others && `Other functions of this name have counts: ${doc.others}`,
     ...(doc.newer_sources ?? []).map((file) => `${file} is newer than the program: its lines may have moved.`),
+    ...(doc.refused_sources ?? []).map((file) => `${file} is not shown: the program names it, and it belongs to another user.`),
     ...doc.events.map((e) => e.skids && `${e.event} is not precise: a count may belong to an instruction some places before.`)].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
