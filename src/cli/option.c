@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "cli/command.h"
+#include "view/escape.h"
 
 enum { ROWS_MAX = 96, LONG_BASE = 256 };
 
@@ -160,11 +161,15 @@ int options_parse(const struct command *self, int argc, char **argv, void *into,
 /* Words of the user, of files and of the kernel go to a terminal: no control byte of theirs does. */
 static void put_line(const char *before, const char *words)
 {
-	char line[sizeof(((struct tare_error *)0)->what)];
+	char line[sizeof(((struct tare_error *)0)->what) + 4];
 	size_t n = 0;
 
-	for (; *words && n + 1 < sizeof(line); words++)
-		line[n++] = (unsigned char)*words < 0x20 || *words == 0x7f ? '?' : *words;
+	for (size_t left = strlen(words), len; left && n + 4 < sizeof(line); words += len, left -= len) {
+		len = escape_length(words, left);
+		memcpy(line + n, len ? words : "?", len ? len : 1);
+		len = len ? len : 1;
+		n += len;
+	}
 	line[n] = '\0';
 	fprintf(stderr, "%s%s\n", before, line);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "view/annotate_view.h"
+#include "view/csv.h"
 #include "view/escape.h"
 #include "view/json.h"
 #include "view/report_view.h"
@@ -540,8 +541,14 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 	json_into(out, &j);
 }
 
-static void quoted(struct text *out, const char *value)
+static void quoted(struct text *out, const char *name)
 {
+	struct text safe = { 0 };
+	const char *value;
+
+	csv_safe(&safe, name);
+	out->failed |= safe.failed;
+	value = safe.s ? safe.s : "";
 	text_put(out, "\"", 1);
 	for (; *value; value++) {
 		if (*value == '"')
@@ -549,6 +556,7 @@ static void quoted(struct text *out, const char *value)
 		text_put(out, value, 1);
 	}
 	text_put(out, "\"", 1);
+	text_free(&safe);
 }
 
 void annotate_csv(struct text *out, const struct annotate_shown *s)

@@ -1,10 +1,32 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 #include "view/csv.h"
+#include "view/escape.h"
 
-void csv_field(struct text *out, const char *s, char after)
+static bool is_number(const char *s)
 {
-	s = s ? s : "";
+	char *end;
+
+	strtod(s, &end);
+	return end != s && !*end;
+}
+
+void csv_safe(struct text *out, const char *s)
+{
+	if (*s && strchr("=+-@", *s) && !is_number(s))
+		text_put(out, "'", 1);
+	escape_cell(out, s);
+}
+
+void csv_field(struct text *out, const char *name, char after)
+{
+	struct text safe = { 0 };
+	const char *s;
+
+	csv_safe(&safe, name ? name : "");
+	out->failed |= safe.failed;
+	s = safe.s ? safe.s : "";
 	if (!strpbrk(s, ",\"\r\n")) {
 		text_put(out, s, strlen(s));
 	} else {
@@ -14,4 +36,5 @@ void csv_field(struct text *out, const char *s, char after)
 		text_put(out, "\"", 1);
 	}
 	text_put(out, &after, 1);
+	text_free(&safe);
 }

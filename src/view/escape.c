@@ -39,6 +39,11 @@ static size_t shown(const unsigned char *s, size_t n)
 	return 0;
 }
 
+size_t escape_length(const char *s, size_t n)
+{
+	return shown((const unsigned char *)s, n);
+}
+
 /* One character of s: what may be shown is, what may not is told by its bytes. How many bytes it was. */
 static size_t escape_one(struct text *out, const char *s, size_t n)
 {

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include "base/text.h"
 
+/* Bytes of the character at s, of n that are there; 0: no UTF-8, a control character, or a mark of direction: not to be shown. */
+size_t escape_length(const char *s, size_t n);
+
 /*
  * Adds n bytes of s. Control characters, what is no UTF-8, and the characters that turn the
  * direction of writing become \xNN byte by byte; backslash and double quote get a backslash.

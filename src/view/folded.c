@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "view/escape.h"
 #include "view/folded.h"
 
 enum { FLUSH_AT = 1 << 16 };
@@ -24,14 +25,13 @@ static void put_frame(struct text *t, const char *name)
 {
 	if (t->len)
 		text_put(t, ";", 1);
-	for (const char *p = name; *p; p++) {
-		char c = *p;
-
-		if (c == ';')
-			c = ':';
-		else if ((unsigned char)c < 0x20 || c == 0x7f)
-			c = '?';
-		text_put(t, &c, 1);
+	for (size_t n = strlen(name), len; n; name += len, n -= len) {
+		len = escape_length(name, n);
+		if (*name == ';')
+			text_put(t, ":", 1);
+		else
+			text_put(t, len ? name : "?", len ? len : 1);
+		len = len ? len : 1;
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "view/escape.h"
 #include "view/json.h"
 
 /* Doubles hold every whole number up to here. */
@@ -57,6 +58,10 @@ void json_quote(struct text *t, const char *value)
 			text_put(t, "\\t", 2);
 		else if (n == 0)
 			text_put(t, "\xef\xbf\xbd", 3);
+		else if (n == 2 && !escape_length((const char *)s, n)) /* C1, and marks of direction: all below 0x10000 */
+			text_add(t, "\\u%04x", (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu));
+		else if (n == 3 && !escape_length((const char *)s, n))
+			text_add(t, "\\u%04x", (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu));
 		else if (*s < 0x20 || *s == 0x7f)
 			text_add(t, "\\u%04x", *s);
 		else

@@ -3,6 +3,7 @@
 #include <math.h>
 #include "base/error.h"
 #include "tap.h"
+#include "view/csv.h"
 #include "view/json.h"
 
 TEST(nests_with_commas_and_indent)
@@ -53,6 +54,39 @@ TEST(strings_are_escaped_and_valid)
 		json_string(&j, NULL, strings[i].value);
 		CHECK_STR(j.out.s, strings[i].written, "row at line %d", strings[i].line);
 		text_free(&j.out);
+	}
+}
+
+TEST(what_a_terminal_acts_on_is_escaped)
+{
+	struct text t = { 0 };
+
+	json_quote(&t, "a\xc2\x9b" "b\xe2\x80\xae" "c\xd8\x9c" "d\x1b\xc3\xa9");
+	CHECK_STR(t.s, "\"a\\u009bb\\u202ec\\u061cd\\u001b\xc3\xa9\"", "C1 and marks of direction");
+	text_free(&t);
+}
+
+TEST(cells_of_csv_are_harmless)
+{
+	static const struct {
+		const char *name, *cell;
+	} rows[] = {
+		{ "plain", "plain," },
+		{ "=1+1", "'=1+1," },
+		{ "@SUM(A1)", "'@SUM(A1)," },
+		{ "-5.5e3", "-5.5e3," },
+		{ "-x", "'-x," },
+		{ "\t=1", "\\x09=1," },
+		{ "a\x1b[31m\x9b" "b,c", "\"a\\x1b[31m\\x9bb,c\"," },
+		{ "a\xe2\x81\xa6\"b\"", "\"a\\xe2\\x81\\xa6\"\"b\"\"\"," },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct text t = { 0 };
+
+		csv_field(&t, rows[i].name, ',');
+		CHECK_STR(t.s, rows[i].cell, "row %zu", i);
+		text_free(&t);
 	}
 }
 

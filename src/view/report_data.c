@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "record/perfdata_features.h"
+#include "view/csv.h"
 #include "view/json.h"
 #include "view/report_view.h"
 #include "view/traced_view.h"
@@ -266,11 +267,17 @@ void report_json(struct text *out, const struct report_shown *r)
 
 static void field(struct text *out, bool *first, const char *value)
 {
+	struct text safe = { 0 };
+
 	if (!*first)
 		text_put(out, ",", 1);
 	*first = false;
+	csv_safe(&safe, value);
+	out->failed |= safe.failed;
+	value = safe.s ? safe.s : "";
 	if (!value[strcspn(value, ",\"\r\n")]) {
 		text_put(out, value, strlen(value));
+		text_free(&safe);
 		return;
 	}
 	text_put(out, "\"", 1);
@@ -280,6 +287,7 @@ static void field(struct text *out, bool *first, const char *value)
 		text_put(out, value, 1);
 	}
 	text_put(out, "\"", 1);
+	text_free(&safe);
 }
 
 __attribute__((format(printf, 3, 4))) static void number(struct text *out, bool *first,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include "view/csv.h"
 #include "view/json.h"
 #include "view/packed.h"
 #include "view/partial.h"
@@ -10,17 +11,12 @@
 
 enum { PACK_FROM = 1000 };
 
-/* Quoted where CSV needs it (RFC 4180). */
 static void put_field(struct text *out, const char *s)
 {
-	if (!s[strcspn(s, ",\"\r\n")]) {
-		text_add(out, "%s", s);
-		return;
-	}
-	text_put(out, "\"", 1);
-	for (; *s; s++)
-		text_put(out, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
-	text_put(out, "\"", 1);
+	csv_field(out, s, ',');
+	out->len -= out->len > 0; /* callers put what comes behind it */
+	if (out->s)
+		out->s[out->len] = '\0';
 }
 
 static const char *ended(const struct windows_row *r)
