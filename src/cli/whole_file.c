@@ -195,6 +195,9 @@ static int put_in_place(struct whole_file *f)
 		return 0;
 	if (f->in_place)
 		return write_over(f);
+	/* Where space is given late (NFS, quotas), a full disk is told here, while what was there before is still there. */
+	if (fsync(f->fd) < 0 && errno != EINVAL && errno != EROFS)
+		return -1;
 	if (!f->temp && name_it(f) < 0)
 		return -1;
 	if (rename(f->temp, f->path) < 0) {

@@ -167,5 +167,21 @@ def a_program_does_not_choose_whose_files_are_shown():
     sh(TARE, "annotate", "helper", "--", piped)
 
 
+@test
+def a_result_is_on_the_disk_before_it_replaces_another():
+    """The old file stays where the new one cannot be put on the disk: fsync(2) fails, and says so."""
+    need("strace")
+    if sh("strace", "-o", "/dev/null", "true", status=None).returncode:
+        skip("strace does not work here")
+    program, kept = built("lasting"), Path(room("kept.txt"))
+    kept.write_text("old")
+    annotate = (TARE, "annotate", "-o", str(kept), "helper", "--", program)
+    r = sh("strace", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:error=ENOSPC", *annotate, status=125)
+    true(b"No space left on device" in r.stderr, r.stderr)
+    equal(kept.read_text(), "old", "what was there")
+    sh(*annotate)
+    true("helper" in kept.read_text(), "and where there is room it is replaced")
+
+
 if __name__ == "__main__":
     main()
