@@ -132,6 +132,7 @@ struct insn classify(uint64_t at, const uint8_t *bytes, unsigned size)
 	in.adds[C_REP] = in.rep_string;
 	in.umip = z.mnemonic == ZYDIS_MNEMONIC_SLDT || z.mnemonic == ZYDIS_MNEMONIC_STR || z.mnemonic == ZYDIS_MNEMONIC_SGDT ||
 		  z.mnemonic == ZYDIS_MNEMONIC_SIDT || z.mnemonic == ZYDIS_MNEMONIC_SMSW;
+	in.cpuid = z.mnemonic == ZYDIS_MNEMONIC_CPUID;
 	in.trap = z.mnemonic == ZYDIS_MNEMONIC_INT3 || z.mnemonic == ZYDIS_MNEMONIC_INT;
 	in.syscall = z.mnemonic == ZYDIS_MNEMONIC_SYSCALL ||
 		     (z.mnemonic == ZYDIS_MNEMONIC_INT && z.raw.imm[0].value.u == 0x80);

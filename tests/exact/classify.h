@@ -39,6 +39,7 @@ struct insn {
 	bool rep_string; /* stops once per iteration when stepped */
 	bool syscall;
 	bool trap;             /* int3, int n: reported with RIP behind it */
+	bool cpuid;            /* a hypervisor may lose the trap after it */
 	bool holds_traps;      /* mov ss: the next instruction runs before the trap */
 	bool umip;             /* the kernel executes it where the processor has UMIP: it does not retire */
 	bool conditional;      /* a branch; taken or not is for the caller to see */

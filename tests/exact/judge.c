@@ -14,6 +14,7 @@
  *   - a signal handler being entered stops before its first instruction (si_code SIGTRAP);
  *   - a fault stops with RIP at the instruction, which has not retired;
  *   - `mov ss` holds the trap back until the instruction after it has retired too;
+ *   - some hypervisors emulate cpuid and lose the trap after it: the judge then executes it in the program's place;
  *   - a tracer makes ignored signals interrupt system calls, which are then executed again: that
  *one is the judge's doing and does not count. A restart after a signal that stops the process or is
  *handled happens without a tracer too, and counts;
@@ -258,6 +259,32 @@ static void keep_mask(struct task *t, const struct user_regs_struct *r)
 		t->trap_will_be = r->rdi == SIG_BLOCK;
 }
 
+static volatile sig_atomic_t traps;
+
+static void count_trap(int number)
+{
+	(void)number;
+	traps++;
+}
+
+/* Does the trap after cpuid get lost? The three instructions have a trap each, as has the popf that clears the flag. */
+static bool loses_cpuid_trap(void)
+{
+	static int loses = -1;
+	unsigned a = 0, c = 0;
+
+	if (loses >= 0)
+		return loses;
+	signal(SIGTRAP, count_trap);
+	__asm__ volatile("sub $128, %%rsp; pushf; orq $0x100, (%%rsp); popf; cpuid; nop; pushf; andq $~0x100, (%%rsp); popf; add $128, %%rsp"
+			 : "+a"(a), "+c"(c)
+			 :
+			 : "rbx", "rdx", "cc", "memory");
+	signal(SIGTRAP, SIG_DFL);
+	loses = traps < 5;
+	return loses;
+}
+
 static bool has_umip(void)
 {
 	unsigned a, b, c = 0, d;
@@ -306,6 +333,24 @@ static void unblock_trap(pid_t tid)
 		return;
 	mask &= ~(1ull << (SIGTRAP - 1));
 	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+}
+
+/* The pending cpuid, executed in the program's place; the next instruction is pending then. */
+static void execute_cpuid(struct task *t, struct user_regs_struct *r)
+{
+	unsigned a, b, c, d;
+
+	__cpuid_count((unsigned)r->rax, (unsigned)r->rcx, a, b, c, d);
+	r->rax = a;
+	r->rbx = b;
+	r->rcx = c;
+	r->rdx = d;
+	r->rip += t->pending.length;
+	r->orig_rax = -1ull; /* no system call is restarted */
+	if (ptrace(PTRACE_SETREGS, t->tid, 0, r) < 0)
+		return;
+	retire(t, &t->pending, r->rip);
+	prepare(t, r, 0);
 }
 
 /* A stop that is no event; the signal to hand on, or 0. */
@@ -406,6 +451,8 @@ static void one_stop(pid_t tid, int status, bool *started)
 		deliver = signal_stop(t, sig, &r);
 		prepare(t, &r, deliver);
 	}
+	while (*started && !deliver && t->pending.cpuid && loses_cpuid_trap())
+		execute_cpuid(t, &r);
 	if (*started)
 		ptrace(PTRACE_SINGLESTEP, tid, 0, deliver);
 	else

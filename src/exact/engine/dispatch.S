@@ -221,6 +221,29 @@ GLOBAL ticks_failed
 	xor eax, eax
 	ret
 
+	/* bool old_gate(uint64_t regs[6]): a system call by the 32-bit gate, of rax, rbx, rcx, rdx, rsi and rdi; false: the kernel has no such gate. */
+GLOBAL old_gate
+	push rbx
+	push rdi
+	mov rax, [rdi]
+	mov rbx, [rdi + 8]
+	mov rcx, [rdi + 16]
+	mov rdx, [rdi + 24]
+	mov rsi, [rdi + 32]
+	mov rdi, [rdi + 40]
+GLOBAL gate_insn
+	int 0x80
+	pop rdi
+	mov [rdi], rax
+	mov eax, 1
+	pop rbx
+	ret
+GLOBAL gate_failed
+	pop rdi
+	xor eax, eax
+	pop rbx
+	ret
+
 	/* The kernel leaves a signal handler the alignment check: on_signal is not made for it. */
 GLOBAL engine_signal
 	push 2

@@ -12,7 +12,7 @@ static const uint64_t VSYSCALL = 0xffffffffff600000;
 static bool old_call(struct thread *t)
 {
 	static const uint8_t harmless[] = { 3, 4, 6, 13, 19, 20, 24, 47, 49, 50, 64, 78 };
-	uint64_t *r = t->regs;
+	uint64_t *r = t->regs, gate[] = { r[RAX], r[RBX], r[RCX], r[RDX], r[RSI], r[RDI] };
 	bool known = false;
 	long ret;
 
@@ -22,12 +22,22 @@ static bool old_call(struct thread *t)
 	}
 	for (size_t i = 0; i < sizeof harmless; i++)
 		known |= r[RAX] == harmless[i];
-	if (known)
-		__asm__ volatile("int $0x80"
-				 : "+a"(r[RAX])
-				 : "b"(r[RBX]), "c"(r[RCX]), "d"(r[RDX]), "S"(r[RSI]), "D"(r[RDI])
-				 : "memory");
-	return known;
+	if (!known)
+		return false;
+	old_gate(gate);
+	r[RAX] = gate[0];
+	return true;
+}
+
+/* Kernels without 32-bit programs have no such gate: the instruction faults. */
+static bool has_old_gate(void)
+{
+	static int known; /* 1: it has, -1: it has not */
+	uint64_t getpid[6] = { 20 };
+
+	if (!known)
+		known = old_gate(getpid) ? 1 : -1;
+	return known > 0;
 }
 
 static const char *why_refused(const struct insn *in)
@@ -72,11 +82,15 @@ static bool execute_special(struct thread *t)
 		t->target += in.len + (uint64_t)in.imm;
 		return true;
 	case K_REFUSED:
-		if (in.opcode == 0xcd && in.imm == (int8_t)0x80 && old_call(t)) {
-			in.kind = K_SYSCALL;
-			count_special(t, &in, t->target, 0);
-			t->target += in.len;
-			return true;
+		if (in.opcode == 0xcd && in.imm == (int8_t)0x80) {
+			if (!has_old_gate())
+				return false;
+			if (old_call(t)) {
+				in.kind = K_SYSCALL;
+				count_special(t, &in, t->target, 0);
+				t->target += in.len;
+				return true;
+			}
 		}
 		if (insn_breakpoint(&in)) /* the processor's, where it stands */
 			return false;

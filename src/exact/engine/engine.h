@@ -195,6 +195,8 @@ extern const char leave_begin[], leave_end[], syscall_go[], syscall_insn[], sysc
 extern const char syscall_go_back[], syscall_insn_back[], syscall_after_back[];
 extern const char clone_go[], unblock_after[], copy_insn[], copy_after[], signal_restorer[];
 extern const char exec_failed_after[], ticks_insn[], ticks_failed[], readable_insn[], readable_after[];
+extern const char gate_insn[], gate_failed[];
+bool old_gate(uint64_t regs[6]);
 int is_readable(uint64_t address);
 uint64_t read_ticks(void);
 void thread_end(long status, volatile uint32_t *state, uint32_t value, long nr)

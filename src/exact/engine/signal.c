@@ -85,6 +85,10 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 		c->rip = (uint64_t)ticks_failed;
 		return;
 	}
+	if (c->rip == (uint64_t)gate_insn) {
+		c->rip = (uint64_t)gate_failed;
+		return;
+	}
 	if (c->rip == (uint64_t)readable_insn) {
 		c->rip = (uint64_t)readable_after;
 		return;

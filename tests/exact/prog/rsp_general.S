@@ -25,7 +25,7 @@
 6:	mov	$102, %eax
 	syscall
 	keep	%rcx
-	mov	$0x123456789abcdef0, %rsp
+	mov	$0x123456789abc, %rsp
 	mov	$102, %eax
 	syscall
 	keep	%rsp
