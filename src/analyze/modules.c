@@ -215,8 +215,7 @@ static bool try_file(const struct modules *m, struct module *of, const char *pat
 	if (fd < 0) {
 		if (!of->why[0])
 			say(of, errno == ENOENT ? "copy it here, or name its root with --symfs" : "",
-			    "%.200s cannot be read: %s", path,
-			    errno == EINVAL ? "it is no regular file" : strerror(errno));
+			    "%.200s cannot be read: %s", path, file_open_why(errno));
 		return false;
 	}
 	if (elf_head_read(&head, fd, &err) < 0) {

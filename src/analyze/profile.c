@@ -86,7 +86,7 @@ static void open_image(struct image *m)
 	}
 	m->fd = m->kind == EXACT_VDSO ? vdso_open() : file_open_regular(m->path, INT64_MAX);
 	if (m->fd < 0) {
-		snprintf(m->why, sizeof(m->why), "cannot be read: %s", strerror(m->kind == EXACT_VDSO ? errno : -m->fd));
+		snprintf(m->why, sizeof(m->why), "cannot be read: %s", m->kind == EXACT_VDSO ? strerror(errno) : file_open_why(-m->fd));
 		return;
 	}
 	if (!is_as_it_ran(m)) {

@@ -102,6 +102,11 @@ int file_open_regular(const char *path, uint64_t most)
 	return code ? -code : fd;
 }
 
+const char *file_open_why(int code)
+{
+	return code == EINVAL ? "it is not a regular file" : strerror(code);
+}
+
 /* Bytes up to a newline, NUL or the end: -errno, or how many, of which those that fit are in buf. */
 static ssize_t read_line(int fd, char *buf, size_t room)
 {

@@ -25,6 +25,9 @@ int file_read(const char *root, const char *path, size_t max, char **out, size_t
  */
 int file_open_regular(const char *path, uint64_t most);
 
+/* Why file_open_regular() failed with -code: for a message after "cannot be read: ". */
+const char *file_open_why(int code);
+
 /* The first line of a file without its newline, into buf; -ENOSPC if it does not fit, -EFBIG of a file of more than 64 KiB. Takes no memory: for handlers of signals, too. */
 int file_line(const char *root, const char *path, char *buf, size_t room, struct tare_error *err);
 

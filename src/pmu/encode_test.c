@@ -129,10 +129,12 @@ static const struct {
 	  "intel-server",
 	  "{cycles,msr/tsc/}",
 	  { "cycles - 0:0 !G@task any g0", "msr/tsc/ msr 21:0 @task any g0" } },
+#ifdef __x86_64__ /* where the exact engine is */
 	{ __LINE__,
 	  "intel-server",
 	  "{exact/loads/,instructions:u}",
 	  { "exact/loads/ exact 6:0x7 !k!h@task any g0", "instructions:u - 0:0x1 !k!h!G@task any g0" } },
+#endif
 	{ __LINE__,
 	  "intel-server",
 	  "{msr/tsc/,cycles}",
@@ -378,9 +380,11 @@ static const struct {
 	  "uncore_imc_0/clockticks/ cannot be in one group with cycles: they are on different PMUs "
 	  "(uncore_imc_0, the core PMU)",
 	  "write them outside the braces, or as groups of their own" },
+#ifdef __x86_64__ /* where the exact engine is */
 	{ __LINE__, "intel-server", "{exact/loads/,cycles}", -EINVAL, 14,
 	  "cycles cannot be in one group with exact/loads/: they are on different PMUs (the core PMU, exact)",
 	  "write them outside the braces, or as groups of their own" },
+#endif
 	{ __LINE__, "hybrid", "{cpu_core/cycles/,cpu_atom/cycles/}", -EINVAL, 18,
 	  "cpu_atom/cycles/ cannot be in one group with cpu_core/cycles/: they are on different "
 	  "PMUs (cpu_atom, cpu_core)",
