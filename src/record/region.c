@@ -120,6 +120,37 @@ static __attribute__((noinline, cold)) void settle(void)
 		tare_region_thread.end = &region_no_room;
 }
 
+static bool looked(void)
+{
+	return __builtin_expect(__atomic_load_n(&region_state.looked, __ATOMIC_ACQUIRE), 1);
+}
+
+static int look(void);
+
+/*
+ * Before a thread's first point: the recording begins while no handler comes. One that came after the point had begun, and
+ * before the recording had, could not record anything.
+ */
+static __attribute__((noinline, cold)) void look_alone(void)
+{
+	sigset_t kept;
+
+	if (region_is_held(tare_place_look(&tare_region_thread.place)))
+		return;
+	region_block_signals(&kept);
+	if (region_lock()) {
+		look();
+		region_unlock_and_tell();
+	}
+	pthread_sigmask(SIG_SETMASK, &kept, NULL);
+}
+
+static void look_first(void)
+{
+	if (!looked())
+		look_alone();
+}
+
 /* False: this is a handler that interrupts a point of its thread. */
 static inline __attribute__((always_inline)) bool hold(void)
 {
@@ -137,7 +168,10 @@ static inline __attribute__((always_inline)) bool hold(void)
 /* The same; and a child process that nobody was told of becomes one of its own. */
 static bool enter(void)
 {
-	bool held = hold();
+	bool held;
+
+	look_first();
+	held = hold();
 
 	region_process_look();
 	return held;
@@ -210,7 +244,7 @@ static bool keep(struct tare_region *r, tare_label label, enum point_op op, uint
 	struct region_recording *of;
 
 	region_process_look();
-	if ((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN && r && __atomic_load_n(&region_state.looked, __ATOMIC_ACQUIRE)) {
+	if ((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN && r && looked()) {
 		if (region_name(r, &p.label) && !p.label)
 			return true; /* off */
 		if (p.label != label)
@@ -467,8 +501,7 @@ static void start_here(void *starting)
 	s->ret = start(s->path, s->events, s->how, s->err);
 }
 
-/* All but those of what the program itself does. */
-static void block_signals(sigset_t *kept)
+void region_block_signals(sigset_t *kept)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
 	sigset_t others;
@@ -488,7 +521,7 @@ static int start_aside(const char *path, const char *events, enum start how, str
 	if (!stack)
 		return tare_fail_nomem(err);
 	mprotect(stack, FILE_PAGE, PROT_NONE);
-	block_signals(&kept);
+	region_block_signals(&kept);
 	stack_call(stack + START_STACK, start_here, &s);
 	pthread_sigmask(SIG_SETMASK, &kept, NULL);
 	pages_free(stack, START_STACK);
@@ -647,6 +680,8 @@ void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 {
 	struct region_stream *s;
 
+	if (__builtin_expect((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN, 0))
+		look_first();
 	if (__builtin_expect(!hold(), 0)) {
 		keep(r, label, OP_BEGIN, 0);
 		return;
@@ -708,7 +743,7 @@ static void begin_naming(struct naming *n)
 /* False: a handler interrupts a locked section of its thread, or the begin of the recording. */
 static bool lock_to_name(const struct naming *n)
 {
-	return (n->entered || __atomic_load_n(&region_state.looked, __ATOMIC_ACQUIRE)) && region_lock();
+	return (n->entered || looked()) && region_lock();
 }
 
 static void end_naming(const struct naming *n)
@@ -750,7 +785,7 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 		if (!args[i])
 			return 0;
 	begin_naming(&naming);
-	if (__atomic_load_n(&region_state.looked, __ATOMIC_ACQUIRE) && !current()) {
+	if (looked() && !current()) {
 		/* off */
 	} else if (lock_to_name(&naming)) {
 		look();
@@ -800,7 +835,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 	}
 	region_unlock_and_tell();
 	if (r) {
-		block_signals(&kept); /* the points of a handler would go nowhere */
+		region_block_signals(&kept); /* the points of a handler would go nowhere */
 		ret = measure(r, path, empty, NULL, with);
 		pthread_sigmask(SIG_SETMASK, &kept, NULL);
 		region_lock();

@@ -12,17 +12,26 @@
 /* A handler that interrupts fork() may fork, too. */
 static __thread unsigned forking __attribute__((tls_model("initial-exec")));
 static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
+/* No handler comes in between: in the child, its points would change the stream that in_child() examines. */
+static __thread sigset_t mask_of_fork __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
 {
-	if (forking++ == 0)
-		locked_for_fork = region_lock();
+	if (forking++)
+		return;
+	region_block_signals(&mask_of_fork);
+	locked_for_fork = region_lock();
 }
 
 static void after_fork(void)
 {
-	if (--forking == 0 && locked_for_fork)
+	sigset_t mask = mask_of_fork;
+
+	if (--forking)
+		return;
+	if (locked_for_fork)
 		region_unlock();
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 /* How many they were. */

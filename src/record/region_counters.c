@@ -54,11 +54,15 @@ static bool page_scale(uint32_t *mult, uint32_t *shift)
 	return good;
 }
 
+bool region_trust_clock;
+
 /* Does the kernel itself keep time by the clock that programs can read? */
 static bool clock_trusted(void)
 {
 	char name[32];
 
+	if (region_trust_clock)
+		return true;
 	return file_line(NULL, "/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof(name),
 			 NULL) >= 0 &&
 	       (!strcmp(name, "tsc") || !strcmp(name, "arch_sys_counter"));

@@ -53,6 +53,9 @@ struct thread_counters {
 	uint32_t missing; /* that cannot be read on this thread, or any more */
 };
 
+/* Set by tests: the CPU's clock is wall-time wherever they run, and short points are written. */
+extern bool region_trust_clock;
+
 /* "wall-time,instructions:u" and so on; proves that the calling thread can read them. */
 int region_counters_new(struct region_counters *c, const char *words, struct tare_error *err);
 void region_counters_free(struct region_counters *c);

@@ -4,6 +4,7 @@
 #define RECORD_REGION_PRIVATE_H
 
 #include <pthread.h>
+#include <signal.h>
 #include "record/region_process.h"
 #include "record/region_stream.h"
 
@@ -82,6 +83,9 @@ void region_leave(void);
 /* In between: seal the calling thread's stream, which it has no more; and the label of that text, 0 where it cannot be had. */
 void region_close_mine(bool reuse);
 tare_label region_label_held(const char *name);
+
+/* No handler comes on the calling thread until *kept is its mask again, but of signals that the program's own instructions raise. */
+void region_block_signals(sigset_t *kept);
 
 /* Is that the recording that there is? */
 static inline bool region_is_recording(const struct region_recording *r)
