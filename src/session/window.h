@@ -43,7 +43,7 @@ struct window_end {
 	char uncounted[200]; /* what of the command the exact engine did not see, and why; "": nothing */
 	bool kernel_left_out, children_left_out;
 	bool rests_unknown; /* what threads did after their last window */
-	uint64_t unseen;    /* threads without a row, as far as known */
+	uint64_t unseen;    /* threads that are counted and have no row, as far as known */
 	uint64_t *rest;	    /* per event: what all threads counted after their last windows, in no row; NULL: nothing, or unknown. The caller frees it */
 };
 

@@ -138,6 +138,30 @@ static int one_window(struct build *b, const struct entry *e)
 	return put_window(b, t, (struct window){ .time_ns = e->time, .cpu = (int)e->cpu, .moved = moved });
 }
 
+/* "12,13", as --tid takes it */
+static bool in_list(const char *list, uint32_t tid)
+{
+	char *end;
+
+	for (const char *p = list; *p; p = *end ? end + 1 : end)
+		if (strtoul(p, &end, 10) == tid)
+			return true;
+	return false;
+}
+
+/*
+ * The kernel tells of each child and new thread, also where only their parent is counted. Where threads are asked for (-t), tare
+ * itself tells of all threads of their processes, at time 0.
+ */
+static bool is_counted(const struct build *b, const struct entry *e)
+{
+	const char *tids = b->c->plan->where.tids;
+
+	if (e->time)
+		return e->kind != IS_FORK || b->c->inherit;
+	return !tids || in_list(tids, e->tid);
+}
+
 static int one_fork(struct build *b, const struct entry *e)
 {
 	size_t parent = b->slots ? b->slot[slot_of(b, (uint32_t)e->at)] : 0;
@@ -192,8 +216,6 @@ static int put_rest(struct build *b, const struct sample_outcome *o, struct wind
 {
 	bool any = false;
 
-	for (size_t k = 0; k < b->n; k++)
-		end->unseen += !b->thread[k].named;
 	if (!rest_of_all(b, o)) {
 		end->rests_unknown = true;
 		return 0;
@@ -223,14 +245,18 @@ int windows_build(struct collect *c, struct window_sink *to, const struct sample
 	for (size_t i = 0; ret == 0 && i < c->entries; i++) {
 		const struct entry *e = &c->entry[i];
 
-		ret = e->kind == IS_FORK     ? one_fork(&b, e)
-		      : e->kind == IS_COMM   ? one_name(&b, e)
-					     : one_window(&b, e);
+		if (!is_counted(&b, e))
+			continue;
+		ret = e->kind == IS_FORK   ? one_fork(&b, e)
+		      : e->kind == IS_COMM ? one_name(&b, e)
+					   : one_window(&b, e);
 	}
 	if (ret == 0)
 		ret = put_rest(&b, o, end);
-	for (size_t i = 0; i < b.n; i++)
+	for (size_t i = 0; i < b.n; i++) {
+		end->unseen += !b.thread[i].named;
 		free(b.thread[i].strand);
+	}
 	free(b.thread);
 	free(b.slot);
 	free(b.value);

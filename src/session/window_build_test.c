@@ -30,8 +30,10 @@ static int take_window(struct window_sink *self, const struct window *w, struct 
 	return 0;
 }
 
-/* The command's process and perhaps a child, windows of 100 on two CPUs, of `total` counted in all. */
-static struct window_end after(bool child, uint64_t total, struct rows *r)
+/* The command's process and perhaps a child, which is counted or not; windows of 100 on two CPUs, of `total` counted in all. */
+enum child { NO_CHILD, A_CHILD, NOT_COUNTED };
+
+static struct window_end after(enum child child, uint64_t total, struct rows *r)
 {
 	uint64_t value[] = { 100, 100, 200 };
 	char name[NAME_SIZE] = "x";
@@ -45,7 +47,7 @@ static struct window_end after(bool child, uint64_t total, struct rows *r)
 	char *argv[] = { name, NULL };
 	const struct window_plan plan = { .every = 100, .argv = argv };
 	struct collect c = { .plan = &plan, .n = 1, .strands = 2, .entry = entries, .entries = child ? 5 : 4, .value = value, .values = 3,
-			     .name = name, .names = NAME_SIZE };
+			     .name = name, .names = NAME_SIZE, .inherit = child != NOT_COUNTED };
 	struct sample_tally event = { .share = 1, .total.value = total };
 	const struct sample_outcome o = { .event = &event, .n_events = 1 };
 	struct window_end end = { 0 };
@@ -58,23 +60,60 @@ static struct window_end after(bool child, uint64_t total, struct rows *r)
 TEST(the_rest_of_the_only_thread_is_its_last_row)
 {
 	struct rows r;
-	struct window_end end = after(false, 350, &r);
+	struct window_end end;
 
-	CHECK(!end.rest && !end.rests_unknown && r.n == 4, "%zu rows", r.n);
-	CHECK(r.row[3].rest && r.first[3] == 50 && r.row[1].moved && !r.row[2].moved);
-	end = after(false, 300, &r);
-	CHECK(!end.rest && r.n == 3, "nothing is left");
+	for (enum child child = NO_CHILD; child <= NOT_COUNTED; child += NOT_COUNTED) {
+		end = after(child, 350, &r);
+		CHECK(!end.rest && !end.rests_unknown && !end.unseen && r.n == 4, "%zu rows", r.n);
+		CHECK(r.row[3].rest && r.first[3] == 50 && r.row[1].moved && !r.row[2].moved);
+		end = after(child, 300, &r);
+		CHECK(!end.rest && r.n == 3, "nothing is left");
+	}
 }
 
 TEST(the_rest_of_several_threads_is_known_of_all_together)
 {
 	struct rows r;
-	struct window_end end = after(true, 350, &r);
+	struct window_end end = after(A_CHILD, 350, &r);
 
-	CHECK(end.rest && end.rest[0] == 50 && !end.rests_unknown && r.n == 3, "%zu rows", r.n);
+	CHECK(end.rest && end.rest[0] == 50 && end.unseen == 1 && !end.rests_unknown && r.n == 3, "%zu rows", r.n);
 	free(end.rest);
-	end = after(true, 299, &r);
+	end = after(A_CHILD, 299, &r);
 	CHECK(!end.rest && end.rests_unknown && r.n == 3, "windows of 300 do not fit 299");
+}
+
+/* A process of three threads that was there before, two of them asked for; one has a window. */
+TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
+{
+	uint64_t value[] = { 100 };
+	char name[NAME_SIZE] = "x";
+	struct entry entries[] = {
+		{ .kind = IS_FORK, .pid = 7, .tid = 71, .at = 7 },
+		{ .kind = IS_FORK, .pid = 7, .tid = 8, .at = 7 },
+		{ .kind = IS_COMM, .pid = 7, .tid = 7 },
+		{ .kind = IS_COMM, .pid = 7, .tid = 71 },
+		{ .time = 1500, .kind = IS_FORK, .pid = 7, .tid = 9, .at = 8 },
+		{ .time = 2000, .kind = IS_WINDOW, .pid = 7, .tid = 8 },
+	};
+	struct sample_tally event = { .share = 1, .total.value = 130 };
+	const struct sample_outcome o = { .event = &event, .n_events = 1, .started_ns = 1000 };
+	const struct {
+		const char *tids;
+		bool inherit;
+		uint64_t unseen;
+	} row[] = { { NULL, true, 3 }, { NULL, false, 2 }, { "7,8", true, 2 }, { "8,7", false, 1 }, { "8", false, 0 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		const struct window_plan plan = { .every = 100, .where.tids = row[i].tids };
+		struct collect c = { .plan = &plan, .n = 1, .strands = 1, .entry = entries, .entries = ARRAY_SIZE(entries), .value = value,
+				     .values = 1, .name = name, .names = NAME_SIZE, .inherit = row[i].inherit };
+		struct rows r = { .sink = { take_thread, take_window } };
+		struct window_end end = { 0 };
+
+		CHECK_EQ(windows_build(&c, &r.sink, &o, &end, NULL), 0);
+		CHECK(end.unseen == row[i].unseen && end.rest && end.rest[0] == 30 && r.n == 1, "row %zu: %u", i, (unsigned)end.unseen);
+		free(end.rest);
+	}
 }
 
 /* The command's process, told of at 1000 ns; what was begun at 1500 ns; a window of each at 2000 and 3000. */
@@ -92,7 +131,7 @@ static struct rows first_windows(uint64_t started_ns)
 	};
 	const struct window_plan plan = { .every = 1000 };
 	struct collect c = { .plan = &plan, .n = 1, .strands = 1, .entry = entries, .entries = ARRAY_SIZE(entries), .value = value, .values = 4,
-			     .name = name, .names = NAME_SIZE };
+			     .name = name, .names = NAME_SIZE, .inherit = true };
 	struct sample_tally event = { .share = 1 };
 	const struct sample_outcome o = { .event = &event, .n_events = 1, .started_ns = started_ns };
 	struct rows r = { .sink = { take_thread, take_window } };

@@ -32,6 +32,7 @@ struct collect {
 	struct id_row *ids; /* by id */
 	size_t n_ids;
 	unsigned lost_words; /* 1: each value is followed by a count of losses */
+	bool inherit;	     /* the events count children and new threads too */
 	struct entry *entry;
 	size_t entries, entry_room;
 	uint64_t *value;

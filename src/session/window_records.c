@@ -68,6 +68,7 @@ static int begin(struct sample_sink *self, const struct sampled *events, size_t 
 	qsort(c->ids, c->n_ids, sizeof(*c->ids), by_id);
 	c->strands = events[first].n_ids;
 	c->lost_words = events[first].attr.read_format >> 4 & 1;
+	c->inherit = events[first].attr.inherit;
 	return 0;
 }
 

@@ -163,6 +163,28 @@ def windows_of_time():
 
 
 @test
+def the_first_thread_alone_has_its_rest():
+    """Also where all of it is rest. Its child and its thread are not counted, and so not without windows."""
+    for every in ("2ms", "1000s"):
+        document = windows("-i", "--every", every, "-e", "page-faults", "--", *WORK, status=5)
+        (thread,) = document["threads"]
+        equal(thread["columns"]["ended"][-1], "rest")
+        equal((document["rests_unknown"], "rest" in document, "threads_without_windows" in document), (False, False, False), every)
+        true(sum(thread["columns"]["events"][1]) > 50, str(thread["columns"]["events"][1]))
+
+
+@test
+def other_threads_of_the_process_are_not_without_windows():
+    program = "import threading, time\nfor _ in range(3): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\nwhile True: pass"
+    with subprocess.Popen([PYTHON, "-S", "-c", program], stdout=subprocess.PIPE, env=ENV) as p:
+        p.stdout.readline()
+        by = {o: windows("--every", "10ms", "-e", "page-faults", "--timeout", "200", o, str(p.pid), status=0) for o in ("-p", "-t")}
+        p.kill()
+    equal({o: d.get("threads_without_windows", 0) for o, d in by.items()}, {"-p": 3, "-t": 0})
+    equal([[t["tid"] for t in d["threads"]] for d in by.values()], [[p.pid]] * 2)
+
+
+@test
 def ten_thousand_threads_lose_nothing():
     """While they end on all CPUs, the rings stay whole. Threads without a window are counted."""
     for _ in range(4):
@@ -222,7 +244,7 @@ def what_the_exact_engine_cannot_count_says_why_it_is_here():
 def page_faults_make_windows_too():
     """Sums are those of tare stat, within what a run differs from the next."""
     document = windows("--every", "50:page-faults:u", "-e", "task-clock", "--", *WORK, status=5)
-    total = sum(sum(t["columns"]["events"][0]) for t in document["threads"])
+    total = sum(sum(t["columns"]["events"][0]) for t in document["threads"]) + document.get("rest", [0])[0]
     r = sh(TARE, "stat", "--engine", "perf", "--format", "json", "-e", "page-faults:u", "--", *WORK)
     whole = json.loads(r.stderr)["events"][0]["value"]
     if document["children_left_out"]:

@@ -57,6 +57,7 @@ def without_children_the_first_thread_alone():
     document = windows("-i", "-e", "instructions:u", "--every", "100:cycles:u", "--", "family-100000")
     equal(len(document["threads"]), 1)
     equal(sum(document["threads"][0]["columns"]["events"][0]), FAMILY - 7 * CHILD)
+    equal([k for k in document if k in ("rest", "threads_without_windows")], [], "children are not counted")
 
 
 @test
