@@ -197,7 +197,7 @@ struct process {
 	int32_t park_signal;     /* by which the others say that they are out */
 	uint32_t found_stopped;  /* when the supervisor last looked */
 	volatile uint64_t compared, stepped; /* see struct exact_slow */
-	volatile uint32_t begun; /* the engine has let it begin */
+	volatile uint32_t first_stepped; /* its first instruction was executed by a single step, and counted behind it */
 	volatile uint32_t renamed; /* some thread of its may have another name than its program */
 	volatile uint32_t ending; /* ENDING_EXIT, or the signal that the engine has it die by: what else kills it is no doing of the program's */
 };
@@ -216,7 +216,7 @@ struct past {
 	int32_t pid, parent;
 	uint32_t serial;
 	uint32_t refused; /* enum refused */
-	uint32_t within; /* somebody else ended it, in code that it had reached: to within a block it is known where */
+	uint32_t may_have_begun; /* somebody else ended it, and an instruction that is not counted may have been executed */
 	uint64_t descent;
 	char name[24];
 	int64_t counts[EXACT_CLASSES];

@@ -183,7 +183,7 @@ static void collect(struct supervisor *s, uint32_t process)
 		past->parent = p->parent_pid;
 		past->serial = p->serial;
 		past->refused = p->refused;
-		past->within = p->begun && p->ending == ENDING_NOT;
+		past->may_have_begun = p->first_stepped && p->ending == ENDING_NOT;
 		past->descent = p->descent;
 		process_name(p, past->name);
 		memcpy(past->counts, p->done, sizeof past->counts);

@@ -153,7 +153,7 @@ static bool never_began(const struct supervisor *s)
 
 	if (s->damaged || b->reason[0] || !WIFSIGNALED(s->end.status))
 		return false;
-	return !s->command_started || (b->n_past == 1 && !board_past(b, 0)->within && !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
+	return !s->command_started || (b->n_past == 1 && !board_past(b, 0)->may_have_begun && !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
 }
 
 /* The command has ended, and what it and its children left is on the board. */

@@ -563,6 +563,6 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	signals_first(t);
 	look_at_kept(t);
 	dispatch(t);
-	p->begun = 1;
+	p->first_stepped = !!t->stepping;
 	return t;
 }

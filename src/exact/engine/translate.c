@@ -334,6 +334,7 @@ static void emit_block(struct draft *d)
 	const struct insn *last = &d->insns[d->n - 1];
 	int at = dead_point(d, F_ALL), n = (int)d->n, plain;
 	bool by_rcx = false, dead = true, every, path = eng.mode & COUNT_PATH;
+	bool first = b->pc == eng.process->entry; /* a count of 0 is of a program that has not begun */
 
 	if (at < 0)
 		at = dead_point(d, live_behind(d));
@@ -348,7 +349,7 @@ static void emit_block(struct draft *d)
 		b->flags |= B_RCX;
 	note_facts(d);
 	every = (eng.mode & COUNT_EVERY) && every_counts(b);
-	if (every || path) { /* one border for all: what was entered was counted, and the other way round */
+	if (every || path || first) { /* one border for all: what was entered was counted, and the other way round */
 		at = 0;
 		dead = !(live_before(d, live_behind(d)) & F_ALL);
 		by_rcx = false;
