@@ -96,7 +96,7 @@ static int check(struct batch *b, u32 i)
 	case TARE_MSR_TSC:
 		return o->msr ? -EINVAL : 0;
 	case TARE_MSR_RDPMC:
-		return table_rdpmc ? 0 : -EPERM; /* an index that is not there faults, and that is caught */
+		return table_rdpmc(o->msr) ? 0 : -EPERM; /* a counter that this CPU has not faults, and that is caught */
 	case TARE_MSR_READ:
 	case TARE_MSR_WRITE:
 		break;

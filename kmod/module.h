@@ -24,7 +24,6 @@ struct row {
 };
 
 extern u32 table_maker; /* of this machine; 0: neither */
-extern bool table_rdpmc; /* no counter is denied, so that the instruction that reads any of them may be used */
 extern u32 slot_msr[SLOTS_MAX]; /* by which its value is put back */
 extern bool slot_is_gate[SLOTS_MAX];
 
@@ -32,6 +31,8 @@ int table_init(void);
 extern const struct row *const table_rows;
 /* The number of the row of a register that this machine has and the parameter `deny` has left; -1: there is none. */
 int table_find(u32 msr, u32 *slot);
+/* May rdpmc read the counter of that index: is it on the list, and not denied by any of its numbers? */
+bool table_rdpmc(u32 index);
 
 /* ---- reserve.c: the kernel's own book of who has the counters; perf honours it ---- */
 

@@ -15,6 +15,14 @@ static const struct row rows[] = {
 #include "msr_table.h"
 };
 
+#define MSR_ROW(...)
+#define MSR_RDPMC(maker, index, count, number, step) { maker, index, count, number, step },
+static const struct {
+	u32 maker, index, count, number, step;
+} rdpmc_rows[] = {
+#include "msr_table.h"
+};
+
 static unsigned int deny[64];
 static unsigned int n_deny;
 module_param_array(deny, uint, &n_deny, 0400);
@@ -22,7 +30,6 @@ MODULE_PARM_DESC(deny, "registers, by number, that nobody may read or write thro
 
 const struct row *const table_rows = rows;
 u32 table_maker;
-bool table_rdpmc = true;
 u32 slot_msr[SLOTS_MAX];
 bool slot_is_gate[SLOTS_MAX];
 
@@ -145,10 +152,8 @@ int table_init(void)
 		for (u32 k = 0; r->maker & table_maker && k < r->count; k++) {
 			u32 msr = r->number + k * r->step;
 
-			if (is_denied(msr)) {
-				table_rdpmc &= !(r->flags & TARE_MSR_COUNTER);
+			if (is_denied(msr))
 				continue;
-			}
 			/* Half of the places stay free, so that a search for what is not there ends soon. */
 			if (WARN_ON(slots == SLOTS_MAX || registers++ == PLACES / 2 || add(msr, i, saved ? slots : 0)))
 				return -ENOSPC;
@@ -169,4 +174,15 @@ int table_find(u32 msr, u32 *slot)
 			return places[at].row;
 		}
 	return -1;
+}
+
+bool table_rdpmc(u32 index)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rdpmc_rows); i++) {
+		u32 k = index - rdpmc_rows[i].index;
+
+		if (rdpmc_rows[i].maker & table_maker && k < rdpmc_rows[i].count)
+			return !is_denied(rdpmc_rows[i].number + k * rdpmc_rows[i].step);
+	}
+	return false;
 }

@@ -15,6 +15,15 @@ static const struct msr_row rows[] = {
 #include <msr_table.h>
 };
 
+#define MSR_ROW(...)
+#define MSR_RDPMC(maker, index, count, number, step) { maker, index, count },
+static const struct {
+	unsigned maker;
+	uint32_t index, count;
+} rdpmc_rows[] = {
+#include <msr_table.h>
+};
+
 const struct msr_row *msr_row_nth(size_t i)
 {
 	return i < ARRAY_SIZE(rows) ? &rows[i] : NULL;
@@ -116,6 +125,14 @@ uint64_t msr_value_kept(const struct msr_row *row, uint64_t value)
 	return row->flags & TARE_MSR_SIGNED ? MSR_SIGNED_32(value) : value;
 }
 
+static bool is_rdpmc_index(uint32_t index, unsigned maker)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rdpmc_rows); i++)
+		if (rdpmc_rows[i].maker & maker && index - rdpmc_rows[i].index < rdpmc_rows[i].count)
+			return true;
+	return false;
+}
+
 int msr_op_check(const struct tare_msr_op *op, unsigned maker, struct tare_error *err)
 {
 	const struct msr_row *row = msr_row_of(op->msr, maker);
@@ -123,8 +140,10 @@ int msr_op_check(const struct tare_msr_op *op, unsigned maker, struct tare_error
 	char name[MSR_NAME_ROOM];
 	uint64_t bad;
 
-	if (op->kind == TARE_MSR_TSC || op->kind == TARE_MSR_RDPMC)
+	if (op->kind == TARE_MSR_TSC)
 		return 0;
+	if (op->kind == TARE_MSR_RDPMC)
+		return is_rdpmc_index(op->msr, maker) ? 0 : tare_fail(err, EPERM, "no counter on the list has index 0x%x of rdpmc", op->msr);
 	msr_name(op->msr, maker, name);
 	if (!row)
 		return tare_fail(err, EPERM, "register 0x%x is not on the list", op->msr);

@@ -181,7 +181,11 @@ TEST(what_the_module_would_say)
 		{ __LINE__, { .msr = 0x4c2, .kind = TARE_MSR_WRITE, .value = UINT64_C(1) << 47 }, 0, "" },
 		{ __LINE__, { .msr = 0x38e, .kind = TARE_MSR_WRITE }, -EPERM, "not to be written" },
 		{ __LINE__, { .msr = 0xc0000080, .kind = TARE_MSR_READ }, -EPERM, "not on the list" },
+		{ __LINE__, { .msr = 7, .kind = TARE_MSR_RDPMC }, 0, "" },
+		{ __LINE__, { .msr = 8, .kind = TARE_MSR_RDPMC }, -EPERM, "index 0x8" },
 		{ __LINE__, { .msr = 0x40000000, .kind = TARE_MSR_RDPMC }, 0, "" },
+		{ __LINE__, { .msr = 0x40000004, .kind = TARE_MSR_RDPMC }, -EPERM, "index 0x40000004" },
+		{ __LINE__, { .msr = 0x20000000, .kind = TARE_MSR_RDPMC }, 0, "" },
 		{ __LINE__, { .kind = TARE_MSR_TSC }, 0, "" },
 	};
 

@@ -397,13 +397,37 @@ TEST(the_holder_is_named)
 
 TEST(rdpmc_that_faults_is_an_error)
 {
-	struct tare_msr_op op[] = { { .msr = 0, .kind = TARE_MSR_RDPMC }, { .msr = 0x40000000, .kind = TARE_MSR_RDPMC }, { .kind = TARE_MSR_TSC } };
+	struct tare_msr_op op[] = { { .msr = 0, .kind = TARE_MSR_RDPMC }, { .msr = is_intel() ? 0x40000000 : 5, .kind = TARE_MSR_RDPMC },
+				    { .kind = TARE_MSR_TSC } };
 	int fd = device(O_RDONLY);
 
 	CHECK_EQ(call(fd, TARE_MSR_RUN, 1, TARE_MSR_KEEP_GOING, op, 3), -EIO, "this machine has no counters");
-	CHECK_EQ(op[0].err, -EIO, "programmable");
-	CHECK_EQ(op[1].err, -EIO, "fixed");
+	CHECK_EQ(op[0].err, -EIO, "the first");
+	CHECK_EQ(op[1].err, -EIO, "the first fixed one, or AMD's last");
 	CHECK(op[2].err == 0 && op[2].value, "what is behind them ran");
+	close(fd);
+}
+
+static void rdpmc_is_tried(int fd, uint32_t index)
+{
+	struct tare_msr_op op = { .msr = index, .kind = TARE_MSR_RDPMC };
+
+	CHECK_EQ(run(fd, 0, &op, 1), -EIO, "rdpmc 0x%x is tried: this machine has no counters", index);
+}
+
+/* Those of the list, and no others: fast and other kinds of Intel's, caches and northbridge of AMD's. */
+TEST(rdpmc_takes_the_indices_of_the_list)
+{
+	static const uint32_t intel_has[] = { 0, 7, 0x40000000, 0x40000003, 0x20000000 };
+	static const uint32_t intel_has_not[] = { 8, 0x80000000, 0x40000004, 0x20000001, 0x10000, UINT32_MAX };
+	static const uint32_t amd_has[] = { 0, 5 }, amd_has_not[] = { 6, 9, 10, 0x40000000, 0x80000000, UINT32_MAX };
+	bool intel = is_intel();
+	int fd = device(O_RDONLY);
+
+	for (int i = 0; i < (intel ? 5 : 2); i++)
+		rdpmc_is_tried(fd, intel ? intel_has[i] : amd_has[i]);
+	for (int i = 0; i < 6; i++)
+		refused(fd, (struct tare_msr_op){ .msr = intel ? intel_has_not[i] : amd_has_not[i], .kind = TARE_MSR_RDPMC }, -EPERM);
 	close(fd);
 }
 
@@ -423,7 +447,7 @@ TEST(denied_registers)
 	refused(fd, (struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_READ }, -EPERM);
 	refused(fd, (struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_WRITE }, -EPERM);
 	value_of(fd, 0, intel ? 0x187 : 0xc0010202);
-	/* A counter is denied by each of its numbers, and by the instruction that reads any. */
+	/* A counter is denied by each of its numbers, and by its index of rdpmc. */
 	for (int i = 0; i < 2; i++) {
 		static const uint32_t numbers[2][2] = { { 0xc0010201, 0xc0010004 }, { 0xc1, 0x4c1 } };
 
@@ -433,21 +457,24 @@ TEST(denied_registers)
 	if (!intel)
 		refused(fd, (struct tare_msr_op){ .msr = 0xc0010000, .kind = TARE_MSR_WRITE }, -EPERM);
 	refused(fd, (struct tare_msr_op){ .msr = 0, .kind = TARE_MSR_RDPMC }, -EPERM);
-	refused(fd, (struct tare_msr_op){ .msr = 0x40000000, .kind = TARE_MSR_RDPMC }, -EPERM);
+	rdpmc_is_tried(fd, 1);
+	if (intel)
+		rdpmc_is_tried(fd, 0x40000000);
 	close(fd);
 }
 
-/* By the other numbers; that of a select leaves the reading of counters alone. */
+/* By the other numbers; that of a select leaves the reading of its counter alone. */
 TEST(denied_by_another_number)
 {
 	bool intel = is_intel();
-	struct tare_msr_op op = { .kind = TARE_MSR_RDPMC };
 	int fd = device(O_RDWR);
 
 	refused(fd, (struct tare_msr_op){ .msr = intel ? 0xc00000e7 : 0xc0010202, .kind = TARE_MSR_READ }, -EPERM);
 	refused(fd, (struct tare_msr_op){ .msr = intel ? 0xe7 : 0xc0010001, .kind = TARE_MSR_READ }, -EPERM);
 	value_of(fd, 0, intel ? 0xc1 : 0xc0010203);
-	CHECK_EQ(run(fd, 0, &op, 1), -EIO, "rdpmc is tried: this machine has no counters");
+	rdpmc_is_tried(fd, 1);
+	/* Its counter is denied as IA32_A_PMC2 or PERF_LEGACY_CTR2. */
+	refused(fd, (struct tare_msr_op){ .msr = 2, .kind = TARE_MSR_RDPMC }, -EPERM);
 	close(fd);
 }
 
@@ -703,6 +730,8 @@ TEST(random_batches)
 						      .value = r >> 32 & 7 ? random_64() & 0xff : random_64() };
 			if (op[k].kind == TARE_MSR_TSC)
 				op[k].msr = 0;
+			if (op[k].kind == TARE_MSR_RDPMC && r >> 52 & 7)
+				op[k].msr = r >> 55 & 7;
 			if ((r >> 44 & 255) == 0)
 				op[k].err = 1;
 		}

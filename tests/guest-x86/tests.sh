@@ -24,7 +24,7 @@ rmmod tare_msr
 insmod /m/tare_msr.ko deny=0x186,0xc0010200,0xc1,0xc0010201
 points "module with deny" denied_registers
 rmmod tare_msr
-insmod /m/tare_msr.ko deny=0xe7,0xc0010001
+insmod /m/tare_msr.ko deny=0xe7,0xc0010001,0x4c3,0xc0010006
 points "module with deny by another number" denied_by_another_number
 rmmod tare_msr
 if [ -n "$COUNTERS" ]; then
