@@ -21,11 +21,12 @@
 
 struct file_state {
 	bool reserved; /* the counters, in the kernel's book */
+	struct quota *quota;
 	pid_t pid;
 	char name[TASK_COMM_LEN];
 	struct batch *spare; /* of the last batch that was not kept: a fresh one costs more than all its checks */
 	cpumask_var_t lost; /* what it wrote there was taken back behind its back */
-	struct cpu_saved **saved; /* by CPU */
+	struct cpu_saved **saved; /* by CPU; the holder's only */
 	struct xarray prepared;
 	struct rw_semaphore using; /* read-held while one of them runs, write-held to drop one */
 };
@@ -166,7 +167,7 @@ static struct batch *fresh_batch(struct file_state *f)
 	struct batch *b = xchg(&f->spare, NULL);
 
 	if (!b)
-		b = kmalloc(sizeof(*b), GFP_KERNEL);
+		b = kmalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
 	if (!b)
 		return NULL;
 	mutex_init(&b->lock);
@@ -217,16 +218,25 @@ static int get_batch(struct file_state *f, struct batch **out, const struct tare
 /* With `machine` held for writing. */
 static int become_holder(struct file_state *f, bool pmu)
 {
+	struct cpu_saved **saved = f->saved;
 	int ret;
 
 	if (holder && holder != f)
 		return -EBUSY;
+	if (!saved)
+		saved = kcalloc(nr_cpu_ids, sizeof(*saved), GFP_KERNEL_ACCOUNT);
+	if (!saved)
+		return -ENOMEM;
 	if (pmu && !f->reserved) {
 		ret = counters_reserve();
-		if (ret)
+		if (ret) {
+			if (saved != f->saved)
+				kfree(saved);
 			return ret;
+		}
 		f->reserved = true;
 	}
+	f->saved = saved;
 	holder = f;
 	f->pid = task_tgid_nr(current);
 	get_task_comm(f->name, current);
@@ -253,7 +263,7 @@ static int saved_for(struct file_state *f, struct batch *b)
 	struct cpu_saved *fresh;
 
 	if (!f->saved[b->cpu]) {
-		fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
+		fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 		if (!fresh)
 			return -ENOMEM;
 		if (cmpxchg(&f->saved[b->cpu], NULL, fresh))
@@ -332,15 +342,21 @@ static int call_prepare(struct file_state *f, struct tare_msr_batch *head, bool 
 
 	if (head->handle)
 		return -EINVAL;
-	ret = get_batch(f, &b, head, may_write);
+	ret = quota_charge(f->quota, sizeof(*b));
 	if (ret)
 		return ret;
-	ret = xa_alloc(&f->prepared, &head->handle, b, XA_LIMIT(1, TARE_MSR_PREPARED_MAX), GFP_KERNEL);
+	ret = get_batch(f, &b, head, may_write);
+	if (ret)
+		goto refused;
+	ret = xa_alloc(&f->prepared, &head->handle, b, XA_LIMIT(1, TARE_MSR_PREPARED_MAX), GFP_KERNEL_ACCOUNT);
 	if (ret) {
 		kfree(b);
-		return ret == -EBUSY ? -ENOSPC : ret;
+		goto refused;
 	}
 	return 0;
+refused:
+	quota_discharge(f->quota, sizeof(*b));
+	return ret == -EBUSY ? -ENOSPC : ret;
 }
 
 static int call_repeat(struct file_state *f, struct tare_msr_batch *head)
@@ -368,8 +384,11 @@ static int call_drop(struct file_state *f, struct tare_msr_batch *head)
 	down_write(&f->using);
 	b = xa_erase(&f->prepared, head->handle);
 	up_write(&f->using);
+	if (!b)
+		return -ENOENT;
 	kfree(b);
-	return b ? 0 : -ENOENT;
+	quota_discharge(f->quota, sizeof(*b));
+	return 0;
 }
 
 static int call_info(struct tare_msr_info __user *to)
@@ -422,25 +441,36 @@ static long file_call(struct file *file, unsigned int call, unsigned long arg)
 	return ret;
 }
 
+/* What a file keeps while no batch is prepared. What is saved for the holder is not counted: there is one on the machine. */
+static size_t file_bytes(void)
+{
+	return sizeof(struct file_state) + cpumask_size() + sizeof(struct batch);
+}
+
 static void file_free(struct file_state *f)
 {
 	struct batch *b;
 	unsigned long handle;
 
-	xa_for_each(&f->prepared, handle, b)
+	xa_for_each(&f->prepared, handle, b) {
 		kfree(b);
+		quota_discharge(f->quota, sizeof(*b));
+	}
 	xa_destroy(&f->prepared);
 	kfree(f->spare);
 	for (int cpu = 0; f->saved && cpu < nr_cpu_ids; cpu++)
 		kfree(f->saved[cpu]);
 	kfree(f->saved);
 	free_cpumask_var(f->lost);
+	quota_discharge(f->quota, file_bytes());
+	quota_close(f->quota);
 	kfree(f);
 }
 
 static int file_open(struct inode *inode, struct file *file)
 {
 	struct file_state *f;
+	struct quota *quota;
 	int ret;
 
 	if (!perfmon_capable())
@@ -448,19 +478,30 @@ static int file_open(struct inode *inode, struct file *file)
 	ret = security_locked_down(LOCKDOWN_MSR);
 	if (ret)
 		return ret;
-	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	quota = quota_open();
+	if (!quota)
+		return -ENOMEM;
+	ret = quota_charge(quota, file_bytes());
+	if (ret)
+		goto no_quota;
+	ret = -ENOMEM;
+	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	if (!f)
-		return -ENOMEM;
-	xa_init_flags(&f->prepared, XA_FLAGS_ALLOC1);
+		goto no_file;
+	if (!zalloc_cpumask_var(&f->lost, GFP_KERNEL_ACCOUNT))
+		goto no_mask;
+	f->quota = quota;
+	xa_init_flags(&f->prepared, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	init_rwsem(&f->using);
-	f->saved = kcalloc(nr_cpu_ids, sizeof(*f->saved), GFP_KERNEL);
-	if (!f->saved || !zalloc_cpumask_var(&f->lost, GFP_KERNEL)) {
-		kfree(f->saved);
-		kfree(f);
-		return -ENOMEM;
-	}
 	file->private_data = f;
 	return nonseekable_open(inode, file);
+no_mask:
+	kfree(f);
+no_file:
+	quota_discharge(quota, file_bytes());
+no_quota:
+	quota_close(quota);
+	return ret;
 }
 
 static int file_close(struct inode *inode, struct file *file)

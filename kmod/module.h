@@ -39,6 +39,16 @@ bool table_rdpmc(u32 index);
 int counters_reserve(void);
 void counters_release(void);
 
+/* ---- quota.c: memory that the open files of one user keep, TARE_MSR_USER_BYTES at most ---- */
+
+struct quota;
+
+/* Of the calling user, for one more file; NULL: no memory. */
+struct quota *quota_open(void);
+void quota_close(struct quota *q);
+int quota_charge(struct quota *q, size_t bytes); /* -EDQUOT: over the limit */
+void quota_discharge(struct quota *q, size_t bytes);
+
 /* ---- run.c ---- */
 
 /* What stood in one CPU's registers before the holder's first write to each. Touched on that CPU only. */

@@ -16,6 +16,7 @@
 #define TARE_MSR_VERSION 1
 #define TARE_MSR_OPS_MAX 64
 #define TARE_MSR_PREPARED_MAX 64
+#define TARE_MSR_USER_BYTES (4U << 20) /* kept by the open files and prepared batches of one user (real user ID) */
 
 enum tare_msr_kind {
 	TARE_MSR_READ,	/* value <- register */
@@ -57,7 +58,7 @@ struct tare_msr_info {
  * -EBADF: it writes, and the file is open for reading only. -ENXIO: that CPU is off. -ESTALE: that CPU was off,
  * or the machine slept, since this file wrote to it, and what it wrote was taken back. -EBUSY: somebody else
  * holds the counters. -EAGAIN: the machine is about to sleep. -EPERM: locked down. -ENOENT: no such handle.
- * -ENOSPC: too many prepared.
+ * -ENOSPC: too many prepared. -EDQUOT, of PREPARE and of open(2): over TARE_MSR_USER_BYTES.
  */
 #define TARE_MSR_INFO _IOR('t', 0x60, struct tare_msr_info)
 #define TARE_MSR_RUN _IOWR('t', 0x61, struct tare_msr_batch)

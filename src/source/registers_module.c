@@ -22,6 +22,11 @@ static int module_open(struct registers *r, struct tare_error *err)
 		tare_hint(err, "as root: modprobe tare_msr (see kmod/ of tare)");
 		return -ENOENT;
 	}
+	if (r->fd < 0 && code == EDQUOT) {
+		tare_fail(err, code, "cannot open %s: this user's open files of the module keep too much memory", path);
+		tare_hint(err, "close some; the limit is %u MiB per user: see tare_msr(4)", TARE_MSR_USER_BYTES >> 20);
+		return -code;
+	}
 	if (r->fd < 0) {
 		tare_fail(err, code, "cannot open %s: %s", path, strerror(code));
 		tare_hint(err, "it takes CAP_PERFMON and the right to the file, and a kernel that is not locked down: see tare_msr(4)");

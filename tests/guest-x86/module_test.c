@@ -5,10 +5,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -429,6 +432,113 @@ TEST(rdpmc_takes_the_indices_of_the_list)
 	for (int i = 0; i < 6; i++)
 		refused(fd, (struct tare_msr_op){ .msr = intel ? intel_has_not[i] : amd_has_not[i], .kind = TARE_MSR_RDPMC }, -EPERM);
 	close(fd);
+}
+
+enum { FILES = 200 };
+
+/* Files with as many batches as they may prepare, until the user may have no more; the number of batches. */
+static int fill(int fd[FILES], int *n)
+{
+	struct tare_msr_op op = { .kind = TARE_MSR_TSC };
+	int batches = 0, ret = 0;
+
+	for (*n = 0; *n < FILES && ret != -EDQUOT; ++*n) {
+		fd[*n] = open(DEVICE, O_RDONLY | O_CLOEXEC);
+		if (fd[*n] < 0)
+			return errno == EDQUOT ? batches : -errno;
+		while ((ret = call(fd[*n], TARE_MSR_PREPARE, 0, 0, &op, 1)) == 0)
+			batches++;
+		if (ret != -ENOSPC && ret != -EDQUOT)
+			return ret;
+	}
+	return batches;
+}
+
+/* Another user who has the capability. */
+static void become(unsigned uid)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	data[1].permitted = data[1].effective = 1U << (CAP_PERFMON - 32);
+	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgid(uid) < 0 || setuid(uid) < 0 || syscall(SYS_capset, &head, data) < 0)
+		_exit(99);
+}
+
+TEST(memory_is_limited_by_user)
+{
+	struct tare_msr_op op = { .kind = TARE_MSR_TSC };
+	int fd[FILES], n, batches, status;
+	pid_t pid;
+
+	for (int turn = 0; turn < 2; turn++) {
+		batches = fill(fd, &n);
+		printf("# %d batches of %d files\n", batches, n);
+		CHECK(batches > 2000 && batches < 4000, "%d batches of %d files: turn %d", batches, n, turn);
+		CHECK_EQ(call(fd[n - 1], TARE_MSR_PREPARE, 0, 0, &op, 1), -EDQUOT, "one more");
+		for (int i = 0; i < n; i++)
+			CHECK_EQ(run(fd[i], 0, &op, 1), 0, "what keeps nothing goes on");
+		if (turn == 0) {
+			CHECK_EQ(chmod(DEVICE, 0666), 0, "chmod");
+			fflush(stdout);
+			pid = fork();
+			if (pid == 0) {
+				become(1);
+				n = open(DEVICE, O_RDONLY);
+				_exit(n < 0 ? errno : -call(n, TARE_MSR_PREPARE, 0, 0, &op, 1));
+			}
+			waitpid(pid, &status, 0);
+			CHECK_EQ(WEXITSTATUS(status), 0, "another user");
+			CHECK_EQ(chmod(DEVICE, 0600), 0, "chmod");
+			last.handle = 1;
+			CHECK_EQ(call(fd[0], TARE_MSR_DROP, 0, 0, &op, 1), 0, "dropped");
+			CHECK_EQ(call(fd[0], TARE_MSR_PREPARE, 0, 0, &op, 1), 0, "one in its place");
+		}
+		for (int i = 0; i < n; i++)
+			close(fd[i]);
+	}
+}
+
+static unsigned long number_in(const char *path)
+{
+	unsigned long n = 0;
+	FILE *f = fopen(path, "r");
+
+	if (!f || fscanf(f, "%lu", &n) != 1)
+		CHECK(false, "%s: %s", path, strerror(errno));
+	if (f)
+		fclose(f);
+	return n;
+}
+
+TEST(memory_is_charged_to_the_control_group)
+{
+	int fd[FILES], n, status;
+	pid_t pid;
+
+	mkdir("/tmp/cgroup", 0755);
+	if (mount("cgroup", "/tmp/cgroup", "cgroup2", 0, NULL) < 0)
+		tap_skip("cgroup2", "this kernel has no control groups");
+	put("/tmp/cgroup/cgroup.subtree_control", "+memory");
+	CHECK_EQ(mkdir("/tmp/cgroup/one", 0755), 0, "%s", strerror(errno));
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		unsigned long before, after;
+
+		put("/tmp/cgroup/one/cgroup.procs", "0");
+		n = open(DEVICE, O_RDONLY);
+		before = number_in("/tmp/cgroup/one/memory.current");
+		fill(fd, &n);
+		after = number_in("/tmp/cgroup/one/memory.current");
+		printf("# charged %lu bytes before, %lu after\n", before, after);
+		fflush(stdout);
+		_exit(after - before > 3 << 20 ? 0 : 1);
+	}
+	waitpid(pid, &status, 0);
+	CHECK_EQ(WEXITSTATUS(status), 0, "4 MiB are kept");
+	CHECK_EQ(rmdir("/tmp/cgroup/one"), 0, "%s", strerror(errno));
+	umount("/tmp/cgroup");
 }
 
 TEST(the_module_stays_while_it_is_used)
