@@ -11,6 +11,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/security.h>
 #include <linux/slab.h>
@@ -22,7 +23,7 @@
 struct file_state {
 	bool reserved; /* the counters, in the kernel's book */
 	struct quota *quota;
-	pid_t pid;
+	struct pid *pid; /* of the process that made it the holder */
 	char name[TASK_COMM_LEN];
 	struct batch *spare; /* of the last batch that was not kept: a fresh one costs more than all its checks */
 	cpumask_var_t lost; /* what it wrote there was taken back behind its back */
@@ -238,7 +239,8 @@ static int become_holder(struct file_state *f, bool pmu)
 	}
 	f->saved = saved;
 	holder = f;
-	f->pid = task_tgid_nr(current);
+	put_pid(f->pid);
+	f->pid = get_pid(task_tgid(current));
 	get_task_comm(f->name, current);
 	return 0;
 }
@@ -397,7 +399,10 @@ static int call_info(struct tare_msr_info __user *to)
 
 	down_read(&machine);
 	if (holder) {
-		info.holder_pid = holder->pid;
+		info.held = 1;
+		/* The number of a process that has ended may be another's by now. */
+		if (pid_has_task(holder->pid, PIDTYPE_TGID))
+			info.holder_pid = pid_vnr(holder->pid);
 		strscpy(info.holder, holder->name, sizeof(info.holder));
 	}
 	up_read(&machine);
@@ -461,6 +466,7 @@ static void file_free(struct file_state *f)
 	for (int cpu = 0; f->saved && cpu < nr_cpu_ids; cpu++)
 		kfree(f->saved[cpu]);
 	kfree(f->saved);
+	put_pid(f->pid);
 	free_cpumask_var(f->lost);
 	quota_discharge(f->quota, file_bytes());
 	quota_close(f->quota);

@@ -46,8 +46,12 @@ static int who_has_them(struct registers *r, struct tare_error *err)
 	struct tare_msr_info info = { 0 };
 	char watchdog[16] = "";
 
-	if (ioctl(r->fd, TARE_MSR_INFO, &info) == 0 && info.holder_pid) {
-		tare_fail(err, EBUSY, "the counters are held by %.15s (pid %u), through the same module", info.holder, info.holder_pid);
+	if (ioctl(r->fd, TARE_MSR_INFO, &info) == 0 && info.held) {
+		char pid[48] = "its PID is not visible here";
+
+		if (info.holder_pid)
+			snprintf(pid, sizeof(pid), "pid %u", info.holder_pid);
+		tare_fail(err, EBUSY, "the counters are held by %.15s (%s), through the same module", info.holder, pid);
 		tare_hint(err, "wait until it is done");
 		return -EBUSY;
 	}

@@ -398,6 +398,70 @@ TEST(the_holder_is_named)
 	registers_close(r);
 }
 
+static struct tare_msr_info info_of(int fd)
+{
+	struct tare_msr_info info = { 0 };
+
+	CHECK_EQ(ioctl(fd, TARE_MSR_INFO, &info), 0, "info: %s", strerror(errno));
+	return info;
+}
+
+/* The first process of a new namespace, which shares two pipes with the caller: it holds the counters until it is told to go on. */
+static int in_a_namespace(int fd, int said, int told, uint32_t counter)
+{
+	struct tare_msr_info info = info_of(fd);
+	int bad = 0;
+	char c;
+
+	bad |= info.holder_pid != 0 || info.held != 1; /* the caller */
+	write(said, "x", 1);
+	read(told, &c, 1); /* the caller has closed */
+	bad |= set(fd, 0, counter, 1) != 0;
+	info = info_of(fd);
+	bad |= getpid() != 1 || info.holder_pid != 1 || info.held != 1;
+	write(said, "x", 1);
+	read(told, &c, 1);
+	return bad;
+}
+
+TEST(the_holders_pid_is_the_readers)
+{
+	uint32_t counter = is_intel() ? 0xc1 : 0xc0010201;
+	int fd = device(O_RDWR), inner = device(O_RDWR), said[2], told[2], status;
+	struct tare_msr_info info;
+	pid_t pid;
+	char c;
+
+	CHECK_EQ(set(fd, 0, counter, 1), 0, "held");
+	CHECK(pipe(said) == 0 && pipe(told) == 0, "pipe");
+	fflush(stdout);
+	pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, 0);
+	if (pid == 0) {
+		close(fd); /* which the caller alone keeps */
+		_exit(in_a_namespace(inner, said[1], told[0], counter));
+	}
+	CHECK(pid > 0, "a new namespace: %s", strerror(errno));
+	CHECK_EQ(read(said[0], &c, 1), 1, "it has looked");
+	close(fd);
+	write(told[1], "x", 1);
+	CHECK_EQ(read(said[0], &c, 1), 1, "it has written");
+	info = info_of(inner);
+	CHECK(info.held && info.holder_pid == (uint32_t)pid, "as seen outside: pid %u, not %d", info.holder_pid, pid);
+	write(told[1], "x", 1);
+	waitpid(pid, &status, 0);
+	CHECK_EQ(status, 0, "as seen inside");
+	info = info_of(inner);
+	CHECK(info.held && info.holder_pid == 0, "the process has ended, the file is open: pid %u", info.holder_pid);
+	close(inner);
+	inner = device(O_RDONLY);
+	CHECK_EQ(info_of(inner).held, 0, "nobody holds them");
+	close(inner);
+	for (int i = 0; i < 2; i++) {
+		close(said[i]);
+		close(told[i]);
+	}
+}
+
 TEST(rdpmc_that_faults_is_an_error)
 {
 	struct tare_msr_op op[] = { { .msr = 0, .kind = TARE_MSR_RDPMC }, { .msr = is_intel() ? 0x40000000 : 5, .kind = TARE_MSR_RDPMC },
