@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/pid.h>
+#include <linux/reboot.h>
 #include <linux/sched.h>
 #include <linux/security.h>
 #include <linux/slab.h>
@@ -69,10 +70,8 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
-static int machine_sleeps(struct notifier_block *self, unsigned long what, void *data)
+static void machine_goes(bool goes)
 {
-	bool goes = what == PM_SUSPEND_PREPARE || what == PM_HIBERNATION_PREPARE || what == PM_RESTORE_PREPARE;
-
 	cpus_read_lock();
 	down_write(&machine);
 	asleep = goes;
@@ -80,6 +79,18 @@ static int machine_sleeps(struct notifier_block *self, unsigned long what, void 
 		restore_all(holder, true);
 	up_write(&machine);
 	cpus_read_unlock();
+}
+
+static int machine_sleeps(struct notifier_block *self, unsigned long what, void *data)
+{
+	machine_goes(what == PM_SUSPEND_PREPARE || what == PM_HIBERNATION_PREPARE || what == PM_RESTORE_PREPARE);
+	return NOTIFY_DONE;
+}
+
+/* Restart, power off, halt, and kexec, whose kernel finds the registers as they are left. Not called for a crash or an emergency restart. */
+static int machine_restarts(struct notifier_block *self, unsigned long what, void *data)
+{
+	machine_goes(true);
 	return NOTIFY_DONE;
 }
 
@@ -544,6 +555,7 @@ static struct miscdevice device = {
 };
 
 static struct notifier_block sleeping = { .notifier_call = machine_sleeps };
+static struct notifier_block restarting = { .notifier_call = machine_restarts };
 static int hotplug_state;
 
 static int __init tare_msr_init(void)
@@ -559,11 +571,16 @@ static int __init tare_msr_init(void)
 	ret = register_pm_notifier(&sleeping);
 	if (ret)
 		goto no_notifier;
+	ret = register_reboot_notifier(&restarting);
+	if (ret)
+		goto no_reboot_notifier;
 	ret = misc_register(&device);
 	if (ret)
 		goto no_device;
 	return 0;
 no_device:
+	unregister_reboot_notifier(&restarting);
+no_reboot_notifier:
 	unregister_pm_notifier(&sleeping);
 no_notifier:
 	cpuhp_remove_state_nocalls(hotplug_state);
@@ -574,6 +591,7 @@ no_notifier:
 static void __exit tare_msr_exit(void)
 {
 	misc_deregister(&device);
+	unregister_reboot_notifier(&restarting);
 	unregister_pm_notifier(&sleeping);
 	cpuhp_remove_state_nocalls(hotplug_state);
 }

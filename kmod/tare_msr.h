@@ -57,7 +57,7 @@ struct tare_msr_info {
  * -EPROTO: a module of another version. -EACCES: refused, see each err. -EIO: something faulted, see each err.
  * -EBADF: it writes, and the file is open for reading only. -ENXIO: that CPU is off. -ESTALE: that CPU was off,
  * or the machine slept, since this file wrote to it, and what it wrote was taken back. -EBUSY: somebody else
- * holds the counters. -EAGAIN: the machine is about to sleep. -EPERM: locked down. -ENOENT: no such handle.
+ * holds the counters. -EAGAIN: the machine is about to sleep or to restart. -EPERM: locked down. -ENOENT: no such handle.
  * -ENOSPC: too many prepared. -EDQUOT, of PREPARE and of open(2): over TARE_MSR_USER_BYTES.
  */
 #define TARE_MSR_INFO _IOR('t', 0x60, struct tare_msr_info)

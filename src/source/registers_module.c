@@ -89,7 +89,7 @@ static int module_run(struct registers *r, int cpu, struct tare_msr_op *op, size
 	if (ret == -ESTALE)
 		return tare_fail(err, ESTALE, "the CPU was off, or the machine slept: what was written there was put back");
 	if (ret == -EAGAIN)
-		return tare_fail(err, EAGAIN, "the machine is about to sleep");
+		return tare_fail(err, EAGAIN, "the machine is about to sleep or to restart");
 	return ret;
 }
 

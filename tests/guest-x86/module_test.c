@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/reboot.h>
 #include <poll.h>
 #include <pwd.h>
 #include <stdint.h>
@@ -1273,6 +1274,47 @@ TEST(instructions_of_a_batch)
 	CHECK(10 * again <= preads, "64 prepared ones cost as much as 64/10 preads");
 	close(raw);
 	close(fd);
+}
+
+/* ---- the registers that the next kernel finds ---- */
+
+enum { BEFORE_RESTART = 0x55 }; /* tests/guest-x86/again looks for it */
+
+/* A process holds the register on both CPUs and stays until the machine restarts. */
+TEST(held_until_the_restart)
+{
+	uint64_t before = BEFORE_RESTART;
+	int raw = open("/dev/cpu/0/msr", O_RDWR), ready[2];
+	char c;
+
+	CHECK_EQ(pwrite(raw, &before, 8, STORE), 8, "%s", strerror(errno));
+	CHECK_EQ(pipe(ready), 0, "pipe");
+	fflush(stdout);
+	if (fork() == 0) {
+		int fd = device(O_RDWR);
+
+		if (set(fd, 0, STORE, 0x77) < 0 || set(fd, 1, STORE, 0x77) < 0)
+			_exit(1);
+		alarm(0);
+		write(ready[1], "x", 1);
+		for (;;)
+			pause();
+	}
+	CHECK_EQ(read(ready[0], &c, 1), 1, "it has written");
+	CHECK_EQ(raw_read(raw, STORE), 0x77, "it is there");
+	close(raw);
+}
+
+/* Returns where it fails only. On a busy host the emulated timer is late for the next kernel's check of it. */
+TEST(restart_by_kexec)
+{
+	static const char options[] = "console=ttyS0 quiet panic=-1 nr_cpus=1 no_timer_check";
+	int kernel = open("/vmlinuz", O_RDONLY), initrd = open("/again.cpio", O_RDONLY);
+
+	CHECK_EQ(syscall(SYS_kexec_file_load, kernel, initrd, sizeof(options), options, 0), 0, "kexec_file_load: %s", strerror(errno));
+	fflush(stdout);
+	syscall(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_KEXEC, NULL);
+	CHECK(false, "kexec: %s", strerror(errno));
 }
 
 /* ---- last: there is no way back from it ---- */

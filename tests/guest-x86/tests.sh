@@ -19,6 +19,16 @@ if [ -n "$COUNTED" ]; then
 	points "instructions" $COUNTED
 	return
 fi
+if [ -n "$RESTARTED" ]; then
+	rmmod tare_msr
+	insmod /m/tare_msr_test.ko
+	points "before kexec" held_until_the_restart
+	module_test restart_by_kexec >/tmp/kexec 2>&1
+	echo "@@begin kexec"
+	cat /tmp/kexec
+	echo "@@end kexec 1"
+	return
+fi
 points "module" $MODULE
 rmmod tare_msr
 insmod /m/tare_msr.ko deny=0x186,0xc0010200,0xc1,0xc0010201
