@@ -279,6 +279,7 @@ static int saved_for(struct file_state *f, struct batch *b)
 		fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 		if (!fresh)
 			return -ENOMEM;
+		fresh->all = f->saved;
 		if (cmpxchg(&f->saved[b->cpu], NULL, fresh))
 			kfree(fresh);
 	}

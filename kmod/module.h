@@ -26,6 +26,7 @@ struct row {
 extern u32 table_maker; /* of this machine; 0: neither */
 extern u32 slot_msr[SLOTS_MAX]; /* by which its value is put back */
 extern bool slot_is_gate[SLOTS_MAX];
+extern bool slot_is_shared[SLOTS_MAX]; /* by all threads of a core, on this machine */
 
 int table_init(void);
 extern const struct row *const table_rows;
@@ -51,8 +52,12 @@ void quota_discharge(struct quota *q, size_t bytes);
 
 /* ---- run.c ---- */
 
-/* What stood in one CPU's registers before the holder's first write to each. Touched on that CPU only. */
+/*
+ * What stood in one CPU's registers before the holder's first write to each. Touched on that CPU only; what it has of shared registers also by
+ * the other threads of its core, under a lock.
+ */
 struct cpu_saved {
+	struct cpu_saved **all; /* the holder's, by CPU */
 	u64 have;	     /* by slot */
 	u32 n;
 	u8 order[SLOTS_MAX]; /* slots, oldest first */

@@ -26,6 +26,7 @@ enum tare_msr_flags {
 	TARE_MSR_GATE = 1,  /* 0 in it stops all counters: first to stop, last to start */
 	TARE_MSR_CLEAR = 2, /* writing a 1 clears something elsewhere: has no value to save or to restore */
 	TARE_MSR_PMU = 4,   /* belongs to the counters, which are reserved before it is written */
+	TARE_MSR_SHARED = 16, /* one for all threads of a core, on some CPUs */
 	TARE_MSR_SIGNED = 8, /* a write sets 32 bits and spreads their sign: other values go to MSR_FULL_WIDTH beyond it, where that is */
 };
 #define MSR_ALL 0xffffffffffffffffULL
@@ -61,7 +62,7 @@ MSR_READ_ONLY("IA32_APERF", 0xe8, TARE_MSR_ANY, "cycles at the actual frequency 
 MSR_PMU_ROW("IA32_PERFEVTSEL", 0x186, 8, 1, TARE_MSR_INTEL, MSR_INTEL_SELECT, 0, "what a programmable counter counts")
 MSR_READ_ONLY("IA32_PERF_STATUS", 0x198, TARE_MSR_INTEL, "current performance state")
 MSR_READ_ONLY("IA32_MISC_ENABLE", 0x1a0, TARE_MSR_INTEL, "processor features that are on")
-MSR_PMU_ROW("MSR_OFFCORE_RSP_", 0x1a6, 2, 1, TARE_MSR_INTEL, MSR_OFFCORE, 0, "which requests and responses an offcore event counts")
+MSR_PMU_ROW("MSR_OFFCORE_RSP_", 0x1a6, 2, 1, TARE_MSR_INTEL, MSR_OFFCORE, TARE_MSR_SHARED, "which requests and responses an offcore event counts")
 MSR_PMU_ROW("IA32_FIXED_CTR", 0x309, 4, 1, TARE_MSR_INTEL, MSR_48, 0, "fixed counter: instructions, cycles, reference cycles, slots")
 MSR_READ_ONLY("MSR_PERF_METRICS", 0x329, TARE_MSR_INTEL, "shares of the slots, each in 255ths (Ice Lake and later)")
 MSR_READ_ONLY("IA32_PERF_CAPABILITIES", 0x345, TARE_MSR_INTEL, "what the counters can do")

@@ -3,6 +3,8 @@
 #define pr_fmt(fmt) "tare_msr: " fmt
 #include <linux/kernel.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/topology.h>
 #include <asm/asm.h>
 #include "compat.h"
 #include "module.h"
@@ -23,11 +25,39 @@ static int rdpmc_safe(u32 index, u64 *value)
 	return err;
 }
 
+/* Of registers that the threads of a core share: held over a thread's first write, and while one is put back. */
+static DEFINE_RAW_SPINLOCK(sharing);
+
+/* Another thread of the calling CPU's core that has written a shared register and not put it back; NULL: there is none. */
+static struct cpu_saved *sharer(struct cpu_saved *s, u64 bit)
+{
+	int cpu, here = smp_processor_id();
+
+	for_each_cpu(cpu, topology_sibling_cpumask(here)) {
+		struct cpu_saved *other = READ_ONCE(s->all[cpu]);
+
+		if (cpu != here && other && READ_ONCE(other->have) & bit)
+			return other;
+	}
+	return NULL;
+}
+
+/* The value to put back: of a shared register the one before any thread's first write, not what another thread wrote. */
+static void save(struct cpu_saved *s, u32 slot, u64 value)
+{
+	u64 bit = 1ULL << slot;
+	struct cpu_saved *other = slot_is_shared[slot] ? sharer(s, bit) : NULL;
+
+	s->order[s->n++] = slot;
+	s->value[slot] = other ? other->value[slot] : value;
+	WRITE_ONCE(s->have, s->have | bit);
+}
+
 /*
  * A register of the counters is written whole, so that no bit of an earlier owner (an interrupt!) survives; bits
  * that are neither ours nor known to be 0 are kept.
  */
-static int write_one(struct batch *b, u32 i)
+static int write_whole(struct batch *b, u32 i)
 {
 	const struct tare_msr_op *o = &b->op[i];
 	const struct row *row = &table_rows[b->found[i].row];
@@ -42,12 +72,22 @@ static int write_one(struct batch *b, u32 i)
 		if (err)
 			return err;
 	}
-	if (!clear && !(s->have & bit)) {
-		s->have |= bit;
-		s->order[s->n++] = slot;
-		s->value[slot] = old;
-	}
+	if (!clear && !(s->have & bit))
+		save(s, slot, old);
 	return wrmsrq_safe(o->msr, (old & kept) | o->value);
+}
+
+static int write_one(struct batch *b, u32 i)
+{
+	bool shared = slot_is_shared[b->found[i].slot];
+	int err;
+
+	if (shared)
+		raw_spin_lock(&sharing);
+	err = write_whole(b, i);
+	if (shared)
+		raw_spin_unlock(&sharing);
+	return err;
 }
 
 static int run_one(struct batch *b, u32 i)
@@ -105,6 +145,18 @@ static void put_back(u32 slot, u64 value)
 				    slot_msr[slot]);
 }
 
+/* A shared register keeps what the other threads count with, until the last of them is through. */
+static void put_back_shared(struct cpu_saved *s, u32 slot)
+{
+	u64 bit = 1ULL << slot;
+
+	raw_spin_lock(&sharing);
+	WRITE_ONCE(s->have, s->have & ~bit);
+	if (!sharer(s, bit))
+		put_back(slot, s->value[slot]);
+	raw_spin_unlock(&sharing);
+}
+
 void saved_restore_here(struct cpu_saved *s)
 {
 	unsigned long flags;
@@ -114,7 +166,9 @@ void saved_restore_here(struct cpu_saved *s)
 		if (slot_is_gate[s->order[i]])
 			put_back(s->order[i], 0);
 	for (u32 i = s->n; i-- > 0;)
-		if (!slot_is_gate[s->order[i]])
+		if (slot_is_shared[s->order[i]])
+			put_back_shared(s, s->order[i]);
+		else if (!slot_is_gate[s->order[i]])
 			put_back(s->order[i], s->value[s->order[i]]);
 	for (u32 i = s->n; i-- > 0;)
 		if (slot_is_gate[s->order[i]])

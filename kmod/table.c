@@ -32,6 +32,7 @@ const struct row *const table_rows = rows;
 u32 table_maker;
 u32 slot_msr[SLOTS_MAX];
 bool slot_is_gate[SLOTS_MAX];
+bool slot_is_shared[SLOTS_MAX];
 
 /*
  * Which MSRs the kernel's book of counters is kept by: Intel's architectural ones, and those of family 6, which have the same numbers. Of others, such as
@@ -121,6 +122,20 @@ static int add(u32 msr, u32 row, u32 slot)
 	return -ENOSPC;
 }
 
+/*
+ * Do the threads of a core share the registers of offcore events? Those of Nehalem and Westmere do. Source: Linux, arch/x86/events/perf_event.h,
+ * table at "offcore"; arch/x86/events/intel/core.c, models without ERF_NO_HT_SHARING that have threads.
+ */
+static bool threads_share(void)
+{
+	static const u8 models[] = { 0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f };
+
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
+		if (table_maker == TARE_MSR_INTEL && boot_cpu_data.x86 == 6 && boot_cpu_data.x86_model == models[i])
+			return true;
+	return false;
+}
+
 /* Can a counter be set to all that it can hold? */
 static bool has_full_width(void)
 {
@@ -160,6 +175,7 @@ int table_init(void)
 			if (!saved)
 				continue;
 			slot_msr[slots] = full_width && r->flags & TARE_MSR_SIGNED ? msr + MSR_FULL_WIDTH : msr;
+			slot_is_shared[slots] = threads_share() && r->flags & TARE_MSR_SHARED;
 			slot_is_gate[slots++] = r->flags & TARE_MSR_GATE;
 		}
 	}

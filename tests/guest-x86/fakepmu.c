@@ -3,17 +3,19 @@
  * For the tests only: counters for an emulated machine that has none. Two probes on the kernel's accessors answer the
  * counter registers of Intel's architectural performance monitoring 4 (4 programmable, 3 fixed, 48 bits, written whole at 0x4c1) for whoever
  * reads and writes them: tare's module, or the kernel's own msr driver. A counter that is on goes up by 1000 each time
- * the CPU's registers are looked at; reserved bits and registers beyond the last fault.
+ * the CPU's registers are looked at; reserved bits and registers beyond the last fault. There are two registers of offcore events for each CPU, or with
+ * shared=1 for all threads of a core.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/topology.h>
 
 enum { STEP = 1000 };
 #define COUNTER_BITS GENMASK_ULL(47, 0)
 
 /* What one CPU keeps, each with the bits that may be written without a fault. */
-enum reg { SELECT0, PMC0 = 4, FIXED0 = 8, FIXED_CTRL = 11, STATUS, GLOBAL, CLEAR, CAPABLE, REGS };
+enum reg { SELECT0, PMC0 = 4, FIXED0 = 8, FIXED_CTRL = 11, STATUS, GLOBAL, CLEAR, CAPABLE, OFFCORE, REGS = OFFCORE + 2 };
 static const struct {
 	u32 first, count;
 	enum reg reg;
@@ -23,13 +25,15 @@ static const struct {
 	{ 0x38d, 1, FIXED_CTRL, 0xbbb },   { 0x38e, 1, STATUS, 0 },	  { 0x38f, 1, GLOBAL, 0x70000000f },
 	{ 0x390, 1, CLEAR, 0x70000000f },  { 0x18a, 4, REGS, 0 },	  { 0xc5, 4, REGS, 0 },
 	{ 0x30c, 1, REGS, 0 },		   { 0x345, 1, CAPABLE, 0 },	  { 0x4c1, 4, PMC0, COUNTER_BITS },
-	{ 0x4c5, 4, REGS, 0 },
+	{ 0x4c5, 4, REGS, 0 },		   { 0x1a6, 2, OFFCORE, ~0ULL },
 };
 
 struct bank {
 	u64 value[REGS];
 };
 static DEFINE_PER_CPU(struct bank, banks);
+static bool shared;
+module_param(shared, bool, 0);
 
 static void count(u64 *counter, bool on)
 {
@@ -60,6 +64,8 @@ static int access(u32 msr, u64 *value, bool write)
 		if (rows[i].reg == REGS || (write && (!rows[i].bits || *value & ~rows[i].bits)))
 			return -EIO;
 		look(b);
+		if (shared && rows[i].reg == OFFCORE)
+			b = per_cpu_ptr(&banks, cpumask_first(topology_sibling_cpumask(smp_processor_id())));
 		r = &b->value[rows[i].reg + at];
 		if (!write)
 			*value = rows[i].reg == CLEAR ? 0 : rows[i].reg == CAPABLE ? BIT(13) : *r;

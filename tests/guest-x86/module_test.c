@@ -1276,6 +1276,67 @@ TEST(instructions_of_a_batch)
 	close(fd);
 }
 
+/* ---- registers that two threads of a core share ---- */
+
+enum { OFFCORE = 0x1a6, WAS = 0x11 };
+
+static uint64_t offcore_of(unsigned cpu)
+{
+	int raw = open(cpu ? "/dev/cpu/1/msr" : "/dev/cpu/0/msr", O_RDONLY);
+	uint64_t value = raw_read(raw, OFFCORE);
+
+	close(raw);
+	return value;
+}
+
+static void offcore_set(unsigned cpu, uint64_t value)
+{
+	int raw = open(cpu ? "/dev/cpu/1/msr" : "/dev/cpu/0/msr", O_WRONLY);
+
+	CHECK_EQ(pwrite(raw, &value, 8, OFFCORE), 8, "cpu %u: %s", cpu, strerror(errno));
+	close(raw);
+}
+
+/* CPU 1 is released first where it goes off, CPU 0 where the file is closed; each is the first to write, in turn. */
+TEST(threads_put_back_the_register_that_they_share)
+{
+	for (unsigned first = 0; first < 2; first++)
+		for (int goes = 0; goes < 2; goes++) {
+			int fd = device(O_RDWR);
+
+			offcore_set(0, WAS);
+			CHECK_EQ(set(fd, first, OFFCORE, 1), 0, "cpu %u", first);
+			CHECK_EQ(offcore_of(!first), 1, "they share it");
+			CHECK_EQ(set(fd, !first, OFFCORE, 2), 0, "cpu %u", !first);
+			CHECK_EQ(set(fd, first, OFFCORE, 3), 0, "cpu %u again", first);
+			if (goes) {
+				put("/sys/devices/system/cpu/cpu1/online", "0");
+				CHECK_EQ(offcore_of(0), 3, "cpu %u first: the other thread still counts with it", first);
+			}
+			close(fd);
+			CHECK_EQ(offcore_of(0), WAS, "cpu %u first, %s: put back", first, goes ? "cpu 1 went off" : "closed");
+			if (goes)
+				put("/sys/devices/system/cpu/cpu1/online", "1");
+		}
+	offcore_set(0, 0);
+}
+
+/* Two CPUs with a register each: what stood in one does not go to the other. */
+TEST(offcore_registers_are_put_back_on_their_own_cpu)
+{
+	int fd = device(O_RDWR);
+
+	for (unsigned cpu = 0; cpu < 2; cpu++)
+		offcore_set(cpu, WAS + cpu);
+	for (unsigned cpu = 0; cpu < 2; cpu++)
+		CHECK_EQ(set(fd, cpu, OFFCORE, WAS), 0, "cpu %u", cpu);
+	close(fd);
+	for (unsigned cpu = 0; cpu < 2; cpu++) {
+		CHECK_EQ(offcore_of(cpu), WAS + cpu, "cpu %u", cpu);
+		offcore_set(cpu, 0);
+	}
+}
+
 /* ---- the registers that the next kernel finds ---- */
 
 enum { BEFORE_RESTART = 0x55 }; /* tests/guest-x86/again looks for it */

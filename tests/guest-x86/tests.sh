@@ -19,6 +19,15 @@ if [ -n "$COUNTED" ]; then
 	points "instructions" $COUNTED
 	return
 fi
+if [ -n "$SHARED" ]; then
+	rmmod tare_msr
+	insmod /m/fakepmu.ko shared=1
+	insmod /m/tare_msr.ko
+	points "threads of a core" $SHARED
+	rmmod tare_msr
+	rmmod fakepmu
+	return
+fi
 if [ -n "$RESTARTED" ]; then
 	rmmod tare_msr
 	insmod /m/tare_msr_test.ko
