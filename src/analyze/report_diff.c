@@ -17,7 +17,7 @@ static const char *base_name(const char *path)
 struct pairing {
 	struct stacks *to;
 	const struct stacks *from;
-	uint32_t *node, *task; /* their numbers in `to` */
+	uint32_t *frame, *node, *task; /* their numbers in `to` */
 	uint32_t side, column;
 	unsigned keys;
 };
@@ -40,18 +40,28 @@ static uint32_t pair_frame(const struct pairing *p, const struct stacks_frame *f
 	return g.function == WORDS_NONE || g.module == WORDS_NONE || g.file == WORDS_NONE ? SET_NONE : stacks_add_frame(p->to, &g);
 }
 
+static bool pair_frames(const struct pairing *p)
+{
+	size_t n;
+	const struct stacks_frame *frame = stacks_frames(p->from, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		p->frame[i] = pair_frame(p, &frame[i]);
+		if (p->frame[i] == SET_NONE)
+			return false;
+	}
+	return true;
+}
+
 /* A parent's number is less than its children's. */
 static bool pair_nodes(const struct pairing *p)
 {
-	size_t nodes, frames;
+	size_t nodes;
 	const struct stacks_node *node = stacks_nodes(p->from, &nodes);
-	const struct stacks_frame *frame = stacks_frames(p->from, &frames);
 
 	p->node[0] = 0;
 	for (size_t i = 1; i < nodes; i++) {
-		uint32_t f = pair_frame(p, &frame[node[i].frame]);
-
-		p->node[i] = f == SET_NONE ? SET_NONE : stacks_add_node(p->to, p->node[node[i].parent], f);
+		p->node[i] = stacks_add_node(p->to, p->node[node[i].parent], p->frame[node[i].frame]);
 		if (p->node[i] == SET_NONE)
 			return false;
 	}
@@ -75,15 +85,17 @@ static bool pair_tasks(const struct pairing *p)
 
 static int pair_one(struct pairing *p, struct tare_error *err)
 {
-	size_t nodes, tasks, rows;
+	size_t frames, nodes, tasks, rows;
 	const struct stacks_row *row = stacks_rows(p->from, &rows);
 	int ret = 0;
 
+	stacks_frames(p->from, &frames);
 	stacks_nodes(p->from, &nodes);
 	stacks_tasks(p->from, &tasks);
+	p->frame = calloc(frames + 1, sizeof(*p->frame));
 	p->node = calloc(nodes, sizeof(*p->node));
 	p->task = calloc(tasks + 1, sizeof(*p->task));
-	if (!p->node || !p->task || !pair_nodes(p) || !pair_tasks(p))
+	if (!p->frame || !p->node || !p->task || !pair_frames(p) || !pair_nodes(p) || !pair_tasks(p))
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < rows; i++) {
 		struct stacks_row r = { p->node[row[i].node], p->task[row[i].task], p->side, 0, row[i].samples, row[i].amount };
@@ -96,11 +108,30 @@ static int pair_one(struct pairing *p, struct tare_error *err)
 	return ret;
 }
 
+/* A frame has exact amounts where it has them on both sides. */
+static bool pair_by_samples(const struct pairing p[REPORT_SIDES])
+{
+	size_t n;
+
+	if (!p[REPORT_BEFORE].from->by_samples || !p[REPORT_AFTER].from->by_samples)
+		return true;
+	p->to->by_samples = calloc(p->to->frame_set.n + 1, sizeof(*p->to->by_samples));
+	if (!p->to->by_samples)
+		return false;
+	for (int side = 0; side < REPORT_SIDES; side++) {
+		stacks_frames(p[side].from, &n);
+		for (size_t i = 0; i < n; i++)
+			p->to->by_samples[p[side].frame[i]] |= p[side].from->by_samples[i];
+	}
+	return true;
+}
+
 struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const uint32_t column[REPORT_SIDES], unsigned keys,
 			   struct tare_error *err)
 {
 	static const char *const names[] = { "before", "after" };
 	struct stacks *to = stacks_new(err);
+	struct pairing p[REPORT_SIDES] = { 0 };
 	int ret = to ? 0 : -ENOMEM;
 
 	for (uint32_t side = 0; ret == 0 && side < REPORT_SIDES; side++)
@@ -108,9 +139,13 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const 
 			ret = tare_fail_nomem(err);
 	for (uint32_t side = 0; ret == 0 && side < REPORT_SIDES; side++) {
 		const struct stacks_column *c = &from[side]->column[column[side]];
-		struct pairing p = { .to = to, .from = from[side], .side = side, .column = column[side], .keys = keys };
 
-		ret = pair_one(&p, err);
+		p[side] = (struct pairing){ .to = to, .from = from[side], .side = side, .column = column[side], .keys = keys };
+		ret = pair_one(&p[side], err);
+		to->column[side].samples = c->samples;
+		to->column[side].amount = c->amount;
+		to->column[side].counted = c->counted;
+		to->column[side].sampled = c->sampled;
 		to->column[side].squares = c->squares;
 		to->column[side].skids = c->skids;
 		to->column[side].lost = c->lost;
@@ -118,6 +153,10 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const 
 		to->column[side].has_total = c->has_total;
 		to->column[side].total = c->total;
 	}
+	if (ret == 0 && report_diff_exact(to->column) && !pair_by_samples(p))
+		ret = tare_fail_nomem(err);
+	for (int side = 0; side < REPORT_SIDES; side++)
+		free(p[side].frame);
 	if (ret == 0)
 		return to;
 	stacks_free(to);
@@ -129,7 +168,9 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const 
 /* What one sample stands for on average, the large ones weighing more: amount / weight is the number of equal samples that are as sure. */
 static double weight(const struct stacks_column *c)
 {
-	return c->amount && c->squares > 0 ? c->squares / (double)c->amount : 1;
+	uint64_t amount = stacks_sampled(c);
+
+	return amount && c->squares > 0 ? c->squares / (double)amount : 1;
 }
 
 /*
@@ -139,7 +180,7 @@ static double weight(const struct stacks_column *c)
  */
 static double score(const struct stacks_column c[REPORT_SIDES], double a, double b, bool shares)
 {
-	double w[] = { weight(&c[0]), weight(&c[1]) }, n[] = { (double)c[0].amount / w[0], (double)c[1].amount / w[1] };
+	double w[] = { weight(&c[0]), weight(&c[1]) }, n[] = { (double)stacks_sampled(&c[0]) / w[0], (double)stacks_sampled(&c[1]) / w[1] };
 
 	if (!shares)
 		return 2 * (sqrt(b + 0.375 * w[1]) - sqrt(a + 0.375 * w[0])) / sqrt(w[0] + w[1]);
@@ -206,7 +247,7 @@ static double sampled_margin(struct stacks_column c, double share)
 struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares)
 {
 	double a = (double)before, b = (double)after, wa = weight(&column[0]), wb = weight(&column[1]);
-	struct report_change c = { a, b, b - a, 1.96 * sqrt(a * wa + b * wb), 1, 1, false };
+	struct report_change c = { a, b, b - a, 1.96 * sqrt(a * wa + b * wb), 1, 1, false, false };
 	double lost = missing_margin(column, shares);
 
 	if (shares) {
@@ -227,6 +268,24 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 	return c;
 }
 
+/* Of amounts that both sides counted: no part of it is by chance. */
+static struct report_change exact_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares)
+{
+	double a = (double)before, b = (double)after;
+	struct report_change c = { .exact = true };
+
+	c.before = !shares ? a : column[0].amount ? a / (double)column[0].amount : 0;
+	c.after = !shares ? b : column[1].amount ? b / (double)column[1].amount : 0;
+	c.change = c.after - c.before;
+	c.p = c.q = c.change == 0;
+	return c;
+}
+
+bool report_diff_exact(const struct stacks_column column[REPORT_SIDES])
+{
+	return column[0].counted && column[1].counted;
+}
+
 bool report_diff_counted(const struct stacks_column column[REPORT_SIDES])
 {
 	return column[0].has_total && column[1].has_total;
@@ -239,7 +298,7 @@ struct report_change report_change_in_all(const struct stacks_column column[REPO
 	if (report_diff_counted(column)) {
 		double a = (double)column[0].total, b = (double)column[1].total;
 
-		return (struct report_change){ a, b, b - a, 0, a == b, a == b, a != b };
+		return (struct report_change){ a, b, b - a, 0, a == b, a == b, a != b, true };
 	}
 	c = report_change(column, column[0].amount, column[1].amount, false);
 	c.beyond = c.change != 0 && c.p <= REPORT_DIFF_Q;
@@ -253,7 +312,7 @@ static struct report_change *change_of(struct report_diff_row *row, bool total)
 	return total ? &row->total : &row->self;
 }
 
-/* Rows of nothing on either side ask nothing. */
+/* Rows of nothing on either side ask nothing, and exact ones are not tested. */
 static int judge(struct report_diff *d, bool total, struct tare_error *err)
 {
 	double *p = calloc(d->n + 1, sizeof(*p));
@@ -262,7 +321,7 @@ static int judge(struct report_diff *d, bool total, struct tare_error *err)
 	for (size_t i = 0; p && i < d->n; i++) {
 		struct report_change *c = change_of(&d->row[i], total);
 
-		if (c->before > 0 || c->after > 0)
+		if (!c->exact && (c->before > 0 || c->after > 0))
 			p[n++] = c->p;
 	}
 	if (!p || !student_adjust(p, n)) {
@@ -273,7 +332,7 @@ static int judge(struct report_diff *d, bool total, struct tare_error *err)
 	for (size_t i = 0; i < d->n; i++) {
 		struct report_change *c = change_of(&d->row[i], total);
 
-		if (c->before > 0 || c->after > 0)
+		if (!c->exact && (c->before > 0 || c->after > 0))
 			c->q = p[n++];
 		c->beyond = c->change != 0 && c->q <= REPORT_DIFF_Q;
 	}
@@ -287,7 +346,8 @@ static void note_same(struct report_diff *d, const struct stacks_column column[R
 	const struct stacks_column *a = &column[REPORT_BEFORE], *b = &column[REPORT_AFTER];
 
 	d->same = a->asked.repeats && b->asked.repeats && a->lost <= 0 && b->lost <= 0 && a->asked.period == b->asked.period && a->samples &&
-		  a->samples == b->samples && a->amount == b->amount && a->has_total == b->has_total && a->total == b->total;
+		  a->samples == b->samples && stacks_sampled(a) == stacks_sampled(b) && a->amount == b->amount && a->has_total == b->has_total &&
+		  a->total == b->total;
 	for (size_t i = 0; d->same && i < d->n; i++)
 		d->same = d->row[i].self.change == 0 && d->row[i].total.change == 0;
 	for (size_t i = 0; d->same && i < d->n; i++)
@@ -308,12 +368,30 @@ static int surest_first(const void *a, const void *b, void *arg)
 	return x->row < y->row ? -1 : x->row > y->row; /* report_make() has put them in the order of their names */
 }
 
+/* With callers, totals are by samples: which caller a count belongs to is not counted. */
+static bool has_callers(const struct stacks *s)
+{
+	size_t n;
+	const struct stacks_node *node = stacks_nodes(s, &n);
+
+	for (size_t i = 1; i < n; i++)
+		if (node[i].parent)
+			return true;
+	return false;
+}
+
+static struct report_change change_in(const struct stacks_column column[REPORT_SIDES], const uint64_t *amount, bool shares, bool exact)
+{
+	return (exact ? exact_change : report_change)(column, amount[REPORT_BEFORE], amount[REPORT_AFTER], shares);
+}
+
 int report_diff_make(struct report_diff *out, const struct stacks *pair, const struct report_options *opts, bool shares,
 		     struct tare_error *err)
 {
+	bool exact = report_diff_exact(pair->column), deep = has_callers(pair);
 	int ret;
 
-	*out = (struct report_diff){ .shares = shares, .by_total = opts->by_total };
+	*out = (struct report_diff){ .shares = shares, .by_total = opts->by_total, .exact = exact };
 	ret = report_make(&out->report, pair, opts, err);
 	if (ret == 0 && !(out->row = calloc(out->report.n + 1, sizeof(*out->row))))
 		ret = tare_fail_nomem(err);
@@ -321,9 +399,10 @@ int report_diff_make(struct report_diff *out, const struct stacks *pair, const s
 		const struct report_row *r = &out->report.row[i];
 
 		out->row[out->n++] = (struct report_diff_row){
-			r, report_change(pair->column, r->self[REPORT_BEFORE], r->self[REPORT_AFTER], shares),
-			report_change(pair->column, r->total[REPORT_BEFORE], r->total[REPORT_AFTER], shares)
+			r, change_in(pair->column, r->self, shares, exact && r->counted),
+			change_in(pair->column, r->total, shares, exact && r->counted && !deep)
 		};
+		out->exact &= out->by_total ? out->row[i].total.exact : out->row[i].self.exact;
 	}
 	if (ret == 0)
 		note_same(out, pair->column);
@@ -334,6 +413,14 @@ int report_diff_make(struct report_diff *out, const struct stacks *pair, const s
 	if (ret < 0)
 		report_diff_free(out);
 	return ret;
+}
+
+bool report_diff_all_exact(const struct report_diff *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (!d->row[i].self.exact || !d->row[i].total.exact)
+			return false;
+	return d->n;
 }
 
 void report_diff_free(struct report_diff *d)

@@ -27,9 +27,10 @@ struct report_change {
 	double p;    /* of a change as large if there were none; two-sided. What was lost may all have been of one place, or none of it */
 	double q;    /* among all rows, by Benjamini and Hochberg; p before report_diff_judge() */
 	bool beyond; /* it exceeds the noise: q <= REPORT_DIFF_Q */
+	bool exact;  /* both amounts are counted: half is 0, and any change is beyond */
 };
 
-/* Of one amount in either column. */
+/* Of one amount in either column, by samples. */
 struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares);
 
 /*
@@ -37,6 +38,7 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
  */
 struct report_change report_change_in_all(const struct stacks_column column[REPORT_SIDES]);
 bool report_diff_counted(const struct stacks_column column[REPORT_SIDES]); /* both sides have them */
+bool report_diff_exact(const struct stacks_column column[REPORT_SIDES]); /* and at each instruction: rows are exact */
 
 /* Nothing is: each p is 1. */
 bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES]);
@@ -58,11 +60,13 @@ struct report_diff {
 	size_t n;
 	bool shares, by_total;
 	bool same; /* the same samples on both sides, by the exact engine */
+	bool exact; /* of every row, what rows are ordered by */
 };
 
 /* `pair` is report_pair()'s and stays the caller's. */
 int report_diff_make(struct report_diff *out, const struct stacks *pair, const struct report_options *opts, bool shares,
 		     struct tare_error *err);
+bool report_diff_all_exact(const struct report_diff *d); /* each row, and with callees */
 void report_diff_free(struct report_diff *d);
 
 #endif

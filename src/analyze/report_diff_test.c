@@ -258,4 +258,55 @@ TEST(what_more_samples_cost_is_not_judged)
 	}
 }
 
+/* f and g are counted on both sides, h is by samples on one. */
+TEST(counted_amounts_are_compared_exactly)
+{
+	struct stacks *side[] = { side_of(""), side_of("") };
+	const struct stacks *from[] = { side[0], side[1] };
+	const uint32_t column[] = { 0, 0 };
+	struct report_options o = { .keys = REPORT_FUNCTION, .column = REPORT_AFTER };
+
+	for (int i = 0; i < 2; i++) {
+		struct stacks_column *c = side[i]->column;
+		size_t n;
+
+		count(side[i], "f", "m", 100);
+		count(side[i], "g", "m", i ? 101 : 100);
+		count(side[i], "h", "m", i ? 101 : 100);
+		stacks_frames(side[i], &n);
+		side[i]->by_samples = calloc(n, sizeof(bool));
+		side[i]->by_samples[n - 1] = i;
+		c->counted = c->has_total = true;
+		c->sampled = c->total = c->amount;
+	}
+	for (int shares = 0; shares < 2; shares++) {
+		struct stacks *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
+		struct report_diff d;
+
+		CHECK(report_diff_exact(pair->column), "both are");
+		CHECK_EQ(report_diff_make(&d, pair, &o, shares, NULL), 0, "made");
+		CHECK(!d.exact && !report_diff_all_exact(&d), "but for h");
+		for (size_t i = 0; i < d.n; i++) {
+			const struct report_change *c = &d.row[i].self;
+			char name = *stacks_name(pair, d.row[i].row->what.function);
+
+			CHECK_EQ(c->exact, name != 'h', "%c", name);
+			CHECK_EQ(c->half == 0, name != 'h', "%c: +- %g", name, c->half);
+			CHECK_EQ(c->beyond, name != 'h' && c->change != 0, "%c", name);
+			CHECK(name != 'g' || c->change != 0, "one sample more");
+			CHECK_EQ(d.row[i].total.exact, c->exact, "there are no callers");
+		}
+		report_diff_free(&d);
+		stacks_free(pair);
+	}
+	side[0]->column[0].counted = false;
+
+	struct stacks *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
+
+	CHECK(!report_diff_exact(pair->column) && !pair->by_samples, "one side is by samples");
+	stacks_free(pair);
+	stacks_free(side[0]);
+	stacks_free(side[1]);
+}
+
 TEST_MAIN()

@@ -407,11 +407,13 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 static int show_diff(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
 {
 	const struct report_diff_cli d = {
-		.common = &o->common, .before = o->before, .after = path, .html = o->html, .keys = o->keys, .by_total = o->by_total,
+		.common = &o->common, .before = o->before, .after = path, .html = o->html, .keys = o->keys, .sort_set = o->sort_set,
+		.by_total = o->by_total,
 		.shares = o->normalise, .least_percent = o->least_percent,
 		.limit = o->limit_set ? o->limit : o->html ? ROWS_ON_A_PAGE : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0,
 	};
 
+	ask_for_counts(o);
 	return report_diff_show(&d, partial, err);
 }
 

@@ -55,7 +55,7 @@ static int columns(const struct report_diff_cli *o, const struct samples s[REPOR
 static int to_page(const struct report_diff_cli *o, const struct report_diff_shown *shown, struct tare_error *err)
 {
 	const struct stacks_about about = { .title = "Flame graph of the difference", .program = "all", .least = 1e-6, .difference = true,
-					    .shares = o->shares };
+					    .shares = o->shares, .exact = report_diff_all_exact(shown->diff) };
 	struct page_file p = PAGE_FILE_INIT;
 	struct text table = { 0 }, title = { 0 };
 	int ret = page_file_open(&p, o->html, NULL, err);
@@ -97,25 +97,50 @@ static int to_output(const struct report_diff_cli *o, const struct report_diff_s
 	return ret;
 }
 
+/* Exact amounts of one side are not compared with samples of the other. */
+static int read_both(struct samples s[REPORT_SIDES], const struct report_diff_cli *o, struct tare_error *err)
+{
+	const char *path[] = { o->before, o->after };
+	struct samples_options read = o->common->read;
+	int ret = 0;
+
+	for (int side = 0; ret == 0 && side < REPORT_SIDES; side++)
+		ret = samples_read(&s[side], path[side], &read, err);
+	read.counted = false;
+	for (int side = 0; ret == 0 && side < REPORT_SIDES; side++) {
+		if (!s[side].counted.used || s[!side].counted.used)
+			continue;
+		samples_free(&s[side]);
+		ret = samples_read(&s[side], path[side], &read, err);
+		s[side].counted.why = "the other recording has none";
+	}
+	return ret;
+}
+
+static bool several_commands(const struct samples *s)
+{
+	return s->counted.used && s->counted.comms > 1;
+}
+
 int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare_error *err)
 {
-	const struct report_options opts = { .keys = o->keys, .column = REPORT_AFTER, .by_total = o->by_total,
+	struct report_options opts = { .keys = o->keys, .column = REPORT_AFTER, .by_total = o->by_total,
 					     .module = o->common->module, .function = o->common->function };
 	struct samples s[REPORT_SIDES] = { 0 };
 	struct report_diff diff = { 0 };
 	struct report_diff_shown shown = { .path = { o->before, o->after }, .samples = { &s[0], &s[1] }, .diff = &diff,
 					   .limit = o->limit, .least_percent = o->least_percent };
 	struct stacks *pair = NULL;
-	int ret = samples_read(&s[REPORT_BEFORE], o->before, &o->common->read, err);
+	int ret = read_both(s, o, err);
 
 	if (ret == 0)
-		ret = samples_read(&s[REPORT_AFTER], o->after, &o->common->read, err);
-	if (ret == 0)
 		ret = columns(o, s, shown.column, err);
+	if (ret == 0 && !o->sort_set && (several_commands(&s[REPORT_BEFORE]) || several_commands(&s[REPORT_AFTER])))
+		opts.keys &= ~(unsigned)REPORT_COMM;
 	if (ret == 0) {
 		const struct stacks *from[] = { s[0].stacks, s[1].stacks };
 
-		pair = report_pair(from, shown.column, o->keys, err);
+		pair = report_pair(from, shown.column, opts.keys, err);
 		ret = pair ? report_diff_make(&diff, pair, &opts, o->shares, err) : -ENOMEM;
 	}
 	if (ret == 0)

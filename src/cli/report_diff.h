@@ -11,7 +11,7 @@ struct report_diff_cli {
 	const char *before, *after; /* files */
 	const char *html;	    /* a page there instead; NULL: none */
 	unsigned keys;
-	bool by_total, shares;
+	bool sort_set, by_total, shares;
 	size_t limit;		    /* 0: all */
 	double least_percent;
 };

@@ -16,6 +16,8 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_string(j, "event", stacks_name(r->samples[side]->stacks, r->samples[side]->stacks->column[r->column[side]].name));
 	json_uint(j, "samples", c->samples);
 	json_uint(j, "amount", c->amount);
+	json_bool(j, "exact", report_diff_exact(r->diff->report.stacks->column));
+	json_string(j, "by_samples_as", r->samples[side]->counted.why);
 	if (c->has_total)
 		json_uint(j, "total", c->total);
 	else
@@ -47,6 +49,7 @@ static void json_change(struct json *j, const char *key, const struct report_cha
 	json_real(j, "p", c->p);
 	json_real(j, "q", c->q);
 	json_bool(j, "beyond", c->beyond);
+	json_bool(j, "exact", c->exact);
 	json_end(j);
 }
 

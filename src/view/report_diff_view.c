@@ -254,6 +254,9 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 		text_add(out, ", ");
 		put_quantity(out, r, s, (double)c->amount, false);
 	}
+	text_add(out, "%s", report_diff_exact(pair_of(r)->column) ? ", exact" : "");
+	if (of->counted.why)
+		text_add(out, "\n   amounts are by samples, although the recording has exact ones: %s", of->counted.why);
 	put_lost(out, r, side, s);
 	if (of->quality.broke_off)
 		text_add(out, "\n   %sthe recording broke off: what came last may be missing, and may be what the difference is%s", ink_on(s, INK_CAREFUL), ink_off(s));
@@ -265,6 +268,19 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 static bool counted(const struct stacks_column c[REPORT_SIDES])
 {
 	return stacks_census(&c[0]) && stacks_census(&c[1]);
+}
+
+/* Rows that are by samples, although others are exact. */
+static void put_by_samples(struct text *out, const struct report_diff_shown *r)
+{
+	bool total = r->diff->by_total || r->samples[0]->quality.with_stacks || r->samples[1]->quality.with_stacks, some = false;
+
+	if (!report_diff_exact(pair_of(r)->column) || r->diff->exact)
+		return;
+	for (size_t i = 0; i < r->diff->n; i++)
+		some |= !r->diff->row[i].self.exact;
+	text_add(out, " Amounts are exact: the engine counted every instruction%s%s.\n", some ? " of code in files; those of other code are by samples" : "",
+		 total ? "; with callees they are by samples" : "");
 }
 
 /* Not by samples: to the event. */
@@ -307,7 +323,10 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 	if (report_diff_too_much_lost(c))
 		text_add(out, "\n %sToo much is lost to judge what changed%s: more than half of the samples of a recording.\n", ink_on(s, INK_CAREFUL), ink_off(s));
 	else if (r->diff->same)
-		text_add(out, "\n The exact engine took the same samples on both sides.\n");
+		text_add(out, "\n The exact engine %s on both sides.\n", r->diff->exact ? "counted the same" : "took the same samples");
+	else if (r->diff->exact)
+		text_add(out, "\n %zu of %zu rows changed. Amounts are exact: the engine counted every instruction.\n"
+			      " What differs from run to run is not known from one recording of each.\n", sure, r->diff->n);
 	else if (counted(c))
 		text_add(out, "\n %zu of %zu rows changed. Every event is a sample on both sides: none of that is noise of sampling.\n"
 			      " What differs from run to run is not known from one recording of each.\n", sure, r->diff->n);
@@ -315,12 +334,13 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 		text_add(out, "\n %zu of %zu rows changed by more than the noise of sampling%s; of those a twentieth at most by chance.\n"
 			      " What differs from run to run besides is not known from one recording of each.\n",
 			 sure, r->diff->n, c[0].lost > 0 || c[1].lost > 0 ? " and than what was lost can be" : "");
-	if (!r->diff->same && !counted(c) && (stacks_in_step(&c[0]) || stacks_in_step(&c[1])))
+	put_by_samples(out, r);
+	if (!r->diff->same && !r->diff->exact && !counted(c) && (stacks_in_step(&c[0]) || stacks_in_step(&c[1])))
 		text_add(out, " %sSamples are a fixed number of events apart%s: where a loop is in step with that, its rows may be wrong by any amount.\n", ink_on(s, INK_CAREFUL),
 			 ink_off(s));
-	else if (!r->diff->same && c[0].asked.repeats && c[1].asked.repeats && !counted(c))
+	else if (!r->diff->same && !r->diff->exact && c[0].asked.repeats && c[1].asked.repeats && !counted(c))
 		text_add(out, " That noise is of samples taken independently; the exact engine takes one in each period, and has no more.\n");
-	if (!report_diff_too_much_lost(c))
+	if (!report_diff_too_much_lost(c) && !r->diff->exact)
 		put_price(out, r, s);
 	put_lone_modules(out, r);
 }

@@ -249,7 +249,7 @@ static bool put(struct out *o, const struct shrunk *w, const struct stacks_about
 	out_text(o, "]");
 	if (about->difference) {
 		put_key(o, "difference");
-		out_text(o, about->shares ? "{\"before\":0,\"after\":1,\"shares\":true}" : "{\"before\":0,\"after\":1,\"shares\":false}");
+		out_add(o, "{\"before\":0,\"after\":1,\"shares\":%s,\"exact\":%s}", about->shares ? "true" : "false", about->exact ? "true" : "false");
 	}
 	out_text(o, ",\n\"names\":[");
 	for (uint32_t i = 0; i < s->names.n; i++) {

@@ -20,6 +20,7 @@ struct stacks_about {
 	bool broke_off;	 /* the recorder did not come to its end: said here where no other document of the page does */
 	bool difference; /* the first two columns are one event's, before and after: shown as a difference */
 	bool shares;	 /* and of those the shares are compared */
+	bool exact;	 /* and both are counted, with callees, too: no change is noise */
 };
 
 int stacks_json(struct out *o, const struct stacks *s, const struct stacks_about *about, struct tare_error *err);

@@ -210,6 +210,34 @@ def callers_are_by_samples_and_keep_the_sum():
 
 
 @test
+def differences_are_to_the_event():
+    source = "%s int main(void) { return work(2000000) + turns(%d); }"
+    functions = "".join('__attribute__((noinline)) int %s(int n) { __asm__ volatile("1: dec %%0; jnz 1b" : "+r"(n)); return n; }' % f for f in ("work", "turns"))
+    paths = []
+    for turns in 1000000, 1030000:
+        folder = Path(ROOM.name, str(turns))
+        folder.mkdir()
+        subprocess.run([CC, "-O1", "-x", "c", "-", "-o", str(folder / "program")], input=source % (functions, turns), text=True, check=True)
+        paths.append(recorded(f"{turns}.data", str(folder / "program"), events="exact/instructions/"))
+    truth = [by_function(document(p))["turns"][0] for p in paths]
+    equal(truth[1] - truth[0], 60000, "two instructions a turn")
+    for words, before, after in ([], *truth), (["--normalise"], *truth):
+        d = json.loads(report("--format", "json", *words, "--diff", *paths))
+        validated(d, SCHEMA.replace("tare-report-1", "tare-report-diff-1"))
+        self = next(r for r in d["rows"] if r["function"] == "turns")["self"]
+        equal([self[k] for k in ("before", "after", "half_95", "p", "beyond", "exact")], [before, after, 0, 0, True, True], words)
+        equal({r["self"]["exact"] for r in d["rows"]} | {d["before"]["exact"], d["after"]["exact"]}, {True})
+    text = report("--diff", *paths)
+    line = next(w for w in map(str.split, text.splitlines()) if w and w[-1] == "turns")
+    equal(line[:4], [f"{truth[0]:,}", f"{truth[1]:,}", "+60,000", "more"], text)
+    true("±" not in text and "noise" not in text and "Amounts are exact: the engine counted every instruction." in text, text)
+    row = next(r for r in csv.DictReader(io.StringIO(report("--format", "csv", "--diff", *paths))) if r["function"] == "turns")
+    equal([float(row[k]) for k in ("self before", "self after", "self change", "self half_95")], [*truth, 60000, 0])
+    text = report("--filter", "comm=*", "--diff", *paths)
+    true("although the recording has exact ones: a filter" in text and "±" in text, text)
+
+
+@test
 def samples_where_rows_are_by_what_was_not_counted():
     path = functions()
     for words in (["--filter", "comm=*"], ["--filter", "pid=1"], ["--filter", "from=0.001"]):

@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { percent, plain, short } from "./format.js";
 
 const SURE = 1.96; // standard deviations: 95 %
+const EXACT = 4; // of amounts that are counted: coloured as far beyond the noise
 const TOO_MUCH = 0.5; // where more of a side's samples are lost nothing is judged: REPORT_DIFF_LOST
 
 /** How many standard deviations lie between the two; the same as score() of src/analyze/report_diff.c. */
@@ -24,7 +25,7 @@ const signed = (x, show) => `${x > 0 ? "+" : x < 0 ? "−" : ""}${show(Math.abs(
 
 /** What a flame graph does otherwise when it shows a difference; the tree gets a third column, both sides together. */
 export function difference(doc, tree) {
-  const { before: B, after: A, shares } = doc.difference, unit = doc.columns[A].unit;
+  const { before: B, after: A, shares, exact } = doc.difference, unit = doc.columns[A].unit;
   const all = [tree.total[B][0], tree.total[A][0]], weights = [B, A].map((k, side) => (all[side] && doc.columns[k].squares ? doc.columns[k].squares / all[side] : 1));
   const lost = [B, A].map((k) => doc.columns[k].lost ?? 0), within = lost.some((v) => v > TOO_MUCH) ? "not judged" : lost.some((v) => v > 0) ? "within the noise and what was lost" : "within the noise";
   const scale = shares && all[0] ? all[1] / all[0] : 1, both = tree.total.length;
@@ -33,7 +34,7 @@ export function difference(doc, tree) {
   const pair = (i, what) => [tree[what][B][i], tree[what][A][i]];
   const noise = (i, what) => { // how many times the noise; the sign says whether it is more or less
     const [a, b] = pair(i, what), same = shares ? a * all[1] === b * all[0] : a === b;
-    return same ? 0 : sureScore(a, b, weights, all, shares, lost) / SURE;
+    return same ? 0 : exact ? (shares ? b / all[1] < a / all[0] : b < a) ? -EXACT : EXACT : sureScore(a, b, weights, all, shares, lost) / SURE;
   };
 
   function sentence(i, what) {
@@ -41,7 +42,7 @@ export function difference(doc, tree) {
     const sides = shares ? `after ${percent(part(b, 1), 2)}, before ${percent(part(a, 0), 2)}` : `after ${plain(b, unit)} (${percent(part(b, 1), 2)}), before ${plain(a, unit)} (${percent(part(a, 0), 2)})`;
     if (a === 0 && b === 0) return "nothing";
     const change = shares ? `${signed(100 * (part(b, 1) - part(a, 0)), (x) => x.toFixed(2))} points` : `${signed(b - a, (x) => plain(x, unit))}${a ? ` (${signed(100 * (b - a) / a, (x) => short(x, "%", 3))})` : ""}`;
-    return `${sides}: ${a === 0 ? "new, " : b === 0 ? "gone, " : ""}${change}, ${times < 1 ? within : `${short(times, "", 2)} times the noise`}`;
+    return `${sides}: ${a === 0 ? "new, " : b === 0 ? "gone, " : ""}${change}${exact ? "" : `, ${times < 1 ? within : `${short(times, "", 2)} times the noise`}`}`;
   }
 
   const swatch = (name, words) => h("span", {}, h("i", { class: `swatch sw-${name}`, "aria-hidden": "true" }), words);

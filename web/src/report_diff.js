@@ -24,7 +24,7 @@ function rows(doc) {
   const sides = (field, name) => [["before", 0], ["after", 1]].map(([side, k]) => ({ title: `${name} ${side}`, number: true, value: (r) => toNumber(r[field][side]), bar: (r) => share(r[field][side], k),
     show: (r) => h("span", { title: `${plain(r[field][side], doc.unit)}, ${percent(share(r[field][side], k), 3)}` }, doc.shares ? percent(share(r[field][side], k), 2) : plain(r[field][side], doc.unit)) }));
   const amount = (x) => (doc.shares ? fixed(100 * x, 2) : plain(Math.round(x), doc.unit));
-  const changed = (field, name) => ({ title: `${name} changed${doc.shares ? ", points" : ""}`, about: "with its interval of 95 % for having been sampled, and for what was lost", number: true, value: (r) => r[field].change,
+  const changed = (field, name) => ({ title: `${name} changed${doc.shares ? ", points" : ""}`, about: "with its interval of 95 % for having been sampled, and for what was lost; exact where there is none", number: true, value: (r) => r[field].change,
     show: (r) => [h(r[field].beyond ? "b" : "span", {}, `${r[field].change > 0 ? "+" : r[field].change < 0 ? "−" : ""}${amount(Math.abs(r[field].change))}`), r[field].half_95 !== 0 && h("span", { class: "margin" }, ` ± ${r[field].half_95 === null ? "?" : amount(r[field].half_95)}`)] });
   const judged = (field, name) => ({ title: name, about: "more than the noise of sampling; of what is said so a twentieth at most is by chance", value: (r) => verdict(r[field]) });
   return section("What changed", "What is sure stands first. What differs from run to run, besides the noise of sampling, is not known from one recording of each.", table([
