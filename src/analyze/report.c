@@ -327,7 +327,7 @@ int report_relatives(struct report_relatives *out, const struct stacks *s, const
 	struct set set = { 0 };
 	int ret = is_it ? 0 : -ENOMEM;
 
-	*out = (struct report_relatives){ 0 };
+	*out = (struct report_relatives){ .counted = s->by_samples };
 	for (size_t i = 0; ret == 0 && i < frames; i++) {
 		is_it[i] = !(frame[i].flags & STACKS_MARK) &&
 			   report_matches(pattern, stacks_name(s, frame[i].function));
@@ -344,10 +344,12 @@ int report_relatives(struct report_relatives *out, const struct stacks *s, const
 			uint32_t above = node[at].parent;
 
 			if (is_it[node[at].frame]) {
-				if (at == row[i].node)
+				if (at == row[i].node) {
 					out->self += row[i].amount;
-				else
+					out->counted &= s->by_samples && !s->by_samples[node[at].frame];
+				} else {
 					ret = count_relative(&set, below, 1, &row[i], i + 1);
+				}
 				if (ret == 0)
 					ret = count_relative(&set,
 							     above ? &frame[node[above].frame] : NULL,

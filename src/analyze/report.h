@@ -66,6 +66,7 @@ struct report_relative {
 
 struct report_relatives {
 	uint64_t self, total, samples; /* of the function: here, here and below; samples of total */
+	bool counted; /* `self` of a column that is counted is what the exact engine counted; else by samples */
 	struct report_relative *caller, *callee; /* most first */
 	size_t callers, callees;
 };

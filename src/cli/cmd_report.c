@@ -360,7 +360,7 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 /* Where amounts are counted, they are not by command: rows by command only where that was asked for, or where there is one alone. */
 static void ask_for_counts(struct report_cli *o)
 {
-	o->common.read.counted = !o->about;
+	o->common.read.counted = true;
 	o->common.read.comms_apart = o->sort_set && o->keys & REPORT_COMM;
 	o->common.read.threads_apart = o->keys & (REPORT_PID | REPORT_TID);
 }

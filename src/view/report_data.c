@@ -232,17 +232,18 @@ void report_json(struct text *out, const struct report_shown *r)
 
 	json_object(&j, NULL);
 	json_head(&j, r);
+	json_string(&j, "by_samples_as", r->samples->counted.why);
 	if (r->relatives) {
 		json_object(&j, "function");
 		json_string(&j, "name", r->function);
 		json_uint(&j, "self", r->relatives->self);
+		json_bool(&j, "self_exact", r->relatives->counted && r->samples->stacks->column[r->options->column].counted);
 		json_uint(&j, "total", r->relatives->total);
 		json_uint(&j, "samples", r->relatives->samples);
 		json_relatives(&j, "callers", r->relatives->caller, r->relatives->callers, r);
 		json_relatives(&j, "callees", r->relatives->callee, r->relatives->callees, r);
 		json_end(&j);
 	} else {
-		json_string(&j, "by_samples_as", r->samples->counted.why);
 		json_string(&j, "ratio", r->ratio ? r->ratio->text : NULL);
 		json_bool(&j, "ratio_mixed", report_ratio_mixed(r));
 		json_array(&j, "keys");

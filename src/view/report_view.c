@@ -327,7 +327,7 @@ void report_clock_text(struct text *out, const struct samples *of, const struct 
 
 static void put_counted(struct text *out, const struct report_shown *r, const struct stacks_column *c, const struct style *s)
 {
-	bool some = report_uncounted(r);
+	bool some = r->relatives ? !r->relatives->counted : report_uncounted(r);
 
 	text_add(out, " Amounts are exact: the engine counted every instruction%s%s.\n",
 		 some ? " of code in files; those of other code are by samples" : "",

@@ -238,6 +238,24 @@ def differences_are_to_the_event():
 
 
 @test
+def callers_have_what_the_table_has():
+    path = recorded("callers-of.data", compiled("functions", FUNCTIONS))
+    subprocess.run([TARE, "record", "-q", "--engine", "exact", "-g", "-e", "{exact/instructions/,exact/branches/}:S", "-c", "10007", "-o", path,
+                    "--", compiled("functions", FUNCTIONS)], env=ENV, check=True, capture_output=True)
+    rows = {r["function"]: r["events"][0] for r in document(path)["rows"]}
+    table = report("-n", "0", path)
+    for name in TRUTH:
+        d = document("--callers", name, path)
+        equal((d["function"]["self"], d["function"]["total"], d["function"]["self_exact"]), (rows[name]["self"], rows[name]["total"], True), name)
+        line = next(w for w in map(str.split, table.splitlines()) if w and w[-1] == name)
+        text = report("--callers", name, path)
+        true(f" {name}: {line[2]} % of exact/instructions/, {line[0]} % in itself" in text, f"{line}: {text}")
+    true("Amounts are exact: the engine counted every instruction; with callees they are by samples." in text, text)
+    by_samples = document("--callers", "many", "--filter", "comm=*", path)
+    true(by_samples["by_samples_as"] and not by_samples["function"]["self_exact"], by_samples["function"])
+
+
+@test
 def samples_where_rows_are_by_what_was_not_counted():
     path = functions()
     for words in (["--filter", "comm=*"], ["--filter", "pid=1"], ["--filter", "from=0.001"]):
