@@ -108,7 +108,7 @@ static int check_sampled(struct job *j)
 	return 0;
 }
 
-/* Its counts at a sample are the thread's: what came since the sample before is given to the place of the sample. */
+/* Its counts at a sample are the thread's: what came since the sample before is given to the place of the sample. A file has exact ones as well. */
 static bool reads_spread(const struct job *j)
 {
 	bool spread = exact_class_of(&j->list.enc[0]) != EXACT_INSTRUCTIONS;
@@ -116,6 +116,16 @@ static bool reads_spread(const struct job *j)
 	for (size_t i = 1; i < j->list.n; i++)
 		spread |= exact_class_of(&j->list.enc[i]) == EXACT_TAKEN;
 	return j->list.n > 1 && !exact_samples_event(&j->list, 1) && spread;
+}
+
+/* Features of a file have what each instruction counted; a pipe has none. */
+static void say_spread(const struct record_options *o)
+{
+	if (strcmp(o->output, "-"))
+		fprintf(stderr, "tare record: tare report and annotate have exact counts; at single samples, which filters and other tools take, the counts of the other events are spread over the code between samples");
+	else
+		fprintf(stderr, "tare record: the counts of the other events are spread over the code between samples");
+	fprintf(stderr, ": with exact/instructions/ as the first event they are those of the code at each sample, but for taken branches\n");
 }
 
 /* What it cannot do, of what was asked. */
@@ -488,7 +498,7 @@ static int record(struct job *j)
 			plan.how.period = j->o.precise ? EXACT_ACCESS_PERIOD : EXACT_PERIOD;
 		plan.how.jitter = !o->no_jitter;
 		if (!o->quiet && reads_spread(j))
-			fprintf(stderr, "tare record: the counts of the other events are spread over the code between samples: with exact/instructions/ as the first event they are those of the code at each sample, but for taken branches\n");
+			say_spread(o);
 		if (o->no_jitter)
 			warn_of_fixed(o, plan.how.period);
 	}

@@ -330,6 +330,33 @@ static const struct samples_by_name *by_name(const struct annotate_shown *s)
 	return s->samples ? samples_by_name(s->samples, s->of->module) : NULL;
 }
 
+/* As report_mixed(): the counter was read at another event's samples, and counted what happened since the sample before. */
+static bool is_mixed(const struct annotate_shown *s, uint32_t column)
+{
+	const struct stacks *st = s->samples ? s->samples->stacks : NULL;
+
+	return st && column < st->columns && st->column[column].read && !st->column[column].asked.by_code && !s->of->column[column].exact;
+}
+
+static void put_mixed(struct text *out, const struct annotate_shown *s, const struct style *style)
+{
+	unsigned n = 0;
+
+	for (uint32_t c = 0; c < s->of->columns; c++) {
+		if (!is_mixed(s, c))
+			continue;
+		text_add(out, "%s", n++ ? ", " : " ");
+		if (n == 1)
+			text_add(out, "%s", ink_on(style, INK_CAREFUL));
+		put_name(out, s->of->column[c].name, 60);
+	}
+	if (n)
+		text_add(out,
+			 " %s mixed where functions are short%s: counters of a group are read at samples, and what they counted since the sample before is\n"
+			 "   given to the instruction of the sample\n",
+			 n == 1 ? "is" : "are", ink_off(style));
+}
+
 static void put_notes(struct text *out, const struct annotate_shown *s, const struct sources *sources,
 		      const struct style *style)
 {
@@ -348,6 +375,7 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, c->samples == 1 ? "" : "s", ink_off(style));
 	if (s->samples && s->samples->counted.why)
 		text_add(out, " counts are by samples, although the recording has exact ones: %s\n", s->samples->counted.why);
+	put_mixed(out, s, style);
 	if (by_name(s))
 		report_by_name_text(out, by_name(s), style);
 	if (s->samples) {
@@ -492,6 +520,7 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 		json_string(&j, "unit", a->column[c].unit);
 		json_string(&j, "quality", a->column[c].exact ? "exact" : "sampled");
 		json_bool(&j, "skids", a->column[c].skids);
+		json_bool(&j, "mixed", is_mixed(s, c));
 		if (s->samples)
 			skid_known_json(&j, &s->skid, s->samples->file, a->column[c].name);
 		json_int(&j, "here", a->column[c].here);

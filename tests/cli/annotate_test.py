@@ -200,6 +200,19 @@ def of_an_inlined_function_it_says_where_it_is():
 
 
 @test
+def events_that_are_read_at_samples_of_another_are_mixed():
+    path = os.path.join(ROOM.name, "group.data")
+    r = sh(TARE, "record", "-q", "-e", "{task-clock,page-faults}:S", "-c", "200000", "-o", path, "--", program())
+    if r.returncode not in (0, 5) or not os.path.exists(path):
+        skip("no perf events here")
+    d = json.loads(sh(TARE, "report", "--format", "json", "--sort", "function", path).stdout)
+    name = next(x["function"] for x in d["rows"] if x["code"] and not x["kernel"] and x["function"] in re.findall(r"\b(\w+)\(", SOURCE.read_text()))
+    equal([e["mixed"] for e in document(name, path)["events"]], [False, True])
+    text = annotate(name, path)
+    true("page-faults is mixed where functions are short: counters of a group are read at samples" in text, text)
+
+
+@test
 def what_cannot_be_shown():
     annotate(status=125)
     annotate("-i", recording(), "no_such_function", status=125)

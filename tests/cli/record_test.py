@@ -780,6 +780,7 @@ def ratios_are_those_of_the_function_itself():
         of = {line.split()[0].split(";")[-1]: float(line.split()[-1]) for line in folded.splitlines() if not line.endswith("-")}
         true(abs(of["few"] - 11 / 212) < 0.015 and abs(of["many"] - 151 / 201) < 0.03, f"folded: {of['few']}, {of['many']}")
     err = record("-e", "{exact/branches/,exact/instructions/}:S", "-c", "5003", "--", branches)
+    true("tare report and annotate have exact counts; at single samples, which filters and other tools take," in err, err)
     true("spread over the code between samples" in err, err)
     d = json.loads(sh(TARE, "report", "--format", "json", "--ratio", formula, *BY_SAMPLES, FILE).stdout)
     equal(d["ratio_mixed"], True)
