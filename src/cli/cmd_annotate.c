@@ -169,8 +169,10 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 		skids_kept_free(&kept);
 		return ret;
 	}
-	if (o->common.format == SAMPLE_CSV)
+	if (o->common.format == SAMPLE_CSV) {
 		input_tell_broke_off("annotate", path, samples.quality.broke_off);
+		tell_uncounted("annotate", path, samples.file);
+	}
 	*partial = tell_partial("annotate", path, samples.file, samples.quality.damage, true);
 	if (o->common.event && samples.stacks->columns) {
 		opts.column = ratio_column(samples.stacks, o->common.event, err);

@@ -250,6 +250,7 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 		ret = samples_read(&before, o->before, &o->common.read, err);
 		if (ret == 0) {
 			input_tell_broke_off("report", o->before, before.quality.broke_off);
+			tell_uncounted("report", o->before, before.file);
 			tell_doubted_names("report", o->before, before.unnamed, before.n_unnamed);
 			*partial |= tell_partial("report", o->before, before.file, before.quality.damage, true);
 		}
@@ -381,6 +382,7 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 		o->keys &= ~(unsigned)REPORT_COMM;
 	if (o->folded || o->common.format == SAMPLE_CSV) {
 		input_tell_broke_off("report", path, samples.quality.broke_off);
+		tell_uncounted("report", path, samples.file);
 		tell_doubted_names("report", path, samples.unnamed, samples.n_unnamed);
 	}
 	*partial = tell_partial("report", path, samples.file, samples.quality.damage, true);

@@ -147,6 +147,7 @@ int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare
 		ret = o->html ? to_page(o, &shown, err) : to_output(o, &shown, err);
 	for (int side = 0; ret == 0 && o->common->format == SAMPLE_CSV && side < REPORT_SIDES; side++) {
 		input_tell_broke_off("report", shown.path[side], s[side].quality.broke_off);
+		tell_uncounted("report", shown.path[side], s[side].file);
 		tell_doubted_names("report", shown.path[side], s[side].unnamed, s[side].n_unnamed);
 	}
 	for (int side = 0; side < REPORT_SIDES; side++)

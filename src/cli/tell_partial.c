@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli/tell_partial.h"
+#include "record/perfdata_features.h"
 #include "record/perfdata_precise.h"
 #include "view/escape.h"
+#include "view/partial.h"
 #include "view/undecoded.h"
 
 /* What reads that kind of AUX data; "" where tare knows nothing that does. */
@@ -38,4 +40,20 @@ bool tell_partial(const char *command, const char *path, const struct perfdata *
 		fputs(out.s, stderr);
 	text_free(&out);
 	return *damage || n;
+}
+
+void tell_uncounted(const char *command, const char *path, const struct perfdata *file)
+{
+	const struct exact_partial *p = perfdata_features(file)->partial;
+	struct text words = { 0 }, out = { 0 };
+
+	for (unsigned i = 0; p && partial_sentence(&words, p, i); i++) {
+		text_add(&out, "tare %s: ", command);
+		escape(&out, path, strlen(path));
+		text_add(&out, ": %s\n", words.failed ? "" : words.s);
+		text_free(&words);
+	}
+	if (!out.failed && out.len)
+		fputs(out.s, stderr);
+	text_free(&out);
 }

@@ -15,4 +15,7 @@
 bool tell_partial(const char *command, const char *path, const struct perfdata *file,
 		  const char *damage, bool spe_unread);
 
+/* Lines on standard error for the processes that the exact engine did not record to their end. The status is no other one. */
+void tell_uncounted(const char *command, const char *path, const struct perfdata *file);
+
 #endif

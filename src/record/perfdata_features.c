@@ -26,7 +26,7 @@
  *   CLOCK_DATA     u32 version, clockid; u64 wall ns, clock ns
  *   HYBRID_TOPOLOGY u32 nr; {string pmu, cpus}[nr]
  *   PMU_CAPS       u32 nr; {u32 n; {string name, value}[n]; string pmu}[nr]
- *   TARE_EXACT, TARE_PLACES  see perfdata_format.h
+ *   TARE_EXACT, TARE_PLACES, TARE_PARTIAL  see perfdata_format.h
  *   simpleperf META_INFO  pairs of terminated strings, name and value, to the end
  *
  * BRANCH_STACK and STAT are flags without bytes; TRACING_DATA is read by tracing_fields.c; CPU_DOMAIN_INFO and the others are
@@ -354,6 +354,41 @@ static void exact(struct perfdata *r, struct bytes *b)
 	f->n_exact_total = b->bad ? 0 : f->n_exact_total;
 }
 
+static void partial(struct perfdata *r, struct bytes *b)
+{
+	enum { PROCESS_LEAST = 20 };
+	uint32_t version = bytes_u32(b), n = bytes_u32(b), listed = bytes_u32(b);
+	struct exact_partial *p;
+
+	if (version != 1) /* of a newer tare */
+		return;
+	/* A list that is shorter than the first ones would leave some without a name. */
+	if (!n || listed != (n < EXACT_UNCOUNTED_MAX ? n : EXACT_UNCOUNTED_MAX) || listed > bytes_left(b) / PROCESS_LEAST) {
+		b->bad = true;
+		return;
+	}
+	p = features_keep(r, 1, sizeof(*p));
+	b->bad |= !p;
+	for (uint32_t i = 0; !b->bad && i < listed; i++) {
+		struct exact_missing *m = &p->process[i];
+		const char *name, *reason;
+
+		m->pid = (pid_t)bytes_u32(b);
+		m->serial = bytes_u32(b);
+		m->ended = bytes_u32(b) == 1;
+		name = bytes_string(b);
+		reason = bytes_string(b);
+		if (b->bad)
+			break;
+		snprintf(m->name, sizeof(m->name), "%s", name);
+		snprintf(m->reason, sizeof(m->reason), "%s", reason);
+	}
+	if (b->bad)
+		return;
+	p->n = n;
+	r->features.partial = p;
+}
+
 static void small(struct perfdata_features *f, unsigned feature, struct bytes *b)
 {
 	switch (feature) {
@@ -442,6 +477,7 @@ int feature_decode(struct perfdata *r, unsigned feature, const unsigned char *by
 		{ PD_FEAT_SIMPLEPERF_META_INFO, meta_info },
 		{ PD_FEAT_TARE_EXACT, exact },
 		{ PD_FEAT_TARE_PLACES, places_decode },
+		{ PD_FEAT_TARE_PARTIAL, partial },
 	};
 	const struct {
 		unsigned feature;
@@ -553,6 +589,7 @@ const char *perfdata_feature_name(unsigned feature)
 		[PD_FEAT_SIMPLEPERF_META_INFO] = "SIMPLEPERF_META_INFO",
 		[PD_FEAT_TARE_EXACT] = "TARE_EXACT",
 		[PD_FEAT_TARE_PLACES] = "TARE_PLACES",
+		[PD_FEAT_TARE_PARTIAL] = "TARE_PARTIAL",
 	};
 
 	return feature < PD_FEAT_BITS ? names[feature] : NULL;

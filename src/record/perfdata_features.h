@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/error.h"
+#include "exact/exact.h"
 #include "record/perfdata_format.h"
 #include "session/exact_places.h"
 
@@ -126,6 +127,7 @@ struct perfdata_features {
 	uint64_t *exact_total; /* of the exact engine: per event, PD_NO_TOTAL where it is not known */
 	size_t n_exact_total;
 	struct exact_places places; /* ... and by instruction; 0 events: not known */
+	const struct exact_partial *partial; /* ... processes that it did not count to their end; NULL: none */
 
 	/* what holds the above; private */
 	uint64_t decoded[PD_FEAT_BITS / 64];

@@ -519,4 +519,58 @@ TEST(counts_by_instruction)
 		}
 }
 
+static struct {
+	uint32_t version, n, listed;
+} missing;
+
+static void put_missing(void)
+{
+	put32(&m, missing.version), put32(&m, missing.n), put32(&m, missing.listed);
+	put32(&m, 77), put32(&m, 3), put32(&m, 1), put_string(&m, "prog"), put_string(&m, "a far return");
+	put32(&m, 0), put32(&m, 4), put32(&m, 0), put_string(&m, "a program with a name that is longer"), put_string(&m, "set-uid");
+}
+
+TEST(processes_that_were_not_recorded_to_their_end)
+{
+	static const struct made_feature one = { PD_FEAT_TARE_PARTIAL, put_missing };
+	const struct {
+		int line;
+		uint32_t version, n, listed;
+		bool believed, damaged;
+	} rows[] = {
+		{ __LINE__, 1, 2, 2, true, false },
+		{ __LINE__, 2, 2, 2, false, false }, /* of a newer tare */
+		{ __LINE__, 1, 0, 0, false, true },
+		{ __LINE__, 1, 3, 2, false, true },  /* some have no name */
+		{ __LINE__, 1, 1, 2, false, true },
+		{ __LINE__, 1, 16, 16, false, true }, /* beyond the section */
+		{ __LINE__, 1, 17, 17, false, true },
+		{ __LINE__, 1, UINT32_MAX, UINT32_MAX, false, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (int big = 0; big < 2; big++) {
+			const struct perfdata_features *f;
+			struct perfdata *r;
+
+			missing.version = rows[i].version, missing.n = rows[i].n, missing.listed = rows[i].listed;
+			begin_file(big, 2, 104, 64);
+			put_time_sample(40, 5);
+			end_data();
+			put_features(&one, 1, 0, 0);
+			r = must_open(&m);
+			f = perfdata_features(r);
+			CHECK_EQ(f->partial != NULL, rows[i].believed, "row at line %d", rows[i].line);
+			CHECK_EQ(f->damaged[PD_FEAT_TARE_PARTIAL / 64] >> PD_FEAT_TARE_PARTIAL % 64 & 1, rows[i].damaged, "row at line %d", rows[i].line);
+			if (f->partial) {
+				CHECK_EQ(f->partial->n, 2);
+				CHECK(f->partial->process[0].pid == 77 && f->partial->process[0].ended && f->partial->process[0].serial == 3);
+				CHECK_STR(f->partial->process[0].reason, "a far return");
+				CHECK(f->partial->process[1].pid == 0 && !f->partial->process[1].ended);
+				CHECK_STR(f->partial->process[1].name, "a program with a name t", "cut");
+			}
+			perfdata_close(r);
+		}
+}
+
 TEST_MAIN()

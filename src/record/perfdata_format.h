@@ -194,6 +194,18 @@ enum {
 	 */
 	PD_FEAT_TARE_PLACES = 241,
 
+	/*
+	 * Processes that the exact engine did not count to their end: what they did then, and what they started, has no samples.
+	 *
+	 *	TARE_PARTIAL, offset  bytes  what
+	 *	0                     4      version: 1
+	 *	4                     4      n: processes in all
+	 *	8                     4      m: of them in the list: all, 16 at most
+	 *	12                           m processes: u32 pid (0: not known); u32 number; u32 1: the engine ended it, 0: it ran on without;
+	 *				     string program; string reason
+	 */
+	PD_FEAT_TARE_PARTIAL = 242,
+
 	PD_FEAT_BITS = 256,
 };
 

@@ -160,7 +160,7 @@ static bool is_decoded(unsigned feature)
 {
 	return (feature >= PD_FEAT_TRACING_DATA && feature <= PD_FEAT_PMU_CAPS) ||
 	       feature == PD_FEAT_SIMPLEPERF_META_INFO || feature == PD_FEAT_TARE_EXACT ||
-	       feature == PD_FEAT_TARE_PLACES;
+	       feature == PD_FEAT_TARE_PLACES || feature == PD_FEAT_TARE_PARTIAL;
 }
 
 /* Of a list that is cut off the rows that are whole. */

@@ -395,6 +395,26 @@ static bool tare_exact(struct text *out, const struct feature_source *from)
 	return true;
 }
 
+static bool tare_partial(struct text *out, const struct feature_source *from)
+{
+	const struct exact_partial *p = from->outcome ? &from->outcome->partial : NULL;
+	uint32_t listed = p && p->n < EXACT_UNCOUNTED_MAX ? p->n : EXACT_UNCOUNTED_MAX;
+
+	if (!p || !p->n)
+		return false;
+	feature_u32(out, 1);
+	feature_u32(out, p->n);
+	feature_u32(out, listed);
+	for (uint32_t i = 0; i < listed; i++) {
+		feature_u32(out, (uint32_t)p->process[i].pid);
+		feature_u32(out, p->process[i].serial);
+		feature_u32(out, p->process[i].ended);
+		feature_string(out, p->process[i].name);
+		feature_string(out, p->process[i].reason);
+	}
+	return true;
+}
+
 const struct feature_row feature_rows[] = {
 	{ PD_FEAT_TRACING_DATA, tracing_data, false }, /* in a pipe a record of its own */
 	{ PD_FEAT_BUILD_ID, build_ids, false },
@@ -424,5 +444,6 @@ const struct feature_row feature_rows[] = {
 	{ PD_FEAT_PMU_CAPS, feature_pmu_caps, true },
 	{ PD_FEAT_TARE_EXACT, tare_exact, false }, /* not in a pipe: perf refuses records of features that it does not know */
 	{ PD_FEAT_TARE_PLACES, feature_places, false },
+	{ PD_FEAT_TARE_PARTIAL, tare_partial, false },
 	{ 0 },
 };

@@ -10,10 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "record/perfdata_features.h"
 #include "view/annotate_view.h"
 #include "view/csv.h"
 #include "view/escape.h"
 #include "view/json.h"
+#include "view/partial.h"
 #include "view/report_view.h"
 
 enum { SOURCE_MAX = 32 << 20, COLUMN_WIDTH = 14, NAME_NARROW = 12, WIDE = 100, TEXT_LEAST = 16, COLUMNS_MAX = 4, HOT_PERCENT = 5 };
@@ -381,6 +383,7 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 	if (s->samples) {
 		report_clock_text(out, s->samples, style);
 		report_broke_off_text(out, s->samples->quality.broke_off, style);
+		report_partial_text(out, s->samples, " ", style);
 	}
 	if (a->between)
 		text_add(out, " %llu samples were not at the first byte of an instruction: they stand at the one they are in\n",
@@ -562,6 +565,8 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 	json_bool(&j, "newer_than_recording", by_name(s) && by_name(s)->newer);
 	json_bool(&j, "other_file", by_name(s) && by_name(s)->other);
 	json_bool(&j, "broke_off", s->samples && s->samples->quality.broke_off);
+	if (s->samples && perfdata_features(s->samples->file)->partial)
+		partial_json(&j, perfdata_features(s->samples->file)->partial);
 	json_string(&j, "no_instructions", a->no_code);
 	json_uint(&j, "between_instructions", a->between);
 	json_uint(&j, "bytes_left_out", a->left_out);

@@ -6,6 +6,7 @@
 #include "record/perfdata_features.h"
 #include "view/csv.h"
 #include "view/json.h"
+#include "view/partial.h"
 #include "view/report_view.h"
 #include "view/traced_view.h"
 #include "view/undecoded.h"
@@ -107,6 +108,8 @@ static void json_quality(struct json *j, const struct report_shown *r)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		json_uint(j, rows[i].name, rows[i].n);
 	json_bool(j, "broke_off", q->broke_off);
+	if (perfdata_features(r->samples->file)->partial)
+		partial_json(j, perfdata_features(r->samples->file)->partial);
 	json_bool(j, "with_stacks", q->with_stacks);
 	json_bool(j, "leaf_callers_may_be_missing", report_leaf_callers(r));
 	json_bool(j, "with_periods", !q->weightless);

@@ -2,8 +2,10 @@
 /* The difference of two recordings of samples for programs: JSON and CSV. */
 #include <math.h>
 #include <string.h>
+#include "record/perfdata_features.h"
 #include "view/csv.h"
 #include "view/json.h"
+#include "view/partial.h"
 #include "view/report_diff_view.h"
 
 static void json_side(struct json *j, const char *key, const struct report_diff_shown *r, int side)
@@ -35,6 +37,8 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_real(j, "lost_share", c->lost);
 	json_bool(j, "with_periods", !q->weightless);
 	json_bool(j, "broke_off", q->broke_off);
+	if (perfdata_features(r->samples[side]->file)->partial)
+		partial_json(j, perfdata_features(r->samples[side]->file)->partial);
 	json_string(j, "damage", q->damage[0] ? q->damage : NULL);
 	json_end(j);
 }

@@ -263,6 +263,7 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 	if (of->quality.damage[0])
 		text_add(out, "\n   %spartial:%s ", ink_on(s, INK_BAD), ink_off(s)), put_name(out, of->quality.damage, 0);
 	text_add(out, "\n");
+	report_partial_text(out, of, "   ", s);
 }
 
 static bool counted(const struct stacks_column c[REPORT_SIDES])

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "record/perfdata_features.h"
 #include "view/escape.h"
+#include "view/partial.h"
 #include "view/report_view.h"
 #include "view/traced_view.h"
 
@@ -144,6 +145,17 @@ void report_broke_off_text(struct text *out, bool broke_off, const struct style 
 {
 	if (broke_off)
 		text_add(out, " %s" PERFDATA_BROKE_OFF "%s\n", ink_on(s, INK_CAREFUL), ink_off(s));
+}
+
+void report_partial_text(struct text *out, const struct samples *of, const char *indent, const struct style *s)
+{
+	const struct exact_partial *p = perfdata_features(of->file)->partial;
+	struct text words = { 0 };
+
+	for (unsigned i = 0; p && partial_sentence(&words, p, i); i++) {
+		text_add(out, "%s%s%s%s\n", indent, ink_on(s, INK_CAREFUL), words.failed ? "" : words.s, ink_off(s));
+		text_free(&words);
+	}
 }
 
 /* The remedy where callers are missing, or are addresses of no code. */
@@ -389,6 +401,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 		text_add(out, " The recording has no periods: every sample counts as 1.\n");
 	report_clock_text(out, r->samples, s);
 	report_broke_off_text(out, q->broke_off, s);
+	report_partial_text(out, r->samples, " ", s);
 	put_losses(out, q, s);
 	put_broken(out, q, s);
 	put_leaf_callers(out, r, s);

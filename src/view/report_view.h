@@ -38,6 +38,8 @@ void put_name(struct text *out, const char *name, size_t room);
 void report_by_name_text(struct text *out, const struct samples_by_name *file, const struct style *s);
 
 /* Of a clock whose periods are wrong, where one is. */
+/* One line for each process that the exact engine did not record to its end. */
+void report_partial_text(struct text *out, const struct samples *of, const char *indent, const struct style *s);
 /* One line where its recorder did not come to its end; else nothing. */
 void report_broke_off_text(struct text *out, bool broke_off, const struct style *s);
 void report_clock_text(struct text *out, const struct samples *of, const struct style *s);

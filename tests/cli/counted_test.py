@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import validated  # noqa: E402
+from commands import refused_by_the_engine, validated  # noqa: E402
 
 TARE, SCHEMA, CC = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
 ROOM = tempfile.TemporaryDirectory()
@@ -235,6 +235,28 @@ def differences_are_to_the_event():
     equal([float(row[k]) for k in ("self before", "self after", "self change", "self half_95")], [*truth, 60000, 0])
     text = report("--filter", "comm=*", "--diff", *paths)
     true("although the recording has exact ones: a filter" in text and "±" in text, text)
+
+
+@test
+def processes_that_are_not_in_a_recording_are_named():
+    path, program = str(Path(ROOM.name, "partial.data")), compiled("functions", FUNCTIONS)
+    r = sh(TARE, "record", "--engine", "exact", "-o", path, "--", "sh", "-c", f"{program}; {refused_by_the_engine(Path(ROOM.name, 'far'))}; exit 3")
+    if not os.path.exists(path):
+        skip("no exact engine here")
+    said = next(line.strip() for line in r.stderr.splitlines() if line.startswith("  Without far, process "))
+    schemas = Path(SCHEMA).parent
+    for words, schema, times, of in ((["report", path], "report", 1, lambda d: [d["quality"]]), (["annotate", "many", path], "annotate", 1, lambda d: [d]),
+                                     (["report", "--diff", path, path], "report-diff", 2, lambda d: [d["before"], d["after"]])):
+        equal(sh(TARE, *words).stdout.count(said), times, words)
+        r = sh(TARE, *words, "--format", "csv")
+        equal((r.returncode, r.stderr.count(f"tare {words[0]}: {path}: {said}\n")), (0, times), f"{words}: {r.stderr}")
+        d = json.loads(sh(TARE, *words, "--format", "json").stdout)
+        validated(d, str(schemas / f"tare-{schema}-1.json"))
+        for part in of(d):
+            equal([part["without_processes"], *((p["comm"], p["ended_by_engine"]) for p in part["uncounted_processes"])], [1, ("far", True)])
+    r = sh(TARE, "report", "--folded", path)
+    true(said in r.stderr and said not in r.stdout, r.stderr)
+    true("Without" not in report(functions()) and "without_processes" not in document(functions())["quality"], "all are there")
 
 
 @test

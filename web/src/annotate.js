@@ -1,6 +1,6 @@
 // tare/annotate/1: one function, instruction by instruction, with the counts of each event.
 import { h, section } from "./dom.js";
-import { brokeOff, doubt, full, percent, plain, toNumber } from "./format.js";
+import { brokeOff, doubt, full, partial, percent, plain, toNumber } from "./format.js";
 import { table } from "./table.js";
 
 const share = (part, whole) => (toNumber(whole) ? toNumber(part) / toNumber(whole) : 0);
@@ -9,7 +9,7 @@ const base = (path) => path?.replace(/.*\//, "");
 function facts(doc) {
   const rows = [["Function", h("span", {}, doc.function), doc.module], ["Instructions", full(doc.instructions.length), `${doc.start} to ${doc.end}`],
     ...doc.events.map((e) => [e.event, plain(e.here, e.unit), `${percent(share(e.here, e.all), 2)} of all, ${e.quality}${e.quality === "exact" ? "" : `: ${full(e.samples)} samples`}`])];
-  const remarks = [doc.by_samples_as && `Counts are by samples, although the recording has exact ones: ${doc.by_samples_as}.`, doc.build_verified === false && `${doc.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(doc.other_file, doc.newer_than_recording, "instructions")}`, doc.broke_off && brokeOff, doc.no_instructions && `There are no instructions: ${doc.no_instructions}`, toNumber(doc.between_instructions) > 0 && `${full(doc.between_instructions)} samples were not at the first byte of an instruction.`,
+  const remarks = [doc.by_samples_as && `Counts are by samples, although the recording has exact ones: ${doc.by_samples_as}.`, doc.build_verified === false && `${doc.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(doc.other_file, doc.newer_than_recording, "instructions")}`, doc.broke_off && brokeOff, ...(doc.uncounted_processes ?? []).map(partial), doc.no_instructions && `There are no instructions: ${doc.no_instructions}`, toNumber(doc.between_instructions) > 0 && `${full(doc.between_instructions)} samples were not at the first byte of an instruction.`,
     toNumber(doc.bytes_left_out) > 0 && `${full(doc.bytes_left_out)} bytes of this huge function are left out.`, doc.others && `Other functions of this name have counts: ${doc.others}`,
     ...(doc.newer_sources ?? []).map((file) => `${file} is newer than the program: its lines may have moved.`),
     ...(doc.refused_sources ?? []).map((file) => `${file} is not shown: the program names it, and it belongs to another user.`),

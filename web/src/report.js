@@ -1,6 +1,6 @@
 // tare/report/1: where the samples of a recording fell.
 import { h, section } from "./dom.js";
-import { brokeOff, clip, doubt, fixed, full, known, percent, plain, toNumber } from "./format.js";
+import { brokeOff, clip, doubt, fixed, full, known, partial, percent, plain, toNumber } from "./format.js";
 import { table } from "./table.js";
 
 const remarks = (q) => [
@@ -13,7 +13,7 @@ const remarks = (q) => [
   q.deferred_stacks > 0 && [q.deferred_stacks, "user stacks were to follow and are not in the recording"],
   q.undecodable > 0 && [q.undecodable, "records could not be decoded"],
   q.unattributed > 0 && [q.unattributed, "samples are of no event that the recording names"],
-].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.leaf_callers_may_be_missing ? ["Callers were followed by frame pointers: of a function without a frame of its own (a leaf) the direct caller may be missing; record --call-graph dwarf finds it."] : [], q.broke_off ? [brokeOff] : [], q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
+].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.leaf_callers_may_be_missing ? ["Callers were followed by frame pointers: of a function without a frame of its own (a leaf) the direct caller may be missing; record --call-graph dwarf finds it."] : [], q.broke_off ? [brokeOff] : [], (q.uncounted_processes ?? []).map(partial), q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
   q.with_periods ? [] : ["The recording has no periods: every sample counts as one."],
   q.clock_too_fast ? ["A clock was asked for samples less than 10 µs apart. The kernel makes none: each stands for more time than is shown here."] : [],
   q.all_builds_verified === false ? (q.by_name ?? []).map((f) => `${f.module} ${f.module === "[kernel.kallsyms]"

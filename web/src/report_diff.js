@@ -1,6 +1,6 @@
 // tare/report-diff/1: two recordings of samples, before and after a change.
 import { h, section } from "./dom.js";
-import { exactPercent, fixed, full, percent, plain, toNumber } from "./format.js";
+import { exactPercent, fixed, full, partial, percent, plain, toNumber } from "./format.js";
 import { table } from "./table.js";
 
 const verdict = (c) => (!c.beyond ? "" : toNumber(c.before) === 0 ? "new" : toNumber(c.after) === 0 ? "gone" : c.change > 0 ? "more" : "less");
@@ -12,7 +12,7 @@ function facts(doc) {
     ["Surely changed", doc.judged ? full(sure) : "not judged", !doc.judged ? "more than half of the samples of a recording are lost" : `of ${full(doc.rows.length)} rows`]].filter(Boolean);
   const remarks = [["before", doc.before], ["after", doc.after]].flatMap(([name, s]) => [toNumber(s.lost_samples) > 0 && `${full(s.lost_samples)} samples (${percent(s.lost_share, 1)}) were lost ${name}: the kernel had no room for them. Any place may have lost them all, or none: the intervals are as much wider.`,
     s.broke_off && `The recording of ${name} broke off: what came last may be missing, and may be what the difference is.`,
-    s.damage && `The recording of ${name} is damaged: ${s.damage}`, !s.with_periods && `The recording of ${name} has no periods: every sample counts as one.`]).filter(Boolean);
+    ...(s.uncounted_processes ?? []).map((p) => `The recording of ${name}: ${partial(p)}`), s.damage && `The recording of ${name} is damaged: ${s.damage}`, !s.with_periods && `The recording of ${name} has no periods: every sample counts as one.`]).filter(Boolean);
   const often = (s) => (s.period && (doc.unit === "ns" || !s.rate_hz) ? `every ${plain(s.period, doc.unit)}` : `${full(s.rate_hz)} times a second`);
   if (doc.not_judged_more) remarks.push(`A sample was taken ${often(doc.before)} before, and ${often(doc.after)} after: what is more ${doc.not_judged_more} may be what its samples cost, and is not judged.`);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
