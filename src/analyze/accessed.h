@@ -10,6 +10,7 @@
 #include "analyze/mapped.h"
 #include "analyze/samples.h"
 #include "base/text.h"
+#include "record/alloc.h"
 #include "tare/access.h"
 
 enum object_kind {
@@ -75,6 +76,7 @@ struct accessed {
 	bool tells_accesses;  /* an event of it is one whose samples are of accesses, whether there are any or none */
 	bool every;	      /* each access is a sample: of the exact engine, with a period of 1 */
 	uint64_t blocks_lost; /* records of blocks that found no room */
+	struct alloc_loss blocks_lacking; /* what of the file of blocks was not decoded */
 	bool blocks_damaged;  /* of the blocks beside it some cannot be read, or none; a note says so */
 	char **note;	      /* how the accesses were chosen, one line each */
 	size_t n_notes;

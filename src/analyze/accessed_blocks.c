@@ -400,6 +400,17 @@ static void reading_free(struct reading *r)
 	set_free(&r->parents);
 }
 
+static int note_damage(struct accessed *c, const char *file, const char *so, struct tare_error *err)
+{
+	struct text what = { 0 };
+	int ret;
+
+	alloc_loss_text(&what, &c->blocks_lacking);
+	ret = what.failed ? tare_fail_nomem(err) : accessed_add_note(c, err, "%s is damaged: %s: %s", file, what.s, so);
+	text_free(&what);
+	return ret;
+}
+
 /* What asked for the blocks alone has nothing to show without them. */
 static int read_all_blocks(struct accessed *c, const char *path, struct tare_error *err)
 {
@@ -429,12 +440,13 @@ static int read_all_blocks(struct accessed *c, const char *path, struct tare_err
 	while (ret == 0 && alloc_next(f, &ev))
 		ret = hand_over(&r, &ev);
 	c->blocks_lost = alloc_loss(f)->lost;
+	c->blocks_lacking = *alloc_loss(f);
 	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
 	if (ret == 0 && c->blocks_lost)
 		ret = accessed_add_note(c, err, "%s: %llu records of allocations are missing: %s", file, (unsigned long long)c->blocks_lost,
 				       alloc_loss(f)->full ? "the file was full" : "the file could not grow, or no descriptor was free to open it");
 	if (ret == 0 && c->blocks_damaged)
-		ret = accessed_add_note(c, err, "%s is damaged: some allocations are missing", file);
+		ret = note_damage(c, file, "some allocations are missing", err);
 	alloc_close(f);
 	reading_free(&r);
 	return ret;
@@ -484,9 +496,10 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	if (ret == 0 && alloc_loss(f)->lost)
 		ret = accessed_add_note(c, err, "%s: %llu times that a block was taken, given back or mapped were not written down: %s; from the first of them on all is told as heap or memory", file,
 				(unsigned long long)alloc_loss(f)->lost, alloc_loss(f)->full ? "the file was full" : "the file could not grow, or no descriptor was free to open it");
+	c->blocks_lacking = *alloc_loss(f);
 	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
 	if (ret == 0 && c->blocks_damaged)
-		ret = accessed_add_note(c, err, "%s is damaged: some blocks may be told as heap or memory", file);
+		ret = note_damage(c, file, "some blocks may be told as heap or memory", err);
 	alloc_close(f);
 	reading_free(&r);
 	return ret;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tare memory: which accesses to memory are slow, what they are to, and what serves them. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "cli/page_file.h"
 #include "cli/sample_options.h"
 #include "view/allocations_view.h"
+#include "view/escape.h"
 #include "view/memory_view.h"
 
 enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 2000 };
@@ -256,6 +258,29 @@ static int check_filter(const struct samples_filter *f, struct tare_error *err)
 	return 0;
 }
 
+/* On standard error as with every command, whatever the format. */
+static void tell_lacking(const char *path, const struct allocations *a)
+{
+	const struct alloc_loss *loss = &a->recording.blocks_lacking;
+	struct text out = { 0 }, what = { 0 };
+
+	alloc_loss_text(&what, loss);
+	if (a->lost) {
+		text_add(&out, "tare memory: ");
+		escape(&out, path, strlen(path));
+		text_add(&out, ".alloc: %" PRIu64 " records found no room when it was recorded\n", a->lost);
+	}
+	if (what.len) {
+		text_add(&out, "tare memory: ");
+		escape(&out, path, strlen(path));
+		text_add(&out, ".alloc: not decoded: %s\n", what.s);
+	}
+	if (!out.failed && out.len)
+		fputs(out.s, stderr);
+	text_free(&what);
+	text_free(&out);
+}
+
 static int show_allocations(const struct memory_cli *o, enum allocations_sort sort, const char *path, bool *partial, struct tare_error *err)
 {
 	struct allocations_options opts = { .from = access_options(&o->common), .by_function = o->by_set && o->by == MEMORY_BY_FUNCTION, .sort = sort };
@@ -285,8 +310,10 @@ static int show_allocations(const struct memory_cli *o, enum allocations_sort so
 		ret = form_close(&to, &out, err);
 		text_free(&out);
 	}
-	if (ret == 0)
+	if (ret == 0) {
 		*partial = tell_partial("memory", path, a.recording.file, a.recording.damage, false);
+		tell_lacking(path, &a);
+	}
 	*partial |= a.lost || a.damaged;
 	allocations_free(&a);
 	return ret;

@@ -2,6 +2,7 @@
 /* See alloc.h, which draws the file. It may have been written by a program that went wrong: every length is checked. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,14 @@ static void read_stack(struct alloc_event *out, const unsigned char *at)
 			out->word[i] = next_address(&at);
 }
 
+/* In order of offsets, but for a block that is cut off, whose end comes first. */
+static void lose(struct alloc_file *f, uint64_t at, uint64_t bytes)
+{
+	if (bytes && (!f->loss.damaged || at < f->loss.damaged_at))
+		f->loss.damaged_at = at;
+	f->loss.damaged += bytes;
+}
+
 /* A block that was cut off by the end of the file is read as far as it goes. */
 static int index_block(struct alloc_file *f, uint64_t at, struct tare_error *err)
 {
@@ -90,29 +99,29 @@ static int index_block(struct alloc_file *f, uint64_t at, struct tare_error *err
 	int ret = 0;
 
 	if (here < sizeof(b)) {
-		f->loss.damaged += here;
+		lose(f, at, here);
 		return 0;
 	}
 	memcpy(&b, f->bytes + at, sizeof(b));
 	if (!b.magic && !b.used)
 		return 0; /* given out, and its thread was killed before it wrote */
 	if (b.magic != ALLOC_BLOCK_MAGIC || b.used > ALLOC_BLOCK - sizeof(b)) {
-		f->loss.damaged += here;
+		lose(f, at, here);
 		return 0;
 	}
 	end = at + sizeof(b) + b.used;
 	if (end > at + here) {
-		f->loss.damaged += end - (at + here);
+		lose(f, at + here, end - (at + here));
 		end = at + here;
 	}
 	for (at += sizeof(b); ret == 0 && at < end; at += r.bytes) {
 		if (end - at < sizeof(r)) {
-			f->loss.damaged += end - at;
+			lose(f, at, end - at);
 			break;
 		}
 		memcpy(&r, f->bytes + at, sizeof(r));
 		if (!is_record(&r, f->bytes + at + sizeof(r), end - at)) {
-			f->loss.damaged += end - at;
+			lose(f, at, end - at);
 			break;
 		}
 		ret = add(f, r.time_ns, at, err);
@@ -160,6 +169,7 @@ static int index_all(struct alloc_file *f, const char *path, struct tare_error *
 	f->loss.since_ns = h.lost_ns;
 	f->loss.full = h.blocks >= h.most ? ALLOC_PAGE + (uint64_t)h.most * ALLOC_BLOCK : 0;
 	f->loss.missing = h.blocks - n;
+	f->loss.missing_at = f->loss.missing ? ALLOC_PAGE + n * ALLOC_BLOCK : 0;
 	for (uint64_t i = 0; ret == 0 && i < n; i++)
 		ret = index_block(f, ALLOC_PAGE + i * ALLOC_BLOCK, err);
 	return ret;
@@ -234,6 +244,16 @@ int alloc_next(struct alloc_file *f, struct alloc_event *out)
 const struct alloc_loss *alloc_loss(const struct alloc_file *f)
 {
 	return &f->loss;
+}
+
+void alloc_loss_text(struct text *out, const struct alloc_loss *loss)
+{
+	if (loss->damaged)
+		text_add(out, "%" PRIu64 " byte%s, the first at byte %" PRIu64, loss->damaged, loss->damaged == 1 ? " is no record" : "s are no records",
+			 loss->damaged_at);
+	if (loss->missing)
+		text_add(out, "%s%" PRIu64 " block%s not in the file, the first at byte %" PRIu64, loss->damaged ? "; " : "", loss->missing,
+			 loss->missing == 1 ? " is" : "s are", loss->missing_at);
 }
 
 uint64_t alloc_count(const struct alloc_file *f)

@@ -43,6 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/error.h"
+#include "base/text.h"
 
 #define ALLOC_MAGIC "TAREBLKS"
 #define ALLOC_BLOCK_MAGIC 0x4b4f4c42u /* "BLOK" */
@@ -110,7 +111,9 @@ struct alloc_loss {
 	uint64_t since_ns; /* the first of these */
 	uint64_t full;	  /* because the file had that many bytes, and may not have more; 0: it could not grow */
 	uint64_t damaged; /* bytes in blocks that are no records */
+	uint64_t damaged_at; /* offset of the first of them */
 	uint64_t missing; /* blocks that the head tells of and the file does not hold */
+	uint64_t missing_at; /* offset of the first of them */
 };
 
 struct alloc_file;
@@ -124,6 +127,8 @@ int alloc_open(struct alloc_file **out, const char *path, struct tare_error *err
 /* The next one in order of time; of equal times, in the order of each thread. 1; 0 at the end. */
 int alloc_next(struct alloc_file *f, struct alloc_event *out);
 const struct alloc_loss *alloc_loss(const struct alloc_file *f);
+/* What was not decoded: "36 bytes are no records, the first at byte 4096; 2 blocks are not in the file, the first at byte 69632". */
+void alloc_loss_text(struct text *out, const struct alloc_loss *loss);
 uint64_t alloc_count(const struct alloc_file *f);
 uint64_t alloc_count_of(const struct alloc_file *f, enum alloc_kind kind);
 void alloc_close(struct alloc_file *f);

@@ -193,6 +193,10 @@ TEST(alloc_cut_off)
 		CHECK_EQ(alloc_loss(f)->missing, rows[i].missing, "row at line %d", rows[i].line);
 		if (rows[i].n != 1) /* of a record that is half there, the rest of its block counts */
 			CHECK_EQ(alloc_loss(f)->damaged, rows[i].damaged, "row at line %d", rows[i].line);
+		if (rows[i].missing)
+			CHECK_EQ(alloc_loss(f)->missing_at, ALLOC_PAGE + (2 - rows[i].missing) * ALLOC_BLOCK, "row at line %d", rows[i].line);
+		if (rows[i].n == 1)
+			CHECK_EQ(alloc_loss(f)->damaged_at, ALLOC_PAGE + 16 + ONE, "row at line %d: behind the record that is whole", rows[i].line);
 		alloc_close(f);
 	}
 }

@@ -257,6 +257,17 @@ static void place_json(struct json *j, const struct allocations *a, const struct
 		json_null(j, "line");
 }
 
+static void lacking_json(struct json *j, const char *type, uint64_t n, uint64_t at)
+{
+	if (!n)
+		return;
+	json_object(j, NULL);
+	json_string(j, "type", type);
+	json_uint(j, "number", n);
+	json_uint(j, "first_offset", at);
+	json_end(j);
+}
+
 void allocations_json(struct text *out, const struct allocations_shown *s)
 {
 	const struct allocations *a = s->of;
@@ -273,6 +284,10 @@ void allocations_json(struct text *out, const struct allocations_shown *s)
 	json_uint(&j, "mapped", a->mapped);
 	json_uint(&j, "lost", a->lost);
 	json_bool(&j, "damaged", a->damaged);
+	json_array(&j, "undecoded");
+	lacking_json(&j, "bytes", a->recording.blocks_lacking.damaged, a->recording.blocks_lacking.damaged_at);
+	lacking_json(&j, "blocks", a->recording.blocks_lacking.missing, a->recording.blocks_lacking.missing_at);
+	json_end(&j);
 	json_array(&j, "processes");
 	for (size_t i = 0; i < a->processes; i++) {
 		const struct allocations_process *p = &a->process[i];

@@ -497,7 +497,17 @@ def allocations_that_cannot_be_told():
     equal(allocations(status=1)["lost"], 7, "records without room")
     true("7 records are missing" in sh(TARE, "memory", "--allocations", FILE).stdout, "and the text says so")
     Path(FILE + ".alloc").write_bytes(whole[:4096 + 16 + 1000])
-    equal(allocations(status=1)["damaged"], True, "cut off")
+    d = allocations(status=1)
+    blocks = struct.unpack_from("=Q", whole, 16)[0]
+    lacking = {u["type"]: (u["number"], u["first_offset"]) for u in d["undecoded"]}
+    equal((d["damaged"], lacking.get("blocks")), (True, (blocks - 1, 4096 + 65536) if blocks > 1 else None), "cut off")
+    true(4096 + 16 < lacking["bytes"][1] <= 4096 + 16 + 1000, lacking)
+    words = (f"{lacking['bytes'][0]} bytes are no records, the first at byte {lacking['bytes'][1]}")
+    for form in "text", "csv", "json":
+        r = sh(TARE, "memory", "--allocations", "--format", form, FILE)
+        equal(r.returncode, 1, form)
+        true(f"tare memory: {FILE}.alloc: not decoded: {words}" in r.stderr, f"{form}: {r.stderr}")
+    true(f"{FILE}.alloc is damaged: {words}" in sh(TARE, "memory", "--allocations", FILE).stdout, "the text")
     os.unlink(FILE + ".alloc")
     r = sh(TARE, "memory", "--allocations", FILE)
     true(r.returncode == 125 and "tare record --alloc" in r.stderr, r.stderr)
