@@ -638,6 +638,10 @@ static int run(const struct command *self, int argc, char **argv)
 		tare_fail(&err, EINVAL, "which command?");
 		tare_hint(&err, "tare regions -o FILE -- COMMAND");
 		status = -1;
+	} else if (!strcmp(o.output, "-")) {
+		tare_fail(&err, EINVAL, "-o -: a recording of regions is a file that the command maps, not a pipe");
+		tare_hint(&err, "tare regions -o FILE -- COMMAND");
+		status = -1;
 	} else if (o.turns) {
 		status = record_turns(self, &o, argv + rest, &err);
 	} else {

@@ -58,6 +58,9 @@ def two_commands_in_turns():
     found = [json.loads(sh(TARE, "summarize", "--format", "json", n).stdout)["recordings"][0] for n in names]
     order = [n for _, n in sorted((f["start_ns"], n) for f, n in zip(found, names))]
     equal(order, ["turn.A.1", "turn.B.1", "turn.B.2", "turn.A.2", "turn.A.3", "turn.B.3"], "each turn in the reverse order of the one before")
+    for words in ([], ["--turns", "1"]):
+        r = sh(TARE, "regions", "-o", "-", *words, "--", PROGRAM, "loop", "3", "1", status=125)
+        true("-o -: a recording of regions is a file" in r.stderr and not r.stdout and not os.path.exists("-") and not Path(ROOM.name, "-").exists(), r.stderr)
     true("::: between them" in sh(TARE, "regions", "--turns", "3", PROGRAM, "loop", "3", "1", status=125).stderr, "one command")
     true("::: between them" in sh(TARE, "regions", "--turns", "3", PROGRAM, ":::", status=125).stderr, "none after :::")
     true("number of turns" in sh(TARE, "regions", "--turns", "0", PROGRAM, ":::", PROGRAM, status=125).stderr, "no turns")
