@@ -20,8 +20,7 @@ static uint64_t now_ns(void)
 void progress_begin(struct progress *p, const char *name, bool shared)
 {
 	*p = (struct progress){ .name = isatty(STDERR_FILENO) ? name : NULL,
-				.shared = shared && isatty(STDOUT_FILENO),
-				.begun_ns = now_ns() };
+				.shared = shared && isatty(STDOUT_FILENO) };
 }
 
 static void put_left(struct text *line, double seconds)
@@ -49,8 +48,12 @@ void progress_show(struct progress *p, double part, const char *fmt, ...)
 	vsnprintf(words, sizeof(words), fmt, args);
 	va_end(args);
 	text_add(&line, "%stare %s: %s", p->shared ? "" : "\r", p->name, words);
-	if (part > 0 && part <= 1)
-		put_left(&line, (double)(now - p->begun_ns) / 1e9 * (1 - part) / part);
+	if (!p->shown) {
+		p->begun_ns = now;
+		p->begun = part;
+	} else if (part > p->begun && part <= 1) {
+		put_left(&line, (double)(now - p->begun_ns) / 1e9 * (1 - part) / (part - p->begun));
+	}
 	text_add(&line, "%s", p->shared ? "\n" : "\033[K");
 	if (!line.failed)
 		fputs(line.s, stderr);

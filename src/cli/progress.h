@@ -12,6 +12,7 @@ struct progress {
 	bool shared;      /* a command writes to this terminal, too: each time a line of its own */
 	bool shown;
 	uint64_t begun_ns, last_ns;
+	double begun; /* the share that was done when the first line was shown, at begun_ns */
 };
 
 /* shared: a command runs, with tare's own standard output. Nothing is shown where standard error is
@@ -19,7 +20,8 @@ struct progress {
 void progress_begin(struct progress *p, const char *name, bool shared);
 /*
  * part: the share that is done, 0 to 1; 0 or less: not known. The first call shows at once, others at most ten
- * times a second (shared: once a second).
+ * times a second (shared: once a second). How long it still takes is told by the share since the first line: what came before it is
+ * preparation.
  */
 void progress_show(struct progress *p, double part, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
