@@ -168,13 +168,16 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	/* A clock shows one step less or more, as code begins early or late in one; and code may always begin at the same place in it. */
 	open = by_clock(&result->counter[counter]) ? step : step / 2;
 	s->unsure = open / per_run;
-	if (result->counter[counter].how == BENCH_CHAIN) /* the chain's ticks have a step, too */
-		s->unsure = hypot(s->unsure, r.middle * fmax(1, result->clock_step) / result->chain_ticks);
+	if (result->counter[counter].how == BENCH_CHAIN) /* the chain's ticks have a step, too, and chains that differ are not all alike to the code */
+		s->unsure = hypot(s->unsure, r.middle * fmax(fmax(1, result->clock_step), result->chain_spread) / result->chain_ticks);
 	s->value = r.middle;
 	b_half = at_least(b.high - b.middle, open);
 	half = hypot(at_least(r.high - r.middle, s->unsure), k * b_half);
 	s->low = r.middle - half;
 	s->high = r.middle + half;
+	/* The marks may run while the code's last results are awaited: then what is taken off was not there, up to all of it. */
+	if (result->counter[counter].how == BENCH_CHAIN)
+		s->high += k * fmax(0, b.middle);
 	s->min = s->sorted[0];
 	s->max = s->sorted[s->n - 1];
 	s->mean = r.mean - k * (b.mean - b.middle);

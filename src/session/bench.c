@@ -393,6 +393,7 @@ static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 	qsort(b->at.chain, n, sizeof(*b->at.chain), by_ticks);
 	r->chain_adds = adds;
 	r->chain_ticks = (double)median_of((const uint64_t *)b->at.chain, n);
+	r->chain_spread = (double)(b->at.chain[n - 1 - n / 4] - b->at.chain[n / 4]) / 2;
 }
 
 /* Of the board's counters the set's, into the result: this stretch of them. */
