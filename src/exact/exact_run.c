@@ -229,6 +229,7 @@ int main(int argc, char **argv)
 	FILE *f = stderr;
 	struct files samples = { 0 };
 	struct exact_partial partial;
+	struct exact_slow slow;
 	bool refused;
 	size_t n;
 	int ret;
@@ -282,6 +283,9 @@ int main(int argc, char **argv)
 		fprintf(f, ",\"never_began\":true");
 	if (exact_stops(x))
 		fprintf(f, ",\"stops\":%u", exact_stops(x));
+	exact_slow(x, &slow);
+	if (slow.compared)
+		fprintf(f, ",\"compared\":%" PRIu64, slow.compared);
 	n = exact_processes(x, NULL, 0);
 	processes = calloc(n + 1, sizeof *processes);
 	n = exact_processes(x, processes, n);

@@ -160,7 +160,7 @@ struct engine {
 	uint64_t watch_start, watch_end; /* pages that may be write-protected for our sake lie in here */
 	bool read_implies_exec;
 	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
-	uint32_t n_views; /* of files that the program has made: see shared.c */
+	bool views_matter; /* of shared memory that the program has made: see shared.c */
 	bool later_writes; /* the kernel may write to memory at no call that can be seen */
 	bool serves; /* it has had memory served by a userfaultfd */
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
@@ -258,10 +258,11 @@ void page_join(struct block *b);
 bool watch_fault(uint64_t address);
 void unwatch_range(uint64_t start, uint64_t end);
 void unwatch_file(uint64_t file, uint64_t offset);
-void forget_file(uint64_t file);
+void forget_file(uint64_t file, uint64_t from, uint64_t to);
 void forget_code(uint64_t start, uint64_t end);
 void code_written(uint64_t start, uint64_t end);
 void pin(uint64_t start, uint64_t end, const struct thread *of);
+void pin_file(uint64_t file, uint64_t start, uint64_t end, const struct thread *of);
 void unpin(const struct thread *of);
 void unpin_others(void);
 
@@ -291,17 +292,23 @@ struct process *counted(int64_t pid);
 
 void distrust(uint64_t file);
 
-/* shared.c: code in a shared mapping, written through another one. */
+/* shared.c: code in a shared mapping that this process writes. */
 void shared_made(int fd);
 bool shared_mapped(int fd, int prot, bool may_write, const struct region *r);
+bool shared_anonymous(int prot, struct region *r);
+bool shared_known(uint64_t start, uint64_t end, struct region *what);
 void shared_unmapped(uint64_t start, uint64_t end);
-void shared_changes(uint64_t start, uint64_t end);
+bool shared_changes(uint64_t start, uint64_t end);
+void shared_protected(uint64_t start, uint64_t end, int prot);
+void shared_moves(uint64_t start, uint64_t end);
 bool shared_watch(uint64_t file, uint64_t offset);
 void shared_unwatch(uint64_t file, uint64_t offset);
 bool shared_fault(uint64_t address);
-void shared_kernel_writes(uint64_t start, uint64_t size);
+bool shared_kernel_writes(const struct thread *of, uint64_t start, uint64_t size);
+bool shared_file_written(const struct thread *t);
+void shared_file_written_apart(const struct thread *t);
 void shared_call(const struct thread *t);
-void shared_passed_on(void);
+void shared_passed_on(bool forks);
 void shared_forked(void);
 void shared_memory_opened(void);
 

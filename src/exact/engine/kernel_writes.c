@@ -95,16 +95,16 @@ static bool writes(const struct thread *of, uint64_t start, uint64_t size)
 	if (size > LENGTH_MAX)
 		size = LENGTH_MAX;
 	if (size)
-		shared_kernel_writes(start, size);
+		any = shared_kernel_writes(of, start, size);
 	if (!size || !near(start, size))
-		return false;
+		return any;
 	lock();
 	for (uint64_t at = start; at < start + size;) {
 		const struct region *r = region_in(at, start + size);
 
 		if (!r)
 			break;
-		if (r->exec && r->writable && !r->checked) {
+		if (r->exec && r->writable && !r->checked && !r->followed) {
 			pin(r->start > at ? r->start : at, r->end < start + size ? r->end : start + size, of);
 			any = true;
 		}
@@ -217,12 +217,12 @@ bool kernel_writes(const struct thread *t)
 {
 	const uint64_t *r = t->regs, args[ARGS] = { r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9] };
 	const struct row *row = r[RAX] < sizeof rows / sizeof *rows ? rows[r[RAX]] : NULL;
-	bool any = false;
+	bool any = shared_file_written(t);
 
-	if ((!eng.watch_end && !eng.n_views) || (r[RAX] == __NR_futex && only_waits(r[RSI])))
-		return false;
+	if ((!eng.watch_end && !eng.views_matter) || (r[RAX] == __NR_futex && only_waits(r[RSI])))
+		return any;
 	if (!row || row->shape == NO_MORE)
-		return writes_by_default(t, args);
+		return writes_by_default(t, args) | any;
 	for (unsigned i = 0; i < ROWS_MAX && row[i].shape != NO_MORE; i++)
 		any |= writes_by_row(t, &row[i], args);
 	return any;

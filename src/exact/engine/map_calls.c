@@ -154,8 +154,12 @@ static void map_call(struct thread *t)
 		what.offset = r[R9];
 		what.checked = flags & MAP_SHARED;
 		shared_unmapped(what.start, what.end);
-		if (!(flags & MAP_ANONYMOUS))
+		if (!(flags & MAP_ANONYMOUS)) {
 			file_mapped((int)r[R8], in_force(r[RDX]), flags & MAP_SHARED, &what);
+		} else if ((flags & MAP_SHARED) && shared_anonymous(in_force(r[RDX]), &what)) {
+			what.followed = 1;
+			what.checked = 0;
+		}
 		region_set((uint64_t)ret, (uint64_t)ret + r[RSI], in_force(r[RDX]), &what);
 	}
 	unlock();
@@ -222,6 +226,25 @@ static struct region unknown_memory(uint64_t start, uint64_t end)
 	return (struct region){ .checked = !anonymous && memory_shared(start, end) };
 }
 
+/* Each piece of [start, end) stays what it is, with another protection. */
+static void regions_protected(uint64_t start, uint64_t end, int prot)
+{
+	for (uint64_t at = start & ~(uint64_t)(PAGE - 1), to; at < end; at = to) {
+		const struct region *r = region_in(at, end);
+		struct region what = { 0 };
+
+		if (r && r->start <= at) {
+			what = *r;
+			to = r->end < end ? r->end : end;
+		} else {
+			to = r ? r->start : end;
+			if ((prot & PROT_EXEC) && !shared_known(at, to, &what))
+				what = unknown_memory(at, to);
+		}
+		region_set(at, to, prot, &what);
+	}
+}
+
 /* The engine would wait, as it reads code, with its lock held, for a thread that needs the lock to fill the page. */
 static void refuse_served(uint64_t start)
 {
@@ -232,7 +255,6 @@ static void protect_call(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], end = (start + t->regs[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	int prot = in_force(t->regs[RDX]);
-	struct region what = { 0 };
 	const struct range *hole;
 	long ret;
 
@@ -253,19 +275,13 @@ static void protect_call(struct thread *t)
 	if (failed(ret) && end > start)
 		end = ret == -EINVAL ? start : protected_until(start, end, (long)t->regs[RDX]);
 	if (end > start) {
-		const struct region *r = region_any(start);
-
 		if ((prot & PROT_EXEC) && eng.serves && memory_served(start, end))
 			refuse_served(start);
-		if (r)
-			what = *r;
-		if ((prot & PROT_EXEC) && (!r || r->end < end))
-			what = unknown_memory(start, end);
-		if (prot & PROT_GROWSDOWN) { /* a stack, all of it */
-			what.checked = 1;
-			start -= STACK_ROOM;
-		}
-		region_set(start, end, prot, &what);
+		shared_protected(start, end, prot);
+		if (prot & PROT_GROWSDOWN) /* a stack, all of it */
+			region_set(start - STACK_ROOM, end, prot, &(struct region){ .checked = 1 });
+		else
+			regions_protected(start, end, prot);
 	}
 	unlock();
 	finish(t, hole && !failed(ret) ? -ENOMEM : ret);
@@ -297,9 +313,9 @@ static void remap_call(struct thread *t)
 	}
 	if (flags & MREMAP_FIXED)
 		never_over_ours(t->regs[R8], t->regs[R8] + size);
-	shared_changes(start, start + (old ? old : PAGE));
+	shared_moves(start, start + (old ? old : PAGE));
 	if (flags & MREMAP_FIXED)
-		shared_changes(t->regs[R8], t->regs[R8] + size);
+		shared_moves(t->regs[R8], t->regs[R8] + size);
 	unwatch_range(start, start + old); /* our protection would cut it in pieces, and come along */
 	r = region_any(start);
 	if (r) {
@@ -315,7 +331,8 @@ static void remap_call(struct thread *t)
 		if (flags & MREMAP_DONTUNMAP)
 			code_written(start, start + old);
 		else if (old)
-			region_set(start, start + old, 0, NULL);
+			(shared_unmapped(start, start + old), region_set(start, start + old, 0, NULL));
+		shared_unmapped((uint64_t)ret, (uint64_t)ret + size);
 		region_set((uint64_t)ret, (uint64_t)ret + size, prot, r ? &what : NULL);
 	}
 	unlock();
@@ -352,24 +369,23 @@ static long advise_around(struct thread *t)
 static bool advise_call(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], end = start + t->regs[RSI], advice = t->regs[RDX];
-	bool code, ours;
+	bool code, ours, shared;
 	long ret;
 
 	lock();
-	if (empties(advice))
-		shared_changes(start, end);
+	shared = empties(advice) && shared_changes(start, end);
 	code = empties(advice) && region_in(start, end);
 	ours = own_first(start, end);
 	if (code && advice == MADV_WIPEONFORK)
 		refuse("executable memory that is wiped on fork, which the exact engine does not run, at", start);
-	if (code || ours)
+	if (code || ours || shared)
 		ret = advise_around(t);
 	if (code)
 		code_written(start, end);
 	unlock();
-	if (code || ours)
+	if (code || ours || shared)
 		finish(t, ret);
-	return code || ours;
+	return code || ours || shared;
 }
 
 /* shmat, and shmdt, of which the kernel alone knows the size. */

@@ -13,6 +13,7 @@ enum { PAGE_BITS_FIRST = 10, PINS_MAX = 256 };
 
 /* Memory that the kernel may be writing to. */
 struct pin {
+	uint64_t file; /* 0: by address; else by offset in the file, in all regions that follow it */
 	uint64_t start, end;
 	const struct thread *of; /* until its system call is over; NULL: for good */
 };
@@ -115,11 +116,14 @@ static bool watch(struct code_page *p, const struct region *r)
 	return true;
 }
 
-static bool pinned(uint64_t page)
+static bool pinned(uint64_t page, const struct region *r)
 {
-	for (uint32_t i = 0; i < n_pins; i++)
-		if (pins[i].start < page * PAGE + PAGE && pins[i].end > page * PAGE)
+	for (uint32_t i = 0; i < n_pins; i++) {
+		uint64_t at = pins[i].file ? offset_of(r, page) : page * PAGE;
+
+		if ((!pins[i].file || (r->followed && r->file == pins[i].file)) && pins[i].start < at + PAGE && pins[i].end > at)
 			return true;
+	}
 	return false;
 }
 
@@ -139,7 +143,7 @@ bool watch_code(uint64_t start, uint64_t end)
 
 		struct code_page *p = page_get(page);
 
-		if (r->checked || p->faults >= WATCH_FAULTS_MAX || pinned(page))
+		if (r->checked || p->faults >= WATCH_FAULTS_MAX || pinned(page, r))
 			checked = true;
 		else
 			checked |= !watch(p, r);
@@ -201,7 +205,7 @@ static bool all_watchable(const struct block *b)
 	for (uint64_t page = b->pc / PAGE; page <= (b->pc + b->src_len - 1) / PAGE; page++) {
 		const struct region *r = region_of(page * PAGE);
 
-		if (!r || r->checked || pinned(page))
+		if (!r || r->checked || pinned(page, r))
 			return false;
 	}
 	return true;
@@ -266,12 +270,23 @@ void unwatch_file(uint64_t file, uint64_t offset)
 	}
 }
 
-/* Nothing is known of the file's code. */
-void forget_file(uint64_t file)
+/* Calls `each` for what regions have of [from, to) of a file that they follow. */
+static void in_file(uint64_t file, uint64_t from, uint64_t to, void (*each)(uint64_t start, uint64_t end))
 {
-	for (uint32_t i = 0; i < eng.n_regions; i++)
-		if (eng.regions[i].followed && eng.regions[i].file == file)
-			code_written(eng.regions[i].start, eng.regions[i].end);
+	for (uint32_t i = 0; i < eng.n_regions; i++) {
+		const struct region *r = &eng.regions[i];
+		uint64_t first = from > r->offset ? from - r->offset : 0, size = r->end - r->start;
+		uint64_t last = to < r->offset ? 0 : to - r->offset < size ? to - r->offset : size;
+
+		if (r->followed && r->file == file && first < last)
+			each(r->start + first, r->start + last);
+	}
+}
+
+/* Nothing is known of the code in [from, to) of the file, and its pages are the program's. */
+void forget_file(uint64_t file, uint64_t from, uint64_t to)
+{
+	in_file(file, from, to, code_written);
 }
 
 /* The page is the program's again. */
@@ -323,25 +338,37 @@ bool watch_fault(uint64_t address)
 
 /* ---- what the kernel writes to ---- */
 
+static void pin_pages(struct pin p)
+{
+	p.start &= ~(uint64_t)(PAGE - 1);
+	p.end = p.end > ~0ull - PAGE ? p.end : (p.end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	for (uint32_t i = 0; i < n_pins; i++)
+		if (!pins[i].of && pins[i].file == p.file && pins[i].start <= p.start && pins[i].end >= p.end)
+			return;
+	if (n_pins == PINS_MAX) { /* right, if slow */
+		n_pins = 0;
+		p = (struct pin){ .end = ~0ull };
+	}
+	pins[n_pins++] = p;
+	if (p.file)
+		in_file(p.file, p.start, p.end, unwatch_range);
+	else
+		unwatch_range(p.start, p.end);
+}
+
 /*
  * The kernel is to write to [start, end): its pages are the program's until the call of thread `of` is
  * over, whoever executes them meanwhile. With NULL, for good.
  */
 void pin(uint64_t start, uint64_t end, const struct thread *of)
 {
-	start &= ~(uint64_t)(PAGE - 1);
-	end = end > ~0ull - PAGE ? end : (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-	for (uint32_t i = 0; i < n_pins; i++)
-		if (!pins[i].of && pins[i].start <= start && pins[i].end >= end)
-			return;
-	if (n_pins == PINS_MAX) { /* right, if slow */
-		n_pins = 0;
-		start = 0;
-		end = ~0ull;
-		of = NULL;
-	}
-	pins[n_pins++] = (struct pin){ start, end, of };
-	unwatch_range(start, end);
+	pin_pages((struct pin){ 0, start, end, of });
+}
+
+/* The same of [start, end) of a file, whatever is mapped of it meanwhile. */
+void pin_file(uint64_t file, uint64_t start, uint64_t end, const struct thread *of)
+{
+	pin_pages((struct pin){ file, start, end, of });
 }
 
 /* The thread's call is over: what was translated meanwhile compares its bytes, and need no longer. */
@@ -349,10 +376,13 @@ void unpin(const struct thread *of)
 {
 	for (uint32_t i = 0; i < n_pins;)
 		if (pins[i].of == of) {
-			uint64_t start = pins[i].start, end = pins[i].end;
+			struct pin p = pins[i];
 
 			pins[i] = pins[--n_pins];
-			forget_blocks(start, end);
+			if (p.file)
+				in_file(p.file, p.start, p.end, forget_blocks);
+			else
+				forget_blocks(p.start, p.end);
 		} else {
 			i++;
 		}

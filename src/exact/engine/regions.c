@@ -48,7 +48,7 @@ void note_bounds(void)
 	for (uint32_t i = 0; i < eng.n_regions; i++) {
 		const struct region *r = &eng.regions[i];
 
-		if (!r->exec || !r->writable || r->checked)
+		if (!r->exec || !r->writable || r->checked || r->followed)
 			continue;
 		if (!eng.watch_end)
 			eng.watch_start = r->start;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code in a shared mapping that the program writes through another one: a JIT compiler with one view of a file of memory
- * to be executed and one to be written. For files that this process itself has made (memfd_create) all ways to write to
- * them are known: its mappings, which are write-protected page by page where their code was translated, and its system calls.
- * What cannot be followed gives the file up: its blocks then compare their bytes before every execution.
+ * Code in a shared mapping that this process writes. A JIT compiler has one view of a file of memory to be executed and one to be
+ * written, or one view for both, or writes to the file. For files that this process itself has made (memfd_create), and for
+ * anonymous shared memory, all ways to write are known: its mappings, which are write-protected page by page where their code was
+ * translated, and its system calls, during which the pages they write are pinned (pages.c). What cannot be followed gives the
+ * file up: its blocks then compare their bytes before every execution.
  *
  * A forked child has the mappings and descriptors, too. When it writes to the file, code that its parent has translated may be stale: the
- * file is noted on the board, and a process that follows code of it has no counts then.
+ * file is noted on the board, and a process that follows code of it has no counts then. Memory that is executed where it is written
+ * is given up when a child is made: there a child may well write.
  */
 #include <asm/stat.h>
 #include <asm/unistd.h>
@@ -16,25 +18,32 @@
 
 enum { MADE_MAX = 64, VIEWS_MAX = 128, DESCRIPTORS_MAX = 256 };
 
-/* A file of memory that this process has made. */
+/* Shared memory that this process has made. */
 static struct made {
-	uint64_t file;
+	uint64_t file;	/* as file_of(); even: anonymous; 0: none */
 	bool inherited; /* by its parent, in truth */
 	bool lost;	/* it may be written in a way that is not seen */
 	bool followed;	/* code of it was translated and does not compare its bytes */
+	bool direct;	/* it is executed where it is written, or was */
 } made[MADE_MAX];
 
-/* A shared mapping of one of them that the program can make writable. */
+/* A mapping of it that the program can make writable. */
 static struct view {
 	uint64_t start, end, offset;
 	struct made *of;
-	bool writable;
+	bool writable, exec;
 	bool held; /* write-protected as a whole: a child's */
 } views[VIEWS_MAX];
 
-static uint32_t n_made;
+static uint32_t n_made, n_views, n_files;
+static uint64_t last_anonymous;
 
 static const char WRITTEN[] = "another process wrote to a memory file that has executable code in a shared mapping";
+
+static bool anonymous(const struct made *m)
+{
+	return !(m->file & 1);
+}
 
 static struct made *made_of(uint64_t file)
 {
@@ -48,7 +57,29 @@ static struct made *made_at(int fd)
 {
 	struct stat st;
 
-	return n_made && !sys(__NR_fstat, fd, &st) ? made_of(file_of(st.st_dev, st.st_ino)) : NULL;
+	return n_files && !sys(__NR_fstat, fd, &st) ? made_of(file_of(st.st_dev, st.st_ino)) : NULL;
+}
+
+/* NULL: there are too many to follow. */
+static struct made *made_new(uint64_t file)
+{
+	uint32_t i = 0;
+
+	while (i < n_made && made[i].file)
+		i++;
+	if (i == MADE_MAX)
+		return NULL;
+	n_made += i == n_made;
+	made[i] = (struct made){ .file = file };
+	return &made[i];
+}
+
+/* Can a write of the kernel's into a view be refused for our sake, or be one to know of? */
+static void note_views(void)
+{
+	eng.views_matter = false;
+	for (uint32_t i = 0; i < n_views; i++)
+		eng.views_matter |= views[i].held || views[i].of->followed;
 }
 
 /* Whoever follows code of the file is to know; of two files, whoever follows any. */
@@ -65,12 +96,12 @@ static bool was_written(const struct made *m)
 {
 	uint64_t by = eng.board->shared_written;
 
-	return by && (by == m->file || by == ~0ull);
+	return by && !anonymous(m) && (by == m->file || by == ~0ull);
 }
 
-static bool protect(uint64_t start, uint64_t size, bool write)
+static bool protect(const struct view *v, uint64_t start, uint64_t size, bool write)
 {
-	return !sys(__NR_mprotect, start, size, write ? PROT_READ | PROT_WRITE : PROT_READ);
+	return !sys(__NR_mprotect, start, size, PROT_READ | (v->exec ? PROT_EXEC : 0) | (write ? PROT_WRITE : 0));
 }
 
 /* A child writes through its view. */
@@ -78,7 +109,7 @@ static void let_go(struct view *v)
 {
 	note_written(v->of);
 	v->held = false;
-	if (!protect(v->start, v->end - v->start, true))
+	if (!protect(v, v->start, v->end - v->start, true))
 		refuse("a shared mapping that the kernel no longer lets be written, at", v->start);
 }
 
@@ -91,15 +122,17 @@ static void lose(struct made *m)
 	if (m->followed)
 		distrust(m->file);
 	m->followed = false;
-	for (uint32_t i = 0; i < eng.n_views; i++)
+	for (uint32_t i = 0; i < n_views; i++)
 		if (views[i].of == m && views[i].held)
 			let_go(&views[i]);
+	note_views();
 }
 
 static void lose_all(void)
 {
 	for (uint32_t i = 0; i < n_made; i++)
-		lose(&made[i]);
+		if (made[i].file)
+			lose(&made[i]);
 }
 
 /* memfd_create() returned it. */
@@ -108,35 +141,94 @@ void shared_made(int fd)
 	struct stat st;
 
 	lock();
-	if (n_made < MADE_MAX && !sys(__NR_fstat, fd, &st))
-		made[n_made++] = (struct made){ .file = file_of(st.st_dev, st.st_ino) };
+	if (!sys(__NR_fstat, fd, &st) && made_new(file_of(st.st_dev, st.st_ino)))
+		n_files++;
 	unlock();
+}
+
+/* ---- mappings ---- */
+
+static void add_part(struct view v, uint64_t start, uint64_t end)
+{
+	if (start >= end)
+		return;
+	v.offset += start - v.start;
+	v.start = start;
+	v.end = end;
+	views[n_views++] = v;
+}
+
+/* What the views have of [start, end) goes, or with `prot` >= 0 has that protection now. */
+static void cut_views(uint64_t start, uint64_t end, int prot)
+{
+	bool writable = prot & PROT_WRITE, exec = prot & PROT_EXEC, stays = prot >= 0;
+
+	for (uint32_t i = 0; i < n_views;) {
+		struct view v = views[i];
+		uint64_t from = v.start > start ? v.start : start, to = v.end < end ? v.end : end;
+
+		if (from >= to || (stays && v.writable == writable && v.exec == exec)) {
+			i++;
+			continue;
+		}
+		v.of->direct |= stays;
+		if (n_views - 1 + (v.start < from) + (to < v.end) + stays > VIEWS_MAX) {
+			lose(v.of);
+			stays = false;
+			v.start = from;
+			v.end = to;
+		}
+		views[i] = views[--n_views];
+		add_part(v, v.start, from);
+		add_part(v, to, v.end);
+		v.writable = writable;
+		v.exec = exec;
+		if (stays)
+			add_part(v, from, to);
+	}
+	note_views();
 }
 
 /* What the program has unmapped, or mapped over. */
 void shared_unmapped(uint64_t start, uint64_t end)
 {
-	for (uint32_t i = 0; i < eng.n_views;) {
-		struct view *v = &views[i], tail = *v;
+	if (!n_views)
+		return;
+	cut_views(start, end, -1);
+	for (uint32_t m = 0; m < n_made; m++) {
+		bool any = !anonymous(&made[m]);
 
-		if (v->end <= start || v->start >= end) {
-			i++;
-			continue;
-		}
-		*v = views[--eng.n_views];
-		if (tail.start < start)
-			views[eng.n_views++] = (struct view){ tail.start, start, tail.offset, tail.of, tail.writable, tail.held };
-		if (tail.end > end && eng.n_views == VIEWS_MAX)
-			lose(tail.of);
-		else if (tail.end > end)
-			views[eng.n_views++] = (struct view){ end, tail.end, tail.offset + (end - tail.start), tail.of, tail.writable, tail.held };
-		i = 0;
+		for (uint32_t i = 0; i < n_views && !any; i++)
+			any = views[i].of == &made[m];
+		if (!any)
+			made[m].file = 0;
 	}
 }
 
-/*
- * The file `fd` was mapped shared. To be executed: can writes to it be followed? `may_write`: the mapping can be written, now or later.
- */
+static void add_view(struct made *m, int prot, const struct region *r)
+{
+	if (n_views == VIEWS_MAX) {
+		lose(m);
+		return;
+	}
+	if (m->followed && (prot & PROT_WRITE)) /* pages of it are watched, and not in this view */
+		forget_file(m->file, 0, ~0ull);
+	m->direct |= (prot & PROT_EXEC) && (prot & PROT_WRITE);
+	views[n_views++] = (struct view){ r->start, r->end, r->offset, m, prot & PROT_WRITE, prot & PROT_EXEC, false };
+	note_views();
+}
+
+/* It is to be executed: can writes to it be followed? */
+static bool follow(struct made *m)
+{
+	if (m->lost || m->inherited || was_written(m) || eng.memory_opened || eng.later_writes)
+		return false;
+	m->followed = true;
+	note_views();
+	return true;
+}
+
+/* The file `fd` was mapped shared. To be executed: can writes to it be followed? `may_write`: the mapping can be written, now or later. */
 bool shared_mapped(int fd, int prot, bool may_write, const struct region *r)
 {
 	struct made *m = made_at(fd);
@@ -145,40 +237,82 @@ bool shared_mapped(int fd, int prot, bool may_write, const struct region *r)
 		return false;
 	if (m->inherited && may_write)
 		note_written(m);
-	if ((prot & PROT_EXEC) && (prot & PROT_WRITE))
-		lose(m);
-	if (may_write && !(prot & PROT_EXEC) && !m->lost) {
-		if (eng.n_views == VIEWS_MAX) {
-			lose(m);
-		} else {
-			if (m->followed) /* pages of it are watched, and not in this view */
-				forget_file(m->file);
-			views[eng.n_views++] = (struct view){ r->start, r->end, r->offset, m, prot & PROT_WRITE, false };
-		}
-	}
-	if (!(prot & PROT_EXEC) || m->lost || m->inherited || was_written(m) || eng.memory_opened || eng.later_writes)
+	if (may_write && !m->lost)
+		add_view(m, prot, r);
+	return (prot & PROT_EXEC) && follow(m);
+}
+
+/* The same of anonymous memory. */
+bool shared_anonymous(int prot, struct region *r)
+{
+	struct made *m = n_views < VIEWS_MAX ? made_new(last_anonymous += 2) : NULL;
+
+	if (!m)
 		return false;
-	m->followed = true;
-	return true;
+	r->file = m->file;
+	r->offset = 0;
+	add_view(m, prot, r);
+	return (prot & PROT_EXEC) && follow(m);
+}
+
+/* [start, end), of which no region is known, has become executable: true when its writes are followed. */
+bool shared_known(uint64_t start, uint64_t end, struct region *what)
+{
+	for (uint32_t i = 0; i < n_views; i++) {
+		const struct view *v = &views[i];
+
+		if (v->start > start || v->end < end)
+			continue;
+		*what = (struct region){ .start = start, .end = end, .file = v->of->file, .offset = v->offset + (start - v->start) };
+		what->followed = follow(v->of);
+		what->checked = !what->followed;
+		return true;
+	}
+	return false;
 }
 
 static bool has_view(const struct made *m, uint64_t start, uint64_t end)
 {
-	for (uint32_t i = 0; i < eng.n_views; i++)
+	for (uint32_t i = 0; i < n_views; i++)
 		if (views[i].of == m && views[i].start < end && views[i].end > start)
 			return true;
 	return false;
 }
 
-/* The protection of [start, end), or its place, is about to change, or its pages to be emptied. */
-void shared_changes(uint64_t start, uint64_t end)
+/* The protection of [start, end) is about to change, or its pages to be emptied. True where it is in a view. */
+bool shared_changes(uint64_t start, uint64_t end)
 {
-	if (!n_made)
-		return;
+	bool any = false;
+
+	for (uint32_t i = 0; i < n_views; i++) {
+		const struct view *v = &views[i];
+		uint64_t from = v->start > start ? v->start : start, to = v->end < end ? v->end : end;
+
+		if (from >= to)
+			continue;
+		any = true;
+		if (v->of->inherited)
+			lose(v->of);
+		else if (v->of->followed)
+			forget_file(v->of->file, v->offset + (from - v->start), v->offset + (to - v->start));
+	}
+	return any;
+}
+
+/* And has changed. */
+void shared_protected(uint64_t start, uint64_t end, int prot)
+{
+	if (n_views)
+		cut_views(start, end, prot);
+}
+
+/* [start, end) is about to move, or to grow, or something to move there. */
+void shared_moves(uint64_t start, uint64_t end)
+{
 	for (uint32_t i = 0; i < n_made; i++)
-		if (has_view(&made[i], start, end))
+		if (made[i].file && has_view(&made[i], start, end))
 			lose(&made[i]);
-	for (uint32_t i = 0; i < eng.n_regions; i++) {
+	for (uint32_t i = 0; n_made && i < eng.n_regions; i++) {
 		const struct region *r = &eng.regions[i];
 
 		if (r->followed && r->start < end && r->end > start && made_of(r->file))
@@ -191,11 +325,11 @@ void shared_changes(uint64_t start, uint64_t end)
 /* No page of the file at `offset` can be written unseen from now on. False: some can. */
 bool shared_watch(uint64_t file, uint64_t offset)
 {
-	for (uint32_t i = 0; i < eng.n_views; i++) {
+	for (uint32_t i = 0; i < n_views; i++) {
 		struct view *v = &views[i];
 
 		if (v->of->file == file && v->writable && offset - v->offset < v->end - v->start &&
-		    !protect(v->start + (offset - v->offset), PAGE, false))
+		    !protect(v, v->start + (offset - v->offset), PAGE, false))
 			return false;
 	}
 	return true;
@@ -203,11 +337,11 @@ bool shared_watch(uint64_t file, uint64_t offset)
 
 void shared_unwatch(uint64_t file, uint64_t offset)
 {
-	for (uint32_t i = 0; i < eng.n_views; i++) {
+	for (uint32_t i = 0; i < n_views; i++) {
 		struct view *v = &views[i];
 
 		if (v->of->file == file && v->writable && !v->held && offset - v->offset < v->end - v->start &&
-		    !protect(v->start + (offset - v->offset), PAGE, true))
+		    !protect(v, v->start + (offset - v->offset), PAGE, true))
 			refuse("a shared mapping that the kernel no longer lets be written, at", v->start);
 	}
 }
@@ -215,7 +349,7 @@ void shared_unwatch(uint64_t file, uint64_t offset)
 /* A write was refused at `address`: was it for our sake? */
 bool shared_fault(uint64_t address)
 {
-	for (uint32_t i = 0; i < eng.n_views; i++) {
+	for (uint32_t i = 0; i < n_views; i++) {
 		struct view *v = &views[i];
 		uint64_t offset = v->offset + ((address & ~(uint64_t)(PAGE - 1)) - v->start);
 
@@ -232,23 +366,30 @@ bool shared_fault(uint64_t address)
 
 /* ---- system calls ---- */
 
-/* The kernel is to write to memory: into one of the views? */
-void shared_kernel_writes(uint64_t start, uint64_t size)
+/* The kernel is to write to [start, start + size) at a call of thread `of`: into one of the views? Then their pages are pinned. */
+bool shared_kernel_writes(const struct thread *of, uint64_t start, uint64_t size)
 {
-	if (!eng.n_views)
-		return;
-	lock();
-	for (uint32_t i = 0; i < eng.n_views; i++) {
-		struct view *v = &views[i];
+	bool any = false;
 
-		if (v->start >= start + size || v->end <= start)
+	if (!eng.views_matter)
+		return false;
+	lock();
+	for (uint32_t i = 0; i < n_views; i++) {
+		struct view *v = &views[i];
+		uint64_t from = v->start > start ? v->start : start, to = v->end < start + size ? v->end : start + size;
+
+		if (from >= to)
 			continue;
 		if (v->held)
 			let_go(v);
-		if (v->of->followed)
-			lose(v->of);
+		if (v->of->followed) {
+			pin_file(v->of->file, v->offset + (from - v->start), v->offset + (to - v->start), of);
+			any = true;
+		}
 	}
+	note_views();
 	unlock();
+	return any;
 }
 
 /* The descriptor that a call writes to, cuts or hands on; -1: none. */
@@ -272,13 +413,55 @@ static int written_descriptor(const uint64_t *r)
 	}
 }
 
-/* A child is about to be made, or a program executed: files are given up that a program executed there has descriptors of. */
-void shared_passed_on(void)
+/*
+ * The call is about to be made: does it write to such a file? Then the pages are pinned. Where in the file is certain of pwrite
+ * alone: another thread, or process, may move the position. Source: pwrite(2), "Bugs", O_APPEND.
+ */
+bool shared_file_written(const struct thread *t)
 {
-	if (!n_made)
-		return;
+	const uint64_t *r = t->regs;
+	int fd = n_files ? written_descriptor(r) : -1;
+	bool placed = r[RAX] == __NR_pwrite64 && r[R10] + r[RDX] > r[R10];
+	struct made *m;
+	bool any;
 
-	for (int fd = 0; fd < DESCRIPTORS_MAX; fd++) {
+	if (fd < 0)
+		return false;
+	lock();
+	m = made_at(fd);
+	any = m && m->followed;
+	placed = placed && any && !(sys(__NR_fcntl, fd, F_GETFL, 0) & O_APPEND);
+	if (any)
+		pin_file(m->file, placed ? r[R10] : 0, placed ? r[R10] + r[RDX] : ~0ull, t);
+	unlock();
+	return any;
+}
+
+/* The same, where the engine makes the call itself, with other arguments. */
+void shared_file_written_apart(const struct thread *t)
+{
+	struct made *m;
+	int fd = n_files ? written_descriptor(t->regs) : -1;
+
+	if (fd < 0)
+		return;
+	lock();
+	m = made_at(fd);
+	if (m && m->followed)
+		lose(m);
+	unlock();
+}
+
+/*
+ * A child is about to be made (`forks`), or a program executed: files are given up that a program executed there has descriptors
+ * of; in a child, also what is executed where it is written, and anonymous memory.
+ */
+void shared_passed_on(bool forks)
+{
+	for (uint32_t i = 0; forks && i < n_made; i++)
+		if (made[i].file && !made[i].inherited && (anonymous(&made[i]) || (made[i].followed && made[i].direct)))
+			lose(&made[i]);
+	for (int fd = 0; n_files && fd < DESCRIPTORS_MAX; fd++) {
 		long flags = sys(__NR_fcntl, fd, F_GETFD, 0);
 		struct made *m = flags < 0 || (flags & FD_CLOEXEC) ? NULL : made_at(fd);
 
@@ -350,7 +533,12 @@ void shared_call(const struct thread *t)
 		lose_all();
 		unlock();
 	}
-	if (!n_made)
+	if (r[RAX] == __NR_remap_file_pages && n_made) {
+		lock();
+		lose_all();
+		unlock();
+	}
+	if (!n_files)
 		return;
 	lock();
 	for (uint32_t i = 0; i < n_made; i++)
@@ -362,12 +550,10 @@ void shared_call(const struct thread *t)
 	m = fd < 0 ? NULL : made_at(fd);
 	if (m && m->inherited)
 		note_written(m);
-	if (m && m->followed)
-		lose(m);
 	if (r[RAX] == __NR_sendmsg || r[RAX] == __NR_sendmmsg)
 		lose_sent(r);
 	if (r[RAX] == __NR_execve || r[RAX] == __NR_execveat)
-		shared_passed_on();
+		shared_passed_on(false);
 	unlock();
 }
 
@@ -378,11 +564,13 @@ void shared_forked(void)
 		if (made[i].followed)
 			distrust(made[i].file);
 		made[i].followed = false;
-		made[i].inherited = true;
+		made[i].inherited = !anonymous(&made[i]);
+		made[i].lost |= anonymous(&made[i]);
 	}
-	for (uint32_t i = 0; i < eng.n_views; i++)
-		if (views[i].writable && !views[i].held)
-			views[i].held = protect(views[i].start, views[i].end - views[i].start, false);
+	for (uint32_t i = 0; i < n_views; i++)
+		if (views[i].writable && !views[i].held && !anonymous(views[i].of))
+			views[i].held = protect(&views[i], views[i].start, views[i].end - views[i].start, false);
+	note_views();
 }
 
 /* /proc/self/mem was opened for writing. */

@@ -331,7 +331,7 @@ void fork_like(struct thread *t, long nr)
 	if (!(w.flags & CLONE_VM)) {
 		t->after |= AFTER_UNLOCK;
 		lock();
-		shared_passed_on();
+		shared_passed_on(true);
 		counters_meet();
 	}
 	t->jump = (uint64_t)clone_go;

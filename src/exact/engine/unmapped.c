@@ -83,6 +83,7 @@ static bool bytes_call(struct thread *t, enum reg at, enum reg size)
 
 	if (end - r[at] >= r[size] || !r[size])
 		return false;
+	shared_file_written_apart(t);
 	memcpy(args, r, sizeof args);
 	if (end == r[at])
 		args[at] = UNMAPPED;
@@ -119,6 +120,7 @@ static bool vector_call(struct thread *t, enum reg at, enum reg n)
 	}
 	if (!ours)
 		return false;
+	shared_file_written_apart(t);
 	memcpy(args, r, sizeof args);
 	args[at] = (uint64_t)v;
 	finish(t, sys(r[RAX], args[RDI], args[RSI], args[RDX], args[R10], args[R8], args[R9]));
