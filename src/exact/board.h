@@ -162,6 +162,8 @@ struct question {
 	struct shared_part shared;
 };
 
+enum { OWN_SHOWN = 64 };
+
 enum question_state { QUESTION_NONE, QUESTION_ASKED, QUESTION_ANSWERED };
 
 struct process {
@@ -199,6 +201,8 @@ struct process {
 	volatile uint64_t compared, stepped; /* see struct exact_slow */
 	volatile uint32_t first_stepped; /* its first instruction was executed by a single step, and counted behind it */
 	volatile uint32_t renamed; /* some thread of its may have another name than its program */
+	volatile uint32_t n_own; /* ranges of the engine's memory in its own; 0 where there are more, or not known */
+	uint64_t own[OWN_SHOWN][2];
 	volatile uint32_t ending; /* ENDING_EXIT, or the signal that the engine has it die by: what else kills it is no doing of the program's */
 };
 

@@ -164,6 +164,7 @@ struct engine {
 	bool later_writes; /* the kernel may write to memory at no call that can be seen */
 	bool serves; /* it has had memory served by a userfaultfd */
 	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
+	bool maps_inherited; /* it may have a descriptor of what is mapped in another process, or was: see proc_files.c */
 	bool name_opened;   /* a /proc/PID/task/TID/comm */
 	uint64_t image, image_size;
 	struct range own[OWN_MAX]; /* memory of the engine's, in order: see own.c */
@@ -231,6 +232,7 @@ void futex_wait(volatile uint32_t *word, uint32_t value, int ms);
 void futex_wake(volatile uint32_t *word);
 
 /* own.c: which memory is the engine's. */
+void own_show(struct process *p);
 void own_add(uint64_t start, uint64_t size);
 void own_remove(uint64_t start);
 const struct range *own_first(uint64_t start, uint64_t end);

@@ -7,6 +7,7 @@
  */
 #include <asm/stat.h>
 #include <asm/unistd.h>
+#include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/magic.h>
 #include <linux/mman.h>
@@ -366,6 +367,7 @@ bool writes_memory(struct thread *t)
 	uint64_t start = 0, end = ~0ull >> 17, nr = r[RAX];
 	int fd = (int)r[RDI];
 	const struct process *p;
+	const struct range *ours;
 	int64_t pid;
 	long ret;
 
@@ -398,7 +400,11 @@ bool writes_memory(struct thread *t)
 	if (!p)
 		return false;
 	lock();
-	ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
+	ours = p == eng.process && (nr == __NR_write || nr == __NR_pwrite64) ? own_first(start, end) : NULL;
+	if (ours) /* natively nothing is mapped there */
+		ret = ours->start > start ? sys(nr, r[RDI], r[RSI], ours->start - start, r[R10]) : -EIO;
+	else
+		ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
 	if (p == eng.process)
 		code_written(start, end);
 	unlock();

@@ -10,6 +10,18 @@ static uint64_t rounded(uint64_t size)
 	return (size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
+/* For other processes that read what is mapped in this one: proc_files.c. */
+void own_show(struct process *p)
+{
+	if (!p)
+		return;
+	p->n_own = 0;
+	if (eng.n_own > OWN_SHOWN)
+		return;
+	memcpy(p->own, eng.own, eng.n_own * sizeof eng.own[0]);
+	p->n_own = eng.n_own;
+}
+
 void own_add(uint64_t start, uint64_t size)
 {
 	uint32_t i = eng.n_own;
@@ -19,6 +31,7 @@ void own_add(uint64_t start, uint64_t size)
 	for (eng.n_own++; i && eng.own[i - 1].start > start; i--)
 		eng.own[i] = eng.own[i - 1];
 	eng.own[i] = (struct range){ start, start + rounded(size) };
+	own_show(eng.process);
 }
 
 void own_remove(uint64_t start)
@@ -31,6 +44,7 @@ void own_remove(uint64_t start)
 		return;
 	for (eng.n_own--; i < eng.n_own; i++)
 		eng.own[i] = eng.own[i + 1];
+	own_show(eng.process);
 }
 
 /* The lowest of the engine's ranges that [start, end) meets, or NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program reads /proc/self/maps, smaps, numa_maps or pagemap: what it gets does not show the
- * engine. The descriptor, its inode and its position stay the kernel's; only the bytes that a read
+ * The program reads /proc/self/maps, smaps, numa_maps, pagemap, status, stat, statm or mem: what it gets does not show the
+ * engine. Of maps, smaps and numa_maps that goes for other processes of the command, too. The descriptor, its inode and its position stay the kernel's; only the bytes that a read
  * gives are made here. The position counts the bytes that the program was given, so dup, fork,
  * lseek and pread need nothing of their own.
  *
@@ -36,7 +36,7 @@ enum {
 	SEEK_CUR_ = 1,
 };
 
-enum kind { OTHER, MAPS, SMAPS, NUMA_MAPS, PAGEMAP };
+enum kind { OTHER, MAPS, SMAPS, NUMA_MAPS, PAGEMAP, STATUS, STAT, STATM, MEMORY };
 
 static const uint64_t THE_END = ~0ull;
 
@@ -52,6 +52,10 @@ static enum kind kind_of_name(int fd, int64_t *pid)
 		{ "/smaps", SMAPS },
 		{ "/numa_maps", NUMA_MAPS },
 		{ "/pagemap", PAGEMAP },
+		{ "/status", STATUS },
+		{ "/stat", STAT },
+		{ "/statm", STATM },
+		{ "/mem", MEMORY },
 	};
 
 	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -78,16 +82,9 @@ void proc_file_opened(int fd)
 		eng.board->maps_opened = 1;
 }
 
-/* Of this process, by the number of any of its threads. */
-static enum kind kind_of(int fd, struct stat *st)
+static bool has_records(enum kind kind)
 {
-	enum kind kind;
-	int64_t pid;
-
-	if (!may_be_of_proc(fd, st))
-		return OTHER;
-	kind = kind_of_name(fd, &pid);
-	return kind != OTHER && !sys(__NR_tgkill, sys(__NR_getpid), pid, 0) ? kind : OTHER;
+	return kind == MAPS || kind == SMAPS || kind == NUMA_MAPS;
 }
 
 /* ---- what the kernel gives; all below with the lock held, for the buffers ---- */
@@ -232,6 +229,20 @@ static bool has_rights(const struct record *r, const char *rights)
 	return *s && !memcmp(s + 1, rights, RIGHTS);
 }
 
+/* The engine's ranges in the memory that is read about: this process's, or another's. */
+static struct {
+	const struct range *own;
+	uint32_t n;
+} hidden;
+
+static const struct range *hidden_first(uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0; i < hidden.n; i++)
+		if (hidden.own[i].start < end && start < hidden.own[i].end)
+			return &hidden.own[i];
+	return NULL;
+}
+
 static struct record whole, following, joined, again;
 static uint64_t whole_at; /* so far it has been given out */
 static bool has_following, merges;
@@ -254,7 +265,7 @@ static bool next_piece(struct record *to)
 			whole_at = whole.start;
 		}
 		end = whole.end;
-		ours = own_first(whole_at, end);
+		ours = hidden_first(whole_at, end);
 		if (ours && ours->start <= whole_at) {
 			whole_at = ours->end;
 			continue;
@@ -294,7 +305,7 @@ static void records_first(int fd, enum kind kind)
 	raw_first(fd);
 	whole.end = whole_at = 0;
 	has_following = false;
-	merges = kind == MAPS && eng.watch_end;
+	merges = kind == MAPS && eng.watch_end && hidden.own == eng.own;
 }
 
 static bool next_record(struct record *to)
@@ -425,11 +436,174 @@ static long one_read(int fd, enum kind kind, uint64_t inode, uint64_t at, uint64
 	return (long)done;
 }
 
+/* ---- whose memory ---- */
+
+static struct range shown[OWN_SHOWN];
+
+/*
+ * How much memory is the engine's in the process, if all of it is mapped in what `fd` tells; its ranges are `hidden`. Of numa_maps,
+ * which has no ends: how many mappings.
+ */
+static uint64_t all_there(int fd, enum kind kind, const struct process *p)
+{
+	uint64_t all = 0, there = 0;
+
+	if (p == eng.process) {
+		hidden.own = eng.own;
+		hidden.n = eng.n_own;
+	} else {
+		hidden.own = shown;
+		hidden.n = p->n_own < OWN_SHOWN ? p->n_own : OWN_SHOWN;
+		memcpy(shown, p->own, hidden.n * sizeof shown[0]);
+	}
+	for (uint32_t i = 0; i < hidden.n; i++)
+		all += hidden.own[i].end - hidden.own[i].start;
+	raw_first(fd);
+	while (raw_record(&whole))
+		for (uint32_t i = 0; i < hidden.n; i++) {
+			uint64_t from = whole.start > hidden.own[i].start ? whole.start : hidden.own[i].start;
+			uint64_t to = whole.end < hidden.own[i].end ? whole.end : hidden.own[i].end;
+
+			there += from < to ? to - from : 0;
+		}
+	return kind == NUMA_MAPS || there == all ? there : 0;
+}
+
+/*
+ * Whose memory does `fd` tell of? Not always that of the process in its name: a descriptor opened by a vfork()ed child tells of its
+ * parent's, whatever it executes later. It is the one, of those that may have opened it, of which most is the engine's.
+ */
+static bool find_hidden(int fd, enum kind kind, int64_t pid, bool of_self)
+{
+	enum { GENERATIONS = 8 };
+	const struct process *best = NULL, *p = eng.process, *named = of_self ? NULL : counted(pid);
+	uint64_t most = 0;
+
+	if (of_self && !eng.maps_inherited) {
+		hidden.own = eng.own;
+		hidden.n = eng.n_own;
+		return true;
+	}
+	for (int i = 0; i <= GENERATIONS; i++) {
+		const struct process *q = i < GENERATIONS ? p : named;
+		uint64_t n = q ? all_there(fd, kind, q) : 0;
+
+		if (n > most) {
+			most = n;
+			best = q;
+		}
+		if (i < GENERATIONS && p)
+			p = process_at(p->parent) == p ? NULL : process_at(p->parent);
+	}
+	return best && all_there(fd, kind, best);
+}
+
+/* ---- files of one record ---- */
+
+static char *put_number(char *to, uint64_t n, unsigned width)
+{
+	char digits[24];
+	unsigned d = 0;
+
+	do
+		digits[d++] = (char)('0' + n % 10);
+	while (n /= 10);
+	while (d < width)
+		digits[d++] = ' ';
+	while (d)
+		*to++ = digits[--d];
+	return to;
+}
+
+static const char *number_at(const char *s, uint64_t *n)
+{
+	while (*s == ' ')
+		s++;
+	for (*n = 0; *s >= '0' && *s <= '9'; s++)
+		*n = *n * 10 + (uint64_t)(*s - '0');
+	return s;
+}
+
+static bool begins(const char *s, const char *word)
+{
+	while (*word && *s == *word)
+		s++, word++;
+	return !*word;
+}
+
+/*
+ * One field is `by` less. That the sum of all that was ever mapped at a time (VmPeak) was the largest when the engine had as much
+ * as now is assumed. `least`: it is never less than that.
+ */
+static const char *less(char **to, const char *from, uint64_t by, unsigned width, uint64_t *least)
+{
+	uint64_t n;
+
+	from = number_at(from, &n);
+	n = n > by ? n - by : 0;
+	if (least)
+		n = *least > n ? *least : n;
+	*to = put_number(*to, n, width);
+	return from;
+}
+
+/* Source: linux/fs/proc/task_mmu.c, task_mem(): SEQ_PUT_DEC. */
+static char *altered_status(char *to, const char *from)
+{
+	enum { WIDTH = 8 };
+	const uint64_t space = eng.mapped[LIMIT_SPACE] >> 10, data = eng.mapped[LIMIT_DATA] >> 10;
+	uint64_t size = 0;
+
+	for (const char *s = from; *s; s++)
+		if (begins(s, "\nVmSize:\t"))
+			number_at(s + sizeof "\nVmSize:\t" - 1, &size);
+	size = size > space ? size - space : 0;
+	while (*from) {
+		bool peak = begins(from, "VmPeak:\t"), has_data = begins(from, "VmData:\t");
+
+		if (peak || has_data || begins(from, "VmSize:\t")) {
+			memcpy(to, from, sizeof "VmPeak:\t" - 1);
+			to += sizeof "VmPeak:\t" - 1;
+			from = less(&to, from + sizeof "VmPeak:\t" - 1, has_data ? data : space, WIDTH, peak ? &size : NULL);
+		}
+		while (*from && (*to++ = *from++) != '\n')
+			;
+	}
+	return to;
+}
+
+/* Fields, from 1: the 23rd of stat is the size in bytes; of statm, in pages, the first is the size, the sixth data and stack. */
+static char *altered_fields(char *to, const char *from, enum kind kind)
+{
+	const uint64_t space = eng.mapped[LIMIT_SPACE], data = eng.mapped[LIMIT_DATA];
+	unsigned field = kind == STAT ? 3 : 1; /* the first behind the name, which may have any character */
+	const char *rest = from;
+
+	for (const char *s = from; kind == STAT && *s; s++)
+		if (*s == ')')
+			rest = s + 1;
+	while (from < rest)
+		*to++ = *from++;
+	for (; *from; field++) {
+		uint64_t by = kind == STAT ? (field == 23) * space : (field == 1) * (space / PAGE) + (field == 6) * (data / PAGE);
+
+		if (*from == ' ')
+			*to++ = *from++;
+		if (by)
+			from = less(&to, from, by, 0, NULL);
+		while (*from && *from != ' ')
+			*to++ = *from++;
+	}
+	return to;
+}
+
 /* ---- calls ---- */
 
 struct reading {
 	int fd;
 	enum kind kind;
+	bool of_self;
+	int64_t pid;
 	uint64_t inode, at;
 };
 
@@ -439,7 +613,7 @@ static long read_records(struct reading *r, uint64_t to, uint64_t n)
 	long got;
 
 	lock();
-	got = one_read(r->fd, r->kind, r->inode, r->at, n, out);
+	got = find_hidden(r->fd, r->kind, r->pid, r->of_self) ? one_read(r->fd, r->kind, r->inode, r->at, n, out) : -EIO;
 	unlock();
 	if (got <= 0)
 		return got;
@@ -478,11 +652,93 @@ static long read_entries(struct reading *r, uint64_t to, uint64_t n)
 	return (long)done;
 }
 
+/* status, stat or statm: made anew for each read, as by the kernel for pread. */
+static long read_text(struct reading *r, uint64_t to, uint64_t n)
+{
+	char out[RECORD_MAX];
+	uint64_t size = 0;
+	long got;
+
+	lock();
+	got = sys(__NR_pread64, r->fd, whole.text, sizeof whole.text - 1, 0);
+	if (got > 0) {
+		whole.text[got] = 0;
+		size = (uint64_t)((r->kind == STATUS ? altered_status(out, whole.text) : altered_fields(out, whole.text, r->kind)) - out);
+	}
+	unlock();
+	if (got < 0 || r->at >= size)
+		return got < 0 ? got : 0;
+	n = n < size - r->at ? n : size - r->at;
+	got = (long)copy_bytes((void *)to, out + r->at, n);
+	r->at += (uint64_t)got;
+	return got ? got : -EFAULT;
+}
+
+/* As far as the engine's memory. Source: linux/fs/proc/base.c, mem_rw(). */
+static long read_memory(struct reading *r, uint64_t to, uint64_t n)
+{
+	const struct range *ours;
+	long got;
+
+	lock();
+	ours = own_first(r->at, r->at + n < r->at ? ~0ull : r->at + n);
+	if (ours)
+		n = ours->start > r->at ? ours->start - r->at : 0;
+	unlock();
+	got = n ? sys(__NR_pread64, r->fd, to, n, r->at) : -EIO;
+	if (got > 0)
+		r->at += (uint64_t)got;
+	return got;
+}
+
 static long read_some(struct reading *r, uint64_t to, uint64_t n)
 {
 	if (!n)
 		return 0;
-	return r->kind == PAGEMAP ? read_entries(r, to, n) : read_records(r, to, n);
+	switch (r->kind) {
+	case PAGEMAP:
+		return read_entries(r, to, n);
+	case MEMORY:
+		return read_memory(r, to, n);
+	case STATUS:
+	case STAT:
+	case STATM:
+		return read_text(r, to, n);
+	default:
+		return read_records(r, to, n);
+	}
+}
+
+/* Is some of the `n` bytes, or of the vector of `n`, the engine's? */
+static bool meets_own(const struct reading *r, uint64_t vector, uint64_t n)
+{
+	uint64_t size = vector ? 0 : n, v[2];
+	bool meets;
+
+	for (uint64_t i = 0; vector && i < n; i++) {
+		if (copy_bytes(v, (const void *)(vector + 16 * i), sizeof v) != sizeof v)
+			return false;
+		size += v[1];
+	}
+	lock();
+	meets = size && own_first(r->at, r->at + size < r->at ? ~0ull : r->at + size);
+	unlock();
+	return meets;
+}
+
+/* Has what is read of the file to be altered? */
+static bool alters(const struct reading *r, uint64_t vector, uint64_t n)
+{
+	bool found;
+
+	if (r->kind == MEMORY)
+		return r->of_self && meets_own(r, vector, n);
+	if (!has_records(r->kind))
+		return r->of_self;
+	lock();
+	found = find_hidden(r->fd, r->kind, r->pid, r->of_self);
+	unlock();
+	return found;
 }
 
 /*
@@ -535,14 +791,17 @@ bool proc_call(struct thread *t)
 	default:
 		return false;
 	}
-	what.kind = kind_of(what.fd, &st);
+	what.kind = may_be_of_proc(what.fd, &st) ? kind_of_name(what.fd, &what.pid) : OTHER;
 	if (what.kind == OTHER || (vector && r[RDX] > VECTORS))
 		return false;
+	what.of_self = !sys(__NR_tgkill, sys(__NR_getpid), what.pid, 0);
 	at = moves ? sys(__NR_lseek, what.fd, 0, SEEK_CUR_) : (long)r[R10];
 	if (at < 0)
 		return false;
 	what.inode = st.st_ino;
 	what.at = (uint64_t)at;
+	if (!alters(&what, vector ? r[RSI] : 0, r[RDX]))
+		return false;
 	ret = vector ? read_vector(&what, r[RSI], r[RDX]) : read_some(&what, r[RSI], r[RDX]);
 	if (moves && what.at != (uint64_t)at)
 		sys(__NR_lseek, what.fd, what.at, SEEK_SET_);

@@ -218,6 +218,7 @@ static struct process *process_new(const struct process *parent, uint64_t descen
 	p->threads = 0;
 	p->refused = 0;
 	p->compared = p->stepped = 0;
+	p->n_own = 0;
 	p->pid = 0;
 	p->parent_pid = parent->pid;
 	p->foreign = parent->foreign || parent->makes_foreign;
@@ -380,6 +381,8 @@ void child_start(struct thread *t)
 		no_gain_for_child();
 		eng.locks_later = 0; /* Source: mlockall(2), "Notes" */
 		limits_of(p);
+		own_show(p);
+		eng.maps_inherited = eng.board->maps_opened;
 		if (eng.alias)
 			retire_all(); /* its parent goes on writing to that code */
 	}
@@ -547,6 +550,7 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	/* a core dump would write all of it: hours, and a full disk */
 	sys(__NR_madvise, board, BOARD_SIZE, MADV_DONTDUMP);
 	limits_first();
+	eng.maps_inherited = board->maps_opened;
 	own_add(p->board_at, p->board_size);
 	own_add(p->image, p->image_size);
 	eng.next_place = p->tables_at;
