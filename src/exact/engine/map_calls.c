@@ -328,10 +328,12 @@ static void remap_call(struct thread *t)
 		if (flags & MREMAP_FIXED)
 			look_again(t->regs[R8], t->regs[R8] + size);
 	} else {
-		if (flags & MREMAP_DONTUNMAP)
+		if (flags & MREMAP_DONTUNMAP) {
 			code_written(start, start + old);
-		else if (old)
-			(shared_unmapped(start, start + old), region_set(start, start + old, 0, NULL));
+		} else if (old) {
+			shared_unmapped(start, start + old);
+			region_set(start, start + old, 0, NULL);
+		}
 		shared_unmapped((uint64_t)ret, (uint64_t)ret + size);
 		region_set((uint64_t)ret, (uint64_t)ret + size, prot, r ? &what : NULL);
 	}
