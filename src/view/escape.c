@@ -103,6 +103,18 @@ void escape_quoted(struct text *out, const char *s)
 	text_put(out, "\"", 1);
 }
 
+void escape_frame(struct text *out, const char *s)
+{
+	for (size_t n = strlen(s), len; n; s += len, n -= len) {
+		len = shown((const unsigned char *)s, n);
+		if (*s == ';')
+			text_put(out, ":", 1);
+		else
+			text_put(out, len ? s : "?", len ? len : 1);
+		len = len ? len : 1;
+	}
+}
+
 void escape_source(struct text *out, const char *s)
 {
 	for (size_t n = strlen(s), len; n; s += len, n -= len) {

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Folded stacks, for flame graphs: "program;outer;inner 123", a line for each stack that cost anything by itself.
- * A ';' in a name becomes ':', control characters a space, so that a line stays a line.
+ * Names are as in the other folded stacks (escape_frame()).
  */
 #include "base/text.h"
+#include "view/escape.h"
 #include "view/export.h"
-#include "view/json.h"
 
 static void name(struct out *o, const char *s)
 {
 	struct text t = { 0 };
 
-	text_utf8(&t, s);
-	for (size_t i = 0; i < t.len; i++)
-		t.s[i] = t.s[i] == ';' ? ':' : (unsigned char)t.s[i] < 0x20 || t.s[i] == 0x7f ? ' ' : t.s[i];
+	escape_frame(&t, s);
 	out_put(o, t.s, t.len);
 	if (t.failed && o->error == 0)
 		o->error = -ENOMEM;

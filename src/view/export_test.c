@@ -124,6 +124,50 @@ TEST(every_format)
 	}
 }
 
+static const struct timeline_label hostile_labels[LENGTH(labels)] = {
+	{ .name = "outer\xc2\x9b" "2J", .kind = "@k", .group = 0 },
+	{ .name = "=1+1\xe2\x80\xae", .kind = "", .group = 1 },
+	{ .name = "=1+1\xe2\x80\xae", .kind = "", .group = 1 },
+	{ .name = "inner;", .kind = "", .group = 3 },
+	{ .name = "bytes", .kind = "", .group = 4 },
+	{ .name = "load", .kind = "", .group = 5 },
+};
+
+static void hostile_names(struct literal *l)
+{
+	l->label = hostile_labels;
+}
+
+/* C1, marks of direction, and what a spreadsheet would run. */
+TEST(names_that_a_terminal_or_spreadsheet_would_act_on)
+{
+	static const struct {
+		const char *how;
+		const char *wanted[3];
+	} rows[] = {
+		{ "folded", { "rustc;outer??2J;=1+1??? ", "inner: ", NULL } },
+		{ "csv", { ",outer\\xc2\\x9b2J,'@k,", ",'=1+1\\xe2\\x80\\xae,,", NULL } },
+	};
+
+	change = hostile_names;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct export_options opt = { 0 };
+		struct export_told told;
+		const struct exporter *const *how = exporters;
+		char *got;
+		size_t n;
+
+		while (strcmp((*how)->name, rows[i].how))
+			how++;
+		export_as(*how, &opt, &told, &got, &n, NULL);
+		CHECK(!strstr(got, "\xc2\x9b") && !strstr(got, "\xe2\x80\xae"), "%s: %s", rows[i].how, got);
+		for (size_t k = 0; rows[i].wanted[k]; k++)
+			CHECK(strstr(got, rows[i].wanted[k]), "%s: no %s in %s", rows[i].how, rows[i].wanted[k], got);
+		free(got);
+	}
+	change = NULL;
+}
+
 TEST(told)
 {
 	struct export_options opt = { 0 };

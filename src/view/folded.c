@@ -25,14 +25,7 @@ static void put_frame(struct text *t, const char *name)
 {
 	if (t->len)
 		text_put(t, ";", 1);
-	for (size_t n = strlen(name), len; n; name += len, n -= len) {
-		len = escape_length(name, n);
-		if (*name == ';')
-			text_put(t, ":", 1);
-		else
-			text_put(t, len ? name : "?", len ? len : 1);
-		len = len ? len : 1;
-	}
+	escape_frame(t, name);
 }
 
 /* Per stack: the row's own stack is a path to the root, written outermost first. */
