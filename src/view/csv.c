@@ -19,7 +19,7 @@ void csv_safe(struct text *out, const char *s)
 	escape_cell(out, s);
 }
 
-void csv_field(struct text *out, const char *name, char after)
+void csv_cell(struct text *out, const char *name, const char *separator)
 {
 	struct text safe = { 0 };
 	const char *s;
@@ -27,7 +27,7 @@ void csv_field(struct text *out, const char *name, char after)
 	csv_safe(&safe, name ? name : "");
 	out->failed |= safe.failed;
 	s = safe.s ? safe.s : "";
-	if (!strpbrk(s, ",\"\r\n")) {
+	if (!strpbrk(s, "\"\r\n") && !(*separator && strstr(s, separator))) {
 		text_put(out, s, strlen(s));
 	} else {
 		text_put(out, "\"", 1);
@@ -35,6 +35,11 @@ void csv_field(struct text *out, const char *name, char after)
 			text_put(out, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
 		text_put(out, "\"", 1);
 	}
-	text_put(out, &after, 1);
 	text_free(&safe);
+}
+
+void csv_field(struct text *out, const char *s, char after)
+{
+	csv_cell(out, s, ",");
+	text_put(out, &after, 1);
 }

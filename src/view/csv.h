@@ -11,6 +11,9 @@
  */
 void csv_safe(struct text *out, const char *s);
 
+/* csv_safe() of s (NULL: nothing), quoted where a reader would else take it for more than one cell. */
+void csv_cell(struct text *out, const char *s, const char *separator);
+
 /* csv_safe() of s, quoted where it must be (NULL: an empty field), then the separator: a comma, or a newline after the last. */
 void csv_field(struct text *out, const char *s, char after);
 

@@ -7,30 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
+#include "view/csv.h"
 #include "view/export_private.h"
 #include "view/json.h"
 #include "view/traced_view.h"
 
-/* Text of CSV, made valid UTF-8 by the same rule as JSON's. */
 static void field(struct out *o, const char *s)
 {
 	struct text t = { 0 };
 
-	if (!s[strcspn(s, ",\"\r\n\\")]) {
-		bool plain = true;
-
-		for (const char *p = s; *p && plain; p++)
-			plain = *p >= 0x20 && *p < 0x7f;
-		if (plain) {
-			out_text(o, s);
-			return;
-		}
-	}
-	text_utf8(&t, s);
-	out_text(o, "\"");
-	for (const char *p = t.s ? t.s : ""; *p; p++)
-		out_put(o, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
-	out_text(o, "\"");
+	csv_cell(&t, s, ",");
+	out_put(o, t.s, t.len);
 	if (t.failed && o->error == 0)
 		o->error = -ENOMEM;
 	text_free(&t);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "view/csv.h"
 #include "view/escape.h"
 #include "view/profile_view.h"
 
@@ -369,14 +370,12 @@ void profile_json(struct json *j, const struct profile_table *t, size_t limit)
 	json_end(j);
 }
 
-static void csv_field(struct text *out, const char *name)
+static void put_field(struct text *out, const char *name)
 {
-	size_t n = name ? strnlen(name, NAME_BYTES) : 0;
+	char *cut = name && strlen(name) > NAME_BYTES ? strndup(name, NAME_BYTES) : NULL;
 
-	text_put(out, "\"", 1);
-	for (size_t i = 0; i < n; i++)
-		text_put(out, name[i] == '"' ? "\"\"" : name + i, name[i] == '"' ? 2 : 1);
-	text_put(out, "\",", 2);
+	csv_field(out, cut ? cut : name, ',');
+	free(cut);
 }
 
 void profile_csv(struct text *out, const struct profile_table *t, size_t limit)
@@ -390,13 +389,13 @@ void profile_csv(struct text *out, const struct profile_table *t, size_t limit)
 		sum += r->instructions;
 		text_add(out, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6f,%.6f,", r->instructions,
 			 r->min, r->max, share(t, r->instructions) / 100, share(t, sum) / 100);
-		csv_field(out, r->function);
-		csv_field(out, r->module);
-		csv_field(out, r->file);
+		put_field(out, r->function);
+		put_field(out, r->module);
+		put_field(out, r->file);
 		if (r->file)
 			text_add(out, "%u", r->line);
 		text_put(out, ",", 1);
-		csv_field(out, r->why ? r->why : "");
+		put_field(out, r->why);
 		out->len -= out->len > 0; /* the last field's comma */
 		text_put(out, "\n", 1);
 	}

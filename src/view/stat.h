@@ -83,7 +83,7 @@ uint64_t stat_typical_time(const struct spread *of, bool *mean);
 /* "counted"; "exact, without 2 processes"; of a process or thread "exact, in part". */
 void stat_quality(struct text *out, const struct stat_row *r);
 
-/* "CPU3", "S0-D0-C1", "bash-123", "cc1 #2"; "" for BY_ALL. */
+/* "CPU3", "S0-D0-C1", "bash-123", "cc1 #2"; "" for BY_ALL. Not escaped: a process chooses its name. */
 void stat_key_name(struct text *out, const struct stat_table *t, const struct stat_row *r);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "view/csv.h"
 #include "view/fixed_json.h"
 #include "view/interval_view.h"
 #include "view/json.h"
@@ -324,14 +325,7 @@ void stat_json_interval(struct text *out, const struct stat_table *t, const stru
 
 static void field(struct text *out, const char *s)
 {
-	if (!strpbrk(s, ",\"\r\n")) {
-		text_add(out, "%s,", s);
-		return;
-	}
-	text_put(out, "\"", 1);
-	for (; *s; s++)
-		text_put(out, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
-	text_put(out, "\",", 2);
+	csv_field(out, s, ',');
 }
 
 static void value(struct text *out, const struct encoding *e, uint64_t n)

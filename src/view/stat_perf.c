@@ -2,7 +2,8 @@
 /* The layouts of `perf stat -x` and `perf stat -j`. */
 #include <inttypes.h>
 #include <string.h>
-#include "view/escape.h"
+#include "view/csv.h"
+#include "view/json.h"
 #include "view/partial.h"
 #include "view/stat.h"
 
@@ -56,8 +57,7 @@ void stat_key_name(struct text *out, const struct stat_table *t, const struct st
 			text_add(out, "all");
 			break;
 		}
-		/* The process chose it, by prctl(2), and it may hold anything. */
-		escape(out, r->key.comm, strlen(r->key.comm));
+		text_put(out, r->key.comm, strlen(r->key.comm));
 		if (r->key.part)
 			text_add(out, " #%u", r->key.part);
 		else
@@ -117,15 +117,18 @@ void stat_perf_csv(struct text *out, const struct stat_table *t, const struct st
 		const struct stat_row *r = &t->row[i];
 		const struct stat_metric *metric = metric_at(m, i);
 		struct shown v = shown_of(t, r);
-		size_t before;
+		struct text name = { 0 };
 
 		if (interval)
 			text_add(out, "%6" PRIu64 ".%09" PRIu64 "%s", t->time_ns / 1000000000,
 				 t->time_ns % 1000000000, sep);
-		before = out->len;
-		stat_key_name(out, t, r);
-		if (out->len > before)
+		stat_key_name(&name, t, r);
+		out->failed |= name.failed;
+		if (name.len) {
+			csv_cell(out, name.s, sep);
 			text_add(out, "%s", sep);
+		}
+		text_free(&name);
 		if (columns[t->by].with_number)
 			text_add(out, "%u%s", r->places ? r->places : 1, sep);
 		if (r->quality == TARE_UNAVAILABLE)
@@ -133,8 +136,10 @@ void stat_perf_csv(struct text *out, const struct stat_table *t, const struct st
 		else
 			text_add(out, "%.*f", v.digits, v.value);
 		text_add(out, "%s%s%s%s", sep, v.unit, sep, t->enc[r->event].name);
-		if (r->key.cgroup)
-			text_add(out, "%s%s", sep, r->key.cgroup);
+		if (r->key.cgroup) {
+			text_add(out, "%s", sep);
+			csv_cell(out, r->key.cgroup, sep);
+		}
 		if (t->runs > 1)
 			text_add(out, "%s%.2f%%", sep, variance(r));
 		text_add(out, "%s%" PRIu64 "%s%.2f%s", sep, r->running_ns, sep, percent_running(r),
@@ -148,22 +153,6 @@ void stat_perf_csv(struct text *out, const struct stat_table *t, const struct st
 		put_remark(out, r);
 		text_add(out, "\n");
 	}
-}
-
-/* Names and units come from the user and sysfs: quotes, backslashes and control bytes are escaped.
- */
-static void quote(struct text *out, const char *s)
-{
-	text_put(out, "\"", 1);
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			text_add(out, "\\%c", *s);
-		else if ((unsigned char)*s < 0x20)
-			text_add(out, "\\u%04x", *s);
-		else
-			text_put(out, s, 1);
-	}
-	text_put(out, "\"", 1);
 }
 
 void stat_perf_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
@@ -183,7 +172,7 @@ void stat_perf_json(struct text *out, const struct stat_table *t, const struct s
 
 			stat_key_name(&name, t, r);
 			text_add(out, "\"%s\" : ", columns[t->by].key);
-			quote(out, name.s ? name.s + (t->by == BY_CPU ? strlen("CPU") : 0) : "");
+			json_quote(out, name.s ? name.s + (t->by == BY_CPU ? strlen("CPU") : 0) : "");
 			text_add(out, ", ");
 			text_free(&name);
 		}
@@ -194,12 +183,12 @@ void stat_perf_json(struct text *out, const struct stat_table *t, const struct s
 		else
 			text_add(out, "\"counter-value\" : \"%f\"", v.value);
 		text_add(out, ", \"unit\" : ");
-		quote(out, v.unit);
+		json_quote(out, v.unit);
 		text_add(out, ", \"event\" : ");
-		quote(out, t->enc[r->event].name);
+		json_quote(out, t->enc[r->event].name);
 		if (r->key.cgroup) {
 			text_add(out, ", \"cgroup\" : ");
-			quote(out, r->key.cgroup);
+			json_quote(out, r->key.cgroup);
 		}
 		if (t->runs > 1)
 			text_add(out, ", \"variance\" : %.2f", variance(r));

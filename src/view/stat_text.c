@@ -184,6 +184,18 @@ static void add_metrics(struct grid *g, const struct stat_metrics *ms, size_t ro
 	}
 }
 
+/* Who runs chose most of it: a name by prctl(2), a cgroup's folder. */
+static void put_key(struct text *out, const struct stat_table *t, const struct stat_row *r, bool with_cgroup)
+{
+	struct text key = { 0 };
+
+	stat_key_name(&key, t, r);
+	if (with_cgroup && r->key.cgroup)
+		text_add(&key, "%s%s", key.len ? " " : "", r->key.cgroup);
+	escape(out, key.s, key.len);
+	text_free(&key);
+}
+
 static void add_row(struct grid *g, const struct stat_table *t, size_t i,
 		    const struct stat_metrics *m, const struct style *s, const struct stat_about *about)
 {
@@ -194,9 +206,7 @@ static void add_row(struct grid *g, const struct stat_table *t, size_t i,
 		    spread = { 0 }, range = { 0 };
 
 	grid_row(g);
-	stat_key_name(&key, t, r);
-	if (r->key.cgroup)
-		text_add(&key, "%s%s", key.len ? " " : "", r->key.cgroup);
+	put_key(&key, t, r, true);
 	grid_put(g, COL_KEY, INK_PLAIN, &key);
 	text_add(&name, "%s", e->name);
 	if (!about->metrics_only) {
@@ -795,7 +805,7 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 
 		if (e->unavailable && !first) /* said once */
 			continue;
-		stat_key_name(&key, t, r);
+		put_key(&key, t, r, false);
 		if (r->quality == TARE_UNAVAILABLE)
 			text_add(&value, "-");
 		else

@@ -5,6 +5,7 @@
  */
 #include <signal.h>
 #include "base/file.h"
+#include "view/profile_view.h"
 #include "view/stat.h"
 #include "tap.h"
 
@@ -381,6 +382,45 @@ TEST(csv)
 	metrics_of(t, NULL, &metrics, NULL);
 	stat_csv(&shown, t, &metrics, false, true);
 	check("stat-one-run.csv");
+}
+
+/* A process chooses its name, and who makes a control group the name of that. */
+TEST(names_in_csv_are_no_formulas)
+{
+	struct amount run = { .value = 7, .quality = TARE_COUNTED };
+	bool outlier = false;
+	struct stat_row row[] = {
+		{ .key = { .at = { -1, -1, -1, -1, -1 }, .thread = 12, .comm = "=cmd|' /C'!A0" } },
+		{ .key = { .at = { -1, -1, -1, -1, -1 }, .thread = 13, .comm = "a\xc2\x9b,\"\\x1b", .cgroup = "@SUM(A1)" } },
+	};
+	struct stat_table t = { .by = BY_THREAD, .enc = enc, .row = row, .n = ARRAY_SIZE(row), .runs = 1 };
+
+	event("task");
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		row[i].quality = TARE_COUNTED;
+		row[i].share = 1;
+		row[i].spread = (struct spread){ .n = 1, .min = 7, .median = 7, .max = 7, .mean = 7 };
+		row[i].low = row[i].high = 7;
+		row[i].run = &run;
+		row[i].outlier = &outlier;
+	}
+	stat_csv(&shown, &t, NULL, false, false);
+	ORDER("CSV", "'=cmd|' /C'!A0-12,task,7,", "\"a\\xc2\\x9b,\"\"\\\\x1b-13\",task,7,");
+	stat_perf_csv(&shown, &t, NULL, ",", false);
+	ORDER("-x,", "'=cmd|' /C'!A0-12,7,,task,", "\"a\\xc2\\x9b,\"\"\\\\x1b-13\",7,,task,'@SUM(A1),");
+	stat_perf_csv(&shown, &t, NULL, ";", false);
+	ORDER("-x;", "'=cmd|' /C'!A0-12;7;;task;", "13\";7;;task;'@SUM(A1);");
+	stat_perf_json(&shown, &t, NULL, false);
+	ORDER("-j", "\"=cmd|' /C'!A0-12\"", "\"a\\u009b,\\\"\\\\x1b-13\"");
+}
+
+TEST(names_in_csv_of_a_profile_are_no_formulas)
+{
+	struct profile_row row = { .function = "+f", .module = "@m\x1b", .file = "-x.c", .instructions = 1, .min = 1, .max = 1, .line = 2 };
+	struct profile_table t = { .row = &row, .n = 1, .total = 1 };
+
+	profile_csv(&shown, &t, 1);
+	ORDER("profile", "'+f,'@m\\x1b,'-x.c,2,");
 }
 
 static int interval(void *with, const struct stat_table *t, struct tare_error *err)
