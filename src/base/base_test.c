@@ -241,31 +241,36 @@ TEST(links_of_other_users_in_sticky_folders)
 TEST(files_under_a_name_of_their_own)
 {
 	char folder[] = "/tmp/tare-part-XXXXXX", path[64], old[64], name[2][FILE_PART_ROOM];
+	int fd = -1;
 
 	CHECK(mkdtemp(folder) != NULL, "a folder");
 	snprintf(path, sizeof(path), "%s/f", folder);
 	snprintf(old, sizeof(old), "%s/f.old", folder);
 	for (int i = 0; i < 2; i++) {
-		int fd = file_part_open(path, 0600, name[i]);
-
+		if (fd >= 0)
+			close(fd);
+		fd = file_part_open(path, 0600, name[i]);
 		CHECK(fd >= 0);
-		close(fd);
 		put(name[i], i ? "b" : "a");
 	}
 	CHECK(!strcmp(name[0] + strlen(path), ".part") && !strcmp(name[1] + strlen(path), ".part-2"), "%s, %s", name[0], name[1]);
-	CHECK_EQ(file_part_place(name[1], path, old), 0);
+	CHECK_EQ(file_part_place(fd, name[1], path, old), 0);
 	CHECK(holds(path, "b") && access(old, F_OK) < 0 && access(name[1], F_OK) < 0, "where there was none");
-	CHECK_EQ(file_part_place(name[0], path, old), 0);
+	CHECK_EQ(file_part_place(fd, name[0], path, old), 0);
 	CHECK(holds(path, "a") && holds(old, "b") && access(name[0], F_OK) < 0, "what was there is kept");
 	put(name[0], "c");
-	CHECK_EQ(file_part_place(name[0], path, NULL), 0);
+	CHECK_EQ(file_part_place(-1, name[0], path, NULL), -EBADF);
+	CHECK_EQ(file_part_place(-1, name[0], path, old), -EBADF);
+	CHECK(holds(path, "a") && holds(old, "b"), "what cannot be put on the disk replaces nothing");
+	CHECK_EQ(file_part_place(fd, name[0], path, NULL), 0);
 	CHECK(holds(path, "c") && holds(old, "b"), "or not");
-	CHECK_EQ(file_part_place(name[0], path, old), -ENOENT);
+	CHECK_EQ(file_part_place(fd, name[0], path, old), -ENOENT);
 	CHECK(holds(path, "c") && holds(old, "b"), "what is not there takes no place");
 	unlink(old);
 	put(name[0], "d");
 	CHECK_EQ(mkdir(old, 0700), 0);
-	CHECK_EQ(file_part_place(name[0], path, old), -EISDIR);
+	CHECK_EQ(file_part_place(fd, name[0], path, old), -EISDIR);
+	close(fd);
 	struct tare_error err = TARE_ERROR_INIT;
 
 	CHECK_EQ(file_part_failed(path, EACCES, &err), -EACCES);

@@ -414,10 +414,20 @@ static int exchange(const char *part, const char *path, const char *old)
 	return place_by_steps(part, path, old);
 }
 
-int file_part_place(const char *part, const char *path, const char *old)
+int file_sync(int fd)
 {
-	int before, ret;
+	while (fsync(fd) < 0)
+		if (errno != EINTR)
+			return errno == EINVAL || errno == EROFS ? 0 : -errno;
+	return 0;
+}
 
+int file_part_place(int fd, const char *part, const char *path, const char *old)
+{
+	int before, ret = access(path, F_OK) == 0 ? file_sync(fd) : 0;
+
+	if (ret < 0)
+		return ret;
 	if (!old)
 		return rename(part, path) < 0 ? -errno : 0;
 	/* For a moment it is called `part`, and is nothing that was left. */

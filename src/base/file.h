@@ -66,10 +66,16 @@ size_t file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_
 /* Says why file_part_open(path) gave -code; where PATH may be written and its folder may not, that this is the reason. -code. */
 int file_part_failed(const char *path, int code, struct tare_error *err);
 /*
- * The file `part` gets the name `path`. What has it goes to `old`, or away (NULL), and at no moment is there none;
+ * What was written to the file is on the disk, so that a name it takes from another may be lost by no fault of power or
+ * of the system. Where space is given late (NFS, quotas), a full disk is found here, while the other is still there. 0 or
+ * a negative errno; 0 also for what cannot be synchronised: a pipe, a device.
+ */
+int file_sync(int fd);
+/*
+ * The file `part`, open as fd, gets the name `path`; where something has it, file_sync() comes first. What has it goes to `old`, or away (NULL), and at no moment is there none;
  * of those that do so at once each finds what the one before put there. 0 or a negative errno: both are left as they were.
  */
-int file_part_place(const char *part, const char *path, const char *old);
+int file_part_place(int fd, const char *part, const char *path, const char *old);
 
 /*
  * Room for the n bytes at `at` of a regular file, whose size and content stay: the write that follows finds the disk not full.

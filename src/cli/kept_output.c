@@ -69,7 +69,7 @@ void kept_output_hold(struct kept_output *k, int fd)
 
 int kept_output_end(struct kept_output *k, bool worth, struct tare_error *err)
 {
-	int ret = worth && k->path[0] ? file_part_place(k->path, k->place, NULL) : 0;
+	int ret = worth && k->path[0] ? file_part_place(k->fd, k->path, k->place, NULL) : 0;
 
 	if (ret < 0) {
 		tare_fail(err, -ret, "cannot give %.150s its name: %s", k->place, strerror(-ret));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,8 +146,12 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 
 int record_alloc_place(struct record_alloc *a, struct tare_error *err)
 {
-	int ret = a->path[0] ? file_part_place(a->path, a->place, NULL) : 0;
+	int fd = a->path[0] ? open(a->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1, ret = 0;
 
+	if (a->path[0])
+		ret = fd < 0 ? -errno : file_part_place(fd, a->path, a->place, NULL);
+	if (fd >= 0)
+		close(fd);
 	if (ret < 0) {
 		tare_fail(err, -ret, "cannot give %.150s its name: %s", a->place, strerror(-ret));
 		tare_hint(err, "it is %.120s", a->path);

@@ -87,8 +87,8 @@ int state_replace(const char *path, const struct text *text, struct tare_error *
 		return tare_fail(err, errno, "cannot write beside %.200s: %s", path, strerror(errno));
 	fchmod(fd, 0644);
 	ret = file_write_all(fd, text->s, text->len);
-	if (ret == 0 && fsync(fd) < 0)
-		ret = -errno;
+	if (ret == 0)
+		ret = file_sync(fd);
 	if (close(fd) < 0 && ret == 0)
 		ret = -errno;
 	if (ret == 0 && rename(name, path) < 0)

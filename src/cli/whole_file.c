@@ -191,13 +191,17 @@ static bool only_in_place(int code)
 
 static int put_in_place(struct whole_file *f)
 {
+	int ret;
+
 	if (f->direct)
 		return 0;
 	if (f->in_place)
 		return write_over(f);
-	/* Where space is given late (NFS, quotas), a full disk is told here, while what was there before is still there. */
-	if (fsync(f->fd) < 0 && errno != EINVAL && errno != EROFS)
+	ret = file_sync(f->fd);
+	if (ret < 0) {
+		errno = -ret;
 		return -1;
+	}
 	if (!f->temp && name_it(f) < 0)
 		return -1;
 	if (rename(f->temp, f->path) < 0) {

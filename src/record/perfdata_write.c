@@ -295,7 +295,7 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 		return 0;
 	if (old && file_beside(w->place, ".old", room) && access(room, F_OK) == 0 && is_broken(w->place) && !is_broken(room))
 		old = NULL;
-	ret = file_beside(w->place, ".old", room) ? file_part_place(w->part, w->place, old) : -ENAMETOOLONG;
+	ret = file_beside(w->place, ".old", room) ? file_part_place(w->fd, w->part, w->place, old) : -ENAMETOOLONG;
 	if (ret == 0) {
 		move_blocks(w->place, old);
 		w->unnamed = false;

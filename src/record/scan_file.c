@@ -246,10 +246,13 @@ int scan_file_replace(const char *path, const struct text *bytes, struct tare_er
 		fd = file_part_open(place, 0666, part);
 		ret = fd < 0 ? tare_fail(err, -fd, "cannot write beside %s: %s", path, strerror(-fd)) : 0;
 	}
-	if (ret == 0 && (file_write_all(fd, bytes->s, bytes->len) < 0 || fsync(fd) < 0))
-		ret = tare_fail(err, errno, "cannot write %s: %s", part, strerror(errno));
-	if (fd >= 0 && close(fd) < 0 && ret == 0)
-		ret = tare_fail(err, errno, "cannot write %s: %s", part, strerror(errno));
+	if (fd >= 0) {
+		ret = file_write_all(fd, bytes->s, bytes->len) < 0 ? -errno : file_sync(fd);
+		if (close(fd) < 0 && ret == 0)
+			ret = -errno;
+		if (ret < 0)
+			tare_fail(err, -ret, "cannot write %s: %s", part, strerror(-ret));
+	}
 	if (ret == 0 && rename(part, place) < 0)
 		ret = tare_fail(err, errno, "cannot replace %s: %s", path, strerror(errno));
 	if (ret < 0 && fd >= 0)
