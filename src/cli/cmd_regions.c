@@ -406,8 +406,8 @@ static int report(const struct command *self, const struct regions_options *o, c
 			info->lost_unknown ? " and more" : "");
 	say_unfinished(self, info, false);
 	say_unfinished(self, info, true);
-	if (!info->n_threads) {
-		ret = info->damage ? LOST_ALL : NOTHING;
+	if (!info->n_threads || (!points && lost)) {
+		ret = info->damage || lost ? LOST_ALL : NOTHING;
 		timeline_close(t);
 		return ret;
 	}
@@ -553,6 +553,11 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	ret = report(self, o, kept.path, err);
 	if (ret == NOTHING) { /* a file that was there before is worth more than one that holds nothing */
 		say_none(self, &end, o->output, kept.before);
+		kept_output_end(&kept, false, NULL);
+		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
+	}
+	if (ret == LOST_ALL && kept.before) { /* full disk: as above */
+		fprintf(stderr, "tare %s: no point could be stored; %s is left as it was\n", self->name, o->output);
 		kept_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}

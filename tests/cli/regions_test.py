@@ -362,6 +362,27 @@ def a_full_disk_holds_what_was_written():
 
 
 @test
+def a_recording_without_points_replaces_no_good_one():
+    """Room for the head of a file and for no block of points: what was there before stays."""
+    os.mkdir(inside("scarce"))
+    script = '''mount -t tmpfs -o size=1m none scarce || exit 77
+"$0" regions -q -o scarce/x.tare -- "$1" loop 10 1 && cp scarce/x.tare good || exit 1
+for pages in 0 1 2 4 9 60; do
+    cat /dev/zero 2>/dev/null >scarce/fill; truncate -s -$((4096 * pages)) scarce/fill
+    "$0" regions -q -o scarce/x.tare -- "$1" loop 10 1 2>said; status=$?
+    cmp -s good scarce/x.tare && same=yes || same=no
+    rm -f scarce/fill
+    echo $pages $status $same $(ls scarce | wc -l)
+    cp good scarce/x.tare
+done'''
+    r = subprocess.run(["unshare", "-rm", "sh", "-c", script, TARE, PROGRAM], capture_output=True, text=True, env=ENV, cwd=ROOM.name)
+    if r.returncode == 77 or "unshare failed" in r.stderr:
+        skip("no file system can be mounted here")
+    rows = [line.split() for line in r.stdout.splitlines()]
+    equal([x[1:] for x in rows], [["125", "yes", "1"]] * 5 + [["0", "no", "1"]], f"status, kept, files: {r.stdout}{r.stderr}")
+
+
+@test
 def names_that_could_not_be_written_are_told():
     """Of 2,500 labels, a region each, all points are there: by the command, by the program alone, by whatever reads it."""
     run = 'trap "" XFSZ; ulimit -f 300; exec "$0" names 2500'
