@@ -552,9 +552,12 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 {
 	struct board *b = x->board;
-	size_t found = 0;
+	size_t found = 0, *place; /* per live process: where it is in out, from 1 */
 
 	if (board_damaged(b))
+		return 0;
+	place = n ? calloc(PROCESSES, sizeof *place) : NULL;
+	if (n && !place)
 		return 0;
 	for (uint32_t i = 0; i < board_pasts(b); i++, found++) {
 		const struct past *p = board_past(b, i);
@@ -577,12 +580,18 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 							     .partial = p->refused };
 			process_name(p, out[found].name);
 			memcpy(out[found].counts, p->done, sizeof p->done);
-			for (uint32_t t = 0; t < board_threads(b); t++)
-				if (b->thread_states[t] == THREAD_LIVE && thread_process(b, t) == i)
-					add_thread(b, p, t, out[found].counts);
+			if (place)
+				place[i] = found + 1;
 		}
 		found++;
 	}
+	for (uint32_t t = 0; place && t < board_threads(b); t++) {
+		uint32_t i = b->thread_states[t] == THREAD_LIVE ? thread_process(b, t) : PROCESSES;
+
+		if (i < PROCESSES && place[i])
+			add_thread(b, board_process(b, i), t, out[place[i] - 1].counts);
+	}
+	free(place);
 	return found;
 }
 

@@ -281,14 +281,20 @@ static int each_process(const struct exact_group *g, uint64_t ns, part_fn *each,
 	return ret;
 }
 
+static int by_serial(const void *a, const void *b)
+{
+	const struct exact_process *x = a, *y = b;
+
+	return (x->serial > y->serial) - (x->serial < y->serial);
+}
+
+/* p: by_serial(). There may be as many processes as threads, and 100,000 of each. */
 static const struct exact_process *process_of(const struct exact_process *p, size_t n, uint32_t serial)
 {
 	static const struct exact_process unknown = { .name = "?" };
+	const struct exact_process *found = bsearch(&(struct exact_process){ .serial = serial }, p, n, sizeof(*p), by_serial);
 
-	for (size_t i = 0; i < n; i++)
-		if (p[i].serial == serial)
-			return &p[i];
-	return &unknown;
+	return found ? found : &unknown;
 }
 
 static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, void *with,
@@ -304,6 +310,8 @@ static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, 
 	now_processes = ret == 0 ? exact_processes(g->run->engine, p, n_processes) : 0;
 	if (now_processes < n_processes)
 		n_processes = now_processes;
+	if (ret == 0)
+		qsort(p, n_processes, sizeof(*p), by_serial);
 	for (size_t i = 0; ret == 0 && i < n && i < now; i++) {
 		const struct exact_process *of = process_of(p, n_processes, t[i].serial);
 		struct tare_reading r[GROUP_MAX];
