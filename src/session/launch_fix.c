@@ -162,26 +162,36 @@ static void change(struct fixed *f, pid_t pid)
 	fixed_lose(f, FIXED_VDSO, "what the kernel told %s cannot be changed", name_of(pid, name));
 }
 
-void exec_begin(struct fixed *f, struct execs *e, pid_t tid)
+int exec_begin(struct execs *e, pid_t tid)
 {
-	bool room = e->n < EXECS_MAX;
-	char name[24], why[160];
-	pid_t tracer;
-	int code;
+	if (e->n == EXECS_MAX)
+		return ENOSPC;
+	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACEEXEC) < 0)
+		return errno;
+	e->tid[e->n] = tid;
+	e->stranger[e->n] = false;
+	e->process[e->n++] = follow_process_of("", tid);
+	return 0;
+}
 
-	if (room && ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACEEXEC) == 0) {
-		e->tid[e->n] = tid;
-		e->process[e->n++] = follow_process_of("", tid);
-		return;
-	}
-	code = room ? errno : 0;
-	tracer = code == EPERM ? follow_tracer_of(tid) : 0;
+void exec_missed(struct fixed *f, pid_t tid, int code)
+{
+	pid_t tracer = code == EPERM ? follow_tracer_of(tid) : 0;
+	char name[24], why[160];
+
 	if (tracer)
 		snprintf(why, sizeof(why), "%s traces a process that executed a program, and one alone can", name_of(tracer, name));
 	else
-		snprintf(why, sizeof(why), "%s could not be traced as it executed a program: %s", name_of(tid, name), room ? strerror(code) : "too many at once");
+		snprintf(why, sizeof(why), "%s could not be traced as it executed a program: %s", name_of(tid, name),
+			 code == ENOSPC ? "too many at once" : strerror(code));
 	fixed_lose(f, FIXED_RANDOM, "%s", why);
 	fixed_lose(f, FIXED_VDSO, "%s", why);
+}
+
+void exec_disown(struct execs *e, pid_t tid)
+{
+	if (e->n && e->tid[e->n - 1] == tid)
+		e->stranger[e->n - 1] = true;
 }
 
 void exec_stop(const struct execs *e, pid_t tid)
@@ -204,7 +214,7 @@ static pid_t stopped(const struct execs *e, size_t i, siginfo_t *info)
 }
 
 /* True once it was let go. The end of the command is left to who reaps it. */
-static bool let_go(struct fixed *f, pid_t command, pid_t pid, const siginfo_t *info)
+static bool let_go(struct fixed *f, pid_t command, pid_t pid, bool stranger, const siginfo_t *info)
 {
 	bool over = info->si_code != CLD_TRAPPED && info->si_code != CLD_STOPPED;
 	int status;
@@ -215,7 +225,8 @@ static bool let_go(struct fixed *f, pid_t command, pid_t pid, const siginfo_t *i
 		ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status));
 		return false;
 	}
-	if (status >> 16 == PTRACE_EVENT_EXEC)
+	/* Even when it is killed now, its number stays its own until this thread has waited for it. */
+	if (status >> 16 == PTRACE_EVENT_EXEC && !stranger)
 		change(f, pid);
 	ptrace(PTRACE_DETACH, pid, 0, 0);
 	return true;
@@ -229,9 +240,10 @@ void exec_look(struct fixed *f, struct execs *e, pid_t command)
 		siginfo_t info;
 		pid_t pid = stopped(e, i, &info);
 
-		if (pid < 0 || (pid > 0 && let_go(f, command, pid, &info)))
+		if (pid < 0 || (pid > 0 && let_go(f, command, pid, e->stranger[i], &info)))
 			continue;
 		e->tid[kept] = e->tid[i];
+		e->stranger[kept] = e->stranger[i];
 		e->process[kept++] = e->process[i];
 	}
 	e->n = kept;

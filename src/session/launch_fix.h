@@ -4,6 +4,7 @@
 #define SESSION_LAUNCH_FIX_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <sys/types.h>
 #include "session/fixed.h"
 
@@ -46,10 +47,16 @@ enum { EXECS_MAX = 64 };
 
 struct execs {
 	pid_t tid[EXECS_MAX], process[EXECS_MAX];
+	bool stranger[EXECS_MAX]; /* traced by mistake: let go as it is */
 	size_t n;
 };
 
-void exec_begin(struct fixed *f, struct execs *e, pid_t tid);
+/* 0; or why it cannot be traced: a positive errno, for exec_missed(). */
+int exec_begin(struct execs *e, pid_t tid);
+/* Its program keeps what the kernel tells it; the items are lost. */
+void exec_missed(struct fixed *f, pid_t tid, int code);
+/* The last that was begun, if it is `tid`, has a number that was another's before: it is not changed. */
+void exec_disown(struct execs *e, pid_t tid);
 void exec_stop(const struct execs *e, pid_t tid);
 /* Changes what the kernel told those that stand at their new program, and lets go who has stopped; does not wait. */
 void exec_look(struct fixed *f, struct execs *e, pid_t command);

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -27,7 +28,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -80,27 +80,57 @@ static uint64_t *state_of(struct served *s, uint32_t tid)
 	return &s->caller[i < CALLERS_MAX ? i : CALLERS_MAX - 1].state;
 }
 
-static int64_t give(struct served *s, uint32_t tid, uint64_t to, uint64_t n)
+/* Whether the call still waits. If not, its thread may be gone, and its number another thread's. */
+static bool is_waiting(const struct served *s, uint64_t id)
 {
-	uint64_t *state = state_of(s, tid), words[CHUNK / 8], done = 0;
+	return ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
 
+/*
+ * The memory of who calls, or a negative errno. A number may be another thread's by the time the file is open; that the call
+ * waits then says that it was not, and from there on the file is of that memory, even when the thread has ended.
+ * Source: seccomp_unotify(2), "Caveats regarding the use of the ID".
+ */
+static int memory_of(const struct served *s, const struct seccomp_notif *call)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/mem", call->pid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EPERM || errno == EACCES ? -ENOSYS : -errno;
+	if (is_waiting(s, call->id))
+		return fd;
+	close(fd);
+	return -ESRCH;
+}
+
+static int64_t give(struct served *s, const struct seccomp_notif *call, uint64_t to, uint64_t n)
+{
+	uint64_t *state = state_of(s, call->pid), words[CHUNK / 8], done = 0;
+	int memory = memory_of(s, call), code = 0;
+
+	if (memory < 0)
+		return memory;
 	if (n > GETRANDOM_MAX)
 		n = GETRANDOM_MAX;
-	while (done < n) {
+	while (done < n && is_waiting(s, call->id)) {
 		size_t some = n - done < CHUNK ? n - done : CHUNK;
-		struct iovec from = { words, some }, there = { (void *)(uintptr_t)(to + done), some };
 		ssize_t got;
 
 		for (size_t i = 0; i < CHUNK / 8; i++)
 			words[i] = next(state);
-		got = process_vm_writev((pid_t)tid, &from, 1, &there, 1, 0);
+		got = pwrite(memory, words, some, (off_t)(to + done));
 		if (got < 0)
-			return done ? (int64_t)done : errno == EPERM ? -ENOSYS : -errno;
-		done += (uint64_t)got;
-		if ((size_t)got < some)
+			code = errno == EIO || errno == EINVAL ? EFAULT : errno;
+		else
+			done += (uint64_t)got;
+		if (got < (ssize_t)some)
 			break;
 	}
-	return (int64_t)done;
+	close(memory);
+	return done || !code ? (int64_t)done : -code;
 }
 
 /* What the kernel knows of flags. Source: linux, drivers/char/random.c, getrandom(). */
@@ -122,8 +152,14 @@ static void answer_exec(struct served *s, const struct seccomp_notif *call)
 {
 	struct timespec glance = { 0, GLANCE_NS };
 	size_t before = s->execs.n;
+	int code;
 
-	exec_begin(s->fixed, &s->execs, (pid_t)call->pid);
+	code = exec_begin(&s->execs, (pid_t)call->pid);
+	/* Who is traced cannot be reaped by others: that the call waits now says that it is who called. */
+	if (!is_waiting(s, call->id))
+		exec_disown(&s->execs, (pid_t)call->pid);
+	else if (code)
+		exec_missed(s->fixed, (pid_t)call->pid, code);
 	send_on(s->listener, call->id);
 	exec_stop(&s->execs, (pid_t)call->pid);
 	/* An exec takes some 200 us. Who takes longer is looked after beside other calls. */
@@ -137,7 +173,7 @@ static void answer_exec(struct served *s, const struct seccomp_notif *call)
 static void answer_random(struct served *s, const struct seccomp_notif *call)
 {
 	struct seccomp_notif_resp reply = { .id = call->id };
-	int64_t ret = good_flags(call->data.args[2]) ? give(s, call->pid, call->data.args[0], call->data.args[1]) : -EINVAL;
+	int64_t ret = good_flags(call->data.args[2]) ? give(s, call, call->data.args[0], call->data.args[1]) : -EINVAL;
 
 	if (ret < 0)
 		reply.error = (int32_t)ret;

@@ -167,6 +167,81 @@ def a_program_does_not_choose_whose_files_are_shown():
     sh(TARE, "annotate", "helper", "--", piped)
 
 
+# Answers are late: who asked is gone by then.
+LATE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+int ioctl(int fd, unsigned long what, ...)
+{
+	int (*next)(int, unsigned long, void *) = dlsym(RTLD_NEXT, "ioctl");
+	__builtin_va_list ap;
+	void *arg;
+
+	__builtin_va_start(ap, what);
+	arg = __builtin_va_arg(ap, void *);
+	__builtin_va_end(ap);
+	int ret = next(fd, what, arg);
+	if (what == SECCOMP_IOCTL_NOTIF_RECV)
+		usleep(500000);
+	return ret;
+}
+"""
+# A process asks for random bytes and is killed; another gets its number, with memory at the same place.
+REUSE = """
+#define _GNU_SOURCE
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static unsigned char room[64];
+int main(void)
+{
+	int status;
+	pid_t first = fork(), set[1] = { first };
+	struct clone_args how = { .exit_signal = SIGCHLD, .set_tid = (uintptr_t)set, .set_tid_size = 1 };
+
+	if (first == 0) {
+		syscall(SYS_getrandom, room, sizeof(room), 0);
+		_exit(0);
+	}
+	usleep(200000);
+	kill(first, SIGKILL);
+	waitpid(first, NULL, 0);
+	pid_t second = (pid_t)syscall(SYS_clone3, &how, sizeof(how));
+	if (second == 0) {
+		static const unsigned char zero[64];
+
+		usleep(1000000);
+		_exit(memcmp(room, zero, 64) != 0);
+	}
+	if (second != first)
+		return 77;
+	waitpid(second, &status, 0);
+	puts(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "untouched" : "written to");
+	return 0;
+}
+"""
+
+
+@test
+def an_answer_is_written_to_nobody_else():
+    """The process that asked for random bytes is gone, and its number another's: that one's memory stays as it is."""
+    if os.geteuid() or not EXACT:
+        skip("only root chooses the number of a process")
+    shim, program = built("late.so", LATE, "-shared", "-fPIC", "-ldl"), built("reuse", REUSE)
+    r = sh(TARE, "run", "--deterministic=random", "--", program, status=None, env={**ENV, "LD_PRELOAD": shim})
+    if r.returncode == 77:
+        skip("the number of a process cannot be chosen here")
+    equal((r.returncode, r.stdout), (0, b"untouched\n"), r.stderr.decode())
+
+
 @test
 def a_result_is_on_the_disk_before_it_replaces_another():
     """The old file stays where the new one cannot be put on the disk: fsync(2) fails, and says so."""
