@@ -16,7 +16,7 @@
 #include "session/bench_child.h"
 #include "session/bench_sets.h"
 
-enum { SAID_MAX = 1 << 20 };
+enum { SAID_MAX = 1 << 20, ERRNO_MOST = 4095 };
 
 struct bench {
 	const struct bench_plan *plan;
@@ -124,17 +124,21 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 	struct bench_board *board = b->board;
 	uint32_t stage = board->stage, of = board->of;
 	const char *name = b->plan->variant[of < b->plan->n_variants ? of : 0].name;
+	char what[sizeof(board->what)], hint[sizeof(board->hint)]; /* a test may have given the board to a process that lives */
+	int code = (int)__atomic_load_n(&board->code, __ATOMIC_RELAXED);
 	struct text where = { 0 };
 	int ret = -EINVAL;
 
 	put_where(&where, b, stage, of, board->run);
-	board->what[sizeof(board->what) - 1] = board->hint[sizeof(board->hint) - 1] = '\0';
+	memcpy(what, board->what, sizeof(what));
+	memcpy(hint, board->hint, sizeof(hint));
+	what[sizeof(what) - 1] = hint[sizeof(hint) - 1] = '\0';
 	switch (fault) {
 	case FAULT_WORDS:
-		ret = -(board->code ? (int)board->code : EINVAL);
-		tare_fail(err, -ret, "%.100s: %s", stage == STAGE_BEGIN ? "counters" : name, board->what);
-		if (board->hint[0])
-			tare_hint(err, "%s", board->hint);
+		ret = code > 0 && code <= ERRNO_MOST ? -code : -EINVAL;
+		tare_fail(err, -ret, "%.100s: %s", stage == STAGE_BEGIN ? "counters" : name, what);
+		if (hint[0])
+			tare_hint(err, "%s", hint);
 		break;
 	case FAULT_NO_MARKS:
 		tare_fail(err, EINVAL, "%s: it called neither start() nor stop()", where.s);
@@ -375,6 +379,7 @@ static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 	struct bench_counter *c = &r->counter[cycles];
 	size_t n = p->n_variants * p->runs;
 	uint32_t adds = b->board->chain_adds;
+	uint64_t *chain = calloc(n + 1, sizeof(*chain)); /* sorted where no test can write */
 	bool all = true;
 
 	for (size_t v = 0; v < p->n_variants; v++) {
@@ -385,15 +390,18 @@ static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 		all &= cycles_of(to->base, from->base, b->at.base_chain + v * p->baselines, p->baselines,
 				 adds);
 	}
-	if (!all) {
+	if (!all || !chain) {
 		c->quality = TARE_UNAVAILABLE;
-		snprintf(c->why, sizeof(c->why), "the clock did not move during a chain of additions");
+		snprintf(c->why, sizeof(c->why), "%s", chain ? "the clock did not move during a chain of additions" : "out of memory");
+		free(chain);
 		return;
 	}
-	qsort(b->at.chain, n, sizeof(*b->at.chain), by_ticks);
+	memcpy(chain, b->at.chain, n * sizeof(*chain));
+	qsort(chain, n, sizeof(*chain), by_ticks);
 	r->chain_adds = adds;
-	r->chain_ticks = (double)median_of((const uint64_t *)b->at.chain, n);
-	r->chain_spread = (double)(b->at.chain[n - 1 - n / 4] - b->at.chain[n / 4]) / 2;
+	r->chain_ticks = (double)median_of(chain, n);
+	r->chain_spread = (double)(chain[n - 1 - n / 4] - chain[n / 4]) / 2;
+	free(chain);
 }
 
 /* Of the board's counters the set's, into the result: this stretch of them. */

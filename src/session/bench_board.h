@@ -62,7 +62,7 @@ struct bench_board {
 	volatile uint32_t fault, blame, again;
 	uint32_t code; /* errno */
 	int32_t signal;
-	bool no_address; /* SIGSEGV for another reason than an address that is not mapped */
+	uint32_t no_address; /* not 0: SIGSEGV for another reason than an address that is not mapped */
 	uint64_t address;
 	char what[256], hint[200];
 	uint64_t ops[BENCH_VARIANTS], bytes[BENCH_VARIANTS];
