@@ -5,7 +5,6 @@
  *
  *	offset            size
  *	0                 HEAD        struct board
- *	BOARD_IMAGE       1 MiB       the engine, mapped privately into each program
  *	BOARD_PROCESSES   PROCESSES * sizeof(struct process)
  *	BOARD_THREADS     THREADS * THREAD_STRIDE
  *	                  each: struct thread, stacks, then at THREAD_COUNTERS one u64 per counter, and at
@@ -29,8 +28,6 @@
 #include "exact/samples.h"
 
 #define BOARD_MAGIC      0x6472616f42657261ull /* "areBoard" */
-#define BOARD_IMAGE      0x100000ull
-#define BOARD_IMAGE_MAX  0x100000ull
 #define BOARD_PROCESSES  0x1000000ull
 #define PROCESSES        4096u
 #define BOARD_THREADS    0x10000000ull
@@ -335,21 +332,28 @@ struct board {
 };
 
 /*
- * How far its lists go. Every program that is counted can write to the board: whoever reads it has bounds of his own.
+ * How far its lists go. Every program that is counted can write to the board at any time: whoever reads it has bounds of his own,
+ * and reads a count or an index once.
  */
 static inline uint32_t board_threads(const struct board *b)
 {
-	return b->threads_top < THREADS ? b->threads_top : THREADS;
+	uint32_t top = b->threads_top;
+
+	return top < THREADS ? top : THREADS;
 }
 
 static inline uint32_t board_processes(const struct board *b)
 {
-	return b->processes_top < PROCESSES ? b->processes_top : PROCESSES;
+	uint32_t top = b->processes_top;
+
+	return top < PROCESSES ? top : PROCESSES;
 }
 
 static inline uint32_t board_pasts(const struct board *b)
 {
-	return b->n_past < PAST_MAX ? b->n_past : PAST_MAX;
+	uint32_t n = b->n_past;
+
+	return n < PAST_MAX ? n : PAST_MAX;
 }
 
 /* Write down that thread `t` ends, of process `p`. Those that find no room are in their process's sum all the same. */

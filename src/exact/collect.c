@@ -20,9 +20,17 @@ static void free_thread(struct supervisor *s, uint32_t i)
 	s->b->thread_states[i] = THREAD_FREE;
 }
 
+/* Of its code; 0 where the board has none that there is. */
+uint32_t lineage_of(const struct process *p)
+{
+	uint32_t lineage = __atomic_load_n(&p->lineage, __ATOMIC_RELAXED);
+
+	return lineage < LINEAGES ? lineage : 0;
+}
+
 void leave_lineage(struct supervisor *s, uint32_t lineage)
 {
-	if (__atomic_sub_fetch(&s->b->lineage_users[lineage], 1, __ATOMIC_ACQ_REL))
+	if (lineage >= LINEAGES || __atomic_sub_fetch(&s->b->lineage_users[lineage], 1, __ATOMIC_ACQ_REL))
 		return;
 	if (s->l->mode & COUNT_PROFILE)
 		profile_lineage(s->b, lineage);
@@ -47,15 +55,17 @@ int64_t new_lineage(struct supervisor *s)
 void fold_threads(struct supervisor *s, uint32_t process)
 {
 	struct process *p = board_process(s->b, process);
+	const uint32_t lineage = lineage_of(p);
 
 	__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i < board_threads(s->b); i++) {
 		const struct thread *t = (const struct thread *)board_thread(s->b, i);
+		uint32_t state = s->b->thread_states[i];
 
-		if ((s->b->thread_states[i] != THREAD_LIVE && s->b->thread_states[i] != THREAD_DONE) || t->process != process)
+		if ((state != THREAD_LIVE && state != THREAD_DONE) || t->process != process)
 			continue;
-		if (s->b->thread_states[i] == THREAD_DONE) {
-			if (s->b->lineage_top[p->lineage] < COUNTERS_FEW)
+		if (state == THREAD_DONE) {
+			if (s->b->lineage_top[lineage] < COUNTERS_FEW)
 				s->b->thread_states[i] = THREAD_FREE;
 			else
 				free_thread(s, i);
@@ -68,7 +78,7 @@ void fold_threads(struct supervisor *s, uint32_t process)
 		for (int c = 0; c < EXACT_CLASSES; c++)
 			p->done[c] += sums[c];
 		if (s->l->mode & COUNT_PROFILE)
-			profile_thread(s->b, p->lineage, i);
+			profile_thread(s->b, lineage, i);
 		free_thread(s, i);
 	}
 	p->threads = 0;
@@ -154,14 +164,14 @@ static void look_for_failure(struct board *b, uint32_t process)
 }
 
 /* Process p has ended: is there something of it that was not counted? */
-static void note_uncounted(struct board *b, const struct process *p)
+static void note_uncounted(struct supervisor *s, const struct process *p)
 {
-	if (refused_all(b, p)) {
-		note_reason(b, p->reason);
+	if (refused_all(s->b, p)) {
+		note_reason(s->b, p->reason);
 	} else if (p->refused) {
-		if (b->n_uncounted < UNCOUNTED_MAX)
-			uncounted_of(p, &b->uncounted[b->n_uncounted]);
-		b->n_uncounted++;
+		if (s->n_uncounted < UNCOUNTED_MAX)
+			uncounted_of(p, &s->b->uncounted[s->n_uncounted]);
+		s->b->n_uncounted = ++s->n_uncounted;
 	}
 }
 
@@ -173,11 +183,11 @@ static void collect(struct supervisor *s, uint32_t process)
 	look_for_failure(b, process);
 	fold_threads(s, process);
 	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
-	note_uncounted(b, p);
+	note_uncounted(s, p);
 	b->compared += p->compared;
 	b->stepped += p->stepped;
-	if (b->n_past < PAST_MAX) {
-		struct past *past = board_past(b, b->n_past);
+	if (s->n_past < PAST_MAX) {
+		struct past *past = board_past(b, s->n_past);
 
 		past->pid = p->pid;
 		past->parent = p->parent_pid;
@@ -187,12 +197,12 @@ static void collect(struct supervisor *s, uint32_t process)
 		past->descent = p->descent;
 		process_name(p, past->name);
 		memcpy(past->counts, p->done, sizeof past->counts);
-		b->n_past++;
+		b->n_past = ++s->n_past;
 	} else {
 		for (int c = 0; c < EXACT_CLASSES; c++)
 			b->past_overflow[c] += p->done[c];
 	}
-	leave_lineage(s, p->lineage);
+	leave_lineage(s, lineage_of(p));
 	memset(p->done, 0, sizeof p->done);
 	p->question.state = QUESTION_NONE;
 	p->dying = DYING_NOT;
@@ -283,7 +293,7 @@ struct exact_left look_at_left(struct board *b)
 		left.n++;
 		if (p->pid > 0 && !left.pid) {
 			left.pid = p->pid;
-			snprintf(left.name, sizeof left.name, "%.*s", (int)sizeof p->name, p->name);
+			snprintf(left.name, sizeof left.name, "%.*s", (int)sizeof p->name - 1, p->name);
 		}
 	}
 	return left;

@@ -161,15 +161,19 @@ static void close_between(int first, int last)
 
 void forget_descriptors(const struct launch *l)
 {
-	int low = l->board_fd < l->report_fd ? l->board_fd : l->report_fd, high = l->board_fd + l->report_fd - low;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int kept[] = { l->board_fd, l->image_fd, l->report_fd };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), after = 2;
 
 	/* ours may be among them, where tare was started with one of them closed */
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		if (fd != l->board_fd && fd != l->report_fd)
+		if (fd != kept[0] && fd != kept[1] && fd != kept[2])
 			dup2(null, fd);
 	/* A pipe end kept here would keep its reader waiting. */
-	close_between(3, low - 1);
-	close_between(low < 3 ? 3 : low + 1, high - 1);
-	close_between(high < 3 ? 3 : high + 1, INT_MAX);
+	for (int next; after < INT_MAX; after = next) {
+		next = INT_MAX;
+		for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+			if (kept[i] > after && kept[i] < next)
+				next = kept[i];
+		close_between(after + 1, next == INT_MAX ? INT_MAX : next - 1);
+	}
 }

@@ -17,7 +17,7 @@
 
 struct exact {
 	struct board *board;
-	int board_fd, report_fd;
+	int board_fd, image_fd, report_fd;
 	pid_t supervisor, command;
 	pid_t reaped; /* the supervisor's, when it has ended */
 	bool ended, alone;
@@ -48,10 +48,28 @@ static int no_descriptor(struct tare_error *err)
 	return -code;
 }
 
+/* Who has the board's descriptor must not cut it: a process that reads behind its end dies of SIGBUS. */
+static bool make_board_file(struct exact *x)
+{
+	x->board_fd = memfd_create("tare-exact", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return x->board_fd >= 0 && ftruncate(x->board_fd, (off_t)BOARD_SIZE) == 0 &&
+	       fcntl(x->board_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+}
+
+/* The engine as programs map it: nobody can write to this file, and so change the engine of another program. */
+static bool make_image_file(struct exact *x)
+{
+	const size_t size = (size_t)(exact_image_end - exact_image);
+
+	x->image_fd = memfd_create("tare-exact-engine", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return x->image_fd >= 0 && ftruncate(x->image_fd, IMAGE_MAX) == 0 && write(x->image_fd, exact_image, size) == (ssize_t)size && /* no page fault for each page */
+	       fcntl(x->image_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+}
+
 static int make_board(struct exact *x, struct tare_error *err)
 {
-	size_t size = (size_t)(exact_image_end - exact_image);
 	struct rlimit limit;
+	bool made;
 	int code;
 
 	/* Past the limit, ftruncate would end this process by SIGXFSZ. */
@@ -72,10 +90,10 @@ static int make_board(struct exact *x, struct tare_error *err)
 		errno = ENOMEM;
 		goto fail;
 	}
-	x->board_fd = memfd_create("tare-exact", MFD_CLOEXEC);
-	if (x->board_fd < 0 && (errno == EMFILE || errno == ENFILE))
+	made = make_board_file(x) && make_image_file(x);
+	if (!made && (errno == EMFILE || errno == ENFILE))
 		return no_descriptor(err);
-	if (x->board_fd < 0 || ftruncate(x->board_fd, (off_t)BOARD_SIZE) < 0)
+	if (!made)
 		goto fail;
 	x->board = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, x->board_fd, 0);
 	if (x->board == MAP_FAILED) {
@@ -83,8 +101,6 @@ static int make_board(struct exact *x, struct tare_error *err)
 		goto fail;
 	}
 	madvise(x->board, BOARD_SIZE, MADV_DONTDUMP);
-	if (pwrite(x->board_fd, exact_image, size, (off_t)BOARD_IMAGE) != (ssize_t)size) /* no page fault for each page */
-		goto fail;
 	x->board->magic = x->board->magic_behind = BOARD_MAGIC;
 	return 0;
 fail:
@@ -254,7 +270,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	if (!x)
 		return tare_fail_nomem(err);
 	x->report_fd = -1;
-	x->board_fd = -1;
+	x->board_fd = x->image_fd = -1;
 	ret = make_board(x, err);
 	if (ret < 0)
 		goto out;
@@ -281,6 +297,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		struct launch l = {
 			.board = x->board,
 			.board_fd = x->board_fd,
+			.image_fd = x->image_fd,
 			.report_fd = fds[1],
 			.tare = tare,
 			.mask = o->mask ? o->mask : &mask,
@@ -637,6 +654,8 @@ void exact_close(struct exact *x)
 	free(x->samples);
 	if (x->board_fd >= 0)
 		close(x->board_fd);
+	if (x->image_fd >= 0)
+		close(x->image_fd);
 	/* The supervisor ends with the last process it serves; it is reaped if that is now. */
 	if (x->supervisor > 0)
 		waitpid(x->supervisor, NULL, x->alone ? 0 : WNOHANG);

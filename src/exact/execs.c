@@ -117,7 +117,7 @@ static void check_layout(const struct supervisor *s, const struct process *p)
 	if (fd < 0)
 		return;
 	if (read(fd, text, sizeof text - 1) > 0 && !(strtoul(text, NULL, 16) & ADDR_NO_RANDOMIZE))
-		snprintf(s->b->layout_lost, sizeof s->b->layout_lost, "%s", p->name[0] ? p->name : "?");
+		snprintf(s->b->layout_lost, sizeof s->b->layout_lost, "%.*s", (int)sizeof p->name - 1, p->name[0] ? p->name : "?");
 	close(fd);
 }
 
@@ -164,7 +164,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 		p->begins_as = descent_of(t->descent, DESCENT_EXEC);
 		fold_threads(s, process);
 		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
-		leave_lineage(s, p->lineage);
+		leave_lineage(s, lineage_of(p));
 		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 		unwatch(s, (unsigned)i);
 	} else if (pid == s->command && !s->command_started) {
@@ -203,7 +203,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 	} else {
 		/* With us its only hope would go: a program that is half prepared must not run. */
 		ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
-		ret = inject(s->b, s->l->board_fd, pid, p, reason);
+		ret = inject(s->b, s->l, pid, p, reason);
 	}
 	if (ret < 0) {
 		uint64_t mask = p->signal_mask;
@@ -213,7 +213,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 		p->state = PROCESS_ENDED;
 		if (ret != -EFAULT && !is_dying(pid)) {
 			/* Of the command itself nothing is run, rather than counted. */
-			snprintf(full, sizeof full, "%s cannot be counted: %.150s", p->name, reason);
+			snprintf(full, sizeof full, "%.23s cannot be counted: %.150s", p->name, reason);
 			if (first) {
 				note_reason(s->b, full);
 				kill(pid, SIGKILL);
@@ -225,7 +225,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 	if (first) {
 		struct report r = { .pid = pid };
 
-		snprintf(r.reason, sizeof r.reason, "%s", s->b->reason);
+		snprintf(r.reason, sizeof r.reason, "%.*s", REASON_MAX - 1, s->b->reason);
 		say(s, &r);
 	}
 	ptrace(PTRACE_DETACH, pid, 0, ret > 0 ? ret : 0);

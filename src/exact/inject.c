@@ -25,18 +25,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { CS_64_BIT = 0x33, PATH_ROOM = 64, BELOW_STACK = 4096, PAGE = 4096, CALLS_MAX = 4, CALLS_ROOM = 512 };
-
-/*
- * Where the board goes, with image and tables right below: behind the heap of a program at a fixed address, in what the kernel's
- * largest gaps leave whole, and where sanitizers expect nothing but programs. TSan takes 0x550000000000 to 0x568000000000 for
- * that, MSan 0x510000000000 to 0x600000000000, and both die of anything of a stranger's elsewhere. With random addresses
- * the program may stand there: then it is the next.
- * Source: compiler-rt, tsan_platform.h, MappingX86_64; msan.h, kMemoryLayout.
- */
-static const uint64_t places[] = { 0x559000000000, 0x550500000000, 0x520000000000, 0x200000000000, 0x180000000000 };
-
-enum { IMAGE_BELOW = 0x10000000 };
+enum { CS_64_BIT = 0x33, PATH_ROOM = 64, BELOW_STACK = 4096, PAGE = 4096, CALLS_MAX = 6, CALLS_ROOM = 640 };
 
 static const uint64_t TABLES_BELOW = 64ull << 30, HEAP_ROOM = 32ull << 30;
 
@@ -44,7 +33,7 @@ struct remote {
 	pid_t tid;
 	int mem; /* /proc/tid/mem */
 	struct user_regs_struct start;
-	uint64_t code; /* CALLS_ROOM bytes for code, and PATH_ROOM for a name behind them */
+	uint64_t code; /* CALLS_ROOM bytes for code, and PATH_ROOM for each of two names behind them */
 	int held_signal; /* a stop signal to hand over at the end */
 };
 
@@ -52,7 +41,7 @@ struct remote {
 struct call {
 	long nr;
 	uint64_t args[6];
-	bool first_as_fd; /* its fifth argument is what the first of these calls returned */
+	int fd_from; /* its descriptor, the fifth argument or close()'s only one, is what this one of the first of these calls returned; -1: it is given */
 };
 
 static uint8_t *put_imm(uint8_t *p, unsigned reg, uint64_t value)
@@ -64,29 +53,34 @@ static uint8_t *put_imm(uint8_t *p, unsigned reg, uint64_t value)
 }
 
 /* What results are kept in, by the numbers that instructions have for them: no system call changes these. */
-enum { RESULT_0 = 12 };
+static const uint8_t result_in[CALLS_MAX] = { 12, 13, 14, 15, 3 /* rbx */, 5 /* rbp */ };
 
 enum { CALL_BYTES = 6 * 10 + 3 + 10 + 2 + 12 }; /* of code for a call, at most; one more byte traps behind all */
 
-_Static_assert(CALLS_MAX * CALL_BYTES + 1 <= CALLS_ROOM && RESULT_0 + CALLS_MAX <= 16, "room for their code, a register for each result");
+_Static_assert(CALLS_MAX * CALL_BYTES + 1 <= CALLS_ROOM, "room for their code");
 
 /* Code that makes the calls in turn, until one fails, and traps. */
 static size_t write_calls(uint8_t code[CALLS_ROOM], const struct call *calls, size_t n)
 {
 	static const uint8_t args[6] = { 7 /* rdi */, 6 /* rsi */, 2 /* rdx */, 10, 8, 9 };
-	static const uint8_t r8_is_r12[] = { 0x4d, 0x89, 0xe0 }, go[] = { 0x0f, 0x05 };
+	static const uint8_t go[] = { 0x0f, 0x05 };
 	uint8_t *p = code;
 
 	for (size_t i = 0; i < n; i++) {
 		for (int k = 0; k < 6; k++)
 			p = put_imm(p, args[k], calls[i].args[k]);
-		if (calls[i].first_as_fd)
-			memcpy(p, r8_is_r12, sizeof r8_is_r12), p += sizeof r8_is_r12;
+		if (calls[i].fd_from >= 0) {
+			/* mov rdi, r12 + fd_from; or mov r8, ... */
+			const uint8_t from = (uint8_t)(0xc0 | (result_in[calls[i].fd_from] - 8) << 3);
+			const uint8_t move[] = { calls[i].nr == SYS_close ? 0x4c : 0x4d, 0x89, calls[i].nr == SYS_close ? from | 7 : from };
+
+			memcpy(p, move, sizeof move), p += sizeof move;
+		}
 		p = put_imm(p, 0, (uint64_t)calls[i].nr);
 		memcpy(p, go, sizeof go), p += sizeof go;
 
-		/* mov r12 + i, rax;  cmp rax, -4095;  jb over the trap;  int3 */
-		const uint8_t keep[] = { 0x49, 0x89, (uint8_t)(0xc0 | (RESULT_0 + i - 8)), 0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff, 0x72, 0x01, 0xcc };
+		/* mov result_in[i], rax;  cmp rax, -4095;  jb over the trap;  int3 */
+		const uint8_t keep[] = { result_in[i] < 8 ? 0x48 : 0x49, 0x89, 0xc0 | (result_in[i] & 7), 0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff, 0x72, 0x01, 0xcc };
 
 		memcpy(p, keep, sizeof keep), p += sizeof keep;
 	}
@@ -149,7 +143,7 @@ static int remote_calls(struct remote *r, const struct call *calls, size_t n, in
 
 	regs.orig_rax = (unsigned long)-1;
 	regs.rip = r->code;
-	regs.r12 = regs.r13 = regs.r14 = regs.r15 = (unsigned long)-ECANCELED;
+	regs.r12 = regs.r13 = regs.r14 = regs.r15 = regs.rbx = regs.rbp = (unsigned long)-ECANCELED;
 	if (!writes(r, code, size, r->code) || ptrace(PTRACE_SETREGS, r->tid, 0, &regs) < 0)
 		return -errno;
 	for (;;) {
@@ -173,7 +167,7 @@ static int remote_calls(struct remote *r, const struct call *calls, size_t n, in
 			break;
 	}
 
-	const unsigned long long all[CALLS_MAX] = { regs.r12, regs.r13, regs.r14, regs.r15 };
+	const unsigned long long all[CALLS_MAX] = { regs.r12, regs.r13, regs.r14, regs.r15, regs.rbx, regs.rbp };
 
 	for (size_t i = 0; i < n; i++)
 		results[i] = (int64_t)all[i];
@@ -182,7 +176,7 @@ static int remote_calls(struct remote *r, const struct call *calls, size_t n, in
 
 static int64_t remote_call(struct remote *r, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
-	const struct call call = { nr, { a, b, c, d, e, f }, false };
+	const struct call call = { nr, { a, b, c, d, e, f }, -1 };
 	int64_t result[CALLS_MAX];
 	int ret = remote_calls(r, &call, 1, result);
 
@@ -208,8 +202,13 @@ static void look_at_file(struct exec_region *r, pid_t tid, const char *name, uin
 	r->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/* The program's executable memory. */
-static int read_regions(struct process *p, pid_t tid)
+/* The program's executable memory: what the board has of it is for the engine. */
+struct regions {
+	uint32_t n;
+	struct exec_region at[EXEC_REGIONS];
+};
+
+static int read_regions(struct regions *all, pid_t tid)
 {
 	struct proc_maps maps;
 	struct proc_map m;
@@ -217,17 +216,17 @@ static int read_regions(struct process *p, pid_t tid)
 
 	if (ret < 0)
 		return ret;
-	p->n_regions = 0;
+	all->n = 0;
 	while (ret == 0 && proc_maps_next(&maps, &m)) {
-		struct exec_region *r = &p->regions[p->n_regions];
+		struct exec_region *r = &all->at[all->n];
 
 		if (m.rights[2] != 'x' || !strcmp(m.name, "[vsyscall]"))
 			continue;
-		if (p->n_regions == EXEC_REGIONS) {
+		if (all->n == EXEC_REGIONS) {
 			ret = -E2BIG;
 			break;
 		}
-		p->n_regions++;
+		all->n++;
 		*r = (struct exec_region){ .start = m.start, .end = m.end, .writable = m.rights[1] == 'w', .shared = m.rights[3] == 's' };
 		look_at_file(r, tid, m.name, m.inode);
 		/* A stack that may be executed: it grows down, and its writes cannot be watched. */
@@ -324,130 +323,177 @@ static int64_t hand_over(struct remote *r, int board_fd)
 }
 
 /* Is there room for the program's heap, too? */
-static bool leaves_room(const struct process *p, uint64_t place)
+static bool leaves_room(const struct regions *all, uint64_t place)
 {
-	for (uint32_t i = 0; i < p->n_regions; i++)
-		if (p->regions[i].end > place - IMAGE_BELOW - TABLES_BELOW - HEAP_ROOM && p->regions[i].start < place + BOARD_SIZE)
+	for (uint32_t i = 0; i < all->n; i++)
+		if (all->at[i].end > place - IMAGE_BELOW - TABLES_BELOW - HEAP_ROOM && all->at[i].start < place + BOARD_SIZE)
 			return false;
 	return true;
 }
 
+/* The two files, as the program has them open. */
+enum { BOARD_FILE, IMAGE_FILE, FILES };
+
 static const int64_t NOT_OPEN = INT64_MIN;
 
 /*
- * The board and the image, mapped in the program: the board by its name, which programs of the same user, root and namespaces can
- * open, while *fd is NOT_OPEN; then that is what it is open as, or -errno. -errno: nothing is mapped, but *fd may be open.
+ * The board and the image, mapped in the program: the files by their names, which programs of the same user, root and namespaces can
+ * open, while they are NOT_OPEN; then fds has what they are open as, or -errno. -errno: nothing is mapped, but they may be open.
+ * The image is closed behind it.
  */
-static int map_at(struct remote *r, uint64_t place, uint64_t data, uint64_t end, int64_t *fd)
+static int map_at(struct remote *r, uint64_t place, uint64_t data, uint64_t end, int64_t fds[FILES])
 {
 	enum { BOARD, CODE, DATA, MAPS };
-	const uint64_t image = place - IMAGE_BELOW;
-	const uint64_t rows[MAPS][5] = { /* from, size, rights, flags, offset */
-		[BOARD] = { place, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, 0 },
-		[CODE] = { image, data, PROT_READ | PROT_EXEC, MAP_PRIVATE, BOARD_IMAGE },
-		[DATA] = { image + data, end - data, PROT_READ | PROT_WRITE, MAP_PRIVATE, BOARD_IMAGE + data },
+	const uint64_t image = place - IMAGE_BELOW, names = r->code + CALLS_ROOM;
+	const struct {
+		uint64_t from, size, rights, flags, offset;
+		int file;
+	} rows[MAPS] = {
+		[BOARD] = { place, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, 0, BOARD_FILE },
+		[CODE] = { image, data, PROT_READ | PROT_EXEC, MAP_PRIVATE, 0, IMAGE_FILE },
+		[DATA] = { image + data, end - data, PROT_READ | PROT_WRITE, MAP_PRIVATE, data, IMAGE_FILE },
 	};
-	const bool opens = *fd == NOT_OPEN;
-	struct call calls[CALLS_MAX] = { { SYS_openat, { (uint64_t)AT_FDCWD, r->code + CALLS_ROOM, O_RDWR | O_CLOEXEC }, false } };
-	int64_t results[CALLS_MAX], *mapped = results + opens;
+	const size_t opened = fds[BOARD_FILE] == NOT_OPEN ? FILES : 0;
+	struct call calls[CALLS_MAX] = { { SYS_openat, { (uint64_t)AT_FDCWD, names, O_RDWR | O_CLOEXEC }, -1 },
+					 { SYS_openat, { (uint64_t)AT_FDCWD, names + PATH_ROOM, O_RDONLY | O_CLOEXEC }, -1 } };
+	int64_t results[CALLS_MAX], *mapped = results + opened;
 	int ret;
 
 	for (int i = 0; i < MAPS; i++)
-		calls[opens + i] = (struct call){ SYS_mmap,
-						  { rows[i][0], rows[i][1], rows[i][2], rows[i][3] | MAP_FIXED_NOREPLACE, (uint64_t)*fd,
-						    rows[i][4] },
-						  opens };
-	ret = remote_calls(r, calls, (size_t)opens + MAPS, results);
+		calls[opened + (size_t)i] = (struct call){ SYS_mmap,
+							   { rows[i].from, rows[i].size, rows[i].rights, rows[i].flags | MAP_FIXED_NOREPLACE,
+							     (uint64_t)fds[rows[i].file], rows[i].offset },
+							   opened ? rows[i].file : -1 };
+	calls[opened + MAPS] = (struct call){ SYS_close, { (uint64_t)fds[IMAGE_FILE] }, opened ? IMAGE_FILE : -1 };
+	ret = remote_calls(r, calls, opened + MAPS + 1, results);
 	if (ret < 0)
 		return ret;
-	if (opens)
-		*fd = results[0];
-	if (failed(*fd))
-		return (int)*fd;
+	if (opened)
+		memcpy(fds, results, FILES * sizeof *fds);
+	for (int i = 0; i < FILES; i++)
+		if (failed(fds[i]))
+			return (int)fds[i];
 	if (!failed(mapped[DATA]))
 		return 0;
 	ret = (int)(failed(mapped[BOARD]) ? mapped[BOARD] : -ENOMEM);
 	for (int i = 0; i < DATA; i++)
 		if (!failed(mapped[i]))
-			remote_call(r, SYS_munmap, rows[i][0], rows[i][1], 0, 0, 0, 0);
+			remote_call(r, SYS_munmap, rows[i].from, rows[i].size, 0, 0, 0, 0);
 	return ret;
 }
 
-static int map_all(struct remote *r, const struct board *b, int board_fd, struct process *p, char *reason)
+/* Those that it could not open, as another user or in another root. False: nor can they be handed over. */
+static bool hand_over_files(struct remote *r, const struct launch *l, int64_t fds[FILES])
+{
+	const int ours[FILES] = { l->board_fd, l->image_fd };
+
+	for (int i = 0; i < FILES; i++) {
+		if (fds[i] == -EACCES || fds[i] == -ENOENT || fds[i] == -EPERM || fds[i] == -ECANCELED /* as the one before */)
+			fds[i] = hand_over(r, ours[i]);
+		if (failed(fds[i]))
+			return false;
+	}
+	return true;
+}
+
+static void close_files(struct remote *r, const int64_t fds[FILES])
+{
+	for (int i = 0; i < FILES; i++)
+		if (fds[i] >= 0)
+			remote_call(r, SYS_close, (uint64_t)fds[i], 0, 0, 0, 0, 0);
+}
+
+static int map_all(struct remote *r, const struct launch *l, const struct regions *all, struct process *p, uint64_t *at, char *reason)
 {
 	const struct image_head *head = (const struct image_head *)exact_image;
 	uint64_t data = offsetof(struct image_head, data) + (uint64_t)head->data;
 	uint64_t end = offsetof(struct image_head, end) + (uint64_t)head->end, place = 0;
-	char path[PATH_ROOM] = "";
-	int64_t fd = NOT_OPEN;
+	char paths[FILES][PATH_ROOM] = { "" };
+	int64_t fds[FILES] = { NOT_OPEN, NOT_OPEN };
 	int ret = -ENOMEM;
 
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)b->supervisor, board_fd);
-	if (!writes(r, path, sizeof path, r->code + CALLS_ROOM)) {
+	snprintf(paths[BOARD_FILE], PATH_ROOM, "/proc/%d/fd/%d", (int)getpid(), l->board_fd);
+	snprintf(paths[IMAGE_FILE], PATH_ROOM, "/proc/%d/fd/%d", (int)getpid(), l->image_fd);
+	if (!writes(r, paths, sizeof paths, r->code + CALLS_ROOM)) {
 		ret = -errno;
 		snprintf(reason, REASON_MAX, "cannot write to the program's memory: %s", strerror(-ret));
 		return ret;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(places) && ret < 0 && ret != -ESRCH && ret != -EFAULT; i++) {
-		if (!leaves_room(p, places[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(board_places) && ret < 0 && ret != -ESRCH && ret != -EFAULT; i++) {
+		if (!leaves_room(all, board_places[i]))
 			continue;
-		place = places[i];
-		ret = map_at(r, place, data, end, &fd);
-		if (fd == -EACCES || fd == -ENOENT || fd == -EPERM) {
-			fd = hand_over(r, board_fd);
-			if (!failed(fd))
-				ret = map_at(r, place, data, end, &fd);
-		}
-		if (failed(fd)) {
-			snprintf(reason, REASON_MAX, "the program cannot open tare's memory (%s), nor be given it: %s", path,
-				 strerror((int)-fd));
-			return (int)fd;
+		place = board_places[i];
+		ret = map_at(r, place, data, end, fds);
+		if (fds[BOARD_FILE] != NOT_OPEN && (failed(fds[BOARD_FILE]) || failed(fds[IMAGE_FILE]))) {
+			if (!hand_over_files(r, l, fds)) {
+				int code = (int)(failed(fds[BOARD_FILE]) ? fds[BOARD_FILE] : fds[IMAGE_FILE]);
+
+				close_files(r, fds);
+				snprintf(reason, REASON_MAX, "the program cannot open tare's memory (%s), nor be given it: %s",
+					 paths[BOARD_FILE], strerror(-code));
+				return code;
+			}
+			ret = map_at(r, place, data, end, fds);
 		}
 	}
 	if (ret < 0) {
-		if (fd >= 0)
-			remote_call(r, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
+		close_files(r, fds);
 		snprintf(reason, REASON_MAX,
 			 "the exact engine cannot be mapped into the program (ulimit -v?): %s",
 			 strerror(-ret));
 		return ret;
 	}
+	*at = place;
 	p->image = place - IMAGE_BELOW;
-	p->tables_at = p->image - TABLES_BELOW;
+	p->tables_at = place - IMAGE_BELOW - TABLES_BELOW;
 	p->mapped[LIMIT_SPACE] = BOARD_SIZE + ((end + 4095) & ~4095ull);
 	p->mapped[LIMIT_DATA] = (end - data + 4095) & ~4095ull;
 	p->image_size = end;
 	p->board_size = BOARD_SIZE;
 	p->entry = r->start.rip;
 	p->board_at = place;
-	p->board_fd = (int32_t)fd;
+	p->board_fd = (int32_t)fds[BOARD_FILE];
 	return 0;
 }
 
-/* It is to run uncounted: under the limits that the program before it had set. */
+/*
+ * It is to run uncounted: under the limits that the program before it had set. Those of the kernel lie above them (engine/limits.c),
+ * so they are lowered only, whatever is on the board.
+ */
 static void limits_for_real(pid_t tid, const struct process *p)
 {
 	static const int resources[LIMITS] = { [LIMIT_SPACE] = RLIMIT_AS, [LIMIT_DATA] = RLIMIT_DATA };
 
-	for (int i = 0; i < LIMITS; i++)
-		if (p->limited & 1u << i)
-			prlimit(tid, (unsigned)resources[i], &(struct rlimit){ p->limits[i].cur, p->limits[i].max }, NULL);
+	for (int i = 0; i < LIMITS; i++) {
+		struct limit wish = p->limits[i];
+		struct rlimit now;
+
+		if (!(p->limited & 1u << i) || prlimit(tid, (unsigned)resources[i], NULL, &now) < 0)
+			continue;
+		now.rlim_max = wish.max < now.rlim_max ? wish.max : now.rlim_max;
+		now.rlim_cur = wish.cur < now.rlim_cur ? wish.cur : now.rlim_cur;
+		if (now.rlim_cur > now.rlim_max)
+			now.rlim_cur = now.rlim_max;
+		prlimit(tid, (unsigned)resources[i], &now, NULL);
+	}
 }
 
 /* Its first instruction is in memory that may be executed; elsewhere it dies of it, and has executed nothing. */
-static bool can_begin(const struct process *p, uint64_t pc)
+static bool can_begin(const struct regions *all, uint64_t pc)
 {
-	for (uint32_t i = 0; i < p->n_regions; i++)
-		if (pc >= p->regions[i].start && pc < p->regions[i].end)
+	for (uint32_t i = 0; i < all->n; i++)
+		if (pc >= all->at[i].start && pc < all->at[i].end)
 			return true;
 	return false;
 }
 
-int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char reason[REASON_MAX])
+int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p, char reason[REASON_MAX])
 {
 	struct remote r = { .tid = tid, .mem = -1 };
 	uint64_t all = ~0ull;
-	uint8_t before[CALLS_ROOM + PATH_ROOM];
+	uint8_t before[CALLS_ROOM + FILES * PATH_ROOM];
+	struct regions regions;
+	uint64_t place = 0;
 	char path[64];
 	int ret;
 
@@ -458,13 +504,15 @@ int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char rea
 			 "a 32-bit program, which the exact engine does not run");
 		return -ENOTSUP;
 	}
-	ret = read_regions(p, tid);
+	ret = read_regions(&regions, tid);
 	if (ret < 0) {
 		snprintf(reason, REASON_MAX, "cannot read the program's memory map: %s",
 			 strerror(-ret));
 		return ret;
 	}
-	if (!can_begin(p, r.start.rip)) {
+	p->n_regions = regions.n;
+	memcpy(p->regions, regions.at, regions.n * sizeof *regions.at);
+	if (!can_begin(&regions, r.start.rip)) {
 		limits_for_real(tid, p);
 		return -EFAULT;
 	}
@@ -477,7 +525,7 @@ int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char rea
 		snprintf(reason, REASON_MAX, "cannot have the program's memory: %s", strerror(-ret));
 		goto out;
 	}
-	ret = map_all(&r, b, board_fd, p, reason);
+	ret = map_all(&r, l, &regions, p, &place, reason);
 	if (!writes(&r, before, sizeof before, r.code) && ret != -ESRCH) {
 		ret = -errno;
 		snprintf(reason, REASON_MAX, "cannot have the program's memory: %s", strerror(-ret));
@@ -487,10 +535,10 @@ int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char rea
 
 	regs.orig_rax = (unsigned long)-1;
 	if (ret == 0) {
-		regs.rip = p->image;
-		regs.rdi = p->board_at + BOARD_PROCESSES +
+		regs.rip = place - IMAGE_BELOW;
+		regs.rdi = place + BOARD_PROCESSES +
 			   (uint64_t)(p - board_process(b, 0)) * sizeof(struct process);
-		regs.rsi = p->board_at;
+		regs.rsi = place;
 	}
 	if (ptrace(PTRACE_SETREGS, tid, 0, &regs) < 0)
 		ret = -errno;

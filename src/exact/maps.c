@@ -13,6 +13,9 @@
 #include "base/proc_maps.h"
 #include "exact/supervisor.h"
 
+/* How much is known: the board has it for others, who could change it there. */
+static uint32_t n_modules, n_mappings;
+
 static bool find_map(struct proc_maps *m, pid_t tid, uint64_t pc, struct proc_map *l)
 {
 	bool found = false;
@@ -43,15 +46,15 @@ static enum exact_module_kind kind_of(const struct proc_map *l)
 
 /* Does the path mean the same file to tare as to the program? Fills in what the file is like now.
  */
-static void look_at_file(struct module *m, pid_t tid)
+static void look_at_file(struct module *m, const char *path, pid_t tid)
 {
 	char *theirs = NULL;
 	struct stat here, there;
 
 	m->elsewhere = 1;
-	if (asprintf(&theirs, "/proc/%d/root%s", (int)tid, m->path) < 0)
+	if (asprintf(&theirs, "/proc/%d/root%s", (int)tid, path) < 0)
 		return;
-	if (stat(m->path, &here) == 0 && stat(theirs, &there) == 0 && here.st_dev == there.st_dev &&
+	if (stat(path, &here) == 0 && stat(theirs, &there) == 0 && here.st_dev == there.st_dev &&
 	    here.st_ino == there.st_ino) {
 		m->elsewhere = 0;
 		m->size = here.st_size;
@@ -67,40 +70,42 @@ static uint32_t module_of(struct board *b, const struct proc_map *l, pid_t tid)
 	enum exact_module_kind kind = kind_of(l);
 	struct module *m;
 
-	for (uint32_t i = 0; i < b->n_modules; i++) {
+	for (uint32_t i = 0; i < n_modules; i++) {
 		m = board_module(b, i);
 		if (m->kind == kind &&
 		    (kind != EXACT_FILE || (m->inode == l->inode && m->dev == device_of(l))) &&
 		    !strncmp(m->path, path, MODULE_PATH_MAX - 1))
 			return i;
 	}
-	if (b->n_modules == MODULES_MAX)
+	if (n_modules == MODULES_MAX)
 		return 0;
-	m = board_module(b, b->n_modules);
+	m = board_module(b, n_modules);
 	m->kind = kind;
 	m->inode = l->inode;
 	m->dev = device_of(l);
 	snprintf(m->path, sizeof m->path, "%s", path);
 	if (kind == EXACT_FILE)
-		look_at_file(m, tid);
-	return b->n_modules++;
+		look_at_file(m, path, tid);
+	b->n_modules = n_modules + 1;
+	return n_modules++;
 }
 
 /* Programs are laid out alike, so a mapping is mostly known: looked for from the newest. */
 static uint32_t mapping_number(struct board *b, const struct mapping *m)
 {
-	for (uint32_t i = b->n_mappings; i-- > MAPPING_UNKNOWN;) {
+	for (uint32_t i = n_mappings; i-- > MAPPING_UNKNOWN;) {
 		const struct mapping *old = board_mapping(b, i);
 
 		if (old->start == m->start && old->offset == m->offset && old->module == m->module)
 			return i;
-		if (b->n_mappings - i > 4096)
+		if (n_mappings - i > 4096)
 			break;
 	}
-	if (b->n_mappings == MAPPINGS_MAX)
+	if (n_mappings == MAPPINGS_MAX)
 		return MAPPING_UNKNOWN;
-	*board_mapping(b, b->n_mappings) = *m;
-	return b->n_mappings++;
+	*board_mapping(b, n_mappings) = *m;
+	b->n_mappings = n_mappings + 1;
+	return n_mappings++;
 }
 
 /* Module 0 and mapping 1 stand for what nothing is known of; there is no mapping 0. */
@@ -108,8 +113,8 @@ void maps_begin(struct board *b)
 {
 	board_module(b, 0)->kind = EXACT_UNKNOWN;
 	snprintf(board_module(b, 0)->path, MODULE_PATH_MAX, "[unknown]");
-	b->n_modules = 1;
-	b->n_mappings = MAPPING_UNKNOWN + 1;
+	b->n_modules = n_modules = 1;
+	b->n_mappings = n_mappings = MAPPING_UNKNOWN + 1;
 }
 
 void maps_answer(struct board *b, struct question *q)

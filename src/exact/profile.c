@@ -50,10 +50,11 @@ static bool place(struct board *b, const struct block_facts *f, uint64_t n, stru
 
 /* ---- in the supervisor ---- */
 
-/* Finds code on the board; grows. */
+/* Finds code on the board; grows. The board has `n` for tare; there it could be changed. */
 static struct {
 	uint32_t *slot; /* number + 1 */
 	unsigned bits;
+	uint32_t n;
 } known;
 
 static uint64_t hash(const struct code_sum *c)
@@ -79,7 +80,7 @@ static bool grow(struct board *b)
 
 	if (!slot)
 		return false;
-	for (uint32_t i = 0; i < b->n_code; i++) {
+	for (uint32_t i = 0; i < known.n; i++) {
 		uint32_t h = (uint32_t)(hash(board_code(b, i)) >> 32) & mask;
 
 		while (slot[h])
@@ -96,7 +97,7 @@ static void put(struct board *b, const struct code_sum *c)
 {
 	uint32_t h, mask;
 
-	if ((!known.bits || b->n_code >= 1u << (known.bits - 1)) && !grow(b) && !known.bits)
+	if ((!known.bits || known.n >= 1u << (known.bits - 1)) && !grow(b) && !known.bits)
 		goto full;
 	mask = (1u << known.bits) - 1;
 	for (h = (uint32_t)(hash(c) >> 32) & mask; known.slot[h]; h = (h + 1) & mask) {
@@ -107,10 +108,10 @@ static void put(struct board *b, const struct code_sum *c)
 			return;
 		}
 	}
-	if (b->n_code == CODE_MAX || b->n_code + 1 >= 1u << known.bits)
+	if (known.n == CODE_MAX || known.n + 1 >= 1u << known.bits)
 		goto full;
-	*board_code(b, b->n_code) = *c;
-	known.slot[h] = ++b->n_code;
+	*board_code(b, known.n) = *c;
+	known.slot[h] = b->n_code = ++known.n;
 	return;
 full:
 	__atomic_fetch_add(&b->unplaced, c->executions * c->instructions, __ATOMIC_RELAXED);

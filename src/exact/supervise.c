@@ -49,7 +49,7 @@ void say(const struct supervisor *s, const struct report *r)
 void note_reason(struct board *b, const char *reason)
 {
 	if (!b->reason[0])
-		snprintf(b->reason, sizeof b->reason, "%s", reason);
+		snprintf(b->reason, sizeof b->reason, "%.*s", REASON_MAX - 1, reason);
 }
 
 static void note_mapping(struct board *b, const struct process *p)
@@ -153,7 +153,7 @@ static bool never_began(const struct supervisor *s)
 
 	if (s->damaged || b->reason[0] || !WIFSIGNALED(s->end.status))
 		return false;
-	return !s->command_started || (b->n_past == 1 && !board_past(b, 0)->may_have_begun && !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
+	return !s->command_started || (s->n_past == 1 && !board_past(b, 0)->may_have_begun && !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
 }
 
 /* The command has ended, and what it and its children left is on the board. */
@@ -166,7 +166,7 @@ static void say_end(struct supervisor *s, unsigned live)
 	if (!s->damaged)
 		s->end.left = look_at_left(s->b);
 	s->end.never_began = never_began(s);
-	snprintf(s->end.reason, sizeof s->end.reason, "%s", s->b->reason);
+	snprintf(s->end.reason, sizeof s->end.reason, "%.*s", REASON_MAX - 1, s->b->reason);
 	say(s, &s->end);
 }
 

@@ -17,6 +17,7 @@ struct supervisor {
 	bool command_started, command_ended, end_said;
 	bool damaged; /* the board: see damage.c */
 	struct report end; /* of the command */
+	uint32_t n_past, n_uncounted; /* as on the board, where they could be changed */
 	struct {
 		pid_t tid;
 		uint32_t thread;
@@ -32,7 +33,7 @@ struct supervisor {
 	struct sigaction former; /* what tare does with SIGCHLD, for the command */
 };
 
-/* supervise.c: to tare; and why something was not counted, the first time. */
+/* supervise.c: to tare; and why something was not counted, the first time: up to REASON_MAX of it, which may be on the board. */
 void say(const struct supervisor *s, const struct report *r);
 void note_reason(struct board *b, const char *reason);
 /* Likewise: let what is traced go on from a stop (next_stop()) that is none of ours, as it would by itself. */
@@ -45,6 +46,7 @@ unsigned sweep(struct supervisor *s, enum looks looks);
 bool has_ended(pid_t tid); /* or is a zombie */
 struct exact_left look_at_left(struct board *b);
 void fold_threads(struct supervisor *s, uint32_t process);
+uint32_t lineage_of(const struct process *p);
 void leave_lineage(struct supervisor *s, uint32_t lineage);
 int64_t new_lineage(struct supervisor *s);
 

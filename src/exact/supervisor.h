@@ -27,7 +27,7 @@ struct report {
 
 struct launch {
 	struct board *board;
-	int board_fd, report_fd;
+	int board_fd, image_fd, report_fd;
 	pid_t tare;
 	const sigset_t *mask; /* the command's; the supervisor begins with every signal blocked */
 	char *const *argv, *const *envp;
@@ -35,8 +35,21 @@ struct launch {
 	uint32_t mode;
 };
 
-/* The engine's image, from engine.S. */
+/* The engine's image, from engine.S; in its file there is room behind it for what begins as 0. */
 extern const uint8_t exact_image[], exact_image_end[];
+
+#define IMAGE_MAX 0x100000
+
+/*
+ * Where the board goes, with image and tables right below: behind the heap of a program at a fixed address, in what the kernel's
+ * largest gaps leave whole, and where sanitizers expect nothing but programs. TSan takes 0x550000000000 to 0x568000000000 for
+ * that, MSan 0x510000000000 to 0x600000000000, and both die of anything of a stranger's elsewhere. With random addresses
+ * the program may stand there: then it is the next.
+ * Source: compiler-rt, tsan_platform.h, MappingX86_64; msan.h, kMemoryLayout.
+ */
+static const uint64_t board_places[] = { 0x559000000000, 0x550500000000, 0x520000000000, 0x200000000000, 0x180000000000 };
+
+enum { IMAGE_BELOW = 0x10000000 };
 
 static inline uint64_t clock_ticks(void)
 {
@@ -80,7 +93,7 @@ static inline const struct block_facts *board_facts(struct board *b, uint32_t li
 
 static inline struct past *board_past(struct board *b, uint32_t i)
 {
-	return (struct past *)((uint8_t *)b + BOARD_PAST) + i;
+	return (struct past *)((uint8_t *)b + BOARD_PAST) + (i < PAST_MAX ? i : 0);
 }
 
 static inline volatile uint64_t *board_sums(struct board *b, uint32_t lineage)
@@ -90,17 +103,17 @@ static inline volatile uint64_t *board_sums(struct board *b, uint32_t lineage)
 
 static inline struct module *board_module(struct board *b, uint32_t i)
 {
-	return (struct module *)((uint8_t *)b + BOARD_MODULES) + i;
+	return (struct module *)((uint8_t *)b + BOARD_MODULES) + (i < MODULES_MAX ? i : 0);
 }
 
 static inline struct mapping *board_mapping(struct board *b, uint32_t i)
 {
-	return (struct mapping *)((uint8_t *)b + BOARD_MAPPINGS) + i;
+	return (struct mapping *)((uint8_t *)b + BOARD_MAPPINGS) + (i < MAPPINGS_MAX ? i : MAPPING_UNKNOWN);
 }
 
 static inline struct code_sum *board_code(struct board *b, uint32_t i)
 {
-	return (struct code_sum *)((uint8_t *)b + BOARD_CODE) + i;
+	return (struct code_sum *)((uint8_t *)b + BOARD_CODE) + (i < CODE_MAX ? i : 0);
 }
 
 /* maps.c: nothing is known yet; answer a process that asks what is mapped. */
@@ -131,6 +144,6 @@ int next_stop(pid_t tid);
  * Two have no reason, as nothing will be executed that could be counted: -EFAULT, its first instruction lies where none can, and
  * -ESRCH, it has been killed. Errors of other kinds may come of its being killed, too.
  */
-int inject(struct board *b, int board_fd, pid_t tid, struct process *p, char reason[REASON_MAX]);
+int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p, char reason[REASON_MAX]);
 
 #endif
