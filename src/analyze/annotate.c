@@ -494,7 +494,7 @@ static int take_executions(struct making *m, const struct exact_profile *p)
 	}
 	for (size_t i = 0; ret == 0 && i < p->n_code; i++) {
 		const struct exact_code *c = &p->code[i];
-		struct place place = { number[c->module], 0, c->offset, 0, c->executions, c->size, false };
+		struct place place = { c->module < p->n_modules ? number[c->module] : SET_NONE, 0, c->offset, 0, c->executions, c->size, false };
 
 		all += c->executions * c->instructions;
 		if (place.module != SET_NONE && c->executions && c->instructions && !add_place(m, &place))

@@ -72,7 +72,7 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 	return absent(err);
 }
 
-const char *exact_layout_lost(const struct exact *x)
+const char *exact_layout_lost(struct exact *x)
 {
 	(void)x;
 	return NULL;

@@ -93,9 +93,30 @@ static inline void facts_times(int64_t sums[EXACT_CLASSES], const struct block_f
 		for (uint64_t left = words[from / 8]; left;) {
 			int at = __builtin_ctzll(left) & ~7;
 
-			sums[from + at / 8] += n * (int8_t)(left >> at);
+			/* The counters are the program's to write: no overflow is undefined. */
+			sums[from + at / 8] = (int64_t)((uint64_t)sums[from + at / 8] + (uint64_t)n * (uint64_t)(int64_t)(int8_t)(left >> at));
 			left &= ~(0xffull << at);
 		}
+}
+
+/*
+ * Sums are on the board with their check: one word that is written over shows. It is additive, as sums are: what adds to the one
+ * adds to the other. It is no secret: a program that knows it can forge both, as it can forge its counters.
+ */
+static inline uint64_t sum_weight(int class)
+{
+	uint64_t h = ((uint64_t)class + 1) * 0x9e3779b97f4a7c15ull;
+
+	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull | 1;
+}
+
+static inline uint64_t sums_check(const int64_t sums[EXACT_CLASSES])
+{
+	uint64_t check = 0;
+
+	for (int c = 0; c < EXACT_CLASSES; c++)
+		check += (uint64_t)sums[c] * sum_weight(c);
+	return check;
 }
 
 /* A program's handler for one signal, as the kernel takes it. */
@@ -180,6 +201,7 @@ struct process {
 	char reason[REASON_MAX];
 	char program[GAINER_MAX]; /* the path that it executes, with REFUSED_EXEC */
 	int64_t done[EXACT_CLASSES]; /* by threads that have ended */
+	uint64_t done_check;	     /* sums_check() of it; in between two additions of another thread it is not */
 	struct action actions[SIGNALS];
 	/* For the engine's first instruction, by the supervisor. */
 	uint64_t entry, image, image_size, tables_at, board_at, board_size, signal_mask;
@@ -220,6 +242,7 @@ struct past {
 	uint32_t may_have_begun; /* somebody else ended it, and an instruction that is not counted may have been executed */
 	uint64_t descent;
 	char name[24];
+	uint64_t check; /* sums_check() of the next */
 	int64_t counts[EXACT_CLASSES];
 };
 
@@ -232,6 +255,7 @@ struct ended_thread {
 	volatile uint32_t ready; /* all is written */
 	uint32_t pad;
 	uint64_t tsc, path;
+	uint64_t check; /* sums_check() of the next */
 	int64_t counts[EXACT_CLASSES];
 };
 
@@ -304,7 +328,9 @@ struct board {
 	volatile uint32_t changes; /* odd while the supervisor moves sums about */
 	volatile uint32_t n_past, n_ended;
 	volatile uint32_t births, serials;
+	uint32_t not_past;	/* ~n_past, when `changes` is even */
 	int64_t past_overflow[EXACT_CLASSES]; /* of those that found no room in the list */
+	uint64_t past_overflow_check;	      /* sums_check() of it */
 	volatile uint32_t n_modules, n_mappings, n_code;
 	volatile uint32_t n_filters;
 	volatile uint64_t shared_written; /* a file of memory that a process forked from its maker has written to; ~0: several. See engine/shared.c */
@@ -368,6 +394,7 @@ static inline void note_ended(struct board *b, const struct process *p, const st
 	*e = *t;
 	e->serial = p->serial;
 	e->pid = p->pid;
+	e->check = sums_check(counts);
 	for (int c = 0; c < EXACT_CLASSES; c++)
 		e->counts[c] = counts[c];
 	__atomic_store_n(&e->ready, 1, __ATOMIC_RELEASE);

@@ -33,7 +33,7 @@ void leave_lineage(struct supervisor *s, uint32_t lineage)
 	if (lineage >= LINEAGES || __atomic_sub_fetch(&s->b->lineage_users[lineage], 1, __ATOMIC_ACQ_REL))
 		return;
 	if (s->l->mode & COUNT_PROFILE)
-		profile_lineage(s->b, lineage);
+		profile_lineage(s->b, s->l->board_fd, lineage);
 }
 
 /* A lineage nobody uses; the supervisor alone hands them out. */
@@ -50,6 +50,8 @@ int64_t new_lineage(struct supervisor *s)
 		}
 	return -1;
 }
+
+static void note_failure(struct board *b, const struct process *p, const char *how);
 
 /* The process's threads are no more: their counts become the process's. */
 void fold_threads(struct supervisor *s, uint32_t process)
@@ -73,12 +75,14 @@ void fold_threads(struct supervisor *s, uint32_t process)
 		}
 		int64_t sums[EXACT_CLASSES] = { 0 };
 
-		add_thread(s->b, p, i, sums);
+		if (!add_thread(s->b, s->l->board_fd, lineage, i, sums))
+			note_failure(s->b, p, ", or it was killed as it wrote down its counts");
 		note_ended(s->b, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = clock_ticks(), .path = t->path }, sums);
 		for (int c = 0; c < EXACT_CLASSES; c++)
-			p->done[c] += sums[c];
+			p->done[c] = (int64_t)((uint64_t)p->done[c] + (uint64_t)sums[c]);
+		p->done_check += sums_check(sums);
 		if (s->l->mode & COUNT_PROFILE)
-			profile_thread(s->b, lineage, i);
+			profile_thread(s->b, s->l->board_fd, lineage, i);
 		free_thread(s, i);
 	}
 	p->threads = 0;
@@ -197,13 +201,17 @@ static void collect(struct supervisor *s, uint32_t process)
 		past->descent = p->descent;
 		process_name(p, past->name);
 		memcpy(past->counts, p->done, sizeof past->counts);
+		past->check = p->done_check;
 		b->n_past = ++s->n_past;
+		b->not_past = ~s->n_past;
 	} else {
 		for (int c = 0; c < EXACT_CLASSES; c++)
-			b->past_overflow[c] += p->done[c];
+			b->past_overflow[c] = (int64_t)((uint64_t)b->past_overflow[c] + (uint64_t)p->done[c]);
+		b->past_overflow_check += p->done_check;
 	}
 	leave_lineage(s, lineage_of(p));
 	memset(p->done, 0, sizeof p->done);
+	p->done_check = 0;
 	p->question.state = QUESTION_NONE;
 	p->dying = DYING_NOT;
 	p->dying_tid = 0;

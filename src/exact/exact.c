@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -29,6 +30,9 @@ struct exact {
 	struct samples *samples;
 	struct exact_clock clock;
 	int64_t seen; /* instructions, at the last reading */
+	bool damaged; /* the board, as some reading found: no later one relies on it */
+	struct every every; /* as it was asked for */
+	char layout_lost[24];
 };
 
 int exact_probe(struct tare_error *err)
@@ -102,6 +106,7 @@ static int make_board(struct exact *x, struct tare_error *err)
 	}
 	madvise(x->board, BOARD_SIZE, MADV_DONTDUMP);
 	x->board->magic = x->board->magic_behind = BOARD_MAGIC;
+	x->board->not_past = ~0u;
 	return 0;
 fail:
 	code = errno;
@@ -147,8 +152,10 @@ static int check_every(const struct exact_options *o, struct tare_error *err)
 }
 
 /* What is to be sampled goes onto the board, for the engine. */
-static void set_every(struct board *b, const struct exact_every *e)
+static void set_every(struct exact *x, const struct exact_every *e)
 {
+	struct board *b = x->board;
+
 	b->every.n_events = e->n ? 1u + e->n_more : 0;
 	b->every.event[0] = (struct every_event){ .n = e->n, .class = e->class };
 	for (unsigned i = 0; i < e->n_more; i++)
@@ -165,6 +172,7 @@ static void set_every(struct board *b, const struct exact_every *e)
 	b->every.n_peek = e->n_peek;
 	b->every.peek_fs = e->peek_fs;
 	memcpy(b->every.peek, e->peek, sizeof(b->every.peek));
+	x->every = b->every;
 }
 
 static void reap_supervisor(struct exact *x)
@@ -230,6 +238,7 @@ static void note_end(struct exact *x, const struct report *r)
 	x->ended = true;
 	x->alone = r->alone;
 	x->end = (struct exact_end){ .status = r->status, .never_began = r->never_began, .left = r->left, .usage = r->usage };
+	END_TEXT(x->end.left.name);
 }
 
 /* The next report of the supervisor: 1, 0 when it has not said anything in time, -EIO when it never will. */
@@ -257,6 +266,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	int fds[2] = { -1, -1 }, ret;
 	bool by_exec = false;
 	pid_t tare = getpid();
+	siginfo_t child;
 	uint64_t every_signal = ~0ull;
 	sigset_t mask;
 
@@ -274,7 +284,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	ret = make_board(x, err);
 	if (ret < 0)
 		goto out;
-	set_every(x->board, &o->every);
+	set_every(x, &o->every);
 	exact_clock_begin(&x->clock);
 	if (pipe2(fds, O_CLOEXEC) < 0) {
 		ret = no_descriptor(err);
@@ -319,7 +329,9 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	fds[1] = -1;
 	ret = hear(x, -1, &r);
 	if (ret < 0) {
-		x->command = x->board->command;
+		x->command = READ_ONCE(x->board->command);
+		if (x->command <= 0 || waitid(P_PID, (id_t)x->command, &child, WEXITED | WNOHANG | WNOWAIT) < 0)
+			x->command = 0; /* what is on the board is no child of ours */
 		ret = 0;
 		if (!x->command) {
 			reap_supervisor(x);
@@ -397,63 +409,132 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 
 _Static_assert((int)EXACT_UNCOUNTED_MAX == (int)UNCOUNTED_MAX && (int)EXACT_REASON_MAX == (int)REASON_MAX, "the board's lists");
 
-enum { TRIES_MAX = 5000, FALL_MAX = 1 << 20 /* a reading may hold blocks that are then left early */ };
+enum {
+	TRIES_MAX = 5000,
+	TRIES_MIN = 10, /* whatever time they take */
+	TRY_SECONDS = 5,
+	FALL_MAX = 1 << 20 /* a reading may hold blocks that are then left early */
+};
 
-/* Did the supervisor move sums about meanwhile? Not for ever: it may have died at it. */
-static bool in_motion(const struct board *b, uint32_t changes, int *tries)
+/* A reading of the board, until nothing was changed meanwhile. */
+struct reading {
+	uint32_t changes; /* as it began */
+	int tries;
+	time_t begun;
+	bool torn; /* what was read does not fit together: it was being written, or was written over */
+};
+
+static time_t seconds(void)
 {
-	if (!(changes & 1) && changes == __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST))
-		return false;
-	if (changes & 1)
-		usleep(1000);
-	return ++*tries < TRIES_MAX;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
 }
 
-static int damaged(struct tare_error *err)
+static void begin_reading(struct reading *r, const struct board *b)
 {
+	if (!r->tries)
+		r->begun = seconds();
+	r->torn = false;
+	r->changes = __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * Is it to be read again? Not for ever: the supervisor may have died as it moved sums about, and a program can have it look so, which
+ * is damage then.
+ */
+static bool in_motion(struct exact *x, struct reading *r)
+{
+	if (!r->torn && !(r->changes & 1) && r->changes == __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST))
+		return false;
+	if (x->damaged)
+		return false;
+	x->damaged = ++r->tries >= TRIES_MAX || (r->tries >= TRIES_MIN && seconds() - r->begun >= TRY_SECONDS);
+	if (!x->damaged && (r->torn || r->changes & 1))
+		usleep(1000);
+	return !x->damaged;
+}
+
+/* Who waits for room in a ring waits no longer. */
+static int damaged(struct exact *x, struct tare_error *err)
+{
+	x->damaged = true;
+	x->board->every.nobody = 1;
 	tare_fail(err, ENOTSUP, "exact: a program wrote over the memory in which it is counted");
 	tare_hint(err, "no exact count is to be had of it; hardware counters, if any: --engine perf");
 	return -ENOTSUP;
+}
+
+static bool is_damaged(struct exact *x)
+{
+	x->damaged |= board_damaged(x->board);
+	return x->damaged;
+}
+
+static bool is_used(const struct process *p)
+{
+	uint32_t state = p->state;
+
+	return state != PROCESS_FREE && state != PROCESS_TAKEN;
+}
+
+static bool add_live(struct exact *x, uint32_t thread, uint32_t process, int64_t into[EXACT_CLASSES])
+{
+	return add_thread(x->board, x->board_fd, READ_ONCE(board_process(x->board, process)->lineage), thread, into);
+}
+
+/* False: it does not fit together. */
+static bool sum_up(struct exact *x, int64_t out[EXACT_CLASSES], char reason[REASON_MAX])
+{
+	struct board *b = x->board;
+	uint32_t n_past = b->n_past;
+	bool fits = READ_ONCE(b->not_past) == ~n_past;
+
+	copy_once(reason, b->reason, REASON_MAX);
+	reason[REASON_MAX - 1] = 0;
+	memset(out, 0, EXACT_CLASSES * sizeof *out);
+	fits &= add_sums(out, b->past_overflow, &b->past_overflow_check);
+	for (uint32_t i = 0; i < n_past && i < PAST_MAX; i++)
+		fits &= add_sums(out, board_past(b, i)->counts, &board_past(b, i)->check);
+	for (uint32_t i = 0; i < board_processes(b); i++) {
+		const struct process *p = board_process(b, i);
+
+		if (!is_used(p))
+			continue;
+		if (refused_all(b, p) && !reason[0]) {
+			copy_once(reason, p->reason, REASON_MAX);
+			reason[REASON_MAX - 1] = 0;
+		}
+		fits &= add_sums(out, p->done, &p->done_check);
+	}
+	for (uint32_t i = 0; i < board_threads(b); i++)
+		if (b->thread_states[i] == THREAD_LIVE)
+			fits &= add_live(x, i, thread_process(b, i), out);
+	return fits;
 }
 
 int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err)
 {
 	struct board *b = x->board;
 	struct exact_partial partial;
+	struct reading r = { 0 };
 	char reason[REASON_MAX];
-	uint32_t changes;
-	int tries = 0;
 
 	do {
-		changes = __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST);
-		if (board_damaged(b))
-			return damaged(err);
-		snprintf(reason, sizeof reason, "%.*s", REASON_MAX - 1, b->reason);
-		memcpy(out, b->past_overflow, sizeof b->past_overflow);
-		for (uint32_t i = 0; i < board_pasts(b); i++)
-			for (int c = 0; c < EXACT_CLASSES; c++)
-				out[c] += board_past(b, i)->counts[c];
-		for (uint32_t i = 0; i < board_processes(b); i++) {
-			struct process *p = board_process(b, i);
-
-			if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN)
-				continue;
-			if (refused_all(b, p) && !reason[0])
-				snprintf(reason, sizeof reason, "%.*s", REASON_MAX - 1, p->reason);
-			for (int c = 0; c < EXACT_CLASSES; c++)
-				out[c] += p->done[c];
-		}
-		for (uint32_t i = 0; i < board_threads(b); i++)
-			if (b->thread_states[i] == THREAD_LIVE)
-				add_thread(b, board_process(b, thread_process(b, i)), i, out);
-		if (is_lost(x, changes))
+		begin_reading(&r, b);
+		if (is_damaged(x)) /* by then it may be lost, too */
+			return damaged(x, err);
+		r.torn = !sum_up(x, out, reason);
+		if (is_lost(x, r.changes))
 			return say_lost(x, err);
-	} while (in_motion(b, changes, &tries));
+	} while (in_motion(x, &r));
+	if (is_damaged(x))
+		return damaged(x, err);
 	if (reason[0])
 		return tare_fail(err, ENOTSUP, "exact: %s", reason);
-	if (tries == TRIES_MAX || board_damaged(b) || out[EXACT_INSTRUCTIONS] < 0 ||
-	    out[EXACT_INSTRUCTIONS] + FALL_MAX < x->seen)
-		return damaged(err);
+	if (out[EXACT_INSTRUCTIONS] < 0 || out[EXACT_INSTRUCTIONS] + FALL_MAX < x->seen)
+		return damaged(x, err);
 	x->seen = out[EXACT_INSTRUCTIONS];
 	exact_partial(x, &partial);
 	if (partial.n) /* room for what comes after it */
@@ -466,11 +547,11 @@ void exact_slow(struct exact *x, struct exact_slow *out)
 {
 	struct board *b = x->board;
 
-	*out = (struct exact_slow){ b->compared, b->stepped };
+	*out = (struct exact_slow){ READ_ONCE(b->compared), READ_ONCE(b->stepped) };
 	for (uint32_t i = 0; i < board_processes(b); i++) {
 		const struct process *p = board_process(b, i);
 
-		if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN)
+		if (!is_used(p))
 			continue;
 		out->compared += p->compared;
 		out->stepped += p->stepped;
@@ -488,157 +569,213 @@ static void list_missing(struct exact_partial *out, const struct uncounted *u)
 	snprintf(m->reason, sizeof m->reason, "%.*s", REASON_MAX - 1, u->reason);
 }
 
-void exact_partial(struct exact *x, struct exact_partial *out)
+static void look_for_missing(struct board *b, struct exact_partial *out)
 {
-	struct board *b = x->board;
+	uint32_t n = b->n_uncounted;
 	struct uncounted u;
-	uint32_t changes;
-	int tries = 0;
+	struct process own;
 
-	do {
-		changes = __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST);
-		*out = (struct exact_partial){ 0 };
-		for (uint32_t i = 0; i < b->n_uncounted && i < UNCOUNTED_MAX; i++)
-			list_missing(out, &b->uncounted[i]);
-		if (b->n_uncounted > UNCOUNTED_MAX)
-			out->n = b->n_uncounted;
-		for (uint32_t i = 0; i < board_processes(b); i++) {
-			const struct process *p = board_process(b, i);
+	*out = (struct exact_partial){ 0 };
+	for (uint32_t i = 0; i < n && i < UNCOUNTED_MAX; i++) {
+		copy_once(&u, &b->uncounted[i], sizeof u);
+		list_missing(out, &u);
+	}
+	if (n > UNCOUNTED_MAX)
+		out->n = n;
+	for (uint32_t i = 0; i < board_processes(b); i++) {
+		const struct process *p = board_process(b, i);
 
-			if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN || !p->refused || refused_all(b, p))
-				continue;
-			uncounted_of(p, &u);
-			list_missing(out, &u);
-		}
-	} while (in_motion(b, changes, &tries));
+		if (!is_used(p) || !p->refused || refused_all(b, p))
+			continue;
+		copy_once(&own, p, sizeof own);
+		uncounted_of(&own, &u);
+		list_missing(out, &u);
+	}
 }
 
-const char *exact_layout_lost(const struct exact *x)
+void exact_partial(struct exact *x, struct exact_partial *out)
 {
-	return x->board->layout_lost[0] ? x->board->layout_lost : NULL;
+	struct reading r = { 0 };
+
+	do {
+		begin_reading(&r, x->board);
+		look_for_missing(x->board, out);
+	} while (in_motion(x, &r));
+}
+
+const char *exact_layout_lost(struct exact *x)
+{
+	copy_once(x->layout_lost, x->board->layout_lost, sizeof x->layout_lost);
+	END_TEXT(x->layout_lost);
+	return x->layout_lost[0] ? x->layout_lost : NULL;
 }
 
 bool exact_gainer(const struct exact *x, char *to, size_t room)
 {
-	snprintf(to, room, "%.*s", GAINER_MAX - 1, x->board->gainer);
+	char own[GAINER_MAX];
+
+	copy_once(own, x->board->gainer, sizeof own);
+	END_TEXT(own);
+	snprintf(to, room, "%s", own);
 	return to[0];
 }
 
 unsigned exact_stops(const struct exact *x)
 {
-	unsigned most = x->board->stops_sent;
+	const unsigned found[] = { x->board->stops_sent, x->board->stops_over, x->board->stops_found };
+	unsigned most = 0;
 
-	if (x->board->stops_over > most)
-		most = x->board->stops_over;
-	return x->board->stops_found > most ? x->board->stops_found : most;
+	for (size_t i = 0; i < ARRAY_SIZE(found); i++)
+		most = found[i] > most ? found[i] : most;
+	return most;
 }
 
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err)
 {
-	if (!x->board->every.n_events)
+	const struct samples_of of = { .b = x->board, .every = &x->every, .clock = &x->clock, .ended = x->ended };
+	int ret;
+
+	if (!x->every.n_events)
 		return tare_fail(err, ENODATA, "exact: no samples were asked for");
 	if (x->lost && x->ended)
 		return say_lost(x, err);
-	return samples_give(&x->samples, x->board, &x->clock, x->ended, each, with, err);
+	ret = is_damaged(x) ? SAMPLES_DAMAGED : samples_give(&x->samples, &of, each, with, err);
+	return ret == SAMPLES_DAMAGED ? damaged(x, err) : ret;
 }
 
 int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error *err)
 {
-	uint32_t changes;
-	int ret, tries = 0;
+	struct reading r = { 0 };
+	int ret;
 
 	*out = (struct exact_profile){ 0 };
 	do {
-		if (board_damaged(x->board) || tries == TRIES_MAX)
-			return damaged(err);
-		changes = __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST);
-		if (is_lost(x, changes))
-			return say_lost(x, err);
-		*out = (struct exact_profile){ 0 };
-		ret = profile_gather(x->board, out, err);
-		if (ret < 0)
-			break;
-		if (!in_motion(x->board, changes, &tries) && tries < TRIES_MAX)
-			return 0;
 		exact_profile_free(out);
-	} while (1);
-	exact_profile_free(out);
-	return ret;
+		*out = (struct exact_profile){ 0 };
+		if (is_damaged(x))
+			return damaged(x, err);
+		begin_reading(&r, x->board);
+		if (is_lost(x, r.changes))
+			return say_lost(x, err);
+		ret = profile_gather(x->board, x->board_fd, out, err);
+		r.torn = ret == -EBADMSG || ret == -EAGAIN;
+		if (ret < 0 && !r.torn)
+			break;
+	} while (in_motion(x, &r));
+	if (ret < 0 || x->damaged)
+		exact_profile_free(out);
+	return x->damaged ? damaged(x, err) : ret;
 }
 
-size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
+/* Without what its live threads count. */
+static bool process_facts(struct exact *x, uint32_t process, struct exact_process *out)
+{
+	const struct process *p = board_process(x->board, process);
+	struct process own;
+
+	copy_once(&own, p, sizeof own);
+	*out = (struct exact_process){ .pid = own.pid, .parent = own.parent_pid, .serial = own.serial, .descent = own.descent, .live = true,
+				       .partial = own.refused };
+	process_name(&own, out->name);
+	return add_sums(out->counts, p->done, &p->done_check);
+}
+
+static bool past_facts(struct exact *x, uint32_t i, struct exact_process *out)
+{
+	struct past own;
+
+	copy_once(&own, board_past(x->board, i), sizeof own);
+	END_TEXT(own.name);
+	*out = (struct exact_process){ .pid = own.pid, .parent = own.parent, .serial = own.serial, .descent = own.descent, .partial = own.refused };
+	memcpy(out->name, own.name, sizeof own.name);
+	return add_sums(out->counts, own.counts, &own.check);
+}
+
+/* place: room for PROCESSES; where each live process is in out, from 1. */
+static size_t list_processes(struct exact *x, struct exact_process *out, size_t n, size_t *place, bool *torn)
 {
 	struct board *b = x->board;
-	size_t found = 0, *place; /* per live process: where it is in out, from 1 */
+	size_t found = 0;
 
-	if (board_damaged(b))
-		return 0;
-	place = n ? calloc(PROCESSES, sizeof *place) : NULL;
-	if (n && !place)
-		return 0;
-	for (uint32_t i = 0; i < board_pasts(b); i++, found++) {
-		const struct past *p = board_past(b, i);
-
-		if (found >= n)
-			continue;
-		out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent, .serial = p->serial, .descent = p->descent,
-						      .partial = p->refused };
-		memcpy(out[found].name, p->name, sizeof p->name);
-		memcpy(out[found].counts, p->counts, sizeof p->counts);
-	}
+	memset(place, 0, PROCESSES * sizeof *place);
+	for (uint32_t i = 0, past = board_pasts(b); i < past; i++, found++)
+		if (found < n)
+			*torn |= !past_facts(x, i, &out[found]);
 	for (uint32_t i = 0; i < board_processes(b); i++) {
-		struct process *p = board_process(b, i);
-
-		if (p->state == PROCESS_FREE || p->state == PROCESS_TAKEN)
+		if (!is_used(board_process(b, i)))
 			continue;
 		if (found < n) {
-			out[found] = (struct exact_process){ .pid = p->pid, .parent = p->parent_pid,
-							     .serial = p->serial, .descent = p->descent, .live = true,
-							     .partial = p->refused };
-			process_name(p, out[found].name);
-			memcpy(out[found].counts, p->done, sizeof p->done);
-			if (place)
-				place[i] = found + 1;
+			*torn |= !process_facts(x, i, &out[found]);
+			place[i] = found + 1;
 		}
 		found++;
 	}
-	for (uint32_t t = 0; place && t < board_threads(b); t++) {
+	for (uint32_t t = 0; n && t < board_threads(b); t++) {
 		uint32_t i = b->thread_states[t] == THREAD_LIVE ? thread_process(b, t) : PROCESSES;
 
 		if (i < PROCESSES && place[i])
-			add_thread(b, board_process(b, i), t, out[place[i] - 1].counts);
+			*torn |= !add_live(x, t, i, out[place[i] - 1].counts);
 	}
-	free(place);
 	return found;
 }
 
-size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
+static size_t list_threads(struct exact *x, struct exact_thread *out, size_t n, bool *torn)
 {
 	struct board *b = x->board;
 	const struct ended_thread *ended = (const struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
 	size_t found = 0;
 
-	if (board_damaged(b))
-		return 0;
-	for (uint32_t i = 0; i < b->n_ended && i < ENDED_MAX; i++, found++)
-		if (found < n) {
-			out[found] = (struct exact_thread){ .serial = ended[i].serial, .born = ended[i].born,
-							    .descent = ended[i].descent, .tid = ended[i].tid };
-			memcpy(out[found].counts, ended[i].counts, sizeof ended[i].counts);
-		}
+	for (uint32_t i = 0, all = b->n_ended; i < all && i < ENDED_MAX; i++, found++) {
+		struct ended_thread own;
+
+		if (found >= n)
+			continue;
+		copy_once(&own, &ended[i], sizeof own);
+		out[found] = (struct exact_thread){ .serial = own.serial, .born = own.born, .descent = own.descent, .tid = own.tid };
+		*torn |= !own.ready || !add_sums(out[found].counts, own.counts, &own.check);
+	}
 	for (uint32_t i = 0; i < board_threads(b); i++) {
-		struct process *p = board_process(b, thread_process(b, i));
+		uint32_t process = thread_process(b, i);
 
 		if (b->thread_states[i] != THREAD_LIVE)
 			continue;
 		if (found < n) {
 			out[found] = thread_facts(b, i);
-			out[found].serial = p->serial;
-			add_thread(b, p, i, out[found].counts);
+			out[found].serial = READ_ONCE(board_process(b, process)->serial);
+			*torn |= !add_live(x, i, process, out[found].counts);
 		}
 		found++;
 	}
 	return found;
+}
+
+size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
+{
+	size_t found, *place = calloc(PROCESSES, sizeof *place);
+	struct reading r = { 0 };
+
+	if (!place)
+		return 0;
+	do {
+		begin_reading(&r, x->board);
+		found = is_damaged(x) ? 0 : list_processes(x, out, n, place, &r.torn);
+	} while (!x->damaged && in_motion(x, &r));
+	free(place);
+	return x->damaged ? 0 : found;
+}
+
+size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
+{
+	struct reading r = { 0 };
+	size_t found;
+
+	do {
+		begin_reading(&r, x->board);
+		if (is_damaged(x))
+			return 0;
+		found = list_threads(x, out, n, &r.torn);
+	} while (in_motion(x, &r));
+	return x->damaged ? 0 : found;
 }
 
 void exact_close(struct exact *x)

@@ -256,7 +256,7 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
  * The name of the first program whose addresses were random, though `aslr` was not set: one with other rights, or that
  * something between changed its personality. NULL: none.
  */
-const char *exact_layout_lost(const struct exact *x);
+const char *exact_layout_lost(struct exact *x);
 
 /*
  * The first program whose file gives it other rights (setuid, setgid, file capabilities): as it was called, cut at `room`. It ran outside the

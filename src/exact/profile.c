@@ -8,6 +8,7 @@
  *
  * The list grows with the code executed, not with processes or time.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "exact/adds.h"
@@ -15,35 +16,45 @@
 #include "exact/supervisor.h"
 #include "exact/thread.h"
 
-void profile_thread(struct board *b, uint32_t lineage, uint32_t thread)
+void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread)
 {
 	uint8_t *slot = board_thread(b, thread);
 	const volatile uint64_t *counters = (const volatile uint64_t *)(slot + THREAD_COUNTERS);
 	volatile uint64_t *sums = board_sums(b, lineage);
-	uint32_t top = b->lineage_top[lineage];
+	const uint64_t at = (uint64_t)(slot - (uint8_t *)b) + THREAD_COUNTERS;
+	uint32_t top = lineage_counters(b, lineage), end;
 
-	for (uint32_t i = 0; i < top && i < COUNTERS_MAX; i++)
-		if (counters[i])
-			__atomic_fetch_add(&sums[i], counters[i], __ATOMIC_RELAXED);
+	for (uint32_t i = data_from(fd, at, 0, top, &end); i < top; i = data_from(fd, at, end, top, &end))
+		for (; i < end; i++) {
+			uint64_t n = counters[i];
+
+			if (n)
+				__atomic_fetch_add(&sums[i], n, __ATOMIC_RELAXED);
+		}
 	__atomic_fetch_add(&b->unplaced, ((const struct thread *)slot)->settled[EXACT_INSTRUCTIONS],
 			   __ATOMIC_RELAXED);
 }
 
 /* What a counter's `n` means for the profile; false when it counts no instructions and no branches that were not taken. */
-static bool place(struct board *b, const struct block_facts *f, uint64_t n, struct code_sum *out)
+static bool place(struct board *b, const struct block_facts *facts, uint64_t n, struct code_sum *out)
 {
-	uint32_t number = f->mapping < b->n_mappings ? f->mapping : MAPPING_UNKNOWN;
-	const struct mapping *m = board_mapping(b, number);
+	uint32_t mappings = b->n_mappings;
+	struct block_facts f;
+	struct mapping m;
 
-	*out = (struct code_sum){ .executions = (int64_t)n, .module = m->module };
-	if (!n || (!f->adds[EXACT_INSTRUCTIONS] && !f->adds[EXACT_TAKEN]))
+	if (!n)
 		return false;
-	out->instructions = f->adds[EXACT_INSTRUCTIONS];
+	copy_once(&f, facts, sizeof f);
+	copy_once(&m, board_mapping(b, f.mapping < mappings ? f.mapping : MAPPING_UNKNOWN), sizeof m);
+	*out = (struct code_sum){ .executions = (int64_t)n, .module = m.module };
+	if (!f.adds[EXACT_INSTRUCTIONS] && !f.adds[EXACT_TAKEN])
+		return false;
+	out->instructions = f.adds[EXACT_INSTRUCTIONS];
 	if (out->instructions)
-		memcpy(out->adds, f->adds, sizeof out->adds);
-	if (m->start) {
-		out->offset = f->pc - m->start + m->offset;
-		out->size = f->size;
+		memcpy(out->adds, f.adds, sizeof out->adds);
+	if (m.start) {
+		out->offset = f.pc - m.start + m.offset;
+		out->size = f.size;
 	}
 	return true;
 }
@@ -104,7 +115,7 @@ static void put(struct board *b, const struct code_sum *c)
 		struct code_sum *old = board_code(b, known.slot[h] - 1);
 
 		if (same_code(old, c)) {
-			old->executions += c->executions;
+			old->executions = (int64_t)((uint64_t)old->executions + (uint64_t)c->executions);
 			return;
 		}
 	}
@@ -114,36 +125,54 @@ static void put(struct board *b, const struct code_sum *c)
 	known.slot[h] = b->n_code = ++known.n;
 	return;
 full:
-	__atomic_fetch_add(&b->unplaced, c->executions * c->instructions, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&b->unplaced, (int64_t)((uint64_t)c->executions * c->instructions), __ATOMIC_RELAXED);
 }
 
-void profile_lineage(struct board *b, uint32_t lineage)
+void profile_lineage(struct board *b, int fd, uint32_t lineage)
 {
 	const volatile uint64_t *sums = board_sums(b, lineage);
-	uint32_t top = b->lineage_top[lineage];
+	const uint64_t at = (uint64_t)((const uint8_t *)sums - (uint8_t *)b);
+	uint32_t top = lineage_counters(b, lineage), kinds = lineage_facts(fd, lineage), end;
 	struct code_sum c;
 
-	for (uint32_t i = 0; i < top && i < COUNTERS_MAX; i++)
-		if (place(b, board_facts(b, lineage, i), sums[i], &c))
-			put(b, &c);
+	for (uint32_t i = data_from(fd, at, 0, top, &end); i < top; i = data_from(fd, at, end, top, &end))
+		for (; i < end; i++) {
+			const struct block_facts *f = board_facts(b, lineage, i, kinds);
+
+			if (f && place(b, f, sums[i], &c))
+				put(b, &c);
+		}
 }
 
 /* ---- in tare ---- */
 
+struct gathering {
+	struct board *b;
+	int fd;
+	struct exact_profile *out;
+	struct tare_error *err;
+	size_t room;
+	uint64_t executions;
+};
+
 static int copy_modules(struct board *b, struct exact_profile *out, struct tare_error *err)
 {
 	uint32_t n = b->n_modules;
+	struct module m;
 
-	out->module = calloc(n + 1u, sizeof *out->module);
+	if (n > MODULES_MAX)
+		return -EBADMSG;
+	out->module = calloc((size_t)n + 1, sizeof *out->module);
 	for (uint32_t i = 0; out->module && i < n; i++) {
-		const struct module *m = board_module(b, i);
-
-		out->module[i] = (struct exact_module){ (enum exact_module_kind)m->kind,
-							m->elsewhere,
-							m->size,
-							m->mtime_s,
-							m->mtime_ns,
-							strdup(m->path) };
+		copy_once(&m, board_module(b, i), sizeof m);
+		if (m.kind > EXACT_UNKNOWN || !memchr(m.path, 0, sizeof m.path))
+			return -EBADMSG;
+		out->module[i] = (struct exact_module){ (enum exact_module_kind)m.kind,
+							m.elsewhere,
+							m.size,
+							m.mtime_s,
+							m.mtime_ns,
+							strdup(m.path) };
 		if (!out->module[i].path)
 			break;
 		out->n_modules++;
@@ -151,59 +180,98 @@ static int copy_modules(struct board *b, struct exact_profile *out, struct tare_
 	return out->n_modules == n && out->module ? 0 : tare_fail_nomem(err);
 }
 
-static int append(struct exact_profile *out, size_t *room, const struct code_sum *c,
-		  struct tare_error *err)
+/* So that whoever multiplies executions by what they add, and adds that up, has no overflow. */
+static bool makes_sense(struct gathering *g, const struct code_sum *c)
 {
-	if (out->n_code == *room) {
-		size_t more = *room ? *room * 2 : 1024;
+	uint64_t times = c->executions < 0 ? 0 - (uint64_t)c->executions : (uint64_t)c->executions;
+
+	return c->instructions <= UINT8_MAX && !(times >> EXECUTIONS_BITS) && !((g->executions += times) >> EXECUTIONS_BITS);
+}
+
+static int append(struct gathering *g, const struct code_sum *c)
+{
+	struct exact_profile *out = g->out;
+
+	if (!makes_sense(g, c))
+		return -EBADMSG;
+	if (c->module >= out->n_modules)
+		return c->module < g->b->n_modules ? -EAGAIN : -EBADMSG;
+	if (out->n_code == g->room) {
+		size_t more = g->room ? g->room * 2 : 1024;
 		struct exact_code *code = realloc(out->code, more * sizeof *code);
 
 		if (!code)
-			return tare_fail_nomem(err);
+			return tare_fail_nomem(g->err);
 		out->code = code;
-		*room = more;
+		g->room = more;
 	}
 	out->code[out->n_code] = (struct exact_code){ c->offset, c->executions, c->module, c->size, c->instructions, { 0 } };
 	memcpy(out->code[out->n_code++].adds, c->adds, sizeof c->adds);
 	return 0;
 }
 
-static int append_counters(struct board *b, struct exact_profile *out, size_t *room,
-			   uint32_t lineage, const volatile uint64_t *counters,
-			   struct tare_error *err)
+/* At `at` on the board, of that lineage. */
+static int append_counters(struct gathering *g, uint32_t lineage, uint64_t at)
 {
-	uint32_t top = b->lineage_top[lineage];
+	const volatile uint64_t *counters = (const volatile uint64_t *)((const uint8_t *)g->b + at);
+	uint32_t top = lineage_counters(g->b, lineage), kinds = lineage_facts(g->fd, lineage), end;
 	struct code_sum c;
 	int ret = 0;
 
-	for (uint32_t i = 0; ret == 0 && i < top && i < COUNTERS_MAX; i++)
-		if (place(b, board_facts(b, lineage, i), counters[i], &c))
-			ret = append(out, room, &c, err);
+	for (uint32_t i = data_from(g->fd, at, 0, top, &end); ret == 0 && i < top; i = data_from(g->fd, at, end, top, &end))
+		for (; ret == 0 && i < end; i++) {
+			uint64_t n = counters[i];
+			const struct block_facts *f = n ? board_facts(g->b, lineage, i, kinds) : NULL;
+
+			if (n && !f)
+				ret = -EBADMSG;
+			else if (n && place(g->b, f, n, &c))
+				ret = append(g, &c);
+		}
 	return ret;
 }
 
-int profile_gather(struct board *b, struct exact_profile *out, struct tare_error *err)
+static int append_ended(struct gathering *g)
 {
-	size_t room = 0;
+	uint32_t n = g->b->n_code;
+	struct code_sum c;
+	int ret = n > CODE_MAX ? -EBADMSG : 0;
+
+	for (uint32_t i = 0; ret == 0 && i < n; i++) {
+		copy_once(&c, board_code(g->b, i), sizeof c);
+		ret = append(g, &c);
+	}
+	return ret;
+}
+
+static int append_thread(struct gathering *g, uint32_t i)
+{
+	const uint8_t *slot = board_thread(g->b, i);
+	int64_t settled = READ_ONCE(((const struct thread *)slot)->settled[EXACT_INSTRUCTIONS]);
+
+	if (__builtin_add_overflow(g->out->unplaced, settled, &g->out->unplaced))
+		return -EBADMSG;
+	return append_counters(g, READ_ONCE(board_process(g->b, thread_process(g->b, i))->lineage),
+			       (uint64_t)(slot - (const uint8_t *)g->b) + THREAD_COUNTERS);
+}
+
+int profile_gather(struct board *b, int fd, struct exact_profile *out, struct tare_error *err)
+{
+	struct gathering g = { .b = b, .fd = fd, .out = out, .err = err };
 	int ret = copy_modules(b, out, err);
 
-	out->unplaced = b->unplaced;
-	for (uint32_t i = 0; ret == 0 && i < b->n_code; i++)
-		ret = append(out, &room, board_code(b, i), err);
+	out->unplaced = READ_ONCE(b->unplaced);
+	if (ret == 0)
+		ret = append_ended(&g);
 	/* What still runs. */
 	for (uint32_t i = 0; ret == 0 && i < LINEAGES; i++)
 		if (b->lineage_users[i])
-			ret = append_counters(b, out, &room, i, board_sums(b, i), err);
-	for (uint32_t i = 0; ret == 0 && i < board_threads(b); i++) {
-		uint8_t *slot = board_thread(b, i);
-
-		if (b->thread_states[i] != THREAD_LIVE)
-			continue;
-		out->unplaced += ((const struct thread *)slot)->settled[EXACT_INSTRUCTIONS];
-		ret =
-		    append_counters(b, out, &room, board_process(b, thread_process(b, i))->lineage,
-				    (const volatile uint64_t *)(slot + THREAD_COUNTERS), err);
-	}
+			ret = append_counters(&g, i, BOARD_BLOCKS + i * LINEAGE_STRIDE + LINEAGE_SUMS);
+	for (uint32_t i = 0; ret == 0 && i < board_threads(b); i++)
+		if (b->thread_states[i] == THREAD_LIVE)
+			ret = append_thread(&g, i);
+	if (ret == 0 && (out->unplaced >> EXECUTIONS_BITS > 0 || out->unplaced < -(1ll << EXECUTIONS_BITS)))
+		ret = -EBADMSG;
 	return ret;
 }
 

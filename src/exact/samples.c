@@ -14,13 +14,16 @@
 #include "exact/samples_read.h"
 #include "exact/supervisor.h"
 
-enum { LOOKS = 5 };
+enum { LOOKS = 5, NUMBERS_MAX = 4 << 20 /* of processes and threads: those have more happenings and ends than find room */ };
 
 struct samples {
 	struct board *b;
+	const struct every *every;
 	struct exact_clock clock;
 	uint32_t happenings, ends; /* given away */
 	uint64_t goes_to[THREADS]; /* how far each ring went when this round began */
+	uint64_t at[THREADS];	   /* how far it was read */
+	struct module module;	   /* of the happening */
 	uint64_t settled;	   /* ticks: what the rings get after that is of this time or a later one */
 	uint64_t buffer[(sizeof(struct sample_record) + EXACT_CLASSES * 8 + 8 + SAMPLE_REGISTERS * 8 + 16 + SAMPLE_PEEKS * 8 +
 			 SAMPLE_CHAIN_MAX * 8 + SAMPLE_STACK_MAX) / 8 + 1];
@@ -86,7 +89,33 @@ static uint64_t time_of(struct exact_clock *c, uint64_t tsc)
 
 /* ---- the three sources ---- */
 
-static int give_happening(struct samples *s, const struct happening *h, exact_sample_fn *each, void *with)
+static int give_mapping(struct samples *s, const struct happening *h, struct exact_sample *out)
+{
+	uint32_t mappings = s->b->n_mappings;
+	struct mapping m;
+
+	if (h->mapping >= mappings || h->mapping >= MAPPINGS_MAX || h->start > h->end)
+		return SAMPLES_DAMAGED;
+	copy_once(&m, board_mapping(s->b, h->mapping), sizeof m);
+	if (m.module >= MODULES_MAX)
+		return SAMPLES_DAMAGED;
+	copy_once(&s->module, board_module(s->b, m.module), sizeof s->module);
+	if (s->module.kind > EXACT_UNKNOWN || !memchr(s->module.path, 0, sizeof s->module.path))
+		return SAMPLES_DAMAGED;
+	out->start = h->start;
+	out->end = h->end;
+	out->offset = m.start ? m.offset + (h->start - m.start) : 0;
+	out->module = (enum exact_module_kind)s->module.kind;
+	out->data = h->data;
+	out->shared_inode = h->shared.inode;
+	out->shared_dev = h->shared.dev;
+	out->shared_offset = h->shared.offset;
+	out->path = s->module.path;
+	return 0;
+}
+
+/* `h` is the reader's own copy. */
+static int give_happening(struct samples *s, struct happening *h, exact_sample_fn *each, void *with)
 {
 	static const enum exact_sample_kind kinds[] = {
 		[HAPPENED_PROGRAM] = EXACT_SAMPLE_PROGRAM,
@@ -94,64 +123,79 @@ static int give_happening(struct samples *s, const struct happening *h, exact_sa
 		[HAPPENED_MAPPING] = EXACT_SAMPLE_MAPPING,
 		[HAPPENED_NAME] = EXACT_SAMPLE_NAME,
 	};
-	struct exact_sample out = { .kind = kinds[h->ready],
-				    .serial = h->serial,
-				    .parent = h->parent,
-				    .born = h->born,
-				    .pid = h->pid,
-				    .tid = h->tid,
-				    .time_ns = time_of(&s->clock, h->tsc),
-				    .name = h->name };
+	struct exact_sample out;
+	int ret = 0;
 
-	if (h->ready == HAPPENED_MAPPING) {
-		const struct mapping *m = board_mapping(s->b, h->mapping);
-		const struct module *module = board_module(s->b, m->module);
-
-		out.start = h->start;
-		out.end = h->end;
-		out.offset = m->start ? m->offset + (h->start - m->start) : 0;
-		out.module = module->kind;
-		out.data = h->data;
-		out.shared_inode = h->shared.inode;
-		out.shared_dev = h->shared.dev;
-		out.shared_offset = h->shared.offset;
-		out.path = module->path;
-	}
-	return each(with, &out);
+	END_TEXT(h->name);
+	if (!h->ready || h->ready >= ARRAY_SIZE(kinds) || h->serial >= NUMBERS_MAX || h->parent >= NUMBERS_MAX || h->born >= NUMBERS_MAX)
+		return SAMPLES_DAMAGED;
+	out = (struct exact_sample){ .kind = kinds[h->ready],
+				     .serial = h->serial,
+				     .parent = h->parent,
+				     .born = h->born,
+				     .pid = h->pid,
+				     .tid = h->tid,
+				     .time_ns = time_of(&s->clock, h->tsc),
+				     .name = h->name };
+	if (h->ready == HAPPENED_MAPPING)
+		ret = give_mapping(s, h, &out);
+	return ret < 0 ? ret : each(with, &out);
 }
 
 static int give_happenings(struct samples *s, exact_sample_fn *each, void *with)
 {
 	const struct happening *list = (const struct happening *)((uint8_t *)s->b + BOARD_HAPPENINGS);
+	struct happening h;
 	int ret = 0;
 
 	for (; ret >= 0 && s->happenings < s->b->n_happenings && s->happenings < HAPPENINGS_MAX; s->happenings++) {
-		const struct happening *h = &list[s->happenings];
-
-		if (!__atomic_load_n(&h->ready, __ATOMIC_ACQUIRE))
+		if (!__atomic_load_n(&list[s->happenings].ready, __ATOMIC_ACQUIRE))
 			break; /* being written, or its writer was killed: then the ring holds nothing behind it */
-		ret = give_happening(s, h, each, with);
+		copy_once(&h, &list[s->happenings], sizeof h);
+		ret = give_happening(s, &h, each, with);
 	}
 	return ret;
 }
 
-static void copy_out(struct samples *s, const uint8_t *slot, uint64_t at, uint32_t size)
+/* The ring's bytes [at, at + size), to the buffer from `to` on. */
+static void copy_out(struct samples *s, const uint8_t *slot, uint64_t at, size_t to, size_t size)
 {
 	const uint8_t *bytes = slot + SAMPLE_BYTES;
-	uint64_t from = at % SAMPLE_BYTES_SIZE, first = SAMPLE_BYTES_SIZE - from;
+	uint64_t from = (at + to) % SAMPLE_BYTES_SIZE, first = SAMPLE_BYTES_SIZE - from;
 
 	if (first > size)
 		first = size;
-	memcpy(s->buffer, bytes + from, first);
-	memcpy((uint8_t *)s->buffer + first, bytes, size - first);
+	copy_once((uint8_t *)s->buffer + to, bytes + from, first);
+	copy_once((uint8_t *)s->buffer + to + first, bytes, size - first);
 }
 
+/* Are its parts those that were asked for, and together as long as it says? */
+static bool makes_sense(const struct every *e, const struct sample_record *r)
+{
+	const uint32_t has = r->has, all = SAMPLE_OPERAND | SAMPLE_HAS_COUNTS | SAMPLE_HAS_REGISTERS | SAMPLE_HAS_PEEKS | SAMPLE_HAS_TARGET |
+					   SAMPLE_HAS_OUTCOME | SAMPLE_TAKEN;
+	uint64_t size = sizeof *r;
+
+	if ((has & ~all) || r->event >= e->n_events || r->chain > e->chain || r->chain > SAMPLE_CHAIN_MAX || r->stack > e->stack ||
+	    r->stack > SAMPLE_STACK_MAX || r->serial >= NUMBERS_MAX || r->born >= NUMBERS_MAX || !r->number || !r->adds[e->event[r->event].class])
+		return false;
+	if (!(has & SAMPLE_HAS_COUNTS) ? e->counts : !e->counts && !e->counts_once)
+		return false;
+	if (!(has & SAMPLE_HAS_REGISTERS) != !e->registers || !(has & SAMPLE_HAS_PEEKS) != !e->n_peek)
+		return false;
+	size += has & SAMPLE_HAS_COUNTS ? (EXACT_CLASSES + 1) * 8 : 0;
+	size += has & SAMPLE_HAS_REGISTERS ? SAMPLE_REGISTERS * 8 : 0;
+	size += has & SAMPLE_HAS_PEEKS ? (2 + e->n_peek) * 8 : 0;
+	size += r->chain * 8ull + ((r->stack + 7ull) & ~7ull);
+	return r->size == size;
+}
+
+/* `r` is the reader's own copy. */
 static int give_record(struct samples *s, const struct sample_record *r, exact_sample_fn *each, void *with)
 {
 	const uint64_t *p = (const uint64_t *)(r + 1);
-	const struct every *e = &s->b->every;
-	unsigned event = r->event < e->n_events ? r->event : 0; /* the program may have written over it */
-	uint64_t n = e->event[event].n, first = e->first ? e->first : n;
+	const struct every *e = s->every;
+	uint64_t n = e->event[r->event].n, first = e->first ? e->first : n;
 	struct exact_sample out = { .kind = EXACT_SAMPLE,
 				    .serial = r->serial,
 				    .born = r->born,
@@ -160,7 +204,7 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 				    .tid = r->tid,
 				    .time_ns = time_of(&s->clock, r->tsc),
 				    .number = r->number,
-				    .event = event,
+				    .event = r->event,
 				    .count = (int64_t)(first + (r->number - 1) * n),
 				    .pc = r->pc,
 				    .adds = r->adds,
@@ -198,20 +242,38 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 	return each(with, &out);
 }
 
+/* The next record, whole, in the buffer; false: there cannot be such a one. */
+static bool take_record(struct samples *s, uint32_t thread)
+{
+	const uint8_t *slot = board_thread(s->b, thread);
+	const struct sample_record *r = (const struct sample_record *)s->buffer;
+	uint64_t at = s->at[thread], there = s->goes_to[thread] - at;
+
+	if (there < sizeof *r)
+		return false;
+	copy_out(s, slot, at, 0, sizeof *r);
+	if (!makes_sense(s->every, r) || r->size > there || r->size > sizeof s->buffer)
+		return false;
+	copy_out(s, slot, at, sizeof *r, r->size - sizeof *r);
+	return true;
+}
+
 static int give_ring(struct samples *s, uint32_t thread, exact_sample_fn *each, void *with)
 {
-	uint8_t *slot = board_thread(s->b, thread);
-	struct sample_ring *ring = (struct sample_ring *)(slot + SAMPLE_RING);
+	struct sample_ring *ring = (struct sample_ring *)(board_thread(s->b, thread) + SAMPLE_RING);
+	const struct sample_record *r = (const struct sample_record *)s->buffer;
+	uint64_t at = s->at[thread], to = s->goes_to[thread];
 	int ret = 0;
 
-	while (ret >= 0 && ring->tail < s->goes_to[thread]) {
-		struct sample_record *r = (struct sample_record *)s->buffer;
-
-		copy_out(s, slot, ring->tail, sizeof *r);
-		copy_out(s, slot, ring->tail, r->size);
+	if (to < at || to - at > SAMPLE_BYTES_SIZE || (to & 7))
+		return SAMPLES_DAMAGED;
+	while (ret >= 0 && s->at[thread] < to) {
+		if (!take_record(s, thread))
+			return SAMPLES_DAMAGED;
 		ret = give_record(s, r, each, with);
-		__atomic_store_n(&ring->tail, ring->tail + r->size, __ATOMIC_RELEASE);
-		if (ring->head - ring->tail >= SAMPLE_BYTES_SIZE / 2)
+		s->at[thread] += r->size;
+		__atomic_store_n(&ring->tail, s->at[thread], __ATOMIC_RELEASE);
+		if (READ_ONCE(ring->head) - s->at[thread] >= SAMPLE_BYTES_SIZE / 2)
 			continue;
 		__atomic_fetch_add(&ring->moved, 1, __ATOMIC_SEQ_CST);
 		syscall(SYS_futex, &ring->moved, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -220,27 +282,33 @@ static int give_ring(struct samples *s, uint32_t thread, exact_sample_fn *each, 
 }
 
 /* Of a thread that has come to `count`. */
-static uint64_t samples_of(const struct every *e, uint64_t count)
+static uint64_t number_at(const struct every *e, uint64_t count)
 {
 	uint64_t each = e->event[0].n, first = e->first ? e->first : each, n = count < first ? 0 : 1 + (count - first) / each;
 
 	return e->most && n > e->most ? e->most : n;
 }
 
-static int give_end(struct samples *s, const struct ended_thread *e, exact_sample_fn *each, void *with)
+static int give_end(struct samples *s, const struct ended_thread *ended, exact_sample_fn *each, void *with)
 {
-	struct exact_sample out = { .kind = EXACT_SAMPLE_END,
-				    .serial = e->serial,
-				    .born = e->born,
-				    .descent = e->descent,
-				    .pid = e->pid,
-				    .tid = e->tid,
-				    .time_ns = time_of(&s->clock, e->tsc),
-				    .number = samples_of(&s->b->every, (uint64_t)e->counts[s->b->every.event[0].class]),
-				    .count = e->counts[s->b->every.event[0].class],
-				    .counts = e->counts,
-				    .way = e->path };
+	const enum exact_class class = (enum exact_class)s->every->event[0].class;
+	struct ended_thread e;
+	struct exact_sample out;
 
+	copy_once(&e, ended, sizeof e);
+	if (e.check != sums_check(e.counts) || e.serial >= NUMBERS_MAX || e.born >= NUMBERS_MAX)
+		return SAMPLES_DAMAGED;
+	out = (struct exact_sample){ .kind = EXACT_SAMPLE_END,
+				     .serial = e.serial,
+				     .born = e.born,
+				     .descent = e.descent,
+				     .pid = e.pid,
+				     .tid = e.tid,
+				     .time_ns = time_of(&s->clock, e.tsc),
+				     .number = number_at(s->every, (uint64_t)e.counts[class]),
+				     .count = e.counts[class],
+				     .counts = e.counts,
+				     .way = e.path };
 	return each(with, &out);
 }
 
@@ -258,12 +326,12 @@ static void look_at_rings(struct samples *s, uint32_t threads)
 	}
 }
 
-int samples_give(struct samples **samples, struct board *b, struct exact_clock *clock, bool ended,
-		 exact_sample_fn *each, void *with, struct tare_error *err)
+int samples_give(struct samples **samples, const struct samples_of *of, exact_sample_fn *each, void *with, struct tare_error *err)
 {
+	struct board *b = of->b;
 	const struct ended_thread *list = (const struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
 	struct samples *s = *samples;
-	uint32_t ends, threads = board_threads(b);
+	uint32_t ends, n_ended = b->n_ended, threads = board_threads(b);
 	int ret;
 
 	if (!s)
@@ -272,12 +340,13 @@ int samples_give(struct samples **samples, struct board *b, struct exact_clock *
 		return tare_fail_nomem(err);
 	b->every.waiting = 0;
 	b->every.said = 0;
-	measure(clock);
+	measure(of->clock);
 	s->b = b;
-	clock->last = s->clock.last ? s->clock.last : clock->last;
-	s->clock = *clock;
-	for (ends = s->ends; ends < b->n_ended && ends < ENDED_MAX; ends++)
-		if (!__atomic_load_n(&list[ends].ready, __ATOMIC_ACQUIRE) && !ended)
+	s->every = of->every;
+	of->clock->last = s->clock.last ? s->clock.last : of->clock->last;
+	s->clock = *of->clock;
+	for (ends = s->ends; ends < n_ended && ends < ENDED_MAX; ends++)
+		if (!__atomic_load_n(&list[ends].ready, __ATOMIC_ACQUIRE) && !of->ended)
 			break;
 	look_at_rings(s, threads);
 	ret = give_happenings(s, each, with);
@@ -288,7 +357,7 @@ int samples_give(struct samples **samples, struct board *b, struct exact_clock *
 			ret = give_end(s, &list[s->ends], each, with);
 	if (ret >= 0)
 		ret = each(with, &(struct exact_sample){ .kind = EXACT_SAMPLE_SETTLED, .time_ns = time_of(&s->clock, s->settled) });
-	if (ret >= 0 && (b->n_happenings > HAPPENINGS_MAX || b->n_ended > ENDED_MAX))
+	if (ret >= 0 && (b->n_happenings > HAPPENINGS_MAX || n_ended > ENDED_MAX))
 		return tare_fail(err, ENOSPC, "exact: more than %u threads ended or mappings came: samples lack some",
 				 HAPPENINGS_MAX);
 	return ret < 0 ? ret : 0;

@@ -18,8 +18,17 @@ void exact_clock_begin(struct exact_clock *c);
 
 struct samples; /* how far they have been read; free() */
 
-/* All there is now. `ended`: the command has, so nobody is writing any more. */
-int samples_give(struct samples **s, struct board *b, struct exact_clock *clock, bool ended, exact_sample_fn *each,
-		 void *with, struct tare_error *err);
+/* What a reader goes by: `every` is as it was asked for, whatever the board says of it now. */
+struct samples_of {
+	struct board *b;
+	const struct every *every;
+	struct exact_clock *clock;
+	bool ended; /* the command has, so nobody is writing any more */
+};
+
+enum { SAMPLES_DAMAGED = -0x7a4d /* no errno: what the board has makes no sense */ };
+
+/* All there is now. */
+int samples_give(struct samples **s, const struct samples_of *of, exact_sample_fn *each, void *with, struct tare_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include "exact/board.h"
 #include "exact/exact.h"
+#include "exact/once.h"
 
 /* What the supervisor process says through its pipe: once when the command runs, once when it
  * ended. */
@@ -82,13 +83,13 @@ bool board_damaged(struct board *b);
 uint32_t thread_process(struct board *b, uint32_t i); /* whose thread slot i is */
 struct exact_thread thread_facts(struct board *b, uint32_t i);
 
-/* What counter i of the lineage stands for. */
-static inline const struct block_facts *board_facts(struct board *b, uint32_t lineage, uint32_t i)
+/* What counter i of the lineage stands for, of `n` kinds; NULL: of none of them. */
+static inline const struct block_facts *board_facts(struct board *b, uint32_t lineage, uint32_t i, uint32_t n)
 {
 	const uint8_t *at = (const uint8_t *)b + BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
 	uint32_t kind = ((const volatile uint32_t *)(at + LINEAGE_KINDS))[i < COUNTERS_MAX ? i : 0] & ~COUNTER_APART;
 
-	return (const struct block_facts *)at + (kind < COUNTERS_MAX ? kind : 0);
+	return kind < n && kind < COUNTERS_MAX ? (const struct block_facts *)at + kind : NULL;
 }
 
 static inline struct past *board_past(struct board *b, uint32_t i)
@@ -121,16 +122,32 @@ void maps_begin(struct board *b);
 void maps_answer(struct board *b, struct question *q);
 
 /* profile.c: a thread's counts go to its lineage, a lineage's to the code of its modules; all there is. */
-void profile_thread(struct board *b, uint32_t lineage, uint32_t thread);
-void profile_lineage(struct board *b, uint32_t lineage);
-int profile_gather(struct board *b, struct exact_profile *out, struct tare_error *err);
+void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread);
+void profile_lineage(struct board *b, int fd, uint32_t lineage);
+/* -EBADMSG: the board was written over; -EAGAIN: it lacks what has just been met. */
+int profile_gather(struct board *b, int fd, struct exact_profile *out, struct tare_error *err);
 
 /* supervise.c: the supervisor process; never returns. */
 void supervise(const struct launch *l) __attribute__((noreturn));
 
-/* sums.c: what a live thread of process p has counted so far. */
-void add_thread(struct board *b, const struct process *p, uint32_t thread,
-		int64_t into[EXACT_CLASSES]);
+/*
+ * sums.c. All of it but data_from() is false where what the board has makes no sense: it was written over, or is just being written
+ * by a thread of its own.
+ */
+/* Sums with their check, onto others. */
+bool add_sums(int64_t into[EXACT_CLASSES], const int64_t *sums, const uint64_t *check);
+/* What a live thread of that lineage has counted so far. `fd`: the board's. */
+bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread, int64_t into[EXACT_CLASSES]);
+/*
+ * The first of the counters [i, n) at `at` on the board that the file has memory for, and in *end where that ends; n: there is none. Reading
+ * a hole of a shared file takes memory for it, and a program can say that it has counters wherever it likes.
+ */
+uint32_t data_from(int fd, uint64_t at, uint32_t i, uint32_t n, uint32_t *end);
+/* Bounded, whatever the board says: counters of a lineage; kinds of them that the file has memory for. */
+uint32_t lineage_counters(const struct board *b, uint32_t lineage);
+uint32_t lineage_facts(int fd, uint32_t lineage);
+
+enum { EXECUTIONS_BITS = 55 }; /* no run executes a block that often; so often, times what a block adds, is no overflow */
 
 /*
  * inject.c: wait for the next stop of what is traced: the signal, and above it the event. -ESRCH when it has ended instead, or been

@@ -48,6 +48,7 @@ struct thread {
 	volatile uint32_t exec; /* enum exec_state */
 	int32_t tid;
 	uint32_t process, index;
+	uint32_t not_process; /* ~process */
 	uint32_t space; /* the memory it runs in */
 	uint32_t born;       /* order of creation in the whole run */
 	uint32_t gs_swapped; /* the program's own GS base is in force for one instruction */
@@ -61,6 +62,7 @@ struct thread {
 	uint32_t step_signal;
 	uint32_t one_shot;
 	int64_t settled[EXACT_CLASSES]; /* corrections to what its counters say */
+	uint64_t settled_check;	       /* sums_check() of it, when the thread is not just adding */
 	int64_t seen[EXACT_CLASSES];    /* what its counters said at its last reading: THREAD_SEEN */
 	uint32_t has_seen, begins_process;
 	uint32_t sampling; /* the next sample may lie in the block at `target` */

@@ -262,6 +262,15 @@ static int read_group(struct counters *c, struct tare_reading *out, struct tare_
 	return 0;
 }
 
+/* Behind a list, which says nothing of its own: the counts may have been lost. */
+static int still_counted(const struct exact_group *g, struct tare_error *err)
+{
+	int64_t counts[EXACT_CLASSES];
+	int ret = exact_counts(g->run->engine, counts, err);
+
+	return ret == -ENODATA ? 0 : ret;
+}
+
 static int each_process(const struct exact_group *g, uint64_t ns, part_fn *each, void *with,
 			struct tare_error *err)
 {
@@ -270,6 +279,8 @@ static int each_process(const struct exact_group *g, uint64_t ns, part_fn *each,
 	int ret = p ? 0 : tare_fail_nomem(err);
 
 	now = p ? exact_processes(g->run->engine, p, n) : 0; /* more may have begun meanwhile */
+	if (ret == 0)
+		ret = still_counted(g, err);
 	for (size_t i = 0; ret == 0 && i < n && i < now; i++) {
 		struct tare_reading r[GROUP_MAX];
 
@@ -310,6 +321,8 @@ static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, 
 	now_processes = ret == 0 ? exact_processes(g->run->engine, p, n_processes) : 0;
 	if (now_processes < n_processes)
 		n_processes = now_processes;
+	if (ret == 0)
+		ret = still_counted(g, err);
 	if (ret == 0)
 		qsort(p, n_processes, sizeof(*p), by_serial);
 	for (size_t i = 0; ret == 0 && i < n && i < now; i++) {

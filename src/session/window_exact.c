@@ -118,7 +118,7 @@ static int put_window(struct exact_windows *x, const struct exact_sample *s)
 	for (size_t i = 0; i < events->n; i++) {
 		enum exact_class c = exact_class_of(&events->enc[i]);
 
-		x->value[i] = (uint64_t)(s->counts[c] - t->counts[c]);
+		x->value[i] = (uint64_t)s->counts[c] - (uint64_t)t->counts[c];
 		any |= x->value[i] > 0;
 	}
 	w.begin = (uint64_t)t->counts[exact_class_of(&events->enc[0])];

@@ -21,8 +21,10 @@ static void add(struct thread *t, const struct block_facts *f, int64_t sign)
 {
 	if (eng.mode & COUNT_RUNNING)
 		t->count += sign * f->adds[EXACT_INSTRUCTIONS];
-	for (int c = 0; c < EXACT_CLASSES; c++)
+	for (int c = 0; c < EXACT_CLASSES; c++) {
 		t->settled[c] += sign * f->adds[c];
+		t->settled_check += (uint64_t)(sign * f->adds[c]) * sum_weight(c);
+	}
 }
 
 /*

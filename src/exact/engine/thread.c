@@ -86,6 +86,7 @@ struct thread *thread_new(struct process *p, uint64_t descent)
 		.syscall = (uint64_t)engine_syscall,
 		.tail = eng.tail,
 		.process = (uint32_t)(p - process_at(0)),
+		.not_process = ~(uint32_t)(p - process_at(0)),
 		.index = (uint32_t)i,
 		.born = __atomic_fetch_add(&eng.board->births, 1, __ATOMIC_ACQ_REL),
 		.descent = descent,
@@ -136,6 +137,7 @@ static void fold(struct thread *t)
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		if (sums[k])
 			__atomic_fetch_add(&p->done[k], sums[k], __ATOMIC_RELAXED);
+	__atomic_fetch_add(&p->done_check, sums_check(sums), __ATOMIC_RELAXED);
 }
 
 /* The process's last thread: from the moment its process has ended, its slot is the supervisor's. */
@@ -231,6 +233,7 @@ static struct process *process_new(const struct process *parent, uint64_t descen
 	memcpy(p->limits, parent->limits, sizeof p->limits);
 	memcpy(p->mapped, parent->mapped, sizeof p->mapped);
 	memset(p->done, 0, sizeof p->done);
+	p->done_check = 0;
 	memcpy(p->actions, parent->actions, sizeof p->actions);
 	p->kept.which = 0;
 	p->renamed = parent->renamed;

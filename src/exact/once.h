@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading memory that a hostile program writes to at the same time: each word once, each record into a copy of one's own. What is checked
+ * is then what is used.
+ */
+#ifndef EXACT_ONCE_H
+#define EXACT_ONCE_H
+
+#include <stddef.h>
+
+#define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+
+/* The compiler must not go back to `from` for what it needs of the copy later. */
+static inline void copy_once(void *to, const volatile void *from, size_t n)
+{
+	__builtin_memcpy(to, (const void *)from, n);
+	__asm__ volatile("" : : "r"(to) : "memory");
+}
+
+/* A copied text ends within its room. */
+#define END_TEXT(array) ((array)[sizeof(array) - 1] = 0)
+
+#endif
