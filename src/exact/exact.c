@@ -749,6 +749,22 @@ static size_t list_threads(struct exact *x, struct exact_thread *out, size_t n, 
 	return found;
 }
 
+/* Nothing runs any more: what threads counted is what all of it counted, unless some had no room in their list. */
+static bool adds_up(struct exact *x, const struct exact_thread *thread, size_t n)
+{
+	int64_t all[EXACT_CLASSES];
+	uint64_t sum[EXACT_CLASSES] = { 0 };
+	char reason[REASON_MAX];
+	bool same = sum_up(x, all, reason);
+
+	for (size_t i = 0; i < n; i++)
+		for (int c = 0; c < EXACT_CLASSES; c++)
+			sum[c] += (uint64_t)thread[i].counts[c];
+	for (int c = 0; c < EXACT_CLASSES; c++)
+		same &= sum[c] == (uint64_t)all[c];
+	return same || n >= ENDED_MAX;
+}
+
 size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 {
 	size_t found, *place = calloc(PROCESSES, sizeof *place);
@@ -774,6 +790,8 @@ size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
 		if (is_damaged(x))
 			return 0;
 		found = list_threads(x, out, n, &r.torn);
+		if (out && found <= n && x->ended && x->alone)
+			r.torn |= !adds_up(x, out, found);
 	} while (in_motion(x, &r));
 	return x->damaged ? 0 : found;
 }
