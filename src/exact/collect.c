@@ -77,7 +77,7 @@ void fold_threads(struct supervisor *s, uint32_t process)
 
 		if (!add_thread(s->b, s->l->board_fd, lineage, i, sums))
 			note_failure(s->b, p, ", or it was killed as it wrote down its counts");
-		note_ended(s->b, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = clock_ticks(), .path = t->path }, sums);
+		note_ended(s->b, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = clock_ticks(), .path = t->path, .check = sums_check(sums) }, sums);
 		for (int c = 0; c < EXACT_CLASSES; c++)
 			p->done[c] = (int64_t)((uint64_t)p->done[c] + (uint64_t)sums[c]);
 		p->done_check += sums_check(sums);

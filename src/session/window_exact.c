@@ -115,6 +115,8 @@ static int put_window(struct exact_windows *x, const struct exact_sample *s)
 		t->time_ns = program_of(x, s)->time_ns;
 	if (!s->counts)
 		return tare_fail(x->err, EIO, "the exact engine gave a sample without counts");
+	if (s->counts[EXACT_INSTRUCTIONS] < t->counts[EXACT_INSTRUCTIONS])
+		return tare_fail(x->err, EIO, "the exact engine gave a thread fewer instructions than before: its memory was written over");
 	for (size_t i = 0; i < events->n; i++) {
 		enum exact_class c = exact_class_of(&events->enc[i]);
 

@@ -108,6 +108,7 @@ static void fold(struct thread *t)
 	const uint32_t *numbers = kind_numbers(p->lineage);
 	volatile uint64_t *c = counters_of(t);
 	int64_t sums[EXACT_CLASSES] = { 0 }, few[KINDS_FEW] = { 0 }; /* by class; executions, by kind */
+	uint64_t check;
 
 	for (uint32_t i = 0; i < top; i++) {
 		uint32_t kind = numbers[i] & ~COUNTER_APART;
@@ -131,13 +132,14 @@ static void fold(struct thread *t)
 	t->count = 0;
 	if (t->settled[EXACT_INSTRUCTIONS])
 		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS], __ATOMIC_RELAXED);
+	check = sums_check(sums) + t->settled_check; /* not of what is settled by now: that may have been written over */
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];
-	note_ended(eng.board, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = t->ended_at, .path = t->path }, sums);
+	note_ended(eng.board, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = t->ended_at, .path = t->path, .check = check }, sums);
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		if (sums[k])
 			__atomic_fetch_add(&p->done[k], sums[k], __ATOMIC_RELAXED);
-	__atomic_fetch_add(&p->done_check, sums_check(sums), __ATOMIC_RELAXED);
+	__atomic_fetch_add(&p->done_check, check, __ATOMIC_RELAXED);
 }
 
 /* The process's last thread: from the moment its process has ended, its slot is the supervisor's. */

@@ -90,7 +90,7 @@ static const struct field {
 	AT(BOARD_THREADS, thread, not_process, 0),
 	AT(BOARD_THREADS, thread, settled, 1),
 	AT(BOARD_THREADS, thread, settled_check, 1),
-	AT(BOARD_THREADS, thread, born, 1),
+	AT(BOARD_THREADS, thread, born, 0),
 	AT(BOARD_THREADS, thread, tid, 0),
 	AT(BOARD_THREADS, thread, descent, 1),
 	AT(BOARD_THREADS, thread, left, 0),
