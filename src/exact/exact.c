@@ -329,6 +329,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	fds[1] = -1;
 	ret = hear(x, -1, &r);
 	if (ret < 0) {
+		/* Its children are ours as soon as it is a zombie. */
+		waitid(P_PID, (id_t)x->supervisor, &child, WEXITED | WNOWAIT);
 		x->command = READ_ONCE(x->board->command);
 		if (x->command <= 0 || waitid(P_PID, (id_t)x->command, &child, WEXITED | WNOHANG | WNOWAIT) < 0)
 			x->command = 0; /* what is on the board is no child of ours */
@@ -448,7 +450,7 @@ static bool in_motion(struct exact *x, struct reading *r)
 {
 	if (!r->torn && !(r->changes & 1) && r->changes == __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST))
 		return false;
-	if (x->damaged)
+	if (x->damaged || is_lost(x, r->changes))
 		return false;
 	x->damaged = ++r->tries >= TRIES_MAX || (r->tries >= TRIES_MIN && seconds() - r->begun >= TRY_SECONDS);
 	if (!x->damaged && (r->torn || r->changes & 1))

@@ -176,16 +176,26 @@ static void put(uint8_t *at, unsigned size)
 	memcpy(at, &now, size);
 }
 
+/* Of records the one that tare reads next. */
+static uint8_t *place_of(uint8_t *board, const struct field *f)
+{
+	uint64_t tail = *(volatile uint64_t *)(board + RING + offsetof(struct sample_ring, tail)) % SAMPLE_BYTES_SIZE;
+	uint64_t mask = 0 - (uint64_t)(f->at >= RECORD && f->at < RECORD + sizeof(struct sample_record));
+
+	return board + f->at + (tail & mask);
+}
+
 static void fill(uint8_t *board, const struct field *f)
 {
 	unsigned size = f->size % 8 ? 4 : 8;
+	uint8_t *at = place_of(board, f);
 
 	if (f->size < 4)
 		size = 1;
 	if (next() % 3 == 0) /* all of it */
-		memset(board + f->at, (int)(next() % 2 * 0xff ^ next() % 2 * 0x41), f->size);
+		memset(at, (int)(next() % 2 * 0xff ^ next() % 2 * 0x41), f->size);
 	else /* a word of it */
-		put(board + f->at + (next() % (f->size / size)) * size, size);
+		put(at + (next() % (f->size / size)) * size, size);
 }
 
 /* Over what is used of it: the head, the first slots, and the beginnings of its lists. */
