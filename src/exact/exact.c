@@ -452,7 +452,8 @@ static bool in_motion(struct exact *x, struct reading *r)
 		return false;
 	if (x->damaged || is_lost(x, r->changes))
 		return false;
-	x->damaged = ++r->tries >= TRIES_MAX || (r->tries >= TRIES_MIN && seconds() - r->begun >= TRY_SECONDS);
+	/* When nothing is left that writes there, it does not change any more. */
+	x->damaged = ++r->tries >= TRIES_MAX || (r->tries >= TRIES_MIN && ((x->ended && x->alone) || seconds() - r->begun >= TRY_SECONDS));
 	if (!x->damaged && (r->torn || r->changes & 1))
 		usleep(1000);
 	return !x->damaged;
