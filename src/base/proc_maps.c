@@ -13,7 +13,12 @@ int proc_maps_open(struct proc_maps *m, const char *root, pid_t pid)
 
 	if ((size_t)len >= sizeof(m->text))
 		return -ENAMETOOLONG;
-	m->fd = open(m->text, O_RDONLY | O_CLOEXEC);
+	return proc_maps_open_at(m, AT_FDCWD, m->text);
+}
+
+int proc_maps_open_at(struct proc_maps *m, int dir, const char *name)
+{
+	m->fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 	m->at = m->n = 0;
 	m->cut = false;
 	return m->fd < 0 ? -errno : 0;

@@ -25,6 +25,8 @@ struct proc_maps {
 
 /* root may be NULL or "" for "/". 0 or a negative errno. */
 int proc_maps_open(struct proc_maps *m, const char *root, pid_t pid);
+/* Likewise: the file is called `name` in the directory `dir`. */
+int proc_maps_open_at(struct proc_maps *m, int dir, const char *name);
 /* false at the end; lines of another form are passed by. */
 bool proc_maps_next(struct proc_maps *m, struct proc_map *out);
 void proc_maps_close(struct proc_maps *m);

@@ -57,6 +57,35 @@ static void note_uncounted(struct process *p, const char *reason)
 	p->refused = REFUSED_EXEC;
 }
 
+/* Trace the thread, if it is one of the command's. -errno: it is not, or cannot be. */
+static int watch(struct supervisor *s, uint32_t slot, pid_t tid)
+{
+	struct rights rights;
+	struct member m;
+	int ret;
+
+	if (s->n_watched == WATCHED_MAX)
+		return -EAGAIN;
+	ret = member_open(&m, tid, tid);
+	if (ret < 0)
+		return ret;
+	if (!rights_of(&rights, tid))
+		ret = -EPERM;
+	else if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACEEXEC) < 0)
+		ret = -errno;
+	else if (!member_has(&m, tid)) {
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0); /* somebody else now: let go when it stops */
+		ret = -ESRCH;
+	}
+	member_close(&m);
+	if (ret < 0)
+		return ret;
+	s->watched[s->n_watched].tid = tid;
+	s->watched[s->n_watched].rights = rights;
+	s->watched[s->n_watched++].thread = slot;
+	return 0;
+}
+
 /* Answer the threads that are about to exec. */
 void watch_execs(struct supervisor *s)
 {
@@ -64,25 +93,24 @@ void watch_execs(struct supervisor *s)
 		struct thread *t = (struct thread *)board_thread(s->b, i);
 		struct process *p;
 		uint32_t answer = EXEC_WATCHED;
+		pid_t tid;
+		int ret;
 
 		if (s->b->thread_states[i] != THREAD_LIVE || t->exec != EXEC_ASKED)
 			continue;
 		p = board_process(s->b, t->process);
+		tid = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
+		ret = p->foreign ? 0 : watch(s, i, tid);
 		if (p->foreign) {
 			note_uncounted(p, "it is in a pid namespace of its own");
 			answer = EXEC_UNWATCHED;
-		} else if (s->n_watched == WATCHED_MAX ||
-			   ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACEEXEC) < 0) {
+		} else if (ret < 0) {
 			char reason[REASON_MAX], other[64];
-			int code = s->n_watched == WATCHED_MAX ? EAGAIN : errno;
 
-			snprintf(reason, sizeof reason, "tare cannot trace its start: %s", why_untraced(t->tid, code, other));
-			if (code == EAGAIN || !has_ended(t->tid))
+			snprintf(reason, sizeof reason, "tare cannot trace its start: %s", why_untraced(tid, -ret, other));
+			if (ret == -EAGAIN || !has_ended(tid))
 				note_uncounted(p, reason);
 			answer = EXEC_UNWATCHED;
-		} else {
-			s->watched[s->n_watched].tid = t->tid;
-			s->watched[s->n_watched++].thread = i;
 		}
 		t->exec = answer;
 		syscall(SYS_futex, &t->exec, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -142,10 +170,11 @@ static bool is_dying(pid_t pid)
 void on_exec(struct supervisor *s, pid_t pid)
 {
 	unsigned long former = (unsigned long)pid;
+	struct rights before, now;
 	char reason[REASON_MAX] = "";
 	struct process *p = NULL;
 	int64_t lineage = -1;
-	bool first = false;
+	bool first = false, gained = false;
 	int i, ret;
 
 	if (s->damaged) {
@@ -166,6 +195,8 @@ void on_exec(struct supervisor *s, pid_t pid)
 		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 		leave_lineage(s, lineage_of(p));
 		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
+		before = s->watched[i].rights;
+		gained = !rights_of(&now, pid) || rights_gained(&before, &now);
 		unwatch(s, (unsigned)i);
 	} else if (pid == s->command && !s->command_started) {
 		p = board_process(s->b, 0);
@@ -193,10 +224,13 @@ void on_exec(struct supervisor *s, pid_t pid)
 			p->actions[k] = (struct action){ 0 };
 	name_process(p, pid);
 	check_layout(s, p);
-	if (s->l->same_random || s->l->no_vdso)
+	if (!gained && (s->l->same_random || s->l->no_vdso))
 		auxv_fix(pid, s->l->same_random, s->l->no_vdso);
 	note_program(s->b, p);
-	if (lineage < 0) {
+	if (gained) {
+		snprintf(reason, sizeof reason, "it changes its rights (setuid, setgid or file capabilities)");
+		ret = -ENOTSUP;
+	} else if (lineage < 0) {
 		snprintf(reason, sizeof reason,
 			 "more programs at a time than the exact engine follows");
 		ret = -EAGAIN;

@@ -13,19 +13,31 @@
 #include "base/proc_maps.h"
 #include "exact/supervisor.h"
 
+enum { NAME_ROOM = sizeof ((struct proc_maps *)0)->text };
+
 /* How much is known: the board has it for others, who could change it there. */
 static uint32_t n_modules, n_mappings;
 
-static bool find_map(struct proc_maps *m, pid_t tid, uint64_t pc, struct proc_map *l)
+/* What thread `tid` has at `pc`; false, too, when it has no board there: members.c. */
+static bool find_map(pid_t tid, uint64_t pc, struct proc_map *l, char name[NAME_ROOM])
 {
-	bool found = false;
+	bool found = false, member = false;
+	struct proc_maps maps;
+	struct proc_map m;
 
-	if (proc_maps_open(m, NULL, tid) < 0)
+	if (tid <= 0 || proc_maps_open(&maps, NULL, tid) < 0)
 		return false;
-	while (!found && proc_maps_next(m, l))
-		found = pc >= l->start && pc < l->end;
-	proc_maps_close(m);
-	return found;
+	while (!(found && member) && proc_maps_next(&maps, &m)) {
+		member |= is_board(&m);
+		if (found || pc < m.start || pc >= m.end)
+			continue;
+		found = true;
+		*l = m;
+		l->name = name;
+		snprintf(name, NAME_ROOM, "%s", m.name);
+	}
+	proc_maps_close(&maps);
+	return found && member;
 }
 
 static uint64_t device_of(const struct proc_map *l)
@@ -83,7 +95,7 @@ static uint32_t module_of(struct board *b, const struct proc_map *l, pid_t tid)
 	m->kind = kind;
 	m->inode = l->inode;
 	m->dev = device_of(l);
-	snprintf(m->path, sizeof m->path, "%s", path);
+	snprintf(m->path, sizeof m->path, "%.*s", MODULE_PATH_MAX - 1, path);
 	if (kind == EXACT_FILE)
 		look_at_file(m, path, tid);
 	b->n_modules = n_modules + 1;
@@ -119,14 +131,15 @@ void maps_begin(struct board *b)
 
 void maps_answer(struct board *b, struct question *q)
 {
-	struct proc_maps maps;
+	const pid_t tid = __atomic_load_n(&q->tid, __ATOMIC_RELAXED);
+	char name[NAME_ROOM];
 	struct proc_map l;
 
 	q->mapping = MAPPING_UNKNOWN;
 	q->start = q->end = 0;
 	q->shared.inode = 0;
-	if (find_map(&maps, q->tid, q->pc, &l)) {
-		struct mapping m = { .module = module_of(b, &l, q->tid) };
+	if (find_map(tid, __atomic_load_n(&q->pc, __ATOMIC_RELAXED), &l, name)) {
+		struct mapping m = { .module = module_of(b, &l, tid) };
 
 		/* What is no file has no places: one mapping is enough. */
 		if (board_module(b, m.module)->kind == EXACT_FILE ||

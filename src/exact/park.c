@@ -65,19 +65,19 @@ static struct parking *parking_new(struct supervisor *s)
 	return &s->parking[s->n_parking++];
 }
 
-/* Where the image has it, in the process. */
-static uint64_t in_image(const struct process *p, size_t field, int32_t value)
+/* Where the image has it, in a process with the board at `place`. */
+static uint64_t in_image(uint64_t place, size_t field, int32_t value)
 {
-	return p->image + field + (uint64_t)(int64_t)value;
+	return place - IMAGE_BELOW + field + (uint64_t)(int64_t)value;
 }
 
 /* In a system call of the program's, or right behind: all but a few registers are its own. */
-static bool correct_call(const struct process *p, const struct thread *t, struct user_regs_struct *regs)
+static bool correct_call(uint64_t place, const struct thread *t, struct user_regs_struct *regs)
 {
 	const struct image_head *head = (const struct image_head *)exact_image;
 
-	if (regs->rip != in_image(p, offsetof(struct image_head, call_over), head->call_over) &&
-	    regs->rip != in_image(p, offsetof(struct image_head, call_over_back), head->call_over_back))
+	if (regs->rip != in_image(place, offsetof(struct image_head, call_over), head->call_over) &&
+	    regs->rip != in_image(place, offsetof(struct image_head, call_over_back), head->call_over_back))
 		return false;
 	regs->rip = regs->rcx = t->target;
 	regs->gs_base = t->user_gs;
@@ -87,8 +87,8 @@ static bool correct_call(const struct process *p, const struct thread *t, struct
 /* It stands where it was interrupted. */
 static void look_at(struct supervisor *s, struct parking *k)
 {
-	struct process *p = board_process(s->b, k->process);
 	struct thread *t = slot_of(s, k);
+	struct member m;
 	struct user_regs_struct regs;
 	union {
 		struct {
@@ -97,14 +97,21 @@ static void look_at(struct supervisor *s, struct parking *k)
 		uint8_t all[128];
 	} info = { .head = { .signo = SIGTRAP, .code = PARK_CODE } };
 
-	if (t && ptrace(PTRACE_GETREGS, k->tid, 0, &regs) == 0 && correct_call(p, t, &regs) &&
+	/* It may be somebody else's, or in another program by now; stopped as it is, it stays what it is. */
+	if (member_open(&m, k->pid, k->tid) < 0) {
+		ptrace(PTRACE_DETACH, k->tid, 0, 0);
+		park_end(s, k->tid);
+		return;
+	}
+	member_close(&m);
+	if (t && ptrace(PTRACE_GETREGS, k->tid, 0, &regs) == 0 && correct_call(m.place, t, &regs) &&
 	    ptrace(PTRACE_SETREGS, k->tid, 0, &regs) == 0) {
 		k->parked = true;
 		return;
 	}
 	if (t)
 		__atomic_store_n(&t->park, 1, __ATOMIC_RELEASE); /* first of all: what it hears next it hears as one that is to come out */
-	syscall(SYS_rt_tgsigqueueinfo, p->pid, k->tid, SIGTRAP, &info);
+	syscall(SYS_rt_tgsigqueueinfo, k->pid, k->tid, SIGTRAP, &info);
 	ptrace(PTRACE_CONT, k->tid, 0, 0);
 }
 
@@ -113,6 +120,10 @@ bool park_stop(struct supervisor *s, pid_t tid, int status)
 	struct parking *k = parking_of(s, tid);
 	siginfo_t info = { 0 };
 
+	if (status >> 16 == PTRACE_EVENT_EXEC) {
+		park_end(s, tid); /* another program, which is none of ours */
+		return false;
+	}
 	if (!k)
 		return false;
 	if (status >> 16 == PTRACE_EVENT_STOP) {
@@ -166,21 +177,21 @@ static uint64_t now_ms(void)
 enum outcome { OUT_ALL, OUT_SOME, OUT_NOT_YET };
 
 /* Trace one. A thread that was told and has not come out may have begun to wait in a system call: look again. */
-static enum outcome park_thread(struct supervisor *s, uint32_t process, pid_t tid)
+static enum outcome park_thread(struct supervisor *s, uint32_t process, pid_t pid, pid_t tid)
 {
 	struct parking *k = parking_of(s, tid);
 
 	if (k && k->parked)
 		return OUT_ALL;
 	if (!k) {
-		if (ptrace(PTRACE_SEIZE, tid, 0, 0) < 0)
-			return is_over(board_process(s->b, process)->pid, tid) ? OUT_ALL : OUT_SOME;
+		if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACEEXEC) < 0)
+			return is_over(pid, tid) ? OUT_ALL : OUT_SOME;
 		k = parking_new(s);
 		if (!k) {
-			ptrace(PTRACE_DETACH, tid, 0, 0);
+			ptrace(PTRACE_INTERRUPT, tid, 0, 0); /* let go when it stops */
 			return OUT_SOME;
 		}
-		*k = (struct parking){ .tid = tid, .process = process };
+		*k = (struct parking){ .tid = tid, .pid = pid, .process = process };
 	}
 	if (now_ms() - k->told_ms >= AGAIN_MS) {
 		k->told_ms = now_ms();
@@ -192,18 +203,25 @@ static enum outcome park_thread(struct supervisor *s, uint32_t process, pid_t ti
 static enum outcome park_process(struct supervisor *s, uint32_t process)
 {
 	const struct process *p = board_process(s->b, process);
+	const pid_t pid = __atomic_load_n(&p->pid, __ATOMIC_RELAXED), dying = __atomic_load_n(&p->dying_tid, __ATOMIC_RELAXED);
 	enum outcome all = OUT_ALL;
 	struct dirent *e;
-	char path[64];
-	DIR *d;
+	struct member m;
+	DIR *d = NULL;
+	int fd;
 
-	snprintf(path, sizeof path, "/proc/%d/task", (int)p->pid);
-	d = p->foreign ? NULL : opendir(path);
+	/* its first thread may have ended, and has no memory then */
+	if (p->foreign || member_open(&m, pid, dying > 0 ? dying : pid) < 0)
+		return OUT_SOME;
+	fd = openat(m.dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && !(d = fdopendir(fd)))
+		close(fd);
+	member_close(&m);
 	if (!d)
 		return OUT_SOME;
 	while ((e = readdir(d))) {
 		pid_t tid = (pid_t)atoi(e->d_name);
-		enum outcome one = tid > 0 && tid != p->dying_tid ? park_thread(s, process, tid) : OUT_ALL;
+		enum outcome one = tid > 0 && tid != dying ? park_thread(s, process, pid, tid) : OUT_ALL;
 
 		if (one > all)
 			all = one;

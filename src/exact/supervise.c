@@ -126,8 +126,10 @@ static void on_stop(struct supervisor *s, pid_t pid, int status)
 		/* The exec failed, and the engine says so. */
 		unwatch(s, (unsigned)i);
 		ptrace(PTRACE_DETACH, pid, 0, 0);
-	} else {
+	} else if (i >= 0) {
 		pass_on(pid, status >> 8);
+	} else {
+		ptrace(PTRACE_DETACH, pid, 0, event ? 0 : sig); /* none that is to be traced */
 	}
 }
 
@@ -180,6 +182,7 @@ void supervise(const struct launch *l)
 	rung = s.b;
 	s.b->supervisor = getpid();
 	s.b->board_fd = l->board_fd;
+	s.damaged = !members_begin(l->board_fd);
 	s.b->cores_piped = cores_are_piped();
 	if (l->mode & COUNT_PROFILE)
 		maps_begin(s.b);

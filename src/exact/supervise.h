@@ -9,6 +9,18 @@
 
 enum { WATCHED_MAX = 1024 };
 
+/* members.c: a thread of the command. */
+struct member {
+	int dir;	/* its process's, in /proc: no other process's, even when the number is used again */
+	uint64_t place; /* of the board */
+};
+
+/* Of a thread, as /proc/TID/status has them. */
+struct rights {
+	uint32_t uid, euid, egid;
+	uint64_t permitted; /* capabilities */
+};
+
 struct supervisor {
 	const struct launch *l;
 	struct board *b;
@@ -21,10 +33,11 @@ struct supervisor {
 	struct {
 		pid_t tid;
 		uint32_t thread;
+		struct rights rights; /* before it */
 	} watched[WATCHED_MAX]; /* threads about to exec */
 	unsigned n_watched;
 	struct parking {
-		pid_t tid;
+		pid_t tid, pid;
 		uint32_t process;
 		bool parked;
 		uint64_t told_ms; /* when it was last interrupted */
@@ -61,6 +74,14 @@ void park_threads(struct supervisor *s);
 bool park_stop(struct supervisor *s, pid_t tid, int status);
 void park_end(struct supervisor *s, pid_t tid);
 bool cores_are_piped(void);
+
+/* members.c: is thread `tid` of process `pid` one of the command's? 0, -EPERM: it is not, or -errno: nobody can tell. */
+bool members_begin(int board_fd);
+int member_open(struct member *m, pid_t pid, pid_t tid);
+bool member_has(const struct member *m, pid_t tid); /* its process, until now, as a thread */
+void member_close(struct member *m);
+bool rights_of(struct rights *r, pid_t tid);
+bool rights_gained(const struct rights *before, const struct rights *now); /* by an exec */
 
 /* command.c: start the command, watched; reports why it cannot be, and ends then. Then close what was its. */
 void start_command(struct supervisor *s);

@@ -117,6 +117,10 @@ static inline struct code_sum *board_code(struct board *b, uint32_t i)
 	return (struct code_sum *)((uint8_t *)b + BOARD_CODE) + (i < CODE_MAX ? i : 0);
 }
 
+/* members.c: is this a mapping of the board, where the engine has it? */
+struct proc_map;
+bool is_board(const struct proc_map *m);
+
 /* maps.c: nothing is known yet; answer a process that asks what is mapped. */
 void maps_begin(struct board *b);
 void maps_answer(struct board *b, struct question *q);
