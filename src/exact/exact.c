@@ -177,10 +177,19 @@ static void set_every(struct exact *x, const struct exact_every *e)
 
 static void reap_supervisor(struct exact *x)
 {
+	if (!x->supervisor)
+		return;
 	while (waitpid(x->supervisor, &x->lost_by, 0) < 0 && errno == EINTR)
 		;
 	x->reaped = x->supervisor;
 	x->supervisor = 0;
+}
+
+static bool is_child(pid_t pid)
+{
+	siginfo_t ended;
+
+	return pid > 0 && waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 /*
@@ -266,7 +275,6 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	int fds[2] = { -1, -1 }, ret;
 	bool by_exec = false;
 	pid_t tare = getpid();
-	siginfo_t child;
 	uint64_t every_signal = ~0ull;
 	sigset_t mask;
 
@@ -329,17 +337,15 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	fds[1] = -1;
 	ret = hear(x, -1, &r);
 	if (ret < 0) {
-		/* Its children are ours as soon as it is a zombie. */
-		waitid(P_PID, (id_t)x->supervisor, &child, WEXITED | WNOWAIT);
-		x->command = READ_ONCE(x->board->command);
-		if (x->command <= 0 || waitid(P_PID, (id_t)x->command, &child, WEXITED | WNOHANG | WNOWAIT) < 0)
-			x->command = 0; /* what is on the board is no child of ours */
+		pid_t command = READ_ONCE(x->board->command);
+
+		reap_supervisor(x);
 		ret = 0;
-		if (!x->command) {
-			reap_supervisor(x);
-			ret = say_lost(x, err);
-		} else {
+		if (is_child(command)) { /* as it is now: the board could say any number */
+			x->command = command;
 			lose(x); /* and the command with it */
+		} else {
+			ret = say_lost(x, err);
 		}
 		goto out;
 	}

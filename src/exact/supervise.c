@@ -18,9 +18,12 @@
 #include <sys/wait.h>
 #include "exact/supervise.h"
 
-enum { IDLE_MS = 200, PARKING_MS = 10 };
+enum { IDLE_MS = 200, PARKING_MS = 10, GRACE_US = 700000 };
 
-static struct board *rung; /* for the SIGCHLD handler */
+/* For the handlers of signals. */
+static struct board *rung;
+static pid_t tare;
+static volatile sig_atomic_t told_by; /* to end: the signal */
 
 static void ring(int sig)
 {
@@ -30,6 +33,52 @@ static void ring(int sig)
 	__atomic_fetch_add(&rung->bell, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &rung->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 	errno = saved;
+}
+
+/*
+ * SIGTERM is obeyed: where the command does not end by itself meanwhile, its counts are lost. A terminal's signals are meant for tare
+ * and the command, as long as there is a tare.
+ */
+static void on_told(int sig)
+{
+	if (sig != SIGTERM && getppid() == tare)
+		return;
+	told_by = sig;
+	ualarm(GRACE_US, 0);
+}
+
+/* What is traced goes on by itself; processes in the engine see that nobody serves them. */
+static void on_grace_over(int sig)
+{
+	(void)sig;
+	if (!told_by)
+		return;
+	rung->gone = 1;
+	signal(told_by, SIG_DFL);
+	raise(told_by);
+}
+
+/* By the kernel itself: the C library keeps two signals to itself. */
+static void hear_only(uint64_t signals)
+{
+	uint64_t others = ~signals;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &others, NULL, sizeof others);
+}
+
+#define BIT_OF(sig) (1ull << ((sig) - 1))
+
+/* Behind start_command(): what comes from now on is not for tare's process group. */
+static void obey(void)
+{
+	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		signal(ends[i], SIG_IGN); /* and forget what came before */
+		sigaction(ends[i], &(struct sigaction){ .sa_handler = on_told, .sa_flags = SA_RESTART }, NULL);
+	}
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_grace_over, .sa_flags = SA_RESTART }, NULL);
+	hear_only(BIT_OF(SIGCHLD) | BIT_OF(SIGTERM) | BIT_OF(SIGINT) | BIT_OF(SIGHUP) | BIT_OF(SIGALRM));
 }
 
 static void futex_sleep(volatile uint32_t *word, uint32_t value, long ms)
@@ -121,6 +170,7 @@ static void on_stop(struct supervisor *s, pid_t pid, int status)
 	if (park_stop(s, pid, status))
 		return;
 	if (event == PTRACE_EVENT_EXEC) {
+		s->damaged |= board_damaged(s->b);
 		on_exec(s, pid);
 	} else if (!event && sig == SIGTRAP && i >= 0) {
 		/* The exec failed, and the engine says so. */
@@ -175,11 +225,11 @@ static void say_end(struct supervisor *s, unsigned live)
 void supervise(const struct launch *l)
 {
 	struct supervisor s = { .l = l, .b = l->board };
-	uint64_t all_but_child = ~(1ull << (SIGCHLD - 1));
 	unsigned live = 1;
 	time_t swept = time(NULL);
 
 	rung = s.b;
+	tare = l->tare;
 	s.b->supervisor = getpid();
 	s.b->board_fd = l->board_fd;
 	s.damaged = !members_begin(l->board_fd);
@@ -188,9 +238,9 @@ void supervise(const struct launch *l)
 		maps_begin(s.b);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = ring, .sa_flags = SA_RESTART }, &s.former);
-	/* By the kernel itself: the C library keeps two of them to itself. They are meant for the command; its end is ours. */
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_child, NULL, sizeof all_but_child);
+	hear_only(BIT_OF(SIGCHLD)); /* others are meant for the command; its end is ours */
 	start_command(&s);
+	obey();
 	forget_descriptors(l);
 	if (s.command_executed)
 		on_exec(&s, s.command);
@@ -223,8 +273,8 @@ void supervise(const struct launch *l)
 		 * Whoever loses its parent becomes our child. With no child left, what still looks alive was
 		 * killed: a child, maybe, before it could write down its pid.
 		 */
-		if (s.damaged)
-			live = 0; /* nobody knows any more: only the command's end is waited for */
+		if (s.damaged || (s.command_ended && getppid() != l->tare))
+			live = 0; /* nobody reads it, or nobody knows any more: only the command's end is waited for */
 		else if (childless)
 			live = sweep(&s, ALL_GONE);
 		else

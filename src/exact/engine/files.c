@@ -343,16 +343,44 @@ struct process *counted(int64_t pid)
 	return NULL;
 }
 
+/* Which file is mapped shared at `at`; 0: none is. Two files can be told apart by it, though its digits are not hexadecimal. */
+static uint64_t shared_inode(const char *path, uint64_t at)
+{
+	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) };
+	uint64_t inode = 0;
+	int c = 0;
+
+	while (m.fd >= 0 && !inode && c >= 0) {
+		uint64_t from = next_number(&m, &c), to = next_number(&m, &c), number;
+		bool shared;
+
+		for (int i = 0; i < 4; i++) /* "rwxs" */
+			c = next_char(&m);
+		shared = c == 's';
+		next_char(&m);
+		for (int i = 0; i < 3; i++) /* offset, device */
+			next_number(&m, &c);
+		number = next_number(&m, &c);
+		if (shared && from <= at && at < to)
+			inode = number;
+		while (c >= 0 && c != '\n')
+			c = next_char(&m);
+	}
+	if (m.fd >= 0)
+		sys(__NR_close, m.fd);
+	return inode;
+}
+
 /*
  * [start, end) of another process has been written to. If that is counted, and code is there, it has to end. One that has
- * executed a program without the engine has no board any more.
+ * executed a program without the engine has no board any more; it may have one of another tare, at the same place.
  */
 static void end_if_code(const struct process *p, int64_t pid, uint64_t start, uint64_t end)
 {
 	char path[64];
 
 	name_of(path, "/proc/", (uint64_t)pid, "/maps");
-	if (!mapped_with(path, p->board_at, p->board_at + p->board_size, 3, 's') || !mapped_with(path, start, end, 2, 'x'))
+	if (shared_inode(path, p->board_at) != shared_inode("/proc/self/maps", eng.process->board_at) || !mapped_with(path, start, end, 2, 'x'))
 		return;
 	note_wrong(process_at((uint32_t)(p - process_at(0))),
 		     "another process wrote into its code (ptrace, /proc/PID/mem, process_vm_writev), unseen by "
